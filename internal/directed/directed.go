@@ -1,0 +1,148 @@
+// Package directed does float64 arithmetic rounded outward: the Up functions
+// return a number that is at least the exact result, the Down functions one
+// that is at most it. Go cannot set the rounding mode, so each operation looks
+// at its exact error term (a+b, a*b) or steps one ulp.
+package directed
+
+import "math"
+
+// Next and Prev are the neighbouring float64 values. NaN maps to NaN, the
+// infinities to themselves where there is no neighbour.
+func Next(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
+func Prev(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
+
+// AddUp returns an upper bound of a+b, exact where a+b is a float64.
+func AddUp(a, b float64) float64 {
+	s, e := TwoSum(a, b)
+	if e > 0 || math.IsNaN(e) {
+		return Next(s)
+	}
+	return s
+}
+
+// AddDown returns a lower bound of a+b, exact where a+b is a float64.
+func AddDown(a, b float64) float64 { return -AddUp(-a, -b) }
+
+// SubUp and SubDown bound a-b.
+func SubUp(a, b float64) float64   { return AddUp(a, -b) }
+func SubDown(a, b float64) float64 { return -AddUp(-a, b) }
+
+// MulUp returns an upper bound of a*b.
+func MulUp(a, b float64) float64 {
+	p := a * b
+	if math.FMA(a, b, -p) > 0 || (math.Abs(p) < tiny && a != 0 && b != 0) {
+		return Next(p)
+	}
+	return p
+}
+
+// MulDown returns a lower bound of a*b.
+func MulDown(a, b float64) float64 { return -MulUp(-a, b) }
+
+// DivUp returns an upper bound of a/b for b != 0.
+func DivUp(a, b float64) float64 {
+	q := a / b
+	r := math.FMA(-q, b, a) // a - q*b, exact unless it underflows
+	if r == 0 && math.Abs(q) >= tiny && math.Abs(a) >= tiny {
+		return q
+	}
+	if a == 0 {
+		return q
+	}
+	return Next(q)
+}
+
+// DivDown returns a lower bound of a/b for b != 0.
+func DivDown(a, b float64) float64 { return -DivUp(-a, b) }
+
+// tiny is 2^-960: below it the error term of a product or quotient may itself
+// underflow, so the bounds step an ulp without looking.
+const tiny = 0x1p-960
+
+// TwoSum returns s = fl(a+b) and the exact error e = a+b-s (Knuth). Where s is
+// infinite e is NaN.
+func TwoSum(a, b float64) (s, e float64) {
+	s = a + b
+	bb := s - a
+	e = (a - (s - bb)) + (b - bb)
+	return s, e
+}
+
+// TwoProd returns p = fl(a*b) and the exact error e = a*b-p.
+func TwoProd(a, b float64) (p, e float64) {
+	p = a * b
+	return p, math.FMA(a, b, -p)
+}
+
+// Go's math.Exp, Log, Log1p and Expm1 document errors below 1 ulp (FreeBSD
+// msun and its assembly ports). The bounds below step libmUlps of them, which
+// leaves room for a port that is worse; the package's tests compare them with
+// math/big at many thousand points.
+const libmUlps = 4
+
+func widen(v float64, up bool) float64 {
+	for range libmUlps {
+		if up {
+			v = Next(v)
+		} else {
+			v = Prev(v)
+		}
+	}
+	return v
+}
+
+// LogUp and LogDown bound the natural logarithm. ln 1 is exactly 0.
+func LogUp(x float64) float64 {
+	if x == 1 || x == 0 {
+		return math.Log(x)
+	}
+	return widen(math.Log(x), true)
+}
+func LogDown(x float64) float64 {
+	if x == 1 || x == 0 {
+		return math.Log(x)
+	}
+	return widen(math.Log(x), false)
+}
+
+// Log1pUp and Log1pDown bound ln(1+x).
+func Log1pUp(x float64) float64 {
+	if x == 0 || x == -1 {
+		return math.Log1p(x)
+	}
+	return widen(math.Log1p(x), true)
+}
+func Log1pDown(x float64) float64 {
+	if x == 0 || x == -1 {
+		return math.Log1p(x)
+	}
+	return widen(math.Log1p(x), false)
+}
+
+// ExpUp and ExpDown bound e^x; ExpDown is never negative.
+func ExpUp(x float64) float64 {
+	if x == 0 {
+		return 1
+	}
+	return widen(math.Exp(x), true)
+}
+func ExpDown(x float64) float64 {
+	if x == 0 {
+		return 1
+	}
+	return max(0, widen(math.Exp(x), false))
+}
+
+// Expm1Up and Expm1Down bound e^x - 1.
+func Expm1Up(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return widen(math.Expm1(x), true)
+}
+func Expm1Down(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return max(-1, widen(math.Expm1(x), false))
+}

@@ -1,0 +1,155 @@
+// Package fault holds the error types that every package of the module
+// returns, so that a caller can read the offending argument, index and number
+// out of any of them with errors.As. Public packages re-export them by alias.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrEmpty reports a space, a weight vector or a data set without points.
+var ErrEmpty = errors.New("empty input")
+
+// ValueError reports one number outside its domain.
+type ValueError struct {
+	Op    string  // the call, as in "metric: NewDense"
+	Arg   string  // the argument, as in "upper"
+	Index int     // position in Arg, or -1 where Arg is a single number
+	Value float64 // what was given
+	Want  string  // the domain, as in "a finite number >= 0"
+}
+
+func (e *ValueError) Error() string {
+	if e.Index >= 0 {
+		return fmt.Sprintf("%s: %s[%d] = %v, want %s", e.Op, e.Arg, e.Index, e.Value, e.Want)
+	}
+	return fmt.Sprintf("%s: %s = %v, want %s", e.Op, e.Arg, e.Value, e.Want)
+}
+
+// SizeError reports a length that does not fit the rest of the input.
+type SizeError struct {
+	Op   string
+	Arg  string
+	Got  int
+	Want string // as in "12" or "at least 1"
+}
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("%s: %s has size %d, want %s", e.Op, e.Arg, e.Got, e.Want)
+}
+
+// MemoryError reports an allocation refused before it was tried.
+type MemoryError struct {
+	Op    string
+	Bytes float64 // what the call would need
+	Limit float64 // what it may use
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("%s: needs %.3g GiB, the limit is %.3g GiB", e.Op, e.Bytes/(1<<30), e.Limit/(1<<30))
+}
+
+// MemoryLimit is the largest single allocation, in bytes, that a constructor
+// makes: 16 GiB, about a float64 matrix of 46,000 points.
+const MemoryLimit = 16 << 30
+
+// Memory returns a *MemoryError where count items of size bytes pass
+// MemoryLimit. Counts are float64 so that n*n cannot overflow.
+func Memory(op string, count float64, size int) error {
+	if b := count * float64(size); b > MemoryLimit {
+		return &MemoryError{Op: op, Bytes: b, Limit: MemoryLimit}
+	}
+	return nil
+}
+
+// Empty returns ErrEmpty with the call and the argument named where n is 0.
+func Empty(op, arg string, n int) error {
+	if n == 0 {
+		return fmt.Errorf("%s: %s: %w", op, arg, ErrEmpty)
+	}
+	return nil
+}
+
+// Positive checks 0 < v < +Inf.
+func Positive(op, arg string, v float64) error {
+	if v > 0 && !math.IsInf(v, 1) {
+		return nil
+	}
+	return &ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: "a finite number > 0"}
+}
+
+// NonNegative checks 0 <= v < +Inf.
+func NonNegative(op, arg string, v float64) error {
+	if v >= 0 && !math.IsInf(v, 1) {
+		return nil
+	}
+	return &ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: "a finite number >= 0"}
+}
+
+// Delta checks 0 <= v < 1.
+func Delta(op, arg string, v float64) error {
+	if v >= 0 && v < 1 {
+		return nil
+	}
+	return &ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: "a number in [0, 1)"}
+}
+
+// Index checks 0 <= i < n, for indices that come from data. (Indices that come
+// from code panic instead, as a slice would.)
+func Index(op, arg string, i, n int) error {
+	if i >= 0 && i < n {
+		return nil
+	}
+	return &ValueError{Op: op, Arg: arg, Index: -1, Value: float64(i), Want: fmt.Sprintf("an index in [0, %d)", n)}
+}
+
+// Indices checks that every entry of idx lies in [0, n).
+func Indices(op, arg string, idx []int, n int) error {
+	for k, i := range idx {
+		if i < 0 || i >= n {
+			return &ValueError{Op: op, Arg: arg, Index: k, Value: float64(i), Want: fmt.Sprintf("an index in [0, %d)", n)}
+		}
+	}
+	return nil
+}
+
+// AllFinite checks that every entry of v is a finite number.
+func AllFinite(op, arg string, v []float64) error {
+	for i, x := range v {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return &ValueError{Op: op, Arg: arg, Index: i, Value: x, Want: "a finite number"}
+		}
+	}
+	return nil
+}
+
+// AllNonNegative checks that every entry of v is a finite number >= 0.
+func AllNonNegative(op, arg string, v []float64) error {
+	for i, x := range v {
+		if !(x >= 0) || math.IsInf(x, 1) {
+			return &ValueError{Op: op, Arg: arg, Index: i, Value: x, Want: "a finite number >= 0"}
+		}
+	}
+	return nil
+}
+
+// Distribution checks that p has length n, holds finite numbers >= 0 and sums
+// to 1 within tol.
+func Distribution(op, arg string, p []float64, n int, tol float64) error {
+	if len(p) != n {
+		return &SizeError{Op: op, Arg: arg, Got: len(p), Want: fmt.Sprint(n)}
+	}
+	if err := AllNonNegative(op, arg, p); err != nil {
+		return err
+	}
+	sum := 0.0
+	for _, x := range p {
+		sum += x
+	}
+	if math.Abs(sum-1) > tol {
+		return &ValueError{Op: op, Arg: "sum of " + arg, Index: -1, Value: sum, Want: "1"}
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+// Package parallel runs loops over both cores with results that do not depend
+// on the number of workers: work is cut into chunks whose bounds depend only
+// on the problem size, and each chunk writes its own slot.
+package parallel
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Workers returns w where it is positive and GOMAXPROCS otherwise.
+func Workers(w int) int {
+	if w > 0 {
+		return w
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Progress is called with the number of chunks done and their total. Calls do
+// not overlap.
+type Progress func(done, total int)
+
+// Chunks calls f(c, lo, hi) for the consecutive pieces [lo, hi) of [0, n) of
+// length size (the last may be shorter), c counting from 0. It stops between
+// chunks when ctx is done and returns its error; nil is context.Background.
+// f runs on up to workers goroutines (0: GOMAXPROCS).
+func Chunks(ctx context.Context, n, size, workers int, progress Progress, f func(c, lo, hi int)) error {
+	if n <= 0 {
+		return nil
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	total := (n + size - 1) / size
+	w := min(Workers(workers), total)
+	var next atomic.Int64
+	var mu sync.Mutex
+	done := 0
+	work := func() {
+		for ctx.Err() == nil {
+			c := int(next.Add(1)) - 1
+			if c >= total {
+				return
+			}
+			f(c, c*size, min(n, (c+1)*size))
+			mu.Lock()
+			done++
+			if progress != nil {
+				progress(done, total)
+			}
+			mu.Unlock()
+		}
+	}
+	if w == 1 {
+		work()
+	} else {
+		var wg sync.WaitGroup
+		for range w {
+			wg.Go(work)
+		}
+		wg.Wait()
+	}
+	if done < total {
+		return ctx.Err()
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// Bimetric is one set of points under two metrics (BSV24): rho1, which says
+// how far privacy must reach, and rho2, which says how much an error costs.
+// Both number the points alike.
+type Bimetric struct {
+	Privacy Finite // rho1
+	Utility Finite // rho2
+}
+
+// NewBimetric checks that the two metrics have the same number of points.
+func NewBimetric(privacy, utility Finite) (Bimetric, error) {
+	b := Bimetric{privacy, utility}
+	return b, b.Check()
+}
+
+// Same is the bimetric space in which one metric measures both.
+func Same(f Finite) Bimetric { return Bimetric{f, f} }
+
+// Len returns the number of points.
+func (b Bimetric) Len() int { return b.Privacy.Len() }
+
+// Check reports a missing, empty or mismatched metric. Functions that take a
+// Bimetric call it, so that one built as a literal is safe.
+func (b Bimetric) Check() error {
+	const op = "metric: Bimetric"
+	if b.Privacy == nil || b.Utility == nil {
+		return fmt.Errorf("%s: a metric is nil: %w", op, fault.ErrEmpty)
+	}
+	if err := fault.Empty(op, "Privacy", b.Privacy.Len()); err != nil {
+		return err
+	}
+	if b.Privacy.Len() != b.Utility.Len() {
+		return &SizeError{Op: op, Arg: "Utility", Got: b.Utility.Len(), Want: fmt.Sprint(b.Privacy.Len())}
+	}
+	return nil
+}
+
+// Lipschitz returns the largest rho2(i,j)/rho1(i,j) over all pairs and a pair
+// that attains it: the Lipschitz constant of the identity from the privacy to
+// the utility metric. It is +Inf where rho1 is 0 and rho2 is not, and 0 with
+// the pair (0, 0) where rho2 is 0 throughout. O(n^2).
+func (b Bimetric) Lipschitz() (ratio float64, i, j int) {
+	var r1, r2 []float64
+	for x := range b.Len() {
+		r1, r2 = Row(b.Privacy, x, r1), Row(b.Utility, x, r2)
+		for y := x + 1; y < len(r1); y++ {
+			// 0/0 is NaN, which no comparison lets through.
+			if q := r2[y] / r1[y]; q > ratio {
+				ratio, i, j = q, x, y
+			}
+		}
+		if math.IsInf(ratio, 1) {
+			break
+		}
+	}
+	return ratio, i, j
+}

@@ -1,0 +1,148 @@
+package metric
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+)
+
+// Dense is a finite metric with its n(n-1)/2 distances stored.
+type Dense struct {
+	n     int
+	upper []float64 // (0,1), (0,2), ..., (0,n-1), (1,2), ...
+}
+
+// NewDense returns the metric on n points whose distances, row by row above
+// the diagonal, are upper: d(0,1), d(0,2), ..., d(0,n-1), d(1,2), ... It copies
+// upper. A negative, NaN or infinite entry is a [*ValueError], a length other
+// than n(n-1)/2 a [*SizeError]. The triangle inequality is not checked here:
+// see [Validate].
+func NewDense(n int, upper []float64) (*Dense, error) {
+	const op = "metric: NewDense"
+	if n <= 0 {
+		return nil, fmt.Errorf("%s: n = %d: %w", op, n, fault.ErrEmpty)
+	}
+	if err := condensedSize(op, n); err != nil {
+		return nil, err
+	}
+	if want := n * (n - 1) / 2; len(upper) != want {
+		return nil, &SizeError{Op: op, Arg: "upper", Got: len(upper), Want: fmt.Sprint(want)}
+	}
+	if err := fault.AllNonNegative(op, "upper", upper); err != nil {
+		return nil, err
+	}
+	return &Dense{n, slices.Clone(upper)}, nil
+}
+
+// NewMatrix returns the metric whose distances are the rows of an n x n
+// symmetric matrix with zero diagonal. A wrong entry is a [*Violation] that
+// names it. O(n^2).
+func NewMatrix(rows [][]float64) (*Dense, error) {
+	const op = "metric: NewMatrix"
+	n := len(rows)
+	if err := fault.Empty(op, "rows", n); err != nil {
+		return nil, err
+	}
+	if err := condensedSize(op, n); err != nil {
+		return nil, err
+	}
+	upper := make([]float64, 0, n*(n-1)/2)
+	for i, row := range rows {
+		if len(row) != n {
+			return nil, &SizeError{Op: op, Arg: fmt.Sprintf("rows[%d]", i), Got: len(row), Want: fmt.Sprint(n)}
+		}
+		if err := fault.AllNonNegative(op, fmt.Sprintf("rows[%d]", i), row); err != nil {
+			return nil, err
+		}
+		if row[i] != 0 {
+			return nil, &Violation{Axiom: ZeroSelf, I: i, J: i, K: -1, Excess: row[i]}
+		}
+		for j := range i {
+			if row[j] != rows[j][i] {
+				return nil, &Violation{Axiom: Symmetry, I: j, J: i, K: -1, Excess: row[j] - rows[j][i]}
+			}
+		}
+		upper = append(upper, row[i+1:]...)
+	}
+	return &Dense{n, upper}, nil
+}
+
+// Densify stores all distances of f, on every core. A *Dense is returned as it
+// is. More than [fault.MemoryLimit] bytes are refused with a [*MemoryError]; a
+// negative or non-finite distance is a [*ValueError] that counts positions as
+// [NewDense] does. O(n^2).
+func Densify(f Finite) (*Dense, error) { return DensifyContext(context.Background(), f) }
+
+// DensifyContext is [Densify], stopped early when ctx is done.
+func DensifyContext(ctx context.Context, f Finite) (*Dense, error) {
+	const op = "metric: Densify"
+	if d, ok := f.(*Dense); ok {
+		return d, nil
+	}
+	n := f.Len()
+	if err := fault.Empty(op, "f", n); err != nil {
+		return nil, err
+	}
+	if err := condensedSize(op, n); err != nil {
+		return nil, err
+	}
+	d := &Dense{n, make([]float64, n*(n-1)/2)}
+	err := parallel.Chunks(ctx, n, 16, 0, nil, func(_, lo, hi int) {
+		var row []float64
+		for i := lo; i < hi; i++ {
+			row = Row(f, i, row)
+			copy(d.upper[d.at(i, i+1):], row[i+1:])
+		}
+	})
+	if err == nil {
+		err = fault.AllNonNegative(op, "distance", d.upper)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func condensedSize(op string, n int) error {
+	return fault.Memory(op, float64(n)*float64(n-1)/2, 8)
+}
+
+// at is the position of (i, j), i < j, in the condensed triangle.
+func (d *Dense) at(i, j int) int { return i*(2*d.n-i-1)/2 + j - i - 1 }
+
+// Len returns the number of points.
+func (d *Dense) Len() int { return d.n }
+
+// Distance returns the distance between points i and j.
+func (d *Dense) Distance(i, j int) float64 {
+	if i > j {
+		i, j = j, i
+	}
+	if i == j {
+		if uint(i) >= uint(d.n) {
+			panic(fmt.Sprintf("metric: index %d out of range [0, %d)", i, d.n))
+		}
+		return 0
+	}
+	if i < 0 || j >= d.n {
+		panic(fmt.Sprintf("metric: index (%d, %d) out of range [0, %d)", i, j, d.n))
+	}
+	return d.upper[d.at(i, j)]
+}
+
+// DistancesFrom implements [RowReader].
+func (d *Dense) DistancesFrom(i int, dst []float64) []float64 {
+	dst = grow(dst, d.n)
+	for k, j := i-1, 0; j < i; j++ { // (j, i) sits at j(2n-j-1)/2 + i-j-1
+		dst[j] = d.upper[k]
+		k += d.n - j - 2
+	}
+	dst[i] = 0
+	if i+1 < d.n {
+		copy(dst[i+1:], d.upper[d.at(i, i+1):])
+	}
+	return dst
+}

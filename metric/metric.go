@@ -1,0 +1,112 @@
+package metric
+
+import (
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// Space measures the distance between any two points of type P.
+//
+// Distance must be symmetric, 0 from a point to itself, and obey the triangle
+// inequality; [Validate] checks a finite sample of it. It must be safe for
+// concurrent use.
+type Space[P any] interface {
+	Distance(x, y P) float64
+}
+
+// Func lets a function be a [Space].
+type Func[P any] func(x, y P) float64
+
+// Distance calls f.
+func (f Func[P]) Distance(x, y P) float64 { return f(x, y) }
+
+// Checker is an optional capability of a [Space]: it says why two points have
+// no meaningful distance (a NaN coordinate, unequal lengths, a latitude of
+// 100). [NewPoints] calls Check(first, p) for every point p.
+type Checker[P any] interface {
+	Check(x, y P) error
+}
+
+// Finite is a metric on the points 0, ..., Len()-1: what every algorithm of
+// the module takes. Distances are finite and >= 0, symmetric, and obey the
+// triangle inequality up to rounding ([Validate]). Distinct points may lie at
+// distance 0 unless a function says otherwise. An index outside [0, Len())
+// panics. Implementations are immutable and safe for concurrent use.
+type Finite interface {
+	Len() int
+	Distance(i, j int) float64
+}
+
+// RowReader is an optional capability of a [Finite]: all distances from one
+// point in one call, for hot loops. DistancesFrom writes Distance(i, j) to
+// dst[j] for every j, growing dst where its capacity is below Len(), and
+// returns it. The values are the same bits as Distance returns.
+type RowReader interface {
+	DistancesFrom(i int, dst []float64) []float64
+}
+
+// Row returns the distances from point i to every point, written to dst where
+// its capacity allows, by f's own [RowReader] if it has one. O(Len()) calls
+// otherwise.
+func Row(f Finite, i int, dst []float64) []float64 {
+	if r, ok := f.(RowReader); ok {
+		return r.DistancesFrom(i, dst)
+	}
+	dst = grow(dst, f.Len())
+	for j := range dst {
+		dst[j] = f.Distance(i, j)
+	}
+	return dst
+}
+
+func grow(dst []float64, n int) []float64 {
+	if cap(dst) < n {
+		return make([]float64, n)
+	}
+	return dst[:n]
+}
+
+// Embedding places the points of a finite metric in R^Dim: point i has the
+// coordinates Coords[i*Dim : (i+1)*Dim] and
+//
+//	Distance(i, j) = FromNorm(||x_i - x_j||_P)
+//
+// up to rounding, FromNorm nondecreasing. It is what lets a spatial tree or a
+// space-filling curve serve the metric. Coords must not be modified.
+type Embedding struct {
+	Coords   []float64
+	Dim      int
+	P        float64 // the norm: 1 <= P <= +Inf
+	FromNorm func(norm float64) float64
+}
+
+// Embedded is an optional capability of a [Finite] whose points sit in R^d.
+// Embed allocates Len()*Dim numbers; ok is false where the space has no
+// embedding after all (a view over one that has none).
+type Embedded interface {
+	Embed() (e Embedding, ok bool)
+}
+
+// Embed returns f's embedding if it has one.
+func Embed(f Finite) (Embedding, bool) {
+	if e, ok := f.(Embedded); ok {
+		return e.Embed()
+	}
+	return Embedding{}, false
+}
+
+// Unit names the unit of a distance, as in "km" or "edits". A privacy level
+// alpha is per unit, so levels in different units do not add.
+type Unit string
+
+// The errors of this package, shared with the rest of the module. Read them
+// with errors.Is and errors.As.
+var ErrEmpty = fault.ErrEmpty
+
+type (
+	// ValueError reports a number outside its domain, with its position.
+	ValueError = fault.ValueError
+	// SizeError reports a length that does not fit the rest of the input.
+	SizeError = fault.SizeError
+	// MemoryError reports an allocation refused before it was tried.
+	MemoryError = fault.MemoryError
+)

@@ -1,0 +1,92 @@
+package metric
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// Points is a list of points under a [Space], as a [Finite]. Distances are
+// computed when asked for; [Densify] stores them.
+type Points[P any] struct {
+	pts   []P
+	space Space[P]
+}
+
+// NewPoints returns the finite metric of pts under s. The slice is copied, the
+// points themselves are not: they must not be modified afterwards. Where s is
+// a [Checker] every point is checked against the first, and the error names
+// the index. Equal points are allowed. O(len(pts)).
+func NewPoints[P any](pts []P, s Space[P]) (*Points[P], error) {
+	const op = "metric: NewPoints"
+	if err := fault.Empty(op, "pts", len(pts)); err != nil {
+		return nil, err
+	}
+	if c, ok := s.(Checker[P]); ok {
+		for i, p := range pts {
+			if err := c.Check(pts[0], p); err != nil {
+				return nil, fmt.Errorf("%s: point %d: %w", op, i, err)
+			}
+		}
+	}
+	return &Points[P]{slices.Clone(pts), s}, nil
+}
+
+// Len returns the number of points.
+func (p *Points[P]) Len() int { return len(p.pts) }
+
+// At returns point i.
+func (p *Points[P]) At(i int) P { return p.pts[i] }
+
+// Space returns the metric the points were given with.
+func (p *Points[P]) Space() Space[P] { return p.space }
+
+// Distance returns the distance between points i and j. Which of the two comes
+// first does not matter, even where the space rounds differently either way.
+func (p *Points[P]) Distance(i, j int) float64 {
+	if i > j {
+		i, j = j, i
+	}
+	return p.space.Distance(p.pts[i], p.pts[j])
+}
+
+// DistancesFrom implements [RowReader].
+func (p *Points[P]) DistancesFrom(i int, dst []float64) []float64 {
+	dst = grow(dst, len(p.pts))
+	x := p.pts[i]
+	for j := range i {
+		dst[j] = p.space.Distance(p.pts[j], x)
+	}
+	for j := i; j < len(dst); j++ {
+		dst[j] = p.space.Distance(x, p.pts[j])
+	}
+	return dst
+}
+
+// Embedder is an optional capability of a [Space]: coordinates for its points,
+// as [Embedding] describes them. Append appends the coordinates of p to dst
+// and returns it; every point of one [Points] must give the same number.
+type Embedder[P any] interface {
+	Append(dst []float64, p P) []float64
+	Norm() (p float64, fromNorm func(norm float64) float64)
+}
+
+// Embed implements [Embedded] where the space is an [Embedder].
+func (p *Points[P]) Embed() (Embedding, bool) {
+	s, ok := p.space.(Embedder[P])
+	if !ok {
+		return Embedding{}, false
+	}
+	coords := s.Append(nil, p.pts[0])
+	d := len(coords)
+	if fault.Memory("metric: Embed", float64(d)*float64(len(p.pts)), 8) != nil {
+		return Embedding{}, false
+	}
+	coords = slices.Grow(coords, d*(len(p.pts)-1))
+	for _, x := range p.pts[1:] {
+		coords = s.Append(coords, x)
+	}
+	norm, from := s.Norm()
+	return Embedding{coords, d, norm, from}, true
+}

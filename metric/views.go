@@ -1,0 +1,94 @@
+package metric
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// Scaled returns f with every distance multiplied by c > 0: a change of unit.
+func Scaled(f Finite, c float64) (Finite, error) {
+	if err := fault.Positive("metric: Scaled", "c", c); err != nil {
+		return nil, err
+	}
+	return &scaled{f, c}, nil
+}
+
+type scaled struct {
+	f Finite
+	c float64
+}
+
+func (s *scaled) Len() int                  { return s.f.Len() }
+func (s *scaled) Distance(i, j int) float64 { return s.c * s.f.Distance(i, j) }
+
+func (s *scaled) DistancesFrom(i int, dst []float64) []float64 {
+	dst = Row(s.f, i, dst)
+	for j := range dst {
+		dst[j] *= s.c
+	}
+	return dst
+}
+
+func (s *scaled) Embed() (Embedding, bool) {
+	e, ok := Embed(s.f)
+	if ok {
+		from := e.FromNorm
+		e.FromNorm = func(v float64) float64 { return s.c * from(v) }
+	}
+	return e, ok
+}
+
+// Subset returns f restricted to the points idx, renumbered in that order. An
+// index may repeat: the copies are then points at distance 0. idx is copied.
+func Subset(f Finite, idx []int) (Finite, error) {
+	const op = "metric: Subset"
+	if err := fault.Empty(op, "idx", len(idx)); err != nil {
+		return nil, err
+	}
+	if err := fault.Indices(op, "idx", idx, f.Len()); err != nil {
+		return nil, err
+	}
+	return &subset{f, slices.Clone(idx)}, nil
+}
+
+// Permuted returns f with its points renumbered: point i of the result is
+// point perm[i] of f. perm must hold every index once.
+func Permuted(f Finite, perm []int) (Finite, error) {
+	const op = "metric: Permuted"
+	if len(perm) != f.Len() {
+		return nil, &SizeError{Op: op, Arg: "perm", Got: len(perm), Want: fmt.Sprint(f.Len())}
+	}
+	if err := fault.Indices(op, "perm", perm, f.Len()); err != nil {
+		return nil, err
+	}
+	seen := make([]bool, len(perm))
+	for k, i := range perm {
+		if seen[i] {
+			return nil, &ValueError{Op: op, Arg: "perm", Index: k, Value: float64(i), Want: "each index once"}
+		}
+		seen[i] = true
+	}
+	return Subset(f, perm)
+}
+
+type subset struct {
+	f   Finite
+	idx []int
+}
+
+func (s *subset) Len() int                  { return len(s.idx) }
+func (s *subset) Distance(i, j int) float64 { return s.f.Distance(s.idx[i], s.idx[j]) }
+
+func (s *subset) Embed() (Embedding, bool) {
+	e, ok := Embed(s.f)
+	if ok {
+		coords := make([]float64, 0, len(s.idx)*e.Dim)
+		for _, i := range s.idx {
+			coords = append(coords, e.Coords[i*e.Dim:(i+1)*e.Dim]...)
+		}
+		e.Coords = coords
+	}
+	return e, ok
+}
