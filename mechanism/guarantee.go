@@ -1,0 +1,120 @@
+package mechanism
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Guarantee is the promise of (alpha, delta)-metric privacy: for all inputs x,
+// x' and all measurable sets S,
+//
+//	P{M(x) in S} <= exp(alpha*rho(x,x')) P{M(x') in S} + delta.
+//
+// alpha is per unit of the metric rho; Unit names it. The zero value promises
+// nothing: its Alpha is +Inf. Guarantees are comparable values.
+type Guarantee struct {
+	alpha, delta float64
+	unit         metric.Unit
+	set          bool
+}
+
+// ErrUnit reports guarantees in different units, which do not add.
+var ErrUnit = errors.New("mechanism: guarantees are in different units")
+
+// NewGuarantee returns the promise of level alpha >= 0 per unit, 0 <= delta <
+// 1. An alpha of +Inf is allowed and promises nothing.
+func NewGuarantee(alpha, delta float64, unit metric.Unit) (Guarantee, error) {
+	const op = "mechanism: NewGuarantee"
+	if !(alpha >= 0) {
+		return Guarantee{}, &fault.ValueError{Op: op, Arg: "alpha", Index: -1, Value: alpha, Want: "a number >= 0"}
+	}
+	if err := fault.Delta(op, "delta", delta); err != nil {
+		return Guarantee{}, err
+	}
+	return Guarantee{alpha, delta, unit, true}, nil
+}
+
+// Alpha is the level per unit of the metric, +Inf where nothing is promised.
+func (g Guarantee) Alpha() float64 {
+	if !g.set {
+		return math.Inf(1)
+	}
+	return g.alpha
+}
+
+// Delta is the additive slack; 0 is pure metric privacy.
+func (g Guarantee) Delta() float64 { return g.delta }
+
+// Unit names the unit of the metric.
+func (g Guarantee) Unit() metric.Unit { return g.unit }
+
+// At returns the differential-privacy pair that holds between two inputs at
+// distance d >= 0: eps = alpha*d, rounded up, and delta. At distance 0 eps is
+// 0 for a finite alpha, +Inf for the zero Guarantee.
+func (g Guarantee) At(d float64) (eps, delta float64) {
+	if math.IsInf(g.Alpha(), 1) || math.IsNaN(d) {
+		return math.Inf(1), g.delta
+	}
+	return directed.MulUp(g.alpha, d), g.delta
+}
+
+// Plus is sequential composition: the guarantee of releasing both results on
+// the same input. Levels and deltas add, rounded up; a delta that reaches 1 is
+// kept at 1. Different units are refused with [ErrUnit].
+func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
+	if !g.set || !h.set {
+		return Guarantee{}, nil
+	}
+	if g.unit != h.unit {
+		return Guarantee{}, fmt.Errorf("%w: %q and %q", ErrUnit, g.unit, h.unit)
+	}
+	g.alpha = directed.AddUp(g.alpha, h.alpha)
+	g.delta = min(1, directed.AddUp(g.delta, h.delta))
+	return g, nil
+}
+
+// Group is group privacy: the pair that holds between two inputs joined by a
+// chain of k >= 0 steps of length at most d each. eps is k*alpha*d; a positive
+// delta grows to delta*(e^eps-1)/(e^(eps/k)-1), kept at 1. Both are rounded
+// up. For delta = 0 this is At(k*d); for delta > 0 it is weaker than At where
+// the metric itself covers the distance, and is what holds where the guarantee
+// was proved for neighbours only.
+func (g Guarantee) Group(k int, d float64) (eps, delta float64) {
+	if k <= 0 {
+		return 0, 0
+	}
+	step, delta := g.At(d)
+	eps = directed.MulUp(float64(k), step)
+	if delta == 0 {
+		return eps, 0
+	}
+	if step == 0 {
+		return 0, min(1, directed.MulUp(float64(k), delta))
+	}
+	grow := directed.DivUp(directed.Expm1Up(eps), directed.Expm1Down(step))
+	if math.IsNaN(grow) { // Inf/Inf
+		grow = math.Inf(1)
+	}
+	return eps, min(1, directed.MulUp(delta, grow))
+}
+
+// String is for people: "0.5-private per km", "(0.5 per km, 1e-06)-private",
+// or "no guarantee".
+func (g Guarantee) String() string {
+	if math.IsInf(g.Alpha(), 1) {
+		return "no guarantee"
+	}
+	per := "unit"
+	if g.unit != "" {
+		per = string(g.unit)
+	}
+	if g.delta == 0 {
+		return fmt.Sprintf("%.6g-private per %s", g.alpha, per)
+	}
+	return fmt.Sprintf("(%.6g per %s, %.3g)-private", g.alpha, per, g.delta)
+}

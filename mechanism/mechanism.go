@@ -1,0 +1,83 @@
+package mechanism
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// Mechanism is a randomised map from private inputs to public outputs.
+//
+// Release draws one output. With a nil rng the randomness is ChaCha8 keyed
+// from crypto/rand and Release is safe for concurrent use; with a caller's rng
+// runs repeat, the caller must not share it between goroutines, and whoever
+// knows its seed can undo the privacy. An error means that x is outside the
+// mechanism's domain; it never depends on the random draw unless the doc says
+// so.
+type Mechanism[X, Y any] interface {
+	Release(rng *rand.Rand, x X) (Y, error)
+	Guarantee() Guarantee
+}
+
+// Then post-processes every output of m by f, which must not look at private
+// data. The guarantee is m's: post-processing cannot weaken it. An error of f
+// is returned with the release spent.
+func Then[X, Y, Z any](m Mechanism[X, Y], f func(Y) (Z, error)) Mechanism[X, Z] {
+	return &then[X, Y, Z]{m, f}
+}
+
+type then[X, Y, Z any] struct {
+	m Mechanism[X, Y]
+	f func(Y) (Z, error)
+}
+
+func (t *then[X, Y, Z]) Guarantee() Guarantee { return t.m.Guarantee() }
+
+func (t *then[X, Y, Z]) Release(r *rand.Rand, x X) (z Z, err error) {
+	y, err := t.m.Release(r, x)
+	if err != nil {
+		return z, err
+	}
+	return t.f(y)
+}
+
+// Compose releases the outputs of all ms on the same input, independently. Its
+// guarantee is their sum ([Guarantee.Plus]); mechanisms in different units are
+// refused with [ErrUnit].
+func Compose[X, Y any](ms ...Mechanism[X, Y]) (Mechanism[X, []Y], error) {
+	const op = "mechanism: Compose"
+	if err := fault.Empty(op, "ms", len(ms)); err != nil {
+		return nil, err
+	}
+	g := ms[0].Guarantee()
+	for i, m := range ms[1:] {
+		var err error
+		if g, err = g.Plus(m.Guarantee()); err != nil {
+			return nil, fmt.Errorf("%s: ms[%d]: %w", op, i+1, err)
+		}
+	}
+	return &composed[X, Y]{append([]Mechanism[X, Y](nil), ms...), g}, nil
+}
+
+type composed[X, Y any] struct {
+	ms []Mechanism[X, Y]
+	g  Guarantee
+}
+
+func (c *composed[X, Y]) Guarantee() Guarantee { return c.g }
+
+func (c *composed[X, Y]) Release(r *rand.Rand, x X) ([]Y, error) {
+	r, done := rng.Get(r)
+	defer done()
+	ys := make([]Y, len(c.ms))
+	for i, m := range c.ms {
+		y, err := m.Release(r, x)
+		if err != nil {
+			return nil, fmt.Errorf("mechanism: Compose: mechanism %d: %w", i, err)
+		}
+		ys[i] = y
+	}
+	return ys, nil
+}
