@@ -1,0 +1,189 @@
+package exact
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"sort"
+	"sync"
+)
+
+// Weights are unnormalised probabilities taken as exact reals: w[i] itself, or
+// e^w[i] where Log is set. The entries must be finite, w[i] >= 0 in the first
+// case; -Inf stands for weight 0 in the second. At least one weight must be
+// positive. NaN must not occur.
+type Weights struct {
+	W   []float64
+	Log bool
+}
+
+// Scale returns what the sums below take out so as not to overflow: the largest
+// log-weight, or the power of two at or below the largest weight (at least
+// 2^-1000).
+func (w Weights) Scale() float64 {
+	s := math.Inf(-1)
+	for _, x := range w.W {
+		s = max(s, x)
+	}
+	if w.Log {
+		return s
+	}
+	_, e := math.Frexp(s)
+	return math.Ldexp(1, max(e-1, -1000))
+}
+
+// cumulate appends the partial sums of the weights over scale, nondecreasing,
+// each with an absolute error of at most TotalErr times the last one.
+func (w Weights) cumulate(dst []float64, scale float64) []float64 {
+	var t DD
+	if w.Log {
+		for _, l := range w.W {
+			t = t.AddFloat(Exp(l - scale))
+			dst = append(dst, t.Hi)
+		}
+		return dst
+	}
+	inv := 1 / scale
+	for _, x := range w.W {
+		t = t.AddFloat(x * inv)
+		dst = append(dst, t.Hi)
+	}
+	return dst
+}
+
+// Total returns the sum of the weights over scale (over e^scale where they are
+// logarithmic) with relative error at most [TotalErr].
+func (w Weights) Total(scale float64) float64 {
+	var t DD
+	if w.Log {
+		for _, l := range w.W {
+			t = t.AddFloat(Exp(l - scale))
+		}
+		return t.Hi
+	}
+	inv := 1 / scale
+	for _, x := range w.W {
+		t = t.AddFloat(x * inv)
+	}
+	return t.Hi
+}
+
+// TotalErr bounds the error of the sums here, relative to the whole sum S of n
+// <= 2^32 weights. With u = 2^-53 and a_i = scale - l_i, term i has relative
+// error at most ExpErr + u*a_i, and sum p_i a_i = H(p) - ln S <= ln n <= 23, p
+// the normalised weights and H their entropy. The double-double additions and
+// the rounding to Hi add 2u, terms that underflow less than 2^-1073 each beside
+// a largest term of at least 1: 2^-50 + 25u < 2^-48.
+const TotalErr = 0x1p-47
+
+// TotalDD is Total in double-double, relative error at most [TotalDDErr].
+func (w Weights) TotalDD(scale float64) DD {
+	var t DD
+	if !w.Log {
+		inv := 1 / scale
+		for _, x := range w.W {
+			t = t.AddFloat(x * inv)
+		}
+		return t
+	}
+	for _, x := range w.W {
+		d := DD{x, 0}.AddFloat(-scale) // exact
+		if d.Hi < -600 {
+			continue // less than 2^-865 each beside a largest term of 1
+		}
+		e := ExpDD(d.Hi) // e^(hi+lo) = e^hi (1 + lo + lo^2/2 ...)
+		t = t.Add(e).AddFloat(e.Hi * d.Lo)
+	}
+	return t
+}
+
+// TotalDDErr bounds the relative error of [Weights.TotalDD]: [ExpDDErr], the
+// second-order term lo^2/2 with |lo| <= 2^-44, the rounding of e.Hi*lo to
+// 2^-53 * 2^-44, and n <= 2^20 additions of 2^-103.
+const TotalDDErr = 0x1p-80
+
+// band is half the width, in units of 2^-64, of the zone around a boundary
+// C_j/S inside which float64 does not decide a draw: C_j errs by at most
+// TotalErr*S, S by the same, and the quotient and its conversion to an integer
+// by 2^-52. 2^64 (2*2^-47 + 2^-52) = 2^18 + 2^12.
+const band = 1<<18 + 1<<12
+
+// boundary returns 2^64 c/s as an integer, saturated.
+func boundary(c, s float64) uint64 {
+	f := c / s * 0x1p64
+	if f >= 0x1p64 {
+		return math.MaxUint64
+	}
+	return uint64(f)
+}
+
+// decided tells whether u lies at or above the boundary a and below the boundary
+// b for certain. The first and the last boundary, 0 and 1, are exact.
+func decided(u, a, b uint64, first, last bool) bool {
+	return (first || u >= a && u-a >= band) && (last || u < b && b-u > band)
+}
+
+var scratch = sync.Pool{New: func() any { return new([]float64) }}
+
+// Draw returns index i with probability exactly w_i / sum w. O(n) with no
+// allocation; for repeated draws from the same weights see [NewTable].
+func Draw(r *rand.Rand, w Weights) int {
+	buf := scratch.Get().(*[]float64)
+	defer scratch.Put(buf)
+	*buf = w.cumulate((*buf)[:0], w.Scale())
+	c, u := *buf, r.Uint64()
+	n := len(c)
+	s := c[n-1]
+	x := float64(u) * 0x1p-64 * s
+	i := sort.Search(n-1, func(j int) bool { return c[j] > x })
+	var a uint64
+	if i > 0 {
+		a = boundary(c[i-1], s)
+	}
+	if decided(u, a, boundary(c[i], s), i == 0, i == n-1) {
+		return i
+	}
+	return w.resolve(u, r)
+}
+
+// resolve decides in arbitrary precision.
+func (w Weights) resolve(u uint64, r *rand.Rand) int {
+	v := newUniform(u, r)
+	i := v.decide(func(lo, hi *big.Float, prec uint) (int64, bool) {
+		cl, ch := w.cumulateBig(prec)
+		n := len(cl)
+		down := new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf).Mul(lo, cl[n-1])
+		up := new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf).Mul(hi, ch[n-1])
+		// The smallest j with U*S < C_j for certain; its predecessor must have
+		// U*S >= C_{j-1} for certain. At j = n-1, U < 1 does it.
+		j := sort.Search(n-1, func(j int) bool { return up.Cmp(cl[j]) <= 0 })
+		return int64(j), j == 0 || down.Cmp(ch[j-1]) >= 0
+	})
+	return int(i)
+}
+
+// cumulateBig returns lower and upper bounds on the partial sums, relative
+// error about n*2^-prec.
+func (w Weights) cumulateBig(prec uint) (lo, hi []*big.Float) {
+	scale := w.Scale()
+	sl := new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf)
+	sh := new(big.Float).SetPrec(prec).SetMode(big.ToPositiveInf)
+	for _, x := range w.W {
+		switch {
+		case !w.Log:
+			f := big.NewFloat(x)
+			sl.Add(sl, f)
+			sh.Add(sh, f)
+		case !math.IsInf(x, -1):
+			// The difference of two float64s is exact in 2200 bits, and mostly
+			// in far fewer.
+			d := new(big.Float).SetPrec(2200).Sub(big.NewFloat(x), big.NewFloat(scale))
+			l, h := ExpBounds(d.SetPrec(d.MinPrec()+1), prec)
+			sl.Add(sl, l)
+			sh.Add(sh, h)
+		}
+		lo = append(lo, new(big.Float).Copy(sl))
+		hi = append(hi, new(big.Float).Copy(sh))
+	}
+	return lo, hi
+}

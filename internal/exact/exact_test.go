@@ -1,0 +1,328 @@
+package exact
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
+)
+
+// relErr returns the largest relative distance of v from [lo, hi].
+func relErr(v *big.Float, lo, hi *big.Float) float64 {
+	worst := 0.0
+	for _, b := range []*big.Float{lo, hi} {
+		d := new(big.Float).SetPrec(400).Sub(v, b)
+		d.Quo(d, b)
+		f, _ := d.Float64()
+		worst = max(worst, math.Abs(f))
+	}
+	return worst
+}
+
+func TestExpBounds_KnownDigits(t *testing.T) {
+	for _, c := range []struct {
+		x float64
+		s string
+	}{
+		{1, "2.71828182845904523536028747135266249775724709369995957496696762772407663035354759457"},
+		{-1, "0.367879441171442321595523770161460867445811131031767834507836801697461495744899803357"},
+		{0.5, "1.64872127070012814684865078781416357165377610071014801157507931164066102119421560863"},
+		{-20, "2.061153622438557827965940380155820976375807275599103692972244661629164023784559353280e-9"},
+	} {
+		want, _, err := big.ParseFloat(c.s, 10, 300, big.ToNearestEven)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lo, hi := ExpBounds(big.NewFloat(c.x), 220)
+		if lo.Cmp(want) > 0 || hi.Cmp(want) < 0 {
+			t.Errorf("e^%v: [%v, %v] misses %v", c.x, lo, hi, want)
+		}
+	}
+}
+
+// Bounds at a low precision must contain the bounds at a high one, keep their
+// stated width, and multiply as e^(x+y) = e^x e^y.
+func TestExpBounds_NestAndMultiply(t *testing.T) {
+	r := rng.Seeded(1)
+	for range 300 {
+		x := (r.Float64() - 0.5) * math.Pow(10, float64(r.IntN(9)))
+		y := (r.Float64() - 0.5) * math.Pow(10, float64(r.IntN(3)))
+		xl, xh := ExpBounds(big.NewFloat(x), 64)
+		zl, zh := ExpBounds(big.NewFloat(x), 400)
+		if xl.Cmp(zl) > 0 || xh.Cmp(zh) < 0 {
+			t.Fatalf("e^%v: bounds do not nest", x)
+		}
+		if relErr(xl, xh, xh) > 0x1p-64 {
+			t.Fatalf("e^%v: bounds too wide", x)
+		}
+		sum := new(big.Float).SetPrec(300).Add(big.NewFloat(x), big.NewFloat(y))
+		sl, sh := ExpBounds(sum, 200)
+		yl, yh := ExpBounds(big.NewFloat(y), 200)
+		wl, wh := ExpBounds(big.NewFloat(x), 200)
+		if new(big.Float).SetPrec(500).Mul(wl, yl).Cmp(sh) > 0 || new(big.Float).SetPrec(500).Mul(wh, yh).Cmp(sl) < 0 {
+			t.Fatalf("e^(%v+%v) is not the product", x, y)
+		}
+	}
+}
+
+func TestExpBounds_Extremes(t *testing.T) {
+	lo, hi := ExpBounds(big.NewFloat(-1e6), 128)
+	if lo.Sign() <= 0 || hi.MantExp(nil) != -1442695 {
+		t.Errorf("e^-1e6 = [%v, %v]", lo, hi)
+	}
+	lo, hi = ExpBounds(big.NewFloat(-1e300), 128)
+	if lo.Sign() != 0 || hi.Sign() <= 0 {
+		t.Errorf("e^-1e300 = [%v, %v]", lo, hi)
+	}
+	lo, hi = ExpBounds(new(big.Float).SetInf(true), 64)
+	if lo.Sign() != 0 || hi.Sign() != 0 {
+		t.Errorf("e^-Inf = [%v, %v]", lo, hi)
+	}
+	if _, hi = ExpBounds(big.NewFloat(1e300), 64); !hi.IsInf() {
+		t.Errorf("e^1e300 <= %v", hi)
+	}
+}
+
+func TestExp_StatedError(t *testing.T) {
+	r := rng.Seeded(2)
+	worst := 0.0
+	for i := range 40000 {
+		x := -r.Float64() * []float64{0.4, 1, 30, 708}[i%4]
+		if i%8 == 7 {
+			x = r.Float64() * 709
+		}
+		lo, hi := ExpBounds(big.NewFloat(x), 80)
+		worst = max(worst, relErr(big.NewFloat(Exp(x)), lo, hi))
+	}
+	t.Logf("worst relative error 2^%.2f", math.Log2(worst))
+	if worst > ExpErr {
+		t.Errorf("relative error %v, stated %v", worst, ExpErr)
+	}
+	for x, want := range map[float64]float64{0: 1, -1e9: 0, 710: math.Inf(1), math.Inf(-1): 0} {
+		if got := Exp(x); got != want {
+			t.Errorf("Exp(%v) = %v, want %v", x, got, want)
+		}
+	}
+	for x := -745.5; x < -700; x += 0.37 {
+		if d := math.Abs(Exp(x) - math.Exp(x)); d > 0x1p-1073 && d > 1e-14*math.Exp(x) {
+			t.Errorf("Exp(%v) = %v, want %v", x, Exp(x), math.Exp(x))
+		}
+	}
+}
+
+func TestExpDD_StatedError(t *testing.T) {
+	r := rng.Seeded(3)
+	worst := 0.0
+	for i := range 5000 {
+		x := (r.Float64() - 0.8) * []float64{1e-9, 0.5, 20, 600}[i%4]
+		e := ExpDD(x)
+		v := new(big.Float).SetPrec(300).Add(big.NewFloat(e.Hi), big.NewFloat(e.Lo))
+		lo, hi := ExpBounds(big.NewFloat(x), 140)
+		worst = max(worst, relErr(v, lo, hi))
+	}
+	t.Logf("worst relative error 2^%.2f", math.Log2(worst))
+	if worst > ExpDDErr {
+		t.Errorf("relative error %v, stated %v", worst, ExpDDErr)
+	}
+}
+
+func TestTotals_StatedError(t *testing.T) {
+	r := rng.Seeded(4)
+	for trial := range 60 {
+		w := Weights{Log: trial%2 == 0}
+		for range 1 + r.IntN(200) {
+			x := r.Float64() * math.Pow(10, float64(r.IntN(6)-2))
+			if w.Log {
+				x = -x
+			}
+			w.W = append(w.W, x)
+		}
+		scale := w.Scale()
+		lo, hi := w.cumulateBig(200)
+		n := len(lo) - 1
+		l, h := lo[n], hi[n]
+		if !w.Log { // cumulateBig does not divide by the scale
+			l, h = new(big.Float).Quo(l, big.NewFloat(scale)), new(big.Float).Quo(h, big.NewFloat(scale))
+		}
+		if e := relErr(big.NewFloat(w.Total(scale)), l, h); e > TotalErr {
+			t.Errorf("Total: relative error %v, stated %v", e, TotalErr)
+		}
+		d := w.TotalDD(scale)
+		v := new(big.Float).SetPrec(300).Add(big.NewFloat(d.Hi), big.NewFloat(d.Lo))
+		if e := relErr(v, l, h); e > TotalDDErr {
+			t.Errorf("TotalDD: relative error %v, stated %v", e, TotalDDErr)
+		}
+	}
+}
+
+func randomWeights(r *rand.Rand, n int, log bool) Weights {
+	w := Weights{Log: log, W: make([]float64, n)}
+	for i := range w.W {
+		switch {
+		case log && r.IntN(5) == 0:
+			w.W[i] = math.Inf(-1)
+		case log:
+			w.W[i] = -r.Float64() * 12
+		case r.IntN(5) == 0:
+		default:
+			w.W[i] = r.Float64()
+		}
+	}
+	w.W[r.IntN(n)] = 1
+	return w
+}
+
+// The fast paths and the arbitrary-precision path are one function of the bits.
+func TestDraw_FastEqualsExact(t *testing.T) {
+	r := rng.Seeded(5)
+	for trial := range 40 {
+		w := randomWeights(r, 1+r.IntN(30), trial%2 == 0)
+		table := NewTable(w)
+		for range 40 {
+			seed := r.Uint64()
+			u := rng.Seeded(seed).Uint64()
+			rest := rng.Seeded(seed)
+			rest.Uint64()
+			want := w.resolve(u, rest)
+			if got := table.Draw(rng.Seeded(seed)); got != want {
+				t.Fatalf("Table.Draw = %d, exact %d", got, want)
+			}
+			if got := Draw(rng.Seeded(seed), w); got != want {
+				t.Fatalf("Draw = %d, exact %d", got, want)
+			}
+		}
+	}
+}
+
+// fixed replays given words, then zeros.
+type fixed []uint64
+
+func (f *fixed) Uint64() uint64 {
+	if len(*f) == 0 {
+		return 0
+	}
+	u := (*f)[0]
+	*f = (*f)[1:]
+	return u
+}
+
+// Boundaries at dyadic points, approached to the last bit and beyond 64 bits.
+func TestDraw_DecidesAtTheBoundary(t *testing.T) {
+	half := Weights{W: []float64{1, 1}}
+	for _, c := range []struct {
+		bits fixed
+		want int
+	}{
+		{fixed{1<<63 - 1, math.MaxUint64, math.MaxUint64}, 0},
+		{fixed{1 << 63}, 1},
+		{fixed{0}, 0},
+		{fixed{math.MaxUint64, math.MaxUint64}, 1},
+	} {
+		bits := append(fixed(nil), c.bits...)
+		if got := Draw(rand.New(&bits), half); got != c.want {
+			t.Errorf("Draw%v = %d, want %d", c.bits, got, c.want)
+		}
+	}
+	// P{1} = e^-100/(1+e^-100), about 2^-144: its lower boundary is found
+	// only after 144 ones.
+	rare := Weights{W: []float64{0, -100}, Log: true}
+	ones := fixed{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}
+	if got := NewTable(rare).Draw(rand.New(&ones)); got != 1 {
+		t.Errorf("an outcome of probability e^-100 is never drawn")
+	}
+	almost := fixed{math.MaxUint64, math.MaxUint64, 0}
+	if got := NewTable(rare).Draw(rand.New(&almost)); got != 0 {
+		t.Errorf("an outcome of probability e^-100 is drawn at 128 ones")
+	}
+	// Underflown weights on both sides, and zero weights, stay in order.
+	ends := Weights{W: []float64{math.Inf(-1), -800, 0, -800, math.Inf(-1)}, Log: true}
+	zeros := fixed{}
+	if got := Draw(rand.New(&zeros), ends); got != 1 {
+		t.Errorf("U = 0 gives %d, want 1", got)
+	}
+}
+
+// 10^6 draws, chi-square at 1e-6: each of the eight cases falsely fails with
+// that probability over the choice of the seed.
+func TestTable_ChiSquare(t *testing.T) {
+	r := rng.Seeded(6)
+	for _, w := range []Weights{
+		{W: []float64{1, 2, 3, 4}},
+		{W: []float64{0.1, 0, 1e-3, 5, 1e300, 1e300}},
+		{W: []float64{-1, -2, -3, 0}, Log: true},
+		randomWeights(r, 1000, true),
+	} {
+		n := len(w.W)
+		scale := w.Scale()
+		p := make([]float64, n)
+		for i, x := range w.W {
+			if w.Log {
+				p[i] = math.Exp(x-scale) / w.Total(scale)
+			} else {
+				p[i] = x / scale / w.Total(scale)
+			}
+		}
+		table := NewTable(w)
+		const draws = 1_000_000
+		count := make([]int, n)
+		for range draws {
+			count[table.Draw(r)]++
+		}
+		testkit.ChiSquare(t, count, p, 1e-6)
+		clear(count)
+		for range draws / 10 {
+			count[Draw(r, w)]++
+		}
+		testkit.ChiSquare(t, count, p, 1e-6)
+	}
+}
+
+func BenchmarkTableDraw(b *testing.B) {
+	r := rng.Seeded(7)
+	for _, n := range []int{10, 1000, 100000} {
+		w := randomWeights(r, n, true)
+		table := NewTable(w)
+		b.Run("n="+itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				table.Draw(r)
+			}
+		})
+	}
+}
+
+func BenchmarkDrawOnce(b *testing.B) {
+	r := rng.Seeded(8)
+	w := randomWeights(r, 1000, true)
+	b.ReportAllocs()
+	for b.Loop() {
+		Draw(r, w)
+	}
+}
+
+func BenchmarkResolve(b *testing.B) {
+	r := rng.Seeded(9)
+	w := randomWeights(r, 1000, true)
+	for b.Loop() {
+		w.resolve(r.Uint64(), r)
+	}
+}
+
+func BenchmarkExp(b *testing.B) {
+	x := -1.0
+	for b.Loop() {
+		x = -1 - Exp(x)
+	}
+}
+
+func BenchmarkExpDD(b *testing.B) {
+	x := -1.0
+	for b.Loop() {
+		x = -1 - ExpDD(x).Hi
+	}
+}
+
+func itoa(n int) string { return big.NewInt(int64(n)).String() }

@@ -1,0 +1,56 @@
+// Package testkit holds what the tests of several packages share.
+package testkit
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// ChiSquare fails t where the counts disagree with the probabilities p at
+// false-reject probability level (for the large counts it is made for). Cells
+// with an expectation below 10 are pooled; a count in a cell of probability 0
+// fails at once.
+func ChiSquare(t *testing.T, count []int, p []float64, level float64) {
+	t.Helper()
+	total, mass := 0, 0.0
+	for i, c := range count {
+		total += c
+		mass += p[i]
+		if p[i] == 0 && c > 0 {
+			t.Errorf("outcome %d has probability 0 and was drawn %d times", i, c)
+		}
+	}
+	if math.Abs(mass-1) > 1e-9 {
+		t.Fatalf("probabilities sum to %v", mass)
+	}
+	n := float64(total)
+	stat, cells := 0.0, 0
+	poolC, poolE := 0.0, 0.0
+	for i, c := range count {
+		e := n * p[i]
+		if e < 10 {
+			poolC += float64(c)
+			poolE += e
+			continue
+		}
+		d := float64(c) - e
+		stat += d * d / e
+		cells++
+	}
+	if poolE >= 10 {
+		d := poolC - poolE
+		stat += d * d / poolE
+		cells++
+	} else if poolC > poolE+20+10*math.Sqrt(poolE) {
+		t.Errorf("rare outcomes: %v draws, %v expected", poolC, poolE) // Poisson tail below 1e-6
+	}
+	if cells < 2 {
+		return
+	}
+	limit := distuv.ChiSquared{K: float64(cells - 1)}.Quantile(1 - level)
+	if stat > limit {
+		t.Errorf("chi-square %.1f over %d cells, limit %.1f at level %g", stat, cells, limit, level)
+	}
+}
