@@ -91,18 +91,27 @@ func widen(v float64, up bool) float64 {
 	return v
 }
 
+// Log is math.Log, right for subnormal x too: Go's amd64 assembly reads their
+// exponent wrongly (math.Log(5e-324) gives -709.09 instead of -744.44).
+func Log(x float64) float64 {
+	if x > 0 && x < 0x1p-1022 {
+		return math.Log(x*0x1p60) - 60*math.Ln2
+	}
+	return math.Log(x)
+}
+
 // LogUp and LogDown bound the natural logarithm. ln 1 is exactly 0.
 func LogUp(x float64) float64 {
 	if x == 1 || x == 0 {
 		return math.Log(x)
 	}
-	return widen(math.Log(x), true)
+	return widen(Log(x), true)
 }
 func LogDown(x float64) float64 {
 	if x == 1 || x == 0 {
 		return math.Log(x)
 	}
-	return widen(math.Log(x), false)
+	return widen(Log(x), false)
 }
 
 // Log1pUp and Log1pDown bound ln(1+x).

@@ -87,10 +87,10 @@ func (w Weights) TotalDD(scale float64) DD {
 		return t
 	}
 	for _, x := range w.W {
-		d := DD{x, 0}.AddFloat(-scale) // exact
-		if d.Hi < -600 {
+		if x-scale < -600 {
 			continue // less than 2^-865 each beside a largest term of 1
 		}
+		d := DD{x, 0}.AddFloat(-scale) // exact
 		e := ExpDD(d.Hi) // e^(hi+lo) = e^hi (1 + lo + lo^2/2 ...)
 		t = t.Add(e).AddFloat(e.Hi * d.Lo)
 	}

@@ -1,0 +1,333 @@
+package mechanism
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// Channel is a mechanism from the points 0, ..., Len()-1 to Outputs()
+// outputs: a row of weights per input, each weight an exact real number. The
+// probability of output y at input x is its weight over the sum of its row,
+// exactly; [Channel.Release] draws from that law without rounding, and
+// [Channel.Audit] bounds its privacy level rigorously. Weights may be given by
+// their logarithms, so that none underflows.
+//
+// Output y stands for the point Output(y): y itself unless the channel was
+// built with labels. Release and Sampler return that point.
+//
+// Channels are immutable and safe for concurrent use. They implement
+// Mechanism[int, int].
+type Channel struct {
+	n, m   int
+	log    bool
+	w      []float64                  // n*m weights, row by row; nil in a lazy channel
+	scale  []float64                  // per row, as exact.Weights.Scale
+	total  []float64                  // per row, over the scale
+	fill   func(x int, dst []float64) // lazy channels only
+	labels []int                      // nil: output y is point y
+	g      Guarantee
+}
+
+var _ Mechanism[int, int] = (*Channel)(nil)
+
+// Rows describes a channel's weights a row at a time.
+type Rows struct {
+	Inputs, Outputs int
+	// Log says that weights are given by their natural logarithms, -Inf for
+	// weight 0.
+	Log bool
+	// Fill writes the Outputs weights of input x to dst. It must be a
+	// function of x alone and safe for concurrent use.
+	Fill func(x int, dst []float64)
+}
+
+// ChannelOptions tune [NewChannel]. Nil and the zero value mean the defaults.
+type ChannelOptions struct {
+	// Labels gives the point that each output stands for; it is copied. The
+	// default is that output y is point y.
+	Labels []int
+	// Lazy keeps Fill and computes rows when they are needed, so that a
+	// mechanism on n points needs no n*m numbers. A bad weight is then found
+	// when its row is first used, and Release reports it.
+	Lazy    bool
+	Workers int             // 0: all processors
+	Context context.Context // nil: never stopped
+}
+
+// NewChannel builds the channel of r. A row with a NaN, a +Inf, a negative
+// weight or no positive weight is a [*metric.ValueError]; more than 16 GiB are
+// refused with a [*metric.MemoryError]. The channel promises nothing yet: see
+// [Channel.Certify]. O(Inputs*Outputs), on every core; O(1) if lazy.
+func NewChannel(r Rows, o *ChannelOptions) (*Channel, error) {
+	const op = "mechanism: NewChannel"
+	if o == nil {
+		o = &ChannelOptions{}
+	}
+	if err := errors.Join(fault.Empty(op, "Inputs", max(r.Inputs, 0)), fault.Empty(op, "Outputs", max(r.Outputs, 0))); err != nil {
+		return nil, err
+	}
+	c := &Channel{n: r.Inputs, m: r.Outputs, log: r.Log}
+	if o.Labels != nil {
+		if len(o.Labels) != c.m {
+			return nil, &fault.SizeError{Op: op, Arg: "Labels", Got: len(o.Labels), Want: fmt.Sprint(c.m)}
+		}
+		for y, p := range o.Labels {
+			if p < 0 {
+				return nil, &fault.ValueError{Op: op, Arg: "Labels", Index: y, Value: float64(p), Want: "an index >= 0"}
+			}
+		}
+		c.labels = slices.Clone(o.Labels)
+	}
+	if o.Lazy {
+		c.fill = r.Fill
+		return c, nil
+	}
+	if err := fault.Memory(op, float64(c.n)*float64(c.m), 8); err != nil {
+		return nil, err
+	}
+	c.w = make([]float64, c.n*c.m)
+	c.scale, c.total = make([]float64, c.n), make([]float64, c.n)
+	var mu sync.Mutex
+	bad, badRow := error(nil), c.n
+	err := parallel.Chunks(o.Context, c.n, 8, o.Workers, nil, func(_, lo, hi int) {
+		for x := lo; x < hi; x++ {
+			dst := c.w[x*c.m : (x+1)*c.m]
+			r.Fill(x, dst)
+			if err := c.checkRow(op, x, dst); err != nil {
+				mu.Lock()
+				if x < badRow { // the first bad row, whoever finds it
+					bad, badRow = err, x
+				}
+				mu.Unlock()
+				continue
+			}
+			w := exact.Weights{W: dst, Log: c.log}
+			c.scale[x] = w.Scale()
+			c.total[x] = w.Total(c.scale[x])
+		}
+	})
+	if err := cmpErr(bad, err); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func cmpErr(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// FromWeights returns the channel of an n x m matrix of weights >= 0, given
+// row by row. w is copied. See [NewChannel] for the errors.
+func FromWeights(n, m int, w []float64, o *ChannelOptions) (*Channel, error) {
+	return fromSlice("mechanism: FromWeights", n, m, w, false, o)
+}
+
+// FromLogWeights returns the channel whose weights have the logarithms w,
+// -Inf for weight 0. w is copied. See [NewChannel] for the errors.
+func FromLogWeights(n, m int, w []float64, o *ChannelOptions) (*Channel, error) {
+	return fromSlice("mechanism: FromLogWeights", n, m, w, true, o)
+}
+
+func fromSlice(op string, n, m int, w []float64, log bool, o *ChannelOptions) (*Channel, error) {
+	if n <= 0 || m <= 0 || len(w)/m != n || len(w)%m != 0 {
+		return nil, &fault.SizeError{Op: op, Arg: "w", Got: len(w), Want: fmt.Sprintf("%d x %d, both positive", n, m)}
+	}
+	if o != nil && o.Lazy {
+		w = slices.Clone(w)
+	}
+	return NewChannel(Rows{n, m, log, func(x int, dst []float64) { copy(dst, w[x*m:]) }}, o)
+}
+
+// checkRow reports a weight outside its domain, or a row without weight.
+func (c *Channel) checkRow(op string, x int, row []float64) error {
+	any := false
+	for y, v := range row {
+		ok := v >= 0
+		if c.log {
+			ok = v == v
+		}
+		if !ok || math.IsInf(v, 1) {
+			want := "a finite weight >= 0"
+			if c.log {
+				want = "a finite log-weight or -Inf"
+			}
+			return &fault.ValueError{Op: op, Arg: fmt.Sprintf("row %d", x), Index: y, Value: v, Want: want}
+		}
+		any = any || v > 0 || c.log && !math.IsInf(v, -1)
+	}
+	if !any {
+		return fmt.Errorf("%s: row %d has no positive weight: %w", op, x, fault.ErrEmpty)
+	}
+	return nil
+}
+
+// Len returns the number of inputs.
+func (c *Channel) Len() int { return c.n }
+
+// Outputs returns the number of outputs.
+func (c *Channel) Outputs() int { return c.m }
+
+// Output returns the point that output y stands for.
+func (c *Channel) Output(y int) int {
+	if c.labels == nil {
+		if uint(y) >= uint(c.m) {
+			panic(fmt.Sprintf("mechanism: output %d out of range [0, %d)", y, c.m))
+		}
+		return y
+	}
+	return c.labels[y]
+}
+
+// Guarantee returns what [Channel.Certify] proved or [Channel.WithGuarantee]
+// claimed; a channel as built promises nothing.
+func (c *Channel) Guarantee() Guarantee { return c.g }
+
+// WithGuarantee returns the same channel with the promise g. It is a claim of
+// the caller, for mechanisms with a proof that covers the weights as they are;
+// where none is at hand use [Channel.Certify], which computes it.
+func (c *Channel) WithGuarantee(g Guarantee) *Channel {
+	d := *c
+	d.g = g
+	return &d
+}
+
+// row is one input's weights, with what the sums need.
+type row struct {
+	exact.Weights
+	scale, total float64
+}
+
+// read returns the weights of input x: a view of the matrix, or for a lazy
+// channel written to buf (grown where needed), checked.
+func (c *Channel) read(x int, buf *[]float64) (row, error) {
+	if c.w != nil {
+		return row{exact.Weights{W: c.w[x*c.m : (x+1)*c.m], Log: c.log}, c.scale[x], c.total[x]}, nil
+	}
+	*buf = slices.Grow((*buf)[:0], c.m)[:c.m]
+	c.fill(x, *buf)
+	if err := c.checkRow("mechanism: Channel", x, *buf); err != nil {
+		return row{}, err
+	}
+	w := exact.Weights{W: *buf, Log: c.log}
+	s := w.Scale()
+	return row{w, s, w.Total(s)}, nil
+}
+
+// prob is the probability of output y, with relative error below probErr (and
+// 0 below about 1e-308).
+func (r row) prob(y int) float64 {
+	if r.Log {
+		return exact.Exp(r.W[y]-r.scale) / r.total
+	}
+	return r.W[y] / r.scale / r.total
+}
+
+// probErr bounds the relative error of row.prob: the argument of the
+// exponential is at most 746 before underflow and rounds by 2^-53 of that
+// (2^-43.4); the exponential, the total and the quotient add less than 2^-46.
+const probErr = 0x1p-42
+
+func (c *Channel) checkInput(x int) error {
+	return fault.Index("mechanism: Channel", "x", x, c.n)
+}
+
+// Prob returns the probability of output y at input x, rounded to float64
+// (relative error below 2^-42; a probability below about 1e-308 reads as 0,
+// though Release draws it as often as it should). NaN for a bad row of a lazy
+// channel. O(1), O(Outputs()) if lazy.
+func (c *Channel) Prob(x, y int) float64 {
+	buf := buffers.Get().(*[]float64)
+	defer buffers.Put(buf)
+	r, err := c.read(x, buf)
+	if err != nil {
+		return math.NaN()
+	}
+	return r.prob(y)
+}
+
+// Row returns all probabilities at input x, as Prob gives them, in dst where
+// its capacity allows. They sum to 1 up to rounding. NaN throughout for a bad
+// row of a lazy channel. O(Outputs()).
+func (c *Channel) Row(x int, dst []float64) []float64 {
+	dst = slices.Grow(dst[:0], c.m)[:c.m]
+	buf := buffers.Get().(*[]float64)
+	defer buffers.Put(buf)
+	r, err := c.read(x, buf)
+	for y := range dst {
+		if err != nil {
+			dst[y] = math.NaN()
+		} else {
+			dst[y] = r.prob(y)
+		}
+	}
+	return dst
+}
+
+var buffers = sync.Pool{New: func() any { return new([]float64) }}
+
+// Release draws the output of input x and returns its point. The law is exact:
+// the weights' ratio to their sum as real numbers, for whatever bits the row
+// holds. O(Outputs()) without allocation; for many draws from one input see
+// [Channel.Sampler]. An x outside [0, Len()) is a [*metric.ValueError].
+//
+// The time taken depends on the row, and about once in 2^40 draws on the draw:
+// a caller who must hide timing must pad it.
+func (c *Channel) Release(r *rand.Rand, x int) (int, error) {
+	if err := c.checkInput(x); err != nil {
+		return 0, err
+	}
+	buf := buffers.Get().(*[]float64)
+	defer buffers.Put(buf)
+	w, err := c.read(x, buf)
+	if err != nil {
+		return 0, err
+	}
+	r, done := rng.Get(r)
+	defer done()
+	return c.Output(exact.Draw(r, w.Weights)), nil
+}
+
+// Sampler draws repeatedly from one row. It is immutable and safe for
+// concurrent use.
+type Sampler struct {
+	c     *Channel
+	table *exact.Table
+}
+
+// Sampler prepares input x for repeated draws: O(Outputs()) time and memory,
+// then O(1) expected a draw.
+func (c *Channel) Sampler(x int) (*Sampler, error) {
+	if err := c.checkInput(x); err != nil {
+		return nil, err
+	}
+	var own []float64
+	w, err := c.read(x, &own)
+	if err != nil {
+		return nil, err
+	}
+	return &Sampler{c, exact.NewTable(w.Weights)}, nil
+}
+
+// Draw returns the point of one output, with the law of [Channel.Release] and,
+// for a seeded generator, the same draws.
+func (s *Sampler) Draw(r *rand.Rand) int {
+	if r != nil {
+		return s.c.Output(s.table.Draw(r))
+	}
+	r, done := rng.Get(nil)
+	defer done()
+	return s.c.Output(s.table.Draw(r))
+}

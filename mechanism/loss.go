@@ -1,0 +1,139 @@
+package mechanism
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Losses holds the expected loss of a channel at every input.
+type Losses []float64
+
+// Worst returns the largest expected loss and the first input that has it.
+func (l Losses) Worst() (loss float64, x int) {
+	loss = math.Inf(-1)
+	for i, v := range l {
+		if v > loss {
+			loss, x = v, i
+		}
+	}
+	return loss, x
+}
+
+// priorTol is how far a prior's sum may be from 1: rounding of up to 10^6
+// entries.
+const priorTol = 1e-9
+
+// Mean returns the expected loss of an input drawn from prior, uniform where
+// prior is nil. A prior of the wrong length, with a negative entry or a sum
+// other than 1 (within 1e-9) is refused.
+func (l Losses) Mean(prior []float64) (float64, error) {
+	sum := 0.0
+	if prior == nil {
+		for _, v := range l {
+			sum += v
+		}
+		return sum / float64(len(l)), nil
+	}
+	if err := fault.Distribution("mechanism: Mean", "prior", prior, len(l), priorTol); err != nil {
+		return 0, err
+	}
+	for x, v := range l {
+		sum += prior[x] * v
+	}
+	return sum, nil
+}
+
+// Quantile returns the smallest loss that at least a fraction q of the inputs
+// do not exceed, 0 < q <= 1 (IKWAT22 use q = 0.95).
+func (l Losses) Quantile(q float64) (float64, error) {
+	if !(q > 0 && q <= 1) {
+		return 0, &fault.ValueError{Op: "mechanism: Quantile", Arg: "q", Index: -1, Value: q, Want: "a number in (0, 1]"}
+	}
+	s := slices.Sorted(slices.Values(l))
+	// ceil(q*n) computed so that q = 0.95 of 20 is 19 and not 20.
+	k := int(math.Ceil(q*float64(len(s)) - 1e-9))
+	return s[max(k, 1)-1], nil
+}
+
+// Loss returns the expected loss at every input: the mean of rho(x, Output(y))
+// over the outputs y of x. rho must have Len() points, or more where labels
+// point beyond. O(Len()*Outputs()), on every core.
+func (c *Channel) Loss(rho metric.Finite) (Losses, error) {
+	if err := c.checkLoss("mechanism: Loss", rho); err != nil {
+		return nil, err
+	}
+	l := make(Losses, c.n)
+	err := c.eachRow(func(x int, r row, dist []float64) { l[x] = c.lossOf(r, dist) }, rho)
+	return l, err
+}
+
+// LossAt is the expected loss at input x alone, for channels too large for
+// [Channel.Loss]. O(Len() + Outputs()).
+func (c *Channel) LossAt(x int, rho metric.Finite) (float64, error) {
+	const op = "mechanism: LossAt"
+	if err := c.checkLoss(op, rho); err != nil {
+		return 0, err
+	}
+	if err := c.checkInput(x); err != nil {
+		return 0, err
+	}
+	var buf []float64
+	r, err := c.read(x, &buf)
+	if err != nil {
+		return 0, err
+	}
+	return c.lossOf(r, metric.Row(rho, x, nil)), nil
+}
+
+func (c *Channel) lossOf(r row, dist []float64) float64 {
+	sum := 0.0
+	for y := range r.W {
+		if p := r.prob(y); p > 0 {
+			sum += p * dist[c.Output(y)]
+		}
+	}
+	return sum
+}
+
+func (c *Channel) checkLoss(op string, rho metric.Finite) error {
+	want := c.n
+	for _, p := range c.labels {
+		want = max(want, p+1)
+	}
+	if c.labels == nil {
+		want = max(want, c.m)
+	}
+	// A larger space than asked for is allowed only where labels reach beyond
+	// the inputs: otherwise it is another space by mistake.
+	if rho.Len() < want || want == c.n && rho.Len() != c.n {
+		return &fault.SizeError{Op: op, Arg: "rho", Got: rho.Len(), Want: fmt.Sprint(want)}
+	}
+	return nil
+}
+
+// eachRow calls f for every input on all cores, with its distances under rho.
+func (c *Channel) eachRow(f func(x int, r row, dist []float64), rho metric.Finite) error {
+	var mu sync.Mutex
+	var bad error
+	err := parallel.Chunks(nil, c.n, 8, 0, nil, func(_, lo, hi int) {
+		var buf, dist []float64
+		for x := lo; x < hi; x++ {
+			r, err := c.read(x, &buf)
+			if err != nil {
+				mu.Lock()
+				bad = cmpErr(bad, err)
+				mu.Unlock()
+				return
+			}
+			dist = metric.Row(rho, x, dist)
+			f(x, r, dist)
+		}
+	})
+	return cmpErr(bad, err)
+}
