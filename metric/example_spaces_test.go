@@ -1,0 +1,156 @@
+package metric_test
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+func ExampleEuclidean() {
+	x, y := []float64{0, 0}, []float64{3, 4}
+	fmt.Println(metric.Euclidean{}.Distance(x, y))
+	// Output: 5
+}
+
+func ExampleManhattan() {
+	x, y := []float64{0, 0}, []float64{3, 4}
+	fmt.Println(metric.Manhattan{}.Distance(x, y))
+	// Output: 7
+}
+
+func ExampleChebyshev() {
+	x, y := []float64{0, 0}, []float64{3, 4}
+	fmt.Println(metric.Chebyshev{}.Distance(x, y))
+	// Output: 4
+}
+
+func ExampleMinkowski() {
+	x, y := []float64{0, 0}, []float64{3, 4}
+	fmt.Printf("%.4f\n", metric.Minkowski{P: 3}.Distance(x, y))
+	// Output: 4.4979
+}
+
+func ExampleAngular() {
+	x, y := []float64{1, 0}, []float64{5, 5}
+	fmt.Printf("%.0f degrees\n", metric.Angular{}.Distance(x, y)*180/math.Pi)
+	// Output: 45 degrees
+}
+
+func ExampleTotalVariation() {
+	x, y := []float64{0.5, 0.5, 0}, []float64{0.5, 0.25, 0.25}
+	fmt.Println(metric.TotalVariation{}.Distance(x, y))
+	// Output: 0.25
+}
+
+func ExampleGreatCircle() {
+	paris, london := metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278}
+	fmt.Printf("%.0f km\n", metric.GreatCircle{}.Distance(paris, london))
+
+	_, err := metric.NewPoints([]metric.LatLon{paris, {Lat: 100}}, metric.GreatCircle{})
+	fmt.Println(err)
+	// Output:
+	// 344 km
+	// metric: NewPoints: point 1: metric: GreatCircle: y.Lat = 100, want degrees in [-90, 90]
+}
+
+func ExampleHamming() {
+	fmt.Println(metric.Hamming[bool]{}.Distance([]bool{true, true, false}, []bool{true, false, true}))
+	// Output: 2
+}
+
+func ExampleDiscrete() {
+	d := metric.Discrete[string]{}
+	fmt.Println(d.Distance("flu", "flu"), d.Distance("flu", "cold"))
+	// Output: 0 1
+}
+
+func ExampleLevenshtein() {
+	fmt.Println(metric.Levenshtein{}.Distance("kitten", "sitting"))
+	fmt.Println(metric.Levenshtein{}.Distance("Zürich", "Zurich"))
+	// Output:
+	// 3
+	// 1
+}
+
+func ExampleCommonPrefix() {
+	// Places as paths: continent, country, city.
+	lyon, paris, rome := []string{"EU", "FR", "Lyon"}, []string{"EU", "FR", "Paris"}, []string{"EU", "IT", "Rome"}
+	s := metric.CommonPrefix[string]{Base: 10}
+	fmt.Println(s.Distance(lyon, paris), s.Distance(lyon, rome))
+	// Output: 0.01 0.1
+}
+
+func ExamplePrefixString() {
+	// Geohashes with a long common prefix name near cells.
+	s := metric.PrefixString{}
+	fmt.Println(s.Distance("u09tv", "u09w1"), s.Distance("u09tv", "gcpvj"))
+	// Output: 0.125 1
+}
+
+func ExampleScale() {
+	miles, err := metric.Scale(metric.GreatCircle{}, 1/1.609344)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%.0f miles\n", miles.Distance(metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278}))
+	// Output: 213 miles
+}
+
+func ExamplePower() {
+	s, err := metric.Power(metric.Euclidean{}, 0.5)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(s.Distance([]float64{0}, []float64{16}))
+	// Output: 4
+}
+
+func ExampleCap() {
+	s, err := metric.Cap(metric.Euclidean{}, 10)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(s.Distance([]float64{0}, []float64{3}), s.Distance([]float64{0}, []float64{300}))
+	// Output: 3 10
+}
+
+func ExampleSum() {
+	s, err := metric.Sum[[]float64](metric.Manhattan{}, metric.Chebyshev{})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(s.Distance([]float64{0, 0}, []float64{3, 4}))
+	// Output: 11
+}
+
+func ExampleMax() {
+	s, err := metric.Max[[]float64](metric.Manhattan{}, metric.Chebyshev{})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(s.Distance([]float64{0, 0}, []float64{3, 4}))
+	// Output: 7
+}
+
+func ExampleProduct() {
+	// Where somebody is, and what is wrong with them.
+	type record = metric.Pair[metric.LatLon, string]
+	s, err := metric.Product(metric.GreatCircle{}, metric.Discrete[string]{}, 1)
+	if err != nil {
+		panic(err)
+	}
+	x := record{First: metric.LatLon{Lat: 10}, Second: "flu"}
+	y := record{First: metric.LatLon{Lat: 10}, Second: "cold"}
+	fmt.Println(s.Distance(x, y))
+	// Output: 1
+}
+
+func ExampleNewClustered() {
+	f, err := metric.NewClustered(3, 2, 0.25)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(metric.Row(f, 2, nil))
+	// Output: [1 1 0 0.25 1 1]
+}

@@ -1,0 +1,157 @@
+package metric_test
+
+import (
+	"fmt"
+	"log"
+	"math"
+	"strings"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+func ExampleNewUltrametric() {
+	// Points 2, 0, 1 from left to right; height 1 between 2 and 0, height 5
+	// between 0 and 1.
+	u, err := metric.NewUltrametric([]int{2, 0, 1}, []float64{1, 5})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(u.Distance(2, 0), u.Distance(0, 1), u.Distance(2, 1))
+	// Output: 1 5 5
+}
+
+func ExampleFromLinkage() {
+	// What scipy.cluster.hierarchy.linkage writes for four points: 0 and 1
+	// join at height 1 and become cluster 4, 2 and 3 become cluster 5.
+	u, err := metric.FromLinkage(4, []metric.Merge{
+		{A: 0, B: 1, Height: 1},
+		{A: 2, B: 3, Height: 2},
+		{A: 4, B: 5, Height: 7},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(u.Distance(0, 1), u.Distance(3, 2), u.Distance(1, 3))
+	fmt.Println(u.Clusters(1))
+	// Output:
+	// 1 2 7
+	// [0 0 1 2]
+}
+
+func ExampleSubdominant() {
+	towns := [][]float64{{0, 0}, {1, 0}, {2, 0}, {9, 0}}
+	f, err := metric.NewPoints(towns, metric.Euclidean{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	u, err := metric.Subdominant(f)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(f.Distance(0, 2), u.Distance(0, 2)) // by way of point 1
+	fmt.Println(f.Distance(0, 3), u.Distance(0, 3))
+	// Output:
+	// 2 1
+	// 9 7
+}
+
+func ExampleIsUltrametric() {
+	line, err := metric.NewPoints([][]float64{{0}, {1}, {2}}, metric.Euclidean{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(metric.IsUltrametric(line, 0))
+	// Output: metric: d(i,j) <= max(d(i,k), d(k,j)) fails at i=0, j=2, k=1 by 1
+}
+
+func ExampleUltrametric_Clusters() {
+	u, err := metric.NewUltrametric([]int{0, 3, 1, 2}, []float64{1, 4, 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range []float64{0, 1, 2, math.Inf(1)} {
+		fmt.Println(s, u.Clusters(s))
+	}
+	// Output:
+	// 0 [0 1 2 3]
+	// 1 [0 1 2 0]
+	// 2 [0 1 1 0]
+	// +Inf [0 0 0 0]
+}
+
+func ExampleNewTree() {
+	// Nodes 1 and 2 hang from the root 0, nodes 3 and 4 from node 1.
+	t, err := metric.NewTree([]int{-1, 0, 0, 1, 1}, []float64{0, 2, 5, 1, 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	f := t.PathMetric()
+	fmt.Println(t.Leaves())
+	fmt.Println(f.Distance(1, 2), f.Distance(0, 1)) // between nodes 3, 4 and 2, 3
+	// Output:
+	// [2 3 4]
+	// 2 8
+}
+
+func ExampleParseNewick() {
+	t, err := metric.ParseNewick(strings.NewReader("((cat:1,dog:1)carnivore:2,mole:4)mammal;"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	f := t.PathMetric()
+	for i, v := range t.Leaves() {
+		fmt.Println(t.Name(v), metric.Row(f, i, nil))
+	}
+	_, err = metric.ParseNewick(strings.NewReader("((cat,dog),mole"))
+	fmt.Println(err)
+	// Output:
+	// cat [0 2 7]
+	// dog [2 0 7]
+	// mole [7 7 0]
+	// metric: ParseNewick: line 1, column 16: the text ends, want ';'
+}
+
+func ExampleTreeFromPaths() {
+	t, err := metric.TreeFromPaths([][]string{
+		{"mammal", "carnivore", "cat"},
+		{"mammal", "carnivore", "dog"},
+		{"mammal", "mole"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	f := t.PathMetric()
+	fmt.Println(f.Distance(0, 1), f.Distance(0, 2))
+	fmt.Println(t)
+	// Output:
+	// 2 3
+	// ((cat:1,dog:1)carnivore:1,mole:1)mammal;
+}
+
+func ExampleTree_Ultrametric() {
+	t, err := metric.ParseNewick(strings.NewReader("((cat,dog)carnivore,mole)mammal;"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	u := t.Ultrametric()
+	fmt.Println(u.Distance(0, 1), u.Distance(0, 2))
+	// Output: 1 2
+}
+
+// Work from the leaves up: how many leaves hang below each node.
+func ExampleTree_Preorder() {
+	t, err := metric.NewTree([]int{-1, 0, 0, 1, 1}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	count := make([]int, t.Len())
+	for _, v := range t.Leaves() {
+		count[v] = 1
+	}
+	pre := t.Preorder()
+	for k := len(pre) - 1; k > 0; k-- { // all but the root
+		count[t.Parent(pre[k])] += count[pre[k]]
+	}
+	fmt.Println(count)
+	// Output: [3 2 1 1 1]
+}

@@ -1,0 +1,219 @@
+package metric_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+// slow hides every capability of a Finite but Len and Distance.
+type slow struct{ f metric.Finite }
+
+func (s slow) Len() int                  { return s.f.Len() }
+func (s slow) Distance(i, j int) float64 { return s.f.Distance(i, j) }
+
+func square(t testing.TB, n int) *metric.Points[[]float64] {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = []float64{r.Float64(), r.Float64()}
+	}
+	p, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Every implementation answers a row as it answers each distance, is
+// symmetric to the bit, and fills the caller's slice.
+func TestFinite_RowsAreDistances(t *testing.T) {
+	p := square(t, 37)
+	d, err := metric.Densify(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scaled, err := metric.Scaled(p, 1.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	perm := rand.New(rand.NewPCG(2, 2)).Perm(37)
+	permuted, err := metric.Permuted(d, perm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub, err := metric.Subset(p, []int{5, 5, 36, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]metric.Finite{"points": p, "dense": d, "slow": slow{p}, "scaled": scaled, "permuted": permuted, "subset": sub} {
+		dst := make([]float64, f.Len())
+		for i := range f.Len() {
+			row := metric.Row(f, i, dst)
+			if &row[0] != &dst[0] || len(row) != f.Len() {
+				t.Fatalf("%s: the row is not in dst", name)
+			}
+			for j, v := range row {
+				if v != f.Distance(i, j) || v != f.Distance(j, i) || i == j && v != 0 {
+					t.Fatalf("%s: row %d has %v at %d, distances %v and %v", name, i, v, j, f.Distance(i, j), f.Distance(j, i))
+				}
+			}
+		}
+		if row := metric.Row(f, 0, nil); len(row) != f.Len() {
+			t.Errorf("%s: a new row has %d entries", name, len(row))
+		}
+	}
+	for i := range 37 {
+		for j := range 37 {
+			if d.Distance(i, j) != p.Distance(i, j) || scaled.Distance(i, j) != 1.1*p.Distance(i, j) || permuted.Distance(i, j) != p.Distance(perm[i], perm[j]) {
+				t.Fatalf("(%d, %d) differs", i, j)
+			}
+		}
+	}
+	if sub.Distance(0, 1) != 0 || sub.Distance(1, 2) != p.Distance(5, 36) {
+		t.Error("subset")
+	}
+}
+
+// Views keep the embedding: FromNorm of the norm is the view's distance.
+func TestViews_KeepTheEmbedding(t *testing.T) {
+	p := square(t, 20)
+	scaled, _ := metric.Scaled(p, 3)
+	sub, err := metric.Subset(scaled, []int{4, 2, 4, 19})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []metric.Finite{p, scaled, sub} {
+		e, ok := metric.Embed(f)
+		if !ok || e.Dim != 2 || e.P != 2 || len(e.Coords) != 2*f.Len() {
+			t.Fatalf("embedding %+v %v", e, ok)
+		}
+		for i := range f.Len() {
+			for j := range f.Len() {
+				norm := math.Hypot(e.Coords[2*i]-e.Coords[2*j], e.Coords[2*i+1]-e.Coords[2*j+1])
+				if got, want := e.FromNorm(norm), f.Distance(i, j); math.Abs(got-want) > 1e-14 {
+					t.Fatalf("(%d, %d): embedded %v, distance %v", i, j, got, want)
+				}
+			}
+		}
+	}
+	d, _ := metric.Densify(p)
+	view, _ := metric.Subset(d, []int{0})
+	if _, ok := metric.Embed(view); ok {
+		t.Error("a matrix has no embedding")
+	}
+}
+
+func TestFinite_BadInput(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	var value *metric.ValueError
+	var size *metric.SizeError
+	var memory *metric.MemoryError
+	var violation *metric.Violation
+	check := func(name string, err error, target any) {
+		t.Helper()
+		if err == nil || !errors.As(err, target) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	empty := func(name string, err error) {
+		t.Helper()
+		if !errors.Is(err, metric.ErrEmpty) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := metric.NewPoints([]string{}, metric.Levenshtein{})
+	empty("no points", err)
+	_, err = metric.NewPoints([][]float64{{0, 0}, {1, nan}}, metric.Euclidean{})
+	check("NaN coordinate", err, &value)
+	_, err = metric.NewPoints([][]float64{{0, 0}, {1}}, metric.Euclidean{})
+	check("lengths", err, &size)
+	_, err = metric.NewDense(0, nil)
+	empty("n = 0", err)
+	_, err = metric.NewDense(3, []float64{1, 2})
+	check("short", err, &size)
+	for _, v := range []float64{-1, nan, inf} {
+		_, err = metric.NewDense(3, []float64{1, 2, v})
+		check("entry", err, &value)
+		if value.Index != 2 || value.Arg != "upper" {
+			t.Errorf("the error names %s[%d]", value.Arg, value.Index)
+		}
+		_, err = metric.NewMatrix([][]float64{{0, v}, {v, 0}})
+		check("matrix entry", err, &value)
+		_, err = metric.Scaled(square(t, 2), v)
+		check("scale", err, &value)
+	}
+	_, err = metric.NewDense(1<<20, nil)
+	check("8 TB", err, &memory)
+	_, err = metric.NewMatrix(nil)
+	empty("no rows", err)
+	_, err = metric.NewMatrix([][]float64{{0, 1}, {1}})
+	check("ragged", err, &size)
+	_, err = metric.NewMatrix([][]float64{{0, 1}, {2, 0}})
+	check("asymmetric", err, &violation)
+	_, err = metric.NewMatrix([][]float64{{0, 1}, {1, 3}})
+	check("diagonal", err, &violation)
+	_, err = metric.Densify(huge{})
+	check("densify a million points", err, &memory)
+	_, err = metric.Densify(constant{n: 3, d: nan})
+	check("densify NaN", err, &value)
+	p := square(t, 3)
+	_, err = metric.Subset(p, nil)
+	empty("empty subset", err)
+	_, err = metric.Subset(p, []int{3})
+	check("index", err, &value)
+	_, err = metric.Permuted(p, []int{0, 1})
+	check("short permutation", err, &size)
+	_, err = metric.Permuted(p, []int{0, 1, 1})
+	check("no permutation", err, &value)
+	_, err = metric.NewBimetric(p, square(t, 4))
+	check("sizes", err, &size)
+	_, err = metric.NewBimetric(p, nil)
+	empty("half a space", err)
+}
+
+type huge struct{}
+
+func (huge) Len() int                  { return 1 << 20 }
+func (huge) Distance(i, j int) float64 { return 1 }
+
+type constant struct {
+	n int
+	d float64
+}
+
+func (c constant) Len() int                  { return c.n }
+func (c constant) Distance(i, j int) float64 { return c.d }
+
+func TestBimetric_Lipschitz(t *testing.T) {
+	p := square(t, 25)
+	double, _ := metric.Scaled(p, 2)
+	b, err := metric.NewBimetric(p, double)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k, _, _ := b.Lipschitz(); math.Abs(k-2) > 1e-15 {
+		t.Errorf("ratio %v, want 2", k)
+	}
+	rho1, err := metric.NewMatrix([][]float64{{0, 1, 2}, {1, 0, 1}, {2, 1, 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rho2, _ := metric.NewMatrix([][]float64{{0, 3, 8}, {3, 0, 5}, {8, 5, 0}})
+	b = metric.Bimetric{Privacy: rho1, Utility: rho2}
+	if k, i, j := b.Lipschitz(); k != 5 || i != 1 || j != 2 {
+		t.Errorf("ratio %v at (%d, %d), want 5 at (1, 2)", k, i, j)
+	}
+	b = metric.Bimetric{Privacy: constant{3, 0}, Utility: rho2}
+	if k, _, _ := b.Lipschitz(); !math.IsInf(k, 1) {
+		t.Errorf("ratio %v, want +Inf", k)
+	}
+	b = metric.Same(constant{3, 0})
+	if k, i, j := b.Lipschitz(); k != 0 || i != 0 || j != 0 {
+		t.Errorf("ratio %v at (%d, %d) on identical points", k, i, j)
+	}
+}

@@ -1,0 +1,304 @@
+package metric_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/graph"
+	"gonum.org/v1/gonum/graph/iterator"
+	"gonum.org/v1/gonum/graph/multi"
+	"gonum.org/v1/gonum/graph/simple"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// randomEdges returns a random tree on n nodes and extra more edges, some of
+// them loops, doubles or longer than a detour.
+func randomEdges(r *rand.Rand, n, extra int, length func() float64) []metric.Edge {
+	var edges []metric.Edge
+	for i := 1; i < n; i++ {
+		edges = append(edges, metric.Edge{I: i, J: r.IntN(i), Length: length()})
+	}
+	for range extra {
+		edges = append(edges, metric.Edge{I: r.IntN(n), J: r.IntN(n), Length: length()})
+	}
+	return edges
+}
+
+func floydWarshall(n int, edges []metric.Edge) [][]float64 {
+	d := make([][]float64, n)
+	for i := range d {
+		d[i] = make([]float64, n)
+		for j := range d[i] {
+			if i != j {
+				d[i][j] = math.Inf(1)
+			}
+		}
+	}
+	for _, e := range edges {
+		d[e.I][e.J] = min(d[e.I][e.J], e.Length)
+		d[e.J][e.I] = d[e.I][e.J]
+	}
+	for k := range d {
+		for i := range d {
+			for j := range d {
+				d[i][j] = min(d[i][j], d[i][k]+d[k][j])
+			}
+		}
+	}
+	return d
+}
+
+func TestGraph_AgreesWithFloydWarshall(t *testing.T) {
+	r := rng.Seeded(1)
+	for _, c := range []struct {
+		name   string
+		length func() float64
+		tol    float64 // relative; sums of integers are exact, of 40 numbers within 40 ulps
+	}{
+		{"integer", func() float64 { return float64(r.IntN(6)) }, 0},
+		{"real", r.ExpFloat64, 40 * 0x1p-52},
+		{"huge", func() float64 { return 1e300 }, 40 * 0x1p-52},
+		{"zero", func() float64 { return 0 }, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, n := range []int{1, 2, 3, 10, 40} {
+				edges := randomEdges(r, n, 2*n, c.length)
+				g, err := metric.NewGraphEdges(n, edges)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := floydWarshall(n, edges)
+				var row []float64
+				for i := range n {
+					row = metric.Row(g, i, row)
+					for j := range n {
+						d := g.Distance(i, j)
+						if math.Abs(d-want[i][j]) > c.tol*want[i][j] || row[j] != d || g.Distance(j, i) != d {
+							t.Fatalf("n = %d: d(%d, %d) = %v, row %v, want %v", n, i, j, d, row[j], want[i][j])
+						}
+					}
+				}
+				s, pts := finiteSpace(g)
+				spaceLaws(t, s, pts, 0)
+			}
+		})
+	}
+}
+
+// The edges reported are in order, as long as the distance of their ends, and
+// determine the metric.
+func TestGraph_EdgesDetermineTheMetric(t *testing.T) {
+	r := rng.Seeded(2)
+	for range 20 {
+		n := 1 + r.IntN(30)
+		edges := randomEdges(r, n, 3*n, func() float64 { return float64(r.IntN(8)) })
+		g, err := metric.NewGraphEdges(n, edges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := g.Edges()
+		for k, e := range kept {
+			if e.I >= e.J || e.Length != g.Distance(e.I, e.J) {
+				t.Errorf("edge %v has ends at distance %v", e, g.Distance(e.I, e.J))
+			}
+			if k > 0 && !(kept[k-1].I < e.I || kept[k-1].I == e.I && kept[k-1].J < e.J) {
+				t.Errorf("edges %v, %v out of order", kept[k-1], e)
+			}
+		}
+		for _, e := range edges {
+			is := func(k metric.Edge) bool { return k.I == min(e.I, e.J) && k.J == max(e.I, e.J) }
+			if tight := e.I != e.J && e.Length == g.Distance(e.I, e.J); tight && !slices.ContainsFunc(kept, is) {
+				t.Errorf("edge %v is missing", e)
+			}
+		}
+		again, err := metric.NewGraphEdges(n, kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if !slices.Equal(metric.Row(g, i, nil), metric.Row(again, i, nil)) {
+				t.Errorf("the metric of the reported edges differs in row %d", i)
+			}
+		}
+		clear(kept)
+		if len(kept) > 0 && g.Edges()[0] == kept[0] {
+			t.Error("Edges does not copy")
+		}
+	}
+}
+
+// The order of the edges and of their ends does not change a bit.
+func TestGraph_OrderDoesNotMatter(t *testing.T) {
+	r := rng.Seeded(3)
+	edges := randomEdges(r, 60, 150, r.Float64)
+	g, err := metric.NewGraphEdges(60, edges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Shuffle(len(edges), func(a, b int) { edges[a], edges[b] = edges[b], edges[a] })
+	for k := range edges {
+		edges[k].I, edges[k].J = edges[k].J, edges[k].I
+	}
+	h, err := metric.NewGraphEdges(60, edges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 60 {
+		if !slices.Equal(metric.Row(g, i, nil), metric.Row(h, i, nil)) {
+			t.Errorf("row %d differs", i)
+		}
+	}
+	if !slices.Equal(g.Edges(), h.Edges()) {
+		t.Error("edges differ")
+	}
+}
+
+func TestNewGraph_AgreesWithNewGraphEdges(t *testing.T) {
+	r := rng.Seeded(4)
+	const n = 30
+	edges := randomEdges(r, n, 0, r.Float64) // a tree, so that no edge is set twice
+	ids := make([]int64, n)
+	for i := range ids {
+		ids[i] = int64(i*i*i - 100)
+	}
+	sg := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
+	unit := simple.NewUndirectedGraph()
+	ones := slices.Clone(edges)
+	for k, e := range edges {
+		u, v := simple.Node(ids[e.I]), simple.Node(ids[e.J])
+		sg.SetWeightedEdge(simple.WeightedEdge{F: u, T: v, W: e.Length})
+		unit.SetEdge(simple.Edge{F: u, T: v})
+		ones[k].Length = 1
+	}
+	for name, c := range map[string]struct {
+		g     graph.Undirected
+		edges []metric.Edge
+	}{"weighted": {sg, edges}, "unit": {unit, ones}} {
+		got, err := metric.NewGraph(c.g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := metric.NewGraphEdges(n, c.edges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.IDs(), ids) || !slices.Equal(got.Edges(), want.Edges()) || got.Len() != n {
+			t.Errorf("%s: IDs or edges differ", name)
+		}
+		for i := range n {
+			if !slices.Equal(metric.Row(got, i, nil), metric.Row(want, i, nil)) {
+				t.Errorf("%s: row %d differs", name, i)
+			}
+		}
+	}
+	if g, err := metric.NewGraphEdges(2, []metric.Edge{{I: 1, J: 0, Length: 3}}); err != nil || !slices.Equal(g.IDs(), []int64{0, 1}) {
+		t.Errorf("NewGraphEdges: %v, %v", g, err)
+	}
+}
+
+func TestGraph_LoopsAreIgnored(t *testing.T) {
+	g := multi.NewWeightedUndirectedGraph()
+	a, b := multi.Node(1), multi.Node(2)
+	g.SetWeightedLine(multi.WeightedLine{F: a, T: a, W: -1, UID: 1})
+	g.SetWeightedLine(multi.WeightedLine{F: a, T: b, W: 2, UID: 2})
+	got, err := metric.NewGraph(g)
+	if err != nil || got.Distance(0, 1) != 2 || len(got.Edges()) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+	got, err = metric.NewGraphEdges(2, []metric.Edge{{I: 0, J: 0, Length: math.NaN()}, {I: 0, J: 1, Length: 2}})
+	if err != nil || got.Distance(0, 1) != 2 || len(got.Edges()) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// strayGraph names a neighbour that is none of its nodes.
+type strayGraph struct{ *simple.UndirectedGraph }
+
+func (strayGraph) From(int64) graph.Nodes {
+	return iterator.NewOrderedNodes([]graph.Node{simple.Node(99)})
+}
+
+func TestNewGraph_RefusesGraphs(t *testing.T) {
+	if _, err := metric.NewGraph(nil); !errors.Is(err, metric.ErrEmpty) {
+		t.Errorf("nil: %v", err)
+	}
+	if _, err := metric.NewGraph(simple.NewUndirectedGraph()); !errors.Is(err, metric.ErrEmpty) {
+		t.Errorf("no nodes: %v", err)
+	}
+	one := simple.NewUndirectedGraph()
+	one.AddNode(simple.Node(5))
+	if _, err := metric.NewGraph(strayGraph{one}); err == nil {
+		t.Error("a neighbour that is no node passes")
+	}
+	for _, w := range []float64{-1, math.NaN(), math.Inf(1), math.Inf(-1), 1.1e300} {
+		g := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
+		g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(3), T: simple.Node(8), W: w})
+		_, err := metric.NewGraph(g)
+		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Arg != "weight of edge (3, 8)" {
+			t.Errorf("weight %v: %v", w, err)
+		}
+		_, err = metric.NewGraphEdges(2, []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 0, J: 1, Length: w}})
+		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Index != 1 {
+			t.Errorf("length %v: %v", w, err)
+		}
+	}
+	two := simple.NewUndirectedGraph()
+	two.AddNode(simple.Node(5))
+	two.AddNode(simple.Node(9))
+	if _, err := metric.NewGraph(two); !errors.Is(err, metric.ErrDisconnected) {
+		t.Errorf("two components: %v", err)
+	}
+	if _, err := metric.NewGraphEdges(4, []metric.Edge{{I: 0, J: 1}, {I: 2, J: 3}}); !errors.Is(err, metric.ErrDisconnected) {
+		t.Errorf("two components: %v", err)
+	}
+	for _, e := range []metric.Edge{{I: -1, J: 0}, {I: 0, J: 3}, {I: 4, J: 4}} {
+		_, err := metric.NewGraphEdges(3, []metric.Edge{e})
+		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Index != 0 {
+			t.Errorf("edge %v: %v", e, err)
+		}
+	}
+	for _, n := range []int{0, -1} {
+		if _, err := metric.NewGraphEdges(n, nil); !errors.Is(err, metric.ErrEmpty) {
+			t.Errorf("n = %d: %v", n, err)
+		}
+	}
+	if me := (*metric.MemoryError)(nil); !errors.As(second(metric.NewGraphEdges(math.MaxInt, nil)), &me) {
+		t.Error("too many nodes pass")
+	}
+}
+
+func TestGraph_StopsWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := metric.NewGraphEdgesContext(ctx, 2, []metric.Edge{{I: 0, J: 1, Length: 1}})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	g := simple.NewUndirectedGraph()
+	g.SetEdge(simple.Edge{F: simple.Node(0), T: simple.Node(1)})
+	if _, err := metric.NewGraphContext(ctx, g); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func BenchmarkNewGraph(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			r := rng.Seeded(1)
+			edges := randomEdges(r, n, 2*n, r.Float64)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := metric.NewGraphEdges(n, edges); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

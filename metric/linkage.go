@@ -1,0 +1,148 @@
+package metric
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// Subdominant returns the largest ultrametric that is nowhere above f: the
+// least, over all ways from i to j through other points, of the longest step.
+// It is the ultrametric of single linkage, and its distances are among f's.
+//
+// A negative or non-finite distance is a [*Violation]; no points are
+// [ErrEmpty]. f is taken to be symmetric with zero diagonal; the triangle
+// inequality is not needed. Prim's algorithm on the rows of f: O(n^2) time,
+// O(n) memory beside the result.
+func Subdominant(f Finite) (*Ultrametric, error) {
+	return SubdominantContext(context.Background(), f)
+}
+
+// SubdominantContext is [Subdominant], stopped early when ctx is done.
+func SubdominantContext(ctx context.Context, f Finite) (*Ultrametric, error) {
+	u, _, err := subdominant(ctx, "metric: Subdominant", f)
+	return u, err
+}
+
+// IsUltrametric returns nil where f is an ultrametric up to the relative
+// tolerance tol >= 0: where f(i,j) <= (1+tol) u(i,j) for all pairs, u being the
+// subdominant ultrametric of f. With tol = 0 that is the strong triangle
+// inequality for all triples.
+//
+// Otherwise the error is a [*Violation] of [UltrametricLaw], a triple with
+// positive Excess. (With tol > 0 the excess of one triple may be smaller than
+// tol grants, because f can rise above u in many small steps.) Other errors
+// are those of [Subdominant], and a [*ValueError] for tol. O(n^2) time on every
+// core, O(n) memory for each.
+func IsUltrametric(f Finite, tol float64) error {
+	const op = "metric: IsUltrametric"
+	if err := fault.NonNegative(op, "tol", tol); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	u, parent, err := subdominant(ctx, op, f)
+	if err != nil {
+		return err
+	}
+	return search(ctx, f.Len(), 16, 0, nil, func(_, lo, hi int) *Violation {
+		var a, b []float64
+		for i := lo; i < hi; i++ {
+			a, b = Row(f, i, a), u.DistancesFrom(i, b)
+			for j := i + 1; j < len(a); j++ {
+				if !(a[j] <= b[j]*(1+tol)) {
+					return stepAbove(f, u, parent, i, j)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// stepAbove returns a triple against the strong triangle inequality, given a
+// pair with f(i,j) > u(i,j).
+//
+// All steps of the way from i to j in the minimum spanning tree are at most
+// b = u(i,j). The distance from i is at most b at the first stop and above b at
+// the last. Where it passes b, from stop p to stop q, f(i,q) exceeds f(i,p) and
+// f(p,q). The triple returned is the one on the way with the largest excess.
+func stepAbove(f Finite, u *Ultrametric, parent []int, i, j int) *Violation {
+	// Climb to where the two branches meet. Parents stand earlier in the order.
+	var up, down []int
+	for x, y := i, j; x != y; {
+		if u.pos[x] > u.pos[y] {
+			x = parent[x]
+			up = append(up, x)
+		} else {
+			down = append(down, y)
+			y = parent[y]
+		}
+	}
+	slices.Reverse(down)
+	stops := append(up, down...) // p1, ..., j, and the meeting point once
+	worst := &Violation{Axiom: UltrametricLaw, I: i, J: j, K: -1}
+	for t := 1; t < len(stops); t++ {
+		p, q := stops[t-1], stops[t]
+		if excess := f.Distance(i, q) - max(f.Distance(i, p), f.Distance(p, q)); excess > worst.Excess {
+			worst.J, worst.K, worst.Excess = q, p, excess
+		}
+	}
+	return worst
+}
+
+// subdominant runs Prim's algorithm from point 0. parent is the minimum
+// spanning tree it finds; that of point 0 is -1.
+//
+// The order in which the points join, with the length of the edge that brings
+// each, is the subdominant ultrametric u as it stands. Let b be the largest of
+// these lengths w after a, up to and including c.
+// (1) u(a,c) >= b: before the point of length b joined, no edge shorter than b
+// led out of the set, which held a and not c.
+// (2) u(a,c) <= b, for all points from a to c hang together by edges of at
+// most b. By induction on c: c came by such an edge from some p. Where p comes
+// before a, that edge was on offer ever since p joined, so all points after p,
+// up to c, came by edges of at most b: start from p in place of a. Now the
+// points before c hang together, by induction, and p is one of them.
+func subdominant(ctx context.Context, op string, f Finite) (u *Ultrametric, parent []int, err error) {
+	n := f.Len()
+	if err := fault.Empty(op, "f", n); err != nil {
+		return nil, nil, err
+	}
+	if err := tableSize(op, n); err != nil {
+		return nil, nil, err
+	}
+	order, heights := make([]int, 1, n), make([]float64, 0, n-1)
+	parent = make([]int, n)
+	parent[0] = -1
+	// The points outside, and the shortest edge to each from inside.
+	rest, near := make([]int, n-1), make([]float64, n)
+	for j := 1; j < n; j++ {
+		rest[j-1], near[j], parent[j] = j, math.Inf(1), 0
+	}
+	var row []float64
+	for i := 0; len(rest) > 0; {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		row = Row(f, i, row)
+		best, at := math.Inf(1), -1
+		for k, j := range rest {
+			d := row[j]
+			if notFinite(d) {
+				return nil, nil, pairLaws(i, j, d, d, false)
+			}
+			if d < near[j] {
+				near[j], parent[j] = d, i
+			}
+			if near[j] < best {
+				best, at = near[j], k
+			}
+		}
+		i = rest[at]
+		order, heights = append(order, i), append(heights, best)
+		rest[at] = rest[len(rest)-1]
+		rest = rest[:len(rest)-1]
+	}
+	return newUltrametric(order, heights), parent, nil
+}

@@ -1,0 +1,214 @@
+package metric
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// minimax is the least longest step over all ways, by Floyd and Warshall.
+func minimax(f Finite) table {
+	n := f.Len()
+	u := newTable(n, f.Distance)
+	for k := range n {
+		for i := range n {
+			for j := range n {
+				u[i][j] = min(u[i][j], max(u[i][k], u[k][j]))
+			}
+		}
+	}
+	return u
+}
+
+// randomFinites are metrics and other symmetric tables, with ties and zeros.
+func randomFinites(r *rand.Rand, n int) []Finite {
+	return []Finite{
+		symmetric(n, func() float64 { return 1 + r.Float64() }),
+		symmetric(n, func() float64 { return r.ExpFloat64() }),
+		symmetric(n, func() float64 { return float64(r.IntN(4)) }),
+		planePoints(n),
+		newTable(n, func(i, j int) float64 { return math.Abs(float64(i - j)) }),
+	}
+}
+
+func TestSubdominant_IsMinimaxPath(t *testing.T) {
+	r := rng.Seeded(1)
+	for n := 1; n <= 35; n++ {
+		for k, f := range randomFinites(r, n) {
+			u, err := Subdominant(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := minimax(f)
+			for i := range n {
+				for j := range n {
+					if d := u.Distance(i, j); d != want[i][j] || d > f.Distance(i, j) {
+						t.Fatalf("kind %d, n=%d: u(%d,%d) = %v, want %v", k, n, i, j, d, want[i][j])
+					}
+				}
+			}
+			again, err := Subdominant(u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				for j := range n {
+					if again.Distance(i, j) != u.Distance(i, j) {
+						t.Fatalf("an ultrametric is not its own subdominant at (%d,%d)", i, j)
+					}
+				}
+			}
+		}
+	}
+}
+
+// genuine checks a witness against the strong triangle inequality.
+func genuine(t *testing.T, f Finite, err error) {
+	t.Helper()
+	v, ok := err.(*Violation)
+	if !ok {
+		t.Fatalf("got %v, want a violation", err)
+	}
+	e := f.Distance(v.I, v.J) - max(f.Distance(v.I, v.K), f.Distance(v.K, v.J))
+	if v.Axiom != UltrametricLaw || !(e > 0) || v.Excess != e {
+		t.Fatalf("%v is no violation: the excess is %v", v, e)
+	}
+}
+
+func TestIsUltrametric_WitnessIsGenuine(t *testing.T) {
+	r := rng.Seeded(2)
+	for n := 1; n <= 35; n++ {
+		for _, f := range randomFinites(r, n) {
+			want := true
+			for i := range n {
+				for j := range n {
+					for k := range n {
+						want = want && f.Distance(i, j) <= max(f.Distance(i, k), f.Distance(k, j))
+					}
+				}
+			}
+			err := IsUltrametric(f, 0)
+			if (err == nil) != want {
+				t.Fatalf("n=%d: %v, but ultrametric is %v", n, err, want)
+			}
+			if err != nil {
+				genuine(t, f, err)
+			}
+		}
+	}
+	// One distance of an ultrametric changed by an ulp, up or down.
+	for range 200 {
+		n := 3 + r.IntN(40)
+		u, err := FromLinkage(n, randomMerges(r, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := newTable(n, u.Distance)
+		i := r.IntN(n)
+		j := (i + 1 + r.IntN(n-1)) % n
+		d := math.Nextafter(f[i][j], []float64{0, math.Inf(1)}[r.IntN(2)])
+		f[i][j], f[j][i] = d, d
+		changed := false
+		for k := range n {
+			if k != i && k != j {
+				a, b := f[i][k], f[k][j]
+				changed = changed || d > max(a, b) || a > max(d, b) || b > max(a, d)
+			}
+		}
+		if err := IsUltrametric(f, 0); (err != nil) != changed {
+			t.Fatalf("n=%d, d(%d,%d) = %v: %v", n, i, j, d, err)
+		} else if err != nil {
+			genuine(t, f, err)
+		}
+		if err := IsUltrametric(f, 1e-12); err != nil && d > 1e-300 {
+			t.Fatalf("an ulp beyond the tolerance: %v", err)
+		}
+	}
+}
+
+// f rises above its subdominant ultrametric, which is 1 throughout, in steps
+// of 10 percent: every triple keeps within the tolerance, f does not.
+func TestIsUltrametric_ToleranceIsOfTheWhole(t *testing.T) {
+	f := newTable(10, func(i, j int) float64 {
+		if i == j {
+			return 0
+		}
+		return math.Pow(1.1, math.Abs(float64(i-j))-1)
+	})
+	for _, c := range []struct {
+		tol float64
+		ok  bool
+	}{{0, false}, {0.1, false}, {1.1, false}, {1.2, true}} { // 1.1^8 = 2.14
+		err := IsUltrametric(f, c.tol)
+		if (err == nil) != c.ok {
+			t.Errorf("tolerance %v: %v", c.tol, err)
+		}
+		if err != nil {
+			genuine(t, f, err)
+		}
+	}
+}
+
+func TestSubdominant_RefusesBadInput(t *testing.T) {
+	for _, d := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1} {
+		f := symmetric(5, func() float64 { return 1 })
+		f[1][3], f[3][1] = d, d
+		_, err := Subdominant(f)
+		for _, err := range []error{err, IsUltrametric(f, 0)} {
+			var v *Violation
+			if !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 4 || v.I*v.J != 3 {
+				t.Errorf("distance %v: %v", d, err)
+			}
+		}
+	}
+	if _, err := Subdominant(table{}); !errors.Is(err, ErrEmpty) {
+		t.Error(err)
+	}
+	for _, tol := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if err := IsUltrametric(table{{0}}, tol); !errors.As(err, new(*ValueError)) {
+			t.Errorf("tolerance %v: %v", tol, err)
+		}
+	}
+	if err := IsUltrametric(table{{0, 3}, {3, 0}}, 0); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := SubdominantContext(ctx, planePoints(10)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func BenchmarkSubdominant(b *testing.B) {
+	for _, n := range []int{1000, 5000} {
+		f := planePoints(n)
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Subdominant(f); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkIsUltrametric(b *testing.B) {
+	u, err := Subdominant(planePoints(5000))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("n=5000", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := IsUltrametric(u, 0); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,210 @@
+package metric_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+func randomString(r *rand.Rand, alphabet []rune, n int) string {
+	var b strings.Builder
+	for range n {
+		b.WriteRune(alphabet[r.IntN(len(alphabet))])
+	}
+	return b.String()
+}
+
+var alphabets = [][]rune{
+	[]rune("ab"),
+	[]rune("abcdefghijklmnopqrstuvwxyz"),
+	[]rune("aé漢🙂 "),
+	{'a', 'a' + 128, 'a' + 256, 'b' + 128, 'b' + 1280, '\u007f', '\u00ff'}, // one slot for several runes
+}
+
+func TestSequences_Metric(t *testing.T) {
+	r := rng.Seeded(1)
+	var words [][]byte
+	var texts []string
+	for range 20 {
+		w := randomString(r, alphabets[0], 5)
+		words = append(words, []byte(w))
+		texts = append(texts, w[:r.IntN(6)], randomString(r, alphabets[2], r.IntN(5)))
+	}
+	texts = append(texts, "", strings.Repeat("ab", 50), strings.Repeat("ba", 50)+"a")
+	spaceLaws(t, metric.Hamming[byte]{}, words, 0)
+	spaceLaws(t, metric.Discrete[string]{}, texts, 0)
+	spaceLaws(t, metric.Levenshtein{}, texts, 0)
+	for _, base := range []float64{0, 1.5, 2, math.E, 1e10} {
+		spaceLaws(t, metric.PrefixString{Base: base}, texts, 0)
+		f, err := metric.NewPoints(texts, metric.PrefixString{Base: base})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range texts {
+			for j := range texts {
+				for k := range texts {
+					if f.Distance(i, j) > max(f.Distance(i, k), f.Distance(k, j)) {
+						t.Fatalf("base %v: no ultrametric at %q, %q, %q", base, texts[i], texts[j], texts[k])
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestHamming_ClosedForms(t *testing.T) {
+	h := metric.Hamming[int]{}
+	if got := h.Distance([]int{1, 2, 3, 4}, []int{1, 0, 3, 5}); got != 2 {
+		t.Errorf("got %v, want 2", got)
+	}
+	if got := h.Distance(nil, []int{}); got != 0 {
+		t.Errorf("empty: %v", got)
+	}
+}
+
+func TestPrefix_ClosedForms(t *testing.T) {
+	for _, c := range []struct {
+		x, y string
+		k    float64 // the common prefix, or +Inf
+	}{
+		{"", "", math.Inf(1)}, {"", "a", 0}, {"abc", "abc", math.Inf(1)}, {"abc", "abd", 2}, {"ab", "abd", 2},
+		{"éa", "éb", 1}, {"é", "è", 0}, // é and è share a byte
+		{"漢字", "漢学", 1}, {"a漢", "a", 1}, {"🙂🙃", "🙂🙂", 1}, {"日", "旦", 0},
+	} {
+		want := math.Exp2(-c.k)
+		if got := (metric.PrefixString{}).Distance(c.x, c.y); got != want {
+			t.Errorf("PrefixString(%q, %q) = %v, want %v", c.x, c.y, got, want)
+		}
+		if got := (metric.CommonPrefix[rune]{}).Distance([]rune(c.x), []rune(c.y)); got != want {
+			t.Errorf("CommonPrefix(%q, %q) = %v, want %v", c.x, c.y, got, want)
+		}
+	}
+	if got := (metric.CommonPrefix[bool]{Base: 10}).Distance([]bool{true, true, true}, []bool{true, true}); math.Abs(got-0.01) > 1e-17 {
+		t.Errorf("base 10: %v", got)
+	}
+}
+
+// plainLevenshtein is the textbook matrix.
+func plainLevenshtein(x, y string) float64 {
+	a, b := []rune(x), []rune(y)
+	d := make([][]int, len(a)+1)
+	for i := range d {
+		d[i] = make([]int, len(b)+1)
+		for j := range d[i] {
+			switch {
+			case i == 0 || j == 0:
+				d[i][j] = i + j
+			case a[i-1] == b[j-1]:
+				d[i][j] = d[i-1][j-1]
+			default:
+				d[i][j] = 1 + min(d[i-1][j-1], d[i-1][j], d[i][j-1])
+			}
+		}
+	}
+	return float64(d[len(a)][len(b)])
+}
+
+func TestLevenshtein_AgreesWithTheMatrix(t *testing.T) {
+	r := rng.Seeded(2)
+	check := func(x, y string) {
+		t.Helper()
+		want := plainLevenshtein(x, y)
+		if got := (metric.Levenshtein{}).Distance(x, y); got != want {
+			t.Errorf("%q, %q: %v, want %v", x, y, got, want)
+		}
+		if got := (metric.Levenshtein{}).Distance(y, x); got != want {
+			t.Errorf("%q, %q backwards: %v, want %v", x, y, got, want)
+		}
+	}
+	check("kitten", "sitting") // 3
+	check("", "")
+	check("\xff\xfe", "\xff") // broken bytes read as U+FFFD
+	lengths := []int{0, 1, 2, 7, 31, 63, 64, 65, 100, 127, 128, 129, 200}
+	for _, alphabet := range alphabets {
+		for _, m := range lengths {
+			for _, n := range lengths {
+				check(randomString(r, alphabet, m), randomString(r, alphabet, n))
+			}
+			// A few edits of one string.
+			x := []rune(randomString(r, alphabet, m+3))
+			y := append([]rune{}, x...)
+			for range 3 {
+				k := r.IntN(len(y))
+				y = append(y[:k], append([]rune{alphabet[r.IntN(len(alphabet))]}, y[k+r.IntN(2):]...)...)
+			}
+			check(string(x), string(y))
+		}
+	}
+	for range 2000 {
+		alphabet := alphabets[r.IntN(len(alphabets))]
+		check(randomString(r, alphabet, r.IntN(12)), randomString(r, alphabet, r.IntN(12)))
+	}
+}
+
+func FuzzLevenshtein(f *testing.F) {
+	f.Add("kitten", "sitting")
+	f.Add(strings.Repeat("漢a", 40), strings.Repeat("a漢", 50))
+	f.Add("\xff\xe6", "\xe6\xbc")
+	f.Fuzz(func(t *testing.T, x, y string) {
+		if len(x)*len(y) > 1<<20 {
+			return
+		}
+		if got, want := (metric.Levenshtein{}).Distance(x, y), plainLevenshtein(x, y); got != want {
+			t.Errorf("%q, %q: %v, want %v", x, y, got, want)
+		}
+		metric.PrefixString{}.Distance(x, y) // must not panic
+	})
+}
+
+func TestSequences_CheckNamesTheFault(t *testing.T) {
+	nan := math.NaN()
+	value := func(err error, arg string, index int) {
+		t.Helper()
+		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Arg != arg || ve.Index != index {
+			t.Errorf("want a ValueError for %s[%d], got %v", arg, index, err)
+		}
+	}
+	value(metric.Hamming[float64]{}.Check([]float64{1, 2}, []float64{1, nan}), "y", 1)
+	value(metric.CommonPrefix[float64]{}.Check([]float64{nan}, nil), "x", 0)
+	value(metric.Discrete[float64]{}.Check(1, nan), "y", -1)
+	value(metric.Levenshtein{}.Check("ok", "aé\xff"), "y", 3)
+	value(metric.PrefixString{}.Check("\xc3", ""), "x", 0)
+	for _, base := range []float64{1, 0.5, -2, nan, math.Inf(1)} {
+		value(metric.PrefixString{Base: base}.Check("", ""), "Base", -1)
+		value(metric.CommonPrefix[int]{Base: base}.Check(nil, nil), "Base", -1)
+	}
+	if se := (*metric.SizeError)(nil); !errors.As(metric.Hamming[int]{}.Check([]int{1}, nil), &se) || se.Got != 0 {
+		t.Error("Hamming: unequal lengths pass")
+	}
+	for _, err := range []error{
+		metric.Levenshtein{}.Check("\uFFFD", "漢"), // U+FFFD itself is valid
+		metric.Hamming[string]{}.Check([]string{"a"}, []string{"b"}),
+		metric.Discrete[int]{}.Check(1, 2),
+		metric.CommonPrefix[int]{Base: 1.01}.Check([]int{1}, nil),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func BenchmarkLevenshtein(b *testing.B) {
+	r := rng.Seeded(1)
+	for _, n := range []int{8, 64, 65, 1000} {
+		for k, alphabet := range []string{"ascii", "unicode"} {
+			b.Run(fmt.Sprintf("n=%d/%s", n, alphabet), func(b *testing.B) {
+				x, y := randomString(r, alphabets[k+1], n), randomString(r, alphabets[k+1], n)
+				b.ReportAllocs()
+				for b.Loop() {
+					metric.Levenshtein{}.Distance(x, y)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package metric_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+const deg = math.Pi / 180
+
+// unit measures angles in radians.
+var unit = metric.GreatCircle{Radius: 1}
+
+func spherePoints(seed uint64, n int) []metric.LatLon {
+	r := rng.Seeded(seed)
+	pts := make([]metric.LatLon, n)
+	for i := range pts {
+		pts[i] = metric.LatLon{Lat: math.Asin(2*r.Float64()-1) / deg, Lon: 360*r.Float64() - 180}
+	}
+	return pts
+}
+
+func TestGreatCircle_MetricAndEmbedding(t *testing.T) {
+	pts := spherePoints(1, 25)
+	for _, s := range []metric.GreatCircle{{}, {Radius: 1}, {Radius: 1e-200}, {Radius: 1e200}} {
+		r := s.Radius
+		if r == 0 {
+			r = metric.EarthRadiusKm
+		}
+		embeddingLaw(t, s, pts, 3*r) // near the antipode the chord has too few digits
+		hard := append([]metric.LatLon{}, pts...)
+		for _, p := range pts[:4] {
+			lat, lon := p.Lat, p.Lon
+			hard = append(hard, metric.LatLon{Lat: -lat, Lon: lon + 180}, metric.LatLon{Lat: lat + 1e-9, Lon: lon},
+				metric.LatLon{Lat: lat, Lon: lon + 360}, metric.LatLon{Lat: -lat, Lon: lon + 180 - 1e-9})
+		}
+		hard = append(hard, metric.LatLon{Lat: 90}, metric.LatLon{Lat: 90, Lon: 77}, metric.LatLon{Lat: -90, Lon: 1e9},
+			metric.LatLon{Lon: 180}, metric.LatLon{Lon: -180}, metric.LatLon{Lon: 179.9999999}, metric.LatLon{Lon: -179.9999999})
+		// Large arcs are sums of angles with absolute errors of an ulp of pi.
+		spaceLaws(t, s, hard, 4e-15*r)
+	}
+}
+
+func TestGreatCircle_ClosedForms(t *testing.T) {
+	p := func(lat, lon float64) metric.LatLon { return metric.LatLon{Lat: lat, Lon: lon} }
+	for _, c := range []struct {
+		x, y  metric.LatLon
+		angle float64 // degrees
+	}{
+		{p(10, 20), p(35, 20), 25},      // a meridian
+		{p(-30, 7), p(50, 7), 80},       //
+		{p(0, 12), p(0, -50), 62},       // the equator
+		{p(90, 0), p(30, 123), 60},      // from a pole
+		{p(-90, 55), p(30, -170), 120},  //
+		{p(90, 0), p(-90, 33), 180},     // pole to pole
+		{p(60, 10), p(60, -170), 60},    // over the pole
+		{p(0, 0), p(0, 90), 90},         // an octant
+		{p(0, 0), p(0, 180), 180},       // antipodes
+		{p(30, 40), p(-30, -140), 180},  //
+		{p(30, 40), p(-30, 220), 180},   //
+		{p(0, 170), p(0, -170), 20},     // the date line
+		{p(0, 170), p(0, 190), 20},      //
+		{p(0, 170), p(0, -170+720), 20}, //
+		{p(0, 170), p(0, 3600190), 20},  //
+		{p(0, -3600190), p(0, -170), 20},
+		{p(45, 0), p(45, 90), 60},   // cos = 1/2 * 0 + 1/2
+		{p(0, 0), p(45, 45), 60},    // cos = cos 45 cos 45
+		{p(90, 10), p(90, -100), 0}, // all longitudes of a pole
+		{p(5, 180), p(5, -180), 0},
+	} {
+		got, want := unit.Distance(c.x, c.y), c.angle*deg
+		if math.Abs(got-want) > 1e-15*want {
+			t.Errorf("%v to %v: %v, want %v", c.x, c.y, got, want)
+		}
+	}
+	if got, want := (metric.GreatCircle{}).Distance(p(0, 0), p(0, 180)), math.Pi*metric.EarthRadiusKm; got != want {
+		t.Errorf("half round the Earth: %v km, want %v", got, want)
+	}
+}
+
+// Separations of 1e-9 degrees agree with the flat formula, whose own relative
+// error is of the order of the squared angle, tan(lat) times it near a pole.
+func TestGreatCircle_SmallAngles(t *testing.T) {
+	for _, x := range append(spherePoints(2, 200), metric.LatLon{}, metric.LatLon{Lat: 89.99}, metric.LatLon{Lon: 180}) {
+		for _, step := range [][2]float64{{1e-9, 0}, {0, 1e-9}, {1e-9, 1e-9}, {-3e-9, 2e-9}} {
+			y := metric.LatLon{Lat: x.Lat + step[0], Lon: x.Lon + step[1]}
+			dlat, dlon := (y.Lat-x.Lat)*deg, (y.Lon-x.Lon)*deg
+			want := math.Hypot(dlat, dlon*math.Sqrt(math.Cos(x.Lat*deg)*math.Cos(y.Lat*deg)))
+			if got := unit.Distance(x, y); math.Abs(got-want) > 1e-12*want {
+				t.Errorf("%v to %v: %v, want %v", x, y, got, want)
+			}
+		}
+	}
+	// Around the antipode the distance to it falls short of pi by as much.
+	x, y := metric.LatLon{Lat: 20, Lon: 30}, metric.LatLon{Lat: -20 + 1e-6, Lon: -150}
+	if got, want := math.Pi-unit.Distance(x, y), (y.Lat+20)*deg; math.Abs(got-want) > 1e-15 {
+		t.Errorf("to the antipode: %v, want %v", got, want)
+	}
+	// Across the date line, and around a pole.
+	a, b := 180-1e-9, -180+1e-9
+	if got, want := unit.Distance(metric.LatLon{Lon: a}, metric.LatLon{Lon: b}), ((180-a)+(b+180))*deg; math.Abs(got-want) > 1e-14*want {
+		t.Errorf("across the date line: %v, want %v", got, want)
+	}
+	c := 90 - 1e-9
+	if got, want := unit.Distance(metric.LatLon{Lat: c}, metric.LatLon{Lat: c, Lon: 180}), 2*(90-c)*deg; math.Abs(got-want) > 1e-14*want {
+		t.Errorf("across the pole: %v, want %v", got, want)
+	}
+}
+
+// A published figure: Paris to London is 344 km to the nearest km.
+func TestGreatCircle_ParisLondon(t *testing.T) {
+	got := metric.GreatCircle{}.Distance(metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278})
+	if math.Abs(got-343.56) > 0.01 {
+		t.Errorf("%v km", got)
+	}
+}
+
+func TestGreatCircle_CheckNamesTheFault(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		p   metric.LatLon
+		arg string
+	}{
+		{metric.LatLon{Lat: 90.1}, "y.Lat"}, {metric.LatLon{Lat: -100}, "y.Lat"}, {metric.LatLon{Lat: nan}, "y.Lat"},
+		{metric.LatLon{Lon: nan}, "y.Lon"}, {metric.LatLon{Lon: inf}, "y.Lon"}, {metric.LatLon{Lon: -inf}, "y.Lon"},
+	} {
+		_, err := metric.NewPoints([]metric.LatLon{{}, c.p}, metric.GreatCircle{})
+		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Arg != c.arg {
+			t.Errorf("%v: %v", c.p, err)
+		}
+	}
+	for _, r := range []float64{-1, nan, inf, 1e301} {
+		err := metric.GreatCircle{Radius: r}.Check(metric.LatLon{}, metric.LatLon{})
+		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Arg != "Radius" {
+			t.Errorf("radius %v: %v", r, err)
+		}
+	}
+	if err := (metric.GreatCircle{}).Check(metric.LatLon{Lat: 90, Lon: 1e300}, metric.LatLon{Lat: -90, Lon: -720}); err != nil {
+		t.Error(err)
+	}
+}
+
+func BenchmarkGreatCircle(b *testing.B) {
+	x, y := metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278}
+	b.ReportAllocs()
+	for b.Loop() {
+		metric.GreatCircle{}.Distance(x, y)
+	}
+}

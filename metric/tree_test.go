@@ -1,0 +1,339 @@
+package metric
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// randomTree hangs each node from a random one of the last few, so that depth
+// varies, and shuffles the numbers.
+func randomTree(r *rand.Rand, n int) *Tree {
+	perm := r.Perm(n)
+	back := 1 + r.IntN(n)
+	parent, length := make([]int, n), make([]float64, n)
+	names := make([]string, n)
+	parent[perm[0]] = -1
+	for k := 1; k < n; k++ {
+		parent[perm[k]] = perm[max(0, k-1-r.IntN(back))]
+	}
+	odd := []string{"", "a", "b_c", "it's", "x y", "(;,)", "[no]", "é", "\n", "''", "1e3", ":"}
+	for v := range length {
+		switch r.IntN(5) {
+		case 0: // length 0
+		case 1:
+			length[v] = math.Ldexp(r.Float64(), r.IntN(60)-30)
+		default:
+			length[v] = r.Float64()
+		}
+		names[v] = odd[r.IntN(len(odd))]
+	}
+	t, err := NewTree(parent, length)
+	if err != nil {
+		panic(err)
+	}
+	if t, err = t.WithNames(names); err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// walk climbs from both ends: the lengths of the edges of the path, and where
+// the sides meet.
+func walk(t *Tree, x, y int) (edges []float64, meet int) {
+	above := map[int]bool{}
+	for v := x; v >= 0; v = t.Parent(v) {
+		above[v] = true
+	}
+	meet = y
+	for ; !above[meet]; meet = t.Parent(meet) {
+		edges = append(edges, t.Length(meet))
+	}
+	for v := x; v != meet; v = t.Parent(v) {
+		edges = append(edges, t.Length(v))
+	}
+	return edges, meet
+}
+
+func TestTree_PathMetricIsTheWalk(t *testing.T) {
+	r := rng.Seeded(1)
+	for n := 1; n <= 60; n++ {
+		tree := randomTree(r, n)
+		all := make([]int, n)
+		for v := range all {
+			all[v] = v
+		}
+		for _, c := range []struct {
+			f     Finite
+			nodes []int
+		}{{tree.PathMetric(), tree.Leaves()}, {tree.NodeMetric(), all}} {
+			if c.f.Len() != len(c.nodes) {
+				t.Fatalf("%d points, want %d", c.f.Len(), len(c.nodes))
+			}
+			for i, x := range c.nodes {
+				for j, y := range c.nodes {
+					edges, _ := walk(tree, x, y)
+					slices.Sort(edges)
+					want := 0.0
+					for _, e := range edges {
+						want += e
+					}
+					// The walk itself has len(edges) roundings.
+					if got := c.f.Distance(i, j); math.Abs(got-want) > want*float64(len(edges)+4)*0x1p-53 {
+						t.Fatalf("n=%d: d(%d,%d) = %v, want %v", n, x, y, got, want)
+					}
+				}
+			}
+			sameRows(t, c.f)
+			if err := Validate(c.f, &ValidateOptions{Tolerance: 0x1p-49}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// Twigs of 1e-9 at the end of a stem of length 1e8: plain depths would lose
+// every digit of the distance.
+func TestTree_PathMetricDoesNotCancel(t *testing.T) {
+	const stem = 1000
+	parent, length := make([]int, stem+3), make([]float64, stem+3)
+	for v := range parent {
+		parent[v], length[v] = v-1, 1e5+0.1
+	}
+	parent[stem+2] = stem
+	length[stem+1], length[stem+2] = 1e-9, 3e-9
+	tree, err := NewTree(parent, length)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// k*2^-103 times the depth is 1e-20; the sum has one rounding.
+	got, want := tree.PathMetric().Distance(0, 1), 1e-9+3e-9
+	if math.Abs(got-want) > 1e-20 {
+		t.Errorf("distance %v, want %v", got, want)
+	}
+	if d := tree.NodeMetric().Distance(stem, stem+1); math.Abs(d-1e-9) > 1e-20 {
+		t.Errorf("distance %v, want 1e-9", d)
+	}
+}
+
+func TestTree_UltrametricIsTheHeightOfTheAncestor(t *testing.T) {
+	r := rng.Seeded(2)
+	for n := 1; n <= 60; n++ {
+		tree := randomTree(r, n)
+		var high func(v int) float64
+		high = func(v int) float64 {
+			h := 0.0
+			for _, c := range tree.Children(v) {
+				h = max(h, high(c)+tree.Length(c))
+			}
+			return h
+		}
+		u, leaves := tree.Ultrametric(), tree.Leaves()
+		for i, x := range leaves {
+			for j, y := range leaves {
+				_, meet := walk(tree, x, y)
+				if d := u.Distance(i, j); d != high(meet) {
+					t.Fatalf("n=%d: u(%d,%d) = %v, want %v", n, x, y, d, high(meet))
+				}
+			}
+		}
+		strongTriangle(t, u)
+	}
+}
+
+func TestTree_Structure(t *testing.T) {
+	r := rng.Seeded(3)
+	for n := 1; n <= 40; n++ {
+		tree := randomTree(r, n)
+		pre := tree.Preorder()
+		if len(pre) != n || pre[0] != tree.Root() || tree.Parent(tree.Root()) != -1 {
+			t.Fatalf("preorder %v of %d nodes", pre, n)
+		}
+		rank := inverse(pre)
+		size := make([]int, n) // of what hangs from a node, itself included
+		var leaves []int
+		for k := n - 1; k >= 0; k-- {
+			v := pre[k]
+			size[v]++
+			next := k + 1 // families are stretches, children in order
+			for c, w := range tree.Children(v) {
+				if rank[w] != next || tree.Parent(w) != v || c > 0 && w <= tree.Children(v)[c-1] {
+					t.Fatalf("children %v of %d, preorder %v", tree.Children(v), v, pre)
+				}
+				next += size[w]
+				size[v] += size[w]
+			}
+		}
+		for v := range n {
+			if len(tree.Children(v)) == 0 {
+				leaves = append(leaves, v)
+			}
+		}
+		if !slices.Equal(leaves, tree.Leaves()) || size[tree.Root()] != n {
+			t.Fatalf("leaves %v, want %v", tree.Leaves(), leaves)
+		}
+	}
+}
+
+func TestNewTree_Defaults(t *testing.T) {
+	parent := []int{2, 2, -1}
+	tree, err := NewTree(parent, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent[0] = 7 // copied
+	tree.Leaves()[0], tree.Preorder()[0] = 7, 7
+	if tree.Length(0) != 1 || tree.Length(1) != 1 || tree.Length(2) != 0 || tree.Name(1) != "" ||
+		tree.Root() != 2 || tree.Len() != 3 || tree.Parent(0) != 2 {
+		t.Errorf("%v", tree)
+	}
+	if d := tree.PathMetric().Distance(0, 1); d != 2 {
+		t.Errorf("distance %v, want 2", d)
+	}
+	names := []string{"x", "y", "z"}
+	named, err := tree.WithNames(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names[0] = "q"
+	if named.Name(0) != "x" || tree.Name(0) != "" {
+		t.Errorf("names %q, %q", named.Name(0), tree.Name(0))
+	}
+	if _, err := tree.WithNames(names[:2]); !errors.As(err, new(*SizeError)) {
+		t.Error(err)
+	}
+	for _, v := range []int{-1, 3} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("Name(%d) did not panic", v)
+				}
+			}()
+			tree.Name(v)
+		}()
+	}
+}
+
+func TestNewTree_RefusesBadInput(t *testing.T) {
+	for k, c := range []struct {
+		parent []int
+		length []float64
+		arg    string
+		index  int
+	}{
+		{[]int{-1, -1}, nil, "parent", 1},
+		{[]int{-1, 2}, nil, "parent", 1},
+		{[]int{-1, -2}, nil, "parent", 1},
+		{[]int{0}, nil, "parent", 0},
+		{[]int{1, 0}, nil, "parent", 0},
+		{[]int{-1, 0, 3, 4, 2, 4}, nil, "parent", 2},
+		{[]int{-1, 0}, []float64{0, -1}, "length", 1},
+		{[]int{-1, 0}, []float64{0, math.NaN()}, "length", 1},
+		{[]int{-1, 0}, []float64{0, math.Inf(1)}, "length", 1},
+		{[]int{-1, 0}, []float64{0, 1e301}, "length", 1},
+		{[]int{-1, 0}, []float64{-1, 0}, "length", 0},
+	} {
+		var v *ValueError
+		if _, err := NewTree(c.parent, c.length); !errors.As(err, &v) || v.Arg != c.arg || v.Index != c.index {
+			t.Errorf("case %d: %v", k, err)
+		}
+	}
+	if _, err := NewTree(nil, nil); !errors.Is(err, ErrEmpty) {
+		t.Error(err)
+	}
+	if _, err := NewTree([]int{-1}, []float64{0, 0}); !errors.As(err, new(*SizeError)) {
+		t.Error(err)
+	}
+	// The largest lengths still give finite distances.
+	tree, err := NewTree([]int{-1, 0, 0, 1}, []float64{1e300, 1e300, 1e300, 1e300})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, u := tree.PathMetric().Distance(0, 1), tree.Ultrametric().Distance(0, 1); d != 3e300 || u != 2e300 {
+		t.Errorf("distances %v, %v", d, u)
+	}
+}
+
+func TestTreeFromPaths_NumbersAsTheyOccur(t *testing.T) {
+	split := func(paths ...string) [][]string {
+		var s [][]string
+		for _, p := range paths {
+			s = append(s, strings.Split(p, "/"))
+		}
+		return s
+	}
+	tree, err := TreeFromPaths(split("r/a/x", "r/b", "r/a/y/x", "r/c/x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := tree.String(), "((x:1,(x:1)y:1)a:1,b:1,(x:1)c:1)r;"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	var ends []string
+	for _, v := range tree.Leaves() {
+		ends = append(ends, tree.Name(v))
+	}
+	if got := fmt.Sprint(ends); got != "[x b x x]" {
+		t.Errorf("leaves %s", got)
+	}
+	want := table{{0, 3, 3, 4}, {3, 0, 4, 3}, {3, 4, 0, 5}, {4, 3, 5, 0}}
+	for i := range want {
+		if got := Row(tree.PathMetric(), i, nil); !slices.Equal(got, want[i]) {
+			t.Errorf("row %d: %v, want %v", i, got, want[i])
+		}
+	}
+	// Twice the same path, and the beginning of another, add nothing.
+	if tree, err = TreeFromPaths(split("r/a", "r/a/b", "r", "r/a")); err != nil || tree.String() != "((b:1)a:1)r;" {
+		t.Errorf("%v, %v", tree, err)
+	}
+	for _, bad := range [][][]string{nil, {}, {{}}, {{"r"}, nil}, {{"r", ""}}, {{""}}, {{"r", "a"}, {"s", "a"}}} {
+		if _, err := TreeFromPaths(bad); err == nil {
+			t.Errorf("%q: no error", bad)
+		}
+	}
+}
+
+func BenchmarkTree(b *testing.B) {
+	r := rng.Seeded(4)
+	const n = 100000
+	parent := make([]int, n)
+	for v := range parent {
+		parent[v] = r.IntN(max(v, 1))
+	}
+	parent[0] = -1
+	b.Run(fmt.Sprintf("New/n=%d", n), func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := NewTree(parent, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	tree, err := NewTree(parent, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	f := tree.PathMetric()
+	m := f.Len()
+	b.Run(fmt.Sprintf("Distance/n=%d", n), func(b *testing.B) {
+		b.ReportAllocs()
+		sum, i := 0.0, 0
+		for b.Loop() {
+			i = (i + 7919) % m
+			sum += f.Distance(i, m-1-i)
+		}
+	})
+	b.Run(fmt.Sprintf("DistancesFrom/n=%d", n), func(b *testing.B) {
+		b.ReportAllocs()
+		dst := make([]float64, m)
+		for b.Loop() {
+			dst = Row(f, 0, dst)
+		}
+	})
+}

@@ -1,0 +1,247 @@
+package metric
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// Ultrametric is a finite metric with the strong triangle inequality
+// d(i,j) <= max(d(i,k), d(k,j)): any two balls are nested or disjoint.
+//
+// Its points stand in a row, such that every ball is a run of neighbours, with
+// a height between each two neighbours: the distance of two points is the
+// largest height between them. Every finite ultrametric has this form (the
+// leaves of its dendrogram, from left to right), and every row of heights
+// gives an ultrametric, exactly and not just up to rounding.
+//
+// A distance costs O(1), all distances from a point O(n), memory is
+// O(n log n) for a table of range maxima.
+type Ultrametric struct {
+	order   []int // order[p] is the point at position p
+	pos     []int // pos[order[p]] = p
+	heights rangeMax[float64]
+}
+
+// NewUltrametric returns the ultrametric on n = len(order) points that stand
+// in the given order, each index below n once, with the n-1 given heights
+// between neighbours, finite and >= 0:
+//
+//	d(order[p], order[q]) = max(heights[p:q]) for p < q.
+//
+// Both slices are copied. The errors are [ErrEmpty], [*SizeError],
+// [*ValueError] and [*MemoryError]. O(n log n).
+func NewUltrametric(order []int, heights []float64) (*Ultrametric, error) {
+	const op = "metric: NewUltrametric"
+	if err := fault.Empty(op, "order", len(order)); err != nil {
+		return nil, err
+	}
+	if err := tableSize(op, len(order)); err != nil {
+		return nil, err
+	}
+	if len(heights) != len(order)-1 {
+		return nil, &SizeError{Op: op, Arg: "heights", Got: len(heights), Want: fmt.Sprint(len(order) - 1)}
+	}
+	if err := fault.Indices(op, "order", order, len(order)); err != nil {
+		return nil, err
+	}
+	seen := make([]bool, len(order))
+	for p, i := range order {
+		if seen[i] {
+			return nil, &ValueError{Op: op, Arg: "order", Index: p, Value: float64(i), Want: "each index once"}
+		}
+		seen[i] = true
+	}
+	if err := fault.AllNonNegative(op, "heights", heights); err != nil {
+		return nil, err
+	}
+	return newUltrametric(slices.Clone(order), slices.Clone(heights)), nil
+}
+
+// newUltrametric takes checked slices, and keeps them.
+func newUltrametric(order []int, heights []float64) *Ultrametric {
+	return &Ultrametric{order, inverse(order), newRangeMax(heights)}
+}
+
+// Merge joins two clusters of a dendrogram at a height. See [FromLinkage].
+type Merge struct {
+	A, B   int
+	Height float64
+}
+
+// FromLinkage returns the ultrametric of a dendrogram over n points, given by
+// its n-1 merges as scipy's linkage numbers them: cluster i < n is the point i
+// alone, cluster n+k is made by merges[k] out of two earlier clusters, each
+// used once. Two points lie at the height of the merge that joins them. (R's
+// hclust writes -1-i for the point i, and k+1 for n+k.)
+//
+// Heights must be finite, >= 0, and at least those of the merges below; single,
+// complete, average and Ward linkage are so, centroid and median linkage need
+// not be. The errors are [*ValueError], which names the merge as Index,
+// [*SizeError], [ErrEmpty] and [*MemoryError]. O(n log n).
+func FromLinkage(n int, merges []Merge) (*Ultrametric, error) {
+	const op = "metric: FromLinkage"
+	if n <= 0 {
+		return nil, fmt.Errorf("%s: n = %d: %w", op, n, fault.ErrEmpty)
+	}
+	if err := tableSize(op, n); err != nil {
+		return nil, err
+	}
+	if len(merges) != n-1 {
+		return nil, &SizeError{Op: op, Arg: "merges", Got: len(merges), Want: fmt.Sprint(n - 1)}
+	}
+	// A cluster is a linked list of points with the height after each.
+	first, last := make([]int, 2*n-1), make([]int, 2*n-1)
+	used := make([]bool, 2*n-1)
+	next, after := make([]int, n), make([]float64, n)
+	for i := range n {
+		first[i], last[i] = i, i
+	}
+	for k, m := range merges {
+		for _, c := range [2]int{m.A, m.B} {
+			if c < 0 || c >= n+k || used[c] {
+				return nil, &ValueError{Op: op, Arg: "clusters of merges", Index: k, Value: float64(c),
+					Want: fmt.Sprintf("an index in [0, %d) that no merge has used", n+k)}
+			}
+			used[c] = true
+			low := 0.0
+			if c >= n {
+				low = merges[c-n].Height
+			}
+			if !(m.Height >= low && m.Height <= math.MaxFloat64) {
+				return nil, &ValueError{Op: op, Arg: "heights of merges", Index: k, Value: m.Height,
+					Want: fmt.Sprintf("a finite number, at least the height %v of cluster %d", low, c)}
+			}
+		}
+		next[last[m.A]], after[last[m.A]] = first[m.B], m.Height
+		first[n+k], last[n+k] = first[m.A], last[m.B]
+	}
+	order, heights := make([]int, n), make([]float64, n-1)
+	i := first[2*n-2]
+	for p := range order {
+		order[p] = i
+		if p < len(heights) {
+			heights[p] = after[i]
+		}
+		i = next[i]
+	}
+	return newUltrametric(order, heights), nil
+}
+
+// Len returns the number of points.
+func (u *Ultrametric) Len() int { return len(u.order) }
+
+// Distance returns the distance between points i and j.
+func (u *Ultrametric) Distance(i, j int) float64 {
+	p, q := u.pos[i], u.pos[j]
+	switch {
+	case p < q:
+		return u.heights.max(p, q)
+	case p > q:
+		return u.heights.max(q, p)
+	}
+	return 0
+}
+
+// DistancesFrom implements [RowReader].
+func (u *Ultrametric) DistancesFrom(i int, dst []float64) []float64 {
+	dst = grow(dst, len(u.order))
+	h, p := u.heights.values(), u.pos[i]
+	dst[i] = 0
+	m := 0.0
+	for q := p; q < len(h); q++ {
+		m = max(m, h[q])
+		dst[u.order[q+1]] = m
+	}
+	m = 0
+	for q := p - 1; q >= 0; q-- {
+		m = max(m, h[q])
+		dst[u.order[q]] = m
+	}
+	return dst
+}
+
+// Order returns a copy of the order the points stand in.
+func (u *Ultrametric) Order() []int { return slices.Clone(u.order) }
+
+// Heights returns a copy of the n-1 heights between neighbours in that order.
+func (u *Ultrametric) Heights() []float64 { return slices.Clone(u.heights.values()) }
+
+// Clusters returns, for every point, the number of its closed ball of radius s:
+// two points have the same number where their distance is at most s. The balls
+// are numbered 0, 1, ... by their smallest index. For s negative or NaN every
+// point has its own. O(n).
+func (u *Ultrametric) Clusters(s float64) []int {
+	h := u.heights.values()
+	label := make([]int, len(u.order)) // first the run of the ball
+	run := 0
+	for p, i := range u.order {
+		if p > 0 && !(h[p-1] <= s) {
+			run++
+		}
+		label[i] = run
+	}
+	number := make([]int, run+1) // of a run, plus 1
+	count := 0
+	for i, r := range label {
+		if number[r] == 0 {
+			count++
+			number[r] = count
+		}
+		label[i] = number[r] - 1
+	}
+	return label
+}
+
+// rangeMax answers the largest number of any stretch of a list in O(1).
+// levels[l][p] is the largest of the 2^l numbers from p on, so a stretch is
+// covered by two overlapping entries of one level.
+type rangeMax[T cmp.Ordered] struct{ levels [][]T }
+
+// newRangeMax keeps v. It takes O(n log n) time and memory.
+func newRangeMax[T cmp.Ordered](v []T) rangeMax[T] {
+	levels := [][]T{v}
+	for half := 1; 2*half <= len(v); half *= 2 {
+		below := levels[len(levels)-1]
+		level := make([]T, len(v)-2*half+1)
+		for p := range level {
+			level[p] = larger(below[p], below[p+half])
+		}
+		levels = append(levels, level)
+	}
+	return rangeMax[T]{levels}
+}
+
+func (r rangeMax[T]) values() []T { return r.levels[0] }
+
+// max returns the largest of the numbers lo, ..., hi-1. lo < hi.
+func (r rangeMax[T]) max(lo, hi int) T {
+	l := bits.Len(uint(hi-lo)) - 1
+	level := r.levels[l]
+	return larger(level[lo], level[hi-1<<l])
+}
+
+// larger is max without its care for NaN, which the lists never hold.
+func larger[T cmp.Ordered](a, b T) T {
+	if a < b {
+		return b
+	}
+	return a
+}
+
+// tableSize guards the memory of a rangeMax over n entries.
+func tableSize(op string, n int) error {
+	return fault.Memory(op, float64(n)*float64(bits.Len(uint(n))), 8)
+}
+
+func inverse(perm []int) []int {
+	inv := make([]int, len(perm))
+	for p, i := range perm {
+		inv[i] = p
+	}
+	return inv
+}

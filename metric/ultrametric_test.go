@@ -1,0 +1,279 @@
+package metric
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// randomMerges is a dendrogram with monotone heights, some of them equal, some
+// 0.
+func randomMerges(r *rand.Rand, n int) []Merge {
+	type cluster struct {
+		id     int
+		height float64
+	}
+	var open []cluster
+	for i := range n {
+		open = append(open, cluster{i, 0})
+	}
+	take := func() cluster {
+		k := r.IntN(len(open))
+		c := open[k]
+		open = slices.Delete(open, k, k+1)
+		return c
+	}
+	var merges []Merge
+	for k := range n - 1 {
+		a, b := take(), take()
+		h := max(a.height, b.height) + float64(r.IntN(3))*r.Float64()
+		merges = append(merges, Merge{a.id, b.id, h})
+		open = append(open, cluster{n + k, h})
+	}
+	return merges
+}
+
+// strongTriangle checks all triples.
+func strongTriangle(t *testing.T, f Finite) {
+	t.Helper()
+	for i := range f.Len() {
+		for j := range f.Len() {
+			for k := range f.Len() {
+				if d, e, g := f.Distance(i, j), f.Distance(i, k), f.Distance(k, j); d > max(e, g) {
+					t.Fatalf("d(%d,%d) = %v > d(%d,%d), d(%d,%d) = %v, %v", i, j, d, i, k, k, j, e, g)
+				}
+			}
+		}
+	}
+}
+
+// sameRows checks that DistancesFrom gives the bits of Distance, in a slice
+// with room for them and without.
+func sameRows(t *testing.T, f Finite) {
+	t.Helper()
+	dst := make([]float64, 0, f.Len()+1)
+	for i := range f.Len() {
+		grown := f.(RowReader).DistancesFrom(i, nil)
+		dst = f.(RowReader).DistancesFrom(i, dst)
+		for j := range f.Len() {
+			if d := f.Distance(i, j); dst[j] != d || grown[j] != d || f.Distance(j, i) != d {
+				t.Fatalf("d(%d,%d): row %v, %v, Distance %v, %v", i, j, dst[j], grown[j], d, f.Distance(j, i))
+			}
+		}
+	}
+}
+
+// Two points lie at the height of the merge that joins them.
+func TestFromLinkage_HeightOfTheMerge(t *testing.T) {
+	r := rng.Seeded(1)
+	for n := 1; n <= 40; n++ {
+		merges := randomMerges(r, n)
+		u, err := FromLinkage(n, merges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := symmetric(n, func() float64 { return math.NaN() })
+		members := make([][]int, 2*n-1)
+		for i := range n {
+			members[i] = []int{i}
+		}
+		for k, m := range merges {
+			for _, i := range members[m.A] {
+				for _, j := range members[m.B] {
+					want[i][j], want[j][i] = m.Height, m.Height
+				}
+			}
+			members[n+k] = append(members[m.A], members[m.B]...)
+		}
+		for i := range n {
+			for j := range n {
+				if d := u.Distance(i, j); d != want[i][j] {
+					t.Fatalf("n=%d: d(%d,%d) = %v, want %v", n, i, j, d, want[i][j])
+				}
+			}
+		}
+		strongTriangle(t, u)
+		sameRows(t, u)
+		if err := IsUltrametric(u, 0); err != nil {
+			t.Error(err)
+		}
+		if err := Validate(u, &ValidateOptions{Tolerance: 1e-300}); err != nil {
+			t.Error(err)
+		}
+		again, err := NewUltrametric(u.Order(), u.Heights())
+		if err != nil || !slices.Equal(again.Order(), u.Order()) || !slices.Equal(again.Heights(), u.Heights()) {
+			t.Errorf("rebuilt: %v", err)
+		}
+	}
+}
+
+func TestNewUltrametric_LargestHeightBetween(t *testing.T) {
+	order := []int{2, 0, 3, 1}
+	heights := []float64{1, 4, 2}
+	u, err := NewUltrametric(order, heights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order[0], heights[0] = 9, 9 // copied
+	u.Order()[1], u.Heights()[1] = 9, 9
+	want := table{{0, 4, 1, 4}, {4, 0, 4, 2}, {1, 4, 0, 4}, {4, 2, 4, 0}}
+	for i := range want {
+		if got := Row(u, i, nil); !slices.Equal(got, want[i]) {
+			t.Errorf("row %d: %v, want %v", i, got, want[i])
+		}
+	}
+	sameRows(t, u)
+
+	r := rng.Seeded(2)
+	for n := 1; n <= 70; n++ { // every length of a stretch, around powers of two
+		order, heights := r.Perm(n), make([]float64, n-1)
+		for p := range heights {
+			heights[p] = r.Float64()
+		}
+		u, err := NewUltrametric(order, heights)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p := range n {
+			m := 0.0
+			for q := p; q < n; q++ {
+				if q > p {
+					m = max(m, heights[q-1])
+				}
+				if d := u.Distance(order[p], order[q]); d != m {
+					t.Fatalf("n=%d, positions %d, %d: %v, want %v", n, p, q, d, m)
+				}
+			}
+		}
+		sameRows(t, u)
+	}
+}
+
+func TestUltrametric_ClustersAreClosedBalls(t *testing.T) {
+	r := rng.Seeded(3)
+	for n := 1; n <= 25; n++ {
+		u, err := FromLinkage(n, randomMerges(r, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		radii := append(u.Heights(), 0, 0.5, 1, -1, math.NaN(), math.Inf(1), math.Inf(-1))
+		for _, s := range radii {
+			label := u.Clusters(s)
+			next := 0
+			for i := range n {
+				if label[i] > next || label[i] < 0 {
+					t.Fatalf("radius %v: labels %v", s, label)
+				}
+				if label[i] == next {
+					next++
+				}
+				for j := range i {
+					if same := u.Distance(i, j) <= s; same != (label[i] == label[j]) {
+						t.Fatalf("radius %v: d(%d,%d) = %v, labels %v", s, i, j, u.Distance(i, j), label)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestUltrametric_RefusesBadInput(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	build := func(order []int, heights ...float64) error {
+		_, err := NewUltrametric(order, heights)
+		return err
+	}
+	link := func(n int, merges ...Merge) error {
+		_, err := FromLinkage(n, merges)
+		return err
+	}
+	value := func(arg string, index int) func(error) bool {
+		return func(err error) bool {
+			var v *ValueError
+			return errors.As(err, &v) && v.Arg == arg && v.Index == index
+		}
+	}
+	size := func(err error) bool { return errors.As(err, new(*SizeError)) }
+	empty := func(err error) bool { return errors.Is(err, ErrEmpty) }
+	for k, c := range []struct {
+		err error
+		is  func(error) bool
+	}{
+		{build(nil), empty},
+		{build([]int{0}, 1), size},
+		{build([]int{0, 1}), size},
+		{build([]int{0, 2}, 1), value("order", 1)},
+		{build([]int{-1, 0}, 1), value("order", 0)},
+		{build([]int{1, 0, 1}, 1, 1), value("order", 2)},
+		{build([]int{0, 1, 2}, 1, nan), value("heights", 1)},
+		{build([]int{0, 1, 2}, inf, 1), value("heights", 0)},
+		{build([]int{0, 1, 2}, 1, -1), value("heights", 1)},
+		{link(0), empty},
+		{link(-1), empty},
+		{link(3, Merge{0, 1, 1}), size},
+		{link(2, Merge{0, 2, 1}), value("clusters of merges", 0)},
+		{link(2, Merge{-1, 1, 1}), value("clusters of merges", 0)},
+		{link(2, Merge{1, 1, 1}), value("clusters of merges", 0)},
+		{link(3, Merge{0, 1, 1}, Merge{1, 2, 1}), value("clusters of merges", 1)},
+		{link(3, Merge{0, 1, 2}, Merge{3, 2, 1}), value("heights of merges", 1)},
+		{link(3, Merge{0, 1, 2}, Merge{2, 3, 1}), value("heights of merges", 1)},
+		{link(2, Merge{0, 1, -1}), value("heights of merges", 0)},
+		{link(2, Merge{0, 1, nan}), value("heights of merges", 0)},
+		{link(2, Merge{0, 1, inf}), value("heights of merges", 0)},
+	} {
+		if !c.is(c.err) {
+			t.Errorf("case %d: %v", k, c.err)
+		}
+	}
+	u, err := NewUltrametric([]int{0}, nil)
+	if err != nil || u.Len() != 1 || u.Distance(0, 0) != 0 || len(Row(u, 0, nil)) != 1 {
+		t.Errorf("one point: %v", err)
+	}
+	for _, i := range []int{-1, 1} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("Distance(%d, %d) did not panic", i, i)
+				}
+			}()
+			u.Distance(i, i)
+		}()
+	}
+}
+
+func BenchmarkUltrametric(b *testing.B) {
+	r := rng.Seeded(4)
+	for _, n := range []int{1000, 100000} {
+		u, err := FromLinkage(n, randomMerges(r, min(n, 20000)))
+		if n > 20000 { // randomMerges is quadratic
+			heights := make([]float64, n-1)
+			for p := range heights {
+				heights[p] = r.Float64()
+			}
+			u, err = NewUltrametric(r.Perm(n), heights)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("Distance/n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			sum, i := 0.0, 0
+			for b.Loop() {
+				i = (i + 7919) % n
+				sum += u.Distance(i, n-1-i)
+			}
+		})
+		b.Run(fmt.Sprintf("DistancesFrom/n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			dst := make([]float64, n)
+			for b.Loop() {
+				dst = u.DistancesFrom(n/2, dst)
+			}
+		})
+	}
+}

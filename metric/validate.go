@@ -1,0 +1,331 @@
+package metric
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+)
+
+// ValidateOptions are the settings of [Validate]. The zero value and nil mean
+// the defaults.
+type ValidateOptions struct {
+	// Tolerance is the relative slack of the triangle inequality:
+	// d(i,j) <= (1+Tolerance) (d(i,k)+d(k,j)) passes. 0 means
+	// [DefaultTolerance]; any positive number below 1e-16 asks for the
+	// inequality between the float64 numbers as they are.
+	Tolerance float64
+
+	// Strict also forbids distinct points at distance 0 ([Identity]).
+	Strict bool
+
+	// MaxTriples is the largest number of triples, n(n-1)(n-2)/2 of them, that
+	// are all checked; above it Samples random ones are. 0 means 2^30, that is
+	// all triples up to n = 1291.
+	MaxTriples int
+
+	// Samples is the number of triples drawn where there are more than
+	// MaxTriples. 0 means 2^20.
+	Samples int
+
+	// Seed fixes the sample.
+	Seed uint64
+
+	// Context stops the check early where it is done; nil never does.
+	Context context.Context
+
+	// Progress, if not nil, is told how many of how many parts are done. Calls
+	// do not overlap.
+	Progress func(done, total int)
+
+	// Workers is the number of goroutines; 0 means GOMAXPROCS.
+	Workers int
+}
+
+// DefaultTolerance is the relative slack of the triangle inequality that
+// [Validate] grants to rounding.
+//
+// Let every computed distance lie within a factor 1 +- m*2^-53 of a metric.
+// Then the computed d(i,j) is at most (1+m*2^-53)/(1-m*2^-53) times
+// d(i,k)+d(k,j), and the check rounds a sum and a product. With terms of second
+// order 1 + (2m+3) 2^-53 is enough, so 2^-40 covers every m <= 4094.
+//
+// Great-circle and angular distances have m below 20: what rounding does to
+// one point alone (degrees to radians, scaling to norm 1) moves the point, and
+// distances between moved points obey the law still. An l1 norm in R^d, or a
+// path of d edges, has m <= d+1; an l2 norm half of that.
+const DefaultTolerance = 0x1p-40
+
+const (
+	// About 0.4 s of work on two cores: a triple costs a load, an addition and a
+	// comparison. The n*n distances take 13 MB.
+	defaultMaxTriples = 1 << 30
+	// A law that fails on a fraction p of the triples is missed with probability
+	// (1-p)^samples: below 1e-6 from p = 1.4e-5 on.
+	defaultSamples = 1 << 20
+	// Triples drawn from one generator.
+	sampleChunk = 1 << 12
+)
+
+// Validate checks that f is a metric: distances finite and >= 0
+// ([FiniteValue]), d(i,i) = 0 ([ZeroSelf]), d(i,j) = d(j,i) exactly
+// ([Symmetry]), under Strict d(i,j) > 0 ([Identity]), and the triangle
+// inequality up to the tolerance ([Triangle]). The error is a [*Violation] that
+// names the points, or [ErrEmpty], a [*ValueError] for an option, a
+// [*MemoryError], or the context's error.
+//
+// Up to MaxTriples triples everything is checked: the laws of one and two
+// points first, then all triangles. The witness is the first pair (i, j), i <= j,
+// in lexicographic order, and for a triangle the k with the least sum. It needs
+// O(n^2) calls, O(n^2) memory and O(n^3) arithmetic.
+//
+// Above that, the n distances d(i,i) and Samples random triples of distinct
+// points are checked for all the laws, and the witness is the first in the
+// order drawn. A law that fails on a fraction p of the triples is missed with
+// probability (1-p)^Samples: one wrong distance among many points may well be.
+// It needs O(n+Samples) calls.
+//
+// The answer depends on f and the options, not on Workers.
+func Validate(f Finite, o *ValidateOptions) error {
+	const op = "metric: Validate"
+	if o == nil {
+		o = &ValidateOptions{}
+	}
+	c := *o
+	for _, p := range []struct {
+		arg      string
+		value    *int
+		fallback int
+	}{{"MaxTriples", &c.MaxTriples, defaultMaxTriples}, {"Samples", &c.Samples, defaultSamples}, {"Workers", &c.Workers, 0}} {
+		if *p.value < 0 {
+			return &ValueError{Op: op, Arg: p.arg, Index: -1, Value: float64(*p.value), Want: "at least 0"}
+		}
+		if *p.value == 0 {
+			*p.value = p.fallback
+		}
+	}
+	if err := fault.NonNegative(op, "Tolerance", c.Tolerance); err != nil {
+		return err
+	}
+	if c.Tolerance == 0 {
+		c.Tolerance = DefaultTolerance
+	}
+	n := f.Len()
+	if err := fault.Empty(op, "f", n); err != nil {
+		return err
+	}
+	m := float64(n)
+	if m*(m-1)*(m-2)/2 > float64(c.MaxTriples) {
+		return validateSample(f, &c)
+	}
+	if err := fault.Memory(op, m*m, 8); err != nil {
+		return err
+	}
+	return validateAll(f, &c)
+}
+
+// validateAll checks everything, on a copy of the n*n distances.
+func validateAll(f Finite, o *ValidateOptions) error {
+	const rows = 8 // of a chunk
+	n := f.Len()
+	parts := (n + rows - 1) / rows
+	stage := func(k int) parallel.Progress { // of the three below
+		if o.Progress == nil {
+			return nil
+		}
+		return func(done, _ int) { o.Progress(k*parts+done, 3*parts) }
+	}
+
+	d := make([]float64, n*n)
+	row := func(i int) []float64 { return d[i*n : (i+1)*n : (i+1)*n] }
+	err := parallel.Chunks(o.Context, n, rows, o.Workers, stage(0), func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			copy(row(i), Row(f, i, row(i))) // Row may bring its own slice
+		}
+	})
+	if err != nil {
+		return err
+	}
+
+	err = search(o.Context, n, rows, o.Workers, stage(1), func(_, lo, hi int) *Violation {
+		for i := lo; i < hi; i++ {
+			if v := selfLaws(i, d[i*n+i]); v != nil {
+				return v
+			}
+			for j := i + 1; j < n; j++ {
+				if v := pairLaws(i, j, d[i*n+j], d[j*n+i], o.Strict); v != nil {
+					return v
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+
+	slack := 1 + o.Tolerance
+	return search(o.Context, n, rows, o.Workers, stage(2), func(_, lo, hi int) *Violation {
+		for i := lo; i < hi; i++ {
+			x := row(i)
+			for j := i + 1; j < n; j++ {
+				// k = i and k = j give x[j] itself, which never fails.
+				y := row(j)
+				if detour := leastSum(x, y); x[j] > detour*slack {
+					k := 0
+					for x[k]+y[k] != detour {
+						k++
+					}
+					return &Violation{Axiom: Triangle, I: i, J: j, K: k, Excess: x[j] - detour}
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// leastSum returns the least x[k]+y[k] of two rows of one length.
+func leastSum(x, y []float64) float64 {
+	// Four minima at a time: one would wait for each comparison.
+	inf := math.Inf(1)
+	m0, m1, m2, m3 := inf, inf, inf, inf
+	k := 0
+	for ; k+4 <= len(x) && k+4 <= len(y); k += 4 {
+		u, v := x[k:k+4:k+4], y[k:k+4:k+4]
+		if s := u[0] + v[0]; s < m0 {
+			m0 = s
+		}
+		if s := u[1] + v[1]; s < m1 {
+			m1 = s
+		}
+		if s := u[2] + v[2]; s < m2 {
+			m2 = s
+		}
+		if s := u[3] + v[3]; s < m3 {
+			m3 = s
+		}
+	}
+	for ; k < len(x) && k < len(y); k++ {
+		m0 = min(m0, x[k]+y[k])
+	}
+	return min(m0, m1, m2, m3)
+}
+
+// validateSample checks the diagonal and random triples. There are at least
+// three points.
+func validateSample(f Finite, o *ValidateOptions) error {
+	n := f.Len()
+	err := search(o.Context, n, sampleChunk, o.Workers, nil, func(_, lo, hi int) *Violation {
+		for i := lo; i < hi; i++ {
+			if v := selfLaws(i, f.Distance(i, i)); v != nil {
+				return v
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slack := 1 + o.Tolerance
+	return search(o.Context, o.Samples, sampleChunk, o.Workers, o.Progress, func(c, lo, hi int) *Violation {
+		// One generator a chunk, whoever runs it. It guards no secret.
+		r := rand.New(rand.NewPCG(o.Seed, uint64(c)))
+		for range hi - lo {
+			p := distinct(r, n)
+			var side [3]float64 // opposite p[0], p[1], p[2]
+			for k := range p {
+				i, j := p[(k+1)%3], p[(k+2)%3]
+				i, j = min(i, j), max(i, j)
+				side[k] = f.Distance(i, j)
+				if v := pairLaws(i, j, side[k], f.Distance(j, i), o.Strict); v != nil {
+					return v
+				}
+			}
+			for k := range p {
+				i, j := p[(k+1)%3], p[(k+2)%3]
+				if detour := side[(k+1)%3] + side[(k+2)%3]; side[k] > detour*slack {
+					return &Violation{Axiom: Triangle, I: min(i, j), J: max(i, j), K: p[k], Excess: side[k] - detour}
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// distinct draws three different indices below n >= 3: the second and third
+// skip over those already taken.
+func distinct(r *rand.Rand, n int) [3]int {
+	a, b, c := r.IntN(n), r.IntN(n-1), r.IntN(n-2)
+	if b >= a {
+		b++
+	}
+	if c >= min(a, b) {
+		c++
+	}
+	if c >= max(a, b) {
+		c++
+	}
+	return [3]int{a, b, c}
+}
+
+func notFinite(d float64) bool { return !(d >= 0 && d <= math.MaxFloat64) }
+
+// selfLaws checks the distance d of point i to itself.
+func selfLaws(i int, d float64) *Violation {
+	switch {
+	case notFinite(d):
+		return &Violation{Axiom: FiniteValue, I: i, J: i, K: -1, Excess: math.Abs(d)}
+	case d != 0:
+		return &Violation{Axiom: ZeroSelf, I: i, J: i, K: -1, Excess: d}
+	}
+	return nil
+}
+
+// pairLaws checks ij = d(i,j) and ji = d(j,i).
+func pairLaws(i, j int, ij, ji float64, strict bool) *Violation {
+	switch {
+	case notFinite(ij):
+		return &Violation{Axiom: FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(ij)}
+	case notFinite(ji):
+		return &Violation{Axiom: FiniteValue, I: j, J: i, K: -1, Excess: math.Abs(ji)}
+	case ij != ji:
+		return &Violation{Axiom: Symmetry, I: i, J: j, K: -1, Excess: math.Abs(ij - ji)}
+	case strict && ij == 0:
+		return &Violation{Axiom: Identity, I: i, J: j, K: -1}
+	}
+	return nil
+}
+
+// search runs check on the chunks of [0, n), as [parallel.Chunks] cuts them,
+// and returns the violation of the first chunk that has one. Chunks start in
+// order, so when a violation is found those before it run or have run, and
+// those after it can be skipped: the answer is that of one worker.
+func search(ctx context.Context, n, size, workers int, progress parallel.Progress, check func(c, lo, hi int) *Violation) error {
+	var (
+		mu    sync.Mutex
+		found *Violation
+		at    = math.MaxInt // the chunk of found
+	)
+	err := parallel.Chunks(ctx, n, size, workers, progress, func(c, lo, hi int) {
+		mu.Lock()
+		skip := c > at
+		mu.Unlock()
+		if skip {
+			return
+		}
+		if v := check(c, lo, hi); v != nil {
+			mu.Lock()
+			if c < at {
+				found, at = v, c
+			}
+			mu.Unlock()
+		}
+	})
+	if found != nil { // a proof, even where the context ended the search
+		return found
+	}
+	return err
+}

@@ -1,0 +1,292 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// maxMagnitude bounds coordinates, radii and edge lengths. A sum of n of them,
+// or of n differences of two, is at most 2e300*n: finite for n up to 8e7.
+const maxMagnitude = 1e300
+
+// Where the sum of n squares lies in [minSquares, +Inf) its square root is the
+// norm to rounding error: squares that underflowed lose at most 2^-1075 each,
+// a fraction n*2^-115 of the sum. Outside, the sum is taken again with scaling.
+const minSquares = 0x1p-960
+
+// Euclidean is the l2 distance of R^d. Its points are slices of one length
+// d >= 1. Check, and so [NewPoints], refuses an empty slice, unequal lengths,
+// NaN, and coordinates above 1e300 in magnitude, so that no distance is
+// infinite; Distance panics on unequal lengths. Squares that would overflow or
+// underflow are scaled first: the relative error is at most about d ulps for
+// coordinates of any size. O(d), no allocation, like all metrics on vectors here.
+type Euclidean struct{}
+
+// Distance implements [Space].
+func (Euclidean) Distance(x, y []float64) float64 {
+	sameLength(len(x), len(y))
+	// Four sums at a time: one sum would wait for each addition.
+	var s0, s1, s2, s3 float64
+	i := 0
+	for ; i+4 <= len(x) && i+4 <= len(y); i += 4 {
+		u, v := x[i:i+4:i+4], y[i:i+4:i+4]
+		d0, d1, d2, d3 := u[0]-v[0], u[1]-v[1], u[2]-v[2], u[3]-v[3]
+		s0 += d0 * d0
+		s1 += d1 * d1
+		s2 += d2 * d2
+		s3 += d3 * d3
+	}
+	for ; i < len(x) && i < len(y); i++ {
+		d := x[i] - y[i]
+		s0 += d * d
+	}
+	if s := (s0 + s1) + (s2 + s3); s >= minSquares && s <= math.MaxFloat64 {
+		return math.Sqrt(s)
+	}
+	return floats.Distance(x, y, 2) // scales, at the price of a division each
+}
+
+// Check implements [Checker].
+func (Euclidean) Check(x, y []float64) error { return checkVectors("metric: Euclidean", x, y) }
+
+// Append implements [Embedder].
+func (Euclidean) Append(dst, p []float64) []float64 { return append(dst, p...) }
+
+// Norm implements [Embedder].
+func (Euclidean) Norm() (float64, func(float64) float64) { return 2, identity }
+
+// Manhattan is the l1 distance of R^d, on the points that [Euclidean] takes.
+type Manhattan struct{}
+
+// Distance implements [Space].
+func (Manhattan) Distance(x, y []float64) float64 {
+	sameLength(len(x), len(y))
+	s := 0.0
+	for i, v := range x {
+		s += math.Abs(v - y[i])
+	}
+	return s
+}
+
+// Check implements [Checker].
+func (Manhattan) Check(x, y []float64) error { return checkVectors("metric: Manhattan", x, y) }
+
+// Append implements [Embedder].
+func (Manhattan) Append(dst, p []float64) []float64 { return append(dst, p...) }
+
+// Norm implements [Embedder].
+func (Manhattan) Norm() (float64, func(float64) float64) { return 1, identity }
+
+// Chebyshev is the l-infinity distance of R^d, the largest difference of a
+// coordinate, on the points that [Euclidean] takes.
+type Chebyshev struct{}
+
+// Distance implements [Space].
+func (Chebyshev) Distance(x, y []float64) float64 {
+	sameLength(len(x), len(y))
+	m := 0.0
+	for i, v := range x {
+		m = max(m, math.Abs(v-y[i]))
+	}
+	return m
+}
+
+// Check implements [Checker].
+func (Chebyshev) Check(x, y []float64) error { return checkVectors("metric: Chebyshev", x, y) }
+
+// Append implements [Embedder].
+func (Chebyshev) Append(dst, p []float64) []float64 { return append(dst, p...) }
+
+// Norm implements [Embedder].
+func (Chebyshev) Norm() (float64, func(float64) float64) { return math.Inf(1), identity }
+
+// Minkowski is the lp distance of R^d for the exponent P in [1, +Inf], on the
+// points that [Euclidean] takes. Check refuses any other P, so the zero value is
+// not usable. P = 1, 2 and +Inf are [Manhattan], [Euclidean] and [Chebyshev],
+// bit for bit; any other P costs a power per coordinate. No power overflows.
+type Minkowski struct{ P float64 }
+
+// Distance implements [Space].
+func (k Minkowski) Distance(x, y []float64) float64 {
+	switch {
+	case k.P == 1:
+		return Manhattan{}.Distance(x, y)
+	case k.P == 2:
+		return Euclidean{}.Distance(x, y)
+	}
+	m := Chebyshev{}.Distance(x, y)
+	if m == 0 || math.IsInf(k.P, 1) {
+		return m
+	}
+	s := 0.0 // in [1, d]
+	for i, v := range x {
+		s += math.Pow(math.Abs(v-y[i])/m, k.P)
+	}
+	return m * math.Pow(s, 1/k.P)
+}
+
+// Check implements [Checker].
+func (k Minkowski) Check(x, y []float64) error {
+	const op = "metric: Minkowski"
+	if err := checkExponent(op, "P", k.P); err != nil {
+		return err
+	}
+	return checkVectors(op, x, y)
+}
+
+// Append implements [Embedder].
+func (Minkowski) Append(dst, p []float64) []float64 { return append(dst, p...) }
+
+// Norm implements [Embedder].
+func (k Minkowski) Norm() (float64, func(float64) float64) { return k.P, identity }
+
+// Angular is the angle between two nonzero vectors, in radians, in [0, pi]:
+// the metric to use in place of cosine similarity, which is none. It ignores
+// length, so positive multiples of one vector lie at distance 0 up to
+// rounding.
+//
+// The absolute error is about 1e-15 at every angle, near 0 and pi too, where
+// the arc cosine of the cosine loses half the digits (W. Kahan, "How futile
+// are mindless assessments of roundoff", section 12).
+type Angular struct{}
+
+// Distance implements [Space].
+func (Angular) Distance(x, y []float64) float64 {
+	sameLength(len(x), len(y))
+	nx, ny := norm(x), norm(y)
+	var diff, sum float64
+	for i, v := range x {
+		a, b := v/nx, y[i]/ny
+		diff += (a - b) * (a - b)
+		sum += (a + b) * (a + b)
+	}
+	return 2 * math.Atan2(math.Sqrt(diff), math.Sqrt(sum))
+}
+
+// Check implements [Checker]. Beside what the other vector metrics refuse, it
+// refuses the zero vector and those of norm below 2^-1022, the least normal
+// number, because they have too few digits for a direction.
+func (Angular) Check(x, y []float64) error {
+	const op = "metric: Angular"
+	const minNorm = 0x1p-1022
+	if err := checkVectors(op, x, y); err != nil {
+		return err
+	}
+	for i, v := range [2][]float64{x, y} {
+		if n := norm(v); n < minNorm {
+			return &ValueError{Op: op, Arg: "norm of " + argXY[i], Index: -1, Value: n, Want: "at least 2^-1022"}
+		}
+	}
+	return nil
+}
+
+// Append implements [Embedder]: the unit vector of p.
+func (Angular) Append(dst, p []float64) []float64 {
+	n := norm(p)
+	for _, v := range p {
+		dst = append(dst, v/n)
+	}
+	return dst
+}
+
+// Norm implements [Embedder]: from the chord between two unit vectors to their
+// angle. The chord is flat in the angle near pi, so there the angle has an
+// absolute error of up to 1e-7.
+func (Angular) Norm() (float64, func(float64) float64) { return 2, chordToArc }
+
+// chordToArc maps a chord of the unit sphere to its arc.
+func chordToArc(c float64) float64 { return 2 * math.Asin(min(1, c/2)) }
+
+// TotalVariation is half the l1 distance between probability vectors: the
+// largest difference of the probability of one event, in [0, 1]. Its points are
+// slices of one length >= 1.
+type TotalVariation struct{}
+
+// probabilityTol is how far from 1 the sum of a probability vector may lie: it
+// admits vectors printed with ten digits or summed over 10^6 entries, whose
+// rounding is at most 10^6 * 2^-53. The distance is a metric whatever the sums.
+const probabilityTol = 1e-9
+
+// Distance implements [Space].
+func (TotalVariation) Distance(x, y []float64) float64 { return Manhattan{}.Distance(x, y) / 2 }
+
+// Check implements [Checker]: entries are >= 0 and sum to 1 within 1e-9.
+func (TotalVariation) Check(x, y []float64) error {
+	const op = "metric: TotalVariation"
+	for i, v := range [2][]float64{x, y} {
+		if err := fault.Empty(op, argXY[i], len(v)); err != nil {
+			return err
+		}
+		if err := fault.Distribution(op, argXY[i], v, len(x), probabilityTol); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Append implements [Embedder].
+func (TotalVariation) Append(dst, p []float64) []float64 { return append(dst, p...) }
+
+// Norm implements [Embedder].
+func (TotalVariation) Norm() (float64, func(float64) float64) {
+	return 1, func(v float64) float64 { return v / 2 }
+}
+
+func identity(v float64) float64 { return v }
+
+// argXY names the arguments of Check in errors.
+var argXY = [2]string{"x", "y"}
+
+func norm(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v * v
+	}
+	if s >= minSquares && s <= math.MaxFloat64 {
+		return math.Sqrt(s)
+	}
+	return floats.Norm(x, 2)
+}
+
+// sameLength panics where two points that no [Checker] has seen do not fit.
+func sameLength(m, n int) {
+	if m != n {
+		panic(fmt.Sprintf("metric: points of lengths %d and %d", m, n))
+	}
+}
+
+func checkLengths(op string, m, n int) error {
+	if m != n {
+		return &SizeError{Op: op, Arg: "y", Got: n, Want: fmt.Sprint(m)}
+	}
+	return nil
+}
+
+func checkVectors(op string, x, y []float64) error {
+	if err := fault.Empty(op, "x", len(x)); err != nil {
+		return err
+	}
+	if err := checkLengths(op, len(x), len(y)); err != nil {
+		return err
+	}
+	for i, v := range [2][]float64{x, y} {
+		for j, c := range v {
+			if !(math.Abs(c) <= maxMagnitude) {
+				return &ValueError{Op: op, Arg: argXY[i], Index: j, Value: c, Want: "a number in [-1e300, 1e300]"}
+			}
+		}
+	}
+	return nil
+}
+
+// checkExponent refuses a p that gives no p-norm.
+func checkExponent(op, arg string, p float64) error {
+	if p >= 1 {
+		return nil
+	}
+	return &ValueError{Op: op, Arg: arg, Index: -1, Value: p, Want: "a number in [1, +Inf]"}
+}

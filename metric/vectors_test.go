@@ -1,0 +1,303 @@
+package metric_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// spaceLaws checks on every triple of pts what a [metric.Space] promises.
+// Distances have a relative error of a few ulps for each of at most 100
+// coordinates or 10 powers, so sums of them agree to 1e-13; abs is the absolute
+// error of the metrics that have one.
+func spaceLaws[P any](t *testing.T, s metric.Space[P], pts []P, abs float64) {
+	t.Helper()
+	f, err := metric.NewPoints(pts, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row []float64
+	for i := range pts {
+		row = metric.Row(f, i, row)
+		for j := range pts {
+			d := s.Distance(pts[i], pts[j])
+			if !(d >= 0 && d <= math.MaxFloat64) {
+				t.Fatalf("d(%v, %v) = %v", pts[i], pts[j], d)
+			}
+			if i == j && d != 0 {
+				t.Errorf("d(%v, itself) = %v", pts[i], d)
+			}
+			if e := s.Distance(pts[j], pts[i]); d != e || row[j] != d || f.Distance(i, j) != d || f.Distance(j, i) != d {
+				t.Errorf("d(%v, %v) = %v, backwards %v, row %v", pts[i], pts[j], d, e, row[j])
+			}
+			for k := range pts {
+				via := s.Distance(pts[i], pts[k]) + s.Distance(pts[k], pts[j])
+				if d > via*(1+1e-13)+abs {
+					t.Errorf("d(%v, %v) = %v > %v via %v", pts[i], pts[j], d, via, pts[k])
+				}
+			}
+		}
+	}
+}
+
+// embeddingLaw checks FromNorm(||x_i - x_j||_P) = Distance(i, j) for the pairs
+// nearer than far.
+func embeddingLaw[P any](t *testing.T, s metric.Space[P], pts []P, far float64) {
+	t.Helper()
+	f, err := metric.NewPoints(pts, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, ok := metric.Embed(f)
+	if !ok || len(e.Coords) != e.Dim*len(pts) {
+		t.Fatalf("Embed: ok = %v, %d coordinates, dimension %d", ok, len(e.Coords), e.Dim)
+	}
+	at := func(i int) []float64 { return e.Coords[i*e.Dim : (i+1)*e.Dim] }
+	for i := range pts {
+		for j := range pts {
+			d := f.Distance(i, j)
+			if got := e.FromNorm(lpDistance(at(i), at(j), e.P)); d < far && math.Abs(got-d) > 1e-12*d {
+				t.Errorf("points %d, %d: embedding says %v, Distance %v", i, j, got, d)
+			}
+		}
+	}
+}
+
+// lpDistance is gonum's, scaled so that no power overflows.
+func lpDistance(x, y []float64, p float64) float64 {
+	diff := floats.SubTo(make([]float64, len(x)), x, y)
+	m := floats.Norm(diff, math.Inf(1))
+	if m == 0 {
+		return 0
+	}
+	floats.Scale(1/m, diff)
+	return m * floats.Norm(diff, p)
+}
+
+func gaussians(r *rand.Rand, n, d int) [][]float64 {
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = make([]float64, d)
+		for k := range d {
+			pts[i][k] = r.NormFloat64()
+		}
+	}
+	return pts
+}
+
+// dims has remainders 0 to 3 modulo the four sums of Euclidean.
+var dims = []int{1, 2, 3, 4, 5, 8, 31}
+
+var norms = map[string]metric.Space[[]float64]{
+	"Euclidean":     metric.Euclidean{},
+	"Manhattan":     metric.Manhattan{},
+	"Chebyshev":     metric.Chebyshev{},
+	"Minkowski1.5":  metric.Minkowski{P: 1.5},
+	"Minkowski3":    metric.Minkowski{P: 3},
+	"Minkowski1e9":  metric.Minkowski{P: 1e9},
+	"MinkowskiInf":  metric.Minkowski{P: math.Inf(1)},
+	"MinkowskiFlat": metric.Minkowski{P: 1 + 0x1p-52},
+}
+
+func TestNorms_MetricAndEmbedding(t *testing.T) {
+	for name, s := range norms {
+		t.Run(name, func(t *testing.T) {
+			r := rng.Seeded(1)
+			for _, d := range dims {
+				pts := gaussians(r, 12, d)
+				embeddingLaw(t, s, pts, math.Inf(1))
+				pts = append(pts, pts[0]) // a copy, and points where the triangle law is tight
+				for _, c := range []float64{0, 2, -3, 1e200, 1e-200, 1e-310} {
+					pts = append(pts, floats.ScaleTo(make([]float64, d), c, pts[1]))
+				}
+				spaceLaws(t, s, pts, 0)
+			}
+		})
+	}
+}
+
+func TestMinkowski_AgreesWithTheNamedNorms(t *testing.T) {
+	pts := gaussians(rng.Seeded(2), 20, 7)
+	for p, s := range map[float64]metric.Space[[]float64]{1: metric.Manhattan{}, 2: metric.Euclidean{}, math.Inf(1): metric.Chebyshev{}} {
+		for _, x := range pts {
+			if got, want := (metric.Minkowski{P: p}).Distance(x, pts[0]), s.Distance(x, pts[0]); got != want {
+				t.Errorf("P = %v: %v, want %v", p, got, want)
+			}
+		}
+	}
+}
+
+func TestNorms_ClosedForms(t *testing.T) {
+	x, y := []float64{1, -2, 0, 5, 3}, []float64{-2, 2, 0, 5, 3} // differences 3, 4
+	for name, want := range map[string]float64{"Euclidean": 5, "Manhattan": 7, "Chebyshev": 4, "MinkowskiInf": 4,
+		"Minkowski3": math.Cbrt(27 + 64), "Minkowski1e9": 4, "Minkowski1.5": math.Pow(math.Pow(3, 1.5)+8, 2/3.)} {
+		if got := norms[name].Distance(x, y); math.Abs(got-want) > 1e-15*want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// Distances of c*x are c times those of x, far outside the range in which
+// squares are float64 values.
+func TestNorms_EveryScale(t *testing.T) {
+	for name, s := range norms {
+		for _, d := range dims {
+			pts := gaussians(rng.Seeded(3), 2, d)
+			want := s.Distance(pts[0], pts[1])
+			for _, e := range []int{-1000, -600, -485, -475, 500, 520, 700, 980} {
+				c := math.Ldexp(1, e)
+				x, y := floats.ScaleTo(make([]float64, d), c, pts[0]), floats.ScaleTo(make([]float64, d), c, pts[1])
+				if got := s.Distance(x, y) / c; math.Abs(got-want) > 1e-14*want {
+					t.Errorf("%s, d = %d, scale 2^%d: %v, want %v", name, d, e, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestAngular_MetricAndEmbedding(t *testing.T) {
+	r := rng.Seeded(4)
+	for _, d := range dims[1:] {
+		pts := gaussians(r, 12, d)
+		// The chord has 16 digits, the arc near pi as many as its distance
+		// from pi squared allows: below 3 that leaves 12.
+		embeddingLaw(t, metric.Angular{}, pts, 3)
+		for _, c := range []float64{2, -3, 1e200, 1e-200} {
+			pts = append(pts, floats.ScaleTo(make([]float64, d), c, pts[1]))
+		}
+		spaceLaws(t, metric.Angular{}, pts, 4e-15)
+	}
+	spaceLaws(t, metric.Angular{}, [][]float64{{1}, {-2}, {3}}, 0)
+}
+
+func TestAngular_ClosedForms(t *testing.T) {
+	var a metric.Angular
+	for _, theta := range []float64{0, 1e-300, 1e-12, 1e-8, 1e-3, 0.5, 1, math.Pi / 2, 2, 3, math.Pi - 1e-8, math.Pi - 1e-12, math.Pi} {
+		for _, c := range []float64{1, 3, 1e-250, 1e250} {
+			x, y := []float64{1, 0}, []float64{c * math.Cos(theta), c * math.Sin(theta)}
+			if got := a.Distance(x, y); math.Abs(got-theta) > 1e-15 {
+				t.Errorf("angle %v, length %v: %v", theta, c, got)
+			}
+		}
+	}
+	if got := a.Distance([]float64{1, 2, 3}, []float64{-1, -2, -3}); got != math.Pi {
+		t.Errorf("opposite vectors: %v", got)
+	}
+}
+
+func TestTotalVariation_MetricAndEmbedding(t *testing.T) {
+	r := rng.Seeded(5)
+	var pts [][]float64
+	for range 15 {
+		p := make([]float64, 6)
+		for k := range p {
+			p[k] = r.ExpFloat64()
+		}
+		floats.Scale(1/floats.Sum(p), p)
+		pts = append(pts, p)
+	}
+	pts = append(pts, []float64{1, 0, 0, 0, 0, 0}, []float64{0, 0, 0, 0, 0, 1})
+	spaceLaws(t, metric.TotalVariation{}, pts, 0)
+	embeddingLaw(t, metric.TotalVariation{}, pts, math.Inf(1))
+	if got := (metric.TotalVariation{}).Distance(pts[15], pts[16]); got != 1 {
+		t.Errorf("two atoms: %v, want 1", got)
+	}
+}
+
+func TestVectors_CheckNamesTheFault(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	all := map[string]metric.Space[[]float64]{"Angular": metric.Angular{}}
+	for name, s := range norms {
+		all[name] = s
+	}
+	for name, s := range all {
+		for i, bad := range []float64{nan, inf, -inf, 1.1e300} {
+			_, err := metric.NewPoints([][]float64{{1, 2}, {3, bad}}, s)
+			var ve *metric.ValueError
+			if !errors.As(err, &ve) || ve.Arg != "y" || ve.Index != 1 || i > 0 && ve.Value != bad {
+				t.Errorf("%s, coordinate %v: %v", name, bad, err)
+			}
+		}
+		var se *metric.SizeError
+		if _, err := metric.NewPoints([][]float64{{1, 2}, {3}}, s); !errors.As(err, &se) || se.Got != 1 || se.Want != "2" {
+			t.Errorf("%s, unequal lengths: %v", name, err)
+		}
+		if _, err := metric.NewPoints([][]float64{{}, {}}, s); !errors.Is(err, metric.ErrEmpty) {
+			t.Errorf("%s, no coordinates: %v", name, err)
+		}
+	}
+	values := func(what string, err error) {
+		t.Helper()
+		if ve := (*fault.ValueError)(nil); !errors.As(err, &ve) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, p := range []float64{0, 0.99, -1, nan, -inf} {
+		values(fmt.Sprint("P = ", p), metric.Minkowski{P: p}.Check([]float64{1}, []float64{2}))
+	}
+	one := []float64{1, 0}
+	values("zero vector", metric.Angular{}.Check(one, []float64{0, 0}))
+	values("zero vector first", metric.Angular{}.Check([]float64{0, 0}, one))
+	values("subnormal vector", metric.Angular{}.Check(one, []float64{0, 1e-310}))
+	values("negative probability", metric.TotalVariation{}.Check(one, []float64{1.5, -0.5}))
+	values("sum 0.9", metric.TotalVariation{}.Check([]float64{0.9, 0}, one))
+	values("NaN probability", metric.TotalVariation{}.Check(one, []float64{1, nan}))
+	if se := (*fault.SizeError)(nil); !errors.As(metric.TotalVariation{}.Check(one, []float64{1}), &se) {
+		t.Error("TotalVariation: unequal lengths pass")
+	}
+}
+
+func TestVectors_UnequalLengthsPanic(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	long := []float64{1, 2, 3}
+	metric.Euclidean{}.Distance(long, long[:2])
+}
+
+func TestSpaces_NoAllocation(t *testing.T) {
+	x, y := []float64{1, 2, 3}, []float64{3, 2, 2}
+	word := "metric"
+	sum := 0.0
+	if n := testing.AllocsPerRun(100, func() {
+		for _, s := range norms {
+			sum += s.Distance(x, y)
+		}
+		sum += metric.Angular{}.Distance(x, y)
+		sum += metric.GreatCircle{}.Distance(metric.LatLon{Lat: 1}, metric.LatLon{Lon: 3})
+		sum += metric.Levenshtein{}.Distance(word, "metrics")
+		sum += metric.PrefixString{}.Distance(word, "metrics")
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkEuclidean(b *testing.B) {
+	for _, d := range []int{2, 100} {
+		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {
+			pts := gaussians(rng.Seeded(1), 2, d)
+			b.ReportAllocs()
+			for b.Loop() {
+				metric.Euclidean{}.Distance(pts[0], pts[1])
+			}
+		})
+	}
+}
+
+func BenchmarkAngular(b *testing.B) {
+	pts := gaussians(rng.Seeded(1), 2, 100)
+	b.ReportAllocs()
+	for b.Loop() {
+		metric.Angular{}.Distance(pts[0], pts[1])
+	}
+}
