@@ -70,8 +70,10 @@ func grow(dst []float64, n int) []float64 {
 //
 //	Distance(i, j) = FromNorm(||x_i - x_j||_P)
 //
-// up to rounding, FromNorm nondecreasing. It is what lets a spatial tree or a
-// space-filling curve serve the metric. Coords must not be modified.
+// up to rounding, FromNorm nondecreasing: coordinates may err by 32 units of
+// 2^-53 times the largest, and Distance by as much relative. It is what lets a
+// spatial tree or a space-filling curve serve the metric. Coords must not be
+// modified.
 type Embedding struct {
 	Coords   []float64
 	Dim      int

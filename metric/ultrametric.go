@@ -46,15 +46,8 @@ func NewUltrametric(order []int, heights []float64) (*Ultrametric, error) {
 	if len(heights) != len(order)-1 {
 		return nil, &SizeError{Op: op, Arg: "heights", Got: len(heights), Want: fmt.Sprint(len(order) - 1)}
 	}
-	if err := fault.Indices(op, "order", order, len(order)); err != nil {
+	if err := checkPermutation(op, "order", order, len(order)); err != nil {
 		return nil, err
-	}
-	seen := make([]bool, len(order))
-	for p, i := range order {
-		if seen[i] {
-			return nil, &ValueError{Op: op, Arg: "order", Index: p, Value: float64(i), Want: "each index once"}
-		}
-		seen[i] = true
 	}
 	if err := fault.AllNonNegative(op, "heights", heights); err != nil {
 		return nil, err

@@ -57,20 +57,27 @@ func Subset(f Finite, idx []int) (Finite, error) {
 // point perm[i] of f. perm must hold every index once.
 func Permuted(f Finite, perm []int) (Finite, error) {
 	const op = "metric: Permuted"
-	if len(perm) != f.Len() {
-		return nil, &SizeError{Op: op, Arg: "perm", Got: len(perm), Want: fmt.Sprint(f.Len())}
-	}
-	if err := fault.Indices(op, "perm", perm, f.Len()); err != nil {
+	if err := checkPermutation(op, "perm", perm, f.Len()); err != nil {
 		return nil, err
 	}
-	seen := make([]bool, len(perm))
+	return Subset(f, perm)
+}
+
+func checkPermutation(op, arg string, perm []int, n int) error {
+	if len(perm) != n {
+		return &SizeError{Op: op, Arg: arg, Got: len(perm), Want: fmt.Sprint(n)}
+	}
+	if err := fault.Indices(op, arg, perm, n); err != nil {
+		return err
+	}
+	seen := make([]bool, n)
 	for k, i := range perm {
 		if seen[i] {
-			return nil, &ValueError{Op: op, Arg: "perm", Index: k, Value: float64(i), Want: "each index once"}
+			return &ValueError{Op: op, Arg: arg, Index: k, Value: float64(i), Want: "each index once"}
 		}
 		seen[i] = true
 	}
-	return Subset(f, perm)
+	return nil
 }
 
 type subset struct {

@@ -1,0 +1,44 @@
+// Package metric holds the spaces that private mechanisms work on: metrics on
+// any kind of point, finite metrics by index, and what can be asked of them.
+//
+// # Notation
+//
+// A metric rho on a set Z is symmetric, 0 from a point to itself, and obeys
+// rho(x,z) <= rho(x,y) + rho(y,z). In metric privacy one metric, rho1, says how
+// hard two inputs must be to tell apart, and another, rho2, what an error
+// costs; a [Bimetric] space holds both on the same points (BSV24). Often they
+// are one and the same ([Same]).
+//
+// # From points to a finite metric
+//
+// A [Space] measures two points of some type: [Euclidean] vectors, [LatLon] on
+// a [GreatCircle], strings by [Levenshtein] distance, and what [Scale], [Sum],
+// [Max], [Product], [Power] and [Cap] make of them. [NewPoints] turns a list of
+// points into a [Finite] metric, which knows them by index, computes distances
+// when asked and is what every algorithm of the module takes; [Densify] stores
+// the distances. Matrices ([NewDense], [NewMatrix]), graphs ([NewGraph]), trees
+// ([NewTree], [ParseNewick]) and dendrograms ([NewUltrametric], [FromLinkage],
+// [Subdominant]) are finite metrics of their own.
+//
+// # What can be asked
+//
+// [Validate] and [IsUltrametric] check the axioms and return a witness against
+// them. [Net], [FarthestFirst] and [Assign] choose and use centres; an [Index]
+// answers ball and neighbour queries about members, a [Locator] about other
+// points; [Diameter], [Radius] and [MinDistance] are extents. Where the points
+// have coordinates a spatial tree prunes, and the distances decide: the answers
+// are those of the plain scan.
+//
+// # Rounding
+//
+// Distances are float64 numbers, and guarantees stated against a Finite are
+// about the numbers its Distance returns. Computed distances break the triangle
+// inequality by some ulps; [DefaultTolerance] says how many are granted.
+//
+// # Who should not use it
+//
+// Dissimilarities that break the triangle inequality (cosine distance, dynamic
+// time warping, travel times with one-way streets) are no metrics, and privacy
+// guarantees that rest on one do not hold for them; [Angular] replaces the
+// first, and the shortest paths of a graph ([NewGraph]) repair many others.
+package metric

@@ -1,0 +1,99 @@
+package metric_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+func ExampleNewPoints() {
+	cities, err := metric.NewPoints([]metric.LatLon{
+		{Lat: 48.8567, Lon: 2.3522},  // Paris
+		{Lat: 51.5072, Lon: -0.1275}, // London
+		{Lat: 52.52, Lon: 13.405},    // Berlin
+	}, metric.GreatCircle{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.0f km\n", cities.Distance(0, 1))
+	fmt.Printf("%.0f km from Berlin\n", cities.DistancesFrom(2, nil))
+
+	_, err = metric.NewPoints([]metric.LatLon{{Lat: 48, Lon: 2}, {Lat: 480, Lon: 2}}, metric.GreatCircle{})
+	fmt.Println(err)
+	// Output:
+	// 344 km
+	// [877 932 0] km from Berlin
+	// metric: NewPoints: point 1: metric: GreatCircle: y.Lat = 480, want degrees in [-90, 90]
+}
+
+func ExampleNewDense() {
+	d, err := metric.NewDense(3, []float64{3, 5, 4}) // d(0,1), d(0,2), d(1,2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d.Distance(2, 0), d.Distance(1, 2))
+	// Output: 5 4
+}
+
+func ExampleNewMatrix() {
+	_, err := metric.NewMatrix([][]float64{{0, 1}, {2, 0}})
+	fmt.Println(err)
+	// Output: metric: d(i,j) = d(j,i) fails at i=0, j=1 by 1
+}
+
+func ExampleDensify() {
+	words, err := metric.NewPoints([]string{"kitten", "sitting", "mitten"}, metric.Levenshtein{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	d, err := metric.Densify(words) // computed once, looked up from now on
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d.Distance(0, 1), d.Distance(0, 2))
+	// Output: 3 1
+}
+
+func ExampleScaled() {
+	km, _ := metric.NewDense(2, []float64{42.195})
+	miles, err := metric.Scaled(km, 1/1.609344)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.2f\n", miles.Distance(0, 1))
+	// Output: 26.22
+}
+
+func ExampleSubset() {
+	d, _ := metric.NewDense(3, []float64{3, 5, 4})
+	s, err := metric.Subset(d, []int{2, 0})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s.Len(), s.Distance(0, 1))
+	// Output: 2 5
+}
+
+func ExamplePermuted() {
+	d, _ := metric.NewDense(3, []float64{3, 5, 4})
+	p, err := metric.Permuted(d, []int{2, 0, 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Distance(0, 1), p.Distance(1, 2))
+	// Output: 5 3
+}
+
+// Privacy by street distance, loss by whether the district is right.
+func ExampleNewBimetric() {
+	street, _ := metric.NewDense(3, []float64{1, 4, 3})
+	district, _ := metric.NewDense(3, []float64{0, 1, 1})
+	b, err := metric.NewBimetric(street, district)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ratio, i, j := b.Lipschitz()
+	fmt.Printf("loss grows by at most %.3f per unit of privacy distance, between %d and %d\n", ratio, i, j)
+	// Output: loss grows by at most 0.333 per unit of privacy distance, between 1 and 2
+}

@@ -1,0 +1,124 @@
+package metric_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+// line returns points of the real line.
+func line(x ...float64) *metric.Points[[]float64] {
+	pts := make([][]float64, len(x))
+	for i, v := range x {
+		pts[i] = []float64{v}
+	}
+	p, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return p
+}
+
+// Separation is strict: 2 lies at distance 2 of 0, and is not kept.
+func ExampleNet() {
+	net, err := metric.Net(line(0, 1, 2, 3, 4, 5, 6), 2, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(net)
+	// Output: [0 3 6]
+}
+
+func ExampleFarthestFirst() {
+	order, radii, err := metric.FarthestFirst(line(0, 1, 4, 9, 10), 3, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("centres", order)
+	fmt.Println("one covers within", radii[1], "two within", radii[2], "three within", radii[3])
+	// Output:
+	// centres [0 4 2]
+	// one covers within 10 two within 4 three within 1
+}
+
+func ExampleAssign() {
+	centres := []int{1, 4}
+	nearest, dist, err := metric.Assign(line(0, 1, 4, 9, 10), centres)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, c := range nearest {
+		fmt.Printf("point %d to point %d at %v\n", i, centres[c], dist[i])
+	}
+	// Output:
+	// point 0 to point 1 at 1
+	// point 1 to point 1 at 0
+	// point 2 to point 1 at 3
+	// point 3 to point 4 at 1
+	// point 4 to point 4 at 0
+}
+
+func ExampleNewIndex() {
+	ix := metric.NewIndex(line(0, 1, 4, 9, 10))
+	fmt.Println("within 4 of point 2:", ix.Ball(2, 4, nil))
+	fmt.Println("its two neighbours:", ix.Neighbours(2, 2, nil))
+	j, d := ix.Farthest(2)
+	fmt.Println("farthest:", j, "at", d)
+	// Output:
+	// within 4 of point 2: [0 1 2]
+	// its two neighbours: [1 0]
+	// farthest: 4 at 6
+}
+
+func ExampleNearestNeighbours() {
+	near, err := metric.NearestNeighbours(line(0, 1, 4, 9, 10), 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("of point 3:", near[3*2:4*2])
+	// Output: of point 3: [4 2]
+}
+
+func ExampleReverseNeighbours() {
+	sets, err := metric.ReverseNeighbours(line(0, 1, 4, 9, 10), 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sets)
+	// Output: [[0 1] [0 1 2] [2] [3 4] [3 4]]
+}
+
+func ExampleDiameter() {
+	fmt.Println(metric.Diameter(line(3, 0, 10, 1)))
+	// Output: 10 1 2
+}
+
+func ExampleRadius() {
+	fmt.Println(metric.Radius(line(3, 0, 10, 1)))
+	// Output: 7 0
+}
+
+func ExampleMinDistance() {
+	p := line(3, 0, 10, 1, 3)
+	fmt.Println(metric.MinDistance(p))
+	fmt.Println(metric.MinPositiveDistance(p))
+	// Output:
+	// 0 0 4
+	// 1 1 3
+}
+
+func ExampleNewLocator() {
+	towns := []string{"Oslo", "Bergen", "Trondheim"}
+	p, err := metric.NewPoints([]metric.LatLon{{59.91, 10.75}, {60.39, 5.32}, {63.43, 10.39}}, metric.GreatCircle{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	l := metric.NewLocator(p)
+	i, km := l.Nearest(metric.LatLon{61.1, 10.5})
+	fmt.Printf("%s, %.0f km\n", towns[i], km)
+	fmt.Println(l.Within(metric.LatLon{61.1, 10.5}, 300, nil))
+	// Output:
+	// Oslo, 133 km
+	// [0 1 2]
+}

@@ -1,0 +1,177 @@
+package metric
+
+import (
+	"context"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/parallel"
+)
+
+// The functions of this file run on every core. They take about n log n where
+// [Index] has a kd-tree and the extreme distance is attained by few pairs, and
+// n^2/2 distances (Radius: n^2) otherwise. Their witnesses are the same either
+// way: the lowest of all.
+
+// Diameter returns the largest distance of f and the lowest pair i <= j, in
+// lexicographic order, that attains it. That is (0, 0, 0) for a single point
+// and (0, -1, -1) for none.
+func Diameter(f Finite) (d float64, i, j int) {
+	d, i, j, _ = DiameterContext(context.Background(), f)
+	return d, i, j
+}
+
+// DiameterContext is [Diameter], stopped early when ctx is done.
+func DiameterContext(ctx context.Context, f Finite) (d float64, i, j int, err error) {
+	if f.Len() == 0 {
+		return 0, -1, -1, nil
+	}
+	ix := NewIndex(f)
+	step := func(best pair, i int) pair {
+		for j := i; j < f.Len(); j++ {
+			if d := f.Distance(i, j); -d < best.key {
+				best = pair{-d, i, j}
+			}
+		}
+		return best
+	}
+	start := pair{math.Inf(1), -1, -1}
+	if ix.tree != nil {
+		// Twice the farthest point is a distance near the largest.
+		far, _ := ix.Farthest(0)
+		_, d := ix.Farthest(far)
+		start.key = -d
+		step = func(best pair, i int) pair {
+			if e := ix.farthest(i, entry{-best.key, -1}, math.Inf(1)); e.i >= 0 {
+				return best.least(pair{-e.d, min(i, e.i), max(i, e.i)})
+			}
+			return best
+		}
+	}
+	best, err := fold(ctx, ix, start, step)
+	if err != nil {
+		return 0, -1, -1, err
+	}
+	return -best.key, best.i, best.j, nil
+}
+
+// Radius returns the smallest r such that all of f lies within r of one of its
+// points, and the lowest such point: the least maximal loss of an output that
+// ignores its input. That is (0, -1) for an empty f.
+func Radius(f Finite) (r float64, centre int) {
+	r, centre, _ = RadiusContext(context.Background(), f)
+	return r, centre
+}
+
+// RadiusContext is [Radius], stopped early when ctx is done.
+func RadiusContext(ctx context.Context, f Finite) (r float64, centre int, err error) {
+	if f.Len() == 0 {
+		return 0, -1, nil
+	}
+	ix := NewIndex(f)
+	best, err := fold(ctx, ix, pair{math.Inf(1), -1, -1}, func(best pair, i int) pair {
+		// A point as far from i as the best radius settles it, unless a tie
+		// would go to i.
+		stop := best.key
+		if uint(i) < uint(best.i) {
+			stop = math.Nextafter(stop, math.Inf(1))
+		}
+		e := ix.farthest(i, entry{math.Inf(-1), -1}, stop)
+		return best.least(pair{e.d, i, 0})
+	})
+	if err != nil {
+		return 0, -1, err
+	}
+	return best.key, best.i, nil
+}
+
+// MinDistance returns the smallest distance between two points of different
+// index, and the lowest pair i < j, in lexicographic order, that attains it.
+// It is 0 where f has duplicates, and (+Inf, -1, -1) below two points.
+func MinDistance(f Finite) (d float64, i, j int) {
+	d, i, j, _ = MinDistanceContext(context.Background(), f)
+	return d, i, j
+}
+
+// MinDistanceContext is [MinDistance], stopped early when ctx is done.
+func MinDistanceContext(ctx context.Context, f Finite) (d float64, i, j int, err error) {
+	return minDistance(ctx, f, -1)
+}
+
+// MinPositiveDistance is [MinDistance] over the pairs at a distance > 0. It is
+// (+Inf, -1, -1) where there is none. With a kd-tree a point with m duplicates
+// costs O(m) more.
+func MinPositiveDistance(f Finite) (d float64, i, j int) {
+	d, i, j, _ = MinPositiveDistanceContext(context.Background(), f)
+	return d, i, j
+}
+
+// MinPositiveDistanceContext is [MinPositiveDistance], stopped early when ctx
+// is done.
+func MinPositiveDistanceContext(ctx context.Context, f Finite) (d float64, i, j int, err error) {
+	return minDistance(ctx, f, 0)
+}
+
+// minDistance is the smallest distance > floor.
+func minDistance(ctx context.Context, f Finite, floor float64) (d float64, i, j int, err error) {
+	ix := NewIndex(f)
+	step := func(best pair, i int) pair {
+		for j := i + 1; j < f.Len(); j++ {
+			if d := f.Distance(i, j); d < best.key && d > floor {
+				best = pair{d, i, j}
+			}
+		}
+		return best
+	}
+	if ix.tree != nil {
+		step = func(best pair, i int) pair {
+			if e := ix.nearest(i, entry{best.key, -1}, floor); e.i >= 0 {
+				return best.least(pair{e.d, min(i, e.i), max(i, e.i)})
+			}
+			return best
+		}
+	}
+	best, err := fold(ctx, ix, pair{math.Inf(1), -1, -1}, step)
+	if err != nil {
+		return math.Inf(1), -1, -1, err
+	}
+	return best.key, best.i, best.j, nil
+}
+
+// pair is a pair of points with what is to be minimal; -1, -1 is none yet.
+type pair struct {
+	key  float64
+	i, j int
+}
+
+// least returns the one with the smaller key, or the lower pair.
+func (p pair) least(q pair) pair {
+	if q.key != p.key {
+		if q.key < p.key {
+			return q
+		}
+		return p
+	}
+	if uint(q.i) < uint(p.i) || (q.i == p.i && uint(q.j) < uint(p.j)) {
+		return q
+	}
+	return p
+}
+
+// fold takes the least of step over all points. Chunks do not hear of each
+// other, so that the work, too, is the same for any number of workers.
+func fold(ctx context.Context, ix *Index, start pair, step func(best pair, i int) pair) (pair, error) {
+	const chunk = 512
+	n := ix.Len()
+	parts := make([]pair, (n+chunk-1)/chunk)
+	err := parallel.Chunks(ctx, n, chunk, 0, nil, func(c, lo, hi int) {
+		best := start
+		for k := lo; k < hi; k++ {
+			best = step(best, ix.ordered(k))
+		}
+		parts[c] = best
+	})
+	for _, p := range parts {
+		start = start.least(p)
+	}
+	return start, err
+}

@@ -1,0 +1,133 @@
+package metric
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+)
+
+func TestExtent_EqualsDefinition(t *testing.T) {
+	nettestSpaces(t, 80, func(t *testing.T, p *Points[[]float64]) {
+		n := p.Len()
+		diam, least, positive := pair{-1, 0, 0}, pair{math.Inf(1), -1, -1}, pair{math.Inf(1), -1, -1}
+		radius := entry{math.Inf(1), -1}
+		for i := range n {
+			far := 0.0
+			for j := range n {
+				d := p.Distance(i, j)
+				far = max(far, d)
+				if j >= i && d > diam.key {
+					diam = pair{d, i, j}
+				}
+				if j > i && d < least.key {
+					least = pair{d, i, j}
+				}
+				if j > i && d > 0 && d < positive.key {
+					positive = pair{d, i, j}
+				}
+			}
+			if far < radius.d {
+				radius = entry{far, i}
+			}
+		}
+		for _, f := range []Finite{p, nettestScan{p}} {
+			if d, i, j := Diameter(f); (pair{d, i, j}) != diam {
+				t.Errorf("Diameter(%T) = %v (%d, %d), want %v", f, d, i, j, diam)
+			}
+			if d, i, j := MinDistance(f); (pair{d, i, j}) != least {
+				t.Errorf("MinDistance(%T) = %v (%d, %d), want %v", f, d, i, j, least)
+			}
+			if d, i, j := MinPositiveDistance(f); (pair{d, i, j}) != positive {
+				t.Errorf("MinPositiveDistance(%T) = %v (%d, %d), want %v", f, d, i, j, positive)
+			}
+			if r, c := Radius(f); (entry{r, c}) != radius {
+				t.Errorf("Radius(%T) = %v at %d, want %v", f, r, c, radius)
+			}
+		}
+	})
+}
+
+// The chunks of several workers: closed forms on a grid, where extremes tie.
+func TestExtent_Grid(t *testing.T) {
+	p := nettestPoints(nettestGrid(41, 41), nettestSpace{1, nettestIdentity})
+	for _, f := range []Finite{p, nettestScan{p}} {
+		if d, i, j := Diameter(f); d != 80 || i != 0 || j != 41*41-1 {
+			t.Errorf("diameter %v (%d, %d)", d, i, j)
+		}
+		if r, c := Radius(f); r != 40 || c != 20*41+20 {
+			t.Errorf("radius %v at %d", r, c)
+		}
+		if d, i, j := MinDistance(f); d != 1 || i != 0 || j != 1 {
+			t.Errorf("least distance %v (%d, %d)", d, i, j)
+		}
+	}
+}
+
+func TestExtent_FewPoints(t *testing.T) {
+	one := nettestPoints([][]float64{{5}}, nettestSpace{2, nettestIdentity})
+	for _, f := range []Finite{one, nettestScan{one}} {
+		if d, i, j := Diameter(f); d != 0 || i != 0 || j != 0 {
+			t.Errorf("diameter %v (%d, %d)", d, i, j)
+		}
+		if r, c := Radius(f); r != 0 || c != 0 {
+			t.Errorf("radius %v at %d", r, c)
+		}
+		if d, i, j := MinDistance(f); !math.IsInf(d, 1) || i != -1 || j != -1 {
+			t.Errorf("least distance %v (%d, %d)", d, i, j)
+		}
+	}
+	if d, i, j := Diameter(nettestEmpty{}); d != 0 || i != -1 || j != -1 {
+		t.Errorf("diameter of nothing %v (%d, %d)", d, i, j)
+	}
+	if r, c := Radius(nettestEmpty{}); r != 0 || c != -1 {
+		t.Errorf("radius of nothing %v at %d", r, c)
+	}
+	if d, i, j := MinDistance(nettestEmpty{}); !math.IsInf(d, 1) || i != -1 || j != -1 {
+		t.Errorf("least distance in nothing %v (%d, %d)", d, i, j)
+	}
+}
+
+func TestExtent_Context(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p := nettestPlane(100)
+	if _, _, _, err := DiameterContext(ctx, p); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, _, err := RadiusContext(ctx, p); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, _, _, err := MinDistanceContext(ctx, p); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, _, _, err := MinPositiveDistanceContext(ctx, p); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func BenchmarkExtent(b *testing.B) {
+	for _, n := range []int{1000, 1000000} {
+		p := nettestPlane(n)
+		for name, f := range map[string]func(){
+			"Diameter":    func() { Diameter(p) },
+			"Radius":      func() { Radius(p) },
+			"MinDistance": func() { MinDistance(p) },
+		} {
+			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					f()
+				}
+			})
+		}
+	}
+	p := nettestScan{nettestPlane(1000)}
+	b.Run("Diameter/scan/n=1000", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			Diameter(p)
+		}
+	})
+}

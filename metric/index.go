@@ -1,0 +1,344 @@
+package metric
+
+import (
+	"math"
+	"slices"
+	"sync"
+)
+
+// Index answers questions about the neighbourhoods of the points of a
+// [Finite]: balls, nearest and farthest points.
+//
+// Where the space is [Embedded] in at most 20 dimensions it searches a kd-tree,
+// which takes O(log n) a query for points that are spread over their
+// dimensions, and all n in the worst case: high dimension, or most distances
+// tied. Other spaces are scanned, with one [Row] a query. Either way the answers
+// are the same, to the bit, as those of a scan: Distance alone decides, and
+// the tree only leaves out points that no rounding could let in. This takes
+// the "up to rounding" of [Embedding] to be a few units in the last place of
+// the largest coordinate and of the distance.
+//
+// An Index is immutable, safe for concurrent use, and costs nothing where it
+// scans; the tree takes about 12*Dim + 8 bytes a point and O(n log n) time.
+type Index struct {
+	f    Finite
+	tree *kdTree   // nil: scan
+	pos  []int32   // the place of each point in tree order
+	pool sync.Pool // of *query
+}
+
+// NewIndex returns an index over f.
+func NewIndex(f Finite) *Index {
+	ix := &Index{f: f}
+	if e, ok := Embed(f); ok && len(e.Coords) == f.Len()*e.Dim {
+		ix.tree = newKDTree(e, nil)
+	}
+	if t := ix.tree; t != nil {
+		ix.pos = make([]int32, t.n)
+		for k, i := range t.id {
+			ix.pos[i] = int32(k)
+		}
+	}
+	ix.pool.New = func() any { return newQuery(ix.tree, f) }
+	return ix
+}
+
+// Len returns the number of points.
+func (ix *Index) Len() int { return ix.f.Len() }
+
+// Ball appends to dst, in ascending order, the points of the closed ball of
+// radius r around point i, which are i itself and all others at a distance
+// <= r, and returns it. It is empty for r < 0.
+func (ix *Index) Ball(i int, r float64, dst []int) []int {
+	q := ix.query(i)
+	defer ix.pool.Put(q)
+	return q.ball(r, dst)
+}
+
+// Neighbours appends to dst the k points nearest to point i, itself left out,
+// in ascending order of distance, and of index where distances tie, and
+// returns it. There are fewer where the space has no k others.
+func (ix *Index) Neighbours(i, k int, dst []int) []int {
+	q := ix.query(i)
+	defer ix.pool.Put(q)
+	if k = min(k, ix.Len()-1); k <= 0 {
+		return dst
+	}
+	q.skip = i
+	q.nearest(k, nobody, -1)
+	slices.SortFunc(q.best, entry.compare)
+	for _, e := range q.best {
+		dst = append(dst, e.i)
+	}
+	return dst
+}
+
+// Nearest returns the point nearest to point i, itself left out, and its
+// distance: the lowest such j where several tie, and -1 and +Inf where there
+// is no other point.
+func (ix *Index) Nearest(i int) (j int, d float64) {
+	e := ix.nearest(i, nobody, -1)
+	return e.i, e.d
+}
+
+// nearest returns the other point least in the order of entries, but not below
+// bound, which comes back where nothing beats it, nor at a distance <= floor.
+func (ix *Index) nearest(i int, bound entry, floor float64) entry {
+	q := ix.query(i)
+	defer ix.pool.Put(q)
+	q.skip = i
+	q.nearest(1, bound, floor)
+	return q.best[0]
+}
+
+// Farthest returns the point farthest from point i, the lowest where several
+// tie, and its distance, the eccentricity of i. That is (i, 0) in a space of
+// one point.
+func (ix *Index) Farthest(i int) (j int, d float64) {
+	e := ix.farthest(i, entry{math.Inf(-1), -1}, math.Inf(1))
+	return e.i, e.d
+}
+
+// farthest returns the farthest point from i, or bound where all are nearer
+// than that; it ends early, with any point at a distance >= stop, once it
+// meets one.
+func (ix *Index) farthest(i int, bound entry, stop float64) entry {
+	q := ix.query(i)
+	defer ix.pool.Put(q)
+	return q.farthest(bound, stop)
+}
+
+// query returns a query from point i, to be put back.
+func (ix *Index) query(i int) *query {
+	q := ix.pool.Get().(*query)
+	q.i, q.skip = i, -1
+	if ix.tree != nil {
+		q.aim(ix.tree.at(int(ix.pos[i])))
+	}
+	return q
+}
+
+// ordered returns the k-th point in an order that visits neighbours together,
+// for the sake of the caches.
+func (ix *Index) ordered(k int) int {
+	if ix.tree == nil {
+		return k
+	}
+	return int(ix.tree.id[k])
+}
+
+// entry is a point at a distance.
+type entry struct {
+	d float64
+	i int
+}
+
+// nobody comes after every entry.
+var nobody = entry{math.Inf(1), -1}
+
+// before orders by distance, then by index.
+func (a entry) before(b entry) bool { return a.d < b.d || (a.d == b.d && uint(a.i) < uint(b.i)) }
+
+func (a entry) compare(b entry) int {
+	switch {
+	case a.before(b):
+		return -1
+	case b.before(a):
+		return 1
+	}
+	return 0
+}
+
+// query is the state of one search from one point, reused so that none
+// allocates. Where the tree is nil, or the point out of its sight, it scans.
+type query struct {
+	f    Finite // Distance(i, j) is the distance to the j-th point of the tree
+	i    int
+	skip int // left out of nearest
+	tree *kdTree
+	x    []float64 // the coordinates of point i, normalised; nil: scan
+	gaps []float64
+	row  []float64
+	reach
+	best  []entry // the nearest so far, the last on top of a heap
+	floor float64
+	top   entry // the farthest so far
+	stop  float64
+}
+
+func newQuery(t *kdTree, f Finite) *query {
+	q := &query{f: f, tree: t}
+	if t != nil {
+		q.gaps = make([]float64, t.dim)
+		q.reach.t = t
+	}
+	return q
+}
+
+// aim sets the coordinates the search starts from; it keeps x.
+func (q *query) aim(x []float64) {
+	q.x = nil
+	// A point far outside errs in proportion to its own coordinates.
+	if m := maxAbs(x); len(x) == q.tree.dim && m <= maxQuery {
+		q.x, q.slack = x, q.tree.slack*max(1, m)
+	}
+}
+
+func (q *query) ball(r float64, dst []int) []int {
+	if q.x == nil {
+		q.row = Row(q.f, q.i, q.row)
+		for j, d := range q.row {
+			if d <= r {
+				dst = append(dst, j)
+			}
+		}
+		return dst
+	}
+	start := len(dst)
+	q.within(r)
+	dst = q.ballIn(1, 0, q.tree.n, dst)
+	slices.Sort(dst[start:])
+	return dst
+}
+
+func (q *query) ballIn(node, lo, hi int, dst []int) []int {
+	t := q.tree
+	if q.far(t.boxMin(node, q.x, q.gaps)) {
+		return dst
+	}
+	if node < t.leaves {
+		mid := int(uint(lo+hi) / 2)
+		return q.ballIn(2*node+1, mid, hi, q.ballIn(2*node, lo, mid, dst))
+	}
+	for k := lo; k < hi; k++ {
+		if q.far(t.norm(k, q.x, q.gaps)) {
+			continue
+		}
+		if j := int(t.id[k]); q.f.Distance(q.i, j) <= q.r {
+			dst = append(dst, j)
+		}
+	}
+	return dst
+}
+
+// nearest leaves in q.best the k entries that come first, in no order, among
+// those before bound and at a distance > floor; what is missing is bound.
+func (q *query) nearest(k int, bound entry, floor float64) {
+	q.best = slices.Grow(q.best[:0], k)[:k]
+	for h := range q.best {
+		q.best[h] = bound
+	}
+	q.floor = floor
+	if q.x != nil {
+		q.within(bound.d)
+		q.nearestIn(1, 0, q.tree.n, 0)
+		return
+	}
+	q.row = Row(q.f, q.i, q.row)
+	for j, d := range q.row {
+		q.offer(entry{d, j})
+	}
+}
+
+// offer puts e among the best and reports whether it belongs there.
+func (q *query) offer(e entry) bool {
+	if !e.before(q.best[0]) || e.d <= q.floor || e.i == q.skip {
+		return false
+	}
+	h := 0
+	for {
+		c := 2*h + 1
+		if c >= len(q.best) {
+			break
+		}
+		if c+1 < len(q.best) && q.best[c].before(q.best[c+1]) {
+			c++
+		}
+		if !e.before(q.best[c]) {
+			break
+		}
+		q.best[h] = q.best[c]
+		h = c
+	}
+	q.best[h] = e
+	return true
+}
+
+// nearestIn searches node, whose box lies at the norm v. Where the worst of
+// the best is at distance 0 only a lower index improves on it, so heaps of
+// duplicates are not searched through.
+func (q *query) nearestIn(node, lo, hi int, v float64) {
+	t := q.tree
+	if q.far(v) || (q.best[0].d == 0 && uint(t.first[node]) > uint(q.best[0].i)) {
+		return
+	}
+	if node >= t.leaves {
+		for k := lo; k < hi; k++ {
+			if q.far(t.norm(k, q.x, q.gaps)) {
+				continue
+			}
+			j := int(t.id[k])
+			if q.offer(entry{q.f.Distance(q.i, j), j}) && q.best[0].d < q.r {
+				q.nearer(q.best[0].d)
+			}
+		}
+		return
+	}
+	a, b, mid := 2*node, 2*node+1, int(uint(lo+hi)/2)
+	va, vb := t.boxMin(a, q.x, q.gaps), t.boxMin(b, q.x, q.gaps)
+	if va < vb || (va == vb && t.first[a] < t.first[b]) {
+		q.nearestIn(a, lo, mid, va)
+		q.nearestIn(b, mid, hi, vb)
+	} else {
+		q.nearestIn(b, mid, hi, vb)
+		q.nearestIn(a, lo, mid, va)
+	}
+}
+
+func (q *query) farthest(bound entry, stop float64) entry {
+	q.top, q.stop = bound, stop
+	if q.x != nil {
+		q.beyond(bound.d)
+		q.farthestIn(1, 0, q.tree.n, math.Inf(1))
+		return q.top
+	}
+	q.row = Row(q.f, q.i, q.row)
+	for j, d := range q.row {
+		if d > q.top.d || (d == q.top.d && uint(j) < uint(q.top.i)) {
+			q.top = entry{d, j}
+		}
+	}
+	return q.top
+}
+
+// farthestIn searches node, whose box reaches to the norm v.
+func (q *query) farthestIn(node, lo, hi int, v float64) {
+	t := q.tree
+	if q.top.d >= q.stop || q.short(v) {
+		return
+	}
+	if node >= t.leaves {
+		for k := lo; k < hi; k++ {
+			if q.short(t.norm(k, q.x, q.gaps)) {
+				continue
+			}
+			j := int(t.id[k])
+			d := q.f.Distance(q.i, j)
+			if d > q.top.d || (d == q.top.d && uint(j) < uint(q.top.i)) {
+				if q.top = (entry{d, j}); d > q.r {
+					q.farther(d)
+				}
+			}
+		}
+		return
+	}
+	a, b, mid := 2*node, 2*node+1, int(uint(lo+hi)/2)
+	va, vb := t.boxMax(a, q.x, q.gaps), t.boxMax(b, q.x, q.gaps)
+	if va > vb {
+		q.farthestIn(a, lo, mid, va)
+		q.farthestIn(b, mid, hi, vb)
+	} else {
+		q.farthestIn(b, mid, hi, vb)
+		q.farthestIn(a, lo, mid, va)
+	}
+}

@@ -1,0 +1,256 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// nettestOrder is every point but i, by distance from i, then by index.
+func nettestOrder(f Finite, i int) []int {
+	var all []int
+	for j := range f.Len() {
+		if j != i {
+			all = append(all, j)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		da, db := f.Distance(i, a), f.Distance(i, b)
+		switch {
+		case da < db:
+			return -1
+		case da > db:
+			return 1
+		}
+		return 0
+	})
+	return all
+}
+
+// The answers of the tree and of the scan are those of the definition.
+func TestIndex_EqualsDefinition(t *testing.T) {
+	nettestSpaces(t, 70, func(t *testing.T, p *Points[[]float64]) {
+		n := p.Len()
+		d, err := Densify(p) // the same bits, sooner
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, scan := NewIndex(p), NewIndex(nettestScan{p})
+		if tree.tree == nil || scan.tree != nil {
+			t.Fatal("the tree is used in the wrong place")
+		}
+		for i := 0; i < n; i += 5 {
+			order := nettestOrder(d, i)
+			for _, ix := range []*Index{tree, scan} {
+				for _, k := range []int{0, 1, 2, 7, n - 1, n + 5} {
+					want := append([]int{-9}, order[:min(k, n-1)]...)
+					if got := ix.Neighbours(i, k, []int{-9}); !slices.Equal(got, want) {
+						t.Fatalf("Neighbours(%d, %d) = %v, want %v", i, k, got, want)
+					}
+				}
+				if j, v := ix.Nearest(i); j != order[0] || v != d.Distance(i, j) {
+					t.Fatalf("Nearest(%d) = %d, %v", i, j, v)
+				}
+				far := i
+				for j := range n {
+					if d.Distance(i, j) > d.Distance(i, far) || (d.Distance(i, j) == d.Distance(i, far) && j < far) {
+						far = j
+					}
+				}
+				if j, v := ix.Farthest(i); j != far || v != d.Distance(i, far) {
+					t.Fatalf("Farthest(%d) = %d, %v, want %d", i, j, v, far)
+				}
+				// Radii that are distances put points on the very edge.
+				for _, j := range []int{i, order[0], order[n/4], order[n-2]} {
+					v := d.Distance(i, j)
+					for _, r := range []float64{v, math.Nextafter(v, -1), math.Nextafter(v, math.Inf(1))} {
+						want := []int{-9}
+						for j := range n {
+							if d.Distance(i, j) <= r {
+								want = append(want, j)
+							}
+						}
+						if got := ix.Ball(i, r, []int{-9}); !slices.Equal(got, want) {
+							t.Fatalf("Ball(%d, %v) = %v, want %v", i, r, got, want)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Great circles and angles bend the norm, flatly so at the antipode, and round
+// their coordinates: the hardest case for pruning.
+func TestIndex_Sphere(t *testing.T) {
+	r := rng.Seeded(12)
+	var places []LatLon
+	for len(places) < 400 {
+		p := LatLon{math.Asin(2*r.Float64()-1) * 180 / math.Pi, 360*r.Float64() - 180}
+		near := LatLon{p.Lat + 1e-13*r.NormFloat64(), p.Lon + 1e-13*r.NormFloat64()}
+		antipode := LatLon{-near.Lat, near.Lon + 180}
+		places = append(places, p, near, antipode, LatLon{p.Lat, 180}, LatLon{p.Lat, -180}, LatLon{90, p.Lon}, LatLon{-90, p.Lon})
+	}
+	sphere, err := NewPoints(places, GreatCircle{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors := make([][]float64, len(places))
+	for i, p := range places {
+		vectors[i] = GreatCircle{math.Exp(r.NormFloat64())}.Append(nil, p)
+	}
+	for _, f := range []Finite{sphere, nettestPoints(vectors, Angular{})} {
+		tree, scan := NewIndex(f), NewIndex(nettestScan{f})
+		if tree.tree == nil {
+			t.Fatal("no tree")
+		}
+		for i := range f.Len() {
+			near := scan.Neighbours(i, 20, nil)
+			if got := tree.Neighbours(i, 20, nil); !slices.Equal(got, near) {
+				t.Fatalf("neighbours of %d: %v, want %v", i, got, near)
+			}
+			far, d := scan.Farthest(i)
+			if j, got := tree.Farthest(i); j != far || got != d {
+				t.Fatalf("farthest from %d: %d at %v, want %d at %v", i, j, got, far, d)
+			}
+			for _, j := range []int{near[0], near[2], near[19], far} {
+				for _, s := range []float64{f.Distance(i, j), math.Nextafter(f.Distance(i, j), 0)} {
+					want := scan.Ball(i, s, nil)
+					if got := tree.Ball(i, s, nil); !slices.Equal(got, want) {
+						t.Fatalf("ball of %d: %v, want %v", i, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestIndex_Edges(t *testing.T) {
+	one := NewIndex(nettestPoints([][]float64{{3}}, nettestSpace{2, nettestIdentity}))
+	if j, d := one.Nearest(0); j != -1 || !math.IsInf(d, 1) {
+		t.Errorf("Nearest in a single point: %d, %v", j, d)
+	}
+	if j, d := one.Farthest(0); j != 0 || d != 0 {
+		t.Errorf("Farthest in a single point: %d, %v", j, d)
+	}
+	if got := one.Neighbours(0, 3, nil); got != nil {
+		t.Errorf("Neighbours in a single point: %v", got)
+	}
+	for _, r := range []float64{-1, math.NaN()} {
+		if got := one.Ball(0, r, nil); got != nil {
+			t.Errorf("Ball of radius %v: %v", r, got)
+		}
+	}
+	for _, f := range []Finite{nettestPlane(50), nettestScan{nettestPlane(50)}} {
+		ix := NewIndex(f)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("an index outside did not panic")
+				}
+			}()
+			ix.Ball(50, 1, nil)
+		}()
+	}
+}
+
+// Large sets of duplicates, as many users at one place, must not make every
+// query look at all of them.
+func TestIndex_DuplicatesAreCheap(t *testing.T) {
+	const n = 20000
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = []float64{float64(i % 2), 0}
+	}
+	count := &nettestCounter{Finite: nettestPoints(pts, nettestSpace{2, nettestIdentity})}
+	ix := NewIndex(count)
+	for i := range 100 {
+		if got := ix.Neighbours(n-1-i, 3, nil); !slices.Equal(got, []int{(n - 1 - i) % 2, (n-1-i)%2 + 2, (n-1-i)%2 + 4}) {
+			t.Fatalf("neighbours %v", got)
+		}
+	}
+	if count.calls > 100*500 {
+		t.Errorf("%d distances a query", count.calls/100)
+	}
+}
+
+type nettestCounter struct {
+	Finite
+	calls int
+}
+
+func (c *nettestCounter) Distance(i, j int) float64 {
+	c.calls++
+	return c.Finite.Distance(i, j)
+}
+func (c *nettestCounter) Embed() (Embedding, bool) { return Embed(c.Finite) }
+
+// The tree asks for few distances beside those it must return.
+func TestIndex_Prunes(t *testing.T) {
+	const n = 20000
+	count := &nettestCounter{Finite: nettestPlane(n)}
+	ix := NewIndex(count)
+	found := 0
+	for i := range 100 {
+		found += len(ix.Ball(i, 0.03, nil))
+	}
+	if count.calls != found {
+		t.Errorf("%d distances for %d points in balls", count.calls, found)
+	}
+	count.calls = 0
+	for i := range 100 {
+		ix.Neighbours(i, 5, nil)
+	}
+	if count.calls > 100*20 {
+		t.Errorf("%d distances for 5 neighbours", count.calls/100)
+	}
+	count.calls = 0
+	for i := range 100 {
+		ix.Farthest(i)
+	}
+	if count.calls > 100*20 {
+		t.Errorf("%d distances for the farthest point", count.calls/100)
+	}
+}
+
+func TestIndex_DoesNotAllocate(t *testing.T) {
+	for _, f := range []Finite{nettestPlane(1000), nettestScan{nettestPlane(1000)}} {
+		ix := NewIndex(f)
+		dst := make([]int, 0, 1000)
+		for name, query := range map[string]func(){
+			"Ball":       func() { dst = ix.Ball(7, 0.1, dst[:0]) },
+			"Neighbours": func() { dst = ix.Neighbours(7, 10, dst[:0]) },
+			"Nearest":    func() { ix.Nearest(7) },
+			"Farthest":   func() { ix.Farthest(7) },
+		} {
+			// A collection may empty the pool now and then.
+			if a := testing.AllocsPerRun(100, query); a >= 1 {
+				t.Errorf("%s: %v allocations", name, a)
+			}
+		}
+	}
+}
+
+func BenchmarkIndex(b *testing.B) {
+	for _, n := range []int{1000, 1000000} {
+		ix := NewIndex(nettestPlane(n))
+		r := rng.Seeded(5)
+		dst := make([]int, 0, 1000)
+		radius := math.Sqrt(10 / (math.Pi * float64(n))) // about ten points
+		for name, query := range map[string]func(i int){
+			"Ball":       func(i int) { dst = ix.Ball(i, radius, dst[:0]) },
+			"Neighbours": func(i int) { dst = ix.Neighbours(i, 10, dst[:0]) },
+			"Farthest":   func(i int) { ix.Farthest(i) },
+		} {
+			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					query(r.IntN(n))
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package metric
+
+import "sync"
+
+// Locator finds the members of a [Points] that lie nearest to points that need
+// not be members: the way back from a noisy location to a data set. It searches
+// a kd-tree where the space is an [Embedder] in at most 20 dimensions, with the
+// guarantees and costs of [Index], and scans otherwise.
+//
+// Queries must be points that the space's [Checker], if any, accepts; what the
+// space does with others (a panic, a NaN) is not caught. A Locator is
+// immutable and safe for concurrent use, and its queries do not allocate.
+type Locator[P any] struct {
+	pool sync.Pool // of *visitor[P]
+}
+
+// NewLocator returns a locator for the points of p. O(n log n).
+func NewLocator[P any](p *Points[P]) *Locator[P] {
+	var tree *kdTree
+	space, _ := p.space.(Embedder[P])
+	if e, ok := p.Embed(); ok {
+		tree = newKDTree(e, nil)
+	}
+	l := new(Locator[P])
+	l.pool.New = func() any {
+		v := &visitor[P]{p: p, space: space}
+		v.query = newQuery(tree, v)
+		v.skip = -1
+		return v
+	}
+	return l
+}
+
+// Nearest returns the point nearest to x and its distance, Distance(x, At(i)):
+// the lowest i where several tie.
+func (l *Locator[P]) Nearest(x P) (i int, d float64) {
+	v := l.visit(x)
+	defer l.leave(v)
+	v.nearest(1, nobody, -1)
+	return v.best[0].i, v.best[0].d
+}
+
+// Within appends to dst, in ascending order, all points at a distance <= r
+// from x, and returns it.
+func (l *Locator[P]) Within(x P, r float64, dst []int) []int {
+	v := l.visit(x)
+	defer l.leave(v)
+	return v.ball(r, dst)
+}
+
+func (l *Locator[P]) visit(x P) *visitor[P] {
+	v := l.pool.Get().(*visitor[P])
+	v.at = x
+	if v.tree != nil {
+		v.coords = v.space.Append(v.coords[:0], x)
+		v.tree.normalise(v.coords)
+		v.aim(v.coords)
+	}
+	return v
+}
+
+func (l *Locator[P]) leave(v *visitor[P]) {
+	var none P
+	v.at = none // do not keep it alive
+	l.pool.Put(v)
+}
+
+// visitor is a query from a point outside, which it measures from.
+type visitor[P any] struct {
+	*query
+	p      *Points[P]
+	space  Embedder[P]
+	at     P
+	coords []float64
+}
+
+func (v *visitor[P]) Len() int                  { return v.p.Len() }
+func (v *visitor[P]) Distance(_, j int) float64 { return v.p.space.Distance(v.at, v.p.pts[j]) }

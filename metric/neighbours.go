@@ -1,0 +1,106 @@
+package metric
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+)
+
+// neighbourChunk is how many points a worker takes at a time.
+const neighbourChunk = 256
+
+// NearestNeighbours returns the k nearest neighbours of every point: those of
+// point i are entries [i*k, (i+1)*k) of the result, as [Index.Neighbours] lists
+// them. k must lie in [1, Len()-1] ([*ValueError]).
+//
+// It runs on every core. The cost is that of n queries of an [Index].
+func NearestNeighbours(f Finite, k int) ([]int, error) {
+	return NearestNeighboursContext(context.Background(), f, k)
+}
+
+// NearestNeighboursContext is [NearestNeighbours], stopped early when ctx is
+// done.
+func NearestNeighboursContext(ctx context.Context, f Finite, k int) ([]int, error) {
+	const op = "metric: NearestNeighbours"
+	n := f.Len()
+	if err := fault.Empty(op, "f", n); err != nil {
+		return nil, err
+	}
+	if k < 1 || k >= n {
+		return nil, &ValueError{Op: op, Arg: "k", Index: -1, Value: float64(k), Want: fmt.Sprintf("an integer in [1, %d]", n-1)}
+	}
+	return nearestNeighbours(ctx, op, f, k)
+}
+
+func nearestNeighbours(ctx context.Context, op string, f Finite, k int) ([]int, error) {
+	n := f.Len()
+	if err := fault.Memory(op, float64(n)*float64(k), 8); err != nil {
+		return nil, err
+	}
+	ix, out := NewIndex(f), make([]int, n*k)
+	err := parallel.Chunks(ctx, n, neighbourChunk, 0, nil, func(_, lo, hi int) {
+		for h := lo; h < hi; h++ {
+			i := ix.ordered(h)
+			ix.Neighbours(i, k, out[i*k:i*k:(i+1)*k])
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ReverseNeighbours returns for every point v, in ascending order, the points
+// that count v among their r nearest: I_NN,r(v) of IKWAT22. A point is the
+// first of its own r nearest, so r = 1 gives the sets {v}, and the others are
+// those of [NearestNeighbours] for r-1; v is thus in its own set always, r
+// points are on average, and r = Len() gives all of them. r must lie in
+// [1, Len()] ([*ValueError]).
+//
+// It runs on every core. The cost is that of n queries of an [Index]; the
+// result holds n*r indices.
+func ReverseNeighbours(f Finite, r int) ([][]int, error) {
+	return ReverseNeighboursContext(context.Background(), f, r)
+}
+
+// ReverseNeighboursContext is [ReverseNeighbours], stopped early when ctx is
+// done.
+func ReverseNeighboursContext(ctx context.Context, f Finite, r int) ([][]int, error) {
+	const op = "metric: ReverseNeighbours"
+	n := f.Len()
+	if err := fault.Empty(op, "f", n); err != nil {
+		return nil, err
+	}
+	if r < 1 || r > n {
+		return nil, &ValueError{Op: op, Arg: "r", Index: -1, Value: float64(r), Want: fmt.Sprintf("an integer in [1, %d]", n)}
+	}
+	if err := fault.Memory(op, float64(n)*float64(r), 8); err != nil {
+		return nil, err
+	}
+	k := r - 1
+	var near []int
+	if k > 0 {
+		var err error
+		if near, err = nearestNeighbours(ctx, op, f, k); err != nil {
+			return nil, err
+		}
+	}
+	size := slices.Repeat([]int{1}, n)
+	for _, v := range near {
+		size[v]++
+	}
+	all, sets := make([]int, n*r), make([][]int, n)
+	for v, s := range size {
+		sets[v], all = all[:0:s], all[s:]
+	}
+	for u := range n {
+		sets[u] = append(sets[u], u)
+		for _, v := range near[u*k : (u+1)*k] {
+			sets[v] = append(sets[v], u)
+		}
+	}
+	return sets, nil
+}

@@ -1,0 +1,131 @@
+package metric
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+)
+
+func TestNearestNeighbours_EqualsDefinition(t *testing.T) {
+	p := nettestPlane(300)
+	for _, f := range []Finite{p, nettestScan{p}} {
+		for _, k := range []int{1, 4, 299} {
+			got, err := NearestNeighbours(f, k)
+			if err != nil || len(got) != 300*k {
+				t.Fatal(len(got), err)
+			}
+			for i := range 300 {
+				if want := nettestOrder(p, i)[:k]; !slices.Equal(got[i*k:(i+1)*k], want) {
+					t.Fatalf("k=%d: neighbours of %d: %v, want %v", k, i, got[i*k:(i+1)*k], want)
+				}
+			}
+		}
+	}
+}
+
+// u is in I(v) exactly where v is u or among its r-1 nearest others.
+func TestReverseNeighbours_IsTheInverse(t *testing.T) {
+	p := nettestPoints(nettestGrid(6, 6), nettestSpace{2, nettestIdentity})
+	n := p.Len()
+	for _, r := range []int{1, 2, 5, n} {
+		sets, err := ReverseNeighbours(p, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := 0
+		for v, set := range sets {
+			total += len(set)
+			if !slices.IsSorted(set) {
+				t.Fatalf("I(%d) = %v is not sorted", v, set)
+			}
+			for u := range n {
+				want := u == v || slices.Contains(nettestOrder(p, u)[:r-1], v)
+				if _, got := slices.BinarySearch(set, u); got != want {
+					t.Fatalf("r=%d: %d in I(%d): %v, want %v", r, u, v, got, want)
+				}
+			}
+		}
+		if total != n*r {
+			t.Fatalf("r=%d: %d entries", r, total)
+		}
+		// The sets share memory, and must not run into one another.
+		last := slices.Clone(sets[n-1])
+		_ = append(sets[n-2], -1)
+		if !slices.Equal(sets[n-1], last) {
+			t.Fatal("an append to one set changed the next")
+		}
+	}
+}
+
+func TestNeighbours_Errors(t *testing.T) {
+	p := nettestPlane(10)
+	var v *ValueError
+	for _, k := range []int{-1, 0, 10} {
+		if _, err := NearestNeighbours(p, k); !errors.As(err, &v) || v.Arg != "k" {
+			t.Errorf("NearestNeighbours k=%d: %v", k, err)
+		}
+	}
+	for _, r := range []int{-1, 0, 11} {
+		if _, err := ReverseNeighbours(p, r); !errors.As(err, &v) || v.Arg != "r" {
+			t.Errorf("ReverseNeighbours r=%d: %v", r, err)
+		}
+	}
+	if _, err := NearestNeighbours(nettestEmpty{}, 1); !errors.Is(err, ErrEmpty) {
+		t.Error(err)
+	}
+	if _, err := ReverseNeighbours(nettestEmpty{}, 1); !errors.Is(err, ErrEmpty) {
+		t.Error(err)
+	}
+	if _, err := ReverseNeighbours(nettestEndless{}, 1<<20); !errors.As(err, new(*MemoryError)) {
+		t.Error(err)
+	}
+	if _, err := NearestNeighbours(nettestEndless{}, 1<<20); !errors.As(err, new(*MemoryError)) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := NearestNeighboursContext(ctx, p, 1); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := ReverseNeighboursContext(ctx, p, 2); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// nettestEmpty has no points, nettestEndless too many.
+type (
+	nettestEmpty   struct{}
+	nettestEndless struct{ nettestEmpty }
+)
+
+func (nettestEmpty) Len() int                  { return 0 }
+func (nettestEmpty) Distance(i, j int) float64 { panic("no points") }
+func (nettestEndless) Len() int                { return math.MaxInt }
+
+// nettestGrid returns the w*h points of a grid of unit steps.
+func nettestGrid(w, h int) [][]float64 {
+	var pts [][]float64
+	for y := range h {
+		for x := range w {
+			pts = append(pts, []float64{float64(x), float64(y)})
+		}
+	}
+	return pts
+}
+
+func BenchmarkNeighbours(b *testing.B) {
+	for _, n := range []int{1000, 100000} {
+		p := nettestPlane(n)
+		b.Run(fmt.Sprintf("k=10/n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := NearestNeighbours(p, 10); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,297 @@
+package metric
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+)
+
+// NetOptions are the optional arguments of [Net]. Nil and the zero value mean
+// the defaults.
+type NetOptions struct {
+	// Order is the order in which points are tried, a permutation of the
+	// indices; nil tries them in ascending order. It is only read.
+	Order []int
+	// Context, where not nil, ends the work early with its error.
+	Context context.Context
+	// Progress, where not nil, is told from time to time how many of the points
+	// are dealt with.
+	Progress func(done, total int)
+}
+
+// Net returns a maximal s-separated subset of f, the greedy one: it tries the
+// points in order and keeps each whose distance to every point kept before is
+// > s. Thus any two points of the net are more than s apart, strictly, and every
+// point of f has one within s. s = 0 keeps the first of every class of points
+// at distance 0. The net is listed in the order in which it was kept.
+//
+// s must be finite and >= 0 ([*ValueError]); an Order that is no permutation is
+// a [*SizeError] or a [*ValueError], an empty f [ErrEmpty].
+//
+// Where [Index] has a kd-tree, every kept point marks its ball there and what
+// is marked is not looked at again: about n log n in all and O(n) memory.
+// Otherwise at most Len() distances for each point kept, on every core.
+func Net(f Finite, s float64, o *NetOptions) ([]int, error) {
+	const op = "metric: Net"
+	var opt NetOptions
+	if o != nil {
+		opt = *o
+	}
+	if opt.Context == nil {
+		opt.Context = context.Background()
+	}
+	if opt.Progress == nil {
+		opt.Progress = func(done, total int) {}
+	}
+	n := f.Len()
+	if err := fault.Empty(op, "f", n); err != nil {
+		return nil, err
+	}
+	if err := fault.NonNegative(op, "s", s); err != nil {
+		return nil, err
+	}
+	if opt.Order == nil {
+		opt.Order = make([]int, n)
+		for i := range opt.Order {
+			opt.Order[i] = i
+		}
+	} else if err := checkPermutation(op, "Order", opt.Order, n); err != nil {
+		return nil, err
+	}
+	if ix := NewIndex(f); ix.tree != nil {
+		return netTree(ix, s, opt)
+	}
+	return netScan(f, s, opt)
+}
+
+// netScan is the definition: the candidates lose the ball of each kept point.
+func netScan(f Finite, s float64, o NetOptions) ([]int, error) {
+	var net []int
+	n := len(o.Order)
+	rest, apart := append([]int(nil), o.Order...), make([]bool, n)
+	for len(rest) > 0 {
+		i := rest[0]
+		net, rest = append(net, i), rest[1:]
+		err := parallel.Chunks(o.Context, len(rest), 256, 0, nil, func(_, lo, hi int) {
+			for k := lo; k < hi; k++ {
+				apart[k] = f.Distance(i, rest[k]) > s
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		left := rest[:0]
+		for k, j := range rest {
+			if apart[k] {
+				left = append(left, j)
+			}
+		}
+		rest = left
+		o.Progress(n-len(rest), n)
+	}
+	return net, nil
+}
+
+func netTree(ix *Index, s float64, o NetOptions) ([]int, error) {
+	var net []int
+	t := ix.tree
+	c := cover{newQuery(t, ix.f), make([]int32, 2*t.leaves), make([]bool, t.n)}
+	c.slack = t.slack
+	c.within(s)
+	c.count(1, 0, t.n)
+	const pause = 1 << 12 // points between two looks at the context
+	for k, i := range o.Order {
+		if k%pause == 0 {
+			if err := o.Context.Err(); err != nil {
+				return nil, err
+			}
+			o.Progress(k, t.n)
+		}
+		at := int(ix.pos[i])
+		if c.marked[at] {
+			continue
+		}
+		net = append(net, i)
+		c.i, c.x = i, t.at(at)
+		c.mark(1, 0, t.n)
+	}
+	o.Progress(t.n, t.n)
+	return net, nil
+}
+
+// cover marks balls in a tree.
+type cover struct {
+	*query
+	left   []int32 // node by node: the points not marked
+	marked []bool  // in tree order
+}
+
+func (c *cover) count(node, lo, hi int) {
+	if c.left[node] = int32(hi - lo); node < c.tree.leaves {
+		mid := int(uint(lo+hi) / 2)
+		c.count(2*node, lo, mid)
+		c.count(2*node+1, mid, hi)
+	}
+}
+
+// mark marks the ball of the query's point and returns how many points of node
+// it was the first to reach.
+func (c *cover) mark(node, lo, hi int) (fresh int32) {
+	t := c.tree
+	if c.left[node] == 0 || c.far(t.boxMin(node, c.x, c.gaps)) {
+		return 0
+	}
+	if node < t.leaves {
+		mid := int(uint(lo+hi) / 2)
+		fresh = c.mark(2*node, lo, mid) + c.mark(2*node+1, mid, hi)
+	} else {
+		for k := lo; k < hi; k++ {
+			if c.marked[k] || c.far(t.norm(k, c.x, c.gaps)) {
+				continue
+			}
+			if !(c.f.Distance(c.i, int(t.id[k])) > c.r) {
+				c.marked[k] = true
+				fresh++
+			}
+		}
+	}
+	c.left[node] -= fresh
+	return fresh
+}
+
+// FarthestFirst chooses k points of f one after another, each the farthest
+// from those before it, the lowest index where several tie (Gonzalez 1985).
+// The first is start. The first m of them are, for every m, a cover of f by m
+// balls whose radius is at most twice the least possible.
+//
+// radii has length k+1: radii[m] is the largest distance of a point of f to the
+// nearest of the first m chosen, their covering radius. For 0 < m < k that is
+// also the distance of order[m] to those before it, so that order[:m+1] are
+// pairwise at least radii[m] apart. radii[0] is +Inf, and the radii do not
+// increase.
+//
+// k must lie in [1, Len()] and start in [0, Len()) ([*ValueError]). k*Len()
+// distances, on every core.
+func FarthestFirst(f Finite, k, start int) (order []int, radii []float64, err error) {
+	return FarthestFirstContext(context.Background(), f, k, start)
+}
+
+// FarthestFirstContext is [FarthestFirst], stopped early when ctx is done.
+func FarthestFirstContext(ctx context.Context, f Finite, k, start int) (order []int, radii []float64, err error) {
+	const op = "metric: FarthestFirst"
+	n := f.Len()
+	if err := fault.Empty(op, "f", n); err != nil {
+		return nil, nil, err
+	}
+	if k < 1 || k > n {
+		return nil, nil, &ValueError{Op: op, Arg: "k", Index: -1, Value: float64(k), Want: fmt.Sprintf("an integer in [1, %d]", n)}
+	}
+	if err := fault.Index(op, "start", start, n); err != nil {
+		return nil, nil, err
+	}
+	const chunk, chosen = 2048, -1
+	near := make([]float64, n) // distance to the nearest chosen; chosen
+	for i := range near {
+		near[i] = math.Inf(1)
+	}
+	tops := make([]entry, (n+chunk-1)/chunk)
+	top := entry{math.Inf(1), start}
+	order, radii = make([]int, 0, k), make([]float64, 0, k+1)
+	for len(order) < k {
+		order, radii = append(order, top.i), append(radii, top.d)
+		near[top.i] = chosen
+		err := parallel.Chunks(ctx, n, chunk, 0, nil, func(c, lo, hi int) {
+			best := entry{chosen, -1}
+			for j := lo; j < hi; j++ {
+				if near[j] == chosen {
+					continue
+				}
+				if d := f.Distance(top.i, j); d < near[j] {
+					near[j] = d
+				}
+				if near[j] > best.d {
+					best = entry{near[j], j}
+				}
+			}
+			tops[c] = best
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		top = tops[0]
+		for _, e := range tops[1:] {
+			if e.d > top.d {
+				top = e
+			}
+		}
+	}
+	return order, append(radii, max(0, top.d)), nil
+}
+
+// Assign returns for every point i of f the nearest of the given centres and
+// its distance: the point centres[nearest[i]] at dist[i]. Where centres tie the
+// one listed first has the point, so repeated centres get none. The sets of
+// points with one nearest centre are the proximity partition of f.
+//
+// No centres are [ErrEmpty], one outside [0, Len()) is a [*ValueError]. It runs
+// on every core, over a kd-tree of the centres as in [Index], or with
+// Len()*len(centres) distances.
+func Assign(f Finite, centres []int) (nearest []int, dist []float64, err error) {
+	return AssignContext(context.Background(), f, centres)
+}
+
+// AssignContext is [Assign], stopped early when ctx is done.
+func AssignContext(ctx context.Context, f Finite, centres []int) (nearest []int, dist []float64, err error) {
+	const op = "metric: Assign"
+	n := f.Len()
+	if err := fault.Empty(op, "f", n); err != nil {
+		return nil, nil, err
+	}
+	if err := fault.Empty(op, "centres", len(centres)); err != nil {
+		return nil, nil, err
+	}
+	if err := fault.Indices(op, "centres", centres, n); err != nil {
+		return nil, nil, err
+	}
+	var t *kdTree
+	var e Embedding
+	if len(centres) > 2*leafSize { // fewer are as fast to scan
+		var ok bool
+		if e, ok = Embed(f); ok && len(e.Coords) == n*e.Dim {
+			t = newKDTree(e, centres)
+		}
+	}
+	nearest, dist = make([]int, n), make([]float64, n)
+	err = parallel.Chunks(ctx, n, 1024, 0, nil, func(_, lo, hi int) {
+		q := newQuery(t, toCentres{f, centres})
+		q.skip = -1
+		var x []float64
+		for i := lo; i < hi; i++ {
+			q.i = i
+			if t != nil {
+				x = append(x[:0], e.Coords[i*e.Dim:(i+1)*e.Dim]...)
+				t.normalise(x)
+				q.aim(x)
+			}
+			q.nearest(1, nobody, -1)
+			nearest[i], dist[i] = q.best[0].i, q.best[0].d
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return nearest, dist, nil
+}
+
+// toCentres is what a query from a point of f measures: the distance from
+// point i of f to the j-th centre.
+type toCentres struct {
+	f       Finite
+	centres []int
+}
+
+func (c toCentres) Len() int                  { return len(c.centres) }
+func (c toCentres) Distance(i, j int) float64 { return c.f.Distance(i, c.centres[j]) }

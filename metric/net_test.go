@@ -1,0 +1,360 @@
+package metric
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// nettestGreedy is the net by its definition.
+func nettestGreedy(f Finite, s float64, order []int) []int {
+	var net []int
+next:
+	for _, i := range order {
+		for _, k := range net {
+			if !(f.Distance(k, i) > s) {
+				continue next
+			}
+		}
+		net = append(net, i)
+	}
+	return net
+}
+
+func TestNet_EqualsGreedy(t *testing.T) {
+	r := rng.Seeded(6)
+	nettestSpaces(t, 90, func(t *testing.T, p *Points[[]float64]) {
+		n := p.Len()
+		d, err := Densify(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := r.Perm(n)
+		slices.Sort(all)
+		orders := [][]int{nil, r.Perm(n)}
+		for range 8 {
+			// Half of the separations are distances: points on the very edge.
+			v := d.Distance(r.IntN(n), r.IntN(n))
+			for _, s := range []float64{0, v, math.Nextafter(v, 0), v / 3} {
+				for _, order := range orders {
+					want := order
+					if order == nil {
+						want = all
+					}
+					want = nettestGreedy(d, s, want)
+					for _, f := range []Finite{p, d} {
+						got, err := Net(f, s, &NetOptions{Order: order})
+						if err != nil || !slices.Equal(got, want) {
+							t.Fatalf("Net(%T, %v) = %v, %v, want %v", f, s, got, err, want)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// A net is s-separated, strictly, and maximal. On a grid most separations tie.
+func TestNet_SeparatedAndMaximal(t *testing.T) {
+	p := nettestPoints(nettestGrid(40, 40), nettestSpace{1, nettestIdentity})
+	for _, s := range []float64{0, 0.5, 1, 2, 3, 1000} {
+		net, err := Net(p, s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range p.Len() {
+			near := 0
+			for _, k := range net {
+				if p.Distance(i, k) <= s {
+					near++
+				}
+			}
+			if near == 0 || (slices.Contains(net, i) && near != 1) {
+				t.Fatalf("s=%v: %d points of the net within s of point %d", s, near, i)
+			}
+		}
+	}
+}
+
+// The counts that let the tree skip what is covered are those of the marks.
+func TestNet_Cover(t *testing.T) {
+	ix := NewIndex(nettestPlane(3000))
+	tree := ix.tree
+	c := cover{newQuery(tree, ix.f), make([]int32, 2*tree.leaves), make([]bool, tree.n)}
+	c.within(0.2)
+	c.count(1, 0, tree.n)
+	for _, k := range []int{5, 900, 901, 2500} {
+		before := c.left[1]
+		c.i, c.x = int(tree.id[k]), tree.at(k)
+		if fresh := c.mark(1, 0, tree.n); fresh != before-c.left[1] {
+			t.Fatalf("%d points marked, %d left of %d", fresh, c.left[1], before)
+		}
+		var walk func(node, lo, hi int)
+		walk = func(node, lo, hi int) {
+			left := int32(0)
+			for k := lo; k < hi; k++ {
+				if !c.marked[k] {
+					left++
+				}
+			}
+			if c.left[node] != left {
+				t.Fatalf("node %d: %d left, want %d", node, c.left[node], left)
+			}
+			if node < tree.leaves {
+				walk(2*node, lo, (lo+hi)/2)
+				walk(2*node+1, (lo+hi)/2, hi)
+			}
+		}
+		walk(1, 0, tree.n)
+	}
+}
+
+func TestNet_Progress(t *testing.T) {
+	for _, f := range []Finite{nettestPlane(10000), nettestScan{nettestPlane(500)}} {
+		last := 0
+		_, err := Net(f, 0.1, &NetOptions{Progress: func(done, total int) {
+			if done < last || total != f.Len() {
+				t.Fatalf("progress %d of %d after %d", done, total, last)
+			}
+			last = done
+		}})
+		if err != nil || last != f.Len() {
+			t.Errorf("ended at %d, %v", last, err)
+		}
+	}
+}
+
+func TestNet_Errors(t *testing.T) {
+	var v *ValueError
+	p := nettestPlane(10)
+	for _, s := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if _, err := Net(p, s, nil); !errors.As(err, &v) || v.Arg != "s" {
+			t.Errorf("s=%v: %v", s, err)
+		}
+	}
+	if _, err := Net(nettestEmpty{}, 1, nil); !errors.Is(err, ErrEmpty) {
+		t.Error(err)
+	}
+	if _, err := Net(p, 1, &NetOptions{Order: []int{}}); !errors.As(err, new(*SizeError)) {
+		t.Error(err)
+	}
+	for _, order := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8, 10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, -1}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 8}} {
+		if _, err := Net(p, 1, &NetOptions{Order: order}); !errors.As(err, &v) || v.Index != 9 {
+			t.Error(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, f := range []Finite{p, nettestScan{p}} {
+		if _, err := Net(f, 0, &NetOptions{Context: ctx}); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+}
+
+func TestFarthestFirst_EqualsDefinition(t *testing.T) {
+	r := rng.Seeded(7)
+	nettestSpaces(t, 40, func(t *testing.T, p *Points[[]float64]) {
+		n, start := p.Len(), r.IntN(p.Len())
+		order, radii, err := FarthestFirst(p, n, start)
+		if err != nil || len(order) != n || len(radii) != n+1 {
+			t.Fatal(len(order), len(radii), err)
+		}
+		if order[0] != start || !math.IsInf(radii[0], 1) || radii[n] != 0 {
+			t.Fatalf("starts at %d, radii %v", order[0], radii)
+		}
+		for m := 1; m < n; m++ {
+			want, cover := -1, -1.0
+			for i := range n {
+				near := math.Inf(1)
+				for _, k := range order[:m] {
+					near = min(near, p.Distance(i, k))
+				}
+				if near > cover && !slices.Contains(order[:m], i) {
+					want, cover = i, near
+				}
+			}
+			if order[m] != want || radii[m] != cover || radii[m] > radii[m-1] {
+				t.Fatalf("order[%d] = %d at %v, want %d at %v", m, order[m], radii[m], want, cover)
+			}
+		}
+		short, cover, err := FarthestFirst(p, 5, start)
+		if err != nil || !slices.Equal(short, order[:5]) || !slices.Equal(cover, radii[:6]) {
+			t.Fatalf("k=5: %v %v, want a prefix", short, cover)
+		}
+	})
+}
+
+func TestFarthestFirst_Errors(t *testing.T) {
+	var v *ValueError
+	p := nettestPlane(10)
+	for _, k := range []int{0, 11} {
+		if _, _, err := FarthestFirst(p, k, 0); !errors.As(err, &v) || v.Arg != "k" {
+			t.Error(err)
+		}
+	}
+	for _, start := range []int{-1, 10} {
+		if _, _, err := FarthestFirst(p, 1, start); !errors.As(err, &v) || v.Arg != "start" {
+			t.Error(err)
+		}
+	}
+	if _, _, err := FarthestFirst(nettestEmpty{}, 1, 0); !errors.Is(err, ErrEmpty) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := FarthestFirstContext(ctx, p, 1, 0); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestAssign_EqualsDefinition(t *testing.T) {
+	r := rng.Seeded(8)
+	nettestSpaces(t, 120, func(t *testing.T, p *Points[[]float64]) {
+		for _, m := range []int{1, 5, 2*leafSize + 20} {
+			centres := make([]int, m) // with repetitions
+			for k := range centres {
+				centres[k] = r.IntN(p.Len())
+			}
+			for _, f := range []Finite{p, nettestScan{p}} {
+				nearest, dist, err := Assign(f, centres)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range p.Len() {
+					want := 0
+					for k, c := range centres {
+						if p.Distance(i, c) < p.Distance(i, centres[want]) {
+							want = k
+						}
+					}
+					if nearest[i] != want || dist[i] != p.Distance(i, centres[want]) {
+						t.Fatalf("%T m=%d: point %d to %d at %v, want %d", f, m, i, nearest[i], dist[i], want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// Centres in a speck of the space: the other points lie far outside the range
+// that their tree is scaled to.
+func TestAssign_FarFromCentres(t *testing.T) {
+	pts, centres := nettestGrid(10, 10), make([]int, 80)
+	for i := range centres {
+		centres[i] = i
+		pts[i] = []float64{1e-200 * float64(i), 1e-190}
+	}
+	p := nettestPoints(pts, nettestSpace{1, nettestIdentity})
+	nearest, _, err := Assign(p, centres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _, err := Assign(nettestScan{p}, centres)
+	if err != nil || !slices.Equal(nearest, want) {
+		t.Errorf("%v, want %v", nearest, want)
+	}
+}
+
+func TestAssign_Errors(t *testing.T) {
+	p := nettestPlane(10)
+	if _, _, err := Assign(p, nil); !errors.Is(err, ErrEmpty) {
+		t.Error(err)
+	}
+	if _, _, err := Assign(nettestEmpty{}, []int{0}); !errors.Is(err, ErrEmpty) {
+		t.Error(err)
+	}
+	var v *ValueError
+	for _, c := range []int{-1, 10} {
+		if _, _, err := Assign(p, []int{3, c}); !errors.As(err, &v) || v.Index != 1 {
+			t.Error(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := AssignContext(ctx, p, []int{1}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// Results do not depend on the number of workers.
+func TestNet_WorkersDoNotMatter(t *testing.T) {
+	run := func() string {
+		p := nettestPlane(3000)
+		grid := nettestPoints(nettestGrid(35, 35), nettestSpace{2, nettestIdentity})
+		out := ""
+		for _, f := range []Finite{p, grid, nettestScan{grid}} {
+			net, _ := Net(f, 0.2, nil)
+			order, radii, _ := FarthestFirst(f, 20, 3)
+			nearest, dist, _ := Assign(f, net[:min(len(net), 300)])
+			near, _ := NearestNeighbours(f, 3)
+			out += fmt.Sprint(net, order, radii, nearest, dist, near)
+			out += fmt.Sprint(Diameter(f))
+			out += fmt.Sprint(Radius(f))
+			out += fmt.Sprint(MinDistance(f))
+		}
+		return out
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	one := run()
+	runtime.GOMAXPROCS(5)
+	if run() != one {
+		t.Error("one worker and five differ")
+	}
+}
+
+// Nets of n points of the unit square, s chosen for about n/2, n/40 and 100
+// points.
+func BenchmarkNet(b *testing.B) {
+	for _, n := range []int{10000, 1000000} {
+		p := nettestPlane(n)
+		for _, part := range []float64{0.55, 30, float64(n) / 130} {
+			s := math.Sqrt(part / float64(n))
+			b.Run(fmt.Sprintf("s=%.2g/n=%d", s, n), func(b *testing.B) {
+				b.ReportAllocs()
+				var net []int
+				for b.Loop() {
+					net, _ = Net(p, s, nil)
+				}
+				b.ReportMetric(float64(len(net)), "points")
+			})
+		}
+	}
+}
+
+func BenchmarkFarthestFirst(b *testing.B) {
+	for _, n := range []int{1000, 100000} {
+		p := nettestPlane(n)
+		b.Run(fmt.Sprintf("k=1000/n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := FarthestFirst(p, 1000, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAssign(b *testing.B) {
+	for _, n := range []int{10000, 1000000} {
+		p := nettestPlane(n)
+		for _, m := range []int{10, 40, 10000} {
+			centres := rng.Seeded(9).Perm(n)[:m]
+			b.Run(fmt.Sprintf("centres=%d/n=%d", m, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, _, err := Assign(p, centres); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
