@@ -1,0 +1,44 @@
+// Package mechanism holds what every private mechanism has in common: what it
+// does ([Mechanism]), what it promises ([Guarantee]), and, on finite spaces,
+// the matrix of its law ([Channel]) that can be sampled without rounding,
+// audited and measured.
+//
+// # The problem
+//
+// A mechanism M releases a random output for a private input x. It is (alpha,
+// delta)-private for a metric rho when, for all inputs x, x' and all measurable
+// sets S,
+//
+//	P{M(x) in S} <= exp(alpha*rho(x,x')) P{M(x') in S} + delta.
+//
+// With rho counting the records in which two data sets differ this is
+// differential privacy; with a distance between places, words or measurements
+// it protects each from its neighbours, the nearer the better. alpha carries
+// the unit 1/distance, and a [Guarantee] remembers which.
+//
+// # Exactness
+//
+// The promise is one about real numbers, and most implementations break it in
+// the last bits: a probability that underflows to 0, a logarithm whose rounding
+// favours an output. Here the float64 weights of a [Channel] row are exact
+// real numbers, or exact logarithms of them; [Channel.Release] draws from their
+// ratios exactly, and [Channel.Audit] bounds the level of that law with
+// rounding that always goes up. [Channel.Certify] turns the bound into the
+// guarantee that the channel carries.
+//
+// # From points to a release
+//
+// Build a metric.Finite from points, a channel by a constructor of package
+// mechanism/exponential or lp (or by hand with [FromWeights]), look at its
+// [Channel.Loss], and release indices with [Channel.Release] or the points
+// themselves through [On]. [Then] post-processes; [Compose] releases several
+// outputs of one input and adds their levels.
+//
+// # Limits
+//
+// Randomness is ChaCha8 keyed from crypto/rand unless the caller passes a
+// generator; a seeded one is for tests. The time that a release takes may
+// depend on the input, and nothing here hides it. A guarantee protects one
+// input; releasing twice adds levels ([Guarantee.Plus]). Errors about an input
+// outside the domain reveal that it is outside.
+package mechanism

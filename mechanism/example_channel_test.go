@@ -1,0 +1,181 @@
+package mechanism_test
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// seeded is for output that repeats; releases of private data pass nil.
+func seeded() *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{1})) }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
+// Three answers, by hand: randomised response, audited.
+func ExampleFromWeights() {
+	space := must(metric.NewDense(3, []float64{1, 1, 1}))
+	c := must(mechanism.FromWeights(3, 3, []float64{
+		4, 1, 1,
+		1, 4, 1,
+		1, 1, 4,
+	}, nil))
+	fmt.Println(c.Guarantee())
+	c, audit, err := c.Certify(space, "answer", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(c.Guarantee())
+	fmt.Printf("e^level = %.4f, between inputs %d and %d\n", math.Exp(audit.Hi), audit.X, audit.XPrime)
+	fmt.Println("released", must(c.Release(seeded(), 2)))
+	// Output:
+	// no guarantee
+	// 1.38629-private per answer
+	// e^level = 4.0000, between inputs 0 and 1
+	// released 0
+}
+
+// Weights far below the smallest float64 are no matter in logarithms.
+func ExampleFromLogWeights() {
+	space := must(metric.NewDense(2, []float64{1000}))
+	c := must(mechanism.FromLogWeights(2, 2, []float64{0, -1e6, -1e6, 0}, nil))
+	a := must(c.Audit(space, 0))
+	fmt.Printf("%.6g per unit\n", a.Hi)
+	// Output: 1000 per unit
+}
+
+// A channel that is never stored: any size, rows computed when needed.
+func ExampleNewChannel() {
+	const n = 1_000_000
+	c := must(mechanism.NewChannel(mechanism.Rows{Inputs: n, Outputs: n, Log: true,
+		Fill: func(x int, dst []float64) {
+			for y := range dst {
+				dst[y] = -0.5 * max(float64(x-y), float64(y-x))
+			}
+		}}, &mechanism.ChannelOptions{Lazy: true}))
+	fmt.Println(must(c.Release(seeded(), 500_000)))
+	// Output: 499997
+}
+
+func ExampleChannel_Audit() {
+	space := must(metric.NewDense(2, []float64{0.5}))
+	c := must(mechanism.FromWeights(2, 2, []float64{3, 1, 1, 3}, nil))
+	pure := must(c.Audit(space, 0))
+	approximate := must(c.Audit(space, 0.1))
+	fmt.Printf("delta = 0: %.4f, witness inputs %d and %d, output %d\n", pure.Hi, pure.X, pure.XPrime, pure.Y)
+	fmt.Printf("delta = 0.1: %.4f\n", approximate.Hi)
+	// Output:
+	// delta = 0: 2.1972, witness inputs 0 and 1, output 0
+	// delta = 0.1: 1.9110
+}
+
+func ExampleChannel_Loss() {
+	space := must(metric.NewDense(3, []float64{1, 2, 1}))
+	m := must(exponential.Standard(space, 2, nil))
+	losses := must(m.Loss(space))
+	worst, at := losses.Worst()
+	fmt.Printf("worst %.3f at %d, mean %.3f\n", worst, at, must(losses.Mean(nil)))
+	// Output: worst 0.425 at 0, mean 0.424
+}
+
+// An eavesdropper's view, and how the same knowledge lowers the loss.
+func ExampleChannel_Remap() {
+	space := must(metric.NewDense(3, []float64{1, 2, 1}))
+	prior := []float64{0.05, 0.9, 0.05}
+	m := must(exponential.Standard(space, 1, nil))
+	fmt.Printf("posterior of input 1 given output 0: %.3f\n", must(m.Posterior(prior, 0, nil))[1])
+	labels := must(m.Remap(prior, space))
+	better := must(m.Relabel(labels))
+	before, after := must(m.Loss(space)), must(better.Loss(space))
+	fmt.Println(labels)
+	fmt.Printf("mean loss %.3f becomes %.3f, %v still\n", must(before.Mean(prior)), must(after.Mean(prior)), better.Guarantee())
+	// Output:
+	// posterior of input 1 given output 0: 0.877
+	// [1 1 1]
+	// mean loss 0.561 becomes 0.100, 0.614107-private per unit still
+}
+
+func ExampleChannel_Sampler() {
+	space := must(metric.NewDense(3, []float64{1, 2, 1}))
+	m := must(exponential.Standard(space, 4, nil))
+	s := must(m.Sampler(0))
+	r := seeded()
+	count := make([]int, 3)
+	for range 1000 {
+		count[s.Draw(r)]++
+	}
+	fmt.Println(count)
+	// Output: [850 126 24]
+}
+
+// A channel survives a file, and is audited again when it is read.
+func ExampleReadChannel() {
+	space := must(metric.NewDense(2, []float64{1}))
+	c := must(mechanism.FromWeights(2, 2, []float64{3, 1, 1, 3}, nil))
+	c, _, err := c.Certify(space, "km", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := c.WriteJSON(&b); err != nil {
+		log.Fatal(err)
+	}
+	again := must(mechanism.ReadChannel(&b, space, nil))
+	fmt.Println(again.Guarantee() == c.Guarantee(), again.Guarantee())
+	// Output: true 1.09861-private per km
+}
+
+// From the points themselves to a point: no indices.
+func ExampleOn() {
+	words := []string{"river", "stream", "creek", "bank"}
+	pts := must(metric.NewPoints(words, metric.Levenshtein{}))
+	m := must(exponential.Tuned(pts, 0.5, &exponential.Options{Unit: "edit"}))
+	onWords := mechanism.On(mechanism.Mechanism[int, int](m), pts)
+	fmt.Println(must(onWords.Release(seeded(), "river")))
+	_, err := onWords.Release(nil, "lake")
+	fmt.Println(err)
+	// Output:
+	// river
+	// mechanism: the input is not a point of the space
+}
+
+func ExampleThen() {
+	space := must(metric.NewDense(3, []float64{1, 2, 1}))
+	m := must(exponential.Standard(space, 2, nil))
+	names := []string{"low", "middle", "high"}
+	named := mechanism.Then(mechanism.Mechanism[int, int](m), func(y int) (string, error) { return names[y], nil })
+	fmt.Println(must(named.Release(seeded(), 1)))
+	// Output: low
+}
+
+func ExampleCompose() {
+	space := must(metric.NewDense(2, []float64{1}))
+	m := must(exponential.ConstantNormaliser(space, 0.5, &exponential.Options{Unit: "km"}))
+	twice := must(mechanism.Compose[int, int](m, m))
+	fmt.Println(twice.Guarantee())
+	// Output: 1-private per km
+}
+
+func ExampleGuarantee() {
+	g := must(mechanism.NewGuarantee(0.1, 1e-6, "km"))
+	eps, delta := g.At(5)
+	fmt.Printf("%v: within 5 km eps = %.2f, delta = %.0e\n", g, eps, delta)
+	eps, delta = g.Group(10, 5)
+	fmt.Printf("ten steps of 5 km: eps = %.2f, delta = %.2e\n", eps, delta)
+	var none mechanism.Guarantee
+	fmt.Println(none)
+	// Output:
+	// (0.1 per km, 1e-06)-private: within 5 km eps = 0.50, delta = 1e-06
+	// ten steps of 5 km: eps = 5.00, delta = 2.27e-04
+	// no guarantee
+}
