@@ -1,0 +1,121 @@
+package exponential
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// BaseMeasure describes the exponential mechanism of KL10 on output spaces that
+// need not be finite: the density of the output y at input x, against a
+// probability measure mu on Y, is proportional to exp(-Beta*sigma(Map(x), y)).
+type BaseMeasure[X, Y any] struct {
+	// Map takes an input to its ideal output, with Lipschitz constant
+	// Lipschitz from the privacy metric on X to Sigma on Y. The constant is
+	// the caller's claim: privacy rests on it.
+	Map       func(X) (Y, error)
+	Lipschitz float64
+	Sigma     metric.Space[Y] // must be a metric; checked only where it is NaN or negative
+	// Draw samples mu, the public base measure.
+	Draw func(*rand.Rand) Y
+	Beta float64     // > 0, per unit of Sigma
+	Unit metric.Unit // of the privacy metric
+
+	// MaxDraws bounds the draws from mu that one release may take; 0 is no
+	// bound. With a bound MinMass is needed: a number in (0, 1] that the
+	// acceptance probability, the integral of exp(-Beta*sigma(y0,y)) dmu(y),
+	// is at least, whatever y0; exp(-Beta*diameter of Y) always is.
+	MaxDraws int
+	MinMass  float64
+}
+
+// ErrExhausted reports that a release used up its draws. It is one of the
+// mechanism's outputs: its probability is part of the guarantee's delta.
+var ErrExhausted = errors.New("exponential: no draw from the base measure was accepted within MaxDraws")
+
+// NewBaseMeasure returns the mechanism, sampled by exact rejection: a draw y of
+// mu is accepted with probability exp(-Beta*sigma) exactly, sigma as float64
+// returns it. Its level is 2*Lipschitz*Beta, rounded up, per unit of the
+// privacy metric.
+//
+// With MaxDraws = T a release fails with [ErrExhausted] with probability at
+// most delta = (1-MinMass)^T, and is (level, delta)-private: with a(x) the
+// acceptance probability, an accepted output has density h(a(x))
+// exp(-Beta*sigma), h(a) = (1-(1-a)^T)/a; a*h(a) increases in a, so h grows by
+// at most the factor by which a falls, and the accepted part is level-private
+// by itself. Without a bound the guarantee is pure, the expected number of
+// draws is 1/a(x), and the running time depends on the input.
+//
+// The doc of Sigma's implementation decides how exact sigma is: the guarantee
+// holds for the metric that float64 computes, up to its violations of the
+// triangle inequality.
+func NewBaseMeasure[X, Y any](b BaseMeasure[X, Y]) (mechanism.Mechanism[X, Y], error) {
+	const op = "exponential: NewBaseMeasure"
+	if b.Map == nil || b.Sigma == nil || b.Draw == nil {
+		return nil, fmt.Errorf("%s: Map, Sigma and Draw are required", op)
+	}
+	if err := fault.Positive(op, "Beta", b.Beta); err != nil {
+		return nil, err
+	}
+	if err := fault.NonNegative(op, "Lipschitz", b.Lipschitz); err != nil {
+		return nil, err
+	}
+	delta := 0.0
+	switch {
+	case b.MaxDraws < 0:
+		return nil, &fault.ValueError{Op: op, Arg: "MaxDraws", Index: -1, Value: float64(b.MaxDraws), Want: "an integer >= 0"}
+	case b.MaxDraws > 0:
+		if !(b.MinMass > 0 && b.MinMass <= 1) {
+			return nil, &fault.ValueError{Op: op, Arg: "MinMass", Index: -1, Value: b.MinMass, Want: "a number in (0, 1] with MaxDraws"}
+		}
+		if b.MinMass < 1 {
+			delta = directed.ExpUp(directed.MulUp(float64(b.MaxDraws), directed.Log1pUp(-b.MinMass)))
+		}
+		if delta >= 1 {
+			return nil, &fault.ValueError{Op: op, Arg: "MaxDraws", Index: -1, Value: float64(b.MaxDraws), Want: "more draws: the failure probability rounds to 1"}
+		}
+	}
+	level := directed.MulUp(2*b.Lipschitz, b.Beta)
+	g, err := mechanism.NewGuarantee(level, delta, b.Unit)
+	if err != nil {
+		return nil, err
+	}
+	return &baseMeasure[X, Y]{b, g}, nil
+}
+
+type baseMeasure[X, Y any] struct {
+	BaseMeasure[X, Y]
+	g mechanism.Guarantee
+}
+
+func (b *baseMeasure[X, Y]) Guarantee() mechanism.Guarantee { return b.g }
+
+func (b *baseMeasure[X, Y]) Release(r *rand.Rand, x X) (y Y, err error) {
+	ideal, err := b.Map(x)
+	if err != nil {
+		return y, err
+	}
+	r, done := rng.Get(r)
+	defer done()
+	for t := 0; b.MaxDraws == 0 || t < b.MaxDraws; t++ {
+		c := b.Draw(r)
+		d := b.Sigma.Distance(ideal, c)
+		if !(d >= 0) || math.IsInf(d, 1) {
+			return y, &fault.ValueError{Op: "exponential: BaseMeasure", Arg: "Sigma", Index: -1, Value: d, Want: "a finite distance >= 0"}
+		}
+		// The rate times the distance rounds by an ulp; rounding is monotone
+		// and the same for all inputs, so it is a change of sigma by 2^-53.
+		if exact.BernoulliExp(r, b.Beta*d) {
+			return c, nil
+		}
+	}
+	return y, ErrExhausted
+}

@@ -1,0 +1,183 @@
+package exponential
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Criterion is what [Best] minimises.
+type Criterion int
+
+const (
+	// WorstCase is the largest expected loss over the inputs.
+	WorstCase Criterion = iota
+	// Mean is the expected loss under BestOptions.Prior.
+	Mean
+)
+
+// BestOptions tune [Best]. Nil and the zero value mean the defaults.
+type BestOptions struct {
+	Criterion Criterion
+	Prior     []float64 // for Mean; nil is uniform
+	// Remap replaces every output of each candidate by the point that
+	// minimises the expected loss under Prior, given that output.
+	Remap    bool
+	Net      []int       // as in Options, for the methods that allow one
+	Unit     metric.Unit // of the privacy metric
+	Context  context.Context
+	Progress func(method Method, done, total int)
+}
+
+// Choice is what [Best] took and what it passed over.
+type Choice struct {
+	*Mechanism
+	Objective  float64 // its loss by the criterion, in the unit of the utility metric
+	Candidates []Candidate
+}
+
+// Candidate is one construction that [Best] tried.
+type Candidate struct {
+	Method Method
+	Loss   float64 // +Inf where Err is set
+	Level  float64 // audited
+	Err    error   // why the construction does not exist here
+}
+
+// Best builds every mechanism of this package on b that is alpha-private under
+// b.Privacy (constant, standard, tuned, constant normaliser, tight weights) and
+// returns the one with the least loss under b.Utility: the first of equals.
+// Constructions that a space does not admit are listed with their reason; any
+// other failure ends the search. O(n^2*k + n^3) time for n points and k
+// outputs.
+func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
+	const op = "exponential: Best"
+	if o == nil {
+		o = &BestOptions{}
+	}
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	if err := fault.Positive(op, "alpha", alpha); err != nil {
+		return nil, err
+	}
+	if o.Criterion != WorstCase && o.Criterion != Mean {
+		return nil, &fault.ValueError{Op: op, Arg: "Criterion", Index: -1, Value: float64(o.Criterion), Want: "WorstCase or Mean"}
+	}
+	n := b.Len()
+	if o.Prior != nil {
+		if _, err := make(mechanism.Losses, n).Mean(o.Prior); err != nil {
+			return nil, err
+		}
+	}
+	options := func(m Method) *Options {
+		p := &Options{Unit: o.Unit, Net: o.Net, Context: o.Context}
+		if m == MethodTight {
+			p.Net = nil
+		}
+		if o.Progress != nil {
+			p.Progress = func(done, total int) { o.Progress(m, done, total) }
+		}
+		return p
+	}
+	methods := []struct {
+		Method
+		build func(metric.Finite, float64, *Options) (*Mechanism, error)
+	}{
+		{MethodConstant, func(metric.Finite, float64, *Options) (*Mechanism, error) {
+			centre, err := bestPoint(b.Utility, o)
+			if err != nil {
+				return nil, err
+			}
+			return Constant(n, centre, o.Unit)
+		}},
+		{MethodTight, Tight},
+		{MethodConstantNormaliser, ConstantNormaliser},
+		{MethodTuned, Tuned},
+		{MethodStandard, Standard},
+	}
+	choice := &Choice{Objective: math.Inf(1)}
+	for _, m := range methods {
+		c := Candidate{Method: m.Method, Loss: math.Inf(1)}
+		mech, err := m.build(b.Privacy, alpha, options(m.Method))
+		if err == nil {
+			mech, c.Loss, err = evaluate(mech, b.Utility, o)
+		}
+		if err != nil {
+			if !inapplicable(err) {
+				return nil, fmt.Errorf("%s: %w", op, err)
+			}
+			c.Err = err
+		} else {
+			c.Level = mech.Guarantee().Alpha()
+			if c.Loss < choice.Objective {
+				choice.Mechanism, choice.Objective = mech, c.Loss
+			}
+		}
+		choice.Candidates = append(choice.Candidates, c)
+	}
+	return choice, nil
+}
+
+// inapplicable tells a construction that the space does not admit from a
+// failure.
+func inapplicable(err error) bool {
+	var negative *NegativeWeightError
+	var normaliser *NormaliserError
+	var level *LevelError
+	return errors.As(err, &negative) || errors.As(err, &normaliser) || errors.As(err, &level) || errors.Is(err, ErrSingular)
+}
+
+// evaluate returns the mechanism, remapped if asked, and its loss.
+func evaluate(m *Mechanism, rho metric.Finite, o *BestOptions) (*Mechanism, float64, error) {
+	if o.Remap {
+		labels, err := m.Remap(o.Prior, rho)
+		if err != nil {
+			return nil, 0, err
+		}
+		c, err := m.Relabel(labels)
+		if err != nil {
+			return nil, 0, err
+		}
+		r := *m
+		r.Channel = c
+		m = &r
+	}
+	losses, err := m.Loss(rho)
+	if err != nil {
+		return nil, 0, err
+	}
+	if o.Criterion == Mean {
+		loss, err := losses.Mean(o.Prior)
+		return m, loss, err
+	}
+	loss, _ := losses.Worst()
+	return m, loss, nil
+}
+
+// bestPoint is the point that the constant mechanism should release: the
+// centre, or the median under the prior.
+func bestPoint(rho metric.Finite, o *BestOptions) (int, error) {
+	if o.Criterion == WorstCase {
+		_, centre := metric.Radius(rho)
+		return centre, nil
+	}
+	best, at := math.Inf(1), 0
+	var row mechanism.Losses
+	for x := range rho.Len() {
+		row = metric.Row(rho, x, row)
+		mean, err := row.Mean(o.Prior)
+		if err != nil {
+			return 0, err
+		}
+		if mean < best {
+			best, at = mean, x
+		}
+	}
+	return at, nil
+}

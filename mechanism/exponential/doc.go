@@ -1,0 +1,48 @@
+// Package exponential builds alpha-private mechanisms of the exponential
+// family on finite metric spaces, and by rejection on infinite ones.
+//
+// # The problem
+//
+// Someone at a point x of a metric space wants to say roughly where, so that
+// no observer can tell x from a nearby x' by more than a factor
+// exp(alpha*rho(x,x')). The exponential mechanism answers y with probability
+// proportional to exp(-beta*rho(x,y)). Two things can betray x: the exponent,
+// which changes by at most beta*rho(x,x'), and the normaliser, the sum over y,
+// which may change by as much again. Hence beta = alpha/2 is safe always
+// ([Standard], BSV24 Lemma 4.1), and every other constructor is a way not to
+// pay for the normaliser:
+//
+//   - [Tuned] measures how much it changes and takes the largest safe beta;
+//   - [ConstantNormaliser] uses that it does not change on symmetric spaces;
+//   - [Tight] weights the outputs so that it is 1 everywhere;
+//   - [Best] builds them all and keeps the one with the least loss.
+//
+// [Weighted] takes weights from the caller, for instance a public prior.
+// [NewBaseMeasure] is the mechanism of KL10 for infinite output spaces.
+//
+// # Guarantees
+//
+// Every finite mechanism is a [mechanism.Channel] that was audited: the level
+// in its Guarantee is an upper bound, computed with outward rounding, of the
+// privacy level of the exact law that Release draws from. Only Options.Lazy
+// skips the audit, for spaces too large for a matrix; its doc says what the
+// guarantee then rests on. Loss is not part of any guarantee; compute it with
+// Channel.Loss.
+//
+// # Who should not use it
+//
+// A level per kilometre or per edit protects near points from each other and
+// far points hardly at all: if which city someone is in is the secret, a small
+// alpha for street distances is no protection. For points of R^d or the sphere
+// that need not be released on a grid, package additive needs no matrix and
+// pays no normaliser. For the least loss possible at moderate sizes, use
+// package lp.
+//
+// # References
+//
+// BSV24: Boedihardjo, Strohmer, Vershynin, Metric geometry of the
+// privacy-utility tradeoff. IKWAT22: Imola, Kasiviswanathan, White, Aggarwal,
+// Teissier, Balancing utility and scalability in metric differential privacy.
+// KL10: Kleinberg, Ligett, Privacy-compatibility for general utility metrics.
+// McSherry, Talwar, Mechanism design via differential privacy, 2007.
+package exponential

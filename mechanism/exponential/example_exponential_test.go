@@ -1,0 +1,134 @@
+package exponential_test
+
+import (
+	"errors"
+	"fmt"
+	"log"
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// seeded is for output that repeats; releases of private data pass nil.
+func seeded() *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{1})) }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
+// line is five places, one kilometre apart.
+func line() metric.Finite {
+	pts := [][]float64{{0}, {1}, {2}, {3}, {4}}
+	return must(metric.NewPoints(pts, metric.Euclidean{}))
+}
+
+func worst(m *exponential.Mechanism, f metric.Finite) float64 {
+	l, _ := must(m.Loss(f)).Worst()
+	return l
+}
+
+func ExampleStandard() {
+	f := line()
+	m := must(exponential.Standard(f, 1, &exponential.Options{Unit: "km"}))
+	fmt.Println(m.Guarantee())
+	fmt.Printf("worst loss %.3f km\n", worst(m, f))
+	fmt.Println(must(m.Release(seeded(), 2)))
+	// Output:
+	// 0.683971-private per km
+	// worst loss 1.094 km
+	// 0
+}
+
+// A space of any size: no matrix is ever made.
+func ExampleStandard_lazy() {
+	pts := make([][]float64, 200_000)
+	for i := range pts {
+		pts[i] = []float64{float64(i % 500), float64(i / 500)}
+	}
+	f := must(metric.NewPoints(pts, metric.Euclidean{}))
+	m := must(exponential.Standard(f, 2, &exponential.Options{Lazy: true}))
+	y := must(m.Release(seeded(), 100_250))
+	fmt.Println(m.Guarantee(), "released", pts[y], "for", pts[100_250])
+	// Output: 2-private per unit released [250 198] for [250 200]
+}
+
+func ExampleWeighted() {
+	f := line()
+	m := must(exponential.Weighted(f, 1, []float64{1, 1, 10, 1, 1}, nil))
+	fmt.Printf("level %.3f, P(2|0) = %.3f\n", m.Guarantee().Alpha(), m.Prob(0, 2))
+	// Output: level 0.881, P(2|0) = 0.652
+}
+
+func ExampleTuned() {
+	f := line()
+	m := must(exponential.Tuned(f, 1, nil))
+	fmt.Printf("rate %.3f, level %.3f, worst loss %.3f\n", m.Beta, m.Guarantee().Alpha(), worst(m, f))
+	// Output: rate 0.794, level 1.000, worst loss 0.744
+}
+
+// A ring: every place sees the same distances, so the full rate is safe.
+func ExampleConstantNormaliser() {
+	var roads []metric.Edge
+	for i := range 6 {
+		roads = append(roads, metric.Edge{I: i, J: (i + 1) % 6, Length: 1})
+	}
+	ring := must(metric.NewGraphEdges(6, roads))
+	m := must(exponential.ConstantNormaliser(ring, 1, nil))
+	fmt.Printf("rate %.3f, level %.3f\n", m.Beta, m.Guarantee().Alpha())
+	// Output: rate 1.000, level 1.000
+}
+
+func ExampleTight() {
+	f := line()
+	m := must(exponential.Tight(f, 1, nil))
+	fmt.Printf("level %.3f, worst loss %.3f\n", m.Guarantee().Alpha(), worst(m, f))
+
+	var negative *exponential.NegativeWeightError
+	star := must(metric.NewDense(5, []float64{1, 1, 1, 1, 2, 2, 2, 2, 2, 2}))
+	_, err := exponential.Tight(star, 0.4, nil)
+	fmt.Println(errors.As(err, &negative), negative.Index)
+	// Output:
+	// level 1.000, worst loss 0.736
+	// true 0
+}
+
+func ExampleConstant() {
+	m := must(exponential.Constant(5, 2, "km"))
+	fmt.Println(m.Guarantee(), must(m.Release(nil, 0)))
+	// Output: 0-private per km 2
+}
+
+func ExampleBest() {
+	f := line()
+	c := must(exponential.Best(metric.Same(f), 1, nil))
+	fmt.Printf("%s: worst loss %.3f\n", c.Method, c.Objective)
+	for _, k := range c.Candidates {
+		if k.Err == nil {
+			fmt.Printf("  %-13s %.3f at level %.3f\n", k.Method, k.Loss, k.Level)
+		}
+	}
+	// Output:
+	// tight weights: worst loss 0.736
+	//   constant      2.000 at level 0.000
+	//   tight weights 0.736 at level 1.000
+	//   tuned         0.744 at level 1.000
+	//   standard      1.094 at level 0.684
+}
+
+// Numbers in [0, 1], released from a continuum.
+func ExampleNewBaseMeasure() {
+	m := must(exponential.NewBaseMeasure(exponential.BaseMeasure[float64, float64]{
+		Map:       func(x float64) (float64, error) { return x, nil },
+		Lipschitz: 1,
+		Sigma:     metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }),
+		Draw:      func(r *rand.Rand) float64 { return r.Float64() },
+		Beta:      10,
+	}))
+	fmt.Printf("%v, released %.3f\n", m.Guarantee(), must(m.Release(seeded(), 0.25)))
+	// Output: 20-private per unit, released 0.304
+}

@@ -1,0 +1,271 @@
+package exponential
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Method names a construction.
+type Method string
+
+// The constructions of this package on finite spaces.
+const (
+	MethodStandard           Method = "standard"
+	MethodWeighted           Method = "weighted"
+	MethodTuned              Method = "tuned"
+	MethodConstantNormaliser Method = "constant normaliser"
+	MethodTight              Method = "tight weights"
+	MethodConstant           Method = "constant"
+)
+
+// Mechanism is a channel of the exponential family: P{y|x} is proportional to
+// W_y exp(-Beta*rho(x,y)). It is a mechanism.Mechanism[int, int] through its
+// channel.
+type Mechanism struct {
+	*mechanism.Channel
+	Method Method
+	Beta   float64 // the exponent's rate, per unit of rho
+	// Audit is what proved the guarantee. For a lazy mechanism it is the
+	// zero value: the guarantee rests on the theorem and what its doc asks.
+	Audit mechanism.Audit
+}
+
+// Options tune the constructors. Nil and the zero value mean the defaults.
+type Options struct {
+	// Unit names the unit of the metric, for the guarantee.
+	Unit metric.Unit
+	// Net lists the points that may be released, for instance a
+	// [metric.Net]; the default is every point. It is copied.
+	Net []int
+	// Lazy makes Standard and Weighted keep no matrix and skip the audit, for
+	// spaces of any size: rows are computed at each release. See
+	// [Standard] for what the guarantee then rests on.
+	Lazy     bool
+	Context  context.Context       // nil: never stopped
+	Progress func(done, total int) // of the audit
+	Workers  int                   // 0: all processors
+}
+
+func (o *Options) orDefault() *Options {
+	if o == nil {
+		return &Options{}
+	}
+	return o
+}
+
+func (o *Options) audit() *mechanism.AuditOptions {
+	return &mechanism.AuditOptions{Context: o.Context, Progress: o.Progress, Workers: o.Workers}
+}
+
+// LevelError reports a mechanism that an audit found above the level asked
+// for by more than rounding explains: the distances are no metric, or points
+// lie too close together for float64 to keep their rows apart as asked.
+type LevelError struct {
+	Method Method
+	Alpha  float64         // what was asked
+	Audit  mechanism.Audit // what was found, with the witness
+}
+
+func (e *LevelError) Error() string {
+	return fmt.Sprintf("exponential: %s: audited level %v exceeds alpha = %v between points %d and %d: is the privacy metric a metric?", e.Method, e.Audit.Hi, e.Alpha, e.Audit.X, e.Audit.XPrime)
+}
+
+// lazyMargin and lazyReach are the price of skipping the audit, derived at
+// [Standard].
+const (
+	lazyMargin = 0x1p-10
+	lazyReach  = 0x1p-28
+)
+
+// Standard returns the exponential mechanism of BSV24 Lemma 4.1: P{y|x} is
+// proportional to exp(-alpha*rho(x,y)/2) over the net. It is alpha-private for
+// every metric and net; the factor 1/2 is tight in the worst case and wasteful
+// usually, see [Tuned], [ConstantNormaliser] and [Tight].
+//
+// The channel is audited, and the guarantee is the audit's upper end, often
+// well below alpha. A level above alpha by more than rounding is a
+// [*LevelError] with its witness. Points at distance 0 are allowed. O(n*k)
+// memory and O(n^2*k) time on every core for n points and k outputs.
+//
+// With Lazy nothing is stored or audited, construction is O(1), a release
+// O(n), and the guarantee is alpha by proof. The proof needs that rho is a
+// metric up to the relative rounding of 2^-40 that [metric.Validate] allows,
+// and that two points are equal or farther apart than 2^-28 of the diameter (7
+// cm on the Earth): with the rate lowered by m = 2^-10 two log-weights of x and
+// x' differ by at most alpha/2*(1-m)*(rho(x,x')(1+2^-39) + 2^-39*diameter), the
+// normalisers' logarithms by no more, and the excess alpha*2^-39*diameter is
+// below alpha*m*rho(x,x') at that distance. [metric.MinDistance] checks it.
+func Standard(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
+	return weighted(MethodStandard, f, alpha, nil, o)
+}
+
+// Weighted returns the mechanism with P{y|x} proportional to
+// weights[y]*exp(-alpha*rho(x,y)/2): alpha-private for any positive weights
+// (IKWAT22 Proposition 1), one for each point of the net. Otherwise as
+// [Standard]. Weights must not be computed from private data.
+func Weighted(f metric.Finite, alpha float64, weights []float64, o *Options) (*Mechanism, error) {
+	const op = "exponential: Weighted"
+	o = o.orDefault()
+	k := f.Len()
+	if o.Net != nil {
+		k = len(o.Net)
+	}
+	if len(weights) != k {
+		return nil, &fault.SizeError{Op: op, Arg: "weights", Got: len(weights), Want: fmt.Sprint(k)}
+	}
+	log := make([]float64, k)
+	for y, w := range weights {
+		if !(w > 0) || math.IsInf(w, 1) {
+			return nil, &fault.ValueError{Op: op, Arg: "weights", Index: y, Value: w, Want: "a finite number > 0"}
+		}
+		log[y] = directed.Log(w)
+	}
+	return weighted(MethodWeighted, f, alpha, log, o)
+}
+
+func weighted(m Method, f metric.Finite, alpha float64, logWeights []float64, o *Options) (*Mechanism, error) {
+	o = o.orDefault()
+	fam, err := newFamily(m, f, alpha, logWeights, o)
+	if err != nil {
+		return nil, err
+	}
+	if !o.Lazy {
+		return fam.certify(alpha / 2)
+	}
+	beta := alpha / 2 * (1 - lazyMargin)
+	c, err := fam.channel(beta)
+	if err != nil {
+		return nil, err
+	}
+	g, err := mechanism.NewGuarantee(alpha, 0, o.Unit)
+	if err != nil {
+		return nil, err
+	}
+	return &Mechanism{Channel: c.WithGuarantee(g), Method: m, Beta: beta}, nil
+}
+
+// family is the one-parameter family of channels that a constructor chooses
+// from: log-weight logWeights[y] - beta*rho(x, net[y]).
+type family struct {
+	method     Method
+	f          metric.Finite
+	net        []int // nil: every point
+	logWeights []float64
+	alpha      float64
+	o          *Options
+}
+
+func newFamily(m Method, f metric.Finite, alpha float64, logWeights []float64, o *Options) (*family, error) {
+	op := "exponential: " + string(m)
+	if err := fault.Empty(op, "the space", f.Len()); err != nil {
+		return nil, err
+	}
+	if err := fault.Positive(op, "alpha", alpha); err != nil {
+		return nil, err
+	}
+	fam := &family{method: m, f: f, logWeights: logWeights, alpha: alpha, o: o}
+	if o.Net != nil {
+		if err := fault.Empty(op, "Net", len(o.Net)); err != nil {
+			return nil, err
+		}
+		if err := fault.Indices(op, "Net", o.Net, f.Len()); err != nil {
+			return nil, err
+		}
+		fam.net = slices.Clone(o.Net)
+	}
+	return fam, nil
+}
+
+// outputs is the number of points that may be released.
+func (m *family) outputs() int {
+	if m.net != nil {
+		return len(m.net)
+	}
+	return m.f.Len()
+}
+
+// distances writes the distances from x to the outputs to dst, of length
+// outputs().
+func (m *family) distances(x int, dst []float64) {
+	if m.net == nil {
+		metric.Row(m.f, x, dst)
+		return
+	}
+	for j, y := range m.net {
+		dst[j] = m.f.Distance(x, y)
+	}
+}
+
+// channel is the member at rate beta.
+func (m *family) channel(beta float64) (*mechanism.Channel, error) {
+	return mechanism.NewChannel(mechanism.Rows{
+		Inputs: m.f.Len(), Outputs: m.outputs(), Log: true,
+		Fill: func(x int, dst []float64) {
+			m.distances(x, dst)
+			for y, d := range dst {
+				dst[y] = -beta * d
+			}
+			for y, w := range m.logWeights {
+				dst[y] += w
+			}
+		},
+	}, &mechanism.ChannelOptions{Labels: m.net, Lazy: m.o.Lazy, Workers: m.o.Workers, Context: m.o.Context})
+}
+
+// maxRounding is the largest relative excess of an audited level over alpha
+// that certify puts down to rounding: distances of up to 2^30 times the
+// smallest, each with an error of 2^-50.
+const maxRounding = 0x1p-20
+
+// certify builds the member at rate beta and audits it. A level above alpha by
+// rounding is answered with a rate lowered by that much.
+func (m *family) certify(beta float64) (*Mechanism, error) {
+	for range 8 {
+		c, err := m.channel(beta)
+		if err != nil {
+			return nil, err
+		}
+		c, a, err := c.Certify(m.f, m.o.Unit, m.o.audit())
+		if err != nil {
+			return nil, err
+		}
+		if a.Hi <= m.alpha {
+			return &Mechanism{Channel: c, Method: m.method, Beta: beta, Audit: a}, nil
+		}
+		excess := a.Hi/m.alpha - 1
+		if excess > maxRounding {
+			return nil, &LevelError{m.method, m.alpha, a}
+		}
+		beta *= 1 - 2*excess - 0x1p-50
+	}
+	return nil, fmt.Errorf("exponential: %s: rounding keeps the audited level above alpha = %v", m.method, m.alpha)
+}
+
+// Constant returns the mechanism that releases the given point whatever the
+// input: 0-private, and the best at small alpha.
+func Constant(n, point int, unit metric.Unit) (*Mechanism, error) {
+	const op = "exponential: Constant"
+	if err := fault.Empty(op, "n", max(n, 0)); err != nil {
+		return nil, err
+	}
+	if err := fault.Index(op, "point", point, n); err != nil {
+		return nil, err
+	}
+	c, err := mechanism.NewChannel(mechanism.Rows{Inputs: n, Outputs: 1,
+		Fill: func(_ int, dst []float64) { dst[0] = 1 }}, &mechanism.ChannelOptions{Labels: []int{point}})
+	if err != nil {
+		return nil, err
+	}
+	g, err := mechanism.NewGuarantee(0, 0, unit)
+	if err != nil {
+		return nil, err
+	}
+	return &Mechanism{Channel: c.WithGuarantee(g), Method: MethodConstant, Audit: mechanism.Audit{X: -1, XPrime: -1, Y: -1}}, nil
+}

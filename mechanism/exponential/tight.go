@@ -1,0 +1,170 @@
+package exponential
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// NormaliserError says that sum_y exp(-alpha*rho(x,y)) depends on x, with two
+// points that show it.
+type NormaliserError struct {
+	X, XPrime int
+	ZX, ZXP   float64
+}
+
+func (e *NormaliserError) Error() string {
+	return fmt.Sprintf("exponential: the normaliser is not constant: %v at point %d, %v at point %d", e.ZX, e.X, e.ZXP, e.XPrime)
+}
+
+// normaliserTol is the relative spread of normalisers that counts as constant:
+// n terms of relative error alpha*rho*2^-52 each. What a spread of that size
+// costs is in the audited level.
+const normaliserTol = 1e-9
+
+// ConstantNormaliser returns the exponential mechanism at the full rate alpha,
+// for spaces where sum_y exp(-alpha*rho(x,y)) does not depend on x, such as
+// cycles, cubes and every other vertex-transitive space: there the factor 1/2
+// of [Standard] drops. Elsewhere it is a [*NormaliserError] with two points
+// that differ. The rate stays below alpha by rounding. Cost as [Standard]; Lazy
+// is refused.
+func ConstantNormaliser(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
+	o = o.orDefault()
+	m, err := newFamily(MethodConstantNormaliser, f, alpha, nil, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.noLazy(); err != nil {
+		return nil, err
+	}
+	row := make([]float64, m.outputs())
+	first := 0.0
+	for x := range f.Len() {
+		m.distances(x, row)
+		z := 0.0
+		for _, d := range row {
+			z += exact.Exp(-alpha * d)
+		}
+		if x == 0 {
+			first = z
+		} else if !(math.Abs(z-first) <= normaliserTol*first) {
+			return nil, &NormaliserError{0, x, first, z}
+		}
+	}
+	return m.certify(alpha)
+}
+
+// NegativeWeightError says that the tight weights do not exist on a space: the
+// solution of K w = 1 is negative at a point.
+type NegativeWeightError struct {
+	Index  int
+	Weight float64
+}
+
+func (e *NegativeWeightError) Error() string {
+	return fmt.Sprintf("exponential: tight weights do not exist: w[%d] = %v", e.Index, e.Weight)
+}
+
+// ErrSingular reports a matrix exp(-alpha*rho) that float64 cannot tell from a
+// singular one: alpha times the distances is too small.
+var ErrSingular = fmt.Errorf("exponential: exp(-alpha*rho) is singular to working precision")
+
+const (
+	// maxCondition is the largest condition number of K at which the weights
+	// are trusted to about six digits. Errors in them cost accuracy or level,
+	// which the audit sees, never privacy.
+	maxCondition = 1e10
+	// zeroWeight is the size, relative to the largest weight, below which a
+	// negative weight is the rounding of 0 at that condition number.
+	zeroWeight = 1e-9
+)
+
+// Tight returns the mechanism P{y|x} = w_y exp(-alpha*rho(x,y)) with weights w
+// that make every row sum to 1 by themselves, sum_y w_y exp(-alpha*rho(x,y)) =
+// 1, so that no normaliser depends on the input and the full rate alpha is
+// alpha-private: the factor 1/2 of [Standard] drops. On a line it is the
+// truncated geometric mechanism, and mostly it is close to optimal.
+//
+// The weights exist on every line and at large alpha; where one is negative
+// the error is a [*NegativeWeightError] with its index, at very small alpha it
+// is [ErrSingular]. Points at distance 0 share a row, and the first of them
+// stands for all as an output. Net and Lazy are refused: the construction needs
+// every point as an output. O(n^3) time and O(n^2) memory.
+func Tight(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
+	const op = "exponential: Tight"
+	o = o.orDefault()
+	if o.Net != nil {
+		return nil, fmt.Errorf("%s: Net: the construction needs every point as an output", op)
+	}
+	m, err := newFamily(MethodTight, f, alpha, nil, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.noLazy(); err != nil {
+		return nil, err
+	}
+	if m.net, err = metric.Net(f, 0, nil); err != nil {
+		return nil, err
+	}
+	if m.logWeights, err = m.tightWeights(alpha); err != nil {
+		return nil, err
+	}
+	// Where rounding makes certify lower the rate, the weights are those of
+	// the rate above: rows then sum to 1 up to the same rounding, and the
+	// audit speaks of the normalised rows.
+	return m.certify(alpha)
+}
+
+// tightWeights solves K w = 1 on the net and returns ln w.
+func (m *family) tightWeights(alpha float64) ([]float64, error) {
+	const op = "exponential: Tight"
+	k := len(m.net)
+	if err := fault.Memory(op, 2*float64(k)*float64(k), 8); err != nil {
+		return nil, err
+	}
+	kernel := mat.NewSymDense(k, nil)
+	one := mat.NewVecDense(k, nil)
+	for i, x := range m.net {
+		one.SetVec(i, 1)
+		for j := i; j < k; j++ {
+			kernel.SetSym(i, j, exact.Exp(-alpha*m.f.Distance(x, m.net[j])))
+		}
+	}
+	// exp(-alpha*rho) is positive definite for subsets of L1 and L2; for
+	// other metrics LU takes over.
+	var w mat.VecDense
+	var chol mat.Cholesky
+	if chol.Factorize(kernel) {
+		if !(chol.Cond() < maxCondition) || chol.SolveVecTo(&w, one) != nil {
+			return nil, ErrSingular
+		}
+	} else {
+		var lu mat.LU
+		lu.Factorize(kernel)
+		if !(lu.Cond() < maxCondition) || lu.SolveVecTo(&w, false, one) != nil {
+			return nil, ErrSingular
+		}
+	}
+	worst, at, largest := 0.0, 0, 0.0
+	for i := range k {
+		v := w.AtVec(i)
+		if v < worst {
+			worst, at = v, i
+		}
+		largest = max(largest, v)
+	}
+	if worst < -zeroWeight*largest {
+		return nil, &NegativeWeightError{m.net[at], worst}
+	}
+	log := make([]float64, k)
+	for i := range log {
+		log[i] = directed.Log(max(0, w.AtVec(i)))
+	}
+	return log, nil
+}

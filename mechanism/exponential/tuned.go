@@ -1,0 +1,131 @@
+package exponential
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Tuned returns the exponential mechanism at the largest rate beta between
+// alpha/2 and alpha whose audited level is at most alpha. It is never worse
+// private than [Standard] and mostly far more accurate (MATH: 1.16 against 1.92
+// on a path of 50 points at alpha = 1).
+//
+// The level at a rate is max over x, x' of (beta*g(x,x') + ln Z(x') - ln Z(x)) /
+// rho(x,x'), g the largest rho(x',y) - rho(x,y) over outputs y; g is computed
+// once, so that a step of the bisection costs O(n*k) exponentials. The level is
+// not always monotone in beta: the rate found is a local largest, and its
+// channel is audited. O(n^2*k) time and O(n^2 + n*k) memory on every core. Lazy
+// is refused.
+func Tuned(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
+	o = o.orDefault()
+	m, err := newFamily(MethodTuned, f, alpha, nil, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.noLazy(); err != nil {
+		return nil, err
+	}
+	level, err := m.levels()
+	if err != nil {
+		return nil, err
+	}
+	lo, hi := alpha/2, alpha
+	if v, err := level(hi); err != nil {
+		return nil, err
+	} else if v <= alpha {
+		lo = hi
+	}
+	for hi-lo > tunedStep*alpha {
+		mid := lo + (hi-lo)/2
+		v, err := level(mid)
+		if err != nil {
+			return nil, err
+		}
+		if v <= alpha {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return m.certify(lo)
+}
+
+// tunedStep is where the bisection stops: 2^-40 of alpha changes no loss that
+// anybody reads, and lies above the rounding of level.
+const tunedStep = 0x1p-40
+
+func (m *family) noLazy() error {
+	if m.o.Lazy {
+		return fmt.Errorf("exponential: %s: Lazy is for Standard and Weighted: this construction looks at every pair", m.method)
+	}
+	return nil
+}
+
+// levels returns the tight level as a function of the rate, in plain float64:
+// a guide for the bisection, not a proof.
+func (m *family) levels() (func(beta float64) (float64, error), error) {
+	n, k := m.f.Len(), m.outputs()
+	if err := fault.Memory("exponential: "+string(m.method), float64(n)*float64(n+k), 8); err != nil {
+		return nil, err
+	}
+	dist := make([]float64, n*k)
+	err := parallel.Chunks(m.o.Context, n, 8, m.o.Workers, nil, func(_, lo, hi int) {
+		for x := lo; x < hi; x++ {
+			m.distances(x, dist[x*k:(x+1)*k])
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	rho, err := metric.Densify(m.f)
+	if err != nil {
+		return nil, err
+	}
+	// gap[x*n+xp] = max over y of rho(xp,y) - rho(x,y).
+	gap := make([]float64, n*n)
+	err = parallel.Chunks(m.o.Context, n, 8, m.o.Workers, nil, func(_, lo, hi int) {
+		for xp := range n {
+			b := dist[xp*k : (xp+1)*k]
+			for x := lo; x < hi; x++ {
+				g := math.Inf(-1)
+				for y, d := range dist[x*k : (x+1)*k] {
+					if v := b[y] - d; v > g {
+						g = v
+					}
+				}
+				gap[x*n+xp] = g
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	lnZ := make([]float64, n)
+	return func(beta float64) (float64, error) {
+		err := parallel.Chunks(m.o.Context, n, 16, m.o.Workers, nil, func(_, lo, hi int) {
+			for x := lo; x < hi; x++ {
+				sum := 0.0
+				for _, d := range dist[x*k : (x+1)*k] {
+					sum += exact.Exp(-beta * d)
+				}
+				lnZ[x] = math.Log(sum)
+			}
+		})
+		level := 0.0
+		row := make([]float64, n)
+		for x := range n {
+			row = rho.DistancesFrom(x, row)
+			for xp, d := range row {
+				if v := (beta*gap[x*n+xp] + lnZ[xp] - lnZ[x]) / d; v > level {
+					level = v
+				}
+			}
+		}
+		return level, err
+	}, nil
+}
