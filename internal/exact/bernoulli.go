@@ -1,0 +1,49 @@
+package exact
+
+import (
+	"math/big"
+	"math/rand/v2"
+)
+
+// BernoulliExp returns true with probability exactly e^-x, for x >= 0 taken as
+// an exact real; +Inf gives false. It reads one word of r, and more about once
+// in 2^48 calls.
+func BernoulliExp(r *rand.Rand, x float64) bool {
+	u := r.Uint64()
+	if y, ok := expTrial(u, x, 0); ok {
+		return y
+	}
+	return expTrialBig(u, r, func(uint) (lo, hi *big.Float) { e := big.NewFloat(x); return e, e })
+}
+
+// expTrial decides U < e^-x in float64 for every U in [u, u+1)/2^64 and every
+// exponent within err of x, or says ok = false.
+//
+// With t = 2^64 e^-x and |x - exact| <= err <= 1/4: Exp has relative error
+// 2^-50 ([ExpErr]; where the result is subnormal, far below one unit of t), the
+// exponent e^err - 1 <= 2 err, the conversion of u to float64 2^-53, and so
+// have the sums below. u+1 instead of u adds one unit. In all less than
+// t(2^-49 + 2 err) + 2.
+func expTrial(u uint64, x, err float64) (below, ok bool) {
+	if !(err <= 0.25) {
+		return false, false
+	}
+	t := Exp(-x) * 0x1p64
+	width := t*(0x1p-49+2*err) + 2
+	f := float64(u)
+	return f < t, f < t-width || f > t+width
+}
+
+// expTrialBig decides U < e^-x in arbitrary precision. exponent returns bounds
+// on x >= 0 whose relative distance goes to 0 as prec grows.
+func expTrialBig(u uint64, r *rand.Rand, exponent func(prec uint) (lo, hi *big.Float)) bool {
+	k := newUniform(u, r).decide(func(ulo, uhi *big.Float, prec uint) (int64, bool) {
+		lo, hi := exponent(prec)
+		if p, _ := ExpBounds(new(big.Float).Neg(hi), prec); uhi.Cmp(p) <= 0 {
+			return 1, true
+		}
+		_, p := ExpBounds(new(big.Float).Neg(lo), prec)
+		return 0, ulo.Cmp(p) >= 0
+	})
+	return k == 1
+}

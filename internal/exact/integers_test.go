@@ -1,0 +1,319 @@
+package exact
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
+)
+
+const (
+	lawDraws = 1_000_000
+	lawLevel = 1e-6 // false-reject probability of each law below
+)
+
+func TestBernoulliExp_Law(t *testing.T) {
+	r := rng.Seeded(11)
+	for _, x := range []float64{0, 1e-6, 0.1, 1, 5, 12} {
+		count := make([]int, 2)
+		for range lawDraws {
+			if BernoulliExp(r, x) {
+				count[0]++
+			} else {
+				count[1]++
+			}
+		}
+		testkit.ChiSquare(t, count, []float64{math.Exp(-x), -math.Expm1(-x)}, lawLevel)
+	}
+	for range 1000 {
+		if BernoulliExp(r, math.Inf(1)) || BernoulliExp(r, 1e300) || !BernoulliExp(r, 0) {
+			t.Fatal("wrong at a certain outcome")
+		}
+	}
+}
+
+// drawCells counts draws of f into cells of the given width around the one
+// that starts at low; draws outside fall into the first and the last.
+func drawCells(n int, low, width int64, f func() int64) []int {
+	count := make([]int, n)
+	for range lawDraws {
+		k := f() - low
+		c := k / width
+		if k < 0 {
+			c = 0
+		}
+		count[min(c, int64(n-1))]++
+	}
+	return count
+}
+
+func TestGeometric_Law(t *testing.T) {
+	r := rng.Seeded(12)
+	for _, s := range []float64{1e-6, 0.01, 0.5, math.Ln2, 3, 20} {
+		width := int64(math.Ceil(0.05 / s))
+		const n = 200
+		p := make([]float64, n)
+		for c := range p {
+			p[c] = math.Exp(-s*float64(int64(c)*width)) * -math.Expm1(-s*float64(width))
+		}
+		p[n-1] = math.Exp(-s * float64((n-1)*width))
+		count := drawCells(n, 0, width, func() int64 { return int64(Geometric(r, s)) })
+		testkit.ChiSquare(t, count, p, lawLevel)
+	}
+}
+
+func TestDiscreteLaplace_Law(t *testing.T) {
+	r := rng.Seeded(13)
+	for _, s := range []float64{1e-6, 0.01, 0.5, 3, 20} {
+		width := int64(math.Ceil(0.1 / s))
+		const n = 201
+		low := -width * (n / 2)
+		// P{K < k} = e^(s(k-1))/... for k <= 0, and by symmetry above.
+		below := func(k int64) float64 {
+			q := math.Exp(-s)
+			if k <= 0 {
+				return math.Exp(s*float64(k)) * q / (1 + q)
+			}
+			return 1 - math.Exp(-s*float64(k))/(1+q)
+		}
+		p := make([]float64, n)
+		for c := range p {
+			p[c] = below(low+int64(c+1)*width) - below(low+int64(c)*width)
+		}
+		p[0] = below(low + width)
+		p[n-1] = 1 - below(low+(n-1)*width)
+		count := drawCells(n, low, width, func() int64 { return DiscreteLaplace(r, s) })
+		testkit.ChiSquare(t, count, p, lawLevel)
+	}
+}
+
+func TestDiscreteGaussian_Law(t *testing.T) {
+	r := rng.Seeded(14)
+	for _, sigma := range []float64{0.01, 0.2, 0.5, 1, 3.7, 100, 3000} {
+		width := int64(math.Ceil(sigma / 10))
+		const n = 121
+		low := -width * (n / 2)
+		p := make([]float64, n)
+		total := 0.0
+		reach := int64(12*sigma) + 2
+		for k := -reach; k <= reach; k++ {
+			m := math.Exp(-float64(k*k) / (2 * sigma * sigma))
+			c := max(0, min(n-1, int64(math.Floor(float64(k-low)/float64(width)))))
+			p[c] += m
+			total += m
+		}
+		for c := range p {
+			p[c] /= total
+		}
+		count := drawCells(n, low, width, func() int64 { return DiscreteGaussian(r, sigma) })
+		testkit.ChiSquare(t, count, p, lawLevel)
+	}
+}
+
+// The variance of the discrete Gaussian at a sigma no pmf table reaches: 6 standard
+// errors, false-reject probability 2e-9.
+func TestDiscreteGaussian_LargeSigma(t *testing.T) {
+	r := rng.Seeded(15)
+	for _, c := range []struct {
+		sigma float64
+		n     int
+	}{{1e6, 200_000}, {1 << 36, 50_000}, {MaxGaussianSigma, 2000}} {
+		m2 := 0.0
+		for range c.n {
+			z := float64(DiscreteGaussian(r, c.sigma)) / c.sigma
+			m2 += z * z / float64(c.n)
+		}
+		if math.Abs(m2-1) > 6*math.Sqrt(2/float64(c.n)) {
+			t.Errorf("sigma = %g: E(K/sigma)^2 = %v", c.sigma, m2)
+		}
+	}
+}
+
+// counted counts the words read.
+type counted struct {
+	rand.Source
+	n int
+}
+
+func (c *counted) Uint64() uint64 { c.n++; return c.Source.Uint64() }
+
+// The outcome and the number of words read are functions of the random bits
+// alone, whichever way decides.
+func TestIntegers_FastEqualsExact(t *testing.T) {
+	type draw struct {
+		n   uint64
+		neg bool
+	}
+	same := func(name string, f func(r *rand.Rand, exact bool) draw) {
+		t.Helper()
+		a, b := &counted{Source: rng.Seeded(16)}, &counted{Source: rng.Seeded(16)}
+		ra, rb := rand.New(a), rand.New(b)
+		for i := range 1000 {
+			fast, slow := f(ra, false), f(rb, true)
+			if fast != slow || a.n != b.n {
+				t.Fatalf("%s: draw %d: fast %v after %d words, exact %v after %d", name, i, fast, a.n, slow, b.n)
+			}
+		}
+	}
+	for _, s := range []float64{1e-12, 1e-6, 0.01, 1, 20, 700, 1e10, 1e308} {
+		same(fmt.Sprintf("geometric(%g)", s), func(r *rand.Rand, exact bool) draw { return draw{n: geometric(r, s, exact)} })
+		same(fmt.Sprintf("laplace(%g)", s), func(r *rand.Rand, exact bool) draw {
+			n, neg := discreteLaplace(r, s, exact)
+			return draw{n, neg}
+		})
+	}
+	for _, sigma := range []float64{1e-300, 1e-3, 0.3, 1, 17.5, 1e6, MaxGaussianSigma} {
+		same(fmt.Sprintf("gaussian(%g)", sigma), func(r *rand.Rand, exact bool) draw {
+			n, neg := discreteGaussian(r, sigma, exact)
+			return draw{n, neg}
+		})
+	}
+}
+
+// The float64 trial and the exact one agree, over the whole range of x.
+func TestBernoulliExp_FastEqualsExact(t *testing.T) {
+	r := rng.Seeded(17)
+	for range 3000 {
+		x := math.Exp(12*r.Float64() - 6)
+		u := r.Uint64() >> r.IntN(64)
+		below, ok := expTrial(u, x, 0)
+		want := expTrialBig(u, r, func(uint) (lo, hi *big.Float) { return big.NewFloat(x), big.NewFloat(x) })
+		if ok && below != want {
+			t.Fatalf("x = %v, u = %#x: fast %v, exact %v", x, u, below, want)
+		}
+	}
+}
+
+// Bits chosen at the boundaries e^-sk themselves, where only further bits
+// decide: K must change exactly there.
+func TestGeometric_DecidesAtTheBoundary(t *testing.T) {
+	for _, s := range []float64{1e-9, 0.37, 2, 11} {
+		for _, k := range []uint64{1, 2, 3} {
+			x := new(big.Float).SetPrec(200).Mul(big.NewFloat(-s), new(big.Float).SetUint64(k))
+			lo, hi := ExpBounds(x, 200)
+			words := func(p *big.Float) *fixed { // 128 bits of p
+				n, _ := new(big.Float).SetMantExp(p, 128).Int(nil)
+				w := new(big.Int).Rsh(n, 64)
+				return &fixed{w.Uint64(), n.Uint64()}
+			}
+			below := words(lo)
+			above := words(hi)
+			(*below)[1]-- // no borrow and no carry at these s
+			(*above)[1]++
+			if got := Geometric(rand.New(below), s); got != k {
+				t.Errorf("s = %v: just below e^-%vs: %d", s, k, got)
+			}
+			if got := Geometric(rand.New(above), s); got != k-1 {
+				t.Errorf("s = %v: just above e^-%vs: %d", s, k, got)
+			}
+		}
+	}
+}
+
+func TestGeometric_Saturates(t *testing.T) {
+	r := rng.Seeded(18)
+	for range 20 {
+		if k := Geometric(r, 1e-300); k != math.MaxUint64 {
+			t.Fatalf("s = 1e-300: %d", k)
+		}
+		if k := Geometric(r, 5e-324); k != math.MaxUint64 {
+			t.Fatalf("s = 5e-324: %d", k)
+		}
+	}
+	// 64 zero bits: K >= 44/s, found by bisection of all integers.
+	zero := fixed{0, 1 << 63}
+	if k, want := Geometric(rand.New(&zero), 1), uint64(45); k != want { // -ln 2^-65 = 45.05
+		t.Errorf("U = 2^-65: K = %d, want %d", k, want)
+	}
+}
+
+func TestAddSaturated_Ends(t *testing.T) {
+	const lo, hi = math.MinInt64, math.MaxInt64
+	for _, x := range []int64{lo, lo + 1, -1, 0, 1, hi - 1, hi} {
+		for _, n := range []uint64{0, 1, 2, 1<<63 - 1, 1 << 63, 1<<63 + 1, math.MaxUint64 - 1, math.MaxUint64} {
+			for _, neg := range []bool{false, true} {
+				want := new(big.Int).SetUint64(n)
+				if neg {
+					want.Neg(want)
+				}
+				want.Add(want, big.NewInt(x))
+				if want.Cmp(big.NewInt(lo)) < 0 {
+					want.SetInt64(lo)
+				} else if want.Cmp(big.NewInt(hi)) > 0 {
+					want.SetInt64(hi)
+				}
+				if got := addSaturated(x, n, neg); got != want.Int64() {
+					t.Errorf("%d, %d, %v: %d, want %v", x, n, neg, got, want)
+				}
+			}
+		}
+	}
+}
+
+// A seed means the same draws for ever, on every platform.
+func TestIntegers_GoldenStream(t *testing.T) {
+	r := rng.Seeded(2024)
+	var got []int64
+	for range 6 {
+		got = append(got, int64(Geometric(r, 0.1)), DiscreteLaplace(r, 0.1), DiscreteGaussian(r, 10))
+	}
+	want := []int64{17, 16, -12, 10, -10, -6, 10, 1, -11, 18, -3, 0, 16, -28, 1, 14, -10, -24}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func BenchmarkBernoulliExp(b *testing.B) {
+	r := rng.Seeded(19)
+	for b.Loop() {
+		BernoulliExp(r, 0.7)
+	}
+}
+
+func BenchmarkGeometric(b *testing.B) {
+	r := rng.Seeded(20)
+	for _, s := range []float64{1e-12, 1e-6, 0.1, 20} {
+		b.Run(fmt.Sprintf("s=%g", s), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Geometric(r, s)
+			}
+		})
+	}
+}
+
+func BenchmarkGeometricBig(b *testing.B) {
+	r := rng.Seeded(21)
+	for b.Loop() {
+		geometric(r, 0.1, true)
+	}
+}
+
+func BenchmarkDiscreteLaplace(b *testing.B) {
+	r := rng.Seeded(22)
+	for _, s := range []float64{1e-6, 0.1, 1} {
+		b.Run(fmt.Sprintf("s=%g", s), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				DiscreteLaplace(r, s)
+			}
+		})
+	}
+}
+
+func BenchmarkDiscreteGaussian(b *testing.B) {
+	r := rng.Seeded(23)
+	for _, sigma := range []float64{0.5, 10, 1e6} {
+		b.Run(fmt.Sprintf("sigma=%g", sigma), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				DiscreteGaussian(r, sigma)
+			}
+		})
+	}
+}
