@@ -16,9 +16,11 @@ import (
 //	P{M(x) in S} <= exp(alpha*rho(x,x')) P{M(x') in S} + delta.
 //
 // alpha is per unit of the metric rho; Unit names it. The zero value promises
-// nothing: its Alpha is +Inf. Guarantees are comparable values.
+// nothing: its Alpha is +Inf. Some guarantees hold only for inputs up to a
+// distance apart, [Guarantee.Reach]. Guarantees are comparable values.
 type Guarantee struct {
 	alpha, delta float64
+	reach        float64 // 0: all distances
 	unit         metric.Unit
 	set          bool
 }
@@ -36,7 +38,7 @@ func NewGuarantee(alpha, delta float64, unit metric.Unit) (Guarantee, error) {
 	if err := fault.Delta(op, "delta", delta); err != nil {
 		return Guarantee{}, err
 	}
-	return Guarantee{alpha, delta, unit, true}, nil
+	return Guarantee{alpha: alpha, delta: delta, unit: unit, set: true}, nil
 }
 
 // Alpha is the level per unit of the metric, +Inf where nothing is promised.
@@ -53,25 +55,50 @@ func (g Guarantee) Delta() float64 { return g.delta }
 // Unit names the unit of the metric.
 func (g Guarantee) Unit() metric.Unit { return g.unit }
 
+// Within returns the same promise for inputs at a distance up to reach > 0
+// only, or up to the reach g has already if that is less.
+func (g Guarantee) Within(reach float64) (Guarantee, error) {
+	if !(reach > 0) {
+		return Guarantee{}, &fault.ValueError{Op: "mechanism: Within", Arg: "reach", Index: -1, Value: reach, Want: "a number > 0"}
+	}
+	if reach < g.Reach() {
+		g.reach = reach
+	}
+	return g, nil
+}
+
+// Reach is the distance up to which two inputs are covered: +Inf for all but
+// the mechanisms whose delta grows with the distance, such as Gaussian noise.
+func (g Guarantee) Reach() float64 {
+	if g.reach == 0 {
+		return math.Inf(1)
+	}
+	return g.reach
+}
+
 // At returns the differential-privacy pair that holds between two inputs at
 // distance d >= 0: eps = alpha*d, rounded up, and delta. At distance 0 eps is
-// 0 for a finite alpha, +Inf for the zero Guarantee.
+// 0 for a finite alpha. Where nothing is promised, by the zero Guarantee or
+// beyond its reach, eps is +Inf.
 func (g Guarantee) At(d float64) (eps, delta float64) {
-	if math.IsInf(g.Alpha(), 1) || math.IsNaN(d) {
+	if math.IsInf(g.Alpha(), 1) || !(d <= g.Reach()) {
 		return math.Inf(1), g.delta
 	}
 	return directed.MulUp(g.alpha, d), g.delta
 }
 
 // Plus is sequential composition: the guarantee of releasing both results on
-// the same input. Levels and deltas add, rounded up; a delta that reaches 1 is
-// kept at 1. Different units are refused with [ErrUnit].
+// the same input. Levels and deltas add, rounded up, and the smaller reach
+// stays; a delta that reaches 1 is kept at 1. Different units are refused with [ErrUnit].
 func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
 	if !g.set || !h.set {
 		return Guarantee{}, nil
 	}
 	if g.unit != h.unit {
 		return Guarantee{}, fmt.Errorf("%w: %q and %q", ErrUnit, g.unit, h.unit)
+	}
+	if h.reach != 0 && h.reach < g.Reach() {
+		g.reach = h.reach
 	}
 	g.alpha = directed.AddUp(g.alpha, h.alpha)
 	g.delta = min(1, directed.AddUp(g.delta, h.delta))
@@ -103,18 +130,25 @@ func (g Guarantee) Group(k int, d float64) (eps, delta float64) {
 	return eps, min(1, directed.MulUp(delta, grow))
 }
 
-// String is for people: "0.5-private per km", "(0.5 per km, 1e-06)-private",
-// or "no guarantee".
+// String is for people: "0.5-private per km", "(0.5 per km, 1e-06)-private up
+// to 20 km", or "no guarantee".
 func (g Guarantee) String() string {
 	if math.IsInf(g.Alpha(), 1) {
 		return "no guarantee"
 	}
-	per := "unit"
+	unit := "unit"
 	if g.unit != "" {
-		per = string(g.unit)
+		unit = string(g.unit)
 	}
-	if g.delta == 0 {
-		return fmt.Sprintf("%.6g-private per %s", g.alpha, per)
+	s := fmt.Sprintf("%.6g-private per %s", g.alpha, unit)
+	if g.delta != 0 {
+		s = fmt.Sprintf("(%.6g per %s, %.3g)-private", g.alpha, unit, g.delta)
 	}
-	return fmt.Sprintf("(%.6g per %s, %.3g)-private", g.alpha, per, g.delta)
+	if g.reach != 0 {
+		s += fmt.Sprintf(" up to %.6g", g.reach)
+		if g.unit != "" {
+			s += " " + unit
+		}
+	}
+	return s
 }

@@ -182,6 +182,25 @@ func TestGuarantee_Laws(t *testing.T) {
 	if _, delta := g.Group(100, 100); delta != 1 {
 		t.Errorf("delta beyond 1: %v", delta)
 	}
+	near, err := g.Within(5)
+	if eps, _ := near.At(5); err != nil || eps < 0.5 || eps > 0.51 || near.Reach() != 5 || !math.IsInf(g.Reach(), 1) {
+		t.Errorf("within 5: %v %v", near, eps)
+	}
+	if eps, _ := near.At(5.001); !math.IsInf(eps, 1) {
+		t.Errorf("beyond its reach a guarantee promises %v", eps)
+	}
+	if eps, _ := near.Group(2, 6); !math.IsInf(eps, 1) {
+		t.Errorf("steps beyond the reach: %v", eps)
+	}
+	if s, err := h.Plus(near); err != nil || s.Reach() != 5 {
+		t.Errorf("the sum reaches %v", s.Reach())
+	}
+	if far, _ := near.Within(9); far.Reach() != 5 || near.String() != "(0.1 per km, 1e-06)-private up to 5 km" {
+		t.Errorf("%v", far)
+	}
+	if _, err := g.Within(0); err == nil {
+		t.Error("reach 0 accepted")
+	}
 	if eps, delta := g.Group(0, 1); eps != 0 || delta != 0 {
 		t.Error(eps, delta)
 	}

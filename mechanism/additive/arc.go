@@ -1,0 +1,137 @@
+package additive
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// arcLaw is the law of the angle theta in [0, pi] between input and output of
+// [Sphere]: density prop. to e^(-a theta) sin theta, a = alpha*R. With
+//
+//	H(theta) = 1 - e^(-a theta) (cos theta + a sin theta), T = H(pi) = 1 + e^(-a pi),
+//
+// the distribution function is H/T, since the integral of e^(-at) sin t from 0
+// is H/(1+a^2).
+type arcLaw struct{ a float64 }
+
+func (l arcLaw) total() float64 { return 1 + math.Exp(-l.a*math.Pi) }
+
+// density is the density of theta.
+func (l arcLaw) density(theta float64) float64 {
+	return (1 + l.a*l.a) * math.Exp(-l.a*theta) * math.Sin(theta) / l.total()
+}
+
+// head returns the probability of an angle up to theta, to a few ulps. For t =
+// a theta up to 1 it is e^-t times
+//
+//	e^t - cos theta - a sin theta = (e^t-1-t) + 2 sin^2(theta/2) + a(theta - sin theta),
+//
+// three terms >= 0.
+func (l arcLaw) head(theta float64) float64 {
+	t := l.a * theta
+	if t <= 1 {
+		h := math.Sin(theta / 2)
+		return math.Exp(-t) * (expRest(t) + 2*h*h + l.a*sinRest(theta)) / l.total()
+	}
+	sin, cos := math.Sincos(theta)
+	return (1 - math.Exp(-t)*(cos+l.a*sin)) / l.total()
+}
+
+// tail returns the probability of an angle above theta, to a few ulps. With x
+// = pi - theta and y = a x up to 1 it is e^(-a theta) times
+//
+//	e^-y + cos theta + a sin theta = (e^-y-1+y) + 2 sin^2(x/2) - a(x - sin x),
+//
+// where the last term, about y x^2/6, is at most a third of the one before.
+func (l arcLaw) tail(theta float64) float64 {
+	x := math.Pi - theta
+	if y := l.a * x; y <= 1 {
+		h := math.Sin(x / 2)
+		return math.Exp(-l.a*theta) * (expRest(-y) + 2*h*h - l.a*sinRest(x)) / l.total()
+	}
+	sin, cos := math.Sincos(theta)
+	return (math.Exp(-l.a*theta)*(cos+l.a*sin) + math.Exp(-l.a*math.Pi)) / l.total()
+}
+
+// expRest returns e^t - 1 - t.
+func expRest(t float64) float64 {
+	if math.Abs(t) > 0.5 {
+		return math.Expm1(t) - t
+	}
+	s := 1.0 // 1 + t/3 (1 + t/4 (...)): the tail beyond t^16/18! is below 2^-60
+	for n := 18.0; n >= 3; n-- {
+		s = 1 + s*t/n
+	}
+	return s * t * t / 2
+}
+
+// sinRest returns x - sin x for 0 <= x <= pi.
+func sinRest(x float64) float64 {
+	if x > 1 {
+		return x - math.Sin(x)
+	}
+	s, x2 := 1.0, x*x // 1 - x^2/(4*5) (1 - x^2/(6*7) (...)): tail below 2^-60
+	for n := 18.0; n >= 4; n -= 2 {
+		s = 1 - s*x2/(n*(n+1))
+	}
+	return s * x * x2 / 6
+}
+
+// angle returns the angle exceeded with probability p (tail) or reached with
+// probability p (head), for 0 < p < 1, p at most about 1/2 for full accuracy.
+//
+// Newton's method on the logarithm of the probability. The density is
+// log-concave (a straight line plus log sin), hence so are head and tail, and
+// on a concave function Newton's method converges monotonically from the side
+// where it is negative; the bracket catches the first step from the other.
+func (l arcLaw) angle(p float64, fromTail bool) float64 {
+	lo, hi := 0.0, math.Pi
+	theta := l.guess(p, fromTail)
+	for range 200 {
+		if !(theta > lo && theta < hi) {
+			theta = lo + (hi-lo)/2
+		}
+		var f, slope float64
+		if fromTail {
+			f = l.tail(theta)
+			slope = -l.density(theta) / f
+		} else {
+			f = l.head(theta)
+			slope = l.density(theta) / f
+		}
+		g := math.Log(f / p)
+		if (g < 0) == fromTail {
+			hi = theta
+		} else {
+			lo = theta
+		}
+		step := g / slope
+		if math.Abs(step) <= 0x1p-50*theta || hi-lo <= 0x1p-50*hi {
+			return theta - step
+		}
+		theta -= step
+	}
+	return theta
+}
+
+// guess starts Newton's method: the law near 0, where head is (1+a^2)
+// theta^2/2T, or the tail (1+t)e^-t of the plane, t = a theta, where a is
+// large, or that of the uniform law, cos^2(theta/2), where it is not.
+func (l arcLaw) guess(p float64, fromTail bool) float64 {
+	switch {
+	case !fromTail:
+		return math.Sqrt(2 * p * l.total() / (1 + l.a*l.a))
+	case l.a > 2:
+		u := -math.Log(p)
+		return (u + math.Log1p(u+math.Log1p(u))) / l.a
+	default:
+		return 2 * math.Acos(math.Sqrt(p))
+	}
+}
+
+// draw returns an angle of the law by inversion. Either end of the law has the
+// resolution of 64 bits.
+func (l arcLaw) draw(r *rand.Rand) float64 {
+	u := r.Uint64()
+	return l.angle((float64(u>>1)+0.5)*0x1p-64, u&1 == 0)
+}

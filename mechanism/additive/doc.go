@@ -1,0 +1,88 @@
+// Package additive holds the mechanisms that add noise to a point of a space
+// with translations: numbers, integers, R^d, the plane and the sphere; and two
+// that then move the noisy point to the nearest member of a public set.
+//
+// # Which one
+//
+//	input                       mechanism                             guarantee
+//	integer                     DiscreteLaplace, TruncatedGeometric   alpha
+//	integer, light tails        DiscreteGaussian                      (alpha, delta) up to a diameter
+//	number                      Laplace                               alpha
+//	point of R^d                KNorm, for any l_p norm               alpha
+//	point of R^d, light tails   Gaussian                              (alpha, delta) up to a diameter
+//	place on a flat map         PlanarLaplace                         alpha
+//	place on the Earth          Sphere                                alpha
+//	anything, to a public set   Snap                                  as before
+//	word with a vector          Madlib                                alpha
+//
+// A query with Lipschitz constant l, such as the mean of an l-Lipschitz
+// function, is released at level alpha by adding noise of level alpha/l to its
+// value.
+//
+// # Guarantees
+//
+// With density prop. to e^(-alpha*d(x,y)) the triangle inequality gives
+// density ratios up to e^(alpha*d(x,x')), and where the normaliser does not
+// depend on x, as under translations and rotations, that is alpha-privacy with
+// the full alpha. (On general spaces half of alpha is lost to the normaliser:
+// see package exponential.) What is done to the output afterwards, such as
+// clipping it to a region or snapping it to a set, is post-processing and
+// free. Drawing again until the output falls in a region is not: it changes
+// the normaliser.
+//
+// The Gaussian mechanisms promise (alpha, delta) between inputs at a distance
+// up to a diameter that the caller states, because their delta grows with the
+// distance.
+//
+// # Real numbers and float64
+//
+// The integer mechanisms are exact: the draws have the stated probabilities to
+// the last digit, for the float64 parameters as exact reals.
+//
+// The continuous mechanisms are statements about real numbers. Their float64
+// implementation samples from 2^64 values a word, rounds logarithms, and rounds
+// x + z to the float64 grid around x, so the set of outputs that can occur at
+// all differs from input to input, and who sees all 64 bits of an output can
+// sometimes tell two inputs apart for certain (Mironov 2012, "On significance
+// of the least significant bits for differential privacy").
+//
+// Options.Grid rounds outputs to multiples of a power of two g. It repairs the
+// gross leak: up to the far tails every input then has the same possible outputs,
+// and low bits carry nothing. It does not make the stated level a theorem about the bits:
+// the probability of a multiple of g still errs, relatively by about the spacing
+// of float64 at the output divided by g, by more in the far tails, and outputs
+// beyond the largest variate (about 44/alpha in one dimension) do not occur,
+// although they should with a probability below 2^-63. Choose g well above that
+// spacing and well below 1/alpha.
+//
+// Where a proof must reach the bits, round x to an integer number of units g
+// and release that by DiscreteLaplace at level alpha*g: exact, at the price that
+// rounding lengthens the distance of two inputs by up to g.
+//
+// # Who should not use it
+//
+// Noise of level alpha hides what is within about 1/alpha. If that is far less
+// than what must stay secret, or one person gives many correlated points (a
+// trace of a day, all words of a letter), the guarantees compose to little:
+// [mechanism.Guarantee.Plus] does the sum. For a finite set of outputs package
+// exponential and package lp do better than noise and Snap. Errors and Release
+// times must not be shown to an adversary where inputs may be outside the
+// domain.
+//
+// # References
+//
+//   - HT10: Hardt, Talwar, "On the geometry of differential privacy", 2010: the
+//     K-norm mechanism.
+//   - Andrés, Bordenabe, Chatzikokolakis, Palamidessi, "Geo-indistinguishability",
+//     2013: planar Laplace.
+//   - Balle, Wang, "Improving the Gaussian mechanism for differential privacy",
+//     2018: the exact delta.
+//   - Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy",
+//     2020.
+//   - Ghosh, Roughgarden, Sundararajan, "Universally utility-maximizing privacy
+//     mechanisms", 2009: the geometric mechanism.
+//   - Feyisetan, Balle, Drake, Diethe, "Privacy- and utility-preserving textual
+//     analysis via calibrated multivariate perturbations", 2020: Madlib.
+//   - IRC24: Imola, Roy Chowdhury, Chaudhuri, "Metric differential privacy at the
+//     user-level via the earth mover's distance", 2024: Lipschitz queries.
+package additive

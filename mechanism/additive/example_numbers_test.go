@@ -1,0 +1,156 @@
+package additive_test
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/mechanism/additive"
+)
+
+// A mean of 1000 users' vectors of l2 norm at most 1: a change of one user
+// moves it by at most 2/1000, so level 500 per unit of the mean gives eps = 1.
+func ExampleNewKNorm() {
+	m, err := additive.NewKNorm(additive.Norm{P: 2, Dim: 3}, 500, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	y, err := m.Release(seeded(), []float64{0.2, -0.1, 0.4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.3f\n", y)
+	eps, _ := m.Guarantee().At(2.0 / 1000)
+	fmt.Printf("eps %.3f, root mean square error %.4f a coordinate\n", eps, math.Sqrt(m.SecondMoment()))
+	// Output:
+	// [0.199 -0.099 0.401]
+	// eps 1.000, root mean square error 0.0040 a coordinate
+}
+
+func ExampleKNorm_ReleaseTo() {
+	m, err := additive.NewKNorm(additive.Norm{P: math.Inf(1), Dim: 2}, 10, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	x := []float64{1, 2}
+	if err := m.ReleaseTo(x, seeded(), x); err != nil { // in place
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.3f\n", x)
+	// Output:
+	// [0.960 2.046]
+}
+
+func ExampleNorm_AlphaFor() {
+	// Largest error of 10 coordinates at most 5 with probability 0.99.
+	alpha, err := additive.Norm{P: math.Inf(1), Dim: 10}.AlphaFor(5, 0.99)
+	fmt.Printf("%.4f %v\n", alpha, err)
+	// Output:
+	// 3.7566 <nil>
+}
+
+func ExampleNewLaplace() {
+	m, err := additive.NewLaplace(0.1, &additive.Options{Unit: "EUR", Grid: 0.25})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	y, err := m.Release(seeded(), 1200)
+	fmt.Println(y, err)
+	fmt.Println(m.Guarantee())
+	// Output:
+	// 1202.5 <nil>
+	// 0.1-private per EUR
+}
+
+func ExampleNewDiscreteLaplace() {
+	m, err := additive.NewDiscreteLaplace(0.5, &additive.DiscreteOptions{Unit: "records"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := seeded()
+	for range 3 {
+		y, err := m.Release(r, 100)
+		fmt.Println(y, err)
+	}
+	fmt.Println("within", m.RadiusQuantile(0.95), "with probability 0.95")
+	// Output:
+	// 106 <nil>
+	// 101 <nil>
+	// 103 <nil>
+	// within 6 with probability 0.95
+}
+
+func ExampleNewTruncatedGeometric() {
+	m, err := additive.NewTruncatedGeometric(additive.Range{Lo: 0, Hi: 10}, 0.5, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := seeded()
+	for range 4 {
+		y, _ := m.Release(r, 1)
+		fmt.Print(y, " ")
+	}
+	// Output:
+	// 7 2 4 0
+}
+
+func ExampleNewGaussian() {
+	target := additive.GaussianTarget{Alpha: 1, Delta: 1e-6, Diam: 2}
+	m, err := additive.NewGaussian(2, target, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	y, err := m.Release(seeded(), []float64{0.5, -0.5})
+	fmt.Printf("sigma %.4f: %.2f %v\n", m.Sigma(), y, err)
+	fmt.Println(m.Guarantee())
+	// Output:
+	// sigma 4.4610: [-1.03 -3.05] <nil>
+	// (1 per unit, 1e-06)-private up to 2
+}
+
+func ExampleGaussianDelta() {
+	// The classical formula at alpha = 25, delta = 1e-6 is not private there.
+	sigma := math.Sqrt(1.25*math.Log(1e6)) / 25
+	fmt.Printf("%.3f\n", additive.GaussianDelta(sigma, 25, 1))
+	// Output:
+	// 0.097
+}
+
+func ExampleGaussianSigma() {
+	sigma, err := additive.GaussianSigma(additive.GaussianTarget{Alpha: 25, Delta: 1e-6, Diam: 1})
+	fmt.Printf("%.6f %v\n", sigma, err)
+	// Output:
+	// 0.260238 <nil>
+}
+
+func ExampleNewDiscreteGaussian() {
+	m, err := additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-9, Diam: 3}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	y, err := m.Release(seeded(), 40)
+	fmt.Printf("sigma %.4f: %d %v\n", m.Sigma(), y, err)
+	// Output:
+	// sigma 11.2065: 35 <nil>
+}
+
+func ExampleDiscreteGaussianDelta() {
+	fmt.Printf("%.4g\n", additive.DiscreteGaussianDelta(3, 1, 1))
+	// Output:
+	// 0.0002178
+}
+
+func ExampleDiscreteGaussianSigma() {
+	sigma, err := additive.DiscreteGaussianSigma(additive.GaussianTarget{Alpha: 1, Delta: 1e-6, Diam: 1})
+	fmt.Printf("%.6f %v\n", sigma, err)
+	// Output:
+	// 4.230779 <nil>
+}

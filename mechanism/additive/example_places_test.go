@@ -1,0 +1,124 @@
+package additive_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// seeded makes the examples repeat. Releases of private data pass nil.
+func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+
+// A position on Earth, hidden among the places within some kilometres.
+func ExampleNewSphere() {
+	m, err := additive.NewSphere(0.5, nil) // per km
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	vienna := metric.LatLon{Lat: 48.2082, Lon: 16.3738}
+	y, err := m.Release(seeded(), vienna)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("released %.3f, %.3f\n", y.Lat, y.Lon)
+	fmt.Printf("within %.1f km in 95 of 100 releases\n", m.RadiusQuantile(0.95))
+	fmt.Println(m.Guarantee())
+	// Output:
+	// released 48.213, 16.309
+	// within 9.5 km in 95 of 100 releases
+	// 0.5-private per km
+}
+
+// The level follows from the accuracy that the application needs.
+func ExamplePlanarAlpha() {
+	alpha, err := additive.PlanarAlpha(1, 0.95) // within 1 km with probability 0.95
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := additive.NewPlanarLaplace(alpha, &additive.Options{Unit: "km"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Guarantee())
+	fmt.Printf("half of all releases within %.2f km\n", m.RadiusQuantile(0.5))
+	// Output:
+	// 4.74386-private per km
+	// half of all releases within 0.35 km
+}
+
+func ExampleNewPlanarLaplace() {
+	m, err := additive.NewPlanarLaplace(2, &additive.Options{Unit: "km", Grid: 1.0 / 64})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	y, err := m.Release(seeded(), [2]float64{3.5, 1.25})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(y)
+	// Output:
+	// [3.234375 1]
+}
+
+// The nearest city to a noisy position: the guarantee is that of the noise.
+func ExampleSnap() {
+	cities := []metric.LatLon{{Lat: 48.21, Lon: 16.37}, {Lat: 48.14, Lon: 17.11}, {Lat: 47.50, Lon: 19.04}}
+	names := []string{"Vienna", "Bratislava", "Budapest"}
+	pts, err := metric.NewPoints(cities, metric.GreatCircle{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	noise, err := additive.NewSphere(0.05, nil) // per km
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m := additive.Snap(noise, pts)
+	r := seeded()
+	for range 3 {
+		i, err := m.Release(r, metric.LatLon{Lat: 48.2, Lon: 16.6})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(names[i])
+	}
+	fmt.Println(m.Guarantee())
+	// Output:
+	// Vienna
+	// Vienna
+	// Bratislava
+	// 0.05-private per km
+}
+
+func ExampleNewMadlib() {
+	words := []string{"cat", "dog", "car", "bus"}
+	m, err := additive.NewMadlib([][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}, 2, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := seeded()
+	for range 4 {
+		i, err := m.Release(r, 0)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(words[i])
+	}
+	// Output:
+	// cat
+	// dog
+	// dog
+	// dog
+}

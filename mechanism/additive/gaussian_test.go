@@ -1,0 +1,338 @@
+package additive
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// MATH.md, section 4, where the last entry has the misprint .910209196: the
+// root to 40 digits is .91020849588800...
+func TestGaussianSigma_KnownAnswers(t *testing.T) {
+	for _, c := range []struct {
+		t    GaussianTarget
+		want float64
+	}{
+		{GaussianTarget{.5, 1e-6, 1}, 8.0576185},
+		{GaussianTarget{1, 1e-6, 1}, 4.2246789},
+		{GaussianTarget{5, 1e-6, 1}, .980049},
+		{GaussianTarget{25, 1e-6, 1}, .26023842},
+		{GaussianTarget{.5, 1e-12, 1}, 12.844174},
+		{GaussianTarget{1, 1e-12, 1}, 6.5578221},
+		{GaussianTarget{5, 1e-12, 1}, 1.4098377},
+		{GaussianTarget{25, 1e-12, 1}, .3343364},
+		{GaussianTarget{1, 1e-6, 2}, 4.46095254},
+		{GaussianTarget{5, 1e-6, .5}, 0.910208496},
+	} {
+		got := must(GaussianSigma(c.t))
+		digits := 5e-8 // the values are printed with 6 to 9 digits
+		if c.want == .980049 {
+			digits = 1e-6
+		}
+		if !near(got, c.want, 2*digits) {
+			t.Errorf("%+v: %.9g, want %.9g", c.t, got, c.want)
+		}
+	}
+}
+
+// The classical formulas are not private: MATH.md gives delta .097 for the
+// first at alpha = 25, delta = 1e-6.
+func TestGaussianDelta_ClassicalSigmaFails(t *testing.T) {
+	const alpha, delta = 25, 1e-6
+	if d := GaussianDelta(math.Sqrt(1.25*math.Log(1/delta))/alpha, alpha, 1); !near(d, 0.097, 0.01) {
+		t.Errorf("sqrt(1.25 ln(1/delta))/alpha: delta = %v, want about .097", d)
+	}
+	if d := GaussianDelta(math.Sqrt(2*math.Log(1.25/delta))/alpha, alpha, 1); d <= delta {
+		t.Errorf("sqrt(2 ln(1.25/delta))/alpha: delta = %v, private after all", d)
+	}
+	if d := GaussianDelta(must(GaussianSigma(GaussianTarget{alpha, delta, 1})), alpha, 1); d > delta {
+		t.Errorf("calibrated: delta = %v", d)
+	}
+}
+
+// deltaByQuadrature integrates phi(u+x)(1 - e^-wx) over x > 0, which has no
+// cancellation; about 1e-13 relative.
+func deltaByQuadrature(sigma, alpha, d float64) float64 {
+	u, w := alpha*sigma-d/(2*sigma), d/sigma
+	scale := 1 / max(1, u)
+	sum := 0.0
+	from := max(0, -u-12)
+	for i := range 60 { // to 30 decay lengths, or 12 deviations past the peak
+		a := from + float64(i)*0.5*scale
+		if u < 0 {
+			a = from + float64(i)*(24/60.0)
+		}
+		b := a + 0.5*scale
+		if u < 0 {
+			b = a + 24/60.0
+		}
+		sum += quad.Fixed(func(x float64) float64 {
+			return normalDensity(u+x) * -math.Expm1(-w*x)
+		}, a, b, 20, quad.Legendre{}, 0)
+	}
+	return sum
+}
+
+// Never below the exact value, and above it by at most what the doc says.
+func TestGaussianDelta_AgainstQuadrature(t *testing.T) {
+	r := rng.Seeded(41)
+	worst, worstSmall := 0.0, 0.0
+	for range 4000 {
+		d := math.Pow(10, 8*r.Float64()-4)
+		sigma := d * math.Pow(10, 9*r.Float64()-1)
+		u := 45*r.Float64() - 8 // choose alpha for this u
+		alpha := (u + d/(2*sigma)) / sigma
+		if alpha < 0 {
+			continue
+		}
+		want := deltaByQuadrature(sigma, alpha, d)
+		if want < 1e-300 {
+			continue
+		}
+		got := GaussianDelta(sigma, alpha, d)
+		// The reference has the same u up to rounding: (|u|+2)v 2^-52 relative.
+		slack := 1e-12 + (math.Abs(u)+2)*(alpha*sigma+d/(2*sigma))*0x1p-50
+		if got < want*(1-slack) {
+			t.Fatalf("sigma %v, alpha %v, D %v: %v is below %v by %v", sigma, alpha, d, got, want, 1-got/want)
+		}
+		excess := got/want - 1 - slack
+		worst = max(worst, excess)
+		if d > sigma/1000 {
+			worstSmall = max(worstSmall, excess)
+		}
+	}
+	t.Logf("largest excess %.3g, where D > sigma/1000 %.3g", worst, worstSmall)
+	if worst > 1e-5 || worstSmall > 1e-7 {
+		t.Errorf("excess %v, where D > sigma/1000 %v", worst, worstSmall)
+	}
+}
+
+func TestGaussianDelta_ConvergentsAgree(t *testing.T) {
+	k := 0.0
+	for n := 61.0; n >= 1; n-- {
+		k = n / (deepTail + k)
+	}
+	if !near(millsRest(deepTail), k, 0x1p-50) {
+		t.Errorf("60 and 61 terms: %v, %v", millsRest(deepTail), k)
+	}
+	for _, f := range []func(float64) float64{normalTail, millsRatio, normalExcess} {
+		below, above := f(math.Nextafter(deepTail, 0)), f(deepTail)
+		if !near(below, above, 1e-12) {
+			t.Errorf("jump at %v from %v to %v", deepTail, below, above)
+		}
+	}
+}
+
+func TestGaussianDelta_Monotone(t *testing.T) {
+	for _, alpha := range []float64{0.1, 1, 10} {
+		last := 0.0
+		for d := 0.01; d < 20; d *= 1.05 {
+			got := GaussianDelta(1.5, alpha, d)
+			if got < last*(1-1e-9) {
+				t.Errorf("alpha %v: delta falls from %v to %v at D = %v", alpha, last, got, d)
+			}
+			last = got
+		}
+	}
+}
+
+func TestGaussianDelta_Extremes(t *testing.T) {
+	for _, c := range []struct{ sigma, alpha, d, lo, hi float64 }{
+		{1, 1, 0, 0, 0},
+		{0, 1, 1, 1, 1},
+		{1e-300, 1, 1, 1, 1},
+		{1e-300, 1, 1e300, 1, 1},
+		{1, 0, 2, 0.6826894921, 0.6826894922}, // total variation
+		{1e300, 1e300, 1, 0, 1e-323},
+		{1, 1e300, 1e-300, 0, 1e-323},
+		{1, 50, 1, 0, 1e-323},
+		{1e150, 1e-150, 1, 0, 1e-149},
+	} {
+		if got := GaussianDelta(c.sigma, c.alpha, c.d); !(got >= c.lo && got <= c.hi) {
+			t.Errorf("delta(%v, %v, %v) = %v", c.sigma, c.alpha, c.d, got)
+		}
+	}
+	for _, x := range []float64{-1, nan, inf} {
+		if !math.IsNaN(GaussianDelta(x, 1, 1)) || !math.IsNaN(GaussianDelta(1, x, 1)) || !math.IsNaN(GaussianDelta(1, 1, x)) {
+			t.Errorf("delta at %v is a number", x)
+		}
+	}
+	for _, a := range []float64{1e-100, 1, 1e100} {
+		for _, d := range []float64{1e-100, 1, 1e100} {
+			for _, delta := range []float64{1e-300, 0.5, 1 - 0x1p-53} {
+				s, err := GaussianSigma(GaussianTarget{a, delta, d})
+				if err != nil || !(s > 0) || math.IsInf(s, 1) || GaussianDelta(s, a, d) > delta {
+					t.Errorf("alpha %v, delta %v, diam %v: sigma %v, %v", a, delta, d, s, err)
+				}
+			}
+		}
+	}
+}
+
+// The squared norm over sigma^2 is chi-square: false-reject probability 1e-7.
+func TestGaussian_Law(t *testing.T) {
+	r := rng.Seeded(42)
+	for _, dim := range []int{1, 2, 5} {
+		m := must(NewGaussian(dim, GaussianTarget{1, 1e-6, 1}, nil))
+		x, y := make([]float64, dim), make([]float64, dim)
+		uniformity(t, fmt.Sprint(dim), sample(draws, func() float64 {
+			m.addNoise(y, r, x)
+			s := 0.0
+			for _, v := range y {
+				s += v * v
+			}
+			return gammaProb(float64(dim)/2, s/(2*m.Sigma()*m.Sigma()))
+		}))
+		if q := m.RadiusQuantile(0.9); !near(gammaProb(float64(dim)/2, q*q/(2*m.Sigma()*m.Sigma())), 0.9, 1e-9) {
+			t.Errorf("dim %d: RadiusQuantile(0.9) = %v", dim, q)
+		}
+	}
+}
+
+// deltaBySum is the definition, over every set at once: the sum of the positive
+// parts of P{Z = k} - e^(alpha D) P{Z + D = k}.
+func deltaBySum(sigma, alpha float64, d int64) float64 {
+	reach := int64(40*sigma) + d + 2
+	mass := func(k int64) float64 { return math.Exp(-float64(k) * float64(k) / (2 * sigma * sigma)) }
+	sum, total := 0.0, 0.0
+	for k := -reach; k <= reach; k++ {
+		total += mass(k)
+		h := (float64(d)*alpha - float64(d)*float64(2*k+d)/(2*sigma*sigma))
+		if h < 0 {
+			sum += mass(k) * -math.Expm1(h)
+		}
+	}
+	return sum / total
+}
+
+func TestDiscreteGaussianDelta_AgainstSum(t *testing.T) {
+	for _, sigma := range []float64{0.05, 0.3, 0.9, 1.7, 2, 5, 60, 1000} {
+		for _, alpha := range []float64{0, 0.01, 0.3, 1, 4} {
+			for _, d := range []int64{1, 2, 3, 10} {
+				want := deltaBySum(sigma, alpha, d)
+				if want < 1e-290 {
+					continue
+				}
+				got := DiscreteGaussianDelta(sigma, alpha, d)
+				if got < want*(1-1e-11) || got > want*(1+1e-9) {
+					t.Errorf("sigma %v, alpha %v, D %v: %v, want %v", sigma, alpha, d, got, want)
+				}
+			}
+		}
+	}
+	// In blocks.
+	for _, sigma := range []float64{4500, 1e5} {
+		for _, u := range []float64{-2, 0, 1, 4, 7} { // t = u sigma
+			const d = 50
+			alpha := (u*sigma + d/2) / (sigma * sigma)
+			if alpha < 0 {
+				continue
+			}
+			want := deltaBySum(sigma, alpha, d)
+			got := DiscreteGaussianDelta(sigma, alpha, d)
+			t.Logf("sigma %v, u %v: excess %.3g", sigma, u, got/want-1)
+			if got < want*(1-1e-11) || got > want*1.01 {
+				t.Errorf("sigma %v, u %v: %v, want %v", sigma, u, got, want)
+			}
+		}
+	}
+}
+
+func TestDiscreteGaussianDelta_Extremes(t *testing.T) {
+	for _, c := range []struct {
+		sigma, alpha float64
+		d            int64
+		lo, hi       float64
+	}{
+		{1, 1, 0, 0, 0},
+		{1e-300, 1, 1, 1, 1},
+		{1, 1e308, 1, 0, 1e-320},
+		{1, 1, 1 << 53, 1 - 1e-15, 1},
+		{1, 100, 1, 0, 1e-320},
+		{maxDiscreteSigma, 1, 1, 0, 1e-320},
+		{maxDiscreteSigma, 0, 1, 1e-14, 1e-10},
+	} {
+		if got := DiscreteGaussianDelta(c.sigma, c.alpha, c.d); !(got >= c.lo && got <= c.hi) {
+			t.Errorf("delta(%v, %v, %v) = %v", c.sigma, c.alpha, c.d, got)
+		}
+	}
+	for _, x := range []float64{-1, 0, nan, inf} {
+		if !math.IsNaN(DiscreteGaussianDelta(x, 1, 1)) {
+			t.Errorf("delta at sigma = %v is a number", x)
+		}
+	}
+	if !math.IsNaN(DiscreteGaussianDelta(1, -1, 1)) || !math.IsNaN(DiscreteGaussianDelta(1, nan, 1)) || !math.IsNaN(DiscreteGaussianDelta(1, 1, -1)) {
+		t.Error("delta is a number outside the domain")
+	}
+	const root2PiDown = 2.5066282746310002
+	if got := massTotal(2) / 2; got > root2PiDown || got < root2PiDown*(1-1e-15) {
+		t.Errorf("massTotal(2) = %v", 2*got)
+	}
+	for _, s := range []float64{0.1, 0.7, 1.99} {
+		want := 0.0
+		for k := -60.0; k <= 60; k++ {
+			want += math.Exp(-k * k / (2 * s * s))
+		}
+		if got := massTotal(s); got > want*(1+1e-15) || got < want*(1-1e-13) {
+			t.Errorf("massTotal(%v) = %v, want %v", s, got, want)
+		}
+	}
+}
+
+// Calibrated at the diameter, every smaller distance is covered, and a sigma 1
+// percent smaller is not private at the diameter.
+func TestDiscreteGaussianSigma_CoversAllDistances(t *testing.T) {
+	for _, c := range []GaussianTarget{
+		{1, 1e-6, 1}, {0.1, 1e-6, 40}, {0.5, 1e-12, 7.9}, {3, 0.01, 3}, {0.01, 0.3, 100}, {25, 1e-6, 2}, {1000, 1e-9, 1},
+	} {
+		sigma := must(DiscreteGaussianSigma(c))
+		last := 0.0
+		for d := int64(1); d <= int64(c.Diam); d++ {
+			got := deltaBySum(sigma, c.Alpha, d)
+			if got > c.Delta || got < last*(1-1e-12) {
+				t.Errorf("%+v: sigma %v has delta %v at distance %d", c, sigma, got, d)
+			}
+			last = got
+		}
+		if got := deltaBySum(0.99*sigma, c.Alpha, int64(c.Diam)); got <= c.Delta {
+			t.Errorf("%+v: 0.99 sigma has delta %v", c, got)
+		}
+		if cont := must(GaussianSigma(GaussianTarget{c.Alpha, c.Delta, math.Floor(c.Diam)})); sigma > 3 && !near(sigma, cont, 0.05) {
+			t.Errorf("%+v: sigma %v, continuous %v", c, sigma, cont)
+		}
+	}
+}
+
+func BenchmarkGaussian(b *testing.B) {
+	r := rng.Seeded(43)
+	for _, d := range []int{1, 100} {
+		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {
+			m := must(NewGaussian(d, GaussianTarget{1, 1e-6, 1}, nil))
+			x := make([]float64, d)
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = m.ReleaseTo(x, r, x)
+			}
+		})
+	}
+}
+
+func BenchmarkGaussianSigma(b *testing.B) {
+	for b.Loop() {
+		must(GaussianSigma(GaussianTarget{1, 1e-6, 1}))
+	}
+}
+
+func BenchmarkDiscreteGaussianSigma(b *testing.B) {
+	for _, alpha := range []float64{1, 1e-3, 1e-6} {
+		b.Run(fmt.Sprintf("alpha=%g", alpha), func(b *testing.B) {
+			for b.Loop() {
+				must(DiscreteGaussianSigma(GaussianTarget{alpha, 1e-6, 10}))
+			}
+		})
+	}
+}

@@ -1,0 +1,159 @@
+package additive
+
+import (
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// geometricMass is P{clamp(x+Z, lo, hi) = y} for the noise of DiscreteLaplace.
+func geometricMass(x, y, lo, hi int64, alpha float64) float64 {
+	q := math.Exp(-alpha)
+	p := math.Exp(-alpha * math.Abs(float64(x-y)))
+	if y == lo || y == hi {
+		if y == lo && x < lo || y == hi && x > hi { // the input is beyond the end
+			return 1 - q*p/(1+q)
+		}
+		return p / (1 + q)
+	}
+	return p * math.Tanh(alpha/2)
+}
+
+// Chi-square at false-reject probability 1e-6 a case, for inputs inside and
+// outside the range.
+func TestIntegers_Law(t *testing.T) {
+	r := rng.Seeded(61)
+	for _, alpha := range []float64{0.1, 1, 3} {
+		const lo, hi = -5, 9
+		m := must(NewTruncatedGeometric(Range{lo, hi}, alpha, nil))
+		free := must(NewDiscreteLaplace(alpha, nil))
+		for _, x := range []int64{lo, 0, 3, hi, lo - 2, hi + 1} {
+			count, countFree, p := make([]int, hi-lo+1), make([]int, hi-lo+1), make([]float64, hi-lo+1)
+			for i := range p {
+				p[i] = geometricMass(x, lo+int64(i), lo, hi, alpha)
+			}
+			for range 200_000 {
+				count[must(m.Release(r, x))-lo]++
+				countFree[min(max(must(free.Release(r, x)), lo), hi)-lo]++
+			}
+			testkit.ChiSquare(t, count, p, 1e-6)
+			testkit.ChiSquare(t, countFree, p, 1e-6)
+		}
+	}
+}
+
+// The audit of the channel with those probabilities returns alpha: it is
+// private at alpha, and not at less.
+func TestTruncatedGeometric_Audit(t *testing.T) {
+	for _, alpha := range []float64{0.05, 1, 6} {
+		const n = 12
+		w := make([]float64, 0, n*n)
+		pts := make([]float64, n)
+		for x := range pts {
+			pts[x] = float64(x)
+			for y := range n {
+				w = append(w, geometricMass(int64(x), int64(y), 0, n-1, alpha))
+			}
+		}
+		line := must(metric.NewPoints(pts, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
+		c := must(mechanism.FromWeights(n, n, w, nil))
+		a := must(c.Audit(line, 0))
+		if !near(a.Hi, alpha, 1e-12) || !near(a.Lo, alpha, 1e-12) {
+			t.Errorf("alpha = %v: %v", alpha, a)
+		}
+	}
+}
+
+func TestDiscreteLaplace_SaturatesAtTheEnds(t *testing.T) {
+	r := rng.Seeded(62)
+	m := must(NewDiscreteLaplace(1e-30, nil)) // noise far beyond int64
+	ends := map[int64]int{}
+	for range 2000 {
+		ends[must(m.Release(r, 7))]++
+	}
+	if lo, hi := ends[math.MinInt64], ends[math.MaxInt64]; lo+hi != 2000 || lo < 800 || hi < 800 {
+		t.Errorf("outputs %v", ends)
+	}
+	strong := must(NewDiscreteLaplace(100, nil))
+	for _, x := range []int64{math.MinInt64, -1, 0, math.MaxInt64} {
+		if y := must(strong.Release(r, x)); y != x {
+			t.Errorf("%d becomes %d at alpha = 100", x, y)
+		}
+	}
+}
+
+func TestDiscreteLaplace_RadiusQuantile(t *testing.T) {
+	for _, alpha := range []float64{1e-3, 0.3, 1, 5} {
+		m := must(NewDiscreteLaplace(alpha, nil))
+		beyond := func(k float64) float64 { return 2 * math.Exp(-alpha*(k+1)) / (1 + math.Exp(-alpha)) }
+		for _, q := range []float64{0, 0.1, 0.5, 0.95, 1 - 1e-9} {
+			k := m.RadiusQuantile(q)
+			if beyond(k) > (1-q)*(1+1e-9) || k > 0 && beyond(k-1) < (1-q)*(1-1e-9) {
+				t.Errorf("alpha %v, q %v: %v", alpha, q, k)
+			}
+		}
+		if m.RadiusQuantile(1) != inf || !math.IsNaN(m.RadiusQuantile(-1)) || !math.IsNaN(m.RadiusQuantile(nan)) {
+			t.Errorf("alpha %v: quantiles at the ends", alpha)
+		}
+	}
+}
+
+// The mechanism adds noise of the calibrated sigma: chi-square at 1e-6.
+func TestDiscreteGaussian_Law(t *testing.T) {
+	r := rng.Seeded(63)
+	m := must(NewDiscreteGaussian(GaussianTarget{Alpha: 0.5, Delta: 1e-6, Diam: 1}, nil))
+	const reach = 60
+	count, p := make([]int, 2*reach+1), make([]float64, 2*reach+1)
+	total := 0.0
+	for i := range p {
+		k := float64(i - reach)
+		p[i] = math.Exp(-k * k / (2 * m.Sigma() * m.Sigma()))
+		total += p[i]
+	}
+	for i := range p {
+		p[i] /= total
+	}
+	for range 300_000 {
+		count[must(m.Release(r, 1000))-1000+reach]++
+	}
+	testkit.ChiSquare(t, count, p, 1e-6)
+	if y := must(m.Release(r, math.MaxInt64)); y < math.MaxInt64-1000 {
+		t.Errorf("at the end of int64: %d", y)
+	}
+}
+
+func BenchmarkDiscreteLaplace(b *testing.B) {
+	r, m := rng.Seeded(64), must(NewDiscreteLaplace(0.1, nil))
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = m.Release(r, 5)
+	}
+}
+
+func BenchmarkTruncatedGeometric(b *testing.B) {
+	r, m := rng.Seeded(65), must(NewTruncatedGeometric(Range{0, 100}, 0.1, nil))
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = m.Release(r, 5)
+	}
+}
+
+func BenchmarkDiscreteGaussian(b *testing.B) {
+	r, m := rng.Seeded(66), must(NewDiscreteGaussian(GaussianTarget{1, 1e-6, 1}, nil))
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = m.Release(r, 5)
+	}
+}
+
+func BenchmarkDiscreteLaplaceSecure(b *testing.B) {
+	m := must(NewDiscreteLaplace(0.1, nil))
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = m.Release(nil, 5)
+	}
+}

@@ -1,0 +1,230 @@
+package additive
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism"
+)
+
+// Norm is the l_p norm on R^Dim, 1 <= P <= +Inf, as in Norm{P: 2, Dim: 3} or
+// Norm{P: math.Inf(1), Dim: 10}.
+type Norm struct {
+	P   float64
+	Dim int
+}
+
+func (n Norm) check(op string) error {
+	if !(n.P >= 1) {
+		return &fault.ValueError{Op: op, Arg: "P", Index: -1, Value: n.P, Want: "a number in [1, +Inf]"}
+	}
+	return checkDim(op, n.Dim)
+}
+
+// AlphaFor returns the level at which the noise of [KNorm] stays within the
+// given radius, in this norm, with the given probability: the quantile of the
+// Gamma(Dim) law divided by the radius, rounded down. The radius must be a
+// number in [1e-90, 1e90], the probability in (0, 1).
+//
+// It asks for accuracy, and says what privacy remains. The other question, a
+// wanted e^eps between inputs at distance d, has the answer alpha = eps/d.
+func (n Norm) AlphaFor(radius, prob float64) (float64, error) {
+	const op = "additive: Norm.AlphaFor"
+	if err := n.check(op); err != nil {
+		return 0, err
+	}
+	if !(radius >= 1e-90 && radius <= 1e90) {
+		return 0, &fault.ValueError{Op: op, Arg: "radius", Index: -1, Value: radius, Want: "a number in [1e-90, 1e90]"}
+	}
+	if err := checkProb(op, "prob", prob); err != nil {
+		return 0, err
+	}
+	alpha := directed.DivDown(gammaQuantile(float64(n.Dim), prob), radius)
+	return alpha, checkScale(op, "alpha", alpha)
+}
+
+// KNorm adds noise with density prop. to e^(-alpha*||z||) to a point of R^d:
+// the K-norm mechanism (HT10) for an l_p norm. The density ratio between two
+// inputs is at most e^(alpha*||x-x'||) by the triangle inequality and the
+// normaliser does not depend on x, so it is alpha-private per unit of that norm
+// with the full alpha. In one dimension it is the Laplace mechanism, in the
+// plane with p = 2 the planar Laplace mechanism of geo-indistinguishability
+// ([PlanarLaplace]), with p = 1 independent Laplace noise on every coordinate.
+//
+// The claim is about real arithmetic: see the package comment. A KNorm is
+// immutable and safe for concurrent use.
+type KNorm struct {
+	norm  Norm
+	scale float64 // 1/alpha, rounded up
+	grid  float64
+	g     mechanism.Guarantee
+}
+
+// NewKNorm returns the mechanism of level alpha per unit of the norm. alpha
+// must be a number in [1e-100, 1e100]; a wrong argument is a
+// [*metric.ValueError].
+func NewKNorm(norm Norm, alpha float64, o *Options) (*KNorm, error) {
+	const op = "additive: NewKNorm"
+	if err := norm.check(op); err != nil {
+		return nil, err
+	}
+	opt := o.orDefault()
+	if err := checkGrid(op, opt.Grid); err != nil {
+		return nil, err
+	}
+	g, err := pure(op, alpha, opt.Unit)
+	if err != nil {
+		return nil, err
+	}
+	return &KNorm{norm, directed.DivUp(1, alpha), opt.Grid, g}, nil
+}
+
+// Guarantee is alpha per unit of the norm, delta 0.
+func (k *KNorm) Guarantee() mechanism.Guarantee { return k.g }
+
+// Release returns x plus noise in a new slice; see [KNorm.ReleaseTo].
+func (k *KNorm) Release(r *rand.Rand, x []float64) ([]float64, error) {
+	if err := checkVector("additive: KNorm.Release", x, k.norm.Dim); err != nil {
+		return nil, err
+	}
+	y := make([]float64, len(x))
+	k.addNoise(y, r, x)
+	return y, nil
+}
+
+// ReleaseTo writes x plus noise to dst, which may be x itself. Both must have
+// length Dim and x finite coordinates. O(Dim), without allocation where r is
+// given.
+func (k *KNorm) ReleaseTo(dst []float64, r *rand.Rand, x []float64) error {
+	const op = "additive: KNorm.ReleaseTo"
+	if err := checkVector(op, x, k.norm.Dim); err != nil {
+		return err
+	}
+	if err := checkDst(op, dst, k.norm.Dim); err != nil {
+		return err
+	}
+	k.addNoise(dst, r, x)
+	return nil
+}
+
+func (k *KNorm) addNoise(dst []float64, r *rand.Rand, x []float64) {
+	r, done := rng.Get(r)
+	defer done()
+	switch d := float64(len(x)); {
+	case k.norm.P == 1 || d == 1: // the l_p norms agree on the line
+		for i, v := range x {
+			dst[i] = v + k.scale*laplace(r)
+		}
+	case math.IsInf(k.norm.P, 1):
+		// Radius Gamma(d) times the cone measure of the sphere and radius
+		// Gamma(d+1) times the uniform law of the ball are the same law; in a
+		// cube the second is simpler.
+		rad := k.scale * gamma(r, d+1)
+		for i, v := range x {
+			dst[i] = v + rad*symmetric(r)
+		}
+	default:
+		k.addDirected(dst, r, x)
+	}
+	toGridAll(dst, k.grid)
+}
+
+// addDirected is addNoise for 1 < p < Inf: radius Gamma(d) times a
+// direction g/||g||_p of the cone measure, the g_i independent with density
+// prop. to e^(-|g|^p). The direction has its own buffer, since dst may be x.
+func (k *KNorm) addDirected(dst []float64, r *rand.Rand, x []float64) {
+	buf := borrow(len(x))
+	defer giveBack(buf)
+	g := *buf
+	rad := k.scale * gamma(r, float64(len(x)))
+	if k.norm.P == 2 {
+		fillNormal(r, g) // e^(-g^2/2): the scale cancels
+		s := 0.0
+		for _, v := range g {
+			s += v * v
+		}
+		rad /= math.Sqrt(s)
+	} else {
+		rad /= fillPower(r, g, k.norm.P)
+	}
+	for i, v := range x {
+		dst[i] = v + rad*g[i]
+	}
+}
+
+// fillPower fills g with independent variates of density prop. to e^(-|g|^p)
+// and returns their p-norm. |g|^p has the law Gamma(1/p), that is Gamma(1+1/p)
+// times U^p, so |g| = Gamma(1+1/p)^(1/p) * U: no small shape and no underflow
+// at any p.
+func fillPower(r *rand.Rand, g []float64, p float64) float64 {
+	top := 0.0
+	for i := range g {
+		g[i] = math.Pow(gamma(r, 1+1/p), 1/p) * symmetric(r)
+		top = max(top, math.Abs(g[i]))
+	}
+	s := 0.0 // in [1, d]
+	for _, v := range g {
+		s += math.Pow(math.Abs(v)/top, p)
+	}
+	return top * math.Pow(s, 1/p)
+}
+
+// RadiusQuantile returns the radius, in the mechanism's norm, that the noise
+// does not exceed with probability q: the quantile of Gamma(Dim) divided by
+// alpha, before rounding to a grid. NaN where q is outside [0, 1].
+func (k *KNorm) RadiusQuantile(q float64) float64 {
+	return k.scale * gammaQuantile(float64(k.norm.Dim), q)
+}
+
+// RadiusProb returns the probability that the norm of the noise is at most
+// radius; the inverse of [KNorm.RadiusQuantile].
+func (k *KNorm) RadiusProb(radius float64) float64 {
+	return gammaProb(float64(k.norm.Dim), radius/k.scale)
+}
+
+// SecondMoment returns E Z_1^2, the mean square of the noise on one coordinate,
+// before rounding to a grid. It is
+//
+//	d(d+1)/alpha^2 * G(3/p) G(d/p) / (G(1/p) G((d+2)/p))
+//
+// with G the gamma function: E ||Z||^2 times the mean of |g|^2/||g||^2, which
+// is a moment of the Beta(1/p, (d-1)/p) law.
+func (k *KNorm) SecondMoment() float64 {
+	d, p := float64(k.norm.Dim), k.norm.P
+	// x G(x) = G(1+x) keeps the arguments away from the pole at 0; at p = Inf
+	// they are all 1.
+	lg := func(x float64) float64 { v, _ := math.Lgamma(1 + x); return v }
+	quotient := (d + 2) / (3 * d) * math.Exp(lg(3/p)+lg(d/p)-lg(1/p)-lg((d+2)/p))
+	return k.scale * k.scale * d * (d + 1) * quotient
+}
+
+// gammaQuantile is the quantile of the Gamma(a) law of scale 1.
+func gammaQuantile(a, q float64) float64 {
+	switch {
+	case !(q >= 0 && q <= 1):
+		return math.NaN()
+	case q == 0:
+		return 0
+	case q == 1:
+		return math.Inf(1)
+	}
+	return mathext.GammaIncRegInv(a, q)
+}
+
+// gammaProb is the distribution function of the Gamma(a) law of scale 1.
+func gammaProb(a, x float64) float64 {
+	switch {
+	case math.IsNaN(x):
+		return x
+	case x <= 0:
+		return 0
+	case math.IsInf(x, 1):
+		return 1
+	}
+	return mathext.GammaIncReg(a, x)
+}

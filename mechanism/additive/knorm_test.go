@@ -1,0 +1,262 @@
+package additive
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+const draws = 100_000 // a scale wrong by 1 percent fails the laws below
+
+func TestVariates_Law(t *testing.T) {
+	r := rng.Seeded(31)
+	normal := distuv.UnitNormal
+	uniformity(t, "uniform", sample(draws, func() float64 { return uniform(r) }))
+	uniformity(t, "symmetric", sample(draws, func() float64 { return (1 + symmetric(r)) / 2 }))
+	uniformity(t, "laplace", sample(draws, func() float64 {
+		z := laplace(r)
+		if z < 0 {
+			return math.Exp(z) / 2
+		}
+		return 1 - math.Exp(-z)/2
+	}))
+	uniformity(t, "normals first", sample(draws, func() float64 { x, _ := normals(r); return normal.CDF(x) }))
+	uniformity(t, "normals second", sample(draws, func() float64 { _, y := normals(r); return normal.CDF(y) }))
+	uniformity(t, "normals sum", sample(draws, func() float64 { x, y := normals(r); return normal.CDF((x + y) / math.Sqrt2) }))
+	for _, a := range []float64{1, 2, 8, 9, 1.001, 1 + 1.0/3, 1.5, 100.5} {
+		uniformity(t, fmt.Sprintf("gamma(%v)", a), sample(draws, func() float64 { return mathext.GammaIncReg(a, gamma(r, a)) }))
+	}
+}
+
+// MATH.md section 4, at alpha = 1.
+var secondMoments = []struct {
+	norm Norm
+	want float64
+}{
+	{Norm{1, 2}, 2}, {Norm{2, 2}, 3}, {Norm{inf, 2}, 4}, {Norm{3, 2}, 3.39628008},
+	{Norm{1, 5}, 2}, {Norm{2, 5}, 6}, {Norm{3, 5}, 8.49070021}, {Norm{inf, 5}, 14},
+	{Norm{1, 1}, 2}, {Norm{2, 1}, 2}, {Norm{7, 1}, 2}, {Norm{inf, 1}, 2},
+}
+
+func TestSecondMoment_KnownAnswers(t *testing.T) {
+	for _, c := range secondMoments {
+		if got := must(NewKNorm(c.norm, 1, nil)).SecondMoment(); !near(got, c.want, 1e-8) {
+			t.Errorf("%v: %.10g, want %.10g", c.norm, got, c.want)
+		}
+		if got := must(NewKNorm(c.norm, 10, nil)).SecondMoment(); !near(got, c.want/100, 1e-8) {
+			t.Errorf("%v at alpha = 10: %.10g, want %.10g", c.norm, got, c.want/100)
+		}
+	}
+	if got := must(NewKNorm(Norm{1e300, 5}, 1, nil)).SecondMoment(); !near(got, 14, 1e-12) {
+		t.Errorf("p = 1e300: %v", got)
+	}
+}
+
+// 6 standard errors, estimated from the draws: false-reject probability 2e-9 a
+// case.
+func TestKNorm_SecondMomentSimulated(t *testing.T) {
+	r := rng.Seeded(32)
+	for _, c := range append(secondMoments, struct {
+		norm Norm
+		want float64
+	}{Norm{1000, 3}, must(NewKNorm(Norm{1000, 3}, 1, nil)).SecondMoment()}) {
+		k := must(NewKNorm(c.norm, 1, nil))
+		x, y := make([]float64, c.norm.Dim), make([]float64, c.norm.Dim)
+		m2, m4 := 0.0, 0.0
+		for range draws {
+			k.addNoise(y, r, x)
+			for _, v := range y { // by symmetry every coordinate counts
+				m2 += v * v / float64(len(y))
+				m4 += v * v * v * v / float64(len(y))
+			}
+		}
+		m2, m4 = m2/draws, m4/draws
+		if d := math.Abs(m2 - c.want); d > 6*math.Sqrt((m4-m2*m2)/draws) {
+			t.Errorf("%v: E Z_1^2 = %v, want %v", c.norm, m2, c.want)
+		}
+	}
+}
+
+// The norm of the noise has the law Gamma(d)/alpha, and RadiusProb says so.
+func TestKNorm_RadiusLaw(t *testing.T) {
+	r := rng.Seeded(33)
+	for _, n := range []Norm{{1, 1}, {1, 3}, {2, 2}, {2, 7}, {2, 100}, {inf, 3}, {1.5, 4}, {3, 2}, {80, 6}} {
+		const alpha = 2.5
+		k := must(NewKNorm(n, alpha, nil))
+		x, y := make([]float64, n.Dim), make([]float64, n.Dim)
+		for i := range x {
+			x[i] = float64(i)
+		}
+		uniformity(t, fmt.Sprint(n), sample(20_000, func() float64 {
+			k.addNoise(y, r, x)
+			return mathext.GammaIncReg(float64(n.Dim), alpha*floats.Distance(x, y, n.P))
+		}))
+	}
+}
+
+// The one- and two-dimensional forms use the same noise at the same level.
+func TestLaplaceAndPlanar_Law(t *testing.T) {
+	r := rng.Seeded(40)
+	const alpha = 0.4
+	l, p := must(NewLaplace(alpha, nil)), must(NewPlanarLaplace(alpha, nil))
+	var side, radius, bearing []float64
+	for range 20_000 {
+		z := must(l.Release(r, 3)) - 3
+		f := math.Exp(-alpha*math.Abs(z)) / 2
+		if z > 0 {
+			f = 1 - f
+		}
+		side = append(side, f)
+		y := must(p.Release(r, [2]float64{5, -2}))
+		a, b := y[0]-5, y[1]+2
+		rad := alpha * math.Hypot(a, b)
+		radius = append(radius, 1-(1+rad)*math.Exp(-rad))
+		bearing = append(bearing, 0.5+math.Atan2(a, b)/(2*math.Pi))
+	}
+	uniformity(t, "Laplace", side)
+	uniformity(t, "planar radius", radius)
+	uniformity(t, "planar bearing", bearing)
+}
+
+// The direction has the cone measure: |U_1|^p is Beta(1/p, (d-1)/p), for p =
+// Inf max|U| = 1 and the others uniform; the sign is fair.
+func TestKNorm_DirectionLaw(t *testing.T) {
+	r := rng.Seeded(34)
+	for _, n := range []Norm{{1, 3}, {2, 2}, {2, 3}, {3, 2}, {1.25, 4}} {
+		k := must(NewKNorm(n, 1, nil))
+		x, y := make([]float64, n.Dim), make([]float64, n.Dim)
+		uniformity(t, fmt.Sprint(n), sample(40_000, func() float64 {
+			k.addNoise(y, r, x)
+			u := y[0] / floats.Norm(y, n.P)
+			f := mathext.RegIncBeta(1/n.P, float64(n.Dim-1)/n.P, min(1, math.Pow(math.Abs(u), n.P)))
+			if u < 0 {
+				return (1 - f) / 2
+			}
+			return (1 + f) / 2
+		}))
+	}
+	k := must(NewKNorm(Norm{inf, 3}, 1, nil))
+	x, y := make([]float64, 3), make([]float64, 3)
+	var other []float64
+	for range 40_000 {
+		k.addNoise(y, r, x)
+		top := floats.Norm(y, inf)
+		for _, v := range y {
+			if math.Abs(v) < top {
+				other = append(other, (1+v/top)/2)
+			}
+		}
+	}
+	if len(other) != 80_000 {
+		t.Errorf("%d coordinates below the maximum", len(other))
+	}
+	uniformity(t, "linf", other)
+}
+
+func TestKNorm_QuantilesInvert(t *testing.T) {
+	for _, d := range []int{1, 2, 3, 10, 100, 1000} {
+		k := must(NewKNorm(Norm{2, d}, 0.3, nil))
+		for _, q := range []float64{1e-12, 1e-6, 0.01, 0.3, 0.5, 0.9, 0.999, 1 - 1e-9} {
+			if got := k.RadiusProb(k.RadiusQuantile(q)); math.Abs(got-q) > 1e-9*min(q, 1-q)+1e-15 {
+				t.Errorf("d = %d: P{radius <= quantile(%v)} = %v", d, q, got)
+			}
+		}
+		if k.RadiusQuantile(0) != 0 || k.RadiusQuantile(1) != inf || !math.IsNaN(k.RadiusQuantile(-0.1)) || !math.IsNaN(k.RadiusQuantile(nan)) {
+			t.Errorf("d = %d: quantiles at the ends", d)
+		}
+		if k.RadiusProb(0) != 0 || k.RadiusProb(-1) != 0 || k.RadiusProb(inf) != 1 || !math.IsNaN(k.RadiusProb(nan)) {
+			t.Errorf("d = %d: probabilities at the ends", d)
+		}
+	}
+	l := must(NewLaplace(2, nil))
+	if got, want := l.RadiusQuantile(0.95), math.Log(20)/2; !near(got, want, 1e-12) {
+		t.Errorf("Laplace: %v, want %v", got, want)
+	}
+}
+
+func TestAlphaFor_MeetsTheRadius(t *testing.T) {
+	for _, n := range []Norm{{2, 2}, {1, 1}, {inf, 30}} {
+		alpha := must(n.AlphaFor(7, 0.95))
+		if got := must(NewKNorm(n, alpha, nil)).RadiusQuantile(0.95); !near(got, 7, 1e-12) {
+			t.Errorf("%v: within %v, want 7", n, got)
+		}
+	}
+	// 1 - (1+r)e^-r = 0.95 at r = 4.743864518...
+	if alpha := must(PlanarAlpha(1, 0.95)); !near(alpha, 4.7438645183905, 1e-10) {
+		t.Errorf("PlanarAlpha(1, 0.95) = %v", alpha)
+	}
+	p := must(NewPlanarLaplace(4.7438645183905, nil))
+	if got := p.RadiusProb(1); !near(got, 0.95, 1e-10) {
+		t.Errorf("RadiusProb(1) = %v", got)
+	}
+	if got := p.RadiusQuantile(0.95); !near(got, 1, 1e-10) {
+		t.Errorf("RadiusQuantile(0.95) = %v", got)
+	}
+}
+
+// dst may be x, and the same bits give the same output either way.
+func TestReleaseTo_Aliasing(t *testing.T) {
+	for _, n := range []Norm{{1, 3}, {2, 3}, {3, 3}, {inf, 3}} {
+		k := must(NewKNorm(n, 1, nil))
+		x := []float64{1, 2, 3}
+		want := must(k.Release(rng.Seeded(35), x))
+		if !slices.Equal(x, []float64{1, 2, 3}) {
+			t.Fatalf("%v: Release changed x", n)
+		}
+		if err := k.ReleaseTo(x, rng.Seeded(35), x); err != nil || !slices.Equal(x, want) {
+			t.Errorf("%v: in place %v, apart %v, error %v", n, x, want, err)
+		}
+	}
+}
+
+func TestReleaseTo_DoesNotAllocate(t *testing.T) {
+	r := rng.Seeded(36)
+	x := make([]float64, 20)
+	for _, p := range []float64{1, 2, 3, inf} {
+		k := must(NewKNorm(Norm{p, 20}, 1, nil))
+		if n := testing.AllocsPerRun(100, func() { _ = k.ReleaseTo(x, r, x) }); n >= 1 {
+			t.Errorf("p = %v: %v allocations", p, n)
+		}
+	}
+	g := must(NewGaussian(20, GaussianTarget{1, 1e-6, 1}, nil))
+	if n := testing.AllocsPerRun(100, func() { _ = g.ReleaseTo(x, r, x) }); n >= 1 {
+		t.Errorf("Gaussian: %v allocations", n)
+	}
+}
+
+func BenchmarkKNorm(b *testing.B) {
+	r := rng.Seeded(37)
+	for _, n := range []Norm{{1, 1}, {1, 10}, {2, 2}, {2, 10}, {2, 100}, {inf, 10}, {3, 10}} {
+		b.Run(fmt.Sprintf("p=%v,d=%d", n.P, n.Dim), func(b *testing.B) {
+			k := must(NewKNorm(n, 1, nil))
+			x, y := make([]float64, n.Dim), make([]float64, n.Dim)
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = k.ReleaseTo(y, r, x)
+			}
+		})
+	}
+}
+
+func BenchmarkLaplace(b *testing.B) {
+	r, l := rng.Seeded(38), must(NewLaplace(1, nil))
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = l.Release(r, 1)
+	}
+}
+
+func BenchmarkPlanarLaplace(b *testing.B) {
+	r, p := rng.Seeded(39), must(NewPlanarLaplace(1, nil))
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = p.Release(r, [2]float64{})
+	}
+}

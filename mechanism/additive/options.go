@@ -1,0 +1,121 @@
+package additive
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Options of the continuous mechanisms on R^d. nil and the zero value are the
+// defaults.
+type Options struct {
+	// Unit names the unit of the coordinates, as in "km".
+	Unit metric.Unit
+	// Grid, where it is not 0, rounds every output coordinate to the nearest
+	// multiple of it. It must be a power of two, such as 0.125. See the package
+	// comment for what that does and does not repair.
+	Grid float64
+}
+
+// DiscreteOptions are the options of the mechanisms with integer outputs. nil
+// and the zero value are the defaults.
+type DiscreteOptions struct {
+	Unit metric.Unit // the unit of the metric, as in "records"
+}
+
+func (o *Options) orDefault() Options {
+	if o == nil {
+		return Options{}
+	}
+	return *o
+}
+
+func (o *DiscreteOptions) orDefault() DiscreteOptions {
+	if o == nil {
+		return DiscreteOptions{}
+	}
+	return *o
+}
+
+// Levels, diameters and radii lie in [1e-100, 1e100]: then no product or
+// quotient of two of them, times any noise that is ever drawn, overflows or
+// loses digits to underflow.
+const (
+	minScale = 1e-100
+	maxScale = 1e100
+)
+
+func checkScale(op, arg string, v float64) error {
+	if v >= minScale && v <= maxScale {
+		return nil
+	}
+	return &fault.ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: "a number in [1e-100, 1e100]"}
+}
+
+func checkProb(op, arg string, v float64) error {
+	if v > 0 && v < 1 {
+		return nil
+	}
+	return &fault.ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: "a number in (0, 1)"}
+}
+
+// checkGrid accepts 0 and the powers of two in [2^-300, 2^300].
+func checkGrid(op string, g float64) error {
+	if frac, exp := math.Frexp(g); g == 0 || frac == 0.5 && exp > -300 && exp <= 301 {
+		return nil
+	}
+	return &fault.ValueError{Op: op, Arg: "Grid", Index: -1, Value: g, Want: "0 or a power of two in [2^-300, 2^300]"}
+}
+
+// toGrid rounds v to the nearest multiple of g, ties to even; g = 0 leaves it.
+// Scaling by a power of two is exact, so the only rounding is the wanted one.
+// From 2^52 g on every float64 is a multiple, and v/g might overflow.
+func toGrid(v, g float64) float64 {
+	if g == 0 || math.Abs(v) >= 0x1p52*g {
+		return v
+	}
+	return math.RoundToEven(v/g) * g
+}
+
+func toGridAll(v []float64, g float64) {
+	if g == 0 {
+		return
+	}
+	for i := range v {
+		v[i] = toGrid(v[i], g)
+	}
+}
+
+// checkDim accepts the dimensions for which a vector fits memory.
+func checkDim(op string, d int) error {
+	if d <= 0 {
+		return &fault.ValueError{Op: op, Arg: "Dim", Index: -1, Value: float64(d), Want: "an integer >= 1"}
+	}
+	return fault.Memory(op, float64(d), 8)
+}
+
+// checkVector checks an input of Release.
+func checkVector(op string, x []float64, d int) error {
+	if len(x) != d {
+		return &fault.SizeError{Op: op, Arg: "x", Got: len(x), Want: fmt.Sprint(d)}
+	}
+	return fault.AllFinite(op, "x", x)
+}
+
+func checkDst(op string, dst []float64, d int) error {
+	if len(dst) != d {
+		return &fault.SizeError{Op: op, Arg: "dst", Got: len(dst), Want: fmt.Sprint(d)}
+	}
+	return nil
+}
+
+// pure is the guarantee of a mechanism without delta, its alpha checked.
+func pure(op string, alpha float64, unit metric.Unit) (mechanism.Guarantee, error) {
+	if err := checkScale(op, "alpha", alpha); err != nil {
+		return mechanism.Guarantee{}, err
+	}
+	return mechanism.NewGuarantee(alpha, 0, unit)
+}

@@ -1,0 +1,62 @@
+package additive
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism"
+)
+
+// plane is the norm of the planar mechanism.
+var plane = Norm{P: 2, Dim: 2}
+
+// PlanarLaplace is the geo-indistinguishable mechanism of the plane (Andrés,
+// Bordenabe, Chatzikokolakis, Palamidessi 2013): noise of density alpha^2/(2
+// pi) e^(-alpha r) at distance r, so a uniform bearing and a radius with law
+// Gamma(2) and mean 2/alpha. It is alpha-private per unit of the Euclidean
+// distance. It is [KNorm] with P = 2 and Dim = 2, for points that are arrays.
+//
+// Coordinates are those of a flat map, both in one unit of length. Degrees of
+// latitude and longitude are not: use [Sphere].
+//
+// The claim is about real arithmetic: see the package comment. A PlanarLaplace
+// is immutable and safe for concurrent use.
+type PlanarLaplace struct{ k *KNorm }
+
+// NewPlanarLaplace returns the mechanism of level alpha, a number in [1e-100,
+// 1e100]. [PlanarAlpha] finds alpha from a wanted accuracy.
+func NewPlanarLaplace(alpha float64, o *Options) (*PlanarLaplace, error) {
+	k, err := NewKNorm(plane, alpha, o)
+	if err != nil {
+		return nil, fmt.Errorf("additive: NewPlanarLaplace: %w", err)
+	}
+	return &PlanarLaplace{k}, nil
+}
+
+// PlanarAlpha returns the level at which the noise of [PlanarLaplace] stays
+// within the given radius with the given probability, as in "within 1 km with
+// probability 0.95" (4.74 per km). See [Norm.AlphaFor].
+func PlanarAlpha(radius, prob float64) (float64, error) { return plane.AlphaFor(radius, prob) }
+
+// Guarantee is alpha per unit of the Euclidean distance, delta 0.
+func (p *PlanarLaplace) Guarantee() mechanism.Guarantee { return p.k.g }
+
+// Release returns x plus noise; both coordinates must be finite.
+func (p *PlanarLaplace) Release(r *rand.Rand, x [2]float64) ([2]float64, error) {
+	if err := checkVector("additive: PlanarLaplace.Release", x[:], 2); err != nil {
+		return [2]float64{}, err
+	}
+	r, done := rng.Get(r)
+	defer done()
+	p.k.addNoise(x[:], r, x[:])
+	return x, nil
+}
+
+// RadiusQuantile returns the distance that the noise does not exceed with
+// probability q, before rounding to a grid. NaN where q is outside [0, 1].
+func (p *PlanarLaplace) RadiusQuantile(q float64) float64 { return p.k.RadiusQuantile(q) }
+
+// RadiusProb returns the probability that the output lies within radius of the
+// input: 1 - (1 + alpha*radius) e^(-alpha*radius).
+func (p *PlanarLaplace) RadiusProb(radius float64) float64 { return p.k.RadiusProb(radius) }

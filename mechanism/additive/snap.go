@@ -1,0 +1,86 @@
+package additive
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Snap replaces every output of m by the index of the nearest of the given
+// points, in their own metric; ties go to the lowest index. The points must be
+// public. It is post-processing, so m's guarantee stands. An output that the
+// points' space refuses, as one of the wrong length, is an error.
+//
+// O(n log n) once. A release searches as [metric.Locator] does, and is safe
+// for concurrent use if m's is.
+func Snap[X, P any](m mechanism.Mechanism[X, P], pts *metric.Points[P]) mechanism.Mechanism[X, int] {
+	near := metric.NewLocator(pts)
+	check, _ := pts.Space().(metric.Checker[P])
+	return mechanism.Then(m, func(y P) (int, error) {
+		if check != nil {
+			if err := check.Check(pts.At(0), y); err != nil {
+				return 0, fmt.Errorf("additive: Snap: %w", err)
+			}
+		}
+		i, _ := near.Nearest(y)
+		return i, nil
+	})
+}
+
+// Madlib replaces a word by a word of near meaning: it adds noise with density
+// prop. to e^(-alpha*||z||_2) to the word's vector and returns the word whose
+// vector is nearest (Feyisetan, Balle, Drake, Diethe 2020). Words are the
+// indices of their vectors. It is alpha-private per unit of the Euclidean
+// distance between the vectors of two words; a text of n words released word by
+// word composes n times.
+//
+// In d dimensions the noise has norm about d/alpha, so in 100 dimensions words
+// change often unless alpha is well above 100 divided by the distance of near
+// words.
+//
+// The claim is about real arithmetic: see the package comment. A Madlib is
+// immutable and safe for concurrent use.
+type Madlib struct {
+	k     *KNorm
+	words *metric.Points[[]float64]
+	near  *metric.Locator[[]float64]
+}
+
+// NewMadlib returns the mechanism of level alpha, a number in [1e-100, 1e100],
+// on the words 0, ..., len(vectors)-1. The vectors must have one length, finite
+// entries, and not be modified afterwards.
+func NewMadlib(vectors [][]float64, alpha float64, o *DiscreteOptions) (*Madlib, error) {
+	const op = "additive: NewMadlib"
+	words, err := metric.NewPoints(vectors, metric.Euclidean{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	k, err := NewKNorm(Norm{P: 2, Dim: len(vectors[0])}, alpha, &Options{Unit: o.orDefault().Unit})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return &Madlib{k, words, metric.NewLocator(words)}, nil
+}
+
+// Guarantee is alpha per unit of the Euclidean distance of vectors, delta 0.
+func (m *Madlib) Guarantee() mechanism.Guarantee { return m.k.g }
+
+// Release returns the index of a word. The error reports an x outside [0, n).
+// In d dimensions and on n words, O(d) for the noise and a nearest-point search,
+// O(n*d) where d > 20.
+func (m *Madlib) Release(r *rand.Rand, x int) (int, error) {
+	if err := fault.Index("additive: Madlib.Release", "x", x, m.words.Len()); err != nil {
+		return 0, err
+	}
+	v := m.words.At(x)
+	buf := borrow(len(v))
+	defer giveBack(buf)
+	if err := m.k.ReleaseTo(*buf, r, v); err != nil {
+		return 0, err
+	}
+	i, _ := m.near.Nearest(*buf)
+	return i, nil
+}

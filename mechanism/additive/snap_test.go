@@ -1,0 +1,130 @@
+package additive
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// gaussianCloud returns n points of R^d.
+func gaussianCloud(seed uint64, n, d int) [][]float64 {
+	r := rng.Seeded(seed)
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = make([]float64, d)
+		fillNormal(r, pts[i])
+	}
+	return pts
+}
+
+// Snap is the nearest point to what m releases from the same bits.
+func TestSnap_IsNearest(t *testing.T) {
+	pts := must(metric.NewPoints(gaussianCloud(71, 200, 3), metric.Euclidean{}))
+	m := must(NewKNorm(Norm{P: 2, Dim: 3}, 3, &Options{Unit: "m"}))
+	s := Snap(m, pts)
+	if s.Guarantee() != m.Guarantee() {
+		t.Errorf("guarantee %v, want %v", s.Guarantee(), m.Guarantee())
+	}
+	a, b := rng.Seeded(72), rng.Seeded(72)
+	for i := range 300 {
+		x := pts.At(i % 200)
+		y := must(m.Release(a, x))
+		got := must(s.Release(b, x))
+		best := 0
+		for j := range pts.Len() {
+			if (metric.Euclidean{}).Distance(y, pts.At(j)) < (metric.Euclidean{}).Distance(y, pts.At(best)) {
+				best = j
+			}
+		}
+		if got != best {
+			t.Fatalf("release %d: snapped to %d, nearest %d", i, got, best)
+		}
+	}
+}
+
+func TestSnap_Sphere(t *testing.T) {
+	pts := must(metric.NewPoints([]metric.LatLon{{Lat: 0, Lon: 0}, {Lat: 0, Lon: 179}, {Lat: 90, Lon: 0}}, metric.GreatCircle{}))
+	s := Snap(must(NewSphere(10, nil)), pts)
+	for _, c := range []struct {
+		x    metric.LatLon
+		want int
+	}{{metric.LatLon{Lat: 10, Lon: -5}, 0}, {metric.LatLon{Lat: 1, Lon: -179}, 1}, {metric.LatLon{Lat: 80, Lon: 90}, 2}} {
+		if got := must(s.Release(rng.Seeded(73), c.x)); got != c.want { // noise of 0.2 km
+			t.Errorf("%v goes to %d, want %d", c.x, got, c.want)
+		}
+	}
+}
+
+func TestSnap_RefusesWhatTheSpaceRefuses(t *testing.T) {
+	pts := must(metric.NewPoints(gaussianCloud(74, 5, 3), metric.Euclidean{}))
+	s := Snap(must(NewKNorm(Norm{P: 2, Dim: 2}, 1, nil)), pts)
+	var size *metric.SizeError
+	if _, err := s.Release(nil, []float64{1, 2}); !errors.As(err, &size) {
+		t.Errorf("two coordinates snapped to points of three: %v", err)
+	}
+}
+
+// Two words at distance 1: the noise is a symmetric law on the line through
+// them, whose density in one dimension is Laplace, so a word is kept with
+// probability 1 - e^(-alpha/2)/2. Chi-square at 1e-6.
+func TestMadlib_LawOfTwoWords(t *testing.T) {
+	r := rng.Seeded(75)
+	const alpha = 1.3
+	m := must(NewMadlib([][]float64{{0}, {1}}, alpha, nil))
+	flip := math.Exp(-alpha/2) / 2
+	for x, p := range [][]float64{{1 - flip, flip}, {flip, 1 - flip}} {
+		count := make([]int, 2)
+		for range 200_000 {
+			count[must(m.Release(r, x))]++
+		}
+		testkit.ChiSquare(t, count, p, 1e-6)
+	}
+}
+
+func TestMadlib_EqualsSnapOfKNorm(t *testing.T) {
+	vectors := gaussianCloud(76, 300, 30)
+	m := must(NewMadlib(vectors, 3, nil))
+	s := Snap(must(NewKNorm(Norm{P: 2, Dim: 30}, 3, nil)), must(metric.NewPoints(vectors, metric.Euclidean{})))
+	a, b := rng.Seeded(77), rng.Seeded(77)
+	moved := 0
+	for x := range vectors {
+		i, j := must(m.Release(a, x)), must(s.Release(b, vectors[x]))
+		if i != j {
+			t.Fatalf("word %d: Madlib %d, Snap %d", x, i, j)
+		}
+		if i != x {
+			moved++
+		}
+	}
+	if moved < 30 || moved > 299 {
+		t.Errorf("%d of 300 words changed: the test shows nothing", moved)
+	}
+}
+
+func BenchmarkMadlib(b *testing.B) {
+	b.Run("n=5000,d=100", func(b *testing.B) {
+		r := rng.Seeded(78)
+		m := must(NewMadlib(gaussianCloud(79, 5000, 100), 100, nil))
+		b.ReportAllocs()
+		for b.Loop() {
+			_, _ = m.Release(r, 17)
+		}
+	})
+}
+
+func BenchmarkSnap(b *testing.B) {
+	b.Run("n=20000,d=2", func(b *testing.B) {
+		r := rng.Seeded(80)
+		pts := must(metric.NewPoints(gaussianCloud(81, 20000, 2), metric.Euclidean{}))
+		s := Snap(must(NewKNorm(Norm{P: 2, Dim: 2}, 10, nil)), pts)
+		x := pts.At(0)
+		b.ReportAllocs()
+		for b.Loop() {
+			_, _ = s.Release(r, x)
+		}
+	})
+}

@@ -1,0 +1,233 @@
+package additive
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
+)
+
+var arcLevels = []float64{1e-6, 1e-3, 0.1, 0.3, 0.5, 1, 2, 3, 10, 100, 1e4, 1e6, 1e9, 1e12}
+
+// massBetween integrates the density by quadrature, to about 1e-13.
+func (l arcLaw) massBetween(from, to float64) float64 {
+	sum := 0.0
+	const pieces = 40
+	for i := range pieces {
+		a, b := from+(to-from)*float64(i)/pieces, from+(to-from)*float64(i+1)/pieces
+		sum += quad.Fixed(l.density, a, b, 16, quad.Legendre{}, 0)
+	}
+	return sum
+}
+
+func TestArcLaw_HeadAndTailAgainstQuadrature(t *testing.T) {
+	for _, a := range arcLevels {
+		l := arcLaw{a}
+		for _, f := range []float64{1e-9, 1e-4, 0.01, 0.2, 0.5, 1, 1.5, 3, 10, 40} {
+			theta := f * min(1, 1/a)
+			if theta > math.Pi {
+				continue
+			}
+			if got, want := l.head(theta), l.massBetween(0, theta); !near(got, want, 1e-11) {
+				t.Errorf("a = %v: head(%v) = %v, want %v", a, theta, got, want)
+			}
+			end := min(math.Pi, theta+60/a)
+			if got, want := l.tail(theta), l.massBetween(theta, end); !near(got, want, 1e-11) {
+				t.Errorf("a = %v: tail(%v) = %v, want %v", a, theta, got, want)
+			}
+			if s := l.head(theta) + l.tail(theta); !near(s, 1, 1e-14) {
+				t.Errorf("a = %v: head + tail = %v at %v", a, s, theta)
+			}
+			// Near the antipode, at levels where it is ever reached.
+			if x := f * 0.1; a <= 10 && x < math.Pi {
+				if got, want := l.tail(math.Pi-x), l.massBetween(math.Pi-x, math.Pi); !near(got, want, 1e-6) && math.Abs(got-want) > 1e-16*x {
+					t.Errorf("a = %v: tail(pi-%v) = %v, want %v", a, x, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestArcLaw_AngleInverts(t *testing.T) {
+	for _, a := range arcLevels {
+		l := arcLaw{a}
+		for _, p := range []float64{0x1p-65, 1e-15, 1e-9, 1e-4, 0.01, 0.1, 0.3, 0.49999, 0.5} {
+			if got := l.head(l.angle(p, false)); !near(got, p, 1e-12) {
+				t.Errorf("a = %v: head(angle(%v)) = %v", a, p, got)
+			}
+			theta := l.angle(p, true)
+			// Near pi a float64 theta leaves pi - theta an absolute error of 2^-52.
+			tol := 1e-12 + 0x1p-49*(1/(math.Pi-theta)+a)
+			if got := l.tail(theta); !near(got, p, tol) {
+				t.Errorf("a = %v: tail(angle(%v)) = %v", a, p, got)
+			}
+		}
+		// Both forms meet in the middle, and quantiles increase.
+		if u, v := l.angle(0.5, false), l.angle(0.5, true); !near(u, v, 1e-13) {
+			t.Errorf("a = %v: medians %v and %v", a, u, v)
+		}
+		last := 0.0
+		for i := 1; i <= 200; i++ {
+			q := float64(i) / 401
+			theta := l.angle(q, false)
+			if theta <= last {
+				t.Errorf("a = %v: quantile %v at %v after %v", a, theta, q, last)
+			}
+			last = theta
+		}
+	}
+	// Uniform on the sphere in the limit, and the plane at the other end.
+	if got := (arcLaw{1e-9}).angle(0.25, false); !near(got, math.Pi/3, 1e-8) {
+		t.Errorf("uniform: %v", got)
+	}
+	plane := must(NewPlanarLaplace(1, nil))
+	if got := (arcLaw{1e9}).angle(0.25, false) * 1e9; !near(got, plane.RadiusQuantile(0.25), 1e-12) {
+		t.Errorf("plane: %v, want %v", got, plane.RadiusQuantile(0.25))
+	}
+}
+
+func TestSphere_Quantiles(t *testing.T) {
+	s := must(NewSphere(0.01, nil)) // per km
+	for _, q := range []float64{1e-6, 0.1, 0.5, 0.9, 0.999999} {
+		if got := s.RadiusProb(s.RadiusQuantile(q)); !near(got, q, 1e-12) {
+			t.Errorf("P{radius <= quantile(%v)} = %v", q, got)
+		}
+	}
+	half := math.Pi * metric.EarthRadiusKm
+	if s.RadiusQuantile(0) != 0 || s.RadiusQuantile(1) != half || !math.IsNaN(s.RadiusQuantile(1.1)) || !math.IsNaN(s.RadiusQuantile(nan)) {
+		t.Error("quantiles at the ends")
+	}
+	if s.RadiusProb(0) != 0 || s.RadiusProb(-1) != 0 || s.RadiusProb(inf) != 1 || s.RadiusProb(half) != 1 || !math.IsNaN(s.RadiusProb(nan)) {
+		t.Error("probabilities at the ends")
+	}
+}
+
+var places = map[string]metric.LatLon{
+	"equator":    {Lat: 0, Lon: 20},
+	"mid":        {Lat: 48.2, Lon: 16.4},
+	"near pole":  {Lat: 89.9, Lon: -70},
+	"north pole": {Lat: 90, Lon: 33},
+	"south pole": {Lat: -90, Lon: 0},
+	"date line":  {Lat: 10, Lon: 180},
+	"turned":     {Lat: -5, Lon: 540.5},
+}
+
+// bearingTo is the initial bearing of the great circle from x to y.
+func bearingTo(x, y metric.LatLon) float64 {
+	const degree = math.Pi / 180
+	sin1, cos1 := math.Sincos(x.Lat * degree)
+	sin2, cos2 := math.Sincos(y.Lat * degree)
+	sinL, cosL := math.Sincos((y.Lon - x.Lon) * degree)
+	return math.Atan2(sinL*cos2, cos1*sin2-sin1*cos2*cosL)
+}
+
+func TestDestination_DistanceAndBearing(t *testing.T) {
+	r := rng.Seeded(51)
+	unitSphere := metric.GreatCircle{Radius: 1}
+	for name, x := range places {
+		for range 2000 {
+			b, a := math.Pi*symmetric(r), math.Pi*math.Pow(10, -8*r.Float64())
+			y := destination(x, b, a)
+			if err := unitSphere.Check(x, y); err != nil || math.Abs(y.Lon) > 180 {
+				t.Fatalf("%s: %v, %v", name, y, err)
+			}
+			if d := unitSphere.Distance(x, y); math.Abs(d-a) > 1e-15*4 {
+				t.Fatalf("%s: angle %v arrives at distance %v", name, a, d)
+			}
+			if a > 1e-4 && a < 3 {
+				if d := math.Remainder(bearingTo(x, y)-b, 2*math.Pi); math.Abs(d) > 1e-10 {
+					t.Fatalf("%s: bearing %v becomes %v", name, b, b+d)
+				}
+			}
+		}
+	}
+	if y := destination(metric.LatLon{Lat: 90}, 1, 0); y.Lat != 90 {
+		t.Errorf("the pole moves to %v", y)
+	}
+	if y := destination(metric.LatLon{Lat: 0, Lon: 0}, 0, math.Pi/2); y.Lat > 90 || y.Lat < 90-1e-13 {
+		t.Errorf("a quarter turn north ends at %v", y)
+	}
+}
+
+// The distance travelled has the stated law and the bearing is uniform,
+// everywhere: false-reject probability 1e-7 for each of the two.
+func TestSphere_Law(t *testing.T) {
+	r := rng.Seeded(52)
+	for _, alpha := range []float64{1e-5, 1e-3, 0.5} { // alpha*R = .06, 6, 3200
+		s := must(NewSphere(alpha, nil))
+		for name, x := range places {
+			const n = 20_000
+			dist, bearing := make([]float64, n), make([]float64, n)
+			for i := range n {
+				y := must(s.Release(r, x))
+				d := metric.GreatCircle{}.Distance(x, y)
+				// By the survival function of the law, written out.
+				a, th := alpha*metric.EarthRadiusKm, d/metric.EarthRadiusKm
+				dist[i] = (1 - math.Exp(-a*th)*(math.Cos(th)+a*math.Sin(th))) / (1 + math.Exp(-a*math.Pi))
+				bearing[i] = 0.5 + bearingTo(x, y)/(2*math.Pi)
+			}
+			uniformity(t, fmt.Sprintf("alpha %v, %s: distance", alpha, name), dist)
+			uniformity(t, fmt.Sprintf("alpha %v, %s: bearing", alpha, name), bearing)
+		}
+	}
+}
+
+// Distance and bearing are independent: chi-square over a 4 x 8 table.
+func TestSphere_DistanceAndBearingIndependent(t *testing.T) {
+	r := rng.Seeded(53)
+	s := must(NewSphere(1e-3, nil))
+	x := metric.LatLon{Lat: 70, Lon: -179.9}
+	count, p := make([]int, 32), make([]float64, 32)
+	for i := range p {
+		p[i] = 1.0 / 32
+	}
+	for range 200_000 {
+		y := must(s.Release(r, x))
+		i := min(3, int(4*s.RadiusProb(metric.GreatCircle{}.Distance(x, y))))
+		j := min(7, int(8*(0.5+bearingTo(x, y)/(2*math.Pi))))
+		count[8*i+j]++
+	}
+	testkit.ChiSquare(t, count, p, 1e-6)
+}
+
+// The normaliser, the integral of e^(-alpha d(x,y)) over the sphere, is the
+// same for every x: 2 pi R^2 (1+e^(-a pi))/(1+a^2), a = alpha R. So the
+// log-ratio of the densities at y is alpha(d(x',y) - d(x,y)), up to alpha
+// d(x,x') and not 2 alpha d(x,x').
+func TestSphere_NormaliserIsConstant(t *testing.T) {
+	const a, n = 2.0, 400
+	want := 2 * math.Pi * (1 + math.Exp(-a*math.Pi)) / (1 + a*a)
+	sphere := metric.GreatCircle{Radius: 1}
+	for name, x := range places {
+		sum := 0.0
+		for i := range n {
+			z := -1 + (2*float64(i)+1)/n // equal areas
+			lat := math.Asin(z) * 180 / math.Pi
+			for j := range 2 * n {
+				y := metric.LatLon{Lat: lat, Lon: (float64(j) + 0.5) * 180 / n}
+				sum += math.Exp(-a * sphere.Distance(x, y))
+			}
+		}
+		sum *= 4 * math.Pi / (2 * n * n)
+		if !near(sum, want, 1e-3) {
+			t.Errorf("%s: %v, want %v", name, sum, want)
+		}
+	}
+}
+
+func BenchmarkSphere(b *testing.B) {
+	for _, alpha := range []float64{1e-5, 1e-3, 1} {
+		b.Run(fmt.Sprintf("alpha=%g", alpha), func(b *testing.B) {
+			r, s := rng.Seeded(54), must(NewSphere(alpha, nil))
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = s.Release(r, metric.LatLon{Lat: 48, Lon: 16})
+			}
+		})
+	}
+}
