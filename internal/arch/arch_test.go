@@ -1,0 +1,222 @@
+// Package arch keeps the house in order: it holds no code, only the test that
+// the packages lie where ARCHITECTURE.md puts them and import downward only.
+package arch
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/metricdp/metricdp"
+
+// rooms lists every public package and what it may use of ours, directly or
+// through others, besides internal/. A new package or arrow is a decision
+// about the architecture first and a line here second.
+var rooms = map[string][]string{
+	"metric":                {},
+	"entropy":               {"metric"},
+	"walk":                  {},
+	"tsp":                   {"metric"},
+	"wasserstein":           {"metric"},
+	"mechanism":             {"metric"},
+	"mechanism/exponential": {"metric", "entropy", "mechanism"},
+	"mechanism/additive":    {"metric", "mechanism"},
+	"mechanism/measure":     {"metric", "walk", "tsp", "wasserstein", "mechanism"},
+	"mechanism/emd":         {"metric", "wasserstein", "mechanism"},
+	"lp":                    {"metric", "mechanism"},
+}
+
+// folders are all that may lie at the top, besides hidden ones and out, which
+// git ignores.
+var folders = []string{"metric", "entropy", "walk", "tsp", "wasserstein", "mechanism", "lp", "internal", "examples", "out"}
+
+// pkg is the part of `go list -json` that the rules read.
+type pkg struct {
+	ImportPath                         string
+	Standard                           bool
+	Imports, TestImports, XTestImports []string
+	Deps                               []string
+	Error                              *struct{ Err string }
+}
+
+// room is the path of the package inside the module, and whether it is ours.
+func room(path string) (string, bool) {
+	rel, ok := strings.CutPrefix(path, module+"/")
+	return rel, ok
+}
+
+func within(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, folder+"/")
+}
+
+// violations returns one line for every rule that p breaks.
+func violations(p pkg, standard map[string]bool) []string {
+	var bad []string
+	say := func(words ...string) { bad = append(bad, p.ImportPath+" "+strings.Join(words, " ")) }
+	name, _ := room(p.ImportPath)
+	example := within(name, "examples") || name == "internal/demo" // the examples' kit
+	allowed, public := rooms[name]
+	if !public && !within(name, "internal") && !within(name, "examples") {
+		say("has no room in ARCHITECTURE.md")
+	}
+	for _, d := range p.Deps {
+		if public {
+			if r, ours := room(d); ours && !within(r, "internal") && !slices.Contains(allowed, r) {
+				say("may not depend on", r)
+			}
+			if d == "testing" {
+				say("depends on testing: a test kit is in the library")
+			}
+		}
+		if !example && within(d, "gonum.org/v1/plot") {
+			say("depends on", d, "which is for the examples' pictures")
+		}
+	}
+	for _, d := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+		_, ours := room(d)
+		switch {
+		case ours, standard[d], d == "C", within(d, "gonum.org/v1/gonum"), d == "golang.org/x/exp/constraints":
+		case example && within(d, "gonum.org/v1/plot"):
+		default:
+			say("imports", d, "which is not among the module's dependencies")
+		}
+	}
+	for _, d := range p.Imports { // tests may compare with them
+		if name == "internal/testkit" {
+			break
+		}
+		if d == "math/rand" || d == "gonum.org/v1/gonum/stat/distuv" {
+			say("draws from", d, "and not from internal/rng")
+		}
+	}
+	return bad
+}
+
+// TestImports_PointDownward reads the imports of every package of the module
+// off the go command.
+func TestImports_PointDownward(t *testing.T) {
+	root := filepath.Join("..", "..")
+	touch(t, root)
+	cmd := exec.Command("go", "list", "-e", "-deps", "-json=ImportPath,Standard,Imports,TestImports,XTestImports,Deps,Error", "./...")
+	cmd.Dir = root
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	var ours []pkg
+	standard := map[string]bool{}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		standard[p.ImportPath] = p.Standard
+		if _, ok := room(p.ImportPath); ok {
+			ours = append(ours, p)
+		}
+	}
+	// What only tests import is not in -deps; the standard library's paths
+	// have no dot in their first element.
+	for _, p := range ours {
+		for _, d := range slices.Concat(p.TestImports, p.XTestImports) {
+			if first, _, _ := strings.Cut(d, "/"); !strings.Contains(first, ".") {
+				standard[d] = true
+			}
+		}
+	}
+	if len(ours) < 5 {
+		t.Fatalf("go list found %d packages of %s", len(ours), module)
+	}
+	for _, p := range ours {
+		if p.Error != nil {
+			t.Errorf("%s: %s", p.ImportPath, p.Error.Err)
+		}
+		for _, v := range violations(p, standard) {
+			t.Error(v)
+		}
+	}
+}
+
+// TestFolders_AreTheFixedOnes: nothing else, and no Go file, at the top.
+func TestFolders_AreTheFixedOnes(t *testing.T) {
+	entries, err := os.ReadDir(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case strings.HasPrefix(name, "."):
+		case e.IsDir() && !slices.Contains(folders, name):
+			t.Errorf("folder %s/ has no room in ARCHITECTURE.md", name)
+		case !e.IsDir() && filepath.Ext(name) == ".go":
+			t.Errorf("Go file %s at the top", name)
+		}
+	}
+}
+
+// TestViolations_AreSeen tests the test: each rule, broken once.
+func TestViolations_AreSeen(t *testing.T) {
+	std := map[string]bool{"fmt": true, "testing": true, "math/rand": true}
+	for _, c := range []struct {
+		name string
+		p    pkg
+		want string // "" for none
+	}{
+		{"metric", pkg{Deps: []string{"fmt", module + "/internal/fault"}, Imports: []string{"fmt", module + "/internal/fault"}}, ""},
+		{"mechanism/exponential", pkg{Deps: []string{module + "/entropy", module + "/mechanism"}}, ""},
+		{"examples/location", pkg{Imports: []string{"gonum.org/v1/plot"}, Deps: []string{module + "/lp", "gonum.org/v1/plot"}}, ""},
+		{"walk", pkg{TestImports: []string{"gonum.org/v1/gonum/stat/distuv"}}, ""},
+		{"internal/testkit", pkg{Imports: []string{"gonum.org/v1/gonum/stat/distuv"}}, ""},
+		{"mechanism", pkg{Deps: []string{module + "/mechanism/additive"}}, "may not depend on mechanism/additive"},
+		{"metric", pkg{Deps: []string{module + "/mechanism"}}, "may not depend on mechanism"},
+		{"walk", pkg{Deps: []string{module + "/metric"}}, "may not depend on metric"},
+		{"metric", pkg{Deps: []string{"testing"}}, "depends on testing"},
+		{"util", pkg{}, "has no room"},
+		{"mechanism/laplace", pkg{}, "has no room"},
+		{"lp", pkg{Deps: []string{"gonum.org/v1/plot/vg"}}, "for the examples' pictures"},
+		{"internal/rng", pkg{Deps: []string{"gonum.org/v1/plot"}}, "for the examples' pictures"},
+		{"lp", pkg{XTestImports: []string{"github.com/stretchr/testify"}}, "not among the module's dependencies"},
+		{"tsp", pkg{Imports: []string{"golang.org/x/exp/slices"}}, "not among the module's dependencies"},
+		{"tsp", pkg{Imports: []string{"gonum.org/v1/gonumx"}}, "not among the module's dependencies"},
+		{"internal/rng", pkg{Imports: []string{"math/rand"}}, "not from internal/rng"},
+	} {
+		c.p.ImportPath = module + "/" + c.name
+		got := violations(c.p, std)
+		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)) {
+			t.Errorf("%s %+v: %q, want %q", c.name, c.p, got, c.want)
+		}
+	}
+}
+
+// touch looks at every Go file below root. The go command reuses a test's last
+// result while the files that the test itself looked at are unchanged, and it
+// cannot see what its child process reads.
+func touch(t *testing.T, root string) {
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != root && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
+		if filepath.Ext(path) == ".go" {
+			_, err = os.Stat(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

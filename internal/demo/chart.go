@@ -1,0 +1,212 @@
+package demo
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Chart is a picture of some series over common axes.
+type Chart struct {
+	Title      string
+	X, Y       string // axis labels, with the unit: "alpha (per km)"
+	LogX, LogY bool
+	Series     []Series
+}
+
+// Series is one line, or one cloud of points, of a [Chart]. A point that is
+// not finite, or not positive on a logarithmic axis, or past 1e100, is left out
+// and breaks the line.
+type Series struct {
+	Name   string    // for the legend; "" stays out of it
+	X, Y   []float64 // of one length
+	Lo, Hi []float64 // the band shaded around Y, or nil: both of the length of X
+	Cloud  bool      // points without a line
+}
+
+// Save writes the chart to a file, as PNG or SVG by its extension. It refuses
+// series of unequal lengths and a chart without a single point to show.
+func (c *Chart) Save(path string) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	return c.Write(f, strings.TrimPrefix(filepath.Ext(path), "."))
+}
+
+// Write writes the chart to w in a format that is "png" or "svg".
+func (c *Chart) Write(w io.Writer, format string) error {
+	var canvas vg.CanvasWriterTo
+	switch strings.ToLower(format) {
+	case "png":
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(chartWidth, chartHeight), vgimg.UseDPI(chartDPI))}
+	case "svg":
+		canvas = vgsvg.NewWith(vgsvg.UseWH(chartWidth, chartHeight))
+	default:
+		return fmt.Errorf("demo: pictures are png or svg, not %q", format)
+	}
+	if err := c.draw(draw.New(canvas)); err != nil {
+		return err
+	}
+	if png, ok := canvas.(vgimg.PngCanvas); ok {
+		_, err := png.WriteTo(w)
+		return err
+	}
+	var svg bytes.Buffer
+	if _, err := canvas.WriteTo(&svg); err != nil {
+		return err
+	}
+	// Arial has the same widths and is what a machine without Liberation has.
+	_, err := w.Write(bytes.ReplaceAll(svg.Bytes(),
+		[]byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif")))
+	return err
+}
+
+func (c *Chart) draw(canvas draw.Canvas) error {
+	xs, ys := axisRange{log: c.LogX}, axisRange{log: c.LogY}
+	for _, s := range c.Series {
+		if len(s.Y) != len(s.X) || (s.Lo != nil || s.Hi != nil) && (len(s.Lo) != len(s.X) || len(s.Hi) != len(s.X)) {
+			return fmt.Errorf("demo: series %q has %d x, %d y, %d lo, %d hi", s.Name, len(s.X), len(s.Y), len(s.Lo), len(s.Hi))
+		}
+		for i := range s.X {
+			if c.shows(s.X[i], s.Y[i]) {
+				xs.add(s.X[i])
+				ys.add(s.Y[i])
+			}
+			if s.band(c, i) {
+				xs.add(s.X[i])
+				ys.add(s.Lo[i])
+				ys.add(s.Hi[i])
+			}
+		}
+	}
+	if xs.empty() {
+		return fmt.Errorf("demo: chart %q has no point to show", c.Title)
+	}
+
+	p := styledPlot(c.LogX, c.LogY)
+	legend := styledLegend()
+	named := false
+	var lines []plot.Plotter
+	for k, s := range c.Series {
+		st := seriesStyle(k)
+		for lo, hi := range runs(len(s.X), func(i int) bool { return s.band(c, i) }) {
+			p.Add(bandPolygon(s, lo, hi, st.fill)) // bands lie below all lines
+		}
+		var thumbs []plot.Thumbnailer
+		line := &plotter.Line{LineStyle: st.line}
+		if !s.Cloud {
+			for lo, hi := range runs(len(s.X), func(i int) bool { return c.shows(s.X[i], s.Y[i]) }) {
+				lines = append(lines, &plotter.Line{XYs: pairs(s.X[lo:hi], s.Y[lo:hi]), LineStyle: st.line})
+			}
+			thumbs = append(thumbs, line)
+		}
+		if s.Cloud || len(s.X) <= maxMarked {
+			marks := &plotter.Scatter{GlyphStyle: st.glyph(s.Cloud && len(s.X) > maxMarked)}
+			for i := range s.X {
+				if c.shows(s.X[i], s.Y[i]) {
+					marks.XYs = append(marks.XYs, plotter.XY{X: s.X[i], Y: s.Y[i]})
+				}
+			}
+			lines = append(lines, marks)
+			thumbs = append(thumbs, marks)
+		}
+		if s.Name != "" {
+			legend.Add(" "+printable(s.Name), thumbs...)
+			named = true
+		}
+	}
+	p.Add(lines...)
+	xs.apply(&p.X)
+	ys.apply(&p.Y)
+
+	canvas.SetColor(color.White)
+	canvas.Fill(canvas.Path())
+	canvas = draw.Crop(canvas, margin, -margin, margin, -margin)
+	c.layOut(canvas, p, legend, named)
+	return nil
+}
+
+// layOut draws the words around the plot, then the plot. plot.Plot would put
+// the legend over the data, and on a logarithmic axis it reserves room for the
+// label in the wrong place.
+func (c *Chart) layOut(canvas draw.Canvas, p *plot.Plot, legend plot.Legend, named bool) {
+	if c.Title != "" {
+		sty := textStyle(titleSize, draw.XCenter, draw.YTop)
+		canvas.FillText(sty, vg.Point{X: canvas.Center().X, Y: canvas.Max.Y}, printable(c.Title))
+		canvas = draw.Crop(canvas, 0, 0, 0, -2*titleSize)
+	}
+	if named {
+		width := legend.Rectangle(canvas).Size().X
+		legend.Draw(draw.Crop(canvas, canvas.Size().X-width, 0, 0, 0))
+		canvas = draw.Crop(canvas, 0, -width-margin, 0, 0)
+	}
+	const line = 1.6 * labelSize
+	inner := draw.Crop(canvas, line, 0, line, 0)
+	data := p.DataCanvas(inner)
+	sty := textStyle(labelSize, draw.XCenter, draw.YBottom)
+	canvas.FillText(sty, vg.Point{X: data.Center().X, Y: canvas.Min.Y}, printable(c.X))
+	sty.Rotation, sty.YAlign = math.Pi/2, draw.YTop
+	canvas.FillText(sty, vg.Point{X: canvas.Min.X, Y: data.Center().Y}, printable(c.Y))
+	p.Draw(inner)
+}
+
+// shows says whether a point has a place on the chart.
+func (c *Chart) shows(x, y float64) bool {
+	return onAxis(x, c.LogX) && onAxis(y, c.LogY)
+}
+
+// band says whether the band of s has both its ends at point i.
+func (s *Series) band(c *Chart, i int) bool {
+	return s.Lo != nil && c.shows(s.X[i], s.Lo[i]) && c.shows(s.X[i], s.Hi[i])
+}
+
+// bandPolygon outlines the band of the points lo to hi-1.
+func bandPolygon(s Series, lo, hi int, fill color.Color) plot.Plotter {
+	outline := pairs(s.X[lo:hi], s.Lo[lo:hi])
+	for i := hi - 1; i >= lo; i-- {
+		outline = append(outline, plotter.XY{X: s.X[i], Y: s.Hi[i]})
+	}
+	return &plotter.Polygon{XYs: []plotter.XYs{outline}, Color: fill}
+}
+
+// runs yields the maximal ranges [lo, hi) of [0, n) on which ok holds.
+func runs(n int, ok func(int) bool) func(yield func(lo, hi int) bool) {
+	return func(yield func(lo, hi int) bool) {
+		for lo := 0; lo < n; lo++ {
+			hi := lo
+			for hi < n && ok(hi) {
+				hi++
+			}
+			if hi > lo && !yield(lo, hi) {
+				return
+			}
+			lo = hi
+		}
+	}
+}
+
+func pairs(x, y []float64) plotter.XYs {
+	xys := make(plotter.XYs, len(x))
+	for i := range x {
+		xys[i] = plotter.XY{X: x[i], Y: y[i]}
+	}
+	return xys
+}

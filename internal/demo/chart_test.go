@@ -1,0 +1,122 @@
+package demo
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func sample() *Chart {
+	return &Chart{
+		Title: "Loss against alpha", X: "alpha (per km)", Y: "loss (km)", LogX: true, LogY: true,
+		Series: []Series{
+			{Name: "a & b", X: []float64{0.001, 0.01, 0.1}, Y: []float64{300, 40, 5},
+				Lo: []float64{200, 30, 4}, Hi: []float64{400, 50, math.NaN()}},
+			{Name: "cloud", X: []float64{0.002, 0.05}, Y: []float64{100, 10}, Cloud: true},
+		},
+	}
+}
+
+func TestChart_PNG(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "loss.PNG")
+	if err := sample().Save(path); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := img.Bounds().Size(); s.X != 1080 || s.Y != 660 {
+		t.Errorf("%v pixels, want 1080 x 660", s)
+	}
+	colours := map[[3]uint8]bool{}
+	for y := range 660 {
+		for x := range 1080 {
+			r, g, b, _ := img.At(x, y).RGBA()
+			colours[[3]uint8{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8)}] = true
+		}
+	}
+	for k := range 2 {
+		if c := palette[k]; !colours[[3]uint8{c.R, c.G, c.B}] {
+			t.Errorf("series %d is not to be seen", k)
+		}
+	}
+}
+
+func TestChart_SVGIsWellFormedAndWorded(t *testing.T) {
+	var b bytes.Buffer
+	if err := sample().Write(&b, "svg"); err != nil {
+		t.Fatal(err)
+	}
+	text := map[string]bool{}
+	for d := xml.NewDecoder(&b); ; {
+		tok, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, ok := tok.(xml.CharData); ok {
+			text[strings.TrimSpace(string(s))] = true
+		}
+	}
+	for _, want := range []string{"Loss against alpha", "alpha (per km)", "loss (km)", "a & b", "cloud", "0.01", "100"} {
+		if !text[want] {
+			t.Errorf("%q is not in the picture", want)
+		}
+	}
+}
+
+func TestChart_OddData(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	big, tiny := math.MaxFloat64, math.SmallestNonzeroFloat64
+	for _, v := range [][]float64{
+		{1}, {0}, {-5, -5}, {0, 1}, {nan, 1, inf, 2, -inf}, {1, 1 + 0x1p-52}, {-1e100, 1e100}, {1e-100, 1e100},
+		{tiny, 2 * tiny, 1}, {big, 1, 2}, {0, tiny}, {1e-99, 1e-98},
+	} {
+		for _, log := range []bool{false, true} {
+			c := Chart{Title: "odd", LogX: log, LogY: log, Series: []Series{{Name: "v", X: v, Y: v, Lo: v, Hi: v}}}
+			shown := false
+			for _, x := range v {
+				shown = shown || onAxis(x, log)
+			}
+			if err := c.Write(io.Discard, "svg"); (err == nil) != shown {
+				t.Errorf("%v, log %v: %v", v, log, err)
+			}
+		}
+	}
+}
+
+func TestChart_Refuses(t *testing.T) {
+	two, one := []float64{1, 2}, []float64{1}
+	for want, s := range map[string]Series{
+		`series "s" has 2 x, 1 y`:     {Name: "s", X: two, Y: one},
+		`2 y, 1 lo, 2 hi`:             {X: two, Y: two, Lo: one, Hi: two},
+		`2 y, 2 lo, 0 hi`:             {X: two, Y: two, Lo: two},
+		`chart "t" has no point`:      {},
+		`chart "t" has no point to s`: {X: one, Y: []float64{math.NaN()}},
+	} {
+		c := Chart{Title: "t", Series: []Series{s}}
+		if err := c.Write(io.Discard, "png"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if err := sample().Save(filepath.Join(t.TempDir(), "loss.gif")); err == nil || !strings.Contains(err.Error(), `not "gif"`) {
+		t.Error(err)
+	}
+	if err := sample().Save(filepath.Join(t.TempDir(), "no", "loss.png")); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,241 @@
+package demo
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limits of ReadCSV against input that is not what it says. The longest record
+// of the project's own data, a word with 300 numbers, is about 4 KiB.
+const (
+	maxRows        = 1_000_000
+	maxRecordBytes = 64 << 10 // a record with its quotes; so also a bound for every field
+	maxQuoted      = 40       // runes of a bad value that a message repeats
+)
+
+// Columns names the columns of a CSV file that a program reads, in any order
+// and among others. Names are matched without regard to case.
+type Columns struct {
+	Required, Optional []string
+}
+
+// InputError says where a file is wrong and why.
+type InputError struct {
+	File   string
+	Line   int    // from 1, the header's; 0 where the whole file is meant
+	Column string // "" where no single column is at fault
+	Value  string // what the column holds
+	Reason string
+}
+
+func (e *InputError) Error() string {
+	s := e.File + ": "
+	if e.Line > 0 {
+		s += fmt.Sprintf("line %d: ", e.Line)
+	}
+	if e.Column != "" {
+		s += fmt.Sprintf("%s = %s: ", e.Column, quote(e.Value))
+	}
+	return s + e.Reason
+}
+
+// ReadCSV calls row for every record below the header line of r and stops at
+// the first that is malformed, with an [*InputError]; file is its name in
+// messages. Spaces around fields and a byte order mark are dropped, empty lines
+// skipped. A file without records is an error, as are more than a million of
+// them and one of more than 64 KiB. The Row and its strings are row's to read;
+// the Row itself is reused by the next call. One pass, one record in memory.
+func ReadCSV(file string, r io.Reader, c Columns, row func(*Row)) error {
+	lim := &recordLimiter{r: withoutMark(r)}
+	cr := csv.NewReader(lim)
+	cr.ReuseRecord = true
+	cr.TrimLeadingSpace = true
+
+	w := &Row{file: file, at: make(map[string]column, len(c.Required)+len(c.Optional))}
+	header, err := cr.Read()
+	if err == io.EOF {
+		return &InputError{File: file, Reason: "empty, want a header line with " + strings.Join(c.Required, ", ")}
+	}
+	if err != nil {
+		return w.readError(err, cr.FieldsPerRecord)
+	}
+	if err := w.readHeader(header, c); err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		lim.begin(cr.InputOffset())
+		w.fields, err = cr.Read()
+		if err == io.EOF && n == 0 {
+			return &InputError{File: file, Reason: "no rows below the header"}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return w.readError(err, cr.FieldsPerRecord)
+		}
+		w.line, _ = cr.FieldPos(0)
+		if n == maxRows {
+			return &InputError{File: file, Line: w.line, Reason: fmt.Sprintf("more than %d rows", maxRows)}
+		}
+		row(w)
+		if w.err != nil {
+			return w.err
+		}
+	}
+}
+
+// Row is one record of a CSV file. Its methods take a column that [Columns]
+// names and panic for any other. The first failure stays: what later calls
+// return does not matter, and ReadCSV returns it.
+type Row struct {
+	file   string
+	line   int
+	fields []string
+	at     map[string]column
+	err    error
+}
+
+type column struct {
+	pos      int // in Row.fields; -1: not in this file
+	required bool
+}
+
+// Has says whether an optional column is in the file and not blank here.
+func (w *Row) Has(name string) bool { return w.Text(name) != "" }
+
+// Text returns the column without the spaces around it, or "" where the file
+// lacks it.
+func (w *Row) Text(name string) string {
+	c, ok := w.at[name]
+	if !ok {
+		panic("demo: undeclared CSV column " + name)
+	}
+	if c.pos < 0 {
+		return ""
+	}
+	return strings.TrimSpace(w.fields[c.pos])
+}
+
+// Float returns the column as a finite number in [lo, hi], or 0 where it is
+// an optional one that the row lacks ([Row.Has]).
+func (w *Row) Float(name string, lo, hi float64) float64 {
+	s := w.Text(name)
+	if s == "" && !w.at[name].required {
+		return 0
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	switch {
+	case errors.Is(err, strconv.ErrSyntax):
+		w.Fail(name, "not a number")
+	case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
+		w.Fail(name, "not a finite number")
+	case v < lo || v > hi:
+		w.Fail(name, "want "+span(lo, hi))
+	}
+	return v
+}
+
+// Fail rejects the row for a reason of the caller's own, unless it has been
+// rejected before.
+func (w *Row) Fail(name, reason string) {
+	if w.err == nil {
+		w.err = &InputError{File: w.file, Line: w.line, Column: name, Value: w.Text(name), Reason: reason}
+	}
+}
+
+func (w *Row) readHeader(header []string, c Columns) error {
+	pos := make(map[string]int, len(header))
+	for i, h := range header {
+		h = strings.ToLower(strings.TrimSpace(h))
+		if _, twice := pos[h]; twice && h != "" {
+			return &InputError{File: w.file, Line: 1, Reason: "column " + quote(h) + " appears twice"}
+		}
+		pos[h] = i
+	}
+	for k, name := range slices.Concat(c.Required, c.Optional) {
+		required := k < len(c.Required)
+		i, ok := pos[strings.ToLower(name)]
+		if !ok {
+			i = -1
+		}
+		if !ok && required {
+			return &InputError{File: w.file, Line: 1,
+				Reason: fmt.Sprintf("no column %q, the header is %s", name, quote(strings.Join(header, ",")))}
+		}
+		w.at[name] = column{pos: i, required: required}
+	}
+	return nil
+}
+
+// readError restates what encoding/csv or the reader below it reports; w.line
+// is still the last good record's.
+func (w *Row) readError(err error, width int) error {
+	var pe *csv.ParseError
+	switch {
+	case errors.Is(err, errRecordTooLong):
+		return &InputError{File: w.file, Reason: fmt.Sprintf("after line %d: %v", w.line, err)}
+	case !errors.As(err, &pe):
+		return fmt.Errorf("%s: %w", w.file, err)
+	case errors.Is(err, csv.ErrFieldCount):
+		return &InputError{File: w.file, Line: pe.StartLine,
+			Reason: fmt.Sprintf("not the %d fields of the header", width)}
+	}
+	return &InputError{File: w.file, Line: pe.StartLine, Reason: pe.Err.Error()}
+}
+
+// withoutMark drops the byte order mark that some programs put first.
+func withoutMark(r io.Reader) io.Reader {
+	const mark = "\ufeff"
+	b := bufio.NewReader(r)
+	if head, _ := b.Peek(len(mark)); string(head) == mark {
+		b.Discard(len(mark))
+	}
+	return b
+}
+
+// recordLimiter ends the input where one record grows past maxRecordBytes: an
+// unclosed quote would otherwise pull the whole file into one field.
+type recordLimiter struct {
+	r           io.Reader
+	read, start int64 // bytes handed out; where the present record begins
+}
+
+var errRecordTooLong = fmt.Errorf("a record is longer than %d bytes (a quote left open?)", maxRecordBytes)
+
+func (l *recordLimiter) begin(offset int64) { l.start = offset }
+
+func (l *recordLimiter) Read(p []byte) (int, error) {
+	if l.read-l.start > maxRecordBytes {
+		return 0, errRecordTooLong
+	}
+	n, err := l.r.Read(p)
+	l.read += int64(n)
+	return n, err
+}
+
+// span words an interval whose ends may be infinite.
+func span(lo, hi float64) string {
+	switch {
+	case math.IsInf(hi, 1):
+		return fmt.Sprintf("a number >= %v", lo)
+	case math.IsInf(lo, -1):
+		return fmt.Sprintf("a number <= %v", hi)
+	}
+	return fmt.Sprintf("a number in [%v, %v]", lo, hi)
+}
+
+// quote quotes s, control characters escaped, and cuts what is long.
+func quote(s string) string {
+	if r := []rune(s); len(r) > maxQuoted {
+		return strconv.Quote(string(r[:maxQuoted]) + "...")
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,165 @@
+package demo
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+var places = Columns{Required: []string{"lat", "lon"}, Optional: []string{"name", "population"}}
+
+type place struct {
+	name     string
+	lat, lon float64
+	people   float64
+}
+
+func readPlaces(r io.Reader) ([]place, error) {
+	var ps []place
+	err := ReadCSV("in.csv", r, places, func(w *Row) {
+		ps = append(ps, place{w.Text("name"), w.Float("lat", -90, 90), w.Float("lon", -180, 180), w.Float("population", 0, math.Inf(1))})
+	})
+	return ps, err
+}
+
+func TestReadCSV_Good(t *testing.T) {
+	for _, in := range []string{
+		"name,lat,lon,population\nParis,48.85,2.35,2138551\n\"Nice, FR\",43.7,7.27,\n",
+		"\ufeffLON,junk,LAT,Name, population \r\n 2.35 ,x, 48.85,Paris,2138551\r\n\r\n7.27,,43.7,\"Nice, FR\",\r\n",
+		"\ufeff\"lat\",lon,name,population\n48.85,2.35,Paris,2138551\n43.7,7.27,\"Nice, FR\",",
+	} {
+		got, err := readPlaces(iotest.OneByteReader(strings.NewReader(in)))
+		want := []place{{"Paris", 48.85, 2.35, 2138551}, {"Nice, FR", 43.7, 7.27, 0}}
+		if err != nil || len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+			t.Errorf("%q: %v, %v; want %v", in, got, err, want)
+		}
+	}
+}
+
+func TestReadCSV_OptionalColumn(t *testing.T) {
+	for in, want := range map[string]string{
+		"lat,lon\n1,2\n":                 "false false ''",
+		"lat,lon,name,population\n1,2,,": "false false ''",
+		"name,lat,lon\nx,1,2":            "true false 'x'",
+	} {
+		err := ReadCSV("in.csv", strings.NewReader(in), places, func(w *Row) {
+			if got := fmt.Sprintf("%v %v '%s'", w.Has("name"), w.Has("population"), w.Text("name")); got != want {
+				t.Errorf("%q: %s, want %s", in, got, want)
+			}
+		})
+		if err != nil {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
+}
+
+func TestReadCSV_NamesLineColumnAndReason(t *testing.T) {
+	long := strings.Repeat("9", 200)
+	for _, c := range []struct{ in, want string }{
+		{"", "in.csv: empty, want a header line with lat, lon"},
+		{"lat,lon\n", "in.csv: no rows below the header"},
+		{"lat,name\n1,2\n", `in.csv: line 1: no column "lon", the header is "lat,name"`},
+		{"lat,LAT,lon\n1,2,3\n", `in.csv: line 1: column "lat" appears twice`},
+		{"lat,lon\n1,2\n\n9x,3\n", `in.csv: line 4: lat = "9x": not a number`},
+		{"lat,lon\n1,\n", `in.csv: line 2: lon = "": not a number`},
+		{"lat,lon\n1,NaN\n", `in.csv: line 2: lon = "NaN": not a finite number`},
+		{"lat,lon\n-Inf,1\n", `in.csv: line 2: lat = "-Inf": not a finite number`},
+		{"lat,lon\n1,1e999\n", `in.csv: line 2: lon = "1e999": not a finite number`},
+		{"lat,lon\n90.5,1\n", `in.csv: line 2: lat = "90.5": want a number in [-90, 90]`},
+		{"lat,lon,population\n9,1,-1\n", `in.csv: line 2: population = "-1": want a number >= 0`},
+		{"lat,lon\nx,y\n", `in.csv: line 2: lat = "x": not a number`}, // the first failure stays
+		{"lat,lon\n1,2\n1,2,3\n", "in.csv: line 3: not the 2 fields of the header"},
+		{"lat,lon\n1,\"2\n", `in.csv: line 2: extraneous or missing " in quoted-field`},
+		{"lat,lon\n1,x\x1b[2J\n", `in.csv: line 2: lon = "x\x1b[2J": not a number`},
+		{"lat,lon\n" + long + ",x\n", `in.csv: line 2: lat = "` + long[:40] + `...": want a number in [-90, 90]`},
+		{"lat,lon\n1,2\n1,\"" + strings.Repeat("x\n", 1<<20), "in.csv: after line 2: a record is longer than 65536 bytes (a quote left open?)"},
+		{strings.Repeat("x", 1<<20), "in.csv: after line 0: a record is longer than 65536 bytes (a quote left open?)"},
+	} {
+		_, err := readPlaces(strings.NewReader(c.in))
+		var ie *InputError
+		if !errors.As(err, &ie) || err.Error() != c.want {
+			t.Errorf("%.60q: %v\nwant %s", c.in, err, c.want)
+		}
+	}
+}
+
+func TestReadCSV_TooManyRows(t *testing.T) {
+	in := io.MultiReader(strings.NewReader("lat,lon\n"), &repeated{line: "1,2\n", n: maxRows + 1})
+	n := 0
+	err := ReadCSV("in.csv", in, places, func(*Row) { n++ })
+	if want := "in.csv: line 1000002: more than 1000000 rows"; err == nil || err.Error() != want || n != maxRows {
+		t.Errorf("%d rows, %v; want %d, %s", n, err, maxRows, want)
+	}
+}
+
+func TestReadCSV_PassesOnReadErrors(t *testing.T) {
+	if _, err := readPlaces(iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+}
+
+func TestRow_Fail(t *testing.T) {
+	err := ReadCSV("in.csv", strings.NewReader("lat,lon,name\n1,2,Atlantis\n"), places, func(w *Row) {
+		w.Fail("name", "not on any map")
+		w.Fail("lat", "too late")
+	})
+	if want := `in.csv: line 2: name = "Atlantis": not on any map`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic for a column that Columns does not name")
+		}
+	}()
+	ReadCSV("in.csv", strings.NewReader("lat,lon\n1,2\n"), places, func(w *Row) { w.Text("Lat") })
+}
+
+// FuzzReadCSV: whatever the bytes, ReadCSV ends, every number it yields is in
+// its range, and a refusal is one line that says where.
+func FuzzReadCSV(f *testing.F) {
+	f.Add([]byte("name,lat,lon,population\nParis,48.85,2.35,2138551\n"))
+	f.Add([]byte("\ufefflat,lon\r\n\"1\",0x1p-2\r\n"))
+	f.Add([]byte("lat,lon\n1,\"2\n\n3\"\n"))
+	f.Add([]byte("lat,lat\n"))
+	f.Add([]byte("lat,lon\n1,2\n1,\"" + strings.Repeat("x", 1<<17)))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		ps, err := readPlaces(strings.NewReader(string(in)))
+		if err != nil {
+			var ie *InputError
+			if !errors.As(err, &ie) || strings.ContainsAny(err.Error(), "\n\r") || len(err.Error()) > 600 {
+				t.Fatalf("%T %q", err, err)
+			}
+			return
+		}
+		if len(ps) == 0 {
+			t.Fatal("no rows and no error")
+		}
+		for _, p := range ps {
+			if !(math.Abs(p.lat) <= 90 && math.Abs(p.lon) <= 180 && p.people >= 0 && p.people < math.Inf(1)) {
+				t.Fatalf("accepted %+v", p)
+			}
+		}
+	})
+}
+
+// repeated reads as n lines without holding them.
+type repeated struct {
+	line string
+	n    int
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.n == 0 {
+		return 0, io.EOF
+	}
+	k := 0
+	for r.n > 0 && len(p)-k >= len(r.line) {
+		k += copy(p[k:], r.line)
+		r.n--
+	}
+	return k, nil
+}

@@ -1,0 +1,163 @@
+package demo
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+)
+
+// Exit statuses of a [Program].
+const (
+	exitOK          = 0
+	exitBadInput    = 2   // also flags: what the flag package itself uses
+	exitInterrupted = 130 // 128 + SIGINT, as shells report it
+)
+
+// Program is one example program: the flags that all of them share, and the
+// places it reads from and writes to. The fields hold their values once Parse
+// has returned.
+type Program struct {
+	Name  string
+	Flags *flag.FlagSet // add the program's own before Parse
+	Seed  uint64        // -seed
+	In    string        // -in, where ReadsFile was called
+	Quiet bool          // -quiet: no progress and no remarks; results are printed all the same
+
+	Stdout, Stderr io.Writer
+
+	args []string
+	out  string // -out, and the folder once it exists
+	made bool   // out has been created
+}
+
+// Main runs an example and ends the process: status 0, or 2 with the error of
+// run as one line on the standard error, or 130 where the user interrupted.
+// The context of run is done at the first interrupt.
+func Main(name string, run func(ctx context.Context, p *Program) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	status := Run(ctx, name, os.Args[1:], os.Stdout, os.Stderr, run)
+	stop()
+	os.Exit(status)
+}
+
+// Run is [Main] with everything that it takes from the process as arguments,
+// and returns the exit status. It is what an example's test calls.
+func Run(ctx context.Context, name string, args []string, stdout, stderr io.Writer,
+	run func(ctx context.Context, p *Program) error) int {
+	p := &Program{
+		Name:   name,
+		Flags:  flag.NewFlagSet(name, flag.ContinueOnError),
+		Stdout: stdout,
+		Stderr: stderr,
+		args:   args,
+	}
+	p.Flags.SetOutput(io.Discard) // errors are ours to print, in one line
+	p.Flags.Uint64Var(&p.Seed, "seed", 1, "seed of the random numbers; the same seed gives the same output")
+	p.Flags.StringVar(&p.out, "out", "", "folder for the files written (default a new temporary one)")
+	p.Flags.BoolVar(&p.Quiet, "quiet", false, "no progress bar, no remarks")
+
+	err := run(ctx, p)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprintf(stdout, "Usage of %s:\n", name)
+		p.Flags.SetOutput(stdout)
+		p.Flags.PrintDefaults()
+		return exitOK
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		fmt.Fprintf(stderr, "%s: interrupted\n", name)
+		return exitInterrupted
+	}
+	fmt.Fprintf(stderr, "%s: %s\n", name, strings.ReplaceAll(err.Error(), "\n", "; "))
+	return exitBadInput
+}
+
+// ReadsFile adds the flag -in; what describes the file, as in "CSV with the
+// columns lat and lon".
+func (p *Program) ReadsFile(what string) {
+	p.Flags.StringVar(&p.In, "in", "", "read `FILE`: "+what+" (default: the data that ships with the example)")
+}
+
+// Parse reads the command line. It refuses arguments that are not flags.
+func (p *Program) Parse() error {
+	if err := p.Flags.Parse(p.args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return err
+		}
+		return fmt.Errorf("%w (-help lists the flags)", err)
+	}
+	if p.Flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q (-help lists the flags)", p.Flags.Arg(0))
+	}
+	return nil
+}
+
+// Input opens the file of -in, or the data embedded in the program where there
+// is none, and returns it with the name to use in messages. The caller closes
+// it.
+func (p *Program) Input(embeddedName string, embedded []byte) (f io.ReadCloser, name string, err error) {
+	if p.In == "" {
+		return io.NopCloser(bytes.NewReader(embedded)), embeddedName, nil
+	}
+	f, err = os.Open(p.In)
+	return f, p.In, err
+}
+
+// Path returns the path of a file in the folder of -out, which it creates on
+// first use: a new temporary one where the flag was not given.
+func (p *Program) Path(file string) (string, error) {
+	if !p.made {
+		if p.out == "" {
+			dir, err := os.MkdirTemp("", p.Name+"-")
+			if err != nil {
+				return "", err
+			}
+			p.out = dir
+			// Not a remark: nothing else tells where the files are.
+			fmt.Fprintf(p.Stdout, "files go to %s\n", p.out)
+		} else if err := os.MkdirAll(p.out, 0o755); err != nil {
+			return "", err
+		}
+		p.made = true
+	}
+	return filepath.Join(p.out, file), nil
+}
+
+// WriteFile creates a file in the folder of -out and passes it to write,
+// buffered. It says what it wrote unless -quiet.
+func (p *Program) WriteFile(file string, write func(w io.Writer) error) (err error) {
+	path, err := p.Path(file)
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	b := bufio.NewWriter(f)
+	if err := write(b); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := b.Flush(); err != nil {
+		return err
+	}
+	p.Remark("wrote %s", path)
+	return nil
+}
+
+// Remark prints one line on the standard output unless -quiet.
+func (p *Program) Remark(format string, args ...any) {
+	if !p.Quiet {
+		fmt.Fprintf(p.Stdout, format+"\n", args...)
+	}
+}

@@ -1,0 +1,151 @@
+package demo
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// digits is how many significant digits of a number a text table shows. A
+// table in CSV holds every bit.
+const digits = 4
+
+// Table is rows of cells below named columns, to be printed aligned or as
+// CSV.
+type Table struct {
+	columns []string
+	rows    [][]any
+}
+
+// NewTable returns a table with these columns, their units in the names.
+func NewTable(columns ...string) *Table { return &Table{columns: columns} }
+
+// Row appends a row. Cells are strings, ints, float64s and time.Durations;
+// anything else prints as fmt.Sprint does. It panics unless there is a cell
+// for every column.
+func (t *Table) Row(cells ...any) {
+	if len(cells) != len(t.columns) {
+		panic(fmt.Sprintf("demo: a row of %d cells in a table of %d columns", len(cells), len(t.columns)))
+	}
+	t.rows = append(t.rows, cells)
+}
+
+// WriteText prints the columns side by side, numbers to the right at four
+// significant digits, words to the left.
+func (t *Table) WriteText(w io.Writer) error {
+	lines := make([][]string, len(t.rows)+1)
+	lines[0] = t.columns
+	width := make([]int, len(t.columns))
+	right := make([]bool, len(t.columns))
+	for i, row := range t.rows {
+		lines[i+1] = make([]string, len(row))
+		for j, cell := range row {
+			lines[i+1][j] = cellText(cell)
+			if _, word := cell.(string); !word {
+				right[j] = true
+			}
+		}
+	}
+	for _, line := range lines {
+		for j, s := range line {
+			width[j] = max(width[j], utf8.RuneCountInString(s))
+		}
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		start := b.Len()
+		for j, s := range line {
+			if j > 0 {
+				b.WriteString("  ")
+			}
+			pad := strings.Repeat(" ", width[j]-utf8.RuneCountInString(s))
+			if right[j] {
+				s = pad + s
+			} else {
+				s += pad
+			}
+			b.WriteString(s)
+		}
+		trimmed := strings.TrimRight(b.String()[start:], " ")
+		if _, err := io.WriteString(w, trimmed+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteCSV prints a header line and the rows, numbers in the shortest form
+// that reads back to the same float64, durations in seconds.
+func (t *Table) WriteCSV(w io.Writer) error {
+	cw := csv.NewWriter(w)
+	cw.Write(t.columns) // the writer keeps its first error for Error
+	line := make([]string, len(t.columns))
+	for _, row := range t.rows {
+		for j, cell := range row {
+			switch v := cell.(type) {
+			case float64:
+				line[j] = strconv.FormatFloat(v, 'g', -1, 64)
+			case time.Duration:
+				line[j] = strconv.FormatFloat(v.Seconds(), 'g', -1, 64)
+			default:
+				line[j] = fmt.Sprint(v)
+			}
+		}
+		cw.Write(line)
+	}
+	cw.Flush()
+	return cw.Error()
+}
+
+// cellText is a cell for the eye.
+func cellText(cell any) string {
+	switch v := cell.(type) {
+	case float64:
+		return Number(v)
+	case time.Duration:
+		return seconds(v)
+	}
+	return printable(fmt.Sprint(cell))
+}
+
+// Number formats v at four significant digits, trailing zeros kept, without
+// an exponent where 1e-4 <= |v| < 1e7.
+func Number(v float64) string {
+	a := math.Abs(v)
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	e := strconv.FormatFloat(v, 'e', digits-1, 64)
+	if a < 1e-4 || a >= 1e7 {
+		return e
+	}
+	// The exponent after rounding: 9.9999 prints as 10.00, not as 10.000.
+	exp, _ := strconv.Atoi(e[strings.IndexByte(e, 'e')+1:])
+	return strconv.FormatFloat(v, 'f', max(0, digits-1-exp), 64)
+}
+
+// seconds formats a duration at three significant digits: 12.3ms.
+func seconds(d time.Duration) string {
+	unit := time.Duration(1)
+	for unit*1000 <= d.Abs() {
+		unit *= 10
+	}
+	return d.Round(unit).String()
+}
+
+// printable replaces control characters, which a name out of a file could use
+// to drive the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, s)
+}
