@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -121,7 +122,7 @@ func (c *Channel) checkLoss(op string, rho metric.Finite) error {
 func (c *Channel) eachRow(f func(x int, r row, dist []float64), rho metric.Finite) error {
 	var mu sync.Mutex
 	var bad error
-	err := parallel.Chunks(nil, c.n, 8, 0, nil, func(_, lo, hi int) {
+	err := parallel.Chunks(context.Background(), c.n, 8, 0, nil, func(_, lo, hi int) {
 		var buf, dist []float64
 		for x := lo; x < hi; x++ {
 			r, err := c.read(x, &buf)

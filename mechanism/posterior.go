@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -81,7 +82,7 @@ func (c *Channel) Remap(prior []float64, rho metric.Finite) ([]int, error) {
 		return nil, err
 	}
 	remap := make([]int, c.m)
-	parallel.Chunks(nil, c.m, 8, 0, nil, func(_, lo, hi int) {
+	parallel.Chunks(context.Background(), c.m, 8, 0, nil, func(_, lo, hi int) {
 		cost := make([]float64, k)
 		for y := lo; y < hi; y++ {
 			clear(cost)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // nettestOrder is every point but i, by distance from i, then by index.
@@ -217,6 +218,9 @@ func TestIndex_Prunes(t *testing.T) {
 }
 
 func TestIndex_DoesNotAllocate(t *testing.T) {
+	if testkit.Race {
+		t.Skip("sync.Pool drops items under the race detector")
+	}
 	for _, f := range []Finite{nettestPlane(1000), nettestScan{nettestPlane(1000)}} {
 		ix := NewIndex(f)
 		dst := make([]int, 0, 1000)

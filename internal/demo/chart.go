@@ -6,8 +6,6 @@ import (
 	"image/color"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -36,22 +34,9 @@ type Series struct {
 	Cloud  bool      // points without a line
 }
 
-// Save writes the chart to a file, as PNG or SVG by its extension. It refuses
-// series of unequal lengths and a chart without a single point to show.
-func (c *Chart) Save(path string) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-	}()
-	return c.Write(f, strings.TrimPrefix(filepath.Ext(path), "."))
-}
-
-// Write writes the chart to w in a format that is "png" or "svg".
+// Write writes the chart to w in a format that is "png" or "svg". It refuses
+// series of unequal lengths and a chart without a single point to show; w is
+// untouched then.
 func (c *Chart) Write(w io.Writer, format string) error {
 	var canvas vg.CanvasWriterTo
 	switch strings.ToLower(format) {

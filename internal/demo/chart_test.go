@@ -3,12 +3,9 @@ package demo
 import (
 	"bytes"
 	"encoding/xml"
-	"errors"
 	"image/png"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -25,15 +22,11 @@ func sample() *Chart {
 }
 
 func TestChart_PNG(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "loss.PNG")
-	if err := sample().Save(path); err != nil {
+	var b bytes.Buffer
+	if err := sample().Write(&b, "png"); err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	img, err := png.Decode(bytes.NewReader(b))
+	img, err := png.Decode(&b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,10 +106,12 @@ func TestChart_Refuses(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if err := sample().Save(filepath.Join(t.TempDir(), "loss.gif")); err == nil || !strings.Contains(err.Error(), `not "gif"`) {
+	if err := sample().Write(io.Discard, "gif"); err == nil || !strings.Contains(err.Error(), `not "gif"`) {
 		t.Error(err)
 	}
-	if err := sample().Save(filepath.Join(t.TempDir(), "no", "loss.png")); !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
+	for _, format := range []string{"png", "svg"} {
+		if err := sample().Write(broken{}, format); err == nil {
+			t.Errorf("%s: a failed write went unnoticed", format)
+		}
 	}
 }

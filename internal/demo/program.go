@@ -36,6 +36,7 @@ type Program struct {
 	args []string
 	out  string // -out, and the folder once it exists
 	made bool   // out has been created
+	bar  *bar   // the last one drawn, or nil
 }
 
 // Main runs an example and ends the process: status 0, or 2 with the error of
@@ -155,9 +156,13 @@ func (p *Program) WriteFile(file string, write func(w io.Writer) error) (err err
 	return nil
 }
 
-// Remark prints one line on the standard output unless -quiet.
+// Remark prints one line on the standard output unless -quiet, and wipes the
+// progress bar first.
 func (p *Program) Remark(format string, args ...any) {
 	if !p.Quiet {
+		if p.bar != nil {
+			p.bar.clear() // or the line would go on where the bar ends
+		}
 		fmt.Fprintf(p.Stdout, format+"\n", args...)
 	}
 }

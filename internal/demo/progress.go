@@ -24,6 +24,7 @@ func (p *Program) Progress(label string) (report func(done, total int), clear fu
 	}
 	b := &bar{w: p.Stderr, label: label, now: time.Now}
 	b.start = b.now()
+	p.bar = b
 	return b.report, b.clear
 }
 

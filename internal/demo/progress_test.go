@@ -56,3 +56,15 @@ func TestProgress_SilentOffTerminal(t *testing.T) {
 		t.Error("a plain file passes for a terminal")
 	}
 }
+
+func TestRemark_WipesTheBar(t *testing.T) {
+	var screen strings.Builder
+	p := &Program{Stdout: &screen, Stderr: &screen}
+	p.bar = &bar{w: &screen, label: "x", now: time.Now}
+	p.bar.report(1, 2)
+	screen.Reset()
+	p.Remark("wrote %s", "a.csv")
+	if got := strings.TrimLeft(screen.String(), "\r "); got != "wrote a.csv\n" || got == screen.String() {
+		t.Errorf("%q", screen.String())
+	}
+}

@@ -91,7 +91,7 @@ func (w Weights) TotalDD(scale float64) DD {
 			continue // less than 2^-865 each beside a largest term of 1
 		}
 		d := DD{x, 0}.AddFloat(-scale) // exact
-		e := ExpDD(d.Hi) // e^(hi+lo) = e^hi (1 + lo + lo^2/2 ...)
+		e := ExpDD(d.Hi)               // e^(hi+lo) = e^hi (1 + lo + lo^2/2 ...)
 		t = t.Add(e).AddFloat(e.Hi * d.Lo)
 	}
 	return t

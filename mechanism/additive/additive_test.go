@@ -132,8 +132,8 @@ func TestConstructors_RefuseBadInput(t *testing.T) {
 		t.Errorf("Madlib with unequal lengths: %v", err)
 	}
 	var memory *fault.MemoryError
-	if _, err := NewKNorm(Norm{2, 1 << 50}, 1, nil); !errors.As(err, &memory) {
-		t.Errorf("KNorm in 2^50 dimensions: %v", err)
+	if _, err := NewKNorm(Norm{2, math.MaxInt}, 1, nil); !errors.As(err, &memory) {
+		t.Errorf("KNorm in math.MaxInt dimensions: %v", err)
 	}
 }
 

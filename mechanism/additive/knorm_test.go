@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 const draws = 100_000 // a scale wrong by 1 percent fails the laws below
@@ -217,6 +218,9 @@ func TestReleaseTo_Aliasing(t *testing.T) {
 }
 
 func TestReleaseTo_DoesNotAllocate(t *testing.T) {
+	if testkit.Race {
+		t.Skip("sync.Pool drops items under the race detector")
+	}
 	r := rng.Seeded(36)
 	x := make([]float64, 20)
 	for _, p := range []float64{1, 2, 3, inf} {

@@ -132,3 +132,18 @@ func ExampleNewBaseMeasure() {
 	fmt.Printf("%v, released %.3f\n", m.Guarantee(), must(m.Release(seeded(), 0.25)))
 	// Output: 20-private per unit, released 0.304
 }
+
+func ExampleStandardBound() {
+	// At alpha = 1 per km on a space whose entropic scale at 1/3 is 0.
+	fmt.Printf("expected loss at most %.3f km\n", must(exponential.StandardBound(1, 0)))
+	// Output: expected loss at most 14.898 km
+}
+
+func ExampleSmallestBeta() {
+	f := line()
+	mu := []float64{0.2, 0.2, 0.2, 0.2, 0.2}
+	small := must(exponential.SmallestBeta(f, mu, 1, 0.05))
+	paper := must(exponential.UtilityBeta(1, 0.05, 0.2))
+	fmt.Printf("within 1 km with probability 95 %%: rate %.3f suffices, the general formula says %.3f\n", small, paper)
+	// Output: within 1 km with probability 95 %: rate 1.637 suffices, the general formula says 9.210
+}
