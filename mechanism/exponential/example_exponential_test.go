@@ -145,5 +145,5 @@ func ExampleSmallestBeta() {
 	small := must(exponential.SmallestBeta(f, mu, 1, 0.05))
 	paper := must(exponential.UtilityBeta(1, 0.05, 0.2))
 	fmt.Printf("within 1 km with probability 95 %%: rate %.3f suffices, the general formula says %.3f\n", small, paper)
-	// Output: within 1 km with probability 95 %: rate 1.637 suffices, the general formula says 9.210
+	// Output: within 1 km with probability 95 %: rate 1.657 suffices, the general formula says 9.210
 }
