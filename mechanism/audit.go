@@ -46,7 +46,8 @@ type AuditOptions struct {
 // computed Len()/16 times.
 //
 // The result speaks of the exact law that Release draws from, and of rho as
-// its Distance returns it.
+// its Distance returns it. Outputs count as different even where they stand for
+// one point; merging them can only lower the level.
 func (c *Channel) Audit(rho metric.Finite, delta float64) (Audit, error) {
 	return c.AuditWith(rho, &AuditOptions{Delta: delta})
 }

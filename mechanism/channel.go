@@ -76,6 +76,9 @@ func NewChannel(r Rows, o *ChannelOptions) (*Channel, error) {
 	if err := errors.Join(fault.Empty(op, "Inputs", max(r.Inputs, 0)), fault.Empty(op, "Outputs", max(r.Outputs, 0))); err != nil {
 		return nil, err
 	}
+	if r.Fill == nil {
+		return nil, fmt.Errorf("%s: Fill is nil: %w", op, fault.ErrEmpty)
+	}
 	c := &Channel{n: r.Inputs, m: r.Outputs, log: r.Log}
 	if o.Labels != nil {
 		if len(o.Labels) != c.m {

@@ -444,6 +444,9 @@ func TestChannel_BadInput(t *testing.T) {
 	if _, err := NewChannel(Rows{0, 1, true, fill}, nil); !errors.Is(err, fault.ErrEmpty) {
 		t.Errorf("empty: %v", err)
 	}
+	if _, err := NewChannel(Rows{1, 1, true, nil}, nil); !errors.Is(err, fault.ErrEmpty) {
+		t.Errorf("no Fill: %v", err)
+	}
 	if _, err := NewChannel(Rows{1, 2, true, fill}, &ChannelOptions{Labels: []int{1}}); !errors.As(err, &size) {
 		t.Errorf("labels: %v", err)
 	}

@@ -140,7 +140,7 @@ func ExampleOn() {
 	words := []string{"river", "stream", "creek", "bank"}
 	pts := must(metric.NewPoints(words, metric.Levenshtein{}))
 	m := must(exponential.Tuned(pts, 0.5, &exponential.Options{Unit: "edit"}))
-	onWords := mechanism.On(mechanism.Mechanism[int, int](m), pts)
+	onWords := mechanism.On(m, pts)
 	fmt.Println(must(onWords.Release(seeded(), "river")))
 	_, err := onWords.Release(nil, "lake")
 	fmt.Println(err)

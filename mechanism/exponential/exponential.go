@@ -44,9 +44,9 @@ type Options struct {
 	// Net lists the points that may be released, for instance a
 	// [metric.Net]; the default is every point. It is copied.
 	Net []int
-	// Lazy makes Standard and Weighted keep no matrix and skip the audit, for
-	// spaces of any size: rows are computed at each release. See
-	// [Standard] for what the guarantee then rests on.
+	// Lazy makes Standard keep no matrix and skip the audit, for spaces of any
+	// size: rows are computed at each release. See [Standard] for what the
+	// guarantee then rests on. All other constructors refuse it.
 	Lazy     bool
 	Context  context.Context       // nil: never stopped
 	Progress func(done, total int) // of the audit
@@ -58,6 +58,14 @@ func (o *Options) orDefault() *Options {
 		return &Options{}
 	}
 	return o
+}
+
+// noLazy refuses Lazy where the construction or its proof needs all pairs.
+func (o *Options) noLazy(m Method) error {
+	if o.Lazy {
+		return fmt.Errorf("exponential: %s: Lazy is for Standard: this construction needs the matrix", m)
+	}
+	return nil
 }
 
 func (o *Options) audit() *mechanism.AuditOptions {
@@ -77,12 +85,9 @@ func (e *LevelError) Error() string {
 	return fmt.Sprintf("exponential: %s: audited level %v exceeds alpha = %v between points %d and %d: is the privacy metric a metric?", e.Method, e.Audit.Hi, e.Alpha, e.Audit.X, e.Audit.XPrime)
 }
 
-// lazyMargin and lazyReach are the price of skipping the audit, derived at
-// [Standard].
-const (
-	lazyMargin = 0x1p-10
-	lazyReach  = 0x1p-28
-)
+// lazyMargin is what a lazy mechanism gives up of its rate for skipping the
+// audit, derived at [Standard].
+const lazyMargin = 0x1p-10
 
 // Standard returns the exponential mechanism of BSV24 Lemma 4.1: P{y|x} is
 // proportional to exp(-alpha*rho(x,y)/2) over the net. It is alpha-private for
@@ -109,10 +114,15 @@ func Standard(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 // Weighted returns the mechanism with P{y|x} proportional to
 // weights[y]*exp(-alpha*rho(x,y)/2): alpha-private for any positive weights
 // (IKWAT22 Proposition 1), one for each point of the net. Otherwise as
-// [Standard]. Weights must not be computed from private data.
+// [Standard], but for Lazy, which is refused: a weight's logarithm rounds by an
+// amount that only the audit compares with the distances. Weights must not be
+// computed from private data.
 func Weighted(f metric.Finite, alpha float64, weights []float64, o *Options) (*Mechanism, error) {
 	const op = "exponential: Weighted"
 	o = o.orDefault()
+	if err := o.noLazy(MethodWeighted); err != nil {
+		return nil, err
+	}
 	k := f.Len()
 	if o.Net != nil {
 		k = len(o.Net)

@@ -312,6 +312,25 @@ func TestStandard_LazyIsTheSameLaw(t *testing.T) {
 	}
 }
 
+// Without an audit the rate itself must be safe: on a space that nearly uses the
+// factor 1/2 up, the lazy mechanism lies just below its level, and a rate 2 %
+// larger would lie above.
+func TestStandard_LazyRateIsSafeAndTight(t *testing.T) {
+	f := on(t, 201, func(i, j int) float64 {
+		if i == 0 {
+			return 1
+		}
+		return 0
+	})
+	m, err := Standard(f, 2, &Options{Lazy: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := m.Channel.Audit(f, 0); err != nil || a.Hi > 2 || a.Lo < 2/1.02 {
+		t.Errorf("%v (%v), want just below 2", a, err)
+	}
+}
+
 // alpha*rho = 1e6, in the constructor's own audit.
 func TestStandard_HugeExponent(t *testing.T) {
 	m, err := Standard(path(t, 30, 1e5), 20, nil)
@@ -417,6 +436,9 @@ func TestConstructors_BadInput(t *testing.T) {
 		if _, err := build(f, 1, &Options{Lazy: true}); err == nil {
 			t.Error("Lazy accepted")
 		}
+	}
+	if _, err := Weighted(f, 1, []float64{1, 1, 1, 1}, &Options{Lazy: true}); err == nil {
+		t.Error("Weighted accepted Lazy")
 	}
 	if _, err := Tight(f, 1, &Options{Net: []int{0}}); err == nil {
 		t.Error("Tight accepted a net")

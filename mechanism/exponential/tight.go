@@ -40,7 +40,7 @@ func ConstantNormaliser(f metric.Finite, alpha float64, o *Options) (*Mechanism,
 	if err != nil {
 		return nil, err
 	}
-	if err := m.noLazy(); err != nil {
+	if err := o.noLazy(MethodConstantNormaliser); err != nil {
 		return nil, err
 	}
 	row := make([]float64, m.outputs())
@@ -106,7 +106,7 @@ func Tight(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.noLazy(); err != nil {
+	if err := o.noLazy(MethodTight); err != nil {
 		return nil, err
 	}
 	if m.net, err = metric.Net(f, 0, nil); err != nil {

@@ -1,7 +1,6 @@
 package exponential
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/exact"
@@ -27,7 +26,7 @@ func Tuned(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.noLazy(); err != nil {
+	if err := o.noLazy(MethodTuned); err != nil {
 		return nil, err
 	}
 	level, err := m.levels()
@@ -58,13 +57,6 @@ func Tuned(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 // tunedStep is where the bisection stops: 2^-40 of alpha changes no loss that
 // anybody reads, and lies above the rounding of level.
 const tunedStep = 0x1p-40
-
-func (m *family) noLazy() error {
-	if m.o.Lazy {
-		return fmt.Errorf("exponential: %s: Lazy is for Standard and Weighted: this construction looks at every pair", m.method)
-	}
-	return nil
-}
 
 // levels returns the tight level as a function of the rate, in plain float64:
 // a guide for the bisection, not a proof.
