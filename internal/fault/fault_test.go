@@ -1,0 +1,54 @@
+package fault
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+// Every check accepts its domain, refuses everything else, and names the
+// argument, the index and the value.
+func TestChecks(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		name string
+		err  error
+		want string // "" for none
+	}{
+		{"positive", Positive("p: F", "a", 5e-324), ""},
+		{"zero", Positive("p: F", "a", 0), "p: F: a = 0, want a finite number > 0"},
+		{"NaN", Positive("p: F", "a", nan), "p: F: a = NaN"},
+		{"Inf", Positive("p: F", "a", inf), "p: F: a = +Inf"},
+		{"non-negative", NonNegative("p: F", "a", 0), ""},
+		{"negative", NonNegative("p: F", "a", -1), "a = -1, want a finite number >= 0"},
+		{"delta", Delta("p: F", "d", 0), ""},
+		{"delta 1", Delta("p: F", "d", 1), "d = 1, want a number in [0, 1)"},
+		{"delta NaN", Delta("p: F", "d", nan), "d = NaN"},
+		{"index", Index("p: F", "i", 2, 3), ""},
+		{"index 3 of 3", Index("p: F", "i", 3, 3), "i = 3, want an index in [0, 3)"},
+		{"indices", Indices("p: F", "x", []int{0, -1}, 3), "x[1] = -1, want an index in [0, 3)"},
+		{"finite", AllFinite("p: F", "x", []float64{0, -inf}), "x[1] = -Inf, want a finite number"},
+		{"weights", AllNonNegative("p: F", "x", []float64{0, nan}), "x[1] = NaN"},
+		{"prior", Distribution("p: F", "x", []float64{0.5, 0.5}, 2, 1e-9), ""},
+		{"short prior", Distribution("p: F", "x", []float64{1}, 2, 1e-9), "x has size 1, want 2"},
+		{"heavy prior", Distribution("p: F", "x", []float64{1, 1}, 2, 1e-9), "sum of x = 2, want 1"},
+		{"empty", Empty("p: F", "x", 0), "p: F: x: empty input"},
+		{"memory", Memory("p: F", 1e6, 8), ""},
+		{"too much memory", Memory("p: F", 1e12, 8), "p: F: needs 7.45e+03 GiB, the limit is 16 GiB"},
+	} {
+		switch {
+		case c.want == "" && c.err != nil:
+			t.Errorf("%s: %v", c.name, c.err)
+		case c.want != "" && (c.err == nil || !strings.Contains(c.err.Error(), c.want)):
+			t.Errorf("%s: %v, want %q", c.name, c.err, c.want)
+		}
+	}
+	var v *ValueError
+	if err := Indices("p: F", "x", []int{9}, 3); !errors.As(err, &v) || v.Arg != "x" || v.Index != 0 || v.Value != 9 {
+		t.Errorf("the error carries %+v", v)
+	}
+	if !errors.Is(Empty("p: F", "x", 0), ErrEmpty) {
+		t.Error("ErrEmpty is not wrapped")
+	}
+}

@@ -1,0 +1,58 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+)
+
+// Every index is visited once, chunk bounds do not depend on the workers, and
+// progress counts every chunk without overlap.
+func TestChunks_CoverOnce(t *testing.T) {
+	for _, workers := range []int{0, 1, 2, 7} {
+		for _, n := range []int{0, 1, 5, 64, 1000} {
+			seen := make([]atomic.Int32, n)
+			last := 0
+			progress := func(done, total int) {
+				if done != last+1 || total != (n+6)/7 {
+					t.Errorf("progress %d of %d after %d", done, total, last)
+				}
+				last = done
+			}
+			err := Chunks(context.Background(), n, 7, workers, progress, func(c, lo, hi int) {
+				if lo != 7*c || hi != min(n, lo+7) {
+					t.Errorf("chunk %d is [%d, %d)", c, lo, hi)
+				}
+				for i := lo; i < hi; i++ {
+					seen[i].Add(1)
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range seen {
+				if seen[i].Load() != 1 {
+					t.Fatalf("index %d of %d visited %d times", i, n, seen[i].Load())
+				}
+			}
+		}
+	}
+}
+
+func TestChunks_StopWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var ran atomic.Int32
+	err := Chunks(ctx, 1000, 1, 2, nil, func(c, _, _ int) {
+		if ran.Add(1) == 10 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || ran.Load() > 12 {
+		t.Errorf("%v after %d chunks", err, ran.Load())
+	}
+	// Work that was finished all the same is finished.
+	if err := Chunks(ctx, 0, 1, 2, nil, nil); err != nil {
+		t.Error(err)
+	}
+}
