@@ -29,7 +29,7 @@
 // # From points to a release
 //
 // Build a metric.Finite from points, a channel by a constructor of package
-// mechanism/exponential or lp (or by hand with [FromWeights]), look at its
+// mechanism/exponential (or by hand with [FromWeights]), look at its
 // [Channel.Loss], and release indices with [Channel.Release] or the points
 // themselves through [On]. [Then] post-processes; [Compose] releases several
 // outputs of one input and adds their levels.

@@ -35,8 +35,7 @@
 // far points hardly at all: if which city someone is in is the secret, a small
 // alpha for street distances is no protection. For points of R^d or the sphere
 // that need not be released on a grid, package additive needs no matrix and
-// pays no normaliser. For the least loss possible at moderate sizes, use
-// package lp.
+// pays no normaliser.
 //
 // # References
 //
