@@ -58,7 +58,7 @@ func Net(f Finite, s float64, o *NetOptions) ([]int, error) {
 		for i := range opt.Order {
 			opt.Order[i] = i
 		}
-	} else if err := checkPermutation(op, "Order", opt.Order, n); err != nil {
+	} else if err := fault.Permutation(op, "Order", opt.Order, n); err != nil {
 		return nil, err
 	}
 	if ix := NewIndex(f); ix.tree != nil {

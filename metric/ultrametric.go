@@ -46,7 +46,7 @@ func NewUltrametric(order []int, heights []float64) (*Ultrametric, error) {
 	if len(heights) != len(order)-1 {
 		return nil, &SizeError{Op: op, Arg: "heights", Got: len(heights), Want: fmt.Sprint(len(order) - 1)}
 	}
-	if err := checkPermutation(op, "order", order, len(order)); err != nil {
+	if err := fault.Permutation(op, "order", order, len(order)); err != nil {
 		return nil, err
 	}
 	if err := fault.AllNonNegative(op, "heights", heights); err != nil {

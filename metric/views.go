@@ -1,7 +1,6 @@
 package metric
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -57,27 +56,10 @@ func Subset(f Finite, idx []int) (Finite, error) {
 // point perm[i] of f. perm must hold every index once.
 func Permuted(f Finite, perm []int) (Finite, error) {
 	const op = "metric: Permuted"
-	if err := checkPermutation(op, "perm", perm, f.Len()); err != nil {
+	if err := fault.Permutation(op, "perm", perm, f.Len()); err != nil {
 		return nil, err
 	}
 	return Subset(f, perm)
-}
-
-func checkPermutation(op, arg string, perm []int, n int) error {
-	if len(perm) != n {
-		return &SizeError{Op: op, Arg: arg, Got: len(perm), Want: fmt.Sprint(n)}
-	}
-	if err := fault.Indices(op, arg, perm, n); err != nil {
-		return err
-	}
-	seen := make([]bool, n)
-	for k, i := range perm {
-		if seen[i] {
-			return &ValueError{Op: op, Arg: arg, Index: k, Value: float64(i), Want: "each index once"}
-		}
-		seen[i] = true
-	}
-	return nil
 }
 
 type subset struct {

@@ -115,6 +115,24 @@ func Indices(op, arg string, idx []int, n int) error {
 	return nil
 }
 
+// Permutation checks that perm holds every index of [0, n) once.
+func Permutation(op, arg string, perm []int, n int) error {
+	if len(perm) != n {
+		return &SizeError{Op: op, Arg: arg, Got: len(perm), Want: fmt.Sprint(n)}
+	}
+	if err := Indices(op, arg, perm, n); err != nil {
+		return err
+	}
+	seen := make([]bool, n)
+	for k, i := range perm {
+		if seen[i] {
+			return &ValueError{Op: op, Arg: arg, Index: k, Value: float64(i), Want: "each index once"}
+		}
+		seen[i] = true
+	}
+	return nil
+}
+
 // AllFinite checks that every entry of v is a finite number.
 func AllFinite(op, arg string, v []float64) error {
 	for i, x := range v {
