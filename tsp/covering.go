@@ -1,0 +1,107 @@
+package tsp
+
+import (
+	"context"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// CoveringFactor is the constant of Theorem 6.3 of BSV22.
+const CoveringFactor = 16
+
+// Covering is a bound on the length of the shortest tour that knows nothing of
+// tours, only how many balls cover the space.
+type Covering struct {
+	// Integral is at least the integral of N(x)-1 over all x > 0, N(x) the least
+	// number of balls of radius x around points that cover the space.
+	Integral float64
+	// Bound is CoveringFactor * Integral: the shortest tour is no
+	// longer (BSV22, Theorem 6.3).
+	Bound float64
+	// Centres is how many centres were chosen.
+	Centres int
+}
+
+const (
+	// coveringWork is the number of distances that CoveringIntegral spends on
+	// farthest-first centres: all n are chosen up to 8192 points.
+	coveringWork = 1 << 26
+	// coveringRest is the fraction of the integral below which the rest, to the
+	// left of the radii counted, is not looked at any more.
+	coveringRest = 1. / 128
+)
+
+// CoveringIntegral bounds the covering integral of f from above.
+//
+// The radii r_1 >= r_2 >= ... of [metric.FarthestFirst] show N(x) <= m for all
+// x >= r_m. With all n centres the integral is thus at most
+// r_1 + r_2 + ... + r_(n-1), and that sum is at most twice the integral:
+// the first m+1 centres are r_m apart, so that N(x) > m for x < r_m/2. (Joining
+// every centre to the nearest before it shows that a spanning tree is no longer
+// than that sum: a proof of the theorem, with 2 for 16, for this bound.)
+//
+// Above 8192 points only the first 2^26/n centres are chosen, m of them, and
+// below their radius [metric.Net] counts the balls of radius r_m 2^(-1/2),
+// r_m 2^(-1), r_m 2^(-3/2), ..., each count serving up to the radius before,
+// until what is left is small. That is O(n log n) where f is [metric.Embedded]
+// in few dimensions, and O(n^2) distances a radius at most elsewhere.
+//
+// No points are [metric.ErrEmpty], a negative or non-finite distance that is met
+// is a [*metric.Violation].
+func CoveringIntegral(f metric.Finite) (Covering, error) {
+	return CoveringIntegralContext(context.Background(), f)
+}
+
+// CoveringIntegralContext is [CoveringIntegral], stopped early when ctx is done.
+func CoveringIntegralContext(ctx context.Context, f metric.Finite) (Covering, error) {
+	n := f.Len()
+	if err := checkSize("tsp: CoveringIntegral", n); err != nil {
+		return Covering{}, err
+	}
+	return covering(ctx, f, min(n, max(1, coveringWork/n)))
+}
+
+// covering chooses m centres.
+func covering(ctx context.Context, f metric.Finite, m int) (Covering, error) {
+	order, radii, err := metric.FarthestFirstContext(ctx, f, m, 0)
+	if err != nil {
+		return Covering{}, err
+	}
+	out := Covering{Centres: m}
+	for k, r := range radii[1:] {
+		if notDistance(r) {
+			return Covering{}, witness(f, order[k])
+		}
+	}
+	// Above radius hi, the integral is at most that counted: N(x) <= k from
+	// radii[k] on.
+	for k := 2; k <= m; k++ {
+		out.Integral = addRectangle(out.Integral, k-1, directed.SubUp(radii[k-1], radii[k]))
+	}
+	hi := radii[m]
+	if hi > 0 {
+		all, err := metric.Net(f, 0, &metric.NetOptions{Context: ctx})
+		if err != nil {
+			return Covering{}, err
+		}
+		for float64(len(all))*hi > coveringRest*out.Integral {
+			lo := hi / math.Sqrt2
+			net, err := metric.Net(f, lo, &metric.NetOptions{Context: ctx})
+			if err != nil {
+				return Covering{}, err
+			}
+			out.Integral = addRectangle(out.Integral, len(net)-1, directed.SubUp(hi, lo))
+			hi = lo
+		}
+		out.Integral = addRectangle(out.Integral, len(all)-1, hi)
+	}
+	out.Bound = CoveringFactor * out.Integral // a power of two: exact
+	return out, nil
+}
+
+// addRectangle returns at least sum + height*width.
+func addRectangle(sum float64, height int, width float64) float64 {
+	return directed.AddUp(sum, directed.MulUp(float64(height), width))
+}

@@ -1,0 +1,61 @@
+package tsp_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/metricdp/metricdp/tsp"
+)
+
+// A tour of 25 unit edges would visit as many black as white points of the
+// chessboard, so one edge must be a diagonal. The bound proves it.
+func ExampleHeldKarpBound() {
+	f := grid(5, 5)
+	b, err := tsp.HeldKarpBound(f, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	t, err := tsp.Solve(f, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3f <= shortest <= %.3f\n", b.Value, t.Length)
+	// Output: 25.414 <= shortest <= 25.414
+}
+
+// The multipliers of a bound are its proof.
+func ExampleOneTreeBound() {
+	f := grid(4, 3)
+	b, err := tsp.HeldKarpBound(f, &tsp.BoundOptions{Path: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	again, err := tsp.OneTreeBound(f, b.Multipliers, &tsp.BoundOptions{Path: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(b.Value, again.Value == b.Value)
+	// Output: 11 true
+}
+
+func ExampleMSTBound() {
+	b, err := tsp.MSTBound(grid(4, 3), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(b.Value)
+	// Output: 12
+}
+
+func ExampleLowerBound() {
+	path, err := tsp.LowerBound(grid(10, 1), true, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	tour, err := tsp.LowerBound(grid(10, 1), false, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("path %.2f, tour %.2f\n", path, tour)
+	// Output: path 9.00, tour 18.00
+}

@@ -1,0 +1,146 @@
+package tsp_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/tsp"
+)
+
+// grid returns the points (x, y), 0 <= x < w, 0 <= y < h, row by row.
+func grid(w, h int) metric.Finite {
+	var pts [][]float64
+	for y := range h {
+		for x := range w {
+			pts = append(pts, []float64{float64(x), float64(y)})
+		}
+	}
+	f, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return f
+}
+
+func ExampleNewTour() {
+	t, err := tsp.NewTour(grid(2, 2), []int{0, 1, 3, 2}, true)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(t.Order, t.Length)
+
+	_, err = tsp.NewTour(grid(2, 2), []int{0, 1, 3, 1}, true)
+	fmt.Println(err)
+	// Output:
+	// [0 1 3 2] 4
+	// tsp: NewTour: order[3] = 1, want each index once
+}
+
+func ExampleTour_Open() {
+	f := grid(3, 1)
+	closed, err := tsp.NewTour(f, []int{1, 2, 0}, true)
+	if err != nil {
+		log.Fatal(err)
+	}
+	path, err := closed.Open(f) // without the edge from 2 to 0
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(closed.Length, path.Order, path.Length)
+	// Output: 4 [0 1 2] 2
+}
+
+func ExampleMST() {
+	t, err := tsp.MST(grid(3, 2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("length", t.Length)
+	tree, err := metric.NewTree(t.Parent, t.Lengths)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("edges", len(t.Edges()), "root", tree.Root())
+	// Output:
+	// length 5
+	// edges 5 root 0
+}
+
+func ExampleDoubleTree() {
+	t, err := tsp.DoubleTree(grid(4, 1), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(t.Order, t.Length, "at least", t.LowerBound)
+	// Output: [0 1 2 3] 6 at least 3
+}
+
+func ExampleGreedy() {
+	t, err := tsp.Greedy(grid(5, 1), &tsp.Options{Path: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(t.Order, t.Length)
+	// Output: [0 1 2 3 4] 4
+}
+
+func ExampleSpaceFilling() {
+	f := grid(4, 4)
+	for _, c := range []tsp.Curve{tsp.Hilbert, tsp.Boustrophedon} {
+		t, err := tsp.SpaceFilling(f, c, &tsp.Options{Path: true})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(t.Order[:8], t.Length)
+	}
+	// Output:
+	// [0 1 5 4 8 12 13 9] 15
+	// [0 1 4 5 8 9 12 13] 17.485281374238575
+}
+
+func ExampleImprove() {
+	f := grid(10, 10)
+	rows := make([]int, 100) // row by row, always from the left
+	for i := range rows {
+		rows[i] = i
+	}
+	t, err := tsp.NewTour(f, rows, true)
+	if err != nil {
+		log.Fatal(err)
+	}
+	better, err := tsp.Improve(f, t, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.1f, then %v\n", t.Length, better.Length)
+	// Output: 184.2, then 100
+}
+
+func ExampleSolve() {
+	t, err := tsp.Solve(grid(10, 10), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("length %v, at most %.1f %% above the shortest\n", t.Length, 100*t.Gap())
+	// Output: length 100, at most 0.0 % above the shortest
+}
+
+// Words have no coordinates; tours need none.
+func ExampleSolve_words() {
+	words := []string{"cat", "dog", "cot", "dot", "coat", "boat"}
+	f, err := metric.NewPoints(words, metric.Levenshtein{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	t, err := tsp.Solve(f, &tsp.Options{Path: true, Context: context.Background()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, i := range t.Order {
+		fmt.Print(words[i], " ")
+	}
+	fmt.Println(t.Length)
+	// Output: boat coat cat cot dot dog 5
+}

@@ -1,0 +1,178 @@
+package tsp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Folding lays a finite metric out along the line by a path through its points,
+// each as far from the one before as in the metric. By the triangle inequality
+// no two points are nearer on the line than they were:
+//
+//	|Position of i - Position of j| >= Distance(i, j),
+//
+// so the way back, from the line to the space, is 1-Lipschitz, and a private
+// measure on the line gives one on the space that is no worse in W1 (BSV22).
+// How much farther near points get is [Folding.Locality].
+type Folding struct {
+	Order    []int     // the points, from left to right
+	Position []float64 // of Order[k] at k: 0 first, never decreasing
+	Rank     []int     // the inverse of Order: point i is at Position[Rank[i]]
+}
+
+// foldPairs is the number of pairs on which Fold checks the law, and up to
+// which it checks all.
+const foldPairs = 1 << 17
+
+// Fold lays f out along t; a closed tour is first cut as [Tour.Open] does.
+//
+// Positions are rounded upward, so that the law holds to the last bit for the
+// float64 difference of positions wherever f obeys the triangle inequality. Up
+// to 512 points it is checked for all pairs, above that for 2^17 random ones,
+// always the same; a pair that breaks it by more than
+// [metric.DefaultTolerance] proves that f is no metric, and is a
+// [*metric.Violation] with K a point between the two. A t that is no tour of f is
+// an error, as in [NewTour]. O(n).
+func Fold(t *Tour, f metric.Finite) (*Folding, error) {
+	if err := checkOrder("tsp: Fold", "t", f.Len(), t.Order); err != nil {
+		return nil, err
+	}
+	path, err := t.Open(f)
+	if err != nil {
+		return nil, err
+	}
+	n := len(path.Order)
+	l := &Folding{Order: slices.Clone(path.Order), Position: make([]float64, n), Rank: make([]int, n)}
+	for k, i := range l.Order {
+		l.Rank[i] = k
+		if k == 0 {
+			continue
+		}
+		d := f.Distance(l.Order[k-1], i)
+		if notDistance(d) {
+			return nil, badDistance(l.Order[k-1], i, d)
+		}
+		l.Position[k] = directed.AddUp(l.Position[k-1], d)
+	}
+	return l, l.check(f)
+}
+
+// check looks for a pair of points that came nearer.
+func (l *Folding) check(f metric.Finite) error {
+	n := len(l.Order)
+	if n*n <= 2*foldPairs {
+		for h := range n {
+			for k := h + 1; k < n; k++ {
+				if err := l.checkPair(f, h, k); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	r := rng.Seeded(0)
+	for range foldPairs {
+		if err := l.checkPair(f, r.IntN(n), r.IntN(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Folding) checkPair(f metric.Finite, h, k int) error {
+	if h > k {
+		h, k = k, h
+	}
+	i, j := l.Order[h], l.Order[k]
+	d, gap := f.Distance(i, j), l.Position[k]-l.Position[h]
+	switch {
+	case h == k || d <= gap*(1+metric.DefaultTolerance):
+		return nil
+	case notDistance(d):
+		return badDistance(i, j, d)
+	}
+	// d(i,j) exceeds the steps from i to j, so some triangle i, p, q of a step
+	// from p to q fails. The worst of them is the witness.
+	worst := &metric.Violation{Axiom: metric.Triangle, I: i, J: j, K: -1, Excess: d - gap}
+	most := 0.0
+	for m := h + 1; m < k; m++ {
+		p, q := l.Order[m], l.Order[m+1]
+		if e := f.Distance(i, q) - f.Distance(i, p) - f.Distance(p, q); e > most {
+			most = e
+			*worst = metric.Violation{Axiom: metric.Triangle, I: i, J: q, K: p, Excess: e}
+		}
+	}
+	return worst
+}
+
+// Length returns the length of the line: the position of the last point.
+func (l *Folding) Length() float64 { return l.Position[len(l.Position)-1] }
+
+// Nearest returns the point nearest to x on the line, the left one of two and
+// the first of several in one place: the way back, for any number (NaN comes
+// back as +Inf would). O(log n).
+func (l *Folding) Nearest(x float64) int {
+	k := sort.SearchFloat64s(l.Position, x)
+	if k == len(l.Position) || k > 0 && x-l.Position[k-1] <= l.Position[k]-x {
+		k = sort.SearchFloat64s(l.Position, l.Position[k-1])
+	}
+	return l.Order[k]
+}
+
+// Locality tells how far apart on the line points come to lie that are nearest
+// neighbours in the space. A stretch is |Position of i - Position of j| over
+// Distance(i, j), j the nearest neighbour of i; it is at least 1, and 1 where the
+// two are neighbours on the path.
+type Locality struct {
+	Mean, Median, Max float64 // of the stretches
+	Kept              float64 // the fraction of points whose stretch is at most 2
+	Points            int     // how many points were measured
+}
+
+// String returns the figures in one line.
+func (l Locality) String() string {
+	return fmt.Sprintf("stretch of %d nearest neighbours: median %.3g, mean %.3g, max %.3g, at most 2 for %.3g %%",
+		l.Points, l.Median, l.Mean, l.Max, 100*l.Kept)
+}
+
+// Locality measures the folding of f. Points that share their place with
+// another are left out. The cost is that of metric.NearestNeighbours.
+func (l *Folding) Locality(f metric.Finite) (Locality, error) {
+	if err := checkOrder("tsp: Locality", "folding", f.Len(), l.Order); err != nil {
+		return Locality{}, err
+	}
+	n := len(l.Order)
+	if n == 1 {
+		return Locality{}, nil
+	}
+	near, err := metric.NearestNeighbours(f, 1)
+	if err != nil {
+		return Locality{}, err
+	}
+	var s []float64
+	var out Locality
+	for i, j := range near {
+		if j < 0 {
+			return Locality{}, witness(f, i)
+		}
+		if d := f.Distance(i, j); d > 0 {
+			s = append(s, math.Abs(l.Position[l.Rank[i]]-l.Position[l.Rank[j]])/d)
+		}
+	}
+	if out.Points = len(s); out.Points == 0 {
+		return out, nil
+	}
+	slices.Sort(s)
+	for _, v := range s {
+		out.Mean += v / float64(len(s))
+	}
+	kept := sort.Search(len(s), func(k int) bool { return s[k] > 2 })
+	out.Median, out.Max, out.Kept = s[len(s)/2], s[len(s)-1], float64(kept)/float64(len(s))
+	return out, nil
+}

@@ -1,0 +1,203 @@
+package tsp
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+func TestFold_IsLipschitzForAllPairs(t *testing.T) {
+	for _, f := range []metric.Finite{plane(1, 1), plane(2, 1), plane(150, 1), cube(150, 2, 4, metric.Manhattan{}, 2), randomMetric(100, 3), cube(100, 3, 1, metric.Euclidean{}, 4)} {
+		for name, build := range builders {
+			for _, path := range []bool{false, true} {
+				tour, err := build(f, &Options{Path: path, Kicks: 100})
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				l, err := Fold(tour, f)
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				if !slices.IsSorted(l.Position) || l.Position[0] != 0 {
+					t.Fatal(name, l.Position)
+				}
+				for i := range f.Len() {
+					if l.Order[l.Rank[i]] != i {
+						t.Fatal(name, "rank", i)
+					}
+					for j := range i {
+						if gap := math.Abs(l.Position[l.Rank[i]] - l.Position[l.Rank[j]]); f.Distance(i, j) > gap*(1+1e-15) {
+							t.Fatalf("%s: %d and %d at %v came as near as %v", name, i, j, f.Distance(i, j), gap)
+						}
+					}
+				}
+				if open, err := tour.Open(f); err != nil || open.Length != l.Length() || open.Length > tour.Length {
+					t.Error(name, open, l.Length(), err)
+				}
+				if at, err := l.Locality(f); err != nil || at.Points > 0 && !(at.Median >= 1-1e-15 && at.Mean <= at.Max) {
+					t.Error(name, at, err)
+				}
+			}
+		}
+	}
+}
+
+// A pair too far apart for its way along the path is no metric.
+func TestFold_FindsAViolation(t *testing.T) {
+	line := cube(600, 1, 0, metric.Euclidean{}, 1)
+	tour, err := SpaceFilling(line, Hilbert, &Options{Path: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{200, 600} { // all pairs; a sample
+		f, err := metric.Subset(line, tour.Order[:n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		sorted := make([]int, n)
+		for i := range sorted {
+			sorted[i] = i
+		}
+		path, err := NewTour(f, sorted, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Fold(path, squared{f})
+		v := new(metric.Violation)
+		if !errors.As(err, &v) || v.Axiom != metric.Triangle {
+			t.Fatal(n, err)
+		}
+		s := squared{f}
+		if e := s.Distance(v.I, v.J) - s.Distance(v.I, v.K) - s.Distance(v.K, v.J); e != v.Excess || !(e > 0) {
+			t.Errorf("%v: excess %v", v, e)
+		}
+	}
+}
+
+// squared distances of the line break the triangle inequality everywhere.
+type squared struct{ metric.Finite }
+
+func (s squared) Distance(i, j int) float64 { d := s.Finite.Distance(i, j); return d * d }
+
+func TestFolding_NearestIsTheNearest(t *testing.T) {
+	f := cube(60, 2, 6, metric.Euclidean{}, 1) // with duplicates
+	tour, err := Solve(f, &Options{Path: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Fold(tour, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for x := -1.0; x < l.Length()+1; x += 0.125 {
+		want := 0
+		for k := range l.Position {
+			if math.Abs(l.Position[k]-x) < math.Abs(l.Position[want]-x) {
+				want = k
+			}
+		}
+		if got := l.Nearest(x); got != l.Order[want] {
+			t.Errorf("%v: %d, want %d", x, got, l.Order[want])
+		}
+	}
+	for _, x := range []float64{math.Inf(-1), math.Inf(1), math.NaN()} {
+		l.Nearest(x)
+	}
+}
+
+func TestCoveringIntegral_BoundsTheTour(t *testing.T) {
+	for _, f := range []metric.Finite{plane(1, 1), plane(2, 1), plane(400, 1), cube(300, 4, 0, metric.Chebyshev{}, 2), randomMetric(200, 3), cube(200, 2, 1, metric.Euclidean{}, 4)} {
+		c, err := CoveringIntegral(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tour, err := Solve(f, &Options{Kicks: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := MST(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tour.Length > c.Bound || tree.Length > c.Integral || c.Bound != 16*c.Integral || c.Centres != f.Len() {
+			t.Errorf("%+v; tour %v, tree %v", c, tour.Length, tree.Length)
+		}
+	}
+}
+
+// The bound lies above the integral by at most its factor, with few centres too.
+func TestCoveringIntegral_AgainstExactCoveringNumbers(t *testing.T) {
+	for n := 1; n <= 8; n++ {
+		for seed := range uint64(5) {
+			for _, f := range []metric.Finite{plane(n, seed), randomMetric(n, seed), cube(n, 2, 2, metric.Euclidean{}, seed)} {
+				exact := 0.0
+				var radii []float64
+				for i := range n {
+					for j := range i {
+						radii = append(radii, f.Distance(i, j))
+					}
+				}
+				slices.Sort(radii)
+				last := 0.0
+				for _, r := range radii {
+					exact += (r - last) * float64(coverings(f, last)-1)
+					last = r
+				}
+				for m := 1; m <= n; m++ {
+					c, err := covering(t.Context(), f, m)
+					if err != nil || c.Integral < exact*(1-1e-12) {
+						t.Errorf("n=%d, %d centres: %v below %v, %v", n, m, c.Integral, exact, err)
+					}
+					if m == n && c.Integral > 2*exact*(1+1e-12) {
+						t.Errorf("n=%d: %v above 2*%v", n, c.Integral, exact)
+					}
+				}
+			}
+		}
+	}
+}
+
+// coverings is the least number of balls of radius r that cover f, by trying all
+// sets of centres.
+func coverings(f metric.Finite, r float64) int {
+	n := f.Len()
+	best := n
+	for set := range 1 << n {
+		covered := true
+		for i := range n {
+			hit := false
+			for j := range n {
+				hit = hit || set>>j&1 == 1 && f.Distance(i, j) <= r
+			}
+			covered = covered && hit
+		}
+		if covered {
+			best = min(best, bits.OnesCount(uint(set)))
+		}
+	}
+	return best
+}
+
+// Few centres cost little: the sums agree within the ratio of the radii.
+func TestCoveringIntegral_FewCentres(t *testing.T) {
+	f := plane(2000, 1)
+	all, err := covering(t.Context(), f, 2000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	few, err := covering(t.Context(), f, 50)
+	if err != nil || few.Integral < all.Integral*0.5 || few.Integral > 2*all.Integral {
+		t.Error(all, few, err)
+	}
+	if _, err := CoveringIntegral(emptyMetric{}); !errors.Is(err, metric.ErrEmpty) {
+		t.Error(err)
+	}
+	violation := new(metric.Violation)
+	if _, err := CoveringIntegral(constant{5, math.NaN()}); !errors.As(err, &violation) {
+		t.Error(err)
+	}
+}

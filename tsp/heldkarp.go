@@ -1,0 +1,267 @@
+package tsp
+
+import (
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+// hkEdge joins two points.
+type hkEdge struct{ i, j int32 }
+
+// hkGraph is a sparse graph of short edges, in which the ascent looks for
+// trees, with the arrays that a pass needs. The neighbours of i are adj[k] for
+// start[i] <= k < start[i+1], at the distances dist[k].
+type hkGraph struct {
+	n     int
+	start []int
+	adj   []int32
+	dist  []float64
+
+	deg    []float64 // of the 1-tree
+	parent []int32
+	key    []float64 // cost of the edge to parent
+	place  []int32   // in heap, plus 1; 0: not yet seen, -1: in the tree
+	heap   []int32
+}
+
+// hkNewGraph returns the graph with the given edges, which may repeat, must
+// connect all points, and come back sorted and without doubles.
+func hkNewGraph(f metric.Finite, edges []hkEdge) (*hkGraph, []hkEdge) {
+	n := f.Len()
+	for k, e := range edges {
+		if e.i > e.j {
+			edges[k] = hkEdge{e.j, e.i}
+		}
+	}
+	slices.SortFunc(edges, func(a, b hkEdge) int {
+		if a.i != b.i {
+			return int(a.i) - int(b.i)
+		}
+		return int(a.j) - int(b.j)
+	})
+	edges = slices.Compact(edges)
+	g := &hkGraph{
+		n: n, start: make([]int, n+2), adj: make([]int32, 2*len(edges)), dist: make([]float64, 2*len(edges)),
+		deg: make([]float64, n), parent: make([]int32, n), key: make([]float64, n), place: make([]int32, n), heap: make([]int32, 0, n),
+	}
+	for _, e := range edges {
+		g.start[e.i+2]++
+		g.start[e.j+2]++
+	}
+	for i := 2; i < len(g.start); i++ {
+		g.start[i] += g.start[i-1]
+	}
+	for _, e := range edges {
+		d := f.Distance(int(e.i), int(e.j))
+		for _, p := range [2]hkEdge{e, {e.j, e.i}} {
+			k := g.start[p.i+1]
+			g.adj[k], g.dist[k] = p.j, d
+			g.start[p.i+1]++
+		}
+	}
+	g.start = g.start[:n+1]
+	return g, edges
+}
+
+// spanning finds the minimum spanning tree of the graph under pi, by Prim's
+// algorithm from point 0, and returns its cost: parent, key and deg describe
+// it. O(m log n).
+func (g *hkGraph) spanning(pi []float64) float64 {
+	for i := range g.place {
+		g.place[i], g.deg[i] = 0, 0
+	}
+	g.heap = g.heap[:0]
+	total := 0.0
+	v := int32(0)
+	g.parent[0], g.key[0], g.place[0] = -1, 0, -1
+	for {
+		pv := pi[v]
+		lo, hi := g.start[v], g.start[v+1]
+		for k, j := range g.adj[lo:hi] {
+			p := g.place[j]
+			if p < 0 {
+				continue
+			}
+			c := hkCost(g.dist[lo+k], pv, pi[j])
+			if p == 0 {
+				g.heap = append(g.heap, j)
+				p = int32(len(g.heap))
+			} else if c >= g.key[j] {
+				continue
+			}
+			g.key[j], g.parent[j] = c, v
+			g.up(int(p)-1, j, c)
+		}
+		if len(g.heap) == 0 {
+			return total
+		}
+		v = g.pop()
+		total += g.key[v]
+		g.deg[v]++
+		g.deg[g.parent[v]]++
+	}
+}
+
+// up puts j, of key c, at place h of the heap or above it.
+func (g *hkGraph) up(h int, j int32, c float64) {
+	for h > 0 {
+		u := (h - 1) / 2
+		q := g.heap[u]
+		if g.key[q] <= c {
+			break
+		}
+		g.heap[h] = q
+		g.place[q] = int32(h + 1)
+		h = u
+	}
+	g.heap[h] = j
+	g.place[j] = int32(h + 1)
+}
+
+func (g *hkGraph) pop() int32 {
+	top := g.heap[0]
+	g.place[top] = -1
+	last := len(g.heap) - 1
+	j := g.heap[last]
+	g.heap = g.heap[:last]
+	if last == 0 {
+		return top
+	}
+	c, h := g.key[j], 0
+	for {
+		u := 2*h + 1
+		if u >= last {
+			break
+		}
+		if u+1 < last && g.key[g.heap[u+1]] < g.key[g.heap[u]] {
+			u++
+		}
+		q := g.heap[u]
+		if g.key[q] >= c {
+			break
+		}
+		g.heap[h] = q
+		g.place[q] = int32(h + 1)
+		h = u
+	}
+	g.heap[h] = j
+	g.place[j] = int32(h + 1)
+	return top
+}
+
+// oneTree is spanning and one more edge: for tours the dearest of the second
+// shortest edges at the leaves of the tree, for paths the two edges to a point
+// that lies at distance 0 from all. It returns the value of the bound, with
+// ordinary rounding, and leaves the degrees in deg.
+func (g *hkGraph) oneTree(pi []float64, path bool) float64 {
+	w := g.spanning(pi)
+	if path {
+		a, b := hkTwoLeast(pi)
+		g.deg[a]++
+		g.deg[b]++
+		w += pi[a] + pi[b]
+	} else {
+		best, leaf, end := math.Inf(-1), 0, int32(0)
+		for v := range g.n {
+			if g.deg[v] != 1 {
+				continue
+			}
+			c, j := g.second(v, pi)
+			if c > best {
+				best, leaf, end = c, v, j
+			}
+		}
+		g.deg[leaf]++
+		g.deg[end]++
+		w += best
+	}
+	s := 0.0
+	for _, p := range pi {
+		s += p
+	}
+	return w - 2*s
+}
+
+// second returns the second cheapest edge at v.
+func (g *hkGraph) second(v int, pi []float64) (float64, int32) {
+	c1, c2 := math.Inf(1), math.Inf(1)
+	j1, j2 := g.adj[g.start[v]], g.adj[g.start[v]] // of use only if costs overflow
+	for k := g.start[v]; k < g.start[v+1]; k++ {
+		j := g.adj[k]
+		c := hkCost(g.dist[k], pi[v], pi[j])
+		if c < c1 {
+			c2, j2, c1, j1 = c1, j1, c, j
+		} else if c < c2 {
+			c2, j2 = c, j
+		}
+	}
+	return c2, j2
+}
+
+// hkTwoLeast returns the places of the two least of two or more numbers.
+func hkTwoLeast(v []float64) (a, b int) {
+	a, b = 0, 1
+	if v[b] < v[a] {
+		a, b = b, a
+	}
+	for i := 2; i < len(v); i++ {
+		if v[i] < v[a] {
+			a, b = i, a
+		} else if v[i] < v[b] {
+			b = i
+		}
+	}
+	return a, b
+}
+
+// tree returns the edges of the spanning tree under pi.
+func (g *hkGraph) tree(pi []float64) []hkEdge {
+	g.spanning(pi)
+	t := make([]hkEdge, 0, g.n-1)
+	for v, p := range g.parent {
+		if p >= 0 {
+			t = append(t, hkEdge{p, int32(v)})
+		}
+	}
+	return t
+}
+
+// preorder returns the edges of the tour that visits the points in preorder
+// from point 0, along a graph that is a tree.
+func (g *hkGraph) preorder() []hkEdge {
+	tour := make([]hkEdge, 0, g.n)
+	seen := make([]bool, g.n)
+	stack, last := []int32{0}, int32(-1)
+	for len(stack) > 0 {
+		v := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		seen[v] = true
+		if last >= 0 {
+			tour = append(tour, hkEdge{last, v})
+		}
+		last = v
+		for _, j := range g.adj[g.start[v]:g.start[v+1]] {
+			if !seen[j] {
+				stack = append(stack, j)
+			}
+		}
+	}
+	return append(tour, hkEdge{last, 0})
+}
+
+// around returns for each point the distance to the farthest of its k nearest
+// in the graph, the scale on which its multiplier moves, but at least a small
+// part of unit.
+func (g *hkGraph) around(k int, unit float64) []float64 {
+	const part = 1e-6
+	out := make([]float64, g.n)
+	var row []float64
+	for i := range out {
+		row = append(row[:0], g.dist[g.start[i]:g.start[i+1]]...)
+		slices.Sort(row)
+		out[i] = max(row[min(k, len(row))-1], part*unit)
+	}
+	return out
+}

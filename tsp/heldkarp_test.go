@@ -1,0 +1,200 @@
+package tsp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// hkCosts returns the sorted costs of a spanning tree, which are the same for
+// all minimum spanning trees, and nil if it is none.
+func hkCosts(f metric.Finite, tree []hkEdge, pi []float64) []float64 {
+	root := make([]int32, f.Len())
+	for i := range root {
+		root[i] = int32(i)
+	}
+	var costs []float64
+	for _, e := range tree {
+		a, b := hkFind(root, e.i), hkFind(root, e.j)
+		if a == b {
+			return nil
+		}
+		root[a] = b
+		costs = append(costs, hkCost(f.Distance(int(e.i), int(e.j)), pi[e.i], pi[e.j]))
+	}
+	slices.Sort(costs)
+	return costs
+}
+
+// Both algorithms find minimum spanning trees under any multipliers, to the
+// bit, with hints or without.
+func TestHKTrees_Agree(t *testing.T) {
+	const n = hkMinKD + 100
+	snowflake, err := metric.Power[[]float64](metric.Euclidean{}, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]metric.Finite{
+		"plane":     plane(n, 1),
+		"space":     cube(n, 3, 0, metric.Euclidean{}, 1),
+		"taxi":      cube(n, 2, 0, metric.Manhattan{}, 1),
+		"chess":     cube(n, 4, 0, metric.Chebyshev{}, 1),
+		"l3":        cube(n, 2, 0, metric.Minkowski{P: 3}, 1),
+		"snowflake": cube(n, 2, 0, snowflake, 1),
+		"ties":      cube(n, 2, 40, metric.Euclidean{}, 1),
+		"piles":     cube(n, 2, 5, metric.Manhattan{}, 1),
+		"one":       cube(n, 1, 1, metric.Manhattan{}, 1),
+	} {
+		kd := hkNewKD(f)
+		if kd == nil {
+			t.Errorf("%s: no kd-tree", name)
+			continue
+		}
+		r := rng.Seeded(2)
+		_, far := metric.NewIndex(f).Farthest(0)
+		unit := far / 40
+		var hints []hkEdge
+		for _, size := range []float64{0, 0.5, 3} {
+			pi := make([]float64, n)
+			for i := range pi {
+				pi[i] = size * unit * r.NormFloat64()
+			}
+			prim, err := hkPrim(context.Background(), "", f, pi)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := hkCosts(f, prim, pi)
+			for _, h := range [][]hkEdge{nil, hints, prim} {
+				got, err := kd.spanning(context.Background(), "", pi, h)
+				if err != nil || want == nil || !slices.Equal(hkCosts(f, got, pi), want) {
+					t.Errorf("%s, multipliers of size %v: trees differ (%v)", name, size, err)
+				}
+			}
+			hints = prim // for the next multipliers
+			// On the graph of all pairs of a few points the third algorithm agrees.
+			if size == 0 {
+				g, edges := hkNewGraph(f, slices.Concat(prim, prim))
+				if len(edges) != n-1 || !slices.Equal(hkCosts(f, g.tree(pi), pi), want) || len(g.preorder()) != n {
+					t.Errorf("%s: the graph of a tree has another tree", name)
+				}
+			}
+		}
+	}
+}
+
+// The tree of a sparse graph is minimal, and a 1-tree has n edges.
+func TestHKGraph_OneTree(t *testing.T) {
+	r := rng.Seeded(1)
+	for _, n := range []int{4, 5, 20, 100} {
+		f := plane(n, uint64(n))
+		var all []hkEdge
+		for i := range n {
+			for j := range i {
+				all = append(all, hkEdge{int32(i), int32(j)})
+			}
+		}
+		g, _ := hkNewGraph(f, all)
+		for range 5 {
+			pi := make([]float64, n)
+			for i := range pi {
+				pi[i] = 0.1 * r.NormFloat64()
+			}
+			prim, err := hkPrim(context.Background(), "", f, pi)
+			if err != nil || !slices.Equal(hkCosts(f, g.tree(pi), pi), hkCosts(f, prim, pi)) {
+				t.Fatal("trees differ", err)
+			}
+			for _, path := range []bool{false, true} {
+				w := g.oneTree(pi, path)
+				degrees := 0.0
+				for _, d := range g.deg {
+					degrees += d
+				}
+				// All leaves are probed where there are few, so w is what is proved.
+				v := hkCertify(f, prim, pi, path)
+				if degrees != 2*float64(n) || v > max(w, 0)+1e-9 || v < w-1e-9 {
+					t.Errorf("n=%d path=%v: w = %v, proved %v, degrees %v", n, path, w, v, degrees)
+				}
+			}
+		}
+		if allocs := testing.AllocsPerRun(10, func() { g.oneTree(make([]float64, 100)[:n], false) }); allocs > 1 {
+			t.Errorf("a 1-tree allocates %v times", allocs)
+		}
+	}
+}
+
+// Clusters within clusters make directions that nest.
+func TestHKScales_FollowTheClusters(t *testing.T) {
+	var pts [][]float64
+	for i := range 27 {
+		pts = append(pts, []float64{float64(i%3) + 100*float64(i/3%3) + 10000*float64(i/9)})
+	}
+	f, err := metric.NewPoints(pts, metric.Manhattan{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := hkPrim(context.Background(), "", f, make([]float64, 27))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := hkNewScales(f, tree, slices.Repeat([]float64{2}, 27))
+	if len(s.up) != 27+9+3 {
+		t.Fatalf("%d directions, want 39", len(s.up))
+	}
+	slope := make([]float64, 27)
+	slope[0] = 1
+	pi := make([]float64, 27)
+	s.step(pi, 1, slope)
+	for i, p := range pi {
+		want := 0.0
+		if i < 9 {
+			want += 9798 // the gap around 9 points
+		}
+		if i < 3 {
+			want += 98
+		}
+		if i < 1 {
+			want += 2
+		}
+		if math.Abs(p-want) > 1e-9 {
+			t.Errorf("point %d moved by %v, want %v", i, p, want)
+		}
+	}
+}
+
+func BenchmarkOneTree(b *testing.B) {
+	for _, n := range []int{1000, 100_000} {
+		f := plane(n, 1)
+		near, err := metric.NearestNeighbours(f, boundNeighbours)
+		if err != nil {
+			b.Fatal(err)
+		}
+		edges, err := hkNewKDOrPrim(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for e, j := range near {
+			edges = append(edges, hkEdge{int32(e / boundNeighbours), int32(j)})
+		}
+		g, _ := hkNewGraph(f, edges)
+		pi := make([]float64, n)
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				g.oneTree(pi, false)
+			}
+		})
+	}
+}
+
+func hkNewKDOrPrim(f metric.Finite) ([]hkEdge, error) {
+	pi := make([]float64, f.Len())
+	if kd := hkNewKD(f); kd != nil {
+		return kd.spanning(context.Background(), "", pi, nil)
+	}
+	return hkPrim(context.Background(), "", f, pi)
+}

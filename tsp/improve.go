@@ -1,0 +1,204 @@
+package tsp
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Improve returns a tour of the same kind that is at most as long as t, which
+// it leaves alone.
+//
+// It first makes 2-opt, or-opt and 3-opt moves along the neighbour lists until
+// none helps. Then it kicks the tour: a double bridge exchanges three short
+// neighbouring runs of points, which no such move undoes, the moves repair what
+// the kick has touched, and where the result is longer both are taken back
+// (iterated local search; Johnson and McGeoch 1997). Kicks tries bound the
+// work, and the result does not depend on the speed of the machine unless Time
+// does too. A lower bound that t has is kept.
+//
+// The moves take about n log n for points of R^d, plus the n queries of a
+// metric.Index; a kick costs microseconds. A kick or move may reverse up to n/2
+// places of an array, which limits the use of kicks beyond 10^6 points.
+//
+// A t that is no tour of f is an error, as in [NewTour]. When the context is
+// done, Improve returns the best tour so far together with the context's error.
+func Improve(f metric.Finite, t *Tour, o *Options) (*Tour, error) {
+	const op = "tsp: Improve"
+	if err := checkOrder(op, "tour", f.Len(), t.Order); err != nil {
+		return nil, err
+	}
+	s, err := o.settle(op, f.Len())
+	if err != nil {
+		return nil, err
+	}
+	given, err := newTour(f, slices.Clone(t.Order), t.Closed)
+	if err != nil {
+		return nil, err
+	}
+	given.LowerBound = t.LowerBound
+	p, err := newProblem(s.Context, f, s.Neighbours)
+	if err != nil {
+		if s.Context.Err() != nil {
+			return given, err
+		}
+		return nil, err
+	}
+	order, stopped := p.improve(p.shrink(t.Order), t.Closed, s)
+	better, err := newTour(f, p.expand(order), t.Closed)
+	if err != nil {
+		return nil, err
+	}
+	if better.Length > given.Length { // by rounding, or f is no metric
+		better = given
+	}
+	better.LowerBound = t.LowerBound
+	return better, stopped
+}
+
+// problem is a metric without points at distance 0, with its candidates.
+type problem struct {
+	f     metric.Finite
+	near  *candidates
+	first []int // the points of f in the metric given; nil: all
+	class []int // the points of the metric given in f
+}
+
+func newProblem(ctx context.Context, f metric.Finite, k int) (*problem, error) {
+	p := &problem{f: f}
+	var err error
+	if p.near, err = newCandidates(ctx, f, k); err != nil {
+		return nil, err
+	}
+	if p.first, p.class, err = p.near.distinct(ctx, f); err != nil || p.first == nil {
+		return p, err
+	}
+	if p.f, err = metric.Subset(f, p.first); err != nil {
+		return nil, err
+	}
+	p.near, err = newCandidates(ctx, p.f, k)
+	return p, err
+}
+
+// shrink keeps the first point of every class in an order of all points, which
+// by the triangle inequality makes it no longer.
+func (p *problem) shrink(order []int) []int {
+	if p.first == nil {
+		return order
+	}
+	seen := make([]bool, len(p.first))
+	var out []int
+	for _, i := range order {
+		if c := p.class[i]; !seen[c] {
+			seen[c] = true
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// expand visits each class in one go.
+func (p *problem) expand(order []int) []int {
+	if p.first == nil {
+		return order
+	}
+	start := make([]int, len(p.first)+1)
+	for _, c := range p.class {
+		start[c+1]++
+	}
+	for c := range p.first {
+		start[c+1] += start[c]
+	}
+	members, at := make([]int, len(p.class)), slices.Clone(start)
+	for i, c := range p.class {
+		members[at[c]] = i
+		at[c]++
+	}
+	out := make([]int, 0, len(p.class))
+	for _, c := range order {
+		out = append(out, members[start[c]:start[c+1]]...)
+	}
+	return out
+}
+
+// improve returns a better order, and the context's error if that ended it.
+func (p *problem) improve(order []int, closed bool, o Options) ([]int, error) {
+	if len(order) < 2 {
+		return order, o.Context.Err()
+	}
+	s := newSearch(p.f, order, closed, p.near)
+	var deadline time.Time
+	if o.Time > 0 {
+		deadline = time.Now().Add(o.Time)
+	}
+	stop := func() bool {
+		return o.Context.Err() != nil || o.Time > 0 && time.Now().After(deadline)
+	}
+	for v := range s.order {
+		s.push(int32(v))
+	}
+	s.descend(stop)
+	s.iterate(o, stop)
+	return s.tour(), o.Context.Err()
+}
+
+// maxRun is the most points of each of the three runs that a kick exchanges.
+// Longer runs make longer edges, which take longer to repair: from 10^3 to 10^5
+// points of the plane, runs of 10 end too early and runs of 50 take too long.
+const maxRun = 30
+
+// iterate kicks the tour and keeps what makes it no longer.
+func (s *search) iterate(o Options, stop func() bool) {
+	const pause = 128 // kicks between two looks at the clock
+	run := min(maxRun, (len(s.order)-1)/3)
+	if run < 1 || s.n > 0 {
+		return
+	}
+	r := rng.Seeded(o.Seed)
+	never := func() bool { return false }
+	for h := range o.Kicks {
+		if h%pause == 0 {
+			if stop() {
+				return
+			}
+			o.Progress(h, o.Kicks)
+		}
+		s.log = s.log[:0]
+		if added := s.kick(r, run); s.descend(never) < added {
+			s.undo()
+		}
+	}
+	o.Progress(o.Kicks, o.Kicks)
+}
+
+// kick turns a random stretch a, b...c, d...e, f...g, h of the tour into
+// a, f...g, d...e, b...c, h, queues the ends and returns the length added. The
+// three runs have up to run points each.
+func (s *search) kick(r *rand.Rand, run int) (added float64) {
+	n := len(s.order)
+	p := r.IntN(n)
+	x, y, z := 1+r.IntN(run), 1+r.IntN(run), 1+r.IntN(run)
+	at := func(i int) int { return (p + i) % n }
+	ends := [8]int32{}
+	for h, i := range [8]int{0, 1, x, x + 1, x + y, x + y + 1, x + y + z, x + y + z + 1} {
+		ends[h] = s.order[at(i)]
+	}
+	for h := 0; h < 8; h += 2 {
+		added -= s.distance(ends[h], ends[h+1])
+	}
+	for _, e := range [4][2]int{{0, 5}, {6, 3}, {4, 1}, {2, 7}} {
+		added += s.distance(ends[e[0]], ends[e[1]])
+	}
+	s.flip(at(1), at(x+y+z))
+	s.flip(at(1), at(z))
+	s.flip(at(z+1), at(z+y))
+	s.flip(at(z+y+1), at(z+y+x))
+	for _, a := range ends {
+		s.push(a)
+	}
+	return added
+}

@@ -1,0 +1,183 @@
+package tsp
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// cube returns n uniform points of [0,1]^d under a metric, or in fact of a
+// lattice of side lattice, if that is positive: with ties and duplicates.
+func cube(n, d, lattice int, s metric.Space[[]float64], seed uint64) metric.Finite {
+	r := rng.Seeded(seed)
+	pts := make([][]float64, n)
+	for i := range pts {
+		for range d {
+			v := r.Float64()
+			if lattice > 0 {
+				v = float64(r.IntN(lattice))
+			}
+			pts[i] = append(pts[i], v)
+		}
+	}
+	f, err := metric.NewPoints(pts, s)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+func plane(n int, seed uint64) metric.Finite { return cube(n, 2, 0, metric.Euclidean{}, seed) }
+
+// bare hides all capabilities of a metric.
+type bare struct{ f metric.Finite }
+
+func (b bare) Len() int                  { return b.f.Len() }
+func (b bare) Distance(i, j int) float64 { return b.f.Distance(i, j) }
+
+// altered is a metric with one entry replaced.
+type altered struct {
+	bare
+	i, j int
+	d    float64
+}
+
+func (a altered) Distance(i, j int) float64 {
+	if i == a.i && j == a.j || i == a.j && j == a.i {
+		return a.d
+	}
+	return a.f.Distance(i, j)
+}
+
+// randomMetric returns n points at independent distances in [1, 2].
+func randomMetric(n int, seed uint64) metric.Finite {
+	r := rng.Seeded(seed)
+	upper := make([]float64, n*(n-1)/2)
+	for k := range upper {
+		upper[k] = 1 + r.Float64()
+	}
+	d, err := metric.NewDense(n, upper)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// shortest is the length of the shortest tour, by dynamic programming over sets
+// of points and the last one visited (Held and Karp 1962).
+func shortest(f metric.Finite, closed bool) float64 {
+	n := f.Len()
+	best := math.Inf(1)
+	for start := range n {
+		length := make([]float64, n<<n)
+		for k := range length {
+			length[k] = math.Inf(1)
+		}
+		length[start<<n|1<<start] = 0
+		for set := range 1 << n {
+			for i := range n {
+				d := length[i<<n|set]
+				if math.IsInf(d, 1) {
+					continue
+				}
+				if bits.OnesCount(uint(set)) == n {
+					if closed {
+						d += f.Distance(i, start)
+					}
+					best = min(best, d)
+				}
+				for j := range n {
+					if set>>j&1 == 0 {
+						at := j<<n | set | 1<<j
+						length[at] = min(length[at], d+f.Distance(i, j))
+					}
+				}
+			}
+		}
+		if closed {
+			break
+		}
+	}
+	return best
+}
+
+// check fails where t is no valid tour of f.
+func check(t *testing.T, f metric.Finite, tour *Tour, closed bool) {
+	t.Helper()
+	if tour == nil {
+		t.Fatal("no tour")
+	}
+	sorted := slices.Sorted(slices.Values(tour.Order))
+	for i := range f.Len() {
+		if len(sorted) != f.Len() || sorted[i] != i {
+			t.Fatalf("%v is no permutation", tour.Order)
+		}
+	}
+	length, scale := 0.0, 1e-300
+	for k := range tour.Order {
+		if k > 0 || closed {
+			d := f.Distance(tour.Order[(k+f.Len()-1)%f.Len()], tour.Order[k])
+			length, scale = length+d, scale+d
+		}
+	}
+	if tour.Closed != closed || math.Abs(tour.Length-length) > 1e-12*scale {
+		t.Fatalf("closed %v, length %v; want %v, %v", tour.Closed, tour.Length, closed, length)
+	}
+	if tour.LowerBound > tour.Length {
+		t.Fatalf("bound %v above the length %v", tour.LowerBound, tour.Length)
+	}
+}
+
+// builders are all ways to a tour that need no coordinates.
+var builders = map[string]func(metric.Finite, *Options) (*Tour, error){
+	"DoubleTree": DoubleTree, "Greedy": Greedy, "Solve": Solve,
+	"Improve": func(f metric.Finite, o *Options) (*Tour, error) {
+		order := make([]int, f.Len())
+		for i := range order {
+			order[i] = i
+		}
+		t, err := NewTour(f, order, o == nil || !o.Path)
+		if err != nil {
+			return nil, err
+		}
+		return Improve(f, t, o)
+	},
+	"Hilbert": func(f metric.Finite, o *Options) (*Tour, error) { return curve(f, Hilbert, o) },
+	"Strips":  func(f metric.Finite, o *Options) (*Tour, error) { return curve(f, Boustrophedon, o) },
+}
+
+// curve is SpaceFilling, and Greedy where there are no coordinates.
+func curve(f metric.Finite, c Curve, o *Options) (*Tour, error) {
+	t, err := SpaceFilling(f, c, o)
+	if errors.Is(err, ErrNoCoordinates) {
+		return Greedy(f, o)
+	}
+	return t, err
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// emptyMetric has no points.
+type emptyMetric struct{}
+
+func (emptyMetric) Len() int                  { return 0 }
+func (emptyMetric) Distance(i, j int) float64 { panic("no points") }
+
+// constant has all points at one distance.
+type constant struct {
+	n int
+	d float64
+}
+
+func (c constant) Len() int { return c.n }
+func (c constant) Distance(i, j int) float64 {
+	if i == j {
+		return 0
+	}
+	return c.d
+}

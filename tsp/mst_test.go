@@ -1,0 +1,113 @@
+package tsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+// kruskal is the length of a minimum spanning tree by Kruskal's algorithm on
+// all pairs.
+func kruskal(f metric.Finite) float64 {
+	var edges []edge
+	for i := range f.Len() {
+		for j := range i {
+			edges = append(edges, edge{f.Distance(i, j), int32(j), int32(i)})
+		}
+	}
+	slices.SortFunc(edges, edge.compare)
+	trees, length := newForest(f.Len()), 0.0
+	for _, e := range edges {
+		if trees.join(int(e.i), int(e.j)) {
+			length += e.d
+		}
+	}
+	return length
+}
+
+func TestMST_EqualsKruskal(t *testing.T) {
+	for name, f := range map[string]metric.Finite{
+		"one": plane(1, 1), "two": plane(2, 1), "three": plane(3, 1),
+		"plane": plane(400, 1), "lattice": cube(300, 2, 7, metric.Euclidean{}, 2), "random": randomMetric(150, 3),
+		"bare": bare{plane(200, 4)}, "high": cube(200, 12, 0, metric.Manhattan{}, 5),
+		// Large enough for the kd-tree, to be held against Prim's algorithm.
+		"tree": plane(2100, 6), "same": cube(2100, 2, 1, metric.Euclidean{}, 7), "ties": cube(2100, 3, 6, metric.Manhattan{}, 8),
+	} {
+		tree, err := MST(f)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		sum := 0.0
+		for _, e := range tree.Edges() {
+			if e.Length != f.Distance(e.I, e.J) || tree.Parent[e.J] != e.I {
+				t.Fatal(name, e)
+			}
+			sum += e.Length
+		}
+		var want float64
+		if f.Len() < 1000 {
+			want = kruskal(f)
+		} else if prim, err := MST(bare{f}); err == nil {
+			want = prim.Length
+		}
+		if math.Abs(sum-want) > 1e-11*want || tree.Length > sum*(1+1e-11) || tree.Length < sum*(1-1e-11) {
+			t.Errorf("%s: %v, %v; want %v", name, tree.Length, sum, want)
+		}
+		if _, err := metric.NewTree(tree.Parent, tree.Lengths); err != nil || tree.Len() != f.Len() || len(tree.Edges()) != f.Len()-1 {
+			t.Error(name, "no tree:", err)
+		}
+	}
+}
+
+// Of metric.Tree's preorder this is the definition.
+func TestSpanningTree_PreorderIsThatOfTheTree(t *testing.T) {
+	tree, err := MST(plane(300, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := metric.NewTree(tree.Parent, tree.Lengths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(tree.Preorder(), other.Preorder()) {
+		t.Error(tree.Preorder(), other.Preorder())
+	}
+}
+
+func TestMST_RefusesBadInput(t *testing.T) {
+	if _, err := MST(emptyMetric{}); !errors.Is(err, metric.ErrEmpty) {
+		t.Error(err)
+	}
+	for _, d := range []float64{math.NaN(), math.Inf(1), -1} {
+		violation := new(metric.Violation)
+		if _, err := MST(altered{bare{plane(20, 1)}, 3, 5, d}); !errors.As(err, &violation) || violation.I != 3 || violation.J != 5 {
+			t.Error(d, err)
+		}
+	}
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, n := range []int{100, 3000} {
+		if _, err := MSTContext(done, plane(n, 1)); !errors.Is(err, context.Canceled) {
+			t.Error(n, err)
+		}
+	}
+}
+
+func BenchmarkMST(b *testing.B) {
+	for _, n := range []int{1000, 100000} {
+		f := plane(n, 1)
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := MST(f); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,131 @@
+package tsp
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// consistent fails where the arrays of s disagree, and returns the length.
+func consistent(t *testing.T, s *search) (length float64) {
+	t.Helper()
+	for p, a := range s.order {
+		if s.pos[a] != int32(p) {
+			t.Fatalf("node %d is at %d, not %d", a, p, s.pos[a])
+		}
+		if d := s.distance(a, s.order[(p+1)%len(s.order)]); s.edge[p] != d {
+			t.Fatalf("edge %d is %v, want %v", p, s.edge[p], d)
+		}
+		length += s.edge[p]
+	}
+	return length
+}
+
+func testSearch(t *testing.T, f metric.Finite, closed bool) *search {
+	t.Helper()
+	near, err := newCandidates(context.Background(), f, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newSearch(f, rng.Seeded(9).Perm(f.Len()), closed, near)
+}
+
+// Every move gains what it claims, a move is made, and undo takes all back.
+func TestSearch_MovesGainWhatTheyClaim(t *testing.T) {
+	seen := map[moveKind]int{}
+	for n := 5; n < 60; n++ {
+		for _, closed := range []bool{true, false} {
+			s := testSearch(t, plane(n, uint64(n)), closed)
+			r := rng.Seeded(uint64(n))
+			for range 200 {
+				before, length := slices.Clone(s.order), consistent(t, s)
+				var m move
+				s.bestFrom(int32(r.IntN(len(s.order))), r.IntN(2), &m)
+				if m.kind == noMove {
+					s.kick(r, min(10, (len(s.order)-1)/3))
+					continue
+				}
+				seen[m.kind]++
+				s.log = s.log[:0]
+				s.apply(m)
+				if after := consistent(t, s); math.Abs(length-m.gain-after) > 1e-12 {
+					t.Fatalf("n=%d: %+v turned %v into %v", n, m, length, after)
+				}
+				if r.IntN(2) == 0 {
+					s.undo()
+					if consistent(t, s); !slices.Equal(s.order, before) {
+						t.Fatal("undo left a trace")
+					}
+				}
+			}
+		}
+	}
+	for _, k := range []moveKind{twoOpt, twoTwice, turnBoth, swapRuns} {
+		if seen[k] < 50 {
+			t.Errorf("move %d was made %d times only", k, seen[k])
+		}
+	}
+}
+
+func TestSearch_KicksAddWhatTheyClaim(t *testing.T) {
+	for n := 4; n < 40; n++ {
+		s := testSearch(t, plane(n, 3), n%2 == 0)
+		r := rng.Seeded(4)
+		for range 50 {
+			before, length := slices.Clone(s.order), consistent(t, s)
+			s.log = s.log[:0]
+			added := s.kick(r, (len(s.order)-1)/3)
+			if after := consistent(t, s); math.Abs(length+added-after) > 1e-12 {
+				t.Fatalf("n=%d: %v + %v, not %v", n, length, added, after)
+			}
+			if s.undo(); !slices.Equal(s.order, before) {
+				t.Fatal("undo left a trace")
+			}
+		}
+	}
+}
+
+// The queue holds each node once and gives all back.
+func TestSearch_QueueIsARing(t *testing.T) {
+	s := testSearch(t, plane(10, 1), true)
+	for round := range 5 {
+		for a := range int32(10) {
+			s.push(a)
+			s.push(a)
+		}
+		for a := range int32(10) {
+			if got := s.pop(); got != a {
+				t.Fatalf("round %d: %d, want %d", round, got, a)
+			}
+		}
+		s.push(int32(round))
+		s.pop()
+	}
+	if s.n != 0 {
+		t.Error(s.n, "left")
+	}
+}
+
+// A kick allocates nothing once the log has grown.
+func TestSearch_DoesNotAllocate(t *testing.T) {
+	s := testSearch(t, plane(500, 1), true)
+	for v := range s.order {
+		s.push(int32(v))
+	}
+	never := func() bool { return false }
+	s.descend(never)
+	r := rng.Seeded(1)
+	s.log = make([]span, 0, 1<<12)
+	if n := testing.AllocsPerRun(200, func() {
+		s.log = s.log[:0]
+		if added := s.kick(r, 30); s.descend(never) < added {
+			s.undo()
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations a kick", n)
+	}
+}

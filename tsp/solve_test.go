@@ -1,0 +1,207 @@
+package tsp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// No tour beats the exact optimum, no bound passes it, and Solve and Improve
+// reach it in all of these 540 cases, as it happens; nearly all is what they
+// promise.
+func TestSolve_AgreesWithExhaustiveSearch(t *testing.T) {
+	reached, cases := 0, 0
+	for n := 1; n <= 9; n++ {
+		for seed := range uint64(3) {
+			for kind, f := range map[string]metric.Finite{
+				"plane":   plane(n, seed),
+				"lattice": cube(n, 2, 3, metric.Manhattan{}, seed),
+				"line":    cube(n, 1, 0, metric.Euclidean{}, seed),
+				"space":   bare{cube(n, 3, 0, metric.Chebyshev{}, seed)},
+				"random":  randomMetric(n, seed),
+			} {
+				for _, path := range []bool{false, true} {
+					best := shortest(f, !path)
+					for name, build := range builders {
+						tour, err := build(f, &Options{Path: path, Kicks: 200})
+						if err != nil {
+							t.Fatal(name, err)
+						}
+						check(t, f, tour, !path)
+						slack := 1e-12 * best
+						if tour.Length < best-slack || tour.LowerBound > best+slack {
+							t.Fatalf("%s on %s, n=%d: %v, bound %v; optimum %v", name, kind, n, tour.Length, tour.LowerBound, best)
+						}
+						if name == "Solve" || name == "Improve" {
+							cases++
+							if tour.Length <= best+slack {
+								reached++
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if reached < cases*99/100 {
+		t.Errorf("optimum reached in %d cases of %d", reached, cases)
+	}
+}
+
+func TestTour_LiesBetweenTheTreeAndTwiceTheTree(t *testing.T) {
+	for _, f := range []metric.Finite{plane(500, 1), cube(300, 5, 0, metric.Manhattan{}, 2), randomMetric(200, 3), cube(400, 2, 8, metric.Euclidean{}, 4)} {
+		tree, err := MST(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, build := range builders {
+			for _, path := range []bool{false, true} {
+				tour, err := build(f, &Options{Path: path, Kicks: 1000})
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				check(t, f, tour, !path)
+				if tour.Length < tree.Length {
+					t.Errorf("%s is shorter than the tree: %v < %v", name, tour.Length, tree.Length)
+				}
+				if (name == "DoubleTree" || name == "Solve") && tour.Length > 2*tree.Length*(1+1e-12) {
+					t.Errorf("%s is longer than twice the tree: %v > 2*%v", name, tour.Length, tree.Length)
+				}
+			}
+		}
+	}
+}
+
+// A loop of 500 points is known to be shortest, and the bound proves it.
+func TestSolve_FindsTheCircle(t *testing.T) {
+	pts := make([][]float64, 500)
+	for i, p := range rng.Seeded(1).Perm(len(pts)) {
+		sin, cos := math.Sincos(2 * math.Pi * float64(p) / float64(len(pts)))
+		pts[i] = []float64{cos, sin}
+	}
+	f, _ := metric.NewPoints(pts, metric.Euclidean{})
+	tour, err := Solve(f, &Options{Kicks: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, f, tour, true)
+	want := 2 * float64(len(pts)) * math.Sin(math.Pi/float64(len(pts)))
+	if math.Abs(tour.Length-want) > 1e-9 || tour.Gap() > 1e-3 {
+		t.Errorf("length %v, gap %v; want %v", tour.Length, tour.Gap(), want)
+	}
+}
+
+func TestSolve_MeetsItsTargets(t *testing.T) {
+	dense, err := metric.Densify(plane(700, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]metric.Finite{"plane": plane(1000, 1), "dense": dense} {
+		for _, path := range []bool{false, true} {
+			tour, err := Solve(f, &Options{Path: path, Kicks: 10 * f.Len()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, f, tour, !path)
+			if tour.Gap() > 0.03 {
+				t.Errorf("%s, path %v: gap %v", name, path, tour.Gap())
+			}
+		}
+	}
+}
+
+func TestSolve_DependsOnTheSeedOnly(t *testing.T) {
+	f := plane(600, 5)
+	o := &Options{Kicks: 3000, Seed: 1}
+	a, err := Solve(f, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Solve(bare{f}, o)
+	if err != nil || !slices.Equal(a.Order, b.Order) || a.Length != b.Length {
+		t.Error("another run, without the coordinates, found another tour", err)
+	}
+	if c, err := Solve(f, &Options{Kicks: 3000, Seed: 2}); err != nil || slices.Equal(a.Order, c.Order) {
+		t.Error("the seed does nothing", err)
+	}
+	if o.Neighbours != 0 || o.Context != nil {
+		t.Error("the options were changed")
+	}
+}
+
+func TestSolve_CopesWithDuplicates(t *testing.T) {
+	same := cube(300, 2, 1, metric.Euclidean{}, 1)
+	few := cube(1000, 2, 5, metric.Euclidean{}, 2) // 25 places, 40 points each
+	line := cube(200, 1, 0, metric.Euclidean{}, 3)
+	span, _, _ := metric.Diameter(line)
+	for name, c := range map[string]struct {
+		f            metric.Finite
+		closed, path float64
+	}{
+		"same": {same, 0, 0},
+		"few":  {few, 24 + math.Sqrt2, 24},
+		"bare": {bare{few}, 24 + math.Sqrt2, 24},
+		"line": {line, 2 * span, span},
+	} {
+		for _, path := range []bool{false, true} {
+			want := c.closed
+			if path {
+				want = c.path
+			}
+			for _, name2 := range []string{"Solve", "Improve"} {
+				tour, err := builders[name2](c.f, &Options{Path: path, Kicks: 1000})
+				if err != nil {
+					t.Fatal(err)
+				}
+				check(t, c.f, tour, !path)
+				if math.Abs(tour.Length-want) > 1e-9 {
+					t.Errorf("%s %s, path %v: length %v, want %v", name2, name, path, tour.Length, want)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkSolve(b *testing.B) {
+	for _, n := range []int{1000, 100000} {
+		f := plane(n, 1)
+		b.Run(fmt.Sprintf("plane/n=%d", n), func(b *testing.B) { benchmarkSolve(b, f, nil, math.Sqrt(float64(n))) })
+	}
+	dense, err := metric.Densify(plane(2000, 1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("dense/n=2000", func(b *testing.B) { benchmarkSolve(b, dense, nil, math.Sqrt(2000)) })
+	b.Run("path/n=1000", func(b *testing.B) { benchmarkSolve(b, plane(1000, 1), &Options{Path: true}, math.Sqrt(1000)) })
+}
+
+// benchmarkSolve reports the proved gap in percent and the length over
+// 0.7124 sqrt(n A), to which the shortest tour of n uniform points tends.
+func benchmarkSolve(b *testing.B, f metric.Finite, o *Options, root float64) {
+	b.ReportAllocs()
+	var t *Tour
+	for b.Loop() {
+		var err error
+		if t, err = Solve(f, o); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(100*t.Gap(), "gap%")
+	b.ReportMetric(t.Length/(0.7124*root), "ratio")
+}
+
+func BenchmarkGreedy(b *testing.B) {
+	f := plane(100000, 1)
+	b.Run("n=100000", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := Greedy(f, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

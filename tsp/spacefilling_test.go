@@ -1,0 +1,145 @@
+package tsp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+// The curve meets every cell once, and goes from each to a neighbour.
+func TestHilbert_IsACurveThroughAllCells(t *testing.T) {
+	for _, c := range []struct{ d, bits int }{{1, 1}, {1, 8}, {2, 1}, {2, 2}, {2, 5}, {3, 1}, {3, 3}, {4, 1}, {4, 2}, {5, 2}, {11, 1}} {
+		cells := 1 << (c.d * c.bits)
+		at := make([][]uint32, cells)
+		x, key := make([]uint32, c.d), make([]uint64, 1)
+		for cell := range cells {
+			for a := range x {
+				x[a] = uint32(cell>>(a*c.bits)) & (1<<c.bits - 1)
+			}
+			cellAt := slices.Clone(x)
+			hilbertKey(key, x, c.bits)
+			h := key[0] >> (64 - c.d*c.bits)
+			if h >= uint64(cells) || at[h] != nil {
+				t.Fatalf("d=%d, bits=%d: place %d twice", c.d, c.bits, h)
+			}
+			at[h] = cellAt
+		}
+		for h := 1; h < cells; h++ {
+			steps := 0
+			for a := range c.d {
+				steps += int(math.Abs(float64(at[h][a]) - float64(at[h-1][a])))
+			}
+			if steps != 1 {
+				t.Fatalf("d=%d, bits=%d: from %v to %v", c.d, c.bits, at[h-1], at[h])
+			}
+		}
+	}
+}
+
+// Keys of more than 64 bits agree, word by word, with the coarser keys of the
+// cells around.
+func TestHilbert_RefinesItself(t *testing.T) {
+	for d := 1; d <= 7; d++ {
+		long, short := make([]uint64, (32*d+63)/64), make([]uint64, 1)
+		coarse := 9
+		// The frame of a cell does not depend on what lies below it.
+		for _, v := range []uint32{0, 1, 0x80000000, 0xffffffff, 0xdeadbeef, 0x12345678} {
+			x, y := make([]uint32, d), make([]uint32, d)
+			for a := range x {
+				x[a] = v*uint32(2*a+1) + uint32(a)
+				y[a] = x[a] >> (32 - coarse)
+			}
+			hilbertKey(long, x, 32)
+			hilbertKey(short, y, coarse)
+			if long[0]>>(64-d*coarse) != short[0]>>(64-d*coarse) && (32-coarse)%d == 0 {
+				t.Errorf("d=%d, %x: %b and %b", d, v, long[0], short[0])
+			}
+		}
+	}
+}
+
+func TestSpaceFilling_LengthOnUniformPoints(t *testing.T) {
+	f := plane(5000, 1)
+	for c, want := range map[Curve]float64{Hilbert: 1.40, Boustrophedon: 1.32} {
+		tour, err := SpaceFilling(f, c, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, f, tour, true)
+		if ratio := tour.Length / (0.7124 * math.Sqrt(5000)); math.Abs(ratio-want) > 0.05 {
+			t.Errorf("curve %d: %v, about %v expected", c, ratio, want)
+		}
+	}
+}
+
+// On the line both curves are the sorted order, whatever the scale.
+func TestSpaceFilling_SortsTheLine(t *testing.T) {
+	for _, scale := range []float64{1e-300, 1, 1e300} {
+		pts := [][]float64{{0.5}, {-1}, {0.25}, {1}, {-0.75}, {0}}
+		for _, p := range pts {
+			p[0] *= scale
+		}
+		f, err := metric.NewPoints(pts, metric.Euclidean{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []Curve{Hilbert, Boustrophedon} {
+			tour, err := SpaceFilling(f, c, &Options{Path: true})
+			if err != nil || !slices.Equal(tour.Order, []int{1, 4, 5, 2, 0, 3}) {
+				t.Error(scale, c, tour, err)
+			}
+		}
+	}
+}
+
+// Strips on a grid of even and odd count go to and fro.
+func TestSpaceFilling_StripsTurnBack(t *testing.T) {
+	for _, side := range []int{12, 27} { // 7 strips, and 16
+		var pts [][]float64
+		strips := math.Round(math.Sqrt(float64(side*side) / 3))
+		for i := range side * side {
+			pts = append(pts, []float64{float64(i / side), float64(i % side)})
+		}
+		f, err := metric.NewPoints(pts, metric.Euclidean{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tour, err := SpaceFilling(f, Boustrophedon, &Options{Path: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := 1; k < len(tour.Order); k++ {
+			if d := f.Distance(tour.Order[k-1], tour.Order[k]); d > 2*float64(side)/strips {
+				t.Errorf("side %d: a step of %v", side, d)
+			}
+		}
+	}
+}
+
+func TestSpaceFilling_RefusesBadInput(t *testing.T) {
+	if _, err := SpaceFilling(bare{plane(5, 1)}, Hilbert, nil); !errors.Is(err, ErrNoCoordinates) {
+		t.Error(err)
+	}
+	var value *metric.ValueError
+	if _, err := SpaceFilling(plane(5, 1), 7, nil); !errors.As(err, &value) || value.Value != 7 {
+		t.Error(err)
+	}
+}
+
+func BenchmarkSpaceFilling(b *testing.B) {
+	f := plane(100000, 1)
+	for c, name := range map[Curve]string{Hilbert: "hilbert", Boustrophedon: "boustrophedon"} {
+		b.Run(fmt.Sprintf("%s/n=%d", name, f.Len()), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := SpaceFilling(f, c, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

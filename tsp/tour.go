@@ -1,0 +1,124 @@
+package tsp
+
+import (
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Tour is an order in which to visit all points of a finite metric, once each.
+// It is closed where it returns to the first point in the end, and an open path
+// otherwise. The functions of this package make tours and never modify one.
+type Tour struct {
+	Order  []int // a permutation of the points
+	Closed bool
+
+	// Length is the sum of the distances along the tour, rounded upward: at
+	// least the exact sum of the numbers that Distance returns, and above it by
+	// at most len(Order) units in the last place.
+	Length float64
+
+	// LowerBound is proved: no tour of the same kind, closed or open, through
+	// these points is shorter. 0 where none was computed.
+	LowerBound float64
+}
+
+// NewTour returns the tour of f in the given order, of which it keeps a copy.
+// An order that does not hold every point once is a [*metric.SizeError] or
+// [*metric.ValueError], a negative or non-finite distance along it a
+// [*metric.Violation]. O(n).
+func NewTour(f metric.Finite, order []int, closed bool) (*Tour, error) {
+	const op = "tsp: NewTour"
+	if err := checkOrder(op, "order", f.Len(), order); err != nil {
+		return nil, err
+	}
+	return newTour(f, slices.Clone(order), closed)
+}
+
+// newTour measures and keeps a valid order.
+func newTour(f metric.Finite, order []int, closed bool) (*Tour, error) {
+	t := &Tour{Order: order, Closed: closed}
+	for k := range order {
+		i, j, ok := t.edge(k)
+		if !ok {
+			break
+		}
+		d := f.Distance(i, j)
+		if notDistance(d) {
+			return nil, badDistance(i, j, d)
+		}
+		t.Length = directed.AddUp(t.Length, d)
+	}
+	return t, nil
+}
+
+// edge returns the two ends of the k-th edge; there is none after the last
+// point of an open path, nor around a single point.
+func (t *Tour) edge(k int) (i, j int, ok bool) {
+	n := len(t.Order)
+	if k+1 < n {
+		return t.Order[k], t.Order[k+1], true
+	}
+	return t.Order[k], t.Order[0], t.Closed && n > 1
+}
+
+// Gap returns how far the tour may be from the shortest, as a fraction of the
+// lower bound: Length <= (1+Gap) * optimum. It is 0 for a tour of length 0, and
+// +Inf where LowerBound is 0 otherwise.
+func (t *Tour) Gap() float64 {
+	switch {
+	case t.Length == 0:
+		return 0
+	case t.LowerBound <= 0:
+		return math.Inf(1)
+	}
+	return t.Length/t.LowerBound - 1
+}
+
+// Open returns a closed tour as an open path, cut at its longest edge, the
+// first of several; a tour that is open already is returned as it is. The path
+// has no lower bound, because one for closed tours is none for paths. O(n).
+func (t *Tour) Open(f metric.Finite) (*Tour, error) {
+	if !t.Closed {
+		return t, nil
+	}
+	if err := checkOrder("tsp: Open", "tour", f.Len(), t.Order); err != nil {
+		return nil, err
+	}
+	longest, cut := -1.0, 0
+	for k := range t.Order {
+		if i, j, ok := t.edge(k); ok {
+			if d := f.Distance(i, j); d > longest {
+				longest, cut = d, k+1
+			}
+		}
+	}
+	return newTour(f, slices.Concat(t.Order[cut:], t.Order[:cut]), false)
+}
+
+// checkOrder refuses an empty metric and an order that is no permutation of
+// its n points.
+func checkOrder(op, arg string, n int, order []int) error {
+	if err := checkSize(op, n); err != nil {
+		return err
+	}
+	return fault.Permutation(op, arg, order, n)
+}
+
+// checkSize refuses an empty metric, and one whose indices would not fit the
+// int32 of the searches.
+func checkSize(op string, n int) error {
+	if n >= math.MaxInt32 {
+		return &fault.SizeError{Op: op, Arg: "f", Got: n, Want: "less than 2^31-1"}
+	}
+	return fault.Empty(op, "f", n)
+}
+
+func notDistance(d float64) bool { return !(d >= 0 && d <= math.MaxFloat64) }
+
+func badDistance(i, j int, d float64) error {
+	return &metric.Violation{Axiom: metric.FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(d)}
+}

@@ -1,0 +1,157 @@
+package tsp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+func TestImprove_NeverLengthensAndKeepsTheBound(t *testing.T) {
+	f := plane(300, 8)
+	for seed := range uint64(4) {
+		given, err := NewTour(f, rng.Seeded(seed).Perm(300), seed%2 == 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		given.LowerBound = 1
+		before := slices.Clone(given.Order)
+		last := given
+		for _, kicks := range []int{-1, 200, 2000} {
+			tour, err := Improve(f, last, &Options{Kicks: kicks, Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, f, tour, given.Closed)
+			if tour.Length > last.Length || tour.LowerBound != 1 {
+				t.Errorf("%v after %v, bound %v", tour.Length, last.Length, tour.LowerBound)
+			}
+			last = tour
+		}
+		if !slices.Equal(given.Order, before) {
+			t.Error("the tour given was changed")
+		}
+	}
+	// A metric that changes its mind about which way round is shorter.
+	n := 40
+	skew := skewed{plane(n, 1)}
+	order := rng.Seeded(1).Perm(n)
+	given, err := NewTour(skew, order, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tour, err := Improve(skew, given, nil)
+	if err != nil || tour.Length > given.Length {
+		t.Errorf("asymmetric: %v after %v, %v", tour.Length, given.Length, err)
+	}
+}
+
+type skewed struct{ metric.Finite }
+
+func (s skewed) Distance(i, j int) float64 {
+	if i > j {
+		return 2 * s.Finite.Distance(i, j)
+	}
+	return s.Finite.Distance(i, j)
+}
+
+func TestSolve_StopsWithTheContext(t *testing.T) {
+	f := plane(2000, 1)
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	if tour, err := Solve(f, &Options{Context: done}); tour != nil || !errors.Is(err, context.Canceled) {
+		t.Error(tour, err)
+	}
+	given, err := Greedy(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tour, err := Improve(f, given, &Options{Context: done}); tour == nil || tour.Length != given.Length || !errors.Is(err, context.Canceled) {
+		t.Error(tour, err)
+	}
+	for _, certificate := range []Certificate{CertifyTree, CertifyHeldKarp} {
+		ctx, cancel := context.WithCancel(context.Background())
+		calls := 0
+		tour, err := Solve(f, &Options{Context: ctx, Certificate: certificate, Progress: func(d, total int) {
+			if calls++; total != 40000 || d > total {
+				t.Fatal(d, total)
+			}
+			if d > 1000 {
+				cancel()
+			}
+		}})
+		if !errors.Is(err, context.Canceled) || calls < 2 {
+			t.Error(err, calls)
+		}
+		check(t, f, tour, true)
+		if tour.Length >= given.Length {
+			t.Errorf("%v is no better than the greedy tour, %v", tour.Length, given.Length)
+		}
+	}
+	tour, err := Solve(f, &Options{Time: 1, Certificate: CertifyNone}) // a nanosecond
+	if err != nil || tour.LowerBound != 0 || !math.IsInf(tour.Gap(), 1) {
+		t.Error(tour, err)
+	}
+	check(t, f, tour, true)
+}
+
+func TestTour_RefusesBadInput(t *testing.T) {
+	f := plane(30, 1)
+	empty := bare{f: emptyMetric{}}
+	good, err := NewTour(f, rng.Seeded(1).Perm(30), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, build := range builders {
+		if _, err := build(empty, nil); !errors.Is(err, metric.ErrEmpty) {
+			t.Error(name, "empty:", err)
+		}
+		var value *metric.ValueError
+		if _, err := build(f, &Options{Neighbours: -1}); !errors.As(err, &value) || value.Arg != "Neighbours" {
+			t.Error(name, "neighbours:", err)
+		}
+		if _, err := build(f, &Options{Certificate: 9}); !errors.As(err, &value) || value.Arg != "Certificate" {
+			t.Error(name, "certificate:", err)
+		}
+		// All distances from a point: it has no neighbour.
+		for _, d := range []float64{math.NaN(), math.Inf(1), -1} {
+			_, err := build(constant{12, d}, nil)
+			if violation := new(metric.Violation); !errors.As(err, &violation) || violation.Axiom != metric.FiniteValue {
+				t.Error(name, d, err)
+			}
+		}
+	}
+	var size *metric.SizeError
+	var value *metric.ValueError
+	bad := &Tour{Order: []int{0, 1, 2}}
+	for name, err := range map[string]error{
+		"NewTour": second(NewTour(f, bad.Order, true)),
+		"Improve": second(Improve(f, bad, nil)),
+		"Fold":    second(Fold(bad, f)),
+		"Open":    second((&Tour{Order: bad.Order, Closed: true}).Open(f)),
+	} {
+		if !errors.As(err, &size) || size.Got != 3 || size.Want != "30" {
+			t.Error(name, err)
+		}
+	}
+	twice := slices.Clone(good.Order)
+	twice[7] = twice[3]
+	if _, err := NewTour(f, twice, true); !errors.As(err, &value) || value.Index != 7 {
+		t.Error(err)
+	}
+	twice[7] = 30
+	if _, err := NewTour(f, twice, true); !errors.As(err, &value) || value.Index != 7 {
+		t.Error(err)
+	}
+	violation := new(metric.Violation)
+	for _, d := range []float64{math.NaN(), math.Inf(1), -1} {
+		wrong := altered{bare{f}, good.Order[4], good.Order[5], d}
+		if _, err := NewTour(wrong, good.Order, true); !errors.As(err, &violation) || violation.I != good.Order[4] || violation.J != good.Order[5] {
+			t.Error(d, err)
+		}
+	}
+}
