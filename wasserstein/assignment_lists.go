@@ -1,0 +1,241 @@
+package wasserstein
+
+import (
+	"context"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/parallel"
+)
+
+const (
+	// assignWidth is the length of the first lists and assignBidWidth that of
+	// lists remade in the first phases. Between half and twice as much the time
+	// changes by a tenth.
+	assignWidth    = 24
+	assignBidWidth = 64
+	// assignGrow is the factor by which a list grows that the search has used
+	// up, and 1/assignDense the part of a row from which on a list saves
+	// nothing. fill needs assignDense >= 3.
+	assignGrow  = 3
+	assignDense = 4
+	// assignBlock is the number of entries that the search looks at before it
+	// puts off the rest of a list to the distance of the next one.
+	assignBlock = 24
+	// assignChunk is the number of rows of a piece of parallel work.
+	assignChunk = 64
+)
+
+// assignList is the short list of one row, cheapest first. A row of width > m
+// has none and is read whole.
+type assignList struct {
+	pairs []assignPair
+	bound float64 // lower bound of the reduced costs outside
+	width int     // entries wanted
+	next  int     // entries that the search has looked at
+}
+
+// assignPair is a column in the list of a row. Its reduced cost is at least r,
+// what it was when the list was made.
+type assignPair struct {
+	r, c float64
+	j    int32
+}
+
+// whole tells whether row i has no list.
+func (l *assignList) whole(m int) bool { return l.width > m }
+
+func (s *assignSolver) makeLists(ctx context.Context, workers int) error {
+	w := s.clampWidth(assignWidth)
+	if w > s.m {
+		for i := range s.lists {
+			s.lists[i].width = w
+		}
+		return nil
+	}
+	pairs := make([]assignPair, s.n*w)
+	return parallel.Chunks(ctx, s.n, assignChunk, workers, nil, func(_, lo, hi int) {
+		buf := make([]float64, s.m)
+		var cand []assignPair
+		for i := lo; i < hi; i++ {
+			l := &s.lists[i]
+			l.pairs, l.width = pairs[i*w:(i+1)*w:(i+1)*w], w
+			cand = s.fill(l, i, s.rows(i, buf), cand)
+		}
+	})
+}
+
+// clampWidth returns w, or a width above m where the list would be long.
+func (s *assignSolver) clampWidth(w int) int {
+	if w*assignDense > s.m {
+		return s.m + 1
+	}
+	return w
+}
+
+// remake makes the list of row i anew under today's potentials.
+func (s *assignSolver) remake(i int32, width int) {
+	l := &s.lists[i]
+	width = s.clampWidth(width)
+	if width > s.m {
+		*l = assignList{width: width}
+		return
+	}
+	if width > l.width {
+		if len(s.spare) < width {
+			s.spare = make([]assignPair, max(width, assignChunk*assignBidWidth))
+		}
+		l.pairs, l.width = s.spare[:width:width], width
+		s.spare = s.spare[width:]
+	}
+	s.cand = s.fill(l, int(i), s.rows(int(i), s.buf), s.cand)
+}
+
+// fill puts the l.width cheapest columns into l, and one more into its bound.
+// cand is scratch space.
+//
+// The columns are dealt to three groups for every one wanted. As many groups as
+// are wanted have a minimum up to that rank among the minima, so that value
+// limits the candidates from above; on costs in random order only a fifth too
+// many pass. Where ties let many pass the dearer ones are thrown out again, and
+// since the search starts at a column that depends on the row, rows of equal
+// costs list different columns.
+func (s *assignSolver) fill(l *assignList, i int, c []float64, cand []assignPair) []assignPair {
+	keep := l.width + 1
+	full := 3 * keep
+	if cap(cand) < full {
+		cand = make([]assignPair, full)
+	}
+	v := s.v[:len(c)]
+	cand = cand[:full]
+	for g := range cand {
+		cand[g].r = math.Inf(1)
+	}
+	for lo := 0; lo < len(c); lo += full {
+		hi := min(lo+full, len(c))
+		group, w := cand[:hi-lo], v[lo:hi]
+		for g, x := range c[lo:hi] {
+			group[g].r = min(group[g].r, x-w[g])
+		}
+	}
+	assignSelect(cand, keep-1)
+	limit := directed.Next(cand[keep-1].r)
+	cand = cand[:0]
+	start := i * l.width % s.m
+	for _, part := range [2][2]int{{start, s.m}, {0, start}} {
+		for j := part[0]; j < part[1]; j++ {
+			if r := c[j] - v[j]; r < limit {
+				cand = append(cand, assignPair{r, c[j], int32(j)})
+				if len(cand) == full {
+					assignSelect(cand, keep-1)
+					cand = cand[:keep]
+					limit = cand[keep-1].r
+				}
+			}
+		}
+	}
+	assignSort(cand, keep)
+	l.bound = cand[keep-1].r
+	copy(l.pairs, cand)
+	return cand
+}
+
+// assignSelect moves the candidate of rank k, counted from 0, to place k and
+// none dearer before it.
+func assignSelect(a []assignPair, k int) {
+	for len(a) > 1 {
+		i, j := assignSplit(a)
+		if k <= j {
+			a = a[:j+1]
+		} else if k >= i {
+			a, k = a[i:], k-i
+		} else {
+			return
+		}
+	}
+}
+
+// assignSort moves the k cheapest candidates to the front in order.
+func assignSort(a []assignPair, k int) {
+	for len(a) > 12 {
+		i, j := assignSplit(a)
+		if k > i {
+			assignSort(a[i:], k-i)
+		}
+		a = a[:j+1]
+	}
+	for i := 1; i < len(a); i++ {
+		x, j := a[i], i
+		for ; j > 0 && a[j-1].r > x.r; j-- {
+			a[j] = a[j-1]
+		}
+		a[j] = x
+	}
+}
+
+// assignSplit arranges a around one of its values: a[:j+1] is at most that,
+// a[i:] at least, and what lies between, at most one entry, equal (Hoare).
+func assignSplit(a []assignPair) (i, j int) {
+	i, j = 0, len(a)-1
+	p := a[j/2].r
+	for i <= j {
+		for a[i].r < p {
+			i++
+		}
+		for a[j].r > p {
+			j--
+		}
+		if i <= j {
+			a[i], a[j] = a[j], a[i]
+			i++
+			j--
+		}
+	}
+	return i, j
+}
+
+// twoCheapest returns the two cheapest columns of row i with their costs and
+// reduced costs. Where the list cannot tell the second, j2 is -1 and r2 a lower
+// bound of it; with a single column, r2 is r1.
+func (s *assignSolver) twoCheapest(i int32) (j1 int, c1, r1 float64, j2 int, c2, r2 float64) {
+	for {
+		l := &s.lists[i]
+		j1, j2 = -1, -1
+		r1, r2 = math.Inf(1), math.Inf(1)
+		if l.whole(s.m) {
+			for j, c := range s.rows(int(i), s.buf) {
+				if r := c - s.v[j]; r < r2 {
+					if r < r1 {
+						j1, c1, r1, j2, c2, r2 = j, c, r, j1, c1, r1
+					} else {
+						j2, c2, r2 = j, c, r
+					}
+				}
+			}
+			if j2 < 0 {
+				r2 = r1
+			}
+			return
+		}
+		for _, p := range l.pairs {
+			if p.r >= r2 {
+				break
+			}
+			if r := p.c - s.v[p.j]; r < r2 {
+				if r < r1 {
+					j1, c1, r1, j2, c2, r2 = int(p.j), p.c, r, j1, c1, r1
+				} else {
+					j2, c2, r2 = int(p.j), p.c, r
+				}
+			}
+		}
+		if r1 > l.bound {
+			s.remake(i, max(l.width, assignBidWidth))
+			continue
+		}
+		if r2 > l.bound {
+			j2, r2 = -1, l.bound
+		}
+		return
+	}
+}

@@ -1,0 +1,373 @@
+package wasserstein
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// assignKinds are families of costs: in general position, with ties, with
+// structure that is hard for price wars, and at the ends of the range.
+var assignKinds = []struct {
+	name string
+	cost func(r *rand.Rand, i, j int) float64
+}{
+	{"uniform", func(r *rand.Rand, _, _ int) float64 { return r.Float64() }},
+	{"signed", func(r *rand.Rand, _, _ int) float64 { return r.NormFloat64() }},
+	{"equal", func(*rand.Rand, int, int) float64 { return -3 }},
+	{"bits", func(r *rand.Rand, _, _ int) float64 { return float64(r.IntN(2)) }},
+	{"integers", func(r *rand.Rand, _, _ int) float64 { return float64(r.IntN(50) - 25) }},
+	{"product", func(_ *rand.Rand, i, j int) float64 { return float64((i + 1) * (j + 1)) }},
+	{"line", func(_ *rand.Rand, i, j int) float64 { return math.Abs(float64(3*i - 2*j)) }},
+	{"farthest", func(_ *rand.Rand, i, j int) float64 { return -math.Abs(float64(3*i - 2*j)) }},
+	{"triangle", func(r *rand.Rand, i, j int) float64 {
+		if j <= i {
+			return r.Float64()
+		}
+		return 1000 + r.Float64()
+	}},
+	{"heavy", func(r *rand.Rand, _, _ int) float64 { return math.Exp(30 * r.NormFloat64()) }},
+	{"huge", func(r *rand.Rand, _, _ int) float64 { return (r.Float64() - 0.5) * assignMax }},
+	{"tiny", func(r *rand.Rand, _, _ int) float64 { return r.Float64() * 1e-300 }},
+	{"subnormal", func(r *rand.Rand, _, _ int) float64 { return float64(r.IntN(9)) * 5e-324 }},
+}
+
+func assignMatrix(n, m int, r *rand.Rand, cost func(r *rand.Rand, i, j int) float64) []float64 {
+	c := make([]float64, n*m)
+	for k := range c {
+		c[k] = cost(r, k/m, k%m)
+	}
+	return c
+}
+
+// assignBrute returns the least cost over all injections of rows into columns.
+func assignBrute(c []float64, n, m int) float64 {
+	best := math.Inf(1)
+	used := make([]bool, m)
+	var try func(i int, sum float64)
+	try = func(i int, sum float64) {
+		if i == n {
+			best = min(best, sum)
+			return
+		}
+		for j := range m {
+			if !used[j] {
+				used[j] = true
+				try(i+1, sum+c[i*m+j])
+				used[j] = false
+			}
+		}
+	}
+	try(0, 0)
+	return best
+}
+
+// assignHungarian is the textbook O(n^2 m) algorithm, row after row from zero
+// potentials, without lists, reductions or a heap.
+func assignHungarian(c []float64, n, m int) float64 {
+	u, v := make([]float64, n+1), make([]float64, m+1)
+	p, way := make([]int, m+1), make([]int, m+1)
+	for i := 1; i <= n; i++ {
+		p[0] = i
+		j0 := 0
+		least := make([]float64, m+1)
+		used := make([]bool, m+1)
+		for j := range least {
+			least[j] = math.Inf(1)
+		}
+		for p[j0] != 0 {
+			used[j0] = true
+			i0, delta, j1 := p[j0], math.Inf(1), 0
+			for j := 1; j <= m; j++ {
+				if used[j] {
+					continue
+				}
+				if d := c[(i0-1)*m+j-1] - u[i0] - v[j]; d < least[j] {
+					least[j], way[j] = d, j0
+				}
+				if least[j] < delta {
+					delta, j1 = least[j], j
+				}
+			}
+			for j := 0; j <= m; j++ {
+				if used[j] {
+					u[p[j]] += delta
+					v[j] -= delta
+				} else {
+					least[j] -= delta
+				}
+			}
+			j0 = j1
+		}
+		for j0 != 0 {
+			p[j0], j0 = p[way[j0]], way[j0]
+		}
+	}
+	sum := 0.0
+	for j := 1; j <= m; j++ {
+		if p[j] > 0 {
+			sum += c[(p[j]-1)*m+j-1]
+		}
+	}
+	return sum
+}
+
+// assignVerify checks everything that a Matching claims against the costs, and
+// that the gap is rounding: size bounds the potentials and costs.
+func assignVerify(t *testing.T, c []float64, n, m int, r *Matching) {
+	t.Helper()
+	seen := make([]bool, m)
+	size, upper := 0.0, 0.0
+	for i, j := range r.Column {
+		if seen[j] {
+			t.Fatalf("column %d is used twice", j)
+		}
+		seen[j] = true
+		upper = directed.AddUp(upper, c[i*m+j])
+		size += math.Abs(c[i*m+j]) + math.Abs(r.U[i])
+	}
+	if r.Cost > r.Upper || r.Lower > r.Cost || r.Upper > upper {
+		t.Fatalf("Lower %v, Cost %v, Upper %v, summed up %v", r.Lower, r.Cost, r.Upper, upper)
+	}
+	lower := 0.0
+	for _, u := range r.U {
+		lower += u
+	}
+	for j, v := range r.V {
+		size += math.Abs(v)
+		lower += v
+		if n < m && (v > 0 || (v != 0 && !seen[j])) {
+			t.Fatalf("V[%d] = %v, matched: %v", j, v, seen[j])
+		}
+		for i, u := range r.U {
+			// The exact sum is at most the float64 c exactly where the rounded
+			// one is, or is equal with an error that is not positive.
+			if s, e := directed.TwoSum(u, v); s > c[i*m+j] || (s == c[i*m+j] && e > 0) {
+				t.Fatalf("U[%d] + V[%d] = %v + %v > %v", i, j, u, v, c[i*m+j])
+			}
+		}
+	}
+	// Complementary slackness: the gap is the slack of the matched pairs, each
+	// some ulps of the numbers it is a difference of. Potentials are sums along
+	// paths, whence the factor n.
+	tol := float64(n) * 0x1p-50 * size
+	if !(r.Gap() <= tol) || math.Abs(lower-r.Lower) > tol {
+		t.Fatalf("gap %v, tolerance %v; sum of potentials %v, Lower %v", r.Gap(), tol, lower, r.Lower)
+	}
+}
+
+func assignMust(t testing.TB, c []float64, n, m int) *Matching {
+	t.Helper()
+	cost, err := Matrix(n, m, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Assignment(cost, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestAssignment_EqualsBruteForce(t *testing.T) {
+	r := rng.Seeded(1)
+	for _, kind := range assignKinds {
+		for n := 1; n <= 6; n++ {
+			for m := n; m <= n+2 && m <= 7; m++ {
+				for range 5 {
+					c := assignMatrix(n, m, r, kind.cost)
+					got := assignMust(t, c, n, m)
+					assignVerify(t, c, n, m, got)
+					want := assignBrute(c, n, m)
+					if tol := 0x1p-48 * math.Abs(want); want < got.Lower-tol || want > got.Upper+tol {
+						t.Fatalf("%s %dx%d: brute force %v outside [%v, %v]", kind.name, n, m, want, got.Lower, got.Upper)
+					}
+				}
+			}
+		}
+	}
+}
+
+// From 96 columns on there are short lists, and they grow.
+func TestAssignment_EqualsHungarian(t *testing.T) {
+	r := rng.Seeded(2)
+	for _, kind := range assignKinds {
+		for _, size := range [][2]int{{60, 60}, {150, 150}, {300, 300}, {40, 200}, {199, 200}} {
+			n, m := size[0], size[1]
+			c := assignMatrix(n, m, r, kind.cost)
+			got := assignMust(t, c, n, m)
+			assignVerify(t, c, n, m, got)
+			want := assignHungarian(c, n, m)
+			if math.Abs(want-got.Cost) > 1e-12*math.Abs(want)+got.Gap() {
+				t.Fatalf("%s %dx%d: %v, want %v", kind.name, n, m, got.Cost, want)
+			}
+		}
+	}
+	for _, n := range []int{100, 400} {
+		c := assignEuclid(n, n, 7)
+		got := assignMust(t, c, n, n)
+		assignVerify(t, c, n, n, got)
+		if want := assignHungarian(c, n, n); math.Abs(want-got.Cost) > 1e-12*want {
+			t.Fatalf("euclid %d: %v, want %v", n, got.Cost, want)
+		}
+	}
+}
+
+// Integers are exact: the bounds meet.
+func TestAssignment_IntegersHaveNoGap(t *testing.T) {
+	r := rng.Seeded(3)
+	for _, most := range []int64{1, 2, 10, 1 << 40} {
+		n := 200
+		c := assignMatrix(n, n, r, func(r *rand.Rand, _, _ int) float64 { return float64(r.Int64N(most)) })
+		if got := assignMust(t, c, n, n); got.Gap() != 0 || got.Cost != assignHungarian(c, n, n) {
+			t.Errorf("up to %d: %v, gap %v", most, got.Cost, got.Gap())
+		}
+	}
+}
+
+func TestAssignment_PermutationAndScale(t *testing.T) {
+	r := rng.Seeded(4)
+	n, m := 150, 160
+	c := assignUniform(n, m, 4)
+	want := assignMust(t, c, n, m)
+	p, q := r.Perm(n), r.Perm(m)
+	d := make([]float64, n*m)
+	for i := range n {
+		for j := range m {
+			d[p[i]*m+q[j]] = 0x1p-700 * c[i*m+j]
+		}
+	}
+	got := assignMust(t, d, n, m)
+	if math.Abs(got.Cost*0x1p700-want.Cost) > 1e-13*want.Cost {
+		t.Errorf("cost %v, want %v", got.Cost*0x1p700, want.Cost)
+	}
+	for i, j := range want.Column { // in general position the matching is unique
+		if got.Column[p[i]] != q[j] {
+			t.Fatalf("row %d: column %d, want %d", p[i], got.Column[p[i]], q[j])
+		}
+	}
+}
+
+func TestAssignment_WorkersAgree(t *testing.T) {
+	n := 500
+	c, err := Matrix(n, n, assignEuclid(n, n, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := Assignment(c, &Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, err := Assignment(c, &Options{Workers: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(one) != fmt.Sprint(many) {
+		t.Error("the result depends on the number of workers")
+	}
+}
+
+// The proof does not trust the solver: a wrong matching gets an Upper above the
+// optimum, wrong potentials a Lower below it.
+func TestAssignProve_CatchesWrongAnswers(t *testing.T) {
+	r := rng.Seeded(6)
+	n := 120
+	c := assignUniform(n, n, 6)
+	rows := func(i int, _ []float64) []float64 { return c[i*n : (i+1)*n] }
+	good := assignMust(t, c, n, n)
+	col := make([]int32, n)
+	for i, j := range good.Column {
+		col[i] = int32(j)
+	}
+	col[3], col[70] = col[70], col[3]
+	bad, err := assignProve(context.Background(), n, rows, col, good.V, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bad.Lower != good.Lower || !(bad.Gap() > 1e-4) || bad.Upper <= good.Upper {
+		t.Errorf("swapped: [%v, %v], optimum %v", bad.Lower, bad.Upper, good.Cost)
+	}
+	v := slices.Clone(good.V)
+	for range 20 {
+		v[r.IntN(n)] += r.NormFloat64()
+		bad, err = assignProve(context.Background(), n, rows, col, v, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bad.Lower >= good.Lower {
+			t.Errorf("lower bound %v of wrong potentials, optimum %v", bad.Lower, good.Cost)
+		}
+	}
+}
+
+func TestAssignment_Errors(t *testing.T) {
+	var size *SizeError
+	var value *ValueError
+	matrix := func(n, m int, c []float64) Cost { return &matrixCost{n, m, c} }
+	if _, err := Assignment(matrix(2, 1, make([]float64, 2)), nil); !errors.As(err, &size) {
+		t.Errorf("2 x 1: %v", err)
+	}
+	if _, err := Assignment(matrix(0, 0, nil), nil); !errors.Is(err, ErrEmpty) {
+		t.Errorf("empty: %v", err)
+	}
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0x1p961, -0x1p961} {
+		c := make([]float64, 12)
+		c[7] = bad
+		if _, err := Assignment(matrix(3, 4, c), nil); !errors.As(err, &value) || value.Index != 7 {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Assignment(matrix(3, 3, make([]float64, 9)), &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Errorf("context: %v", err)
+	}
+}
+
+// assignAt is a Cost without rows.
+type assignAt struct{ Cost }
+
+func TestAssignment_ReadsEntries(t *testing.T) {
+	c, err := Matrix(100, 120, assignUniform(100, 120, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, errA := Assignment(c, nil)
+	b, errB := Assignment(assignAt{c}, nil)
+	if errA != nil || errB != nil || fmt.Sprint(a) != fmt.Sprint(b) {
+		t.Errorf("by rows %v (%v), by entries %v (%v)", a, errA, b, errB)
+	}
+}
+
+// assignLine is a metric on points of the real line.
+type assignLinePoints []float64
+
+func assignLine(x ...float64) assignLinePoints       { return x }
+func (x assignLinePoints) Len() int                  { return len(x) }
+func (x assignLinePoints) Distance(i, j int) float64 { return math.Abs(x[i] - x[j]) }
+
+// Birkhoff: between uniform measures a matching is an optimal plan.
+func TestAssignment_EqualsTransport(t *testing.T) {
+	n := 150
+	ones := slices.Repeat([]float64{1}, n)
+	for _, c := range [][]float64{assignUniform(n, n, 11), assignEuclid(n, n, 11)} {
+		cost, err := Matrix(n, n, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := Between(cost, ones, ones, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := assignMust(t, c, n, n); got.Lower > plan.Upper || plan.Lower > got.Upper || math.Abs(got.Cost-plan.Cost) > 1e-13*got.Cost {
+			t.Errorf("matching [%v, %v], plan [%v, %v]", got.Lower, got.Upper, plan.Lower, plan.Upper)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package wasserstein
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// Certificate encloses the least cost of moving mu onto nu between a plan and a
+// pair of potentials. It rests on the costs and the weights alone, as the
+// float64 numbers they are, and not on how plan and potentials were found.
+//
+// Where the totals of mu and nu differ by rounding, the claim is about all
+// measures below mu and nu whose total is the smaller of the two: moving any of
+// these onto any other costs no less than Lower and no more than Upper.
+type Certificate struct {
+	// Cost is the cost of the plan, rounded to nearest and no further than to
+	// [Lower, Upper].
+	Cost float64
+	// Lower is the value of the potentials, rounded down: at most the optimum.
+	Lower float64
+	// Upper is the cost of the plan, rounded up, and Unmatched times the largest
+	// cost: at least the optimum.
+	Upper float64
+	// Unmatched bounds the mass that the plan leaves where it is or takes or
+	// brings too much. It is 0 for a plan with exactly the marginals mu and nu.
+	Unmatched float64
+	// U and V are potentials of sources and sinks. As real numbers U[i]+V[j] <=
+	// c(i,j) for all pairs (weak duality then gives Lower), with equality up to
+	// rounding where an optimal plan moves mass. Only the sums U[i]+V[j] have a
+	// meaning: a constant may move from all of U to all of V.
+	U, V []float64
+}
+
+// Gap returns Upper-Lower, rounded up.
+func (c *Certificate) Gap() float64 { return directed.SubUp(c.Upper, c.Lower) }
+
+// Certify bounds the least cost of moving mu onto nu by any plan and any
+// potentials v of the sinks, for instance of another solver: a wrong plan gives
+// an Upper that is too large and wrong potentials a Lower that is too small,
+// never the reverse. The potentials of the sources are computed, as the largest
+// that go with v: u_i = min over j of c(i,j)-v[j], rounded down. A nil v is 0.
+//
+// The plan's entries are masses >= 0 from source I to sink J in any order;
+// several may have the same ends. What its marginals differ from mu and nu is
+// charged the largest cost. Errors are those of [Between] and a [*ValueError]
+// for an entry or a potential; of o only Context and Workers count. One pass
+// over the costs, O(n+m+len(plan)) memory.
+func Certify(c Cost, mu, nu []float64, plan []Flow, v []float64, o *Options) (*Certificate, error) {
+	const op = "wasserstein: Certify"
+	n, m := c.Dims()
+	if err := checkMeasures(op, mu, nu, n, m, false); err != nil {
+		return nil, err
+	}
+	for k, p := range plan {
+		if p.I < 0 || p.I >= n || p.J < 0 || p.J >= m {
+			return nil, &ValueError{Op: op, Arg: fmt.Sprintf("end of plan[%d]", k), Index: -1,
+				Value: float64(max(p.I, p.J)), Want: fmt.Sprintf("a pair of indices below %d and %d", n, m)}
+		}
+		if err := fault.NonNegative(op, fmt.Sprintf("mass of plan[%d]", k), p.Mass); err != nil {
+			return nil, err
+		}
+	}
+	if v == nil {
+		v = make([]float64, m)
+	}
+	if len(v) != m {
+		return nil, &SizeError{Op: op, Arg: "v", Got: len(v), Want: strconv.Itoa(m)}
+	}
+	if err := fault.AllFinite(op, "v", v); err != nil {
+		return nil, err
+	}
+	opt := o.get()
+	return certify(opt.Context, op, c, mu, nu, plan, append([]float64(nil), v...), opt.Workers)
+}
+
+// certify is Certify for checked arguments; it keeps v.
+func certify(ctx context.Context, op string, c Cost, mu, nu []float64, plan []Flow, v []float64, workers int) (*Certificate, error) {
+	n, m := len(mu), len(nu)
+	r := &Certificate{U: make([]float64, n), V: v}
+	most, bad := make([]float64, n), make([]int, n)
+	err := simplexEach(ctx, costRows(c), n, m, workers, func(i int, row []float64) {
+		if bad[i] = simplexBad(row); bad[i] >= 0 {
+			return
+		}
+		r.U[i] = assignSlack(row, v)
+		for _, x := range row {
+			most[i] = max(most[i], x)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	dearest := 0.0
+	for i, j := range bad {
+		if j >= 0 {
+			return nil, certBadCost(op, i, j, c.At(i, j))
+		}
+		dearest = max(dearest, most[i])
+	}
+	totals, err := certTotals(op, mu, nu, dearest)
+	if err != nil {
+		return nil, err
+	}
+	r.Lower = certLower(mu, nu, r.U, v, totals)
+	r.upper(c, mu, nu, plan, totals, dearest)
+	r.Cost = min(max(r.Cost, r.Lower), r.Upper)
+	return r, nil
+}
+
+func certBadCost(op string, i, j int, c float64) error {
+	want := "a finite number >= 0"
+	if c > simplexMaxCost {
+		want = "at most 2^960"
+	}
+	return &ValueError{Op: op, Arg: fmt.Sprintf("cost[%d]", i), Index: j, Value: c, Want: want}
+}
+
+// certTotal bounds the totals of mu and nu, and what each may exceed the other
+// by.
+type certTotal struct{ lo, hi, excess [2]float64 }
+
+// certMax bounds the largest cost times the total mass, so that the sums of the
+// certificate do not overflow.
+const certMax = 0x1p1000
+
+func certTotals(op string, mu, nu []float64, dearest float64) (t certTotal, err error) {
+	for side, w := range [2][]float64{mu, nu} {
+		var sum assignSum
+		for _, x := range w {
+			sum.add(x)
+		}
+		t.lo[side], _, t.hi[side] = sum.bounds()
+	}
+	for side := range 2 {
+		t.excess[side] = max(0, directed.SubUp(t.hi[side], t.lo[1-side]))
+	}
+	if p := dearest * max(t.hi[0], t.hi[1]); !(p <= certMax) {
+		return t, &ValueError{Op: op, Arg: "largest cost times total mass", Index: -1, Value: p, Want: "at most 2^1000"}
+	}
+	return t, nil
+}
+
+// certLower returns the value of feasible potentials, rounded down, less what
+// the heavier measure has too much at its highest potential: measures below it
+// may lack that.
+func certLower(mu, nu, u, v []float64, t certTotal) float64 {
+	var sum assignSum
+	for side, w := range [2][]float64{mu, nu} {
+		top := 0.0
+		for i, p := range [2][]float64{u, v}[side] {
+			if w[i] > 0 {
+				top = max(top, p)
+				certAdd(&sum, w[i], p)
+			}
+		}
+		sum.add(-directed.MulUp(t.excess[side], top))
+	}
+	lower, _, _ := sum.bounds()
+	if !(lower > 0) { // costs are >= 0, and so is the optimum
+		return 0
+	}
+	return lower
+}
+
+// certAdd adds a*b to the sum, with what the product loses.
+func certAdd(s *assignSum, a, b float64) {
+	p, e := directed.TwoProd(a, b)
+	s.add(p)
+	s.add(e)
+	// Below 2^-960 the error term may underflow, to a multiple of 2^-1074.
+	if math.Abs(p) < 0x1p-960 && a != 0 && b != 0 {
+		s.err = directed.AddUp(s.err, 0x1p-1073)
+	}
+}
+
+// upper sets Cost, Upper and Unmatched. Taking what exceeds mu or nu off the
+// plan makes it cheaper and leaves room for the rest of the mass, at the
+// largest cost: with row excesses E and column excesses F in all, the plan moves
+// at least |plan|-E-F within mu and nu, and within measures below them less by
+// at most the difference of the totals. So what is left of the smaller total is
+// at most the larger total - |plan| + E + F.
+func (r *Certificate) upper(c Cost, mu, nu []float64, plan []Flow, t certTotal, dearest float64) {
+	out, in := make([]assignSum, len(mu)), make([]assignSum, len(nu))
+	var moved, cost assignSum
+	for _, p := range plan {
+		out[p.I].add(p.Mass)
+		in[p.J].add(p.Mass)
+		moved.add(p.Mass)
+		certAdd(&cost, p.Mass, c.At(p.I, p.J))
+	}
+	low, _, _ := moved.bounds()
+	left := directed.SubUp(max(t.hi[0], t.hi[1]), low)
+	for side, w := range [2][]float64{mu, nu} {
+		for i, s := range [2][]assignSum{out, in}[side] {
+			s.add(-w[i])
+			if _, _, more := s.bounds(); more > 0 {
+				left = directed.AddUp(left, more)
+			}
+		}
+	}
+	_, near, high := cost.bounds()
+	r.Cost, r.Unmatched = near, max(0, left)
+	r.Upper = directed.AddUp(high, directed.MulUp(r.Unmatched, dearest))
+	if math.IsNaN(r.Upper) {
+		r.Upper, r.Cost = math.Inf(1), math.Inf(1)
+	}
+}

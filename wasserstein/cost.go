@@ -1,0 +1,98 @@
+package wasserstein
+
+import (
+	"fmt"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Cost says what a unit of mass costs to move from source i to sink j, for n
+// sources and m sinks. Costs are finite and >= 0; they need not come from a
+// metric, and n may differ from m. At must be safe for concurrent use and
+// return the same number every time. Every gonum mat.Matrix is a Cost.
+type Cost interface {
+	Dims() (n, m int)
+	At(i, j int) float64
+}
+
+// CostRows is an optional capability of a [Cost]: the costs from one source in
+// one call, for hot loops. CostsFrom returns the slice of At(i, 0), ...,
+// At(i, m-1). It may write them to dst, which has length m, or return memory of
+// its own, which is only read.
+type CostRows interface {
+	CostsFrom(i int, dst []float64) []float64
+}
+
+type matrixCost struct {
+	n, m int
+	cost []float64
+}
+
+// Matrix is the Cost stored row by row in cost, of length n*m ([*SizeError]).
+// The slice is not copied: it must not change while the Cost is in use.
+func Matrix(n, m int, cost []float64) (Cost, error) {
+	const op = "wasserstein: Matrix"
+	if n <= 0 || m <= 0 {
+		return nil, fmt.Errorf("%s: %d x %d: %w", op, n, m, ErrEmpty)
+	}
+	if len(cost)/m != n || len(cost)%m != 0 {
+		return nil, &SizeError{Op: op, Arg: "cost", Got: len(cost), Want: fmt.Sprintf("%d*%d", n, m)}
+	}
+	return &matrixCost{n, m, cost}, nil
+}
+
+func (c *matrixCost) Dims() (n, m int)                       { return c.n, c.m }
+func (c *matrixCost) At(i, j int) float64                    { return c.cost[i*c.m+j] }
+func (c *matrixCost) CostsFrom(i int, _ []float64) []float64 { return c.cost[i*c.m : (i+1)*c.m] }
+
+type costFunc struct {
+	n, m int
+	at   func(i, j int) float64
+}
+
+// CostFunc is the Cost at(i, j) for n sources and m sinks, computed when it is
+// asked for. at must be safe for concurrent use.
+func CostFunc(n, m int, at func(i, j int) float64) Cost { return &costFunc{n, m, at} }
+
+func (c *costFunc) Dims() (n, m int)    { return c.n, c.m }
+func (c *costFunc) At(i, j int) float64 { return c.at(i, j) }
+
+// Distances is the Cost f.Distance(a[i], b[j]): two lists of points of one
+// metric, which may repeat and overlap. An index outside [0, f.Len()) is a
+// [*ValueError]. The lists are not copied.
+func Distances(f metric.Finite, a, b []int) (Cost, error) {
+	const op = "wasserstein: Distances"
+	if err := fault.Indices(op, "a", a, f.Len()); err != nil {
+		return nil, err
+	}
+	if err := fault.Indices(op, "b", b, f.Len()); err != nil {
+		return nil, err
+	}
+	return CostFunc(len(a), len(b), func(i, j int) float64 { return f.Distance(a[i], b[j]) }), nil
+}
+
+// metricCost is all of a metric, and so has its rows.
+type metricCost struct{ metric.Finite }
+
+func (c metricCost) Dims() (n, m int)    { return c.Len(), c.Len() }
+func (c metricCost) At(i, j int) float64 { return c.Distance(i, j) }
+func (c metricCost) CostsFrom(i int, dst []float64) []float64 {
+	return metric.Row(c.Finite, i, dst)
+}
+
+// simplexRows gives the costs of a source, in buf or in memory of its own that
+// is not to be written to.
+type simplexRows func(i int, buf []float64) []float64
+
+func costRows(c Cost) simplexRows {
+	if r, ok := c.(CostRows); ok {
+		return r.CostsFrom
+	}
+	return func(i int, buf []float64) []float64 {
+		for j := range buf {
+			buf[j] = c.At(i, j)
+		}
+		return buf
+	}
+}

@@ -1,0 +1,90 @@
+// Package wasserstein computes optimal transport: the W1 distance of two
+// measures, the plan that attains it and the potentials that prove it, and the
+// probability measure nearest to a signed one.
+//
+// # The problem
+//
+// Two measures mu and nu of one total mass lie on a metric space. Moving mass m
+// over a distance d costs m*d. W1(mu, nu), the earth mover's distance, is the
+// least cost of turning mu into nu. It is a metric on measures, and it sees how
+// far mass has moved where the total variation sees only that it has.
+//
+// Privacy needs it twice. A user who contributes many records is a multiset of
+// them, and d_EM, the W1 distance of the empirical measures, says how far apart
+// two users are ([DistanceEM]; user-level metric privacy, IRC24). And the
+// accuracy of a private measure, or of synthetic data, is its expected W1
+// distance from the truth, because that bounds the error of every Lipschitz
+// query at once (BSV22). Such a measure comes out of the noise signed and is
+// projected back onto the probability measures.
+//
+// # Notation
+//
+// Measures are slices of weights: mu[i] is the mass at point i. By duality
+//
+//	W1(mu, nu) = min over plans of the sum of plan[i,j]*d(i,j)
+//	           = max over potentials of the sum of f[i]*(mu[i]-nu[i]),
+//
+// plans having the marginals mu and nu, potentials |f[i]-f[j]| <= d(i,j). For
+// signed measures of equal mass it is the distance of mu+s and nu+s, for any s
+// that makes both >= 0; it does not depend on s.
+//
+// Totals that differ by more than the rounding of the weights explains are a
+// [*MassError]. No weight is ever rescaled.
+//
+// # Which function
+//
+// Special metrics have closed forms. They take signed measures and cost O(n),
+// or O(n log n) for sorting:
+//
+//   - the real line: [W1Line], [W1LineBetween] for two supports, [W1Samples] for
+//     two samples;
+//   - trees: [W1Tree], [W1TreeNodes], [W1Ultrametric] for dendrograms,
+//     [W1Clustered].
+//
+// Any finite metric: [W1], by the network simplex, and [Between] for two sets of
+// points or any costs; [Assignment] and [DistanceEM] for multisets. [Sinkhorn]
+// is for supports too large for those.
+//
+// The nearest probability measure to a signed one: [ProjectLine], [ProjectTree],
+// and [Project] on any finite metric. [ProjectTreeTopDown] minimises another
+// distance, and is usually the better estimate of what lies behind noisy
+// counts. [IsotonicL1] and [ProjectSimplex] are their kernels.
+//
+// # What is exact, and what is bounded
+//
+// The closed forms are exact up to rounding, a few units in the last place at
+// any number of points, because their sums run in double-double arithmetic.
+//
+// [W1], [Between] and [Assignment] find an exact optimum and prove it: their
+// results hold the plan and the potentials, and the interval between the two
+// costs, computed from these alone and rounded outward ([Certify] does it for
+// plans from elsewhere). Whatever the solver did, the distance lies in there.
+// [Sinkhorn] returns an interval too, rigorous in
+// the same sense and as wide as its doc says.
+//
+// The projections return a minimiser up to rounding. There are often several;
+// each function says which it returns.
+//
+// # Who should not use it
+//
+// W1 is not W2: a plan of W1 is no good plan for squared distances ([Between] and
+// [Assignment] take any costs, those too). Measures of different mass need
+// unbalanced transport, which is not here. The W1 distance of two samples from one
+// distribution in R^d falls like n^(-1/d): in high dimension it says more about
+// the sample size than about the distributions. None of this is private by
+// itself: a distance between two data sets reveals them, and is to be released
+// through a mechanism.
+//
+// # References
+//
+//   - S. S. Vallender, Calculation of the Wasserstein distance between
+//     probability distributions on the line, Theory Probab. Appl. 18, 1974.
+//   - M. Boedihardjo, T. Strohmer, R. Vershynin, Private measures, random walks,
+//     and synthetic data, 2022 (BSV22).
+//   - J. Imola, A. Roy Chowdhury, K. Chaudhuri, Metric differential privacy at
+//     the user-level via the earth mover's distance, 2024 (IRC24).
+//   - R. Jonker, A. Volgenant, A shortest augmenting path algorithm for dense
+//     and sparse linear assignment problems, Computing 38, 1987.
+//   - J. Altschuler, J. Weed, P. Rigollet, Near-linear time approximation
+//     algorithms for optimal transport via Sinkhorn iteration, NIPS 2017.
+package wasserstein

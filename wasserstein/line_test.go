@@ -1,0 +1,358 @@
+package wasserstein
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// lineClose reports whether got is within the relative error tol of want.
+func lineClose(got, want, tol float64) bool { return math.Abs(got-want) <= tol*math.Abs(want) }
+
+// linePositions: scattered over the scales, with duplicates, sometimes sorted.
+func linePositions(r *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	scale := math.Pow(10, float64(r.IntN(25)-12))
+	for i := range x {
+		switch r.IntN(5) {
+		case 0:
+			x[i] = x[r.IntN(i+1)]
+		case 1:
+			x[i] = scale * float64(r.IntN(5)-2)
+		default:
+			x[i] = scale * r.NormFloat64()
+		}
+	}
+	if r.IntN(4) == 0 {
+		slices.Sort(x)
+	}
+	return x
+}
+
+// lineMeasure has total mass 1 up to rounding, and some zeros.
+func lineMeasure(r *rand.Rand, n int) []float64 {
+	w := make([]float64, n)
+	sum := 0.0
+	for i := range w {
+		if r.IntN(4) > 0 {
+			w[i] = r.ExpFloat64()
+		}
+		sum += w[i]
+	}
+	if sum == 0 {
+		w[r.IntN(n)], sum = 1, 1
+	}
+	for i := range w {
+		w[i] /= sum
+	}
+	return w
+}
+
+// lineSigned has total 1 up to rounding, and weights of both signs.
+func lineSigned(r *rand.Rand, n int) []float64 {
+	g := lineMeasure(r, n)
+	a, b := lineMeasure(r, n), lineMeasure(r, n)
+	s := r.Float64() * 2
+	for i := range g {
+		g[i] += s * (a[i] - b[i])
+	}
+	return g
+}
+
+func lineMetric(x []float64) func(i, j int) float64 {
+	return func(i, j int) float64 { return math.Abs(x[i] - x[j]) }
+}
+
+func TestW1Line_IsTheTransportCost(t *testing.T) {
+	r := rng.Seeded(1)
+	for trial := range 400 {
+		n := 1 + r.IntN(7)
+		x := linePositions(r, n)
+		mu, nu := lineMeasure(r, n), lineMeasure(r, n)
+		if trial%2 == 0 {
+			mu, nu = lineSigned(r, n), lineSigned(r, n)
+		}
+		got, err := W1Line(x, mu, nu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		extent := slices.Max(x) - slices.Min(x)
+		if want := refSigned(lineMetric(x), mu, nu); math.Abs(got-want) > 1e-13*extent {
+			t.Fatalf("x=%v mu=%v nu=%v: %v, want %v", x, mu, nu, got, want)
+		}
+	}
+}
+
+// The quantile coupling over all pairs, in rational arithmetic.
+func lineCoupling(x, mu, y, nu []float64) float64 {
+	type atom struct{ at, w *big.Rat }
+	atoms := func(x, w []float64) []atom {
+		var l []atom
+		for i := range x {
+			l = append(l, atom{new(big.Rat).SetFloat64(x[i]), new(big.Rat).SetFloat64(w[i])})
+		}
+		slices.SortFunc(l, func(a, b atom) int { return a.at.Cmp(b.at) })
+		return l
+	}
+	a, b, cost := atoms(x, mu), atoms(y, nu), new(big.Rat)
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		w := a[i].w
+		if w.Cmp(b[j].w) > 0 {
+			w = b[j].w
+		}
+		w = new(big.Rat).Set(w)
+		d := new(big.Rat).Sub(a[i].at, b[j].at)
+		cost.Add(cost, d.Mul(d.Abs(d), w))
+		a[i].w.Sub(a[i].w, w)
+		b[j].w.Sub(b[j].w, w)
+		if a[i].w.Sign() == 0 {
+			i++
+		} else {
+			j++
+		}
+	}
+	f, _ := cost.Float64()
+	return f
+}
+
+// lineDyadic weights in units of 2^-40, of equal total, without rounding.
+func lineDyadic(r *rand.Rand, n int) []float64 {
+	cuts := make([]int64, n+1)
+	for i := range cuts {
+		cuts[i] = r.Int64N(1<<40 + 1)
+	}
+	cuts[0], cuts[n] = 0, 1<<40
+	slices.Sort(cuts)
+	w := make([]float64, n)
+	for i := range w {
+		w[i] = math.Ldexp(float64(cuts[i+1]-cuts[i]), -40)
+	}
+	return w
+}
+
+func TestW1LineBetween_IsTheQuantileCoupling(t *testing.T) {
+	r := rng.Seeded(2)
+	for range 200 {
+		n, m := 1+r.IntN(30), 1+r.IntN(30)
+		x, y := linePositions(r, n), linePositions(r, m)
+		mu, nu := lineDyadic(r, n), lineDyadic(r, m)
+		want := lineCoupling(x, mu, y, nu)
+		got, err := W1LineBetween(x, mu, y, nu)
+		if err != nil || !lineClose(got, want, 0x1p-51) {
+			t.Fatalf("%v, %v, want %v", got, err, want)
+		}
+		back, err := W1LineBetween(y, nu, x, mu)
+		if err != nil || !lineClose(back, want, 0x1p-51) {
+			t.Fatalf("%v, %v, want %v", back, err, want)
+		}
+		// One support: the union of both.
+		both := append(slices.Clone(x), y...)
+		one, err := W1Line(both, append(slices.Clone(mu), make([]float64, m)...), append(make([]float64, n), nu...))
+		if err != nil || !lineClose(one, want, 0x1p-51) {
+			t.Fatalf("%v, %v, want %v", one, err, want)
+		}
+	}
+}
+
+func TestW1Samples_IsTheQuantileCoupling(t *testing.T) {
+	r := rng.Seeded(3)
+	uniform := func(n, m int) []float64 { // in units of 1/(n m)
+		w := make([]float64, n)
+		for i := range w {
+			w[i] = float64(m)
+		}
+		return w
+	}
+	for range 200 {
+		n, m := 1+r.IntN(40), 1+r.IntN(40)
+		if r.IntN(3) == 0 {
+			m = n
+		}
+		a, b := linePositions(r, n), linePositions(r, m)
+		a0, b0 := slices.Clone(a), slices.Clone(b)
+		got, err := W1Samples(a, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(a, a0) || !slices.Equal(b, b0) {
+			t.Fatal("samples modified")
+		}
+		want := lineCoupling(a, uniform(n, m), b, uniform(m, n)) / float64(n*m)
+		if !lineClose(got, want, 0x1p-50) {
+			t.Fatalf("n=%d, m=%d: %v, want %v", n, m, got, want)
+		}
+	}
+}
+
+// A million points: moved by exactly 2^-30 in a random order, unequal sizes, and
+// weights that nearly cancel.
+func TestW1Line_ManyPoints(t *testing.T) {
+	r := rng.Seeded(4)
+	const n = 1 << 18
+	a, b, twice := make([]float64, n), make([]float64, n), make([]float64, 0, 2*n)
+	for i := range a {
+		a[i] = float64(r.IntN(1<<20)) / 1024
+		twice = append(twice, a[i], a[i])
+		b[i] = a[i] + 0x1p-30
+	}
+	r.Shuffle(n, func(i, j int) { b[i], b[j] = b[j], b[i] })
+	r.Shuffle(2*n, func(i, j int) { twice[i], twice[j] = twice[j], twice[i] })
+	if got, err := W1Samples(a, b); err != nil || !lineClose(got, 0x1p-30, 0x1p-51) {
+		t.Errorf("%v, %v, want %v", got, err, 0x1p-30)
+	}
+	if got, err := W1Samples(twice, b); err != nil || !lineClose(got, 0x1p-30, 0x1p-51) {
+		t.Errorf("%v, %v, want %v", got, err, 0x1p-30)
+	}
+	// Mass 2^-50 moves from every even point to the next, over gaps of 0.1.
+	x, mu, nu := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], mu[i], nu[i] = 0.1*float64(i), 1, 1
+		if i%2 == 0 {
+			mu[i] += 0x1p-50
+		} else {
+			nu[i] += 0x1p-50
+		}
+	}
+	want := new(big.Float).SetPrec(200)
+	for i := 0; i < n; i += 2 {
+		want.Add(want, new(big.Float).Sub(big.NewFloat(x[i+1]), big.NewFloat(x[i])))
+	}
+	w, _ := want.Float64()
+	if got, err := W1Line(x, mu, nu); err != nil || !lineClose(got, w*0x1p-50, 0x1p-51) {
+		t.Errorf("%v, %v, want %v", got, err, w*0x1p-50)
+	}
+}
+
+func TestW1Line_IsAMetric(t *testing.T) {
+	r := rng.Seeded(5)
+	d := func(x, mu, nu []float64) float64 {
+		v, err := W1Line(x, mu, nu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for range 200 {
+		n := 1 + r.IntN(50)
+		x := linePositions(r, n)
+		a, b, c := lineSigned(r, n), lineSigned(r, n), lineMeasure(r, n)
+		ab := d(x, a, b)
+		extent := slices.Max(x) - slices.Min(x)
+		if d(x, a, a) != 0 || d(x, b, a) < ab-1e-14*extent || ab > d(x, a, c)+d(x, c, b)+1e-14*extent {
+			t.Fatal("not a metric")
+		}
+		// Powers of two scale without rounding; a mirror swaps the ends, and with
+		// them the place of what the totals differ by.
+		scaled, mirrored := make([]float64, n), make([]float64, n)
+		for i, v := range x {
+			scaled[i], mirrored[i] = v*0x1p20, -v
+		}
+		if d(scaled, a, b) != ab*0x1p20 || math.Abs(d(mirrored, a, b)-ab) > 1e-14*extent {
+			t.Fatal("not equivariant")
+		}
+	}
+}
+
+func TestLineSort_SortsStably(t *testing.T) {
+	r := rng.Seeded(6)
+	for _, n := range []int{2, lineSmall - 1, lineSmall, 5000} {
+		for range 5 {
+			x := linePositions(r, n)
+			x[0], x[n-1] = math.Inf(1), math.Inf(-1)
+			want := make([]int32, n)
+			for i := range want {
+				want[i] = int32(i)
+			}
+			slices.SortStableFunc(want, func(i, j int32) int { return cmp.Compare(x[i], x[j]) })
+			for _, indexed := range []bool{true, false} {
+				sorted, index := lineSort(x, indexed)
+				if indexed != (index != nil) {
+					t.Fatal("index")
+				}
+				for k, v := range sorted {
+					if v != x[want[k]] || indexed && v != x[index[k]] {
+						t.Fatalf("n=%d: position %d", n, k)
+					}
+					if indexed && index[k] != want[k] && math.Signbit(v) == math.Signbit(x[want[k]]) {
+						t.Fatalf("n=%d: not stable at %d", n, k)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestW1Line_Extremes(t *testing.T) {
+	// Zero mass everywhere, one point, all points equal.
+	for _, c := range []struct {
+		x, mu, nu []float64
+		want      float64
+	}{
+		{[]float64{1, 2}, []float64{0, 0}, []float64{0, 0}, 0},
+		{[]float64{7}, []float64{3}, []float64{3}, 0},
+		{[]float64{7, 7, 7}, []float64{1, 0, 0}, []float64{0, 0, 1}, 0},
+		{[]float64{-1e300, 1e300}, []float64{1, 0}, []float64{0, 1}, 2e300},
+		{[]float64{-1e300, 1e300}, []float64{1e9, 0}, []float64{0, 1e9}, math.Inf(1)},
+		{[]float64{1e-300, 0}, []float64{0, 1}, []float64{1, 0}, 1e-300},
+		{[]float64{0, 1, 3}, []float64{1, -2, 1}, []float64{0, 0, 0}, 3},
+	} {
+		if got, err := W1Line(c.x, c.mu, c.nu); err != nil || got != c.want {
+			t.Errorf("W1Line(%v, %v, %v) = %v, %v, want %v", c.x, c.mu, c.nu, got, err, c.want)
+		}
+		if got, err := W1LineBetween(c.x, c.mu, c.x, c.nu); err != nil || got != c.want {
+			t.Errorf("W1LineBetween(%v, %v, %v) = %v, %v, want %v", c.x, c.mu, c.nu, got, err, c.want)
+		}
+	}
+	if got, err := W1Samples([]float64{-1e300, -1e300, -1e300}, []float64{1e300, 1e300}); err != nil || !lineClose(got, 2e300, 0x1p-51) {
+		t.Errorf("%v, %v, want 2e300", got, err)
+	}
+}
+
+func TestW1Line_RefusesBadInput(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	value := func(arg string, index int) func(error) bool {
+		return func(err error) bool {
+			var v *ValueError
+			return errors.As(err, &v) && v.Arg == arg && v.Index == index
+		}
+	}
+	size := func(err error) bool { return errors.As(err, new(*SizeError)) }
+	empty := func(err error) bool { return errors.Is(err, ErrEmpty) }
+	mass := func(err error) bool { return errors.As(err, new(*MassError)) }
+	line := func(x, mu, nu []float64) error { _, err := W1Line(x, mu, nu); return err }
+	between := func(x, mu, y, nu []float64) error { _, err := W1LineBetween(x, mu, y, nu); return err }
+	samples := func(a, b []float64) error { _, err := W1Samples(a, b); return err }
+	one := []float64{1}
+	for k, c := range []struct {
+		err error
+		is  func(error) bool
+	}{
+		{line(nil, nil, nil), empty},
+		{line(one, nil, one), empty},
+		{line(one, one, []float64{1, 0}), size},
+		{line([]float64{0, nan}, []float64{1, 0}, []float64{1, 0}), value("x", 1)},
+		{line([]float64{0, 1.1e300}, []float64{1, 0}, []float64{1, 0}), value("x", 1)},
+		{line([]float64{0, 1}, []float64{1, nan}, []float64{1, 0}), value("mu", 1)},
+		{line([]float64{0, 1}, []float64{1, 0}, []float64{-inf, 0}), value("nu", 0)},
+		{line([]float64{0, 1}, []float64{1, 0}, []float64{1, 1e-9}), mass},
+		{between(nil, nil, one, one), empty},
+		{between(one, one, nil, nil), empty},
+		{between(one, one, []float64{1, 2}, one), size},
+		{between(one, one, []float64{nan}, one), value("y", 0)},
+		{between(one, []float64{2}, one, one), mass},
+		{samples(nil, one), empty},
+		{samples(one, nil), empty},
+		{samples([]float64{1, inf}, one), value("a", 1)},
+		{samples(one, []float64{nan}), value("b", 0)},
+	} {
+		if !c.is(c.err) {
+			t.Errorf("case %d: %v", k, c.err)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package wasserstein
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+func multisetItems(r *rand.Rand, n, size int) []int {
+	a := make([]int, size)
+	for i := range a {
+		a[i] = r.IntN(n)
+	}
+	return a
+}
+
+func multisetPlane(t *testing.T, r *rand.Rand, n int) metric.Finite {
+	t.Helper()
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = []float64{r.Float64(), r.Float64()}
+	}
+	f, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func multisetMust(t *testing.T, f metric.Finite, a, b []int) float64 {
+	t.Helper()
+	d, err := DistanceEM(f, a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// multisetNear allows the rounding of sums of a few hundred distances.
+func multisetNear(x, y float64) bool { return math.Abs(x-y) <= 1e-13*(1+math.Abs(x)) }
+
+// multisetSlow repeats the items to one size and matches them all.
+func multisetSlow(f metric.Finite, a, b []int) float64 {
+	x, y := slices.Repeat(a, len(b)), slices.Repeat(b, len(a))
+	c := make([]float64, 0, len(x)*len(y))
+	for _, i := range x {
+		for _, j := range y {
+			c = append(c, f.Distance(i, j))
+		}
+	}
+	return assignHungarian(c, len(x), len(y)) / float64(len(x))
+}
+
+func TestDistanceEM_EqualsBruteForce(t *testing.T) {
+	r := rng.Seeded(1)
+	f := multisetPlane(t, r, 12)
+	for range 200 {
+		n := 1 + r.IntN(7)
+		a, b := multisetItems(r, 12, n), multisetItems(r, 12, n)
+		c := make([]float64, 0, n*n)
+		for _, i := range a {
+			for _, j := range b {
+				c = append(c, f.Distance(i, j))
+			}
+		}
+		if got, want := multisetMust(t, f, a, b), assignBrute(c, n, n)/float64(n); !multisetNear(got, want) {
+			t.Fatalf("%v, %v: %v, want %v", a, b, got, want)
+		}
+	}
+}
+
+func TestDistanceEM_DifferentSizes(t *testing.T) {
+	r := rng.Seeded(2)
+	f := multisetPlane(t, r, 9)
+	for range 200 {
+		a, b := multisetItems(r, 9, 1+r.IntN(9)), multisetItems(r, 9, 1+r.IntN(9))
+		if got, want := multisetMust(t, f, a, b), multisetSlow(f, a, b); !multisetNear(got, want) {
+			t.Fatalf("%v, %v: %v, want %v", a, b, got, want)
+		}
+	}
+}
+
+// Both solvers, by the number of copies, agree with the sorted matching.
+func TestDistanceEM_LineIsSortedMatching(t *testing.T) {
+	r := rng.Seeded(3)
+	for _, points := range []int{5, 40, 400} {
+		x := make([]float64, points)
+		for i := range x {
+			x[i] = r.NormFloat64()
+		}
+		slices.Sort(x)
+		f := assignLine(x...)
+		a, b := multisetItems(r, points, 300), multisetItems(r, points, 300)
+		sa, sb := slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+		want := 0.0
+		for k := range sa {
+			want += math.Abs(x[sa[k]] - x[sb[k]])
+		}
+		if got := multisetMust(t, f, a, b); !multisetNear(got, want/300) {
+			t.Errorf("%d points: %v, want %v", points, got, want/300)
+		}
+	}
+}
+
+func TestDistanceEM_IsAMetric(t *testing.T) {
+	r := rng.Seeded(4)
+	f := multisetPlane(t, r, 20)
+	for range 150 {
+		var s [3][]int
+		for k := range s {
+			s[k] = multisetItems(r, 20, 1+r.IntN(30))
+		}
+		ab, bc, ac := multisetMust(t, f, s[0], s[1]), multisetMust(t, f, s[1], s[2]), multisetMust(t, f, s[0], s[2])
+		if ac > ab+bc+1e-14 {
+			t.Fatalf("%v > %v + %v", ac, ab, bc)
+		}
+		p := slices.Clone(s[0])
+		r.Shuffle(len(p), func(i, j int) { p[i], p[j] = p[j], p[i] })
+		if ba := multisetMust(t, f, s[1], p); ba != ab {
+			t.Fatalf("symmetry, order: %v, %v", ab, ba)
+		}
+		if d := multisetMust(t, f, s[0], append(p, p...)); d != 0 {
+			t.Fatalf("same proportions: %v", d)
+		}
+	}
+}
+
+// Replacing one of m items moves it by its distance over m: the granularity
+// that user-level privacy speaks of.
+func TestDistanceEM_ReplaceOne(t *testing.T) {
+	r := rng.Seeded(5)
+	f := multisetPlane(t, r, 30)
+	a := multisetItems(r, 30, 1000)
+	b := slices.Clone(a)
+	b[17] = (a[17] + 1) % 30
+	if got, want := multisetMust(t, f, a, b), f.Distance(a[17], b[17])/1000; got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestDistanceEM_Errors(t *testing.T) {
+	f := assignLine(0, 1, math.Inf(1), math.NaN())
+	var value *ValueError
+	if _, err := DistanceEM(f, nil, []int{1}); !errors.Is(err, ErrEmpty) {
+		t.Error(err)
+	}
+	if _, err := DistanceEM(f, []int{1}, nil); !errors.Is(err, ErrEmpty) {
+		t.Error(err)
+	}
+	for _, x := range [][2][]int{{{-1}, {0}}, {{0}, {4}}, {{0}, {2}}, {{0, 1}, {2, 3}}} {
+		if _, err := DistanceEM(f, x[0], x[1]); !errors.As(err, &value) {
+			t.Errorf("%v: %v", x, err)
+		}
+	}
+}

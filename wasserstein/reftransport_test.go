@@ -1,0 +1,147 @@
+package wasserstein
+
+import (
+	"math"
+	"testing"
+)
+
+// refTransport is the slow reference of this package's tests: the least cost of
+// moving mu onto nu, weights >= 0 of equal total, by successive shortest paths
+// with Bellman-Ford on the residual graph. Costs may have any sign.
+func refTransport(cost [][]float64, mu, nu []float64) float64 {
+	n, m := len(mu), len(nu)
+	supply, demand := append([]float64(nil), mu...), append([]float64(nil), nu...)
+	left := 0.0
+	for _, w := range mu {
+		left += w
+	}
+	eps := 1e-15 * left // what rounding leaves over
+	// A path is better by more than the rounding of sums of costs, so that no
+	// cycle of cost 0 looks like a gain: the result errs by as much.
+	gain := 0.0
+	for _, row := range cost {
+		for _, c := range row {
+			gain = max(gain, 4e-15*math.Abs(c))
+		}
+	}
+	flow := make([][]float64, n)
+	for i := range flow {
+		flow[i] = make([]float64, m)
+	}
+	for {
+		// dist[i] of source i, dist[n+j] of sink j; pred on the path.
+		dist, pred := make([]float64, n+m), make([]int, n+m)
+		for v := range dist {
+			dist[v], pred[v] = math.Inf(1), -1
+			if v < n && supply[v] > eps {
+				dist[v] = 0
+			}
+		}
+		for round, changed := 0, true; changed && round < n+m; round++ {
+			changed = false
+			relax := func(u, v int, c float64) {
+				if d := dist[u] + c; d < dist[v]-gain {
+					dist[v], pred[v], changed = d, u, true
+				}
+			}
+			for i := range n {
+				for j := range m {
+					relax(i, n+j, cost[i][j])
+					if flow[i][j] > eps {
+						relax(n+j, i, -cost[i][j])
+					}
+				}
+			}
+		}
+		end := -1
+		for j := range m {
+			if demand[j] > eps && !math.IsInf(dist[n+j], 1) && (end < 0 || dist[n+j] < dist[end]) {
+				end = n + j
+			}
+		}
+		if end < 0 {
+			break
+		}
+		amount, v := demand[end-n], end
+		for steps := 0; pred[v] >= 0; v = pred[v] {
+			if steps++; steps > n+m {
+				panic("refTransport: a cycle of negative cost")
+			}
+			if v < n { // the arc back from a sink
+				amount = min(amount, flow[v][pred[v]-n])
+			}
+		}
+		amount = min(amount, supply[v])
+		supply[v] -= amount
+		demand[end-n] -= amount
+		for v = end; pred[v] >= 0; v = pred[v] {
+			if v >= n {
+				flow[pred[v]][v-n] += amount
+			} else {
+				flow[v][pred[v]-n] -= amount
+			}
+		}
+	}
+	sum := 0.0
+	for i := range n {
+		for j := range m {
+			sum += flow[i][j] * cost[i][j]
+		}
+	}
+	return sum
+}
+
+// refSigned is the distance of two signed measures of equal mass on one finite
+// space, and refNearest the least distance of a probability measure from g,
+// whose total is 1: the positive part serves the negative part, and what is
+// left of it, of mass 1, stays where it is.
+func refSigned(d func(i, j int) float64, mu, nu []float64) float64 {
+	plus, minus := make([]float64, len(mu)), make([]float64, len(mu))
+	for i := range mu {
+		plus[i] = max(0, mu[i]-nu[i])
+		minus[i] = max(0, nu[i]-mu[i])
+	}
+	return refTransport(refCosts(d, len(mu)), plus, minus)
+}
+
+func refNearest(d func(i, j int) float64, g []float64) float64 {
+	plus, minus := make([]float64, len(g)), make([]float64, len(g)+1)
+	minus[len(g)] = 1
+	cost := refCosts(d, len(g))
+	for i, w := range g {
+		plus[i], minus[i] = max(0, w), max(0, -w)
+		cost[i] = append(cost[i], 0)
+	}
+	return refTransport(cost, plus, minus)
+}
+
+func refCosts(d func(i, j int) float64, n int) [][]float64 {
+	cost := make([][]float64, n)
+	for i := range cost {
+		cost[i] = make([]float64, n)
+		for j := range cost[i] {
+			cost[i][j] = d(i, j)
+		}
+	}
+	return cost
+}
+
+// Matchings of 4 points by enumeration, and a plan by hand.
+func TestRefTransport_TinyCases(t *testing.T) {
+	cost := [][]float64{{3, 1, 4, 1}, {5, 9, 2, 6}, {5, 3, 5, 8}, {9, 7, 9, 3}}
+	best := math.Inf(1)
+	for p := range 256 {
+		q := [4]int{p & 3, p >> 2 & 3, p >> 4 & 3, p >> 6}
+		if 1<<q[0]|1<<q[1]|1<<q[2]|1<<q[3] == 15 {
+			best = min(best, cost[0][q[0]]+cost[1][q[1]]+cost[2][q[2]]+cost[3][q[3]])
+		}
+	}
+	ones := []float64{1, 1, 1, 1}
+	if got := refTransport(cost, ones, ones); got != best {
+		t.Errorf("matching %v, want %v", got, best)
+	}
+	// The second source must take the first sink, although the other is nearer.
+	if got := refTransport([][]float64{{0, 1}, {1, 3}}, []float64{.5, .5}, []float64{.5, .5}); got != 1 {
+		t.Errorf("plan %v, want 1", got)
+	}
+}

@@ -1,0 +1,220 @@
+package wasserstein
+
+import (
+	"context"
+)
+
+// simplexSolver finds an optimal basis of the transportation problem between n
+// sources and m sinks whose masses are units, in general position and balanced.
+//
+// It is the primal network simplex on a growing list of arcs: first short lists
+// of cheap arcs, then whatever a pass over all costs finds missing, until it
+// finds nothing (Gottschlich and Schuhmacher, PLoS ONE 9, 2014, for the short
+// lists). Arcs are priced in blocks, the best of each entering the basis.
+type simplexSolver struct {
+	n, m    int
+	rows    simplexRows
+	units   []int64   // sources, then sinks
+	dual    []float64 // start potentials u and v; nil for 0
+	sure    bool      // dual is a good start, whatever the short lists cover
+	lazy    bool
+	ctx     context.Context
+	workers int
+	most    int // pivots; 0 for no limit
+	report  func(s *simplexSolver)
+
+	arcs           []simplexArc
+	tree           *simplexTree
+	tol            float64 // reduced costs above -tol count as 0
+	pivots, passes int
+}
+
+const (
+	// simplexBlock arcs are priced for every pivot, three short lists: larger
+	// blocks make fewer and longer steps.
+	simplexBlock = 64
+	// simplexAdd is the number of arcs of a source that a pass adds at most.
+	simplexAdd = 8
+	// simplexRounds bounds the pivots between two passes, in units of n+m: where
+	// the short lists were a poor choice, their optimum is not worth reaching.
+	simplexRounds = 2
+	// simplexGrow times its first length is what the list may grow to.
+	simplexGrow = 4
+	// simplexTol times the largest potential is the tolerance to begin with: 8
+	// ulps, a rounding for each term of a reduced cost and some for the
+	// potentials. Where potentials are worse than that, pivot finds out and the
+	// tolerance grows.
+	simplexTol = 0x1p-50
+)
+
+func (s *simplexSolver) eachRow(f func(i int, row []float64)) error {
+	return simplexEach(s.ctx, s.rows, s.n, s.m, s.workers, f)
+}
+
+// solve leaves an optimal basis in tree, or the best when most pivots are made.
+func (s *simplexSolver) solve() error {
+	if s.dual == nil {
+		s.dual = make([]float64, s.n+s.m)
+	}
+	if err := s.shortlist(); err != nil {
+		return err
+	}
+	edges, covered, err := s.greedy()
+	if err == nil && !s.sure && covered < simplexCovered && min(s.n, s.m) >= simplexSmall {
+		if err = s.sample(); err == nil {
+			if err = s.shortlist(); err == nil {
+				edges, _, err = s.greedy()
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	s.tree = newSimplexTree(s.n, s.n+s.m, edges)
+	from, limit := 0, simplexGrow*len(s.arcs)
+	for {
+		s.refresh()
+		done, err := s.run(from)
+		if err != nil {
+			return err
+		}
+		if s.report != nil {
+			s.report(s)
+		}
+		if s.most > 0 && s.pivots >= s.most {
+			return nil
+		}
+		s.refresh()
+		if len(s.arcs) > limit {
+			s.purge()
+		}
+		from = len(s.arcs)
+		if err := s.price(); err != nil {
+			return err
+		}
+		s.passes++
+		if len(s.arcs) == from {
+			if done {
+				return nil
+			}
+			from = 0
+		}
+	}
+}
+
+func (s *simplexSolver) refresh() { s.tol = max(s.tol, simplexTol*s.tree.refresh()) }
+
+// run pivots on the listed arcs, beginning with arc from, until none has a
+// negative reduced cost; done is false where it stopped before.
+func (s *simplexSolver) run(from int) (done bool, err error) {
+	arcs, pi := s.arcs, s.tree.pi
+	stop := s.pivots + simplexRounds*(s.n+s.m)
+	if s.most > 0 {
+		stop = min(stop, s.most)
+	}
+	pos, fresh := from, true // fresh: no pivot since the potentials were computed
+	for idle := 0; idle < len(arcs); {
+		end := min(pos+simplexBlock, len(arcs))
+		best, at := -s.tol, -1
+		for k, a := range arcs[pos:end] {
+			if r := a.c - pi[a.i] + pi[a.j]; r < best {
+				best, at = r, pos+k
+			}
+		}
+		idle += end - pos
+		if pos = end; pos == len(arcs) {
+			pos = 0
+		}
+		if at < 0 {
+			continue
+		}
+		idle = 0
+		switch a := arcs[at]; {
+		case s.tree.pivot(a.i, a.j, a.c):
+			fresh = false
+			if s.pivots++; s.pivots >= stop {
+				return false, nil
+			}
+			if s.pivots%256 == 0 && s.ctx.Err() != nil {
+				return false, s.ctx.Err()
+			}
+		case !fresh: // the potentials have drifted
+			s.refresh()
+			fresh = true
+		default: // they are as good as they get
+			s.tol = -2 * best
+		}
+	}
+	return true, nil
+}
+
+// price adds to the list, for every source, the arcs with the most negative
+// reduced costs of all.
+func (s *simplexSolver) price() error {
+	found, count := make([]simplexArc, simplexAdd*s.n), make([]int8, s.n)
+	pi := s.tree.pi[s.n:]
+	err := s.eachRow(func(i int, row []float64) {
+		u, limit := s.tree.pi[i], -s.tol
+		list := found[i*simplexAdd : i*simplexAdd : (i+1)*simplexAdd]
+		for j, c := range row[:len(pi)] {
+			if r := c - u + pi[j]; r < limit {
+				if len(list) == simplexAdd {
+					list = list[:simplexAdd-1]
+				}
+				p := len(list)
+				list = list[:p+1]
+				for ; p > 0 && list[p-1].c > r; p-- {
+					list[p] = list[p-1]
+				}
+				list[p] = simplexArc{int32(i), int32(s.n + j), r}
+				if len(list) == simplexAdd {
+					limit = list[simplexAdd-1].c
+				}
+			}
+		}
+		for k := range list {
+			list[k].c = row[int(list[k].j)-s.n]
+		}
+		count[i] = int8(len(list))
+	})
+	for i, k := range count {
+		s.arcs = append(s.arcs, found[i*simplexAdd:i*simplexAdd+int(k)]...)
+	}
+	return err
+}
+
+// purge halves the list at least, from the arcs of the largest reduced costs
+// down, but keeps those that may enter. Arcs of the basis live in the tree.
+func (s *simplexSolver) purge() {
+	pi, want := s.tree.pi, len(s.arcs)/2
+	limit := 0.0
+	for _, a := range s.arcs {
+		limit = max(limit, a.c-pi[a.i]+pi[a.j])
+	}
+	for len(s.arcs) > want && limit > -s.tol {
+		if limit /= 4; limit <= s.tol {
+			limit = -s.tol
+		}
+		kept := s.arcs[:0]
+		for _, a := range s.arcs {
+			if a.c-pi[a.i]+pi[a.j] < limit {
+				kept = append(kept, a)
+			}
+		}
+		s.arcs = kept
+	}
+}
+
+// cost is that of the basis for a total mass of 1, up to rounding.
+func (s *simplexSolver) cost() float64 {
+	sum, mass := 0.0, 0.0
+	for v := range s.tree.node {
+		if p := &s.tree.node[v]; p.parent >= 0 {
+			sum += float64(p.flow) * p.cost
+		}
+	}
+	for _, w := range s.units[:s.n] {
+		mass += float64(w)
+	}
+	return sum / mass
+}

@@ -1,0 +1,209 @@
+package wasserstein
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+type simplexArc struct {
+	i, j int32 // nodes: j counts from n
+	c    float64
+}
+
+const (
+	// simplexWidth is the length of the short lists. Between uniform points of
+	// the plane the optimum uses few arcs beyond the 20 cheapest of each source;
+	// with 10 pricing finds more of them missing, 50 cost more to scan.
+	simplexWidth = 20
+	// simplexCovered is the share of the mass that the start must move along short
+	// lists for them to count as a good choice: measured, 0.9 and more where the
+	// measures overlap and below 0.3 where they do not.
+	simplexCovered = 0.5
+	// simplexSmall is the size below which a sample is not worth solving.
+	simplexSmall = 64
+)
+
+// shortlist sets arcs to the cheapest arcs of every source by c - v, v being the
+// start potentials of the sinks, and checks all costs on the way. The scans
+// begin at sinks spread evenly, so that ties do not all go to the same few.
+func (s *simplexSolver) shortlist() error {
+	k := min(simplexWidth, s.m)
+	s.arcs = slices.Grow(s.arcs[:0], 2*k*s.n)[:k*s.n]
+	bad := make([]int32, s.n)
+	v := s.dual[s.n:]
+	err := s.eachRow(func(i int, row []float64) {
+		if bad[i] = int32(simplexBad(row)); bad[i] >= 0 {
+			return
+		}
+		list := s.arcs[i*k : i*k : (i+1)*k]
+		limit := math.Inf(1)
+		scan := func(lo, hi int) {
+			for j, c := range row[lo:hi] {
+				if c -= v[lo+j]; c < limit {
+					if len(list) == k {
+						list = list[:k-1]
+					}
+					p := len(list)
+					list = list[:p+1]
+					for ; p > 0 && list[p-1].c > c; p-- {
+						list[p] = list[p-1]
+					}
+					list[p] = simplexArc{int32(i), int32(s.n + lo + j), c}
+					if len(list) == k {
+						limit = list[k-1].c
+					}
+				}
+			}
+		}
+		from := i * s.m / s.n
+		scan(from, s.m)
+		scan(0, from)
+		for p := range list {
+			list[p].c = row[int(list[p].j)-s.n]
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for i, j := range bad {
+		if j >= 0 {
+			return &simplexBadCost{i, int(j)}
+		}
+	}
+	return nil
+}
+
+// simplexBadCost is turned into a ValueError in the caller's indices.
+type simplexBadCost struct{ i, j int }
+
+func (*simplexBadCost) Error() string { return "bad cost" }
+
+// simplexMaxCost bounds the costs. Potentials are sums of fewer than 2^32 costs
+// with signs, so nothing overflows.
+const simplexMaxCost = 0x1p960
+
+// simplexBad returns the first position of a cost outside [0, simplexMaxCost],
+// or -1.
+func simplexBad(row []float64) int {
+	for j, c := range row {
+		if !(c >= 0 && c <= simplexMaxCost) {
+			return j
+		}
+	}
+	return -1
+}
+
+// greedy returns the basis that takes arcs by reduced cost as they come: first
+// those of the short lists, then for each source that has mass left the best
+// sinks that are left. Every arc but the last empties just one of its nodes
+// (general position), so the arcs are a spanning tree. covered is the share of
+// the mass that the short lists moved.
+func (s *simplexSolver) greedy() (edges []simplexEdge, covered float64, err error) {
+	type keyed struct {
+		key float64
+		arc int32
+	}
+	order := make([]keyed, len(s.arcs))
+	for k, a := range s.arcs {
+		order[k] = keyed{a.c - s.dual[a.i] - s.dual[a.j], int32(k)}
+	}
+	slices.SortFunc(order, func(a, b keyed) int {
+		if a.key != b.key {
+			return cmp.Compare(a.key, b.key)
+		}
+		return cmp.Compare(a.arc, b.arc)
+	})
+	left := slices.Clone(s.units)
+	edges = make([]simplexEdge, 0, s.n+s.m-1)
+	moved, all := 0.0, 0.0
+	use := func(i, j int32, c float64) {
+		f := min(left[i], left[j])
+		left[i] -= f
+		left[j] -= f
+		moved += float64(f)
+		edges = append(edges, simplexEdge{i, j, f, c})
+	}
+	for _, o := range order {
+		if a := &s.arcs[o.arc]; left[a.i] > 0 && left[a.j] > 0 {
+			use(a.i, a.j, a.c)
+		}
+	}
+	covered = moved
+	var rest []int32
+	for j := s.n; j < s.n+s.m; j++ {
+		if left[j] > 0 {
+			rest = append(rest, int32(j))
+		}
+	}
+	buf := make([]float64, s.m)
+	for i := range s.n {
+		all += float64(s.units[i])
+		if left[i] == 0 {
+			continue
+		}
+		if err := s.ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		row := s.rows(i, buf)
+		for left[i] > 0 {
+			best, at := math.Inf(1), 0
+			for q, j := range rest {
+				if r := row[int(j)-s.n] - s.dual[j]; r < best {
+					best, at = r, q
+				}
+			}
+			j := rest[at]
+			use(int32(i), j, row[int(j)-s.n])
+			if left[j] == 0 {
+				rest[at] = rest[len(rest)-1]
+				rest = rest[:len(rest)-1]
+			}
+		}
+	}
+	return edges, covered / all, nil
+}
+
+// sample sets the start potentials to those of a problem of half the size: of
+// every two neighbouring sources the heavier stands for both, and so for sinks.
+// They are extended to all sources, as u_i = min over the sampled j of c_ij-v_j,
+// and then to all sinks. It costs a pass over the costs beside the small
+// problem, and is worth it where short lists by cost alone go wrong: where the
+// measures are far apart, so that everybody's nearest sinks are the same.
+func (s *simplexSolver) sample() error {
+	n, m := (s.n+1)/2, (s.m+1)/2
+	half := &simplexSolver{n: n, m: m, ctx: s.ctx, workers: s.workers, lazy: s.lazy}
+	rep := func(lo, count, of int) (at []int) {
+		for k := range count {
+			v := lo + 2*k
+			sum := s.units[v]
+			if 2*k+1 < of {
+				sum += s.units[v+1]
+				if s.units[v+1] > s.units[v] {
+					v++
+				}
+			}
+			at = append(at, v-lo)
+			half.units = append(half.units, sum)
+		}
+		return at
+	}
+	src, dst := rep(0, n, s.n), rep(s.n, m, s.m)
+	// The sums are in general position as they are: the perturbations of the
+	// sources are still > 0 with total s.n < K.
+	var err error
+	if half.rows, err = simplexGather(s.ctx, s.rows, s.m, src, dst, s.lazy, s.workers); err != nil {
+		return err
+	}
+	if err := half.solve(); err != nil {
+		return err
+	}
+	u, v := s.dual[:s.n], s.dual[s.n:]
+	return simplexColumns(s.ctx, s.rows, s.n, s.m, s.workers, v, func(i int, row []float64) float64 {
+		u[i] = math.Inf(1)
+		for k, j := range dst {
+			u[i] = min(u[i], row[j]+half.tree.pi[n+k])
+		}
+		return u[i]
+	})
+}

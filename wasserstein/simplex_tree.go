@@ -1,0 +1,220 @@
+package wasserstein
+
+import "math"
+
+// simplexNode is a node of the spanning tree: its place there, and the flow and
+// cost of the arc that joins it to its parent, from the source to the sink of
+// the two. 32 bytes, so that a step along the tree touches one cache line.
+type simplexNode struct {
+	parent, depth int32
+	next, prev    int32 // in preorder, circular
+	flow          int64
+	cost          float64
+}
+
+// simplexTree is a feasible basis of a transportation problem: a spanning tree
+// of the sources 0..n-1 and the sinks n.., hung from its centre and threaded in
+// preorder. Masses are integers and in general position (see simplexUnits): a
+// proper subset of the nodes never balances, so no flow of a basis is 0, the arc
+// that leaves is unique, and every pivot lowers the cost. That is all it takes
+// to rule out cycling (Dantzig 1951; Orden 1956).
+//
+// pi are the potentials u of the sources and -v of the sinks: the reduced cost
+// of the arc (i, j) is c - pi[i] + pi[j], and 0 along the tree up to rounding.
+type simplexTree struct {
+	n    int32
+	root int32
+	node []simplexNode
+	pi   []float64
+}
+
+type simplexEdge struct {
+	i, j int32
+	flow int64
+	cost float64
+}
+
+// newSimplexTree builds the tree of the given edges, which span the nodes. It
+// hangs from the node that remains when leaves are stripped layer by layer, so
+// that paths to the root are short and subtrees small.
+func newSimplexTree(n, nodes int, edges []simplexEdge) *simplexTree {
+	t := &simplexTree{n: int32(n), node: make([]simplexNode, nodes), pi: make([]float64, nodes)}
+	start, deg := make([]int32, nodes+1), make([]int32, nodes)
+	for _, e := range edges {
+		deg[e.i]++
+		deg[e.j]++
+	}
+	for v, d := range deg {
+		start[v+1] = start[v] + d
+	}
+	at, adj := append([]int32(nil), start...), make([]int32, 2*len(edges))
+	for k, e := range edges {
+		adj[at[e.i]], adj[at[e.j]] = int32(k), int32(k)
+		at[e.i]++
+		at[e.j]++
+	}
+	leaves := make([]int32, 0, nodes)
+	for v, d := range deg {
+		if d == 1 {
+			leaves = append(leaves, int32(v))
+		}
+	}
+	for q := 0; q < len(leaves); q++ {
+		v := leaves[q]
+		for _, k := range adj[start[v]:start[v+1]] {
+			w := edges[k].i + edges[k].j - v
+			if deg[w]--; deg[w] == 1 {
+				leaves = append(leaves, w)
+			}
+		}
+	}
+	t.root = leaves[len(leaves)-1]
+	t.node[t.root].parent = -1
+	last, stack := t.root, []int32{t.root}
+	for len(stack) > 0 {
+		v := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		t.node[last].next, t.node[v].prev = v, last
+		last = v
+		for _, k := range adj[start[v]:start[v+1]] {
+			e := &edges[k]
+			if w := e.i + e.j - v; w != t.node[v].parent {
+				t.node[w] = simplexNode{parent: v, depth: t.node[v].depth + 1, flow: e.flow, cost: e.cost}
+				stack = append(stack, w)
+			}
+		}
+	}
+	t.node[last].next, t.node[t.root].prev = t.root, last
+	return t
+}
+
+// refresh computes the potentials from the costs along the tree, 0 at the root,
+// and returns the largest in size.
+func (t *simplexTree) refresh() float64 {
+	big := 0.0
+	t.pi[t.root] = 0
+	for v := t.node[t.root].next; v != t.root; v = t.node[v].next {
+		p := &t.node[v]
+		c := p.cost
+		if v >= t.n {
+			c = -c
+		}
+		t.pi[v] = t.pi[p.parent] + c
+		big = max(big, math.Abs(t.pi[v]))
+	}
+	return big
+}
+
+// pivot brings the arc from i to j of cost c into the basis. It reports false,
+// and does nothing, where the cost of the cycle that the arc closes is not
+// certainly negative: the reduced cost was rounding.
+func (t *simplexTree) pivot(i, j int32, c float64) bool {
+	node, n := t.node, t.n
+	// Flow goes around from i to j and back up the tree. It falls on the arcs
+	// above sources on the side of i and above sinks on the side of j.
+	delta, out, onI := int64(math.MaxInt64), int32(-1), true
+	sum, size, steps := c, c, 2.0
+	a, b := i, j
+	for a != b {
+		steps++
+		if p := &node[a]; p.depth >= node[b].depth {
+			size += p.cost
+			if a < n {
+				sum -= p.cost
+				if p.flow < delta {
+					delta, out, onI = p.flow, a, true
+				}
+			} else {
+				sum += p.cost
+			}
+			a = p.parent
+		} else {
+			p = &node[b]
+			size += p.cost
+			if b >= n {
+				sum -= p.cost
+				if p.flow < delta {
+					delta, out, onI = p.flow, b, false
+				}
+			} else {
+				sum += p.cost
+			}
+			b = p.parent
+		}
+	}
+	// Recursive summation errs by less than steps*2^-53 times the sizes; 2^-52
+	// covers the rounding of size itself.
+	if sum >= -steps*size*0x1p-52 {
+		return false
+	}
+	for v := i; v != a; v = node[v].parent {
+		if v < n {
+			node[v].flow -= delta
+		} else {
+			node[v].flow += delta
+		}
+	}
+	for v := j; v != a; v = node[v].parent {
+		if v < n {
+			node[v].flow += delta
+		} else {
+			node[v].flow -= delta
+		}
+	}
+	if r := c - t.pi[i] + t.pi[j]; onI {
+		t.move(out, i, j, delta, c, r)
+	} else {
+		t.move(out, j, i, delta, c, -r)
+	}
+	return true
+}
+
+// move cuts off the subtree of out, turns it round to hang from u, and joins u
+// to v by an arc of the given flow and cost. The potentials of the subtree rise
+// by shift. It costs a walk through the subtree.
+func (t *simplexTree) move(out, u, v int32, flow int64, cost, shift float64) {
+	node, pi := t.node, t.pi
+	before := node[out].prev
+	// w goes up from u to out. The subtree of w less that of the node below it on
+	// the way follows last in the new preorder; in the old one it lay around that
+	// subtree, in two pieces.
+	w, parent := u, v
+	depth := node[u].depth              // of w, before
+	deeper := node[v].depth + 1 - depth // what depths in its piece gain
+	end := node[u].prev                 // the node before w's subtree, before
+	x, last := u, u                     // x: the next node not yet dealt with
+	for {
+		for x == u || node[x].depth > depth { // behind the subtree below
+			p := &node[x]
+			p.depth += deeper
+			pi[x] += shift
+			last, x = x, p.next
+		}
+		p := &node[w]
+		up, f, c := p.parent, p.flow, p.cost
+		p.parent, p.flow, p.cost = parent, flow, cost
+		if w == out {
+			break
+		}
+		w, parent, flow, cost = up, w, f, c
+		depth--
+		deeper += 2
+		start := node[w].prev
+		node[last].next, node[w].prev = w, last
+		for y := w; ; y = node[y].next { // before it
+			node[y].depth += deeper
+			pi[y] += shift
+			if y == end {
+				break
+			}
+		}
+		last, end = end, start
+		if node[x].depth > depth {
+			node[last].next, node[x].prev = x, last
+		}
+	}
+	node[before].next, node[x].prev = x, before
+	y := node[v].next
+	node[v].next, node[u].prev = u, v
+	node[last].next, node[y].prev = y, last
+}

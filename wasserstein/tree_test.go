@@ -1,0 +1,215 @@
+package wasserstein
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// treeRandom mixes shapes and lengths: random and equal ones, zeros, huge and
+// tiny ones.
+func treeRandom(r *rand.Rand, n int) *metric.Tree {
+	perm := r.Perm(n)
+	back := 1 + r.IntN(n)
+	kind := r.IntN(3)
+	parent, length := make([]int, n), make([]float64, n)
+	parent[perm[0]] = -1
+	for k := 1; k < n; k++ {
+		parent[perm[k]] = perm[max(0, k-1-r.IntN(back))]
+	}
+	for v := range length {
+		switch kind {
+		case 0:
+			length[v] = r.Float64()
+		case 1:
+			length[v] = float64(r.IntN(4)) / 10
+		default:
+			length[v] = math.Pow(10, float64(r.IntN(25)-12))
+		}
+	}
+	t, err := metric.NewTree(parent, length)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func treeHeight(t *metric.Tree) float64 {
+	d, _, _ := metric.Diameter(t.NodeMetric())
+	return d
+}
+
+func TestW1Tree_IsTheTransportCost(t *testing.T) {
+	r := rng.Seeded(1)
+	for trial := range 300 {
+		tree := treeRandom(r, 1+r.IntN(9))
+		for _, c := range []struct {
+			f  metric.Finite
+			w1 func(*metric.Tree, []float64, []float64) (float64, error)
+		}{{tree.PathMetric(), W1Tree}, {tree.NodeMetric(), W1TreeNodes}} {
+			n := c.f.Len()
+			mu, nu := lineMeasure(r, n), lineMeasure(r, n)
+			if trial%2 == 0 {
+				mu, nu = lineSigned(r, n), lineSigned(r, n)
+			}
+			got, err := c.w1(tree, mu, nu)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := refSigned(c.f.Distance, mu, nu); math.Abs(got-want) > 1e-13*treeHeight(tree) {
+				t.Fatalf("%v, want %v", got, want)
+			}
+		}
+	}
+}
+
+func TestW1Ultrametric_IsTheTransportCost(t *testing.T) {
+	r := rng.Seeded(2)
+	for trial := range 300 {
+		n := 1 + r.IntN(8)
+		heights := make([]float64, n-1)
+		for p := range heights {
+			heights[p] = float64(r.IntN(5)) * []float64{1, r.Float64()}[trial%2]
+		}
+		u, err := metric.NewUltrametric(r.Perm(n), heights)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu, nu := lineSigned(r, n), lineMeasure(r, n)
+		got, err := W1Ultrametric(u, mu, nu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := refSigned(u.Distance, mu, nu); math.Abs(got-want) > 1e-13*slices.Max(append(heights, 0)) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+	}
+}
+
+// The nodes of a path are points of the line.
+func TestW1Tree_IsW1LineOnAPath(t *testing.T) {
+	r := rng.Seeded(3)
+	for range 50 {
+		n := 1 + r.IntN(200)
+		parent, length, x := make([]int, n), make([]float64, n), make([]float64, n)
+		for v := range parent {
+			parent[v], length[v] = v-1, float64(r.IntN(1<<20))
+			if v > 0 {
+				x[v] = x[v-1] + length[v] // exact
+			}
+		}
+		tree, err := metric.NewTree(parent, length)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu, nu := lineDyadic(r, n), lineDyadic(r, n)
+		want, err := W1Line(x, mu, nu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := W1TreeNodes(tree, mu, nu); err != nil || !lineClose(got, want, 0x1p-51) {
+			t.Fatalf("%v, %v, want %v", got, err, want)
+		}
+	}
+}
+
+func TestW1Clustered_ClosedForm(t *testing.T) {
+	c, err := metric.NewClustered(3, 2, 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// MATH.md, section 4.
+	got, err := W1Clustered(c, []float64{.5, .1, .1, .1, .1, .1}, []float64{.1, .3, 0, .2, .2, .2})
+	if err != nil || !lineClose(got, 0.29, 0x1p-50) {
+		t.Errorf("%v, %v, want 0.29", got, err)
+	}
+	r := rng.Seeded(4)
+	for range 200 {
+		c, err := metric.NewClustered(1+r.IntN(4), 1+r.IntN(3), 1-r.Float64())
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := metric.Subdominant(c) // c itself
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu, nu := lineSigned(r, c.Len()), lineSigned(r, c.Len())
+		got, err := W1Clustered(c, mu, nu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := W1Ultrametric(u, mu, nu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := refSigned(c.Distance, mu, nu); math.Abs(got-want) > 1e-13 || math.Abs(got-other) > 1e-14 {
+			t.Fatalf("%v, ultrametric %v, want %v", got, other, want)
+		}
+	}
+}
+
+func TestW1Tree_Laws(t *testing.T) {
+	r := rng.Seeded(5)
+	for range 100 {
+		tree := treeRandom(r, 1+r.IntN(100))
+		n := len(tree.Leaves())
+		a, b, c := lineSigned(r, n), lineSigned(r, n), lineMeasure(r, n)
+		d := func(mu, nu []float64) float64 {
+			v, err := W1Tree(tree, mu, nu)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		slack := 1e-14 * treeHeight(tree)
+		if d(a, a) != 0 || d(a, b) != d(b, a) || d(a, b) > d(a, c)+d(c, b)+slack {
+			t.Fatal("not a metric")
+		}
+	}
+}
+
+func TestW1Tree_RefusesBadInput(t *testing.T) {
+	tree, err := metric.NewTree([]int{-1, 0, 0}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := tree.Ultrametric()
+	c, err := metric.NewClustered(1, 2, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, w1 := range map[string]func(mu, nu []float64) (float64, error){
+		"tree":        func(mu, nu []float64) (float64, error) { return W1Tree(tree, mu, nu) },
+		"ultrametric": func(mu, nu []float64) (float64, error) { return W1Ultrametric(u, mu, nu) },
+		"clustered":   func(mu, nu []float64) (float64, error) { return W1Clustered(c, mu, nu) },
+	} {
+		ok := []float64{1, 0}
+		if _, err := w1(nil, ok); !errors.Is(err, ErrEmpty) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := w1(ok, []float64{1}); !errors.As(err, new(*SizeError)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := w1(ok, []float64{1, math.Inf(1)}); !errors.As(err, new(*ValueError)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := w1(ok, []float64{1, 1e-12}); !errors.As(err, new(*MassError)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := W1TreeNodes(tree, []float64{1, 0}, []float64{1, 0}); !errors.As(err, new(*SizeError)) {
+		t.Errorf("nodes: %v", err)
+	}
+	far, err := metric.NewTree([]int{-1, 0, 0}, []float64{0, 1e300, 1e300})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := W1Tree(far, []float64{1e10, 0}, []float64{0, 1e10}); err != nil || !math.IsInf(got, 1) {
+		t.Errorf("%v, %v, want +Inf", got, err)
+	}
+}

@@ -1,0 +1,259 @@
+package wasserstein
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Options tune [W1], [Between], [Project] and [Certify]. Nil and the zero value
+// mean the defaults.
+type Options struct {
+	// U and V, if not nil, are potentials to start from, of all sources and
+	// sinks: those of an earlier [Result] on the same costs, for measures not too
+	// different. They change how long the work takes, not what comes out, up to
+	// the choice between several optimal plans. They are only read. [Project]
+	// ignores them.
+	U, V []float64
+	// Lazy computes costs anew whenever a pass over all of them is made, instead
+	// of storing them: about 500 bytes a point instead of 8 bytes a pair, for
+	// passes that take as long as the costs take. The result is the same. Costs
+	// that would pass 1 GiB are never stored.
+	Lazy bool
+	// MaxPivots ends the work after so many steps; 0 means no limit. The result
+	// is then a plan that may be improved: Lower and Upper say by how much.
+	MaxPivots int
+	// Context, where not nil, ends the work early with its error.
+	Context context.Context
+	// Progress, where not nil, is told after every pass over the costs how many
+	// pivots are made and, up to rounding, what the plan costs now (besides mass
+	// that stays in place).
+	Progress func(pivots int, cost float64)
+	// Workers is the number of goroutines; 0 means one a processor. The result
+	// does not depend on it.
+	Workers int
+}
+
+func (o *Options) get() Options {
+	var d Options
+	if o != nil {
+		d = *o
+	}
+	if d.Context == nil {
+		d.Context = context.Background()
+	}
+	return d
+}
+
+// Flow moves Mass from source I to sink J.
+type Flow struct {
+	I, J int
+	Mass float64
+}
+
+// Result is an optimal plan with its proof.
+type Result struct {
+	Certificate
+	// Plan is sorted by (I, J), has at most n+m-1 entries, all of positive mass,
+	// and the marginals mu and nu up to Unmatched.
+	Plan []Flow
+	// Pivots is the number of simplex steps, and Passes that of the passes over
+	// all costs that looked for one more.
+	Pivots, Passes int
+}
+
+// W1 returns the Wasserstein distance of order 1, the earth mover's distance,
+// of the measures with weights mu and nu on the points of f: the least cost of
+// moving mu onto nu when a unit of mass moved from i to j costs f.Distance(i, j).
+//
+// Weights are finite, >= 0 and on all points of f, and their totals are equal up
+// to rounding; they need not be 1, and are never rescaled. Points may coincide.
+// Mass common to mu and nu at a point stays where it is, which the triangle
+// inequality allows, and is in the plan as a flow from i to i. (If f breaks that
+// law the plan need not be optimal, and the certificate, which does not rely on
+// it, shows by how much.)
+//
+// The answer is exact up to rounding: Gap is about 1e-15 times the sizes of
+// distances and weights. Errors are [ErrEmpty], [*SizeError], [*ValueError] for
+// a weight or a distance outside its domain (a distance is "cost[i]" at index
+// j), [*MassError] for unequal totals, and the context's error. The network
+// simplex on short lists: O(n^2) for each of some ten passes, on every core, and
+// about ten pivots a point of O(n) at worst. See [Options] for memory.
+func W1(f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
+	const op = "wasserstein: W1"
+	n := f.Len()
+	if err := checkMeasures(op, mu, nu, n, n, false); err != nil {
+		return nil, err
+	}
+	t := transport{op: op, cost: metricCost{f}, mu: mu, nu: nu, opt: o.get()}
+	for i := range mu {
+		if stay := min(mu[i], nu[i]); stay > 0 {
+			t.plan = append(t.plan, Flow{i, i, stay})
+		}
+		d := exact.DD{Hi: mu[i]}.AddFloat(-nu[i])
+		if d.Hi > 0 {
+			t.src = append(t.src, simplexMass{i, d})
+		} else if d.Hi < 0 {
+			t.dst = append(t.dst, simplexMass{i, d.Neg()})
+		}
+	}
+	return t.solve()
+}
+
+// Between returns the least cost of moving the measure mu on n sources onto the
+// measure nu on m sinks at the costs c, which need not be a metric. Everything
+// else is as in [W1], but no mass stays in place: a flow from i to i has a cost
+// like any other. A [Matrix] is not copied where all weights are positive.
+func Between(c Cost, mu, nu []float64, o *Options) (*Result, error) {
+	const op = "wasserstein: Between"
+	n, m := c.Dims()
+	if err := checkMeasures(op, mu, nu, n, m, false); err != nil {
+		return nil, err
+	}
+	t := transport{op: op, cost: c, mu: mu, nu: nu, opt: o.get()}
+	t.masses()
+	return t.solve()
+}
+
+// transport is a problem on its way to the solver and back.
+type transport struct {
+	op       string
+	cost     Cost
+	mu, nu   []float64
+	src, dst []simplexMass // what is left to move
+	plan     []Flow        // what is not
+	opt      Options
+	greedy   bool // the potentials to start from are good enough
+}
+
+// masses sets src and dst to all of mu and nu.
+func (t *transport) masses() {
+	for i, w := range t.mu {
+		if w > 0 {
+			t.src = append(t.src, simplexMass{i, exact.DD{Hi: w}})
+		}
+	}
+	for j, w := range t.nu {
+		if w > 0 {
+			t.dst = append(t.dst, simplexMass{j, exact.DD{Hi: w}})
+		}
+	}
+}
+
+// denseLimit is the size in bytes up to which costs are stored by default.
+const denseLimit = 1 << 30
+
+func (t *transport) solve() (*Result, error) {
+	n, m := len(t.mu), len(t.nu)
+	// Per source: the short list, at most four times longer in the course of the
+	// work and copied when it grows; nodes and masses are small beside it.
+	if err := fault.Memory(t.op, float64(n)*simplexWidth*2*simplexGrow+8*float64(m), 16); err != nil {
+		return nil, err
+	}
+	s := &simplexSolver{n: len(t.src), m: len(t.dst), ctx: t.opt.Context, workers: t.opt.Workers, most: t.opt.MaxPivots, sure: t.greedy}
+	r := &Result{Plan: t.plan}
+	v := make([]float64, m)
+	if s.n > 0 && s.m > 0 {
+		if err := t.prepare(s); err != nil {
+			return nil, err
+		}
+		if err := s.solve(); err != nil {
+			var bad *simplexBadCost
+			if errors.As(err, &bad) {
+				i, j := t.src[bad.i].at, t.dst[bad.j].at
+				err = certBadCost(t.op, i, j, t.cost.At(i, j))
+			}
+			return nil, err
+		}
+		r.Pivots, r.Passes = s.pivots, s.passes
+		r.Plan = simplexPlan(s.tree, t.src, t.dst, r.Plan)
+		if err := t.potentials(s, v); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(r.Plan, func(a, b Flow) int { return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J)) })
+	c, err := certify(t.opt.Context, t.op, t.cost, t.mu, t.nu, r.Plan, v, t.opt.Workers)
+	if err != nil {
+		return nil, err
+	}
+	r.Certificate = *c
+	return r, nil
+}
+
+// prepare gives the solver its costs, masses and start.
+func (t *transport) prepare(s *simplexSolver) error {
+	n, m := len(t.mu), len(t.nu)
+	src, dst := make([]int, s.n), make([]int, s.m)
+	for i, p := range t.src {
+		src[i] = p.at
+	}
+	for j, p := range t.dst {
+		dst[j] = p.at
+	}
+	s.lazy = t.opt.Lazy || float64(s.n)*float64(s.m)*8 > denseLimit
+	s.rows = costRows(t.cost)
+	if _, stored := t.cost.(*matrixCost); s.n < n || s.m < m || !stored && !s.lazy {
+		var err error
+		if s.rows, err = simplexGather(s.ctx, s.rows, m, src, dst, s.lazy, s.workers); err != nil {
+			return err
+		}
+	}
+	s.units = simplexUnits(t.src, t.dst)
+	if t.opt.U != nil || t.opt.V != nil {
+		s.dual = make([]float64, s.n+s.m)
+		for _, p := range []struct {
+			arg       string
+			from, dst []float64
+			at        []int
+			n         int
+		}{{"U", t.opt.U, s.dual[:s.n], src, n}, {"V", t.opt.V, s.dual[s.n:], dst, m}} {
+			if len(p.from) != p.n {
+				return &SizeError{Op: t.op, Arg: p.arg, Got: len(p.from), Want: strconv.Itoa(p.n)}
+			}
+			for i, x := range p.from {
+				if !(x >= -certMax && x <= certMax) {
+					return &ValueError{Op: t.op, Arg: p.arg, Index: i, Value: x, Want: "a number of size at most 2^1000"}
+				}
+			}
+			for k, i := range p.at {
+				p.dst[k] = p.from[i]
+			}
+		}
+	}
+	if t.opt.Progress != nil {
+		scale := 0.0
+		for _, p := range t.src {
+			scale += p.mass.Hi
+		}
+		s.report = func(s *simplexSolver) { t.opt.Progress(s.pivots, s.cost()*scale) }
+	}
+	return nil
+}
+
+// potentials extends the solver's potentials to all sinks: v_j is the least
+// c_ij-u_i over the sources that have mass to give.
+func (t *transport) potentials(s *simplexSolver, v []float64) error {
+	rows, m := costRows(t.cost), len(v)
+	if s.m < m {
+		gather := func(i int, buf []float64) []float64 { return rows(t.src[i].at, buf) }
+		err := simplexColumns(s.ctx, gather, s.n, m, s.workers, v, func(i int, _ []float64) float64 { return s.tree.pi[i] })
+		if err != nil {
+			return err
+		}
+	}
+	for j, p := range t.dst {
+		v[p.at] = -s.tree.pi[s.n+j]
+	}
+	for j, x := range v { // bad costs of points without mass: found by certify
+		if !(x >= -certMax && x <= certMax) {
+			v[j] = 0
+		}
+	}
+	return nil
+}
