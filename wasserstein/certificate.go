@@ -84,12 +84,8 @@ func certify(ctx context.Context, op string, c Cost, mu, nu []float64, plan []Fl
 	r := &Certificate{U: make([]float64, n), V: v}
 	most, bad := make([]float64, n), make([]int, n)
 	err := simplexEach(ctx, costRows(c), n, m, workers, func(i int, row []float64) {
-		if bad[i] = simplexBad(row); bad[i] >= 0 {
-			return
-		}
-		r.U[i] = assignSlack(row, v)
-		for _, x := range row {
-			most[i] = max(most[i], x)
+		if most[i], bad[i] = simplexLargest(row); bad[i] < 0 {
+			r.U[i] = assignSlack(row, v)
 		}
 	})
 	if err != nil {
@@ -206,7 +202,7 @@ func (r *Certificate) upper(c Cost, mu, nu []float64, plan []Flow, t certTotal, 
 	_, near, high := cost.bounds()
 	r.Cost, r.Unmatched = near, max(0, left)
 	r.Upper = directed.AddUp(high, directed.MulUp(r.Unmatched, dearest))
-	if math.IsNaN(r.Upper) {
-		r.Upper, r.Cost = math.Inf(1), math.Inf(1)
+	if !(r.Upper < math.Inf(1)) { // a plan of masses whose sums overflow
+		r.Cost, r.Upper, r.Unmatched = math.Inf(1), math.Inf(1), math.Inf(1)
 	}
 }

@@ -52,7 +52,7 @@ func Project(f metric.Finite, g []float64, o *Options) (*Projection, error) {
 	}
 	var src, dst []int
 	var size, keep exact.DD
-	t := transport{op: op, opt: o.get(), greedy: true}
+	t := transport{op: op, opt: o.get(), sure: true}
 	for i, w := range g {
 		keep = keep.AddFloat(w)
 		switch {

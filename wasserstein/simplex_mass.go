@@ -32,35 +32,34 @@ func simplexUnits(src, dst []simplexMass) []int64 {
 	n := len(src)
 	k := int64(n) + 1
 	units := make([]int64, n+len(dst))
-	sum := [2]float64{}
+	var sum [2]float64
 	for side, list := range [2][]simplexMass{src, dst} {
 		for _, p := range list {
 			sum[side] += p.mass.Hi
 		}
 	}
-	_, e := math.Frexp(max(sum[0], sum[1])) // total < 2^e
-	scale := 61 - e - bits.Len64(uint64(k))
+	// The totals differ by rounding of what they were before masses that stay
+	// were taken out, which may be much of what is left.
+	less := min(sum[0], sum[1])
+	_, e := math.Frexp(less)
+	scale := 61 - e - bits.Len64(uint64(k)) // less*K < 2^61 units
 	balance := int64(0)
-	for v := range units {
-		var w float64
-		if v < n {
-			w = src[v].mass.Hi
-		} else {
-			w = dst[v-n].mass.Hi
+	for side, list := range [2][]simplexMass{src, dst} {
+		shrink := 1.0
+		if less < (1-0x1p-30)*sum[side] {
+			shrink = less / sum[side]
 		}
-		units[v] = max(1, int64(math.RoundToEven(math.Ldexp(w, scale))))
-		if v < n {
-			balance += units[v]
-		} else {
-			balance -= units[v]
+		for i, p := range list {
+			u := max(1, int64(math.RoundToEven(math.Ldexp(p.mass.Hi, scale)*shrink)))
+			units[side*n+i] = u
+			balance += u * int64(1-2*side)
 		}
 	}
 	heavy := units[:n]
 	if balance < 0 {
 		heavy, balance = units[n:], -balance
 	}
-	// The difference is rounding, far below the heaviest mass; the loop is for
-	// sizes where that is not so.
+	// The rest is below 2^-30 of the total, and some heavy masses make it up.
 	for balance > 0 {
 		top := 0
 		for v, w := range heavy {

@@ -30,10 +30,10 @@ const (
 func (s *simplexSolver) shortlist() error {
 	k := min(simplexWidth, s.m)
 	s.arcs = slices.Grow(s.arcs[:0], 2*k*s.n)[:k*s.n]
-	bad := make([]int32, s.n)
+	bad := make([]int, s.n)
 	v := s.dual[s.n:]
 	err := s.eachRow(func(i int, row []float64) {
-		if bad[i] = int32(simplexBad(row)); bad[i] >= 0 {
+		if _, bad[i] = simplexLargest(row); bad[i] >= 0 {
 			return
 		}
 		list := s.arcs[i*k : i*k : (i+1)*k]
@@ -68,7 +68,7 @@ func (s *simplexSolver) shortlist() error {
 	}
 	for i, j := range bad {
 		if j >= 0 {
-			return &simplexBadCost{i, int(j)}
+			return &simplexBadCost{i, j}
 		}
 	}
 	return nil
@@ -83,15 +83,18 @@ func (*simplexBadCost) Error() string { return "bad cost" }
 // with signs, so nothing overflows.
 const simplexMaxCost = 0x1p960
 
-// simplexBad returns the first position of a cost outside [0, simplexMaxCost],
-// or -1.
-func simplexBad(row []float64) int {
+// simplexLargest returns the largest of the costs, and the first position of one
+// outside [0, simplexMaxCost] or -1.
+func simplexLargest(row []float64) (largest float64, bad int) {
 	for j, c := range row {
-		if !(c >= 0 && c <= simplexMaxCost) {
-			return j
+		if !(c >= 0 && c <= largest) {
+			if !(c >= 0 && c <= simplexMaxCost) {
+				return 0, j
+			}
+			largest = c
 		}
 	}
-	return -1
+	return largest, -1
 }
 
 // greedy returns the basis that takes arcs by reduced cost as they come: first

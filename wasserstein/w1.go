@@ -129,7 +129,7 @@ type transport struct {
 	src, dst []simplexMass // what is left to move
 	plan     []Flow        // what is not
 	opt      Options
-	greedy   bool // the potentials to start from are good enough
+	sure     bool // the potentials of opt are a good start
 }
 
 // masses sets src and dst to all of mu and nu.
@@ -156,7 +156,7 @@ func (t *transport) solve() (*Result, error) {
 	if err := fault.Memory(t.op, float64(n)*simplexWidth*2*simplexGrow+8*float64(m), 16); err != nil {
 		return nil, err
 	}
-	s := &simplexSolver{n: len(t.src), m: len(t.dst), ctx: t.opt.Context, workers: t.opt.Workers, most: t.opt.MaxPivots, sure: t.greedy}
+	s := &simplexSolver{n: len(t.src), m: len(t.dst), ctx: t.opt.Context, workers: t.opt.Workers, most: t.opt.MaxPivots, sure: t.sure}
 	r := &Result{Plan: t.plan}
 	v := make([]float64, m)
 	if s.n > 0 && s.m > 0 {

@@ -1,0 +1,127 @@
+package wasserstein
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// Wrong plans and potentials can only widen the interval.
+func TestCertify_CatchesWrongInput(t *testing.T) {
+	r := rng.Seeded(1)
+	for range 300 {
+		n, m := 2+r.IntN(10), 2+r.IntN(10)
+		c := w1Matrix(t, n, m, w1Random(r, n, m))
+		mu, nu := w1Weights(r, n, true), w1Weights(r, m, true)
+		best, err := Between(c, mu, nu, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, err := Certify(c, mu, nu, best.Plan, best.V, nil)
+		if err != nil || same.Lower != best.Lower || same.Upper != best.Upper || same.Cost != best.Cost {
+			t.Fatalf("own plan: %+v, %v, want %+v", same, err, best)
+		}
+		plan, v := append([]Flow(nil), best.Plan...), append([]float64(nil), best.V...)
+		switch k := r.IntN(len(plan)); r.IntN(5) {
+		case 0:
+			plan[k].Mass *= 2 * r.Float64()
+		case 1:
+			plan[k].J = r.IntN(m)
+		case 2:
+			plan = append(plan[:k], plan[k+1:]...)
+		case 3:
+			plan = append(plan, plan[k])
+		case 4:
+			v[r.IntN(m)] += r.NormFloat64()
+			v[r.IntN(m)] *= 1e6
+		}
+		bad, err := Certify(c, mu, nu, plan, v, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bad.Upper < best.Lower || bad.Lower > best.Upper || bad.Cost < bad.Lower || bad.Cost > bad.Upper {
+			t.Fatalf("[%v, %v] excludes the optimum %v", bad.Lower, bad.Upper, best.Cost)
+		}
+	}
+	none, err := Certify(w1Matrix(t, 1, 2, []float64{1, 3}), []float64{1}, []float64{.5, .5}, nil, nil, nil)
+	if err != nil || none.Upper != 3 || none.Lower != 1 || none.Unmatched != 1 {
+		t.Errorf("no plan at all: %+v, %v", none, err)
+	}
+}
+
+// The ends against exact rational arithmetic: Lower is at most the value of U
+// and V, and Upper at least the cost of the plan.
+func TestCertify_RoundsOutward(t *testing.T) {
+	r := rng.Seeded(2)
+	rat := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+	addProduct := func(sum *big.Rat, a, b float64) { sum.Add(sum, new(big.Rat).Mul(rat(a), rat(b))) }
+	for range 100 {
+		n, m := 1+r.IntN(8), 1+r.IntN(8)
+		c := w1Matrix(t, n, m, w1Random(r, n, m))
+		mu, nu := w1Weights(r, n, false), w1Weights(r, m, false)
+		got, err := Between(c, mu, nu, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dual, primal := new(big.Rat), new(big.Rat)
+		for i, w := range mu {
+			addProduct(dual, w, got.U[i])
+		}
+		for j, w := range nu {
+			addProduct(dual, w, got.V[j])
+		}
+		for _, p := range got.Plan {
+			addProduct(primal, p.Mass, c.At(p.I, p.J))
+		}
+		if got.Lower > 0 && rat(got.Lower).Cmp(dual) > 0 || rat(got.Upper).Cmp(primal) < 0 {
+			t.Fatalf("[%v, %v], the potentials give %v and the plan %v", got.Lower, got.Upper, dual, primal)
+		}
+	}
+}
+
+// Totals that differ by rounding: the claim is about both measures cut down to
+// the smaller total, wherever that is done.
+func TestCertify_UnequalTotals(t *testing.T) {
+	const ulp = 0x1p-52
+	c := w1Matrix(t, 2, 2, []float64{0, 1, 5, 2})
+	r, err := Between(c, []float64{.5, .5}, []float64{.5 + ulp, .5}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Mass from 0 stays, mass from 1 costs 2, and as much as an ulp of it may
+	// have to go to 0 at cost 5 while 0 sends its own to 1.
+	if r.Unmatched < ulp || r.Lower > 1 || r.Upper < 1+4*ulp || r.Gap() > 20*ulp {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestCertify_Errors(t *testing.T) {
+	c, w := w1Matrix(t, 2, 2, []float64{0, 1, 1, 0}), []float64{1, 1}
+	var v *fault.ValueError
+	for name, plan := range map[string][]Flow{
+		"index":    {{2, 0, 1}},
+		"negative": {{0, 0, -1}},
+		"NaN":      {{0, 0, math.NaN()}},
+	} {
+		if _, err := Certify(c, w, w, plan, nil, nil); !errors.As(err, &v) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var s *fault.SizeError
+	if _, err := Certify(c, w, w, nil, []float64{1}, nil); !errors.As(err, &s) {
+		t.Error(err)
+	}
+	if _, err := Certify(c, w, w, nil, []float64{1, math.Inf(1)}, nil); !errors.As(err, &v) {
+		t.Error(err)
+	}
+	if got, err := Certify(c, w, w, []Flow{{0, 1, 1e308}, {0, 1, 1e308}}, nil, nil); err != nil || !math.IsInf(got.Upper, 1) || got.Lower != 0 {
+		t.Errorf("huge plan: %+v, %v", got, err)
+	}
+	if got, err := Certify(c, w, w, nil, []float64{1e308, -1e308}, nil); err != nil || got.Lower != 0 {
+		t.Errorf("huge potentials: %+v, %v", got, err)
+	}
+}
