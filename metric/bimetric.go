@@ -3,6 +3,7 @@ package metric
 import (
 	"fmt"
 	"math"
+	"reflect"
 
 	"github.com/metricdp/metricdp/internal/fault"
 )
@@ -26,6 +27,14 @@ func Same(f Finite) Bimetric { return Bimetric{f, f} }
 
 // Len returns the number of points.
 func (b Bimetric) Len() int { return b.Privacy.Len() }
+
+// OneMetric reports whether one value measures both privacy and utility, as in
+// the result of [Same], so that work on one serves the other. Two values that
+// happen to have equal distances are not looked at.
+func (b Bimetric) OneMetric() bool {
+	p, u := reflect.ValueOf(b.Privacy), reflect.ValueOf(b.Utility)
+	return p.Type() == u.Type() && p.Comparable() && u.Comparable() && p.Equal(u)
+}
 
 // Check reports a missing, empty or mismatched metric. Functions that take a
 // Bimetric call it, so that one built as a literal is safe.

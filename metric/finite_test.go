@@ -217,3 +217,39 @@ func TestBimetric_Lipschitz(t *testing.T) {
 		t.Errorf("ratio %v at (%d, %d) on identical points", k, i, j)
 	}
 }
+
+func TestBimetric_OneMetric(t *testing.T) {
+	d, err := metric.Densify(square(t, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	twin, err := metric.Densify(slow{d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	uncomparable := funcFinite{5, func(i, j int) float64 { return d.Distance(i, j) }}
+	for i, c := range []struct {
+		b    metric.Bimetric
+		want bool
+	}{
+		{metric.Same(d), true},
+		{metric.Same(slow{d}), true},
+		{metric.Same(constant{5, 1}), true},
+		{metric.Bimetric{Privacy: d, Utility: twin}, false},
+		{metric.Bimetric{Privacy: d, Utility: slow{d}}, false},
+		{metric.Same(uncomparable), false}, // two funcs cannot be compared
+	} {
+		if got := c.b.OneMetric(); got != c.want {
+			t.Errorf("case %d: %v", i, got)
+		}
+	}
+}
+
+// funcFinite is a Finite that Go cannot compare.
+type funcFinite struct {
+	n int
+	f func(i, j int) float64
+}
+
+func (f funcFinite) Len() int                  { return f.n }
+func (f funcFinite) Distance(i, j int) float64 { return f.f(i, j) }

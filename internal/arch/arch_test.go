@@ -22,14 +22,14 @@ const module = "github.com/metricdp/metricdp"
 // about the architecture first and a line here second.
 var rooms = map[string][]string{
 	"metric":                {},
-	"entropy":               {"metric"},
+	"entropy":               {"metric", "wasserstein"}, // W1 for its net of measures
 	"walk":                  {},
 	"tsp":                   {"metric"},
 	"wasserstein":           {"metric"},
 	"mechanism":             {"metric"},
-	"mechanism/exponential": {"metric", "entropy", "mechanism"},
+	"mechanism/exponential": {"metric", "wasserstein", "entropy", "mechanism"},
 	"mechanism/additive":    {"metric", "mechanism"},
-	"mechanism/measure":     {"metric", "walk", "tsp", "wasserstein", "mechanism"},
+	"mechanism/measure":     {"metric", "entropy", "walk", "tsp", "wasserstein", "mechanism"},
 	"mechanism/emd":         {"metric", "wasserstein", "mechanism"},
 	"lp":                    {"metric", "mechanism"},
 }
