@@ -1,0 +1,297 @@
+package entropy
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// This file is the slow reference of the package: packing and covering numbers
+// from all subsets, and the four scales from their definitions, for spaces of at
+// most 12 points or so.
+
+// halton returns the first n points of the Halton sequence in bases 2 and 3.
+func halton(n int) metric.Finite {
+	radical := func(i, base int) float64 {
+		x, f := 0.0, 1.0
+		for ; i > 0; i /= base {
+			f /= float64(base)
+			x += f * float64(i%base)
+		}
+		return x
+	}
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = []float64{radical(i+1, 2), radical(i+1, 3)}
+	}
+	f, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+// planePoints returns n uniform points of the unit square.
+func planePoints(n int, seed uint64) metric.Finite {
+	r := rng.Seeded(seed)
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = []float64{r.Float64(), r.Float64()}
+	}
+	f, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+// dense returns a copy of f as a matrix, without coordinates.
+func dense(f metric.Finite) metric.Finite {
+	d, err := metric.Densify(f)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// randomSpace returns a space of n points whose kind depends on the seed: points
+// of the plane, of a small integer grid (ties and duplicates), a random graph,
+// or an ultrametric (seed%4 == 3).
+func randomSpace(n int, seed uint64) metric.Finite {
+	r := rng.Seeded(seed)
+	var f metric.Finite
+	var err error
+	switch seed % 4 {
+	case 0:
+		f = planePoints(n, seed)
+	case 1:
+		pts := make([][]float64, n)
+		for i := range pts {
+			pts[i] = []float64{float64(r.IntN(4)), float64(r.IntN(4))}
+		}
+		f, err = metric.NewPoints(pts, metric.Manhattan{})
+	case 2:
+		d := make([][]float64, n)
+		for i := range d {
+			d[i] = make([]float64, n)
+			for j := range i {
+				d[i][j] = 1 + float64(r.IntN(9))
+				d[j][i] = d[i][j]
+			}
+		}
+		for k := range n {
+			for i := range n {
+				for j := range n {
+					d[i][j] = min(d[i][j], d[i][k]+d[k][j])
+				}
+			}
+		}
+		var upper []float64
+		for i := range n {
+			upper = append(upper, d[i][i+1:]...)
+		}
+		f, err = metric.NewDense(n, upper)
+	default:
+		h := make([]float64, n-1)
+		for i := range h {
+			h[i] = math.Exp2(float64(-r.IntN(5))) * (1 + float64(seed%3))
+		}
+		f, err = metric.NewUltrametric(r.Perm(n), h)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+// randomBimetric returns two random metrics on n points, the same one for every
+// other seed.
+func randomBimetric(n int, seed uint64) metric.Bimetric {
+	if seed%2 == 0 {
+		return metric.Same(randomSpace(n, seed/2))
+	}
+	return metric.Bimetric{Privacy: randomSpace(n, seed/2+1000), Utility: randomSpace(n, seed/2)}
+}
+
+// brutePacking is the largest number of points of pts with pairwise distances
+// > s, from all subsets that have them.
+func brutePacking(f metric.Finite, pts []int, s float64) int {
+	best := 0
+	var grow func(set []int, rest []int)
+	grow = func(set, rest []int) {
+		best = max(best, len(set))
+		for k, i := range rest {
+			ok := true
+			for _, j := range set {
+				ok = ok && f.Distance(i, j) > s
+			}
+			if ok {
+				grow(append(set, i), rest[k+1:])
+			}
+		}
+	}
+	grow(make([]int, 0, len(pts)), pts)
+	return best
+}
+
+// bruteCovering is the least number of closed balls of radius s around points of
+// f that cover pts, from all subsets of centres.
+func bruteCovering(f metric.Finite, pts []int, s float64) int {
+	n := f.Len()
+	ball := make([]uint, n)
+	for c := range n {
+		for k, i := range pts {
+			if f.Distance(c, i) <= s {
+				ball[c] |= 1 << k
+			}
+		}
+	}
+	best := n
+	for set := range uint(1) << n {
+		if bits.OnesCount(set) >= best {
+			continue
+		}
+		covered := uint(0)
+		for c := range n {
+			if set>>c&1 == 1 {
+				covered |= ball[c]
+			}
+		}
+		if covered == 1<<len(pts)-1 {
+			best = bits.OnesCount(set)
+		}
+	}
+	return best
+}
+
+// bruteBall is the closed ball of radius r around x.
+func bruteBall(f metric.Finite, x int, r float64) []int {
+	var ball []int
+	for y := range f.Len() {
+		if f.Distance(x, y) <= r {
+			ball = append(ball, y)
+		}
+	}
+	return ball
+}
+
+// bruteValues returns 0 and the distances of f, ascending, each once.
+func bruteValues(f metric.Finite) []float64 {
+	v := []float64{0}
+	for i := range f.Len() {
+		for j := range i {
+			v = append(v, f.Distance(i, j))
+		}
+	}
+	slices.Sort(v)
+	return slices.Compact(v)
+}
+
+// packings remembers brute-force packing numbers by set and separation.
+type packings struct {
+	f    metric.Finite
+	seen map[[2]uint64]int
+}
+
+func (p *packings) number(pts []int, s float64) int {
+	var key [2]uint64
+	for _, i := range pts {
+		key[0] |= 1 << i
+	}
+	key[1] = math.Float64bits(s)
+	v, ok := p.seen[key]
+	if !ok {
+		v = brutePacking(p.f, pts, s)
+		p.seen[key] = v
+	}
+	return v
+}
+
+// bruteEntropic is inf{s : N2(B1(x,r), s) <= exp(alpha r) for all x and r}.
+func bruteEntropic(b metric.Bimetric, alpha float64) float64 {
+	p := packings{b.Utility, map[[2]uint64]int{}}
+	values, radii := bruteValues(b.Utility), bruteValues(b.Privacy)
+	k, _ := slices.BinarySearchFunc(values, true, func(s float64, _ bool) int {
+		for x := range b.Len() {
+			for _, r := range radii {
+				if math.Log(float64(p.number(bruteBall(b.Privacy, x, r), s))) > alpha*r {
+					return -1
+				}
+			}
+		}
+		return 0
+	})
+	return values[k]
+}
+
+// bruteDiametric is inf{s : diam2(B1(x,r)) <= exp(alpha r) s for all x and r}.
+func bruteDiametric(b metric.Bimetric, alpha float64) float64 {
+	s := 0.0
+	for x := range b.Len() {
+		for _, r := range bruteValues(b.Privacy) {
+			ball := bruteBall(b.Privacy, x, r)
+			for _, i := range ball {
+				for _, j := range ball {
+					s = max(s, b.Utility.Distance(i, j)*math.Exp(-alpha*r))
+				}
+			}
+		}
+	}
+	return s
+}
+
+// bruteDoubling is sup{s : N(B(x,2s), s) > exp(2 alpha s) for some x}, 0 where
+// there is none. Between two breakpoints N is constant.
+func bruteDoubling(f metric.Finite, alpha float64) float64 {
+	p := packings{f, map[[2]uint64]int{}}
+	var cuts []float64
+	for _, v := range bruteValues(f) {
+		cuts = append(cuts, v, v/2)
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	top := 0.0
+	for k, s := range cuts {
+		end := math.Inf(1)
+		if k+1 < len(cuts) {
+			end = cuts[k+1]
+		}
+		for x := range f.Len() {
+			n := p.number(bruteBall(f, x, 2*s), s)
+			if t := math.Log(float64(n)) / (2 * alpha); t > s {
+				top = max(top, min(t, end))
+			}
+		}
+	}
+	return top
+}
+
+// bruteOuter is the least g + ln N(Z, g)/alpha.
+func bruteOuter(f metric.Finite, alpha float64) float64 {
+	all := allPoints(f.Len())
+	best := math.Inf(1)
+	for _, g := range bruteValues(f) {
+		best = min(best, g+math.Log(float64(brutePacking(f, all, g)))/alpha)
+	}
+	return best
+}
+
+// TestBrute_KnownAnswers holds the reference itself to MATH.md, section 2.
+func TestBrute_KnownAnswers(t *testing.T) {
+	b := metric.Same(halton(12))
+	for _, c := range []struct{ alpha, entropic, diametric float64 }{
+		{1, 1.038072503, .583754707},
+		{3, .461688059, .232068704},
+	} {
+		if s := bruteEntropic(b, c.alpha); math.Abs(s-c.entropic) > 1e-9 {
+			t.Errorf("alpha %v: entropic %.10g, want %v", c.alpha, s, c.entropic)
+		}
+		if s := bruteDiametric(b, c.alpha); math.Abs(s-c.diametric) > 1e-9 {
+			t.Errorf("alpha %v: diametric %.10g, want %v", c.alpha, s, c.diametric)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package entropy
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// checkCover fails unless the witnesses of c prove what it says.
+func checkCover(t *testing.T, f metric.Finite, pts []int, s float64, c Cover) {
+	t.Helper()
+	if c.Lo < 1 || c.Lo > c.Hi || len(c.Centres) != c.Hi {
+		t.Fatalf("[%d, %d], %d centres", c.Lo, c.Hi, len(c.Centres))
+	}
+	if len(c.Separated) > c.Lo || (c.Proof == ByPacking) != (len(c.Separated) == c.Lo) {
+		t.Fatalf("proof %q, Lo %d, %d separated", c.Proof, c.Lo, len(c.Separated))
+	}
+	for _, i := range pts {
+		ok := false
+		for _, centre := range c.Centres {
+			ok = ok || f.Distance(centre, i) <= s
+		}
+		if !ok {
+			t.Fatalf("point %d is not covered", i)
+		}
+	}
+	for centre := range f.Len() {
+		inside := 0
+		for _, i := range c.Separated {
+			if f.Distance(centre, i) <= s {
+				inside++
+			}
+		}
+		if inside > 1 {
+			t.Fatalf("%d separated points within %v of %d", inside, s, centre)
+		}
+	}
+}
+
+func TestCovering_BruteForce(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rng.Seeded(seed)
+		n := 1 + r.IntN(11)
+		f := randomSpace(n, seed)
+		pts := allPoints(n)
+		for i := n - 1; i > 0 && seed%3 == 0; i-- {
+			if r.IntN(3) == 0 {
+				pts = append(pts[:i], pts[i+1:]...)
+			}
+		}
+		values := bruteValues(f)
+		for _, s := range []float64{0, values[r.IntN(len(values))], values[r.IntN(len(values))] * r.Float64()} {
+			want := bruteCovering(f, pts, s)
+			for _, nodes := range []int{0, 2, -1} {
+				c, err := Covering(f, pts, s, &Options{Nodes: nodes})
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkCover(t, f, pts, s, c)
+				if c.Lo > want || c.Hi < want || (nodes == 0 && !c.Exact()) {
+					t.Fatalf("seed %d, s %v, nodes %d: [%d, %d], want %d", seed, s, nodes, c.Lo, c.Hi, want)
+				}
+			}
+		}
+	}
+}
+
+// TestCovering_Chain: N(S, 2s) <= covering number <= N(S, s), and the methods
+// for large sets against the matrix.
+func TestCovering_Chain(t *testing.T) {
+	ctx := context.Background()
+	for _, f := range []metric.Finite{planePoints(200, 1), dense(planePoints(200, 4)), randomSpace(80, 1)} {
+		for _, s := range []float64{0, .03, .1, .3, .5, 1.1} {
+			all := allPoints(f.Len())
+			c, err := Covering(f, nil, s, &Options{Nodes: 500})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkCover(t, f, all, s, c)
+			far, err1 := Packing(f, nil, 2*s, nil)
+			near, err2 := Packing(f, nil, s, nil)
+			if err1 != nil || err2 != nil || far.Lo > c.Hi || c.Lo > near.Hi {
+				t.Fatalf("s %v: %d <= [%d, %d] <= %d fails", s, far.Lo, c.Lo, c.Hi, near.Hi)
+			}
+			d, err := coverLarge(ctx, f, all[10:], s, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkCover(t, f, all[10:], s, d)
+			if d.Lo > c.Hi {
+				t.Fatalf("s %v: %d points of %d need %d balls", s, len(all)-10, len(all), d.Lo)
+			}
+		}
+	}
+}
+
+func BenchmarkCovering(b *testing.B) {
+	for _, n := range []int{100, 1000, 10000, 100000} {
+		f := planePoints(n, 1)
+		for _, s := range []float64{.3, .05} {
+			b.Run(fmt.Sprintf("n=%d/s=%v", n, s), func(b *testing.B) {
+				b.ReportAllocs()
+				var c Cover
+				for b.Loop() {
+					var err error
+					if c, err = Covering(f, nil, s, nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(c.Lo), "lo")
+				b.ReportMetric(float64(c.Hi), "hi")
+			})
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package entropy
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Doubling encloses the doubling scale of a space at one level.
+type Doubling struct {
+	Interval
+	Alpha float64
+
+	// X, R and Set prove Lo: for every s in [R/2, Lo) the points of Set lie in
+	// the ball of radius 2s around the point X, are more than s apart, and are
+	// more than exp(2 Alpha s) many. Where Lo = 0 nothing needs a proof: X is -1
+	// and Set nil.
+	X   int
+	R   float64
+	Set []int
+}
+
+// DoublingScale encloses the doubling scale of f at level alpha, in 1/distance,
+// the least S >= 0 such that
+//
+//	N(B(x,2s), s) <= exp(2 alpha s)  for all x and every s >= S,
+//
+// or the limit of such S. N is the packing number of [Packing] (> s, strictly)
+// and balls are closed. It is for spaces in which one metric measures both
+// privacy and loss.
+//
+// BSV24 take the infimum over single s. In a finite space that is 0 always:
+// where 2s is below the least positive distance no ball holds two points that
+// are separated, yet the inequality may fail above. The "every" is what a bound
+// by chaining scales needs, and with it
+//
+//	s(f, 4 alpha)/2 <= S <= s(f, alpha)
+//
+// for the entropic scale s. (The right side takes r = 2s in its definition. For
+// the left, nets of B(x, 2^k s), B(., 2^(k-1) s), ... cover the first by balls
+// of radius s >= S, exp(2 alpha (2 + 4 + ... + 2^k) s/2) of them at most, and a
+// 2s-separated set has one point in each.)
+//
+// For an ultrametric the two ends differ by rounding alone. Otherwise Hi is
+// proved for every point of f by partitions and searches ([Options].Nodes for
+// each), cell by cell of s; no witness is kept for that. Balls of many points
+// are looked at through a net, which widens the interval.
+//
+// alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. An ultrametric
+// costs O(n log n). Otherwise the cost is that of some packing problems for
+// each point, on every core, with memory O(n).
+func DoublingScale(f metric.Finite, alpha float64, o *Options) (Doubling, error) {
+	const op = "entropy: DoublingScale"
+	if err := fault.Positive(op, "alpha", alpha); err != nil {
+		return Doubling{}, err
+	}
+	d, err := doublingScales(op, f, []float64{alpha}, o)
+	if err != nil {
+		return Doubling{}, err
+	}
+	return d[0], nil
+}
+
+// DoublingScales is [DoublingScale] at several levels in ascending order, each
+// helped by those before it.
+func DoublingScales(f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
+	return doublingScales("entropy: DoublingScales", f, alphas, o)
+}
+
+func doublingScales(op string, f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
+	if err := checkLevels(op, f, alphas); err != nil {
+		return nil, err
+	}
+	o = o.orDefault()
+	out := make([]Doubling, len(alphas))
+	if u := hierarchyOf(o.context(), f); u != nil {
+		steps := doublingSteps(u)
+		for k, alpha := range alphas {
+			out[k] = doublingOf(u, steps, alpha)
+		}
+		return out, o.context().Err()
+	}
+	search, err := newDoublingSearch(f, o)
+	if err != nil {
+		return nil, err
+	}
+	for k, alpha := range alphas {
+		if out[k], err = search.scale(alpha); err != nil {
+			return nil, err
+		}
+		if o.Progress != nil {
+			o.Progress(k+1, len(alphas))
+		}
+	}
+	return out, nil
+}
+
+// checkLevels checks the space and the levels of a scale.
+func checkLevels(op string, f metric.Finite, alphas []float64) error {
+	n := 0
+	if f != nil {
+		n = f.Len()
+	}
+	if err := fault.Empty(op, "f", n); err != nil {
+		return err
+	}
+	return checkScales(op, metric.Same(f), alphas)
+}
+
+// ascending returns the places of v in ascending order of its numbers.
+func ascending(v []float64) []int {
+	order := allPoints(len(v))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(v[a], v[b]) })
+	return order
+}
+
+// ends returns bounds of ln(count)/(2 alpha), where exp(2 alpha s) passes count.
+func ends(count int, alpha float64) (lo, hi float64) {
+	n := float64(count)
+	return directed.DivDown(directed.LogDown(n)/2, alpha), directed.DivUp(directed.LogUp(n)/2, alpha)
+}
+
+// allowed returns a lower bound of exp(2 alpha s), the points that a ball of
+// radius 2s may hold.
+func allowed(alpha, s float64) float64 { return directed.ExpDown(directed.MulDown(alpha, 2*s)) }
+
+// doublingStep says that balls B(x,2s) hold up to count points separated by > s
+// for s in [from, to).
+type doublingStep struct {
+	from, to float64
+	count    int
+}
+
+// doublingSteps returns the largest packing number of balls of radius 2s as a
+// function of s, below the diameter.
+//
+// A ball is a run of neighbours between heights > 2s, and its packing number is
+// 1 plus the number of heights > s inside. With s rising, a height h joins two
+// runs at s = h/2, counts from then on, and no longer from s = h on. All
+// of that is O(1) an event for the sizes of the runs in a union-find, and for
+// the largest number, which only falls to the next below.
+func doublingSteps(u *metric.Ultrametric) []doublingStep {
+	h := u.Heights()
+	n := len(h) + 1
+	byHeight := ascending(h)
+	parent, number := allPoints(n), make([]int, n) // runs, by position
+	with := make([]int, n+1)                       // with[k] runs have number k
+	for p := range number {
+		number[p] = 1
+	}
+	with[1] = n
+	find := func(p int) int {
+		for parent[p] != p {
+			parent[p] = parent[parent[p]]
+			p = parent[p]
+		}
+		return p
+	}
+	top := 1
+	var steps []doublingStep
+	joins, leaves := 0, 0
+	for leaves < len(h) {
+		s := h[byHeight[leaves]]
+		if joins < len(h) {
+			s = min(s, h[byHeight[joins]]/2)
+		}
+		for ; joins < len(h) && h[byHeight[joins]]/2 <= s; joins++ {
+			p := byHeight[joins]
+			a, b := find(p), find(p+1)
+			with[number[a]]--
+			with[number[b]]--
+			parent[b] = a
+			number[a] += number[b]
+			with[number[a]]++
+			top = max(top, number[a])
+		}
+		for ; leaves < len(h) && h[byHeight[leaves]] <= s; leaves++ {
+			a := find(byHeight[leaves])
+			with[number[a]]--
+			number[a]--
+			with[number[a]]++
+		}
+		for with[top] == 0 {
+			top--
+		}
+		if k := len(steps) - 1; k >= 0 {
+			steps[k].to = s
+		}
+		steps = append(steps, doublingStep{s, math.Inf(1), top})
+	}
+	return steps
+}
+
+// doublingOf is DoublingScale for an ultrametric.
+func doublingOf(u *metric.Ultrametric, steps []doublingStep, alpha float64) Doubling {
+	d := Doubling{Alpha: alpha, X: -1}
+	at := 0.0
+	for _, st := range steps {
+		lo, hi := ends(st.count, alpha)
+		if hi = min(hi, st.to); hi > st.from {
+			d.Hi = max(d.Hi, hi)
+		}
+		if lo = min(lo, st.to); lo > st.from && lo > d.Lo {
+			d.Lo, at = lo, st.from
+		}
+	}
+	if d.Lo == 0 {
+		return d
+	}
+	// The ball of radius 2*at that meets the most balls of radius at.
+	large, small := u.Clusters(2*at), u.Clusters(at)
+	seen := make([]bool, u.Len())
+	reps := make([][]int, u.Len())
+	best := 0
+	for i, c := range small {
+		if !seen[c] {
+			seen[c] = true
+			l := large[i]
+			if reps[l] = append(reps[l], i); len(reps[l]) > len(reps[best]) {
+				best = l
+			}
+		}
+	}
+	d.Set, d.X = reps[best], reps[best][0]
+	for _, i := range d.Set {
+		d.R = max(d.R, u.Distance(d.X, i))
+	}
+	return d
+}

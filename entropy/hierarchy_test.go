@@ -1,0 +1,45 @@
+package entropy
+
+import (
+	"context"
+	"testing"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+// TestHierarchy_Same: what is recognised has the distances it had.
+func TestHierarchy_Same(t *testing.T) {
+	clusters, err := metric.NewClustered(3, 5, .5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := metric.NewClustered(1, 1, .5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []metric.Finite{clusters, one, dense(clusters), dense(randomSpace(12, 3)), randomSpace(12, 7)} {
+		u := hierarchyOf(context.Background(), f)
+		if u == nil {
+			t.Fatal("not recognised")
+		}
+		for i := range f.Len() {
+			for j := range f.Len() {
+				if u.Distance(i, j) != f.Distance(i, j) {
+					t.Fatalf("%d, %d: %v, was %v", i, j, u.Distance(i, j), f.Distance(i, j))
+				}
+			}
+		}
+	}
+}
+
+// TestHierarchy_Near: one distance that is off in its last bit is noticed.
+func TestHierarchy_Near(t *testing.T) {
+	upper := []float64{1, 1, 1, 1, 1, 1 + 0x1p-52}
+	f, err := metric.NewDense(4, upper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hierarchyOf(context.Background(), f) != nil {
+		t.Error("taken for an ultrametric")
+	}
+}

@@ -1,0 +1,100 @@
+package entropy
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// checkOuter fails unless the witnesses prove both ends.
+func checkOuter(t *testing.T, f metric.Finite, o Outer) {
+	t.Helper()
+	if !(o.Lo >= 0 && o.Lo <= o.Hi) {
+		t.Fatalf("interval %v", o.Interval)
+	}
+	checkCount(t, f, allPoints(f.Len()), o.G, o.N)
+	if hi := o.G + math.Log(float64(o.N.Hi))/o.Alpha; math.Abs(hi-o.Hi) > 1e-14*o.Hi {
+		t.Fatalf("Hi %v, its proof gives %v", o.Hi, hi)
+	}
+	at, lo := 0.0, o.Hi
+	for _, st := range o.Steps {
+		if st.From != at || st.To <= st.From {
+			t.Fatalf("step [%v, %v) after %v", st.From, st.To, at)
+		}
+		at = st.To
+		for a, i := range st.Separated {
+			for _, j := range st.Separated[:a] {
+				if f.Distance(i, j) < st.To {
+					t.Fatalf("%d, %d at %v in a step to %v", i, j, f.Distance(i, j), st.To)
+				}
+			}
+		}
+		lo = min(lo, st.From+math.Log(float64(len(st.Separated)))/o.Alpha)
+	}
+	if at < o.Lo || lo < o.Lo*(1-1e-14) {
+		t.Fatalf("Lo %v, steps to %v give %v", o.Lo, at, lo)
+	}
+}
+
+func TestOuter_BruteForce(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rng.Seeded(seed)
+		n := 1 + r.IntN(12)
+		f := randomSpace(n, seed)
+		alphas := []float64{.1, .7, 1.5, 3, 20}
+		outs, err := OuterScales(f, alphas, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, o := range outs {
+			want := bruteOuter(f, alphas[k])
+			checkOuter(t, f, o)
+			if o.Lo > want*(1+1e-14) || o.Hi < want*(1-1e-14) || o.Width() > 1e-11*want {
+				t.Fatalf("seed %d, n %d, alpha %v: [%.17g, %.17g], want %.17g", seed, n, alphas[k], o.Lo, o.Hi, want)
+			}
+			greedy, err := OuterScale(f, alphas[k], &Options{Nodes: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkOuter(t, f, greedy)
+			if greedy.Lo > want*(1+1e-14) || greedy.Hi < want*(1-1e-14) {
+				t.Fatalf("seed %d, alpha %v, no nodes: %v, want %v", seed, alphas[k], greedy.Interval, want)
+			}
+		}
+	}
+}
+
+func TestOuter_Plane(t *testing.T) {
+	f := planePoints(600, 1)
+	for _, alpha := range []float64{1, 20} {
+		o, err := OuterScale(f, alpha, &Options{Nodes: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOuter(t, f, o)
+		// The packing numbers of the plane are known within a factor 2.
+		if o.Width() > math.Ln2/alpha {
+			t.Errorf("alpha %v: %v", alpha, o.Interval)
+		}
+	}
+}
+
+func BenchmarkOuterScale(b *testing.B) {
+	for _, n := range []int{100, 1000, 10000, 100000} {
+		f := planePoints(n, 1)
+		b.Run(fmt.Sprintf("n=%d/alpha=20", n), func(b *testing.B) {
+			var o Outer
+			for b.Loop() {
+				var err error
+				if o, err = OuterScale(f, 20, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(o.Lo, "lo")
+			b.ReportMetric(o.Hi, "hi")
+		})
+	}
+}

@@ -1,0 +1,225 @@
+package entropy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// checkCount fails unless the witnesses of c prove what it says.
+func checkCount(t *testing.T, f metric.Finite, pts []int, s float64, c Count) {
+	t.Helper()
+	member := map[int]bool{}
+	for _, i := range pts {
+		member[i] = true
+	}
+	if c.Lo < 1 || c.Lo > c.Hi || len(c.Separated) != c.Lo || len(c.Sets) < c.Hi {
+		t.Fatalf("[%d, %d], %d separated, %d sets", c.Lo, c.Hi, len(c.Separated), len(c.Sets))
+	}
+	if (c.Proof == ByPartition) != (len(c.Sets) == c.Hi) {
+		t.Fatalf("proof %q, Hi %d, %d sets", c.Proof, c.Hi, len(c.Sets))
+	}
+	for a, i := range c.Separated {
+		if !member[i] {
+			t.Fatalf("%d is not in the subset", i)
+		}
+		for _, j := range c.Separated[:a] {
+			if !(f.Distance(i, j) > s) {
+				t.Fatalf("points %d, %d at %v, not > %v", i, j, f.Distance(i, j), s)
+			}
+		}
+	}
+	seen := map[int]bool{}
+	for _, set := range c.Sets {
+		for a, i := range set {
+			if !member[i] || seen[i] {
+				t.Fatalf("point %d: in the subset %v, seen %v", i, member[i], seen[i])
+			}
+			seen[i] = true
+			for _, j := range set[:a] {
+				if !(f.Distance(i, j) <= s) {
+					t.Fatalf("set with points %d, %d at %v > %v", i, j, f.Distance(i, j), s)
+				}
+			}
+		}
+	}
+	if len(seen) != len(member) {
+		t.Fatalf("%d of %d points in sets", len(seen), len(member))
+	}
+}
+
+func TestPacking_BruteForce(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rng.Seeded(seed)
+		n := 1 + r.IntN(12)
+		f := randomSpace(n, seed)
+		pts := allPoints(n)
+		for i := n - 1; i > 0 && seed%3 == 0; i-- {
+			if r.IntN(3) == 0 {
+				pts = append(pts[:i], pts[i+1:]...)
+			}
+		}
+		values := bruteValues(f)
+		for _, s := range []float64{0, values[r.IntN(len(values))], values[r.IntN(len(values))] * r.Float64(), 100} {
+			want := brutePacking(f, pts, s)
+			for _, nodes := range []int{0, 2, -1} {
+				c, err := Packing(f, pts, s, &Options{Nodes: nodes})
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkCount(t, f, pts, s, c)
+				if c.Lo > want || c.Hi < want || (nodes == 0 && !c.Exact()) || (seed%4 == 3 && !c.Exact()) {
+					t.Fatalf("seed %d, s %v, nodes %d: [%d, %d], want %d", seed, s, nodes, c.Lo, c.Hi, want)
+				}
+			}
+		}
+	}
+}
+
+// TestPacking_Large: the methods for large sets against the matrix, on sets that
+// both can take, and the witnesses.
+func TestPacking_Large(t *testing.T) {
+	cube := make([][]float64, 300)
+	r := rng.Seeded(3)
+	for i := range cube {
+		cube[i] = []float64{r.Float64(), r.Float64(), r.Float64()}
+	}
+	solid, err := metric.NewPoints(cube, metric.Chebyshev{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	matrix := dense(planePoints(200, 4)) // without coordinates
+	root, err := metric.Power(metric.Euclidean{}, .5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snow, err := metric.NewPoints(cube, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []metric.Finite{planePoints(400, 1), solid, matrix, randomSpace(100, 1), snow} {
+		for _, s := range []float64{0, .03, .1, .3, .5, 1.1, 2} {
+			all := allPoints(f.Len())
+			var p packer
+			c, err := p.packLarge(context.Background(), f, all, s, 1000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkCount(t, f, all, s, c)
+			d, err := Packing(f, nil, s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkCount(t, f, all, s, d)
+			if c.Lo > d.Hi || d.Lo > c.Hi {
+				t.Fatalf("s %v: [%d, %d] and [%d, %d]", s, c.Lo, c.Hi, d.Lo, d.Hi)
+			}
+			sub := all[f.Len()/3:]
+			if c, err = p.packLarge(context.Background(), f, sub, s, 0); err != nil {
+				t.Fatal(err)
+			}
+			checkCount(t, f, sub, s, c)
+		}
+	}
+}
+
+// TestPacking_Grid: points on a square lattice, where the largest separated set
+// at the spacing itself is one colour of a chessboard.
+func TestPacking_Grid(t *testing.T) {
+	var pts [][]float64
+	for i := range 80 {
+		for j := range 80 {
+			pts = append(pts, []float64{float64(i), float64(j)})
+		}
+	}
+	f, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Packing(f, nil, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkCount(t, f, allPoints(6400), 1, c)
+	if c.Lo > 3200 || c.Hi < 3200 {
+		t.Errorf("[%d, %d], want 3200", c.Lo, c.Hi)
+	}
+	if c, err = Packing(f, nil, 200, nil); err != nil || c.Lo != 1 || c.Hi != 1 {
+		t.Errorf("one set: [%d, %d], %v", c.Lo, c.Hi, err)
+	}
+}
+
+func TestPacking_Errors(t *testing.T) {
+	f := halton(5)
+	var value *fault.ValueError
+	for _, s := range []float64{math.NaN(), math.Inf(1), -1} {
+		if _, err := Packing(f, nil, s, nil); !errors.As(err, &value) || value.Arg != "s" {
+			t.Errorf("s = %v: %v", s, err)
+		}
+		if _, err := Covering(f, nil, s, nil); !errors.As(err, &value) || value.Arg != "s" {
+			t.Errorf("s = %v: %v", s, err)
+		}
+	}
+	if _, err := Packing(f, []int{1, 5}, 1, nil); !errors.As(err, &value) || value.Index != 1 {
+		t.Errorf("index 5: %v", err)
+	}
+	for _, err := range []error{
+		second(Packing(nil, nil, 1, nil)), second(Packing(f, []int{}, 1, nil)), second(Covering(nil, nil, 1, nil)),
+	} {
+		if !errors.Is(err, fault.ErrEmpty) {
+			t.Error(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Packing(planePoints(5000, 1), nil, .1, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestPacking_Verified: a dense copy of an ultrametric is recognised.
+func TestPacking_Verified(t *testing.T) {
+	clusters, err := metric.NewClustered(5, 4, .25)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []metric.Finite{clusters, dense(clusters)} {
+		for s, want := range map[float64]int{0: 20, .25: 5, .5: 5, 1: 1} {
+			c, err := Packing(f, nil, s, &Options{Nodes: -1})
+			if err != nil || c.Lo != want || c.Hi != want {
+				t.Errorf("s %v: [%d, %d], want %d (%v)", s, c.Lo, c.Hi, want, err)
+			}
+		}
+	}
+	if hierarchyOf(context.Background(), halton(30)) != nil {
+		t.Error("points of the plane are no ultrametric")
+	}
+}
+
+func BenchmarkPacking(b *testing.B) {
+	for _, n := range []int{1000, 10000, 100000} {
+		f := planePoints(n, 1)
+		for _, s := range []float64{.5, .1, .03} {
+			b.Run(fmt.Sprintf("n=%d/s=%v", n, s), func(b *testing.B) {
+				b.ReportAllocs()
+				var c Count
+				for b.Loop() {
+					var err error
+					if c, err = Packing(f, nil, s, nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(c.Lo), "lo")
+				b.ReportMetric(float64(c.Hi), "hi")
+			})
+		}
+	}
+}
