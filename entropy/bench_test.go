@@ -1,0 +1,94 @@
+package entropy
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+func BenchmarkEntropicScale(b *testing.B) {
+	for _, alpha := range []float64{5, 20} {
+		for _, n := range []int{1000, 2000, 5000, 10000} {
+			b.Run(fmt.Sprintf("alpha=%v/n=%d", alpha, n), func(b *testing.B) {
+				z := metric.Same(planePoints(n, 1))
+				b.ReportAllocs()
+				var s Scale
+				for b.Loop() {
+					var err error
+					if s, err = EntropicScale(z, alpha, nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(s.Hi/s.Lo, "Hi/Lo")
+			})
+		}
+	}
+}
+
+func BenchmarkEntropicScales(b *testing.B) {
+	z := metric.Same(planePoints(2000, 1))
+	alphas := make([]float64, 20)
+	for i := range alphas {
+		alphas[i] = 1 + 2*float64(i*i)/7
+	}
+	b.Run("n=2000/alphas=20", func(b *testing.B) {
+		b.ReportAllocs()
+		worst := 1.0
+		for b.Loop() {
+			s, err := EntropicScales(z, alphas, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, s := range s {
+				worst = max(worst, s.Hi/s.Lo)
+			}
+		}
+		b.ReportMetric(worst, "max_Hi/Lo")
+	})
+}
+
+// bigUltrametric has n points and random heights.
+func bigUltrametric(n int, seed uint64) *metric.Ultrametric {
+	r := rng.Seeded(seed)
+	h := make([]float64, n-1)
+	for i := range h {
+		h[i] = r.Float64()
+	}
+	u, err := metric.NewUltrametric(r.Perm(n), h)
+	if err != nil {
+		panic(err)
+	}
+	return u
+}
+
+func BenchmarkEntropicScale_Ultrametric(b *testing.B) {
+	for _, n := range []int{10000, 100000} {
+		u, v := bigUltrametric(n, 1), bigUltrametric(n, 2)
+		for name, z := range map[string]metric.Bimetric{"same": metric.Same(u), "two": {Privacy: u, Utility: v}} {
+			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := EntropicScale(z, 10, nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkDiametricScale(b *testing.B) {
+	for _, n := range []int{1000, 2000, 5000, 10000} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			z := metric.Same(planePoints(n, 1))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := DiametricScale(z, 5, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

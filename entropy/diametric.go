@@ -1,0 +1,303 @@
+package entropy
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// DiametricScale returns the diametric scale of BSV24,
+//
+//	s_o(Z, alpha) = inf{s : diam2(B1(x,r)) <= s exp(alpha r) for all x, r},
+//
+// which is the largest rho2(y,z) exp(-alpha r) over pairs y, z and r the radius
+// of the smallest ball of rho1, with a point of the space as its centre, that
+// holds both. It is exact: the interval is some ulps wide, for the rounding of
+// the exponential. Set holds the pair, X the centre.
+//
+// alpha is positive, per unit of rho1 (*ValueError); a space without points is
+// ErrEmpty. The triangle inequality of rho1 is taken to hold up to
+// [metric.DefaultTolerance].
+//
+// Two ultrametrics, as [metric.Ultrametric] or small enough to be checked, cost
+// O(n log n). Otherwise every row of the two metrics is computed, O(n^2) with
+// O(n) memory (distances are stored up to 2048 points), and centres are sought
+// for the pairs that a bound does not rule out: few in low dimension, most where
+// points have no others halfway between them.
+func DiametricScale(b metric.Bimetric, alpha float64, o *Options) (Scale, error) {
+	if err := checkScale("entropy: DiametricScale", b, alpha); err != nil {
+		return Scale{}, err
+	}
+	s, err := diametric(b, []float64{alpha}, o.orDefault())
+	if err != nil {
+		return Scale{}, err
+	}
+	return s[0], nil
+}
+
+// DiametricScales is [DiametricScale] at every level of alphas, which ascend.
+// The rows are computed once for all levels.
+func DiametricScales(b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
+	if err := checkScales("entropy: DiametricScales", b, alphas); err != nil {
+		return nil, err
+	}
+	return diametric(b, alphas, o.orDefault())
+}
+
+func diametric(b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
+	ctx := o.context()
+	if u1 := hierarchyOf(ctx, b.Privacy); u1 != nil {
+		if u2 := utilityHierarchy(ctx, b, u1); u2 != nil {
+			return diametricTree(newDendrogram(u1), u2, alphas), ctx.Err()
+		}
+	}
+	b, err := stored(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	d := diametricSearch{b: b, alphas: alphas, same: b.OneMetric(), best: make([]bestPair, len(alphas))}
+	for k, a := range alphas {
+		d.best[k] = bestPair{noWitness(a, ByPairs), math.Inf(-1)}
+	}
+	n := b.Len()
+	// A sample of rows first: it nearly finds the maximum, and then few pairs of
+	// the other rows can compete. Bounds of the stages depend on n alone.
+	step := max(1, n/diametricSample)
+	for lo := 0; lo < n; lo += step * diametricSample {
+		if err := d.rows(ctx, o, lo, min(n, lo+step*diametricSample), step); err != nil {
+			return nil, err
+		}
+	}
+	for lo := 0; step > 1 && lo < n; lo += diametricBatch {
+		if err := d.rows(ctx, o, lo, min(n, lo+diametricBatch), 1); err != nil {
+			return nil, err
+		}
+		if o.Progress != nil {
+			o.Progress(min(n, lo+diametricBatch), n)
+		}
+	}
+	s := make([]Scale, len(alphas))
+	for k, best := range d.best {
+		if s[k] = best.Scale; best.Lo == 0 {
+			s[k].X, s[k].R, s[k].Set = -1, 0, nil
+		}
+	}
+	nest(s)
+	return s, nil
+}
+
+// utilityHierarchy is hierarchyOf for rho2 where that of rho1 is known.
+func utilityHierarchy(ctx context.Context, b metric.Bimetric, u1 *metric.Ultrametric) *metric.Ultrametric {
+	if b.OneMetric() {
+		return u1
+	}
+	return hierarchyOf(ctx, b.Utility)
+}
+
+const (
+	// diametricSample rows come first, diametricBatch at a time after them, so
+	// that a chunk of diametricRows starts from what earlier batches found.
+	diametricSample = 64
+	diametricBatch  = 1024
+	diametricRows   = 16
+
+	// diametricDirect survivors of a row are looked at before the row is cut
+	// down to the centres that the others may have.
+	diametricDirect = 4
+
+	// boundSlack makes a bound that is computed in plain arithmetic a true one,
+	// by a factor. It covers two uses of the triangle inequality with
+	// metric.DefaultTolerance, (1+2^-40)^2 < 1+2^-38.9, and hundreds of
+	// roundings of 2^-53.
+	boundSlack = 1 + 4*metric.DefaultTolerance
+)
+
+// diametricSearch goes through pairs by rows.
+type diametricSearch struct {
+	b      metric.Bimetric
+	alphas []float64
+	same   bool
+	best   []bestPair // by level
+}
+
+// bestPair is the pair worth most so far. No pair looked at is worth more than
+// Hi; log is a lower bound of the logarithm of what the best is worth, which
+// may be below the least float64.
+type bestPair struct {
+	Scale
+	log float64
+}
+
+// rows takes every step-th row of [lo, hi) and raises best.
+func (d *diametricSearch) rows(ctx context.Context, o *Options, lo, hi, step int) error {
+	count := (hi - lo + step - 1) / step
+	slots := make([][]bestPair, (count+diametricRows-1)/diametricRows)
+	err := parallel.Chunks(ctx, count, diametricRows, o.Workers, nil, func(c, from, to int) {
+		r := diametricRow{diametricSearch: d, best: slices.Clone(d.best)}
+		for i := from; i < to && ctx.Err() == nil; i++ {
+			if y := lo + i*step; step > 1 {
+				r.row(y, 0)
+			} else {
+				r.row(y, y)
+			}
+		}
+		slots[c] = r.best
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range slots {
+		for k := range s {
+			hi := max(d.best[k].Hi, s[k].Hi)
+			if s[k].log > d.best[k].log {
+				d.best[k] = s[k]
+			}
+			d.best[k].Hi = hi
+		}
+	}
+	return ctx.Err()
+}
+
+// diametricRow is the state of one chunk.
+type diametricRow struct {
+	*diametricSearch
+	best       []bestPair
+	row1, row2 []float64
+	pairs      []rowPair
+	near       []int32
+}
+
+// rowPair is the other point of a pair and a bound of what the pair is worth.
+type rowPair struct {
+	z     int
+	bound float64
+}
+
+// row looks at all pairs of y and a point >= from.
+func (d *diametricRow) row(y, from int) {
+	d.row1 = metric.Row(d.b.Privacy, y, d.row1)
+	if d.same {
+		d.row2 = d.row1
+	} else {
+		d.row2 = metric.Row(d.b.Utility, y, d.row2)
+	}
+	for k := range d.alphas {
+		d.level(y, from, k)
+	}
+}
+
+// level looks at the pairs of y and a point >= from, at one level. A ball that holds y and z has a
+// radius of at least rho1(y,z)/2, which bounds what the pair is worth.
+func (d *diametricRow) level(y, from, k int) {
+	alpha, best := d.alphas[k], &d.best[k]
+	half := alpha / 2 / boundSlack
+	beyond := logGap(slices.Max(d.row2[from:]), best.log) / half * boundSlack // no pair there
+	d.pairs = d.pairs[:0]
+	for z := from; z < len(d.row2); z++ {
+		d2 := d.row2[z]
+		if d2 <= best.Lo || d.row1[z] > beyond || d2 == 0 {
+			continue
+		}
+		if v := roundUp(directed.Log(d2), half*d.row1[z]); v > best.log {
+			d.pairs = append(d.pairs, rowPair{z, v})
+		}
+	}
+	if len(d.pairs) == 0 {
+		return
+	}
+	slices.SortFunc(d.pairs, func(p, q rowPair) int {
+		return cmp.Or(cmp.Compare(q.bound, p.bound), cmp.Compare(p.z, q.z))
+	})
+	direct := min(len(d.pairs), diametricDirect)
+	for _, p := range d.pairs[:direct] {
+		if p.bound > best.log {
+			lo, hi := d.band(p.z, alpha, best.log)
+			d.candidates(lo, hi)
+			d.pair(y, p.z, alpha, best)
+		}
+	}
+	rest := d.pairs[direct:]
+	for len(rest) > 0 && rest[len(rest)-1].bound <= best.log {
+		rest = rest[:len(rest)-1]
+	}
+	if len(rest) == 0 {
+		return
+	}
+	lo, hi := math.Inf(1), 0.0
+	for _, p := range rest {
+		l, h := d.band(p.z, alpha, best.log)
+		lo, hi = min(lo, l), max(hi, h)
+	}
+	d.candidates(lo, hi)
+	for _, p := range rest {
+		if p.bound > best.log {
+			d.pair(y, p.z, alpha, best)
+		}
+	}
+}
+
+// roundUp and roundDown bound a-b, for a and b with a relative error of some
+// roundings each, which 16 units cover, and for a also that of a logarithm.
+func roundUp(a, b float64) float64   { return a - b + 0x1p-49*(math.Abs(a)+b) }
+func roundDown(a, b float64) float64 { return a - b - 0x1p-49*(math.Abs(a)+b) }
+
+// logGap is at least ln d - best, and not negative.
+func logGap(d, best float64) float64 {
+	l := directed.Log(d)
+	return max(0, l-best+0x1p-49*(math.Abs(l)+math.Abs(best)))
+}
+
+// band encloses the distances from y of the centres that would make the pair
+// y, z worth more than exp(best): such a centre lies within t of both.
+func (d *diametricRow) band(z int, alpha, best float64) (lo, hi float64) {
+	t := logGap(d.row2[z], best) / alpha * boundSlack
+	return d.row1[z]/boundSlack - t, t
+}
+
+// candidates collects the points at distance lo to hi from y.
+func (d *diametricRow) candidates(lo, hi float64) {
+	d.near = d.near[:0]
+	for x, v := range d.row1 {
+		if lo <= v && v <= hi {
+			d.near = append(d.near, int32(x))
+		}
+	}
+}
+
+// pair finds the best centre for y, z among the candidates.
+func (d *diametricRow) pair(y, z int, alpha float64, best *bestPair) {
+	lo, r := d.band(z, alpha, best.log)
+	centre := -1
+	for _, x := range d.near {
+		v := d.row1[x]
+		if v < lo || v > r || (v == r && centre >= 0) {
+			continue
+		}
+		if m := max(v, d.b.Privacy.Distance(int(x), z)); m < r || (m == r && centre < 0) {
+			centre, r = int(x), m
+		}
+	}
+	if centre < 0 {
+		return // worth at most the best
+	}
+	best.Hi = max(best.Hi, worthUp(d.row2[z], alpha, r))
+	v, w := roundDown(directed.Log(d.row2[z]), alpha*r), worthDown(d.row2[z], alpha, r)
+	if v > best.log && w >= best.Lo {
+		best.log, best.Lo = v, w
+		best.X, best.R, best.Set = centre, r, []int{y, z}
+	}
+}
+
+// worthDown and worthUp bound d exp(-alpha r).
+func worthDown(d, alpha, r float64) float64 {
+	return max(0, directed.MulDown(d, directed.ExpDown(-directed.MulUp(alpha, r))))
+}
+
+func worthUp(d, alpha, r float64) float64 {
+	return directed.MulUp(d, directed.ExpUp(-directed.MulDown(alpha, r)))
+}

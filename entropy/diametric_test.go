@@ -1,0 +1,103 @@
+package entropy
+
+import (
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// checkDiametric verifies the witness of the lower end from the definition.
+func checkDiametric(t *testing.T, b metric.Bimetric, s Scale) {
+	t.Helper()
+	if !(s.Lo <= s.Hi) {
+		t.Fatalf("interval %v", s.Interval)
+	}
+	if s.Lo == 0 {
+		if s.X != -1 || s.Set != nil {
+			t.Fatalf("witness of 0: %+v", s)
+		}
+		return
+	}
+	if len(s.Set) != 2 {
+		t.Fatalf("witness %v", s.Set)
+	}
+	y, z := s.Set[0], s.Set[1]
+	if r := max(b.Privacy.Distance(s.X, y), b.Privacy.Distance(s.X, z)); r > s.R {
+		t.Fatalf("%+v: pair at distance %v", s, r)
+	}
+	if v := directed.MulUp(b.Utility.Distance(y, z), directed.ExpUp(-directed.MulDown(s.Alpha, s.R))); v < s.Lo {
+		t.Fatalf("%+v: the pair is worth %v", s, v)
+	}
+}
+
+func TestDiametricScale_BruteForce(t *testing.T) {
+	for seed := range uint64(200) {
+		b := randomBimetric(2+int(seed%11), seed)
+		for _, alpha := range []float64{0.1, 0.7, 2, 9} {
+			s, err := DiametricScale(b, alpha, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkDiametric(t, b, s)
+			want := bruteDiametric(b, alpha)
+			if math.Abs(s.Lo-want) > 1e-13*want || math.Abs(s.Hi-want) > 1e-13*want {
+				t.Fatalf("seed %d, alpha %v: %v, want %v", seed, alpha, s.Interval, want)
+			}
+		}
+	}
+}
+
+func TestDiametricScale_KnownAnswers(t *testing.T) {
+	b := metric.Same(halton(12))
+	for alpha, want := range map[float64]float64{1: .583754707, 3: .232068704} {
+		s, err := DiametricScale(b, alpha, nil)
+		if err != nil || math.Abs(s.Lo-want) > 1e-9 || math.Abs(s.Hi-want) > 1e-9 {
+			t.Errorf("alpha %v: %v, %v, want %v", alpha, s, err, want)
+		}
+	}
+}
+
+// Where exp(-alpha r) underflows the search still ends, and encloses the scale.
+func TestDiametricScale_Extremes(t *testing.T) {
+	b := metric.Same(planePoints(300, 1))
+	for _, alpha := range []float64{1e-300, 1e-9, 1e6, 1e300} {
+		s, err := DiametricScale(b, alpha, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkDiametric(t, b, s)
+		if alpha < 1 {
+			if d, _, _ := metric.Diameter(b.Utility); math.Abs(s.Lo-d) > 1e-8 {
+				t.Errorf("alpha %v: %v, diameter %v", alpha, s.Interval, d)
+			}
+		}
+	}
+}
+
+func TestDiametricScales_SharedAndWorkers(t *testing.T) {
+	b := metric.Same(planePoints(700, 5))
+	alphas := []float64{0.3, 2, 5, 20, 80}
+	one, err := DiametricScales(b, alphas, &Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	four, err := DiametricScales(b, alphas, &Options{Workers: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, a := range alphas {
+		s, err := DiametricScale(b, a, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkDiametric(t, b, one[k])
+		if one[k].Interval != four[k].Interval || one[k].X != four[k].X || one[k].R != four[k].R {
+			t.Errorf("alpha %v: %+v with one worker, %+v with four", a, one[k], four[k])
+		}
+		if s.Lo > one[k].Hi || s.Hi < one[k].Lo || one[k].Width() > 1e-13*s.Hi {
+			t.Errorf("alpha %v: %v alone, %v shared", a, s.Interval, one[k].Interval)
+		}
+	}
+}

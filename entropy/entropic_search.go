@@ -1,0 +1,307 @@
+package entropy
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// entropicSearch encloses the entropic scale of any two metrics. A lower end is
+// the least distance of a separated set that is too large for its ball; an
+// upper end T is proved by a prover for every cell of centres.
+type entropicSearch struct {
+	ctx    context.Context
+	b      metric.Bimetric
+	n      int
+	o      *Options
+	xs, ys *cellTree // of rho1 and rho2
+	values []float64 // 0 and the distances of rho2, ascending, in a small space
+
+	diameter float64 // of rho2, or -1 where that takes long
+	cost     int64   // see distanceCost
+
+	alpha  float64
+	reach  []float64 // reach[k], for k >= 2
+	best   separated
+	hi     float64
+	by     Proof
+	work   int64
+	budget int64
+}
+
+const (
+	// workPerNode is the budget of a scale, in distances of the plane, for each
+	// point and node of Options: at the default some 20 s of one core for 10,000
+	// points. Where no clique is searched it is that of greedyNodes.
+	workPerNode = 4
+	greedyNodes = 2500
+
+	// workLeast is a budget that small spaces get in any case.
+	workLeast = 1 << 24
+
+	// valuesPoints is the number of points up to which the distances of rho2
+	// are listed, so that an upper end is one of them.
+	valuesPoints = 700
+
+	// diameterPoints is the number of points up to which the diameter of rho2 is
+	// computed, by a row for each where there is no tree.
+	diameterPoints = 1 << 12
+
+	// gapClosed is the ratio Hi/Lo - 1 below which only the exact value is
+	// worth another attempt.
+	gapClosed = 0.01
+
+	// workShare is the part of the remaining budget that the next proof is meant
+	// to take, and partLeast the least progress that is worth one, as the part of
+	// the gap that remains.
+	workShare = 0.8
+	partLeast = 0.95
+
+	// centreBatch is the number of cells of centres between two looks at the
+	// budget. A single one may take cellShare times its part.
+	centreBatch = 32
+	cellShare   = 2
+)
+
+func newEntropicSearch(ctx context.Context, b metric.Bimetric, o *Options) (*entropicSearch, error) {
+	s := &entropicSearch{ctx: ctx, b: b, n: b.Len(), o: o, cost: distanceCost(b), diameter: -1}
+	var err error
+	if b.OneMetric() {
+		s.xs, err = newCellTree(ctx, b.Privacy, nil)
+		s.ys = s.xs
+	} else {
+		if s.xs, err = newCellTree(ctx, b.Privacy, nil); err == nil {
+			s.ys, err = newCellTree(ctx, b.Utility, b.Privacy)
+		}
+	}
+	if err == nil && s.n <= diameterPoints {
+		s.diameter, _, _, err = metric.DiameterContext(ctx, b.Utility)
+	}
+	if err != nil || s.n > valuesPoints {
+		return s, err
+	}
+	s.values = append(s.values, 0)
+	var row []float64
+	for i := range s.n {
+		row = metric.Row(b.Utility, i, row)
+		s.values = append(s.values, row[:i]...)
+	}
+	slices.Sort(s.values)
+	s.values = slices.Compact(s.values)
+	return s, ctx.Err()
+}
+
+// distanceCost is how many times longer than those of the plane distances take,
+// as far as the type tells.
+func distanceCost(b metric.Bimetric) int64 {
+	cost := int64(1)
+	for _, f := range [2]metric.Finite{b.Privacy, b.Utility} {
+		switch f := f.(type) {
+		case *metric.Dense, *metric.Graph, *metric.Ultrametric:
+		case metric.Embedded:
+			if e, ok := f.Embed(); ok {
+				cost = max(cost, 1+int64(e.Dim)/8)
+			}
+		default:
+			cost = max(cost, 4)
+		}
+	}
+	return cost
+}
+
+// scale encloses the scale at alpha. A set found for a larger level is kept: it
+// serves a smaller one as well.
+func (s *entropicSearch) scale(alpha float64) (Scale, error) {
+	s.alpha, s.reach, s.work = alpha, s.reach[:0], 0
+	nodes := s.o.nodes()
+	s.budget = max(workLeast, workPerNode*int64(s.n)*int64(max(nodes, greedyNodes))) / s.cost
+	s.hi, s.by = s.ys.nodes[0].radius*2*boundSlack, ByDiameter
+	if s.diameter >= 0 {
+		s.hi = s.diameter
+	}
+	if err := s.lower(); err != nil {
+		return Scale{}, err
+	}
+	if err := s.close(); err != nil {
+		return Scale{}, err
+	}
+	r := noWitness(alpha, s.by)
+	r.Lo, r.Hi = s.best.sep, s.hi
+	if r.Lo > 0 {
+		r.X = int(s.best.x)
+		for _, y := range s.best.set {
+			r.Set = append(r.Set, int(y))
+		}
+		r.R = farthest(s.b.Privacy, r.X, r.Set)
+	}
+	return r, nil
+}
+
+// close attempts proofs until the interval is a point or the budget is spent.
+// What it tries depends on outcomes and work alone.
+func (s *entropicSearch) close() error {
+	var c course
+	for s.hi > s.best.sep {
+		t, limit, ok := s.target(&c)
+		if !ok {
+			break
+		}
+		before := s.work
+		v, err := s.prove(t, limit)
+		if err != nil {
+			return err
+		}
+		s.settle()
+		switch v {
+		case proved:
+			c.before, c.last = c.last, attempt{t/s.best.sep - 1, float64(s.work - before)}
+			s.hi, s.by = max(t, s.best.sep), BySearch
+			if s.o.nodes() == 0 {
+				s.by = ByPartition
+			}
+		case unknown:
+			c.failed = t
+		}
+		c.tried = true
+	}
+	return nil
+}
+
+// course is what the choice of the next upper end to try rests on.
+type course struct {
+	failed       float64 // the largest T without a proof
+	last, before attempt // proofs
+	tried        bool
+}
+
+// attempt is a proof of T, gap = T/Lo - 1, and its work.
+type attempt struct{ gap, work float64 }
+
+// target chooses the next upper end to try, and the work it is worth.
+func (s *entropicSearch) target(c *course) (t float64, limit int64, ok bool) {
+	lo, left := s.best.sep, s.budget-s.work
+	if left <= 0 {
+		return 0, 0, false
+	}
+	if !c.tried && (s.values != nil || lo == 0) {
+		return lo, left / 2, true // in a small space the scale may be lo
+	}
+	if s.values == nil && c.failed > lo && s.hi/c.failed < 1+gapClosed {
+		return 0, 0, false
+	}
+	switch {
+	case lo == 0 && c.failed == 0:
+		t = s.hi / 2
+	case c.failed > lo:
+		t = math.Sqrt(c.failed) * math.Sqrt(s.hi)
+	default:
+		gap := s.hi/lo - 1
+		part := 0.5
+		if c.last.work > 0 {
+			// Work grows like a power of 1/gap.
+			power := 3.0
+			if c.before.gap > c.last.gap {
+				power = min(6, max(1, math.Log(c.last.work/c.before.work)/math.Log(c.before.gap/c.last.gap)))
+			}
+			part = max(part, math.Pow(c.last.work/(workShare*float64(left)), 1/power))
+		}
+		if part > partLeast {
+			return 0, 0, false
+		}
+		if t = lo * (1 + part*gap); part*gap < gapClosed || t >= s.hi {
+			t = lo
+		}
+	}
+	if s.values == nil {
+		return t, left, t < s.hi && t > c.failed
+	}
+	// The largest distance <= t, or the least that has not failed.
+	i, found := slices.BinarySearch(s.values, t)
+	if !found {
+		i--
+	}
+	if floor := max(c.failed, lo); i < 0 || s.values[i] < floor || (s.values[i] == floor && c.failed >= lo) {
+		if i, found = slices.BinarySearch(s.values, floor); found {
+			i++
+		}
+	}
+	return s.values[i], left, s.values[i] < s.hi
+}
+
+// prove attempts a proof of s(Z, alpha) <= t, and raises best where sets are
+// found on the way. It gives up where it takes more work than limit.
+func (s *entropicSearch) prove(t float64, limit int64) (verdict, error) {
+	// No ball has more than top points more than t apart.
+	top := max(2, len(s.ys.frontier(t/2/boundSlack)))
+	s.reachOf(top)
+	cells := s.starts(top)
+	each := cellShare * limit / int64(min(len(cells), centreBatch))
+	start := s.work
+	for lo := 0; lo < len(cells); lo += centreBatch {
+		batch := cells[lo:min(len(cells), lo+centreBatch)]
+		provers := make([]prover, len(batch))
+		verdicts := make([]verdict, len(batch))
+		err := parallel.Chunks(s.ctx, len(batch), 1, s.o.Workers, nil, func(c, _, _ int) {
+			p := prover{s: s, t: t, nodes: s.o.nodes(), limit: each, best: s.best}
+			verdicts[c] = p.centres(batch[c], top)
+			provers[c] = prover{work: p.work, best: p.best}
+		})
+		if err == nil {
+			err = s.ctx.Err() // a prover stops early, and says unknown
+		}
+		if err != nil {
+			return unknown, err
+		}
+		worst := proved
+		for c := range batch {
+			s.work += provers[c].work
+			s.improve(provers[c].best)
+			worst = max(worst, verdicts[c])
+		}
+		if s.o.Progress != nil {
+			s.o.Progress(int(min(s.work, s.budget)), int(s.budget))
+		}
+		if s.best.sep > t {
+			return refuted, nil
+		}
+		if worst != proved || s.work-start > limit {
+			return unknown, nil
+		}
+	}
+	return proved, nil
+}
+
+// improve keeps a set that is better than the best.
+func (s *entropicSearch) improve(c separated) {
+	if c.sep > s.best.sep {
+		s.best = c
+		s.hi = max(s.hi, c.sep) // by rounding only
+	}
+}
+
+// reachOf is the reach of k, kept.
+func (s *entropicSearch) reachOf(k int) float64 {
+	for len(s.reach) <= max(2, k) {
+		if m := len(s.reach); m < 2 {
+			s.reach = append(s.reach, 0)
+		} else {
+			s.reach = append(s.reach, reach(s.alpha, m))
+		}
+	}
+	return s.reach[k]
+}
+
+// starts lists the cells of centres that a proof begins with: as large as the
+// largest balls allow, but enough of them for several workers.
+func (s *entropicSearch) starts(top int) []int32 {
+	r := s.reach[top] * coarseCentres
+	cells := s.xs.frontier(r)
+	for len(cells) < 2*centreBatch && r > s.reach[2]*coarseCentres {
+		r /= 2
+		cells = s.xs.frontier(r)
+	}
+	return cells
+}

@@ -1,0 +1,346 @@
+package entropy
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/bits"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// checkEntropic verifies the witness of the lower end from the definition.
+func checkEntropic(t *testing.T, b metric.Bimetric, s Scale) {
+	t.Helper()
+	if !(0 <= s.Lo && s.Lo <= s.Hi) {
+		t.Fatalf("interval %v", s.Interval)
+	}
+	if s.Lo == 0 {
+		if s.X != -1 || s.Set != nil {
+			t.Fatalf("witness of 0: %+v", s)
+		}
+		return
+	}
+	for i, y := range s.Set {
+		if d := b.Privacy.Distance(s.X, y); d > s.R {
+			t.Fatalf("point %d at distance %v of %d, radius %v", y, d, s.X, s.R)
+		}
+		for _, z := range s.Set[:i] {
+			if d := b.Utility.Distance(y, z); d < s.Lo {
+				t.Fatalf("points %d, %d at distance %v, Lo %v", y, z, d, s.Lo)
+			}
+		}
+	}
+	if e := directed.ExpUp(directed.MulUp(s.Alpha, s.R)); float64(len(s.Set)) <= e && !expBelow(s.Alpha, s.R, len(s.Set)) {
+		t.Fatalf("%d points, ball of radius %v may hold %v", len(s.Set), s.R, e)
+	}
+}
+
+func TestEntropicScale_BruteForce(t *testing.T) {
+	for seed := range uint64(200) {
+		b := randomBimetric(2+int(seed%11), seed)
+		last := math.Inf(1)
+		for _, alpha := range []float64{0.1, 0.7, 2, 9} {
+			s, err := EntropicScale(b, alpha, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkEntropic(t, b, s)
+			if want := bruteEntropic(b, alpha); s.Lo != want || s.Hi != want {
+				t.Fatalf("seed %d, alpha %v: %v, want %v", seed, alpha, s.Interval, want)
+			}
+			if s.Hi > last {
+				t.Fatalf("seed %d, alpha %v: %v after %v", seed, alpha, s.Hi, last)
+			}
+			last = s.Hi
+			g, err := EntropicScale(b, alpha, &Options{Nodes: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkEntropic(t, b, g)
+			if !g.Contains(s.Lo) {
+				t.Fatalf("seed %d, alpha %v: %v without search, want %v", seed, alpha, g.Interval, s.Lo)
+			}
+		}
+	}
+}
+
+func TestEntropicScale_KnownAnswers(t *testing.T) {
+	b := metric.Same(halton(12))
+	for _, c := range []struct{ alpha, greedy, exact, partition float64 }{
+		{1, .707140881, 1.038072503, 1.038072503},
+		{3, .391114662, .461688059, .600925213},
+	} {
+		s, err := EntropicScale(b, c.alpha, nil)
+		if err != nil || math.Abs(s.Lo-c.exact) > 1e-9 || !s.Exact() {
+			t.Errorf("alpha %v: %v, %v, want %v", c.alpha, s, err, c.exact)
+		}
+		s, err = EntropicScale(b, c.alpha, &Options{Nodes: -1})
+		if err != nil || s.Lo < c.greedy-1e-9 || s.Hi > c.partition+1e-9 {
+			t.Errorf("alpha %v: %v, %v, want [%v, %v]", c.alpha, s, err, c.greedy, c.partition)
+		}
+	}
+}
+
+// The three ways of computing the scale agree where all apply.
+func TestEntropicScale_UltrametricWays(t *testing.T) {
+	for seed := range uint64(12) {
+		n := 40 + int(seed)
+		u := bigUltrametric(n, seed)
+		b := metric.Bimetric{Privacy: u, Utility: bigUltrametric(n, seed+100)}
+		if seed%3 == 0 {
+			b = metric.Same(u)
+		}
+		for _, alpha := range []float64{0.5, 2, 5, 30} {
+			tree, err := EntropicScale(b, alpha, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkEntropic(t, b, tree)
+			rows, err := entropicRows(t.Context(), b, b.Utility.(*metric.Ultrametric), alpha, &Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkEntropic(t, b, rows)
+			cells, err := entropicCells(b, []float64{alpha}, &Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkEntropic(t, b, cells[0])
+			if !tree.Exact() || rows.Interval != tree.Interval || cells[0].Interval != tree.Interval {
+				t.Fatalf("seed %d, alpha %v: tree %v, rows %v, cells %v", seed, alpha, tree.Interval, rows.Interval, cells[0].Interval)
+			}
+		}
+	}
+}
+
+// General rho1, ultrametric rho2.
+func TestEntropicScale_Rows(t *testing.T) {
+	b := metric.Bimetric{Privacy: planePoints(300, 3), Utility: bigUltrametric(300, 4)}
+	for _, alpha := range []float64{1, 10, 100} {
+		s, err := EntropicScale(b, alpha, &Options{Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkEntropic(t, b, s)
+		p, err := EntropicScale(b, alpha, &Options{Workers: 4})
+		if err != nil || !s.Exact() || p.Interval != s.Interval || p.X != s.X || !slices.Equal(p.Set, s.Set) {
+			t.Fatalf("alpha %v: %+v, %+v, %v", alpha, s, p, err)
+		}
+		for x := range 20 { // no ball is exceeded at s
+			for y := range 300 {
+				r := b.Privacy.Distance(x, y)
+				c, err := Packing(b.Utility, metric.NewIndex(b.Privacy).Ball(x, r, nil), s.Hi, nil)
+				if err != nil || c.Hi >= excess(alpha, r, 300) {
+					t.Fatalf("alpha %v, ball of %d to %d: %v, %v", alpha, x, y, c.Hi, err)
+				}
+			}
+		}
+	}
+}
+
+// baireTree is the sequences of depth coordinates, each 0 or 1, at the distance
+// f(k) where they first differ at coordinate k = 1, 2, ...
+func baireTree(depth int, f func(k float64) float64) *metric.Ultrametric {
+	h := make([]float64, 1<<depth-1)
+	for i := range h {
+		h[i] = f(float64(depth - bits.TrailingZeros(uint(i+1))))
+	}
+	u, err := metric.NewUltrametric(allPoints(len(h)+1), h)
+	if err != nil {
+		panic(err)
+	}
+	return u
+}
+
+// Theorem 6.4 of BSV24, truncated.
+func TestScales_Baire(t *testing.T) {
+	half := func(k float64) float64 { return math.Exp2(-k) }
+	third := func(k float64) float64 { return math.Pow(3, -k) }
+	inverse := func(k float64) float64 { return 1 / k }
+	for _, c := range []struct {
+		f, g        func(float64) float64
+		alpha       float64
+		depth       int
+		scale, diam float64
+	}{
+		{half, half, 1, 6, .5, .303265330},
+		{half, half, 4, 8, .125, .0919698603},
+		{half, half, 10, 6, .0625, .0358130996},
+		{half, half, 10, 10, .0625, .0358130996},
+		{half, half, 50, 6, 0, .00715364628},
+		{half, half, 50, 8, .0078125, .00715364628},
+		{half, half, 50, 10, .0078125, .00715364628},
+		{half, half, 200, 6, 0, .000686514588},
+		{half, half, 200, 8, 0, .00178841157},
+		{half, half, 200, 10, .001953125, .00178841157},
+		{half, third, 4, 8, 1. / 27, .0451117611},
+		{inverse, half, 4, 8, .0625, .0338338208},
+	} {
+		u := baireTree(c.depth, c.f)
+		b := metric.Same(u)
+		if c.g(2) != c.f(2) {
+			b.Utility = baireTree(c.depth, c.g)
+		}
+		s, err := EntropicScale(b, c.alpha, nil)
+		if err != nil || !s.Exact() || math.Abs(s.Lo-c.scale) > 1e-9 {
+			t.Errorf("alpha %v, depth %d: s = %v, %v, want %v", c.alpha, c.depth, s, err, c.scale)
+		}
+		checkEntropic(t, b, s)
+		d, err := DiametricScale(b, c.alpha, nil)
+		if err != nil || math.Abs(d.Lo-c.diam) > 1e-9 || math.Abs(d.Hi-c.diam) > 1e-9 {
+			t.Errorf("alpha %v, depth %d: s_o = %v, %v, want %v", c.alpha, c.depth, d, err, c.diam)
+		}
+		checkDiametric(t, b, d)
+	}
+}
+
+// The bits of a result depend on Nodes, not on Workers.
+func TestEntropicScales_Workers(t *testing.T) {
+	points := planePoints(900, 8)
+	other, err := metric.Permuted(planePoints(900, 9), allPoints(900))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []metric.Bimetric{metric.Same(points), {Privacy: points, Utility: other}} {
+		alphas := []float64{2, 6, 40}
+		one, err := EntropicScales(b, alphas, &Options{Nodes: 1500, Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		four, err := EntropicScales(b, alphas, &Options{Nodes: 1500, Workers: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, s := range one {
+			checkEntropic(t, b, s)
+			if !reflect.DeepEqual(s, four[k]) {
+				t.Errorf("one worker: %+v\nfour: %+v", s, four[k])
+			}
+			if k > 0 && (s.Lo > one[k-1].Lo || s.Hi > one[k-1].Hi) {
+				t.Errorf("alpha %v: %v after %v", s.Alpha, s.Interval, one[k-1].Interval)
+			}
+		}
+	}
+}
+
+func TestScales_Trivial(t *testing.T) {
+	one := planePoints(1, 1)
+	same, err := metric.NewPoints([][]float64{{1, 2}, {1, 2}, {1, 2}}, metric.Euclidean{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []metric.Finite{one, same} {
+		for name, scale := range scales {
+			s, err := scale(metric.Same(f), 1, nil)
+			if err != nil || s.Lo != 0 || s.Hi != 0 || s.X != -1 {
+				t.Errorf("%s: %+v, %v", name, s, err)
+			}
+		}
+	}
+	// At distance 0 in rho1 and 3 in rho2.
+	apart, err := metric.NewPoints([][]float64{{0}, {3}, {3}}, metric.Euclidean{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, scale := range scales {
+		s, err := scale(metric.Bimetric{Privacy: same, Utility: apart}, 1e9, nil)
+		if err != nil || s.Lo != 3 || s.Hi != 3 || s.R != 0 {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+}
+
+var scales = map[string]func(metric.Bimetric, float64, *Options) (Scale, error){
+	"entropic": EntropicScale, "diametric": DiametricScale,
+}
+
+func TestScales_Errors(t *testing.T) {
+	b := metric.Same(planePoints(5, 1))
+	var value *fault.ValueError
+	for name, scale := range scales {
+		for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+			if _, err := scale(b, alpha, nil); !errors.As(err, &value) || value.Arg != "alpha" {
+				t.Errorf("%s, alpha %v: %v", name, alpha, err)
+			}
+		}
+		if _, err := scale(metric.Bimetric{Privacy: b.Privacy, Utility: planePoints(6, 1)}, 1, nil); err == nil {
+			t.Errorf("%s takes metrics of 5 and 6 points", name)
+		}
+		if _, err := scale(metric.Bimetric{}, 1, nil); err == nil {
+			t.Errorf("%s takes no metric", name)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := scale(metric.Same(planePoints(800, 1)), 5, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, f := range []func(metric.Bimetric, []float64, *Options) ([]Scale, error){EntropicScales, DiametricScales} {
+		if _, err := f(b, []float64{2, 1}, nil); !errors.As(err, &value) || value.Index != 1 {
+			t.Errorf("descending: %v", err)
+		}
+		if _, err := f(b, []float64{1, math.NaN()}, nil); !errors.As(err, &value) || value.Index != 1 {
+			t.Errorf("NaN: %v", err)
+		}
+		if _, err := f(b, nil, nil); !errors.Is(err, fault.ErrEmpty) {
+			t.Errorf("no levels: %v", err)
+		}
+	}
+}
+
+// The reach of k is the last float64 r with exp(alpha r) < k.
+func TestReach_Law(t *testing.T) {
+	for _, alpha := range []float64{1e-300, 1e-3, math.Ln2, 1, 7.5, 1e12, 1e300} {
+		for _, k := range []int{2, 3, 4, 8, 1000} {
+			r := reach(alpha, k)
+			if !expBelow(alpha, r, k) {
+				t.Errorf("alpha %v, k %d: reach %v is too large", alpha, k, r)
+			}
+			if next := directed.Next(r); next <= math.MaxFloat64 && expBelow(alpha, next, k) {
+				t.Errorf("alpha %v, k %d: reach %v is too small", alpha, k, r)
+			}
+			if e := excess(alpha, r, 5000); e != k {
+				t.Errorf("alpha %v: excess at the reach of %d is %d", alpha, k, e)
+			}
+			if e := excess(alpha, directed.Next(r), 5000); directed.Next(r) <= math.MaxFloat64 && e != k+1 {
+				t.Errorf("alpha %v: excess above the reach of %d is %d", alpha, k, e)
+			}
+		}
+	}
+}
+
+// No ball holds too many points more than Hi apart: Packing, which is exact
+// here or a lower bound, finds none.
+func TestEntropicScale_NoBallExceeds(t *testing.T) {
+	for seed := range uint64(8) {
+		n := 50
+		b := randomBimetric(n, seed)
+		for _, alpha := range []float64{0.4, 3} {
+			for _, nodes := range []int{0, -1} {
+				s, err := EntropicScale(b, alpha, &Options{Nodes: nodes})
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkEntropic(t, b, s)
+				for x := range n {
+					row := metric.Row(b.Privacy, x, nil)
+					for _, r := range row {
+						c, err := Packing(b.Utility, bruteBall(b.Privacy, x, r), s.Hi, nil)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if c.Lo >= excess(alpha, r, n) {
+							t.Fatalf("seed %d, alpha %v: %d points more than %v apart within %v of %d", seed, alpha, c.Lo, s.Hi, r, x)
+						}
+					}
+				}
+			}
+		}
+	}
+}

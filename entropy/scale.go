@@ -1,0 +1,169 @@
+package entropy
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Scale encloses one of the scales of a bimetric space at a privacy level, in
+// the unit of rho2, with what proves either end.
+type Scale struct {
+	Interval
+	Alpha float64
+
+	// X, R and Set prove Lo. Set are points of the closed ball of rho1 of
+	// radius R around the point X. For the entropic scale they are more than
+	// exp(Alpha*R), and pairwise at least Lo apart in rho2; for the diametric
+	// scale two, with rho2 exp(-Alpha*R) at least Lo. R is their largest
+	// distance from X. Where Lo = 0 nothing needs a proof: X is -1 and Set nil.
+	X   int
+	R   float64
+	Set []int
+
+	// Proof says what Hi rests on.
+	Proof Proof
+}
+
+const (
+	// ByHierarchy is a count of clusters in the dendrogram of an ultrametric
+	// rho2, where greedy sets are largest ones.
+	ByHierarchy Proof = "hierarchy"
+	// ByPairs is a bound for every pair of points.
+	ByPairs Proof = "pairs"
+	// ByDiameter is the diameter of the space in rho2, or a bound of it.
+	ByDiameter Proof = "diameter"
+	// ByAlpha is the upper end at a smaller level: the scales do not increase
+	// with alpha.
+	ByAlpha Proof = "smaller alpha"
+)
+
+// noWitness is the scale 0 at alpha.
+func noWitness(alpha float64, by Proof) Scale { return Scale{Alpha: alpha, X: -1, Proof: by} }
+
+// checkScales checks the arguments of a scale at several levels.
+func checkScales(op string, b metric.Bimetric, alphas []float64) error {
+	if err := b.Check(); err != nil {
+		return err
+	}
+	if err := fault.Empty(op, "alphas", len(alphas)); err != nil {
+		return err
+	}
+	for i, a := range alphas {
+		if !(a > 0 && a <= math.MaxFloat64) {
+			return &fault.ValueError{Op: op, Arg: "alphas", Index: i, Value: a, Want: "a finite number > 0"}
+		}
+		if i > 0 && a < alphas[i-1] {
+			return &fault.ValueError{Op: op, Arg: "alphas", Index: i, Value: a, Want: "levels in ascending order"}
+		}
+	}
+	return nil
+}
+
+// checkScale is checkScales for one level.
+func checkScale(op string, b metric.Bimetric, alpha float64) error {
+	if err := b.Check(); err != nil {
+		return err
+	}
+	return fault.Positive(op, "alpha", alpha)
+}
+
+// nest makes the scales at ascending levels monotone, as the true ones are: a
+// witness for the lower end at one level serves every smaller level, an upper
+// end every larger one.
+func nest(s []Scale) {
+	for i := len(s) - 2; i >= 0; i-- {
+		if n := s[i+1]; n.Lo > s[i].Lo {
+			s[i].Lo, s[i].X, s[i].R, s[i].Set = n.Lo, n.X, n.R, slices.Clone(n.Set)
+		}
+	}
+	for i := 1; i < len(s); i++ {
+		if s[i-1].Hi < s[i].Hi {
+			s[i].Hi, s[i].Proof = s[i-1].Hi, ByAlpha
+		}
+	}
+}
+
+// densePoints is the number of points up to which distances are stored, 16 MiB
+// for either metric: strings and long vectors then cost no more than others.
+const densePoints = 2048
+
+// stored returns b with its distances stored, if it is small.
+func stored(ctx context.Context, b metric.Bimetric) (metric.Bimetric, error) {
+	if b.Len() > densePoints {
+		return b, nil
+	}
+	one := b.OneMetric()
+	p, err := metric.DensifyContext(ctx, b.Privacy)
+	if err != nil || one {
+		return metric.Same(p), err
+	}
+	u, err := metric.DensifyContext(ctx, b.Utility)
+	return metric.Bimetric{Privacy: p, Utility: u}, err
+}
+
+// expBelow decides exp(alpha*r) < k for k >= 2, exactly: for rational alpha*r
+// other than 0 the left side is irrational, so some precision tells.
+func expBelow(alpha, r float64, k int) bool {
+	x := new(big.Float).SetPrec(106).SetFloat64(alpha)
+	x.Mul(x, big.NewFloat(r))
+	kf := new(big.Float).SetInt64(int64(k))
+	for prec := uint(64); ; prec *= 2 {
+		lo, hi := exact.ExpBounds(x, prec)
+		switch {
+		case hi.Cmp(kf) < 0:
+			return true
+		case lo.Cmp(kf) >= 0:
+			return false
+		}
+	}
+}
+
+// reach is the largest float64 r with exp(alpha*r) < k, for k >= 2: k points
+// within r of a point, and no further, are more than the ball may hold.
+func reach(alpha float64, k int) float64 {
+	lo := max(0, directed.DivDown(directed.LogDown(float64(k)), alpha)) // below
+	hi := directed.DivUp(directed.LogUp(float64(k)), alpha)             // not below
+	if lo >= math.MaxFloat64 {
+		return math.MaxFloat64
+	}
+	if hi > math.MaxFloat64 {
+		if expBelow(alpha, math.MaxFloat64, k) {
+			return math.MaxFloat64
+		}
+		hi = math.MaxFloat64
+	}
+	// The bits of positive floats are in their order.
+	a, b := math.Float64bits(lo), math.Float64bits(hi)
+	for b-a > 1 {
+		m := a + (b-a)/2
+		if expBelow(alpha, math.Float64frombits(m), k) {
+			a = m
+		} else {
+			b = m
+		}
+	}
+	return math.Float64frombits(a)
+}
+
+// excess is the least k with k > exp(alpha*r), or n+1 where that is larger.
+func excess(alpha, r float64, n int) int {
+	lo := math.Floor(directed.ExpDown(directed.MulDown(alpha, r)))
+	if lo >= float64(n) {
+		return n + 1
+	}
+	k := max(1, int(lo)) + 1
+	if hi := directed.ExpUp(directed.MulUp(alpha, r)); hi < float64(k) {
+		return k
+	}
+	for k <= n && !expBelow(alpha, r, k) {
+		k++
+	}
+	return k
+}
