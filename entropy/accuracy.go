@@ -1,0 +1,169 @@
+package entropy
+
+import (
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Accuracy encloses the optimal accuracy A(Z, alpha) of a bimetric space, in
+// units of rho2: the least worst expected loss, over all inputs, of the
+// alpha-private mechanisms from the space to itself (BSV24). The bracket ranks
+// all of [LowerBounds] and [UpperBounds], among which are the given losses of
+// mechanisms; without those the upper end is loose, because the theorems'
+// constants are.
+//
+// The privacy metric may put different points at distance 0. On a single point,
+// or where all points are at rho2-distance 0, the bracket is [0, 0].
+//
+// Errors are those of b.Check, a [*metric.ValueError] for alpha <= 0, NaN or +Inf
+// and for a loss that is no finite number >= 0 or lies below a lower bound, and
+// the context's. The cost is that of LowerBounds and UpperBounds together, the
+// scales' work shared.
+func Accuracy(b metric.Bimetric, alpha float64, o *Options, losses ...Loss) (Bracket, error) {
+	if err := checkScale("entropy: Accuracy", b, alpha); err != nil {
+		return Bracket{}, err
+	}
+	out, err := accuracies(b, []float64{alpha}, o)
+	if err != nil {
+		return Bracket{}, err
+	}
+	return out[0].With(losses...)
+}
+
+// Accuracies is [Accuracy] for every level of a list, in its order, for tables
+// over alpha: the levels share the passes over the space that they can. Add the
+// losses of mechanisms by [Bracket.With]. No levels are ErrEmpty.
+func Accuracies(b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
+	const op = "entropy: Accuracies"
+	if err := fault.Empty(op, "alphas", len(alphas)); err != nil {
+		return nil, err
+	}
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	for i, alpha := range alphas {
+		if !(alpha > 0) || math.IsInf(alpha, 1) {
+			return nil, &fault.ValueError{Op: op, Arg: "alphas", Index: i, Value: alpha, Want: "a finite number > 0"}
+		}
+	}
+	return accuracies(b, alphas, o)
+}
+
+func accuracies(b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
+	w, err := newWork(b, alphas, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.measure(true, true); err != nil {
+		return nil, err
+	}
+	lower, err := w.lower()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Bracket, len(alphas))
+	for k, upper := range w.upper() {
+		out[k] = newBracket(alphas[k], append(lower[k], upper...))
+	}
+	return out, nil
+}
+
+// work is a bimetric space with what its bounds at some levels share.
+type work struct {
+	b      metric.Bimetric
+	near   metric.Bimetric // b, with its distances stored if it is small
+	alphas []float64
+	o      Options
+
+	radius    float64
+	centre    int
+	lipschitz float64 // of rho2 over rho1, rounded upward
+	ultra     bool    // rho2 is an ultrametric
+
+	entropic, diametric map[float64]Scale // of b, by level
+	privacy             map[float64]Scale // entropic, of (Z, rho1, rho1)
+}
+
+func newWork(b metric.Bimetric, alphas []float64, o *Options) (*work, error) {
+	w := &work{b: b, alphas: alphas, o: *o.orDefault()}
+	var err error
+	w.near, err = stored(w.o.context(), b)
+	return w, err
+}
+
+// The levels at which the theorems take the scales, rounded downward: scales
+// fall with alpha.
+func standardLevel(alpha float64) float64  { return directed.DivDown(alpha, 3) }
+func diametricLevel(alpha float64) float64 { return directed.DivDown(alpha, 7) }
+
+// measure takes the scales and extents that the lower or the upper bounds need.
+func (w *work) measure(lower, upper bool) error {
+	var entropic, diametric, privacy []float64
+	if lower {
+		for _, a := range w.alphas {
+			entropic = append(entropic, 2*a)
+			diametric = append(diametric, 2*a)
+		}
+	}
+	if upper {
+		var err error
+		w.radius, w.centre, err = metric.RadiusContext(w.o.context(), w.b.Utility)
+		if err != nil {
+			return err
+		}
+		same := w.b.OneMetric()
+		w.lipschitz = 1
+		if !same {
+			// The largest quotient rounds to the largest of the rounded ones.
+			l, _, _ := w.b.Lipschitz()
+			w.lipschitz = directed.Next(l)
+		}
+		w.ultra = hierarchyOf(w.o.context(), w.b.Utility) != nil
+		for _, a := range w.alphas {
+			if w.ultra {
+				diametric = append(diametric, diametricLevel(a))
+			}
+			if same || w.ultra {
+				entropic = append(entropic, standardLevel(a))
+			}
+			if !same && !math.IsInf(w.lipschitz, 1) {
+				privacy = append(privacy, standardLevel(a))
+			}
+		}
+	}
+	var err error
+	if w.entropic, err = w.scales(EntropicScales, w.b, entropic); err != nil {
+		return err
+	}
+	if w.diametric, err = w.scales(DiametricScales, w.b, diametric); err != nil {
+		return err
+	}
+	if w.b.OneMetric() {
+		w.privacy = w.entropic
+		return nil
+	}
+	w.privacy, err = w.scales(EntropicScales, metric.Same(w.b.Privacy), privacy)
+	return err
+}
+
+func (w *work) scales(of func(metric.Bimetric, []float64, *Options) ([]Scale, error), b metric.Bimetric, alphas []float64) (map[float64]Scale, error) {
+	out := make(map[float64]Scale)
+	alphas = slices.DeleteFunc(alphas, func(a float64) bool { return math.IsInf(a, 1) || !(a > 0) })
+	if len(alphas) == 0 {
+		return out, nil
+	}
+	slices.Sort(alphas)
+	alphas = slices.Compact(alphas)
+	s, err := of(b, alphas, &w.o)
+	if err != nil {
+		return nil, err
+	}
+	for k, a := range alphas {
+		out[a] = s[k]
+	}
+	return out, nil
+}

@@ -1,0 +1,201 @@
+package entropy_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// One point, and points that the loss does not tell apart: A = 0.
+func TestAccuracy_Trivial(t *testing.T) {
+	same := simplex(t, 4, 0)
+	for name, b := range map[string]metric.Bimetric{
+		"one point":      metric.Same(path(t, 1)),
+		"identical":      metric.Same(same),
+		"no loss":        {Privacy: path(t, 4), Utility: same},
+		"two, identical": metric.Same(simplex(t, 2, 0)),
+	} {
+		a, err := entropy.Accuracy(b, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Lo != 0 || a.Hi != 0 || a.Ratio() != 1 {
+			t.Errorf("%s: %v", name, a)
+		}
+	}
+	// Points that privacy does not tell apart: half the diameter at least.
+	a, err := entropy.Accuracy(metric.Bimetric{Privacy: same, Utility: path(t, 4)}, 1, nil)
+	if err != nil || a.Lo < 1.5*(1-1e-9) || a.Hi != 2 {
+		t.Errorf("%v, %v", a, err)
+	}
+}
+
+func TestAccuracy_BadInput(t *testing.T) {
+	b := metric.Same(path(t, 3))
+	var value *metric.ValueError
+	var size *metric.SizeError
+	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if _, err := entropy.Accuracy(b, alpha, nil); !errors.As(err, &value) || value.Arg != "alpha" {
+			t.Errorf("alpha = %v: %v", alpha, err)
+		}
+		if _, err := entropy.LowerBounds(b, alpha, nil); !errors.As(err, &value) {
+			t.Errorf("alpha = %v: %v", alpha, err)
+		}
+		if _, err := entropy.UpperBounds(b, alpha, nil); !errors.As(err, &value) {
+			t.Errorf("alpha = %v: %v", alpha, err)
+		}
+		if _, err := entropy.Accuracies(b, []float64{1, alpha}, nil); !errors.As(err, &value) || value.Index != 1 {
+			t.Errorf("alpha = %v: %v", alpha, err)
+		}
+		if _, _, err := entropy.LevelFor(b, alpha, nil); !errors.As(err, &value) || value.Arg != "loss" {
+			t.Errorf("loss = %v: %v", alpha, err)
+		}
+	}
+	if _, err := entropy.Accuracies(b, nil, nil); !errors.Is(err, metric.ErrEmpty) {
+		t.Errorf("no levels: %v", err)
+	}
+	uneven := metric.Bimetric{Privacy: path(t, 3), Utility: path(t, 4)}
+	if _, err := entropy.Accuracy(uneven, 1, nil); !errors.As(err, &size) {
+		t.Errorf("sizes 3 and 4: %v", err)
+	}
+	if _, err := entropy.Accuracies(metric.Bimetric{}, []float64{1}, nil); !errors.Is(err, metric.ErrEmpty) {
+		t.Errorf("no space: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := entropy.Accuracy(b, 1, &entropy.Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// A list of levels gives what each level alone gives, in any order; bounds that
+// the levels share may only be better.
+func TestAccuracies_AreAccuracy(t *testing.T) {
+	for number := range 8 {
+		b, _ := randomSpace(t, number)
+		alphas := []float64{3, 0.5, 3, 20}
+		all, err := entropy.Accuracies(b, alphas, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, a := range all {
+			one, err := entropy.Accuracy(b, alphas[k], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Alpha != alphas[k] || a.Lo != one.Lo || a.Hi > one.Hi {
+				t.Errorf("space %d, level %v: %v together, %v alone", number, alphas[k], a, one)
+			}
+		}
+		if all[0].Lo < all[3].Lo {
+			t.Errorf("space %d: %v at 3, %v at 20", number, all[0], all[3])
+		}
+	}
+}
+
+func TestBracket_With(t *testing.T) {
+	b := metric.Same(path(t, 5))
+	a, err := entropy.Accuracy(b, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := slices.Clone(a.Bounds)
+	with, err := a.With(entropy.Loss{Name: "first", Value: 0.7}, entropy.Loss{Name: "second", Value: 0.8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if with.Hi != 0.7 || with.Lo != a.Lo || with.Best(entropy.Upper).Name != "first" || len(with.Bounds) != len(before)+2 {
+		t.Errorf("%v", with)
+	}
+	if len(a.Bounds) != len(before) || a.Hi != 2 {
+		t.Errorf("With has changed its receiver: %v", a)
+	}
+	if s := with.String(); !strings.Contains(s, "lower") || !strings.Contains(s, "0.7 by first") {
+		t.Errorf("String %q", s)
+	}
+	if r := with.Ratio(); r != with.Hi/with.Lo {
+		t.Errorf("ratio %v", r)
+	}
+	// A loss that cannot be, and one that rounding put a little too low.
+	var value *metric.ValueError
+	if _, err := a.With(entropy.Loss{Name: "good", Value: 1}, entropy.Loss{Name: "too good", Value: 0.5}); !errors.As(err, &value) || value.Index != 1 || !strings.Contains(err.Error(), "lower") {
+		t.Errorf("a loss below the lower bound: %v", err)
+	}
+	if low, err := a.With(entropy.Loss{Value: a.Lo * (1 - 1e-12)}); err != nil || !low.Exact() {
+		t.Errorf("a loss an ulp below: %v, %v", low, err)
+	}
+	for _, v := range []float64{math.NaN(), -1, math.Inf(1)} {
+		if _, err := a.With(entropy.Loss{Value: v}); !errors.As(err, &value) {
+			t.Errorf("a loss of %v: %v", v, err)
+		}
+	}
+}
+
+// Two points: rho2/(1+e^(alpha*rho1)) = loss. Anywhere else the proof is above
+// the loss, and mechanisms with the loss have a larger level.
+func TestLevelFor(t *testing.T) {
+	two := metric.Same(points(t, [][]float64{{0}, {3}}))
+	for _, loss := range []float64{1e-6, 0.1, 1, 1.4} {
+		alpha, proof, err := entropy.LevelFor(two, loss, nil)
+		want := math.Log(3/loss-1) / 3
+		if err != nil || alpha > want || alpha < want*(1-2e-3) || proof.Value <= loss {
+			t.Errorf("loss %v: level %v by %v (%v), want %v", loss, alpha, proof, err, want)
+		}
+	}
+	for _, loss := range []float64{1.5, 7} {
+		if alpha, proof, err := entropy.LevelFor(two, loss, nil); alpha != 0 || proof.Witness != nil || err != nil {
+			t.Errorf("loss %v is no constraint: %v, %v, %v", loss, alpha, proof, err)
+		}
+	}
+	hidden := metric.Bimetric{Privacy: simplex(t, 4, 0), Utility: path(t, 4)}
+	if alpha, proof, err := entropy.LevelFor(hidden, 1, nil); !math.IsInf(alpha, 1) || proof.Value < 1.49 || err != nil {
+		t.Errorf("indistinguishable points: %v, %v, %v", alpha, proof, err)
+	}
+	alike := metric.Bimetric{Privacy: simplex(t, 4, 0), Utility: simplex(t, 4, 1)} // A = 3/4 at every level
+	if alpha, proof, err := entropy.LevelFor(alike, 0.7, nil); !math.IsInf(alpha, 1) || proof.Name != "star" || err != nil {
+		t.Errorf("four points as one: %v, %v, %v", alpha, proof, err)
+	}
+	if alpha, _, err := entropy.LevelFor(alike, 0.8, nil); alpha != 0 || err != nil {
+		t.Errorf("four points as one: %v, %v", alpha, err)
+	}
+	if alpha, _, err := entropy.LevelFor(metric.Same(path(t, 1)), 1, nil); alpha != 0 || err != nil {
+		t.Errorf("one point: %v, %v", alpha, err)
+	}
+	for number := range 12 {
+		b, alpha := randomSpace(t, number)
+		best, err := exponential.Best(b, alpha, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least, proof, err := entropy.LevelFor(b, best.Objective, nil)
+		if err != nil || least >= alpha {
+			t.Errorf("space %d: a loss of %v at level %v, but %v is needed by %v (%v)", number, best.Objective, alpha, least, proof, err)
+		}
+		if least > 0 {
+			if v, err := proof.Witness.Prove(b, least); !(v > best.Objective) || err != nil {
+				t.Errorf("space %d: %v at %v proves %v (%v)", number, proof, least, v, err)
+			}
+		}
+	}
+}
+
+func BenchmarkAccuracy(b *testing.B) {
+	space := metric.Same(uniform(b, rng.Seeded(1), 200))
+	b.ReportAllocs()
+	var a entropy.Bracket
+	for b.Loop() {
+		var err error
+		if a, err = entropy.Accuracy(space, 10, &entropy.Options{Nodes: -1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(a.Ratio(), "Hi/Lo")
+}

@@ -1,0 +1,198 @@
+package entropy
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Baire is the family of bimetric spaces of BSV24 Theorem 6.4: sequences of
+// letters, of which two that differ first in place k = 1, 2, ... lie
+// Privacy(k) apart under rho1 and Utility(k) under rho2. Both metrics are
+// ultrametrics. Its entropic and diametric scale have closed forms.
+//
+// Privacy and Utility must be non-increasing, finite and >= 0, and functions of
+// k alone. What breaks that is a [*metric.ValueError] with k as Index, if it is
+// met.
+type Baire struct {
+	Arity   int // letters; 0 is 2
+	Depth   int // length of the sequences; 0 is infinite
+	Privacy func(k int) float64
+	Utility func(k int) float64
+}
+
+// maxPlaces bounds the places that an infinite space is searched to: some
+// seconds of work, which only metrics that hardly decrease can ask for.
+const maxPlaces = 1 << 24
+
+// EntropicScale returns the entropic scale of the space at alpha. With k0 the
+// integer part of the least k + alpha*Privacy(k)/ln(Arity) over the places k it
+// is Utility(k0), or 0 where k0 exceeds Depth.
+//
+// For the ball of radius Privacy(k) holds Arity^(j-k) sequences that differ
+// pairwise before place j >= k, and no more, so that Utility(j) is an allowed
+// separation when (j-k) ln(Arity) <= alpha*Privacy(k) for all k <= j. All
+// sequences differ before place j = Depth+1, which stands for separation 0.
+//
+// The interval is a single number unless the expression lies within rounding
+// of an integer. O(k0).
+func (b Baire) EntropicScale(alpha float64) (Interval, error) {
+	const op = "entropy: Baire.EntropicScale"
+	if err := b.check(op, alpha); err != nil {
+		return Interval{}, err
+	}
+	arity := float64(b.arity())
+	lo, hi := math.Inf(1), math.Inf(1) // enclose the least value
+	f := places{op, "Privacy", b.Privacy, math.Inf(1)}
+	// From k = hi on no place has a smaller value.
+	for k := 1; b.has(k) && float64(k) < hi; k++ {
+		v, err := f.at(k)
+		if err != nil {
+			return Interval{}, err
+		}
+		lo = min(lo, directed.AddDown(float64(k), directed.DivDown(directed.MulDown(alpha, v), directed.LogUp(arity))))
+		hi = min(hi, directed.AddUp(float64(k), directed.DivUp(directed.MulUp(alpha, v), directed.LogDown(arity))))
+	}
+	value := func(k float64) (float64, error) {
+		if k = math.Floor(k); b.Depth > 0 && k > float64(b.Depth) {
+			return 0, nil
+		}
+		g := places{op, "Utility", b.Utility, math.Inf(1)}
+		return g.at(int(k))
+	}
+	var s Interval
+	var err error
+	if s.Lo, err = value(hi); err != nil {
+		return Interval{}, err
+	}
+	s.Hi, err = value(lo)
+	return s, err
+}
+
+// DiametricScale returns the diametric scale of the space at alpha: the largest
+// Utility(k) exp(-alpha*Privacy(k)) over the places k, because the ball of
+// radius Privacy(k) has the rho2-diameter Utility(k). The interval is as wide as
+// rounding makes it. The places are searched until Utility(k) is below what was
+// found; an infinite space in which that is far off is an error.
+func (b Baire) DiametricScale(alpha float64) (Interval, error) {
+	const op = "entropy: Baire.DiametricScale"
+	if err := b.check(op, alpha); err != nil {
+		return Interval{}, err
+	}
+	f := places{op, "Privacy", b.Privacy, math.Inf(1)}
+	g := places{op, "Utility", b.Utility, math.Inf(1)}
+	var s Interval
+	for k := 1; b.has(k); k++ {
+		r, err := f.at(k)
+		if err != nil {
+			return Interval{}, err
+		}
+		d, err := g.at(k)
+		if err != nil {
+			return Interval{}, err
+		}
+		if d <= s.Lo {
+			break
+		}
+		s.Lo = max(s.Lo, directed.MulDown(d, directed.ExpDown(-directed.MulUp(alpha, r))))
+		s.Hi = max(s.Hi, directed.MulUp(d, directed.ExpUp(-directed.MulDown(alpha, r))))
+	}
+	return s, nil
+}
+
+// Space returns the space itself: Arity^Depth points, sequences in
+// lexicographic order, under two metrics of type [*metric.Ultrametric]. Depth
+// must be positive; more memory than the module's limit is a
+// [*metric.MemoryError]. Memory is 16*n*log2(n) bytes for n points: 340 MB for
+// 2^20.
+func (b Baire) Space() (metric.Bimetric, error) {
+	const op = "entropy: Baire.Space"
+	if err := b.check(op, 1); err != nil {
+		return metric.Bimetric{}, err
+	}
+	if b.Depth == 0 {
+		return metric.Bimetric{}, &fault.ValueError{Op: op, Arg: "Depth", Index: -1, Want: "at least 1: a finite space"}
+	}
+	arity := b.arity()
+	size := math.Pow(float64(arity), float64(b.Depth))
+	if err := fault.Memory(op, 2*size*max(1, math.Log2(size)), 8); err != nil {
+		return metric.Bimetric{}, err
+	}
+	n := int(size)
+	ultrametric := func(arg string, f func(int) float64) (*metric.Ultrametric, error) {
+		height := make([]float64, b.Depth+1)
+		p := places{op, arg, f, math.Inf(1)}
+		for k := 1; k <= b.Depth; k++ {
+			var err error
+			if height[k], err = p.at(k); err != nil {
+				return nil, err
+			}
+		}
+		order, heights := make([]int, n), make([]float64, n-1)
+		for i := range order {
+			order[i] = i
+		}
+		for i := range heights { // i and i+1 differ first in front of i+1's trailing zeros
+			k := b.Depth
+			for v := i + 1; v%arity == 0; v /= arity {
+				k--
+			}
+			heights[i] = height[k]
+		}
+		return metric.NewUltrametric(order, heights)
+	}
+	rho1, err := ultrametric("Privacy", b.Privacy)
+	if err != nil {
+		return metric.Bimetric{}, err
+	}
+	rho2, err := ultrametric("Utility", b.Utility)
+	if err != nil {
+		return metric.Bimetric{}, err
+	}
+	return metric.Bimetric{Privacy: rho1, Utility: rho2}, nil
+}
+
+func (b Baire) arity() int {
+	if b.Arity == 0 {
+		return 2
+	}
+	return b.Arity
+}
+
+// has tells whether sequences have a place k.
+func (b Baire) has(k int) bool { return b.Depth == 0 || k <= b.Depth }
+
+func (b Baire) check(op string, alpha float64) error {
+	if b.Privacy == nil || b.Utility == nil {
+		return fmt.Errorf("%s: Privacy and Utility are required", op)
+	}
+	if b.Arity != 0 && b.Arity < 2 {
+		return &fault.ValueError{Op: op, Arg: "Arity", Index: -1, Value: float64(b.Arity), Want: "at least 2"}
+	}
+	if b.Depth < 0 {
+		return &fault.ValueError{Op: op, Arg: "Depth", Index: -1, Value: float64(b.Depth), Want: "at least 0"}
+	}
+	return fault.Positive(op, "alpha", alpha)
+}
+
+// places reads a metric's values place by place and checks them.
+type places struct {
+	op, arg string
+	f       func(k int) float64
+	last    float64
+}
+
+func (p *places) at(k int) (float64, error) {
+	if k > maxPlaces {
+		return 0, fmt.Errorf("%s: %s decreases too slowly: undecided after %d places", p.op, p.arg, maxPlaces)
+	}
+	v := p.f(k)
+	if !(v >= 0 && v <= min(p.last, math.MaxFloat64)) {
+		return 0, &fault.ValueError{Op: p.op, Arg: p.arg, Index: k, Value: v, Want: fmt.Sprintf("a finite number >= 0, at most %v as at the place before", p.last)}
+	}
+	p.last = v
+	return v, nil
+}

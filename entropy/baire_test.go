@@ -1,0 +1,203 @@
+package entropy
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+func power(base float64) func(int) float64 {
+	return func(k int) float64 { return math.Pow(base, -float64(k)) }
+}
+
+func harmonic(k int) float64 { return 1 / float64(k) }
+
+// The table of MATH.md section 2.
+func TestBaire_KnownAnswers(t *testing.T) {
+	half := Baire{Privacy: power(2), Utility: power(2)}
+	for _, c := range []struct {
+		b     Baire
+		alpha float64
+		depth []int
+		s, so float64
+	}{
+		{half, 1, []int{0, 6, 8, 10}, .5, .303265330},
+		{half, 4, []int{0, 6, 8, 10}, .125, .0919698603},
+		{half, 10, []int{0, 6, 8, 10}, .0625, .0358130996},
+		{half, 50, []int{6}, 0, .00715364628},
+		{half, 50, []int{0, 8, 10}, .0078125, .00715364628},
+		{half, 200, []int{6}, 0, .000686514588},
+		{half, 200, []int{8}, 0, .00178841157},
+		{half, 200, []int{0, 10}, .001953125, .00178841157},
+		{Baire{Privacy: power(2), Utility: power(3)}, 4, []int{0, 10}, 1. / 27, .0451117611},
+		{Baire{Privacy: harmonic, Utility: power(2)}, 4, []int{0, 10}, .0625, .0338338208},
+	} {
+		for _, depth := range c.depth {
+			c.b.Depth = depth
+			s, err := c.b.EntropicScale(c.alpha)
+			if err != nil || !s.Exact() || math.Abs(s.Lo-c.s) > 1e-12*c.s {
+				t.Errorf("alpha %v, depth %d: s = %v (%v), want %v", c.alpha, depth, s, err, c.s)
+			}
+			so, err := c.b.DiametricScale(c.alpha)
+			if err != nil || so.Width() > 1e-14*so.Hi || math.Abs(so.Lo-c.so) > 1e-8*c.so {
+				t.Errorf("alpha %v, depth %d: s_o = %v (%v), want %v", c.alpha, depth, so, err, c.so)
+			}
+		}
+	}
+}
+
+// The closed forms against the definitions on the finite space, for arities 2
+// to 4, plateaus and zeros included.
+func TestBaire_ClosedFormIsTheDefinition(t *testing.T) {
+	step := func(k int) float64 { return math.Pow(2, -float64((k+1)/2)) }
+	ends := func(k int) float64 { return float64(max(0, 4-k)) }
+	for _, c := range []struct{ f, g func(int) float64 }{
+		{power(2), power(2)}, {power(2), power(3)}, {harmonic, power(2)}, {step, power(2)}, {power(2), step}, {step, step}, {ends, power(2)}, {power(3), ends},
+	} {
+		for _, size := range [][2]int{{2, 1}, {2, 5}, {3, 3}, {4, 2}} {
+			for _, alpha := range []float64{0.1, 1, 3, 4, 10, 50, 1e3} {
+				b := Baire{Arity: size[0], Depth: size[1], Privacy: c.f, Utility: c.g}
+				space, err := b.Space()
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantS, wantD := scalesByDefinition(space, alpha)
+				s, err := b.EntropicScale(alpha)
+				if err != nil || !s.Contains(wantS) || !s.Exact() {
+					t.Errorf("%v, alpha %v: s = %v (%v), want %v", size, alpha, s, err, wantS)
+				}
+				d, err := b.DiametricScale(alpha)
+				if err != nil || math.Abs(d.Lo-wantD) > 1e-12*wantD { // exp(-1000 r) in float64
+					t.Errorf("%v, alpha %v: s_o = %v (%v), want %v", size, alpha, d, err, wantD)
+				}
+			}
+		}
+	}
+}
+
+// scalesByDefinition needs no more of x than one point: the space is the same
+// from everywhere. rho2 is an ultrametric, so that greedy nets are packings.
+func scalesByDefinition(b metric.Bimetric, alpha float64) (entropic, diametric float64) {
+	r1 := metric.Row(b.Privacy, 0, nil)
+	for _, r := range r1 {
+		var ball []int
+		for y, d := range r1 {
+			if d <= r {
+				ball = append(ball, y)
+			}
+		}
+		f, _ := metric.Subset(b.Utility, ball)
+		diameter, _, _ := metric.Diameter(f)
+		diametric = max(diametric, diameter*math.Exp(-alpha*r))
+		// The least of 0 and the distances at which the ball packs few points.
+		least := diameter
+		for _, s := range append(metric.Row(b.Utility, 0, nil), 0) {
+			if net, _ := metric.Net(f, s, nil); s < least && float64(len(net)) <= math.Exp(alpha*r) {
+				least = s
+			}
+		}
+		entropic = max(entropic, least)
+	}
+	return entropic, diametric
+}
+
+// The closed forms against the estimators on larger spaces.
+func TestBaire_ClosedFormIsTheEstimate(t *testing.T) {
+	for _, b := range []Baire{
+		{Depth: 11, Privacy: power(2), Utility: power(2)},
+		{Depth: 10, Privacy: harmonic, Utility: power(3)},
+		{Arity: 3, Depth: 6, Privacy: harmonic, Utility: power(2)},
+		{Arity: 7, Depth: 3, Privacy: power(2), Utility: harmonic},
+	} {
+		space, err := b.Space()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, alpha := range []float64{0.3, 1, 4, 10, 50, 200, 5e3} {
+			s, err := b.EntropicScale(alpha)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := EntropicScale(space, alpha, nil); err != nil || got.Interval != s {
+				t.Errorf("%d^%d, alpha %v: estimate %v (%v), closed form %v", b.arity(), b.Depth, alpha, got.Interval, err, s)
+			}
+			d, err := b.DiametricScale(alpha)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := DiametricScale(space, alpha, nil); err != nil || got.Lo > d.Hi || got.Hi < d.Lo {
+				t.Errorf("%d^%d, alpha %v: estimate %v (%v), closed form %v", b.arity(), b.Depth, alpha, got.Interval, err, d)
+			}
+		}
+	}
+}
+
+func TestBaire_SpaceHasTheStatedMetrics(t *testing.T) {
+	b := Baire{Arity: 3, Depth: 4, Privacy: harmonic, Utility: power(2)}
+	space, err := b.Space()
+	if err != nil || space.Len() != 81 {
+		t.Fatal(space.Len(), err)
+	}
+	for i := range 81 {
+		for j := range 81 {
+			if i == j {
+				continue
+			}
+			k := b.Depth
+			for u, v := i/3, j/3; u != v; u, v = u/3, v/3 {
+				k--
+			}
+			if space.Privacy.Distance(i, j) != harmonic(k) || space.Utility.Distance(i, j) != power(2)(k) {
+				t.Fatalf("points %d and %d differ first at %d: %v, %v", i, j, k, space.Privacy.Distance(i, j), space.Utility.Distance(i, j))
+			}
+		}
+	}
+}
+
+func TestBaire_BadInput(t *testing.T) {
+	good := Baire{Depth: 5, Privacy: harmonic, Utility: harmonic}
+	rising := func(k int) float64 { return float64(k) }
+	for name, change := range map[string]func(*Baire){
+		"arity":     func(b *Baire) { b.Arity = 1 },
+		"depth":     func(b *Baire) { b.Depth = -1 },
+		"f rises":   func(b *Baire) { b.Privacy = rising },
+		"g rises":   func(b *Baire) { b.Utility = rising },
+		"f missing": func(b *Baire) { b.Privacy = nil },
+		"f NaN":     func(b *Baire) { b.Privacy = func(int) float64 { return math.NaN() } },
+		"f Inf":     func(b *Baire) { b.Privacy = func(int) float64 { return math.Inf(1) } },
+		"g < 0":     func(b *Baire) { b.Utility = func(int) float64 { return -1 } },
+	} {
+		b := good
+		change(&b)
+		_, err := b.Space()
+		_, err2 := b.DiametricScale(1)
+		if err == nil || err2 == nil {
+			t.Errorf("%s: accepted: %v, %v", name, err, err2)
+		}
+	}
+	var value *fault.ValueError
+	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if _, err := good.EntropicScale(alpha); !errors.As(err, &value) || value.Arg != "alpha" {
+			t.Errorf("alpha %v: %v", alpha, err)
+		}
+		if _, err := good.DiametricScale(alpha); !errors.As(err, &value) || value.Arg != "alpha" {
+			t.Errorf("alpha %v: %v", alpha, err)
+		}
+	}
+	var memory *fault.MemoryError
+	good.Depth = 60
+	if _, err := good.Space(); !errors.As(err, &memory) {
+		t.Errorf("depth 60: %v", err)
+	}
+	good.Depth = 5000
+	if _, err := good.Space(); !errors.As(err, &memory) {
+		t.Errorf("depth 5000: %v", err)
+	}
+	good.Depth = 0
+	if _, err := good.Space(); err == nil {
+		t.Error("infinite space made")
+	}
+}

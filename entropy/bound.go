@@ -1,0 +1,155 @@
+package entropy
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Kind is the side of the optimal accuracy that a [Bound] is on.
+type Kind int
+
+// The optimal accuracy is at least every Lower and at most every Upper bound.
+const (
+	Lower Kind = iota
+	Upper
+)
+
+func (k Kind) String() string {
+	if k == Upper {
+		return "upper"
+	}
+	return "lower"
+}
+
+// Bound is a number on one side of the optimal accuracy of a bimetric space at
+// a privacy level, in units of its utility metric, and why it is there.
+type Bound struct {
+	Kind   Kind
+	Value  float64
+	Name   string // "pairs"
+	Source string // the theorem, as in "BSV24 Theorem 3.1"
+	// Witness computes the value afresh. It is nil where the value came from
+	// outside: a mechanism's loss.
+	Witness Witness
+}
+
+// Witness is what proves a bound: some points of the space, and numbers.
+type Witness interface {
+	// Prove returns what the witness proves about b at level alpha, computed
+	// from the distances alone and rounded to the safe side. A witness found
+	// elsewhere proves something, if less, about any space with its points.
+	Prove(b metric.Bimetric, alpha float64) (float64, error)
+}
+
+// String is the kind, value, name and source on one line.
+func (b Bound) String() string {
+	s := fmt.Sprintf("%v %.6g by %s", b.Kind, b.Value, b.Name)
+	if b.Source != "" {
+		s += " (" + b.Source + ")"
+	}
+	return s
+}
+
+// Bracket encloses the optimal accuracy: of all alpha-private mechanisms on the
+// points of a bimetric space, with outputs in the space, the least worst
+// expected loss (BSV24), in units of the utility metric.
+type Bracket struct {
+	Interval
+	Alpha float64
+	// Bounds are the lower bounds, the largest first, then the upper bounds,
+	// the smallest first: each list starts with an end of the interval.
+	Bounds []Bound
+}
+
+// ranked sorts bounds in place as Bracket has them.
+func ranked(bounds []Bound) []Bound {
+	slices.SortStableFunc(bounds, func(p, q Bound) int {
+		if p.Kind != q.Kind {
+			return cmp.Compare(p.Kind, q.Kind)
+		}
+		if p.Kind == Lower {
+			return cmp.Compare(q.Value, p.Value)
+		}
+		return cmp.Compare(p.Value, q.Value)
+	})
+	return bounds
+}
+
+// newBracket takes at least one bound of each kind.
+func newBracket(alpha float64, bounds []Bound) Bracket {
+	b := Bracket{Alpha: alpha, Bounds: ranked(bounds)}
+	b.Interval = Interval{b.Best(Lower).Value, b.Best(Upper).Value}
+	return b
+}
+
+// Best returns the best bound of a kind: that of Lo or of Hi.
+func (b Bracket) Best(k Kind) Bound {
+	for _, v := range b.Bounds {
+		if v.Kind == k {
+			return v
+		}
+	}
+	return Bound{Kind: k}
+}
+
+// Ratio is Hi/Lo, how far from the best possible the best known mechanism may
+// be: 1 where both are 0.
+func (b Bracket) Ratio() float64 {
+	if b.Exact() {
+		return 1
+	}
+	return b.Hi / b.Lo
+}
+
+// String is the interval and what its ends rest on.
+func (b Bracket) String() string {
+	return fmt.Sprintf("%v: %v, %v", b.Interval, b.Best(Lower), b.Best(Upper))
+}
+
+// Loss is the worst expected loss of an alpha-private mechanism in units of the
+// utility metric, or an upper bound on it: an upper bound on the optimal
+// accuracy. Package entropy knows no mechanisms and takes the number at its word.
+type Loss struct {
+	Name  string
+	Value float64
+}
+
+// lossTol is how far below a lower bound a loss may lie, relatively, before it
+// is called wrong: a loss summed in float64 over 10^6 outputs errs by less.
+const lossTol = 1e-9
+
+// With returns the bracket with the losses of mechanisms among its upper bounds.
+// It does not modify b. A loss that is NaN or below the best lower bound is a
+// [*metric.ValueError]: its mechanism is not alpha-private, has outputs outside
+// the space, or its loss is not the worst. (A relative 1e-9 is put down to
+// rounding, and the loss raised to the lower bound.)
+func (b Bracket) With(losses ...Loss) (Bracket, error) {
+	bounds := slices.Clone(b.Bounds)
+	for i, l := range losses {
+		v, err := checkLoss("entropy: With", i, l)
+		if err != nil {
+			return Bracket{}, err
+		}
+		if best := b.Best(Lower); v.Value < best.Value {
+			if v.Value < best.Value*(1-lossTol) {
+				return Bracket{}, &fault.ValueError{Op: "entropy: With", Arg: "losses", Index: i, Value: l.Value,
+					Want: fmt.Sprintf("at least the %v", best)}
+			}
+			v.Value = best.Value
+		}
+		bounds = append(bounds, v)
+	}
+	return newBracket(b.Alpha, bounds), nil
+}
+
+func checkLoss(op string, i int, l Loss) (Bound, error) {
+	if !(l.Value >= 0) || math.IsInf(l.Value, 1) {
+		return Bound{}, &fault.ValueError{Op: op, Arg: "losses", Index: i, Value: l.Value, Want: "a finite number >= 0"}
+	}
+	return Bound{Kind: Upper, Value: l.Value, Name: l.Name, Source: "exact loss"}, nil
+}

@@ -1,0 +1,105 @@
+package entropy
+
+import (
+	"math"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// LevelFor returns a privacy level below which no mechanism has a worst expected
+// loss of at most loss, in units of rho2: every alpha-private mechanism from b to
+// itself with such a loss has alpha > the one returned. The proof is a [Bound]
+// at that level above loss; it serves the levels below as well, because what is
+// private at a lower level is private at a higher one. The answer is 0 with
+// a zero Bound where nothing forbids the loss at any level, and +Inf where two
+// points at rho1-distance 0, or all points if they are, forbid it at every level.
+//
+// The level is found by bisection, to a relative 10^-3, on the pairs, packings
+// and stars of [LowerBounds], about 20 times. It is necessary for the loss, and not
+// sufficient: the mechanisms tell what is. The errors are those of b.Check, a
+// [*metric.ValueError] for a loss that is not finite and > 0, and the context's.
+func LevelFor(b metric.Bimetric, loss float64, o *Options) (alpha float64, proof Bound, err error) {
+	const op = "entropy: LevelFor"
+	if err := b.Check(); err != nil {
+		return 0, Bound{}, err
+	}
+	if err := fault.Positive(op, "loss", loss); err != nil {
+		return 0, Bound{}, err
+	}
+	w, err := newWork(b, []float64{0}, o)
+	if err != nil {
+		return 0, Bound{}, err
+	}
+	// What the pairs prove is the place to start: rho2/(1+e^(alpha*rho1)) > loss
+	// for alpha < ln(rho2/loss-1)/rho1. Without a pair more than 2*loss apart, a
+	// level at which nothing can be told apart.
+	start, far, near := 0.0, 0.0, math.Inf(1)
+	rows := newBimetricRows(w.near)
+	for x := range b.Len() {
+		r1, r2 := rows.at(x)
+		for y := x + 1; y < len(r1); y++ {
+			far = max(far, r1[y])
+			if r1[y] > 0 {
+				near = min(near, r1[y])
+			}
+			q := r2[y]/loss - 1
+			if !(q > 1) {
+				continue
+			}
+			if r1[y] > 0 {
+				start = max(start, math.Log(q)/r1[y])
+			} else if p := (TwoPoints{x, y}); p.value(b, 1) > loss {
+				return math.Inf(1), Bound{Lower, p.value(b, 1), "pairs", sourcePairs, p}, nil
+			}
+		}
+	}
+	start = max(start, 1e-6/far)
+	if far == 0 {
+		start = 1
+	}
+	forbids := func(a float64) bool {
+		if err != nil || !(a > 0) || math.IsInf(a, 1) {
+			return false
+		}
+		w.alphas[0] = a
+		var bounds [][]Bound
+		if bounds, err = w.lower(); err != nil {
+			return false
+		}
+		best := ranked(bounds[0])[0]
+		if best.Value <= loss {
+			return false
+		}
+		alpha, proof = a, best
+		return true
+	}
+	// Rounding may put start itself on the wrong side.
+	if !forbids(start * (1 - levelStep)) {
+		return 0, Bound{}, err
+	}
+	// Beyond top, e^-1000, no point says anything about another, and the bounds
+	// of points at rho1-distance 0 stay as they are.
+	top, above := min(max(1000/near, 2*start), 1e300), 2*start
+	for above < top && forbids(above) {
+		above *= 2
+	}
+	if above = min(above, top); above == top && forbids(top) {
+		if far == 0 { // the level does not matter
+			alpha = math.Inf(1)
+		}
+		return alpha, proof, err
+	}
+	for above-alpha > levelStep*above && err == nil {
+		if mid := alpha + (above-alpha)/2; !forbids(mid) {
+			above = mid
+		}
+	}
+	if err != nil {
+		return 0, Bound{}, err
+	}
+	return alpha, proof, nil
+}
+
+// levelStep is the relative precision of LevelFor.
+const levelStep = 1e-3

@@ -1,0 +1,153 @@
+package entropy
+
+import (
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// LowerBounds returns lower bounds on the optimal accuracy of b at level alpha,
+// the largest first, each with its witness:
+//
+//   - star ([Star]): 0.7 to 1 of the optimum where it is known, and nearly always
+//     the best;
+//   - pairs ([TwoPoints]): the best of all pairs;
+//   - packing ([Packed]): the best found, unless it is below half of pairs;
+//   - entropic scale ([CrowdedBall]): s(Z, 2*alpha)/8, BSV24 Theorem 3.1, from
+//     the lower end of [EntropicScale] where it is not 0;
+//   - diametric scale ([WideBall]): s_o(Z, 2*alpha)/5, BSV24 Theorem 3.2,
+//     likewise. It is at most 2/5 of pairs.
+//
+// They are about mechanisms whose outputs are points of b; all but star hold for
+// outputs anywhere in a larger metric space. Values are rounded downward, and
+// all but star lowered by 2^-38 for the rounding of distances. A value of 0 proves
+// nothing: no two points are apart under rho2, or e^(-alpha*rho1) underflows for
+// all of them.
+//
+// Beside the cost of [EntropicScale] and [DiametricScale], pairs reads n^2
+// distances, and packing and star take about n log n for each of some dozens of
+// points x, with O(n) memory. Results do not depend on the number of workers.
+func LowerBounds(b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) {
+	if err := checkScale("entropy: LowerBounds", b, alpha); err != nil {
+		return nil, err
+	}
+	w, err := newWork(b, []float64{alpha}, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.measure(true, false); err != nil {
+		return nil, err
+	}
+	bounds, err := w.lower()
+	if err != nil {
+		return nil, err
+	}
+	return ranked(bounds[0]), nil
+}
+
+// CrowdedBall is a set of points, pairwise at least t apart under rho2, within
+// rho1-distance r of the point X, and more than e^(2*alpha*r) of them: the
+// witness of s(Z, 2*alpha) >= t and hence of A(Z, alpha) >= t/8 (BSV24 Theorem
+// 3.1).
+type CrowdedBall struct {
+	X      int
+	Points []int
+}
+
+// Prove implements [Witness]: 0 where the points are too few. O(|Points|^2).
+func (w CrowdedBall) Prove(b metric.Bimetric, alpha float64) (float64, error) {
+	const op = "entropy: CrowdedBall"
+	if err := checkScale(op, b, alpha); err != nil {
+		return 0, err
+	}
+	if err := fault.Index(op, "X", w.X, b.Len()); err != nil {
+		return 0, err
+	}
+	if err := fault.Indices(op, "Points", w.Points, b.Len()); err != nil {
+		return 0, err
+	}
+	return w.value(b, alpha), nil
+}
+
+func (w CrowdedBall) value(b metric.Bimetric, alpha float64) float64 {
+	t, r := math.Inf(1), 0.0
+	for i, y := range w.Points {
+		r = max(r, b.Privacy.Distance(w.X, y))
+		for _, z := range w.Points[:i] {
+			t = min(t, b.Utility.Distance(y, z))
+		}
+	}
+	if k := len(w.Points); k < 2 || !expBelow(2*alpha, r, k) {
+		return 0
+	}
+	return roundOff(t / 8)
+}
+
+// WideBall is a rho1-ball around X with two points Y and Z in it, of radius r
+// the larger of their distances from X: the witness of s_o(Z, 2*alpha) >=
+// rho2(Y,Z) e^(-2*alpha*r), and a fifth of that is at most A(Z, alpha) (BSV24
+// Theorem 3.2).
+type WideBall struct{ X, Y, Z int }
+
+// Prove implements [Witness]. O(1).
+func (w WideBall) Prove(b metric.Bimetric, alpha float64) (float64, error) {
+	const op = "entropy: WideBall"
+	if err := checkScale(op, b, alpha); err != nil {
+		return 0, err
+	}
+	if err := fault.Indices(op, "X, Y, Z", []int{w.X, w.Y, w.Z}, b.Len()); err != nil {
+		return 0, err
+	}
+	return w.value(b, alpha), nil
+}
+
+func (w WideBall) value(b metric.Bimetric, alpha float64) float64 {
+	r := max(b.Privacy.Distance(w.X, w.Y), b.Privacy.Distance(w.X, w.Z))
+	s := directed.MulDown(b.Utility.Distance(w.Y, w.Z), directed.ExpDown(-directed.MulUp(2*alpha, r)))
+	return roundOff(directed.DivDown(s, 5))
+}
+
+// lower returns the lower bounds for every level, from the scales that measure
+// has taken where it has.
+func (w *work) lower() ([][]Bound, error) {
+	pairs, err := bestPairs(w.o.context(), w.b, w.alphas, w.o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]Bound, len(w.alphas))
+	for k, alpha := range w.alphas {
+		add := func(v float64, name, source string, by Witness) {
+			out[k] = append(out[k], Bound{Lower, v, name, source, by})
+		}
+		pair := pairs[k].value(w.b, alpha)
+		packings, err := bestPackings(w.o.context(), w.near, alpha, pair/2, w.o.Workers)
+		if err != nil {
+			return nil, err
+		}
+		star, err := bestStar(w.o.context(), w.near, alpha, pairs[k], packings, w.o.Workers)
+		if err != nil {
+			return nil, err
+		}
+		add(star.value(w.b, alpha), "star", sourceDuality, star)
+		add(pair, "pairs", sourcePairs, pairs[k])
+		if len(packings) > 0 {
+			add(packings[0].value(w.b, alpha), "packing", "after IKWAT22 Theorem 3", packings[0].Packed)
+		}
+		if s, ok := w.entropic[2*alpha]; ok && s.Lo > 0 {
+			ball := CrowdedBall{s.X, s.Set}
+			add(ball.value(w.b, alpha), "entropic scale", "BSV24 Theorem 3.1", ball)
+		}
+		if s, ok := w.diametric[2*alpha]; ok && s.Lo > 0 {
+			ball := WideBall{s.X, s.Set[0], s.Set[1]}
+			add(ball.value(w.b, alpha), "diametric scale", "BSV24 Theorem 3.2", ball)
+		}
+	}
+	return out, nil
+}
+
+const (
+	sourcePairs   = "the triangle inequality"
+	sourceDuality = "linear programming duality"
+)

@@ -1,0 +1,120 @@
+package entropy
+
+import (
+	"context"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// TwoPoints are two points of a bimetric space as the witness of
+//
+//	A(Z, alpha) >= rho2(x,y) / (1 + e^(alpha*rho1(x,y))).
+//
+// Let the losses at x and y be at most A. The output Y of x has the law of the
+// output Y' of y up to a factor, so that
+//
+//	A >= E rho2(x,Y) >= e^(-alpha*rho1(x,y)) E rho2(x,Y')
+//	  >= e^(-alpha*rho1(x,y)) (rho2(x,y) - A),
+//
+// by the triangle inequality. Solve for A.
+type TwoPoints struct{ X, Y int }
+
+// Prove implements [Witness]. O(1).
+func (w TwoPoints) Prove(b metric.Bimetric, alpha float64) (float64, error) {
+	const op = "entropy: TwoPoints"
+	if err := checkScale(op, b, alpha); err != nil {
+		return 0, err
+	}
+	if err := fault.Indices(op, "X, Y", []int{w.X, w.Y}, b.Len()); err != nil {
+		return 0, err
+	}
+	return w.value(b, alpha), nil
+}
+
+func (w TwoPoints) value(b metric.Bimetric, alpha float64) float64 {
+	e := directed.ExpUp(directed.MulUp(alpha, b.Privacy.Distance(w.X, w.Y)))
+	return roundOff(directed.DivDown(b.Utility.Distance(w.X, w.Y), directed.AddUp(1, e)))
+}
+
+// triangleSlack is what a bound that rests on the triangle inequality gives up
+// for the rounding of distances. Those that [metric.Validate] accepts obey
+// rho(x,z) <= (1+2^-40)(rho(x,y) + rho(y,z)). No proof here uses the inequality
+// more than twice in a row, and (1+2^-40)^2 (1-2^-38) < 1.
+const triangleSlack = 1 - 0x1p-38
+
+// roundOff applies triangleSlack, and never returns less than 0 (which a
+// quotient below the least float64 is rounded to).
+func roundOff(v float64) float64 { return max(0, directed.MulDown(v, triangleSlack)) }
+
+// bestPairs returns the best pair for every level, from one pass over all
+// pairs. O(n^2) distances, O(n) memory.
+func bestPairs(ctx context.Context, b metric.Bimetric, alphas []float64, workers int) ([]TwoPoints, error) {
+	type found struct {
+		v float64
+		w TwoPoints
+	}
+	const chunk = 64
+	n := b.Len()
+	parts := make([][]found, (n+chunk-1)/chunk)
+	err := parallel.Chunks(ctx, n, chunk, workers, nil, func(c, lo, hi int) {
+		best := make([]found, len(alphas))
+		rows := newBimetricRows(b)
+		for x := lo; x < hi; x++ {
+			r1, r2 := rows.at(x)
+			r1, r2 = r1[x+1:], r2[x+1:]
+			for k, alpha := range alphas {
+				top := &best[k]
+				for i, d2 := range r2 {
+					// 1 + e^u >= 2 + u spares most exponentials.
+					u := alpha * r1[i]
+					if d2 <= top.v*(2+u) {
+						continue
+					}
+					if v := d2 / (1 + math.Exp(u)); v > top.v {
+						*top = found{v, TwoPoints{x, x + 1 + i}}
+					}
+				}
+			}
+		}
+		parts[c] = best
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]TwoPoints, len(alphas))
+	for k := range alphas {
+		top := found{}
+		for _, p := range parts {
+			if p[k].v > top.v {
+				top = p[k]
+			}
+		}
+		out[k] = top.w
+	}
+	return out, nil
+}
+
+// bimetricRows reads the distances from a point under both metrics, once where they
+// are the same.
+type bimetricRows struct {
+	b      metric.Bimetric
+	same   bool
+	r1, r2 []float64
+}
+
+func newBimetricRows(b metric.Bimetric) *bimetricRows {
+	return &bimetricRows{b: b, same: b.OneMetric()}
+}
+
+func (r *bimetricRows) at(x int) (r1, r2 []float64) {
+	r.r1 = metric.Row(r.b.Privacy, x, r.r1)
+	if r.same {
+		return r.r1, r.r1
+	}
+	r.r2 = metric.Row(r.b.Utility, x, r.r2)
+	return r.r1, r.r2
+}

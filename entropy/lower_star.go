@@ -1,0 +1,318 @@
+package entropy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Star is a point x with weights c_y >= 0 and offsets g_y on other points y: the
+// witness of
+//
+//	A(Z, alpha) >= (sum_y g_y + min_z sum_y phi_y(c_y rho2(y,z) - g_y)) / sum_y c_y,
+//	phi_y(h) = h e^(-alpha*rho1(x,y)) for h >= 0, h e^(alpha*rho1(x,y)) for h < 0.
+//
+// The outputs z of y have probabilities P_y(z) that lie between
+// e^(-alpha*rho1(x,y)) and e^(alpha*rho1(x,y)) times P_x(z), and add up to 1.
+// Hence
+//
+//	A sum_y c_y >= sum_y c_y sum_z rho2(y,z) P_y(z)
+//	  = sum_y g_y + sum_z sum_y (c_y rho2(y,z) - g_y) P_y(z)
+//	  >= sum_y g_y + sum_z P_x(z) sum_y phi_y(c_y rho2(y,z) - g_y).
+//
+// These are the dual solutions of the linear program for A that uses only the
+// privacy constraints between x and the other points; [TwoPoints] and [Packed]
+// are among them, up to the triangle inequality, which this bound does not use.
+type Star struct {
+	X       int
+	Points  []int
+	Weights []float64 // c
+	Offsets []float64 // g
+}
+
+// Prove implements [Witness]. O(n*|Points|).
+func (w Star) Prove(b metric.Bimetric, alpha float64) (float64, error) {
+	const op = "entropy: Star"
+	if err := checkScale(op, b, alpha); err != nil {
+		return 0, err
+	}
+	if err := fault.Index(op, "X", w.X, b.Len()); err != nil {
+		return 0, err
+	}
+	if err := fault.Indices(op, "Points", w.Points, b.Len()); err != nil {
+		return 0, err
+	}
+	for arg, got := range map[string]int{"Weights": len(w.Weights), "Offsets": len(w.Offsets)} {
+		if got != len(w.Points) {
+			return 0, &fault.SizeError{Op: op, Arg: arg, Got: got, Want: fmt.Sprint(len(w.Points))}
+		}
+	}
+	if err := fault.AllNonNegative(op, "Weights", w.Weights); err != nil {
+		return 0, err
+	}
+	if err := fault.AllFinite(op, "Offsets", w.Offsets); err != nil {
+		return 0, err
+	}
+	return w.value(b, alpha), nil
+}
+
+// value rounds downward: phi increases with h, so that a lower bound of h will do.
+func (w Star) value(b metric.Bimetric, alpha float64) float64 {
+	n := b.Len()
+	sums := make([]float64, n)
+	total, offset := 0.0, 0.0
+	var row []float64
+	for k, y := range w.Points {
+		c, g := w.Weights[k], w.Offsets[k]
+		u := directed.MulUp(alpha, b.Privacy.Distance(w.X, y))
+		up, down := directed.ExpUp(u), directed.ExpDown(-u)
+		row = metric.Row(b.Utility, y, row)
+		for z, d := range row {
+			h := directed.SubDown(directed.MulDown(c, d), g)
+			f := up
+			if h >= 0 {
+				f = down
+			}
+			sums[z] = directed.AddDown(sums[z], directed.MulDown(h, f))
+		}
+		total, offset = directed.AddUp(total, c), directed.AddDown(offset, g)
+	}
+	v := directed.AddDown(offset, slices.Min(sums))
+	if !(v > 0) { // NaN where a sum overflowed
+		return 0
+	}
+	return max(0, directed.DivDown(v, total))
+}
+
+// The search for stars: for x, the other points, and the outputs of the linear
+// program.
+
+const (
+	// Every point of a space of up to allStars points is tried as x with all
+	// the others. Otherwise the points of the best pair and packings are, and
+	// spareStars spread over the indices, with starPoints others.
+	allStars   = 32
+	spareStars = 4
+	starPoints = 48
+	// All outputs enter the program of up to allOutputs points. Otherwise it
+	// starts with starOutputs, and gains that many of those it is violated at
+	// for starCuts rounds.
+	allOutputs  = 256
+	starOutputs = 128
+	starCuts    = 6
+	// A point y at alpha*rho1(x,y) up to starTied has w_y = 1 to the program, for
+	// which it is too near; one beyond starReach says nothing (e^-20).
+	starTied  = 1e-9
+	starReach = 20
+	// The other points are spread over the ball of alpha*rho1 <= starBall.
+	starBall = 5
+)
+
+// bestStar returns the best star found for one level. The pair and the packings
+// say where to look.
+func bestStar(ctx context.Context, b metric.Bimetric, alpha float64, pair TwoPoints, packings []packing, workers int) (Star, error) {
+	n := b.Len()
+	var centres []int
+	if n <= allStars {
+		centres = allPoints(n)
+	} else {
+		centres = []int{pair.X, pair.Y}
+		for _, p := range packings {
+			centres = append(centres, p.X)
+		}
+		for k := range spareStars {
+			centres = append(centres, k*n/spareStars)
+		}
+		slices.Sort(centres)
+		centres = slices.Compact(centres)
+	}
+	seeds := []int{pair.X, pair.Y}
+	for _, p := range packings {
+		seeds = append(seeds, p.Points...)
+	}
+	type found struct {
+		Star
+		v float64
+	}
+	stars := make([]found, len(centres))
+	err := parallel.Chunks(ctx, len(centres), 1, workers, nil, func(c, _, _ int) {
+		s := newStarSearch(b, alpha, centres[c], seeds)
+		stars[c].Star, stars[c].v = s.solve()
+	})
+	best := slices.MaxFunc(stars, func(p, q found) int { return cmp.Compare(p.v, q.v) })
+	return best.Star, err
+}
+
+// starSearch solves the program of one x.
+type starSearch struct {
+	b      metric.Bimetric
+	alpha  float64
+	x      int
+	points []int // with w < 1, then those with w = 1
+	w      []float64
+	free   int
+	rows   [][]float64 // of rho2 from the points
+}
+
+func newStarSearch(b metric.Bimetric, alpha float64, x int, seeds []int) *starSearch {
+	s := &starSearch{b: b, alpha: alpha, x: x}
+	r1 := metric.Row(b.Privacy, x, nil)
+	var free, tied []int
+	for _, y := range s.choose(r1, seeds) {
+		switch u := alpha * r1[y]; {
+		case u <= starTied:
+			tied = append(tied, y)
+		case u <= starReach:
+			free = append(free, y)
+		}
+	}
+	s.free = len(free)
+	s.points = append(free, tied...)
+	for _, y := range s.points {
+		s.w = append(s.w, math.Exp(-alpha*r1[y]))
+		s.rows = append(s.rows, metric.Row(b.Utility, y, nil))
+	}
+	for k := range tied {
+		s.w[s.free+k] = 1
+	}
+	return s
+}
+
+// choose returns the points of the star, x among them.
+func (s *starSearch) choose(r1 []float64, seeds []int) []int {
+	n := s.b.Len()
+	if n <= allStars {
+		return allPoints(n)
+	}
+	// The seeds, the nearest first, fill half of it at most.
+	set := []int{s.x}
+	seeds = slices.Clone(seeds)
+	slices.SortFunc(seeds, func(i, j int) int { return cmp.Or(cmp.Compare(r1[i], r1[j]), cmp.Compare(i, j)) })
+	for _, y := range slices.Compact(seeds) {
+		if y != s.x && s.alpha*r1[y] <= starReach && len(set) < starPoints/2 {
+			set = append(set, y)
+		}
+	}
+	// The rest are the farthest from those before them, among the points near x.
+	var ball []int
+	for y, r := range r1 {
+		if s.alpha*r <= starBall {
+			ball = append(ball, y)
+		}
+	}
+	near := make([]float64, len(ball))
+	for i := range near {
+		near[i] = math.Inf(1)
+	}
+	for k := 0; ; k++ {
+		far := -1
+		for i, y := range ball {
+			near[i] = min(near[i], s.b.Utility.Distance(set[k], y))
+			if far < 0 || near[i] > near[far] {
+				far = i
+			}
+		}
+		if k+1 < len(set) {
+			continue
+		}
+		if len(set) > starPoints || near[far] == 0 {
+			return set
+		}
+		set = append(set, ball[far])
+	}
+}
+
+// solve returns the best star of the rounds, which cut off the outputs at which the
+// solution so far is worst, and its value.
+func (s *starSearch) solve() (Star, float64) {
+	n := s.b.Len()
+	outputs := allPoints(n)
+	in := make([]bool, n)
+	if n > allOutputs {
+		outputs = outputs[:0]
+		take := func(z int) {
+			if !in[z] {
+				in[z] = true
+				outputs = append(outputs, z)
+			}
+		}
+		for _, y := range s.points {
+			take(y)
+		}
+		for k := range starOutputs {
+			take(k * n / starOutputs)
+		}
+	}
+	var best Star
+	bestV := 0.0
+	for range starCuts {
+		prog := starProgram{w: s.w, free: s.free}
+		for _, row := range s.rows {
+			d := make([]float64, len(outputs))
+			for k, z := range outputs {
+				d[k] = row[z]
+			}
+			prog.d = append(prog.d, d)
+		}
+		c, g, ok := prog.solve()
+		if !ok {
+			break
+		}
+		star := Star{s.x, s.points, c, append(g, make([]float64, len(c)-len(g))...)}
+		if v := star.value(s.b, s.alpha); v > bestV {
+			best, bestV = star, v
+		}
+		if len(outputs) == n {
+			break
+		}
+		// The outputs at which the sum of Star is smallest.
+		sums := s.sums(star)
+		least := math.Inf(1)
+		for _, z := range outputs {
+			least = min(least, sums[z])
+		}
+		order := allPoints(n)
+		slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(sums[i], sums[j]), cmp.Compare(i, j)) })
+		added := 0
+		for _, z := range order {
+			if sums[z] >= least || added == starOutputs {
+				break
+			}
+			if !in[z] {
+				in[z] = true
+				outputs = append(outputs, z)
+				added++
+			}
+		}
+		if added == 0 {
+			break
+		}
+	}
+	if best.Points == nil {
+		best.X = s.x
+	}
+	return best, bestV
+}
+
+// sums returns what Star takes the least of, in plain arithmetic.
+func (s *starSearch) sums(star Star) []float64 {
+	out := make([]float64, s.b.Len())
+	for k, row := range s.rows {
+		c, g, w := star.Weights[k], star.Offsets[k], s.w[k]
+		for z, d := range row {
+			if h := c*d - g; h >= 0 {
+				out[z] += h * w
+			} else {
+				out[z] += h / w
+			}
+		}
+	}
+	return out
+}

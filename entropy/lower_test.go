@@ -1,0 +1,351 @@
+package entropy_test
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// points returns a Euclidean space.
+func points(t testing.TB, pts [][]float64) metric.Finite {
+	t.Helper()
+	f, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// path is n points of the line with unit gaps.
+func path(t testing.TB, n int) metric.Finite {
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = []float64{float64(i)}
+	}
+	return points(t, pts)
+}
+
+// haltonPoints are the first n of the Halton sequence in bases 2 and 3.
+func haltonPoints(t testing.TB, n int) metric.Finite {
+	radical := func(i, base int) (x float64) {
+		for f := 1 / float64(base); i > 0; i, f = i/base, f/float64(base) {
+			x += f * float64(i%base)
+		}
+		return x
+	}
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = []float64{radical(i+1, 2), radical(i+1, 3)}
+	}
+	return points(t, pts)
+}
+
+func uniform(t testing.TB, r *rand.Rand, n int) metric.Finite {
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = []float64{r.Float64(), r.Float64()}
+	}
+	return points(t, pts)
+}
+
+func ultra(t testing.TB, r *rand.Rand, n int) metric.Finite {
+	h := make([]float64, n-1)
+	for i := range h {
+		h[i] = math.Exp(-3 * r.Float64())
+	}
+	u, err := metric.NewUltrametric(r.Perm(n), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// randomSpace is a metric, an ultrametric, or two of them, by its number.
+func randomSpace(t testing.TB, number int) (metric.Bimetric, float64) {
+	r := rng.Seeded(uint64(number))
+	n := 2 + r.IntN(24)
+	kinds := []func(testing.TB, *rand.Rand, int) metric.Finite{uniform, ultra}
+	b := metric.Same(kinds[number%2](t, r, n))
+	if number%4 >= 2 {
+		b.Utility = kinds[number/4%2](t, r, n)
+	}
+	return b, math.Exp(5*r.Float64() - 2)
+}
+
+// simplex is n points at mutual distance d.
+func simplex(t testing.TB, n int, d float64) metric.Finite {
+	f, err := metric.NewDense(n, slices.Repeat([]float64{d}, n*(n-1)/2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// MATH.md sections 1 and 2: the optimum of the linear program is A(Z, alpha). No
+// lower bound is above it, and the best reaches the given fraction of it.
+func TestLowerBounds_KnownOptima(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		f        metric.Finite
+		alpha, a float64
+		fraction float64
+	}{
+		{"path", path(t, 5), 0.5, 1.00897714, 0.98},
+		{"path", path(t, 5), 1, 0.637582264, 0.98},
+		{"path", path(t, 5), 2, 0.260630630, 0.98},
+		{"path of 50", path(t, 50), 1, 0.850908003, 0.85},
+		{"path of 50", path(t, 50), 0.5, 1.89556756, 0.76},
+		{"simplex", simplex(t, 4, 1), 1, 3 / (3 + math.E), 0.999},
+		{"two points", points(t, [][]float64{{0}, {0.5}}), 3, 0.5 / (1 + math.Exp(1.5)), 0.999},
+		{"Halton", haltonPoints(t, 8), 1, 0.418945416, 0.96},
+		{"Halton", haltonPoints(t, 8), 3, 0.275763386, 0.91},
+		{"Halton", haltonPoints(t, 8), 10, 0.0543902960, 0.96},
+	} {
+		bounds, err := entropy.LowerBounds(metric.Same(c.f), c.alpha, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The optima are given to nine digits.
+		if best := bounds[0].Value / c.a; best > 1+1e-8 || best < c.fraction {
+			t.Errorf("%s, alpha %v: %v is %.4f of the optimum", c.name, c.alpha, bounds[0], best)
+		} else {
+			t.Logf("%s, alpha %v: %.4f by %s", c.name, c.alpha, best, bounds[0].Name)
+		}
+	}
+}
+
+func bound(t testing.TB, bounds []entropy.Bound, name string) entropy.Bound {
+	t.Helper()
+	for _, b := range bounds {
+		if b.Name == name {
+			return b
+		}
+	}
+	t.Fatalf("no bound %q in %v", name, bounds)
+	return entropy.Bound{}
+}
+
+// Two points: the pair is the optimum. A simplex: the packing of all points is
+// (1/2)(1 - 1/(1+3/e)), and the pair 1/(1+e).
+func TestLowerBounds_ClosedForms(t *testing.T) {
+	near := func(name string, got, want float64) {
+		t.Helper()
+		if got > want || got < want*(1-1e-11) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	two := metric.Same(points(t, [][]float64{{0}, {3}}))
+	for _, alpha := range []float64{0.1, 1, 7} {
+		bounds, err := entropy.LowerBounds(two, alpha, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near("two points", bound(t, bounds, "pairs").Value, 3/(1+math.Exp(3*alpha)))
+	}
+	four := metric.Same(simplex(t, 4, 1))
+	p, err := entropy.Packed{X: 1, Points: []int{0, 1, 2, 3}}.Prove(four, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near("packing", p, 0.5*(1-1/(1+3/math.E)))
+	// A star with leaves at distance 1 of the centre: seen from the centre, left
+	// out, they are 2 apart and all at 1.
+	var legs []metric.Edge
+	const leaves = 30
+	for i := range leaves {
+		legs = append(legs, metric.Edge{I: leaves, J: i, Length: 1})
+	}
+	tree, err := metric.NewGraphEdges(leaves+1, legs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounds, err := entropy.LowerBounds(metric.Same(tree), 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near("leaves", bound(t, bounds, "packing").Value, 1-math.E/leaves)
+}
+
+// Theorem 3.2's bound is at most 2/5 of the pairs', and the star is not below
+// either of the bounds that it generalises by more than its solver's tolerance.
+func TestLowerBounds_Order(t *testing.T) {
+	for number := range 60 {
+		b, alpha := randomSpace(t, number)
+		bounds, err := entropy.LowerBounds(b, alpha, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.IsSortedFunc(bounds, func(p, q entropy.Bound) int { return cmp.Compare(q.Value, p.Value) }) {
+			t.Errorf("space %d: %v is not ranked", number, bounds)
+		}
+		pairs, star := bound(t, bounds, "pairs").Value, bound(t, bounds, "star").Value
+		if d := bound(t, bounds, "diametric scale").Value; 2.5*d > pairs*(1+1e-9) {
+			t.Errorf("space %d: diametric %v, pairs %v", number, d, pairs)
+		}
+		for _, v := range bounds {
+			if star < v.Value*(1-2e-3) {
+				t.Errorf("space %d of %d points, alpha %v: star %v, %v", number, b.Len(), alpha, star, v)
+			}
+		}
+	}
+}
+
+// Every lower bound is at most the exact loss of every mechanism, and every
+// witness proves its bound again.
+func TestBounds_Chain(t *testing.T) {
+	for number := range 100 {
+		b, alpha := randomSpace(t, number)
+		best, err := exponential.Best(b, alpha, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var losses []entropy.Loss
+		for _, c := range best.Candidates {
+			if c.Err == nil {
+				losses = append(losses, entropy.Loss{Name: string(c.Method), Value: c.Loss})
+			}
+		}
+		a, err := entropy.Accuracy(b, alpha, nil, losses...)
+		if err != nil {
+			t.Fatalf("space %d: %v", number, err)
+		}
+		if !(a.Lo <= a.Hi && a.Hi <= best.Objective) || a.Best(entropy.Upper).Value != a.Hi {
+			t.Errorf("space %d: %v, best mechanism %v", number, a, best.Objective)
+		}
+		for _, v := range a.Bounds {
+			if v.Kind == entropy.Lower && v.Value > a.Hi || v.Kind == entropy.Upper && v.Value < a.Lo {
+				t.Errorf("space %d: %v in %v", number, v, a)
+			}
+			if v.Witness == nil {
+				continue
+			}
+			if p, err := v.Witness.Prove(b, alpha); p != v.Value || err != nil {
+				t.Errorf("space %d: %v is proved %v (%v)", number, v, p, err)
+			}
+		}
+	}
+}
+
+// Witnesses prove what they say at any level, with any numbers in them: below
+// the loss of a mechanism, whatever they hold.
+func TestWitness_ProvesNoMoreThanIsTrue(t *testing.T) {
+	r := rng.Seeded(9)
+	for number := range 60 {
+		b, alpha := randomSpace(t, number)
+		best, err := exponential.Best(b, alpha, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := b.Len()
+		some := func() []int { return r.Perm(n)[:1+r.IntN(n)] }
+		for range 20 {
+			star := entropy.Star{X: r.IntN(n), Points: some()}
+			for range star.Points {
+				c := r.Float64()
+				star.Weights = append(star.Weights, c)
+				star.Offsets = append(star.Offsets, c*r.Float64())
+			}
+			for _, w := range []entropy.Witness{
+				star, entropy.TwoPoints{X: r.IntN(n), Y: r.IntN(n)},
+				entropy.Packed{X: r.IntN(n), Points: some()},
+				entropy.CrowdedBall{X: r.IntN(n), Points: some()},
+				entropy.WideBall{X: r.IntN(n), Y: r.IntN(n), Z: r.IntN(n)},
+			} {
+				if v, err := w.Prove(b, alpha); err != nil || !(v >= 0 && v <= best.Objective) {
+					t.Errorf("space %d: %T %+v proves %v (%v), a mechanism loses %v", number, w, w, v, err, best.Objective)
+				}
+			}
+		}
+	}
+}
+
+func TestWitness_BadInput(t *testing.T) {
+	b := metric.Same(path(t, 3))
+	nan := math.NaN()
+	for _, w := range []entropy.Witness{
+		entropy.TwoPoints{X: 3}, entropy.TwoPoints{Y: -1},
+		entropy.Packed{X: 3, Points: []int{0}}, entropy.Packed{}, entropy.Packed{Points: []int{3}},
+		entropy.Star{X: -1}, entropy.Star{Points: []int{7}, Weights: []float64{1}, Offsets: []float64{0}},
+		entropy.Star{Points: []int{0}, Weights: []float64{nan}, Offsets: []float64{0}},
+		entropy.Star{Points: []int{0}, Weights: []float64{1}, Offsets: []float64{nan}},
+		entropy.Star{Points: []int{0}, Weights: []float64{1}}, entropy.Star{Points: []int{0}, Offsets: []float64{1}},
+		entropy.CrowdedBall{X: 3}, entropy.CrowdedBall{Points: []int{3}},
+		entropy.WideBall{X: 3}, entropy.WideBall{Y: 3}, entropy.WideBall{Z: -1},
+		entropy.Centre{X: 3},
+	} {
+		if v, err := w.Prove(b, 1); err == nil {
+			t.Errorf("%T %+v proves %v", w, w, v)
+		}
+	}
+	for _, w := range []entropy.Witness{entropy.TwoPoints{}, entropy.Packed{Points: []int{0}}, entropy.Star{}, entropy.CrowdedBall{}, entropy.WideBall{}, entropy.Centre{}} {
+		for _, alpha := range []float64{0, -1, nan, math.Inf(1)} {
+			if _, err := w.Prove(b, alpha); err == nil {
+				t.Errorf("%T accepts alpha = %v", w, alpha)
+			}
+		}
+		if _, err := w.Prove(metric.Bimetric{}, 1); err == nil {
+			t.Errorf("%T accepts an empty space", w)
+		}
+	}
+	// Sets that prove nothing.
+	for _, w := range []entropy.Witness{entropy.Packed{Points: []int{1}}, entropy.Packed{Points: []int{1, 1}}, entropy.CrowdedBall{X: 0, Points: []int{0, 2}}, entropy.Star{}} {
+		if v, err := w.Prove(b, 1); v != 0 || err != nil {
+			t.Errorf("%T %+v proves %v (%v)", w, w, v, err)
+		}
+	}
+}
+
+// The searches above the sizes at which they look at everything, on any number
+// of workers.
+func TestLowerBounds_Large(t *testing.T) {
+	r := rng.Seeded(4)
+	b := metric.Same(uniform(t, r, 320))
+	var first []entropy.Bound
+	for _, workers := range []int{1, 3} {
+		bounds, err := entropy.LowerBounds(b, 10, &entropy.Options{Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = bounds
+		}
+		for i, v := range bounds {
+			if v.Value != first[i].Value || v.Name != first[i].Name {
+				t.Errorf("%d workers: %v, one: %v", workers, v, first[i])
+			}
+			if p, err := v.Witness.Prove(b, 10); p != v.Value || err != nil {
+				t.Errorf("%v is proved %v (%v)", v, p, err)
+			}
+		}
+	}
+	// The exact loss of planar Laplace noise is 2/alpha: as many points as this are
+	// nearly a plane, and no bound of a part of it may be above that.
+	if v := first[0]; v.Name != "star" || v.Value > 0.2 || v.Value < 0.1 {
+		t.Errorf("%v, want a star between 0.1 and 0.2", v)
+	}
+}
+
+func BenchmarkLowerBounds(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		space := metric.Same(uniform(b, rng.Seeded(1), n))
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			var bounds []entropy.Bound
+			for b.Loop() {
+				var err error
+				if bounds, err = entropy.LowerBounds(space, 10, &entropy.Options{Nodes: -1}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(bounds[0].Value, "bound")
+		})
+	}
+}

@@ -1,0 +1,191 @@
+package entropy
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// Measures is the net of measures of BSV24 Lemma A.1: all probability measures
+// on a finite space whose weights are multiples of 1/m. Under W1 it is a finite
+// space of measures, in which every probability measure has one within
+// [Measures.CoveringRadius]: what EntropicScale and LowerBounds need to say how
+// well a measure can be published privately. For that pair
+// [Measures.TotalVariation] (or W1) as the privacy metric with
+// [Measures.Wasserstein] as the utility.
+//
+// Measures are numbered in lexicographic order of their weights, and made when
+// asked for. A Measures is immutable and safe for concurrent use.
+type Measures struct {
+	f    *metric.Dense
+	m    int
+	tree spanningTree
+	// count[k][s] is the number of ways to write s as a sum of k terms >= 0,
+	// which is C(s+k-1, k-1).
+	count [][]int
+}
+
+// MeasureNet returns the net of the measures on f with weights in multiples of
+// 1/m, m >= 1: C(n+m-1, m) of them on n points. A net that would take more than
+// the module's memory limit to list is a [*metric.MemoryError]. O(n^2 + n*m).
+func MeasureNet(f metric.Finite, m int) (*Measures, error) {
+	const op = "entropy: MeasureNet"
+	n := f.Len()
+	if err := fault.Empty(op, "f", n); err != nil {
+		return nil, err
+	}
+	if m < 1 {
+		return nil, &fault.ValueError{Op: op, Arg: "m", Index: -1, Value: float64(m), Want: "at least 1"}
+	}
+	total := 1.0
+	for k := 1; k < n && total < 1e300; k++ { // times (m+k)/k
+		total *= 1 + float64(m)/float64(k)
+	}
+	if err := fault.Memory(op, total*float64(n)+float64(n)*float64(m), 8); err != nil {
+		return nil, err
+	}
+	d, err := metric.Densify(f)
+	if err != nil {
+		return nil, err
+	}
+	s := &Measures{f: d, m: m, count: make([][]int, n+1)}
+	for k := range s.count {
+		s.count[k] = make([]int, m+1)
+		s.count[k][0] = 1
+		for v := 1; v <= m && k > 0; v++ {
+			s.count[k][v] = s.count[k][v-1] + s.count[k-1][v]
+		}
+	}
+	s.tree, err = minimumTree(d)
+	return s, err
+}
+
+// Len returns the number of measures.
+func (s *Measures) Len() int { return s.count[s.points()][s.m] }
+
+func (s *Measures) points() int { return s.f.Len() }
+
+// Measure returns the weights of measure i, in dst where its capacity allows.
+// O(n log m).
+func (s *Measures) Measure(i int, dst []float64) []float64 {
+	n := s.points()
+	dst = slices.Grow(dst[:0], n)[:n]
+	s.each(i, func(p, c int) { dst[p] = float64(c) / float64(s.m) })
+	return dst
+}
+
+// each calls yield with every point and its weight in measure i, in units of 1/m.
+func (s *Measures) each(i int, yield func(p, c int)) {
+	if i < 0 || i >= s.Len() {
+		panic(fmt.Sprintf("entropy: Measures: index %d out of range [0, %d)", i, s.Len()))
+	}
+	rest := s.m
+	for p := range s.points() {
+		// The measures with less than c at p are ways[rest]-ways[rest-c] of
+		// those that agree so far.
+		ways := s.count[s.points()-p]
+		c := sort.Search(rest, func(c int) bool { return ways[rest]-ways[rest-c-1] > i })
+		i -= ways[rest] - ways[rest-c]
+		rest -= c
+		yield(p, c)
+	}
+}
+
+// index is the inverse of each.
+func (s *Measures) index(c []int) int {
+	i, rest := 0, s.m
+	for p, v := range c {
+		ways := s.count[s.points()-p]
+		i += ways[rest] - ways[rest-v]
+		rest -= v
+	}
+	return i
+}
+
+// TotalVariation returns the net under the total variation distance, computed
+// when asked for in O(n). It lists the measures: O(n*Len()) memory.
+func (s *Measures) TotalVariation() (metric.Finite, error) {
+	all := make([][]float64, s.Len())
+	for i := range all {
+		all[i] = s.Measure(i, nil)
+	}
+	return metric.NewPoints(all, metric.TotalVariation{})
+}
+
+// Wasserstein returns the net under W1, the distances of package wasserstein,
+// right to about 15 digits. They depend on the difference of two measures only,
+// and each difference is computed once. O(Len()^2) time and memory, which is
+// guarded. Of o Context, Progress and Workers count.
+func (s *Measures) Wasserstein(o *Options) (*metric.Dense, error) {
+	const op = "entropy: Measures.Wasserstein"
+	o = o.orDefault()
+	n, size := s.points(), s.Len()
+	pairs := float64(size) * float64(size-1) / 2
+	if err := fault.Memory(op, pairs, 8); err != nil {
+		return nil, err
+	}
+	weights := make([]int32, size*n)
+	for i := range size {
+		s.each(i, func(p, c int) { weights[i*n+p] = int32(c) })
+	}
+	// Differences up to sign are numbered as they occur. Until the costs are
+	// known upper holds their numbers.
+	upper := make([]float64, 0, int(pairs))
+	number := make(map[string]int)
+	var first [][2]int // a pair that has the difference
+	key := make([]byte, 0, 4*n)
+	for i := range size {
+		if err := o.context().Err(); err != nil {
+			return nil, err
+		}
+		for j := i + 1; j < size; j++ {
+			// In lexicographic order j's first other weight is the larger.
+			key = key[:0]
+			for p := range n {
+				v := weights[j*n+p] - weights[i*n+p]
+				key = append(key, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
+			}
+			k, ok := number[string(key)]
+			if !ok {
+				k = len(first)
+				number[string(key)] = k
+				first = append(first, [2]int{i, j})
+			}
+			upper = append(upper, float64(k))
+		}
+	}
+	cost := make([]float64, len(first))
+	errs := make([]error, len(first))
+	err := parallel.Chunks(o.context(), len(first), 64, o.Workers, o.Progress, func(_, lo, hi int) {
+		var mu, nu []float64
+		for k := lo; k < hi; k++ {
+			mu, nu = s.Measure(first[k][0], mu), s.Measure(first[k][1], nu)
+			cost[k], errs[k] = s.w1(mu, nu)
+		}
+	})
+	for _, e := range errs {
+		if err == nil {
+			err = e
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range upper {
+		upper[i] = cost[int(k)]
+	}
+	return metric.NewDense(size, upper)
+}
+
+func (s *Measures) w1(mu, nu []float64) (float64, error) {
+	r, err := wasserstein.W1(s.f, mu, nu, &wasserstein.Options{Workers: 1})
+	if err != nil {
+		return 0, err
+	}
+	return r.Upper, nil
+}

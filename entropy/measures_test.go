@@ -1,0 +1,221 @@
+package entropy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+func randomPlane(t testing.TB, seed uint64, n int) metric.Finite {
+	r := rng.Seeded(seed)
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = []float64{r.Float64(), r.Float64()}
+	}
+	f, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// |net| = C(n+m-1, m), every measure once, in lexicographic order.
+func TestMeasureNet_ListsEveryMeasureOnce(t *testing.T) {
+	for _, c := range []struct{ n, m, want int }{{1, 1, 1}, {1, 9, 1}, {2, 5, 6}, {3, 4, 15}, {4, 6, 84}, {5, 3, 35}, {9, 1, 9}} {
+		s, err := MeasureNet(randomPlane(t, 1, c.n), c.m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Len() != c.want {
+			t.Errorf("n %d, m %d: %d measures, want %d", c.n, c.m, s.Len(), c.want)
+		}
+		var last []float64
+		for i := range s.Len() {
+			p := s.Measure(i, nil)
+			sum := 0.0
+			for _, v := range p {
+				if k := v * float64(c.m); math.Abs(k-math.Round(k)) > 1e-12 {
+					t.Errorf("weight %v is no multiple of 1/%d", v, c.m)
+				}
+				sum += v
+			}
+			if math.Abs(sum-1) > 1e-12 || i > 0 && !lexicographic(last, p) {
+				t.Errorf("measure %d is %v after %v", i, p, last)
+			}
+			// Measures of the net are rounded to themselves.
+			if k, w1, err := s.Round(p); err != nil || k != i || w1 > 1e-15 {
+				t.Errorf("measure %d rounds to %d at %v (%v)", i, k, w1, err)
+			}
+			last = p
+		}
+	}
+}
+
+func lexicographic(p, q []float64) bool {
+	for i := range p {
+		if p[i] != q[i] {
+			return p[i] < q[i]
+		}
+	}
+	return false
+}
+
+// Random measures, dense, sparse and adversarial, are never farther than the
+// covering radius; and both terms of the radius are needed.
+func TestMeasures_CoveringRadius(t *testing.T) {
+	r := rng.Seeded(2)
+	byTree, byMass := 0, 0
+	for range 150 {
+		n, m := 1+r.IntN(7), 1+r.IntN(9)
+		f := randomPlane(t, r.Uint64(), n)
+		if r.IntN(3) == 0 { // all points at distance 1
+			upper := make([]float64, n*(n-1)/2)
+			for i := range upper {
+				upper[i] = 1
+			}
+			var err error
+			if f, err = metric.NewDense(n, upper); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := MeasureNet(f, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		radius := s.CoveringRadius()
+		if diameter, _, _ := metric.Diameter(f); n > 2 {
+			if radius < diameter*float64(n*n/4)/float64(n*m)*(1-1e-12) {
+				byTree++
+			} else {
+				byMass++
+			}
+		}
+		for range 20 {
+			p := make([]float64, n)
+			sum := 0.0
+			for i := range p {
+				switch r.IntN(4) {
+				case 0:
+					p[i] = 0
+				case 1:
+					p[i] = (float64(r.IntN(m)) + 0.5) / float64(m)
+				default:
+					p[i] = -math.Log(1 - r.Float64())
+				}
+				sum += p[i]
+			}
+			if sum == 0 {
+				p[0], sum = 1, 1
+			}
+			for i := range p {
+				p[i] /= sum
+			}
+			i, w1, err := s.Round(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := wasserstein.W1(f, p, s.Measure(i, nil), nil)
+			if err != nil || math.Abs(d.Upper-w1) > 1e-12 {
+				t.Fatalf("stated %v, distance %v (%v)", w1, d, err)
+			}
+			if w1 > radius+1e-12 {
+				t.Errorf("n %d, m %d: %v is %v from the net, radius %v", n, m, p, w1, radius)
+			}
+		}
+	}
+	if byTree == 0 || byMass == 0 {
+		t.Errorf("the radius came from the tree %d times and from the mass %d times", byTree, byMass)
+	}
+}
+
+// The distances against W1 of every pair, the axioms, and TV against its
+// definition.
+func TestMeasures_Distances(t *testing.T) {
+	f := randomPlane(t, 3, 4)
+	s, err := MeasureNet(f, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.Wasserstein(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tv, err := s.TotalVariation()
+	if err != nil {
+		t.Fatal(err)
+	}
+	diameter, _, _ := metric.Diameter(f)
+	for i := range s.Len() {
+		for j := range s.Len() {
+			p, q := s.Measure(i, nil), s.Measure(j, nil)
+			want, err := wasserstein.W1(f, p, q, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(d.Distance(i, j)-want.Upper) > 1e-14 {
+				t.Fatalf("W1(%d, %d) = %v, want %v", i, j, d.Distance(i, j), want.Upper)
+			}
+			mass := 0.0
+			for k := range p {
+				mass += math.Abs(p[k]-q[k]) / 2
+			}
+			if math.Abs(tv.Distance(i, j)-mass) > 1e-15 || want.Upper > diameter*mass+1e-15 {
+				t.Fatalf("TV(%d, %d) = %v, want %v; W1 = %v", i, j, tv.Distance(i, j), mass, want.Upper)
+			}
+		}
+	}
+	if err := metric.Validate(d, nil); err != nil {
+		t.Error(err)
+	}
+	other, err := s.Wasserstein(&Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.Len() {
+		if d.Distance(i, 7) != other.Distance(i, 7) {
+			t.Fatal("the result depends on the number of workers")
+		}
+	}
+}
+
+func TestMeasureNet_BadInput(t *testing.T) {
+	f := randomPlane(t, 4, 30)
+	var memory *fault.MemoryError
+	if _, err := MeasureNet(f, 1000); !errors.As(err, &memory) {
+		t.Errorf("too many measures: %v", err)
+	}
+	var value *fault.ValueError
+	if _, err := MeasureNet(f, 0); !errors.As(err, &value) {
+		t.Errorf("m = 0: %v", err)
+	}
+	s, err := MeasureNet(f, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range [][]float64{nil, make([]float64, 30), make([]float64, 29)} {
+		if _, _, err := s.Round(p); err == nil {
+			t.Errorf("accepted %v", p)
+		}
+	}
+}
+
+func BenchmarkMeasures(b *testing.B) {
+	s, err := MeasureNet(randomPlane(b, 5, 5), 8)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run(fmt.Sprintf("Wasserstein/n=%d", s.Len()), func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := s.Wasserstein(nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package entropy
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// mu sums to 1, and every ball has at least the mass that the doc states.
+func TestPositiveMeasure_NoBallIsEmpty(t *testing.T) {
+	r := rng.Seeded(1)
+	for range 40 {
+		n := 1 + r.IntN(40)
+		pts := make([][]float64, n)
+		for i := range pts {
+			pts[i] = []float64{math.Exp(6 * r.NormFloat64()), r.Float64()}
+			if i > 0 && r.IntN(4) == 0 {
+				pts[i] = pts[r.IntN(i)]
+			}
+		}
+		f, err := metric.NewPoints(pts, metric.Euclidean{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu, err := PositiveMeasure(f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for _, w := range mu {
+			sum += w
+		}
+		if math.Abs(sum-1) > 1e-12 {
+			t.Errorf("sum %v", sum)
+		}
+		diameter, _, _ := metric.Diameter(f)
+		s, w := diameter, 0.5
+		for range 30 {
+			net, err := metric.Net(f, s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mass, y, err := BallMass(f, mu, s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if mass < w/float64(len(net))*(1-1e-12) {
+				t.Errorf("ball of radius %v about %d has mass %v < %v", s, y, mass, w/float64(len(net)))
+			}
+			s, w = s/2, w/2
+		}
+	}
+}
+
+// Two points at distance 1: C_0 is the first alone, all others are both, so mu
+// = 1/2 + 1/4, 1/4.
+func TestPositiveMeasure_TwoPoints(t *testing.T) {
+	f, err := metric.NewDense(2, []float64{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mu, err := PositiveMeasure(f, nil)
+	if err != nil || mu[0] != 0.75 || mu[1] != 0.25 {
+		t.Errorf("%v (%v), want .75, .25", mu, err)
+	}
+}
+
+func TestBallMass_IsTheLeastSum(t *testing.T) {
+	f, err := metric.NewPoints([][]float64{{0}, {1}, {3}}, metric.Euclidean{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mu := []float64{0.5, 0.375, 0.125}
+	for _, c := range []struct {
+		r, mass float64
+		y       int
+	}{{0, 0.125, 2}, {1, 0.125, 2}, {2, 0.5, 2}, {3, 1, 0}} {
+		mass, y, err := BallMass(f, mu, c.r, nil)
+		if err != nil || y != c.y || mass > c.mass || mass < c.mass-1e-15 {
+			t.Errorf("r = %v: %v at %d (%v), want %v at %d", c.r, mass, y, err, c.mass, c.y)
+		}
+	}
+}
+
+func TestPositive_BadInput(t *testing.T) {
+	f, err := metric.NewDense(2, []float64{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		mu []float64
+		r  float64
+	}{{[]float64{1}, 1}, {[]float64{.5, .4}, 1}, {[]float64{1.5, -.5}, 1}, {[]float64{.5, .5}, -1}, {[]float64{.5, .5}, math.NaN()}} {
+		if _, _, err := BallMass(f, c.mu, c.r, nil); err == nil {
+			t.Errorf("accepted %v", c)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := PositiveMeasure(f, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, _, err := BallMass(f, []float64{.5, .5}, 1, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
