@@ -50,11 +50,12 @@ type Candidate struct {
 }
 
 // Best builds every mechanism of this package on b that is alpha-private under
-// b.Privacy (constant, standard, tuned, constant normaliser, tight weights) and
-// returns the one with the least loss under b.Utility: the first of equals.
-// Constructions that a space does not admit are listed with their reason; any
-// other failure ends the search. O(n^2*k + n^3) time for n points and k
-// outputs.
+// b.Privacy (constant, standard, tuned, constant normaliser, tight weights, and
+// where the two metrics differ or b.Utility is an ultrametric the relaxed one
+// with and without tuning) and returns the one with the least loss under
+// b.Utility: the first of equals. Constructions that a space does not admit are
+// listed with their reason; any other failure ends the search. O(n^2*k + n^3)
+// time for n points and k outputs.
 func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 	const op = "exponential: Best"
 	if o == nil {
@@ -66,14 +67,9 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return nil, err
 	}
-	if o.Criterion != WorstCase && o.Criterion != Mean {
-		return nil, &fault.ValueError{Op: op, Arg: "Criterion", Index: -1, Value: float64(o.Criterion), Want: "WorstCase or Mean"}
-	}
 	n := b.Len()
-	if o.Prior != nil {
-		if _, err := make(mechanism.Losses, n).Mean(o.Prior); err != nil {
-			return nil, err
-		}
+	if err := checkCriterion(op, o.Criterion, o.Prior, n); err != nil {
+		return nil, err
 	}
 	options := func(m Method) *Options {
 		p := &Options{Unit: o.Unit, Net: o.Net, Context: o.Context}
@@ -85,10 +81,21 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 		}
 		return p
 	}
-	methods := []struct {
+	relaxed := func(tuned bool) func(metric.Finite, float64, *Options) (*Mechanism, error) {
+		return func(_ metric.Finite, _ float64, p *Options) (*Mechanism, error) {
+			m, err := Relaxed(b, alpha, &RelaxedOptions{Tuned: tuned, Criterion: o.Criterion, Prior: o.Prior,
+				Net: p.Net, Unit: p.Unit, Context: p.Context, Progress: p.Progress})
+			if err != nil {
+				return nil, err
+			}
+			return m.Mechanism, nil
+		}
+	}
+	type construction struct {
 		Method
 		build func(metric.Finite, float64, *Options) (*Mechanism, error)
-	}{
+	}
+	methods := []construction{
 		{MethodConstant, func(metric.Finite, float64, *Options) (*Mechanism, error) {
 			centre, err := bestPoint(b.Utility, o)
 			if err != nil {
@@ -100,6 +107,9 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 		{MethodConstantNormaliser, ConstantNormaliser},
 		{MethodTuned, Tuned},
 		{MethodStandard, Standard},
+	}
+	if !b.OneMetric() || metric.IsUltrametric(b.Utility, 0) == nil {
+		methods = append(methods, construction{MethodRelaxedTuned, relaxed(true)}, construction{MethodRelaxed, relaxed(false)})
 	}
 	choice := &Choice{Objective: math.Inf(1)}
 	for _, m := range methods {
@@ -152,12 +162,8 @@ func evaluate(m *Mechanism, rho metric.Finite, o *BestOptions) (*Mechanism, floa
 	if err != nil {
 		return nil, 0, err
 	}
-	if o.Criterion == Mean {
-		loss, err := losses.Mean(o.Prior)
-		return m, loss, err
-	}
-	loss, _ := losses.Worst()
-	return m, loss, nil
+	loss, err := criterionLoss(losses, o.Criterion, o.Prior)
+	return m, loss, err
 }
 
 // bestPoint is the point that the constant mechanism should release: the

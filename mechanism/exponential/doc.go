@@ -15,10 +15,14 @@
 //   - [Tuned] measures how much it changes and takes the largest safe beta;
 //   - [ConstantNormaliser] uses that it does not change on symmetric spaces;
 //   - [Tight] weights the outputs so that it is 1 everywhere;
+//   - [Relaxed] answers with clusters of the utility metric, for spaces where
+//     what an error costs and what is private are measured differently;
 //   - [Best] builds them all and keeps the one with the least loss.
 //
 // [Weighted] takes weights from the caller, for instance a public prior.
-// [NewBaseMeasure] is the mechanism of KL10 for infinite output spaces.
+// [NewBaseMeasure] is the mechanism of KL10 for infinite output spaces, and
+// [MostPrivate] the same on a finite space at the least rate that reaches a
+// wanted utility.
 //
 // # Guarantees
 //

@@ -133,12 +133,6 @@ func ExampleNewBaseMeasure() {
 	// Output: 20-private per unit, released 0.304
 }
 
-func ExampleStandardBound() {
-	// At alpha = 1 per km on a space whose entropic scale at 1/3 is 0.
-	fmt.Printf("expected loss at most %.3f km\n", must(exponential.StandardBound(1, 0)))
-	// Output: expected loss at most 14.898 km
-}
-
 func ExampleSmallestBeta() {
 	f := line()
 	mu := []float64{0.2, 0.2, 0.2, 0.2, 0.2}

@@ -22,12 +22,15 @@ const (
 	MethodTuned              Method = "tuned"
 	MethodConstantNormaliser Method = "constant normaliser"
 	MethodTight              Method = "tight weights"
+	MethodRelaxed            Method = "relaxed"
+	MethodRelaxedTuned       Method = "relaxed, tuned"
+	MethodBaseMeasure        Method = "base measure"
 	MethodConstant           Method = "constant"
 )
 
 // Mechanism is a channel of the exponential family: P{y|x} is proportional to
-// W_y exp(-Beta*rho(x,y)). It is a mechanism.Mechanism[int, int] through its
-// channel.
+// W_y exp(-Beta*rho(x,y)), rho the privacy metric unless the constructor says
+// otherwise. It is a mechanism.Mechanism[int, int] through its channel.
 type Mechanism struct {
 	*mechanism.Channel
 	Method Method
@@ -164,9 +167,12 @@ func weighted(m Method, f metric.Finite, alpha float64, logWeights []float64, o 
 // family is the one-parameter family of channels that a constructor chooses
 // from: log-weight logWeights[y] - beta*rho(x, net[y]).
 type family struct {
-	method     Method
-	f          metric.Finite
-	net        []int // nil: every point
+	method Method
+	f      metric.Finite // the privacy metric
+	net    []int         // nil: every point
+	// rho writes what the rate multiplies, at x and every output, to dst; nil
+	// stands for the privacy metric. It is safe for concurrent use.
+	rho        func(x int, dst []float64)
 	logWeights []float64
 	alpha      float64
 	o          *Options
@@ -201,15 +207,17 @@ func (m *family) outputs() int {
 	return m.f.Len()
 }
 
-// distances writes the distances from x to the outputs to dst, of length
-// outputs().
+// distances writes rho from x to the outputs to dst, of length outputs().
 func (m *family) distances(x int, dst []float64) {
-	if m.net == nil {
+	switch {
+	case m.rho != nil:
+		m.rho(x, dst)
+	case m.net == nil:
 		metric.Row(m.f, x, dst)
-		return
-	}
-	for j, y := range m.net {
-		dst[j] = m.f.Distance(x, y)
+	default:
+		for j, y := range m.net {
+			dst[j] = m.f.Distance(x, y)
+		}
 	}
 }
 

@@ -29,29 +29,39 @@ func Tuned(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	if err := o.noLazy(MethodTuned); err != nil {
 		return nil, err
 	}
-	level, err := m.levels()
+	beta, err := m.largestRate()
 	if err != nil {
 		return nil, err
 	}
-	lo, hi := alpha/2, alpha
+	return m.certify(beta)
+}
+
+// largestRate finds the largest rate between alpha/2 and alpha whose level is
+// at most alpha: a local largest, up to rounding.
+func (m *family) largestRate() (float64, error) {
+	level, err := m.levels()
+	if err != nil {
+		return 0, err
+	}
+	lo, hi := m.alpha/2, m.alpha
 	if v, err := level(hi); err != nil {
-		return nil, err
-	} else if v <= alpha {
+		return 0, err
+	} else if v <= m.alpha {
 		lo = hi
 	}
-	for hi-lo > tunedStep*alpha {
+	for hi-lo > tunedStep*m.alpha {
 		mid := lo + (hi-lo)/2
 		v, err := level(mid)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
-		if v <= alpha {
+		if v <= m.alpha {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
-	return m.certify(lo)
+	return lo, nil
 }
 
 // tunedStep is where the bisection stops: 2^-40 of alpha changes no loss that

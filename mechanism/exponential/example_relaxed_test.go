@@ -1,0 +1,63 @@
+package exponential_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Animals are private by how many steps of a taxonomy they are apart; an answer
+// from the wrong branch costs more the higher the branch.
+func ExampleRelaxed() {
+	var paths [][]string
+	for _, order := range []string{"carnivore", "rodent", "ungulate", "primate"} {
+		for _, family := range []string{"a", "b"} {
+			for _, species := range []string{"1", "2", "3", "4", "5"} {
+				paths = append(paths, []string{"mammal", order, family, species})
+			}
+		}
+	}
+	steps := must(metric.TreeFromPaths(paths)).PathMetric()
+	cost := must(metric.NewPoints(paths, metric.CommonPrefix[string]{}))
+	b := must(metric.NewBimetric(steps, cost))
+
+	m := must(exponential.Relaxed(b, 1, &exponential.RelaxedOptions{Accuracy: true, Unit: "step"}))
+	fmt.Printf("clusters within %v: %d outputs\n", m.Separation, m.Outputs())
+	fmt.Printf("worst loss %.3f, proved below %.3f\n", worst(m.Mechanism, cost), m.Bound)
+	std := must(exponential.Standard(steps, 1, nil))
+	fmt.Printf("standard mechanism: %.3f\n", worst(std, cost))
+
+	var none *metric.Violation
+	_, err := exponential.Relaxed(metric.Same(line()), 1, &exponential.RelaxedOptions{Accuracy: true})
+	fmt.Println(errors.As(err, &none))
+	fmt.Println(err)
+	// Output:
+	// clusters within 0.125: 8 outputs
+	// worst loss 0.215, proved below 3.221
+	// standard mechanism: 0.237
+	// true
+	// exponential: Relaxed: metric: d(i,j) <= max(d(i,k), d(k,j)) fails at i=0, j=2, k=1 by 1
+}
+
+func ExampleMostPrivate() {
+	f := line()
+	m := must(exponential.MostPrivate(metric.Same(f), nil, exponential.Target{Gamma: 1, Delta: 0.05}, nil))
+	fmt.Printf("farther than 1 km with probability %.3f, at level %.3f\n", m.Miss, m.Guarantee().Alpha())
+	fmt.Printf("the general formula says %.3f\n", m.FormulaLevel)
+	// Output:
+	// farther than 1 km with probability 0.050, at level 4.731
+	// the general formula says 26.738
+}
+
+func ExampleMisses() {
+	f := line()
+	m := must(exponential.Tuned(f, 1, nil))
+	p, x, err := exponential.Misses(m.Channel, f, 1)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("farther than 1 km with probability %.3f at %d\n", p, x)
+	// Output: farther than 1 km with probability 0.189 at 0
+}

@@ -1,0 +1,434 @@
+package exponential
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// randomUltrametric has heights that repeat, and some points at distance 0.
+func randomUltrametric(t testing.TB, r *rand.Rand, n int) *metric.Ultrametric {
+	t.Helper()
+	heights := make([]float64, n-1)
+	for i := range heights {
+		heights[i] = math.Pow(2, -float64(r.IntN(8)))
+		if r.IntN(10) == 0 {
+			heights[i] = 0
+		}
+	}
+	u, err := metric.NewUltrametric(r.Perm(n), heights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func randomPoints(t testing.TB, r *rand.Rand, n int) metric.Finite {
+	t.Helper()
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = []float64{r.Float64(), r.Float64()}
+		if i > 0 && r.IntN(8) == 0 {
+			pts[i] = pts[r.IntN(i)]
+		}
+	}
+	f, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// randomBimetric has distinct points under rho1.
+func randomBimetric(t testing.TB, r *rand.Rand, n int) metric.Bimetric {
+	t.Helper()
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = []float64{r.Float64(), r.Float64()}
+	}
+	p, err := metric.NewPoints(pts, metric.Manhattan{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := metric.Bimetric{Privacy: p, Utility: randomPoints(t, r, n)}
+	if r.IntN(2) == 0 {
+		b.Utility = randomUltrametric(t, r, n)
+	}
+	return b
+}
+
+// sigmaByDefinition is the formula of Theorem 5.1.
+func sigmaByDefinition(b metric.Bimetric, x, y int, s float64) float64 {
+	least := math.Inf(1)
+	for v := range b.Len() {
+		if b.Utility.Distance(v, y) <= s {
+			least = min(least, b.Privacy.Distance(x, v))
+		}
+	}
+	return least
+}
+
+// The law is the theorem's: sigma by brute force, on a maximal s-separated net.
+func TestRelaxed_SigmaIsTheDefinition(t *testing.T) {
+	r := rng.Seeded(21)
+	for range 60 {
+		b := randomBimetric(t, r, 2+r.IntN(25))
+		s := math.Pow(2, -float64(r.IntN(7)))
+		if r.IntN(4) == 0 {
+			s = 0
+		}
+		o := &RelaxedOptions{Rule: GivenSeparation, Separation: s}
+		if r.IntN(3) == 0 {
+			o.Net = r.Perm(b.Len())[:1+r.IntN(b.Len())]
+		}
+		m, err := Relaxed(b, 3, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for y := range m.Outputs() {
+			for z := range y {
+				if b.Utility.Distance(m.Output(y), m.Output(z)) <= s {
+					t.Fatalf("outputs %d and %d are too close", y, z)
+				}
+			}
+			if o.Net != nil && !slices.Contains(o.Net, m.Output(y)) {
+				t.Fatalf("output %d is not in the net", m.Output(y))
+			}
+		}
+		for x := range b.Len() {
+			if o.Net == nil && !slices.ContainsFunc(allOutputs(m), func(y int) bool { return b.Utility.Distance(x, y) <= s }) {
+				t.Fatalf("no output near %d", x)
+			}
+			z, p := 0.0, make([]float64, m.Outputs())
+			for y := range p {
+				p[y] = math.Exp(-m.Beta * sigmaByDefinition(b, x, m.Output(y), s))
+				z += p[y]
+			}
+			for y := range p {
+				if got := m.Prob(x, y); !near(got, p[y]/z, 1e-10) {
+					t.Fatalf("P(%d|%d) = %v, want %v", m.Output(y), x, got, p[y]/z)
+				}
+			}
+		}
+	}
+}
+
+func allOutputs(m *RelaxedMechanism) []int {
+	y := make([]int, m.Outputs())
+	for i := range y {
+		y[i] = m.Output(i)
+	}
+	return y
+}
+
+// On 100 random bimetric spaces the audited level is at most alpha, tuned or
+// not, ultrametric or not, and tuning never loses.
+func TestRelaxed_AuditsAtItsLevel(t *testing.T) {
+	r := rng.Seeded(22)
+	spent := 0
+	for i := range 100 {
+		b := randomBimetric(t, r, 1+i%25+1)
+		alpha := math.Pow(10, 4*r.Float64()-1)
+		rule := SeparationRule(r.IntN(3))
+		sep := r.Float64()
+		var loss [2]float64
+		for k, tuned := range []bool{false, true} {
+			m, err := Relaxed(b, alpha, &RelaxedOptions{Rule: rule, Separation: sep, Tuned: tuned, Unit: "km"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := m.Channel.Audit(b.Privacy, 0)
+			if err != nil || a.Hi > alpha || m.Guarantee().Alpha() != a.Hi || m.Guarantee().Unit() != "km" {
+				t.Errorf("alpha %v, tuned %v: %v, guarantee %v (%v)", alpha, tuned, a, m.Guarantee(), err)
+			}
+			if loss[k] = worst(t, m.Mechanism, b.Utility); loss[k] > m.Bound {
+				t.Errorf("loss %v above the bound %v", loss[k], m.Bound)
+			}
+			if m.Method == MethodRelaxedTuned && a.Lo > alpha*(1-1e-9) {
+				spent++
+			}
+		}
+		if loss[1] > loss[0]*(1+1e-12) {
+			t.Errorf("tuned %v, plain %v", loss[1], loss[0])
+		}
+	}
+	if spent < 20 {
+		t.Errorf("tuning spent the whole budget %d times only", spent)
+	}
+}
+
+// Theorem 5.1: where rho2 is an ultrametric the loss is at most s + 14 s_o, and
+// the best separation is no worse than the theorem's, nor than s = 0.
+func TestRelaxed_AccuracyBound(t *testing.T) {
+	r := rng.Seeded(23)
+	check := func(b metric.Bimetric, alpha float64) {
+		t.Helper()
+		o := RelaxedOptions{Accuracy: true, Rule: TheoremSeparation}
+		thm, err := Relaxed(b, alpha, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := entropy.EntropicScale(b, alpha/3, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		so, err := entropy.DiametricScale(b, alpha/7, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !near(thm.Bound, s.Hi+14*so.Hi, 1e-12) || !near(thm.Separation, s.Hi, 1e-12) {
+			t.Errorf("bound %v at s = %v, want %v at %v", thm.Bound, thm.Separation, s.Hi+14*so.Hi, s.Hi)
+		}
+		o.Rule = BestSeparation
+		best, err := Relaxed(b, alpha, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Rule, o.Separation = GivenSeparation, 0
+		o.Accuracy = false
+		zero, err := Relaxed(b, alpha, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, k, z := worst(t, best.Mechanism, b.Utility), worst(t, thm.Mechanism, b.Utility), worst(t, zero.Mechanism, b.Utility)
+		if l > min(k, z)*(1+1e-12) || k > thm.Bound || l > best.Bound {
+			t.Errorf("loss at the best s %v, at the theorem's %v, at 0 %v; bounds %v, %v", l, k, z, best.Bound, thm.Bound)
+		}
+	}
+	for i := range 60 {
+		n := 2 + i%30
+		u := randomUltrametric(t, r, n)
+		alpha := math.Pow(10, 4*r.Float64()-1)
+		check(metric.Bimetric{Privacy: randomPoints(t, r, n), Utility: u}, alpha)
+		check(metric.Bimetric{Privacy: randomUltrametric(t, r, n), Utility: u}, alpha)
+		check(metric.Same(u), alpha)
+	}
+	for _, alpha := range []float64{0.5, 4, 50} {
+		b, err := entropy.Baire{Depth: 6, Privacy: func(k int) float64 { return 1 / float64(k) },
+			Utility: func(k int) float64 { return math.Pow(2, -float64(k)) }}.Space()
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(b, alpha)
+	}
+}
+
+// Few candidates include 0 and the theorem's, and many give the scan's answer.
+func TestRelaxed_Candidates(t *testing.T) {
+	r := rng.Seeded(24)
+	for range 10 {
+		n := 30
+		b := metric.Bimetric{Privacy: randomPoints(t, r, n), Utility: randomPoints(t, r, n)}
+		if r.IntN(2) == 0 {
+			u, err := metric.Subdominant(b.Utility)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Utility = u
+		}
+		all, err := Relaxed(b, 8, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		few, err := Relaxed(b, 8, &RelaxedOptions{Candidates: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := Relaxed(b, 8, &RelaxedOptions{Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := worst(t, all.Mechanism, b.Utility)
+		if l > worst(t, few.Mechanism, b.Utility)*(1+1e-12) || one.Separation != all.Separation || worst(t, one.Mechanism, b.Utility) != l {
+			t.Errorf("all %v, few %v, one worker at %v instead of %v", l, worst(t, few.Mechanism, b.Utility), one.Separation, all.Separation)
+		}
+		if _, ok := b.Utility.(*metric.Ultrametric); !ok {
+			continue
+		}
+		for _, s := range b.Utility.(*metric.Ultrametric).Heights() {
+			m, err := Relaxed(b, 8, &RelaxedOptions{Rule: GivenSeparation, Separation: s})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k := worst(t, m.Mechanism, b.Utility); k < l*(1-1e-12) {
+				t.Errorf("s = %v loses %v, the best %v at %v", s, k, l, all.Separation)
+			}
+		}
+	}
+}
+
+func TestRelaxed_BadInput(t *testing.T) {
+	f := path(t, 5, 1)
+	u := randomUltrametric(t, rng.Seeded(25), 5)
+	good := metric.Bimetric{Privacy: f, Utility: u}
+	for name, c := range map[string]struct {
+		b     metric.Bimetric
+		alpha float64
+		o     *RelaxedOptions
+	}{
+		"half a space":      {metric.Bimetric{Privacy: f}, 1, nil},
+		"sizes":             {metric.Bimetric{Privacy: path(t, 4, 1), Utility: u}, 1, nil},
+		"alpha 0":           {good, 0, nil},
+		"alpha NaN":         {good, math.NaN(), nil},
+		"rule":              {good, 1, &RelaxedOptions{Rule: 3}},
+		"separation":        {good, 1, &RelaxedOptions{Rule: GivenSeparation, Separation: -1}},
+		"candidates":        {good, 1, &RelaxedOptions{Candidates: -1}},
+		"criterion":         {good, 1, &RelaxedOptions{Criterion: 7}},
+		"prior":             {good, 1, &RelaxedOptions{Criterion: Mean, Prior: []float64{1}}},
+		"empty net":         {good, 1, &RelaxedOptions{Net: []int{}}},
+		"net":               {good, 1, &RelaxedOptions{Net: []int{5}}},
+		"net, bound":        {good, 1, &RelaxedOptions{Net: []int{1, 2}, Accuracy: true}},
+		"below the theorem": {metric.Same(u), 1e-3, &RelaxedOptions{Rule: GivenSeparation, Accuracy: true}},
+	} {
+		if _, err := Relaxed(c.b, c.alpha, c.o); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	var none *metric.Violation
+	if _, err := Relaxed(metric.Same(f), 1, &RelaxedOptions{Accuracy: true}); !errors.As(err, &none) || none.Axiom != metric.UltrametricLaw {
+		t.Errorf("a path has no bound: %v", err)
+	}
+	m, err := Relaxed(metric.Same(f), 1, nil)
+	if err != nil || !math.IsInf(m.Bound, 1) {
+		t.Errorf("without asking: %v, %v", m, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Relaxed(good, 1, &RelaxedOptions{Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	single, err := Relaxed(metric.Same(path(t, 1, 1)), 1, nil)
+	if err != nil || worst(t, single.Mechanism, path(t, 1, 1)) != 0 {
+		t.Errorf("one point: %v, %v", single, err)
+	}
+	// All points identical under rho2: nothing can be lost.
+	flat := on(t, 4, func(int, int) float64 { return 0 })
+	if m, err := Relaxed(metric.Bimetric{Privacy: path(t, 4, 1), Utility: flat}, 1, nil); err != nil || m.Outputs() != 1 || m.Audit.Hi > 1e-20 || m.Bound != 0 {
+		t.Errorf("identical points: %+v, %v", m, err)
+	}
+}
+
+// Best lists the relaxed mechanisms where the metrics differ, and takes one
+// where it wins.
+func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
+	r := rng.Seeded(26)
+	won := 0
+	for range 10 {
+		b := metric.Bimetric{Privacy: randomPoints(t, r, 30), Utility: randomUltrametric(t, r, 30)}
+		for _, o := range []*BestOptions{nil, {Criterion: Mean, Remap: true}, {Net: []int{3, 1, 4, 15, 9, 2, 6}}} {
+			c, err := Best(b, 6, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(c.Candidates) != 7 || c.Guarantee().Alpha() > 6 {
+				t.Errorf("%+v, %v", c.Candidates, c.Guarantee())
+			}
+			for _, k := range c.Candidates {
+				if k.Loss < c.Objective {
+					t.Errorf("took %s (%v) over %s (%v)", c.Method, c.Objective, k.Method, k.Loss)
+				}
+			}
+			if c.Method == MethodRelaxed || c.Method == MethodRelaxedTuned {
+				won++
+			}
+		}
+	}
+	if won == 0 {
+		t.Error("the relaxed mechanism never won")
+	}
+}
+
+// mammals returns the hierarchy of 884 mammals that examples/tradeoff ships
+// (WordNet 3.1): rho1 the length of the path between two leaves, rho2 the Baire
+// distance 2^-(length of the common prefix).
+func mammals(t testing.TB) metric.Bimetric {
+	t.Helper()
+	in, err := os.Open("../../examples/tradeoff/mammals.csv")
+	if err != nil {
+		t.Skip("the hierarchy of mammals is not here: ", err)
+	}
+	defer in.Close()
+	lines, err := csv.NewReader(in).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths [][]string
+	for _, l := range lines[1:] {
+		paths = append(paths, strings.Split(l[2], ">"))
+	}
+	tree, err := metric.TreeFromPaths(paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	baire, err := metric.NewPoints(paths, metric.CommonPrefix[string]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := metric.NewBimetric(tree.PathMetric(), baire)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// On a real hierarchy the bound holds, and the best separation beats the
+// theorem's and the standard mechanism.
+func TestRelaxed_Mammals(t *testing.T) {
+	b := mammals(t)
+	std, err := Standard(b.Privacy, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	thm, err := Relaxed(b, 1, &RelaxedOptions{Rule: TheoremSeparation, Accuracy: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Relaxed(b, 1, &RelaxedOptions{Accuracy: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ls, lt, lm := worst(t, std, b.Utility), worst(t, thm.Mechanism, b.Utility), worst(t, m.Mechanism, b.Utility)
+	if lm > 0.75*ls || lm > lt || lt > thm.Bound {
+		t.Errorf("standard %v, theorem's s %v, best %v, bound %v", ls, lt, lm, m.Bound)
+	}
+}
+
+func BenchmarkRelaxed(b *testing.B) {
+	space := mammals(b)
+	for _, alpha := range []float64{0.25, 0.5, 1, 2, 4, 8} {
+		for _, tuned := range []bool{false, true} {
+			b.Run(fmt.Sprintf("n=884/alpha=%v/tuned=%v", alpha, tuned), func(b *testing.B) {
+				b.ReportAllocs()
+				standard := Standard
+				if tuned {
+					standard = Tuned
+				}
+				std, err := standard(space.Privacy, alpha, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				var m *RelaxedMechanism
+				for b.Loop() {
+					if m, err = Relaxed(space, alpha, &RelaxedOptions{Tuned: tuned}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(worst(b, std, space.Utility), "standard-loss")
+				b.ReportMetric(worst(b, m.Mechanism, space.Utility), "loss")
+				b.ReportMetric(float64(m.Outputs()), "outputs")
+				b.ReportMetric(m.Bound, "bound")
+			})
+		}
+	}
+}

@@ -1,0 +1,287 @@
+package exponential
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// UtilityBeta returns the rate that KL10 give for (gamma, delta)-utility of the
+// base-measure mechanism: at rate beta = (2/gamma) ln(1/(delta*mass)) the
+// output lies within gamma of the ideal one with probability at least 1 - delta,
+// where mass > 0 is a lower bound on mu(B(y, gamma/2)) over all y, on finite
+// spaces that of [entropy.BallMass]. It is safe and mostly far too large; on
+// finite spaces see [SmallestBeta].
+func UtilityBeta(gamma, delta, mass float64) (float64, error) {
+	const op = "exponential: UtilityBeta"
+	if err := fault.Positive(op, "gamma", gamma); err != nil {
+		return 0, err
+	}
+	for _, a := range []struct {
+		arg string
+		v   float64
+	}{{"delta", delta}, {"mass", mass}} {
+		if !(a.v > 0 && a.v <= 1) {
+			return 0, &fault.ValueError{Op: op, Arg: a.arg, Index: -1, Value: a.v, Want: "a number in (0, 1]"}
+		}
+	}
+	return directed.DivUp(2*directed.LogUp(directed.DivUp(1, directed.MulDown(delta, mass))), gamma), nil
+}
+
+// SmallestBeta returns the smallest rate beta at which the mechanism with
+// P{y|x} proportional to mu[y] exp(-beta*f(x,y)) has (gamma, delta)-utility on a
+// finite space: at every x the output is farther than gamma with probability
+// at most delta. It bisects on the mechanism itself (the probability falls
+// with beta, because its derivative is minus a covariance of two increasing
+// functions of the distance) to a relative 1e-9, on the safe side. mu is a
+// distribution on the points, positive in every closed ball of radius gamma.
+// O(n^2) a step, on every core; n^2 distances are stored.
+func SmallestBeta(f metric.Finite, mu []float64, gamma, delta float64) (float64, error) {
+	return smallestBeta(context.Background(), f, mu, gamma, delta)
+}
+
+func smallestBeta(ctx context.Context, f metric.Finite, mu []float64, gamma, delta float64) (float64, error) {
+	const op = "exponential: SmallestBeta"
+	n := f.Len()
+	if err := fault.Empty(op, "f", n); err != nil {
+		return 0, err
+	}
+	if err := fault.Distribution(op, "mu", mu, n, 1e-9); err != nil {
+		return 0, err
+	}
+	if err := fault.NonNegative(op, "gamma", gamma); err != nil {
+		return 0, err
+	}
+	if !(delta > 0 && delta < 1) {
+		return 0, &fault.ValueError{Op: op, Arg: "delta", Index: -1, Value: delta, Want: "a number in (0, 1)"}
+	}
+	d, err := metric.DensifyContext(ctx, f)
+	if err != nil {
+		return 0, err
+	}
+	var stopped error
+	misses := func(beta float64) float64 {
+		worst := make([]float64, n)
+		err := parallel.Chunks(ctx, n, 16, 0, nil, func(_, lo, hi int) {
+			var row []float64
+			for x := lo; x < hi; x++ {
+				row = d.DistancesFrom(x, row)
+				near := math.Inf(1) // the nearest output, taken out of the exponent
+				for y, v := range row {
+					if mu[y] > 0 {
+						near = min(near, v)
+					}
+				}
+				in, out := 0.0, 0.0
+				for y, v := range row {
+					if mu[y] == 0 {
+						continue
+					}
+					if w := mu[y] * exact.Exp(-beta*(v-near)); v > gamma {
+						out += w
+					} else {
+						in += w
+					}
+				}
+				worst[x] = out / (in + out)
+			}
+		})
+		if err != nil {
+			stopped = err // zeros below end the search
+		}
+		most := 0.0
+		for _, v := range worst {
+			most = max(most, v)
+		}
+		return most
+	}
+	if misses(0) <= delta {
+		return 0, stopped
+	}
+	lo, hi := 0.0, 1/max(gamma, math.SmallestNonzeroFloat64)
+	hi = min(hi, 1e300)
+	for misses(hi) > delta && stopped == nil {
+		if lo, hi = hi, 2*hi; hi > 1e300 {
+			return 0, fmt.Errorf("%s: no rate suffices: some closed ball of radius %v has measure 0", op, gamma)
+		}
+	}
+	for hi-lo > 1e-9*hi && stopped == nil {
+		if mid := lo + (hi-lo)/2; misses(mid) > delta {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi, stopped
+}
+
+const (
+	// missErr bounds the relative error of a sum of the probabilities that
+	// Channel.Row returns, each right to 2^-42; what the additions err by is
+	// rounded up.
+	missErr = 0x1p-41
+	// missFloor stands for probabilities that Channel.Row reads as 0.
+	missFloor = 0x1p-1022
+)
+
+// Misses returns an upper bound, right to a relative 2^-41, on the largest
+// probability over the inputs x that the channel's output lies farther than
+// gamma from x under rho, and the first x that has it: the channel has (gamma,
+// p)-utility (KL10). rho is as for Channel.Loss. A lazy channel's bad row is an
+// error. O(Len()*Outputs()) on every core.
+func Misses(c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, x int, err error) {
+	const op = "exponential: Misses"
+	if err := fault.NonNegative(op, "gamma", gamma); err != nil {
+		return 0, 0, err
+	}
+	points := make([]int, c.Outputs())
+	for y := range points {
+		points[y] = c.Output(y)
+	}
+	if rho.Len() < c.Len() {
+		return 0, 0, &fault.SizeError{Op: op, Arg: "rho", Got: rho.Len(), Want: fmt.Sprintf("at least %d", c.Len())}
+	}
+	if err := fault.Indices(op, "output points", points, rho.Len()); err != nil {
+		return 0, 0, err
+	}
+	miss := make([]float64, c.Len())
+	err = parallel.Chunks(context.Background(), c.Len(), 16, 0, nil, func(_, lo, hi int) {
+		var row []float64
+		for x := lo; x < hi; x++ {
+			row = c.Row(x, row)
+			for y, q := range row {
+				if !(rho.Distance(x, points[y]) <= gamma) {
+					miss[x] = directed.AddUp(miss[x], max(q, missFloor))
+				}
+			}
+		}
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	for z, q := range miss {
+		if math.IsNaN(q) {
+			return 0, 0, fmt.Errorf("%s: row %d of the channel holds no distribution", op, z)
+		}
+		if q > p {
+			p, x = q, z
+		}
+	}
+	return min(1, directed.MulUp(p, 1+missErr)), x, nil
+}
+
+// Target is (gamma, delta)-utility (KL10): at every input the output is farther
+// than Gamma >= 0 from it with probability at most Delta, in (0, 1).
+type Target struct{ Gamma, Delta float64 }
+
+// UtilityMechanism is a mechanism with a promised utility, and what KL10's
+// formula would have needed for it.
+type UtilityMechanism struct {
+	*Mechanism
+	Mu []float64 // the base measure
+	// Miss is an upper bound on the probability of missing, at most
+	// Target.Delta; see [Misses].
+	Miss float64
+	// FormulaBeta is UtilityBeta, and FormulaLevel the privacy level that KL10
+	// prove for it, 2*C*FormulaBeta with C the Lipschitz constant of the utility
+	// metric against the privacy metric. +Inf where Gamma is 0.
+	FormulaBeta, FormulaLevel float64
+}
+
+// MostPrivate returns the base-measure exponential mechanism of KL10 on a finite
+// space, P{y|x} proportional to mu[y] exp(-beta*rho2(x,y)), at the smallest rate
+// that reaches the target under b.Utility ([SmallestBeta]). Its guarantee is its
+// audited level under b.Privacy: eps*(gamma, delta), what this utility costs
+// here, mostly far below the FormulaLevel beside it.
+//
+// mu is a distribution on the points that sees no private data; nil is
+// [entropy.PositiveMeasure] of b.Utility. Points of measure 0 are never
+// released. A level that is infinite, because the utility metric tells points
+// at privacy distance 0 apart, is an error. Of o Net and Lazy are refused.
+// O(n^3) time for the audit, O(n^2) memory.
+func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*UtilityMechanism, error) {
+	const op = "exponential: MostPrivate"
+	o = o.orDefault()
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	if err := o.noLazy(MethodBaseMeasure); err != nil {
+		return nil, err
+	}
+	if o.Net != nil {
+		return nil, fmt.Errorf("%s: Net: the base measure says what may be released", op)
+	}
+	if mu == nil {
+		var err error
+		if mu, err = entropy.PositiveMeasure(b.Utility, &entropy.Options{Context: o.Context}); err != nil {
+			return nil, err
+		}
+	}
+	ctx := o.Context
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	beta, err := smallestBeta(ctx, b.Utility, mu, t.Gamma, t.Delta)
+	if err != nil {
+		return nil, err
+	}
+	u := &UtilityMechanism{Mu: append([]float64(nil), mu...), FormulaBeta: math.Inf(1), FormulaLevel: math.Inf(1)}
+	if t.Gamma > 0 {
+		mass, _, err := entropy.BallMass(b.Utility, mu, t.Gamma/2, &entropy.Options{Context: o.Context, Workers: o.Workers})
+		if err != nil {
+			return nil, err
+		}
+		if mass = min(mass, 1); mass > 0 {
+			if u.FormulaBeta, err = UtilityBeta(t.Gamma, t.Delta, mass); err != nil {
+				return nil, err
+			}
+			c, _, _ := b.Lipschitz()
+			u.FormulaLevel = directed.MulUp(2*c*(1+0x1p-52), u.FormulaBeta) // c is rounded
+		}
+	}
+	m := &family{method: MethodBaseMeasure, f: b.Privacy, net: []int{}, o: o}
+	for y, w := range mu {
+		if w > 0 {
+			m.net, m.logWeights = append(m.net, y), append(m.logWeights, directed.Log(w))
+		}
+	}
+	m.rho = func(x int, dst []float64) {
+		for j, y := range m.net {
+			dst[j] = b.Utility.Distance(x, y)
+		}
+	}
+	// The search knows the probability of missing to about 1e-14 and stops a
+	// relative 1e-9 above the rate where it is delta, so that the first look
+	// suffices unless the probability hardly moves with the rate.
+	for range 40 {
+		c, err := m.channel(beta)
+		if err != nil {
+			return nil, err
+		}
+		if u.Miss, _, err = Misses(c, b.Utility, t.Gamma); err != nil {
+			return nil, err
+		}
+		if u.Miss > t.Delta {
+			beta += 1e-9 * max(beta, 1e-3/max(t.Gamma, math.SmallestNonzeroFloat64))
+			continue
+		}
+		c, a, err := c.Certify(b.Privacy, o.Unit, o.audit())
+		if err != nil {
+			return nil, err
+		}
+		if math.IsInf(a.Hi, 1) {
+			return nil, fmt.Errorf("%s: no level: points %d and %d are at privacy distance 0 and utility distance %v", op, a.X, a.XPrime, b.Utility.Distance(a.X, a.XPrime))
+		}
+		u.Mechanism = &Mechanism{Channel: c, Method: MethodBaseMeasure, Beta: beta, Audit: a}
+		return u, nil
+	}
+	return nil, fmt.Errorf("%s: rounding keeps the probability of missing above %v", op, t.Delta)
+}

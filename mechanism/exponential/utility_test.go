@@ -1,0 +1,169 @@
+package exponential
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// MATH.md section 1: uniform measure on [0,1], gamma = .1, delta = .05.
+func TestUtilityBeta_KnownAnswers(t *testing.T) {
+	paper, err := UtilityBeta(0.1, 0.05, 0.05)
+	if err != nil || math.Abs(paper-119.829291) > 1e-6 {
+		t.Errorf("KL10's rate %v (%v), want 119.829291", paper, err)
+	}
+	// On a grid of step h the first miss is at gamma+h, so gamma = .1-h. An
+	// inner point misses with probability 2q^(.1/h)/(1+q), q = e^-(beta*h),
+	// which tends to the continuum's e^(-.1*beta) linearly in h.
+	grid := func(n int) (metric.Finite, []float64) {
+		return path(t, n, 1/float64(n-1)), slices.Repeat([]float64{1 / float64(n)}, n)
+	}
+	smallest := func(n int) float64 {
+		f, mu := grid(n)
+		h := 1 / float64(n-1)
+		beta, err := SmallestBeta(f, mu, 0.1-h+1e-12, 0.05)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if miss := 2 * math.Exp(-0.1*beta) / (1 + math.Exp(-beta*h)); math.Abs(miss-0.05) > 1e-6 {
+			t.Errorf("n = %d: an inner point misses with probability %v", n, miss)
+		}
+		return beta
+	}
+	if beta := 2*smallest(801) - smallest(401); math.Abs(beta-29.9573) > 2e-3 { // e^-beta and h^2 are left
+		t.Errorf("smallest rate %v, want 29.9573", beta)
+	}
+	const n = 101
+	f, mu := grid(n)
+	if beta, err := SmallestBeta(f, mu, 2, 0.05); beta != 0 || err != nil {
+		t.Errorf("everything is within 2: %v, %v", beta, err)
+	}
+	mu2 := make([]float64, n)
+	mu2[0] = 1
+	if _, err := SmallestBeta(f, mu2, 0.1, 0.05); err == nil {
+		t.Error("a ball of measure 0 accepted")
+	}
+	for _, c := range [][3]float64{{0, 0.1, 0.1}, {1, 0, 0.1}, {1, 0.1, 0}, {1, 2, 1}, {1, 0.1, math.NaN()}} {
+		if _, err := UtilityBeta(c[0], c[1], c[2]); err == nil {
+			t.Errorf("accepted %v", c)
+		}
+	}
+	for _, c := range [][2]float64{{-1, 0.1}, {math.NaN(), 0.1}, {0.1, 0}, {0.1, 1}} {
+		if _, err := SmallestBeta(f, mu, c[0], c[1]); err == nil {
+			t.Errorf("accepted %v", c)
+		}
+	}
+	if _, err := SmallestBeta(f, mu[:5], 0.1, 0.1); err == nil {
+		t.Error("short measure accepted")
+	}
+}
+
+// Every base-measure mechanism keeps its target and its audit, needs less than
+// the formula, and a rate 1 % lower misses the target.
+func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
+	r := rng.Seeded(11)
+	for range 40 {
+		b := randomBimetric(t, r, 2+r.IntN(20))
+		gamma := 0.05 + 0.3*r.Float64()
+		target := Target{Gamma: gamma, Delta: math.Pow(10, -3*r.Float64()-0.1)}
+		m, err := MostPrivate(b, nil, target, &Options{Unit: "km"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		miss, x, err := Misses(m.Channel, b.Utility, gamma)
+		if err != nil || miss != m.Miss || miss > target.Delta {
+			t.Errorf("misses %v (stated %v), target %v (%v)", miss, m.Miss, target, err)
+		}
+		sum := 0.0
+		for y := range m.Outputs() {
+			if b.Utility.Distance(x, m.Output(y)) > gamma {
+				sum += m.Prob(x, y)
+			}
+		}
+		if math.Abs(sum-miss) > 1e-11 {
+			t.Errorf("misses %v at %d, stated %v", sum, x, miss)
+		}
+		a, err := m.Channel.Audit(b.Privacy, 0)
+		if err != nil || a.Hi != m.Guarantee().Alpha() || m.Guarantee().Unit() != "km" {
+			t.Errorf("%v, guarantee %v (%v)", a, m.Guarantee(), err)
+		}
+		if m.Beta > m.FormulaBeta || a.Lo > m.FormulaLevel {
+			t.Errorf("rate %v, level %v; formula %v, %v", m.Beta, a.Lo, m.FormulaBeta, m.FormulaLevel)
+		}
+		if m.Beta == 0 {
+			continue
+		}
+		fam := &family{method: MethodBaseMeasure, f: b.Utility, o: &Options{}}
+		for _, w := range m.Mu {
+			fam.logWeights = append(fam.logWeights, math.Log(w))
+		}
+		c, err := fam.channel(0.99 * m.Beta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if miss, _, _ := Misses(c, b.Utility, gamma); miss <= target.Delta {
+			t.Errorf("rate %v: a hundredth less misses with %v <= %v", m.Beta, miss, target.Delta)
+		}
+	}
+}
+
+func TestMisses_CountsWhatIsFarther(t *testing.T) {
+	f := path(t, 3, 1)
+	m, err := Standard(f, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := math.Exp(-1)
+	for _, c := range []struct {
+		gamma, p float64
+		x        int
+	}{{0, (q + q*q) / (1 + q + q*q), 0}, {1, q * q / (1 + q + q*q), 0}, {2, 0, 0}} {
+		if c.gamma == 0 {
+			c.p, c.x = 2*q/(1+2*q), 1 // the middle misses most
+		}
+		p, x, err := Misses(m.Channel, f, c.gamma)
+		if err != nil || p < c.p || p > c.p*(1+1e-11) || x != c.x {
+			t.Errorf("gamma %v: %v at %d (%v), want %v at %d", c.gamma, p, x, err, c.p, c.x)
+		}
+	}
+	if _, _, err := Misses(m.Channel, f, math.NaN()); err == nil {
+		t.Error("NaN accepted")
+	}
+	if _, _, err := Misses(m.Channel, path(t, 2, 1), 1); err == nil {
+		t.Error("a metric on too few points accepted")
+	}
+}
+
+func TestMostPrivate_BadInput(t *testing.T) {
+	f := path(t, 4, 1)
+	good := Target{Gamma: 1, Delta: 0.1}
+	for name, c := range map[string]struct {
+		b  metric.Bimetric
+		mu []float64
+		t  Target
+		o  *Options
+	}{
+		"half a space":  {metric.Bimetric{Privacy: f}, nil, good, nil},
+		"short measure": {metric.Same(f), []float64{1}, good, nil},
+		"gamma":         {metric.Same(f), nil, Target{-1, 0.1}, nil},
+		"delta":         {metric.Same(f), nil, Target{1, 0}, nil},
+		"empty balls":   {metric.Same(f), []float64{1, 0, 0, 0}, good, nil},
+		"Lazy":          {metric.Same(f), nil, good, &Options{Lazy: true}},
+		"Net":           {metric.Same(f), nil, good, &Options{Net: []int{0}}},
+		"no privacy":    {metric.Bimetric{Privacy: on(t, 4, func(i, j int) float64 { return 0 }), Utility: f}, nil, good, nil},
+	} {
+		if _, err := MostPrivate(c.b, c.mu, c.t, c.o); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := MostPrivate(metric.Same(f), nil, good, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
