@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// row is what one level costs.
+type row struct {
+	bracket             entropy.Bracket // of the optimal accuracy, mechanisms included
+	entropic, diametric entropy.Interval
+	losses              []float64 // worst expected loss of every method; NaN where there is none
+	none                []error   // why there is none
+}
+
+// method is one way to build a mechanism that is alpha-private under rho1.
+type method struct {
+	name  string
+	build func(b metric.Bimetric, alpha float64, o *exponential.Options) (*exponential.Mechanism, error)
+}
+
+// plainly names a construction that looks at rho1 alone.
+func plainly(name string, build func(metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) method {
+	return method{name, func(b metric.Bimetric, alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
+		return build(b.Privacy, alpha, o)
+	}}
+}
+
+// relaxed names a form of the relaxed ultrametric mechanism.
+func relaxed(name string, tuned bool) method {
+	return method{name, func(b metric.Bimetric, alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
+		m, err := exponential.Relaxed(b, alpha, &exponential.RelaxedOptions{Tuned: tuned, Unit: o.Unit, Context: o.Context})
+		if err != nil {
+			return nil, err
+		}
+		return m.Mechanism, nil
+	}}
+}
+
+// The methods, in the order of the columns and of the lines in the picture. The
+// constant mechanism is among the upper bounds of package entropy.
+var (
+	plain = []method{
+		plainly("standard", exponential.Standard),
+		plainly("tuned", exponential.Tuned),
+		plainly("tight", exponential.Tight),
+	}
+	// branches answer with a branch of the hierarchy that rho2 is.
+	branches = []method{
+		relaxed("relaxed", false),
+		relaxed("relaxed tuned", true),
+	}
+)
+
+// measure fills in the rows.
+func (s *study) measure(ctx context.Context, p *demo.Program, alphas []float64) error {
+	if err := s.bound(ctx, p, alphas); err != nil {
+		return err
+	}
+	report, wipe := p.Progress("mechanisms")
+	defer wipe()
+	for k := range s.rows {
+		if err := s.rows[k].compare(ctx, s); err != nil {
+			return err
+		}
+		report(k+1, len(s.rows))
+	}
+	return nil
+}
+
+// bound makes a row for every level with what is known before any mechanism.
+func (s *study) bound(ctx context.Context, p *demo.Program, alphas []float64) error {
+	report, wipe := p.Progress("bounds")
+	defer wipe()
+	o := &entropy.Options{Context: ctx, Progress: report}
+	entropic, err := entropy.EntropicScales(s.space, alphas, o)
+	if err != nil {
+		return err
+	}
+	diametric, err := entropy.DiametricScales(s.space, alphas, o)
+	if err != nil {
+		return err
+	}
+	brackets, err := entropy.Accuracies(s.space, alphas, o)
+	if err != nil {
+		return err
+	}
+	for k, b := range brackets {
+		s.rows = append(s.rows, row{bracket: b, entropic: entropic[k].Interval, diametric: diametric[k].Interval})
+	}
+	return nil
+}
+
+// compare builds every mechanism at the row's level.
+func (r *row) compare(ctx context.Context, s *study) (err error) {
+	var losses []entropy.Loss
+	for _, m := range s.methods {
+		loss, none := s.worst(ctx, m, r.bracket.Alpha)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if none == nil {
+			losses = append(losses, entropy.Loss{Name: m.name, Value: loss})
+		}
+		r.losses, r.none = append(r.losses, loss), append(r.none, none)
+	}
+	// With checks the losses too: none may lie below a lower bound.
+	r.bracket, err = r.bracket.With(losses...)
+	return err
+}
+
+// worst builds a mechanism and returns its exact worst expected loss, or NaN
+// and why there is no such mechanism.
+func (s *study) worst(ctx context.Context, m method, alpha float64) (float64, error) {
+	mech, err := m.build(s.space, alpha, &exponential.Options{Unit: s.unit, Context: ctx})
+	var losses mechanism.Losses
+	if err == nil {
+		losses, err = mech.Loss(s.space.Utility)
+	}
+	if err != nil {
+		return math.NaN(), err
+	}
+	loss, _ := losses.Worst()
+	return loss, nil
+}
+
+// defaultAlphas are round levels from the one at which the whole space looks
+// alike to one at which most points are told from their neighbours.
+func (s *study) defaultAlphas() []float64 {
+	rho1 := s.space.Privacy
+	wide, _, _ := metric.Diameter(rho1)
+	var nearest, dist []float64
+	for x := range rho1.Len() {
+		least := wide
+		dist = metric.Row(rho1, x, dist)
+		for _, d := range dist {
+			if d > 0 {
+				least = min(least, d)
+			}
+		}
+		nearest = append(nearest, least)
+	}
+	slices.Sort(nearest)
+	// The standard mechanism takes a neighbour at this over alpha for the truth
+	// one time in e^3.
+	const apart = 6
+	lo, hi := 1/wide, apart/nearest[len(nearest)/2]
+	alphas := ladder(lo, hi, "1", "2", "5")
+	if len(alphas) < 8 { // too few for a picture
+		alphas = ladder(lo, hi, "1", "1.5", "2", "3", "5", "7")
+	}
+	if k := len(alphas) - maxDefault; k > 0 { // from 1 mm to 1000 km, say
+		alphas = alphas[k:]
+	}
+	return alphas
+}
+
+// maxDefault is how many levels a run computes that was not told which.
+const maxDefault = 15
+
+// ladder returns the numbers digits times 10^e in [lo, hi], the one below lo and
+// no fewer than three.
+func ladder(lo, hi float64, digits ...string) []float64 {
+	var steps []float64
+	for e := int(math.Floor(math.Log10(lo))) - 1; ; e++ {
+		for _, d := range digits {
+			a, err := strconv.ParseFloat(fmt.Sprintf("%se%d", d, e), 64) // correctly rounded
+			if err != nil {
+				return steps // beyond the float64 numbers
+			}
+			if a <= lo {
+				steps = steps[:0]
+			}
+			if a > hi && len(steps) >= 3 {
+				return steps
+			}
+			if a > 0 {
+				steps = append(steps, a)
+			}
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// points is a list of points that a file gives row by row, and the metrics on
+// them.
+type points interface {
+	columns() demo.Columns
+	add(r *demo.Row)
+	// metrics returns the privacy and the utility metric.
+	metrics() (rho1, rho2 metric.Finite, err error)
+}
+
+// study is a space, and what to call it.
+type study struct {
+	points
+	metric  string // as -metric names it
+	file    string // that the points come from
+	space   metric.Bimetric
+	unit    metric.Unit // of rho1
+	loss    string      // the unit of rho2 after a space, or ""
+	about   string      // the metrics in words, with a verb for the diameter of rho1
+	methods []method
+	rows    []row
+}
+
+// read reads the file of -in, or the one that ships for the metric, and
+// measures n of its points, or all.
+func read(p *demo.Program, name string, n int) (*study, error) {
+	s := &study{metric: name, unit: "km", loss: " km", methods: plain}
+	file, data := "cities.csv", cities
+	switch name {
+	case "greatcircle":
+		s.points, s.about = &sphere{}, "up to %.0f km apart"
+	case "euclidean":
+		if s.points, s.about = new(chords), "up to %.0f km apart straight through the Earth"; p.In != "" {
+			s.points, s.about = &vectors{}, "up to %.4g units apart"
+			s.unit, s.loss = "unit", ""
+		}
+	case "prefix":
+		s.points, s.about = &paths{}, "up to %.0f edges apart; the loss is 2^-k where answer and truth share the first k steps of their paths"
+		s.unit, s.loss = "edge", ""
+		s.methods = slices.Concat(plain, branches)
+		file, data = "mammals.csv", mammals
+	default:
+		return nil, fmt.Errorf("-metric %q: want euclidean, greatcircle or prefix", name)
+	}
+	f, file, err := p.Input(file, data)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s.file = filepath.Base(file)
+	if err := demo.ReadCSV(file, f, s.columns(), s.add); err != nil {
+		return nil, err
+	}
+	rho1, rho2, err := s.metrics()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if rho1.Len() < 2 {
+		return nil, fmt.Errorf("%s: one point, want two at least", file)
+	}
+	idx := spread(rho1.Len(), n)
+	if s.space.Privacy, err = dense(rho1, idx); err != nil {
+		return nil, err
+	}
+	if s.space.Utility = s.space.Privacy; rho1 != rho2 {
+		s.space.Utility, err = ultrametric(rho2, idx)
+	}
+	return s, err
+}
+
+// spread returns n indices spread evenly over [0, total), or all.
+func spread(total, n int) []int {
+	n = min(n, total)
+	idx := make([]int, n)
+	for k := range idx {
+		idx[k] = k * total / n
+	}
+	return idx
+}
+
+// dense stores the distances of some points.
+func dense(f metric.Finite, idx []int) (*metric.Dense, error) {
+	sub, err := metric.Subset(f, idx)
+	if err != nil {
+		return nil, err
+	}
+	return metric.Densify(sub)
+}
+
+// ultrametric returns a metric that is one as a hierarchy, in which packing
+// numbers are exact and fast.
+func ultrametric(f metric.Finite, idx []int) (*metric.Ultrametric, error) {
+	sub, err := metric.Subset(f, idx)
+	if err != nil {
+		return nil, err
+	}
+	return metric.Subdominant(sub)
+}
+
+// same is one metric for both.
+func same[P any](pts []P, space metric.Space[P]) (rho1, rho2 metric.Finite, err error) {
+	f, err := metric.NewPoints(pts, space)
+	return f, f, err
+}
+
+// sphere are places on the Earth, at great-circle distance in km.
+type sphere []metric.LatLon
+
+func (s *sphere) columns() demo.Columns { return demo.Columns{Required: []string{"lat", "lon"}} }
+func (s *sphere) add(r *demo.Row) {
+	*s = append(*s, metric.LatLon{Lat: r.Float("lat", -90, 90), Lon: r.Float("lon", -180, 180)})
+}
+func (s *sphere) metrics() (rho1, rho2 metric.Finite, err error) {
+	return same(*s, metric.GreatCircle{})
+}
+
+// chords are the same places at the distance straight through the Earth, so
+// that -metric euclidean has something to show without a file.
+type chords struct{ sphere }
+
+func (c *chords) metrics() (rho1, rho2 metric.Finite, err error) {
+	through := make([][]float64, len(c.sphere))
+	for i, p := range c.sphere {
+		lat, lon := p.Lat*math.Pi/180, p.Lon*math.Pi/180
+		through[i] = []float64{
+			metric.EarthRadiusKm * math.Cos(lat) * math.Cos(lon),
+			metric.EarthRadiusKm * math.Cos(lat) * math.Sin(lon),
+			metric.EarthRadiusKm * math.Sin(lat),
+		}
+	}
+	return same(through, metric.Euclidean{})
+}
+
+// vectors are points of the plane or of space.
+type vectors [][]float64
+
+// maxCoordinate keeps sums of squares, and alpha times them, finite.
+const maxCoordinate = 1e100
+
+func (v *vectors) columns() demo.Columns {
+	return demo.Columns{Required: []string{"x", "y"}, Optional: []string{"z"}}
+}
+func (v *vectors) add(r *demo.Row) {
+	at := make([]float64, 0, 3)
+	for _, c := range []string{"x", "y", "z"} {
+		at = append(at, r.Float(c, -maxCoordinate, maxCoordinate))
+	}
+	*v = append(*v, at)
+}
+func (v *vectors) metrics() (rho1, rho2 metric.Finite, err error) {
+	return same(*v, metric.Euclidean{})
+}
+
+// paths are nodes of a hierarchy, each the steps from the root down. Privacy is
+// measured by edges walked, loss by 2^-k where the first k steps agree: what
+// matters is to stay in the right branch.
+type paths [][]string
+
+func (p *paths) columns() demo.Columns { return demo.Columns{Required: []string{"path"}} }
+func (p *paths) add(r *demo.Row) {
+	path := strings.Split(r.Text("path"), ">")
+	if slices.Contains(path, "") {
+		r.Fail("path", "a step without a name")
+	}
+	*p = append(*p, path)
+}
+func (p *paths) metrics() (rho1, rho2 metric.Finite, err error) {
+	if rho1, err = metric.NewPoints(*p, metric.Func[[]string](edges)); err != nil {
+		return nil, nil, err
+	}
+	rho2, err = metric.NewPoints(*p, metric.CommonPrefix[string]{})
+	return rho1, rho2, err
+}
+
+// edges is the number of edges between two nodes, up to where their paths part
+// and down again.
+func edges(x, y []string) float64 {
+	k := 0
+	for k < min(len(x), len(y)) && x[k] == y[k] {
+		k++
+	}
+	return float64(len(x) + len(y) - 2*k)
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// show measures the space and prints, explains and draws what it found.
+func (s *study) show(ctx context.Context, p *demo.Program, alphas []float64) error {
+	wide, _, _ := metric.Diameter(s.space.Privacy)
+	n := s.space.Len()
+	if wide == 0 {
+		fmt.Fprintf(p.Stdout, "%s: all %d points are one and the same: the loss is 0 at every alpha\n", s.file, n)
+		return nil
+	}
+	p.Remark("%d points of %s, %s.", n, s.file, fmt.Sprintf(s.about, wide))
+	p.Remark("lower, upper: the bracket of the least worst expected loss that an alpha-private mechanism can have, and what proves its ends;")
+	p.Remark("entropic, diametric: the scales of the space; %s, ...: the exact loss of that mechanism.\n", s.methods[0].name)
+	if alphas == nil {
+		if alphas = s.defaultAlphas(); len(alphas) == 0 {
+			return fmt.Errorf("%s: distances of %g at most: choose a larger unit", s.file, wide)
+		}
+	}
+	if err := s.measure(ctx, p, alphas); err != nil {
+		return err
+	}
+	if err := s.table().WriteText(p.Stdout); err != nil {
+		return err
+	}
+	s.explain(p)
+	return s.draw(p)
+}
+
+// table is the table for the eye.
+func (s *study) table() *demo.Table {
+	columns := []string{fmt.Sprintf("alpha (per %s)", s.unit), "lower" + s.lossUnit(), "by", "entropic", "diametric"}
+	for _, m := range s.methods {
+		columns = append(columns, m.name)
+	}
+	t := demo.NewTable(append(columns, "upper", "by", "ratio")...)
+	for _, r := range s.rows {
+		lower, upper := r.bracket.Best(entropy.Lower), r.bracket.Best(entropy.Upper)
+		cells := []any{r.bracket.Alpha, lower.Value, lower.Name, interval(r.entropic), interval(r.diametric)}
+		for _, v := range r.losses {
+			cells = append(cells, number(v, "-"))
+		}
+		t.Row(append(cells, upper.Value, upper.Name, r.bracket.Ratio())...)
+	}
+	return t
+}
+
+// lossUnit is the unit of losses for a heading.
+func (s *study) lossUnit() string {
+	if s.loss == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", strings.TrimSpace(s.loss))
+}
+
+// interval is one number where the ends print alike.
+func interval(i entropy.Interval) any {
+	if lo, hi := demo.Number(i.Lo), demo.Number(i.Hi); lo != hi {
+		return lo + " to " + hi
+	}
+	return i.Hi
+}
+
+// number is v, or the word for NaN.
+func number(v float64, none string) any {
+	if math.IsNaN(v) {
+		return none
+	}
+	return v
+}
+
+// explain says in words what the table shows.
+func (s *study) explain(p *demo.Program) {
+	p.Remark("")
+	last := s.rows[len(s.rows)-1].bracket
+	if upper := last.Best(entropy.Upper); last.Lo > 0 {
+		p.Remark("At alpha = %v per %s no mechanism can do better than %s%s; the %s one is within %.2f times of that.",
+			last.Alpha, s.unit, demo.Number(last.Lo), s.loss, upper.Name, last.Ratio())
+	} else {
+		p.Remark("At alpha = %v per %s nothing is known to forbid a loss of 0; the %s mechanism has %s%s.",
+			last.Alpha, s.unit, upper.Name, demo.Number(upper.Value), s.loss)
+	}
+	open := slices.MaxFunc(s.rows, func(a, b row) int { return cmp.Compare(a.bracket.Ratio(), b.bracket.Ratio()) }).bracket
+	p.Remark("Least is known at alpha = %v, where the bracket is a factor %.2f wide.", open.Alpha, open.Ratio())
+	s.explainRelaxed(p)
+	for k, m := range s.methods {
+		var at []string
+		var why error
+		for _, r := range s.rows {
+			if r.none[k] != nil {
+				at, why = append(at, fmt.Sprint(r.bracket.Alpha)), r.none[k]
+			}
+		}
+		if why != nil {
+			p.Remark("No %s mechanism at alpha = %s: %s", m.name, strings.Join(at, ", "), reason(why))
+		}
+	}
+}
+
+// reason is why a mechanism does not exist, in short where that is common.
+func reason(err error) string {
+	if negative := new(exponential.NegativeWeightError); errors.As(err, &negative) {
+		return "a weight would be negative"
+	}
+	return err.Error()
+}
+
+// explainRelaxed says what it brings to answer with branches.
+func (s *study) explainRelaxed(p *demo.Program) {
+	index := func(name string) int {
+		return slices.IndexFunc(s.methods, func(m method) bool { return m.name == name })
+	}
+	standard, relaxed := index("standard"), index("relaxed")
+	if relaxed < 0 {
+		return
+	}
+	gain := func(r row) float64 { return r.losses[standard] / r.losses[relaxed] }
+	most := slices.MaxFunc(s.rows, func(a, b row) int { return cmp.Compare(gain(a), gain(b)) })
+	p.Remark("The relaxed mechanism, which draws a branch and not a leaf, gains most at alpha = %v: it loses %s where the standard one loses %s.",
+		most.bracket.Alpha, demo.Number(most.losses[relaxed]), demo.Number(most.losses[standard]))
+}
+
+// draw writes the picture of loss against alpha, the bracket shaded.
+func (s *study) draw(p *demo.Program) error {
+	band := demo.Series{Name: "lower bound, bracket"}
+	for _, r := range s.rows {
+		band.X = append(band.X, r.bracket.Alpha)
+		band.Lo = append(band.Lo, r.bracket.Lo)
+		band.Hi = append(band.Hi, r.bracket.Hi)
+	}
+	band.Y = band.Lo
+	c := demo.Chart{
+		Title: fmt.Sprintf("What privacy must cost (%d points of %s)", s.space.Len(), s.file),
+		X:     fmt.Sprintf("alpha (per %s)", s.unit), LogX: true,
+		Y: "worst expected loss" + s.lossUnit(), LogY: true,
+		Series: []demo.Series{band},
+	}
+	for k, m := range s.methods {
+		line := demo.Series{Name: m.name, X: band.X}
+		for _, r := range s.rows {
+			line.Y = append(line.Y, r.losses[k])
+		}
+		c.Series = append(c.Series, line)
+	}
+	return p.WriteFile(s.metric+".png", func(w io.Writer) error { return c.Write(w, "png") })
+}
+
+// writeTable writes table.csv: every number in full, a line for each space and
+// level, an empty cell where there is no such mechanism.
+func writeTable(p *demo.Program, studies []*study) error {
+	columns := []string{"data", "alpha", "lower", "lower_by", "lower_source", "upper", "upper_by", "ratio",
+		"entropic_lo", "entropic_hi", "diametric_lo", "diametric_hi"}
+	all := slices.Concat(plain, branches)
+	for _, m := range all {
+		columns = append(columns, strings.ReplaceAll(m.name, " ", "_"))
+	}
+	t := demo.NewTable(columns...)
+	for _, s := range studies {
+		for _, r := range s.rows {
+			lower, upper := r.bracket.Best(entropy.Lower), r.bracket.Best(entropy.Upper)
+			cells := []any{s.file, r.bracket.Alpha, lower.Value, lower.Name, lower.Source, upper.Value, upper.Name, r.bracket.Ratio(),
+				r.entropic.Lo, r.entropic.Hi, r.diametric.Lo, r.diametric.Hi}
+			for k := range all {
+				v := math.NaN()
+				if k < len(r.losses) { // plain methods come first
+					v = r.losses[k]
+				}
+				cells = append(cells, number(v, ""))
+			}
+			t.Row(cells...)
+		}
+	}
+	return p.WriteFile("table.csv", t.WriteCSV)
+}
