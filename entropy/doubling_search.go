@@ -204,8 +204,7 @@ type doublingWorker struct {
 	best Doubling // what it was given, or a better witness
 	hi   float64  // no s >= hi fails for the point, nor any in its cell
 
-	ball  []int // places in the cells, by rising eff
-	dist  []float64
+	ball  []int     // places in the cells, by rising eff
 	eff   []float64 // a lower bound of the distance from cell to cell
 	set   []int
 	exact bool // the last packing number was settled

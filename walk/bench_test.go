@@ -1,0 +1,102 @@
+package walk
+
+import (
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// BenchmarkIncrements is the whole walk: 2^20 increments, noise and transform.
+func BenchmarkIncrements(b *testing.B) {
+	const n = 1 << 20
+	binary := must(Balanced(n, 2))
+	wide := must(Levels(32, 32, 32, 32))
+	for _, c := range []struct {
+		name string
+		tree *Tree
+		law  Law
+	}{
+		{"haar/n=1048576", binary, KNorm},
+		{"laplace32/n=1048576", wide, Laplace},
+		{"knorm32/n=1048576", wide, KNorm},
+		{"discretehaar/n=1048576", binary, DiscreteHaar},
+		{"discrete32/n=1048576", wide, DiscreteLaplace},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			w := equalWalk(c.tree, c.law, Replace)
+			dst := make([]float64, n)
+			r := rng.Seeded(1)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := w.Increments(r, dst); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkExactCounts is the exact release of 2^20 integer counts: transform,
+// noise, saturation and inverse.
+func BenchmarkExactCounts(b *testing.B) {
+	const n = 1 << 20
+	b.Run("haar/n=1048576", func(b *testing.B) {
+		t := must(Balanced(n, 2))
+		w := equalWalk(t, DiscreteHaar, Replace)
+		x := make([]int64, n)
+		r := rng.Seeded(1)
+		b.ReportAllocs()
+		for b.Loop() {
+			for i := range x {
+				x[i] = int64(i & 7)
+			}
+			check(b, t.HaarInt(x))
+			check(b, w.AddHaar(r, x))
+			Clamp(x, t.HaarLimit())
+			check(b, t.HaarInverseInt(x))
+		}
+	})
+	b.Run("wide16/n=1048576", func(b *testing.B) {
+		t := must(Levels(16, 16, 16, 16, 16))
+		w := equalWalk(t, DiscreteLaplace, Replace)
+		x := make([]int64, n)
+		for i := range x {
+			x[i] = int64(i & 7)
+		}
+		counts := make([]int64, t.Nodes())
+		r := rng.Seeded(1)
+		b.ReportAllocs()
+		for b.Loop() {
+			check(b, t.CountsInt(counts, x))
+			check(b, w.AddCounts(r, counts))
+			Clamp(counts, t.CenterLimit())
+			check(b, t.CenterInt(counts))
+		}
+	})
+}
+
+// BenchmarkPlan is what is computed before any data are touched.
+func BenchmarkPlan(b *testing.B) {
+	const n = 1 << 20
+	b.Run("Balanced/n=1048576", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			must(Balanced(n, 2))
+		}
+	})
+	t := must(Balanced(n, 2))
+	b.Run("Loss/n=1048576", func(b *testing.B) {
+		s := must(t.PowerScales(Replace, .25))
+		b.ReportAllocs()
+		for b.Loop() {
+			must(t.Loss(Replace, s))
+		}
+	})
+	b.Run("RMS/n=1048576", func(b *testing.B) {
+		w := equalWalk(t, KNorm, Replace)
+		b.ReportAllocs()
+		for b.Loop() {
+			b.ReportMetric(must(w.RMS(nil)), "rms")
+		}
+	})
+}

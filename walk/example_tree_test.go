@@ -1,0 +1,146 @@
+package walk_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/metricdp/metricdp/walk"
+)
+
+func ExampleBalanced() {
+	t, err := walk.Balanced(5, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for v := range t.Nodes() {
+		lo, hi := t.LeafRange(v)
+		fmt.Printf("depth %d: leaves [%d, %d)\n", t.Depth(v), lo, hi)
+	}
+	fmt.Println("sensitivities:", t.Sensitivity(walk.Replace), t.Sensitivity(walk.AddRemove))
+	// Output:
+	// depth 0: leaves [0, 5)
+	// depth 1: leaves [0, 3)
+	// depth 1: leaves [3, 5)
+	// depth 2: leaves [0, 2)
+	// depth 2: leaves [2, 3)
+	// depth 2: leaves [3, 4)
+	// depth 2: leaves [4, 5)
+	// depth 3: leaves [0, 1)
+	// depth 3: leaves [1, 2)
+	// sensitivities: 5 4
+}
+
+// A taxonomy is a tree as it is.
+func ExampleNewTree() {
+	items := []string{"bread", "food", "goods", "milk", "saw", "tools"}
+	parent := []int{1, 2, -1, 1, 5, 2}
+	t, order, err := walk.NewTree(parent)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range t.Len() {
+		fmt.Println("leaf", i, "is", items[order[t.LeafNode(i)]])
+	}
+	// Where both move, from bread to saw: goods and food divide anew; a saw is
+	// all that tools has, so nothing more.
+	fmt.Println("sensitivity:", t.Sensitivity(walk.Replace))
+	// Output:
+	// leaf 0 is bread
+	// leaf 1 is milk
+	// leaf 2 is saw
+	// sensitivity: 3
+}
+
+func ExampleTree_Haar() {
+	t, err := walk.Levels(2, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	x := []float64{4, 1, 2, 3}
+	if err := t.Haar(x); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("total", x[0])
+	for v := range 3 {
+		fmt.Println("left - right at node", v, "is", x[t.Split(v)])
+	}
+	if err := t.HaarInverse(x); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x)
+	// Output:
+	// total 10
+	// left - right at node 0 is 0
+	// left - right at node 1 is 3
+	// left - right at node 2 is -1
+	// [4 1 2 3]
+}
+
+// One far-off point makes the level that splits it away matter most.
+func ExampleTree_GapScales() {
+	t, err := walk.Balanced(8, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	gaps := []float64{1, 1, 1, 20, 1, 1, 1, 0} // between leaf k and the next
+	for _, f := range []func() (walk.Scales, error){
+		func() (walk.Scales, error) { return t.EqualScales(walk.Replace) },
+		func() (walk.Scales, error) { return t.GapScales(walk.Replace, walk.KNorm, gaps) },
+	} {
+		s, err := f()
+		if err != nil {
+			log.Fatal(err)
+		}
+		w, err := walk.New(t, walk.KNorm, s)
+		if err != nil {
+			log.Fatal(err)
+		}
+		rms, err := w.RMS(gaps)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("scales %.2f: RMS %.2f\n", s.Level, rms)
+	}
+	// Output:
+	// scales [6.00 6.00 6.00]: RMS 4.46
+	// scales [4.17 8.07 7.33]: RMS 3.90
+}
+
+// On the cells of a square, quartered level by level.
+func ExampleTree_PowerScales() {
+	t, err := walk.Levels(4, 4, 4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := t.PowerScales(walk.Replace, walk.DimensionPower(2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	loss, err := t.Loss(walk.Replace, s)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.2f, loss %.3f\n", s.Level, loss)
+	s, err = s.At(0.5) // for level 0.5
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.2f\n", s.Level)
+	// Output:
+	// [8.83 6.24 4.41], loss 1.000
+	// [17.66 12.49 8.83]
+}
+
+// Noise for single nodes, for a tree that is unfolded on demand.
+func ExampleNoise() {
+	n, err := walk.NewNoise(walk.KNorm, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	dst := make([]float64, 4)
+	n.Draw(nil, dst)
+	sum := dst[0] + dst[1] + dst[2] + dst[3]
+	fmt.Printf("sum %.0f, variance of each %.2f\n", sum*sum, n.Variance(4)*(1-1./4))
+	// Output:
+	// sum 0, variance of each 5.00
+}

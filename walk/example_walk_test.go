@@ -1,0 +1,139 @@
+package walk_test
+
+import (
+	"fmt"
+	"log"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/walk"
+)
+
+func ExampleSuperregular() {
+	w, err := walk.Superregular(1<<12, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	loss, _ := w.Loss(walk.AddRemove) // per unit of l1
+	rms, _ := w.RMS(nil)
+	fmt.Printf("regular: %v\n", loss)
+	fmt.Printf("its partial sums: %.1f\n", rms)
+	fmt.Printf("those of independent Laplace noise: %.1f\n", math.Sqrt(2*(1<<12+1)/2.))
+
+	z := make([]float64, 1<<12)
+	if err := w.Increments(rng.Seeded(1), z); err != nil { // nil in production
+		log.Fatal(err)
+	}
+	walk.PartialSums(z) // the walk
+	// Output:
+	// regular: 1
+	// its partial sums: 21.7
+	// those of independent Laplace noise: 64.0
+}
+
+// Four ways to make noise for a thousand points, compared without a draw.
+func ExampleNew() {
+	for _, c := range []struct {
+		arities []int
+		law     walk.Law
+	}{
+		{[]int{2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, walk.KNorm},
+		{[]int{32, 32}, walk.DiscreteLaplace},
+		{[]int{32, 32}, walk.KNorm},
+		{[]int{10, 10, 10}, walk.KNorm},
+	} {
+		t, err := walk.Levels(c.arities...)
+		if err != nil {
+			log.Fatal(err)
+		}
+		scales, err := t.EqualScales(walk.Replace)
+		if err != nil {
+			log.Fatal(err)
+		}
+		w, err := walk.New(t, c.law, scales)
+		if err != nil {
+			log.Fatal(err)
+		}
+		rms, err := w.RMS(nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%4d leaves, height %2d, scale %2v, %v: RMS %.2f\n", t.Len(), t.Height(), scales.Level[0], c.law, rms)
+	}
+	// Output:
+	// 1024 leaves, height 10, scale 20, KNorm: RMS 26.67
+	// 1024 leaves, height  2, scale  4, DiscreteLaplace: RMS 18.28
+	// 1024 leaves, height  2, scale  4, KNorm: RMS 18.18
+	// 1000 leaves, height  3, scale  6, KNorm: RMS 17.78
+}
+
+// Counts of eight cells, released at level 1 if one record is replaced.
+func ExampleWalk_AddHaar() {
+	counts := []int64{3, 0, 5, 1, 0, 2, 7, 4}
+	t, err := walk.Balanced(len(counts), 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	scales, err := t.EqualScales(walk.Replace)
+	if err != nil {
+		log.Fatal(err)
+	}
+	w, err := walk.New(t, walk.DiscreteHaar, scales)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := t.HaarInt(counts); err != nil {
+		log.Fatal(err)
+	}
+	if err := w.AddHaar(rng.Seeded(4), counts); err != nil { // nil in production
+		log.Fatal(err)
+	}
+	// From here on only noisy integers are touched.
+	walk.Clamp(counts, t.HaarLimit())
+	if err := t.HaarInverseInt(counts); err != nil {
+		log.Fatal(err)
+	}
+	sum := int64(0)
+	for _, c := range counts {
+		sum += c
+	}
+	fmt.Println("in eighths:", counts)
+	fmt.Println("total:", sum/8)
+	// Output:
+	// in eighths: [35 3 83 3 -9 15 11 35]
+	// total: 22
+}
+
+// The same on a tree that need not be binary.
+func ExampleWalk_AddCounts() {
+	leaves := []int64{30, 12, 5, 8, 20, 25}
+	t, err := walk.Levels(2, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	scales, err := t.EqualScales(walk.Replace)
+	if err != nil {
+		log.Fatal(err)
+	}
+	w, err := walk.New(t, walk.DiscreteLaplace, scales)
+	if err != nil {
+		log.Fatal(err)
+	}
+	counts := make([]int64, t.Nodes())
+	if err := t.CountsInt(counts, leaves); err != nil {
+		log.Fatal(err)
+	}
+	if err := w.AddCounts(rng.Seeded(2), counts); err != nil { // nil in production
+		log.Fatal(err)
+	}
+	fmt.Println("released:", counts)
+	fmt.Println("exact unit: 1 /", t.Unit())
+	if err := t.CenterInt(counts); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("consistent:", counts)
+	// Output:
+	// released: [100 43 53 31 21 14 0 35 26]
+	// exact unit: 1 / 6
+	// consistent: [600 270 330 144 84 42 -12 198 144]
+}

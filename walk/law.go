@@ -1,0 +1,277 @@
+package walk
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// Law is a law of the noise that one node adds to the counts of its children.
+// All four have the same privacy loss at the same scale; see [Tree.Loss].
+type Law int
+
+const (
+	// Laplace adds independent Laplace noise of scale b to each child, and then
+	// the same number to all so that the children sum to their parent.
+	Laplace Law = iota
+
+	// KNorm has density prop. to exp(-sum_i |x_i - med(x)|/b) on the vectors x
+	// of sum 0: the K-norm mechanism (HT10) for the body that the differences
+	// of two inputs fill, and the law of least variance here. On two children
+	// x_1 - x_2 is Laplace of scale b, so on a binary tree it is Laplace noise
+	// on the Haar coefficients.
+	KNorm
+
+	// DiscreteLaplace adds to each child independent integers with P{k} prop.
+	// to exp(-|k|/b), exactly; then as Laplace. For counts.
+	DiscreteLaplace
+
+	// DiscreteHaar adds such an integer to the difference of two children. For
+	// counts on binary trees, where it has half the variance of DiscreteLaplace.
+	DiscreteHaar
+)
+
+// String returns the name of the constant.
+func (l Law) String() string {
+	switch l {
+	case Laplace:
+		return "Laplace"
+	case KNorm:
+		return "KNorm"
+	case DiscreteLaplace:
+		return "DiscreteLaplace"
+	case DiscreteHaar:
+		return "DiscreteHaar"
+	}
+	return fmt.Sprintf("Law(%d)", int(l))
+}
+
+// Discrete tells whether the noise consists of integers.
+func (l Law) Discrete() bool { return l == DiscreteLaplace || l == DiscreteHaar }
+
+func (l Law) check(op string) error {
+	if l < Laplace || l > DiscreteHaar {
+		return &ValueError{Op: op, Arg: "law", Index: -1, Value: float64(l), Want: "Laplace, KNorm, DiscreteLaplace or DiscreteHaar"}
+	}
+	return nil
+}
+
+// Scales lie within these bounds, so that no square, sum or reciprocal of them
+// overflows or loses bits.
+const (
+	minScale = 1e-100
+	maxScale = 1e100
+)
+
+// checkScale checks one scale.
+func checkScale(op, arg string, index int, b float64) error {
+	if b >= minScale && b <= maxScale {
+		return nil
+	}
+	return &ValueError{Op: op, Arg: arg, Index: index, Value: b, Want: "a number in [1e-100, 1e100]"}
+}
+
+// Noise draws the noise of single nodes, for trees too large to be a [Tree] or
+// unfolded on demand. It is an immutable value, safe for concurrent use. The
+// zero value is not valid.
+type Noise struct {
+	law   Law
+	scale float64
+	rate  float64 // 1/scale rounded down: a discrete law may be wider, not narrower
+}
+
+// NewNoise returns noise of the given law and scale b, a number in [1e-100,
+// 1e100]. Below a discrete law's scale of 1/700 or so all draws are 0 in
+// practice; above 2^48 a draw takes microseconds.
+func NewNoise(law Law, scale float64) (Noise, error) {
+	const op = "walk: NewNoise"
+	if err := law.check(op); err != nil {
+		return Noise{}, err
+	}
+	if err := checkScale(op, "scale", -1, scale); err != nil {
+		return Noise{}, err
+	}
+	return newNoise(law, scale), nil
+}
+
+func newNoise(law Law, scale float64) Noise {
+	return Noise{law, scale, directed.DivDown(1, scale)}
+}
+
+// Law returns the law.
+func (n Noise) Law() Law { return n.law }
+
+// Scale returns the scale b.
+func (n Noise) Scale() float64 { return n.scale }
+
+// Draw fills dst with the noise of a node with len(dst) children, centred: up to
+// rounding its sum is 0. One child gets 0. DiscreteHaar panics where dst has
+// more than two entries. A nil r is a secure generator. O(len(dst)), without
+// allocation.
+//
+// It belongs on the children's counts less their mean. On the counts themselves
+// it would leave their sum as it is and so reveal the count of the node; what is
+// to be released is the noisy count of the node, divided equally, plus the
+// children's counts less their mean, plus this.
+func (n Noise) Draw(r *rand.Rand, dst []float64) {
+	r, done := rng.Get(r)
+	n.draw(r, dst)
+	done()
+}
+
+func (n Noise) draw(r *rand.Rand, dst []float64) {
+	k := len(dst)
+	if k < 2 {
+		clear(dst)
+		return
+	}
+	switch {
+	case n.law == DiscreteHaar && k > 2:
+		panic("walk: DiscreteHaar noise on more than two children")
+	case n.law == DiscreteHaar:
+		d := float64(exact.DiscreteLaplace(r, n.rate))
+		dst[0], dst[1] = d/2, -d/2
+		return
+	case n.law == KNorm && k == 2:
+		d := n.scale * laplace(r)
+		dst[0], dst[1] = d/2, -d/2
+		return
+	case n.law == KNorm:
+		kNorm(r, dst, n.scale)
+		return
+	}
+	sum := 0.0
+	for i := range dst {
+		dst[i] = n.single(r)
+		sum += dst[i]
+	}
+	mean := sum / float64(k)
+	for i := range dst {
+		dst[i] -= mean
+	}
+}
+
+// kNorm draws from the K-norm law: in ascending order the entries have
+// independent exponential gaps, because sum_i |x_i - med(x)| is the sum over j
+// of min(j, k-j) times gap j; the order is a uniform permutation.
+func kNorm(r *rand.Rand, dst []float64, b float64) {
+	k := len(dst)
+	x, sum := 0.0, 0.0
+	dst[0] = 0
+	for j := 1; j < k; j++ {
+		x += exponential(r) * b / float64(min(j, k-j))
+		dst[j] = x
+		sum += x
+	}
+	mean := sum / float64(k)
+	dst[0] -= mean
+	for i := 1; i < k; i++ {
+		x := dst[i] - mean
+		j := r.Uint64N(uint64(i) + 1) // Fisher and Yates, entry by entry
+		dst[i] = dst[j]
+		dst[j] = x
+	}
+}
+
+// Add adds independent integers of the law DiscreteLaplace to the counts x of
+// the children of one node, in place: the part of a release that touches private
+// data. It panics at any other law. A node with an only child has nothing to add
+// to: [Tree.Loss] does not count it.
+// Sums outside int64 become the nearest int64, which is post-processing. A nil r
+// is a secure generator. About 35 ns a count.
+func (n Noise) Add(r *rand.Rand, x []int64) {
+	if n.law != DiscreteLaplace {
+		panic("walk: Noise.Add: the law is not DiscreteLaplace")
+	}
+	r, done := rng.Get(r)
+	for i, c := range x {
+		x[i] = exact.AddDiscreteLaplace(r, c, n.rate)
+	}
+	done()
+}
+
+// Variance returns the number s such that the noise on k children has the
+// covariance matrix s*(I - J/k), J all ones: each child's variance is s*(1-1/k),
+// the sum of m children's s*m*(1-m/k). DiscreteHaar has it for k = 2 only. For
+// k < 2 it is 0. O(k) for KNorm, else O(1).
+func (n Noise) Variance(k int) float64 {
+	if k < 2 {
+		return 0
+	}
+	return n.unitVariance() * shape(n.law, k)
+}
+
+// unitVariance is the variance of the numbers that are drawn, for KNorm the
+// squared scale.
+func (n Noise) unitVariance() float64 {
+	switch n.law {
+	case Laplace:
+		return 2 * n.scale * n.scale
+	case KNorm:
+		return n.scale * n.scale
+	}
+	// 2q/(1-q)^2, q = e^-rate, without cancellation for small rates.
+	h := math.Sinh(n.rate / 2)
+	return 1 / (2 * h * h)
+}
+
+// shape is the factor of the variance that depends on the number of children.
+// For KNorm the ordered entries are cumulated gaps of means m_j = 1/min(j,k-j),
+// and with M_ij = min(i,j)(k - max(i,j))/k
+//
+//	E |x|^2 = sum_ij M_ij E g_i g_j = sum_j M_jj m_j^2 + |mu - mean(mu)|^2,
+//
+// mu the cumulated means. The law is exchangeable with sum 0, so its covariance
+// is E|x|^2/(k-1) times I - J/k.
+func shape(l Law, k int) float64 {
+	switch l {
+	case DiscreteHaar:
+		return 0.5
+	case KNorm:
+		kk := float64(k)
+		var diag, mu, sum, squares float64
+		for j := 1; j < k; j++ {
+			m := 1 / float64(min(j, k-j))
+			diag += float64(j) * (kk - float64(j)) / kk * m * m
+			mu += m
+			sum += mu
+			squares += mu * mu
+		}
+		return (diag + squares - sum*sum/kk) / (kk - 1)
+	}
+	return 1
+}
+
+// perUnit is the slope of the potential.
+func (n Noise) perUnit() float64 {
+	if n.law.Discrete() {
+		return n.rate
+	}
+	return 1 / n.scale
+}
+
+// single draws a number of the law Laplace or DiscreteLaplace.
+func (n Noise) single(r *rand.Rand) float64 {
+	if n.law == DiscreteLaplace {
+		return float64(exact.DiscreteLaplace(r, n.rate))
+	}
+	return n.scale * laplace(r)
+}
+
+// laplace has density e^-|z|/2. The package's variates read all 64 bits of a
+// word: 63 bits give the magnitude, one the sign.
+func laplace(r *rand.Rand) float64 {
+	u := r.Uint64()
+	x := -math.Log((float64(int64(u>>1)) + 0.5) * 0x1p-63)
+	return math.Float64frombits(math.Float64bits(x) | u<<63)
+}
+
+// exponential has density e^-z. A conversion of 63 bits is faster than one of
+// 64, and the 64th would be lost.
+func exponential(r *rand.Rand) float64 {
+	return -math.Log((float64(r.Int64()) + 0.5) * 0x1p-63)
+}

@@ -1,0 +1,255 @@
+package walk
+
+import (
+	"errors"
+	"math"
+	"sort"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
+)
+
+// reject is the probability with which a right sampler fails one statistical
+// test; about 30 are made.
+const reject = 1e-8
+
+// bins counts draws between the cuts and compares with the differences of cdf.
+func bins(t *testing.T, draws int, cuts []float64, cdf func(float64) float64, draw func() float64) {
+	t.Helper()
+	count := make([]int, len(cuts)+1)
+	for range draws {
+		count[sort.SearchFloat64s(cuts, draw())]++
+	}
+	p := make([]float64, len(cuts)+1)
+	before := 0.0
+	for i, x := range cuts {
+		p[i] = cdf(x) - before
+		before = cdf(x)
+	}
+	p[len(cuts)] = 1 - before
+	testkit.ChiSquare(t, count, p, reject)
+}
+
+// symmetric makes a distribution function of a tail P{X > x}, x >= 0.
+func symmetric(tail func(x float64) float64) func(float64) float64 {
+	return func(x float64) float64 {
+		if x < 0 {
+			return tail(-x)
+		}
+		return 1 - tail(x)
+	}
+}
+
+var cuts = []float64{-6, -4, -3, -2, -1.5, -1, -.6, -.3, -.1, 0, .1, .3, .6, 1, 1.5, 2, 3, 4, 6}
+
+func TestDraw_Differences(t *testing.T) {
+	r := rng.Seeded(14)
+	const b = 2.5
+	for _, c := range []struct {
+		name string
+		law  Law
+		k    int
+		tail func(x float64) float64 // of (x_1 - x_2)/b
+	}{
+		{"KNorm 2 is Laplace", KNorm, 2, func(x float64) float64 { return math.Exp(-x) / 2 }},
+		// The density on three children is prop. to e^-(max-min); integrated
+		// over the third it is (|t|+2) e^-|t| / 6.
+		{"KNorm 3", KNorm, 3, func(x float64) float64 { return (x + 3) * math.Exp(-x) / 6 }},
+		// Two independent variates: density (|t|+1) e^-|t| / 4.
+		{"Laplace 2", Laplace, 2, func(x float64) float64 { return (x + 2) * math.Exp(-x) / 4 }},
+		{"Laplace 5", Laplace, 5, func(x float64) float64 { return (x + 2) * math.Exp(-x) / 4 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := must(NewNoise(c.law, b))
+			dst := make([]float64, c.k)
+			bins(t, 200_000, cuts, symmetric(c.tail), func() float64 {
+				n.Draw(r, dst)
+				return (dst[0] - dst[c.k-1]) / b
+			})
+		})
+	}
+}
+
+// TestDraw_KNormRadius: the norm of a K-norm variate in k-1 dimensions has the
+// law Gamma(k-1), whatever the body.
+func TestDraw_KNormRadius(t *testing.T) {
+	r := rng.Seeded(15)
+	for _, k := range []int{2, 3, 4, 5, 9, 16} {
+		gamma := distuv.Gamma{Alpha: float64(k - 1), Beta: 1}
+		var at []float64
+		for i := 1; i < 20; i++ {
+			at = append(at, gamma.Quantile(float64(i)/20))
+		}
+		n := must(NewNoise(KNorm, 3))
+		w := must(New(must(Levels(k)), KNorm, Scales{Level: []float64{3}}))
+		counts := make([]float64, k+1)
+		bins(t, 60_000, at, gamma.CDF, func() float64 {
+			n.Draw(r, counts[1:])
+			return must(w.PotentialCounts(counts))
+		})
+	}
+}
+
+// TestDraw_KNormOrder: all orders of four children are alike.
+func TestDraw_KNormOrder(t *testing.T) {
+	r := rng.Seeded(16)
+	n := must(NewNoise(KNorm, 1))
+	count := make([]int, 256)
+	x := make([]float64, 4)
+	for range 100_000 {
+		n.Draw(r, x)
+		code := 0
+		for i := range x {
+			rank := 0
+			for _, y := range x {
+				if y < x[i] {
+					rank++
+				}
+			}
+			code = 4*code + rank
+		}
+		count[code]++
+	}
+	p := make([]float64, 256)
+	seen := 0
+	for code := range p {
+		ranks := 0
+		for c, i := code, 0; i < 4; i++ {
+			ranks |= 1 << (c % 4)
+			c /= 4
+		}
+		if ranks == 15 {
+			p[code] = 1. / 24
+			seen++
+		}
+	}
+	if seen != 24 {
+		t.Fatal(seen)
+	}
+	testkit.ChiSquare(t, count, p, reject)
+}
+
+// TestDraw_Moments: sum 0, and the covariance that Variance states. The bound is
+// 6 standard errors, estimated: about 2e-9 for each of 20 numbers.
+func TestDraw_Moments(t *testing.T) {
+	r := rng.Seeded(17)
+	for _, law := range []Law{Laplace, KNorm, DiscreteLaplace, DiscreteHaar} {
+		for _, k := range []int{2, 3, 7} {
+			if law == DiscreteHaar && k > 2 {
+				continue
+			}
+			n := must(NewNoise(law, 1.5))
+			x := make([]float64, k)
+			const draws = 40_000
+			var own, cross moment
+			for range draws {
+				n.Draw(r, x)
+				sum := 0.0
+				for _, v := range x {
+					sum += v
+				}
+				if math.Abs(sum) > 1e-12 {
+					t.Fatalf("%v: %v sums to %v", law, x, sum)
+				}
+				own.add(x[0] * x[0])
+				cross.add(x[0] * x[k-1])
+			}
+			s := n.Variance(k)
+			own.check(t, law.String()+": variance", s*(1-1/float64(k)))
+			cross.check(t, law.String()+": covariance", -s/float64(k))
+		}
+	}
+}
+
+// moment estimates a mean and its error.
+type moment struct{ n, sum, squares float64 }
+
+func (m *moment) add(x float64) { m.n++; m.sum += x; m.squares += x * x }
+
+func (m *moment) check(t *testing.T, name string, want float64) {
+	t.Helper()
+	mean := m.sum / m.n
+	sd := math.Sqrt((m.squares/m.n - mean*mean) / m.n)
+	if math.Abs(mean-want) > 6*sd {
+		t.Errorf("%s: %v, want %v within 6 * %v", name, mean, want, sd)
+	}
+}
+
+func TestNoise_Integers(t *testing.T) {
+	r := rng.Seeded(18)
+	const b = 1.75
+	n := must(NewNoise(DiscreteLaplace, b))
+	q := math.Exp(-1 / b)
+	count := make([]int, 41)
+	p := make([]float64, 41)
+	for i := range p {
+		p[i] = (1 - q) / (1 + q) * math.Pow(q, math.Abs(float64(i-20)))
+	}
+	p[0], p[40] = p[0]/(1-q), p[40]/(1-q) // all beyond
+	x := make([]int64, 10)
+	for range 20_000 {
+		for i := range x {
+			x[i] = int64(1000 * i)
+		}
+		n.Add(r, x)
+		for i, v := range x {
+			count[max(0, min(40, v-int64(1000*i)+20))]++
+		}
+	}
+	testkit.ChiSquare(t, count, p, reject)
+	if got, want := n.Variance(5), 2*q/(1-q)/(1-q); math.Abs(got-want) > 1e-13*want {
+		t.Errorf("variance %v, want %v", got, want)
+	}
+	x[0], x[1] = math.MaxInt64, math.MinInt64
+	for range 50 {
+		n.Add(r, x[:2]) // saturates and never wraps around
+		if x[0] < math.MaxInt64/2 || x[1] > math.MinInt64/2 {
+			t.Fatal(x[:2])
+		}
+	}
+}
+
+func TestNoise_RateIsNotAboveTheStatedOne(t *testing.T) {
+	r := rng.Seeded(19)
+	for range 10_000 {
+		b := math.Exp(10 * r.NormFloat64())
+		if n := must(NewNoise(DiscreteLaplace, b)); math.FMA(n.rate, b, -1) > 0 {
+			t.Fatalf("scale %v: rate %v", b, n.rate)
+		}
+	}
+}
+
+func TestNewNoise_Errors(t *testing.T) {
+	var value *ValueError
+	for _, b := range []float64{0, -1, math.NaN(), math.Inf(1), 1e101, 1e-101, 5e-324} {
+		if _, err := NewNoise(KNorm, b); !errors.As(err, &value) || value.Arg != "scale" {
+			t.Errorf("scale %v: %v", b, err)
+		}
+	}
+	for _, law := range []Law{-1, 4} {
+		if _, err := NewNoise(law, 1); !errors.As(err, &value) || value.Arg != "law" {
+			t.Errorf("%v: %v", law, err)
+		}
+	}
+	for name, f := range map[string]func(){
+		"DiscreteHaar on three": func() { must(NewNoise(DiscreteHaar, 1)).Draw(nil, make([]float64, 3)) },
+		"Add of reals":          func() { must(NewNoise(KNorm, 1)).Add(nil, make([]int64, 3)) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+	x := []float64{7}
+	must(NewNoise(Laplace, 1)).Draw(nil, x)
+	if x[0] != 0 || must(NewNoise(Laplace, 1)).Variance(1) != 0 {
+		t.Errorf("an only child got %v", x)
+	}
+}

@@ -1,0 +1,236 @@
+package walk
+
+import (
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+)
+
+// Relation says which two inputs a privacy loss compares.
+type Relation int
+
+const (
+	// Replace compares two data sets of the same size, of which one record
+	// differs, and two probability measures, per unit of their total variation
+	// distance. The total is the same and needs no noise.
+	Replace Relation = iota
+
+	// AddRemove compares two data sets of which one has a record more, and two
+	// measures of any masses, per unit of the l1 distance of their weights. The
+	// total needs noise too.
+	AddRemove
+)
+
+// String returns the name of the constant.
+func (r Relation) String() string {
+	if r == AddRemove {
+		return "AddRemove"
+	}
+	return "Replace"
+}
+
+func (r Relation) check(op string) error {
+	if r != Replace && r != AddRemove {
+		return &ValueError{Op: op, Arg: "relation", Index: -1, Value: float64(r), Want: "Replace or AddRemove"}
+	}
+	return nil
+}
+
+// Scales holds the scales of the noise of a tree.
+type Scales struct {
+	// Total is the scale of the noise on the total, 0 for none.
+	Total float64
+	// Level holds, for l from 0 to Height()-1, the scale of the noise that the
+	// nodes of depth l add to their children.
+	Level []float64
+}
+
+// At returns the scales divided by alpha, each rounded up: where s has a loss of
+// at most 1 per unit, the result has a loss of at most alpha. It must leave all
+// of them in the bounds of [NewNoise].
+func (s Scales) At(alpha float64) (Scales, error) {
+	const op = "walk: Scales.At"
+	if err := checkScale(op, "alpha", -1, alpha); err != nil {
+		return Scales{}, err
+	}
+	level := make([]float64, len(s.Level))
+	for l, b := range s.Level {
+		level[l] = quotientUp(b, alpha)
+	}
+	s = Scales{quotientUp(s.Total, alpha), level}
+	return s, s.check(op, len(level))
+}
+
+func (s Scales) check(op string, height int) error {
+	if err := checkLen(op, "Level", len(s.Level), height); err != nil {
+		return err
+	}
+	if s.Total != 0 {
+		if err := checkScale(op, "Total", -1, s.Total); err != nil {
+			return err
+		}
+	}
+	for l, b := range s.Level {
+		if err := checkScale(op, "Level", l, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// equal returns the scale that all levels and, where rel needs it, the total
+// have in common.
+func (s Scales) equal(rel Relation) (float64, bool) {
+	b := s.Total
+	if rel == Replace {
+		if len(s.Level) == 0 {
+			return 0, false
+		}
+		b = s.Level[0]
+	}
+	for _, x := range s.Level {
+		if x != b {
+			return 0, false
+		}
+	}
+	return b, true
+}
+
+// Sensitivity returns how much the Haar coefficients of a binary tree, or the
+// counts of its nodes on any tree, change at most in l1 from one input to a
+// neighbour, counting neither the total under Replace nor only children ever.
+//
+// Under AddRemove that is 1 more than the height; only children do not add to
+// the height here. Under Replace it is the largest sum of the heights of two
+// branches that meet in one node: 2*Height() where all leaves are equally deep;
+// 5, 7 and 15 for the balanced binary trees of 5, 9 and 129 leaves. O(nodes).
+func (t *Tree) Sensitivity(rel Relation) int {
+	total := 0.0
+	if rel == AddRemove {
+		total = 1
+	}
+	return int(t.loss(total, func(int) float64 { return 1 }, rel))
+}
+
+// Loss returns the privacy loss per unit of rel of noise with these scales, of
+// any [Law]: the number a such that two inputs at distance d have densities, or
+// probabilities, within a factor e^(a*d). It is attained, and rounded up. +Inf
+// where rel is AddRemove and the total has no noise.
+//
+// A record below the leaf i counts in all nodes above i. Moving it to j changes
+// what is below the node v where the two branches part: by 2/b at v, b being its
+// scale, since it leaves one child for another, and by 1/b at each node below v
+// on the branches. Loss is the largest such sum, over all v and two branches.
+// Adding it, the sum is 1/b over its whole branch and for the total. Loss is
+// convex in the difference of two inputs, so moves of single records, and of
+// masses between two leaves, are the worst per unit of total variation. O(nodes)
+func (t *Tree) Loss(rel Relation, s Scales) (float64, error) {
+	const op = "walk: Tree.Loss"
+	if err := rel.check(op); err != nil {
+		return 0, err
+	}
+	if err := s.check(op, t.Height()); err != nil {
+		return 0, err
+	}
+	if rel == AddRemove && s.Total == 0 {
+		return math.Inf(1), nil
+	}
+	if b, ok := s.equal(rel); ok { // exact for scales such as 20 or 1/3
+		return quotientUp(float64(t.Sensitivity(rel)), b), nil
+	}
+	return t.loss(reciprocalUp(s.Total), t.byLevel(s.Level), rel), nil
+}
+
+// LossNodes is [Tree.Loss] with a scale for every node: node[v] is that of the
+// noise that v adds to its children, and is read where v has two or more. total
+// is the scale of the noise on the total, 0 for none.
+func (t *Tree) LossNodes(rel Relation, total float64, node []float64) (float64, error) {
+	const op = "walk: Tree.LossNodes"
+	if err := rel.check(op); err != nil {
+		return 0, err
+	}
+	if err := checkLen(op, "node", len(node), t.Nodes()); err != nil {
+		return 0, err
+	}
+	for v, b := range node {
+		if t.first[v+1]-t.first[v] > 1 {
+			if err := checkScale(op, "node", v, b); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if total != 0 {
+		if err := checkScale(op, "total", -1, total); err != nil {
+			return 0, err
+		}
+	}
+	if rel == AddRemove && total == 0 {
+		return math.Inf(1), nil
+	}
+	return t.loss(reciprocalUp(total), func(v int) float64 { return reciprocalUp(node[v]) }, rel), nil
+}
+
+// byLevel returns 1/b rounded up, b the scale of the node's level, for nodes in
+// descending order.
+func (t *Tree) byLevel(scale []float64) func(v int) float64 {
+	l := t.Height()
+	rate := 0.0
+	return func(v int) float64 {
+		for v < int(t.level[l]) {
+			l--
+			rate = reciprocalUp(scale[l])
+		}
+		return rate
+	}
+}
+
+// loss sums rates, rounding up. It asks for the rates of the nodes that have
+// two or more children, in descending order.
+func (t *Tree) loss(total float64, rate func(v int) float64, rel Relation) float64 {
+	branch := make([]float64, t.Nodes()) // largest sum of rates from v down
+	worst := 0.0
+	for v := t.Nodes() - 1; v >= 0; v-- {
+		below := branch[t.first[v]:t.first[v+1]]
+		switch len(below) {
+		case 0:
+			continue
+		case 1:
+			branch[v] = below[0]
+			continue
+		}
+		first, second := 0.0, 0.0
+		for _, x := range below {
+			if x > first {
+				first, second = x, first
+			} else if x > second {
+				second = x
+			}
+		}
+		r := rate(v)
+		branch[v] = directed.AddUp(r, first)
+		if rel == Replace {
+			worst = max(worst, directed.AddUp(branch[v], directed.AddUp(r, second)))
+		}
+	}
+	if rel == Replace {
+		return worst
+	}
+	return directed.AddUp(total, branch[0])
+}
+
+func reciprocalUp(b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return quotientUp(1, b)
+}
+
+// quotientUp returns the least float64 >= a/b, for a >= 0 and b > 0 in the range
+// of scales, where the remainder is exact.
+func quotientUp(a, b float64) float64 {
+	q := a / b
+	if math.FMA(-q, b, a) > 0 {
+		return directed.Next(q)
+	}
+	return q
+}

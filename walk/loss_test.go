@@ -1,0 +1,262 @@
+package walk
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// bruteLoss is the largest weighted l1 norm of the change of the counts, or of
+// the Haar coefficients, over all pairs of neighbours: by the transforms
+// themselves, with no thought about branches. rate[v] weighs the node v.
+func bruteLoss(t testing.TB, tree *Tree, rel Relation, haar bool, total float64, rate []float64) float64 {
+	n := tree.Len()
+	x := make([]int64, n)
+	counts := make([]int64, tree.Nodes())
+	norm := func() float64 {
+		sum := 0.0
+		if haar {
+			check(t, tree.HaarInt(x))
+			sum = total * math.Abs(float64(x[0]))
+			for v, r := range rate {
+				if lo, hi := tree.Children(v); lo < hi {
+					sum += r * math.Abs(float64(x[tree.Split(v)]))
+				}
+			}
+			return sum
+		}
+		check(t, tree.CountsInt(counts, x))
+		sum = total * math.Abs(float64(counts[0]))
+		for v, r := range rate {
+			if lo, hi := tree.Children(v); hi-lo > 1 {
+				for _, c := range counts[lo:hi] {
+					sum += r * math.Abs(float64(c))
+				}
+			}
+		}
+		return sum
+	}
+	worst := 0.0
+	for i := range n {
+		if rel == AddRemove {
+			clear(x)
+			x[i] = 1
+			worst = max(worst, norm())
+			continue
+		}
+		for j := range i {
+			clear(x)
+			x[i], x[j] = 1, -1
+			worst = max(worst, norm())
+		}
+	}
+	return worst
+}
+
+func ones(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 1
+	}
+	return x
+}
+
+// TestSensitivity_EveryBinaryShape: all 82,500 binary trees of up to 12 leaves
+// (up to 10 with -short) and both relations, for Haar coefficients; up to 9
+// leaves for counts too.
+func TestSensitivity_EveryBinaryShape(t *testing.T) {
+	limit := 12
+	if testing.Short() {
+		limit = 10
+	}
+	seen := 0
+	for n, shapes := range allShapes(limit, 2) {
+		for _, s := range shapes {
+			tree := s.tree()
+			seen++
+			rate := ones(tree.Nodes())
+			for _, rel := range []Relation{Replace, AddRemove} {
+				total := float64(rel)
+				got := float64(tree.Sensitivity(rel))
+				if want := bruteLoss(t, tree, rel, true, total, rate); got != want {
+					t.Fatalf("%v, %v: sensitivity %v, want %v", s, rel, got, want)
+				}
+				if n <= 9 {
+					if want := bruteLoss(t, tree, rel, false, total, rate); got != want {
+						t.Fatalf("%v, %v: sensitivity of counts %v, want %v", s, rel, got, want)
+					}
+				}
+			}
+		}
+	}
+	if want := map[int]int{10: 6918, 12: 82500}[limit]; seen != want { // sums of Catalan numbers
+		t.Errorf("%d shapes, want %d", seen, want)
+	}
+}
+
+// TestSensitivity_EveryShape: all trees of up to 8 leaves without only children.
+func TestSensitivity_EveryShape(t *testing.T) {
+	seen := 0
+	for _, shapes := range allShapes(8, 8) {
+		for _, s := range shapes {
+			tree := s.tree()
+			seen++
+			for _, rel := range []Relation{Replace, AddRemove} {
+				want := bruteLoss(t, tree, rel, false, float64(rel), ones(tree.Nodes()))
+				if got := float64(tree.Sensitivity(rel)); got != want {
+					t.Fatalf("%v, %v: sensitivity %v, want %v", s, rel, got, want)
+				}
+			}
+		}
+	}
+	if want := 1 + 1 + 3 + 11 + 45 + 197 + 903 + 4279; seen != want { // little Schröder numbers
+		t.Errorf("%d shapes, want %d", seen, want)
+	}
+}
+
+// TestLoss_RandomTreesAndScales has only children, and scales that are powers
+// of two, so that all sums are exact.
+func TestLoss_RandomTreesAndScales(t *testing.T) {
+	r := rng.Seeded(3)
+	power := func() float64 { return math.Ldexp(1, r.IntN(9)-4) }
+	for range 3000 {
+		tree := randomTree(r, 1+r.IntN(24))
+		s := Scales{Total: power(), Level: make([]float64, tree.Height())}
+		for l := range s.Level {
+			s.Level[l] = power()
+		}
+		node := make([]float64, tree.Nodes())
+		rate := make([]float64, tree.Nodes())
+		for _, rel := range []Relation{Replace, AddRemove} {
+			for v := range rate {
+				if l := tree.Depth(v); l < tree.Height() {
+					rate[v] = 1 / s.Level[l]
+				}
+			}
+			want := bruteLoss(t, tree, rel, false, 1/s.Total, rate)
+			if got := must(tree.Loss(rel, s)); got != want {
+				t.Fatalf("%v, %v, %v: loss %v, want %v", tree.first, s, rel, got, want)
+			}
+			for v := range node {
+				node[v] = power()
+				rate[v] = 1 / node[v]
+			}
+			want = bruteLoss(t, tree, rel, false, 1/s.Total, rate)
+			if got := must(tree.LossNodes(rel, s.Total, node)); got != want {
+				t.Fatalf("%v, %v, %v: loss of nodes %v, want %v", tree.first, node, rel, got, want)
+			}
+		}
+	}
+}
+
+func TestSensitivity_KnownAnswers(t *testing.T) {
+	for _, c := range []struct{ n, replace int }{{1, 0}, {2, 2}, {3, 3}, {5, 5}, {8, 6}, {9, 7}, {129, 15}, {1024, 20}} {
+		tree := must(Balanced(c.n, 2))
+		if got := tree.Sensitivity(Replace); got != c.replace {
+			t.Errorf("n = %d: %d, want %d", c.n, got, c.replace)
+		}
+		if got := tree.Sensitivity(AddRemove); got != tree.Height()+1 {
+			t.Errorf("n = %d: add or remove %d, want %d", c.n, got, tree.Height()+1)
+		}
+	}
+	if got := must(Levels(16, 16, 16)).Sensitivity(Replace); got != 6 {
+		t.Errorf("16-ary of height 3: %d, want 6", got)
+	}
+	// The worst pair need not part at the root: a leaf beside a tree of height 5.
+	deep := shapeTree{nil, nil}
+	for range 4 {
+		deep = shapeTree{deep, deep}
+	}
+	if got := (shapeTree{nil, deep}).tree().Sensitivity(Replace); got != 10 {
+		t.Errorf("lopsided: %d, want 10", got)
+	}
+}
+
+// TestLoss_BoundsMeasures: for measures of any kind the weighted change of the
+// coefficients is at most the loss times the distance that the relation names.
+func TestLoss_BoundsMeasures(t *testing.T) {
+	r := rng.Seeded(4)
+	for range 500 {
+		tree := randomTree(r, 2+r.IntN(40))
+		n := tree.Len()
+		s := randomScales(r, tree)
+		x := make([]float64, n) // difference of two measures
+		for i := range x {
+			x[i] = r.NormFloat64()
+		}
+		for _, rel := range []Relation{AddRemove, Replace} {
+			if rel == Replace { // subtract the mean
+				sum := 0.0
+				for _, v := range x {
+					sum += v
+				}
+				for i := range x {
+					x[i] -= sum / float64(n)
+				}
+			}
+			dist := 0.0
+			for _, v := range x {
+				dist += math.Abs(v)
+			}
+			if rel == Replace {
+				dist /= 2
+				s.Total = 0
+			}
+			counts := make([]float64, tree.Nodes())
+			check(t, tree.Counts(counts, x))
+			change := must(must(New(tree, Laplace, s)).PotentialCounts(counts))
+			if loss := must(tree.Loss(rel, s)); change > loss*dist*(1+1e-12) {
+				t.Fatalf("%v: change %v, loss %v, distance %v", rel, change, loss, dist)
+			}
+		}
+	}
+}
+
+func randomScales(r *rand.Rand, tree *Tree) Scales {
+	s := Scales{Total: .5 + r.Float64(), Level: make([]float64, tree.Height())}
+	for l := range s.Level {
+		s.Level[l] = .5 + r.Float64()
+	}
+	return s
+}
+
+func TestLoss_Errors(t *testing.T) {
+	tree := must(Levels(3, 2))
+	for _, s := range []Scales{
+		{}, {Level: []float64{1}}, {Level: []float64{1, 0}}, {Level: []float64{1, math.NaN()}},
+		{Level: []float64{1, math.Inf(1)}}, {Level: []float64{1, -1}}, {Level: []float64{1e-101, 1}},
+		{Total: -1, Level: []float64{1, 1}}, {Total: math.NaN(), Level: []float64{1, 1}},
+	} {
+		if _, err := tree.Loss(Replace, s); err == nil {
+			t.Errorf("%v: no error", s)
+		}
+		if _, err := New(tree, Laplace, s); err == nil {
+			t.Errorf("New with %v: no error", s)
+		}
+		if _, err := tree.Normalize(AddRemove, s); err == nil {
+			t.Errorf("Normalize of %v: no error", s)
+		}
+	}
+	var value *ValueError
+	if _, err := tree.Loss(7, Scales{Level: []float64{1, 1}}); !errors.As(err, &value) {
+		t.Errorf("relation 7: %v", err)
+	}
+	if got := must(tree.Loss(AddRemove, Scales{Level: []float64{1, 1}})); !math.IsInf(got, 1) {
+		t.Errorf("no noise on the total: loss %v", got)
+	}
+	if _, err := tree.LossNodes(Replace, 0, []float64{1, 1, 1}); err == nil {
+		t.Error("three scales for ten nodes: no error")
+	}
+	if _, err := tree.LossNodes(Replace, 0, append([]float64{-1}, ones(9)...)); err == nil {
+		t.Error("scale -1: no error")
+	}
+	if _, err := (Scales{Level: []float64{1, 1}}).At(0); err == nil {
+		t.Error("alpha = 0: no error")
+	}
+	if _, err := (Scales{Level: []float64{1, 1e50}}).At(1e-60); err == nil {
+		t.Error("a scale of 1e110: no error")
+	}
+}

@@ -1,0 +1,146 @@
+package walk
+
+import (
+	"context"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/parallel"
+)
+
+// A partial sum S_k adds up the noise of the leaves 0 to k. The noise of a node
+// v reaches it through the children of v: c of them lie in 0..k altogether, and
+// of the next one the share phi, which is the product of what equal division
+// gives further down. With covariance s*(I - J/m) over the m children, v adds
+//
+//	s * (c + phi^2 - (c+phi)^2/m)
+//
+// to the variance of S_k, and (c+phi)/m is the share of v itself. Nodes not
+// above k add nothing.
+
+// climb calls f for each node above leaf k, from the bottom, with that factor
+// of s, and returns the share of the root.
+func (t *Tree) climb(k int, f func(v int32, square float64)) float64 {
+	v, phi := t.leaf[k], 1.0
+	for p := t.parent[v]; p >= 0; p = t.parent[v] {
+		c := float64(v - t.first[p])
+		m := float64(t.first[p+1] - t.first[p])
+		x := c + phi
+		f(p, c+phi*phi-x*x/m)
+		v, phi = p, x/m
+	}
+	return phi
+}
+
+// Variances writes to dst, of length Len(), the variance of each partial sum of
+// [Walk.Increments]: dst[k] = E S_k^2, S_k the sum of increments 0 to k. Closed
+// form, no simulation. O(n * height), on all cores.
+func (w *Walk) Variances(dst []float64) error {
+	if err := checkLen("walk: Walk.Variances", "dst", len(dst), w.tree.Len()); err != nil {
+		return err
+	}
+	t := w.tree
+	factor := newShapes(w.law, t.arity)
+	s := make([]float64, t.Nodes()) // [Noise.Variance] of each node
+	for l, noise := range w.level {
+		unit := noise.unitVariance()
+		lo, hi := t.Level(l)
+		for v := lo; v < hi; v++ {
+			s[v] = unit * factor.at(int(t.first[v+1]-t.first[v]))
+		}
+	}
+	total := w.totalVariance()
+	// The error is that of the context, which does not end.
+	_ = parallel.Chunks(context.Background(), len(dst), 1<<12, 0, nil, func(_, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			sum := 0.0
+			phi := t.climb(k, func(v int32, square float64) { sum += s[v] * square })
+			dst[k] = sum + total*phi*phi
+		}
+	})
+	return nil
+}
+
+// RMS returns the root of the mean over the leaves k of E S_k^2, weighted by
+// gaps, or unweighted where gaps is nil: the scale of the error that the walk
+// makes as a measure on the line, its leaves at these distances. Divided by the
+// number of records it is a distance. gaps are numbers >= 0, not all 0. Cost as
+// [Walk.Variances].
+func (w *Walk) RMS(gaps []float64) (float64, error) {
+	const op = "walk: Walk.RMS"
+	if gaps != nil {
+		if err := checkGaps(op, gaps, w.tree.Len()); err != nil {
+			return 0, err
+		}
+	}
+	v := make([]float64, w.tree.Len())
+	if err := w.Variances(v); err != nil {
+		return 0, err
+	}
+	var sum, weight float64
+	for k, x := range v {
+		g := 1.0
+		if gaps != nil {
+			g = gaps[k]
+		}
+		sum += g * x
+		weight += g
+	}
+	if weight == 0 {
+		return 0, &ValueError{Op: op, Arg: "sum of gaps", Index: -1, Value: 0, Want: "a number > 0"}
+	}
+	return math.Sqrt(sum / weight), nil
+}
+
+// levelSquares returns the means of E S_k^2, weighted by gaps, that noise of
+// scale 1 on the total alone and on each level alone would give.
+func (t *Tree) levelSquares(law Law, gaps []float64) (total float64, level []float64) {
+	factor := newShapes(law, t.arity)
+	unit := 2.0 // the variance of a Laplace variate
+	if law == KNorm {
+		unit = 1
+	}
+	depth := make([]int32, t.Nodes())
+	for l := range t.Height() {
+		lo, hi := t.Level(l)
+		for v := lo; v < hi; v++ {
+			depth[v] = int32(l)
+		}
+	}
+	level = make([]float64, t.Height())
+	top := 0.0 // gaps count relative to the largest, so that nothing overflows
+	for _, g := range gaps {
+		top = max(top, g)
+	}
+	if top == 0 {
+		return 0, level
+	}
+	for k, g := range gaps {
+		if g == 0 {
+			continue
+		}
+		g /= top
+		phi := t.climb(k, func(v int32, square float64) {
+			level[depth[v]] += g * unit * factor.at(int(t.first[v+1]-t.first[v])) * square
+		})
+		total += g * 2 * phi * phi
+	}
+	return total, level
+}
+
+// shapes remembers the values of shape.
+type shapes struct {
+	law Law
+	val []float64
+}
+
+func newShapes(law Law, arity int) *shapes { return &shapes{law, make([]float64, arity+1)} }
+
+func (s *shapes) at(k int) float64 {
+	if k < 2 {
+		return 0
+	}
+	if s.val[k] == 0 {
+		s.val[k] = shape(s.law, k)
+	}
+	return s.val[k]
+}

@@ -1,0 +1,149 @@
+package walk
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// TestRMS_KnownAnswers: MATH.md section 3, at level 1 per unit of total
+// variation.
+func TestRMS_KnownAnswers(t *testing.T) {
+	levels := func(a ...int) *Tree { return must(Levels(a...)) }
+	binary := func(L int) *Tree { return must(Balanced(1<<L, 2)) }
+	paper := func(L int) *Walk {
+		w := must(Superregular(1<<L, &SuperregularOptions{PaperScale: true}))
+		return must(New(w.Tree(), w.Law(), must(w.Scales().At(.5)))) // total variation is half of l1
+	}
+	for _, c := range []struct {
+		name string
+		w    *Walk
+		want float64
+	}{
+		{"paper L=10", paper(10), 37.5308223},
+		{"paper L=16", paper(16), 66.8133203},
+		{"Haar L=10", equalWalk(binary(10), KNorm, Replace), 26.6666659},
+		{"Haar L=16", equalWalk(binary(16), KNorm, Replace), 53.3333333},
+		{"independent (32,32)", equalWalk(levels(32, 32), Laplace, Replace), 18.3258937},
+		{"independent (16)^4", equalWalk(levels(16, 16, 16, 16), Laplace, Replace), 36.0566004},
+		{"K-norm (10,10,10)", equalWalk(levels(10, 10, 10), KNorm, Replace), 17.7849099},
+		{"K-norm (16)^4", equalWalk(levels(16, 16, 16, 16), KNorm, Replace), 35.4505639},
+		{"discrete Haar L=10", equalWalk(binary(10), DiscreteHaar, Replace), 26.6638883},
+		{"discrete Haar L=16", equalWalk(binary(16), DiscreteHaar, Replace), 53.3311633},
+		{"discrete (32,32)", equalWalk(levels(32, 32), DiscreteLaplace, Replace), 18.2782568},
+		{"discrete (16)^4", equalWalk(levels(16, 16, 16, 16), DiscreteLaplace, Replace), 36.0331367},
+	} {
+		if got := must(c.w.RMS(nil)); math.Abs(got-c.want) > 6e-8 {
+			t.Errorf("%s: %.7f, want %.7f", c.name, got, c.want)
+		}
+	}
+}
+
+// TestVariances_SlowReference sends every single number of the noise through
+// Center and adds up squares, on trees of any shape.
+func TestVariances_SlowReference(t *testing.T) {
+	r := rng.Seeded(2)
+	for trial := range 60 {
+		tree := randomTree(r, 1+r.IntN(30))
+		if trial%4 == 0 {
+			tree = randomBinary(r, 1+r.IntN(15))
+		}
+		s := Scales{Total: float64(r.IntN(3)), Level: make([]float64, tree.Height())}
+		for l := range s.Level {
+			s.Level[l] = .5 + r.Float64()
+		}
+		for _, law := range []Law{Laplace, KNorm, DiscreteLaplace, DiscreteHaar} {
+			if law == DiscreteHaar && !tree.Binary() {
+				continue
+			}
+			w := must(New(tree, law, s))
+			got := make([]float64, tree.Len())
+			check(t, w.Variances(got))
+			for k, want := range slowVariances(w) {
+				if math.Abs(got[k]-want) > 1e-12*(1+want) {
+					t.Fatalf("%v on %v: variance %d is %v, want %v", law, tree.first, k, got[k], want)
+				}
+			}
+		}
+	}
+}
+
+func slowVariances(w *Walk) []float64 {
+	t := w.tree
+	out := make([]float64, t.Len())
+	counts := make([]float64, t.Nodes())
+	add := func(v int, variance float64) { // of an independent number on the count of v
+		clear(counts)
+		counts[v] = 1
+		_ = t.Center(counts)
+		sum := 0.0
+		for k := range out {
+			sum += counts[t.LeafNode(k)]
+			out[k] += variance * sum * sum
+		}
+	}
+	add(0, w.totalVariance())
+	for v := range t.Nodes() {
+		lo, hi := t.Children(v)
+		if lo == hi {
+			continue
+		}
+		// Numbers of variance s, independent, have the covariance s*(I - J/k)
+		// once they are centred.
+		s := w.Noise(t.Depth(v)).Variance(hi - lo)
+		for c := lo; c < hi; c++ {
+			add(c, s)
+		}
+	}
+	return out
+}
+
+func TestRMS_Gaps(t *testing.T) {
+	w := equalWalk(must(Balanced(6, 2)), KNorm, Replace)
+	v := make([]float64, 6)
+	check(t, w.Variances(v))
+	if v[5] != 0 {
+		t.Errorf("the total is known, but has variance %v", v[5])
+	}
+	gaps := []float64{0, 2, 0, 0, 1, 7}
+	want := math.Sqrt((2*v[1] + v[4]) / 10)
+	if got := must(w.RMS(gaps)); math.Abs(got-want) > 1e-14 {
+		t.Errorf("RMS %v, want %v", got, want)
+	}
+	for _, bad := range [][]float64{{1}, make([]float64, 6), {1, 1, -1, 1, 1, 1}, {1, 1, math.NaN(), 1, 1, 1}, {1, 1, math.Inf(1), 1, 1, 1}} {
+		if _, err := w.RMS(bad); err == nil {
+			t.Errorf("gaps %v: no error", bad)
+		}
+	}
+	var size *SizeError
+	if err := w.Variances(v[:3]); !errors.As(err, &size) {
+		t.Errorf("short dst: %v", err)
+	}
+}
+
+// TestVariance_KNormPairs compares with the sum over all pairs of the squared
+// distance of the ordered entries, E (sum of gaps)^2 = (sum m)^2 + sum m^2.
+func TestVariance_KNormPairs(t *testing.T) {
+	for k := 2; k <= 40; k++ {
+		sum := 0.0
+		for i := range k {
+			mean, squares := 0.0, 0.0
+			for j := i + 1; j < k; j++ {
+				m := 1 / float64(min(j, k-j))
+				mean += m
+				squares += m * m
+				sum += mean*mean + squares
+			}
+		}
+		want := sum / float64(k) / float64(k-1)
+		n := must(NewNoise(KNorm, 3))
+		if got := n.Variance(k); math.Abs(got-9*want) > 1e-12*9*want {
+			t.Errorf("k = %d: %v, want %v", k, got, 9*want)
+		}
+		if k > 2 && want >= 2 {
+			t.Errorf("k = %d: the K-norm law has variance factor %v, not below the 2 of Laplace noise", k, want)
+		}
+	}
+}

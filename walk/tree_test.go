@@ -1,0 +1,208 @@
+package walk
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// checkTree checks every law of the numbering.
+func checkTree(t *testing.T, tree *Tree) {
+	t.Helper()
+	n, nodes := tree.Len(), tree.Nodes()
+	leaves, arity, next, binary := 0, 0, 1, true
+	for v := range nodes {
+		lo, hi := tree.Children(v)
+		if lo != next || hi < lo || hi > nodes {
+			t.Fatalf("node %d has the children %d..%d, want them from %d", v, lo, hi, next)
+		}
+		next = hi
+		arity = max(arity, hi-lo)
+		binary = binary && (hi == lo || hi == lo+2)
+		a, b := tree.LeafRange(v)
+		if lo == hi {
+			leaves++
+			if b != a+1 || tree.LeafNode(a) != v {
+				t.Fatalf("leaf %d has the range %d..%d", v, a, b)
+			}
+		}
+		at := a
+		for c := lo; c < hi; c++ {
+			ca, cb := tree.LeafRange(c)
+			if tree.Parent(c) != v || ca != at || tree.Depth(c) != tree.Depth(v)+1 {
+				t.Fatalf("child %d of %d: parent %d, leaves from %d, depth %d", c, v, tree.Parent(c), ca, tree.Depth(c))
+			}
+			at = cb
+		}
+		if lo < hi && at != b {
+			t.Fatalf("leaves of %d end at %d, those of its children at %d", v, b, at)
+		}
+		if l, h := tree.Level(tree.Depth(v)); v < l || v >= h {
+			t.Fatalf("node %d of depth %d is not in %d..%d", v, tree.Depth(v), l, h)
+		}
+	}
+	if leaves != n || tree.Arity() != arity || tree.Binary() != binary || tree.Parent(0) != -1 {
+		t.Fatalf("%d leaves of %d, arity %d of %d, binary %v of %v", leaves, n, tree.Arity(), arity, tree.Binary(), binary)
+	}
+	if a, b := tree.LeafRange(0); a != 0 || b != n || tree.Depth(nodes-1) != tree.Height() {
+		t.Fatalf("root %d..%d of %d, height %d of %d", a, b, n, tree.Depth(nodes-1), tree.Height())
+	}
+}
+
+func TestBalanced_Laws(t *testing.T) {
+	for _, arity := range []int{2, 3, 5, 16} {
+		for n := 1; n <= 300; n++ {
+			tree := must(Balanced(n, arity))
+			checkTree(t, tree)
+			height := 0
+			for p := 1; p < n; p *= arity {
+				height++
+			}
+			if tree.Len() != n || tree.Height() != height {
+				t.Fatalf("n = %d, arity %d: %d leaves, height %d, want %d", n, arity, tree.Len(), tree.Height(), height)
+			}
+			for v := range tree.Nodes() {
+				a, b := tree.LeafRange(v)
+				lo, hi := tree.Children(v)
+				if b-a > 1 && hi-lo != min(arity, b-a) {
+					t.Fatalf("n = %d, arity %d: node %d of %d leaves has %d children", n, arity, v, b-a, hi-lo)
+				}
+				least, most := n, 0
+				for c := lo; c < hi; c++ {
+					a, b := tree.LeafRange(c)
+					least, most = min(least, b-a), max(most, b-a)
+				}
+				if most > least+1 {
+					t.Fatalf("n = %d, arity %d: children of %d have %d to %d leaves", n, arity, v, least, most)
+				}
+			}
+		}
+	}
+}
+
+func TestLevels_Laws(t *testing.T) {
+	for _, arities := range [][]int{nil, {1}, {7}, {2, 3, 4}, {10, 1, 10}, {1, 1, 1}, {32, 32}} {
+		tree := must(Levels(arities...))
+		checkTree(t, tree)
+		n := 1
+		for _, k := range arities {
+			n *= k
+		}
+		if tree.Len() != n || tree.Height() != len(arities) {
+			t.Errorf("%v: %d leaves, height %d", arities, tree.Len(), tree.Height())
+		}
+		for v := range tree.Nodes() {
+			lo, hi := tree.Children(v)
+			if d := tree.Depth(v); d < len(arities) && hi-lo != arities[d] {
+				t.Errorf("%v: node %d of depth %d has %d children", arities, v, d, hi-lo)
+			}
+		}
+	}
+}
+
+func TestNewTree_OrderMapsParents(t *testing.T) {
+	r := rng.Seeded(5)
+	for range 300 {
+		n := 1 + r.IntN(60)
+		label := r.Perm(n) // item label[i] is the i-th of a tree that grows
+		parent := make([]int, n)
+		parent[label[0]] = -1
+		for i := 1; i < n; i++ {
+			parent[label[i]] = label[r.IntN(i)]
+		}
+		given := slices.Clone(parent)
+		tree, order, err := NewTree(parent)
+		check(t, err)
+		checkTree(t, tree)
+		if !slices.Equal(parent, given) || len(order) != n {
+			t.Fatal("parent changed, or order is short")
+		}
+		for v, i := range order {
+			if p := tree.Parent(v); p < 0 != (parent[i] < 0) || p >= 0 && order[p] != parent[i] {
+				t.Fatalf("node %d is item %d, its parent %d is not item %d", v, i, p, parent[i])
+			}
+			lo, hi := tree.Children(v)
+			if !slices.IsSorted(order[lo:hi]) {
+				t.Fatalf("children of %d are the items %v", v, order[lo:hi])
+			}
+		}
+	}
+}
+
+func TestTree_DeepAndWide(t *testing.T) {
+	parent := make([]int, 100_000)
+	for i := range parent {
+		parent[i] = i - 1 // a chain
+	}
+	tree, _, err := NewTree(parent)
+	check(t, err)
+	if tree.Len() != 1 || tree.Height() != len(parent)-1 || tree.Sensitivity(Replace) != 0 || tree.Sensitivity(AddRemove) != 1 {
+		t.Errorf("chain: %d leaves, height %d, sensitivities %d, %d", tree.Len(), tree.Height(), tree.Sensitivity(Replace), tree.Sensitivity(AddRemove))
+	}
+	clear(parent) // a star
+	parent[0] = -1
+	tree, _, err = NewTree(parent)
+	check(t, err)
+	if tree.Height() != 1 || tree.Arity() != len(parent)-1 || tree.Sensitivity(Replace) != 2 {
+		t.Errorf("star: height %d, arity %d", tree.Height(), tree.Arity())
+	}
+}
+
+func TestBuild_Errors(t *testing.T) {
+	var value *ValueError
+	for _, c := range [][2]int{{0, 2}, {-1, 2}, {math.MaxInt32, 2}, {4, 1}, {4, 0}} {
+		if _, err := Balanced(c[0], c[1]); !errors.As(err, &value) {
+			t.Errorf("Balanced(%v): %v", c, err)
+		}
+	}
+	if _, err := Levels(3, 0); !errors.As(err, &value) || value.Index != 1 {
+		t.Errorf("Levels(3, 0): %v", err)
+	}
+	var size *SizeError
+	if _, err := Levels(1<<16, 1<<16, 1<<16); !errors.As(err, &size) {
+		t.Errorf("2^48 leaves: %v", err)
+	}
+	if _, _, err := NewTree(nil); !errors.Is(err, ErrEmpty) {
+		t.Errorf("no nodes: %v", err)
+	}
+	for _, c := range []struct {
+		parent []int
+		index  int
+	}{
+		{[]int{0}, 0},                 // its own parent
+		{[]int{-1, -1}, 1},            // two roots
+		{[]int{-1, 5}, 1},             // outside
+		{[]int{-1, -2}, 1},            // outside
+		{[]int{1, 2, 0}, 0},           // no root
+		{[]int{-1, 0, 3, 4, 2, 1}, 2}, // a cycle beside a tree
+	} {
+		if _, _, err := NewTree(c.parent); !errors.As(err, &value) || value.Index != c.index {
+			t.Errorf("%v: %v, want an error at %d", c.parent, err, c.index)
+		}
+	}
+}
+
+func TestTree_IndexPanics(t *testing.T) {
+	tree := must(Levels(3, 2))
+	for name, f := range map[string]func(){
+		"Children":  func() { tree.Children(10) },
+		"Parent":    func() { tree.Parent(-1) },
+		"LeafRange": func() { tree.LeafRange(10) },
+		"LeafNode":  func() { tree.LeafNode(6) },
+		"Level":     func() { tree.Level(3) },
+		"Depth":     func() { tree.Depth(10) },
+		"Split":     func() { tree.Split(0) }, // three children
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
