@@ -1,0 +1,228 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+func stream[P any](records []P) iter.Seq2[P, error] {
+	return func(yield func(P, error) bool) {
+		for _, p := range records {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+func sameCounts[P any](a, b *Counts[P]) bool {
+	return a.Len() == b.Len() && slices.Equal(a.cells(), b.cells()) &&
+		!slices.ContainsFunc(a.cells(), func(c int) bool { return a.at(c) != b.at(c) })
+}
+
+// Streams, slices, single additions and merged parts count alike, on any number
+// of workers.
+func TestCount_AllWaysAgree(t *testing.T) {
+	x := uniformRecords(2)(rng.Seeded(1), 3*batch+17)
+	for _, lazy := range []bool{false, true} {
+		d := unitBox(2, CellOptions{Signal: 1e4, Lazy: lazy})
+		want := d.NewCounts()
+		for _, p := range x {
+			if err := want.Add(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		parts := d.NewCounts()
+		for at := 0; at < len(x); at += 5000 {
+			part := must(CountAll(d, x[at:min(at+5000, len(x))], nil))
+			sent := must(part.MarshalBinary())
+			got := unitBox(2, CellOptions{Signal: 1e4, Lazy: lazy}).NewCounts() // another machine's
+			if err := got.UnmarshalBinary(sent); err != nil {
+				t.Fatal(err)
+			}
+			if err := parts.Merge(got); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, got := range map[string]*Counts[[]float64]{
+			"slice":    must(CountAll(d, x, nil)),
+			"slice/1":  must(CountAll(d, x, &CountOptions{Workers: 1})),
+			"stream":   must(Count(d, stream(x), nil)),
+			"stream/1": must(Count(d, stream(x), &CountOptions{Workers: 1})),
+			"stream/7": must(Count(d, stream(x), &CountOptions{Workers: 7})),
+			"merged":   parts,
+			"roundtrip": func() *Counts[[]float64] {
+				c := d.NewCounts()
+				_ = c.UnmarshalBinary(must(want.MarshalBinary()))
+				return c
+			}(),
+		} {
+			if !sameCounts(want, got) {
+				t.Errorf("lazy %v, %s: counts differ", lazy, name)
+			}
+		}
+	}
+}
+
+// With one worker an iterator may reuse its memory.
+func TestCount_ReusedRecord(t *testing.T) {
+	d := unitBox(1, CellOptions{Depth: 3})
+	buf := []float64{0}
+	c := must(Count(d, func(yield func([]float64, error) bool) {
+		for i := range 800 {
+			buf[0] = float64(i) / 800
+			if !yield(buf, nil) {
+				return
+			}
+		}
+	}, &CountOptions{Workers: 1}))
+	for cell, n := range c.dense {
+		if n != 100 {
+			t.Errorf("cell %d has %d", cell, n)
+		}
+	}
+}
+
+func TestCount_Errors(t *testing.T) {
+	d := unitBox(1, CellOptions{Depth: 3})
+	x := uniformRecords(1)(rng.Seeded(1), 2*batch)
+	x[batch+3] = []float64{math.NaN()}
+	x[batch+9] = []float64{math.NaN()}
+	boom := errors.New("boom")
+	broken := func(yield func([]float64, error) bool) { yield(nil, boom) }
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, w := range []int{1, 2} {
+		o := &CountOptions{Workers: w}
+		var ve *ValueError
+		if _, err := Count(d, stream(x), o); !errors.As(err, &ve) {
+			t.Errorf("NaN in a stream: %v", err)
+		}
+		if _, err := CountAll(d, x, o); !errors.As(err, &ve) {
+			t.Errorf("NaN in a slice: %v", err)
+		}
+		if _, err := Count(d, broken, o); !errors.Is(err, boom) {
+			t.Errorf("error of the iterator: %v", err)
+		}
+		o.SkipErrors = true
+		if c, err := Count(d, stream(x), o); err != nil || c.Len() != len(x)-2 {
+			t.Errorf("skipping: %v", err)
+		}
+		o.Context = done
+		if _, err := Count(d, stream(x), o); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+		if _, err := CountAll(d, x, o); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+	}
+	told := 0
+	if _, err := Count(d, stream(x[:batch]), &CountOptions{Progress: func(n int) { told = n }}); err != nil || told != batch {
+		t.Errorf("progress %d, %v", told, err)
+	}
+}
+
+func TestUnmarshal_Refuses(t *testing.T) {
+	d := unitBox(1, CellOptions{Depth: 3})
+	c := must(CountAll(d, [][]float64{{0.1}, {0.9}, {0.9}}, nil))
+	good := must(c.MarshalBinary())
+	edit := func(f func(b []byte) []byte) []byte { return f(slices.Clone(good)) }
+	at := len(countsMagic) + idSize
+	for name, b := range map[string][]byte{
+		"nothing":     nil,
+		"magic":       edit(func(b []byte) []byte { b[0]++; return b }),
+		"version":     edit(func(b []byte) []byte { b[len(countsMagic)-1]++; return b }),
+		"domain":      edit(func(b []byte) []byte { b[at-1]++; return b }),
+		"truncated":   good[:len(good)-1],
+		"head only":   good[:at],
+		"more":        append(slices.Clone(good), 0),
+		"no count":    edit(func(b []byte) []byte { b[at+2] = 0; return b }),
+		"far cell":    edit(func(b []byte) []byte { b[at+1] = 9; return b }),
+		"many":        edit(func(b []byte) []byte { b[at] = 100; return b }),
+		"endless":     append(slices.Clone(good[:at]), 1, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255),
+		"overflowing": append(slices.Clone(good[:at]), 2, 0, 255, 255, 255, 255, 255, 255, 255, 255, 127, 0, 1),
+	} {
+		got := must(CountAll(d, [][]float64{{0.5}}, nil))
+		if err := got.UnmarshalBinary(b); !errors.Is(err, ErrMismatch) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got.Len() != 1 || got.dense[4] != 1 {
+			t.Errorf("%s: the counts have changed", name)
+		}
+	}
+	if err := new(Counts[int]).UnmarshalBinary(good); !errors.Is(err, ErrMismatch) {
+		t.Errorf("zero value: %v", err)
+	}
+	if err := c.Merge(unitBox(1, CellOptions{Depth: 4}).NewCounts()); !errors.Is(err, ErrMismatch) {
+		t.Errorf("merging another domain: %v", err)
+	}
+	full := d.NewCounts()
+	full.add(0, math.MaxInt64)
+	if err := full.Merge(c); err == nil {
+		t.Error("overflow was not noticed")
+	}
+}
+
+// FuzzCounts reads hostile bytes: they are refused, or are counts whose encoding
+// reads back the same.
+func FuzzCounts(f *testing.F) {
+	d := unitBox(1, CellOptions{Depth: 3})
+	lazy := unitBox(1, CellOptions{Depth: 3, Lazy: true})
+	f.Add(must(must(CountAll(d, [][]float64{{0.1}, {0.9}}, nil)).MarshalBinary())[len(countsMagic)+idSize:])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, tail []byte) {
+		for _, d := range []*Domain[[]float64]{d, lazy} {
+			b := append(append([]byte(countsMagic), d.id[:]...), tail...)
+			c := d.NewCounts()
+			if c.UnmarshalBinary(b) != nil {
+				continue
+			}
+			again := d.NewCounts()
+			if err := again.UnmarshalBinary(must(c.MarshalBinary())); err != nil || !sameCounts(c, again) || c.Len() < 0 {
+				t.Fatalf("read %d records, then %d: %v", c.Len(), again.Len(), err)
+			}
+		}
+	})
+}
+
+// FuzzBox builds boxes from arbitrary numbers: an error, or a domain whose cells
+// are those of their points and of the points' jitter.
+func FuzzBox(f *testing.F) {
+	f.Add(0.0, 1.0, 1.0, 100.0, 0, 2.0)
+	f.Add(-1e100, 1e100, 1e-100, 1e3, 3, 1.0)
+	f.Add(1.0, 1.0000000000000002, 1e50, 64.0, 1, math.Inf(1))
+	f.Fuzz(func(t *testing.T, lo, hi, weight, signal float64, categories int, p float64) {
+		if signal > 1e4 {
+			return
+		}
+		d, err := NewBox([]Column{{Lo: lo, Hi: hi, Weight: weight}, {Categories: categories % 50, Hi: 2}}, &CellOptions{Signal: signal, P: p})
+		if err != nil {
+			return
+		}
+		r := rng.Seeded(1)
+		for range 20 {
+			c := r.IntN(d.Len())
+			x := d.Point(c)
+			got, err := d.Cell(x)
+			if err != nil {
+				t.Fatalf("%v: %v", x, err)
+			}
+			// Bounds a few ulps apart hold fewer numbers than cells.
+			if (hi-lo)/float64(d.Len()) > 0x1p-48*max(math.Abs(lo), math.Abs(hi)) && got != c {
+				t.Fatalf("cell %d: its point %v is in %d", c, x, got)
+			}
+			if _, err := d.Cell(d.Jitter(r, c)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := NewSynthesizer(d, 1, nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

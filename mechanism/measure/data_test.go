@@ -1,0 +1,80 @@
+package measure
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+// shared opens a file of the data folder, ../../../shared/data or what METRICDP_DATA
+// names, and skips where there is none.
+func shared(b testing.TB, name string) *os.File {
+	dir := os.Getenv("METRICDP_DATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		b.Skipf("no %s; set METRICDP_DATA", name)
+	}
+	b.Cleanup(func() { f.Close() })
+	return f
+}
+
+func loadCities(b testing.TB) (metric.Finite, []float64) {
+	rows, err := csv.NewReader(shared(b, "cities_1000.csv")).ReadAll()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var pts []metric.LatLon
+	var pop []float64
+	for _, row := range rows[1:] {
+		lat, _ := strconv.ParseFloat(row[2], 64)
+		lon, _ := strconv.ParseFloat(row[3], 64)
+		p, _ := strconv.ParseFloat(row[4], 64)
+		pts, pop = append(pts, metric.LatLon{Lat: lat, Lon: lon}), append(pop, p)
+	}
+	p, err := metric.NewPoints(pts, metric.GreatCircle{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	d, err := metric.Densify(p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return d, pop
+}
+
+// loadGloVe returns the 1,000 most frequent words, with Zipf's law.
+func loadGloVe(b testing.TB) (metric.Finite, []float64) {
+	z, err := gzip.NewReader(shared(b, "glove_5k_100d.txt.gz"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var pts [][]float64
+	var prior []float64
+	for s := bufio.NewScanner(z); s.Scan() && len(pts) < 1000; {
+		var v []float64
+		for _, x := range strings.Fields(s.Text())[1:] {
+			f, _ := strconv.ParseFloat(x, 64)
+			v = append(v, f)
+		}
+		pts, prior = append(pts, v), append(prior, 1/float64(len(pts)+1))
+	}
+	p, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	d, err := metric.Densify(p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return d, prior
+}

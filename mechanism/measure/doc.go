@@ -1,0 +1,78 @@
+// Package measure publishes data sets, and probability measures on any metric
+// space, as private measures and synthetic records whose accuracy holds for all
+// Lipschitz statistics at once.
+//
+// # The problem
+//
+// Somebody has N records, points of a metric space, and wants to publish other
+// records that are like them in every respect that varies slowly over the
+// space: means, proportions of regions, distances to a shop, averages of smooth
+// functions nobody has thought of yet. All these are off by at most the W1
+// distance of the two empirical measures, so that distance is the error. And no
+// single record must show: the output may change by a factor e^eps in
+// probability at most when one record does.
+//
+// # How
+//
+// The space is cut into cells, and the cells are the leaves of a tree of regions
+// (a [Domain], from public knowledge alone). Records are counted, and every
+// node's count gets noise of its own: an error in how many records a large region has
+// costs much and is made once, for few regions, while in the many small ones it
+// costs little. That is the superregular random walk of BSV22 (package walk).
+// The noisy counts are made into a probability measure on the cells ([Release]),
+// and that into records.
+//
+// # Which domain
+//
+//	records                                  constructor               arrangement
+//	points of R^d, rows of numbers           NewBox                    cells of equal levels
+//	rows with categories                     NewBox, Categories        the same
+//	places on the Earth                      NewSphere                 cells of equal area
+//	points of any finite metric, by index    NewFinite                 net tree of bounded height
+//	objects of any space, to public ones     On of NewFinite           the same, nearest point
+//	leaves of a taxonomy                     NewTaxonomy               the taxonomy
+//	words, keys                              Labels of one of these    the same
+//	as in the paper                          NewFolded                 a line
+//
+// The String of a domain says what was chosen. A [Synthesizer] turns records, or
+// [Counts] of them, into a Release; a [Measure] is the same for measures, with
+// privacy per unit of total variation.
+//
+// # Guarantees
+//
+// A Synthesizer is eps-differentially private, exactly: counts are integers,
+// noise is integers drawn with exactly the stated probabilities, its scales are
+// checked with outward rounding, and everything after is post-processing.
+// Options.Relation names the neighbours: one record replaced, or one added or
+// removed. A record is one row; a person with many rows needs eps divided by
+// their number. A Measure adds ideal real noise.
+//
+// [Synthesizer.Bound] tells the expected error before any data are read, rigorous or
+// simulated and labelled so, and what no mechanism can beat; [Release.Confidence]
+// holds after a release, for every estimate.
+//
+// # Large data
+//
+// Records come from iterators ([Count]) or slices, are counted on every core,
+// and leave 8 bytes a cell behind, however many they are. Counts are merged
+// ([Counts.Merge]) and travel between machines (MarshalBinary). Domains with too many
+// cells to hold can be lazy.
+//
+// # Who should not use it
+//
+// Whoever wants a few known statistics gets them with less noise from package
+// mechanism/additive. Rare combinations, tails and correlations of rows in many
+// columns are lost: the error falls like (N eps)^(-1/d) in d dimensions.
+// Bounds, nets and categories must not come from the private records.
+//
+// # References
+//
+//   - BSV22: Boedihardjo, Strohmer, Vershynin, "Private measures, random walks,
+//     and synthetic data".
+//   - HT10: Hardt, Talwar, "On the geometry of differential privacy".
+//   - Hay, Rastogi, Miklau, Suciu, "Boosting the accuracy of differentially
+//     private histograms through consistency", 2010: averaging up the tree.
+//   - He, Vershynin, Zhu, "Algorithmically effective differentially private
+//     synthetic data", 2023: PMM, the baseline.
+//   - Górski et al., "HEALPix", 2005: cells of equal area on the sphere.
+package measure

@@ -1,0 +1,87 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// ErrEmpty reports a space or a data set without points.
+var ErrEmpty = fault.ErrEmpty
+
+// ErrUnknown reports a record that is none of the labels of a domain.
+var ErrUnknown = errors.New("unknown label")
+
+type (
+	// ValueError reports a number outside its domain, with its position.
+	ValueError = fault.ValueError
+	// SizeError reports a length that does not fit the rest of the input.
+	SizeError = fault.SizeError
+	// MemoryError reports an allocation refused before it was tried.
+	MemoryError = fault.MemoryError
+)
+
+// Domain is a public arrangement of a space for private counting: the space is
+// cut into cells, and the cells are the leaves of a rooted tree of ever
+// smaller regions. A record of type P counts in one cell; released mass is
+// reported at the cells' points.
+//
+// Domains come from [NewBox], [NewSphere], [NewFinite], [NewTaxonomy] and
+// [NewFolded]; [On] and [Labels] give the last three records of other types.
+// They are made from public knowledge alone and must be: bounds or net points
+// that were read off the private records are a leak that no noise repairs.
+//
+// A Domain is immutable and safe for concurrent use.
+type Domain[P any] struct {
+	*arrangement
+	locate func(p P) (int, error)
+	point  func(level, index int) P // of a node of a regular tree; of a leaf elsewhere
+	jitter func(r *rand.Rand, level, index int) P
+	metric func(p, q P) float64
+}
+
+// Cell returns the cell that p counts in, a number in [0, Len()), or an error
+// for a record that has none: see the constructor. It does not allocate.
+func (d *Domain[P]) Cell(p P) (int, error) { return d.locate(p) }
+
+// Point returns the point that stands for a cell: the centre of a cell of a
+// box or sphere, a net point otherwise. It panics for a cell outside [0,
+// Len()).
+func (d *Domain[P]) Point(cell int) P { return d.point(d.Height(), d.index(cell)) }
+
+// Jitter returns a point drawn uniformly from a cell, and Point(cell) where
+// cells have no volume, as in a finite space. Applied to synthetic records it
+// hides the grid; being post-processing it costs no privacy. A nil r is a
+// secure generator.
+func (d *Domain[P]) Jitter(r *rand.Rand, cell int) P { return d.jitter(r, d.Height(), d.index(cell)) }
+
+// index panics unless there is such a cell.
+func (d *Domain[P]) index(cell int) int {
+	if uint(cell) >= uint(d.cells) {
+		panic(fmt.Sprintf("measure: cell %d out of range [0, %d)", cell, d.cells))
+	}
+	return cell
+}
+
+// Distance is the metric in which errors are measured.
+func (d *Domain[P]) Distance(p, q P) float64 { return d.metric(p, q) }
+
+// Points returns the points of all cells as a finite metric, computed on
+// demand, for W1 distances and lower bounds. O(Len()) memory.
+func (d *Domain[P]) Points() (*metric.Points[P], error) {
+	if err := d.explicit("measure: Points"); err != nil {
+		return nil, err
+	}
+	pts := make([]P, d.Len())
+	for c := range pts {
+		pts[c] = d.point(d.Height(), c)
+	}
+	return metric.NewPoints(pts, metric.Func[P](d.metric))
+}
+
+// String says how the space is arranged, as in "box of 2 columns: 4096 cells,
+// 3 levels of arity 16".
+func (d *Domain[P]) String() string { return fmt.Sprint(d.what, ": ", d.layout()) }

@@ -1,0 +1,329 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/tsp"
+	"github.com/metricdp/metricdp/walk"
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func unitBox(d int, o CellOptions) *Domain[[]float64] {
+	cols := make([]Column, d)
+	for a := range cols {
+		cols[a].Hi = 1
+	}
+	return must(NewBox(cols, &o))
+}
+
+func randomPoints(n, d int, seed uint64) *metric.Points[[]float64] {
+	return must(metric.NewPoints(uniformRecords(d)(rng.Seeded(seed), n), metric.Euclidean{}))
+}
+
+// testDomains are domains of every kind, small.
+func testDomains() map[string]*Domain[int] {
+	pts := randomPoints(60, 2, 1)
+	ring := must(metric.Densify(pts))
+	tree := must(metric.TreeFromPaths([][]string{
+		{"a", "b", "c"}, {"a", "b", "d"}, {"a", "e"}, {"a", "f", "g", "h", "i"}, {"a", "f", "g", "j"}, {"a", "f", "k"},
+	}))
+	return map[string]*Domain[int]{
+		"net":      must(NewFinite(ring, nil)),
+		"net h=3":  must(NewFinite(ring, &FiniteOptions{Height: 3})),
+		"delta":    must(NewFinite(pts, &FiniteOptions{Delta: 0.1})),
+		"dendro":   must(NewFinite(must(metric.Subdominant(ring)), nil)),
+		"dendro 1": must(NewFinite(must(metric.Subdominant(ring)), &FiniteOptions{Ratio: 1})),
+		"taxonomy": must(NewTaxonomy(tree, nil)),
+		"tax 1":    must(NewTaxonomy(tree, &FiniteOptions{Ratio: 1})),
+		"hilbert":  must(NewFolded(pts, nil)),
+		"tour":     must(NewFolded(ring, &FiniteOptions{Arity: 5})),
+		"one":      must(NewFinite(must(metric.Subset(ring, []int{3})), nil)),
+	}
+}
+
+func TestDomain_CellOfPoint(t *testing.T) {
+	check := func(name string, n int, back func(c int) (int, error)) {
+		for c := range n {
+			if got, err := back(c); err != nil || got != c {
+				t.Fatalf("%s: the point of cell %d is in cell %d, %v", name, c, got, err)
+			}
+		}
+	}
+	for name, d := range testDomains() {
+		check(name, d.Len(), func(c int) (int, error) { return d.Cell(d.Point(c)) })
+		if d.Tree().Len() != d.Len() {
+			t.Errorf("%s: %d cells, a tree of %d leaves", name, d.Len(), d.Tree().Len())
+		}
+	}
+	r := rng.Seeded(1)
+	boxes := []*Domain[[]float64]{
+		unitBox(1, CellOptions{Signal: 1e4}),
+		unitBox(2, CellOptions{Signal: 1e3}),
+		unitBox(3, CellOptions{Signal: 1e3}),
+		must(NewBox([]Column{{Lo: -5, Hi: 100, Weight: .01}, {Categories: 7}, {Hi: 3}}, &CellOptions{Signal: 5e3, P: 1})),
+		must(NewBox([]Column{{Categories: 3}, {Categories: 4, Weight: 2}}, &CellOptions{Signal: 1})),
+	}
+	for _, d := range boxes {
+		check(d.String(), d.Len(), func(c int) (int, error) { return d.Cell(d.Point(c)) })
+		check(d.String(), d.Len(), func(c int) (int, error) { return d.Cell(d.Jitter(r, c)) })
+		for range 200 {
+			c := r.IntN(d.Len())
+			if x := d.Distance(d.Jitter(r, c), d.Point(c)); x > d.Resolution()*(1+1e-12) {
+				t.Errorf("%v: a point is %v from its centre, resolution %v", d, x, d.Resolution())
+			}
+		}
+	}
+	for _, o := range []CellOptions{{Signal: 1000}, {Signal: 5e4}, {Signal: 12}, {Depth: 5.3}} {
+		d := must(NewSphere(0, &o))
+		check(d.String(), d.Len(), func(c int) (int, error) { return d.Cell(d.Point(c)) })
+		check(d.String(), d.Len(), func(c int) (int, error) { return d.Cell(d.Jitter(r, c)) })
+		worst := 0.0
+		for range 20000 {
+			c := r.IntN(d.Len())
+			worst = max(worst, d.Distance(d.Jitter(r, c), d.Point(c)))
+		}
+		if worst > d.Resolution() || worst < 0.6*d.Resolution() {
+			t.Errorf("%v: farthest from a centre %v, resolution %v", d, worst, d.Resolution())
+		}
+	}
+}
+
+// Every diameter is at least the largest distance between cell points below.
+func TestShape_DiameterCovers(t *testing.T) {
+	check := func(name string, a *arrangement, dist func(i, j int) float64) {
+		for l := range a.Height() {
+			lo, hi := a.tree.Level(l)
+			for v := lo; v < hi; v++ {
+				first, end := a.tree.LeafRange(v)
+				for i := first; i < end; i++ {
+					for j := first; j < i; j++ {
+						if d := a.diameterOf(v, l); dist(i, j) > d*(1+1e-12) {
+							t.Fatalf("%s: cells %d and %d of node %d are %v apart, its diameter is %v", name, i, j, v, dist(i, j), d)
+						}
+					}
+				}
+			}
+		}
+	}
+	for name, d := range testDomains() {
+		check(name, d.arrangement, func(i, j int) float64 { return d.Distance(d.Point(i), d.Point(j)) })
+	}
+	d := must(NewBox([]Column{{Hi: 2}, {Categories: 3}, {Hi: 1}}, &CellOptions{Signal: 200, P: 2}))
+	check("box", d.arrangement, func(i, j int) float64 { return d.Distance(d.Point(i), d.Point(j)) })
+	s := must(NewSphere(1, &CellOptions{Signal: 500}))
+	check("sphere", s.arrangement, func(i, j int) float64 { return s.Distance(s.Point(i), s.Point(j)) })
+}
+
+func TestNetTree_Bounds(t *testing.T) {
+	f := must(metric.Densify(randomPoints(500, 2, 4)))
+	for _, o := range []FiniteOptions{{}, {Arity: 5}, {Height: 3}, {Arity: 23}} {
+		d := must(NewFinite(f, &o))
+		if o.Arity > 0 && d.Tree().Arity() > o.Arity {
+			t.Errorf("%+v: arity %d", o, d.Tree().Arity())
+		}
+		if most := int(math.Ceil(math.Log(500) / math.Log(float64(d.Tree().Arity())) * (1 + 1e-12))); o.Arity > 0 && d.Height() > most {
+			t.Errorf("%+v: height %d, at most %d are needed", o, d.Height(), most)
+		}
+		if o.Height > 0 && d.Height() > o.Height {
+			t.Errorf("%+v: height %d", o, d.Height())
+		}
+	}
+	same := must(metric.NewPoints(make([]int, 300), metric.Discrete[int]{}))
+	if d := must(NewFinite(same, &FiniteOptions{Arity: 7})); d.Len() != 300 {
+		t.Errorf("duplicates: %v", d)
+	}
+}
+
+func TestNewFinite_CellsForManyPoints(t *testing.T) {
+	d := must(NewFinite(randomPoints(cellTreeFrom, 2, 9), nil))
+	if !strings.HasPrefix(d.String(), "cells") || d.Len() != cellTreeFrom || d.Height() > 8 {
+		t.Error(d)
+	}
+	seen := make([]bool, d.Len())
+	for c := range d.Len() {
+		seen[d.Point(c)] = true
+	}
+	for i, ok := range seen {
+		if !ok {
+			t.Fatalf("point %d has no cell", i)
+		}
+	}
+}
+
+// The dendrogram with all its balls has one inner node for each of them.
+func TestDendrogram_Balls(t *testing.T) {
+	u := must(metric.NewUltrametric([]int{2, 0, 1, 4, 3}, []float64{1, 1, 3, 2}))
+	d := must(NewFinite(u, &FiniteOptions{Ratio: 1}))
+	// {2 0 1} of height 1, {4 3} of height 2, all of height 3.
+	if d.Height() != 2 || d.Tree().Nodes() != 8 {
+		t.Fatalf("height %d, %d nodes", d.Height(), d.Tree().Nodes())
+	}
+	d = must(NewFinite(u, nil)) // 2 > 3/2 is merged
+	if d.Height() != 2 || d.Tree().Nodes() != 7 {
+		t.Fatalf("contracted: height %d, %d nodes", d.Height(), d.Tree().Nodes())
+	}
+	for c := range d.Len() {
+		if must(d.Cell(d.Point(c))) != c {
+			t.Error("cells are mixed up")
+		}
+	}
+}
+
+// Folding keeps the law that no two points are nearer on the line.
+func TestFolded_Law(t *testing.T) {
+	for _, o := range []FiniteOptions{{}, {Tour: true}, {Arity: 8, Delta: 0.05}} {
+		d := must(NewFolded(randomPoints(80, 2, 5), &o))
+		for i := range d.Len() {
+			for j := range i {
+				if d.line[i]-d.line[j] < d.Distance(d.Point(i), d.Point(j)) {
+					t.Fatalf("%+v: cells %d and %d come nearer", o, i, j)
+				}
+			}
+		}
+	}
+	_, _, err := foldingOrder(metric.Finite(linePoints{1, 2}), FiniteOptions{})
+	if errors.Is(err, tsp.ErrNoCoordinates) {
+		t.Error("no way without coordinates")
+	}
+}
+
+func TestDomain_Errors(t *testing.T) {
+	nan := math.NaN()
+	inf := math.Inf(1)
+	box := func(c []Column, o *CellOptions) error { _, err := NewBox(c, o); return err }
+	unit := []Column{{Hi: 1}}
+	f := randomPoints(20, 2, 1)
+	fin := func(o FiniteOptions) error { _, err := NewFinite(f, &o); return err }
+	refuse := unitBox(1, CellOptions{Depth: 2, Outside: Refuse})
+	cats := must(NewBox([]Column{{Categories: 3}}, &CellOptions{Signal: 1}))
+	cell := func(d *Domain[[]float64], x ...float64) error { _, err := d.Cell(x); return err }
+	sphere := must(NewSphere(0, &CellOptions{Signal: 100}))
+	for name, err := range map[string]error{
+		"no columns":      box(nil, &CellOptions{Signal: 1}),
+		"no size":         box(unit, nil),
+		"negative signal": box(unit, &CellOptions{Signal: -1}),
+		"NaN depth":       box(unit, &CellOptions{Depth: nan}),
+		"arity 1":         box(unit, &CellOptions{Signal: 1, Arity: 1}),
+		"norm":            box(unit, &CellOptions{Signal: 1, P: 0.5}),
+		"outside":         box(unit, &CellOptions{Signal: 1, Outside: 7}),
+		"Lo = Hi":         box([]Column{{Lo: 1, Hi: 1}}, &CellOptions{Signal: 1}),
+		"NaN bound":       box([]Column{{Lo: nan, Hi: 1}}, &CellOptions{Signal: 1}),
+		"Inf bound":       box([]Column{{Hi: inf}}, &CellOptions{Signal: 1}),
+		"weight":          box([]Column{{Hi: 1, Weight: -1}}, &CellOptions{Signal: 1}),
+		"categories":      box([]Column{{Categories: -2}}, &CellOptions{Signal: 1}),
+		"split":           box(unit, &CellOptions{Splits: [][]int{{0}}}),
+		"split columns":   box(unit, &CellOptions{Splits: [][]int{{2, 2}}}),
+		"split category":  box([]Column{{Categories: 4}}, &CellOptions{Splits: [][]int{{2}}}),
+		"too large":       box(make2(3, unit[0]), &CellOptions{Depth: 20}),
+		"far too large":   box(make2(9, unit[0]), &CellOptions{Depth: 20, Lazy: true}),
+		"signal 1e300":    box(make2(2, unit[0]), &CellOptions{Signal: 1e300, Lazy: true}),
+		"depth 1e300":     box(unit, &CellOptions{Depth: 1e300, Lazy: true}),
+		"sphere 1e300":    second(NewSphere(1, &CellOptions{Signal: 1e300})),
+		"refused":         cell(refuse, 1.5),
+		"NaN record":      cell(unitBox(1, CellOptions{Depth: 2}), nan),
+		"short record":    cell(refuse),
+		"category":        cell(cats, 1.5),
+		"category 3":      cell(cats, 3),
+		"radius":          second(NewSphere(-1, &CellOptions{Signal: 1})),
+		"sphere signal":   second(NewSphere(1, nil)),
+		"latitude":        second(sphere.Cell(metric.LatLon{Lat: 91})),
+		"longitude":       second(sphere.Cell(metric.LatLon{Lon: nan})),
+		"delta":           fin(FiniteOptions{Delta: -1}),
+		"arity":           fin(FiniteOptions{Arity: 1}),
+		"height":          fin(FiniteOptions{Height: -1}),
+		"ratio":           fin(FiniteOptions{Ratio: 2}),
+		"empty":           second(NewFinite(linePoints{}, nil)),
+		"NaN distance":    second(NewFinite(linePoints{1, nan, 3}, &FiniteOptions{Arity: 2})),
+		"index":           second(must(NewFinite(f, nil)).Cell(20)),
+		"few labels":      second(Labels(must(NewFinite(f, nil)), []string{"a"})),
+		"twice":           second(Labels(must(NewFinite(linePoints{1, 2}, nil)), []string{"a", "a"})),
+		"no label":        second(must(Labels(must(NewFinite(linePoints{1, 2}, nil)), []string{"a", "b"})).Cell("c")),
+		"On size":         second(On(must(NewFinite(linePoints{1, 2}, nil)), f)),
+		"On NaN":          second(must(On(must(NewFinite(f, nil)), f)).Cell([]float64{nan, 1})),
+	} {
+		var ve *ValueError
+		var se *SizeError
+		var me *MemoryError
+		if err == nil || !errors.As(err, &ve) && !errors.As(err, &se) && !errors.As(err, &me) &&
+			!errors.Is(err, ErrEmpty) && !errors.Is(err, ErrUnknown) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := cell(unitBox(1, CellOptions{Depth: 2}), inf); err != nil {
+		t.Errorf("clipping +Inf: %v", err)
+	}
+}
+
+func make2(n int, c Column) []Column {
+	cols := make([]Column, n)
+	for i := range cols {
+		cols[i] = c
+	}
+	return cols
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// The spread of a node must bound the cost of its noise: compare the closed form
+// with simulated transport between the children of every shape.
+func TestSpread_BoundsNoise(t *testing.T) {
+	check := func(name string, a *arrangement) {
+		p := must(newPlan("test", a, 1, false, &Options{Noise: Independent}))
+		for class, s := range a.shape {
+			if s.arity < 2 || s.spread == 0 {
+				continue
+			}
+			r := rng.Seeded(uint64(class))
+			var cost []float64
+			for range 100 {
+				cost = append(cost, must(p.nodeCost(r, class, s)))
+			}
+			mean, se := meanAndError(cost)
+			bound := s.spread * math.Sqrt(p.noise[s.depth].Variance(s.arity))
+			if mean-5*se > bound {
+				t.Errorf("%s: node %d costs %v +- %v, bound %v", name, class, mean, se, bound)
+			}
+			if a.arities != nil && bound > 7*mean {
+				t.Errorf("%s: level %d costs %v, bound %v is loose", name, class, mean, bound)
+			}
+		}
+	}
+	for _, o := range []CellOptions{{Signal: 1000}, {Signal: 1000, P: 1}, {Signal: 300, P: 2}, {Splits: [][]int{{1, 3}, {5, 2}}}} {
+		check(fmt.Sprint(o), unitBox(2, o).arrangement)
+	}
+	check("line", unitBox(1, CellOptions{Signal: 1e4}).arrangement)
+	check("space", unitBox(3, CellOptions{Signal: 1e3}).arrangement)
+	check("mixed", must(NewBox([]Column{{Hi: 1}, {Categories: 5}}, &CellOptions{Signal: 1e3})).arrangement)
+	check("sphere", must(NewSphere(1, &CellOptions{Signal: 1e3})).arrangement)
+	for name, d := range testDomains() {
+		check(name, d.arrangement)
+	}
+}
+
+func TestComb_LossOfRegularTree(t *testing.T) {
+	for h := range 5 {
+		arities := make([]int, h)
+		scales := walk.Scales{Total: 3, Level: make([]float64, h)}
+		for l := range arities {
+			arities[l], scales.Level[l] = 2+l%2, 1+float64(l)
+		}
+		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
+			a, b := must(must(walk.Levels(arities...)).Loss(rel, scales)), must(comb(h).Loss(rel, scales))
+			if a != b {
+				t.Errorf("height %d, %v: %v and %v", h, rel, a, b)
+			}
+		}
+	}
+}

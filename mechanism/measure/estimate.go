@@ -1,0 +1,265 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/walk"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// nearestExact is the largest number of cells for which the nearest measure is
+// found in the metric itself, at some n^2 operations.
+const nearestExact = 2048
+
+// measureFrom turns the noisy counts of all nodes, whose root is the total that
+// the measure is relative to, into weights of the cells. noisy tells that every
+// node has a count with noise of its own, as under [Independent]; otherwise the
+// counts are consistent already. y is overwritten.
+//
+// moved bounds the W1 distance of the weights from the signed measure that the
+// counts amount to, centred and without averages: a function of released data.
+func (p *plan) measureFrom(y []float64, noisy bool, points func() (metric.Finite, error)) (weights []float64, moved float64, err error) {
+	t := p.tree
+	total := y[0]
+	raw := append([]float64(nil), y...)
+	if err := t.Center(raw); err != nil {
+		return nil, 0, err
+	}
+	for v := range raw {
+		raw[v] /= total
+	}
+	weights = make([]float64, t.Len())
+	for c := range weights {
+		weights[c] = raw[t.LeafNode(c)]
+	}
+	switch p.opt.Estimate {
+	case Signed:
+		return weights, 0, nil
+	case Nearest:
+		weights, err = p.nearest(weights, points)
+	default:
+		switch {
+		case p.opt.Estimate == Clipped:
+			for v, x := range y {
+				y[v] = max(0, x)
+			}
+		case noisy:
+			p.average(y)
+			if p.scales.Total > 0 { // then the total was averaged too
+				y[0] = max(1, y[0])
+			}
+		}
+		err = projectDown(t, y)
+		for c := range weights {
+			weights[c] = y[t.LeafNode(c)]
+		}
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	exactMass(weights)
+	moved, err = p.distanceBound(raw, weights)
+	return weights, moved, err
+}
+
+// average replaces each count below the root by the average of it and of the sum
+// of its children's, weighted by the inverse variances: Hay et al. 2010, bottom
+// up, for any tree and scales. An only child has the count of its parent.
+func (p *plan) average(y []float64) {
+	t := p.tree
+	variance := make([]float64, t.Nodes()) // of y after averaging
+	for l := t.Height(); l >= 0; l-- {
+		lo, hi := t.Level(l)
+		for v := lo; v < hi; v++ {
+			own := 0.0
+			switch {
+			case l > 0:
+				own = p.noise[l-1].Variance(2)
+				if a, b := t.Children(t.Parent(v)); b-a == 1 { // noise from further up
+					own = p.ownVariance(t.Parent(v), l-1)
+				}
+			case p.scales.Total > 0:
+				own = 2 * p.scales.Total * p.scales.Total
+			}
+			a, b := t.Children(v)
+			switch {
+			case a == b:
+				variance[v] = own
+				continue
+			case b-a == 1:
+				y[v], variance[v] = y[a], variance[a]
+				continue
+			}
+			sum, s := 0.0, 0.0
+			for c := a; c < b; c++ {
+				sum += y[c]
+				s += variance[c]
+			}
+			if own+s > 0 {
+				y[v] = (y[v]*s + sum*own) / (own + s)
+				variance[v] = own * s / (own + s)
+			}
+		}
+	}
+}
+
+// ownVariance is the variance of the count of node v of depth l as it was drawn.
+func (p *plan) ownVariance(v, l int) float64 {
+	t := p.tree
+	for ; l > 0; l-- {
+		u := t.Parent(v)
+		if a, b := t.Children(u); b-a > 1 {
+			return p.noise[l-1].Variance(2)
+		}
+		v = u
+	}
+	return 2 * p.scales.Total * p.scales.Total
+}
+
+// projectDown gives the mass of every node to its children, in place: as a
+// vector >= 0 nearest in l2 to what they have.
+func projectDown(t *walk.Tree, y []float64) error {
+	buf := make([]float64, t.Arity())
+	for v := range y {
+		lo, hi := t.Children(v)
+		if lo == hi {
+			continue
+		}
+		q, err := projectSimplex(y[lo:hi], y[v], buf)
+		if err != nil {
+			return err
+		}
+		copy(y[lo:hi], q)
+	}
+	return nil
+}
+
+func projectSimplex(g []float64, total float64, dst []float64) ([]float64, error) {
+	if total == 0 {
+		dst = dst[:len(g)]
+		clear(dst)
+		return dst, nil
+	}
+	return wasserstein.ProjectSimplex(g, total, dst)
+}
+
+// nearest returns a probability measure nearest to the signed weights g, whose
+// total is 1 up to rounding, as [Nearest] says.
+func (p *plan) nearest(g []float64, points func() (metric.Finite, error)) ([]float64, error) {
+	if p.line != nil {
+		w, _, err := wasserstein.ProjectLine(p.line, g)
+		return w, err
+	}
+	// The other two want a total within rounding of 1; what the sums lost goes to
+	// the largest weight.
+	sum, top := 0.0, 0
+	for c, x := range g {
+		sum += x
+		if x > g[top] {
+			top = c
+		}
+	}
+	g[top] += 1 - sum
+	if p.cells > nearestExact {
+		t, err := p.hst()
+		if err != nil {
+			return nil, err
+		}
+		at := make([]int, 0, p.cells) // leaf k of t is cell at[k]
+		for v := range p.tree.Nodes() {
+			if lo, hi := p.tree.Children(v); lo == hi {
+				first, _ := p.tree.LeafRange(v)
+				at = append(at, first)
+			}
+		}
+		h := make([]float64, len(g))
+		for k, c := range at {
+			h[k] = g[c]
+		}
+		q, _, err := wasserstein.ProjectTree(t, h)
+		for k, c := range at {
+			if err == nil {
+				g[c] = q[k]
+			}
+		}
+		return g, err
+	}
+	f, err := points()
+	if err != nil {
+		return nil, err
+	}
+	if f, err = metric.Densify(f); err != nil {
+		return nil, err
+	}
+	q, err := wasserstein.Project(f, g, nil)
+	if err != nil {
+		return nil, fmt.Errorf("measure: Nearest: %w", err)
+	}
+	return q.P, nil
+}
+
+// hst is the tree as a metric that is no less than the domain's: the edge above
+// a node is half of what its diameter is less than its parent's, so that the
+// way from a node down to a point is half its diameter at least.
+func (a *arrangement) hst() (*metric.Tree, error) {
+	t := a.tree
+	parent, length := make([]int, t.Nodes()), make([]float64, t.Nodes())
+	for l := range t.Height() + 1 {
+		lo, hi := t.Level(l)
+		for v := lo; v < hi; v++ {
+			if parent[v] = t.Parent(v); l > 0 {
+				length[v] = max(0, a.diameterOf(parent[v], l-1)-a.diameterOf(v, l)) / 2
+			}
+		}
+	}
+	return metric.NewTree(parent, length)
+}
+
+// diameterOf returns the diameter of node v of depth l, 0 for a leaf.
+func (a *arrangement) diameterOf(v, l int) float64 {
+	if lo, hi := a.tree.Children(v); lo == hi {
+		return 0
+	}
+	return a.shape[a.class(v, l)].diameter
+}
+
+// distanceBound returns an upper bound on the W1 distance between the measure
+// whose nodes have the masses raw, of total 1, and the weights of the cells. On
+// a line it is the distance along it. Otherwise surplus and want among the
+// children of a node are settled there, at no more than its diameter.
+func (p *plan) distanceBound(raw, weights []float64) (float64, error) {
+	t := p.tree
+	diff := make([]float64, t.Nodes())
+	if err := t.Counts(diff, weights); err != nil {
+		return 0, err
+	}
+	if p.line != nil {
+		sum, moved := 0.0, 0.0
+		for c := range len(weights) - 1 {
+			sum += weights[c] - raw[t.LeafNode(c)]
+			moved += math.Abs(sum) * (p.line[c+1] - p.line[c])
+		}
+		return moved, nil
+	}
+	moved := 0.0
+	for l := range t.Height() {
+		lo, hi := t.Level(l)
+		for v := lo; v < hi; v++ {
+			surplus, want := 0.0, 0.0
+			a, b := t.Children(v)
+			for c := a; c < b; c++ {
+				if d := diff[c] - raw[c]; d > 0 {
+					surplus += d
+				} else {
+					want -= d
+				}
+			}
+			if a < b {
+				moved += min(surplus, want) * p.diameterOf(v, l)
+			}
+		}
+	}
+	return moved, nil
+}

@@ -1,0 +1,166 @@
+package measure_test
+
+import (
+	"fmt"
+	"log"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// seeded makes examples repeatable. Releases of private data pass nil.
+func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+
+func ExampleNewBox() {
+	// Ages, incomes and one of four regions, in units that compare: the whole
+	// range of each column has length 1, and so has another region.
+	d, err := measure.NewBox([]measure.Column{
+		{Lo: 0, Hi: 110, Weight: 1.0 / 110},
+		{Lo: 0, Hi: 200_000, Weight: 1.0 / 200_000},
+		{Categories: 4},
+	}, &measure.CellOptions{Signal: 10_000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d)
+	c, err := d.Cell([]float64{34, 51_000, 2})
+	fmt.Println(d.Point(c), err)
+	_, err = d.Cell([]float64{34, 51_000, 4})
+	fmt.Println(err)
+	// Output:
+	// box of 3 columns: 4096 cells, 3 levels of arity 16
+	// [32.65625 53125 2] <nil>
+	// measure: Cell: record[2] = 4, want a category, an integer in [0, 4)
+}
+
+func ExampleNewSphere() {
+	d, err := measure.NewSphere(0, &measure.CellOptions{Signal: 5000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d)
+	fmt.Printf("no record is farther than %.0f km from the point of its cell\n", d.Resolution())
+	c, err := d.Cell(metric.LatLon{Lat: 48.85, Lon: 2.35})
+	fmt.Printf("Paris counts at %.2f, %v\n", d.Point(c), err)
+	// Output:
+	// sphere of radius 6371.0088: 4800 cells, 3 levels of arity 12 to 25
+	// no record is farther than 341 km from the point of its cell
+	// Paris counts at {49.39 2.65}, <nil>
+}
+
+func ExampleNewFinite() {
+	// Stations along a road.
+	km := []float64{0, 1, 2, 40, 41, 43, 90, 91, 95}
+	pts, err := metric.NewPoints(km, metric.Func[float64](func(x, y float64) float64 { return max(x-y, y-x) }))
+	if err != nil {
+		log.Fatal(err)
+	}
+	d, err := measure.NewFinite(pts, &measure.FiniteOptions{Height: 2, Arity: 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d)
+	t := d.Tree()
+	for lo, hi := t.Children(0); lo < hi; lo++ {
+		var below []float64
+		first, end := t.LeafRange(lo)
+		for c := first; c < end; c++ {
+			below = append(below, km[d.Point(c)])
+		}
+		fmt.Println(below)
+	}
+	// Output:
+	// net tree over 9 points: 9 cells, 2 levels of arity up to 3
+	// [1 0 2]
+	// [91 90 95]
+	// [41 40 43]
+}
+
+func ExampleOn() {
+	// Counts of visits, wherever they were, at the nearest of the public places.
+	places, err := metric.NewPoints([]metric.LatLon{{Lat: 52.5, Lon: 13.4}, {Lat: 48.1, Lon: 11.6}, {Lat: 53.6, Lon: 10}}, metric.GreatCircle{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	net, err := measure.NewFinite(places, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	d, err := measure.On(net, places)
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := d.Cell(metric.LatLon{Lat: 48.4, Lon: 10.9})
+	fmt.Println(d.Point(c), err)
+	// Output:
+	// {48.1 11.6} <nil>
+}
+
+func ExampleLabels() {
+	words := []string{"cat", "dog", "oak", "elm"}
+	t, err := metric.TreeFromPaths([][]string{
+		{"thing", "animal", "cat"}, {"thing", "animal", "dog"}, {"thing", "tree", "oak"}, {"thing", "tree", "elm"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	taxonomy, err := measure.NewTaxonomy(t, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	d, err := measure.Labels(taxonomy, words)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d)
+	fmt.Println(d.Distance("cat", "dog"), d.Distance("cat", "elm"))
+	_, err = d.Cell("car")
+	fmt.Println(err)
+	// Output:
+	// taxonomy of 4 leaves: 4 cells, 2 levels of arity up to 2
+	// 2 4
+	// measure: Cell: unknown label: car
+}
+
+func ExampleNewTaxonomy() {
+	t, err := metric.TreeFromPaths([][]string{
+		{"world", "Europe", "France", "Paris"}, {"world", "Europe", "France", "Lyon"}, {"world", "Asia", "Japan", "Tokyo"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	d, err := measure.NewTaxonomy(t, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d) // Europe and Japan have one child and are passed over
+	for c := range d.Len() {
+		fmt.Print(t.Name(t.Leaves()[d.Point(c)]), " ")
+	}
+	// Output:
+	// taxonomy of 3 leaves: 3 cells, 2 levels of arity up to 2
+	// Paris Lyon Tokyo
+}
+
+func ExampleNewFolded() {
+	var corners [][]float64
+	for i := range 16 {
+		corners = append(corners, []float64{float64(i % 4), float64(i / 4)})
+	}
+	pts, err := metric.NewPoints(corners, metric.Euclidean{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	d, err := measure.NewFolded(pts, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d)
+	for c := range 6 {
+		fmt.Print(corners[d.Point(c)], " ")
+	}
+	// Output:
+	// 16 points folded along Hilbert's curve: 16 cells, 4 levels of arity up to 2
+	// [0 0] [1 0] [1 1] [0 1] [0 2] [0 3]
+}

@@ -1,0 +1,168 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// grid is a tree of product cells: level l divides every cell above it along
+// column a into splits[l][a] equal parts. Nodes of a level are numbered from
+// left to right, so that the index of a child is its parent's times the arity
+// plus its place, and a leaf's index is a sum of one number from each column.
+type grid struct {
+	splits  [][]int
+	arities []int   // product of splits[l]
+	parts   [][]int // parts[l][a] of column a at depth l; parts[0] is all ones
+	table   [][]int // table[a][q]: what part q of column a adds to the leaf index
+	cells   int
+}
+
+const (
+	maxParts = 1 << 22 // parts of one column: a table of 32 MiB
+	maxCells = 1 << 62 // a leaf index fits an int with room for one more
+)
+
+func newGrid(op string, splits [][]int, columns int) (*grid, error) {
+	g := &grid{splits: make([][]int, len(splits)), arities: make([]int, len(splits)), cells: 1}
+	ones := make([]int, columns)
+	for a := range ones {
+		ones[a] = 1
+	}
+	g.parts = append(g.parts, ones)
+	for l, s := range splits {
+		g.splits[l] = slices.Clone(s)
+		if len(s) != columns {
+			return nil, &SizeError{Op: op, Arg: fmt.Sprintf("Splits[%d]", l), Got: len(s), Want: fmt.Sprint(columns)}
+		}
+		k, next := 1.0, make([]int, columns)
+		for a, n := range s {
+			total := float64(g.parts[l][a]) * float64(n)
+			if n < 1 || total > maxParts {
+				return nil, &ValueError{Op: op, Arg: fmt.Sprintf("Splits[%d]", l), Index: a, Value: float64(n),
+					Want: fmt.Sprintf("an integer >= 1, at most %d parts of a column in all", maxParts)}
+			}
+			k *= float64(n)
+			next[a] = int(total)
+		}
+		if k*float64(g.cells) > maxCells {
+			return nil, &fault.MemoryError{Op: op, Bytes: 8 * k * float64(g.cells), Limit: maxCells}
+		}
+		g.arities[l] = int(k)
+		g.cells *= int(k)
+		g.parts = append(g.parts, next)
+	}
+	g.fill(columns)
+	return g, nil
+}
+
+// fill makes the tables: the digits of q in the mixed radix of column a, each
+// times the weight of its digit in the mixed radix of all.
+func (g *grid) fill(columns int) {
+	g.table = make([][]int, columns)
+	last := g.parts[len(g.splits)]
+	for a := range g.table {
+		g.table[a] = make([]int, last[a])
+	}
+	weight := 1
+	for l := len(g.splits) - 1; l >= 0; l-- {
+		for a := columns - 1; a >= 0; a-- {
+			n := g.splits[l][a]
+			below := last[a] / g.parts[l+1][a]
+			for q := range g.table[a] {
+				g.table[a][q] += q / below % n * weight
+			}
+			weight *= n
+		}
+	}
+}
+
+// decode writes to part, one entry a column, which part of each column node
+// index of depth l is.
+func (g *grid) decode(l, index int, part []int) {
+	clear(part)
+	for d := l - 1; d >= 0; d-- {
+		for a := len(part) - 1; a >= 0; a-- {
+			n := g.splits[d][a]
+			part[a] += index % n * (g.parts[l][a] / g.parts[d+1][a])
+			index /= n
+		}
+	}
+}
+
+// extent is one column as the planner of levels sees it: a length that can be
+// cut anywhere, or a number of categories that only come apart all at once.
+type extent struct {
+	length     float64 // for categories, the distance between any two
+	categories int
+}
+
+// partsAt is into how many parts cells of side t cut the column.
+func (e extent) partsAt(t float64) float64 {
+	if e.categories > 0 {
+		if t < e.length {
+			return float64(e.categories)
+		}
+		return 1
+	}
+	return max(1, e.length/t)
+}
+
+// planLevels returns splits for h levels and about the given number of cells
+// in all, of arities as equal and cells as near to cubes as whole numbers allow:
+// after level l there are cells^(l/h) cells, of one side t in all columns that
+// are longer than t. Levels that would divide nothing are left out.
+func planLevels(cols []extent, cells float64, h int) [][]int {
+	have := make([]int, len(cols))
+	for a := range have {
+		have[a] = 1
+	}
+	var splits [][]int
+	for l := 1; l <= h; l++ {
+		t := sideFor(cols, math.Pow(cells, float64(l)/float64(h)))
+		row, arity := make([]int, len(cols)), 1
+		for a, e := range cols {
+			row[a] = max(1, int(math.Round(e.partsAt(t)/float64(have[a]))))
+			have[a] *= row[a]
+			arity *= row[a]
+		}
+		if arity > 1 {
+			splits = append(splits, row)
+		}
+	}
+	return splits
+}
+
+// sideFor returns the least side with at most the given number of cells, by
+// bisection of its logarithm; 2^-60 of the longest column is small enough for
+// every number that maxCells admits.
+func sideFor(cols []extent, cells float64) float64 {
+	top := 0.0
+	for _, e := range cols {
+		top = max(top, e.length)
+	}
+	count := func(t float64) float64 {
+		n := 1.0
+		for _, e := range cols {
+			n *= e.partsAt(t)
+		}
+		return n
+	}
+	// One part in 2^20 above the target still counts as the target, or a whole
+	// number of cells would be missed by rounding.
+	cells *= 1 + 0x1p-20
+	lo, hi := math.Log2(top)-60, math.Log2(top)
+	if count(math.Exp2(lo)) <= cells {
+		return math.Exp2(lo)
+	}
+	for range 60 {
+		if mid := (lo + hi) / 2; count(math.Exp2(mid)) <= cells {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return math.Exp2(hi)
+}

@@ -1,0 +1,131 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Measure is the private measure of BSV22: a mechanism from the probability
+// measures on the cells of a domain to themselves, alpha-private per unit of
+// total variation. It implements [mechanism.Mechanism] on weights of cells;
+// [Domain.Weights] gets them from points (that they contract total variation is
+// Lemma 5.3 of BSV22, so the same level holds for measures on the space).
+//
+// The noise is a statement about real numbers, as in package
+// mechanism/additive; weights are then rounded to multiples of 2^-52, which hides
+// low bits but is no proof about the rest. For data that are records use a
+// [Synthesizer], which is exact.
+//
+// A Measure is immutable and safe for concurrent use.
+type Measure struct {
+	p      *plan
+	g      mechanism.Guarantee
+	finite func() (metric.Finite, error)
+	sample func() (metric.Finite, error)
+}
+
+// NewMeasure returns the mechanism of level alpha per unit of total variation on
+// the cells of d, which must not be lazy (*[MemoryError]). A change of one of N
+// records moves the empirical measure by 1/N, so alpha = N*eps protects records
+// at eps. Options.Relation is not read; noise is real.
+func NewMeasure[P any](d *Domain[P], alpha float64, o *Options) (*Measure, error) {
+	const op = "measure: NewMeasure"
+	if err := fault.Positive(op, "alpha", alpha); err != nil {
+		return nil, err
+	}
+	if err := d.explicit(op); err != nil {
+		return nil, err
+	}
+	var opt Options
+	if o != nil {
+		opt = *o
+	}
+	opt.Relation = ReplaceOne
+	p, err := newPlan(op, d.arrangement, alpha, false, &opt)
+	if err != nil {
+		return nil, err
+	}
+	g, err := mechanism.NewGuarantee(p.loss, 0, "TV")
+	return &Measure{p, g, func() (metric.Finite, error) { return d.Points() }, d.sample}, err
+}
+
+// Guarantee is the level per unit of total variation.
+func (m *Measure) Guarantee() mechanism.Guarantee { return m.g }
+
+// massTolerance is how far from 1 the weights of an input may sum: rounding of
+// up to 2^20 weights.
+const massTolerance = 1e-9
+
+// Release returns a private measure near mu, weights >= 0 of the cells that sum
+// to 1 (*[SizeError], *[ValueError] otherwise): multiples of 2^-52 with sum 1
+// exactly, unless the estimate is Signed. mu is not modified. A nil r is a secure
+// generator. Some 50 ns a node.
+func (m *Measure) Release(r *rand.Rand, mu []float64) ([]float64, error) {
+	const op = "measure: Measure.Release"
+	if err := fault.Distribution(op, "mu", mu, m.p.cells, massTolerance); err != nil {
+		return nil, err
+	}
+	g := make([]float64, len(mu))
+	if err := m.p.walk.Increments(r, g); err != nil {
+		return nil, err
+	}
+	for c, x := range mu {
+		g[c] += x
+	}
+	y := make([]float64, m.p.tree.Nodes())
+	if err := m.p.tree.Counts(y, g); err != nil {
+		return nil, err
+	}
+	y[0] = 1
+	w, _, err := m.p.measureFrom(y, false, m.finite)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return w, nil
+}
+
+// Weights returns the measure on d's cells that weighted points amount to: each
+// counts in its cell. weights are finite numbers >= 0 whose sum is positive,
+// and are divided by it; nil gives every point the same. Errors are [ErrEmpty],
+// *[SizeError], *[ValueError] and those of Cell. It contracts total variation.
+func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
+	const op = "measure: Weights"
+	if err := fault.Empty(op, "points", len(points)); err != nil {
+		return nil, err
+	}
+	if err := d.explicit(op); err != nil {
+		return nil, err
+	}
+	if weights != nil && len(weights) != len(points) {
+		return nil, &SizeError{Op: op, Arg: "weights", Got: len(weights), Want: fmt.Sprint(len(points))}
+	}
+	if err := fault.AllNonNegative(op, "weights", weights); err != nil {
+		return nil, err
+	}
+	mu := make([]float64, d.cells)
+	total := 0.0
+	for i, p := range points {
+		c, err := d.locate(p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: point %d: %w", op, i, err)
+		}
+		w := 1.0
+		if weights != nil {
+			w = weights[i]
+		}
+		mu[c] += w
+		total += w
+	}
+	if !(total > 0) || math.IsInf(total, 1) {
+		return nil, &ValueError{Op: op, Arg: "sum of weights", Index: -1, Value: total, Want: "a finite number > 0"}
+	}
+	for c := range mu {
+		mu[c] /= total
+	}
+	return mu, nil
+}

@@ -1,0 +1,207 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/walk"
+)
+
+// plan is a walk with the options resolved, or, for a lazy domain, the noise of
+// each level.
+type plan struct {
+	*arrangement
+	opt    Options
+	law    walk.Law
+	walk   *walk.Walk // nil for a lazy domain
+	noise  []walk.Noise
+	scales walk.Scales
+	loss   float64 // audited: at most what was asked for
+}
+
+func newPlan(op string, a *arrangement, level float64, discrete bool, o *Options) (*plan, error) {
+	p := &plan{arrangement: a}
+	if o != nil {
+		p.opt = *o
+	}
+	if err := p.check(op); err != nil {
+		return nil, err
+	}
+	if !(level >= 1e-50 && level <= 1e50) {
+		return nil, &ValueError{Op: op, Arg: "the privacy level", Index: -1, Value: level, Want: "a number in [1e-50, 1e50]"}
+	}
+	var err error
+	if p.law, err = p.lawFor(op, discrete); err != nil {
+		return nil, err
+	}
+	// Privacy is that of the tree, or of one with the same branches.
+	t := a.tree
+	if t == nil {
+		t = comb(len(a.arities))
+	}
+	unit, err := p.unitScales(op, t)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	// Scales of loss 1 over level have a loss of level up to the rounding of
+	// Loss's sums: some ulps of the level, which a few steps take off.
+	for ask := level; p.loss == 0 || p.loss > level; ask *= 1 - 0x1p-52*float64(2+len(unit.Level)) {
+		if p.scales, err = unit.At(ask); err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
+		}
+		if p.loss, err = t.Loss(p.opt.Relation, p.scales); err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
+		}
+		if p.loss == 0 { // one cell: nothing to tell apart
+			break
+		}
+	}
+	if a.tree != nil {
+		if p.walk, err = walk.New(t, p.law, p.scales); err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
+		}
+	}
+	for _, b := range p.scales.Level {
+		n, err := walk.NewNoise(p.law, b)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
+		}
+		p.noise = append(p.noise, n)
+	}
+	return p, nil
+}
+
+func (p *plan) check(op string) error {
+	o := &p.opt
+	switch bad := func(arg string, v int) error {
+		return &ValueError{Op: op, Arg: arg, Index: -1, Value: float64(v), Want: "one of the constants of its type"}
+	}; {
+	case o.Relation != ReplaceOne && o.Relation != AddRemoveOne:
+		return bad("Relation", int(o.Relation))
+	case o.Noise < AutoNoise || o.Noise > KNorm:
+		return bad("Noise", int(o.Noise))
+	case o.Schedule < DomainSchedule || o.Schedule > ByCost:
+		return bad("Schedule", int(o.Schedule))
+	case o.Estimate < Weighted || o.Estimate > Signed:
+		return bad("Estimate", int(o.Estimate))
+	case o.MaxCells < 0:
+		return &ValueError{Op: op, Arg: "MaxCells", Index: -1, Value: float64(o.MaxCells), Want: "an integer >= 0"}
+	}
+	if o.MaxCells == 0 {
+		o.MaxCells = 1 << 22
+	}
+	if o.Scales != nil {
+		if len(o.Scales) != p.Height() {
+			return &SizeError{Op: op, Arg: "Scales", Got: len(o.Scales), Want: fmt.Sprintf("%d, one a level", p.Height())}
+		}
+		for l, b := range o.Scales {
+			if !(b >= 1e-20 && b <= 1e20) {
+				return &ValueError{Op: op, Arg: "Scales", Index: l, Value: b, Want: "a number in [1e-20, 1e20]"}
+			}
+		}
+	}
+	if p.tree == nil && o.Estimate != Weighted {
+		return &ValueError{Op: op, Arg: "Estimate", Index: -1, Value: float64(o.Estimate), Want: "Weighted for a lazy domain"}
+	}
+	return nil
+}
+
+func (p *plan) lawFor(op string, discrete bool) (walk.Law, error) {
+	binary := p.tree != nil && p.tree.Binary()
+	n := p.opt.Noise
+	if n == AutoNoise {
+		switch {
+		case discrete && binary && p.opt.Estimate != Clipped:
+			n = Haar
+		case discrete:
+			n = Independent
+		default:
+			n = KNorm
+		}
+	}
+	switch {
+	case n == Haar && !binary:
+		return 0, &ValueError{Op: op, Arg: "Noise", Index: -1, Value: float64(n), Want: "other than Haar where the tree is not binary"}
+	case n == KNorm && discrete:
+		return 0, &ValueError{Op: op, Arg: "Noise", Index: -1, Value: float64(n), Want: "Independent or Haar for counts, which get integers"}
+	case n == Haar && discrete:
+		return walk.DiscreteHaar, nil
+	case n == Haar, n == KNorm: // the same on two children
+		return walk.KNorm, nil
+	case discrete:
+		return walk.DiscreteLaplace, nil
+	}
+	return walk.Laplace, nil
+}
+
+// unitScales returns the scales of loss 1.
+func (p *plan) unitScales(op string, t *walk.Tree) (walk.Scales, error) {
+	h := p.Height()
+	s := walk.Scales{Level: make([]float64, h), Total: 1}
+	equal := p.opt.Scales == nil && (p.opt.Schedule == Equal || p.opt.Schedule == DomainSchedule && !p.byCost && p.exponent == 0)
+	if equal {
+		return t.EqualScales(p.opt.Relation)
+	}
+	costs := p.levelCosts()
+	for l := range s.Level {
+		switch {
+		case p.opt.Scales != nil:
+			s.Level[l] = p.opt.Scales[l]
+		case p.opt.Schedule == ByCost || p.byCost:
+			s.Level[l] = 1 / math.Sqrt(costs[l])
+		default:
+			s.Level[l] = math.Pow(p.shape[l].diameter/p.shape[0].diameter, p.exponent)
+		}
+	}
+	if h > 0 {
+		s.Total = s.Level[0]
+	}
+	return t.Normalize(p.opt.Relation, s)
+}
+
+// leastCost keeps the scales of levels that cost nothing, such as those between
+// duplicates, finite: they take less than a thousandth of the dearest's share.
+const leastCost = 1e-6
+
+// levelCosts returns, for every level, the sum of spread over its nodes, in
+// units of the largest.
+func (a *arrangement) levelCosts() []float64 {
+	costs := make([]float64, a.Height())
+	top := 0.0
+	for _, s := range a.shape {
+		if s.arity > 1 {
+			costs[s.depth] += float64(s.nodes) * s.spread
+			top = max(top, costs[s.depth])
+		}
+	}
+	for l, c := range costs {
+		if top == 0 {
+			costs[l] = 1
+			continue
+		}
+		costs[l] = max(c/top, leastCost)
+	}
+	return costs
+}
+
+// comb returns a binary tree of height h with the least number of leaves in
+// which two branches of h nodes meet at the root: whatever the arities, the
+// privacy loss of a regular tree of that height is the same.
+func comb(h int) *walk.Tree {
+	parent := []int{-1}
+	for range 2 {
+		at := 0
+		for range h {
+			if at > 0 {
+				parent = append(parent, at)
+			}
+			parent = append(parent, at)
+			at = len(parent) - 1
+		}
+	}
+	t, _, err := walk.NewTree(parent)
+	if err != nil {
+		panic(err) // not reached: the parents are a tree
+	}
+	return t
+}

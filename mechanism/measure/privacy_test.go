@@ -1,0 +1,285 @@
+package measure
+
+import (
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/walk"
+)
+
+var (
+	_ mechanism.Mechanism[*Counts[int], *Release[int]] = (*Synthesizer[int])(nil)
+	_ mechanism.Mechanism[[]float64, []float64]        = (*Measure)(nil)
+)
+
+// tinyTrees are trees with so few nodes that all outputs can be listed.
+func tinyTrees() map[string]*Domain[int] {
+	tree := func(paths ...[]string) *Domain[int] {
+		return must(NewTaxonomy(must(metric.TreeFromPaths(paths)), &FiniteOptions{Ratio: 1}))
+	}
+	return map[string]*Domain[int]{
+		"pair":   tree([]string{"r", "a"}, []string{"r", "b"}),
+		"three":  tree([]string{"r", "a"}, []string{"r", "b"}, []string{"r", "c"}),
+		"uneven": tree([]string{"r", "a"}, []string{"r", "b", "c"}, []string{"r", "b", "d"}),
+		"binary": tree([]string{"r", "a", "x"}, []string{"r", "a", "y"}, []string{"r", "b", "u"}, []string{"r", "b", "v"}),
+	}
+}
+
+// released returns the noise-free integers that noise is added to, and the scale
+// of each; what is public has scale 0. This is the whole of what a release reads of
+// the data.
+func (p *plan) released(t testing.TB, x []int64) (value []int64, scale []float64) {
+	tree := p.tree
+	if p.law == walk.DiscreteHaar {
+		c := append([]int64(nil), x...)
+		if err := tree.HaarInt(c); err != nil {
+			t.Fatal(err)
+		}
+		value, scale = []int64{c[0]}, []float64{p.scales.Total}
+		for l := range tree.Height() {
+			lo, hi := tree.Level(l)
+			for v := lo; v < hi; v++ {
+				if a, b := tree.Children(v); a < b {
+					value, scale = append(value, c[tree.Split(v)]), append(scale, p.scales.Level[l])
+				}
+			}
+		}
+		return value, scale
+	}
+	c := make([]int64, tree.Nodes())
+	if err := tree.CountsInt(c, x); err != nil {
+		t.Fatal(err)
+	}
+	value, scale = c[:1], []float64{p.scales.Total}
+	for l := range tree.Height() {
+		lo, hi := tree.Level(l)
+		for v := lo; v < hi; v++ {
+			if a, b := tree.Children(v); b-a > 1 {
+				for i := a; i < b; i++ {
+					value, scale = append(value, c[i]), append(scale, p.scales.Level[l])
+				}
+			}
+		}
+	}
+	return value, scale
+}
+
+// logProb is the exact probability of an output, as a logarithm: K has
+// tanh(s/2) e^(-s|k|), s = 1/scale.
+func logProb(y, value []int64, scale []float64) float64 {
+	sum := 0.0
+	for i, v := range value {
+		if scale[i] == 0 {
+			if y[i] != v {
+				return math.Inf(-1)
+			}
+			continue
+		}
+		s := 1 / scale[i]
+		sum += math.Log(math.Tanh(s/2)) - s*math.Abs(float64(y[i]-v))
+	}
+	return sum
+}
+
+// compositions lists the ways to put n records into k cells.
+func compositions(n, k int) [][]int64 {
+	if k == 1 {
+		return [][]int64{{int64(n)}}
+	}
+	var all [][]int64
+	for first := range n + 1 {
+		for _, rest := range compositions(n-first, k-1) {
+			all = append(all, append([]int64{int64(first)}, rest...))
+		}
+	}
+	return all
+}
+
+// worstRatio enumerates all neighbouring data sets of up to two records and all
+// outputs with entries in [-1, 3], and returns the largest log ratio.
+func worstRatio(t testing.TB, p *plan) float64 {
+	type law struct {
+		value []int64
+		scale []float64
+	}
+	laws := map[int][]law{}
+	counts := map[int][][]int64{}
+	for n := range 3 {
+		counts[n] = compositions(n, p.cells)
+		for _, x := range counts[n] {
+			v, s := p.released(t, x)
+			laws[n] = append(laws[n], law{v, s})
+		}
+	}
+	l1 := func(x, y []int64) (d int64) {
+		for i := range x {
+			d += max(x[i]-y[i], y[i]-x[i])
+		}
+		return d
+	}
+	worst := 0.0
+	compare := func(a, b law) {
+		y := append([]int64(nil), a.value...)
+		for i := range y {
+			if a.scale[i] != 0 {
+				y[i] = -1
+			}
+		}
+		for {
+			if r := math.Abs(logProb(y, a.value, a.scale) - logProb(y, b.value, b.scale)); r > worst {
+				worst = r
+			}
+			i := 0
+			for ; i < len(y); i++ {
+				if a.scale[i] == 0 {
+					continue
+				}
+				if y[i]++; y[i] <= 3 {
+					break
+				}
+				y[i] = -1
+			}
+			if i == len(y) {
+				return
+			}
+		}
+	}
+	for n, xs := range counts {
+		for i, x := range xs {
+			if p.opt.Relation == ReplaceOne {
+				for j, z := range xs[:i] {
+					if l1(x, z) == 2 {
+						compare(laws[n][i], laws[n][j])
+					}
+				}
+				continue
+			}
+			for j, z := range counts[n+1] {
+				if l1(x, z) == 1 {
+					compare(laws[n][i], laws[n+1][j])
+				}
+			}
+		}
+	}
+	return worst
+}
+
+// The stated level is the exact level of the discrete mechanism, found by listing
+// all outputs of all neighbours; with scales a tenth smaller it is exceeded.
+func TestSynthesizer_ExactLevel(t *testing.T) {
+	const eps = 0.7
+	for name, d := range tinyTrees() {
+		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
+			for _, o := range []Options{{Relation: rel}, {Relation: rel, Noise: Independent}, {Relation: rel, Noise: Independent, Schedule: Equal}} {
+				if d.Tree().Nodes() > 5 && o.Noise == Independent && (rel == AddRemoveOne || testing.Short()) {
+					continue // 5^7 outputs of hundreds of pairs
+				}
+				s := must(NewSynthesizer(d, eps, &o))
+				stated := s.Guarantee().Alpha()
+				if stated > eps {
+					t.Errorf("%s %+v: states %v, asked for %v", name, o, stated, eps)
+				}
+				worst := worstRatio(t, s.p)
+				if worst > stated*(1+1e-12) || worst < stated*(1-1e-9) {
+					t.Errorf("%s %+v: level %v, stated %v", name, o, worst, stated)
+				}
+				for l := range s.p.scales.Level {
+					s.p.scales.Level[l] *= 0.9
+				}
+				s.p.scales.Total *= 0.9
+				if again := worstRatio(t, s.p); again < 1.05*stated {
+					t.Errorf("%s %+v: smaller scales have level %v only", name, o, again)
+				}
+			}
+		}
+	}
+}
+
+// What is drawn has the probabilities that the enumeration assumes: the noisy
+// counts of a tree with two cells, 40,000 times, false-reject probability 1e-7.
+func TestSynthesizer_DrawsStatedLaw(t *testing.T) {
+	d := tinyTrees()["pair"]
+	for _, o := range []Options{{}, {Noise: Independent}} {
+		s := must(NewSynthesizer(d, 1.5, &o))
+		value, scale := s.p.released(t, []int64{3, 1})
+		r := rng.Seeded(1)
+		const half = 12
+		side := 2*half + 1
+		hist := make([]int, side)
+		prob := make([]float64, side)
+		for k := range prob {
+			prob[k] = math.Exp(logProb([]int64{value[1] + int64(k-half)}, value[1:2], scale[1:2]))
+		}
+		for range 40000 {
+			y := must(s.noisyCounts(r, []int64{3, 1}))
+			got := y[1] - 3
+			if s.p.law == walk.DiscreteHaar {
+				got = y[1] - y[2] - 2
+			}
+			if math.Abs(got) <= half {
+				hist[int(got)+half]++
+			}
+		}
+		total := 0.0
+		for _, p := range prob {
+			total += p
+		}
+		for k := range prob {
+			prob[k] /= total
+		}
+		testkit.ChiSquare(t, hist, prob, 1e-7)
+	}
+}
+
+// The level of a Measure, by the exact density of its noise: on a regular tree a
+// shift of mass between two leaves is the worst, and the walk's potential knows
+// its log ratio.
+func TestMeasure_Level(t *testing.T) {
+	for name, d := range tinyTrees() {
+		m := must(NewMeasure(d, 5, nil))
+		n := d.Len()
+		r := rng.Seeded(2)
+		z := make([]float64, n)
+		worst := 0.0
+		for range 2000 {
+			if err := m.p.walk.Increments(r, z); err != nil {
+				t.Fatal(err)
+			}
+			v := must(m.p.walk.Potential(z))
+			for i := range n {
+				for j := range n {
+					if i == j {
+						continue
+					}
+					const tv = 0.01
+					y := append([]float64(nil), z...)
+					y[i] += tv
+					y[j] -= tv
+					worst = max(worst, math.Abs(must(m.p.walk.Potential(y))-v)/tv)
+				}
+			}
+		}
+		alpha := m.Guarantee().Alpha()
+		if alpha > 5 || worst > alpha*(1+1e-9) || worst < 0.99*alpha {
+			t.Errorf("%s: level %v, stated %v", name, worst, alpha)
+		}
+	}
+}
+
+func TestGuarantee_Values(t *testing.T) {
+	d := unitBox(2, CellOptions{Signal: 1e4})
+	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
+		for _, sch := range []Schedule{DomainSchedule, Equal, ByCost} {
+			for _, eps := range []float64{1e-6, 0.1, 1, math.Pi, 700} {
+				g := must(NewSynthesizer(d, eps, &Options{Relation: rel, Schedule: sch})).Guarantee()
+				if g.Alpha() > eps || g.Alpha() < eps*(1-1e-11) || g.Delta() != 0 {
+					t.Errorf("%v %v eps = %v: %v", rel, sch, eps, g)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+// On lifts a domain on the points of p to records anywhere in p's space: a
+// record counts at the point nearest to it, and p.At is reported. What a
+// [metric.Checker] refuses is an error. The resolution is then not known, and
+// NaN: a record may be far from all points.
+//
+// The number of points must be that of the metric that d was made of
+// (*[SizeError]).
+func On[P any](d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
+	if d.points != p.Len() {
+		return nil, &SizeError{Op: "measure: On", Arg: "p", Got: p.Len(), Want: fmt.Sprint(d.points)}
+	}
+	a := *d.arrangement
+	a.resolution = math.NaN()
+	loc := metric.NewLocator(p)
+	check, _ := p.Space().(metric.Checker[P])
+	return &Domain[P]{
+		arrangement: &a,
+		locate: func(x P) (int, error) {
+			if check != nil {
+				if err := check.Check(p.At(0), x); err != nil {
+					return 0, fmt.Errorf("measure: Cell: %w", err)
+				}
+			}
+			i, _ := loc.Nearest(x)
+			if i < 0 {
+				return 0, fmt.Errorf("measure: Cell: no point has a distance from the record")
+			}
+			return d.locate(i)
+		},
+		point:  func(l, c int) P { return p.At(d.point(l, c)) },
+		jitter: func(_ *rand.Rand, l, c int) P { return p.At(d.point(l, c)) },
+		metric: p.Space().Distance,
+	}, nil
+}
+
+// Labels renames the points of a domain: record labels[i] is point i. Labels
+// are different from one another (*[ValueError] at the second), as many as
+// points (*[SizeError]); a record that is no label is an error.
+func Labels[K comparable](d *Domain[int], labels []K) (*Domain[K], error) {
+	const op = "measure: Labels"
+	if d.points != len(labels) {
+		return nil, &SizeError{Op: op, Arg: "labels", Got: len(labels), Want: fmt.Sprint(d.points)}
+	}
+	labels = append([]K(nil), labels...)
+	a := *d.arrangement
+	var names []byte
+	for _, k := range labels {
+		names = fmt.Appendf(names, "%v\x00", k)
+	}
+	a.identify(d.id, names)
+	index := make(map[K]int, len(labels))
+	for i, k := range labels {
+		if j, twice := index[k]; twice {
+			return nil, &ValueError{Op: op, Arg: "labels", Index: i, Value: float64(j), Want: "a label that no other point has (the value is the index of the first)"}
+		}
+		index[k] = i
+	}
+	return &Domain[K]{
+		arrangement: &a,
+		locate: func(k K) (int, error) {
+			i, ok := index[k]
+			if !ok {
+				return 0, fmt.Errorf("measure: Cell: %w: %v", ErrUnknown, k)
+			}
+			return d.locate(i)
+		},
+		point:  func(l, c int) K { return labels[d.point(l, c)] },
+		jitter: func(_ *rand.Rand, l, c int) K { return labels[d.point(l, c)] },
+		metric: func(x, y K) float64 {
+			i, ok1 := index[x]
+			j, ok2 := index[y]
+			if !ok1 || !ok2 {
+				return math.NaN()
+			}
+			return d.metric(i, j)
+		},
+	}, nil
+}

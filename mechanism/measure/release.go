@@ -1,0 +1,232 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/walk"
+)
+
+// Release is what a [Synthesizer] publishes: a measure on the cells of its
+// domain. Everything about it is private at the Synthesizer's level, however
+// often it is used. It must not be modified.
+type Release[P any] struct {
+	// Weights are the masses of the cells, or of the regions that a lazy domain
+	// was unfolded to: multiples of 2^-52 that are >= 0 and sum to 1 exactly,
+	// unless the estimate is Signed.
+	Weights []float64
+	// Total is the number of records under ReplaceOne, and the noisy number under
+	// AddRemoveOne, which may even be negative.
+	Total float64
+
+	s     *Synthesizer[P]
+	nodes []node  // of the weights; nil where they are the cells
+	moved float64 // W1 from the centred counts to the weights, at most
+}
+
+// Point returns the point at which Weights[i] lies.
+func (r *Release[P]) Point(i int) P {
+	v := r.node(i)
+	return r.s.d.point(v.level, v.index)
+}
+
+func (r *Release[P]) node(i int) node {
+	if r.nodes != nil {
+		return r.nodes[i]
+	}
+	return node{r.s.d.Height(), r.s.d.index(i)}
+}
+
+// RecordOptions are the settings of [Release.Records]. Nil and the zero value
+// mean the defaults.
+type RecordOptions struct {
+	// Sample draws records independently from the measure, in place of giving
+	// every cell its share of the m records to within 1.
+	Sample bool
+	// Jitter spreads the records of a cell uniformly over it, where it has volume,
+	// in place of putting them all at its point.
+	Jitter bool
+	// Shuffle puts the records in random order; they are sorted by cell otherwise.
+	Shuffle bool
+}
+
+// maxRecords bounds how many records a measure is divided into.
+const maxRecords = math.MaxInt32
+
+// recordSize is about the memory of a record: a slice and two numbers.
+const recordSize = 40
+
+// Records returns m synthetic records, or Total rounded, at least 1, where m is
+// 0. By default their empirical measure is that of the weights in multiples of
+// 1/m, within 1/m for every node of the tree (Corollary 7.3 of BSV22; see
+// [Release.Multiplicities]). g is read where options ask for randomness; nil is
+// a secure generator. It is an error for a Signed measure, and a *[MemoryError]
+// for some 400 million records and more.
+func (r *Release[P]) Records(g *rand.Rand, m int, o *RecordOptions) ([]P, error) {
+	var opt RecordOptions
+	if o != nil {
+		opt = *o
+	}
+	n, err := r.multiplicities("measure: Release.Records", m)
+	if err != nil {
+		return nil, err
+	}
+	total := 0
+	for _, k := range n {
+		total += int(k)
+	}
+	if err := fault.Memory("measure: Release.Records", float64(total), recordSize); err != nil {
+		return nil, err
+	}
+	g, done := rng.Get(g)
+	defer done()
+	if opt.Sample {
+		clear(n)
+		t := exact.NewTable(exact.Weights{W: r.Weights})
+		for range total {
+			n[t.Draw(g)]++
+		}
+	}
+	records := make([]P, 0, total)
+	for i, k := range n {
+		v := r.node(i)
+		for range k {
+			if opt.Jitter {
+				records = append(records, r.s.d.jitter(g, v.level, v.index))
+			} else {
+				records = append(records, r.s.d.point(v.level, v.index))
+			}
+		}
+	}
+	if opt.Shuffle {
+		g.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+	}
+	return records, nil
+}
+
+// Multiplicities returns how many of m records each weight stands for, in sum m
+// exactly: m times the sums of the first weights, rounded to integers, and their
+// differences. Every run of cells, and so every node of the tree, gets its
+// share to within 1. m = 0 is as in Records.
+func (r *Release[P]) Multiplicities(m int) ([]int64, error) {
+	return r.multiplicities("measure: Release.Multiplicities", m)
+}
+
+func (r *Release[P]) multiplicities(op string, m int) ([]int64, error) {
+	if m == 0 {
+		m = int(max(1, min(maxRecords, math.Round(r.Total))))
+	}
+	if m < 0 || m > maxRecords {
+		return nil, &ValueError{Op: op, Arg: "m", Index: -1, Value: float64(m), Want: fmt.Sprintf("an integer in [0, %d]", maxRecords)}
+	}
+	if r.s.p.opt.Estimate == Signed {
+		return nil, fmt.Errorf("%s: a Signed measure has no records", op)
+	}
+	n := make([]int64, len(r.Weights))
+	quantise(r.Weights, int64(m), n)
+	return n, nil
+}
+
+// Mean returns the integral of f under the released measure.
+func (r *Release[P]) Mean(f func(P) float64) float64 {
+	sum := 0.0
+	for i, w := range r.Weights {
+		if w != 0 {
+			sum += w * f(r.Point(i))
+		}
+	}
+	return sum
+}
+
+// Confidence bounds the error of all Lipschitz statistics at once: with
+// probability at least 1-beta over the noise, for every f with |f(x) - f(y)| <=
+// lipschitz*Distance(x, y),
+//
+//	|Mean(f) - mean of f over the points of the records' cells| <= Confidence.
+//
+// For the records themselves add lipschitz*Resolution(). beta lies in (0, 1).
+//
+// The bound is rigorous for every estimate, and computed from the release
+// alone: W1 is at most the distance of the weights from the centred counts,
+// which are both released, and of these from the truth. The latter is noise,
+// whose mean the a-priori bound covers, and whose deviation obeys a Chernoff bound;
+// see tail. It is no more than lipschitz times the diameter, which is all that
+// is claimed for a lazy domain. O(nodes).
+func (r *Release[P]) Confidence(lipschitz, beta float64) (float64, error) {
+	const op = "measure: Release.Confidence"
+	if !(lipschitz >= 0) || math.IsInf(lipschitz, 1) {
+		return 0, &ValueError{Op: op, Arg: "lipschitz", Index: -1, Value: lipschitz, Want: "a finite number >= 0"}
+	}
+	if !(beta > 0 && beta < 1) {
+		return 0, &ValueError{Op: op, Arg: "beta", Index: -1, Value: beta, Want: "a number in (0, 1)"}
+	}
+	p := r.s.p
+	most := lipschitz * p.Diameter()
+	if p.tree == nil {
+		return most, nil
+	}
+	records, shift := r.Total, 0.0
+	if b := p.scales.Total; b > 0 {
+		// |noise of the total| <= q but for beta/2, as P{|K| >= q} <= 2e^(-q/b).
+		// It moves the total and the mass that is spread at will.
+		beta /= 2
+		q := b * math.Log(2/beta)
+		records, shift = max(1, r.Total)-q, q*p.Diameter()
+		if records <= 0 {
+			return most, nil
+		}
+	}
+	moved := r.moved * max(1, r.Total) / records
+	w1 := (p.signedCost()+p.tail(beta)+shift)/records + moved
+	return min(most, lipschitz*w1*(1+0x1p-40)), nil
+}
+
+// tail returns t such that the W1 cost of the noise exceeds its mean by more
+// than t with a probability of at most beta.
+//
+// The cost F is a function of independent variates z_i, and moves by at most
+// rho_i |dz_i|: a change of one child's noise dz shifts that much mass within
+// its node, whose diameter is rho, and for Haar noise half of it. Let D_i be the martingale
+// differences of F. Given the others, and with an independent copy z' of z_i,
+// E e^(theta D_i) <= E e^(theta(F(z_i)-F(z'))) by Jensen, a symmetric variable,
+// so <= E cosh(theta rho_i |z_i-z'|) = (E e^(theta rho_i z))^2, which is at most
+// (1-(theta rho_i b)^2)^-2 for the Laplace law of scale b, and less for the
+// discrete one: there (cosh x - 1)/x^2 increases. Chernoff's bound is then
+// minimised over theta.
+func (p *plan) tail(beta float64) float64 {
+	type term struct{ count, width float64 }
+	var terms []term
+	widest := 0.0
+	for _, s := range p.shape {
+		if s.arity < 2 {
+			continue
+		}
+		t := term{float64(s.nodes * s.arity), s.diameter * p.scales.Level[s.depth]}
+		if p.law == walk.DiscreteHaar {
+			t.count, t.width = float64(s.nodes), t.width/2
+		}
+		terms = append(terms, t)
+		widest = max(widest, t.width)
+	}
+	if widest == 0 {
+		return 0
+	}
+	at := func(u float64) float64 { // theta = u/widest
+		sum := -directed.Log(beta)
+		for _, t := range terms {
+			x := u * t.width / widest
+			sum -= 2 * t.count * math.Log1p(-x*x)
+		}
+		return sum / u * widest
+	}
+	best := math.Inf(1)
+	for i := 1; i < 200; i++ { // any theta gives a valid bound
+		best = min(best, at(math.Exp2(-float64(i)/10)*0.999))
+	}
+	return best
+}

@@ -1,0 +1,347 @@
+package measure
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+func randomCounts(d *Domain[int], n int, r *rand.Rand) *Counts[int] {
+	c := d.NewCounts()
+	for range n {
+		c.add(int(float64(d.Len())*r.Float64()*r.Float64()), 1)
+	}
+	return c
+}
+
+// All estimates but Signed are probability measures of multiples of 2^-52 that
+// sum to 1 exactly, in any order, on every kind of tree.
+func TestRelease_MassExactlyOne(t *testing.T) {
+	r := rng.Seeded(1)
+	for name, d := range testDomains() {
+		for _, est := range []Estimate{Weighted, Clipped, Nearest} {
+			for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
+				s := must(NewSynthesizer(d, 0.3, &Options{Estimate: est, Relation: rel}))
+				for _, n := range []int{1, 40, 3000} {
+					out := must(s.Release(r, randomCounts(d, n, r)))
+					up, down := 0.0, 0.0
+					for i, w := range out.Weights {
+						if w < 0 || w*unitMass != math.Trunc(w*unitMass) {
+							t.Fatalf("%s: weight %v", name, w)
+						}
+						up += w
+						down += out.Weights[len(out.Weights)-1-i]
+					}
+					if up != 1 || down != 1 {
+						t.Errorf("%s %v %v N=%d: mass 1%+g, 1%+g", name, est, rel, n, up-1, down-1)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Above nearestExact cells the nearest measure is that of the tree metric.
+func TestNearest_ManyCells(t *testing.T) {
+	d := unitBox(2, CellOptions{Depth: 6})
+	s := must(NewSynthesizer(d, 1, &Options{Estimate: Nearest}))
+	out := must(s.Release(rng.Seeded(1), must(CountAll(d, mixture(rng.Seeded(2), 20000), nil))))
+	sum, near := 0.0, 0.0
+	for c, w := range out.Weights {
+		sum += w
+		if x := d.Point(c); math.Hypot(x[0]-.4, x[1]-.8) < 0.1 {
+			near += w
+		}
+	}
+	if sum != 1 || math.Abs(near-1.0/3) > 0.05 {
+		t.Errorf("mass %v, of it %v around a cluster of a third", sum, near)
+	}
+}
+
+// Multiplicities sum to m, and every node of the tree has its share to within 1.
+func TestMultiplicities_WithinOne(t *testing.T) {
+	r := rng.Seeded(2)
+	for name, d := range testDomains() {
+		out := must(must(NewSynthesizer(d, 1, nil)).Release(r, randomCounts(d, 500, r)))
+		for _, m := range []int{1, 7, 500, 1 << 20} {
+			n := must(out.Multiplicities(m))
+			sum := int64(0)
+			for i, k := range n {
+				sum += k
+				if k < 0 || k > 0 && out.Weights[i] == 0 {
+					t.Fatalf("%s: %d records for weight %v", name, k, out.Weights[i])
+				}
+			}
+			if sum != int64(m) {
+				t.Errorf("%s: %d records, asked for %d", name, sum, m)
+			}
+			for v := range d.Tree().Nodes() {
+				lo, hi := d.Tree().LeafRange(v)
+				share, got := 0.0, 0.0
+				for c := lo; c < hi; c++ {
+					share += out.Weights[c] * float64(m)
+					got += float64(n[c])
+				}
+				if math.Abs(share-got) > 1+1e-9 {
+					t.Errorf("%s: node %d has %v of %v", name, v, got, share)
+				}
+			}
+		}
+		if recs := must(out.Records(nil, 0, nil)); len(recs) != 500 {
+			t.Errorf("%s: %d records by default", name, len(recs))
+		}
+	}
+}
+
+// Moving measures to cells contracts total variation (BSV22, Lemma 5.3).
+func TestWeights_ContractTV(t *testing.T) {
+	r := rng.Seeded(3)
+	f := randomPoints(30, 2, 7)
+	for _, delta := range []float64{0, 0.2, 0.5} {
+		d := must(NewFinite(f, &FiniteOptions{Delta: delta}))
+		all := make([]int, f.Len())
+		for i := range all {
+			all[i] = i
+		}
+		for range 50 {
+			a, b := simplex(r, f.Len()), simplex(r, f.Len())
+			before := (metric.TotalVariation{}).Distance(a, b)
+			after := (metric.TotalVariation{}).Distance(must(d.Weights(all, a)), must(d.Weights(all, b)))
+			if after > before*(1+1e-12) {
+				t.Fatalf("delta %v: TV %v became %v", delta, before, after)
+			}
+		}
+	}
+}
+
+func simplex(r *rand.Rand, n int) []float64 {
+	p, sum := make([]float64, n), 0.0
+	for i := range p {
+		p[i] = r.ExpFloat64()
+		sum += p[i]
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+	return p
+}
+
+// The Nearest estimate is no farther from the Signed one, made of the same
+// noise, than other measures are: random ones, and the default estimate.
+func TestNearest_Optimal(t *testing.T) {
+	f := must(metric.Densify(randomPoints(40, 2, 8)))
+	for _, d := range []*Domain[int]{must(NewFinite(f, nil)), must(NewFolded(f, &FiniteOptions{Tour: true}))} {
+		dist := metric.Finite(f)
+		if d.line != nil {
+			dist = linePoints(d.line)
+		} else {
+			idx := make([]int, d.Len())
+			for c := range idx {
+				idx[c] = d.Point(c)
+			}
+			dist = must(metric.Subset(f, idx))
+		}
+		w1 := func(g, p []float64) float64 { // of a signed measure
+			mu, nu := make([]float64, len(g)), make([]float64, len(g))
+			sum := 0.0
+			for i := range g {
+				mu[i], nu[i] = max(0, g[i]), p[i]+max(0, -g[i])
+				sum += mu[i] - nu[i]
+			}
+			nu[0] += sum
+			return must(wasserstein.W1(dist, mu, nu, nil)).Cost
+		}
+		r := rng.Seeded(4)
+		c := randomCounts(d, 100, r)
+		release := func(e Estimate) []float64 {
+			s := must(NewSynthesizer(d, 1, &Options{Estimate: e}))
+			return must(s.Release(rng.Seeded(5), c)).Weights
+		}
+		g := release(Signed)
+		best := w1(g, release(Nearest))
+		if other := w1(g, release(Weighted)); other < best-1e-9 {
+			t.Errorf("%v: the default is at %v, nearest at %v", d, other, best)
+		}
+		for range 100 {
+			if other := w1(g, simplex(r, len(g))); other < best-1e-9 {
+				t.Errorf("%v: some measure is at %v, nearest at %v", d, other, best)
+			}
+		}
+	}
+}
+
+// With next to no noise every estimate returns the data.
+func TestRelease_Consistent(t *testing.T) {
+	for name, d := range testDomains() {
+		for _, est := range []Estimate{Weighted, Clipped, Nearest, Signed} {
+			r := rng.Seeded(6)
+			c := randomCounts(d, 1000, r)
+			s := must(NewSynthesizer(d, 1e6, &Options{Estimate: est}))
+			out := must(s.Release(r, c))
+			for cell, w := range out.Weights {
+				if math.Abs(w-float64(c.dense[cell])/1000) > 1e-12 {
+					t.Fatalf("%s, estimate %v: cell %d has %v of %d records", name, est, cell, w, c.dense[cell])
+				}
+			}
+			mu := make([]float64, d.Len())
+			mu[d.Len()/2] = 1
+			p := must(must(NewMeasure(d, 1e12, &Options{Estimate: est})).Release(r, mu))
+			for cell, w := range p {
+				if math.Abs(w-mu[cell]) > 1e-9 {
+					t.Fatalf("%s, estimate %v: measure %v at %d", name, est, w, cell)
+				}
+			}
+		}
+	}
+}
+
+// average is the best linear estimate of a node from its own count and those
+// below: by hand for a root with two children that have three and two leaves.
+func TestAverage_InverseVariance(t *testing.T) {
+	d := must(NewTaxonomy(must(metric.TreeFromPaths([][]string{
+		{"r", "a", "1"}, {"r", "a", "2"}, {"r", "a", "3"}, {"r", "b", "1"}, {"r", "b", "2"}})), &FiniteOptions{Ratio: 1}))
+	s := must(NewSynthesizer(d, 1, &Options{Noise: Independent, Relation: AddRemoveOne, Scales: []float64{2, 1}}))
+	v0, v1 := s.p.noise[0].Variance(2), s.p.noise[1].Variance(2)
+	y := []float64{100, 50, 40, 10, 20, 30, 15, 20}
+	s.p.average(y)
+	a := (50/v0 + 60/(3*v1)) / (1/v0 + 1/(3*v1))
+	b := (40/v0 + 35/(2*v1)) / (1/v0 + 1/(2*v1))
+	va, vb := 1/(1/v0+1/(3*v1)), 1/(1/v0+1/(2*v1))
+	vr := 2 * s.p.scales.Total * s.p.scales.Total
+	root := (100/vr + (a+b)/(va+vb)) / (1/vr + 1/(va+vb))
+	for i, want := range []float64{root, a, b} {
+		if math.Abs(y[i]-want) > 1e-9 {
+			t.Errorf("node %d: %v, want %v", i, y[i], want)
+		}
+	}
+}
+
+func TestLazy_AgreesAndScales(t *testing.T) {
+	full := unitBox(2, CellOptions{Signal: 4000})
+	lazy := unitBox(2, CellOptions{Signal: 4000, Lazy: true})
+	x := mixture(rng.Seeded(1), 4000)
+	var a, b []float64
+	for seed := range 3 {
+		ra := must(must(NewSynthesizer(full, 1, nil)).Release(rng.Seeded(uint64(seed)), must(CountAll(full, x, nil))))
+		rb := must(must(NewSynthesizer(lazy, 1, nil)).Release(rng.Seeded(uint64(seed)), must(CountAll(lazy, x, nil))))
+		sub := x[:500]
+		a = append(a, transportError(t, sub, ra))
+		b = append(b, transportError(t, sub, rb))
+	}
+	ma, _ := meanAndError(a)
+	mb, _ := meanAndError(b)
+	if mb > 1.5*ma {
+		t.Errorf("lazy error %v, full %v", mb, ma)
+	}
+	// Counts serve both.
+	if _, err := must(NewSynthesizer(full, 1, nil)).Release(nil, must(CountAll(lazy, x, nil))); err != nil {
+		t.Error(err)
+	}
+	if _, err := must(NewSynthesizer(lazy, 1, nil)).Release(nil, must(CountAll(full, x, nil))); err != nil {
+		t.Error(err)
+	}
+	six := unitBox(6, CellOptions{Signal: 1e4, Depth: 8, Lazy: true})
+	r := rng.Seeded(2)
+	y := uniformRecords(6)(r, 10000)
+	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
+		s := must(NewSynthesizer(six, 1, &Options{Relation: rel}))
+		out := must(s.Release(r, must(CountAll(six, y, nil))))
+		sum := 0.0
+		for _, w := range out.Weights {
+			sum += w
+		}
+		if sum != 1 {
+			t.Errorf("mass %v", sum)
+		}
+		recs := must(out.Records(r, 100, &RecordOptions{Jitter: true}))
+		for _, p := range recs {
+			if _, err := six.Cell(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if must(out.Confidence(1, 0.1)) != 1 {
+			t.Error("a lazy release claims more than the diameter")
+		}
+	}
+	few := must(NewSynthesizer(six, 1, &Options{MaxCells: 100}))
+	if out := must(few.Release(r, must(CountAll(six, y, nil)))); len(out.Weights) > 200 {
+		t.Errorf("%d regions", len(out.Weights))
+	}
+}
+
+func transportError(t testing.TB, x [][]float64, rel *Release[[]float64]) float64 {
+	var y [][]float64
+	var nu []float64
+	for i, w := range rel.Weights {
+		if w > 0 {
+			y, nu = append(y, rel.Point(i)), append(nu, w)
+		}
+	}
+	return planeW1(t, x, y, nu)
+}
+
+func TestRelease_Errors(t *testing.T) {
+	d := unitBox(1, CellOptions{Signal: 100})
+	other := unitBox(1, CellOptions{Signal: 1000})
+	lazy := unitBox(1, CellOptions{Signal: 100, Lazy: true})
+	nan := math.NaN()
+	syn := func(eps float64, o *Options) error { _, err := NewSynthesizer(d, eps, o); return err }
+	s := must(NewSynthesizer(d, 1, nil))
+	c := must(CountAll(d, [][]float64{{0.5}}, nil))
+	out := must(s.Release(nil, c))
+	signed := must(must(NewSynthesizer(d, 1, &Options{Estimate: Signed})).Release(nil, c))
+	m := must(NewMeasure(d, 1, nil))
+	for name, err := range map[string]error{
+		"eps 0":          syn(0, nil),
+		"eps NaN":        syn(nan, nil),
+		"eps -1":         syn(-1, nil),
+		"eps Inf":        syn(math.Inf(1), nil),
+		"eps tiny":       syn(1e-300, nil),
+		"relation":       syn(1, &Options{Relation: 5}),
+		"noise":          syn(1, &Options{Noise: 9}),
+		"haar":           syn(1, &Options{Noise: Haar}),
+		"knorm":          syn(1, &Options{Noise: KNorm}),
+		"schedule":       syn(1, &Options{Schedule: -1}),
+		"estimate":       syn(1, &Options{Estimate: 4}),
+		"scales":         syn(1, &Options{Scales: make([]float64, 7)}),
+		"scale 0":        syn(1, &Options{Scales: make([]float64, d.Height())}),
+		"max cells":      syn(1, &Options{MaxCells: -1}),
+		"lazy nearest":   second(NewSynthesizer(lazy, 1, &Options{Estimate: Nearest})),
+		"lazy measure":   second(NewMeasure(lazy, 1, nil)),
+		"lazy points":    second(lazy.Points()),
+		"no records":     second(s.Release(nil, d.NewCounts())),
+		"other domain":   second(s.Release(nil, other.NewCounts())),
+		"m":              second(out.Records(nil, -1, nil)),
+		"2^31-1 records": second(out.Records(nil, math.MaxInt32, nil)),
+		"signed":         second(signed.Records(nil, 5, nil)),
+		"beta":           second(out.Confidence(1, 0)),
+		"lipschitz":      second(out.Confidence(nan, 0.1)),
+		"records":        second(s.Bound(0, nil)),
+		"alpha":          second(NewMeasure(d, 0, nil)),
+		"mu length":      second(m.Release(nil, []float64{1})),
+		"mu mass":        second(m.Release(nil, make([]float64, d.Len()))),
+		"no points":      second(d.Weights(nil, nil)),
+		"weights":        second(d.Weights([][]float64{{0}}, []float64{-1})),
+		"all 0":          second(d.Weights([][]float64{{0}}, []float64{0})),
+		"weights NaN":    second(d.Weights([][]float64{{0}}, []float64{nan})),
+	} {
+		var ve *ValueError
+		var se *SizeError
+		var me *MemoryError
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		} else if name != "signed" && !errors.As(err, &ve) && !errors.As(err, &se) && !errors.As(err, &me) &&
+			!errors.Is(err, ErrEmpty) && !errors.Is(err, ErrMismatch) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// Under AddRemoveOne that there are no records is private.
+	if _, err := must(NewSynthesizer(d, 1, &Options{Relation: AddRemoveOne})).Release(nil, d.NewCounts()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,75 @@
+package measure
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// BenchmarkSynthetic makes synthetic data from plane records that come one by
+// one: counting, release and as many records. live-MB is what is held at the end of
+// the count, which does not depend on N; the records that are made are N again.
+func BenchmarkSynthetic(b *testing.B) {
+	for _, n := range []int{1_000_000, 10_000_000} {
+		b.Run(fmt.Sprintf("N=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			d := must(NewBox([]Column{{Hi: 1}, {Hi: 1}}, &CellOptions{Signal: 1e6}))
+			s := must(NewSynthesizer(d, 1, nil))
+			var m runtime.MemStats
+			for b.Loop() {
+				r := rng.Seeded(1)
+				x := make([]float64, 2)
+				c := must(Count(d, func(yield func([]float64, error) bool) {
+					for range n {
+						x[0], x[1] = r.Float64(), r.Float64()
+						if !yield(x, nil) {
+							return
+						}
+					}
+				}, &CountOptions{Workers: 1}))
+				b.StopTimer()
+				runtime.GC()
+				runtime.ReadMemStats(&m)
+				b.StartTimer()
+				out := must(s.Release(r, c))
+				if len(must(out.Records(r, 0, &RecordOptions{Jitter: true}))) != n {
+					b.Fatal("records are missing")
+				}
+			}
+			b.ReportMetric(float64(m.HeapAlloc)/1e6, "live-MB")
+		})
+	}
+}
+
+// BenchmarkCount counts a slice of plane records on all cores.
+func BenchmarkCount(b *testing.B) {
+	const n = 1 << 20
+	x := uniformRecords(2)(rng.Seeded(1), n)
+	d := unitBox(2, CellOptions{Signal: n})
+	b.ReportAllocs()
+	for b.Loop() {
+		must(CountAll(d, x, nil))
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/record")
+}
+
+// BenchmarkRelease releases counts of a net of n cells.
+func BenchmarkRelease(b *testing.B) {
+	for _, bits := range []int{12, 16, 20} {
+		b.Run(fmt.Sprintf("n=%d", 1<<bits), func(b *testing.B) {
+			d := unitBox(2, CellOptions{Depth: float64(bits) / 2})
+			s := must(NewSynthesizer(d, 1, nil))
+			r := rng.Seeded(1)
+			c := d.NewCounts()
+			for range 1 << bits {
+				c.add(r.IntN(d.Len()), 1)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				must(s.Release(r, c))
+			}
+		})
+	}
+}
