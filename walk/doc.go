@@ -11,8 +11,8 @@
 // all cells of that error, is as large. So is the error of Lipschitz statistics.
 //
 // Noise that is as private and has partial sums of only (log n)^(3/2) exists:
-// the superregular random walk of BSV22. [Superregular] is it; the relatives
-// here are two to three times as accurate.
+// the superregular random walk of BSV22. [Superregular] is it; its relatives
+// here are up to twice as accurate.
 //
 // # Trees and Haar coefficients
 //
@@ -45,9 +45,10 @@
 //
 // With k children a node there are h = log n / log k levels. Noise of scale b on
 // each child's count, then one number added to all children so that they sum to
-// their parent ([Tree.Center]), has sensitivity 2h. It is smaller by log k, and
-// what centring leaves of the noise of k children in a partial sum is larger by
-// sqrt(k) only: k from 8 to 40 halves the error ([Levels], [Laplace]).
+// their parent ([Tree.Center]), has sensitivity 2h under Replace. So the scale
+// and the number of terms in a partial sum both fall by log2 k, while a term, the
+// centred noise of up to k children, grows by sqrt(k): the error is prop. to
+// sqrt(k/(log k)^3), least at k = 20 and flat from 8 to 40 ([Levels], [Laplace]).
 //
 // Best of all, draw the k children's noise at once: [KNorm], with density prop.
 // to exp(-sum_i |x_i - med(x)|/b). What a record may do to the centred counts of a
@@ -70,8 +71,8 @@
 // # Scales
 //
 // Levels share the loss, and need not share it equally. [Tree.EqualScales] suits
-// cells of an interval, [Tree.PowerScales] cells of R^d, where coarse errors cost
-// more; [Tree.GapScales] minimises [Walk.RMS] for the gaps of a given, public, net.
+// cells of an interval, [Tree.PowerScales] cells of R^d, where the fine levels
+// have more cells than their size makes up for; [Tree.GapScales] minimises [Walk.RMS] for the gaps of a given, public, net.
 // None of this reads data, so a plan can be chosen before any is touched.
 //
 // # Counts
@@ -83,8 +84,8 @@
 // int64 ([Tree.HaarInverseInt], [Tree.CenterInt]), saturated by [Clamp] where it
 // might overflow, or simply in float64.
 //
-// The real laws are statements about real numbers. Their float64 draws are not
-// private in the low bits (see package mechanism/additive); where a proof must
+// The real laws are statements about real numbers. The low bits of their float64
+// draws can give inputs away (see package mechanism/additive); where a proof must
 // reach the bits, take the integers.
 //
 // # Who should not use it

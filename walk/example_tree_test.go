@@ -3,6 +3,7 @@ package walk_test
 import (
 	"fmt"
 	"log"
+	"math"
 
 	"github.com/metricdp/metricdp/walk"
 )
@@ -140,7 +141,7 @@ func ExampleNoise() {
 	dst := make([]float64, 4)
 	n.Draw(nil, dst)
 	sum := dst[0] + dst[1] + dst[2] + dst[3]
-	fmt.Printf("sum %.0f, variance of each %.2f\n", sum*sum, n.Variance(4)*(1-1./4))
+	fmt.Printf("sum %.1f, variance of each %.2f\n", math.Abs(sum), n.Variance(4)*(1-1./4))
 	// Output:
-	// sum 0, variance of each 5.00
+	// sum 0.0, variance of each 5.00
 }

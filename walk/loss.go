@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -23,10 +24,13 @@ const (
 
 // String returns the name of the constant.
 func (r Relation) String() string {
-	if r == AddRemove {
+	switch r {
+	case Replace:
+		return "Replace"
+	case AddRemove:
 		return "AddRemove"
 	}
-	return "Replace"
+	return fmt.Sprintf("Relation(%d)", int(r))
 }
 
 func (r Relation) check(op string) error {
@@ -103,8 +107,12 @@ func (s Scales) equal(rel Relation) (float64, bool) {
 // Under AddRemove that is 1 more than the height; only children do not add to
 // the height here. Under Replace it is the largest sum of the heights of two
 // branches that meet in one node: 2*Height() where all leaves are equally deep;
-// 5, 7 and 15 for the balanced binary trees of 5, 9 and 129 leaves. O(nodes).
+// 5, 7 and 15 for the balanced binary trees of 5, 9 and 129 leaves. It panics at
+// another rel. O(nodes).
 func (t *Tree) Sensitivity(rel Relation) int {
+	if err := rel.check("walk: Tree.Sensitivity"); err != nil {
+		panic(err)
+	}
 	total := 0.0
 	if rel == AddRemove {
 		total = 1
@@ -123,7 +131,7 @@ func (t *Tree) Sensitivity(rel Relation) int {
 // on the branches. Loss is the largest such sum, over all v and two branches.
 // Adding it, the sum is 1/b over its whole branch and for the total. Loss is
 // convex in the difference of two inputs, so moves of single records, and of
-// masses between two leaves, are the worst per unit of total variation. O(nodes)
+// masses between two leaves, are the worst per unit of total variation. O(nodes).
 func (t *Tree) Loss(rel Relation, s Scales) (float64, error) {
 	const op = "walk: Tree.Loss"
 	if err := rel.check(op); err != nil {

@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -54,39 +53,6 @@ func totalLaw(law Law) Law {
 		return DiscreteLaplace
 	}
 	return Laplace
-}
-
-// SuperregularOptions holds the options of [Superregular]. Nil and the zero
-// value mean the defaults.
-type SuperregularOptions struct {
-	// PaperScale takes the scale L+2 of BSV22, L = log2 n, in place of L+1,
-	// which is enough.
-	PaperScale bool
-}
-
-// Superregular returns the random walk of n steps of BSV22, its Theorem on
-// superregular walks: Laplace noise of scale L+1 on the Haar coefficients of the
-// balanced binary tree of n leaves and of height L = log2 n rounded up, the
-// total included.
-//
-// The increments Z have a joint density prop. to e^-V(z) and V, [Walk.Potential],
-// is 1-Lipschitz in the l1 norm, like that of independent Laplace variates of
-// scale 1: the walk is 1-regular. But its partial sums stay within a multiple of
-// (log n)^(3/2) of 0 in place of the square root of n; [Walk.Variances] has them
-// exactly.
-//
-// Added to a measure and scaled by 2/alpha it is alpha-private per unit of total
-// variation. [Replace] with scales of 2L does better, since the total is known.
-func Superregular(n int, o *SuperregularOptions) (*Walk, error) {
-	t, err := Balanced(n, 2)
-	if err != nil {
-		return nil, err
-	}
-	b := t.Height() + 1
-	if o != nil && o.PaperScale {
-		b++
-	}
-	return New(t, KNorm, t.allScales(AddRemove, float64(b)))
 }
 
 // Tree returns the tree.
@@ -229,63 +195,4 @@ func (w *Walk) AddHaar(r *rand.Rand, x []int64) error {
 		}
 	}
 	return nil
-}
-
-// Potential returns V(z) for the increments z of a walk of law KNorm or
-// DiscreteHaar: their density, or probability, is prop. to e^-V(z). (Of a walk
-// without noise on the total: on the z of sum 0.) So V(z-x') - V(z-x) is the log
-// of the ratio of the densities at z that the inputs x and x' give. For the
-// other laws, whose centring hides some of the noise, see
-// [Walk.PotentialCounts]; they are a [*ValueError]. O(nodes * log(arity)).
-func (w *Walk) Potential(z []float64) (float64, error) {
-	const op = "walk: Walk.Potential"
-	if w.law == Laplace || w.law == DiscreteLaplace {
-		return 0, &ValueError{Op: op, Arg: "law", Index: -1, Value: float64(w.law), Want: "KNorm or DiscreteHaar"}
-	}
-	if err := checkLen(op, "z", len(z), w.tree.Len()); err != nil {
-		return 0, err
-	}
-	counts := make([]float64, w.tree.Nodes())
-	if err := w.tree.Counts(counts, z); err != nil {
-		return 0, err
-	}
-	return w.PotentialCounts(counts)
-}
-
-// PotentialCounts returns V for the noise of all nodes' counts before centring,
-// such that their density, or probability, is prop. to e^-V. For Laplace and
-// DiscreteLaplace V is the sum of |count|/b over the nodes with siblings; for
-// KNorm and DiscreteHaar, where only differences of siblings are released, the
-// sum of |count - med|/b, med a median of the siblings. Both have the root's
-// |count|/Total where that is positive.
-func (w *Walk) PotentialCounts(counts []float64) (float64, error) {
-	t := w.tree
-	if err := checkLen("walk: Walk.PotentialCounts", "counts", len(counts), t.Nodes()); err != nil {
-		return 0, err
-	}
-	sum := 0.0
-	if w.scales.Total > 0 {
-		sum = math.Abs(counts[0]) * w.total.perUnit()
-	}
-	var sorted []float64
-	for l, n := range w.level {
-		lo, hi := t.Level(l)
-		rate := n.perUnit()
-		for v := lo; v < hi; v++ {
-			below := counts[t.first[v]:t.first[v+1]]
-			if len(below) < 2 {
-				continue
-			}
-			med := 0.0
-			if w.law == KNorm || w.law == DiscreteHaar {
-				sorted = append(sorted[:0], below...)
-				slices.Sort(sorted)
-				med = sorted[len(sorted)/2]
-			}
-			for _, x := range below {
-				sum += math.Abs(x-med) * rate
-			}
-		}
-	}
-	return sum, nil
 }

@@ -1,0 +1,65 @@
+package walk
+
+import (
+	"math"
+	"slices"
+)
+
+// Potential returns V(z) for the increments z of a walk of law KNorm or
+// DiscreteHaar: their density, or probability, is prop. to e^-V(z). (Of a walk
+// without noise on the total: on the z of sum 0.) So V(z-x') - V(z-x) is the log
+// of the ratio of the densities at z that the inputs x and x' give. For the
+// other laws, whose centring hides some of the noise, see
+// [Walk.PotentialCounts]; they are a [*ValueError]. O(nodes * log(arity)).
+func (w *Walk) Potential(z []float64) (float64, error) {
+	const op = "walk: Walk.Potential"
+	if w.law == Laplace || w.law == DiscreteLaplace {
+		return 0, &ValueError{Op: op, Arg: "law", Index: -1, Value: float64(w.law), Want: "KNorm or DiscreteHaar"}
+	}
+	if err := checkLen(op, "z", len(z), w.tree.Len()); err != nil {
+		return 0, err
+	}
+	counts := make([]float64, w.tree.Nodes())
+	if err := w.tree.Counts(counts, z); err != nil {
+		return 0, err
+	}
+	return w.PotentialCounts(counts)
+}
+
+// PotentialCounts returns V for the noise of all nodes' counts before centring,
+// such that their density, or probability, is prop. to e^-V. For Laplace and
+// DiscreteLaplace V is the sum of |count|/b over the nodes with siblings; for
+// KNorm and DiscreteHaar, where only differences of siblings are released, the
+// sum of |count - med|/b, med a median of the siblings. Both have the root's
+// |count|/Total where that is positive.
+func (w *Walk) PotentialCounts(counts []float64) (float64, error) {
+	t := w.tree
+	if err := checkLen("walk: Walk.PotentialCounts", "counts", len(counts), t.Nodes()); err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	if w.scales.Total > 0 {
+		sum = math.Abs(counts[0]) * w.total.perUnit()
+	}
+	var sorted []float64
+	for l, n := range w.level {
+		lo, hi := t.Level(l)
+		rate := n.perUnit()
+		for v := lo; v < hi; v++ {
+			below := counts[t.first[v]:t.first[v+1]]
+			if len(below) < 2 {
+				continue
+			}
+			med := 0.0
+			if w.law == KNorm || w.law == DiscreteHaar {
+				sorted = append(sorted[:0], below...)
+				slices.Sort(sorted)
+				med = sorted[len(sorted)/2]
+			}
+			for _, x := range below {
+				sum += math.Abs(x-med) * rate
+			}
+		}
+	}
+	return sum, nil
+}

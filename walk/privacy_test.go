@@ -1,0 +1,153 @@
+package walk
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// logRatios calls f with the potential's change at z between any two neighbours
+// in both directions, the points z being the origin, points near it and far
+// off: V is convex and piecewise linear, and its slopes occur there.
+func logRatios(t *testing.T, w *Walk, rel Relation, seed uint64, f func(change float64)) {
+	tree := w.Tree()
+	r := rng.Seeded(seed)
+	x := make([]float64, tree.Len())
+	delta, z, moved := make([]float64, tree.Nodes()), make([]float64, tree.Nodes()), make([]float64, tree.Nodes())
+	for i := range x {
+		for j := range x {
+			if i == j && rel == Replace {
+				continue
+			}
+			clear(x)
+			x[i] = 1
+			if rel == Replace {
+				x[j] = -1
+			}
+			check(t, tree.Counts(delta, x))
+			for trial := range 8 {
+				for v := range z {
+					z[v] = []float64{0, 1, 3, 50}[trial%4] * r.NormFloat64()
+					if w.Law().Discrete() {
+						z[v] = math.Round(z[v])
+					}
+					moved[v] = z[v] + delta[v]
+				}
+				if w.scales.Total == 0 {
+					z[0], moved[0] = 0, 0
+				}
+				f(math.Abs(must(w.PotentialCounts(moved)) - must(w.PotentialCounts(z))))
+			}
+		}
+	}
+}
+
+// TestPrivacy_LogDensityRatios: for all laws, both relations and any tree, the
+// log-density ratio of neighbours is at most Loss, which is attained; so noise
+// of 99 % of the scale breaks level 1.
+func TestPrivacy_LogDensityRatios(t *testing.T) {
+	r := rng.Seeded(21)
+	for trial := range uint64(60) {
+		for _, law := range laws {
+			tree := randomTree(r, 2+r.IntN(14))
+			if law == DiscreteHaar {
+				tree = randomBinary(r, 2+r.IntN(6))
+			}
+			for _, rel := range []Relation{Replace, AddRemove} {
+				if tree.Sensitivity(rel) == 0 {
+					continue
+				}
+				s := must(tree.Normalize(rel, randomScales(r, tree)))
+				worst := 0.0
+				logRatios(t, must(New(tree, law, s)), rel, trial, func(c float64) { worst = max(worst, c) })
+				if math.Abs(worst-1) > 1e-11 {
+					t.Fatalf("%v, %v, %v: the worst log-ratio is %v, want 1", law, rel, tree.first, worst)
+				}
+				small := Scales{Total: s.Total * .99}
+				for _, b := range s.Level {
+					small.Level = append(small.Level, b*.99)
+				}
+				worst = 0
+				logRatios(t, must(New(tree, law, small)), rel, trial, func(c float64) { worst = max(worst, c) })
+				if worst < 1.009 {
+					t.Fatalf("%v, %v: 99 %% of the scale has the log-ratio %v", law, rel, worst)
+				}
+			}
+		}
+	}
+}
+
+// TestPrivacy_Enumeration is independent of the potential: the probability of
+// every released vector in a box is a product of the law of single integers,
+// given in closed form, and its ratio between neighbours is at most e^alpha,
+// and that somewhere.
+func TestPrivacy_Enumeration(t *testing.T) {
+	pmf := func(s float64, k int64) float64 { return math.Tanh(s/2) * math.Exp(-s*math.Abs(float64(k))) }
+	for _, c := range []struct {
+		tree *Tree
+		law  Law
+	}{
+		{must(Balanced(3, 2)), DiscreteHaar},
+		{must(Balanced(4, 2)), DiscreteHaar},
+		{must(Levels(3)), DiscreteLaplace},
+		{must(Balanced(3, 2)), DiscreteLaplace},
+	} {
+		for _, rel := range []Relation{Replace, AddRemove} {
+			const alpha = .8
+			s := must(must(c.tree.EqualScales(rel)).At(alpha))
+			q := 1 / s.Level[0]
+			release := func(x []int64) []int64 { // before noise
+				if c.law == DiscreteHaar {
+					x = slices.Clone(x)
+					check(t, c.tree.HaarInt(x))
+					return x
+				}
+				counts := make([]int64, c.tree.Nodes())
+				check(t, c.tree.CountsInt(counts, x))
+				return counts
+			}
+			worst := 0.0
+			n := c.tree.Len()
+			base := make([]int64, n)
+			for i := range n {
+				for j := range n {
+					if i == j {
+						continue
+					}
+					x, y := slices.Clone(base), slices.Clone(base)
+					x[i]++
+					if rel == Replace {
+						y[j]++
+					}
+					a, b := release(x), release(y)
+					first := 0
+					if rel == Replace { // the total is public
+						first = 1
+					}
+					out := make([]int64, len(a))
+					var each func(k int)
+					each = func(k int) {
+						if k < len(out) {
+							for out[k] = -3; out[k] <= 3; out[k]++ {
+								each(k + 1)
+							}
+							return
+						}
+						pa, pb := 1.0, 1.0
+						for k := first; k < len(out); k++ {
+							pa *= pmf(q, out[k]-a[k])
+							pb *= pmf(q, out[k]-b[k])
+						}
+						worst = max(worst, pa/pb, pb/pa)
+					}
+					each(first)
+				}
+			}
+			if math.Abs(math.Log(worst)-alpha) > 1e-12 {
+				t.Errorf("%v, %v: worst log-ratio %v, want %v", c.law, rel, math.Log(worst), alpha)
+			}
+		}
+	}
+}

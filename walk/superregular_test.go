@@ -1,0 +1,80 @@
+package walk
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// TestSuperregular_Theorem: V is 1-Lipschitz in l1, attained where n is a power
+// of two, by the exact formula; and the partial sums stay within a multiple of
+// (log n)^(3/2).
+func TestSuperregular_Theorem(t *testing.T) {
+	r := rng.Seeded(23)
+	for n := 1; n <= 70; n++ {
+		w := must(Superregular(n, nil))
+		x, y := make([]float64, n), make([]float64, n)
+		worst := 0.0
+		for trial := range 200 {
+			for i := range x {
+				x[i] = []float64{0, 1, 100}[trial%3] * r.NormFloat64()
+			}
+			copy(y, x)
+			if trial%2 == 0 {
+				y[r.IntN(n)] += r.NormFloat64()
+			} else {
+				for i := range y {
+					y[i] += r.NormFloat64()
+				}
+			}
+			dist := 0.0
+			for i := range x {
+				dist += math.Abs(x[i] - y[i])
+			}
+			worst = max(worst, math.Abs(must(w.Potential(x))-must(w.Potential(y)))/dist)
+		}
+		if worst > 1+1e-9 {
+			t.Fatalf("n = %d: V rises by %v per unit of l1", n, worst)
+		}
+		if n&(n-1) == 0 && worst < 1-1e-9 {
+			t.Errorf("n = %d: the steepest rise found is %v, want 1", n, worst)
+		}
+		if loss := must(w.Loss(AddRemove)); loss > 1 || n&(n-1) == 0 && loss < 1 {
+			t.Errorf("n = %d: loss %v", n, loss)
+		}
+		if L := w.Tree().Height(); w.Scales().Total != float64(L+1) {
+			t.Errorf("n = %d: scale %v", n, w.Scales().Total)
+		}
+	}
+	paper := must(Superregular(64, &SuperregularOptions{PaperScale: true}))
+	if loss := must(paper.Loss(AddRemove)); loss != quotientUp(7, 8) {
+		t.Errorf("the paper's scale has the loss %v, want 7/8", loss)
+	}
+	for _, n := range []int{2, 5, 64, 1000, 1 << 12} {
+		w := must(Superregular(n, nil))
+		v := make([]float64, n)
+		check(t, w.Variances(v))
+		L := float64(w.Tree().Height())
+		// Each level adds b^2 phi^2/2 or b^2 (1-phi)^2/2, phi in [0, 1], and the
+		// total at most 2b^2.
+		if top := slices.Max(v); top > (L+1)*(L+1)*(L/2+2) {
+			t.Errorf("n = %d: variance %v at height %v", n, top, L)
+		}
+	}
+}
+
+// TestSuperregular_DensityOnTwo: for n = 2 the density of the increments is
+// that of (T+D)/2, (T-D)/2: compare V with it.
+func TestSuperregular_DensityOnTwo(t *testing.T) {
+	w := must(Superregular(2, nil))
+	r := rng.Seeded(24)
+	for range 100 {
+		z := []float64{r.NormFloat64(), r.NormFloat64()}
+		want := (math.Abs(z[0]+z[1]) + math.Abs(z[0]-z[1])) / 2
+		if got := must(w.Potential(z)); math.Abs(got-want) > 1e-14 {
+			t.Errorf("V(%v) = %v, want %v", z, got, want)
+		}
+	}
+}
