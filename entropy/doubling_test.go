@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -86,6 +87,9 @@ func TestDoubling_Entropic(t *testing.T) {
 // TestDoubling_Net: the bounds through a net enclose those from all points, and
 // the workers do not matter.
 func TestDoubling_Net(t *testing.T) {
+	if testkit.Race && testing.Short() {
+		t.Skip("20 s under the race detector; smaller tests take the same paths")
+	}
 	f := planePoints(300, 1)
 	for _, alpha := range []float64{2, 30} {
 		d, err := DoublingScale(f, alpha, &Options{Nodes: 20, Workers: 1})

@@ -38,18 +38,57 @@ type Series struct {
 // series of unequal lengths and a chart without a single point to show; w is
 // untouched then.
 func (c *Chart) Write(w io.Writer, format string) error {
+	x, y, err := c.ranges()
+	if err != nil {
+		return err
+	}
+	return writePicture(w, format, chartWidth, chartHeight, func(canvas draw.Canvas) { c.draw(canvas, x, y) })
+}
+
+// WriteBeside writes charts to w side by side, as squares, for comparison: their
+// axes have one range, which shows the points of all. All else is as in
+// [Chart.Write]. No axis may be logarithmic in one chart and not in another.
+func WriteBeside(w io.Writer, format string, charts ...*Chart) error {
+	var x, y axisRange
+	for _, c := range charts {
+		cx, cy, err := c.ranges()
+		if err != nil {
+			return err
+		}
+		x.join(cx)
+		y.join(cy)
+	}
+	if x.empty() {
+		return fmt.Errorf("demo: no charts")
+	}
+	for _, c := range charts {
+		if c.LogX != x.log || c.LogY != y.log {
+			return fmt.Errorf("demo: chart %q has other axes than the one before it", c.Title)
+		}
+	}
+	n := len(charts)
+	return writePicture(w, format, vg.Length(n)*chartHeight, chartHeight, func(canvas draw.Canvas) {
+		for k, c := range charts {
+			c.draw(draw.Crop(canvas, vg.Length(k)*chartHeight, vg.Length(k+1-n)*chartHeight, 0, 0), x, y)
+		}
+	})
+}
+
+// writePicture paints a canvas white, has it drawn on and writes it.
+func writePicture(w io.Writer, format string, width, height vg.Length, paint func(draw.Canvas)) error {
 	var canvas vg.CanvasWriterTo
 	switch strings.ToLower(format) {
 	case "png":
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(chartWidth, chartHeight), vgimg.UseDPI(chartDPI))}
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(chartDPI))}
 	case "svg":
-		canvas = vgsvg.NewWith(vgsvg.UseWH(chartWidth, chartHeight))
+		canvas = vgsvg.NewWith(vgsvg.UseWH(width, height))
 	default:
 		return fmt.Errorf("demo: pictures are png or svg, not %q", format)
 	}
-	if err := c.draw(draw.New(canvas)); err != nil {
-		return err
-	}
+	all := draw.New(canvas)
+	all.SetColor(color.White)
+	all.Fill(all.Path())
+	paint(all)
 	if png, ok := canvas.(vgimg.PngCanvas); ok {
 		_, err := png.WriteTo(w)
 		return err
@@ -64,28 +103,33 @@ func (c *Chart) Write(w io.Writer, format string) error {
 	return err
 }
 
-func (c *Chart) draw(canvas draw.Canvas) error {
-	xs, ys := axisRange{log: c.LogX}, axisRange{log: c.LogY}
+// ranges returns what the axes must show.
+func (c *Chart) ranges() (x, y axisRange, err error) {
+	x, y = axisRange{log: c.LogX}, axisRange{log: c.LogY}
 	for _, s := range c.Series {
 		if len(s.Y) != len(s.X) || (s.Lo != nil || s.Hi != nil) && (len(s.Lo) != len(s.X) || len(s.Hi) != len(s.X)) {
-			return fmt.Errorf("demo: series %q has %d x, %d y, %d lo, %d hi", s.Name, len(s.X), len(s.Y), len(s.Lo), len(s.Hi))
+			return x, y, fmt.Errorf("demo: series %q has %d x, %d y, %d lo, %d hi", s.Name, len(s.X), len(s.Y), len(s.Lo), len(s.Hi))
 		}
 		for i := range s.X {
 			if c.shows(s.X[i], s.Y[i]) {
-				xs.add(s.X[i])
-				ys.add(s.Y[i])
+				x.add(s.X[i])
+				y.add(s.Y[i])
 			}
 			if s.band(c, i) {
-				xs.add(s.X[i])
-				ys.add(s.Lo[i])
-				ys.add(s.Hi[i])
+				x.add(s.X[i])
+				y.add(s.Lo[i])
+				y.add(s.Hi[i])
 			}
 		}
 	}
-	if xs.empty() {
-		return fmt.Errorf("demo: chart %q has no point to show", c.Title)
+	if x.empty() {
+		return x, y, fmt.Errorf("demo: chart %q has no point to show", c.Title)
 	}
+	return x, y, nil
+}
 
+// draw draws the chart with axes of the given ranges.
+func (c *Chart) draw(canvas draw.Canvas, xs, ys axisRange) {
 	p := styledPlot(c.LogX, c.LogY)
 	legend := styledLegend()
 	named := false
@@ -122,11 +166,7 @@ func (c *Chart) draw(canvas draw.Canvas) error {
 	xs.apply(&p.X)
 	ys.apply(&p.Y)
 
-	canvas.SetColor(color.White)
-	canvas.Fill(canvas.Path())
-	canvas = draw.Crop(canvas, margin, -margin, margin, -margin)
-	c.layOut(canvas, p, legend, named)
-	return nil
+	c.layOut(draw.Crop(canvas, margin, -margin, margin, -margin), p, legend, named)
 }
 
 // layOut draws the words around the plot, then the plot. plot.Plot would put

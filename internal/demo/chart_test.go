@@ -72,6 +72,48 @@ func TestChart_SVGIsWellFormedAndWorded(t *testing.T) {
 	}
 }
 
+// Charts side by side are squares, and the axes of all go as far as any must.
+func TestWriteBeside_SharesAxes(t *testing.T) {
+	chart := func(x float64) *Chart {
+		return &Chart{Title: "t", Series: []Series{{X: []float64{0, x}, Y: []float64{0, x}, Cloud: true}}}
+	}
+	written := func(charts ...*Chart) string {
+		var b bytes.Buffer
+		if err := WriteBeside(&b, "svg", charts...); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	const tick = ">30<"
+	short, long := written(chart(10), chart(10)), written(chart(10), chart(30))
+	if a, b := strings.Count(short, tick), strings.Count(long, tick); a != 0 || b != 4 {
+		t.Errorf("%d ticks at 30 on axes up to 10, want none, and %d on axes up to 30, want 4", a, b)
+	}
+	var b bytes.Buffer
+	if err := WriteBeside(&b, "png", chart(1), chart(2)); err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := img.Bounds().Size(); s.X != 1320 || s.Y != 660 {
+		t.Errorf("%v pixels, want 1320 x 660", s)
+	}
+}
+
+func TestWriteBeside_Refuses(t *testing.T) {
+	for want, charts := range map[string][]*Chart{
+		"no charts":              {},
+		`chart "e" has no point`: {sample(), {Title: "e"}},
+		`chart "l" has other ax`: {sample(), {Title: "l", LogX: true, Series: []Series{{X: []float64{1}, Y: []float64{1}}}}},
+	} {
+		if err := WriteBeside(io.Discard, "png", charts...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 func TestChart_OddData(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	big, tiny := math.MaxFloat64, math.SmallestNonzeroFloat64

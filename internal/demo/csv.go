@@ -24,6 +24,9 @@ const (
 // and among others. Names are matched without regard to case.
 type Columns struct {
 	Required, Optional []string
+	// AnyLength allows more than a million rows, to a program that keeps none of
+	// them.
+	AnyLength bool
 }
 
 // InputError says where a file is wrong and why.
@@ -50,7 +53,7 @@ func (e *InputError) Error() string {
 // the first that is malformed, with an [*InputError]; file is its name in
 // messages. Spaces around fields and a byte order mark are dropped, empty lines
 // skipped. A file without records is an error, as are more than a million of
-// them and one of more than 64 KiB. The Row and its strings are row's to read;
+// them (but see [Columns]) and one of more than 64 KiB. The Row and its strings are row's to read;
 // the Row itself is reused by the next call. One pass, one record in memory.
 func ReadCSV(file string, r io.Reader, c Columns, row func(*Row)) error {
 	lim := &recordLimiter{r: withoutMark(r)}
@@ -82,7 +85,7 @@ func ReadCSV(file string, r io.Reader, c Columns, row func(*Row)) error {
 			return w.readError(err, cr.FieldsPerRecord)
 		}
 		w.line, _ = cr.FieldPos(0)
-		if n == maxRows {
+		if n == maxRows && !c.AnyLength {
 			return &InputError{File: file, Line: w.line, Reason: fmt.Sprintf("more than %d rows", maxRows)}
 		}
 		row(w)

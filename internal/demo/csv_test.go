@@ -94,6 +94,11 @@ func TestReadCSV_TooManyRows(t *testing.T) {
 	if want := "in.csv: line 1000002: more than 1000000 rows"; err == nil || err.Error() != want || n != maxRows {
 		t.Errorf("%d rows, %v; want %d, %s", n, err, maxRows, want)
 	}
+	in = io.MultiReader(strings.NewReader("lat,lon\n"), &repeated{line: "1,2\n", n: maxRows + 1})
+	n = 0
+	if err := ReadCSV("in.csv", in, Columns{AnyLength: true}, func(*Row) { n++ }); err != nil || n != maxRows+1 {
+		t.Errorf("any length: %d rows, %v; want %d", n, err, maxRows+1)
+	}
 }
 
 func TestReadCSV_PassesOnReadErrors(t *testing.T) {

@@ -83,7 +83,7 @@ func textStyle(size font.Length, x text.XAlignment, y text.YAlignment) text.Styl
 // styledPlot returns axes and a grid, without data and without words.
 func styledPlot(logX, logY bool) *plot.Plot {
 	p := plot.New()
-	p.BackgroundColor = nil // Chart.draw fills the whole canvas
+	p.BackgroundColor = nil // writePicture fills the whole canvas
 	styleAxis(&p.X, logX)
 	p.X.Tick.Label = textStyle(tickSize, draw.XCenter, draw.YTop)
 	styleAxis(&p.Y, logY)

@@ -39,6 +39,16 @@ func (r *axisRange) add(v float64) {
 	r.lo, r.hi = min(r.lo, v), max(r.hi, v)
 }
 
+// join makes r show what o does too.
+func (r *axisRange) join(o axisRange) {
+	if !r.some {
+		*r = o
+		return
+	}
+	r.add(o.lo)
+	r.add(o.hi)
+}
+
 // apply sets the limits of a, with 4 % of air on either side. A single value
 // gets room around it: a tenth of itself, or a factor of two.
 func (r *axisRange) apply(a *plot.Axis) {

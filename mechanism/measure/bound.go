@@ -62,7 +62,7 @@ func (s *Synthesizer[P]) Bound(records float64, o *BoundOptions) (Bound, error) 
 		o = &BoundOptions{}
 	}
 	b, err := s.p.bound(op, records, *o)
-	if err != nil || o.Draws < 0 {
+	if err != nil || o.Draws < 0 || s.p.loss == 0 { // one cell: Lower is 0
 		return b, err
 	}
 	f, err := s.d.sample()
@@ -85,7 +85,7 @@ func (m *Measure) Bound(o *BoundOptions) (Bound, error) {
 		o = &BoundOptions{}
 	}
 	b, err := m.p.bound("measure: Measure.Bound", 1, *o)
-	if err != nil || o.Draws < 0 {
+	if err != nil || o.Draws < 0 || m.p.loss == 0 {
 		return b, err
 	}
 	f, err := m.sample()
@@ -119,6 +119,9 @@ func (p *plan) bound(op string, mass float64, opt BoundOptions) (Bound, error) {
 	b := Bound{Signed: signed, Nearest: 2 * signed, Simulated: math.NaN(), StdErr: math.NaN(), Lower: math.NaN(), Resolution: p.resolution}
 	if opt.Draws < 0 {
 		return b, nil
+	}
+	if p.loss == 0 {
+		b.Lower = 0
 	}
 	var err error
 	if p.line != nil {

@@ -140,3 +140,26 @@ func TestAccuracy_HalfOfPaper(t *testing.T) {
 		t.Errorf("N E W1: default %.2f, paper %.2f, PMM %.2f", ours, paper, baseline)
 	}
 }
+
+// A domain of one cell has nothing to tell apart: no noise, no error.
+func TestBound_OneCell(t *testing.T) {
+	d, err := NewBox([]Column{{Lo: 0, Hi: 1}}, &CellOptions{Splits: [][]int{{1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSynthesizer(d, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := s.Bound(10, nil)
+	if err != nil || b.Signed != 0 || b.Simulated != 0 || b.Lower != 0 || b.Resolution != 0.5 {
+		t.Errorf("%+v, %v", b, err)
+	}
+	m, err := NewMeasure(d, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := m.Bound(nil); err != nil || b.Signed != 0 || b.Lower != 0 {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
