@@ -1,0 +1,188 @@
+package metric_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// naiveSpanner is the greedy algorithm with all distances kept up to date.
+func naiveSpanner(f metric.Finite, t float64) []metric.Edge {
+	n := f.Len()
+	var pairs []metric.Edge
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			pairs = append(pairs, metric.Edge{I: i, J: j, Length: f.Distance(i, j)})
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b metric.Edge) int {
+		switch {
+		case a.Length < b.Length:
+			return -1
+		case a.Length > b.Length:
+			return 1
+		}
+		return 0
+	})
+	d := make([][]float64, n)
+	for i := range d {
+		d[i] = make([]float64, n)
+		for j := range d[i] {
+			if i != j {
+				d[i][j] = math.Inf(1)
+			}
+		}
+	}
+	var edges []metric.Edge
+	for _, e := range pairs {
+		// Sums in another order differ by rounding.
+		if d[e.I][e.J] <= t*e.Length*(1+1e-13) {
+			continue
+		}
+		edges = append(edges, e)
+		for i := range d {
+			for j := range d {
+				d[i][j] = min(d[i][j], d[i][e.I]+e.Length+d[e.J][j], d[i][e.J]+e.Length+d[e.I][j])
+			}
+		}
+	}
+	slices.SortFunc(edges, func(a, b metric.Edge) int { return (a.I-b.I)*n + a.J - b.J })
+	return edges
+}
+
+// stretched checks f <= g <= t*f.
+func stretched(t *testing.T, f metric.Finite, g *metric.Graph, by float64) {
+	t.Helper()
+	for i := range f.Len() {
+		for j := range f.Len() {
+			d, got := f.Distance(i, j), g.Distance(i, j)
+			if got > by*d || got < d*(1-metric.DefaultTolerance) {
+				t.Fatalf("distance (%d, %d): %v in the space, %v in the %v-spanner", i, j, d, got, by)
+			}
+		}
+	}
+}
+
+func TestSpanner_AgreesWithNaiveGreedy(t *testing.T) {
+	r := rng.Seeded(1)
+	clusters, err := metric.NewClustered(5, 6, .1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := make([][]float64, 60) // with coincident points
+	for i := range points {
+		points[i] = []float64{float64(r.IntN(6)), float64(r.IntN(6)), r.Float64() * float64(i%2)}
+	}
+	ties, err := metric.NewPoints(points, metric.Manhattan{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := metric.NewGraphEdges(50, randomEdges(r, 50, 60, r.ExpFloat64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]metric.Finite{"square": square(t, 70), "clusters": clusters, "ties": ties, "graph": graph, "one": square(t, 1), "two": square(t, 2)} {
+		for _, by := range []float64{1, 1.05, 1.5, 2, 3, 1e6} {
+			g, err := metric.Spanner(f, by)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stretched(t, f, g, by)
+			if want := naiveSpanner(f, by); by > 1 && !slices.Equal(g.Edges(), want) {
+				t.Errorf("%s, t=%v: %d edges, naive %d", name, by, len(g.Edges()), len(want))
+			}
+		}
+	}
+}
+
+// A 1-spanner of a graph metric with lengths that add without rounding has the
+// edges of the graph, and a large stretch leaves a spanning tree.
+func TestSpanner_Extremes(t *testing.T) {
+	r := rng.Seeded(2)
+	f, err := metric.NewGraphEdges(80, randomEdges(r, 80, 100, func() float64 { return float64(1 + r.IntN(9)) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := metric.Spanner(f, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 80 {
+		for j := range 80 {
+			if one.Distance(i, j) != f.Distance(i, j) {
+				t.Fatalf("(%d, %d): %v, want %v", i, j, one.Distance(i, j), f.Distance(i, j))
+			}
+		}
+	}
+	if got, most := len(one.Edges()), len(f.Edges()); got > most {
+		t.Errorf("%d edges in the 1-spanner, %d in the graph", got, most)
+	}
+	tree, err := metric.Spanner(f, 1e300)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(tree.Edges()); got != 79 {
+		t.Errorf("%d edges in a spanning tree of 80", got)
+	}
+}
+
+func TestSpanner_RefusesBadInput(t *testing.T) {
+	f := square(t, 5)
+	for _, by := range []float64{0, .99, -1, math.NaN(), math.Inf(1)} {
+		var v *metric.ValueError
+		if _, err := metric.Spanner(f, by); !errors.As(err, &v) || v.Arg != "t" {
+			t.Errorf("t=%v: %v", by, err)
+		}
+	}
+	if _, err := metric.Spanner(nil, 3); !errors.Is(err, metric.ErrEmpty) {
+		t.Error(err)
+	}
+	for _, bad := range []float64{math.NaN(), math.Inf(1), -1} {
+		var v *metric.ValueError
+		if _, err := metric.Spanner(flat(bad), 3); !errors.As(err, &v) || v.Arg != "f" {
+			t.Errorf("distance %v: %v", bad, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := metric.SpannerContext(ctx, f, 3); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// flat has 4 points at one distance.
+type flat float64
+
+func (flat) Len() int { return 4 }
+func (c flat) Distance(i, j int) float64 {
+	if i == j {
+		return 0
+	}
+	return float64(c)
+}
+
+func BenchmarkSpanner(b *testing.B) {
+	for _, n := range []int{500, 2000} {
+		for _, t := range []float64{3, 1.5, 1.1} {
+			b.Run(fmt.Sprintf("n=%d/t=%v", n, t), func(b *testing.B) {
+				f := square(b, n)
+				b.ReportAllocs()
+				edges := 0
+				for b.Loop() {
+					g, err := metric.Spanner(f, t)
+					if err != nil {
+						b.Fatal(err)
+					}
+					edges = len(g.Edges())
+				}
+				b.ReportMetric(float64(edges)/float64(n), "edges/n")
+			})
+		}
+	}
+}
