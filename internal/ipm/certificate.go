@@ -1,0 +1,172 @@
+package ipm
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/directed"
+)
+
+// The certificate. For any lambda, z >= 0 and any channel M of the problem,
+// whose rows satisfy G x_w >= 0 and sum_w x_w = 1, x >= 0,
+//
+//	sum(z) * loss(M) >= sum_w x_w'D_w z >= sum_w x_w'(D_w z - G'lambda_w)
+//	                 >= sum_u min_w (D_w z - G'lambda_w)[u],
+//
+// the last because row u of M is an average over w. No property of the solver
+// enters: its lambda and z are only good guesses.
+
+// price lowers t.worst by the reduced costs (D_w z - G'lambda_w)[u] of column
+// w, each less a bound of its rounding.
+func (s *solver) price(t *task, w int) {
+	n, c := s.n, s.view(w)
+	plus, less := t.plus, t.less
+	clear(plus)
+	clear(less)
+	least := 0.0
+	for u := range n {
+		p, l := plus[u], less[u]
+		for i := c.start[u]; i < c.start[u+1]; i++ {
+			a, b, v := c.proof[i], c.b[i], c.v[i]
+			if c.lf[i] < least || c.lk[i] < least {
+				least = math.Inf(-1)
+			}
+			plus[v] += b * c.lf[i]
+			less[v] += a * c.lk[i]
+			p += b * c.lk[i]
+			l += a * c.lf[i]
+		}
+		plus[u], less[u] = p, l
+	}
+	s.weigh(less, w, s.z, 1)
+	less[0] += least // a lambda below 0 proves nothing
+	s.offer(t)
+}
+
+// offer lowers t.worst by less - plus, rounded down. A NaN stays: min keeps it.
+func (s *solver) offer(t *task) {
+	for u, plus := range t.plus {
+		t.worst[u] = min(t.worst[u], s.reduced(t.less[u], plus))
+	}
+}
+
+// reduced is at most less - plus for the exact sums. Each has at most n + rows
+// terms >= 0, rounded twice and added: relative error below (n + rows + 2) u, u
+// = 2^-53. The difference rounds once more. The constant doubles that;
+// underflow adds 2^-1074 a term.
+func (s *solver) reduced(less, plus float64) float64 {
+	ulps := float64(s.n+s.p.rows()+4) * 0x1p-52
+	return less - plus - ulps*(less+plus) - 0x1p-1000
+}
+
+// prove prices column w with a lambda mended so that no reduced cost falls
+// short of y, where rounding alone made it: at budgets of 100 the optimum is
+// some exp(-100), and the rounding of D_w z alone hides it; at budgets of 1e-6
+// lambda is some 1e6, and so are its errors. In terms of rows b x[v] - a x[u]:
+//
+//   - what is missing in all is given by a smaller lambda;
+//   - what is missing at u is taken from a v with more than enough, at the price
+//     of a factor exp(e);
+//   - what is still missing at u is given by the rows that subtract from it: they
+//     are relaxed, and exp(-e) of it is then missing at their other ends. From the least entry
+//     of the column to its largest, the home of the output, next to nothing is
+//     left of a rounding error.
+//
+// O(n^2), some ten times the cost of price.
+func (s *solver) prove(t *task, w int) {
+	n, c, x := s.n, s.view(w), s.column(s.x, w)
+	a, b := s.fullProof, s.fullB
+	l := t.inverse // l[u*n+v] is the dual of b x[v] - a x[u] >= 0
+	clear(l)
+	for u := range n {
+		for i := c.start[u]; i < c.start[u+1]; i++ {
+			v := int(c.v[i])
+			l[u*n+v], l[v*n+u] = c.lf[i], c.lk[i]
+		}
+	}
+	less := make([]float64, n)
+	s.weigh(less, w, s.z, 1)
+	// cost returns the reduced cost at u, rounded down, and its parts.
+	cost := func(u int) (q, plus, minus float64) {
+		plus = less[u]
+		for v := range n {
+			minus += b[v*n+u] * l[v*n+u]
+			plus += a[u*n+v] * l[u*n+v]
+		}
+		return s.reduced(plus, minus), plus, minus
+	}
+	lack, paid := 0.0, 0.0
+	for u := range n {
+		q, plus, minus := cost(u)
+		lack += s.y[u] - q
+		paid += minus - plus + less[u]
+	}
+	if lack > 0 && lack < paid/2 {
+		for i := range l {
+			l[i] *= 1 - 2*lack/paid
+		}
+	}
+	order := make([]int, n)
+	spare := make([]float64, n)
+	for u := range order {
+		order[u] = u
+		q, _, _ := cost(u)
+		spare[u] = q - s.y[u]
+	}
+	slices.SortStableFunc(order, func(u, v int) int { return cmp.Compare(x[u], x[v]) })
+	for _, u := range order {
+		q, _, minus := cost(u)
+		need := (s.y[u] - q) * (1 + 0x1p-20)
+		for v := 0; v < n && need > 0; v++ {
+			if spare[v] > 0 && a[u*n+v] > 0 {
+				// Half of the spare at once: the other half covers rounding.
+				e := min(need/a[u*n+v], spare[v]/2/b[u*n+v])
+				l[u*n+v] += e
+				need -= e * a[u*n+v]
+				spare[v] -= 2 * e * b[u*n+v]
+			}
+		}
+		if need > 0 && minus > 0 {
+			k := max(0, 1-need/minus-0x1p-50) // less the rounding of k itself
+			for v := range n {
+				l[v*n+u] *= k
+			}
+		}
+	}
+	for u := range n {
+		_, t.less[u], t.plus[u] = cost(u)
+	}
+	s.offer(t)
+}
+
+// clearPrices forgets all reduced costs.
+func (s *solver) clearPrices() {
+	for _, t := range s.tasks {
+		for u := range t.worst {
+			t.worst[u] = math.Inf(1)
+		}
+	}
+}
+
+// lower returns the bound that the prices prove.
+func (s *solver) lower() float64 {
+	sum, mass := 0.0, 0.0
+	for u := range s.n {
+		least := math.Inf(1)
+		for _, t := range s.tasks {
+			least = min(least, t.worst[u])
+		}
+		sum = directed.AddDown(sum, least)
+	}
+	for _, z := range s.z {
+		if !(z >= 0) {
+			return 0
+		}
+		mass = directed.AddUp(mass, z)
+	}
+	if v := directed.DivDown(sum, mass); v > 0 {
+		return v
+	}
+	return 0
+}

@@ -1,0 +1,134 @@
+package ipm
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// Two points at distance 1, by hand: z = 1/2 each; in the column of output 0 the
+// row b x[1] - a x[0] has lambda with a lambda = y and b lambda = 1/2 - y, so
+// that y = a/(a+b)/2 and the bound is 2y = 1/(1+exp(e)).
+func TestLower_TwoPointsByHand(t *testing.T) {
+	for _, e := range []float64{.1, 1, 5, 20} {
+		s := started(t, program(2, e, simplex), 0)
+		s.z = []float64{.5, .5}
+		clear(s.lambda)
+		l := .5 / (math.Exp(e/2) + math.Exp(-e/2))
+		s.view(0).lf[0] = l
+		s.view(1).lk[0] = l
+		s.clearPrices()
+		for w := range 2 {
+			s.price(s.tasks[0], w)
+		}
+		want := 1 / (1 + math.Exp(e))
+		if got := s.lower(); got > want || got < want-1e-14 {
+			t.Errorf("e=%v: bound %v, want %v", e, got, want)
+		}
+		// Scaling z and lambda together changes nothing.
+		for i := range s.z {
+			s.z[i] *= 8
+		}
+		for i := range s.lambda {
+			s.lambda[i] *= 8
+		}
+		s.clearPrices()
+		for w := range 2 {
+			s.price(s.tasks[0], w)
+		}
+		if got := s.lower(); got > want || got < want-1e-14 {
+			t.Errorf("e=%v, scaled: bound %v, want %v", e, got, want)
+		}
+	}
+}
+
+// Whatever lambda, z and y are, the bound is at most the optimum; a lambda or z
+// outside its domain proves nothing.
+func TestLower_NeverAboveTheOptimum(t *testing.T) {
+	const n = 4
+	p := program(n, 1, simplex)
+	want := 3 / (3 + math.E)
+	r := rng.Seeded(2)
+	for range 3000 {
+		s := started(t, p, r.IntN(4))
+		noise := math.Pow(10, -8*r.Float64())
+		for i := range s.lambda {
+			s.lambda[i] *= 1 + noise*(2*r.Float64()-1)
+		}
+		for i := range s.z {
+			s.z[i] *= 1 + noise*(2*r.Float64()-1)
+			s.y[i] *= 1 + noise*(2*r.Float64()-1)
+		}
+		prove := r.IntN(2) == 0
+		s.clearPrices()
+		for w := range n {
+			if prove {
+				s.prove(s.tasks[0], w)
+			} else {
+				s.price(s.tasks[0], w)
+			}
+		}
+		if got := s.lower(); !(got <= want) {
+			t.Fatalf("bound %v above the optimum %v", got, want)
+		}
+	}
+	s := started(t, p, 1)
+	for _, bad := range []float64{-1, math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, at := range []*float64{&s.lambda[3], &s.z[1]} {
+			saved := *at
+			*at = bad
+			s.clearPrices()
+			for w := range n {
+				s.price(s.tasks[0], w)
+			}
+			if got := s.lower(); got != 0 {
+				t.Errorf("bound %v from %v", got, bad)
+			}
+			*at = saved
+		}
+	}
+}
+
+// The bound against the same sums in 300 bits. It gives away some 16 ulps of
+// b lambda, which is some 1000 for the smallest alpha.
+func TestLower_RoundsDown(t *testing.T) {
+	for _, alpha := range []float64{1e-3, 3, 50} {
+		p := square(6, alpha)
+		s := started(t, p, 8)
+		f := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+		mul := func(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(300).Mul(x, y) }
+		sum, mass := f(0), f(0)
+		for u := range s.n {
+			var least *big.Float
+			for w := range s.m {
+				q := mul(f(s.lossOf(w)[u]), f(s.z[u]))
+				for v := range s.n {
+					if v == u {
+						continue
+					}
+					c := s.view(w)
+					lo, hi := min(u, v), max(u, v)
+					i := int(c.start[lo]) + hi - lo - 1
+					in, out := c.lf[i], c.lk[i] // b x[hi] - a x[lo], b x[lo] - a x[hi]
+					if u == lo {
+						in, out = out, in
+					}
+					q.Sub(q, mul(f(c.b[i]), f(in)))
+					q.Add(q, mul(f(c.proof[i]), f(out)))
+				}
+				if least == nil || q.Cmp(least) < 0 {
+					least = q
+				}
+			}
+			sum.Add(sum, least)
+			mass.Add(mass, f(s.z[u]))
+		}
+		exact := new(big.Float).SetPrec(300).Quo(sum, mass)
+		got, _ := exact.Float64()
+		if low := s.lower(); f(low).Cmp(exact) > 0 || low < got-1e-11 {
+			t.Errorf("alpha=%v: bound %v, exactly %v", alpha, low, got)
+		}
+	}
+}

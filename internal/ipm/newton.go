@@ -1,0 +1,234 @@
+package ipm
+
+import "math"
+
+// newton solves for the direction d towards z t = target - cross and towards
+// lambda s = target as pull has it: pull holds what the targets of lambda s
+// are, over s, corrector terms included (pulled false: 0 throughout). With
+//
+//	h_w = y - D_w z + G'pull_w
+//
+// the dual residual needs no term of its own: dual feasibility is restored by a
+// full step. cross may be nil.
+func (s *solver) newton(d *direction, pulled bool, target float64, cross []float64) error {
+	s.clearSums()
+	err := s.columns(func(t *task, w int) {
+		h := s.column(s.h, w)
+		copy(h, s.y)
+		s.weigh(h, w, s.z, -1)
+		if pulled {
+			s.pairs(w).transpose(s.rows(s.pull, w), h)
+		}
+		dx := s.column(d.x, w)
+		s.solveBlock(w, dx, h)
+		s.addSums(t, w, dx)
+	})
+	if err != nil {
+		return err
+	}
+	for i, z := range s.z[:s.nz] {
+		c := target
+		if cross != nil {
+			c -= cross[i]
+		}
+		d.t[i] = c / z // t + dt where dz is 0
+	}
+	clear(d.y)
+	clear(d.z)
+	d.k = 0
+	s.solveLink(d, false)
+	err = s.columns(func(t *task, w int) {
+		h, dx := s.column(s.h, w), s.column(d.x, w)
+		for u, dy := range d.y {
+			h[u] += dy
+		}
+		s.weigh(h, w, d.z, -1)
+		s.solveBlock(w, dx, h)
+	})
+	// What rounding left of the linking equations is solved for once more.
+	if err == nil {
+		s.clearSums()
+		err = s.columns(func(t *task, w int) { s.addSums(t, w, s.column(d.x, w)) })
+	}
+	if err == nil && s.solveLink(d, true) {
+		err = s.columns(func(t *task, w int) {
+			h, dx := s.column(s.h, w), s.column(d.x, w)
+			copy(h, s.link.sol[:s.n])
+			s.weigh(h, w, s.link.sol[s.n:], -1)
+			s.solveBlock(w, h, h)
+			for u, c := range h {
+				dx[u] += c
+			}
+		})
+	}
+	for i, z := range s.z[:s.nz] {
+		d.t[i] -= s.t[i] + s.t[i]/z*d.z[i]
+	}
+	return err
+}
+
+// smallResidual is how much of a linking equation may be left: well below
+// residual, the row sums being 1.
+const smallResidual = 1e-11
+
+// solveLink adds to dy, dz and dk what the linking equations lack, given the
+// sums of the columns: of P_w h_w at first, of dx_w once dy and dz are in them
+// (columns true). It then does nothing and reports false where little is left.
+func (s *solver) solveLink(d *direction, columns bool) bool {
+	n, l := s.n, s.link
+	s.total(l.rhs[:n], func(t *task) []float64 { return t.sum })
+	worst, rk := 0.0, 0.0
+	for u := range n {
+		l.rhs[u] = 1 - s.sum[u] - l.rhs[u]
+		worst = max(worst, math.Abs(l.rhs[u]))
+	}
+	if s.nz > 0 {
+		s.total(l.rhs[n:], func(t *task) []float64 { return t.loss })
+		rk = 1
+		for i, z := range s.z {
+			l.rhs[n+i] += d.t[i] - s.k + s.loss[i] - d.k - s.t[i]/z*d.z[i]
+			worst = max(worst, math.Abs(l.rhs[n+i])/s.k)
+			rk -= z + d.z[i]
+		}
+	}
+	if columns && worst < smallResidual {
+		return false
+	}
+	d.k += l.solve(rk)
+	for u := range d.y {
+		d.y[u] += l.sol[u]
+	}
+	for i := range d.z {
+		d.z[i] += l.sol[n+i]
+	}
+	return true
+}
+
+// The parameters of a step, chosen by experiment on the reference points (n =
+// 50, 75, 100; all insensitive within a factor of 2).
+const (
+	backOff    = 0.9 // of the way to the boundary
+	correctors = 4   // at most
+	// A corrector asks for steps longer by ambition, and lifts the products
+	// lambda s that would then fall below lift times their target. It was worth
+	// it where it brings gain of the ambition.
+	ambition = 0.4
+	lift     = 0.2
+	gain     = 0.1
+	// A corrector that more than halves the product of the steps is undone.
+	spoilt = 0.5
+)
+
+// step computes a predictor and correctors (Mehrotra 1992, Gondzio 1996) and
+// moves. It reports failure where numbers stop being finite.
+func (s *solver) step() (ok bool, err error) {
+	if err := s.newton(&s.aff, false, 0, nil); err != nil {
+		return false, err
+	}
+	st, err := s.survey((*solver).affineStats)
+	if err != nil {
+		return false, err
+	}
+	primal := reach(st.least, s.t, s.aff.t)
+	dual := reach(-1-st.most, s.z[:s.nz], s.aff.z)
+	gap, after := st.k0, st.k0+primal*st.k1-dual*(st.k0+st.k1)-primal*dual*(st.k1+st.k2)
+	cross := s.cross
+	for i, t := range s.t {
+		gap += t * s.z[i]
+		after += (t + primal*s.aff.t[i]) * (s.z[i] + dual*s.aff.z[i])
+		cross[i] = s.aff.t[i] * s.aff.z[i]
+	}
+	r := after / gap
+	target := max(0, gap/s.weight*r*r*r)
+	if !(target < math.Inf(1)) {
+		return false, nil
+	}
+
+	mehrotra := func(t *task, w int) { s.correct(w, target) }
+	if err := s.columns(mehrotra); err != nil {
+		return false, err
+	}
+	if primal, dual, err = s.aim(target, cross); err != nil {
+		return false, err
+	}
+	for range correctors {
+		p, d := min(1, primal+ambition), min(1, dual+ambition)
+		if err := s.columns(func(t *task, w int) { s.centre(w, target, p, d) }); err != nil {
+			return false, err
+		}
+		for i, t := range s.t {
+			v := (t + p*s.dir.t[i]) * (s.z[i] + d*s.dir.z[i])
+			cross[i] -= max(0, lift*target-v)
+		}
+		p, d, err = s.aim(target, cross)
+		if err != nil {
+			return false, err
+		}
+		if !(p*d >= spoilt*primal*dual) {
+			if err := s.columns(mehrotra); err != nil {
+				return false, err
+			}
+			for i := range cross {
+				cross[i] = s.aff.t[i] * s.aff.z[i]
+			}
+			if primal, dual, err = s.aim(target, cross); err != nil {
+				return false, err
+			}
+			break
+		}
+		better := p >= primal+gain*ambition && d >= dual+gain*ambition || p*d >= (1+gain)*primal*dual
+		primal, dual = p, d
+		if !better {
+			break
+		}
+	}
+	if !(primal > 0 && dual > 0) {
+		return false, nil
+	}
+	return true, s.move(backOff*primal, backOff*dual)
+}
+
+// aim solves for s.dir and returns how far it can go on either side.
+func (s *solver) aim(target float64, cross []float64) (primal, dual float64, err error) {
+	if err := s.newton(&s.dir, true, target, cross); err != nil {
+		return 0, 0, err
+	}
+	st, err := s.survey((*solver).stepStats)
+	return reach(st.least, s.t, s.dir.t), reach(st.dual, s.z[:s.nz], s.dir.z), err
+}
+
+// reach is the largest step in (0, 1] along which v + step*dv >= 0, given the
+// least ratio dv/v found elsewhere. It is NaN where a ratio is.
+func reach(least float64, v, dv []float64) float64 {
+	for i, d := range dv {
+		least = min(least, d/v[i])
+	}
+	if least >= -1 {
+		return 1
+	}
+	return -1 / least
+}
+
+// move takes the step.
+func (s *solver) move(primal, dual float64) error {
+	d := &s.dir
+	for u, v := range d.y {
+		s.y[u] += dual * v
+	}
+	for i, v := range d.z {
+		s.z[i] += dual * v
+	}
+	s.k += primal * d.k
+	s.clearPrices()
+	err := s.columns(func(t *task, w int) {
+		s.moveColumn(w, primal, dual)
+		s.price(t, w)
+	})
+	if err == nil {
+		err = s.measure()
+	}
+	for i := range s.t {
+		s.t[i] = renew(s.k-s.loss[i], s.k, s.t[i]+primal*d.t[i])
+	}
+	return err
+}

@@ -1,0 +1,163 @@
+package ipm
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// residual is the largest error of a row sum with which a solve may end.
+const residual = 1e-8
+
+// A solve ends without having converged after maxIterations, or when patience
+// iterations have not brought the gap below progress times what it was.
+const (
+	maxIterations = 2000
+	patience      = 30
+	progress      = 0.9
+)
+
+// Plan is a problem whose structure was looked at: what it takes to solve is
+// known.
+type Plan struct {
+	p     *Problem // relabelled where factors are sparse
+	r     *pairs
+	f     *pattern
+	order []int // the input that number k stands for; nil: k
+}
+
+// Prepare chooses the rows to impose and the kind of the factors. O(n^3), less
+// where most pairs are implied. The error is for problems that do not fit their
+// sizes.
+func Prepare(p *Problem) (*Plan, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	l := &Plan{p: p, r: newPairs(p)}
+	if l.order = sparseOrder(l.r); l.order != nil {
+		l.p, l.r = p.relabelled(l.order, l.r)
+		l.f = newPattern(l.r)
+	}
+	return l, nil
+}
+
+// Sparse tells whether the factors are.
+func (l *Plan) Sparse() bool { return l.f != nil }
+
+// Bytes bounds the memory that Solve takes.
+func (l *Plan) Bytes() float64 {
+	factor := l.p.Inputs * l.p.Inputs
+	if l.f != nil {
+		factor = len(l.f.row)
+	}
+	return bytes(l.p.Inputs, l.p.Outputs, l.p.rows(), l.r.len(), factor)
+}
+
+// Solve runs the interior point method. When the context is done it returns the
+// best so far, which from the start on is a feasible channel.
+func (l *Plan) Solve(o Settings) *Result {
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
+	s := newSolver(l.p, o, l.r, l.f)
+	s.best = Result{Upper: math.Inf(1), Z: make([]float64, l.p.rows()), Status: Interrupted}
+	err := s.start()
+	s.best.X = slices.Clone(s.x) // should the context be done already
+	if err == nil {
+		s.best.Status, _ = s.iterate()
+	}
+	if l.order != nil {
+		x := slices.Clone(s.best.X)
+		for i, v := range x {
+			s.best.X[i-i%s.n+l.order[i%s.n]] = v
+		}
+	}
+	return &s.best
+}
+
+// iterate takes steps until there is a reason to stop. An error is the
+// context's.
+func (s *solver) iterate() (Status, error) {
+	b := &s.best
+	mark, since := math.Inf(1), 0
+	for ; ; b.Iterations++ {
+		worst := s.record()
+		if s.promising() {
+			s.clearPrices()
+			if err := s.columns(s.prove); err != nil {
+				return Interrupted, err
+			}
+			s.record()
+		}
+		if s.o.Progress != nil {
+			s.o.Progress(b.Iterations, b.Upper, b.Lower)
+		}
+		gap := b.Upper - b.Lower
+		if gap <= s.o.Tolerance*b.Upper && worst <= residual {
+			return Converged, nil
+		}
+		if since++; gap < progress*mark {
+			mark, since = gap, 0
+		}
+		if since > patience || b.Iterations >= maxIterations {
+			return Stalled, nil
+		}
+		if ok, err := s.assemble(); err != nil {
+			return Interrupted, err
+		} else if !ok {
+			return Stalled, nil
+		}
+		if ok, err := s.step(); err != nil {
+			return Interrupted, err
+		} else if !ok {
+			return Stalled, nil
+		}
+	}
+}
+
+// record keeps the iterate where it improves on the best of either side. It
+// returns the largest error of a row sum.
+func (s *solver) record() (worst float64) {
+	for _, v := range s.sum {
+		worst = max(worst, math.Abs(v-1))
+	}
+	upper := 0.0
+	mass := 0.0
+	for _, z := range s.z {
+		mass += z
+	}
+	for i, l := range s.loss {
+		v := l / s.sum[s.p.Class[i]]
+		if s.nz == 0 {
+			upper += s.z[i] / mass * v
+		} else if !(v <= upper) {
+			upper = v
+		}
+	}
+	if upper < s.best.Upper && slices.Min(s.x) >= 0 {
+		s.best.Upper = upper
+		for i, v := range s.x {
+			s.best.X[i] = v / s.sum[i%s.n]
+		}
+	}
+	if lower := s.lower(); lower > s.best.Lower || s.best.Iterations == 0 {
+		s.best.Lower = lower
+		copy(s.best.Z, s.z)
+	}
+	return worst
+}
+
+// promising tells whether the duals as they stand would reach the tolerance, but
+// for the rounding of their proof.
+func (s *solver) promising() bool {
+	b := &s.best
+	enough := (1 - s.o.Tolerance) * b.Upper
+	sum, mass := 0.0, 0.0
+	for _, v := range s.y {
+		sum += v
+	}
+	for _, v := range s.z {
+		mass += v
+	}
+	return b.Lower < enough && sum >= enough*mass
+}
