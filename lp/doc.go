@@ -1,0 +1,70 @@
+// Package lp computes optimal mechanisms on finite spaces by linear programming,
+// with a proof of how good they are.
+//
+// # The program
+//
+// A mechanism on n points that releases one of m outputs is a matrix M, one row
+// of probabilities per input. alpha-privacy under the metric rho1 and the
+// expected loss under rho2 are linear in it, so the least worst-case loss is a
+// linear program (OPTMech of IKWAT22):
+//
+//	minimise k
+//	sum_w rho2(u,w) M[u,w] <= k                  for every input u
+//	M[u,w] <= exp(alpha*rho1(u,v)) M[v,w]        for all inputs u, v, outputs w
+//	sum_w M[u,w] = 1, M >= 0.
+//
+// On a finite bimetric space Z its optimum is the optimal accuracy A(Z, alpha) of
+// BSV24. [Options].Prior asks for the least mean loss instead (BCP14), and
+// [Options].Outputs for other outputs than the inputs.
+//
+// There are n*m unknowns and n^2*m constraints, of which every pair of inputs
+// binds for some output. General solvers give up at some 75 points, or return
+// wrong answers where alpha*rho1 is large. [Optimal] uses that outputs are tied
+// to each other only through the n row sums and the n losses: an interior point
+// method eliminates one output after another. On the shortest-path metric of a
+// graph the constraints of its edges imply all others, and what is left of each
+// output is a sparse matrix.
+//
+// # The certificate
+//
+// A solver's claim of optimality is worth as much as its tolerances. What is
+// returned here is proved apart from it. For multipliers lambda >= 0 of the
+// privacy constraints and weights z >= 0 of the losses, sum 1, every private
+// channel satisfies
+//
+//	k >= sum_u z_u sum_w rho2(u,w) M[u,w] >= sum_u min_w c_w[u],
+//
+// c_w[u] being z_u rho2(u,w) less what lambda counts at (u,w): the constraints
+// make that part >= 0 in all, and a row of M, whose entries sum to 1, cannot do
+// better than the least cost. The right-hand side is [Solution].DualBound,
+// evaluated with outward rounding for whatever lambda and z the solver ended
+// with. z is the least favourable prior: an adversary who draws inputs from it
+// causes at least that loss, whichever alpha-private mechanism is used.
+//
+// # The repair
+//
+// On the other side the solver's matrix meets its constraints up to rounding
+// only. It is mixed with just as much of the uniform law as makes all of them
+// hold, usually none, and audited by [mechanism.Channel.Certify]: the guarantee
+// is the audited upper end, and it is at most alpha. [Solution].Objective is the
+// loss of that channel, rounded up. The optimum lies in [DualBound, Objective].
+//
+// # Who should not use it
+//
+// From a few hundred points on (a thousand on a graph) the program takes minutes
+// and gigabytes; package exponential has mechanisms for thousands, often within
+// some ten per cent. An
+// optimal mechanism is optimal for one loss, and unlike noise it has no simple
+// description: its matrix has to be shipped. Its rows may have weight 1e-20 and
+// less, which are released that often.
+//
+// # References
+//
+// IKWAT22: Imola, Kasiviswanathan, White, Aggarwal, Teissier, Balancing utility
+// and scalability in metric differential privacy. BCP14: Bordenabe,
+// Chatzikokolakis, Palamidessi, Optimal geo-indistinguishable mechanisms for
+// location privacy. BSV24: Boedihardjo, Strohmer, Vershynin, Metric geometry of
+// the privacy-utility tradeoff. Mehrotra, On the implementation of a primal-dual
+// interior point method, 1992. Gondzio, Multiple centrality corrections in a
+// primal-dual method for linear programming, 1996.
+package lp

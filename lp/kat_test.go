@@ -1,0 +1,84 @@
+package lp
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+// solveKnown checks a solution against a known optimum, to a relative 1e-6 and
+// the digits that it was printed with.
+func solveKnown(t *testing.T, b metric.Bimetric, alpha, want, digits float64) {
+	t.Helper()
+	s, err := Optimal(b, alpha, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certified(t, b, alpha, nil, s)
+	if s.Status != Optimum || s.Gap > fineTolerance {
+		t.Errorf("%v", s)
+	}
+	if s.DualBound > want+digits || s.Objective < want-digits {
+		t.Errorf("[%v, %v] does not hold the known optimum %v", s.DualBound, s.Objective, want)
+	}
+}
+
+// solverDigits is how exact the printed optima are, relative: the solver that
+// found them accepts constraints broken by 1e-7, which lowers them.
+const solverDigits = 1e-6
+
+// The values of A(Z, alpha) in MATH.md section 2: an LP solver's, or closed
+// forms.
+func TestOptimal_KnownAccuracies(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		f           metric.Finite
+		alpha, want float64
+	}{
+		{"path 5", path(5, 1), .5, 1.00897714},
+		{"path 5", path(5, 1), 1, .637582264},
+		{"path 5", path(5, 1), 2, .260630630},
+		{"path 50", path(50, 1), 1, .850908003},
+		{"path 50", path(50, 1), .5, 1.89556756},
+		{"simplex 4", simplex(4, 1), 1, 3 / (3 + math.E)},
+		{"simplex 7", simplex(7, 2), .3, 2 * 6 / (6 + math.Exp(.6))},
+		{"halton 8", halton(t, 8), 1, .418945416},
+		{"halton 8", halton(t, 8), 3, .275763386},
+		{"halton 8", halton(t, 8), 10, .0543902960},
+		{"two points", path(2, 3), .7, 3 / (1 + math.Exp(2.1))},
+		{"one point", path(1, 1), 1, 0},
+	} {
+		t.Run(fmt.Sprintf("%s alpha=%v", c.name, c.alpha), func(t *testing.T) {
+			solveKnown(t, metric.Same(c.f), c.alpha, c.want, max(6e-9, solverDigits*c.want))
+		})
+	}
+}
+
+// The optima of MATH.md section 5, found by HiGHS.
+func TestOptimal_ReferencePoints(t *testing.T) {
+	for _, c := range []struct {
+		n           int
+		alpha, want float64
+	}{
+		{20, .5, 2.1647218392}, {30, .5, 2.2694031809}, {50, .5, 2.5000294118},
+		{20, 1, 1.0730172247}, {30, 1, 1.1670064581}, {50, 1, 1.3303994495},
+		{20, 3, .142583427}, {30, 3, .235381804}, {50, 3, .292060963},
+		{20, 6, .0459923231}, {30, 6, .0673938179}, {50, 6, .0685109196},
+	} {
+		t.Run(fmt.Sprintf("n=%d alpha=%v", c.n, c.alpha), func(t *testing.T) {
+			if testing.Short() && c.n > 30 {
+				t.Skip("long")
+			}
+			solveKnown(t, metric.Same(referencePoints(t, "testdata/points.csv", c.n)), c.alpha, c.want, solverDigits*c.want)
+		})
+	}
+}
+
+func TestOptimal_LargerReferencePoints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	solveKnown(t, metric.Same(referencePoints(t, sharedPoints, 75)), .5, 2.5407986291, 2e-7)
+}

@@ -1,0 +1,119 @@
+package lp
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Options are the settings of [Optimal]. Nil and the zero value mean the
+// defaults.
+type Options struct {
+	// Prior, where not nil, has a weight >= 0 for every input, sum 1 within
+	// 1e-9, and asks for the least expected loss under it (BCP14) in place of
+	// the least worst-case loss.
+	Prior []float64
+
+	// Outputs lists the points that may be released; the default is every
+	// input. The utility metric may have more points than the privacy metric
+	// where Outputs is given: the first ones are the inputs, and the others can
+	// only be released.
+	Outputs []int
+
+	// Tolerance is the relative gap, (objective - bound)/objective, at which to
+	// stop. 0 means 1e-6 up to 150 inputs or outputs and 1e-3 above. The gap
+	// reached is in the Solution; below 1e-8 or so rounding may be in the way.
+	Tolerance float64
+
+	// TimeLimit, where positive, ends the search after that long: the best
+	// mechanism so far is returned, with its gap and without an error. The
+	// result then depends on the speed of the machine.
+	TimeLimit time.Duration
+
+	// MemoryLimit is how many bytes may be used; 0 means 16 GiB. What a problem
+	// needs is known before it is started, about 45 n^3 bytes for n inputs and
+	// outputs with dense factors, and too much is refused with a
+	// [*metric.MemoryError].
+	MemoryLimit float64
+
+	// Unit names the unit of the privacy metric, for the guarantee.
+	Unit metric.Unit
+
+	Workers int             // 0: all processors; the result does not depend on it
+	Context context.Context // nil: never stopped
+	// Progress, where not nil, is told after every iteration the relative gap
+	// so far and the time since the start, by the goroutine of the caller.
+	Progress func(iteration int, gap float64, elapsed time.Duration)
+}
+
+const (
+	fineTolerance   = 1e-6
+	coarseTolerance = 1e-3
+	fineSize        = 150 // the largest problem solved to fineTolerance unasked
+
+	// priorTol is how far a prior's sum may be from 1, as in package mechanism.
+	priorTol = 1e-9
+)
+
+// settle checks o against b and fills in its defaults.
+func (o *Options) settle(op string, b metric.Bimetric, alpha float64) (Options, error) {
+	var s Options
+	if o != nil {
+		s = *o
+	}
+	if s.Outputs == nil || b.Privacy == nil || b.Utility == nil {
+		if err := b.Check(); err != nil {
+			return s, err
+		}
+		s.Outputs = make([]int, b.Len())
+		for y := range s.Outputs {
+			s.Outputs[y] = y
+		}
+	}
+	n := b.Privacy.Len()
+	if err := fault.Empty(op, "Privacy", n); err != nil {
+		return s, err
+	}
+	if b.Utility.Len() < n {
+		return s, &fault.SizeError{Op: op, Arg: "Utility", Got: b.Utility.Len(), Want: fmt.Sprintf("at least %d", n)}
+	}
+	if err := fault.Empty(op, "Outputs", len(s.Outputs)); err != nil {
+		return s, err
+	}
+	if err := fault.Indices(op, "Outputs", s.Outputs, b.Utility.Len()); err != nil {
+		return s, err
+	}
+	if err := fault.Positive(op, "alpha", alpha); err != nil {
+		return s, err
+	}
+	if s.Prior != nil {
+		if err := fault.Distribution(op, "Prior", s.Prior, n, priorTol); err != nil {
+			return s, err
+		}
+	}
+	if !(s.Tolerance >= 0 && s.Tolerance < 1) {
+		return s, &fault.ValueError{Op: op, Arg: "Tolerance", Index: -1, Value: s.Tolerance, Want: "a number in [0, 1)"}
+	}
+	if s.Tolerance == 0 {
+		s.Tolerance = coarseTolerance
+		if max(n, len(s.Outputs)) <= fineSize {
+			s.Tolerance = fineTolerance
+		}
+	}
+	if err := fault.NonNegative(op, "MemoryLimit", s.MemoryLimit); err != nil {
+		return s, err
+	}
+	if s.MemoryLimit == 0 {
+		s.MemoryLimit = fault.MemoryLimit
+	}
+	if s.Context == nil {
+		s.Context = context.Background()
+	}
+	if s.Progress == nil {
+		s.Progress = func(int, float64, time.Duration) {}
+	}
+	return s, nil
+}

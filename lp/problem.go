@@ -1,0 +1,145 @@
+package lp
+
+import (
+	"context"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// problem is a program as it was asked for, its numbers read once.
+type problem struct {
+	op    string
+	b     metric.Bimetric
+	alpha float64
+	o     Options // settled
+	n, m  int     // inputs, outputs
+
+	// lower and upper enclose the budget alpha*rho1 of every pair of inputs.
+	lower, upper []float64
+	// loss[w*n+u] is rho2 between input u and output w; scaled is the same
+	// times 2^-exp, the largest being near 1.
+	loss, scaled []float64
+	exp          int
+}
+
+// bytes is what a problem of n inputs and m outputs keeps, besides an engine.
+func bytes(n, m int) float64 {
+	return 8 * (4*float64(n)*float64(n) + 4*float64(n)*float64(m))
+}
+
+// read takes the distances out of b.
+func read(op string, b metric.Bimetric, alpha float64, o *Options) (*problem, error) {
+	set, err := o.settle(op, b, alpha)
+	if err != nil {
+		return nil, err
+	}
+	p := &problem{op: op, b: b, alpha: alpha, o: set, n: b.Privacy.Len(), m: len(set.Outputs)}
+	if err := p.memory(bytes(p.n, p.m)); err != nil {
+		return nil, err
+	}
+	p.lower, p.upper = make([]float64, p.n*p.n), make([]float64, p.n*p.n)
+	p.loss, p.scaled = make([]float64, p.m*p.n), make([]float64, p.m*p.n)
+	var row []float64
+	for i := range p.n {
+		row = metric.Row(b.Privacy, i, row)
+		if err := fault.AllNonNegative(op, "Privacy", row); err != nil {
+			return nil, err
+		}
+		for j := i + 1; j < p.n; j++ {
+			up, down := directed.MulUp(alpha, row[j]), directed.MulDown(alpha, row[j])
+			p.upper[i*p.n+j], p.upper[j*p.n+i] = up, up
+			p.lower[i*p.n+j], p.lower[j*p.n+i] = down, down
+		}
+	}
+	most := 0.0
+	for i := range p.n {
+		row = metric.Row(b.Utility, i, row)
+		if err := fault.AllNonNegative(op, "Utility", row); err != nil {
+			return nil, err
+		}
+		for w, y := range set.Outputs {
+			p.loss[w*p.n+i] = row[y]
+			most = max(most, row[y])
+		}
+	}
+	// What underflows is less than what the kernel's bound gives away.
+	_, p.exp = math.Frexp(most)
+	for i, l := range p.loss {
+		p.scaled[i] = math.Ldexp(l, -p.exp)
+	}
+	return p, nil
+}
+
+// memory refuses what passes the limit.
+func (p *problem) memory(bytes float64) error {
+	if bytes > p.o.MemoryLimit {
+		return &fault.MemoryError{Op: p.op, Bytes: bytes, Limit: p.o.MemoryLimit}
+	}
+	return nil
+}
+
+// released is a channel that was audited, and its loss.
+type released struct {
+	channel   *mechanism.Channel
+	audit     mechanism.Audit
+	objective float64
+}
+
+// release builds the channel of the weights, one row per input, audits it, and
+// bounds its loss from above. It is not to be stopped: by now the time is up.
+func (p *problem) release(weight []float64) (*released, error) {
+	ctx := context.WithoutCancel(p.o.Context)
+	c, err := mechanism.FromWeights(p.n, p.m, weight, &mechanism.ChannelOptions{Labels: p.o.Outputs, Workers: p.o.Workers, Context: ctx})
+	if err != nil {
+		return nil, err
+	}
+	c, audit, err := c.Certify(p.b.Privacy, p.o.Unit, &mechanism.AuditOptions{Workers: p.o.Workers, Context: ctx})
+	if err != nil {
+		return nil, err
+	}
+	worst, mean, mass := 0.0, 0.0, 0.0
+	for i := range p.n {
+		loss, sum := 0.0, 0.0
+		for w, q := range weight[i*p.m : (i+1)*p.m] {
+			loss = directed.AddUp(loss, directed.MulUp(q, p.loss[w*p.n+i]))
+			sum = directed.AddDown(sum, q)
+		}
+		loss = directed.DivUp(loss, sum)
+		worst = max(worst, loss)
+		if p.o.Prior != nil {
+			mean = directed.AddUp(mean, directed.MulUp(p.o.Prior[i], loss))
+			mass = directed.AddDown(mass, p.o.Prior[i])
+		}
+	}
+	if p.o.Prior != nil {
+		worst = directed.DivUp(mean, mass)
+	}
+	return &released{c, audit, worst}, nil
+}
+
+// constant is the channel that releases the one best output whatever the input.
+func (p *problem) constant() (*released, error) {
+	least, best := math.Inf(1), 0
+	for w := range p.m {
+		loss := 0.0
+		for i, l := range p.loss[w*p.n : (w+1)*p.n] {
+			if p.o.Prior == nil {
+				loss = max(loss, l)
+			} else {
+				loss += p.o.Prior[i] * l
+			}
+		}
+		if loss < least {
+			least, best = loss, w
+		}
+	}
+	weight := make([]float64, p.n*p.m)
+	for i := range p.n {
+		weight[i*p.m+best] = 1
+	}
+	return p.release(weight)
+}

@@ -1,0 +1,195 @@
+package lp
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// simplexOptimum solves the dual program by the plain simplex method:
+//
+//	maximise sum y  subject to  y_u + (G'lambda_w)_u - (D_w z)_u <= 0,  sum z <= 1,
+//
+// lambda, z >= 0, y free, one constraint for every entry of the channel. The
+// origin is feasible. It shares nothing with the kernel: rows are in the plain
+// scaling x_w[v] exp(e) - x_w[u] >= 0. With a prior z is fixed.
+func simplexOptimum(b metric.Bimetric, alpha float64, outputs []int, prior []float64) float64 {
+	n, m := b.Privacy.Len(), len(outputs)
+	type column struct {
+		cost float64
+		at   map[int]float64
+	}
+	var cols []column
+	row := func(w, u int) int { return w*n + u }
+	last := n * m
+	for u := range n {
+		for _, sign := range []float64{1, -1} {
+			c := column{sign, map[int]float64{}}
+			for w := range m {
+				c.at[row(w, u)] = sign
+			}
+			cols = append(cols, c)
+		}
+	}
+	for w := range m {
+		for u := range n {
+			for v := range n {
+				if u != v {
+					e := math.Exp(alpha * b.Privacy.Distance(u, v))
+					cols = append(cols, column{0, map[int]float64{row(w, v): 1, row(w, u): -1 / e}})
+				}
+			}
+		}
+	}
+	rhs := make([]float64, last+1)
+	rhs[last] = 1
+	for u := range n {
+		c := column{0, map[int]float64{last: 1}}
+		for w, y := range outputs {
+			c.at[row(w, u)] = -b.Utility.Distance(u, y)
+			if prior != nil {
+				rhs[row(w, u)] = prior[u] * b.Utility.Distance(u, y)
+			}
+		}
+		if prior == nil {
+			cols = append(cols, c)
+		}
+	}
+	// A tableau with slacks, the right-hand sides perturbed against cycling.
+	rows, k := last+1, len(cols)
+	width := k + rows + 1
+	tab := make([][]float64, rows+1)
+	r := rng.Seeded(7)
+	basis := make([]int, rows)
+	for i := range tab {
+		tab[i] = make([]float64, width)
+		if i < rows {
+			tab[i][k+i] = 1
+			tab[i][width-1] = rhs[i] + 1e-10*(1+r.Float64())
+			basis[i] = k + i
+		}
+	}
+	for j, c := range cols {
+		for i, v := range c.at {
+			tab[i][j] = v
+		}
+		tab[rows][j] = -c.cost
+	}
+	for range 100000 {
+		in, least := -1, -1e-9
+		for j, v := range tab[rows][:width-1] {
+			if v < least {
+				in, least = j, v
+			}
+		}
+		if in < 0 {
+			// At the optimum the slacks' prices are the channel: subtract what
+			// the perturbation added.
+			value := 0.0
+			for i := range rows {
+				value += tab[rows][k+i] * rhs[i]
+			}
+			return value
+		}
+		out, ratio := -1, math.Inf(1)
+		for i := range rows {
+			if v := tab[i][in]; v > 1e-9 {
+				if q := tab[i][width-1] / v; q < ratio {
+					out, ratio = i, q
+				}
+			}
+		}
+		if out < 0 {
+			return math.Inf(1)
+		}
+		p := 1 / tab[out][in]
+		for j := range tab[out] {
+			tab[out][j] *= p
+		}
+		for i := range tab {
+			if f := tab[i][in]; i != out && f != 0 {
+				for j, v := range tab[out] {
+					tab[i][j] -= f * v
+				}
+			}
+		}
+		basis[out] = in
+	}
+	return math.NaN()
+}
+
+// randomMetric is the shortest-path metric of random lengths.
+func randomMetric(t testing.TB, r *rand.Rand, n int) metric.Finite {
+	t.Helper()
+	d := make([][]float64, n)
+	for i := range d {
+		d[i] = make([]float64, n)
+		for j := range i {
+			d[i][j] = .1 + r.ExpFloat64()
+			d[j][i] = d[i][j]
+		}
+	}
+	for k := range n {
+		for i := range n {
+			for j := range n {
+				d[i][j] = min(d[i][j], d[i][k]+d[k][j])
+			}
+		}
+	}
+	f, err := metric.NewMatrix(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// 200 random spaces, two metrics, some with a prior, some with other outputs.
+func TestOptimal_AgainstSimplex(t *testing.T) {
+	r := rng.Seeded(1)
+	for i := range 200 {
+		n := 2 + i%7
+		extra := 0
+		if i%5 == 4 {
+			extra = 1 + r.IntN(2)
+		}
+		b := metric.Bimetric{Privacy: randomMetric(t, r, n), Utility: randomMetric(t, r, n+extra)}
+		if i%3 == 0 && extra == 0 {
+			b = metric.Same(b.Privacy)
+		}
+		d, _, _ := metric.Diameter(b.Privacy)
+		alpha := math.Exp(-2+4*r.Float64()) / d // alpha*diameter from .14 to 7.4
+		var o Options
+		outputs := r.Perm(n + extra)
+		if extra > 0 || i%7 == 3 {
+			outputs = outputs[:1+r.IntN(n+extra)]
+			o.Outputs = outputs
+		}
+		if i%4 == 1 {
+			o.Prior = make([]float64, n)
+			sum := 0.0
+			for u := range n {
+				if r.IntN(4) > 0 || u == 0 {
+					o.Prior[u] = r.ExpFloat64()
+				}
+				sum += o.Prior[u]
+			}
+			for u := range n {
+				o.Prior[u] /= sum
+			}
+		}
+		want := simplexOptimum(b, alpha, outputs, o.Prior)
+		s, err := Optimal(b, alpha, &o)
+		if err != nil {
+			t.Fatalf("space %d: %v", i, err)
+		}
+		certified(t, b, alpha, o.Prior, s)
+		// The simplex method stops at prices above -1e-9.
+		const tol = 1e-7
+		if s.Status != Optimum || s.DualBound > want+tol || s.Objective < want-tol {
+			t.Errorf("space %d, n=%d, alpha=%v, %d outputs, prior %v: %v, simplex method %v", i, n, alpha, len(outputs), o.Prior, s, want)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package lp
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/metricdp/metricdp/mechanism"
+)
+
+// Engine names the algorithm that solved a problem.
+type Engine string
+
+// The engines.
+const (
+	// EngineConstant found that releasing one point whatever the input loses
+	// nothing.
+	EngineConstant Engine = "constant"
+	// EngineDense is the interior point method with dense factors, and the
+	// constraints of every pair of inputs that shorter ones do not imply.
+	EngineDense Engine = "dense interior point"
+	// EngineSparse is the same with sparse factors, for metrics in which shorter
+	// distances imply most: graphs, trees and grids.
+	EngineSparse Engine = "sparse interior point"
+)
+
+// Status says why a search ended.
+type Status string
+
+// The reasons. The mechanism and its gap are valid with any of them.
+const (
+	Optimum   Status = "within tolerance"
+	TimeLimit Status = "time limit"
+	Cancelled Status = "cancelled"
+	// Stalled: rounding stopped the progress before the tolerance was reached.
+	Stalled Status = "stalled by rounding"
+)
+
+// Solution is a mechanism with the proof of how good it is. It is immutable and
+// safe for concurrent use.
+type Solution struct {
+	// Channel is the mechanism. Its guarantee is the upper end of Audit, at
+	// most the alpha that was asked for.
+	Channel *mechanism.Channel
+	Audit   mechanism.Audit
+	// Objective is the loss of Channel, worst case or expected, rounded up.
+	Objective float64
+	// DualBound is proved: no alpha-private mechanism has a smaller loss. The
+	// proof is by weak duality, evaluated with outward rounding; it does not
+	// rest on the solver having converged. 0 where nothing is proved.
+	DualBound float64
+	// Gap is (Objective - DualBound)/Objective, 0 where both are 0.
+	Gap float64
+	// Prior has a weight for every input, sum 1: the least favourable prior,
+	// under which no mechanism has an expected loss below DualBound; or the
+	// prior that was asked for.
+	Prior []float64
+
+	Status     Status
+	Engine     Engine
+	Iterations int
+	Elapsed    time.Duration
+}
+
+// String gives the figures in a line.
+func (s *Solution) String() string {
+	return fmt.Sprintf("loss %.9g, bound %.9g, gap %.2g: %s (%s, %d iterations)", s.Objective, s.DualBound, s.Gap, s.Status, s.Engine, s.Iterations)
+}

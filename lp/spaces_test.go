@@ -1,0 +1,278 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+// tieRich are spaces full of equal distances and implied constraints.
+func tieRich() map[string]metric.Finite {
+	abs := func(i int) float64 { return math.Abs(float64(i)) }
+	return map[string]metric.Finite{
+		"one point":  path(1, 1),
+		"two points": path(2, 1),
+		"simplex":    simplex(5, 1),
+		"path":       path(6, 1),
+		"grid":       grid(4),
+		"cycle":      fn{11, func(i, j int) float64 { return min(abs(i-j), 11-abs(i-j)) }},
+		"star": fn{9, func(i, j int) float64 {
+			if i*j == 0 {
+				return 1
+			}
+			return 2
+		}},
+		"clusters": fn{12, func(i, j int) float64 {
+			if i/4 == j/4 {
+				return 1e-3
+			}
+			return 1
+		}},
+		"ultrametric": fn{16, func(i, j int) float64 {
+			d := 0.0
+			for k := range 4 {
+				if i>>k != j>>k {
+					d = math.Ldexp(1, k)
+				}
+			}
+			return d
+		}},
+		"coincident":     fn{7, func(i, j int) float64 { return abs(i/2 - j/2) }},
+		"all coincident": fn{3, func(i, j int) float64 { return 0 }},
+		"nearly coincident": fn{8, func(i, j int) float64 {
+			if i/2 == j/2 {
+				return 1e-12
+			}
+			return 1 + abs(i/2-j/2)
+		}},
+		"two scales": fn{8, func(i, j int) float64 {
+			if i/2 == j/2 {
+				return 1e-6
+			}
+			return abs(i/2 - j/2)
+		}},
+	}
+}
+
+func TestOptimal_TieRichSpaces(t *testing.T) {
+	for name, f := range tieRich() {
+		for _, reach := range []float64{1e-6, 1, 30, 300} {
+			t.Run(fmt.Sprintf("%s reach=%v", name, reach), func(t *testing.T) {
+				d, _, _ := metric.Diameter(f)
+				if d == 0 {
+					d = 1
+				}
+				b, alpha := metric.Same(f), reach/d
+				s, err := Optimal(b, alpha, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				certified(t, b, alpha, nil, s)
+				if s.Status != Optimum {
+					t.Errorf("%v", s)
+				}
+			})
+		}
+	}
+}
+
+// Graphs of 64 points and more are solved with sparse factors, at any alpha.
+func TestOptimal_Graphs(t *testing.T) {
+	for name, f := range map[string]metric.Finite{"grid": grid(8), "tree": tree(80), "path": path(70, 1)} {
+		for _, reach := range []float64{1e-3, 1, 30, 300} {
+			t.Run(fmt.Sprintf("%s reach=%v", name, reach), func(t *testing.T) {
+				d, _, _ := metric.Diameter(f)
+				b, alpha := metric.Same(f), reach/d
+				s, err := Optimal(b, alpha, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				certified(t, b, alpha, nil, s)
+				// At 1e-3 a leaf of the tree is at a budget of some 1e-5.
+				if s.Engine != EngineSparse || s.Gap > 1e-5 {
+					t.Errorf("%v", s)
+				}
+			})
+		}
+	}
+}
+
+// One point moved apart by rounding alone costs nothing: points that rho1 does
+// not tell apart get one row, and rho2 still counts each.
+func TestOptimal_CoincidentForPrivacyOnly(t *testing.T) {
+	b := metric.Bimetric{
+		Privacy: fn{4, func(i, j int) float64 { return math.Abs(float64(i/2 - j/2)) }},
+		Utility: path(4, 1),
+	}
+	s, err := Optimal(b, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certified(t, b, 1, nil, s)
+	if want := simplexOptimum(b, 1, []int{0, 1, 2, 3}, nil); s.DualBound > want+1e-8 || s.Objective < want-1e-8 || s.Status != Optimum {
+		t.Errorf("%v, simplex method %v", s, want)
+	}
+	// Nothing can be told apart: a matrix game, which mixes outputs.
+	b.Privacy = fn{4, func(i, j int) float64 { return 0 }}
+	b.Utility = simplex(4, 1)
+	if s, err = Optimal(b, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	certified(t, b, 1, nil, s)
+	if s.Status != Optimum || math.Abs(s.Objective-.75) > 1e-6 {
+		t.Errorf("%v, want 3/4", s)
+	}
+}
+
+// A dissimilarity that breaks the triangle inequality has the optimum of its
+// shortest paths.
+func TestOptimal_NoMetric(t *testing.T) {
+	f := fn{3, func(i, j int) float64 { return []float64{0, 1, 5}[max(i-j, j-i)] }}
+	b := metric.Bimetric{Privacy: f, Utility: path(3, 1)}
+	s, err := Optimal(b, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certified(t, b, 1, nil, s)
+	want := simplexOptimum(metric.Same(path(3, 1)), 1, []int{0, 1, 2}, nil)
+	if s.Status != Optimum || math.Abs(s.Objective-want) > 1e-6 {
+		t.Errorf("%v, want %v", s, want)
+	}
+}
+
+func TestOptimal_UnitsDoNotMatter(t *testing.T) {
+	want := .637582264
+	for _, c := range []float64{1e-200, 1e-9, 1e9, 1e200} {
+		s, err := Optimal(metric.Same(path(5, c)), 1/c, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Status != Optimum || math.Abs(s.Objective/c-want) > 1e-6 {
+			t.Errorf("unit %v: %v", c, s)
+		}
+	}
+}
+
+func TestOptimal_PriorIsLeastFavourable(t *testing.T) {
+	f := halton(t, 10)
+	b := metric.Same(f)
+	worst, err := Optimal(b, 3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The best response to the least favourable prior gains nothing.
+	mean, err := Optimal(b, 3, &Options{Prior: worst.Prior})
+	if err != nil {
+		t.Fatal(err)
+	}
+	certified(t, b, 3, worst.Prior, mean)
+	if math.Abs(mean.Objective-worst.Objective) > 3e-6*worst.Objective {
+		t.Errorf("worst case %v, mean under its prior %v", worst, mean)
+	}
+}
+
+// Workers change the time, not a bit of the result.
+func TestOptimal_WorkersAgree(t *testing.T) {
+	b := metric.Same(referencePoints(t, "testdata/points.csv", 20))
+	var first *Solution
+	for _, workers := range []int{1, 2, 5} {
+		s, err := Optimal(b, .5, &Options{Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = s
+		}
+		if s.Objective != first.Objective || s.DualBound != first.DualBound || s.Iterations != first.Iterations {
+			t.Errorf("%d workers: %v, 1 worker: %v", workers, s, first)
+		}
+		for x := range b.Len() {
+			for y, p := range s.Channel.Row(x, nil) {
+				if q := first.Channel.Prob(x, y); p != q {
+					t.Fatalf("%d workers: Prob(%d, %d) = %v, 1 worker: %v", workers, x, y, p, q)
+				}
+			}
+		}
+	}
+}
+
+func TestOptimal_CancelledReturnsWhatItHas(t *testing.T) {
+	b := metric.Same(referencePoints(t, "testdata/points.csv", 50))
+	for _, at := range []int{0, 1, 5, 12} {
+		ctx, cancel := context.WithCancel(context.Background())
+		gap := math.Inf(1)
+		s, err := Optimal(b, .5, &Options{Context: ctx, Progress: func(i int, g float64, _ time.Duration) {
+			if gap = g; i == at {
+				cancel()
+			}
+		}})
+		cancel()
+		if !errors.Is(err, context.Canceled) || s == nil || s.Status != Cancelled {
+			t.Fatalf("cancelled at %d: %v, %v", at, s, err)
+		}
+		certified(t, b, .5, nil, s)
+		if s.Iterations != at || s.Gap > gap+1e-6 {
+			t.Errorf("cancelled at %d with gap %v: %v", at, gap, s)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	s, err := Optimal(b, .5, &Options{Context: ctx})
+	if !errors.Is(err, context.Canceled) || s == nil {
+		t.Fatalf("cancelled before: %v, %v", s, err)
+	}
+	certified(t, b, .5, nil, s)
+
+	if s, err = Optimal(b, .5, &Options{TimeLimit: 1}); err != nil || s.Status != TimeLimit {
+		t.Fatalf("time limit: %v, %v", s, err)
+	}
+	certified(t, b, .5, nil, s)
+}
+
+func TestOptimal_BadInput(t *testing.T) {
+	b := metric.Same(path(3, 1))
+	nan := math.NaN()
+	for _, c := range []struct {
+		name  string
+		b     metric.Bimetric
+		alpha float64
+		o     Options
+	}{
+		{"alpha 0", b, 0, Options{}},
+		{"alpha NaN", b, nan, Options{}},
+		{"alpha Inf", b, math.Inf(1), Options{}},
+		{"NaN distance", metric.Same(simplex(3, nan)), 1, Options{}},
+		{"negative loss", metric.Bimetric{Privacy: b.Privacy, Utility: simplex(3, -1)}, 1, Options{}},
+		{"short prior", b, 1, Options{Prior: []float64{.5, .5}}},
+		{"prior sums to 2", b, 1, Options{Prior: []float64{1, .5, .5}}},
+		{"negative prior", b, 1, Options{Prior: []float64{1.5, -.5, 0}}},
+		{"no outputs", b, 1, Options{Outputs: []int{}}},
+		{"output out of range", b, 1, Options{Outputs: []int{3}}},
+		{"sizes differ", metric.Bimetric{Privacy: b.Privacy, Utility: path(4, 1)}, 1, Options{}},
+		{"fewer losses", metric.Bimetric{Privacy: b.Privacy, Utility: path(2, 1)}, 1, Options{Outputs: []int{0}}},
+		{"no points", metric.Same(path(0, 1)), 1, Options{}},
+		{"nil", metric.Bimetric{}, 1, Options{}},
+		{"nil with outputs", metric.Bimetric{}, 1, Options{Outputs: []int{0}}},
+		{"tolerance", b, 1, Options{Tolerance: -1}},
+		{"memory limit", b, 1, Options{MemoryLimit: nan}},
+	} {
+		if s, err := Optimal(c.b, c.alpha, &c.o); err == nil || s != nil {
+			t.Errorf("%s: %v, %v", c.name, s, err)
+		}
+	}
+	_, err := Optimal(metric.Same(simplex(2000, 1)), 1, nil)
+	var mem *metric.MemoryError
+	if !errors.As(err, &mem) || mem.Bytes < 5*8*8e9 || mem.Bytes > 7*8*8e9 {
+		t.Errorf("2000 points: %v", err)
+	}
+	// The sparse engine needs less, and its need is known as well.
+	_, err = Optimal(metric.Same(path(100, 1)), 1, &Options{MemoryLimit: 1 << 20})
+	if !errors.As(err, &mem) || mem.Bytes < 1<<20 || mem.Bytes > 1<<25 {
+		t.Errorf("path of 100: %v", err)
+	}
+}
