@@ -42,7 +42,7 @@ func Accuracies(b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, err
 	if err := fault.Empty(op, "alphas", len(alphas)); err != nil {
 		return nil, err
 	}
-	if err := b.Check(); err != nil {
+	if err := checkSpace(op, b); err != nil {
 		return nil, err
 	}
 	for i, alpha := range alphas {

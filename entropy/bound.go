@@ -46,6 +46,15 @@ type Witness interface {
 	Prove(b metric.Bimetric, alpha float64) (float64, error)
 }
 
+// checkWitness checks the arguments of Prove. What a witness proves about bad
+// distances is not checked: it is meant to cost little.
+func checkWitness(op string, b metric.Bimetric, alpha float64) error {
+	if err := b.Check(); err != nil {
+		return err
+	}
+	return fault.Positive(op, "alpha", alpha)
+}
+
 // String is the kind, value, name and source on one line.
 func (b Bound) String() string {
 	s := fmt.Sprintf("%v %.6g by %s", b.Kind, b.Value, b.Name)

@@ -55,7 +55,9 @@
 // Short of time the interval is wider. It never depends on chance, on the clock
 // or on the number of workers. Distances are the float64 numbers of the given
 // metric. Where a method uses the triangle inequality its doc says so, and
-// grants it [metric.DefaultTolerance].
+// grants it [metric.DefaultTolerance]. A negative or non-finite distance is a
+// [*metric.Violation] with its pair: any in a space of up to 1024 points, and in
+// larger ones any from the first point.
 //
 // Ultrametrics, and metrics of up to 8192 points that prove to be ones, are exact
 // up to rounding, and fast: about n log n. In other spaces nothing stores all

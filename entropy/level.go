@@ -21,7 +21,7 @@ import (
 // [*metric.ValueError] for a loss that is not finite and > 0, and the context's.
 func LevelFor(b metric.Bimetric, loss float64, o *Options) (alpha float64, proof Bound, err error) {
 	const op = "entropy: LevelFor"
-	if err := b.Check(); err != nil {
+	if err := checkSpace(op, b); err != nil {
 		return 0, Bound{}, err
 	}
 	if err := fault.Positive(op, "loss", loss); err != nil {

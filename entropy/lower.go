@@ -59,7 +59,7 @@ type CrowdedBall struct {
 // Prove implements [Witness]: 0 where the points are too few. O(|Points|^2).
 func (w CrowdedBall) Prove(b metric.Bimetric, alpha float64) (float64, error) {
 	const op = "entropy: CrowdedBall"
-	if err := checkScale(op, b, alpha); err != nil {
+	if err := checkWitness(op, b, alpha); err != nil {
 		return 0, err
 	}
 	if err := fault.Index(op, "X", w.X, b.Len()); err != nil {
@@ -94,7 +94,7 @@ type WideBall struct{ X, Y, Z int }
 // Prove implements [Witness]. O(1).
 func (w WideBall) Prove(b metric.Bimetric, alpha float64) (float64, error) {
 	const op = "entropy: WideBall"
-	if err := checkScale(op, b, alpha); err != nil {
+	if err := checkWitness(op, b, alpha); err != nil {
 		return 0, err
 	}
 	if err := fault.Indices(op, "X, Y, Z", []int{w.X, w.Y, w.Z}, b.Len()); err != nil {

@@ -27,7 +27,7 @@ type Packed struct {
 // Prove implements [Witness]. It computes t itself. O(|S|^2).
 func (w Packed) Prove(b metric.Bimetric, alpha float64) (float64, error) {
 	const op = "entropy: Packed"
-	if err := checkScale(op, b, alpha); err != nil {
+	if err := checkWitness(op, b, alpha); err != nil {
 		return 0, err
 	}
 	if err := fault.Index(op, "X", w.X, b.Len()); err != nil {

@@ -26,7 +26,7 @@ type TwoPoints struct{ X, Y int }
 // Prove implements [Witness]. O(1).
 func (w TwoPoints) Prove(b metric.Bimetric, alpha float64) (float64, error) {
 	const op = "entropy: TwoPoints"
-	if err := checkScale(op, b, alpha); err != nil {
+	if err := checkWitness(op, b, alpha); err != nil {
 		return 0, err
 	}
 	if err := fault.Indices(op, "X, Y", []int{w.X, w.Y}, b.Len()); err != nil {

@@ -40,7 +40,7 @@ type Star struct {
 // Prove implements [Witness]. O(n*|Points|).
 func (w Star) Prove(b metric.Bimetric, alpha float64) (float64, error) {
 	const op = "entropy: Star"
-	if err := checkScale(op, b, alpha); err != nil {
+	if err := checkWitness(op, b, alpha); err != nil {
 		return 0, err
 	}
 	if err := fault.Index(op, "X", w.X, b.Len()); err != nil {

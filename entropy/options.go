@@ -1,6 +1,12 @@
 package entropy
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/metric"
+)
 
 // Options tune what searches and what takes long. Nil and the zero value mean
 // the defaults. Results depend on Nodes, and not on Workers or on time.
@@ -43,4 +49,34 @@ func (o *Options) nodes() int {
 		return DefaultNodes
 	}
 	return max(0, o.Nodes)
+}
+
+// checkedPoints is the number of points up to which checkDistances looks at all
+// pairs: a few milliseconds.
+const checkedPoints = 1024
+
+// checkDistances refuses a negative or non-finite distance with its pair: any in
+// a space of up to checkedPoints points, and in a larger one any from its first
+// point, which finds what is wrong throughout. The types of package metric that
+// were checked when they were made are believed.
+func checkDistances(op string, f metric.Finite) error {
+	switch f.(type) {
+	case *metric.Dense, *metric.Graph, *metric.Ultrametric, *metric.Clustered:
+		return nil
+	}
+	n := f.Len()
+	rows := n
+	if n > checkedPoints {
+		rows = 1
+	}
+	var row []float64
+	for i := range rows {
+		row = metric.Row(f, i, row)
+		for j, d := range row {
+			if !(d >= 0 && d <= math.MaxFloat64) {
+				return fmt.Errorf("%s: %w", op, &metric.Violation{Axiom: metric.FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(d)})
+			}
+		}
+	}
+	return nil
 }

@@ -87,6 +87,9 @@ func checkSubset(op string, f metric.Finite, subset []int, s float64) ([]int, er
 	if err := fault.NonNegative(op, "s", s); err != nil {
 		return nil, err
 	}
+	if err := checkDistances(op, f); err != nil {
+		return nil, err
+	}
 	if subset == nil {
 		return allPoints(n), nil
 	}

@@ -117,6 +117,9 @@ func measureBound(op string, f metric.Finite, o *Options, mass func(m int) (floa
 	if err := fault.Empty(op, "f", n); err != nil {
 		return MeasureBound{}, err
 	}
+	if err := checkDistances(op, f); err != nil {
+		return MeasureBound{}, err
+	}
 	_, start, _, err := metric.DiameterContext(o.context(), f)
 	if err != nil {
 		return MeasureBound{}, err

@@ -49,7 +49,7 @@ func noWitness(alpha float64, by Proof) Scale { return Scale{Alpha: alpha, X: -1
 
 // checkScales checks the arguments of a scale at several levels.
 func checkScales(op string, b metric.Bimetric, alphas []float64) error {
-	if err := b.Check(); err != nil {
+	if err := checkSpace(op, b); err != nil {
 		return err
 	}
 	if err := fault.Empty(op, "alphas", len(alphas)); err != nil {
@@ -68,10 +68,21 @@ func checkScales(op string, b metric.Bimetric, alphas []float64) error {
 
 // checkScale is checkScales for one level.
 func checkScale(op string, b metric.Bimetric, alpha float64) error {
-	if err := b.Check(); err != nil {
+	if err := checkSpace(op, b); err != nil {
 		return err
 	}
 	return fault.Positive(op, "alpha", alpha)
+}
+
+// checkSpace checks a bimetric space and its distances.
+func checkSpace(op string, b metric.Bimetric) error {
+	if err := b.Check(); err != nil {
+		return err
+	}
+	if err := checkDistances(op, b.Privacy); err != nil || b.OneMetric() {
+		return err
+	}
+	return checkDistances(op, b.Utility)
 }
 
 // nest makes the scales at ascending levels monotone, as the true ones are: a

@@ -173,7 +173,8 @@ func (c *cover) mark(node, lo, hi int) (fresh int32) {
 // pairwise at least radii[m] apart. radii[0] is +Inf, and the radii do not
 // increase.
 //
-// k must lie in [1, Len()] and start in [0, Len()) ([*ValueError]). k*Len()
+// k must lie in [1, Len()] and start in [0, Len()) ([*ValueError]); a distance
+// that is met and is negative or not finite is a [*Violation]. k*Len()
 // distances, on every core.
 func FarthestFirst(f Finite, k, start int) (order []int, radii []float64, err error) {
 	return FarthestFirstContext(context.Background(), f, k, start)
@@ -198,6 +199,7 @@ func FarthestFirstContext(ctx context.Context, f Finite, k, start int) (order []
 		near[i] = math.Inf(1)
 	}
 	tops := make([]entry, (n+chunk-1)/chunk)
+	bad := make([]error, len(tops))
 	top := entry{math.Inf(1), start}
 	order, radii = make([]int, 0, k), make([]float64, 0, k+1)
 	for len(order) < k {
@@ -209,7 +211,12 @@ func FarthestFirstContext(ctx context.Context, f Finite, k, start int) (order []
 				if near[j] == chosen {
 					continue
 				}
-				if d := f.Distance(top.i, j); d < near[j] {
+				d := f.Distance(top.i, j)
+				if notFinite(d) {
+					bad[c] = &Violation{Axiom: FiniteValue, I: top.i, J: j, K: -1, Excess: math.Abs(d)}
+					return
+				}
+				if d < near[j] {
 					near[j] = d
 				}
 				if near[j] > best.d {
@@ -220,6 +227,11 @@ func FarthestFirstContext(ctx context.Context, f Finite, k, start int) (order []
 		})
 		if err != nil {
 			return nil, nil, err
+		}
+		for _, err := range bad {
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", op, err)
+			}
 		}
 		top = tops[0]
 		for _, e := range tops[1:] {

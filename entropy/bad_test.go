@@ -1,0 +1,118 @@
+package entropy_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// broken is a space of n points in which all distances are d.
+type broken struct {
+	n int
+	d float64
+}
+
+func (b broken) Len() int { return b.n }
+func (b broken) Distance(i, j int) float64 {
+	if i == j {
+		return 0
+	}
+	return b.d
+}
+
+// Every function meets the same bad input with an error, and a single point and
+// identical points with the trivial answer.
+func TestEntropy_BadInput(t *testing.T) {
+	alphas := []float64{1}
+	calls := map[string]func(f metric.Finite, alpha float64) (float64, error){
+		"Packing": func(f metric.Finite, s float64) (float64, error) {
+			c, err := entropy.Packing(f, nil, s, nil)
+			return float64(c.Hi - 1), err
+		},
+		"Covering": func(f metric.Finite, s float64) (float64, error) {
+			c, err := entropy.Covering(f, nil, s, nil)
+			return float64(c.Hi - 1), err
+		},
+		"EntropicScale": func(f metric.Finite, a float64) (float64, error) {
+			s, err := entropy.EntropicScale(metric.Same(f), a, nil)
+			return s.Hi, err
+		},
+		"EntropicScales": func(f metric.Finite, a float64) (float64, error) {
+			alphas[0] = a
+			_, err := entropy.EntropicScales(metric.Same(f), alphas, nil)
+			return 0, err
+		},
+		"DiametricScale": func(f metric.Finite, a float64) (float64, error) {
+			s, err := entropy.DiametricScale(metric.Same(f), a, nil)
+			return s.Hi, err
+		},
+		"DoublingScale": func(f metric.Finite, a float64) (float64, error) {
+			s, err := entropy.DoublingScale(f, a, nil)
+			return s.Hi, err
+		},
+		"OuterScale": func(f metric.Finite, a float64) (float64, error) {
+			s, err := entropy.OuterScale(f, a, nil)
+			return s.Hi, err
+		},
+		"LowerBounds": func(f metric.Finite, a float64) (float64, error) {
+			b, err := entropy.LowerBounds(metric.Same(f), a, nil)
+			if err != nil {
+				return 0, err
+			}
+			return b[0].Value, nil
+		},
+		"UpperBounds": func(f metric.Finite, a float64) (float64, error) {
+			b, err := entropy.UpperBounds(metric.Same(f), a, nil)
+			if err != nil {
+				return 0, err
+			}
+			return b[0].Value, nil
+		},
+		"Accuracy": func(f metric.Finite, a float64) (float64, error) {
+			b, err := entropy.Accuracy(metric.Same(f), a, nil)
+			return b.Hi, err
+		},
+		"Accuracies": func(f metric.Finite, a float64) (float64, error) {
+			_, err := entropy.Accuracies(metric.Same(f), []float64{a}, nil)
+			return 0, err
+		},
+		"LevelFor": func(f metric.Finite, loss float64) (float64, error) {
+			a, _, err := entropy.LevelFor(metric.Same(f), loss, nil)
+			return a, err
+		},
+		"PrivateMeasureBound": func(f metric.Finite, a float64) (float64, error) {
+			b, err := entropy.PrivateMeasureBound(f, a, nil)
+			return b.Value, err
+		},
+		"PrivateDataBound": func(f metric.Finite, eps float64) (float64, error) {
+			b, err := entropy.PrivateDataBound(f, 10, eps, nil)
+			return b.Value, err
+		},
+	}
+	for name, call := range calls {
+		for _, f := range []metric.Finite{broken{1, 0}, broken{5, 0}, broken{1100, 0}} {
+			if v, err := call(f, 0.5); v != 0 || err != nil {
+				t.Errorf("%s of %+v: %v, %v", name, f, v, err)
+			}
+		}
+		for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
+			for _, n := range []int{2, 5, 1100} {
+				var v *metric.Violation
+				if _, err := call(broken{n, d}, 0.5); !errors.As(err, &v) || v.I != 0 || v.J != 1 {
+					t.Errorf("%s of %d points at distance %v: %v", name, n, d, err)
+				}
+			}
+		}
+		if _, err := call(broken{0, 1}, 0.5); err == nil {
+			t.Errorf("%s of no points: no error", name)
+		}
+		for _, a := range []float64{-1, math.NaN(), math.Inf(1)} {
+			if _, err := call(broken{5, 1}, a); err == nil {
+				t.Errorf("%s at %v: no error", name, a)
+			}
+		}
+	}
+}
