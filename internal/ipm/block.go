@@ -36,12 +36,13 @@ func (s *solver) block(t *task, w int) {
 const ridge = 0x1p-48
 
 // factor overwrites the block of column w with its Cholesky factor, and adds
-// its part of the linking system to t. It reports numbers that are not finite.
+// its part of the linking system to t unless linkSparse will. It reports numbers
+// that are not finite.
 func (s *solver) factor(t *task, w int) bool {
 	n, l := s.n, s.factorOf(w)
 	for eps := 0.0; ; eps = max(100*eps, ridge) {
 		ok := false
-		if f := s.sparse; f != nil {
+		if f := s.patternOf(w); f != nil {
 			s.assembleSparse(l, w)
 			for u := range n {
 				l[f.start[u]] *= 1 + eps
@@ -62,8 +63,10 @@ func (s *solver) factor(t *task, w int) bool {
 			return false
 		}
 	}
-	if s.sparse != nil {
-		s.sparse.invert(t.inverse, l)
+	if s.own != nil {
+		s.own[w].f.invert(t.inverse, t.work, l)
+	} else if s.sparse != nil {
+		return true
 	} else {
 		copy(t.inverse, l)
 		lapack64.Potri(blas64.Triangular{N: n, Stride: n, Uplo: blas.Upper, Diag: blas.NonUnit, Data: t.inverse})
@@ -127,16 +130,30 @@ func (s *solver) assemble() (ok bool, err error) {
 			t.stats.failed = true
 		}
 	})
-	if err != nil {
+	for _, t := range s.tasks {
+		if err != nil || t.stats.failed {
+			return false, err
+		}
+	}
+	if s.sparse == nil {
+		s.linkTasks()
+	} else if err := s.linkSparse(); err != nil {
 		return false, err
 	}
+	n, k := s.n, s.n+s.nz
+	for i, t := range s.t {
+		s.link.q.Data[(n+i)*k+n+i] += t / s.z[i]
+	}
+	return s.link.factor(), nil
+}
+
+// linkTasks writes what the tasks added up of the linking system: all but its
+// diagonal part t/z.
+func (s *solver) linkTasks() {
 	n, nz, k := s.n, s.nz, s.n+s.nz
 	q := s.link.q.Data
 	clear(q)
 	for _, t := range s.tasks {
-		if t.stats.failed {
-			return false, nil
-		}
 		for u := range n {
 			row := q[u*k : (u+1)*k]
 			for v := u; v < n; v++ {
@@ -153,20 +170,18 @@ func (s *solver) assemble() (ok bool, err error) {
 			}
 		}
 	}
-	for i := range nz {
-		q[(n+i)*k+n+i] += s.t[i] / s.z[i]
-	}
-	return s.link.factor(), nil
 }
 
 // solveBlock returns P_w v in dst; v and dst may be the same.
-func (s *solver) solveBlock(w int, dst, v []float64) {
+func (s *solver) solveBlock(t *task, w int, dst, v []float64) {
 	n := s.n
 	x := s.column(s.x, w)
 	for u := range dst {
 		dst[u] = x[u] * v[u]
 	}
-	if s.sparse != nil {
+	if s.own != nil {
+		s.own[w].f.solve(s.factorOf(w), dst, t.plus)
+	} else if s.sparse != nil {
 		s.sparse.solve(s.factorOf(w), dst)
 	} else {
 		// By rows of the factor: gonum's Dtrsv is three times slower.

@@ -20,7 +20,7 @@ func (s *solver) newton(d *direction, pulled bool, target float64, cross []float
 			s.pairs(w).transpose(s.rows(s.pull, w), h)
 		}
 		dx := s.column(d.x, w)
-		s.solveBlock(w, dx, h)
+		s.solveBlock(t, w, dx, h)
 		s.addSums(t, w, dx)
 	})
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *solver) newton(d *direction, pulled bool, target float64, cross []float
 			h[u] += dy
 		}
 		s.weigh(h, w, d.z, -1)
-		s.solveBlock(w, dx, h)
+		s.solveBlock(t, w, dx, h)
 	})
 	// What rounding left of the linking equations is solved for once more.
 	if err == nil {
@@ -55,7 +55,7 @@ func (s *solver) newton(d *direction, pulled bool, target float64, cross []float
 			h, dx := s.column(s.h, w), s.column(d.x, w)
 			copy(h, s.link.sol[:s.n])
 			s.weigh(h, w, s.link.sol[s.n:], -1)
-			s.solveBlock(w, h, h)
+			s.solveBlock(t, w, h, h)
 			for u, c := range h {
 				dx[u] += c
 			}
@@ -109,6 +109,12 @@ func (s *solver) solveLink(d *direction, columns bool) bool {
 const (
 	backOff    = 0.9 // of the way to the boundary
 	correctors = 4   // at most
+	// With one pattern of sparse factors correctors cost little next to the
+	// linking system: more of them, and one that brings nothing is followed by
+	// another, once. That saved a tenth to a fifth of the iterations on trees,
+	// roads and paths of 256 points.
+	sparseCorrectors = 8
+	sparseTries      = 1
 	// A corrector asks for steps longer by ambition, and lifts the products
 	// lambda s that would then fall below lift times their target. It was worth
 	// it where it brings gain of the ambition.
@@ -151,7 +157,11 @@ func (s *solver) step() (ok bool, err error) {
 	if primal, dual, err = s.aim(target, cross); err != nil {
 		return false, err
 	}
-	for range correctors {
+	most, tries := correctors, 0
+	if s.sparse != nil {
+		most, tries = sparseCorrectors, sparseTries
+	}
+	for range most {
 		p, d := min(1, primal+ambition), min(1, dual+ambition)
 		if err := s.columns(func(t *task, w int) { s.centre(w, target, p, d) }); err != nil {
 			return false, err
@@ -179,7 +189,10 @@ func (s *solver) step() (ok bool, err error) {
 		better := p >= primal+gain*ambition && d >= dual+gain*ambition || p*d >= (1+gain)*primal*dual
 		primal, dual = p, d
 		if !better {
-			break
+			if tries == 0 {
+				break
+			}
+			tries--
 		}
 	}
 	if !(primal > 0 && dual > 0) {

@@ -16,6 +16,7 @@ type pattern struct {
 	left       []int
 	leftColumn []int32
 	at         []int // position of every pair of the relabelled list
+	diag       []int // and of the diagonal of every input
 }
 
 // Sparse factors pay where they have less than a tenth of n^2 entries, a fifth
@@ -170,6 +171,7 @@ func newPattern(r *pairs) *pattern {
 		f.leftStart[j+1] += f.leftStart[j]
 	}
 	f.left, f.leftColumn = make([]int, f.leftStart[n]), make([]int32, f.leftStart[n])
+	f.diag = f.start[:n]
 	next := slices.Clone(f.leftStart)
 	for j := range n {
 		for i := f.start[j] + 1; i < f.start[j+1]; i++ {

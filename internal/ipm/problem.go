@@ -21,7 +21,9 @@
 // Primal-dual predictor-corrector steps from a start that is strictly feasible
 // on both sides. Eliminating the columns block by block leaves a linear system
 // in dy and dz only (link.go). Rows that shorter pairs imply are left out
-// (pairs.go), and where few remain the blocks have sparse factors (sparse.go). In units of x every number is a ratio, so
+// (pairs.go), and where few remain the blocks have sparse factors (sparse.go).
+// Where many remain and the problem is large, columns begin with few of them and
+// get what they break (lazy.go). In units of x every number is a ratio, so
 // budgets of some hundreds, where entries of one column differ by exp(300),
 // neither overflow nor underflow.
 //

@@ -7,6 +7,10 @@ package ipm
 
 // rows is a column's part of an array over all rows.
 func (s *solver) rows(v []float64, w int) []float64 {
+	if s.own != nil {
+		c := &s.own[w]
+		return v[c.rows : c.rows+2*c.len()]
+	}
 	l := s.rowLen()
 	return v[w*l : (w+1)*l]
 }

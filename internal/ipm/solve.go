@@ -59,18 +59,23 @@ func (l *Plan) Solve(o Settings) *Result {
 	if o.Context == nil {
 		o.Context = context.Background()
 	}
-	s := newSolver(l.p, o, l.r, l.f)
-	s.best = Result{Upper: math.Inf(1), Z: make([]float64, l.p.rows()), Status: Interrupted}
+	best := newSolver(l.p, o, l.r, l.f).run()
+	if l.order != nil {
+		x, n := slices.Clone(best.X), l.p.Inputs
+		for i, v := range x {
+			best.X[i-i%n+l.order[i%n]] = v
+		}
+	}
+	return best
+}
+
+// run starts and iterates.
+func (s *solver) run() *Result {
+	s.best = Result{Upper: math.Inf(1), Z: make([]float64, s.p.rows()), Status: Interrupted}
 	err := s.start()
 	s.best.X = slices.Clone(s.x) // should the context be done already
 	if err == nil {
 		s.best.Status, _ = s.iterate()
-	}
-	if l.order != nil {
-		x := slices.Clone(s.best.X)
-		for i, v := range x {
-			s.best.X[i-i%s.n+l.order[i%s.n]] = v
-		}
 	}
 	return &s.best
 }

@@ -11,7 +11,7 @@ import (
 
 // assembleSparse writes the lower triangle of H_w, as block does, to l.
 func (s *solver) assembleSparse(l []float64, w int) {
-	f, c, x := s.sparse, s.view(w), s.column(s.x, w)
+	f, c, x := s.patternOf(w), s.view(w), s.column(s.x, w)
 	clear(l)
 	for u := range c.n {
 		xu, du := x[u], 0.0
@@ -19,11 +19,11 @@ func (s *solver) assembleSparse(l []float64, w int) {
 			a, b, xv := c.a[i], c.b[i], x[c.v[i]]
 			p, q, m := b*xv*c.rf[i], a*xu*c.rf[i], c.lf[i]*c.sf[i]
 			p2, q2, m2 := b*xu*c.rk[i], a*xv*c.rk[i], c.lk[i]*c.sk[i]
-			l[f.start[c.v[i]]] += m*p*p + m2*q2*q2
+			l[f.diag[c.v[i]]] += m*p*p + m2*q2*q2
 			du += m*q*q + m2*p2*p2
 			l[f.at[i]] = -m*p*q - m2*p2*q2
 		}
-		l[f.start[u]] += du
+		l[f.diag[u]] += du
 	}
 }
 

@@ -31,6 +31,9 @@ type solver struct {
 	// sparse is the pattern of the factors; nil: they are upper triangles of n x
 	// n matrices.
 	sparse *pattern
+	// own is the structure of every column where they differ, with sparse
+	// factors; nil: r and sparse are for all of them.
+	own []ownRows
 
 	h     []float64 // per column, the right-hand side
 	tasks []*task
@@ -53,8 +56,9 @@ type direction struct {
 
 // task holds what one group of columns adds up, and its scratch space.
 type task struct {
-	p, pd, dpd []float64 // sums of P, P D and D P D, see link.go
+	p, pd, dpd []float64 // sums of P, P D and D P D, see link.go; nil: see linkSparse
 	inverse    []float64
+	work       []float64 // as large, for columns with orders of their own
 	lossy      []float64 // a row of it, see addInverse
 	sum, loss  []float64 // sum_w v_w and sum_w D_w v_w
 	worst      []float64 // certificate: the least reduced costs at each input
@@ -71,24 +75,49 @@ func (s *solver) factorLen() int {
 }
 
 func (s *solver) factorOf(w int) []float64 {
+	if s.own != nil {
+		c := &s.own[w]
+		return s.chol[c.factor : c.factor+len(c.f.row)]
+	}
 	l := s.factorLen()
 	return s.chol[w*l : (w+1)*l]
 }
 
+// patternOf is the pattern of the factor of column w, or nil.
+func (s *solver) patternOf(w int) *pattern {
+	if s.own != nil {
+		return s.own[w].f.pattern
+	}
+	return s.sparse
+}
+
 // pairs are the privacy rows of column w.
-func (s *solver) pairs(w int) *pairs { return s.r }
+func (s *solver) pairs(w int) *pairs {
+	if s.own != nil {
+		return s.own[w].pairs
+	}
+	return s.r
+}
 
 // rowLen is the number of privacy rows of a column.
 func (s *solver) rowLen() int { return 2 * s.r.len() }
 
 // newSolver takes the pairs of p, and the pattern of their factors or nil.
 func newSolver(p *Problem, o Settings, r *pairs, f *pattern) *solver {
-	s := &solver{p: p, o: o, n: p.Inputs, m: p.Outputs, nz: p.rows(), r: r, sparse: f}
-	if p.Prior != nil {
+	s := &solver{p: p, o: o, n: p.Inputs, m: p.Outputs, r: r, sparse: f}
+	s.weight = r.sumOmega * float64(s.m)
+	s.allocate(s.m*s.rowLen(), s.m*s.factorLen())
+	return s
+}
+
+// allocate takes the memory for so many privacy rows and entries of factors.
+func (s *solver) allocate(rowsLen, factorLen int) {
+	p := s.p
+	if s.nz = p.rows(); p.Prior != nil {
 		s.nz = 0
 	}
 	s.fullProof, s.fullB = s.r.matrix(s.r.proof), s.r.matrix(s.r.b)
-	s.weight = s.r.sumOmega*float64(s.m) + float64(s.nz)
+	s.weight += float64(s.nz)
 	s.cross = make([]float64, s.nz)
 	s.members = make([][]int, s.n)
 	for i, c := range p.Class[:s.nz] {
@@ -96,9 +125,9 @@ func newSolver(p *Problem, o Settings, r *pairs, f *pattern) *solver {
 	}
 	n, m, nz, rows := s.n, s.m, s.nz, p.rows()
 	for _, v := range []*[]float64{&s.lambda, &s.s, &s.inv, &s.pull} {
-		*v = make([]float64, m*s.rowLen())
+		*v = make([]float64, rowsLen)
 	}
-	s.chol = make([]float64, m*s.factorLen())
+	s.chol = make([]float64, factorLen)
 	for _, v := range []*[]float64{&s.x, &s.h} {
 		*v = make([]float64, m*n)
 	}
@@ -110,12 +139,19 @@ func newSolver(p *Problem, o Settings, r *pairs, f *pattern) *solver {
 	s.tasks = make([]*task, (m+taskColumns(m)-1)/taskColumns(m))
 	for i := range s.tasks {
 		s.tasks[i] = &task{
-			p: make([]float64, n*n), pd: make([]float64, n*nz), dpd: make([]float64, nz*nz), inverse: make([]float64, n*n), lossy: make([]float64, nz),
+			inverse: make([]float64, n*n), lossy: make([]float64, nz),
 			sum: make([]float64, n), loss: make([]float64, rows), worst: make([]float64, n), plus: make([]float64, n), less: make([]float64, n),
 		}
 	}
+	for _, t := range s.tasks {
+		if s.sparse == nil {
+			t.p, t.pd, t.dpd = make([]float64, n*n), make([]float64, n*nz), make([]float64, nz*nz)
+		}
+		if s.own != nil {
+			t.work = make([]float64, n*n)
+		}
+	}
 	s.link = newLink(n, nz)
-	return s
 }
 
 // columns calls f for every column, tasks in parallel. It stops with the
@@ -214,16 +250,14 @@ func (s *solver) start() error {
 		s.t[i] = s.k - s.loss[i]
 	}
 
-	share := make([]float64, n) // sum of omega at each input
-	for u := range n {
-		for q := s.r.start[u]; q < s.r.start[u+1]; q++ {
-			share[u] += s.r.omega[q]
-			share[s.r.v[q]] += s.r.omega[q]
-		}
-	}
 	s.clearPrices()
 	return s.columns(func(t *task, w int) {
 		c, x := s.view(w), s.column(s.x, w)
+		share := make([]float64, n) // sum of omega at each input
+		c.each(func(i int32, u, v int) {
+			share[u] += c.omega[i]
+			share[v] += c.omega[i]
+		})
 		g := slices.Clone(s.y)
 		for u := range g {
 			g[u] = -g[u]

@@ -1,0 +1,33 @@
+package ipm
+
+import (
+	"context"
+	"testing"
+)
+
+// BenchmarkLink builds the linking system of one iteration from sparse factors.
+func BenchmarkLink(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		p    *Problem
+	}{{"grid n=400", grid(20, .5)}, {"grid n=1024", grid(32, .5)}, {"tree n=1000", randomTree(1000, .5)}} {
+		b.Run(c.name, func(b *testing.B) {
+			l, err := Prepare(c.p)
+			if err != nil {
+				b.Fatal(err)
+			}
+			s := newSolver(l.p, Settings{Context: context.Background(), Workers: 1}, l.r, l.f)
+			if err := s.start(); err != nil {
+				b.Fatal(err)
+			}
+			if err := s.columns(func(t *task, w int) { s.factor(t, w) }); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if err := s.linkSparse(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,306 @@
+package ipm
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// ConstOPT (IKWAT22) replaces the column of an output w by few unknowns. With
+// d = Budget[Home[w]], its distances to all inputs,
+//
+//	M[u,w] = Y_w exp(-d[u])      for u outside I(w)
+//	M[u,w] = m_a exp(-d[u])      for the a-th u of I(w)
+//
+// and the privacy rows are those between the m_a, and between each of them and
+// Y_w for the inputs outside, the strictest of which is all that counts:
+//
+//	minimise k
+//	m_a <= exp(e(a,b)) m_b                     a, b in I(w) or Y_w   dual lambda
+//	sum_w M[u,w] >= 1                          every input           dual y >= 0
+//	sum_w (loss[i,w] + Lambda) M[u,w] <= k     every loss row i of u dual z >= 0
+//
+// A block has 1 + |I(w)| unknowns, Y_w the last. Eliminating it leaves, in the
+// linking system of link.go, the inverse of the block of I(w) and a matrix of
+// rank one, so that the linking system costs one product F F'.
+
+// Replacement is one program of ConstOPT. Matrices are flat; the kernel does not
+// modify or keep them.
+type Replacement struct {
+	Inputs, Outputs int
+	// Budget[u*Inputs+v] is imposed on the inputs u and v. It is symmetric, > 0
+	// off the diagonal and obeys the triangle inequality up to rounding. What
+	// passes MaxBudget counts as MaxBudget.
+	Budget []float64
+	Home   []int   // the input at which output w stands
+	Inside [][]int // the inputs of I(w), ascending, for every output
+	// Loss[w*len(Class)+i] >= 0 is the loss of output w in loss row i, and
+	// Class[i] the input that row i is about. Every input has a row.
+	Loss   []float64
+	Class  []int
+	Lambda float64 // >= 0
+}
+
+// Replaced is the best that was found on either side.
+type Replaced struct {
+	// X[w*Inputs+u] is the column of output w. The privacy rows hold up to
+	// rounding; the least row sum is 1.
+	X []float64
+	// Upper is the objective of X, Lambda included, in plain float64; Lower is
+	// a bound of the program's optimum that does not rest on convergence.
+	Upper, Lower float64
+	Iterations   int
+	Status       Status
+}
+
+// pinned is the room below which an unknown counts as determined: what keeps m_a
+// apart from Y_w is lost in the rounding of budgets of some hundreds, and the
+// multipliers grow as 1/room. Its input is then treated as outside, which is a
+// restriction: the channel stays private.
+const pinned = 1e-7
+
+// block is the program of one output: unknowns atom..atom+len(in) or one less
+// where no input is outside, rows row..end.
+type block struct {
+	in       []int32 // inputs of the unknowns but Y
+	outside  bool    // there is a Y, after those
+	atom     int     // first unknown
+	row, end int
+	inverse  int // first entry of the inverse of the block of in
+	chol     int // first entry of the factor
+}
+
+func (b *block) size() int {
+	if b.outside {
+		return len(b.in) + 1
+	}
+	return len(b.in)
+}
+
+// replacement is the state of one solve. Unknowns and rows of all blocks are in
+// flat arrays. A row (p, q) is s = beta m_q - alpha m_p >= 0.
+type replacement struct {
+	p          *Replacement
+	o          Settings
+	n, m, rows int
+	kappa      []float64 // exp(-d), by output
+	blocks     []block
+	members    [][]int32 // loss rows of every input
+
+	from, to    []int32 // unknowns of a row, within its block
+	alpha, beta []float64
+	budget      []float64 // beta = exp(budget/2)
+
+	x          []float64 // unknowns
+	lambda, s  []float64 // rows
+	pull       []float64 // see [solver]
+	y, q, z, t []float64
+	k          float64
+
+	f         []float64 // F', by output: n entries and rows entries
+	chol      []float64 // Cholesky factors of the blocks, in units of x
+	inverse   []float64
+	link      *link
+	tasks     []replacementTask
+	sum, loss []float64 // of x
+	h         []float64 // right-hand sides, by unknown
+	aff, dir  replacementStep
+	cross     []float64 // second-order terms of y q, then of z t
+	best      Replaced
+}
+
+// replacementStep is one Newton direction.
+type replacementStep struct {
+	x, y, q, z, t []float64
+	k             float64
+}
+
+// replacementTask is what one group of outputs adds up.
+type replacementTask struct {
+	sum, loss []float64
+	column    []float64 // scratch
+	proof     *proof
+	excess    float64 // certificate: see [proof.excess]
+	stats     replacementStats
+}
+
+// Bytes bounds the memory that [SolveReplacement] takes: kappa, F, the linking
+// system, its factor and the best columns; and for every block of k unknowns at
+// most k^2 rows of eight numbers, indices included, a factor and an inverse.
+func (p *Replacement) Bytes() float64 {
+	n, m, size := float64(p.Inputs), float64(p.Outputs), float64(p.Inputs+len(p.Class))
+	return 8 * (m*(2*n+size) + 2*size*size + 9*p.most())
+}
+
+// most is the largest number of rows there can be.
+func (p *Replacement) most() float64 {
+	rows := 0.0
+	for _, in := range p.Inside {
+		k := float64(len(in) + 1)
+		rows += k * k
+	}
+	return rows
+}
+
+func (p *Replacement) check() error {
+	const op = "ipm: SolveReplacement"
+	n := p.Inputs
+	if n < 1 || p.Outputs < 1 {
+		return &fault.SizeError{Op: op, Arg: "Inputs", Got: n, Want: "at least 1, and an output"}
+	}
+	if len(p.Budget) != n*n || len(p.Home) != p.Outputs || len(p.Inside) != p.Outputs || len(p.Loss) != p.Outputs*len(p.Class) {
+		return &fault.SizeError{Op: op, Arg: "Budget, Home, Inside or Loss", Got: len(p.Loss), Want: "the sizes of the problem"}
+	}
+	return nil
+}
+
+// SolveReplacement runs the interior point method on p. When the context is done
+// it returns the best so far, which from the start on is feasible.
+func SolveReplacement(p *Replacement, o Settings) (*Replaced, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
+	s := newReplacement(p, o)
+	s.o.Context = context.WithoutCancel(o.Context)
+	s.start()
+	s.record()
+	s.o.Context = o.Context
+	s.best.Status = s.iterate()
+	return &s.best, nil
+}
+
+// newReplacement sets up the blocks.
+func newReplacement(p *Replacement, o Settings) *replacement {
+	s := &replacement{p: p, o: o, n: p.Inputs, m: p.Outputs, rows: len(p.Class)}
+	s.members = make([][]int32, s.n)
+	for i, c := range p.Class {
+		s.members[c] = append(s.members[c], int32(i))
+	}
+	s.kappa = make([]float64, s.m*s.n)
+	s.blocks = make([]block, s.m)
+	most := int(p.most())
+	s.from, s.to = make([]int32, 0, most), make([]int32, 0, most)
+	s.alpha, s.beta, s.budget = make([]float64, 0, most), make([]float64, 0, most), make([]float64, 0, most)
+	atoms, inverse, chol := 0, 0, 0
+	d := make([]float64, s.n)
+	for w := range s.m {
+		for u := range d {
+			d[u] = s.distance(p.Home[w], u)
+			s.kappa[w*s.n+u] = math.Exp(-d[u])
+		}
+		b := s.newBlock(w, d)
+		b.atom, b.inverse, b.chol = atoms, inverse, chol
+		s.blocks[w] = b
+		atoms += b.size()
+		inverse += len(b.in) * len(b.in)
+		chol += b.size() * b.size()
+	}
+	for _, v := range []*[]float64{&s.x, &s.h, &s.aff.x, &s.dir.x} {
+		*v = make([]float64, atoms)
+	}
+	for _, v := range []*[]float64{&s.lambda, &s.s, &s.pull} {
+		*v = make([]float64, len(s.alpha))
+	}
+	for _, v := range []*[]float64{&s.y, &s.q, &s.sum, &s.aff.y, &s.aff.q, &s.dir.y, &s.dir.q} {
+		*v = make([]float64, s.n)
+	}
+	for _, v := range []*[]float64{&s.z, &s.t, &s.loss, &s.aff.z, &s.aff.t, &s.dir.z, &s.dir.t} {
+		*v = make([]float64, s.rows)
+	}
+	s.cross = make([]float64, s.n+s.rows)
+	s.inverse, s.chol = make([]float64, inverse), make([]float64, chol)
+	s.f = make([]float64, s.m*(s.n+s.rows))
+	s.best = Replaced{Upper: math.Inf(1), X: make([]float64, s.m*s.n)}
+	s.link = newLink(s.n, s.rows)
+	s.tasks = make([]replacementTask, (s.m+s.taskSize()-1)/s.taskSize())
+	for i := range s.tasks {
+		s.tasks[i] = replacementTask{sum: make([]float64, s.n), loss: make([]float64, s.rows), column: make([]float64, s.n), proof: newProof(s)}
+	}
+	return s
+}
+
+func (s *replacement) distance(u, v int) float64 {
+	return min(s.p.Budget[u*s.n+v], MaxBudget)
+}
+
+// newBlock lists the unknowns of output w at the distances d, and appends its
+// rows. In units of exp(-d) the budget of a row (p, q) is
+//
+//	e(a,b) + d[a] - d[b]                        a, b inside
+//	min over v outside of e(a,v) + d[a] - d[v]  from a to Y
+//	min over v outside of e(a,v) - d[a] + d[v]  from Y to a
+//
+// all >= 0, since d itself, all unknowns 1, is private.
+func (s *replacement) newBlock(w int, d []float64) block {
+	outside := make([]bool, s.n)
+	for u := range outside {
+		outside[u] = true
+	}
+	for _, u := range s.p.Inside[w] {
+		outside[u] = false
+	}
+	up, down := make([]float64, s.n), make([]float64, s.n)
+	lower := func(u, v int) { // v is outside
+		e := s.distance(u, v)
+		up[u], down[u] = min(up[u], e+d[u]-d[v]), min(down[u], e-d[u]+d[v])
+	}
+	in := make([]int32, 0, len(s.p.Inside[w]))
+	for _, u := range s.p.Inside[w] {
+		up[u], down[u] = math.Inf(1), math.Inf(1)
+		for v := range s.n {
+			if outside[v] {
+				lower(u, v)
+			}
+		}
+		in = append(in, int32(u))
+	}
+	for again := true; again; { // an input that is pinned may pin others
+		again = false
+		for k, u := range in {
+			if up[u]+down[u] >= pinned {
+				continue
+			}
+			in, outside[u] = slices.Delete(in, k, k+1), true
+			for _, a := range in {
+				lower(int(a), int(u))
+			}
+			again = true
+			break
+		}
+	}
+	b := block{in: in, outside: len(in) < s.n, row: len(s.alpha)}
+	for i, u := range in {
+		for j, v := range in[:i] {
+			e := s.distance(int(u), int(v))
+			s.addRows(j, i, e+d[v]-d[u], e+d[u]-d[v])
+		}
+	}
+	if b.outside {
+		for i, u := range in {
+			s.addRows(i, len(in), up[u], down[u])
+		}
+	}
+	if b.size() == 1 { // the only row is m >= 0
+		s.from, s.to = append(s.from, 0), append(s.to, 0)
+		s.alpha, s.beta, s.budget = append(s.alpha, 0), append(s.beta, 1), append(s.budget, 0)
+	}
+	b.end = len(s.alpha)
+	return b
+}
+
+// addRows appends the rows (p, q) and (q, p). What rounding made negative is 0.
+func (s *replacement) addRows(p, q int, forward, backward float64) {
+	for _, r := range [2]struct {
+		p, q int
+		e    float64
+	}{{p, q, max(0, forward)}, {q, p, max(0, backward)}} {
+		s.from, s.to = append(s.from, int32(r.p)), append(s.to, int32(r.q))
+		s.alpha, s.beta = append(s.alpha, math.Exp(-r.e/2)), append(s.beta, math.Exp(r.e/2))
+		s.budget = append(s.budget, r.e)
+	}
+}

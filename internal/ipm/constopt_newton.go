@@ -1,0 +1,284 @@
+package ipm
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// factorBlock factors the block of output w in units of x, H = R'R, Y last, and
+// leaves what it adds to the linking system: the inverse of the part of I(w) in
+// units of the columns, and, in row w of F', the vector whose square is the rest.
+// With R = (R_I r; 0 rho) the inverse of H is
+//
+//	(H_I^-1 0; 0 0) + v v',  v = (-R_I^-1 r; 1) / rho.
+func (s *replacement) factorBlock(w int) bool {
+	b := &s.blocks[w]
+	k, free := b.size(), len(b.in)
+	x := of(s.x, b)
+	h := blas64.Symmetric{N: k, Stride: k, Uplo: blas.Upper, Data: s.chol[b.chol : b.chol+k*k]}
+	ok := false
+	for ridge := 0.0; !ok && ridge < 1; ridge = max(100*ridge, firstRidge) {
+		clear(h.Data)
+		for r := b.row; r < b.end; r++ {
+			p, q := int(s.from[r]), int(s.to[r])
+			theta := s.lambda[r] / s.s[r]
+			up, down := s.beta[r]*x[q], s.alpha[r]*x[p]
+			h.Data[q*k+q] += theta * up * up
+			h.Data[p*k+p] += theta * down * down
+			if p != q {
+				h.Data[min(p, q)*k+max(p, q)] -= theta * up * down
+			}
+		}
+		for a := range k {
+			h.Data[a*k+a] *= 1 + ridge
+		}
+		_, ok = lapack64.Potrf(h)
+	}
+	if !ok {
+		return false
+	}
+	kappa, f := s.kappaOf(w), s.f[w*(s.n+s.rows):][:s.n]
+	clear(f)
+	if b.outside {
+		rho := h.Data[free*k+free]
+		y := x[free] / rho
+		for u, c := range kappa {
+			f[u] = c * y
+		}
+		v := make([]float64, free)
+		for a := range v {
+			v[a] = -h.Data[a*k+free] / rho
+		}
+		if free > 0 {
+			blas64.Trsv(blas.NoTrans, s.triangle(b, free), vector(v))
+		}
+		for a, u := range b.in {
+			f[u] = kappa[u] * x[a] * v[a]
+		}
+	}
+	if free == 0 {
+		return true
+	}
+	// T = (kappa x) R_I^-1, the inverse is T T'.
+	inv := s.inverse[b.inverse : b.inverse+free*free]
+	t := blas64.Triangular{N: free, Stride: free, Uplo: blas.Upper, Diag: blas.NonUnit, Data: make([]float64, free*free)}
+	for a := range free {
+		copy(t.Data[a*free+a:(a+1)*free], h.Data[a*k+a:])
+	}
+	lapack64.Trtri(t)
+	for a, u := range b.in {
+		c := kappa[u] * x[a]
+		for i := a; i < free; i++ {
+			t.Data[a*free+i] *= c
+		}
+	}
+	for a := range free {
+		for c := a; c < free; c++ {
+			inv[a*free+c] = blas64.Dot(vector(t.Data[a*free+c:(a+1)*free]), vector(t.Data[c*free+c:(c+1)*free]))
+		}
+	}
+	return true
+}
+
+// triangle is the leading part of the factor of b.
+func (s *replacement) triangle(b *block, n int) blas64.Triangular {
+	k := b.size()
+	return blas64.Triangular{N: n, Stride: k, Uplo: blas.Upper, Diag: blas.NonUnit, Data: s.chol[b.chol : b.chol+k*k]}
+}
+
+// solveBlock overwrites v, by unknown of b, with the inverse of its block
+// times v.
+func (s *replacement) solveBlock(b *block, v []float64) {
+	x, r := of(s.x, b), s.triangle(b, b.size())
+	for a, c := range x {
+		v[a] *= c
+	}
+	blas64.Trsv(blas.Trans, r, vector(v))
+	blas64.Trsv(blas.NoTrans, r, vector(v))
+	for a, c := range x {
+		v[a] *= c
+	}
+}
+
+// productRows is how many rows of the linking system one product computes: the
+// part below the diagonal that it wastes is 1/(2 size) of them.
+const productRows = 256
+
+// assemble factors all blocks and the linking system.
+func (s *replacement) assemble() (ok bool, err error) {
+	failed := make([]bool, s.m)
+	size, n := s.n+s.rows, s.n
+	err = s.outputs(func(t *replacementTask, w int) {
+		failed[w] = !s.factorBlock(w)
+		f := s.f[w*size:][:size]
+		for i, l := range s.lossOf(w) {
+			f[n+i] = -(l + s.p.Lambda) * f[s.p.Class[i]]
+		}
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, bad := range failed {
+		if bad {
+			return false, nil
+		}
+	}
+	q := s.link.q.Data
+	for lo := 0; lo < size; lo += productRows {
+		if err := s.o.Context.Err(); err != nil {
+			return false, err
+		}
+		hi := min(size, lo+productRows)
+		a := blas64.General{Rows: s.m, Cols: hi - lo, Stride: size, Data: s.f[lo:]}
+		b := blas64.General{Rows: s.m, Cols: size - lo, Stride: size, Data: s.f[lo:]}
+		c := blas64.General{Rows: hi - lo, Cols: size - lo, Stride: size, Data: q[lo*size+lo:]}
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, c)
+	}
+	for w := range s.blocks {
+		s.addInverse(w)
+	}
+	for u, y := range s.y {
+		q[u*size+u] += s.q[u] / y
+	}
+	for i, z := range s.z {
+		q[(n+i)*size+n+i] += s.t[i] / z
+	}
+	return s.link.factor(), nil
+}
+
+// addInverse adds the inverse of the block of I(w) to the linking system.
+func (s *replacement) addInverse(w int) {
+	b, size, q := &s.blocks[w], s.n+s.rows, s.link.q.Data
+	loss := s.lossOf(w)
+	free := len(b.in)
+	for a, u := range b.in {
+		for c, v := range b.in[a:] {
+			e := s.inverse[b.inverse+a*free+a+c]
+			q[int(u)*size+int(v)] += e // u <= v, I(w) being ascending
+			for _, i := range s.members[v] {
+				q[int(u)*size+s.n+int(i)] -= e * (loss[i] + s.p.Lambda)
+			}
+			for _, i := range s.members[u] {
+				li := loss[i] + s.p.Lambda
+				if u != v {
+					q[int(v)*size+s.n+int(i)] -= e * li
+				}
+				for _, j := range s.members[v] {
+					if u == v && j < i {
+						continue
+					}
+					q[(s.n+int(min(i, j)))*size+s.n+int(max(i, j))] += e * li * (loss[j] + s.p.Lambda)
+				}
+			}
+		}
+	}
+}
+
+// newton solves for the direction d towards lambda s = target as pull has it
+// (pulled false: 0), y q and z t = target - cross (nil: 0). As in solver.newton,
+// a full step restores dual feasibility.
+func (s *replacement) newton(d *replacementStep, pulled bool, target float64, cross []float64) error {
+	err := s.outputs(func(t *replacementTask, w int) {
+		b := &s.blocks[w]
+		h, dx := of(s.h, b), of(d.x, b)
+		s.worth(t, h, w, s.y, s.z)
+		if pulled {
+			s.transpose(b, s.pull, h)
+		}
+		copy(dx, h)
+		s.solveBlock(b, dx)
+	})
+	if err != nil {
+		return err
+	}
+	product := func(i int) float64 {
+		if cross == nil {
+			return target
+		}
+		return target - cross[i]
+	}
+	for u, y := range s.y { // q + dq and t + dt where dy and dz are 0
+		d.q[u] = product(u) / y
+	}
+	for i, z := range s.z {
+		d.t[i] = product(s.n+i) / z
+	}
+	clear(d.y)
+	clear(d.z)
+	d.k = 0
+	for first := true; ; first = false {
+		some, err := s.solveLink(d, !first)
+		if err != nil {
+			return err
+		}
+		if !some {
+			break
+		}
+		sol := s.link.sol
+		err = s.outputs(func(t *replacementTask, w int) {
+			b := &s.blocks[w]
+			h, dx := of(s.h, b), of(d.x, b)
+			// At first from the whole right-hand side, which is more exact
+			// than a sum of two; then what is missing.
+			if first {
+				s.worth(t, dx, w, sol[:s.n], sol[s.n:])
+				for a := range dx {
+					dx[a] += h[a]
+				}
+				s.solveBlock(b, dx)
+				return
+			}
+			s.worth(t, h, w, sol[:s.n], sol[s.n:])
+			s.solveBlock(b, h)
+			for a := range dx {
+				dx[a] += h[a]
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if !first {
+			break
+		}
+	}
+	for u, y := range s.y {
+		d.q[u] -= s.q[u] + s.q[u]/y*d.y[u]
+	}
+	for i, z := range s.z {
+		d.t[i] -= s.t[i] + s.t[i]/z*d.z[i]
+	}
+	return nil
+}
+
+// solveLink adds to dy, dz and dk what the linking equations lack, given d.x. In
+// a second round it does nothing, and reports false, where little is left.
+func (s *replacement) solveLink(d *replacementStep, again bool) (bool, error) {
+	n, l := s.n, s.link
+	if err := s.sums(d.x, l.rhs[:n], l.rhs[n:]); err != nil {
+		return false, err
+	}
+	worst, rk := 0.0, 1.0
+	for u := range n {
+		l.rhs[u] = 1 - s.sum[u] - l.rhs[u] + d.q[u] - s.q[u]/s.y[u]*d.y[u]
+		worst = max(worst, math.Abs(l.rhs[u]))
+	}
+	for i, z := range s.z {
+		l.rhs[n+i] += d.t[i] - s.k + s.loss[i] - d.k - s.t[i]/z*d.z[i]
+		worst = max(worst, math.Abs(l.rhs[n+i])/s.k)
+		rk -= z + d.z[i]
+	}
+	if again && worst < smallResidual {
+		return false, nil
+	}
+	d.k += l.solve(rk)
+	for u := range d.y {
+		d.y[u] += l.sol[u]
+	}
+	for i := range d.z {
+		d.z[i] += l.sol[n+i]
+	}
+	return true, nil
+}

@@ -1,0 +1,217 @@
+package ipm
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/metricdp/metricdp/internal/parallel"
+)
+
+// taskSize is the number of outputs in a task.
+func (s *replacement) taskSize() int { return max(8, (s.m+mostTasks-1)/mostTasks) }
+
+// outputs calls f for every output, tasks in parallel. It stops with the
+// context's error.
+func (s *replacement) outputs(f func(t *replacementTask, w int)) error {
+	return parallel.Chunks(s.o.Context, s.m, s.taskSize(), s.o.Workers, nil, func(c, lo, hi int) {
+		for w := lo; w < hi; w++ {
+			f(&s.tasks[c], w)
+		}
+	})
+}
+
+func (s *replacement) kappaOf(w int) []float64 { return s.kappa[w*s.n : (w+1)*s.n] }
+func (s *replacement) lossOf(w int) []float64  { return s.p.Loss[w*s.rows : (w+1)*s.rows] }
+
+// of is the part of v, by unknown, that belongs to b.
+func of(v []float64, b *block) []float64 { return v[b.atom : b.atom+b.size()] }
+
+// column writes the column of output w with the unknowns v to dst.
+func (s *replacement) column(dst []float64, w int, v []float64) {
+	b, kappa := &s.blocks[w], s.kappaOf(w)
+	y := 0.0
+	if b.outside {
+		y = v[len(b.in)]
+	}
+	for u, k := range kappa {
+		dst[u] = k * y
+	}
+	for a, u := range b.in {
+		dst[u] = kappa[u] * v[a]
+	}
+}
+
+// addSums adds the column of output w with the unknowns v to the row sums and,
+// loss by loss, to the loss rows.
+func (s *replacement) addSums(t *replacementTask, w int, v []float64) {
+	s.column(t.column, w, v)
+	blas64.Axpy(1, vector(t.column), vector(t.sum))
+	lambda := s.p.Lambda
+	class := s.p.Class
+	for i, l := range s.lossOf(w) {
+		t.loss[i] += (l + lambda) * t.column[class[i]]
+	}
+}
+
+func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
+
+// sums adds up all columns with the unknowns v.
+func (s *replacement) sums(v, sum, loss []float64) error {
+	for i := range s.tasks {
+		clear(s.tasks[i].sum)
+		clear(s.tasks[i].loss)
+	}
+	err := s.outputs(func(t *replacementTask, w int) { s.addSums(t, w, of(v, &s.blocks[w])) })
+	clear(sum)
+	clear(loss)
+	for i := range s.tasks {
+		blas64.Axpy(1, vector(s.tasks[i].sum), vector(sum))
+		blas64.Axpy(1, vector(s.tasks[i].loss), vector(loss))
+	}
+	return err
+}
+
+// worth writes to dst, by unknown of output w, what the row sums count under y
+// less what the loss rows count under z.
+func (s *replacement) worth(t *replacementTask, dst []float64, w int, y, z []float64) {
+	b, kappa, c := &s.blocks[w], s.kappaOf(w), t.column
+	copy(c, y)
+	class, lambda := s.p.Class, s.p.Lambda
+	for i, l := range s.lossOf(w) {
+		c[class[i]] -= (l + lambda) * z[i]
+	}
+	for a, u := range b.in {
+		dst[a], c[u] = kappa[u]*c[u], 0
+	}
+	if b.outside {
+		dst[len(b.in)] = blas64.Dot(vector(kappa), vector(c))
+	}
+}
+
+// transpose adds G'v to dst, v by row of all blocks.
+func (s *replacement) transpose(b *block, v, dst []float64) {
+	for r := b.row; r < b.end; r++ {
+		dst[s.to[r]] += s.beta[r] * v[r]
+		dst[s.from[r]] -= s.alpha[r] * v[r]
+	}
+}
+
+// The start has row sums of 1 + firstSlack at least, and a k above all losses by
+// the same fraction. firstPrice of the cheapest output's cost is what a unit of
+// a row sum is worth at first; leastPrice, of the mean, where that is 0.
+//
+// firstRatio bounds |ln x| of the unknowns at the start.
+const (
+	firstRatio = 2.0
+	firstSlack = 0.1
+	firstPrice = 0.5
+	leastPrice = 1e-3
+)
+
+// start sets a point that is strictly feasible on the primal side, and on the
+// dual side where the cheapest output of every input costs something: Lambda > 0.
+func (s *replacement) start() {
+	for w := range s.blocks {
+		b := &s.blocks[w]
+		s.centre(b, of(s.x, b))
+	}
+	_ = s.sums(s.x, s.sum, s.loss) // not to be cancelled
+	least := math.Inf(1)
+	for _, v := range s.sum {
+		least = min(least, v)
+	}
+	scale := 1.0
+	if least > 0 {
+		scale = (1 + firstSlack) / least
+	}
+	for i := range s.x {
+		s.x[i] *= scale
+	}
+	_ = s.sums(s.x, s.sum, s.loss)
+	most, mean := 0.0, 0.0
+	for _, l := range s.loss {
+		most, mean = max(most, l), mean+l/float64(s.rows)
+	}
+	s.k = (1+firstSlack)*most + firstSlack*mean
+	for i, l := range s.loss {
+		s.t[i] = s.k - l
+		s.z[i] = 1 / float64(s.rows)
+	}
+	for u, v := range s.sum {
+		s.q[u] = v - 1
+		cheapest := math.Inf(1)
+		for w := range s.m {
+			cost := 0.0
+			for _, i := range s.members[u] {
+				cost += (s.lossOf(w)[i] + s.p.Lambda) * s.z[i]
+			}
+			cheapest = min(cheapest, cost)
+		}
+		s.y[u] = max(firstPrice*cheapest, leastPrice*s.k/float64(s.n))
+	}
+	t := &s.tasks[0]
+	for w := range s.blocks {
+		b := &s.blocks[w]
+		g := of(s.h, b)
+		s.worth(t, g, w, s.y, s.z)
+		share := max(1, float64(b.size()-1))
+		for a, v := range g {
+			g[a] = max(-v, leastPrice*math.Abs(v)) / share
+		}
+		// Rows come in pairs (p, q), (q, p): the two multipliers that are worth
+		// g[p] and g[q] together.
+		x := of(s.x, b)
+		for r := b.row; r < b.end; r++ {
+			p, q := s.from[r], s.to[r]
+			s.s[r] = s.beta[r]*x[q] - s.alpha[r]*x[p]
+			if p == q {
+				s.lambda[r] = g[p]
+				continue
+			}
+			other := b.row + (r - b.row) ^ 1
+			s.lambda[r] = (g[q] + g[p]*s.alpha[other]/s.beta[other]) / s.beta[r] / -math.Expm1(-(s.budget[r] + s.budget[other]))
+		}
+	}
+}
+
+// centre sets x strictly inside the rows of b. With c(a,b) the cheapest chain of
+// budgets from a to b, ln x[a] = c(a,z) and ln x[a] = -c(z,a) satisfy the rows for
+// every z; so does their mean over z, with room where chains there and back have.
+// And so do multiples of it, the rows of d itself having room >= 0: it is scaled
+// to firstRatio at most, so that budgets of hundreds do not tear columns apart.
+func (s *replacement) centre(b *block, x []float64) {
+	k := b.size()
+	c := make([]float64, k*k)
+	for i := range c {
+		c[i] = math.Inf(1)
+	}
+	for i := range k {
+		c[i*k+i] = 0
+	}
+	for r := b.row; r < b.end; r++ {
+		p, q := s.from[r], s.to[r]
+		if p != q {
+			c[int(p)*k+int(q)] = s.budget[r]
+		}
+	}
+	for z := range k {
+		for i := range k {
+			iz := c[i*k+z]
+			for j := range k {
+				c[i*k+j] = min(c[i*k+j], iz+c[z*k+j])
+			}
+		}
+	}
+	most := firstRatio
+	for a := range x {
+		x[a] = 0
+		for z := range k {
+			x[a] += (c[a*k+z] - c[z*k+a]) / float64(2*k)
+		}
+		most = max(most, math.Abs(x[a]))
+	}
+	for a, v := range x {
+		x[a] = math.Exp(v * firstRatio / most)
+	}
+}

@@ -1,0 +1,369 @@
+package ipm
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// replacementOf is the program of ConstOPT for the same points, I(v) being the
+// points for which v is among the r nearest.
+func replacementOf(p *Problem, r int, lambda float64) *Replacement {
+	n := p.Inputs
+	q := &Replacement{Inputs: n, Outputs: n, Budget: p.Budget, Home: p.Class, Loss: p.Loss, Class: p.Class, Lambda: lambda, Inside: make([][]int, n)}
+	for u := range n {
+		for v := range n {
+			nearer := 0
+			for z := range n {
+				a, b := p.Budget[u*n+z], p.Budget[u*n+v]
+				if a < b || a == b && z < v {
+					nearer++
+				}
+			}
+			if nearer < r {
+				q.Inside[v] = append(q.Inside[v], u)
+			}
+		}
+	}
+	return q
+}
+
+// line is the problem of points on a line with random gaps: most unknowns are
+// pinned between others.
+func line(n int, alpha float64) *Problem {
+	r := rng.Seeded(6)
+	x := make([]float64, n)
+	for u := 1; u < n; u++ {
+		x[u] = x[u-1] + r.ExpFloat64()
+	}
+	return program(n, alpha, func(u, v int) float64 { return math.Abs(x[u] - x[v]) })
+}
+
+// fullReplacement is the same program as a linear program in standard form, for
+// the simplex method: minimise c'x, a x <= b, x >= 0, with every privacy row of
+// the whole matrix written out.
+func fullReplacement(p *Replacement) (c []float64, a [][]float64, b []float64) {
+	n, m := p.Inputs, p.Outputs
+	// Unknowns: k, then for every output Y and the m of I(w).
+	at, vars := make([]int, m), 1
+	for w, in := range p.Inside {
+		at[w] = vars
+		vars += 1 + len(in)
+	}
+	entry := func(u, w int) (int, float64) { // M[u,w] = coefficient times unknown
+		for i, v := range p.Inside[w] {
+			if v == u {
+				return at[w] + 1 + i, 1
+			}
+		}
+		return at[w], math.Exp(-p.Budget[p.Home[w]*n+u])
+	}
+	add := func(rhs float64, terms func(row []float64)) {
+		row := make([]float64, vars)
+		terms(row)
+		a, b = append(a, row), append(b, rhs)
+	}
+	for w := range m {
+		for u := range n {
+			for v := range n {
+				if u == v {
+					continue
+				}
+				add(0, func(row []float64) { // M[u,w] exp(-e) - M[v,w] <= 0
+					i, x := entry(u, w)
+					j, y := entry(v, w)
+					row[i] += x * math.Exp(-p.Budget[u*n+v])
+					row[j] -= y
+				})
+			}
+		}
+	}
+	for u := range n {
+		add(-1, func(row []float64) {
+			for w := range m {
+				i, x := entry(u, w)
+				row[i] -= x
+			}
+		})
+	}
+	for i, u := range p.Class {
+		add(0, func(row []float64) {
+			row[0] = -1
+			for w := range m {
+				j, x := entry(u, w)
+				row[j] += x * (p.Loss[w*len(p.Class)+i] + p.Lambda)
+			}
+		})
+	}
+	c = make([]float64, vars)
+	c[0] = 1
+	return c, a, b
+}
+
+// dualSimplex minimises c'x, a x <= b, x >= 0 for c >= 0 by the dual simplex
+// method on a dense tableau.
+func dualSimplex(c []float64, a [][]float64, b []float64) float64 {
+	rows, vars := len(a), len(c)
+	width := vars + rows + 1
+	r := rng.Seeded(7)
+	tab := make([][]float64, rows+1)
+	for i := range tab {
+		tab[i] = make([]float64, width)
+		if i < rows {
+			copy(tab[i], a[i])
+			tab[i][vars+i], tab[i][width-1] = 1, b[i]
+		}
+	}
+	for j := range vars {
+		tab[rows][j] = c[j] + 1e-10*r.Float64() // against cycling
+	}
+	for range 50000 {
+		out, least := -1, -1e-10
+		for i := range rows {
+			if v := tab[i][width-1]; v < least {
+				out, least = i, v
+			}
+		}
+		if out < 0 {
+			return -tab[rows][width-1]
+		}
+		in, ratio := -1, math.Inf(1)
+		for j, v := range tab[out][:width-1] {
+			if v < -1e-10 {
+				if q := tab[rows][j] / -v; q < ratio {
+					in, ratio = j, q
+				}
+			}
+		}
+		if in < 0 {
+			return math.Inf(1)
+		}
+		f := 1 / tab[out][in]
+		for j := range tab[out] {
+			tab[out][j] *= f
+		}
+		for i := range tab {
+			if g := tab[i][in]; i != out && g != 0 {
+				for j, v := range tab[out] {
+					tab[i][j] -= g * v
+				}
+			}
+		}
+	}
+	return math.NaN()
+}
+
+// Random small spaces, all sizes of I, lambda 0 included.
+func TestSolveReplacement_AgainstSimplex(t *testing.T) {
+	for n := 1; n <= 6; n++ {
+		for r := 1; r <= n; r++ {
+			for _, lambda := range []float64{0, .5, 20} {
+				for name, p := range map[string]*Problem{
+					"square": square(n, 3), "line": line(n, 1), "simplex": program(n, .7, simplex),
+				} {
+					q := replacementOf(p, r, lambda)
+					want := dualSimplex(fullReplacement(q))
+					got, err := SolveReplacement(q, Settings{Tolerance: 1e-8})
+					if err != nil {
+						t.Fatal(err)
+					}
+					// The simplex method stops at 1e-10, and its costs are off
+					// by as much.
+					if tol := 1e-7 * (1 + want); got.Lower > want+tol || got.Upper < want-tol || got.Upper-got.Lower > tol && n > 1 {
+						t.Errorf("%s n=%d r=%d lambda=%v: [%v, %v] after %d iterations (%d), simplex method %v", name, n, r, lambda, got.Lower, got.Upper, got.Iterations, got.Status, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The columns are private, row sums at least 1, and the value is that of Upper.
+func TestSolveReplacement_Feasible(t *testing.T) {
+	for name, p := range map[string]*Problem{"square": square(30, 8), "line": line(30, 2), "far": square(20, 250)} {
+		q := replacementOf(p, 6, 2)
+		res, err := SolveReplacement(q, Settings{Tolerance: 1e-6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Status != Converged || res.Lower > res.Upper {
+			t.Errorf("%s: %+v", name, res.Status)
+		}
+		n, most := q.Inputs, 0.0
+		for u := range n {
+			sum, cost := 0.0, 0.0
+			for w := range n {
+				x := res.X[w*n+u]
+				sum += x
+				cost += x * (q.Loss[w*n+u] + q.Lambda)
+				for v := range n {
+					// Slacks carried forward are exact to some ulps of x;
+					// budgets of hundreds turn an ulp into 1e-13.
+					if bound := math.Exp(min(q.Budget[u*n+v], MaxBudget)) * res.X[w*n+v]; x > bound*(1+1e-11) {
+						t.Fatalf("%s: output %d, inputs %d, %d: %v above %v", name, w, u, v, x, bound)
+					}
+				}
+			}
+			if sum < 1-1e-12 {
+				t.Errorf("%s: row %d sums to %v", name, u, sum)
+			}
+			most = max(most, cost)
+		}
+		if math.Abs(most-res.Upper) > 1e-12*most {
+			t.Errorf("%s: value %v, Upper %v", name, most, res.Upper)
+		}
+	}
+}
+
+// One Newton step solves the whole system, written out densely.
+func TestReplacement_NewtonStep(t *testing.T) {
+	q := replacementOf(square(7, 3), 3, .7)
+	s := newReplacement(q, Settings{Context: context.Background()})
+	s.start()
+	for range 3 { // away from the start
+		if ok, err := s.assemble(); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		if ok, err := s.step(); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+	}
+	const target = .01
+	for r := range s.pull {
+		s.pull[r] = target / s.s[r]
+	}
+	if ok, err := s.assemble(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if err := s.newton(&s.dir, true, target, nil); err != nil {
+		t.Fatal(err)
+	}
+	// Unknowns x, y, z, k; columns as a matrix e of n*m entries by unknowns.
+	n, atoms := s.n, len(s.x)
+	size := atoms + 2*n + 1
+	m, rhs := mat.NewDense(size, size, nil), mat.NewVecDense(size, nil)
+	plus := func(i, j int, v float64) { m.Set(i, j, m.At(i, j)+v) }
+	add := func(i int, v float64) { rhs.SetVec(i, rhs.AtVec(i)+v) }
+	for w := range s.blocks {
+		b := &s.blocks[w]
+		for a := range b.size() {
+			i := b.atom + a
+			unit, col := make([]float64, b.size()), make([]float64, n)
+			unit[a] = 1
+			s.column(col, w, unit)
+			for u, v := range col {
+				c := v * (s.lossOf(w)[u] + s.p.Lambda)
+				plus(i, atoms+u, -v)
+				plus(i, atoms+n+u, c)
+				add(i, v*s.y[u]-c*s.z[u])
+				plus(atoms+u, i, v)
+				plus(atoms+n+u, i, -c)
+			}
+		}
+		for r := b.row; r < b.end; r++ {
+			theta := s.lambda[r] / s.s[r]
+			p, q := b.atom+int(s.from[r]), b.atom+int(s.to[r])
+			al, be := s.alpha[r], s.beta[r]
+			plus(p, p, theta*al*al)
+			plus(q, q, theta*be*be)
+			plus(p, q, -theta*al*be)
+			plus(q, p, -theta*al*be)
+			add(p, -al*s.pull[r])
+			add(q, be*s.pull[r])
+		}
+	}
+	for u := range n {
+		plus(atoms+u, atoms+u, s.q[u]/s.y[u])
+		add(atoms+u, 1-s.sum[u]+target/s.y[u])
+		i := atoms + n + u
+		plus(i, i, s.t[u]/s.z[u])
+		plus(i, size-1, 1)
+		add(i, target/s.z[u]-s.k+s.loss[u])
+		plus(size-1, i, 1)
+		add(size-1, -s.z[u])
+	}
+	add(size-1, 1)
+	var sol mat.VecDense
+	if err := sol.SolveVec(m, rhs); err != nil {
+		t.Fatal(err)
+	}
+	check := func(what string, got []float64, from int) {
+		for i, v := range got {
+			if want := sol.AtVec(from + i); math.Abs(v-want) > 1e-8*(1+math.Abs(want)) {
+				t.Errorf("%s[%d]: %v, dense solution %v", what, i, v, want)
+			}
+		}
+	}
+	check("dx", s.dir.x, 0)
+	check("dy", s.dir.y, atoms)
+	check("dz", s.dir.z, atoms+n)
+	check("dk", []float64{s.dir.k}, size-1)
+}
+
+// The bound holds for any multipliers, however bad.
+func TestReplacement_LowerBoundHolds(t *testing.T) {
+	q := replacementOf(square(8, 4), 3, .5)
+	res, err := SolveReplacement(q, Settings{Tolerance: 1e-9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rng.Seeded(9)
+	for range 200 {
+		s := newReplacement(q, Settings{Context: context.Background()})
+		s.start()
+		for _, v := range [][]float64{s.y, s.z, s.lambda} {
+			for i := range v {
+				v[i] *= math.Exp(2 * r.NormFloat64())
+			}
+		}
+		lower, err := s.lower()
+		if err != nil || lower > res.Upper {
+			t.Fatalf("bound %v, value %v: %v", lower, res.Upper, err)
+		}
+	}
+	s := newReplacement(q, Settings{Context: context.Background()})
+	s.start()
+	if lower, _ := s.lower(); lower <= 0 {
+		t.Error("nothing is proved at the start")
+	}
+	s.lambda[3] = -1
+	if lower, _ := s.lower(); lower != 0 {
+		t.Errorf("a negative multiplier proves %v", lower)
+	}
+	s.lambda[3] = math.NaN()
+	if lower, _ := s.lower(); lower != 0 {
+		t.Errorf("a NaN proves %v", lower)
+	}
+}
+
+func TestSolveReplacement_WorkersAndContext(t *testing.T) {
+	q := replacementOf(square(40, 5), 5, 1)
+	one, err := SolveReplacement(q, Settings{Tolerance: 1e-6, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := SolveReplacement(q, Settings{Tolerance: 1e-6, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.Upper != two.Upper || one.Lower != two.Lower || one.Iterations != two.Iterations {
+		t.Errorf("1 worker: [%v, %v], 2 workers: [%v, %v]", one.Lower, one.Upper, two.Lower, two.Upper)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	res, err := SolveReplacement(q, Settings{Tolerance: 1e-6, Context: ctx, Progress: func(i int, _, _ float64) {
+		if i == 3 {
+			cancel()
+		}
+	}})
+	if err != nil || res.Status != Interrupted || !(res.Upper < math.Inf(1)) || res.Lower <= 0 {
+		t.Errorf("%v: [%v, %v] after %d iterations: %v", res.Status, res.Lower, res.Upper, res.Iterations, err)
+	}
+	res, err = SolveReplacement(q, Settings{Tolerance: 1e-6, Context: ctx})
+	if err != nil || res.Status != Interrupted || len(res.X) != 1600 {
+		t.Errorf("a context that was done: %v, %v", res.Status, err)
+	}
+}

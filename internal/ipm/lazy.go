@@ -1,0 +1,235 @@
+package ipm
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/parallel"
+)
+
+// Lazy is a problem of which every column imposes some pairs only: its own,
+// more of them from round to round. A few per cent of all suffice (MATH.md
+// section 5). Solve solves the relaxation, whose Lower is a bound of the whole
+// problem; Extend adds pairs that its solution breaks.
+//
+// A pair brings both of its rows, so that the start of a solve, which shares
+// the reduced costs out over rows in both directions, is there in every round.
+// Columns have elimination orders and factors of their own: a common order would
+// fill them three to four times as much.
+type Lazy struct {
+	p       *Problem
+	all     *pairs
+	columns []ownRows
+}
+
+// ownRows is the structure of one column.
+type ownRows struct {
+	index []int32 // of its pairs in the list of all, ascending
+	*pairs
+	f *ownPattern
+	// rows and factor are where its part of arrays over rows and of the factors
+	// begins.
+	rows, factor int
+}
+
+// nearest is how many pairs of every input a Lazy begins with.
+const nearest = 8
+
+// Lazy begins with the pairs, the same for every column, that are among the
+// nearest of either end, ties to the lowest number. The plan must have dense
+// factors. A spanner serves a few per cent better in the plane, but has nearly
+// all pairs where distances differ little.
+func (l *Plan) Lazy() *Lazy {
+	z := &Lazy{p: l.p, all: l.r, columns: make([]ownRows, l.p.Outputs)}
+	n := z.all.n
+	of := make([][]int32, n) // pairs of every input
+	z.all.each(func(i int32, u, v int) {
+		of[u] = append(of[u], i)
+		of[v] = append(of[v], i)
+	})
+	var index []int32
+	for _, list := range of {
+		slices.SortFunc(list, func(i, j int32) int {
+			return cmp.Or(cmp.Compare(z.all.b[i], z.all.b[j]), cmp.Compare(i, j))
+		})
+		index = append(index, list[:min(nearest, len(list))]...)
+	}
+	slices.Sort(index)
+	var c ownRows
+	c.set(z.all, slices.Compact(index))
+	for w := range z.columns {
+		z.columns[w] = c
+	}
+	return z
+}
+
+// each calls f for every pair, i being its position in the list.
+func (r *pairs) each(f func(i int32, u, v int)) {
+	for u := range r.n {
+		for i := r.start[u]; i < r.start[u+1]; i++ {
+			f(i, u, int(r.v[i]))
+		}
+	}
+}
+
+// find is the position of the pair u, v, or -1 for one that others imply.
+func (r *pairs) find(u, v int) int32 {
+	if u > v {
+		u, v = v, u
+	}
+	lo := r.start[u]
+	k, ok := slices.BinarySearch(r.v[lo:r.start[u+1]], int32(v))
+	if !ok {
+		return -1
+	}
+	return lo + int32(k)
+}
+
+// set gives the column the pairs of all at index, which it keeps.
+func (c *ownRows) set(all *pairs, index []int32) {
+	r := &pairs{n: all.n, start: make([]int32, all.n+1), v: make([]int32, len(index))}
+	for _, t := range []*[]float64{&r.a, &r.b, &r.proof, &r.omega} {
+		*t = make([]float64, len(index))
+	}
+	u := 0
+	for k, i := range index {
+		for i >= all.start[u+1] {
+			u++
+		}
+		r.start[u+1]++
+		r.v[k], r.a[k], r.b[k], r.proof[k], r.omega[k] = all.v[i], all.a[i], all.b[i], all.proof[i], all.omega[i]
+		r.sumOmega += 2 * all.omega[i]
+	}
+	for u := range r.n {
+		r.start[u+1] += r.start[u]
+	}
+	c.index, c.pairs, c.f = index, r, newOwnPattern(r)
+}
+
+// Pairs is how many pairs the columns impose on average.
+func (l *Lazy) Pairs() float64 {
+	sum := 0.0
+	for _, c := range l.columns {
+		sum += float64(c.len())
+	}
+	return sum / float64(len(l.columns))
+}
+
+// Bytes bounds the memory of the lists and of a Solve with them.
+func (l *Lazy) Bytes() float64 {
+	pairs, factors := 0.0, 0.0
+	for _, c := range l.columns {
+		pairs += float64(c.len())
+		factors += float64(len(c.f.row))
+	}
+	return lazyBytes(l.p.Inputs, l.p.Outputs, l.p.rows(), pairs, factors)
+}
+
+// lazyBytes counts what bytes does, the lists of the columns, 44 bytes a pair,
+// and their patterns, 16 bytes an entry of a factor; and the list of all pairs.
+func lazyBytes(inputs, outputs, rows int, pairs, factors float64) float64 {
+	n := float64(inputs)
+	return bytes(inputs, outputs, rows, 0, 0) + pairs*(8*8+44) + factors*(8+16) + 50*n*n
+}
+
+// Solve solves the relaxation from scratch.
+func (l *Lazy) Solve(o Settings) *Result {
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
+	s := &solver{p: l.p, o: o, n: l.p.Inputs, m: l.p.Outputs, r: l.all, own: l.columns}
+	rows, factor := 0, 0
+	for w := range s.own {
+		c := &s.own[w]
+		c.rows, c.factor = rows, factor
+		rows += 2 * c.len()
+		factor += len(c.f.row)
+		s.weight += c.sumOmega
+	}
+	s.allocate(rows, factor)
+	return s.run()
+}
+
+// Extend adds to column w, for every u, the pair u, v that x breaks most, where
+// x[u] exceeds exp(e) x[v] by more than the factor 1 + least and e^-e x[u] - x[v]
+// by more than least/m; and for every v the pair u, v. x is laid out as
+// in Result. It returns how many pairs were added to all columns, and the
+// context's error. O(n^2 m).
+func (l *Lazy) Extend(ctx context.Context, x []float64, least float64, workers int) (added int, err error) {
+	n, m := l.all.n, l.p.Outputs
+	decay := make([]float64, n*n) // exp(-e), 0 for pairs that are implied
+	l.all.each(func(i int32, u, v int) {
+		d := l.all.a[i] / l.all.b[i]
+		decay[u*n+v], decay[v*n+u] = d, d
+	})
+	count := make([]int, m)
+	err = parallel.Chunks(ctx, m, 1, workers, nil, func(w, _, _ int) {
+		count[w] = l.columns[w].extend(l.all, decay, x[w*n:(w+1)*n], least, least/float64(m))
+	})
+	for _, c := range count {
+		added += c
+	}
+	return added, err
+}
+
+// extend does the work of Extend for one column.
+func (c *ownRows) extend(all *pairs, decay, x []float64, least, absolute float64) int {
+	n := len(x)
+	worstOf := make([]float64, n) // for every v, over u
+	whose := make([]int, n)
+	var index []int32
+	for u, xu := range x {
+		worst, at := 0.0, -1
+		for v, d := range decay[u*n : (u+1)*n] {
+			bound := d * xu
+			if bound <= x[v]*(1+least)+absolute {
+				continue
+			}
+			r := bound / x[v]
+			if x[v] <= 0 {
+				r = math.MaxFloat64
+			}
+			if r > worst {
+				worst, at = r, v
+			}
+			if r > worstOf[v] {
+				worstOf[v], whose[v] = r, u
+			}
+		}
+		if at >= 0 {
+			index = append(index, all.find(u, at))
+		}
+	}
+	for v, r := range worstOf {
+		if r > 0 {
+			index = append(index, all.find(whose[v], v))
+		}
+	}
+	if len(index) == 0 {
+		return 0
+	}
+	before := len(c.index)
+	index = append(index, c.index...)
+	slices.Sort(index)
+	index = slices.Compact(index)
+	if len(index) > before {
+		c.set(all, index)
+	}
+	return len(index) - before
+}
+
+// LazyBytes is what a Lazy of that size takes, to go by before it exists: with
+// lazyPairs pairs for every input in a column, and factors of lazyFill entries a
+// pair. Points of the plane need less: 5.5 to 6 pairs from n = 100 to 400.
+func LazyBytes(inputs, outputs, rows int) float64 {
+	n := float64(inputs)
+	pairs := min(lazyPairs, (n-1)/2) * n * float64(outputs)
+	return lazyBytes(inputs, outputs, rows, pairs, lazyFill*pairs)
+}
+
+const (
+	lazyPairs = 8.0
+	lazyFill  = 3.0
+)

@@ -1,0 +1,156 @@
+package ipm
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+func lazily(t testing.TB, p *Problem) (*Plan, *Lazy) {
+	t.Helper()
+	l, err := Prepare(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, l.Lazy()
+}
+
+// The bound of a relaxation is valid, and rounds of Extend raise it to the
+// optimum with part of the pairs.
+func TestLazy_RoundsReachTheOptimum(t *testing.T) {
+	p := square(25, 4)
+	const tolerance = 1e-6
+	l, few := lazily(t, p)
+	want := l.Solve(Settings{Tolerance: tolerance})
+	last := 0.0
+	for round := range 20 {
+		r := few.Solve(Settings{Tolerance: tolerance})
+		if r.Status != Converged || r.Lower > want.Upper || r.Upper < last*(1-tolerance) {
+			t.Errorf("round %d: [%v, %v] %v after %v, optimum %v", round, r.Lower, r.Upper, r.Status, last, want.Upper)
+		}
+		last = r.Lower
+		added, err := few.Extend(context.Background(), r.X, tolerance, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if added == 0 {
+			if share := few.Pairs() / float64(l.r.len()); r.Upper < want.Lower || share > .6 {
+				t.Errorf("[%v, %v] with %v of the pairs, want %v", r.Lower, r.Upper, share, want.Lower)
+			}
+			return
+		}
+	}
+	t.Error("pairs are still added after 20 rounds")
+}
+
+func TestLazy_WorkersAgree(t *testing.T) {
+	_, a := lazily(t, square(20, 6))
+	_, b := lazily(t, square(20, 6))
+	for range 2 {
+		r := a.Solve(Settings{Tolerance: 1e-5, Workers: 1})
+		q := b.Solve(Settings{Tolerance: 1e-5, Workers: 3})
+		if r.Lower != q.Lower || !slices.Equal(r.X, q.X) {
+			t.Fatalf("1 worker %v, 3 workers %v", r.Lower, q.Lower)
+		}
+		n, _ := a.Extend(context.Background(), r.X, 1e-5, 1)
+		m, _ := b.Extend(context.Background(), q.X, 1e-5, 3)
+		if n != m || n == 0 {
+			t.Fatalf("added %d and %d", n, m)
+		}
+	}
+}
+
+// Extend adds, to the column that breaks it alone, the pair that is broken most,
+// and does nothing for a feasible one.
+func TestLazy_ExtendAddsTheWorst(t *testing.T) {
+	const n = 40
+	_, l := lazily(t, program(n, 1, simplex))
+	begin := l.columns[2].len()
+	if begin > nearest*n || l.all.find(30, 31) < 0 || slices.Contains(l.columns[2].index, l.all.find(30, 31)) {
+		t.Fatalf("%v pairs at the start", l.Pairs())
+	}
+	x := make([]float64, n*n)
+	for i := range x {
+		x[i] = 1.0 / n
+	}
+	if added, _ := l.Extend(context.Background(), x, 1e-9, 0); added != 0 {
+		t.Errorf("feasible columns: %d added", added)
+	}
+	x[2*n+30], x[2*n+31] = 1, .001
+	added, _ := l.Extend(context.Background(), x, 1e-9, 0)
+	c := l.columns[2]
+	if c.len() != begin+added || l.columns[3].len() != begin || !slices.Contains(c.index, l.all.find(30, 31)) {
+		t.Errorf("%d added, column has %d", added, c.len())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := l.Extend(ctx, x, 1e-9, 0); err == nil {
+		t.Error("cancelled: no error")
+	}
+}
+
+// A factor in an order of its own solves the block, and its inverse is the
+// block's, both by inputs.
+func TestOwnPattern_AgainstDense(t *testing.T) {
+	_, l := lazily(t, square(40, 5))
+	n := l.all.n
+	f := l.columns[0].f
+	sorted := slices.Sorted(slices.Values(f.number))
+	for k, u := range sorted {
+		if int(u) != k {
+			t.Fatalf("no permutation: %v", f.number)
+		}
+	}
+	r := rng.Seeded(6)
+	low := make([]float64, len(f.row))
+	want := mat.NewSymDense(n, nil)
+	l.columns[0].each(func(i int32, u, v int) {
+		low[f.at[i]] = -r.Float64()
+		want.SetSym(u, v, low[f.at[i]])
+	})
+	for u := range n {
+		low[f.diag[u]] = float64(n)
+		want.SetSym(u, u, float64(n))
+	}
+	if !f.cholesky(low, make([]float64, n)) {
+		t.Fatal("no factor")
+	}
+	z, work := make([]float64, n*n), make([]float64, n*n)
+	f.invert(z, work, low)
+	var product mat.Dense
+	product.Mul(want, mat.NewDense(n, n, z))
+	for u := range n {
+		product.Set(u, u, product.At(u, u)-1)
+	}
+	if e := mat.Norm(&product, math.Inf(1)); e > 1e-12 {
+		t.Errorf("H H^-1 is off by %v", e)
+	}
+	v, back := make([]float64, n), mat.NewVecDense(n, nil)
+	for i := range v {
+		v[i] = r.NormFloat64()
+	}
+	rhs := slices.Clone(v)
+	f.solve(low, v, work)
+	back.MulVec(want, mat.NewVecDense(n, v))
+	for i := range n {
+		if math.Abs(back.AtVec(i)-rhs[i]) > 1e-12 {
+			t.Fatalf("H x differs at %d by %v", i, back.AtVec(i)-rhs[i])
+		}
+	}
+}
+
+// The orders of minimumDegree fill as little as those of eliminationOrder.
+func TestMinimumDegree_Fill(t *testing.T) {
+	for name, p := range map[string]*Problem{"tree": randomTree(70, 1), "grid": grid(9, 1)} {
+		r := newPairs(p)
+		_, fill := eliminationOrder(r, math.MaxInt)
+		if f := newOwnPattern(r); len(f.row) != fill {
+			t.Errorf("%s: %d entries, want %d", name, len(f.row), fill)
+		}
+	}
+}
