@@ -23,7 +23,10 @@
 // to each other only through the n row sums and the n losses: an interior point
 // method eliminates one output after another. On the shortest-path metric of a
 // graph the constraints of its edges imply all others, and what is left of each
-// output is a sparse matrix.
+// output is a sparse matrix. Elsewhere every output begins with the constraints of
+// near inputs; those that the solution breaks are added and the program is solved
+// again. Each of these relaxations proves a bound, and is turned into a private
+// channel by the least private matrix above it and a mixture that mends its rows.
 //
 // # The certificate
 //

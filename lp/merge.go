@@ -31,6 +31,7 @@ type merged struct {
 	spread float64
 	prog   ipm.Problem
 	plan   *ipm.Plan
+	lazy   *ipm.Lazy // nil: the plan is solved as it is
 }
 
 // merge builds the program in which inputs that budgets below the threshold join
@@ -53,7 +54,11 @@ func (p *problem) merge(threshold float64) (*merged, error) {
 	g.prog = ipm.Problem{Inputs: max(len(g.first), 2), Outputs: p.m, Loss: p.scaled, Class: g.class, Prior: p.o.Prior}
 	if g.looksDense() {
 		// What takes O(n^3) to prepare is refused before where it can be.
-		if err := p.memory(bytes(p.n, p.m) + ipm.Bytes(g.prog.Inputs, p.m, p.n)); err != nil {
+		need := ipm.Bytes(g.prog.Inputs, p.m, p.n)
+		if g.prog.Inputs > lazySize {
+			need = ipm.LazyBytes(g.prog.Inputs, p.m, p.n)
+		}
+		if err := g.fits(need); err != nil {
 			return nil, err
 		}
 	}
@@ -62,8 +67,18 @@ func (p *problem) merge(threshold float64) (*merged, error) {
 	if g.plan, err = ipm.Prepare(&g.prog); err != nil {
 		return nil, err
 	}
-	return g, p.memory(bytes(p.n, p.m) + g.plan.Bytes())
+	if g.plan.Sparse() || g.prog.Inputs <= lazySize {
+		return g, g.fits(g.plan.Bytes())
+	}
+	if err := g.fits(ipm.LazyBytes(g.prog.Inputs, p.m, p.n)); err != nil {
+		return nil, err
+	}
+	g.lazy = g.plan.Lazy()
+	return g, nil
 }
+
+// fits refuses an engine that takes too much memory.
+func (g *merged) fits(engine float64) error { return g.memory(bytes(g.n, g.m) + engine) }
 
 // sampled is how many pairs looksDense looks at: where nine in ten are implied,
 // as they must be for sparse factors, less than half of them are found so with a

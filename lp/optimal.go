@@ -30,14 +30,23 @@ import (
 // that names the bytes for a problem beyond the memory limit.
 //
 // Privacy constraints that shorter distances imply are left out, which is exact.
-// Where few remain, on graphs, trees and grids, the factors are sparse.
+// Where few remain, on graphs, trees and grids, the factors are sparse. Elsewhere,
+// above 100 inputs, constraints are added to every output as its solutions break
+// them, until the repaired mechanism is within the tolerance: a few per cent of
+// them. Solution.Engine tells which it was.
 //
 // Time, on two cores: with dense factors about n^4 an iteration and some n/2 to n
-// iterations, 0.2 s at n = 50, 4 s at n = 100 and a minute at n = 200 for points
-// of the plane at a gap of 1e-6; with sparse factors about n^3 log n an iteration
+// iterations, 0.2 s at n = 50 and 4 s at n = 100 for points of the plane at a gap of
+// 1e-6; with constraints added as needed 25 s at n = 150 to that gap, 10 s to 1e-3,
+// and 3 minutes at n = 400 to 2e-3; with sparse factors about n^3 log n an iteration
 // and 10 to 25 iterations on a grid, 3 s at n = 400 and a few minutes at n = 1024 to
 // 1e-5. Memory is at most 7 n^3 float64s from n = 60 on with dense factors, and
-// some 50 n^2 to 100 n^2 with sparse ones.
+// some 50 n^2 to 100 n^2 with sparse ones. With constraints added as needed it
+// depends on their number, 40 MB at n = 150 and 0.3 GB at n = 400 in the plane: what
+// is likely is checked before the start, what was added after every round, and
+// where it would pass the limit the search ends with what it has. Before the first
+// iteration the constraints are sorted out in O(n^3), which is not interrupted: a
+// second or so at n = 800.
 func Optimal(b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {
 	const op = "lp: Optimal"
 	began := time.Now()
@@ -88,29 +97,13 @@ func (p *problem) search(s *Solution, g *merged, began time.Time) error {
 		defer cancel()
 	}
 	for threshold := p.o.Tolerance / mergeShare; ; {
-		before := s.Iterations
-		s.Engine = EngineDense
-		if g.plan.Sparse() {
-			s.Engine = EngineSparse
+		engine := g.solve
+		if g.lazy != nil {
+			engine = g.rounds
 		}
-		res := g.plan.Solve(ipm.Settings{
-			Tolerance: kernelShare * p.o.Tolerance, Workers: p.o.Workers, Context: ctx,
-			Progress: func(i int, upper, lower float64) {
-				p.o.Progress(before+i, (upper-lower)/upper, time.Since(began))
-			},
-		})
-		s.Iterations += res.Iterations
-		if bound := g.bound(res.Lower); bound > s.DualBound {
-			s.DualBound = bound
-			if p.o.Prior == nil {
-				s.Prior = distribution(res.Z, p.n)
-			}
-		}
-		r, err := g.repair(res.X)
-		if err != nil {
+		if err := engine(ctx, s, began); err != nil {
 			return err
 		}
-		s.keep(r)
 		switch {
 		case s.Gap <= p.o.Tolerance:
 			s.Status = Optimum
@@ -132,6 +125,36 @@ func (p *problem) search(s *Solution, g *merged, began time.Time) error {
 				return err
 			}
 			g = next
+		}
+	}
+}
+
+// solve improves s with all constraints imposed at once.
+func (g *merged) solve(ctx context.Context, s *Solution, began time.Time) error {
+	before := s.Iterations
+	s.Engine = EngineDense
+	if g.plan.Sparse() {
+		s.Engine = EngineSparse
+	}
+	res := g.plan.Solve(ipm.Settings{
+		Tolerance: kernelShare * g.o.Tolerance, Workers: g.o.Workers, Context: ctx,
+		Progress: func(i int, upper, lower float64) {
+			g.o.Progress(before+i, (upper-lower)/upper, time.Since(began))
+		},
+	})
+	s.Iterations += res.Iterations
+	s.raise(g, res)
+	r, err := g.repair(res.X)
+	s.keep(r)
+	return err
+}
+
+// raise takes the kernel's bound where it is better.
+func (s *Solution) raise(g *merged, res *ipm.Result) {
+	if bound := g.bound(res.Lower); bound > s.DualBound {
+		s.DualBound = bound
+		if g.o.Prior == nil {
+			s.Prior = distribution(res.Z, g.n)
 		}
 	}
 }

@@ -35,7 +35,7 @@ type Options struct {
 
 	// MemoryLimit is how many bytes may be used; 0 means 16 GiB. What a problem
 	// needs is known before it is started, about 45 n^3 bytes for n inputs and
-	// outputs with dense factors, and too much is refused with a
+	// outputs with dense factors (see Optimal), and too much is refused with a
 	// [*metric.MemoryError].
 	MemoryLimit float64
 

@@ -21,6 +21,10 @@ const (
 	// EngineSparse is the same with sparse factors, for metrics in which shorter
 	// distances imply most: graphs, trees and grids.
 	EngineSparse Engine = "sparse interior point"
+	// EngineLazy is the interior point method with the constraints, output by
+	// output, that its own solutions turned out to break. It is for metrics with
+	// few implied constraints and too many points for EngineDense.
+	EngineLazy Engine = "lazy interior point"
 )
 
 // Status says why a search ended.

@@ -31,7 +31,7 @@ var rooms = map[string][]string{
 	"mechanism/additive":    {"metric", "mechanism"},
 	"mechanism/measure":     {"metric", "entropy", "walk", "tsp", "wasserstein", "mechanism"},
 	"mechanism/emd":         {"metric", "wasserstein", "mechanism"},
-	"lp":                    {"metric", "mechanism"},
+	"lp":                    {"metric", "wasserstein", "entropy", "mechanism", "mechanism/exponential"}, // Choose compares them
 }
 
 // folders are all that may lie at the top, besides hidden ones and out, which

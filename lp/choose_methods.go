@@ -1,0 +1,151 @@
+package lp
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+const boundByProgram = "linear program"
+
+// methods are all there are for the space, in the order to try them.
+func (c *chooser) methods() []builder {
+	n := c.b.Len()
+	family := func(build func(metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) func(time.Duration) (*mechanism.Channel, error) {
+		return func(time.Duration) (*mechanism.Channel, error) {
+			m, err := build(c.b.Privacy, c.alpha, &exponential.Options{Unit: c.Unit, Workers: c.Workers, Context: c.Context})
+			if err != nil {
+				return nil, err
+			}
+			return m.Channel, nil
+		}
+	}
+	list := []builder{
+		{MethodConstant, 0, c.constant},
+		{MethodTight, 0, family(exponential.Tight)},
+		{MethodTuned, 0, family(exponential.Tuned)},
+	}
+	if !c.b.OneMetric() {
+		list = append(list, builder{MethodRelaxed, cost(relaxedAtThousand, n, 1000, 3), c.relaxed})
+	}
+	return append(list,
+		builder{MethodConstOPT, cost(constAtThousand, n, 1000, 3), c.constOPT},
+		builder{MethodOptimal, c.optimalNeeds(), c.best},
+		builder{MethodSpanner, cost(spannerAt400, n, 400, 4.1), c.spanner},
+	)
+}
+
+// What methods take on two cores, from their documentation and benchmarks.
+const (
+	relaxedAtThousand = 30 * time.Second // eight tunings, and the separations
+	constAtThousand   = 2 * time.Minute  // five programs of thirty iterations of 7 n^3 operations
+	spannerAt400      = 25 * time.Second // eight programs of a sparse graph
+	denseAtHundred    = 4 * time.Second  // to 1e-6, points of the plane
+	sparseAt400       = 3 * time.Second  // grids
+)
+
+// cost extrapolates what n points take from what at many do, by a power law.
+func cost(known time.Duration, n, at int, power float64) time.Duration {
+	seconds := known.Seconds() * math.Pow(float64(n)/float64(at), power)
+	// At least a nanosecond: 0 would be no limit.
+	return time.Duration(max(1, min(seconds*float64(time.Second), math.MaxInt64/2)))
+}
+
+// optimalNeeds estimates Optimal, whose factors depend on the space.
+func (c *chooser) optimalNeeds() time.Duration {
+	n := c.b.Len()
+	// 0.2 s, 4 s and 1 min at n = 50, 100 and 200 are the power 4.1.
+	dense := cost(denseAtHundred, n, 100, 4.1)
+	sparse := cost(sparseAt400, n, 400, 4.1)
+	if sparse > c.Time || dense <= c.Time {
+		return dense // without a look, which costs n^2
+	}
+	p, err := read("lp: Choose", c.b, c.alpha, c.options())
+	if err != nil || (&merged{problem: p}).looksDense() {
+		return dense
+	}
+	return sparse
+}
+
+// constant releases the centre of the space, or its median under the prior.
+func (c *chooser) constant(time.Duration) (*mechanism.Channel, error) {
+	n, centre := c.b.Len(), 0
+	if c.Prior == nil {
+		_, centre = metric.Radius(c.b.Utility)
+	} else {
+		least := math.Inf(1)
+		var row []float64
+		for y := range n {
+			row = metric.Row(c.b.Utility, y, row)
+			mean := 0.0
+			for x, d := range row {
+				mean += c.Prior[x] * d
+			}
+			if mean < least {
+				least, centre = mean, y
+			}
+		}
+	}
+	m, err := exponential.Constant(n, centre, c.Unit)
+	if err != nil {
+		return nil, err
+	}
+	return m.Channel, nil
+}
+
+// relaxed is the relaxed mechanism at the best separation and rate, or none if
+// the time left was not enough.
+func (c *chooser) relaxed(left time.Duration) (*mechanism.Channel, error) {
+	ctx, cancel := context.WithTimeout(c.Context, left)
+	defer cancel()
+	o := &exponential.RelaxedOptions{Tuned: true, Prior: c.Prior, Unit: c.Unit, Workers: c.Workers, Context: ctx}
+	if c.Prior != nil {
+		o.Criterion = exponential.Mean
+	}
+	m, err := exponential.Relaxed(c.b, c.alpha, o)
+	if err != nil {
+		return nil, err
+	}
+	return m.Channel, nil
+}
+
+// constOPT is the mechanism of ConstOPT, within the time left. Under a prior it
+// is that of least worst-case loss all the same.
+func (c *chooser) constOPT(left time.Duration) (*mechanism.Channel, error) {
+	s, err := ConstOPT(c.b, c.alpha, &ConstOptions{TimeLimit: left, MemoryLimit: c.MemoryLimit,
+		Unit: c.Unit, Workers: c.Workers, Context: c.Context})
+	if s == nil {
+		return nil, err
+	}
+	return s.Channel, err
+}
+
+// spanner is the mechanism of Spanner, within the time left; its programs may
+// prove a bound too.
+func (c *chooser) spanner(left time.Duration) (*mechanism.Channel, error) {
+	o := &SpannerOptions{Options: *c.options()}
+	o.TimeLimit = left
+	s, err := Spanner(c.b, c.alpha, o)
+	if s == nil || s.Channel == nil {
+		return nil, err
+	}
+	c.prove(&s.Solution)
+	return s.Channel, err
+}
+
+// best is the mechanism of Optimal, within the time left.
+func (c *chooser) best(left time.Duration) (*mechanism.Channel, error) {
+	o := c.options()
+	o.TimeLimit = left
+	s, err := Optimal(c.b, c.alpha, o)
+	if s == nil {
+		return nil, err
+	}
+	c.optimal = s.Status == Optimum
+	c.prove(s)
+	return s.Channel, err
+}

@@ -1,0 +1,224 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// checkChoice checks what every choice promises.
+func checkChoice(t *testing.T, b metric.Bimetric, alpha float64, prior []float64, s *Choice) {
+	t.Helper()
+	a, err := s.Channel.Audit(b.Privacy, 0)
+	// The constant mechanism needs no audit, whose rounding is some 1e-24.
+	if err != nil || a.Hi > alpha && s.Method != MethodConstant || s.Channel.Guarantee().Alpha() > alpha {
+		t.Errorf("audit %v, guarantee %v, alpha %v: %v", a, s.Channel.Guarantee(), alpha, err)
+	}
+	losses, err := s.Channel.Loss(b.Utility)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss, _ := losses.Worst()
+	if prior != nil {
+		if loss, err = losses.Mean(prior); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !(loss <= s.Objective && s.Objective <= loss*(1+1e-8)) || s.LowerBound > s.Objective {
+		t.Errorf("loss %v, objective %v, bound %v by %q", loss, s.Objective, s.LowerBound, s.BoundBy)
+	}
+	taken := 0
+	for _, k := range s.Candidates {
+		if k.Loss < s.Objective || k.Level > alpha {
+			t.Errorf("%+v passed over for %v", k, s.Objective)
+		}
+		if math.IsInf(k.Loss, 1) != (k.Err != nil) {
+			t.Errorf("%+v: a loss or an error", k)
+		}
+		if k.Method == s.Method {
+			taken++
+		}
+	}
+	if taken != 1 {
+		t.Errorf("%q is %d times among the candidates", s.Method, taken)
+	}
+}
+
+func candidate(t *testing.T, s *Choice, method string) Candidate {
+	t.Helper()
+	for _, k := range s.Candidates {
+		if k.Method == method {
+			return k
+		}
+	}
+	t.Fatalf("no %q among %+v", method, s.Candidates)
+	return Candidate{}
+}
+
+func TestChoose_Optimal(t *testing.T) {
+	// MATH.md section 2.
+	for alpha, optimum := range map[float64]float64{.5: 1.00897714, 1: .637582264, 2: .260630630} {
+		b := metric.Same(path(5, 1))
+		s, err := Choose(b, alpha, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkChoice(t, b, alpha, nil, s)
+		if math.Abs(s.Objective-optimum) > 2e-6*optimum || s.Gap > 2e-6 || s.BoundBy != boundByProgram {
+			t.Errorf("alpha %v: %+v, want %v", alpha, s, optimum)
+		}
+		if k := candidate(t, s, MethodSpanner); !errors.Is(k.Err, ErrNeedless) {
+			t.Errorf("spanner: %+v", k)
+		}
+		if k := candidate(t, s, MethodConstOPT); k.Err != nil || k.Took <= 0 {
+			t.Errorf("%+v", k)
+		}
+	}
+}
+
+func TestChoose_Prior(t *testing.T) {
+	b := metric.Same(path(5, 1))
+	prior := []float64{.5, .3, .1, .05, .05}
+	want, err := Optimal(b, 1, &Options{Prior: prior})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Choose(b, 1, &ChooseOptions{Prior: prior})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkChoice(t, b, 1, prior, s)
+	if math.Abs(s.Objective-want.Objective) > 2e-6 || s.LowerBound != want.DualBound {
+		t.Errorf("%v and bound %v, want %v", s.Objective, s.LowerBound, want)
+	}
+	// Little time, and no bound for a mean.
+	if s, err = Choose(b, 1, &ChooseOptions{Prior: prior, Time: time.Nanosecond}); err != nil {
+		t.Fatal(err)
+	}
+	checkChoice(t, b, 1, prior, s)
+	if s.LowerBound != 0 || s.BoundBy != "" || s.Gap != 1 {
+		t.Errorf("bound %v by %q, gap %v", s.LowerBound, s.BoundBy, s.Gap)
+	}
+}
+
+// Without time the exponential family is left, and a bound that needs no
+// program.
+func TestChoose_NoTime(t *testing.T) {
+	b := metric.Same(halton(t, 100))
+	s, err := Choose(b, 10, &ChooseOptions{Time: time.Nanosecond, Unit: "km"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkChoice(t, b, 10, nil, s)
+	late := new(TimeError)
+	if k := candidate(t, s, MethodOptimal); !errors.As(k.Err, &late) || late.Needs < time.Second {
+		t.Errorf("optimal: %+v", k)
+	}
+	if s.Method != MethodTuned && s.Method != MethodTight || s.BoundBy != "star" || !(s.Gap > 0 && s.Gap < 1) {
+		t.Errorf("%s, bound by %q, gap %v", s.Method, s.BoundBy, s.Gap)
+	}
+	if u := s.Channel.Guarantee().Unit(); u != "km" {
+		t.Errorf("unit %q", u)
+	}
+}
+
+// A grid of 400 points is solved with sparse factors where dense ones would not
+// fit the time.
+func TestChoose_LooksAtTheSpace(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		f      metric.Finite
+		sparse bool
+	}{{"grid", grid(18), true}, {"points of the plane", halton(t, 324), false}} {
+		o := chooser{b: metric.Same(c.f), alpha: 1, ChooseOptions: ChooseOptions{Time: time.Minute}}
+		if needs := o.optimalNeeds(); (needs < time.Minute) != c.sparse {
+			t.Errorf("%s: %v", c.name, needs)
+		}
+	}
+}
+
+func TestChoose_TwoMetrics(t *testing.T) {
+	b := metric.Bimetric{Privacy: path(12, 1), Utility: simplex(12, 3)}
+	s, err := Choose(b, .7, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkChoice(t, b, .7, nil, s)
+	if k := candidate(t, s, MethodRelaxed); k.Err != nil {
+		t.Errorf("%+v", k)
+	}
+}
+
+func TestChoose_Trivial(t *testing.T) {
+	for name, f := range map[string]metric.Finite{"one point": path(1, 1), "coincident points": simplex(3, 0)} {
+		s, err := Choose(metric.Same(f), 1, nil)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		checkChoice(t, metric.Same(f), 1, nil, s)
+		if s.Objective != 0 || s.Gap != 0 {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
+func TestChoose_HostileLevels(t *testing.T) {
+	for _, alpha := range []float64{1e-300, 1e-20, 100, 1e10, 1e300} {
+		b := metric.Same(path(4, 1))
+		s, err := Choose(b, alpha, nil)
+		if err != nil {
+			t.Fatal(alpha, err)
+		}
+		checkChoice(t, b, alpha, nil, s)
+	}
+}
+
+func TestChoose_Cancelled(t *testing.T) {
+	// Stopped as the third method begins: the first two stand.
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	b, begun := metric.Same(halton(t, 20)), 0
+	s, err := Choose(b, 10, &ChooseOptions{Context: ctx, Progress: func(string) {
+		if begun++; begun == 3 {
+			stop()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || s == nil {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	checkChoice(t, b, 10, nil, s)
+	// Stopped before anything began.
+	if s, err := Choose(b, 10, &ChooseOptions{Context: ctx}); !errors.Is(err, context.Canceled) || s != nil {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestChoose_BadInput(t *testing.T) {
+	good := metric.Same(path(3, 1))
+	bad := func(name string, b metric.Bimetric, alpha float64, o *ChooseOptions, target error) {
+		t.Helper()
+		s, err := Choose(b, alpha, o)
+		value, size := new(fault.ValueError), new(fault.SizeError)
+		if s != nil || err == nil || target == nil && !errors.As(err, &value) && !errors.As(err, &size) {
+			t.Errorf("%s: %v, %v", name, s, err)
+		}
+	}
+	bad("no metrics", metric.Bimetric{}, 1, nil, errors.New("any"))
+	bad("sizes differ", metric.Bimetric{Privacy: path(3, 1), Utility: path(4, 1)}, 1, nil, nil)
+	for _, d := range []float64{-1, math.NaN(), math.Inf(1)} {
+		bad("distances", metric.Same(simplex(3, d)), 1, nil, nil)
+		bad("distances of utility", metric.Bimetric{Privacy: path(3, 1), Utility: simplex(3, d)}, 1, nil, nil)
+	}
+	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		bad("alpha", good, alpha, nil, nil)
+	}
+	bad("a prior that does not sum", good, 1, &ChooseOptions{Prior: []float64{.5, .4, .2}}, nil)
+	bad("a prior of another length", good, 1, &ChooseOptions{Prior: []float64{.5, .5}}, nil)
+	bad("Time", good, 1, &ChooseOptions{Time: -1}, nil)
+	bad("MemoryLimit", good, 1, &ChooseOptions{MemoryLimit: -1}, nil)
+}

@@ -1,0 +1,349 @@
+package lp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/ipm"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// ConstOptions are the settings of [ConstOPT]. Nil and the zero value mean the
+// defaults.
+type ConstOptions struct {
+	// Replacement has for every point v the inputs I(v) whose probability of
+	// releasing v is an unknown of its own. It is only read. The default is
+	// [metric.ReverseNeighbours] of the privacy metric for Neighbours.
+	Replacement [][]int
+	// Neighbours is r in I_NN,r: how many points each input has among its own
+	// unknowns, itself included, in [1, n]. 0 means 10, or n where that is less.
+	Neighbours int
+	// Lambdas are the prices of a unit of row sum to try, >= 0 and in the unit
+	// of the utility metric. The mechanism of least loss is returned. The
+	// default is a single one, 100 times the largest utility distance, or an
+	// eighth of it with KeepBudget: row sums that hardly differ are best where
+	// the budget is raised in return, and cost loss where it is not.
+	Lambdas []float64
+	// KeepBudget solves with the budget alpha/2 only, as IKWAT22 do. By default
+	// larger ones are tried, as long as the audited level is at most alpha.
+	KeepBudget bool
+
+	// Tolerance is the gap of the linear programs at which to stop, relative to
+	// their value less lambda. 0 means 1e-6 up to 150 points and 1e-3 above.
+	Tolerance float64
+	// These are as in [Options]; the iterations that Progress is told count
+	// through all programs, and its gap is that of the current one.
+	TimeLimit   time.Duration
+	MemoryLimit float64
+	Unit        metric.Unit
+	Workers     int
+	Context     context.Context
+	Progress    func(iteration int, gap float64, elapsed time.Duration)
+}
+
+// ConstSolution is the mechanism of [ConstOPT]. It is immutable and safe for
+// concurrent use.
+type ConstSolution struct {
+	// Channel is the mechanism. Its guarantee is the upper end of Audit, at
+	// most the alpha that was asked for.
+	Channel *mechanism.Channel
+	Audit   mechanism.Audit
+	// Objective is the worst-case loss of Channel, rounded up.
+	Objective float64
+
+	// Budget and Lambda are those of the linear program behind Channel: the
+	// level before its rows were normalised, in [alpha/2, alpha], and the price
+	// of row sums. Program is the value that was attained in it, and
+	// ProgramBound is below its optimum; both include Lambda. They say how well
+	// it was solved: another mechanism may well be better. All four are 0 where
+	// the constant channel is returned because none was better.
+	Budget, Lambda        float64
+	Program, ProgramBound float64
+
+	Solves     int // linear programs solved
+	Iterations int // in all of them
+	Status     Status
+	Elapsed    time.Duration
+}
+
+// String gives the figures in a line.
+func (s *ConstSolution) String() string {
+	return fmt.Sprintf("loss %.9g at level %.4g: %s (budget %.4g, lambda %.4g, %d programs, %d iterations)",
+		s.Objective, s.Audit.Hi, s.Status, s.Budget, s.Lambda, s.Solves, s.Iterations)
+}
+
+const (
+	defaultNeighbours = 10
+	// The default prices of row sums, in largest distances: by experiment on the
+	// reference points, n = 50 to 300. Beyond 400 rounding stalls programs.
+	tunedLambda = 100.0
+	keptLambda  = 1.0 / 8
+	// constMerge is the budget alpha*rho1 below which inputs share a row, as in
+	// Optimal: what a program says about closer ones is lost in rounding.
+	constMerge = 1e-6
+)
+
+// ConstOPT returns an alpha-private mechanism on the points of b that is often
+// close to the optimal one and can be had for thousands of points (ConstOPTMech
+// of IKWAT22). It releases v at input u with a probability proportional to
+//
+//	Y_v exp(-eps*rho1(u,v))  where u is not in I(v), and
+//	M_uv                     where it is,
+//
+// Y and M being the solution of a linear program with some n*(1+r) unknowns: the
+// largest loss plus lambda times the row sum, with all row sums >= 1. A matrix
+// that is private at level eps is so at 2 eps once its rows are divided by their
+// sums, so eps = alpha/2 is safe. Where row sums differ little, as they do for
+// large lambda, the level is close to eps: by default eps is then raised until
+// the audited level comes to within 1 percent of alpha (beyond the paper).
+//
+// The result is the best channel that was found, audited: its guarantee is at
+// most alpha. How far from optimal it is, is not part of the answer: see DualBound
+// of [Optimal] and entropy.LowerBounds. Points that alpha*rho1 hardly tells
+// apart, below 1e-6, get the same row, and budgets eps*rho1 above 600 count as
+// 600.
+//
+// When Options.Context is done the best mechanism so far is returned along with
+// an error that wraps the context's. Reaching the TimeLimit is no error.
+//
+// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for a number,
+// an index or a distance outside its domain; a [*metric.SizeError] for a
+// Replacement of other than n sets, or an empty one among them;
+// [metric.ErrEmpty] for an empty list of lambdas; a [*metric.MemoryError].
+//
+// A program takes some 20 to 40 iterations of 7 n^3 multiplications on two
+// cores, 3 s at n = 400 and 90 s at 1,000, and a lambda some 3 to 6 programs
+// unless KeepBudget is set. Memory is some 200 n^2 bytes, and 72 for each of the
+// (|I(v)|+1)^2 rows of every v.
+func ConstOPT(b metric.Bimetric, alpha float64, o *ConstOptions) (*ConstSolution, error) {
+	began := time.Now()
+	c, err := newConst(b, alpha, o)
+	if err != nil {
+		return nil, err
+	}
+	best, err := c.constant()
+	if err != nil {
+		return nil, err
+	}
+	s := &ConstSolution{Channel: best.channel, Audit: best.audit, Objective: best.objective, Status: Optimum}
+	if s.Objective > 0 && len(c.first) > 1 {
+		if err := c.search(s, began); err != nil {
+			return nil, err
+		}
+	}
+	s.Elapsed = time.Since(began)
+	if s.Status == Cancelled {
+		return s, fmt.Errorf("%s: stopped after %d programs: %w", c.op, s.Solves, context.Cause(c.o.Context))
+	}
+	return s, nil
+}
+
+// constProgram is a problem of ConstOPT, ready for the kernel.
+type constProgram struct {
+	*merged
+	kernel  ipm.Replacement // Budget and Lambda are set for each program
+	lambdas []float64
+	keep    bool
+}
+
+// newConst checks o and merges inputs.
+func newConst(b metric.Bimetric, alpha float64, o *ConstOptions) (*constProgram, error) {
+	const op = "lp: ConstOPT"
+	if o == nil {
+		o = &ConstOptions{}
+	}
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	if o.Lambdas != nil {
+		if err := fault.Empty(op, "Lambdas", len(o.Lambdas)); err != nil {
+			return nil, err
+		}
+		if err := fault.AllNonNegative(op, "Lambdas", o.Lambdas); err != nil {
+			return nil, err
+		}
+	}
+	p, err := read(op, b, alpha, &Options{
+		Tolerance: o.Tolerance, TimeLimit: o.TimeLimit, MemoryLimit: o.MemoryLimit,
+		Unit: o.Unit, Workers: o.Workers, Context: o.Context, Progress: o.Progress,
+	})
+	if err != nil {
+		return nil, err
+	}
+	n := p.n
+	sets, err := o.replacement(op, b.Privacy) // whose distances are numbers
+	if err != nil {
+		return nil, err
+	}
+	g := &merged{problem: p, class: classes(n, p.upper, constMerge)}
+	for i, c := range g.class {
+		if c == len(g.first) {
+			g.first = append(g.first, i)
+		}
+	}
+	g.prog = ipm.Problem{Inputs: len(g.first), Outputs: n, Class: g.class}
+	g.prog.Budget, _ = g.budgets()
+	c := &constProgram{merged: g, lambdas: o.Lambdas, keep: o.KeepBudget}
+	if c.lambdas == nil {
+		share := tunedLambda
+		if c.keep {
+			share = keptLambda
+		}
+		c.lambdas = []float64{share * slices.Max(p.loss)}
+	}
+	c.kernel = ipm.Replacement{
+		Inputs: len(g.first), Outputs: n, Home: g.class, Inside: make([][]int, n),
+		Loss: p.scaled, Class: g.class,
+	}
+	for v, set := range sets {
+		in := make([]int, len(set))
+		for a, u := range set {
+			in[a] = g.class[u]
+		}
+		slices.Sort(in)
+		c.kernel.Inside[v] = slices.Compact(in)
+	}
+	return c, p.memory(bytes(n, n) + c.kernel.Bytes())
+}
+
+// replacement returns the sets I(v), checked.
+func (o *ConstOptions) replacement(op string, f metric.Finite) ([][]int, error) {
+	n := f.Len()
+	if o.Replacement == nil {
+		r := o.Neighbours
+		if r == 0 {
+			r = min(defaultNeighbours, n)
+		}
+		if r < 1 || r > n {
+			return nil, &fault.ValueError{Op: op, Arg: "Neighbours", Index: -1, Value: float64(r), Want: fmt.Sprintf("a number in [1, %d]", n)}
+		}
+		ctx := o.Context
+		if ctx == nil {
+			ctx = context.Background()
+		}
+		// A context that is done already is met again in the search, which has
+		// a mechanism to return.
+		return metric.ReverseNeighboursContext(context.WithoutCancel(ctx), f, r)
+	}
+	if len(o.Replacement) != n {
+		return nil, &fault.SizeError{Op: op, Arg: "Replacement", Got: len(o.Replacement), Want: fmt.Sprint(n)}
+	}
+	for v, set := range o.Replacement {
+		arg := fmt.Sprintf("Replacement[%d]", v)
+		if len(set) == 0 {
+			return nil, &fault.SizeError{Op: op, Arg: arg, Got: 0, Want: "at least 1"}
+		}
+		if err := fault.Indices(op, arg, set, n); err != nil {
+			return nil, err
+		}
+	}
+	return o.Replacement, nil
+}
+
+// search solves the programs of all lambdas and keeps the best channel in s.
+func (c *constProgram) search(s *ConstSolution, began time.Time) error {
+	ctx := c.o.Context
+	if c.o.TimeLimit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, began.Add(c.o.TimeLimit))
+		defer cancel()
+	}
+	for _, lambda := range c.lambdas {
+		c.kernel.Lambda = math.Ldexp(lambda, -c.exp)
+		err := tune(0.5, func(fraction float64) (float64, bool, error) {
+			level, err := c.try(ctx, s, fraction, lambda, began)
+			return level, !c.keep && ctx.Err() == nil, err
+		})
+		if err != nil {
+			return err
+		}
+		if c.o.Context.Err() != nil {
+			s.Status = Cancelled
+			return nil
+		}
+		if ctx.Err() != nil {
+			s.Status = TimeLimit
+			return nil
+		}
+	}
+	return nil
+}
+
+// try solves the program with the given fraction of alpha as its budget, and
+// keeps its channel where that is private and the best. It returns the audited
+// level in units of alpha.
+func (c *constProgram) try(ctx context.Context, s *ConstSolution, fraction, lambda float64, began time.Time) (float64, error) {
+	k := c.kernel.Inputs
+	c.kernel.Budget = make([]float64, k*k)
+	for i, e := range c.prog.Budget {
+		c.kernel.Budget[i] = fraction * e
+	}
+	before := s.Iterations
+	res, err := ipm.SolveReplacement(&c.kernel, ipm.Settings{
+		Tolerance: c.o.Tolerance, Workers: c.o.Workers, Context: ctx,
+		Progress: func(i int, upper, lower float64) {
+			c.o.Progress(before+i, (upper-lower)/(upper-c.kernel.Lambda), time.Since(began))
+		},
+	})
+	if err != nil {
+		return 0, err
+	}
+	s.Solves++
+	s.Iterations += res.Iterations
+	if res.Status == ipm.Stalled {
+		s.Status = Stalled
+	}
+	x := normalised(k, res.X)
+	if x == nil {
+		return 1, nil
+	}
+	r, err := c.private(x, fraction > 0.5)
+	if err != nil || r == nil {
+		return 1, err
+	}
+	if r.audit.Hi <= c.alpha && r.objective < s.Objective {
+		s.Channel, s.Audit, s.Objective = r.channel, r.audit, r.objective
+		s.Budget, s.Lambda = fraction*c.alpha, lambda
+		s.Program, s.ProgramBound = math.Ldexp(res.Upper, c.exp), math.Ldexp(res.Lower, c.exp)
+	}
+	return r.audit.Hi / c.alpha, nil
+}
+
+// private releases the columns x: as they are, or mixed with the uniform law
+// where rounding took a channel of budget alpha/2 above alpha.
+func (c *constProgram) private(x []float64, asItIs bool) (*released, error) {
+	if !asItIs {
+		return c.repair(x)
+	}
+	weight := make([]float64, c.n*c.m)
+	for i, class := range c.class {
+		for w := range c.m {
+			weight[i*c.m+w] = x[w*c.prog.Inputs+class]
+		}
+	}
+	return c.release(weight)
+}
+
+// normalised divides the rows of columns of k inputs by their sums. It returns
+// nil where one has none.
+func normalised(k int, x []float64) []float64 {
+	sum := make([]float64, k)
+	for i, v := range x {
+		sum[i%k] += v
+	}
+	for _, v := range sum {
+		if !(v > 0 && v <= math.MaxFloat64) {
+			return nil
+		}
+	}
+	x = slices.Clone(x)
+	for i := range x {
+		x[i] /= sum[i%k]
+	}
+	return x
+}

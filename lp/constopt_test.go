@@ -1,0 +1,311 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// constCertified checks what every mechanism of ConstOPT promises.
+func constCertified(t testing.TB, b metric.Bimetric, alpha float64, s *ConstSolution) {
+	t.Helper()
+	audit, err := s.Channel.Audit(b.Privacy, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if audit != s.Audit || audit.Hi > alpha || s.Channel.Guarantee().Alpha() != audit.Hi {
+		t.Errorf("audited %v, reported %v, guarantee %v, alpha %v", audit, s.Audit, s.Channel.Guarantee(), alpha)
+	}
+	losses, err := s.Channel.Loss(b.Utility)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if loss, _ := losses.Worst(); math.Abs(loss-s.Objective) > 1e-9*s.Objective {
+		t.Errorf("loss %v, objective %v", loss, s.Objective)
+	}
+	if s.ProgramBound > s.Program || s.Budget < 0 || s.Budget > alpha {
+		t.Errorf("program [%v, %v], budget %v", s.ProgramBound, s.Program, s.Budget)
+	}
+}
+
+// The objectives of MATH.md section 5: lambda 50, budget .5, so alpha = 1.
+func TestConstOPT_KnownObjectives(t *testing.T) {
+	for _, c := range []struct {
+		n, r int
+		want float64
+	}{
+		{50, 5, 53.051341124}, {50, 10, 52.762471952},
+		{150, 5, 53.394763772}, {150, 10, 53.285881260},
+		{300, 5, 53.532190027}, {300, 10, 53.489758976},
+		{400, 5, 53.554488936}, {400, 10, 53.520868782},
+	} {
+		t.Run(fmt.Sprintf("n=%d r=%d", c.n, c.r), func(t *testing.T) {
+			file := sharedPoints
+			if c.n <= 50 {
+				file = "testdata/points.csv"
+			} else if testing.Short() || c.n > 150 && os.Getenv("METRICDP_LONG") == "" {
+				t.Skip("long")
+			}
+			b := metric.Same(referencePoints(t, file, c.n))
+			s, err := ConstOPT(b, 1, &ConstOptions{Neighbours: c.r, Lambdas: []float64{50}, KeepBudget: true, Tolerance: 1e-7})
+			if err != nil {
+				t.Fatal(err)
+			}
+			constCertified(t, b, 1, s)
+			// What the printed optima and the tolerance leave open.
+			const digits = 1e-6
+			if s.Program < c.want-digits || s.ProgramBound > c.want+digits || s.Program-s.ProgramBound > digits {
+				t.Errorf("[%v, %v], want %v", s.ProgramBound, s.Program, c.want)
+			}
+			if s.Budget != .5 || s.Lambda != 50 || s.Solves != 1 {
+				t.Errorf("%v", s)
+			}
+		})
+	}
+}
+
+// With tuning the whole budget is used, and the loss lies between that of the
+// optimal mechanism and that without.
+func TestConstOPT_UsesTheWholeBudget(t *testing.T) {
+	b := metric.Same(referencePoints(t, "testdata/points.csv", 30))
+	for _, alpha := range []float64{.2, .5, 1, 3} {
+		s, err := ConstOPT(b, alpha, &ConstOptions{Tolerance: 1e-3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		constCertified(t, b, alpha, s)
+		kept, err := ConstOPT(b, alpha, &ConstOptions{KeepBudget: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		constCertified(t, b, alpha, kept)
+		opt, err := Optimal(b, alpha, &Options{Tolerance: 1e-3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Audit.Hi < (1-tuneShare)*alpha {
+			t.Errorf("alpha=%v: level %v", alpha, s.Audit.Hi)
+		}
+		if !(opt.DualBound <= s.Objective && s.Objective < kept.Objective) {
+			t.Errorf("alpha=%v: loss %v, untuned %v, optimal %v", alpha, s.Objective, kept.Objective, opt.DualBound)
+		}
+	}
+}
+
+// Random pairs of metrics, all sizes of I(v), alpha*diameter from 1e-6 to 300,
+// and spaces with many ties: the channel is private and no better than optimal.
+func TestConstOPT_HostileSpaces(t *testing.T) {
+	r := rng.Seeded(4)
+	pts := make([][]float64, 14) // with coincident and nearly coincident points
+	for i := range pts {
+		pts[i] = []float64{float64(r.IntN(3)), float64(r.IntN(3)) + 1e-9*float64(i%2)}
+	}
+	clusters, err := metric.NewClustered(3, 4, .2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string]metric.Bimetric{
+		"random": {Privacy: randomMetric(t, r, 9), Utility: randomMetric(t, r, 9)},
+		"grid":   metric.Same(grid(4)), "path": metric.Same(path(12, 1)), "ties": metric.Same(plane(t, pts)),
+		"tree": metric.Same(tree(13)), "simplex": metric.Same(simplex(6, 1)), "clusters": metric.Same(clusters),
+		"two": metric.Same(path(2, 1)), "one": metric.Same(path(1, 1)), "together": metric.Same(simplex(5, 0)),
+		"free": {Privacy: path(6, 1), Utility: simplex(6, 0)}, "public": {Privacy: simplex(6, 0), Utility: path(6, 1)},
+	} {
+		d := max(1e-300, func() float64 { d, _, _ := metric.Diameter(b.Privacy); return d }())
+		n := b.Len()
+		for _, level := range []float64{1e-6, 1, 30, 300} {
+			alpha := min(level/d, 1e9)
+			opt, err := Optimal(b, alpha, &Options{Tolerance: 1e-3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range []*ConstOptions{nil, {Neighbours: 1}, {Neighbours: n, Lambdas: []float64{0}}, {Neighbours: (n + 1) / 2, Lambdas: []float64{.1, 3}}} {
+				s, err := ConstOPT(b, alpha, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				constCertified(t, b, alpha, s)
+				if s.Objective < opt.DualBound {
+					t.Errorf("%s, alpha=%v, %+v: loss %v below the bound %v", name, alpha, o, s.Objective, opt.DualBound)
+				}
+			}
+		}
+	}
+}
+
+// Where I(v) is everything and nothing is tuned the program is OPTMech's at half
+// the level, with row sums >= 1 in place of 1.
+func TestConstOPT_AllReplaced(t *testing.T) {
+	r := rng.Seeded(5)
+	for n := 2; n <= 9; n++ {
+		b := metric.Same(randomMetric(t, r, n))
+		s, err := ConstOPT(b, 2, &ConstOptions{Neighbours: n, Lambdas: []float64{1e3}, KeepBudget: true, Tolerance: 1e-8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		opt, err := Optimal(b, 1, &Options{Tolerance: 1e-7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Larger row sums cost 1e3 each, more than they can save: the diameter.
+		if math.Abs(s.Program-1e3-opt.Objective) > 1e-4*opt.Objective {
+			t.Errorf("n=%d: program %v, optimum %v", n, s.Program-1e3, opt.Objective)
+		}
+	}
+}
+
+func TestConstOPT_Replacement(t *testing.T) {
+	b := metric.Same(referencePoints(t, "testdata/points.csv", 20))
+	sets, err := metric.ReverseNeighbours(b.Privacy, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := ConstOPT(b, 1, &ConstOptions{Neighbours: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v := range sets { // order and repetition do not matter
+		set := append([]int{sets[v][len(sets[v])-1]}, sets[v]...)
+		sets[v] = set
+	}
+	got, err := ConstOPT(b, 1, &ConstOptions{Replacement: sets})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Objective != want.Objective || got.Program != want.Program {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestConstOPT_RefusesBadInput(t *testing.T) {
+	b := metric.Same(path(4, 1))
+	value := func(arg string) func(error) bool {
+		return func(err error) bool { var v *metric.ValueError; return errors.As(err, &v) && v.Arg == arg }
+	}
+	size := func(arg string) func(error) bool {
+		return func(err error) bool { var v *metric.SizeError; return errors.As(err, &v) && v.Arg == arg }
+	}
+	for name, c := range map[string]struct {
+		alpha float64
+		o     ConstOptions
+		ok    func(error) bool
+	}{
+		"alpha 0":           {0, ConstOptions{}, value("alpha")},
+		"alpha NaN":         {math.NaN(), ConstOptions{}, value("alpha")},
+		"alpha infinite":    {math.Inf(1), ConstOptions{}, value("alpha")},
+		"r beyond n":        {1, ConstOptions{Neighbours: 5}, value("Neighbours")},
+		"r negative":        {1, ConstOptions{Neighbours: -1}, value("Neighbours")},
+		"lambda negative":   {1, ConstOptions{Lambdas: []float64{1, -1}}, value("Lambdas")},
+		"lambda NaN":        {1, ConstOptions{Lambdas: []float64{math.NaN()}}, value("Lambdas")},
+		"lambda infinite":   {1, ConstOptions{Lambdas: []float64{math.Inf(1)}}, value("Lambdas")},
+		"no lambdas":        {1, ConstOptions{Lambdas: []float64{}}, func(err error) bool { return errors.Is(err, metric.ErrEmpty) }},
+		"three sets":        {1, ConstOptions{Replacement: [][]int{{0}, {1}, {2}}}, size("Replacement")},
+		"an empty set":      {1, ConstOptions{Replacement: [][]int{{0}, {}, {2}, {3}}}, size("Replacement[1]")},
+		"an index too high": {1, ConstOptions{Replacement: [][]int{{0}, {1}, {2}, {4}}}, value("Replacement[3]")},
+		"tolerance":         {1, ConstOptions{Tolerance: -1}, value("Tolerance")},
+		"tolerance NaN":     {1, ConstOptions{Tolerance: math.NaN()}, value("Tolerance")},
+		"memory for all pairs": {1, ConstOptions{MemoryLimit: 5000, Neighbours: 4}, func(err error) bool {
+			var m *metric.MemoryError
+			return errors.As(err, &m) && m.Bytes > 5000
+		}},
+		"memory": {1, ConstOptions{MemoryLimit: 100}, func(err error) bool {
+			var m *metric.MemoryError
+			return errors.As(err, &m) && m.Limit == 100
+		}},
+	} {
+		if s, err := ConstOPT(b, c.alpha, &c.o); s != nil || !c.ok(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := ConstOPT(metric.Bimetric{Privacy: path(3, 1)}, 1, nil); err == nil {
+		t.Error("no utility metric was accepted")
+	}
+	if _, err := ConstOPT(metric.Same(path(3, math.NaN())), 1, nil); err == nil {
+		t.Error("a NaN distance was accepted")
+	}
+}
+
+func TestConstOPT_StopsEarly(t *testing.T) {
+	b := metric.Same(referencePoints(t, "testdata/points.csv", 50))
+	for _, after := range []int{-1, 0, 5, 25} {
+		ctx, cancel := context.WithCancel(context.Background())
+		if after < 0 {
+			cancel()
+		}
+		s, err := ConstOPT(b, .5, &ConstOptions{Context: ctx, Progress: func(i int, _ float64, _ time.Duration) {
+			if i == after {
+				cancel()
+			}
+		}})
+		cancel()
+		if !errors.Is(err, context.Canceled) || s == nil || s.Status != Cancelled {
+			t.Fatalf("stopped after %d iterations: %v, %v", after, s, err)
+		}
+		constCertified(t, b, .5, s)
+	}
+	s, err := ConstOPT(b, .5, &ConstOptions{TimeLimit: 1})
+	if err != nil || s.Status != TimeLimit {
+		t.Errorf("%v: %v", s, err)
+	}
+	constCertified(t, b, .5, s)
+}
+
+func TestConstOPT_WorkersAgree(t *testing.T) {
+	b := metric.Same(halton(t, 40))
+	one, err := ConstOPT(b, 5, &ConstOptions{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := ConstOPT(b, 5, &ConstOptions{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.Objective != two.Objective || one.Program != two.Program || one.ProgramBound != two.ProgramBound || one.Audit != two.Audit {
+		t.Errorf("1 worker: %v, 2 workers: %v", one, two)
+	}
+}
+
+// BenchmarkConstOPT solves one program of random points of a square at r = 10,
+// lambda 50 and alpha 1 to the default tolerance, and at 1e-6 the reference
+// points; METRICDP_LONG adds 1,000 and 2,000 points.
+func BenchmarkConstOPT(b *testing.B) {
+	for _, c := range []struct {
+		n         int
+		tolerance float64
+	}{{150, 1e-6}, {400, 1e-6}, {400, 1e-3}, {1000, 1e-3}, {2000, 1e-3}} {
+		b.Run(fmt.Sprintf("n=%d/tolerance=%v", c.n, c.tolerance), func(b *testing.B) {
+			if c.n > 400 && os.Getenv("METRICDP_LONG") == "" {
+				b.Skip("METRICDP_LONG is not set")
+			}
+			var space metric.Bimetric
+			if c.n <= 400 {
+				space = metric.Same(referencePoints(b, sharedPoints, c.n))
+			} else {
+				r := rng.Seeded(1)
+				pts := make([][]float64, c.n)
+				for i := range pts {
+					pts[i] = []float64{10 * r.Float64(), 10 * r.Float64()}
+				}
+				space = metric.Same(plane(b, pts))
+			}
+			b.ReportAllocs()
+			var s *ConstSolution
+			for b.Loop() {
+				var err error
+				s, err = ConstOPT(space, 1, &ConstOptions{Lambdas: []float64{50}, KeepBudget: true, Tolerance: c.tolerance})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric((s.Program-s.ProgramBound)/(s.Program-50), "gap")
+			b.ReportMetric(float64(s.Iterations), "iterations")
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package lp
+
+import (
+	"context"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/parallel"
+)
+
+// lazyLevels are the fractions of the budgets at which companions are tried.
+var lazyLevels = []float64{0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995}
+
+// mend repairs columns x that break some constraints, and keeps the channel.
+//
+// The least private matrix above x is Y[v,w] = max_u exp(-e(u,v)) x[u,w], by the
+// triangle inequality. Its rows sum to 1 + d_v, d_v >= 0. With a companion, a
+// channel M0 that keeps a lower level,
+//
+//	M = (Y + (K - d_v) M0) / (1 + K)
+//
+// has rows of sum 1, and is private as soon as the rows (K - d_v) M0 are. K is
+// the least constant for that:
+//
+//	K (exp(e) M0[v,w] - M0[u,w]) >= exp(e) d_v M0[v,w] - d_u M0[u,w],  K >= d_v.
+//
+// Companions are the matrices that are made like Y of smaller budgets, rows
+// scaled to sum 1: close to x, so that even K = 1 would cost little. The one
+// that loses least is kept.
+func (g *merged) mend(s *Solution, x []float64) error {
+	k, m := g.prog.Inputs, g.m
+	y := make([]float64, k*m)
+	if err := g.envelope(y, x, 1); err != nil {
+		return err
+	}
+	excess := rowSums(k, y)
+	for v := range excess {
+		excess[v] = max(0, excess[v]-1)
+	}
+	best, least := []float64(nil), math.Inf(1)
+	companion, mixed := make([]float64, k*m), make([]float64, k*m)
+	for _, level := range lazyLevels {
+		if err := g.envelope(companion, x, level); err != nil {
+			return err
+		}
+		sums := rowSums(k, companion)
+		for i := range companion {
+			companion[i] /= sums[i%k]
+		}
+		weight, err := g.companionWeight(companion, excess)
+		if err != nil {
+			return err
+		}
+		if !(weight < math.Inf(1)) {
+			continue
+		}
+		for i, c := range companion {
+			mixed[i] = (y[i] + (weight-excess[i%k])*c) / (1 + weight)
+		}
+		if loss := g.lossOf(mixed); loss < least {
+			least = loss
+			best = append(best[:0], mixed...)
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	r, err := g.repair(best)
+	s.keep(r)
+	return err
+}
+
+// envelope writes the least matrix above x that is private at a fraction of the
+// budgets. O(k^2 m).
+func (g *merged) envelope(y, x []float64, level float64) error {
+	k := g.prog.Inputs
+	decay := make([]float64, k*k)
+	for i, e := range g.prog.Budget {
+		decay[i] = math.Exp(-level * e)
+	}
+	return g.eachOutput(func(w int) {
+		from, to := x[w*k:(w+1)*k], y[w*k:(w+1)*k]
+		clear(to)
+		for u, xu := range from {
+			for v, d := range decay[u*k : (u+1)*k] {
+				if c := d * xu; c > to[v] {
+					to[v] = c
+				}
+			}
+		}
+	})
+}
+
+// companionWeight is the least K, +Inf where there is none.
+func (g *merged) companionWeight(companion, excess []float64) (float64, error) {
+	k := g.prog.Inputs
+	decay := make([]float64, k*k)
+	for i, e := range g.prog.Budget {
+		decay[i] = math.Exp(-e)
+	}
+	of := make([]float64, g.m)
+	err := g.eachOutput(func(w int) {
+		c, most := companion[w*k:(w+1)*k], 0.0
+		for u, cu := range c {
+			for v, d := range decay[u*k : (u+1)*k] {
+				have, need := c[v]-d*cu, excess[v]*c[v]-excess[u]*d*cu
+				if need > most*have && u != v {
+					if have <= 0 {
+						most = math.Inf(1)
+						break
+					}
+					most = need / have
+				}
+			}
+		}
+		of[w] = most
+	})
+	weight := 0.0
+	for _, v := range of {
+		weight = max(weight, v)
+	}
+	for _, v := range excess {
+		weight = max(weight, v)
+	}
+	return weight, err
+}
+
+// eachOutput runs f in parallel. By now the time may be up: it is not stopped.
+func (g *merged) eachOutput(f func(w int)) error {
+	return parallel.Chunks(context.WithoutCancel(g.o.Context), g.m, 1, g.o.Workers, nil, func(w, _, _ int) { f(w) })
+}
+
+// rowSums adds the columns of length k.
+func rowSums(k int, x []float64) []float64 {
+	sum := make([]float64, k)
+	for i, v := range x {
+		sum[i%k] += v
+	}
+	return sum
+}
+
+// lossOf is the loss of columns by classes, rounded, in the kernel's unit.
+func (g *merged) lossOf(x []float64) float64 {
+	k := g.prog.Inputs
+	loss := make([]float64, g.n)
+	for w := range g.m {
+		for i, c := range g.class {
+			loss[i] += x[w*k+c] * g.scaled[w*g.n+i]
+		}
+	}
+	worst, mean := 0.0, 0.0
+	for i, l := range loss {
+		worst = max(worst, l)
+		if g.o.Prior != nil {
+			mean += g.o.Prior[i] * l
+		}
+	}
+	if g.o.Prior != nil {
+		return mean
+	}
+	return worst
+}

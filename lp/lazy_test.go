@@ -1,0 +1,216 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// lazily solves with the lazy engine at any size.
+func lazily(t testing.TB, b metric.Bimetric, alpha float64, o *Options) *Solution {
+	t.Helper()
+	p, err := read("lp: Optimal", b, alpha, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.merge(p.o.Tolerance / mergeShare)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.lazy = g.plan.Lazy()
+	s := &Solution{Prior: distribution(p.o.Prior, p.n)}
+	best, err := p.constant()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.keep(best)
+	if err := g.rounds(p.o.Context, s, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Both engines bracket one optimum: points of the plane and random metrics, one
+// metric and two, worst case and mean, small budgets and large.
+func TestLazy_AgreesWithDense(t *testing.T) {
+	r := rng.Seeded(7)
+	for i, n := range []int{2, 3, 5, 20, 24, 32, 50} {
+		if testing.Short() && n > 32 {
+			continue
+		}
+		space := func(i int) metric.Finite {
+			if i%2 == 0 {
+				return randomMetric(t, r, n)
+			}
+			return halton(t, n)
+		}
+		for _, alpha := range []float64{.4, 4, 40} {
+			b := metric.Bimetric{Privacy: space(i), Utility: space(i + int(alpha)%3)}
+			var prior []float64
+			if alpha == 4 {
+				prior = make([]float64, n)
+				for u := range prior {
+					prior[u] = 1 / float64(n)
+				}
+			}
+			const tolerance = 1e-5
+			o := &Options{Tolerance: tolerance, Prior: prior}
+			dense, err := Optimal(b, alpha, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lazy := lazily(t, b, alpha, o)
+			certified(t, b, alpha, prior, lazy)
+			if lazy.Gap > tolerance {
+				t.Errorf("n=%d, alpha=%v: lazy %v", n, alpha, lazy)
+			}
+			if lazy.DualBound > dense.Objective || dense.DualBound > lazy.Objective {
+				t.Errorf("n=%d, alpha=%v: lazy %v, dense %v", n, alpha, lazy, dense)
+			}
+		}
+	}
+}
+
+// Above the dense size Optimal chooses the lazy engine, and graphs stay with the
+// sparse one.
+func TestOptimal_ChoosesLazy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	b := metric.Same(halton(t, lazySize+1))
+	one, err := Optimal(b, 5, &Options{Tolerance: 1e-2, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	certified(t, b, 5, nil, one)
+	if one.Engine != EngineLazy || one.Status != Optimum || one.Gap > 1e-2 {
+		t.Error(one)
+	}
+	two, err := Optimal(b, 5, &Options{Tolerance: 1e-2, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.Objective != two.Objective || one.DualBound != two.DualBound || one.Iterations != two.Iterations || !slices.Equal(one.Prior, two.Prior) {
+		t.Errorf("1 worker: %v, 2 workers: %v", one, two)
+	}
+	if s, err := Optimal(metric.Same(tree(lazySize+20)), 1, &Options{Tolerance: 1e-1}); err != nil || s.Engine != EngineSparse {
+		t.Error(s, err)
+	}
+}
+
+// Stopping leaves a certified mechanism and a bound: after some rounds, in the
+// first one, and before it.
+func TestLazy_Cancelled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	b := metric.Same(halton(t, lazySize+1))
+	for _, stop := range []int{0, 5, 60} {
+		ctx, cancel := context.WithCancel(context.Background())
+		s, err := Optimal(b, 5, &Options{Tolerance: 1e-9, Context: ctx, Progress: func(i int, _ float64, _ time.Duration) {
+			if i >= stop {
+				cancel()
+			}
+		}})
+		if !errors.Is(err, context.Canceled) || s.Status != Cancelled {
+			t.Fatal(s, err)
+		}
+		certified(t, b, 5, nil, s)
+		if stop == 60 && s.Gap > .2 {
+			t.Errorf("after %d iterations: %v", stop, s)
+		}
+		cancel()
+	}
+	s, err := Optimal(b, 5, &Options{Tolerance: 1e-9, TimeLimit: 50 * time.Millisecond})
+	if err != nil || s.Status != TimeLimit {
+		t.Fatal(s, err)
+	}
+	certified(t, b, 5, nil, s)
+}
+
+func TestLazy_MemoryUpFront(t *testing.T) {
+	var e *metric.MemoryError
+	_, err := Optimal(metric.Same(halton(t, 200)), 1, &Options{MemoryLimit: 16 << 20})
+	if !errors.As(err, &e) || e.Bytes < 1<<24 || e.Bytes > 1<<28 {
+		t.Errorf("%v", err)
+	}
+}
+
+// The matrix above any columns is private, and mend makes a certified channel of
+// columns that break many constraints.
+func TestMend_AnyColumns(t *testing.T) {
+	const n, alpha = 12, 3
+	b := metric.Same(halton(t, n))
+	p, err := read("lp: Optimal", b, alpha, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.merge(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rng.Seeded(2)
+	x, sums := make([]float64, n*n), make([]float64, n)
+	for i := range x {
+		x[i] = r.ExpFloat64()
+		sums[i%n] += x[i]
+	}
+	for i := range x {
+		x[i] /= sums[i%n]
+	}
+	y := make([]float64, n*n)
+	if err := g.envelope(y, x, 1); err != nil {
+		t.Fatal(err)
+	}
+	for w := range n {
+		for u := range n {
+			for v := range n {
+				if a, b := y[w*n+u], math.Exp(g.prog.Budget[u*n+v])*y[w*n+v]; a > b*(1+1e-14) || y[w*n+u] < x[w*n+u] {
+					t.Fatalf("y_%d[%d] = %v, bound %v, x %v", w, u, a, b, x[w*n+u])
+				}
+			}
+		}
+	}
+	s := &Solution{Prior: distribution(nil, n)}
+	if err := g.mend(s, x); err != nil {
+		t.Fatal(err)
+	}
+	certified(t, b, alpha, nil, s)
+}
+
+// BenchmarkOptimal_Lazy solves the reference points at eps = .5 to gap.
+func BenchmarkOptimal_Lazy(b *testing.B) {
+	for _, c := range []struct {
+		n         int
+		tolerance float64
+	}{{150, 1e-3}, {150, 1e-6}, {200, 1e-3}, {200, 1e-6}, {300, 1e-3}, {400, 2e-3}} {
+		b.Run(fmt.Sprintf("n=%d/gap=%.0e", c.n, c.tolerance), func(b *testing.B) {
+			if c.n > 150 && os.Getenv("METRICDP_LONG") == "" {
+				b.Skip("METRICDP_LONG is not set")
+			}
+			space := metric.Same(referencePoints(b, sharedPoints, c.n))
+			b.ReportAllocs()
+			var s *Solution
+			for b.Loop() {
+				var err error
+				if s, err = Optimal(space, .5, &Options{Tolerance: c.tolerance}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if s.Status != Optimum || s.Engine != EngineLazy {
+				b.Error(s)
+			}
+			b.ReportMetric(s.Gap, "gap")
+			b.ReportMetric(float64(s.Iterations), "iterations")
+			b.Logf("[%.8f, %.8f]", s.DualBound, s.Objective)
+		})
+	}
+}

@@ -1,0 +1,221 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// SpannerOptions are the settings of [Spanner]. Nil and the zero value mean the
+// defaults.
+type SpannerOptions struct {
+	// Options are those of the linear programs; TimeLimit is for all of them
+	// together.
+	Options
+	// Stretch is t of the t-spanner, a finite number >= 1; 0 means 3.
+	Stretch float64
+	// KeepBudget solves with the budget alpha/Stretch only, as IKWAT22 do, and
+	// proves no bound. By default larger budgets are tried, as long as the
+	// audited level is at most alpha.
+	KeepBudget bool
+}
+
+// SpannerSolution is the mechanism of [Spanner]. Its Iterations are those of all
+// linear programs; DualBound and Prior are as in [Optimal], for the metric of the
+// space, and Gap is between them and Objective.
+type SpannerSolution struct {
+	Solution
+	// Graph is the spanner, and Stretch how many times its distances are as
+	// long as those of the space at most, rounded up.
+	Graph   *metric.Graph
+	Stretch float64
+	// Budget is that of the linear program behind Channel, in [alpha/Stretch,
+	// alpha]: the level of Channel under the metric of Graph is at most that.
+	Budget float64
+	Solves int // linear programs solved
+}
+
+// String gives the figures in a line.
+func (s *SpannerSolution) String() string {
+	return fmt.Sprintf("%v, %d edges of stretch %.3g, budget %.4g, %d programs", &s.Solution, len(s.Graph.Edges()), s.Stretch, s.Budget, s.Solves)
+}
+
+const defaultStretch = 3
+
+// Spanner returns the alpha-private mechanism that is optimal under stronger
+// constraints, between the ends of the edges of a greedy t-spanner of the privacy
+// metric (SpannerMech of IKWAT22; [metric.Spanner]). With g the metric of the
+// spanner, rho1 <= g <= t*rho1, a mechanism that is alpha/t-private under g is
+// alpha-private under rho1, and for g the rows of few pairs imply all others: the
+// program has some n^2 unknowns as that of [Optimal] but not n^3 constraints.
+//
+// Where the level under rho1 is below alpha, larger budgets are tried by default,
+// until it is within 1 percent of it. (In the plane that gains little: some pair
+// is stretched by nearly t, and its constraint binds.) A program with the budget
+// alpha follows: what is alpha-private under rho1 is so under g, and its
+// DualBound is thus one for rho1 too. The bracket is about as wide as g is
+// longer than rho1: points in general position ask for a stretch near 1, at
+// which the program costs more.
+//
+// When Options.Context is done the best mechanism so far is returned along with
+// an error that wraps the context's; both are set unless the spanner itself was
+// interrupted. Reaching the TimeLimit is no error.
+//
+// Errors: those of [Optimal] and [metric.Spanner]. Time and memory are those of
+// some 3 to 8 calls of Optimal on a graph metric.
+func Spanner(b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolution, error) {
+	const op = "lp: Spanner"
+	began := time.Now()
+	var s SpannerOptions
+	if o != nil {
+		s = *o
+	}
+	if s.Stretch == 0 {
+		s.Stretch = defaultStretch
+	}
+	if b.Privacy == nil {
+		return nil, b.Check()
+	}
+	var err error
+	if s.Options, err = o.options().settle(op, b, alpha); err != nil {
+		return nil, err
+	}
+	t := &spannerSearch{b: b, alpha: alpha, o: s, began: began}
+	if t.graph, err = metric.SpannerContext(s.Context, b.Privacy, s.Stretch); err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	t.best.Graph = t.graph
+	if err := t.stretch(); err != nil {
+		return nil, err
+	}
+	if err := t.search(); err != nil && !errors.Is(err, context.Cause(s.Context)) {
+		return nil, err
+	}
+	t.best.Elapsed = time.Since(began)
+	if err := s.Context.Err(); err != nil {
+		t.best.Status = Cancelled
+		return &t.best, fmt.Errorf("%s: stopped after %d programs: %w", op, t.best.Solves, context.Cause(s.Context))
+	}
+	return &t.best, nil
+}
+
+// options are the embedded ones, nil where o is.
+func (o *SpannerOptions) options() *Options {
+	if o == nil {
+		return nil
+	}
+	return &o.Options
+}
+
+// spannerSearch is the state of one call.
+type spannerSearch struct {
+	b     metric.Bimetric
+	alpha float64
+	o     SpannerOptions
+	graph *metric.Graph
+	began time.Time
+	best  SpannerSolution
+	// short is at least 1 and at least every rho1/g: above 1 where g was rounded
+	// down. What is private under rho1 is so under g at short times the level.
+	short  float64
+	proved bool // DualBound is set
+}
+
+// stretch measures the spanner.
+func (t *spannerSearch) stretch() error {
+	n := t.graph.Len()
+	t.best.Stretch, t.short = 1, 1
+	var d, g []float64
+	for i := range n {
+		if err := t.o.Context.Err(); err != nil {
+			return err
+		}
+		d, g = metric.Row(t.b.Privacy, i, d), t.graph.DistancesFrom(i, g)
+		for j := range i {
+			if d[j] > 0 {
+				t.best.Stretch = max(t.best.Stretch, directed.DivUp(g[j], d[j]))
+			}
+			if g[j] > 0 {
+				t.short = max(t.short, directed.DivUp(d[j], g[j]))
+			}
+		}
+	}
+	return nil
+}
+
+// search tunes the budget and proves the bound.
+func (t *spannerSearch) search() error {
+	// A level under g is at most Stretch times as much under rho1, up to the
+	// ulps that quotients and products round off.
+	lo := 1.0
+	if t.best.Stretch > 1 {
+		lo = 1 / t.best.Stretch * (1 - 0x1p-48)
+	}
+	err := tune(lo, func(fraction float64) (float64, bool, error) {
+		level, err := t.solve(fraction)
+		return level, !t.o.KeepBudget && t.left() > 0, err
+	})
+	if err == nil && !t.proved && !t.o.KeepBudget && t.left() > 0 {
+		_, err = t.solve(t.short)
+	}
+	if t.left() <= 0 {
+		t.best.Status = TimeLimit
+	}
+	return err
+}
+
+// left is the time that is left: some where there is no limit.
+func (t *spannerSearch) left() time.Duration {
+	if t.o.TimeLimit <= 0 {
+		return time.Hour
+	}
+	return t.o.TimeLimit - time.Since(t.began)
+}
+
+// solve solves with the given fraction of alpha as the budget and keeps what is
+// better: the channel where its audit allows, the bound where the budget is
+// enough for one. It returns the audited level in units of alpha.
+func (t *spannerSearch) solve(fraction float64) (float64, error) {
+	o, best := t.o.Options, &t.best
+	if o.TimeLimit > 0 {
+		o.TimeLimit = max(1, t.left()) // 0 would be none
+	}
+	before := best.Iterations
+	o.Progress = func(i int, gap float64, _ time.Duration) {
+		t.o.Progress(before+i, gap, time.Since(t.began))
+	}
+	bound := fraction >= t.short
+	budget := directed.MulDown(fraction, t.alpha)
+	if bound {
+		budget = directed.MulUp(fraction, t.alpha)
+	}
+	s, solveErr := Optimal(metric.Bimetric{Privacy: t.graph, Utility: t.b.Utility}, budget, &o)
+	if s == nil {
+		return 0, solveErr
+	}
+	best.Solves++
+	best.Iterations += s.Iterations
+	c, audit, err := s.Channel.Certify(t.b.Privacy, o.Unit, nil)
+	if err != nil {
+		return 0, err
+	}
+	if audit.Hi <= t.alpha && (best.Channel == nil || s.Objective < best.Objective) {
+		best.Channel, best.Audit, best.Objective = c, audit, s.Objective
+		best.Status, best.Engine, best.Budget = s.Status, s.Engine, budget
+	}
+	if bound {
+		t.proved, best.DualBound = true, s.DualBound
+	}
+	if bound || best.Prior == nil {
+		best.Prior = s.Prior
+	}
+	best.Gap = 0
+	if best.Objective > 0 {
+		best.Gap = directed.DivUp(directed.SubUp(best.Objective, best.DualBound), best.Objective)
+	}
+	return audit.Hi / t.alpha, solveErr
+}

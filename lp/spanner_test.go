@@ -1,0 +1,157 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// On random spaces the bracket holds the optimum, and the level is at most alpha,
+// tuned or not.
+func TestSpanner_HoldsTheOptimum(t *testing.T) {
+	r := rng.Seeded(8)
+	for i := range 20 {
+		n := 2 + i%9
+		b := metric.Bimetric{Privacy: randomMetric(t, r, n), Utility: randomMetric(t, r, n)}
+		alpha := math.Exp(-1 + 2*r.Float64())
+		stretch := []float64{0, 1, 1.2, 2, 10}[i%5]
+		opt, err := Optimal(b, alpha, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Spanner(b, alpha, &SpannerOptions{Stretch: stretch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		certified(t, b, alpha, nil, &s.Solution)
+		if s.DualBound > opt.Objective || s.Objective < opt.DualBound {
+			t.Errorf("n=%d, stretch %v: %v, optimal %v", n, stretch, s, opt)
+		}
+		if stretch >= 1 && s.Stretch > stretch*(1+1e-12) {
+			t.Errorf("stretch %v, asked for %v", s.Stretch, stretch)
+		}
+		kept, err := Spanner(b, alpha, &SpannerOptions{Stretch: stretch, KeepBudget: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept.Solves != 1 || s.Stretch > 1+1e-12 && kept.DualBound != 0 || kept.Audit.Hi > alpha {
+			t.Errorf("untuned: %v", kept)
+		}
+		if s.Objective > kept.Objective {
+			t.Errorf("tuned loss %v, untuned %v", s.Objective, kept.Objective)
+		}
+	}
+}
+
+// A 1-spanner is the space itself: one program, solved to its tolerance.
+func TestSpanner_OfAGraphIsOptimal(t *testing.T) {
+	b := metric.Same(grid(5))
+	s, err := Spanner(b, 1, &SpannerOptions{Stretch: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	certified(t, b, 1, nil, &s.Solution)
+	if s.Gap > fineTolerance || s.Solves != 1 || s.Stretch != 1 || s.Budget != 1 || len(s.Graph.Edges()) != 40 {
+		t.Errorf("%v", s)
+	}
+}
+
+// On points of the plane the level comes close to alpha, with t = 3 before any
+// tuning: some pair is stretched that far, and its constraint binds.
+func TestSpanner_UsesTheWholeBudget(t *testing.T) {
+	b := metric.Same(referencePoints(t, "testdata/points.csv", 30))
+	s, err := Spanner(b, .5, &SpannerOptions{Options: Options{Tolerance: 1e-4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	certified(t, b, .5, nil, &s.Solution)
+	if s.Audit.Hi < .5*(1-tuneShare) || s.Budget < .5/s.Stretch*(1-1e-9) || s.Stretch > 3 {
+		t.Errorf("%v at level %v", s, s.Audit.Hi)
+	}
+	const optimum = 2.2694031809
+	if s.DualBound > optimum || s.DualBound <= 0 || s.Objective < optimum {
+		t.Errorf("%v", s)
+	}
+}
+
+// Where the stretched pairs have constraints that do not bind the budget grows.
+func TestSpanner_TunesUpward(t *testing.T) {
+	r, grown := rng.Seeded(12), 0
+	for range 10 {
+		b := metric.Same(randomMetric(t, r, 8))
+		s, err := Spanner(b, .3, &SpannerOptions{Stretch: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Budget > .3/s.Stretch*1.01 {
+			grown++
+		}
+	}
+	if grown == 0 {
+		t.Error("no budget grew")
+	}
+}
+
+func TestSpanner_PriorAndOutputs(t *testing.T) {
+	r := rng.Seeded(11)
+	b := metric.Bimetric{Privacy: randomMetric(t, r, 6), Utility: randomMetric(t, r, 8)}
+	o := Options{Prior: []float64{.5, .1, .1, .1, .2, 0}, Outputs: []int{7, 1, 6}}
+	opt, err := Optimal(b, 1, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Spanner(b, 1, &SpannerOptions{Options: o, Stretch: 1.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	certified(t, b, 1, o.Prior, &s.Solution)
+	if s.DualBound > opt.Objective || s.Objective < opt.DualBound {
+		t.Errorf("%v, optimal %v", s, opt)
+	}
+}
+
+func TestSpanner_RefusesBadInput(t *testing.T) {
+	b := metric.Same(path(4, 1))
+	for _, stretch := range []float64{.5, -3, math.NaN(), math.Inf(1)} {
+		var v *metric.ValueError
+		if _, err := Spanner(b, 1, &SpannerOptions{Stretch: stretch}); !errors.As(err, &v) {
+			t.Errorf("stretch %v: %v", stretch, err)
+		}
+	}
+	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if _, err := Spanner(b, alpha, nil); err == nil {
+			t.Errorf("alpha %v was accepted", alpha)
+		}
+	}
+	if _, err := Spanner(metric.Bimetric{}, 1, nil); err == nil {
+		t.Error("no space was accepted")
+	}
+	if _, err := Spanner(metric.Same(path(3, math.NaN())), 1, nil); err == nil {
+		t.Error("a NaN distance was accepted")
+	}
+}
+
+func TestSpanner_StopsEarly(t *testing.T) {
+	b := metric.Same(referencePoints(t, "testdata/points.csv", 30))
+	ctx, cancel := context.WithCancel(context.Background())
+	o := &SpannerOptions{Options: Options{Context: ctx, Progress: func(i int, _ float64, _ time.Duration) {
+		if i == 5 {
+			cancel()
+		}
+	}}}
+	s, err := Spanner(b, .5, o)
+	if !errors.Is(err, context.Canceled) || s == nil || s.Status != Cancelled {
+		t.Fatalf("%v: %v", s, err)
+	}
+	certified(t, b, .5, nil, &s.Solution)
+	s, err = Spanner(b, .5, &SpannerOptions{Options: Options{TimeLimit: 1}})
+	if err != nil || s.Status != TimeLimit {
+		t.Fatalf("%v: %v", s, err)
+	}
+	certified(t, b, .5, nil, &s.Solution)
+}
