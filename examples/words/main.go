@@ -1,0 +1,103 @@
+// Words releases words privately, on a real vocabulary, and compares what there
+// is to do it with.
+//
+//	go run ./examples/words
+//	go run ./examples/words -n 200 -alpha 2 -time 2m
+//	go run ./examples/words -in glove.6B.100d.txt -n 100 -out /tmp/words
+//
+// A word is a point, its GloVe vector; the privacy and the loss of a release are
+// measured by the Euclidean distance of vectors. At one level alpha the program
+// builds every mechanism that the library has for such a space, audits them,
+// prints a table with the proved lower bound and some releases to read, and draws
+// loss against the audited level as in Figure 1 of IKWAT22.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/metric"
+)
+
+//go:embed words.txt
+var vocabulary []byte
+
+func main() { demo.Main("words", run) }
+
+const (
+	maxAlpha = 1e50   // and one over it: levels that every mechanism takes
+	maxWords = 1000   // mechanisms and audits compare all pairs of rows
+	defaultR = "5,10" // of which what exceeds the number of words is left out
+)
+
+func run(ctx context.Context, p *demo.Program) error {
+	alpha := p.Flags.Float64("alpha", 0.7, "privacy level, per unit of distance between vectors")
+	n := p.Flags.Int("n", 50, "how many words to use, from the top")
+	list := p.Flags.String("r", defaultR, "ConstOPT: how many nearest words get free weights, one number or several")
+	limit := p.Flags.Duration("time", 10*time.Second, "for each of Spanner, ConstOPT and OPTMech, which are stopped then; 0 leaves them out")
+	p.ReadsFile("GloVe format, a line `word v1 v2 ...` for each word")
+	if err := p.Parse(); err != nil {
+		return err
+	}
+	switch {
+	case !(*alpha >= 1/maxAlpha && *alpha <= maxAlpha):
+		return fmt.Errorf("-alpha %v: want a number in [%v, %v]", *alpha, 1/maxAlpha, maxAlpha)
+	case *n < 2 || *n > maxWords:
+		return fmt.Errorf("-n %d: want 2 to %d", *n, maxWords)
+	case *limit < 0:
+		return fmt.Errorf("-time %v: want a duration >= 0", *limit)
+	}
+	r, err := parseList(*list)
+	if err != nil {
+		return err
+	}
+	s := &study{alpha: *alpha, r: r, limit: *limit, seed: p.Seed}
+	if err := s.read(p, *n); err != nil {
+		return err
+	}
+	if most := r[len(r)-1]; most > len(s.words) && *list != defaultR {
+		return fmt.Errorf("-r %d: want at most the %d words", most, len(s.words))
+	}
+	if wide, _, _ := metric.Diameter(s.space); wide == 0 {
+		fmt.Fprintf(p.Stdout, "%s: all %d words have one vector: the loss is 0 at every alpha\n", s.file, len(s.words))
+		return nil
+	}
+	s.introduce(p)
+	if err := s.compare(ctx, p); err != nil {
+		return err
+	}
+	if err := s.table().WriteText(p.Stdout); err != nil {
+		return err
+	}
+	s.explain(p)
+	if err := s.samples(p); err != nil {
+		return err
+	}
+	if err := p.WriteFile("table.csv", s.table().WriteCSV); err != nil {
+		return err
+	}
+	if err := p.WriteFile("released.csv", s.release); err != nil {
+		return err
+	}
+	return s.draw(ctx, p)
+}
+
+// parseList reads the numbers of -r, increasing.
+func parseList(list string) ([]int, error) {
+	var r []int
+	for _, word := range strings.Split(list, ",") {
+		k, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || k < 1 {
+			return nil, fmt.Errorf("-r %q: %q is not a whole number > 0", list, word)
+		}
+		r = append(r, k)
+	}
+	slices.Sort(r)
+	return slices.Compact(r), nil
+}

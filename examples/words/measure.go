@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// study is the input, what was asked of it and what was found.
+type study struct {
+	file    string
+	words   []string
+	vectors [][]float64
+	space   *metric.Dense // the distances, stored
+	alpha   float64
+	r       []int
+	limit   time.Duration
+	seed    uint64
+
+	rows    []result
+	lower   float64 // no alpha-private mechanism has a worst loss below
+	lowerBy string
+}
+
+// IKWAT22 compare mechanisms by their level at this delta, and by the loss that
+// this share of the inputs does not exceed.
+const (
+	delta    = 0.001
+	quantile = 0.95
+)
+
+// result is one row of the table.
+type result struct {
+	name                  string
+	level                 float64 // eps_tight at delta; NaN where unknown
+	worst, quantile, mean float64
+	guessed               float64 // how often the best guess from a release is right; NaN where unknown
+	took                  time.Duration
+	remark                string
+	err                   error                         // why the mechanism does not exist here
+	mech                  mechanism.Mechanism[int, int] // nil where err is set
+}
+
+// built is a mechanism as a matrix, with what there is to say about it.
+type built struct {
+	channel *mechanism.Channel
+	remark  string
+	bound   float64 // that a linear program proved beside it, or 0
+}
+
+// keeps tells whether there is a matrix, and one that was proved alpha-private.
+func (b built) keeps(alpha float64) bool {
+	return b.channel != nil && b.channel.Guarantee().Alpha() <= alpha
+}
+
+// method is one way to build a matrix at a level.
+type method struct {
+	name  string
+	build func(ctx context.Context, alpha float64) (built, error)
+}
+
+// family names a mechanism of the exponential family.
+func (s *study) family(name string, build func(metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) method {
+	return method{name, func(ctx context.Context, alpha float64) (built, error) {
+		m, err := build(s.space, alpha, &exponential.Options{Context: ctx})
+		if err != nil {
+			return built{}, err
+		}
+		return built{channel: m.Channel}, nil
+	}}
+}
+
+const optMech = "OPTMech"
+
+// methods are the mechanisms that have a matrix, in the order of the table.
+func (s *study) methods() []method {
+	list := []method{
+		s.family("exponential", exponential.Standard),
+		s.family("exponential, tuned", exponential.Tuned),
+		s.family("exponential, tight weights", exponential.Tight),
+	}
+	if s.limit == 0 {
+		return list
+	}
+	list = append(list, method{"Spanner", s.spanner})
+	for _, r := range s.r {
+		if r <= len(s.words) {
+			list = append(list, method{fmt.Sprintf("ConstOPT, r = %d", r), s.constOPT(r)})
+		}
+	}
+	return append(list, method{optMech, s.optimal})
+}
+
+// spanner is the linear program on the edges of a spanner, within the time.
+func (s *study) spanner(ctx context.Context, alpha float64) (built, error) {
+	o := &lp.SpannerOptions{Options: lp.Options{Context: ctx, TimeLimit: s.limit}}
+	sol, err := lp.Spanner(metric.Same(s.space), alpha, o)
+	if err != nil {
+		return built{}, err
+	}
+	b := built{channel: sol.Channel, bound: sol.DualBound}
+	edges := fmt.Sprintf("%d edges, which make distances up to %.3g times as long", len(sol.Graph.Edges()), sol.Stretch)
+	b.remark = stopped(sol.Status, edges)
+	return b, nil
+}
+
+// stopped adds to a remark whether time was up.
+func stopped(status lp.Status, remark string) string {
+	if status != lp.TimeLimit {
+		return remark
+	}
+	if remark != "" {
+		remark += "; "
+	}
+	return remark + "stopped at the time limit, not its best: -time allows it more"
+}
+
+// constOPT has free weights for the r words nearest to each word.
+func (s *study) constOPT(r int) func(context.Context, float64) (built, error) {
+	return func(ctx context.Context, alpha float64) (built, error) {
+		sol, err := lp.ConstOPT(metric.Same(s.space), alpha, &lp.ConstOptions{Neighbours: r, Context: ctx, TimeLimit: s.limit})
+		if err != nil {
+			return built{}, err
+		}
+		return built{channel: sol.Channel, remark: stopped(sol.Status, "")}, nil
+	}
+}
+
+// optimal is the linear program, within its time.
+func (s *study) optimal(ctx context.Context, alpha float64) (built, error) {
+	sol, err := lp.Optimal(metric.Same(s.space), alpha, &lp.Options{Context: ctx, TimeLimit: s.limit})
+	if err != nil {
+		return built{}, err
+	}
+	proved := ""
+	if sol.DualBound > 0 {
+		proved = fmt.Sprintf("proved to be within %.2g %% of the optimum", 100*sol.Gap)
+	}
+	return built{channel: sol.Channel, bound: sol.DualBound, remark: stopped(sol.Status, proved)}, nil
+}
+
+// compare builds every mechanism at the study's level and measures it.
+func (s *study) compare(ctx context.Context, p *demo.Program) error {
+	report, wipe := p.Progress("mechanisms")
+	defer wipe()
+	methods := s.methods()
+	for k, m := range methods {
+		report(k, len(methods)+2)
+		start := time.Now()
+		b, err := m.build(ctx, s.alpha)
+		took := time.Since(start)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil && !b.keeps(s.alpha) {
+			err = errNone
+		}
+		if err != nil {
+			s.rows = append(s.rows, result{name: m.name, err: err})
+			continue
+		}
+		r, err := s.measure(m.name, b)
+		if err != nil {
+			return err
+		}
+		r.took = took
+		s.rows = append(s.rows, r)
+		if b.bound > s.lower {
+			s.lower, s.lowerBy = b.bound, "linear programming duality, from "+m.name
+		}
+	}
+	report(len(methods), len(methods)+2)
+	madlib, err := s.madlib(ctx, s.alpha, simulated)
+	if err != nil {
+		return err
+	}
+	s.rows = append(s.rows, madlib)
+	report(len(methods)+1, len(methods)+2)
+	bounds, err := entropy.LowerBounds(metric.Same(s.space), s.alpha, &entropy.Options{Context: ctx})
+	if err != nil {
+		return err
+	}
+	if len(bounds) > 0 && bounds[0].Value > s.lower {
+		s.lower, s.lowerBy = bounds[0].Value, fmt.Sprintf("%s, %s", bounds[0].Name, bounds[0].Source)
+	}
+	return nil
+}
+
+// measure fills in the figures of a matrix, all of them exact but for rounding.
+func (s *study) measure(name string, b built) (result, error) {
+	r := result{name: name, remark: b.remark, mech: b.channel}
+	losses, err := b.channel.Loss(s.space)
+	if err != nil {
+		return r, err
+	}
+	audit, err := b.channel.Audit(s.space, delta)
+	if err != nil {
+		return r, err
+	}
+	r.level = audit.Hi
+	r.guessed = guessed(b.channel)
+	return r, r.summarise(losses)
+}
+
+func (r *result) summarise(losses mechanism.Losses) (err error) {
+	r.worst, _ = losses.Worst()
+	if r.mean, err = losses.Mean(nil); err != nil {
+		return err
+	}
+	r.quantile, err = losses.Quantile(quantile)
+	return err
+}
+
+// guessed is how often someone who sees a release, and thinks every word as
+// likely as any other before, names the word behind it: the mean over the words
+// of the probability that the release is one to which no word leads likelier.
+func guessed(c *mechanism.Channel) float64 {
+	most := make([]float64, c.Outputs())
+	var row []float64
+	for x := range c.Len() {
+		row = c.Row(x, row)
+		for y, q := range row {
+			most[y] = max(most[y], q)
+		}
+	}
+	sum := 0.0
+	for _, q := range most {
+		sum += q
+	}
+	return sum / float64(c.Len())
+}
+
+// How many releases a word estimate the loss of Madlib, which has no matrix: in
+// the table, and for a point of the picture.
+const (
+	simulated        = 1000
+	simulatedPicture = 100
+)
+
+const madlibName = "Madlib (simulated)"
+
+// madlib adds noise to the vector of a word and takes the nearest word.
+func (s *study) madlib(ctx context.Context, alpha float64, releases int) (result, error) {
+	start := time.Now()
+	m, err := additive.NewMadlib(s.vectors, alpha, nil)
+	if err != nil {
+		return result{}, err
+	}
+	r := result{name: madlibName, level: unknown, guessed: unknown, took: time.Since(start), mech: m}
+	r.remark = fmt.Sprintf("losses estimated from %d releases a word; its level at delta = %v is not known, alpha at delta = 0 is proved", releases, delta)
+	draws := rng.Seeded(s.seed)
+	losses := make(mechanism.Losses, len(s.words))
+	for x := range losses {
+		if ctx.Err() != nil {
+			return result{}, ctx.Err()
+		}
+		for range releases {
+			y, err := m.Release(draws, x)
+			if err != nil {
+				return result{}, err
+			}
+			losses[x] += s.space.Distance(x, y) / float64(releases)
+		}
+	}
+	return r, r.summarise(losses)
+}
+
+var errNone = errors.New("nothing private was found: alpha times the distances is too small")
+
+// reason is why a mechanism does not exist, in short where that is common.
+func reason(err error) string {
+	if negative := new(exponential.NegativeWeightError); errors.As(err, &negative) {
+		return "a weight would be negative"
+	}
+	return err.Error()
+}

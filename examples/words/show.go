@@ -1,0 +1,232 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// unknown stands for a figure that there is none of.
+var unknown = math.NaN()
+
+// introduce says what the words are and what alpha means for them.
+func (s *study) introduce(p *demo.Program) {
+	wide, i, j := metric.Diameter(s.space)
+	near, k, l := metric.MinDistance(s.space)
+	p.Remark("%d words of %s in %d dimensions, from %.3g apart (%s, %s) to %.3g (%s, %s).", len(s.words), s.file, len(s.vectors[0]),
+		near, s.words[k], s.words[l], wide, s.words[i], s.words[j])
+	p.Remark("alpha = %v: a release is at most e^(%v d) times likelier for one word than for another at distance d:", s.alpha, s.alpha)
+	p.Remark("%s can pass for %s up to a factor %.3g, for %s up to %.3g.\n", s.words[k], s.words[l], math.Exp(s.alpha*near),
+		s.words[s.farthest(k)], math.Exp(s.alpha*s.space.Distance(k, s.farthest(k))))
+}
+
+// farthest is the word farthest from x.
+func (s *study) farthest(x int) int {
+	far := 0
+	for y := range s.words {
+		if s.space.Distance(x, y) > s.space.Distance(x, far) {
+			far = y
+		}
+	}
+	return far
+}
+
+// table is what was measured at the study's level.
+func (s *study) table() *demo.Table {
+	t := demo.NewTable("mechanism", "eps_tight", "worst loss", "95 % loss", "mean loss", "guessed", "build time")
+	for _, r := range s.rows {
+		if r.err == nil {
+			t.Row(r.name, known(r.level), r.worst, r.quantile, r.mean, known(r.guessed), r.took)
+		}
+	}
+	t.Row("lower bound", "-", s.lower, "-", "-", "-", "-")
+	return t
+}
+
+// known is v, or a dash for NaN.
+func known(v float64) any {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return v
+}
+
+// explain says in words what the table shows.
+func (s *study) explain(p *demo.Program) {
+	p.Remark("")
+	p.Remark("eps_tight: the audited level at delta = %v. guessed: how often a release gives its word away to someone", delta)
+	p.Remark("who thought all %d equally likely; without any release that is %s.", len(s.words), demo.Number(1/float64(len(s.words))))
+	if s.lower > 0 {
+		p.Remark("lower bound: no %v-private mechanism has a smaller worst loss (by %s).", s.alpha, s.lowerBy)
+	}
+	for _, r := range s.rows {
+		if r.err != nil {
+			p.Remark("no %s: %s", r.name, reason(r.err))
+		} else if r.remark != "" {
+			p.Remark("%s: %s", r.name, r.remark)
+		}
+	}
+	if rows := s.matrices(); s.lower > 0 && len(rows) > 0 {
+		best := best(rows)
+		p.Remark("Least worst loss: %s, %.3g times the lower bound.", best.name, best.worst/s.lower)
+	}
+}
+
+// matrices are the mechanisms that have a matrix, that is all but Madlib.
+func (s *study) matrices() []result {
+	return slices.DeleteFunc(slices.Clone(s.rows), func(r result) bool { return r.err != nil || math.IsNaN(r.level) })
+}
+
+// best is the first of those with the least worst loss.
+func best(rows []result) result {
+	return slices.MinFunc(rows, func(a, b result) int { return cmp.Compare(a.worst, b.worst) })
+}
+
+const (
+	shown   = 8 // words for which releases are printed
+	perWord = 5 // releases printed
+)
+
+// samples prints releases to read: of the first mechanism and of the best.
+func (s *study) samples(p *demo.Program) error {
+	rows := s.matrices()
+	if len(rows) == 0 {
+		return nil
+	}
+	p.Remark("")
+	pair := []result{rows[0], best(rows)}
+	t := demo.NewTable("word", pair[0].name, pair[1].name)
+	for k := range min(shown, len(s.words)) {
+		x := k * len(s.words) / min(shown, len(s.words))
+		cells := []any{s.words[x]}
+		for _, r := range pair {
+			released, err := s.draws(r, x, perWord)
+			if err != nil {
+				return err
+			}
+			cells = append(cells, "-> "+strings.Join(released, ", "))
+		}
+		t.Row(cells...)
+	}
+	if err := t.WriteText(p.Stdout); err != nil {
+		return err
+	}
+	p.Remark("(releasing a word k times adds up to k alpha; here it only shows what one release may be)\n")
+	return nil
+}
+
+// draws are releases of one word, from random numbers of their own: they do not
+// depend on what else was drawn.
+func (s *study) draws(r result, x, releases int) ([]string, error) {
+	random := rng.Seeded(s.seed ^ uint64(x+1)<<32)
+	words := make([]string, releases)
+	for i := range words {
+		y, err := r.mech.Release(random, x)
+		if err != nil {
+			return nil, err
+		}
+		words[i] = s.words[y]
+	}
+	return words, nil
+}
+
+// release writes one release of every word by every mechanism.
+func (s *study) release(w io.Writer) error {
+	out := csv.NewWriter(w)
+	if err := out.Write([]string{"mechanism", "word", "released"}); err != nil {
+		return err
+	}
+	for _, r := range s.rows {
+		if r.err != nil {
+			continue
+		}
+		for x, word := range s.words {
+			released, err := s.draws(r, x, 1)
+			if err != nil {
+				return err
+			}
+			if err := out.Write([]string{r.name, word, released[0]}); err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// The picture has this many levels, from alpha*lowest to alpha*highest, of equal
+// ratios.
+const (
+	steps   = 9
+	lowest  = 0.25
+	highest = 2.25
+)
+
+// pictured is the longest that a mechanism may take to be in the picture.
+const pictured = 5 * time.Second
+
+// draw writes the picture of loss against the audited level.
+func (s *study) draw(ctx context.Context, p *demo.Program) error {
+	chart := demo.Chart{
+		Title: fmt.Sprintf("Releasing words (%d of %s)", len(s.words), s.file),
+		X:     fmt.Sprintf("eps_tight at delta = %v", delta), LogX: true,
+		Y: "loss that 95 % of the words do not exceed",
+	}
+	report, wipe := p.Progress("picture")
+	defer wipe()
+	methods := slices.DeleteFunc(s.methods(), func(m method) bool {
+		k := slices.IndexFunc(s.rows, func(r result) bool { return r.name == m.name })
+		slow := s.rows[k].took > pictured
+		if slow {
+			p.Remark("%s takes too long for a picture of %d levels.", m.name, steps)
+		}
+		return slow
+	})
+	total := (len(methods) + 1) * steps
+	for k, m := range methods {
+		series := demo.Series{Name: m.name}
+		for i := range steps {
+			b, err := m.build(ctx, s.level(i))
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			x, y := unknown, unknown // a gap in the line: no such mechanism here
+			if err == nil && b.keeps(s.level(i)) {
+				r, err := s.measure(m.name, b)
+				if err != nil {
+					return err
+				}
+				x, y = r.level, r.quantile
+			}
+			series.X, series.Y = append(series.X, x), append(series.Y, y)
+			report(k*steps+i+1, total)
+		}
+		chart.Series = append(chart.Series, series)
+	}
+	madlib := demo.Series{Name: madlibName + ", at alpha"}
+	for i := range steps {
+		r, err := s.madlib(ctx, s.level(i), simulatedPicture)
+		if err != nil {
+			return err
+		}
+		madlib.X, madlib.Y = append(madlib.X, s.level(i)), append(madlib.Y, r.quantile)
+		report(len(methods)*steps+i+1, total)
+	}
+	chart.Series = append(chart.Series, madlib)
+	return p.WriteFile("loss.png", func(w io.Writer) error { return chart.Write(w, "png") })
+}
+
+// level is the i-th level of the picture.
+func (s *study) level(i int) float64 {
+	return s.alpha * lowest * math.Pow(highest/lowest, float64(i)/(steps-1))
+}
