@@ -226,8 +226,7 @@ func TestSynthetic_SeedRepeatsAndSecureDoesNot(t *testing.T) {
 }
 
 // A million records come through a pipe, which can be read only once, in
-// memory that does not hold them. The time is that of the best of three runs,
-// because tests share the machine.
+// memory that does not hold them.
 func TestSynthetic_MillionPiped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million rows")
