@@ -9,18 +9,7 @@ func (t *Tree) Counts(dst, x []float64) error {
 	if err := t.checkCounts(op, len(dst), len(x)); err != nil {
 		return err
 	}
-	for v := t.Nodes() - 1; v >= 0; v-- {
-		lo, hi := t.first[v], t.first[v+1]
-		if lo == hi {
-			dst[v] = x[t.lo[v]]
-			continue
-		}
-		sum := 0.0
-		for _, y := range dst[lo:hi] {
-			sum += y
-		}
-		dst[v] = sum
-	}
+	counts(t, dst, x)
 	return nil
 }
 
@@ -35,19 +24,23 @@ func (t *Tree) CountsInt(dst, x []int64) error {
 	if err := checkSum(op, x); err != nil {
 		return err
 	}
+	counts(t, dst, x)
+	return nil
+}
+
+func counts[T int64 | float64](t *Tree, dst, x []T) {
 	for v := t.Nodes() - 1; v >= 0; v-- {
 		lo, hi := t.first[v], t.first[v+1]
 		if lo == hi {
 			dst[v] = x[t.lo[v]]
 			continue
 		}
-		sum := int64(0)
+		sum := T(0)
 		for _, y := range dst[lo:hi] {
 			sum += y
 		}
 		dst[v] = sum
 	}
-	return nil
 }
 
 // Center makes counts of all nodes consistent, in place: from the root down, it

@@ -28,14 +28,7 @@ func (t *Tree) Haar(x []float64) error {
 	if err := t.checkHaar("walk: Tree.Haar", len(x)); err != nil {
 		return err
 	}
-	for v := t.Nodes() - 1; v >= 0; v-- {
-		c := t.first[v]
-		if c == t.first[v+1] {
-			continue
-		}
-		i, j := t.lo[v], t.lo[c+1]
-		x[i], x[j] = x[i]+x[j], x[i]-x[j]
-	}
+	haar(t, x)
 	return nil
 }
 
@@ -67,6 +60,11 @@ func (t *Tree) HaarInt(x []int64) error {
 	if err := checkSum(op, x); err != nil {
 		return err
 	}
+	haar(t, x)
+	return nil
+}
+
+func haar[T int64 | float64](t *Tree, x []T) {
 	for v := t.Nodes() - 1; v >= 0; v-- {
 		c := t.first[v]
 		if c == t.first[v+1] {
@@ -75,7 +73,6 @@ func (t *Tree) HaarInt(x []int64) error {
 		i, j := t.lo[v], t.lo[c+1]
 		x[i], x[j] = x[i]+x[j], x[i]-x[j]
 	}
-	return nil
 }
 
 // HaarInverseInt undoes [Tree.HaarInt], in place, and multiplies by 2^Height():

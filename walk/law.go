@@ -137,7 +137,7 @@ func (n Noise) draw(r *rand.Rand, dst []float64) {
 		dst[0], dst[1] = d/2, -d/2
 		return
 	case n.law == KNorm && k == 2:
-		d := n.scale * laplace(r)
+		d := n.scale * rng.Laplace(r)
 		dst[0], dst[1] = d/2, -d/2
 		return
 	case n.law == KNorm:
@@ -163,7 +163,7 @@ func kNorm(r *rand.Rand, dst []float64, b float64) {
 	x, sum := 0.0, 0.0
 	dst[0] = 0
 	for j := 1; j < k; j++ {
-		x += exponential(r) * b / float64(min(j, k-j))
+		x += rng.Exponential(r) * b / float64(min(j, k-j))
 		dst[j] = x
 		sum += x
 	}
@@ -259,19 +259,5 @@ func (n Noise) single(r *rand.Rand) float64 {
 	if n.law == DiscreteLaplace {
 		return float64(exact.DiscreteLaplace(r, n.rate))
 	}
-	return n.scale * laplace(r)
-}
-
-// laplace has density e^-|z|/2. The package's variates read all 64 bits of a
-// word: 63 bits give the magnitude, one the sign.
-func laplace(r *rand.Rand) float64 {
-	u := r.Uint64()
-	x := -math.Log((float64(int64(u>>1)) + 0.5) * 0x1p-63)
-	return math.Float64frombits(math.Float64bits(x) | u<<63)
-}
-
-// exponential has density e^-z. A conversion of 63 bits is faster than one of
-// 64, and the 64th would be lost.
-func exponential(r *rand.Rand) float64 {
-	return -math.Log((float64(r.Int64()) + 0.5) * 0x1p-63)
+	return n.scale * rng.Laplace(r)
 }

@@ -85,11 +85,11 @@ func (m *Gaussian) addNoise(dst []float64, r *rand.Rand, x []float64) {
 	defer done()
 	d := len(x)
 	for i := 0; i+1 < d; i += 2 {
-		a, b := normals(r)
+		a, b := rng.Normals(r)
 		dst[i], dst[i+1] = x[i]+m.sigma*a, x[i+1]+m.sigma*b
 	}
 	if d%2 == 1 {
-		a, _ := normals(r)
+		a, _ := rng.Normals(r)
 		dst[d-1] = x[d-1] + m.sigma*a
 	}
 	toGridAll(dst, m.grid)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // MATH.md, section 4, where the last entry has the misprint .910209196: the
@@ -179,7 +180,7 @@ func TestGaussian_Law(t *testing.T) {
 	for _, dim := range []int{1, 2, 5} {
 		m := must(NewGaussian(dim, GaussianTarget{1, 1e-6, 1}, nil))
 		x, y := make([]float64, dim), make([]float64, dim)
-		uniformity(t, fmt.Sprint(dim), sample(draws, func() float64 {
+		testkit.Uniform(t, fmt.Sprint(dim), sample(draws, func() float64 {
 			m.addNoise(y, r, x)
 			s := 0.0
 			for _, v := range y {

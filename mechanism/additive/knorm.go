@@ -118,15 +118,15 @@ func (k *KNorm) addNoise(dst []float64, r *rand.Rand, x []float64) {
 	switch d := float64(len(x)); {
 	case k.norm.P == 1 || d == 1: // the l_p norms agree on the line
 		for i, v := range x {
-			dst[i] = v + k.scale*laplace(r)
+			dst[i] = v + k.scale*rng.Laplace(r)
 		}
 	case math.IsInf(k.norm.P, 1):
 		// Radius Gamma(d) times the cone measure of the sphere and radius
 		// Gamma(d+1) times the uniform law of the ball are the same law; in a
 		// cube the second is simpler.
-		rad := k.scale * gamma(r, d+1)
+		rad := k.scale * rng.Gamma(r, d+1)
 		for i, v := range x {
-			dst[i] = v + rad*symmetric(r)
+			dst[i] = v + rad*rng.Symmetric(r)
 		}
 	default:
 		k.addDirected(dst, r, x)
@@ -141,9 +141,9 @@ func (k *KNorm) addDirected(dst []float64, r *rand.Rand, x []float64) {
 	buf := borrow(len(x))
 	defer giveBack(buf)
 	g := *buf
-	rad := k.scale * gamma(r, float64(len(x)))
+	rad := k.scale * rng.Gamma(r, float64(len(x)))
 	if k.norm.P == 2 {
-		fillNormal(r, g) // e^(-g^2/2): the scale cancels
+		rng.FillNormal(r, g) // e^(-g^2/2): the scale cancels
 		s := 0.0
 		for _, v := range g {
 			s += v * v
@@ -164,7 +164,7 @@ func (k *KNorm) addDirected(dst []float64, r *rand.Rand, x []float64) {
 func fillPower(r *rand.Rand, g []float64, p float64) float64 {
 	top := 0.0
 	for i := range g {
-		g[i] = math.Pow(gamma(r, 1+1/p), 1/p) * symmetric(r)
+		g[i] = math.Pow(rng.Gamma(r, 1+1/p), 1/p) * rng.Symmetric(r)
 		top = max(top, math.Abs(g[i]))
 	}
 	s := 0.0 // in [1, d]

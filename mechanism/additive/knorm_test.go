@@ -8,33 +8,12 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 const draws = 100_000 // a scale wrong by 1 percent fails the laws below
-
-func TestVariates_Law(t *testing.T) {
-	r := rng.Seeded(31)
-	normal := distuv.UnitNormal
-	uniformity(t, "uniform", sample(draws, func() float64 { return uniform(r) }))
-	uniformity(t, "symmetric", sample(draws, func() float64 { return (1 + symmetric(r)) / 2 }))
-	uniformity(t, "laplace", sample(draws, func() float64 {
-		z := laplace(r)
-		if z < 0 {
-			return math.Exp(z) / 2
-		}
-		return 1 - math.Exp(-z)/2
-	}))
-	uniformity(t, "normals first", sample(draws, func() float64 { x, _ := normals(r); return normal.CDF(x) }))
-	uniformity(t, "normals second", sample(draws, func() float64 { _, y := normals(r); return normal.CDF(y) }))
-	uniformity(t, "normals sum", sample(draws, func() float64 { x, y := normals(r); return normal.CDF((x + y) / math.Sqrt2) }))
-	for _, a := range []float64{1, 2, 8, 9, 1.001, 1 + 1.0/3, 1.5, 100.5} {
-		uniformity(t, fmt.Sprintf("gamma(%v)", a), sample(draws, func() float64 { return mathext.GammaIncReg(a, gamma(r, a)) }))
-	}
-}
 
 // MATH.md section 4, at alpha = 1.
 var secondMoments = []struct {
@@ -95,7 +74,7 @@ func TestKNorm_RadiusLaw(t *testing.T) {
 		for i := range x {
 			x[i] = float64(i)
 		}
-		uniformity(t, fmt.Sprint(n), sample(20_000, func() float64 {
+		testkit.Uniform(t, fmt.Sprint(n), sample(20_000, func() float64 {
 			k.addNoise(y, r, x)
 			return mathext.GammaIncReg(float64(n.Dim), alpha*floats.Distance(x, y, n.P))
 		}))
@@ -121,9 +100,9 @@ func TestLaplaceAndPlanar_Law(t *testing.T) {
 		radius = append(radius, 1-(1+rad)*math.Exp(-rad))
 		bearing = append(bearing, 0.5+math.Atan2(a, b)/(2*math.Pi))
 	}
-	uniformity(t, "Laplace", side)
-	uniformity(t, "planar radius", radius)
-	uniformity(t, "planar bearing", bearing)
+	testkit.Uniform(t, "Laplace", side)
+	testkit.Uniform(t, "planar radius", radius)
+	testkit.Uniform(t, "planar bearing", bearing)
 }
 
 // The direction has the cone measure: |U_1|^p is Beta(1/p, (d-1)/p), for p =
@@ -133,7 +112,7 @@ func TestKNorm_DirectionLaw(t *testing.T) {
 	for _, n := range []Norm{{1, 3}, {2, 2}, {2, 3}, {3, 2}, {1.25, 4}} {
 		k := must(NewKNorm(n, 1, nil))
 		x, y := make([]float64, n.Dim), make([]float64, n.Dim)
-		uniformity(t, fmt.Sprint(n), sample(40_000, func() float64 {
+		testkit.Uniform(t, fmt.Sprint(n), sample(40_000, func() float64 {
 			k.addNoise(y, r, x)
 			u := y[0] / floats.Norm(y, n.P)
 			f := mathext.RegIncBeta(1/n.P, float64(n.Dim-1)/n.P, min(1, math.Pow(math.Abs(u), n.P)))
@@ -158,7 +137,7 @@ func TestKNorm_DirectionLaw(t *testing.T) {
 	if len(other) != 80_000 {
 		t.Errorf("%d coordinates below the maximum", len(other))
 	}
-	uniformity(t, "linf", other)
+	testkit.Uniform(t, "linf", other)
 }
 
 func TestKNorm_QuantilesInvert(t *testing.T) {

@@ -44,7 +44,7 @@ func (l *Laplace) Release(r *rand.Rand, x float64) (float64, error) {
 	}
 	r, done := rng.Get(r)
 	defer done()
-	return toGrid(x+l.scale*laplace(r), l.grid), nil
+	return toGrid(x+l.scale*rng.Laplace(r), l.grid), nil
 }
 
 // RadiusQuantile returns the radius that the noise does not exceed with

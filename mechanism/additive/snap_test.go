@@ -16,7 +16,7 @@ func gaussianCloud(seed uint64, n, d int) [][]float64 {
 	pts := make([][]float64, n)
 	for i := range pts {
 		pts[i] = make([]float64, d)
-		fillNormal(r, pts[i])
+		rng.FillNormal(r, pts[i])
 	}
 	return pts
 }

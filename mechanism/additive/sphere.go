@@ -86,7 +86,7 @@ func (s *Sphere) Release(r *rand.Rand, x metric.LatLon) (metric.LatLon, error) {
 	}
 	r, done := rng.Get(r)
 	defer done()
-	return destination(x, math.Pi*symmetric(r), s.law.draw(r)), nil
+	return destination(x, math.Pi*rng.Symmetric(r), s.law.draw(r)), nil
 }
 
 // destination is the point at the given bearing (radians, clockwise from

@@ -131,7 +131,7 @@ func TestDestination_DistanceAndBearing(t *testing.T) {
 	unitSphere := metric.GreatCircle{Radius: 1}
 	for name, x := range places {
 		for range 2000 {
-			b, a := math.Pi*symmetric(r), math.Pi*math.Pow(10, -8*r.Float64())
+			b, a := math.Pi*rng.Symmetric(r), math.Pi*math.Pow(10, -8*r.Float64())
 			y := destination(x, b, a)
 			if err := unitSphere.Check(x, y); err != nil || math.Abs(y.Lon) > 180 {
 				t.Fatalf("%s: %v, %v", name, y, err)
@@ -171,8 +171,8 @@ func TestSphere_Law(t *testing.T) {
 				dist[i] = (1 - math.Exp(-a*th)*(math.Cos(th)+a*math.Sin(th))) / (1 + math.Exp(-a*math.Pi))
 				bearing[i] = 0.5 + bearingTo(x, y)/(2*math.Pi)
 			}
-			uniformity(t, fmt.Sprintf("alpha %v, %s: distance", alpha, name), dist)
-			uniformity(t, fmt.Sprintf("alpha %v, %s: bearing", alpha, name), bearing)
+			testkit.Uniform(t, fmt.Sprintf("alpha %v, %s: distance", alpha, name), dist)
+			testkit.Uniform(t, fmt.Sprintf("alpha %v, %s: bearing", alpha, name), bearing)
 		}
 	}
 }

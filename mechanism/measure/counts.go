@@ -24,8 +24,9 @@ import (
 type Counts[P any] struct {
 	d *Domain[P]
 
-	dense []int64 // by cell; nil for a lazy domain
-	total atomic.Int64
+	dense   []int64 // by cell; nil for a lazy domain
+	total   atomic.Int64
+	skipped atomic.Bool // records without a cell were left out, or would have been
 
 	mu     sync.Mutex
 	sparse map[int]int64 // of a lazy domain
@@ -33,6 +34,10 @@ type Counts[P any] struct {
 
 // ErrMismatch reports counts of another domain, or bytes that are no counts.
 var ErrMismatch = errors.New("counts do not belong to this domain")
+
+// ErrSkipped reports counts made with CountOptions.SkipErrors where
+// [ReplaceOne] would publish how many records they hold.
+var ErrSkipped = errors.New("counts made with SkipErrors have a private number of records, which ReplaceOne would publish: use AddRemoveOne, or give every record a cell")
 
 // NewCounts returns empty counts of d's cells. 8 bytes a cell.
 func (d *Domain[P]) NewCounts() *Counts[P] {
@@ -48,12 +53,14 @@ func (d *Domain[P]) NewCounts() *Counts[P] {
 // Domain returns the domain.
 func (c *Counts[P]) Domain() *Domain[P] { return c.d }
 
-// Len returns the number of records. It is private where records may be added
-// or removed.
+// Len returns the number of records. It is private where records may be added,
+// removed or skipped.
 func (c *Counts[P]) Len() int { return int(c.total.Load()) }
 
 // Add counts a record. The error is that of [Domain.Cell]; nothing is counted
-// then. O(cost of Cell), without allocation.
+// then. Whoever goes on without the record has skipped it, as
+// CountOptions.SkipErrors does, and must release under [AddRemoveOne]: here it is
+// not checked. O(cost of Cell), without allocation.
 func (c *Counts[P]) Add(p P) error {
 	cell, err := c.d.locate(p)
 	if err != nil {
@@ -75,7 +82,8 @@ func (c *Counts[P]) add(cell int, n int64) {
 }
 
 // Merge adds the counts of o, which are of the same domain or of one made
-// elsewhere by the same call ([ErrMismatch] otherwise). o must not change
+// elsewhere by the same call ([ErrMismatch] otherwise). Where o was made with
+// CountOptions.SkipErrors, c counts as made so from then on. o must not change
 // meanwhile.
 func (c *Counts[P]) Merge(o *Counts[P]) error {
 	if c.d.id != o.d.id {
@@ -83,6 +91,9 @@ func (c *Counts[P]) Merge(o *Counts[P]) error {
 	}
 	if c.total.Load() > math.MaxInt64-o.total.Load() {
 		return &ValueError{Op: "measure: Counts.Merge", Arg: "o.Len()", Index: -1, Value: float64(o.Len()), Want: "a sum below 2^63"}
+	}
+	if o.skipped.Load() {
+		c.skipped.Store(true)
 	}
 	for _, cell := range o.cells() {
 		c.add(cell, o.at(cell))
@@ -113,15 +124,21 @@ func (c *Counts[P]) at(cell int) int64 {
 }
 
 // Encoded counts: the magic, whose last byte is the version; the id of the
-// domain; how many cells are not empty, and for each the number of cells
-// passed over and the count, as uvarints.
-const countsMagic = "mdpcnt\x00\x01"
+// domain; a byte that is 1 where records may have been skipped, else 0; how many
+// cells are not empty, and for each the number of cells passed over and the
+// count, as uvarints.
+const countsMagic = "mdpcnt\x00\x02"
 
 // MarshalBinary implements encoding.BinaryMarshaler. The bytes are as private
 // as the records. The counts must not change meanwhile.
 func (c *Counts[P]) MarshalBinary() ([]byte, error) {
 	cells := c.cells()
 	b := append([]byte(countsMagic), c.d.id[:]...)
+	skipped := byte(0)
+	if c.skipped.Load() {
+		skipped = 1
+	}
+	b = append(b, skipped)
 	b = binary.AppendUvarint(b, uint64(len(cells)))
 	next := 0
 	for _, cell := range cells {
@@ -142,10 +159,14 @@ func (c *Counts[P]) UnmarshalBinary(b []byte) error {
 		return fmt.Errorf("%s: %w: counts must come from NewCounts", op, ErrMismatch)
 	}
 	head := append([]byte(countsMagic), c.d.id[:]...)
-	if len(b) < len(head) || string(b[:len(head)]) != string(head) {
+	if len(b) <= len(head) || string(b[:len(head)]) != string(head) {
 		return fmt.Errorf("%s: %w", op, ErrMismatch)
 	}
-	b = b[len(head):]
+	skipped := b[len(head)]
+	if skipped > 1 {
+		return fmt.Errorf("%s: %w: damaged", op, ErrMismatch)
+	}
+	b = b[len(head)+1:]
 	read := func() uint64 {
 		v, n := binary.Uvarint(b)
 		if n <= 0 {
@@ -177,5 +198,6 @@ func (c *Counts[P]) UnmarshalBinary(b []byte) error {
 	defer c.mu.Unlock()
 	c.dense, c.sparse = fresh.dense, fresh.sparse
 	c.total.Store(int64(total))
+	c.skipped.Store(skipped == 1)
 	return nil
 }

@@ -44,8 +44,11 @@
 // noise is integers drawn with exactly the stated probabilities, its scales are
 // checked with outward rounding, and everything after is post-processing.
 // Options.Relation names the neighbours: one record replaced, or one added or
-// removed. A record is one row; a person with many rows needs eps divided by
-// their number. A Measure adds ideal real noise.
+// removed. Where records are left out for what they say, because they are
+// invalid or out of bounds, their number is private and only AddRemoveOne is
+// true (CountOptions.SkipErrors); moving them into the bounds keeps their number
+// public. A record is one row; a person with many rows needs eps divided by their
+// number. A Measure adds ideal real noise.
 //
 // [Synthesizer.Bound] tells the expected error before any data are read, rigorous or
 // simulated and labelled so, and what no mechanism can beat; [Release.Confidence]

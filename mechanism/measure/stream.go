@@ -15,7 +15,11 @@ import (
 type CountOptions struct {
 	// SkipErrors leaves out records that have no cell, where the default stops at
 	// the first with its error. Whether any were left out is not reported, being
-	// private.
+	// private, and so is the number that remains: a record replaced by one without
+	// a cell is a record removed. Such counts can only be released under
+	// [AddRemoveOne], where that costs no more than eps; [ReplaceOne] publishes
+	// their number and is refused with [ErrSkipped], whether or not any were left
+	// out.
 	SkipErrors bool
 	// Workers is the number of goroutines that find cells; 0 means one a core.
 	// With 1 each record is counted before the next is asked for, so that an
@@ -39,6 +43,7 @@ const batch = 4096
 func Count[P any](d *Domain[P], seq iter.Seq2[P, error], o *CountOptions) (*Counts[P], error) {
 	opt := o.orDefault()
 	c := d.NewCounts()
+	c.skipped.Store(opt.SkipErrors)
 	if parallel.Workers(opt.Workers) == 1 {
 		n := 0
 		for p, err := range seq {
@@ -120,6 +125,7 @@ func (c *Counts[P]) stream(seq iter.Seq2[P, error], opt CountOptions) error {
 func CountAll[P any](d *Domain[P], records []P, o *CountOptions) (*Counts[P], error) {
 	opt := o.orDefault()
 	c := d.NewCounts()
+	c.skipped.Store(opt.SkipErrors)
 	var first firstError
 	var progress parallel.Progress
 	if opt.Progress != nil {

@@ -57,7 +57,8 @@ func (s *Synthesizer[P]) Domain() *Domain[P] { return s.d }
 // Release releases counts of the same domain, or of one made elsewhere by the
 // same call, lazy or not ([ErrMismatch] otherwise). Counts of no records are
 // [ErrEmpty] under ReplaceOne, where that is public; under AddRemoveOne they have
-// a release as all others. The counts must not change meanwhile. A nil r is a
+// a release as all others. Counts made with CountOptions.SkipErrors are
+// [ErrSkipped] under ReplaceOne. The counts must not change meanwhile. A nil r is a
 // secure generator. Some 100 ns a node, with 60 bytes each.
 func (s *Synthesizer[P]) Release(r *rand.Rand, c *Counts[P]) (*Release[P], error) {
 	const op = "measure: Synthesizer.Release"
@@ -65,6 +66,9 @@ func (s *Synthesizer[P]) Release(r *rand.Rand, c *Counts[P]) (*Release[P], error
 		return nil, fmt.Errorf("%s: %w", op, ErrMismatch)
 	}
 	if s.p.opt.Relation == ReplaceOne {
+		if c.skipped.Load() {
+			return nil, fmt.Errorf("%s: %w", op, ErrSkipped)
+		}
 		if err := fault.Empty(op, "counts", c.Len()); err != nil {
 			return nil, err
 		}

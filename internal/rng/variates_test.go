@@ -1,0 +1,48 @@
+package rng
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/metricdp/metricdp/internal/testkit"
+)
+
+// Every variate, put into its distribution function, is uniform. A scale wrong
+// by 1 percent fails.
+func TestVariates_Law(t *testing.T) {
+	r := Seeded(31)
+	uniform := func(name string, draw func() float64) {
+		t.Helper()
+		u := make([]float64, 100_000)
+		for i := range u {
+			u[i] = draw()
+		}
+		testkit.Uniform(t, name, u)
+	}
+	normal := distuv.UnitNormal
+	uniform("Uniform", func() float64 { return Uniform(r) })
+	uniform("Symmetric", func() float64 { return (1 + Symmetric(r)) / 2 })
+	uniform("Exponential", func() float64 { return -math.Expm1(-Exponential(r)) })
+	uniform("Laplace", func() float64 {
+		z := Laplace(r)
+		if z < 0 {
+			return math.Exp(z) / 2
+		}
+		return 1 - math.Exp(-z)/2
+	})
+	uniform("Normals, first", func() float64 { x, _ := Normals(r); return normal.CDF(x) })
+	uniform("Normals, second", func() float64 { _, y := Normals(r); return normal.CDF(y) })
+	uniform("Normals, sum", func() float64 { x, y := Normals(r); return normal.CDF((x + y) / math.Sqrt2) })
+	three := make([]float64, 3)
+	uniform("FillNormal", func() float64 {
+		FillNormal(r, three)
+		return normal.CDF((three[0] + three[1] + three[2]) / math.Sqrt(3))
+	})
+	for _, a := range []float64{1, 2, 8, 9, 1.001, 1 + 1.0/3, 1.5, 100.5} {
+		uniform(fmt.Sprintf("Gamma(%v)", a), func() float64 { return mathext.GammaIncReg(a, Gamma(r, a)) })
+	}
+}

@@ -1,0 +1,71 @@
+// Package space makes the metric spaces that the tests of several packages
+// have in common. It is beside package testkit because the tests of package
+// metric use that one.
+package space
+
+import (
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Euclidean is the given points at Euclidean distance.
+func Euclidean(pts [][]float64) *metric.Points[[]float64] {
+	return must(metric.NewPoints(pts, metric.Euclidean{}))
+}
+
+// Func is n points at distances d(i, j), asked for i < j.
+func Func(n int, d func(i, j int) float64) *metric.Dense {
+	var upper []float64
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			upper = append(upper, d(i, j))
+		}
+	}
+	return must(metric.NewDense(n, upper))
+}
+
+// Path is n points of the line, each at this distance from the next.
+func Path(n int, gap float64) *metric.Dense {
+	return Func(n, func(i, j int) float64 { return gap * float64(j-i) })
+}
+
+// Simplex is n points at distance d from one another.
+func Simplex(n int, d float64) *metric.Dense {
+	return Func(n, func(int, int) float64 { return d })
+}
+
+// Halton is the first n points of the Halton sequence in bases 2 and 3.
+func Halton(n int) metric.Finite {
+	return plot(n, func(i int) []float64 { return []float64{radical(i+1, 2), radical(i+1, 3)} })
+}
+
+// radical is i in that base, mirrored at the point.
+func radical(i, base int) float64 {
+	x, f := 0.0, 1.0
+	for ; i > 0; i /= base {
+		f /= float64(base)
+		x += f * float64(i%base)
+	}
+	return x
+}
+
+// Uniform is n random points of the unit square.
+func Uniform(n int, r *rand.Rand) metric.Finite {
+	return plot(n, func(int) []float64 { return []float64{r.Float64(), r.Float64()} })
+}
+
+func plot(n int, at func(i int) []float64) metric.Finite {
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = at(i)
+	}
+	return Euclidean(pts)
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
