@@ -21,7 +21,8 @@ type ConstOptions struct {
 	// [metric.ReverseNeighbours] of the privacy metric for Neighbours.
 	Replacement [][]int
 	// Neighbours is r in I_NN,r: how many points each input has among its own
-	// unknowns, itself included, in [1, n]. 0 means 10, or n where that is less.
+	// unknowns, itself included, in [1, n-1] (all n of them are for Optimal, or
+	// for Replacement). 0 means 10, or n-1 where that is less.
 	Neighbours int
 	// Lambdas are the prices of a unit of row sum to try, >= 0 and in the unit
 	// of the utility metric. The mechanism of least loss is returned. The
@@ -215,12 +216,12 @@ func newConst(b metric.Bimetric, alpha float64, o *ConstOptions) (*constProgram,
 func (o *ConstOptions) replacement(op string, f metric.Finite) ([][]int, error) {
 	n := f.Len()
 	if o.Replacement == nil {
-		r := o.Neighbours
+		r, most := o.Neighbours, max(1, n-1)
 		if r == 0 {
-			r = min(defaultNeighbours, n)
+			r = min(defaultNeighbours, most)
 		}
-		if r < 1 || r > n {
-			return nil, &fault.ValueError{Op: op, Arg: "Neighbours", Index: -1, Value: float64(r), Want: fmt.Sprintf("a number in [1, %d]", n)}
+		if r < 1 || r > most {
+			return nil, &fault.ValueError{Op: op, Arg: "Neighbours", Index: -1, Value: float64(r), Want: fmt.Sprintf("a number in [1, %d]", most)}
 		}
 		ctx := o.Context
 		if ctx == nil {

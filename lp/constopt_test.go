@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -126,7 +127,7 @@ func TestConstOPT_HostileSpaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, o := range []*ConstOptions{nil, {Neighbours: 1}, {Neighbours: n, Lambdas: []float64{0}}, {Neighbours: (n + 1) / 2, Lambdas: []float64{.1, 3}}} {
+			for _, o := range []*ConstOptions{nil, {Neighbours: 1}, {Replacement: all(n), Lambdas: []float64{0}}, {Neighbours: max(1, n/2), Lambdas: []float64{.1, 3}}} {
 				s, err := ConstOPT(b, alpha, o)
 				if err != nil {
 					t.Fatal(err)
@@ -140,13 +141,22 @@ func TestConstOPT_HostileSpaces(t *testing.T) {
 	}
 }
 
+// all has every point replace every one of n.
+func all(n int) [][]int {
+	one := make([]int, n)
+	for i := range one {
+		one[i] = i
+	}
+	return slices.Repeat([][]int{one}, n)
+}
+
 // Where I(v) is everything and nothing is tuned the program is OPTMech's at half
 // the level, with row sums >= 1 in place of 1.
 func TestConstOPT_AllReplaced(t *testing.T) {
 	r := rng.Seeded(5)
 	for n := 2; n <= 9; n++ {
 		b := metric.Same(randomMetric(t, r, n))
-		s, err := ConstOPT(b, 2, &ConstOptions{Neighbours: n, Lambdas: []float64{1e3}, KeepBudget: true, Tolerance: 1e-8})
+		s, err := ConstOPT(b, 2, &ConstOptions{Replacement: all(n), Lambdas: []float64{1e3}, KeepBudget: true, Tolerance: 1e-8})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,6 +211,7 @@ func TestConstOPT_RefusesBadInput(t *testing.T) {
 		"alpha NaN":         {math.NaN(), ConstOptions{}, value("alpha")},
 		"alpha infinite":    {math.Inf(1), ConstOptions{}, value("alpha")},
 		"r beyond n":        {1, ConstOptions{Neighbours: 5}, value("Neighbours")},
+		"r = n":             {1, ConstOptions{Neighbours: 4}, value("Neighbours")},
 		"r negative":        {1, ConstOptions{Neighbours: -1}, value("Neighbours")},
 		"lambda negative":   {1, ConstOptions{Lambdas: []float64{1, -1}}, value("Lambdas")},
 		"lambda NaN":        {1, ConstOptions{Lambdas: []float64{math.NaN()}}, value("Lambdas")},
@@ -211,7 +222,7 @@ func TestConstOPT_RefusesBadInput(t *testing.T) {
 		"an index too high": {1, ConstOptions{Replacement: [][]int{{0}, {1}, {2}, {4}}}, value("Replacement[3]")},
 		"tolerance":         {1, ConstOptions{Tolerance: -1}, value("Tolerance")},
 		"tolerance NaN":     {1, ConstOptions{Tolerance: math.NaN()}, value("Tolerance")},
-		"memory for all pairs": {1, ConstOptions{MemoryLimit: 5000, Neighbours: 4}, func(err error) bool {
+		"memory for all pairs": {1, ConstOptions{MemoryLimit: 5000, Replacement: all(4)}, func(err error) bool {
 			var m *metric.MemoryError
 			return errors.As(err, &m) && m.Bytes > 5000
 		}},

@@ -51,3 +51,19 @@ func ExampleSpanner() {
 	// 47 edges, stretch 1.414
 	// the optimum lies between 1.09 and 1.43
 }
+
+// A few points far apart already prove that accuracy has a limit.
+func ExampleLowerBound() {
+	corners := []int{0, 9, 20, 29}
+	given, err := lp.LowerBound(ladder(), .1, corners, nil)
+	if err != nil {
+		panic(err)
+	}
+	best, err := lp.LowerBound(ladder(), .1, nil, nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%.2f by the corners, %.2f by %s\n", given.Value, best.Value, best.Name)
+	// Output:
+	// 0.62 by the corners, 3.47 by star
+}

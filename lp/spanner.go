@@ -92,6 +92,9 @@ func Spanner(b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolut
 	if err := t.stretch(); err != nil {
 		return nil, err
 	}
+	if err := t.constant(); err != nil {
+		return nil, err
+	}
 	if err := t.search(); err != nil && !errors.Is(err, context.Cause(s.Context)) {
 		return nil, err
 	}
@@ -144,6 +147,22 @@ func (t *spannerSearch) stretch() error {
 			}
 		}
 	}
+	return nil
+}
+
+// constant begins with the constant channel, which audits to 0: there is a
+// mechanism however small alpha is and however early the search stops.
+func (t *spannerSearch) constant() error {
+	p, err := read("lp: Spanner", t.b, t.alpha, &t.o.Options)
+	if err != nil {
+		return err
+	}
+	r, err := p.constant()
+	if err != nil {
+		return err
+	}
+	t.best.Channel, t.best.Audit, t.best.Objective = r.channel, r.audit, r.objective
+	t.best.Engine = EngineConstant
 	return nil
 }
 
@@ -203,7 +222,7 @@ func (t *spannerSearch) solve(fraction float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if audit.Hi <= t.alpha && (best.Channel == nil || s.Objective < best.Objective) {
+	if audit.Hi <= t.alpha && s.Objective < best.Objective {
 		best.Channel, best.Audit, best.Objective = c, audit, s.Objective
 		best.Status, best.Engine, best.Budget = s.Status, s.Engine, budget
 	}

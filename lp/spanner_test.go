@@ -48,6 +48,30 @@ func TestSpanner_HoldsTheOptimum(t *testing.T) {
 	}
 }
 
+// However small alpha is there is a mechanism: the constant one.
+func TestSpanner_TinyAlpha(t *testing.T) {
+	b := metric.Same(referencePoints(t, "testdata/points.csv", 20))
+	for _, alpha := range []float64{1e-20, 1e-30, 1e-100, 1e-250} {
+		s, err := Spanner(b, alpha, nil)
+		if err != nil || s.Channel == nil {
+			t.Fatalf("alpha=%v: %v", alpha, err)
+		}
+		o, err := Optimal(b, alpha, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := ConstOPT(b, alpha, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, level := range map[string]float64{"Spanner": s.Audit.Hi, "Optimal": o.Audit.Hi, "ConstOPT": c.Audit.Hi} {
+			if level > alpha {
+				t.Errorf("alpha=%v, %s: audited level %v", alpha, name, level)
+			}
+		}
+	}
+}
+
 // A 1-spanner is the space itself: one program, solved to its tolerance.
 func TestSpanner_OfAGraphIsOptimal(t *testing.T) {
 	b := metric.Same(grid(5))

@@ -31,7 +31,8 @@ func randomEdges(r *rand.Rand, n, extra int, length func() float64) []metric.Edg
 	return edges
 }
 
-func floydWarshall(n int, edges []metric.Edge) [][]float64 {
+// unconnected is the distances of n nodes without edges.
+func unconnected(n int) [][]float64 {
 	d := make([][]float64, n)
 	for i := range d {
 		d[i] = make([]float64, n)
@@ -41,6 +42,11 @@ func floydWarshall(n int, edges []metric.Edge) [][]float64 {
 			}
 		}
 	}
+	return d
+}
+
+func floydWarshall(n int, edges []metric.Edge) [][]float64 {
+	d := unconnected(n)
 	for _, e := range edges {
 		d[e.I][e.J] = min(d[e.I][e.J], e.Length)
 		d[e.J][e.I] = d[e.I][e.J]

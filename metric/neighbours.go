@@ -3,10 +3,10 @@ package metric
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/parallel"
 )
 
 // neighbourChunk is how many points a worker takes at a time.
@@ -14,7 +14,8 @@ const neighbourChunk = 256
 
 // NearestNeighbours returns the k nearest neighbours of every point: those of
 // point i are entries [i*k, (i+1)*k) of the result, as [Index.Neighbours] lists
-// them. k must lie in [1, Len()-1] ([*ValueError]).
+// them. k must lie in [1, Len()-1] ([*ValueError]); distances that are not
+// numbers, where they leave a point too few neighbours, are a [*Violation].
 //
 // It runs on every core. The cost is that of n queries of an [Index].
 func NearestNeighbours(f Finite, k int) ([]int, error) {
@@ -41,16 +42,30 @@ func nearestNeighbours(ctx context.Context, op string, f Finite, k int) ([]int, 
 		return nil, err
 	}
 	ix, out := NewIndex(f), make([]int, n*k)
-	err := parallel.Chunks(ctx, n, neighbourChunk, 0, nil, func(_, lo, hi int) {
+	err := search(ctx, n, neighbourChunk, 0, nil, func(_, lo, hi int) *Violation {
 		for h := lo; h < hi; h++ {
 			i := ix.ordered(h)
-			ix.Neighbours(i, k, out[i*k:i*k:(i+1)*k])
+			if slices.Contains(ix.Neighbours(i, k, out[i*k:i*k:(i+1)*k]), -1) { // nobody
+				return unordered(f, i)
+			}
 		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// unordered finds the distance from i that is not a number, for which too few
+// of the others were nearest.
+func unordered(f Finite, i int) *Violation {
+	for j := range f.Len() {
+		if d := f.Distance(i, j); math.IsNaN(d) || math.IsInf(d, 0) {
+			return &Violation{Axiom: FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(d)}
+		}
+	}
+	return &Violation{Axiom: FiniteValue, I: i, J: i, K: -1, Excess: math.NaN()}
 }
 
 // ReverseNeighbours returns for every point v, in ascending order, the points

@@ -95,6 +95,27 @@ func TestNeighbours_Errors(t *testing.T) {
 	}
 }
 
+// nettestNaN has three points, of which two are no number apart.
+type nettestNaN struct{}
+
+func (nettestNaN) Len() int { return 3 }
+func (nettestNaN) Distance(i, j int) float64 {
+	if i+j == 3 {
+		return math.NaN()
+	}
+	return math.Abs(float64(i - j))
+}
+
+func TestNeighbours_NotANumber(t *testing.T) {
+	var v *Violation
+	if _, err := NearestNeighbours(nettestNaN{}, 2); !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 3 {
+		t.Errorf("NearestNeighbours: %v", err)
+	}
+	if _, err := ReverseNeighbours(nettestNaN{}, 3); !errors.As(err, &v) {
+		t.Errorf("ReverseNeighbours: %v", err)
+	}
+}
+
 // nettestEmpty has no points, nettestEndless too many.
 type (
 	nettestEmpty   struct{}

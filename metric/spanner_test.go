@@ -30,15 +30,7 @@ func naiveSpanner(f metric.Finite, t float64) []metric.Edge {
 		}
 		return 0
 	})
-	d := make([][]float64, n)
-	for i := range d {
-		d[i] = make([]float64, n)
-		for j := range d[i] {
-			if i != j {
-				d[i][j] = math.Inf(1)
-			}
-		}
-	}
+	d := unconnected(n)
 	var edges []metric.Edge
 	for _, e := range pairs {
 		// Sums in another order differ by rounding.

@@ -2,7 +2,6 @@ package metric
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -260,20 +259,6 @@ func BenchmarkUltrametric(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Run(fmt.Sprintf("Distance/n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			sum, i := 0.0, 0
-			for b.Loop() {
-				i = (i + 7919) % n
-				sum += u.Distance(i, n-1-i)
-			}
-		})
-		b.Run(fmt.Sprintf("DistancesFrom/n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			dst := make([]float64, n)
-			for b.Loop() {
-				dst = u.DistancesFrom(n/2, dst)
-			}
-		})
+		benchmarkDistances(b, n, u)
 	}
 }

@@ -76,8 +76,9 @@ func (o *Options) audit() *mechanism.AuditOptions {
 }
 
 // LevelError reports a mechanism that an audit found above the level asked
-// for by more than rounding explains: the distances are no metric, or points
-// lie too close together for float64 to keep their rows apart as asked.
+// for by more than rounding explains: the distances are no metric, points lie
+// too close together for float64 to keep their rows apart as asked, or alpha is
+// so small, below some 1e-20 over the least distance, that nothing can be proved.
 type LevelError struct {
 	Method Method
 	Alpha  float64         // what was asked
@@ -85,6 +86,9 @@ type LevelError struct {
 }
 
 func (e *LevelError) Error() string {
+	if e.Audit.X < 0 { // only the audit's rounding is above alpha
+		return fmt.Sprintf("exponential: %s: alpha = %v is below what an audit in float64 can tell from 0 here, %v", e.Method, e.Alpha, e.Audit.Hi)
+	}
 	return fmt.Sprintf("exponential: %s: audited level %v exceeds alpha = %v between points %d and %d: is the privacy metric a metric?", e.Method, e.Audit.Hi, e.Alpha, e.Audit.X, e.Audit.XPrime)
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -14,59 +13,9 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
-
-// randomUltrametric has heights that repeat, and some points at distance 0.
-func randomUltrametric(t testing.TB, r *rand.Rand, n int) *metric.Ultrametric {
-	t.Helper()
-	heights := make([]float64, n-1)
-	for i := range heights {
-		heights[i] = math.Pow(2, -float64(r.IntN(8)))
-		if r.IntN(10) == 0 {
-			heights[i] = 0
-		}
-	}
-	u, err := metric.NewUltrametric(r.Perm(n), heights)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
-
-func randomPoints(t testing.TB, r *rand.Rand, n int) metric.Finite {
-	t.Helper()
-	pts := make([][]float64, n)
-	for i := range pts {
-		pts[i] = []float64{r.Float64(), r.Float64()}
-		if i > 0 && r.IntN(8) == 0 {
-			pts[i] = pts[r.IntN(i)]
-		}
-	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
-// randomBimetric has distinct points under rho1.
-func randomBimetric(t testing.TB, r *rand.Rand, n int) metric.Bimetric {
-	t.Helper()
-	pts := make([][]float64, n)
-	for i := range pts {
-		pts[i] = []float64{r.Float64(), r.Float64()}
-	}
-	p, err := metric.NewPoints(pts, metric.Manhattan{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := metric.Bimetric{Privacy: p, Utility: randomPoints(t, r, n)}
-	if r.IntN(2) == 0 {
-		b.Utility = randomUltrametric(t, r, n)
-	}
-	return b
-}
 
 // sigmaByDefinition is the formula of Theorem 5.1.
 func sigmaByDefinition(b metric.Bimetric, x, y int, s float64) float64 {
@@ -269,7 +218,7 @@ func TestRelaxed_Candidates(t *testing.T) {
 }
 
 func TestRelaxed_BadInput(t *testing.T) {
-	f := path(t, 5, 1)
+	f := space.Path(5, 1)
 	u := randomUltrametric(t, rng.Seeded(25), 5)
 	good := metric.Bimetric{Privacy: f, Utility: u}
 	for name, c := range map[string]struct {
@@ -278,7 +227,7 @@ func TestRelaxed_BadInput(t *testing.T) {
 		o     *RelaxedOptions
 	}{
 		"half a space":      {metric.Bimetric{Privacy: f}, 1, nil},
-		"sizes":             {metric.Bimetric{Privacy: path(t, 4, 1), Utility: u}, 1, nil},
+		"sizes":             {metric.Bimetric{Privacy: space.Path(4, 1), Utility: u}, 1, nil},
 		"alpha 0":           {good, 0, nil},
 		"alpha NaN":         {good, math.NaN(), nil},
 		"rule":              {good, 1, &RelaxedOptions{Rule: 3}},
@@ -308,44 +257,14 @@ func TestRelaxed_BadInput(t *testing.T) {
 	if _, err := Relaxed(good, 1, &RelaxedOptions{Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	single, err := Relaxed(metric.Same(path(t, 1, 1)), 1, nil)
-	if err != nil || worst(t, single.Mechanism, path(t, 1, 1)) != 0 {
+	single, err := Relaxed(metric.Same(space.Path(1, 1)), 1, nil)
+	if err != nil || worst(t, single.Mechanism, space.Path(1, 1)) != 0 {
 		t.Errorf("one point: %v, %v", single, err)
 	}
 	// All points identical under rho2: nothing can be lost.
-	flat := on(t, 4, func(int, int) float64 { return 0 })
-	if m, err := Relaxed(metric.Bimetric{Privacy: path(t, 4, 1), Utility: flat}, 1, nil); err != nil || m.Outputs() != 1 || m.Audit.Hi > 1e-20 || m.Bound != 0 {
+	flat := space.Func(4, func(int, int) float64 { return 0 })
+	if m, err := Relaxed(metric.Bimetric{Privacy: space.Path(4, 1), Utility: flat}, 1, nil); err != nil || m.Outputs() != 1 || m.Audit.Hi > 1e-20 || m.Bound != 0 {
 		t.Errorf("identical points: %+v, %v", m, err)
-	}
-}
-
-// Best lists the relaxed mechanisms where the metrics differ, and takes one
-// where it wins.
-func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
-	r := rng.Seeded(26)
-	won := 0
-	for range 10 {
-		b := metric.Bimetric{Privacy: randomPoints(t, r, 30), Utility: randomUltrametric(t, r, 30)}
-		for _, o := range []*BestOptions{nil, {Criterion: Mean, Remap: true}, {Net: []int{3, 1, 4, 15, 9, 2, 6}}} {
-			c, err := Best(b, 6, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(c.Candidates) != 7 || c.Guarantee().Alpha() > 6 {
-				t.Errorf("%+v, %v", c.Candidates, c.Guarantee())
-			}
-			for _, k := range c.Candidates {
-				if k.Loss < c.Objective {
-					t.Errorf("took %s (%v) over %s (%v)", c.Method, c.Objective, k.Method, k.Loss)
-				}
-			}
-			if c.Method == MethodRelaxed || c.Method == MethodRelaxedTuned {
-				won++
-			}
-		}
-	}
-	if won == 0 {
-		t.Error("the relaxed mechanism never won")
 	}
 }
 
@@ -405,7 +324,7 @@ func TestRelaxed_Mammals(t *testing.T) {
 }
 
 func BenchmarkRelaxed(b *testing.B) {
-	space := mammals(b)
+	leaves := mammals(b)
 	for _, alpha := range []float64{0.25, 0.5, 1, 2, 4, 8} {
 		for _, tuned := range []bool{false, true} {
 			b.Run(fmt.Sprintf("n=884/alpha=%v/tuned=%v", alpha, tuned), func(b *testing.B) {
@@ -414,18 +333,18 @@ func BenchmarkRelaxed(b *testing.B) {
 				if tuned {
 					standard = Tuned
 				}
-				std, err := standard(space.Privacy, alpha, nil)
+				std, err := standard(leaves.Privacy, alpha, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
 				var m *RelaxedMechanism
 				for b.Loop() {
-					if m, err = Relaxed(space, alpha, &RelaxedOptions{Tuned: tuned}); err != nil {
+					if m, err = Relaxed(leaves, alpha, &RelaxedOptions{Tuned: tuned}); err != nil {
 						b.Fatal(err)
 					}
 				}
-				b.ReportMetric(worst(b, std, space.Utility), "standard-loss")
-				b.ReportMetric(worst(b, m.Mechanism, space.Utility), "loss")
+				b.ReportMetric(worst(b, std, leaves.Utility), "standard-loss")
+				b.ReportMetric(worst(b, m.Mechanism, leaves.Utility), "loss")
 				b.ReportMetric(float64(m.Outputs()), "outputs")
 				b.ReportMetric(m.Bound, "bound")
 			})

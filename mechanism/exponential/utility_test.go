@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -21,7 +22,7 @@ func TestUtilityBeta_KnownAnswers(t *testing.T) {
 	// inner point misses with probability 2q^(.1/h)/(1+q), q = e^-(beta*h),
 	// which tends to the continuum's e^(-.1*beta) linearly in h.
 	grid := func(n int) (metric.Finite, []float64) {
-		return path(t, n, 1/float64(n-1)), slices.Repeat([]float64{1 / float64(n)}, n)
+		return space.Path(n, 1/float64(n-1)), slices.Repeat([]float64{1 / float64(n)}, n)
 	}
 	smallest := func(n int) float64 {
 		f, mu := grid(n)
@@ -113,7 +114,7 @@ func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
 }
 
 func TestMisses_CountsWhatIsFarther(t *testing.T) {
-	f := path(t, 3, 1)
+	f := space.Path(3, 1)
 	m, err := Standard(f, 2, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -134,13 +135,13 @@ func TestMisses_CountsWhatIsFarther(t *testing.T) {
 	if _, _, err := Misses(m.Channel, f, math.NaN()); err == nil {
 		t.Error("NaN accepted")
 	}
-	if _, _, err := Misses(m.Channel, path(t, 2, 1), 1); err == nil {
+	if _, _, err := Misses(m.Channel, space.Path(2, 1), 1); err == nil {
 		t.Error("a metric on too few points accepted")
 	}
 }
 
 func TestMostPrivate_BadInput(t *testing.T) {
-	f := path(t, 4, 1)
+	f := space.Path(4, 1)
 	good := Target{Gamma: 1, Delta: 0.1}
 	for name, c := range map[string]struct {
 		b  metric.Bimetric
@@ -155,7 +156,7 @@ func TestMostPrivate_BadInput(t *testing.T) {
 		"empty balls":   {metric.Same(f), []float64{1, 0, 0, 0}, good, nil},
 		"Lazy":          {metric.Same(f), nil, good, &Options{Lazy: true}},
 		"Net":           {metric.Same(f), nil, good, &Options{Net: []int{0}}},
-		"no privacy":    {metric.Bimetric{Privacy: on(t, 4, func(i, j int) float64 { return 0 }), Utility: f}, nil, good, nil},
+		"no privacy":    {metric.Bimetric{Privacy: space.Func(4, func(i, j int) float64 { return 0 }), Utility: f}, nil, good, nil},
 	} {
 		if _, err := MostPrivate(c.b, c.mu, c.t, c.o); err == nil {
 			t.Errorf("%s: accepted", name)

@@ -1,0 +1,80 @@
+package exponential
+
+import (
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/metric"
+)
+
+func TestBest_TakesTheLeastLoss(t *testing.T) {
+	f := space.Halton(30)
+	for _, alpha := range []float64{0.01, 2, 20} {
+		for _, o := range []*BestOptions{nil, {Criterion: Mean}, {Criterion: Mean, Remap: true}} {
+			c, err := Best(metric.Same(f), alpha, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(c.Candidates) != 5 || c.Guarantee().Alpha() > alpha {
+				t.Errorf("%+v, %v", c.Candidates, c.Guarantee())
+			}
+			for _, k := range c.Candidates {
+				if k.Loss < c.Objective {
+					t.Errorf("alpha %v took %s (%v) over %s (%v)", alpha, c.Method, c.Objective, k.Method, k.Loss)
+				}
+			}
+			losses, err := c.Loss(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, _ := losses.Worst()
+			if o != nil {
+				want, _ = losses.Mean(nil)
+			}
+			if want != c.Objective {
+				t.Errorf("stated loss %v, computed %v", c.Objective, want)
+			}
+		}
+	}
+	star := space.Func(9, func(i, j int) float64 {
+		if i == 0 {
+			return 1
+		}
+		return 2
+	})
+	c, err := Best(metric.Same(star), 1e-3, nil)
+	if err != nil || c.Method != MethodConstant || c.Objective != 1 {
+		t.Errorf("at a tiny level: %v, %v", c, err)
+	}
+}
+
+// Best lists the relaxed mechanisms where the metrics differ, and takes one
+// where it wins.
+func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
+	r := rng.Seeded(26)
+	won := 0
+	for range 10 {
+		b := metric.Bimetric{Privacy: randomPoints(t, r, 30), Utility: randomUltrametric(t, r, 30)}
+		for _, o := range []*BestOptions{nil, {Criterion: Mean, Remap: true}, {Net: []int{3, 1, 4, 15, 9, 2, 6}}} {
+			c, err := Best(b, 6, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(c.Candidates) != 7 || c.Guarantee().Alpha() > 6 {
+				t.Errorf("%+v, %v", c.Candidates, c.Guarantee())
+			}
+			for _, k := range c.Candidates {
+				if k.Loss < c.Objective {
+					t.Errorf("took %s (%v) over %s (%v)", c.Method, c.Objective, k.Method, k.Loss)
+				}
+			}
+			if c.Method == MethodRelaxed || c.Method == MethodRelaxedTuned {
+				won++
+			}
+		}
+	}
+	if won == 0 {
+		t.Error("the relaxed mechanism never won")
+	}
+}

@@ -1,0 +1,98 @@
+package exponential
+
+import (
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+)
+
+// One point at distance 1 from K clustered ones: the factor 1/2 is tight.
+func TestStandard_FactorTwoIsTight(t *testing.T) {
+	// The cluster's K points at mutual distance 0 are one row each; K+1
+	// outputs, weights e^-1/2 or 1.
+	f := space.Func(11, func(i, j int) float64 {
+		if i == 0 {
+			return 1
+		}
+		return 0
+	})
+	m, err := Standard(f, 2, nil) // rate 1: the level per rate is the ratio
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !near(m.Audit.Hi, 1.79567, 1e-5) {
+		t.Errorf("level %v, want 1.79567", m.Audit.Hi)
+	}
+	// K = 10^6 through the weights: two rows tell the whole story.
+	k := 1e6
+	two, err := Weighted(space.Path(2, 1), 2, []float64{1, k}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !near(two.Audit.Hi, 1.999998, 1e-6) {
+		t.Errorf("level %v, want 1.999998", two.Audit.Hi)
+	}
+}
+
+func TestStandard_LazyIsTheSameLaw(t *testing.T) {
+	f := space.Halton(40)
+	for _, net := range [][]int{nil, {3, 1, 20}} {
+		lazy, err := Standard(f, 3, &Options{Lazy: true, Net: net, Unit: "km"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := lazy.Guarantee(); g.Alpha() != 3 || g.Unit() != "km" || g.Delta() != 0 {
+			t.Error(g)
+		}
+		a, err := lazy.Channel.Audit(f, 0)
+		if err != nil || a.Hi > 3 {
+			t.Error(a, err)
+		}
+		count := make([]int, 40)
+		r := rng.Seeded(2)
+		for range 100_000 {
+			y, err := lazy.Release(r, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			count[y]++
+		}
+		p := make([]float64, 40)
+		for y := range lazy.Outputs() {
+			p[lazy.Output(y)] = lazy.Prob(7, y)
+		}
+		testkit.ChiSquare(t, count, p, 1e-6) // false-reject probability 1e-6
+	}
+}
+
+// Without an audit the rate itself must be safe: on a space that nearly uses the
+// factor 1/2 up, the lazy mechanism lies just below its level, and a rate 2 %
+// larger would lie above.
+func TestStandard_LazyRateIsSafeAndTight(t *testing.T) {
+	f := space.Func(201, func(i, j int) float64 {
+		if i == 0 {
+			return 1
+		}
+		return 0
+	})
+	m, err := Standard(f, 2, &Options{Lazy: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := m.Channel.Audit(f, 0); err != nil || a.Hi > 2 || a.Lo < 2/1.02 {
+		t.Errorf("%v (%v), want just below 2", a, err)
+	}
+}
+
+// alpha*rho = 1e6, in the constructor's own audit.
+func TestStandard_HugeExponent(t *testing.T) {
+	m, err := Standard(space.Path(30, 1e5), 20, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Audit.Hi > 20 || m.Audit.Lo < 9.9 {
+		t.Error(m.Audit)
+	}
+}
