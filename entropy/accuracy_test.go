@@ -10,18 +10,19 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // One point, and points that the loss does not tell apart: A = 0.
 func TestAccuracy_Trivial(t *testing.T) {
-	same := simplex(t, 4, 0)
+	same := space.Simplex(4, 0)
 	for name, b := range map[string]metric.Bimetric{
-		"one point":      metric.Same(path(t, 1)),
+		"one point":      metric.Same(space.Path(1, 1)),
 		"identical":      metric.Same(same),
-		"no loss":        {Privacy: path(t, 4), Utility: same},
-		"two, identical": metric.Same(simplex(t, 2, 0)),
+		"no loss":        {Privacy: space.Path(4, 1), Utility: same},
+		"two, identical": metric.Same(space.Simplex(2, 0)),
 	} {
 		a, err := entropy.Accuracy(b, 1, nil)
 		if err != nil {
@@ -32,14 +33,14 @@ func TestAccuracy_Trivial(t *testing.T) {
 		}
 	}
 	// Points that privacy does not tell apart: half the diameter at least.
-	a, err := entropy.Accuracy(metric.Bimetric{Privacy: same, Utility: path(t, 4)}, 1, nil)
+	a, err := entropy.Accuracy(metric.Bimetric{Privacy: same, Utility: space.Path(4, 1)}, 1, nil)
 	if err != nil || a.Lo < 1.5*(1-1e-9) || a.Hi != 2 {
 		t.Errorf("%v, %v", a, err)
 	}
 }
 
 func TestAccuracy_BadInput(t *testing.T) {
-	b := metric.Same(path(t, 3))
+	b := metric.Same(space.Path(3, 1))
 	var value *metric.ValueError
 	var size *metric.SizeError
 	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
@@ -62,7 +63,7 @@ func TestAccuracy_BadInput(t *testing.T) {
 	if _, err := entropy.Accuracies(b, nil, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("no levels: %v", err)
 	}
-	uneven := metric.Bimetric{Privacy: path(t, 3), Utility: path(t, 4)}
+	uneven := metric.Bimetric{Privacy: space.Path(3, 1), Utility: space.Path(4, 1)}
 	if _, err := entropy.Accuracy(uneven, 1, nil); !errors.As(err, &size) {
 		t.Errorf("sizes 3 and 4: %v", err)
 	}
@@ -102,7 +103,7 @@ func TestAccuracies_AreAccuracy(t *testing.T) {
 }
 
 func TestBracket_With(t *testing.T) {
-	b := metric.Same(path(t, 5))
+	b := metric.Same(space.Path(5, 1))
 	a, err := entropy.Accuracy(b, 1, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +143,7 @@ func TestBracket_With(t *testing.T) {
 // Two points: rho2/(1+e^(alpha*rho1)) = loss. Anywhere else the proof is above
 // the loss, and mechanisms with the loss have a larger level.
 func TestLevelFor(t *testing.T) {
-	two := metric.Same(points(t, [][]float64{{0}, {3}}))
+	two := metric.Same(space.Euclidean([][]float64{{0}, {3}}))
 	for _, loss := range []float64{1e-6, 0.1, 1, 1.4} {
 		alpha, proof, err := entropy.LevelFor(two, loss, nil)
 		want := math.Log(3/loss-1) / 3
@@ -155,18 +156,18 @@ func TestLevelFor(t *testing.T) {
 			t.Errorf("loss %v is no constraint: %v, %v, %v", loss, alpha, proof, err)
 		}
 	}
-	hidden := metric.Bimetric{Privacy: simplex(t, 4, 0), Utility: path(t, 4)}
+	hidden := metric.Bimetric{Privacy: space.Simplex(4, 0), Utility: space.Path(4, 1)}
 	if alpha, proof, err := entropy.LevelFor(hidden, 1, nil); !math.IsInf(alpha, 1) || proof.Value < 1.49 || err != nil {
 		t.Errorf("indistinguishable points: %v, %v, %v", alpha, proof, err)
 	}
-	alike := metric.Bimetric{Privacy: simplex(t, 4, 0), Utility: simplex(t, 4, 1)} // A = 3/4 at every level
+	alike := metric.Bimetric{Privacy: space.Simplex(4, 0), Utility: space.Simplex(4, 1)} // A = 3/4 at every level
 	if alpha, proof, err := entropy.LevelFor(alike, 0.7, nil); !math.IsInf(alpha, 1) || proof.Name != "star" || err != nil {
 		t.Errorf("four points as one: %v, %v, %v", alpha, proof, err)
 	}
 	if alpha, _, err := entropy.LevelFor(alike, 0.8, nil); alpha != 0 || err != nil {
 		t.Errorf("four points as one: %v, %v", alpha, err)
 	}
-	if alpha, _, err := entropy.LevelFor(metric.Same(path(t, 1)), 1, nil); alpha != 0 || err != nil {
+	if alpha, _, err := entropy.LevelFor(metric.Same(space.Path(1, 1)), 1, nil); alpha != 0 || err != nil {
 		t.Errorf("one point: %v, %v", alpha, err)
 	}
 	for number := range 12 {

@@ -116,3 +116,21 @@ func TestEntropy_BadInput(t *testing.T) {
 		}
 	}
 }
+
+// A nil space is one without points.
+func TestEntropy_NoSpace(t *testing.T) {
+	for name, call := range map[string]func() error{
+		"Packing":             func() error { _, err := entropy.Packing(nil, nil, 1, nil); return err },
+		"DoublingScale":       func() error { _, err := entropy.DoublingScale(nil, 1, nil); return err },
+		"OuterScale":          func() error { _, err := entropy.OuterScale(nil, 1, nil); return err },
+		"PositiveMeasure":     func() error { _, err := entropy.PositiveMeasure(nil, nil); return err },
+		"BallMass":            func() error { _, _, err := entropy.BallMass(nil, nil, 1, nil); return err },
+		"MeasureNet":          func() error { _, err := entropy.MeasureNet(nil, 3); return err },
+		"PrivateMeasureBound": func() error { _, err := entropy.PrivateMeasureBound(nil, 1, nil); return err },
+		"MeasureBound":        func() error { _, err := entropy.MeasureBound{}.Prove(nil, 1); return err },
+	} {
+		if err := call(); !errors.Is(err, metric.ErrEmpty) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -46,13 +46,20 @@ type Witness interface {
 	Prove(b metric.Bimetric, alpha float64) (float64, error)
 }
 
-// checkWitness checks the arguments of Prove. What a witness proves about bad
-// distances is not checked: it is meant to cost little.
-func checkWitness(op string, b metric.Bimetric, alpha float64) error {
+// checkWitness checks the arguments of Prove and the points that the witness
+// names: x, its field X, and others, its field or fields arg. What a witness
+// proves about bad distances is not checked: it is meant to cost little.
+func checkWitness(op string, b metric.Bimetric, alpha float64, x int, arg string, others ...int) error {
 	if err := b.Check(); err != nil {
 		return err
 	}
-	return fault.Positive(op, "alpha", alpha)
+	if err := fault.Positive(op, "alpha", alpha); err != nil {
+		return err
+	}
+	if err := fault.Index(op, "X", x, b.Len()); err != nil {
+		return err
+	}
+	return fault.Indices(op, arg, others, b.Len())
 }
 
 // String is the kind, value, name and source on one line.

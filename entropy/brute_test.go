@@ -6,116 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // This file is the slow reference of the package: packing and covering numbers
 // from all subsets, and the four scales from their definitions, for spaces of at
 // most 12 points or so.
-
-// halton returns the first n points of the Halton sequence in bases 2 and 3.
-func halton(n int) metric.Finite {
-	radical := func(i, base int) float64 {
-		x, f := 0.0, 1.0
-		for ; i > 0; i /= base {
-			f /= float64(base)
-			x += f * float64(i%base)
-		}
-		return x
-	}
-	pts := make([][]float64, n)
-	for i := range pts {
-		pts[i] = []float64{radical(i+1, 2), radical(i+1, 3)}
-	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		panic(err)
-	}
-	return f
-}
-
-// planePoints returns n uniform points of the unit square.
-func planePoints(n int, seed uint64) metric.Finite {
-	r := rng.Seeded(seed)
-	pts := make([][]float64, n)
-	for i := range pts {
-		pts[i] = []float64{r.Float64(), r.Float64()}
-	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		panic(err)
-	}
-	return f
-}
-
-// dense returns a copy of f as a matrix, without coordinates.
-func dense(f metric.Finite) metric.Finite {
-	d, err := metric.Densify(f)
-	if err != nil {
-		panic(err)
-	}
-	return d
-}
-
-// randomSpace returns a space of n points whose kind depends on the seed: points
-// of the plane, of a small integer grid (ties and duplicates), a random graph,
-// or an ultrametric (seed%4 == 3).
-func randomSpace(n int, seed uint64) metric.Finite {
-	r := rng.Seeded(seed)
-	var f metric.Finite
-	var err error
-	switch seed % 4 {
-	case 0:
-		f = planePoints(n, seed)
-	case 1:
-		pts := make([][]float64, n)
-		for i := range pts {
-			pts[i] = []float64{float64(r.IntN(4)), float64(r.IntN(4))}
-		}
-		f, err = metric.NewPoints(pts, metric.Manhattan{})
-	case 2:
-		d := make([][]float64, n)
-		for i := range d {
-			d[i] = make([]float64, n)
-			for j := range i {
-				d[i][j] = 1 + float64(r.IntN(9))
-				d[j][i] = d[i][j]
-			}
-		}
-		for k := range n {
-			for i := range n {
-				for j := range n {
-					d[i][j] = min(d[i][j], d[i][k]+d[k][j])
-				}
-			}
-		}
-		var upper []float64
-		for i := range n {
-			upper = append(upper, d[i][i+1:]...)
-		}
-		f, err = metric.NewDense(n, upper)
-	default:
-		h := make([]float64, n-1)
-		for i := range h {
-			h[i] = math.Exp2(float64(-r.IntN(5))) * (1 + float64(seed%3))
-		}
-		f, err = metric.NewUltrametric(r.Perm(n), h)
-	}
-	if err != nil {
-		panic(err)
-	}
-	return f
-}
-
-// randomBimetric returns two random metrics on n points, the same one for every
-// other seed.
-func randomBimetric(n int, seed uint64) metric.Bimetric {
-	if seed%2 == 0 {
-		return metric.Same(randomSpace(n, seed/2))
-	}
-	return metric.Bimetric{Privacy: randomSpace(n, seed/2+1000), Utility: randomSpace(n, seed/2)}
-}
 
 // brutePacking is the largest number of points of pts with pairwise distances
 // > s, from all subsets that have them.
@@ -282,7 +179,7 @@ func bruteOuter(f metric.Finite, alpha float64) float64 {
 
 // TestBrute_KnownAnswers holds the reference itself to MATH.md, section 2.
 func TestBrute_KnownAnswers(t *testing.T) {
-	b := metric.Same(halton(12))
+	b := metric.Same(space.Halton(12))
 	for _, c := range []struct{ alpha, entropic, diametric float64 }{
 		{1, 1.038072503, .583754707},
 		{3, .461688059, .232068704},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -43,9 +44,9 @@ const coverBytes = 1 << 26
 // nets, and the lower one takes the triangle inequality to hold up to
 // [metric.DefaultTolerance].
 //
-// A *metric.Ultrametric costs O(n), up to 4096 points O(n |S|) distances and
-// O(n |S|^2/64) words, more the cost of [Packing]. Errors are ErrEmpty,
-// *ValueError and the context's.
+// A *metric.Ultrametric costs O(n), up to 4096 points O(n |S|) distances, on
+// every core, and O(n |S|^2/64) words, more the cost of [Packing]. Errors are
+// ErrEmpty, *ValueError and the context's.
 func Covering(f metric.Finite, subset []int, s float64, o *Options) (Cover, error) {
 	const op = "entropy: Covering"
 	pts, err := checkSubset(op, f, subset, s)
@@ -59,27 +60,34 @@ func Covering(f metric.Finite, subset []int, s float64, o *Options) (Cover, erro
 		return Cover{p.Lo, p.Hi, p.Separated, p.Separated, ByPacking}, ctx.Err()
 	}
 	if m := len(pts); m <= matrixPoints && f.Len()*bitWords(m) <= coverBytes/8 {
-		return coverMatrix(ctx, f, pts, s, o.nodes())
+		return coverMatrix(f, pts, s, o)
 	}
 	return coverLarge(ctx, f, pts, s, o.nodes())
 }
 
 // coverMatrix is Covering by the bit matrix of all balls.
-func coverMatrix(ctx context.Context, f metric.Finite, pts []int, s float64, nodes int) (Cover, error) {
+func coverMatrix(f metric.Finite, pts []int, s float64, o *Options) (Cover, error) {
+	ctx, nodes := o.context(), o.nodes()
 	n, m := f.Len(), len(pts)
 	c := newSetCover(m)
-	var row []float64
-	for centre := range n {
-		if centre%64 == 0 && ctx.Err() != nil {
-			return Cover{}, ctx.Err()
-		}
-		row = metric.Row(f, centre, row)
-		ball := c.add(centre)
-		for k, i := range pts {
-			if row[i] <= s {
-				ball[k/64] |= 1 << (k % 64)
+	c.fill(n)
+	// A chunk of points is one word of every ball, so that chunks do not meet.
+	err := parallel.Chunks(ctx, m, 64, o.Workers, o.Progress, func(word, lo, hi int) {
+		var row []float64
+		for k := lo; k < hi && ctx.Err() == nil; k++ {
+			row = metric.Row(f, pts[k], row)
+			for centre, d := range row {
+				if d <= s {
+					c.row(centre)[word] |= 1 << (k % 64)
+				}
 			}
 		}
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return Cover{}, err
 	}
 	c.greedy()
 	p := packer{rows: c.strangers()}

@@ -32,6 +32,12 @@ func (c *setCover) add(centre int) []uint64 {
 	return c.row(len(c.centres) - 1)
 }
 
+// fill makes n empty sets, named by their rows.
+func (c *setCover) fill(n int) {
+	c.centres = allPoints(n)
+	c.sets = make([]uint64, n*c.words)
+}
+
 func (c *setCover) row(k int) []uint64 { return c.sets[k*c.words : (k+1)*c.words] }
 
 // level is the set of open points of one depth; the call may move all of them.

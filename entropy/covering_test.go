@@ -2,10 +2,11 @@ package entropy
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -42,15 +43,7 @@ func checkCover(t *testing.T, f metric.Finite, pts []int, s float64, c Cover) {
 
 func TestCovering_BruteForce(t *testing.T) {
 	for seed := range uint64(200) {
-		r := rng.Seeded(seed)
-		n := 1 + r.IntN(11)
-		f := randomSpace(n, seed)
-		pts := allPoints(n)
-		for i := n - 1; i > 0 && seed%3 == 0; i-- {
-			if r.IntN(3) == 0 {
-				pts = append(pts[:i], pts[i+1:]...)
-			}
-		}
+		f, pts, r := randomSubset(11, seed)
 		values := bruteValues(f)
 		for _, s := range []float64{0, values[r.IntN(len(values))], values[r.IntN(len(values))] * r.Float64()} {
 			want := bruteCovering(f, pts, s)
@@ -94,6 +87,29 @@ func TestCovering_Chain(t *testing.T) {
 				t.Fatalf("s %v: %d points of %d need %d balls", s, len(all)-10, len(all), d.Lo)
 			}
 		}
+	}
+}
+
+// TestCovering_Workers: the answer does not depend on them, and progress is told
+// to the end.
+func TestCovering_Workers(t *testing.T) {
+	f := planePoints(300, 5)
+	one, err := Covering(f, allPoints(300)[50:], .1, &Options{Nodes: 100, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, of := 0, 0
+	four, err := Covering(f, allPoints(300)[50:], .1, &Options{Nodes: 100, Workers: 4, Progress: func(done, total int) { last, of = done, total }})
+	if err != nil || !reflect.DeepEqual(one, four) {
+		t.Errorf("%+v with one worker, %+v with four (%v)", one, four, err)
+	}
+	if last == 0 || last != of {
+		t.Errorf("progress ends at %d of %d", last, of)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Covering(f, nil, .1, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }
 

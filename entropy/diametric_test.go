@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -50,7 +51,7 @@ func TestDiametricScale_BruteForce(t *testing.T) {
 }
 
 func TestDiametricScale_KnownAnswers(t *testing.T) {
-	b := metric.Same(halton(12))
+	b := metric.Same(space.Halton(12))
 	for alpha, want := range map[float64]float64{1: .583754707, 3: .232068704} {
 		s, err := DiametricScale(b, alpha, nil)
 		if err != nil || math.Abs(s.Lo-want) > 1e-9 || math.Abs(s.Hi-want) > 1e-9 {

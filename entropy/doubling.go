@@ -50,6 +50,12 @@ type Doubling struct {
 // each), cell by cell of s; no witness is kept for that. Balls of many points
 // are looked at through a net, which widens the interval.
 //
+// Lo rests on the distances of its witness alone, and so does Hi on distances
+// alone where balls are looked at in full (one of radius 2 Hi holds at most 400
+// points on average, fewer in large spaces). Through a net Hi takes the triangle
+// inequality of f to hold up to [metric.DefaultTolerance]: where it fails by
+// more, Hi may be too small. [metric.Validate] tells.
+//
 // alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. An ultrametric
 // costs O(n log n). Otherwise the cost is that of some packing problems for
 // each point, on every core, with memory O(n).
@@ -101,11 +107,7 @@ func doublingScales(op string, f metric.Finite, alphas []float64, o *Options) ([
 
 // checkLevels checks the space and the levels of a scale.
 func checkLevels(op string, f metric.Finite, alphas []float64) error {
-	n := 0
-	if f != nil {
-		n = f.Len()
-	}
-	if err := fault.Empty(op, "f", n); err != nil {
+	if err := checkPoints(op, f); err != nil {
 		return err
 	}
 	return checkScales(op, metric.Same(f), alphas)

@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -131,7 +132,7 @@ func TestDoubling_Net(t *testing.T) {
 
 // TestDoubling_Extremes: levels at the ends of the floats.
 func TestDoubling_Extremes(t *testing.T) {
-	f := halton(6)
+	f := space.Halton(6)
 	diam, _, _ := metric.Diameter(f)
 	for _, alpha := range []float64{5e-324, 1e-300, 1e300, math.MaxFloat64} {
 		d, err := DoublingScale(f, alpha, nil)
@@ -155,7 +156,7 @@ func TestDoubling_Extremes(t *testing.T) {
 }
 
 func TestDoubling_Trivial(t *testing.T) {
-	one := halton(1)
+	one := space.Halton(1)
 	same, err := metric.NewPoints([][]float64{{1}, {1}, {1}}, metric.Euclidean{})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -71,7 +72,7 @@ func TestEntropicScale_BruteForce(t *testing.T) {
 }
 
 func TestEntropicScale_KnownAnswers(t *testing.T) {
-	b := metric.Same(halton(12))
+	b := metric.Same(space.Halton(12))
 	for _, c := range []struct{ alpha, greedy, exact, partition float64 }{
 		{1, .707140881, 1.038072503, 1.038072503},
 		{3, .391114662, .461688059, .600925213},

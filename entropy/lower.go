@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -58,14 +57,7 @@ type CrowdedBall struct {
 
 // Prove implements [Witness]: 0 where the points are too few. O(|Points|^2).
 func (w CrowdedBall) Prove(b metric.Bimetric, alpha float64) (float64, error) {
-	const op = "entropy: CrowdedBall"
-	if err := checkWitness(op, b, alpha); err != nil {
-		return 0, err
-	}
-	if err := fault.Index(op, "X", w.X, b.Len()); err != nil {
-		return 0, err
-	}
-	if err := fault.Indices(op, "Points", w.Points, b.Len()); err != nil {
+	if err := checkWitness("entropy: CrowdedBall", b, alpha, w.X, "Points", w.Points...); err != nil {
 		return 0, err
 	}
 	return w.value(b, alpha), nil
@@ -93,11 +85,7 @@ type WideBall struct{ X, Y, Z int }
 
 // Prove implements [Witness]. O(1).
 func (w WideBall) Prove(b metric.Bimetric, alpha float64) (float64, error) {
-	const op = "entropy: WideBall"
-	if err := checkWitness(op, b, alpha); err != nil {
-		return 0, err
-	}
-	if err := fault.Indices(op, "X, Y, Z", []int{w.X, w.Y, w.Z}, b.Len()); err != nil {
+	if err := checkWitness("entropy: WideBall", b, alpha, w.X, "Y, Z", w.Y, w.Z); err != nil {
 		return 0, err
 	}
 	return w.value(b, alpha), nil

@@ -27,16 +27,10 @@ type Packed struct {
 // Prove implements [Witness]. It computes t itself. O(|S|^2).
 func (w Packed) Prove(b metric.Bimetric, alpha float64) (float64, error) {
 	const op = "entropy: Packed"
-	if err := checkWitness(op, b, alpha); err != nil {
-		return 0, err
-	}
-	if err := fault.Index(op, "X", w.X, b.Len()); err != nil {
+	if err := checkWitness(op, b, alpha, w.X, "Points", w.Points...); err != nil {
 		return 0, err
 	}
 	if err := fault.Empty(op, "Points", len(w.Points)); err != nil {
-		return 0, err
-	}
-	if err := fault.Indices(op, "Points", w.Points, b.Len()); err != nil {
 		return 0, err
 	}
 	return w.value(b, alpha), nil

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -25,11 +24,7 @@ type TwoPoints struct{ X, Y int }
 
 // Prove implements [Witness]. O(1).
 func (w TwoPoints) Prove(b metric.Bimetric, alpha float64) (float64, error) {
-	const op = "entropy: TwoPoints"
-	if err := checkWitness(op, b, alpha); err != nil {
-		return 0, err
-	}
-	if err := fault.Indices(op, "X, Y", []int{w.X, w.Y}, b.Len()); err != nil {
+	if err := checkWitness("entropy: TwoPoints", b, alpha, w.X, "Y", w.Y); err != nil {
 		return 0, err
 	}
 	return w.value(b, alpha), nil

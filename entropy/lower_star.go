@@ -40,13 +40,7 @@ type Star struct {
 // Prove implements [Witness]. O(n*|Points|).
 func (w Star) Prove(b metric.Bimetric, alpha float64) (float64, error) {
 	const op = "entropy: Star"
-	if err := checkWitness(op, b, alpha); err != nil {
-		return 0, err
-	}
-	if err := fault.Index(op, "X", w.X, b.Len()); err != nil {
-		return 0, err
-	}
-	if err := fault.Indices(op, "Points", w.Points, b.Len()); err != nil {
+	if err := checkWitness(op, b, alpha, w.X, "Points", w.Points...); err != nil {
 		return 0, err
 	}
 	for arg, got := range map[string]int{"Weights": len(w.Weights), "Offsets": len(w.Offsets)} {

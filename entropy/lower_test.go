@@ -11,51 +11,12 @@ import (
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// points returns a Euclidean space.
-func points(t testing.TB, pts [][]float64) metric.Finite {
-	t.Helper()
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
-// path is n points of the line with unit gaps.
-func path(t testing.TB, n int) metric.Finite {
-	pts := make([][]float64, n)
-	for i := range pts {
-		pts[i] = []float64{float64(i)}
-	}
-	return points(t, pts)
-}
-
-// haltonPoints are the first n of the Halton sequence in bases 2 and 3.
-func haltonPoints(t testing.TB, n int) metric.Finite {
-	radical := func(i, base int) (x float64) {
-		for f := 1 / float64(base); i > 0; i, f = i/base, f/float64(base) {
-			x += f * float64(i%base)
-		}
-		return x
-	}
-	pts := make([][]float64, n)
-	for i := range pts {
-		pts[i] = []float64{radical(i+1, 2), radical(i+1, 3)}
-	}
-	return points(t, pts)
-}
-
-func uniform(t testing.TB, r *rand.Rand, n int) metric.Finite {
-	pts := make([][]float64, n)
-	for i := range pts {
-		pts[i] = []float64{r.Float64(), r.Float64()}
-	}
-	return points(t, pts)
-}
+func uniform(_ testing.TB, r *rand.Rand, n int) metric.Finite { return space.Uniform(n, r) }
 
 func ultra(t testing.TB, r *rand.Rand, n int) metric.Finite {
 	h := make([]float64, n-1)
@@ -81,15 +42,6 @@ func randomSpace(t testing.TB, number int) (metric.Bimetric, float64) {
 	return b, math.Exp(5*r.Float64() - 2)
 }
 
-// simplex is n points at mutual distance d.
-func simplex(t testing.TB, n int, d float64) metric.Finite {
-	f, err := metric.NewDense(n, slices.Repeat([]float64{d}, n*(n-1)/2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 // MATH.md sections 1 and 2: the optimum of the linear program is A(Z, alpha). No
 // lower bound is above it, and the best reaches the given fraction of it.
 func TestLowerBounds_KnownOptima(t *testing.T) {
@@ -99,16 +51,16 @@ func TestLowerBounds_KnownOptima(t *testing.T) {
 		alpha, a float64
 		fraction float64
 	}{
-		{"path", path(t, 5), 0.5, 1.00897714, 0.98},
-		{"path", path(t, 5), 1, 0.637582264, 0.98},
-		{"path", path(t, 5), 2, 0.260630630, 0.98},
-		{"path of 50", path(t, 50), 1, 0.850908003, 0.85},
-		{"path of 50", path(t, 50), 0.5, 1.89556756, 0.76},
-		{"simplex", simplex(t, 4, 1), 1, 3 / (3 + math.E), 0.999},
-		{"two points", points(t, [][]float64{{0}, {0.5}}), 3, 0.5 / (1 + math.Exp(1.5)), 0.999},
-		{"Halton", haltonPoints(t, 8), 1, 0.418945416, 0.96},
-		{"Halton", haltonPoints(t, 8), 3, 0.275763386, 0.91},
-		{"Halton", haltonPoints(t, 8), 10, 0.0543902960, 0.96},
+		{"path", space.Path(5, 1), 0.5, 1.00897714, 0.98},
+		{"path", space.Path(5, 1), 1, 0.637582264, 0.98},
+		{"path", space.Path(5, 1), 2, 0.260630630, 0.98},
+		{"path of 50", space.Path(50, 1), 1, 0.850908003, 0.85},
+		{"path of 50", space.Path(50, 1), 0.5, 1.89556756, 0.76},
+		{"simplex", space.Simplex(4, 1), 1, 3 / (3 + math.E), 0.999},
+		{"two points", space.Euclidean([][]float64{{0}, {0.5}}), 3, 0.5 / (1 + math.Exp(1.5)), 0.999},
+		{"Halton", space.Halton(8), 1, 0.418945416, 0.96},
+		{"Halton", space.Halton(8), 3, 0.275763386, 0.91},
+		{"Halton", space.Halton(8), 10, 0.0543902960, 0.96},
 	} {
 		bounds, err := entropy.LowerBounds(metric.Same(c.f), c.alpha, nil)
 		if err != nil {
@@ -143,7 +95,7 @@ func TestLowerBounds_ClosedForms(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	two := metric.Same(points(t, [][]float64{{0}, {3}}))
+	two := metric.Same(space.Euclidean([][]float64{{0}, {3}}))
 	for _, alpha := range []float64{0.1, 1, 7} {
 		bounds, err := entropy.LowerBounds(two, alpha, nil)
 		if err != nil {
@@ -151,7 +103,7 @@ func TestLowerBounds_ClosedForms(t *testing.T) {
 		}
 		near("two points", bound(t, bounds, "pairs").Value, 3/(1+math.Exp(3*alpha)))
 	}
-	four := metric.Same(simplex(t, 4, 1))
+	four := metric.Same(space.Simplex(4, 1))
 	p, err := entropy.Packed{X: 1, Points: []int{0, 1, 2, 3}}.Prove(four, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -269,7 +221,7 @@ func TestWitness_ProvesNoMoreThanIsTrue(t *testing.T) {
 }
 
 func TestWitness_BadInput(t *testing.T) {
-	b := metric.Same(path(t, 3))
+	b := metric.Same(space.Path(3, 1))
 	nan := math.NaN()
 	for _, w := range []entropy.Witness{
 		entropy.TwoPoints{X: 3}, entropy.TwoPoints{Y: -1},

@@ -35,10 +35,10 @@ type Measures struct {
 // the module's memory limit to list is a [*metric.MemoryError]. O(n^2 + n*m).
 func MeasureNet(f metric.Finite, m int) (*Measures, error) {
 	const op = "entropy: MeasureNet"
-	n := f.Len()
-	if err := fault.Empty(op, "f", n); err != nil {
+	if err := checkPoints(op, f); err != nil {
 		return nil, err
 	}
+	n := f.Len()
 	if m < 1 {
 		return nil, &fault.ValueError{Op: op, Arg: "m", Index: -1, Value: float64(m), Want: "at least 1"}
 	}

@@ -12,23 +12,10 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-func randomPlane(t testing.TB, seed uint64, n int) metric.Finite {
-	r := rng.Seeded(seed)
-	pts := make([][]float64, n)
-	for i := range pts {
-		pts[i] = []float64{r.Float64(), r.Float64()}
-	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 // |net| = C(n+m-1, m), every measure once, in lexicographic order.
 func TestMeasureNet_ListsEveryMeasureOnce(t *testing.T) {
 	for _, c := range []struct{ n, m, want int }{{1, 1, 1}, {1, 9, 1}, {2, 5, 6}, {3, 4, 15}, {4, 6, 84}, {5, 3, 35}, {9, 1, 9}} {
-		s, err := MeasureNet(randomPlane(t, 1, c.n), c.m)
+		s, err := MeasureNet(planePoints(c.n, 1), c.m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +60,7 @@ func TestMeasures_CoveringRadius(t *testing.T) {
 	byTree, byMass := 0, 0
 	for range 150 {
 		n, m := 1+r.IntN(7), 1+r.IntN(9)
-		f := randomPlane(t, r.Uint64(), n)
+		f := planePoints(n, r.Uint64())
 		if r.IntN(3) == 0 { // all points at distance 1
 			upper := make([]float64, n*(n-1)/2)
 			for i := range upper {
@@ -137,7 +124,7 @@ func TestMeasures_CoveringRadius(t *testing.T) {
 // The distances against W1 of every pair, the axioms, and TV against its
 // definition.
 func TestMeasures_Distances(t *testing.T) {
-	f := randomPlane(t, 3, 4)
+	f := planePoints(4, 3)
 	s, err := MeasureNet(f, 4)
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +172,7 @@ func TestMeasures_Distances(t *testing.T) {
 }
 
 func TestMeasureNet_BadInput(t *testing.T) {
-	f := randomPlane(t, 4, 30)
+	f := planePoints(30, 4)
 	var memory *fault.MemoryError
 	if _, err := MeasureNet(f, 1000); !errors.As(err, &memory) {
 		t.Errorf("too many measures: %v", err)
@@ -206,7 +193,7 @@ func TestMeasureNet_BadInput(t *testing.T) {
 }
 
 func BenchmarkMeasures(b *testing.B) {
-	s, err := MeasureNet(randomPlane(b, 5, 5), 8)
+	s, err := MeasureNet(planePoints(5, 5), 8)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -19,10 +20,19 @@ type Options struct {
 	Nodes int
 	// Context, where not nil, ends the work early with its error.
 	Context context.Context
-	// Progress, where not nil, is told how many of how many parts are done, by
-	// functions that take long. Calls do not overlap.
+	// Progress, where not nil, is told how many of how many parts are done.
+	// Calls do not overlap. Those that call it are [Covering] where it fills
+	// its bit matrix, [BallMass], [Measures.Wasserstein] and the scales where
+	// they take long: [OuterScales] and [DoublingScales] count levels,
+	// [DiametricScales] points, and [EntropicScales] points or a budget of work
+	// that it seldom uses up, for one level after another. [LowerBounds],
+	// [UpperBounds], [Accuracy] and [Accuracies] pass it to the scales that they
+	// take, so that it starts again with each.
 	Progress func(done, total int)
-	// Workers is the number of goroutines; 0 means GOMAXPROCS.
+	// Workers is the number of goroutines; 0 means GOMAXPROCS. All that have
+	// Options read it but [Packing] and [OuterScales], whose searches are one
+	// after another, [PositiveMeasure], [PrivateMeasureBound] and
+	// [PrivateDataBound]; [Covering] reads it for its bit matrix.
 	Workers int
 }
 
@@ -49,6 +59,15 @@ func (o *Options) nodes() int {
 		return DefaultNodes
 	}
 	return max(0, o.Nodes)
+}
+
+// checkPoints refuses a space without points, nil among them.
+func checkPoints(op string, f metric.Finite) error {
+	n := 0
+	if f != nil {
+		n = f.Len()
+	}
+	return fault.Empty(op, "f", n)
 }
 
 // checkedPoints is the number of points up to which checkDistances looks at all

@@ -46,7 +46,8 @@ type OuterStep struct {
 // the best g, divided by alpha.
 //
 // alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. The cost is that
-// of some dozens to 400 packing numbers of f, the fewer the larger f is.
+// of some dozens to 400 packing numbers of f, the fewer the larger f is, one
+// after another on one core.
 func OuterScale(f metric.Finite, alpha float64, o *Options) (Outer, error) {
 	const op = "entropy: OuterScale"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {

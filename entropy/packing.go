@@ -58,8 +58,8 @@ const matrixPoints = 4096
 //
 // A *metric.Ultrametric costs O(n). Otherwise up to 4096 points cost O(|S|^2),
 // and the search; more cost some nets of f, near-linear where it has an Index
-// with a tree, and |S| N distances where it has none. Errors are ErrEmpty,
-// *ValueError and the context's.
+// with a tree, and |S| N distances where it has none. It runs on one core and
+// reports no progress. Errors are ErrEmpty, *ValueError and the context's.
 func Packing(f metric.Finite, subset []int, s float64, o *Options) (Count, error) {
 	const op = "entropy: Packing"
 	pts, err := checkSubset(op, f, subset, s)
@@ -77,11 +77,7 @@ func Packing(f metric.Finite, subset []int, s float64, o *Options) (Count, error
 // checkSubset checks the arguments of Packing and Covering and returns the
 // subset in ascending order.
 func checkSubset(op string, f metric.Finite, subset []int, s float64) ([]int, error) {
-	n := 0
-	if f != nil {
-		n = f.Len()
-	}
-	if err := fault.Empty(op, "f", n); err != nil {
+	if err := checkPoints(op, f); err != nil {
 		return nil, err
 	}
 	if err := fault.NonNegative(op, "s", s); err != nil {
@@ -90,6 +86,7 @@ func checkSubset(op string, f metric.Finite, subset []int, s float64) ([]int, er
 	if err := checkDistances(op, f); err != nil {
 		return nil, err
 	}
+	n := f.Len()
 	if subset == nil {
 		return allPoints(n), nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -56,15 +57,7 @@ func checkCount(t *testing.T, f metric.Finite, pts []int, s float64, c Count) {
 
 func TestPacking_BruteForce(t *testing.T) {
 	for seed := range uint64(200) {
-		r := rng.Seeded(seed)
-		n := 1 + r.IntN(12)
-		f := randomSpace(n, seed)
-		pts := allPoints(n)
-		for i := n - 1; i > 0 && seed%3 == 0; i-- {
-			if r.IntN(3) == 0 {
-				pts = append(pts[:i], pts[i+1:]...)
-			}
-		}
+		f, pts, r := randomSubset(12, seed)
 		values := bruteValues(f)
 		for _, s := range []float64{0, values[r.IntN(len(values))], values[r.IntN(len(values))] * r.Float64(), 100} {
 			want := brutePacking(f, pts, s)
@@ -156,7 +149,7 @@ func TestPacking_Grid(t *testing.T) {
 }
 
 func TestPacking_Errors(t *testing.T) {
-	f := halton(5)
+	f := space.Halton(5)
 	var value *fault.ValueError
 	for _, s := range []float64{math.NaN(), math.Inf(1), -1} {
 		if _, err := Packing(f, nil, s, nil); !errors.As(err, &value) || value.Arg != "s" {
@@ -199,7 +192,7 @@ func TestPacking_Verified(t *testing.T) {
 			}
 		}
 	}
-	if hierarchyOf(context.Background(), halton(30)) != nil {
+	if hierarchyOf(context.Background(), space.Halton(30)) != nil {
 		t.Error("points of the plane are no ultrametric")
 	}
 }

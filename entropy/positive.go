@@ -28,10 +28,10 @@ import (
 func PositiveMeasure(f metric.Finite, o *Options) ([]float64, error) {
 	const op = "entropy: PositiveMeasure"
 	o = o.orDefault()
-	n := f.Len()
-	if err := fault.Empty(op, "f", n); err != nil {
+	if err := checkPoints(op, f); err != nil {
 		return nil, err
 	}
+	n := f.Len()
 	net := func(s float64) ([]int, error) {
 		return metric.Net(f, s, &metric.NetOptions{Context: o.context()})
 	}
@@ -73,10 +73,10 @@ func PositiveMeasure(f metric.Finite, o *Options) ([]float64, error) {
 func BallMass(f metric.Finite, mu []float64, r float64, o *Options) (mass float64, y int, err error) {
 	const op = "entropy: BallMass"
 	o = o.orDefault()
-	n := f.Len()
-	if err := fault.Empty(op, "f", n); err != nil {
+	if err := checkPoints(op, f); err != nil {
 		return 0, 0, err
 	}
+	n := f.Len()
 	if err := fault.Distribution(op, "mu", mu, n, distributionTol); err != nil {
 		return 0, 0, err
 	}

@@ -110,13 +110,10 @@ const measureWork = 1 << 26
 // measureBound finds the best set; mass returns p for m pairs, 0 for none.
 func measureBound(op string, f metric.Finite, o *Options, mass func(m int) (float64, int), alpha float64) (MeasureBound, error) {
 	o = o.orDefault()
-	if f == nil {
-		return MeasureBound{}, fault.Empty(op, "f", 0)
-	}
-	n := f.Len()
-	if err := fault.Empty(op, "f", n); err != nil {
+	if err := checkPoints(op, f); err != nil {
 		return MeasureBound{}, err
 	}
+	n := f.Len()
 	if err := checkDistances(op, f); err != nil {
 		return MeasureBound{}, err
 	}
@@ -175,6 +172,9 @@ func measureBound(op string, f metric.Finite, o *Options, mass func(m int) (floa
 // twice and a mass outside [0, 1/len(Pairs)] are refused. O(len(Pairs)^2).
 func (w MeasureBound) Prove(f metric.Finite, alpha float64) (float64, error) {
 	const op = "entropy: MeasureBound"
+	if err := checkPoints(op, f); err != nil {
+		return 0, err
+	}
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return 0, err
 	}

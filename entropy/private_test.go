@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -21,7 +22,7 @@ func TestPrivateMeasureBound_ClosedForm(t *testing.T) {
 			const d = 3
 			w := math.Min(1, bestU*float64(n/2)/alpha)
 			want := d * w / (1 + math.Exp(2*alpha*w/float64(n)))
-			got, err := entropy.PrivateMeasureBound(simplex(t, n, d), alpha, nil)
+			got, err := entropy.PrivateMeasureBound(space.Simplex(n, d), alpha, nil)
 			if err != nil || got.Value > want*(1+1e-12) || got.Value < want*(1-1e-9) {
 				t.Errorf("%d points, alpha %v: %v (%v), want %v", n, alpha, got.Value, err, want)
 			}
@@ -29,7 +30,7 @@ func TestPrivateMeasureBound_ClosedForm(t *testing.T) {
 	}
 	// A data set of one record is a point, and a mechanism for it one on the
 	// space: the pairs' bound.
-	f := points(t, [][]float64{{0}, {3}})
+	f := space.Euclidean([][]float64{{0}, {3}})
 	got, err := entropy.PrivateDataBound(f, 1, 0.5, nil)
 	if want := 3 / (1 + math.Exp(0.5)); err != nil || math.Abs(got.Value/want-1) > 1e-9 || got.Records != 1 {
 		t.Errorf("%+v (%v), want %v", got, err, want)
@@ -39,7 +40,7 @@ func TestPrivateMeasureBound_ClosedForm(t *testing.T) {
 // The bound falls with alpha, its witness proves it again, and on a grid of K
 // points with gaps t it is of the order t*min(1, K/alpha) at every scale.
 func TestPrivateMeasureBound_Laws(t *testing.T) {
-	f := path(t, 128)
+	f := space.Path(128, 1)
 	last := math.Inf(1)
 	for alpha := 1e-3; alpha < 1e5; alpha *= 2 {
 		m, err := entropy.PrivateMeasureBound(f, alpha, nil)
@@ -124,7 +125,7 @@ func TestPrivateDataBound_Chain(t *testing.T) {
 }
 
 func TestPrivateMeasureBound_TrivialAndBadInput(t *testing.T) {
-	for name, f := range map[string]metric.Finite{"one point": path(t, 1), "identical": simplex(t, 5, 0)} {
+	for name, f := range map[string]metric.Finite{"one point": space.Path(1, 1), "identical": space.Simplex(5, 0)} {
 		m, err := entropy.PrivateMeasureBound(f, 1, nil)
 		if err != nil || m.Value != 0 {
 			t.Errorf("%s: %+v, %v", name, m, err)
@@ -133,7 +134,7 @@ func TestPrivateMeasureBound_TrivialAndBadInput(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, v, err)
 		}
 	}
-	f := path(t, 4)
+	f := space.Path(4, 1)
 	var value *metric.ValueError
 	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		if _, err := entropy.PrivateMeasureBound(f, v, nil); !errors.As(err, &value) || value.Arg != "alpha" {

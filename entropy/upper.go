@@ -75,11 +75,7 @@ type Centre struct{ X int }
 
 // Prove implements [Witness]. O(n).
 func (w Centre) Prove(b metric.Bimetric, alpha float64) (float64, error) {
-	const op = "entropy: Centre"
-	if err := checkWitness(op, b, alpha); err != nil {
-		return 0, err
-	}
-	if err := fault.Index(op, "X", w.X, b.Len()); err != nil {
+	if err := checkWitness("entropy: Centre", b, alpha, w.X, ""); err != nil {
 		return 0, err
 	}
 	far := 0.0

@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -47,7 +48,7 @@ func TestStandardBound(t *testing.T) {
 	}
 	// On a path of unit gaps s = 0 serves at a large level: N(B(x,r), 0) =
 	// 2r+1 <= e^(alpha*r/3) for all r >= 1.
-	f := path(t, 40)
+	f := space.Path(40, 1)
 	m, err := exponential.Standard(f, 6, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +142,7 @@ func TestUpperBounds_Applies(t *testing.T) {
 }
 
 func TestUpperBounds_Losses(t *testing.T) {
-	b := metric.Same(path(t, 5))
+	b := metric.Same(space.Path(5, 1))
 	bounds, err := entropy.UpperBounds(b, 1, nil, entropy.Loss{Name: "noise", Value: 1.5}, entropy.Loss{Name: "worse", Value: 3})
 	if err != nil {
 		t.Fatal(err)

@@ -102,9 +102,9 @@ func (e *TimeError) Error() string {
 //     2,400, 5 minutes each at 5,000;
 //   - the relaxed mechanism, where the two metrics differ: to n = 1,200 in a
 //     minute;
-//   - ConstOPT: to n = 800 in a minute, to 2,000 in a quarter of an hour;
-//   - the optimal mechanism: to n = 200 in a minute, and where the metric is that
-//     of a graph, tree or grid to 800;
+//   - ConstOPT: to n = 580 in a minute, to 1,200 in a quarter of an hour;
+//   - the optimal mechanism: to n = 270 in a minute, to 700 in a quarter of an
+//     hour, and where the metric is that of a graph, tree or grid to 730 and 1,800;
 //   - Spanner, unless the optimal one was found: to n = 500 in a minute.
 //
 // Of the last four each is compared with the time left by an estimate from n,

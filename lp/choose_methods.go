@@ -33,19 +33,40 @@ func (c *chooser) methods() []builder {
 		list = append(list, builder{MethodRelaxed, cost(relaxedAtThousand, n, 1000, 3), c.relaxed})
 	}
 	return append(list,
-		builder{MethodConstOPT, cost(constAtThousand, n, 1000, 3), c.constOPT},
+		builder{MethodConstOPT, cost(constPrograms*constAtThousand, n, 1000, constPower), c.constOPT},
 		builder{MethodOptimal, c.optimalNeeds(), c.best},
 		builder{MethodSpanner, cost(spannerAt400, n, 400, 4.1), c.spanner},
 	)
 }
 
-// What methods take on two cores, from their documentation and benchmarks.
+// What methods take on two cores, to the tolerance that [Optimal] has by default:
+// measured with the benchmarks of this package, whose points, grids and trees have
+// the same sizes. Powers are those between the sizes that were measured. An
+// estimate that is too low costs little: at the end of the time there is a
+// mechanism all the same.
 const (
 	relaxedAtThousand = 30 * time.Second // eight tunings, and the separations
-	constAtThousand   = 2 * time.Minute  // five programs of thirty iterations of 7 n^3 operations
 	spannerAt400      = 25 * time.Second // eight programs of a sparse graph
-	denseAtHundred    = 4 * time.Second  // to 1e-6, points of the plane
-	sparseAt400       = 3 * time.Second  // grids
+
+	// A program takes 3 s at n = 400; tuning asks for 3 to 6 of them.
+	constAtThousand = 88 * time.Second
+	constPrograms   = 5
+	constPower      = 3.7
+
+	// Points of the plane, dense factors: 0.2 s at n = 50.
+	denseAtHundred = 4 * time.Second
+	densePower     = 4.1
+	// Points of the plane, constraints as they are needed, to 1e-6: from the
+	// size on at which that begins, about 4 s at n = 100.
+	lazyFineAt150 = 26 * time.Second
+	lazyFinePower = 4.1
+	// The same to 1e-3: 10 s at n = 150.
+	lazyCoarseAt400 = 170 * time.Second
+	lazyCoarsePower = 2.9
+
+	// 5 to 16 s for trees, roads and grids; a grid of 1,024 points 160 s.
+	sparseAt400 = 10 * time.Second
+	sparsePower = 2.95
 )
 
 // cost extrapolates what n points take from what at many do, by a power law.
@@ -58,15 +79,20 @@ func cost(known time.Duration, n, at int, power float64) time.Duration {
 // optimalNeeds estimates Optimal, whose factors depend on the space.
 func (c *chooser) optimalNeeds() time.Duration {
 	n := c.b.Len()
-	// 0.2 s, 4 s and 1 min at n = 50, 100 and 200 are the power 4.1.
-	dense := cost(denseAtHundred, n, 100, 4.1)
-	sparse := cost(sparseAt400, n, 400, 4.1)
-	if sparse > c.Time || dense <= c.Time {
-		return dense // without a look, which costs n^2
+	if n <= lazySize {
+		return cost(denseAtHundred, n, 100, densePower)
+	}
+	lazy := cost(lazyFineAt150, n, 150, lazyFinePower)
+	if n > fineSize {
+		lazy = cost(lazyCoarseAt400, n, 400, lazyCoarsePower)
+	}
+	sparse := cost(sparseAt400, n, 400, sparsePower)
+	if sparse > c.Time {
+		return lazy // without a look, which costs n^2
 	}
 	p, err := read("lp: Choose", c.b, c.alpha, c.options())
 	if err != nil || (&merged{problem: p}).looksDense() {
-		return dense
+		return lazy
 	}
 	return sparse
 }

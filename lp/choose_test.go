@@ -142,6 +142,23 @@ func TestChoose_LooksAtTheSpace(t *testing.T) {
 	}
 }
 
+// The estimate follows the engines: dense factors, constraints as needed to 1e-6
+// and to 1e-3, and sparse factors, each within a factor of 2 of what was measured.
+func TestChoose_OptimalNeeds(t *testing.T) {
+	for _, c := range []struct {
+		f       metric.Finite
+		seconds float64
+	}{
+		{halton(t, 50), .2}, {halton(t, 100), 4}, {halton(t, 150), 26}, {halton(t, 151), 10}, {halton(t, 400), 170},
+		{grid(20), 9}, {tree(400), 9}, {grid(32), 160},
+	} {
+		o := chooser{b: metric.Same(c.f), alpha: 1, ChooseOptions: ChooseOptions{Time: time.Hour}}
+		if needs := o.optimalNeeds().Seconds(); needs < c.seconds/2 || needs > 2*c.seconds {
+			t.Errorf("n=%d: %.3g s, want %v s", c.f.Len(), needs, c.seconds)
+		}
+	}
+}
+
 func TestChoose_TwoMetrics(t *testing.T) {
 	b := metric.Bimetric{Privacy: path(12, 1), Utility: simplex(12, 3)}
 	s, err := Choose(b, .7, nil)

@@ -1,7 +1,7 @@
 package lp
 
 import (
-	"context"
+	"math"
 	"time"
 
 	"github.com/metricdp/metricdp/internal/ipm"
@@ -19,47 +19,51 @@ const (
 	// lazyShare of the tolerance is what the kernel aims at: the rest is for the
 	// repair.
 	lazyShare = 0.25
+	// A round is solved to lazyStep of the gap that the last one left: the
+	// solution of a program that lacks many constraints is not worth more. The
+	// first one is solved to lazyStart.
+	lazyStep  = 0.1
+	lazyStart = 1e-2
 	// lazyBreach of a round's tolerance is the relative violation from which on
 	// a constraint is added.
 	lazyBreach = 0.1
 )
 
-// lazySchedule are the gaps to which the first rounds are solved: the solution
-// of a program that lacks many constraints is not worth more.
-var lazySchedule = []float64{1e-3, 1e-3, 1e-3, 1e-4, 1e-4, 1e-5, 1e-6}
-
 // rounds runs the lazy engine and improves s with what every round finds, until
-// it is within the tolerance, ctx is done, or a round finds nothing to add and
-// cannot be solved any better.
-func (g *merged) rounds(ctx context.Context, s *Solution, began time.Time) error {
+// it is within the tolerance, the context is done, or a round finds nothing to add
+// and cannot be solved any better. The error may be for the memory that what it
+// found takes: s is valid then too.
+func (g *merged) rounds(s *Solution, began time.Time) error {
 	s.Engine = EngineLazy
 	goal := lazyShare * g.o.Tolerance
-	for round := 0; ; round++ {
-		tolerance := goal
-		if round < len(lazySchedule) {
-			tolerance = max(goal, lazySchedule[round])
-		}
+	for tolerance := max(goal, lazyStart); ; tolerance = max(goal, min(tolerance, lazyStep*s.Gap)) {
 		before := s.Iterations
 		res := g.lazy.Solve(ipm.Settings{
-			Tolerance: tolerance, Workers: g.o.Workers, Context: ctx,
+			Tolerance: tolerance, Workers: g.o.Workers, Context: g.ctx,
 			Progress: func(i int, _, _ float64) { g.o.Progress(before+i, s.Gap, time.Since(began)) },
 		})
 		s.Iterations += res.Iterations
 		s.raise(g, res)
-		if err := g.mend(s, res.X); err != nil {
+		// Mending adds to the loss: what was interrupted before it was better than
+		// the last round's channel is not worth the wait.
+		if g.ctx.Err() == nil || math.Ldexp(res.Upper, g.exp) < s.Objective {
+			if err := g.mend(s, res.X); err != nil {
+				return err
+			}
+		}
+		s.keep(nil) // whose bound has changed
+		if s.Gap <= g.o.Tolerance {
+			return nil
+		}
+		added, err := g.lazy.Extend(g.ctx, res.X, lazyBreach*tolerance, g.o.Workers)
+		if err != nil || added == 0 && (tolerance <= goal || res.Status == ipm.Stalled) {
 			return err
 		}
-		if s.Gap <= g.o.Tolerance || ctx.Err() != nil {
-			return nil
+		if err := g.fits(g.lazy.Bytes()); err != nil {
+			return err
 		}
-		added, err := g.lazy.Extend(ctx, res.X, lazyBreach*tolerance, g.o.Workers)
-		switch {
-		case err != nil:
-			return nil // the context's: the caller looks at it
-		case added == 0 && (tolerance <= goal || res.Status == ipm.Stalled):
-			return nil
-		case g.fits(g.lazy.Bytes()) != nil:
-			return nil // what there is stays certified
+		if added == 0 {
+			tolerance *= lazyStep
 		}
 	}
 }

@@ -3,12 +3,16 @@ package lp
 import (
 	"context"
 	"math"
+	"time"
 
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
 // lazyLevels are the fractions of the budgets at which companions are tried.
 var lazyLevels = []float64{0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995}
+
+// mendTime is what mend may take where the context is done: all levels at n = 200.
+const mendTime = 300 * time.Millisecond
 
 // mend repairs columns x that break some constraints, and keeps the channel.
 //
@@ -25,7 +29,8 @@ var lazyLevels = []float64{0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995}
 //
 // Companions are the matrices that are made like Y of smaller budgets, rows
 // scaled to sum 1: close to x, so that even K = 1 would cost little. The one
-// that loses least is kept.
+// that loses least is kept. Once the context is done and mendTime is over
+// the best so far will do, from the level on that was taken in the round before.
 func (g *merged) mend(s *Solution, x []float64) error {
 	k, m := g.prog.Inputs, g.m
 	y := make([]float64, k*m)
@@ -38,8 +43,13 @@ func (g *merged) mend(s *Solution, x []float64) error {
 	}
 	best, least := []float64(nil), math.Inf(1)
 	companion, mixed := make([]float64, k*m), make([]float64, k*m)
-	for _, level := range lazyLevels {
-		if err := g.envelope(companion, x, level); err != nil {
+	began, start := time.Now(), g.level
+	for i := range lazyLevels {
+		if best != nil && g.ctx.Err() != nil && time.Since(began) > mendTime {
+			break
+		}
+		level := (start + i) % len(lazyLevels)
+		if err := g.envelope(companion, x, lazyLevels[level]); err != nil {
 			return err
 		}
 		sums := rowSums(k, companion)
@@ -57,7 +67,7 @@ func (g *merged) mend(s *Solution, x []float64) error {
 			mixed[i] = (y[i] + (weight-excess[i%k])*c) / (1 + weight)
 		}
 		if loss := g.lossOf(mixed); loss < least {
-			least = loss
+			least, g.level = loss, level
 			best = append(best[:0], mixed...)
 		}
 	}

@@ -21,8 +21,8 @@ func lazily(t testing.TB, b metric.Bimetric, alpha float64, o *Options) *Solutio
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := p.merge(p.o.Tolerance / mergeShare)
-	if err != nil {
+	g := p.merge(p.o.Tolerance / mergeShare)
+	if err := g.prepare(); err != nil {
 		t.Fatal(err)
 	}
 	g.lazy = g.plan.Lazy()
@@ -32,7 +32,7 @@ func lazily(t testing.TB, b metric.Bimetric, alpha float64, o *Options) *Solutio
 		t.Fatal(err)
 	}
 	s.keep(best)
-	if err := g.rounds(p.o.Context, s, time.Now()); err != nil {
+	if err := g.rounds(s, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -106,6 +106,46 @@ func TestOptimal_ChoosesLazy(t *testing.T) {
 	}
 }
 
+// Interrupted while the constraints are sorted out, at whatever point, Optimal and
+// ConstOPT return a certified mechanism promptly: a constant if need be. At n =
+// 400 the audits take most of the delay, .6 s on two cores that do nothing else.
+func TestStopped_Promptly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	const alpha, slack = 5, 5 * time.Second // for machines that are busy
+	worst := time.Duration(0)
+	for name, f := range map[string]metric.Finite{"plane": halton(t, 400), "grid": grid(20)} {
+		b := metric.Same(f)
+		for _, after := range []time.Duration{1, 100 * time.Millisecond, time.Second} {
+			ctx, cancel := context.WithTimeout(context.Background(), after)
+			began := time.Now()
+			s, err := Optimal(b, alpha, &Options{Context: ctx})
+			took := time.Since(began)
+			if !errors.Is(err, context.DeadlineExceeded) || s == nil || s.Status != Cancelled {
+				t.Fatalf("%s after %v: %v, %v", name, after, s, err)
+			}
+			certified(t, b, alpha, nil, s)
+			if after == 1 && (s.Engine != EngineConstant || s.Gap != 1) {
+				t.Errorf("%s at once: %v", name, s)
+			}
+			worst = max(worst, took-after)
+			t.Logf("%s after %v: %v, %v", name, after, took-after, s)
+			began = time.Now()
+			c, err := ConstOPT(b, alpha, &ConstOptions{Context: ctx})
+			if !errors.Is(err, context.DeadlineExceeded) || c == nil {
+				t.Fatalf("%s, ConstOPT: %v, %v", name, c, err)
+			}
+			worst = max(worst, time.Since(began))
+			t.Logf("%s ConstOPT: %v, %v", name, time.Since(began), c)
+			cancel()
+		}
+	}
+	if worst > slack {
+		t.Errorf("a delay of %v", worst)
+	}
+}
+
 // Stopping leaves a certified mechanism and a bound: after some rounds, in the
 // first one, and before it.
 func TestLazy_Cancelled(t *testing.T) {
@@ -144,6 +184,34 @@ func TestLazy_MemoryUpFront(t *testing.T) {
 	}
 }
 
+// What the rounds find may pass the limit that the start kept: the mechanism is
+// returned, and what it would have taken to go on is said.
+func TestLazy_MemoryBetweenRounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	b := metric.Same(halton(t, lazySize+1))
+	p, err := read("lp: Optimal", b, 5, &Options{Tolerance: 1e-9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const limit = 1 << 20 // once the first round has begun
+	p.o.Progress = func(int, float64, time.Duration) { p.o.MemoryLimit = limit }
+	best, err := p.constant()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Solution{Prior: distribution(nil, p.n)}
+	s.keep(best)
+	if err := p.search(s, p.merge(0), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	certified(t, b, 5, nil, s)
+	if s.Status != MemoryLimit || s.Gap > .2 || s.Refused == nil || s.Refused.Bytes < 1<<22 || s.Refused.Limit != limit {
+		t.Errorf("%v, refused %v", s, s.Refused)
+	}
+}
+
 // The matrix above any columns is private, and mend makes a certified channel of
 // columns that break many constraints.
 func TestMend_AnyColumns(t *testing.T) {
@@ -153,8 +221,8 @@ func TestMend_AnyColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := p.merge(0)
-	if err != nil {
+	g := p.merge(0)
+	if err := g.prepare(); err != nil {
 		t.Fatal(err)
 	}
 	r := rng.Seeded(2)

@@ -32,6 +32,7 @@ type merged struct {
 	prog   ipm.Problem
 	plan   *ipm.Plan
 	lazy   *ipm.Lazy // nil: the plan is solved as it is
+	level  int       // of the companion that mend took last
 }
 
 // merge builds the program in which inputs that budgets below the threshold join
@@ -42,8 +43,8 @@ type merged struct {
 // between the first members, rounded up. Budgets are replaced by shortest paths,
 // which imply the same constraints: the kernel needs the triangle inequality,
 // rounded distances break it by an ulp, and a dissimilarity that is no metric is
-// served as well. O(n^2), and k^3 for k classes.
-func (p *problem) merge(threshold float64) (*merged, error) {
+// served as well. That is for prepare, in O(k^3) for k classes; merge takes O(n^2).
+func (p *problem) merge(threshold float64) *merged {
 	g := &merged{problem: p, class: classes(p.n, p.upper, threshold)}
 	for i, c := range g.class {
 		if c == len(g.first) {
@@ -52,29 +53,40 @@ func (p *problem) merge(threshold float64) (*merged, error) {
 		g.spread = max(g.spread, p.upper[g.first[c]*p.n+i])
 	}
 	g.prog = ipm.Problem{Inputs: max(len(g.first), 2), Outputs: p.m, Loss: p.scaled, Class: g.class, Prior: p.o.Prior}
-	if g.looksDense() {
-		// What takes O(n^3) to prepare is refused before where it can be.
-		need := ipm.Bytes(g.prog.Inputs, p.m, p.n)
-		if g.prog.Inputs > lazySize {
-			need = ipm.LazyBytes(g.prog.Inputs, p.m, p.n)
-		}
-		if err := g.fits(need); err != nil {
-			return nil, err
-		}
+	return g
+}
+
+// admit refuses what will not fit the memory, as far as that can be told in O(n).
+func (g *merged) admit() error {
+	switch k := g.prog.Inputs; {
+	case !g.looksDense():
+		return nil
+	case k > lazySize:
+		return g.fits(ipm.LazyBytes(k, g.m, g.n))
+	default:
+		return g.fits(ipm.Bytes(k, g.m, g.n))
+	}
+}
+
+// prepare sets the budgets and chooses the engine. The error is the context's or
+// for the memory.
+func (g *merged) prepare() error {
+	if err := g.admit(); err != nil {
+		return err
 	}
 	g.prog.Budget, g.prog.Ceiling = g.budgets()
 	var err error
-	if g.plan, err = ipm.Prepare(&g.prog); err != nil {
-		return nil, err
+	if g.plan, err = ipm.Prepare(g.ctx, &g.prog); err != nil {
+		return err
 	}
 	if g.plan.Sparse() || g.prog.Inputs <= lazySize {
-		return g, g.fits(g.plan.Bytes())
+		return g.fits(g.plan.Bytes())
 	}
-	if err := g.fits(ipm.LazyBytes(g.prog.Inputs, p.m, p.n)); err != nil {
-		return nil, err
+	if err := g.fits(ipm.LazyBytes(g.prog.Inputs, g.m, g.n)); err != nil {
+		return err
 	}
 	g.lazy = g.plan.Lazy()
-	return g, nil
+	return nil
 }
 
 // fits refuses an engine that takes too much memory.
@@ -143,7 +155,8 @@ func classes(n int, budget []float64, threshold float64) []int {
 
 // budgets returns what the kernel imposes between classes, and what its bound
 // speaks of. A single class gets a companion at budget 1, about which no loss
-// asks: the kernel's rows imply x >= 0 only where there are two.
+// asks: the kernel's rows imply x >= 0 only where there are two. When the context
+// is done they are not shortest paths; what follows looks at the context.
 func (g *merged) budgets() (imposed, ceiling []float64) {
 	n, k := g.n, len(g.first)
 	if k == 1 {
@@ -168,14 +181,14 @@ func (g *merged) budgets() (imposed, ceiling []float64) {
 			ceiling[c*k+d] = g.upper[i*n+j]
 		}
 	}
-	shortest(k, imposed, func(a, b float64) float64 { return a + b })
-	shortest(k, ceiling, directed.AddUp)
+	g.shortest(k, imposed, func(a, b float64) float64 { return a + b })
+	g.shortest(k, ceiling, directed.AddUp)
 	return imposed, ceiling
 }
 
-// shortest is the algorithm of Floyd and Warshall.
-func shortest(k int, d []float64, add func(a, b float64) float64) {
-	for z := range k {
+// shortest is the algorithm of Floyd and Warshall, until the context is done.
+func (p *problem) shortest(k int, d []float64, add func(a, b float64) float64) {
+	for z := 0; z < k && p.ctx.Err() == nil; z++ {
 		for u := range k {
 			uz, row, via := d[u*k+z], d[u*k:(u+1)*k], d[z*k:(z+1)*k]
 			for v, zv := range via {

@@ -36,7 +36,8 @@ type Options struct {
 	// MemoryLimit is how many bytes may be used; 0 means 16 GiB. What a problem
 	// needs is known before it is started, about 45 n^3 bytes for n inputs and
 	// outputs with dense factors (see Optimal), and too much is refused with a
-	// [*metric.MemoryError].
+	// [*metric.MemoryError]. EngineLazy may need more than it seemed: the search
+	// then ends, with the Status MemoryLimit.
 	MemoryLimit float64
 
 	// Unit names the unit of the privacy metric, for the guarantee.

@@ -16,7 +16,9 @@ type problem struct {
 	b     metric.Bimetric
 	alpha float64
 	o     Options // settled
-	n, m  int     // inputs, outputs
+	// ctx is that of o; Optimal sets the end of the time limit in it.
+	ctx  context.Context
+	n, m int // inputs, outputs
 
 	// lower and upper enclose the budget alpha*rho1 of every pair of inputs.
 	lower, upper []float64
@@ -37,7 +39,7 @@ func read(op string, b metric.Bimetric, alpha float64, o *Options) (*problem, er
 	if err != nil {
 		return nil, err
 	}
-	p := &problem{op: op, b: b, alpha: alpha, o: set, n: b.Privacy.Len(), m: len(set.Outputs)}
+	p := &problem{op: op, b: b, alpha: alpha, o: set, ctx: set.Context, n: b.Privacy.Len(), m: len(set.Outputs)}
 	if err := p.memory(bytes(p.n, p.m)); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // Engine names the algorithm that solved a problem.
@@ -12,8 +13,8 @@ type Engine string
 
 // The engines.
 const (
-	// EngineConstant found that releasing one point whatever the input loses
-	// nothing.
+	// EngineConstant is none: releasing one point whatever the input loses
+	// nothing, or there was no time for more.
 	EngineConstant Engine = "constant"
 	// EngineDense is the interior point method with dense factors, and the
 	// constraints of every pair of inputs that shorter ones do not imply.
@@ -35,6 +36,8 @@ const (
 	Optimum   Status = "within tolerance"
 	TimeLimit Status = "time limit"
 	Cancelled Status = "cancelled"
+	// MemoryLimit: the constraints that the solution breaks would not fit.
+	MemoryLimit Status = "memory limit"
 	// Stalled: rounding stopped the progress before the tolerance was reached.
 	Stalled Status = "stalled by rounding"
 )
@@ -59,7 +62,10 @@ type Solution struct {
 	// prior that was asked for.
 	Prior []float64
 
-	Status     Status
+	Status Status
+	// Refused says what it would have taken to go on where Status is
+	// MemoryLimit; nil elsewhere.
+	Refused    *metric.MemoryError
 	Engine     Engine
 	Iterations int
 	Elapsed    time.Duration

@@ -1,22 +1,13 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/internal/demo/demotest"
 )
 
-func do(args ...string) (status int, stdout, stderr string) {
-	var o, e bytes.Buffer
-	status = demo.Run(context.Background(), "location", args, &o, &e, run)
-	return status, o.String(), e.String()
-}
+var location = demotest.Program{Name: "location", Main: run, Ext: ".csv"}
 
 // The table at the default seed, without the build times. The exponential rows
 // are exact; the last is a simulation with a fixed seed.
@@ -31,53 +22,32 @@ noise on the sphere, snapped          0.1000            20.50           12.88   
 
 func TestLocation_Golden(t *testing.T) {
 	dir := t.TempDir()
-	status, out, stderr := do("-quiet", "-out", dir)
-	if status != 0 || stderr != "" {
-		t.Fatalf("status %d: %s", status, stderr)
-	}
-	got := regexp.MustCompile(`(?m) +(build time|[0-9.]+(ns|µs|ms|s))$`).ReplaceAllString(out, "")
-	if strings.TrimSpace(got) != strings.TrimSpace(golden) {
-		t.Errorf("got\n%s\nwant\n%s", got, golden)
-	}
-	for file, rows := range map[string]int{"table.csv": 6, "released.csv": 5*300 + 1} {
-		b, err := os.ReadFile(filepath.Join(dir, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := bytes.Count(b, []byte("\n")); n != rows {
-			t.Errorf("%s has %d lines, want %d", file, n, rows)
+	demotest.Golden(t, demotest.Untimed(location.Must(t, "-quiet", "-out", dir)), golden)
+	for file, rows := range map[string]int{"table.csv": 5, "released.csv": 5 * 300} {
+		if n := len(demotest.Table(t, dir, file)); n != rows {
+			t.Errorf("%s has %d rows, want %d", file, n, rows)
 		}
 	}
-	if b, err := os.ReadFile(filepath.Join(dir, "loss.png")); err != nil || !bytes.HasPrefix(b, []byte("\x89PNG")) {
-		t.Errorf("loss.png: %v", err)
-	}
+	demotest.Picture(t, dir, "loss.png")
 }
 
 func TestLocation_Flags(t *testing.T) {
-	in := filepath.Join(t.TempDir(), "in.csv")
-	if err := os.WriteFile(in, []byte("lat,lon\n0,179.9\n0,-179.9\n90,0\n0,179.9\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	status, out, stderr := do("-in", in, "-alpha", "0.01", "-out", t.TempDir())
+	location.Agrees(t)
+	in := location.File(t, "lat,lon\n0,179.9\n0,-179.9\n90,0\n0,179.9\n")
+	out := location.Must(t, "-in", in, "-alpha", "0.01", "-out", t.TempDir())
 	// Across the date line the first two are 22 km apart.
-	if status != 0 || !strings.Contains(out, "4 places, up to 10008 km apart") || !strings.Contains(out, "tight weights") {
-		t.Errorf("status %d\n%s%s", status, out, stderr)
+	if !strings.Contains(out, "4 places, up to 10008 km apart") || !strings.Contains(out, "tight weights") {
+		t.Error(out)
 	}
-	status, out, stderr = do("-prior", "population", "-n", "40", "-out", t.TempDir(), "-seed", "7")
-	if status != 0 || !strings.Contains(out, "40 places") {
-		t.Errorf("status %d\n%s%s", status, out, stderr)
+	out = location.Must(t, "-prior", "population", "-n", "40", "-out", t.TempDir(), "-seed", "7")
+	if !strings.Contains(out, "40 places") {
+		t.Error(out)
 	}
 }
 
 func TestLocation_BadInput(t *testing.T) {
-	file := func(content string) string {
-		in := filepath.Join(t.TempDir(), "in.csv")
-		if err := os.WriteFile(in, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return in
-	}
-	for want, args := range map[string][]string{
+	file := func(content string) string { return location.File(t, content) }
+	location.Rejects(t, map[string][]string{
 		"-alpha 0":                           {"-alpha", "0"},
 		"-alpha NaN":                         {"-alpha", "NaN"},
 		"-n 0":                               {"-n", "0"},
@@ -90,10 +60,5 @@ func TestLocation_BadInput(t *testing.T) {
 		"no column \"population\"":           {"-prior", "population", "-in", file("lat,lon\n1,2\n")},
 		"nobody lives":                       {"-prior", "population", "-in", file("lat,lon,population\n1,2,0\n")},
 		"unexpected argument":                {"cities"},
-	} {
-		status, _, stderr := do(args...)
-		if status != 2 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%v: status %d, %q, want %q in one line", args, status, stderr, want)
-		}
-	}
+	})
 }

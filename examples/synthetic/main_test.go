@@ -2,14 +2,10 @@ package main
 
 import (
 	"bufio"
-	"bytes"
-	"context"
-	"encoding/csv"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -17,62 +13,19 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/internal/demo/demotest"
 )
 
-func do(args ...string) (status int, stdout, stderr string) {
-	var o, e bytes.Buffer
-	status = demo.Run(context.Background(), "synthetic", args, &o, &e, run)
-	return status, o.String(), e.String()
-}
-
-// must is do where it should succeed.
-func must(t *testing.T, args ...string) string {
-	t.Helper()
-	status, out, stderr := do(args...)
-	if status != 0 || stderr != "" {
-		t.Fatalf("%v: status %d: %s", args, status, stderr)
-	}
-	return out
-}
-
-// file writes an input file.
-func file(t *testing.T, content string) string {
-	t.Helper()
-	in := filepath.Join(t.TempDir(), "in.csv")
-	if err := os.WriteFile(in, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return in
-}
-
-// lines reads a CSV file without its header.
-func lines(t *testing.T, dir, name string) [][]string {
-	t.Helper()
-	f, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	all, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all[1:]
-}
+var synthetic = demotest.Program{Name: "synthetic", Main: run, Ext: ".csv"}
 
 // records reads the synthetic records of a run.
 func records(t *testing.T, dir string) [][]float64 {
 	t.Helper()
 	var all [][]float64
-	for _, line := range lines(t, dir, "synthetic.csv") {
+	for _, line := range demotest.Lines(t, dir, "synthetic.csv")[1:] {
 		var x []float64
-		for _, s := range line {
-			v, err := strconv.ParseFloat(s, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			x = append(x, v)
+		for _, cell := range line {
+			x = append(x, demotest.Number(t, cell))
 		}
 		all = append(all, x)
 	}
@@ -83,12 +36,8 @@ func records(t *testing.T, dir string) [][]float64 {
 func known(t *testing.T, dir string) map[string]float64 {
 	t.Helper()
 	m := map[string]float64{}
-	for _, line := range lines(t, dir, "errors.csv") {
-		v, err := strconv.ParseFloat(line[1], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m[line[0]] = v
+	for _, line := range demotest.Lines(t, dir, "errors.csv")[1:] {
+		m[line[0]] = demotest.Number(t, line[1])
 	}
 	return m
 }
@@ -126,13 +75,8 @@ func TestSynthetic_Golden(t *testing.T) {
 		t.Skip("transport of 6122 records, slow with the race detector")
 	}
 	dir := t.TempDir()
-	out := must(t, "-quiet", "-out", dir)
-	if strings.TrimSpace(out) != strings.TrimSpace(golden) {
-		t.Errorf("got\n%s\nwant\n%s", out, golden)
-	}
-	if b, err := os.ReadFile(filepath.Join(dir, "records.png")); err != nil || !bytes.HasPrefix(b, []byte("\x89PNG")) {
-		t.Errorf("records.png: %v", err)
-	}
+	demotest.Golden(t, synthetic.Must(t, "-quiet", "-out", dir), golden)
+	demotest.Picture(t, dir, "records.png")
 	x := records(t, dir)
 	if len(x) != 6122 {
 		t.Errorf("%d synthetic records, want as many as originals, 6122", len(x))
@@ -153,7 +97,7 @@ func TestSynthetic_ErrorIsBelowItsBound(t *testing.T) {
 		u := r.Float64()
 		fmt.Fprintf(&b, "%v,%v,%v\n", u, u*r.Float64(), 10*r.NormFloat64())
 	}
-	in := file(t, b.String())
+	in := synthetic.File(t, b.String())
 	for _, c := range []struct{ cols, bounds string }{
 		{"x", "0:1"}, {"y,x", "0:1,0:1"}, {"X, z ,y", "0:1, -50:50 ,0:1"},
 	} {
@@ -161,7 +105,7 @@ func TestSynthetic_ErrorIsBelowItsBound(t *testing.T) {
 		for _, eps := range []string{"0.01", "1", "20"} {
 			for _, jitter := range []string{"-jitter", "-jitter=false"} {
 				dir := t.TempDir()
-				must(t, "-in", in, "-cols", c.cols, "-bounds", c.bounds, "-eps", eps, "-rows", "300", jitter, "-out", dir)
+				synthetic.Must(t, "-in", in, "-cols", c.cols, "-bounds", c.bounds, "-eps", eps, "-rows", "300", jitter, "-out", dir)
 				k := known(t, dir)
 				if all, proved := k["in all"], k["of the release, at most"]+k["of cells and rows, at most"]; !(all > 0 && all <= proved) {
 					t.Errorf("%v, eps %s: W1 %v, at most %v is proved", c, eps, all, proved)
@@ -179,10 +123,10 @@ func TestSynthetic_ErrorIsBelowItsBound(t *testing.T) {
 }
 
 func TestSynthetic_Rows(t *testing.T) {
-	in := file(t, "a,b\n1,2\n3,4\n5,6\n")
+	in := synthetic.File(t, "a,b\n1,2\n3,4\n5,6\n")
 	for _, rows := range []int{1, 2, 3, 1000} {
 		dir := t.TempDir()
-		must(t, "-in", in, "-cols", "b,a", "-bounds", "0:10,0:10", "-rows", strconv.Itoa(rows), "-out", dir)
+		synthetic.Must(t, "-in", in, "-cols", "b,a", "-bounds", "0:10,0:10", "-rows", strconv.Itoa(rows), "-out", dir)
 		if n := len(records(t, dir)); n != rows {
 			t.Errorf("%d rows, want %d", n, rows)
 		}
@@ -200,17 +144,17 @@ func TestSynthetic_Inputs(t *testing.T) {
 		{"a,b\n-1e308,2\n", "a,b", "-1:1,1000000000:1000000001", "1", "outside the bounds: 1"},
 		{"a\n1\n2\n", "a", "0:3", "1", "a rehearsal"},
 	} {
-		if out := must(t, "-in", file(t, c.in), "-cols", c.cols, "-bounds", c.bounds, "-eps", c.eps, "-out", t.TempDir()); !strings.Contains(out, c.want) {
+		if out := synthetic.Must(t, "-in", synthetic.File(t, c.in), "-cols", c.cols, "-bounds", c.bounds, "-eps", c.eps, "-out", t.TempDir()); !strings.Contains(out, c.want) {
 			t.Errorf("%q: no %q in\n%s", c.in, c.want, out)
 		}
 	}
 }
 
 func TestSynthetic_SeedRepeatsAndSecureDoesNot(t *testing.T) {
-	in := file(t, "a\n1\n2\n5\n")
+	in := synthetic.File(t, "a\n1\n2\n5\n")
 	make := func(args ...string) string {
 		dir := t.TempDir()
-		must(t, append(args, "-in", in, "-cols", "a", "-bounds", "0:9", "-rows", "5", "-out", dir)...)
+		synthetic.Must(t, append(args, "-in", in, "-cols", "a", "-bounds", "0:9", "-rows", "5", "-out", dir)...)
 		return fmt.Sprint(records(t, dir))
 	}
 	if a, b := make("-seed", "7"), make("-seed", "7"); a != b {
@@ -268,7 +212,7 @@ func TestSynthetic_MillionPiped(t *testing.T) {
 	runtime.GC()
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
-	out := must(t, "-in", fmt.Sprintf("/dev/fd/%d", r.Fd()), "-cols", "x,y", "-bounds", "0:1000,0:1000", "-records", "1000000", "-rows", "1000", "-out", t.TempDir())
+	out := synthetic.Must(t, "-in", fmt.Sprintf("/dev/fd/%d", r.Fd()), "-cols", "x,y", "-bounds", "0:1000,0:1000", "-records", "1000000", "-rows", "1000", "-out", t.TempDir())
 	if !strings.Contains(out, ": 1000000, with") {
 		t.Fatalf("not a million records:\n%s", out)
 	}
@@ -277,21 +221,14 @@ func TestSynthetic_MillionPiped(t *testing.T) {
 	}
 }
 
-func TestSynthetic_Interrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	var o, e bytes.Buffer
-	if status := demo.Run(ctx, "synthetic", nil, &o, &e, run); status != 130 {
-		t.Errorf("status %d, want 130: %s", status, e.String())
-	}
-}
+func TestSynthetic_Flags(t *testing.T) { synthetic.Agrees(t) }
 
 func TestSynthetic_BadInput(t *testing.T) {
 	in := func(content string) []string {
-		return []string{"-cols", "a,b", "-bounds", "0:1,0:1", "-in", file(t, content)}
+		return []string{"-cols", "a,b", "-bounds", "0:1,0:1", "-in", synthetic.File(t, content)}
 	}
-	good := file(t, "a,b\n1,2\n")
-	for want, args := range map[string][]string{
+	good := synthetic.File(t, "a,b\n1,2\n")
+	synthetic.Rejects(t, map[string][]string{
 		"-cols is missing":                                  {"-in", good},
 		"-bounds is missing: give the range of a,b":         {"-in", good, "-cols", "a,b"},
 		"-bounds is missing: give the range of lat":         {"-cols", "lat"},
@@ -327,12 +264,7 @@ func TestSynthetic_BadInput(t *testing.T) {
 		"line 3: not the 2 fields of the header":            in("a,b\n1,2\n1\n"),
 		"unexpected argument \"places.csv\" (-help lists":   {"places.csv"},
 		"can be read only once: say with -records about ho": {"-in", os.DevNull, "-cols", "a", "-bounds", "0:1"},
-	} {
-		status, out, stderr := do(args...)
-		if status != 2 || out != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%v: status %d, %q, want %q in one line", args, status, stderr, want)
-		}
-	}
+	})
 }
 
 func TestSummary_AgreesWithTwoPasses(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -157,7 +156,7 @@ func (s *study) draw(p *demo.Program) error {
 		}
 		c.Series = append(c.Series, line)
 	}
-	return p.WriteFile(s.metric+".png", func(w io.Writer) error { return c.Write(w, "png") })
+	return p.WriteChart(s.metric+".png", &c)
 }
 
 // writeTable writes table.csv: every number in full, a line for each space and

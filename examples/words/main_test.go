@@ -2,60 +2,14 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"encoding/csv"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/internal/demo/demotest"
 )
 
-func do(args ...string) (status int, stdout, stderr string) {
-	var o, e bytes.Buffer
-	status = demo.Run(context.Background(), "words", args, &o, &e, run)
-	return status, o.String(), e.String()
-}
-
-// file writes an input file.
-func file(t *testing.T, content string) string {
-	t.Helper()
-	in := filepath.Join(t.TempDir(), "in.txt")
-	if err := os.WriteFile(in, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return in
-}
-
-// table reads table.csv of a folder: the numbers of a row by its name and
-// column, where there are any.
-func table(t *testing.T, dir string) map[string]map[string]float64 {
-	t.Helper()
-	f, err := os.Open(filepath.Join(dir, "table.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := map[string]map[string]float64{}
-	for _, line := range lines[1:] {
-		row := map[string]float64{}
-		for k, cell := range line[1:] {
-			if v, err := strconv.ParseFloat(cell, 64); err == nil {
-				row[lines[0][k+1]] = v
-			}
-		}
-		rows[line[0]] = row
-	}
-	return rows
-}
+var words = demotest.Program{Name: "words", Main: run, Ext: ".txt"}
 
 // The table and the releases at the default seed. All but the row of Madlib, a
 // simulation, are exact to rounding.
@@ -82,38 +36,28 @@ stroke   -> beach, virus, stroke, beach, shore    -> stroke, stroke, stroke, str
 
 func TestWords_Golden(t *testing.T) {
 	dir := t.TempDir()
-	status, out, stderr := do("-quiet", "-n", "16", "-r", "4", "-out", dir)
-	if status != 0 || stderr != "" {
-		t.Fatalf("status %d: %s", status, stderr)
+	out := words.Must(t, "-quiet", "-n", "16", "-r", "4", "-out", dir)
+	demotest.Golden(t, demotest.Untimed(out), golden)
+	if n := len(demotest.Table(t, dir, "released.csv")); n != 16*7 {
+		t.Errorf("released.csv: %d rows", n)
 	}
-	// Without the build times, and the dash where there is none.
-	got := regexp.MustCompile(`(?m) +(build time|[0-9.]+(ns|µs|ms|s)|-)$`).ReplaceAllString(out, "")
-	if strings.TrimSpace(got) != strings.TrimSpace(golden) {
-		t.Errorf("got\n%s\nwant\n%s", got, golden)
-	}
-	if b, err := os.ReadFile(filepath.Join(dir, "released.csv")); err != nil || bytes.Count(b, []byte("\n")) != 16*7+1 {
-		t.Errorf("released.csv: %d lines, %v", bytes.Count(b, []byte("\n")), err)
-	}
-	if b, err := os.ReadFile(filepath.Join(dir, "loss.png")); err != nil || !bytes.HasPrefix(b, []byte("\x89PNG")) {
-		t.Errorf("loss.png: %v", err)
-	}
+	demotest.Picture(t, dir, "loss.png")
 }
+
+func TestWords_Flags(t *testing.T) { words.Agrees(t) }
 
 // IKWAT22's finding, on 30 words: ConstOPT loses less than all that is not
 // optimal, and nearly as little as the optimum.
 func TestWords_ConstOPT(t *testing.T) {
 	dir := t.TempDir()
-	status, _, stderr := do("-n", "30", "-r", "10", "-out", dir)
-	if status != 0 || stderr != "" {
-		t.Fatalf("status %d: %s", status, stderr)
+	words.Must(t, "-n", "30", "-r", "10", "-out", dir)
+	rows := map[string]string{}
+	for _, row := range demotest.Table(t, dir, "table.csv") {
+		rows[row["mechanism"]] = row["worst loss"]
 	}
-	rows := table(t, dir)
 	loss := func(name string) float64 {
-		v, ok := rows[name]["worst loss"]
-		if !ok {
-			t.Fatalf("no %q in %v", name, rows)
-		}
-		return v
+		t.Helper()
+		return demotest.Number(t, rows[name])
 	}
 	near := loss("ConstOPT, r = 10")
 	for _, other := range []string{"exponential", "exponential, tuned", "exponential, tight weights", madlibName} {
@@ -139,20 +83,19 @@ func TestWords_Inputs(t *testing.T) {
 		{"a 1 1\nb 1 1\n", nil, "all 2 words have one vector"},
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1000"}, "OPTMech"},
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1e-6"}, "Least worst loss"},
-		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1e-40"}, "too small"},
-		{"a 0\nb 1e-300\nc 3e-300\n", nil, "too small"},
+		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1e-40"}, "Least worst loss: Spanner, 1 times the lower bound"}, // the best constant
+		{"a 0\nb 1e-300\nc 3e-300\n", nil, "Least worst loss: Spanner, 1 times the lower bound"},
 		{"a 0\nb 1e100\nc -1e100\n", nil, "Madlib"},
 	} {
-		args := append([]string{"-in", file(t, c.in), "-r", "1,2", "-out", t.TempDir()}, c.args...)
-		status, out, stderr := do(args...)
-		if status != 0 || !strings.Contains(out, c.want) {
-			t.Errorf("%q %v: status %d, no %q in\n%s%s", c.in, c.args, status, c.want, out, stderr)
+		args := append([]string{"-in", words.File(t, c.in), "-r", "1,2", "-out", t.TempDir()}, c.args...)
+		if out := words.Must(t, args...); !strings.Contains(out, c.want) {
+			t.Errorf("%q %v: no %q in\n%s", c.in, c.args, c.want, out)
 		}
 	}
 }
 
 func TestWords_BadInput(t *testing.T) {
-	for want, args := range map[string][]string{
+	words.Rejects(t, map[string][]string{
 		"-alpha 0: want a number in":             {"-alpha", "0"},
 		"-alpha -1":                              {"-alpha", "-1"},
 		"-alpha NaN":                             {"-alpha", "NaN"},
@@ -165,22 +108,17 @@ func TestWords_BadInput(t *testing.T) {
 		"\"\" is not a whole number > 0":         {"-r", ""},
 		"-r 51: want at most the 50 words":       {"-r", "51"},
 		"no such file":                           {"-in", "/no/such/file"},
-		"0 words, want two at least":             {"-in", file(t, "\n")},
-		"1 words, want two at least":             {"-in", file(t, "a 1 2\n")},
-		"line 2: 1 numbers, want 2":              {"-in", file(t, "a 1 2\nb 1\n")},
-		"line 1: 0 numbers, want at least one":   {"-in", file(t, "a\nb\n")},
-		"line 3: \"a\" is the word of line 1":    {"-in", file(t, "a 1\nb 2\na 3\n")},
-		"line 2: number 2 of \"b\" is no number": {"-in", file(t, "a 1 2\nb 1 x\n")},
-		"number 1 of \"a\" is no number":         {"-in", file(t, "a NaN\n")},
-		"number 1 of \"b\" is no number":         {"-in", file(t, "a 1\nb 1e101\n")},
-		"a line of more than 65536 bytes":        {"-in", file(t, strings.Repeat("a", 70000))},
+		"0 words, want two at least":             {"-in", words.File(t, "\n")},
+		"1 words, want two at least":             {"-in", words.File(t, "a 1 2\n")},
+		"line 2: 1 numbers, want 2":              {"-in", words.File(t, "a 1 2\nb 1\n")},
+		"line 1: 0 numbers, want at least one":   {"-in", words.File(t, "a\nb\n")},
+		"line 3: \"a\" is the word of line 1":    {"-in", words.File(t, "a 1\nb 2\na 3\n")},
+		"line 2: number 2 of \"b\" is no number": {"-in", words.File(t, "a 1 2\nb 1 x\n")},
+		"number 1 of \"a\" is no number":         {"-in", words.File(t, "a NaN\n")},
+		"number 1 of \"b\" is no number":         {"-in", words.File(t, "a 1\nb 1e101\n")},
+		"a line of more than 65536 bytes":        {"-in", words.File(t, strings.Repeat("a", 70000))},
 		"unexpected argument":                    {"river"},
-	} {
-		status, _, stderr := do(args...)
-		if status != 2 || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%v: status %d, %q, want %q in one line", args, status, stderr, want)
-		}
-	}
+	})
 }
 
 // The shipped vocabulary is what DATA.md says.

@@ -62,7 +62,7 @@ func Run(ctx context.Context, name string, args []string, stdout, stderr io.Writ
 	}
 	p.Flags.SetOutput(io.Discard) // errors are ours to print, in one line
 	p.Flags.Uint64Var(&p.Seed, "seed", 1, "seed of the random numbers; the same seed gives the same output")
-	p.Flags.StringVar(&p.out, "out", "", "folder for the files written (default a new temporary one)")
+	p.Flags.StringVar(&p.out, "out", "", "`DIR` for the files written (default a new temporary one)")
 	p.Flags.BoolVar(&p.Quiet, "quiet", false, "no progress bar, no remarks")
 
 	err := run(ctx, p)
@@ -154,6 +154,14 @@ func (p *Program) WriteFile(file string, write func(w io.Writer) error) (err err
 	}
 	p.Remark("wrote %s", path)
 	return nil
+}
+
+// WriteChart is [Program.WriteFile] for a picture, in the format of the file's
+// extension.
+func (p *Program) WriteChart(file string, c *Chart) error {
+	return p.WriteFile(file, func(w io.Writer) error {
+		return c.Write(w, strings.TrimPrefix(filepath.Ext(file), "."))
+	})
 }
 
 // Remark prints one line on the standard output unless -quiet, and wipes the

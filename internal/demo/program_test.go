@@ -155,3 +155,18 @@ func TestProgram_WriteFile(t *testing.T) {
 		t.Errorf("-out is a file: status %d, %q", status, stderr)
 	}
 }
+
+func TestProgram_WriteChart(t *testing.T) {
+	dir := t.TempDir()
+	write := func(_ context.Context, p *Program) error {
+		return errors.Join(p.Parse(), p.WriteChart("a.png", sample()), p.WriteChart("a.svg", sample()), p.WriteChart("a.gif", sample()))
+	}
+	if status, _, stderr := runDemo(write, "-out", dir); status != 2 || !strings.Contains(stderr, `not "gif"`) {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+	for file, magic := range map[string]string{"a.png": "\x89PNG", "a.svg": "<?xml"} {
+		if b, err := os.ReadFile(filepath.Join(dir, file)); err != nil || !strings.HasPrefix(string(b), magic) {
+			t.Errorf("%s: %.8q, %v", file, b, err)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// place is one row of the input.
+type place struct {
+	name       string
+	at         metric.LatLon
+	population float64
+}
+
+// study is the input, what was asked of it and what was found.
+type study struct {
+	places []place
+	points *metric.Points[metric.LatLon]
+	space  *metric.Dense // the distances in km, stored
+	prior  []float64     // nil: uniform
+	alpha  float64
+	seed   uint64
+
+	rows []result
+}
+
+// read fills in the places and their metric.
+func (s *study) read(p *demo.Program, n int, prior string) error {
+	f, name, err := p.Input("cities.csv", cities)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	columns := demo.Columns{Required: []string{"lat", "lon"}, Optional: []string{"name", "population"}}
+	weighted := prior == "population"
+	if weighted {
+		columns = demo.Columns{Required: []string{"lat", "lon", "population"}, Optional: []string{"name"}}
+	} else if prior != "uniform" {
+		return fmt.Errorf("-prior %q: want uniform or population", prior)
+	}
+	total := 0.0
+	err = demo.ReadCSV(name, f, columns, func(r *demo.Row) {
+		q := place{
+			name: r.Text("name"),
+			at:   metric.LatLon{Lat: r.Float("lat", -90, 90), Lon: r.Float("lon", -180, 180)},
+		}
+		if weighted {
+			q.population = r.Float("population", 0, 1e12)
+		}
+		if len(s.places) < n {
+			s.places = append(s.places, q)
+			total += q.population
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if weighted && total == 0 {
+		return fmt.Errorf("%s: nobody lives in the first %d places", name, len(s.places))
+	}
+	return s.setup(weighted)
+}
+
+// setup fills in the metric and the prior of the places.
+func (s *study) setup(weighted bool) (err error) {
+	coordinates := make([]metric.LatLon, len(s.places))
+	total := 0.0
+	for i, q := range s.places {
+		coordinates[i] = q.at
+		total += q.population
+	}
+	if weighted {
+		for _, q := range s.places {
+			s.prior = append(s.prior, q.population/total)
+		}
+	}
+	if s.points, err = metric.NewPoints(coordinates, metric.GreatCircle{}); err != nil {
+		return err
+	}
+	s.space, err = metric.Densify(s.points)
+	return err
+}
+
+func (s *study) name(i int) string {
+	if s.places[i].name != "" {
+		return s.places[i].name
+	}
+	return fmt.Sprintf("place %d", i+1)
+}
+
+// head is the study of the first n places.
+func (s *study) head(n int) (*study, error) {
+	if n >= len(s.places) {
+		return s, nil
+	}
+	h := &study{places: s.places[:n], alpha: s.alpha, seed: s.seed}
+	return h, h.setup(s.prior != nil)
+}

@@ -1,0 +1,179 @@
+package wasserstein
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// w1Plane returns n uniform points of the unit square.
+func w1Plane(r *rand.Rand, n int) *metric.Points[[]float64] {
+	pts := make([][]float64, n)
+	for i := range pts {
+		pts[i] = []float64{r.Float64(), r.Float64()}
+	}
+	f, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+// w1Weights returns n weights with total 1, about a third of them 0 if sparse.
+func w1Weights(r *rand.Rand, n int, sparse bool) []float64 {
+	w, sum := make([]float64, n), 0.0
+	for i := range w {
+		if !sparse || i == 0 || r.IntN(3) > 0 {
+			w[i] = r.ExpFloat64()
+		}
+		sum += w[i]
+	}
+	for i := range w {
+		w[i] /= sum
+	}
+	return w
+}
+
+// w1Random is a cost of one of several kinds, ties and outliers among them.
+func w1Random(r *rand.Rand, n, m int) []float64 {
+	c := make([]float64, n*m)
+	kind := r.IntN(6)
+	for k := range c {
+		switch kind {
+		case 0:
+			c[k] = r.Float64()
+		case 1:
+			c[k] = float64(r.IntN(3))
+		case 2:
+			c[k] = math.Exp(10 * r.NormFloat64())
+		case 3:
+			c[k] = 1 + 1e-12*r.Float64()
+		case 4:
+			c[k] = math.Abs(float64(k/m)/float64(n) - float64(k%m)/float64(m))
+		}
+	}
+	return c
+}
+
+func w1Rows(c []float64, n, m int) [][]float64 {
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = c[i*m : (i+1)*m]
+	}
+	return rows
+}
+
+func w1Matrix(t testing.TB, n, m int, c []float64) Cost {
+	t.Helper()
+	cost, err := Matrix(n, m, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cost
+}
+
+// w1Tol is the gap that tests grant, relative to the largest cost times the mass.
+const w1Tol = 1e-13
+
+// w1Verify checks a result against the definitions: marginals, dual feasibility
+// without any rounding, and the order and width of the certificate.
+func w1Verify(t testing.TB, c Cost, mu, nu []float64, r *Result, tol float64) {
+	t.Helper()
+	n, m := c.Dims()
+	out, in := make([]exact.DD, n), make([]exact.DD, m)
+	if len(r.Plan) > n+m-1 {
+		t.Fatalf("%d flows for %d x %d", len(r.Plan), n, m)
+	}
+	cost, mass, dearest := 0.0, total(mu), 0.0
+	for k, p := range r.Plan {
+		if !(p.Mass > 0) || k > 0 && (p.I < r.Plan[k-1].I || p.I == r.Plan[k-1].I && p.J <= r.Plan[k-1].J) {
+			t.Fatalf("flow %d: %+v", k, p)
+		}
+		out[p.I], in[p.J] = out[p.I].AddFloat(p.Mass), in[p.J].AddFloat(p.Mass)
+		cost += p.Mass * c.At(p.I, p.J)
+	}
+	for side, w := range [][]float64{mu, nu} {
+		for i, s := range [][]exact.DD{out, in}[side] {
+			if math.Abs(s.Hi-w[i]) > 1e-14*mass {
+				t.Fatalf("side %d: point %d has flows of %v and mass %v", side, i, s.Hi, w[i])
+			}
+		}
+	}
+	for i := range n {
+		for j := range m {
+			x := c.At(i, j)
+			dearest = max(dearest, x)
+			if s := (exact.DD{Hi: r.U[i]}).AddFloat(r.V[j]).AddFloat(-x); s.Hi > 0 {
+				t.Fatalf("U[%d]+V[%d] passes the cost by %v", i, j, s.Hi)
+			}
+		}
+	}
+	if !(r.Lower <= r.Cost && r.Cost <= r.Upper) || r.Gap() > tol*mass*dearest {
+		t.Fatalf("[%v, %v] around %v, mass %v, largest cost %v", r.Lower, r.Upper, r.Cost, mass, dearest)
+	}
+	if math.Abs(cost-r.Cost) > 1e-13*(cost+mass*dearest) {
+		t.Fatalf("the plan costs %v, Cost is %v", cost, r.Cost)
+	}
+}
+
+// w1Vertices is the least cost over all bases: every set of n+m-1 cells that is
+// a tree has one flow, found by stripping leaves; those >= 0 are the vertices of
+// the transport polytope.
+func w1Vertices(c []float64, mu, nu []float64) float64 {
+	n, m := len(mu), len(nu)
+	best := math.Inf(1)
+	for set := range 1 << (n * m) {
+		var cells []int
+		for k := range n * m {
+			if set>>k&1 == 1 {
+				cells = append(cells, k)
+			}
+		}
+		if len(cells) != n+m-1 {
+			continue
+		}
+		left := append(slices.Clone(mu), nu...)
+		cost, ok := 0.0, true
+		for ok && len(cells) > 0 {
+			deg := make([]int, n+m)
+			for _, k := range cells {
+				deg[k/m]++
+				deg[n+k%m]++
+			}
+			at := slices.IndexFunc(cells, func(k int) bool { return deg[k/m] == 1 || deg[n+k%m] == 1 })
+			if ok = at >= 0; !ok {
+				break
+			}
+			i, j := cells[at]/m, n+cells[at]%m
+			if deg[i] != 1 {
+				i, j = j, i
+			}
+			f := left[i]
+			left[i], left[j] = 0, left[j]-f
+			cost += f * c[cells[at]]
+			ok = f >= 0
+			cells = slices.Delete(cells, at, at+1)
+		}
+		for _, x := range left {
+			ok = ok && x == 0
+		}
+		if ok {
+			best = min(best, cost)
+		}
+	}
+	return best
+}
+
+// w1Shifted is the cost between uniform points of a square and of another one
+// shift to the right of it.
+func w1Shifted(r *rand.Rand, n, m int, shift float64) Cost {
+	x, y := w1Plane(r, n), w1Plane(r, m)
+	return CostFunc(n, m, func(i, j int) float64 {
+		p, q := x.At(i), y.At(j)
+		return math.Hypot(p[0]-q[0]-shift, p[1]-q[1])
+	})
+}
