@@ -1,0 +1,94 @@
+package emd
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// LaplaceFrequencies is the central baseline: the counts of all items with Laplace
+// noise that hides a whole user. Another user in place of one moves the histogram
+// by up to 2 in l1, and so the mean of n by up to 2/n: noise Lap(2/(n eps)) on
+// every frequency is (eps, 0)-private. (IRC24's Lap(1/(n eps)) is only (2 eps, 0).)
+// What is sampled is the exact integer version: discrete Laplace noise of parameter
+// eps/(2m) on the counts, which move by up to 2m.
+//
+// It is immutable and safe for concurrent use.
+type LaplaceFrequencies struct {
+	space metric.Finite
+	g     Guarantee
+	s     float64 // P{noise = j} prop. to exp(-s|j|)
+}
+
+// NewLaplaceFrequencies returns the baseline at user-level eps > 0. The model must
+// be central and bounded, and space within its diameter. The promise is (eps, 0)
+// between any two users whatever, a discrete one at the diameter.
+func NewLaplaceFrequencies(space metric.Finite, model Model, eps float64) (*LaplaceFrequencies, error) {
+	const op = "emd: NewLaplaceFrequencies"
+	model, err := boundedModel(op, space, model)
+	if err != nil {
+		return nil, err
+	}
+	if model.Trust != Central {
+		return nil, fmt.Errorf("%s: the model's trust is %v, and noise on the counts of all users needs a curator", op, model.Trust)
+	}
+	if err := fault.Positive(op, "eps", eps); err != nil {
+		return nil, err
+	}
+	f := &LaplaceFrequencies{space: space, s: directed.DivDown(eps, 2*float64(model.Items))}
+	if !(f.s >= minLaplace) {
+		return nil, &fault.ValueError{Op: op, Arg: "eps", Index: -1, Value: eps, Want: "a number with eps/(2*Items) >= 2^-40"}
+	}
+	f.g, err = NewDiscrete(model, model.Diameter, Pair{Eps: eps})
+	return f, err
+}
+
+// minLaplace keeps the noise, beyond 700/s with a probability below e^-700, within
+// int64.
+const minLaplace = 0x1p-40
+
+// Guarantee is the promise of one release.
+func (f *LaplaceFrequencies) Guarantee() Guarantee { return f.g }
+
+// Release returns the noisy mean of the users' histograms, an unbiased estimate of
+// the exact one. The entries need not sum to 1; see [Nearest]. StdErr is the
+// known deviation of the noise. Errors are those of [Frequencies.Release].
+func (f *LaplaceFrequencies) Release(r *rand.Rand, data Users[int]) (*Estimate, error) {
+	m := f.g.model
+	k := f.space.Len()
+	in, users, err := tally(context.Background(), "emd: LaplaceFrequencies.Release", m, k, data, false)
+	if err != nil {
+		return nil, err
+	}
+	r, done := rng.Get(r)
+	defer done()
+	e := &Estimate{Mean: make([]float64, k), StdErr: make([]float64, k), Users: users, Items: users * int64(m.Items)}
+	counts := make([]int64, k)
+	for _, n := range in {
+		counts[n.x] = n.count
+	}
+	// Var = 2 q/(1-q)^2 for q = e^-s.
+	dev := math.Sqrt(0.5) / math.Sinh(f.s/2) / float64(e.Items)
+	for x, n := range counts {
+		e.Mean[x] = float64(exact.AddDiscreteLaplace(r, n, f.s)) / float64(e.Items)
+		e.StdErr[x] = dev
+	}
+	return e, nil
+}
+
+// ErrorBound bounds the expected earth mover's distance between the mean of the
+// users' histograms and the estimate once what its total errs is spread evenly, as
+// [Nearest] does. Each of the k entries then errs with the variance (1-1/k)
+// Var(noise), and W1 is at most diameter/2 times the sum of their sizes.
+func (f *LaplaceFrequencies) ErrorBound() float64 {
+	m, k := f.g.model, float64(f.space.Len())
+	variance := 0.5 / (math.Sinh(f.s/2) * math.Sinh(f.s/2))
+	return m.Diameter / 2 * math.Sqrt(k*(k-1)*variance) / (float64(m.Users) * float64(m.Items))
+}

@@ -1,0 +1,254 @@
+package emd
+
+import (
+	"math"
+	"math/bits"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// discrete is the metric under which all different items are at distance 1.
+type discrete int
+
+func (d discrete) Len() int { return int(d) }
+func (d discrete) Distance(i, j int) float64 {
+	if i == j {
+		return 0
+	}
+	return 1
+}
+
+func TestHadamard_AuditsAtItsLevel(t *testing.T) {
+	for _, k := range []int{1, 2, 3, 4, 7, 8, 30} {
+		for _, eps := range []float64{1e-4, .0075, 1, 20, 800} {
+			h, err := NewHadamard(k, eps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := 1 << int(math.Ceil(math.Log2(float64(k+1)))); h.Outputs() != want {
+				t.Errorf("k=%d: %d outputs, want %d", k, h.Outputs(), want)
+			}
+			c, err := h.Channel()
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := c.Audit(discrete(k), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			level := h.Guarantee().Alpha()
+			if a.Hi > eps || a.Lo > level || level > eps || k > 1 && a.Hi < eps*(1-1e-9) {
+				t.Errorf("k=%d eps=%v: audit %v, level %v", k, eps, a, level)
+			}
+		}
+	}
+}
+
+// The estimator takes every row of the channel to its unit vector, and item x
+// has C_x with probability e^eps/(1+e^eps).
+func TestHadamard_EstimatorInvertsTheChannel(t *testing.T) {
+	for _, k := range []int{1, 5, 16} {
+		h, err := NewHadamard(k, .7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, _ := h.Channel()
+		for x := range k {
+			f := c.Row(x, nil)
+			in := 0.0
+			for y, p := range f {
+				if bits.OnesCount(uint((x+1)&y))%2 == 0 {
+					in += p
+				}
+			}
+			if want := math.Exp(.7) / (1 + math.Exp(.7)); math.Abs(in-want) > 1e-9 {
+				t.Errorf("k=%d: P(C_%d) = %v, want %v", k, x, in, want)
+			}
+			mean, variance := make([]float64, k), make([]float64, k)
+			h.estimate(f, mean, variance)
+			for j, v := range mean {
+				want := 0.0
+				if j == x {
+					want = 1
+				}
+				if math.Abs(v-want) > 1e-10 || math.Abs(variance[j]-(h.gain()*h.gain()-want)) > 1e-9 {
+					t.Errorf("k=%d item %d: estimate[%d] = %v, variance %v", k, x, j, v, variance[j])
+				}
+			}
+		}
+	}
+}
+
+// Draws have the channel's law: chi-square with 15 degrees of freedom passes 70
+// with probability below 1e-8.
+func TestHadamard_DrawsHaveTheChannelsLaw(t *testing.T) {
+	h, err := NewHadamard(12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := h.Channel()
+	r := rng.Seeded(1)
+	for x := range 12 {
+		const n = 20000
+		var counts [16]float64
+		for range n {
+			y, err := h.Release(r, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts[y]++
+		}
+		chi := 0.0
+		for y, p := range c.Row(x, nil) {
+			chi += (counts[y] - n*p) * (counts[y] - n*p) / (n * p)
+		}
+		if chi > 70 {
+			t.Errorf("item %d: chi-square %v", x, chi)
+		}
+	}
+}
+
+func TestHadamard_BadInput(t *testing.T) {
+	for _, k := range []int{-1, 0, 1 << 30} {
+		_, err := NewHadamard(k, 1)
+		wantValueError(t, "k", err, "k")
+	}
+	for _, eps := range []float64{0, -1, math.NaN(), math.Inf(1), 5e-324} {
+		_, err := NewHadamard(4, eps)
+		wantValueError(t, "eps", err, "eps")
+	}
+	h, _ := NewHadamard(4, 1)
+	for _, x := range []int{-1, 4} {
+		_, err := h.Release(nil, x)
+		wantValueError(t, "x", err, "x")
+	}
+}
+
+func TestWalshHadamard_IsTheMatrix(t *testing.T) {
+	r := rng.Seeded(2)
+	for n := 1; n <= 64; n *= 2 {
+		f := signedWeights(r, n)
+		want := make([]float64, n)
+		for a := range n {
+			for b, v := range f {
+				want[a] += v * float64(1-2*(bits.OnesCount(uint(a&b))%2))
+			}
+		}
+		walshHadamard(f)
+		for a := range n {
+			if math.Abs(f[a]-want[a]) > 1e-12 {
+				t.Fatalf("n=%d row %d: %v, want %v", n, a, f[a], want[a])
+			}
+		}
+	}
+}
+
+// The per-item budget of the baseline, by exact composition: known answers of
+// MATH.md section 4.
+func TestHadamardFrequencies_Budget(t *testing.T) {
+	for _, c := range []struct{ delta, want float64 }{{1e-12, .004838732781}, {1e-6, .007495100134}} {
+		f, err := HadamardFrequencies(discrete(5), Model{Trust: Local, Items: 1000}, Pair{Eps: 1, Delta: c.delta}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.inv.(*Hadamard).eps; math.Abs(got/c.want-1) > 1e-9 {
+			t.Errorf("delta %v: %v, want %v", c.delta, got, c.want)
+		}
+		paper := 1 / math.Sqrt(1000*math.Log(1000/c.delta))
+		delta, err := ComposeDelta(Composition{Count: 1000, Item: paper, Eps: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (delta > c.delta) != (c.delta == 1e-12) {
+			t.Errorf("the paper's budget %v has delta %v, asked %v", paper, delta, c.delta)
+		}
+	}
+}
+
+// The simulated error of both baselines, their totals spread as Nearest does, is
+// within their bounds and above half of them: the mean of 100 is within a few
+// percent of the expected error.
+func TestBaselines_ErrorWithinTheBound(t *testing.T) {
+	var space metric.Finite = discrete(16)
+	model := Model{Trust: Central, Users: 50, Items: 10}
+	h, err := HadamardFrequencies(space, model, Pair{Eps: 10}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lap, err := NewLaplaceFrequencies(space, model, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := usersOf(1, randomDistribution(rng.Seeded(1), 16), 50, 10)
+	truth := histogram(16, data)
+	clusters := Clusters{Count: 16, Size: 1, Within: 1}
+	r := rng.Seeded(3)
+	var hadamard, laplace float64
+	const reps = 100
+	for range reps {
+		counts, err := h.Release(r, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := h.Estimate(counts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := clusters.W1(withTotalOne(e.Mean), truth)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hadamard += d / reps
+		if e, err = lap.Release(r, data); err != nil {
+			t.Fatal(err)
+		}
+		if d, err = clusters.W1(withTotalOne(e.Mean), truth); err != nil {
+			t.Fatal(err)
+		}
+		laplace += d / reps
+	}
+	if b := h.ErrorBound(500); hadamard > b || hadamard < b/2 {
+		t.Errorf("Hadamard: error %v, bound %v", hadamard, b)
+	}
+	if b := lap.ErrorBound(); laplace > b || laplace < b/2 {
+		t.Errorf("Laplace: error %v, bound %v", laplace, b)
+	}
+}
+
+// The scale is Lap(2/(n eps)), twice the paper's; the noise on integer counts has
+// the stated deviation. 16*400 draws: the sum of squares is within 10 % but with
+// probability below 1e-6 (deviation of a squared Laplace variable: sqrt(5) times
+// its mean, 2.8 % of the sum).
+func TestLaplaceFrequencies_Scale(t *testing.T) {
+	const n, m, eps = 40, 25, .8
+	f, err := NewLaplaceFrequencies(discrete(16), Model{Trust: Central, Users: n, Items: m}, eps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := f.Guarantee().UserLevel(); g != (Pair{Eps: eps}) || f.s*2*m > eps {
+		t.Errorf("guarantee %v at parameter %v", g, f.s)
+	}
+	data := usersOf(4, randomDistribution(rng.Seeded(5), 16), n, m)
+	truth := histogram(16, data)
+	r := rng.Seeded(6)
+	squares, said := 0.0, 0.0
+	const reps = 400
+	for range reps {
+		e, err := f.Release(r, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for x, v := range e.Mean {
+			squares += (v - truth[x]) * (v - truth[x])
+			said += e.StdErr[x] * e.StdErr[x]
+		}
+		if want := math.Sqrt2 * 2 / (n * eps); math.Abs(e.StdErr[0]/want-1) > 1e-3 {
+			t.Fatalf("deviation %v, of Lap(2/(n eps)) %v", e.StdErr[0], want)
+		}
+	}
+	if q := squares / said; math.Abs(q-1) > .15 {
+		t.Errorf("variance %v times what is said", q)
+	}
+}

@@ -1,0 +1,133 @@
+package emd
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Row is a change of what a user holds, and what it may reveal: moving a
+// fraction of the items by a mean distance is to be protected with the ordinary
+// privacy level Eps. Such a change moves the user by d_EM <= Fraction*Distance.
+type Row struct {
+	Distance float64 // mean distance of the items that move, in the metric's unit: > 0
+	Fraction float64 // of the user's items: in (0, 1]
+	Eps      float64 // > 0; [Promises] does not read it
+}
+
+// check says what is wrong with the row's change.
+func (r Row) check(op string, i int) error {
+	switch {
+	case !(r.Distance > 0) || math.IsInf(r.Distance, 1):
+		return &fault.ValueError{Op: op, Arg: "rows.Distance", Index: i, Value: r.Distance, Want: "a finite number > 0"}
+	case !(r.Fraction > 0 && r.Fraction <= 1):
+		return &fault.ValueError{Op: op, Arg: "rows.Fraction", Index: i, Value: r.Fraction, Want: "a number in (0, 1]"}
+	}
+	return nil
+}
+
+// moves bounds d_EM between the user before and after, from above.
+func (r Row) moves() float64 { return directed.MulUp(r.Fraction, r.Distance) }
+
+// ChooseAlpha returns the largest level per unit of d_EM that keeps every row:
+// the least Eps/(Fraction*Distance), rounded down (IRC24 Section 3). No row is
+// [ErrEmpty]. O(rows).
+func ChooseAlpha(rows []Row) (float64, error) {
+	const op = "emd: ChooseAlpha"
+	if err := fault.Empty(op, "rows", len(rows)); err != nil {
+		return 0, err
+	}
+	alpha := math.Inf(1)
+	for i, r := range rows {
+		if err := r.check(op, i); err != nil {
+			return 0, err
+		}
+		if !(r.Eps > 0) || math.IsInf(r.Eps, 1) {
+			return 0, &fault.ValueError{Op: op, Arg: "rows.Eps", Index: i, Value: r.Eps, Want: "a finite number > 0"}
+		}
+		alpha = min(alpha, directed.DivDown(r.Eps, r.moves()))
+	}
+	if !(alpha > 0) || math.IsInf(alpha, 1) {
+		return 0, fmt.Errorf("%s: the rows ask for a level of %v, beyond the range of float64", op, alpha)
+	}
+	return alpha, nil
+}
+
+// Promise is what a guarantee says about one change of what a user holds.
+type Promise struct {
+	Row    // Eps is the level that holds: +Inf where nothing is promised
+	Delta  float64
+	Factor float64 // e^Eps rounded up: how much likelier any result can become, up to Delta
+	Unit   metric.Unit
+}
+
+// Promises says what g promises for the change of each row, rounded up: the
+// reverse of [ChooseAlpha]. The rows' Eps are not read. O(rows).
+func Promises(g Guarantee, rows []Row) ([]Promise, error) {
+	ps := make([]Promise, len(rows))
+	for i, r := range rows {
+		if err := r.check("emd: Promises", i); err != nil {
+			return nil, err
+		}
+		p := g.At(r.moves())
+		r.Eps = p.Eps
+		ps[i] = Promise{Row: r, Delta: p.Delta, Factor: directed.ExpUp(p.Eps), Unit: g.Model().Unit}
+	}
+	return ps, nil
+}
+
+// String is for people: "moving a third of a user's items by 0.08 km on average
+// makes no result more than 1.95 times as likely". Factors are rounded up.
+func (p Promise) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "moving %s by %.6g", fractionWords(p.Fraction), p.Distance)
+	if p.Unit != "" {
+		fmt.Fprintf(&b, " %s", p.Unit)
+	}
+	b.WriteString(" on average ")
+	if math.IsInf(p.Factor, 1) || p.Delta >= 1 {
+		b.WriteString("is not protected")
+		return b.String()
+	}
+	fmt.Fprintf(&b, "makes no result more than %s times as likely", factorWords(p.Factor))
+	if p.Delta > 0 {
+		fmt.Fprintf(&b, ", up to a probability of %.3g", p.Delta)
+	}
+	return b.String()
+}
+
+// fractionWords names a fraction of the items. Fractions that are meant as a
+// half, a third, ... come as the nearest float64 or as a few decimals of it.
+func fractionWords(f float64) string {
+	names := []string{"all", "half", "a third", "a quarter", "a fifth"}
+	for k, name := range names {
+		if math.Abs(f*float64(k+1)-1) < 1e-9 {
+			if k == 0 {
+				return "all of a user's items"
+			}
+			return name + " of a user's items"
+		}
+	}
+	if inv := math.Round(1 / f); inv <= 1e6 && math.Abs(f*inv-1) < 1e-9 {
+		return fmt.Sprintf("one in %d of a user's items", int(inv))
+	}
+	return fmt.Sprintf("%.4g %% of a user's items", 100*f)
+}
+
+// factorWords writes f >= 1 with three digits, or two digits of f-1 where that
+// is small, rounded up.
+func factorWords(f float64) string {
+	if f >= 1e6 {
+		return fmt.Sprintf("%.3g", f*1.005) // rounding drops half of the third digit at most
+	}
+	digits := max(0, 2-int(math.Floor(math.Log10(f))))
+	if excess := f - 1; excess > 0 && excess < 0.1 {
+		digits = 1 - int(math.Floor(math.Log10(excess)))
+	}
+	scale := math.Pow(10, float64(digits))
+	return fmt.Sprintf("%.*f", digits, math.Ceil(f*scale)/scale)
+}

@@ -1,0 +1,107 @@
+package emd
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// MATH.md section 4: IRC24 Section 3's rows give 25.
+func TestChooseAlpha_KnownAnswer(t *testing.T) {
+	rows := []Row{{.08, 1. / 30, .2}, {.008, 1, .2}}
+	got, err := ChooseAlpha(rows)
+	if err != nil || got > 25*(1+1e-15) || got < 25*(1-1e-15) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err = ChooseAlpha(rows[:1]); err != nil || math.Abs(got-75) > 1e-10 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// What was chosen keeps every row, and one of them with nothing to spare.
+func TestPromises_ReverseOfChooseAlpha(t *testing.T) {
+	r := rng.Seeded(1)
+	for range 2000 {
+		rows := make([]Row, 1+r.IntN(5))
+		for i := range rows {
+			rows[i] = Row{math.Pow(10, 6*r.Float64()-3), 1 - r.Float64(), math.Pow(10, 3*r.Float64()-2)}
+		}
+		alpha, err := ChooseAlpha(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ps, err := Promises(promise(t, Model{Trust: Local, Unit: "km"}, alpha, 1e-9), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tight := false
+		for i, p := range ps {
+			if p.Eps > rows[i].Eps || p.Delta != 1e-9 || p.Unit != "km" || p.Factor < math.Exp(p.Eps) {
+				t.Fatalf("%+v: promise %+v", rows[i], p)
+			}
+			tight = tight || p.Eps >= rows[i].Eps*(1-1e-14)
+		}
+		if !tight {
+			t.Fatalf("rows %+v: alpha %v keeps all with room to spare", rows, alpha)
+		}
+	}
+}
+
+func TestPromise_Words(t *testing.T) {
+	for _, tc := range []struct {
+		g    Guarantee
+		row  Row
+		want string
+	}{
+		{promise(t, Model{Trust: Local}, 25, 0), Row{.08, 1. / 3, 0}, "moving a third of a user's items by 0.08 on average makes no result more than 1.95 times as likely"},
+		{promise(t, Model{Trust: Local, Unit: "km"}, 25, 1e-6), Row{.08, 1. / 30, 0}, "moving one in 30 of a user's items by 0.08 km on average makes no result more than 1.069 times as likely, up to a probability of 1e-06"},
+		{promise(t, Model{Trust: Local}, 1, 0), Row{.5, 1, 0}, "moving all of a user's items by 0.5 on average makes no result more than 1.65 times as likely"},
+		{promise(t, Model{Trust: Local}, 1, 0), Row{.001, .15, 0}, "moving 15 % of a user's items by 0.001 on average makes no result more than 1.00016 times as likely"},
+		{promise(t, Model{Trust: Local}, 20, 0), Row{1, .5, 0}, "moving half of a user's items by 1 on average makes no result more than 22027 times as likely"},
+		{promise(t, Model{Trust: Local}, 20, 0), Row{1, 1, 0}, "moving all of a user's items by 1 on average makes no result more than 4.88e+08 times as likely"},
+		{promise(t, Model{Trust: Local}, 0, 0), Row{1, 1, 0}, "moving all of a user's items by 1 on average makes no result more than 1.00 times as likely"},
+		{Guarantee{}, Row{1, 1, 0}, "moving all of a user's items by 1 on average is not protected"},
+	} {
+		ps, err := Promises(tc.g, []Row{tc.row})
+		if err != nil || ps[0].String() != tc.want {
+			t.Errorf("%v, %v,\nwant %v", ps[0], err, tc.want)
+		}
+	}
+}
+
+func TestFactorWords_RoundUp(t *testing.T) {
+	for f, want := range map[float64]string{
+		1: "1.00", 1.003: "1.0030", 1.00301: "1.0031", 1.0999: "1.100", 1.1: "1.11", 9.991: "10.00", 10: "10.0", 99.01: "99.1",
+		100.5: "101", 1234: "1234", 1e6: "1e+06", 1.0149e9: "1.02e+09", 9.99e99: "1e+100",
+	} {
+		if got := factorWords(f); got != want {
+			t.Errorf("%v: %s, want %s", f, got, want)
+		}
+	}
+}
+
+func TestChooseAlpha_BadInput(t *testing.T) {
+	if _, err := ChooseAlpha(nil); !errors.Is(err, fault.ErrEmpty) {
+		t.Errorf("no rows: %v", err)
+	}
+	good := Row{1, 1, 1}
+	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		for arg, bad := range map[string]Row{"rows.Distance": {v, 1, 1}, "rows.Fraction": {1, v, 1}, "rows.Eps": {1, 1, v}} {
+			_, err := ChooseAlpha([]Row{good, bad})
+			wantValueError(t, arg, err, arg)
+			if _, err = Promises(promise(t, Model{Trust: Local}, 1, 0), []Row{good, bad}); (err == nil) != (arg == "rows.Eps") {
+				t.Errorf("Promises: %s = %v: %v", arg, v, err)
+			}
+		}
+	}
+	_, err := ChooseAlpha([]Row{{1, 1.01, 1}})
+	wantValueError(t, "fraction", err, "rows.Fraction")
+	for _, row := range []Row{{5e-324, .1, 1}, {1e-300, 1, 1e300}, {1e300, 1, 1e-300}} {
+		if a, err := ChooseAlpha([]Row{row}); err == nil && !(a > 0 && a < math.Inf(1)) {
+			t.Errorf("%+v: %v", row, a)
+		}
+	}
+}

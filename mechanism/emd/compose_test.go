@@ -1,0 +1,119 @@
+package emd
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+func TestCompose_KnownAnswers(t *testing.T) {
+	for _, c := range []struct{ delta, item float64 }{{1e-12, 0.004838732781}, {1e-6, 0.007495100134}} {
+		got, err := ComposeBudget(Composition{Count: 1000, Eps: 1, Delta: c.delta})
+		if err != nil || math.Abs(got/c.item-1) > 1e-9 {
+			t.Errorf("delta %g: item %.12g, want %.12g, %v", c.delta, got, c.item, err)
+		}
+		level, err := ComposeLevel(Composition{Count: 1000, Item: got, Delta: c.delta})
+		if err != nil || math.Abs(level-1) > 1e-10 {
+			t.Errorf("delta %g: level %.12g, %v", c.delta, level, err)
+		}
+	}
+}
+
+// The divergence of the product laws of randomised response, outcome by outcome.
+func TestComposeDelta_IsTheDivergence(t *testing.T) {
+	for _, m := range []int{1, 2, 3, 7, 12} {
+		for _, item := range []float64{0.001, 0.3, 1, 4, 40} {
+			for _, x := range []float64{0, 0.2, 0.5, 0.8, 0.99, 1, 2} {
+				eps := x * float64(m) * item
+				want := 0.0
+				for set := range 1 << m {
+					right := bits.OnesCount(uint(set))
+					loss := float64(2*right-m) * item
+					if loss > eps {
+						want += -math.Exp(-float64(m)*math.Log1p(math.Exp(-item))-float64(m-right)*item) * math.Expm1(eps-loss)
+					}
+				}
+				got, err := ComposeDelta(Composition{Count: int64(m), Item: item, Eps: eps})
+				if err != nil || got < want*(1-1e-12) || got > want*(1+1e-9)+1e-15 {
+					t.Errorf("m=%d item=%g eps=%g: %.15g, want %.15g, %v", m, item, eps, got, want, err)
+				}
+			}
+		}
+	}
+}
+
+// More mechanisms, higher levels and a smaller delta cost more, and no more than the sum.
+func TestComposeLevel_Ordered(t *testing.T) {
+	last := 0.0
+	for _, m := range []int64{1, 2, 10, 1000, 1e6, 1e9} {
+		c := Composition{Count: m, Item: 0.01, Delta: 1e-9}
+		got, err := ComposeLevel(c)
+		if err != nil || got < last || got > float64(m)*c.Item*(1+1e-12) {
+			t.Errorf("%d mechanisms: %g after %g, %v", m, got, last, err)
+		}
+		last = got
+		c.Delta = 1e-30
+		if more, err := ComposeLevel(c); err != nil || more < got {
+			t.Errorf("%d mechanisms: %g at a smaller delta, %g, %v", m, more, got, err)
+		}
+		c.Delta = 0
+		if sum, err := ComposeLevel(c); err != nil || sum < got || sum > float64(m)*c.Item*(1+1e-12) {
+			t.Errorf("%d mechanisms: %g at delta 0, %v", m, sum, err)
+		}
+	}
+	if got, err := ComposeLevel(Composition{Count: 3, Item: 0.01, Delta: 0.5}); err != nil || got != 0 {
+		t.Errorf("at a delta above the total variation %g, %v", got, err)
+	}
+}
+
+func TestCompose_BadInput(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		arg string
+		in  Composition
+		f   func(Composition) (float64, error)
+	}{
+		{"Composition.Count", Composition{Item: 1}, ComposeDelta},
+		{"Composition.Count", Composition{Count: math.MaxInt64, Item: 1}, ComposeDelta},
+		{"Composition.Item", Composition{Count: 1}, ComposeDelta},
+		{"Composition.Item", Composition{Count: 1, Item: nan}, ComposeLevel},
+		{"Composition.Item", Composition{Count: 1, Item: 701}, ComposeLevel},
+		{"Composition.Item", Composition{Count: 1, Item: 1, Eps: 1}, ComposeBudget},
+		{"Composition.Eps", Composition{Count: 1, Item: 1, Eps: -1}, ComposeDelta},
+		{"Composition.Eps", Composition{Count: 1, Item: 1, Eps: nan}, ComposeDelta},
+		{"Composition.Eps", Composition{Count: 1, Item: 1, Eps: 1}, ComposeLevel},
+		{"Composition.Eps", Composition{Count: 1}, ComposeBudget},
+		{"Composition.Delta", Composition{Count: 1, Item: 1, Delta: 1}, ComposeLevel},
+		{"Composition.Delta", Composition{Count: 1, Item: 1, Delta: nan}, ComposeLevel},
+		{"Composition.Delta", Composition{Count: 1, Eps: 1, Delta: 1e-310}, ComposeBudget},
+		{"Composition.Delta", Composition{Count: 1, Item: 1, Delta: 0.1}, ComposeDelta},
+	} {
+		var v *fault.ValueError
+		if x, err := c.f(c.in); !errors.As(err, &v) || v.Arg != c.arg {
+			t.Errorf("%+v: %g, %v, want one about %s", c.in, x, err, c.arg)
+		}
+	}
+}
+
+func FuzzCompose(f *testing.F) {
+	f.Add(int64(1000), 0.01, 1.0, 1e-6)
+	f.Add(int64(1), 700.0, 0.0, 1e-300)
+	f.Add(int64(1<<30), 1e-100, 1e100, 0.999)
+	f.Fuzz(func(t *testing.T, m int64, item, eps, delta float64) {
+		if m > 1e9 {
+			m = 1e9
+		}
+		if v, err := ComposeDelta(Composition{Count: m, Item: item, Eps: eps}); err == nil && !(v >= 0 && v <= 1) {
+			t.Errorf("delta %g", v)
+		}
+		if v, err := ComposeLevel(Composition{Count: m, Item: item, Delta: delta}); err == nil && !(v >= 0 && v <= float64(m)*item*(1+1e-12)) {
+			t.Errorf("level %g", v)
+		}
+		if v, err := ComposeBudget(Composition{Count: m, Eps: eps, Delta: delta}); err == nil && !(v >= eps/float64(m)*(1-1e-12)) {
+			t.Errorf("budget %g", v)
+		}
+	})
+}

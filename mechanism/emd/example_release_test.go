@@ -1,0 +1,196 @@
+package emd_test
+
+import (
+	"fmt"
+	"log"
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
+// stars are ratings, one to five, a quarter apart.
+func stars() metric.Finite {
+	return must(metric.NewPoints([]float64{0, .25, .5, .75, 1}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
+}
+
+// ratings is the data of users users of items ratings each.
+func ratings(users, items int) emd.Users[int] {
+	return func(yield func([]int) bool) {
+		list := make([]int, items)
+		for u := range users {
+			for i := range list {
+				list[i] = 2 + (u+i)%3
+			}
+			if !yield(list) {
+				return
+			}
+		}
+	}
+}
+
+// Which level may each of 20 ratings of 10,000 users have, so that a user is
+// (5, 1e-9)-private? Ask, build a channel of that level, release.
+func ExampleItemWiseBudget() {
+	model := emd.Model{Trust: emd.Central, Users: 10_000, Items: 20}
+	o := &emd.ItemWiseOptions{Delta: 1e-9}
+
+	budget := must(emd.ItemWiseBudget(model, 5, o))
+	fmt.Printf("alpha0 = %.4f by the %v; without shuffling %.2f\n", budget.Value, budget.Bound, 5./20)
+
+	channel := must(exponential.Standard(stars(), budget.Value, nil))
+	release := must(emd.NewItemWise(channel.Channel, model, o))
+	counts := must(release.Release(rand.New(rand.NewChaCha8([32]byte{1})), ratings(10_000, 20)))
+	fmt.Println(counts)
+	g := release.Guarantee()
+	fmt.Println(g.Alpha() <= 5, g.Delta())
+	// Output:
+	// alpha0 = 3.5573 by the joint bound; without shuffling 0.25
+	// [19161 30343 47075 53630 49791]
+	// true 1e-09
+}
+
+// A user shuffles its own items: the list tells how often each came out.
+func ExampleNewItemWise() {
+	space := stars()
+	channel := must(exponential.Standard(space, 2, nil))
+	release := must(emd.NewItemWise(channel.Channel, emd.Model{Trust: emd.Local, Items: 8}, &emd.ItemWiseOptions{Space: space}))
+	fmt.Println(release.Guarantee())
+	r := rand.New(rand.NewChaCha8([32]byte{1})) // nil for private data
+	fmt.Println(must(release.ReleaseShuffled(r, emd.One([]int{4, 4, 4, 4, 4, 3, 4, 4}))))
+	// Output:
+	// 11.8371-private per unit of d_EM (local, one user of 8 items, diameter 1)
+	// [4 3 3 4 3 4 3 4]
+}
+
+// Users with any number of ratings: 64 of each are drawn. The plan says how much
+// of delta the drawing may use, and for which level the item-wise release of 64 is
+// to be built.
+func ExamplePlanReduction() {
+	model := emd.Model{Trust: emd.Central, Users: 100_000}
+	target := emd.Pair{Eps: 1, Delta: 1e-6}
+	item := func(p emd.ReducePlan) float64 {
+		b, err := emd.ItemWiseBudget(p.Model, p.Alpha, &emd.ItemWiseOptions{Delta: p.Delta})
+		if err != nil {
+			return math.Inf(-1)
+		}
+		return b.Value
+	}
+	plan := must(emd.PlanReduction(model, .05, target, &emd.PlanOptions{Samples: []int{64}, Value: item}))
+	fmt.Printf("users at %.2f are at most %.3f apart after drawing\n", .05, plan.Reach)
+	fmt.Printf("level %.3f, delta %.1e, and so %.3f an item\n", plan.Alpha, plan.Delta, plan.Value)
+
+	channel := must(exponential.Standard(stars(), plan.Value, nil))
+	inner := must(emd.NewItemWise(channel.Channel, plan.Model, &emd.ItemWiseOptions{Delta: plan.Delta}))
+	release := must(emd.NewReduced(inner, plan.Options))
+	p := release.Guarantee().At(.05)
+	fmt.Println(p.Eps <= target.Eps, p.Delta <= target.Delta)
+	// Output:
+	// users at 0.05 are at most 0.224 apart after drawing
+	// level 4.467, delta 5.8e-07, and so 4.521 an item
+	// true true
+}
+
+// The promise of a sampled mechanism: 400 items drawn from every user.
+func ExampleNewReduced() {
+	model := emd.Model{Trust: emd.Central, Users: 1000, Items: 400}
+	channel := must(exponential.Standard(stars(), .05, nil))
+	inner := must(emd.NewItemWise(channel.Channel, model, nil))
+	release := must(emd.NewReduced(inner, emd.ReduceOptions{Radius: .01, DeltaSampling: 1e-9}))
+	fmt.Println(release.Guarantee())
+
+	users := func(yield func([]int) bool) {
+		for u := range 1000 {
+			if !yield([]int{0, 1, 2, 3, 4}[:1+u%5]) {
+				return
+			}
+		}
+	}
+	total := int64(0)
+	for _, c := range must(release.Release(nil, users)) {
+		total += c
+	}
+	fmt.Println(total, "outputs")
+	// Output:
+	// (0.809398, 1e-09)-private between users up to d_EM 0.01 (central, 1000 users of any number of items, diameter 1)
+	// 400000 outputs
+}
+
+// Section 3 of IRC24: moving a thirtieth of a user's items by 0.08, or all of
+// them by 0.008, is to cost 0.2 at most.
+func ExampleChooseAlpha() {
+	alpha := must(emd.ChooseAlpha([]emd.Row{
+		{Distance: .08, Fraction: 1. / 30, Eps: .2},
+		{Distance: .008, Fraction: 1, Eps: .2},
+	}))
+	fmt.Printf("%.6g\n", alpha)
+	// Output: 25
+}
+
+// What a level per km of d_EM means to a user whose places change.
+func ExamplePromises() {
+	model := emd.Model{Trust: emd.Central, Users: 100, Unit: "km"}
+	g := must(emd.NewGuarantee(model, must(mechanism.NewGuarantee(25, 1e-9, "km"))))
+	for _, p := range must(emd.Promises(g, []emd.Row{
+		{Distance: .08, Fraction: 1. / 3},
+		{Distance: .008, Fraction: 1},
+	})) {
+		fmt.Println(p)
+	}
+	// Output:
+	// moving a third of a user's items by 0.08 km on average makes no result more than 1.95 times as likely, up to a probability of 1e-09
+	// moving all of a user's items by 0.008 km on average makes no result more than 1.23 times as likely, up to a probability of 1e-09
+}
+
+// What ordinary user-level privacy is worth under d_EM: the level pays for the
+// smallest difference there can be.
+func ExampleFromUserLevel() {
+	model := emd.Model{Trust: emd.Central, Users: 100, Items: 10}
+	g := must(emd.FromUserLevel(model, emd.Pair{Eps: .5}, .25))
+	fmt.Println(g)
+	fmt.Println("back at user level:", g.UserLevel().Eps)
+	// Output:
+	// 20-private per unit of d_EM (central, 100 users of 10 items, diameter 1)
+	// back at user level: 20
+}
+
+// A channel that is 0.5-private an item: ten items of a user are 5-private.
+func ExampleFromItems() {
+	channel := must(exponential.Standard(stars(), .5, nil))
+	g := must(emd.FromItems(emd.Model{Trust: emd.Local, Items: 10}, channel.Guarantee()))
+	fmt.Printf("%.3f per unit of d_EM\n", g.Alpha())
+	item := must(emd.ToItems(g, 0))
+	fmt.Printf("%.4f per unit of an item's distance, as before: %.4f\n", item.Alpha(), channel.Guarantee().Alpha())
+	// Output:
+	// 3.925 per unit of d_EM
+	// 0.3925 per unit of an item's distance, as before: 0.3925
+}
+
+// Users of 2,000 ratings whose habits are alike are far nearer to each other
+// than the diameter, and better protected.
+func ExampleTypicalUsers() {
+	channel := must(exponential.Standard(stars(), .5, nil))
+	model := emd.Model{Trust: emd.Central, Users: 50_000, Items: 2000}
+	release := must(emd.NewItemWise(channel.Channel, model, &emd.ItemWiseOptions{Delta: 1e-9}))
+	g := release.Guarantee()
+	fmt.Printf("any two users: eps %.2f\n", g.UserLevel().Eps)
+	alike := emd.Population{Distance: .05, Points: 5, Beta: 1e-6}
+	t := must(emd.TypicalUsers(g, alike))
+	fmt.Printf("typical users, at most %.3f apart: eps %.2f\n", t.Distance, t.Eps)
+	h := must(emd.HiddenItems(g, alike))
+	fmt.Printf("their habits, if their ratings are unknown: eps %.2f, delta %.1e\n", h.Eps, h.Delta)
+	// Output:
+	// any two users: eps 0.50
+	// typical users, at most 0.165 apart: eps 0.08
+	// their habits, if their ratings are unknown: eps 0.03, delta 1.0e-06
+}

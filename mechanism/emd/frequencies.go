@@ -1,0 +1,276 @@
+package emd
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Frequencies estimates how the items of many users are distributed (IRC24, Section
+// 5): every item goes through a randomiser, the multiset of the results is
+// published as [Counts], and the inverse of the randomiser's law makes of it an
+// unbiased estimate of the mean of the users' distributions, each of which holds
+// the same number of items.
+//
+// In the Local trust each user releases Counts of its own, and anyone may
+// [Counts.Merge] them; in the Central trust the promise is for one release of all
+// users' items. A Frequencies is immutable and safe for concurrent use. Besides
+// what the inverse needs it takes O(k) memory for k items and outputs, however many
+// users there are.
+type Frequencies struct {
+	space     metric.Finite
+	g         Guarantee
+	inv       inverter
+	condition float64
+	outputs   int
+	draw      drawer
+	bound     func(items int64) float64
+	workers   int
+}
+
+// inverter estimates, from the frequencies f of N outputs, the distribution of the
+// inputs, and N times the variance of each of its entries. It adds to mean and
+// variance, which are 0, and may overwrite f.
+type inverter interface {
+	estimate(f, mean, variance []float64)
+}
+
+// FrequencyOptions tune the constructors of [Frequencies]. Nil and the zero
+// value mean the defaults.
+type FrequencyOptions struct {
+	// Delta is the slack of the promise; 0 allows pure composition only. See
+	// [ItemWiseOptions].
+	Delta  float64
+	Clones Clones
+	// MaxCondition refuses a channel that is harder to invert; 0 means
+	// [MaxCondition]. [NewFrequencies] only.
+	MaxCondition float64
+	// Audit audits the channel under the space, and accounts for the audited
+	// level. Without it the channel's promise is taken to be about the distances of
+	// the space, as for one that [mechanism.Channel.Certify] returned for it.
+	// [NewFrequencies] only.
+	Audit bool
+	// Workers is the number of goroutines, 0 for all processors. No result
+	// depends on it.
+	Workers int
+}
+
+func (o *FrequencyOptions) orDefault() *FrequencyOptions {
+	if o == nil {
+		return &FrequencyOptions{}
+	}
+	return o
+}
+
+// NewFrequencies returns the estimator with any pure channel whose inputs are the
+// points of space, through [NewInverse]. The promise is that of [NewItemWise],
+// which is also where the errors about channel and model come from; a space of a
+// larger diameter than the model's is an error too. O(n^2 m) time for n inputs
+// and m outputs.
+func NewFrequencies(c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, error) {
+	const op = "emd: NewFrequencies"
+	o = o.orDefault()
+	if c == nil || space == nil {
+		return nil, fault.Empty(op, "c or space", 0)
+	}
+	if space.Len() != c.Len() {
+		return nil, &fault.SizeError{Op: op, Arg: "space", Got: space.Len(), Want: fmt.Sprint(c.Len())}
+	}
+	f, w, err := itemWiseFrequencies(op, c, space, model, o)
+	if err != nil {
+		return nil, err
+	}
+	inv, err := NewInverse(c, o.MaxCondition)
+	if err != nil {
+		return nil, err
+	}
+	f.inv, f.condition, f.outputs, f.draw = inv, inv.Condition(), c.Outputs(), w.drawRun
+	diameter, _, _ := metric.Diameter(space)
+	one := inv.errorBound(space, diameter)
+	f.bound = func(items int64) float64 { return one / math.Sqrt(float64(items)) }
+	return f, nil
+}
+
+// GKRRFrequencies returns the estimator with randomised response on clusters: no
+// inverse is stored, and an estimate is O(k). Errors are those of [NewFrequencies],
+// but that no condition number is refused: that of items in narrow clusters is
+// large, and their confusion costs little distance. See [GKRR.ErrorBound].
+func GKRRFrequencies(g *GKRR, model Model, o *FrequencyOptions) (*Frequencies, error) {
+	const op = "emd: GKRRFrequencies"
+	if g == nil {
+		return nil, fault.Empty(op, "g", 0)
+	}
+	c, err := g.Channel()
+	if err != nil {
+		return nil, err
+	}
+	own := *o.orDefault()
+	own.Audit = false // the promise is proved
+	f, _, err := itemWiseFrequencies(op, c, g.space, model, &own)
+	if err != nil {
+		return nil, err
+	}
+	f.inv, f.condition, f.outputs, f.bound = g, g.Condition(), g.space.Len(), g.ErrorBound
+	f.draw = func(r *rand.Rand, n run, sum []int64) error {
+		for range n.count {
+			sum[g.draw(r, n.x)]++
+		}
+		return nil
+	}
+	return f, nil
+}
+
+// itemWiseFrequencies is what the two have in common: the space fits the model
+// and the item-wise release makes the promise.
+func itemWiseFrequencies(op string, c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, *ItemWise, error) {
+	model, err := model.check(op)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := fits(op, space, model); err != nil {
+		return nil, nil, err
+	}
+	io := &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Workers: o.Workers}
+	if o.Audit {
+		io.Space = space
+	}
+	w, err := NewItemWise(c, model, io)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Frequencies{space: space, g: w.Guarantee(), workers: o.Workers}, w, nil
+}
+
+// fits checks that no two points of space are farther apart than the model
+// says.
+func fits(op string, space metric.Finite, model Model) error {
+	var d float64
+	var i, j int
+	if c, ok := space.(Clusters); ok {
+		d, j = c.across(), c.Len()-1
+	} else {
+		d, i, j = metric.Diameter(space)
+	}
+	if !(d <= model.Diameter) {
+		return fmt.Errorf("%s: points %d and %d of the space are at distance %v, above the model's diameter %v", op, i, j, d, model.Diameter)
+	}
+	return nil
+}
+
+// estimate implements inverter: A^-1 f = a f + b P f + c, and for item x the
+// squares of the entries of column x of A^-1, of which there are three.
+func (g *GKRR) estimate(f, mean, variance []float64) {
+	t := g.space.Size
+	other, cluster := g.c*g.c, (g.b+g.c)*(g.b+g.c)
+	own := (g.a + g.b + g.c) * (g.a + g.b + g.c)
+	for lo := 0; lo < len(f); lo += t {
+		sum := 0.0
+		for _, p := range f[lo : lo+t] {
+			sum += p
+		}
+		for x := lo; x < lo+t; x++ {
+			mean[x] = g.a*f[x] + g.b*sum + g.c
+			variance[x] = max(0, own*f[x]+cluster*(sum-f[x])+other*(1-sum)-mean[x])
+		}
+	}
+}
+
+// Guarantee is the promise of one [Frequencies.Release].
+func (f *Frequencies) Guarantee() Guarantee { return f.g }
+
+// Space is the metric on the items.
+func (f *Frequencies) Space() metric.Finite { return f.space }
+
+// Condition is the condition number of the randomiser: by about how much more
+// the estimate of some combination of frequencies errs than without privacy.
+func (f *Frequencies) Condition() float64 { return f.condition }
+
+// ErrorBound bounds the expected earth mover's distance between the mean of an
+// [Estimate] from that many items in all and the truth, whatever it is: for
+// randomised response on clusters [GKRR.ErrorBound], and for any other channel the
+// sum of the items' standard deviations, weighted by half the diameter or by the
+// distances from one central point, whichever is less, at the worst distribution.
+// The distribution made of the estimate errs by at most twice as much. The bound
+// falls like 1/sqrt(items); it does not cover how far the users are from a
+// population that they are a sample of.
+func (f *Frequencies) ErrorBound(items int64) float64 {
+	if items < 1 {
+		return math.Inf(1)
+	}
+	return f.bound(items)
+}
+
+// Release publishes the items of all users of the model, of one in the Local trust.
+// Items are indices of points; one outside the space, another number of users or of
+// items than the model's, is an error. With a nil r the randomness is ChaCha8 keyed
+// from crypto/rand. The draws run on every core, about 10 ns each.
+func (f *Frequencies) Release(r *rand.Rand, data Users[int]) (*Counts, error) {
+	return f.release(context.Background(), "emd: Frequencies.Release", r, data, false)
+}
+
+// Collect runs one release for each of any number of users, which in the Local
+// trust is what a collector gets who merges what they sent: the sum, not the parts.
+// In the Central trust it is [Frequencies.Release]. It reads data once, in order,
+// and keeps how often each item occurs, on which alone the law of the sum depends.
+// When ctx ends its error is returned.
+func (f *Frequencies) Collect(ctx context.Context, r *rand.Rand, data Users[int]) (*Counts, error) {
+	return f.release(ctx, "emd: Frequencies.Collect", r, data, f.g.model.Trust == Local)
+}
+
+func (f *Frequencies) release(ctx context.Context, op string, r *rand.Rand, data Users[int], many bool) (*Counts, error) {
+	in, users, err := tally(ctx, op, f.g.model, f.space.Len(), data, many)
+	if err != nil {
+		return nil, err
+	}
+	n, err := drawRuns(ctx, r, in, f.outputs, f.workers, f.draw)
+	if err != nil {
+		return nil, err
+	}
+	return &Counts{n: n, users: users, items: users * int64(f.g.model.Items)}, nil
+}
+
+// Estimate is an unbiased estimate of the mean of the users' distributions.
+type Estimate struct {
+	// Mean[x] estimates the frequency of item x. It may be negative or above 1.
+	Mean []float64
+	// StdErr[x] is an estimate of its standard deviation over the draws, the items
+	// being what they are; its square is unbiased but for cutting off at 0.
+	StdErr []float64
+	// Users and Items are how many there were.
+	Users, Items int64
+}
+
+// Estimate inverts the randomiser. Counts of nobody or of another number of outputs
+// are errors. O(k) for clusters, O(K log K) for Hadamard response, one pass over
+// the inverse otherwise.
+func (f *Frequencies) Estimate(c *Counts) (*Estimate, error) {
+	const op = "emd: Estimate"
+	if c == nil || c.items == 0 {
+		return nil, fault.Empty(op, "Counts", 0)
+	}
+	if len(c.n) != f.outputs {
+		return nil, &fault.SizeError{Op: op, Arg: "Counts", Got: len(c.n), Want: fmt.Sprint(f.outputs)}
+	}
+	q := make([]float64, len(c.n))
+	for y, n := range c.n {
+		q[y] = float64(n) / float64(c.items)
+	}
+	k := f.space.Len()
+	e := &Estimate{Mean: make([]float64, k), StdErr: make([]float64, k), Users: c.users, Items: c.items}
+	f.inv.estimate(q, e.Mean, e.StdErr)
+	for x, v := range e.StdErr {
+		e.StdErr[x] = math.Sqrt(v / float64(c.items))
+	}
+	return e, nil
+}
+
+// Distribution returns the distribution on the space that is [Nearest] to the
+// estimate, and its distance from it.
+func (f *Frequencies) Distribution(e *Estimate) (p []float64, dist float64, err error) {
+	return Nearest(f.space, e.Mean)
+}

@@ -1,0 +1,196 @@
+package emd
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism"
+)
+
+// GKRR is generalised k-ary randomised response on a clustered space (IRC24,
+// Algorithm 4): item x is released as y with probability exp(-alpha0*d(x,y))/Z.
+// Z does not depend on x, because the space looks the same from all items, so
+// this exponential mechanism keeps the whole level alpha0 where others lose half.
+// On clusters of one item it is ordinary randomised response.
+//
+// A GKRR takes O(k) memory for k items and is a mechanism.Mechanism[int, int],
+// immutable and safe for concurrent use. Its law is exact: log-weights are
+// float64 numbers 0, -in and -out, in <= alpha0*Within*Diameter and out <=
+// alpha0*Diameter by rounding down, and the sum over a row is the same real
+// number for all rows. Two rows of one cluster differ by in at most, two of
+// different clusters by out: with these numbers over the distances, rounded up,
+// the guarantee is a theorem about what is drawn.
+type GKRR struct {
+	space   Clusters
+	in, out float64
+	g       mechanism.Guarantee
+	table   *exact.Table // of item 0
+	a, b, c float64      // see Inverse
+	// The inverse lengthens vectors that sum to 0 over every cluster by 1+item, and
+	// those constant on clusters that sum to 0 by 1+cluster.
+	item, cluster float64
+}
+
+var _ mechanism.Mechanism[int, int] = (*GKRR)(nil)
+
+// auditMargin is what the levels here are lowered by, relatively, so that the
+// audit of the channel too, which cannot know that normalisers are equal, stays
+// at or below the level asked for: Channel.Audit refines an interval wider than
+// a relative 2^-36, and then errs by 2^-78 over level*distance.
+const auditMargin = 0x1p-35
+
+// NewGKRR returns randomised response on c at the level alpha0 > 0 per unit of
+// its metric. O(k). An alpha0 so small that two rows do not differ in float64
+// is a [*metric.ValueError], like every argument outside its domain.
+func NewGKRR(c Clusters, alpha0 float64) (*GKRR, error) {
+	const op = "emd: NewGKRR"
+	c, err := c.check(op)
+	if err != nil {
+		return nil, err
+	}
+	if err := fault.Positive(op, "alpha0", alpha0); err != nil {
+		return nil, err
+	}
+	level := directed.MulDown(alpha0, 1-auditMargin)
+	g := &GKRR{space: c, in: directed.MulDown(level, c.within()), out: directed.MulDown(level, c.Diameter)}
+	if math.IsInf(directed.MulUp(level, c.Diameter), 1) {
+		return nil, &fault.ValueError{Op: op, Arg: "alpha0", Index: -1, Value: alpha0, Want: "a number with a finite product with the diameter"}
+	}
+	if c.Size == 1 {
+		g.in = g.out // no two items share a cluster
+	}
+	worst := 0.0
+	if c.Size > 1 {
+		worst = directed.DivUp(g.in, c.within())
+	}
+	if c.Count > 1 {
+		worst = max(worst, directed.DivUp(g.out, c.Diameter))
+	}
+	if g.g, err = mechanism.NewGuarantee(worst, 0, c.Unit); err != nil {
+		return nil, err
+	}
+	g.invert()
+	if s := g.a + g.b + g.c; math.IsInf(s, 0) || math.IsNaN(s) {
+		return nil, &fault.ValueError{Op: op, Arg: "alpha0", Index: -1, Value: alpha0, Want: "a level at which two items differ"}
+	}
+	g.table = exact.NewTable(exact.Weights{W: g.row(0, make([]float64, c.Len())), Log: true})
+	return g, nil
+}
+
+// row writes the log-weights of item x.
+func (g *GKRR) row(x int, dst []float64) []float64 { return g.space.fill(x, dst, -g.in, -g.out) }
+
+// invert finds the inverse. With weights 1, e and f, the law is A = ((1-e)I +
+// (e-f)B + fJ)/Z, B the blocks of ones and J all ones. I, B and J commute, and on
+// the three common eigenspaces, t items to a cluster and k in all, A has the
+// eigenvalues (1-e)/Z, (1-e+t(e-f))/Z and 1. Solving for the inverse's coefficients
+// there, differences taken by hand, leaves no cancellation.
+func (g *GKRR) invert() {
+	t, k := float64(g.space.Size), float64(g.space.Len())
+	e, f := math.Exp(-g.in), math.Exp(-g.out)
+	own := -math.Expm1(-g.in)                // 1-e
+	step := e * -math.Expm1(-(g.out - g.in)) // e-f
+	block := own + t*step
+	g.item, g.cluster = (t*e+(k-t)*f)/own, k*f/block // Z/own-1, Z/block-1
+	g.a, g.b, g.c = 1+g.item, -(1+g.item)*(step/block), -f/block
+}
+
+// Space returns the space.
+func (g *GKRR) Space() Clusters { return g.space }
+
+// Guarantee is the pure level, at most the alpha0 asked for and less than a
+// relative 2^-34 below it.
+func (g *GKRR) Guarantee() mechanism.Guarantee { return g.g }
+
+// Inverse returns the coefficients of the inverse of the law A, a matrix of
+// k = Len() rows that sum to 1 each:
+//
+//	A^-1 = a*I + b*B + c*J,
+//
+// B[x,y] = 1 where x and y share a cluster and J[x,y] = 1 everywhere. They satisfy
+// a + Size*b + k*c = 1.
+func (g *GKRR) Inverse() (a, b, c float64) { return g.a, g.b, g.c }
+
+// Condition is the condition number of the law A in the Euclidean norm.
+func (g *GKRR) Condition() float64 {
+	switch {
+	case g.space.Size > 1:
+		return 1 + g.item
+	case g.space.Count > 1:
+		return 1 + g.cluster
+	}
+	return 1
+}
+
+// Release draws what item x is released as. O(1).
+func (g *GKRR) Release(r *rand.Rand, x int) (int, error) {
+	if err := fault.Index("emd: GKRR", "x", x, g.space.Len()); err != nil {
+		return 0, err
+	}
+	r, done := rng.Get(r)
+	defer done()
+	return g.draw(r, x), nil
+}
+
+func (g *GKRR) draw(r *rand.Rand, x int) int { return g.move(x, g.table.Draw(r)) }
+
+// move applies a symmetry of the space that takes item 0 to x: clusters are
+// rotated, and so are the items of cluster 0 before.
+func (g *GKRR) move(x, y int) int {
+	t := g.space.Size
+	place := x % t
+	if y < t {
+		if y += place; y >= t {
+			y -= t
+		}
+	}
+	if y += x - place; y >= g.table.Len() {
+		y -= g.table.Len()
+	}
+	return y
+}
+
+// Channel returns the same law as a channel with its guarantee. Up to 1,024
+// items it holds the matrix, beyond it is lazy and holds nothing.
+func (g *GKRR) Channel() (*mechanism.Channel, error) {
+	k := g.space.Len()
+	rows := mechanism.Rows{Inputs: k, Outputs: k, Log: true, Fill: func(x int, dst []float64) { g.row(x, dst) }}
+	c, err := mechanism.NewChannel(rows, &mechanism.ChannelOptions{Lazy: k > denseItems})
+	if err != nil {
+		return nil, err
+	}
+	return c.WithGuarantee(g.g), nil
+}
+
+const denseItems = 1024 // 8 MB
+
+// ErrorBound bounds the expected earth mover's distance between the unbiased
+// estimate from N items released by g and the distribution of these items, for
+// every such distribution, up to rounding: the bounds (8), (9) of IRC24, with the
+// constants of the law instead of asymptotic ones, halved, because a tree's W1 is
+// half the sum of what they add up. With s clusters of t items, u = a and v = a+t*b
+// of [GKRR.Inverse],
+//
+//	Diameter/(2 sqrt N) * (r sqrt(C + s(t-1)(u^2-1)) + (1-r) sqrt C),  C = (s-1)(v^2-1).
+//
+// Proof. W1 is the sum of [Clusters.W1], and E|err| <= sqrt(Var err) for each of
+// its terms, so by Cauchy and Schwarz E||err||_1 <= sqrt(k * sum of Var). With R =
+// A^-1, the items being fixed, N times the sum of variances is the mean over items
+// x of sum_y A[x,y] ||R[y,.]||^2 - 1. All rows of R have the squared norm
+// trace(R^2)/k = (1 + (s-1)v^2 + s(t-1)u^2)/k. The sums over clusters are
+// randomised response on s clusters with the inverse v*I + t*c*J, and go likewise.
+func (g *GKRR) ErrorBound(items int64) float64 {
+	s, t, r := float64(g.space.Count), float64(g.space.Size), g.space.Within
+	var clusters, rest float64
+	if s > 1 {
+		clusters = (s - 1) * g.cluster * (2 + g.cluster)
+	}
+	if t > 1 {
+		rest = s * (t - 1) * g.item * (2 + g.item)
+	}
+	return g.space.Diameter / (2 * math.Sqrt(float64(items))) * (r*math.Sqrt(clusters+rest) + (1-r)*math.Sqrt(clusters))
+}

@@ -1,0 +1,141 @@
+package emd
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// Clusters is a space of Count clusters of Size items each (IRC24, section 5):
+// item i lies in cluster i/Size, two items of one cluster are at distance
+// Within*Diameter, and items of two clusters at distance Diameter. It is a
+// [metric.Finite] that stores nothing, [metric.Clustered] with a diameter.
+// Functions that take a Clusters check it; its own methods panic where there is
+// no item of that number.
+type Clusters struct {
+	Count, Size int         // >= 1
+	Within      float64     // 0 < Within <= 1
+	Diameter    float64     // 0 = 1
+	Unit        metric.Unit // of the diameter
+}
+
+// check returns c with its defaults filled in, or says what is wrong with it.
+func (c Clusters) check(op string) (Clusters, error) {
+	bad := func(arg string, v float64, want string) (Clusters, error) {
+		return c, &fault.ValueError{Op: op, Arg: "Clusters." + arg, Index: -1, Value: v, Want: want}
+	}
+	if c.Diameter == 0 {
+		c.Diameter = 1
+	}
+	switch {
+	case c.Count < 1:
+		return bad("Count", float64(c.Count), "a number >= 1")
+	case c.Size < 1 || c.Size > math.MaxInt32/c.Count:
+		return bad("Size", float64(c.Size), "a number >= 1, and Count*Size below 2^31")
+	case !(c.Within > 0 && c.Within <= 1):
+		return bad("Within", c.Within, "a number in (0, 1]")
+	case !(c.Diameter > 0) || math.IsInf(c.Diameter, 1):
+		return bad("Diameter", c.Diameter, "a positive number")
+	case c.within() == 0:
+		return bad("Within", c.Within, "a number with Within*Diameter > 0 in float64")
+	}
+	return c, nil
+}
+
+// across is the distance of two clusters, within that of two items of one.
+func (c Clusters) across() float64 {
+	if c.Diameter == 0 {
+		return 1
+	}
+	return c.Diameter
+}
+
+func (c Clusters) within() float64 { return c.Within * c.across() }
+
+// Len returns the number of items.
+func (c Clusters) Len() int { return c.Count * c.Size }
+
+// Cluster returns the cluster of item i, counted from 0.
+func (c Clusters) Cluster(i int) int {
+	if uint(i) >= uint(c.Len()) {
+		panic(fmt.Sprintf("emd: item %d out of range [0, %d)", i, c.Len()))
+	}
+	return i / c.Size
+}
+
+// Distance returns the distance between items i and j.
+func (c Clusters) Distance(i, j int) float64 {
+	switch a, b := c.Cluster(i), c.Cluster(j); {
+	case a != b:
+		return c.across()
+	case i != j:
+		return c.within()
+	}
+	return 0
+}
+
+// DistancesFrom implements [metric.RowReader].
+func (c Clusters) DistancesFrom(i int, dst []float64) []float64 {
+	if cap(dst) < c.Len() {
+		dst = make([]float64, c.Len())
+	}
+	return c.fill(i, dst[:c.Len()], c.within(), c.across())
+}
+
+// fill writes to dst 0 for item i, in for the others of its cluster and out for
+// the rest.
+func (c Clusters) fill(i int, dst []float64, in, out float64) []float64 {
+	lo := c.Cluster(i) * c.Size
+	for j := range dst {
+		dst[j] = out
+	}
+	for j := lo; j < lo+c.Size; j++ {
+		dst[j] = in
+	}
+	dst[i] = 0
+	return dst
+}
+
+// Tree returns the tree of depth two whose leaves are the items, in order, and
+// whose path metric is c: half the distance Within*Diameter above every leaf, the
+// rest of half the diameter above every cluster. O(Len()).
+func (c Clusters) Tree() (*metric.Tree, error) {
+	c, err := c.check("emd: Tree")
+	if err != nil {
+		return nil, err
+	}
+	n := 1 + c.Count + c.Len()
+	parent, length := make([]int, n), make([]float64, n)
+	parent[0] = -1
+	for v := 1; v < n; v++ {
+		if v > c.Count {
+			parent[v], length[v] = 1+(v-1-c.Count)/c.Size, c.within()/2
+		} else {
+			length[v] = (c.across() - c.within()) / 2
+		}
+	}
+	return metric.NewTree(parent, length)
+}
+
+// W1 returns the earth mover's distance of mu and nu, weights on the items, by
+// the closed form for this tree: with r = Within and P the sums over clusters,
+//
+//	Diameter * (r/2 * ||mu-nu||_1 + (1-r)/2 * ||P(mu-nu)||_1).
+//
+// Weights may be negative. Errors are those of [wasserstein.W1Clustered].
+// O(Len()), no allocation to speak of.
+func (c Clusters) W1(mu, nu []float64) (float64, error) {
+	c, err := c.check("emd: W1")
+	if err != nil {
+		return 0, err
+	}
+	m, err := metric.NewClustered(c.Count, c.Size, c.Within)
+	if err != nil {
+		return 0, err
+	}
+	d, err := wasserstein.W1Clustered(m, mu, nu)
+	return c.Diameter * d, err
+}

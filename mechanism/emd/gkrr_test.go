@@ -1,0 +1,328 @@
+package emd
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+func mustGKRR(t testing.TB, c Clusters, alpha0 float64) *GKRR {
+	t.Helper()
+	g, err := NewGKRR(c, alpha0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// Known answers of MATH.md section 4, to the digits printed there.
+func TestGKRR_KnownAnswers(t *testing.T) {
+	for _, c := range []struct {
+		s, t       int
+		r, alpha0  float64
+		a, b, c, z float64
+	}{
+		{2, 3, .2, 1, 20.638359, -6.0664302, -.23984475, 10.169364},
+		{4, 5, .1, 2, 34.78225, -6.6060042, -.037611453, math.NaN()},
+	} {
+		g := mustGKRR(t, Clusters{Count: c.s, Size: c.t, Within: c.r}, c.alpha0)
+		a, b, cc := g.Inverse()
+		for _, v := range [][2]float64{{a, c.a}, {b, c.b}, {cc, c.c}} {
+			if math.Abs(v[0]/v[1]-1) > 5e-8 {
+				t.Errorf("%+v: %v, want %v", c, v[0], v[1])
+			}
+		}
+		if one := a + float64(c.t)*b + float64(c.s*c.t)*cc; math.Abs(one-1) > 1e-13 {
+			t.Errorf("%+v: row sum of the inverse %v", c, one)
+		}
+		ch, err := g.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if z := math.Exp(c.alpha0) / ch.Prob(0, 0); !math.IsNaN(c.z) && math.Abs(z/c.z-1) > 5e-8 {
+			t.Errorf("%+v: Z = %v, want %v", c, z, c.z)
+		}
+	}
+}
+
+var gkrrSettings = []struct {
+	c      Clusters
+	alpha0 float64
+}{
+	{Clusters{Count: 2, Size: 3, Within: .2}, 1},
+	{Clusters{Count: 4, Size: 5, Within: .1}, 2},
+	{Clusters{Count: 1, Size: 7, Within: .5}, .7},
+	{Clusters{Count: 6, Size: 1, Within: 1}, 3},
+	{Clusters{Count: 1, Size: 1, Within: 1}, 3},
+	{Clusters{Count: 3, Size: 4, Within: 1, Diameter: 12.5, Unit: "km"}, .3},
+	{Clusters{Count: 3, Size: 4, Within: .01, Diameter: 1e-3}, .07},
+	{Clusters{Count: 3, Size: 4, Within: .37, Diameter: 3}, 400},
+	{Clusters{Count: 2, Size: 2, Within: 1e-4}, 1e-5},
+}
+
+// The audit, which knows nothing of how the channel was made, stays at or below the
+// level asked for and encloses the level promised.
+func TestGKRR_AuditStaysBelowTheLevel(t *testing.T) {
+	for _, c := range gkrrSettings {
+		g := mustGKRR(t, c.c, c.alpha0)
+		ch, err := g.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := ch.Audit(c.c, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		level := g.Guarantee().Alpha()
+		if a.Hi > c.alpha0 || level > c.alpha0 {
+			t.Errorf("%+v: audit %v, level %v above alpha0", c, a, level)
+		}
+		if c.c.Len() > 1 && (a.Lo > level || level < c.alpha0*(1-0x1p-34)) {
+			t.Errorf("%+v: audit %v, level %v", c, a, level)
+		}
+		if ch.Guarantee() != g.Guarantee() || g.Guarantee().Unit() != c.c.Unit {
+			t.Errorf("%+v: channel promises %v, GKRR %v", c, ch.Guarantee(), g.Guarantee())
+		}
+	}
+}
+
+// Every row of the channel is mapped to its unit vector.
+func TestGKRR_InverseIsTheInverse(t *testing.T) {
+	for _, c := range gkrrSettings {
+		g := mustGKRR(t, c.c, c.alpha0)
+		ch, _ := g.Channel()
+		k := c.c.Len()
+		for x := range k {
+			mean, variance := make([]float64, k), make([]float64, k)
+			g.estimate(ch.Row(x, nil), mean, variance)
+			for y, v := range mean {
+				want := 0.0
+				if y == x {
+					want = 1
+				}
+				// Rows err by 2^-42 of a probability near 1/k, times the condition.
+				if math.Abs(v-want) > 1e-10+g.Condition()*0x1p-42 {
+					t.Fatalf("%+v: A A^-1 [%d,%d] = %v", c, x, y, v)
+				}
+			}
+		}
+	}
+}
+
+// The law of item x is that of item 0 moved: distances stay and the moves are
+// bijections, so draws have exactly the channel's law.
+func TestGKRR_MovesAreSymmetries(t *testing.T) {
+	for _, c := range gkrrSettings {
+		g := mustGKRR(t, c.c, c.alpha0)
+		for x := range c.c.Len() {
+			seen := make([]bool, c.c.Len())
+			for y := range seen {
+				z := g.move(x, y)
+				if seen[z] || c.c.Distance(x, z) != c.c.Distance(0, y) {
+					t.Fatalf("%+v: item %d, draw %d goes to %d", c, x, y, z)
+				}
+				seen[z] = true
+			}
+		}
+	}
+}
+
+// Releases have the channel's law: chi-square with 11 degrees of freedom passes 70
+// with probability below 1e-9. With a generator given, no draw allocates.
+func TestGKRR_ReleasesHaveTheChannelsLaw(t *testing.T) {
+	c := Clusters{Count: 3, Size: 4, Within: .3}
+	g := mustGKRR(t, c, 1.5)
+	ch, _ := g.Channel()
+	r := rng.Seeded(1)
+	for x := range 12 {
+		const n = 20000
+		var counts [12]float64
+		for range n {
+			y, err := g.Release(r, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts[y]++
+		}
+		chi := 0.0
+		for y, p := range ch.Row(x, nil) {
+			chi += (counts[y] - n*p) * (counts[y] - n*p) / (n * p)
+		}
+		if chi > 70 {
+			t.Errorf("item %d: chi-square %v", x, chi)
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { g.Release(r, 3) }); n != 0 {
+		t.Errorf("%v allocations a release", n)
+	}
+}
+
+// Beyond denseItems the channel is lazy, and the same law.
+func TestGKRR_LazyChannel(t *testing.T) {
+	c := Clusters{Count: 400, Size: 5, Within: .25}
+	ch, err := mustGKRR(t, c, 2).Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := 1 + 4*math.Exp(-.5) + 1995*math.Exp(-2)
+	for _, v := range []struct {
+		y    int
+		want float64
+	}{{7, 1 / z}, {5, math.Exp(-.5) / z}, {1999, math.Exp(-2) / z}} {
+		if p := ch.Prob(7, v.y); math.Abs(p/v.want-1) > 1e-9 {
+			t.Errorf("P(%d|7) = %v, want %v", v.y, p, v.want)
+		}
+	}
+}
+
+// One tree, three ways to its earth mover's distance.
+func TestClusters_W1(t *testing.T) {
+	c := Clusters{Count: 3, Size: 2, Within: .3}
+	p, q := []float64{.5, .1, .1, .1, .1, .1}, []float64{.1, .3, 0, .2, .2, .2}
+	if d, err := c.W1(p, q); err != nil || math.Abs(d-.29) > 1e-15 {
+		t.Errorf("known answer 0.29: %v, %v", d, err)
+	}
+	r := rng.Seeded(1)
+	for _, s := range gkrrSettings {
+		c := s.c
+		tree, err := c.Tree()
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := tree.PathMetric()
+		for i := range c.Len() {
+			row := c.DistancesFrom(i, nil)
+			for j, d := range row {
+				if d != c.Distance(i, j) || math.Abs(path.Distance(i, j)-d) > 1e-15*c.across() {
+					t.Fatalf("%+v: d(%d,%d) = %v, %v, %v", c, i, j, d, c.Distance(i, j), path.Distance(i, j))
+				}
+			}
+		}
+		p, q := randomDistribution(r, c.Len()), randomDistribution(r, c.Len())
+		closed, err := c.W1(p, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		general, err := wasserstein.W1(c, p, q, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		onTree, err := wasserstein.W1Tree(tree, p, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tol := 1e-14 * c.across()
+		if math.Abs(closed-general.Cost) > tol || math.Abs(closed-onTree) > tol {
+			t.Errorf("%+v: closed %v, general %v, tree %v", c, closed, general.Cost, onTree)
+		}
+	}
+	same, _ := metric.NewClustered(3, 4, .25)
+	for i := range same.Len() {
+		for j := range same.Len() {
+			if same.Distance(i, j) != (Clusters{Count: 3, Size: 4, Within: .25}).Distance(i, j) {
+				t.Fatal("not metric.Clustered")
+			}
+		}
+	}
+}
+
+// The sums of variances in the bound's proof are those of the law, and not a
+// constant of them can go: summed over the matrix.
+func TestGKRR_ErrorBoundIsTheSumOfVariances(t *testing.T) {
+	for _, s := range gkrrSettings {
+		g := mustGKRR(t, s.c, s.alpha0)
+		ch, _ := g.Channel()
+		k, size := s.c.Len(), s.c.Size
+		a, b, c := g.Inverse()
+		entry := func(x, y int) float64 {
+			v := c
+			if x/size == y/size {
+				v += b
+			}
+			if x == y {
+				v += a
+			}
+			return v
+		}
+		items, clusters := -1.0, -1.0
+		for y := range k {
+			p := ch.Prob(0, y)
+			for j := range k {
+				items += p * entry(y, j) * entry(y, j)
+			}
+			for j := range s.c.Count {
+				sum := 0.0
+				for i := range size {
+					sum += entry(y, j*size+i)
+				}
+				clusters += p * sum * sum
+			}
+		}
+		r := s.c.Within
+		want := s.c.across() / 2 * (r*math.Sqrt(float64(k)*max(0, items)) + (1-r)*math.Sqrt(float64(s.c.Count)*max(0, clusters)))
+		if got := g.ErrorBound(1); math.Abs(got-want) > 1e-8*want+1e-7*s.c.across() {
+			t.Errorf("%+v: bound %v, summed %v", s, got, want)
+		}
+		if got := g.ErrorBound(100); math.Abs(got-g.ErrorBound(1)/10) > 1e-14*got {
+			t.Errorf("%+v: not 1/sqrt(N)", s)
+		}
+	}
+}
+
+func TestGKRR_BadInput(t *testing.T) {
+	good := Clusters{Count: 2, Size: 3, Within: .2}
+	for _, c := range []struct {
+		c      Clusters
+		alpha0 float64
+		arg    string
+	}{
+		{Clusters{Size: 3, Within: .2}, 1, "Clusters.Count"},
+		{Clusters{Count: 2, Within: .2}, 1, "Clusters.Size"},
+		{Clusters{Count: 1 << 20, Size: 1 << 20, Within: .2}, 1, "Clusters.Size"},
+		{Clusters{Count: 2, Size: 3}, 1, "Clusters.Within"},
+		{Clusters{Count: 2, Size: 3, Within: 1.5}, 1, "Clusters.Within"},
+		{Clusters{Count: 2, Size: 3, Within: math.NaN()}, 1, "Clusters.Within"},
+		{Clusters{Count: 2, Size: 3, Within: 1e-200, Diameter: 1e-200}, 1, "Clusters.Within"},
+		{Clusters{Count: 2, Size: 3, Within: .2, Diameter: -1}, 1, "Clusters.Diameter"},
+		{Clusters{Count: 2, Size: 3, Within: .2, Diameter: math.Inf(1)}, 1, "Clusters.Diameter"},
+		{good, 0, "alpha0"},
+		{good, -1, "alpha0"},
+		{good, math.NaN(), "alpha0"},
+		{good, math.Inf(1), "alpha0"},
+		{good, 5e-324, "alpha0"},
+		{Clusters{Count: 1, Size: 1, Within: 1}, 5e-324, "alpha0"},
+		{Clusters{Count: 2, Size: 3, Within: .2, Diameter: 1e300}, 1e300, "alpha0"},
+	} {
+		_, err := NewGKRR(c.c, c.alpha0)
+		wantValueError(t, fmt.Sprintf("%+v %v", c.c, c.alpha0), err, c.arg)
+	}
+	g := mustGKRR(t, good, 1)
+	for _, x := range []int{-1, 6} {
+		_, err := g.Release(nil, x)
+		wantValueError(t, "Release", err, "x")
+	}
+	if _, err := (Clusters{}).Tree(); err == nil {
+		t.Error("a tree of no clusters")
+	}
+	if _, err := (Clusters{}).W1(nil, nil); err == nil {
+		t.Error("W1 on no clusters")
+	}
+}
+
+func BenchmarkGKRR(b *testing.B) {
+	for _, k := range []int{100, 1000, 10000} {
+		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
+			g := mustGKRR(b, Clusters{Count: k / 10, Size: 10, Within: .2}, 1)
+			r := rng.Seeded(1)
+			x := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				x = g.draw(r, x)
+			}
+		})
+	}
+}

@@ -1,0 +1,168 @@
+package emd
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism"
+)
+
+// Guarantee is the promise of (alpha, delta)-privacy under the earth mover's
+// distance in a [Model]: for all data sets that differ in one user, whose
+// distributions of items are mu and mu', and all measurable sets S,
+//
+//	P{M(x) in S} <= exp(alpha*d_EM(mu,mu')) P{M(x') in S} + delta.
+//
+// A discrete promise ([Guarantee.Radius] > 0) instead gives one pair (eps,
+// delta) for all mu, mu' at a distance up to the radius, and by steps of that
+// length for those farther apart. The zero value promises nothing. Guarantees are
+// comparable values.
+type Guarantee struct {
+	level  mechanism.Guarantee // per unit; per radius in a discrete promise
+	model  Model
+	radius float64
+}
+
+// ErrModel reports guarantees that do not compose: they speak of different
+// models.
+var ErrModel = errors.New("emd: guarantees are for different models")
+
+// NewGuarantee returns the promise of level (alpha, delta) in the model.
+func NewGuarantee(model Model, level mechanism.Guarantee) (Guarantee, error) {
+	const op = "emd: NewGuarantee"
+	model, err := model.check(op)
+	if err != nil {
+		return Guarantee{}, err
+	}
+	if level.Unit() != model.Unit {
+		return Guarantee{}, fmt.Errorf("%s: %w: %q and %q", op, mechanism.ErrUnit, level.Unit(), model.Unit)
+	}
+	return Guarantee{level: level, model: model}, nil
+}
+
+// NewDiscrete returns the promise of the pair (eps, delta) between users at
+// a distance up to radius > 0, eps >= 0 and 0 <= delta < 1.
+func NewDiscrete(model Model, radius float64, pair Pair) (Guarantee, error) {
+	const op = "emd: NewDiscrete"
+	model, err := model.check(op)
+	if err != nil {
+		return Guarantee{}, err
+	}
+	if !(radius > 0) || math.IsInf(radius, 1) {
+		return Guarantee{}, &fault.ValueError{Op: op, Arg: "radius", Index: -1, Value: radius, Want: "a positive number"}
+	}
+	level, err := mechanism.NewGuarantee(pair.Eps, pair.Delta, "")
+	if err != nil {
+		return Guarantee{}, err
+	}
+	return Guarantee{level: level, model: model, radius: radius}, nil
+}
+
+// Pair is a level (Eps, Delta) of ordinary differential privacy.
+type Pair struct{ Eps, Delta float64 }
+
+// Model is the setting that the promise holds in.
+func (g Guarantee) Model() Model { return g.model }
+
+// Radius is the reach of a discrete promise, 0 for one per unit of distance.
+func (g Guarantee) Radius() float64 { return g.radius }
+
+// Alpha is the level per unit of d_EM; +Inf for a discrete promise, which has
+// none, and where nothing is promised.
+func (g Guarantee) Alpha() float64 {
+	if g.radius > 0 {
+		return math.Inf(1)
+	}
+	return g.level.Alpha()
+}
+
+// Delta is the additive slack.
+func (g Guarantee) Delta() float64 { return g.level.Delta() }
+
+// At returns the pair of differential privacy between users at d_EM = d >= 0,
+// rounded up. A discrete promise reaches beyond its radius r in k = ceil(d/r)
+// steps: (k*eps, delta*(e^(k*eps)-1)/(e^eps-1)). (Fact 5.1 of IRC24 has another
+// multiplier of delta, which is too small.) The steps need that d_EM is a
+// length: between two distributions at distance d there are others at distances
+// r, 2r, ..., which mixtures of the two are when they need not have Model.Items
+// atoms. In a bounded model, where they do, a discrete promise says nothing
+// beyond its radius and Eps is +Inf.
+func (g Guarantee) At(d float64) Pair {
+	var p Pair
+	switch {
+	case g.radius == 0:
+		p.Eps, p.Delta = g.level.At(d)
+	case d <= g.radius:
+		p.Eps, p.Delta = g.level.At(1)
+	case g.model.Bounded():
+		p = Pair{math.Inf(1), 1}
+	default:
+		k := math.Ceil(directed.DivUp(d, g.radius))
+		if !(k < math.MaxInt32) {
+			return Pair{math.Inf(1), 1}
+		}
+		p.Eps, p.Delta = g.level.Group(int(k), 1)
+	}
+	return p
+}
+
+// UserLevel is the ordinary user-level differential privacy that the promise
+// contains: [Guarantee.At] the diameter, whatever a user's items become.
+func (g Guarantee) UserLevel() Pair { return g.At(g.model.Diameter) }
+
+// ItemLevel is the pair that protects one item of a user of m items, replaced
+// by any other: d_EM moves by at most diameter/m. m is Model.Items if it is 0;
+// in an unbounded model it must be given.
+func (g Guarantee) ItemLevel(m int) (Pair, error) {
+	if m == 0 {
+		m = g.model.Items
+	}
+	if m < 1 {
+		return Pair{}, &fault.ValueError{Op: "emd: ItemLevel", Arg: "m", Index: -1, Value: float64(m), Want: "a number >= 1"}
+	}
+	return g.At(directed.DivUp(g.model.Diameter, float64(m))), nil
+}
+
+// Discrete weakens the promise to its pair at the radius. It is what a
+// promise per unit has in common with a discrete one, so that the two compose.
+func (g Guarantee) Discrete(radius float64) (Guarantee, error) {
+	return NewDiscrete(g.model, radius, g.At(radius))
+}
+
+// Plus is sequential composition: the promise of publishing both results about
+// the same users. Levels and deltas add. Promises in different models, of different
+// units, or of which one only is discrete or their radii differ, are refused with
+// [ErrModel]; bring them to one radius with [Guarantee.Discrete] first.
+func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
+	if g.model != h.model {
+		return Guarantee{}, fmt.Errorf("%w: %v; %v", ErrModel, g.model, h.model)
+	}
+	if g.radius != h.radius {
+		return Guarantee{}, fmt.Errorf("%w: radius %g and %g", ErrModel, g.radius, h.radius)
+	}
+	level, err := g.level.Plus(h.level)
+	if err != nil {
+		return Guarantee{}, err
+	}
+	g.level = level
+	return g, nil
+}
+
+// String is for people: the level, and the model it holds in.
+func (g Guarantee) String() string {
+	if math.IsInf(g.level.Alpha(), 1) {
+		return "no guarantee"
+	}
+	if g.radius > 0 {
+		unit := ""
+		if g.model.Unit != "" {
+			unit = " " + string(g.model.Unit)
+		}
+		return fmt.Sprintf("(%.6g, %.3g)-private between users up to d_EM %.6g%s (%v)",
+			g.level.Alpha(), g.level.Delta(), g.radius, unit, g.model)
+	}
+	return fmt.Sprintf("%v of d_EM (%v)", g.level, g.model)
+}

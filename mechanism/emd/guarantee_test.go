@@ -1,0 +1,233 @@
+package emd
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism"
+)
+
+func discretePromise(t testing.TB, m Model, radius float64, p Pair) Guarantee {
+	t.Helper()
+	g, err := NewDiscrete(m, radius, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestGuarantee_PerUnit(t *testing.T) {
+	m := Model{Trust: Central, Users: 10, Items: 4, Diameter: 2, Unit: "km"}
+	g := promise(t, m, 3, 1e-6)
+	if g.Model() != m || g.Radius() != 0 || g.Alpha() != 3 || g.Delta() != 1e-6 {
+		t.Errorf("%+v", g)
+	}
+	for d, want := range map[float64]Pair{0: {0, 1e-6}, .5: {1.5, 1e-6}, 2: {6, 1e-6}} {
+		if got := g.At(d); got != want {
+			t.Errorf("at %v: %v, want %v", d, got, want)
+		}
+	}
+	if got := g.UserLevel(); got != (Pair{6, 1e-6}) {
+		t.Errorf("user level %v", got)
+	}
+	if got, err := g.ItemLevel(0); err != nil || got != (Pair{1.5, 1e-6}) {
+		t.Errorf("item level %v, %v", got, err)
+	}
+	if got, err := g.ItemLevel(8); err != nil || got != (Pair{.75, 1e-6}) {
+		t.Errorf("item level of 8 items %v, %v", got, err)
+	}
+	_, err := promise(t, Model{Trust: Local}, 1, 0).ItemLevel(0)
+	wantValueError(t, "unbounded", err, "m")
+}
+
+func TestGuarantee_ZeroPromisesNothing(t *testing.T) {
+	var g Guarantee
+	if !math.IsInf(g.Alpha(), 1) || !math.IsInf(g.At(1).Eps, 1) || g.String() != "no guarantee" {
+		t.Errorf("%v, %v", g, g.At(1))
+	}
+}
+
+// k steps of a chain whose every step is tight: P_i gives all its mass of delta
+// beyond e^eps times that of P_(i+1). The multiplier (e^(k eps)-1)/(e^eps-1) is
+// attained, so that no smaller one can be right.
+func TestGuarantee_GroupPrivacyIsTight(t *testing.T) {
+	const eps, delta = .4, .01
+	g := discretePromise(t, Model{Trust: Local}, .25, Pair{eps, delta})
+	s := 0.0 // P_k(S), from the far end of the chain
+	for k := 1; k <= 4; k++ {
+		s = math.Exp(eps)*s + delta // P(S) = e^eps P'(S) + delta
+		p := g.At(.25 * float64(k))
+		if math.Abs(p.Eps-eps*float64(k)) > 1e-15 || p.Delta < s*(1-1e-15) || p.Delta > s*(1+1e-13) {
+			t.Errorf("%d steps: %v, attained delta %v", k, p, s)
+		}
+		if q := g.At(.25*float64(k) - .01); q != p {
+			t.Errorf("within the step: %v, want %v", q, p)
+		}
+	}
+	if p := discretePromise(t, Model{Trust: Local}, .25, Pair{0, delta}).At(1); p.Eps != 0 || math.Abs(p.Delta-4*delta) > 1e-15 {
+		t.Errorf("eps = 0: %v", p)
+	}
+}
+
+// Group privacy by brute force: random laws on a chain; whatever pair the
+// neighbours keep exactly, those k steps apart keep the promise of it.
+func TestGuarantee_GroupPrivacyHoldsExactly(t *testing.T) {
+	r := rng.Seeded(4)
+	const n, outputs, radius = 6, 4, .2
+	for range 2000 {
+		laws := make([][]float64, n)
+		spread := 3 * r.Float64()
+		for i := range laws {
+			laws[i] = make([]float64, outputs)
+			sum := 0.0
+			for y := range laws[i] {
+				w := math.Exp(spread * r.NormFloat64())
+				if i > 0 { // a step from the law before
+					w = laws[i-1][y] * math.Exp(.5*r.NormFloat64())
+				}
+				laws[i][y] = w
+				sum += w
+			}
+			for y := range laws[i] {
+				laws[i][y] /= sum
+			}
+		}
+		stick := func(i, j int, eps float64) float64 {
+			d := 0.0
+			for y := range laws[i] {
+				d += max(0, laws[i][y]-math.Exp(eps)*laws[j][y])
+			}
+			return d
+		}
+		eps, delta := r.Float64(), 0.0
+		for i := 1; i < n; i++ {
+			delta = max(delta, stick(i, i-1, eps), stick(i-1, i, eps))
+		}
+		g := discretePromise(t, Model{Trust: Local}, radius, Pair{eps, delta})
+		for i := range n {
+			for j := range n {
+				if i == j {
+					continue
+				}
+				d := radius * math.Abs(float64(i-j))
+				if p := g.At(d); stick(i, j, p.Eps) > p.Delta+1e-15 {
+					t.Fatalf("%d steps: delta %v at %v", i-j, stick(i, j, p.Eps), p)
+				}
+			}
+		}
+	}
+}
+
+// Between bounded users there may be nobody in the middle: a discrete promise
+// ends at its radius.
+func TestGuarantee_DiscreteOfBoundedUsersEnds(t *testing.T) {
+	g := discretePromise(t, Model{Trust: Local, Items: 3}, .3, Pair{1, 1e-6})
+	if p := g.At(.3); p != (Pair{1, 1e-6}) {
+		t.Errorf("at the radius: %v", p)
+	}
+	if p := g.At(.31); !math.IsInf(p.Eps, 1) {
+		t.Errorf("beyond it: %v", p)
+	}
+	if !math.IsInf(g.Alpha(), 1) || !math.IsInf(g.UserLevel().Eps, 1) {
+		t.Error("a discrete promise has no level per unit")
+	}
+	if p, err := g.ItemLevel(4); err != nil || p.Eps != 1 {
+		t.Errorf("an item of 4: %v, %v", p, err)
+	}
+	far := discretePromise(t, Model{Trust: Local}, 1e-12, Pair{1, 1e-6})
+	if p := far.At(1); !math.IsInf(p.Eps, 1) && p.Eps < 1e11 || p.Delta != 1 {
+		t.Errorf("10^12 steps: %v", p)
+	}
+}
+
+func TestGuarantee_Composition(t *testing.T) {
+	m := Model{Trust: Central, Users: 5}
+	a, b := promise(t, m, 1, 1e-6), promise(t, m, 2, 0)
+	sum, err := a.Plus(b)
+	if err != nil || sum.Alpha() != 3 || sum.Delta() != 1e-6 || sum.Model() != a.Model() {
+		t.Errorf("%v, %v", sum, err)
+	}
+	// A promise per unit joins a discrete one after it was weakened.
+	d := discretePromise(t, m, .1, Pair{.5, 1e-7})
+	if _, err = a.Plus(d); !errors.Is(err, ErrModel) {
+		t.Errorf("per unit and discrete: %v", err)
+	}
+	weak, err := a.Discrete(.1)
+	if err != nil || weak.Radius() != .1 || weak.At(.1) != (Pair{.1, 1e-6}) {
+		t.Fatal(weak, err)
+	}
+	if sum, err = d.Plus(weak); err != nil || sum.Radius() != .1 || math.Abs(sum.At(.1).Eps-.6) > 1e-15 || math.Abs(sum.At(.1).Delta-1.1e-6) > 1e-20 {
+		t.Errorf("%v, %v", sum, err)
+	}
+	smaller, err := d.Discrete(.05)
+	if err != nil || smaller.At(.05) != d.At(.1) {
+		t.Errorf("%v, %v", smaller, err)
+	}
+	larger, err := d.Discrete(.3)
+	if err != nil || larger.At(.3) != d.At(.3) {
+		t.Errorf("%v, %v", larger, err)
+	}
+	for name, other := range map[string]Guarantee{
+		"local":            promise(t, Model{Trust: Local}, 1, 0),
+		"other users":      promise(t, Model{Trust: Central, Users: 6}, 1, 0),
+		"bounded":          promise(t, Model{Trust: Central, Users: 5, Items: 2}, 1, 0),
+		"other diameter":   promise(t, Model{Trust: Central, Users: 5, Diameter: 2}, 1, 0),
+		"other unit":       promise(t, Model{Trust: Central, Users: 5, Unit: "km"}, 1, 0),
+		"no guarantee":     {},
+		"a discrete one":   d,
+		"yet another step": discretePromise(t, m, .2, Pair{.5, 0}),
+	} {
+		if g, err := a.Plus(other); !errors.Is(err, ErrModel) || g != (Guarantee{}) {
+			t.Errorf("%s: %v, %v", name, g, err)
+		}
+		if name != "a discrete one" {
+			if _, err := d.Plus(other); !errors.Is(err, ErrModel) {
+				t.Errorf("discrete and %s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestGuarantee_BadInput(t *testing.T) {
+	m := Model{Trust: Local}
+	if _, err := NewGuarantee(Model{}, pureLevel(t, 1)); err == nil {
+		t.Error("no trust: no error")
+	}
+	if _, err := NewGuarantee(Model{Trust: Local, Unit: "km"}, pureLevel(t, 1)); !errors.Is(err, mechanism.ErrUnit) {
+		t.Errorf("unit: %v", err)
+	}
+	for _, radius := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		_, err := NewDiscrete(m, radius, Pair{1, 0})
+		wantValueError(t, "radius", err, "radius")
+		if _, err = promise(t, m, 1, 0).Discrete(radius); err == nil {
+			t.Errorf("radius %v: no error", radius)
+		}
+	}
+	for _, p := range []Pair{{-1, 0}, {math.NaN(), 0}, {1, -1}, {1, 1}, {1, math.NaN()}} {
+		if _, err := NewDiscrete(m, 1, p); err == nil {
+			t.Errorf("%v: no error", p)
+		}
+	}
+}
+
+func TestGuarantee_Words(t *testing.T) {
+	m := Model{Trust: Central, Users: 5, Items: 2, Unit: "km"}
+	for _, tc := range []struct {
+		g    Guarantee
+		want string
+	}{
+		{promise(t, m, 2, 0), "2-private per km of d_EM (central, 5 users of 2 items, diameter 1 km)"},
+		{promise(t, m, 2, 1e-6), "(2 per km, 1e-06)-private of d_EM (central, 5 users of 2 items, diameter 1 km)"},
+		{discretePromise(t, m, .1, Pair{1, 1e-6}), "(1, 1e-06)-private between users up to d_EM 0.1 km (central, 5 users of 2 items, diameter 1 km)"},
+	} {
+		if got := tc.g.String(); got != tc.want {
+			t.Errorf("%s\nwant %s", got, tc.want)
+		}
+	}
+	if s := promise(t, Model{Trust: Local}, math.Inf(1), 0).String(); !strings.Contains(s, "no guarantee") {
+		t.Error(s)
+	}
+}

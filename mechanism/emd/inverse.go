@@ -1,0 +1,211 @@
+package emd
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// MaxCondition is the default of [FrequencyOptions.MaxCondition], 2^20. Estimates
+// through a channel of condition number c err by up to about c/sqrt(N), so beyond
+// it a million million items leave an error of 1; and what rounding the channel's
+// probabilities to relative 2^-42 does, up to c*2^-42, stays below 1e-6.
+const MaxCondition = 0x1p20
+
+// ConditionError reports a channel whose outputs say too little about its
+// inputs for frequencies to be estimated from them.
+type ConditionError struct {
+	Op        string
+	Condition float64 // +Inf for a channel without an inverse
+	Limit     float64
+}
+
+func (e *ConditionError) Error() string {
+	return fmt.Sprintf("%s: the channel's condition number %.3g is above %.3g: its outputs do not determine its inputs; raise alpha0, merge close items, or raise MaxCondition", e.Op, e.Condition, e.Limit)
+}
+
+// Inverse turns the distribution of what a channel released into that of what
+// went in. With A the channel's matrix, a row per input and a column per output
+// (not per label), it is a matrix R with A*R = I: the row vector f*R estimates
+// without bias the distribution of items whose outputs have the frequencies f.
+//
+// An Inverse is immutable and safe for concurrent use. It holds twice
+// Outputs*Inputs numbers.
+type Inverse struct {
+	a, r      *mat.Dense // n x m and m x n
+	condition float64
+}
+
+// NewInverse computes an inverse of c. Of the many inverses of a channel with more
+// outputs than inputs it takes the one with the least variance where all inputs
+// are equally likely: R = Q^-1 A' (A Q^-1 A')^-1, Q the diagonal matrix of the
+// probabilities of the outputs then. All its rows sum to 1, as those of A do: A
+// Q^-1 A' takes the uniform distribution to the vector of ones, and so does Q^-1
+// A' itself.
+//
+// It is the pseudo-inverse of B = A Q^(-1/2), by singular values; their largest
+// quotient is [Inverse.Condition], and above limit (0: [MaxCondition]) it is a
+// [*ConditionError]. A channel with fewer outputs than inputs has condition +Inf.
+// O(n^2 m) time; more than 16 GiB are a [*metric.MemoryError].
+func NewInverse(c *mechanism.Channel, limit float64) (*Inverse, error) {
+	const op = "emd: NewInverse"
+	if limit == 0 {
+		limit = MaxCondition
+	}
+	if !(limit >= 1) {
+		return nil, &fault.ValueError{Op: op, Arg: "MaxCondition", Index: -1, Value: limit, Want: "a number >= 1, or 0"}
+	}
+	n, m := c.Len(), c.Outputs()
+	if err := fault.Memory(op, 4*float64(n)*float64(m), 8); err != nil {
+		return nil, err
+	}
+	a := mat.NewDense(n, m, nil)
+	if err := parallel.Chunks(nil, n, 8, 0, nil, func(_, lo, hi int) {
+		for x := lo; x < hi; x++ {
+			c.Row(x, a.RawRowView(x))
+		}
+	}); err != nil {
+		return nil, err
+	}
+	scale := make([]float64, m) // Q^(-1/2), 0 for an output that never comes
+	for x := range n {
+		for y, p := range a.RawRowView(x) {
+			if math.IsNaN(p) {
+				return nil, fmt.Errorf("%s: the weights of input %d are no distribution", op, x)
+			}
+			scale[y] += p / float64(n)
+		}
+	}
+	b := mat.NewDense(n, m, nil)
+	for y, q := range scale {
+		if q > 0 {
+			scale[y] = 1 / math.Sqrt(q)
+		}
+	}
+	b.Apply(func(_, y int, p float64) float64 { return p * scale[y] }, a)
+	v := &Inverse{a: a}
+	var svd mat.SVD
+	if ok := svd.Factorize(b, mat.SVDThin); !ok {
+		return nil, fmt.Errorf("%s: the singular value decomposition does not converge", op)
+	}
+	values := svd.Values(nil)
+	v.condition = values[0] / values[len(values)-1]
+	if m < n || math.IsNaN(v.condition) {
+		v.condition = math.Inf(1)
+	}
+	if !(v.condition <= limit) {
+		return nil, &ConditionError{op, v.condition, limit}
+	}
+	// R = Q^(-1/2) V diag(1/values) U'.
+	var left, right mat.Dense
+	svd.UTo(&left)
+	svd.VTo(&right)
+	right.Apply(func(y, k int, x float64) float64 { return scale[y] * x / values[k] }, &right)
+	v.r = mat.NewDense(m, n, nil)
+	v.r.Mul(&right, left.T())
+	v.refine()
+	return v, nil
+}
+
+// refine does one step of Newton's method, R + R(I - AR), which squares the
+// error of A*R and takes the condition number out of it.
+func (v *Inverse) refine() {
+	n, _ := v.a.Dims()
+	e := mat.NewDense(n, n, nil)
+	e.Mul(v.a, v.r)
+	e.Apply(func(i, j int, x float64) float64 {
+		if i == j {
+			return 1 - x
+		}
+		return -x
+	}, e)
+	var d mat.Dense
+	d.Mul(v.r, e)
+	v.r.Add(v.r, &d)
+}
+
+// Condition is the largest singular value of the channel, columns scaled by the
+// inverse roots of their probabilities, over the smallest. The former is 1.
+func (v *Inverse) Condition() float64 { return v.condition }
+
+// Inputs returns the number of the channel's inputs.
+func (v *Inverse) Inputs() int { n, _ := v.a.Dims(); return n }
+
+// Outputs returns the number of the channel's outputs.
+func (v *Inverse) Outputs() int { _, m := v.a.Dims(); return m }
+
+// At returns R[y,x]: what output y adds to the estimate of x.
+func (v *Inverse) At(y, x int) float64 { return v.r.At(y, x) }
+
+// estimate implements inverter.
+func (v *Inverse) estimate(f, mean, variance []float64) {
+	for y, p := range f {
+		if p == 0 {
+			continue
+		}
+		for x, w := range v.r.RawRowView(y) {
+			mean[x] += p * w
+			variance[x] += p * w * w
+		}
+	}
+	for x := range variance {
+		variance[x] = max(0, variance[x]-mean[x])
+	}
+}
+
+// weightedVariance returns the largest expected sum over j of weight[j]*N*Var_j
+// over all distributions of N items. It is linear in the distribution, so
+// largest where all items are the same, which are tried one by one.
+func (v *Inverse) weightedVariance(weight []float64) float64 {
+	n, m := v.a.Dims()
+	norm := make([]float64, m)
+	for y := range norm {
+		for j, w := range v.r.RawRowView(y) {
+			norm[y] += weight[j] * w * w
+		}
+	}
+	worst := 0.0
+	for x := range n {
+		s := -weight[x]
+		for y, p := range v.a.RawRowView(x) {
+			s += p * norm[y]
+		}
+		worst = max(worst, s)
+	}
+	return worst
+}
+
+// errorBound bounds E W1 of the estimate's error on space, times sqrt N.
+//
+// A signed measure e of total 0 has W1(e) <= sum of w_j |e_j| for w_j = diam/2
+// (move all excess anywhere) and for w_j = d(j,o), any o (move everything through
+// o). E|e_j| <= sqrt(Var_j), and by Cauchy and Schwarz sum w_j sqrt(Var_j) <=
+// sqrt(sum w_j * sum w_j Var_j). o is the point of least total distance.
+func (v *Inverse) errorBound(space metric.Finite, diameter float64) float64 {
+	n := space.Len()
+	weights := make([]float64, n)
+	for j := range weights {
+		weights[j] = diameter / 2
+	}
+	bound := math.Sqrt(float64(n) * diameter / 2 * v.weightedVariance(weights))
+	best := math.Inf(1)
+	var row []float64
+	for o := range n {
+		row = metric.Row(space, o, row)
+		sum := 0.0
+		for _, d := range row {
+			sum += d
+		}
+		if sum < best {
+			best = sum
+			copy(weights, row)
+		}
+	}
+	return min(bound, math.Sqrt(best*v.weightedVariance(weights)))
+}

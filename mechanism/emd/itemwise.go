@@ -1,0 +1,279 @@
+package emd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// ErrNotPure reports a channel whose promise is not one that shuffling can
+// amplify: it has a delta, ends at some distance, or there is none.
+var ErrNotPure = errors.New("emd: the channel has no pure guarantee over the whole space")
+
+// ItemWise releases every item through one pure channel, independently, and
+// publishes the multiset of the results: how often each output came up, and
+// nothing of who sent it or in what order. Being one of many hides an item, so
+// the promise per user is far better than m times that per item (IRC24 Section 4,
+// with a tighter accountant: see [ShuffleLevel]).
+//
+// In the Local trust a user shuffles its own m items; in the Central trust the
+// curator mixes those of all users. It is immutable and safe for concurrent use.
+type ItemWise struct {
+	channel *mechanism.Channel // outputs unlabelled, so that they can be counted
+	points  []int              // output y stands for points[y]
+	g       Guarantee
+	bound   Bound
+	workers int
+}
+
+var _ Releaser[int, []int64] = (*ItemWise)(nil)
+
+// ItemWiseOptions tune [NewItemWise] and [ItemWiseBudget]. Nil and the zero
+// value mean the defaults.
+type ItemWiseOptions struct {
+	// Delta is the slack of the promise, in [0, 1). With 0 there is pure
+	// composition only, which shuffling does not improve.
+	Delta float64
+	// Clones is the model of the hiding items that the accountant uses.
+	Clones Clones
+	// Space is the metric of the channel's inputs. If given, its diameter must
+	// not pass the model's, its least distance helps the accountant, and
+	// [NewItemWise] audits the channel under it: the audited level, which may be
+	// below the claimed one, is what is accounted for.
+	Space metric.Finite
+	// Workers is the number of goroutines of a release, 0 for all processors.
+	// No result depends on it.
+	Workers int
+}
+
+// NewItemWise returns the release of all items of the model's users through c.
+// Every user must hold the same public number of items: an unbounded model is
+// refused (see [NewReduced]), and so are a c without a pure guarantee
+// ([ErrNotPure]), one in another unit ([mechanism.ErrUnit]) and, with a Space,
+// one that does not keep what it claims ([mechanism.ErrClaim]).
+//
+// The promise is the best bound of [ShuffleLevel] for N = m records in the
+// Local trust and N = m*n in the Central one; its delta is 0 where pure composition
+// is as good. The time is the accountant's, and that of the audit if there is one.
+func NewItemWise(c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWise, error) {
+	const op = "emd: NewItemWise"
+	if o == nil {
+		o = &ItemWiseOptions{}
+	}
+	if c == nil {
+		return nil, fault.Empty(op, "c", 0)
+	}
+	model, s, err := o.shuffle(op, model)
+	if err != nil {
+		return nil, err
+	}
+	g := c.Guarantee()
+	if math.IsInf(g.Alpha(), 1) || g.Delta() != 0 || g.Reach() < model.Diameter {
+		return nil, fmt.Errorf("%s: %w: %v", op, ErrNotPure, g)
+	}
+	if g.Unit() != model.Unit {
+		return nil, fmt.Errorf("%s: %w: channel %q and model %q", op, mechanism.ErrUnit, g.Unit(), model.Unit)
+	}
+	s.Alpha0 = g.Alpha()
+	if o.Space != nil {
+		if s.Alpha0, err = o.audit(op, c); err != nil {
+			return nil, err
+		}
+	}
+	level, delta, bound, err := itemWiseLevel(op, s, o.Delta)
+	if err != nil {
+		return nil, err
+	}
+	per, err := mechanism.NewGuarantee(level, delta, model.Unit)
+	if err != nil {
+		return nil, err
+	}
+	w := &ItemWise{points: make([]int, c.Outputs()), bound: bound, workers: o.Workers}
+	if w.g, err = NewGuarantee(model, per); err != nil {
+		return nil, err
+	}
+	own := make([]int, c.Outputs())
+	for y := range own {
+		own[y], w.points[y] = y, c.Output(y)
+	}
+	w.channel, err = c.Relabel(own)
+	return w, err
+}
+
+// ItemWiseBudget returns the largest level alpha0 per unit of distance between
+// items with which a channel makes [NewItemWise] promise (alpha, o.Delta) in the
+// model, rounded down, and the bound that gives it. Build a channel of that level
+// and hand it to NewItemWise, with the same o. See [ShuffleBudget].
+func ItemWiseBudget(model Model, alpha float64, o *ItemWiseOptions) (Accounted, error) {
+	const op = "emd: ItemWiseBudget"
+	if o == nil {
+		o = &ItemWiseOptions{}
+	}
+	_, s, err := o.shuffle(op, model)
+	if err != nil {
+		return Accounted{}, err
+	}
+	if err := fault.Positive(op, "alpha", alpha); err != nil {
+		return Accounted{}, err
+	}
+	if o.Delta == 0 {
+		return Accounted{directed.DivDown(alpha, float64(s.Items)), PureComposition}, nil
+	}
+	s.Alpha, s.Delta = alpha, o.Delta
+	return ShuffleBudget(s)
+}
+
+// shuffle checks the model and the options, and says what is shuffled.
+func (o *ItemWiseOptions) shuffle(op string, model Model) (Model, Shuffle, error) {
+	model, err := model.check(op)
+	if err == nil {
+		err = fault.Delta(op, "Delta", o.Delta)
+	}
+	if err != nil {
+		return model, Shuffle{}, err
+	}
+	if !model.Bounded() {
+		return model, Shuffle{}, &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: 0,
+			Want: "a number >= 1, the same for all users; NewReduced makes it so by sampling"}
+	}
+	if int64(model.Items) > math.MaxInt64/int64(model.Users) {
+		return model, Shuffle{}, &fault.SizeError{Op: op, Arg: "Model.Users", Got: model.Users, Want: "fewer than 2^63 items in all"}
+	}
+	s := Shuffle{
+		Records: int64(model.Items) * int64(model.Users), Items: int64(model.Items),
+		Diameter: model.Diameter, Clones: o.Clones,
+	}
+	if o.Space != nil {
+		if d, i, j := metric.Diameter(o.Space); !(d <= model.Diameter) {
+			return model, s, fmt.Errorf("%s: points %d and %d of Space are %v apart, which passes the model's diameter %v", op, i, j, d, model.Diameter)
+		}
+		if d, _, _ := metric.MinPositiveDistance(o.Space); d <= model.Diameter { // +Inf where there is none
+			s.MinDistance = d
+		}
+	}
+	return model, s, nil
+}
+
+// itemWiseLevel is the promise of s at a slack of at most delta.
+func itemWiseLevel(op string, s Shuffle, delta float64) (alpha, spent float64, b Bound, err error) {
+	// Levels out of the accountant's range gain nothing from shuffling.
+	if unit := s.Alpha0 * s.Diameter; delta == 0 || !(unit > minUnit && unit < maxLevel) {
+		return directed.MulUp(float64(s.Items), s.Alpha0), 0, PureComposition, nil
+	}
+	s.Delta = delta
+	a, err := ShuffleLevel(s)
+	if err != nil {
+		return 0, 0, a.Bound, fmt.Errorf("%s: %w", op, err)
+	}
+	if a.Bound == PureComposition {
+		delta = 0
+	}
+	return a.Value, delta, a.Bound, nil
+}
+
+// audit returns the level of c proved under o.Space.
+func (o *ItemWiseOptions) audit(op string, c *mechanism.Channel) (float64, error) {
+	if o.Space.Len() != c.Len() {
+		return 0, &fault.SizeError{Op: op, Arg: "Space", Got: o.Space.Len(), Want: fmt.Sprint(c.Len())}
+	}
+	a, err := c.AuditWith(o.Space, &mechanism.AuditOptions{Workers: o.Workers})
+	if err != nil {
+		return 0, err
+	}
+	if claim := c.Guarantee().Alpha(); a.Lo > claim || math.IsInf(a.Hi, 1) {
+		return 0, fmt.Errorf("%s: %w: level %v, audited %v", op, mechanism.ErrClaim, claim, a)
+	}
+	return a.Hi, nil
+}
+
+// Guarantee is the promise per unit of d_EM.
+func (w *ItemWise) Guarantee() Guarantee { return w.g }
+
+// Bound names the bound of the accountant that gave the promise.
+func (w *ItemWise) Bound() Bound { return w.bound }
+
+// Channel is what every item goes through. Its outputs are numbered as the
+// counts of [ItemWise.Release] are, and carry no labels.
+func (w *ItemWise) Channel() *mechanism.Channel { return w.channel }
+
+// Release draws an output for every item and returns how often each came up:
+// counts[y] for output y of the channel, in all as many as there are items. The
+// law is exact, as [mechanism.Channel]'s is. Items are indices of inputs of the
+// channel; one outside is an error that names its user.
+//
+// The data are read once, in order, on the caller's goroutine; only how often each
+// input occurs is kept, which is all that the law depends on. The draws, about
+// 10 ns each, run on every core. O(items + inputs + outputs).
+func (w *ItemWise) Release(r *rand.Rand, data Users[int]) ([]int64, error) {
+	const op = "emd: ItemWise.Release"
+	ctx := context.Background()
+	in, _, err := tally(ctx, op, w.g.model, w.channel.Len(), data, false)
+	if err != nil {
+		return nil, err
+	}
+	return drawRuns(ctx, r, in, w.channel.Outputs(), w.workers, w.drawRun)
+}
+
+// ReleaseShuffled is [ItemWise.Release] with the result written as a list: the
+// point that each output stands for, as often as it came up, in uniformly random
+// order. It holds what the counts hold. 8 bytes an item.
+func (w *ItemWise) ReleaseShuffled(r *rand.Rand, data Users[int]) ([]int, error) {
+	counts, err := w.Release(r, data)
+	if err != nil {
+		return nil, err
+	}
+	total := int64(0)
+	for _, c := range counts {
+		total += c
+	}
+	if err := fault.Memory("emd: ItemWise.ReleaseShuffled", float64(total), 8); err != nil {
+		return nil, err
+	}
+	list := make([]int, 0, total)
+	for y, c := range counts {
+		for range c {
+			list = append(list, w.points[y])
+		}
+	}
+	r, done := rng.Get(r)
+	defer done()
+	for i := len(list) - 1; i > 0; i-- { // Fisher-Yates
+		j := int(r.Uint64N(uint64(i) + 1))
+		list[i], list[j] = list[j], list[i]
+	}
+	return list, nil
+}
+
+// tableDraws is the number of draws from which on a table, which costs a few
+// passes over the row, beats one pass a draw.
+const tableDraws = 4
+
+// drawRun adds n.count outputs of input n.x to sum.
+func (w *ItemWise) drawRun(r *rand.Rand, n run, sum []int64) error {
+	if n.count < tableDraws {
+		for range n.count {
+			y, err := w.channel.Release(r, n.x)
+			if err != nil {
+				return err
+			}
+			sum[y]++
+		}
+		return nil
+	}
+	s, err := w.channel.Sampler(n.x)
+	if err != nil {
+		return err
+	}
+	for range n.count {
+		sum[s.Draw(r)]++
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package emd
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/additive"
+)
+
+// GridLinear is [Linear] for a query whose values are multiples of a step h, in
+// exact integer arithmetic: the values of all items are summed in units of h,
+// integer noise is added to the sum, and only then is it divided by the number of
+// items. The stated promise is that of the bits.
+//
+// Every user must hold the same public number m of items, because the divisor
+// must not depend on the data: unbounded models are refused. One user whose
+// items change by d_EM moves the sum by at most m*Lipschitz*d_EM/h units.
+//
+// A target without Delta gives independent discrete Laplace noise on the
+// coordinates ([additive.DiscreteLaplace]) and needs the l1 norm. One with Delta
+// gives the discrete Gaussian ([additive.DiscreteGaussian]), in one dimension only,
+// and Model.Diameter bounds its reach. A GridLinear is immutable and safe for
+// concurrent use if the query is.
+type GridLinear[P any] struct {
+	means[P]
+	step  float64
+	noise interface {
+		Release(r *rand.Rand, x int64) (int64, error)
+	}
+	deviation float64               // of the noise, in units
+	quantile  func(float64) float64 // of its absolute value
+	g         Guarantee
+}
+
+// gridSlack is how far, relatively, a value may be from a multiple of the step:
+// a step such as 0.1 and its multiples are rounded, and so is a value that was
+// computed. What is released is the nearest multiple, and exactly that. Up to
+// maxUnits of them the slack is at most 1/64 of a step, so that values between
+// two multiples are found out.
+const (
+	gridSlack = 0x1p-46
+	maxUnits  = 1 << 40
+)
+
+// NewGridLinear returns the mechanism with the promise of the target in the
+// model, for a query whose values are multiples of step > 0. The query's
+// constant must hold for these multiples, per unit of the distance between items.
+// Errors are those of [NewLinear], for noise of level Alpha*step/(m*Lipschitz).
+func NewGridLinear[P any](q Query[P], step float64, model Model, target Target, o *LinearOptions[P]) (*GridLinear[P], error) {
+	const op = "emd: NewGridLinear"
+	m, g, err := newMeans(op, q, model, target, o)
+	if err != nil {
+		return nil, err
+	}
+	if !m.model.Bounded() {
+		return nil, &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: 0, Want: "the number of items of every user: means of different numbers are on no grid"}
+	}
+	if err := fault.Positive(op, "step", step); err != nil {
+		return nil, err
+	}
+	if o != nil && o.Grid != 0 {
+		return nil, &fault.ValueError{Op: op, Arg: "Grid", Index: -1, Value: o.Grid, Want: "0: a release is on the grid of the step"}
+	}
+	// Integers that are (level, Delta)-private per unit are
+	// (level*reach, Delta)-private per d_EM.
+	reach := directed.DivUp(directed.MulUp(float64(m.model.Items), q.Lipschitz), step)
+	level := directed.DivDown(target.Alpha, reach)
+	l := &GridLinear[P]{means: m, step: step, g: g}
+	if target.Delta == 0 {
+		if q.Norm.P != 1 && q.Norm.Dim != 1 {
+			return nil, &fault.ValueError{Op: op, Arg: "Norm.P", Index: -1, Value: q.Norm.P, Want: "1"}
+		}
+		noise, err := additive.NewDiscreteLaplace(level, nil)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
+		}
+		// E Z^2 = 2 t/(1-t)^2 with t = e^-level.
+		l.noise, l.deviation, l.quantile = noise, 1/(math.Sqrt2*math.Sinh(level/2)), noise.RadiusQuantile
+		return l, nil
+	}
+	if q.Norm.Dim != 1 {
+		return nil, &fault.ValueError{Op: op, Arg: "Norm.Dim", Index: -1, Value: float64(q.Norm.Dim), Want: "1 for a target with Delta"}
+	}
+	noise, err := additive.NewDiscreteGaussian(additive.GaussianTarget{
+		Alpha: level, Delta: target.Delta, Diam: directed.MulUp(reach, m.model.Diameter),
+	}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	// The discrete law has the smaller variance, and P{|Z| > k} is at most that of
+	// the normal law for integers k: Canonne, Kamath, Steinke 2020, Corollary 9 and
+	// Proposition 25.
+	l.noise, l.deviation = noise, noise.Sigma()
+	l.quantile = func(p float64) float64 { return math.Ceil(noise.Sigma() * math.Sqrt2 * math.Erfinv(p)) }
+	return l, nil
+}
+
+// Guarantee is the target's, in the model.
+func (l *GridLinear[P]) Guarantee() Guarantee { return l.g }
+
+// Unit is the distance between two neighbouring values of a release: step/(n*m)
+// for n users of m items each.
+func (l *GridLinear[P]) Unit() float64 {
+	return l.step / float64(l.model.Users) / float64(l.model.Items)
+}
+
+// StdDev is the standard deviation of the noise on each coordinate of a
+// release; for the discrete Gaussian an upper bound of it, which is close where
+// it exceeds [GridLinear.Unit].
+func (l *GridLinear[P]) StdDev() float64 { return l.deviation * l.Unit() }
+
+// CoordinateQuantile returns a radius that the noise does not exceed in any
+// coordinate with probability at least p: the least one, a multiple of
+// [GridLinear.Unit], for discrete Laplace noise, and the next to that of the
+// normal law for the discrete Gaussian. NaN where p is outside [0, 1].
+func (l *GridLinear[P]) CoordinateQuantile(p float64) float64 {
+	if !(p >= 0 && p <= 1) {
+		return math.NaN()
+	}
+	return l.quantile(math.Pow(p, 1/float64(l.query.Norm.Dim))) * l.Unit()
+}
+
+// Release returns the noisy mean: [GridLinear.ReleaseUnits] times
+// [GridLinear.Unit].
+func (l *GridLinear[P]) Release(r *rand.Rand, data Users[P]) ([]float64, error) {
+	units, err := l.ReleaseUnits(r, data)
+	if err != nil {
+		return nil, err
+	}
+	y := make([]float64, len(units))
+	for i, u := range units {
+		y[i] = float64(u) * l.step / float64(l.model.Users) / float64(l.model.Items)
+	}
+	return y, nil
+}
+
+// ReleaseUnits returns the noisy sum of the values of all items, in units of the
+// step. It walks the data once. Errors are those of [Linear.Release], a value
+// that is not within a relative 2^-46 of one of the first 2^40 multiples
+// of the step, with the user and the item named, and sums that int64 cannot hold. Noise beyond int64 gives
+// the nearest one, which is post-processing.
+func (l *GridLinear[P]) ReleaseUnits(r *rand.Rand, data Users[P]) ([]int64, error) {
+	const op = "emd: GridLinear.Release"
+	sum, value := make([]int64, l.query.Norm.Dim), make([]float64, l.query.Norm.Dim)
+	err := each(op, l.model, data, func(user int, items []P) error {
+		for i, x := range items {
+			if err := l.value(op, user, i, x, value); err != nil {
+				return err
+			}
+			for j, v := range value {
+				u := v / l.step
+				k := math.RoundToEven(u)
+				if !(math.Abs(k) <= maxUnits && math.Abs(u-k) <= gridSlack*math.Max(1, math.Abs(k))) {
+					return fmt.Errorf("%s: user %d: item %d: %w", op, user, i,
+						&fault.ValueError{Op: "query " + strconv.Quote(l.query.Name), Arg: "f", Index: j, Value: v, Want: fmt.Sprintf("one of the first 2^40 multiples of the step %v", l.step)})
+				}
+				s := sum[j] + int64(k)
+				if (s > sum[j]) != (k > 0) && k != 0 {
+					return fmt.Errorf("%s: user %d: item %d: the sum of the values overflows", op, user, i)
+				}
+				sum[j] = s
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for j := range sum {
+		if sum[j], err = l.noise.Release(r, sum[j]); err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
+		}
+	}
+	return sum, nil
+}

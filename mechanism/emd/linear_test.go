@@ -1,0 +1,326 @@
+package emd
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// linearUsers walks the users, handing out one slice again and again, as a
+// reader of files would.
+func linearUsers[P any](users ...[]P) Users[P] {
+	return func(yield func([]P) bool) {
+		var buf []P
+		for _, u := range users {
+			buf = append(buf[:0], u...)
+			if !yield(buf) {
+				return
+			}
+		}
+	}
+}
+
+// linearScaled is the average with a Lipschitz constant of l.
+func linearScaled(l, p float64, dim int) Query[[]float64] {
+	q := Average(additive.Norm{P: p, Dim: dim})
+	q.Name, q.Lipschitz = "scaled", l
+	q.Func = func(x, dst []float64) { floats.ScaleTo(dst, l, x) }
+	return q
+}
+
+// MATH.md section 4: E Z_1^2 at l*omega = 1.
+func TestLinear_SecondMomentKnownAnswers(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		p    float64
+		dim  int
+		want float64
+	}{
+		{1, 2, 2}, {2, 2, 3}, {inf, 2, 4}, {3, 2, 3.39628008}, {2, 5, 6}, {3, 5, 8.49070021}, {inf, 5, 14}, {2, 1, 2},
+	} {
+		for _, s := range []struct {
+			model  Model
+			alpha  float64
+			factor float64 // of the deviation at l = 3
+		}{
+			{Model{Trust: Local}, 3, 1}, {Model{Trust: Local, Users: 99, Items: 7}, 0.3, 10},
+			{Model{Trust: Central, Users: 100}, 3, 0.01}, {Model{Trust: Central, Users: 1e9, Items: 5}, 3e-9, 1},
+		} {
+			l := linearMust(NewLinear(linearScaled(3, c.p, c.dim), s.model, Target{Alpha: s.alpha}, nil))
+			if got := l.StdDev() / s.factor; math.Abs(got*got-c.want) > 1e-8*c.want {
+				t.Errorf("p=%v d=%d %+v: %.10g, want %.10g", c.p, c.dim, s.model, got*got, c.want)
+			}
+		}
+	}
+}
+
+// MATH.md section 4 (its last entry corrected, as in package additive): sigma/l of
+// the Gaussian, which is s/n in the central model.
+// Its exact delta at the diameter is the target, less at shorter distances, and
+// the paper's sigma fails there.
+func TestLinear_GaussianKnownAnswers(t *testing.T) {
+	for _, c := range []struct{ alpha, delta, diam, s float64 }{
+		{0.5, 1e-6, 1, 8.0576185}, {1, 1e-6, 0, 4.2246789}, {5, 1e-6, 1, 0.980049}, {25, 1e-6, 1, 0.26023842},
+		{0.5, 1e-12, 1, 12.844174}, {1, 1e-12, 1, 6.5578221}, {5, 1e-12, 1, 1.4098377}, {25, 1e-12, 1, 0.3343364},
+		{1, 1e-6, 2, 4.46095254}, {5, 1e-6, 0.5, 0.910208496},
+	} {
+		for _, m := range []Model{{Trust: Local, Diameter: c.diam}, {Trust: Central, Users: 1000, Diameter: c.diam}} {
+			n := float64(max(1, m.Users))
+			const l = 0.7
+			lin := linearMust(NewLinear(linearScaled(l, 2, 4), m, Target{Alpha: c.alpha, Delta: c.delta}, nil))
+			s := lin.StdDev() * n / l // per unit of d_EM
+			if math.Abs(s-c.s) > 2e-7*c.s {
+				t.Errorf("%+v: s = %.9g", c, s)
+			}
+			diam := lin.Guarantee().Model().Diameter
+			last := 0.0
+			for k := 1; k <= 20; k++ {
+				got := additive.GaussianDelta(s, c.alpha, diam*float64(k)/20)
+				if got < last || got > c.delta*(1+1e-5) {
+					t.Errorf("%+v: delta %v at %d/20 of the diameter", c, got, k)
+				}
+				last = got
+			}
+			if last < c.delta*(1-1e-5) {
+				t.Errorf("%+v: delta %v at the diameter: too much noise", c, last)
+			}
+		}
+	}
+	paper := math.Sqrt(1.25*math.Log(1e6)) / 25
+	if got := additive.GaussianDelta(paper, 25, 1); got < 0.096 || got > 0.098 {
+		t.Errorf("the paper's sigma: delta %v, MATH.md says .097", got)
+	}
+	if l := linearMust(NewLinear(linearScaled(1, 2, 1), Model{Trust: Local}, Target{25, 1e-6}, nil)); l.StdDev() < 1.5*paper {
+		t.Errorf("sigma %v is near the paper's %v", l.StdDev(), paper)
+	}
+}
+
+// The level of the noise, brought back to d_EM in exact arithmetic, is at most
+// alpha, and by less than 1e-15 of it below.
+func TestLinear_LevelIsRoundedDown(t *testing.T) {
+	r := rng.Seeded(5)
+	exact := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
+	for range 2000 {
+		alpha, l := math.Exp(8*r.NormFloat64()), math.Exp(8*r.NormFloat64())
+		model := Model{Trust: Central, Users: 1 + r.IntN(1e9), Items: 1 + r.IntN(1000)}
+		check := func(level *big.Rat) {
+			t.Helper()
+			if level.Cmp(exact(alpha)) > 0 || new(big.Rat).Mul(level, exact(1+1e-15)).Cmp(exact(alpha)) < 0 {
+				f, _ := level.Float64()
+				t.Fatalf("alpha %v, l %v, %v: the noise has %v", alpha, l, model, f)
+			}
+		}
+		lin := linearMust(NewLinear(linearScaled(l, 1, 1), model, Target{Alpha: alpha}, nil))
+		level := exact(lin.noise.(*additive.KNorm).Guarantee().Alpha())
+		check(level.Mul(level, exact(l)).Quo(level, exact(float64(model.Users))))
+		step := math.Exp(8 * r.NormFloat64())
+		grid := linearMust(NewGridLinear(linearScaled(l, 1, 1), step, model, Target{Alpha: alpha}, nil))
+		level = exact(grid.noise.(*additive.DiscreteLaplace).Guarantee().Alpha())
+		check(level.Mul(level, exact(float64(model.Items))).Mul(level, exact(l)).Quo(level, exact(step)))
+	}
+}
+
+// With next to no noise a release is the mean over users of their means, users
+// of many items counting as much as those of few.
+func TestLinear_ReleasesTheMeanOfMeans(t *testing.T) {
+	users := [][][]float64{{{1, 2}}, {{3, 4}, {5, 6}}, {{0, 0}, {0, 3}, {3, 0}, {9, 9}}}
+	want := []float64{(1 + 4 + 3) / 3.0, (2 + 5 + 3) / 3.0}
+	for _, target := range []Target{{Alpha: 1e12}, {Alpha: 1e12, Delta: 1e-9}} {
+		model := Model{Trust: Central, Users: 3, Diameter: 10, Unit: "km"}
+		l := linearMust(NewLinear(linearScaled(1, 2, 2), model, target, nil))
+		for range 2 { // one state for all releases
+			y := linearMust(l.Release(rng.Seeded(1), linearUsers(users...)))
+			if !floats.EqualApprox(y, want, 1e-5) {
+				t.Errorf("%v: %v, want %v", target, y, want)
+			}
+		}
+		g := l.Guarantee()
+		if g.Alpha() != target.Alpha || g.Delta() != target.Delta || g.Model() != model || g.Radius() != 0 {
+			t.Errorf("guarantee %v", g)
+		}
+	}
+	local := linearMust(NewLinear(linearScaled(1, 2, 2), Model{Trust: Local}, Target{Alpha: 1e12}, nil))
+	if y := linearMust(local.Release(nil, One(users[2]))); !floats.EqualApprox(y, []float64{3, 3}, 1e-5) {
+		t.Errorf("local: %v", y)
+	}
+}
+
+// Deviation and radius are those of the releases: six standard errors from
+// fourth moments, and of a proportion (false-reject probability below 1e-8 each).
+func TestLinear_ErrorsAreAsStated(t *testing.T) {
+	const draws, prob = 20_000, 0.9
+	for _, c := range []struct {
+		p      float64
+		target Target
+	}{{1, Target{Alpha: 2}}, {2, Target{Alpha: 2}}, {math.Inf(1), Target{Alpha: 2}}, {3, Target{Alpha: 2}}, {2, Target{2, 1e-6}}} {
+		l := linearMust(NewLinear(linearScaled(0.5, c.p, 3), Model{Trust: Central, Users: 2}, c.target, nil))
+		data := linearUsers([][]float64{{1, 0, 0}}, [][]float64{{0, 1, 1}})
+		r := rng.Seeded(6)
+		m2, m4, within := 0.0, 0.0, 0.0
+		for range draws {
+			y := linearMust(l.Release(r, data))
+			floats.AddConst(-0.25, y)
+			for _, v := range y {
+				m2 += v * v / (3 * draws)
+				m4 += v * v * v * v / (3 * draws)
+			}
+			if floats.Norm(y, c.p) <= l.RadiusQuantile(prob) {
+				within += 1.0 / draws
+			}
+		}
+		if want := l.StdDev() * l.StdDev(); math.Abs(m2-want) > 6*math.Sqrt((m4-m2*m2)/draws) {
+			t.Errorf("%+v: mean square %v, stated %v", c, m2, want)
+		}
+		if math.Abs(within-prob) > 6*math.Sqrt(prob*(1-prob)/draws) {
+			t.Errorf("%+v: %v within the radius, want %v", c, within, prob)
+		}
+	}
+}
+
+func TestLinear_BadInput(t *testing.T) {
+	q := linearScaled(1, 2, 2)
+	good, target := Model{Trust: Central, Users: 2, Items: 2}, Target{Alpha: 1}
+	type args struct {
+		q      Query[[]float64]
+		model  Model
+		target Target
+	}
+	for name, c := range map[string]struct {
+		change func(a *args)
+		want   string
+	}{
+		"alpha 0":         {func(a *args) { a.target.Alpha = 0 }, "Alpha = 0"},
+		"alpha negative":  {func(a *args) { a.target.Alpha = -1 }, "Alpha = -1"},
+		"alpha NaN":       {func(a *args) { a.target.Alpha = math.NaN() }, "Alpha = NaN"},
+		"alpha infinite":  {func(a *args) { a.target.Alpha = math.Inf(1) }, "Alpha = +Inf"},
+		"alpha tiny":      {func(a *args) { a.target.Alpha = 1e-200 }, "1e-100"},
+		"delta 1":         {func(a *args) { a.target.Delta = 1 }, "Delta = 1"},
+		"delta negative":  {func(a *args) { a.target.Delta = -1e-9 }, "Delta = -1e-09"},
+		"delta NaN":       {func(a *args) { a.target.Delta = math.NaN() }, "Delta = NaN"},
+		"delta under l1":  {func(a *args) { a.target.Delta = 0.1; a.q.Norm.P = 1 }, "Norm.P = 1, want 2"},
+		"no trust":        {func(a *args) { a.model.Trust = 0 }, "Model.Trust"},
+		"no users":        {func(a *args) { a.model.Users = 0 }, "Model.Users = 0"},
+		"diameter":        {func(a *args) { a.model.Diameter = -1 }, "Model.Diameter = -1"},
+		"no function":     {func(a *args) { a.q.Func = nil }, `"scaled" has no Func`},
+		"constant 0":      {func(a *args) { a.q.Lipschitz = 0 }, "Lipschitz = 0"},
+		"constant NaN":    {func(a *args) { a.q.Lipschitz = math.NaN() }, "Lipschitz = NaN"},
+		"norm":            {func(a *args) { a.q.Norm.P = 0.5 }, "Norm.P = 0.5"},
+		"dimension":       {func(a *args) { a.q.Norm.Dim = 0 }, "Norm.Dim = 0"},
+		"huge dimension":  {func(a *args) { a.q.Norm.Dim = 1 << 50 }, "GiB"},
+		"no query at all": {func(a *args) { a.q = Query[[]float64]{} }, "has no Func"},
+	} {
+		a := args{q, good, target}
+		c.change(&a)
+		if _, err := NewLinear(a.q, a.model, a.target, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := NewLinear(q, good, target, &LinearOptions[[]float64]{Grid: 0.3}); err == nil {
+		t.Error("a grid that is no power of two")
+	}
+
+	l := linearMust(NewLinear(q, good, target, &LinearOptions[[]float64]{
+		Contains: func(x []float64) bool { return len(x) != 2 || !(x[0] > 100 && x[0] < 1e300) },
+	}))
+	x := []float64{1, 2}
+	for name, c := range map[string]struct {
+		data Users[[]float64]
+		want string
+	}{
+		"unequal m":        {linearUsers([][]float64{x, x}, [][]float64{x}), "user 1 has 1 items"},
+		"an empty user":    {linearUsers([][]float64{x, x}, nil), "user 1 has no items"},
+		"too few users":    {linearUsers([][]float64{x, x}), "1 users"},
+		"too many users":   {linearUsers([][]float64{x, x}, [][]float64{x, x}, [][]float64{x, x}), "more users"},
+		"NaN":              {linearUsers([][]float64{x, x}, [][]float64{x, {0, math.NaN()}}), "user 1: item 1: query \"scaled\": f[1] = NaN"},
+		"infinite":         {linearUsers([][]float64{{math.Inf(-1), 0}, x}, [][]float64{x, x}), "user 0: item 0: query \"scaled\": f[0] = -Inf"},
+		"wrong dimension":  {linearUsers([][]float64{x, {1}}, [][]float64{x, x}), "user 0: item 1: average: x has size 1, want 2"},
+		"outside":          {linearUsers([][]float64{x, {101, 0}}, [][]float64{x, x}), "user 0: item 1 is outside the domain"},
+		"sum of one":       {linearUsers([][]float64{{1e308, 0}, {1e308, 0}}, [][]float64{x, x}), "user 0: the sum of the values overflows"},
+		"no users at all":  {linearUsers[[]float64](), "empty input"},
+		"two local users":  {linearUsers([][]float64{x}, [][]float64{x}), "more users"},
+		"none of a source": {func(func([][]float64) bool) {}, "empty input"},
+	} {
+		m := l
+		if name == "two local users" {
+			m = linearMust(NewLinear(q, Model{Trust: Local}, target, nil))
+		}
+		if y, err := m.Release(nil, c.data); err == nil || y != nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v %v, want %q", name, y, err, c.want)
+		}
+	}
+	var value *fault.ValueError
+	_, err := l.Release(nil, linearUsers([][]float64{{math.NaN(), 0}, x}, nil))
+	if !errors.As(err, &value) || value.Index != 0 || value.Arg != "f" {
+		t.Errorf("%v is no ValueError", err)
+	}
+}
+
+// Memory does not grow with the data: three vectors, however many users.
+func TestLinear_Streams(t *testing.T) {
+	for _, n := range []int{10, 1000} {
+		l := linearMust(NewLinear(linearScaled(1, 1, 2), Model{Trust: Central, Users: n}, Target{Alpha: 1}, nil))
+		user := [][]float64{{1, 2}, {3, 4}}
+		data := func(yield func([][]float64) bool) {
+			for range n {
+				if !yield(user) {
+					return
+				}
+			}
+		}
+		r := rng.Seeded(1)
+		if a := testing.AllocsPerRun(10, func() { linearMust(l.Release(r, data)) }); a > 12 {
+			t.Errorf("%d users: %v allocations", n, a)
+		}
+	}
+}
+
+// Seeded releases repeat; the query sees items in order.
+func TestLinear_Repeats(t *testing.T) {
+	q := linearMust(Landmarks(metric.Euclidean{}, 1, []float64{0, 0}))
+	l := linearMust(NewLinear(q, Model{Trust: Central, Users: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Grid: 0x1p-10}))
+	a := linearMust(l.Release(rng.Seeded(9), One([][]float64{{3, 4}})))
+	b := linearMust(l.Release(rng.Seeded(9), One([][]float64{{3, 4}})))
+	if !slices.Equal(a, b) || a[0] != math.Round(a[0]*1024)/1024 {
+		t.Errorf("%v and %v", a, b)
+	}
+}
+
+func BenchmarkLinear(b *testing.B) {
+	const users, items = 1000, 1000 // 10^6 items a release
+	for _, c := range []struct {
+		name string
+		q    Query[[]float64]
+	}{
+		{"average", Average(additive.Norm{P: 2, Dim: 2})},
+		{"landmark", linearMust(Landmarks(metric.Euclidean{}, 1, []float64{0.5, 0.5}))},
+		{"bell", linearMust(Ball(metric.Euclidean{}, []float64{0.5, 0.5}, 0.1, Smoothing{Width: 0.1, Kernel: Bell}))},
+	} {
+		b.Run(fmt.Sprintf("%s/items=%d", c.name, users*items), func(b *testing.B) {
+			l := linearMust(NewLinear(c.q, Model{Trust: Central, Users: users, Diameter: 2}, Target{Alpha: 1}, nil))
+			one := linearPlane(items, 1)
+			data := func(yield func([][]float64) bool) {
+				for range users {
+					if !yield(one) {
+						return
+					}
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				linearMust(l.Release(nil, data))
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(users*items), "ns/item")
+		})
+	}
+}

@@ -1,0 +1,134 @@
+package emd
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/additive"
+)
+
+// LinearMap is x -> F phi(x), for a matrix F given by its rows and a query phi
+// whose values have the l2 norm and as many coordinates as F has columns. Its
+// values have the l2 norm, its constant is ||F||_2, the largest singular value,
+// times that of phi, rounded up. The entries must be finite, and not all 0.
+//
+// A linear map of plain vectors is that of [Average]. O(a b min(a, b)) for a
+// rows and b columns; F is copied.
+func LinearMap[P any](f [][]float64, phi Query[P]) (Query[P], error) {
+	const op = "emd: LinearMap"
+	if err := phi.check(op); err != nil {
+		return Query[P]{}, err
+	}
+	if phi.Norm.P != 2 && phi.Norm.Dim != 1 {
+		return Query[P]{}, &fault.ValueError{Op: op, Arg: "phi.Norm.P", Index: -1, Value: phi.Norm.P, Want: "2"}
+	}
+	if err := fault.Empty(op, "f", len(f)); err != nil {
+		return Query[P]{}, err
+	}
+	rows, cols := len(f), phi.Norm.Dim
+	if err := fault.Memory(op, float64(rows)*float64(cols), 8); err != nil {
+		return Query[P]{}, err
+	}
+	flat := make([]float64, 0, rows*cols)
+	for i, row := range f {
+		if len(row) != cols {
+			return Query[P]{}, &fault.SizeError{Op: op, Arg: fmt.Sprintf("f[%d]", i), Got: len(row), Want: fmt.Sprint(cols)}
+		}
+		if err := fault.AllFinite(op, fmt.Sprintf("f[%d]", i), row); err != nil {
+			return Query[P]{}, err
+		}
+		flat = append(flat, row...)
+	}
+	norm, ok := spectralUp(mat.NewDense(rows, cols, flat))
+	if !ok {
+		return Query[P]{}, fmt.Errorf("%s: the singular value decomposition of f failed", op)
+	}
+	l := directed.MulUp(norm, phi.Lipschitz)
+	if err := fault.Positive(op, "||f||", l); err != nil {
+		return Query[P]{}, err
+	}
+	pool := sync.Pool{New: func() any { v := make([]float64, cols); return &v }}
+	return Query[P]{
+		Name: "linear map of " + phi.Name, Norm: additive.Norm{P: 2, Dim: rows}, Lipschitz: l,
+		Func: func(x P, dst []float64) {
+			buf := pool.Get().(*[]float64)
+			defer pool.Put(buf)
+			v := *buf
+			phi.Func(x, v)
+			for i := range dst {
+				s := 0.0
+				for j, u := range flat[i*cols : (i+1)*cols] {
+					s += u * v[j]
+				}
+				dst[i] = s
+			}
+		},
+		Check: phi.Check,
+	}, nil
+}
+
+// spectralUp returns an upper bound of ||F||_2, and whether it was found. The
+// decomposition is not trusted. With its right singular vectors V, whatever
+// they are, W = F V and E = I - V'V,
+//
+//	||F|| <= ||W|| ||V^-1|| <= sqrt(||W'W||_inf) / sqrt(1 - ||E||_fro),
+//
+// and for good V the matrix W'W is nearly diagonal, so that its largest row sum is
+// the largest squared singular value. A computed product A B of inner dimension k
+// has an error of at most g_k ||A||_fro ||B||_fro in the Frobenius norm, g_k =
+// k u/(1-k u), u = 2^-53, in any order of summation and with or without FMA
+// (Higham, Accuracy and Stability of Numerical Algorithms, section 3.5). The
+// bound below takes twice g_(k+2), and widens every norm, a sum of at most rows *
+// cols positive terms, by as many roundings, so that its own roundings are
+// covered. It exceeds the norm by a relative (rows+cols) cols 2^-50 or so.
+func spectralUp(f *mat.Dense) (float64, bool) {
+	rows, cols := f.Dims()
+	var a mat.Dense
+	if cols > rows { // ||F|| = ||F'||: the smaller Gram matrix
+		a.CloneFrom(f.T())
+	} else {
+		a.CloneFrom(f)
+	}
+	top := mat.Max(&a)
+	top = max(top, -mat.Min(&a))
+	if top == 0 {
+		return 0, true
+	}
+	// Entries of size 1: products neither overflow nor, where they matter,
+	// underflow. What underflows in the scaling is below 2^-1074 and in products
+	// likewise, far below the slack.
+	_, e := math.Frexp(top)
+	a.Apply(func(_, _ int, v float64) float64 { return math.Ldexp(v, -e) }, &a)
+	m, n := a.Dims()
+
+	var svd mat.SVD
+	if !svd.Factorize(&a, mat.SVDThinV) {
+		return 0, false
+	}
+	var v, w, gram, eye mat.Dense
+	svd.VTo(&v)
+	w.Mul(&a, &v)
+	gram.Mul(w.T(), &w)
+	eye.Mul(v.T(), &v)
+	for i := range n {
+		eye.Set(i, i, eye.At(i, i)-1)
+	}
+	g := func(k int) float64 { return 2 * float64(k+2) * 0x1p-53 }
+	sums := 1 + float64(m+2)*float64(n+2)*0x1p-52 // norms below are sums of at most m n terms
+	fro := func(x mat.Matrix) float64 { return sums * mat.Norm(x, 2) }
+
+	fa, fv, fw := fro(&a), fro(&v), fro(&w)
+	off := fro(&eye) + g(n)*fv*fv
+	if !(off < 0.5) {
+		return 0, false
+	}
+	// The exact W differs from the computed one by at most g_n fa fv.
+	norm := math.Sqrt(sums*mat.Norm(&gram, math.Inf(1))+g(m)*fw*fw) + g(n)*fa*fv
+	norm /= math.Sqrt(1 - off)
+	return math.Ldexp(norm*(1+0x1p-48), e), true // the last line's own roundings
+}

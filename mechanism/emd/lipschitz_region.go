@@ -1,0 +1,123 @@
+package emd
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Kernel is the shape of the fall from 1 inside a region to 0 far outside, as a
+// function of the distance s to the region and of a width w.
+type Kernel int
+
+const (
+	// Ramp is 1 up to the region and falls to 0 in a straight line over the width:
+	// constant 1/w, the least that any fall of that width has.
+	Ramp Kernel = iota
+	// Bell is 1 up to the region and exp(-s^2/2w^2) outside: constant e^(-1/2)/w,
+	// the slope at s = w. Around a point it is the Gaussian (RBF) kernel.
+	Bell
+	// Blur is P{N > s/w}, N standard normal, for a signed distance s, negative
+	// inside: 1/2 on the boundary, constant 1/(w sqrt(2 pi)), the slope there. It
+	// is the indicator of a half-space after Gaussian blur of deviation w.
+	Blur
+)
+
+// String is the name in lower case.
+func (k Kernel) String() string {
+	switch k {
+	case Ramp:
+		return "ramp"
+	case Bell:
+		return "bell"
+	case Blur:
+		return "blur"
+	}
+	return "unknown kernel"
+}
+
+// The constants of the kernels at w = 1, the first float64 above each:
+// e^(-1/2) = 0.606530659712633423..., 1/sqrt(2 pi) = 0.398942280401432677...
+const (
+	bellSlope = 0.60653065971263343
+	blurSlope = 0.39894228040143269
+)
+
+// at returns the height at s and width w.
+func (k Kernel) at(s, w float64) float64 {
+	switch k {
+	case Bell:
+		u := max(0, s) / w
+		return math.Exp(-u * u / 2)
+	case Blur:
+		return math.Erfc(s/w/math.Sqrt2) / 2
+	}
+	return min(1, max(0, 1-s/w)) // NaN stays NaN
+}
+
+// slope returns the Lipschitz constant at w = 1.
+func (k Kernel) slope() float64 {
+	switch k {
+	case Bell:
+		return bellSlope
+	case Blur:
+		return blurSlope
+	}
+	return 1
+}
+
+// Smoothing says how the edge of a region is smoothed: over what width, in the
+// unit of the distance between items, and in which shape.
+type Smoothing struct {
+	Width  float64 // a positive number
+	Kernel Kernel  // the zero value is Ramp
+}
+
+// Region is the smoothed indicator of a region, whose mean is the share of a
+// user's items in and near it. distance must be 1-Lipschitz: the distance of an
+// item to the region, 0 inside, or for [Blur] a signed one. The constant is that
+// of the kernel, rounded up.
+func Region[P any](distance func(P) float64, o Smoothing) (Query[P], error) {
+	return smoothed("emd: Region", "smoothed region", distance, o)
+}
+
+// Ball is [Region] for the ball of the given radius >= 0 around a public centre,
+// with the signed distance d_X(x, centre) - radius. The centre is not copied.
+func Ball[P any](s metric.Space[P], centre P, radius float64, o Smoothing) (Query[P], error) {
+	const op = "emd: Ball"
+	if err := fault.NonNegative(op, "radius", radius); err != nil {
+		return Query[P]{}, err
+	}
+	q, err := smoothed(op, "smoothed ball", func(x P) float64 { return s.Distance(x, centre) - radius }, o)
+	if err != nil {
+		return q, err
+	}
+	if c, ok := s.(metric.Checker[P]); ok {
+		if err := c.Check(centre, centre); err != nil {
+			return Query[P]{}, fmt.Errorf("%s: centre: %w", op, err)
+		}
+		q.Check = func(x P) error { return c.Check(centre, x) }
+	}
+	return q, nil
+}
+
+func smoothed[P any](op, name string, distance func(P) float64, o Smoothing) (Query[P], error) {
+	if err := fault.Positive(op, "Width", o.Width); err != nil {
+		return Query[P]{}, err
+	}
+	if o.Kernel < Ramp || o.Kernel > Blur {
+		return Query[P]{}, &fault.ValueError{Op: op, Arg: "Kernel", Index: -1, Value: float64(o.Kernel), Want: "Ramp, Bell or Blur"}
+	}
+	l := directed.DivUp(o.Kernel.slope(), o.Width)
+	if err := fault.Positive(op, "1/Width", l); err != nil { // a subnormal width
+		return Query[P]{}, err
+	}
+	return Query[P]{
+		Name: name, Norm: additive.Norm{P: 1, Dim: 1}, Lipschitz: l,
+		Func: func(x P, dst []float64) { dst[0] = o.Kernel.at(distance(x), o.Width) },
+	}, nil
+}

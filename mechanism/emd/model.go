@@ -1,0 +1,138 @@
+package emd
+
+import (
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Trust says who may see what a user holds.
+type Trust int
+
+const (
+	// Local: each user runs the mechanism on its own items and sends the result.
+	Local Trust = iota + 1
+	// Central: a curator sees all items of all users and sends one result.
+	Central
+)
+
+// String is "local" or "central".
+func (t Trust) String() string {
+	switch t {
+	case Local:
+		return "local"
+	case Central:
+		return "central"
+	}
+	return fmt.Sprintf("Trust(%d)", int(t))
+}
+
+// Model is the setting that a mechanism is built for and its promise ranges
+// over. Two data sets are neighbours if one user's items differ; how many users
+// there are, and in the bounded case how many items each of them holds, is public.
+// Models are comparable values.
+type Model struct {
+	Trust Trust
+	// Users is the number of users whose items enter one release: >= 1. It is not
+	// read in the Local trust, where every release sees one user.
+	Users int
+	// Items is the number of items that every user holds. 0 is the unbounded case:
+	// any number >= 1, which the promise protects too, users with the same
+	// distribution of items being at distance 0.
+	Items int
+	// Diameter bounds the distance between two items; 0 stands for 1.
+	Diameter float64
+	// Unit names the unit of the distance between items, and so of the earth mover's distance.
+	Unit metric.Unit
+}
+
+// Bounded reports whether all users hold the same public number of items.
+func (m Model) Bounded() bool { return m.Items > 0 }
+
+// String is for people: "central, 1000 users of 20 items, diameter 1 km".
+func (m Model) String() string {
+	items := "any number of items"
+	if m.Bounded() {
+		items = fmt.Sprintf("%d items", m.Items)
+	}
+	s := fmt.Sprintf("one user of %s", items)
+	if m.Trust == Central {
+		s = fmt.Sprintf("%d users of %s", m.Users, items)
+	}
+	s = fmt.Sprintf("%v, %s, diameter %.6g", m.Trust, s, m.Diameter)
+	if m.Unit != "" {
+		s += " " + string(m.Unit)
+	}
+	return s
+}
+
+// check returns m with its defaults filled in, or says what is wrong with it.
+func (m Model) check(op string) (Model, error) {
+	switch m.Trust {
+	case Local:
+		m.Users = 1
+	case Central:
+		if m.Users < 1 {
+			return m, &fault.ValueError{Op: op, Arg: "Model.Users", Index: -1, Value: float64(m.Users), Want: "a number >= 1"}
+		}
+	default:
+		return m, &fault.ValueError{Op: op, Arg: "Model.Trust", Index: -1, Value: float64(m.Trust), Want: "Local or Central"}
+	}
+	if m.Items < 0 {
+		return m, &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: float64(m.Items), Want: "a number >= 0"}
+	}
+	if m.Diameter == 0 {
+		m.Diameter = 1
+	}
+	if !(m.Diameter > 0) || math.IsInf(m.Diameter, 1) {
+		return m, &fault.ValueError{Op: op, Arg: "Model.Diameter", Index: -1, Value: m.Diameter, Want: "a positive number"}
+	}
+	return m, nil
+}
+
+// Users is the data of a release: the items of one user after another, in any
+// order. In the Local trust it yields exactly one user. A mechanism keeps no
+// slice that it is given, so a source may reuse one.
+type Users[P any] = iter.Seq[[]P]
+
+// One is the data of a single user.
+func One[P any](items []P) Users[P] {
+	return func(yield func([]P) bool) { yield(items) }
+}
+
+// anyNumber in place of Model.Users lets [each] pass any number of users >= 1.
+const anyNumber = 0
+
+// each calls f with the items of every user of data, checked against the model:
+// the number of users, and of items of each.
+func each[P any](op string, m Model, data Users[P], f func(user int, items []P) error) error {
+	if data == nil {
+		return fault.Empty(op, "data", 0)
+	}
+	var err error
+	count := 0
+	data(func(items []P) bool {
+		switch {
+		case count == m.Users && m.Users != anyNumber:
+			err = fmt.Errorf("%s: more users than the model's %d", op, m.Users)
+		case len(items) == 0:
+			err = fmt.Errorf("%s: user %d has no items", op, count)
+		case m.Bounded() && len(items) != m.Items:
+			err = fmt.Errorf("%s: user %d has %d items, not the model's %d", op, count, len(items), m.Items)
+		default:
+			err = f(count, items)
+			count++
+		}
+		return err == nil
+	})
+	if err == nil && count == 0 {
+		return fault.Empty(op, "data", 0)
+	}
+	if err == nil && count < m.Users {
+		err = fmt.Errorf("%s: %d users, not the model's %d", op, count, m.Users)
+	}
+	return err
+}

@@ -1,0 +1,167 @@
+package emd
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// Nearest returns a probability vector on the points of space that is nearest, in
+// the earth mover's distance, to the signed weights g, and its distance from them.
+// It is what makes a distribution of an unbiased estimate, whose weights may be
+// negative: since the truth q is a distribution too, W1(p, q) <= W1(p, g) + W1(g,
+// q) <= 2 W1(g, q), where cutting off at 0 and rescaling can be off by more than
+// that. What the total of g lacks of 1 is first spread evenly over all points.
+//
+// [Clusters], [metric.Clustered], [metric.Ultrametric] and every space whose points
+// lie on a line take O(n log n), and a line is found by two rows of distances; for
+// other trees see [wasserstein.ProjectTree]. Everything else is
+// [wasserstein.Project], exact too, at the cost of an optimal transport. Errors are
+// those of these functions.
+func Nearest(space metric.Finite, g []float64) (p []float64, dist float64, err error) {
+	const op = "emd: Nearest"
+	if len(g) != space.Len() {
+		return nil, 0, &fault.SizeError{Op: op, Arg: "g", Got: len(g), Want: "the number of points"}
+	}
+	if err := fault.Empty(op, "g", len(g)); err != nil {
+		return nil, 0, err
+	}
+	if err := fault.AllFinite(op, "g", g); err != nil {
+		return nil, 0, err
+	}
+	g = withTotalOne(g)
+	switch s := space.(type) {
+	case Clusters:
+		return nearestOnTree(s.Tree, g)
+	case *metric.Clustered:
+		return nearestOnTree(Clusters{Count: s.Clusters(), Size: s.Size(), Within: s.Intra()}.Tree, g)
+	case *metric.Ultrametric:
+		order := s.Order()
+		leaf := make([]float64, len(g))
+		for k, i := range order {
+			leaf[k] = g[i]
+		}
+		q, dist, err := nearestOnTree(func() (*metric.Tree, error) { return dendrogram(s.Heights()) }, leaf)
+		if err != nil {
+			return nil, 0, err
+		}
+		p := make([]float64, len(g))
+		for k, i := range order {
+			p[i] = q[k]
+		}
+		return p, dist, nil
+	}
+	if x, ok := linePositions(space); ok {
+		return wasserstein.ProjectLine(x, g)
+	}
+	r, err := wasserstein.Project(space, g, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	return r.P, r.Cost, nil
+}
+
+func nearestOnTree(tree func() (*metric.Tree, error), g []float64) ([]float64, float64, error) {
+	t, err := tree()
+	if err != nil {
+		return nil, 0, err
+	}
+	return wasserstein.ProjectTree(t, g)
+}
+
+// withTotalOne returns a copy of g with the same number added to all weights so
+// that they sum to 1, and g itself where they do up to rounding.
+func withTotalOne(g []float64) []float64 {
+	var sum exact.DD
+	size := 1.0
+	for _, v := range g {
+		sum = sum.AddFloat(v)
+		size += math.Abs(v)
+	}
+	lack := sum.Neg().AddFloat(1).Hi
+	if math.Abs(lack) <= 0x1p-53*size { // rounding of the weights themselves
+		return g
+	}
+	g = slices.Clone(g)
+	for i := range g {
+		g[i] += lack / float64(len(g))
+	}
+	return g
+}
+
+// lineSlack is how much longer than the distance of its ends a way through all
+// points may be, relatively, for them to lie on a line: the rounding of some
+// 10^4 distances.
+const lineSlack = 0x1p-40
+
+// linePositions returns positions of the points on the real line with the same
+// distances, if there are any. A farthest point from any point of a line is an end
+// of it, and if from there, in order of distance, the steps sum to the distance of
+// the last, then by the triangle inequality every part of the way is as long as the
+// distance of its ends. O(n log n) and n distances beyond two rows.
+func linePositions(space metric.Finite) ([]float64, bool) {
+	n := space.Len()
+	x := slices.Clone(metric.Row(space, 0, nil))
+	end := 0
+	for i, d := range x {
+		if d > x[end] {
+			end = i
+		}
+	}
+	x = slices.Clone(metric.Row(space, end, x))
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
+	way := 0.0
+	for k := 1; k < n; k++ {
+		way += space.Distance(order[k-1], order[k])
+	}
+	return x, way <= x[order[n-1]]*(1+lineSlack)
+}
+
+// dendrogram returns the tree whose leaves, in order, are the points of an
+// ultrametric that has these heights between neighbours: joins of height h stand
+// h/2 above the leaves. Joins of one height may be chained, by edges of length 0.
+func dendrogram(heights []float64) (*metric.Tree, error) {
+	n := len(heights) + 1
+	parent := make([]int, 2*n-1)
+	level := make([]float64, 2*n-1)
+	for k, h := range heights {
+		level[n+k] = h
+	}
+	// The Cartesian tree of the heights: a stack of joins, from the root down
+	// along the right side, each the parent of the next.
+	var stack []int
+	attach := func(v, to int) { parent[v] = to }
+	for k := range heights {
+		last := k // the leaf left of height k
+		for len(stack) > 0 && level[stack[len(stack)-1]] <= heights[k] {
+			top := stack[len(stack)-1]
+			attach(last, top)
+			last = top
+			stack = stack[:len(stack)-1]
+		}
+		attach(last, n+k)
+		stack = append(stack, n+k)
+	}
+	last := n - 1
+	for i := len(stack) - 1; i >= 0; i-- {
+		attach(last, stack[i])
+		last = stack[i]
+	}
+	parent[last] = -1
+	length := make([]float64, len(parent))
+	for v, p := range parent {
+		if p >= 0 {
+			length[v] = (level[p] - level[v]) / 2
+		}
+	}
+	return metric.NewTree(parent, length)
+}

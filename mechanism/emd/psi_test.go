@@ -1,0 +1,192 @@
+package emd
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+func TestPsi_KnownAnswers(t *testing.T) {
+	for _, c := range []struct {
+		records          int64
+		alpha0, tau, psi float64
+	}{
+		{2, 1, 0.25, 0.30602260478},
+		{10, 1, 0.3, 0.09144745513},
+		{1000, 1, 0.1, 5.498022991e-4},
+		{1e6, 2, 0.01, 7.69445474e-8},
+	} {
+		got := math.Exp(crowd{c.records - 1, math.Exp(-c.alpha0)}.logPsi(c.tau))
+		if r := got/c.psi - 1; !(r > -1e-9 && r < 1e-8) {
+			t.Errorf("Psi(%d, %g, %g) = %.11g, want %.11g", c.records, c.alpha0, c.tau, got, c.psi)
+		}
+	}
+}
+
+// bigPsi is the definition: the double sum over C and B in 300 bits.
+func bigPsi(c crowd, tau float64) *big.Float {
+	f := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+	mul := func(x, y *big.Float) *big.Float { return f(0).Mul(x, y) }
+	pow := func(x *big.Float, k int64) *big.Float {
+		z := f(1)
+		for range k {
+			z.Mul(z, x)
+		}
+		return z
+	}
+	choose := func(n, k int64) *big.Float { return f(0).SetInt(new(big.Int).Binomial(n, k)) }
+	p, q := f(c.p), f(0).Sub(f(1), f(c.p))
+	total := f(0)
+	for k := int64(0); k <= c.others; k++ {
+		n, inner := k+1, f(0)
+		for b := int64(0); b <= n; b++ {
+			z := f(0).Quo(f(float64(2*b-n)), f(float64(n)))
+			if z.Sub(z, f(tau)); z.Sign() > 0 {
+				inner.Add(inner, mul(choose(n, b), z))
+			}
+		}
+		inner.Quo(inner, pow(f(2), n))
+		total.Add(total, mul(inner, mul(choose(c.others, k), mul(pow(p, k), pow(q, c.others-k)))))
+	}
+	return total
+}
+
+// The result is never below the exact value and above it by a relative 1e-8 at
+// most.
+func TestPsi_BoundsTheExactSum(t *testing.T) {
+	r := rng.Seeded(1)
+	for _, n := range []int64{0, 1, 2, 5, 13, 40} {
+		for i := range 12 {
+			p := []float64{0x1p-40, 0.03, 0.5, 0.97, maxClone, r.Float64()}[i%6]
+			tau := []float64{0, 1e-12, 0.5, 1.0 / 3, r.Float64(), r.Float64(), 1 - 0x1p-20, r.Float64()}[i%8]
+			exact := bigPsi(crowd{n, p}, tau)
+			if exact.Sign() == 0 {
+				continue
+			}
+			got := new(big.Float).SetPrec(300).SetFloat64(math.Exp(crowd{n, p}.logPsi(tau)))
+			ratio, _ := got.Quo(got, exact).Float64()
+			if !(ratio >= 1 && ratio < 1+1e-8) {
+				t.Errorf("n=%d p=%g tau=%g: %.17g of the exact value", n, p, tau, ratio)
+			}
+		}
+	}
+}
+
+// plainExcess is psi_n summed term by term, each from its own logarithms.
+func plainExcess(n int64, tau float64) float64 {
+	sum := 0.0
+	for b := n; b > 0; b-- {
+		z := float64(2*b-n)/float64(n) - tau
+		if z <= 0 {
+			break
+		}
+		sum += z * math.Exp(logBinomial(n, b, 0.5))
+	}
+	return sum
+}
+
+// Against the plain double sum at sizes where the window is narrower than the support.
+func TestPsi_MatchesThePlainSum(t *testing.T) {
+	for _, c := range []crowd{{1199, 0.5}, {1999, 0.02}, {799, 0.999}, {899, maxClone}, {49999, 2e-3}} {
+		for _, tau := range []float64{0, 0.01, 0.2, 0.6} {
+			want := 0.0
+			for k := int64(0); k <= min(c.others, 1200); k++ {
+				want += math.Exp(logBinomial(c.others, k, c.p)) * plainExcess(k+1, tau)
+			}
+			got := math.Exp(c.logPsi(tau))
+			if r := got/want - 1; !(r > -1e-9 && r < 1e-8) {
+				t.Errorf("%+v tau=%g: %g of the plain sum", c, tau, r)
+			}
+		}
+	}
+}
+
+// psi_n falls with n, by the parity too; that is what the sum by parts and the
+// bound at the window's upper end need.
+func TestPsi_FallsWithTheCrowd(t *testing.T) {
+	for _, tau := range []float64{0, 0.1, 1.0 / 3, 0.5, 0.77} {
+		for n := int64(1); n < 60; n++ {
+			if a, b := plainExcess(n, tau), plainExcess(n+1, tau); b > a*(1+1e-12) {
+				t.Errorf("tau=%g: psi_%d = %g, psi_%d = %g", tau, n, a, n+1, b)
+			}
+		}
+	}
+	for _, p := range []float64{1e-4, 0.1, 0.6} {
+		for _, tau := range []float64{0, 0.01, 0.3} {
+			last := math.Inf(1)
+			for _, n := range []int64{0, 1, 7, 100, 1e4, 1e6, 1e8} {
+				got := crowd{n, p}.logPsi(tau)
+				if got > last+1e-8 || math.IsNaN(got) {
+					t.Errorf("p=%g tau=%g: ln Psi = %g at %d others, %g before", p, tau, got, n, last)
+				}
+				last = got
+			}
+		}
+	}
+}
+
+// At a billion records, between two sums that use the monotony of psi_n alone: over
+// blocks of n, psi at their ends times their mass.
+func TestPsi_BetweenBlockSumsAtABillion(t *testing.T) {
+	c := crowd{1e9 - 1, math.Exp(-8)}
+	mean := float64(c.others) * c.p
+	for _, tau := range []float64{0.001, 0.01, 0.02} {
+		const block = 16
+		low, high := 0.0, 0.0
+		q := uint64(1)<<63 + uint64(tau*0x1p63)
+		for n := int64(mean - 12*math.Sqrt(mean)); n < int64(mean+12*math.Sqrt(mean)); n += block {
+			mass := 0.0
+			for k := n; k < n+block; k++ {
+				mass += math.Exp(logBinomial(c.others, k-1, c.p))
+			}
+			high += mass * math.Exp(logExcess(n, q))
+			low += mass * math.Exp(logExcess(n+block-1, q))
+		}
+		got := math.Exp(c.logPsi(tau))
+		if !(got > low && got < high && high < low*(1+2e-2)) {
+			t.Errorf("tau=%g: %g not in [%g, %g]", tau, got, low, high)
+		}
+	}
+}
+
+func TestLogBinomial_MatchesExactCoefficients(t *testing.T) {
+	r := rng.Seeded(2)
+	for range 300 {
+		n := 1 + r.Int64N(400)
+		x, p := r.Int64N(n+1), r.Float64()
+		if r.IntN(4) == 0 {
+			p = math.Ldexp(p, -20)
+		}
+		e := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+		v := e(0).SetInt(new(big.Int).Binomial(n, x))
+		for range x {
+			v.Mul(v, e(p))
+		}
+		for range n - x {
+			v.Mul(v, e(0).Sub(e(1), e(p)))
+		}
+		mant := new(big.Float)
+		exp := v.MantExp(mant)
+		m, _ := mant.Float64()
+		want := math.Log(m) + float64(exp)*math.Ln2
+		if got := logBinomial(n, x, p); math.Abs(got-want) > pmfErr(want)+0x1p-51*math.Abs(want) {
+			t.Errorf("ln P(Bin(%d, %g) = %d) = %.17g, want %.17g", n, p, x, got, want)
+		}
+	}
+}
+
+func BenchmarkPsi(b *testing.B) {
+	for _, n := range []int64{1e4, 1e6, 1e8} {
+		b.Run(fmt.Sprintf("N=%d", n), func(b *testing.B) {
+			c := crowd{n - 1, math.Exp(-3)}
+			tau := 8 / math.Sqrt(float64(n)*c.p)
+			b.ReportAllocs()
+			for b.Loop() {
+				c.logPsi(tau)
+			}
+		})
+	}
+}

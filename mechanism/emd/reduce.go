@@ -1,0 +1,165 @@
+package emd
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// Releaser is what the mechanisms of this package have in common.
+type Releaser[P, Y any] interface {
+	Release(r *rand.Rand, data Users[P]) (Y, error)
+	Guarantee() Guarantee
+}
+
+// Reduced runs a mechanism for users of s items each on users of any number of
+// items: it replaces every user's items by s drawn from them at random, with
+// replacement (Algorithm 3 of IRC24). How many items a user holds has no
+// influence beyond their proportions, and is protected with them. A Reduced is
+// immutable, and as safe for concurrent use as the mechanism inside.
+//
+// # Its promise
+//
+// Let the mechanism inside be (alpha, delta_m)-private, and one user's
+// distribution change from mu to mu' at d_EM <= r. Draw the s items of both as
+// independent pairs from the optimal plan between mu and mu', and those of all
+// other users once for both. The mean D of the pairs' distances bounds the d_EM
+// of the two samples, lies in [0, diam] and has mean at most r. Given the
+// samples x and x', P{M(x) in S} <= e^(alpha*D) P{M(x') in S} + delta_m. For any
+// c, where D <= c,
+//
+//	P{M(x) in S} - e^(alpha*c) P{M(x') in S} <= delta_m,
+//
+// and where D > c it is at most delta_m + 1 - e^(-alpha*(D-c)), because
+// P{M(x') in S} >= e^(-alpha*D) (P{M(x) in S} - delta_m). The mean over the
+// samples is a discrete promise of radius r: eps = alpha*c and delta = delta_m +
+// delta_s, where for diam = 1
+//
+//	delta_s = E (1 - e^(-alpha*(D-c)))_+ <= exp(-s*kl(c||r)) * alpha/(alpha + s*kl'(c||r)),
+//
+// kl being the divergence of Bernoulli laws and kl' its derivative in c. The
+// last step integrates Chernoff's bound P{D > t} <= exp(-s*kl(t||r)), whose
+// exponent is convex in t. Lemma 5.2 of IRC24 has the larger c = (1+sqrt 2)r +
+// (3/s) ln(1/delta_s) (its 3/8 is a misprint) and no second factor.
+type Reduced[P, Y any] struct {
+	inner Releaser[P, Y]
+	g     Guarantee
+	reach float64
+	o     ReduceOptions
+}
+
+// ReduceOptions say what a [Reduced] mechanism promises.
+type ReduceOptions struct {
+	// Radius is the distance d_EM between users up to which the promise is
+	// made, > 0.
+	Radius float64
+	// DeltaSampling is the part of the promise's delta that the sampling may
+	// use, in (0, 1); it adds to the delta of the mechanism inside.
+	DeltaSampling float64
+}
+
+// NewReduced returns inner, a mechanism with a promise per unit of d_EM in a
+// bounded model of s items, for users of any number of items; the model is
+// inner's but for that. Other promises are refused with [ErrModel]. See
+// [PlanReduction] for s and the split of delta. The mean of per-user means needs
+// no sampling: [Linear] takes an unbounded central model as it is.
+func NewReduced[P, Y any](inner Releaser[P, Y], o ReduceOptions) (*Reduced[P, Y], error) {
+	if inner == nil {
+		return nil, fault.Empty("emd: NewReduced", "inner", 0)
+	}
+	d := &Reduced[P, Y]{inner: inner, o: o}
+	var err error
+	d.g, d.reach, err = reduced("emd: NewReduced", inner.Guarantee(), o)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// reduced is the promise of sampling in front of a mechanism that promises g.
+func reduced(op string, g Guarantee, o ReduceOptions) (out Guarantee, reach float64, err error) {
+	model := g.Model()
+	if !model.Bounded() || g.Radius() > 0 {
+		return out, 0, fmt.Errorf("%s: %w: want a promise per unit of d_EM in a bounded model, have: %v", op, ErrModel, g)
+	}
+	if !(g.Alpha() > 0 && g.Alpha() < math.Inf(1) && g.level.Reach() >= model.Diameter) {
+		return out, 0, fmt.Errorf("%s: %w: want a finite level > 0 up to the diameter, have: %v", op, ErrModel, g)
+	}
+	if err := fault.Positive(op, "Radius", o.Radius); err != nil {
+		return out, 0, err
+	}
+	if !(o.DeltaSampling > 0 && o.DeltaSampling < 1) {
+		return out, 0, &fault.ValueError{Op: op, Arg: "DeltaSampling", Index: -1, Value: o.DeltaSampling, Want: "a number in (0, 1)"}
+	}
+	c := chernoff{samples: float64(model.Items), mean: directed.DivUp(o.Radius, model.Diameter)}
+	q, capped := c.root(directed.MulUp(g.Alpha(), model.Diameter), false, o.DeltaSampling)
+	// D <= diam always, so a cap there costs nothing.
+	delta := g.Delta()
+	reach = model.Diameter
+	if !capped {
+		delta = directed.AddUp(delta, o.DeltaSampling)
+		reach = min(reach, directed.MulUp(q, model.Diameter))
+	}
+	model.Items = 0
+	out, err = NewDiscrete(model, o.Radius, Pair{directed.MulUp(g.Alpha(), reach), min(1, delta)})
+	return out, reach, err
+}
+
+// Guarantee is the discrete promise, in an unbounded model.
+func (d *Reduced[P, Y]) Guarantee() Guarantee { return d.g }
+
+// GuaranteeFor is the promise of the same release at another radius, with the
+// same or another part of delta for the sampling: one release keeps the promises
+// of all radii at once, and for those above [ReduceOptions].Radius they can be far
+// better than the steps of [Guarantee.At].
+func (d *Reduced[P, Y]) GuaranteeFor(o ReduceOptions) (Guarantee, error) {
+	g, _, err := reduced("emd: Reduced.GuaranteeFor", d.inner.Guarantee(), o)
+	return g, err
+}
+
+// Samples is the number s of items drawn for every user.
+func (d *Reduced[P, Y]) Samples() int { return d.inner.Guarantee().Model().Items }
+
+// Reach is the c of the promise: samples of users at d_EM <= Radius are
+// protected as if they were at most Reach apart.
+func (d *Reduced[P, Y]) Reach() float64 { return d.reach }
+
+// errStop ends a walk over users that the inner mechanism broke off.
+var errStop = errors.New("stopped")
+
+// Release samples every user's items and runs the mechanism inside on them.
+// data is read once. An item that the mechanism inside would refuse is found only
+// if it is drawn. O(users*s) and one buffer of s items, besides the mechanism
+// inside.
+func (d *Reduced[P, Y]) Release(r *rand.Rand, data Users[P]) (Y, error) {
+	// The mechanism inside may draw while it reads: it keeps r to itself.
+	own, done := rng.Get(nil)
+	defer done()
+	if r != nil {
+		own = rng.Seeded(r.Uint64())
+	}
+	sample := make([]P, d.Samples())
+	var failed error
+	y, err := d.inner.Release(r, func(yield func([]P) bool) {
+		failed = each("emd: Reduced.Release", d.g.Model(), data, func(_ int, items []P) error {
+			n := uint64(len(items))
+			for i := range sample {
+				sample[i] = items[own.Uint64N(n)]
+			}
+			if !yield(sample) {
+				return errStop
+			}
+			return nil
+		})
+	})
+	if failed != nil && !errors.Is(failed, errStop) {
+		var none Y
+		return none, failed
+	}
+	return y, err
+}

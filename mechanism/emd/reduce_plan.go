@@ -1,0 +1,175 @@
+package emd
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// ReducePlan says which mechanism to build for bounded users so that
+// [NewReduced] turns it into one with a wanted discrete promise.
+type ReducePlan struct {
+	// Model is the bounded model to build it for; Model.Items is the number of
+	// samples.
+	Model Model
+	// Alpha and Delta are the level that it may have per unit of d_EM.
+	Alpha, Delta float64
+	// Options are for NewReduced.
+	Options ReduceOptions
+	// Reach is the distance that samples of users within the radius keep:
+	// Alpha*Reach is the wanted Eps.
+	Reach float64
+	// Value is PlanOptions.Value of the plan, or Alpha where there is none.
+	Value float64
+}
+
+// PlanOptions tune [PlanReduction]. Nil and the zero value mean the defaults.
+type PlanOptions struct {
+	// Samples are the numbers of items a user that are tried; the default is
+	// the powers of 2 from 16 to 65,536.
+	Samples []int
+	// Value is what the plan is to make large, for a plan whose Value is not
+	// set yet. For item-wise release that is what ItemWiseBudget allows at
+	// Model, Alpha and Delta if the number of samples is fixed; to compare
+	// several, an expected error, negated. -Inf or NaN marks a plan that cannot
+	// be used. nil is Alpha, for mechanisms that need no delta, such as noise of
+	// a K-norm: sampling gets all of it, and the most samples win.
+	Value func(ReducePlan) float64
+	// Context stops the search between two values; nil: never.
+	Context context.Context
+}
+
+// splitLogits is how far from an equal split of delta the search goes: shares of
+// e^-14, about 1e-6, for either side. Levels change with the logarithm of delta,
+// so that a smaller share gains the other side nothing.
+const splitLogits = 14
+
+// splitSteps is the number of golden sections of the interval of logits: to 28 *
+// 0.618^12 = 0.09, a share known to 2 parts in 100.
+const splitSteps = 12
+
+// PlanReduction splits the delta of a wanted discrete promise (target, for
+// users up to radius apart in the unbounded model) between sampling and
+// mechanism, and chooses the number of samples: the best of those tried by
+// o.Value, where the split is found by golden section and need not be the global
+// optimum. What a plan promises does not depend on that: NewReduced computes it
+// again. target.Eps > 0 and 0 < target.Delta < 1; a bounded model is refused with
+// [ErrModel].
+//
+// It takes 15 calls of Value for each number of samples, one after another; where
+// they search a budget, try few.
+func PlanReduction(model Model, radius float64, target Pair, o *PlanOptions) (ReducePlan, error) {
+	const op = "emd: PlanReduction"
+	if o == nil {
+		o = &PlanOptions{}
+	}
+	model, err := model.check(op)
+	if err != nil {
+		return ReducePlan{}, err
+	}
+	if model.Bounded() {
+		return ReducePlan{}, fmt.Errorf("%s: %w: users already hold %d items each", op, ErrModel, model.Items)
+	}
+	if err := fault.Positive(op, "radius", radius); err != nil {
+		return ReducePlan{}, err
+	}
+	if err := fault.Positive(op, "target.Eps", target.Eps); err != nil {
+		return ReducePlan{}, err
+	}
+	if !(target.Delta > 0 && target.Delta < 1) {
+		return ReducePlan{}, &fault.ValueError{Op: op, Arg: "target.Delta", Index: -1, Value: target.Delta, Want: "a number in (0, 1)"}
+	}
+	samples := o.Samples
+	if samples == nil {
+		for s := 16; s <= 1<<16; s *= 2 {
+			samples = append(samples, s)
+		}
+	}
+	p := planner{ctx: o.Context, radius: radius, target: target, value: o.Value}
+	for i, s := range samples {
+		if s < 1 {
+			return ReducePlan{}, &fault.ValueError{Op: op, Arg: "Samples", Index: i, Value: float64(s), Want: "a number >= 1"}
+		}
+		p.model = model
+		p.model.Items = s
+		if err := p.split(); err != nil {
+			return ReducePlan{}, err
+		}
+	}
+	if !p.found {
+		return ReducePlan{}, fmt.Errorf("%s: no plan has a value", op)
+	}
+	return p.best, nil
+}
+
+type planner struct {
+	ctx    context.Context
+	model  Model
+	radius float64
+	target Pair
+	value  func(ReducePlan) float64
+	best   ReducePlan
+	found  bool
+}
+
+// split tries splits of delta for p.model.
+func (p *planner) split() error {
+	p.try(p.target.Delta) // all of it to the sampling
+	if p.value == nil {
+		return nil
+	}
+	at := func(logit float64) float64 { return p.try(p.target.Delta / (1 + math.Exp(logit))) }
+	const golden = 0.6180339887498949
+	lo, hi := -float64(splitLogits), float64(splitLogits)
+	x, y := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	fx, fy := at(x), at(y)
+	for range splitSteps {
+		if p.ctx != nil && p.ctx.Err() != nil {
+			return p.ctx.Err()
+		}
+		if fx >= fy {
+			hi, y, fy = y, x, fx
+			x = hi - golden*(hi-lo)
+			fx = at(x)
+		} else {
+			lo, x, fx = x, y, fy
+			y = lo + golden*(hi-lo)
+			fy = at(y)
+		}
+	}
+	return nil
+}
+
+// planMargin keeps the plan's level below target.Eps/Reach by more than the
+// roundings between a plan and NewReduced: a few units of 2^-53 each, also in
+// the root. Its terms of size gap = q-mean cancel to kl ~ gap^2/(2 mean), with an
+// error of some 2^-50*gap; over the slope kl' ~ gap/mean that moves the root by
+// 2^-50*mean < 2^-50*q.
+const planMargin = 0x1p-40
+
+// try values the plan that leaves sampling of delta to sampling.
+func (p *planner) try(sampling float64) float64 {
+	plan := ReducePlan{Model: p.model, Options: ReduceOptions{Radius: p.radius, DeltaSampling: sampling}}
+	plan.Delta = max(0, directed.SubDown(p.target.Delta, sampling))
+	c := chernoff{samples: float64(p.model.Items), mean: directed.DivUp(p.radius, p.model.Diameter)}
+	q, capped := c.root(p.target.Eps, true, sampling)
+	plan.Reach = min(p.model.Diameter, directed.MulUp(q, p.model.Diameter))
+	if capped {
+		plan.Reach = p.model.Diameter
+	}
+	plan.Alpha = p.target.Eps / plan.Reach * (1 - planMargin)
+	plan.Value = plan.Alpha
+	if p.value != nil {
+		plan.Value = p.value(plan)
+	}
+	if !(plan.Value > math.Inf(-1)) {
+		return math.Inf(-1)
+	}
+	if !p.found || plan.Value > p.best.Value {
+		p.best, p.found = plan, true
+	}
+	return plan.Value
+}

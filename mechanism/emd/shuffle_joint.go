@@ -1,0 +1,211 @@
+package emd
+
+import (
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+)
+
+// joint is the bound for all items of a user at once (MATH.md section 4). Change
+// the items one by one, the i-th by d_i <= 1, every step with the same tau; the
+// steps add up to E = sum of 2 artanh(tau tanh(alpha0 d_i/2)) and, as
+// artanh(tau tanh) is concave, to no more than if every d_i were the mean w:
+//
+//	delta = sup over w of f(w), f(w) = (e^(alpha w)-1) Psi(tau_w)/tau_w,
+//	tau_w = tanh(alpha w/2m)/tanh(alpha0 w/2).
+//
+// For one item it is that item's exact pair (1+e^eps) t Psi(tanh(eps/2)/t).
+type joint struct {
+	alpha0 float64 // diameter 1
+	items  float64
+	others int64
+	least  float64 // least w > 0
+	clones Clones
+	near   float64 // least distance > 0 of two items
+}
+
+// crowd at w: with one item its distance is w, and the law may depend on it.
+// That of many items may be near 0 or near.
+func (b joint) crowd(w float64) crowd {
+	if b.items > 1 {
+		w = b.near
+	}
+	return crowd{b.others, b.clones.probability(b.alpha0, w)}
+}
+
+// varies reports whether the crowd depends on w.
+func (b joint) varies() bool { return b.items == 1 && b.clones == MetricRandomiser }
+
+const (
+	// tauErr is the relative error of tau_w: two hyperbolic tangents, two products and a
+	// quotient, each below 4 units of 2^-53. tau is rounded down by it.
+	tauErr = 0x1p-48
+	// supTol is the width, in nats of delta, to which the supremum is found.
+	// It adds to the bound. Where the crowd varies with w the cells' bounds are above f by an
+	// order of their width, not of its square, and the search would be long.
+	supTol, varyTol = 1e-8, 1e-4
+	// maxCells bounds the search of one supremum; the bound reached by then
+	// stands. A few dozen are usual, some hundred where the crowd varies.
+	maxCells = 2000
+)
+
+// point is f at one w, in logs: gain = ln(e^(alpha w)-1), psi = ln(Psi/tau).
+type point struct {
+	w, tau, gain, psi float64
+	known             bool // psi is
+}
+
+// cell is an interval of w with an upper bound of ln f over it.
+type cell struct {
+	l, r  *point
+	bound float64
+	exact bool // bound uses Psi, not Chernoff's bound of it
+}
+
+// search is the state of one supremum.
+type search struct {
+	joint
+	alpha float64
+	fixed crowd
+	best  float64 // largest ln f seen
+	cells []cell
+}
+
+// sup returns an upper bound of ln delta at level alpha > 0, -Inf where tau >= 1
+// everywhere. done(best, bound) may end the search before bound is within
+// a tolerance of best, the largest ln f seen.
+func (b joint) sup(alpha float64, done func(best, bound float64) bool) float64 {
+	if alpha >= directed.MulUp(b.items, b.alpha0) {
+		return math.Inf(-1)
+	}
+	s := &search{joint: b, alpha: alpha, fixed: b.crowd(b.near), best: math.Inf(-1)}
+	tol := supTol
+	if b.varies() {
+		tol = varyTol
+	}
+	w0 := min(1, b.least)
+	first := s.at(w0)
+	for _, w := range [...]float64{1.0 / 16, 0.25, 0.5, 0.75, 1} {
+		if w > w0 || w == 1 {
+			r := s.at(w)
+			s.push(first, r, math.Inf(1))
+			first = r
+		}
+	}
+	for {
+		top := 0
+		for i := range s.cells {
+			if s.cells[i].bound > s.cells[top].bound {
+				top = i
+			}
+		}
+		c := s.cells[top]
+		if c.bound <= s.best+tol || len(s.cells) >= maxCells || done(s.best, c.bound) {
+			return c.bound
+		}
+		if !c.exact {
+			s.refine(&s.cells[top])
+			continue
+		}
+		mid := s.at((c.l.w + c.r.w) / 2)
+		if !(c.l.w < mid.w && mid.w < c.r.w) {
+			return c.bound
+		}
+		s.cells[top] = s.cells[len(s.cells)-1]
+		s.cells = s.cells[:len(s.cells)-1]
+		s.push(c.l, mid, c.bound)
+		s.push(mid, c.r, c.bound)
+	}
+}
+
+// at returns the point w, Psi unknown. tau_0 is the limit alpha/(m alpha0).
+func (s *search) at(w float64) *point {
+	p := &point{w: w, gain: math.Inf(-1)}
+	if w == 0 {
+		p.tau = s.alpha / (s.items * s.alpha0)
+	} else {
+		p.tau = math.Tanh(s.alpha*w/(2*s.items)) / math.Tanh(s.alpha0*w/2)
+		x := directed.MulUp(s.alpha, w)
+		p.gain = logExpm1(x)
+		p.gain += 0x1p-48 * (1 + math.Abs(p.gain))
+	}
+	p.tau *= 1 - tauErr
+	return p
+}
+
+// push adds the cell [l, r] with a bound that costs no sum: f <= gain(r) psi(l), as
+// tau_w increases with w, and f <= parent.
+func (s *search) push(l, r *point, parent float64) {
+	law := s.fixed
+	if s.varies() {
+		law = s.crowd(l.w)
+	}
+	_, x := law.chernoff(l.tau)
+	s.cells = append(s.cells, cell{l: l, r: r, bound: min(parent, r.gain+x-math.Log(l.tau)+0x1p-40)})
+}
+
+// refine replaces the bound of c by one from Psi.
+//
+// On [w1,w2], with w = w1+lambda*h: e^(alpha w)-1 is convex, Psi(tau)/tau is convex and
+// decreasing, so both are below their chords; the first in lambda, the second
+// in mu = (tau_w-tau_1)/(tau_2-tau_1). tau_w is above its own chord but
+// for a little: its numerator is concave, its denominator B below the tangent at w1, and
+// that with b = alpha0/2 leaves
+//
+//	tau_w >= chord - tau_2 (h B'(w1)-(B(w2)-B(w1)))/B(w1)
+//	      >= chord - tau_2 h^2 b^2 sech^2(b w1) w2/w1,
+//
+// so that mu >= lambda-kappa with a kappa of order h, to which tauErr adds. The product of the
+// two chords is a parabola in lambda, above f by an order of h^2 only.
+func (s *search) refine(c *cell) {
+	s.know(c.l)
+	s.know(c.r)
+	c.exact = true
+	right := c.r.psi
+	if s.varies() {
+		right = s.logRatio(s.crowd(c.l.w), c.r.tau) // Psi at both ends by the smaller p
+	}
+	first := min(c.bound, c.r.gain+c.l.psi)
+	c.bound = first
+	h, w1 := c.r.w-c.l.w, c.l.w
+	if w1 > 0 {
+		sech := 1 / math.Cosh(s.alpha0*w1/2)
+		below := h*h*(s.alpha0*s.alpha0/4)*sech*sech*c.r.w/w1 + 2*tauErr
+		kappa := c.r.tau * below / (c.r.tau - c.l.tau)
+		a, b := math.Expm1(c.r.gain-c.l.gain), -math.Expm1(right-c.l.psi)
+		top := 1 + b*kappa
+		lambda := min(1, max(0, (a*top-b)/(2*a*b)))
+		second := c.l.gain + c.l.psi + math.Log((1+lambda*a)*(top-lambda*b)) + 0x1p-44
+		if second < first {
+			c.bound = second
+		}
+	}
+}
+
+// know finds Psi at p.
+func (s *search) know(p *point) {
+	if p.known {
+		return
+	}
+	law := s.fixed
+	if s.varies() {
+		law = s.crowd(p.w)
+	}
+	p.psi, p.known = s.logRatio(law, p.tau), true
+	s.best = max(s.best, p.gain+p.psi)
+}
+
+// logRatio returns ln(Psi(tau)/tau), rounded up.
+func (s *search) logRatio(c crowd, tau float64) float64 {
+	return c.logPsi(tau) - math.Log(tau) + 0x1p-44
+}
+
+// reaches reports that the bound is at most delta (in logs) at level alpha.
+func (b joint) reaches(alpha, logDelta float64) bool {
+	return b.sup(alpha, func(best, bound float64) bool { return best > logDelta || bound <= logDelta }) <= logDelta
+}
+
+// value returns an upper bound of ln delta at level alpha.
+func (b joint) value(alpha float64) float64 {
+	return b.sup(alpha, func(best, bound float64) bool { return best > 0 })
+}

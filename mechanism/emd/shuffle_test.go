@@ -1,0 +1,430 @@
+package emd
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// near reports got in want*[1-1e-6, 1+1e-6].
+func shuffleNear(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got/want-1) > 1e-6 || math.IsNaN(got) {
+		t.Errorf("%s = %.12g, want %.12g", what, got, want)
+	}
+}
+
+func TestItemDelta_KnownAnswers(t *testing.T) {
+	for _, c := range []struct {
+		records                       int64
+		alpha0, d, eps, dominated, mr float64
+	}{
+		{1000, 1, 0.1, 0.01, 5.49836513e-5, 4.73624726e-5},
+		{1e6, 3, 0.01, 5e-4, 3.21932599e-9, 2.84435410e-9},
+	} {
+		for clones, want := range map[Clones]float64{Dominated: c.dominated, MetricRandomiser: c.mr} {
+			// A diameter of 4 changes nothing but the unit.
+			for _, diam := range []float64{0, 4} {
+				unit := max(1, diam)
+				got, err := ItemDelta(Shuffle{Records: c.records, Alpha0: c.alpha0 / unit, Diameter: diam, Clones: clones}, Change{c.d * unit, c.eps})
+				if err != nil {
+					t.Fatal(err)
+				}
+				shuffleNear(t, clones.String(), got, want)
+			}
+		}
+	}
+}
+
+// f(w) of the joint bound.
+func TestJoint_KnownAnswersAtW(t *testing.T) {
+	for _, c := range []struct {
+		records, items          int64
+		alpha0, alpha, w, delta float64
+	}{
+		{1000, 1000, 0.1, 30, 1, 6.23731894e-9},
+		{1e8, 1000, 3, 10, 0.5, 1.48959599e-18},
+	} {
+		b := joint{alpha0: c.alpha0, items: float64(c.items), others: c.records - 1}
+		s := &search{joint: b, alpha: c.alpha, fixed: b.crowd(0), best: math.Inf(-1)}
+		p := s.at(c.w)
+		s.know(p)
+		shuffleNear(t, "f(w)", math.Exp(p.gain+p.psi), c.delta)
+		if c.w == 1 {
+			shuffleNear(t, "tau", p.tau, 0.300227442)
+		}
+	}
+}
+
+// The supremum is above f on a fine grid, and no higher than its tolerance allows; so
+// is the bound of every cell, however wide.
+func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
+	for _, c := range []struct {
+		b     joint
+		alpha float64
+	}{
+		{joint{alpha0: 0.1, items: 1000, others: 999}, 30},
+		{joint{alpha0: 2, items: 100, others: 1e6}, 2.6},
+		{joint{alpha0: 3, items: 1000, others: 1e7}, 40},
+		{joint{alpha0: 4, items: 1, others: 1e5}, 0.3},
+		{joint{alpha0: 4, items: 1, others: 1e5, clones: MetricRandomiser}, 0.3},
+		{joint{alpha0: 4, items: 7, others: 1e5, clones: MetricRandomiser, near: 0.5, least: 0.5 / 7}, 1},
+		{joint{alpha0: 6, items: 5, others: 1e4}, 25},
+	} {
+		top := c.b.sup(c.alpha, func(best, bound float64) bool { return false })
+		s := &search{joint: c.b, alpha: c.alpha, fixed: c.b.crowd(c.b.near), best: math.Inf(-1)}
+		const n = 400
+		var pts []*point
+		for i := range n + 1 {
+			if w := float64(i) / n; w >= c.b.least {
+				p := s.at(w)
+				s.know(p)
+				pts = append(pts, p)
+			}
+		}
+		if !(top >= s.best) || top > s.best+0.01 {
+			t.Errorf("%+v: supremum %g, on the grid %g", c.b, top, s.best)
+		}
+		for i := range pts {
+			for j := i + 1; j < len(pts); j += 1 + len(pts)/7 {
+				inside := math.Inf(-1)
+				for k := i; k <= j; k++ {
+					inside = max(inside, pts[k].gain+pts[k].psi)
+				}
+				s.cells = nil
+				s.push(pts[i], pts[j], math.Inf(1))
+				coarse := s.cells[0].bound
+				s.refine(&s.cells[0])
+				if coarse < inside || s.cells[0].bound < inside {
+					t.Fatalf("%+v on [%g, %g]: bounds %g and %g, f reaches %g", c.b, pts[i].w, pts[j].w, coarse, s.cells[0].bound, inside)
+				}
+			}
+		}
+	}
+}
+
+func TestShuffleLevel_KnownAnswers(t *testing.T) {
+	for _, c := range []struct {
+		records, items       int64
+		alpha0, delta, alpha float64
+	}{
+		{1000, 1000, 0.1, 1e-6, 27.105633},
+		{1e5, 10, 1, 1e-6, 0.18514126},
+		{1e6, 100, 2, 1e-8, 2.6656522},
+	} {
+		s := Shuffle{Records: c.records, Items: c.items, Alpha0: c.alpha0, Delta: c.delta}
+		got, err := ShuffleLevel(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shuffleNear(t, "alpha", got.Value, c.alpha)
+		if got.Bound != Joint {
+			t.Errorf("by the %v", got.Bound)
+		}
+		// In units of half the diameter twice the number.
+		s.Diameter, s.Alpha0 = 0.5, 2*s.Alpha0
+		got, err = ShuffleLevel(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shuffleNear(t, "alpha at half the diameter", got.Value, 2*c.alpha)
+	}
+}
+
+func TestShuffleBudget_KnownAnswers(t *testing.T) {
+	for _, c := range []struct {
+		records           int64
+		theorem44, alpha0 float64
+	}{
+		{1000, 0.0249678264, 0.0807165720},
+		{1e8, 2.4838697213, 4.29937},
+	} {
+		s := Shuffle{Records: c.records, Items: 1000, Alpha: 25, Delta: 1e-12}
+		got, err := ShuffleBudget(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shuffleNear(t, "alpha0", got.Value, c.alpha0)
+		u, err := s.unit("", false, true, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ok := func(v unitShuffle) bool { return v.theorem44Level(math.Log(s.Delta)) <= s.Alpha }
+		shuffleNear(t, "alpha0 by Theorem 4.4", u.budget(1e-3, rootTol, ok), c.theorem44)
+		s.Delta = 0
+		if got, err = ShuffleBudget(s); err != nil || got.Bound != PureComposition || got.Value > 0.025 || got.Value < 0.025*(1-1e-15) {
+			t.Errorf("delta 0: %v, %v", got, err)
+		}
+	}
+}
+
+func TestTheorem44_KnownAnswers(t *testing.T) {
+	x := math.Log(1e-20)
+	for _, c := range []struct {
+		records             int64
+		w, alpha0, h, limit float64
+	}{
+		{1e8, 0.5, 2, 7.381278040488, 16.031836746898},
+		{1000, 0.3, 0.02, 5.659574121582, 0},
+	} {
+		u := unitShuffle{Shuffle{Records: c.records, Items: 1000, Alpha0: c.alpha0}}
+		k := u.factor44(x)
+		h := 1000 * math.Log1p(math.Tanh(c.alpha0*c.w/2)*k)
+		if math.Abs(h-c.h) > 1e-11*c.h {
+			t.Errorf("h = %.13g, want %.13g", h, c.h)
+		}
+		if limit := u.pure() / 2 * k; c.limit > 0 && math.Abs(limit-c.limit) > 1e-11*limit {
+			t.Errorf("sup h/w = %.14g, want %.14g", limit, c.limit)
+		}
+	}
+	// ln delta of the level's delta_int, and the two directions of the theorem.
+	u := unitShuffle{Shuffle{Records: 1e8, Items: 1000, Alpha0: 2}}
+	for _, delta := range []float64{1e-3, 1e-9, 1e-30} {
+		alpha := u.theorem44Level(math.Log(delta))
+		if back := u.theorem44Delta(alpha); math.Abs(back-math.Log(delta)) > 1e-5 {
+			t.Errorf("delta %g: level %g, back to %g", delta, alpha, math.Exp(back))
+		}
+	}
+}
+
+// The three questions answer each other.
+func TestShuffle_RoundTrips(t *testing.T) {
+	for _, s := range []Shuffle{
+		{Records: 1000, Items: 1000, Alpha0: 0.05, Delta: 1e-6},
+		{Records: 1e5, Items: 10, Alpha0: 1, Delta: 1e-30},
+		{Records: 1e7, Items: 50, Alpha0: 1.5, Delta: 1e-12, Diameter: 3},
+		{Records: 1e6, Items: 1, Alpha0: 2, Delta: 1e-9},
+		{Records: 1e5, Items: 1, Alpha0: 3, Delta: 1e-9, Clones: MetricRandomiser},
+		{Records: 1e5, Items: 8, Alpha0: 3, Delta: 1e-9, Clones: MetricRandomiser, MinDistance: 0.25},
+	} {
+		level, err := ShuffleLevel(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := s
+		at.Alpha, at.Delta = level.Value, 0
+		delta, err := ShuffleDelta(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tol := 1e-6
+		if s.Items == 1 && s.Clones == MetricRandomiser {
+			tol = 1e-3
+		}
+		if math.Abs(delta.Value/s.Delta-1) > tol || delta.Bound != level.Bound {
+			t.Errorf("%+v: level %v, there delta %v", s, level, delta)
+		}
+		at = s
+		at.Alpha, at.Alpha0 = level.Value, 0
+		budget, err := ShuffleBudget(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(budget.Value/s.Alpha0-1) > max(1e-8, tol/100) {
+			t.Errorf("%+v: level %v, there budget %v", s, level, budget)
+		}
+	}
+}
+
+// More records, a lower level of the channel, a larger delta and fewer items
+// can only help, and so can assuming more of the clones.
+func TestShuffle_Monotone(t *testing.T) {
+	base := Shuffle{Records: 20000, Items: 20, Alpha0: 2, Delta: 1e-8}
+	level := func(s Shuffle) float64 {
+		t.Helper()
+		a, err := ShuffleLevel(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Value > float64(s.Items)*s.Alpha0 {
+			t.Errorf("%+v: %v is above pure composition", s, a)
+		}
+		return a.Value
+	}
+	falls := func(what string, steps int, set func(s *Shuffle, i int)) {
+		t.Helper()
+		last := math.Inf(1)
+		for i := range steps {
+			s := base
+			set(&s, i)
+			a := level(s)
+			if a > last*(1+1e-7) {
+				t.Errorf("%s: step %d gives %g after %g", what, i, a, last)
+			}
+			last = a
+		}
+	}
+	falls("records", 9, func(s *Shuffle, i int) { s.Records = int64(20 * math.Pow(8, float64(i))) })
+	falls("alpha0", 12, func(s *Shuffle, i int) { s.Alpha0 = 12 * math.Pow(0.5, float64(i)) })
+	falls("delta", 10, func(s *Shuffle, i int) { s.Delta = math.Pow(10, float64(i-10)) })
+	falls("items", 10, func(s *Shuffle, i int) { s.Items = int64(1000 >> i) })
+	falls("clones", 4, func(s *Shuffle, i int) {
+		s.Clones, s.MinDistance = MetricRandomiser, float64(i)/3
+		if i == 0 {
+			s.Clones = Dominated
+		}
+	})
+	last := 1.0
+	for i := range 40 {
+		d, err := ShuffleDelta(Shuffle{Records: 20000, Items: 20, Alpha0: 2, Alpha: float64(i+1) / 20})
+		if err != nil || d.Value > last {
+			t.Errorf("delta %v after %g, %v", d, last, err)
+		}
+		last = d.Value
+	}
+}
+
+// Every figure is the best of the bounds that hold.
+func TestShuffle_ChoosesTheBest(t *testing.T) {
+	for _, n := range []int64{10, 1000, 1e6, 1e9} {
+		for _, m := range []int64{1, 10} {
+			for _, alpha0 := range []float64{0.01, 1, 5, 30} {
+				if n > 1000 && alpha0 < 5 {
+					continue // as below, only slower
+				}
+				s := Shuffle{Records: n, Items: m, Alpha0: alpha0, Delta: 1e-9}
+				got, err := ShuffleLevel(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				u, _ := s.unit("", true, false, true)
+				each := map[Bound]float64{
+					PureComposition: u.pure(),
+					Theorem44:       u.theorem44Level(math.Log(s.Delta)),
+					u.jointName():   u.jointLevel(math.Log(s.Delta), u.pure()),
+				}
+				for b, v := range each {
+					if got.Value > v*(1+2*rootTol) {
+						t.Errorf("%+v: %v, the %v gives %g", s, got, b, v)
+					}
+				}
+				if v := each[got.Bound]; math.Abs(got.Value/v-1) > 2*rootTol {
+					t.Errorf("%+v: %v is not the bound's %g", s, got, v)
+				}
+			}
+		}
+	}
+}
+
+func TestShuffle_BadInput(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	good := Shuffle{Records: 100, Items: 10}
+	for _, c := range []struct {
+		arg string
+		set func(s *Shuffle)
+	}{
+		{"Shuffle.Records", func(s *Shuffle) { s.Records = 0 }},
+		{"Shuffle.Records", func(s *Shuffle) { s.Records = math.MinInt64 }},
+		{"Shuffle.Items", func(s *Shuffle) { s.Items = 0 }},
+		{"Shuffle.Items", func(s *Shuffle) { s.Items = 101 }},
+		{"Shuffle.Diameter", func(s *Shuffle) { s.Diameter = -1 }},
+		{"Shuffle.Diameter", func(s *Shuffle) { s.Diameter = nan }},
+		{"Shuffle.Diameter", func(s *Shuffle) { s.Diameter = inf }},
+		{"Shuffle.MinDistance", func(s *Shuffle) { s.MinDistance = 2 }},
+		{"Shuffle.MinDistance", func(s *Shuffle) { s.MinDistance = nan }},
+		{"Shuffle.Clones", func(s *Shuffle) { s.Clones = 2 }},
+		{"Shuffle.Alpha0", func(s *Shuffle) { s.Alpha0 = nan }},
+		{"Shuffle.Alpha0", func(s *Shuffle) { s.Alpha0 = -1 }},
+		{"Shuffle.Alpha", func(s *Shuffle) { s.Alpha = inf }},
+		{"Shuffle.Alpha", func(s *Shuffle) { s.Alpha = nan }},
+		{"Shuffle.Delta", func(s *Shuffle) { s.Delta = 1 }},
+		{"Shuffle.Delta", func(s *Shuffle) { s.Delta = nan }},
+		{"Shuffle.Delta", func(s *Shuffle) { s.Delta = -1e-9 }},
+	} {
+		var v *fault.ValueError
+		s := good
+		s.Alpha0, s.Delta = 1, 1e-6
+		c.set(&s)
+		if _, err := ShuffleLevel(s); !errors.As(err, &v) || v.Arg != c.arg {
+			t.Errorf("level, %s: %v", c.arg, err)
+		}
+		s = good
+		s.Alpha0, s.Alpha = 1, 1
+		c.set(&s)
+		if _, err := ShuffleDelta(s); !errors.As(err, &v) || v.Arg != c.arg {
+			t.Errorf("delta, %s: %v", c.arg, err)
+		}
+		s = good
+		s.Alpha, s.Delta = 1, 1e-6
+		c.set(&s)
+		if _, err := ShuffleBudget(s); !errors.As(err, &v) || v.Arg != c.arg {
+			t.Errorf("budget, %s: %v", c.arg, err)
+		}
+	}
+	for _, c := range []Change{{-1, 0}, {2, 0}, {nan, 0}, {1, nan}, {1, -1}, {1, inf}} {
+		if d, err := ItemDelta(Shuffle{Records: 5, Alpha0: 1}, c); err == nil {
+			t.Errorf("%+v: %g", c, d)
+		}
+	}
+}
+
+// Any numbers give an error or a figure in its range.
+func FuzzShuffle(f *testing.F) {
+	f.Add(int64(1000), int64(10), 1.0, 1e-6, 1.0, 0.0, 0)
+	f.Add(int64(1), int64(1), 1e-100, 1e-300, 1e100, 1e100, 1)
+	f.Add(int64(math.MaxInt64), int64(math.MaxInt64), 700.0, 0.999999, 1.0, 0.5, 1)
+	f.Add(int64(1e9), int64(1), 1e-17, 0.5, 3.0, 1e-5, 1)
+	f.Add(int64(2), int64(2), 40.0, 1e-12, 1.0, 1.0, 0)
+	f.Fuzz(func(t *testing.T, n, m int64, level, delta, diam, least float64, clones int) {
+		s := Shuffle{Records: n, Items: m, Diameter: diam, MinDistance: least, Clones: Clones(clones)}
+		in := func(what string, v, lo, hi float64) {
+			if !(v >= lo && v <= hi) {
+				t.Errorf("%s of %+v at level %g, delta %g is %g", what, s, level, delta, v)
+			}
+		}
+		a, b, c := s, s, s
+		a.Alpha0, a.Delta = level, delta
+		if v, err := ShuffleLevel(a); err == nil {
+			in("level", v.Value, 0, float64(m)*level*(1+1e-12))
+		}
+		b.Alpha0, b.Alpha = level, level
+		if v, err := ShuffleDelta(b); err == nil {
+			in("delta", v.Value, 0, 1)
+		}
+		c.Alpha, c.Delta = level, delta
+		if v, err := ShuffleBudget(c); err == nil {
+			in("budget", v.Value, level/float64(m)*(1-1e-12), math.MaxFloat64)
+		}
+		if v, err := ItemDelta(Shuffle{Records: n, Alpha0: level, Clones: Clones(clones)}, Change{least, delta}); err == nil {
+			in("item's delta", v, 0, 1)
+		}
+	})
+}
+
+// BenchmarkShuffleBudget is the figure of the README: the largest alpha0 for a user
+// of 1000 items among N.
+func BenchmarkShuffleBudget(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		n    int64
+	}{{"N=1e5", 1e5}, {"N=1e8", 1e8}, {"N=1e9", 1e9}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			v := Accounted{}
+			for b.Loop() {
+				v, _ = ShuffleBudget(Shuffle{Records: c.n, Items: 1000, Alpha: 25, Delta: 1e-12})
+			}
+			b.ReportMetric(v.Value, "alpha0")
+		})
+	}
+}
+
+func BenchmarkShuffleLevel(b *testing.B) {
+	for _, s := range []Shuffle{
+		{Records: 1e8, Items: 1000, Alpha0: 4, Delta: 1e-12},
+		{Records: 1e9, Items: 1, Alpha0: 0.7, Delta: 1e-30},
+		{Records: 1e9, Items: 1, Alpha0: 0.7, Delta: 1e-30, Clones: MetricRandomiser},
+		{Records: 1 << 40, Items: 1000, Alpha0: 0.7, Delta: 1e-12},
+	} {
+		b.Run("m="+map[bool]string{true: "1", false: "1000"}[s.Items == 1], func(b *testing.B) {
+			b.ReportAllocs()
+			v := Accounted{}
+			for b.Loop() {
+				v, _ = ShuffleLevel(s)
+			}
+			b.ReportMetric(v.Value, "alpha")
+		})
+	}
+}

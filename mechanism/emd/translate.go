@@ -1,0 +1,103 @@
+package emd
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism"
+)
+
+// FromUserLevel turns ordinary user-level privacy into privacy under d_EM: the
+// pair (eps, delta), between all data sets that differ in one user, is
+// (eps*m/minDistance, delta) per unit of d_EM, rounded up, because two different
+// multisets of m items are at least minDistance/m apart. minDistance > 0 is the
+// least distance of two different items, so the model is bounded and its metric
+// discrete. The mechanism must read a user's items as a multiset. (IRC24 Section 8.)
+//
+// Loss: back to user level ([Guarantee.UserLevel]) eps has grown by the factor
+// m*diameter/minDistance. It protects small moves no better than large ones, which is why
+// mechanisms are made for d_EM in the first place.
+func FromUserLevel(model Model, p Pair, minDistance float64) (Guarantee, error) {
+	const op = "emd: FromUserLevel"
+	model, err := bounded(op, model)
+	if err != nil {
+		return Guarantee{}, err
+	}
+	if err := fault.NonNegative(op, "p.Eps", p.Eps); err != nil {
+		return Guarantee{}, err
+	}
+	if !(minDistance > 0 && minDistance <= model.Diameter) {
+		return Guarantee{}, &fault.ValueError{Op: op, Arg: "minDistance", Index: -1, Value: minDistance, Want: "a number in (0, Model.Diameter]"}
+	}
+	level, err := mechanism.NewGuarantee(directed.DivUp(directed.MulUp(p.Eps, float64(model.Items)), minDistance), p.Delta, model.Unit)
+	if err != nil {
+		return Guarantee{}, err
+	}
+	return NewGuarantee(model, level)
+}
+
+// FromItems turns metric privacy of single items into privacy under d_EM in a
+// bounded model: (alpha0, delta0) per unit of distance, between data sets that
+// differ in one item, is m*alpha0 per unit of d_EM, by changing the m items
+// one after another along the best pairing, and delta0 grows as in
+// [mechanism.Guarantee.Group]; all rounded up. A delta that reaches 1 is an error.
+// The mechanism must read a user's items as a multiset.
+//
+// Loss: none for delta0 = 0, [ToItems] leads back. Any mechanism can be used so; for
+// item-wise release [NewItemWise] has far better levels.
+func FromItems(model Model, item mechanism.Guarantee) (Guarantee, error) {
+	const op = "emd: FromItems"
+	model, err := bounded(op, model)
+	if err != nil {
+		return Guarantee{}, err
+	}
+	if item.Unit() != model.Unit {
+		return Guarantee{}, fmt.Errorf("%s: %w: item %q and model %q", op, mechanism.ErrUnit, item.Unit(), model.Unit)
+	}
+	_, delta := item.Group(model.Items, model.Diameter)
+	if math.IsInf(item.Alpha(), 1) || item.Reach() < model.Diameter || delta >= 1 {
+		return Guarantee{}, fmt.Errorf("%s: %v promises nothing about %d items up to %v apart", op, item, model.Items, model.Diameter)
+	}
+	level, err := mechanism.NewGuarantee(directed.MulUp(float64(model.Items), item.Alpha()), delta, model.Unit)
+	if err != nil {
+		return Guarantee{}, err
+	}
+	return NewGuarantee(model, level)
+}
+
+// ToItems is what a promise per unit of d_EM says about a single item of a
+// user of m items: replacing it by another at distance d moves the user by d/m,
+// so the level per unit of distance is alpha/m, rounded up, with the same delta.
+// m is Model.Items if it is 0; in an unbounded model it must be given.
+// [Guarantee.ItemLevel] is the ordinary privacy of an item that follows.
+//
+// Loss: none for one item. m items of one user that change together are again
+// protected at alpha, which the result can no longer tell where delta > 0.
+func ToItems(g Guarantee, m int) (mechanism.Guarantee, error) {
+	const op = "emd: ToItems"
+	if g.Radius() > 0 {
+		return mechanism.Guarantee{}, fmt.Errorf("%s: %w: a discrete promise has no level per unit", op, ErrModel)
+	}
+	if m == 0 {
+		m = g.model.Items
+	}
+	if m < 1 || g.model.Bounded() && m != g.model.Items {
+		return mechanism.Guarantee{}, &fault.ValueError{Op: op, Arg: "m", Index: -1, Value: float64(m), Want: "the number of items of a user"}
+	}
+	item, err := mechanism.NewGuarantee(directed.DivUp(g.Alpha(), float64(m)), g.Delta(), g.model.Unit)
+	if reach := g.level.Reach(); err == nil && !math.IsInf(reach, 1) {
+		return item.Within(directed.MulDown(reach, float64(m)))
+	}
+	return item, err
+}
+
+// bounded checks a model that must be bounded.
+func bounded(op string, model Model) (Model, error) {
+	model, err := model.check(op)
+	if err == nil && !model.Bounded() {
+		err = &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: 0, Want: "a number >= 1, the same for all users"}
+	}
+	return model, err
+}

@@ -1,0 +1,298 @@
+package emd
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// Different multisets of m items are at least minDistance/m apart, some exactly,
+// so that the level cannot be lower.
+func TestFromUserLevel_LeastDistance(t *testing.T) {
+	space := line(t, 4)
+	for m := 1; m <= 4; m++ {
+		least := math.Inf(1)
+		all := multisets(4, m)
+		for i, u := range all {
+			for _, v := range all[:i] {
+				d, err := wasserstein.DistanceEM(space, u, v)
+				if err != nil {
+					t.Fatal(err)
+				}
+				least = min(least, d)
+			}
+		}
+		g, err := FromUserLevel(Model{Trust: Local, Items: m}, Pair{.7, 1e-3}, 1./3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := g.At(least); math.Abs(p.Eps-.7) > 1e-14 || p.Eps < .7*(1-1e-15) || p.Delta != 1e-3 {
+			t.Errorf("m=%d: %v at the least distance %v", m, p, least)
+		}
+		if loss := g.UserLevel().Eps / .7; math.Abs(loss-float64(m)*3) > 1e-12 {
+			t.Errorf("m=%d: loss %v, want %v", m, loss, 3*m)
+		}
+	}
+}
+
+func TestFromItems_ThereAndBack(t *testing.T) {
+	model := Model{Trust: Central, Users: 3, Items: 5, Diameter: 2, Unit: "km"}
+	item, err := mechanism.NewGuarantee(.3, 0, "km")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := FromItems(model, item)
+	if err != nil || math.Abs(g.Alpha()-1.5) > 1e-15 || g.Delta() != 0 {
+		t.Fatal(g, err)
+	}
+	back, err := ToItems(g, 0)
+	if err != nil || math.Abs(back.Alpha()-.3) > 1e-15 || back.Unit() != "km" || back.Delta() != 0 {
+		t.Error(back, err)
+	}
+	// The ordinary item level is the one at the diameter.
+	eps, _ := back.At(2)
+	if p, err := g.ItemLevel(0); err != nil || math.Abs(p.Eps-eps) > 1e-15 {
+		t.Error(p, eps, err)
+	}
+	// A promise up to d_EM = 1 covers items up to 5 apart, or all.
+	near, err := item.Within(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, err := NewGuarantee(model, near)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err = ToItems(short, 0); err != nil || back.Reach() != 5 {
+		t.Error(back, err)
+	}
+	// delta grows by the group rule: m = 5 changes of eps0 = .6 each.
+	slack, err := mechanism.NewGuarantee(.3, 1e-6, "km")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, err = FromItems(model, slack); err != nil || math.Abs(g.Delta()/(1e-6*math.Expm1(3)/math.Expm1(.6))-1) > 1e-12 {
+		t.Error(g, err)
+	}
+}
+
+// By brute force: the items of one user, released in order through a channel.
+func TestFromItems_PromiseHoldsExactly(t *testing.T) {
+	space := line(t, 3)
+	c := geometricChannel(t, space, 2)
+	g, err := FromItems(Model{Trust: Local, Items: 3}, c.Guarantee())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tight := 0.0
+	for _, u := range multisets(3, 3) {
+		for _, v := range multisets(3, 3) {
+			d, err := wasserstein.DistanceEM(space, u, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, q := multisetLaw(c, u), multisetLaw(c, v)
+			for key := range p {
+				loss := math.Log(p[key] / q[key])
+				if loss > g.At(d).Eps+1e-12 {
+					t.Errorf("%v, %v: loss %v, promised %v", u, v, loss, g.At(d))
+				}
+				if d > 0 {
+					tight = max(tight, loss/g.At(d).Eps)
+				}
+			}
+		}
+	}
+	if tight < .999 {
+		t.Errorf("only %v of the level is used", tight)
+	}
+}
+
+func TestTranslate_BadInput(t *testing.T) {
+	bounded := Model{Trust: Local, Items: 4}
+	ok := Pair{1, 0}
+	user := func(m Model, p Pair, d float64) error { _, err := FromUserLevel(m, p, d); return err }
+	wantValueError(t, "unbounded", user(Model{Trust: Local}, ok, .1), "Model.Items")
+	wantValueError(t, "trust", user(Model{Items: 3}, ok, .1), "Model.Trust")
+	wantValueError(t, "eps", user(bounded, Pair{-1, 0}, .1), "p.Eps")
+	wantValueError(t, "eps", user(bounded, Pair{math.Inf(1), 0}, .1), "p.Eps")
+	wantValueError(t, "delta", user(bounded, Pair{1, 1}, .1), "delta")
+	for _, d := range []float64{0, -1, 1.1, math.NaN()} {
+		wantValueError(t, "distance", user(bounded, ok, d), "minDistance")
+	}
+	_, err := FromItems(Model{Trust: Local}, pureLevel(t, 1))
+	wantValueError(t, "unbounded", err, "Model.Items")
+	if _, err = FromItems(Model{Trust: Local, Items: 2, Unit: "km"}, pureLevel(t, 1)); !errors.Is(err, mechanism.ErrUnit) {
+		t.Errorf("unit: %v", err)
+	}
+	large, _ := mechanism.NewGuarantee(3, .01, "")
+	near, _ := pureLevel(t, 1).Within(.5)
+	for name, item := range map[string]mechanism.Guarantee{"none": {}, "a delta that grows to 1": large, "a reach": near} {
+		if g, err := FromItems(bounded, item); err == nil {
+			t.Errorf("%s: %v", name, g)
+		}
+	}
+	for _, m := range []int{-1, 3} {
+		_, err = ToItems(promise(t, bounded, 1, 0), m)
+		wantValueError(t, "m", err, "m")
+	}
+	_, err = ToItems(promise(t, Model{Trust: Local}, 1, 0), 0)
+	wantValueError(t, "m", err, "m")
+	discrete, err := NewDiscrete(bounded, .1, ok)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = ToItems(discrete, 4); !errors.Is(err, ErrModel) {
+		t.Errorf("discrete: %v", err)
+	}
+}
+
+// Simulated users: d_EM passes the bound with a frequency below beta. (The
+// bound is far from tight: none of the 2,000 pairs should pass it, and all stay within
+// half of it where the points are few.)
+func TestTypicalUsers_Simulated(t *testing.T) {
+	const points = 6
+	space := line(t, points)
+	r := rng.Seeded(2)
+	for _, m := range []int{5, 50, 400} {
+		// Two laws at W1 = .2: the mass moves up by one point.
+		p := []float64{.3, .3, .2, .1, .1, 0}
+		q := []float64{0, .3, .3, .2, .1, .1}
+		dist := 0.0
+		for i, a := 0, 0.0; i < points-1; i++ {
+			a += p[i] - q[i]
+			dist += math.Abs(a) / (points - 1)
+		}
+		g := promise(t, Model{Trust: Local, Items: m}, 2, 1e-6)
+		typical, err := TypicalUsers(g, Population{Distance: dist, Points: points, Beta: .05})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if typical.Pair != g.At(typical.Distance) {
+			t.Errorf("pair %v", typical)
+		}
+		draw := func(w []float64) []int {
+			items := make([]int, m)
+			for i := range items {
+				u := r.Float64()
+				for u -= w[items[i]]; u > 0 && items[i] < points-1; u -= w[items[i]] {
+					items[i]++
+				}
+			}
+			return items
+		}
+		passed, mean, same := 0, 0.0, 0.0
+		const trials = 500
+		for range trials {
+			a := draw(p)
+			d, err := wasserstein.DistanceEM(space, a, draw(q))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d > typical.Distance {
+				passed++
+			}
+			mean += d / trials
+			if d, err = wasserstein.DistanceEM(space, a, draw(p)); err != nil {
+				t.Fatal(err)
+			}
+			same += d / trials
+		}
+		spread := math.Sqrt((points - 1) / (2 * float64(m)))
+		if passed > 25 || same > spread || mean > dist+spread {
+			t.Errorf("m=%d: %d of %d pass %v; means %v and %v, bounds %v and %v", m, passed, trials, typical.Distance, mean, same, dist+spread, spread)
+		}
+	}
+}
+
+func TestTypicalUsers_ClosedForm(t *testing.T) {
+	g := promise(t, Model{Trust: Local, Diameter: 10}, .5, 1e-6)
+	p := Population{Distance: .3, Items: 10_000, Points: 9, Beta: 1e-3}
+	want := .3 + 10*math.Sqrt(8./20_000) + 10*math.Sqrt(math.Log(1e3)/10_000)
+	got, err := TypicalUsers(g, p)
+	if err != nil || got.Distance < want || got.Distance > want*(1+1e-14) || math.Abs(got.Eps-.5*want) > 1e-14 || got.Delta != 1e-6 {
+		t.Errorf("%+v, %v, want distance %v", got, err, want)
+	}
+	p.Spread = .01
+	if got, err = TypicalUsers(g, p); err != nil || math.Abs(got.Distance-(.31+10*math.Sqrt(math.Log(1e3)/10_000))) > 1e-14 {
+		t.Errorf("with a spread: %+v, %v", got, err)
+	}
+	p.Items = 1
+	if got, err = TypicalUsers(g, p); err != nil || got.Distance != 10 || got.Pair != g.UserLevel() {
+		t.Errorf("one item: %+v, %v", got, err)
+	}
+}
+
+// Two users of hidden laws on two points, their items released through a
+// channel: by brute force, what tells the laws apart.
+func TestHiddenItems_PromiseHoldsExactly(t *testing.T) {
+	space := line(t, 2)
+	c := geometricChannel(t, space, 2)
+	for _, m := range []int{1, 6, 40} {
+		g, err := FromItems(Model{Trust: Local, Items: m}, c.Guarantee())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, beta := range []float64{.3, 1e-3} {
+			for _, p := range [][2]float64{{0, .1}, {.4, .6}, {.2, 1}} {
+				h, err := HiddenItems(g, Population{Distance: p[1] - p[0], Beta: beta})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var laws [2][]float64
+				for i := range laws {
+					laws[i] = binomialLaw(m, p[i]*c.Prob(1, 1)+(1-p[i])*c.Prob(0, 1))
+				}
+				for i := range laws {
+					delta := 0.0
+					for y := range laws[i] {
+						delta += max(0, laws[i][y]-math.Exp(h.Eps)*laws[1-i][y])
+					}
+					if delta > h.Delta+1e-12 {
+						t.Errorf("m=%d, beta=%v, %v: delta %v, promised %+v", m, beta, p, delta, h)
+					}
+				}
+				if h.Eps > g.UserLevel().Eps {
+					t.Errorf("%+v is worse than the user level", h)
+				}
+			}
+		}
+	}
+	if h, err := HiddenItems(promise(t, Model{Trust: Local}, 3, 1e-9), Population{Items: 9, Beta: .1}); err != nil || h.Pair != (Pair{}) {
+		t.Errorf("one law: %+v, %v", h, err)
+	}
+}
+
+func TestPopulation_BadInput(t *testing.T) {
+	g := promise(t, Model{Trust: Local, Items: 5}, 1, 0)
+	good := Population{Distance: .1, Points: 3, Beta: .1}
+	for arg, p := range map[string]Population{
+		"Items":    {Distance: .1, Points: 3, Beta: .1, Items: 4},
+		"Distance": {Distance: -1, Points: 3, Beta: .1},
+		"Beta":     {Distance: .1, Points: 3, Beta: 1},
+		"Points":   {Distance: .1, Beta: .1},
+		"Spread":   {Distance: .1, Spread: math.NaN(), Beta: .1},
+	} {
+		_, err := TypicalUsers(g, p)
+		wantValueError(t, arg, err, arg)
+		if _, err = HiddenItems(g, p); (err == nil) != (arg == "Points" || arg == "Spread") {
+			t.Errorf("HiddenItems: %s: %v", arg, err)
+		}
+	}
+	if _, err := TypicalUsers(Guarantee{}, Population{Distance: .1, Items: 3, Points: 3, Beta: .1}); err == nil {
+		t.Error("no guarantee: no error")
+	}
+	discrete, err := NewDiscrete(Model{Trust: Local, Items: 5}, .1, Pair{1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := HiddenItems(discrete, good); !errors.Is(err, ErrModel) {
+		t.Errorf("discrete: %v", err)
+	}
+	_, err = TypicalUsers(promise(t, Model{Trust: Local}, 1, 0), good)
+	wantValueError(t, "unbounded", err, "Items")
+}
