@@ -28,17 +28,22 @@ func logBinomial(n, x int64, p float64) float64 {
 
 const ln2Pi = 1.837877066409345483560659472811235279722794947275566826
 
-// pmfErr bounds the error of logBinomial: of the six terms the deviances have
-// relative errors below 2^-48, the others absolute ones below 2^-45 (the
-// Stirling errors for small n come from math.Lgamma near 30) and a relative
-// 2^-50 of a logarithm below 100. ln p and ln(1-p) for x at an end have
-// relative errors below 2^-51.
-func pmfErr(log float64) float64 { return 0x1p-43 + 0x1p-47*math.Abs(log) }
+// pmfErr bounds the error of logBinomial for n up to 2^40. The deviances are positive,
+// with relative errors below 2^-43 (see there), and their sum is at most |log|+1 as the last
+// term is below 1 with the Stirling errors; those have absolute errors below 2^-45
+// (math.Lgamma near 30) and the logarithm, below 60, one below 2^-46. ln p and ln(1-p) for x at an
+// end have relative errors below 2^-51.
+func pmfErr(log float64) float64 { return 0x1p-41 + 0x1p-42*math.Abs(log) }
+
+// logUp rounds up a logarithm v that came from a few sums of terms no larger: their roundings
+// are below 2^-50 |v|, the absolute errors of the logarithms and exponentials in it
+// below 2^-43.
+func logUp(v float64) float64 { return v + 0x1p-40 + 0x1p-48*math.Abs(v) }
 
 // deviance returns D(y,d) = y ln(y/mean) - d for y > 0 and mean = y-d. With u = d/y it
 // is y(-ln(1-u)-u); the series of the bracket is u^2/2+u^3/3+..., whose rest
-// after u^16/16 is below 2^-50 of the first term for |u| < 1/12. Beyond, the
-// difference loses five bits at most.
+// after u^16/16 is below 2^-50 of the first term for |u| < 1/12. Beyond, D > y/300,
+// and the logarithm's absolute error below 1.5 * 2^-52 is a relative 2^-43 of it.
 func deviance(y, d, mean float64) float64 {
 	u := d / y
 	if math.Abs(u) >= 1.0/12 {

@@ -141,7 +141,7 @@ func (c Composition) logDelta() float64 {
 	if c.Eps >= directed.MulUp(m, c.Item) {
 		return math.Inf(-1)
 	}
-	q := directed.DivDown(1, 1+directed.ExpUp(c.Item)+0x1p-52)
+	q := directed.DivDown(1, directed.AddUp(1, directed.ExpUp(c.Item)))
 	odds := q / (1 - q)
 	gain := func(f float64) float64 {
 		loss := (m - 2*f) * c.Item

@@ -49,8 +49,8 @@ const (
 	stepErr = 0x1p-49
 	// maxTilt bounds s*(width of the window), in nats: the two recurrences
 	// start at 1 and drift apart by e^(that+T), which must stay a float64. Beyond
-	// it Psi < e^-2000 and e^X itself is returned.
-	maxTilt = 300
+	// it e^X itself is returned; as -X >= s*mean, Psi is below e^-500 there.
+	maxTilt = 500
 	// maxClone bounds p: the mass of C at the lower end of the window, k <= T+1
 	// others short of all, is above (n(1-p)/k)^k of the largest, e^-600 for p up to here.
 	// The loss is a relative 2^-30 of the number of clones.
@@ -64,6 +64,7 @@ func (c crowd) logPsi(tau float64) float64 {
 	if tau >= 1 {
 		return math.Inf(-1)
 	}
+	tau = math.Floor(tau*0x1p63) * 0x1p-63 // the multiple of 2^-63 below, that q be one of 2^-64
 	s, x := c.chernoff(tau)
 	es := math.Exp(-s)
 	tilted := c.p * es / (1 - c.p + c.p*es)
@@ -80,7 +81,7 @@ func (c crowd) logPsi(tau float64) float64 {
 		last = x - t + math.Ln2
 	}
 
-	// q = Q/2^64, rounded down. j and frac = nq-floor(nq) follow in integers: as a
+	// q = Q/2^64. j and frac = nq-floor(nq) follow in integers: as a
 	// float64 nq would lose the fraction that x_n is made of.
 	q := uint64(1)<<63 + uint64(tau*0x1p63)
 	floor, frac := bits.Mul64(q, uint64(lo))
@@ -104,7 +105,7 @@ func (c crowd) logPsi(tau float64) float64 {
 		move := fraction(-frac) * float64(n+1-j)
 		k := int64(carry)
 		fk := float64(k)
-		sum += path * (stay + fk*(move-stay)) * cdf
+		sum += path * (stay*(1-fk) + move*fk) * cdf
 		path *= fn / float64(2*(n+2-j+k*(2*j-1-n)))
 		mass *= float64(c.others-n+1) / fn * odds
 		cdf += mass

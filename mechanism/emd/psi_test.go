@@ -115,7 +115,7 @@ func TestPsi_FallsWithTheCrowd(t *testing.T) {
 		}
 	}
 	for _, p := range []float64{1e-4, 0.1, 0.6} {
-		for _, tau := range []float64{0, 0.01, 0.3} {
+		for _, tau := range []float64{0, 0.01, 0.3, 0.9} { // at 0.9 beyond maxTilt
 			last := math.Inf(1)
 			for _, n := range []int64{0, 1, 7, 100, 1e4, 1e6, 1e8} {
 				got := crowd{n, p}.logPsi(tau)
@@ -174,6 +174,19 @@ func TestLogBinomial_MatchesExactCoefficients(t *testing.T) {
 		want := math.Log(m) + float64(exp)*math.Ln2
 		if got := logBinomial(n, x, p); math.Abs(got-want) > pmfErr(want)+0x1p-51*math.Abs(want) {
 			t.Errorf("ln P(Bin(%d, %g) = %d) = %.17g, want %.17g", n, p, x, got, want)
+		}
+	}
+}
+
+func TestLogBinomial_SumsToOne(t *testing.T) {
+	for _, c := range []crowd{{1e9, math.Exp(-8)}, {1e9, 1 - 0x1p-20}, {1e7, 0.5}, {1e5, 0.3}} {
+		sum, mean := 0.0, float64(c.others)*c.p
+		half := 9*math.Sqrt(mean*(1-c.p)) + 20
+		for x := int64(max(0, mean-half)); x <= min(c.others, int64(mean+half)); x++ {
+			sum += math.Exp(logBinomial(c.others, x, c.p))
+		}
+		if math.Abs(sum-1) > 1e-11 {
+			t.Errorf("%+v: the probabilities sum to 1%+.3g", c, sum-1)
 		}
 	}
 }

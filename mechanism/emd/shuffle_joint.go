@@ -126,8 +126,7 @@ func (s *search) at(w float64) *point {
 	} else {
 		p.tau = math.Tanh(s.alpha*w/(2*s.items)) / math.Tanh(s.alpha0*w/2)
 		x := directed.MulUp(s.alpha, w)
-		p.gain = logExpm1(x)
-		p.gain += 0x1p-48 * (1 + math.Abs(p.gain))
+		p.gain = logUp(logExpm1(x))
 	}
 	p.tau *= 1 - tauErr
 	return p
@@ -141,7 +140,7 @@ func (s *search) push(l, r *point, parent float64) {
 		law = s.crowd(l.w)
 	}
 	_, x := law.chernoff(l.tau)
-	s.cells = append(s.cells, cell{l: l, r: r, bound: min(parent, r.gain+x-math.Log(l.tau)+0x1p-40)})
+	s.cells = append(s.cells, cell{l: l, r: r, bound: min(parent, r.gain+logUp(x-math.Log(l.tau)))})
 }
 
 // refine replaces the bound of c by one from Psi.
@@ -197,7 +196,7 @@ func (s *search) know(p *point) {
 
 // logRatio returns ln(Psi(tau)/tau), rounded up.
 func (s *search) logRatio(c crowd, tau float64) float64 {
-	return c.logPsi(tau) - math.Log(tau) + 0x1p-44
+	return logUp(c.logPsi(tau) - math.Log(tau))
 }
 
 // reaches reports that the bound is at most delta (in logs) at level alpha.

@@ -149,7 +149,7 @@ const theoremErr = 0x1p-44
 
 // condition44 is the theorem's condition at ln delta_int = x.
 func (u unitShuffle) condition44(x float64) bool {
-	return u.Alpha0*(1+theoremErr) <= math.Log(float64(u.Records)/(16*(math.Log(2*float64(u.Items))-x)))
+	return u.Alpha0*(1+theoremErr)+theoremErr <= math.Log(float64(u.Records)/(16*(math.Log(2*float64(u.Items))-x)))
 }
 
 // factor44 returns K, rounded up.
