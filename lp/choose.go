@@ -103,7 +103,7 @@ func (e *TimeError) Error() string {
 //   - the relaxed mechanism, where the two metrics differ: to n = 1,200 in a
 //     minute;
 //   - ConstOPT: to n = 580 in a minute, to 1,200 in a quarter of an hour;
-//   - the optimal mechanism: to n = 270 in a minute, to 700 in a quarter of an
+//   - the optimal mechanism: to n = 290 in a minute, to 650 in a quarter of an
 //     hour, and where the metric is that of a graph, tree or grid to 730 and 1,800;
 //   - Spanner, unless the optimal one was found: to n = 500 in a minute.
 //

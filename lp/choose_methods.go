@@ -56,13 +56,13 @@ const (
 	// Points of the plane, dense factors: 0.2 s at n = 50.
 	denseAtHundred = 4 * time.Second
 	densePower     = 4.1
-	// Points of the plane, constraints as they are needed, to 1e-6: from the
-	// size on at which that begins, about 4 s at n = 100.
-	lazyFineAt150 = 26 * time.Second
+	// Points of the plane, constraints as they are needed, to 1e-6: 9 s at n =
+	// 150, and 2 to 4 s, as with dense factors, where that begins.
+	lazyFineAt150 = 10 * time.Second
 	lazyFinePower = 4.1
-	// The same to 1e-3: 10 s at n = 150.
-	lazyCoarseAt400 = 170 * time.Second
-	lazyCoarsePower = 2.9
+	// The same to 1e-3: 6 s at n = 150, 176 s at 400.
+	lazyCoarseAt400 = 175 * time.Second
+	lazyCoarsePower = 3.4
 
 	// 5 to 16 s for trees, roads and grids; a grid of 1,024 points 160 s.
 	sparseAt400 = 10 * time.Second

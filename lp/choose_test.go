@@ -149,7 +149,7 @@ func TestChoose_OptimalNeeds(t *testing.T) {
 		f       metric.Finite
 		seconds float64
 	}{
-		{halton(t, 50), .2}, {halton(t, 100), 4}, {halton(t, 150), 26}, {halton(t, 151), 10}, {halton(t, 400), 170},
+		{halton(t, 50), .2}, {halton(t, 100), 4}, {halton(t, 150), 9}, {halton(t, 151), 6}, {halton(t, 400), 170},
 		{grid(20), 9}, {tree(400), 9}, {grid(32), 160},
 	} {
 		o := chooser{b: metric.Same(c.f), alpha: 1, ChooseOptions: ChooseOptions{Time: time.Hour}}

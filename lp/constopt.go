@@ -123,7 +123,19 @@ const (
 // (|I(v)|+1)^2 rows of every v.
 func ConstOPT(b metric.Bimetric, alpha float64, o *ConstOptions) (*ConstSolution, error) {
 	began := time.Now()
-	c, err := newConst(b, alpha, o)
+	if o == nil {
+		o = &ConstOptions{}
+	}
+	ctx := o.Context
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if o.TimeLimit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, began.Add(o.TimeLimit))
+		defer cancel()
+	}
+	c, err := newConst(ctx, b, alpha, o)
 	if err != nil {
 		return nil, err
 	}
@@ -152,12 +164,9 @@ type constProgram struct {
 	keep    bool
 }
 
-// newConst checks o and merges inputs.
-func newConst(b metric.Bimetric, alpha float64, o *ConstOptions) (*constProgram, error) {
+// newConst checks o and merges inputs. ctx is that of o, with the time limit.
+func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOptions) (*constProgram, error) {
 	const op = "lp: ConstOPT"
-	if o == nil {
-		o = &ConstOptions{}
-	}
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
@@ -176,6 +185,7 @@ func newConst(b metric.Bimetric, alpha float64, o *ConstOptions) (*constProgram,
 	if err != nil {
 		return nil, err
 	}
+	p.ctx = ctx
 	n := p.n
 	sets, err := o.replacement(op, b.Privacy) // whose distances are numbers
 	if err != nil {
@@ -223,13 +233,9 @@ func (o *ConstOptions) replacement(op string, f metric.Finite) ([][]int, error) 
 		if r < 1 || r > most {
 			return nil, &fault.ValueError{Op: op, Arg: "Neighbours", Index: -1, Value: float64(r), Want: fmt.Sprintf("a number in [1, %d]", most)}
 		}
-		ctx := o.Context
-		if ctx == nil {
-			ctx = context.Background()
-		}
-		// A context that is done already is met again in the search, which has
-		// a mechanism to return.
-		return metric.ReverseNeighboursContext(context.WithoutCancel(ctx), f, r)
+		// Not to be stopped: a context that is done is met again in the search,
+		// which has a mechanism to return.
+		return metric.ReverseNeighbours(f, r)
 	}
 	if len(o.Replacement) != n {
 		return nil, &fault.SizeError{Op: op, Arg: "Replacement", Got: len(o.Replacement), Want: fmt.Sprint(n)}
@@ -248,17 +254,11 @@ func (o *ConstOptions) replacement(op string, f metric.Finite) ([][]int, error) 
 
 // search solves the programs of all lambdas and keeps the best channel in s.
 func (c *constProgram) search(s *ConstSolution, began time.Time) error {
-	ctx := c.o.Context
-	if c.o.TimeLimit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, began.Add(c.o.TimeLimit))
-		defer cancel()
-	}
 	for _, lambda := range c.lambdas {
 		c.kernel.Lambda = math.Ldexp(lambda, -c.exp)
 		err := tune(0.5, func(fraction float64) (float64, bool, error) {
-			level, err := c.try(ctx, s, fraction, lambda, began)
-			return level, !c.keep && ctx.Err() == nil, err
+			level, err := c.try(s, fraction, lambda, began)
+			return level, !c.keep && c.ctx.Err() == nil, err
 		})
 		if err != nil {
 			return err
@@ -267,7 +267,7 @@ func (c *constProgram) search(s *ConstSolution, began time.Time) error {
 			s.Status = Cancelled
 			return nil
 		}
-		if ctx.Err() != nil {
+		if c.ctx.Err() != nil {
 			s.Status = TimeLimit
 			return nil
 		}
@@ -278,7 +278,7 @@ func (c *constProgram) search(s *ConstSolution, began time.Time) error {
 // try solves the program with the given fraction of alpha as its budget, and
 // keeps its channel where that is private and the best. It returns the audited
 // level in units of alpha.
-func (c *constProgram) try(ctx context.Context, s *ConstSolution, fraction, lambda float64, began time.Time) (float64, error) {
+func (c *constProgram) try(s *ConstSolution, fraction, lambda float64, began time.Time) (float64, error) {
 	k := c.kernel.Inputs
 	c.kernel.Budget = make([]float64, k*k)
 	for i, e := range c.prog.Budget {
@@ -286,7 +286,7 @@ func (c *constProgram) try(ctx context.Context, s *ConstSolution, fraction, lamb
 	}
 	before := s.Iterations
 	res, err := ipm.SolveReplacement(&c.kernel, ipm.Settings{
-		Tolerance: c.o.Tolerance, Workers: c.o.Workers, Context: ctx,
+		Tolerance: c.o.Tolerance, Workers: c.o.Workers, Context: c.ctx,
 		Progress: func(i int, upper, lower float64) {
 			c.o.Progress(before+i, (upper-lower)/(upper-c.kernel.Lambda), time.Since(began))
 		},

@@ -41,12 +41,12 @@ import (
 //
 // Time, on two cores: with dense factors about n^4 an iteration and some n/2 to n
 // iterations, 0.2 s at n = 50 and 4 s at n = 100 for points of the plane at a gap of
-// 1e-6; with constraints added as needed 25 s at n = 150 to that gap, 10 s to 1e-3,
-// and 3 minutes at n = 400 to 2e-3; with sparse factors about n^3 log n an iteration
+// 1e-6; with constraints added as needed 9 s at n = 150 to that gap, 6 s to 1e-3,
+// and 3 minutes at n = 400 to 1e-3; with sparse factors about n^3 log n an iteration
 // and 10 to 25 iterations on a grid, 3 s at n = 400 and a few minutes at n = 1024 to
 // 1e-5. Memory is at most 7 n^3 float64s from n = 60 on with dense factors, and
 // some 50 n^2 to 100 n^2 with sparse ones. With constraints added as needed it
-// depends on their number, 40 MB at n = 150 and 0.3 GB at n = 400 in the plane: what
+// depends on their number, 60 MB at n = 150 and 0.5 GB at n = 400 in the plane: what
 // is likely is checked before the start, what was added after every round, and
 // where it would pass the limit the search ends with what it has.
 func Optimal(b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {

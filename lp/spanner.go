@@ -224,7 +224,7 @@ func (t *spannerSearch) solve(fraction float64) (float64, error) {
 	}
 	if audit.Hi <= t.alpha && s.Objective < best.Objective {
 		best.Channel, best.Audit, best.Objective = c, audit, s.Objective
-		best.Status, best.Engine, best.Budget = s.Status, s.Engine, budget
+		best.Status, best.Refused, best.Engine, best.Budget = s.Status, s.Refused, s.Engine, budget
 	}
 	if bound {
 		t.proved, best.DualBound = true, s.DualBound

@@ -12,7 +12,7 @@ func BenchmarkLink(b *testing.B) {
 		p    *Problem
 	}{{"grid n=400", grid(20, .5)}, {"grid n=1024", grid(32, .5)}, {"tree n=1000", randomTree(1000, .5)}} {
 		b.Run(c.name, func(b *testing.B) {
-			l, err := Prepare(c.p)
+			l, err := Prepare(context.Background(), c.p)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package ipm
 
 import (
+	"context"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/rng"
@@ -39,9 +40,18 @@ func square(n int, alpha float64) *Problem {
 
 // solve prepares and solves.
 func solve(p *Problem, o Settings) (*Result, error) {
-	l, err := Prepare(p)
+	l, err := Prepare(context.Background(), p)
 	if err != nil {
 		return nil, err
 	}
 	return l.Solve(o), nil
+}
+
+// pairsOf are the pairs that p imposes.
+func pairsOf(p *Problem) *pairs {
+	r, err := newPairs(context.Background(), p)
+	if err != nil {
+		panic(err) // of no context
+	}
+	return r
 }

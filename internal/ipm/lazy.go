@@ -14,7 +14,7 @@ import (
 // section 5). Solve solves the relaxation, whose Lower is a bound of the whole
 // problem; Extend adds pairs that its solution breaks.
 //
-// A pair brings both of its rows, so that the start of a solve, which shares
+// A pair brings both of its rows, so that the cold start of a solve, which shares
 // the reduced costs out over rows in both directions, is there in every round.
 // Columns have elimination orders and factors of their own: a common order would
 // fill them three to four times as much.
@@ -22,6 +22,7 @@ type Lazy struct {
 	p       *Problem
 	all     *pairs
 	columns []ownRows
+	way     []*kept // of the last Solve
 }
 
 // ownRows is the structure of one column.
@@ -128,18 +129,48 @@ func (l *Lazy) Bytes() float64 {
 }
 
 // lazyBytes counts what bytes does, the lists of the columns, 44 bytes a pair,
-// and their patterns, 16 bytes an entry of a factor; and the list of all pairs.
+// and their patterns, 16 bytes an entry of a factor; the list of all pairs; and
+// what is kept of a solve, mostKept times a column and the multipliers, 20 bytes a
+// pair with its number.
 func lazyBytes(inputs, outputs, rows int, pairs, factors float64) float64 {
-	n := float64(inputs)
-	return bytes(inputs, outputs, rows, 0, 0) + pairs*(8*8+44) + factors*(8+16) + 50*n*n
+	n, m, r := float64(inputs), float64(outputs), float64(rows)
+	return bytes(n, m, r, pairs, factors, 3*n*n+n*r+r*r) + (44+20*mostKept)*pairs + 16*factors + 50*n*n + mostKept*8*m*n
 }
 
-// Solve solves the relaxation from scratch.
+// Solve solves the relaxation, from where the last one came by if it was not the
+// first; where that stalls, from scratch.
 func (l *Lazy) Solve(o Settings) *Result {
 	if o.Context == nil {
 		o.Context = context.Background()
 	}
-	s := &solver{p: l.p, o: o, n: l.p.Inputs, m: l.p.Outputs, r: l.all, own: l.columns}
+	r, warm := l.solve(o)
+	if !warm || r.Status != Stalled {
+		return r
+	}
+	l.way = nil
+	if told := o.Progress; told != nil {
+		o.Progress = func(i int, upper, lower float64) { told(r.Iterations+i, upper, lower) }
+	}
+	again, _ := l.solve(o)
+	again.Iterations += r.Iterations
+	if again.Upper-again.Lower > r.Upper-r.Lower {
+		again.Upper, again.Lower, again.X, again.Z = r.Upper, r.Lower, r.X, r.Z
+	}
+	return again
+}
+
+// solve solves once, and reports whether the start was warm.
+func (l *Lazy) solve(o Settings) (r *Result, warm bool) {
+	s, way := l.solver(o), l.way
+	l.way = nil
+	r, warm = s.run(way)
+	l.way = s.way
+	return r, warm
+}
+
+// solver sets up a solve.
+func (l *Lazy) solver(o Settings) *solver {
+	s := &solver{p: l.p, o: o, n: l.p.Inputs, m: l.p.Outputs, r: l.all, own: l.columns, due: firstKept}
 	rows, factor := 0, 0
 	for w := range s.own {
 		c := &s.own[w]
@@ -149,7 +180,7 @@ func (l *Lazy) Solve(o Settings) *Result {
 		s.weight += c.sumOmega
 	}
 	s.allocate(rows, factor)
-	return s.run()
+	return s
 }
 
 // Extend adds to column w, for every u, the pair u, v that x breaks most, where

@@ -1,7 +1,7 @@
 package ipm
 
 import (
-	"math/bits"
+	"math"
 	"slices"
 )
 
@@ -14,7 +14,11 @@ type ownPattern struct {
 // newOwnPattern orders the inputs by minimum degree and factors the pairs
 // symbolically.
 func newOwnPattern(r *pairs) *ownPattern {
-	number := minimumDegree(r)
+	order, _ := eliminationOrder(r, math.MaxInt)
+	number := make([]int32, r.n)
+	for k, u := range order {
+		number[u] = int32(k)
+	}
 	q := &pairs{n: r.n, start: make([]int32, r.n+1), v: make([]int32, r.len())}
 	ends := func(u, v int) (p, q int32) {
 		p, q = number[u], number[v]
@@ -44,55 +48,6 @@ func newOwnPattern(r *pairs) *ownPattern {
 		f.at[i] = f.start[p] + at
 	})
 	return f
-}
-
-// minimumDegree numbers the inputs in an elimination order of minimum degree,
-// ties to the lowest input. It does what eliminationOrder does, with sets of
-// bits: there are as many orders to find as columns. O(n^2 + fill * n/64).
-func minimumDegree(r *pairs) (number []int32) {
-	n := r.n
-	words := (n + 63) / 64
-	set := make([]uint64, n*words)
-	of := func(u int) []uint64 { return set[u*words : (u+1)*words] }
-	r.each(func(_ int32, u, v int) {
-		of(u)[v/64] |= 1 << (v % 64)
-		of(v)[u/64] |= 1 << (u % 64)
-	})
-	degree := make([]int, n)
-	count := func(u int) {
-		degree[u] = 0
-		for _, w := range of(u) {
-			degree[u] += bits.OnesCount64(w)
-		}
-	}
-	number = make([]int32, n)
-	for u := range n {
-		count(u)
-		number[u] = -1
-	}
-	for k := range n {
-		best := -1
-		for u, d := range degree {
-			if number[u] < 0 && (best < 0 || d < degree[best]) {
-				best = u
-			}
-		}
-		number[best] = int32(k)
-		clique := of(best)
-		for i, w := range clique {
-			for ; w != 0; w &= w - 1 {
-				u := 64*i + bits.TrailingZeros64(w)
-				row := of(u)
-				for j, c := range clique {
-					row[j] |= c
-				}
-				row[best/64] &^= 1 << (best % 64)
-				row[u/64] &^= 1 << (u % 64)
-				count(u)
-			}
-		}
-	}
-	return number
 }
 
 // solve overwrites v, by inputs, with the solution for the factor l. work has

@@ -13,7 +13,7 @@ import (
 
 func lazily(t testing.TB, p *Problem) (*Plan, *Lazy) {
 	t.Helper()
-	l, err := Prepare(p)
+	l, err := Prepare(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,10 +144,10 @@ func TestOwnPattern_AgainstDense(t *testing.T) {
 	}
 }
 
-// The orders of minimumDegree fill as little as those of eliminationOrder.
-func TestMinimumDegree_Fill(t *testing.T) {
+// A pattern of its own has the entries that eliminationOrder counts.
+func TestOwnPattern_Fill(t *testing.T) {
 	for name, p := range map[string]*Problem{"tree": randomTree(70, 1), "grid": grid(9, 1)} {
-		r := newPairs(p)
+		r := pairsOf(p)
 		_, fill := eliminationOrder(r, math.MaxInt)
 		if f := newOwnPattern(r); len(f.row) != fill {
 			t.Errorf("%s: %d entries, want %d", name, len(f.row), fill)

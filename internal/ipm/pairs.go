@@ -1,6 +1,7 @@
 package ipm
 
 import (
+	"context"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -46,8 +47,9 @@ const (
 	impliedUlps = 0x1p-50
 )
 
-// newPairs imposes every pair that no others imply. O(n^3).
-func newPairs(p *Problem) *pairs {
+// newPairs imposes every pair that no others imply. O(n^3). The error is the
+// context's.
+func newPairs(ctx context.Context, p *Problem) (*pairs, error) {
 	n := p.Inputs
 	np := n * (n - 1) / 2
 	r := &pairs{n: n, start: make([]int32, n+1), v: make([]int32, 0, np)}
@@ -55,6 +57,9 @@ func newPairs(p *Problem) *pairs {
 		*t = make([]float64, 0, np)
 	}
 	for u := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		du := p.Budget[u*n : (u+1)*n]
 		for v := u + 1; v < n; v++ {
 			e := min(du[v], MaxBudget)
@@ -84,7 +89,7 @@ func newPairs(p *Problem) *pairs {
 		}
 		r.start[u+1] = int32(len(r.v))
 	}
-	return r
+	return r, nil
 }
 
 // matrix spreads an array over the pairs to a symmetric matrix.

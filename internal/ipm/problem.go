@@ -23,9 +23,10 @@
 // in dy and dz only (link.go). Rows that shorter pairs imply are left out
 // (pairs.go), and where few remain the blocks have sparse factors (sparse.go).
 // Where many remain and the problem is large, columns begin with few of them and
-// get what they break (lazy.go). In units of x every number is a ratio, so
-// budgets of some hundreds, where entries of one column differ by exp(300),
-// neither overflow nor underflow.
+// get what they break (lazy.go), and each solve starts from where the last one came
+// by (lazy_warm.go). In units of x every number is a ratio, so budgets of some
+// hundreds, where entries of one column differ by exp(300), neither overflow nor
+// underflow.
 //
 // # What is promised
 //
@@ -36,6 +37,7 @@ package ipm
 
 import (
 	"context"
+	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
 )
@@ -119,16 +121,22 @@ func taskColumns(outputs int) int {
 // inputs, outputs and loss rows are n each that is 5 n^3 + 120 n^2 float64s or so,
 // at most 7 n^3 from n = 60 on.
 func Bytes(inputs, outputs, rows int) float64 {
-	return bytes(inputs, outputs, rows, inputs*(inputs-1)/2, inputs*inputs)
+	return denseBytes(inputs, outputs, rows, inputs*(inputs-1)/2)
 }
 
-// bytes counts lambda, s, 1/s and the targets of every row, a factor per column,
-// the sums of the tasks, and what has the size of a matrix.
-func bytes(inputs, outputs, rows, pairs, factor int) float64 {
+func denseBytes(inputs, outputs, rows, pairs int) float64 {
 	n, m, r := float64(inputs), float64(outputs), float64(rows)
-	size := taskColumns(outputs)
-	tasks := float64((outputs + size - 1) / size)
-	return 8 * (m*(8*float64(pairs)+float64(factor)) + tasks*(2*n*n+n*r+r*r) + 2*(n+r)*(n+r) + 8*m*n + 16*n*n)
+	return bytes(n, m, r, m*float64(pairs), m*n*n, 2*n*n+n*r+r*r)
+}
+
+// bytes counts, for so many pairs and entries of factors in all columns, lambda,
+// s, 1/s and the targets of every row, the factors, what a task has of its own,
+// the linking system and its factor, and what has the size of a matrix: x, steps
+// and right-hand sides, 8 m n, and 16 n^2 for matrices over pairs, the lists from
+// which they were chosen, what linkSparse keeps, 5 n^2 at most, and vectors.
+func bytes(n, m, r, pairs, factors, task float64) float64 {
+	size := float64(taskColumns(int(m)))
+	return 8 * (8*pairs + factors + math.Ceil(m/size)*task + 2*(n+r)*(n+r) + 8*m*n + 16*n*n)
 }
 
 func (p *Problem) rows() int { return len(p.Class) }

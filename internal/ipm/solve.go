@@ -27,13 +27,17 @@ type Plan struct {
 }
 
 // Prepare chooses the rows to impose and the kind of the factors. O(n^3), less
-// where most pairs are implied. The error is for problems that do not fit their
-// sizes.
-func Prepare(p *Problem) (*Plan, error) {
+// where most pairs are implied. The error is the context's, or for problems that do
+// not fit their sizes.
+func Prepare(ctx context.Context, p *Problem) (*Plan, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	l := &Plan{p: p, r: newPairs(p)}
+	r, err := newPairs(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	l := &Plan{p: p, r: r}
 	if l.order = sparseOrder(l.r); l.order != nil {
 		l.p, l.r = p.relabelled(l.order, l.r)
 		l.f = newPattern(l.r)
@@ -44,13 +48,13 @@ func Prepare(p *Problem) (*Plan, error) {
 // Sparse tells whether the factors are.
 func (l *Plan) Sparse() bool { return l.f != nil }
 
-// Bytes bounds the memory that Solve takes.
+// Bytes is the memory that Prepare took and Solve will take, half more at most.
 func (l *Plan) Bytes() float64 {
-	factor := l.p.Inputs * l.p.Inputs
-	if l.f != nil {
-		factor = len(l.f.row)
+	if l.f == nil {
+		return denseBytes(l.p.Inputs, l.p.Outputs, l.p.rows(), l.r.len())
 	}
-	return bytes(l.p.Inputs, l.p.Outputs, l.p.rows(), l.r.len(), factor)
+	n, m, r := float64(l.p.Inputs), float64(l.p.Outputs), float64(l.p.rows())
+	return bytes(n, m, r, m*float64(l.r.len()), m*float64(len(l.f.row)), n*n)
 }
 
 // Solve runs the interior point method. When the context is done it returns the
@@ -59,7 +63,7 @@ func (l *Plan) Solve(o Settings) *Result {
 	if o.Context == nil {
 		o.Context = context.Background()
 	}
-	best := newSolver(l.p, o, l.r, l.f).run()
+	best, _ := newSolver(l.p, o, l.r, l.f).run(nil)
 	if l.order != nil {
 		x, n := slices.Clone(best.X), l.p.Inputs
 		for i, v := range x {
@@ -69,15 +73,18 @@ func (l *Plan) Solve(o Settings) *Result {
 	return best
 }
 
-// run starts and iterates.
-func (s *solver) run() *Result {
+// run starts, warm where the way allows, and iterates.
+func (s *solver) run(way []*kept) (r *Result, warm bool) {
 	s.best = Result{Upper: math.Inf(1), Z: make([]float64, s.p.rows()), Status: Interrupted}
 	err := s.start()
 	s.best.X = slices.Clone(s.x) // should the context be done already
 	if err == nil {
+		warm, err = s.warm(way)
+	}
+	if err == nil {
 		s.best.Status, _ = s.iterate()
 	}
-	return &s.best
+	return &s.best, warm
 }
 
 // iterate takes steps until there is a reason to stop. An error is the
@@ -87,6 +94,7 @@ func (s *solver) iterate() (Status, error) {
 	mark, since := math.Inf(1), 0
 	for ; ; b.Iterations++ {
 		worst := s.record()
+		s.keep()
 		if s.promising() {
 			s.clearPrices()
 			if err := s.columns(s.prove); err != nil {

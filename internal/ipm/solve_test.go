@@ -14,7 +14,7 @@ import (
 // started is a solver at its start, moved by some steps.
 func started(t testing.TB, p *Problem, steps int) *solver {
 	t.Helper()
-	s := newSolver(p, Settings{Context: context.Background(), Workers: 1}, newPairs(p), nil)
+	s := newSolver(p, Settings{Context: context.Background(), Workers: 1}, pairsOf(p), nil)
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestBytes_Covers(t *testing.T) {
 		p := square(n, 2) // no pair is implied
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		s := newSolver(p, Settings{}, newPairs(p), nil)
+		s := newSolver(p, Settings{}, pairsOf(p), nil)
 		runtime.ReadMemStats(&after)
 		got, want, most := float64(after.TotalAlloc-before.TotalAlloc), Bytes(s.n, s.m, n), float64(7*8*n*n*n)
 		if got > want || got < .8*want || want > most {

@@ -1,6 +1,8 @@
 package ipm
 
 import (
+	"cmp"
+
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -36,7 +38,8 @@ type group struct {
 // linkSparse writes the linking system but for its diagonal part t/z.
 func (s *solver) linkSparse() error {
 	free := make(chan *group, parallel.Workers(s.o.Workers))
-	return parallel.Chunks(s.o.Context, s.n, groupInputs, s.o.Workers, nil, func(_, lo, hi int) {
+	ctx := s.o.Context
+	err := parallel.Chunks(ctx, s.n, groupInputs, s.o.Workers, nil, func(_, lo, hi int) {
 		var g *group
 		select {
 		case g = <-free:
@@ -44,13 +47,14 @@ func (s *solver) linkSparse() error {
 			g = &group{z: make([]float64, s.n*groupInputs)}
 		}
 		g.reset(s, lo, hi)
-		for w := range s.m {
+		for w := 0; w < s.m && ctx.Err() == nil; w++ {
 			g.forward(s, w)
 			g.backward(s, w)
 		}
 		g.write(s)
 		free <- g
 	})
+	return cmp.Or(err, ctx.Err())
 }
 
 // reset prepares g for the inputs lo..hi-1.

@@ -22,7 +22,7 @@ func TestLinkSparse_AgainstDense(t *testing.T) {
 			} else {
 				p = twice(p, 3)
 			}
-			l, err := Prepare(p)
+			l, err := Prepare(context.Background(), p)
 			if err != nil || !l.Sparse() {
 				t.Fatal(err)
 			}

@@ -36,13 +36,13 @@ func randomTree(n int, alpha float64) *Problem {
 }
 
 func TestPairs_OnlyEdgesOfGraphsRemain(t *testing.T) {
-	if r := newPairs(grid(6, .3)); r.len() != 2*6*5 {
+	if r := pairsOf(grid(6, .3)); r.len() != 2*6*5 {
 		t.Errorf("grid of 6 x 6: %d pairs", r.len())
 	}
-	if r := newPairs(randomTree(40, 1)); r.len() != 39 {
+	if r := pairsOf(randomTree(40, 1)); r.len() != 39 {
 		t.Errorf("tree of 40: %d pairs", r.len())
 	}
-	if r := newPairs(square(10, 1)); r.len() != 45 {
+	if r := pairsOf(square(10, 1)); r.len() != 45 {
 		t.Errorf("10 points of the square: %d pairs", r.len())
 	}
 }
@@ -53,7 +53,7 @@ func TestEliminationOrder_Fill(t *testing.T) {
 		p    *Problem
 		fill int
 	}{"tree": {randomTree(70, 1), 70 + 69}, "grid": {grid(8, 1), 400}} {
-		r := newPairs(c.p)
+		r := pairsOf(c.p)
 		order, fill := eliminationOrder(r, math.MaxInt)
 		sorted := slices.Sorted(slices.Values(order))
 		for k, u := range sorted {
@@ -74,7 +74,7 @@ func TestEliminationOrder_Fill(t *testing.T) {
 // Factor, solution and inverse against gonum's, on a block of a running solve.
 func TestSparse_AgainstDense(t *testing.T) {
 	for _, p := range []*Problem{grid(8, .7), randomTree(64, 2)} {
-		l, err := Prepare(p)
+		l, err := Prepare(context.Background(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestSparse_AgainstDense(t *testing.T) {
 			}
 		}
 	}
-	f := newPattern(newPairs(grid(2, 1)))
+	f := newPattern(pairsOf(grid(2, 1)))
 	if low := make([]float64, len(f.row)); f.cholesky(low, make([]float64, 4)) {
 		t.Error("the zero matrix has a factor")
 	}
@@ -163,12 +163,12 @@ func TestSolve_SparseAndDenseAgree(t *testing.T) {
 				}
 			}
 			o := Settings{Tolerance: 1e-7, Workers: 1}
-			sparse, err := Prepare(p)
+			sparse, err := Prepare(context.Background(), p)
 			if err != nil || !sparse.Sparse() {
 				t.Fatal(err)
 			}
 			a := sparse.Solve(o)
-			b := (&Plan{p: p, r: newPairs(p)}).Solve(o)
+			b := (&Plan{p: p, r: pairsOf(p)}).Solve(o)
 			o.Workers = 3
 			c := sparse.Solve(o)
 			if a.Status != Converged || b.Status != Converged || a.Lower > b.Upper || b.Lower > a.Upper {

@@ -1,6 +1,7 @@
 package ipm
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -34,6 +35,10 @@ type solver struct {
 	// own is the structure of every column where they differ, with sparse
 	// factors; nil: r and sparse are for all of them.
 	own []ownRows
+	// way are iterates to start the next round from, due the gap at which to keep
+	// the next one; see keep.
+	way []*kept
+	due float64
 
 	h     []float64 // per column, the right-hand side
 	tasks []*task
@@ -155,13 +160,15 @@ func (s *solver) allocate(rowsLen, factorLen int) {
 }
 
 // columns calls f for every column, tasks in parallel. It stops with the
-// context's error.
+// context's error, after whole columns: a task of a large problem takes seconds.
 func (s *solver) columns(f func(t *task, w int)) error {
-	return parallel.Chunks(s.o.Context, s.m, taskColumns(s.m), s.o.Workers, nil, func(c, lo, hi int) {
-		for w := lo; w < hi; w++ {
+	ctx := s.o.Context
+	err := parallel.Chunks(ctx, s.m, taskColumns(s.m), s.o.Workers, nil, func(c, lo, hi int) {
+		for w := lo; w < hi && ctx.Err() == nil; w++ {
 			f(s.tasks[c], w)
 		}
 	})
+	return cmp.Or(err, ctx.Err())
 }
 
 // total adds one vector of every task, in order.

@@ -1,0 +1,55 @@
+package ipm
+
+import (
+	"context"
+	"runtime"
+	"testing"
+)
+
+// What is said to be needed is what there is on the heap in the middle of a
+// solve, to a factor of 2, and no less but for what the runtime adds.
+func TestBytes_AgainstTheHeap(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		p      *Problem
+		sparse bool
+		lazy   bool
+	}{
+		{"grid of 100", grid(10, .5), true, false},
+		{"grid of 256", grid(16, .5), true, false},
+		{"tree of 256", randomTree(256, .5), true, false},
+		{"dense, 60", square(60, 5), false, false},
+		{"lazy, 110", square(110, 5), false, true},
+	} {
+		heap := func() float64 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			return float64(m.HeapAlloc)
+		}
+		before, peak := heap(), 0.0
+		l, err := Prepare(context.Background(), c.p)
+		if err != nil || l.Sparse() != c.sparse {
+			t.Fatal(c.name, err)
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		o := Settings{Tolerance: 1e-6, Context: ctx, Progress: func(i int, _, _ float64) {
+			if i == 2 { // every array was used
+				peak = heap() - before
+				stop()
+			}
+		}}
+		bytes := l.Bytes()
+		if c.lazy {
+			z := l.Lazy()
+			bytes = z.Bytes()
+			z.Solve(o)
+		} else {
+			l.Solve(o)
+		}
+		t.Logf("%s: %.3g of %.3g bytes", c.name, peak, bytes)
+		if !(bytes > .95*peak && bytes < 2*peak) {
+			t.Errorf("%s: %.3g bytes on the heap, %.3g stated", c.name, peak, bytes)
+		}
+	}
+}
