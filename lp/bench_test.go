@@ -11,14 +11,10 @@ import (
 )
 
 // BenchmarkOptimal solves the reference points at eps = .5 to a certified gap of
-// 1e-6. Above 100 points a run takes minutes and up to 400 MB; they run where
-// METRICDP_LONG is set.
+// 1e-6 with dense factors; BenchmarkOptimal_Lazy has more points.
 func BenchmarkOptimal(b *testing.B) {
-	for _, n := range []int{20, 50, 75, 100, 150, 200} {
+	for _, n := range []int{20, 50, 75, 100} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			if n > 100 && os.Getenv("METRICDP_LONG") == "" {
-				b.Skip("METRICDP_LONG is not set")
-			}
 			file := sharedPoints
 			if n <= 50 {
 				file = "testdata/points.csv"

@@ -33,7 +33,7 @@ func main() { demo.Main("words", run) }
 const (
 	maxAlpha = 1e50   // and one over it: levels that every mechanism takes
 	maxWords = 1000   // mechanisms and audits compare all pairs of rows
-	defaultR = "5,10" // of which what exceeds the number of words is left out
+	defaultR = "5,10" // of which what is not below the number of words is left out
 )
 
 func run(ctx context.Context, p *demo.Program) error {
@@ -61,8 +61,8 @@ func run(ctx context.Context, p *demo.Program) error {
 	if err := s.read(p, *n); err != nil {
 		return err
 	}
-	if most := r[len(r)-1]; most > len(s.words) && *list != defaultR {
-		return fmt.Errorf("-r %d: want at most the %d words", most, len(s.words))
+	if most := r[len(r)-1]; most >= len(s.words) && *list != defaultR {
+		return fmt.Errorf("-r %d: want fewer than the %d words", most, len(s.words))
 	}
 	if wide, _, _ := metric.Diameter(s.space); wide == 0 {
 		fmt.Fprintf(p.Stdout, "%s: all %d words have one vector: the loss is 0 at every alpha\n", s.file, len(s.words))

@@ -78,9 +78,9 @@ func TestWords_Inputs(t *testing.T) {
 	}{
 		{"a 0\nb 1\n\n  c   3\n", nil, "3 words of in.txt in 1 dimensions"},
 		{"a 0 0\nb 3 4\nc 3 4\n", nil, "from 0 apart (b, c) to 5 (a, b)"}, // two words with one vector
-		{"a 0 0\nb 3 4\nc ?\n", []string{"-n", "2"}, "2 words"},           // what follows is not looked at
+		{"a 0 0\nb 3 4\nc ?\n", []string{"-n", "2", "-r", "1"}, "2 words"},           // what follows is not looked at
 		{"a 0 0\nb 3 4\nc 1 1\n", []string{"-time", "0"}, "by star"},
-		{"a 1 1\nb 1 1\n", nil, "all 2 words have one vector"},
+		{"a 1 1\nb 1 1\n", []string{"-r", "1"}, "all 2 words have one vector"},
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1000"}, "OPTMech"},
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1e-6"}, "Least worst loss"},
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1e-40"}, "Least worst loss: Spanner, 1 times the lower bound"}, // the best constant
@@ -106,7 +106,7 @@ func TestWords_BadInput(t *testing.T) {
 		"-r \"5,x\": \"x\" is not a whole":       {"-r", "5,x"},
 		"\"0\" is not a whole number > 0":        {"-r", "0"},
 		"\"\" is not a whole number > 0":         {"-r", ""},
-		"-r 51: want at most the 50 words":       {"-r", "51"},
+		"-r 50: want fewer than the 50 words":    {"-r", "50"},
 		"no such file":                           {"-in", "/no/such/file"},
 		"0 words, want two at least":             {"-in", words.File(t, "\n")},
 		"1 words, want two at least":             {"-in", words.File(t, "a 1 2\n")},

@@ -94,7 +94,7 @@ func (s *study) methods() []method {
 	}
 	list = append(list, method{"Spanner", s.spanner})
 	for _, r := range s.r {
-		if r <= len(s.words) {
+		if r < len(s.words) {
 			list = append(list, method{fmt.Sprintf("ConstOPT, r = %d", r), s.constOPT(r)})
 		}
 	}
