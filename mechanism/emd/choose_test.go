@@ -33,7 +33,7 @@ func TestPromises_ReverseOfChooseAlpha(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ps, err := Promises(promise(t, Model{Trust: Local, Unit: "km"}, alpha, 1e-9), rows)
+		ps, err := Promises(promise(t, Model{Trust: Local, Unit: "km", Diameter: 1e4}, alpha, 1e-9), rows)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -83,7 +83,7 @@ func (g Guarantee) Alpha() float64 {
 func (g Guarantee) Delta() float64 { return g.level.Delta() }
 
 // At returns the pair of differential privacy between users at d_EM = d >= 0,
-// rounded up. A discrete promise reaches beyond its radius r in k = ceil(d/r)
+// rounded up; no two are farther apart than Model.Diameter. A discrete promise reaches beyond its radius r in k = ceil(d/r)
 // steps: (k*eps, delta*(e^(k*eps)-1)/(e^eps-1)). (Fact 5.1 of IRC24 has another
 // multiplier of delta, which is too small.) The steps need that d_EM is a
 // length: between two distributions at distance d there are others at distances
@@ -92,6 +92,7 @@ func (g Guarantee) Delta() float64 { return g.level.Delta() }
 // beyond its radius and Eps is +Inf.
 func (g Guarantee) At(d float64) Pair {
 	var p Pair
+	d = min(d, g.model.Diameter)
 	switch {
 	case g.radius == 0:
 		p.Eps, p.Delta = g.level.At(d)

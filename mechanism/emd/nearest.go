@@ -34,7 +34,23 @@ func Nearest(space metric.Finite, g []float64) (p []float64, dist float64, err e
 	if err := fault.AllFinite(op, "g", g); err != nil {
 		return nil, 0, err
 	}
-	g = withTotalOne(g)
+	p, dist, err = nearest(space, withTotalOne(g))
+	if err != nil {
+		return nil, 0, err
+	}
+	// Where g is large its rounding is that of p, whose total is to be 1.
+	sum := 0.0
+	for i, v := range p {
+		p[i] = max(0, v)
+		sum += p[i]
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+	return p, dist, nil
+}
+
+func nearest(space metric.Finite, g []float64) (p []float64, dist float64, err error) {
 	switch s := space.(type) {
 	case Clusters:
 		return nearestOnTree(s.Tree, g)

@@ -284,3 +284,39 @@ func BenchmarkNearest(b *testing.B) {
 		})
 	}
 }
+
+// However large the weights, the result is a distribution that W1 takes.
+func TestNearest_TotalIsOne(t *testing.T) {
+	r := rng.Seeded(3)
+	space := Clusters{Count: 4, Size: 3, Within: .3}
+	plane := make([][]float64, 12)
+	for i := range plane {
+		plane[i] = []float64{r.Float64(), r.Float64()}
+	}
+	points, err := metric.NewPoints(plane, metric.Euclidean{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []metric.Finite{space, points} {
+		for _, size := range []float64{1, 1e4, 1e8} {
+			g := make([]float64, 12)
+			for i := range g {
+				g[i] = size * (r.Float64() - .5)
+			}
+			p, _, err := Nearest(f, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := 0.0
+			for _, v := range p {
+				if v < 0 {
+					t.Errorf("weight %v", v)
+				}
+				sum += v
+			}
+			if math.Abs(sum-1) > 1e-15*12 {
+				t.Errorf("weights of size %v: total %v", size, sum)
+			}
+		}
+	}
+}
