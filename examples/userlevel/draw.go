@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/demo"
+)
+
+// The picture has this many levels, from alpha*lowest to alpha*highest, of equal
+// ratios, and a point of it this many releases.
+const (
+	steps        = 9
+	lowest       = 1.0 / 16
+	highest      = 16.0
+	picturedRuns = 20
+	least        = 1e-6 // errors below this part of the largest distance are not in it
+)
+
+// kinds are the lines of the picture, in the order of levels. Longer names would
+// leave it no room.
+var kinds = [3]string{"DP (moves)", "d_EM", "DP (user)"}
+
+// draw writes the picture of the errors against alpha.
+func (s *study) draw(ctx context.Context, p *demo.Program) error {
+	report, wipe := p.Progress("picture")
+	defer wipe()
+	x := "alpha"
+	if s.places != nil {
+		x = "alpha (per km)"
+	}
+	chart := func(title string) *demo.Chart {
+		return &demo.Chart{Title: title, X: x, Y: s.named("mean error"), LogX: true, LogY: true}
+	}
+	mean, seen, unseen := chart("Centre of mass"), chart("Histogram, someone sees the items"), chart("Histogram, nobody sees the items")
+	for i := range steps {
+		report(i, steps)
+		alpha := s.alpha * lowest * math.Pow(highest/lowest, float64(i)/(steps-1))
+		if s.places != nil {
+			if err := s.drawMean(ctx, mean, alpha); err != nil {
+				return err
+			}
+		}
+		if err := s.drawHistogram(ctx, seen, unseen, alpha); err != nil {
+			return err
+		}
+	}
+	wipe()
+	charts := slices.DeleteFunc([]*demo.Chart{mean, seen, unseen}, empty)
+	if len(charts) == 0 {
+		p.Remark("no picture: all errors are 0")
+		return nil
+	}
+	p.Remark("The picture: errors against alpha; DP (moves) and DP (user) are user DP that promises as much for the moves, for a user.")
+	return p.WriteFile("error.png", func(w io.Writer) error { return demo.WriteBeside(w, "png", charts...) })
+}
+
+// empty tells whether a chart has no point to show.
+func empty(c *demo.Chart) bool {
+	return !slices.ContainsFunc(c.Series, func(s demo.Series) bool {
+		return slices.ContainsFunc(s.Y, func(y float64) bool { return y > 0 })
+	})
+}
+
+// drawMean adds the points at alpha of the centre of mass.
+func (s *study) drawMean(ctx context.Context, c *demo.Chart, alpha float64) error {
+	q := centre()
+	mech, err := s.mean(q, level{alpha: alpha})
+	if err != nil {
+		return err
+	}
+	levels, err := s.levels(mech.Guarantee())
+	if err != nil {
+		return err
+	}
+	for k, l := range levels {
+		if mech, err = s.mean(q, l); err != nil {
+			return err
+		}
+		sizes, _, err := s.errors(ctx, mech, q, s.runs(picturedRuns))
+		if err != nil {
+			return err
+		}
+		sum := 0.0
+		for _, size := range sizes {
+			sum += size
+		}
+		add(c, kinds[k], alpha, sum/float64(len(sizes)))
+	}
+	return nil
+}
+
+// drawHistogram adds the points at alpha of the histograms.
+func (s *study) drawHistogram(ctx context.Context, seen, unseen *demo.Chart, alpha float64) error {
+	list, err := s.methods(alpha)
+	if err != nil {
+		return err
+	}
+	for k, block := range list {
+		for _, r := range block {
+			c := unseen
+			switch r.name {
+			case noise:
+				c = seen
+			case noiseOnAll, hadamard: // beside a better line they only fill the picture
+				continue
+			}
+			if err := s.measure(ctx, &r, s.runs(picturedRuns)); err != nil {
+				return err
+			}
+			if r.measured < least*s.wide {
+				r.measured = math.NaN() // a gap in the line
+			}
+			add(c, kinds[k], alpha, r.measured)
+		}
+	}
+	return nil
+}
+
+// add appends a point to the series of that name, which may be new.
+func add(c *demo.Chart, name string, x, y float64) {
+	k := slices.IndexFunc(c.Series, func(s demo.Series) bool { return s.Name == name })
+	if k < 0 {
+		k = len(c.Series)
+		c.Series = append(c.Series, demo.Series{Name: name})
+	}
+	c.Series[k].X, c.Series[k].Y = append(c.Series[k].X, x), append(c.Series[k].Y, y)
+}

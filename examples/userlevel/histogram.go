@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// result is one way to release the histogram.
+type result struct {
+	name         string
+	level        level
+	users        [][]int // whose items go in
+	moves, whole float64 // what its guarantee says of them
+	delta        float64
+	bound        float64 // of the mean error, proved
+	err          error   // why there is none
+	release      func(r *rand.Rand) ([]float64, error)
+
+	measured float64   // the mean error
+	first    []float64 // the first release
+}
+
+// Names of the ways to release. The first two need someone who sees all items; in the
+// others each item is replaced at random before anyone does.
+const (
+	noise         = "noise on the shares"
+	noiseOnAll    = "  the same on all items"
+	hadamard      = "Hadamard response"
+	response      = "randomised response"
+	exponentially = "exponential mechanism"
+)
+
+// methods are the ways to release the histogram, in the order of levels.
+func (s *study) methods(alpha float64) (list [3][]result, err error) {
+	mech, err := s.shares(s.first, level{alpha: alpha})
+	if err != nil {
+		return list, err
+	}
+	levels, err := s.levels(mech.Guarantee())
+	for k, l := range levels {
+		if l.alpha > 0 {
+			list[k] = []result{s.linear(noise, s.first, l), s.linear(noiseOnAll, s.items, l), s.itemWise(l)}
+		} else {
+			list[k] = []result{s.laplace(l), s.hadamard(l), s.response(l)}
+		}
+	}
+	return list, err
+}
+
+// indicators is the vector of the indicators of the regions: its mean is their
+// shares. Different regions are near apart at least, and their vectors 2 in the l1
+// norm; the quotient is rounded up.
+func (s *study) indicators() emd.Query[int] {
+	return emd.Query[int]{
+		Name: "shares of the regions", Norm: additive.Norm{P: 1, Dim: len(s.regions)},
+		Lipschitz: math.Nextafter(2/s.near, math.Inf(1)),
+		Func: func(x int, dst []float64) {
+			clear(dst)
+			dst[x] = 1
+		},
+	}
+}
+
+// shares is noise on the shares of the regions.
+func (s *study) shares(users [][]int, l level) (*emd.Linear[int], error) {
+	model := s.model
+	model.Users = len(users)
+	return noisy(s.indicators(), 2, model, l, nil)
+}
+
+// linear is noise on the shares by emd.Linear.
+func (s *study) linear(name string, users [][]int, l level) result {
+	r := result{name: name, level: l, users: users}
+	mech, err := s.shares(users, l)
+	if r.err = err; err != nil {
+		return r
+	}
+	s.promised(&r, mech.Guarantee(), false)
+	r.bound = 2 * mech.StdDev() * s.spread()
+	r.release = func(random *rand.Rand) ([]float64, error) {
+		return mech.Release(random, each(users))
+	}
+	return r
+}
+
+// spread bounds how far the mass must move to make up for errors of mean size 1 in
+// every share: to one region and back, or half of it across the space.
+func (s *study) spread() float64 {
+	least := s.wide * float64(len(s.regions)) / 2
+	for c := range s.regions {
+		sum := 0.0
+		for x := range s.regions {
+			sum += s.space.Distance(c, x)
+		}
+		least = min(least, sum)
+	}
+	return least
+}
+
+// laplace is the baseline with noise on the shares.
+func (s *study) laplace(l level) result {
+	r := result{name: noise, level: l, users: s.first}
+	mech, err := emd.NewLaplaceFrequencies(s.space, s.model, l.eps)
+	if r.err = err; err != nil {
+		return r
+	}
+	s.promised(&r, mech.Guarantee(), false)
+	r.bound = 2 * mech.ErrorBound()
+	r.release = func(random *rand.Rand) ([]float64, error) {
+		e, err := mech.Release(random, each(s.first))
+		if err != nil {
+			return nil, err
+		}
+		return e.Mean, nil
+	}
+	return r
+}
+
+// hadamard is the usual baseline for items that nobody sees.
+func (s *study) hadamard(l level) result {
+	mech, err := emd.HadamardFrequencies(s.space, s.model, emd.Pair{Eps: l.eps, Delta: s.delta}, nil)
+	return s.frequencies(hadamard, l, mech, err, 1, false)
+}
+
+// response is a better one, made with what the library has for d_EM: under the
+// metric in which any two items are at distance 1, alpha is a user-level eps.
+func (s *study) response(l level) result {
+	model := s.model
+	model.Diameter, model.Unit = 1, ""
+	mech, err := s.clusters(emd.Clusters{Count: len(s.regions), Size: 1, Within: 1}, model, l.eps)
+	return s.frequencies(response, l, mech, err, s.wide, true)
+}
+
+// clusters is randomised response at the largest level that keeps alpha.
+func (s *study) clusters(c emd.Clusters, model emd.Model, alpha float64) (*emd.Frequencies, error) {
+	budget, err := emd.ItemWiseBudget(model, alpha, &emd.ItemWiseOptions{Delta: s.delta})
+	if err != nil {
+		return nil, err
+	}
+	g, err := emd.NewGKRR(c, budget.Value)
+	if err != nil {
+		return nil, err
+	}
+	return emd.GKRRFrequencies(g, model, &emd.FrequencyOptions{Delta: s.delta})
+}
+
+// itemWise replaces items by near ones rather than by far ones.
+func (s *study) itemWise(l level) result {
+	mech, err := s.randomiser(l.alpha)
+	name := exponentially
+	if s.places == nil {
+		name = response
+	}
+	return s.frequencies(name, l, mech, err, 1, false)
+}
+
+// randomiser is the estimator with the channel of the largest level at which the
+// shuffled items keep alpha.
+func (s *study) randomiser(alpha float64) (*emd.Frequencies, error) {
+	if c, ok := s.space.(emd.Clusters); ok {
+		return s.clusters(c, s.model, alpha)
+	}
+	budget, err := emd.ItemWiseBudget(s.model, alpha, &emd.ItemWiseOptions{Delta: s.delta})
+	if err != nil {
+		return nil, err
+	}
+	o := &exponential.Options{Unit: km}
+	m, err := exponential.Tight(s.space, budget.Value, o)
+	if err != nil { // tight weights need not exist
+		if m, err = exponential.Tuned(s.space, budget.Value, o); err != nil {
+			return nil, err
+		}
+	}
+	return emd.NewFrequencies(m.Channel, s.space, s.model, &emd.FrequencyOptions{Delta: s.delta})
+}
+
+// frequencies is an estimate from randomised items. unit is what the mechanism's
+// unit of distance is at most in the space, and changed as in moves.
+func (s *study) frequencies(name string, l level, mech *emd.Frequencies, err error, unit float64, changed bool) result {
+	r := result{name: name, level: l, users: s.first, err: err}
+	if err != nil {
+		return r
+	}
+	s.promised(&r, mech.Guarantee(), changed)
+	r.bound = 2 * unit * mech.ErrorBound(int64(s.model.Users*s.model.Items))
+	r.release = func(random *rand.Rand) ([]float64, error) {
+		counts, err := mech.Release(random, each(s.first))
+		if err != nil {
+			return nil, err
+		}
+		e, err := mech.Estimate(counts)
+		if err != nil {
+			return nil, err
+		}
+		return e.Mean, nil
+	}
+	return r
+}
+
+// promised fills in what a guarantee says.
+func (s *study) promised(r *result, g emd.Guarantee, changed bool) {
+	r.moves, r.err = s.moves(g, changed)
+	r.whole, r.delta = g.UserLevel().Eps, g.UserLevel().Delta
+}
+
+// rounding is the part of the largest distance up to which an error is none: sums
+// over all items err by some of their ulps.
+const rounding = 0x1p-40
+
+// apart is the earth mover's distance between two distributions on the regions,
+// whose sums are first made equal: where the noise was large, that of the nearest
+// distribution is 1 up to the rounding of the noise only.
+func (s *study) apart(y, z []float64) (float64, error) {
+	d, err := wasserstein.W1(s.space, scaled(y), scaled(z), nil)
+	if err != nil {
+		return 0, err
+	}
+	if d.Cost <= rounding*s.wide {
+		return 0, nil
+	}
+	return d.Cost, nil
+}
+
+func scaled(p []float64) []float64 {
+	sum := 0.0
+	for _, v := range p {
+		sum += v
+	}
+	q := slices.Clone(p)
+	for i := range q {
+		q[i] /= sum
+	}
+	return q
+}
+
+// measure fills in the mean error of repeated releases, each taken to the nearest
+// distribution.
+func (s *study) measure(ctx context.Context, r *result, runs int) error {
+	r.measured = math.NaN()
+	if r.err != nil {
+		return ctx.Err()
+	}
+	exact := exactly(s.indicators(), r.users)
+	random := rng.Seeded(s.seed)
+	sum := 0.0
+	for range runs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		y, err := r.release(random)
+		if err == nil {
+			y, _, err = emd.Nearest(s.space, y)
+		}
+		if err != nil {
+			return fmt.Errorf("%v, %s: %w", r.level, r.name, err)
+		}
+		if r.first == nil {
+			r.first = y
+		}
+		d, err := s.apart(y, exact)
+		if err != nil {
+			return err
+		}
+		sum += d
+	}
+	r.measured = sum / float64(runs)
+	return nil
+}
+
+// sampled is what the moves may reveal where each user's m items are drawn from
+// all of its items (emd.Reduced), or +Inf where that cannot be.
+func (s *study) sampled() float64 {
+	mech, err := s.randomiser(s.alpha)
+	if err != nil || s.delta == 0 {
+		return math.Inf(1)
+	}
+	move := 0.0
+	for _, row := range s.rows {
+		move = max(move, row.Distance*row.Fraction)
+	}
+	reduced, err := emd.NewReduced[int, *emd.Counts](mech, emd.ReduceOptions{Radius: move, DeltaSampling: s.delta})
+	if err != nil {
+		return math.Inf(1)
+	}
+	return reduced.Guarantee().At(move).Eps
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/internal/demo/demotest"
+	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/metric"
+)
+
+var userlevel = demotest.Program{Name: "userlevel", Main: run, Ext: ".csv"}
+
+// Both tables and the first releases at the default seed: the errors are simulated, all
+// else is computed.
+const golden = `
+privacy               eps, moves  eps, whole user  centre  centre, stated  one release    distance  distance, stated
+user DP, eps = 1           1.000            1.000    4042            4011  9.4 S 97.6 W       2897              2998
+d_EM, alpha = 0.005        1.000            100.1   63.44           62.96  52.2 N 39.4 E     28.95             29.96
+user DP, eps = 100.1       100.1            100.1   40.39           40.08  52.2 N 39.6 E     28.95             29.96
+privacy               release                  eps, moves  eps, whole user      delta  error (km)  proved bound (km)
+user DP, eps = 1      noise on the shares           1.000            1.000          0        4705              19687
+user DP, eps = 1      Hadamard response             1.000            1.000  1.000e-06        9175              19687
+user DP, eps = 1      randomised response           1.000            1.000  1.000e-06        9364              19687
+d_EM, alpha = 0.005   noise on the shares           1.000            98.43          0       693.6               6359
+d_EM, alpha = 0.005     the same on all items       1.000            98.43          0       691.0               6359
+d_EM, alpha = 0.005   exponential mechanism         1.000            98.43          0        1301              19687
+user DP, eps = 98.43  noise on the shares           98.43            98.43          0       27.84              447.6
+user DP, eps = 98.43  Hadamard response             98.43            98.43  1.000e-06        2741              19687
+user DP, eps = 98.43  randomised response           98.43            98.43          0       56.74              879.2
+region        true share  user DP: noise  user DP: randomised  d_EM: noise  d_EM: exponential
+Shanghai           15.83               0                    0        17.78              15.68
+Istanbul           10.83               0                    0        11.76              10.17
+Mumbai             8.750           36.31                    0        8.645              7.557
+Buenos Aires       5.833               0                    0        4.014              4.514
+Bangkok            5.833           10.89                    0        4.321                  0
+Lima               5.417               0                    0        5.367              8.240
+Mexico City        5.000               0                36.67        4.983              5.678
+Lagos              5.000               0                    0        4.421                  0
+`
+
+func TestUserlevel_Golden(t *testing.T) {
+	dir := t.TempDir()
+	demotest.Golden(t, userlevel.Must(t, "-quiet", "-n", "20", "-m", "12", "-out", dir), golden)
+	for file, rows := range map[string]int{"means.csv": 3, "histogram.csv": 9, "released.csv": 30} {
+		if n := len(demotest.Table(t, dir, file)); n != rows {
+			t.Errorf("%s has %d rows, want %d", file, n, rows)
+		}
+	}
+	demotest.Picture(t, dir, "error.png")
+	for _, row := range demotest.Table(t, dir, "histogram.csv") {
+		if demotest.Number(t, row["error (km)"]) > demotest.Number(t, row["proved bound (km)"]) {
+			t.Errorf("%v", row)
+		}
+	}
+}
+
+// listens are users with 4, 3, 2 and 1 items of 3 kinds.
+const listens = "\ufeffItem,user\nrock,a\npop,b\nrock,a\njazz,a\npop,a\npop,b\npop,b\nrock,c\njazz,c\njazz,d\n"
+
+const goldenItems = `
+privacy            release                  eps, moves  eps, whole user      delta    error  proved bound
+user DP, eps = 1   noise on the shares           1.000            1.000          0   0.4294         1.000
+user DP, eps = 1   Hadamard response             1.000            1.000  1.000e-06   0.5600         1.000
+user DP, eps = 1   randomised response          0.1000            1.000  1.000e-06   0.6064         1.000
+d_EM, alpha = 10   noise on the shares           1.000            10.00          0  0.08638        0.2828
+d_EM, alpha = 10     the same on all items       1.000            10.00          0  0.06479        0.2121
+d_EM, alpha = 10   randomised response           1.000            10.00  1.000e-06  0.01326        0.1171
+user DP, eps = 10  noise on the shares           10.00            10.00          0  0.06444        0.1802
+user DP, eps = 10  Hadamard response             10.00            10.00  1.000e-06   0.2487         1.000
+user DP, eps = 10  randomised response           1.000            10.00  1.000e-06  0.01326        0.1171
+item  true share  user DP: noise  user DP: randomised  d_EM: noise  d_EM: randomised
+rock       50.00           100.0                    0        60.55             50.34
+pop        33.33               0                96.87        37.58             33.33
+jazz       16.67               0                3.130        1.868             16.33
+`
+
+func TestUserlevel_Items(t *testing.T) {
+	out := userlevel.Must(t, "-quiet", "-in", userlevel.File(t, listens), "-m", "2", "-out", t.TempDir())
+	demotest.Golden(t, out, goldenItems)
+}
+
+func TestUserlevel_Flags(t *testing.T) { userlevel.Agrees(t) }
+
+func TestUserlevel_Inputs(t *testing.T) {
+	items := userlevel.File(t, listens)
+	places := userlevel.File(t, "user,lat,lon\na,0,179.9\na,0,-179.9\nb,90,0\n")
+	regions := userlevel.File(t, "name,lat,lon\nwest,0,-170\neast,0,170\n")
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"4 users of in.csv hold 10 items", []string{"-in", items, "-m", "2"}},
+		{"the mean over the 1 with as many", []string{"-in", items, "-m", "4"}},
+		{"2 users of in.csv hold 7 items", []string{"-in", items, "-n", "2", "-m", "1"}}, // a and b
+		{"alpha = 4 per", []string{"-in", items, "-m", "1", "-eps", "2", "-move", "0.5"}},
+		{"moving half of a user's items", []string{"-in", items, "-m", "1", "-move", "0.5", "-alpha", "1"}},
+		{"eps = 7", []string{"-in", items, "-m", "1", "-alpha", "7", "-delta", "0"}},
+		{"no noise on the shares at user DP, eps = 1e-13", []string{"-in", items, "-m", "1", "-alpha", "1e-12"}},
+		{"no picture: all errors are 0", []string{"-in", items, "-m", "1", "-alpha", "1e12"}},
+		{"moves across a border moves 2224 km at least", []string{"-in", places, "-m", "1", "-regions", regions}},
+		{"how far are they from west?", []string{"-in", places, "-m", "1", "-regions", regions}},
+		{"moving all of a user's items by 2000 km", []string{"-in", places, "-m", "1", "-regions", regions, "-move", "2000"}},
+		{"no exponential mechanism at d_EM, alpha = 1e-12", []string{"-in", places, "-m", "1", "-alpha", "1e-12"}},
+		{"both err by next to nothing where nobody", []string{"-in", places, "-m", "1", "-alpha", "1e12"}},
+	} {
+		if out := userlevel.Must(t, append(c.args, "-out", t.TempDir())...); !strings.Contains(out, c.want) {
+			t.Errorf("%v: no %q in\n%s", c.args, c.want, out)
+		}
+	}
+}
+
+func TestUserlevel_BadInput(t *testing.T) {
+	file := func(content string) string { return userlevel.File(t, content) }
+	many := new(strings.Builder)
+	many.WriteString("user,item\n")
+	for i := range maxRegions + 1 {
+		many.WriteString("a,")
+		many.WriteString(strings.Repeat("x", i+1) + "\n")
+	}
+	userlevel.Rejects(t, map[string][]string{
+		"-alpha -1: want a number in":                    {"-alpha", "-1"},
+		"-alpha NaN":                                     {"-alpha", "NaN"},
+		"-alpha +Inf":                                    {"-alpha", "Inf"},
+		"-eps 0: want":                                   {"-eps", "0"},
+		"-delta 1: want a number in [0, 1)":              {"-delta", "1"},
+		"-delta NaN":                                     {"-delta", "NaN"},
+		"-n -1: want":                                    {"-n", "-1"},
+		"-m 0: want":                                     {"-m", "0"},
+		"-move -5: want":                                 {"-move", "-5"},
+		"-move 30000: want at most 1.969e+04":            {"-move", "30000"},
+		"-move 2: want at most 1":                        {"-move", "2", "-m", "1", "-in", file(listens)},
+		"no user has 101 items, the most are 100":        {"-m", "101"},
+		"no such file":                                   {"-in", "/no/such/file"},
+		"empty, want a header":                           {"-in", file("")},
+		"no columns \"lat\" and \"lon\", and no":         {"-in", file("user,place\na,b\n")},
+		"no column \"lon\"":                              {"-in", file("user,lat\na,1\n")},
+		"no column \"user\"":                             {"-in", file("name,item\na,1\n")},
+		"no rows":                                        {"-in", file("user,item\n")},
+		"line 3: item = \"\": user \"b\" has no item":    {"-in", file("user,item\na,x\nb,\n")},
+		"line 2: lat = \"\": user \"b\" has no item":     {"-in", file("user,lat,lon\nb,,\n")},
+		"line 3: user = \"\": no user":                   {"-in", file("user,item\na,x\n ,y\n")},
+		"line 2: lat = \"91\": want a number in":         {"-in", file("user,lat,lon\na,91,0\n")},
+		"line 3: lon = \"x\": not a number":              {"-n", "1", "-in", file("user,lat,lon\na,9,0\nb,1,x\n")},
+		"all items are \"x\", want two":                  {"-in", file("user,item\na,x\nb,x\n")},
+		"more than 1000 different items":                 {"-in", file(many.String())},
+		"-regions is for places":                         {"-regions", file("name,lat,lon\na,1,1\n"), "-in", file(listens)},
+		"1 regions, want 2 to 1000":                      {"-regions", file("name,lat,lon\na,1,1\n")},
+		"a and b are at one place":                       {"-regions", file("name,lat,lon\na,90,1\nb,90,2\n")},
+		"no column \"name\"":                             {"-regions", file("lat,lon\n90,1\n80,2\n")},
+		"userlevel: open /no/such/file":                  {"-regions", "/no/such/file"},
+		"unexpected argument \"cities\" (-help lists th": {"cities"},
+	})
+}
+
+// shipped is the study of the data that ship, set up as by the defaults.
+func shipped(t *testing.T, users int) *study {
+	t.Helper()
+	s := &study{m: defaultM, eps: 1, delta: 1e-6, seed: 1}
+	if err := s.read(&demo.Program{}, users, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.choose(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The constants that the program states are true on its data, and the data are what
+// DATA.md says.
+func TestUserlevel_Data(t *testing.T) {
+	s := shipped(t, 0)
+	if len(s.places) != 209 || s.total() != 8404 || s.longest != 100 || len(s.first) != 162 || len(s.regions) != 30 || s.near < 2000 {
+		t.Error(len(s.places), s.total(), s.longest, len(s.first), len(s.regions), s.near)
+	}
+	if len(cities) > 300<<10 {
+		t.Errorf("%d bytes", len(cities))
+	}
+	var all []metric.LatLon
+	for _, places := range s.places {
+		all = append(all, places[:min(10, len(places))]...)
+	}
+	points, err := metric.NewPoints(all, metric.GreatCircle{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	questions, err := s.questions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range questions {
+		w, err := emd.LipschitzAtLeast(q.Query, points, nil)
+		if err != nil || w.Ratio > 1 || w.Ratio < 0.99 {
+			t.Errorf("%s: %+v, %v", q.Name, w, err)
+		}
+		x, y := make([]float64, q.Norm.Dim), make([]float64, q.Norm.Dim)
+		for i := range all { // reach holds between antipodes, and nearly everywhere else
+			q.Func(all[i], x)
+			q.Func(metric.LatLon{Lat: -all[i].Lat, Lon: all[i].Lon + 180}, y)
+			square := 0.0
+			for j := range x {
+				square += (x[j] - y[j]) * (x[j] - y[j])
+			}
+			if math.Sqrt(square) > q.reach*(1+1e-12) {
+				t.Errorf("%s: %v apart", q.Name, math.Sqrt(square))
+			}
+		}
+	}
+	if l := s.indicators().Lipschitz; l*s.near < 2 || l*s.near > 2+1e-14 {
+		t.Errorf("%v * %v", l, s.near)
+	}
+}
+
+// The share of releases within the stated radius is the stated one. Hoeffding:
+// a false reject has probability at most 2 exp(-2 meanRuns slack^2) < 1e-6.
+func TestUserlevel_StatedError(t *testing.T) {
+	const slack = 0.0861
+	s := shipped(t, 30)
+	g, err := s.guarantee()
+	if err != nil {
+		t.Fatal(err)
+	}
+	levels, err := s.levels(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(levels[sameMoves].eps-1) > 1e-12 || math.Abs(levels[sameUser].eps/(s.alpha*halfway)-1) > 1e-12 {
+		t.Errorf("levels %#v", levels)
+	}
+	for _, l := range levels {
+		mech, err := s.mean(centre(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes, _, err := s.errors(context.Background(), mech, centre(), meanRuns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		within := 0.0
+		for _, size := range sizes {
+			if size <= mech.RadiusQuantile(quantile) {
+				within += 1. / meanRuns
+			}
+		}
+		if math.Abs(within-quantile) > slack {
+			t.Errorf("%v: %v of releases within the radius of %v", l, within, quantile)
+		}
+	}
+}
+
+func TestAbove(t *testing.T) {
+	v := make([]float64, 3)
+	for want, x := range map[string]metric.LatLon{"10.0 N 20.0 E": {Lat: 10, Lon: 20}, "10.5 S 170.0 W": {Lat: -10.5, Lon: 190}} {
+		centre().Func(x, v)
+		if got := above(v); got != want {
+			t.Errorf("%v: %s, want %s", x, got, want)
+		}
+	}
+	if bytes.Contains(world, []byte("\r")) {
+		t.Error("regions.csv has carriage returns")
+	}
+}

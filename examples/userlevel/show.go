@@ -1,0 +1,189 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/mechanism/emd"
+)
+
+// histogramRuns releases measure the error of a histogram.
+const histogramRuns = 50
+
+// histogram releases the histogram at every level and shows what came out.
+func (s *study) histogram(ctx context.Context, p *demo.Program) (table, released *demo.Table, err error) {
+	list, err := s.methods(s.alpha)
+	if err != nil {
+		return nil, nil, err
+	}
+	report, wipe := p.Progress("histogram")
+	defer wipe()
+	for k, block := range list {
+		for i := range block {
+			report(3*k+i, 9)
+			if err := s.measure(ctx, &block[i], s.runs(histogramRuns)); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	wipe()
+	number, regions, far := 1, "which item", "the share that must move"
+	if s.places != nil {
+		number, regions, far = 2, "nearest to which region", "how many km the shares must move"
+	}
+	p.Remark("%d. A histogram: %s? Shares of the first %d items of each user, the mean over the %d with as many.", number, regions, s.m, len(s.first))
+	p.Remark("   Noise on the shares: someone sees all items. The other ways: each item is replaced at random where it is, then all")
+	p.Remark("   are shuffled, and nobody sees them. Error: %s to become the true ones,", far)
+	p.Remark("   the mean of %d releases.\n", s.runs(histogramRuns))
+	t := demo.NewTable("privacy", "release", "eps, moves", "eps, whole user", "delta", s.named("error"), s.named("proved bound"))
+	for _, r := range slices.Concat(list[:]...) {
+		if r.err == nil {
+			t.Row(r.level.String(), r.name, r.moves, r.whole, r.delta, r.measured, min(r.bound, s.wide))
+		}
+	}
+	if err := t.WriteText(p.Stdout); err != nil {
+		return nil, nil, err
+	}
+	p.Remark("")
+	if err := s.explain(p, list); err != nil {
+		return nil, nil, err
+	}
+	all := s.largest(list)
+	if err := all(shown).WriteText(p.Stdout); err != nil {
+		return nil, nil, err
+	}
+	p.Remark("(in %% of all items, one release each)\n")
+	return t, all(len(s.regions)), nil
+}
+
+// named adds the unit of errors to the name of a column.
+func (s *study) named(column string) string {
+	if s.places != nil {
+		return column + " (km)"
+	}
+	return column
+}
+
+// explain says in words what the table of the histogram shows.
+func (s *study) explain(p *demo.Program, list [3][]result) error {
+	for _, r := range slices.Concat(list[:]...) {
+		if r.err != nil {
+			p.Remark("no %s at %v: %s", r.name, r.level, why(r.err))
+		}
+	}
+	if s.places != nil {
+		s.compared(p, list)
+	}
+	if s.longest > s.m {
+		p.Remark("Only the first %d items of a user enter, and the promise is about these, except in the row of all items; who has as many", s.m)
+		drawn := "nothing"
+		if eps := s.sampled(); !math.IsInf(eps, 1) {
+			drawn = fmt.Sprintf("eps = %.4g", eps)
+		}
+		p.Remark("is taken to be public. Drawing %d from all that a user holds (emd.Reduced) would protect all of them, but", s.m)
+		p.Remark("promise %s for the moves.", drawn)
+	}
+	if s.places == nil {
+		p.Remark("The list of items is taken to be public. Any two are at distance 1, so that d_EM is the share of a user's items that")
+		p.Remark("change, alpha is the eps of user DP and randomised response the same mechanism under both names.\n")
+		return nil
+	}
+	// Noise on the shares does not know how far items move, only whether.
+	twin, err := s.shares(s.first, level{eps: s.alpha * s.near})
+	if err != nil {
+		return err
+	}
+	p.Remark("The regions are public, and the promise is about them: a city is first taken to be its nearest region, so one that")
+	p.Remark("moves across a border moves %.0f km at least. (Noise on the shares is for d_EM what it is for user DP at eps = %.4g:", s.near, twin.Guarantee().UserLevel().Eps)
+	p.Remark("it hides a whole user better than alpha says.)\n")
+	return nil
+}
+
+// compared says how the errors of the table compare.
+func (s *study) compared(p *demo.Program, list [3][]result) {
+	for _, seen := range []bool{true, false} {
+		who := "where nobody sees the items"
+		if seen {
+			who = "where someone sees the items"
+		}
+		ordinary, own := best(list[sameMoves], seen), best(list[ours], seen)
+		switch nothing := least * s.wide; {
+		case math.IsNaN(ordinary) || math.IsNaN(own):
+			continue
+		case own >= nothing:
+			p.Remark("For the same moves user DP errs %.3g times as much as d_EM %s.", ordinary/own, who)
+		case ordinary >= nothing:
+			p.Remark("For the same moves user DP errs over %.2g times as much as d_EM %s.", ordinary/nothing, who)
+		default:
+			p.Remark("For the same moves both err by next to nothing %s.", who)
+		}
+	}
+	p.Remark("At the same eps for a whole user it errs less than d_EM, which alone promises more for the moves.")
+}
+
+// best is the least error of those who see the items, or of those who do not; NaN
+// if there is none.
+func best(list []result, seen bool) float64 {
+	least := math.NaN()
+	for _, r := range list {
+		if (r.name == noise) == seen && r.name != noiseOnAll && !(r.measured >= least) {
+			least = r.measured
+		}
+	}
+	return least
+}
+
+// why is the reason for which a mechanism does not exist, for people.
+func why(err error) string {
+	var c *emd.ConditionError
+	if errors.As(err, &c) {
+		return "so little would be left of an item that nothing could be learnt from any number of them"
+	}
+	return err.Error()
+}
+
+// shown is how many regions are printed.
+const shown = 8
+
+// percent leaves out digits that are rounding.
+func percent(share float64) float64 { return math.Round(1e6*share) / 1e4 }
+
+// largest makes the table of the first releases that keep the moves at the level of
+// alpha, beside the truth, for the n regions with the largest shares.
+func (s *study) largest(list [3][]result) func(n int) *demo.Table {
+	exact := exactly(s.indicators(), s.first)
+	order := make([]int, len(exact))
+	for x := range order {
+		order[x] = x
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(exact[y], exact[x]) })
+	columns := []string{"region", "true share"}
+	if s.places == nil {
+		columns[0] = "item"
+	}
+	var of []result
+	for k, who := range []string{sameMoves: "user DP: ", ours: "d_EM: "} {
+		for _, r := range list[k] {
+			if r.err == nil && r.name != noiseOnAll && r.name != hadamard {
+				of, columns = append(of, r), append(columns, who+strings.Fields(r.name)[0])
+			}
+		}
+	}
+	return func(n int) *demo.Table {
+		t := demo.NewTable(columns...)
+		for _, x := range order[:min(n, len(order))] {
+			cells := []any{s.regions[x], percent(exact[x])}
+			for _, r := range of {
+				cells = append(cells, percent(r.first[x]))
+			}
+			t.Row(cells...)
+		}
+		return t
+	}
+}
