@@ -131,8 +131,8 @@ func (b Bracket) String() string {
 // utility metric, or an upper bound on it: an upper bound on the optimal
 // accuracy. Package entropy knows no mechanisms and takes the number at its word.
 type Loss struct {
-	Name  string
-	Value float64
+	Name  string  // what to call the mechanism
+	Value float64 // a finite number >= 0
 }
 
 // lossTol is how far below a lower bound a loss may lie, relatively, before it

@@ -59,9 +59,9 @@ type Choice struct {
 // Candidate is a method that [Choose] considered.
 type Candidate struct {
 	Method string
-	Loss   float64 // by the criterion, rounded up; +Inf where there is none
-	Level  float64 // audited; NaN where there is none
-	Took   time.Duration
+	Loss   float64       // by the criterion, rounded up; +Inf where there is none
+	Level  float64       // audited; NaN where there is none
+	Took   time.Duration // from the start of this construction to its end
 	// Err is why there is no mechanism: the construction does not exist on the
 	// space, a [*TimeError], a [*metric.MemoryError] or ErrNeedless. Beside a
 	// mechanism it says that the context stopped the search for a better one.

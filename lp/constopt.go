@@ -69,7 +69,7 @@ type ConstSolution struct {
 	Solves     int // linear programs solved
 	Iterations int // in all of them
 	Status     Status
-	Elapsed    time.Duration
+	Elapsed    time.Duration // from the call to the return
 }
 
 // String gives the figures in a line.

@@ -42,6 +42,7 @@ var _ Mechanism[int, int] = (*Channel)(nil)
 
 // Rows describes a channel's weights a row at a time.
 type Rows struct {
+	// Inputs is the number of rows, Outputs that of weights in each.
 	Inputs, Outputs int
 	// Log says that weights are given by their natural logarithms, -Inf for
 	// weight 0.

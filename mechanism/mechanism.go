@@ -17,7 +17,9 @@ import (
 // mechanism's domain; it never depends on the random draw unless the doc says
 // so.
 type Mechanism[X, Y any] interface {
+	// Release draws an output for the input x.
 	Release(rng *rand.Rand, x X) (Y, error)
+	// Guarantee is what holds for every pair of inputs.
 	Guarantee() Guarantee
 }
 

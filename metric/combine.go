@@ -122,8 +122,8 @@ func (m many[P]) Check(x, y P) error {
 
 // Pair is a point of a product of two spaces.
 type Pair[A, B any] struct {
-	First  A
-	Second B
+	First  A // in the first space
+	Second B // in the second
 }
 
 // Product returns the metric on pairs whose distance is the p-norm, p in

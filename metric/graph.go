@@ -24,7 +24,7 @@ var ErrDisconnected = errors.New("graph is not connected")
 // Edge joins the points I and J of a graph.
 type Edge struct {
 	I, J   int
-	Length float64
+	Length float64 // finite and >= 0
 }
 
 // Graph is the metric of shortest paths of a connected undirected graph. It

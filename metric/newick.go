@@ -20,8 +20,8 @@ const (
 // SyntaxError reports text that is no tree in Newick format, with the place,
 // both counted from 1. Columns count bytes.
 type SyntaxError struct {
-	Line, Column int
-	Msg          string
+	Line, Column int    // where
+	Msg          string // what is wrong there
 }
 
 func (e *SyntaxError) Error() string {

@@ -69,6 +69,7 @@ func (p *Points[P]) DistancesFrom(i int, dst []float64) []float64 {
 // and returns it; every point of one [Points] must give the same number.
 type Embedder[P any] interface {
 	Append(dst []float64, p P) []float64
+	// Norm returns the exponent of the norm, and the distance as a function of it.
 	Norm() (p float64, fromNorm func(norm float64) float64)
 }
 

@@ -5,8 +5,8 @@ import "math"
 // EarthRadiusKm is the mean radius of the Earth in km (IUGG R1).
 const EarthRadiusKm = 6371.0088
 
-// LatLon is a point of a sphere: its latitude in [-90, 90] and its longitude,
-// any finite number, both in degrees. Longitudes that differ by 360 name the
+// LatLon is a point of a sphere: its latitude Lat in [-90, 90] and its longitude
+// Lon, any finite number, both in degrees. Longitudes that differ by 360 name the
 // same point, as do all longitudes at a pole.
 type LatLon struct{ Lat, Lon float64 }
 

@@ -60,7 +60,7 @@ func newUltrametric(order []int, heights []float64) *Ultrametric {
 	return &Ultrametric{order, inverse(order), newRangeMax(heights)}
 }
 
-// Merge joins two clusters of a dendrogram at a height. See [FromLinkage].
+// Merge joins the clusters A and B of a dendrogram at a height. See [FromLinkage].
 type Merge struct {
 	A, B   int
 	Height float64

@@ -21,7 +21,7 @@ const (
 type Violation struct {
 	Axiom   Axiom
 	I, J, K int
-	Excess  float64
+	Excess  float64 // by how much, in the unit of the metric
 }
 
 func (v *Violation) Error() string {

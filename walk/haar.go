@@ -10,10 +10,10 @@ import (
 // OverflowError reports an integer that would not let a transform finish within
 // int64.
 type OverflowError struct {
-	Op    string
-	Index int   // position of the integer
-	Value int64 // what was given
-	Limit int64 // the largest magnitude allowed there
+	Op    string // the method that refused it
+	Index int    // position of the integer
+	Value int64  // what was given
+	Limit int64  // the largest magnitude allowed there
 }
 
 func (e *OverflowError) Error() string {

@@ -12,7 +12,9 @@ import (
 // metric, and n may differ from m. At must be safe for concurrent use and
 // return the same number every time. Every gonum mat.Matrix is a Cost.
 type Cost interface {
+	// Dims returns the numbers of rows and columns.
 	Dims() (n, m int)
+	// At returns what it costs to move a unit of mass from i to j.
 	At(i, j int) float64
 }
 

@@ -23,7 +23,7 @@ type (
 // MassError reports two measures of different total mass: no plan moves one
 // onto the other, and nothing here rescales a caller's weights.
 type MassError struct {
-	Op     string
+	Op     string  // the function that refused them
 	Mu, Nu float64 // the totals
 	Tol    float64 // the difference that rounding would explain
 }

@@ -32,6 +32,10 @@ var rooms = map[string][]string{
 	"mechanism/measure":     {"metric", "entropy", "walk", "tsp", "wasserstein", "mechanism"},
 	"mechanism/emd":         {"metric", "wasserstein", "mechanism", "mechanism/additive"},
 	"lp":                    {"metric", "wasserstein", "entropy", "mechanism", "mechanism/exponential"}, // Choose compares them
+
+	// Kits that test implementations of the interfaces of these packages.
+	"metric/metrictest":       {"metric"},
+	"mechanism/mechanismtest": {"metric", "mechanism"},
 }
 
 // kits are the packages for tests alone, the only ones that may use testing.

@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -21,9 +22,9 @@ const MaxCondition = 0x1p20
 // ConditionError reports a channel whose outputs say too little about its
 // inputs for frequencies to be estimated from them.
 type ConditionError struct {
-	Op        string
+	Op        string  // the function that refused it
 	Condition float64 // +Inf for a channel without an inverse
-	Limit     float64
+	Limit     float64 // the largest that is accepted
 }
 
 func (e *ConditionError) Error() string {
@@ -66,7 +67,7 @@ func NewInverse(c *mechanism.Channel, limit float64) (*Inverse, error) {
 		return nil, err
 	}
 	a := mat.NewDense(n, m, nil)
-	if err := parallel.Chunks(nil, n, 8, 0, nil, func(_, lo, hi int) {
+	if err := parallel.Chunks(context.Background(), n, 8, 0, nil, func(_, lo, hi int) {
 		for x := lo; x < hi; x++ {
 			c.Row(x, a.RawRowView(x))
 		}

@@ -21,9 +21,9 @@ type Witness struct {
 
 // LipschitzError reports a stated constant that a pair of points refutes.
 type LipschitzError struct {
-	Query   string
-	Stated  float64
-	Witness Witness
+	Query   string  // its name
+	Stated  float64 // the constant
+	Witness Witness // the pair, with a larger one
 }
 
 func (e *LipschitzError) Error() string {

@@ -13,7 +13,9 @@ import (
 
 // Releaser is what the mechanisms of this package have in common.
 type Releaser[P, Y any] interface {
+	// Release publishes a result about data, which it reads once.
 	Release(r *rand.Rand, data Users[P]) (Y, error)
+	// Guarantee is the promise of one release.
 	Guarantee() Guarantee
 }
 

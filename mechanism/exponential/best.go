@@ -37,8 +37,8 @@ type BestOptions struct {
 // Choice is what [Best] took and what it passed over.
 type Choice struct {
 	*Mechanism
-	Objective  float64 // its loss by the criterion, in the unit of the utility metric
-	Candidates []Candidate
+	Objective  float64     // its loss by the criterion, in the unit of the utility metric
+	Candidates []Candidate // all, in the order in which they were tried
 }
 
 // Candidate is one construction that [Best] tried.

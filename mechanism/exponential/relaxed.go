@@ -29,8 +29,8 @@ const (
 
 // RelaxedOptions tune [Relaxed]. Nil and the zero value mean the defaults.
 type RelaxedOptions struct {
-	Rule       SeparationRule
-	Separation float64 // for GivenSeparation: finite, >= 0
+	Rule       SeparationRule // how the separation is chosen
+	Separation float64        // for GivenSeparation: finite, >= 0
 	// Candidates is how many separations BestSeparation tries at most, not
 	// counting 0 and that of the theorem; 0 is 64. Up to that many different
 	// values are all tried.

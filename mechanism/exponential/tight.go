@@ -15,8 +15,8 @@ import (
 // NormaliserError says that sum_y exp(-alpha*rho(x,y)) depends on x, with two
 // points that show it.
 type NormaliserError struct {
-	X, XPrime int
-	ZX, ZXP   float64
+	X, XPrime int     // the points
+	ZX, ZXP   float64 // the sums at X and at XPrime
 }
 
 func (e *NormaliserError) Error() string {
@@ -63,8 +63,8 @@ func ConstantNormaliser(f metric.Finite, alpha float64, o *Options) (*Mechanism,
 // NegativeWeightError says that the tight weights do not exist on a space: the
 // solution of K w = 1 is negative at a point.
 type NegativeWeightError struct {
-	Index  int
-	Weight float64
+	Index  int     // the point
+	Weight float64 // the solution there
 }
 
 func (e *NegativeWeightError) Error() string {

@@ -1,0 +1,99 @@
+package exponential_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/mechanismtest"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Every mechanism of the family keeps the laws of mechanisms and of channels.
+func TestConformance_Finite(t *testing.T) {
+	f := space.Uniform(15, rng.Seeded(1))
+	line := space.Path(12, 0.5)
+	cycle := space.Func(9, func(i, j int) float64 { return float64(min(j-i, 9-j+i)) })
+	clusters, err := metric.NewClustered(3, 4, 0.25)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &exponential.Options{Unit: "km"}
+	weights := make([]float64, 15)
+	for k := range weights {
+		weights[k] = 1 + float64(k%3)
+	}
+	for _, c := range []struct {
+		name     string
+		rho      metric.Finite
+		build    func() (*exponential.Mechanism, error)
+		constant bool
+	}{
+		{"standard", f, func() (*exponential.Mechanism, error) { return exponential.Standard(f, 4, o) }, false},
+		{"standard on a net", f, func() (*exponential.Mechanism, error) {
+			return exponential.Standard(f, 4, &exponential.Options{Net: []int{1, 8, 3}})
+		}, false},
+		{"standard, lazy", f, func() (*exponential.Mechanism, error) {
+			return exponential.Standard(f, 4, &exponential.Options{Lazy: true})
+		}, false},
+		{"tuned", f, func() (*exponential.Mechanism, error) { return exponential.Tuned(f, 4, o) }, false},
+		{"weighted", f, func() (*exponential.Mechanism, error) { return exponential.Weighted(f, 4, weights, o) }, false},
+		{"tight", line, func() (*exponential.Mechanism, error) { return exponential.Tight(line, 1, o) }, false},
+		{"constant normaliser", cycle, func() (*exponential.Mechanism, error) { return exponential.ConstantNormaliser(cycle, 1, o) }, false},
+		{"constant", f, func() (*exponential.Mechanism, error) { return exponential.Constant(15, 4, "km") }, true},
+		{"relaxed", line, func() (*exponential.Mechanism, error) {
+			m, err := exponential.Relaxed(metric.Bimetric{Privacy: line, Utility: clusters}, 2, nil)
+			if err != nil {
+				return nil, err
+			}
+			return m.Mechanism, nil
+		}, false},
+		{"most private", f, func() (*exponential.Mechanism, error) {
+			m, err := exponential.MostPrivate(metric.Same(f), nil, exponential.Target{Gamma: 0.3, Delta: 0.1}, nil)
+			if err != nil {
+				return nil, err
+			}
+			return m.Mechanism, nil
+		}, false},
+	} {
+		m, err := c.build()
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if err := mechanismtest.TestChannel(m.Channel, c.rho, &mechanismtest.Options[int, int]{Samples: 1 << 14, Constant: c.constant}); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// The mechanism with a base measure is sampled by rejection: its level shows
+// only in samples.
+func TestConformance_BaseMeasure(t *testing.T) {
+	sigma := metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })
+	draws := exponential.BaseMeasure[float64, float64]{
+		Map: func(x float64) (float64, error) { return x, nil }, Lipschitz: 1, Sigma: sigma,
+		Draw: func(r *rand.Rand) float64 { return r.Float64() }, Beta: 3,
+	}
+	bounded := draws
+	bounded.MaxDraws, bounded.MinMass = 4000, math.Exp(-3)
+	for _, b := range []exponential.BaseMeasure[float64, float64]{draws, bounded} {
+		m, err := exponential.NewBaseMeasure(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &mechanismtest.Options[float64, float64]{
+			Key:     func(y float64) any { return math.Floor(16 * y) },
+			Refused: []float64{math.NaN()},
+		}
+		if err := mechanismtest.TestMechanism(m, []float64{0, 0.3, 1}, o); err != nil {
+			t.Error(err)
+		}
+		if e, err := mechanismtest.TestLevel(m, 0, 1, 1, o); err != nil || e.Level < 2.5 {
+			t.Errorf("%v, %v; densities differ by 3 at the ends, 2.8 over bins", e, err)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package measure_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/mechanismtest"
+)
+
+// Private measures and synthesizers keep the laws of mechanisms, between data
+// that differ in one record of three.
+func TestConformance(t *testing.T) {
+	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.CellOptions{Signal: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := [2][][]float64{{{0.1}, {0.6}, {0.6}}, {{0.1}, {0.6}, {0.99}}}
+	var mu [2][]float64
+	var counts [2]*measure.Counts[[]float64]
+	for k, x := range records {
+		if mu[k], err = d.Weights(x, nil); err != nil {
+			t.Fatal(err)
+		}
+		if counts[k], err = measure.CountAll(d, x, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 2}}, &measure.CellOptions{Signal: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere, err := measure.CountAll(other, records[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, estimate := range []measure.Estimate{measure.Weighted, measure.Clipped, measure.Nearest, measure.Signed} {
+		m, err := measure.NewMeasure(d, 5, &measure.Options{Estimate: estimate})
+		if err != nil {
+			t.Fatal(err)
+		}
+		short := mu[0][1:]
+		o := &mechanismtest.Options[[]float64, []float64]{
+			Refused: [][]float64{nil, short, make([]float64, len(mu[0])), append([]float64{math.NaN()}, short...)},
+			Samples: 1 << 14,
+		}
+		if err := mechanismtest.TestMechanism(m, mu[:], o); err != nil {
+			t.Error(err)
+		}
+		o.Key = func(w []float64) any { return math.Floor(8 * w[len(w)-1]) }
+		if _, err := mechanismtest.TestLevel(m, mu[0], mu[1], 1./3, o); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, relation := range []measure.Relation{measure.ReplaceOne, measure.AddRemoveOne} {
+		s, err := measure.NewSynthesizer(d, 2, &measure.Options{Relation: relation})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &mechanismtest.Options[*measure.Counts[[]float64], *measure.Release[[]float64]]{
+			Refused: []*measure.Counts[[]float64]{elsewhere},
+			Key:     func(r *measure.Release[[]float64]) any { return fmt.Sprint(r.Total, r.Weights) },
+			Samples: 1 << 14,
+		}
+		if err := mechanismtest.TestMechanism(s, counts[:], o); err != nil {
+			t.Error(err)
+		}
+		o.Key = func(r *measure.Release[[]float64]) any { return math.Round(8 * r.Weights[len(r.Weights)-1]) }
+		distance := 1. // records replaced
+		if relation == measure.AddRemoveOne {
+			distance = 2
+		}
+		if _, err := mechanismtest.TestLevel(s, counts[0], counts[1], distance, o); err != nil {
+			t.Error(err)
+		}
+	}
+}

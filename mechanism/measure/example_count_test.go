@@ -1,0 +1,32 @@
+package measure_test
+
+import (
+	"fmt"
+
+	"github.com/metricdp/metricdp/mechanism/measure"
+)
+
+// Records in memory are counted on every core; two lists, read anywhere, make
+// one data set.
+func ExampleCountAll() {
+	ages, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 100}}, &measure.CellOptions{Depth: 4})
+	if err != nil {
+		panic(err)
+	}
+	c, err := measure.CountAll(ages, [][]float64{{31}, {34}, {67}}, nil)
+	if err != nil {
+		panic(err)
+	}
+	more, err := measure.CountAll(ages, [][]float64{{5}, {102}}, nil) // 102 is clipped
+	if err != nil {
+		panic(err)
+	}
+	if err := c.Merge(more); err != nil {
+		panic(err)
+	}
+	fmt.Println(c.Domain())
+	fmt.Println(c.Len(), "records")
+	// Output:
+	// box of 1 column: 16 cells, 1 levels of arity 16
+	// 5 records
+}

@@ -1,0 +1,213 @@
+package mechanismtest
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/law"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+const (
+	// Inputs that are released from; the rows of all are checked.
+	maxInputs = 16
+	// lossErr covers what the mean of distances rounds: 2^-42 relative for each
+	// probability and 2^-53 times the number of outputs for the sum.
+	lossErr = 0x1p-40
+)
+
+// TestChannel checks a channel as [TestMechanism] does, at up to 16 of its
+// inputs, and all that a channel says of itself: that its rows are
+// distributions, that Release and Sampler draw from them (as [TestLaw] checks,
+// with one Options.FalseReject for all inputs together), that the exact audit
+// under rho does not refute its guarantee, that losses under rho are those of
+// the rows, and that it survives [mechanism.Channel.WriteJSON] and
+// [mechanism.ReadChannel]. rho is the privacy metric, of as many points as there
+// are inputs; losses are left out where outputs stand for other points. A
+// guarantee must be set: see [mechanism.Channel.Certify].
+//
+// It is for channels made by code of one's own, such as a lazy
+// [mechanism.Rows] or a claim by [mechanism.Channel.WithGuarantee]; what
+// Certify returns keeps these laws. It takes two audits and Options.Samples
+// releases from each of the 16 inputs. Other errors are a [*metric.SizeError]
+// for rho and a [*metric.ValueError] for an option.
+func TestChannel(c *mechanism.Channel, rho metric.Finite, o *Options[int, int]) error {
+	const op = "mechanismtest: TestChannel"
+	opt, err := settings(op, o)
+	if err != nil {
+		return err
+	}
+	n := c.Len()
+	if rho.Len() != n {
+		return &metric.SizeError{Op: op, Arg: "rho", Got: rho.Len(), Want: fmt.Sprint(n)}
+	}
+	inputs := make([]int, min(n, maxInputs)) // evenly spread
+	for k := range inputs {
+		inputs[k] = k * n / len(inputs)
+	}
+	opt.Refused = append(slices.Clone(opt.Refused), -1, n)
+	t := &law.Trial{Op: op}
+	if !t.Law("rows", func() error { return checkRows(c) }) {
+		return t.Err()
+	}
+	behaviour(t, mechanism.Mechanism[int, int](c), inputs, &opt)
+	t.Law("frequencies", func() error {
+		for _, x := range inputs {
+			// Release and Sampler have one law, and half of the errors each.
+			if err := drawsRow(c, x, &opt, opt.FalseReject/float64(2*len(inputs))); err != nil {
+				return refused(x, err)
+			}
+		}
+		return nil
+	})
+	kept := t.Law("audit", func() error { return auditAgrees(c, rho) })
+	if inside(c) {
+		t.Law("loss", func() error { return lossAgrees(c, rho) })
+	}
+	// ReadChannel audits too, and the format has no place for a reach.
+	if kept && math.IsInf(c.Guarantee().Reach(), 1) {
+		t.Law("JSON", func() error { return survivesJSON(c, rho) })
+	}
+	return t.Err()
+}
+
+func checkRows(c *mechanism.Channel) error {
+	var row, again []float64
+	for x := range c.Len() {
+		row = c.Row(x, row)
+		if len(row) != c.Outputs() {
+			return fmt.Errorf("Row(%d) has %d entries of %d", x, len(row), c.Outputs())
+		}
+		sum := 0.0
+		for y, p := range row {
+			if !(p >= 0 && p <= 1+massSlack) {
+				return fmt.Errorf("Row(%d)[%d] = %v", x, y, p)
+			}
+			sum += p
+		}
+		if !(math.Abs(sum-1) <= massSlack) {
+			return fmt.Errorf("Row(%d) sums to %v", x, sum)
+		}
+		again = c.Row(x, again)
+		for y, p := range row {
+			if again[y] != p {
+				return fmt.Errorf("Row(%d)[%d] is %v after %v", x, y, again[y], p)
+			}
+		}
+		for _, y := range []int{0, x % len(row), len(row) - 1} {
+			if p := c.Prob(x, y); p != row[y] {
+				return fmt.Errorf("Prob(%d, %d) = %v, Row(%d)[%d] = %v", x, y, p, x, y, row[y])
+			}
+		}
+	}
+	return nil
+}
+
+func drawsRow(c *mechanism.Channel, x int, o *Options[int, int], falseReject float64) error {
+	p := map[int]float64{} // of points: several outputs may stand for one
+	for y, v := range c.Row(x, nil) {
+		p[c.Output(y)] += v
+	}
+	s, err := c.Sampler(x)
+	if err != nil {
+		return err
+	}
+	released, drawn := map[int]int{}, map[int]int{}
+	r, q := o.generator(2), o.generator(3)
+	for range o.Samples {
+		y, err := c.Release(r, x)
+		if err != nil {
+			return err
+		}
+		released[y]++
+		drawn[s.Draw(q)]++
+	}
+	if err := disagree(released, p, 0, falseReject); err != nil {
+		return fmt.Errorf("Release: %w", err)
+	}
+	if err := disagree(drawn, p, 0, falseReject); err != nil {
+		return fmt.Errorf("Sampler: %w", err)
+	}
+	return nil
+}
+
+// auditAgrees checks that no pair of inputs refutes the guarantee. Within a
+// finite reach the witness must lie, or else it refutes nothing.
+func auditAgrees(c *mechanism.Channel, rho metric.Finite) error {
+	g := c.Guarantee()
+	a, err := c.Audit(rho, g.Delta())
+	if err != nil {
+		return err
+	}
+	if a.Lo > g.Alpha() && rho.Distance(a.X, a.XPrime) <= g.Reach() {
+		return fmt.Errorf("%w: promised %v, audited %v", mechanism.ErrClaim, g, a)
+	}
+	return nil
+}
+
+// inside reports whether every output stands for one of the inputs, as the loss
+// under their metric takes.
+func inside(c *mechanism.Channel) bool {
+	for y := range c.Outputs() {
+		if c.Output(y) >= c.Len() {
+			return false
+		}
+	}
+	return true
+}
+
+func lossAgrees(c *mechanism.Channel, rho metric.Finite) error {
+	losses, err := c.Loss(rho)
+	if err != nil {
+		return err
+	}
+	var row []float64
+	for x, got := range losses {
+		row = c.Row(x, row)
+		want := 0.0
+		for y, p := range row {
+			want += p * rho.Distance(x, c.Output(y))
+		}
+		at, err := c.LossAt(x, rho)
+		if err != nil {
+			return err
+		}
+		if !(math.Abs(got-want) <= lossErr*want) || !(math.Abs(at-want) <= lossErr*want) {
+			return fmt.Errorf("the loss at input %d is %v, LossAt gives %v, its row %v", x, got, at, want)
+		}
+	}
+	return nil
+}
+
+func survivesJSON(c *mechanism.Channel, rho metric.Finite) error {
+	var file bytes.Buffer
+	if err := c.WriteJSON(&file); err != nil {
+		return err
+	}
+	d, err := mechanism.ReadChannel(&file, rho, nil)
+	if err != nil {
+		return err
+	}
+	if d.Len() != c.Len() || d.Outputs() != c.Outputs() {
+		return fmt.Errorf("%d x %d is read as %d x %d", c.Len(), c.Outputs(), d.Len(), d.Outputs())
+	}
+	g, h := c.Guarantee(), d.Guarantee()
+	if g.Unit() != h.Unit() || g.Delta() != h.Delta() {
+		return fmt.Errorf("%v is read as %v", g, h)
+	}
+	for y := range c.Outputs() {
+		if c.Output(y) != d.Output(y) {
+			return fmt.Errorf("output %d stands for %d and is read as %d", y, c.Output(y), d.Output(y))
+		}
+	}
+	var a, b []float64
+	for x := range c.Len() {
+		if a, b = c.Row(x, a), d.Row(x, b); !slices.Equal(a, b) {
+			return fmt.Errorf("row %d is read as another", x)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+// Package mechanismtest checks implementations of [mechanism.Mechanism]: run a
+// mechanism of your own through it in a test, as testing/fstest and
+// testing/iotest do for file systems and readers.
+//
+//	func TestReport(t *testing.T) {
+//		m := newReport()
+//		if err := mechanismtest.TestMechanism(m, []int{0, 5, 41}, nil); err != nil {
+//			t.Fatal(err)
+//		}
+//		if _, err := mechanismtest.TestLevel(m, 5, 6, 1, nil); err != nil {
+//			t.Error(err)
+//		}
+//	}
+//
+// [TestMechanism] checks how a mechanism behaves, [TestLevel] looks for two
+// inputs that it tells apart better than it promises, [TestLaw] compares the
+// frequencies of its outputs with their law where that is known, and
+// [TestChannel] does all that can be done for a finite mechanism whose law is a
+// matrix. They return nil or every law that fails, joined, each a [*Failure].
+// Run the tests under the race detector too, which sees in the law on
+// concurrent use what wrong results alone do not show.
+//
+// # The laws
+//
+//   - guarantee: it is set, finite, and does not change.
+//   - release: inputs of the domain are released, whatever the draw, with a
+//     generator and without.
+//   - refusal: inputs outside it get an error, not a panic and not a release.
+//   - repeatable: a release depends on the generator and the input alone, not
+//     on releases before it, and leaves the generator in the same state.
+//   - randomness: releases differ from generator to generator, and without a
+//     generator from one another.
+//   - concurrent use: from many goroutines, each with its own generator or none.
+//   - input: a release does not modify its input, as far as %#v prints it.
+//   - output: a release does not modify what was released before it.
+//   - level: no event is found likelier than the guarantee allows.
+//   - frequencies: outputs come as often as their law says.
+//   - rows: of a channel: probabilities, as Prob gives them, that sum to 1.
+//   - audit: of a channel: its exact level does not refute its guarantee.
+//   - loss: of a channel: the mean distance under its rows.
+//   - JSON: of a channel: it is written and read back the same.
+//
+// # What a pass means
+//
+// A broken law of behaviour is shown by its witness. Laws on frequencies are
+// statistics: each call states with which probability it rejects a mechanism
+// that is right (Options.FalseReject), a bound that is proved for any number of
+// samples, and as the generators are seeded a test that passes once passes
+// always. A pass of [TestLevel] proves nothing: only a proof, or the Audit of a
+// [mechanism.Channel], bounds the level from above. Randomness that is weak but
+// varies, and time that depends on the input, are not seen.
+//
+// # References
+//
+//   - Ding, Wang, Wang, Zhang, Kifer, "Detecting violations of differential
+//     privacy", 2018; Bichsel, Steffen, Bogunovic, Vechev, "DP-Sniper", 2021:
+//     an event found on some samples is tested on others.
+//   - Clopper, Pearson, "The use of confidence or fiducial limits illustrated in
+//     the case of the binomial", 1934.
+//   - Agrawal, "Finite-sample concentration of the multinomial in relative
+//     entropy", 2020: the bound on the false rejects of TestLaw.
+package mechanismtest

@@ -1,0 +1,94 @@
+package mechanismtest_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/mechanismtest"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// counter releases a count with discrete Laplace noise of level 1/2, but
+// promises what its owner would like to.
+type counter struct {
+	noise  *additive.DiscreteLaplace
+	claims float64
+}
+
+func newCounter(claims float64) *counter {
+	noise, err := additive.NewDiscreteLaplace(0.5, nil)
+	if err != nil {
+		panic(err)
+	}
+	return &counter{noise, claims}
+}
+
+func (c *counter) Release(r *rand.Rand, x int64) (int64, error) {
+	if x < 0 {
+		return 0, fmt.Errorf("a count of %d", x)
+	}
+	return c.noise.Release(r, x)
+}
+
+func (c *counter) Guarantee() mechanism.Guarantee {
+	g, err := mechanism.NewGuarantee(c.claims, 0, "records")
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+func ExampleTestMechanism() {
+	err := mechanismtest.TestMechanism(newCounter(0.5), []int64{0, 1, 100}, &mechanismtest.Options[int64, int64]{
+		Refused: []int64{-1},
+	})
+	fmt.Println(err)
+	// Output:
+	// <nil>
+}
+
+// Two counts that differ by 10 are told apart at 5, and no promise of 3 is kept.
+func ExampleTestLevel() {
+	for _, claims := range []float64{0.5, 0.3} {
+		e, err := mechanismtest.TestLevel(newCounter(claims), 100, 110, 10, nil)
+		fmt.Printf("claimed %v, seen at least %.2f, rejected: %v\n", claims, e.Level, err != nil)
+	}
+	// Output:
+	// claimed 0.5, seen at least 0.47, rejected: false
+	// claimed 0.3, seen at least 0.47, rejected: true
+}
+
+func ExampleTestLaw() {
+	law := map[int64]float64{} // the outputs left out share what remains
+	for k := int64(-20); k <= 20; k++ {
+		law[100+k] = math.Tanh(0.25) * math.Exp(-0.5*math.Abs(float64(k)))
+	}
+	fmt.Println(mechanismtest.TestLaw(newCounter(0.5), 100, law, nil))
+	// Output:
+	// <nil>
+}
+
+func ExampleTestChannel() {
+	cities, err := metric.NewMatrix([][]float64{{0, 3, 4}, {3, 0, 5}, {4, 5, 0}})
+	if err != nil {
+		panic(err)
+	}
+	m, err := exponential.Tuned(cities, 0.5, nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(mechanismtest.TestChannel(m.Channel, cities, nil))
+
+	bold, err := mechanism.NewGuarantee(0.1, 0, "")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(mechanismtest.TestChannel(m.WithGuarantee(bold), cities, nil) == nil)
+	// Output:
+	// <nil>
+	// false
+}

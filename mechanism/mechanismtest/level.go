@@ -1,0 +1,190 @@
+package mechanismtest
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/law"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Evidence is what samples say about the level between two inputs.
+type Evidence struct {
+	// Level is a lower confidence bound: the mechanism is (a, delta)-private
+	// between the two inputs, delta being that of its guarantee, for no a below
+	// it. It is per unit of distance; +Inf where inputs at distance 0 differ.
+	Level float64
+	// Confidence is that of Level, 1 - Options.FalseReject.
+	Confidence float64
+	// The event that gave Level, a set of this many outputs, came up P times at
+	// the first input and Q times at the second, of Samples each. With Reversed
+	// the first is xPrime.
+	Outputs, P, Q, Samples int
+	Reversed               bool
+}
+
+func (e Evidence) String() string {
+	return fmt.Sprintf("an event of %d outputs came up %d and %d times of %d: level at least %.4g at confidence %.9g", e.Outputs, e.P, e.Q, e.Samples, e.Level, e.Confidence)
+}
+
+// TestLevel looks for a set of outputs that tells the inputs x and xPrime, at
+// the given distance in the metric of m's guarantee, better apart than the
+// guarantee allows:
+//
+//	P{M(x) in S} > exp(alpha*distance) P{M(xPrime) in S} + delta
+//
+// or the same with the inputs exchanged. Half of the samples choose one set S
+// for each direction, the outputs whose frequencies differ most; the other half
+// bounds its two probabilities by the exact binomial intervals of Clopper and
+// Pearson. So a mechanism that keeps its guarantee is rejected, with a
+// [*Failure], with probability at most Options.FalseReject, whatever its outputs
+// are; how likely a broken one is found depends on the samples and on the key.
+// Outputs that hardly repeat, such as real numbers, need Options.Key to put
+// them in bins.
+//
+// The evidence is returned either way. A pass proves nothing. Other errors are
+// a [*metric.ValueError], for an option or a distance that is negative, not
+// finite or beyond the guarantee's reach, and those of Release.
+func TestLevel[X, Y any](m mechanism.Mechanism[X, Y], x, xPrime X, distance float64, o *Options[X, Y]) (Evidence, error) {
+	const op = "mechanismtest: TestLevel"
+	opt, err := settings(op, o)
+	if err != nil {
+		return Evidence{}, err
+	}
+	if err := fault.NonNegative(op, "distance", distance); err != nil {
+		return Evidence{}, err
+	}
+	g := m.Guarantee()
+	if distance > g.Reach() {
+		return Evidence{}, &metric.ValueError{Op: op, Arg: "distance", Index: -1, Value: distance, Want: fmt.Sprintf("at most the guarantee's reach of %v", g.Reach())}
+	}
+	best := Evidence{Confidence: 1 - opt.FalseReject}
+	t := &law.Trial{Op: op}
+	t.Law("level", func() error {
+		if err := promises(g); err != nil {
+			return err
+		}
+		s, err := draw(m, x, xPrime, &opt)
+		if err != nil {
+			return err
+		}
+		eps, delta := g.At(distance)
+		violated := false
+		for _, reversed := range []bool{false, true} {
+			e, broken := s.judge(eps, delta, distance, opt.FalseReject/4) // two bounds each way
+			violated = violated || broken
+			if !reversed || e.Level > best.Level {
+				e.Confidence, e.Reversed = best.Confidence, reversed
+				best = e
+			}
+			s.exchange()
+		}
+		if violated {
+			return fmt.Errorf("inputs %s and %s at distance %v, promised %v: %v", law.Brief(x), law.Brief(xPrime), distance, g, best)
+		}
+		return nil
+	})
+	return best, t.Err()
+}
+
+// sampled holds the outputs that occur, in the order in which they first did,
+// and how often each came up at the two inputs: train to choose an event, test
+// to judge it.
+type sampled struct {
+	train, test [][2]int
+	n           [2]int // of a train and a test
+}
+
+func draw[X, Y any](m mechanism.Mechanism[X, Y], x, xPrime X, o *Options[X, Y]) (*sampled, error) {
+	s := &sampled{n: [2]int{max(1, o.Samples/2), max(1, o.Samples-o.Samples/2)}}
+	at := map[any]int{}
+	number := func(y any) int {
+		k, ok := at[y]
+		if !ok {
+			k = len(s.train)
+			at[y] = k
+			s.train, s.test = append(s.train, [2]int{}), append(s.test, [2]int{})
+		}
+		return k
+	}
+	r := o.generator(1)
+	for side, x := range []X{x, xPrime} {
+		if err := o.count(m, r, x, s.n[0], func(y any) { s.train[number(y)][side]++ }); err != nil {
+			return nil, err
+		}
+	}
+	for side, x := range []X{x, xPrime} {
+		if err := o.count(m, r, x, s.n[1], func(y any) { s.test[number(y)][side]++ }); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// exchange makes the second input the first.
+func (s *sampled) exchange() {
+	for k := range s.train {
+		s.train[k][0], s.train[k][1] = s.train[k][1], s.train[k][0]
+		s.test[k][0], s.test[k][1] = s.test[k][1], s.test[k][0]
+	}
+}
+
+// choose returns the event that by the training samples will prove the most:
+// outputs by falling ratio of their counts, as many of them as make
+//
+//	ln((P-delta)/Q) - z (its standard deviation)
+//
+// largest, where z deviations are what an interval of that level takes. Outputs
+// that training has not seen are not in it.
+func (s *sampled) choose(delta, level float64) []int {
+	var order []int
+	for k, c := range s.train {
+		if c[0] > 0 {
+			order = append(order, k)
+		}
+	}
+	// Half a count more on both sides ranks 10 against 0 above 1 against 0.
+	ratio := func(k int) float64 { return (float64(s.train[k][0]) + 0.5) / (float64(s.train[k][1]) + 0.5) }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ratio(b), ratio(a)) })
+	n, z := float64(s.n[0]), math.Sqrt(-2*math.Log(level)) // exp(-z^2/2) bounds the normal tail
+	best, most := 0, math.Inf(-1)
+	var hits [2]int
+	for k, y := range order {
+		hits[0] += s.train[y][0]
+		hits[1] += s.train[y][1]
+		p, q := (float64(hits[0])+1)/(n+2), (float64(hits[1])+1)/(n+2) // off 0 and 1, for the deviations
+		if p <= delta {
+			continue
+		}
+		v := p*(1-p)/((p-delta)*(p-delta)) + (1-q)/q // n times the variance, to first order
+		if score := math.Log((p-delta)/q) - z*math.Sqrt(v/n); score > most {
+			best, most = k+1, score
+		}
+	}
+	return order[:best]
+}
+
+// judge bounds the level from below by one event, each of whose two
+// probabilities is bounded at false-reject probability level, and reports
+// whether the event breaks the guarantee of eps and delta.
+func (s *sampled) judge(eps, delta, distance, level float64) (e Evidence, broken bool) {
+	event := s.choose(delta, level)
+	e.Samples, e.Outputs = s.n[1], len(event)
+	for _, k := range event {
+		e.P += s.test[k][0]
+		e.Q += s.test[k][1]
+	}
+	p, q := atLeast(e.P, e.Samples, level), atMost(e.Q, e.Samples, level)
+	if !(p-delta > 0) {
+		return e, false
+	}
+	loss := math.Log((p - delta) / q)
+	if loss > 0 {
+		e.Level = loss / distance // +Inf at distance 0
+	}
+	return e, loss > eps
+}

@@ -1,0 +1,106 @@
+package mechanismtest
+
+import (
+	"math/rand/v2"
+	"reflect"
+
+	"github.com/metricdp/metricdp/internal/law"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Failure reports one law that does not hold. Its fields are Op, the call, Law,
+// the name of the law in the package's doc, and Err, what shows that it fails,
+// which [errors.As] and [errors.Is] find through it.
+type Failure = law.Failure
+
+// Options are the settings of the tests of a Mechanism[X, Y]. Nil and the zero
+// value mean the defaults.
+type Options[X, Y any] struct {
+	// Key makes of an output what it is counted and compared by: a comparable
+	// value that is equal for outputs that are taken to be the same. It is
+	// needed to put real numbers into bins for TestLevel, and for outputs with
+	// pointers, iterators or channels inside. The default is the output itself
+	// where it is comparable, and what %#v prints otherwise.
+	Key func(Y) any
+
+	// Refused are inputs outside the domain, of each kind there is.
+	Refused []X
+
+	// Constant says that the output need not vary: a mechanism that ignores its
+	// input, or one of so high a level that noise is rare.
+	Constant bool
+
+	// Samples is the number of releases from each input whose frequencies are
+	// counted; 0 means 2^17.
+	Samples int
+
+	// FalseReject bounds the probability that a call rejects a mechanism which
+	// keeps its laws, in (0, 1); 0 means 1e-6.
+	FalseReject float64
+
+	// Seed fixes the generators of all releases but those that are given none.
+	Seed uint64
+}
+
+const (
+	defaultSamples     = 1 << 17
+	defaultFalseReject = 1e-6
+	// Goroutines of the law on concurrent use.
+	workers = 8
+)
+
+// settings returns o with its defaults in place of zeros.
+func settings[X, Y any](op string, o *Options[X, Y]) (Options[X, Y], error) {
+	var c Options[X, Y]
+	if o != nil {
+		c = *o
+	}
+	if c.Samples < 0 {
+		return c, &metric.ValueError{Op: op, Arg: "Samples", Index: -1, Value: float64(c.Samples), Want: "at least 0"}
+	}
+	if !(c.FalseReject >= 0 && c.FalseReject < 1) {
+		return c, &metric.ValueError{Op: op, Arg: "FalseReject", Index: -1, Value: c.FalseReject, Want: "a number in [0, 1)"}
+	}
+	if c.Samples == 0 {
+		c.Samples = defaultSamples
+	}
+	if c.FalseReject == 0 {
+		c.FalseReject = defaultFalseReject
+	}
+	if c.Key == nil {
+		c.Key = key[Y]
+	}
+	return c, nil
+}
+
+// key is y where that can be the key of a map, and its print otherwise.
+func key[Y any](y Y) any {
+	if v := reflect.ValueOf(y); !v.IsValid() || v.Comparable() {
+		return y
+	}
+	return law.Show(y)
+}
+
+// same compares two keys; NaN counts as equal to itself.
+func same(a, b any) bool { return a == b || law.Show(a) == law.Show(b) }
+
+// generator is the k-th of the generators of o. Streams differ in the high
+// half of the seed's words: a test that also seeds its own with small numbers
+// does not meet them.
+func (o *Options[X, Y]) generator(k int) *rand.Rand {
+	return rng.Seeded(o.Seed ^ 0x6d65_7472_6963_0000 ^ uint64(k)<<40)
+}
+
+// count draws n outputs at x and calls f with the key of each.
+func (o *Options[X, Y]) count(m mechanism.Mechanism[X, Y], r *rand.Rand, x X, n int, f func(any)) error {
+	for range n {
+		y, err := m.Release(r, x)
+		if err != nil {
+			return refused(x, err)
+		}
+		f(o.Key(y))
+	}
+	return nil
+}

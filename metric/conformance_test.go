@@ -1,0 +1,148 @@
+package metric_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/graph/simple"
+
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/metric/metrictest"
+)
+
+// conform runs a space through the kit on points of its own.
+func conform[P any](t *testing.T, name string, s metric.Space[P], o *metrictest.Options, points ...P) {
+	t.Helper()
+	if err := metrictest.TestSpace(s, points, o); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	p, err := metric.NewPoints(points, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := metrictest.TestFinite(p, o); err != nil {
+		t.Errorf("points of %s: %v", name, err)
+	}
+}
+
+func must[T any](t testing.TB) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// vectors are 40 random points and the awkward ones: equal, near, far, tiny.
+func vectors(dim int) [][]float64 {
+	r := rand.New(rand.NewPCG(3, uint64(dim)))
+	var pts [][]float64
+	point := func(f func() float64) {
+		x := make([]float64, dim)
+		for k := range x {
+			x[k] = f()
+		}
+		pts = append(pts, x)
+	}
+	for range 40 {
+		point(r.NormFloat64)
+	}
+	pts = append(pts, pts[0])
+	for _, v := range []float64{1, 1 + 0x1p-52, -1, 0x1p-300, 5e-324, 1e300, -1e300} {
+		point(func() float64 { return v })
+	}
+	return pts
+}
+
+// Every Space of the package, as it is and combined, keeps its contract.
+func TestConformance_Spaces(t *testing.T) {
+	for _, dim := range []int{1, 2, 7} {
+		pts := vectors(dim)
+		conform(t, "Euclidean", metric.Space[[]float64](metric.Euclidean{}), nil, pts...)
+		conform(t, "Manhattan", metric.Space[[]float64](metric.Manhattan{}), nil, pts...)
+		conform(t, "Chebyshev", metric.Space[[]float64](metric.Chebyshev{}), nil, pts...)
+		conform(t, "Minkowski 1.5", metric.Space[[]float64](metric.Minkowski{P: 1.5}), nil, pts...)
+		conform(t, "Angular", metric.Space[[]float64](metric.Angular{}), nil, pts[:44]...)
+	}
+	conform(t, "TotalVariation", metric.Space[[]float64](metric.TotalVariation{}), nil,
+		[]float64{1, 0, 0}, []float64{0, 1, 0}, []float64{0.5, 0.25, 0.25}, []float64{1. / 3, 1. / 3, 1. / 3}, []float64{0, 0, 1})
+
+	places := []metric.LatLon{{Lat: 90}, {Lat: -90}, {Lat: 90, Lon: 40}, {Lon: 180}, {Lon: -180}, {}, {Lon: 1e-9}, {Lat: 1e-12}, {Lat: 48.8566, Lon: 2.3522},
+		{Lat: -48.8566, Lon: 2.3522 - 180}, {Lat: -48.8566, Lon: 2.3522 - 179.9999}, {Lat: 35.6762, Lon: 139.6503}, {Lat: 35.6762, Lon: 139.6503 + 360}}
+	var world metric.Space[metric.LatLon] = metric.GreatCircle{}
+	conform(t, "GreatCircle", world, nil, places...)
+	conform(t, "a scaled GreatCircle", must[metric.Space[metric.LatLon]](t)(metric.Scale(world, 1.1)), nil, places...)
+	conform(t, "a capped GreatCircle", must[metric.Space[metric.LatLon]](t)(metric.Cap(world, 1000)), nil, places...)
+	conform(t, "a power of GreatCircle", must[metric.Space[metric.LatLon]](t)(metric.Power(world, 0.7)), nil, places...)
+
+	words := []string{"", "a", "aa", "ab", "kitten", "sitting", "Ärger", "arg\u0308er", "kitten", string(make([]byte, 200)), string(make([]byte, 70)) + "x"}
+	ultra := &metrictest.Options{Ultrametric: true}
+	var edits metric.Space[string] = metric.Levenshtein{}
+	var prefix metric.Space[string] = metric.PrefixString{}
+	conform(t, "Levenshtein", edits, nil, words...)
+	conform(t, "PrefixString", prefix, ultra, words...)
+	conform(t, "Discrete", metric.Space[string](metric.Discrete[string]{}), ultra, words...)
+	conform(t, "Sum", must[metric.Space[string]](t)(metric.Sum(edits, prefix)), nil, words...)
+	conform(t, "Max", must[metric.Space[string]](t)(metric.Max(edits, prefix)), nil, words...)
+	conform(t, "Hamming", metric.Space[[]int](metric.Hamming[int]{}), nil, []int{1, 2, 3}, []int{1, 2, 4}, []int{3, 2, 1}, []int{1, 2, 3})
+	conform(t, "CommonPrefix", metric.Space[[]int](metric.CommonPrefix[int]{Base: 3}), ultra, nil, []int{1}, []int{1, 2}, []int{1, 3}, []int{2})
+
+	for _, p := range []float64{1, 2, 3.5, math.Inf(1)} {
+		s := must[metric.Space[metric.Pair[string, metric.LatLon]]](t)(metric.Product(edits, world, p))
+		var pairs []metric.Pair[string, metric.LatLon]
+		for i, w := range words {
+			pairs = append(pairs, metric.Pair[string, metric.LatLon]{First: w, Second: places[i]})
+		}
+		conform(t, "Product", s, nil, pairs...)
+	}
+}
+
+// Every Finite of the package keeps its contract.
+func TestConformance_Finite(t *testing.T) {
+	p := square(t, 60)
+	dense := must[*metric.Dense](t)(metric.Densify(p))
+	g := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
+	r := rand.New(rand.NewPCG(4, 4))
+	for v := int64(1); v < 40; v++ {
+		g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(v), T: simple.Node(r.Int64N(v)), W: r.Float64()})
+		g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(v), T: simple.Node((v + 7) % 40), W: r.Float64()})
+	}
+	tree := must[*metric.Tree](t)(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 2, 2, 4}, []float64{0, 1, 0.1, 0.3, 1e-9, 0.7, 0, 1e6, 3}))
+	clustered := must[*metric.Clustered](t)(metric.NewClustered(5, 4, 0.3))
+	linkage := must[*metric.Ultrametric](t)(metric.FromLinkage(4, []metric.Merge{{A: 0, B: 2, Height: 1}, {A: 1, B: 3, Height: 1}, {A: 4, B: 5, Height: 2.5}}))
+	sub := func(f metric.Finite, idx ...int) metric.Finite { return must[metric.Finite](t)(metric.Subset(f, idx)) }
+	for _, c := range []struct {
+		name  string
+		f     metric.Finite
+		ultra bool
+	}{
+		{"points", p, false},
+		{"dense", dense, false},
+		{"one point", sub(dense, 3), true},
+		{"graph", must[*metric.Graph](t)(metric.NewGraph(g)), false},
+		{"spanner", must[*metric.Graph](t)(metric.Spanner(p, 1.5)), false},
+		{"paths in a tree", tree.PathMetric(), false},
+		{"nodes of a tree", tree.NodeMetric(), false},
+		{"heights in a tree", tree.Ultrametric(), true},
+		{"linkage", linkage, true},
+		{"subdominant", must[*metric.Ultrametric](t)(metric.Subdominant(p)), true},
+		{"clustered", clustered, true},
+		{"subset of points", sub(p, 5, 5, 36, 0), false},
+		{"subset of an ultrametric", sub(clustered, 19, 0, 0, 7), true},
+		{"scaled points", must[metric.Finite](t)(metric.Scaled(p, 1.1)), false},
+		{"scaled dense", must[metric.Finite](t)(metric.Scaled(dense, 0x1p-1000)), false},
+		{"permuted", must[metric.Finite](t)(metric.Permuted(dense, r.Perm(60))), false},
+		{"a view of a view", sub(must[metric.Finite](t)(metric.Scaled(sub(p, 9, 8, 7, 7), 3)), 3, 0), false},
+		{"more points than are tried", square(t, 500), false},
+	} {
+		if err := metrictest.TestFinite(c.f, &metrictest.Options{Ultrametric: c.ultra}); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if err := metrictest.TestBimetric(metric.Bimetric{Privacy: p, Utility: dense}, &metrictest.Options{Strict: true}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,42 @@
+// Package metrictest checks implementations of the interfaces of package
+// metric: run a metric of your own through it in a test, as testing/fstest and
+// testing/iotest do for file systems and readers.
+//
+//	func TestFares(t *testing.T) {
+//		if err := metrictest.TestFinite(newFares(), nil); err != nil {
+//			t.Fatal(err)
+//		}
+//	}
+//
+// [TestSpace] is for a [metric.Space] with some points of it, [TestFinite] for a
+// [metric.Finite], [TestBimetric] for two of them on the same points. They
+// return nil or every law that fails, joined, each a [*Failure] with a witness.
+// Run the test under the race detector too, which sees in the laws on
+// concurrent use what wrong results alone do not show.
+//
+// # The laws
+//
+//   - length: Len is >= 0 and does not change.
+//   - metric: what [metric.Validate] checks; the witness is a [*metric.Violation].
+//   - ultrametric: what [metric.IsUltrametric] checks, where Options ask.
+//   - symmetry: of a Space, up to the tolerance, since it may round differently
+//     either way; for a Finite symmetry is exact and part of metric.
+//   - repeatable: the same question has the same answer, bit for bit.
+//   - concurrent use: the answers are those also from many goroutines.
+//   - range: indices outside [0, Len()) panic.
+//   - rows: a [metric.RowReader] returns the bits of Distance, in dst where its
+//     capacity allows, and in memory that is the caller's from then on.
+//   - points: a Space does not modify its points, as far as %#v prints them.
+//   - check: a [metric.Checker] accepts the points.
+//   - coordinates: a [metric.Embedder] appends, and as many numbers for each
+//     point.
+//   - embedding: [metric.Embed] keeps the contract of [metric.Embedding].
+//
+// Optional capabilities are tested where a value has them.
+//
+// # What a pass means
+//
+// A law that fails is shown by its witness and needs no statistics. No test
+// proves the laws for points it has not seen, or for spaces above
+// Options.MaxPoints those it has not sampled.
+package metrictest

@@ -1,0 +1,107 @@
+package metrictest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/law"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Failure reports one law that does not hold. Its fields are Op, the call, Law,
+// the name of the law in the package's doc, and Err, what shows that it fails,
+// which [errors.As] and [errors.Is] find through it.
+type Failure = law.Failure
+
+// Options are the settings of the tests. Nil and the zero value mean the
+// defaults.
+type Options struct {
+	// Tolerance is the relative slack of the triangle inequality, and of the
+	// symmetry of a Space. 0 means [metric.DefaultTolerance]; any positive number
+	// below 1e-16 asks for the laws of the float64 numbers as they are.
+	Tolerance float64
+
+	// Strict also forbids distance 0 between points of different index.
+	Strict bool
+
+	// Ultrametric also asks for the strong triangle inequality, without
+	// tolerance.
+	Ultrametric bool
+
+	// MaxPoints is the largest number of points of which all pairs, triples and
+	// rows are checked, at most 10,000; 0 means 200. Of more points, so many random ones are
+	// taken for the laws on pairs, random triples of all points for the metric,
+	// and fewer rows.
+	MaxPoints int
+
+	// Seed fixes the samples.
+	Seed uint64
+}
+
+const (
+	defaultMaxPoints = 200
+	maxMaxPoints     = 10_000 // two matrices of 800 MB
+	// Triples drawn of spaces above MaxPoints. A law that fails on a fraction
+	// 1.1e-4 of them is missed with probability 1e-6.
+	samples = 1 << 17
+	// Distances in all the rows that are read at the most, but for the first
+	// few rows, which are read at any length.
+	maxRowEntries = 1 << 18
+	minRows       = 4
+	// Goroutines of the laws on concurrent use.
+	workers = 8
+)
+
+// settings returns o with its defaults in place of zeros.
+func settings(op string, o *Options) (Options, error) {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if err := fault.NonNegative(op, "Tolerance", c.Tolerance); err != nil {
+		return c, err
+	}
+	if c.MaxPoints < 0 || c.MaxPoints > maxMaxPoints {
+		return c, &metric.ValueError{Op: op, Arg: "MaxPoints", Index: -1, Value: float64(c.MaxPoints), Want: fmt.Sprintf("an integer in [0, %d]", maxMaxPoints)}
+	}
+	if c.Tolerance == 0 {
+		c.Tolerance = metric.DefaultTolerance
+	}
+	if c.MaxPoints == 0 {
+		c.MaxPoints = defaultMaxPoints
+	}
+	return c, nil
+}
+
+// sample returns the points that the laws on pairs look at: all n, or
+// MaxPoints of them in ascending order.
+func (o *Options) sample(n int) []int {
+	if n <= o.MaxPoints {
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		return all
+	}
+	return choose(rng.Seeded(o.Seed), n, o.MaxPoints)
+}
+
+// choose draws k of the indices below n > k, each set of k equally likely (R.
+// Floyd), in O(k) memory.
+func choose(r *rand.Rand, n, k int) []int {
+	in := make(map[int]bool, k)
+	idx := make([]int, 0, k)
+	for top := n - k; top < n; top++ {
+		i := r.IntN(top + 1)
+		if in[i] {
+			i = top
+		}
+		in[i] = true
+		idx = append(idx, i)
+	}
+	slices.Sort(idx)
+	return idx
+}
