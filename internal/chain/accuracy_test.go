@@ -1,0 +1,206 @@
+package chain
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// lossTol is the relative error of Channel.Loss: probabilities are right to a
+// relative 2^-42 or so (mechanism), and the sum of at most 2^10 products adds
+// 2^-42 more.
+const lossTol = 0x1p-40
+
+// link is a mechanism of the chain.
+type link struct {
+	name  string
+	c     *mechanism.Channel
+	level float64 // that the constructor states beside the guarantee: its audit's
+	bound float64 // stated for the loss, +Inf where there is none
+}
+
+// TestChain_Accuracy is the whole chain: see the package's documentation.
+func TestChain_Accuracy(t *testing.T) {
+	n := 10
+	if long() {
+		n = 30
+	}
+	for _, s := range corpus(t, n) {
+		t.Run(s.name, func(t *testing.T) {
+			last := math.Inf(1) // Objective at a smaller alpha
+			for _, span := range spans {
+				alpha := span / s.diameter()
+				t.Run(fmt.Sprintf("alpha*diameter=%g", span), func(t *testing.T) {
+					last = accuracy(t, s.Bimetric, alpha, last)
+				})
+			}
+		})
+	}
+}
+
+// accuracy checks the chain at one level. A falls with alpha, so that last, an
+// upper bound at a smaller level, is one here. It returns the objective.
+func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
+	opt, err := lp.Optimal(b, alpha, nil)
+	ok(t, err)
+	if !(opt.DualBound <= opt.Objective && opt.DualBound <= last) {
+		t.Errorf("DualBound %v, objective %v, at a smaller level %v", opt.DualBound, opt.Objective, last)
+	}
+	// The gap that lp.Options promises at these sizes, where rounding lets it.
+	if opt.Gap > 1e-6 && opt.Status == lp.Optimum || opt.Status != lp.Optimum && opt.Status != lp.Stalled {
+		t.Errorf("gap %g, %v", opt.Gap, opt.Status)
+	}
+	sp, err := lp.Spanner(b, alpha, nil)
+	ok(t, err)
+	if !(sp.DualBound <= sp.Objective && sp.DualBound <= opt.Objective) {
+		t.Errorf("Spanner: bound %v, objective %v, of Optimal %v", sp.DualBound, sp.Objective, opt.Objective)
+	}
+	co, err := lp.ConstOPT(b, alpha, nil)
+	ok(t, err)
+	links := append(mechanisms(t, b, alpha),
+		link{"Optimal", opt.Channel, opt.Audit.Hi, opt.Objective},
+		link{"Spanner", sp.Channel, sp.Audit.Hi, sp.Objective},
+		link{"ConstOPT", co.Channel, co.Audit.Hi, co.Objective})
+
+	// Lower bounds <= A, each with a witness of exactly that.
+	lowers, err := entropy.LowerBounds(b, alpha, nil)
+	ok(t, err)
+	packed, err := lp.LowerBound(b, alpha, nil, nil)
+	ok(t, err)
+	lowest := 0.0
+	for _, l := range append(lowers, packed) {
+		lowest = max(lowest, l.Value)
+		if !(l.Value <= opt.Objective) {
+			t.Errorf("%v is above the optimum, %v", l, opt.Objective)
+		}
+		if p, err := l.Witness.Prove(b, alpha); p != l.Value || err != nil {
+			t.Errorf("%v is proved %v (%v)", l, p, err)
+		}
+	}
+
+	// A <= losses <= their bounds, and levels.
+	var losses []entropy.Loss
+	for _, m := range links {
+		l, err := m.c.Loss(b.Utility)
+		ok(t, err)
+		loss, _ := l.Worst()
+		losses = append(losses, entropy.Loss{Name: m.name, Value: loss})
+		if floor := max(lowest, opt.DualBound); !(loss >= floor*(1-lossTol)) {
+			t.Errorf("%s loses %v, less than the lower bound %v", m.name, loss, floor)
+		}
+		if !(loss*(1-lossTol) <= m.bound) {
+			t.Errorf("%s loses %v, above its bound %v", m.name, loss, m.bound)
+		}
+		audit, err := m.c.Audit(b.Privacy, 0)
+		ok(t, err)
+		stated := m.c.Guarantee()
+		if !(audit.Lo <= audit.Hi && audit.Hi <= stated.Alpha() && m.level <= stated.Alpha() && stated.Alpha() <= alpha) || stated.Delta() != 0 {
+			t.Errorf("%s: audited %v, beside it %v, stated %v of %v", m.name, audit, m.level, stated, alpha)
+		}
+	}
+
+	// Upper bounds without a mechanism.
+	uppers, err := entropy.UpperBounds(b, alpha, nil)
+	ok(t, err)
+	for _, u := range uppers {
+		if !(u.Value >= max(lowest, opt.DualBound)) {
+			t.Errorf("%v is below the lower bound %v", u, max(lowest, opt.DualBound))
+		}
+	}
+
+	// The bracket accepts all, and lies between the best of each.
+	bracket, err := entropy.Accuracy(b, alpha, nil, losses...)
+	ok(t, err)
+	if !(bracket.Lo <= opt.Objective && bracket.Lo <= bracket.Hi && opt.DualBound*(1-lossTol) <= bracket.Hi) {
+		t.Errorf("bracket %v, optimum in [%v, %v]", bracket, opt.DualBound, opt.Objective)
+	}
+	return opt.Objective
+}
+
+// mechanisms builds every mechanism of package exponential that the space
+// admits, with its bound.
+func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
+	t.Helper()
+	n := b.Len()
+	inf := math.Inf(1)
+	var out []link
+	add := func(name string, bound float64, m *exponential.Mechanism, err error) {
+		t.Helper()
+		var negative *exponential.NegativeWeightError
+		var varies *exponential.NormaliserError
+		if errors.As(err, &negative) || errors.As(err, &varies) || errors.Is(err, exponential.ErrSingular) {
+			return // it does not exist here
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			return
+		}
+		out = append(out, link{name, m.Channel, m.Audit.Hi, bound})
+	}
+
+	radius, centre := metric.Radius(b.Utility)
+	m, err := exponential.Constant(n, centre, "")
+	add("Constant", radius*(1+lossTol), m, err)
+	m, err = exponential.Standard(b.Privacy, alpha, nil)
+	add("Standard", inf, m, err)
+	weights := make([]float64, n)
+	for i, r := 0, rng.Seeded(1); i < n; i++ {
+		weights[i] = r.ExpFloat64()
+	}
+	m, err = exponential.Weighted(b.Privacy, alpha, weights, nil)
+	add("Weighted", inf, m, err)
+	m, err = exponential.Tuned(b.Privacy, alpha, nil)
+	add("Tuned", inf, m, err)
+	m, err = exponential.Tight(b.Privacy, alpha, nil)
+	add("Tight", inf, m, err)
+	m, err = exponential.ConstantNormaliser(b.Privacy, alpha, nil)
+	add("ConstantNormaliser", inf, m, err)
+
+	// Lemma 4.1 of BSV24: the standard mechanism on a net, by s(Z, alpha/3).
+	s, err := entropy.EntropicScale(metric.Same(b.Privacy), alpha/3, nil)
+	ok(t, err)
+	net, err := metric.Net(b.Privacy, s.Hi, nil)
+	ok(t, err)
+	bound, err := entropy.StandardBound(alpha, s.Hi)
+	ok(t, err)
+	stretch, _, _ := b.Lipschitz() // rho2 <= stretch*rho1
+	if stretch == 0 {
+		bound = 0
+	} else {
+		bound *= stretch * (1 + lossTol)
+	}
+	m, err = exponential.Standard(b.Privacy, alpha, &exponential.Options{Net: net})
+	add("Standard on the net of Lemma 4.1", bound, m, err)
+
+	// Theorem 5.1: the relaxed mechanism, by s + 14 s_o, for ultrametrics.
+	accuracy := metric.IsUltrametric(b.Utility, 0) == nil
+	for _, o := range []exponential.RelaxedOptions{
+		{}, {Tuned: true},
+		{Rule: exponential.TheoremSeparation, Accuracy: accuracy},
+		{Rule: exponential.BestSeparation, Accuracy: accuracy, Tuned: true},
+	} {
+		name := fmt.Sprintf("Relaxed %+v", o)
+		m, err := exponential.Relaxed(b, alpha, &o)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		add(name, m.Bound, m.Mechanism, nil)
+		if o.Accuracy && math.IsInf(m.Bound, 1) {
+			t.Errorf("%s has no bound", name)
+		}
+	}
+
+	best, err := exponential.Best(b, alpha, nil)
+	ok(t, err)
+	add("Best", best.Objective*(1+lossTol), best.Mechanism, nil)
+	return out
+}

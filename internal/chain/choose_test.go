@@ -1,0 +1,87 @@
+package chain
+
+import (
+	"testing"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// TestChain_Choose: what lp.Choose takes is no worse than the mechanisms that it
+// says it passed over, and its bracket holds the optimum. What is attained at a
+// level entropy.LevelFor does not forbid there.
+func TestChain_Choose(t *testing.T) {
+	for _, s := range corpus(t, 10) {
+		alpha := 5 / s.diameter()
+		ch, err := lp.Choose(s.Bimetric, alpha, nil)
+		ok(t, err)
+		opt, err := lp.Optimal(s.Bimetric, alpha, nil)
+		ok(t, err)
+		losses, err := ch.Channel.Loss(s.Utility)
+		ok(t, err)
+		loss, _ := losses.Worst()
+		if !(ch.LowerBound <= opt.Objective && opt.DualBound <= ch.Objective && ch.LowerBound <= ch.Objective && loss*(1-lossTol) <= ch.Objective) {
+			t.Errorf("%s: in [%v, %v], loss %v, Optimal in [%v, %v]", s.name, ch.LowerBound, ch.Objective, loss, opt.DualBound, opt.Objective)
+		}
+		audit, err := ch.Channel.Audit(s.Privacy, 0)
+		ok(t, err)
+		if g := ch.Channel.Guarantee(); !(audit.Hi <= g.Alpha() && g.Alpha() <= alpha) {
+			t.Errorf("%s: audited %v, stated %v of %v", s.name, audit, g, alpha)
+		}
+		if ch.Objective > 0 {
+			level, proof, err := entropy.LevelFor(s.Bimetric, ch.Objective, nil)
+			ok(t, err)
+			if !(level < alpha) {
+				t.Errorf("%s: a loss of %v, attained at %v, needs more than %v by %v", s.name, ch.Objective, alpha, level, proof)
+			}
+		}
+		for _, c := range ch.Candidates {
+			if c.Err == nil && !(ch.Objective <= c.Loss && c.Level <= alpha && opt.DualBound <= c.Loss) {
+				t.Errorf("%s: took %s of loss %v, passed over %+v", s.name, ch.Method, ch.Objective, c)
+			}
+		}
+	}
+}
+
+// TestChain_MostPrivate: the mechanism of KL10 is the other way round, the least
+// level for a utility. Its level is no more than the formula's, and at that level
+// it cannot beat the bounds.
+func TestChain_MostPrivate(t *testing.T) {
+	n := 10
+	if long() {
+		n = 30
+	}
+	for _, s := range corpus(t, n) {
+		diameter, _, _ := metric.Diameter(s.Utility)
+		if least, _, _ := metric.MinDistance(s.Privacy); least == 0 && !s.OneMetric() || diameter == 0 {
+			continue // no finite level, or no loss
+		}
+		for _, gamma := range []float64{0.1, 0.4} {
+			target := exponential.Target{Gamma: gamma * diameter, Delta: 0.05}
+			m, err := exponential.MostPrivate(s.Bimetric, nil, target, nil)
+			ok(t, err)
+			level := m.Guarantee().Alpha()
+			misses, _, err := exponential.Misses(m.Channel, s.Utility, target.Gamma)
+			ok(t, err)
+			if !(m.Audit.Hi <= level && level <= m.FormulaLevel && misses <= m.Miss && m.Miss <= target.Delta) {
+				t.Errorf("%s, %+v: level %v, audited %v, formula %v; misses %v, stated %v", s.name, target, level, m.Audit, m.FormulaLevel, misses, m.Miss)
+			}
+			if level == 0 {
+				continue
+			}
+			losses, err := m.Loss(s.Utility)
+			ok(t, err)
+			loss, _ := losses.Worst()
+			opt, err := lp.Optimal(s.Bimetric, level, nil)
+			ok(t, err)
+			if !(loss >= opt.DualBound*(1-lossTol)) {
+				t.Errorf("%s, %+v: loses %v at level %v, where the least is %v", s.name, target, loss, level, opt.DualBound)
+			}
+			if most := target.Gamma + m.Miss*diameter; !(loss*(1-lossTol) <= most) {
+				t.Errorf("%s, %+v: loses %v, but misses so seldom that it is at most %v", s.name, target, loss, most)
+			}
+		}
+	}
+}

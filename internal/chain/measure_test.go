@@ -1,0 +1,173 @@
+package chain
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// TestChain_PrivateMeasures: no mechanism can do better than the lower bound of
+// package entropy, the bound of package measure is above that, and the error
+// that is measured is below it.
+//
+// What is measured is a mean over releases at fixed seeds. It has to stay six
+// standard errors below its bound; the means are at most 0.44 of it, and ten
+// standard errors and more below. At other seeds a test of the means alone, without
+// the six, would fail with a probability far below 1e-6.
+func TestChain_PrivateMeasures(t *testing.T) {
+	n, repeats := 12, 60
+	if long() {
+		n, repeats = 60, 400
+	}
+	var most tightest
+	for _, s := range corpus(t, n) {
+		if !s.OneMetric() {
+			continue
+		}
+		f := s.Utility
+		diameter, _, _ := metric.Diameter(f)
+		folded, err := measure.NewFolded(f, nil)
+		ok(t, err)
+		tree, err := measure.NewFinite(f, nil)
+		ok(t, err)
+		for _, d := range []*measure.Domain[int]{folded, tree} {
+			for _, alpha := range []float64{1, 100, 1e4} {
+				name := fmt.Sprintf("%s, %v, alpha=%g", s.name, d, alpha)
+				m, err := measure.NewMeasure(d, alpha, &measure.Options{Estimate: measure.Nearest})
+				ok(t, err)
+				b, err := m.Bound(nil)
+				ok(t, err)
+				floor, err := entropy.PrivateMeasureBound(f, alpha, nil)
+				ok(t, err)
+				if p, err := floor.Prove(f, alpha); p != floor.Value || err != nil {
+					t.Errorf("%s: %v is proved %v (%v)", name, floor.Value, p, err)
+				}
+				if !(floor.Value <= diameter/2 && floor.Value <= b.Nearest && b.Lower <= b.Nearest) {
+					t.Errorf("%s: at least %v or %v, at most %v, diameter %v", name, floor.Value, b.Lower, b.Nearest, diameter)
+				}
+				if g := m.Guarantee(); g.Alpha() > alpha || g.Delta() != 0 {
+					t.Errorf("%s: %v", name, g)
+				}
+				release := func(seed uint64, mu []float64) []float64 {
+					out, err := m.Release(rng.Seeded(seed), mu)
+					ok(t, err)
+					return out
+				}
+				most.measure(t, name, d, b.Nearest, repeats, release)
+			}
+			most.synthesise(t, s.name, d, repeats)
+		}
+	}
+	t.Logf("the largest mean is %.3f of its bound, the nearest %.1f standard errors away", most.ratio, 1/most.errors)
+}
+
+// tightest is how close measured errors came to their bounds: the largest quotient,
+// and the standard error over the distance from the bound.
+type tightest struct{ ratio, errors float64 }
+
+// synthesise is the same for data sets and package measure's Synthesizer.
+func (w *tightest) synthesise(t *testing.T, name string, d *measure.Domain[int], repeats int) {
+	const records = 1000
+	f, err := d.Points()
+	ok(t, err)
+	for _, eps := range []float64{0.01, 1} {
+		name := fmt.Sprintf("%s, %v, %d records at eps=%g", name, d, records, eps)
+		s, err := measure.NewSynthesizer(d, eps, &measure.Options{Estimate: measure.Nearest})
+		ok(t, err)
+		b, err := s.Bound(records, nil)
+		ok(t, err)
+		floor, err := entropy.PrivateDataBound(f, records, eps, nil)
+		ok(t, err)
+		if !(floor.Value <= b.Nearest && b.Lower <= b.Nearest && s.Guarantee().Alpha() <= eps) {
+			t.Errorf("%s: at least %v or %v, at most %v; %v", name, floor.Value, b.Lower, b.Nearest, s.Guarantee())
+		}
+		release := func(seed uint64, mu []float64) []float64 {
+			c := d.NewCounts()
+			for cell, w := range mu {
+				for range int(math.Round(w * records)) {
+					ok(t, c.Add(d.Point(cell)))
+				}
+			}
+			out, err := s.Release(rng.Seeded(seed), c)
+			ok(t, err)
+			return out.Weights
+		}
+		w.measure(t, name, d, b.Nearest, repeats, release)
+	}
+}
+
+// measure compares the mean W1 error of releases of a few measures, in whole
+// thousandths, with its bound.
+func (w *tightest) measure(t *testing.T, name string, d *measure.Domain[int], bound float64, repeats int, release func(seed uint64, mu []float64) []float64) {
+	t.Helper()
+	f, err := d.Points()
+	ok(t, err)
+	n := d.Len()
+	r := rng.Seeded(4)
+	inputs := [][]float64{make([]float64, n), make([]float64, n)}
+	inputs[0][0] = 1 // all in one place, and spread out
+	for range 1000 {
+		inputs[1][r.IntN(n)]++
+	}
+	for i := range n {
+		inputs[1][i] /= 1000
+	}
+	for k, mu := range inputs {
+		var sum, squares float64
+		for seed := range repeats {
+			res, err := wasserstein.W1(f, mu, release(uint64(seed), mu), nil)
+			ok(t, err)
+			sum += res.Cost
+			squares += res.Cost * res.Cost
+		}
+		mean := sum / float64(repeats)
+		se := math.Sqrt(max(0, squares/float64(repeats)-mean*mean) / float64(repeats-1))
+		if bound == 0 {
+			if mean != 0 {
+				t.Errorf("%s, input %d: error %v, bound 0", name, k, mean)
+			}
+			continue
+		}
+		w.ratio = max(w.ratio, mean/bound)
+		w.errors = max(w.errors, se/(bound-mean))
+		if !(mean+6*se <= bound) {
+			t.Errorf("%s, input %d: error %v +- %v, bound %v", name, k, mean, se, bound)
+		}
+	}
+}
+
+// TestChain_MeasureNet: data sets of m records on a few points are themselves a
+// bimetric space, of total variation and W1. The optimum there, with outputs
+// among the data sets, is no less than the bound for all private measures, and
+// no more than what releasing one of them whatever the data loses.
+func TestChain_MeasureNet(t *testing.T) {
+	for _, c := range []struct {
+		f metric.Finite
+		m int
+	}{{space.Path(3, 1), 4}, {space.Simplex(3, 1), 4}, {space.Path(2, 5), 12}, {cities(t, 4), 3}} {
+		net, err := entropy.MeasureNet(c.f, c.m)
+		ok(t, err)
+		tv, err := net.TotalVariation()
+		ok(t, err)
+		w1, err := net.Wasserstein(nil)
+		ok(t, err)
+		for _, eps := range []float64{0.1, 1, 4} {
+			opt, err := lp.Optimal(metric.Bimetric{Privacy: tv, Utility: w1}, eps*float64(c.m), nil)
+			ok(t, err)
+			floor, err := entropy.PrivateDataBound(c.f, c.m, eps, nil)
+			ok(t, err)
+			radius, _ := metric.Radius(w1)
+			if !(0 < floor.Value && floor.Value <= opt.Objective && opt.DualBound <= radius) {
+				t.Errorf("%d measures, eps=%g: bound %v, optimum [%v, %v], radius %v", net.Len(), eps, floor.Value, opt.DualBound, opt.Objective, radius)
+			}
+		}
+	}
+}
