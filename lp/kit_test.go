@@ -14,7 +14,7 @@ import (
 )
 
 // sharedPoints are all reference points; testdata holds the small sets.
-const sharedPoints = "/work/shared/data/lp_points.csv"
+const sharedPoints = "../../shared/data/lp_points.csv"
 
 // referencePoints reads the set of n points from a file, and skips the test
 // where that file is not there.
