@@ -82,7 +82,8 @@ const (
 	// Alpha0*Diameter <= ln(N/(16 ln(2m/delta_int))). Without it the formula is false.
 	Theorem44
 	// Joint treats all items of the user at once, every step of the
-	// hybrid argument at the same threshold of the likelihood ratio.
+	// hybrid argument at the same threshold of the likelihood ratio: the best one for
+	// every earth mover's distance.
 	Joint
 	// SingleItem is Joint for Items = 1, where it is the exact divergence of
 	// the mixture of clones.
@@ -106,7 +107,7 @@ func (b Bound) String() string {
 
 // Accounted is a figure on the safe side and the bound that it comes from.
 type Accounted struct {
-	Value float64
+	Value float64 // a level, a delta or a budget, as asked
 	Bound Bound
 }
 
@@ -127,7 +128,7 @@ const (
 // [SingleItem]). s.Alpha must be 0.
 //
 // It is within a relative 1e-7 of what its bound gives in exact arithmetic, for levels
-// up to 400/Diameter, and takes some 400 sums of about 16 sqrt(N p) terms, p =
+// up to 400/Diameter, and takes some 500 sums of about 16 sqrt(N p) terms, p =
 // exp(-Alpha0*Diameter): 0.1 s at N = 1e8 and 5 s at most. For one item and
 // [MetricRandomiser], whose p varies, that is 1e-5 and ten times as long.
 func ShuffleLevel(s Shuffle) (Accounted, error) {
@@ -156,7 +157,8 @@ func ShuffleLevel(s Shuffle) (Accounted, error) {
 // ShuffleDelta returns the least Delta that the bounds prove for s.Alpha0 and
 // s.Alpha, rounded up; 1 if they prove nothing. s.Delta must be 0. It is
 // within a relative 1e-6 of what its bound gives in exact arithmetic (1e-3 for one
-// item and [MetricRandomiser]), and takes some 50 of the sums of [ShuffleLevel].
+// item and [MetricRandomiser]), as far as that it does not grow with s.Alpha, and takes
+// some 100 of the sums of [ShuffleLevel].
 func ShuffleDelta(s Shuffle) (Accounted, error) {
 	const op = "emd: ShuffleDelta"
 	if err := unasked(op, "Shuffle.Delta", s.Delta); err != nil {
@@ -177,8 +179,9 @@ func ShuffleDelta(s Shuffle) (Accounted, error) {
 }
 
 // ShuffleBudget returns the largest Alpha0 for which the bounds prove s.Alpha
-// and s.Delta, rounded down. s.Alpha0 must be 0, s.Alpha positive. It takes about
-// the time of [ShuffleLevel].
+// and s.Delta, rounded down: [ShuffleLevel] of the result is at most s.Alpha, and less
+// where the least delta of any level is what decides. s.Alpha0 must be 0, s.Alpha
+// positive. It takes about the time of [ShuffleLevel].
 func ShuffleBudget(s Shuffle) (Accounted, error) {
 	const op = "emd: ShuffleBudget"
 	if err := unasked(op, "Shuffle.Alpha0", s.Alpha0); err != nil {
@@ -191,6 +194,9 @@ func ShuffleBudget(s Shuffle) (Accounted, error) {
 	best := Accounted{directed.DivDown(u.Alpha, float64(u.Items)), PureComposition}
 	if s.Delta > 0 {
 		logDelta := directed.LogDown(s.Delta)
+		// ShuffleLevel, which ends up to its tolerance above the least level, is to
+		// say no more than s.Alpha of the result.
+		u.Alpha *= 1 - 3*u.rootTol()
 		if a := u.budget(best.Value, rootTol, func(u unitShuffle) bool { return u.theorem44Level(logDelta) <= u.Alpha }); a > best.Value {
 			best = Accounted{a, Theorem44}
 		}

@@ -120,6 +120,7 @@ func BenchmarkShuffleLevel(b *testing.B) {
 		{"N=1e8,m=1000", Shuffle{Records: 1e8, Items: 1000, Alpha0: 4, Delta: 1e-12}},
 		{"N=1e9,m=1", Shuffle{Records: 1e9, Items: 1, Alpha0: 0.7, Delta: 1e-30}},
 		{"N=1e9,m=1,MetricRandomiser", Shuffle{Records: 1e9, Items: 1, Alpha0: 0.7, Delta: 1e-30, Clones: MetricRandomiser}},
+		{"N=4e5,m=20,beyond", Shuffle{Records: 4e5, Items: 20, Alpha0: 7.7, Delta: 1e-6}},
 		{"N=2^40,m=1000", Shuffle{Records: 1 << 40, Items: 1000, Alpha0: 0.7, Delta: 1e-12}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
@@ -129,6 +130,26 @@ func BenchmarkShuffleLevel(b *testing.B) {
 				v, _ = ShuffleLevel(c.s)
 			}
 			b.ReportMetric(v.Value, "alpha")
+		})
+	}
+}
+
+// At the level of a small delta and at one whose fixed threshold is below.
+func BenchmarkShuffleDelta(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		s    Shuffle
+	}{
+		{"N=1e8,m=1000", Shuffle{Records: 1e8, Items: 1000, Alpha0: 4, Alpha: 20}},
+		{"N=4e5,m=20,beyond", Shuffle{Records: 4e5, Items: 20, Alpha0: 7.7, Alpha: 120}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			v := Accounted{}
+			for b.Loop() {
+				v, _ = ShuffleDelta(c.s)
+			}
+			b.ReportMetric(math.Log10(v.Value), "log10delta")
 		})
 	}
 }

@@ -14,7 +14,8 @@ import (
 //	delta = sup over w of f(w), f(w) = (e^(alpha w)-1) Psi(tau_w)/tau_w,
 //	tau_w = tanh(alpha w/2m)/tanh(alpha0 w/2).
 //
-// For one item it is that item's exact pair (1+e^eps) t Psi(tanh(eps/2)/t).
+// For one item it is that item's exact pair (1+e^eps) t Psi(tanh(eps/2)/t). For more,
+// fixed thresholds below tau_w better it: see thresholds.
 type joint struct {
 	alpha0 float64 // diameter 1
 	items  float64
@@ -55,7 +56,7 @@ type point struct {
 	known             bool // psi is
 }
 
-// cell is an interval of w with an upper bound of ln f over it.
+// cell is an interval of w with an upper bound over it.
 type cell struct {
 	l, r  *point
 	bound float64
@@ -67,18 +68,20 @@ type search struct {
 	joint
 	alpha float64
 	fixed crowd
-	best  float64 // largest ln f seen
+	held  []threshold
+	best  float64 // largest value seen of what is sought
 	cells []cell
 }
 
-// sup returns an upper bound of ln delta at level alpha > 0, -Inf where tau >= 1
-// everywhere. done(best, bound) may end the search before bound is within
-// a tolerance of best, the largest ln f seen.
-func (b joint) sup(alpha float64, done func(best, bound float64) bool) float64 {
+// sup returns an upper bound of ln delta at level alpha > 0, -Inf from pure composition on:
+// of the supremum over w of the least of f and what those of the fixed thresholds give
+// that are below tau_w. done(best, bound) may end the search before bound is within
+// a tolerance of best, the largest value seen.
+func (b joint) sup(alpha float64, fixed []threshold, done func(best, bound float64) bool) float64 {
 	if alpha >= directed.MulUp(b.items, b.alpha0) {
 		return math.Inf(-1)
 	}
-	s := &search{joint: b, alpha: alpha, fixed: b.crowd(b.near), best: math.Inf(-1)}
+	s := &search{joint: b, alpha: alpha, fixed: b.crowd(b.near), held: fixed, best: math.Inf(-1)}
 	tol := supTol
 	if b.varies() {
 		tol = varyTol
@@ -133,14 +136,15 @@ func (s *search) at(w float64) *point {
 }
 
 // push adds the cell [l, r] with a bound that costs no sum: f <= gain(r) psi(l), as
-// tau_w increases with w, and f <= parent.
+// tau_w increases with w, and f <= parent; nor is it above hold.
 func (s *search) push(l, r *point, parent float64) {
 	law := s.fixed
 	if s.varies() {
 		law = s.crowd(l.w)
 	}
 	_, x := law.chernoff(l.tau)
-	s.cells = append(s.cells, cell{l: l, r: r, bound: min(parent, r.gain+logUp(x-math.Log(l.tau)))})
+	bound := min(parent, r.gain+logUp(x-math.Log(l.tau)), s.hold(l.tau, r.w))
+	s.cells = append(s.cells, cell{l: l, r: r, bound: bound})
 }
 
 // refine replaces the bound of c by one from Psi.
@@ -162,7 +166,7 @@ func (s *search) refine(c *cell) {
 	c.exact = true
 	right := c.r.psi
 	if s.varies() {
-		right = s.logRatio(s.crowd(c.l.w), c.r.tau) // Psi at both ends by the smaller p
+		right = s.crowd(c.l.w).logRatio(c.r.tau) // Psi at both ends by the smaller p
 	}
 	first := min(c.bound, c.r.gain+c.l.psi)
 	c.bound = first
@@ -190,21 +194,23 @@ func (s *search) know(p *point) {
 	if s.varies() {
 		law = s.crowd(p.w)
 	}
-	p.psi, p.known = s.logRatio(law, p.tau), true
-	s.best = max(s.best, p.gain+p.psi)
+	p.psi, p.known = law.logRatio(p.tau), true
+	s.best = max(s.best, min(p.gain+p.psi, s.hold(p.tau, p.w)))
+}
+
+// hold returns the least that a fixed threshold up to tau gives at w, +Inf without one.
+// It bounds all below w down to where tau_w = tau, as each grows with w.
+func (s *search) hold(tau, w float64) float64 {
+	least := math.Inf(1)
+	for _, c := range s.held {
+		if c.tau <= tau {
+			least = min(least, s.gain(c.tau, w)+c.psi)
+		}
+	}
+	return least
 }
 
 // logRatio returns ln(Psi(tau)/tau), rounded up.
-func (s *search) logRatio(c crowd, tau float64) float64 {
+func (c crowd) logRatio(tau float64) float64 {
 	return logUp(c.logPsi(tau) - math.Log(tau))
-}
-
-// reaches reports that the bound is at most delta (in logs) at level alpha.
-func (b joint) reaches(alpha, logDelta float64) bool {
-	return b.sup(alpha, func(best, bound float64) bool { return best > logDelta || bound <= logDelta }) <= logDelta
-}
-
-// value returns an upper bound of ln delta at level alpha.
-func (b joint) value(alpha float64) float64 {
-	return b.sup(alpha, func(best, bound float64) bool { return best > 0 })
 }

@@ -70,7 +70,7 @@ func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
 		{joint{alpha0: 4, items: 7, others: 1e5, clones: MetricRandomiser, near: 0.5, least: 0.5 / 7}, 1},
 		{joint{alpha0: 6, items: 5, others: 1e4}, 25},
 	} {
-		top := c.b.sup(c.alpha, func(best, bound float64) bool { return false })
+		top := c.b.sup(c.alpha, nil, func(best, bound float64) bool { return false })
 		s := &search{joint: c.b, alpha: c.alpha, fixed: c.b.crowd(c.b.near), best: math.Inf(-1)}
 		const n = 400
 		var pts []*point

@@ -72,19 +72,28 @@ func (u unitShuffle) joint() joint {
 	}
 }
 
+// rootTol is the relative width to which the joint bound's roots are bisected.
+func (u unitShuffle) rootTol() float64 {
+	if u.joint().varies() {
+		return varyRootTol
+	}
+	return rootTol
+}
+
 // jointLevel returns an alpha at which the joint bound reaches delta: the
 // upper end of a bracket of relative width rootTol, below which it does not. top is
 // returned if that is below no such level.
 func (u unitShuffle) jointLevel(logDelta, top float64) float64 {
-	b, tol := u.joint(), rootTol
+	b, tol := u.joint(), u.rootTol()
 	hi := top
 	if b.varies() { // start from the quick bound, which p(d) can only better
 		quick := u
 		quick.Clones = Dominated
-		hi, tol = quick.jointLevel(logDelta, top), varyRootTol
+		hi = quick.jointLevel(logDelta, top)
 	}
+	t := b.thresholds(logDelta)
 	lo := hi / 2
-	for b.reaches(lo, logDelta) {
+	for t.reaches(lo) {
 		// Levels this small are of no interest, and the search must end: at
 		// delta near 1 it may hold down to 0.
 		if lo < top*0x1p-40 {
@@ -94,7 +103,7 @@ func (u unitShuffle) jointLevel(logDelta, top float64) float64 {
 	}
 	for hi-lo > tol*hi {
 		mid := lo + (hi-lo)/2
-		if b.reaches(mid, logDelta) {
+		if t.reaches(mid) {
 			hi = mid
 		} else {
 			lo = mid
@@ -105,13 +114,12 @@ func (u unitShuffle) jointLevel(logDelta, top float64) float64 {
 
 // jointBudget is budget for the joint bound.
 func (u unitShuffle) jointBudget(logDelta, lo float64) float64 {
-	tol := rootTol
 	if u.joint().varies() {
 		quick := u
 		quick.Clones = Dominated
-		lo, tol = quick.jointBudget(logDelta, lo), varyRootTol
+		lo = quick.jointBudget(logDelta, lo)
 	}
-	return u.budget(lo, tol, func(u unitShuffle) bool { return u.joint().reaches(u.Alpha, logDelta) })
+	return u.budget(lo, u.rootTol(), func(u unitShuffle) bool { return u.joint().thresholds(logDelta).reaches(u.Alpha) })
 }
 
 // budget returns the largest alpha0 found at which ok holds, from lo up, where

@@ -1,0 +1,253 @@
+package emd
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// beyond are releases whose f grows again with alpha: the channel's level is high.
+var beyond = []Shuffle{
+	{Records: 4e5, Items: 20, Alpha0: 7.53},
+	{Records: 4e5, Items: 20, Alpha0: 7.7},
+	{Records: 1000, Items: 5, Alpha0: 3},
+	{Records: 1258, Items: 2, Alpha0: 4.66},
+	{Records: 24107, Items: 4, Alpha0: 6.2},
+	{Records: 8275, Items: 10, Alpha0: 4.43, Clones: MetricRandomiser, MinDistance: 0.25},
+	{Records: 119797, Items: 13, Alpha0: 5.76},
+	{Records: 121, Items: 2, Alpha0: 3.71, Diameter: 2},
+	{Records: 10, Items: 2, Alpha0: 2}, // rises first
+	{Records: 9, Items: 2, Alpha0: 1.88},
+}
+
+// drawShuffle draws a release of up to e^logN records.
+func drawShuffle(r *rand.Rand, logN float64) Shuffle {
+	n := math.Floor(math.Exp(r.Float64()*logN)) + 2
+	m := max(2, math.Floor(math.Pow(n, r.Float64())))
+	return Shuffle{Records: int64(n), Items: int64(m), Alpha0: math.Exp(r.Float64()*3 - 1)}
+}
+
+func TestShuffleDelta_NeverGrowsWithAlpha(t *testing.T) {
+	r := rng.Seeded(11)
+	cases := append([]Shuffle{}, beyond...)
+	for range 60 {
+		cases = append(cases, drawShuffle(r, 5+float64(r.IntN(2))*6))
+	}
+	for i, s := range cases {
+		const steps = 60
+		last, before := 1.0, 0.0
+		for k := 1; k <= steps; k++ {
+			s.Alpha = float64(s.Items) * s.Alpha0 * float64(k) / (steps + 1)
+			d, err := ShuffleDelta(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// 1e-6 is what the doc grants each of the two.
+			if d.Value > last*(1+2e-6) {
+				t.Errorf("%d: %+v: delta is %g, at alpha %g it was %g", i, s, d.Value, before, last)
+			}
+			if last, before = d.Value, s.Alpha; last < 1e-250 {
+				break
+			}
+		}
+	}
+}
+
+// The level of a delta has that delta and a little less has not; the budget of a
+// level has that level and a little more has not.
+func TestShuffle_AnswersAgree(t *testing.T) {
+	const off = 1e-7
+	r := rng.Seeded(12)
+	cases := append([]Shuffle{}, beyond...)
+	for range 40 {
+		cases = append(cases, drawShuffle(r, 12))
+	}
+	for _, s := range cases {
+		s.Delta = math.Pow(10, -1-12*r.Float64())
+		level := func(alpha0 float64) float64 {
+			q := s
+			q.Alpha0 = alpha0
+			a, err := ShuffleLevel(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a.Value
+		}
+		delta := func(alpha float64) float64 {
+			q := s
+			q.Alpha, q.Delta = alpha, 0
+			d, err := ShuffleDelta(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d.Value
+		}
+		a := level(s.Alpha0)
+		if at, below := delta(a), delta(a*(1-off)); at > s.Delta*(1+1e-6) || below < s.Delta {
+			t.Errorf("%+v: level %g has delta %g, below it %g", s, a, at, below)
+		}
+		q := s
+		q.Alpha, q.Alpha0 = float64(s.Items)*s.Alpha0*r.Float64(), 0
+		b, err := ShuffleBudget(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at, above := level(b.Value), level(b.Value*(1+off)); at > q.Alpha || above < q.Alpha {
+			t.Errorf("%+v: budget %v has level %g, above it %g", q, b, at, above)
+		}
+	}
+}
+
+// A user found these: f alone gives deltas of 9e-7 and 1 at levels 98.43 and 120, where
+// 80 has less than 1e-12, the level 154 and the budget 7.531.
+func TestShuffle_BeyondTheLeastF(t *testing.T) {
+	s := Shuffle{Records: 4e5, Items: 20, Alpha0: 7.53}
+	for _, s.Alpha = range []float64{80, 98.43, 120, 150} {
+		if d, err := ShuffleDelta(s); err != nil || d.Value > 4e-13 || d.Value < 1e-15 {
+			t.Errorf("delta(%g) = %v, %v", s.Alpha, d, err)
+		}
+	}
+	s = Shuffle{Records: 4e5, Items: 20, Alpha0: 7.7, Delta: 1e-6}
+	if a, err := ShuffleLevel(s); err != nil || a.Bound != Joint || math.Abs(a.Value-64.0354721) > 1e-5 {
+		t.Errorf("level %v, %v", a, err)
+	}
+	// From some level on the budget stays: the least G is 1e-6 there.
+	s.Alpha0 = 0
+	for _, s.Alpha = range []float64{98.43, 140} {
+		if b, err := ShuffleBudget(s); err != nil || b.Bound != Joint || math.Abs(b.Value-7.81836986) > 1e-7 {
+			t.Errorf("budget(%g) = %v, %v", s.Alpha, b, err)
+		}
+	}
+}
+
+// The bound is the supremum over w of the least over all thresholds up to tau_w, on
+// grids of both; it is no lower, and hardly higher.
+func TestThresholds_AreTheBestOfEveryW(t *testing.T) {
+	better := 0
+	for _, c := range beyond[:8] {
+		u, err := c.unit("", true, false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := u.joint()
+		law := b.crowd(b.near)
+		type known struct{ x, psi float64 }
+		var curve []known
+		for x := 0.01; x < 12; x *= 1.01 {
+			tau := math.Tanh(x)
+			curve = append(curve, known{tau, law.logPsi(tau) - math.Log(tau)})
+		}
+		for _, part := range []float64{0.1, 0.3, 0.5, 0.7, 0.9} {
+			alpha := part * u.pure()
+			want, f := math.Inf(-1), math.Inf(-1)
+			for w := 1.0; w > b.least && w > 0.02; w -= 0.02 {
+				t0 := math.Tanh(b.alpha0 * w / 2)
+				tau := math.Tanh(alpha*w/2/b.items) / t0
+				at := logExpm1(alpha*w) + law.logPsi(tau) - math.Log(tau)
+				f = max(f, at)
+				for _, k := range curve {
+					if k.x <= tau {
+						at = min(at, logExpm1(2*b.items*math.Atanh(k.x*t0))+k.psi)
+					}
+				}
+				want = max(want, at)
+			}
+			got := b.value(alpha)
+			if want > 0 {
+				continue // proves nothing
+			}
+			// Both miss the least of the shallow minima by a little: these are some
+			// thousandths of ln delta deep.
+			if tol := 0.02 + 0.004*math.Abs(want); !(got > want-tol && got < want+tol) {
+				t.Errorf("%+v, alpha=%g: ln delta <= %g, the best of every w gives %g", c, alpha, got, want)
+			}
+			if f > got+1 {
+				better++
+			}
+		}
+	}
+	if better < 8 {
+		t.Errorf("better than f alone in %d cases", better)
+	}
+}
+
+func TestJoint_GainIsThatOfTauW(t *testing.T) {
+	r := rng.Seeded(13)
+	for range 1000 {
+		b := joint{alpha0: math.Exp(r.Float64()*6 - 4), items: 1 + float64(r.IntN(50))}
+		w, alpha := r.Float64(), r.Float64()*b.items*min(b.alpha0, 20)
+		tau := math.Tanh(alpha*w/2/b.items) / math.Tanh(b.alpha0*w/2)
+		// tau is rounded, and dE/dtau is up to 2m/(1-tau t).
+		e := alpha * w
+		slack := 2 * b.items * 0x1p-50 * (1 + math.Exp(e/b.items))
+		got := b.gain(tau, w)
+		if lo, hi := logExpm1(max(0, e-slack)), logExpm1((e+slack)*(1+0x1p-40))+1e-11*(1+e); !(got >= lo && got <= hi) {
+			t.Errorf("%+v w=%g alpha=%g: %.17g, not in [%.17g, %.17g]", b, w, alpha, got, lo, hi)
+		}
+		// Its limit at 0, and growth with w.
+		if d := b.gain(0x1p-60, w) + 60*math.Ln2 - b.gain(0, w); math.Abs(d) > 1e-9 {
+			t.Errorf("%+v w=%g: the limit is off by %g", b, w, d)
+		}
+		if v := b.gain(tau, w/2); v > got {
+			t.Errorf("%+v: %g at w=%g, %g at its half", b, got, w, v)
+		}
+	}
+}
+
+func TestChernoff_LosesLittle(t *testing.T) {
+	r := rng.Seeded(14)
+	for range 5000 {
+		law := crowd{int64(math.Exp(14 * r.Float64())), math.Exp(-8 * r.Float64())}
+		tau := math.Tanh(math.Exp(8*r.Float64() - 6))
+		s, x := law.chernoff(tau)
+		n := 1 + float64(law.others)*law.p*math.Exp(-s)
+		if loss := x - law.logPsi(tau) - math.Log(n)/2 - math.Log1p(n*tau*tau); loss > 2 {
+			t.Errorf("%+v tau=%g: %g", law, tau, loss)
+		}
+	}
+}
+
+// Where the least f is at a level below, the laws of whole crowds of binary
+// randomised response keep the promise made from there.
+func TestShuffle_PrivateBeyondTheLeastF(t *testing.T) {
+	inside, closest := 0, 0.0
+	for _, c := range []struct {
+		n, m   int
+		alpha0 float64
+	}{{9, 2, 1.88}, {10, 2, 2}, {121, 2, 3.71}, {8, 2, 1.2}, {400, 2, 5}, {700, 2, 4.66}, {700, 5, 3}, {700, 5, 3.3}} {
+		s := Shuffle{Records: int64(c.n), Items: int64(c.m), Alpha0: c.alpha0}
+		u, err := s.unit("", true, false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := u.joint()
+		const steps = 40
+		var promised [steps]float64
+		for k := range promised {
+			alpha := u.pure() * float64(k+1) / (steps + 1)
+			promised[k] = min(0, b.value(alpha))
+			f := b.sup(alpha, nil, func(best, bound float64) bool { return best > 0 })
+			if promised[k] < min(0, f)-1e-3 {
+				inside++
+			}
+		}
+		for _, ones := range []int{0, 1, (c.n - c.m) / 2, c.n - c.m} {
+			for moved := 1; moved <= c.m; moved++ {
+				p, q := binaryLaw(c.n, ones, c.alpha0), binaryLaw(c.n, ones+moved, c.alpha0)
+				for k, log := range promised {
+					eps := u.pure() * float64(k+1) / (steps + 1) * float64(moved) / float64(c.m)
+					exact := max(divergence(p, q, eps), divergence(q, p, eps))
+					if exact > math.Exp(log)*(1+1e-9)+1e-16 {
+						t.Errorf("%+v, %d ones, %d moved: delta(%g) is %g, the promise %g", c, ones, moved, eps, exact, math.Exp(log))
+					}
+					closest = max(closest, exact/math.Exp(log))
+				}
+			}
+		}
+	}
+	if inside < 60 || closest < 0.3 {
+		t.Errorf("%d promises below f's, the nearest met to %g", inside, closest)
+	}
+}
