@@ -1,0 +1,81 @@
+// Package privatebeam runs the mechanisms of metricdp on Apache Beam, for data that
+// outgrow one machine: synthetic data of records, and what is known of users
+// whose items are protected under the earth mover's distance.
+//
+// # Transforms
+//
+//	SyntheticData   PCollection<R> of records          -> PCollection<R> of synthetic ones
+//	Users           PCollection<KV<string,int>>        -> PCollection<User>
+//	Reduce          users of any number of items       -> users of equally many
+//	ItemWise        PCollection<User>                  -> PCollection<Multiset>, one element
+//	Outputs         that                               -> PCollection<int> of the outputs
+//	Frequencies     that                               -> PCollection<Estimate>, one element
+//
+// What is private, and how much, the library says: [measure.Synthesizer],
+// [emd.ItemWise] and [emd.Reduced] state the guarantee of the same release made
+// on one machine. The collections that enter a transform, and all that it does on
+// the way, are as private as the data. Only what comes out of SyntheticData,
+// ItemWise, Outputs and Frequencies may be published, and each release once.
+//
+// # Where the noise is added
+//
+// Nothing random happens while records are counted: they fall into cells, on all
+// workers, and exact counts are added up. One worker draws the noise, for one
+// element, the merged counts. ItemWise draws for every user on all workers, with a
+// generator of the user's own, and only the sum of all users' outputs goes on: it
+// knows neither users nor an order, so none has to be hidden by a shuffle. (Beam's
+// Reshuffle spreads elements over workers and promises no random order.)
+//
+// # What a retry can do
+//
+// A runner may run a bundle again: because a worker was lost, because it was slow
+// and another got the same bundle, or because an intermediate result was lost.
+// Fresh noise each time would be two releases where both attempts leave a trace, be
+// it in a file that both write: the budget would be spent twice, and unbeknownst.
+//
+// So there is no fresh noise. A transform has one secret key of 256 bits, drawn
+// from crypto/rand where the pipeline is built. The generator of a release is
+// ChaCha8 under the key HMAC-SHA256(key; the mechanism, the merged counts), that of
+// a user HMAC-SHA256(key; the mechanism, the user, the items in ascending order). Both are functions of the data and not of bundles, workers, attempts or
+// the order of arrival. Hence:
+//
+//   - Every attempt at a bundle puts out the same bits. However often a runner
+//     repeats whatever part of one run, and whichever attempts leave a trace, all
+//     that can be seen is one release. This needs no exactly-once semantics; the
+//     runner's are needed for the counts, as for any sum: an input element is
+//     counted once.
+//   - No two workers, users or mechanisms share a generator, and streams are
+//     independent for everyone without the key.
+//   - Where an input changes between attempts, because its source does not read the
+//     same again, the noise is independent: that is two releases, and neither is
+//     the other with the noise taken off.
+//
+// What it rests on: the key stays secret; HMAC-SHA256 is a pseudo-random function
+// (the guarantee is then computational, as with every generator that has a seed);
+// all workers run one binary on one architecture, for the estimates that follow the
+// integer noise are made in float64. A run that is started anew has a new key and
+// is another release. A run that failed may have written a part: count its budget
+// as spent.
+//
+// # Where the key is
+//
+// By default it is inside the pipeline, in the configuration of a DoFn, base64 in
+// JSON. Whoever reads the pipeline can take the noise off: the runner's job
+// service, its staging area, and any log that prints the pipeline, which the
+// Dataflow launcher does at level info, others at debug. On the embedded Prism and
+// on a cluster of one's own, those are the ones who can read the data anyway.
+// Otherwise write the key to a file that the workers alone can read, [NewKeyFile],
+// pass its path as KeyFile, and delete it when the run is over. It is the same key
+// and the same guarantee, and the pipeline holds the path.
+//
+// A pipeline that is stored and run more than once, as Dataflow templates are, must
+// not hold a key or a path: the second run on the same data would repeat the first
+// release bit by bit, and tell that the data are the same. A seed is for tests.
+//
+// # Limits
+//
+// Inputs are bounded and in the global window; everything else is refused or, for
+// unbounded sources, never released. The cells of a domain, the synthetic records,
+// the items of one user and the channel each fit a worker. Beam's metrics and logs
+// are not private: errors here say what is wrong, but not with whom.
+package privatebeam

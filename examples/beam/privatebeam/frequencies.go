@@ -1,0 +1,68 @@
+package privatebeam
+
+import (
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/metricdp/metricdp/mechanism/emd"
+)
+
+// An Estimator describes a [emd.Frequencies] so that a worker can build it, for the
+// channel that the items went through. It is a value that survives
+// encoding/json, and registered with [RegisterEstimator].
+type Estimator interface {
+	Frequencies() (*emd.Frequencies, error)
+}
+
+// Estimate is a [emd.Estimate] of how the users' items are distributed, and the
+// distribution nearest to it.
+type Estimate struct {
+	Mean, StdErr []float64 // by item
+	Distribution []float64 // nearest to Mean in the earth mover's distance
+	Distance     float64   // of the two
+	Users, Items int64
+}
+
+// Frequencies estimates the distribution of the items, from the one element of
+// the PCollection<Multiset> of [ItemWise]: a PCollection<Estimate> of one element.
+// The inverse of the channel is computed and applied once, by the worker that
+// meets it. It draws nothing and costs no privacy.
+func Frequencies[E Estimator](s beam.Scope, e E, counts beam.PCollection) (beam.PCollection, error) {
+	if err := survives(e); err != nil {
+		return beam.PCollection{}, fmt.Errorf("privatebeam: Frequencies: %w", err)
+	}
+	return beam.ParDo(s.Scope("privatebeam.Frequencies"), &estimateFn[E]{Estimator: e}, counts), nil
+}
+
+// RegisterEstimator makes a kind of estimator known to the workers. Call it from
+// an init function, once for every E.
+func RegisterEstimator[E Estimator]() {
+	register.DoFn1x2[Multiset, Estimate, error](&estimateFn[E]{})
+}
+
+type estimateFn[E Estimator] struct {
+	Estimator E
+}
+
+func (f *estimateFn[E]) ProcessElement(m Multiset) (Estimate, error) {
+	q, err := build(f.Estimator, f.Estimator.Frequencies)
+	if err != nil {
+		return Estimate{}, err
+	}
+	return estimate(q, m)
+}
+
+// estimate is what Frequencies does with its counts.
+func estimate(q *emd.Frequencies, m Multiset) (Estimate, error) {
+	c, err := emd.NewCounts(m.Counts, m.Users)
+	if err != nil {
+		return Estimate{}, err
+	}
+	e, err := q.Estimate(c)
+	if err != nil {
+		return Estimate{}, err
+	}
+	p, d, err := q.Distribution(e)
+	return Estimate{Mean: e.Mean, StdErr: e.StdErr, Distribution: p, Distance: d, Users: e.Users, Items: e.Items}, err
+}

@@ -1,0 +1,317 @@
+package privatebeam
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// A Domain describes a [measure.Domain] so that every worker can build the same
+// one. It is a value that survives encoding/json, such as a struct of exported
+// fields, made of public knowledge alone. [Box] and [Sphere] are two; others are
+// registered with [RegisterDomain].
+type Domain[R any] interface {
+	Domain() (*measure.Domain[R], error)
+}
+
+// Box describes [measure.NewBox]. Cells.P must not be +Inf, which has no JSON;
+// its default 0 means the same.
+type Box struct {
+	Columns []measure.Column
+	Cells   measure.CellOptions
+}
+
+// Domain builds the box.
+func (b Box) Domain() (*measure.Domain[[]float64], error) {
+	return measure.NewBox(b.Columns, &b.Cells)
+}
+
+// Sphere describes [measure.NewSphere].
+type Sphere struct {
+	Radius float64
+	Cells  measure.CellOptions
+}
+
+// Domain builds the sphere.
+func (s Sphere) Domain() (*measure.Domain[metric.LatLon], error) {
+	return measure.NewSphere(s.Radius, &s.Cells)
+}
+
+// SyntheticOptions are the settings of [SyntheticData]. Nil and the zero value
+// mean the defaults.
+type SyntheticOptions struct {
+	// Release are the settings of the Synthesizer: the neighbours that are
+	// protected and the estimate.
+	Release measure.Options
+	// Records is how many synthetic records to make; 0 means as many as there are
+	// originals, by the noisy count under AddRemoveOne.
+	Records int
+	// Output are the options of [measure.Release.Records].
+	Output measure.RecordOptions
+	// SkipErrors leaves out records that have no cell, where the default fails the
+	// pipeline. It needs AddRemoveOne, as [measure.CountOptions] says.
+	SkipErrors bool
+	// Key and KeyFile are as in [Options].
+	Key     Key
+	KeyFile string
+}
+
+// SyntheticData turns a PCollection<R> of records, each a person's, into a
+// PCollection<R> of synthetic records, eps-private as [measure.Synthesizer] says.
+//
+// Each bundle counts its records in the cells of the domain, in memory of 8 bytes
+// a cell (of a lazy domain: a record); the counts are merged; and a single
+// element, the merged counts, is released, once. The synthetic records are made
+// on one worker too, and must fit it, as must the cells.
+//
+// The input must be in the global window. An error is one of arguments; what is
+// wrong with the data, such as a record without a cell, fails the pipeline.
+func SyntheticData[R any, D Domain[R]](s beam.Scope, d D, eps float64, records beam.PCollection, o *SyntheticOptions) (beam.PCollection, error) {
+	const op = "privatebeam: SyntheticData"
+	if o == nil {
+		o = &SyntheticOptions{}
+	}
+	fail := func(err error) (beam.PCollection, error) { return beam.PCollection{}, err }
+	if o.SkipErrors && o.Release.Relation != measure.AddRemoveOne {
+		return fail(fmt.Errorf("%s: %w", op, measure.ErrSkipped))
+	}
+	if o.Records < 0 {
+		return fail(fmt.Errorf("%s: %d records: want a number > 0, or 0 for as many as there are", op, o.Records))
+	}
+	if o.Release.Estimate == measure.Signed {
+		return fail(fmt.Errorf("%s: no records can be made of a signed estimate", op))
+	}
+	if err := batch(op, records); err != nil {
+		return fail(err)
+	}
+	key, err := newSecret(op, o.Key, o.KeyFile)
+	if err != nil {
+		return fail(err)
+	}
+	if err := survives(d); err != nil {
+		return fail(fmt.Errorf("%s: %w", op, err))
+	}
+	release := &releaseFn[R, D]{Domain: d, Eps: eps, Options: *o, Secret: key}
+	release.Options.Key = nil               // it is in Secret
+	if err := release.build(); err != nil { // here and not on a worker
+		return fail(fmt.Errorf("%s: %w", op, err))
+	}
+	s = s.Scope("privatebeam.SyntheticData")
+	counts := beam.Combine(s, &countFn[R, D]{Domain: d, SkipErrors: o.SkipErrors}, records)
+	// An impulse with the counts beside it, because no records are no counts, and
+	// have a release as all others.
+	out := beam.ParDo(s, release, beam.Impulse(s), beam.SideInput{Input: counts})
+	return beam.Reshuffle(s, out), nil // so that what follows is not tied to one worker
+}
+
+// survives reports whether a description comes out of JSON as it went in.
+func survives(d any) error {
+	b, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("%T cannot be sent to workers: %w", d, err)
+	}
+	copied := reflect.New(reflect.TypeOf(d))
+	if err := json.Unmarshal(b, copied.Interface()); err != nil {
+		return fmt.Errorf("%T cannot be sent to workers: %w", d, err)
+	}
+	if again, err := json.Marshal(copied.Interface()); err != nil || string(again) != string(b) {
+		return fmt.Errorf("%T cannot be sent to workers: its JSON does not read back", d)
+	}
+	return nil
+}
+
+// RegisterDomain makes a kind of domain known to the workers. Call it from
+// an init function, once for every D.
+func RegisterDomain[R any, D Domain[R]]() {
+	register.Combiner3[tally, R, []byte](&countFn[R, D]{})
+	register.DoFn3x1[[]byte, func(*[]byte) bool, func(R), error](&releaseFn[R, D]{})
+	register.Emitter1[R]()
+}
+
+func init() {
+	beam.RegisterCoder(reflect.TypeFor[tally](), encodeTally, decodeTally)
+	register.Iter1[[]byte]()
+	RegisterDomain[[]float64, Box]()
+	RegisterDomain[metric.LatLon, Sphere]()
+}
+
+// tally is the accumulator of countFn: a pointer, so that passing it on as an
+// interface does not allocate for every record.
+type tally struct{ *tallied }
+
+// tallied holds counts, or their encoding while nobody needs them: the domain,
+// which decoding takes, is known to countFn and not to a coder.
+type tallied struct {
+	counts interface{ MarshalBinary() ([]byte, error) } // *measure.Counts[R] or nil
+	bytes  []byte
+	bad    bool // some record has no cell
+}
+
+// Encoded, a tally is its counts after a byte that says whether it is bad.
+func encodeTally(t tally) ([]byte, error) {
+	b := t.bytes
+	if t.counts != nil {
+		var err error
+		if b, err = t.counts.MarshalBinary(); err != nil {
+			return nil, err
+		}
+	}
+	bad := byte(0)
+	if t.bad {
+		bad = 1
+	}
+	return append([]byte{bad}, b...), nil
+}
+
+func decodeTally(b []byte) (tally, error) {
+	if len(b) == 0 || b[0] > 1 {
+		return tally{}, errors.New("privatebeam: damaged counts")
+	}
+	return tally{&tallied{bytes: b[1:], bad: b[0] == 1}}, nil
+}
+
+// countFn counts records in the cells of the domain. It is deterministic, and
+// the encoding of the result does not depend on how the records were bundled.
+//
+// A record without a cell does not fail it but is noted in the tally: where one
+// bundle fails, a runner may go on for a while with what the others counted.
+type countFn[R any, D Domain[R]] struct {
+	Domain     D
+	SkipErrors bool
+
+	domain *measure.Domain[R]
+}
+
+func (f *countFn[R, D]) Setup() (err error) {
+	f.domain, err = build(f.Domain, f.Domain.Domain)
+	return err
+}
+
+func (f *countFn[R, D]) CreateAccumulator() tally {
+	return tally{&tallied{counts: f.domain.NewCounts()}}
+}
+
+func (f *countFn[R, D]) AddInput(t tally, x R) tally {
+	if err := t.counts.(*measure.Counts[R]).Add(x); err != nil && !f.SkipErrors {
+		t.bad = true
+	}
+	return t
+}
+
+func (f *countFn[R, D]) MergeAccumulators(a, b tally) (tally, error) {
+	to, err := counts(f.domain, a)
+	if err != nil {
+		return a, err
+	}
+	from, err := counts(f.domain, b)
+	if err != nil {
+		return a, err
+	}
+	return tally{&tallied{counts: to, bad: a.bad || b.bad}}, to.Merge(from)
+}
+
+func (f *countFn[R, D]) ExtractOutput(t tally) ([]byte, error) { return encodeTally(t) }
+
+// counts returns the counts of a tally.
+func counts[R any](d *measure.Domain[R], t tally) (*measure.Counts[R], error) {
+	if t.counts != nil {
+		return t.counts.(*measure.Counts[R]), nil
+	}
+	c := d.NewCounts()
+	return c, c.UnmarshalBinary(t.bytes)
+}
+
+// releaseFn releases the merged counts. Its output is a function of them and of
+// the key: a bundle that is run again writes the same records again.
+type releaseFn[R any, D Domain[R]] struct {
+	Domain  D
+	Eps     float64
+	Options SyntheticOptions
+	Secret  secret
+
+	key         Key
+	synthesizer *measure.Synthesizer[R]
+}
+
+func (f *releaseFn[R, D]) Setup(ctx context.Context) (err error) {
+	if f.key, err = f.Secret.load(ctx); err != nil {
+		return err
+	}
+	return f.build()
+}
+
+func (f *releaseFn[R, D]) build() error {
+	d, err := build(f.Domain, f.Domain.Domain)
+	if err != nil {
+		return err
+	}
+	f.synthesizer, err = measure.NewSynthesizer(d, f.Eps, &f.Options.Release)
+	return err
+}
+
+func (f *releaseFn[R, D]) ProcessElement(_ []byte, in func(*[]byte) bool, emit func(R)) error {
+	c := f.synthesizer.Domain().NewCounts()
+	var encoded []byte
+	if in(&encoded) {
+		t, err := decodeTally(encoded)
+		if err != nil {
+			return err
+		}
+		if t.bad {
+			return errCell
+		}
+		if c, err = counts(f.synthesizer.Domain(), t); err != nil {
+			return err
+		}
+	}
+	records, err := Synthetic(f.synthesizer, c, f.key, &f.Options)
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		emit(r)
+	}
+	return nil
+}
+
+// errCell does not say which, or why: errors are logged where the data are not.
+var errCell = errors.New("privatebeam: SyntheticData: there are records without a cell: repair them before, or see SkipErrors")
+
+// Synthetic makes the records that [SyntheticData] makes of the same counts, key
+// and options, on this machine: for rehearsals and comparisons.
+func Synthetic[R any](s *measure.Synthesizer[R], c *measure.Counts[R], key Key, o *SyntheticOptions) ([]R, error) {
+	r, err := stream(s, c, key, o)
+	if err != nil {
+		return nil, err
+	}
+	published, err := s.Release(r, c)
+	if err != nil {
+		return nil, err
+	}
+	return published.Records(r, o.Records, &o.Output)
+}
+
+// stream is the generator of one mechanism for these counts; their encoding names
+// the domain.
+func stream[R any](s *measure.Synthesizer[R], c *measure.Counts[R], key Key, o *SyntheticOptions) (*rand.Rand, error) {
+	encoded, err := c.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	how, err := json.Marshal(o.Release)
+	if err != nil {
+		return nil, err
+	}
+	level := binary.LittleEndian.AppendUint64(nil, math.Float64bits(s.Guarantee().Alpha()))
+	return key.Stream("SyntheticData", level, how, encoded), nil
+}

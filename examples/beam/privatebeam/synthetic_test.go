@@ -1,0 +1,369 @@
+package privatebeam
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/metric"
+)
+
+func TestMain(m *testing.M) { ptest.Main(m) }
+
+// unit is a square that is cut into some 4,000 cells.
+var unit = Box{
+	Columns: []measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}},
+	Cells:   measure.CellOptions{Signal: 4096},
+}
+
+// points are n records of a number, in blocks, so that they need not be held.
+type block struct{ From, To int }
+
+const blocks = 16
+
+func source(s beam.Scope, n int) beam.PCollection {
+	var in []block
+	for i := range blocks {
+		in = append(in, block{i * n / blocks, (i + 1) * n / blocks})
+	}
+	return beam.ParDo(s, pointsFn, beam.Reshuffle(s, beam.CreateList(s, in)))
+}
+
+func pointsFn(b block, emit func([]float64)) {
+	for i := b.From; i < b.To; i++ {
+		emit(point(i))
+	}
+}
+
+// point is record i of the test data.
+func point(i int) []float64 {
+	r := rand.NewPCG(7, uint64(i))
+	x, y := float64(r.Uint64()>>11)*0x1p-53, float64(r.Uint64()>>11)*0x1p-53
+	return []float64{x * x, x * y}
+}
+
+func init() {
+	register.Function2x0(pointsFn)
+	register.Function2x0(keepFn)
+	register.Function2x0(keepBytesFn)
+	register.Function2x0(keepPlaceFn)
+	register.Emitter1[[]float64]()
+	beam.RegisterType(typeOf[block]())
+}
+
+// kept is what the pipelines of a test put out; Prism runs them in the process
+// of the test.
+var kept struct {
+	records [][]float64
+	bytes   [][]byte
+	places  []metric.LatLon
+}
+
+func keepFn(_ []byte, in func(*[]float64) bool) {
+	kept.records = nil
+	for x := []float64(nil); in(&x); {
+		kept.records = append(kept.records, slices.Clone(x))
+	}
+}
+
+func keepBytesFn(_ []byte, in func(*[]byte) bool) {
+	kept.bytes = nil
+	for x := []byte(nil); in(&x); {
+		kept.bytes = append(kept.bytes, slices.Clone(x))
+	}
+}
+
+func keepPlaceFn(_ []byte, in func(*metric.LatLon) bool) {
+	kept.places = nil
+	for x := (metric.LatLon{}); in(&x); {
+		kept.places = append(kept.places, x)
+	}
+}
+
+// keep has fn keep all of col.
+func keep(s beam.Scope, fn any, col beam.PCollection) {
+	beam.ParDo0(s, fn, beam.Impulse(s), beam.SideInput{Input: col})
+}
+
+// direct counts n points on this machine.
+func direct(t testing.TB, n int) *measure.Counts[[]float64] {
+	t.Helper()
+	d, err := unit.Domain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := measure.Count(d, func(yield func([]float64, error) bool) {
+		for i := range n {
+			if !yield(point(i), nil) {
+				return
+			}
+		}
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func encode(t testing.TB, c *measure.Counts[[]float64]) []byte {
+	t.Helper()
+	b, err := encodeTally(tally{&tallied{counts: c}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func sorted(x [][]float64) [][]float64 {
+	slices.SortFunc(x, slices.Compare[[]float64])
+	return x
+}
+
+func equal(x, y [][]float64) bool { return slices.EqualFunc(x, y, slices.Equal) }
+
+// A million records, counted and released through Beam and directly.
+func TestSyntheticData_IsTheDirectRelease(t *testing.T) {
+	n := 1_000_000
+	if testing.Short() {
+		n = 20_000
+	}
+	o := &SyntheticOptions{Records: 5000, Output: measure.RecordOptions{Jitter: true, Sample: true}, Key: SeededKey(1)}
+	p, s := beam.NewPipelineWithRoot()
+	in := source(s, n)
+	out, err := SyntheticData(s, unit, 0.5, in, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep(s, keepFn, out)
+	keep(s, keepBytesFn, beam.Combine(s, &countFn[[]float64, Box]{Domain: unit}, in))
+	ptest.RunAndValidate(t, p)
+
+	c := direct(t, n)
+	if len(kept.bytes) != 1 || !slices.Equal(kept.bytes[0], encode(t, c)) {
+		t.Fatal("counts through Beam are not the direct ones")
+	}
+	q, err := measure.NewSynthesizer(c.Domain(), 0.5, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Synthetic(q, c, SeededKey(1), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(kept.records) != 5000 || !equal(sorted(kept.records), sorted(want)) {
+		t.Errorf("%d records through Beam are not the %d direct ones", len(kept.records), len(want))
+	}
+}
+
+// A bundle that is run again, by another worker that got the DoFn over the
+// wire, puts out the same records; another key or other counts give others.
+func TestSyntheticData_RetryReleasesTheSame(t *testing.T) {
+	c := direct(t, 1000)
+	run := func(c *measure.Counts[[]float64], key Key) (out [][]float64) {
+		f := &releaseFn[[]float64, Box]{Domain: unit, Eps: 1, Options: SyntheticOptions{Output: measure.RecordOptions{Jitter: true}}, Secret: secret{Key: key}}
+		f = copied(t, f)
+		if err := f.Setup(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		once := true
+		err := f.ProcessElement(nil, func(b *[]byte) bool {
+			*b = encode(t, c)
+			defer func() { once = false }()
+			return once
+		}, func(x []float64) { out = append(out, x) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	key := NewKey()
+	first := run(c, key)
+	words := map[uint64]bool{}
+	for _, eps := range []float64{1, 2} { // one key, two mechanisms
+		for _, relation := range []measure.Relation{measure.ReplaceOne, measure.AddRemoveOne} {
+			q, err := measure.NewSynthesizer(c.Domain(), eps, &measure.Options{Relation: relation})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := stream(q, c, key, &SyntheticOptions{Release: measure.Options{Relation: relation}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			words[r.Uint64()] = true
+		}
+	}
+	if len(words) != 4 {
+		t.Errorf("%d streams for four mechanisms", len(words))
+	}
+	if len(first) != 1000 || !equal(first, run(c, key)) {
+		t.Error("the bundle run again has another output")
+	}
+	if equal(first, run(c, NewKey())) {
+		t.Error("two keys, one output")
+	}
+	if equal(first, run(direct(t, 1001), key)[:1000]) {
+		t.Error("one more record, the same output")
+	}
+}
+
+// The order and the bundles of records do not show in the encoded counts, and
+// accumulators merge as well encoded as live.
+func TestCountFn_MergesAnyWay(t *testing.T) {
+	const n = 5000
+	f := &countFn[[]float64, Box]{Domain: unit}
+	if err := f.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	want := encode(t, direct(t, n))
+	r := rand.New(rand.NewPCG(1, 2))
+	for trial := range 8 {
+		parts := make([]tally, 1+trial)
+		for k := range parts {
+			parts[k] = f.CreateAccumulator()
+		}
+		for _, i := range r.Perm(n) {
+			k := r.IntN(len(parts))
+			parts[k] = f.AddInput(parts[k], point(i))
+		}
+		sum := f.CreateAccumulator()
+		for _, a := range parts {
+			if r.IntN(2) == 0 {
+				b, err := encodeTally(a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a, err = decodeTally(b); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var err error
+			if r.IntN(2) == 0 {
+				a, sum = sum, a
+			}
+			if sum, err = f.MergeAccumulators(sum, a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := f.ExtractOutput(sum); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%d parts: counts differ (%v)", len(parts), err)
+		}
+	}
+}
+
+// No records have a release where their number is private: that there is an
+// output says nothing.
+func TestSyntheticData_EmptyInput(t *testing.T) {
+	o := &SyntheticOptions{Release: measure.Options{Relation: measure.AddRemoveOne}, Records: 10}
+	p, s := beam.NewPipelineWithRoot()
+	out, err := SyntheticData(s, unit, 1, source(s, 0), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep(s, keepFn, out)
+	ptest.RunAndValidate(t, p)
+	if len(kept.records) != 10 {
+		t.Errorf("%d records, want 10", len(kept.records))
+	}
+}
+
+// The other kind of domain, with records that have no cell left out.
+func TestSyntheticData_SphereSkipsErrors(t *testing.T) {
+	sphere := Sphere{Cells: measure.CellOptions{Signal: 100}}
+	places := []metric.LatLon{{Lat: 48, Lon: 2}, {Lat: 95, Lon: 2}, {Lat: math.NaN(), Lon: 2}, {Lat: -33, Lon: 151}}
+	run := func(o *SyntheticOptions) error {
+		p, s := beam.NewPipelineWithRoot()
+		out, err := SyntheticData(s, sphere, 1e6, beam.CreateList(s, places), o)
+		if err != nil {
+			return err
+		}
+		keep(s, keepPlaceFn, out)
+		return ptest.Run(p)
+	}
+	if err := run(&SyntheticOptions{Release: measure.Options{Relation: measure.AddRemoveOne}, SkipErrors: true}); err != nil {
+		t.Fatal(err)
+	}
+	// At eps = 1e6 the noisy count is the count, up to a probability of e^-100000.
+	if len(kept.places) != 2 {
+		t.Errorf("%v, want 2 records near Paris and Sydney", kept.places)
+	}
+	if err := run(&SyntheticOptions{SkipErrors: true}); !errors.Is(err, measure.ErrSkipped) {
+		t.Errorf("skipping under ReplaceOne: %v, want ErrSkipped", err)
+	}
+	kept.places = nil
+	err := run(nil)
+	if err == nil || !strings.Contains(err.Error(), errCell.Error()) || len(kept.places) > 0 {
+		t.Errorf("records without a cell: %v, %v", err, kept.places)
+	}
+}
+
+func TestSyntheticData_BadArguments(t *testing.T) {
+	_, s := beam.NewPipelineWithRoot()
+	in := source(s, 10)
+	for _, c := range []struct {
+		name string
+		d    Box
+		eps  float64
+		in   beam.PCollection
+		o    SyntheticOptions
+	}{
+		{"eps", unit, math.NaN(), in, SyntheticOptions{}},
+		{"box", Box{}, 1, in, SyntheticOptions{}},
+		{"JSON", Box{unit.Columns, measure.CellOptions{Signal: 100, P: math.Inf(1)}}, 1, in, SyntheticOptions{}},
+		{"records", unit, 1, in, SyntheticOptions{Records: -1}},
+		{"key", unit, 1, in, SyntheticOptions{Key: make(Key, 31)}},
+		{"signed", unit, 1, in, SyntheticOptions{Release: measure.Options{Estimate: measure.Signed}}},
+		{"window", unit, 1, beam.WindowInto(s, window.NewFixedWindows(1e9), in), SyntheticOptions{}},
+		{"trigger", unit, 1, beam.WindowInto(s, window.NewGlobalWindows(), in, everyElement), SyntheticOptions{}},
+	} {
+		if _, err := SyntheticData(s, c.d, c.eps, c.in, &c.o); err == nil {
+			t.Errorf("bad %s: no error", c.name)
+		}
+	}
+}
+
+// BenchmarkSyntheticData tells records a second through Prism, in one process,
+// and of the library alone.
+func BenchmarkSyntheticData(b *testing.B) {
+	const n = 1_000_000
+	rate := func(b *testing.B) {
+		b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+	}
+	b.Run(fmt.Sprintf("n=%d/beam", n), func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			p, s := beam.NewPipelineWithRoot()
+			out, err := SyntheticData(s, unit, 1, source(s, n), &SyntheticOptions{Records: 1000})
+			if err != nil {
+				b.Fatal(err)
+			}
+			keep(s, keepFn, out)
+			if err := ptest.Run(p); err != nil {
+				b.Fatal(err)
+			}
+		}
+		rate(b)
+	})
+	b.Run(fmt.Sprintf("n=%d/direct", n), func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			c := direct(b, n)
+			q, err := measure.NewSynthesizer(c.Domain(), 1, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := Synthetic(q, c, NewKey(), &SyntheticOptions{Records: 1000}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		rate(b)
+	})
+}

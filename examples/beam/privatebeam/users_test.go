@@ -1,0 +1,401 @@
+package privatebeam
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// line is an estimator on points of the interval, a channel of level 6 each.
+type line struct {
+	Points int
+	Model  emd.Model
+}
+
+func (l line) space() (metric.Finite, error) {
+	at := make([]float64, l.Points)
+	for i := range at {
+		at[i] = float64(i) / float64(l.Points-1)
+	}
+	return metric.NewPoints(at, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }))
+}
+
+func (l line) options() *emd.ItemWiseOptions { return &emd.ItemWiseOptions{Delta: 1e-9} }
+
+func (l line) itemWise() (*emd.ItemWise, error) {
+	f, err := l.space()
+	if err != nil {
+		return nil, err
+	}
+	c, err := exponential.Standard(f, 6, nil)
+	if err != nil {
+		return nil, err
+	}
+	return emd.NewItemWise(c.Channel, l.Model, l.options())
+}
+
+func (l line) Frequencies() (*emd.Frequencies, error) {
+	f, err := l.space()
+	if err != nil {
+		return nil, err
+	}
+	c, err := exponential.Standard(f, 6, nil)
+	if err != nil {
+		return nil, err
+	}
+	return emd.NewFrequencies(c.Channel, f, l.Model, &emd.FrequencyOptions{Delta: 1e-9})
+}
+
+// item i of user u; users hold 1 to 40 of them.
+func items(u int) []int {
+	x := make([]int, 1+u%40)
+	for i := range x {
+		x[i] = (u*u + 3*i) % 9
+	}
+	slices.Sort(x)
+	return x
+}
+
+func usersFn(b block, emit func(string, int)) {
+	for u := b.From; u < b.To; u++ {
+		for _, x := range items(u) {
+			emit(name(u), x)
+		}
+	}
+}
+
+func name(u int) string { return fmt.Sprintf("user %d", u) }
+
+func userSource(s beam.Scope, n int) beam.PCollection {
+	var in []block
+	for i := range blocks {
+		in = append(in, block{i * n / blocks, (i + 1) * n / blocks})
+	}
+	return beam.ParDo(s, usersFn, beam.Reshuffle(s, beam.CreateList(s, in)))
+}
+
+var keptUsers struct {
+	sums      []Multiset
+	outputs   []int
+	estimates []Estimate
+}
+
+func keepSumsFn(_ []byte, in func(*Multiset) bool) {
+	keptUsers.sums = nil
+	for m := (Multiset{}); in(&m); m = (Multiset{}) {
+		keptUsers.sums = append(keptUsers.sums, m)
+	}
+}
+
+func keepOutputsFn(_ []byte, in func(*int) bool) {
+	keptUsers.outputs = nil
+	for y := 0; in(&y); {
+		keptUsers.outputs = append(keptUsers.outputs, y)
+	}
+}
+
+func keepEstimatesFn(_ []byte, in func(*Estimate) bool) {
+	keptUsers.estimates = nil
+	for e := (Estimate{}); in(&e); e = (Estimate{}) {
+		keptUsers.estimates = append(keptUsers.estimates, e)
+	}
+}
+
+func init() {
+	register.Function2x0(usersFn)
+	register.Function2x0(keepSumsFn)
+	register.Iter1[Multiset]()
+	register.Function2x0(keepOutputsFn)
+	register.Function2x0(keepEstimatesFn)
+	register.Emitter2[string, int]()
+	register.Iter1[Estimate]()
+	RegisterEstimator[line]()
+}
+
+// 10^4 users through grouping, drawing, channel and inverse; and the same with
+// the library alone, a user after another.
+func TestItemWise_IsTheDirectRelease(t *testing.T) {
+	const users, samples = 10_000, 16
+	l := line{9, emd.Model{Trust: emd.Central, Users: users, Items: samples}}
+	w, err := l.itemWise()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &Options{Key: SeededKey(5)}
+	p, s := beam.NewPipelineWithRoot()
+	reduced, err := Reduce(s, samples, Users(s, userSource(s, users)), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := ItemWise(s, w, reduced, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	estimates, err := Frequencies(s, l, sums)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep(s, keepSumsFn, sums)
+	keep(s, keepOutputsFn, Outputs(s, sums))
+	keep(s, keepEstimatesFn, estimates)
+	ptest.RunAndValidate(t, p)
+
+	want := Multiset{Counts: make([]int64, 9), Users: users}
+	use, err := ItemWiseUse(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	law := make([]float64, 9)   // expected counts
+	truth := make([]float64, 9) // the mean of the users' distributions
+	for u := range users {
+		user := User{ID: name(u), Items: items(u)}
+		for _, x := range user.Items {
+			truth[x] += 1 / float64(users*len(user.Items))
+		}
+		r, drawn := user.Stream(o.Key, fmt.Sprintf("Reduce %d", samples)), make([]int, samples)
+		for i := range drawn {
+			drawn[i] = user.Items[r.IntN(len(user.Items))]
+		}
+		slices.Sort(drawn)
+		user.Items = drawn
+		r = user.Stream(o.Key, use)
+		for _, x := range drawn {
+			y, err := w.Channel().Release(r, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want.Counts[y]++
+		}
+	}
+	for x, q := range truth {
+		for y := range law {
+			law[y] += users * samples * q * w.Channel().Prob(x, y)
+		}
+	}
+	if len(keptUsers.sums) != 1 || keptUsers.sums[0].Users != users || !slices.Equal(keptUsers.sums[0].Counts, want.Counts) {
+		t.Fatalf("counts through Beam are %v, directly %v", keptUsers.sums, want)
+	}
+	// The multinomial law of independent draws varies at least as much as this one
+	// does (the users are fixed), so that with probability at least 1 - 1e-6 no
+	// count of the nine is off by 5.5 standard deviations.
+	for y, n := range want.Counts {
+		if d := float64(n) - law[y]; math.Abs(d) > 5.5*math.Sqrt(law[y]) {
+			t.Errorf("output %d came up %d times, expected %.1f", y, n, law[y])
+		}
+	}
+	slices.Sort(keptUsers.outputs)
+	for y, n := range want.Counts {
+		i, _ := slices.BinarySearch(keptUsers.outputs, y)
+		j, _ := slices.BinarySearch(keptUsers.outputs, y+1)
+		if int64(j-i) != n {
+			t.Errorf("output %d is written %d times, came up %d times", y, j-i, n)
+		}
+	}
+
+	f, err := l.Frequencies()
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct, err := estimate(f, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(keptUsers.estimates) != 1 {
+		t.Fatalf("%d estimates", len(keptUsers.estimates))
+	}
+	got := keptUsers.estimates[0]
+	if fmt.Sprint(got) != fmt.Sprint(direct) || got.Users != users || got.Items != users*samples {
+		t.Errorf("estimate through Beam %v, directly %v", got, direct)
+	}
+	for x, m := range got.Mean { // 6 standard errors: false reject below 1e-6
+		if math.Abs(m-truth[x]) > 6*(got.StdErr[x]+1/math.Sqrt(users*samples)) {
+			t.Errorf("item %d: %v +- %v, truth %v", x, m, got.StdErr[x], truth[x])
+		}
+	}
+}
+
+// A bundle that is run again draws the same, whatever order its items come in;
+// another key draws something else.
+func TestItemWise_RetryDrawsTheSame(t *testing.T) {
+	l := line{9, emd.Model{Trust: emd.Local, Items: 64}}
+	w, err := l.itemWise()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, s := beam.NewPipelineWithRoot()
+	if _, err := ItemWise(s, w, Users(s, userSource(s, 1)), nil); err != nil {
+		t.Fatal(err)
+	}
+	encoded := encodeChannel(t, w)
+	run := func(order []int, key Key) string {
+		var u User
+		next := 0
+		(&groupFn{}).ProcessElement("u", func(x *int) bool {
+			if next < len(order) {
+				*x = order[next]
+			}
+			next++
+			return next <= len(order)
+		}, func(v User) { u = v })
+		g := copied(t, &reduceFn{Samples: 64, Secret: secret{Key: key}})
+		if err := g.Setup(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f := copied(t, &drawFn{Channel: encoded, Inputs: 9, Items: 64, Secret: secret{Key: key}})
+		if err := f.Setup(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		reduced := g.ProcessElement(u)
+		return fmt.Sprint(reduced, f.ProcessElement(reduced))
+	}
+	key := NewKey()
+	if run([]int{0, 8, 3, 3}, key) != run([]int{3, 0, 3, 8}, key) {
+		t.Error("the bundle run again draws something else")
+	}
+	if run([]int{0, 8, 3, 3}, key) == run([]int{0, 8, 3, 3}, NewKey()) {
+		t.Error("two keys, the same draws")
+	}
+}
+
+// Elements belong to the runner, and their order does not count.
+func TestUser_StreamLeavesItems(t *testing.T) {
+	k := NewKey()
+	u := User{ID: "u", Items: []int{3, 1, 2}}
+	if u.Stream(k, "A").Uint64() != (User{ID: "u", Items: []int{1, 2, 3}}).Stream(k, "A").Uint64() {
+		t.Error("the order of items shows")
+	}
+	f := &reduceFn{Samples: 5, key: k}
+	f.ProcessElement(u)
+	if !slices.Equal(u.Items, []int{3, 1, 2}) {
+		t.Errorf("items became %v", u.Items)
+	}
+}
+
+func encodeChannel(t *testing.T, w *emd.ItemWise) []byte {
+	t.Helper()
+	b, err := packChannel(w.Channel())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// What the promise does not cover fails before anything is published.
+func TestItemWise_RefusesOtherUsers(t *testing.T) {
+	const users = 10
+	for _, c := range []struct {
+		name     string
+		declared emd.Model
+		samples  int
+		points   int
+		want     string // "" for none
+	}{
+		{"as declared", emd.Model{Trust: emd.Central, Users: users, Items: 3}, 3, 9, ""},
+		{"local", emd.Model{Trust: emd.Local, Items: 3}, 3, 9, ""},
+		{"fewer users", emd.Model{Trust: emd.Central, Users: users + 1, Items: 3}, 3, 9, "10 users, in a model of 11"},
+		{"more items", emd.Model{Trust: emd.Central, Users: users, Items: 3}, 4, 9, "a user of 4 items, in a model of 3"},
+		{"other space", emd.Model{Trust: emd.Central, Users: users, Items: 3}, 3, 2, "no input of the channel"},
+	} {
+		w, err := line{c.points, c.declared}.itemWise()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, s := beam.NewPipelineWithRoot()
+		reduced, err := Reduce(s, c.samples, Users(s, userSource(s, users)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums, err := ItemWise(s, w, reduced, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keptUsers.sums = nil
+		keep(s, keepSumsFn, sums)
+		err = ptest.Run(p)
+		switch {
+		case c.want == "" && (err != nil || len(keptUsers.sums) != 1):
+			t.Errorf("%s: %v, %v", c.name, err, keptUsers.sums)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || len(keptUsers.sums) > 0):
+			t.Errorf("%s: %v, %v, want %q", c.name, err, keptUsers.sums, c.want)
+		case err != nil && strings.Contains(err.Error(), name(3)):
+			t.Errorf("%s: the error names a user", c.name)
+		}
+	}
+}
+
+func TestReduce_BadArguments(t *testing.T) {
+	_, s := beam.NewPipelineWithRoot()
+	users := Users(s, userSource(s, 10))
+	for _, samples := range []int{0, -1} {
+		if _, err := Reduce(s, samples, users, nil); err == nil {
+			t.Errorf("%d samples: no error", samples)
+		}
+	}
+	if _, err := Reduce(s, 1, users, &Options{Key: Key("short")}); err == nil {
+		t.Error("short key: no error")
+	}
+	if _, err := Reduce(s, 1, beam.WindowInto(s, window.NewFixedWindows(1e9), users), nil); err == nil {
+		t.Error("windows: no error")
+	}
+}
+
+// BenchmarkItemWise tells items a second through Prism, from grouping on.
+func BenchmarkItemWise(b *testing.B) {
+	const users, samples = 10_000, 20
+	l := line{9, emd.Model{Trust: emd.Central, Users: users, Items: samples}}
+	w, err := l.itemWise()
+	if err != nil {
+		b.Fatal(err)
+	}
+	rate := func(b *testing.B) {
+		b.ReportMetric(users*samples*float64(b.N)/b.Elapsed().Seconds(), "items/s")
+	}
+	b.Run(fmt.Sprintf("users=%d/beam", users), func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			p, s := beam.NewPipelineWithRoot()
+			reduced, err := Reduce(s, samples, Users(s, userSource(s, users)), nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			sums, err := ItemWise(s, w, reduced, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			keep(s, keepSumsFn, sums)
+			if err := ptest.Run(p); err != nil {
+				b.Fatal(err)
+			}
+		}
+		rate(b)
+	})
+	b.Run(fmt.Sprintf("users=%d/direct", users), func(b *testing.B) {
+		b.ReportAllocs()
+		r, err := emd.NewReduced(w, emd.ReduceOptions{Radius: .1, DeltaSampling: 1e-9})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			if _, err := r.Release(nil, func(yield func([]int) bool) {
+				for u := range users {
+					if !yield(items(u)) {
+						return
+					}
+				}
+			}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		rate(b)
+	})
+}

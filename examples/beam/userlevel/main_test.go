@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+	"github.com/metricdp/metricdp/examples/beam/internal/table"
+	"github.com/metricdp/metricdp/examples/beam/privatebeam"
+	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+func TestMain(m *testing.M) { ptest.Main(m) }
+
+const cities = "../../userlevel/regions.csv"
+
+// Made-up users and some bad rows: what is written is the direct estimate for the
+// key, and its distance from the truth is below twice the bound on its mean.
+func TestUserLevel_IsTheDirectRelease(t *testing.T) {
+	const users, samples = 10_000, 64
+	dir := t.TempDir()
+	q := &request{
+		Job:   table.Job{Seed: 3, Output: filepath.Join(dir, "out.csv")},
+		input: filepath.Join(dir, "in.csv"), regions: cities,
+		users: users, samples: samples, move: 200, eps: 5, delta: 1e-6,
+	}
+	at, err := q.readRegions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.names = nil // read again below
+	var data bytes.Buffer
+	if err := writeDemo(&data, users-1, at); err != nil {
+		t.Fatal(err)
+	}
+	data.WriteString("lost,somewhere,0\nlost,95,0\n,1,1\nu1\n") // two are places of a user, all are malformed
+	if err := os.WriteFile(q.input, data.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := q.pipeline(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	if err := q.Run(t.Context(), p, &said); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(said.String(), "Malformed rows: 4.") {
+		t.Errorf("said %q, want 4 malformed rows", said.String())
+	}
+
+	space, err := metric.NewPoints(at, metric.GreatCircle{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nearest := metric.NewLocator(space)
+	items := map[string][]int{"lost": {0, 0}}
+	for _, line := range strings.Split(data.String(), "\n")[1:] {
+		f := strings.Split(line, ",")
+		if len(f) != 3 || f[0] == "" || f[0] == "lost" {
+			continue
+		}
+		place, err := parsePlace(f[1], f[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, _ := nearest.Nearest(place)
+		items[f[0]] = append(items[f[0]], x)
+	}
+	release, err := q.estimator.itemWise()
+	if err != nil {
+		t.Fatal(err)
+	}
+	use, err := privatebeam.ItemWiseUse(release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := privatebeam.SeededKey(3)
+	counts := make([]int64, len(at))
+	truth := make([]float64, len(at))
+	for id, held := range items {
+		slices.Sort(held)
+		for _, x := range held {
+			truth[x] += 1 / float64(len(items)*len(held))
+		}
+		u := privatebeam.User{ID: id, Items: held}
+		r, drawn := u.Stream(key, fmt.Sprintf("Reduce %d", samples)), make([]int, samples)
+		for i := range drawn {
+			drawn[i] = held[r.IntN(len(held))]
+		}
+		slices.Sort(drawn)
+		u.Items = drawn
+		r = u.Stream(key, use)
+		for _, x := range drawn {
+			y, err := release.Channel().Release(r, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts[y]++
+		}
+	}
+	f, err := q.estimator.Frequencies()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := emd.NewCounts(counts, int64(len(items)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := f.Estimate(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	share, _, err := f.Distribution(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for x, name := range q.names {
+		want = append(want, line(name, at[x], e.Mean[x], e.StdErr[x], share[x]))
+	}
+	slices.Sort(want)
+	got, err := os.ReadFile(q.Output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != "region,lat,lon,share,standard error,estimate\n"+strings.Join(want, "\n")+"\n" {
+		t.Errorf("through Beam\n%s\ndirectly\n%s", got, strings.Join(want, "\n"))
+	}
+
+	result, err := wasserstein.W1(space, share, truth, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := result.Cost
+	bound := 2 * f.ErrorBound(users*samples)
+	t.Logf("W1 from the truth %.0f km, expected at most %.0f km", w, bound)
+	if w > 2*bound {
+		t.Errorf("W1 %v km from the truth, expected at most %v", w, bound)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(got)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, row := range rows[1:] {
+		v, err := strconv.ParseFloat(row[3], 64)
+		if err != nil || v < 0 {
+			t.Errorf("share %q", row[3])
+		}
+		sum += v
+	}
+	if math.Abs(sum-1) > 1e-4 {
+		t.Errorf("shares sum to %v", sum)
+	}
+}
+
+// Another number of users than the promise is for publishes nothing.
+func TestUserLevel_WrongNumberOfUsers(t *testing.T) {
+	dir := t.TempDir()
+	q := &request{
+		Job:   table.Job{Seed: -1, Output: filepath.Join(dir, "out.csv")},
+		input: "../../userlevel/cities.csv", regions: cities,
+		users: 10_000, samples: 8, move: 200, eps: 1, delta: 1e-6,
+	}
+	p, err := q.pipeline(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Run(t.Context(), p, &bytes.Buffer{}); err == nil {
+		t.Error("no error")
+	}
+	if _, err := os.Stat(q.Output); err == nil {
+		b, _ := os.ReadFile(q.Output)
+		t.Errorf("published nevertheless: %s", b)
+	}
+}
+
+func TestUserLevel_BadRequests(t *testing.T) {
+	good := request{
+		Job:   table.Job{Seed: -1, Output: filepath.Join(t.TempDir(), "out.csv")},
+		input: "../../userlevel/cities.csv", regions: cities,
+		users: 209, samples: 8, move: 200, eps: 1, delta: 1e-6,
+	}
+	for name, spoil := range map[string]func(*request){
+		"file":    func(q *request) { q.input = "nothing.csv" },
+		"columns": func(q *request) { q.input = cities },
+		"regions": func(q *request) { q.regions = "nothing.csv" },
+		"places":  func(q *request) { q.regions = q.input },
+		"users":   func(q *request) { q.users = 0 },
+		"samples": func(q *request) { q.samples = 0 },
+		"move":    func(q *request) { q.move = math.NaN() },
+		"eps":     func(q *request) { q.eps = 0 },
+		"delta":   func(q *request) { q.delta = 0 },
+		"key":     func(q *request) { q.KeyFile = "nowhere://key" },
+	} {
+		q := good
+		spoil(&q)
+		if _, err := q.pipeline(t.Context()); err == nil {
+			t.Errorf("bad %s: no error", name)
+		}
+	}
+}
