@@ -147,13 +147,13 @@ const lossTol = 1e-9
 func (b Bracket) With(losses ...Loss) (Bracket, error) {
 	bounds := slices.Clone(b.Bounds)
 	for i, l := range losses {
-		v, err := checkLoss("entropy: With", i, l)
+		v, err := checkLoss("entropy: Bracket.With", i, l)
 		if err != nil {
 			return Bracket{}, err
 		}
 		if best := b.Best(Lower); v.Value < best.Value {
 			if v.Value < best.Value*(1-lossTol) {
-				return Bracket{}, &fault.ValueError{Op: "entropy: With", Arg: "losses", Index: i, Value: l.Value,
+				return Bracket{}, &fault.ValueError{Op: "entropy: Bracket.With", Arg: "losses", Index: i, Value: l.Value,
 					Want: fmt.Sprintf("at least the %v", best)}
 			}
 			v.Value = best.Value

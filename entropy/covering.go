@@ -2,6 +2,7 @@ package entropy
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -21,6 +22,9 @@ type Cover struct {
 	Separated []int
 	Proof     Proof // of Lo
 }
+
+// String is "[Lo, Hi]".
+func (c Cover) String() string { return fmt.Sprintf("[%d, %d]", c.Lo, c.Hi) }
 
 // Exact reports whether the number is known.
 func (c Cover) Exact() bool { return c.Lo == c.Hi }

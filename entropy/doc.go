@@ -66,7 +66,7 @@
 //
 // # Who should not use it
 //
-// For a few dozen points the linear program gives A itself, with the mechanism.
+// Up to a few hundred points package lp gives A itself, with the mechanism.
 // The bounds are about the worst input; the expected loss under a prior can be
 // much smaller. They are about pure privacy (delta = 0) and about mechanisms
 // that see one point of Z. And they say nothing about a metric that is not one:

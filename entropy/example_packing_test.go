@@ -32,7 +32,7 @@ func ExamplePacking() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("s = %v: [%d, %d]\n", s, c.Lo, c.Hi)
+		fmt.Printf("s = %v: %v\n", s, c)
 	}
 	// The first row alone.
 	c, err := entropy.Packing(f, []int{0, 1, 2, 3, 4, 5}, 1, nil)
@@ -54,7 +54,7 @@ func ExampleCovering() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("[%d, %d], by %s\n", c.Lo, c.Hi, c.Proof)
+	fmt.Printf("%v, by %s\n", c, c.Proof)
 	// In an ultrametric balls are clusters, and every centre is as good.
 	u, err := metric.NewClustered(3, 4, 0.25)
 	if err != nil {

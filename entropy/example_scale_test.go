@@ -64,7 +64,7 @@ func ExampleDiametricScale() {
 	}
 	fmt.Println("scale in km:", s)
 	// Output:
-	// scale in km: 1.47152
+	// scale in km: 1.47152, by 2 points within 2 of point 2
 }
 
 func ExampleDiametricScales() {

@@ -47,7 +47,7 @@ func hierarchyOf(ctx context.Context, f metric.Finite) *metric.Ultrametric {
 			return nil
 		}
 	}
-	if metric.IsUltrametric(f, 0) != nil {
+	if metric.ValidateUltrametric(f, 0) != nil {
 		return nil
 	}
 	u, err := metric.SubdominantContext(ctx, f)

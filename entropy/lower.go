@@ -57,7 +57,7 @@ type CrowdedBall struct {
 
 // Prove implements [Witness]: 0 where the points are too few. O(|Points|^2).
 func (w CrowdedBall) Prove(b metric.Bimetric, alpha float64) (float64, error) {
-	if err := checkWitness("entropy: CrowdedBall", b, alpha, w.X, "Points", w.Points...); err != nil {
+	if err := checkWitness("entropy: CrowdedBall.Prove", b, alpha, w.X, "Points", w.Points...); err != nil {
 		return 0, err
 	}
 	return w.value(b, alpha), nil
@@ -71,7 +71,7 @@ func (w CrowdedBall) value(b metric.Bimetric, alpha float64) float64 {
 			t = min(t, b.Utility.Distance(y, z))
 		}
 	}
-	if k := len(w.Points); k < 2 || !expBelow(2*alpha, r, k) {
+	if k := len(w.Points); k < 2 || math.IsNaN(r) || !expBelow(2*alpha, r, k) {
 		return 0
 	}
 	return roundOff(t / 8)
@@ -85,7 +85,7 @@ type WideBall struct{ X, Y, Z int }
 
 // Prove implements [Witness]. O(1).
 func (w WideBall) Prove(b metric.Bimetric, alpha float64) (float64, error) {
-	if err := checkWitness("entropy: WideBall", b, alpha, w.X, "Y, Z", w.Y, w.Z); err != nil {
+	if err := checkWitness("entropy: WideBall.Prove", b, alpha, w.X, "Y, Z", w.Y, w.Z); err != nil {
 		return 0, err
 	}
 	return w.value(b, alpha), nil

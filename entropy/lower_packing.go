@@ -26,7 +26,7 @@ type Packed struct {
 
 // Prove implements [Witness]. It computes t itself. O(|S|^2).
 func (w Packed) Prove(b metric.Bimetric, alpha float64) (float64, error) {
-	const op = "entropy: Packed"
+	const op = "entropy: Packed.Prove"
 	if err := checkWitness(op, b, alpha, w.X, "Points", w.Points...); err != nil {
 		return 0, err
 	}

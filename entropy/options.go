@@ -63,11 +63,7 @@ func (o *Options) nodes() int {
 
 // checkPoints refuses a space without points, nil among them.
 func checkPoints(op string, f metric.Finite) error {
-	n := 0
-	if f != nil {
-		n = f.Len()
-	}
-	return fault.Empty(op, "f", n)
+	return fault.Empty(op, "f", fault.Len(f))
 }
 
 // checkedPoints is the number of points up to which checkDistances looks at all

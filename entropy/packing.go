@@ -2,6 +2,7 @@ package entropy
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -36,6 +37,9 @@ type Count struct {
 
 // Exact reports whether the number is known.
 func (c Count) Exact() bool { return c.Lo == c.Hi }
+
+// String is "[Lo, Hi]".
+func (c Count) String() string { return fmt.Sprintf("[%d, %d]", c.Lo, c.Hi) }
 
 // matrixPoints is the number of points up to which a packing problem is taken
 // as a bit matrix: 2 MiB, and 8 million distances to fill it.

@@ -31,6 +31,9 @@ func PositiveMeasure(f metric.Finite, o *Options) ([]float64, error) {
 	if err := checkPoints(op, f); err != nil {
 		return nil, err
 	}
+	if err := checkDistances(op, f); err != nil {
+		return nil, err
+	}
 	n := f.Len()
 	net := func(s float64) ([]int, error) {
 		return metric.Net(f, s, &metric.NetOptions{Context: o.context()})
@@ -81,6 +84,9 @@ func BallMass(f metric.Finite, mu []float64, r float64, o *Options) (mass float6
 		return 0, 0, err
 	}
 	if err := fault.NonNegative(op, "r", r); err != nil {
+		return 0, 0, err
+	}
+	if err := checkDistances(op, f); err != nil {
 		return 0, 0, err
 	}
 	masses := make([]float64, n)

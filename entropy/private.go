@@ -90,7 +90,7 @@ func PrivateDataBound(f metric.Finite, records int, eps float64, o *Options) (Me
 			k = 0
 		}
 		return float64(k) / float64(records), k
-	}, eps*float64(records))
+	}, min(eps*float64(records), math.MaxFloat64))
 }
 
 // bestMass maximises u/(1+e^u): e^u (u-1) = 1.
@@ -171,7 +171,7 @@ func measureBound(op string, f metric.Finite, o *Options, mass func(m int) (floa
 // rounds it downward: alpha = eps*records for data sets. Pairs with a point
 // twice and a mass outside [0, 1/len(Pairs)] are refused. O(len(Pairs)^2).
 func (w MeasureBound) Prove(f metric.Finite, alpha float64) (float64, error) {
-	const op = "entropy: MeasureBound"
+	const op = "entropy: MeasureBound.Prove"
 	if err := checkPoints(op, f); err != nil {
 		return 0, err
 	}

@@ -2,6 +2,7 @@ package entropy
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -29,6 +30,14 @@ type Scale struct {
 
 	// Proof says what Hi rests on.
 	Proof Proof
+}
+
+// String is the interval and where the witness of Lo is.
+func (s Scale) String() string {
+	if len(s.Set) == 0 {
+		return s.Interval.String()
+	}
+	return fmt.Sprintf("%v, by %d points within %.4g of point %d", s.Interval, len(s.Set), s.R, s.X)
 }
 
 const (

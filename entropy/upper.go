@@ -75,7 +75,7 @@ type Centre struct{ X int }
 
 // Prove implements [Witness]. O(n).
 func (w Centre) Prove(b metric.Bimetric, alpha float64) (float64, error) {
-	if err := checkWitness("entropy: Centre", b, alpha, w.X, ""); err != nil {
+	if err := checkWitness("entropy: Centre.Prove", b, alpha, w.X, ""); err != nil {
 		return 0, err
 	}
 	far := 0.0

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -22,26 +24,26 @@ type ChooseOptions struct {
 	// 1e-9, and asks for the least expected loss under it in place of the least
 	// worst-case loss.
 	Prior []float64
-	// Time is the allowance for what may be left out; 0 means a minute. The
+	// TimeLimit is the allowance for what may be left out; 0 means a minute. The
 	// choice depends on it and, near the limits, on the speed of the machine.
-	Time time.Duration
+	TimeLimit time.Duration
 	// MemoryLimit is as in [Options].
 	MemoryLimit float64
 	// Unit names the unit of the privacy metric, for the guarantee.
 	Unit    metric.Unit
 	Workers int             // 0: all processors
 	Context context.Context // nil: never stopped
-	// Progress, where not nil, is told the name of every method that is about to
-	// run, by the goroutine of the caller.
-	Progress func(method string)
+	// Progress, where not nil, is told every method that is about to run, and
+	// "lower bound" before that is computed, by the goroutine of the caller.
+	Progress func(method Method)
 }
 
 // Choice is what [Choose] took and what it passed over.
 type Choice struct {
-	// Channel is the mechanism. Its guarantee was audited, and is at most the
-	// alpha that was asked for.
-	Channel *mechanism.Channel
-	Method  string // that built it, as in Candidates
+	// The mechanism. Its guarantee was audited, and is at most the alpha that was
+	// asked for.
+	*mechanism.Channel
+	Method Method // that built it, as in Candidates
 	// Objective is the loss of Channel, worst case or expected, rounded up.
 	Objective float64
 	// LowerBound is proved: no alpha-private mechanism on the points has a
@@ -58,7 +60,7 @@ type Choice struct {
 
 // Candidate is a method that [Choose] considered.
 type Candidate struct {
-	Method string
+	Method Method
 	Loss   float64       // by the criterion, rounded up; +Inf where there is none
 	Level  float64       // audited; NaN where there is none
 	Took   time.Duration // from the start of this construction to its end
@@ -68,15 +70,49 @@ type Candidate struct {
 	Err error
 }
 
-// The methods of [Choose].
+// String is a line for the loss, the bound and the mechanism, and one for each
+// candidate.
+func (c *Choice) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "loss %.6g", c.Objective)
+	if c.BoundBy != "" {
+		fmt.Fprintf(&s, ", bound %.6g (%s)", c.LowerBound, c.BoundBy)
+	}
+	fmt.Fprintf(&s, ", by %s: %v", c.Method, c.Channel)
+	for _, k := range c.Candidates {
+		fmt.Fprintf(&s, "\n  %v", k)
+	}
+	return s.String()
+}
+
+// String is a line: the method with its loss and level, or why it has none.
+func (c Candidate) String() string {
+	why := ""
+	if c.Err != nil {
+		why = fault.Reason(c.Err, "lp", "exponential", string(c.Method))
+	}
+	switch {
+	case math.IsInf(c.Loss, 1):
+		return fmt.Sprintf("%s: none: %s", c.Method, why)
+	case why != "":
+		return fmt.Sprintf("%s: loss %.6g at level %.6g (%s)", c.Method, c.Loss, c.Level, why)
+	}
+	return fmt.Sprintf("%s: loss %.6g at level %.6g", c.Method, c.Loss, c.Level)
+}
+
+// Method names a construction that [Choose] considers.
+type Method string
+
+// The methods of [Choose]: those of package exponential by the names they have
+// there, and the linear programs of this package.
 const (
-	MethodConstant = "constant"
-	MethodTight    = "tight weights"
-	MethodTuned    = "tuned"
-	MethodRelaxed  = "relaxed, tuned"
-	MethodConstOPT = "ConstOPT"
-	MethodOptimal  = "optimal"
-	MethodSpanner  = "spanner"
+	MethodConstant     = Method(exponential.MethodConstant)
+	MethodTight        = Method(exponential.MethodTight)
+	MethodTuned        = Method(exponential.MethodTuned)
+	MethodRelaxedTuned = Method(exponential.MethodRelaxedTuned)
+	MethodConstOPT     = Method("ConstOPT")
+	MethodOptimal      = Method("optimal")
+	MethodSpanner      = Method("spanner")
 )
 
 // ErrNeedless says that a method was left out because an optimal mechanism, to
@@ -85,7 +121,7 @@ var ErrNeedless = errors.New("lp: an optimal mechanism was found before")
 
 // TimeError says that a method was left out because it takes too long.
 type TimeError struct {
-	Method      string
+	Method      Method
 	Needs, Left time.Duration // an estimate, and what was left of the allowance
 }
 
@@ -119,7 +155,7 @@ func (e *TimeError) Error() string {
 // with an error that wraps the context's; the Choice is nil where there is none.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for an alpha,
-// prior, Time or distance outside its domain. The failure of a method is in its
+// prior, TimeLimit or distance outside its domain. The failure of a method is in its
 // Candidate. Memory is some 100 n^2 bytes, and that of the methods.
 func Choose(b metric.Bimetric, alpha float64, o *ChooseOptions) (*Choice, error) {
 	const op = "lp: Choose"
@@ -131,7 +167,7 @@ func Choose(b metric.Bimetric, alpha float64, o *ChooseOptions) (*Choice, error)
 	if err := c.settle(op); err != nil {
 		return nil, err
 	}
-	deadline := began.Add(c.Time)
+	deadline := began.Add(c.TimeLimit)
 	for _, m := range c.methods() {
 		if err := c.Context.Err(); err != nil {
 			break
@@ -195,17 +231,17 @@ func (c *chooser) settle(op string) error {
 			return err
 		}
 	}
-	if c.Time < 0 {
-		return &fault.ValueError{Op: op, Arg: "Time", Index: -1, Value: c.Time.Seconds(), Want: "a duration >= 0"}
+	if c.TimeLimit < 0 {
+		return &fault.ValueError{Op: op, Arg: "TimeLimit", Index: -1, Value: c.TimeLimit.Seconds(), Want: "a duration >= 0"}
 	}
-	if c.Time == 0 {
-		c.Time = defaultTime
+	if c.TimeLimit == 0 {
+		c.TimeLimit = defaultTime
 	}
 	if c.Context == nil {
 		c.Context = context.Background()
 	}
 	if c.Progress == nil {
-		c.Progress = func(string) {}
+		c.Progress = func(Method) {}
 	}
 	return nil
 }
@@ -216,7 +252,7 @@ func (c *chooser) options() *Options {
 
 // builder is a method with what it is expected to take.
 type builder struct {
-	name  string
+	name  Method
 	needs time.Duration // 0: it runs whatever the time
 	build func(left time.Duration) (*mechanism.Channel, error)
 }

@@ -30,7 +30,7 @@ func (c *chooser) methods() []builder {
 		{MethodTuned, 0, family(exponential.Tuned)},
 	}
 	if !c.b.OneMetric() {
-		list = append(list, builder{MethodRelaxed, cost(relaxedAtThousand, n, 1000, 3), c.relaxed})
+		list = append(list, builder{MethodRelaxedTuned, cost(relaxedAtThousand, n, 1000, 3), c.relaxed})
 	}
 	return append(list,
 		builder{MethodConstOPT, cost(constPrograms*constAtThousand, n, 1000, constPower), c.constOPT},
@@ -87,7 +87,7 @@ func (c *chooser) optimalNeeds() time.Duration {
 		lazy = cost(lazyCoarseAt400, n, 400, lazyCoarsePower)
 	}
 	sparse := cost(sparseAt400, n, 400, sparsePower)
-	if sparse > c.Time {
+	if sparse > c.TimeLimit {
 		return lazy // without a look, which costs n^2
 	}
 	p, err := read("lp: Choose", c.b, c.alpha, c.options())

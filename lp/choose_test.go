@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // checkChoice checks what every choice promises.
 func checkChoice(t *testing.T, b metric.Bimetric, alpha float64, prior []float64, s *Choice) {
 	t.Helper()
-	a, err := s.Channel.Audit(b.Privacy, 0)
+	a, err := s.Channel.Audit(b.Privacy, nil)
 	// The constant mechanism needs no audit, whose rounding is some 1e-24.
 	if err != nil || a.Hi > alpha && s.Method != MethodConstant || s.Channel.Guarantee().Alpha() > alpha {
 		t.Errorf("audit %v, guarantee %v, alpha %v: %v", a, s.Channel.Guarantee(), alpha, err)
@@ -49,7 +50,7 @@ func checkChoice(t *testing.T, b metric.Bimetric, alpha float64, prior []float64
 	}
 }
 
-func candidate(t *testing.T, s *Choice, method string) Candidate {
+func candidate(t *testing.T, s *Choice, method Method) Candidate {
 	t.Helper()
 	for _, k := range s.Candidates {
 		if k.Method == method {
@@ -97,7 +98,7 @@ func TestChoose_Prior(t *testing.T) {
 		t.Errorf("%v and bound %v, want %v", s.Objective, s.LowerBound, want)
 	}
 	// Little time, and no bound for a mean.
-	if s, err = Choose(b, 1, &ChooseOptions{Prior: prior, Time: time.Nanosecond}); err != nil {
+	if s, err = Choose(b, 1, &ChooseOptions{Prior: prior, TimeLimit: time.Nanosecond}); err != nil {
 		t.Fatal(err)
 	}
 	checkChoice(t, b, 1, prior, s)
@@ -110,7 +111,7 @@ func TestChoose_Prior(t *testing.T) {
 // program.
 func TestChoose_NoTime(t *testing.T) {
 	b := metric.Same(halton(t, 100))
-	s, err := Choose(b, 10, &ChooseOptions{Time: time.Nanosecond, Unit: "km"})
+	s, err := Choose(b, 10, &ChooseOptions{TimeLimit: time.Nanosecond, Unit: "km"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +136,7 @@ func TestChoose_LooksAtTheSpace(t *testing.T) {
 		f      metric.Finite
 		sparse bool
 	}{{"grid", grid(18), true}, {"points of the plane", halton(t, 324), false}} {
-		o := chooser{b: metric.Same(c.f), alpha: 1, ChooseOptions: ChooseOptions{Time: time.Minute}}
+		o := chooser{b: metric.Same(c.f), alpha: 1, ChooseOptions: ChooseOptions{TimeLimit: time.Minute}}
 		if needs := o.optimalNeeds(); (needs < time.Minute) != c.sparse {
 			t.Errorf("%s: %v", c.name, needs)
 		}
@@ -152,7 +153,7 @@ func TestChoose_OptimalNeeds(t *testing.T) {
 		{halton(t, 50), .2}, {halton(t, 100), 4}, {halton(t, 150), 9}, {halton(t, 151), 6}, {halton(t, 400), 170},
 		{grid(20), 9}, {tree(400), 9}, {grid(32), 160},
 	} {
-		o := chooser{b: metric.Same(c.f), alpha: 1, ChooseOptions: ChooseOptions{Time: time.Hour}}
+		o := chooser{b: metric.Same(c.f), alpha: 1, ChooseOptions: ChooseOptions{TimeLimit: time.Hour}}
 		if needs := o.optimalNeeds().Seconds(); needs < c.seconds/2 || needs > 2*c.seconds {
 			t.Errorf("n=%d: %.3g s, want %v s", c.f.Len(), needs, c.seconds)
 		}
@@ -166,7 +167,7 @@ func TestChoose_TwoMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkChoice(t, b, .7, nil, s)
-	if k := candidate(t, s, MethodRelaxed); k.Err != nil {
+	if k := candidate(t, s, MethodRelaxedTuned); k.Err != nil {
 		t.Errorf("%+v", k)
 	}
 }
@@ -200,7 +201,7 @@ func TestChoose_Cancelled(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	b, begun := metric.Same(halton(t, 20)), 0
-	s, err := Choose(b, 10, &ChooseOptions{Context: ctx, Progress: func(string) {
+	s, err := Choose(b, 10, &ChooseOptions{Context: ctx, Progress: func(Method) {
 		if begun++; begun == 3 {
 			stop()
 		}
@@ -236,6 +237,30 @@ func TestChoose_BadInput(t *testing.T) {
 	}
 	bad("a prior that does not sum", good, 1, &ChooseOptions{Prior: []float64{.5, .4, .2}}, nil)
 	bad("a prior of another length", good, 1, &ChooseOptions{Prior: []float64{.5, .5}}, nil)
-	bad("Time", good, 1, &ChooseOptions{Time: -1}, nil)
+	bad("TimeLimit", good, 1, &ChooseOptions{TimeLimit: -1}, nil)
 	bad("MemoryLimit", good, 1, &ChooseOptions{MemoryLimit: -1}, nil)
+}
+
+func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
+	m, err := exponential.Constant(3, 1, "km")
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := math.Inf(1)
+	s := &Choice{Channel: m.Channel, Method: MethodConstant, Objective: 2, LowerBound: 1.5, BoundBy: "star", Candidates: []Candidate{
+		{Method: MethodConstant, Loss: 2},
+		{Method: MethodTuned, Loss: 3, Level: 0.25, Err: context.Canceled},
+		{Method: MethodTight, Loss: none, Level: math.NaN(), Err: &exponential.NegativeWeightError{Index: 1, Weight: -0.5}},
+		{Method: MethodConstOPT, Loss: none, Level: math.NaN(), Err: &TimeError{MethodConstOPT, 3 * time.Second, time.Second}},
+		{Method: MethodSpanner, Loss: none, Level: math.NaN(), Err: ErrNeedless},
+	}}
+	const want = `loss 2, bound 1.5 (star), by constant: 3 x 1 channel, 0-private per km
+  constant: loss 2 at level 0
+  tuned: loss 3 at level 0.25 (context canceled)
+  tight weights: none: tight weights do not exist: w[1] = -0.5; use Tuned or Best, or a larger alpha
+  ConstOPT: none: needs about 3s, 1s is left
+  spanner: none: an optimal mechanism was found before`
+	if got := s.String(); got != want {
+		t.Errorf("%s", got)
+	}
 }

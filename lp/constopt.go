@@ -50,10 +50,10 @@ type ConstOptions struct {
 // ConstSolution is the mechanism of [ConstOPT]. It is immutable and safe for
 // concurrent use.
 type ConstSolution struct {
-	// Channel is the mechanism. Its guarantee is the upper end of Audit, at
-	// most the alpha that was asked for.
-	Channel *mechanism.Channel
-	Audit   mechanism.Audit
+	// The mechanism. Its guarantee is the upper end of Audit, at most the alpha
+	// that was asked for.
+	*mechanism.Channel
+	Audit mechanism.Audit
 	// Objective is the worst-case loss of Channel, rounded up.
 	Objective float64
 

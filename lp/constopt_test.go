@@ -17,7 +17,7 @@ import (
 // constCertified checks what every mechanism of ConstOPT promises.
 func constCertified(t testing.TB, b metric.Bimetric, alpha float64, s *ConstSolution) {
 	t.Helper()
-	audit, err := s.Channel.Audit(b.Privacy, 0)
+	audit, err := s.Channel.Audit(b.Privacy, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,5 +318,33 @@ func BenchmarkConstOPT(b *testing.B) {
 			b.ReportMetric((s.Program-s.ProgramBound)/(s.Program-50), "gap")
 			b.ReportMetric(float64(s.Iterations), "iterations")
 		})
+	}
+}
+
+// A point that only others may be replaced by has a block of a single row, after
+// which the pairs of rows begin at odd numbers.
+func TestConstOPT_SingleRowBlocks(t *testing.T) {
+	line, err := metric.NewPoints([]float64{0, 1, 2, 3, 4}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, first := range [][]int{{1}, {1, 1}, {2, 1}} {
+		b := metric.Same(line)
+		s, err := ConstOPT(b, 1, &ConstOptions{Lambdas: []float64{10}, Replacement: [][]int{first, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		constCertified(t, b, 1, s)
+	}
+}
+
+// A tolerance that underflows in shares ends where the kernel can do no more.
+func TestOptimal_SubnormalTolerance(t *testing.T) {
+	line, err := metric.NewPoints([]float64{0, 1, 2}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Optimal(metric.Same(line), 1, &Options{Tolerance: 5e-324}); err != nil {
+		t.Error(err)
 	}
 }

@@ -52,14 +52,20 @@
 // is the audited upper end, and it is at most alpha. [Solution].Objective is the
 // loss of that channel, rounded up. The optimum lies in [DualBound, Objective].
 //
+// # To release
+//
+// A [Solution], [ConstSolution] or [Choice] s is a mechanism on indices, through
+// its channel; mechanism.On(s, points) releases the points themselves.
+//
 // # Who should not use it
 //
 // From a few hundred points on (a thousand on a graph) the program takes minutes
-// and gigabytes; package exponential has mechanisms for thousands, often within
-// some ten per cent. An
-// optimal mechanism is optimal for one loss, and unlike noise it has no simple
-// description: its matrix has to be shipped. Its rows may have weight 1e-20 and
-// less, which are released that often.
+// and gigabytes; package exponential has mechanisms for thousands. On 60 places
+// of a town they lose 3 to 20 per cent more than the optimum where tight weights
+// exist, and up to 80 per cent more at smaller levels, where ConstOPT, or noise
+// and additive.Snap, come nearer. An optimal mechanism is optimal for one loss,
+// and unlike noise it has no simple description: its matrix has to be shipped.
+// Its rows may have weight 1e-20 and less, which are released that often.
 //
 // # References
 //

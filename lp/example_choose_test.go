@@ -19,7 +19,7 @@ func ExampleChoose() {
 		fmt.Println(err)
 		return
 	}
-	s, err := lp.Choose(metric.Same(line), 0.5, &lp.ChooseOptions{Time: time.Second})
+	s, err := lp.Choose(metric.Same(line), 0.5, &lp.ChooseOptions{TimeLimit: time.Second})
 	if err != nil {
 		fmt.Println(err)
 		return

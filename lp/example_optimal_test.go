@@ -5,6 +5,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -23,12 +24,13 @@ func ExampleOptimal() {
 		return
 	}
 	fmt.Printf("expected error at most %.4f km, %s: nothing beats %.4f\n", s.Objective, s.Status, s.DualBound)
-	fmt.Println("level at most 1:", s.Channel.Guarantee().Alpha() <= 1)
-	for y, p := range s.Channel.Row(1, nil) {
+	fmt.Println("level at most 1:", s.Guarantee().Alpha() <= 1)
+	for y, p := range s.Row(1, nil) {
 		fmt.Printf("from stop 1 to stop %d: %.3f\n", y, p)
 	}
-	stop, err := s.Channel.Release(rng.Seeded(2), 1) // nil in earnest
-	fmt.Println("released:", stop, err)
+	// On the stops themselves, not their numbers.
+	at, err := mechanism.On(s, line).Release(rng.Seeded(2), stops[1]) // nil in earnest
+	fmt.Println("released:", at, err)
 	// Output:
 	// expected error at most 0.6376 km, within tolerance: nothing beats 0.6376
 	// level at most 1: true
@@ -37,7 +39,7 @@ func ExampleOptimal() {
 	// from stop 1 to stop 2: 0.236
 	// from stop 1 to stop 3: 0.065
 	// from stop 1 to stop 4: 0.026
-	// released: 2 <nil>
+	// released: [2] <nil>
 }
 
 // The same line where nearly everybody gets on at the first two stops: the least

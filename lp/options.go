@@ -98,7 +98,9 @@ func (o *Options) settle(op string, b metric.Bimetric, alpha float64) (Options, 
 	if !(s.Tolerance >= 0 && s.Tolerance < 1) {
 		return s, &fault.ValueError{Op: op, Arg: "Tolerance", Index: -1, Value: s.Tolerance, Want: "a number in [0, 1)"}
 	}
-	if s.Tolerance == 0 {
+	if s.Tolerance > 0 {
+		s.Tolerance = max(s.Tolerance, 0x1p-1000) // shares of it are multiplied up to it
+	} else {
 		s.Tolerance = coarseTolerance
 		if max(n, len(s.Outputs)) <= fineSize {
 			s.Tolerance = fineTolerance

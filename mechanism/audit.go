@@ -31,7 +31,7 @@ func (a Audit) String() string {
 	return fmt.Sprintf("level in [%.9g, %.9g] at delta %.3g, witness x=%d x'=%d y=%d", a.Lo, a.Hi, a.Delta, a.X, a.XPrime, a.Y)
 }
 
-// AuditOptions tune [Channel.AuditWith]. Nil and the zero value mean the
+// AuditOptions tune [Channel.Audit]. Nil and the zero value mean the
 // defaults.
 type AuditOptions struct {
 	Delta    float64               // 0: pure metric privacy
@@ -40,7 +40,7 @@ type AuditOptions struct {
 	Workers  int                   // 0: all processors; the result does not depend on it
 }
 
-// Audit computes the tight level of the channel under rho at delta. The level
+// Audit computes the tight level of the channel under rho at o.Delta. The level
 // is +Inf where an output has probability 0 at one input only (delta = 0), or
 // where two inputs at distance 0 differ (by more than delta in total
 // variation). O(Len()^2 * Outputs()), on every core; a lazy channel's rows are
@@ -49,21 +49,16 @@ type AuditOptions struct {
 // The result speaks of the exact law that Release draws from, and of rho as
 // its Distance returns it. Outputs count as different even where they stand for
 // one point; merging them can only lower the level.
-func (c *Channel) Audit(rho metric.Finite, delta float64) (Audit, error) {
-	return c.AuditWith(rho, &AuditOptions{Delta: delta})
-}
-
-// AuditWith is [Channel.Audit] with options.
-func (c *Channel) AuditWith(rho metric.Finite, o *AuditOptions) (Audit, error) {
-	const op = "mechanism: Audit"
+func (c *Channel) Audit(rho metric.Finite, o *AuditOptions) (Audit, error) {
+	const op = "mechanism: Channel.Audit"
 	if o == nil {
 		o = &AuditOptions{}
 	}
 	if err := fault.Delta(op, "Delta", o.Delta); err != nil {
 		return Audit{}, err
 	}
-	if rho.Len() != c.n {
-		return Audit{}, &fault.SizeError{Op: op, Arg: "rho", Got: rho.Len(), Want: fmt.Sprint(c.n)}
+	if n := fault.Len(rho); n != c.n {
+		return Audit{}, &fault.SizeError{Op: op, Arg: "rho", Got: n, Want: fmt.Sprint(c.n)}
 	}
 	// A delta this small cannot be told from 0 in float64; pure privacy
 	// implies it.
@@ -87,7 +82,7 @@ const roughAudit = 0x1p-36
 // the audit proves: its upper end, per unit. An infinite level is returned
 // with a guarantee that promises nothing; check Alpha.
 func (c *Channel) Certify(rho metric.Finite, unit metric.Unit, o *AuditOptions) (*Channel, Audit, error) {
-	a, err := c.AuditWith(rho, o)
+	a, err := c.Audit(rho, o)
 	if err != nil {
 		return nil, a, err
 	}
@@ -133,7 +128,7 @@ func (c *Channel) pairs(rho metric.Finite, o *AuditOptions, f func(x, xp int, a,
 			for x := lo; x < min(hi, xp) && errs[k] == nil; x++ {
 				d := dists[(x-lo)*c.n+xp]
 				if !(d >= 0) || math.IsInf(d, 1) {
-					errs[k] = &fault.ValueError{Op: "mechanism: Audit", Arg: fmt.Sprintf("rho.Distance(%d, %d)", x, xp), Index: -1, Value: d, Want: "a finite number >= 0"}
+					errs[k] = &fault.ValueError{Op: "mechanism: Channel.Audit", Arg: fmt.Sprintf("rho.Distance(%d, %d)", x, xp), Index: -1, Value: d, Want: "a finite number >= 0"}
 					break
 				}
 				errs[k] = f(x, xp, own[x-lo], b, d, &best)

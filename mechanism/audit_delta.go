@@ -133,7 +133,7 @@ func (c *Channel) logMatrix(o *AuditOptions) (*logMatrix, error) {
 	l := &logMatrix{c.w, make([]float64, c.n), c.m}
 	own := c.w == nil || !c.log
 	if own {
-		if err := fault.Memory("mechanism: Audit", float64(c.n)*float64(c.m), 8); err != nil {
+		if err := fault.Memory("mechanism: Channel.Audit", float64(c.n)*float64(c.m), 8); err != nil {
 			return nil, err
 		}
 		l.w = make([]float64, c.n*c.m)

@@ -65,9 +65,9 @@ type ChannelOptions struct {
 	Context context.Context // nil: never stopped
 }
 
-// NewChannel builds the channel of r. A row with a NaN, a +Inf, a negative
-// weight or no positive weight is a [*metric.ValueError]; more than 16 GiB are
-// refused with a [*metric.MemoryError]. The channel promises nothing yet: see
+// NewChannel builds the channel of r. A row with a NaN, a +Inf or a negative
+// weight is a [*metric.ValueError], one with no positive weight
+// [metric.ErrEmpty]; more than 16 GiB are refused with a [*metric.MemoryError]. The channel promises nothing yet: see
 // [Channel.Certify]. O(Inputs*Outputs), on every core; O(1) if lazy.
 func NewChannel(r Rows, o *ChannelOptions) (*Channel, error) {
 	const op = "mechanism: NewChannel"
@@ -173,10 +173,23 @@ func (c *Channel) checkRow(op string, x int, row []float64) error {
 		any = any || v > 0 || c.log && !math.IsInf(v, -1)
 	}
 	if !any {
-		return fmt.Errorf("%s: row %d has no positive weight: %w", op, x, fault.ErrEmpty)
+		return &noWeightError{op, x}
 	}
 	return nil
 }
+
+// noWeightError is an ErrEmpty of one row: the words of ErrEmpty would be read
+// as if they were about the whole channel.
+type noWeightError struct {
+	op  string
+	row int
+}
+
+func (e *noWeightError) Error() string {
+	return fmt.Sprintf("%s: row %d has no positive weight", e.op, e.row)
+}
+
+func (*noWeightError) Unwrap() error { return fault.ErrEmpty }
 
 // Len returns the number of inputs.
 func (c *Channel) Len() int { return c.n }
@@ -193,6 +206,15 @@ func (c *Channel) Output(y int) int {
 		return y
 	}
 	return c.labels[y]
+}
+
+// String is for people: "5 x 5 channel, 0.5-private per km".
+func (c *Channel) String() string {
+	kind := "channel"
+	if c.fill != nil {
+		kind = "lazy channel"
+	}
+	return fmt.Sprintf("%d x %d %s, %v", c.n, c.m, kind, c.g)
 }
 
 // Guarantee returns what [Channel.Certify] proved or [Channel.WithGuarantee]
@@ -302,36 +324,4 @@ func (c *Channel) Release(r *rand.Rand, x int) (int, error) {
 	r, done := rng.Get(r)
 	defer done()
 	return c.Output(exact.Draw(r, w.Weights)), nil
-}
-
-// Sampler draws repeatedly from one row. It is immutable and safe for
-// concurrent use.
-type Sampler struct {
-	c     *Channel
-	table *exact.Table
-}
-
-// Sampler prepares input x for repeated draws: O(Outputs()) time and memory,
-// then O(1) expected a draw.
-func (c *Channel) Sampler(x int) (*Sampler, error) {
-	if err := c.checkInput(x); err != nil {
-		return nil, err
-	}
-	var own []float64
-	w, err := c.read(x, &own)
-	if err != nil {
-		return nil, err
-	}
-	return &Sampler{c, exact.NewTable(w.Weights)}, nil
-}
-
-// Draw returns the point of one output, with the law of [Channel.Release] and,
-// for a seeded generator, the same draws.
-func (s *Sampler) Draw(r *rand.Rand) int {
-	if r != nil {
-		return s.c.Output(s.table.Draw(r))
-	}
-	r, done := rng.Get(nil)
-	defer done()
-	return s.c.Output(s.table.Draw(r))
 }

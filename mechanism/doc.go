@@ -31,13 +31,16 @@
 // Build a metric.Finite from points, a channel by a constructor of package
 // mechanism/exponential (or by hand with [FromWeights]), look at its
 // [Channel.Loss], and release indices with [Channel.Release] or the points
-// themselves through [On]. [Then] post-processes; [Compose] releases several
+// themselves through [On], which takes the points of the list and no others: for
+// inputs anywhere in the space add noise and snap it to the list (package
+// mechanism/additive). [Then] post-processes; [Compose] releases several
 // outputs of one input and adds their levels.
 //
 // # Limits
 //
 // Randomness is ChaCha8 keyed from crypto/rand unless the caller passes a
-// generator; a seeded one is for tests. The time that a release takes may
+// generator of math/rand/v2, as in rand.New(rand.NewPCG(1, 2)); a seeded one is
+// for tests. The time that a release takes may
 // depend on the input, and nothing here hides it. A guarantee protects one
 // input; releasing twice adds levels ([Guarantee.Plus]). Errors about an input
 // outside the domain reveal that it is outside.

@@ -35,12 +35,12 @@ func ExampleFromWeights() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(c.Guarantee())
+	fmt.Println(c)
 	fmt.Printf("e^level = %.4f, between inputs %d and %d\n", math.Exp(audit.Hi), audit.X, audit.XPrime)
 	fmt.Println("released", must(c.Release(seeded(), 2)))
 	// Output:
 	// no guarantee
-	// 1.38629-private per answer
+	// 3 x 3 channel, 1.38629-private per answer
 	// e^level = 4.0000, between inputs 0 and 1
 	// released 0
 }
@@ -49,7 +49,7 @@ func ExampleFromWeights() {
 func ExampleFromLogWeights() {
 	space := must(metric.NewDense(2, []float64{1000}))
 	c := must(mechanism.FromLogWeights(2, 2, []float64{0, -1e6, -1e6, 0}, nil))
-	a := must(c.Audit(space, 0))
+	a := must(c.Audit(space, nil))
 	fmt.Printf("%.6g per unit\n", a.Hi)
 	// Output: 1000 per unit
 }
@@ -70,8 +70,8 @@ func ExampleNewChannel() {
 func ExampleChannel_Audit() {
 	space := must(metric.NewDense(2, []float64{0.5}))
 	c := must(mechanism.FromWeights(2, 2, []float64{3, 1, 1, 3}, nil))
-	pure := must(c.Audit(space, 0))
-	approximate := must(c.Audit(space, 0.1))
+	pure := must(c.Audit(space, nil))
+	approximate := must(c.Audit(space, &mechanism.AuditOptions{Delta: 0.1}))
 	fmt.Printf("delta = 0: %.4f, witness inputs %d and %d, output %d\n", pure.Hi, pure.X, pure.XPrime, pure.Y)
 	fmt.Printf("delta = 0.1: %.4f\n", approximate.Hi)
 	// Output:
@@ -146,7 +146,7 @@ func ExampleOn() {
 	fmt.Println(err)
 	// Output:
 	// river
-	// mechanism: the input is not a point of the space
+	// mechanism: On: the input is not a point of the space
 }
 
 func ExampleThen() {

@@ -26,7 +26,7 @@ type Guarantee struct {
 }
 
 // ErrUnit reports guarantees in different units, which do not add.
-var ErrUnit = errors.New("mechanism: guarantees are in different units")
+var ErrUnit = errors.New("guarantees are in different units")
 
 // NewGuarantee returns the promise of level alpha >= 0 per unit, 0 <= delta <
 // 1. An alpha of +Inf is allowed and promises nothing.
@@ -59,7 +59,7 @@ func (g Guarantee) Unit() metric.Unit { return g.unit }
 // only, or up to the reach g has already if that is less.
 func (g Guarantee) Within(reach float64) (Guarantee, error) {
 	if !(reach > 0) {
-		return Guarantee{}, &fault.ValueError{Op: "mechanism: Within", Arg: "reach", Index: -1, Value: reach, Want: "a number > 0"}
+		return Guarantee{}, &fault.ValueError{Op: "mechanism: Guarantee.Within", Arg: "reach", Index: -1, Value: reach, Want: "a number > 0"}
 	}
 	if reach < g.Reach() {
 		g.reach = reach
@@ -95,7 +95,7 @@ func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
 		return Guarantee{}, nil
 	}
 	if g.unit != h.unit {
-		return Guarantee{}, fmt.Errorf("%w: %q and %q", ErrUnit, g.unit, h.unit)
+		return Guarantee{}, fmt.Errorf("mechanism: Guarantee.Plus: %w: %q and %q", ErrUnit, g.unit, h.unit)
 	}
 	if h.reach != 0 && h.reach < g.Reach() {
 		g.reach = h.reach

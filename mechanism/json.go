@@ -80,7 +80,7 @@ func (c *Channel) WriteJSON(w io.Writer) error {
 }
 
 // ErrClaim reports a file whose channel is not as private as it says.
-var ErrClaim = errors.New("mechanism: the channel does not keep the guarantee it claims")
+var ErrClaim = errors.New("the channel does not keep the guarantee it claims")
 
 // maxFile is the largest document that ReadChannel looks at: about 20 bytes a
 // weight for the 10^8 weights of a channel on 10,000 points.

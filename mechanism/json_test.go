@@ -244,7 +244,7 @@ func TestCompose_AddsAndReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if au, _ := p.Audit(f, 0); au.Lo > both.Guarantee().Alpha() {
+	if au, _ := p.Audit(f, nil); au.Lo > both.Guarantee().Alpha() {
 		t.Errorf("the product has level %v, composed %v", au, both.Guarantee())
 	}
 	if ys, err := both.Release(rng.Seeded(1), 2); err != nil || len(ys) != 2 {
@@ -312,7 +312,7 @@ func FuzzFromWeights(f *testing.F) {
 		if math.Abs(sum-1) > 1e-9 {
 			t.Fatalf("probabilities sum to %v", sum)
 		}
-		au, err := ch.Audit(line(t, 2, 1), delta)
+		au, err := ch.Audit(line(t, 2, 1), &AuditOptions{Delta: delta})
 		if err != nil {
 			return
 		}

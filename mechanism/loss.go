@@ -41,7 +41,7 @@ func (l Losses) Mean(prior []float64) (float64, error) {
 		}
 		return sum / float64(len(l)), nil
 	}
-	if err := fault.Distribution("mechanism: Mean", "prior", prior, len(l), priorTol); err != nil {
+	if err := fault.Distribution("mechanism: Losses.Mean", "prior", prior, len(l), priorTol); err != nil {
 		return 0, err
 	}
 	for x, v := range l {
@@ -54,7 +54,7 @@ func (l Losses) Mean(prior []float64) (float64, error) {
 // do not exceed, 0 < q <= 1 (IKWAT22 use q = 0.95).
 func (l Losses) Quantile(q float64) (float64, error) {
 	if !(q > 0 && q <= 1) {
-		return 0, &fault.ValueError{Op: "mechanism: Quantile", Arg: "q", Index: -1, Value: q, Want: "a number in (0, 1]"}
+		return 0, &fault.ValueError{Op: "mechanism: Losses.Quantile", Arg: "q", Index: -1, Value: q, Want: "a number in (0, 1]"}
 	}
 	s := slices.Sorted(slices.Values(l))
 	// ceil(q*n) computed so that q = 0.95 of 20 is 19 and not 20.
@@ -64,20 +64,25 @@ func (l Losses) Quantile(q float64) (float64, error) {
 
 // Loss returns the expected loss at every input: the mean of rho(x, Output(y))
 // over the outputs y of x. rho must have Len() points, or more where labels
-// point beyond. O(Len()*Outputs()), on every core.
+// point beyond; a negative or non-finite distance is a [*metric.Violation].
+// O(Len()*Outputs()), on every core.
 func (c *Channel) Loss(rho metric.Finite) (Losses, error) {
-	if err := c.checkLoss("mechanism: Loss", rho); err != nil {
+	const op = "mechanism: Channel.Loss"
+	if err := c.checkLoss(op, rho); err != nil {
 		return nil, err
 	}
 	l := make(Losses, c.n)
-	err := c.eachRow(func(x int, r row, dist []float64) { l[x] = c.lossOf(r, dist) }, rho)
-	return l, err
+	err := c.eachRow(op, rho, func(x int, r row, dist []float64) { l[x] = c.lossOf(r, dist) })
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // LossAt is the expected loss at input x alone, for channels too large for
 // [Channel.Loss]. O(Len() + Outputs()).
 func (c *Channel) LossAt(x int, rho metric.Finite) (float64, error) {
-	const op = "mechanism: LossAt"
+	const op = "mechanism: Channel.LossAt"
 	if err := c.checkLoss(op, rho); err != nil {
 		return 0, err
 	}
@@ -89,7 +94,11 @@ func (c *Channel) LossAt(x int, rho metric.Finite) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.lossOf(r, metric.Row(rho, x, nil)), nil
+	dist, err := distances(op, rho, x, nil)
+	if err != nil {
+		return 0, err
+	}
+	return c.lossOf(r, dist), nil
 }
 
 func (c *Channel) lossOf(r row, dist []float64) float64 {
@@ -112,27 +121,41 @@ func (c *Channel) checkLoss(op string, rho metric.Finite) error {
 	}
 	// A larger space than asked for is allowed only where labels reach beyond
 	// the inputs: otherwise it is another space by mistake.
-	if rho.Len() < want || want == c.n && rho.Len() != c.n {
-		return &fault.SizeError{Op: op, Arg: "rho", Got: rho.Len(), Want: fmt.Sprint(want)}
+	if n := fault.Len(rho); n < want || want == c.n && n != c.n {
+		return &fault.SizeError{Op: op, Arg: "rho", Got: n, Want: fmt.Sprint(want)}
 	}
 	return nil
 }
 
+// distances is the row of x under rho, or a *metric.Violation where one is negative
+// or no number.
+func distances(op string, rho metric.Finite, x int, dst []float64) ([]float64, error) {
+	dst = metric.Row(rho, x, dst)
+	for j, d := range dst {
+		if !(d >= 0 && d <= math.MaxFloat64) {
+			return dst, fmt.Errorf("%s: %w", op, &metric.Violation{Axiom: metric.FiniteValue, I: x, J: j, K: -1, Excess: math.Abs(d)})
+		}
+	}
+	return dst, nil
+}
+
 // eachRow calls f for every input on all cores, with its distances under rho.
-func (c *Channel) eachRow(f func(x int, r row, dist []float64), rho metric.Finite) error {
+func (c *Channel) eachRow(op string, rho metric.Finite, f func(x int, r row, dist []float64)) error {
 	var mu sync.Mutex
 	var bad error
 	err := parallel.Chunks(context.Background(), c.n, 8, 0, nil, func(_, lo, hi int) {
 		var buf, dist []float64
 		for x := lo; x < hi; x++ {
 			r, err := c.read(x, &buf)
+			if err == nil {
+				dist, err = distances(op, rho, x, dist)
+			}
 			if err != nil {
 				mu.Lock()
 				bad = cmpErr(bad, err)
 				mu.Unlock()
 				return
 			}
-			dist = metric.Row(rho, x, dist)
 			f(x, r, dist)
 		}
 	})

@@ -10,17 +10,34 @@ import (
 
 // Mechanism is a randomised map from private inputs to public outputs.
 //
-// Release draws one output. With a nil rng the randomness is ChaCha8 keyed
-// from crypto/rand and Release is safe for concurrent use; with a caller's rng
-// runs repeat, the caller must not share it between goroutines, and whoever
-// knows its seed can undo the privacy. An error means that x is outside the
-// mechanism's domain; it never depends on the random draw unless the doc says
-// so.
+// Release draws one output. rng is a generator of math/rand/v2. With a nil rng,
+// which is right for all that is published, the randomness is ChaCha8 keyed from
+// crypto/rand and Release is safe for concurrent use; with a caller's rng runs
+// repeat, the caller must not share it between goroutines, and whoever knows its
+// seed can undo the privacy. (A mechanism of one's own keeps this contract with
+// [Rand].) An error means that x is
+// outside the mechanism's domain; it never depends on the random draw unless the
+// doc says so.
 type Mechanism[X, Y any] interface {
 	// Release draws an output for the input x.
 	Release(rng *rand.Rand, x X) (Y, error)
 	// Guarantee is what holds for every pair of inputs.
 	Guarantee() Guarantee
+}
+
+// Rand is for the Release of a mechanism of one's own: it returns r itself or,
+// where r is nil, a new ChaCha8 generator keyed with 256 bits from crypto/rand.
+// A new one serves one goroutine: call Rand in each Release, about a microsecond,
+// and do not keep what it returns.
+//
+// It makes the randomness right and not yet the law: float64 noise made of it,
+// such as NormFloat64, may break a guarantee in the last bits (package doc,
+// Exactness).
+func Rand(r *rand.Rand) *rand.Rand {
+	if r == nil {
+		return rng.Secure()
+	}
+	return r
 }
 
 // Then post-processes every output of m by f, which must not look at private
@@ -52,6 +69,11 @@ func Compose[X, Y any](ms ...Mechanism[X, Y]) (Mechanism[X, []Y], error) {
 	const op = "mechanism: Compose"
 	if err := fault.Empty(op, "ms", len(ms)); err != nil {
 		return nil, err
+	}
+	for i, m := range ms {
+		if m == nil {
+			return nil, fault.Empty(op, fmt.Sprintf("ms[%d]", i), 0)
+		}
 	}
 	g := ms[0].Guarantee()
 	for i, m := range ms[1:] {

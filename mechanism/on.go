@@ -11,7 +11,7 @@ import (
 
 // ErrNotAPoint reports an input that is not one of the points a mechanism was
 // built on.
-var ErrNotAPoint = errors.New("mechanism: the input is not a point of the space")
+var ErrNotAPoint = errors.New("the input is not a point of the space")
 
 // On lifts a mechanism on the indices of pts to the points themselves. An input
 // must be one of the points, equal to it or at distance 0; any other is refused
@@ -72,5 +72,5 @@ func (o *on[P]) find(x P) (int, error) {
 	if i, d := o.locate.Nearest(x); d == 0 {
 		return i, nil
 	}
-	return 0, ErrNotAPoint
+	return 0, fmt.Errorf("mechanism: On: %w", ErrNotAPoint)
 }

@@ -16,7 +16,7 @@ import (
 // capacity allows. An output of probability 0 under the prior is an error.
 // O(Len()), O(Len()*Outputs()) if lazy.
 func (c *Channel) Posterior(prior []float64, y int, dst []float64) ([]float64, error) {
-	const op = "mechanism: Posterior"
+	const op = "mechanism: Channel.Posterior"
 	if err := fault.Index(op, "y", y, c.m); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (c *Channel) checkPrior(op string, prior []float64) error {
 // [Channel.Loss]. O(Len()*Outputs()*rho.Len()) on every core, and the memory of
 // two matrices of Len() rows.
 func (c *Channel) Remap(prior []float64, rho metric.Finite) ([]int, error) {
-	const op = "mechanism: Remap"
+	const op = "mechanism: Channel.Remap"
 	if err := c.checkPrior(op, prior); err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (c *Channel) Remap(prior []float64, rho metric.Finite) ([]int, error) {
 		return nil, err
 	}
 	joint, dist := make([]float64, c.n*c.m), make([]float64, c.n*k)
-	err := c.eachRow(func(x int, r row, d []float64) {
+	err := c.eachRow(op, rho, func(x int, r row, d []float64) {
 		copy(dist[x*k:], d)
 		p := 1 / float64(c.n)
 		if prior != nil {
@@ -77,7 +77,7 @@ func (c *Channel) Remap(prior []float64, rho metric.Finite) ([]int, error) {
 		for y := range r.W {
 			joint[x*c.m+y] = p * r.prob(y)
 		}
-	}, rho)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (c *Channel) Remap(prior []float64, rho metric.Finite) ([]int, error) {
 // Relabel returns the same channel with output y standing for point labels[y]:
 // post-processing, so the guarantee stays. labels is copied.
 func (c *Channel) Relabel(labels []int) (*Channel, error) {
-	const op = "mechanism: Relabel"
+	const op = "mechanism: Channel.Relabel"
 	if len(labels) != c.m {
 		return nil, &fault.SizeError{Op: op, Arg: "labels", Got: len(labels), Want: fmt.Sprint(c.m)}
 	}

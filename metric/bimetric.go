@@ -39,7 +39,7 @@ func (b Bimetric) OneMetric() bool {
 // Check reports a missing, empty or mismatched metric. Functions that take a
 // Bimetric call it, so that one built as a literal is safe.
 func (b Bimetric) Check() error {
-	const op = "metric: Bimetric"
+	const op = "metric: Bimetric.Check"
 	if b.Privacy == nil || b.Utility == nil {
 		return fmt.Errorf("%s: a metric is nil: %w", op, fault.ErrEmpty)
 	}

@@ -67,6 +67,7 @@ func TestConformance_Spaces(t *testing.T) {
 		conform(t, "Minkowski 1.5", metric.Space[[]float64](metric.Minkowski{P: 1.5}), nil, pts...)
 		conform(t, "Angular", metric.Space[[]float64](metric.Angular{}), nil, pts[:44]...)
 	}
+	conform(t, "Plane", metric.Space[[2]float64](metric.Plane{}), nil, planePoints()...)
 	conform(t, "TotalVariation", metric.Space[[]float64](metric.TotalVariation{}), nil,
 		[]float64{1, 0, 0}, []float64{0, 1, 0}, []float64{0.5, 0.25, 0.25}, []float64{1. / 3, 1. / 3, 1. / 3}, []float64{0, 0, 1})
 

@@ -82,7 +82,7 @@ func DensifyContext(ctx context.Context, f Finite) (*Dense, error) {
 	if d, ok := f.(*Dense); ok {
 		return d, nil
 	}
-	n := f.Len()
+	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, err
 	}

@@ -22,12 +22,15 @@
 //
 // # What can be asked
 //
-// [Validate] and [IsUltrametric] check the axioms and return a witness against
+// [Validate] and [ValidateUltrametric] check the axioms and return a witness against
 // them. [Net], [FarthestFirst] and [Assign] choose and use centres; an [Index]
 // answers ball and neighbour queries about members, a [Locator] about other
 // points; [Diameter], [Radius] and [MinDistance] are extents. Where the points
 // have coordinates a spatial tree prunes, and the distances decide: the answers
 // are those of the plain scan.
+//
+// A metric of one's own needs one method, Distance ([Space], [Func]); package
+// metric/metrictest checks it in a test.
 //
 // # Rounding
 //

@@ -13,6 +13,20 @@ func ExampleEuclidean() {
 	// Output: 5
 }
 
+func ExamplePlane() {
+	// Wells on a map, in km, and the one nearest to a house.
+	wells, err := metric.NewPoints([][2]float64{{0, 0}, {3, 4}, {6, 0}}, metric.Plane{})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(wells.Distance(0, 1))
+	i, d := metric.NewLocator(wells).Nearest([2]float64{5, 0})
+	fmt.Println(i, d)
+	// Output:
+	// 5
+	// 2 1
+}
+
 func ExampleManhattan() {
 	x, y := []float64{0, 0}, []float64{3, 4}
 	fmt.Println(metric.Manhattan{}.Distance(x, y))

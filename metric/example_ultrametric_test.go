@@ -55,12 +55,12 @@ func ExampleSubdominant() {
 	// 9 7
 }
 
-func ExampleIsUltrametric() {
+func ExampleValidateUltrametric() {
 	line, err := metric.NewPoints([][]float64{{0}, {1}, {2}}, metric.Euclidean{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(metric.IsUltrametric(line, 0))
+	fmt.Println(metric.ValidateUltrametric(line, 0))
 	// Output: metric: d(i,j) <= max(d(i,k), d(k,j)) fails at i=0, j=2, k=1 by 1
 }
 

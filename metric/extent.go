@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
@@ -22,7 +23,7 @@ func Diameter(f Finite) (d float64, i, j int) {
 
 // DiameterContext is [Diameter], stopped early when ctx is done.
 func DiameterContext(ctx context.Context, f Finite) (d float64, i, j int, err error) {
-	if f.Len() == 0 {
+	if fault.Len(f) == 0 {
 		return 0, -1, -1, nil
 	}
 	ix := NewIndex(f)
@@ -64,7 +65,7 @@ func Radius(f Finite) (r float64, centre int) {
 
 // RadiusContext is [Radius], stopped early when ctx is done.
 func RadiusContext(ctx context.Context, f Finite) (r float64, centre int, err error) {
-	if f.Len() == 0 {
+	if fault.Len(f) == 0 {
 		return 0, -1, nil
 	}
 	ix := NewIndex(f)
@@ -113,6 +114,9 @@ func MinPositiveDistanceContext(ctx context.Context, f Finite) (d float64, i, j 
 
 // minDistance is the smallest distance > floor.
 func minDistance(ctx context.Context, f Finite, floor float64) (d float64, i, j int, err error) {
+	if fault.Len(f) == 0 {
+		return math.Inf(1), -1, -1, nil
+	}
 	ix := NewIndex(f)
 	step := func(best pair, i int) pair {
 		for j := i + 1; j < f.Len(); j++ {

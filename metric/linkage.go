@@ -26,7 +26,7 @@ func SubdominantContext(ctx context.Context, f Finite) (*Ultrametric, error) {
 	return u, err
 }
 
-// IsUltrametric returns nil where f is an ultrametric up to the relative
+// ValidateUltrametric returns nil where f is an ultrametric up to the relative
 // tolerance tol >= 0: where f(i,j) <= (1+tol) u(i,j) for all pairs, u being the
 // subdominant ultrametric of f. With tol = 0 that is the strong triangle
 // inequality for all triples.
@@ -36,8 +36,8 @@ func SubdominantContext(ctx context.Context, f Finite) (*Ultrametric, error) {
 // tol grants, because f can rise above u in many small steps.) Other errors
 // are those of [Subdominant], and a [*ValueError] for tol. O(n^2) time on every
 // core, O(n) memory for each.
-func IsUltrametric(f Finite, tol float64) error {
-	const op = "metric: IsUltrametric"
+func ValidateUltrametric(f Finite, tol float64) error {
+	const op = "metric: ValidateUltrametric"
 	if err := fault.NonNegative(op, "tol", tol); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func stepAbove(f Finite, u *Ultrametric, parent []int, i, j int) *Violation {
 // up to c, came by edges of at most b: start from p in place of a. Now the
 // points before c hang together, by induction, and p is one of them.
 func subdominant(ctx context.Context, op string, f Finite) (u *Ultrametric, parent []int, err error) {
-	n := f.Len()
+	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, nil, err
 	}

@@ -80,7 +80,7 @@ func genuine(t *testing.T, f Finite, err error) {
 	}
 }
 
-func TestIsUltrametric_WitnessIsGenuine(t *testing.T) {
+func TestValidateUltrametric_WitnessIsGenuine(t *testing.T) {
 	r := rng.Seeded(2)
 	for n := 1; n <= 35; n++ {
 		for _, f := range randomFinites(r, n) {
@@ -92,7 +92,7 @@ func TestIsUltrametric_WitnessIsGenuine(t *testing.T) {
 					}
 				}
 			}
-			err := IsUltrametric(f, 0)
+			err := ValidateUltrametric(f, 0)
 			if (err == nil) != want {
 				t.Fatalf("n=%d: %v, but ultrametric is %v", n, err, want)
 			}
@@ -120,12 +120,12 @@ func TestIsUltrametric_WitnessIsGenuine(t *testing.T) {
 				changed = changed || d > max(a, b) || a > max(d, b) || b > max(a, d)
 			}
 		}
-		if err := IsUltrametric(f, 0); (err != nil) != changed {
+		if err := ValidateUltrametric(f, 0); (err != nil) != changed {
 			t.Fatalf("n=%d, d(%d,%d) = %v: %v", n, i, j, d, err)
 		} else if err != nil {
 			genuine(t, f, err)
 		}
-		if err := IsUltrametric(f, 1e-12); err != nil && d > 1e-300 {
+		if err := ValidateUltrametric(f, 1e-12); err != nil && d > 1e-300 {
 			t.Fatalf("an ulp beyond the tolerance: %v", err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestIsUltrametric_WitnessIsGenuine(t *testing.T) {
 
 // f rises above its subdominant ultrametric, which is 1 throughout, in steps
 // of 10 percent: every triple keeps within the tolerance, f does not.
-func TestIsUltrametric_ToleranceIsOfTheWhole(t *testing.T) {
+func TestValidateUltrametric_ToleranceIsOfTheWhole(t *testing.T) {
 	f := newTable(10, func(i, j int) float64 {
 		if i == j {
 			return 0
@@ -144,7 +144,7 @@ func TestIsUltrametric_ToleranceIsOfTheWhole(t *testing.T) {
 		tol float64
 		ok  bool
 	}{{0, false}, {0.1, false}, {1.1, false}, {1.2, true}} { // 1.1^8 = 2.14
-		err := IsUltrametric(f, c.tol)
+		err := ValidateUltrametric(f, c.tol)
 		if (err == nil) != c.ok {
 			t.Errorf("tolerance %v: %v", c.tol, err)
 		}
@@ -159,7 +159,7 @@ func TestSubdominant_RefusesBadInput(t *testing.T) {
 		f := symmetric(5, func() float64 { return 1 })
 		f[1][3], f[3][1] = d, d
 		_, err := Subdominant(f)
-		for _, err := range []error{err, IsUltrametric(f, 0)} {
+		for _, err := range []error{err, ValidateUltrametric(f, 0)} {
 			var v *Violation
 			if !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 4 || v.I*v.J != 3 {
 				t.Errorf("distance %v: %v", d, err)
@@ -170,11 +170,11 @@ func TestSubdominant_RefusesBadInput(t *testing.T) {
 		t.Error(err)
 	}
 	for _, tol := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if err := IsUltrametric(table{{0}}, tol); !errors.As(err, new(*ValueError)) {
+		if err := ValidateUltrametric(table{{0}}, tol); !errors.As(err, new(*ValueError)) {
 			t.Errorf("tolerance %v: %v", tol, err)
 		}
 	}
-	if err := IsUltrametric(table{{0, 3}, {3, 0}}, 0); err != nil {
+	if err := ValidateUltrametric(table{{0, 3}, {3, 0}}, 0); err != nil {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -198,7 +198,7 @@ func BenchmarkSubdominant(b *testing.B) {
 	}
 }
 
-func BenchmarkIsUltrametric(b *testing.B) {
+func BenchmarkValidateUltrametric(b *testing.B) {
 	u, err := Subdominant(planePoints(5000))
 	if err != nil {
 		b.Fatal(err)
@@ -206,7 +206,7 @@ func BenchmarkIsUltrametric(b *testing.B) {
 	b.Run("n=5000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := IsUltrametric(u, 0); err != nil {
+			if err := ValidateUltrametric(u, 0); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -26,7 +26,7 @@ func NearestNeighbours(f Finite, k int) ([]int, error) {
 // done.
 func NearestNeighboursContext(ctx context.Context, f Finite, k int) ([]int, error) {
 	const op = "metric: NearestNeighbours"
-	n := f.Len()
+	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func ReverseNeighbours(f Finite, r int) ([][]int, error) {
 // done.
 func ReverseNeighboursContext(ctx context.Context, f Finite, r int) ([][]int, error) {
 	const op = "metric: ReverseNeighbours"
-	n := f.Len()
+	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, err
 	}

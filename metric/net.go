@@ -46,7 +46,7 @@ func Net(f Finite, s float64, o *NetOptions) ([]int, error) {
 	if opt.Progress == nil {
 		opt.Progress = func(done, total int) {}
 	}
-	n := f.Len()
+	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func FarthestFirst(f Finite, k, start int) (order []int, radii []float64, err er
 // FarthestFirstContext is [FarthestFirst], stopped early when ctx is done.
 func FarthestFirstContext(ctx context.Context, f Finite, k, start int) (order []int, radii []float64, err error) {
 	const op = "metric: FarthestFirst"
-	n := f.Len()
+	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, nil, err
 	}
@@ -258,7 +258,7 @@ func Assign(f Finite, centres []int) (nearest []int, dist []float64, err error) 
 // AssignContext is [Assign], stopped early when ctx is done.
 func AssignContext(ctx context.Context, f Finite, centres []int) (nearest []int, dist []float64, err error) {
 	const op = "metric: Assign"
-	n := f.Len()
+	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, nil, err
 	}

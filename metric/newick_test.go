@@ -204,7 +204,7 @@ func FuzzParseNewick(f *testing.F) {
 			if err := Validate(tree.PathMetric(), nil); err != nil {
 				t.Fatalf("%q: %v", s, err)
 			}
-			if err := IsUltrametric(tree.Ultrametric(), 0); err != nil {
+			if err := ValidateUltrametric(tree.Ultrametric(), 0); err != nil {
 				t.Fatalf("%q: %v", s, err)
 			}
 		}

@@ -44,10 +44,7 @@ func SpannerContext(ctx context.Context, f Finite, t float64) (*Graph, error) {
 	if !(t >= 1 && t <= math.MaxFloat64) {
 		return nil, &ValueError{Op: op, Arg: "t", Index: -1, Value: t, Want: "a finite number >= 1"}
 	}
-	n := 0
-	if f != nil {
-		n = f.Len()
-	}
+	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, err
 	}

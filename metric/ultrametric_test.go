@@ -98,7 +98,7 @@ func TestFromLinkage_HeightOfTheMerge(t *testing.T) {
 		}
 		strongTriangle(t, u)
 		sameRows(t, u)
-		if err := IsUltrametric(u, 0); err != nil {
+		if err := ValidateUltrametric(u, 0); err != nil {
 			t.Error(err)
 		}
 		if err := Validate(u, &ValidateOptions{Tolerance: 1e-300}); err != nil {

@@ -113,7 +113,7 @@ func Validate(f Finite, o *ValidateOptions) error {
 	if c.Tolerance == 0 {
 		c.Tolerance = DefaultTolerance
 	}
-	n := f.Len()
+	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func Subset(f Finite, idx []int) (Finite, error) {
 	if err := fault.Empty(op, "idx", len(idx)); err != nil {
 		return nil, err
 	}
-	if err := fault.Indices(op, "idx", idx, f.Len()); err != nil {
+	if err := fault.Indices(op, "idx", idx, fault.Len(f)); err != nil {
 		return nil, err
 	}
 	return &subset{f, slices.Clone(idx)}, nil
@@ -56,7 +56,7 @@ func Subset(f Finite, idx []int) (Finite, error) {
 // point perm[i] of f. perm must hold every index once.
 func Permuted(f Finite, perm []int) (Finite, error) {
 	const op = "metric: Permuted"
-	if err := fault.Permutation(op, "perm", perm, f.Len()); err != nil {
+	if err := fault.Permutation(op, "perm", perm, fault.Len(f)); err != nil {
 		return nil, err
 	}
 	return Subset(f, perm)

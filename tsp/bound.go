@@ -97,7 +97,7 @@ func LowerBound(f metric.Finite, path bool, o *BoundOptions) (float64, error) {
 // length of a minimum spanning tree and, for closed tours, one more edge. It is
 // at least half the length of the shortest tour.
 func MSTBound(f metric.Finite, o *BoundOptions) (Bound, error) {
-	return oneTreeBound("tsp: MSTBound", f, make([]float64, f.Len()), o)
+	return oneTreeBound("tsp: MSTBound", f, make([]float64, fault.Len(f)), o)
 }
 
 // OneTreeBound returns the bound that the given multipliers prove: one a point,
@@ -109,7 +109,7 @@ func MSTBound(f metric.Finite, o *BoundOptions) (Bound, error) {
 // searches a kd-tree, in about O(n log n). Of o it reads Path and Context.
 func OneTreeBound(f metric.Finite, multipliers []float64, o *BoundOptions) (Bound, error) {
 	const op = "tsp: OneTreeBound"
-	if n := f.Len(); n != len(multipliers) {
+	if n := fault.Len(f); n != len(multipliers) {
 		return Bound{}, &fault.SizeError{Op: op, Arg: "multipliers", Got: len(multipliers), Want: fmt.Sprint(n)}
 	}
 	for i, p := range multipliers {

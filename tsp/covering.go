@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -56,7 +57,7 @@ func CoveringIntegral(f metric.Finite) (Covering, error) {
 
 // CoveringIntegralContext is [CoveringIntegral], stopped early when ctx is done.
 func CoveringIntegralContext(ctx context.Context, f metric.Finite) (Covering, error) {
-	n := f.Len()
+	n := fault.Len(f)
 	if err := checkSize("tsp: CoveringIntegral", n); err != nil {
 		return Covering{}, err
 	}

@@ -35,7 +35,7 @@
 // holds for the exact sums of the float64 numbers that Distance returns. It does
 // not take the triangle inequality; the factor 2 of DoubleTree and the law of
 // Fold do. Results are a function of the metric and the [Options], Seed
-// included, on any number of cores, unless Options.Time or a context cuts the
+// included, on any number of cores, unless Options.TimeLimit or a context cuts the
 // work short.
 //
 // Everything here looks at public points only and says nothing about privacy:

@@ -13,7 +13,7 @@ func ExampleFold() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	l, err := tsp.Fold(t, f)
+	l, err := tsp.Fold(f, t)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func ExampleFolding_Locality() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	l, err := tsp.Fold(t, f)
+	l, err := tsp.Fold(f, t)
 	if err != nil {
 		log.Fatal(err)
 	}

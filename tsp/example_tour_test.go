@@ -29,12 +29,12 @@ func ExampleNewTour() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(t.Order, t.Length)
+	fmt.Println(t)
 
 	_, err = tsp.NewTour(grid(2, 2), []int{0, 1, 3, 1}, true)
 	fmt.Println(err)
 	// Output:
-	// [0 1 3 2] 4
+	// closed tour of 4 points, length 4
 	// tsp: NewTour: order[3] = 1, want each index once
 }
 
@@ -73,8 +73,11 @@ func ExampleDoubleTree() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(t.Order, t.Length, "at least", t.LowerBound)
-	// Output: [0 1 2 3] 6 at least 3
+	fmt.Println(t)
+	fmt.Println(t.Order)
+	// Output:
+	// closed tour of 4 points, length 6, bound 3
+	// [0 1 2 3]
 }
 
 func ExampleGreedy() {

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -39,8 +40,8 @@ const foldPairs = 1 << 17
 // [metric.DefaultTolerance] proves that f is no metric, and is a
 // [*metric.Violation] with K a point between the two. A t that is no tour of f is
 // an error, as in [NewTour]. O(n).
-func Fold(t *Tour, f metric.Finite) (*Folding, error) {
-	if err := checkOrder("tsp: Fold", "t", f.Len(), t.Order); err != nil {
+func Fold(f metric.Finite, t *Tour) (*Folding, error) {
+	if err := checkOrder("tsp: Fold", "t", fault.Len(f), t.Order); err != nil {
 		return nil, err
 	}
 	path, err := t.Open(f)
@@ -144,10 +145,20 @@ func (l Locality) String() string {
 // Locality measures the folding of f. Points that share their place with
 // another are left out. The cost is that of metric.NearestNeighbours.
 func (l *Folding) Locality(f metric.Finite) (Locality, error) {
-	if err := checkOrder("tsp: Locality", "folding", f.Len(), l.Order); err != nil {
+	const op = "tsp: Folding.Locality"
+	if err := checkOrder(op, "folding", fault.Len(f), l.Order); err != nil {
 		return Locality{}, err
 	}
 	n := len(l.Order)
+	if len(l.Position) != n {
+		return Locality{}, &fault.SizeError{Op: op, Arg: "Position", Got: len(l.Position), Want: fmt.Sprint(n)}
+	}
+	if err := fault.AllFinite(op, "Position", l.Position); err != nil {
+		return Locality{}, err
+	}
+	if err := fault.Permutation(op, "Rank", l.Rank, n); err != nil {
+		return Locality{}, err
+	}
 	if n == 1 {
 		return Locality{}, nil
 	}

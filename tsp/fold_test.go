@@ -18,7 +18,7 @@ func TestFold_IsLipschitzForAllPairs(t *testing.T) {
 				if err != nil {
 					t.Fatal(name, err)
 				}
-				l, err := Fold(tour, f)
+				l, err := Fold(f, tour)
 				if err != nil {
 					t.Fatal(name, err)
 				}
@@ -66,7 +66,7 @@ func TestFold_FindsAViolation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Fold(path, squared{f})
+		_, err = Fold(squared{f}, path)
 		v := new(metric.Violation)
 		if !errors.As(err, &v) || v.Axiom != metric.Triangle {
 			t.Fatal(n, err)
@@ -89,7 +89,7 @@ func TestFolding_NearestIsTheNearest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Fold(tour, f)
+	l, err := Fold(f, tour)
 	if err != nil {
 		t.Fatal(err)
 	}

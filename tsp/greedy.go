@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -20,7 +21,7 @@ import (
 // left.
 func Greedy(f metric.Finite, o *Options) (*Tour, error) {
 	const op = "tsp: Greedy"
-	if err := checkSize(op, f.Len()); err != nil {
+	if err := checkSize(op, fault.Len(f)); err != nil {
 		return nil, err
 	}
 	s, err := o.settle(op, f.Len())

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/heap"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -22,8 +23,7 @@ type hkGraph struct {
 	deg    []float64 // of the 1-tree
 	parent []int32
 	key    []float64 // cost of the edge to parent
-	place  []int32   // in heap, plus 1; 0: not yet seen, -1: in the tree
-	heap   []int32
+	heap   heap.Heap // of key; who left it is in the tree
 }
 
 // hkNewGraph returns the graph with the given edges, which may repeat, must
@@ -44,8 +44,9 @@ func hkNewGraph(f metric.Finite, edges []hkEdge) (*hkGraph, []hkEdge) {
 	edges = slices.Compact(edges)
 	g := &hkGraph{
 		n: n, start: make([]int, n+2), adj: make([]int32, 2*len(edges)), dist: make([]float64, 2*len(edges)),
-		deg: make([]float64, n), parent: make([]int32, n), key: make([]float64, n), place: make([]int32, n), heap: make([]int32, 0, n),
+		deg: make([]float64, n), parent: make([]int32, n), key: make([]float64, n),
 	}
+	g.heap = heap.New(g.key)
 	for _, e := range edges {
 		g.start[e.i+2]++
 		g.start[e.j+2]++
@@ -69,86 +70,31 @@ func hkNewGraph(f metric.Finite, edges []hkEdge) (*hkGraph, []hkEdge) {
 // algorithm from point 0, and returns its cost: parent, key and deg describe
 // it. O(m log n).
 func (g *hkGraph) spanning(pi []float64) float64 {
-	for i := range g.place {
-		g.place[i], g.deg[i] = 0, 0
-	}
-	g.heap = g.heap[:0]
+	clear(g.deg)
+	g.heap.Clear()
 	total := 0.0
-	v := int32(0)
-	g.parent[0], g.key[0], g.place[0] = -1, 0, -1
-	for {
+	g.parent[0], g.key[0] = -1, 0
+	g.heap.Push(0)
+	for g.heap.Len() > 0 {
+		v := g.heap.Pop()
+		if v != 0 {
+			total += g.key[v]
+			g.deg[v]++
+			g.deg[g.parent[v]]++
+		}
 		pv := pi[v]
 		lo, hi := g.start[v], g.start[v+1]
 		for k, j := range g.adj[lo:hi] {
-			p := g.place[j]
-			if p < 0 {
+			if g.heap.Left(j) {
 				continue
 			}
-			c := hkCost(g.dist[lo+k], pv, pi[j])
-			if p == 0 {
-				g.heap = append(g.heap, j)
-				p = int32(len(g.heap))
-			} else if c >= g.key[j] {
-				continue
+			if c := hkCost(g.dist[lo+k], pv, pi[j]); !g.heap.Has(j) || c < g.key[j] {
+				g.key[j], g.parent[j] = c, v
+				g.heap.Push(j)
 			}
-			g.key[j], g.parent[j] = c, v
-			g.up(int(p)-1, j, c)
 		}
-		if len(g.heap) == 0 {
-			return total
-		}
-		v = g.pop()
-		total += g.key[v]
-		g.deg[v]++
-		g.deg[g.parent[v]]++
 	}
-}
-
-// up puts j, of key c, at place h of the heap or above it.
-func (g *hkGraph) up(h int, j int32, c float64) {
-	for h > 0 {
-		u := (h - 1) / 2
-		q := g.heap[u]
-		if g.key[q] <= c {
-			break
-		}
-		g.heap[h] = q
-		g.place[q] = int32(h + 1)
-		h = u
-	}
-	g.heap[h] = j
-	g.place[j] = int32(h + 1)
-}
-
-func (g *hkGraph) pop() int32 {
-	top := g.heap[0]
-	g.place[top] = -1
-	last := len(g.heap) - 1
-	j := g.heap[last]
-	g.heap = g.heap[:last]
-	if last == 0 {
-		return top
-	}
-	c, h := g.key[j], 0
-	for {
-		u := 2*h + 1
-		if u >= last {
-			break
-		}
-		if u+1 < last && g.key[g.heap[u+1]] < g.key[g.heap[u]] {
-			u++
-		}
-		q := g.heap[u]
-		if g.key[q] >= c {
-			break
-		}
-		g.heap[h] = q
-		g.place[q] = int32(h + 1)
-		h = u
-	}
-	g.heap[h] = j
-	g.place[j] = int32(h + 1)
-	return top
+	return total
 }
 
 // oneTree is spanning and one more edge: for tours the dearest of the second

@@ -21,7 +21,7 @@ type boundSearch struct {
 }
 
 func newBoundSearch(op string, f metric.Finite, o *BoundOptions) (*boundSearch, error) {
-	n := f.Len()
+	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, err
 	}

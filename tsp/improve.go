@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -29,7 +30,7 @@ import (
 // done, Improve returns the best tour so far together with the context's error.
 func Improve(f metric.Finite, t *Tour, o *Options) (*Tour, error) {
 	const op = "tsp: Improve"
-	if err := checkOrder(op, "tour", f.Len(), t.Order); err != nil {
+	if err := checkOrder(op, "tour", fault.Len(f), t.Order); err != nil {
 		return nil, err
 	}
 	s, err := o.settle(op, f.Len())
@@ -132,11 +133,11 @@ func (p *problem) improve(order []int, closed bool, o Options) ([]int, error) {
 	}
 	s := newSearch(p.f, order, closed, p.near)
 	var deadline time.Time
-	if o.Time > 0 {
-		deadline = time.Now().Add(o.Time)
+	if o.TimeLimit > 0 {
+		deadline = time.Now().Add(o.TimeLimit)
 	}
 	stop := func() bool {
-		return o.Context.Err() != nil || o.Time > 0 && time.Now().After(deadline)
+		return o.Context.Err() != nil || o.TimeLimit > 0 && time.Now().After(deadline)
 	}
 	for v := range s.order {
 		s.push(int32(v))

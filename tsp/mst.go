@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -36,7 +37,7 @@ func MST(f metric.Finite) (*SpanningTree, error) { return MSTContext(context.Bac
 // MSTContext is [MST], stopped early when ctx is done.
 func MSTContext(ctx context.Context, f metric.Finite) (*SpanningTree, error) {
 	const op = "tsp: MST"
-	n := f.Len()
+	n := fault.Len(f)
 	if err := checkSize(op, n); err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ func (t *SpanningTree) Preorder() []int {
 // that of [MST].
 func DoubleTree(f metric.Finite, o *Options) (*Tour, error) {
 	const op = "tsp: DoubleTree"
-	s, err := o.settle(op, f.Len())
+	s, err := o.settle(op, fault.Len(f))
 	if err != nil {
 		return nil, err
 	}

@@ -23,10 +23,10 @@ type Options struct {
 	// 0 means 20 for each point, but at most 100,000; negative means none.
 	Kicks int
 
-	// Time, where positive, ends the improvement after that long. The result
+	// TimeLimit, where positive, ends the improvement after that long. The result
 	// then depends on the speed of the machine. The steps before and after (the
 	// neighbour lists, the first tour, the lower bound) are not counted.
-	Time time.Duration
+	TimeLimit time.Duration
 
 	// Certificate chooses the lower bound that [Solve] computes.
 	Certificate Certificate

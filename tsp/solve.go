@@ -1,6 +1,7 @@
 package tsp
 
 import (
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -21,7 +22,7 @@ import (
 // context's error.
 func Solve(f metric.Finite, o *Options) (*Tour, error) {
 	const op = "tsp: Solve"
-	if err := checkSize(op, f.Len()); err != nil {
+	if err := checkSize(op, fault.Len(f)); err != nil {
 		return nil, err
 	}
 	s, err := o.settle(op, f.Len())

@@ -37,7 +37,7 @@ const (
 // A metric that is not [metric.Embedded] is [ErrNoCoordinates].
 func SpaceFilling(f metric.Finite, c Curve, o *Options) (*Tour, error) {
 	const op = "tsp: SpaceFilling"
-	if err := checkSize(op, f.Len()); err != nil {
+	if err := checkSize(op, fault.Len(f)); err != nil {
 		return nil, err
 	}
 	s, err := o.settle(op, f.Len())

@@ -1,6 +1,7 @@
 package tsp
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -32,7 +33,7 @@ type Tour struct {
 // [*metric.Violation]. O(n).
 func NewTour(f metric.Finite, order []int, closed bool) (*Tour, error) {
 	const op = "tsp: NewTour"
-	if err := checkOrder(op, "order", f.Len(), order); err != nil {
+	if err := checkOrder(op, "order", fault.Len(f), order); err != nil {
 		return nil, err
 	}
 	return newTour(f, slices.Clone(order), closed)
@@ -65,6 +66,19 @@ func (t *Tour) edge(k int) (i, j int, ok bool) {
 	return t.Order[k], t.Order[0], t.Closed && n > 1
 }
 
+// String is a line: what it is, its length and the bound, if there is one.
+func (t *Tour) String() string {
+	kind := "open"
+	if t.Closed {
+		kind = "closed"
+	}
+	s := fmt.Sprintf("%s tour of %d points, length %.6g", kind, len(t.Order), t.Length)
+	if t.LowerBound > 0 {
+		s += fmt.Sprintf(", bound %.6g", t.LowerBound)
+	}
+	return s
+}
+
 // Gap returns how far the tour may be from the shortest, as a fraction of the
 // lower bound: Length <= (1+Gap) * optimum. It is 0 for a tour of length 0, and
 // +Inf where LowerBound is 0 otherwise.
@@ -85,7 +99,7 @@ func (t *Tour) Open(f metric.Finite) (*Tour, error) {
 	if !t.Closed {
 		return t, nil
 	}
-	if err := checkOrder("tsp: Open", "tour", f.Len(), t.Order); err != nil {
+	if err := checkOrder("tsp: Tour.Open", "tour", fault.Len(f), t.Order); err != nil {
 		return nil, err
 	}
 	longest, cut := -1.0, 0

@@ -92,7 +92,7 @@ func TestSolve_StopsWithTheContext(t *testing.T) {
 			t.Errorf("%v is no better than the greedy tour, %v", tour.Length, given.Length)
 		}
 	}
-	tour, err := Solve(f, &Options{Time: 1, Certificate: CertifyNone}) // a nanosecond
+	tour, err := Solve(f, &Options{TimeLimit: 1, Certificate: CertifyNone}) // a nanosecond
 	if err != nil || tour.LowerBound != 0 || !math.IsInf(tour.Gap(), 1) {
 		t.Error(tour, err)
 	}
@@ -131,7 +131,7 @@ func TestTour_RefusesBadInput(t *testing.T) {
 	for name, err := range map[string]error{
 		"NewTour": second(NewTour(f, bad.Order, true)),
 		"Improve": second(Improve(f, bad, nil)),
-		"Fold":    second(Fold(bad, f)),
+		"Fold":    second(Fold(f, bad)),
 		"Open":    second((&Tour{Order: bad.Order, Closed: true}).Open(f)),
 	} {
 		if !errors.As(err, &size) || size.Got != 3 || size.Want != "30" {

@@ -23,7 +23,7 @@ func BenchmarkIncrements(b *testing.B) {
 		{"discrete32/n=1048576", wide, DiscreteLaplace},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			w := equalWalk(c.tree, c.law, Replace)
+			w := equalWalk(c.tree, c.law, ReplaceOne)
 			dst := make([]float64, n)
 			r := rng.Seeded(1)
 			b.ReportAllocs()
@@ -42,7 +42,7 @@ func BenchmarkExactCounts(b *testing.B) {
 	const n = 1 << 20
 	b.Run("haar/n=1048576", func(b *testing.B) {
 		t := must(Balanced(n, 2))
-		w := equalWalk(t, DiscreteHaar, Replace)
+		w := equalWalk(t, DiscreteHaar, ReplaceOne)
 		x := make([]int64, n)
 		r := rng.Seeded(1)
 		b.ReportAllocs()
@@ -58,7 +58,7 @@ func BenchmarkExactCounts(b *testing.B) {
 	})
 	b.Run("wide16/n=1048576", func(b *testing.B) {
 		t := must(Levels(16, 16, 16, 16, 16))
-		w := equalWalk(t, DiscreteLaplace, Replace)
+		w := equalWalk(t, DiscreteLaplace, ReplaceOne)
 		x := make([]int64, n)
 		for i := range x {
 			x[i] = int64(i & 7)
@@ -69,8 +69,8 @@ func BenchmarkExactCounts(b *testing.B) {
 		for b.Loop() {
 			check(b, t.CountsInt(counts, x))
 			check(b, w.AddCounts(r, counts))
-			Clamp(counts, t.CenterLimit())
-			check(b, t.CenterInt(counts))
+			Clamp(counts, t.CentreLimit())
+			check(b, t.CentreInt(counts))
 		}
 	})
 }
@@ -86,14 +86,14 @@ func BenchmarkPlan(b *testing.B) {
 	})
 	t := must(Balanced(n, 2))
 	b.Run("Loss/n=1048576", func(b *testing.B) {
-		s := must(t.PowerScales(Replace, .25))
+		s := must(t.PowerScales(ReplaceOne, .25))
 		b.ReportAllocs()
 		for b.Loop() {
-			must(t.Loss(Replace, s))
+			must(t.Loss(ReplaceOne, s))
 		}
 	})
 	b.Run("RMS/n=1048576", func(b *testing.B) {
-		w := equalWalk(t, KNorm, Replace)
+		w := equalWalk(t, KNorm, ReplaceOne)
 		b.ReportAllocs()
 		for b.Loop() {
 			b.ReportMetric(must(w.RMS(nil)), "rms")

@@ -43,11 +43,11 @@ func counts[T int64 | float64](t *Tree, dst, x []T) {
 	}
 }
 
-// Center makes counts of all nodes consistent, in place: from the root down, it
+// Centre makes counts of all nodes consistent, in place: from the root down, it
 // adds one number to all children of a node such that they sum to the node. The
 // root keeps its count. O(nodes).
-func (t *Tree) Center(counts []float64) error {
-	if err := checkLen("walk: Tree.Center", "counts", len(counts), t.Nodes()); err != nil {
+func (t *Tree) Centre(counts []float64) error {
+	if err := checkLen("walk: Tree.Centre", "counts", len(counts), t.Nodes()); err != nil {
 		return err
 	}
 	for v := range t.Nodes() {
@@ -67,13 +67,13 @@ func (t *Tree) Center(counts []float64) error {
 	return nil
 }
 
-// CenterInt is [Tree.Center] for integers, exactly: it multiplies all counts by
+// CentreInt is [Tree.Centre] for integers, exactly: it multiplies all counts by
 // [Tree.Unit], the units in which the centred counts are integers. No magnitude
-// may pass [Tree.CenterLimit]: where one does, counts are left as they are and
+// may pass [Tree.CentreLimit]: where one does, counts are left as they are and
 // the error is an [*OverflowError]. [Clamp] before the call makes it safe; for
 // noisy counts that is post-processing. O(nodes).
-func (t *Tree) CenterInt(counts []int64) error {
-	const op = "walk: Tree.CenterInt"
+func (t *Tree) CentreInt(counts []int64) error {
+	const op = "walk: Tree.CentreInt"
 	if err := checkLen(op, "counts", len(counts), t.Nodes()); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (t *Tree) CenterInt(counts []int64) error {
 	return nil
 }
 
-// Unit returns the least integer u such that [Tree.CenterInt] turns any integer
+// Unit returns the least integer u such that [Tree.CentreInt] turns any integer
 // counts into multiples of 1/u: the least common multiple, over the leaves, of
 // the products of the numbers of children above them. For a binary tree it is
 // 2^Height(). It is 0 where u would pass 2^63-1. O(nodes).
@@ -130,15 +130,15 @@ func (t *Tree) Unit() int64 {
 	return unit
 }
 
-// CenterLimit returns the largest magnitude of a count that [Tree.CenterInt]
+// CentreLimit returns the largest magnitude of a count that [Tree.CentreInt]
 // takes, (2^63-1) / (Unit()*(Arity()+4)) rounded down, and 0 where Unit is 0.
 // O(nodes).
-func (t *Tree) CenterLimit() int64 {
+func (t *Tree) CentreLimit() int64 {
 	_, limit := t.units()
 	return limit
 }
 
-// units returns Unit and CenterLimit.
+// units returns Unit and CentreLimit.
 //
 // With counts of magnitude at most B and U the unit, a centred count is at most
 // 4UB: the root is at most UB; a child of a node of k >= 2 children at most UB +

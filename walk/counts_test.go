@@ -33,7 +33,7 @@ func TestCounts_SumLeaves(t *testing.T) {
 				t.Fatalf("node %d: %d and %v, want %d", v, c, float[v], want)
 			}
 		}
-		check(t, tree.Center(float)) // consistent already
+		check(t, tree.Centre(float)) // consistent already
 		for v, c := range counts {
 			if math.Abs(float[v]-float64(c)) > 1e-9 {
 				t.Fatalf("centred %v, want %d", float[v], c)
@@ -42,11 +42,11 @@ func TestCounts_SumLeaves(t *testing.T) {
 	}
 }
 
-func TestCenterInt_Exact(t *testing.T) {
+func TestCentreInt_Exact(t *testing.T) {
 	r := rng.Seeded(9)
 	for trial := range 400 {
 		tree := randomTree(r, 1+r.IntN(30))
-		unit, limit := tree.Unit(), tree.CenterLimit()
+		unit, limit := tree.Unit(), tree.CentreLimit()
 		if unit == 0 {
 			t.Fatal("30 nodes need no unit beyond int64")
 		}
@@ -63,9 +63,9 @@ func TestCenterInt_Exact(t *testing.T) {
 		for v, c := range counts {
 			float[v] = float64(c)
 		}
-		want := ratCenter(tree, counts)
-		check(t, tree.Center(float))
-		check(t, tree.CenterInt(counts))
+		want := ratCentre(tree, counts)
+		check(t, tree.Centre(float))
+		check(t, tree.CentreInt(counts))
 		u := new(big.Rat).SetInt64(unit)
 		for v, got := range counts {
 			w := new(big.Rat).Mul(u, want[v])
@@ -91,7 +91,7 @@ func TestUnit_IsLeast(t *testing.T) {
 		for v := range counts {
 			clear(counts)
 			counts[v] = 1
-			for _, q := range ratCenter(tree, counts) {
+			for _, q := range ratCentre(tree, counts) {
 				g := new(big.Int).GCD(nil, nil, want, q.Denom())
 				want.Mul(want, new(big.Int).Quo(q.Denom(), g))
 			}
@@ -111,11 +111,11 @@ func TestCounts_Overflow(t *testing.T) {
 	if err := tree.CountsInt(make([]int64, 4), []int64{math.MaxInt64, 0, 1}); !errors.As(err, &over) || over.Index != 2 {
 		t.Errorf("sum: %v", err)
 	}
-	if got, want := tree.CenterLimit(), int64(math.MaxInt64/3/7); got != want {
+	if got, want := tree.CentreLimit(), int64(math.MaxInt64/3/7); got != want {
 		t.Errorf("limit %d, want %d", got, want)
 	}
 	counts := []int64{0, 0, math.MinInt64, 0}
-	if err := tree.CenterInt(counts); !errors.As(err, &over) || over.Index != 2 || counts[2] != math.MinInt64 {
+	if err := tree.CentreInt(counts); !errors.As(err, &over) || over.Index != 2 || counts[2] != math.MinInt64 {
 		t.Errorf("MinInt64: %v", err)
 	}
 	// Numbers of children 2 to 24 along one branch: their product passes int64.
@@ -126,13 +126,13 @@ func TestCounts_Overflow(t *testing.T) {
 		s = row
 	}
 	wide := s.tree()
-	if wide.Unit() != 0 || wide.CenterLimit() != 0 {
-		t.Errorf("unit %d, limit %d", wide.Unit(), wide.CenterLimit())
+	if wide.Unit() != 0 || wide.CentreLimit() != 0 {
+		t.Errorf("unit %d, limit %d", wide.Unit(), wide.CentreLimit())
 	}
 	counts = make([]int64, wide.Nodes())
-	check(t, wide.CenterInt(counts))
+	check(t, wide.CentreInt(counts))
 	counts[5] = 1
-	if err := wide.CenterInt(counts); !errors.As(err, &over) || over.Limit != 0 {
+	if err := wide.CentreInt(counts); !errors.As(err, &over) || over.Limit != 0 {
 		t.Errorf("no unit: %v", err)
 	}
 }
@@ -144,8 +144,8 @@ func TestCounts_SizeErrors(t *testing.T) {
 		tree.Counts(make([]float64, 3), make([]float64, 3)),
 		tree.Counts(make([]float64, 4), make([]float64, 4)),
 		tree.CountsInt(nil, nil),
-		tree.Center(make([]float64, 3)),
-		tree.CenterInt(make([]int64, 3)),
+		tree.Centre(make([]float64, 3)),
+		tree.CentreInt(make([]int64, 3)),
 	} {
 		if !errors.As(err, &size) {
 			t.Errorf("%d: %v", i, err)

@@ -30,13 +30,13 @@
 //
 // # What is compared
 //
-// [Relation] names the neighbours. With [AddRemove] one record comes or goes: the
-// sensitivity is the L+1 above, for any measures per unit of l1. With [Replace] one
-// record moves. The total is then known and needs no noise; below the node where
-// the two cells part, both branches change, and D at that node by 2. At most this
-// is 2L. Probability measures have this same sensitivity per unit of
-// total variation. [Tree.Sensitivity] reads it off any tree, exactly; [Tree.Loss]
-// where scales differ.
+// [Relation] names the neighbours. With [AddRemoveOne] one record comes or goes:
+// the sensitivity is the L+1 above, for any measures per unit of l1. With
+// [ReplaceOne] one record moves. The total is then known and needs no noise; below
+// the node where the two cells part, both branches change, and D at that node by
+// two. At most this is 2L. Probability measures have this same sensitivity per unit
+// of total variation. [Tree.Sensitivity] reads it off any tree, exactly;
+// [Tree.Loss] where scales differ.
 //
 // This package knows no privacy budget. Scales have a loss of 1 per unit of the
 // relation; [Scales.At] divides them by a level alpha.
@@ -45,7 +45,7 @@
 //
 // With k children a node there are h = log n / log k levels. Noise of scale b on
 // each child's count, then one number added to all children so that they sum to
-// their parent ([Tree.Center]), has sensitivity 2h under Replace. So the scale
+// their parent ([Tree.Centre]), has sensitivity 2h under ReplaceOne. So the scale
 // and the number of terms in a partial sum both fall by log2 k, while a term, the
 // centred noise of up to k children, grows by sqrt(k): the error is prop. to
 // sqrt(k/(log k)^3), least at k = 20 and flat from 8 to 40 ([Levels], [Laplace]).
@@ -62,7 +62,7 @@
 //
 //	                          n = 1,024     n = 65,536
 //	BSV22, scale 2(L+2)           37.53          66.81
-//	binary, Replace               26.67          53.33
+//	binary, ReplaceOne            26.67          53.33
 //	Laplace, k = 32 | 16          18.33          36.06
 //	KNorm, k = 10 | 16            17.78          35.45
 //
@@ -80,8 +80,11 @@
 // Counts are integers. [DiscreteHaar] and [DiscreteLaplace] add integers whose
 // probabilities are exact for the scale as a real number: release by
 // [Tree.HaarInt] and [Walk.AddHaar], or [Tree.CountsInt] and [Walk.AddCounts].
+// For a histogram, in order: [Balanced], [Tree.EqualScales] of the relation,
+// [Scales.At] the level, [New] with DiscreteLaplace, CountsInt, AddCounts. What is
+// then private is the counts of all nodes; cell i is at [Tree.LeafNode](i).
 // All that follows is post-processing: the inverse in units of 2^-L, exactly in
-// int64 ([Tree.HaarInverseInt], [Tree.CenterInt]), saturated by [Clamp] where it
+// int64 ([Tree.HaarInverseInt], [Tree.CentreInt]), saturated by [Clamp] where it
 // might overflow, or simply in float64.
 //
 // The real laws are statements about real numbers. The low bits of their float64

@@ -15,7 +15,7 @@ func ExampleLevels() {
 		panic(err)
 	}
 	fmt.Println(t.Len(), "leaves,", t.Nodes(), "nodes, height", t.Height())
-	s, err := t.EqualScales(walk.Replace)
+	s, err := t.EqualScales(walk.ReplaceOne)
 	if err != nil {
 		panic(err)
 	}

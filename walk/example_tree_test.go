@@ -17,7 +17,7 @@ func ExampleBalanced() {
 		lo, hi := t.LeafRange(v)
 		fmt.Printf("depth %d: leaves [%d, %d)\n", t.Depth(v), lo, hi)
 	}
-	fmt.Println("sensitivities:", t.Sensitivity(walk.Replace), t.Sensitivity(walk.AddRemove))
+	fmt.Println("sensitivities:", t.Sensitivity(walk.ReplaceOne), t.Sensitivity(walk.AddRemoveOne))
 	// Output:
 	// depth 0: leaves [0, 5)
 	// depth 1: leaves [0, 3)
@@ -44,7 +44,7 @@ func ExampleNewTree() {
 	}
 	// Where both move, from bread to saw: goods and food divide anew; a saw is
 	// all that tools has, so nothing more.
-	fmt.Println("sensitivity:", t.Sensitivity(walk.Replace))
+	fmt.Println("sensitivity:", t.Sensitivity(walk.ReplaceOne))
 	// Output:
 	// leaf 0 is bread
 	// leaf 1 is milk
@@ -85,8 +85,8 @@ func ExampleTree_GapScales() {
 	}
 	gaps := []float64{1, 1, 1, 20, 1, 1, 1, 0} // between leaf k and the next
 	for _, f := range []func() (walk.Scales, error){
-		func() (walk.Scales, error) { return t.EqualScales(walk.Replace) },
-		func() (walk.Scales, error) { return t.GapScales(walk.Replace, walk.KNorm, gaps) },
+		func() (walk.Scales, error) { return t.EqualScales(walk.ReplaceOne) },
+		func() (walk.Scales, error) { return t.GapScales(walk.ReplaceOne, walk.KNorm, gaps) },
 	} {
 		s, err := f()
 		if err != nil {
@@ -113,11 +113,11 @@ func ExampleTree_PowerScales() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	s, err := t.PowerScales(walk.Replace, walk.DimensionPower(2))
+	s, err := t.PowerScales(walk.ReplaceOne, walk.DimensionPower(2))
 	if err != nil {
 		log.Fatal(err)
 	}
-	loss, err := t.Loss(walk.Replace, s)
+	loss, err := t.Loss(walk.ReplaceOne, s)
 	if err != nil {
 		log.Fatal(err)
 	}

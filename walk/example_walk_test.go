@@ -14,7 +14,7 @@ func ExampleSuperregular() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	loss, _ := w.Loss(walk.AddRemove) // per unit of l1
+	loss, _ := w.Loss(walk.AddRemoveOne) // per unit of l1
 	rms, _ := w.RMS(nil)
 	fmt.Printf("regular: %v\n", loss)
 	fmt.Printf("its partial sums: %.1f\n", rms)
@@ -46,7 +46,7 @@ func ExampleNew() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		scales, err := t.EqualScales(walk.Replace)
+		scales, err := t.EqualScales(walk.ReplaceOne)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func ExampleWalk_AddHaar() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scales, err := t.EqualScales(walk.Replace)
+	scales, err := t.EqualScales(walk.ReplaceOne)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func ExampleWalk_AddCounts() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scales, err := t.EqualScales(walk.Replace)
+	scales, err := t.EqualScales(walk.ReplaceOne)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func ExampleWalk_AddCounts() {
 	}
 	fmt.Println("released:", counts)
 	fmt.Println("exact unit: 1 /", t.Unit())
-	if err := t.CenterInt(counts); err != nil {
+	if err := t.CentreInt(counts); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("consistent:", counts)

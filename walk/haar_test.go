@@ -67,8 +67,8 @@ func TestHaar_RoundTrip(t *testing.T) {
 	}
 }
 
-// ratCenter is the centring of all counts, in rational numbers.
-func ratCenter(tree *Tree, counts []int64) []*big.Rat {
+// ratCentre is the centring of all counts, in rational numbers.
+func ratCentre(tree *Tree, counts []int64) []*big.Rat {
 	out := make([]*big.Rat, len(counts))
 	for v, c := range counts {
 		out[v] = new(big.Rat).SetInt64(c)
@@ -122,7 +122,7 @@ func TestHaarInverseInt_LimitIsSafe(t *testing.T) {
 				counts[lo] = x[tree.Split(v)]
 			}
 		}
-		want := ratCenter(tree, counts)
+		want := ratCentre(tree, counts)
 		check(t, tree.HaarInverseInt(x))
 		unit := new(big.Rat).SetInt64(1 << tree.Height())
 		for i, got := range x {

@@ -11,31 +11,31 @@ import (
 type Relation int
 
 const (
-	// Replace compares two data sets of the same size, of which one record
+	// ReplaceOne compares two data sets of the same size, of which one record
 	// differs, and two probability measures, per unit of their total variation
 	// distance. The total is the same and needs no noise.
-	Replace Relation = iota
+	ReplaceOne Relation = iota
 
-	// AddRemove compares two data sets of which one has a record more, and two
+	// AddRemoveOne compares two data sets of which one has a record more, and two
 	// measures of any masses, per unit of the l1 distance of their weights. The
 	// total needs noise too.
-	AddRemove
+	AddRemoveOne
 )
 
 // String returns the name of the constant.
 func (r Relation) String() string {
 	switch r {
-	case Replace:
-		return "Replace"
-	case AddRemove:
-		return "AddRemove"
+	case ReplaceOne:
+		return "ReplaceOne"
+	case AddRemoveOne:
+		return "AddRemoveOne"
 	}
 	return fmt.Sprintf("Relation(%d)", int(r))
 }
 
 func (r Relation) check(op string) error {
-	if r != Replace && r != AddRemove {
-		return &ValueError{Op: op, Arg: "relation", Index: -1, Value: float64(r), Want: "Replace or AddRemove"}
+	if r != ReplaceOne && r != AddRemoveOne {
+		return &ValueError{Op: op, Arg: "relation", Index: -1, Value: float64(r), Want: "ReplaceOne or AddRemoveOne"}
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func (s Scales) check(op string, height int) error {
 // have in common.
 func (s Scales) equal(rel Relation) (float64, bool) {
 	b := s.Total
-	if rel == Replace {
+	if rel == ReplaceOne {
 		if len(s.Level) == 0 {
 			return 0, false
 		}
@@ -102,10 +102,10 @@ func (s Scales) equal(rel Relation) (float64, bool) {
 
 // Sensitivity returns how much the Haar coefficients of a binary tree, or the
 // counts of its nodes on any tree, change at most in l1 from one input to a
-// neighbour, counting neither the total under Replace nor only children ever.
+// neighbour, counting neither the total under ReplaceOne nor only children ever.
 //
-// Under AddRemove that is 1 more than the height; only children do not add to
-// the height here. Under Replace it is the largest sum of the heights of two
+// Under AddRemoveOne that is 1 more than the height; only children do not add to
+// the height here. Under ReplaceOne it is the largest sum of the heights of two
 // branches that meet in one node: 2*Height() where all leaves are equally deep;
 // 5, 7 and 15 for the balanced binary trees of 5, 9 and 129 leaves. It panics at
 // another rel. O(nodes).
@@ -114,7 +114,7 @@ func (t *Tree) Sensitivity(rel Relation) int {
 		panic(err)
 	}
 	total := 0.0
-	if rel == AddRemove {
+	if rel == AddRemoveOne {
 		total = 1
 	}
 	return int(t.loss(total, func(int) float64 { return 1 }, rel))
@@ -123,7 +123,7 @@ func (t *Tree) Sensitivity(rel Relation) int {
 // Loss returns the privacy loss per unit of rel of noise with these scales, of
 // any [Law]: the number a such that two inputs at distance d have densities, or
 // probabilities, within a factor e^(a*d). It is attained, and rounded up. +Inf
-// where rel is AddRemove and the total has no noise.
+// where rel is AddRemoveOne and the total has no noise.
 //
 // A record below the leaf i counts in all nodes above i. Moving it to j changes
 // what is below the node v where the two branches part: by 2/b at v, b being its
@@ -140,7 +140,7 @@ func (t *Tree) Loss(rel Relation, s Scales) (float64, error) {
 	if err := s.check(op, t.Height()); err != nil {
 		return 0, err
 	}
-	if rel == AddRemove && s.Total == 0 {
+	if rel == AddRemoveOne && s.Total == 0 {
 		return math.Inf(1), nil
 	}
 	if b, ok := s.equal(rel); ok { // exact for scales such as 20 or 1/3
@@ -172,7 +172,7 @@ func (t *Tree) LossNodes(rel Relation, total float64, node []float64) (float64, 
 			return 0, err
 		}
 	}
-	if rel == AddRemove && total == 0 {
+	if rel == AddRemoveOne && total == 0 {
 		return math.Inf(1), nil
 	}
 	return t.loss(reciprocalUp(total), func(v int) float64 { return reciprocalUp(node[v]) }, rel), nil
@@ -216,11 +216,11 @@ func (t *Tree) loss(total float64, rate func(v int) float64, rel Relation) float
 		}
 		r := rate(v)
 		branch[v] = directed.AddUp(r, first)
-		if rel == Replace {
+		if rel == ReplaceOne {
 			worst = max(worst, directed.AddUp(branch[v], directed.AddUp(r, second)))
 		}
 	}
-	if rel == Replace {
+	if rel == ReplaceOne {
 		return worst
 	}
 	return directed.AddUp(total, branch[0])

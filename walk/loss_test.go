@@ -41,7 +41,7 @@ func bruteLoss(t testing.TB, tree *Tree, rel Relation, haar bool, total float64,
 	}
 	worst := 0.0
 	for i := range n {
-		if rel == AddRemove {
+		if rel == AddRemoveOne {
 			clear(x)
 			x[i] = 1
 			worst = max(worst, norm())
@@ -78,7 +78,7 @@ func TestSensitivity_EveryBinaryShape(t *testing.T) {
 			tree := s.tree()
 			seen++
 			rate := ones(tree.Nodes())
-			for _, rel := range []Relation{Replace, AddRemove} {
+			for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 				total := float64(rel)
 				got := float64(tree.Sensitivity(rel))
 				if want := bruteLoss(t, tree, rel, true, total, rate); got != want {
@@ -104,7 +104,7 @@ func TestSensitivity_EveryShape(t *testing.T) {
 		for _, s := range shapes {
 			tree := s.tree()
 			seen++
-			for _, rel := range []Relation{Replace, AddRemove} {
+			for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 				want := bruteLoss(t, tree, rel, false, float64(rel), ones(tree.Nodes()))
 				if got := float64(tree.Sensitivity(rel)); got != want {
 					t.Fatalf("%v, %v: sensitivity %v, want %v", s, rel, got, want)
@@ -130,7 +130,7 @@ func TestLoss_RandomTreesAndScales(t *testing.T) {
 		}
 		node := make([]float64, tree.Nodes())
 		rate := make([]float64, tree.Nodes())
-		for _, rel := range []Relation{Replace, AddRemove} {
+		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 			for v := range rate {
 				if l := tree.Depth(v); l < tree.Height() {
 					rate[v] = 1 / s.Level[l]
@@ -155,14 +155,14 @@ func TestLoss_RandomTreesAndScales(t *testing.T) {
 func TestSensitivity_KnownAnswers(t *testing.T) {
 	for _, c := range []struct{ n, replace int }{{1, 0}, {2, 2}, {3, 3}, {5, 5}, {8, 6}, {9, 7}, {129, 15}, {1024, 20}} {
 		tree := must(Balanced(c.n, 2))
-		if got := tree.Sensitivity(Replace); got != c.replace {
+		if got := tree.Sensitivity(ReplaceOne); got != c.replace {
 			t.Errorf("n = %d: %d, want %d", c.n, got, c.replace)
 		}
-		if got := tree.Sensitivity(AddRemove); got != tree.Height()+1 {
+		if got := tree.Sensitivity(AddRemoveOne); got != tree.Height()+1 {
 			t.Errorf("n = %d: add or remove %d, want %d", c.n, got, tree.Height()+1)
 		}
 	}
-	if got := must(Levels(16, 16, 16)).Sensitivity(Replace); got != 6 {
+	if got := must(Levels(16, 16, 16)).Sensitivity(ReplaceOne); got != 6 {
 		t.Errorf("16-ary of height 3: %d, want 6", got)
 	}
 	// The worst pair need not part at the root: a leaf beside a tree of height 5.
@@ -170,7 +170,7 @@ func TestSensitivity_KnownAnswers(t *testing.T) {
 	for range 4 {
 		deep = shapeTree{deep, deep}
 	}
-	if got := (shapeTree{nil, deep}).tree().Sensitivity(Replace); got != 10 {
+	if got := (shapeTree{nil, deep}).tree().Sensitivity(ReplaceOne); got != 10 {
 		t.Errorf("lopsided: %d, want 10", got)
 	}
 }
@@ -187,8 +187,8 @@ func TestLoss_BoundsMeasures(t *testing.T) {
 		for i := range x {
 			x[i] = r.NormFloat64()
 		}
-		for _, rel := range []Relation{AddRemove, Replace} {
-			if rel == Replace { // subtract the mean
+		for _, rel := range []Relation{AddRemoveOne, ReplaceOne} {
+			if rel == ReplaceOne { // subtract the mean
 				sum := 0.0
 				for _, v := range x {
 					sum += v
@@ -201,7 +201,7 @@ func TestLoss_BoundsMeasures(t *testing.T) {
 			for _, v := range x {
 				dist += math.Abs(v)
 			}
-			if rel == Replace {
+			if rel == ReplaceOne {
 				dist /= 2
 				s.Total = 0
 			}
@@ -230,27 +230,27 @@ func TestLoss_Errors(t *testing.T) {
 		{Level: []float64{1, math.Inf(1)}}, {Level: []float64{1, -1}}, {Level: []float64{1e-101, 1}},
 		{Total: -1, Level: []float64{1, 1}}, {Total: math.NaN(), Level: []float64{1, 1}},
 	} {
-		if _, err := tree.Loss(Replace, s); err == nil {
+		if _, err := tree.Loss(ReplaceOne, s); err == nil {
 			t.Errorf("%v: no error", s)
 		}
 		if _, err := New(tree, Laplace, s); err == nil {
 			t.Errorf("New with %v: no error", s)
 		}
-		if _, err := tree.Normalize(AddRemove, s); err == nil {
-			t.Errorf("Normalize of %v: no error", s)
+		if _, err := tree.Normalise(AddRemoveOne, s); err == nil {
+			t.Errorf("Normalise of %v: no error", s)
 		}
 	}
 	var value *ValueError
 	if _, err := tree.Loss(7, Scales{Level: []float64{1, 1}}); !errors.As(err, &value) {
 		t.Errorf("relation 7: %v", err)
 	}
-	if got := must(tree.Loss(AddRemove, Scales{Level: []float64{1, 1}})); !math.IsInf(got, 1) {
+	if got := must(tree.Loss(AddRemoveOne, Scales{Level: []float64{1, 1}})); !math.IsInf(got, 1) {
 		t.Errorf("no noise on the total: loss %v", got)
 	}
-	if _, err := tree.LossNodes(Replace, 0, []float64{1, 1, 1}); err == nil {
+	if _, err := tree.LossNodes(ReplaceOne, 0, []float64{1, 1, 1}); err == nil {
 		t.Error("three scales for ten nodes: no error")
 	}
-	if _, err := tree.LossNodes(Replace, 0, append([]float64{-1}, ones(9)...)); err == nil {
+	if _, err := tree.LossNodes(ReplaceOne, 0, append([]float64{-1}, ones(9)...)); err == nil {
 		t.Error("scale -1: no error")
 	}
 	if _, err := (Scales{Level: []float64{1, 1}}).At(0); err == nil {

@@ -3,6 +3,8 @@ package walk
 import (
 	"math"
 	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
 )
 
 // Potential returns V(z) for the increments z of a walk of law KNorm or
@@ -17,6 +19,9 @@ func (w *Walk) Potential(z []float64) (float64, error) {
 		return 0, &ValueError{Op: op, Arg: "law", Index: -1, Value: float64(w.law), Want: "KNorm or DiscreteHaar"}
 	}
 	if err := checkLen(op, "z", len(z), w.tree.Len()); err != nil {
+		return 0, err
+	}
+	if err := fault.AllFinite(op, "z", z); err != nil {
 		return 0, err
 	}
 	counts := make([]float64, w.tree.Nodes())
@@ -34,7 +39,11 @@ func (w *Walk) Potential(z []float64) (float64, error) {
 // |count|/Total where that is positive.
 func (w *Walk) PotentialCounts(counts []float64) (float64, error) {
 	t := w.tree
-	if err := checkLen("walk: Walk.PotentialCounts", "counts", len(counts), t.Nodes()); err != nil {
+	const op = "walk: Walk.PotentialCounts"
+	if err := checkLen(op, "counts", len(counts), t.Nodes()); err != nil {
+		return 0, err
+	}
+	if err := fault.AllFinite(op, "counts", counts); err != nil {
 		return 0, err
 	}
 	sum := 0.0

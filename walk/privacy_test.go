@@ -18,12 +18,12 @@ func logRatios(t *testing.T, w *Walk, rel Relation, seed uint64, f func(change f
 	delta, z, moved := make([]float64, tree.Nodes()), make([]float64, tree.Nodes()), make([]float64, tree.Nodes())
 	for i := range x {
 		for j := range x {
-			if i == j && rel == Replace {
+			if i == j && rel == ReplaceOne {
 				continue
 			}
 			clear(x)
 			x[i] = 1
-			if rel == Replace {
+			if rel == ReplaceOne {
 				x[j] = -1
 			}
 			check(t, tree.Counts(delta, x))
@@ -55,11 +55,11 @@ func TestPrivacy_LogDensityRatios(t *testing.T) {
 			if law == DiscreteHaar {
 				tree = randomBinary(r, 2+r.IntN(6))
 			}
-			for _, rel := range []Relation{Replace, AddRemove} {
+			for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 				if tree.Sensitivity(rel) == 0 {
 					continue
 				}
-				s := must(tree.Normalize(rel, randomScales(r, tree)))
+				s := must(tree.Normalise(rel, randomScales(r, tree)))
 				worst := 0.0
 				logRatios(t, must(New(tree, law, s)), rel, trial, func(c float64) { worst = max(worst, c) })
 				if math.Abs(worst-1) > 1e-11 {
@@ -94,7 +94,7 @@ func TestPrivacy_Enumeration(t *testing.T) {
 		{must(Levels(3)), DiscreteLaplace},
 		{must(Balanced(3, 2)), DiscreteLaplace},
 	} {
-		for _, rel := range []Relation{Replace, AddRemove} {
+		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 			const alpha = .8
 			s := must(must(c.tree.EqualScales(rel)).At(alpha))
 			q := 1 / s.Level[0]
@@ -118,12 +118,12 @@ func TestPrivacy_Enumeration(t *testing.T) {
 					}
 					x, y := slices.Clone(base), slices.Clone(base)
 					x[i]++
-					if rel == Replace {
+					if rel == ReplaceOne {
 						y[j]++
 					}
 					a, b := release(x), release(y)
 					first := 0
-					if rel == Replace { // the total is public
+					if rel == ReplaceOne { // the total is public
 						first = 1
 					}
 					out := make([]int64, len(a))

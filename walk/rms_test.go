@@ -24,16 +24,16 @@ func TestRMS_KnownAnswers(t *testing.T) {
 	}{
 		{"paper L=10", paper(10), 37.5308223},
 		{"paper L=16", paper(16), 66.8133203},
-		{"Haar L=10", equalWalk(binary(10), KNorm, Replace), 26.6666659},
-		{"Haar L=16", equalWalk(binary(16), KNorm, Replace), 53.3333333},
-		{"independent (32,32)", equalWalk(levels(32, 32), Laplace, Replace), 18.3258937},
-		{"independent (16)^4", equalWalk(levels(16, 16, 16, 16), Laplace, Replace), 36.0566004},
-		{"K-norm (10,10,10)", equalWalk(levels(10, 10, 10), KNorm, Replace), 17.7849099},
-		{"K-norm (16)^4", equalWalk(levels(16, 16, 16, 16), KNorm, Replace), 35.4505639},
-		{"discrete Haar L=10", equalWalk(binary(10), DiscreteHaar, Replace), 26.6638883},
-		{"discrete Haar L=16", equalWalk(binary(16), DiscreteHaar, Replace), 53.3311633},
-		{"discrete (32,32)", equalWalk(levels(32, 32), DiscreteLaplace, Replace), 18.2782568},
-		{"discrete (16)^4", equalWalk(levels(16, 16, 16, 16), DiscreteLaplace, Replace), 36.0331367},
+		{"Haar L=10", equalWalk(binary(10), KNorm, ReplaceOne), 26.6666659},
+		{"Haar L=16", equalWalk(binary(16), KNorm, ReplaceOne), 53.3333333},
+		{"independent (32,32)", equalWalk(levels(32, 32), Laplace, ReplaceOne), 18.3258937},
+		{"independent (16)^4", equalWalk(levels(16, 16, 16, 16), Laplace, ReplaceOne), 36.0566004},
+		{"K-norm (10,10,10)", equalWalk(levels(10, 10, 10), KNorm, ReplaceOne), 17.7849099},
+		{"K-norm (16)^4", equalWalk(levels(16, 16, 16, 16), KNorm, ReplaceOne), 35.4505639},
+		{"discrete Haar L=10", equalWalk(binary(10), DiscreteHaar, ReplaceOne), 26.6638883},
+		{"discrete Haar L=16", equalWalk(binary(16), DiscreteHaar, ReplaceOne), 53.3311633},
+		{"discrete (32,32)", equalWalk(levels(32, 32), DiscreteLaplace, ReplaceOne), 18.2782568},
+		{"discrete (16)^4", equalWalk(levels(16, 16, 16, 16), DiscreteLaplace, ReplaceOne), 36.0331367},
 	} {
 		if got := must(c.w.RMS(nil)); math.Abs(got-c.want) > 6e-8 {
 			t.Errorf("%s: %.7f, want %.7f", c.name, got, c.want)
@@ -42,7 +42,7 @@ func TestRMS_KnownAnswers(t *testing.T) {
 }
 
 // TestVariances_SlowReference sends every single number of the noise through
-// Center and adds up squares, on trees of any shape.
+// Centre and adds up squares, on trees of any shape.
 func TestVariances_SlowReference(t *testing.T) {
 	r := rng.Seeded(2)
 	for trial := range 60 {
@@ -77,7 +77,7 @@ func slowVariances(w *Walk) []float64 {
 	add := func(v int, variance float64) { // of an independent number on the count of v
 		clear(counts)
 		counts[v] = 1
-		_ = t.Center(counts)
+		_ = t.Centre(counts)
 		sum := 0.0
 		for k := range out {
 			sum += counts[t.LeafNode(k)]
@@ -101,7 +101,7 @@ func slowVariances(w *Walk) []float64 {
 }
 
 func TestRMS_Gaps(t *testing.T) {
-	w := equalWalk(must(Balanced(6, 2)), KNorm, Replace)
+	w := equalWalk(must(Balanced(6, 2)), KNorm, ReplaceOne)
 	v := make([]float64, 6)
 	check(t, w.Variances(v))
 	if v[5] != 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 // EqualScales returns scales that are all alike and have a loss of exactly 1 per
-// unit of rel: each is t.Sensitivity(rel), as an integer. Under Replace the
+// unit of rel: each is t.Sensitivity(rel), as an integer. Under ReplaceOne the
 // total has none.
 func (t *Tree) EqualScales(rel Relation) (Scales, error) {
 	if err := rel.check("walk: Tree.EqualScales"); err != nil {
@@ -22,7 +22,7 @@ func (t *Tree) allScales(rel Relation, b float64) Scales {
 	for l := range s.Level {
 		s.Level[l] = b
 	}
-	if rel == AddRemove {
+	if rel == AddRemoveOne {
 		s.Total = b
 	}
 	return s
@@ -61,7 +61,7 @@ func (t *Tree) PowerScales(rel Relation, p float64) (Scales, error) {
 		}
 		logK += math.Log(float64(t.first[hi]-t.first[lo]) / float64(inner))
 	}
-	return t.Normalize(rel, s)
+	return t.Normalise(rel, s)
 }
 
 // DimensionPower returns (1-1/d)/2 for d >= 1, the power p of
@@ -94,7 +94,7 @@ func (t *Tree) GapScales(rel Relation, law Law, gaps []float64) (Scales, error) 
 		return Scales{}, err
 	}
 	total, level := t.levelSquares(law, gaps)
-	if rel == Replace {
+	if rel == ReplaceOne {
 		total = 0
 	}
 	top := total
@@ -108,10 +108,10 @@ func (t *Tree) GapScales(rel Relation, law Law, gaps []float64) (Scales, error) 
 	for l, c := range level {
 		s.Level[l] = 1 / math.Cbrt(max(c/top, leastSquare))
 	}
-	if rel == AddRemove {
+	if rel == AddRemoveOne {
 		s.Total = 1 / math.Cbrt(max(total/top, leastSquare))
 	}
-	return t.Normalize(rel, s)
+	return t.Normalise(rel, s)
 }
 
 // leastSquare keeps the scale of a level that does not weigh finite: such a
@@ -119,14 +119,14 @@ func (t *Tree) GapScales(rel Relation, law Law, gaps []float64) (Scales, error) 
 // the loss is wasted on it.
 const leastSquare = 1e-9
 
-// Normalize returns scales prop. to s whose loss per unit of rel, as [Tree.Loss]
+// Normalise returns scales prop. to s whose loss per unit of rel, as [Tree.Loss]
 // computes it, is at most 1 and above 1 - (Height()+2)*2^-48. The entries of s must be
-// positive, and Total too where rel is AddRemove; under Replace it is dropped.
+// positive, and Total too where rel is AddRemoveOne; under ReplaceOne it is dropped.
 // The results must be in the bounds of [NewNoise]. A tree that cannot tell any
 // two inputs apart has scales of 1. O(nodes).
-func (t *Tree) Normalize(rel Relation, s Scales) (Scales, error) {
-	const op = "walk: Tree.Normalize"
-	if rel == Replace {
+func (t *Tree) Normalise(rel Relation, s Scales) (Scales, error) {
+	const op = "walk: Tree.Normalise"
+	if rel == ReplaceOne {
 		s.Total = 0
 	} else if err := checkScale(op, "Total", -1, s.Total); err != nil {
 		return Scales{}, err

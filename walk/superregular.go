@@ -20,7 +20,7 @@ type SuperregularOptions struct {
 // exactly.
 //
 // Added to a measure and scaled by 2/alpha it is alpha-private per unit of total
-// variation. [Replace] with scales of 2L does better, since the total is known.
+// variation. [ReplaceOne] with scales of 2L does better, since the total is known.
 func Superregular(n int, o *SuperregularOptions) (*Walk, error) {
 	t, err := Balanced(n, 2)
 	if err != nil {
@@ -30,5 +30,5 @@ func Superregular(n int, o *SuperregularOptions) (*Walk, error) {
 	if o != nil && o.PaperScale {
 		b++
 	}
-	return New(t, KNorm, t.allScales(AddRemove, float64(b)))
+	return New(t, KNorm, t.allScales(AddRemoveOne, float64(b)))
 }

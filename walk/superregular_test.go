@@ -41,7 +41,7 @@ func TestSuperregular_Theorem(t *testing.T) {
 		if n&(n-1) == 0 && worst < 1-1e-9 {
 			t.Errorf("n = %d: the steepest rise found is %v, want 1", n, worst)
 		}
-		if loss := must(w.Loss(AddRemove)); loss > 1 || n&(n-1) == 0 && loss < 1 {
+		if loss := must(w.Loss(AddRemoveOne)); loss > 1 || n&(n-1) == 0 && loss < 1 {
 			t.Errorf("n = %d: loss %v", n, loss)
 		}
 		if L := w.Tree().Height(); w.Scales().Total != float64(L+1) {
@@ -49,7 +49,7 @@ func TestSuperregular_Theorem(t *testing.T) {
 		}
 	}
 	paper := must(Superregular(64, &SuperregularOptions{PaperScale: true}))
-	if loss := must(paper.Loss(AddRemove)); loss != quotientUp(7, 8) {
+	if loss := must(paper.Loss(AddRemoveOne)); loss != quotientUp(7, 8) {
 		t.Errorf("the paper's scale has the loss %v, want 7/8", loss)
 	}
 	for _, n := range []int{2, 5, 64, 1000, 1 << 12} {

@@ -69,7 +69,7 @@ func (t *Tree) Depth(v int) int {
 func (t *Tree) Split(v int) int {
 	c := int(t.first[v])
 	if int(t.first[v+1]) != c+2 {
-		panic("walk: Split: the node has no two children")
+		panic("walk: Tree.Split: the node has no two children")
 	}
 	return int(t.lo[c+1])
 }

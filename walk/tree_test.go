@@ -139,14 +139,14 @@ func TestTree_DeepAndWide(t *testing.T) {
 	}
 	tree, _, err := NewTree(parent)
 	check(t, err)
-	if tree.Len() != 1 || tree.Height() != len(parent)-1 || tree.Sensitivity(Replace) != 0 || tree.Sensitivity(AddRemove) != 1 {
-		t.Errorf("chain: %d leaves, height %d, sensitivities %d, %d", tree.Len(), tree.Height(), tree.Sensitivity(Replace), tree.Sensitivity(AddRemove))
+	if tree.Len() != 1 || tree.Height() != len(parent)-1 || tree.Sensitivity(ReplaceOne) != 0 || tree.Sensitivity(AddRemoveOne) != 1 {
+		t.Errorf("chain: %d leaves, height %d, sensitivities %d, %d", tree.Len(), tree.Height(), tree.Sensitivity(ReplaceOne), tree.Sensitivity(AddRemoveOne))
 	}
 	clear(parent) // a star
 	parent[0] = -1
 	tree, _, err = NewTree(parent)
 	check(t, err)
-	if tree.Height() != 1 || tree.Arity() != len(parent)-1 || tree.Sensitivity(Replace) != 2 {
+	if tree.Height() != 1 || tree.Arity() != len(parent)-1 || tree.Sensitivity(ReplaceOne) != 2 {
 		t.Errorf("star: height %d, arity %d", tree.Height(), tree.Arity())
 	}
 }

@@ -64,7 +64,7 @@ func TestIncrements_AreTheIntegerRoute(t *testing.T) {
 		dst = make([]float64, tree.Len())
 		check(t, w.AddCounts(rng.Seeded(seed), counts))
 		check(t, w.Increments(rng.Seeded(seed), dst))
-		check(t, tree.CenterInt(counts))
+		check(t, tree.CentreInt(counts))
 		for i, got := range dst {
 			if want := float64(counts[tree.LeafNode(i)]) / float64(tree.Unit()); math.Abs(got-want) > 1e-12 {
 				t.Fatalf("counts, leaf %d: %v, want %v", i, got, want)
@@ -76,7 +76,7 @@ func TestIncrements_AreTheIntegerRoute(t *testing.T) {
 func TestIncrements_TotalAndStream(t *testing.T) {
 	for _, law := range laws {
 		tree := must(Balanced(100, 2))
-		w := equalWalk(tree, law, Replace)
+		w := equalWalk(tree, law, ReplaceOne)
 		a, b := make([]float64, 100), make([]float64, 100)
 		check(t, w.Increments(rng.Seeded(1), a))
 		check(t, w.Increments(rng.Seeded(1), b))
@@ -98,7 +98,7 @@ func TestIncrements_Allocations(t *testing.T) {
 	if testkit.Race {
 		t.Skip("sync.Pool drops items under the race detector")
 	}
-	w := equalWalk(must(Levels(8, 8)), KNorm, Replace)
+	w := equalWalk(must(Levels(8, 8)), KNorm, ReplaceOne)
 	dst := make([]float64, 64)
 	r := rng.Seeded(1)
 	if n := testing.AllocsPerRun(20, func() { _ = w.Increments(r, dst) }); n > 1 {
@@ -156,6 +156,11 @@ func TestWalk_Errors(t *testing.T) {
 	h := must(New(must(Levels(2)), DiscreteHaar, one))
 	if _, err := l.Potential(make([]float64, 3)); !errors.As(err, &value) {
 		t.Errorf("Potential of Laplace: %v", err)
+	}
+	for _, x := range []float64{math.NaN(), math.Inf(1)} {
+		if _, err := k.Potential([]float64{0, 0, x}); !errors.As(err, &value) || value.Index != 2 {
+			t.Errorf("Potential of %v: %v", x, err)
+		}
 	}
 	for i, err := range []error{k.AddCounts(nil, make([]int64, 4)), k.AddHaar(nil, make([]int64, 3)), h.AddCounts(nil, make([]int64, 3)), d.AddHaar(nil, make([]int64, 3))} {
 		if !errors.As(err, &value) || value.Arg != "law" {

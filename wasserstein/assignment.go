@@ -43,9 +43,9 @@ const assignMax = 0x1p960
 // are read three times each, and some more often, so a Cost that computes them
 // needs no memory for them: see [Distances] for the items of two multisets.
 //
-// n > m is a [*SizeError], n = 0 [ErrEmpty] and a cost that is no number or
-// larger than 2^960 in size a [*ValueError], with its index in row order. Of o
-// only Context, whose error ends the work, and Workers count.
+// n > m is a [*metric.SizeError], n = 0 [metric.ErrEmpty] and a cost that is no
+// number or larger than 2^960 in size a [*metric.ValueError], with its index in
+// row order. Of o only Context, whose error ends the work, and Workers count.
 //
 // The algorithm is that of shortest augmenting paths (Jonker and Volgenant
 // 1987), helped by an auction on hard costs (Bertsekas 1988), on short lists of
@@ -57,7 +57,7 @@ const assignMax = 0x1p960
 // time.
 func Assignment(c Cost, o *Options) (*Matching, error) {
 	const op = "wasserstein: Assignment"
-	n, m := c.Dims()
+	n, m := dims(c)
 	if err := assignSize(op, n, m); err != nil {
 		return nil, err
 	}
@@ -66,10 +66,10 @@ func Assignment(c Cost, o *Options) (*Matching, error) {
 
 func assignSize(op string, n, m int) error {
 	if n == 0 || m == 0 {
-		return fmt.Errorf("%s: cost: %w", op, ErrEmpty)
+		return fmt.Errorf("%s: cost: %w", op, fault.ErrEmpty)
 	}
 	if n < 0 || n > m {
-		return &SizeError{Op: op, Arg: "rows", Got: n, Want: fmt.Sprintf("at most %d, the number of columns", m)}
+		return &fault.SizeError{Op: op, Arg: "rows", Got: n, Want: fmt.Sprintf("at most %d, the number of columns", m)}
 	}
 	// The lists, the survey's arrays and those of the search; the indices are
 	// int32, which MemoryLimit keeps n and m far below.
@@ -131,7 +131,7 @@ func assignSurvey(ctx context.Context, op string, n, m int, rows assignRows, wor
 		if p.bad >= 0 {
 			for j, x := range rows(p.bad, make([]float64, m)) {
 				if !(math.Abs(x) <= assignMax) {
-					return nil, nil, &ValueError{Op: op, Arg: "cost", Index: p.bad*m + j, Value: x, Want: "a finite number of size at most 2^960"}
+					return nil, nil, &fault.ValueError{Op: op, Arg: "cost", Index: p.bad*m + j, Value: x, Want: "a finite number of size at most 2^960"}
 				}
 			}
 		}

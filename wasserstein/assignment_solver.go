@@ -3,6 +3,8 @@ package wasserstein
 import (
 	"context"
 	"math"
+
+	"github.com/metricdp/metricdp/internal/heap"
 )
 
 // assignRows returns row i of the cost matrix, in buf or elsewhere. It is
@@ -38,7 +40,7 @@ type assignSolver struct {
 	pred   []int32      // the row that reached a column
 	via    []float64    // and the cost of that pair
 	offset []float64    // h of a scanned row: column j lies at c-v-h
-	heap   assignHeap
+	heap   heap.Heap
 	done   []int32 // columns that left the heap
 	seen   []int32 // nodes with a finite dist
 }
@@ -75,7 +77,7 @@ func newAssignSolver(n, m int, rows assignRows) *assignSolver {
 	for j := range s.row {
 		s.row[j] = -1
 	}
-	s.heap.init(s.dist)
+	s.heap = heap.New(s.dist)
 	return s
 }
 
@@ -178,12 +180,12 @@ func (s *assignSolver) augment(f int32) {
 	best := math.Inf(1)
 	s.lists[f].next = 0
 	s.scan(f, 0, &best, &end)
-	for s.heap.len() > 0 {
-		k := s.heap.top()
+	for s.heap.Len() > 0 {
+		k := s.heap.Top()
 		if s.dist[k] >= best {
 			break
 		}
-		s.heap.pop()
+		s.heap.Pop()
 		if int(k) >= s.m {
 			i := k - int32(s.m)
 			if l := &s.lists[i]; l.next == len(l.pairs) {
@@ -205,7 +207,7 @@ func (s *assignSolver) augment(f int32) {
 	for _, k := range s.seen {
 		s.dist[k] = math.Inf(1)
 	}
-	s.heap.reset(s.seen)
+	s.heap.Reset(s.seen)
 	s.seen = s.seen[:0]
 	for j := end; ; {
 		i := s.pred[j]
@@ -262,10 +264,10 @@ func (s *assignSolver) reach(j, i int32, c, d float64, best *float64, end *int32
 func (s *assignSolver) push(k int32, d float64) bool {
 	if math.IsInf(s.dist[k], 1) {
 		s.seen = append(s.seen, k)
-	} else if s.heap.left(k) && int(k) < s.m {
+	} else if s.heap.Left(k) && int(k) < s.m {
 		return false
 	}
 	s.dist[k] = d
-	s.heap.push(k)
+	s.heap.Push(k)
 	return true
 }

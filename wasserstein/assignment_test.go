@@ -11,6 +11,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // assignKinds are families of costs: in general position, with ties, with
@@ -308,13 +309,13 @@ func TestAssignProve_CatchesWrongAnswers(t *testing.T) {
 }
 
 func TestAssignment_Errors(t *testing.T) {
-	var size *SizeError
-	var value *ValueError
+	var size *metric.SizeError
+	var value *metric.ValueError
 	matrix := func(n, m int, c []float64) Cost { return &matrixCost{n, m, c} }
 	if _, err := Assignment(matrix(2, 1, make([]float64, 2)), nil); !errors.As(err, &size) {
 		t.Errorf("2 x 1: %v", err)
 	}
-	if _, err := Assignment(matrix(0, 0, nil), nil); !errors.Is(err, ErrEmpty) {
+	if _, err := Assignment(matrix(0, 0, nil), nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("empty: %v", err)
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0x1p961, -0x1p961} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // Weights are small integers, so that stripping is exact and ties abound.
@@ -151,7 +152,7 @@ func TestBetween_Errors(t *testing.T) {
 	}
 	size := func(err error) bool { var s *fault.SizeError; return errors.As(err, &s) }
 	mass := func(err error) bool { var m *MassError; return errors.As(err, &m) }
-	empty := func(err error) bool { return errors.Is(err, ErrEmpty) }
+	empty := func(err error) bool { return errors.Is(err, metric.ErrEmpty) }
 	for _, k := range []struct {
 		name   string
 		c      []float64

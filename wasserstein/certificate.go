@@ -47,18 +47,18 @@ func (c *Certificate) Gap() float64 { return directed.SubUp(c.Upper, c.Lower) }
 //
 // The plan's entries are masses >= 0 from source I to sink J in any order;
 // several may have the same ends. What its marginals differ from mu and nu is
-// charged the largest cost. Errors are those of [Between] and a [*ValueError]
-// for an entry or a potential; of o only Context and Workers count. One pass
-// over the costs, O(n+m+len(plan)) memory.
+// charged the largest cost. Errors are those of [Between] and a
+// [*metric.ValueError] for an entry or a potential; of o only Context and
+// Workers count. One pass over the costs, O(n+m+len(plan)) memory.
 func Certify(c Cost, mu, nu []float64, plan []Flow, v []float64, o *Options) (*Certificate, error) {
 	const op = "wasserstein: Certify"
-	n, m := c.Dims()
+	n, m := dims(c)
 	if err := checkMeasures(op, mu, nu, n, m, false); err != nil {
 		return nil, err
 	}
 	for k, p := range plan {
 		if p.I < 0 || p.I >= n || p.J < 0 || p.J >= m {
-			return nil, &ValueError{Op: op, Arg: fmt.Sprintf("end of plan[%d]", k), Index: -1,
+			return nil, &fault.ValueError{Op: op, Arg: fmt.Sprintf("end of plan[%d]", k), Index: -1,
 				Value: float64(max(p.I, p.J)), Want: fmt.Sprintf("a pair of indices below %d and %d", n, m)}
 		}
 		if err := fault.NonNegative(op, fmt.Sprintf("mass of plan[%d]", k), p.Mass); err != nil {
@@ -69,7 +69,7 @@ func Certify(c Cost, mu, nu []float64, plan []Flow, v []float64, o *Options) (*C
 		v = make([]float64, m)
 	}
 	if len(v) != m {
-		return nil, &SizeError{Op: op, Arg: "v", Got: len(v), Want: strconv.Itoa(m)}
+		return nil, &fault.SizeError{Op: op, Arg: "v", Got: len(v), Want: strconv.Itoa(m)}
 	}
 	if err := fault.AllFinite(op, "v", v); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func certBadCost(op string, i, j int, c float64) error {
 	if c > simplexMaxCost {
 		want = "at most 2^960"
 	}
-	return &ValueError{Op: op, Arg: fmt.Sprintf("cost[%d]", i), Index: j, Value: c, Want: want}
+	return &fault.ValueError{Op: op, Arg: fmt.Sprintf("cost[%d]", i), Index: j, Value: c, Want: want}
 }
 
 // certTotal bounds the totals of mu and nu, and what each may exceed the other
@@ -136,7 +136,7 @@ func certTotals(op string, mu, nu []float64, dearest float64) (t certTotal, err 
 		t.excess[side] = max(0, directed.SubUp(t.hi[side], t.lo[1-side]))
 	}
 	if p := dearest * max(t.hi[0], t.hi[1]); !(p <= certMax) {
-		return t, &ValueError{Op: op, Arg: "largest cost times total mass", Index: -1, Value: p, Want: "at most 2^1000"}
+		return t, &fault.ValueError{Op: op, Arg: "largest cost times total mass", Index: -1, Value: p, Want: "at most 2^1000"}
 	}
 	return t, nil
 }

@@ -31,15 +31,16 @@ type matrixCost struct {
 	cost []float64
 }
 
-// Matrix is the Cost stored row by row in cost, of length n*m ([*SizeError]).
-// The slice is not copied: it must not change while the Cost is in use.
+// Matrix is the Cost stored row by row in cost, of length n*m
+// ([*metric.SizeError]). The slice is not copied: it must not change while the
+// Cost is in use.
 func Matrix(n, m int, cost []float64) (Cost, error) {
 	const op = "wasserstein: Matrix"
 	if n <= 0 || m <= 0 {
-		return nil, fmt.Errorf("%s: %d x %d: %w", op, n, m, ErrEmpty)
+		return nil, fmt.Errorf("%s: %d x %d: %w", op, n, m, fault.ErrEmpty)
 	}
 	if len(cost)/m != n || len(cost)%m != 0 {
-		return nil, &SizeError{Op: op, Arg: "cost", Got: len(cost), Want: fmt.Sprintf("%d*%d", n, m)}
+		return nil, &fault.SizeError{Op: op, Arg: "cost", Got: len(cost), Want: fmt.Sprintf("%d*%d", n, m)}
 	}
 	return &matrixCost{n, m, cost}, nil
 }
@@ -62,16 +63,24 @@ func (c *costFunc) At(i, j int) float64 { return c.at(i, j) }
 
 // Distances is the Cost f.Distance(a[i], b[j]): two lists of points of one
 // metric, which may repeat and overlap. An index outside [0, f.Len()) is a
-// [*ValueError]. The lists are not copied.
+// [*metric.ValueError]. The lists are not copied.
 func Distances(f metric.Finite, a, b []int) (Cost, error) {
 	const op = "wasserstein: Distances"
-	if err := fault.Indices(op, "a", a, f.Len()); err != nil {
+	if err := fault.Indices(op, "a", a, fault.Len(f)); err != nil {
 		return nil, err
 	}
-	if err := fault.Indices(op, "b", b, f.Len()); err != nil {
+	if err := fault.Indices(op, "b", b, fault.Len(f)); err != nil {
 		return nil, err
 	}
 	return CostFunc(len(a), len(b), func(i, j int) float64 { return f.Distance(a[i], b[j]) }), nil
+}
+
+// dims is c.Dims(), and 0, 0 where c is nil.
+func dims(c Cost) (n, m int) {
+	if c == nil {
+		return 0, 0
+	}
+	return c.Dims()
 }
 
 // metricCost is all of a metric, and so has its rows.

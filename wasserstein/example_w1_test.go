@@ -107,7 +107,9 @@ func ExampleProject() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(p.P, "at distance", p.Cost)
+	fmt.Println(p.P)
+	fmt.Println(p)
 	// Output:
-	// [0.5 0 0.125 0.375] at distance 0.0625
+	// [0.5 0 0.125 0.375]
+	// measure on 4 points at cost 0.0625, the least in [0.0625, 0.0625]
 }

@@ -27,10 +27,10 @@ const lineMax = 1e300
 //
 // The relative error is about 2^-51, plus the absolute error len(x)*2^-103
 // times the total variation and the extent: sums run in double-double, so
-// neither many points nor weights that nearly cancel cost digits. Positions
-// lie in [-1e300, 1e300]; the result is +Inf where it would overflow. The other
-// errors are [ErrEmpty], [*SizeError], [*ValueError] and [*MemoryError].
-// O(n log n), and O(n) for sorted x.
+// neither many points nor weights that nearly cancel cost digits. Positions lie
+// in [-1e300, 1e300]; the result is +Inf where it would overflow. The other
+// errors are [metric.ErrEmpty], [*metric.SizeError], [*metric.ValueError] and
+// [*metric.MemoryError]. O(n log n), and O(n) for sorted x.
 func W1Line(x, mu, nu []float64) (float64, error) {
 	const op = "wasserstein: W1Line"
 	if err := lineCheck(op, "x", x); err != nil {
@@ -92,9 +92,9 @@ func W1LineBetween(x, mu, y, nu []float64) (float64, error) {
 //
 // The optimal plan couples the quantiles of the two. It is followed in whole
 // units of the weight 1/(n*m), so nothing drifts: the relative error is at most
-// 2^-51. Numbers lie in [-1e300, 1e300]; errors are [ErrEmpty], [*ValueError]
-// and [*MemoryError]. The samples are not modified. O(n+m) for sorted samples,
-// otherwise two radix sorts, one on each core.
+// 2^-51. Numbers lie in [-1e300, 1e300]; errors are [metric.ErrEmpty],
+// [*metric.ValueError] and [*metric.MemoryError]. The samples are not modified.
+// O(n+m) for sorted samples, otherwise two radix sorts, one on each core.
 func W1Samples(a, b []float64) (float64, error) {
 	const op = "wasserstein: W1Samples"
 	if err := lineCheck(op, "a", a); err != nil {
@@ -150,11 +150,11 @@ func lineCheck(op, arg string, x []float64) error {
 		return err
 	}
 	if len(x) > lineCount {
-		return &SizeError{Op: op, Arg: arg, Got: len(x), Want: fmt.Sprintf("at most %d", lineCount)}
+		return &fault.SizeError{Op: op, Arg: arg, Got: len(x), Want: fmt.Sprintf("at most %d", lineCount)}
 	}
 	for i, v := range x {
 		if !(math.Abs(v) <= lineMax) {
-			return &ValueError{Op: op, Arg: arg, Index: i, Value: v, Want: "a number in [-1e300, 1e300]"}
+			return &fault.ValueError{Op: op, Arg: arg, Index: i, Value: v, Want: "a number in [-1e300, 1e300]"}
 		}
 	}
 	return nil

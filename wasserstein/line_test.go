@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // lineClose reports whether got is within the relative error tol of want.
@@ -318,12 +319,12 @@ func TestW1Line_RefusesBadInput(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	value := func(arg string, index int) func(error) bool {
 		return func(err error) bool {
-			var v *ValueError
+			var v *metric.ValueError
 			return errors.As(err, &v) && v.Arg == arg && v.Index == index
 		}
 	}
-	size := func(err error) bool { return errors.As(err, new(*SizeError)) }
-	empty := func(err error) bool { return errors.Is(err, ErrEmpty) }
+	size := func(err error) bool { return errors.As(err, new(*metric.SizeError)) }
+	empty := func(err error) bool { return errors.Is(err, metric.ErrEmpty) }
 	mass := func(err error) bool { return errors.As(err, new(*MassError)) }
 	line := func(x, mu, nu []float64) error { _, err := W1Line(x, mu, nu); return err }
 	between := func(x, mu, y, nu []float64) error { _, err := W1LineBetween(x, mu, y, nu); return err }

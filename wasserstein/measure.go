@@ -8,18 +8,6 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// The errors of this package, shared with the rest of the module.
-var ErrEmpty = fault.ErrEmpty
-
-type (
-	// ValueError reports a number outside its domain, with its position.
-	ValueError = fault.ValueError
-	// SizeError reports a length that does not fit the rest of the input.
-	SizeError = fault.SizeError
-	// MemoryError reports an allocation refused before it was tried.
-	MemoryError = fault.MemoryError
-)
-
 // MassError reports two measures of different total mass: no plan moves one
 // onto the other, and nothing here rescales a caller's weights.
 type MassError struct {
@@ -61,7 +49,7 @@ func checkMeasures(op string, mu, nu []float64, n, m int, signed bool) error {
 			return err
 		}
 		if len(a.w) != a.n {
-			return &SizeError{Op: op, Arg: a.arg, Got: len(a.w), Want: fmt.Sprint(a.n)}
+			return &fault.SizeError{Op: op, Arg: a.arg, Got: len(a.w), Want: fmt.Sprint(a.n)}
 		}
 		check := fault.AllNonNegative
 		if signed {
@@ -88,7 +76,7 @@ func checkSigned(op string, g []float64, n int) error {
 		return err
 	}
 	if len(g) != n {
-		return &SizeError{Op: op, Arg: "g", Got: len(g), Want: fmt.Sprint(n)}
+		return &fault.SizeError{Op: op, Arg: "g", Got: len(g), Want: fmt.Sprint(n)}
 	}
 	if err := fault.AllFinite(op, "g", g); err != nil {
 		return err
@@ -98,7 +86,7 @@ func checkSigned(op string, g []float64, n int) error {
 		size += math.Abs(w)
 	}
 	if math.IsInf(size, 1) {
-		return &ValueError{Op: op, Arg: "total variation of g", Index: -1, Value: size, Want: "a finite number"}
+		return &fault.ValueError{Op: op, Arg: "total variation of g", Index: -1, Value: size, Want: "a finite number"}
 	}
 	return nil
 }

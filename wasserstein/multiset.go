@@ -18,10 +18,10 @@ import (
 // over all ways to pair the items (Birkhoff). It is a metric on multisets where
 // f is one, multisets with the same proportions being the same.
 //
-// An empty multiset is [ErrEmpty]; an index outside [0, f.Len()) is a
-// [*ValueError], and so is a distance that is no finite number. Two sizes whose
-// least common multiple passes 2^53 are a [*SizeError], because their
-// masses have no common unit in float64.
+// An empty multiset is [metric.ErrEmpty]; an index outside [0, f.Len()) is a
+// [*metric.ValueError], and so is a distance that is no finite number. Two
+// sizes whose least common multiple passes 2^53 are a [*metric.SizeError],
+// because their masses have no common unit in float64.
 //
 // Order does not matter, and DistanceEM(f, a, b) equals DistanceEM(f, b, a), to
 // the last bit. The value is off by the last digits of a sum of m distances, no
@@ -40,16 +40,16 @@ func DistanceEM(f metric.Finite, a, b []int) (float64, error) {
 	if err := fault.Empty(op, "b", len(b)); err != nil {
 		return 0, err
 	}
-	if err := fault.Indices(op, "a", a, f.Len()); err != nil {
+	if err := fault.Indices(op, "a", a, fault.Len(f)); err != nil {
 		return 0, err
 	}
-	if err := fault.Indices(op, "b", b, f.Len()); err != nil {
+	if err := fault.Indices(op, "b", b, fault.Len(f)); err != nil {
 		return 0, err
 	}
 	na, nb := int64(len(a)), int64(len(b))
 	g := gcd(na, nb)
 	if na/g > 1<<53/nb {
-		return 0, &SizeError{Op: op, Arg: "b", Got: len(b), Want: fmt.Sprintf("a size with a common multiple <= 2^53 with %d", len(a))}
+		return 0, &fault.SizeError{Op: op, Arg: "b", Got: len(b), Want: fmt.Sprintf("a size with a common multiple <= 2^53 with %d", len(a))}
 	}
 	// Masses in units of 1/unit are integers.
 	unit := na / g * nb

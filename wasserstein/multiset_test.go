@@ -145,11 +145,11 @@ func TestDistanceEM_ReplaceOne(t *testing.T) {
 
 func TestDistanceEM_Errors(t *testing.T) {
 	f := assignLine(0, 1, math.Inf(1), math.NaN())
-	var value *ValueError
-	if _, err := DistanceEM(f, nil, []int{1}); !errors.Is(err, ErrEmpty) {
+	var value *metric.ValueError
+	if _, err := DistanceEM(f, nil, []int{1}); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)
 	}
-	if _, err := DistanceEM(f, []int{1}, nil); !errors.Is(err, ErrEmpty) {
+	if _, err := DistanceEM(f, []int{1}, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)
 	}
 	for _, x := range [][2][]int{{{-1}, {0}}, {{0}, {4}}, {{0}, {2}}, {{0, 1}, {2, 3}}} {

@@ -1,8 +1,11 @@
 package wasserstein
 
 import (
+	"fmt"
+
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -19,6 +22,11 @@ type Projection struct {
 	Plan []Flow
 	// Pivots and Passes are as in [Result].
 	Pivots, Passes int
+}
+
+// String is a line: the number of weights, the cost and its bounds.
+func (p *Projection) String() string {
+	return fmt.Sprintf("measure on %d points at cost %.6g, the least in [%.6g, %.6g]", len(p.P), p.Cost, p.Lower, p.Upper)
 }
 
 // Gap returns Upper-Lower, rounded up.
@@ -46,7 +54,7 @@ func (p *Projection) Gap() float64 { return directed.SubUp(p.Upper, p.Lower) }
 // gets balanced by a sink that takes the mass p, of total 1, at no cost.
 func Project(f metric.Finite, g []float64, o *Options) (*Projection, error) {
 	const op = "wasserstein: Project"
-	n := f.Len()
+	n := fault.Len(f)
 	if err := checkSigned(op, g, n); err != nil {
 		return nil, err
 	}

@@ -29,7 +29,8 @@ import (
 // measure up to rounding already, p is g bit for bit. dist, a sum of terms that
 // err by 2^-52 relatively, is +Inf where it would overflow. Positions lie in
 // [-1e300, 1e300], and the weights are finite with a finite total variation;
-// errors are [ErrEmpty], [*SizeError] and [*ValueError]. O(n log n).
+// errors are [metric.ErrEmpty], [*metric.SizeError] and [*metric.ValueError].
+// O(n log n).
 //
 // As an estimate of a distribution behind noisy counts, the top-down
 // [ProjectTreeTopDown] on a tree over the line usually ends nearer the truth;
@@ -82,10 +83,10 @@ func ProjectLine(x, g []float64) (p []float64, dist float64, err error) {
 // [f[k-1], the next of positive weight] that is nearest to g[k]. An ascending g
 // within the bounds comes back as it is.
 //
-// g must be finite and w in [0, math.MaxFloat64/2]; a nil w makes all weights 1.
-// lo <= hi may be infinite. The sum is least for weights that differ from w by
-// rounding. Errors are [ErrEmpty], [*SizeError] and [*ValueError]. O(n log n) by
-// a heap of breakpoints (the slope trick).
+// g must be finite and w in [0, math.MaxFloat64/2]; a nil w stands for
+// ones. lo <= hi may be infinite. The sum is least for weights that differ from
+// w by rounding. Errors are [metric.ErrEmpty], [*metric.SizeError] and
+// [*metric.ValueError]. O(n log n) by a heap of breakpoints (the slope trick).
 func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 	const op = "wasserstein: IsotonicL1"
 	if err := fault.Empty(op, "g", len(g)); err != nil {
@@ -101,18 +102,18 @@ func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 		}
 	}
 	if len(w) != len(g) {
-		return nil, &SizeError{Op: op, Arg: "w", Got: len(w), Want: fmt.Sprint(len(g))}
+		return nil, &fault.SizeError{Op: op, Arg: "w", Got: len(w), Want: fmt.Sprint(len(g))}
 	}
 	for k, v := range w {
 		if !(v >= 0 && v <= math.MaxFloat64/2) { // a slope changes by 2v
-			return nil, &ValueError{Op: op, Arg: "w", Index: k, Value: v, Want: "a number in [0, math.MaxFloat64/2]"}
+			return nil, &fault.ValueError{Op: op, Arg: "w", Index: k, Value: v, Want: "a number in [0, math.MaxFloat64/2]"}
 		}
 	}
 	if math.IsNaN(lo) || math.IsInf(lo, 1) {
-		return nil, &ValueError{Op: op, Arg: "lo", Index: -1, Value: lo, Want: "a number below +Inf"}
+		return nil, &fault.ValueError{Op: op, Arg: "lo", Index: -1, Value: lo, Want: "a number below +Inf"}
 	}
 	if !(hi >= lo) || math.IsInf(hi, -1) {
-		return nil, &ValueError{Op: op, Arg: "hi", Index: -1, Value: hi, Want: fmt.Sprintf("a number >= lo = %v, above -Inf", lo)}
+		return nil, &fault.ValueError{Op: op, Arg: "hi", Index: -1, Value: hi, Want: fmt.Sprintf("a number >= lo = %v, above -Inf", lo)}
 	}
 	return isotonicL1(g, w, lo, hi), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
 )
 
 func isotonicCost(f, g, w []float64) float64 {
@@ -199,12 +200,12 @@ func TestProjectLine_RefusesBadInput(t *testing.T) {
 	nan := math.NaN()
 	value := func(arg string, index int) func(error) bool {
 		return func(err error) bool {
-			var v *ValueError
+			var v *metric.ValueError
 			return errors.As(err, &v) && v.Arg == arg && v.Index == index
 		}
 	}
-	size := func(err error) bool { return errors.As(err, new(*SizeError)) }
-	empty := func(err error) bool { return errors.Is(err, ErrEmpty) }
+	size := func(err error) bool { return errors.As(err, new(*metric.SizeError)) }
+	empty := func(err error) bool { return errors.Is(err, metric.ErrEmpty) }
 	line := func(x, g []float64) error { _, _, err := ProjectLine(x, g); return err }
 	isotonic := func(g, w []float64, lo, hi float64) error { _, err := IsotonicL1(g, w, lo, hi); return err }
 	one := []float64{1}
@@ -274,8 +275,8 @@ func FuzzProjectLine(f *testing.F) {
 		x, g := fuzzLine(data)
 		p, dist, err := ProjectLine(x, g)
 		if err != nil {
-			var v *ValueError
-			if !errors.Is(err, ErrEmpty) && !errors.As(err, &v) {
+			var v *metric.ValueError
+			if !errors.Is(err, metric.ErrEmpty) && !errors.As(err, &v) {
 				t.Fatal(err)
 			}
 			return

@@ -14,9 +14,9 @@ import (
 // is written to dst where its capacity allows, which must not overlap g.
 //
 // g must be finite and not empty, total finite and >= 0. The result sums to
-// total within len(g)*2^-52 times it, however large g is. Errors are [ErrEmpty]
-// and [*ValueError]. O(n log n) by sorting (Held, Wolfe and Crowder 1974); no
-// allocation where dst is large enough.
+// total within len(g)*2^-52 times it, however large g is. Errors are
+// [metric.ErrEmpty] and [*metric.ValueError]. O(n log n) by sorting (Held,
+// Wolfe and Crowder 1974); no allocation where dst is large enough.
 func ProjectSimplex(g []float64, total float64, dst []float64) ([]float64, error) {
 	const op = "wasserstein: ProjectSimplex"
 	if err := fault.Empty(op, "g", len(g)); err != nil {

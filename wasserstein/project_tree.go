@@ -23,12 +23,13 @@ import (
 // the top down: each node gives its mass to its children such that it is
 // nearest to their G in the Euclidean sense.
 //
-// p has weights >= 0 that sum to 1 as closely as [W1Tree] asks of totals. Where g
-// is a probability measure up to rounding already, p is g bit for bit. It is
-// optimal for lengths rounded to multiples of 2^-98 times the height of the tree
-// and sums of g rounded to float64. dist is +Inf where it would overflow. g is
-// finite with a finite total variation; errors are [ErrEmpty], [*SizeError] and
-// [*ValueError]. O(n log n) time, about 250 bytes of memory for each node.
+// p has weights >= 0 that sum to 1 as closely as [W1Tree] asks of totals. Where
+// g is a probability measure up to rounding already, p is g bit for bit. It is
+// optimal for lengths rounded to multiples of 2^-98 times the height of the
+// tree and sums of g rounded to float64. dist is +Inf where it would overflow.
+// g is finite with a finite total variation; errors are [metric.ErrEmpty],
+// [*metric.SizeError] and [*metric.ValueError]. O(n log n) time, about 250
+// bytes of memory for each node.
 //
 // The method: let f_v(m) be the least cost below and on the edge above node v if
 // v gets mass m. It is convex and piecewise linear, the infimal convolution of

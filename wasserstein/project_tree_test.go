@@ -374,14 +374,14 @@ func TestProjectTree_RefusesBadInput(t *testing.T) {
 		"exact":    func(g []float64) error { _, _, err := ProjectTree(tree, g); return err },
 		"top-down": func(g []float64) error { _, err := ProjectTreeTopDown(tree, g); return err },
 	} {
-		if err := project(nil); !errors.Is(err, ErrEmpty) {
+		if err := project(nil); !errors.Is(err, metric.ErrEmpty) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := project([]float64{1}); !errors.As(err, new(*SizeError)) {
+		if err := project([]float64{1}); !errors.As(err, new(*metric.SizeError)) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for _, g := range [][]float64{{1, math.NaN()}, {math.MaxFloat64, math.MaxFloat64}} {
-			if err := project(g); !errors.As(err, new(*ValueError)) {
+			if err := project(g); !errors.As(err, new(*metric.ValueError)) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

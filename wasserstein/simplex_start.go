@@ -74,7 +74,7 @@ func (s *simplexSolver) shortlist() error {
 	return nil
 }
 
-// simplexBadCost is turned into a ValueError in the caller's indices.
+// simplexBadCost is turned into a metric.ValueError in the caller's indices.
 type simplexBadCost struct{ i, j int }
 
 func (*simplexBadCost) Error() string { return "bad cost" }

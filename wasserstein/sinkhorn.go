@@ -64,12 +64,13 @@ type Entropic struct {
 // and nothing else: distances are computed anew in every pass ([metric.Densify]
 // stores them), and a pass runs on every core.
 //
-// mu and nu are weights on all points of f, finite and >= 0 ([*ValueError]), of
-// length f.Len() ([*SizeError]) and of equal totals up to rounding ([*MassError];
-// where they differ by that, it is the lighter measure that is moved). They are
-// only read. Distances must be finite and >= 0 ([*ValueError]) and symmetric to
-// the last bit, as [metric.Validate] has it: columns of the cost are read as
-// rows. When the context ends its error is returned.
+// mu and nu are weights on all points of f, finite and >= 0
+// ([*metric.ValueError]), of length f.Len() ([*metric.SizeError]) and of equal
+// totals up to rounding ([*MassError]; where they differ by that, it is the
+// lighter measure that is moved). They are only read. Distances must be finite
+// and >= 0 ([*metric.ValueError]) and symmetric to the last bit, as
+// [metric.Validate] has it: columns of the cost are read as rows. When the
+// context ends its error is returned.
 //
 // What the measures share at a point stays there, by the triangle inequality.
 // Upper is rigorous by the rounding of Altschuler, Weed and Rigollet (NIPS 2017,
@@ -79,7 +80,8 @@ type Entropic struct {
 // min_j f(i,j)-V[j] makes feasible potentials.
 func Sinkhorn(f metric.Finite, mu, nu []float64, o *SinkhornOptions) (*Entropic, error) {
 	const op = "wasserstein: Sinkhorn"
-	if err := checkMeasures(op, mu, nu, f.Len(), f.Len(), false); err != nil {
+	n := fault.Len(f)
+	if err := checkMeasures(op, mu, nu, n, n, false); err != nil {
 		return nil, err
 	}
 	var opt SinkhornOptions

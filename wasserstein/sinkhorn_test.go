@@ -162,8 +162,8 @@ func TestSinkhorn_WorkersAgree(t *testing.T) {
 func TestSinkhorn_Errors(t *testing.T) {
 	f := assignLine(0, 1)
 	half := []float64{.5, .5}
-	var value *ValueError
-	var size *SizeError
+	var value *metric.ValueError
+	var size *metric.SizeError
 	var mass *MassError
 	for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
 		if _, err := Sinkhorn(f, half, []float64{1, bad}, nil); !errors.As(err, &value) {

@@ -19,8 +19,9 @@ import (
 //
 // Sums run in double-double: the relative error is about 2^-51, plus the
 // absolute error n*2^-103 times the total variation and the height of the tree.
-// The result is +Inf where it would overflow. The other errors are [ErrEmpty],
-// [*SizeError] and [*ValueError]. O(n) for n nodes.
+// The result is +Inf where it would overflow. The other errors are
+// [metric.ErrEmpty], [*metric.SizeError] and [*metric.ValueError]. O(n) for n
+// nodes.
 func W1Tree(t *metric.Tree, mu, nu []float64) (float64, error) {
 	leaves := t.Leaves()
 	if err := checkMeasures("wasserstein: W1Tree", mu, nu, len(leaves), len(leaves), true); err != nil {

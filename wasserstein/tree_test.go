@@ -189,20 +189,20 @@ func TestW1Tree_RefusesBadInput(t *testing.T) {
 		"clustered":   func(mu, nu []float64) (float64, error) { return W1Clustered(c, mu, nu) },
 	} {
 		ok := []float64{1, 0}
-		if _, err := w1(nil, ok); !errors.Is(err, ErrEmpty) {
+		if _, err := w1(nil, ok); !errors.Is(err, metric.ErrEmpty) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := w1(ok, []float64{1}); !errors.As(err, new(*SizeError)) {
+		if _, err := w1(ok, []float64{1}); !errors.As(err, new(*metric.SizeError)) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := w1(ok, []float64{1, math.Inf(1)}); !errors.As(err, new(*ValueError)) {
+		if _, err := w1(ok, []float64{1, math.Inf(1)}); !errors.As(err, new(*metric.ValueError)) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := w1(ok, []float64{1, 1e-12}); !errors.As(err, new(*MassError)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := W1TreeNodes(tree, []float64{1, 0}, []float64{1, 0}); !errors.As(err, new(*SizeError)) {
+	if _, err := W1TreeNodes(tree, []float64{1, 0}, []float64{1, 0}); !errors.As(err, new(*metric.SizeError)) {
 		t.Errorf("nodes: %v", err)
 	}
 	far, err := metric.NewTree([]int{-1, 0, 0}, []float64{0, 1e300, 1e300})

@@ -80,14 +80,15 @@ type Result struct {
 // it, shows by how much.)
 //
 // The answer is exact up to rounding: Gap is about 1e-15 times the sizes of
-// distances and weights. Errors are [ErrEmpty], [*SizeError], [*ValueError] for
-// a weight or a distance outside its domain (a distance is "cost[i]" at index
-// j), [*MassError] for unequal totals, and the context's error. The network
-// simplex on short lists: O(n^2) for each of some ten passes, on every core, and
-// about ten pivots a point of O(n) at worst. See [Options] for memory.
+// distances and weights. Errors are [metric.ErrEmpty], [*metric.SizeError],
+// [*metric.ValueError] for a weight or a distance outside its domain (a
+// distance is "cost[i]" at index j), [*MassError] for unequal totals, and the
+// context's error. The network simplex on short lists: O(n^2) for each of some
+// ten passes, on every core, and about ten pivots a point of O(n) at worst. See
+// [Options] for memory.
 func W1(f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
 	const op = "wasserstein: W1"
-	n := f.Len()
+	n := fault.Len(f)
 	if err := checkMeasures(op, mu, nu, n, n, false); err != nil {
 		return nil, err
 	}
@@ -112,7 +113,7 @@ func W1(f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
 // like any other. A [Matrix] is not copied where all weights are positive.
 func Between(c Cost, mu, nu []float64, o *Options) (*Result, error) {
 	const op = "wasserstein: Between"
-	n, m := c.Dims()
+	n, m := dims(c)
 	if err := checkMeasures(op, mu, nu, n, m, false); err != nil {
 		return nil, err
 	}
@@ -214,11 +215,11 @@ func (t *transport) prepare(s *simplexSolver) error {
 			n         int
 		}{{"U", t.opt.U, s.dual[:s.n], src, n}, {"V", t.opt.V, s.dual[s.n:], dst, m}} {
 			if len(p.from) != p.n {
-				return &SizeError{Op: t.op, Arg: p.arg, Got: len(p.from), Want: strconv.Itoa(p.n)}
+				return &fault.SizeError{Op: t.op, Arg: p.arg, Got: len(p.from), Want: strconv.Itoa(p.n)}
 			}
 			for i, x := range p.from {
 				if !(x >= -certMax && x <= certMax) {
-					return &ValueError{Op: t.op, Arg: p.arg, Index: i, Value: x, Want: "a number of size at most 2^1000"}
+					return &fault.ValueError{Op: t.op, Arg: p.arg, Index: i, Value: x, Want: "a number of size at most 2^1000"}
 				}
 			}
 			for k, i := range p.at {

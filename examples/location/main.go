@@ -23,8 +23,12 @@ var cities []byte
 
 func main() { demo.Main("location", run) }
 
-// maxPlaces is a limit because every mechanism here compares all pairs of rows.
-const maxPlaces = 3000
+const (
+	// A place is hidden among others: with one, all is public.
+	minPlaces = 2
+	// Every mechanism here compares all pairs of rows.
+	maxPlaces = 3000
+)
 
 func run(ctx context.Context, p *demo.Program) error {
 	alpha := p.Flags.Float64("alpha", 0.1, "privacy level per km")
@@ -37,8 +41,8 @@ func run(ctx context.Context, p *demo.Program) error {
 	if !(*alpha > 0) || math.IsInf(*alpha, 1) {
 		return fmt.Errorf("-alpha %v: want a finite number > 0", *alpha)
 	}
-	if *n < 1 || *n > maxPlaces {
-		return fmt.Errorf("-n %d: want 1 to %d", *n, maxPlaces)
+	if *n < minPlaces || *n > maxPlaces {
+		return fmt.Errorf("-n %d: want %d to %d", *n, minPlaces, maxPlaces)
 	}
 	s := &study{alpha: *alpha, seed: p.Seed}
 	if err := s.read(p, *n, *prior); err != nil {

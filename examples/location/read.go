@@ -57,6 +57,9 @@ func (s *study) read(p *demo.Program, n int, prior string) error {
 	if err != nil {
 		return err
 	}
+	if len(s.places) < minPlaces {
+		return fmt.Errorf("%s: one place alone: want at least %d, for a place is hidden among others", name, minPlaces)
+	}
 	if weighted && total == 0 {
 		return fmt.Errorf("%s: nobody lives in the first %d places", name, len(s.places))
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/rng"
-	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -56,25 +55,11 @@ func (s *study) methods(alpha float64) (list [3][]result, err error) {
 	return list, err
 }
 
-// indicators is the vector of the indicators of the regions: its mean is their
-// shares. Different regions are near apart at least, and their vectors 2 in the l1
-// norm; the quotient is rounded up.
-func (s *study) indicators() emd.Query[int] {
-	return emd.Query[int]{
-		Name: "shares of the regions", Norm: additive.Norm{P: 1, Dim: len(s.regions)},
-		Lipschitz: math.Nextafter(2/s.near, math.Inf(1)),
-		Func: func(x int, dst []float64) {
-			clear(dst)
-			dst[x] = 1
-		},
-	}
-}
-
 // shares is noise on the shares of the regions.
 func (s *study) shares(users [][]int, l level) (*emd.Linear[int], error) {
 	model := s.model
 	model.Users = len(users)
-	return noisy(s.indicators(), 2, model, l, nil)
+	return noisy(s.indicators, 2, model, l, nil)
 }
 
 // linear is noise on the shares by emd.Linear.
@@ -127,7 +112,7 @@ func (s *study) laplace(l level) result {
 
 // hadamard is the usual baseline for items that nobody sees.
 func (s *study) hadamard(l level) result {
-	mech, err := emd.HadamardFrequencies(s.space, s.model, emd.Pair{Eps: l.eps, Delta: s.delta}, nil)
+	mech, err := emd.NewHadamardFrequencies(s.space, s.model, emd.Pair{Eps: l.eps, Delta: s.delta}, nil)
 	return s.frequencies(hadamard, l, mech, err, 1, false)
 }
 
@@ -150,7 +135,7 @@ func (s *study) clusters(c emd.Clusters, model emd.Model, alpha float64) (*emd.F
 	if err != nil {
 		return nil, err
 	}
-	return emd.GKRRFrequencies(g, model, &emd.FrequencyOptions{Delta: s.delta})
+	return emd.NewGKRRFrequencies(g, model, &emd.FrequencyOptions{Delta: s.delta})
 }
 
 // itemWise replaces items by near ones rather than by far ones.
@@ -249,7 +234,7 @@ func (s *study) measure(ctx context.Context, r *result, runs int) error {
 	if r.err != nil {
 		return ctx.Err()
 	}
-	exact := exactly(s.indicators(), r.users)
+	exact := exactly(s.indicators, r.users)
 	random := rng.Seeded(s.seed)
 	sum := 0.0
 	for range runs {

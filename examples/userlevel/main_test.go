@@ -210,7 +210,7 @@ func TestUserlevel_Data(t *testing.T) {
 			}
 		}
 	}
-	if l := s.indicators().Lipschitz; l*s.near < 2 || l*s.near > 2+1e-14 {
+	if l := s.indicators.Lipschitz; l*s.near < 2 || l*s.near > 2+1e-14 {
 		t.Errorf("%v * %v", l, s.near)
 	}
 }

@@ -23,6 +23,7 @@ type study struct {
 	points     *metric.Points[metric.LatLon] // the regions, if they are places
 	space      metric.Finite                 // the distances between regions
 	near, wide float64                       // the least and the largest of them
+	indicators emd.Query[int]                // its mean is the shares of the regions
 	model      emd.Model                     // of the first m items of those who have as many
 	first      [][]int
 	longest    int // most items of a user
@@ -132,7 +133,8 @@ func (s *study) readRegions(file string) (err error) {
 	}
 	s.near = near
 	s.wide, _, _ = metric.Diameter(s.space)
-	return nil
+	s.indicators, err = emd.Shares(s.space)
+	return err
 }
 
 // readItems takes every item that occurs for a region of its own, at distance 1
@@ -164,7 +166,8 @@ func (s *study) readItems(name string, in io.Reader, n int) error {
 	}
 	s.space = emd.Clusters{Count: len(items), Size: 1, Within: 1}
 	s.near, s.wide = 1, 1
-	return nil
+	s.indicators, err = emd.Shares(s.space)
+	return err
 }
 
 // user returns the number of the row's user, or -1 for one after the first n. A

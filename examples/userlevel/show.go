@@ -157,7 +157,7 @@ func percent(share float64) float64 { return math.Round(1e6*share) / 1e4 }
 // largest makes the table of the first releases that keep the moves at the level of
 // alpha, beside the truth, for the n regions with the largest shares.
 func (s *study) largest(list [3][]result) func(n int) *demo.Table {
-	exact := exactly(s.indicators(), s.first)
+	exact := exactly(s.indicators, s.first)
 	order := make([]int, len(exact))
 	for x := range order {
 		order[x] = x

@@ -203,7 +203,7 @@ func (s *study) measure(name string, b built) (result, error) {
 	if err != nil {
 		return r, err
 	}
-	audit, err := b.channel.Audit(s.space, delta)
+	audit, err := b.channel.Audit(s.space, &mechanism.AuditOptions{Delta: delta})
 	if err != nil {
 		return r, err
 	}

@@ -99,7 +99,7 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 		if !(loss*(1-lossTol) <= m.bound) {
 			t.Errorf("%s loses %v, above its bound %v", m.name, loss, m.bound)
 		}
-		audit, err := m.c.Audit(b.Privacy, 0)
+		audit, err := m.c.Audit(b.Privacy, nil)
 		ok(t, err)
 		stated := m.c.Guarantee()
 		if !(audit.Lo <= audit.Hi && audit.Hi <= stated.Alpha() && m.level <= stated.Alpha() && stated.Alpha() <= alpha) || stated.Delta() != 0 {
@@ -177,11 +177,11 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	} else {
 		bound *= stretch * (1 + lossTol)
 	}
-	m, err = exponential.Standard(b.Privacy, alpha, &exponential.Options{Net: net})
+	m, err = exponential.Standard(b.Privacy, alpha, &exponential.Options{Outputs: net})
 	add("Standard on the net of Lemma 4.1", bound, m, err)
 
 	// Theorem 5.1: the relaxed mechanism, by s + 14 s_o, for ultrametrics.
-	accuracy := metric.IsUltrametric(b.Utility, 0) == nil
+	accuracy := metric.ValidateUltrametric(b.Utility, 0) == nil
 	for _, o := range []exponential.RelaxedOptions{
 		{}, {Tuned: true},
 		{Rule: exponential.TheoremSeparation, Accuracy: accuracy},

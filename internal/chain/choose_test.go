@@ -25,7 +25,7 @@ func TestChain_Choose(t *testing.T) {
 		if !(ch.LowerBound <= opt.Objective && opt.DualBound <= ch.Objective && ch.LowerBound <= ch.Objective && loss*(1-lossTol) <= ch.Objective) {
 			t.Errorf("%s: in [%v, %v], loss %v, Optimal in [%v, %v]", s.name, ch.LowerBound, ch.Objective, loss, opt.DualBound, opt.Objective)
 		}
-		audit, err := ch.Channel.Audit(s.Privacy, 0)
+		audit, err := ch.Channel.Audit(s.Privacy, nil)
 		ok(t, err)
 		if g := ch.Channel.Guarantee(); !(audit.Hi <= g.Alpha() && g.Alpha() <= alpha) {
 			t.Errorf("%s: audited %v, stated %v of %v", s.name, audit, g, alpha)

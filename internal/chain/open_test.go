@@ -361,7 +361,7 @@ func TestOpenProblems_Dense(t *testing.T) {
 		for n, want := range map[int]float64{8: c.n8, 32: c.n32} {
 			p := c.q.dense(n)
 			check(t, c.q, p)
-			ok(t, metric.IsUltrametric(p.space().Utility, 0))
+			ok(t, metric.ValidateUltrametric(p.space().Utility, 0))
 			if got := c.q.quotient(t, p); math.Abs(got/want-1) > 2e-4 {
 				t.Errorf("%+v, n=%d: %v, want %v", c.q, n, got, want)
 			}

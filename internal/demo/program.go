@@ -34,8 +34,7 @@ type Program struct {
 	Stdout, Stderr io.Writer
 
 	args []string
-	out  string // -out, and the folder once it exists
-	made bool   // out has been created
+	out  string // -out, or the temporary folder once there is one
 	bar  *bar   // the last one drawn, or nil
 }
 
@@ -88,7 +87,8 @@ func (p *Program) ReadsFile(what string) {
 	p.Flags.StringVar(&p.In, "in", "", "read `FILE`: "+what+" (default: the data that ships with the example)")
 }
 
-// Parse reads the command line. It refuses arguments that are not flags.
+// Parse reads the command line. It refuses arguments that are not flags, and a
+// folder of -out that cannot be written: better before the work than after it.
 func (p *Program) Parse() error {
 	if err := p.Flags.Parse(p.args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -99,7 +99,26 @@ func (p *Program) Parse() error {
 	if p.Flags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q (-help lists the flags)", p.Flags.Arg(0))
 	}
+	if p.out == "" {
+		return nil
+	}
+	if err := p.writable(); err != nil {
+		return fmt.Errorf("-out %s: %w", p.out, err)
+	}
 	return nil
+}
+
+// writable creates the folder of -out where there is none, and a file in it for
+// a moment.
+func (p *Program) writable() error {
+	if err := os.MkdirAll(p.out, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(p.out, p.Name+"-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // Input opens the file of -in, or the data embedded in the program where there
@@ -113,22 +132,17 @@ func (p *Program) Input(embeddedName string, embedded []byte) (f io.ReadCloser, 
 	return f, p.In, err
 }
 
-// Path returns the path of a file in the folder of -out, which it creates on
-// first use: a new temporary one where the flag was not given.
+// Path returns the path of a file in the folder of -out; where the flag was not
+// given, in a temporary one that is created on first use.
 func (p *Program) Path(file string) (string, error) {
-	if !p.made {
-		if p.out == "" {
-			dir, err := os.MkdirTemp("", p.Name+"-")
-			if err != nil {
-				return "", err
-			}
-			p.out = dir
-			// Not a remark: nothing else tells where the files are.
-			fmt.Fprintf(p.Stdout, "files go to %s\n", p.out)
-		} else if err := os.MkdirAll(p.out, 0o755); err != nil {
+	if p.out == "" {
+		dir, err := os.MkdirTemp("", p.Name+"-")
+		if err != nil {
 			return "", err
 		}
-		p.made = true
+		p.out = dir
+		// Not a remark: nothing else tells where the files are.
+		fmt.Fprintf(p.Stdout, "files go to %s\n", p.out)
 	}
 	return filepath.Join(p.out, file), nil
 }

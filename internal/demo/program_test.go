@@ -151,8 +151,34 @@ func TestProgram_WriteFile(t *testing.T) {
 	}
 	check(filepath.Join(tmp, "a.txt"))
 
-	if status, _, stderr := runDemo(write, "-out", file); status != 2 || !strings.Contains(stderr, file) {
-		t.Errorf("-out is a file: status %d, %q", status, stderr)
+}
+
+// A folder that cannot be written is refused before the work, and one that can
+// is left as it was.
+func TestProgram_ChecksOutFirst(t *testing.T) {
+	worked := false
+	work := func(_ context.Context, p *Program) error {
+		if err := p.Parse(); err != nil {
+			return err
+		}
+		worked = true
+		return nil
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{file, filepath.Join(file, "below")} {
+		status, _, stderr := runDemo(work, "-out", out)
+		if status != 2 || worked || !strings.HasPrefix(stderr, "demo: -out "+out+": ") {
+			t.Errorf("-out %s: status %d, worked %v, %q", out, status, worked, stderr)
+		}
+	}
+	status, _, stderr := runDemo(work, "-out", dir)
+	entries, err := os.ReadDir(dir)
+	if status != 0 || !worked || err != nil || len(entries) != 1 {
+		t.Errorf("status %d, %q, %d entries, %v", status, stderr, len(entries), err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // ErrEmpty reports a space, a weight vector or a data set without points.
@@ -70,6 +71,15 @@ func Empty(op, arg string, n int) error {
 		return fmt.Errorf("%s: %s: %w", op, arg, ErrEmpty)
 	}
 	return nil
+}
+
+// Len returns the number of points of f, and 0 where f is nil: [Empty] refuses
+// both.
+func Len(f interface{ Len() int }) int {
+	if f == nil {
+		return 0
+	}
+	return f.Len()
 }
 
 // Positive checks 0 < v < +Inf.
@@ -170,4 +180,14 @@ func Distribution(op, arg string, p []float64, n int, tol float64) error {
 		return &ValueError{Op: op, Arg: "sum of " + arg, Index: -1, Value: sum, Want: "1"}
 	}
 	return nil
+}
+
+// Reason is the message of err in one line for a reader who sees the names
+// beside it: without those that it begins with, one after another.
+func Reason(err error, names ...string) string {
+	s := strings.ReplaceAll(err.Error(), "\n", "; ")
+	for _, name := range names {
+		s = strings.TrimPrefix(s, name+": ")
+	}
+	return s
 }

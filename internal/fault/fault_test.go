@@ -55,3 +55,16 @@ func TestChecks(t *testing.T) {
 		t.Error("ErrEmpty is not wrapped")
 	}
 }
+
+func TestReason_IsOneLineWithoutTheNames(t *testing.T) {
+	err := errors.Join(errors.New("p: method: too slow"), errors.New("q: no"))
+	for want, names := range map[string][]string{
+		"too slow; q: no":            {"p", "method"},
+		"method: too slow; q: no":    {"p", "q"},
+		"p: method: too slow; q: no": {"method"},
+	} {
+		if got := Reason(err, names...); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -169,7 +169,7 @@ func (s *replacement) start() {
 				s.lambda[r] = g[p]
 				continue
 			}
-			other := b.row + (r - b.row) ^ 1
+			other := b.row + ((r - b.row) ^ 1) // blocks may have an odd number of rows
 			s.lambda[r] = (g[q] + g[p]*s.alpha[other]/s.beta[other]) / s.beta[r] / -math.Expm1(-(s.budget[r] + s.budget[other]))
 		}
 	}

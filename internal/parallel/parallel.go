@@ -10,10 +10,14 @@ import (
 	"sync/atomic"
 )
 
-// Workers returns w where it is positive and GOMAXPROCS otherwise.
+// mostWorkers is more than any machine has use for: a larger number is taken for
+// it, rather than start a goroutine each.
+const mostWorkers = 1 << 10
+
+// Workers returns w where it is positive, up to 2^10, and GOMAXPROCS otherwise.
 func Workers(w int) int {
 	if w > 0 {
-		return w
+		return min(w, mostWorkers)
 	}
 	return runtime.GOMAXPROCS(0)
 }

@@ -56,3 +56,12 @@ func TestChunks_StopWithTheContext(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An enormous number of workers starts no goroutine each.
+func TestWorkers_AreLimited(t *testing.T) {
+	for w, want := range map[int]int{1: 1, 7: 7, mostWorkers: mostWorkers, mostWorkers + 1: mostWorkers, 1<<31 - 1: mostWorkers} {
+		if got := Workers(w); got != want {
+			t.Errorf("Workers(%d) = %d, want %d", w, got, want)
+		}
+	}
+}

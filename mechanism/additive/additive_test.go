@@ -45,7 +45,7 @@ func must[T any](v T, err error) T {
 
 func TestConstructors_RefuseBadInput(t *testing.T) {
 	plane := Norm{P: 2, Dim: 2}
-	good := GaussianTarget{Alpha: 1, Delta: 1e-6, Diam: 1}
+	good := GaussianTarget{Alpha: 1, Delta: 1e-6, Diameter: 1}
 	with := func(f func(g *GaussianTarget)) GaussianTarget { g := good; f(&g); return g }
 	cases := map[string]func() error{}
 	for name, alpha := range map[string]float64{"0": 0, "-1": -1, "NaN": nan, "Inf": inf, "1e-200": 1e-200} {
@@ -61,11 +61,11 @@ func TestConstructors_RefuseBadInput(t *testing.T) {
 			return err
 		}
 		cases["Gaussian diam "+name] = func() error {
-			_, err := NewGaussian(1, with(func(g *GaussianTarget) { g.Diam = alpha }), nil)
+			_, err := NewGaussian(1, with(func(g *GaussianTarget) { g.Diameter = alpha }), nil)
 			return err
 		}
 		cases["DiscreteGaussian diam "+name] = func() error {
-			_, err := NewDiscreteGaussian(with(func(g *GaussianTarget) { g.Diam = alpha }), nil)
+			_, err := NewDiscreteGaussian(with(func(g *GaussianTarget) { g.Diameter = alpha }), nil)
 			return err
 		}
 		cases["AlphaFor radius "+name] = func() error { _, err := PlanarAlpha(alpha, 0.5); return err }
@@ -96,7 +96,7 @@ func TestConstructors_RefuseBadInput(t *testing.T) {
 	cases["Sphere alpha*radius"] = func() error { _, err := NewSphere(1e10, nil); return err }
 	cases["TruncatedGeometric range"] = func() error { _, err := NewTruncatedGeometric(Range{3, 2}, 1, nil); return err }
 	cases["DiscreteGaussian too strict"] = func() error {
-		_, err := NewDiscreteGaussian(GaussianTarget{Alpha: 1e-15, Delta: 1e-12, Diam: 1}, nil)
+		_, err := NewDiscreteGaussian(GaussianTarget{Alpha: 1e-15, Delta: 1e-12, Diameter: 1}, nil)
 		return err
 	}
 	cases["Madlib NaN"] = func() error { _, err := NewMadlib([][]float64{{1}, {nan}}, 1, nil); return err }
@@ -162,7 +162,7 @@ func second[T any](_ T, err error) error { return err }
 func TestGuarantees_AreStated(t *testing.T) {
 	const alpha = 0.7
 	o, d := &Options{Unit: "m"}, &DiscreteOptions{Unit: "m"}
-	target := GaussianTarget{Alpha: alpha, Delta: 1e-6, Diam: 3}
+	target := GaussianTarget{Alpha: alpha, Delta: 1e-6, Diameter: 3}
 	for name, g := range map[string]mechanism.Guarantee{
 		"KNorm":              must(NewKNorm(Norm{2, 3}, alpha, o)).Guarantee(),
 		"Laplace":            must(NewLaplace(alpha, o)).Guarantee(),

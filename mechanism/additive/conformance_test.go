@@ -45,7 +45,7 @@ func TestConformance_Integers(t *testing.T) {
 	if err := mechanismtest.TestLaw(laplace, 7, law, nil); err != nil {
 		t.Error(err)
 	}
-	gauss, err := additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-3, Diam: 3}, nil)
+	gauss, err := additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-3, Diameter: 3}, nil)
 	conform(t, "DiscreteGaussian", gauss, err, 3, o, 0, 3, math.MaxInt64)
 	geometric, err := additive.NewTruncatedGeometric(additive.Range{Lo: -2, Hi: 5}, 0.7, nil)
 	conform(t, "TruncatedGeometric", geometric, err, 1, o, 0, 1, -2, 5)
@@ -68,7 +68,7 @@ func TestConformance_Numbers(t *testing.T) {
 			knorm, err := additive.NewKNorm(additive.Norm{P: p, Dim: 2}, 1, &additive.Options{Grid: grid})
 			conform(t, "KNorm", knorm, err, 3, vectors, []float64{0, 0}, []float64{3, 0}, []float64{1e6, -1e6})
 		}
-		gauss, err := additive.NewGaussian(2, additive.GaussianTarget{Alpha: 1, Delta: 1e-2, Diam: 3}, &additive.Options{Grid: grid})
+		gauss, err := additive.NewGaussian(2, additive.GaussianTarget{Alpha: 1, Delta: 1e-2, Diameter: 3}, &additive.Options{Grid: grid})
 		conform(t, "Gaussian", gauss, err, 3, vectors, []float64{0, 0}, []float64{3, 0})
 	}
 }

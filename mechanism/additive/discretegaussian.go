@@ -141,9 +141,9 @@ func massTotal(sigma float64) float64 {
 }
 
 // DiscreteGaussianSigma returns a sigma at which discrete Gaussian noise is
-// (Alpha, Delta)-private between all integers at a distance up to Diam, by
-// bisection to a relative 1e-9: DiscreteGaussianDelta(sigma, Alpha, Diam) <=
-// Delta holds for the number returned. Diam must lie in [1, 2^53] and is
+// (Alpha, Delta)-private between all integers at a distance up to Diameter, by
+// bisection to a relative 1e-9: DiscreteGaussianDelta(sigma, Alpha, Diameter) <=
+// Delta holds for the number returned. Diameter must lie in [1, 2^53] and is
 // rounded down to an integer. A target that needs a sigma above 2^38 is a
 // [*metric.ValueError]. Up to 0.1 seconds for large sigma.
 func DiscreteGaussianSigma(t GaussianTarget) (float64, error) {
@@ -151,10 +151,10 @@ func DiscreteGaussianSigma(t GaussianTarget) (float64, error) {
 	if err := t.check(op); err != nil {
 		return 0, err
 	}
-	if !(t.Diam >= 1 && t.Diam <= 1<<53) {
-		return 0, &fault.ValueError{Op: op, Arg: "Diam", Index: -1, Value: t.Diam, Want: "a number in [1, 2^53]"}
+	if !(t.Diameter >= 1 && t.Diameter <= 1<<53) {
+		return 0, &fault.ValueError{Op: op, Arg: "Diameter", Index: -1, Value: t.Diameter, Want: "a number in [1, 2^53]"}
 	}
-	t.Diam = math.Floor(t.Diam)
+	t.Diameter = math.Floor(t.Diameter)
 	guess, err := GaussianSigma(t)
 	if err != nil {
 		return 0, err
@@ -164,6 +164,6 @@ func DiscreteGaussianSigma(t GaussianTarget) (float64, error) {
 		return 0, &fault.ValueError{Op: op, Arg: "sigma", Index: -1, Value: guess, Want: "at most 2^38: the target is too strict"}
 	}
 	return least(guess, 1e-9, func(s float64) bool {
-		return DiscreteGaussianDelta(s, t.Alpha, int64(t.Diam)) <= t.Delta
+		return DiscreteGaussianDelta(s, t.Alpha, int64(t.Diameter)) <= t.Delta
 	}), nil
 }

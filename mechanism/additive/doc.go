@@ -64,10 +64,13 @@
 // Noise of level alpha hides what is within about 1/alpha. If that is far less
 // than what must stay secret, or one person gives many correlated points (a
 // trace of a day, all words of a letter), the guarantees compose to little:
-// [mechanism.Guarantee.Plus] does the sum. For a finite set of outputs package
-// exponential and package lp do better than noise and Snap. Errors and Release
-// times must not be shown to an adversary where inputs may be outside the
-// domain.
+// [mechanism.Guarantee.Plus] does the sum. For inputs and outputs in one finite
+// set package lp has the mechanism of least loss, and package exponential loses
+// less than noise and Snap where its tight weights exist. Where they do not, alpha
+// being small for the distances of neighbours, noise and Snap lose less: 8.4 km
+// against 11.4 on 60 places of a town at alpha = 0.2 per km, the optimum being
+// 6.4. Errors and Release times must not be shown to an adversary where inputs
+// may be outside the domain.
 //
 // # References
 //

@@ -101,7 +101,7 @@ func ExampleNewTruncatedGeometric() {
 }
 
 func ExampleNewGaussian() {
-	target := additive.GaussianTarget{Alpha: 1, Delta: 1e-6, Diam: 2}
+	target := additive.GaussianTarget{Alpha: 1, Delta: 1e-6, Diameter: 2}
 	m, err := additive.NewGaussian(2, target, nil)
 	if err != nil {
 		fmt.Println(err)
@@ -124,14 +124,14 @@ func ExampleGaussianDelta() {
 }
 
 func ExampleGaussianSigma() {
-	sigma, err := additive.GaussianSigma(additive.GaussianTarget{Alpha: 25, Delta: 1e-6, Diam: 1})
+	sigma, err := additive.GaussianSigma(additive.GaussianTarget{Alpha: 25, Delta: 1e-6, Diameter: 1})
 	fmt.Printf("%.6f %v\n", sigma, err)
 	// Output:
 	// 0.260238 <nil>
 }
 
 func ExampleNewDiscreteGaussian() {
-	m, err := additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-9, Diam: 3}, nil)
+	m, err := additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-9, Diameter: 3}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -149,7 +149,7 @@ func ExampleDiscreteGaussianDelta() {
 }
 
 func ExampleDiscreteGaussianSigma() {
-	sigma, err := additive.DiscreteGaussianSigma(additive.GaussianTarget{Alpha: 1, Delta: 1e-6, Diam: 1})
+	sigma, err := additive.DiscreteGaussianSigma(additive.GaussianTarget{Alpha: 1, Delta: 1e-6, Diameter: 1})
 	fmt.Printf("%.6f %v\n", sigma, err)
 	// Output:
 	// 4.230779 <nil>

@@ -100,6 +100,36 @@ func ExampleSnap() {
 	// 0.05-private per km
 }
 
+// The same on a flat map: a visitor, hidden among the stands of a fair.
+func ExampleSnap_plane() {
+	stands, err := metric.NewPoints([][2]float64{{0, 0}, {0, 20}, {30, 0}, {30, 20}}, metric.Plane{}) // metres
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	noise, err := additive.NewPlanarLaplace(0.1, &additive.Options{Unit: "m"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m := additive.Snap(noise, stands)
+	r := seeded()
+	for range 3 {
+		i, err := m.Release(r, [2]float64{4, 3})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(stands.At(i))
+	}
+	fmt.Println(m.Guarantee())
+	// Output:
+	// [0 0]
+	// [30 20]
+	// [0 20]
+	// 0.1-private per m
+}
+
 func ExampleNewMadlib() {
 	words := []string{"cat", "dog", "car", "bus"}
 	m, err := additive.NewMadlib([][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}, 2, nil)

@@ -292,17 +292,17 @@ func TestDiscreteGaussianSigma_CoversAllDistances(t *testing.T) {
 	} {
 		sigma := must(DiscreteGaussianSigma(c))
 		last := 0.0
-		for d := int64(1); d <= int64(c.Diam); d++ {
+		for d := int64(1); d <= int64(c.Diameter); d++ {
 			got := deltaBySum(sigma, c.Alpha, d)
 			if got > c.Delta || got < last*(1-1e-12) {
 				t.Errorf("%+v: sigma %v has delta %v at distance %d", c, sigma, got, d)
 			}
 			last = got
 		}
-		if got := deltaBySum(0.99*sigma, c.Alpha, int64(c.Diam)); got <= c.Delta {
+		if got := deltaBySum(0.99*sigma, c.Alpha, int64(c.Diameter)); got <= c.Delta {
 			t.Errorf("%+v: 0.99 sigma has delta %v", c, got)
 		}
-		if cont := must(GaussianSigma(GaussianTarget{c.Alpha, c.Delta, math.Floor(c.Diam)})); sigma > 3 && !near(sigma, cont, 0.05) {
+		if cont := must(GaussianSigma(GaussianTarget{c.Alpha, c.Delta, math.Floor(c.Diameter)})); sigma > 3 && !near(sigma, cont, 0.05) {
 			t.Errorf("%+v: sigma %v, continuous %v", c, sigma, cont)
 		}
 	}

@@ -9,10 +9,10 @@ import (
 )
 
 // GaussianTarget is what [GaussianSigma] and [DiscreteGaussianSigma] calibrate
-// for: (Alpha, Delta)-metric privacy between inputs at a distance up to Diam.
-// Alpha and Diam are numbers in [1e-100, 1e100], Delta in [1e-300, 1).
+// for: (Alpha, Delta)-metric privacy between inputs at a distance up to Diameter.
+// Alpha and Diameter are numbers in [1e-100, 1e100], Delta in [1e-300, 1).
 type GaussianTarget struct {
-	Alpha, Delta, Diam float64
+	Alpha, Delta, Diameter float64
 }
 
 const minDelta = 1e-300 // below, tails of the normal law near underflow
@@ -21,7 +21,7 @@ func (t GaussianTarget) check(op string) error {
 	if err := checkScale(op, "Alpha", t.Alpha); err != nil {
 		return err
 	}
-	if err := checkScale(op, "Diam", t.Diam); err != nil {
+	if err := checkScale(op, "Diameter", t.Diameter); err != nil {
 		return err
 	}
 	if t.Delta >= minDelta && t.Delta < 1 {
@@ -30,13 +30,13 @@ func (t GaussianTarget) check(op string) error {
 	return &fault.ValueError{Op: op, Arg: "Delta", Index: -1, Value: t.Delta, Want: "a number in [1e-300, 1)"}
 }
 
-// guarantee is the promise of noise calibrated for t: nothing beyond Diam.
+// guarantee is the promise of noise calibrated for t: nothing beyond Diameter.
 func (t GaussianTarget) guarantee(unit metric.Unit) (mechanism.Guarantee, error) {
 	g, err := mechanism.NewGuarantee(t.Alpha, t.Delta, unit)
 	if err != nil {
 		return g, err
 	}
-	return g.Within(t.Diam)
+	return g.Within(t.Diameter)
 }
 
 // GaussianDelta returns the smallest delta such that adding normal noise of
@@ -94,8 +94,8 @@ func GaussianDelta(sigma, alpha, distance float64) float64 {
 }
 
 // GaussianSigma returns the standard deviation at which normal noise is
-// (Alpha, Delta)-private between all inputs at a distance up to Diam: the least
-// sigma with GaussianDelta(sigma, Alpha, Diam) <= Delta, up to a relative
+// (Alpha, Delta)-private between all inputs at a distance up to Diameter: the least
+// sigma with GaussianDelta(sigma, Alpha, Diameter) <= Delta, up to a relative
 // 1e-14, on the safe side. The inputs may lie in R^d under the Euclidean
 // distance for any d; for a query with Lipschitz constant l multiply sigma by
 // l.
@@ -103,8 +103,8 @@ func GaussianSigma(t GaussianTarget) (float64, error) {
 	if err := t.check("additive: GaussianSigma"); err != nil {
 		return 0, err
 	}
-	return least(t.Diam, 0x1p-48, func(s float64) bool {
-		return GaussianDelta(s, t.Alpha, t.Diam) <= t.Delta
+	return least(t.Diameter, 0x1p-48, func(s float64) bool {
+		return GaussianDelta(s, t.Alpha, t.Diameter) <= t.Delta
 	}), nil
 }
 

@@ -61,7 +61,7 @@ func TestTruncatedGeometric_Audit(t *testing.T) {
 		}
 		line := must(metric.NewPoints(pts, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
 		c := must(mechanism.FromWeights(n, n, w, nil))
-		a := must(c.Audit(line, 0))
+		a := must(c.Audit(line, nil))
 		if !near(a.Hi, alpha, 1e-12) || !near(a.Lo, alpha, 1e-12) {
 			t.Errorf("alpha = %v: %v", alpha, a)
 		}
@@ -105,7 +105,7 @@ func TestDiscreteLaplace_RadiusQuantile(t *testing.T) {
 // The mechanism adds noise of the calibrated sigma: chi-square at 1e-6.
 func TestDiscreteGaussian_Law(t *testing.T) {
 	r := rng.Seeded(63)
-	m := must(NewDiscreteGaussian(GaussianTarget{Alpha: 0.5, Delta: 1e-6, Diam: 1}, nil))
+	m := must(NewDiscreteGaussian(GaussianTarget{Alpha: 0.5, Delta: 1e-6, Diameter: 1}, nil))
 	const reach = 60
 	count, p := make([]int, 2*reach+1), make([]float64, 2*reach+1)
 	total := 0.0

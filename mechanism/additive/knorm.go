@@ -213,7 +213,40 @@ func gammaQuantile(a, q float64) float64 {
 	case q == 1:
 		return math.Inf(1)
 	}
+	if q < lowerTail {
+		return gammaLowerQuantile(a, q)
+	}
 	return mathext.GammaIncRegInv(a, q)
+}
+
+// lowerTail is where [gammaLowerQuantile] takes over from gonum, whose inverse
+// loses digits below 1e-6 (a = 1/2), is NaN below 1e-19 (a = 3), and panics below
+// 1e-161.
+const lowerTail = 1e-3
+
+// gammaLowerQuantile solves log P(x) = log q for small q by Newton's method in
+// t = log x, where
+//
+//	P(x) = x^a e^-x S(x) / G(1+a),  S(x) = sum over k of x^k / ((a+1)...(a+k)),
+//
+// has d log P/dt = a/S. As log P is concave in t, steps from the left stay there;
+// the first guess x^a = q*G(1+a) is on the left because S <= e^x.
+func gammaLowerQuantile(a, q float64) float64 {
+	lg, _ := math.Lgamma(1 + a)
+	want := directed.Log(q) + lg
+	for t := want / a; ; {
+		x := math.Exp(t)
+		s := 1.0
+		for k, term := 1.0, 1.0; term > 0x1p-60*s; k++ {
+			term *= x / (a + k)
+			s += term
+		}
+		next := t + (want-a*t+x-math.Log(s))*s/a
+		if !(next > t) || next-t < 0x1p-50*max(1, math.Abs(t)) {
+			return x
+		}
+		t = next
+	}
 }
 
 // gammaProb is the distribution function of the Gamma(a) law of scale 1.

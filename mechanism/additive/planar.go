@@ -18,7 +18,8 @@ var plane = Norm{P: 2, Dim: 2}
 // distance. It is [KNorm] with P = 2 and Dim = 2, for points that are arrays.
 //
 // Coordinates are those of a flat map, both in one unit of length. Degrees of
-// latitude and longitude are not: use [Sphere].
+// latitude and longitude are not: use [Sphere]. [Snap] takes the output to points
+// of metric.Plane; to those of metric.Euclidean, which are slices, take KNorm.
 //
 // The claim is about real arithmetic: see the package comment. A PlanarLaplace
 // is immutable and safe for concurrent use.

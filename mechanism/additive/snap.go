@@ -11,8 +11,11 @@ import (
 
 // Snap replaces every output of m by the index of the nearest of the given
 // points, in their own metric; ties go to the lowest index. The points must be
-// public. It is post-processing, so m's guarantee stands. An output that the
-// points' space refuses, as one of the wrong length, is an error.
+// public, and of the type that m releases: KNorm goes with metric.Euclidean and
+// its relatives, PlanarLaplace with metric.Plane, Sphere with metric.GreatCircle.
+// The input may lie anywhere in m's domain. It is post-processing, so m's
+// guarantee stands. An output that the points' space refuses, as one of the
+// wrong length, is an error.
 //
 // O(n log n) once. A release searches as [metric.Locator] does, and is safe
 // for concurrent use if m's is.

@@ -66,7 +66,7 @@ func (h *Hadamard) Guarantee() mechanism.Guarantee { return h.g }
 
 // Release draws what item x is released as. O(1).
 func (h *Hadamard) Release(r *rand.Rand, x int) (int, error) {
-	if err := fault.Index("emd: Hadamard", "x", x, h.k); err != nil {
+	if err := fault.Index("emd: Hadamard.Release", "x", x, h.k); err != nil {
 		return 0, err
 	}
 	r, done := rng.Get(r)
@@ -127,15 +127,15 @@ func walshHadamard(f []float64) {
 	}
 }
 
-// HadamardFrequencies returns the baseline: the estimator of [Frequencies] with
+// NewHadamardFrequencies returns the baseline: the estimator of [Frequencies] with
 // Hadamard response at the largest level per item at which all m items of a user
 // together are (pair.Eps, pair.Delta)-private, by exact composition
 // ([ComposeBudget]). IRC24's eps/sqrt(m ln(m/delta)) is too much for some pairs, as
 // for m = 1000, eps = 1 and delta = 1e-12, and less than what is possible for
 // others. The promise is that pair between any two users whatever, a discrete one at
 // the diameter. Nothing is shuffled or gained by it. Of the options Workers counts.
-func HadamardFrequencies(space metric.Finite, model Model, pair Pair, o *FrequencyOptions) (*Frequencies, error) {
-	const op = "emd: HadamardFrequencies"
+func NewHadamardFrequencies(space metric.Finite, model Model, pair Pair, o *FrequencyOptions) (*Frequencies, error) {
+	const op = "emd: NewHadamardFrequencies"
 	model, err := boundedModel(op, space, model)
 	if err != nil {
 		return nil, err
@@ -171,8 +171,8 @@ func HadamardFrequencies(space metric.Finite, model Model, pair Pair, o *Frequen
 
 // boundedModel checks a model in which every user holds Items items, and that
 // space fits it.
-func boundedModel(op string, space metric.Finite, model Model) (Model, error) {
-	model, err := model.check(op)
+func boundedModel(op string, space metric.Finite, given Model) (Model, error) {
+	model, err := given.check(op)
 	if err != nil {
 		return model, err
 	}
@@ -185,5 +185,5 @@ func boundedModel(op string, space metric.Finite, model Model) (Model, error) {
 	if int64(model.Items) > math.MaxInt64/int64(model.Users) {
 		return model, &fault.SizeError{Op: op, Arg: "Model.Users", Got: model.Users, Want: "fewer than 2^63 items in all"}
 	}
-	return model, fits(op, space, model)
+	return model, fits(op, space, given)
 }

@@ -34,7 +34,7 @@ func TestHadamard_AuditsAtItsLevel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := c.Audit(discrete(k), 0)
+			a, err := c.Audit(discrete(k), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,9 +147,9 @@ func TestWalshHadamard_IsTheMatrix(t *testing.T) {
 
 // The per-item budget of the baseline, by exact composition: known answers of
 // MATH.md section 4.
-func TestHadamardFrequencies_Budget(t *testing.T) {
+func TestNewHadamardFrequencies_Budget(t *testing.T) {
 	for _, c := range []struct{ delta, want float64 }{{1e-12, .004838732781}, {1e-6, .007495100134}} {
-		f, err := HadamardFrequencies(discrete(5), Model{Trust: Local, Items: 1000}, Pair{Eps: 1, Delta: c.delta}, nil)
+		f, err := NewHadamardFrequencies(discrete(5), Model{Trust: Local, Items: 1000}, Pair{Eps: 1, Delta: c.delta}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestHadamardFrequencies_Budget(t *testing.T) {
 func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 	var space metric.Finite = discrete(16)
 	model := Model{Trust: Central, Users: 50, Items: 10}
-	h, err := HadamardFrequencies(space, model, Pair{Eps: 10}, nil)
+	h, err := NewHadamardFrequencies(space, model, Pair{Eps: 10}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,16 +34,19 @@
 //
 //	to release                             constructor        models
 //	the mean of a Lipschitz function       NewLinear          all
+//	shares of public points, noise added   NewLinear, Shares  all
 //	the same of integers, exactly          NewGridLinear      bounded
 //	the items, each made private           NewItemWise        bounded
 //	how they are distributed               NewFrequencies,    bounded
-//	                                       GKRRFrequencies
+//	                                       NewGKRRFrequencies
 //	any of these, users of any size        NewReduced         unbounded, discrete
 //
 // A [Query] is a function with its Lipschitz constant: [Average], [Landmarks],
-// [Region], [Similarity], [LinearMap]; [LipschitzAtLeast] finds constants that are
+// [Region], [Similarity], [LinearMap], [Shares]; [LipschitzAtLeast] finds constants that are
 // too small. Frequencies of cells with sharp borders have none, and
-// [Indicator] says so.
+// [Indicator] says so. But the shares of the points of a finite metric are the
+// mean of the query Shares: where a curator may see the items that errs less than
+// NewFrequencies, in examples/userlevel half as much.
 //
 // [ItemWise] sends each item through a pure channel of level alpha0 and publishes
 // how often each output came up, and nothing else. It is this loss of order that

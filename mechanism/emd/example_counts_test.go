@@ -15,7 +15,7 @@ func ExampleNewCounts() {
 	if err != nil {
 		panic(err)
 	}
-	f, err := emd.GKRRFrequencies(g, emd.Model{Trust: emd.Local, Items: 10}, nil)
+	f, err := emd.NewGKRRFrequencies(g, emd.Model{Trust: emd.Local, Items: 10}, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -13,13 +13,13 @@ import (
 
 // A thousand users with ten purchases each, of six articles in two departments.
 // Each randomises its own; the shop sees sums only.
-func ExampleGKRRFrequencies() {
+func ExampleNewGKRRFrequencies() {
 	articles := emd.Clusters{Count: 2, Size: 3, Within: 0.2}
 	g, err := emd.NewGKRR(articles, 3)
 	if err != nil {
 		panic(err)
 	}
-	f, err := emd.GKRRFrequencies(g, emd.Model{Trust: emd.Local, Items: 10}, nil)
+	f, err := emd.NewGKRRFrequencies(g, emd.Model{Trust: emd.Local, Items: 10}, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -98,10 +98,10 @@ func ExampleNewFrequencies() {
 
 // The baselines at the same model: noise on the counts of a curator, and Hadamard
 // response. Both hide far and near changes of a user alike.
-func ExampleHadamardFrequencies() {
+func ExampleNewHadamardFrequencies() {
 	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1}
 	model := emd.Model{Trust: emd.Central, Users: 2, Items: 3}
-	h, err := emd.HadamardFrequencies(space, model, emd.Pair{Eps: 3}, nil)
+	h, err := emd.NewHadamardFrequencies(space, model, emd.Pair{Eps: 3}, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -117,6 +117,34 @@ func ExampleIndicator() {
 	// 1 <nil>
 }
 
+// How the visits of all users are spread over three stations, by a curator.
+func ExampleShares() {
+	stations, err := metric.NewPoints([][2]float64{{0, 0}, {0, 5}, {8, 0}}, metric.Plane{}) // km
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	shares, err := emd.Shares(stations)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	city := emd.Model{Trust: emd.Central, Users: 300, Diameter: 10, Unit: "km"}
+	m, err := emd.NewLinear(shares, city, emd.Target{Alpha: 1}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	visits := slices.Values(slices.Repeat([][]int{{0, 0, 1}, {1}, {2, 2}}, 100))
+	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), visits)
+	fmt.Printf("constant %.1f per km, deviation %.4f: %.3f %v\n", shares.Lipschitz, m.StdDev(), y, err)
+	p, _, err := emd.Nearest(stations, y)
+	fmt.Printf("as a distribution: %.3f %v\n", p, err)
+	// Output:
+	// constant 0.4 per km, deviation 0.0019: [0.223 0.445 0.334] <nil>
+	// as a distribution: [0.222 0.445 0.333] <nil>
+}
+
 func ExampleRegion() {
 	// West of x = 3, fading out over 2 km.
 	west, err := emd.Region(func(x []float64) float64 { return max(0, x[0]-3) }, emd.Smoothing{Width: 2})

@@ -48,7 +48,7 @@ type FrequencyOptions struct {
 	Delta  float64
 	Clones Clones
 	// MaxCondition refuses a channel that is harder to invert; 0 means
-	// [MaxCondition]. [NewFrequencies] only.
+	// [DefaultMaxCondition]. [NewFrequencies] only.
 	MaxCondition float64
 	// Audit audits the channel under the space, and accounts for the audited
 	// level. Without it the channel's promise is taken to be about the distances of
@@ -72,6 +72,9 @@ func (o *FrequencyOptions) orDefault() *FrequencyOptions {
 // which is also where the errors about channel and model come from; a space of a
 // larger diameter than the model's is an error too. O(n^2 m) time for n inputs
 // and m outputs.
+//
+// In the Central trust, where a curator sees the items, [NewLinear] with [Shares]
+// mostly errs less, and serves users of any number of items.
 func NewFrequencies(c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewFrequencies"
 	o = o.orDefault()
@@ -96,12 +99,12 @@ func NewFrequencies(c *mechanism.Channel, space metric.Finite, model Model, o *F
 	return f, nil
 }
 
-// GKRRFrequencies returns the estimator with randomised response on clusters: no
+// NewGKRRFrequencies returns the estimator with randomised response on clusters: no
 // inverse is stored, and an estimate is O(k). Errors are those of [NewFrequencies],
 // but that no condition number is refused: that of items in narrow clusters is
 // large, and their confusion costs little distance. See [GKRR.ErrorBound].
-func GKRRFrequencies(g *GKRR, model Model, o *FrequencyOptions) (*Frequencies, error) {
-	const op = "emd: GKRRFrequencies"
+func NewGKRRFrequencies(g *GKRR, model Model, o *FrequencyOptions) (*Frequencies, error) {
+	const op = "emd: NewGKRRFrequencies"
 	if g == nil {
 		return nil, fault.Empty(op, "g", 0)
 	}
@@ -128,10 +131,6 @@ func GKRRFrequencies(g *GKRR, model Model, o *FrequencyOptions) (*Frequencies, e
 // itemWiseFrequencies is what the two have in common: the space fits the model
 // and the item-wise release makes the promise.
 func itemWiseFrequencies(op string, c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, *ItemWise, error) {
-	model, err := model.check(op)
-	if err != nil {
-		return nil, nil, err
-	}
 	if err := fits(op, space, model); err != nil {
 		return nil, nil, err
 	}
@@ -146,9 +145,13 @@ func itemWiseFrequencies(op string, c *mechanism.Channel, space metric.Finite, m
 	return &Frequencies{space: space, g: w.Guarantee(), workers: o.Workers}, w, nil
 }
 
-// fits checks that no two points of space are farther apart than the model
-// says.
-func fits(op string, space metric.Finite, model Model) error {
+// fits checks the model, as the caller gave it, and that no two points of space
+// are farther apart than it says.
+func fits(op string, space metric.Finite, given Model) error {
+	model, err := given.check(op)
+	if err != nil {
+		return err
+	}
 	var d float64
 	var i, j int
 	if c, ok := space.(Clusters); ok {
@@ -157,7 +160,7 @@ func fits(op string, space metric.Finite, model Model) error {
 		d, i, j = metric.Diameter(space)
 	}
 	if !(d <= model.Diameter) {
-		return fmt.Errorf("%s: points %d and %d of the space are at distance %v, above the model's diameter %v", op, i, j, d, model.Diameter)
+		return given.tooNarrow(op, d, i, j)
 	}
 	return nil
 }
@@ -249,7 +252,7 @@ type Estimate struct {
 // are errors. O(k) for clusters, O(K log K) for Hadamard response, one pass over
 // the inverse otherwise.
 func (f *Frequencies) Estimate(c *Counts) (*Estimate, error) {
-	const op = "emd: Estimate"
+	const op = "emd: Frequencies.Estimate"
 	if c == nil || c.items == 0 {
 		return nil, fault.Empty(op, "Counts", 0)
 	}

@@ -57,7 +57,7 @@ func (c *Counts) At(y int) int64 { return c.n[y] }
 // of outputs, or of items per user, are a [*metric.SizeError]: they come from
 // different mechanisms.
 func (c *Counts) Merge(d *Counts) error {
-	const op = "emd: Merge"
+	const op = "emd: Counts.Merge"
 	switch {
 	case d.users == 0:
 		return nil

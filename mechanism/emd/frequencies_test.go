@@ -59,7 +59,7 @@ func histogram(k int, data Users[int]) []float64 {
 func estimators(t testing.TB, c Clusters, model Model, alpha0 float64) map[string]*Frequencies {
 	t.Helper()
 	g := mustGKRR(t, c, alpha0)
-	closed, err := GKRRFrequencies(g, model, nil)
+	closed, err := NewGKRRFrequencies(g, model, nil)
 	ch, err2 := g.Channel()
 	if err = errors.Join(err, err2); err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func estimators(t testing.TB, c Clusters, model Model, alpha0 float64) map[strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := HadamardFrequencies(c, model, Pair{Eps: alpha0 * float64(model.Items)}, nil)
+	h, err := NewHadamardFrequencies(c, model, Pair{Eps: alpha0 * float64(model.Items)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 	} {
 		k := s.c.Len()
 		g := mustGKRR(t, s.c, s.alpha0)
-		f, err := GKRRFrequencies(g, Model{Trust: Central, Users: s.n, Items: s.m, Diameter: s.c.Diameter}, nil)
+		f, err := NewGKRRFrequencies(g, Model{Trust: Central, Users: s.n, Items: s.m, Diameter: s.c.Diameter}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 	g := mustGKRR(t, c, 1)
 	var first []int64
 	for _, workers := range []int{1, 2, 5} {
-		f, err := GKRRFrequencies(g, local, &FrequencyOptions{Workers: workers})
+		f, err := NewGKRRFrequencies(g, local, &FrequencyOptions{Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,7 +310,7 @@ func TestFrequencies_Guarantees(t *testing.T) {
 	g := mustGKRR(t, c, 1)
 	ch, _ := g.Channel()
 	o := &FrequencyOptions{Delta: 1e-6}
-	f, err := GKRRFrequencies(g, model, o)
+	f, err := NewGKRRFrequencies(g, model, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func TestFrequencies_Guarantees(t *testing.T) {
 	if f, err := NewFrequencies(ch, c, model, &FrequencyOptions{Audit: true}); err != nil || f.Guarantee().Alpha() > 10 {
 		t.Errorf("audited: %v, %v", f, err)
 	}
-	h, err := HadamardFrequencies(c, model, Pair{Eps: 1, Delta: 1e-6}, nil)
+	h, err := NewHadamardFrequencies(c, model, Pair{Eps: 1, Delta: 1e-6}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,14 +354,17 @@ func TestFrequencies_BadInput(t *testing.T) {
 	bare, _ := mechanism.FromWeights(4, 4, []float64{4, 1, 1, 1, 1, 4, 1, 1, 1, 1, 4, 1, 1, 1, 1, 4}, nil)
 	const anyDelta = 1e-6
 	for name, f := range map[string]func() error{
-		"model":     func() error { _, err := GKRRFrequencies(g, Model{}, nil); return err },
-		"unbounded": func() error { _, err := GKRRFrequencies(g, Model{Trust: Local}, nil); return err },
+		"model":     func() error { _, err := NewGKRRFrequencies(g, Model{}, nil); return err },
+		"unbounded": func() error { _, err := NewGKRRFrequencies(g, Model{Trust: Local}, nil); return err },
 		"diameter": func() error {
-			_, err := GKRRFrequencies(g, Model{Trust: Local, Items: 1, Diameter: .9}, nil)
+			_, err := NewGKRRFrequencies(g, Model{Trust: Local, Items: 1, Diameter: .9}, nil)
 			return err
 		},
-		"unit":  func() error { _, err := GKRRFrequencies(g, Model{Trust: Local, Items: 1, Unit: "km"}, nil); return err },
-		"delta": func() error { _, err := GKRRFrequencies(g, good, &FrequencyOptions{Delta: 1}); return err },
+		"unit": func() error {
+			_, err := NewGKRRFrequencies(g, Model{Trust: Local, Items: 1, Unit: "km"}, nil)
+			return err
+		},
+		"delta": func() error { _, err := NewGKRRFrequencies(g, good, &FrequencyOptions{Delta: 1}); return err },
 		"no promise": func() error {
 			_, err := NewFrequencies(bare, c, good, &FrequencyOptions{Delta: anyDelta})
 			return err
@@ -377,12 +380,12 @@ func TestFrequencies_BadInput(t *testing.T) {
 			return err
 		},
 		"condition":          func() error { _, err := NewFrequencies(ch, c, good, &FrequencyOptions{MaxCondition: 1.5}); return err },
-		"Hadamard unbounded": func() error { _, err := HadamardFrequencies(c, Model{Trust: Local}, Pair{Eps: 1}, nil); return err },
-		"Hadamard eps":       func() error { _, err := HadamardFrequencies(c, good, Pair{}, nil); return err },
-		"Hadamard delta":     func() error { _, err := HadamardFrequencies(c, good, Pair{Eps: 1, Delta: 1}, nil); return err },
-		"Hadamard space":     func() error { _, err := HadamardFrequencies(nil, good, Pair{Eps: 1}, nil); return err },
+		"Hadamard unbounded": func() error { _, err := NewHadamardFrequencies(c, Model{Trust: Local}, Pair{Eps: 1}, nil); return err },
+		"Hadamard eps":       func() error { _, err := NewHadamardFrequencies(c, good, Pair{}, nil); return err },
+		"Hadamard delta":     func() error { _, err := NewHadamardFrequencies(c, good, Pair{Eps: 1, Delta: 1}, nil); return err },
+		"Hadamard space":     func() error { _, err := NewHadamardFrequencies(nil, good, Pair{Eps: 1}, nil); return err },
 		"Hadamard diameter": func() error {
-			_, err := HadamardFrequencies(c, Model{Trust: Local, Items: 1, Diameter: .9}, Pair{Eps: 1}, nil)
+			_, err := NewHadamardFrequencies(c, Model{Trust: Local, Items: 1, Diameter: .9}, Pair{Eps: 1}, nil)
 			return err
 		},
 		"Laplace local":     func() error { _, err := NewLaplaceFrequencies(c, Model{Trust: Local, Items: 1}, 1); return err },
@@ -455,7 +458,7 @@ func BenchmarkFrequencies(b *testing.B) {
 	const m = 1000
 	for _, k := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("users=%d/items=%d/k=%d", users, m, k), func(b *testing.B) {
-			f, err := GKRRFrequencies(mustGKRR(b, Clusters{Count: k / 10, Size: 10, Within: .2}, 1), Model{Trust: Local, Items: m}, nil)
+			f, err := NewGKRRFrequencies(mustGKRR(b, Clusters{Count: k / 10, Size: 10, Within: .2}, 1), Model{Trust: Local, Items: m}, nil)
 			if err != nil {
 				b.Fatal(err)
 			}

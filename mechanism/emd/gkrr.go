@@ -128,7 +128,7 @@ func (g *GKRR) Condition() float64 {
 
 // Release draws what item x is released as. O(1).
 func (g *GKRR) Release(r *rand.Rand, x int) (int, error) {
-	if err := fault.Index("emd: GKRR", "x", x, g.space.Len()); err != nil {
+	if err := fault.Index("emd: GKRR.Release", "x", x, g.space.Len()); err != nil {
 		return 0, err
 	}
 	r, done := rng.Get(r)

@@ -103,7 +103,7 @@ func (c Clusters) fill(i int, dst []float64, in, out float64) []float64 {
 // whose path metric is c: half the distance Within*Diameter above every leaf, the
 // rest of half the diameter above every cluster. O(Len()).
 func (c Clusters) Tree() (*metric.Tree, error) {
-	c, err := c.check("emd: Tree")
+	c, err := c.check("emd: Clusters.Tree")
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (c Clusters) Tree() (*metric.Tree, error) {
 // Weights may be negative. Errors are those of [wasserstein.W1Clustered].
 // O(Len()), no allocation to speak of.
 func (c Clusters) W1(mu, nu []float64) (float64, error) {
-	c, err := c.check("emd: W1")
+	c, err := c.check("emd: Clusters.W1")
 	if err != nil {
 		return 0, err
 	}

@@ -73,7 +73,7 @@ func TestGKRR_AuditStaysBelowTheLevel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := ch.Audit(c.c, 0)
+		a, err := ch.Audit(c.c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ type Guarantee struct {
 
 // ErrModel reports guarantees that do not compose: they speak of different
 // models.
-var ErrModel = errors.New("emd: guarantees are for different models")
+var ErrModel = errors.New("guarantees are for different models")
 
 // NewGuarantee returns the promise of level (alpha, delta) in the model.
 func NewGuarantee(model Model, level mechanism.Guarantee) (Guarantee, error) {
@@ -38,7 +38,7 @@ func NewGuarantee(model Model, level mechanism.Guarantee) (Guarantee, error) {
 		return Guarantee{}, err
 	}
 	if level.Unit() != model.Unit {
-		return Guarantee{}, fmt.Errorf("%s: %w: %q and %q", op, mechanism.ErrUnit, level.Unit(), model.Unit)
+		return Guarantee{}, fmt.Errorf("%s: %w: level %q and model %q: set Model.Unit", op, mechanism.ErrUnit, level.Unit(), model.Unit)
 	}
 	return Guarantee{level: level, model: model}, nil
 }
@@ -122,7 +122,7 @@ func (g Guarantee) ItemLevel(m int) (Pair, error) {
 		m = g.model.Items
 	}
 	if m < 1 {
-		return Pair{}, &fault.ValueError{Op: "emd: ItemLevel", Arg: "m", Index: -1, Value: float64(m), Want: "a number >= 1"}
+		return Pair{}, &fault.ValueError{Op: "emd: Guarantee.ItemLevel", Arg: "m", Index: -1, Value: float64(m), Want: "a number >= 1"}
 	}
 	return g.At(directed.DivUp(g.model.Diameter, float64(m))), nil
 }
@@ -139,10 +139,10 @@ func (g Guarantee) Discrete(radius float64) (Guarantee, error) {
 // [ErrModel]; bring them to one radius with [Guarantee.Discrete] first.
 func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
 	if g.model != h.model {
-		return Guarantee{}, fmt.Errorf("%w: %v; %v", ErrModel, g.model, h.model)
+		return Guarantee{}, fmt.Errorf("emd: Guarantee.Plus: %w: %v; %v", ErrModel, g.model, h.model)
 	}
 	if g.radius != h.radius {
-		return Guarantee{}, fmt.Errorf("%w: radius %g and %g", ErrModel, g.radius, h.radius)
+		return Guarantee{}, fmt.Errorf("emd: Guarantee.Plus: %w: radius %g and %g", ErrModel, g.radius, h.radius)
 	}
 	level, err := g.level.Plus(h.level)
 	if err != nil {

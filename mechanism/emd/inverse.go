@@ -13,11 +13,11 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// MaxCondition is the default of [FrequencyOptions.MaxCondition], 2^20. Estimates
+// DefaultMaxCondition is the default of [FrequencyOptions.MaxCondition], 2^20. Estimates
 // through a channel of condition number c err by up to about c/sqrt(N), so beyond
 // it a million million items leave an error of 1; and what rounding the channel's
 // probabilities to relative 2^-42 does, up to c*2^-42, stays below 1e-6.
-const MaxCondition = 0x1p20
+const DefaultMaxCondition = 0x1p20
 
 // ConditionError reports a channel whose outputs say too little about its
 // inputs for frequencies to be estimated from them.
@@ -51,13 +51,13 @@ type Inverse struct {
 // A' itself.
 //
 // It is the pseudo-inverse of B = A Q^(-1/2), by singular values; their largest
-// quotient is [Inverse.Condition], and above limit (0: [MaxCondition]) it is a
+// quotient is [Inverse.Condition], and above limit (0: [DefaultMaxCondition]) it is a
 // [*ConditionError]. A channel with fewer outputs than inputs has condition +Inf.
 // O(n^2 m) time; more than 16 GiB are a [*metric.MemoryError].
 func NewInverse(c *mechanism.Channel, limit float64) (*Inverse, error) {
 	const op = "emd: NewInverse"
 	if limit == 0 {
-		limit = MaxCondition
+		limit = DefaultMaxCondition
 	}
 	if !(limit >= 1) {
 		return nil, &fault.ValueError{Op: op, Arg: "MaxCondition", Index: -1, Value: limit, Want: "a number >= 1, or 0"}

@@ -16,7 +16,7 @@ import (
 
 // ErrNotPure reports a channel whose promise is not one that shuffling can
 // amplify: it has a delta, ends at some distance, or there is none.
-var ErrNotPure = errors.New("emd: the channel has no pure guarantee over the whole space")
+var ErrNotPure = errors.New("the channel has no pure guarantee over the whole space")
 
 // ItemWise releases every item through one pure channel, independently, and
 // publishes the multiset of the results: how often each output came up, and
@@ -80,7 +80,7 @@ func NewItemWise(c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWi
 		return nil, fmt.Errorf("%s: %w: %v", op, ErrNotPure, g)
 	}
 	if g.Unit() != model.Unit {
-		return nil, fmt.Errorf("%s: %w: channel %q and model %q", op, mechanism.ErrUnit, g.Unit(), model.Unit)
+		return nil, fmt.Errorf("%s: %w: channel %q and model %q: set Model.Unit", op, mechanism.ErrUnit, g.Unit(), model.Unit)
 	}
 	s.Alpha0 = g.Alpha()
 	if o.Space != nil {
@@ -133,6 +133,7 @@ func ItemWiseBudget(model Model, alpha float64, o *ItemWiseOptions) (Accounted, 
 
 // shuffle checks the model and the options, and says what is shuffled.
 func (o *ItemWiseOptions) shuffle(op string, model Model) (Model, Shuffle, error) {
+	given := model
 	model, err := model.check(op)
 	if err == nil {
 		err = fault.Delta(op, "Delta", o.Delta)
@@ -153,7 +154,7 @@ func (o *ItemWiseOptions) shuffle(op string, model Model) (Model, Shuffle, error
 	}
 	if o.Space != nil {
 		if d, i, j := metric.Diameter(o.Space); !(d <= model.Diameter) {
-			return model, s, fmt.Errorf("%s: points %d and %d of Space are %v apart, which passes the model's diameter %v", op, i, j, d, model.Diameter)
+			return model, s, given.tooNarrow(op, d, i, j)
 		}
 		if d, _, _ := metric.MinPositiveDistance(o.Space); d <= model.Diameter { // +Inf where there is none
 			s.MinDistance = d
@@ -184,7 +185,7 @@ func (o *ItemWiseOptions) audit(op string, c *mechanism.Channel) (float64, error
 	if o.Space.Len() != c.Len() {
 		return 0, &fault.SizeError{Op: op, Arg: "Space", Got: o.Space.Len(), Want: fmt.Sprint(c.Len())}
 	}
-	a, err := c.AuditWith(o.Space, &mechanism.AuditOptions{Workers: o.Workers})
+	a, err := c.Audit(o.Space, &mechanism.AuditOptions{Workers: o.Workers})
 	if err != nil {
 		return 0, err
 	}

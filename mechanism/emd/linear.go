@@ -95,7 +95,7 @@ func NewLinear[P any](q Query[P], model Model, target Target, o *LinearOptions[P
 	}
 	// Delta grows with the distance, so that one rounded up is safe.
 	diam := directed.DivUp(directed.MulUp(m.model.Diameter, q.Lipschitz), n)
-	noise, err := additive.NewGaussian(q.Norm.Dim, additive.GaussianTarget{Alpha: level, Delta: target.Delta, Diam: diam}, opt)
+	noise, err := additive.NewGaussian(q.Norm.Dim, additive.GaussianTarget{Alpha: level, Delta: target.Delta, Diameter: diam}, opt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}

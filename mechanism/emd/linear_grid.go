@@ -86,7 +86,7 @@ func NewGridLinear[P any](q Query[P], step float64, model Model, target Target, 
 		return nil, &fault.ValueError{Op: op, Arg: "Norm.Dim", Index: -1, Value: float64(q.Norm.Dim), Want: "1 for a target with Delta"}
 	}
 	noise, err := additive.NewDiscreteGaussian(additive.GaussianTarget{
-		Alpha: level, Delta: target.Delta, Diam: directed.MulUp(reach, m.model.Diameter),
+		Alpha: level, Delta: target.Delta, Diameter: directed.MulUp(reach, m.model.Diameter),
 	}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)

@@ -60,7 +60,7 @@ func TestGridLinear_AuditedExactly(t *testing.T) {
 				upper = append(upper, linearMust(wasserstein.DistanceEM(line, a, b)))
 			}
 		}
-		audit := linearMust(c.Audit(linearMust(metric.NewDense(len(sets), upper)), 0))
+		audit := linearMust(c.Audit(linearMust(metric.NewDense(len(sets), upper)), nil))
 		if audit.Hi > alpha*(1+1e-12) || audit.Lo < alpha*(1-1e-12) {
 			t.Errorf("m=%d: %v, want %v", m, audit, alpha)
 		}
@@ -184,7 +184,7 @@ func TestGridLinear_BadInput(t *testing.T) {
 	_, err = NewGridLinear(linearSteps(1), 1e-200, model, target, nil)
 	fails("a step far below alpha", err, "1e-100")
 	_, err = NewGridLinear(linearSteps(1), 10, model, Target{1, 1e-6}, nil)
-	fails("a diameter below a step", err, "Diam = 0.2")
+	fails("a diameter below a step", err, "Diameter = 0.2")
 
 	l := linearMust(NewGridLinear(linearSteps(1), 0.1, model, target, nil))
 	_, err = l.Release(nil, One([][]float64{{0.3}, {0.25}}))

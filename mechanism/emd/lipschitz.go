@@ -43,7 +43,7 @@ type Query[P any] struct {
 
 // ErrDiscontinuous reports a function that jumps: it has no Lipschitz constant,
 // so no noise makes it private at a finite level per unit of distance.
-var ErrDiscontinuous = errors.New("emd: a function that jumps between items at any small distance has no Lipschitz constant: " +
+var ErrDiscontinuous = errors.New("a function that jumps between items at any small distance has no Lipschitz constant: " +
 	"smooth it (Region, Ball), or state the gap between the items inside and outside")
 
 // check says what is wrong with q.
@@ -194,6 +194,42 @@ func euclideanUp(c []float64) float64 {
 		s = directed.AddUp(s, directed.MulUp(u, u))
 	}
 	return math.Ldexp(directed.Next(math.Sqrt(s)), e)
+}
+
+// Shares is the vector of the indicators of the points of space, which are the
+// items: its mean over a user's items is the shares of them at each point, and
+// [NewLinear] in the Central trust releases the shares of all users. In the l1
+// norm any two of the vectors are 2 apart, so that the constant is 2/g, rounded up,
+// g being the least distance between two points. Points at distance 0, which the
+// shares would tell apart at any level, are a [*metric.ValueError], and fewer than
+// two points a [*metric.SizeError]. O(n^2) for n points, and O(n) for a value.
+func Shares(space metric.Finite) (Query[int], error) {
+	const op, name = "emd: Shares", "shares"
+	k := fault.Len(space)
+	if k < 2 {
+		return Query[int]{}, &fault.SizeError{Op: op, Arg: "space", Got: k, Want: "at least 2"}
+	}
+	gap := math.Inf(1)
+	var row []float64
+	for i := range k {
+		row = metric.Row(space, i, row)
+		for j, d := range row {
+			if i != j && !(d > 0 && d < math.Inf(1)) {
+				return Query[int]{}, &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of points %d and %d", i, j), Index: -1, Value: d, Want: "a finite number > 0"}
+			}
+			if i != j {
+				gap = min(gap, d)
+			}
+		}
+	}
+	return Query[int]{
+		Name: name, Norm: additive.Norm{P: 1, Dim: k}, Lipschitz: directed.DivUp(2, gap),
+		Func: func(x int, dst []float64) {
+			clear(dst)
+			dst[x] = 1
+		},
+		Check: func(x int) error { return fault.Index(name, "item", x, k) },
+	}, nil
 }
 
 // Indicator is 1 on the items for which in holds and 0 on the others, where no

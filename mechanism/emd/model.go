@@ -93,6 +93,16 @@ func (m Model) check(op string) (Model, error) {
 	return m, nil
 }
 
+// tooNarrow reports items i and j of a space at a distance d above the diameter
+// of m, which has not been through check.
+func (m Model) tooNarrow(op string, d float64, i, j int) error {
+	limit := fmt.Sprintf("the model's diameter %v", m.Diameter)
+	if m.Diameter == 0 {
+		limit = "1: Model.Diameter is not set (0 means 1)"
+	}
+	return fmt.Errorf("%s: points %d and %d of the space are at distance %v, above %s", op, i, j, d, limit)
+}
+
 // Users is the data of a release: the items of one user after another, in any
 // order. In the Local trust it yields exactly one user. A mechanism keeps no
 // slice that it is given, so a source may reuse one.

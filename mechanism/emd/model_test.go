@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -92,5 +93,35 @@ func TestOne_IsOneUser(t *testing.T) {
 	}
 	if n != 1 {
 		t.Errorf("%d users", n)
+	}
+}
+
+// Whoever forgot a field of the model is told which.
+func TestModel_ErrorsNameTheFieldNotSet(t *testing.T) {
+	g := mustGKRR(t, Clusters{Count: 2, Size: 2, Within: .5}, 1)
+	ch, err := g.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 10}
+	m := Model{Trust: Central, Users: 2, Items: 1}
+	km, one := m, m
+	km.Unit, one.Diameter = "km", 1
+	_, unit := NewGKRRFrequencies(g, km, nil)
+	_, unset := NewFrequencies(ch, wide, m, nil)
+	_, audit := NewItemWise(ch, m, &ItemWiseOptions{Space: wide})
+	_, baseline := NewLaplaceFrequencies(wide, m, 1)
+	_, set := NewFrequencies(ch, wide, one, nil)
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{unit, "set Model.Unit"}, {set, "at distance 10, above the model's diameter 1"},
+		{unset, "at distance 10, above 1: Model.Diameter is not set (0 means 1)"},
+		{audit, "Model.Diameter is not set"}, {baseline, "Model.Diameter is not set"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%v, want %q", c.err, c.want)
+		}
 	}
 }

@@ -25,7 +25,7 @@ import (
 // those of these functions.
 func Nearest(space metric.Finite, g []float64) (p []float64, dist float64, err error) {
 	const op = "emd: Nearest"
-	if len(g) != space.Len() {
+	if len(g) != fault.Len(space) {
 		return nil, 0, &fault.SizeError{Op: op, Arg: "g", Got: len(g), Want: "the number of points"}
 	}
 	if err := fault.Empty(op, "g", len(g)); err != nil {

@@ -54,7 +54,7 @@ func FromItems(model Model, item mechanism.Guarantee) (Guarantee, error) {
 		return Guarantee{}, err
 	}
 	if item.Unit() != model.Unit {
-		return Guarantee{}, fmt.Errorf("%s: %w: item %q and model %q", op, mechanism.ErrUnit, item.Unit(), model.Unit)
+		return Guarantee{}, fmt.Errorf("%s: %w: item %q and model %q: set Model.Unit", op, mechanism.ErrUnit, item.Unit(), model.Unit)
 	}
 	_, delta := item.Group(model.Items, model.Diameter)
 	if math.IsInf(item.Alpha(), 1) || item.Reach() < model.Diameter || delta >= 1 {

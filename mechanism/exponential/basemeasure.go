@@ -39,7 +39,7 @@ type BaseMeasure[X, Y any] struct {
 
 // ErrExhausted reports that a release used up its draws. It is one of the
 // mechanism's outputs: its probability is part of the guarantee's delta.
-var ErrExhausted = errors.New("exponential: no draw from the base measure was accepted within MaxDraws")
+var ErrExhausted = errors.New("no draw from the base measure was accepted within MaxDraws")
 
 // NewBaseMeasure returns the mechanism, sampled by exact rejection: a draw y of
 // mu is accepted with probability exp(-Beta*sigma) exactly, sigma as float64
@@ -117,5 +117,5 @@ func (b *baseMeasure[X, Y]) Release(r *rand.Rand, x X) (y Y, err error) {
 			return c, nil
 		}
 	}
-	return y, ErrExhausted
+	return y, fmt.Errorf("exponential: BaseMeasure: %w", ErrExhausted)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
@@ -28,10 +29,11 @@ type BestOptions struct {
 	// Remap replaces every output of each candidate by the point that
 	// minimises the expected loss under Prior, given that output.
 	Remap    bool
-	Net      []int       // as in Options, for the methods that allow one
-	Unit     metric.Unit // of the privacy metric
-	Context  context.Context
-	Progress func(method Method, done, total int)
+	Outputs  []int                                // as in Options, for the methods that allow one
+	Unit     metric.Unit                          // of the privacy metric
+	Context  context.Context                      // nil: never stopped
+	Progress func(method Method, done, total int) // of the method's audit
+	Workers  int                                  // 0: all processors
 }
 
 // Choice is what [Best] took and what it passed over.
@@ -47,6 +49,24 @@ type Candidate struct {
 	Loss   float64 // +Inf where Err is set
 	Level  float64 // audited
 	Err    error   // why the construction does not exist here
+}
+
+// String is a line for the loss and the mechanism, and one for each candidate.
+func (c *Choice) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "loss %.6g by %v", c.Objective, c.Mechanism)
+	for _, k := range c.Candidates {
+		fmt.Fprintf(&s, "\n  %v", k)
+	}
+	return s.String()
+}
+
+// String is a line: the method with its loss and level, or why it has none.
+func (c Candidate) String() string {
+	if c.Err != nil {
+		return fmt.Sprintf("%s: none: %s", c.Method, fault.Reason(c.Err, "exponential", string(c.Method)))
+	}
+	return fmt.Sprintf("%s: loss %.6g at level %.6g", c.Method, c.Loss, c.Level)
 }
 
 // Best builds every mechanism of this package on b that is alpha-private under
@@ -72,9 +92,9 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 		return nil, err
 	}
 	options := func(m Method) *Options {
-		p := &Options{Unit: o.Unit, Net: o.Net, Context: o.Context}
+		p := &Options{Unit: o.Unit, Outputs: o.Outputs, Context: o.Context, Workers: o.Workers}
 		if m == MethodTight {
-			p.Net = nil
+			p.Outputs = nil
 		}
 		if o.Progress != nil {
 			p.Progress = func(done, total int) { o.Progress(m, done, total) }
@@ -84,7 +104,7 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 	relaxed := func(tuned bool) func(metric.Finite, float64, *Options) (*Mechanism, error) {
 		return func(_ metric.Finite, _ float64, p *Options) (*Mechanism, error) {
 			m, err := Relaxed(b, alpha, &RelaxedOptions{Tuned: tuned, Criterion: o.Criterion, Prior: o.Prior,
-				Net: p.Net, Unit: p.Unit, Context: p.Context, Progress: p.Progress})
+				Outputs: p.Outputs, Unit: p.Unit, Context: p.Context, Progress: p.Progress, Workers: p.Workers})
 			if err != nil {
 				return nil, err
 			}
@@ -108,7 +128,7 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 		{MethodTuned, Tuned},
 		{MethodStandard, Standard},
 	}
-	if !b.OneMetric() || metric.IsUltrametric(b.Utility, 0) == nil {
+	if !b.OneMetric() || metric.ValidateUltrametric(b.Utility, 0) == nil {
 		methods = append(methods, construction{MethodRelaxedTuned, relaxed(true)}, construction{MethodRelaxed, relaxed(false)})
 	}
 	choice := &Choice{Objective: math.Inf(1)}

@@ -1,6 +1,7 @@
 package exponential
 
 import (
+	"math"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
@@ -56,7 +57,7 @@ func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
 	won := 0
 	for range 10 {
 		b := metric.Bimetric{Privacy: randomPoints(t, r, 30), Utility: randomUltrametric(t, r, 30)}
-		for _, o := range []*BestOptions{nil, {Criterion: Mean, Remap: true}, {Net: []int{3, 1, 4, 15, 9, 2, 6}}} {
+		for _, o := range []*BestOptions{nil, {Criterion: Mean, Remap: true}, {Outputs: []int{3, 1, 4, 15, 9, 2, 6}}} {
 			c, err := Best(b, 6, o)
 			if err != nil {
 				t.Fatal(err)
@@ -76,5 +77,24 @@ func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
 	}
 	if won == 0 {
 		t.Error("the relaxed mechanism never won")
+	}
+}
+
+func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
+	m, err := Constant(3, 1, "km")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Choice{Mechanism: m, Objective: 2, Candidates: []Candidate{
+		{Method: MethodConstant, Loss: 2},
+		{Method: MethodTight, Loss: math.Inf(1), Err: &NegativeWeightError{1, -0.5}},
+		{Method: MethodTuned, Loss: 3, Level: 0.25},
+	}}
+	const want = `loss 2 by constant: 3 x 1 channel, 0-private per km
+  constant: loss 2 at level 0
+  tight weights: none: tight weights do not exist: w[1] = -0.5; use Tuned or Best, or a larger alpha
+  tuned: loss 3 at level 0.25`
+	if got := c.String(); got != want {
+		t.Errorf("%s", got)
 	}
 }

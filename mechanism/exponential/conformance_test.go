@@ -34,7 +34,7 @@ func TestConformance_Finite(t *testing.T) {
 	}{
 		{"standard", f, func() (*exponential.Mechanism, error) { return exponential.Standard(f, 4, o) }, false},
 		{"standard on a net", f, func() (*exponential.Mechanism, error) {
-			return exponential.Standard(f, 4, &exponential.Options{Net: []int{1, 8, 3}})
+			return exponential.Standard(f, 4, &exponential.Options{Outputs: []int{1, 8, 3}})
 		}, false},
 		{"standard, lazy", f, func() (*exponential.Mechanism, error) {
 			return exponential.Standard(f, 4, &exponential.Options{Lazy: true})

@@ -35,11 +35,11 @@ func worst(m *exponential.Mechanism, f metric.Finite) float64 {
 func ExampleStandard() {
 	f := line()
 	m := must(exponential.Standard(f, 1, &exponential.Options{Unit: "km"}))
-	fmt.Println(m.Guarantee())
+	fmt.Println(m)
 	fmt.Printf("worst loss %.3f km\n", worst(m, f))
 	fmt.Println(must(m.Release(seeded(), 2)))
 	// Output:
-	// 0.683971-private per km
+	// standard, rate 0.5: 5 x 5 channel, 0.683971-private per km
 	// worst loss 1.094 km
 	// 0
 }
@@ -99,8 +99,11 @@ func ExampleTight() {
 
 func ExampleConstant() {
 	m := must(exponential.Constant(5, 2, "km"))
-	fmt.Println(m.Guarantee(), must(m.Release(nil, 0)))
-	// Output: 0-private per km 2
+	fmt.Println(m)
+	fmt.Println(must(m.Release(nil, 0)))
+	// Output:
+	// constant: 5 x 1 channel, 0-private per km
+	// 2
 }
 
 func ExampleBest() {
@@ -136,8 +139,9 @@ func ExampleNewBaseMeasure() {
 func ExampleSmallestBeta() {
 	f := line()
 	mu := []float64{0.2, 0.2, 0.2, 0.2, 0.2}
-	small := must(exponential.SmallestBeta(f, mu, 1, 0.05))
-	paper := must(exponential.UtilityBeta(1, 0.05, 0.2))
+	target := exponential.Target{Gamma: 1, Delta: 0.05}
+	small := must(exponential.SmallestBeta(f, mu, target))
+	paper := must(exponential.UtilityBeta(target, 0.2))
 	fmt.Printf("within 1 km with probability 95 %%: rate %.3f suffices, the general formula says %.3f\n", small, paper)
 	// Output: within 1 km with probability 95 %: rate 1.657 suffices, the general formula says 9.210
 }

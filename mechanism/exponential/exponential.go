@@ -40,13 +40,21 @@ type Mechanism struct {
 	Audit mechanism.Audit
 }
 
+// String is for people: "tuned, rate 0.8: 5 x 5 channel, 1-private per km".
+func (m *Mechanism) String() string {
+	if m.Beta == 0 { // constant
+		return fmt.Sprintf("%s: %v", m.Method, m.Channel)
+	}
+	return fmt.Sprintf("%s, rate %.6g: %v", m.Method, m.Beta, m.Channel)
+}
+
 // Options tune the constructors. Nil and the zero value mean the defaults.
 type Options struct {
 	// Unit names the unit of the metric, for the guarantee.
 	Unit metric.Unit
-	// Net lists the points that may be released, for instance a
+	// Outputs lists the points that may be released, for instance a
 	// [metric.Net]; the default is every point. It is copied.
-	Net []int
+	Outputs []int
 	// Lazy makes Standard keep no matrix and skip the audit, for spaces of any
 	// size: rows are computed at each release. See [Standard] for what the
 	// guarantee then rests on. All other constructors refuse it.
@@ -130,9 +138,9 @@ func Weighted(f metric.Finite, alpha float64, weights []float64, o *Options) (*M
 	if err := o.noLazy(MethodWeighted); err != nil {
 		return nil, err
 	}
-	k := f.Len()
-	if o.Net != nil {
-		k = len(o.Net)
+	k := fault.Len(f)
+	if o.Outputs != nil {
+		k = len(o.Outputs)
 	}
 	if len(weights) != k {
 		return nil, &fault.SizeError{Op: op, Arg: "weights", Got: len(weights), Want: fmt.Sprint(k)}
@@ -184,21 +192,21 @@ type family struct {
 
 func newFamily(m Method, f metric.Finite, alpha float64, logWeights []float64, o *Options) (*family, error) {
 	op := "exponential: " + string(m)
-	if err := fault.Empty(op, "the space", f.Len()); err != nil {
+	if err := fault.Empty(op, "the space", fault.Len(f)); err != nil {
 		return nil, err
 	}
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return nil, err
 	}
 	fam := &family{method: m, f: f, logWeights: logWeights, alpha: alpha, o: o}
-	if o.Net != nil {
-		if err := fault.Empty(op, "Net", len(o.Net)); err != nil {
+	if o.Outputs != nil {
+		if err := fault.Empty(op, "Outputs", len(o.Outputs)); err != nil {
 			return nil, err
 		}
-		if err := fault.Indices(op, "Net", o.Net, f.Len()); err != nil {
+		if err := fault.Indices(op, "Outputs", o.Outputs, f.Len()); err != nil {
 			return nil, err
 		}
-		fam.net = slices.Clone(o.Net)
+		fam.net = slices.Clone(o.Outputs)
 	}
 	return fam, nil
 }

@@ -111,7 +111,7 @@ func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o = &Options{Net: net}
+			o = &Options{Outputs: net}
 			weights = weights[:len(net)]
 		}
 		build := map[Method]func() (*Mechanism, error){
@@ -128,7 +128,7 @@ func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", method, err)
 			}
-			a, err := m.Channel.Audit(f, 0) // again, not trusting the constructor
+			a, err := m.Channel.Audit(f, nil) // again, not trusting the constructor
 			if err != nil || a.Hi > alpha || m.Guarantee().Alpha() < a.Lo || m.Guarantee().Alpha() > alpha {
 				t.Errorf("%s at %v: %v, guarantee %v (%v)", method, alpha, a, m.Guarantee(), err)
 			}
@@ -139,7 +139,7 @@ func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if a, _ := c.Audit(f, 0); a.Lo > alpha {
+				if a, _ := c.Audit(f, nil); a.Lo > alpha {
 					caught++
 				}
 			}
@@ -190,7 +190,7 @@ func TestConstructors_BadInput(t *testing.T) {
 		}
 	}
 	for _, net := range [][]int{{}, {4}, {-1}} {
-		if _, err := Standard(f, 1, &Options{Net: net}); err == nil {
+		if _, err := Standard(f, 1, &Options{Outputs: net}); err == nil {
 			t.Errorf("net %v accepted", net)
 		}
 	}
@@ -207,7 +207,7 @@ func TestConstructors_BadInput(t *testing.T) {
 	if _, err := Weighted(f, 1, []float64{1, 1, 1, 1}, &Options{Lazy: true}); err == nil {
 		t.Error("Weighted accepted Lazy")
 	}
-	if _, err := Tight(f, 1, &Options{Net: []int{0}}); err == nil {
+	if _, err := Tight(f, 1, &Options{Outputs: []int{0}}); err == nil {
 		t.Error("Tight accepted a net")
 	}
 	if _, err := Tight(f, 1e-14, nil); !errors.Is(err, ErrSingular) {

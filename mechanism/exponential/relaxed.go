@@ -47,10 +47,10 @@ type RelaxedOptions struct {
 	// Accuracy asks for the Bound: a utility metric that is no ultrametric is
 	// then refused.
 	Accuracy bool
-	// Net lists the points that may be released, in the order in which they are
-	// preferred as the representative of their cluster; the default is every
+	// Outputs lists the points that may be released, in the order in which they
+	// are preferred as the representative of their cluster; the default is every
 	// point. It is only read.
-	Net      []int
+	Outputs  []int
 	Unit     metric.Unit           // of the privacy metric
 	Context  context.Context       // nil: never stopped
 	Progress func(done, total int) // of the audit
@@ -64,7 +64,7 @@ type RelaxedMechanism struct {
 	// Bound is at least the worst expected loss (the expected loss by Criterion
 	// and Prior), by BSV24 Theorem 5.1 at rate alpha/2; rounding may lower Beta
 	// below that by a relative 2^-19. It is +Inf where the utility metric is no
-	// ultrametric, Net leaves points out or a given s is below Entropic.
+	// ultrametric, Outputs leaves points out or a given s is below Entropic.
 	Bound float64
 	// Entropic >= s(Z, alpha/3) and Diametric >= s_o(Z, alpha/7) are the scales
 	// behind the bound; NaN where they were not needed.
@@ -123,7 +123,7 @@ func Relaxed(b metric.Bimetric, alpha float64, o *RelaxedOptions) (*RelaxedMecha
 	m := &RelaxedMechanism{Bound: math.Inf(1), Entropic: math.NaN(), Diametric: math.NaN()}
 	proved := r.tree != nil && r.complete()
 	if o.Accuracy && !proved {
-		return nil, fmt.Errorf("%s: Accuracy: Net must list every point", op)
+		return nil, fmt.Errorf("%s: Accuracy: Outputs must list every point", op)
 	}
 	if err := r.scales(m, proved); err != nil {
 		return nil, err
@@ -188,13 +188,13 @@ func (o *RelaxedOptions) check(op string, b metric.Bimetric, alpha float64) erro
 	if err := checkCriterion(op, o.Criterion, o.Prior, b.Len()); err != nil {
 		return err
 	}
-	if o.Net == nil {
+	if o.Outputs == nil {
 		return nil
 	}
-	if err := fault.Empty(op, "Net", len(o.Net)); err != nil {
+	if err := fault.Empty(op, "Outputs", len(o.Outputs)); err != nil {
 		return err
 	}
-	return fault.Indices(op, "Net", o.Net, b.Len())
+	return fault.Indices(op, "Outputs", o.Outputs, b.Len())
 }
 
 func (o *RelaxedOptions) context() context.Context {
@@ -220,7 +220,7 @@ func (r *relaxation) hierarchy() error {
 		return nil
 	}
 	var none *metric.Violation
-	switch err := metric.IsUltrametric(r.b.Utility, 0); {
+	switch err := metric.ValidateUltrametric(r.b.Utility, 0); {
 	case err == nil:
 		r.tree, err = metric.SubdominantContext(r.o.context(), r.b.Utility)
 		return err
@@ -234,10 +234,10 @@ func (r *relaxation) hierarchy() error {
 
 // complete tells whether every point may be released.
 func (r *relaxation) complete() bool {
-	if r.o.Net == nil {
+	if r.o.Outputs == nil {
 		return true
 	}
-	net := slices.Clone(r.o.Net)
+	net := slices.Clone(r.o.Outputs)
 	slices.Sort(net)
 	return len(slices.Compact(net)) == r.b.Len()
 }

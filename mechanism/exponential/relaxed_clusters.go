@@ -35,9 +35,9 @@ func (r *relaxation) clusters(s float64) (*clusters, error) {
 		return r.cut(s), nil
 	}
 	allowed := r.b.Utility
-	if r.o.Net != nil {
+	if r.o.Outputs != nil {
 		var err error
-		if allowed, err = metric.Subset(allowed, r.o.Net); err != nil {
+		if allowed, err = metric.Subset(allowed, r.o.Outputs); err != nil {
 			return nil, err
 		}
 	}
@@ -48,8 +48,8 @@ func (r *relaxation) clusters(s float64) (*clusters, error) {
 	c := &clusters{net: net, start: make([]int, 1, len(net)+1)}
 	var ball []int
 	for j, y := range net {
-		if r.o.Net != nil {
-			y = r.o.Net[y]
+		if r.o.Outputs != nil {
+			y = r.o.Outputs[y]
 			net[j] = y
 		}
 		ball = r.index.Ball(y, s, ball[:0])
@@ -70,12 +70,12 @@ func (r *relaxation) cut(s float64) *clusters {
 			number[k] = len(c.net)
 		}
 	}
-	if r.o.Net == nil {
+	if r.o.Outputs == nil {
 		for y := range label {
 			represent(y)
 		}
 	} else {
-		for _, y := range r.o.Net {
+		for _, y := range r.o.Outputs {
 			represent(y)
 		}
 	}

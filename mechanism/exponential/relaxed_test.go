@@ -39,7 +39,7 @@ func TestRelaxed_SigmaIsTheDefinition(t *testing.T) {
 		}
 		o := &RelaxedOptions{Rule: GivenSeparation, Separation: s}
 		if r.IntN(3) == 0 {
-			o.Net = r.Perm(b.Len())[:1+r.IntN(b.Len())]
+			o.Outputs = r.Perm(b.Len())[:1+r.IntN(b.Len())]
 		}
 		m, err := Relaxed(b, 3, o)
 		if err != nil {
@@ -51,12 +51,12 @@ func TestRelaxed_SigmaIsTheDefinition(t *testing.T) {
 					t.Fatalf("outputs %d and %d are too close", y, z)
 				}
 			}
-			if o.Net != nil && !slices.Contains(o.Net, m.Output(y)) {
+			if o.Outputs != nil && !slices.Contains(o.Outputs, m.Output(y)) {
 				t.Fatalf("output %d is not in the net", m.Output(y))
 			}
 		}
 		for x := range b.Len() {
-			if o.Net == nil && !slices.ContainsFunc(allOutputs(m), func(y int) bool { return b.Utility.Distance(x, y) <= s }) {
+			if o.Outputs == nil && !slices.ContainsFunc(allOutputs(m), func(y int) bool { return b.Utility.Distance(x, y) <= s }) {
 				t.Fatalf("no output near %d", x)
 			}
 			z, p := 0.0, make([]float64, m.Outputs())
@@ -97,7 +97,7 @@ func TestRelaxed_AuditsAtItsLevel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := m.Channel.Audit(b.Privacy, 0)
+			a, err := m.Channel.Audit(b.Privacy, nil)
 			if err != nil || a.Hi > alpha || m.Guarantee().Alpha() != a.Hi || m.Guarantee().Unit() != "km" {
 				t.Errorf("alpha %v, tuned %v: %v, guarantee %v (%v)", alpha, tuned, a, m.Guarantee(), err)
 			}
@@ -235,9 +235,9 @@ func TestRelaxed_BadInput(t *testing.T) {
 		"candidates":        {good, 1, &RelaxedOptions{Candidates: -1}},
 		"criterion":         {good, 1, &RelaxedOptions{Criterion: 7}},
 		"prior":             {good, 1, &RelaxedOptions{Criterion: Mean, Prior: []float64{1}}},
-		"empty net":         {good, 1, &RelaxedOptions{Net: []int{}}},
-		"net":               {good, 1, &RelaxedOptions{Net: []int{5}}},
-		"net, bound":        {good, 1, &RelaxedOptions{Net: []int{1, 2}, Accuracy: true}},
+		"empty net":         {good, 1, &RelaxedOptions{Outputs: []int{}}},
+		"net":               {good, 1, &RelaxedOptions{Outputs: []int{5}}},
+		"net, bound":        {good, 1, &RelaxedOptions{Outputs: []int{1, 2}, Accuracy: true}},
 		"below the theorem": {metric.Same(u), 1e-3, &RelaxedOptions{Rule: GivenSeparation, Accuracy: true}},
 	} {
 		if _, err := Relaxed(c.b, c.alpha, c.o); err == nil {

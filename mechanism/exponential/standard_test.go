@@ -39,14 +39,14 @@ func TestStandard_FactorTwoIsTight(t *testing.T) {
 func TestStandard_LazyIsTheSameLaw(t *testing.T) {
 	f := space.Halton(40)
 	for _, net := range [][]int{nil, {3, 1, 20}} {
-		lazy, err := Standard(f, 3, &Options{Lazy: true, Net: net, Unit: "km"})
+		lazy, err := Standard(f, 3, &Options{Lazy: true, Outputs: net, Unit: "km"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if g := lazy.Guarantee(); g.Alpha() != 3 || g.Unit() != "km" || g.Delta() != 0 {
 			t.Error(g)
 		}
-		a, err := lazy.Channel.Audit(f, 0)
+		a, err := lazy.Channel.Audit(f, nil)
 		if err != nil || a.Hi > 3 {
 			t.Error(a, err)
 		}
@@ -81,7 +81,7 @@ func TestStandard_LazyRateIsSafeAndTight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err := m.Channel.Audit(f, 0); err != nil || a.Hi > 2 || a.Lo < 2/1.02 {
+	if a, err := m.Channel.Audit(f, nil); err != nil || a.Hi > 2 || a.Lo < 2/1.02 {
 		t.Errorf("%v (%v), want just below 2", a, err)
 	}
 }

@@ -1,6 +1,7 @@
 package exponential
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -20,7 +21,7 @@ type NormaliserError struct {
 }
 
 func (e *NormaliserError) Error() string {
-	return fmt.Sprintf("exponential: the normaliser is not constant: %v at point %d, %v at point %d", e.ZX, e.X, e.ZXP, e.XPrime)
+	return fmt.Sprintf("exponential: the normaliser is not constant: %v at point %d, %v at point %d; use Tuned or Best", e.ZX, e.X, e.ZXP, e.XPrime)
 }
 
 // normaliserTol is the relative spread of normalisers that counts as constant:
@@ -68,12 +69,12 @@ type NegativeWeightError struct {
 }
 
 func (e *NegativeWeightError) Error() string {
-	return fmt.Sprintf("exponential: tight weights do not exist: w[%d] = %v", e.Index, e.Weight)
+	return fmt.Sprintf("exponential: tight weights do not exist: w[%d] = %.6g; use Tuned or Best, or a larger alpha", e.Index, e.Weight)
 }
 
 // ErrSingular reports a matrix exp(-alpha*rho) that float64 cannot tell from a
 // singular one: alpha times the distances is too small.
-var ErrSingular = fmt.Errorf("exponential: exp(-alpha*rho) is singular to working precision")
+var ErrSingular = errors.New("exp(-alpha*rho) is singular to working precision")
 
 const (
 	// maxCondition is the largest condition number of K at which the weights
@@ -94,13 +95,13 @@ const (
 // The weights exist on every line and at large alpha; where one is negative
 // the error is a [*NegativeWeightError] with its index, at very small alpha it
 // is [ErrSingular]. Points at distance 0 share a row, and the first of them
-// stands for all as an output. Net and Lazy are refused: the construction needs
-// every point as an output. O(n^3) time and O(n^2) memory.
+// stands for all as an output. Options.Outputs and Lazy are refused: the
+// construction needs every point as an output. O(n^3) time and O(n^2) memory.
 func Tight(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	const op = "exponential: Tight"
 	o = o.orDefault()
-	if o.Net != nil {
-		return nil, fmt.Errorf("%s: Net: the construction needs every point as an output", op)
+	if o.Outputs != nil {
+		return nil, fmt.Errorf("%s: Outputs: the construction needs every point as an output", op)
 	}
 	m, err := newFamily(MethodTight, f, alpha, nil, o)
 	if err != nil {
@@ -142,13 +143,13 @@ func (m *family) tightWeights(alpha float64) ([]float64, error) {
 	var chol mat.Cholesky
 	if chol.Factorize(kernel) {
 		if !(chol.Cond() < maxCondition) || chol.SolveVecTo(&w, one) != nil {
-			return nil, ErrSingular
+			return nil, fmt.Errorf("%s: %w", op, ErrSingular)
 		}
 	} else {
 		var lu mat.LU
 		lu.Factorize(kernel)
 		if !(lu.Cond() < maxCondition) || lu.SolveVecTo(&w, false, one) != nil {
-			return nil, ErrSingular
+			return nil, fmt.Errorf("%s: %w", op, ErrSingular)
 		}
 	}
 	worst, at, largest := 0.0, 0, 0.0

@@ -16,24 +16,24 @@ import (
 
 // UtilityBeta returns the rate that KL10 give for (gamma, delta)-utility of the
 // base-measure mechanism: at rate beta = (2/gamma) ln(1/(delta*mass)) the
-// output lies within gamma of the ideal one with probability at least 1 - delta,
-// where mass > 0 is a lower bound on mu(B(y, gamma/2)) over all y, on finite
-// spaces that of [entropy.BallMass]. It is safe and mostly far too large; on
-// finite spaces see [SmallestBeta].
-func UtilityBeta(gamma, delta, mass float64) (float64, error) {
+// output lies within gamma > 0 of the ideal one with probability at least
+// 1 - delta, where mass > 0 is a lower bound on mu(B(y, gamma/2)) over all y, on
+// finite spaces that of [entropy.BallMass]. It is safe and mostly far too large;
+// on finite spaces see [SmallestBeta].
+func UtilityBeta(t Target, mass float64) (float64, error) {
 	const op = "exponential: UtilityBeta"
-	if err := fault.Positive(op, "gamma", gamma); err != nil {
+	if err := fault.Positive(op, "Gamma", t.Gamma); err != nil {
 		return 0, err
 	}
 	for _, a := range []struct {
 		arg string
 		v   float64
-	}{{"delta", delta}, {"mass", mass}} {
+	}{{"Delta", t.Delta}, {"mass", mass}} {
 		if !(a.v > 0 && a.v <= 1) {
 			return 0, &fault.ValueError{Op: op, Arg: a.arg, Index: -1, Value: a.v, Want: "a number in (0, 1]"}
 		}
 	}
-	return directed.DivUp(2*directed.LogUp(directed.DivUp(1, directed.MulDown(delta, mass))), gamma), nil
+	return directed.DivUp(2*directed.LogUp(directed.DivUp(1, directed.MulDown(t.Delta, mass))), t.Gamma), nil
 }
 
 // SmallestBeta returns the smallest rate beta at which the mechanism with
@@ -44,24 +44,24 @@ func UtilityBeta(gamma, delta, mass float64) (float64, error) {
 // functions of the distance) to a relative 1e-9, on the safe side. mu is a
 // distribution on the points, positive in every closed ball of radius gamma.
 // O(n^2) a step, on every core; n^2 distances are stored.
-func SmallestBeta(f metric.Finite, mu []float64, gamma, delta float64) (float64, error) {
-	return smallestBeta(context.Background(), f, mu, gamma, delta)
+func SmallestBeta(f metric.Finite, mu []float64, t Target) (float64, error) {
+	return smallestBeta(context.Background(), f, mu, t)
 }
 
-func smallestBeta(ctx context.Context, f metric.Finite, mu []float64, gamma, delta float64) (float64, error) {
+func smallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) (float64, error) {
 	const op = "exponential: SmallestBeta"
-	n := f.Len()
+	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return 0, err
 	}
 	if err := fault.Distribution(op, "mu", mu, n, 1e-9); err != nil {
 		return 0, err
 	}
-	if err := fault.NonNegative(op, "gamma", gamma); err != nil {
+	if err := fault.NonNegative(op, "Gamma", t.Gamma); err != nil {
 		return 0, err
 	}
-	if !(delta > 0 && delta < 1) {
-		return 0, &fault.ValueError{Op: op, Arg: "delta", Index: -1, Value: delta, Want: "a number in (0, 1)"}
+	if !(t.Delta > 0 && t.Delta < 1) {
+		return 0, &fault.ValueError{Op: op, Arg: "Delta", Index: -1, Value: t.Delta, Want: "a number in (0, 1)"}
 	}
 	d, err := metric.DensifyContext(ctx, f)
 	if err != nil {
@@ -85,7 +85,7 @@ func smallestBeta(ctx context.Context, f metric.Finite, mu []float64, gamma, del
 					if mu[y] == 0 {
 						continue
 					}
-					if w := mu[y] * exact.Exp(-beta*(v-near)); v > gamma {
+					if w := mu[y] * exact.Exp(-beta*(v-near)); v > t.Gamma {
 						out += w
 					} else {
 						in += w
@@ -103,18 +103,18 @@ func smallestBeta(ctx context.Context, f metric.Finite, mu []float64, gamma, del
 		}
 		return most
 	}
-	if misses(0) <= delta {
+	if misses(0) <= t.Delta {
 		return 0, stopped
 	}
-	lo, hi := 0.0, 1/max(gamma, math.SmallestNonzeroFloat64)
+	lo, hi := 0.0, 1/max(t.Gamma, math.SmallestNonzeroFloat64)
 	hi = min(hi, 1e300)
-	for misses(hi) > delta && stopped == nil {
+	for misses(hi) > t.Delta && stopped == nil {
 		if lo, hi = hi, 2*hi; hi > 1e300 {
-			return 0, fmt.Errorf("%s: no rate suffices: some closed ball of radius %v has measure 0", op, gamma)
+			return 0, fmt.Errorf("%s: no rate suffices: some closed ball of radius %v has measure 0", op, t.Gamma)
 		}
 	}
 	for hi-lo > 1e-9*hi && stopped == nil {
-		if mid := lo + (hi-lo)/2; misses(mid) > delta {
+		if mid := lo + (hi-lo)/2; misses(mid) > t.Delta {
 			lo = mid
 		} else {
 			hi = mid
@@ -146,8 +146,8 @@ func Misses(c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, 
 	for y := range points {
 		points[y] = c.Output(y)
 	}
-	if rho.Len() < c.Len() {
-		return 0, 0, &fault.SizeError{Op: op, Arg: "rho", Got: rho.Len(), Want: fmt.Sprintf("at least %d", c.Len())}
+	if n := fault.Len(rho); n < c.Len() {
+		return 0, 0, &fault.SizeError{Op: op, Arg: "rho", Got: n, Want: fmt.Sprintf("at least %d", c.Len())}
 	}
 	if err := fault.Indices(op, "output points", points, rho.Len()); err != nil {
 		return 0, 0, err
@@ -205,7 +205,7 @@ type UtilityMechanism struct {
 // mu is a distribution on the points that sees no private data; nil is
 // [entropy.PositiveMeasure] of b.Utility. Points of measure 0 are never
 // released. A level that is infinite, because the utility metric tells points
-// at privacy distance 0 apart, is an error. Of o Net and Lazy are refused.
+// at privacy distance 0 apart, is an error. Of o Outputs and Lazy are refused.
 // O(n^3) time for the audit, O(n^2) memory.
 func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*UtilityMechanism, error) {
 	const op = "exponential: MostPrivate"
@@ -216,8 +216,8 @@ func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*Utilit
 	if err := o.noLazy(MethodBaseMeasure); err != nil {
 		return nil, err
 	}
-	if o.Net != nil {
-		return nil, fmt.Errorf("%s: Net: the base measure says what may be released", op)
+	if o.Outputs != nil {
+		return nil, fmt.Errorf("%s: Outputs: the base measure says what may be released", op)
 	}
 	if mu == nil {
 		var err error
@@ -229,7 +229,7 @@ func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*Utilit
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	beta, err := smallestBeta(ctx, b.Utility, mu, t.Gamma, t.Delta)
+	beta, err := smallestBeta(ctx, b.Utility, mu, t)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*Utilit
 			return nil, err
 		}
 		if mass = min(mass, 1); mass > 0 {
-			if u.FormulaBeta, err = UtilityBeta(t.Gamma, t.Delta, mass); err != nil {
+			if u.FormulaBeta, err = UtilityBeta(t, mass); err != nil {
 				return nil, err
 			}
 			c, _, _ := b.Lipschitz()

@@ -14,7 +14,7 @@ import (
 
 // MATH.md section 1: uniform measure on [0,1], gamma = .1, delta = .05.
 func TestUtilityBeta_KnownAnswers(t *testing.T) {
-	paper, err := UtilityBeta(0.1, 0.05, 0.05)
+	paper, err := UtilityBeta(Target{0.1, 0.05}, 0.05)
 	if err != nil || math.Abs(paper-119.829291) > 1e-6 {
 		t.Errorf("KL10's rate %v (%v), want 119.829291", paper, err)
 	}
@@ -27,7 +27,7 @@ func TestUtilityBeta_KnownAnswers(t *testing.T) {
 	smallest := func(n int) float64 {
 		f, mu := grid(n)
 		h := 1 / float64(n-1)
-		beta, err := SmallestBeta(f, mu, 0.1-h+1e-12, 0.05)
+		beta, err := SmallestBeta(f, mu, Target{0.1 - h + 1e-12, 0.05})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,25 +41,25 @@ func TestUtilityBeta_KnownAnswers(t *testing.T) {
 	}
 	const n = 101
 	f, mu := grid(n)
-	if beta, err := SmallestBeta(f, mu, 2, 0.05); beta != 0 || err != nil {
+	if beta, err := SmallestBeta(f, mu, Target{2, 0.05}); beta != 0 || err != nil {
 		t.Errorf("everything is within 2: %v, %v", beta, err)
 	}
 	mu2 := make([]float64, n)
 	mu2[0] = 1
-	if _, err := SmallestBeta(f, mu2, 0.1, 0.05); err == nil {
+	if _, err := SmallestBeta(f, mu2, Target{0.1, 0.05}); err == nil {
 		t.Error("a ball of measure 0 accepted")
 	}
 	for _, c := range [][3]float64{{0, 0.1, 0.1}, {1, 0, 0.1}, {1, 0.1, 0}, {1, 2, 1}, {1, 0.1, math.NaN()}} {
-		if _, err := UtilityBeta(c[0], c[1], c[2]); err == nil {
+		if _, err := UtilityBeta(Target{c[0], c[1]}, c[2]); err == nil {
 			t.Errorf("accepted %v", c)
 		}
 	}
 	for _, c := range [][2]float64{{-1, 0.1}, {math.NaN(), 0.1}, {0.1, 0}, {0.1, 1}} {
-		if _, err := SmallestBeta(f, mu, c[0], c[1]); err == nil {
+		if _, err := SmallestBeta(f, mu, Target{c[0], c[1]}); err == nil {
 			t.Errorf("accepted %v", c)
 		}
 	}
-	if _, err := SmallestBeta(f, mu[:5], 0.1, 0.1); err == nil {
+	if _, err := SmallestBeta(f, mu[:5], Target{0.1, 0.1}); err == nil {
 		t.Error("short measure accepted")
 	}
 }
@@ -89,7 +89,7 @@ func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
 		if math.Abs(sum-miss) > 1e-11 {
 			t.Errorf("misses %v at %d, stated %v", sum, x, miss)
 		}
-		a, err := m.Channel.Audit(b.Privacy, 0)
+		a, err := m.Channel.Audit(b.Privacy, nil)
 		if err != nil || a.Hi != m.Guarantee().Alpha() || m.Guarantee().Unit() != "km" {
 			t.Errorf("%v, guarantee %v (%v)", a, m.Guarantee(), err)
 		}
@@ -155,7 +155,7 @@ func TestMostPrivate_BadInput(t *testing.T) {
 		"delta":         {metric.Same(f), nil, Target{1, 0}, nil},
 		"empty balls":   {metric.Same(f), []float64{1, 0, 0, 0}, good, nil},
 		"Lazy":          {metric.Same(f), nil, good, &Options{Lazy: true}},
-		"Net":           {metric.Same(f), nil, good, &Options{Net: []int{0}}},
+		"Outputs":       {metric.Same(f), nil, good, &Options{Outputs: []int{0}}},
 		"no privacy":    {metric.Bimetric{Privacy: space.Func(4, func(i, j int) float64 { return 0 }), Utility: f}, nil, good, nil},
 	} {
 		if _, err := MostPrivate(c.b, c.mu, c.t, c.o); err == nil {

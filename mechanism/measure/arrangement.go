@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 )
@@ -23,6 +25,7 @@ type arrangement struct {
 	shape    []nodeShape                   // by class: see class
 	children func(class int) metric.Finite // their points, for simulation
 
+	sides      []int     // cells a column of a box of two and more; nil elsewhere
 	line       []float64 // position of every cell where cells stand in a row
 	resolution float64   // largest distance of a record to the point of its cell
 	points     int       // of the finite metric that it was made of
@@ -93,7 +96,11 @@ func (a *arrangement) layout() string {
 	for _, k := range a.arities {
 		lo, hi = min(lo, k), max(hi, k)
 	}
-	s := fmt.Sprintf("%d cells, %d levels of arity %d", a.cells, len(a.arities), lo)
+	cells := fmt.Sprint(a.cells)
+	if a.sides != nil {
+		cells = strings.Trim(strings.ReplaceAll(fmt.Sprint(a.sides), " ", " x "), "[]")
+	}
+	s := fmt.Sprintf("%s cells, %d levels of arity %d", cells, len(a.arities), lo)
 	if hi > lo {
 		s += fmt.Sprintf(" to %d", hi)
 	}
@@ -105,7 +112,7 @@ func (a *arrangement) layout() string {
 
 func (a *arrangement) explicit(op string) error {
 	if a.tree == nil {
-		return &MemoryError{Op: op, Bytes: 8 * float64(a.cells), Limit: explicitCells * 8}
+		return &fault.MemoryError{Op: op, Bytes: 8 * float64(a.cells), Limit: explicitCells * 8}
 	}
 	return nil
 }
@@ -144,7 +151,7 @@ func (a *arrangement) setRegular(op string, g *grid, lazy bool) error {
 		return nil
 	}
 	if g.cells > explicitCells {
-		return &MemoryError{Op: op, Bytes: 80 * float64(g.cells), Limit: 80 * explicitCells}
+		return &fault.MemoryError{Op: op, Bytes: 80 * float64(g.cells), Limit: 80 * explicitCells}
 	}
 	var err error
 	a.tree, err = walk.Levels(g.arities...)

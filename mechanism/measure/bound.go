@@ -123,7 +123,10 @@ func (p *plan) bound(op string, mass float64, opt BoundOptions) (Bound, error) {
 	if p.loss == 0 {
 		b.Lower = 0
 	}
-	var err error
+	err := fault.Memory(op, float64(opt.Draws), 24) // a cost and an error each
+	if err != nil {
+		return Bound{}, err
+	}
 	if p.line != nil {
 		b.Simulated, b.StdErr, err = p.simulateLine(opt)
 	} else {

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -161,5 +162,21 @@ func TestBound_OneCell(t *testing.T) {
 	}
 	if b, err := m.Bound(nil); err != nil || b.Signed != 0 || b.Lower != 0 {
 		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+// Draws that no memory would hold are refused before they are tried.
+func TestBound_RefusesTooManyDraws(t *testing.T) {
+	d, err := NewBox([]Column{{Lo: 0, Hi: 1}}, &CellOptions{Depth: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := NewMeasure(d, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *metric.MemoryError
+	if _, err := m.Bound(&BoundOptions{Draws: math.MaxInt}); math.MaxInt > math.MaxInt32 && !errors.As(err, &refused) {
+		t.Error(err)
 	}
 }

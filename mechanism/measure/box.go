@@ -12,53 +12,18 @@ import (
 // Column is one coordinate of a box: a number in a range, or a category.
 type Column struct {
 	// Lo < Hi are the bounds of a numeric column. They must be public: read off
-	// the data they leak its extremes.
+	// the data they leak its extremes. For whole numbers from a to b take a-0.5
+	// and b+0.5, and round what is released: post-processing is free.
 	Lo, Hi float64
 	// Categories, where positive, makes this a column of categories, the whole
 	// numbers 0 to Categories-1, any two at distance 1. Lo and Hi are not read.
 	Categories int
 	// Weight multiplies the distances of the column, so that columns in different
-	// units compare; 0 means 1. Weight 1/(Hi-Lo) gives every column length 1.
+	// units compare; 0 means 1. Weight 1/(Hi-Lo) gives every column length 1. Set
+	// it wherever units differ: with weights left out, ages of 18 to 90 beside
+	// incomes of 0 to 200,000 would be one cell wide, and no release would tell
+	// them apart. [NewBox] refuses that unless some Weight is set, be it to 1.
 	Weight float64
-}
-
-// Outside says what becomes of records outside the bounds.
-type Outside int
-
-const (
-	// Clip moves a number to the nearer bound. How many records were clipped is
-	// private and nowhere reported.
-	Clip Outside = iota
-	// Refuse makes them errors, which tells that there are any.
-	Refuse
-)
-
-// CellOptions are the settings of [NewBox] and [NewSphere]. One of Signal,
-// Depth and, for a box, Splits is needed; the rest may be zero.
-type CellOptions struct {
-	// Signal is about the number of records times eps, the one number that the
-	// best size of cells depends on. It must be public: a guess will do, and the
-	// number of records itself is public where records are replaced, not added.
-	Signal float64
-	// Depth, where positive, sets cells of side 2^-Depth of the box's side (of the
-	// geometric mean of its sides) in place of the rule. No depth is best for all
-	// data: uniform data want fewer cells, concentrated data more.
-	Depth float64
-	// Arity is about how many children a node has: 0 means 16, and 64 in three
-	// dimensions; from four on 2 a dimension.
-	Arity int
-	// Splits, where not nil, is the whole plan: level l cuts every cell into
-	// Splits[l][a] parts along column a. Categories are cut into all or 1.
-	Splits [][]int
-	// P is the norm of the product metric of the columns, in [1, +Inf]; 0 means
-	// +Inf, the largest difference of any column. A sphere does not read it.
-	P float64
-	// Outside is what becomes of records out of bounds.
-	Outside Outside
-	// Lazy unfolds cells on demand: for depths and dimensions with too many cells
-	// to hold. A release then leaves out the averages of [Weighted], and its time
-	// and memory depend on private data, as the doc of [Synthesizer] says.
-	Lazy bool
 }
 
 // NewBox returns a product of columns cut into cells: points of R^d, or rows
@@ -71,14 +36,16 @@ type CellOptions struct {
 // any number of parts, so that no small level is left over. Noise scales are
 // equal on the line, and otherwise prop. to the fourth root of a node's side.
 //
-// Errors are [ErrEmpty], *[ValueError], *[SizeError], and *[MemoryError] for
-// more than 2^26 cells unless Lazy. O(cells).
+// Errors are [metric.ErrEmpty], *[metric.ValueError], *[metric.SizeError], and
+// *[metric.MemoryError] for more than 2^26 cells unless Lazy. Where Signal alone
+// says how to cut and no Weight is set, it is an error if one numeric column gets
+// a single cell and another more than 8: see Column.Weight. O(cells).
 func NewBox(columns []Column, o *CellOptions) (*Domain[[]float64], error) {
 	const op = "measure: NewBox"
 	if err := fault.Empty(op, "columns", len(columns)); err != nil {
 		return nil, err
 	}
-	opt, err := o.check(op)
+	opt, err := o.check(op, "Depth or Splits")
 	if err != nil {
 		return nil, err
 	}
@@ -100,10 +67,15 @@ func NewBox(columns []Column, o *CellOptions) (*Domain[[]float64], error) {
 	if b.grid, err = newGrid(op, splits, len(columns)); err != nil {
 		return nil, err
 	}
+	if opt.Splits == nil && opt.Depth == 0 {
+		if err := b.checkUnits(op, columns); err != nil {
+			return nil, err
+		}
+	}
 	for a, c := range b.columns {
 		for l, row := range splits {
 			if c.Categories > 0 && row[a] != 1 && row[a] != c.Categories {
-				return nil, &ValueError{Op: op, Arg: fmt.Sprintf("Splits[%d]", l), Index: a, Value: float64(row[a]), Want: fmt.Sprintf("1 or %d", c.Categories)}
+				return nil, &fault.ValueError{Op: op, Arg: fmt.Sprintf("Splits[%d]", l), Index: a, Value: float64(row[a]), Want: fmt.Sprintf("1 or %d", c.Categories)}
 			}
 		}
 	}
@@ -118,9 +90,43 @@ type box struct {
 	refuse  bool
 }
 
+// maxUncut is how many cells one numeric column may have where the rule gives
+// another a single one and no weight is set. Cells are near to cubes, so beyond
+// it one range is at least five times the other: ranges of one unit may well be,
+// but then it is worth saying so, by a weight of 1.
+const maxUncut = 8
+
+// checkUnits refuses a box whose weights were all left out and whose cells tell
+// nothing about a numeric column because another's numbers are so much larger.
+// Categories have no part in it: their distance of 1 is no accident of units.
+func (b *box) checkUnits(op string, columns []Column) error {
+	cells := b.parts[len(b.splits)]
+	uncut, most := -1, -1
+	for a, c := range columns {
+		switch {
+		case c.Weight != 0:
+			return nil
+		case c.Categories > 0:
+		default:
+			if cells[a] == 1 && uncut < 0 {
+				uncut = a
+			}
+			if most < 0 || cells[a] > cells[most] {
+				most = a
+			}
+		}
+	}
+	if uncut < 0 || cells[most] <= maxUncut {
+		return nil
+	}
+	return &fault.ValueError{Op: op, Arg: "columns.Weight", Index: uncut, Want: fmt.Sprintf(
+		"another: column %d gets one cell and column %d gets %d; set Column.Weight, for instance 1/(Hi-Lo), or 1 where all are in one unit",
+		uncut, most, cells[most])}
+}
+
 func (c *Column) check(op string, i int) (extent, error) {
 	bad := func(field string, v float64, want string) (extent, error) {
-		return extent{}, &ValueError{Op: op, Arg: "columns." + field, Index: i, Value: v, Want: want}
+		return extent{}, &fault.ValueError{Op: op, Arg: "columns." + field, Index: i, Value: v, Want: want}
 	}
 	if c.Weight == 0 {
 		c.Weight = 1
@@ -147,92 +153,13 @@ func (c *Column) check(op string, i int) (extent, error) {
 	return extent{length: length}, nil
 }
 
-func (o *CellOptions) check(op string) (CellOptions, error) {
-	opt := CellOptions{}
-	if o != nil {
-		opt = *o
-	}
-	if opt.P == 0 {
-		opt.P = math.Inf(1)
-	}
-	if !(opt.P >= 1) {
-		return opt, &ValueError{Op: op, Arg: "P", Index: -1, Value: opt.P, Want: "a number in [1, +Inf]"}
-	}
-	if err := fault.NonNegative(op, "Depth", opt.Depth); err != nil {
-		return opt, err
-	}
-	if opt.Arity < 0 || opt.Arity == 1 {
-		return opt, &ValueError{Op: op, Arg: "Arity", Index: -1, Value: float64(opt.Arity), Want: "0 or an integer >= 2"}
-	}
-	if opt.Outside != Clip && opt.Outside != Refuse {
-		return opt, &ValueError{Op: op, Arg: "Outside", Index: -1, Value: float64(opt.Outside), Want: "Clip or Refuse"}
-	}
-	if opt.Splits == nil && opt.Depth == 0 {
-		return opt, fault.Positive(op, "Signal", opt.Signal)
-	}
-	return opt, nil
-}
-
-// plan returns how many cells and levels to aim for. Without numeric columns
-// every combination of categories is a cell.
-func (o *CellOptions) plan(op string, ext []extent) (cells float64, levels int, err error) {
-	d, all := 0, 1.0
-	for _, e := range ext {
-		if e.categories == 0 {
-			d++
-		} else {
-			all *= float64(e.categories)
-		}
-	}
-	bits := depthRule(d, o.Signal)
-	switch {
-	case o.Depth > 0:
-		bits = float64(d)*o.Depth + math.Log2(all)
-	case d == 0:
-		bits = math.Log2(all)
-	}
-	if bits > math.Log2(maxCells) {
-		return 0, 0, &MemoryError{Op: op, Bytes: 8 * math.Exp2(bits), Limit: 8 * explicitCells}
-	}
-	step := float64(max(4, d))
-	if d == 3 {
-		step = 6
-	}
-	if o.Arity > 0 {
-		step = math.Log2(float64(o.Arity))
-	} else if d == 1 && o.Depth == 0 {
-		return math.Exp2(bits), lineLevels(o.Signal), nil
-	}
-	return math.Exp2(bits), max(1, int(math.Round(bits/step))), nil
-}
-
-// depthRule is the rule for the binary logarithm of the number of cells, found
-// by simulation in one to three dimensions; from four on that for three. On the
-// line, simulated with 60 seeds at Signal = 10^3, 10^4 and 10^5 for Signal/4 to
-// Signal/32 cells, Signal/16 is within 6 % of the best for uniform records and
-// for three normal clusters. Records at five places alone want four times as many
-// cells, and lose 20 to 40 % less then.
-func depthRule(d int, signal float64) float64 {
-	bits := math.Log2(signal)
-	switch d {
-	case 1:
-		bits -= 4 // Signal/16 cells: with cuts of any number there is no need to round
-	case 2:
-		bits = 2 * math.Floor(bits/2)
-	default:
-		bits = float64(d) * math.Round((bits+2)/float64(max(d, 1)))
-	}
-	return max(1, bits)
-}
-
-func lineLevels(signal float64) int {
-	return max(1, int(math.Floor(math.Log2(signal)/5+0.1)))
-}
-
 func (b *box) domain(op string, ext []extent, lazy bool) (*Domain[[]float64], error) {
 	a := &arrangement{what: fmt.Sprintf("box of %d columns", len(b.columns))}
 	if len(b.columns) == 1 {
 		a.what = "box of 1 column"
+	}
+	if len(b.columns) > 1 {
+		a.sides = b.parts[len(b.splits)]
 	}
 	if err := a.setRegular(op, b.grid, lazy); err != nil {
 		return nil, err
@@ -280,9 +207,9 @@ func (b *box) domain(op string, ext []extent, lazy bool) (*Domain[[]float64], er
 }
 
 func (b *box) locate(x []float64) (int, error) {
-	const op = "measure: Cell"
+	const op = "measure: Domain.Cell"
 	if len(x) != len(b.columns) {
-		return 0, &SizeError{Op: op, Arg: "record", Got: len(x), Want: fmt.Sprint(len(b.columns))}
+		return 0, &fault.SizeError{Op: op, Arg: "record", Got: len(x), Want: fmt.Sprint(len(b.columns))}
 	}
 	leaf := 0
 	for a := range b.columns {
@@ -291,14 +218,14 @@ func (b *box) locate(x []float64) (int, error) {
 		v := x[a]
 		if c.Categories > 0 {
 			if !(v >= 0 && v < float64(c.Categories)) || v != math.Trunc(v) {
-				return 0, &ValueError{Op: op, Arg: "record", Index: a, Value: v, Want: fmt.Sprintf("a category, an integer in [0, %d)", c.Categories)}
+				return 0, &fault.ValueError{Op: op, Arg: "record", Index: a, Value: v, Want: fmt.Sprintf("a category, an integer in [0, %d)", c.Categories)}
 			}
 			leaf += table[int(v)%len(table)] // one part or all
 			continue
 		}
 		if !(v >= c.Lo && v <= c.Hi) {
 			if v != v || b.refuse {
-				return 0, &ValueError{Op: op, Arg: "record", Index: a, Value: v, Want: fmt.Sprintf("a number in [%v, %v]", c.Lo, c.Hi)}
+				return 0, &fault.ValueError{Op: op, Arg: "record", Index: a, Value: v, Want: fmt.Sprintf("a number in [%v, %v]", c.Lo, c.Hi)}
 			}
 			v = min(max(v, c.Lo), c.Hi)
 		}

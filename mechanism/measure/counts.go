@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/metricdp/metricdp/internal/fault"
 )
 
 // Counts are the numbers of records in the cells of a domain: all that a
@@ -90,7 +92,7 @@ func (c *Counts[P]) Merge(o *Counts[P]) error {
 		return fmt.Errorf("measure: Counts.Merge: %w", ErrMismatch)
 	}
 	if c.total.Load() > math.MaxInt64-o.total.Load() {
-		return &ValueError{Op: "measure: Counts.Merge", Arg: "o.Len()", Index: -1, Value: float64(o.Len()), Want: "a sum below 2^63"}
+		return &fault.ValueError{Op: "measure: Counts.Merge", Arg: "o.Len()", Index: -1, Value: float64(o.Len()), Want: "a sum below 2^63"}
 	}
 	if o.skipped.Load() {
 		c.skipped.Store(true)

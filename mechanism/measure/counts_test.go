@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
 )
 
 func stream[P any](records []P) iter.Seq2[P, error] {
@@ -155,7 +156,7 @@ func TestCount_Errors(t *testing.T) {
 	cancel()
 	for _, w := range []int{1, 2} {
 		o := &CountOptions{Workers: w}
-		var ve *ValueError
+		var ve *metric.ValueError
 		if _, err := Count(d, stream(x), o); !errors.As(err, &ve) {
 			t.Errorf("NaN in a stream: %v", err)
 		}

@@ -34,6 +34,9 @@
 //	words, keys                              Labels of one of these    the same
 //	as in the paper                          NewFolded                 a line
 //
+// Errors are measured in one metric over all columns of a box, so columns in
+// different units need a [Column].Weight: 1/(Hi-Lo) makes them equally important.
+//
 // The String of a domain says what was chosen. A [Synthesizer] turns records, or
 // [Counts] of them, into a Release; a [Measure] is the same for measures, with
 // privacy per unit of total variation.

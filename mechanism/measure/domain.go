@@ -5,24 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// ErrEmpty reports a space or a data set without points.
-var ErrEmpty = fault.ErrEmpty
-
 // ErrUnknown reports a record that is none of the labels of a domain.
 var ErrUnknown = errors.New("unknown label")
-
-type (
-	// ValueError reports a number outside its domain, with its position.
-	ValueError = fault.ValueError
-	// SizeError reports a length that does not fit the rest of the input.
-	SizeError = fault.SizeError
-	// MemoryError reports an allocation refused before it was tried.
-	MemoryError = fault.MemoryError
-)
 
 // Domain is a public arrangement of a space for private counting: the space is
 // cut into cells, and the cells are the leaves of a rooted tree of ever
@@ -72,7 +59,7 @@ func (d *Domain[P]) Distance(p, q P) float64 { return d.metric(p, q) }
 // Points returns the points of all cells as a finite metric, computed on
 // demand, for W1 distances and lower bounds. O(Len()) memory.
 func (d *Domain[P]) Points() (*metric.Points[P], error) {
-	if err := d.explicit("measure: Points"); err != nil {
+	if err := d.explicit("measure: Domain.Points"); err != nil {
 		return nil, err
 	}
 	pts := make([]P, d.Len())
@@ -82,6 +69,6 @@ func (d *Domain[P]) Points() (*metric.Points[P], error) {
 	return metric.NewPoints(pts, metric.Func[P](d.metric))
 }
 
-// String says how the space is arranged, as in "box of 2 columns: 4096 cells,
-// 3 levels of arity 16".
+// String says how the space is arranged, as in "box of 2 columns: 64 x 64 cells,
+// 3 levels of arity 16": so many of each column, in their order.
 func (d *Domain[P]) String() string { return fmt.Sprint(d.what, ": ", d.layout()) }

@@ -42,7 +42,7 @@ func testDomains() map[string]*Domain[int] {
 	return map[string]*Domain[int]{
 		"net":      must(NewFinite(ring, nil)),
 		"net h=3":  must(NewFinite(ring, &FiniteOptions{Height: 3})),
-		"delta":    must(NewFinite(pts, &FiniteOptions{Delta: 0.1})),
+		"delta":    must(NewFinite(pts, &FiniteOptions{Separation: 0.1})),
 		"dendro":   must(NewFinite(must(metric.Subdominant(ring)), nil)),
 		"dendro 1": must(NewFinite(must(metric.Subdominant(ring)), &FiniteOptions{Ratio: 1})),
 		"taxonomy": must(NewTaxonomy(tree, nil)),
@@ -183,7 +183,7 @@ func TestDendrogram_Balls(t *testing.T) {
 
 // Folding keeps the law that no two points are nearer on the line.
 func TestFolded_Law(t *testing.T) {
-	for _, o := range []FiniteOptions{{}, {Tour: true}, {Arity: 8, Delta: 0.05}} {
+	for _, o := range []FiniteOptions{{}, {Tour: true}, {Arity: 8, Separation: 0.05}} {
 		d := must(NewFolded(randomPoints(80, 2, 5), &o))
 		for i := range d.Len() {
 			for j := range i {
@@ -240,7 +240,7 @@ func TestDomain_Errors(t *testing.T) {
 		"sphere signal":   second(NewSphere(1, nil)),
 		"latitude":        second(sphere.Cell(metric.LatLon{Lat: 91})),
 		"longitude":       second(sphere.Cell(metric.LatLon{Lon: nan})),
-		"delta":           fin(FiniteOptions{Delta: -1}),
+		"delta":           fin(FiniteOptions{Separation: -1}),
 		"arity":           fin(FiniteOptions{Arity: 1}),
 		"height":          fin(FiniteOptions{Height: -1}),
 		"ratio":           fin(FiniteOptions{Ratio: 2}),
@@ -253,16 +253,64 @@ func TestDomain_Errors(t *testing.T) {
 		"On size":         second(On(must(NewFinite(linePoints{1, 2}, nil)), f)),
 		"On NaN":          second(must(On(must(NewFinite(f, nil)), f)).Cell([]float64{nan, 1})),
 	} {
-		var ve *ValueError
-		var se *SizeError
-		var me *MemoryError
+		var ve *metric.ValueError
+		var se *metric.SizeError
+		var me *metric.MemoryError
 		if err == nil || !errors.As(err, &ve) && !errors.As(err, &se) && !errors.As(err, &me) &&
-			!errors.Is(err, ErrEmpty) && !errors.Is(err, ErrUnknown) {
+			!errors.Is(err, metric.ErrEmpty) && !errors.Is(err, ErrUnknown) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if err := cell(unitBox(1, CellOptions{Depth: 2}), inf); err != nil {
 		t.Errorf("clipping +Inf: %v", err)
+	}
+}
+
+// A column that gets one cell because of its unit is refused, unless the caller
+// has said that this is what is wanted.
+func TestNewBox_RefusesForgottenWeights(t *testing.T) {
+	ages, incomes := Column{Lo: 18, Hi: 90}, Column{Hi: 200_000}
+	weighed := func(c Column, w float64) Column { c.Weight = w; return c }
+	signal := CellOptions{Signal: 5000}
+	for _, cols := range [][]Column{{ages, incomes}, {{Categories: 3}, ages, incomes}, {incomes, {Hi: 1}, {Hi: 2}}} {
+		_, err := NewBox(cols, &signal)
+		var v *metric.ValueError
+		if !errors.As(err, &v) || v.Arg != "columns.Weight" || v.Index != 1 && v.Index != 0 ||
+			!strings.Contains(err.Error(), fmt.Sprintf("column %d gets one cell", v.Index)) {
+			t.Errorf("%v: %v", cols, err)
+		}
+	}
+	for name, c := range map[string]struct {
+		columns []Column
+		o       CellOptions
+		want    string
+	}{
+		"weights":            {[]Column{weighed(ages, 1./72), weighed(incomes, 1./200_000)}, signal, "64 x 64 cells"},
+		"one unit":           {[]Column{weighed(ages, 1), incomes}, signal, ": 1 x "},
+		"depth":              {[]Column{ages, incomes}, CellOptions{Depth: 6}, ": 1 x "},
+		"splits":             {[]Column{ages, incomes}, CellOptions{Splits: [][]int{{1, 64}}}, "1 x 64 cells"},
+		"a wide room":        {[]Column{{Hi: 1}, {Hi: 2}}, CellOptions{Signal: 10}, "1 x 3 cells"},
+		"categories are cut": {[]Column{{Hi: 1}, {Categories: 50}}, CellOptions{Signal: 1000}, "1 x 50 cells"},
+		"few records":        {[]Column{{Hi: 1}, {Hi: 1}}, CellOptions{Signal: 1e-3}, "1 cell"},
+		"alone":              {[]Column{{Hi: 1e-9}}, signal, "column: 306 cells"},
+	} {
+		d, err := NewBox(c.columns, &c.o)
+		if err != nil || !strings.Contains(d.String(), c.want) {
+			t.Errorf("%s: %v %v", name, d, err)
+		}
+	}
+}
+
+func TestCellOptions_SayWhatIsMissing(t *testing.T) {
+	_, box := NewBox([]Column{{Hi: 1}}, nil)
+	_, sphere := NewSphere(1, &CellOptions{Signal: -2})
+	for want, err := range map[string]error{
+		"measure: NewBox: Signal = 0, want about records*eps, or set Depth or Splits": box,
+		"measure: NewSphere: Signal = -2, want about records*eps, or set Depth":       sphere,
+	} {
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 

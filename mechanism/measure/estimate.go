@@ -24,7 +24,7 @@ func (p *plan) measureFrom(y []float64, noisy bool, points func() (metric.Finite
 	t := p.tree
 	total := y[0]
 	raw := append([]float64(nil), y...)
-	if err := t.Center(raw); err != nil {
+	if err := t.Centre(raw); err != nil {
 		return nil, 0, err
 	}
 	for v := range raw {

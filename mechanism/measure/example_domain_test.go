@@ -29,9 +29,9 @@ func ExampleNewBox() {
 	_, err = d.Cell([]float64{34, 51_000, 4})
 	fmt.Println(err)
 	// Output:
-	// box of 3 columns: 4096 cells, 3 levels of arity 16
+	// box of 3 columns: 32 x 32 x 4 cells, 3 levels of arity 16
 	// [32.65625 53125 2] <nil>
-	// measure: Cell: record[2] = 4, want a category, an integer in [0, 4)
+	// measure: Domain.Cell: record[2] = 4, want a category, an integer in [0, 4)
 }
 
 func ExampleNewSphere() {
@@ -120,7 +120,7 @@ func ExampleLabels() {
 	// Output:
 	// taxonomy of 4 leaves: 4 cells, 2 levels of arity up to 2
 	// 2 4
-	// measure: Cell: unknown label: car
+	// measure: Domain.Cell: unknown label: car
 }
 
 func ExampleNewTaxonomy() {

@@ -15,9 +15,9 @@ import (
 // FiniteOptions are the settings of [NewFinite], [NewTaxonomy] and [NewFolded].
 // Nil and the zero value mean the defaults.
 type FiniteOptions struct {
-	// Delta, where positive, keeps a maximal Delta-separated net of the points
+	// Separation s, where positive, keeps a maximal s-separated net of the points
 	// ([metric.Net]) and counts every record at the net point nearest to it.
-	Delta float64
+	Separation float64
 	// Arity is the most children a node may have; 0 means 1.25 n^(1/Height) for
 	// a net tree, and 2 for NewFolded. NewTaxonomy does not read it.
 	Arity int
@@ -49,17 +49,17 @@ func (o *FiniteOptions) check(op string) (FiniteOptions, error) {
 	if opt.Context == nil {
 		opt.Context = context.Background()
 	}
-	if err := fault.NonNegative(op, "Delta", opt.Delta); err != nil {
+	if err := fault.NonNegative(op, "Separation", opt.Separation); err != nil {
 		return opt, err
 	}
 	if opt.Arity < 0 || opt.Arity == 1 {
-		return opt, &ValueError{Op: op, Arg: "Arity", Index: -1, Value: float64(opt.Arity), Want: "0 or an integer >= 2"}
+		return opt, &fault.ValueError{Op: op, Arg: "Arity", Index: -1, Value: float64(opt.Arity), Want: "0 or an integer >= 2"}
 	}
 	if opt.Height < 0 || opt.Height > 64 {
-		return opt, &ValueError{Op: op, Arg: "Height", Index: -1, Value: float64(opt.Height), Want: "an integer in [0, 64]"}
+		return opt, &fault.ValueError{Op: op, Arg: "Height", Index: -1, Value: float64(opt.Height), Want: "an integer in [0, 64]"}
 	}
 	if !(opt.Ratio > 0 && opt.Ratio <= 1) {
-		return opt, &ValueError{Op: op, Arg: "Ratio", Index: -1, Value: opt.Ratio, Want: "a number in [0, 1]"}
+		return opt, &fault.ValueError{Op: op, Arg: "Ratio", Index: -1, Value: opt.Ratio, Want: "a number in [0, 1]"}
 	}
 	return opt, nil
 }
@@ -77,8 +77,8 @@ func (o *FiniteOptions) check(op string) (FiniteOptions, error) {
 // that the a-priori bound is least ([ByCost]). About n*Arity distances a level,
 // and n^2/Arity for medoids and bounds.
 //
-// No points are [ErrEmpty]; a negative or non-finite distance to a centre is a
-// *[ValueError], and so are options outside their domain.
+// No points are [metric.ErrEmpty]; a negative or non-finite distance to a
+// centre is a *[metric.ValueError], and so are options outside their domain.
 func NewFinite(f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	const op = "measure: NewFinite"
 	opt, err := o.check(op)
@@ -89,7 +89,7 @@ func NewFinite(f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	if err != nil {
 		return nil, err
 	}
-	if u, ok := f.(*metric.Ultrametric); ok && opt.Delta == 0 {
+	if u, ok := f.(*metric.Ultrametric); ok && opt.Separation == 0 {
 		parent, leaf := dendrogram(u, opt.Ratio)
 		return n.domain(op, fmt.Sprintf("hierarchy over %d points", f.Len()), parent, leaf)
 	}
@@ -134,15 +134,15 @@ type net struct {
 }
 
 func newNet(op string, f metric.Finite, o FiniteOptions) (*net, error) {
-	if err := fault.Empty(op, "f", f.Len()); err != nil {
+	if err := fault.Empty(op, "f", fault.Len(f)); err != nil {
 		return nil, err
 	}
 	n := &net{all: f, f: f, ctx: o.Context}
-	if o.Delta == 0 {
+	if o.Separation == 0 {
 		return n, nil
 	}
 	var err error
-	if n.points, err = metric.Net(f, o.Delta, &metric.NetOptions{Context: o.Context}); err != nil {
+	if n.points, err = metric.Net(f, o.Separation, &metric.NetOptions{Context: o.Context}); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	nearest, dist, err := metric.AssignContext(o.Context, f, n.points)
@@ -191,7 +191,7 @@ func (n *net) over(a *arrangement, at []int) *Domain[int] {
 	return &Domain[int]{
 		arrangement: a,
 		locate: func(i int) (int, error) {
-			if err := fault.Index("measure: Cell", "record", i, size); err != nil {
+			if err := fault.Index("measure: Domain.Cell", "record", i, size); err != nil {
 				return 0, err
 			}
 			if n.nearest != nil {
@@ -277,7 +277,7 @@ func measureNode(op string, t *walk.Tree, f metric.Finite, at []int, share []flo
 			for x := cf; x < ce; x++ {
 				d := f.Distance(at[h], at[x])
 				if !(d >= 0) || math.IsInf(d, 1) {
-					return s, &ValueError{Op: op, Arg: fmt.Sprintf("distance of point %d", at[h]), Index: at[x], Value: d, Want: "a finite number >= 0"}
+					return s, &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of point %d", at[h]), Index: at[x], Value: d, Want: "a finite number >= 0"}
 				}
 				r += d * share[t.LeafNode(x)] / share[c]
 				far = max(far, d)

@@ -10,7 +10,7 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// NewFolded is the arrangement of the paper (BSV22, section 7): a Delta-net of
+// NewFolded is the arrangement of the paper (BSV22, section 7): a net of
 // the space is laid out along the line, and a balanced tree stands on the line.
 // The order is Hilbert's curve where f is [metric.Embedded], because that keeps
 // neighbours together best, and a short tour otherwise or with o.Tour
@@ -21,7 +21,7 @@ import (
 // Folding only lengthens distances, so what is proved on the line holds in the
 // space. With alpha-privacy per unit of TV (alpha = N*eps for N records),
 //
-//	E W1(mu, estimate) <= Delta + 2 * sum_k gap_k sqrt(Var S_k),
+//	E W1(mu, estimate) <= Separation + 2 * sum_k gap_k sqrt(Var S_k),
 //
 // S_k the partial sums of the walk, in closed form and of order
 // (log n)^(3/2)/alpha: the accuracy theorem of BSV22, with constants. The second
@@ -43,7 +43,7 @@ func NewFolded(f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	fold, err := tsp.Fold(tour, n.f)
+	fold, err := tsp.Fold(n.f, tour)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}

@@ -35,13 +35,13 @@ func newGrid(op string, splits [][]int, columns int) (*grid, error) {
 	for l, s := range splits {
 		g.splits[l] = slices.Clone(s)
 		if len(s) != columns {
-			return nil, &SizeError{Op: op, Arg: fmt.Sprintf("Splits[%d]", l), Got: len(s), Want: fmt.Sprint(columns)}
+			return nil, &fault.SizeError{Op: op, Arg: fmt.Sprintf("Splits[%d]", l), Got: len(s), Want: fmt.Sprint(columns)}
 		}
 		k, next := 1.0, make([]int, columns)
 		for a, n := range s {
 			total := float64(g.parts[l][a]) * float64(n)
 			if n < 1 || total > maxParts {
-				return nil, &ValueError{Op: op, Arg: fmt.Sprintf("Splits[%d]", l), Index: a, Value: float64(n),
+				return nil, &fault.ValueError{Op: op, Arg: fmt.Sprintf("Splits[%d]", l), Index: a, Value: float64(n),
 					Want: fmt.Sprintf("an integer >= 1, at most %d parts of a column in all", maxParts)}
 			}
 			k *= float64(n)

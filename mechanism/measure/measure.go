@@ -29,10 +29,10 @@ type Measure struct {
 	sample func() (metric.Finite, error)
 }
 
-// NewMeasure returns the mechanism of level alpha per unit of total variation on
-// the cells of d, which must not be lazy (*[MemoryError]). A change of one of N
-// records moves the empirical measure by 1/N, so alpha = N*eps protects records
-// at eps. Options.Relation is not read; noise is real.
+// NewMeasure returns the mechanism of level alpha per unit of total variation
+// on the cells of d, which must not be lazy (*[metric.MemoryError]). A change
+// of one of N records moves the empirical measure by 1/N, so alpha = N*eps
+// protects records at eps. Options.Relation is not read; noise is real.
 func NewMeasure[P any](d *Domain[P], alpha float64, o *Options) (*Measure, error) {
 	const op = "measure: NewMeasure"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
@@ -62,9 +62,9 @@ func (m *Measure) Guarantee() mechanism.Guarantee { return m.g }
 const massTolerance = 1e-9
 
 // Release returns a private measure near mu, weights >= 0 of the cells that sum
-// to 1 (*[SizeError], *[ValueError] otherwise): multiples of 2^-52 with sum 1
-// exactly, unless the estimate is Signed. mu is not modified. A nil r is a secure
-// generator. Some 50 ns a node.
+// to 1 (*[metric.SizeError], *[metric.ValueError] otherwise): multiples of
+// 2^-52 with sum 1 exactly, unless the estimate is Signed. mu is not modified.
+// A nil r is a secure generator. Some 50 ns a node.
 func (m *Measure) Release(r *rand.Rand, mu []float64) ([]float64, error) {
 	const op = "measure: Measure.Release"
 	if err := fault.Distribution(op, "mu", mu, m.p.cells, massTolerance); err != nil {
@@ -91,10 +91,11 @@ func (m *Measure) Release(r *rand.Rand, mu []float64) ([]float64, error) {
 
 // Weights returns the measure on d's cells that weighted points amount to: each
 // counts in its cell. weights are finite numbers >= 0 whose sum is positive,
-// and are divided by it; nil gives every point the same. Errors are [ErrEmpty],
-// *[SizeError], *[ValueError] and those of Cell. It contracts total variation.
+// and are divided by it; nil gives every point the same. Errors are
+// [metric.ErrEmpty], *[metric.SizeError], *[metric.ValueError] and those of
+// Cell. It contracts total variation.
 func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
-	const op = "measure: Weights"
+	const op = "measure: Domain.Weights"
 	if err := fault.Empty(op, "points", len(points)); err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
 		return nil, err
 	}
 	if weights != nil && len(weights) != len(points) {
-		return nil, &SizeError{Op: op, Arg: "weights", Got: len(weights), Want: fmt.Sprint(len(points))}
+		return nil, &fault.SizeError{Op: op, Arg: "weights", Got: len(weights), Want: fmt.Sprint(len(points))}
 	}
 	if err := fault.AllNonNegative(op, "weights", weights); err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
 		total += w
 	}
 	if !(total > 0) || math.IsInf(total, 1) {
-		return nil, &ValueError{Op: op, Arg: "sum of weights", Index: -1, Value: total, Want: "a finite number > 0"}
+		return nil, &fault.ValueError{Op: op, Arg: "sum of weights", Index: -1, Value: total, Want: "a finite number > 0"}
 	}
 	for c := range mu {
 		mu[c] /= total

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -95,7 +96,7 @@ func (b *netBuilder) farthestFirst(op string, points []int) ([]int, error) {
 		for i, p := range points {
 			d := b.f.Distance(c, p)
 			if !(d >= 0) || math.IsInf(d, 1) {
-				return nil, &ValueError{Op: op, Arg: "distance to point", Index: p, Value: d, Want: "a finite number >= 0"}
+				return nil, &fault.ValueError{Op: op, Arg: "distance to point", Index: p, Value: d, Want: "a finite number >= 0"}
 			}
 			dist[i] = min(dist[i], d)
 			if dist[i] > dist[next] {

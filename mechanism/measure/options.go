@@ -11,10 +11,10 @@ const (
 	// every record must have a cell, the old one and the new. Where some are left
 	// out for what they say, by CountOptions.SkipErrors or before counting, that
 	// number is private and only AddRemoveOne protects it.
-	ReplaceOne = walk.Replace
+	ReplaceOne = walk.ReplaceOne
 	// AddRemoveOne makes them neighbours where one has a record more. The number
 	// of records is private and noised too.
-	AddRemoveOne = walk.AddRemove
+	AddRemoveOne = walk.AddRemoveOne
 )
 
 // Noise is a kind of noise. A [Synthesizer] draws exact integers, a [Measure]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/walk"
 )
 
@@ -28,7 +29,7 @@ func newPlan(op string, a *arrangement, level float64, discrete bool, o *Options
 		return nil, err
 	}
 	if !(level >= 1e-50 && level <= 1e50) {
-		return nil, &ValueError{Op: op, Arg: "the privacy level", Index: -1, Value: level, Want: "a number in [1e-50, 1e50]"}
+		return nil, &fault.ValueError{Op: op, Arg: "the privacy level", Index: -1, Value: level, Want: "a number in [1e-50, 1e50]"}
 	}
 	var err error
 	if p.law, err = p.lawFor(op, discrete); err != nil {
@@ -74,7 +75,7 @@ func newPlan(op string, a *arrangement, level float64, discrete bool, o *Options
 func (p *plan) check(op string) error {
 	o := &p.opt
 	switch bad := func(arg string, v int) error {
-		return &ValueError{Op: op, Arg: arg, Index: -1, Value: float64(v), Want: "one of the constants of its type"}
+		return &fault.ValueError{Op: op, Arg: arg, Index: -1, Value: float64(v), Want: "one of the constants of its type"}
 	}; {
 	case o.Relation != ReplaceOne && o.Relation != AddRemoveOne:
 		return bad("Relation", int(o.Relation))
@@ -85,23 +86,23 @@ func (p *plan) check(op string) error {
 	case o.Estimate < Weighted || o.Estimate > Signed:
 		return bad("Estimate", int(o.Estimate))
 	case o.MaxCells < 0:
-		return &ValueError{Op: op, Arg: "MaxCells", Index: -1, Value: float64(o.MaxCells), Want: "an integer >= 0"}
+		return &fault.ValueError{Op: op, Arg: "MaxCells", Index: -1, Value: float64(o.MaxCells), Want: "an integer >= 0"}
 	}
 	if o.MaxCells == 0 {
 		o.MaxCells = 1 << 22
 	}
 	if o.Scales != nil {
 		if len(o.Scales) != p.Height() {
-			return &SizeError{Op: op, Arg: "Scales", Got: len(o.Scales), Want: fmt.Sprintf("%d, one a level", p.Height())}
+			return &fault.SizeError{Op: op, Arg: "Scales", Got: len(o.Scales), Want: fmt.Sprintf("%d, one a level", p.Height())}
 		}
 		for l, b := range o.Scales {
 			if !(b >= 1e-20 && b <= 1e20) {
-				return &ValueError{Op: op, Arg: "Scales", Index: l, Value: b, Want: "a number in [1e-20, 1e20]"}
+				return &fault.ValueError{Op: op, Arg: "Scales", Index: l, Value: b, Want: "a number in [1e-20, 1e20]"}
 			}
 		}
 	}
 	if p.tree == nil && o.Estimate != Weighted {
-		return &ValueError{Op: op, Arg: "Estimate", Index: -1, Value: float64(o.Estimate), Want: "Weighted for a lazy domain"}
+		return &fault.ValueError{Op: op, Arg: "Estimate", Index: -1, Value: float64(o.Estimate), Want: "Weighted for a lazy domain"}
 	}
 	return nil
 }
@@ -121,9 +122,9 @@ func (p *plan) lawFor(op string, discrete bool) (walk.Law, error) {
 	}
 	switch {
 	case n == Haar && !binary:
-		return 0, &ValueError{Op: op, Arg: "Noise", Index: -1, Value: float64(n), Want: "other than Haar where the tree is not binary"}
+		return 0, &fault.ValueError{Op: op, Arg: "Noise", Index: -1, Value: float64(n), Want: "other than Haar where the tree is not binary"}
 	case n == KNorm && discrete:
-		return 0, &ValueError{Op: op, Arg: "Noise", Index: -1, Value: float64(n), Want: "Independent or Haar for counts, which get integers"}
+		return 0, &fault.ValueError{Op: op, Arg: "Noise", Index: -1, Value: float64(n), Want: "Independent or Haar for counts, which get integers"}
 	case n == Haar && discrete:
 		return walk.DiscreteHaar, nil
 	case n == Haar, n == KNorm: // the same on two children
@@ -156,7 +157,7 @@ func (p *plan) unitScales(op string, t *walk.Tree) (walk.Scales, error) {
 	if h > 0 {
 		s.Total = s.Level[0]
 	}
-	return t.Normalize(p.opt.Relation, s)
+	return t.Normalise(p.opt.Relation, s)
 }
 
 // leastCost keeps the scales of levels that cost nothing, such as those between

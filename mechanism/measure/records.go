@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -14,10 +15,10 @@ import (
 // NaN: a record may be far from all points.
 //
 // The number of points must be that of the metric that d was made of
-// (*[SizeError]).
+// (*[metric.SizeError]).
 func On[P any](d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
 	if d.points != p.Len() {
-		return nil, &SizeError{Op: "measure: On", Arg: "p", Got: p.Len(), Want: fmt.Sprint(d.points)}
+		return nil, &fault.SizeError{Op: "measure: On", Arg: "p", Got: p.Len(), Want: fmt.Sprint(d.points)}
 	}
 	a := *d.arrangement
 	a.resolution = math.NaN()
@@ -28,12 +29,12 @@ func On[P any](d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
 		locate: func(x P) (int, error) {
 			if check != nil {
 				if err := check.Check(p.At(0), x); err != nil {
-					return 0, fmt.Errorf("measure: Cell: %w", err)
+					return 0, fmt.Errorf("measure: Domain.Cell: %w", err)
 				}
 			}
 			i, _ := loc.Nearest(x)
 			if i < 0 {
-				return 0, fmt.Errorf("measure: Cell: no point has a distance from the record")
+				return 0, fmt.Errorf("measure: Domain.Cell: no point has a distance from the record")
 			}
 			return d.locate(i)
 		},
@@ -44,12 +45,12 @@ func On[P any](d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
 }
 
 // Labels renames the points of a domain: record labels[i] is point i. Labels
-// are different from one another (*[ValueError] at the second), as many as
-// points (*[SizeError]); a record that is no label is an error.
+// are different from one another (*[metric.ValueError] at the second), as many
+// as points (*[metric.SizeError]); a record that is no label is an error.
 func Labels[K comparable](d *Domain[int], labels []K) (*Domain[K], error) {
 	const op = "measure: Labels"
 	if d.points != len(labels) {
-		return nil, &SizeError{Op: op, Arg: "labels", Got: len(labels), Want: fmt.Sprint(d.points)}
+		return nil, &fault.SizeError{Op: op, Arg: "labels", Got: len(labels), Want: fmt.Sprint(d.points)}
 	}
 	labels = append([]K(nil), labels...)
 	a := *d.arrangement
@@ -61,7 +62,7 @@ func Labels[K comparable](d *Domain[int], labels []K) (*Domain[K], error) {
 	index := make(map[K]int, len(labels))
 	for i, k := range labels {
 		if j, twice := index[k]; twice {
-			return nil, &ValueError{Op: op, Arg: "labels", Index: i, Value: float64(j), Want: "a label that no other point has (the value is the index of the first)"}
+			return nil, &fault.ValueError{Op: op, Arg: "labels", Index: i, Value: float64(j), Want: "a label that no other point has (the value is the index of the first)"}
 		}
 		index[k] = i
 	}
@@ -70,7 +71,7 @@ func Labels[K comparable](d *Domain[int], labels []K) (*Domain[K], error) {
 		locate: func(k K) (int, error) {
 			i, ok := index[k]
 			if !ok {
-				return 0, fmt.Errorf("measure: Cell: %w: %v", ErrUnknown, k)
+				return 0, fmt.Errorf("measure: Domain.Cell: %w: %v", ErrUnknown, k)
 			}
 			return d.locate(i)
 		},

@@ -65,8 +65,8 @@ const recordSize = 40
 // 0. By default their empirical measure is that of the weights in multiples of
 // 1/m, within 1/m for every node of the tree (Corollary 7.3 of BSV22; see
 // [Release.Multiplicities]). g is read where options ask for randomness; nil is
-// a secure generator. It is an error for a Signed measure, and a *[MemoryError]
-// for some 400 million records and more.
+// a secure generator. It is an error for a Signed measure, and a
+// *[metric.MemoryError] for some 400 million records and more.
 func (r *Release[P]) Records(g *rand.Rand, m int, o *RecordOptions) ([]P, error) {
 	var opt RecordOptions
 	if o != nil {
@@ -122,7 +122,7 @@ func (r *Release[P]) multiplicities(op string, m int) ([]int64, error) {
 		m = int(max(1, min(maxRecords, math.Round(r.Total))))
 	}
 	if m < 0 || m > maxRecords {
-		return nil, &ValueError{Op: op, Arg: "m", Index: -1, Value: float64(m), Want: fmt.Sprintf("an integer in [0, %d]", maxRecords)}
+		return nil, &fault.ValueError{Op: op, Arg: "m", Index: -1, Value: float64(m), Want: fmt.Sprintf("an integer in [0, %d]", maxRecords)}
 	}
 	if r.s.p.opt.Estimate == Signed {
 		return nil, fmt.Errorf("%s: a Signed measure has no records", op)
@@ -160,10 +160,10 @@ func (r *Release[P]) Mean(f func(P) float64) float64 {
 func (r *Release[P]) Confidence(lipschitz, beta float64) (float64, error) {
 	const op = "measure: Release.Confidence"
 	if !(lipschitz >= 0) || math.IsInf(lipschitz, 1) {
-		return 0, &ValueError{Op: op, Arg: "lipschitz", Index: -1, Value: lipschitz, Want: "a finite number >= 0"}
+		return 0, &fault.ValueError{Op: op, Arg: "lipschitz", Index: -1, Value: lipschitz, Want: "a finite number >= 0"}
 	}
 	if !(beta > 0 && beta < 1) {
-		return 0, &ValueError{Op: op, Arg: "beta", Index: -1, Value: beta, Want: "a number in (0, 1)"}
+		return 0, &fault.ValueError{Op: op, Arg: "beta", Index: -1, Value: beta, Want: "a number in (0, 1)"}
 	}
 	p := r.s.p
 	most := lipschitz * p.Diameter()

@@ -103,7 +103,7 @@ func TestWeights_ContractTV(t *testing.T) {
 	r := rng.Seeded(3)
 	f := randomPoints(30, 2, 7)
 	for _, delta := range []float64{0, 0.2, 0.5} {
-		d := must(NewFinite(f, &FiniteOptions{Delta: delta}))
+		d := must(NewFinite(f, &FiniteOptions{Separation: delta}))
 		all := make([]int, f.Len())
 		for i := range all {
 			all[i] = i
@@ -330,13 +330,13 @@ func TestRelease_Errors(t *testing.T) {
 		"all 0":          second(d.Weights([][]float64{{0}}, []float64{0})),
 		"weights NaN":    second(d.Weights([][]float64{{0}}, []float64{nan})),
 	} {
-		var ve *ValueError
-		var se *SizeError
-		var me *MemoryError
+		var ve *metric.ValueError
+		var se *metric.SizeError
+		var me *metric.MemoryError
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		} else if name != "signed" && !errors.As(err, &ve) && !errors.As(err, &se) && !errors.As(err, &me) &&
-			!errors.Is(err, ErrEmpty) && !errors.Is(err, ErrMismatch) {
+			!errors.Is(err, metric.ErrEmpty) && !errors.Is(err, ErrMismatch) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -26,14 +26,14 @@ func NewSphere(radius float64, o *CellOptions) (*Domain[metric.LatLon], error) {
 		radius = metric.EarthRadiusKm
 	}
 	if !(radius >= 1e-100 && radius <= 1e100) {
-		return nil, &ValueError{Op: op, Arg: "radius", Index: -1, Value: radius, Want: "0 or a number in [1e-100, 1e100]"}
+		return nil, &fault.ValueError{Op: op, Arg: "radius", Index: -1, Value: radius, Want: "0 or a number in [1e-100, 1e100]"}
 	}
 	var opt CellOptions
 	if o != nil {
 		opt = *o
 		opt.Splits = nil
 	}
-	opt, err := opt.check(op)
+	opt, err := opt.check(op, "Depth")
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func faceLevels(cells float64, h int) [][]int {
 
 func (s *sphere) locate(p metric.LatLon) (int, error) {
 	if !(math.Abs(p.Lat) <= 90) || math.IsInf(p.Lon, 0) || math.IsNaN(p.Lon) {
-		return 0, fmt.Errorf("measure: Cell: %w", metric.GreatCircle{}.Check(p, p))
+		return 0, fmt.Errorf("measure: Domain.Cell: %w", metric.GreatCircle{}.Check(p, p))
 	}
 	face, x, y := toFace(p)
 	n := len(s.table[1])

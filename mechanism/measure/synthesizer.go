@@ -30,7 +30,8 @@ type Synthesizer[P any] struct {
 
 // NewSynthesizer returns a Synthesizer of level eps on d. It is eps-private by
 // construction: the walk's loss at the final scales, rounded up, is what
-// Guarantee states. Errors are *[ValueError] and *[SizeError]. O(nodes).
+// Guarantee states. Errors are *[metric.ValueError] and *[metric.SizeError].
+// O(nodes).
 func NewSynthesizer[P any](d *Domain[P], eps float64, o *Options) (*Synthesizer[P], error) {
 	const op = "measure: NewSynthesizer"
 	if err := fault.Positive(op, "eps", eps); err != nil {
@@ -56,10 +57,10 @@ func (s *Synthesizer[P]) Domain() *Domain[P] { return s.d }
 
 // Release releases counts of the same domain, or of one made elsewhere by the
 // same call, lazy or not ([ErrMismatch] otherwise). Counts of no records are
-// [ErrEmpty] under ReplaceOne, where that is public; under AddRemoveOne they have
-// a release as all others. Counts made with CountOptions.SkipErrors are
-// [ErrSkipped] under ReplaceOne. The counts must not change meanwhile. A nil r is a
-// secure generator. Some 100 ns a node, with 60 bytes each.
+// [metric.ErrEmpty] under ReplaceOne, where that is public; under AddRemoveOne
+// they have a release as all others. Counts made with CountOptions.SkipErrors
+// are [ErrSkipped] under ReplaceOne. The counts must not change meanwhile. A
+// nil r is a secure generator. Some 100 ns a node, with 60 bytes each.
 func (s *Synthesizer[P]) Release(r *rand.Rand, c *Counts[P]) (*Release[P], error) {
 	const op = "measure: Synthesizer.Release"
 	if c.d.id != s.d.id {

@@ -13,15 +13,15 @@ import (
 // a hierarchy pass t.Ultrametric() to [NewFinite].) See [Labels] for records
 // that are words.
 //
-// Delta and Arity are not read. Errors are *[ValueError] for options. O(n times
-// height) distances.
+// Separation and Arity are not read. Errors are *[metric.ValueError] for
+// options. O(n times height) distances.
 func NewTaxonomy(t *metric.Tree, o *FiniteOptions) (*Domain[int], error) {
 	const op = "measure: NewTaxonomy"
 	opt, err := o.check(op)
 	if err != nil {
 		return nil, err
 	}
-	opt.Delta = 0
+	opt.Separation = 0
 	n, err := newNet(op, t.PathMetric(), opt)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
@@ -41,8 +42,8 @@ func TestChannel(c *mechanism.Channel, rho metric.Finite, o *Options[int, int]) 
 		return err
 	}
 	n := c.Len()
-	if rho.Len() != n {
-		return &metric.SizeError{Op: op, Arg: "rho", Got: rho.Len(), Want: fmt.Sprint(n)}
+	if got := fault.Len(rho); got != n {
+		return &metric.SizeError{Op: op, Arg: "rho", Got: got, Want: fmt.Sprint(n)}
 	}
 	inputs := make([]int, min(n, maxInputs)) // evenly spread
 	for k := range inputs {
@@ -138,7 +139,7 @@ func drawsRow(c *mechanism.Channel, x int, o *Options[int, int], falseReject flo
 // finite reach the witness must lie, or else it refutes nothing.
 func auditAgrees(c *mechanism.Channel, rho metric.Finite) error {
 	g := c.Guarantee()
-	a, err := c.Audit(rho, g.Delta())
+	a, err := c.Audit(rho, &mechanism.AuditOptions{Delta: g.Delta()})
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@
 //
 //   - length: Len is >= 0 and does not change.
 //   - metric: what [metric.Validate] checks; the witness is a [*metric.Violation].
-//   - ultrametric: what [metric.IsUltrametric] checks, where Options ask.
+//   - ultrametric: what [metric.ValidateUltrametric] checks, where Options ask.
 //   - symmetry: of a Space, up to the tolerance, since it may round differently
 //     either way; for a Finite symmetry is exact and part of metric.
 //   - repeatable: the same question has the same answer, bit for bit.

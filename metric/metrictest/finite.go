@@ -108,7 +108,7 @@ func axioms(t *law.Trial, f metric.Finite, idx []int, o *Options, say func(error
 		if err != nil {
 			return err
 		}
-		err = metric.IsUltrametric(sub, 0)
+		err = metric.ValidateUltrametric(sub, 0)
 		var v *metric.Violation
 		if errors.As(err, &v) { // number the witness as f does
 			w := *v

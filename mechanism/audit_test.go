@@ -1,0 +1,278 @@
+package mechanism
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// The audit's interval contains the level computed in 300 bits and is narrow.
+func TestAudit_ContainsExactLevel(t *testing.T) {
+	r := rng.Seeded(1)
+	for trial := range 60 {
+		n := 2 + r.IntN(5)
+		f := cloud(t, r, n)
+		c := random(t, r, n, 1+r.IntN(6), trial%2 == 0, 0.3)
+		a, err := c.Audit(f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := bigProbs(c)
+		level := new(big.Float)
+		for x := range n {
+			for xp := range n {
+				for y := range c.m {
+					if x == xp || p[x][y].Sign() == 0 {
+						continue
+					}
+					q := new(big.Float).SetPrec(300).Quo(p[x][y], p[xp][y])
+					l := log300(q)
+					if l.Quo(l, big.NewFloat(f.Distance(x, xp))); l.Cmp(level) > 0 {
+						level = l
+					}
+				}
+			}
+		}
+		if level.Cmp(big.NewFloat(a.Lo)) < 0 || level.Cmp(big.NewFloat(a.Hi)) > 0 {
+			t.Errorf("level %v outside %v", level, a)
+		}
+		if a.Hi-a.Lo > 1e-10*a.Hi+1e-13 {
+			t.Errorf("wide: %v", a)
+		}
+		if a.X >= 0 {
+			l := (math.Log(c.Prob(a.X, a.Y)) - math.Log(c.Prob(a.XPrime, a.Y))) / f.Distance(a.X, a.XPrime)
+			if math.Abs(l-a.Lo) > 1e-9*a.Lo+1e-12 {
+				t.Errorf("witness gives %v: %v", l, a)
+			}
+		}
+	}
+}
+
+// Levels far below 1 keep their relative accuracy, in both representations.
+func TestAudit_TinyLevelsAreRelativelyExact(t *testing.T) {
+	f := line(t, 20, 1)
+	for _, beta := range []float64{1e-3, 1e-6, 1e-9, 1e-12} {
+		c := expo(t, f, beta, false)
+		a, err := c.Audit(f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Hi-a.Lo > 1e-10*a.Hi || a.Hi > 2*beta*(1+1e-12) || a.Lo < beta/2 {
+			t.Errorf("beta=%g: %v", beta, a)
+		}
+		// Plain weights 1 + k*beta: the ratio of neighbours is known exactly.
+		w := make([]float64, 3*2)
+		for x := range 3 {
+			w[2*x], w[2*x+1] = 1+float64(x)*beta, 1
+		}
+		p, err := FromWeights(3, 2, w, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err = p.Audit(line(t, 3, 1), nil); err != nil {
+			t.Fatal(err)
+		}
+		if a.Hi-a.Lo > 1e-9*a.Hi || math.Abs(a.Hi-beta/2) > 0.01*beta {
+			t.Errorf("plain weights, beta=%g: %v", beta, a)
+		}
+	}
+}
+
+// alpha*rho = 1e6: nothing underflows, the level is the stated one.
+func TestAudit_HugeExponents(t *testing.T) {
+	f := line(t, 11, 1e5)
+	for _, lazy := range []bool{false, true} {
+		c := expo(t, f, 1, lazy)
+		a, err := c.Audit(f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Two ends: e^-1e6 against 1, normalisers alike up to e^-1e5.
+		if a.Lo > 1 || a.Hi < 1 || a.Hi-a.Lo > 1e-12 {
+			t.Errorf("lazy=%v: %v", lazy, a)
+		}
+		d, err := c.Audit(f, &AuditOptions{Delta: 1e-3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// (1-1e-3) is left to lose: s = 1e5 + ln(1 - 1e-3) for neighbours,
+		// and 1e6 + the same over 1e6 for the ends.
+		want := 1 + math.Log1p(-1e-3)/1e6
+		if math.Abs(d.Lo-want) > 1e-9 || math.Abs(d.Hi-want) > 1e-9 {
+			t.Errorf("lazy=%v delta=1e-3: %v, want %v", lazy, d, want)
+		}
+	}
+}
+
+// excessAt is the slow reference for delta > 0.
+func excessAt(c *Channel, x, xp int, s float64) float64 {
+	sum := 0.0
+	for y := range c.m {
+		sum += max(0, c.Prob(x, y)-math.Exp(s)*c.Prob(xp, y))
+	}
+	return sum
+}
+
+func TestAudit_DeltaMatchesBruteForce(t *testing.T) {
+	r := rng.Seeded(2)
+	for trial := range 80 {
+		n, m := 2+r.IntN(6), 1+r.IntN(7)
+		f := cloud(t, r, n)
+		c := random(t, r, n, m, trial%2 == 0, 0.3)
+		delta := math.Pow(10, -6*r.Float64()) / 2
+		a, err := c.Audit(f, &AuditOptions{Delta: delta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0.0
+		for x := range n {
+			for xp := range n {
+				if x == xp {
+					continue
+				}
+				lo, hi := 0.0, 40.0
+				if excessAt(c, x, xp, 0) <= delta {
+					hi = 0
+				}
+				for range 100 {
+					if mid := (lo + hi) / 2; excessAt(c, x, xp, mid) > delta {
+						lo = mid
+					} else {
+						hi = mid
+					}
+				}
+				want = max(want, hi/f.Distance(x, xp))
+			}
+		}
+		if want < a.Lo-1e-7*want || want > a.Hi+1e-7*want || a.Hi-a.Lo > 1e-6*a.Hi+1e-9 {
+			t.Errorf("delta=%g: %v, brute force %v", delta, a, want)
+		}
+		one, err := c.Audit(f, &AuditOptions{Delta: delta, Workers: 1})
+		if err != nil || one != a {
+			t.Errorf("one worker: %v, two: %v (%v)", one, a, err)
+		}
+	}
+}
+
+// A guarantee 10 % too small must not pass: the audit is tight both ways.
+func TestAudit_TwoPointsClosedForm(t *testing.T) {
+	f := line(t, 2, 0.5)
+	c, err := FromLogWeights(2, 2, []float64{0, -1, -1, 0}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := c.Audit(f, nil)
+	if a.Lo > 2 || a.Hi < 2 || a.Hi-a.Lo > 1e-12 {
+		t.Errorf("level of randomised response: %v, want 2", a)
+	}
+	// p - e^s q = delta with p = e/(1+e): s = ln((p-delta)/q).
+	p := math.E / (1 + math.E)
+	for _, delta := range []float64{1e-9, 0.01, 0.4} {
+		a, _ = c.Audit(f, &AuditOptions{Delta: delta})
+		want := math.Log((p-delta)/(1-p)) / 0.5
+		if a.Lo > want+1e-9 || a.Hi < want-1e-9 || a.Hi-a.Lo > 1e-8 {
+			t.Errorf("delta=%v: %v, want %v", delta, a, want)
+		}
+	}
+	if a, _ = c.Audit(f, &AuditOptions{Delta: 0.9}); a.Hi != 0 {
+		t.Errorf("delta above the total variation: %v", a)
+	}
+}
+
+func TestAudit_ZerosAndDuplicates(t *testing.T) {
+	f := line(t, 2, 1)
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		name string
+		w    []float64
+		log  bool
+		want float64
+	}{
+		{"shared zero", []float64{1, 0, 2, 0}, false, 0},
+		{"one zero", []float64{1, 0, 1, 1}, false, inf},
+		{"disjoint", []float64{1, 0, 0, 1}, false, inf},
+		{"log shared", []float64{0, -inf, 0, -inf}, true, 0},
+		{"log one", []float64{0, -inf, 0, 0}, true, inf},
+		{"scaled rows", []float64{1, 3, 5, 15}, false, 0},
+	} {
+		ch, err := FromWeights(2, 2, c.w, nil)
+		if c.log {
+			ch, err = FromLogWeights(2, 2, c.w, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := ch.Audit(f, nil)
+		if err != nil || a.Lo != c.want && a.Lo > c.want || a.Hi < c.want || a.Hi > c.want+1e-12 {
+			t.Errorf("%s: %v (%v), want %v", c.name, a, err, c.want)
+		}
+	}
+	// Points at distance 0: same law or no level at all.
+	twins, err := metric.NewDense(2, []float64{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, _ := FromWeights(2, 2, []float64{1, 3, 0.5, 1.5}, nil)
+	if a, _ := same.Audit(twins, nil); a.Hi != 0 {
+		t.Errorf("equal laws at distance 0: %v", a)
+	}
+	differ, _ := FromLogWeights(2, 2, []float64{0, -1, 0, math.Nextafter(-1, 0)}, nil)
+	if a, _ := differ.Audit(twins, nil); !math.IsInf(a.Lo, 1) {
+		t.Errorf("laws an ulp apart at distance 0: %v", a)
+	}
+	if a, _ := differ.Audit(twins, &AuditOptions{Delta: 1e-9}); a.Hi != 0 {
+		t.Errorf("the same with delta=1e-9: %v", a)
+	}
+}
+
+// Rows of plain weights that span the whole float64 range.
+func TestAudit_WideWeights(t *testing.T) {
+	f := line(t, 2, 1)
+	c, err := FromWeights(2, 3, []float64{1, 1e-300, 5e-324, 1e-300, 1, 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := c.Audit(f, nil)
+	want := 1073 * math.Ln2 // column 2: 2^-1074 against 1/2
+	if err != nil || a.Lo > want || a.Hi < want || a.Hi-a.Lo > 1e-9 {
+		t.Errorf("%v (%v), want %v", a, err, want)
+	}
+	big, err := FromWeights(2, 2, []float64{1e308, 1e308, 1e-308, 2e-308}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ = big.Audit(f, nil)
+	if want := math.Log(1.5); math.Abs(a.Lo-want) > 1e-9 || math.Abs(a.Hi-want) > 1e-9 {
+		t.Errorf("rows at opposite ends of the range: %v, want %v", a, want)
+	}
+}
+
+func BenchmarkAudit(b *testing.B) {
+	r := rng.Seeded(5)
+	f, err := metric.Densify(cloud(b, r, 1000))
+	if err != nil {
+		b.Fatal(err)
+	}
+	log := expo(b, f, 5, false)
+	plain, err := NewChannel(Rows{1000, 1000, false, func(x int, dst []float64) { log.Row(x, dst) }}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		c     *Channel
+		delta float64
+	}{{"log", log, 0}, {"plain", plain, 0}, {"log-delta", log, 1e-3}, {"plain-delta", plain, 1e-6}} {
+		b.Run(c.name+"/n=1000", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := c.c.Audit(f, &AuditOptions{Delta: c.delta}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,129 @@
+package mechanism
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// line returns n points on the line with the given gap.
+func line(t testing.TB, n int, gap float64) metric.Finite {
+	t.Helper()
+	var upper []float64
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			upper = append(upper, gap*float64(j-i))
+		}
+	}
+	d, err := metric.NewDense(n, upper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// cloud returns n random points of the unit square.
+func cloud(t testing.TB, r *rand.Rand, n int) metric.Finite {
+	t.Helper()
+	pts := make([][2]float64, n)
+	for i := range pts {
+		pts[i] = [2]float64{r.Float64(), r.Float64()}
+	}
+	p, err := metric.NewPoints(pts, metric.Func[[2]float64](func(x, y [2]float64) float64 {
+		return math.Hypot(x[0]-y[0], x[1]-y[1])
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// expo is the exponential channel at beta on f.
+func expo(t testing.TB, f metric.Finite, beta float64, lazy bool) *Channel {
+	t.Helper()
+	c, err := NewChannel(Rows{f.Len(), f.Len(), true, func(x int, dst []float64) {
+		for y, d := range metric.Row(f, x, dst) {
+			dst[y] = -beta * d
+		}
+	}}, &ChannelOptions{Lazy: lazy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// random returns a random channel; a fraction zeros of the weights vanishes in
+// the same columns of every row, so that the level stays finite.
+func random(t testing.TB, r *rand.Rand, n, m int, log bool, zeros float64) *Channel {
+	t.Helper()
+	dead := make([]bool, m)
+	for y := 1; y < m; y++ {
+		dead[y] = r.Float64() < zeros
+	}
+	w := make([]float64, n*m)
+	for i := range w {
+		switch {
+		case dead[i%m] && log:
+			w[i] = math.Inf(-1)
+		case dead[i%m]:
+		case log:
+			w[i] = -3 * r.Float64()
+		default:
+			w[i] = 0.1 + r.Float64()
+		}
+	}
+	from := FromWeights
+	if log {
+		from = FromLogWeights
+	}
+	c, err := from(n, m, w, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// bigProbs returns the channel's exact law to 300 bits.
+func bigProbs(c *Channel) [][]*big.Float {
+	out := make([][]*big.Float, c.n)
+	nf := func() *big.Float { return new(big.Float).SetPrec(300) }
+	for x := range out {
+		var buf []float64
+		r, _ := c.read(x, &buf)
+		sum := nf()
+		for _, v := range r.W {
+			w := nf()
+			if c.log {
+				if !math.IsInf(v, -1) {
+					lo, _ := exact.ExpBounds(big.NewFloat(v), 260)
+					w.Set(lo)
+				}
+			} else {
+				w.SetFloat64(v)
+			}
+			sum.Add(sum, w)
+			out[x] = append(out[x], w)
+		}
+		for _, w := range out[x] {
+			w.Quo(w, sum)
+		}
+	}
+	return out
+}
+
+// log300 is the natural logarithm to far more than float64 by Newton on
+// ExpBounds.
+func log300(v *big.Float) *big.Float {
+	f, _ := v.Float64()
+	l := new(big.Float).SetPrec(300).SetFloat64(math.Log(f))
+	for range 4 {
+		e, _ := exact.ExpBounds(l, 260)
+		d := new(big.Float).SetPrec(300).Quo(v, e)
+		l.Add(l, d.Sub(d, big.NewFloat(1)))
+	}
+	return l
+}

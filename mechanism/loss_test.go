@@ -1,0 +1,125 @@
+package mechanism
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+func TestLosses(t *testing.T) {
+	f := line(t, 3, 2)
+	c, err := FromWeights(3, 2, []float64{1, 1, 3, 1, 0, 1}, &ChannelOptions{Labels: []int{0, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := c.Loss(f)
+	if err != nil || l[0] != 2 || l[1] != 2 || l[2] != 0 {
+		t.Fatal(l, err)
+	}
+	if v, x := l.Worst(); v != 2 || x != 0 {
+		t.Error(v, x)
+	}
+	if m, err := l.Mean([]float64{0.25, 0.25, 0.5}); m != 1 || err != nil {
+		t.Error(m, err)
+	}
+	if m, _ := l.Mean(nil); math.Abs(m-4.0/3) > 1e-15 {
+		t.Error(m)
+	}
+	for _, p := range [][]float64{{1}, {0.5, 0.5, 0.5}, {-1, 1, 1}, {math.NaN(), 0, 1}} {
+		if _, err := l.Mean(p); err == nil {
+			t.Errorf("prior %v accepted", p)
+		}
+	}
+	long := make(Losses, 20)
+	for i := range long {
+		long[i] = float64(i)
+	}
+	for q, want := range map[float64]float64{0.95: 18, 1: 19, 0.01: 0, 0.5: 9} {
+		if got, err := long.Quantile(q); got != want || err != nil {
+			t.Errorf("quantile %v = %v (%v), want %v", q, got, err, want)
+		}
+	}
+	if _, err := long.Quantile(0); err == nil {
+		t.Error("quantile 0 accepted")
+	}
+	for x := range 3 {
+		if v, err := c.LossAt(x, f); v != l[x] || err != nil {
+			t.Error(v, err)
+		}
+	}
+}
+
+// The remap attains the least mean loss of all relabellings (brute force), and
+// the posterior is Bayes' rule.
+func TestRemap_IsOptimal(t *testing.T) {
+	r := rng.Seeded(4)
+	for range 30 {
+		n := 4
+		f := cloud(t, r, n)
+		c := random(t, r, n, 3, true, 0)
+		prior := []float64{0.1, 0.2, 0.3, 0.4}
+		remap, err := c.Remap(prior, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := func(labels []int) float64 {
+			d, err := c.Relabel(labels)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := d.Loss(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, _ := l.Mean(prior)
+			return m
+		}
+		best := math.Inf(1)
+		for k := range n * n * n {
+			best = min(best, mean([]int{k % n, k / n % n, k / n / n}))
+		}
+		if got := mean(remap); got > best+1e-12 {
+			t.Errorf("remap %v has loss %v, the best %v", remap, got, best)
+		}
+		post, err := c.Posterior(prior, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for x := range n {
+			sum += prior[x] * c.Prob(x, 1)
+		}
+		for x := range n {
+			if want := prior[x] * c.Prob(x, 1) / sum; math.Abs(post[x]-want) > 1e-14 {
+				t.Errorf("posterior %v, want %v", post[x], want)
+			}
+		}
+	}
+}
+
+// Distances that are none are an error that names the pair, whatever the channel
+// makes of them.
+func TestLoss_RefusesBadDistances(t *testing.T) {
+	c, err := FromWeights(2, 2, []float64{1, 2, 2, 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []float64{math.NaN(), math.Inf(1), -1} {
+		rho, err := metric.NewPoints([]int{0, 1}, metric.Func[int](func(x, y int) float64 { return d * math.Abs(float64(y-x)) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, lossErr := c.Loss(rho)
+		_, atErr := c.LossAt(1, rho)
+		_, remapErr := c.Remap(nil, rho)
+		for what, err := range map[string]error{"Loss": lossErr, "LossAt": atErr, "Remap": remapErr} {
+			var v *metric.Violation
+			if !errors.As(err, &v) || v.Axiom != metric.FiniteValue {
+				t.Errorf("%s of distance %v: %v", what, d, err)
+			}
+		}
+	}
+}
