@@ -1,0 +1,422 @@
+package robust
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/mechanismtest"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/walk"
+)
+
+var (
+	levels    = must(walk.Levels(2, 2))
+	equal     = must(levels.EqualScales(walk.ReplaceOne))
+	noise     = must(walk.New(levels, walk.KNorm, equal))
+	wholeWalk = must(walk.New(levels, walk.DiscreteLaplace, equal))
+	haarWalk  = must(walk.New(levels, walk.DiscreteHaar, equal))
+)
+
+var walkCalls = []call{
+	{"walk.Balanced", walk.Balanced, []any{8, 2}},
+	{"walk.Levels", walk.Levels, []any{[]int{2, 3}}},
+	{"walk.NewTree", walk.NewTree, []any{[]int{-1, 0, 0, 1, 1}}},
+	{"walk.Tree.Counts", levels.Counts, []any{make([]float64, 7), four}},
+	{"walk.Tree.CountsInt", levels.CountsInt, []any{make([]int64, 7), []int64{1, 2, 3, 4}}},
+	{"walk.Tree.Centre", levels.Centre, []any{[]float64{10, 3, 7, 1, 2, 3, 4}}},
+	{"walk.Tree.CentreInt", levels.CentreInt, []any{[]int64{10, 3, 7, 1, 2, 3, 4}}},
+	{"walk.Tree.Haar", levels.Haar, []any{four}},
+	{"walk.Tree.HaarInverse", levels.HaarInverse, []any{four}},
+	{"walk.Tree.HaarInt", levels.HaarInt, []any{[]int64{1, 2, 3, 4}}},
+	{"walk.Tree.HaarInverseInt", levels.HaarInverseInt, []any{[]int64{1, 2, 3, 4}}},
+	{"walk.NewNoise", walk.NewNoise, []any{walk.KNorm, 2.0}},
+	{"walk.Scales.At", walk.Scales.At, []any{walk.Scales{Total: 1, Level: []float64{1, 2}}, 0.5}},
+	{"walk.Tree.Loss", levels.Loss, []any{walk.ReplaceOne, equal}},
+	{"walk.Tree.LossNodes", levels.LossNodes, []any{walk.ReplaceOne, 1.0, []float64{1, 1, 1, 1, 1, 1, 1}}},
+	{"walk.Walk.Potential", noise.Potential, []any{[]float64{1, -1, 2, -2}}},
+	{"walk.Walk.PotentialCounts", noise.PotentialCounts, []any{[]float64{0, 0, 0, 1, -1, 2, -2}}},
+	{"walk.Walk.Variances", noise.Variances, []any{make([]float64, 4)}},
+	{"walk.Walk.RMS", noise.RMS, []any{[]float64{1, 1, 2, 1}}},
+	{"walk.Walk.Loss", noise.Loss, []any{walk.ReplaceOne}},
+	{"walk.Walk.Increments", noise.Increments, []any{seeded(), make([]float64, 4)}},
+	{"walk.Walk.AddCounts", wholeWalk.AddCounts, []any{seeded(), []int64{10, 3, 7, 1, 2, 3, 4}}},
+	{"walk.Walk.AddHaar", haarWalk.AddHaar, []any{seeded(), []int64{10, 3, 7, 1}}},
+	{"walk.Tree.EqualScales", levels.EqualScales, []any{walk.ReplaceOne}},
+	{"walk.Tree.PowerScales", levels.PowerScales, []any{walk.ReplaceOne, 0.25}},
+	{"walk.Tree.GapScales", levels.GapScales, []any{walk.ReplaceOne, walk.KNorm, []float64{1, 1, 5, 1}}},
+	{"walk.Tree.Normalise", levels.Normalise, []any{walk.ReplaceOne, equal}},
+	{"walk.Superregular", walk.Superregular, []any{8, &walk.SuperregularOptions{}}},
+	{"walk.New", walk.New, []any{levels, walk.KNorm, equal}},
+
+	{"walk.DimensionPower", walk.DimensionPower, []any{2.0}},
+}
+
+var (
+	channel   = must(exponential.Standard(path, 1, nil)).Channel
+	guarantee = must(mechanism.NewGuarantee(1, 1e-6, "km"))
+	losses    = must(channel.Loss(path))
+	written   = func() string {
+		var b bytes.Buffer
+		if err := channel.WriteJSON(&b); err != nil {
+			panic(err)
+		}
+		return b.String()
+	}()
+)
+
+func ones(_ int, dst []float64) {
+	for i := range dst {
+		dst[i] = 1
+	}
+}
+
+var mechanismCalls = []call{
+	{"mechanism.NewGuarantee", mechanism.NewGuarantee, []any{1.0, 1e-6, metric.Unit("km")}},
+	{"mechanism.Guarantee.Within", guarantee.Within, []any{2.0}},
+	{"mechanism.Guarantee.Plus", guarantee.Plus, []any{guarantee}},
+	{"mechanism.NewChannel", mechanism.NewChannel, []any{mechanism.Rows{Inputs: 2, Outputs: 3, Fill: ones}, &mechanism.ChannelOptions{}}},
+	{"mechanism.NewChannel", mechanism.NewChannel, []any{mechanism.Rows{Inputs: 2, Outputs: 3, Fill: ones, Log: true}, &mechanism.ChannelOptions{Labels: []int{0, 1, 1}}}},
+	{"mechanism.NewChannel", mechanism.NewChannel, []any{mechanism.Rows{Inputs: 2, Outputs: 3, Fill: ones, Log: true}, &mechanism.ChannelOptions{Lazy: true}}},
+	{"mechanism.FromWeights", mechanism.FromWeights, []any{2, 2, []float64{1, 2, 2, 1}, &mechanism.ChannelOptions{}}},
+	{"mechanism.FromLogWeights", mechanism.FromLogWeights, []any{2, 2, []float64{1, 2, 2, 1}, &mechanism.ChannelOptions{}}},
+	{"mechanism.Channel.Audit", channel.Audit, []any{path, &mechanism.AuditOptions{}}},
+	{"mechanism.Channel.Audit", channel.Audit, []any{path, &mechanism.AuditOptions{Delta: 0.01}}},
+	{"mechanism.Channel.Certify", channel.Certify, []any{path, metric.Unit("km"), &mechanism.AuditOptions{}}},
+	{"mechanism.Channel.Release", channel.Release, []any{seeded(), 2}},
+	{"mechanism.Channel.Sampler", channel.Sampler, []any{2}},
+	{"mechanism.Channel.WriteJSON", channel.WriteJSON, []any{&bytes.Buffer{}}},
+	{"mechanism.ReadChannel", func(text string, rho metric.Finite, o *mechanism.AuditOptions) (*mechanism.Channel, error) {
+		return mechanism.ReadChannel(strings.NewReader(text), rho, o)
+	}, []any{written, path, &mechanism.AuditOptions{}}},
+	{"mechanism.Losses.Mean", losses.Mean, []any{uniform}},
+	{"mechanism.Losses.Quantile", losses.Quantile, []any{0.5}},
+	{"mechanism.Channel.Loss", channel.Loss, []any{path}},
+	{"mechanism.Channel.LossAt", channel.LossAt, []any{2, path}},
+	{"mechanism.Channel.Posterior", channel.Posterior, []any{uniform, 1, make([]float64, 5)}},
+	{"mechanism.Channel.Remap", channel.Remap, []any{uniform, path}},
+	{"mechanism.Channel.Relabel", channel.Relabel, []any{[]int{0, 1, 2, 3, 4}}},
+	{"mechanism.Compose", mechanism.Compose[int, int], []any{[]mechanism.Mechanism[int, int]{channel, channel}}},
+
+	{"mechanism.Guarantee.At", guarantee.At, []any{1.0}},
+	{"mechanism.Guarantee.Group", guarantee.Group, []any{2, 1.0}},
+}
+
+var (
+	laplace   = must(additive.NewLaplace(1, nil))
+	gridded   = must(additive.NewLaplace(1, &additive.Options{Grid: 0.25}))
+	knorm     = must(additive.NewKNorm(additive.Norm{P: 2, Dim: 2}, 1, nil))
+	knormGrid = must(additive.NewKNorm(additive.Norm{P: 1, Dim: 2}, 1, &additive.Options{Grid: 0.25}))
+	target    = additive.GaussianTarget{Alpha: 1, Delta: 1e-6, Diameter: 2}
+	gaussian  = must(additive.NewGaussian(2, target, nil))
+	gaussGrid = must(additive.NewGaussian(2, target, &additive.Options{Grid: 0.25}))
+	whole     = must(additive.NewDiscreteLaplace(1, nil))
+	wholeG    = must(additive.NewDiscreteGaussian(target, nil))
+	truncated = must(additive.NewTruncatedGeometric(additive.Range{Lo: 0, Hi: 10}, 1, nil))
+	planar    = must(additive.NewPlanarLaplace(1, nil))
+	madlib    = must(additive.NewMadlib(plane, 1, nil))
+	sphere    = must(additive.NewSphere(0.01, nil))
+	place     = metric.LatLon{Lat: 1, Lon: 2}
+)
+
+var additiveCalls = []call{
+	{"additive.NewDiscreteGaussian", additive.NewDiscreteGaussian, []any{target, &additive.DiscreteOptions{}}},
+	{"additive.DiscreteGaussian.Release", wholeG.Release, []any{seeded(), int64(3)}},
+	{"additive.DiscreteGaussianSigma", additive.DiscreteGaussianSigma, []any{target}},
+	{"additive.NewGaussian", additive.NewGaussian, []any{2, target, &additive.Options{}}},
+	{"additive.NewGaussian", additive.NewGaussian, []any{2, target, &additive.Options{Grid: 0.25}}},
+	{"additive.Gaussian.Release", gaussian.Release, []any{seeded(), []float64{1, 2}}},
+	{"additive.Gaussian.Release", gaussGrid.Release, []any{seeded(), []float64{1, 2}}},
+	{"additive.Gaussian.ReleaseTo", gaussian.ReleaseTo, []any{make([]float64, 2), seeded(), []float64{1, 2}}},
+	{"additive.GaussianSigma", additive.GaussianSigma, []any{target}},
+	{"additive.NewDiscreteLaplace", additive.NewDiscreteLaplace, []any{1.0, &additive.DiscreteOptions{}}},
+	{"additive.DiscreteLaplace.Release", whole.Release, []any{seeded(), int64(3)}},
+	{"additive.NewTruncatedGeometric", additive.NewTruncatedGeometric, []any{additive.Range{Lo: 0, Hi: 10}, 1.0, &additive.DiscreteOptions{}}},
+	{"additive.TruncatedGeometric.Release", truncated.Release, []any{seeded(), int64(3)}},
+	{"additive.Norm.AlphaFor", additive.Norm.AlphaFor, []any{additive.Norm{P: 2, Dim: 2}, 1.0, 0.5}},
+	{"additive.NewKNorm", additive.NewKNorm, []any{additive.Norm{P: 2, Dim: 2}, 1.0, &additive.Options{}}},
+	{"additive.NewKNorm", additive.NewKNorm, []any{additive.Norm{P: 1, Dim: 2}, 1.0, &additive.Options{Grid: 0.25}}},
+	{"additive.KNorm.Release", knorm.Release, []any{seeded(), []float64{1, 2}}},
+	{"additive.KNorm.Release", knormGrid.Release, []any{seeded(), []float64{1, 2}}},
+	{"additive.KNorm.ReleaseTo", knorm.ReleaseTo, []any{make([]float64, 2), seeded(), []float64{1, 2}}},
+	{"additive.NewLaplace", additive.NewLaplace, []any{1.0, &additive.Options{}}},
+	{"additive.NewLaplace", additive.NewLaplace, []any{1.0, &additive.Options{Grid: 0.25}}},
+	{"additive.Laplace.Release", laplace.Release, []any{seeded(), 1.0}},
+	{"additive.Laplace.Release", gridded.Release, []any{seeded(), 1.0}},
+	{"additive.NewPlanarLaplace", additive.NewPlanarLaplace, []any{1.0, &additive.Options{}}},
+	{"additive.PlanarAlpha", additive.PlanarAlpha, []any{1.0, 0.5}},
+	{"additive.PlanarLaplace.Release", planar.Release, []any{seeded(), [2]float64{1, 2}}},
+	{"additive.NewMadlib", additive.NewMadlib, []any{plane, 1.0, &additive.DiscreteOptions{}}},
+	{"additive.Madlib.Release", madlib.Release, []any{seeded(), 1}},
+	{"additive.NewSphere", additive.NewSphere, []any{1.0, &additive.SphereOptions{}}},
+	{"additive.Sphere.Release", sphere.Release, []any{seeded(), place}},
+
+	{"additive.DiscreteGaussianDelta", additive.DiscreteGaussianDelta, []any{1.0, 1.0, int64(1)}},
+	{"additive.GaussianDelta", additive.GaussianDelta, []any{1.0, 1.0, 1.0}},
+	{"additive.Gaussian.RadiusQuantile", gaussian.RadiusQuantile, []any{0.5}},
+	{"additive.DiscreteLaplace.RadiusQuantile", whole.RadiusQuantile, []any{0.5}},
+	{"additive.KNorm.RadiusQuantile", knorm.RadiusQuantile, []any{0.5}},
+	{"additive.KNorm.RadiusProb", knorm.RadiusProb, []any{0.5}},
+	{"additive.Laplace.RadiusQuantile", laplace.RadiusQuantile, []any{0.5}},
+	{"additive.PlanarLaplace.RadiusQuantile", planar.RadiusQuantile, []any{0.5}},
+	{"additive.PlanarLaplace.RadiusProb", planar.RadiusProb, []any{0.5}},
+	{"additive.Sphere.RadiusQuantile", sphere.RadiusQuantile, []any{0.5}},
+	{"additive.Sphere.RadiusProb", sphere.RadiusProb, []any{0.5}},
+}
+
+var (
+	local       = emd.Model{Trust: emd.Local, Items: 4, Diameter: 4}
+	central     = emd.Model{Trust: emd.Central, Users: 3, Items: 4, Diameter: 4}
+	unbounded   = emd.Model{Trust: emd.Central, Users: 3, Diameter: 4}
+	level       = must(mechanism.NewGuarantee(1, 0, ""))
+	perUnit     = must(emd.NewGuarantee(central, level))
+	discrete    = must(emd.NewDiscrete(central, 1, emd.Pair{Eps: 1, Delta: 1e-6}))
+	departments = emd.Clusters{Count: 2, Size: 2, Within: 0.2}
+	gkrr        = must(emd.NewGKRR(departments, 3))
+	modelOne    = emd.Model{Trust: emd.Central, Users: 3, Items: 4}
+	frequencies = must(emd.NewGKRRFrequencies(gkrr, modelOne, nil))
+	threeUsers  = emd.Users[int](slices.Values([][]int{{0, 1, 2, 3}, {0, 0, 1, 1}, {3, 3, 3, 3}}))
+	threePaths  = emd.Users[[]float64](slices.Values([][][]float64{{{0, 1}, {1, 2}}, {{1, 1}}, {{2, 0}}}))
+	counted     = must(frequencies.Release(seeded(), threeUsers))
+	estimated   = must(frequencies.Estimate(counted))
+	hadamard    = must(emd.NewHadamard(4, 1))
+	curator     = must(emd.NewLaplaceFrequencies(departments, modelOne, 1))
+	itemwise    = must(emd.NewItemWise(channel, central, &emd.ItemWiseOptions{Delta: 1e-6}))
+	average     = emd.Average(additive.Norm{P: 2, Dim: 2})
+	linear      = must(emd.NewLinear(average, unbounded, emd.Target{Alpha: 1}, nil))
+	gridLinear  = must(emd.NewGridLinear(emd.Average(additive.Norm{P: 1, Dim: 2}), 0.5, modelTwo, emd.Target{Alpha: 1}, nil))
+	modelTwo    = emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 4}
+	pairsOf     = emd.Users[[]float64](slices.Values([][][]float64{{{0, 1}, {1, 2}}, {{1, 1}, {0, 0}}, {{2, 0}, {1, 1}}}))
+	reduceModel = emd.Model{Trust: emd.Central, Users: 3, Items: 50, Diameter: 4}
+	reduced     = must(emd.NewReduced[[]float64, []float64](must(emd.NewLinear(average, reduceModel, emd.Target{Alpha: 1}, nil)), reduceTo))
+	reduceTo    = emd.ReduceOptions{Radius: 0.5, DeltaSampling: 1e-6}
+	population  = emd.Population{Distance: 0.1, Items: 100, Points: 5, Beta: 0.01}
+	typical     = must(emd.NewGuarantee(emd.Model{Trust: emd.Central, Users: 3, Items: 100, Diameter: 4}, level))
+)
+
+func shuffle(alpha0, alpha, delta float64) emd.Shuffle {
+	return emd.Shuffle{Records: 1000, Items: 10, Alpha0: alpha0, Alpha: alpha, Delta: delta, Diameter: 1}
+}
+
+var emdCalls = []call{
+	{"emd.NewHadamard", emd.NewHadamard, []any{4, 1.0}},
+	{"emd.Hadamard.Release", hadamard.Release, []any{seeded(), 1}},
+	{"emd.NewHadamardFrequencies", emd.NewHadamardFrequencies, []any{departments, modelOne, emd.Pair{Eps: 3, Delta: 1e-6}, &emd.FrequencyOptions{}}},
+	{"emd.NewLaplaceFrequencies", emd.NewLaplaceFrequencies, []any{departments, modelOne, 1.0}},
+	{"emd.LaplaceFrequencies.Release", curator.Release, []any{seeded(), threeUsers}},
+	{"emd.ChooseAlpha", emd.ChooseAlpha, []any{[]emd.Row{{Distance: 1, Fraction: 0.5, Eps: 1}, {Distance: 5, Fraction: 0.1, Eps: 2}}}},
+	{"emd.Promises", emd.Promises, []any{perUnit, []emd.Row{{Distance: 1, Fraction: 0.5, Eps: 1}}}},
+	{"emd.ComposeDelta", emd.ComposeDelta, []any{emd.Composition{Count: 100, Item: 0.1, Eps: 2}}},
+	{"emd.ComposeLevel", emd.ComposeLevel, []any{emd.Composition{Count: 100, Item: 0.1, Delta: 1e-6}}},
+	{"emd.ComposeBudget", emd.ComposeBudget, []any{emd.Composition{Count: 100, Eps: 2, Delta: 1e-6}}},
+	{"emd.NewFrequencies", emd.NewFrequencies, []any{channel, path, central, &emd.FrequencyOptions{Delta: 1e-6}}},
+	{"emd.NewFrequencies", emd.NewFrequencies, []any{channel, path, local, &emd.FrequencyOptions{Audit: true}}},
+	{"emd.NewGKRRFrequencies", emd.NewGKRRFrequencies, []any{gkrr, modelOne, &emd.FrequencyOptions{}}},
+	{"emd.Frequencies.Release", frequencies.Release, []any{seeded(), threeUsers}},
+	{"emd.Frequencies.Collect", func(ctx context.Context, data emd.Users[int]) (*emd.Counts, error) {
+		f := must(emd.NewGKRRFrequencies(gkrr, emd.Model{Trust: emd.Local, Items: 4}, nil))
+		return f.Collect(ctx, seeded(), data)
+	}, []any{ctx, threeUsers}},
+	{"emd.Frequencies.Estimate", func(n []int64, users int64) (*emd.Estimate, error) {
+		c, err := emd.NewCounts(n, users)
+		if err != nil {
+			return nil, err
+		}
+		return frequencies.Estimate(c)
+	}, []any{[]int64{3, 4, 3, 2}, int64(3)}},
+	{"emd.Frequencies.Distribution", frequencies.Distribution, []any{estimated}},
+	{"emd.NewCounts", emd.NewCounts, []any{[]int64{3, 4, 3, 2}, int64(3)}},
+	{"emd.Counts.Merge", func(n []int64, users int64) error {
+		c, err := emd.NewCounts(n, users)
+		if err != nil {
+			return err
+		}
+		sum := must(emd.NewCounts([]int64{3, 4, 3, 2}, 3))
+		return sum.Merge(c)
+	}, []any{[]int64{3, 4, 3, 2}, int64(3)}},
+	{"emd.NewGKRR", emd.NewGKRR, []any{departments, 3.0}},
+	{"emd.GKRR.Release", gkrr.Release, []any{seeded(), 1}},
+	{"emd.Clusters.W1", emd.Clusters.W1, []any{departments, four, fourSkew}},
+	{"emd.NewGuarantee", emd.NewGuarantee, []any{central, level}},
+	{"emd.NewDiscrete", emd.NewDiscrete, []any{central, 1.0, emd.Pair{Eps: 1, Delta: 1e-6}}},
+	{"emd.Guarantee.ItemLevel", perUnit.ItemLevel, []any{4}},
+	{"emd.Guarantee.Discrete", perUnit.Discrete, []any{1.0}},
+	{"emd.Guarantee.Plus", perUnit.Plus, []any{perUnit}},
+	{"emd.NewInverse", emd.NewInverse, []any{channel, 0.0}},
+	{"emd.NewItemWise", emd.NewItemWise, []any{channel, central, &emd.ItemWiseOptions{Delta: 1e-6, Space: path}}},
+	{"emd.ItemWiseBudget", emd.ItemWiseBudget, []any{central, 5.0, &emd.ItemWiseOptions{Delta: 1e-6}}},
+	{"emd.ItemWise.Release", itemwise.Release, []any{seeded(), threeUsers}},
+	{"emd.ItemWise.ReleaseShuffled", itemwise.ReleaseShuffled, []any{seeded(), threeUsers}},
+	{"emd.NewLinear", emd.NewLinear[[]float64], []any{average, unbounded, emd.Target{Alpha: 1}, &emd.LinearOptions[[]float64]{}}},
+	{"emd.NewLinear", emd.NewLinear[[]float64], []any{average, unbounded, emd.Target{Alpha: 1, Delta: 1e-6}, &emd.LinearOptions[[]float64]{Sample: points, Grid: 0.25}}},
+	{"emd.Linear.Release", linear.Release, []any{seeded(), threePaths}},
+	{"emd.NewGridLinear", emd.NewGridLinear[[]float64], []any{emd.Average(additive.Norm{P: 1, Dim: 2}), 0.5, modelTwo, emd.Target{Alpha: 1}, &emd.LinearOptions[[]float64]{}}},
+	{"emd.NewGridLinear", emd.NewGridLinear[[]float64], []any{emd.Average(additive.Norm{P: 2, Dim: 1}), 0.5, modelTwo, emd.Target{Alpha: 1, Delta: 1e-6}, &emd.LinearOptions[[]float64]{}}},
+	{"emd.GridLinear.Release", gridLinear.Release, []any{seeded(), pairsOf}},
+	{"emd.GridLinear.ReleaseUnits", gridLinear.ReleaseUnits, []any{seeded(), pairsOf}},
+	{"emd.Landmarks", emd.Landmarks[[]float64], []any{metric.Euclidean{}, 2.0, plane}},
+	{"emd.Similarity", emd.Similarity, []any{[]float64{0.6, 0.8}}},
+	{"emd.Shares", emd.Shares, []any{path}},
+	{"emd.Indicator", emd.Indicator[float64], []any{func(float64) bool { return true }, 1.0}},
+	{"emd.LipschitzAtLeast", emd.LipschitzAtLeast[[]float64], []any{average, points, &emd.LipschitzOptions{}}},
+	{"emd.LinearMap", emd.LinearMap[[]float64], []any{[][]float64{{1, 1}, {2, 0}}, average}},
+	{"emd.Region", emd.Region[float64], []any{math.Abs, emd.Smoothing{Width: 2}}},
+	{"emd.Ball", emd.Ball[[]float64], []any{metric.Euclidean{}, []float64{1, 2}, 1.0, emd.Smoothing{Width: 2}}},
+	{"emd.Nearest", emd.Nearest, []any{path, []float64{0.5, -0.1, 0.3, 0.2, 0.1}}},
+	{"emd.NewReduced", func(o emd.ReduceOptions, model emd.Model) (*emd.Reduced[[]float64, []float64], error) {
+		l, err := emd.NewLinear(average, model, emd.Target{Alpha: 1}, nil)
+		if err != nil {
+			return nil, err
+		}
+		return emd.NewReduced[[]float64, []float64](l, o)
+	}, []any{reduceTo, reduceModel}},
+	{"emd.Reduced.GuaranteeFor", reduced.GuaranteeFor, []any{reduceTo}},
+	{"emd.Reduced.Release", reduced.Release, []any{seeded(), threePaths}},
+	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.Pair{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{}}},
+	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.Pair{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{Samples: []int{10, 20}, Value: func(p emd.ReducePlan) float64 { return p.Alpha }}}},
+	{"emd.ShuffleLevel", emd.ShuffleLevel, []any{shuffle(1, 0, 1e-6)}},
+	{"emd.ShuffleDelta", emd.ShuffleDelta, []any{shuffle(1, 5, 0)}},
+	{"emd.ShuffleBudget", emd.ShuffleBudget, []any{shuffle(0, 5, 1e-6)}},
+	{"emd.ItemDelta", emd.ItemDelta, []any{shuffle(1, 0, 0), emd.Change{Distance: 0.5, Eps: 0.1}}},
+	{"emd.FromUserLevel", emd.FromUserLevel, []any{central, emd.Pair{Eps: 1, Delta: 1e-6}, 0.5}},
+	{"emd.FromItems", emd.FromItems, []any{central, level}},
+	{"emd.ToItems", emd.ToItems, []any{perUnit, 4}},
+	{"emd.TypicalUsers", emd.TypicalUsers, []any{typical, population}},
+	{"emd.HiddenItems", emd.HiddenItems, []any{typical, population}},
+
+	{"emd.Guarantee.At", perUnit.At, []any{1.0}},
+	{"emd.Guarantee.At", discrete.At, []any{1.0}},
+	{"emd.Frequencies.ErrorBound", frequencies.ErrorBound, []any{int64(10)}},
+	{"emd.GKRR.ErrorBound", gkrr.ErrorBound, []any{int64(10)}},
+	{"emd.Linear.RadiusQuantile", linear.RadiusQuantile, []any{0.5}},
+	{"emd.GridLinear.CoordinateQuantile", gridLinear.CoordinateQuantile, []any{0.5}},
+}
+
+var exponentialCalls = []call{
+	{"exponential.NewBaseMeasure", exponential.NewBaseMeasure[float64, float64], []any{exponential.BaseMeasure[float64, float64]{
+		Map: func(x float64) (float64, error) { return x, nil }, Lipschitz: 1, Beta: 0.5,
+		Sigma: metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }),
+		Draw:  func(r *rand.Rand) float64 { return 0.5 }, MaxDraws: 10, MinMass: 0.5,
+	}}},
+	{"exponential.NewBaseMeasure", func(b exponential.BaseMeasure[float64, float64], x float64) (float64, error) {
+		m, err := exponential.NewBaseMeasure(b)
+		if err != nil {
+			return 0, err
+		}
+		return m.Release(seeded(), x)
+	}, []any{exponential.BaseMeasure[float64, float64]{
+		Map: func(x float64) (float64, error) { return x, nil }, Lipschitz: 1, Beta: 0.5,
+		Sigma: metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }),
+		Draw:  func(r *rand.Rand) float64 { return 0.5 }, MaxDraws: 10, MinMass: 0.5,
+	}, 0.5}},
+	{"exponential.Best", exponential.Best, []any{twoSided, 1.0, &exponential.BestOptions{Prior: uniform}}},
+	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{}}},
+	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{Lazy: true}}},
+	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{Outputs: []int{0, 2}}}},
+	{"exponential.Weighted", exponential.Weighted, []any{path, 1.0, uniform, &exponential.Options{}}},
+	{"exponential.Constant", exponential.Constant, []any{3, 1, metric.Unit("km")}},
+	{"exponential.Relaxed", exponential.Relaxed, []any{twoSided, 1.0, &exponential.RelaxedOptions{}}},
+	{"exponential.Relaxed", exponential.Relaxed, []any{twoSided, 1.0, &exponential.RelaxedOptions{Rule: exponential.GivenSeparation, Separation: 3, Prior: uniform, Criterion: exponential.Mean, Tuned: true, Accuracy: true}}},
+	{"exponential.ConstantNormaliser", exponential.ConstantNormaliser, []any{must(metric.NewClustered(2, 3, 0.5)), 1.0, &exponential.Options{}}},
+	{"exponential.Tight", exponential.Tight, []any{path, 1.0, &exponential.Options{}}},
+	{"exponential.Tuned", exponential.Tuned, []any{path, 1.0, &exponential.Options{}}},
+	{"exponential.UtilityBeta", exponential.UtilityBeta, []any{exponential.Target{Gamma: 1, Delta: 0.1}, 0.2}},
+	{"exponential.SmallestBeta", exponential.SmallestBeta, []any{path, uniform, exponential.Target{Gamma: 1, Delta: 0.1}}},
+	{"exponential.Misses", exponential.Misses, []any{channel, path, 1.0}},
+	{"exponential.MostPrivate", exponential.MostPrivate, []any{twoSided, uniform, exponential.Target{Gamma: 1, Delta: 0.1}, &exponential.Options{}}},
+}
+
+var (
+	ages        = must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 100}, {Categories: 3}}, &measure.CellOptions{Depth: 2}))
+	stations    = must(measure.NewFinite(path, nil))
+	records     = [][]float64{{31, 0}, {34, 1}, {67, 2}}
+	synthesizer = must(measure.NewSynthesizer(ages, 1, nil))
+	counts      = must(measure.CountAll(ages, records, nil))
+	released    = must(synthesizer.Release(seeded(), counts))
+	privateMass = must(measure.NewMeasure(stations, 1, nil))
+	marshalled  = must(counts.MarshalBinary())
+)
+
+func sequence(records [][]float64) iter.Seq2[[]float64, error] {
+	return func(yield func([]float64, error) bool) {
+		for _, r := range records {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+var measureCalls = []call{
+	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100, Weight: 0.5}, {Categories: 3}}, &measure.CellOptions{Depth: 2}}},
+	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100, Weight: 0.01}, {Lo: 1, Hi: 2, Weight: 1}}, &measure.CellOptions{Signal: 100, Lazy: true}}},
+	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100}, {Lo: 1, Hi: 2}}, &measure.CellOptions{Splits: [][]int{{2, 2}, {2, 1}}}}},
+	{"measure.NewSphere", measure.NewSphere, []any{1.0, &measure.CellOptions{Signal: 100}}},
+	{"measure.NewFinite", measure.NewFinite, []any{path, &measure.FiniteOptions{}}},
+	{"measure.NewFolded", measure.NewFolded, []any{path, &measure.FiniteOptions{}}},
+	{"measure.NewTaxonomy", measure.NewTaxonomy, []any{taxonomy, &measure.FiniteOptions{}}},
+	{"measure.On", measure.On[[]float64], []any{stations, points}},
+	{"measure.Labels", measure.Labels[string], []any{stations, []string{"a", "b", "c", "d", "e"}}},
+	{"measure.Labels", measure.Labels[float64], []any{stations, []float64{1, 2, 3, 4, 5}}},
+	{"measure.Domain.Cell", ages.Cell, []any{records[0]}},
+	{"measure.Domain.Weights", ages.Weights, []any{records, []float64{1, 2, 3}}},
+	{"measure.NewMeasure", measure.NewMeasure[int], []any{stations, 1.0, &measure.Options{}}},
+	{"measure.Measure.Release", privateMass.Release, []any{seeded(), uniform}},
+	{"measure.Measure.Bound", privateMass.Bound, []any{&measure.BoundOptions{Draws: 4}}},
+	{"measure.Count", func(records [][]float64, o *measure.CountOptions) (*measure.Counts[[]float64], error) {
+		return measure.Count(ages, sequence(records), o)
+	}, []any{records, &measure.CountOptions{}}},
+	{"measure.CountAll", measure.CountAll[[]float64], []any{ages, records, &measure.CountOptions{}}},
+	{"measure.Counts.Add", func(p []float64) error { return ages.NewCounts().Add(p) }, []any{records[0]}},
+	{"measure.Counts.Merge", func(records [][]float64) error {
+		c, err := measure.CountAll(ages, records, nil)
+		if err != nil {
+			return err
+		}
+		return ages.NewCounts().Merge(c)
+	}, []any{records}},
+	{"measure.Counts.UnmarshalBinary", func(b []byte) error { return ages.NewCounts().UnmarshalBinary(b) }, []any{marshalled}},
+	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.Options{}}},
+	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.Options{Relation: walk.AddRemoveOne}}},
+	{"measure.Synthesizer.Bound", synthesizer.Bound, []any{100.0, &measure.BoundOptions{Draws: 4}}},
+	{"measure.Synthesizer.Release", synthesizer.Release, []any{seeded(), counts}},
+	{"measure.Synthesizer.Synthetic", synthesizer.Synthetic, []any{seeded(), records, 5}},
+	{"measure.Release.Records", released.Records, []any{seeded(), 5, &measure.RecordOptions{}}},
+	{"measure.Release.Multiplicities", released.Multiplicities, []any{5}},
+	{"measure.Release.Confidence", released.Confidence, []any{1.0, 0.05}},
+}
+
+var lpCalls = []call{
+	{"lp.Choose", lp.Choose, []any{twoSided, 1.0, &lp.ChooseOptions{Prior: uniform}}},
+	{"lp.ConstOPT", lp.ConstOPT, []any{twoSided, 1.0, &lp.ConstOptions{Lambdas: []float64{10}, Replacement: [][]int{{0, 1}, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4}}}}},
+	{"lp.ConstOPT", lp.ConstOPT, []any{twoSided, 1.0, &lp.ConstOptions{Neighbours: 2}}},
+	{"lp.LowerBound", lp.LowerBound, []any{twoSided, 1.0, []int{0, 2, 4}, &entropy.Options{}}},
+	{"lp.Optimal", lp.Optimal, []any{twoSided, 1.0, &lp.Options{Prior: skew, Outputs: []int{0, 2, 4}}}},
+	{"lp.Spanner", lp.Spanner, []any{twoSided, 1.0, &lp.SpannerOptions{Options: lp.Options{Prior: skew}, Stretch: 1.5}}},
+}
+
+var mechanismKitCalls = []call{
+	{"mechanismtest.TestChannel", mechanismtest.TestChannel, []any{channel, path, &mechanismtest.Options[int, int]{Samples: 1000}}},
+	{"mechanismtest.TestLaw", mechanismtest.TestLaw[int, int], []any{channel, 2, law(channel.Row(2, nil)), &mechanismtest.Options[int, int]{Samples: 1000}}},
+	{"mechanismtest.TestLevel", mechanismtest.TestLevel[int, int], []any{channel, 2, 3, 1.0, &mechanismtest.Options[int, int]{Samples: 1000}}},
+	{"mechanismtest.TestMechanism", mechanismtest.TestMechanism[int, int], []any{channel, []int{0, 1, 2}, &mechanismtest.Options[int, int]{Samples: 1000}}},
+}
+
+func law(p []float64) map[int]float64 {
+	out := map[int]float64{}
+	for y, x := range p {
+		out[y] = x
+	}
+	return out
+}

@@ -1,0 +1,309 @@
+package robust
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	// patience is what a call may take that has not been given a context. Good
+	// calls here take milliseconds.
+	patience = 2 * time.Second
+
+	// deadline is that of the contexts that calls are given.
+	deadline = 200 * time.Millisecond
+
+	// memory is what a call may allocate in all, in bytes.
+	memory = 512 << 20
+)
+
+// call is a call that succeeds.
+type call struct {
+	name string // "metric.NewDense", "walk.Tree.Counts"
+	fn   any
+	args []any
+}
+
+// registry holds the calls of all packages.
+var registry = [][]call{
+	metricCalls, entropyCalls, walkCalls, tspCalls, wassersteinCalls, mechanismCalls,
+	additiveCalls, emdCalls, exponentialCalls, measureCalls, lpCalls, kitCalls, mechanismKitCalls,
+}
+
+// accepted are cases that are not tried, with the reason. A case is the call's name
+// with the place and the value of the argument.
+var accepted = map[string]string{
+	"tsp.Improve argument 1: LowerBound NaN": "the bound is handed on as it was given",
+
+	"mechanismtest.TestLevel argument 0: nil": "a test without a mechanism is wrong, and may stop the test",
+}
+
+func init() {
+	for _, n := range []int{math.MaxInt >> 22, math.MaxInt - 1, math.MaxInt} {
+		for at, why := range map[string]string{
+			"mechanismtest.TestChannel argument 2: Samples": asked, "mechanismtest.TestLaw argument 3: Samples": asked, "mechanismtest.TestLevel argument 4: Samples": asked,
+			"emd.NewFrequencies argument 2: Users": slow, "emd.NewItemWise argument 1: Users": slow, "emd.ItemWiseBudget argument 0: Users": slow,
+			"emd.ShuffleLevel argument 0: Records": slow, "emd.ShuffleDelta argument 0: Records": slow,
+		} {
+			accepted[fmt.Sprint(at, " ", n)] = why
+		}
+	}
+}
+
+const (
+	asked = "it draws as often as it is asked to"
+	slow  = "the accountants take long for so many records"
+)
+
+// trusting are the functions that may succeed on metrics with a distance that is
+// negative or no finite number, with the reason.
+var trusting = map[string]string{
+	"metric.NewBimetric": views, "metric.Bimetric.Check": views, "metric.Scaled": views, "metric.Subset": views, "metric.Permuted": views,
+	"metric.DiameterContext": order, "metric.RadiusContext": order, "metric.MinDistanceContext": order, "metric.MinPositiveDistanceContext": order,
+	"metric.NearestNeighboursContext": order, "metric.ReverseNeighboursContext": order, "metric.Net": order, "metric.AssignContext": order, "exponential.Misses": order,
+	"entropy.CrowdedBall.Prove": witness, "entropy.WideBall.Prove": witness, "entropy.Packed.Prove": witness, "entropy.TwoPoints.Prove": witness,
+	"entropy.Star.Prove": witness, "entropy.Centre.Prove": witness, "entropy.MeasureBound.Prove": witness,
+	"tsp.Tour.Open": few, "tsp.Folding.Locality": few, "wasserstein.DistanceEM": few, "wasserstein.Sinkhorn": few,
+	"wasserstein.Distances": later, "exponential.Standard": later,
+	"emd.NewFrequencies": later, "emd.NewHadamardFrequencies": later, "emd.NewLaplaceFrequencies": later, "emd.ItemWiseBudget": later, "emd.NewItemWise": later,
+	"emd.Shares": few, "emd.Nearest": few, "wasserstein.Project": few, "mechanism.Channel.LossAt": few, "lp.LowerBound": witness,
+}
+
+const (
+	views   = "it hands the metric on and reads no distance"
+	order   = "it compares distances and adds nothing up; metric.Validate is for those who doubt theirs"
+	witness = "a proof is about the distances as they are, and is meant to cost little"
+	few     = "it reads some of the distances only"
+	later   = "the distances are read later: by a solver, a release of a lazy channel, a projection"
+)
+
+// unknown are the fields that are NaN where they were not computed, as their docs
+// say.
+var unknown = []string{".Entropic", ".Diametric", ".Simulated", ".StdErr", ".Lower", ".Level"}
+
+// TestCalls_SurviveBadArguments replaces each argument of each call, and each
+// exported field and element of it, by bad values.
+func TestCalls_SurviveBadArguments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tens of thousands of calls")
+	}
+	for _, calls := range registry {
+		for _, c := range calls {
+			t.Run(c.name, func(t *testing.T) { c.drive(t) })
+		}
+	}
+}
+
+// drive makes the call once as it is and once for each bad value.
+func (c call) drive(t *testing.T) {
+	fn := reflect.ValueOf(c.fn)
+	good := make([]reflect.Value, len(c.args))
+	for i, a := range c.args {
+		good[i] = reflect.New(fn.Type().In(i)).Elem()
+		if a != nil {
+			good[i].Set(reflect.ValueOf(a))
+		}
+	}
+	if _, err, fault := c.do(fn, good); err != nil || fault != "" {
+		t.Fatalf("the good call fails: %v %s", err, fault)
+	}
+	failing := fn.Type().NumOut() > 0 && fn.Type().Out(fn.Type().NumOut()-1) == errorType
+	for i := range good {
+		for _, b := range bads(fn.Type().In(i), good[i]) {
+			at := fmt.Sprintf("argument %d: %s", i, b.what)
+			if _, ok := accepted[c.name+" "+at]; ok {
+				continue
+			}
+			args := slices.Clone(good)
+			args[i] = b.v
+			out, err, fault := c.do(fn, args)
+			switch {
+			case fault != "":
+			case !failing:
+			case err != nil:
+				fault = disown(err)
+			case b.nan && trusting[c.name] == "":
+				fault = "no error"
+			case trusting[c.name] != witness:
+				fault = lawless(out)
+			}
+			if fault != "" {
+				t.Errorf("%s: %s", at, fault)
+			}
+		}
+	}
+}
+
+// do calls fn with copies of args, which get a context where they have room for
+// one. It returns the results but for the error, the error, and what else is
+// wrong.
+func (c call) do(fn reflect.Value, args []reflect.Value) (out []reflect.Value, err error, fault string) {
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	in := make([]reflect.Value, len(args))
+	for i, a := range args {
+		in[i] = clone(a)
+		give(ctx, in[i])
+	}
+	done := make(chan struct{})
+	before := allocated()
+	go func() {
+		defer close(done)
+		defer func() {
+			if r := recover(); r != nil {
+				fault = fmt.Sprintf("panic: %v\n%s", r, frames(debug.Stack()))
+			}
+		}()
+		if fn.Type().IsVariadic() {
+			out = fn.CallSlice(in)
+		} else {
+			out = fn.Call(in)
+		}
+	}()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+		return nil, nil, fmt.Sprintf("no answer in %v", patience)
+	}
+	if b := allocated() - before; fault == "" && b > memory {
+		fault = fmt.Sprintf("%d MiB allocated", b>>20)
+	}
+	if k := len(out); k > 0 && out[k-1].Type() == errorType {
+		err, _ = out[k-1].Interface().(error)
+		out = out[:k-1]
+	}
+	return out, err, fault
+}
+
+// frames are the lines of a stack in the module's own files, innermost first.
+func frames(stack []byte) string {
+	var out []string
+	for line := range strings.Lines(string(stack)) {
+		if strings.Contains(line, "/") && strings.Contains(line, ".go:") && !strings.Contains(line, "/src/") && !strings.Contains(line, "internal/robust") {
+			out = append(out, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(out[:min(len(out), 4)], "\n")
+}
+
+// give sets the contexts in v that are nil.
+func give(ctx context.Context, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Interface:
+		if v.Type() == contextType && v.IsNil() && v.CanSet() {
+			v.Set(reflect.ValueOf(ctx))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() && v.Elem().Kind() == reflect.Struct && !opaque(v.Elem().Type()) {
+			give(ctx, v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				give(ctx, v.Field(i))
+			}
+		}
+	}
+}
+
+// allocated is the number of bytes allocated since the start.
+func allocated() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
+// own is how the errors of the module begin. One package returns those of another
+// as they are where they name the argument.
+var own = regexp.MustCompile("^(metric|metrictest|entropy|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|exponential|measure|lp): ")
+
+// disown says what is wrong with an error: it must begin with a package's name.
+// What the arguments themselves return, contexts and functions, may come back as
+// it is.
+func disown(err error) string {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errNo):
+		return ""
+	case !own.MatchString(err.Error()):
+		return fmt.Sprintf("the error names no package: %v (%T)", err, err)
+	case strings.Contains(err.Error(), "%!"):
+		return fmt.Sprint("the error is misprinted: ", err)
+	}
+	return ""
+}
+
+// lawless says what is wrong with results: a NaN among the numbers that they show,
+// or an interval whose ends are crossed.
+func lawless(out []reflect.Value) string {
+	for i, v := range out {
+		if at := strings.TrimSpace(nan(v, 4)); at != "" && !slices.ContainsFunc(unknown, func(f string) bool { return strings.HasSuffix(at, f) }) {
+			return fmt.Sprintf("result %d%s is NaN", i, at)
+		}
+	}
+	return ""
+}
+
+// nan finds a NaN in what v shows: its exported fields, elements, and Alpha of its
+// Guarantee.
+func nan(v reflect.Value, depth int) string {
+	if depth == 0 || !v.IsValid() {
+		return ""
+	}
+	switch v.Kind() {
+	case reflect.Float64:
+		if math.IsNaN(v.Float()) {
+			return " "
+		}
+		return ""
+	case reflect.Interface, reflect.Pointer:
+		if v.IsNil() {
+			return ""
+		}
+	}
+	if v.CanInterface() {
+		if g := v.MethodByName("Guarantee"); g.IsValid() && g.Type().NumIn() == 0 {
+			level := g.Call(nil)[0]
+			if a := level.MethodByName("Alpha"); a.IsValid() {
+				if x := a.Call(nil)[0].Float(); math.IsNaN(x) || x < 0 {
+					return fmt.Sprintf(".Guarantee().Alpha() = %v: ", x)
+				}
+			}
+		}
+		if a := v.MethodByName("Alpha"); a.IsValid() && a.Type().NumIn() == 0 && a.Type().NumOut() == 1 && a.Type().Out(0).Kind() == reflect.Float64 {
+			if x := a.Call(nil)[0].Float(); math.IsNaN(x) || x < 0 {
+				return fmt.Sprintf(".Alpha() = %v: ", x)
+			}
+		}
+	}
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		return nan(v.Elem(), depth)
+	case reflect.Slice, reflect.Array:
+		for i := range min(v.Len(), 64) {
+			if at := nan(v.Index(i), depth-1); at != "" {
+				return fmt.Sprintf("[%d]%s", i, at)
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				if at := nan(v.Field(i), depth-1); at != "" {
+					return "." + f.Name + at
+				}
+			}
+		}
+	}
+	return ""
+}

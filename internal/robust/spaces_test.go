@@ -1,0 +1,267 @@
+package robust
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+
+	"gonum.org/v1/gonum/graph/simple"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/metric/metrictest"
+	"github.com/metricdp/metricdp/tsp"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func seeded() *rand.Rand { return rng.Seeded(1) }
+
+// other is a bad value of a type that bads cannot make up.
+type other struct {
+	what string
+	v    any
+}
+
+// others holds the bad values of such types, besides nil.
+var others = map[reflect.Type][]other{
+	reflect.TypeFor[metric.Space[[]float64]](): badSpaces[[]float64](),
+	reflect.TypeFor[metric.Space[float64]]():   badSpaces[float64](),
+	reflect.TypeFor[metric.Space[string]]():    badSpaces[string](),
+	reflect.TypeFor[wasserstein.Cost](): {
+		{"NaN", wasserstein.CostFunc(4, 4, func(i, j int) float64 { return math.NaN() })},
+		{"Inf", wasserstein.CostFunc(4, 4, func(i, j int) float64 { return math.Inf(i - j) })},
+		{"huge", wasserstein.CostFunc(4, 4, func(i, j int) float64 { return 1e308 * float64(i+j) })},
+		{"tiny", wasserstein.CostFunc(4, 4, func(i, j int) float64 { return 5e-324 * float64(i+j) })},
+		{"negative", wasserstein.CostFunc(4, 4, func(i, j int) float64 { return float64(-i - j) })},
+		{"0 by 0", wasserstein.CostFunc(0, 0, func(i, j int) float64 { return 0 })},
+		{"negative by negative", wasserstein.CostFunc(-1, -1, func(i, j int) float64 { return 0 })},
+		{"3 by 4", wasserstein.CostFunc(3, 4, func(i, j int) float64 { return 1 })},
+		{"enormous", wasserstein.CostFunc(1<<40, 1<<40, func(i, j int) float64 { return 1 })},
+	},
+	reflect.TypeFor[entropy.Witness](): {
+		{"out of range", entropy.Centre{X: 99}},
+		{"negative", entropy.Centre{X: -1}},
+	},
+}
+
+func badSpaces[P any]() (out []other) {
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1e308, 5e-324} {
+		out = append(out, other{fmt.Sprint("with distances ", v), metric.Func[P](func(x, y P) float64 { return v })})
+	}
+	return out
+}
+
+var (
+	ctx      = context.Background()
+	path     = space.Path(5, 1)
+	same     = metric.Same(path)
+	twoSided = metric.Bimetric{Privacy: path, Utility: space.Simplex(5, 2)}
+	plane    = [][]float64{{0, 0}, {1, 0}, {0, 1}, {3, 2}, {2, 5}}
+	points   = must(metric.NewPoints(plane, metric.Euclidean{}))
+	uniform  = []float64{0.2, 0.2, 0.2, 0.2, 0.2}
+	skew     = []float64{0.5, 0.1, 0.1, 0.1, 0.2}
+	taxonomy = must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 2}, []float64{0, 1, 1, 0.5, 0.5, 0.25, 0.25}))
+	ultra    = taxonomy.Ultrametric()
+	four     = []float64{0.25, 0.25, 0.25, 0.25}
+	fourSkew = []float64{0.5, 0.25, 0.125, 0.125}
+	grouped  = must(metric.NewClustered(2, 2, 0.5))
+	square   = must(wasserstein.Matrix(4, 4, []float64{0, 1, 2, 3, 1, 0, 1, 2, 2, 1, 0, 1, 3, 2, 1, 0}))
+	tour     = must(tsp.Solve(points, nil))
+	folding  = must(tsp.Fold(points, tour))
+	bracket  = must(entropy.Accuracy(same, 1, nil))
+	measures = must(entropy.MeasureNet(path, 2))
+)
+
+func weightedGraph(weights ...float64) *simple.WeightedUndirectedGraph {
+	g := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
+	for i, w := range weights {
+		g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(i), T: simple.Node(i + 1), W: w})
+	}
+	return g
+}
+
+func newick(text string) (*metric.Tree, error) { return metric.ParseNewick(strings.NewReader(text)) }
+
+var metricCalls = []call{
+	{"metric.NewBimetric", metric.NewBimetric, []any{path, path}},
+	{"metric.Bimetric.Check", func(b metric.Bimetric) error { return b.Check() }, []any{same}},
+	{"metric.NewClustered", metric.NewClustered, []any{3, 4, 0.5}},
+	{"metric.Scale", metric.Scale[[]float64], []any{metric.Euclidean{}, 2.0}},
+	{"metric.Power", metric.Power[[]float64], []any{metric.Euclidean{}, 0.5}},
+	{"metric.Cap", metric.Cap[[]float64], []any{metric.Euclidean{}, 2.0}},
+	{"metric.Sum", metric.Sum[[]float64], []any{[]metric.Space[[]float64]{metric.Euclidean{}, metric.Manhattan{}}}},
+	{"metric.Max", metric.Max[[]float64], []any{[]metric.Space[[]float64]{metric.Euclidean{}, metric.Manhattan{}}}},
+	{"metric.Product", metric.Product[[]float64, string], []any{metric.Euclidean{}, metric.Levenshtein{}, 2.0}},
+	{"metric.NewDense", metric.NewDense, []any{3, []float64{1, 2, 1.5}}},
+	{"metric.NewMatrix", metric.NewMatrix, []any{[][]float64{{0, 1, 2}, {1, 0, 1.5}, {2, 1.5, 0}}}},
+	{"metric.DensifyContext", metric.DensifyContext, []any{ctx, points}},
+	{"metric.DiameterContext", metric.DiameterContext, []any{ctx, points}},
+	{"metric.RadiusContext", metric.RadiusContext, []any{ctx, points}},
+	{"metric.MinDistanceContext", metric.MinDistanceContext, []any{ctx, points}},
+	{"metric.MinPositiveDistanceContext", metric.MinPositiveDistanceContext, []any{ctx, points}},
+	{"metric.NewGraphContext", func(ctx context.Context, weights []float64) (*metric.Graph, error) {
+		return metric.NewGraphContext(ctx, weightedGraph(weights...))
+	}, []any{ctx, []float64{1, 2, 3}}},
+	{"metric.NewGraphEdgesContext", metric.NewGraphEdgesContext, []any{ctx, 3, []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 1, J: 2, Length: 2}}}},
+	{"metric.SubdominantContext", metric.SubdominantContext, []any{ctx, points}},
+	{"metric.ValidateUltrametric", metric.ValidateUltrametric, []any{ultra, 1e-9}},
+	{"metric.NearestNeighboursContext", metric.NearestNeighboursContext, []any{ctx, points, 2}},
+	{"metric.ReverseNeighboursContext", metric.ReverseNeighboursContext, []any{ctx, points, 2}},
+	{"metric.Net", metric.Net, []any{points, 1.5, &metric.NetOptions{Order: []int{4, 3, 2, 1, 0}}}},
+	{"metric.FarthestFirstContext", metric.FarthestFirstContext, []any{ctx, points, 3, 0}},
+	{"metric.AssignContext", metric.AssignContext, []any{ctx, points, []int{0, 3}}},
+	{"metric.ParseNewick", newick, []any{"((a:1,b:2):0.5,c:3);"}},
+	{"metric.Tree.WriteNewick", taxonomy.WriteNewick, []any{&bytes.Buffer{}}},
+	{"metric.NewPoints", metric.NewPoints[[]float64], []any{plane, metric.Euclidean{}}},
+	{"metric.NewPoints", metric.NewPoints[metric.LatLon], []any{[]metric.LatLon{{Lat: 1, Lon: 2}, {Lat: 3, Lon: 4}}, metric.GreatCircle{}}},
+	{"metric.NewPoints", metric.NewPoints[string], []any{[]string{"a", "b"}, metric.Levenshtein{}}},
+	{"metric.NewPoints", metric.NewPoints[float64], []any{[]float64{1, 2}, metric.Discrete[float64]{}}},
+	{"metric.NewPoints", metric.NewPoints[[]int], []any{[][]int{{1, 2}, {1, 3}}, metric.Hamming[int]{}}},
+	{"metric.NewPoints", func(base float64, pts []string) (*metric.Points[string], error) {
+		return metric.NewPoints(pts, metric.PrefixString{Base: base})
+	}, []any{2.0, []string{"a", "b"}}},
+	{"metric.NewPoints", func(p float64, pts [][]float64) (*metric.Points[[]float64], error) {
+		return metric.NewPoints(pts, metric.Minkowski{P: p})
+	}, []any{3.0, plane}},
+	{"metric.Hamming.Check", metric.Hamming[int]{}.Check, []any{[]int{1}, []int{2}}},
+	{"metric.Discrete.Check", metric.Discrete[float64]{}.Check, []any{1.0, 2.0}},
+	{"metric.Levenshtein.Check", metric.Levenshtein{}.Check, []any{"a", "b"}},
+	{"metric.CommonPrefix.Check", func(base float64, x, y []int) error { return metric.CommonPrefix[int]{Base: base}.Check(x, y) }, []any{2.0, []int{1}, []int{2}}},
+	{"metric.PrefixString.Check", func(base float64, x, y string) error { return metric.PrefixString{Base: base}.Check(x, y) }, []any{2.0, "a", "b"}},
+	{"metric.GreatCircle.Check", metric.GreatCircle.Check, []any{metric.GreatCircle{Radius: 1}, metric.LatLon{Lat: 1, Lon: 2}, metric.LatLon{Lat: 3, Lon: 4}}},
+	{"metric.Euclidean.Check", metric.Euclidean{}.Check, []any{[]float64{1, 2}, []float64{3, 4}}},
+	{"metric.Plane.Check", metric.Plane{}.Check, []any{[2]float64{1, 2}, [2]float64{3, 4}}},
+	{"metric.Manhattan.Check", metric.Manhattan{}.Check, []any{[]float64{1, 2}, []float64{3, 4}}},
+	{"metric.Chebyshev.Check", metric.Chebyshev{}.Check, []any{[]float64{1, 2}, []float64{3, 4}}},
+	{"metric.Minkowski.Check", metric.Minkowski.Check, []any{metric.Minkowski{P: 3}, []float64{1, 2}, []float64{3, 4}}},
+	{"metric.Angular.Check", metric.Angular{}.Check, []any{[]float64{1, 2}, []float64{3, 4}}},
+	{"metric.TotalVariation.Check", metric.TotalVariation{}.Check, []any{[]float64{0.5, 0.5}, []float64{0.25, 0.75}}},
+	{"metric.SpannerContext", metric.SpannerContext, []any{ctx, points, 1.5}},
+	{"metric.NewTree", metric.NewTree, []any{[]int{-1, 0, 0}, []float64{0, 1, 2}}},
+	{"metric.TreeFromPaths", metric.TreeFromPaths, []any{[][]string{{"a", "b"}, {"a", "c"}}}},
+	{"metric.Tree.WithNames", taxonomy.WithNames, []any{[]string{"a", "b", "c", "d", "e", "f", "g"}}},
+	{"metric.NewUltrametric", metric.NewUltrametric, []any{[]int{2, 0, 1}, []float64{1, 2}}},
+	{"metric.FromLinkage", metric.FromLinkage, []any{3, []metric.Merge{{A: 0, B: 1, Height: 1}, {A: 2, B: 3, Height: 2}}}},
+	{"metric.Validate", metric.Validate, []any{points, &metric.ValidateOptions{}}},
+	{"metric.Scaled", metric.Scaled, []any{points, 2.0}},
+	{"metric.Subset", metric.Subset, []any{points, []int{0, 2}}},
+	{"metric.Permuted", metric.Permuted, []any{points, []int{4, 3, 2, 1, 0}}},
+
+	// These return no error: they may not panic.
+	{"metric.Ultrametric.Clusters", ultra.Clusters, []any{0.5}},
+	{"metric.Index.Ball", func(r float64) []int { return metric.NewIndex(points).Ball(0, r, nil) }, []any{1.0}},
+	{"metric.Index.Neighbours", func(k int) []int { return metric.NewIndex(points).Neighbours(0, k, nil) }, []any{1}},
+	{"metric.Locator.Within", func(x, y, r float64) []int { return metric.NewLocator(points).Within([]float64{x, y}, r, nil) }, []any{1.0, 1.0, 1.0}},
+	{"metric.Locator.Nearest", func(x, y float64) { metric.NewLocator(points).Nearest([]float64{x, y}) }, []any{1.0, 1.0}},
+}
+
+var kitCalls = []call{
+	{"metrictest.TestFinite", metrictest.TestFinite, []any{points, &metrictest.Options{}}},
+	{"metrictest.TestBimetric", metrictest.TestBimetric, []any{same, &metrictest.Options{}}},
+	{"metrictest.TestSpace", metrictest.TestSpace[[]float64], []any{metric.Euclidean{}, plane, &metrictest.Options{}}},
+}
+
+var entropyCalls = []call{
+	{"entropy.Accuracy", entropy.Accuracy, []any{twoSided, 1.0, &entropy.Options{}, []entropy.Loss{{Name: "x", Value: 3}}}},
+	{"entropy.Accuracies", entropy.Accuracies, []any{twoSided, []float64{1, 2}, &entropy.Options{}}},
+	{"entropy.Baire.EntropicScale", entropy.Baire.EntropicScale, []any{baire, 1.0}},
+	{"entropy.Baire.DiametricScale", entropy.Baire.DiametricScale, []any{baire, 1.0}},
+	{"entropy.Baire.Space", func(b entropy.Baire) (metric.Bimetric, error) { return b.Space() }, []any{baire}},
+	{"entropy.Bracket.With", bracket.With, []any{[]entropy.Loss{{Name: "x", Value: 3}}}},
+	{"entropy.Covering", entropy.Covering, []any{path, []int{0, 2, 4}, 1.0, &entropy.Options{}}},
+	{"entropy.Packing", entropy.Packing, []any{path, []int{0, 2, 4}, 1.0, &entropy.Options{}}},
+	{"entropy.DiametricScale", entropy.DiametricScale, []any{twoSided, 1.0, &entropy.Options{}}},
+	{"entropy.DiametricScales", entropy.DiametricScales, []any{twoSided, []float64{1, 2}, &entropy.Options{}}},
+	{"entropy.DoublingScale", entropy.DoublingScale, []any{path, 1.0, &entropy.Options{}}},
+	{"entropy.DoublingScales", entropy.DoublingScales, []any{path, []float64{1, 2}, &entropy.Options{}}},
+	{"entropy.EntropicScale", entropy.EntropicScale, []any{twoSided, 1.0, &entropy.Options{}}},
+	{"entropy.EntropicScales", entropy.EntropicScales, []any{twoSided, []float64{1, 2}, &entropy.Options{}}},
+	{"entropy.LevelFor", entropy.LevelFor, []any{twoSided, 0.5, &entropy.Options{}}},
+	{"entropy.LowerBounds", entropy.LowerBounds, []any{twoSided, 1.0, &entropy.Options{}}},
+	{"entropy.UpperBounds", entropy.UpperBounds, []any{twoSided, 1.0, &entropy.Options{}, []entropy.Loss{{Name: "x", Value: 3}}}},
+	{"entropy.OuterScale", entropy.OuterScale, []any{path, 1.0, &entropy.Options{}}},
+	{"entropy.OuterScales", entropy.OuterScales, []any{path, []float64{1, 2}, &entropy.Options{}}},
+	{"entropy.CrowdedBall.Prove", entropy.CrowdedBall.Prove, []any{entropy.CrowdedBall{X: 0, Points: []int{1, 3}}, same, 1.0}},
+	{"entropy.WideBall.Prove", entropy.WideBall.Prove, []any{entropy.WideBall{X: 2, Y: 0, Z: 4}, same, 1.0}},
+	{"entropy.Packed.Prove", entropy.Packed.Prove, []any{entropy.Packed{X: 0, Points: []int{1, 3}}, same, 1.0}},
+	{"entropy.TwoPoints.Prove", entropy.TwoPoints.Prove, []any{entropy.TwoPoints{X: 0, Y: 1}, same, 1.0}},
+	{"entropy.Star.Prove", entropy.Star.Prove, []any{entropy.Star{X: 0, Points: []int{0, 1}, Weights: []float64{1, 1}, Offsets: []float64{0, 0}}, same, 1.0}},
+	{"entropy.Centre.Prove", entropy.Centre.Prove, []any{entropy.Centre{X: 2}, same, 1.0}},
+	{"entropy.MeasureNet", entropy.MeasureNet, []any{path, 2}},
+	{"entropy.Measures.Wasserstein", measures.Wasserstein, []any{&entropy.Options{}}},
+	{"entropy.Measures.Round", measures.Round, []any{skew}},
+	{"entropy.PositiveMeasure", entropy.PositiveMeasure, []any{path, &entropy.Options{}}},
+	{"entropy.BallMass", entropy.BallMass, []any{path, uniform, 1.0, &entropy.Options{}}},
+	{"entropy.PrivateMeasureBound", entropy.PrivateMeasureBound, []any{path, 1.0, &entropy.Options{}}},
+	{"entropy.PrivateDataBound", entropy.PrivateDataBound, []any{path, 100, 1.0, &entropy.Options{}}},
+	{"entropy.MeasureBound.Prove", entropy.MeasureBound.Prove, []any{must(entropy.PrivateMeasureBound(path, 1, nil)), path, 1.0}},
+	{"entropy.StandardBound", entropy.StandardBound, []any{1.0, 1.0}},
+	{"entropy.RelaxedBound", entropy.RelaxedBound, []any{1.0, 1.0}},
+}
+
+var baire = entropy.Baire{
+	Arity: 2, Depth: 3,
+	Privacy: func(k int) float64 { return math.Pow(2, -float64(k)) },
+	Utility: func(k int) float64 { return math.Pow(3, -float64(k)) },
+}
+
+var tspCalls = []call{
+	{"tsp.LowerBound", tsp.LowerBound, []any{points, false, &tsp.BoundOptions{}}},
+	{"tsp.MSTBound", tsp.MSTBound, []any{points, &tsp.BoundOptions{}}},
+	{"tsp.OneTreeBound", tsp.OneTreeBound, []any{points, make([]float64, 5), &tsp.BoundOptions{}}},
+	{"tsp.HeldKarpBound", tsp.HeldKarpBound, []any{points, &tsp.BoundOptions{}}},
+	{"tsp.CoveringIntegralContext", tsp.CoveringIntegralContext, []any{ctx, points}},
+	{"tsp.Fold", tsp.Fold, []any{points, tour}},
+	{"tsp.Folding.Locality", folding.Locality, []any{points}},
+	{"tsp.Folding.Locality", func(l tsp.Folding) (tsp.Locality, error) { return l.Locality(points) }, []any{*folding}},
+	{"tsp.Greedy", tsp.Greedy, []any{points, &tsp.Options{}}},
+	{"tsp.Improve", tsp.Improve, []any{points, tour, &tsp.Options{}}},
+	{"tsp.MSTContext", tsp.MSTContext, []any{ctx, points}},
+	{"tsp.DoubleTree", tsp.DoubleTree, []any{points, &tsp.Options{}}},
+	{"tsp.Solve", tsp.Solve, []any{points, &tsp.Options{}}},
+	{"tsp.SpaceFilling", tsp.SpaceFilling, []any{points, tsp.Hilbert, &tsp.Options{}}},
+	{"tsp.NewTour", tsp.NewTour, []any{points, []int{0, 1, 2, 3, 4}, true}},
+	{"tsp.Tour.Open", tour.Open, []any{points}},
+	{"tsp.Tour.Open", func(t tsp.Tour) (*tsp.Tour, error) { return t.Open(points) }, []any{*tour}},
+
+	{"tsp.Folding.Nearest", folding.Nearest, []any{1.0}},
+}
+
+var wassersteinCalls = []call{
+	{"wasserstein.Assignment", wasserstein.Assignment, []any{square, &wasserstein.Options{}}},
+	{"wasserstein.Certify", wasserstein.Certify, []any{square, four, four,
+		[]wasserstein.Flow{{I: 0, J: 0, Mass: 0.25}, {I: 1, J: 1, Mass: 0.25}, {I: 2, J: 2, Mass: 0.25}, {I: 3, J: 3, Mass: 0.25}},
+		make([]float64, 4), &wasserstein.Options{}}},
+	{"wasserstein.Matrix", wasserstein.Matrix, []any{2, 2, []float64{0, 1, 1, 0}}},
+	{"wasserstein.Distances", wasserstein.Distances, []any{path, []int{0, 1}, []int{2, 3}}},
+	{"wasserstein.W1Line", wasserstein.W1Line, []any{[]float64{0, 1, 2, 3}, four, fourSkew}},
+	{"wasserstein.W1LineBetween", wasserstein.W1LineBetween, []any{[]float64{0, 1, 2, 3}, four, []float64{0, 1, 2, 3}, fourSkew}},
+	{"wasserstein.W1Samples", wasserstein.W1Samples, []any{[]float64{1, 2}, []float64{3, 1}}},
+	{"wasserstein.DistanceEM", wasserstein.DistanceEM, []any{path, []int{0, 1}, []int{2, 2, 3}}},
+	{"wasserstein.Project", wasserstein.Project, []any{path, []float64{0.5, -0.1, 0.3, 0.2, 0.1}, &wasserstein.Options{}}},
+	{"wasserstein.ProjectLine", wasserstein.ProjectLine, []any{[]float64{0, 1, 2}, []float64{0.5, -0.1, 0.3}}},
+	{"wasserstein.IsotonicL1", wasserstein.IsotonicL1, []any{[]float64{1, 3, 2}, []float64{1, 1, 1}, 0.0, 5.0}},
+	{"wasserstein.ProjectSimplex", wasserstein.ProjectSimplex, []any{[]float64{1, -1, 0.5}, 1.0, make([]float64, 3)}},
+	{"wasserstein.ProjectTree", func(g []float64) ([]float64, float64, error) { return wasserstein.ProjectTree(taxonomy, g) }, []any{fourSkew}},
+	{"wasserstein.ProjectTreeTopDown", func(g []float64) ([]float64, error) { return wasserstein.ProjectTreeTopDown(taxonomy, g) }, []any{fourSkew}},
+	{"wasserstein.Sinkhorn", wasserstein.Sinkhorn, []any{path, uniform, skew, &wasserstein.SinkhornOptions{}}},
+	{"wasserstein.W1Tree", wasserstein.W1Tree, []any{taxonomy, four, fourSkew}},
+	{"wasserstein.W1TreeNodes", wasserstein.W1TreeNodes, []any{taxonomy, []float64{1, 0, 0, 0, 0, 0, 0}, []float64{0, 0.5, 0, 0, 0, 0, 0.5}}},
+	{"wasserstein.W1Ultrametric", wasserstein.W1Ultrametric, []any{ultra, four, fourSkew}},
+	{"wasserstein.W1Clustered", wasserstein.W1Clustered, []any{grouped, four, fourSkew}},
+	{"wasserstein.W1", wasserstein.W1, []any{path, uniform, skew, &wasserstein.Options{}}},
+	{"wasserstein.Between", wasserstein.Between, []any{square, four, fourSkew, &wasserstein.Options{}}},
+}
