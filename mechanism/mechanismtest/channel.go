@@ -127,10 +127,10 @@ func drawsRow(c *mechanism.Channel, x int, o *Options[int, int], falseReject flo
 		drawn[s.Draw(q)]++
 	}
 	if err := disagree(released, p, 0, falseReject); err != nil {
-		return fmt.Errorf("Release: %w", err)
+		return fmt.Errorf("calling Release: %w", err)
 	}
 	if err := disagree(drawn, p, 0, falseReject); err != nil {
-		return fmt.Errorf("Sampler: %w", err)
+		return fmt.Errorf("calling Sampler: %w", err)
 	}
 	return nil
 }

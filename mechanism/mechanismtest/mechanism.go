@@ -279,7 +279,7 @@ func refuses[X, Y any](m mechanism.Mechanism[X, Y], o *Options[X, Y]) error {
 			}
 			y, err := m.Release(r, x)
 			if err == nil {
-				return fmt.Errorf("Refused[%d] = %s: released as %s", i, law.Brief(x), law.Brief(y))
+				return fmt.Errorf("input Refused[%d] = %s: released as %s", i, law.Brief(x), law.Brief(y))
 			}
 		}
 	}

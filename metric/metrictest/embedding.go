@@ -47,7 +47,7 @@ func wellFormed(e metric.Embedding, n int) error {
 	case e.Dim < 0 || len(e.Coords) != n*e.Dim:
 		return fmt.Errorf("%d coordinates of %d points in %d dimensions", len(e.Coords), n, e.Dim)
 	case !(e.P >= 1):
-		return fmt.Errorf("P = %v, want at least 1", e.P)
+		return fmt.Errorf("exponent P = %v, want at least 1", e.P)
 	case e.FromNorm == nil:
 		return errors.New("FromNorm is nil")
 	}

@@ -121,7 +121,7 @@ func appends[P any](e metric.Embedder[P], points []P, idx []int) error {
 		}
 		after := e.Append(append(make([]float64, 0, 2+dim), 7, 11), points[i])
 		if len(after) != 2+dim || after[0] != 7 || after[1] != 11 {
-			return errors.New("Append does not append: what dst held is gone")
+			return errors.New("method Append does not append: what dst held is gone")
 		}
 		for k, v := range alone {
 			if !sameBits(after[2+k], v) {
