@@ -243,7 +243,7 @@ func returning(t reflect.Type, x float64) (f reflect.Value, ok bool) {
 				out[i] = reflect.ValueOf(x)
 			case t.Out(i).Kind() == reflect.Int:
 				if x != 0 && !math.IsNaN(x) {
-					out[i] = reflect.ValueOf(int(math.Copysign(1<<40, x)))
+					out[i] = reflect.ValueOf(int(math.Copysign(math.MaxInt>>22, x)))
 				}
 			}
 		}

@@ -40,6 +40,11 @@ func TestRegistry_IsComplete(t *testing.T) {
 			t.Errorf("%s is exempt and does not exist", name)
 		}
 	}
+	for name := range trusting {
+		if !have[name] {
+			t.Errorf("%s is trusted with metrics and is not in the registry", name)
+		}
+	}
 	if len(seen) < 200 {
 		t.Errorf("%d functions", len(seen))
 	}

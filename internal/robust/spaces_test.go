@@ -49,7 +49,7 @@ var others = map[reflect.Type][]other{
 		{"0 by 0", wasserstein.CostFunc(0, 0, func(i, j int) float64 { return 0 })},
 		{"negative by negative", wasserstein.CostFunc(-1, -1, func(i, j int) float64 { return 0 })},
 		{"3 by 4", wasserstein.CostFunc(3, 4, func(i, j int) float64 { return 1 })},
-		{"enormous", wasserstein.CostFunc(1<<40, 1<<40, func(i, j int) float64 { return 1 })},
+		{"enormous", wasserstein.CostFunc(math.MaxInt>>22, math.MaxInt>>22, func(i, j int) float64 { return 1 })},
 	},
 	reflect.TypeFor[entropy.Witness](): {
 		{"out of range", entropy.Centre{X: 99}},

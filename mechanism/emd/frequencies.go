@@ -157,7 +157,11 @@ func fits(op string, space metric.Finite, given Model) error {
 	if c, ok := space.(Clusters); ok {
 		d, j = c.across(), c.Len()-1
 	} else {
-		d, i, j = metric.Diameter(space)
+		e, err := measured(op, space)
+		if err != nil {
+			return err
+		}
+		d, i, j = e.diameter, e.far[0], e.far[1]
 	}
 	if !(d <= model.Diameter) {
 		return given.tooNarrow(op, d, i, j)

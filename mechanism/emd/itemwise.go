@@ -153,11 +153,15 @@ func (o *ItemWiseOptions) shuffle(op string, model Model) (Model, Shuffle, error
 		Diameter: model.Diameter, Clones: o.Clones,
 	}
 	if o.Space != nil {
-		if d, i, j := metric.Diameter(o.Space); !(d <= model.Diameter) {
-			return model, s, given.tooNarrow(op, d, i, j)
+		e, err := measured(op, o.Space)
+		if err != nil {
+			return model, s, err
 		}
-		if d, _, _ := metric.MinPositiveDistance(o.Space); d <= model.Diameter { // +Inf where there is none
-			s.MinDistance = d
+		if !(e.diameter <= model.Diameter) {
+			return model, s, given.tooNarrow(op, e.diameter, e.far[0], e.far[1])
+		}
+		if e.positive <= model.Diameter { // +Inf where there is none
+			s.MinDistance = e.positive
 		}
 	}
 	return model, s, nil

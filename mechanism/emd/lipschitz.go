@@ -209,18 +209,13 @@ func Shares(space metric.Finite) (Query[int], error) {
 	if k < 2 {
 		return Query[int]{}, &fault.SizeError{Op: op, Arg: "space", Got: k, Want: "at least 2"}
 	}
-	gap := math.Inf(1)
-	var row []float64
-	for i := range k {
-		row = metric.Row(space, i, row)
-		for j, d := range row {
-			if i != j && !(d > 0 && d < math.Inf(1)) {
-				return Query[int]{}, &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of points %d and %d", i, j), Index: -1, Value: d, Want: "a finite number > 0"}
-			}
-			if i != j {
-				gap = min(gap, d)
-			}
-		}
+	e, err := measured(op, space)
+	if err != nil {
+		return Query[int]{}, err
+	}
+	gap := e.least
+	if gap == 0 {
+		return Query[int]{}, &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of points %d and %d", e.zero[0], e.zero[1]), Index: -1, Value: 0, Want: "a number > 0"}
 	}
 	return Query[int]{
 		Name: name, Norm: additive.Norm{P: 1, Dim: k}, Lipschitz: directed.DivUp(2, gap),

@@ -25,10 +25,13 @@ import (
 //
 // S_k the partial sums of the walk, in closed form and of order
 // (log n)^(3/2)/alpha: the accuracy theorem of BSV22, with constants. The second
-// term is [Bound]'s Nearest. But it also hides how near far places on the line may be: the
-// net tree of [NewFinite] and the cells of [NewBox] are 1.3 to 3.5 times as
-// accurate. Records, options, errors and cost are as for NewFinite, and
-// tsp.Solve's.
+// term is [Bound]'s Nearest.
+//
+// But places that are far apart on the line may be close in the space, and the
+// folded tree cannot make use of that. The net tree of [NewFinite] and the cells
+// of [NewBox] can, and are 1.3 to 3.5 times as accurate.
+//
+// Records, options, errors and cost are as for NewFinite, and tsp.Solve's.
 func NewFolded(f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	const op = "measure: NewFolded"
 	opt, err := o.check(op)

@@ -1,0 +1,46 @@
+package emd
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// extent is what the promises here need to know of a space, every distance of
+// which was looked at: unlike metric.Diameter, which passes over them, a NaN or a
+// negative distance is an error, for no promise would cover its two points.
+type extent struct {
+	diameter float64
+	far      [2]int  // points that far apart
+	least    float64 // of two points, +Inf where there is one only
+	zero     [2]int  // points at distance 0, where least is 0
+	positive float64 // least distance > 0, +Inf where there is none
+}
+
+func measured(op string, space metric.Finite) (extent, error) {
+	e := extent{least: math.Inf(1), positive: math.Inf(1)}
+	var row []float64
+	for i := range fault.Len(space) {
+		row = metric.Row(space, i, row)
+		for j, d := range row {
+			if !(d >= 0 && d < math.Inf(1)) {
+				return e, &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of points %d and %d", i, j), Index: -1, Value: d, Want: "a finite number >= 0"}
+			}
+			if i == j {
+				continue
+			}
+			if d > e.diameter {
+				e.diameter, e.far = d, [2]int{i, j}
+			}
+			if d < e.least {
+				e.least, e.zero = d, [2]int{i, j}
+			}
+			if d > 0 {
+				e.positive = min(e.positive, d)
+			}
+		}
+	}
+	return e, nil
+}

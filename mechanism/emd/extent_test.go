@@ -1,0 +1,55 @@
+package emd
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// oneBad has three points at distance 1/2 but for one pair.
+type oneBad float64
+
+func (oneBad) Len() int { return 3 }
+func (f oneBad) Distance(i, j int) float64 {
+	switch {
+	case i == j:
+		return 0
+	case i+j == 3:
+		return float64(f)
+	}
+	return .5
+}
+
+// A distance that is no number would be covered by no promise, and is not to be
+// passed over in a search for the largest one.
+func TestMeasured_RefusesBadDistances(t *testing.T) {
+	weights := []float64{4, 3, 3, 3, 4, 3, 3, 3, 4}
+	c, err := mechanism.FromWeights(3, 3, weights, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := mechanism.NewGuarantee(1, 0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = c.WithGuarantee(g)
+	model := Model{Trust: Central, Users: 10, Items: 2}
+	for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
+		var value *metric.ValueError
+		if _, err := NewFrequencies(c, oneBad(d), model, nil); !errors.As(err, &value) {
+			t.Errorf("NewFrequencies with a distance %v: %v", d, err)
+		}
+		if _, err := NewItemWise(c, model, &ItemWiseOptions{Space: oneBad(d)}); !errors.As(err, &value) {
+			t.Errorf("NewItemWise with a distance %v: %v", d, err)
+		}
+		if _, err := Shares(oneBad(d)); !errors.As(err, &value) {
+			t.Errorf("Shares with a distance %v: %v", d, err)
+		}
+	}
+	if e, err := measured("op", oneBad(0)); err != nil || e.diameter != .5 || e.least != 0 || e.zero != [2]int{1, 2} || e.positive != .5 {
+		t.Errorf("%+v, %v", e, err)
+	}
+}

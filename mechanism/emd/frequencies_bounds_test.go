@@ -1,0 +1,164 @@
+package emd
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Over repeated releases the estimates have mean the truth and the variance that
+// StdErr says. 400 releases of 12 frequencies, three kinds: |z| of a mean passes 6
+// with probability 2e-9 each; a ratio of variances has deviation sqrt(2/400) = 0.07
+// and passes 1 +- 0.5 with probability below 1e-10.
+func TestFrequencies_UnbiasedWithHonestErrors(t *testing.T) {
+	c := Clusters{Count: 3, Size: 4, Within: .3}
+	model := Model{Trust: Central, Users: 20, Items: 5}
+	data := usersOf(1, randomDistribution(rng.Seeded(2), 12), 20, 5)
+	truth := histogram(12, data)
+	for name, f := range estimators(t, c, model, 2) {
+		const reps = 400
+		r := rng.Seeded(3)
+		var sum, squares, said [12]float64
+		for range reps {
+			counts, err := f.Release(r, data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := f.Estimate(counts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Users != 20 || e.Items != 100 {
+				t.Fatalf("%s: %d users, %d items", name, e.Users, e.Items)
+			}
+			for x, v := range e.Mean {
+				sum[x] += v - truth[x]
+				squares[x] += (v - truth[x]) * (v - truth[x])
+				said[x] += e.StdErr[x] * e.StdErr[x]
+			}
+		}
+		for x := range sum {
+			if z := sum[x] / math.Sqrt(squares[x]); math.Abs(z) > 6 {
+				t.Errorf("%s item %d: bias of %v standard errors", name, x, z)
+			}
+			if q := squares[x] / said[x]; q < .5 || q > 1.5 {
+				t.Errorf("%s item %d: variance %v times what is said", name, x, q)
+			}
+		}
+	}
+}
+
+// Five settings: the mean error of 200 releases is within the bounds (8), (9) of
+// IRC24, halved, and above half of the halved bound, so that what is tested is not
+// slack. The mean of 200 has a deviation below a tenth of the expected error /
+// sqrt(200) here; both limits are many of those away.
+func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
+	for _, s := range []struct {
+		c      Clusters
+		alpha0 float64
+		n, m   int
+		peaked bool
+	}{
+		{Clusters{Count: 2, Size: 3, Within: .2}, 1, 100, 10, false},
+		{Clusters{Count: 4, Size: 5, Within: .1}, 2, 100, 20, true},
+		{Clusters{Count: 10, Size: 10, Within: .3}, 3, 50, 20, false},
+		{Clusters{Count: 20, Size: 1, Within: 1}, 2, 1, 1000, true},
+		{Clusters{Count: 1, Size: 30, Within: .5, Diameter: 10}, .5, 200, 3, false},
+	} {
+		k := s.c.Len()
+		g := mustGKRR(t, s.c, s.alpha0)
+		f, err := NewGKRRFrequencies(g, Model{Trust: Central, Users: s.n, Items: s.m, Diameter: s.c.Diameter}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := randomDistribution(rng.Seeded(4), k)
+		if s.peaked {
+			p = make([]float64, k)
+			p[k/2] = 1
+		}
+		data := usersOf(5, p, s.n, s.m)
+		truth := histogram(k, data)
+		const reps = 200
+		r := rng.Seeded(6)
+		raw, near := 0.0, 0.0
+		for range reps {
+			counts, err := f.Release(r, data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := f.Estimate(counts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := s.c.W1(e.Mean, truth)
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw += d / reps
+			q, _, err := f.Distribution(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d, err = s.c.W1(q, truth); err != nil {
+				t.Fatal(err)
+			}
+			near += d / reps
+		}
+		bound := f.ErrorBound(int64(s.n * s.m))
+		if raw > bound || raw < bound/2 {
+			t.Errorf("%+v: error %v, halved bound %v", s, raw, bound)
+		}
+		if near > 2*bound {
+			t.Errorf("%+v: error of the distribution %v, bound %v", s, near, 2*bound)
+		}
+		t.Logf("%+v: error %.4f, distribution %.4f, bound %.4f", s, raw, near, bound)
+	}
+}
+
+// The promise is the item-wise release's, and the baseline's is its pair at any
+// distance.
+func TestFrequencies_Guarantees(t *testing.T) {
+	c := Clusters{Count: 3, Size: 4, Within: .3}
+	model := Model{Trust: Central, Users: 10000, Items: 10}
+	g := mustGKRR(t, c, 1)
+	ch, _ := g.Channel()
+	o := &FrequencyOptions{Delta: 1e-6}
+	f, err := NewGKRRFrequencies(g, model, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := NewItemWise(ch, model, &ItemWiseOptions{Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Guarantee() != w.Guarantee() || f.Guarantee().Alpha() >= 10 {
+		t.Errorf("%v, item-wise %v", f.Guarantee(), w.Guarantee())
+	}
+	// A claim that the space does not bear out is caught by an audit.
+	level, err := mechanism.NewGuarantee(.5, 0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewFrequencies(ch.WithGuarantee(level), c, model, &FrequencyOptions{Audit: true}); !errors.Is(err, mechanism.ErrClaim) {
+		t.Errorf("half the level claimed: %v", err)
+	}
+	if f, err := NewFrequencies(ch, c, model, &FrequencyOptions{Audit: true}); err != nil || f.Guarantee().Alpha() > 10 {
+		t.Errorf("audited: %v, %v", f, err)
+	}
+	h, err := NewHadamardFrequencies(c, model, Pair{Eps: 1, Delta: 1e-6}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []float64{1e-9, .1, 1} {
+		if p := h.Guarantee().At(d); p != (Pair{Eps: 1, Delta: 1e-6}) {
+			t.Errorf("Hadamard at %v: %v", d, p)
+		}
+	}
+	if f.Space() != metric.Finite(g.Space()) || f.Condition() != g.Condition() {
+		t.Error("space or condition")
+	}
+}

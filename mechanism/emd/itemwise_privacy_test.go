@@ -1,0 +1,146 @@
+package emd
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// hockeyStick is the least delta at level eps.
+func hockeyStick(p, q map[string]float64, eps float64) float64 {
+	delta := 0.0
+	for key, v := range p {
+		delta += max(0, v-math.Exp(eps)*q[key])
+	}
+	return delta
+}
+
+// multisets lists all multisets of m points of n.
+func multisets(n, m int) [][]int {
+	if m == 0 {
+		return [][]int{nil}
+	}
+	var all [][]int
+	for _, s := range multisets(n, m-1) {
+		for x := range n {
+			if len(s) == 0 || x >= s[len(s)-1] {
+				all = append(all, append(slices.Clone(s), x))
+			}
+		}
+	}
+	return all
+}
+
+// By brute force: the exact law of the multiset at all pairs of users, with all
+// that the other users may hold.
+func TestItemWise_PromiseHoldsExactly(t *testing.T) {
+	space := line(t, 3)
+	for _, tc := range []struct {
+		model Model
+		beta  float64
+		o     ItemWiseOptions
+	}{
+		{Model{Trust: Local, Items: 1}, 1, ItemWiseOptions{Delta: .01}},
+		{Model{Trust: Local, Items: 3}, .5, ItemWiseOptions{Delta: .03}},
+		{Model{Trust: Local, Items: 4}, 1.5, ItemWiseOptions{Delta: .1}},
+		{Model{Trust: Local, Items: 4}, 1.5, ItemWiseOptions{}},
+		{Model{Trust: Central, Users: 2, Items: 2}, 1, ItemWiseOptions{Delta: .05, Space: space}},
+		{Model{Trust: Central, Users: 5, Items: 1}, .8, ItemWiseOptions{Delta: .02, Clones: MetricRandomiser}},
+	} {
+		c := geometricChannel(t, space, tc.beta)
+		w := newItemWise(t, c, tc.model, &tc.o)
+		others := multisets(3, tc.model.Items*(max(1, tc.model.Users)-1))
+		users := multisets(3, tc.model.Items)
+		worst := math.Inf(-1)
+		for _, rest := range others {
+			laws := make([]map[string]float64, len(users))
+			for i, u := range users {
+				laws[i] = multisetLaw(c, append(slices.Clone(u), rest...))
+			}
+			for i, u := range users {
+				for j, v := range users {
+					d, err := wasserstein.DistanceEM(space, u, v)
+					if err != nil {
+						t.Fatal(err)
+					}
+					p := w.Guarantee().At(d)
+					worst = max(worst, hockeyStick(laws[i], laws[j], p.Eps)-p.Delta)
+				}
+			}
+		}
+		if worst > 1e-14 {
+			t.Errorf("%v: %v: delta passed by %v", tc.model, w.Guarantee(), worst)
+		}
+	}
+}
+
+func TestItemWise_PromiseIsTheAccountants(t *testing.T) {
+	space := line(t, 5)
+	c := geometricChannel(t, space, .3)
+	alpha0 := c.Guarantee().Alpha()
+	m := Model{Trust: Central, Users: 100, Items: 10}
+	w := newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6})
+	want, err := ShuffleLevel(Shuffle{Records: 1000, Items: 10, Alpha0: alpha0, Delta: 1e-6})
+	if err != nil || w.Guarantee().Alpha() != want.Value || w.Bound() != want.Bound || w.Guarantee().Delta() != 1e-6 {
+		t.Errorf("%v by the %v, want %v, %v", w.Guarantee(), w.Bound(), want, err)
+	}
+	if w = newItemWise(t, c, m, nil); w.Guarantee().Delta() != 0 || w.Bound() != PureComposition || math.Abs(w.Guarantee().Alpha()/(10*alpha0)-1) > 1e-15 {
+		t.Errorf("without delta: %v by the %v", w.Guarantee(), w.Bound())
+	}
+	// A looser claim is tightened by an audit, and least distances help.
+	loose := c.WithGuarantee(pureLevel(t, 2*alpha0))
+	a := newItemWise(t, loose, m, &ItemWiseOptions{Delta: 1e-6}).Guarantee().Alpha()
+	b := newItemWise(t, loose, m, &ItemWiseOptions{Delta: 1e-6, Space: space}).Guarantee().Alpha()
+	if !(b < a) || b > want.Value {
+		t.Errorf("claimed %v, audited %v, tight %v", a, b, want.Value)
+	}
+	m.Items, m.Users = 3, 300
+	a = newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6, Clones: MetricRandomiser, Space: space}).Guarantee().Alpha()
+	want, err = ShuffleLevel(Shuffle{Records: 900, Items: 3, Alpha0: alpha0, Delta: 1e-6, Clones: MetricRandomiser, MinDistance: .25})
+	if err != nil || a != want.Value {
+		t.Errorf("with the least distance: %v, want %v, %v", a, want, err)
+	}
+	// Levels out of the accountant's range still compose.
+	if g := newItemWise(t, c.WithGuarantee(pureLevel(t, 900)), m, &ItemWiseOptions{Delta: 1e-6}).Guarantee(); g.Alpha() != 2700 || g.Delta() != 0 {
+		t.Errorf("level 900: %v", g)
+	}
+	if g := newItemWise(t, c.WithGuarantee(pureLevel(t, 0)), m, &ItemWiseOptions{Delta: 1e-6}).Guarantee(); g.Alpha() != 0 || g.Delta() != 0 {
+		t.Errorf("level 0: %v", g)
+	}
+}
+
+func TestItemWiseBudget_IsKept(t *testing.T) {
+	space := line(t, 4)
+	for _, m := range []Model{
+		{Trust: Local, Items: 20},
+		{Trust: Central, Users: 1000, Items: 20},
+		{Trust: Central, Users: 7, Items: 3, Diameter: 4},
+	} {
+		for _, o := range []*ItemWiseOptions{nil, {Delta: 1e-9}, {Delta: 1e-4, Space: space}} {
+			b, err := ItemWiseBudget(m, 5, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Value < 5/float64(m.Items)*(1-1e-12) {
+				t.Errorf("%v, %+v: %v below pure composition", m, o, b)
+			}
+			// The budget itself, not an audited level below it.
+			var without ItemWiseOptions
+			if o != nil {
+				without = *o
+				without.Space = nil
+			}
+			b, err = ItemWiseBudget(m, 5, &without)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := geometricChannel(t, space, .1).WithGuarantee(pureLevel(t, b.Value))
+			g := newItemWise(t, c, m, &without).Guarantee()
+			if g.Alpha() > 5*(1+2e-9) || g.Alpha() < 5*(1-1e-6) || g.Delta() > without.Delta {
+				t.Errorf("%v, %+v: budget %v gives %v", m, without, b, g)
+			}
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package emd
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// line is n points at distance 1/(n-1) from one to the next.
+func line(t testing.TB, n int) *metric.Dense {
+	t.Helper()
+	var upper []float64
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			upper = append(upper, float64(j-i)/float64(n-1))
+		}
+	}
+	d, err := metric.NewDense(n, upper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// geometricChannel has weights e^(-beta*d/2): at most beta-private.
+func geometricChannel(t testing.TB, space metric.Finite, beta float64) *mechanism.Channel {
+	t.Helper()
+	n := space.Len()
+	c, err := mechanism.NewChannel(mechanism.Rows{Inputs: n, Outputs: n, Log: true, Fill: func(x int, dst []float64) {
+		for y := range dst {
+			dst[y] = -beta / 2 * space.Distance(x, y)
+		}
+	}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err = c.Certify(space, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// identityChannel returns every input as it is, and claims to be private.
+func identityChannel(t testing.TB, n int, o *mechanism.ChannelOptions) *mechanism.Channel {
+	t.Helper()
+	c, err := mechanism.NewChannel(mechanism.Rows{Inputs: n, Outputs: n, Fill: func(x int, dst []float64) {
+		clear(dst)
+		dst[x] = 1
+	}}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.WithGuarantee(pureLevel(t, 1))
+}
+
+func pureLevel(t testing.TB, alpha float64) mechanism.Guarantee {
+	t.Helper()
+	g, err := mechanism.NewGuarantee(alpha, 0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func newItemWise(t testing.TB, c *mechanism.Channel, m Model, o *ItemWiseOptions) *ItemWise {
+	t.Helper()
+	w, err := NewItemWise(c, m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// multisetLaw is the exact law of the counts of the items' outputs, keyed by
+// the counts.
+func multisetLaw(c *mechanism.Channel, items []int) map[string]float64 {
+	type state struct {
+		counts []int
+		p      float64
+	}
+	law := map[string]state{"": {make([]int, c.Outputs()), 1}}
+	for _, x := range items {
+		next := map[string]state{}
+		for _, s := range law {
+			for y := range c.Outputs() {
+				counts := slices.Clone(s.counts)
+				counts[y]++
+				key := fmt.Sprint(counts)
+				next[key] = state{counts, next[key].p + s.p*c.Prob(x, y)}
+			}
+		}
+		law = next
+	}
+	out := map[string]float64{}
+	for key, s := range law {
+		out[key] = s.p
+	}
+	return out
+}
+
+// usersOf yields n users of m items each, drawn from p with a seed.
+func usersOf(seed uint64, p []float64, n, m int) Users[int] {
+	return func(yield func([]int) bool) {
+		r := rng.Seeded(seed)
+		items := make([]int, m)
+		for range n {
+			for i := range items {
+				u := r.Float64()
+				items[i] = len(p) - 1
+				for x, q := range p {
+					if u -= q; u < 0 {
+						items[i] = x
+						break
+					}
+				}
+			}
+			if !yield(items) {
+				return
+			}
+		}
+	}
+}
+
+// histogram is the mean of the users' histograms.
+func histogram(k int, data Users[int]) []float64 {
+	p := make([]float64, k)
+	n := 0.0
+	for items := range data {
+		n++
+		for _, x := range items {
+			p[x] += 1 / float64(len(items))
+		}
+	}
+	for x := range p {
+		p[x] /= n
+	}
+	return p
+}
+
+// estimators are all three kinds on one space, in one model.
+func estimators(t testing.TB, c Clusters, model Model, alpha0 float64) map[string]*Frequencies {
+	t.Helper()
+	g := mustGKRR(t, c, alpha0)
+	closed, err := NewGKRRFrequencies(g, model, nil)
+	ch, err2 := g.Channel()
+	if err = errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	matrix, err := NewFrequencies(ch, c, model, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := NewHadamardFrequencies(c, model, Pair{Eps: alpha0 * float64(model.Items)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]*Frequencies{"clusters": closed, "matrix": matrix, "Hadamard": h}
+}
+
+// promiseOf is a stand-in for a mechanism: it promises, and records what it reads.
+type promiseOf[P any] struct {
+	g    Guarantee
+	seen [][]P
+	stop int // users to read; 0: all
+}
+
+func (m *promiseOf[P]) Guarantee() Guarantee { return m.g }
+
+var errInner = errors.New("inner")
+
+func (m *promiseOf[P]) Release(_ *rand.Rand, data Users[P]) (int, error) {
+	m.seen = nil
+	for items := range data {
+		m.seen = append(m.seen, slices.Clone(items))
+		if len(m.seen) == m.stop {
+			return 0, errInner
+		}
+	}
+	return len(m.seen), nil
+}
+
+func promise(t testing.TB, m Model, alpha, delta float64) Guarantee {
+	t.Helper()
+	level, err := mechanism.NewGuarantee(alpha, delta, m.Unit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGuarantee(m, level)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// binomial is the law of s items of two points, one of them of probability p.
+func binomialLaw(s int, p float64) []float64 {
+	law := []float64{1}
+	for range s {
+		next := make([]float64, len(law)+1)
+		for k, v := range law {
+			next[k] += v * (1 - p)
+			next[k+1] += v * p
+		}
+		law = next
+	}
+	return law
+}
