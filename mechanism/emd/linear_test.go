@@ -217,7 +217,7 @@ func TestLinear_BadInput(t *testing.T) {
 		"constant NaN":    {func(a *args) { a.q.Lipschitz = math.NaN() }, "Lipschitz = NaN"},
 		"norm":            {func(a *args) { a.q.Norm.P = 0.5 }, "Norm.P = 0.5"},
 		"dimension":       {func(a *args) { a.q.Norm.Dim = 0 }, "Norm.Dim = 0"},
-		"huge dimension":  {func(a *args) { a.q.Norm.Dim = 1 << 50 }, "GiB"},
+		"huge dimension":  {func(a *args) { a.q.Norm.Dim = math.MaxInt >> 13 }, "GiB"},
 		"no query at all": {func(a *args) { a.q = Query[[]float64]{} }, "has no Func"},
 	} {
 		a := args{q, good, target}
