@@ -58,7 +58,10 @@ type ItemWiseOptions struct {
 // Every user must hold the same public number of items: an unbounded model is
 // refused (see [NewReduced]), and so are a c without a pure guarantee
 // ([ErrNotPure]), one in another unit ([mechanism.ErrUnit]) and, with a Space,
-// one that does not keep what it claims ([mechanism.ErrClaim]).
+// one that does not keep what it claims ([mechanism.ErrClaim]). Without a Space
+// it is taken on trust that the guarantee of c is about the distance between items
+// that d_EM is made of, and that no two items are farther apart than
+// Model.Diameter: on both the promise rests.
 //
 // The promise is the best bound of [ShuffleLevel] for N = m records in the
 // Local trust and N = m*n in the Central one; its delta is 0 where pure composition
