@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -45,7 +46,7 @@ func BenchmarkOptimal_Graph(b *testing.B) {
 		name string
 		f    metric.Finite
 	}{
-		{"grid n=100", grid(10)}, {"grid n=400", grid(20)}, {"grid n=1024", grid(32)},
+		{"grid n=100", space.Grid(10)}, {"grid n=400", space.Grid(20)}, {"grid n=1024", space.Grid(32)},
 		{"tree n=100", tree(100)}, {"tree n=400", tree(400)}, {"tree n=1000", tree(1000)},
 		{"roads n=400", roads(b, 20, 20)}, {"roads n=1000", roads(b, 25, 40)},
 	} {

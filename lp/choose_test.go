@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -20,16 +21,7 @@ func checkChoice(t *testing.T, b metric.Bimetric, alpha float64, prior []float64
 	if err != nil || a.Hi > alpha && s.Method != MethodConstant || s.Channel.Guarantee().Alpha() > alpha {
 		t.Errorf("audit %v, guarantee %v, alpha %v: %v", a, s.Channel.Guarantee(), alpha, err)
 	}
-	losses, err := s.Channel.Loss(b.Utility)
-	if err != nil {
-		t.Fatal(err)
-	}
-	loss, _ := losses.Worst()
-	if prior != nil {
-		if loss, err = losses.Mean(prior); err != nil {
-			t.Fatal(err)
-		}
-	}
+	loss := lossOf(t, s.Channel, b.Utility, prior)
 	if !(loss <= s.Objective && s.Objective <= loss*(1+1e-8)) || s.LowerBound > s.Objective {
 		t.Errorf("loss %v, objective %v, bound %v by %q", loss, s.Objective, s.LowerBound, s.BoundBy)
 	}
@@ -64,7 +56,7 @@ func candidate(t *testing.T, s *Choice, method Method) Candidate {
 func TestChoose_Optimal(t *testing.T) {
 	// MATH.md section 2.
 	for alpha, optimum := range map[float64]float64{.5: 1.00897714, 1: .637582264, 2: .260630630} {
-		b := metric.Same(path(5, 1))
+		b := metric.Same(space.Path(5, 1))
 		s, err := Choose(b, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -83,7 +75,7 @@ func TestChoose_Optimal(t *testing.T) {
 }
 
 func TestChoose_Prior(t *testing.T) {
-	b := metric.Same(path(5, 1))
+	b := metric.Same(space.Path(5, 1))
 	prior := []float64{.5, .3, .1, .05, .05}
 	want, err := Optimal(b, 1, &Options{Prior: prior})
 	if err != nil {
@@ -110,7 +102,7 @@ func TestChoose_Prior(t *testing.T) {
 // Without time the exponential family is left, and a bound that needs no
 // program.
 func TestChoose_NoTime(t *testing.T) {
-	b := metric.Same(halton(t, 100))
+	b := metric.Same(space.Halton(100))
 	s, err := Choose(b, 10, &ChooseOptions{TimeLimit: time.Nanosecond, Unit: "km"})
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +127,7 @@ func TestChoose_LooksAtTheSpace(t *testing.T) {
 		name   string
 		f      metric.Finite
 		sparse bool
-	}{{"grid", grid(18), true}, {"points of the plane", halton(t, 324), false}} {
+	}{{"grid", space.Grid(18), true}, {"points of the plane", space.Halton(324), false}} {
 		o := chooser{b: metric.Same(c.f), alpha: 1, ChooseOptions: ChooseOptions{TimeLimit: time.Minute}}
 		if needs := o.optimalNeeds(); (needs < time.Minute) != c.sparse {
 			t.Errorf("%s: %v", c.name, needs)
@@ -150,8 +142,8 @@ func TestChoose_OptimalNeeds(t *testing.T) {
 		f       metric.Finite
 		seconds float64
 	}{
-		{halton(t, 50), .2}, {halton(t, 100), 4}, {halton(t, 150), 9}, {halton(t, 151), 6}, {halton(t, 400), 170},
-		{grid(20), 9}, {tree(400), 9}, {grid(32), 160},
+		{space.Halton(50), .2}, {space.Halton(100), 4}, {space.Halton(150), 9}, {space.Halton(151), 6}, {space.Halton(400), 170},
+		{space.Grid(20), 9}, {tree(400), 9}, {space.Grid(32), 160},
 	} {
 		o := chooser{b: metric.Same(c.f), alpha: 1, ChooseOptions: ChooseOptions{TimeLimit: time.Hour}}
 		if needs := o.optimalNeeds().Seconds(); needs < c.seconds/2 || needs > 2*c.seconds {
@@ -161,7 +153,7 @@ func TestChoose_OptimalNeeds(t *testing.T) {
 }
 
 func TestChoose_TwoMetrics(t *testing.T) {
-	b := metric.Bimetric{Privacy: path(12, 1), Utility: simplex(12, 3)}
+	b := metric.Bimetric{Privacy: space.Path(12, 1), Utility: space.Simplex(12, 3)}
 	s, err := Choose(b, .7, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +165,7 @@ func TestChoose_TwoMetrics(t *testing.T) {
 }
 
 func TestChoose_Trivial(t *testing.T) {
-	for name, f := range map[string]metric.Finite{"one point": path(1, 1), "coincident points": simplex(3, 0)} {
+	for name, f := range map[string]metric.Finite{"one point": space.Path(1, 1), "coincident points": space.Simplex(3, 0)} {
 		s, err := Choose(metric.Same(f), 1, nil)
 		if err != nil {
 			t.Fatal(name, err)
@@ -187,7 +179,7 @@ func TestChoose_Trivial(t *testing.T) {
 
 func TestChoose_HostileLevels(t *testing.T) {
 	for _, alpha := range []float64{1e-300, 1e-20, 100, 1e10, 1e300} {
-		b := metric.Same(path(4, 1))
+		b := metric.Same(space.Path(4, 1))
 		s, err := Choose(b, alpha, nil)
 		if err != nil {
 			t.Fatal(alpha, err)
@@ -200,7 +192,7 @@ func TestChoose_Cancelled(t *testing.T) {
 	// Stopped as the third method begins: the first two stand.
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	b, begun := metric.Same(halton(t, 20)), 0
+	b, begun := metric.Same(space.Halton(20)), 0
 	s, err := Choose(b, 10, &ChooseOptions{Context: ctx, Progress: func(Method) {
 		if begun++; begun == 3 {
 			stop()
@@ -217,7 +209,7 @@ func TestChoose_Cancelled(t *testing.T) {
 }
 
 func TestChoose_BadInput(t *testing.T) {
-	good := metric.Same(path(3, 1))
+	good := metric.Same(space.Path(3, 1))
 	bad := func(name string, b metric.Bimetric, alpha float64, o *ChooseOptions, target error) {
 		t.Helper()
 		s, err := Choose(b, alpha, o)
@@ -227,10 +219,10 @@ func TestChoose_BadInput(t *testing.T) {
 		}
 	}
 	bad("no metrics", metric.Bimetric{}, 1, nil, errors.New("any"))
-	bad("sizes differ", metric.Bimetric{Privacy: path(3, 1), Utility: path(4, 1)}, 1, nil, nil)
+	bad("sizes differ", metric.Bimetric{Privacy: space.Path(3, 1), Utility: space.Path(4, 1)}, 1, nil, nil)
 	for _, d := range []float64{-1, math.NaN(), math.Inf(1)} {
-		bad("distances", metric.Same(simplex(3, d)), 1, nil, nil)
-		bad("distances of utility", metric.Bimetric{Privacy: path(3, 1), Utility: simplex(3, d)}, 1, nil, nil)
+		bad("distances", metric.Same(constant(3, d)), 1, nil, nil)
+		bad("distances of utility", metric.Bimetric{Privacy: space.Path(3, 1), Utility: constant(3, d)}, 1, nil, nil)
 	}
 	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		bad("alpha", good, alpha, nil, nil)

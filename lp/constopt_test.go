@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -114,10 +115,10 @@ func TestConstOPT_HostileSpaces(t *testing.T) {
 	}
 	for name, b := range map[string]metric.Bimetric{
 		"random": {Privacy: randomMetric(t, r, 9), Utility: randomMetric(t, r, 9)},
-		"grid":   metric.Same(grid(4)), "path": metric.Same(path(12, 1)), "ties": metric.Same(plane(t, pts)),
-		"tree": metric.Same(tree(13)), "simplex": metric.Same(simplex(6, 1)), "clusters": metric.Same(clusters),
-		"two": metric.Same(path(2, 1)), "one": metric.Same(path(1, 1)), "together": metric.Same(simplex(5, 0)),
-		"free": {Privacy: path(6, 1), Utility: simplex(6, 0)}, "public": {Privacy: simplex(6, 0), Utility: path(6, 1)},
+		"grid":   metric.Same(space.Grid(4)), "path": metric.Same(space.Path(12, 1)), "ties": metric.Same(space.Euclidean(pts)),
+		"tree": metric.Same(tree(13)), "simplex": metric.Same(space.Simplex(6, 1)), "clusters": metric.Same(clusters),
+		"two": metric.Same(space.Path(2, 1)), "one": metric.Same(space.Path(1, 1)), "together": metric.Same(space.Simplex(5, 0)),
+		"free": {Privacy: space.Path(6, 1), Utility: space.Simplex(6, 0)}, "public": {Privacy: space.Simplex(6, 0), Utility: space.Path(6, 1)},
 	} {
 		d := max(1e-300, func() float64 { d, _, _ := metric.Diameter(b.Privacy); return d }())
 		n := b.Len()
@@ -195,7 +196,7 @@ func TestConstOPT_Replacement(t *testing.T) {
 }
 
 func TestConstOPT_RefusesBadInput(t *testing.T) {
-	b := metric.Same(path(4, 1))
+	b := metric.Same(space.Path(4, 1))
 	value := func(arg string) func(error) bool {
 		return func(err error) bool { var v *metric.ValueError; return errors.As(err, &v) && v.Arg == arg }
 	}
@@ -235,10 +236,10 @@ func TestConstOPT_RefusesBadInput(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := ConstOPT(metric.Bimetric{Privacy: path(3, 1)}, 1, nil); err == nil {
+	if _, err := ConstOPT(metric.Bimetric{Privacy: space.Path(3, 1)}, 1, nil); err == nil {
 		t.Error("no utility metric was accepted")
 	}
-	if _, err := ConstOPT(metric.Same(path(3, math.NaN())), 1, nil); err == nil {
+	if _, err := ConstOPT(metric.Same(constant(3, math.NaN())), 1, nil); err == nil {
 		t.Error("a NaN distance was accepted")
 	}
 }
@@ -269,7 +270,7 @@ func TestConstOPT_StopsEarly(t *testing.T) {
 }
 
 func TestConstOPT_WorkersAgree(t *testing.T) {
-	b := metric.Same(halton(t, 40))
+	b := metric.Same(space.Halton(40))
 	one, err := ConstOPT(b, 5, &ConstOptions{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -295,22 +296,22 @@ func BenchmarkConstOPT(b *testing.B) {
 			if c.n > 400 && os.Getenv("METRICDP_LONG") == "" {
 				b.Skip("METRICDP_LONG is not set")
 			}
-			var space metric.Bimetric
+			var same metric.Bimetric
 			if c.n <= 400 {
-				space = metric.Same(referencePoints(b, sharedPoints, c.n))
+				same = metric.Same(referencePoints(b, sharedPoints, c.n))
 			} else {
 				r := rng.Seeded(1)
 				pts := make([][]float64, c.n)
 				for i := range pts {
 					pts[i] = []float64{10 * r.Float64(), 10 * r.Float64()}
 				}
-				space = metric.Same(plane(b, pts))
+				same = metric.Same(space.Euclidean(pts))
 			}
 			b.ReportAllocs()
 			var s *ConstSolution
 			for b.Loop() {
 				var err error
-				s, err = ConstOPT(space, 1, &ConstOptions{Lambdas: []float64{50}, KeepBudget: true, Tolerance: c.tolerance})
+				s, err = ConstOPT(same, 1, &ConstOptions{Lambdas: []float64{50}, KeepBudget: true, Tolerance: c.tolerance})
 				if err != nil {
 					b.Fatal(err)
 				}

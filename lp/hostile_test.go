@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -35,7 +37,7 @@ func TestOptimal_HostileSpaces(t *testing.T) {
 				}
 				pts[u] = []float64{x, y}
 			}
-			return plane(t, pts)
+			return space.Euclidean(pts)
 		}
 		b := metric.Same(space())
 		if r.IntN(2) == 0 {
@@ -51,17 +53,7 @@ func TestOptimal_HostileSpaces(t *testing.T) {
 		}
 		var o Options
 		if r.IntN(3) == 0 {
-			o.Prior = make([]float64, n)
-			sum := 0.0
-			for u := range o.Prior {
-				if u == 0 || r.IntN(4) > 0 {
-					o.Prior[u] = r.ExpFloat64()
-				}
-				sum += o.Prior[u]
-			}
-			for u := range o.Prior {
-				o.Prior[u] /= sum
-			}
+			o.Prior = testkit.Distribution(r, n, func(u int) bool { return u > 0 && r.IntN(4) == 0 })
 		}
 		s, err := Optimal(b, reach/d, &o)
 		if err != nil {

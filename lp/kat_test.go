@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -37,18 +38,18 @@ func TestOptimal_KnownAccuracies(t *testing.T) {
 		f           metric.Finite
 		alpha, want float64
 	}{
-		{"path 5", path(5, 1), .5, 1.00897714},
-		{"path 5", path(5, 1), 1, .637582264},
-		{"path 5", path(5, 1), 2, .260630630},
-		{"path 50", path(50, 1), 1, .850908003},
-		{"path 50", path(50, 1), .5, 1.89556756},
-		{"simplex 4", simplex(4, 1), 1, 3 / (3 + math.E)},
-		{"simplex 7", simplex(7, 2), .3, 2 * 6 / (6 + math.Exp(.6))},
-		{"halton 8", halton(t, 8), 1, .418945416},
-		{"halton 8", halton(t, 8), 3, .275763386},
-		{"halton 8", halton(t, 8), 10, .0543902960},
-		{"two points", path(2, 3), .7, 3 / (1 + math.Exp(2.1))},
-		{"one point", path(1, 1), 1, 0},
+		{"path 5", space.Path(5, 1), .5, 1.00897714},
+		{"path 5", space.Path(5, 1), 1, .637582264},
+		{"path 5", space.Path(5, 1), 2, .260630630},
+		{"path 50", space.Path(50, 1), 1, .850908003},
+		{"path 50", space.Path(50, 1), .5, 1.89556756},
+		{"simplex 4", space.Simplex(4, 1), 1, 3 / (3 + math.E)},
+		{"simplex 7", space.Simplex(7, 2), .3, 2 * 6 / (6 + math.Exp(.6))},
+		{"halton 8", space.Halton(8), 1, .418945416},
+		{"halton 8", space.Halton(8), 3, .275763386},
+		{"halton 8", space.Halton(8), 10, .0543902960},
+		{"two points", space.Path(2, 3), .7, 3 / (1 + math.Exp(2.1))},
+		{"one point", space.Path(1, 1), 1, 0},
 	} {
 		t.Run(fmt.Sprintf("%s alpha=%v", c.name, c.alpha), func(t *testing.T) {
 			solveKnown(t, metric.Same(c.f), c.alpha, c.want, max(6e-9, solverDigits*c.want))

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -46,80 +48,33 @@ func referencePoints(t testing.TB, file string, n int) metric.Finite {
 	if len(pts) != n {
 		t.Fatalf("%s has %d points of the set of %d", file, len(pts), n)
 	}
-	return plane(t, pts)
+	return space.Euclidean(pts)
 }
 
-func plane(t testing.TB, pts [][]float64) metric.Finite {
-	t.Helper()
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
-// fn is a metric by formula.
-type fn struct {
-	n int
-	d func(i, j int) float64
-}
-
-func (f fn) Len() int { return f.n }
-
-func (f fn) Distance(i, j int) float64 {
-	if i == j {
-		return 0
-	}
-	return f.d(i, j)
-}
-
-func path(n int, gap float64) metric.Finite {
-	return fn{n, func(i, j int) float64 { return gap * math.Abs(float64(i-j)) }}
-}
-
-func simplex(n int, d float64) metric.Finite {
-	return fn{n, func(i, j int) float64 { return d }}
-}
-
-// grid is the l1 grid of k x k points.
-func grid(k int) metric.Finite {
-	return fn{k * k, func(i, j int) float64 {
-		return math.Abs(float64(i/k-j/k)) + math.Abs(float64(i%k-j%k))
-	}}
+// constant is n points, each d from every other, which need not be a distance.
+func constant(n int, d float64) metric.Finite {
+	return space.Formula(n, func(int, int) float64 { return d })
 }
 
 // tree is a random tree of n nodes, edges of lengths from .5 to 1.5.
-func tree(n int) metric.Finite {
-	r := rng.Seeded(5)
-	d := make([][]float64, n)
-	for u := range n {
-		d[u] = make([]float64, n)
-		if u == 0 {
-			continue
-		}
-		parent, e := r.IntN(u), .5+r.Float64()
-		for v := range u {
-			d[u][v] = d[parent][v] + e
-			d[v][u] = d[u][v]
-		}
-	}
-	return fn{n, func(i, j int) float64 { return d[i][j] }}
-}
+func tree(n int) metric.Finite { return space.Tree(n, .5, rng.Seeded(5)) }
 
-// halton is the first n points of the Halton sequence in bases 2 and 3.
-func halton(t testing.TB, n int) metric.Finite {
-	pts := make([][]float64, n)
-	radical := func(i, b int) float64 {
-		v, f := 0.0, 1/float64(b)
-		for ; i > 0; i, f = i/b, f/float64(b) {
-			v += f * float64(i%b)
-		}
-		return v
+// lossOf is the mean loss of c under the prior, the worst where there is none.
+func lossOf(t testing.TB, c *mechanism.Channel, utility metric.Finite, prior []float64) float64 {
+	t.Helper()
+	losses, err := c.Loss(utility)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i := range pts {
-		pts[i] = []float64{radical(i+1, 2), radical(i+1, 3)}
+	if prior == nil {
+		worst, _ := losses.Worst()
+		return worst
 	}
-	return plane(t, pts)
+	mean, err := losses.Mean(prior)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mean
 }
 
 // certified checks what every solution promises.
@@ -153,16 +108,7 @@ func certified(t testing.TB, b metric.Bimetric, alpha float64, prior []float64, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	losses, err := s.Channel.Loss(utility)
-	if err != nil {
-		t.Fatal(err)
-	}
-	loss, _ := losses.Worst()
-	if prior != nil {
-		if loss, err = losses.Mean(prior); err != nil {
-			t.Fatal(err)
-		}
-	}
+	loss := lossOf(t, s.Channel, utility, prior)
 	// The sum in Losses rounds n times, and the prior's sum is 1 within 1e-9.
 	if math.Abs(loss-s.Objective) > 2e-9*s.Objective {
 		t.Errorf("loss of the channel %v, objective %v", loss, s.Objective)

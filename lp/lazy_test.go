@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -50,7 +51,7 @@ func TestLazy_AgreesWithDense(t *testing.T) {
 			if i%2 == 0 {
 				return randomMetric(t, r, n)
 			}
-			return halton(t, n)
+			return space.Halton(n)
 		}
 		for _, alpha := range []float64{.4, 4, 40} {
 			b := metric.Bimetric{Privacy: space(i), Utility: space(i + int(alpha)%3)}
@@ -85,7 +86,7 @@ func TestOptimal_ChoosesLazy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	b := metric.Same(halton(t, lazySize+1))
+	b := metric.Same(space.Halton(lazySize + 1))
 	one, err := Optimal(b, 5, &Options{Tolerance: 1e-2, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +116,7 @@ func TestStopped_Promptly(t *testing.T) {
 	}
 	const alpha, slack = 5, 5 * time.Second // for machines that are busy
 	worst := time.Duration(0)
-	for name, f := range map[string]metric.Finite{"plane": halton(t, 400), "grid": grid(20)} {
+	for name, f := range map[string]metric.Finite{"plane": space.Halton(400), "grid": space.Grid(20)} {
 		b := metric.Same(f)
 		for _, after := range []time.Duration{1, 100 * time.Millisecond, time.Second} {
 			ctx, cancel := context.WithTimeout(context.Background(), after)
@@ -152,7 +153,7 @@ func TestLazy_Cancelled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	b := metric.Same(halton(t, lazySize+1))
+	b := metric.Same(space.Halton(lazySize + 1))
 	for _, stop := range []int{0, 5, 60} {
 		ctx, cancel := context.WithCancel(context.Background())
 		s, err := Optimal(b, 5, &Options{Tolerance: 1e-9, Context: ctx, Progress: func(i int, _ float64, _ time.Duration) {
@@ -178,7 +179,7 @@ func TestLazy_Cancelled(t *testing.T) {
 
 func TestLazy_MemoryUpFront(t *testing.T) {
 	var e *metric.MemoryError
-	_, err := Optimal(metric.Same(halton(t, 200)), 1, &Options{MemoryLimit: 16 << 20})
+	_, err := Optimal(metric.Same(space.Halton(200)), 1, &Options{MemoryLimit: 16 << 20})
 	if !errors.As(err, &e) || e.Bytes < 1<<24 || e.Bytes > 1<<28 {
 		t.Errorf("%v", err)
 	}
@@ -190,7 +191,7 @@ func TestLazy_MemoryBetweenRounds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	b := metric.Same(halton(t, lazySize+1))
+	b := metric.Same(space.Halton(lazySize + 1))
 	p, err := read("lp: Optimal", b, 5, &Options{Tolerance: 1e-9})
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +217,7 @@ func TestLazy_MemoryBetweenRounds(t *testing.T) {
 // columns that break many constraints.
 func TestMend_AnyColumns(t *testing.T) {
 	const n, alpha = 12, 3
-	b := metric.Same(halton(t, n))
+	b := metric.Same(space.Halton(n))
 	p, err := read("lp: Optimal", b, alpha, nil)
 	if err != nil {
 		t.Fatal(err)

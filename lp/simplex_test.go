@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -168,17 +169,7 @@ func TestOptimal_AgainstSimplex(t *testing.T) {
 			o.Outputs = outputs
 		}
 		if i%4 == 1 {
-			o.Prior = make([]float64, n)
-			sum := 0.0
-			for u := range n {
-				if r.IntN(4) > 0 || u == 0 {
-					o.Prior[u] = r.ExpFloat64()
-				}
-				sum += o.Prior[u]
-			}
-			for u := range n {
-				o.Prior[u] /= sum
-			}
+			o.Prior = testkit.Distribution(r, n, func(u int) bool { return r.IntN(4) == 0 && u > 0 })
 		}
 		want := simplexOptimum(b, alpha, outputs, o.Prior)
 		s, err := Optimal(b, alpha, &o)

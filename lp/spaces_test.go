@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -15,25 +16,25 @@ import (
 func tieRich() map[string]metric.Finite {
 	abs := func(i int) float64 { return math.Abs(float64(i)) }
 	return map[string]metric.Finite{
-		"one point":  path(1, 1),
-		"two points": path(2, 1),
-		"simplex":    simplex(5, 1),
-		"path":       path(6, 1),
-		"grid":       grid(4),
-		"cycle":      fn{11, func(i, j int) float64 { return min(abs(i-j), 11-abs(i-j)) }},
-		"star": fn{9, func(i, j int) float64 {
+		"one point":  space.Path(1, 1),
+		"two points": space.Path(2, 1),
+		"simplex":    space.Simplex(5, 1),
+		"path":       space.Path(6, 1),
+		"grid":       space.Grid(4),
+		"cycle":      space.Formula(11, func(i, j int) float64 { return min(abs(i-j), 11-abs(i-j)) }),
+		"star": space.Formula(9, func(i, j int) float64 {
 			if i*j == 0 {
 				return 1
 			}
 			return 2
-		}},
-		"clusters": fn{12, func(i, j int) float64 {
+		}),
+		"clusters": space.Formula(12, func(i, j int) float64 {
 			if i/4 == j/4 {
 				return 1e-3
 			}
 			return 1
-		}},
-		"ultrametric": fn{16, func(i, j int) float64 {
+		}),
+		"ultrametric": space.Formula(16, func(i, j int) float64 {
 			d := 0.0
 			for k := range 4 {
 				if i>>k != j>>k {
@@ -41,21 +42,21 @@ func tieRich() map[string]metric.Finite {
 				}
 			}
 			return d
-		}},
-		"coincident":     fn{7, func(i, j int) float64 { return abs(i/2 - j/2) }},
-		"all coincident": fn{3, func(i, j int) float64 { return 0 }},
-		"nearly coincident": fn{8, func(i, j int) float64 {
+		}),
+		"coincident":     space.Formula(7, func(i, j int) float64 { return abs(i/2 - j/2) }),
+		"all coincident": space.Formula(3, func(i, j int) float64 { return 0 }),
+		"nearly coincident": space.Formula(8, func(i, j int) float64 {
 			if i/2 == j/2 {
 				return 1e-12
 			}
 			return 1 + abs(i/2-j/2)
-		}},
-		"two scales": fn{8, func(i, j int) float64 {
+		}),
+		"two scales": space.Formula(8, func(i, j int) float64 {
 			if i/2 == j/2 {
 				return 1e-6
 			}
 			return abs(i/2 - j/2)
-		}},
+		}),
 	}
 }
 
@@ -83,7 +84,7 @@ func TestOptimal_TieRichSpaces(t *testing.T) {
 
 // Graphs of 64 points and more are solved with sparse factors, at any alpha.
 func TestOptimal_Graphs(t *testing.T) {
-	for name, f := range map[string]metric.Finite{"grid": grid(8), "tree": tree(80), "path": path(70, 1)} {
+	for name, f := range map[string]metric.Finite{"grid": space.Grid(8), "tree": tree(80), "path": space.Path(70, 1)} {
 		for _, reach := range []float64{1e-3, 1, 30, 300} {
 			t.Run(fmt.Sprintf("%s reach=%v", name, reach), func(t *testing.T) {
 				d, _, _ := metric.Diameter(f)
@@ -106,8 +107,8 @@ func TestOptimal_Graphs(t *testing.T) {
 // not tell apart get one row, and rho2 still counts each.
 func TestOptimal_CoincidentForPrivacyOnly(t *testing.T) {
 	b := metric.Bimetric{
-		Privacy: fn{4, func(i, j int) float64 { return math.Abs(float64(i/2 - j/2)) }},
-		Utility: path(4, 1),
+		Privacy: space.Formula(4, func(i, j int) float64 { return math.Abs(float64(i/2 - j/2)) }),
+		Utility: space.Path(4, 1),
 	}
 	s, err := Optimal(b, 1, nil)
 	if err != nil {
@@ -118,8 +119,8 @@ func TestOptimal_CoincidentForPrivacyOnly(t *testing.T) {
 		t.Errorf("%v, simplex method %v", s, want)
 	}
 	// Nothing can be told apart: a matrix game, which mixes outputs.
-	b.Privacy = fn{4, func(i, j int) float64 { return 0 }}
-	b.Utility = simplex(4, 1)
+	b.Privacy = space.Formula(4, func(i, j int) float64 { return 0 })
+	b.Utility = space.Simplex(4, 1)
 	if s, err = Optimal(b, 1, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -132,14 +133,14 @@ func TestOptimal_CoincidentForPrivacyOnly(t *testing.T) {
 // A dissimilarity that breaks the triangle inequality has the optimum of its
 // shortest paths.
 func TestOptimal_NoMetric(t *testing.T) {
-	f := fn{3, func(i, j int) float64 { return []float64{0, 1, 5}[max(i-j, j-i)] }}
-	b := metric.Bimetric{Privacy: f, Utility: path(3, 1)}
+	f := space.Formula(3, func(i, j int) float64 { return []float64{0, 1, 5}[max(i-j, j-i)] })
+	b := metric.Bimetric{Privacy: f, Utility: space.Path(3, 1)}
 	s, err := Optimal(b, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	certified(t, b, 1, nil, s)
-	want := simplexOptimum(metric.Same(path(3, 1)), 1, []int{0, 1, 2}, nil)
+	want := simplexOptimum(metric.Same(space.Path(3, 1)), 1, []int{0, 1, 2}, nil)
 	if s.Status != Optimum || math.Abs(s.Objective-want) > 1e-6 {
 		t.Errorf("%v, want %v", s, want)
 	}
@@ -148,7 +149,7 @@ func TestOptimal_NoMetric(t *testing.T) {
 func TestOptimal_UnitsDoNotMatter(t *testing.T) {
 	want := .637582264
 	for _, c := range []float64{1e-200, 1e-9, 1e9, 1e200} {
-		s, err := Optimal(metric.Same(path(5, c)), 1/c, nil)
+		s, err := Optimal(metric.Same(space.Path(5, c)), 1/c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +160,7 @@ func TestOptimal_UnitsDoNotMatter(t *testing.T) {
 }
 
 func TestOptimal_PriorIsLeastFavourable(t *testing.T) {
-	f := halton(t, 10)
+	f := space.Halton(10)
 	b := metric.Same(f)
 	worst, err := Optimal(b, 3, nil)
 	if err != nil {
@@ -235,7 +236,7 @@ func TestOptimal_CancelledReturnsWhatItHas(t *testing.T) {
 }
 
 func TestOptimal_BadInput(t *testing.T) {
-	b := metric.Same(path(3, 1))
+	b := metric.Same(space.Path(3, 1))
 	nan := math.NaN()
 	for _, c := range []struct {
 		name  string
@@ -246,16 +247,16 @@ func TestOptimal_BadInput(t *testing.T) {
 		{"alpha 0", b, 0, Options{}},
 		{"alpha NaN", b, nan, Options{}},
 		{"alpha Inf", b, math.Inf(1), Options{}},
-		{"NaN distance", metric.Same(simplex(3, nan)), 1, Options{}},
-		{"negative loss", metric.Bimetric{Privacy: b.Privacy, Utility: simplex(3, -1)}, 1, Options{}},
+		{"NaN distance", metric.Same(constant(3, nan)), 1, Options{}},
+		{"negative loss", metric.Bimetric{Privacy: b.Privacy, Utility: constant(3, -1)}, 1, Options{}},
 		{"short prior", b, 1, Options{Prior: []float64{.5, .5}}},
 		{"prior sums to 2", b, 1, Options{Prior: []float64{1, .5, .5}}},
 		{"negative prior", b, 1, Options{Prior: []float64{1.5, -.5, 0}}},
 		{"no outputs", b, 1, Options{Outputs: []int{}}},
 		{"output out of range", b, 1, Options{Outputs: []int{3}}},
-		{"sizes differ", metric.Bimetric{Privacy: b.Privacy, Utility: path(4, 1)}, 1, Options{}},
-		{"fewer losses", metric.Bimetric{Privacy: b.Privacy, Utility: path(2, 1)}, 1, Options{Outputs: []int{0}}},
-		{"no points", metric.Same(path(0, 1)), 1, Options{}},
+		{"sizes differ", metric.Bimetric{Privacy: b.Privacy, Utility: space.Path(4, 1)}, 1, Options{}},
+		{"fewer losses", metric.Bimetric{Privacy: b.Privacy, Utility: space.Path(2, 1)}, 1, Options{Outputs: []int{0}}},
+		{"no points", metric.Same(constant(0, 1)), 1, Options{}},
 		{"nil", metric.Bimetric{}, 1, Options{}},
 		{"nil with outputs", metric.Bimetric{}, 1, Options{Outputs: []int{0}}},
 		{"tolerance", b, 1, Options{Tolerance: -1}},
@@ -265,13 +266,13 @@ func TestOptimal_BadInput(t *testing.T) {
 			t.Errorf("%s: %v, %v", c.name, s, err)
 		}
 	}
-	_, err := Optimal(metric.Same(simplex(2000, 1)), 1, &Options{MemoryLimit: 4 << 30})
+	_, err := Optimal(metric.Same(space.Simplex(2000, 1)), 1, &Options{MemoryLimit: 4 << 30})
 	var mem *metric.MemoryError
 	if !errors.As(err, &mem) || mem.Bytes < 4<<30 || mem.Bytes > 12<<30 {
 		t.Errorf("2000 points: %v", err)
 	}
 	// The sparse engine needs less, and its need is known as well.
-	_, err = Optimal(metric.Same(path(100, 1)), 1, &Options{MemoryLimit: 1 << 20})
+	_, err = Optimal(metric.Same(space.Path(100, 1)), 1, &Options{MemoryLimit: 1 << 20})
 	if !errors.As(err, &mem) || mem.Bytes < 1<<20 || mem.Bytes > 1<<25 {
 		t.Errorf("path of 100: %v", err)
 	}

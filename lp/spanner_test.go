@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -74,7 +75,7 @@ func TestSpanner_TinyAlpha(t *testing.T) {
 
 // A 1-spanner is the space itself: one program, solved to its tolerance.
 func TestSpanner_OfAGraphIsOptimal(t *testing.T) {
-	b := metric.Same(grid(5))
+	b := metric.Same(space.Grid(5))
 	s, err := Spanner(b, 1, &SpannerOptions{Stretch: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +141,7 @@ func TestSpanner_PriorAndOutputs(t *testing.T) {
 }
 
 func TestSpanner_RefusesBadInput(t *testing.T) {
-	b := metric.Same(path(4, 1))
+	b := metric.Same(space.Path(4, 1))
 	for _, stretch := range []float64{.5, -3, math.NaN(), math.Inf(1)} {
 		var v *metric.ValueError
 		if _, err := Spanner(b, 1, &SpannerOptions{Stretch: stretch}); !errors.As(err, &v) {
@@ -155,7 +156,7 @@ func TestSpanner_RefusesBadInput(t *testing.T) {
 	if _, err := Spanner(metric.Bimetric{}, 1, nil); err == nil {
 		t.Error("no space was accepted")
 	}
-	if _, err := Spanner(metric.Same(path(3, math.NaN())), 1, nil); err == nil {
+	if _, err := Spanner(metric.Same(constant(3, math.NaN())), 1, nil); err == nil {
 		t.Error("a NaN distance was accepted")
 	}
 }

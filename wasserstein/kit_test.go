@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -25,17 +26,7 @@ func w1Plane(r *rand.Rand, n int) *metric.Points[[]float64] {
 
 // w1Weights returns n weights with total 1, about a third of them 0 if sparse.
 func w1Weights(r *rand.Rand, n int, sparse bool) []float64 {
-	w, sum := make([]float64, n), 0.0
-	for i := range w {
-		if !sparse || i == 0 || r.IntN(3) > 0 {
-			w[i] = r.ExpFloat64()
-		}
-		sum += w[i]
-	}
-	for i := range w {
-		w[i] /= sum
-	}
-	return w
+	return testkit.Distribution(r, n, func(i int) bool { return sparse && i > 0 && r.IntN(3) == 0 })
 }
 
 // w1Random is a cost of one of several kinds, ties and outliers among them.

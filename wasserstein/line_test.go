@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -38,21 +39,7 @@ func linePositions(r *rand.Rand, n int) []float64 {
 
 // lineMeasure has total mass 1 up to rounding, and some zeros.
 func lineMeasure(r *rand.Rand, n int) []float64 {
-	w := make([]float64, n)
-	sum := 0.0
-	for i := range w {
-		if r.IntN(4) > 0 {
-			w[i] = r.ExpFloat64()
-		}
-		sum += w[i]
-	}
-	if sum == 0 {
-		w[r.IntN(n)], sum = 1, 1
-	}
-	for i := range w {
-		w[i] /= sum
-	}
-	return w
+	return testkit.Distribution(r, n, func(int) bool { return r.IntN(4) == 0 })
 }
 
 // lineSigned has total 1 up to rounding, and weights of both signs.

@@ -7,12 +7,13 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/arch/api"
 )
 
 // TestDocs_NameEveryExportedThing reads every public package: each exported
@@ -20,25 +21,10 @@ import (
 func TestDocs_NameEveryExportedThing(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(rooms)) {
 		dir := filepath.Join("..", "..", filepath.FromSlash(name))
-		entries, err := os.ReadDir(dir)
+		fset := token.NewFileSet()
+		code, tests, err := api.Parse(fset, dir)
 		if err != nil {
 			t.Fatal(err)
-		}
-		fset := token.NewFileSet()
-		var code, tests []*ast.File
-		for _, e := range entries {
-			if filepath.Ext(e.Name()) != ".go" {
-				continue
-			}
-			f, err := parser.ParseFile(fset, filepath.Join(dir, e.Name()), nil, parser.ParseComments|parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.HasSuffix(e.Name(), "_test.go") {
-				tests = append(tests, f)
-			} else {
-				code = append(code, f)
-			}
 		}
 		if len(code) == 0 {
 			t.Errorf("%s has no Go files", name)
@@ -117,7 +103,7 @@ func undocumented(fset *token.FileSet, code, tests []*ast.File) []string {
 				names = nil
 			}
 			names = slices.DeleteFunc(names, func(name string) bool {
-				return name == typeName(f.Type) || slices.Contains(said, strings.ToLower(name))
+				return name == api.TypeName(f.Type) || slices.Contains(said, strings.ToLower(name))
 			})
 			all = append(all, entry{f, f.Doc, f.Comment, names})
 		}
@@ -131,7 +117,7 @@ func undocumented(fset *token.FileSet, code, tests []*ast.File) []string {
 			case *ast.FuncDecl:
 				recv := ""
 				if d.Recv != nil {
-					recv = typeName(d.Recv.List[0].Type)
+					recv = api.TypeName(d.Recv.List[0].Type)
 				}
 				if !d.Name.IsExported() || recv != "" && !ast.IsExported(recv) {
 					continue
@@ -178,23 +164,6 @@ func undocumented(fset *token.FileSet, code, tests []*ast.File) []string {
 	return bad
 }
 
-// typeName is the name of a type, or of that which it points to.
-func typeName(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.StarExpr:
-		return typeName(e.X)
-	case *ast.IndexExpr:
-		return typeName(e.X)
-	case *ast.IndexListExpr:
-		return typeName(e.X)
-	case *ast.SelectorExpr:
-		return e.Sel.Name
-	case *ast.Ident:
-		return e.Name
-	}
-	return ""
-}
-
 // constructs tells a constructor or headline function: one whose name begins
 // with New, or that returns a pointer to an exported type of its own package and
 // an error.
@@ -211,7 +180,7 @@ func constructs(d *ast.FuncDecl) bool {
 	}
 	p, pointer := r[0].Type.(*ast.StarExpr)
 	last, ident := r[len(r)-1].Type.(*ast.Ident)
-	return pointer && ast.IsExported(typeName(p.X)) && ident && last.Name == "error"
+	return pointer && ast.IsExported(api.TypeName(p.X)) && ident && last.Name == "error"
 }
 
 // TestUndocumented_IsSeen tests the test.

@@ -9,30 +9,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 )
 
 // grid is the l1 grid of k x k points.
-func grid(k int, alpha float64) *Problem {
-	abs := func(i int) float64 { return math.Abs(float64(i)) }
-	return program(k*k, alpha, func(u, v int) float64 { return abs(u/k-v/k) + abs(u%k-v%k) })
-}
+func grid(k int, alpha float64) *Problem { return program(k*k, alpha, space.Grid(k).Distance) }
 
 // randomTree has n nodes and edges of random lengths.
 func randomTree(n int, alpha float64) *Problem {
-	r := rng.Seeded(5)
-	d := make([][]float64, n)
-	for u := range n {
-		d[u] = make([]float64, n)
-		if u == 0 {
-			continue
-		}
-		parent, e := r.IntN(u), .1+r.Float64()
-		for v := range u {
-			d[u][v] = d[parent][v] + e
-			d[v][u] = d[u][v]
-		}
-	}
-	return program(n, alpha, func(u, v int) float64 { return d[u][v] })
+	return program(n, alpha, space.Tree(n, .1, rng.Seeded(5)).Distance)
 }
 
 func TestPairs_OnlyEdgesOfGraphsRemain(t *testing.T) {

@@ -2,13 +2,12 @@ package robust
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/arch/api"
 )
 
 // unregistered are the functions that the registry leaves out, with the reason.
@@ -53,64 +52,37 @@ func TestRegistry_IsComplete(t *testing.T) {
 // fallible returns the names of the exported functions and methods of exported
 // types, in all public packages, that take arguments and return an error.
 func fallible(t *testing.T) (names []string) {
-	root := filepath.Join("..", "..")
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			rel, _ := filepath.Rel(root, path)
-			if path != root && strings.HasPrefix(d.Name(), ".") || rel == "internal" || rel == "examples" || rel == "out" || d.Name() == "testdata" {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		for _, decl := range f.Decls {
-			fn, ok := decl.(*ast.FuncDecl)
-			if !ok || !fn.Name.IsExported() || fn.Type.Params.NumFields() == 0 || fn.Type.Results == nil {
-				continue
-			}
-			last := fn.Type.Results.List[len(fn.Type.Results.List)-1]
-			if id, ok := last.Type.(*ast.Ident); !ok || id.Name != "error" {
-				continue
-			}
-			name := fn.Name.Name
-			if fn.Recv != nil {
-				recv := typeName(fn.Recv.List[0].Type)
-				if !ast.IsExported(recv) {
-					continue
-				}
-				name = recv + "." + name
-			}
-			names = append(names, f.Name.Name+"."+name)
-		}
-		return nil
-	})
+	dirs, err := api.Dirs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, dir := range dirs {
+		code, _, err := api.Parse(token.NewFileSet(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range code {
+			for _, decl := range f.Decls {
+				fn, ok := decl.(*ast.FuncDecl)
+				if !ok || !fn.Name.IsExported() || fn.Type.Params.NumFields() == 0 || fn.Type.Results == nil {
+					continue
+				}
+				last := fn.Type.Results.List[len(fn.Type.Results.List)-1]
+				if id, ok := last.Type.(*ast.Ident); !ok || id.Name != "error" {
+					continue
+				}
+				name := fn.Name.Name
+				if fn.Recv != nil {
+					recv := api.TypeName(fn.Recv.List[0].Type)
+					if !ast.IsExported(recv) {
+						continue
+					}
+					name = recv + "." + name
+				}
+				names = append(names, f.Name.Name+"."+name)
+			}
+		}
+	}
 	slices.Sort(names)
 	return names
-}
-
-// typeName is the name of a receiver's type.
-func typeName(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.StarExpr:
-		return typeName(e.X)
-	case *ast.IndexExpr:
-		return typeName(e.X)
-	case *ast.IndexListExpr:
-		return typeName(e.X)
-	case *ast.Ident:
-		return e.Name
-	}
-	return ""
 }

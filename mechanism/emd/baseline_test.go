@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -181,7 +182,7 @@ func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := usersOf(1, randomDistribution(rng.Seeded(1), 16), 50, 10)
+	data := usersOf(1, testkit.Distribution(rng.Seeded(1), 16, nil), 50, 10)
 	truth := histogram(16, data)
 	clusters := Clusters{Count: 16, Size: 1, Within: 1}
 	r := rng.Seeded(3)
@@ -230,7 +231,7 @@ func TestLaplaceFrequencies_Scale(t *testing.T) {
 	if g := f.Guarantee().UserLevel(); g != (Pair{Eps: eps}) || f.s*2*m > eps {
 		t.Errorf("guarantee %v at parameter %v", g, f.s)
 	}
-	data := usersOf(4, randomDistribution(rng.Seeded(5), 16), n, m)
+	data := usersOf(4, testkit.Distribution(rng.Seeded(5), 16, nil), n, m)
 	truth := histogram(16, data)
 	r := rng.Seeded(6)
 	squares, said := 0.0, 0.0

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -17,21 +18,14 @@ import (
 func TestFrequencies_UnbiasedWithHonestErrors(t *testing.T) {
 	c := Clusters{Count: 3, Size: 4, Within: .3}
 	model := Model{Trust: Central, Users: 20, Items: 5}
-	data := usersOf(1, randomDistribution(rng.Seeded(2), 12), 20, 5)
+	data := usersOf(1, testkit.Distribution(rng.Seeded(2), 12, nil), 20, 5)
 	truth := histogram(12, data)
 	for name, f := range estimators(t, c, model, 2) {
 		const reps = 400
 		r := rng.Seeded(3)
 		var sum, squares, said [12]float64
 		for range reps {
-			counts, err := f.Release(r, data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			e, err := f.Estimate(counts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := estimateOf(t, f, r, data)
 			if e.Users != 20 || e.Items != 100 {
 				t.Fatalf("%s: %d users, %d items", name, e.Users, e.Items)
 			}
@@ -75,7 +69,7 @@ func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := randomDistribution(rng.Seeded(4), k)
+		p := testkit.Distribution(rng.Seeded(4), k, nil)
 		if s.peaked {
 			p = make([]float64, k)
 			p[k/2] = 1
@@ -86,14 +80,7 @@ func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 		r := rng.Seeded(6)
 		raw, near := 0.0, 0.0
 		for range reps {
-			counts, err := f.Release(r, data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			e, err := f.Estimate(counts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := estimateOf(t, f, r, data)
 			d, err := s.c.W1(e.Mean, truth)
 			if err != nil {
 				t.Fatal(err)

@@ -12,13 +12,14 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // A seed gives the same counts whatever the number of workers; merged counts are
 // the sums; the zero Counts is neutral.
 func TestFrequencies_SeedsAndMerging(t *testing.T) {
 	c := Clusters{Count: 3, Size: 4, Within: .3}
-	p := randomDistribution(rng.Seeded(7), 12)
+	p := testkit.Distribution(rng.Seeded(7), 12, nil)
 	local := Model{Trust: Local, Items: 50}
 	g := mustGKRR(t, c, 1)
 	var first []int64

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -95,21 +96,8 @@ func TestGKRR_InverseIsTheInverse(t *testing.T) {
 	for _, c := range gkrrSettings {
 		g := mustGKRR(t, c.c, c.alpha0)
 		ch, _ := g.Channel()
-		k := c.c.Len()
-		for x := range k {
-			mean, variance := make([]float64, k), make([]float64, k)
-			g.estimate(ch.Row(x, nil), mean, variance)
-			for y, v := range mean {
-				want := 0.0
-				if y == x {
-					want = 1
-				}
-				// Rows err by 2^-42 of a probability near 1/k, times the condition.
-				if math.Abs(v-want) > 1e-10+g.Condition()*0x1p-42 {
-					t.Fatalf("%+v: A A^-1 [%d,%d] = %v", c, x, y, v)
-				}
-			}
-		}
+		// Rows err by 2^-42 of a probability near 1/k, times the condition.
+		unitRows(t, c, ch, g.estimate, 1e-10+g.Condition()*0x1p-42)
 	}
 }
 
@@ -202,7 +190,7 @@ func TestClusters_W1(t *testing.T) {
 				}
 			}
 		}
-		p, q := randomDistribution(r, c.Len()), randomDistribution(r, c.Len())
+		p, q := testkit.Distribution(r, c.Len(), nil), testkit.Distribution(r, c.Len(), nil)
 		closed, err := c.W1(p, q)
 		if err != nil {
 			t.Fatal(err)

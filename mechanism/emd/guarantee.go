@@ -116,13 +116,12 @@ func (g Guarantee) UserLevel() Pair { return g.At(g.model.Diameter) }
 
 // ItemLevel is the pair that protects one item of a user of m items, replaced
 // by any other: d_EM moves by at most diameter/m. m is Model.Items if it is 0;
-// in an unbounded model it must be given.
+// in an unbounded model it must be given. Another number than a bounded model's is a
+// [*metric.ValueError].
 func (g Guarantee) ItemLevel(m int) (Pair, error) {
-	if m == 0 {
-		m = g.model.Items
-	}
-	if m < 1 {
-		return Pair{}, &fault.ValueError{Op: "emd: Guarantee.ItemLevel", Arg: "m", Index: -1, Value: float64(m), Want: "a number >= 1"}
+	m, err := g.model.itemsOf("emd: Guarantee.ItemLevel", "m", m)
+	if err != nil {
+		return Pair{}, err
 	}
 	return g.At(directed.DivUp(g.model.Diameter, float64(m))), nil
 }

@@ -36,10 +36,13 @@ func TestGuarantee_PerUnit(t *testing.T) {
 	if got, err := g.ItemLevel(0); err != nil || got != (Pair{1.5, 1e-6}) {
 		t.Errorf("item level %v, %v", got, err)
 	}
-	if got, err := g.ItemLevel(8); err != nil || got != (Pair{.75, 1e-6}) {
+	_, err := g.ItemLevel(8)
+	wantValueError(t, "8 items of 4", err, "m")
+	open := promise(t, Model{Trust: Local}, 1, 0)
+	if got, err := open.ItemLevel(8); err != nil || got != (Pair{.125, 0}) {
 		t.Errorf("item level of 8 items %v, %v", got, err)
 	}
-	_, err := promise(t, Model{Trust: Local}, 1, 0).ItemLevel(0)
+	_, err = open.ItemLevel(0)
 	wantValueError(t, "unbounded", err, "m")
 }
 
@@ -124,7 +127,7 @@ func TestGuarantee_GroupPrivacyHoldsExactly(t *testing.T) {
 // Between bounded users there may be nobody in the middle: a discrete promise
 // ends at its radius.
 func TestGuarantee_DiscreteOfBoundedUsersEnds(t *testing.T) {
-	g := discretePromise(t, Model{Trust: Local, Items: 3}, .3, Pair{1, 1e-6})
+	g := discretePromise(t, Model{Trust: Local, Items: 4}, .3, Pair{1, 1e-6})
 	if p := g.At(.3); p != (Pair{1, 1e-6}) {
 		t.Errorf("at the radius: %v", p)
 	}

@@ -11,21 +11,9 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 )
-
-func randomDistribution(r *rand.Rand, n int) []float64 {
-	p := make([]float64, n)
-	sum := 0.0
-	for i := range p {
-		p[i] = r.ExpFloat64()
-		sum += p[i]
-	}
-	for i := range p {
-		p[i] /= sum
-	}
-	return p
-}
 
 // randomChannel has strong diagonals and is otherwise without structure.
 func randomChannel(t testing.TB, r *rand.Rand, n, m int) *mechanism.Channel {
@@ -64,19 +52,7 @@ func TestInverse_IsARightInverse(t *testing.T) {
 		if v.Inputs() != n || v.Outputs() != m || !(v.Condition() >= 1-1e-12) {
 			t.Errorf("%v: %d inputs, %d outputs, condition %v", size, v.Inputs(), v.Outputs(), v.Condition())
 		}
-		for x := range n {
-			mean, variance := make([]float64, n), make([]float64, n)
-			v.estimate(c.Row(x, nil), mean, variance)
-			for j, got := range mean {
-				want := 0.0
-				if j == x {
-					want = 1
-				}
-				if math.Abs(got-want) > 1e-10 {
-					t.Fatalf("%v: A R [%d,%d] = %v", size, x, j, got)
-				}
-			}
-		}
+		unitRows(t, size, c, v.estimate, 1e-10)
 		for y := range m {
 			sum := 0.0
 			for x := range n {
@@ -157,7 +133,7 @@ func TestInverse_AgreesWithGKRR(t *testing.T) {
 			continue
 		}
 		k := s.c.Len()
-		f := randomDistribution(rng.Seeded(3), k)
+		f := testkit.Distribution(rng.Seeded(3), k, nil)
 		var out [4][]float64
 		for i := range out {
 			out[i] = make([]float64, k)

@@ -17,7 +17,7 @@ func TestNewItemWise_BadInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near, err := c.Guarantee().Within(.5)
+	near, err := c.Guarantee().Within(.95)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,11 +32,11 @@ func TestNewItemWise_BadInput(t *testing.T) {
 		"a delta":          {c.WithGuarantee(half), local, nil, ErrNotPure},
 		"a reach":          {c.WithGuarantee(near), local, nil, ErrNotPure},
 		"other unit":       {c, Model{Trust: Local, Items: 3, Unit: "km"}, nil, mechanism.ErrUnit},
-		"a false claim":    {c.WithGuarantee(pureLevel(t, .1)), local, &ItemWiseOptions{Space: space}, mechanism.ErrClaim},
+		"a false claim":    {c.WithGuarantee(pureLevel(t, .97*c.Guarantee().Alpha())), local, &ItemWiseOptions{Space: space}, mechanism.ErrClaim},
 		"not private":      {identityChannel(t, 4, nil), local, &ItemWiseOptions{Space: space}, mechanism.ErrClaim},
 		"unbounded":        {c, Model{Trust: Local}, nil, nil},
 		"no trust":         {c, Model{Items: 3}, nil, nil},
-		"too wide a space": {c, Model{Trust: Local, Items: 3, Diameter: .5}, &ItemWiseOptions{Space: space}, nil},
+		"too wide a space": {c, Model{Trust: Local, Items: 3, Diameter: .95}, &ItemWiseOptions{Space: space}, nil},
 		"other space":      {c, local, &ItemWiseOptions{Space: line(t, 5)}, nil},
 		"delta 1":          {c, local, &ItemWiseOptions{Delta: 1}, nil},
 		"delta NaN":        {c, local, &ItemWiseOptions{Delta: math.NaN()}, nil},

@@ -3,6 +3,7 @@ package emd
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -162,6 +163,39 @@ func estimators(t testing.TB, c Clusters, model Model, alpha0 float64) map[strin
 		t.Fatal(err)
 	}
 	return map[string]*Frequencies{"clusters": closed, "matrix": matrix, "Hadamard": h}
+}
+
+// estimateOf releases the users' items and estimates from the counts.
+func estimateOf(t testing.TB, f *Frequencies, r *rand.Rand, data Users[int]) *Estimate {
+	t.Helper()
+	counts, err := f.Release(r, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := f.Estimate(counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// unitRows checks that the estimate of each row of c is a unit vector.
+func unitRows(t testing.TB, what any, c *mechanism.Channel, estimate func(f, mean, variance []float64), tol float64) {
+	t.Helper()
+	n := c.Len()
+	for x := range n {
+		mean, variance := make([]float64, n), make([]float64, n)
+		estimate(c.Row(x, nil), mean, variance)
+		for j, got := range mean {
+			want := 0.0
+			if j == x {
+				want = 1
+			}
+			if math.Abs(got-want) > tol {
+				t.Fatalf("%+v: A R [%d,%d] = %v", what, x, j, got)
+			}
+		}
+	}
 }
 
 // promiseOf is a stand-in for a mechanism: it promises, and records what it reads.

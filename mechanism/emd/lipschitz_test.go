@@ -165,6 +165,14 @@ func TestLinear_RefusesAWrongConstant(t *testing.T) {
 			if !errors.As(err, &wrong) || wrong.Witness.Ratio <= q.Lipschitz || wrong.Witness.I == wrong.Witness.J {
 				t.Errorf("n=%d %s with half its constant: %v", n, name, err)
 			}
+			if n > 2000 { // the search repeats itself: one size is enough
+				continue
+			}
+			// Nor is one that falls short by little.
+			q.Lipschitz = 0.99 * linearMust(LipschitzAtLeast(q, pts, nil)).Ratio
+			if _, err = NewLinear(q, model, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: pts}); !errors.As(err, &wrong) {
+				t.Errorf("n=%d %s with 0.99 of what the sample shows: %v", n, name, err)
+			}
 		}
 		// A jump has slope 1/d for a pair at distance d across it, and one is nearer
 		// than 1/16 in both sets.

@@ -52,6 +52,18 @@ type Model struct {
 // Bounded reports whether all users hold the same public number of items.
 func (m Model) Bounded() bool { return m.Items > 0 }
 
+// itemsOf returns how many items a user of the model holds: given, or Items where
+// that is 0.
+func (m Model) itemsOf(op, arg string, given int) (int, error) {
+	if given == 0 {
+		given = m.Items
+	}
+	if given < 1 || m.Bounded() && given != m.Items {
+		return given, &fault.ValueError{Op: op, Arg: arg, Index: -1, Value: float64(given), Want: "the number of items of a user"}
+	}
+	return given, nil
+}
+
 // String is for people: "central, 1000 users of 20 items, diameter 1 km".
 func (m Model) String() string {
 	items := "any number of items"

@@ -153,7 +153,7 @@ func TestNewReduced_BadInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	level, err := pureLevel(t, 1).Within(.5)
+	level, err := pureLevel(t, 1).Within(.95)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,11 +80,9 @@ func ToItems(g Guarantee, m int) (mechanism.Guarantee, error) {
 	if g.Radius() > 0 {
 		return mechanism.Guarantee{}, fmt.Errorf("%s: %w: a discrete promise has no level per unit", op, ErrModel)
 	}
-	if m == 0 {
-		m = g.model.Items
-	}
-	if m < 1 || g.model.Bounded() && m != g.model.Items {
-		return mechanism.Guarantee{}, &fault.ValueError{Op: op, Arg: "m", Index: -1, Value: float64(m), Want: "the number of items of a user"}
+	m, err := g.model.itemsOf(op, "m", m)
+	if err != nil {
+		return mechanism.Guarantee{}, err
 	}
 	item, err := mechanism.NewGuarantee(directed.DivUp(g.Alpha(), float64(m)), g.Delta(), g.model.Unit)
 	if reach := g.level.Reach(); err == nil && !math.IsInf(reach, 1) {

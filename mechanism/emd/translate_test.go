@@ -78,6 +78,10 @@ func TestFromItems_ThereAndBack(t *testing.T) {
 	if g, err = FromItems(model, slack); err != nil || math.Abs(g.Delta()/(1e-6*math.Expm1(3)/math.Expm1(.6))-1) > 1e-12 {
 		t.Error(g, err)
 	}
+	// All of it is still there for one item.
+	if back, err = ToItems(g, 0); err != nil || back.Delta() != g.Delta() {
+		t.Error(back, err)
+	}
 }
 
 // By brute force: the items of one user, released in order through a channel.
@@ -130,7 +134,7 @@ func TestTranslate_BadInput(t *testing.T) {
 		t.Errorf("unit: %v", err)
 	}
 	large, _ := mechanism.NewGuarantee(3, .01, "")
-	near, _ := pureLevel(t, 1).Within(.5)
+	near, _ := pureLevel(t, 1).Within(.95)
 	for name, item := range map[string]mechanism.Guarantee{"none": {}, "a delta that grows to 1": large, "a reach": near} {
 		if g, err := FromItems(bounded, item); err == nil {
 			t.Errorf("%s: %v", name, g)
@@ -261,6 +265,15 @@ func TestHiddenItems_PromiseHoldsExactly(t *testing.T) {
 				}
 			}
 		}
+	}
+	// The world samples in place of the mechanism: the promise is that of Reduced.
+	g := promise(t, Model{Trust: Local, Items: 500}, 3, 1e-9)
+	d, err := NewReduced[int, int](&promiseOf[int]{g: g}, ReduceOptions{Radius: .2, DeltaSampling: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h, err := HiddenItems(g, Population{Distance: .2, Beta: 1e-6}); err != nil || h != (Typical{d.Guarantee().At(.2), d.Reach()}) {
+		t.Errorf("%+v, %v, want %v within %v", h, err, d.Guarantee(), d.Reach())
 	}
 	if h, err := HiddenItems(promise(t, Model{Trust: Local}, 3, 1e-9), Population{Items: 9, Beta: .1}); err != nil || h.Pair != (Pair{}) {
 		t.Errorf("one law: %+v, %v", h, err)

@@ -28,11 +28,9 @@ type Population struct {
 
 // check returns p with its defaults for g filled in.
 func (p Population) check(op string, g Guarantee) (Population, error) {
-	if p.Items == 0 {
-		p.Items = g.model.Items
-	}
-	if p.Items < 1 || g.model.Bounded() && p.Items != g.model.Items {
-		return p, &fault.ValueError{Op: op, Arg: "Items", Index: -1, Value: float64(p.Items), Want: "the number of items of a user"}
+	var err error
+	if p.Items, err = g.model.itemsOf(op, "Items", p.Items); err != nil {
+		return p, err
 	}
 	if err := fault.NonNegative(op, "Distance", p.Distance); err != nil {
 		return p, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -109,7 +110,7 @@ func TestWeights_ContractTV(t *testing.T) {
 			all[i] = i
 		}
 		for range 50 {
-			a, b := simplex(r, f.Len()), simplex(r, f.Len())
+			a, b := testkit.Distribution(r, f.Len(), nil), testkit.Distribution(r, f.Len(), nil)
 			before := (metric.TotalVariation{}).Distance(a, b)
 			after := (metric.TotalVariation{}).Distance(must(d.Weights(all, a)), must(d.Weights(all, b)))
 			if after > before*(1+1e-12) {
@@ -117,18 +118,6 @@ func TestWeights_ContractTV(t *testing.T) {
 			}
 		}
 	}
-}
-
-func simplex(r *rand.Rand, n int) []float64 {
-	p, sum := make([]float64, n), 0.0
-	for i := range p {
-		p[i] = r.ExpFloat64()
-		sum += p[i]
-	}
-	for i := range p {
-		p[i] /= sum
-	}
-	return p
 }
 
 // The Nearest estimate is no farther from the Signed one, made of the same
@@ -168,7 +157,7 @@ func TestNearest_Optimal(t *testing.T) {
 			t.Errorf("%v: the default is at %v, nearest at %v", d, other, best)
 		}
 		for range 100 {
-			if other := w1(g, simplex(r, len(g))); other < best-1e-9 {
+			if other := w1(g, testkit.Distribution(r, len(g), nil)); other < best-1e-9 {
 				t.Errorf("%v: some measure is at %v, nearest at %v", d, other, best)
 			}
 		}

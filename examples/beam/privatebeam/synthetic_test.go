@@ -89,11 +89,6 @@ func keepPlaceFn(_ []byte, in func(*metric.LatLon) bool) {
 	}
 }
 
-// keep has fn keep all of col.
-func keep(s beam.Scope, fn any, col beam.PCollection) {
-	beam.ParDo0(s, fn, beam.Impulse(s), beam.SideInput{Input: col})
-}
-
 // direct counts n points on this machine.
 func direct(t testing.TB, n int) *measure.Counts[[]float64] {
 	t.Helper()
@@ -334,36 +329,16 @@ func TestSyntheticData_BadArguments(t *testing.T) {
 // and of the library alone.
 func BenchmarkSyntheticData(b *testing.B) {
 	const n = 1_000_000
-	rate := func(b *testing.B) {
-		b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
-	}
-	b.Run(fmt.Sprintf("n=%d/beam", n), func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			p, s := beam.NewPipelineWithRoot()
-			out, err := SyntheticData(s, unit, 1, source(s, n), &SyntheticOptions{Records: 1000})
-			if err != nil {
-				b.Fatal(err)
-			}
-			keep(s, keepFn, out)
-			if err := ptest.Run(p); err != nil {
-				b.Fatal(err)
-			}
+	throughput(b, fmt.Sprintf("n=%d/beam", n), "records/s", n, piped(keepFn, func(s beam.Scope) (beam.PCollection, error) {
+		return SyntheticData(s, unit, 1, source(s, n), &SyntheticOptions{Records: 1000})
+	}))
+	throughput(b, fmt.Sprintf("n=%d/direct", n), "records/s", n, func() error {
+		c := direct(b, n)
+		q, err := measure.NewSynthesizer(c.Domain(), 1, nil)
+		if err != nil {
+			return err
 		}
-		rate(b)
-	})
-	b.Run(fmt.Sprintf("n=%d/direct", n), func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			c := direct(b, n)
-			q, err := measure.NewSynthesizer(c.Domain(), 1, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if _, err := Synthetic(q, c, NewKey(), &SyntheticOptions{Records: 1000}); err != nil {
-				b.Fatal(err)
-			}
-		}
-		rate(b)
+		_, err = Synthetic(q, c, NewKey(), &SyntheticOptions{Records: 1000})
+		return err
 	})
 }

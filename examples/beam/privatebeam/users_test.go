@@ -11,6 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -32,28 +33,33 @@ func (l line) space() (metric.Finite, error) {
 
 func (l line) options() *emd.ItemWiseOptions { return &emd.ItemWiseOptions{Delta: 1e-9} }
 
-func (l line) itemWise() (*emd.ItemWise, error) {
+// channel is the exponential mechanism on the space.
+func (l line) channel() (*mechanism.Channel, metric.Finite, error) {
 	f, err := l.space()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c, err := exponential.Standard(f, 6, nil)
 	if err != nil {
+		return nil, nil, err
+	}
+	return c.Channel, f, nil
+}
+
+func (l line) itemWise() (*emd.ItemWise, error) {
+	c, _, err := l.channel()
+	if err != nil {
 		return nil, err
 	}
-	return emd.NewItemWise(c.Channel, l.Model, l.options())
+	return emd.NewItemWise(c, l.Model, l.options())
 }
 
 func (l line) Frequencies() (*emd.Frequencies, error) {
-	f, err := l.space()
+	c, f, err := l.channel()
 	if err != nil {
 		return nil, err
 	}
-	c, err := exponential.Standard(f, 6, nil)
-	if err != nil {
-		return nil, err
-	}
-	return emd.NewFrequencies(c.Channel, f, l.Model, &emd.FrequencyOptions{Delta: 1e-9})
+	return emd.NewFrequencies(c, f, l.Model, &emd.FrequencyOptions{Delta: 1e-9})
 }
 
 // item i of user u; users hold 1 to 40 of them.
@@ -357,45 +363,25 @@ func BenchmarkItemWise(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	rate := func(b *testing.B) {
-		b.ReportMetric(users*samples*float64(b.N)/b.Elapsed().Seconds(), "items/s")
-	}
-	b.Run(fmt.Sprintf("users=%d/beam", users), func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			p, s := beam.NewPipelineWithRoot()
-			reduced, err := Reduce(s, samples, Users(s, userSource(s, users)), nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			sums, err := ItemWise(s, w, reduced, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			keep(s, keepSumsFn, sums)
-			if err := ptest.Run(p); err != nil {
-				b.Fatal(err)
-			}
-		}
-		rate(b)
-	})
-	b.Run(fmt.Sprintf("users=%d/direct", users), func(b *testing.B) {
-		b.ReportAllocs()
-		r, err := emd.NewReduced(w, emd.ReduceOptions{Radius: .1, DeltaSampling: 1e-9})
+	throughput(b, fmt.Sprintf("users=%d/beam", users), "items/s", users*samples, piped(keepSumsFn, func(s beam.Scope) (beam.PCollection, error) {
+		reduced, err := Reduce(s, samples, Users(s, userSource(s, users)), nil)
 		if err != nil {
-			b.Fatal(err)
+			return reduced, err
 		}
-		for b.Loop() {
-			if _, err := r.Release(nil, func(yield func([]int) bool) {
-				for u := range users {
-					if !yield(items(u)) {
-						return
-					}
+		return ItemWise(s, w, reduced, nil)
+	}))
+	r, err := emd.NewReduced(w, emd.ReduceOptions{Radius: .1, DeltaSampling: 1e-9})
+	if err != nil {
+		b.Fatal(err)
+	}
+	throughput(b, fmt.Sprintf("users=%d/direct", users), "items/s", users*samples, func() error {
+		_, err := r.Release(nil, func(yield func([]int) bool) {
+			for u := range users {
+				if !yield(items(u)) {
+					return
 				}
-			}); err != nil {
-				b.Fatal(err)
 			}
-		}
-		rate(b)
+		})
+		return err
 	})
 }

@@ -25,6 +25,47 @@ func Func(n int, d func(i, j int) float64) *metric.Dense {
 	return must(metric.NewDense(n, upper))
 }
 
+// Formula is n points at distances d(i, j), asked for i != j and each time anew.
+// They need not be distances, nor n positive.
+func Formula(n int, d func(i, j int) float64) metric.Finite { return formula{n, d} }
+
+type formula struct {
+	n int
+	d func(i, j int) float64
+}
+
+func (f formula) Len() int { return f.n }
+
+func (f formula) Distance(i, j int) float64 {
+	if i == j {
+		return 0
+	}
+	return f.d(i, j)
+}
+
+// Grid is the l1 grid of k x k points.
+func Grid(k int) metric.Finite {
+	abs := func(i int) float64 { return float64(max(i, -i)) }
+	return Formula(k*k, func(i, j int) float64 { return abs(i/k-j/k) + abs(i%k-j%k) })
+}
+
+// Tree is a random tree of n nodes, with edges of lengths up to 1 above the least.
+func Tree(n int, least float64, r *rand.Rand) metric.Finite {
+	d := make([][]float64, n)
+	for u := range n {
+		d[u] = make([]float64, n)
+		if u == 0 {
+			continue
+		}
+		parent, e := r.IntN(u), least+r.Float64()
+		for v := range u {
+			d[u][v] = d[parent][v] + e
+			d[v][u] = d[u][v]
+		}
+	}
+	return Formula(n, func(i, j int) float64 { return d[i][j] })
+}
+
 // Path is n points of the line, each at this distance from the next.
 func Path(n int, gap float64) *metric.Dense {
 	return Func(n, func(i, j int) float64 { return gap * float64(j-i) })
