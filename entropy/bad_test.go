@@ -6,22 +6,9 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
-
-// broken is a space of n points in which all distances are d.
-type broken struct {
-	n int
-	d float64
-}
-
-func (b broken) Len() int { return b.n }
-func (b broken) Distance(i, j int) float64 {
-	if i == j {
-		return 0
-	}
-	return b.d
-}
 
 // Every function meets the same bad input with an error, and a single point and
 // identical points with the trivial answer.
@@ -93,7 +80,7 @@ func TestEntropy_BadInput(t *testing.T) {
 		},
 	}
 	for name, call := range calls {
-		for _, f := range []metric.Finite{broken{1, 0}, broken{5, 0}, broken{1100, 0}} {
+		for _, f := range []metric.Finite{space.Constant(1, 0), space.Constant(5, 0), space.Constant(1100, 0)} {
 			if v, err := call(f, 0.5); v != 0 || err != nil {
 				t.Errorf("%s of %+v: %v, %v", name, f, v, err)
 			}
@@ -101,16 +88,16 @@ func TestEntropy_BadInput(t *testing.T) {
 		for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
 			for _, n := range []int{2, 5, 1100} {
 				var v *metric.Violation
-				if _, err := call(broken{n, d}, 0.5); !errors.As(err, &v) || v.I != 0 || v.J != 1 {
+				if _, err := call(space.Constant(n, d), 0.5); !errors.As(err, &v) || v.I != 0 || v.J != 1 {
 					t.Errorf("%s of %d points at distance %v: %v", name, n, d, err)
 				}
 			}
 		}
-		if _, err := call(broken{0, 1}, 0.5); err == nil {
+		if _, err := call(space.Constant(0, 1), 0.5); err == nil {
 			t.Errorf("%s of no points: no error", name)
 		}
 		for _, a := range []float64{-1, math.NaN(), math.Inf(1)} {
-			if _, err := call(broken{5, 1}, a); err == nil {
+			if _, err := call(space.Constant(5, 1), a); err == nil {
 				t.Errorf("%s at %v: no error", name, a)
 			}
 		}

@@ -221,8 +221,8 @@ func TestChoose_BadInput(t *testing.T) {
 	bad("no metrics", metric.Bimetric{}, 1, nil, errors.New("any"))
 	bad("sizes differ", metric.Bimetric{Privacy: space.Path(3, 1), Utility: space.Path(4, 1)}, 1, nil, nil)
 	for _, d := range []float64{-1, math.NaN(), math.Inf(1)} {
-		bad("distances", metric.Same(constant(3, d)), 1, nil, nil)
-		bad("distances of utility", metric.Bimetric{Privacy: space.Path(3, 1), Utility: constant(3, d)}, 1, nil, nil)
+		bad("distances", metric.Same(space.Constant(3, d)), 1, nil, nil)
+		bad("distances of utility", metric.Bimetric{Privacy: space.Path(3, 1), Utility: space.Constant(3, d)}, 1, nil, nil)
 	}
 	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		bad("alpha", good, alpha, nil, nil)

@@ -239,7 +239,7 @@ func TestConstOPT_RefusesBadInput(t *testing.T) {
 	if _, err := ConstOPT(metric.Bimetric{Privacy: space.Path(3, 1)}, 1, nil); err == nil {
 		t.Error("no utility metric was accepted")
 	}
-	if _, err := ConstOPT(metric.Same(constant(3, math.NaN())), 1, nil); err == nil {
+	if _, err := ConstOPT(metric.Same(space.Constant(3, math.NaN())), 1, nil); err == nil {
 		t.Error("a NaN distance was accepted")
 	}
 }

@@ -51,11 +51,6 @@ func referencePoints(t testing.TB, file string, n int) metric.Finite {
 	return space.Euclidean(pts)
 }
 
-// constant is n points, each d from every other, which need not be a distance.
-func constant(n int, d float64) metric.Finite {
-	return space.Formula(n, func(int, int) float64 { return d })
-}
-
 // tree is a random tree of n nodes, edges of lengths from .5 to 1.5.
 func tree(n int) metric.Finite { return space.Tree(n, .5, rng.Seeded(5)) }
 

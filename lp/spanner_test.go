@@ -156,7 +156,7 @@ func TestSpanner_RefusesBadInput(t *testing.T) {
 	if _, err := Spanner(metric.Bimetric{}, 1, nil); err == nil {
 		t.Error("no space was accepted")
 	}
-	if _, err := Spanner(metric.Same(constant(3, math.NaN())), 1, nil); err == nil {
+	if _, err := Spanner(metric.Same(space.Constant(3, math.NaN())), 1, nil); err == nil {
 		t.Error("a NaN distance was accepted")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -44,8 +45,8 @@ func boundSpaces(n int, seed uint64) map[string]struct {
 		"wild":       {wild, true},
 		"duplicates": {cube(n, 2, 2, metric.Manhattan{}, seed), true},
 		"line":       {cube(n, 1, 100, metric.Manhattan{}, seed), true},
-		"constant":   {constant{n, 3}, true},
-		"points":     {constant{n, 0}, true},
+		"constant":   {space.Constant(n, 3), true},
+		"points":     {space.Constant(n, 0), true},
 	}
 }
 
@@ -170,7 +171,7 @@ func TestHeldKarpBound_KnownValues(t *testing.T) {
 	}{
 		{"circle", circle(7), 7 * side(7), 6 * side(7), false, true},
 		{"circle", circle(100), 100 * side(100), 99 * side(100), false, true},
-		{"unit", constant{40, 1}, 40, 39, true, true},
+		{"unit", space.Constant(40, 1), 40, 39, true, true},
 		{"lattice", lattice(6, 7), 42, 41, true, true},
 		{"line", line, 2 * span, span, false, false},
 		{"three", lattice(3, 1), 4, 2, true, true},
@@ -345,7 +346,7 @@ func TestBound_RefusesBadInput(t *testing.T) {
 		}
 		for _, d := range []float64{math.MaxFloat64, 1e307, 5e-324} { // no panic, and true
 			for _, n := range []int{2, 9, 20} {
-				if b, err := bound(constant{n, d}, nil); err != nil || !(b.Value <= float64(n)*d) || math.IsInf(b.Value, 1) {
+				if b, err := bound(space.Constant(n, d), nil); err != nil || !(b.Value <= float64(n)*d) || math.IsInf(b.Value, 1) {
 					t.Error(how, n, d, b.Value, err)
 				}
 			}

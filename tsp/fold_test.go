@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -197,7 +198,7 @@ func TestCoveringIntegral_FewCentres(t *testing.T) {
 		t.Error(err)
 	}
 	violation := new(metric.Violation)
-	if _, err := CoveringIntegral(constant{5, math.NaN()}); !errors.As(err, &violation) {
+	if _, err := CoveringIntegral(space.Constant(5, math.NaN())); !errors.As(err, &violation) {
 		t.Error(err)
 	}
 }

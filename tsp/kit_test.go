@@ -167,17 +167,3 @@ type emptyMetric struct{}
 
 func (emptyMetric) Len() int                  { return 0 }
 func (emptyMetric) Distance(i, j int) float64 { panic("no points") }
-
-// constant has all points at one distance.
-type constant struct {
-	n int
-	d float64
-}
-
-func (c constant) Len() int { return c.n }
-func (c constant) Distance(i, j int) float64 {
-	if i == j {
-		return 0
-	}
-	return c.d
-}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -119,7 +120,7 @@ func TestTour_RefusesBadInput(t *testing.T) {
 		}
 		// All distances from a point: it has no neighbour.
 		for _, d := range []float64{math.NaN(), math.Inf(1), -1} {
-			_, err := build(constant{12, d}, nil)
+			_, err := build(space.Constant(12, d), nil)
 			if violation := new(metric.Violation); !errors.As(err, &violation) || violation.Axiom != metric.FiniteValue {
 				t.Error(name, d, err)
 			}

@@ -43,6 +43,11 @@ func (f formula) Distance(i, j int) float64 {
 	return f.d(i, j)
 }
 
+// Constant is n points, each d from every other, which need not be a distance.
+func Constant(n int, d float64) metric.Finite {
+	return Formula(n, func(int, int) float64 { return d })
+}
+
 // Grid is the l1 grid of k x k points.
 func Grid(k int) metric.Finite {
 	abs := func(i int) float64 { return float64(max(i, -i)) }
