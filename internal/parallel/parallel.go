@@ -5,7 +5,9 @@ package parallel
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -26,10 +28,27 @@ func Workers(w int) int {
 // not overlap.
 type Progress func(done, total int)
 
+// Panic is what the caller of Chunks meets where f or progress, code of users
+// among it, panicked on another goroutine: there it would end the process, and no
+// recover of the caller could help it.
+type Panic struct {
+	Value any
+	Stack []byte // of the goroutine that panicked
+}
+
+func (p *Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
+
+// Unwrap returns the value, if it is an error.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
 // Chunks calls f(c, lo, hi) for the consecutive pieces [lo, hi) of [0, n) of
 // length size (the last may be shorter), c counting from 0. It stops between
 // chunks when ctx is done and returns its error; nil is context.Background.
-// f runs on up to workers goroutines (0: GOMAXPROCS).
+// f runs on up to workers goroutines (0: GOMAXPROCS). If it panics on one the others
+// stop at their next chunk, and Chunks panics with the first [*Panic].
 func Chunks(ctx context.Context, n, size, workers int, progress Progress, f func(c, lo, hi int)) error {
 	if n <= 0 {
 		return nil
@@ -42,6 +61,14 @@ func Chunks(ctx context.Context, n, size, workers int, progress Progress, f func
 	var next atomic.Int64
 	var mu sync.Mutex
 	done := 0
+	count := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		if progress != nil {
+			progress(done, total)
+		}
+	}
 	work := func() {
 		for ctx.Err() == nil {
 			c := int(next.Add(1)) - 1
@@ -49,22 +76,29 @@ func Chunks(ctx context.Context, n, size, workers int, progress Progress, f func
 				return
 			}
 			f(c, c*size, min(n, (c+1)*size))
-			mu.Lock()
-			done++
-			if progress != nil {
-				progress(done, total)
-			}
-			mu.Unlock()
+			count()
 		}
 	}
 	if w == 1 {
 		work()
 	} else {
 		var wg sync.WaitGroup
+		var first atomic.Pointer[Panic]
 		for range w {
-			wg.Go(work)
+			wg.Go(func() {
+				defer func() {
+					if v := recover(); v != nil {
+						first.CompareAndSwap(nil, &Panic{v, debug.Stack()})
+						next.Store(int64(total))
+					}
+				}()
+				work()
+			})
 		}
 		wg.Wait()
+		if p := first.Load(); p != nil {
+			panic(p)
+		}
 	}
 	if done < total {
 		return ctx.Err()

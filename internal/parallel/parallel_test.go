@@ -3,6 +3,7 @@ package parallel
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 )
@@ -62,6 +63,38 @@ func TestWorkers_AreLimited(t *testing.T) {
 	for w, want := range map[int]int{1: 1, 7: 7, mostWorkers: mostWorkers, mostWorkers + 1: mostWorkers, 1<<31 - 1: mostWorkers} {
 		if got := Workers(w); got != want {
 			t.Errorf("Workers(%d) = %d, want %d", w, got, want)
+		}
+	}
+}
+
+// A panic of f or progress reaches the caller, who may recover from it, and stops
+// the other workers.
+func TestChunks_Panics(t *testing.T) {
+	const n = 1000
+	fault := errors.New("fault")
+	for _, workers := range []int{1, 2, 7} {
+		for _, inProgress := range []bool{false, true} {
+			var ran atomic.Int32
+			throw := func(here bool) {
+				if here && ran.Load() >= 10 {
+					panic(fault)
+				}
+			}
+			v := func() (v any) {
+				defer func() { v = recover() }()
+				err := Chunks(context.Background(), n, 1, workers, func(int, int) { throw(inProgress) }, func(int, int, int) {
+					ran.Add(1)
+					throw(!inProgress)
+				})
+				t.Errorf("%d workers, progress %v: returned %v", workers, inProgress, err)
+				return nil
+			}()
+			if err, ok := v.(error); !ok || !errors.Is(err, fault) || ran.Load() > 10+3*int32(workers) {
+				t.Errorf("%d workers, progress %v: %v after %d chunks", workers, inProgress, v, ran.Load())
+			}
+			if p, ok := v.(*Panic); ok != (workers > 1) || ok && !strings.Contains(p.Error(), "TestChunks_Panics") {
+				t.Errorf("%d workers, progress %v: %v", workers, inProgress, v)
+			}
 		}
 	}
 }
