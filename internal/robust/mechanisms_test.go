@@ -379,6 +379,7 @@ var measureCalls = []call{
 	}, []any{records, &measure.CountOptions{}}},
 	{"measure.CountAll", measure.CountAll[[]float64], []any{ages, records, &measure.CountOptions{}}},
 	{"measure.Counts.Add", func(p []float64) error { return ages.NewCounts().Add(p) }, []any{records[0]}},
+	{"measure.Counts.AddN", func(p []float64, n int64) error { return ages.NewCounts().AddN(p, n) }, []any{records[0], int64(3)}},
 	{"measure.Counts.Merge", func(records [][]float64) error {
 		c, err := measure.CountAll(ages, records, nil)
 		if err != nil {

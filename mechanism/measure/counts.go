@@ -63,12 +63,22 @@ func (c *Counts[P]) Len() int { return int(c.total.Load()) }
 // then. Whoever goes on without the record has skipped it, as
 // CountOptions.SkipErrors does, and must release under [AddRemoveOne]: here it is
 // not checked. O(cost of Cell), without allocation.
-func (c *Counts[P]) Add(p P) error {
+func (c *Counts[P]) Add(p P) error { return c.AddN(p, 1) }
+
+// AddN counts n >= 0 records that are all p, or share its cell: a row of a table
+// that was grouped elsewhere. The errors are those of [Counts.Add], and a
+// [*metric.ValueError] if n is negative or the sum passes 2^63-1.
+func (c *Counts[P]) AddN(p P, n int64) error {
 	cell, err := c.d.locate(p)
 	if err != nil {
 		return err
 	}
-	c.add(cell, 1)
+	if n < 0 || c.total.Load() > math.MaxInt64-n {
+		return &fault.ValueError{Op: "measure: Counts.AddN", Arg: "n", Index: -1, Value: float64(n), Want: "a number >= 0, and a sum below 2^63"}
+	}
+	if n > 0 { // a cell of nothing is no cell of a lazy domain
+		c.add(cell, n)
+	}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -58,6 +59,7 @@ func TestCount_AllWaysAgree(t *testing.T) {
 			"stream/1": must(Count(d, stream(x), &CountOptions{Workers: 1})),
 			"stream/7": must(Count(d, stream(x), &CountOptions{Workers: 7})),
 			"merged":   parts,
+			"grouped":  grouped(t, d, x),
 			"roundtrip": func() *Counts[[]float64] {
 				c := d.NewCounts()
 				_ = c.UnmarshalBinary(must(want.MarshalBinary()))
@@ -67,6 +69,49 @@ func TestCount_AllWaysAgree(t *testing.T) {
 			if !sameCounts(want, got) {
 				t.Errorf("lazy %v, %s: counts differ", lazy, name)
 			}
+		}
+	}
+}
+
+// grouped counts the records of each cell at once.
+func grouped(t *testing.T, d *Domain[[]float64], x [][]float64) *Counts[[]float64] {
+	t.Helper()
+	rows := make(map[int][][]float64)
+	for _, p := range x {
+		cell := must(d.Cell(p))
+		rows[cell] = append(rows[cell], p)
+	}
+	c := d.NewCounts()
+	for _, row := range rows {
+		if err := c.AddN(row[0], int64(len(row))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// A count that is refused, or 0, changes nothing.
+func TestAddN_Limits(t *testing.T) {
+	for _, lazy := range []bool{false, true} {
+		c := unitBox(1, CellOptions{Signal: 100, Lazy: lazy}).NewCounts()
+		at := []float64{.3}
+		if err := c.AddN(at, 0); err != nil || c.Len() != 0 || len(c.cells()) != 0 {
+			t.Errorf("lazy %v: nothing added: %v, %d records, cells %v", lazy, err, c.Len(), c.cells())
+		}
+		if err := c.AddN(at, 5); err != nil {
+			t.Fatal(err)
+		}
+		var wrong *fault.ValueError
+		for _, n := range []int64{-1, math.MinInt64, math.MaxInt64 - 4} {
+			if err := c.AddN(at, n); !errors.As(err, &wrong) || wrong.Arg != "n" {
+				t.Errorf("lazy %v, n = %d: %v", lazy, n, err)
+			}
+		}
+		if err := c.AddN([]float64{math.NaN()}, 1); err == nil {
+			t.Errorf("lazy %v: a record that is no number was counted", lazy)
+		}
+		if c.Len() != 5 || len(c.cells()) != 1 {
+			t.Errorf("lazy %v: %d records in cells %v", lazy, c.Len(), c.cells())
 		}
 	}
 }
