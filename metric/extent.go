@@ -15,7 +15,8 @@ import (
 
 // Diameter returns the largest distance of f and the lowest pair i <= j, in
 // lexicographic order, that attains it. That is (0, 0, 0) for a single point
-// and (0, -1, -1) for none.
+// and (0, -1, -1) for none. A distance that is NaN is passed over, here as in
+// [MinDistance] and [Radius]; [Validate] names it.
 func Diameter(f Finite) (d float64, i, j int) {
 	d, i, j, _ = DiameterContext(context.Background(), f)
 	return d, i, j
