@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,11 +45,13 @@ type Choice struct {
 	// asked for.
 	*mechanism.Channel
 	Method Method // that built it, as in Candidates
-	// Objective is the loss of Channel, worst case or expected, rounded up.
+	// Objective is the loss of Channel, worst case or expected, rounded up;
+	// probabilities below 1e-308 do not count.
 	Objective float64
 	// LowerBound is proved: no alpha-private mechanism on the points has a
 	// smaller loss. BoundBy says by what: "linear program" is a DualBound of
-	// [Optimal] or [Spanner], the others are those of entropy.LowerBounds. It is 0, by
+	// [Optimal] or [Spanner], the others are those of entropy.LowerBounds, of which
+	// all but "star" take both metrics to obey the triangle inequality. It is 0, by
 	// nothing, under a prior that no linear program was solved for.
 	LowerBound float64
 	BoundBy    string
@@ -318,6 +321,10 @@ func (c *chooser) bound() error {
 	bounds, err := entropy.LowerBounds(c.b, c.alpha, &entropy.Options{Context: c.Context, Workers: c.Workers})
 	if err != nil {
 		return err
+	}
+	if len(bounds) > 0 && bounds[0].Value > c.choice.Objective {
+		// A dissimilarity that is no metric: star alone does not need it to be one.
+		bounds = slices.DeleteFunc(bounds, func(k entropy.Bound) bool { return k.Name != "star" })
 	}
 	if len(bounds) > 0 && bounds[0].Value > c.choice.LowerBound {
 		c.choice.LowerBound, c.choice.BoundBy = bounds[0].Value, bounds[0].Name

@@ -120,6 +120,18 @@ func TestChoose_NoTime(t *testing.T) {
 	}
 }
 
+// A program that the time ended found no optimal mechanism, after which nothing
+// else would be tried.
+func TestChoose_StoppedIsNotOptimal(t *testing.T) {
+	c := &chooser{b: metric.Same(space.Halton(50)), alpha: 1, choice: &Choice{}}
+	if channel, err := c.best(1); channel == nil || err != nil || c.optimal {
+		t.Errorf("%v, %v, optimal: %v", channel, err, c.optimal)
+	}
+	if channel, err := c.best(time.Minute); channel == nil || err != nil || !c.optimal {
+		t.Errorf("%v, %v, optimal: %v", channel, err, c.optimal)
+	}
+}
+
 // A grid of 400 points is solved with sparse factors where dense ones would not
 // fit the time.
 func TestChoose_LooksAtTheSpace(t *testing.T) {
@@ -161,6 +173,20 @@ func TestChoose_TwoMetrics(t *testing.T) {
 	checkChoice(t, b, .7, nil, s)
 	if k := candidate(t, s, MethodRelaxedTuned); k.Err != nil {
 		t.Errorf("%+v", k)
+	}
+}
+
+// Two points far apart and a third one near to both: by the triangle inequality,
+// which does not hold, no mechanism loses less than 47, but the third point loses 1.
+func TestChoose_NoMetric(t *testing.T) {
+	far := space.Formula(3, func(i, j int) float64 { return [3][3]float64{{0, 100, 1}, {100, 0, 1}, {1, 1, 0}}[i][j] })
+	b := metric.Bimetric{Privacy: space.Simplex(3, .1), Utility: far}
+	for _, limit := range []time.Duration{1, 0} {
+		s, err := Choose(b, 1, &ChooseOptions{TimeLimit: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkChoice(t, b, 1, nil, s)
 	}
 }
 

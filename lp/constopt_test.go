@@ -260,6 +260,9 @@ func TestConstOPT_StopsEarly(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || s == nil || s.Status != Cancelled {
 			t.Fatalf("stopped after %d iterations: %v, %v", after, s, err)
 		}
+		if s.Iterations != max(0, after) {
+			t.Errorf("stopped after %d iterations: %v", after, s)
+		}
 		constCertified(t, b, .5, s)
 	}
 	s, err := ConstOPT(b, .5, &ConstOptions{TimeLimit: 1})

@@ -75,8 +75,9 @@ func lossOf(t testing.TB, c *mechanism.Channel, utility metric.Finite, prior []f
 // certified checks what every solution promises.
 func certified(t testing.TB, b metric.Bimetric, alpha float64, prior []float64, s *Solution) {
 	t.Helper()
-	if s.Audit.Hi > alpha || s.Channel.Guarantee().Alpha() != s.Audit.Hi {
-		t.Errorf("audited level %v, guarantee %v, alpha %v", s.Audit.Hi, s.Channel.Guarantee(), alpha)
+	audit, err := s.Channel.Audit(b.Privacy, nil)
+	if err != nil || audit != s.Audit || audit.Hi > alpha || s.Channel.Guarantee().Alpha() != audit.Hi {
+		t.Errorf("audited %v, reported %v, guarantee %v, alpha %v: %v", audit, s.Audit, s.Channel.Guarantee(), alpha, err)
 	}
 	if !(s.DualBound <= s.Objective && s.DualBound >= 0) {
 		t.Errorf("bound %v, objective %v", s.DualBound, s.Objective)

@@ -11,7 +11,8 @@ import (
 // points that are pairwise far apart under the metric of the loss, seen from
 // whichever of them proves most ([entropy.Packed]). nil has one searched for, and
 // compares what it proves with the other bounds of [entropy.LowerBounds]; the
-// best is returned. The Witness of the result can be checked on its own.
+// best is returned. The Witness of the result can be checked on its own. Both
+// metrics have to obey the triangle inequality, as in package entropy.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha or
 // an index outside b; [metric.ErrEmpty] for an empty packing;

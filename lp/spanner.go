@@ -222,9 +222,13 @@ func (t *spannerSearch) solve(fraction float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if audit.Hi <= t.alpha && s.Objective < best.Objective {
+	better := audit.Hi <= t.alpha && s.Objective < best.Objective
+	if better {
 		best.Channel, best.Audit, best.Objective = c, audit, s.Objective
-		best.Status, best.Refused, best.Engine, best.Budget = s.Status, s.Refused, s.Engine, budget
+		best.Engine, best.Budget = s.Engine, budget
+	}
+	if better || best.Engine == EngineConstant {
+		best.Status, best.Refused = s.Status, s.Refused
 	}
 	if bound {
 		t.proved, best.DualBound = true, s.DualBound

@@ -54,8 +54,8 @@ func TestSpanner_TinyAlpha(t *testing.T) {
 	b := metric.Same(referencePoints(t, "testdata/points.csv", 20))
 	for _, alpha := range []float64{1e-20, 1e-30, 1e-100, 1e-250} {
 		s, err := Spanner(b, alpha, nil)
-		if err != nil || s.Channel == nil {
-			t.Fatalf("alpha=%v: %v", alpha, err)
+		if err != nil || s.Channel == nil || s.Status == "" {
+			t.Fatalf("alpha=%v: %v, %v", alpha, s, err)
 		}
 		o, err := Optimal(b, alpha, nil)
 		if err != nil {
@@ -119,6 +119,53 @@ func TestSpanner_TunesUpward(t *testing.T) {
 	}
 	if grown == 0 {
 		t.Error("no budget grew")
+	}
+}
+
+// The program behind the bound has at least the budget alpha*rho1 on every pair,
+// in 400 bits, also where the graph's distances were rounded below those of the
+// space; no more than that is needed.
+func TestSpanner_BoundCoversRounding(t *testing.T) {
+	r, rounded := rng.Seeded(13), 0
+	for range 40 {
+		at := []float64{0, r.Float64(), 1 + r.Float64(), 3 * r.ExpFloat64()}
+		f := space.Formula(4, func(i, j int) float64 { return math.Abs(at[i] - at[j]) })
+		alpha := r.Float64()
+		o, err := (&Options{}).settle("lp: Spanner", metric.Same(f), alpha)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := metric.Spanner(f, 1+1e-9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &spannerSearch{b: metric.Same(f), alpha: alpha, o: SpannerOptions{Options: o}, graph: g}
+		if err := s.stretch(); err != nil {
+			t.Fatal(err)
+		}
+		// Longer distances, so that the channel is kept, and with it the budget.
+		s.b.Privacy = space.Formula(4, func(i, j int) float64 { return 2 * f.Distance(i, j) })
+		s.best.Objective = math.Inf(1)
+		if _, err := s.solve(s.short); err != nil || !s.proved || s.best.Budget > alpha*(1+1e-14) {
+			t.Fatal(s.best, err)
+		}
+		if exact(s.best.Budget).Cmp(exact(0).Mul(exact(s.short), exact(alpha))) < 0 {
+			t.Errorf("budget %v is below %v times %v", s.best.Budget, s.short, alpha)
+		}
+		for i := range 4 {
+			for j := range i {
+				need := exact(0).Mul(exact(alpha), exact(f.Distance(i, j)))
+				if exact(0).Mul(exact(s.best.Budget), exact(g.Distance(i, j))).Cmp(need) < 0 {
+					t.Errorf("%v at %v: budget %v of %v", at, alpha, s.best.Budget, g.Distance(i, j))
+				}
+				if g.Distance(i, j) < f.Distance(i, j) {
+					rounded++
+				}
+			}
+		}
+	}
+	if rounded == 0 {
+		t.Error("no distance was rounded down")
 	}
 }
 

@@ -20,22 +20,7 @@ func TestAudit_ContainsExactLevel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := bigProbs(c)
-		level := new(big.Float)
-		for x := range n {
-			for xp := range n {
-				for y := range c.m {
-					if x == xp || p[x][y].Sign() == 0 {
-						continue
-					}
-					q := new(big.Float).SetPrec(300).Quo(p[x][y], p[xp][y])
-					l := log300(q)
-					if l.Quo(l, big.NewFloat(f.Distance(x, xp))); l.Cmp(level) > 0 {
-						level = l
-					}
-				}
-			}
-		}
+		level := exactLevel(c, f)
 		if level.Cmp(big.NewFloat(a.Lo)) < 0 || level.Cmp(big.NewFloat(a.Hi)) > 0 {
 			t.Errorf("level %v outside %v", level, a)
 		}
@@ -47,6 +32,95 @@ func TestAudit_ContainsExactLevel(t *testing.T) {
 			if math.Abs(l-a.Lo) > 1e-9*a.Lo+1e-12 {
 				t.Errorf("witness gives %v: %v", l, a)
 			}
+		}
+	}
+}
+
+// The same at delta > 0, with two outputs: of each order of the inputs one output
+// counts, and ln((p-delta)/q) is the level.
+func TestAudit_DeltaContainsExactLevel(t *testing.T) {
+	r, f := rng.Seeded(10), line(t, 2, 1)
+	for trial := range 60 {
+		c := random(t, r, 2, 2, trial%2 == 0, 0)
+		delta := math.Pow(10, -15*r.Float64()) / 2
+		a, err := c.Audit(f, &AuditOptions{Delta: delta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, level := bigProbs(c), new(big.Float)
+		for x := range 2 {
+			for y := range 2 {
+				q := new(big.Float).SetPrec(300).Sub(p[x][y], big.NewFloat(delta))
+				if q.Quo(q, p[1-x][y]).Sign() <= 0 {
+					continue
+				}
+				if l := log300(q); l.Cmp(level) > 0 {
+					level = l
+				}
+			}
+		}
+		if level.Cmp(big.NewFloat(a.Lo)) < 0 || level.Cmp(big.NewFloat(a.Hi)) > 0 || a.Hi-a.Lo > 1e-10*a.Hi+1e-9 {
+			t.Errorf("delta=%g: level %v outside %v", delta, level, a)
+		}
+	}
+}
+
+// exactLevel is the level of a channel without zeros of its own in a row, to 300
+// bits.
+func exactLevel(c *Channel, f metric.Finite) *big.Float {
+	p, level := bigProbs(c), new(big.Float)
+	for x := range c.n {
+		for xp := range c.n {
+			for y := range c.m {
+				if x == xp || p[x][y].Sign() == 0 {
+					continue
+				}
+				q := new(big.Float).SetPrec(300).Quo(p[x][y], p[xp][y])
+				l := log300(q)
+				if l.Quo(l, big.NewFloat(f.Distance(x, xp))); l.Cmp(level) > 0 {
+					level = l
+				}
+			}
+		}
+	}
+	return level
+}
+
+// Each rounding on the way to the interval is in it: that of the row sums where
+// rows differ by little, that of logarithms where quotients leave the range of
+// float64, and that of quotients.
+func TestAudit_ContainsExactLevelAtTheEnds(t *testing.T) {
+	r, f := rng.Seeded(9), line(t, 2, 1)
+	for trial := range 60 {
+		const m = 12
+		w := make([]float64, 2*m)
+		for y := range m {
+			w[y] = -3 * r.Float64()
+			switch trial % 4 {
+			case 0:
+				w[m+y] = w[y] + 1e-4*r.NormFloat64()
+			case 1:
+				w[m+y] = w[y] + 1e-10*r.NormFloat64()
+			case 2: // not logarithms
+				w[y], w[m+y] = math.Ldexp(.5+r.Float64(), -1008*(y%2)), math.Ldexp(.5+r.Float64(), -1008*((y+1)%2))
+			case 3: // logarithms some 2^-4, quotients some 1
+				w[y], w[m+y] = 1+.1*r.Float64(), 1+.1*r.Float64()
+			}
+		}
+		from := FromLogWeights
+		if trial%4 >= 2 {
+			from = FromWeights
+		}
+		c, err := from(2, m, w, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := c.Audit(f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if level := exactLevel(c, f); level.Cmp(big.NewFloat(a.Lo)) < 0 || level.Cmp(big.NewFloat(a.Hi)) > 0 {
+			t.Errorf("trial %d: level %v outside %v", trial, level, a)
 		}
 	}
 }
@@ -118,7 +192,7 @@ func excessAt(c *Channel, x, xp int, s float64) float64 {
 
 func TestAudit_DeltaMatchesBruteForce(t *testing.T) {
 	r := rng.Seeded(2)
-	for trial := range 80 {
+	for trial := range 60 {
 		n, m := 2+r.IntN(6), 1+r.IntN(7)
 		f := cloud(t, r, n)
 		c := random(t, r, n, m, trial%2 == 0, 0.3)
@@ -225,6 +299,12 @@ func TestAudit_ZerosAndDuplicates(t *testing.T) {
 	}
 	if a, _ := differ.Audit(twins, &AuditOptions{Delta: 1e-9}); a.Hi != 0 {
 		t.Errorf("the same with delta=1e-9: %v", a)
+	}
+	apart, _ := FromWeights(2, 2, []float64{1, 1, 1, 1.01}, nil) // 1/402 in total variation
+	for delta, want := range map[float64]float64{1e-3: inf, .9 / 402: inf, 1.1 / 402: 0} {
+		if a, _ := apart.Audit(twins, &AuditOptions{Delta: delta}); a.Lo != want || a.Hi != want {
+			t.Errorf("laws 1/402 apart at distance 0, delta=%v: %v", delta, a)
+		}
 	}
 }
 

@@ -6,6 +6,14 @@ import (
 	"testing"
 )
 
+// heap is what is on it now.
+func heap() float64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
 // What is said to be needed is what there is on the heap in the middle of a
 // solve, to a factor of 2, and no less but for what the runtime adds.
 func TestBytes_AgainstTheHeap(t *testing.T) {
@@ -21,12 +29,6 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 		{"dense, 60", square(60, 5), false, false},
 		{"lazy, 110", square(110, 5), false, true},
 	} {
-		heap := func() float64 {
-			var m runtime.MemStats
-			runtime.GC()
-			runtime.ReadMemStats(&m)
-			return float64(m.HeapAlloc)
-		}
 		before, peak := heap(), 0.0
 		l, err := Prepare(context.Background(), c.p)
 		if err != nil || l.Sparse() != c.sparse {
@@ -50,6 +52,39 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 		t.Logf("%s: %.3g of %.3g bytes", c.name, peak, bytes)
 		if !(bytes > .95*peak && bytes < 2*peak) {
 			t.Errorf("%s: %.3g bytes on the heap, %.3g stated", c.name, peak, bytes)
+		}
+	}
+}
+
+// The same for ConstOPT, few unknowns of an output and many.
+func TestReplacementBytes_AgainstTheHeap(t *testing.T) {
+	for _, c := range []struct{ n, r int }{{100, 1}, {200, 10}, {60, 40}} {
+		q := replacementOf(square(c.n, 5), c.r, 1)
+		before, peak := heap(), 0.0
+		ctx, stop := context.WithCancel(context.Background())
+		_, err := SolveReplacement(q, Settings{Tolerance: 1e-6, Context: ctx, Progress: func(i int, _, _ float64) {
+			if i == 2 {
+				peak = heap() - before
+				stop()
+			}
+		}})
+		stop()
+		t.Logf("n=%d, r=%d: %.3g of %.3g bytes", c.n, c.r, peak, q.Bytes())
+		if bytes := q.Bytes(); err != nil || !(bytes > .95*peak && bytes < 2*peak) {
+			t.Errorf("n=%d, r=%d: %.3g bytes on the heap, %.3g stated: %v", c.n, c.r, peak, bytes, err)
+		}
+	}
+}
+
+// Graphs of 1,000 points take less than 1 GB.
+func TestBytes_GraphsOfAThousandPoints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	for name, p := range map[string]*Problem{"grid": grid(32, .5), "tree": randomTree(1000, .5)} {
+		l, err := Prepare(context.Background(), p)
+		if err != nil || !l.Sparse() || l.Bytes() > 1e9 {
+			t.Errorf("%s: %v bytes, %v", name, l.Bytes(), err)
 		}
 	}
 }

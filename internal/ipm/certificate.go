@@ -82,7 +82,8 @@ func (s *solver) prove(t *task, w int) {
 	for u := range n {
 		for i := c.start[u]; i < c.start[u+1]; i++ {
 			v := int(c.v[i])
-			l[u*n+v], l[v*n+u] = c.lf[i], c.lk[i]
+			// One below 0 proves nothing; 0 in its place does. A NaN stays.
+			l[u*n+v], l[v*n+u] = max(0, c.lf[i]), max(0, c.lk[i])
 		}
 	}
 	less := make([]float64, n)

@@ -3,8 +3,10 @@ package ipm
 import (
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/rng"
 )
 
@@ -89,6 +91,62 @@ func TestLower_NeverAboveTheOptimum(t *testing.T) {
 			*at = saved
 		}
 	}
+}
+
+// Nothing that a solver may come to is trusted: whatever it holds in place of
+// multipliers, prior and channel, of any size and sign, neither way of pricing
+// proves more than the optimum.
+func TestLower_GarbageProvesNothing(t *testing.T) {
+	p := program(4, 1, simplex)
+	want := 3 / (3 + math.E)
+	r := rng.Seeded(5)
+	s := started(t, p, 8)
+	size := func() float64 { return math.Exp(20 * r.NormFloat64()) }
+	sign := func() float64 { return 2*r.Float64() - 1 }
+	for name, garbage := range map[string]func() float64{
+		"any size": size, "any sign": sign, "both": func() float64 { return size() * sign() },
+		"zero": func() float64 { return 0 }, "-1": func() float64 { return -1 },
+		"NaN": math.NaN, "Inf": func() float64 { return math.Inf(1) },
+	} {
+		for range 200 {
+			was := [][]float64{slices.Clone(s.x), slices.Clone(s.y), slices.Clone(s.z), slices.Clone(s.lambda)}
+			for k, v := range [][]float64{s.x, s.y, s.z, s.lambda} {
+				if all := r.IntN(3) == 0; r.IntN(4) > 0 || k == 3 {
+					for i := range v {
+						if all || r.IntN(8) == 0 {
+							v[i] = garbage()
+						}
+					}
+				}
+			}
+			for _, f := range []func(*task, int){s.price, s.prove} {
+				s.clearPrices()
+				for w := range s.m {
+					f(s.tasks[0], w)
+				}
+				if got := s.lower(); !(got <= want) {
+					t.Fatalf("%s: bound %v above the optimum %v", name, got, want)
+				}
+			}
+			for k, v := range [][]float64{s.x, s.y, s.z, s.lambda} {
+				copy(v, was[k])
+			}
+		}
+	}
+}
+
+// What the certificate grants a row is no more than every channel keeps: proof is
+// at most b exp(-Ceiling), in 260 bits, and close to it.
+func TestPairs_ProofIsBelow(t *testing.T) {
+	p := square(8, 20)
+	r := pairsOf(p)
+	r.each(func(i int32, u, v int) {
+		want, _ := exact.ExpBounds(big.NewFloat(-p.Ceiling[u*8+v]), 260)
+		want.Mul(want, big.NewFloat(r.b[i]))
+		if low, _ := want.Float64(); big.NewFloat(r.proof[i]).Cmp(want) > 0 || r.proof[i] < low*(1-1e-14) {
+			t.Errorf("(%d, %d): proof %v, exactly %v", u, v, r.proof[i], want)
+		}
+	})
 }
 
 // The bound against the same sums in 300 bits. It gives away some 16 ulps of

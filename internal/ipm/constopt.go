@@ -128,10 +128,11 @@ type replacementTask struct {
 
 // Bytes bounds the memory that [SolveReplacement] takes: kappa, F, the linking
 // system, its factor and the best columns; and for every block of k unknowns at
-// most k^2 rows of eight numbers, indices included, a factor and an inverse.
+// most k^2 rows of eight numbers, indices included, a factor and an inverse; and
+// vectors.
 func (p *Replacement) Bytes() float64 {
 	n, m, size := float64(p.Inputs), float64(p.Outputs), float64(p.Inputs+len(p.Class))
-	return 8 * (m*(2*n+size) + 2*size*size + 9*p.most())
+	return 8 * (m*(2*n+size) + 2*size*size + 9*p.most() + 100*size)
 }
 
 // most is the largest number of rows there can be.

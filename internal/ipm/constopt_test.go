@@ -330,9 +330,13 @@ func TestReplacement_LowerBoundHolds(t *testing.T) {
 	if lower, _ := s.lower(); lower <= 0 {
 		t.Error("nothing is proved at the start")
 	}
-	s.lambda[3] = -1
-	if lower, _ := s.lower(); lower != 0 {
-		t.Errorf("a negative multiplier proves %v", lower)
+	for _, negative := range []*float64{&s.y[1], &s.z[2], &s.lambda[3]} {
+		saved := *negative
+		*negative *= -1e-9
+		if lower, _ := s.lower(); lower != 0 {
+			t.Errorf("a negative multiplier proves %v", lower)
+		}
+		*negative = saved
 	}
 	s.lambda[3] = math.NaN()
 	if lower, _ := s.lower(); lower != 0 {

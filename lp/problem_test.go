@@ -1,0 +1,193 @@
+package lp
+
+import (
+	"math"
+	"math/big"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/metric"
+)
+
+func exact(v float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(v) }
+
+// Budgets enclose alpha times the distances: what is imposed is no more, and what
+// the bound speaks of no less.
+func TestRead_EnclosesBudgets(t *testing.T) {
+	r := rng.Seeded(6)
+	for range 50 {
+		alpha := r.ExpFloat64()
+		f := randomMetric(t, r, 6)
+		p, err := read("lp: Optimal", metric.Same(f), alpha, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for u := range 6 {
+			for v := range 6 {
+				want := exact(0).Mul(exact(alpha), exact(f.Distance(u, v)))
+				if lo, hi := p.lower[u*6+v], p.upper[u*6+v]; exact(lo).Cmp(want) > 0 || exact(hi).Cmp(want) < 0 || hi-lo > 1e-15*hi {
+					t.Errorf("(%d, %d): [%v, %v], exactly %v", u, v, lo, hi, want)
+				}
+			}
+		}
+	}
+}
+
+// Two points that are merged lose 1/2 in the program, 1/(1+exp(e)) apart.
+func TestMerge_BoundIsOfPointsApart(t *testing.T) {
+	for _, e := range []float64{1e-3, .05, .3, 2} {
+		b := metric.Bimetric{Privacy: space.Path(2, e), Utility: space.Path(2, 1)}
+		p, err := read("lp: Optimal", b, 1, &Options{Tolerance: 1e-7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := p.merge(2 * e)
+		if err := g.prepare(); err != nil {
+			t.Fatal(err)
+		}
+		s := &Solution{}
+		if err := g.solve(s, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		certified(t, b, 1, nil, s)
+		if want := 1 / (1 + math.Exp(e)); len(g.first) != 1 || s.DualBound > want || s.DualBound < .5*math.Exp(-e)*(1-1e-6) {
+			t.Errorf("e=%v: %v, optimum %v", e, s, want)
+		}
+	}
+}
+
+// What is stated covers what a problem, its budgets and a channel keep on the heap.
+func TestBytes_AgainstTheHeap(t *testing.T) {
+	const n = 300
+	heap := func() float64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc)
+	}
+	b := metric.Same(space.Simplex(n, 1))
+	before := heap()
+	p, err := read("lp: Optimal", b, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := p.merge(0)
+	g.prog.Budget, g.prog.Ceiling = g.budgets()
+	r, err := p.constant()
+	if err != nil {
+		t.Fatal(err)
+	}
+	took, stated := heap()-before, bytes(n, n)
+	if took > stated || took < stated/2 {
+		t.Errorf("%.3g bytes kept, %.3g stated", took, stated)
+	}
+	runtime.KeepAlive(g)
+	runtime.KeepAlive(r)
+}
+
+func TestDistribution_SumsToOne(t *testing.T) {
+	if p := distribution([]float64{2, 6}, 2); !slices.Equal(p, []float64{.25, .75}) {
+		t.Error(p)
+	}
+	if p := distribution(nil, 4); !slices.Equal(p, []float64{.25, .25, .25, .25}) {
+		t.Error(p)
+	}
+}
+
+// exactLoss is the loss of n x n weights, the mean under a prior or the worst, in
+// 400 bits.
+func exactLoss(weight []float64, n int, utility metric.Finite, prior []float64) *big.Float {
+	worst, mean, mass := exact(0), exact(0), exact(0)
+	for u := range n {
+		loss, sum := exact(0), exact(0)
+		for w := range n {
+			q := exact(weight[u*n+w])
+			loss.Add(loss, exact(0).Mul(q, exact(utility.Distance(u, w))))
+			sum.Add(sum, q)
+		}
+		if loss.Quo(loss, sum).Cmp(worst) > 0 {
+			worst.Set(loss)
+		}
+		if prior != nil {
+			mean.Add(mean, loss.Mul(loss, exact(prior[u])))
+			mass.Add(mass, exact(prior[u]))
+		}
+	}
+	if prior != nil {
+		return mean.Quo(mean, mass)
+	}
+	return worst
+}
+
+// What is said of a channel's loss is at least that, and close to it: Objective,
+// and what Choose compares.
+func TestRelease_ObjectiveRoundsUp(t *testing.T) {
+	const n = 5
+	r := rng.Seeded(9)
+	for i := range 200 {
+		b := metric.Bimetric{Privacy: space.Simplex(n, 0), Utility: randomMetric(t, r, n)}
+		o := &Options{}
+		if i%2 == 1 {
+			o.Prior = []float64{.1, .2, .3, .25, .15 + 5e-10*float64(r.IntN(3)-1)}
+		}
+		p, err := read("lp: Optimal", b, 1, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		weight := make([]float64, n*n)
+		for i := range weight {
+			weight[i] = r.Float64()
+		}
+		got, err := p.release(weight)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chosen, err := (&chooser{b: b, ChooseOptions: ChooseOptions{Prior: o.Prior}}).loss(got.channel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := exactLoss(weight, n, b.Utility, o.Prior)
+		low, _ := want.Float64()
+		if exact(got.objective).Cmp(want) < 0 || got.objective > low*(1+1e-14) || exact(chosen).Cmp(want) < 0 || chosen > low*(1+1e-12) {
+			t.Errorf("objective %v, of Choose %v, exactly %v", got.objective, chosen, want)
+		}
+	}
+}
+
+// Every rounding on the way counts: of the loss, of the sum of a row, and of the
+// quotient.
+func TestRelease_EachStepRoundsUp(t *testing.T) {
+	const half = 0x1.8p-53 // 1 + half rounds up to 1 + 2^-52, 1 + 2^-54 down to 1
+	for _, c := range []struct{ row, from []float64 }{
+		{[]float64{0, 1, 1, 1, 1, 1}, []float64{0, 1, 0x1p-54, 0x1p-54, 0x1p-54, 0x1p-54}},
+		{[]float64{0, 1, half, half, half, half}, []float64{0, 1, 0, 0, 0, 0}},
+		{[]float64{0, 1, 1, 1, 0, 0}, []float64{0, 1, 0, 0, 0, 0}},
+	} {
+		b := metric.Bimetric{Privacy: space.Simplex(6, 1), Utility: space.Formula(6, func(i, j int) float64 {
+			if min(i, j) > 0 {
+				return 0
+			}
+			return c.from[max(i, j)]
+		})}
+		p, err := read("lp: Optimal", b, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := p.release(slices.Repeat(c.row, 6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		loss, sum := exact(0), exact(0)
+		for w, q := range c.row {
+			loss.Add(loss, exact(0).Mul(exact(q), exact(c.from[w])))
+			sum.Add(sum, exact(q))
+		}
+		if exact(0).Mul(exact(r.objective), sum).Cmp(loss) < 0 {
+			t.Errorf("weights %v: objective %v", c.row, r.objective)
+		}
+	}
+}
