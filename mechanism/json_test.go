@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"math/big"
 	"strings"
 	"testing"
 
@@ -212,6 +213,49 @@ func TestGuarantee_Laws(t *testing.T) {
 	for want, g := range map[string]Guarantee{"0.2-private per km": h, "(0.1 per km, 1e-06)-private": g} {
 		if g.String() != want {
 			t.Errorf("%q, want %q", g, want)
+		}
+	}
+}
+
+// Levels, deltas and groups are above the exact ones, by an ulp or two.
+func TestGuarantee_RoundsUp(t *testing.T) {
+	number := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
+	above := func(name string, got float64, want *big.Rat) {
+		t.Helper()
+		if number(got).Cmp(want) < 0 || number(got*(1-1e-15)).Cmp(want) > 0 {
+			t.Errorf("%s: %v is not just above the exact number", name, got)
+		}
+	}
+	r := rng.Seeded(12)
+	for range 200 {
+		var g [2]Guarantee
+		for i := range g {
+			var err error
+			if g[i], err = NewGuarantee(r.ExpFloat64(), r.Float64()/4, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d, k := r.ExpFloat64(), 1+r.IntN(100)
+		sum, err := g[0].Plus(g[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		above("sum", sum.Alpha(), new(big.Rat).Add(number(g[0].Alpha()), number(g[1].Alpha())))
+		above("sum of delta", sum.Delta(), new(big.Rat).Add(number(g[0].Delta()), number(g[1].Delta())))
+		eps, _ := g[0].At(d)
+		want := new(big.Rat).Mul(number(g[0].Alpha()), number(d))
+		above("At", eps, want)
+		eps, _ = g[0].Group(k, d)
+		above("Group", eps, want.Mul(want, number(float64(k))))
+	}
+	// At eps = 0 deltas add, and where e^eps overflows nothing is left.
+	for alpha, want := range map[float64]float64{0: 4e-6, 1e308: 1} {
+		g, err := NewGuarantee(alpha, 1e-6, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, delta := g.Group(4, 1); delta != want {
+			t.Errorf("four steps at alpha %v: delta %v, want %v", alpha, delta, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package emd
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -66,12 +67,16 @@ type Promise struct {
 }
 
 // Promises says what g promises for the change of each row, rounded up: the
-// reverse of [ChooseAlpha]. The rows' Eps are not read. O(rows).
+// reverse of [ChooseAlpha]. The rows' Eps are not read. A Distance above the
+// model's diameter is a [*metric.ValueError]: one of the two is wrong. O(rows).
 func Promises(g Guarantee, rows []Row) ([]Promise, error) {
 	ps := make([]Promise, len(rows))
 	for i, r := range rows {
 		if err := r.check("emd: Promises", i); err != nil {
 			return nil, err
+		}
+		if diam := g.model.Diameter; r.Distance > diam && diam > 0 {
+			return nil, &fault.ValueError{Op: "emd: Promises", Arg: "rows.Distance", Index: i, Value: r.Distance, Want: fmt.Sprintf("at most the model's diameter %v", diam)}
 		}
 		p := g.At(r.moves())
 		r.Eps = p.Eps
@@ -81,7 +86,7 @@ func Promises(g Guarantee, rows []Row) ([]Promise, error) {
 }
 
 // String is for people: "moving a third of a user's items by 0.08 km on average
-// makes no result more than 1.95 times as likely". Factors are rounded up.
+// makes no result more than 1.95 times as likely". Factors and delta are rounded up.
 func (p Promise) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "moving %s by %.6g", fractionWords(p.Fraction), p.Distance)
@@ -95,7 +100,7 @@ func (p Promise) String() string {
 	}
 	fmt.Fprintf(&b, "makes no result more than %s times as likely", factorWords(p.Factor))
 	if p.Delta > 0 {
-		fmt.Fprintf(&b, ", up to a probability of %.3g", p.Delta)
+		fmt.Fprintf(&b, ", up to a probability of %s", digitsUp(p.Delta))
 	}
 	return b.String()
 }
@@ -118,11 +123,20 @@ func fractionWords(f float64) string {
 	return fmt.Sprintf("%.4g %% of a user's items", 100*f)
 }
 
+// digitsUp writes f > 0 with three digits, rounded up.
+func digitsUp(f float64) string {
+	s := fmt.Sprintf("%.3g", f)
+	if v, err := strconv.ParseFloat(s, 64); err == nil && v < f {
+		s = fmt.Sprintf("%.3g", f*1.005) // rounding drops half of the third digit at most
+	}
+	return s
+}
+
 // factorWords writes f >= 1 with three digits, or two digits of f-1 where that
 // is small, rounded up.
 func factorWords(f float64) string {
 	if f >= 1e6 {
-		return fmt.Sprintf("%.3g", f*1.005) // rounding drops half of the third digit at most
+		return digitsUp(f)
 	}
 	digits := max(0, 2-int(math.Floor(math.Log10(f))))
 	if excess := f - 1; excess > 0 && excess < 0.1 {

@@ -3,6 +3,8 @@ package emd
 import (
 	"errors"
 	"math"
+	"math/big"
+	"strconv"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -43,6 +45,13 @@ func TestPromises_ReverseOfChooseAlpha(t *testing.T) {
 				t.Fatalf("%+v: promise %+v", rows[i], p)
 			}
 			tight = tight || p.Eps >= rows[i].Eps*(1-1e-14)
+			exact := new(big.Rat).SetFloat64(alpha)
+			for _, v := range []float64{rows[i].Fraction, rows[i].Distance} {
+				exact.Mul(exact, new(big.Rat).SetFloat64(v))
+			}
+			if exact.Cmp(new(big.Rat).SetFloat64(p.Eps)) > 0 || exact.Cmp(new(big.Rat).SetFloat64(rows[i].Eps)) > 0 {
+				t.Fatalf("%+v: alpha %v, promise %+v: the exact level is higher", rows[i], alpha, p)
+			}
 		}
 		if !tight {
 			t.Fatalf("rows %+v: alpha %v keeps all with room to spare", rows, alpha)
@@ -58,11 +67,13 @@ func TestPromise_Words(t *testing.T) {
 	}{
 		{promise(t, Model{Trust: Local}, 25, 0), Row{.08, 1. / 3, 0}, "moving a third of a user's items by 0.08 on average makes no result more than 1.95 times as likely"},
 		{promise(t, Model{Trust: Local, Unit: "km"}, 25, 1e-6), Row{.08, 1. / 30, 0}, "moving one in 30 of a user's items by 0.08 km on average makes no result more than 1.069 times as likely, up to a probability of 1e-06"},
+		{promise(t, Model{Trust: Local}, 1, 1.001e-6), Row{.5, 1, 0}, "moving all of a user's items by 0.5 on average makes no result more than 1.65 times as likely, up to a probability of 1.01e-06"},
 		{promise(t, Model{Trust: Local}, 1, 0), Row{.5, 1, 0}, "moving all of a user's items by 0.5 on average makes no result more than 1.65 times as likely"},
 		{promise(t, Model{Trust: Local}, 1, 0), Row{.001, .15, 0}, "moving 15 % of a user's items by 0.001 on average makes no result more than 1.00016 times as likely"},
 		{promise(t, Model{Trust: Local}, 20, 0), Row{1, .5, 0}, "moving half of a user's items by 1 on average makes no result more than 22027 times as likely"},
 		{promise(t, Model{Trust: Local}, 20, 0), Row{1, 1, 0}, "moving all of a user's items by 1 on average makes no result more than 4.88e+08 times as likely"},
 		{promise(t, Model{Trust: Local}, 0, 0), Row{1, 1, 0}, "moving all of a user's items by 1 on average makes no result more than 1.00 times as likely"},
+		{discretePromise(t, Model{Trust: Local}, .25, Pair{.1, .3}), Row{1, 1, 0}, "moving all of a user's items by 1 on average is not protected"},
 		{Guarantee{}, Row{1, 1, 0}, "moving all of a user's items by 1 on average is not protected"},
 	} {
 		ps, err := Promises(tc.g, []Row{tc.row})
@@ -75,10 +86,18 @@ func TestPromise_Words(t *testing.T) {
 func TestFactorWords_RoundUp(t *testing.T) {
 	for f, want := range map[float64]string{
 		1: "1.00", 1.003: "1.0030", 1.00301: "1.0031", 1.0999: "1.100", 1.1: "1.11", 9.991: "10.00", 10: "10.0", 99.01: "99.1",
-		100.5: "101", 1234: "1234", 1e6: "1e+06", 1.0149e9: "1.02e+09", 9.99e99: "1e+100",
+		100.5: "101", 1234: "1234", 1e6: "1e+06", 1.0149e9: "1.02e+09", 9.99e99: "9.99e+99",
 	} {
 		if got := factorWords(f); got != want {
 			t.Errorf("%v: %s, want %s", f, got, want)
+		}
+	}
+	r := rng.Seeded(2)
+	for range 10_000 {
+		f := math.Exp(50 * r.NormFloat64())
+		got, err := strconv.ParseFloat(digitsUp(f), 64)
+		if err != nil || got < f || got > f*1.01 {
+			t.Errorf("%v: %v, %v", f, got, err)
 		}
 	}
 }
@@ -97,7 +116,10 @@ func TestChooseAlpha_BadInput(t *testing.T) {
 			}
 		}
 	}
-	_, err := ChooseAlpha([]Row{{1, 1.01, 1}})
+	// Guarantee.At would stop at the diameter, and promise too much.
+	_, err := Promises(promise(t, Model{Trust: Local, Diameter: 2}, 1, 0), []Row{{2, 1, 0}, {2.5, .1, 0}})
+	wantValueError(t, "beyond the diameter", err, "rows.Distance")
+	_, err = ChooseAlpha([]Row{{1, 1.01, 1}})
 	wantValueError(t, "fraction", err, "rows.Fraction")
 	for _, row := range []Row{{5e-324, .1, 1}, {1e-300, 1, 1e300}, {1e300, 1, 1e-300}} {
 		if a, err := ChooseAlpha([]Row{row}); err == nil && !(a > 0 && a < math.Inf(1)) {

@@ -53,3 +53,40 @@ func TestMeasured_RefusesBadDistances(t *testing.T) {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
+
+// oneOdd has three points at distance 1/2 but for one ordered pair.
+type oneOdd struct {
+	i, j int
+	d    float64
+}
+
+func (oneOdd) Len() int { return 3 }
+func (f oneOdd) Distance(i, j int) float64 {
+	switch {
+	case i == f.i && j == f.j:
+		return f.d
+	case i == j:
+		return 0
+	}
+	return .5
+}
+
+func TestMeasured_LooksAtEveryDistance(t *testing.T) {
+	for i := range 3 {
+		for j := range 3 {
+			for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
+				if _, err := measured("op", oneOdd{i, j, d}); err == nil {
+					t.Errorf("takes %v from %d to %d", d, i, j)
+				}
+			}
+			if i == j {
+				continue
+			}
+			long, err := measured("op", oneOdd{i, j, 9})
+			short, err2 := measured("op", oneOdd{i, j, .1})
+			if err = errors.Join(err, err2); err != nil || long.diameter != 9 || long.far != [2]int{i, j} || short.least != .1 || short.positive != .1 {
+				t.Errorf("%d to %d: %+v, %+v, %v", i, j, long, short, err)
+			}
+		}
+	}
+}

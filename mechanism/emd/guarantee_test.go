@@ -42,8 +42,10 @@ func TestGuarantee_PerUnit(t *testing.T) {
 	if got, err := open.ItemLevel(8); err != nil || got != (Pair{.125, 0}) {
 		t.Errorf("item level of 8 items %v, %v", got, err)
 	}
-	_, err = open.ItemLevel(0)
-	wantValueError(t, "unbounded", err, "m")
+	for _, m := range []int{0, math.MaxInt} {
+		_, err = open.ItemLevel(m)
+		wantValueError(t, "unbounded", err, "m")
+	}
 }
 
 func TestGuarantee_ZeroPromisesNothing(t *testing.T) {
@@ -69,6 +71,12 @@ func TestGuarantee_GroupPrivacyIsTight(t *testing.T) {
 		if q := g.At(.25*float64(k) - .01); q != p {
 			t.Errorf("within the step: %v, want %v", q, p)
 		}
+	}
+	// Three radii of 0.1 fall short of the next distance above 0.3 by less than the
+	// rounding of their quotient.
+	d := math.Nextafter(.3, 1)
+	if p := discretePromise(t, Model{Trust: Local}, .1, Pair{eps, 0}).At(d); p.Eps < 4*eps || d/.1 > 3+1e-15 {
+		t.Errorf("just beyond three steps: %v", p)
 	}
 	if p := discretePromise(t, Model{Trust: Local}, .25, Pair{0, delta}).At(1); p.Eps != 0 || math.Abs(p.Delta-4*delta) > 1e-15 {
 		t.Errorf("eps = 0: %v", p)
@@ -140,9 +148,11 @@ func TestGuarantee_DiscreteOfBoundedUsersEnds(t *testing.T) {
 	if p, err := g.ItemLevel(4); err != nil || p.Eps != 1 {
 		t.Errorf("an item of 4: %v, %v", p, err)
 	}
-	far := discretePromise(t, Model{Trust: Local}, 1e-12, Pair{1, 1e-6})
-	if p := far.At(1); !math.IsInf(p.Eps, 1) && p.Eps < 1e11 || p.Delta != 1 {
-		t.Errorf("10^12 steps: %v", p)
+	for _, radius := range []float64{1e-12, 1e-30, 5e-324} { // more steps than an int counts
+		far := discretePromise(t, Model{Trust: Local}, radius, Pair{1, 1e-6})
+		if p := far.At(1); !math.IsInf(p.Eps, 1) && p.Eps < 1e11 || p.Delta != 1 {
+			t.Errorf("steps of %v: %v", radius, p)
+		}
 	}
 }
 

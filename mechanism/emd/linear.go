@@ -21,7 +21,8 @@ type Target struct{ Alpha, Delta float64 }
 type LinearOptions[P any] struct {
 	// Sample, where not nil, holds public points on which the constant of the query
 	// is put to the test ([LipschitzAtLeast]): a smaller one than they show is
-	// refused with a [*LipschitzError].
+	// refused with a [*LipschitzError], and so are two points, looked for in O(n), that
+	// are farther apart than Model.Diameter.
 	Sample *metric.Points[P]
 	// Contains, where not nil, says which items lie in the space that the model
 	// speaks of, whose diameter is at most Model.Diameter; a release of others is an
@@ -184,6 +185,9 @@ func newMeans[P any](op string, q Query[P], model Model, target Target, o *Linea
 			if err := refute(q, o.Sample); err != nil {
 				return fail(err)
 			}
+			if d, i, j := farApart(o.Sample); d > m.model.Diameter {
+				return fail(model.tooNarrow(op, d, i, j))
+			}
 		}
 	}
 	level, err := mechanism.NewGuarantee(target.Alpha, target.Delta, m.model.Unit)
@@ -202,6 +206,22 @@ func refute[P any](q Query[P], sample *metric.Points[P]) error {
 		err = &LipschitzError{q.Name, q.Lipschitz, w}
 	}
 	return err
+}
+
+// farApart returns two points of a space at least half as far apart as any two: a
+// farthest from one that is farthest from the first. O(n).
+func farApart(space metric.Finite) (d float64, i, j int) {
+	var row []float64
+	for range 2 {
+		i, d = j, 0
+		row = metric.Row(space, i, row)
+		for k, v := range row {
+			if v > d {
+				d, j = v, k
+			}
+		}
+	}
+	return d, i, j
 }
 
 // value writes the value of one item to dst.

@@ -111,7 +111,7 @@ func TestLinear_GaussianKnownAnswers(t *testing.T) {
 func TestLinear_LevelIsRoundedDown(t *testing.T) {
 	r := rng.Seeded(5)
 	exact := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
-	for range 2000 {
+	for i := range 2000 {
 		alpha, l := math.Exp(8*r.NormFloat64()), math.Exp(8*r.NormFloat64())
 		model := Model{Trust: Central, Users: 1 + r.IntN(1e9), Items: 1 + r.IntN(1000)}
 		check := func(level *big.Rat) {
@@ -128,6 +128,54 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 		grid := linearMust(NewGridLinear(linearScaled(l, 1, 1), step, model, Target{Alpha: alpha}, nil))
 		level = exact(grid.noise.(*additive.DiscreteLaplace).Guarantee().Alpha())
 		check(level.Mul(level, exact(float64(model.Items))).Mul(level, exact(l)).Quo(level, exact(step)))
+
+		// Gaussian noise reaches as far as the mean can move, and not much farther.
+		if i%100 != 0 { // it takes some ms to find
+			continue
+		}
+		model.Diameter = math.Exp(8 * r.NormFloat64())
+		lin = linearMust(NewLinear(linearScaled(l, 2, 1), model, Target{alpha, 0.1}, nil))
+		covers := func(reach float64, move *big.Rat) {
+			t.Helper()
+			if exact(reach).Cmp(move) < 0 || exact(reach*(1-1e-15)).Cmp(move) > 0 {
+				t.Fatalf("l %v, %v: reach %v", l, model, reach)
+			}
+		}
+		move := new(big.Rat).Mul(exact(model.Diameter), exact(l))
+		covers(lin.noise.(*additive.Gaussian).Guarantee().Reach(), move.Quo(move, exact(float64(model.Users))))
+		// At most 20 items of step 1/l or so, for the sake of time: the discrete law is
+		// summed up.
+		model.Items, model.Diameter = 1+r.IntN(20), 1+r.Float64()
+		step = 0.9 * l * r.Float64()
+		grid = linearMust(NewGridLinear(linearScaled(l, 1, 1), step, model, Target{step / l, 0.1}, nil))
+		move.Mul(exact(model.Diameter), exact(l)).Mul(move, exact(float64(model.Items))).Quo(move, exact(step))
+		covers(grid.noise.(*additive.DiscreteGaussian).Guarantee().Reach(), move)
+	}
+}
+
+// Items farther apart than the model says would be promised more than holds, the
+// user level foremost: where a sample shows that, the model is refused.
+func TestLinear_RefusesADiameterTooSmall(t *testing.T) {
+	pts := [][]float64{{0, 0}} // the first is near all others
+	for i := range 50 {
+		pts = append(pts, []float64{math.Sin(float64(i)), 2 * math.Cos(float64(i))})
+	}
+	sample := &LinearOptions[[]float64]{Sample: linearMust(metric.NewPoints(pts, metric.Euclidean{}))}
+	for diam, want := range map[float64]string{0: "Model.Diameter is not set", 3.9: "above the model's diameter 3.9", 4: ""} {
+		model := Model{Trust: Central, Users: 2, Items: 1, Diameter: diam}
+		_, err := NewLinear(linearScaled(1, 2, 2), model, Target{Alpha: 1}, sample)
+		l1 := linearSteps(2)
+		l1.Lipschitz = 2
+		_, err2 := NewGridLinear(l1, 1, model, Target{Alpha: 1}, sample)
+		for i, err := range []error{err, err2} {
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%d, diameter %v: %v, want %q", i, diam, err, want)
+			}
+		}
+	}
+	one := linearMust(metric.NewPoints([][]float64{{1, 2}}, metric.Euclidean{}))
+	if _, err := NewLinear(linearScaled(1, 2, 2), Model{Trust: Local}, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: one}); err != nil {
+		t.Errorf("one point: %v", err)
 	}
 }
 
@@ -212,6 +260,7 @@ func TestLinear_BadInput(t *testing.T) {
 		"no trust":        {func(a *args) { a.model.Trust = 0 }, "Model.Trust"},
 		"no users":        {func(a *args) { a.model.Users = 0 }, "Model.Users = 0"},
 		"diameter":        {func(a *args) { a.model.Diameter = -1 }, "Model.Diameter = -1"},
+		"too many users":  {func(a *args) { a.model.Users = math.MaxInt }, "Model.Users = 9"},
 		"no function":     {func(a *args) { a.q.Func = nil }, `"scaled" has no Func`},
 		"constant 0":      {func(a *args) { a.q.Lipschitz = 0 }, "Lipschitz = 0"},
 		"constant NaN":    {func(a *args) { a.q.Lipschitz = math.NaN() }, "Lipschitz = NaN"},

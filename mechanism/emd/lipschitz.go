@@ -175,7 +175,7 @@ func Similarity(c []float64) (Query[[]float64], error) {
 
 // euclideanUp returns ||c||_2 rounded up, 0 for the zero vector. Scaling by a
 // power of two keeps the squares from overflow and is exact, but for entries
-// that underflow; MulUp covers those.
+// that underflow: the ulp of Next covers those.
 func euclideanUp(c []float64) float64 {
 	top := 0.0
 	for _, v := range c {
@@ -187,13 +187,19 @@ func euclideanUp(c []float64) float64 {
 	_, e := math.Frexp(top) // top = frac * 2^e, frac in [1/2, 1)
 	s := 0.0
 	for _, v := range c {
-		u := math.Abs(math.Ldexp(v, -e))
-		if math.Ldexp(u, e) != math.Abs(v) { // v is below 2^-1000 top
-			u = directed.Next(u)
-		}
+		u := math.Ldexp(v, -e)
 		s = directed.AddUp(s, directed.MulUp(u, u))
 	}
-	return math.Ldexp(directed.Next(math.Sqrt(s)), e)
+	return ldexpUp(directed.Next(math.Sqrt(s)), e)
+}
+
+// ldexpUp returns x*2^e, x > 0, rounded up: a subnormal result is rounded.
+func ldexpUp(x float64, e int) float64 {
+	y := math.Ldexp(x, e)
+	if math.Ldexp(y, -e) < x {
+		return directed.Next(y)
+	}
+	return y
 }
 
 // Shares is the vector of the indicators of the points of space, which are the
@@ -202,7 +208,8 @@ func euclideanUp(c []float64) float64 {
 // norm any two of the vectors are 2 apart, so that the constant is 2/g, rounded up,
 // g being the least distance between two points. Points at distance 0, which the
 // shares would tell apart at any level, are a [*metric.ValueError], and fewer than
-// two points a [*metric.SizeError]. O(n^2) for n points, and O(n) for a value.
+// two points a [*metric.SizeError]. NewLinear does not see space: Model.Diameter
+// must be at least [metric.Diameter] of it. O(n^2) for n points, and O(n) for a value.
 func Shares(space metric.Finite) (Query[int], error) {
 	const op, name = "emd: Shares", "shares"
 	k := fault.Len(space)

@@ -72,20 +72,8 @@ func LinearMap[P any](f [][]float64, phi Query[P]) (Query[P], error) {
 	}, nil
 }
 
-// spectralUp returns an upper bound of ||F||_2, and whether it was found. The
-// decomposition is not trusted. With its right singular vectors V, whatever
-// they are, W = F V and E = I - V'V,
-//
-//	||F|| <= ||W|| ||V^-1|| <= sqrt(||W'W||_inf) / sqrt(1 - ||E||_fro),
-//
-// and for good V the matrix W'W is nearly diagonal, so that its largest row sum is
-// the largest squared singular value. A computed product A B of inner dimension k
-// has an error of at most g_k ||A||_fro ||B||_fro in the Frobenius norm, g_k =
-// k u/(1-k u), u = 2^-53, in any order of summation and with or without FMA
-// (Higham, Accuracy and Stability of Numerical Algorithms, section 3.5). The
-// bound below takes twice g_(k+2), and widens every norm, a sum of at most rows *
-// cols positive terms, by as many roundings, so that its own roundings are
-// covered. It exceeds the norm by a relative (rows+cols) cols 2^-50 or so.
+// spectralUp returns an upper bound of ||F||_2, and whether it was found, by the
+// singular value decomposition, which is not trusted: see spectralBound.
 func spectralUp(f *mat.Dense) (float64, bool) {
 	rows, cols := f.Dims()
 	var a mat.Dense
@@ -104,17 +92,36 @@ func spectralUp(f *mat.Dense) (float64, bool) {
 	// likewise, far below the slack.
 	_, e := math.Frexp(top)
 	a.Apply(func(_, _ int, v float64) float64 { return math.Ldexp(v, -e) }, &a)
-	m, n := a.Dims()
 
 	var svd mat.SVD
 	if !svd.Factorize(&a, mat.SVDThinV) {
 		return 0, false
 	}
-	var v, w, gram, eye mat.Dense
+	var v mat.Dense
 	svd.VTo(&v)
-	w.Mul(&a, &v)
+	norm, ok := spectralBound(&a, &v)
+	return ldexpUp(norm, e), ok
+}
+
+// spectralBound returns an upper bound of ||A||_2 for entries of size 1, and whether
+// V is good enough for one. For any square V, W = A V and E = I - V'V,
+//
+//	||A|| <= ||W|| ||V^-1|| <= sqrt(||W'W||_inf) / sqrt(1 - ||E||_fro),
+//
+// and for the right singular vectors of A the matrix W'W is nearly diagonal, so that
+// its largest row sum is the largest squared singular value. A computed product A B of
+// inner dimension k has an error of at most g_k ||A||_fro ||B||_fro in the Frobenius
+// norm, g_k = k u/(1-k u), u = 2^-53, in any order of summation and with or without
+// FMA (Higham, Accuracy and Stability of Numerical Algorithms, section 3.5). The
+// bound below takes twice g_(k+2), and widens every norm, a sum of at most m n
+// positive terms, by as many roundings, so that its own roundings are covered. It
+// exceeds the norm by a relative (m+n) n 2^-50 or so.
+func spectralBound(a, v *mat.Dense) (float64, bool) {
+	m, n := a.Dims()
+	var w, gram, eye mat.Dense
+	w.Mul(a, v)
 	gram.Mul(w.T(), &w)
-	eye.Mul(v.T(), &v)
+	eye.Mul(v.T(), v)
 	for i := range n {
 		eye.Set(i, i, eye.At(i, i)-1)
 	}
@@ -122,7 +129,7 @@ func spectralUp(f *mat.Dense) (float64, bool) {
 	sums := 1 + float64(m+2)*float64(n+2)*0x1p-52 // norms below are sums of at most m n terms
 	fro := func(x mat.Matrix) float64 { return sums * mat.Norm(x, 2) }
 
-	fa, fv, fw := fro(&a), fro(&v), fro(&w)
+	fa, fv, fw := fro(a), fro(v), fro(&w)
 	off := fro(&eye) + g(n)*fv*fv
 	if !(off < 0.5) {
 		return 0, false
@@ -130,5 +137,5 @@ func spectralUp(f *mat.Dense) (float64, bool) {
 	// The exact W differs from the computed one by at most g_n fa fv.
 	norm := math.Sqrt(sums*mat.Norm(&gram, math.Inf(1))+g(m)*fw*fw) + g(n)*fa*fv
 	norm /= math.Sqrt(1 - off)
-	return math.Ldexp(norm*(1+0x1p-48), e), true // the last line's own roundings
+	return norm * (1 + 0x1p-48), true // the last line's own roundings
 }

@@ -36,11 +36,11 @@ func (t Trust) String() string {
 // Models are comparable values.
 type Model struct {
 	Trust Trust
-	// Users is the number of users whose items enter one release: >= 1. It is not
+	// Users is the number of users whose items enter one release: 1 to 2^53. It is not
 	// read in the Local trust, where every release sees one user.
 	Users int
-	// Items is the number of items that every user holds. 0 is the unbounded case:
-	// any number >= 1, which the promise protects too, users with the same
+	// Items is the number of items that every user holds, up to 2^53. 0 is the unbounded
+	// case: any number >= 1, which the promise protects too, users with the same
 	// distribution of items being at distance 0.
 	Items int
 	// Diameter bounds the distance between two items; 0 stands for 1.
@@ -48,6 +48,11 @@ type Model struct {
 	// Unit names the unit of the distance between items, and so of the earth mover's distance.
 	Unit metric.Unit
 }
+
+// maxNumber bounds the numbers of users and of items of one, so that they are
+// float64 values: levels are rounded outward, and a number rounded to nearest
+// would undo that.
+const maxNumber = 1 << 53
 
 // Bounded reports whether all users hold the same public number of items.
 func (m Model) Bounded() bool { return m.Items > 0 }
@@ -58,7 +63,7 @@ func (m Model) itemsOf(op, arg string, given int) (int, error) {
 	if given == 0 {
 		given = m.Items
 	}
-	if given < 1 || m.Bounded() && given != m.Items {
+	if given < 1 || int64(given) > maxNumber || m.Bounded() && given != m.Items {
 		return given, &fault.ValueError{Op: op, Arg: arg, Index: -1, Value: float64(given), Want: "the number of items of a user"}
 	}
 	return given, nil
@@ -87,14 +92,14 @@ func (m Model) check(op string) (Model, error) {
 	case Local:
 		m.Users = 1
 	case Central:
-		if m.Users < 1 {
-			return m, &fault.ValueError{Op: op, Arg: "Model.Users", Index: -1, Value: float64(m.Users), Want: "a number >= 1"}
+		if m.Users < 1 || int64(m.Users) > maxNumber {
+			return m, &fault.ValueError{Op: op, Arg: "Model.Users", Index: -1, Value: float64(m.Users), Want: "a number in [1, 2^53]"}
 		}
 	default:
 		return m, &fault.ValueError{Op: op, Arg: "Model.Trust", Index: -1, Value: float64(m.Trust), Want: "Local or Central"}
 	}
-	if m.Items < 0 {
-		return m, &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: float64(m.Items), Want: "a number >= 0"}
+	if m.Items < 0 || int64(m.Items) > maxNumber {
+		return m, &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: float64(m.Items), Want: "a number in [0, 2^53]"}
 	}
 	if m.Diameter == 0 {
 		m.Diameter = 1

@@ -19,8 +19,8 @@ func TestModel_DefaultsAndErrors(t *testing.T) {
 	}
 	for arg, bad := range map[string][]Model{
 		"Model.Trust":    {{}, {Trust: 3}, {Trust: -1}},
-		"Model.Users":    {{Trust: Central}, {Trust: Central, Users: -2}},
-		"Model.Items":    {{Trust: Local, Items: -1}},
+		"Model.Users":    {{Trust: Central}, {Trust: Central, Users: -2}, {Trust: Central, Users: math.MaxInt}},
+		"Model.Items":    {{Trust: Local, Items: -1}, {Trust: Local, Items: math.MaxInt}},
 		"Model.Diameter": {{Trust: Local, Diameter: -1}, {Trust: Local, Diameter: math.NaN()}, {Trust: Local, Diameter: math.Inf(1)}},
 	} {
 		for _, m := range bad {

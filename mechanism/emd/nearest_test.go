@@ -161,6 +161,25 @@ func TestNearest_FindsLines(t *testing.T) {
 	}
 }
 
+// A way that is bent by little is no line, and its distances are those taken.
+func TestNearest_BentLine(t *testing.T) {
+	r := rng.Seeded(10)
+	for _, bend := range []float64{1e-2, 1e-3, 1e-5} {
+		arc := make([][]float64, 6)
+		for i := range arc {
+			arc[i] = []float64{float64(i), bend * float64(i*i)}
+		}
+		space := linearMust(metric.NewPoints(arc, metric.Euclidean{}))
+		if _, ok := linePositions(space); ok {
+			t.Errorf("bend %v: taken for a line", bend)
+		}
+		g := signedWeights(r, len(arc))
+		if _, dist, err := Nearest(space, g); err != nil || math.Abs(dist-nearestCost(t, space, g)) > 1e-12 {
+			t.Errorf("bend %v: distance %v, linear program %v, %v", bend, dist, nearestCost(t, space, g), err)
+		}
+	}
+}
+
 // Cutting off and rescaling is worse: on a space where mass far away is noise.
 func TestNearest_BeatsClipping(t *testing.T) {
 	c := Clusters{Count: 20, Size: 5, Within: .1}
@@ -244,8 +263,12 @@ func TestNearest_OnePointAndAliasing(t *testing.T) {
 func TestNearest_BadInput(t *testing.T) {
 	c := Clusters{Count: 2, Size: 2, Within: .5}
 	var size *fault.SizeError
-	if _, _, err := Nearest(c, []float64{1}); !errors.As(err, &size) {
-		t.Errorf("wrong length: %v", err)
+	for name, space := range randomSpaces(t, rng.Seeded(9), 4) {
+		for _, g := range [][]float64{nil, {1}, {1, 0, 0}, {1, 0, 0, 0, 0}} {
+			if _, _, err := Nearest(space, g); !errors.As(err, &size) {
+				t.Errorf("%s: length %d: %v", name, len(g), err)
+			}
+		}
 	}
 	if _, _, err := Nearest(Clusters{}, nil); !errors.Is(err, fault.ErrEmpty) {
 		t.Errorf("no points: %v", err)

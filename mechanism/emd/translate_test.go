@@ -3,6 +3,7 @@ package emd
 import (
 	"errors"
 	"math"
+	"math/big"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
@@ -275,7 +276,11 @@ func TestHiddenItems_PromiseHoldsExactly(t *testing.T) {
 	if h, err := HiddenItems(g, Population{Distance: .2, Beta: 1e-6}); err != nil || h != (Typical{d.Guarantee().At(.2), d.Reach()}) {
 		t.Errorf("%+v, %v, want %v within %v", h, err, d.Guarantee(), d.Reach())
 	}
-	if h, err := HiddenItems(promise(t, Model{Trust: Local}, 3, 1e-9), Population{Items: 9, Beta: .1}); err != nil || h.Pair != (Pair{}) {
+	open := promise(t, Model{Trust: Local}, 3, 1e-9)
+	if h, err := HiddenItems(open, Population{Distance: .2, Beta: 1e-6, Items: 500}); err != nil || h != (Typical{d.Guarantee().At(.2), d.Reach()}) {
+		t.Errorf("500 items of an unbounded model: %+v, %v", h, err)
+	}
+	if h, err := HiddenItems(open, Population{Items: 9, Beta: .1}); err != nil || h.Pair != (Pair{}) {
 		t.Errorf("one law: %+v, %v", h, err)
 	}
 }
@@ -308,4 +313,90 @@ func TestPopulation_BadInput(t *testing.T) {
 	}
 	_, err = TypicalUsers(promise(t, Model{Trust: Local}, 1, 0), good)
 	wantValueError(t, "unbounded", err, "Items")
+}
+
+// Every level is above the exact one, and every reach below, by some ulps at most.
+func TestTranslate_RoundsOutward(t *testing.T) {
+	r := rng.Seeded(8)
+	number := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
+	above := func(name string, got float64, want *big.Rat) {
+		t.Helper()
+		if number(got).Cmp(want) < 0 || number(got*(1-1e-15)).Cmp(want) > 0 {
+			f, _ := want.Float64()
+			t.Fatalf("%s: %v, exactly %v", name, got, f)
+		}
+	}
+	times := func(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
+	for range 1000 {
+		model := Model{Trust: Local, Items: 1 + r.IntN(1000), Diameter: math.Exp(4 * r.NormFloat64())}
+		alpha, m := math.Exp(4*r.NormFloat64()), number(float64(model.Items))
+		item := new(big.Rat).Quo(number(alpha), m)
+		g := promise(t, model, alpha, 1e-6)
+		d := r.Float64() * model.Diameter
+		above("At", g.At(d).Eps, times(number(alpha), number(d)))
+		p, err := g.ItemLevel(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		above("ItemLevel", p.Eps, times(item, number(model.Diameter)))
+		user, err := FromUserLevel(model, Pair{alpha, 1e-6}, d)
+		if err != nil || user.Delta() != 1e-6 {
+			t.Fatal(user, err)
+		}
+		above("FromUserLevel", user.Alpha(), new(big.Rat).Quo(times(number(alpha), m), number(d)))
+		items, err := FromItems(model, pureLevel(t, alpha))
+		if err != nil {
+			t.Fatal(err)
+		}
+		above("FromItems", items.Alpha(), times(number(alpha), m))
+		level, err := pureLevel(t, alpha).Within(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, err = NewGuarantee(model, level); err != nil {
+			t.Fatal(err)
+		}
+		back, err := ToItems(g, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		above("ToItems", back.Alpha(), item)
+		if reach := times(number(d), m); number(back.Reach()).Cmp(reach) > 0 || number(back.Reach()*(1+1e-15)).Cmp(reach) < 0 {
+			t.Fatalf("ToItems: reach %v of %v", back.Reach(), d)
+		}
+	}
+}
+
+// The distance of typical users is above the formula, at beta = 1/2.
+func TestTypicalUsers_RoundsUp(t *testing.T) {
+	const prec = 200
+	number := func(v float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(v) }
+	ln2, _, err := big.ParseFloat("0.69314718055994530941723212145817656807550013436025525412068", 10, prec, big.ToNearestEven)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rng.Seeded(9)
+	for range 2000 {
+		x := r.Float64()
+		square := new(big.Rat).SetFloat64(sqrtUp(x))
+		if square.Mul(square, square).Cmp(new(big.Rat).SetFloat64(x)) < 0 {
+			t.Fatalf("the root of %v is above %v", x, sqrtUp(x))
+		}
+		p := Population{Distance: r.Float64(), Items: 100 + r.IntN(1000), Points: 2 + r.IntN(10), Beta: .5}
+		diam := 10 + r.Float64()
+		got, err := TypicalUsers(promise(t, Model{Trust: Local, Diameter: diam}, 1, 0), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root := func(num, den *big.Float) *big.Float {
+			q := new(big.Float).SetPrec(prec).Quo(num, den)
+			return q.Mul(q.Sqrt(q), number(diam))
+		}
+		want := number(p.Distance)
+		want.Add(want, root(number(float64(p.Points-1)), number(float64(2*p.Items))))
+		want.Add(want, root(ln2, number(float64(p.Items))))
+		if number(got.Distance).Cmp(want) < 0 || number(got.Distance*(1-1e-14)).Cmp(want) > 0 {
+			t.Fatalf("%+v: %v, exactly %v", p, got.Distance, want)
+		}
+	}
 }
