@@ -168,6 +168,34 @@ func TestNewHadamardFrequencies_Budget(t *testing.T) {
 	}
 }
 
+// The bound is that of the second moments, summed over the law: sum over y of P(y|x)
+// ||R[y,.]-unit(x)||^2 is k gain^2-1 for every x.
+func TestHadamard_ErrorBoundIsTheSumOfVariances(t *testing.T) {
+	space, err := metric.NewClustered(7, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := NewHadamardFrequencies(space, Model{Trust: Local, Items: 2, Diameter: 3}, Pair{Eps: 2}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for x := range 7 {
+		moment := 0.0
+		for y, p := range lawOf(t, f, nil, x) {
+			for j, r := range oneOf(t, f, y) {
+				if j == x {
+					r--
+				}
+				moment += p * r * r
+			}
+		}
+		want := 3. / 2 * math.Sqrt(7*moment/100)
+		if got := f.ErrorBound(100); math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("item %d: bound %v, summed %v", x, got, want)
+		}
+	}
+}
+
 // The simulated error of both baselines, their totals spread as Nearest does, is
 // within their bounds and above half of them: the mean of 100 is within a few
 // percent of the expected error.

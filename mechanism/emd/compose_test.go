@@ -3,10 +3,13 @@ package emd
 import (
 	"errors"
 	"math"
+	"math/big"
 	"math/bits"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
 )
 
 func TestCompose_KnownAnswers(t *testing.T) {
@@ -41,6 +44,81 @@ func TestComposeDelta_IsTheDivergence(t *testing.T) {
 					t.Errorf("m=%d item=%g eps=%g: %.15g, want %.15g, %v", m, item, eps, got, want, err)
 				}
 			}
+		}
+	}
+}
+
+// bigCompose is the divergence in 200 bits.
+func bigCompose(m int64, item, eps float64) *big.Float {
+	f := func(x float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(x) }
+	exp := func(x *big.Float) *big.Float { v, _ := exact.ExpBounds(x, 200); return v }
+	e := exp(f(-item)) // weight of a wrong answer, of a right one 1
+	total, norm, power := f(0), f(0), f(1)
+	for wrong := range m + 1 {
+		w := f(0).SetInt(new(big.Int).Binomial(m, wrong))
+		w.Mul(w, power)
+		norm.Add(norm, w)
+		x := f(float64(m - 2*wrong))
+		if x.Mul(x, f(item)).Sub(f(eps), x); x.Sign() < 0 {
+			total.Add(total, w.Mul(w, f(0).Sub(f(1), exp(x))))
+		}
+		power.Mul(power, e)
+	}
+	return total.Quo(total, norm)
+}
+
+// Nor is it above by more than its doc says, but where hardly anything is left.
+func TestComposeDelta_IsNotBelowTheDivergence(t *testing.T) {
+	r := rng.Seeded(31)
+	for range 200 {
+		c := Composition{Count: 1 + r.Int64N(60), Item: math.Exp(4*r.Float64() - 3)}
+		c.Eps = r.Float64() * c.Item * float64(c.Count)
+		limit := 1 + 1e-9
+		if r.IntN(2) == 0 { // next to the sum, where Eps-loss loses its digits
+			c.Eps, limit = c.Item*float64(c.Count)*(1-math.Pow(10, -12*r.Float64())), math.Inf(1)
+		}
+		got, err := ComposeDelta(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := bigCompose(c.Count, c.Item, c.Eps)
+		over, _ := new(big.Float).Quo(big.NewFloat(got), want).Float64()
+		if big.NewFloat(got).Cmp(want) < 0 || over > limit {
+			t.Errorf("%+v: %v of the divergence", c, over)
+		}
+	}
+}
+
+// Levels and budgets are the ends of their brackets at which delta is kept.
+func TestCompose_AnswersKeepDelta(t *testing.T) {
+	r := rng.Seeded(32)
+	for range 100 {
+		c := Composition{Count: 2 + r.Int64N(1000), Item: 0.01 + r.Float64(), Delta: math.Pow(10, -1-11*r.Float64())}
+		eps, err := ComposeLevel(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		delta, err := ComposeDelta(Composition{Count: c.Count, Item: c.Item, Eps: eps})
+		if err != nil || delta > c.Delta {
+			t.Errorf("%+v: level %v has delta %v, %v", c, eps, delta, err)
+		}
+		c.Item, c.Eps = 0, 0.1+r.Float64()
+		item, err := ComposeBudget(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if delta, err = ComposeDelta(Composition{Count: c.Count, Item: item, Eps: c.Eps}); err != nil || delta > c.Delta {
+			t.Errorf("%+v: budget %v has delta %v, %v", c, item, delta, err)
+		}
+		c.Delta = 0
+		items := new(big.Rat).SetInt64(c.Count)
+		if item, err = ComposeBudget(c); err != nil || items.Mul(items, ratio(t, item)).Cmp(ratio(t, c.Eps)) > 0 {
+			t.Errorf("%+v: budget %v, %v", c, item, err)
+		}
+		c.Item, c.Eps = c.Eps, 0
+		items.SetInt64(c.Count)
+		if eps, err = ComposeLevel(c); err != nil || items.Mul(items, ratio(t, c.Item)).Cmp(ratio(t, eps)) > 0 {
+			t.Errorf("%+v: level %v, %v", c, eps, err)
 		}
 	}
 }

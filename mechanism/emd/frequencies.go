@@ -155,6 +155,9 @@ func fits(op string, space metric.Finite, given Model) error {
 	var d float64
 	var i, j int
 	if c, ok := space.(Clusters); ok {
+		if c, err = c.check(op); err != nil {
+			return err
+		}
 		d, j = c.across(), c.Len()-1
 	} else {
 		e, err := measured(op, space)

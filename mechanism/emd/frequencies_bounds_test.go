@@ -46,6 +46,112 @@ func TestFrequencies_UnbiasedWithHonestErrors(t *testing.T) {
 	}
 }
 
+// oneOf is the estimate that f makes of a single item released as y: row y of its inverse.
+func oneOf(t testing.TB, f *Frequencies, y int) []float64 {
+	t.Helper()
+	n := make([]int64, f.outputs)
+	n[y] = 1
+	c, err := NewCounts(n, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := f.Estimate(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Mean
+}
+
+// lawOf is what item x is released as.
+func lawOf(t testing.TB, f *Frequencies, c *mechanism.Channel, x int) []float64 {
+	t.Helper()
+	if h, ok := f.inv.(*Hadamard); ok {
+		var err error
+		if c, err = h.Channel(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c.Row(x, nil)
+}
+
+// At counts that are the law itself the estimate is the truth and StdErr the deviation,
+// both summed over the law: neither is a part in a million off.
+func TestFrequencies_EstimateOfTheLaw(t *testing.T) {
+	c := Clusters{Count: 3, Size: 4, Within: .3}
+	ch, err := mustGKRR(t, c, 2).Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := testkit.Distribution(rng.Seeded(2), 12, nil)
+	for name, f := range estimators(t, c, Model{Trust: Central, Users: 20, Items: 5}, 2) {
+		law := make([]float64, f.outputs)
+		want := make([]float64, 12) // E R[y,j]^2, of which E (E(R[y,j]|x))^2 = p_j is taken
+		for x, q := range p {
+			for y, v := range lawOf(t, f, ch, x) {
+				law[y] += q * v
+				for j, r := range oneOf(t, f, y) {
+					want[j] += q * v * r * r
+				}
+			}
+		}
+		n, total := make([]int64, f.outputs), int64(0)
+		for y, v := range law {
+			n[y] = int64(v * 0x1p50)
+			total += n[y]
+		}
+		counts, err := NewCounts(n, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := f.Estimate(counts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, v := range e.Mean {
+			deviation := math.Sqrt((want[j] - p[j]) / float64(total))
+			if math.Abs(v-p[j]) > 1e-6 || math.Abs(e.StdErr[j]/deviation-1) > 1e-6 {
+				t.Errorf("%s item %d: %v+-%v, want %v+-%v", name, j, v, e.StdErr[j], p[j], deviation)
+			}
+		}
+	}
+}
+
+// Two items at distance 3, where W1 is 3 times the error of either frequency: a single
+// item's expected error is below the bound, and meets it where both its outputs are as
+// likely. More items divide the bound by their root.
+func TestFrequencies_MatrixBoundIsMet(t *testing.T) {
+	space, err := metric.NewDense(2, []float64{3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range [][]float64{{.9, .1, .5, .5}, {.5, .5, .3, .7}, {.8, .2, .2, .8}} {
+		c, err := mechanism.FromWeights(2, 2, w, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := NewFrequencies(c.WithGuarantee(pureLevel(t, 1)), space, Model{Trust: Local, Items: 1, Diameter: 3}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst := 0.0
+		for x := range 2 {
+			err := 0.0
+			for y, p := range c.Row(x, nil) {
+				truth := float64(1 - x)
+				err += p * 3 * math.Abs(oneOf(t, f, y)[0]-truth)
+			}
+			worst = max(worst, err)
+		}
+		bound := f.ErrorBound(1)
+		if bound < worst*(1-1e-12) || w[0] != .8 && bound > worst*(1+1e-9) {
+			t.Errorf("%v: bound %v, expected error up to %v", w, bound, worst)
+		}
+		if math.Abs(f.ErrorBound(100)/(bound/10)-1) > 1e-12 {
+			t.Errorf("%v: bound %v of 100 items, %v of one", w, f.ErrorBound(100), bound)
+		}
+	}
+}
+
 // Five settings: the mean error of 200 releases is within the bounds (8), (9) of
 // IRC24, halved, and above half of the halved bound, so that what is tested is not
 // slack. The mean of 200 has a deviation below a tenth of the expected error /
@@ -144,6 +250,20 @@ func TestFrequencies_Guarantees(t *testing.T) {
 		if p := h.Guarantee().At(d); p != (Pair{Eps: 1, Delta: 1e-6}) {
 			t.Errorf("Hadamard at %v: %v", d, p)
 		}
+	}
+	// The clones are passed on: with one item a user they count.
+	model.Items = 1
+	last := math.Inf(1)
+	for _, clones := range []Clones{Dominated, MetricRandomiser} {
+		w, err := NewItemWise(ch, model, &ItemWiseOptions{Delta: 1e-6, Clones: clones})
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := NewGKRRFrequencies(g, model, &FrequencyOptions{Delta: 1e-6, Clones: clones})
+		if err != nil || one.Guarantee() != w.Guarantee() || !(w.Guarantee().Alpha() < last) {
+			t.Errorf("%v: %v, %v, item-wise %v after %v", clones, one, err, w.Guarantee(), last)
+		}
+		last = w.Guarantee().Alpha()
 	}
 	if f.Space() != metric.Finite(g.Space()) || f.Condition() != g.Condition() {
 		t.Error("space or condition")

@@ -44,6 +44,15 @@ func TestFrequencies_BadInput(t *testing.T) {
 			_, err := NewFrequencies(ch, c, Model{Trust: Local, Items: 1, Diameter: .9}, nil)
 			return err
 		},
+		"no clusters": func() error {
+			wide := Clusters{Count: 2, Size: 2, Within: 5} // wider than their distance
+			_, err := NewFrequencies(ch, wide, good, nil)
+			return err
+		},
+		"other matrix diameter": func() error {
+			_, err := NewFrequencies(ch, line(t, 4), Model{Trust: Local, Items: 1, Diameter: .9}, nil)
+			return err
+		},
 		"condition":          func() error { _, err := NewFrequencies(ch, c, good, &FrequencyOptions{MaxCondition: 1.5}); return err },
 		"Hadamard unbounded": func() error { _, err := NewHadamardFrequencies(c, Model{Trust: Local}, Pair{Eps: 1}, nil); return err },
 		"Hadamard eps":       func() error { _, err := NewHadamardFrequencies(c, good, Pair{}, nil); return err },
@@ -110,5 +119,34 @@ func TestFrequencies_BadInput(t *testing.T) {
 	}
 	if !math.IsInf(local.ErrorBound(0), 1) {
 		t.Error("bound without items")
+	}
+}
+
+// Cancelled by its source a release reads no more users, and after the last one draws
+// nothing.
+func TestFrequencies_CancelledReleasesNothing(t *testing.T) {
+	f := estimators(t, Clusters{Count: 2, Size: 2, Within: .5}, Model{Trust: Local, Items: 3}, 1)["matrix"]
+	const users = 10
+	for _, at := range []int{3, users} {
+		for _, inside := range []bool{true, false} { // before a user is yielded or after
+			ctx, cancel := context.WithCancel(context.Background())
+			read := 0
+			counts, err := f.Collect(ctx, nil, func(yield func([]int) bool) {
+				for more := true; more && read < users; {
+					read++
+					if inside && read == at {
+						cancel()
+					}
+					more = yield([]int{0, 1, 2})
+					if !inside && read == at {
+						cancel()
+					}
+				}
+			})
+			cancel()
+			if counts != nil || !errors.Is(err, context.Canceled) || read > at+1 {
+				t.Errorf("cancelled at user %d: %v, %v, %d read", at, counts, err, read)
+			}
+		}
 	}
 }

@@ -69,6 +69,17 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 	if err := a.Merge(b); !errors.As(err, &size) {
 		t.Errorf("outputs: %v", err)
 	}
+	if err := b.Merge(a); !errors.As(err, &size) {
+		t.Errorf("fewer outputs: %v", err)
+	}
+	var sum Counts
+	if err := errors.Join(sum.Merge(a), sum.Merge(a)); err != nil || !slices.Equal(sum.n, []int64{2, 4}) || !slices.Equal(a.n, []int64{1, 2}) {
+		t.Errorf("twice %v is %v, %v", a, sum, err)
+	}
+	given := []int64{1, 2}
+	if c, err := NewCounts(given, 1); err != nil || &c.n[0] == &given[0] {
+		t.Errorf("not a copy, %v", err)
+	}
 	b = &Counts{n: []int64{3, 3}, users: 1, items: 6}
 	if err := a.Merge(b); !errors.As(err, &size) {
 		t.Errorf("items: %v", err)

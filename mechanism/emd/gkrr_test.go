@@ -119,6 +119,44 @@ func TestGKRR_MovesAreSymmetries(t *testing.T) {
 	}
 }
 
+// The same random bits give the same draws of item 0 by GKRR and by its channel, whose
+// rows the audit sees.
+func TestGKRR_DrawsAreTheChannels(t *testing.T) {
+	for _, s := range gkrrSettings {
+		g := mustGKRR(t, s.c, s.alpha0)
+		c, err := g.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := rng.Seeded(1), rng.Seeded(1)
+		for range 2000 {
+			y, err := g.Release(a, 0)
+			z, err2 := c.Release(b, 0)
+			if err != nil || err2 != nil || y != z {
+				t.Fatalf("%+v: %d, %v, the channel's %d, %v", s, y, err, z, err2)
+			}
+		}
+	}
+}
+
+// To the last bit: what two rows differ by is no more than the level times the distance.
+func TestGKRR_LevelIsRoundedUp(t *testing.T) {
+	r := rng.Seeded(2)
+	for range 500 {
+		c := Clusters{Count: 2, Size: 1 + r.IntN(2), Within: .1 + .9*r.Float64(), Diameter: .1 + 10*r.Float64()}
+		g := mustGKRR(t, c, 1+r.Float64())
+		for _, v := range []struct {
+			log float64
+			x   int
+		}{{g.in, 1}, {g.out, c.Len() - 1}} {
+			level := ratio(t, g.Guarantee().Alpha())
+			if v.x > 0 && level.Mul(level, ratio(t, c.Distance(0, v.x))).Cmp(ratio(t, v.log)) < 0 {
+				t.Errorf("%+v: level %v, items 0 and %d differ by %v", c, g.Guarantee(), v.x, v.log)
+			}
+		}
+	}
+}
+
 // Releases have the channel's law: chi-square with 11 degrees of freedom passes 70
 // with probability below 1e-9. With a generator given, no draw allocates.
 func TestGKRR_ReleasesHaveTheChannelsLaw(t *testing.T) {

@@ -89,8 +89,8 @@ func TestItemWise_BadData(t *testing.T) {
 			t.Error(err)
 		}
 		items[0] = 1
-		if _, err := w.Release(nil, One(items)); err == nil {
-			t.Errorf("m=%d: NaN weights went through", m)
+		if counts, err := w.Release(nil, One(items)); err == nil || counts != nil {
+			t.Errorf("m=%d: NaN weights went through: %v, %v", m, counts, err)
 		}
 	}
 }

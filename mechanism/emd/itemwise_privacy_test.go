@@ -5,7 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/wasserstein"
+	"math/big"
 )
 
 // hockeyStick is the least delta at level eps.
@@ -141,6 +143,62 @@ func TestItemWiseBudget_IsKept(t *testing.T) {
 			if g.Alpha() > 5*(1+2e-9) || g.Alpha() < 5*(1-1e-6) || g.Delta() > without.Delta {
 				t.Errorf("%v, %+v: budget %v gives %v", m, without, b, g)
 			}
+		}
+	}
+}
+
+// In the Local trust nobody else's items hide a user's, whatever Model.Users says.
+func TestItemWise_LocalHidesAmongItsOwn(t *testing.T) {
+	c := geometricChannel(t, line(t, 3), .3)
+	o := &ItemWiseOptions{Delta: 1e-6}
+	one := newItemWise(t, c, Model{Trust: Local, Items: 50}, o).Guarantee()
+	if many := newItemWise(t, c, Model{Trust: Local, Items: 50, Users: 1000}, o).Guarantee(); many != one {
+		t.Errorf("%v, with a number of users %v", one, many)
+	}
+	budget := func(m Model) Accounted {
+		b, err := ItemWiseBudget(m, 5, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	if a, b := budget(Model{Trust: Local, Items: 50}), budget(Model{Trust: Local, Items: 50, Users: 1000}); a != b {
+		t.Errorf("budget %v, with a number of users %v", a, b)
+	}
+}
+
+// The level accounted for is the upper end of the audit where the claim is below it.
+func TestItemWise_AccountsForTheWholeAudit(t *testing.T) {
+	space := line(t, 4)
+	c := geometricChannel(t, space, 1)
+	a, err := c.Audit(space, nil)
+	if err != nil || !(a.Lo < a.Hi) {
+		t.Fatal(a, err)
+	}
+	w := newItemWise(t, c.WithGuarantee(pureLevel(t, a.Lo)), Model{Trust: Local, Items: 1}, &ItemWiseOptions{Space: space})
+	if w.Guarantee().Alpha() != a.Hi {
+		t.Errorf("claimed %v, audited %v: %v", a.Lo, a, w.Guarantee())
+	}
+}
+
+// Pure composition and its budget, to the last bit.
+func TestItemWise_PureLevelIsRoundedOutward(t *testing.T) {
+	c := geometricChannel(t, line(t, 3), .1)
+	r := rng.Seeded(8)
+	for range 300 {
+		m := Model{Trust: Local, Items: 1 + r.IntN(1000)}
+		alpha := r.Float64()
+		items := new(big.Rat).SetInt64(int64(m.Items))
+		g := newItemWise(t, c.WithGuarantee(pureLevel(t, alpha)), m, nil).Guarantee()
+		if want := ratio(t, alpha); ratio(t, g.Alpha()).Cmp(want.Mul(want, items)) < 0 {
+			t.Errorf("%d items of level %v: %v", m.Items, alpha, g)
+		}
+		b, err := ItemWiseBudget(m, alpha, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ratio(t, b.Value); got.Mul(got, items).Cmp(ratio(t, alpha)) > 0 {
+			t.Errorf("%d items at %v: budget %v", m.Items, alpha, b)
 		}
 	}
 }

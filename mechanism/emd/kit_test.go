@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -245,4 +246,14 @@ func binomialLaw(s int, p float64) []float64 {
 		law = next
 	}
 	return law
+}
+
+// ratio is x as a rational number.
+func ratio(t testing.TB, x float64) *big.Rat {
+	t.Helper()
+	q := new(big.Rat).SetFloat64(x)
+	if q == nil {
+		t.Fatalf("%v is not finite", x)
+	}
+	return q
 }

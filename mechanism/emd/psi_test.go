@@ -27,7 +27,7 @@ func TestPsi_KnownAnswers(t *testing.T) {
 }
 
 // bigPsi is the definition: the double sum over C and B in 300 bits.
-func bigPsi(c crowd, tau float64) *big.Float {
+func bigPsi(c crowd, tau *big.Float) *big.Float {
 	f := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
 	mul := func(x, y *big.Float) *big.Float { return f(0).Mul(x, y) }
 	pow := func(x *big.Float, k int64) *big.Float {
@@ -44,7 +44,7 @@ func bigPsi(c crowd, tau float64) *big.Float {
 		n, inner := k+1, f(0)
 		for b := int64(0); b <= n; b++ {
 			z := f(0).Quo(f(float64(2*b-n)), f(float64(n)))
-			if z.Sub(z, f(tau)); z.Sign() > 0 {
+			if z.Sub(z, tau); z.Sign() > 0 {
 				inner.Add(inner, mul(choose(n, b), z))
 			}
 		}
@@ -62,7 +62,7 @@ func TestPsi_BoundsTheExactSum(t *testing.T) {
 		for i := range 12 {
 			p := []float64{0x1p-40, 0.03, 0.5, 0.97, maxClone, r.Float64()}[i%6]
 			tau := []float64{0, 1e-12, 0.5, 1.0 / 3, r.Float64(), r.Float64(), 1 - 0x1p-20, r.Float64()}[i%8]
-			exact := bigPsi(crowd{n, p}, tau)
+			exact := bigPsi(crowd{n, p}, big.NewFloat(tau))
 			if exact.Sign() == 0 {
 				continue
 			}

@@ -2,8 +2,10 @@ package emd
 
 import (
 	"math"
+	"math/big"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/rng"
 )
 
@@ -63,6 +65,47 @@ func TestChernoff_ExponentIsRoundedDown(t *testing.T) {
 			t.Fatalf("budget: %v, level: %v", b, got)
 		}
 	}
+}
+
+// To the last bit.
+func TestChernoff_ExponentIsBelowTheExactOne(t *testing.T) {
+	r := rng.Seeded(2)
+	for range 300 {
+		mean := math.Pow(10, -3*r.Float64())
+		q := mean + (1-mean)*math.Pow(10, -4*r.Float64())
+		if !(q > mean && q < 1) {
+			continue
+		}
+		s, a := 1+1e4*r.Float64(), math.Pow(10, 4*r.Float64()-2)
+		got, want := chernoff{s, mean}.exponent(q, a, false), bigExponent(s, mean, q, a)
+		if gap, _ := new(big.Float).Sub(want, big.NewFloat(got)).Float64(); !(gap >= 0) {
+			t.Fatalf("s=%v mean=%v q=%v a=%v: %v is above the exact exponent by %v", s, mean, q, a, got, -gap)
+		}
+	}
+}
+
+// bigExponent is s*kl(q||mean) + ln(1+s*kl'(q)/a) in 200 bits.
+func bigExponent(s, mean, q, a float64) *big.Float {
+	f := func(x float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(x) }
+	z := func() *big.Float { return new(big.Float).SetPrec(200) }
+	one := f(1)
+	rest, restMean := z().Sub(one, f(q)), z().Sub(one, f(mean))
+	g, h := bigLog(z().Quo(f(q), f(mean))), bigLog(z().Quo(rest, restMean))
+	kl := z().Add(z().Mul(f(q), g), z().Mul(rest, h))
+	slope := z().Mul(f(s), z().Sub(g, h))
+	return z().Add(z().Mul(f(s), kl), bigLog(z().Add(one, z().Quo(slope, f(a)))))
+}
+
+// bigLog is ln x by Newton's method on the exponential.
+func bigLog(x *big.Float) *big.Float {
+	v, _ := x.Float64()
+	y := new(big.Float).SetPrec(200).SetFloat64(math.Log(v))
+	for range 4 { // y += x e^-y - 1 doubles the digits
+		lo, _ := exact.ExpBounds(new(big.Float).SetPrec(200).Neg(y), 200)
+		step := new(big.Float).SetPrec(200).Mul(x, lo)
+		y.Add(y, step.Sub(step, big.NewFloat(1)))
+	}
+	return y
 }
 
 // The core of the proof by brute force: the mean over the sampling of what the

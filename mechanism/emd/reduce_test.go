@@ -7,9 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"math/rand/v2"
 )
 
 func TestNewReduced_Promise(t *testing.T) {
@@ -128,12 +130,32 @@ func TestReduced_Release(t *testing.T) {
 		count[x]++
 	}
 	testkit.ChiSquare(t, []int{count["a"], count["b"], count["c"], count["d"], count["e"]}, []float64{.2, .2, .2, .2, .2}, 1e-7)
+	// Draws are independent, of one user and of two: pairs are uniform.
+	pairs, across := make([]int, 25), make([]int, 15)
+	for i, x := range inner.seen[2] {
+		across[5*(int(inner.seen[0][i][0])-'a')+int(x[0])-'a']++
+		if i%2 == 1 {
+			pairs[5*(int(inner.seen[2][i-1][0])-'a')+int(x[0])-'a']++
+		}
+	}
+	p, q := make([]float64, 25), make([]float64, 10)
+	for i := range p {
+		p[i] = 1. / 25
+	}
+	for i := range q {
+		q[i] = float64(1+i/5) / 15
+	}
+	testkit.ChiSquare(t, pairs, p, 1e-7)
+	testkit.ChiSquare(t, across[:10], q, 1e-7)
 	first := inner.seen
 	if _, err := d.Release(rng.Seeded(1), linearUsers(users...)); err != nil || !slices.EqualFunc(first, inner.seen, slices.Equal[[]string]) {
 		t.Errorf("the same seed gives other samples, %v", err)
 	}
-	if _, err := d.Release(nil, linearUsers(users...)); err != nil || slices.EqualFunc(first, inner.seen, slices.Equal[[]string]) {
-		t.Errorf("no seed gives the same samples, %v", err)
+	for range 2 {
+		last := inner.seen
+		if _, err := d.Release(nil, linearUsers(users...)); err != nil || slices.EqualFunc(last, inner.seen, slices.Equal[[]string]) {
+			t.Errorf("no seed gives the same samples, %v", err)
+		}
 	}
 
 	for name, bad := range map[string][][]string{"too few": users[:2], "empty": {{"a"}, {}, {"b"}}, "too many": append(users, users[0])} {
@@ -144,6 +166,60 @@ func TestReduced_Release(t *testing.T) {
 	inner.stop = 2
 	if _, err := d.Release(nil, linearUsers(users...)); err != errInner {
 		t.Errorf("the inner error is lost: %v", err)
+	}
+}
+
+// drawing is a mechanism that says how many of a user's items are what it draws itself.
+type drawing struct{ promiseOf[int] }
+
+func (m *drawing) Release(r *rand.Rand, data Users[int]) (int, error) {
+	same := 0
+	for items := range data {
+		for _, x := range items {
+			if x == r.IntN(16) {
+				same++
+			}
+		}
+	}
+	return same, nil
+}
+
+// What the mechanism inside draws from a seeded generator is not what chose the samples:
+// 625 of 10,000 coincide, with deviation 25.
+func TestReduced_SamplesAreIndependentOfTheMechanism(t *testing.T) {
+	model := Model{Trust: Local, Items: 10_000}
+	d, err := NewReduced[int, int](&drawing{promiseOf[int]{g: promise(t, model, 1, 0)}}, ReduceOptions{Radius: .1, DeltaSampling: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := d.Release(rng.Seeded(2), One([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))
+	if err != nil || same < 625-6*25 || same > 625+6*25 {
+		t.Errorf("%d coincide, %v", same, err)
+	}
+}
+
+// To the last bit: eps is no less than alpha times the c of arguments rounded up, delta no
+// less than the sum.
+func TestReduced_PromiseIsRoundedUp(t *testing.T) {
+	r := rng.Seeded(10)
+	for range 300 {
+		model := Model{Trust: Local, Items: 1 << (8 + r.IntN(10)), Diameter: 1 + r.Float64()}
+		alpha, delta := 1+r.Float64(), 1e-7*r.Float64()
+		o := ReduceOptions{Radius: .01 + .1*r.Float64(), DeltaSampling: 1e-7 * r.Float64()}
+		g, _, err := reduced("", promise(t, model, alpha, delta), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := chernoff{float64(model.Items), directed.DivUp(o.Radius, model.Diameter)}
+		q, _ := c.root(directed.MulUp(alpha, model.Diameter), false, o.DeltaSampling)
+		pair := g.At(o.Radius)
+		eps := ratio(t, q)
+		if eps.Mul(eps, ratio(t, model.Diameter)).Mul(eps, ratio(t, alpha)); ratio(t, pair.Eps).Cmp(eps) < 0 {
+			t.Errorf("%+v, %+v, alpha=%v: eps = %v is below alpha*c", model, o, alpha, pair.Eps)
+		}
+		if sum := ratio(t, delta); ratio(t, pair.Delta).Cmp(sum.Add(sum, ratio(t, o.DeltaSampling))) < 0 {
+			t.Errorf("%+v, %+v: delta = %v is below the sum", model, o, pair.Delta)
+		}
 	}
 }
 

@@ -150,6 +150,9 @@ func ShuffleLevel(s Shuffle) (Accounted, error) {
 			best = Accounted{a, u.jointName()}
 		}
 	}
+	if best.Bound == PureComposition {
+		return Accounted{s.pure(), PureComposition}, nil // no rounding by the diameter
+	}
 	best.Value = directed.DivUp(best.Value, u.Diameter)
 	return best, nil
 }
@@ -168,7 +171,7 @@ func ShuffleDelta(s Shuffle) (Accounted, error) {
 	if err != nil {
 		return Accounted{}, err
 	}
-	if u.Alpha >= u.pure() {
+	if s.Alpha >= s.pure() {
 		return Accounted{0, PureComposition}, nil
 	}
 	best := Accounted{min(1, directed.ExpUp(u.joint().value(u.Alpha))), u.jointName()}
@@ -203,6 +206,9 @@ func ShuffleBudget(s Shuffle) (Accounted, error) {
 		if a := u.jointBudget(logDelta, best.Value); a > best.Value {
 			best = Accounted{a, u.jointName()}
 		}
+	}
+	if best.Bound == PureComposition {
+		return Accounted{directed.DivDown(s.Alpha, float64(s.Items)), PureComposition}, nil
 	}
 	best.Value = directed.DivDown(best.Value, u.Diameter)
 	return best, nil
@@ -243,8 +249,9 @@ func ItemDelta(s Shuffle, c Change) (float64, error) {
 	if c.Distance == 0 || c.Eps >= directed.MulUp(s.Alpha0, c.Distance) {
 		return 0, nil
 	}
+	d := max(c.Distance, minUnit*u.Diameter) // a longer change shows more, and t is normal
 	law := crowd{u.Records - 1, s.Clones.probability(u.Alpha0, directed.DivDown(c.Distance, u.Diameter))}
-	t := math.Tanh(s.Alpha0*c.Distance/2) * (1 + tauErr/4)
+	t := math.Tanh(s.Alpha0*d/2) * (1 + tauErr/4)
 	log := logAdd(0, c.Eps) + math.Log(t) + law.logPsi(math.Tanh(c.Eps/2)/t*(1-tauErr))
 	return min(1, directed.ExpUp(logUp(log))), nil
 }

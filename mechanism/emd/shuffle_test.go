@@ -2,7 +2,11 @@ package emd
 
 import (
 	"math"
+	"math/big"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/rng"
 )
 
 // shuffleNear reports got outside want*[1-1e-6, 1+1e-6].
@@ -31,6 +35,41 @@ func TestItemDelta_KnownAnswers(t *testing.T) {
 				}
 				shuffleNear(t, clones.String(), got, want)
 			}
+		}
+	}
+}
+
+// Against the formula in 300 bits, up to next to pure composition, where tau is next to 1
+// and what is left of its rounding is 1-tau's.
+func TestItemDelta_IsNotBelowTheFormula(t *testing.T) {
+	r := rng.Seeded(41)
+	f := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+	exp := func(x *big.Float) *big.Float { v, _ := exact.ExpBounds(x, 300); return v }
+	tanhHalf := func(e *big.Float) *big.Float { return f(0).Quo(f(0).Sub(e, f(1)), f(0).Add(e, f(1))) }
+	for range 300 {
+		s := Shuffle{Records: 1 + r.Int64N(6), Alpha0: math.Exp(3*r.Float64() - 2)}
+		d := 1.0
+		if r.IntN(2) == 0 {
+			d = r.Float64()
+		}
+		eps := s.Alpha0 * d * (1 - math.Pow(10, -8*r.Float64()))
+		if eps < minUnit {
+			continue
+		}
+		e, ed := exp(f(eps)), exp(f(0).Mul(f(s.Alpha0), f(d)))
+		th := tanhHalf(ed)
+		want := bigPsi(crowd{s.Records - 1, Dominated.probability(s.Alpha0, d)}, f(0).Quo(tanhHalf(e), th))
+		want.Mul(want, th).Mul(want, e.Add(e, f(1)))
+		got, err := ItemDelta(s, Change{d, eps})
+		if err != nil || f(got).Cmp(want) < 0 {
+			t.Errorf("%+v by %v at eps = %v: %v is below %v, %v", s, d, eps, got, want, err)
+		}
+		if d < 1 {
+			continue
+		}
+		s.Items, s.Alpha = 1, eps
+		if all, err := ShuffleDelta(s); err != nil || f(all.Value).Cmp(want) < 0 {
+			t.Errorf("%+v: %v is below %v, %v", s, all, want, err)
 		}
 	}
 }
@@ -69,6 +108,10 @@ func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
 		{joint{alpha0: 4, items: 1, others: 1e5, clones: MetricRandomiser}, 0.3},
 		{joint{alpha0: 4, items: 7, others: 1e5, clones: MetricRandomiser, near: 0.5, least: 0.5 / 7}, 1},
 		{joint{alpha0: 6, items: 5, others: 1e4}, 25},
+		// Next to pure composition Chernoff's bound is tight, and the clones of a longer change
+		// hide it better than its length shows.
+		{joint{alpha0: 2, items: 1, others: 1000, clones: MetricRandomiser}, 1.999},
+		{joint{alpha0: 2, items: 1, others: 100, clones: MetricRandomiser}, 1.99},
 	} {
 		top := c.b.sup(c.alpha, nil, func(best, bound float64) bool { return false })
 		s := &search{joint: c.b, alpha: c.alpha, fixed: c.b.crowd(c.b.near), best: math.Inf(-1)}
@@ -79,6 +122,17 @@ func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
 				p := s.at(w)
 				s.know(p)
 				pts = append(pts, p)
+			}
+		}
+		at := pts[0].w // near the highest, closer
+		for _, p := range pts {
+			if p.gain+p.psi >= s.best {
+				at = p.w
+			}
+		}
+		for i := range 401 {
+			if w := at + float64(i-200)/200/n; w >= c.b.least && w > 0 && w <= 1 {
+				s.know(s.at(w))
 			}
 		}
 		if !(top >= s.best) || top > s.best+0.01 {

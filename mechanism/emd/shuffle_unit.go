@@ -35,7 +35,9 @@ func (s Shuffle) unit(op string, alpha0, alpha, delta bool) (unitShuffle, error)
 	}
 	u := unitShuffle{s}
 	u.Alpha0, u.Alpha = directed.MulUp(s.Alpha0, s.Diameter), directed.MulDown(s.Alpha, s.Diameter)
-	u.MinDistance = directed.DivDown(s.MinDistance, s.Diameter)
+	if u.MinDistance = directed.DivDown(s.MinDistance, s.Diameter); u.MinDistance < minUnit {
+		u.MinDistance = 0
+	}
 	const level = "a number in [1e-100, 700]/Diameter"
 	switch {
 	case alpha0 && !(u.Alpha0 >= minUnit && u.Alpha0 <= maxLevel):
@@ -51,8 +53,9 @@ func (s Shuffle) unit(op string, alpha0, alpha, delta bool) (unitShuffle, error)
 // use, and its logarithm far from where e^x is subnormal.
 const minUnit, minSlack = 1e-100, 1e-300
 
-// pure is the level of pure composition.
-func (u unitShuffle) pure() float64 { return directed.MulUp(float64(u.Items), u.Alpha0) }
+// pure is the level of pure composition, in the units of s. As it is the least number that
+// will do, and ShuffleBudget's the largest, the one of the other is no more than asked for.
+func (s Shuffle) pure() float64 { return directed.MulUp(float64(s.Items), s.Alpha0) }
 
 func (u unitShuffle) jointName() Bound {
 	if u.Items == 1 {

@@ -1,0 +1,170 @@
+package emd
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// What the bounds are computed for is no more private than what was asked: levels of the
+// channel up, all else down.
+func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
+	r := rng.Seeded(21)
+	for range 500 {
+		s := Shuffle{
+			Records: 100 + r.Int64N(1e6), Items: 1 + r.Int64N(50), Alpha0: 1 + r.Float64(), Alpha: 1 + r.Float64(),
+			Diameter: 0.1 + 10*r.Float64(), Clones: MetricRandomiser,
+		}
+		s.MinDistance = s.Diameter * r.Float64()
+		u, err := s.unit("", true, true, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := u.joint()
+		d, least := ratio(t, s.Diameter), ratio(t, s.MinDistance)
+		over := new(big.Rat).Quo(least, d)
+		items := new(big.Rat).SetInt64(s.Items)
+		for _, c := range []struct {
+			what string
+			got  float64
+			side int
+			want *big.Rat
+		}{
+			{"Alpha0", b.alpha0, 1, new(big.Rat).Mul(ratio(t, s.Alpha0), d)},
+			{"Alpha", u.Alpha, -1, new(big.Rat).Mul(ratio(t, s.Alpha), d)},
+			{"the nearest item", b.near, -1, over},
+			{"the least w", b.least, -1, new(big.Rat).Quo(over, items)},
+			{"others", float64(b.others), -1, new(big.Rat).SetInt64(s.Records - 1)},
+			{"items", b.items, 1, items},
+			{"pure composition", s.pure(), 1, new(big.Rat).Mul(items, ratio(t, s.Alpha0))},
+		} {
+			if ratio(t, c.got).Cmp(c.want) == -c.side {
+				t.Fatalf("%+v: %s = %v is on the wrong side of %v", s, c.what, c.got, c.want)
+			}
+		}
+		moved := b.near // some of several items may move no farther
+		if s.Items == 1 {
+			moved = 1
+		}
+		if b.crowd(1).p != s.Clones.probability(b.alpha0, moved) {
+			t.Fatalf("%+v: the clones are those of another distance", s)
+		}
+	}
+}
+
+// So is the level, which is divided by the diameter again. (The budget has rootTol to spare.)
+func TestShuffleLevel_IsRoundedUp(t *testing.T) {
+	r := rng.Seeded(22)
+	for range 20 {
+		s := Shuffle{Records: 300, Items: 3, Alpha0: 0.3 + 0.1*r.Float64(), Delta: 1e-4, Diameter: 1 + r.Float64()}
+		d := ratio(t, s.Diameter)
+		u, err := s.unit("", true, false, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := ShuffleLevel(s)
+		if err != nil || a.Bound != Joint {
+			t.Fatal(a, err)
+		}
+		unit := ratio(t, u.jointLevel(directed.LogDown(s.Delta), min(u.pure(), u.theorem44Level(directed.LogDown(s.Delta)))))
+		if v := ratio(t, a.Value); v.Mul(v, d).Cmp(unit) < 0 {
+			t.Errorf("%+v: level %v is below that of diameter 1", s, a)
+		}
+	}
+}
+
+// The three answers of pure composition, to the last bit.
+func TestShuffle_PureCompositionAgrees(t *testing.T) {
+	r := rng.Seeded(23)
+	for range 2000 {
+		m := 1 + r.Int64N(60)
+		s := Shuffle{Records: m, Items: m, Alpha: 3 * r.Float64(), Diameter: 0.1 + 5*r.Float64()}
+		b, err := ShuffleBudget(s)
+		if err != nil || b.Bound != PureComposition {
+			t.Fatal(b, err)
+		}
+		q := s
+		q.Alpha, q.Alpha0 = 0, b.Value
+		a, err := ShuffleLevel(q)
+		if err != nil || a.Bound != PureComposition || a.Value > s.Alpha {
+			t.Errorf("%+v: budget %v has the level %v, %v", s, b, a, err)
+		}
+		q.Alpha = a.Value
+		if d, err := ShuffleDelta(q); err != nil || d != (Accounted{0, PureComposition}) {
+			t.Errorf("%+v: level %v has the delta %v, %v", s, a, d, err)
+		}
+	}
+}
+
+func TestClones_ProbabilityIsRoundedDown(t *testing.T) {
+	r := rng.Seeded(24)
+	exp := func(x *big.Float) (lo, hi *big.Float) { return exact.ExpBounds(x, 200) }
+	for range 2000 {
+		a, d := math.Exp(8*r.Float64()-2), r.Float64()
+		lo, _ := exp(big.NewFloat(-a))
+		if p := big.NewFloat(Dominated.probability(a, d)); p.Cmp(lo) > 0 {
+			t.Errorf("alpha0=%v: p = %v is above e^-alpha0", a, p)
+		}
+		x := new(big.Float).SetPrec(200).Mul(big.NewFloat(-a), big.NewFloat(d))
+		_, hi := exp(x)
+		p := new(big.Float).SetPrec(200).SetFloat64(MetricRandomiser.probability(a, d))
+		if p.Mul(p, hi.Add(hi, big.NewFloat(1))).Cmp(lo.Add(lo, lo)) > 0 {
+			t.Errorf("alpha0=%v d=%v: p(d) is above 2e^-alpha0/(1+e^(-alpha0 d))", a, d)
+		}
+	}
+}
+
+// Distances that are nothing beside the diameter, down to where their products with
+// the levels are subnormal.
+func TestShuffle_TinyDistances(t *testing.T) {
+	for _, tiny := range []float64{1e-120, 1e-300, 1e-310, 5e-324} {
+		for _, alpha0 := range []float64{1e-100, 1e-20, 1, 300} {
+			s := Shuffle{Records: 5, Alpha0: alpha0}
+			bound, err := ItemDelta(s, Change{minUnit, 0})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d, err := ItemDelta(s, Change{tiny, 0}); err != nil || !(d > 0 && d <= bound) {
+				t.Errorf("alpha0=%g, one item by %g: %g, %v; by %g %g", alpha0, tiny, d, err, minUnit, bound)
+			}
+			for _, s := range []Shuffle{
+				{Records: 100, Items: 10, Alpha0: alpha0},
+				{Records: 100, Items: 1, Alpha0: alpha0},
+				{Records: 100, Items: 1, Alpha0: alpha0, Clones: MetricRandomiser},
+			} {
+				s.Alpha = max(1e-100, alpha0*float64(s.Items)/3)
+				none, err := ShuffleDelta(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.MinDistance = tiny
+				if d, err := ShuffleDelta(s); err != nil || d != none {
+					t.Errorf("%+v: %v, %v, with no least distance %v", s, d, err, none)
+				}
+			}
+		}
+	}
+}
+
+// MATH.md section 4: alpha0 <= ln(N/(16 ln(2m/delta_int))), at delta_int, not at delta.
+func TestTheorem44_ConditionIsWhereItSays(t *testing.T) {
+	for _, n := range []int64{1e4, 1e8} {
+		for _, m := range []int64{1, 1000} {
+			for _, x := range []float64{-5, -70} {
+				edge := math.Log(float64(n) / (16 * (math.Log(2*float64(m)) - x)))
+				below, above := unitShuffle{Shuffle{Records: n, Items: m, Alpha0: edge * (1 - 1e-9)}}, unitShuffle{Shuffle{Records: n, Items: m, Alpha0: edge * (1 + 1e-9)}}
+				if !below.condition44(x) || above.condition44(x) {
+					t.Errorf("N=%d m=%d ln delta_int=%g: not at %g", n, m, x, edge)
+				}
+			}
+		}
+	}
+	u := unitShuffle{Shuffle{Records: 1e8, Items: 1000, Alpha0: 11}}
+	if x := math.Log(1e-12); !u.condition44(x) || !math.IsInf(u.theorem44Level(x), 1) {
+		t.Errorf("level %g, where delta_int is too small", u.theorem44Level(x))
+	}
+}
