@@ -178,17 +178,27 @@ func (m *moment) check(t *testing.T, name string, want float64) {
 	}
 }
 
+// integers is the law of DiscreteLaplace of scale b on -20, ..., 20, with all
+// beyond counted at the ends.
+func integers(b float64) []float64 {
+	q := math.Exp(-1 / b)
+	p := make([]float64, 41)
+	for i := range p {
+		p[i] = (1 - q) / (1 + q) * math.Pow(q, math.Abs(float64(i-20)))
+	}
+	p[0], p[40] = p[0]/(1-q), p[40]/(1-q)
+	return p
+}
+
+// tallyInteger counts k where the law of integers has it.
+func tallyInteger(count []int, k int64) { count[max(0, min(40, k+20))]++ }
+
 func TestNoise_Integers(t *testing.T) {
 	r := rng.Seeded(18)
 	const b = 1.75
 	n := must(NewNoise(DiscreteLaplace, b))
 	q := math.Exp(-1 / b)
 	count := make([]int, 41)
-	p := make([]float64, 41)
-	for i := range p {
-		p[i] = (1 - q) / (1 + q) * math.Pow(q, math.Abs(float64(i-20)))
-	}
-	p[0], p[40] = p[0]/(1-q), p[40]/(1-q) // all beyond
 	x := make([]int64, 10)
 	for range 20_000 {
 		for i := range x {
@@ -196,10 +206,10 @@ func TestNoise_Integers(t *testing.T) {
 		}
 		n.Add(r, x)
 		for i, v := range x {
-			count[max(0, min(40, v-int64(1000*i)+20))]++
+			tallyInteger(count, v-int64(1000*i))
 		}
 	}
-	testkit.ChiSquare(t, count, p, reject)
+	testkit.ChiSquare(t, count, integers(b), reject)
 	if got, want := n.Variance(5), 2*q/(1-q)/(1-q); math.Abs(got-want) > 1e-13*want {
 		t.Errorf("variance %v, want %v", got, want)
 	}

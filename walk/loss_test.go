@@ -3,6 +3,7 @@ package walk
 import (
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -152,6 +153,33 @@ func TestLoss_RandomTreesAndScales(t *testing.T) {
 	}
 }
 
+// TestLoss_RoundsUp: with scales that are powers of two of very different sizes
+// the sums are not float64s, and Loss is the next one.
+func TestLoss_RoundsUp(t *testing.T) {
+	r := rng.Seeded(5)
+	tree := must(Levels(2, 2, 2))
+	scale := func() float64 { return math.Ldexp(1, r.IntN(150)) }
+	for range 500 {
+		s := Scales{Total: scale(), Level: []float64{scale(), scale(), scale()}}
+		branch := new(big.Rat)
+		for _, b := range s.Level {
+			branch.Add(branch, new(big.Rat).SetFloat64(1/b))
+		}
+		for rel, want := range map[Relation]*big.Rat{
+			ReplaceOne:   new(big.Rat).Add(branch, branch),
+			AddRemoveOne: new(big.Rat).Add(branch, new(big.Rat).SetFloat64(1/s.Total)),
+		} {
+			got := must(tree.Loss(rel, s))
+			if new(big.Rat).SetFloat64(got).Cmp(want) < 0 {
+				t.Fatalf("%v, %v: loss %v is below the sum", s, rel, got)
+			}
+			if least, _ := want.Float64(); got > least*(1+0x1p-50) {
+				t.Fatalf("%v, %v: loss %v, want %v", s, rel, got, least)
+			}
+		}
+	}
+}
+
 func TestSensitivity_KnownAnswers(t *testing.T) {
 	for _, c := range []struct{ n, replace int }{{1, 0}, {2, 2}, {3, 3}, {5, 5}, {8, 6}, {9, 7}, {129, 15}, {1024, 20}} {
 		tree := must(Balanced(c.n, 2))
@@ -246,6 +274,9 @@ func TestLoss_Errors(t *testing.T) {
 	}
 	if got := must(tree.Loss(AddRemoveOne, Scales{Level: []float64{1, 1}})); !math.IsInf(got, 1) {
 		t.Errorf("no noise on the total: loss %v", got)
+	}
+	if got := must(tree.LossNodes(AddRemoveOne, 0, ones(10))); !math.IsInf(got, 1) {
+		t.Errorf("no noise on the total: loss of nodes %v", got)
 	}
 	if _, err := tree.LossNodes(ReplaceOne, 0, []float64{1, 1, 1}); err == nil {
 		t.Error("three scales for ten nodes: no error")

@@ -3,6 +3,7 @@ package walk
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -136,6 +137,39 @@ func TestAdd_Integers(t *testing.T) {
 			t.Fatal("wrapped around")
 		}
 		counts[1] = math.MaxInt64
+	}
+}
+
+// TestAdd_EntriesHaveTheirScales: the total and every level, of which a tenth less
+// would be seen.
+func TestAdd_EntriesHaveTheirScales(t *testing.T) {
+	tree := must(Levels(2, 2))
+	s := Scales{Total: 3, Level: []float64{1.5, 2.2}}
+	counts := must(New(tree, DiscreteLaplace, s)) // nodes 0 | 1 2 | 3 4 5 6
+	haar := must(New(tree, DiscreteHaar, s))      // the total, then the splits
+	for name, c := range map[string]struct {
+		add   func(*rand.Rand, []int64) error
+		scale []float64
+	}{
+		"counts": {counts.AddCounts, []float64{3, 1.5, 1.5, 2.2, 2.2, 2.2, 2.2}},
+		"Haar":   {haar.AddHaar, []float64{3, 2.2, 1.5, 2.2}},
+	} {
+		tally := make([][]int, len(c.scale))
+		for i := range tally {
+			tally[i] = make([]int, 41)
+		}
+		r := rng.Seeded(23)
+		for range 40_000 {
+			x := make([]int64, len(c.scale))
+			check(t, c.add(r, x))
+			for i, k := range x {
+				tallyInteger(tally[i], k)
+			}
+		}
+		for i, b := range c.scale {
+			t.Log(name, i)
+			testkit.ChiSquare(t, tally[i], integers(b), reject)
+		}
 	}
 }
 

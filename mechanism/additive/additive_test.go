@@ -158,7 +158,8 @@ func TestReleases_RefuseBadInput(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Every guarantee is the level asked for, in the unit asked for.
+// Every guarantee is the level asked for, in the unit asked for, and up to the
+// diameter that the noise was chosen for.
 func TestGuarantees_AreStated(t *testing.T) {
 	const alpha = 0.7
 	o, d := &Options{Unit: "m"}, &DiscreteOptions{Unit: "m"}
@@ -172,7 +173,7 @@ func TestGuarantees_AreStated(t *testing.T) {
 		"TruncatedGeometric": must(NewTruncatedGeometric(Range{0, 9}, alpha, d)).Guarantee(),
 		"Madlib":             must(NewMadlib([][]float64{{1}, {2}}, alpha, d)).Guarantee(),
 	} {
-		if g.Alpha() != alpha || g.Delta() != 0 || g.Unit() != "m" {
+		if g.Alpha() != alpha || g.Delta() != 0 || g.Unit() != "m" || g.Reach() != inf {
 			t.Errorf("%s: %v", name, g)
 		}
 	}
@@ -180,7 +181,7 @@ func TestGuarantees_AreStated(t *testing.T) {
 		"Gaussian":         must(NewGaussian(4, target, o)).Guarantee(),
 		"DiscreteGaussian": must(NewDiscreteGaussian(target, d)).Guarantee(),
 	} {
-		if g.Alpha() != alpha || g.Delta() != 1e-6 || g.Unit() != "m" {
+		if g.Alpha() != alpha || g.Delta() != 1e-6 || g.Unit() != "m" || g.Reach() != target.Diameter {
 			t.Errorf("%s: %v", name, g)
 		}
 	}

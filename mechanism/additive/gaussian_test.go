@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism"
 )
 
 // MATH.md, section 4, where the last entry has the misprint .910209196: the
@@ -169,6 +170,30 @@ func TestGaussianDelta_Extremes(t *testing.T) {
 				if err != nil || !(s > 0) || math.IsInf(s, 1) || GaussianDelta(s, a, d) > delta {
 					t.Errorf("alpha %v, delta %v, diam %v: sigma %v, %v", a, delta, d, s, err)
 				}
+			}
+		}
+	}
+}
+
+// What a mechanism draws with keeps the delta that it promises, as far as its
+// promise reaches, and a hundredth less would not.
+func TestGaussians_SigmaKeepsTheGuarantee(t *testing.T) {
+	for _, target := range []GaussianTarget{{0.5, 1e-6, 1}, {1, 1e-6, 4}, {0.1, 1e-9, 20}} {
+		m, z := must(NewGaussian(2, target, nil)), must(NewDiscreteGaussian(target, nil))
+		g, h := m.Guarantee(), z.Guarantee()
+		for name, c := range map[string]struct {
+			sigma float64
+			g     mechanism.Guarantee
+			delta func(sigma float64) float64
+		}{
+			"real":     {m.Sigma(), g, func(s float64) float64 { return GaussianDelta(s, g.Alpha(), g.Reach()) }},
+			"integers": {z.Sigma(), h, func(s float64) float64 { return DiscreteGaussianDelta(s, h.Alpha(), int64(h.Reach())) }},
+		} {
+			if d := c.delta(c.sigma); d > c.g.Delta() {
+				t.Errorf("%s, %+v: delta %v, promised %v", name, target, d, c.g)
+			}
+			if d := c.delta(0.99 * c.sigma); d <= c.g.Delta() {
+				t.Errorf("%s, %+v: delta %v at 0.99 sigma", name, target, d)
 			}
 		}
 	}

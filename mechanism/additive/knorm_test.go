@@ -81,6 +81,20 @@ func TestKNorm_RadiusLaw(t *testing.T) {
 	}
 }
 
+// The scale is 1/alpha rounded up: noise is never less than the level needs.
+func TestScale_IsNotBelowTheStatedOne(t *testing.T) {
+	r := rng.Seeded(34)
+	for range 1000 {
+		alpha := math.Exp(10 * r.NormFloat64())
+		l, k := must(NewLaplace(alpha, nil)), must(NewKNorm(plane, alpha, nil))
+		for _, b := range []float64{l.scale, k.scale} {
+			if e := math.FMA(alpha, b, -1); e < 0 || e > 0x1p-51 {
+				t.Fatalf("alpha %v: scale %v", alpha, b)
+			}
+		}
+	}
+}
+
 // The one- and two-dimensional forms use the same noise at the same level.
 func TestLaplaceAndPlanar_Law(t *testing.T) {
 	r := rng.Seeded(40)

@@ -64,9 +64,19 @@ func TestConstantNormaliser_Cycle(t *testing.T) {
 	if l := worst(t, m, f); !near(l, 0.850464108, 1e-8) || m.Audit.Hi > 1 || m.Audit.Hi < 1-1e-12 {
 		t.Errorf("loss %.10g, %v", l, m.Audit)
 	}
+	even := &Options{Outputs: []int{8, 6, 4, 2, 0}}
+	all := &Options{Outputs: []int{4, 3, 2, 1, 0, 9, 8, 7, 6, 5}}
+	if m, err := ConstantNormaliser(cycle(10), 1, all); err != nil || m.Audit.Hi > 1 || m.Beta > 1 || m.Beta < 1-1e-9 {
+		t.Errorf("all outputs, in another order: %v (%v)", m, err)
+	}
 	var normaliser *NormaliserError
-	if _, err := ConstantNormaliser(space.Path(5, 1), 1, nil); !errors.As(err, &normaliser) {
-		t.Errorf("path: %v", err)
+	for _, c := range []struct {
+		f metric.Finite
+		o *Options
+	}{{space.Path(5, 1), nil}, {space.Path(10, 1), even}, {cycle(10), even}} {
+		if _, err := ConstantNormaliser(c.f, 1, c.o); !errors.As(err, &normaliser) {
+			t.Errorf("%v, %+v: %v", c.f, c.o, err)
+		}
 	}
 }
 

@@ -77,12 +77,32 @@ func TestStandard_LazyRateIsSafeAndTight(t *testing.T) {
 		}
 		return 0
 	})
-	m, err := Standard(f, 2, &Options{Lazy: true})
+	all := make([]int, f.Len())
+	for i := range all {
+		all[i] = f.Len() - 1 - i
+	}
+	for _, net := range [][]int{nil, all} { // a net is another path through the code
+		m, err := Standard(f, 2, &Options{Lazy: true, Outputs: net})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err := m.Channel.Audit(f, nil); err != nil || a.Hi > 2 || a.Lo < 2/1.02 {
+			t.Errorf("%d outputs named: %v (%v), want just below 2", len(net), a, err)
+		}
+	}
+}
+
+// A lazy mechanism computes its rows at every release: from Outputs as they were.
+func TestOptions_OutputsAreCopied(t *testing.T) {
+	f, net := space.Halton(10), []int{1, 5, 8}
+	m, err := Standard(f, 3, &Options{Lazy: true, Outputs: net})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err := m.Channel.Audit(f, nil); err != nil || a.Hi > 2 || a.Lo < 2/1.02 {
-		t.Errorf("%v (%v), want just below 2", a, err)
+	p := m.Prob(1, 0)
+	net[0], net[1] = 5, 1
+	if q := m.Prob(1, 0); q != p || m.Output(0) != 1 {
+		t.Errorf("Outputs changed: output %d with probability %v, was 1 with %v", m.Output(0), q, p)
 	}
 }
 

@@ -146,6 +146,30 @@ func TestNetTree_Bounds(t *testing.T) {
 	}
 }
 
+// The cells of a Separation are the points of a net: farther from each other than
+// that, and no record farther from its own.
+func TestSeparation_CellsAreANet(t *testing.T) {
+	const s = 0.2
+	f := randomPoints(300, 2, 12)
+	for name, d := range map[string]*Domain[int]{
+		"net tree": must(NewFinite(f, &FiniteOptions{Separation: s})),
+		"folded":   must(NewFolded(f, &FiniteOptions{Separation: s})),
+	} {
+		for a := range d.Len() {
+			for b := range a {
+				if near := f.Distance(d.Point(a), d.Point(b)); near <= s {
+					t.Errorf("%s: cells %d and %d are %v apart", name, a, b, near)
+				}
+			}
+		}
+		for i := range f.Len() {
+			if far := f.Distance(i, d.Point(must(d.Cell(i)))); far > s || far > d.Resolution() {
+				t.Errorf("%s: record %d is %v from its cell, resolution %v", name, i, far, d.Resolution())
+			}
+		}
+	}
+}
+
 func TestNewFinite_CellsForManyPoints(t *testing.T) {
 	d := must(NewFinite(randomPoints(cellTreeFrom, 2, 9), nil))
 	if !strings.HasPrefix(d.String(), "cells") || d.Len() != cellTreeFrom || d.Height() > 8 {

@@ -235,6 +235,122 @@ func TestSynthesizer_DrawsStatedLaw(t *testing.T) {
 	}
 }
 
+// twoSided is the law of K, P{k} prop. to e^(-|k|/scale), or of the difference of two
+// such numbers, on -half, ..., half; what lies beyond is left out.
+func twoSided(scale float64, difference bool, half int) []float64 {
+	k := func(v int) float64 { return math.Tanh(1/(2*scale)) * math.Exp(-math.Abs(float64(v))/scale) }
+	p := make([]float64, 2*half+1)
+	total := 0.0
+	for i := range p {
+		if v := i - half; difference {
+			for w := -20 * half; w <= 20*half; w++ {
+				p[i] += k(w) * k(w-v)
+			}
+		} else {
+			p[i] = k(v)
+		}
+		total += p[i]
+	}
+	for i := range p {
+		p[i] /= total
+	}
+	return p
+}
+
+// The number of records is released with the noise of its scale where it is private,
+// and as it is where it is public, by every way to a release; a tenth less noise
+// would be seen. False-reject probability 1e-7 each.
+func TestRelease_TotalHasItsNoise(t *testing.T) {
+	const half = 20
+	for name, c := range map[string]struct {
+		o     CellOptions
+		noise Noise
+	}{
+		"integers": {CellOptions{Splits: [][]int{{3}, {2}}}, Independent},
+		"Haar":     {CellOptions{Splits: [][]int{{2}, {2}}}, Haar},
+		"lazy":     {CellOptions{Splits: [][]int{{3}, {2}}, Lazy: true}, Independent},
+	} {
+		d := must(NewBox([]Column{{Hi: 1}}, &c.o))
+		counts := must(CountAll(d, [][]float64{{0.1}, {0.4}, {0.9}}, nil))
+		public := must(NewSynthesizer(d, 1, &Options{Noise: c.noise}))
+		s := must(NewSynthesizer(d, 1, &Options{Noise: c.noise, Relation: AddRemoveOne, Scales: []float64{1, 2}}))
+		r := rng.Seeded(3)
+		hist := make([]int, 2*half+1)
+		for i := range 40_000 {
+			if out := must(s.Release(r, counts)); math.Abs(out.Total-3) <= half {
+				hist[int(out.Total)-3+half]++
+			}
+			if i < 100 {
+				if out := must(public.Release(r, counts)); out.Total != 3 {
+					t.Errorf("%s: the public total is released as %v", name, out.Total)
+				}
+			}
+		}
+		t.Log(name)
+		testkit.ChiSquare(t, hist, twoSided(s.p.scales.Total, false, half), 1e-7)
+	}
+}
+
+// Where the counts are large enough not to be projected, the masses of two children
+// in a lazy release differ by the difference of their noisy counts: of the law that
+// the level's scale says. False-reject probability 1e-7 each.
+func TestLazy_DrawsStatedLaw(t *testing.T) {
+	const half, n = 20, 4000
+	d := must(NewBox([]Column{{Hi: 1}}, &CellOptions{Splits: [][]int{{2}, {2}}, Lazy: true}))
+	s := must(NewSynthesizer(d, 2, &Options{Scales: []float64{1, 2}}))
+	var x [][]float64
+	for i := range n {
+		x = append(x, []float64{(float64(i) + 0.5) / n})
+	}
+	counts := must(CountAll(d, x, nil))
+	r := rng.Seeded(4)
+	hist := [2][]int{make([]int, 2*half+1), make([]int, 2*half+1)}
+	for range 40_000 {
+		out := must(s.Release(r, counts))
+		var w [4]float64
+		for i, v := range out.nodes {
+			if v.level != 2 {
+				t.Fatalf("a node of level %d with a quarter of the records", v.level)
+			}
+			w[v.index] = n * out.Weights[i]
+		}
+		for l, diff := range []float64{w[0] + w[1] - w[2] - w[3], w[0] - w[1]} {
+			if k := math.Round(diff); math.Abs(k) <= half {
+				hist[l][int(k)+half]++
+			}
+		}
+	}
+	for l, b := range s.p.scales.Level {
+		t.Logf("level %d", l)
+		testkit.ChiSquare(t, hist[l], twoSided(b, true, half), 1e-7)
+	}
+}
+
+// Cells without records get noise as all others, and are unfolded for it: that there
+// is mass in a cell says nothing. Each half is the heavier one about every other time;
+// false-reject probability below 1e-20.
+func TestLazy_EmptyCellsHaveNoise(t *testing.T) {
+	d := must(NewBox([]Column{{Hi: 1}}, &CellOptions{Splits: [][]int{{2}}, Lazy: true}))
+	s := must(NewSynthesizer(d, 0.1, &Options{Relation: AddRemoveOne}))
+	r := rng.Seeded(5)
+	heavier := [2]int{}
+	for range 200 {
+		out := must(s.Release(r, d.NewCounts()))
+		var w [2]float64
+		for i, v := range out.nodes {
+			w[v.index] += out.Weights[i]
+		}
+		for i := range w {
+			if w[i] > w[1-i] {
+				heavier[i]++
+			}
+		}
+	}
+	if heavier[0] < 20 || heavier[1] < 20 {
+		t.Errorf("the halves of no records are the heavier one %v times of 200", heavier)
+	}
+}
+
 // The level of a Measure, by the exact density of its noise: on a regular tree a
 // shift of mass between two leaves is the worst, and the walk's potential knows
 // its log ratio.
@@ -268,6 +384,22 @@ func TestMeasure_Level(t *testing.T) {
 			t.Errorf("%s: level %v, stated %v", name, worst, alpha)
 		}
 	}
+}
+
+// What a Measure draws is what its level assumes: between two cells the difference
+// has a Laplace law of the scale. False-reject probability as of testkit.Uniform.
+func TestMeasure_DrawsStatedLaw(t *testing.T) {
+	m := must(NewMeasure(tinyTrees()["pair"], 5, &Options{Estimate: Signed}))
+	r := rng.Seeded(6)
+	u := make([]float64, 20_000)
+	for i := range u {
+		w := must(m.Release(r, []float64{0.75, 0.25}))
+		z := (w[0] - w[1] - 0.5) / m.p.scales.Level[0]
+		if u[i] = math.Exp(-math.Abs(z)) / 2; z > 0 {
+			u[i] = 1 - u[i]
+		}
+	}
+	testkit.Uniform(t, "difference", u)
 }
 
 func TestGuarantee_Values(t *testing.T) {

@@ -1,6 +1,7 @@
 package privatebeam
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,6 +56,35 @@ func TestKey_StreamsDiffer(t *testing.T) {
 	slices.Sort(words)
 	if n := len(slices.Compact(words)); n != 16 {
 		t.Errorf("%d different streams, want 16", n)
+	}
+}
+
+// What has no key gets a new one, all of it random: no word comes up twice, or is
+// 0, but with probability 2^-57.
+func TestKey_IsDrawnAnew(t *testing.T) {
+	words := []uint64{0}
+	for range 2 {
+		s, err := newSecret("test", nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "key")
+		if err := NewKeyFile(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range [][]byte{s.Key, file} {
+			for w := range slices.Chunk(k, 8) {
+				words = append(words, binary.LittleEndian.Uint64(w))
+			}
+		}
+	}
+	slices.Sort(words)
+	if n := len(slices.Compact(words)); n != 17 {
+		t.Errorf("%d different words in four keys of four, and 0", n)
 	}
 }
 

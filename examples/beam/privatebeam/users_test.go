@@ -273,6 +273,25 @@ func TestItemWise_RetryDrawsTheSame(t *testing.T) {
 	}
 }
 
+// Two channels have two uses of a key, one channel the same on every machine: the
+// same user through two of them draws independently.
+func TestItemWiseUse_NamesTheChannel(t *testing.T) {
+	use := func(points int) string {
+		w, err := line{points, emd.Model{Trust: emd.Local, Items: 2}}.itemWise()
+		if err != nil {
+			t.Fatal(err)
+		}
+		use, err := ItemWiseUse(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return use
+	}
+	if use(9) != use(9) || use(9) == use(8) {
+		t.Errorf("uses %q and %q of two channels, and %q", use(9), use(8), use(9))
+	}
+}
+
 // Elements belong to the runner, and their order does not count.
 func TestUser_StreamLeavesItems(t *testing.T) {
 	k := NewKey()
@@ -280,8 +299,25 @@ func TestUser_StreamLeavesItems(t *testing.T) {
 	if u.Stream(k, "A").Uint64() != (User{ID: "u", Items: []int{1, 2, 3}}).Stream(k, "A").Uint64() {
 		t.Error("the order of items shows")
 	}
-	f := &reduceFn{Samples: 5, key: k}
-	f.ProcessElement(u)
+	w, err := line{9, emd.Model{Trust: emd.Local, Items: 3}}.itemWise()
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := &drawFn{Channel: encodeChannel(t, w), Inputs: 9, Items: 3, Secret: secret{Key: k}}
+	if err := draw.Setup(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	reduce := &reduceFn{Samples: 5, key: k}
+	for range 20 { // other draws would come out alike now and then
+		u.ID += "u"
+		v := User{ID: u.ID, Items: []int{1, 2, 3}}
+		if a, b := reduce.ProcessElement(u), reduce.ProcessElement(v); !slices.Equal(a.Items, b.Items) {
+			t.Errorf("Reduce: the order of items shows: %v and %v", a, b)
+		}
+		if a, b := draw.ProcessElement(u), draw.ProcessElement(v); !slices.Equal(a.Y, b.Y) {
+			t.Errorf("ItemWise: the order of items shows: %v and %v", a, b)
+		}
+	}
 	if !slices.Equal(u.Items, []int{3, 1, 2}) {
 		t.Errorf("items became %v", u.Items)
 	}
@@ -296,28 +332,34 @@ func encodeChannel(t *testing.T, w *emd.ItemWise) []byte {
 	return b
 }
 
-// What the promise does not cover fails before anything is published.
+// What the promise does not cover fails before anything is published, with the error
+// told here, to the end of its line: without a word on whose items are wrong, or which.
 func TestItemWise_RefusesOtherUsers(t *testing.T) {
 	const users = 10
+	central := func(users, items int) emd.Model { return emd.Model{Trust: emd.Central, Users: users, Items: items} }
 	for _, c := range []struct {
 		name     string
 		declared emd.Model
+		users    int
 		samples  int
 		points   int
 		want     string // "" for none
 	}{
-		{"as declared", emd.Model{Trust: emd.Central, Users: users, Items: 3}, 3, 9, ""},
-		{"local", emd.Model{Trust: emd.Local, Items: 3}, 3, 9, ""},
-		{"fewer users", emd.Model{Trust: emd.Central, Users: users + 1, Items: 3}, 3, 9, "10 users, in a model of 11"},
-		{"more items", emd.Model{Trust: emd.Central, Users: users, Items: 3}, 4, 9, "a user of 4 items, in a model of 3"},
-		{"other space", emd.Model{Trust: emd.Central, Users: users, Items: 3}, 3, 2, "no input of the channel"},
+		{"as declared", central(users, 3), users, 3, 9, ""},
+		{"local", emd.Model{Trust: emd.Local, Items: 3}, users, 3, 9, ""},
+		{"fewer users", central(users+1, 3), users, 3, 9, "10 users, in a model of 11, which the promise is for"},
+		{"more users", central(users-1, 3), users, 3, 9, "10 users, in a model of 9, which the promise is for"},
+		{"no users", emd.Model{Trust: emd.Local, Items: 3}, 0, 3, 9, "no users"},
+		{"more items", central(users, 3), users, 4, 9, "a user of 4 items, in a model of 3: Reduce makes them so"},
+		{"fewer items", central(users, 3), users, 2, 9, "a user of 2 items, in a model of 3: Reduce makes them so"},
+		{"other space", central(users, 3), users, 3, 2, "an item that is no input of the channel"},
 	} {
 		w, err := line{c.points, c.declared}.itemWise()
 		if err != nil {
 			t.Fatal(err)
 		}
 		p, s := beam.NewPipelineWithRoot()
-		reduced, err := Reduce(s, c.samples, Users(s, userSource(s, users)), nil)
+		reduced, err := Reduce(s, c.samples, Users(s, userSource(s, c.users)), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -331,15 +373,29 @@ func TestItemWise_RefusesOtherUsers(t *testing.T) {
 		switch {
 		case c.want == "" && (err != nil || len(keptUsers.sums) != 1):
 			t.Errorf("%s: %v, %v", c.name, err, keptUsers.sums)
-		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || len(keptUsers.sums) > 0):
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), "\nprivatebeam: ItemWise: "+c.want+"\n") || len(keptUsers.sums) > 0):
 			t.Errorf("%s: %v, %v, want %q", c.name, err, keptUsers.sums, c.want)
-		case err != nil && strings.Contains(err.Error(), name(3)):
-			t.Errorf("%s: the error names a user", c.name)
 		}
 	}
 }
 
-func TestReduce_BadArguments(t *testing.T) {
+// One bad user among good ones is noted wherever bundles are cut and merged.
+func TestSumFn_KeepsWhatIsWrong(t *testing.T) {
+	f := &sumFn{Outputs: 2}
+	good := func() sums { return f.AddInput(f.CreateAccumulator(), draws{Y: []int{0, 1, 1}}) }
+	bad := func() sums { return f.AddInput(f.CreateAccumulator(), draws{Bad: "bad"}) }
+	for i, m := range []sums{
+		f.MergeAccumulators(good(), bad()),
+		f.MergeAccumulators(bad(), good()),
+		f.AddInput(bad(), draws{Y: []int{0, 1, 1}}),
+	} {
+		if m.Bad != "bad" || m.Users != 2 || !slices.Equal(m.Counts, []int64{1, 2}) {
+			t.Errorf("merge %d: %+v", i, m)
+		}
+	}
+}
+
+func TestUsers_BadArguments(t *testing.T) {
 	_, s := beam.NewPipelineWithRoot()
 	users := Users(s, userSource(s, 10))
 	for _, samples := range []int{0, -1} {
@@ -350,8 +406,21 @@ func TestReduce_BadArguments(t *testing.T) {
 	if _, err := Reduce(s, 1, users, &Options{Key: Key("short")}); err == nil {
 		t.Error("short key: no error")
 	}
-	if _, err := Reduce(s, 1, beam.WindowInto(s, window.NewFixedWindows(1e9), users), nil); err == nil {
+	windows := beam.WindowInto(s, window.NewFixedWindows(1e9), users)
+	if _, err := Reduce(s, 1, windows, nil); err == nil {
 		t.Error("windows: no error")
+	}
+	w, err := line{9, emd.Model{Trust: emd.Local, Items: 1}}.itemWise()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, in := range map[string]beam.PCollection{
+		"windows": windows,
+		"trigger": beam.WindowInto(s, window.NewGlobalWindows(), users, everyElement),
+	} {
+		if _, err := ItemWise(s, w, in, nil); err == nil {
+			t.Errorf("ItemWise, %s: no error", name)
+		}
 	}
 }
 

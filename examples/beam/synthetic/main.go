@@ -13,6 +13,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -41,9 +42,9 @@ type request struct {
 func main() {
 	var q request
 	q.Flags(name)
-	flag.StringVar(&q.input, "input", "../synthetic/places.csv", "CSV to read, a row a line, with a header: a file or a pattern, on any file system that Beam knows")
-	flag.StringVar(&q.columns, "columns", "lon,lat", "columns to use: numbers")
-	flag.StringVar(&q.bounds, "bounds", "-11:41,35:71", "range of every column, as lo:hi,lo:hi: public knowledge, not taken from the data; what lies outside is moved to the nearer bound")
+	flag.StringVar(&q.input, "input", "", "CSV to read, a row a line, with a header: a file or a pattern, on any file system that Beam knows (default: the places of ../synthetic/places.csv)")
+	flag.StringVar(&q.columns, "columns", "", "columns to use: numbers (lon,lat of the places)")
+	flag.StringVar(&q.bounds, "bounds", "", "range of every column, as lo:hi,lo:hi: public knowledge, not taken from the data; what lies outside is moved to the nearer bound (-11:41,35:71 for the places)")
 	flag.Float64Var(&q.eps, "eps", 1, "privacy level: the smaller, the more private and the less accurate")
 	flag.Float64Var(&q.about, "about", 10_000, "about how many records there are, as far as that is public: it decides the size of the cells")
 	flag.IntVar(&q.records, "records", 0, "how many synthetic records to make (default: as many as there are originals, by a noisy count)")
@@ -54,6 +55,15 @@ func main() {
 
 // pipeline builds what the request asks for.
 func (q *request) pipeline(ctx context.Context) (*beam.Pipeline, error) {
+	if q.input == "" && q.columns == "" && q.bounds == "" {
+		q.input, q.columns, q.bounds = "../synthetic/places.csv", "lon,lat", "-11:41,35:71"
+	}
+	if q.input == "" || q.columns == "" || q.bounds == "" {
+		return nil, errors.New("want --input, --columns and --bounds, or none of them for the places that ship with the examples")
+	}
+	if !(q.eps > 0) {
+		return nil, fmt.Errorf("--eps %v: want a number > 0", q.eps)
+	}
 	names := strings.Split(q.columns, ",")
 	for i := range names {
 		names[i] = strings.TrimSpace(names[i])

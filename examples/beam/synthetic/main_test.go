@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -140,11 +141,13 @@ func TestSynthetic_BadRequests(t *testing.T) {
 		"file":     func(q *request) { q.input = "nothing.csv" },
 		"column":   func(q *request) { q.columns = "lon,size" },
 		"bounds":   func(q *request) { q.bounds = "-11:41" },
+		"own data": func(q *request) { q.columns, q.bounds = "", "" }, // those of the places would do harm
 		"range":    func(q *request) { q.bounds = "41:-11,35:71" },
 		"NaN":      func(q *request) { q.bounds = "NaN:41,35:71" },
 		"infinite": func(q *request) { q.bounds = "-Inf:41,35:71" },
 		"number":   func(q *request) { q.bounds = "a:41,35:71" },
 		"eps":      func(q *request) { q.eps = -1 },
+		"NaN eps":  func(q *request) { q.eps = math.NaN() },
 		"about":    func(q *request) { q.about = 0 },
 		"records":  func(q *request) { q.records = -1 },
 		"key":      func(q *request) { q.KeyFile = filepath.Join(t.TempDir(), "no", "such", "folder") },

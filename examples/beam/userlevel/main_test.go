@@ -85,6 +85,14 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// What is promised is what was asked for, by the channel that is used.
+	reduced, err := emd.NewReduced(release, q.plan.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pair := reduced.Guarantee().At(q.move); pair.Eps > q.eps || pair.Delta > q.delta || reduced.Samples() != samples {
+		t.Errorf("a move of %v km has %+v, asked for %v, %v; %d samples", q.move, pair, q.eps, q.delta, reduced.Samples())
+	}
 	key := privatebeam.SeededKey(3)
 	counts := make([]int64, len(at))
 	truth := make([]float64, len(at))

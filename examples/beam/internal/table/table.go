@@ -119,9 +119,10 @@ func Read(ctx context.Context, path string, names ...string) ([][]string, error)
 type Row struct{ all, named []string }
 
 // Fields returns the named columns of a line; none, without an error, for the
-// header and for empty lines. They are good until the next call.
+// header and for empty lines, unless the table has a single column: there an empty
+// line is a row whose field is missing. They are good until the next call.
 func (h *Header) Fields(line string, r *Row) (_ []string, err error) {
-	if line == h.Line || strings.TrimSpace(line) == "" {
+	if line == h.Line || strings.TrimSpace(line) == "" && strings.Contains(h.Line, ",") {
 		return nil, nil
 	}
 	r.all, r.named = r.all[:0], r.named[:0]

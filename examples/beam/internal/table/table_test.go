@@ -85,6 +85,10 @@ func TestHeader_Fields(t *testing.T) {
 			t.Errorf("%q: %s, want %s", c.line, got, c.want)
 		}
 	}
+	one := Header{Line: "a", At: []int{0}}
+	if fields, err := one.Fields("", &row); err != nil || !slices.Equal(fields, []string{""}) {
+		t.Errorf("the only column is empty: %q, %v, want a row", fields, err)
+	}
 	if n := testing.AllocsPerRun(100, func() { h.Fields("1,2,3", &row) }); n > 0 {
 		t.Errorf("%v allocations a row", n)
 	}
