@@ -275,7 +275,7 @@ func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
 	const want = `loss 2, bound 1.5 (star), by constant: 3 x 1 channel, 0-private per km
   constant: loss 2 at level 0
   tuned: loss 3 at level 0.25 (context canceled)
-  tight weights: none: tight weights do not exist: w[1] = -0.5; use Tuned or Best, or a larger alpha
+  tight weights: none: tight weights do not exist: w[1] = -0.5; at larger alpha they do
   ConstOPT: none: needs about 3s, 1s is left
   spanner: none: an optimal mechanism was found before`
 	if got := s.String(); got != want {

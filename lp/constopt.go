@@ -51,7 +51,7 @@ type ConstOptions struct {
 // concurrent use.
 type ConstSolution struct {
 	// The mechanism. Its guarantee is the upper end of Audit, at most the alpha
-	// that was asked for.
+	// that was asked for. (The channel's method Audit is Channel.Audit here.)
 	*mechanism.Channel
 	Audit mechanism.Audit
 	// Objective is the worst-case loss of Channel, rounded up.

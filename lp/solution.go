@@ -46,7 +46,7 @@ const (
 // safe for concurrent use.
 type Solution struct {
 	// The mechanism. Its guarantee is the upper end of Audit, at most the alpha
-	// that was asked for.
+	// that was asked for. (The channel's method Audit is Channel.Audit here.)
 	*mechanism.Channel
 	Audit mechanism.Audit
 	// Objective is the loss of Channel, worst case or expected, rounded up.

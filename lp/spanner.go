@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -83,6 +85,9 @@ func Spanner(b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolut
 	var err error
 	if s.Options, err = o.options().settle(op, b, alpha); err != nil {
 		return nil, err
+	}
+	if !(s.Stretch >= 1) || math.IsInf(s.Stretch, 1) {
+		return nil, &fault.ValueError{Op: op, Arg: "Stretch", Index: -1, Value: s.Stretch, Want: "a finite number >= 1, or 0"}
 	}
 	t := &spannerSearch{b: b, alpha: alpha, o: s, began: began}
 	if t.graph, err = metric.SpannerContext(s.Context, b.Privacy, s.Stretch); err != nil {

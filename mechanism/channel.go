@@ -168,7 +168,7 @@ func (c *Channel) checkRow(op string, x int, row []float64) error {
 			if c.log {
 				want = "a finite log-weight or -Inf"
 			}
-			return &fault.ValueError{Op: op, Arg: fmt.Sprintf("row %d", x), Index: y, Value: v, Want: want}
+			return &fault.ValueError{Op: op, Arg: fmt.Sprintf("rows[%d]", x), Index: y, Value: v, Want: want}
 		}
 		any = any || v > 0 || c.log && !math.IsInf(v, -1)
 	}

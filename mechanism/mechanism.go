@@ -54,6 +54,8 @@ type then[X, Y, Z any] struct {
 
 func (t *then[X, Y, Z]) Guarantee() Guarantee { return t.m.Guarantee() }
 
+func (t *then[X, Y, Z]) String() string { return fmt.Sprintf("post-processed: %v", t.m) }
+
 func (t *then[X, Y, Z]) Release(r *rand.Rand, x X) (z Z, err error) {
 	y, err := t.m.Release(r, x)
 	if err != nil {
@@ -64,7 +66,8 @@ func (t *then[X, Y, Z]) Release(r *rand.Rand, x X) (z Z, err error) {
 
 // Compose releases the outputs of all ms on the same input, independently. Its
 // guarantee is their sum ([Guarantee.Plus]); mechanisms in different units are
-// refused with [ErrUnit].
+// refused with [ErrUnit]. Where the ms have different Go types name the two type
+// arguments, as in Compose[int, int](channel, other).
 func Compose[X, Y any](ms ...Mechanism[X, Y]) (Mechanism[X, []Y], error) {
 	const op = "mechanism: Compose"
 	if err := fault.Empty(op, "ms", len(ms)); err != nil {
@@ -91,6 +94,10 @@ type composed[X, Y any] struct {
 }
 
 func (c *composed[X, Y]) Guarantee() Guarantee { return c.g }
+
+func (c *composed[X, Y]) String() string {
+	return fmt.Sprintf("%d mechanisms composed, %v", len(c.ms), c.g)
+}
 
 func (c *composed[X, Y]) Release(r *rand.Rand, x X) ([]Y, error) {
 	r, done := rng.Get(r)

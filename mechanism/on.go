@@ -43,6 +43,8 @@ type on[P any] struct {
 
 func (o *on[P]) Guarantee() Guarantee { return o.m.Guarantee() }
 
+func (o *on[P]) String() string { return fmt.Sprintf("on %v: %v", o.pts, o.m) }
+
 func (o *on[P]) Release(r *rand.Rand, x P) (y P, err error) {
 	i, err := o.find(x)
 	if err != nil {

@@ -71,9 +71,9 @@ func NewMatrix(rows [][]float64) (*Dense, error) {
 }
 
 // Densify stores all distances of f, on every core. A *Dense is returned as it
-// is. More than [fault.MemoryLimit] bytes are refused with a [*MemoryError]; a
-// negative or non-finite distance is a [*ValueError] that counts positions as
-// [NewDense] does. O(n^2).
+// is. More than 16 GiB, from some 65,000 points on, are refused with a
+// [*MemoryError]; a negative or non-finite distance is a [*ValueError] that
+// counts positions as [NewDense] does. O(n^2).
 func Densify(f Finite) (*Dense, error) { return DensifyContext(context.Background(), f) }
 
 // DensifyContext is [Densify], stopped early when ctx is done.
@@ -115,6 +115,9 @@ func (d *Dense) at(i, j int) int { return i*(2*d.n-i-1)/2 + j - i - 1 }
 
 // Len returns the number of points.
 func (d *Dense) Len() int { return d.n }
+
+// String is for people: "metric on 5 points".
+func (d *Dense) String() string { return fmt.Sprintf("metric on %d points", d.n) }
 
 // Distance returns the distance between points i and j.
 func (d *Dense) Distance(i, j int) float64 {

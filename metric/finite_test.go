@@ -2,6 +2,7 @@ package metric_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -253,3 +254,24 @@ type funcFinite struct {
 
 func (f funcFinite) Len() int                  { return f.n }
 func (f funcFinite) Distance(i, j int) float64 { return f.f(i, j) }
+
+// TestString_IsALine: what Println shows of a space is a line, not all its numbers.
+func TestString_IsALine(t *testing.T) {
+	pts := must[*metric.Points[string]](t)(metric.NewPoints([]string{"a", "b"}, metric.Levenshtein{}))
+	for want, f := range map[string]metric.Finite{
+		"2 points under metric.Levenshtein": pts,
+		"metric on 2 points":                must[*metric.Dense](t)(metric.Densify(pts)),
+		"shortest paths between 2 nodes":    must[*metric.Graph](t)(metric.NewGraphEdges(2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
+		"ultrametric on 2 points":           must[*metric.Ultrametric](t)(metric.Subdominant(pts)),
+	} {
+		if got := fmt.Sprint(f); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestNewPoints_RefusesNoSpace(t *testing.T) {
+	if _, err := metric.NewPoints([]string{"a"}, nil); !errors.Is(err, metric.ErrEmpty) {
+		t.Errorf("%v, want ErrEmpty", err)
+	}
+}

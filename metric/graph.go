@@ -216,6 +216,9 @@ func (a *adjacency) Weight(u, v int64) (float64, bool) {
 // Len returns the number of nodes.
 func (g *Graph) Len() int { return g.dense.Len() }
 
+// String is for people: "shortest paths between 5 nodes".
+func (g *Graph) String() string { return fmt.Sprintf("shortest paths between %d nodes", g.Len()) }
+
 // Distance returns the length of the shortest path between points i and j.
 func (g *Graph) Distance(i, j int) float64 { return g.dense.Distance(i, j) }
 

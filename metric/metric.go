@@ -96,19 +96,26 @@ func Embed(f Finite) (Embedding, bool) {
 	return Embedding{}, false
 }
 
-// Unit names the unit of a distance, as in "km" or "edits". A privacy level
-// alpha is per unit, so levels in different units do not add.
+// Unit names the unit of a distance in the singular, as in "km" or "edit":
+// guarantees print as "0.5-private per edit". A privacy level alpha is per unit,
+// so levels in different units do not add.
 type Unit string
 
-// The errors of this package, shared with the rest of the module. Read them
-// with errors.Is and errors.As.
+// ErrEmpty reports a space, a list or a data set without points, or nil in place
+// of one, in every package of the module. Ask for it with errors.Is.
 var ErrEmpty = fault.ErrEmpty
 
+// The error types of every package of the module. Ask for them with errors.As.
 type (
-	// ValueError reports a number outside its domain, with its position.
+	// ValueError reports a number outside its domain. Its fields are Op, the
+	// call, Arg, the argument, Index, the position in it or -1 for a single
+	// number, Value, what was given, and Want, the domain in words.
 	ValueError = fault.ValueError
-	// SizeError reports a length that does not fit the rest of the input.
+	// SizeError reports a length that does not fit the rest of the input. Its
+	// fields are Op, the call, Arg, the argument, Got, its length, and Want, what
+	// it should be, in words.
 	SizeError = fault.SizeError
-	// MemoryError reports an allocation refused before it was tried.
+	// MemoryError reports an allocation refused before it was tried. Its fields
+	// are Op, the call, and Bytes and Limit, what it needs and what it may use.
 	MemoryError = fault.MemoryError
 )

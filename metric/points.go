@@ -17,11 +17,15 @@ type Points[P any] struct {
 // NewPoints returns the finite metric of pts under s. The slice is copied, the
 // points themselves are not: they must not be modified afterwards. Where s is
 // a [Checker] every point is checked against the first, and the error names
-// the index. Equal points are allowed. O(len(pts)).
+// the index. Equal points are allowed; no points, or no space, are [ErrEmpty].
+// O(len(pts)).
 func NewPoints[P any](pts []P, s Space[P]) (*Points[P], error) {
 	const op = "metric: NewPoints"
 	if err := fault.Empty(op, "pts", len(pts)); err != nil {
 		return nil, err
+	}
+	if s == nil {
+		return nil, fmt.Errorf("%s: s is nil: %w", op, fault.ErrEmpty)
 	}
 	if c, ok := s.(Checker[P]); ok {
 		for i, p := range pts {
@@ -35,6 +39,12 @@ func NewPoints[P any](pts []P, s Space[P]) (*Points[P], error) {
 
 // Len returns the number of points.
 func (p *Points[P]) Len() int { return len(p.pts) }
+
+// String is for people: "300 points under metric.GreatCircle". It gives no point
+// away.
+func (p *Points[P]) String() string {
+	return fmt.Sprintf("%d points under %T", len(p.pts), p.space)
+}
 
 // At returns point i.
 func (p *Points[P]) At(i int) P { return p.pts[i] }

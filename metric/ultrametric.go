@@ -128,6 +128,9 @@ func FromLinkage(n int, merges []Merge) (*Ultrametric, error) {
 // Len returns the number of points.
 func (u *Ultrametric) Len() int { return len(u.order) }
 
+// String is for people: "ultrametric on 5 points".
+func (u *Ultrametric) String() string { return fmt.Sprintf("ultrametric on %d points", u.Len()) }
+
 // Distance returns the distance between points i and j.
 func (u *Ultrametric) Distance(i, j int) float64 {
 	p, q := u.pos[i], u.pos[j]

@@ -19,8 +19,8 @@ import (
 // neighbouring runs of points, which no such move undoes, the moves repair what
 // the kick has touched, and where the result is longer both are taken back
 // (iterated local search; Johnson and McGeoch 1997). Kicks tries bound the
-// work, and the result does not depend on the speed of the machine unless Time
-// does too. A lower bound that t has is kept.
+// work, and the result does not depend on the speed of the machine unless
+// TimeLimit bounds it too. A lower bound that t has is kept.
 //
 // The moves take about n log n for points of R^d, plus the n queries of a
 // metric.Index; a kick costs microseconds. A kick or move may reverse up to n/2

@@ -7,16 +7,19 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// ErrEmpty reports a tree without nodes; see errors.Is.
+// ErrEmpty reports a tree without nodes; see errors.Is. It is metric.ErrEmpty.
 var ErrEmpty = fault.ErrEmpty
 
 // The error types of this package; see errors.As.
 type (
-	// ValueError reports one number outside its domain.
+	// ValueError reports one number outside its domain. It is metric.ValueError,
+	// whose doc has the fields.
 	ValueError = fault.ValueError
-	// SizeError reports a length that does not fit the tree.
+	// SizeError reports a length that does not fit the tree. It is
+	// metric.SizeError, whose doc has the fields.
 	SizeError = fault.SizeError
-	// MemoryError reports a tree refused before it was allocated.
+	// MemoryError reports a tree refused before it was allocated. It is
+	// metric.MemoryError, whose doc has the fields.
 	MemoryError = fault.MemoryError
 )
 

@@ -85,7 +85,9 @@
 // then private is the counts of all nodes; cell i is at [Tree.LeafNode](i).
 // All that follows is post-processing: the inverse in units of 2^-L, exactly in
 // int64 ([Tree.HaarInverseInt], [Tree.CentreInt]), saturated by [Clamp] where it
-// might overflow, or simply in float64.
+// might overflow, or simply in float64 ([Tree.HaarInverse], [Tree.Centre]). Do not
+// leave it out: noisy counts do not add up before it, and partial sums of the
+// leaves alone gather independent noise, at 4,096 cells dozens of times as much.
 //
 // The real laws are statements about real numbers. The low bits of their float64
 // draws can give inputs away (see package mechanism/additive); where a proof must

@@ -1,6 +1,9 @@
 package walk
 
-import "sort"
+import (
+	"fmt"
+	"sort"
+)
 
 // Tree is a rooted ordered tree. Its leaves are numbered 0 to Len()-1 from
 // left to right and stand for the points or cells that carry mass; its nodes
@@ -32,6 +35,11 @@ func (t *Tree) Nodes() int { return len(t.parent) }
 
 // Height returns the number of edges on the longest path down from the root.
 func (t *Tree) Height() int { return len(t.level) - 2 }
+
+// String is for people: "tree of 1000 leaves, height 3".
+func (t *Tree) String() string {
+	return fmt.Sprintf("tree of %d leaves, height %d", t.Len(), t.Height())
+}
 
 // Binary tells whether every node has two children or none, as the Haar
 // transform needs.

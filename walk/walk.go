@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -21,6 +22,9 @@ type Walk struct {
 	total  Noise // not valid where scales.Total is 0
 	level  []Noise
 }
+
+// String is for people: "KNorm walk on a tree of 1000 leaves, height 3".
+func (w *Walk) String() string { return fmt.Sprintf("%v walk on a %v", w.law, w.tree) }
 
 // New returns the walk of the given law and scales on t. DiscreteHaar needs a
 // binary tree. Scales must be as [NewNoise] takes them, one a level; a Total of 0

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -230,4 +231,11 @@ func TestPartialSums(t *testing.T) {
 		t.Error(x)
 	}
 	PartialSums(nil)
+}
+
+func TestWalk_StringIsALine(t *testing.T) {
+	const want = "KNorm walk on a tree of 8 leaves, height 3"
+	if got := fmt.Sprint(equalWalk(must(Balanced(8, 2)), KNorm, ReplaceOne)); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

@@ -59,7 +59,9 @@ type Entropic struct {
 //
 // It is an approximation. [W1] is exact, and faster up to many thousand points:
 // a bracket of 5 % takes some hundred sweeps and one of 1 % some thousand, each
-// of two passes over all pairs. Sinkhorn is for supports on which W1 takes too
+// of two passes over all pairs; where mass hardly moves farther than to the next
+// point, even 5 % may take more than the default allows (Converged tells).
+// Sinkhorn is for supports on which W1 takes too
 // long and a few percent are enough. It needs memory for some numbers a point
 // and nothing else: distances are computed anew in every pass ([metric.Densify]
 // stores them), and a pass runs on every core.

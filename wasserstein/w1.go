@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -12,8 +13,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Options tune [W1], [Between], [Project] and [Certify]. Nil and the zero value
-// mean the defaults.
+// Options tune [W1], [Between], [Project], [Assignment] and [Certify]; the last two
+// read Context and Workers only. Nil and the zero value mean the defaults.
 type Options struct {
 	// U and V, if not nil, are potentials to start from, of all sources and
 	// sinks: those of an earlier [Result] on the same costs, for measures not too
@@ -66,6 +67,11 @@ type Result struct {
 	// Pivots is the number of simplex steps, and Passes that of the passes over
 	// all costs that looked for one more.
 	Pivots, Passes int
+}
+
+// String is a line: the size of the plan, its cost and its bounds.
+func (r *Result) String() string {
+	return fmt.Sprintf("plan of %d flows at cost %.6g, the least in [%.6g, %.6g]", len(r.Plan), r.Cost, r.Lower, r.Upper)
 }
 
 // W1 returns the Wasserstein distance of order 1, the earth mover's distance,

@@ -244,3 +244,17 @@ func FuzzW1(f *testing.F) {
 		}
 	})
 }
+
+func TestResult_StringIsALine(t *testing.T) {
+	f, err := metric.NewDense(2, []float64{3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := W1(f, []float64{1, 0}, []float64{0, 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := res.String(), "plan of 1 flows at cost 3, the least in [3, 3]"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

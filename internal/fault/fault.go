@@ -49,7 +49,11 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("%s: needs %.3g GiB, the limit is %.3g GiB", e.Op, e.Bytes/(1<<30), e.Limit/(1<<30))
+	size, unit := float64(1<<30), "GiB"
+	if e.Limit < size {
+		size, unit = 1<<20, "MiB"
+	}
+	return fmt.Sprintf("%s: needs %.3g %s, the limit is %.3g %s", e.Op, e.Bytes/size, unit, e.Limit/size, unit)
 }
 
 // MemoryLimit is the largest single allocation, in bytes, that a constructor

@@ -39,6 +39,7 @@ func TestChecks(t *testing.T) {
 		{"empty", Empty("p: F", "x", 0), "p: F: x: empty input"},
 		{"memory", Memory("p: F", 1e6, 8), ""},
 		{"too much memory", Memory("p: F", 1e12, 8), "p: F: needs 7.45e+03 GiB, the limit is 16 GiB"},
+		{"little memory", &MemoryError{"p: F", 3 << 20, 1 << 20}, "p: F: needs 3 MiB, the limit is 1 MiB"},
 	} {
 		switch {
 		case c.want == "" && c.err != nil:

@@ -44,6 +44,11 @@ func NewDiscreteGaussian(t GaussianTarget, o *DiscreteOptions) (*DiscreteGaussia
 // Guarantee is the target's alpha and delta, with the diameter as its reach.
 func (m *DiscreteGaussian) Guarantee() mechanism.Guarantee { return m.g }
 
+// String gives the noise and its guarantee.
+func (m *DiscreteGaussian) String() string {
+	return fmt.Sprintf("discrete Gaussian noise of sigma %.6g, %v", m.sigma, m.g)
+}
+
 // Sigma is the parameter of the noise, to many digits its standard deviation
 // where it exceeds 1.
 func (m *DiscreteGaussian) Sigma() float64 { return m.sigma }

@@ -67,7 +67,7 @@ func ExampleNewLaplace() {
 }
 
 func ExampleNewDiscreteLaplace() {
-	m, err := additive.NewDiscreteLaplace(0.5, &additive.DiscreteOptions{Unit: "records"})
+	m, err := additive.NewDiscreteLaplace(0.5, &additive.DiscreteOptions{Unit: "record"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -52,6 +52,11 @@ func NewGaussian(dim int, t GaussianTarget, o *Options) (*Gaussian, error) {
 // Guarantee is the target's alpha and delta, with the diameter as its reach.
 func (m *Gaussian) Guarantee() mechanism.Guarantee { return m.g }
 
+// String gives the noise and its guarantee.
+func (m *Gaussian) String() string {
+	return fmt.Sprintf("Gaussian noise of deviation %.6g in R^%d, %v", m.sigma, m.dim, m.g)
+}
+
 // Sigma is the standard deviation of the noise on each coordinate.
 func (m *Gaussian) Sigma() float64 { return m.sigma }
 

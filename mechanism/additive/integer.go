@@ -37,6 +37,9 @@ func NewDiscreteLaplace(alpha float64, o *DiscreteOptions) (*DiscreteLaplace, er
 // Guarantee is alpha per unit of the absolute difference, delta 0.
 func (l *DiscreteLaplace) Guarantee() mechanism.Guarantee { return l.g }
 
+// String gives the noise and its guarantee.
+func (l *DiscreteLaplace) String() string { return "discrete Laplace noise, " + l.g.String() }
+
 // Release returns x plus noise. The error is always nil. Some tens of
 // nanoseconds; as many microseconds where alpha is below about 2^-48.
 func (l *DiscreteLaplace) Release(r *rand.Rand, x int64) (int64, error) {
@@ -88,6 +91,11 @@ func NewTruncatedGeometric(out Range, alpha float64, o *DiscreteOptions) (*Trunc
 
 // Guarantee is alpha per unit of the absolute difference, delta 0.
 func (t *TruncatedGeometric) Guarantee() mechanism.Guarantee { return t.inner.g }
+
+// String gives the noise and its guarantee.
+func (t *TruncatedGeometric) String() string {
+	return fmt.Sprintf("truncated geometric on [%d, %d], %v", t.lo, t.hi, t.inner.g)
+}
 
 // Release returns x plus noise, clamped to the range. The error is always nil.
 func (t *TruncatedGeometric) Release(r *rand.Rand, x int64) (int64, error) {

@@ -1,6 +1,7 @@
 package additive
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -34,7 +35,10 @@ func (n Norm) check(op string) error {
 // It asks for accuracy, and says what privacy remains. The other question, a
 // wanted e^eps between inputs at distance d, has the answer alpha = eps/d.
 func (n Norm) AlphaFor(radius, prob float64) (float64, error) {
-	const op = "additive: Norm.AlphaFor"
+	return n.alphaFor("additive: Norm.AlphaFor", radius, prob)
+}
+
+func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 	if err := n.check(op); err != nil {
 		return 0, err
 	}
@@ -86,6 +90,11 @@ func NewKNorm(norm Norm, alpha float64, o *Options) (*KNorm, error) {
 
 // Guarantee is alpha per unit of the norm, delta 0.
 func (k *KNorm) Guarantee() mechanism.Guarantee { return k.g }
+
+// String gives the noise and its guarantee.
+func (k *KNorm) String() string {
+	return fmt.Sprintf("K-norm noise (p = %v) in R^%d, %v", k.norm.P, k.norm.Dim, k.g)
+}
 
 // Release returns x plus noise in a new slice; see [KNorm.ReleaseTo].
 func (k *KNorm) Release(r *rand.Rand, x []float64) ([]float64, error) {

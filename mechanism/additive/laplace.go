@@ -1,6 +1,7 @@
 package additive
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -37,10 +38,13 @@ func NewLaplace(alpha float64, o *Options) (*Laplace, error) {
 // Guarantee is alpha per unit of the absolute difference, delta 0.
 func (l *Laplace) Guarantee() mechanism.Guarantee { return l.g }
 
+// String gives the noise and its guarantee.
+func (l *Laplace) String() string { return "Laplace noise, " + l.g.String() }
+
 // Release returns x plus noise; x must be finite.
 func (l *Laplace) Release(r *rand.Rand, x float64) (float64, error) {
-	if err := fault.AllFinite("additive: Laplace.Release", "x", []float64{x}); err != nil {
-		return 0, err
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, &fault.ValueError{Op: "additive: Laplace.Release", Arg: "x", Index: -1, Value: x, Want: "a finite number"}
 	}
 	r, done := rng.Get(r)
 	defer done()

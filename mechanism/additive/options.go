@@ -23,7 +23,7 @@ type Options struct {
 // DiscreteOptions are the options of the mechanisms with integer outputs. nil
 // and the zero value are the defaults.
 type DiscreteOptions struct {
-	Unit metric.Unit // the unit of the metric, as in "records"
+	Unit metric.Unit // the unit of the metric, as in "record"
 }
 
 func (o *Options) orDefault() Options {

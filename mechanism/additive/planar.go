@@ -38,10 +38,15 @@ func NewPlanarLaplace(alpha float64, o *Options) (*PlanarLaplace, error) {
 // PlanarAlpha returns the level at which the noise of [PlanarLaplace] stays
 // within the given radius with the given probability, as in "within 1 km with
 // probability 0.95" (4.74 per km). See [Norm.AlphaFor].
-func PlanarAlpha(radius, prob float64) (float64, error) { return plane.AlphaFor(radius, prob) }
+func PlanarAlpha(radius, prob float64) (float64, error) {
+	return plane.alphaFor("additive: PlanarAlpha", radius, prob)
+}
 
 // Guarantee is alpha per unit of the Euclidean distance, delta 0.
 func (p *PlanarLaplace) Guarantee() mechanism.Guarantee { return p.k.g }
+
+// String gives the noise and its guarantee.
+func (p *PlanarLaplace) String() string { return "planar Laplace noise, " + p.k.g.String() }
 
 // Release returns x plus noise; both coordinates must be finite.
 func (p *PlanarLaplace) Release(r *rand.Rand, x [2]float64) ([2]float64, error) {

@@ -71,6 +71,9 @@ func NewMadlib(vectors [][]float64, alpha float64, o *DiscreteOptions) (*Madlib,
 // Guarantee is alpha per unit of the Euclidean distance of vectors, delta 0.
 func (m *Madlib) Guarantee() mechanism.Guarantee { return m.k.g }
 
+// String gives the noise and its guarantee.
+func (m *Madlib) String() string { return fmt.Sprintf("Madlib on %d words, %v", m.words.Len(), m.k.g) }
+
 // Release returns the index of a word. The error reports an x outside [0, n).
 // In d dimensions and on n words, O(d) for the noise and a nearest-point search,
 // O(n*d) where d > 20.

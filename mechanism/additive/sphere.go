@@ -77,6 +77,11 @@ func NewSphere(alpha float64, o *SphereOptions) (*Sphere, error) {
 // Guarantee is alpha per unit of great-circle distance, delta 0.
 func (s *Sphere) Guarantee() mechanism.Guarantee { return s.g }
 
+// String gives the noise and its guarantee.
+func (s *Sphere) String() string {
+	return fmt.Sprintf("noise on the sphere of radius %.6g, %v", s.radius, s.g)
+}
+
 // Release returns a point of the sphere, its longitude in [-180, 180]. The
 // input's latitude must lie in [-90, 90] and its longitude be finite. About a
 // microsecond.

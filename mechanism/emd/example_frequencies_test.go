@@ -51,7 +51,7 @@ func ExampleNewGKRRFrequencies() {
 	off, _ := articles.W1(p, []float64{0.4, 0.3, 0, 0.3, 0, 0})
 	fmt.Printf("off by %.3f, at most about %.3f in expectation\n", off, 2*f.ErrorBound(counts.Items()))
 	// Output:
-	// 30-private per unit of d_EM (local, one user of 10 items, diameter 1)
+	// 30-private per unit under d_EM (local, one user of 10 items, diameter 1)
 	// 0:  0.426 +- 0.020, 0.426
 	// 1:  0.250 +- 0.019, 0.250
 	// 2:  0.021 +- 0.018, 0.021

@@ -23,7 +23,7 @@ func ExampleNewGuarantee() {
 	fmt.Printf("a fifth of the places moved by 3 km: eps = %.2f\n", g.At(0.2*3).Eps)
 	fmt.Printf("all of them, to anywhere: eps = %.2f\n", g.UserLevel().Eps)
 	// Output:
-	// 0.1-private per km of d_EM (central, 100 users of any number of items, diameter 20 km)
+	// 0.1-private per km under d_EM (central, 100 users of any number of items, diameter 20 km)
 	// a fifth of the places moved by 3 km: eps = 0.06
 	// all of them, to anywhere: eps = 2.00
 }

@@ -37,7 +37,7 @@ func ExampleNewLinear() {
 	fmt.Printf("all items of a user moved by 0.5 km: eps %.2f\n", m.Guarantee().At(0.5).Eps)
 	// Output:
 	// mean place [2.58 2.08], standard deviation 0.29 km, within 0.79 km with probability 0.95
-	// 2-private per km of d_EM (central, 3 users of any number of items, diameter 10 km)
+	// 2-private per km under d_EM (central, 3 users of any number of items, diameter 10 km)
 	// all items of a user moved by 0.5 km: eps 1.00
 }
 
@@ -63,7 +63,7 @@ func ExampleNewLinear_local() {
 // Ages in whole years: the sum of all ages is noised as an integer.
 func ExampleNewGridLinear() {
 	households := [][][]float64{{{31}, {35}}, {{62}, {60}}, {{8}, {44}}}
-	model := emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 120, Unit: "years"}
+	model := emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 120, Unit: "year"}
 	m, err := emd.NewGridLinear(emd.Average(additive.Norm{P: 1, Dim: 1}), 1, model, emd.Target{Alpha: 1}, nil)
 	if err != nil {
 		fmt.Println(err)

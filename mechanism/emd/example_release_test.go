@@ -69,7 +69,7 @@ func ExampleNewItemWise() {
 	r := rand.New(rand.NewChaCha8([32]byte{1})) // nil for private data
 	fmt.Println(must(release.ReleaseShuffled(r, emd.One([]int{4, 4, 4, 4, 4, 3, 4, 4}))))
 	// Output:
-	// 11.8371-private per unit of d_EM (local, one user of 8 items, diameter 1)
+	// 11.8371-private per unit under d_EM (local, one user of 8 items, diameter 1)
 	// [4 3 3 4 3 4 3 4]
 }
 
@@ -160,7 +160,7 @@ func ExampleFromUserLevel() {
 	fmt.Println(g)
 	fmt.Println("back at user level:", g.UserLevel().Eps)
 	// Output:
-	// 20-private per unit of d_EM (central, 100 users of 10 items, diameter 1)
+	// 20-private per unit under d_EM (central, 100 users of 10 items, diameter 1)
 	// back at user level: 20
 }
 

@@ -164,5 +164,5 @@ func (g Guarantee) String() string {
 		return fmt.Sprintf("(%.6g, %.3g)-private between users up to d_EM %.6g%s (%v)",
 			g.level.Alpha(), g.level.Delta(), g.radius, unit, g.model)
 	}
-	return fmt.Sprintf("%v of d_EM (%v)", g.level, g.model)
+	return fmt.Sprintf("%v under d_EM (%v)", g.level, g.model)
 }

@@ -232,8 +232,8 @@ func TestGuarantee_Words(t *testing.T) {
 		g    Guarantee
 		want string
 	}{
-		{promise(t, m, 2, 0), "2-private per km of d_EM (central, 5 users of 2 items, diameter 1 km)"},
-		{promise(t, m, 2, 1e-6), "(2 per km, 1e-06)-private of d_EM (central, 5 users of 2 items, diameter 1 km)"},
+		{promise(t, m, 2, 0), "2-private per km under d_EM (central, 5 users of 2 items, diameter 1 km)"},
+		{promise(t, m, 2, 1e-6), "(2 per km, 1e-06)-private under d_EM (central, 5 users of 2 items, diameter 1 km)"},
 		{discretePromise(t, m, .1, Pair{1, 1e-6}), "(1, 1e-06)-private between users up to d_EM 0.1 km (central, 5 users of 2 items, diameter 1 km)"},
 	} {
 		if got := tc.g.String(); got != tc.want {

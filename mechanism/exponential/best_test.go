@@ -92,7 +92,7 @@ func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
 	}}
 	const want = `loss 2 by constant: 3 x 1 channel, 0-private per km
   constant: loss 2 at level 0
-  tight weights: none: tight weights do not exist: w[1] = -0.5; use Tuned or Best, or a larger alpha
+  tight weights: none: tight weights do not exist: w[1] = -0.5; at larger alpha they do
   tuned: loss 3 at level 0.25`
 	if got := c.String(); got != want {
 		t.Errorf("%s", got)

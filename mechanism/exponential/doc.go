@@ -33,6 +33,9 @@
 // guarantee then rests on. Loss is not part of any guarantee; compute it with
 // Channel.Loss.
 //
+// alpha is a finite number > 0, per unit of the privacy metric; what lies outside
+// its domain is a *[metric.ValueError], as everywhere in the module.
+//
 // # Who should not use it
 //
 // A level per kilometre or per edit protects near points from each other and

@@ -37,6 +37,7 @@ type Mechanism struct {
 	Beta   float64 // the exponent's rate, per unit of rho
 	// Audit is what proved the guarantee. For a lazy mechanism it is the
 	// zero value: the guarantee rests on the theorem and what its doc asks.
+	// (The channel's method of that name is Channel.Audit here.)
 	Audit mechanism.Audit
 }
 

@@ -21,7 +21,7 @@ type NormaliserError struct {
 }
 
 func (e *NormaliserError) Error() string {
-	return fmt.Sprintf("exponential: the normaliser is not constant: %v at point %d, %v at point %d; use Tuned or Best", e.ZX, e.X, e.ZXP, e.XPrime)
+	return fmt.Sprintf("exponential: the normaliser is not constant: %v at point %d, %v at point %d; Tuned does without", e.ZX, e.X, e.ZXP, e.XPrime)
 }
 
 // normaliserTol is the relative spread of normalisers that counts as constant:
@@ -69,7 +69,7 @@ type NegativeWeightError struct {
 }
 
 func (e *NegativeWeightError) Error() string {
-	return fmt.Sprintf("exponential: tight weights do not exist: w[%d] = %.6g; use Tuned or Best, or a larger alpha", e.Index, e.Weight)
+	return fmt.Sprintf("exponential: tight weights do not exist: w[%d] = %.6g; at larger alpha they do", e.Index, e.Weight)
 }
 
 // ErrSingular reports a matrix exp(-alpha*rho) that float64 cannot tell from a

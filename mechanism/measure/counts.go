@@ -52,6 +52,9 @@ func (d *Domain[P]) NewCounts() *Counts[P] {
 	return c
 }
 
+// String names the domain and nothing of what was counted, which is private.
+func (c *Counts[P]) String() string { return fmt.Sprintf("private counts in a %v", c.d) }
+
 // Domain returns the domain.
 func (c *Counts[P]) Domain() *Domain[P] { return c.d }
 

@@ -399,3 +399,17 @@ func TestComb_LossOfRegularTree(t *testing.T) {
 		}
 	}
 }
+
+// TestString_GivesNoCountAway: what Println shows of a synthesizer and of counts
+// is a line about what is public.
+func TestString_GivesNoCountAway(t *testing.T) {
+	d := must(NewBox([]Column{{Lo: 0, Hi: 1}}, &CellOptions{Depth: 2}))
+	s := must(NewSynthesizer(d, 1, nil))
+	if got, want := fmt.Sprint(s), fmt.Sprintf("1-private per record replaced, on a %v", d); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	some := must(CountAll(d, [][]float64{{0.1}, {0.1}}, nil))
+	if got, want := fmt.Sprint(some), fmt.Sprint(d.NewCounts()); got != want {
+		t.Errorf("two records print as %q, none as %q", got, want)
+	}
+}

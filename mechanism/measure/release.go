@@ -154,8 +154,8 @@ func (r *Release[P]) Mean(f func(P) float64) float64 {
 // The bound is rigorous for every estimate, and computed from the release
 // alone: W1 is at most the distance of the weights from the centred counts,
 // which are both released, and of these from the truth. The latter is noise,
-// whose mean the a-priori bound covers, and whose deviation obeys a Chernoff bound;
-// see tail. It is no more than lipschitz times the diameter, which is all that
+// whose mean the a-priori bound covers, and whose deviation obeys a Chernoff bound.
+// It is no more than lipschitz times the diameter, which is all that
 // is claimed for a lazy domain. O(nodes).
 func (r *Release[P]) Confidence(lipschitz, beta float64) (float64, error) {
 	const op = "measure: Release.Confidence"

@@ -55,6 +55,9 @@ func (s *Synthesizer[P]) Guarantee() mechanism.Guarantee { return s.g }
 // Domain returns the domain.
 func (s *Synthesizer[P]) Domain() *Domain[P] { return s.d }
 
+// String gives the guarantee and the domain.
+func (s *Synthesizer[P]) String() string { return fmt.Sprintf("%v, on a %v", s.g, s.d) }
+
 // Release releases counts of the same domain, or of one made elsewhere by the
 // same call, lazy or not ([ErrMismatch] otherwise). Counts of no records are
 // [metric.ErrEmpty] under ReplaceOne, where that is public; under AddRemoveOne

@@ -35,7 +35,7 @@ func (c *counter) Release(r *rand.Rand, x int64) (int64, error) {
 }
 
 func (c *counter) Guarantee() mechanism.Guarantee {
-	g, err := mechanism.NewGuarantee(c.claims, 0, "records")
+	g, err := mechanism.NewGuarantee(c.claims, 0, "record")
 	if err != nil {
 		panic(err)
 	}

@@ -105,7 +105,7 @@ func disagree[Y comparable](count map[Y]int, p map[Y]float64, rest, falseReject 
 	}
 	if f := float64(cells - 1); z > f && f > 0 {
 		if bound := -z + f*(1+math.Log(z/f)); bound < math.Log(falseReject) {
-			return fmt.Errorf("frequencies as far off have probability below %.2g; %s", math.Exp(bound), at)
+			return fmt.Errorf("frequencies as far off have probability at most e^%.4g; %s", bound, at)
 		}
 	}
 	return nil

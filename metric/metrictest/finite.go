@@ -40,6 +40,9 @@ func testFinite(op string, f metric.Finite, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if f == nil {
+		return fault.Empty(op, "f", 0)
+	}
 	t := &law.Trial{Op: op}
 	n := 0
 	if !t.Law("length", func() error {

@@ -313,6 +313,9 @@ func TestOptions_BadInput(t *testing.T) {
 	if err := metrictest.TestSpace(metric.Manhattan{}, nil, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)
 	}
+	if err := metrictest.TestFinite(nil, nil); !errors.Is(err, metric.ErrEmpty) {
+		t.Errorf("no space: %v", err)
+	}
 	if err := metrictest.TestFinite(with(newLine(), func(l *line) { l.n = func() int { return 0 } }), nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)
 	}

@@ -108,6 +108,10 @@ func Main(name string, prepare func(ctx context.Context) (*beam.Pipeline, error)
 		os.Exit(2)
 	}
 	beam.Init()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "%s: unexpected argument %q (--help lists the flags)\n", name, flag.Arg(0))
+		os.Exit(2)
+	}
 	ctx := context.Background()
 	p, err := prepare(ctx)
 	if err != nil {
