@@ -178,7 +178,7 @@ var additiveCalls = []call{
 var (
 	local       = emd.Model{Trust: emd.Local, Items: 4, Diameter: 4}
 	central     = emd.Model{Trust: emd.Central, Users: 3, Items: 4, Diameter: 4}
-	unbounded   = emd.Model{Trust: emd.Central, Users: 3, Diameter: 4}
+	unbounded   = emd.Model{Trust: emd.Central, Users: 3, Diameter: 6}
 	level       = must(mechanism.NewGuarantee(1, 0, ""))
 	perUnit     = must(emd.NewGuarantee(central, level))
 	discrete    = must(emd.NewDiscrete(central, 1, emd.Pair{Eps: 1, Delta: 1e-6}))

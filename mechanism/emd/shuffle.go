@@ -19,7 +19,7 @@ type Shuffle struct {
 	// Records is N >= 1, all records in the multiset: the user's own in the Local
 	// trust, those of all users in the Central one.
 	Records int64
-	// Items is m in [1, N], the number of records that are the user's.
+	// Items is m in [1, N], the number of records that are the user's; at most 2^53.
 	Items int64
 	// Alpha0 is the level of the channel, per unit of distance between items.
 	Alpha0 float64

@@ -19,6 +19,7 @@ func TestShuffle_BadInput(t *testing.T) {
 		{"Shuffle.Records", func(s *Shuffle) { s.Records = math.MinInt64 }},
 		{"Shuffle.Items", func(s *Shuffle) { s.Items = 0 }},
 		{"Shuffle.Items", func(s *Shuffle) { s.Items = 101 }},
+		{"Shuffle.Items", func(s *Shuffle) { s.Records, s.Items = math.MaxInt64, 1<<53+1 }}, // no float64
 		{"Shuffle.Diameter", func(s *Shuffle) { s.Diameter = -1 }},
 		{"Shuffle.Diameter", func(s *Shuffle) { s.Diameter = nan }},
 		{"Shuffle.Diameter", func(s *Shuffle) { s.Diameter = inf }},
@@ -64,7 +65,7 @@ func TestShuffle_BadInput(t *testing.T) {
 func FuzzShuffle(f *testing.F) {
 	f.Add(int64(1000), int64(10), 1.0, 1e-6, 1.0, 0.0, 0)
 	f.Add(int64(1), int64(1), 1e-100, 1e-300, 1e100, 1e100, 1)
-	f.Add(int64(math.MaxInt64), int64(math.MaxInt64), 700.0, 0.999999, 1.0, 0.5, 1)
+	f.Add(int64(math.MaxInt64), int64(1<<53), 700.0, 0.999999, 1.0, 0.5, 1)
 	f.Add(int64(1e9), int64(1), 1e-17, 0.5, 3.0, 1e-5, 1)
 	f.Add(int64(2), int64(2), 40.0, 1e-12, 1.0, 1.0, 0)
 	f.Fuzz(func(t *testing.T, n, m int64, level, delta, diam, least float64, clones int) {

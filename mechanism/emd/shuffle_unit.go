@@ -22,8 +22,8 @@ func (s Shuffle) unit(op string, alpha0, alpha, delta bool) (unitShuffle, error)
 	switch {
 	case s.Records < 1:
 		return bad("Records", float64(s.Records), "a number >= 1")
-	case s.Items < 1 || s.Items > s.Records:
-		return bad("Items", float64(s.Items), "a number in [1, Records]")
+	case s.Items < 1 || s.Items > min(s.Records, maxNumber):
+		return bad("Items", float64(s.Items), "a number in [1, Records] and at most 2^53")
 	case !(s.Diameter >= minUnit && s.Diameter <= 1/minUnit):
 		return bad("Diameter", s.Diameter, "a number in [1e-100, 1e100]")
 	case !(s.MinDistance >= 0 && s.MinDistance <= s.Diameter):

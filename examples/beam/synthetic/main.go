@@ -75,9 +75,6 @@ func (q *request) pipeline(ctx context.Context) (*beam.Pipeline, error) {
 	if !(q.about >= 1 && q.about <= 1e15) {
 		return nil, fmt.Errorf("--about %v: want a number of records", q.about)
 	}
-	if !(q.eps > 0) {
-		return nil, fmt.Errorf("--eps %v: want a number > 0", q.eps)
-	}
 	box := privatebeam.Box{Columns: columns, Cells: measure.CellOptions{Signal: min(q.about*q.eps, maxSignal)}}
 	header, err := table.ReadHeader(ctx, q.input, names...)
 	if err != nil {

@@ -104,14 +104,10 @@ func count(result beam.PipelineResult) (n int64) {
 func Main(name string, prepare func(ctx context.Context) (*beam.Pipeline, error), j *Job) {
 	flag.Parse()
 	if flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "%s: %q is not a flag: data are named by --input, and so on; see --help\n", name, flag.Arg(0))
+		fmt.Fprintf(os.Stderr, "%s: %q is not a flag: data are named by --input; --help lists the flags\n", name, flag.Arg(0))
 		os.Exit(2)
 	}
 	beam.Init()
-	if flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "%s: unexpected argument %q (--help lists the flags)\n", name, flag.Arg(0))
-		os.Exit(2)
-	}
 	ctx := context.Background()
 	p, err := prepare(ctx)
 	if err != nil {
