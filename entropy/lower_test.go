@@ -132,7 +132,7 @@ func TestLowerBounds_ClosedForms(t *testing.T) {
 // Theorem 3.2's bound is at most 2/5 of the pairs', and the star is not below
 // either of the bounds that it generalises by more than its solver's tolerance.
 func TestLowerBounds_Order(t *testing.T) {
-	for number := range 30 {
+	for number := range 60 {
 		b, alpha := randomSpace(t, number)
 		bounds, err := entropy.LowerBounds(b, alpha, nil)
 		if err != nil {

@@ -192,7 +192,7 @@ func excessAt(c *Channel, x, xp int, s float64) float64 {
 
 func TestAudit_DeltaMatchesBruteForce(t *testing.T) {
 	r := rng.Seeded(2)
-	for trial := range 60 {
+	for trial := range 80 {
 		n, m := 2+r.IntN(6), 1+r.IntN(7)
 		f := cloud(t, r, n)
 		c := random(t, r, n, m, trial%2 == 0, 0.3)
