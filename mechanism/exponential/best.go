@@ -25,7 +25,9 @@ const (
 // BestOptions tune [Best]. Nil and the zero value mean the defaults.
 type BestOptions struct {
 	Criterion Criterion
-	Prior     []float64 // for Mean; nil is uniform
+	// Prior is the distribution of the inputs for Mean and Remap; nil is uniform. It
+	// does not change the Criterion: WorstCase has no use for it.
+	Prior []float64
 	// Remap replaces every output of each candidate by the point that
 	// minimises the expected loss under Prior, given that output.
 	Remap    bool
