@@ -13,7 +13,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-func exact(v float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(v) }
+// wide is v in 400 bits.
+func wide(v float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(v) }
 
 // Budgets enclose alpha times the distances: what is imposed is no more, and what
 // the bound speaks of no less.
@@ -28,8 +29,8 @@ func TestRead_EnclosesBudgets(t *testing.T) {
 		}
 		for u := range 6 {
 			for v := range 6 {
-				want := exact(0).Mul(exact(alpha), exact(f.Distance(u, v)))
-				if lo, hi := p.lower[u*6+v], p.upper[u*6+v]; exact(lo).Cmp(want) > 0 || exact(hi).Cmp(want) < 0 || hi-lo > 1e-15*hi {
+				want := wide(0).Mul(wide(alpha), wide(f.Distance(u, v)))
+				if lo, hi := p.lower[u*6+v], p.upper[u*6+v]; wide(lo).Cmp(want) > 0 || wide(hi).Cmp(want) < 0 || hi-lo > 1e-15*hi {
 					t.Errorf("(%d, %d): [%v, %v], exactly %v", u, v, lo, hi, want)
 				}
 			}
@@ -101,20 +102,20 @@ func TestDistribution_SumsToOne(t *testing.T) {
 // exactLoss is the loss of n x n weights, the mean under a prior or the worst, in
 // 400 bits.
 func exactLoss(weight []float64, n int, utility metric.Finite, prior []float64) *big.Float {
-	worst, mean, mass := exact(0), exact(0), exact(0)
+	worst, mean, mass := wide(0), wide(0), wide(0)
 	for u := range n {
-		loss, sum := exact(0), exact(0)
+		loss, sum := wide(0), wide(0)
 		for w := range n {
-			q := exact(weight[u*n+w])
-			loss.Add(loss, exact(0).Mul(q, exact(utility.Distance(u, w))))
+			q := wide(weight[u*n+w])
+			loss.Add(loss, wide(0).Mul(q, wide(utility.Distance(u, w))))
 			sum.Add(sum, q)
 		}
 		if loss.Quo(loss, sum).Cmp(worst) > 0 {
 			worst.Set(loss)
 		}
 		if prior != nil {
-			mean.Add(mean, loss.Mul(loss, exact(prior[u])))
-			mass.Add(mass, exact(prior[u]))
+			mean.Add(mean, loss.Mul(loss, wide(prior[u])))
+			mass.Add(mass, wide(prior[u]))
 		}
 	}
 	if prior != nil {
@@ -152,7 +153,7 @@ func TestRelease_ObjectiveRoundsUp(t *testing.T) {
 		}
 		want := exactLoss(weight, n, b.Utility, o.Prior)
 		low, _ := want.Float64()
-		if exact(got.objective).Cmp(want) < 0 || got.objective > low*(1+1e-14) || exact(chosen).Cmp(want) < 0 || chosen > low*(1+1e-12) {
+		if wide(got.objective).Cmp(want) < 0 || got.objective > low*(1+1e-14) || wide(chosen).Cmp(want) < 0 || chosen > low*(1+1e-12) {
 			t.Errorf("objective %v, of Choose %v, exactly %v", got.objective, chosen, want)
 		}
 	}
@@ -181,12 +182,12 @@ func TestRelease_EachStepRoundsUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		loss, sum := exact(0), exact(0)
+		loss, sum := wide(0), wide(0)
 		for w, q := range c.row {
-			loss.Add(loss, exact(0).Mul(exact(q), exact(c.from[w])))
-			sum.Add(sum, exact(q))
+			loss.Add(loss, wide(0).Mul(wide(q), wide(c.from[w])))
+			sum.Add(sum, wide(q))
 		}
-		if exact(0).Mul(exact(r.objective), sum).Cmp(loss) < 0 {
+		if wide(0).Mul(wide(r.objective), sum).Cmp(loss) < 0 {
 			t.Errorf("weights %v: objective %v", c.row, r.objective)
 		}
 	}

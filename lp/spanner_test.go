@@ -149,13 +149,13 @@ func TestSpanner_BoundCoversRounding(t *testing.T) {
 		if _, err := s.solve(s.short); err != nil || !s.proved || s.best.Budget > alpha*(1+1e-14) {
 			t.Fatal(s.best, err)
 		}
-		if exact(s.best.Budget).Cmp(exact(0).Mul(exact(s.short), exact(alpha))) < 0 {
+		if wide(s.best.Budget).Cmp(wide(0).Mul(wide(s.short), wide(alpha))) < 0 {
 			t.Errorf("budget %v is below %v times %v", s.best.Budget, s.short, alpha)
 		}
 		for i := range 4 {
 			for j := range i {
-				need := exact(0).Mul(exact(alpha), exact(f.Distance(i, j)))
-				if exact(0).Mul(exact(s.best.Budget), exact(g.Distance(i, j))).Cmp(need) < 0 {
+				need := wide(0).Mul(wide(alpha), wide(f.Distance(i, j)))
+				if wide(0).Mul(wide(s.best.Budget), wide(g.Distance(i, j))).Cmp(need) < 0 {
 					t.Errorf("%v at %v: budget %v of %v", at, alpha, s.best.Budget, g.Distance(i, j))
 				}
 				if g.Distance(i, j) < f.Distance(i, j) {
