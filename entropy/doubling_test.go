@@ -88,9 +88,7 @@ func TestDoubling_Entropic(t *testing.T) {
 // TestDoubling_Net: the bounds through a net enclose those from all points, and
 // the workers do not matter.
 func TestDoubling_Net(t *testing.T) {
-	if testkit.Race && testing.Short() {
-		t.Skip("20 s under the race detector; smaller tests take the same paths")
-	}
+	testkit.Slow(t)
 	f := planePoints(300, 1)
 	for _, alpha := range []float64{2, 30} {
 		d, err := DoublingScale(f, alpha, &Options{Nodes: 20, Workers: 1})

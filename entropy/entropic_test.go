@@ -11,6 +11,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -319,6 +320,7 @@ func TestReach_Law(t *testing.T) {
 // No ball holds too many points more than Hi apart: Packing, which is exact
 // here or a lower bound, finds none.
 func TestEntropicScale_NoBallExceeds(t *testing.T) {
+	testkit.Slow(t)
 	for seed := range uint64(8) {
 		n := 50
 		b := randomBimetric(n, seed)

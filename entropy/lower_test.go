@@ -305,9 +305,7 @@ func TestWitness_BadInput(t *testing.T) {
 // The searches above the sizes at which they look at everything, on any number
 // of workers.
 func TestLowerBounds_Large(t *testing.T) {
-	if testkit.Race && testing.Short() {
-		t.Skip("20 s under the race detector; smaller tests take the same paths")
-	}
+	testkit.Slow(t)
 	r := rng.Seeded(4)
 	b := metric.Same(uniform(t, r, 320))
 	var first []entropy.Bound

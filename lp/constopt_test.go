@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -104,6 +105,7 @@ func TestConstOPT_UsesTheWholeBudget(t *testing.T) {
 // Random pairs of metrics, all sizes of I(v), alpha*diameter from 1e-6 to 300,
 // and spaces with many ties: the channel is private and no better than optimal.
 func TestConstOPT_HostileSpaces(t *testing.T) {
+	testkit.Slow(t)
 	r := rng.Seeded(4)
 	pts := make([][]float64, 14) // with coincident and nearly coincident points
 	for i := range pts {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -202,6 +203,7 @@ func TestHeldKarpBound_KnownValues(t *testing.T) {
 
 // Tours of Solve lie above and, being good, close.
 func TestHeldKarpBound_IsBelowToursAndNear(t *testing.T) {
+	testkit.Slow(t)
 	for _, n := range []int{10, 40, 100, 200} {
 		for seed := range uint64(2) {
 			for name, s := range boundSpaces(n, seed) {

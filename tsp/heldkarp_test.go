@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -34,6 +35,7 @@ func hkCosts(f metric.Finite, tree []hkEdge, pi []float64) []float64 {
 // Both algorithms find minimum spanning trees under any multipliers, to the
 // bit, with hints or without.
 func TestHKTrees_Agree(t *testing.T) {
+	testkit.Slow(t)
 	const n = hkMinKD + 100
 	snowflake, err := metric.Power[[]float64](metric.Euclidean{}, 0.5)
 	if err != nil {

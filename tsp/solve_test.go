@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -96,6 +97,7 @@ func TestSolve_FindsTheCircle(t *testing.T) {
 }
 
 func TestSolve_MeetsItsTargets(t *testing.T) {
+	testkit.Slow(t)
 	dense, err := metric.Densify(plane(700, 2))
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,15 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
+// Slow skips a test whose paths shorter ones take too where the race detector is on,
+// which makes it take ten times as long, and tests are to be short.
+func Slow(t *testing.T) {
+	t.Helper()
+	if Race && testing.Short() {
+		t.Skip("10 s and more under the race detector; shorter tests take the same paths")
+	}
+}
+
 // ChiSquare fails t where the counts disagree with the probabilities p at
 // false-reject probability level (for the large counts it is made for). Cells
 // with an expectation below 10 are pooled; a count in a cell of probability 0
