@@ -54,8 +54,9 @@ func TestWords_ConstOPT(t *testing.T) {
 	for _, c := range []struct {
 		n, alpha string
 		others   []string
+		gap      float64 // of OPTMech, as lp.Optimal has it by default
 		long     bool
-	}{{"30", ".7", others, false}, {"50", ".7", others, true}, {"200", ".5", others[:3], true}} { // no tight weights at 200
+	}{{"30", ".7", others, 1e-5, false}, {"50", ".7", others, 1e-5, true}, {"200", ".5", others[:3], 1e-3, true}} { // no tight weights at 200
 		t.Run("n="+c.n, func(t *testing.T) {
 			if c.long && os.Getenv("METRICDP_LONG") == "" {
 				t.Skip("METRICDP_LONG is not set")
@@ -76,7 +77,7 @@ func TestWords_ConstOPT(t *testing.T) {
 					t.Errorf("%s loses %v, ConstOPT %v", other, loss(other), near)
 				}
 			}
-			if opt := loss(optMech); near > 1.02*opt || loss("lower bound") < opt*(1-1e-5) || loss("lower bound") > opt {
+			if opt := loss(optMech); near > 1.02*opt || loss("lower bound") < opt*(1-c.gap) || loss("lower bound") > opt {
 				t.Errorf("ConstOPT %v, OPTMech %v, lower bound %v", near, opt, loss("lower bound"))
 			}
 		})
