@@ -169,3 +169,33 @@ func TestRand_KeepsTheCallersAndMakesNewOnes(t *testing.T) {
 		t.Error("two generators are one")
 	}
 }
+
+func FuzzFromWeights(f *testing.F) {
+	f.Add(1.0, 2.0, 3.0, 4.0, 0.5, false)
+	f.Add(math.Inf(-1), 0.0, -1e6, math.NaN(), 0.0, true)
+	f.Add(5e-324, 1e308, 1e-300, 0.0, 1e-9, false)
+	f.Fuzz(func(t *testing.T, a, b, c, d, delta float64, log bool) {
+		from := FromWeights
+		if log {
+			from = FromLogWeights
+		}
+		ch, err := from(2, 2, []float64{a, b, c, d}, nil)
+		if err != nil {
+			return
+		}
+		sum := ch.Prob(0, 0) + ch.Prob(0, 1)
+		if math.Abs(sum-1) > 1e-9 {
+			t.Fatalf("probabilities sum to %v", sum)
+		}
+		au, err := ch.Audit(line(t, 2, 1), &AuditOptions{Delta: delta})
+		if err != nil {
+			return
+		}
+		if !(au.Lo >= 0 && au.Lo <= au.Hi) {
+			t.Fatalf("%v", au)
+		}
+		if _, err := ch.Release(nil, 0); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

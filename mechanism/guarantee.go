@@ -78,10 +78,10 @@ func (g Guarantee) Reach() float64 {
 
 // At returns the differential-privacy pair that holds between two inputs at
 // distance d >= 0: eps = alpha*d, rounded up, and delta. At distance 0 eps is
-// 0 for a finite alpha. Where nothing is promised, by the zero Guarantee or
-// beyond its reach, eps is +Inf.
+// 0 for a finite alpha. Where nothing is promised, by the zero Guarantee, beyond
+// its reach, or at a d that is no distance, eps is +Inf.
 func (g Guarantee) At(d float64) (eps, delta float64) {
-	if math.IsInf(g.Alpha(), 1) || !(d <= g.Reach()) {
+	if math.IsInf(g.Alpha(), 1) || !(d >= 0 && d <= g.Reach()) {
 		return math.Inf(1), g.delta
 	}
 	return directed.MulUp(g.alpha, d), g.delta
@@ -110,9 +110,12 @@ func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
 // delta grows to delta*(e^eps-1)/(e^(eps/k)-1), kept at 1. Both are rounded
 // up. For delta = 0 this is At(k*d); for delta > 0 it is weaker than At where
 // the metric itself covers the distance, and is what holds where the guarantee
-// was proved for neighbours only.
+// was proved for neighbours only. Below 0 steps nothing is promised.
 func (g Guarantee) Group(k int, d float64) (eps, delta float64) {
-	if k <= 0 {
+	switch {
+	case k < 0:
+		return math.Inf(1), 1
+	case k == 0:
 		return 0, 0
 	}
 	step, delta := g.At(d)

@@ -15,9 +15,8 @@ import (
 // crypto/rand and Release is safe for concurrent use; with a caller's rng runs
 // repeat, the caller must not share it between goroutines, and whoever knows its
 // seed can undo the privacy. (A mechanism of one's own keeps this contract with
-// [Rand].) An error means that x is
-// outside the mechanism's domain; it never depends on the random draw unless the
-// doc says so.
+// [Rand].) An error means that x is outside the mechanism's domain; it never
+// depends on the random draw unless the doc says so.
 type Mechanism[X, Y any] interface {
 	// Release draws an output for the input x.
 	Release(rng *rand.Rand, x X) (Y, error)

@@ -126,6 +126,13 @@ func bads(t reflect.Type, good reflect.Value) []bad {
 		}
 		return append(out, notMetrics(f)...)
 	}
+	entry := func(i int) { // bad entries of a slice or an array
+		for _, b := range bads(t.Elem(), good.Index(i)) {
+			v := clone(good)
+			v.Index(i).Set(b.v)
+			out = append(out, bad{fmt.Sprintf("[%d] %s", i, b.what), v, b.nan})
+		}
+	}
 	switch t.Kind() {
 	case reflect.Float64:
 		number(math.NaN(), math.Inf(1), math.Inf(-1), -1.0, math.Copysign(0, -1), 0.0, 5e-324, 1e-300, 0.5, 1.0, 1e16, 1e300, 1e308, math.MaxFloat64)
@@ -149,24 +156,12 @@ func bads(t reflect.Type, good reflect.Value) []bad {
 			add("one less", clone(good).Slice(0, n-1))
 			add("one more", reflect.Append(clone(good), clone(good.Index(n-1))))
 		}
-		places := []int{0, n - 1}
-		if n == 1 {
-			places = places[:1]
-		}
-		for _, i := range places {
-			for _, b := range bads(t.Elem(), good.Index(i)) {
-				v := clone(good)
-				v.Index(i).Set(b.v)
-				out = append(out, bad{fmt.Sprintf("[%d] %s", i, b.what), v, b.nan})
-			}
+		if entry(0); n > 1 {
+			entry(n - 1)
 		}
 	case reflect.Array:
 		for i := range t.Len() {
-			for _, b := range bads(t.Elem(), good.Index(i)) {
-				v := clone(good)
-				v.Index(i).Set(b.v)
-				out = append(out, bad{fmt.Sprintf("[%d] %s", i, b.what), v, b.nan})
-			}
+			entry(i)
 		}
 	case reflect.Struct:
 		for i := range t.NumField() {

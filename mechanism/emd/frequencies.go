@@ -205,6 +205,8 @@ func (f *Frequencies) Condition() float64 { return f.condition }
 // randomised response on clusters [GKRR.ErrorBound], and for any other channel the
 // sum of the items' standard deviations, weighted by half the diameter or by the
 // distances from one central point, whichever is less, at the worst distribution.
+// The mean of Hadamard response errs in its total, too: the bound is for the mean with
+// the same added to all items so that they sum to 1.
 // The distribution made of the estimate errs by at most twice as much. The bound
 // falls like 1/sqrt(items); it does not cover how far the users are from a
 // population that they are a sample of.

@@ -83,8 +83,9 @@ func (g Guarantee) Alpha() float64 {
 func (g Guarantee) Delta() float64 { return g.level.Delta() }
 
 // At returns the pair of differential privacy between users at d_EM = d >= 0,
-// rounded up; no two are farther apart than Model.Diameter. A discrete promise reaches beyond its radius r in k = ceil(d/r)
-// steps: (k*eps, delta*(e^(k*eps)-1)/(e^eps-1)). (Fact 5.1 of IRC24 has another
+// rounded up; no two are farther apart than Model.Diameter. Where d is no distance
+// nothing is promised, and Eps is +Inf. A discrete promise reaches beyond its radius
+// r in k = ceil(d/r) steps: (k*eps, delta*(e^(k*eps)-1)/(e^eps-1)). (Fact 5.1 of IRC24 has another
 // multiplier of delta, which is too small.) The steps need that d_EM is a
 // length: between two distributions at distance d there are others at distances
 // r, 2r, ..., which mixtures of the two are when they need not have Model.Items
@@ -94,6 +95,8 @@ func (g Guarantee) At(d float64) Pair {
 	var p Pair
 	d = min(d, g.model.Diameter)
 	switch {
+	case !(d >= 0):
+		return Pair{math.Inf(1), 1}
 	case g.radius == 0:
 		p.Eps, p.Delta = g.level.At(d)
 	case d <= g.radius:

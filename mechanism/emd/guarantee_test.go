@@ -156,6 +156,17 @@ func TestGuarantee_DiscreteOfBoundedUsersEnds(t *testing.T) {
 	}
 }
 
+func TestGuarantee_AtNoDistance(t *testing.T) {
+	model := Model{Trust: Local}
+	for _, g := range []Guarantee{promise(t, model, 1, 1e-6), discretePromise(t, model, .3, Pair{1, 1e-6})} {
+		for _, d := range []float64{-1, -5e-324, math.NaN()} {
+			if p := g.At(d); !math.IsInf(p.Eps, 1) {
+				t.Errorf("%v at %v: %v", g, d, p)
+			}
+		}
+	}
+}
+
 func TestGuarantee_Composition(t *testing.T) {
 	m := Model{Trust: Central, Users: 5}
 	a, b := promise(t, m, 1, 1e-6), promise(t, m, 2, 0)

@@ -36,8 +36,9 @@
 // So there is no fresh noise. A transform has one secret key of 256 bits, drawn
 // from crypto/rand where the pipeline is built. The generator of a release is
 // ChaCha8 under the key HMAC-SHA256(key; the mechanism, the merged counts), that of
-// a user HMAC-SHA256(key; the mechanism, the user, the items in ascending order). Both are functions of the data and not of bundles, workers, attempts or
-// the order of arrival. Hence:
+// a user HMAC-SHA256(key; the mechanism, the user, the items in ascending order).
+// Both are functions of the data and not of bundles, workers, attempts or the order
+// of arrival. Hence:
 //
 //   - Every attempt at a bundle puts out the same bits. However often a runner
 //     repeats whatever part of one run, and whichever attempts leave a trace, all

@@ -31,7 +31,7 @@ type Multiset struct {
 // Every user must hold the Items of w's model and, in the Central trust, the
 // number of users must be its Users; a pipeline that meets others fails before it
 // publishes anything. In the Local trust the counts of any number of users are
-// added up.
+// added up. That every ID occurs once is taken on trust: see [User].
 //
 // Users are drawn on all workers. Each user's draws are derived from the key, the
 // user and the items, so that a bundle that is run again draws the same. The

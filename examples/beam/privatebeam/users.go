@@ -12,7 +12,9 @@ import (
 )
 
 // User is what one user holds: items, indices of the points of a public space. A
-// collection holds each ID once.
+// collection holds each ID once, as that of [Users] does; it is not checked. A user
+// with two elements would be counted as two users and, where these hold the same
+// items, with the same randomness both times: no promise covers that.
 type User struct {
 	ID    string
 	Items []int

@@ -1,0 +1,61 @@
+package mechanism
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+func TestCompose_AddsAndReleases(t *testing.T) {
+	f := line(t, 4, 1)
+	build := func(beta float64, unit metric.Unit) *Channel {
+		c, _, err := expo(t, f, beta, false).Certify(f, unit, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	a, b := build(0.5, "m"), build(1, "m")
+	both, err := Compose[int, int](a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := both.Guarantee().Alpha(); got < a.Guarantee().Alpha()+b.Guarantee().Alpha() {
+		t.Errorf("level %v", got)
+	}
+	// The product channel, audited: composition is honest.
+	w := make([]float64, 4*16)
+	for x := range 4 {
+		for y := range 16 {
+			w[16*x+y] = a.w[4*x+y/4] + b.w[4*x+y%4]
+		}
+	}
+	p, err := FromLogWeights(4, 16, w, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if au, _ := p.Audit(f, nil); au.Lo > both.Guarantee().Alpha() {
+		t.Errorf("the product has level %v, composed %v", au, both.Guarantee())
+	}
+	if ys, err := both.Release(rng.Seeded(1), 2); err != nil || len(ys) != 2 {
+		t.Error(ys, err)
+	}
+	if _, err := both.Release(nil, 7); err == nil {
+		t.Error("released an input outside the space")
+	}
+	if _, err := Compose[int, int](a, build(1, "km")); !errors.Is(err, ErrUnit) {
+		t.Errorf("units: %v", err)
+	}
+	if _, err := Compose[int, int](); err == nil {
+		t.Error("composed nothing")
+	}
+	doubled := Then[int, int, float64](a, func(y int) (float64, error) { return 2 * float64(y), nil })
+	if y, err := doubled.Release(rng.Seeded(1), 2); err != nil || doubled.Guarantee() != a.Guarantee() || y < 0 || y > 6 {
+		t.Error(y, err)
+	}
+	if _, err := doubled.Release(nil, -1); err == nil {
+		t.Error("released an input outside the space")
+	}
+}

@@ -1,0 +1,138 @@
+package mechanism
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+func TestGuarantee_Laws(t *testing.T) {
+	var none Guarantee
+	if eps, _ := none.At(0); !math.IsInf(none.Alpha(), 1) || !math.IsInf(eps, 1) || none.String() != "no guarantee" {
+		t.Errorf("the zero guarantee promises %v", none)
+	}
+	g, err := NewGuarantee(0.1, 1e-6, "km")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, _ := NewGuarantee(0.2, 0, "km")
+	sum, err := g.Plus(h)
+	if err != nil || sum.Alpha() < 0.1+0.2-1e-17 || sum.Alpha() > 0.3+1e-15 || sum.Delta() != 1e-6 || sum.Unit() != "km" {
+		t.Error(sum, err)
+	}
+	// 0.1 + 0.2 is above the float64 0.3 and must not round down.
+	if sum.Alpha() < 0.30000000000000004 {
+		t.Errorf("composition rounds down: %v", sum.Alpha())
+	}
+	m, _ := NewGuarantee(0.2, 0, "miles")
+	if _, err := g.Plus(m); !errors.Is(err, ErrUnit) {
+		t.Errorf("km + miles: %v", err)
+	}
+	if s, err := g.Plus(none); err != nil || !math.IsInf(s.Alpha(), 1) {
+		t.Errorf("with nothing: %v %v", s, err)
+	}
+	if eps, delta := g.At(3); eps < 0.3 || eps > 0.3+1e-15 || delta != 1e-6 {
+		t.Error(eps, delta)
+	}
+	for _, d := range []float64{-1, -5e-324, math.NaN()} {
+		if eps, _ := g.At(d); !math.IsInf(eps, 1) {
+			t.Errorf("at %v, which is no distance: %v", d, eps)
+		}
+	}
+	// Group privacy by direct summation: delta sum_{i<k} e^(i eps).
+	eps, delta := g.Group(4, 2)
+	want := 0.0
+	for i := range 4 {
+		want += 1e-6 * math.Exp(0.2*float64(i))
+	}
+	if math.Abs(eps-0.8) > 1e-15 || delta < want || delta > want*(1+1e-12) {
+		t.Errorf("group: %v %v, want 0.8 %v", eps, delta, want)
+	}
+	if eps, delta := h.Group(5, 1); delta != 0 || math.Abs(eps-1) > 1e-15 {
+		t.Error(eps, delta)
+	}
+	if _, delta := g.Group(100, 100); delta != 1 {
+		t.Errorf("delta beyond 1: %v", delta)
+	}
+	near, err := g.Within(5)
+	if eps, _ := near.At(5); err != nil || eps < 0.5 || eps > 0.51 || near.Reach() != 5 || !math.IsInf(g.Reach(), 1) {
+		t.Errorf("within 5: %v %v", near, eps)
+	}
+	if eps, _ := near.At(5.001); !math.IsInf(eps, 1) {
+		t.Errorf("beyond its reach a guarantee promises %v", eps)
+	}
+	if eps, _ := near.Group(2, 6); !math.IsInf(eps, 1) {
+		t.Errorf("steps beyond the reach: %v", eps)
+	}
+	if s, err := h.Plus(near); err != nil || s.Reach() != 5 {
+		t.Errorf("the sum reaches %v", s.Reach())
+	}
+	if far, _ := near.Within(9); far.Reach() != 5 || near.String() != "(0.1 per km, 1e-06)-private up to 5 km" {
+		t.Errorf("%v", far)
+	}
+	if _, err := g.Within(0); err == nil {
+		t.Error("reach 0 accepted")
+	}
+	if eps, delta := g.Group(0, 1); eps != 0 || delta != 0 {
+		t.Error(eps, delta)
+	}
+	if eps, _ := g.Group(-1, 1); !math.IsInf(eps, 1) {
+		t.Errorf("-1 steps: %v", eps)
+	}
+	for _, c := range [][2]float64{{-1, 0}, {math.NaN(), 0}, {1, 1}, {1, -1e-9}, {1, math.NaN()}} {
+		if _, err := NewGuarantee(c[0], c[1], ""); err == nil {
+			t.Errorf("accepted %v", c)
+		}
+	}
+	for want, g := range map[string]Guarantee{"0.2-private per km": h, "(0.1 per km, 1e-06)-private": g} {
+		if g.String() != want {
+			t.Errorf("%q, want %q", g, want)
+		}
+	}
+}
+
+// Levels, deltas and groups are above the exact ones, by an ulp or two.
+func TestGuarantee_RoundsUp(t *testing.T) {
+	number := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
+	above := func(name string, got float64, want *big.Rat) {
+		t.Helper()
+		if number(got).Cmp(want) < 0 || number(got*(1-1e-15)).Cmp(want) > 0 {
+			t.Errorf("%s: %v is not just above the exact number", name, got)
+		}
+	}
+	r := rng.Seeded(12)
+	for range 200 {
+		var g [2]Guarantee
+		for i := range g {
+			var err error
+			if g[i], err = NewGuarantee(r.ExpFloat64(), r.Float64()/4, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d, k := r.ExpFloat64(), 1+r.IntN(100)
+		sum, err := g[0].Plus(g[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		above("sum", sum.Alpha(), new(big.Rat).Add(number(g[0].Alpha()), number(g[1].Alpha())))
+		above("sum of delta", sum.Delta(), new(big.Rat).Add(number(g[0].Delta()), number(g[1].Delta())))
+		eps, _ := g[0].At(d)
+		want := new(big.Rat).Mul(number(g[0].Alpha()), number(d))
+		above("At", eps, want)
+		eps, _ = g[0].Group(k, d)
+		above("Group", eps, want.Mul(want, number(float64(k))))
+	}
+	// At eps = 0 deltas add, and where e^eps overflows nothing is left.
+	for alpha, want := range map[float64]float64{0: 4e-6, 1e308: 1} {
+		g, err := NewGuarantee(alpha, 1e-6, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, delta := g.Group(4, 1); delta != want {
+			t.Errorf("four steps at alpha %v: delta %v, want %v", alpha, delta, want)
+		}
+	}
+}
