@@ -255,7 +255,7 @@ func logGap(d, best float64) float64 {
 // band encloses the distances from y of the centres that would make the pair
 // y, z worth more than exp(best): such a centre lies within t of both.
 func (d *diametricRow) band(z int, alpha, best float64) (lo, hi float64) {
-	t := logGap(d.row2[z], best) / alpha * boundSlack
+	t := float64(logGap(d.row2[z], best) / alpha * boundSlack)
 	return d.row1[z]/boundSlack - t, t
 }
 

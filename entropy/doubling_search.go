@@ -281,7 +281,7 @@ func (w *doublingWorker) gather(d *doublingSearch, x int) {
 		w.eff[y] = d.g.Distance(x, y)
 		if d.largest > 0 {
 			// d <= (1+t)^2 (r_x + e + r_y) up to rounding, which nearly covers.
-			w.eff[y] = max(0, w.eff[y]*nearly-d.radius[x]-d.radius[y])
+			w.eff[y] = max(0, float64(w.eff[y]*nearly)-d.radius[x]-d.radius[y])
 		}
 	}
 	slices.SortFunc(w.ball, func(a, b int) int {

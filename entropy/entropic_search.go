@@ -211,7 +211,7 @@ func (s *entropicSearch) target(c *course) (t float64, limit int64, ok bool) {
 		if part > partLeast {
 			return 0, 0, false
 		}
-		if t = lo * (1 + part*gap); part*gap < gapClosed || t >= s.hi {
+		if t = lo * (1 + float64(part*gap)); part*gap < gapClosed || t >= s.hi {
 			t = lo
 		}
 	}

@@ -65,7 +65,7 @@ func bestPairs(ctx context.Context, b metric.Bimetric, alphas []float64, workers
 				top := &best[k]
 				for i, d2 := range r2 {
 					// 1 + e^u >= 2 + u spares most exponentials.
-					u := alpha * r1[i]
+					u := float64(alpha * r1[i])
 					if d2 <= top.v*(2+u) {
 						continue
 					}

@@ -301,8 +301,8 @@ func (s *starSearch) sums(star Star) []float64 {
 	for k, row := range s.rows {
 		c, g, w := star.Weights[k], star.Offsets[k], s.w[k]
 		for z, d := range row {
-			if h := c*d - g; h >= 0 {
-				out[z] += h * w
+			if h := float64(c*d) - g; h >= 0 {
+				out[z] += float64(h * w)
 			} else {
 				out[z] += h / w
 			}

@@ -46,7 +46,7 @@ func MeasureNet(f metric.Finite, m int) (*Measures, error) {
 	for k := 1; k < n && total < 1e300; k++ { // times (m+k)/k
 		total *= 1 + float64(m)/float64(k)
 	}
-	if err := fault.Memory(op, total*float64(n)+float64(n)*float64(m), 8); err != nil {
+	if err := fault.Memory(op, float64(total*float64(n))+float64(float64(n)*float64(m)), 8); err != nil {
 		return nil, err
 	}
 	d, err := metric.Densify(f)

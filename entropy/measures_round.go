@@ -75,7 +75,7 @@ func largestRemainders(p []float64, m int) []int {
 	frac := make([]float64, len(p))
 	rest := m
 	for i, v := range p {
-		v *= float64(m)
+		v = float64(v * float64(m))
 		c[i] = min(int(v), rest) // rounding of p's sum must not pass m
 		rest -= c[i]
 		order[i], frac[i] = i, v-float64(c[i])
@@ -173,7 +173,7 @@ func (t *spanningTree) round(p []float64, m int) []int {
 		}
 		cost := 0.0
 		for a, end := range t.end {
-			cost += t.up[a] * math.Abs((g[end]-g[a])-(f[end]-f[a]))
+			cost += float64(t.up[a] * math.Abs((g[end]-g[a])-(f[end]-f[a])))
 		}
 		if cost < least {
 			least = cost

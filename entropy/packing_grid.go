@@ -34,7 +34,7 @@ func gridSets(g metric.Finite, s float64) [][]int {
 	// again, rounded a few times: 256 units a dimension cover both, in any norm.
 	// What rounds in proportion to the cell itself is far below 2^-40.
 	norm := normWithin(e, s*(1-0x1p-47))
-	norm = norm*(1-0x1p-40) - 256*0x1p-53*largest*float64(e.Dim)
+	norm = float64(norm*(1-0x1p-40)) - float64(256*0x1p-53*largest*float64(e.Dim))
 	if !(norm > largest*0x1p-30) {
 		return nil
 	}
@@ -94,7 +94,7 @@ func cube(x []float64, side float64, off [gridDimensions]float64) (key [gridDime
 func hexagon(x []float64, d float64, off [gridDimensions]float64) [gridDimensions]int {
 	r := d / 2
 	// Axial coordinates of the point in units where centres are integers.
-	u := (x[0]*(math.Sqrt(3)/3)-x[1]/3)/r + off[0]
+	u := (float64(x[0]*(math.Sqrt(3)/3))-x[1]/3)/r + off[0]
 	v := (x[1]*2/3)/r + off[1]
 	w := -u - v
 	a, b, c := math.Round(u), math.Round(v), math.Round(w)

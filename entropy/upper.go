@@ -33,8 +33,8 @@ func StandardBound(alpha, s float64) (float64, error) {
 	// value is at 2 or at the last sign change, which bisection finds below 24
 	// + 6 ln(1+2t), where the left side is larger.
 	t := min(alpha*s, 1e300)
-	slope := func(u float64) float64 { return math.Exp(u/6) - (1.5*t + u/2 - 1) }
-	lo, hi := 6*math.Log(3), 24+6*math.Log1p(2*t) // slope is least where e^(u/6) = 3
+	slope := func(u float64) float64 { return math.Exp(u/6) - (float64(1.5*t) + u/2 - 1) }
+	lo, hi := 6*math.Log(3), 24+float64(6*math.Log1p(2*t)) // slope is least where e^(u/6) = 3
 	for range 100 {
 		if mid := (lo + hi) / 2; slope(mid) < 0 {
 			lo = mid

@@ -307,7 +307,7 @@ func (c *chooser) loss(channel *mechanism.Channel) (float64, error) {
 	if c.Prior != nil {
 		mean, mass := 0.0, 0.0
 		for x, p := range c.Prior {
-			mean += p * losses[x]
+			mean += float64(p * losses[x])
 			mass += p
 		}
 		loss = mean / mass

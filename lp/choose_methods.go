@@ -109,7 +109,7 @@ func (c *chooser) constant(time.Duration) (*mechanism.Channel, error) {
 			row = metric.Row(c.b.Utility, y, row)
 			mean := 0.0
 			for x, d := range row {
-				mean += c.Prior[x] * d
+				mean += float64(c.Prior[x] * d)
 			}
 			if mean < least {
 				least, centre = mean, y

@@ -64,7 +64,7 @@ func (g *merged) mend(s *Solution, x []float64) error {
 			continue
 		}
 		for i, c := range companion {
-			mixed[i] = (y[i] + (weight-excess[i%k])*c) / (1 + weight)
+			mixed[i] = (y[i] + float64((weight-excess[i%k])*c)) / (1 + weight)
 		}
 		if loss := g.lossOf(mixed); loss < least {
 			least, g.level = loss, level
@@ -112,7 +112,7 @@ func (g *merged) companionWeight(companion, excess []float64) (float64, error) {
 		c, most := companion[w*k:(w+1)*k], 0.0
 		for u, cu := range c {
 			for v, d := range decay[u*k : (u+1)*k] {
-				have, need := c[v]-d*cu, excess[v]*c[v]-excess[u]*d*cu
+				have, need := c[v]-float64(d*cu), float64(excess[v]*c[v])-float64(excess[u]*d*cu)
 				if need > most*have && u != v {
 					if have <= 0 {
 						most = math.Inf(1)
@@ -154,14 +154,14 @@ func (g *merged) lossOf(x []float64) float64 {
 	loss := make([]float64, g.n)
 	for w := range g.m {
 		for i, c := range g.class {
-			loss[i] += x[w*k+c] * g.scaled[w*g.n+i]
+			loss[i] += float64(x[w*k+c] * g.scaled[w*g.n+i])
 		}
 	}
 	worst, mean := 0.0, 0.0
 	for i, l := range loss {
 		worst = max(worst, l)
 		if g.o.Prior != nil {
-			mean += g.o.Prior[i] * l
+			mean += float64(g.o.Prior[i] * l)
 		}
 	}
 	if g.o.Prior != nil {

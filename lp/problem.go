@@ -30,7 +30,7 @@ type problem struct {
 
 // bytes is what a problem of n inputs and m outputs keeps, besides an engine.
 func bytes(n, m int) float64 {
-	return 8 * (4*float64(n)*float64(n) + 4*float64(n)*float64(m))
+	return float64(32 * float64(n) * float64(n+m))
 }
 
 // read takes the distances out of b.
@@ -132,7 +132,7 @@ func (p *problem) constant() (*released, error) {
 			if p.o.Prior == nil {
 				loss = max(loss, l)
 			} else {
-				loss += p.o.Prior[i] * l
+				loss += float64(p.o.Prior[i] * l)
 			}
 		}
 		if loss < least {

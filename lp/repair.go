@@ -34,7 +34,7 @@ func (g *merged) repair(x []float64) (*released, error) {
 		}
 		for i, c := range g.class {
 			for w := range m {
-				weight[i*m+w] = (1-theta)*x[w*k+c] + theta/float64(m)
+				weight[i*m+w] = float64((1-theta)*x[w*k+c]) + theta/float64(m)
 			}
 		}
 		r, err := g.release(weight)
@@ -61,7 +61,7 @@ func mixture(k, m int, x, budget []float64, margin float64) float64 {
 			factor, room := math.Exp(e), math.Expm1(e)/float64(m)
 			for w := range m {
 				have := x[w*k+u]
-				if excess := have - factor*x[w*k+v] + margin*have; excess > most*room {
+				if excess := have - float64(factor*x[w*k+v]) + float64(margin*have); excess > most*room {
 					most = excess / room
 				}
 			}

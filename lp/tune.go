@@ -27,7 +27,7 @@ func tune(lo float64, try func(fraction float64) (level float64, more bool, err 
 		next := 1.0
 		if above > 0 {
 			next = lo + (hi-lo)*(aim-level)/(above-level)
-			next = min(max(next, lo+tuneInside*(hi-lo)), hi-tuneInside*(hi-lo))
+			next = min(max(next, lo+float64(tuneInside*(hi-lo))), hi-float64(tuneInside*(hi-lo)))
 		} else if level > 0 {
 			next = min(1, lo*aim/level)
 		}

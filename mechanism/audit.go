@@ -252,7 +252,7 @@ func lnRatio(a, b sum) (lo, hi float64) {
 		slack := 4*max(a.err, b.err) + 0x1p-50*math.Abs(q)
 		l, h = directed.Log1pDown(q-slack), directed.Log1pUp(q+slack)
 	} else {
-		slack := (4*max(a.err, b.err) + 0x1p-50) * q
+		slack := float64((4*max(a.err, b.err) + 0x1p-50) * q)
 		l, h = directed.LogDown(q-slack), directed.LogUp(q+slack)
 	}
 	if a.ln != b.ln {

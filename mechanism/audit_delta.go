@@ -73,7 +73,7 @@ func excess(a, b []float64, s, ln float64) float64 {
 	b = b[:len(a)]
 	for y, v := range a {
 		if d := v - b[y]; d > s {
-			sum -= exact.Exp(v-ln) * math.Expm1(s-d)
+			sum -= float64(exact.Exp(v-ln) * math.Expm1(s-d))
 		}
 	}
 	return sum

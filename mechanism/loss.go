@@ -45,7 +45,7 @@ func (l Losses) Mean(prior []float64) (float64, error) {
 		return 0, err
 	}
 	for x, v := range l {
-		sum += prior[x] * v
+		sum += float64(prior[x] * v)
 	}
 	return sum, nil
 }
@@ -58,7 +58,7 @@ func (l Losses) Quantile(q float64) (float64, error) {
 	}
 	s := slices.Sorted(slices.Values(l))
 	// ceil(q*n) computed so that q = 0.95 of 20 is 19 and not 20.
-	k := int(math.Ceil(q*float64(len(s)) - 1e-9))
+	k := int(math.Ceil(float64(q*float64(len(s))) - 1e-9))
 	return s[max(k, 1)-1], nil
 }
 
@@ -105,7 +105,7 @@ func (c *Channel) lossOf(r row, dist []float64) float64 {
 	sum := 0.0
 	for y := range r.W {
 		if p := r.prob(y); p > 0 {
-			sum += p * dist[c.Output(y)]
+			sum += float64(p * dist[c.Output(y)])
 		}
 	}
 	return sum

@@ -89,7 +89,7 @@ func (c *Channel) Remap(prior []float64, rho metric.Finite) ([]int, error) {
 			for x := range c.n {
 				if p := joint[x*c.m+y]; p > 0 {
 					for z, d := range dist[x*k : (x+1)*k] {
-						cost[z] += p * d
+						cost[z] += float64(p * d)
 					}
 				}
 			}

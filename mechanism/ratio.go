@@ -116,7 +116,7 @@ func relativeExtremes(a, b []float64) (up, down ratio) {
 		if q == 0 {
 			return ratio{0, 0, y}
 		}
-		slack := 0x1p-51 * math.Abs(q)
+		slack := float64(0x1p-51 * math.Abs(q))
 		return ratio{directed.Log1pDown(q - slack), directed.Log1pUp(q + slack), y}
 	}
 	return bound(hi, yh), bound(lo, yl)

@@ -265,7 +265,7 @@ func (t *kdTree) fold(g []float64) float64 {
 	switch {
 	case t.p == 2:
 		for _, v := range g {
-			s += v * v
+			s += float64(v * v)
 		}
 		return math.Sqrt(s)
 	case t.p == 1:
@@ -313,7 +313,7 @@ func (c *reach) far(v float64) bool {
 		return false
 	}
 	// A sum of norms may overflow although no distance does.
-	low := min(max(0, v*(1-c.t.slack)-c.slack)*c.t.scale, math.MaxFloat64)
+	low := min(max(0, float64(v*(1-c.t.slack))-c.slack)*c.t.scale, math.MaxFloat64)
 	if c.t.from(low)*(1-slackOut) > c.r {
 		c.no = v
 		return true
@@ -337,7 +337,7 @@ func (c *reach) short(v float64) bool {
 	if v >= c.yes {
 		return false
 	}
-	if c.t.from((v*(1+c.t.slack)+c.slack)*c.t.scale)*(1+slackOut) < c.r {
+	if c.t.from((float64(v*(1+c.t.slack))+c.slack)*c.t.scale)*(1+slackOut) < c.r {
 		c.no = v
 		return true
 	}

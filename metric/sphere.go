@@ -32,11 +32,11 @@ func (g GreatCircle) Distance(x, y LatLon) float64 {
 	cc := cosDeg(x.Lat) * cosDeg(y.Lat)
 	half := lonDiff(x.Lon, y.Lon) / 2
 	s, t := sinDeg((x.Lat-y.Lat)/2), sinDeg(half)
-	h := s*s + cc*(t*t)
+	h := float64(s*s) + float64(cc*(t*t))
 	rest := 1 - h
 	if h > 0.5 {
 		s, t = sinDeg((x.Lat+y.Lat)/2), cosDeg(half)
-		rest = s*s + cc*(t*t)
+		rest = float64(s*s) + float64(cc*(t*t))
 	}
 	return g.radius() * (2 * math.Atan2(math.Sqrt(h), math.Sqrt(rest)))
 }

@@ -35,14 +35,14 @@ func (Euclidean) Distance(x, y []float64) float64 {
 	for ; i+4 <= len(x) && i+4 <= len(y); i += 4 {
 		u, v := x[i:i+4:i+4], y[i:i+4:i+4]
 		d0, d1, d2, d3 := u[0]-v[0], u[1]-v[1], u[2]-v[2], u[3]-v[3]
-		s0 += d0 * d0
-		s1 += d1 * d1
-		s2 += d2 * d2
-		s3 += d3 * d3
+		s0 += float64(d0 * d0)
+		s1 += float64(d1 * d1)
+		s2 += float64(d2 * d2)
+		s3 += float64(d3 * d3)
 	}
 	for ; i < len(x) && i < len(y); i++ {
 		d := x[i] - y[i]
-		s0 += d * d
+		s0 += float64(d * d)
 	}
 	if s := (s0 + s1) + (s2 + s3); s >= minSquares && s <= math.MaxFloat64 {
 		return math.Sqrt(s)
@@ -161,8 +161,8 @@ func (Angular) Distance(x, y []float64) float64 {
 	var diff, sum float64
 	for i, v := range x {
 		a, b := v/nx, y[i]/ny
-		diff += (a - b) * (a - b)
-		sum += (a + b) * (a + b)
+		diff += float64((a - b) * (a - b))
+		sum += float64((a + b) * (a + b))
 	}
 	return 2 * math.Atan2(math.Sqrt(diff), math.Sqrt(sum))
 }
@@ -244,7 +244,7 @@ var argXY = [2]string{"x", "y"}
 func norm(x []float64) float64 {
 	s := 0.0
 	for _, v := range x {
-		s += v * v
+		s += float64(v * v)
 	}
 	if s >= minSquares && s <= math.MaxFloat64 {
 		return math.Sqrt(s)

@@ -157,7 +157,7 @@ func (t *hkKD) below(gaps []float64) float64 {
 	switch t.e.P {
 	case 2:
 		for _, g := range gaps {
-			v += g * g
+			v += float64(g * g)
 		}
 		v = math.Sqrt(v)
 	case 1:
@@ -169,7 +169,7 @@ func (t *hkKD) below(gaps []float64) float64 {
 			v = max(v, g)
 		}
 	}
-	v = t.e.FromNorm(max(0, v*(1-t.slack)-t.slack*t.most)) * (1 - hkSlackOut)
+	v = t.e.FromNorm(max(0, float64(v*(1-t.slack))-float64(t.slack*t.most))) * (1 - hkSlackOut)
 	if v < 0x1p-960 { // where relative errors may be larger
 		return 0
 	}

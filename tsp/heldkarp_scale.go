@@ -96,7 +96,7 @@ func (s *hkScales) step(pi []float64, t float64, slope []float64) {
 		}
 	}
 	for v := len(s.up) - 1; v >= 0; v-- {
-		x := t * s.scale[v] * s.sum[v]
+		x := float64(t * s.scale[v] * s.sum[v])
 		if u := s.up[v]; u >= 0 {
 			x += s.sum[u]
 		}

@@ -176,7 +176,7 @@ func (h *boundSearch) aim(g *hkGraph, pi []float64) {
 	const parts = 4
 	mid := make([]float64, h.n)
 	mix := func(k int) {
-		t := float64(k) / parts
+		t := float64(float64(k) / parts)
 		for i, p := range h.best.Multipliers {
 			mid[i] = float64((1-t)*p) + float64(t*pi[i])
 		}

@@ -71,7 +71,7 @@ func Levels(arities ...int) (*Tree, error) {
 		if k < 1 {
 			return nil, &ValueError{Op: op, Arg: "arities", Index: l, Value: float64(k), Want: "an integer >= 1"}
 		}
-		width *= float64(k)
+		width = float64(width * float64(k))
 		nodes += width
 		if nodes > maxNodes {
 			return nil, &SizeError{Op: op, Arg: "arities", Got: l + 1, Want: fmt.Sprintf("arities with at most %d nodes in all", maxNodes)}

@@ -43,7 +43,7 @@ func (t *Tree) HaarInverse(x []float64) error {
 			continue
 		}
 		i, j := t.lo[v], t.lo[c+1]
-		p, d := x[i]/2, x[j]/2
+		p, d := float64(x[i]/2), float64(x[j]/2)
 		x[i], x[j] = p+d, p-d
 	}
 	return nil

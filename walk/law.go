@@ -236,10 +236,10 @@ func shape(l Law, k int) float64 {
 		var diag, mu, sum, squares float64
 		for j := 1; j < k; j++ {
 			m := 1 / float64(min(j, k-j))
-			diag += float64(j) * (kk - float64(j)) / kk * m * m
+			diag += float64(float64(j) * (kk - float64(j)) / kk * m * m)
 			mu += m
 			sum += mu
-			squares += mu * mu
+			squares += float64(mu * mu)
 		}
 		return (diag + squares - sum*sum/kk) / (kk - 1)
 	}

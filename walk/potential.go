@@ -66,7 +66,7 @@ func (w *Walk) PotentialCounts(counts []float64) (float64, error) {
 				med = sorted[len(sorted)/2]
 			}
 			for _, x := range below {
-				sum += math.Abs(x-med) * rate
+				sum += float64(math.Abs(x-med) * rate)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func (t *Tree) climb(k int, f func(v int32, square float64)) float64 {
 		c := float64(v - t.first[p])
 		m := float64(t.first[p+1] - t.first[p])
 		x := c + phi
-		f(p, c+phi*phi-x*x/m)
+		f(p, c+float64(phi*phi)-x*x/m)
 		v, phi = p, x/m
 	}
 	return phi
@@ -53,8 +53,8 @@ func (w *Walk) Variances(dst []float64) error {
 	_ = parallel.Chunks(context.Background(), len(dst), 1<<12, 0, nil, func(_, lo, hi int) {
 		for k := lo; k < hi; k++ {
 			sum := 0.0
-			phi := t.climb(k, func(v int32, square float64) { sum += s[v] * square })
-			dst[k] = sum + total*phi*phi
+			phi := t.climb(k, func(v int32, square float64) { sum += float64(s[v] * square) })
+			dst[k] = sum + float64(total*phi*phi)
 		}
 	})
 	return nil
@@ -82,7 +82,7 @@ func (w *Walk) RMS(gaps []float64) (float64, error) {
 		if gaps != nil {
 			g = gaps[k]
 		}
-		sum += g * x
+		sum += float64(g * x)
 		weight += g
 	}
 	if weight == 0 {
@@ -120,9 +120,9 @@ func (t *Tree) levelSquares(law Law, gaps []float64) (total float64, level []flo
 		}
 		g /= top
 		phi := t.climb(k, func(v int32, square float64) {
-			level[depth[v]] += g * unit * factor.at(int(t.first[v+1]-t.first[v])) * square
+			level[depth[v]] += float64(g * unit * factor.at(int(t.first[v+1]-t.first[v])) * square)
 		})
-		total += g * 2 * phi * phi
+		total += float64(g * 2 * phi * phi)
 	}
 	return total, level
 }

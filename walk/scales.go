@@ -140,7 +140,7 @@ func (t *Tree) Normalise(rel Relation, s Scales) (Scales, error) {
 	}
 	// Loss rounds up, by about one ulp an addition; a few steps of the factor
 	// bring it to 1 or below. Deep trees need larger steps.
-	step := 0x1p-52 * float64(t.Height()+2)
+	step := float64(0x1p-52 * float64(t.Height()+2))
 	out := Scales{Level: make([]float64, len(s.Level))}
 	for f := loss; ; f *= 1 + step {
 		out.Total = s.Total * f

@@ -73,7 +73,7 @@ func assignSize(op string, n, m int) error {
 	}
 	// The lists, the survey's arrays and those of the search; the indices are
 	// int32, which MemoryLimit keeps n and m far below.
-	return fault.Memory(op, float64(n)*(24*assignWidth+100)+float64(m)*260, 1)
+	return fault.Memory(op, float64(float64(n)*(float64(24*assignWidth)+100))+float64(float64(m)*260), 1)
 }
 
 func assign(op string, n, m int, rows assignRows, o *Options) (*Matching, error) {

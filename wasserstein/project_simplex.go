@@ -43,7 +43,7 @@ func projectSimplex(g []float64, total float64, dst []float64) []float64 {
 	for _, u := range slices.Backward(dst) {
 		next := excess
 		if count > 0 {
-			next += count * (least - u)
+			next += float64(count * (least - u))
 		}
 		if next >= total {
 			break
@@ -98,7 +98,7 @@ func (s *treeShare) split() []float64 {
 	for _, e := range s.events {
 		then := sum
 		if free > 0 {
-			then += free * (last - e.at)
+			then += float64(free * (last - e.at))
 		}
 		if then >= s.mass {
 			next = e.at

@@ -210,7 +210,7 @@ func (s *simplexSolver) cost() float64 {
 	sum, mass := 0.0, 0.0
 	for v := range s.tree.node {
 		if p := &s.tree.node[v]; p.parent >= 0 {
-			sum += float64(p.flow) * p.cost
+			sum += float64(float64(p.flow) * p.cost)
 		}
 	}
 	for _, w := range s.units[:s.n] {

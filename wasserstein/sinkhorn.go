@@ -166,7 +166,7 @@ func newSinkSolver(f metric.Finite, mu, nu []float64, o SinkhornOptions) *sinkSo
 	s := &sinkSolver{f: f, o: o, cost: 1, mass: sinkPower(max(total(mu), total(nu)))}
 	s.bufs.New = func() any { b := make([]float64, f.Len()); return &b }
 	for i := range mu {
-		m := [2]float64{mu[i] * s.mass, nu[i] * s.mass}
+		m := [2]float64{float64(mu[i] * s.mass), float64(nu[i] * s.mass)}
 		// What both have stays, where the difference is a float64.
 		if least := min(m[0], m[1]); least > 0 {
 			if _, e := directed.TwoSum(max(m[0], m[1]), -least); e == 0 {
@@ -267,13 +267,13 @@ func (s *sinkSolver) update(side int) error {
 				top = t
 			}
 		}
-		sum, low := 0.0, top-sinkReach*s.eps
+		sum, low := 0.0, top-float64(sinkReach*s.eps)
 		for j, x := range c {
 			if t := pot[j] - x; t > low {
 				sum += math.Exp((t - top) * inv)
 			}
 		}
-		me.pot[k] = s.eps*(math.Log(me.mass[k])-math.Log(sum)) - top
+		me.pot[k] = float64(s.eps*(math.Log(me.mass[k])-math.Log(sum))) - top
 	})
 }
 

@@ -53,7 +53,7 @@ func (s *sinkSolver) upper() (cost, repair float64, err error) {
 			return 0, 0, err
 		}
 		for k, sum := range d.sum {
-			if limit := (1 - sinkShrink*e) * d.mass[k]; sum > limit {
+			if limit := (1 - float64(sinkShrink*e)) * d.mass[k]; sum > limit {
 				d.keep[k] = limit / sum
 			}
 		}

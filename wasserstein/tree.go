@@ -138,5 +138,5 @@ func W1Clustered(c *metric.Clustered, mu, nu []float64) (float64, error) {
 		clusters = clusters.AddFloat(math.Abs(below.Hi))
 	}
 	r := c.Intra()
-	return r/2*points.Hi + (1-r)/2*clusters.Hi, nil
+	return float64(r/2*points.Hi) + float64((1-r)/2*clusters.Hi), nil
 }

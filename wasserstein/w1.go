@@ -160,7 +160,7 @@ func (t *transport) solve() (*Result, error) {
 	n, m := len(t.mu), len(t.nu)
 	// Per source: the short list, at most four times longer in the course of the
 	// work and copied when it grows; nodes and masses are small beside it.
-	if err := fault.Memory(t.op, float64(n)*simplexWidth*2*simplexGrow+8*float64(m), 16); err != nil {
+	if err := fault.Memory(t.op, float64(float64(n)*simplexWidth*2*simplexGrow)+8*float64(m), 16); err != nil {
 		return nil, err
 	}
 	s := &simplexSolver{n: len(t.src), m: len(t.dst), ctx: t.opt.Context, workers: t.opt.Workers, most: t.opt.MaxPivots, sure: t.sure}

@@ -2,6 +2,20 @@
 // return a number that is at least the exact result, the Down functions one
 // that is at most it. Go cannot set the rounding mode, so each operation looks
 // at its exact error term (a+b, a*b) or steps one ulp.
+//
+// # Fused operations
+//
+// Go may compute x*y + z with one rounding instead of two, on arm64, ppc64,
+// s390x, riscv64, loong64 and amd64 v3; across statements and through inlined
+// calls too. That is never less accurate, but it is another number: an error
+// term no longer belongs to its sum, two ways to the same value no longer agree,
+// and a proof that counts the roundings of what is written is of other code. An
+// explicit conversion rounds and so prevents it. Hence the rule of this module:
+// in everything proved, a product that may feed a sum is written float64(x*y).
+// Products by a power of two are exact and need no conversion. TestFused in
+// internal/arch compiles the module for such machines and names every product
+// that is fused; what it lets pass is solvers, whose results are proved apart
+// from them, and noise in ideal real arithmetic.
 package directed
 
 import "math"
@@ -29,7 +43,7 @@ func SubDown(a, b float64) float64 { return -AddUp(-a, b) }
 
 // MulUp returns an upper bound of a*b.
 func MulUp(a, b float64) float64 {
-	p := a * b
+	p := float64(a * b)
 	if math.FMA(a, b, -p) > 0 || (math.Abs(p) < tiny && a != 0 && b != 0) {
 		return Next(p)
 	}
@@ -62,6 +76,7 @@ const tiny = 0x1p-960
 // TwoSum returns s = fl(a+b) and the exact error e = a+b-s (Knuth). Where s is
 // infinite e is NaN.
 func TwoSum(a, b float64) (s, e float64) {
+	a, b = float64(a), float64(b) // products of a caller into which this is inlined
 	s = a + b
 	bb := s - a
 	e = (a - (s - bb)) + (b - bb)
@@ -70,7 +85,7 @@ func TwoSum(a, b float64) (s, e float64) {
 
 // TwoProd returns p = fl(a*b) and the exact error e = a*b-p.
 func TwoProd(a, b float64) (p, e float64) {
-	p = a * b
+	p = float64(a * b)
 	return p, math.FMA(a, b, -p)
 }
 

@@ -28,8 +28,8 @@ func expTrial(u uint64, x, err float64) (below, ok bool) {
 	if !(err <= 0.25) {
 		return false, false
 	}
-	t := Exp(-x) * 0x1p64
-	width := t*(0x1p-49+2*err) + 2
+	t := float64(Exp(-x) * 0x1p64)
+	width := float64(t*(0x1p-49+2*err)) + 2
 	f := float64(u)
 	return f < t, f < t-width || f > t+width
 }

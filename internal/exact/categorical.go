@@ -110,7 +110,7 @@ const band = 1<<18 + 1<<12
 
 // boundary returns 2^64 c/s as an integer, saturated.
 func boundary(c, s float64) uint64 {
-	f := c / s * 0x1p64
+	f := float64(c / s * 0x1p64)
 	if f >= 0x1p64 {
 		return math.MaxUint64
 	}

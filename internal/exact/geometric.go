@@ -31,7 +31,7 @@ func geometric(r *rand.Rand, s float64, exact bool) uint64 {
 		width += 1 / float64(u)
 	}
 	inv := 1 / s
-	q := e * inv
+	q := float64(e * inv)
 	width *= inv
 	k := math.Floor(q)
 	if !exact && (k == 0 || q-k > width) && k+1-q > width {

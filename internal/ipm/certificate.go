@@ -32,10 +32,10 @@ func (s *solver) price(t *task, w int) {
 			if c.lf[i] < least || c.lk[i] < least {
 				least = math.Inf(-1)
 			}
-			plus[v] += b * c.lf[i]
-			less[v] += a * c.lk[i]
-			p += b * c.lk[i]
-			l += a * c.lf[i]
+			plus[v] += float64(b * c.lf[i])
+			less[v] += float64(a * c.lk[i])
+			p += float64(b * c.lk[i])
+			l += float64(a * c.lf[i])
 		}
 		plus[u], less[u] = p, l
 	}
@@ -57,7 +57,7 @@ func (s *solver) offer(t *task) {
 // underflow adds 2^-1074 a term.
 func (s *solver) reduced(less, plus float64) float64 {
 	ulps := float64(s.n+s.p.rows()+4) * 0x1p-52
-	return less - plus - ulps*(less+plus) - 0x1p-1000
+	return less - plus - float64(ulps*(less+plus)) - 0x1p-1000
 }
 
 // prove prices column w with a lambda mended so that no reduced cost falls
@@ -92,8 +92,8 @@ func (s *solver) prove(t *task, w int) {
 	cost := func(u int) (q, plus, minus float64) {
 		plus = less[u]
 		for v := range n {
-			minus += b[v*n+u] * l[v*n+u]
-			plus += a[u*n+v] * l[u*n+v]
+			minus += float64(b[v*n+u] * l[v*n+u])
+			plus += float64(a[u*n+v] * l[u*n+v])
 		}
 		return s.reduced(plus, minus), plus, minus
 	}
@@ -124,8 +124,8 @@ func (s *solver) prove(t *task, w int) {
 				// Half of the spare at once: the other half covers rounding.
 				e := min(need/a[u*n+v], spare[v]/2/b[u*n+v])
 				l[u*n+v] += e
-				need -= e * a[u*n+v]
-				spare[v] -= 2 * e * b[u*n+v]
+				need -= float64(e * a[u*n+v])
+				spare[v] -= float64(2 * e * b[u*n+v])
 			}
 		}
 		if need > 0 && minus > 0 {

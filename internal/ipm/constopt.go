@@ -132,7 +132,7 @@ type replacementTask struct {
 // vectors.
 func (p *Replacement) Bytes() float64 {
 	n, m, size := float64(p.Inputs), float64(p.Outputs), float64(p.Inputs+len(p.Class))
-	return 8 * (m*(2*n+size) + 2*size*size + 9*p.most() + 100*size)
+	return float64(8 * (m*(2*n+size) + 2*size*size + 9*p.most() + 100*size))
 }
 
 // most is the largest number of rows there can be.

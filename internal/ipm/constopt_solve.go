@@ -146,7 +146,7 @@ func (p *proof) excess(s *replacement, w int) float64 {
 	k := b.size()
 	clear(p.byInput)
 	for i, l := range s.lossOf(w) {
-		p.byInput[s.p.Class[i]] += (l + s.p.Lambda) * s.z[i]
+		p.byInput[s.p.Class[i]] += float64((l + s.p.Lambda) * s.z[i])
 	}
 	for u := range p.unknown {
 		p.unknown[u] = len(b.in)
@@ -158,8 +158,8 @@ func (p *proof) excess(s *replacement, w int) float64 {
 	clear(p.cost)
 	for u, c := range s.kappaOf(w) {
 		a := p.unknown[u]
-		p.gain[a] += c * s.y[u]
-		p.cost[a] += c * p.byInput[u]
+		p.gain[a] += float64(c * s.y[u])
+		p.cost[a] += float64(c * p.byInput[u])
 	}
 	copy(p.paid, p.cost)
 	for r := b.row; r < b.end; r++ {
@@ -169,8 +169,8 @@ func (p *proof) excess(s *replacement, w int) float64 {
 		if s.from[r] == s.to[r] {
 			continue // x >= 0: r <= 0 will do
 		}
-		p.gain[s.to[r]] += s.beta[r] * s.lambda[r]
-		p.paid[s.from[r]] += s.alpha[r] * s.lambda[r]
+		p.gain[s.to[r]] += float64(s.beta[r] * s.lambda[r])
+		p.paid[s.from[r]] += float64(s.alpha[r] * s.lambda[r])
 	}
 	// A term is a product of at most four rounded factors. The exponential of a
 	// budget of up to 3 MaxBudget, a sum of three rounded numbers, has a relative
@@ -179,7 +179,7 @@ func (p *proof) excess(s *replacement, w int) float64 {
 	ulps := float64(s.n+s.rows+2*k+9*MaxBudget+64) * 0x1p-53
 	worst := 0.0
 	for a := range k {
-		p.rest[a] = max(0, p.gain[a]-p.paid[a]+ulps*(p.gain[a]+p.paid[a])+0x1p-1000)
+		p.rest[a] = max(0, p.gain[a]-p.paid[a]+float64(ulps*(p.gain[a]+p.paid[a]))+0x1p-1000)
 		p.to[a], p.price[a], p.given[a] = a, 1/p.cost[a], p.rest[a]
 	}
 	for q := b.row; q < b.end; q++ {

@@ -142,7 +142,7 @@ func (s *solver) record() (worst float64) {
 	for i, l := range s.loss {
 		v := l / s.sum[s.p.Class[i]]
 		if s.nz == 0 {
-			upper += s.z[i] / mass * v
+			upper += float64(s.z[i] / mass * v)
 		} else if !(v <= upper) {
 			upper = v
 		}

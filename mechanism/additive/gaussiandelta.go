@@ -78,7 +78,7 @@ func GaussianDelta(sigma, alpha, distance float64) float64 {
 	// right to 2^-46, and M where it cancels (by less than 2^6, up to u = 4) to
 	// 2^-40.
 	w := distance / sigma
-	up, down := alpha*sigma, distance/(2*sigma)
+	up, down := float64(alpha*sigma), distance/(2*sigma)
 	u, v := up-down, up+down
 	switch {
 	case u > 39: // Q(39) < 2^-1104
@@ -87,8 +87,8 @@ func GaussianDelta(sigma, alpha, distance float64) float64 {
 		return 1
 	}
 	tail, phi := normalTail(u), normalDensity(u)
-	move := (math.Abs(u) + 2) * v * 0x1p-50
-	exact := tail - phi*millsRatio(v) + tail*(move+0x1p-44)
+	move := float64((math.Abs(u) + 2) * v * 0x1p-50)
+	exact := tail - float64(phi*millsRatio(v)) + float64(tail*(move+0x1p-44))
 	small := w * normalExcess(u) * (1 + move + 0x1p-39)
 	return min(1, max(math.SmallestNonzeroFloat64, min(exact, small)))
 }
@@ -135,7 +135,7 @@ func least(guess, tol float64, ok func(float64) bool) float64 {
 const deepTail = 4
 
 func normalDensity(u float64) float64 {
-	return math.Exp(-u*u/2) * (1 / (math.Sqrt2 * math.SqrtPi))
+	return float64(math.Exp(-u*u/2) * (1 / (math.Sqrt2 * math.SqrtPi)))
 }
 
 // normalTail returns Q(u), the probability above u.
@@ -143,13 +143,13 @@ func normalTail(u float64) float64 {
 	if u < deepTail {
 		return math.Erfc(u/math.Sqrt2) / 2
 	}
-	return normalDensity(u) * millsRatio(u)
+	return float64(normalDensity(u) * millsRatio(u))
 }
 
 // normalExcess returns M(u) = phi(u) - u Q(u), the mean excess above u.
 func normalExcess(u float64) float64 {
 	if u < deepTail {
-		return normalDensity(u) - u*normalTail(u)
+		return normalDensity(u) - float64(u*normalTail(u))
 	}
 	k := millsRest(u) // R = 1/(u+k), so 1 - u R = k/(u+k)
 	return normalDensity(u) * k / (u + k)

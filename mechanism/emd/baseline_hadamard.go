@@ -108,8 +108,8 @@ func (h *Hadamard) estimate(f, mean, variance []float64) {
 	walshHadamard(f)
 	g := h.gain()
 	for x := range mean {
-		mean[x] = g * f[x+1]
-		variance[x] = max(0, g*g-mean[x])
+		mean[x] = float64(g * f[x+1])
+		variance[x] = max(0, float64(g*g)-mean[x])
 	}
 }
 
@@ -164,7 +164,7 @@ func NewHadamardFrequencies(space metric.Finite, model Model, pair Pair, o *Freq
 	// - 1 as the sum of N times their variances.
 	k := float64(space.Len())
 	f.bound = func(items int64) float64 {
-		return model.Diameter / 2 * math.Sqrt(k*(k*h.gain()*h.gain()-1)/float64(items))
+		return model.Diameter / 2 * math.Sqrt(k*(float64(k*h.gain()*h.gain())-1)/float64(items))
 	}
 	return f, nil
 }

@@ -22,7 +22,7 @@ func logBinomial(n, x int64, p float64) float64 {
 		return fn * math.Log(p)
 	}
 	d, y := math.FMA(-fn, p, fx), float64(n-x)
-	dev := deviance(fx, d, fn*p) + deviance(y, -d, fn*(1-p))
+	dev := deviance(fx, d, float64(fn*p)) + deviance(y, -d, float64(fn*(1-p)))
 	return stirling(n) - stirling(x) - stirling(n-x) - dev + (math.Log(fn/(fx*y))-ln2Pi)/2
 }
 
@@ -47,13 +47,13 @@ func logUp(v float64) float64 { return v + 0x1p-40 + 0x1p-48*math.Abs(v) }
 func deviance(y, d, mean float64) float64 {
 	u := d / y
 	if math.Abs(u) >= 1.0/12 {
-		return y*math.Log(y/mean) - d
+		return float64(y*math.Log(y/mean)) - d
 	}
 	s := 0.0
 	for k := 16.0; k >= 2; k-- {
-		s = s*u + 1/k
+		s = float64(s*u) + 1/k
 	}
-	return y * u * u * s
+	return float64(y * u * u * s)
 }
 
 // stirling returns ln n! - ((n+1/2) ln n - n + ln(2 pi)/2) for n >= 1. The series
@@ -63,10 +63,10 @@ func stirling(n int64) float64 {
 	x := float64(n)
 	if n < 16 {
 		l, _ := math.Lgamma(x + 1)
-		return l - (x+0.5)*math.Log(x) + x - ln2Pi/2
+		return l - float64((x+0.5)*math.Log(x)) + x - ln2Pi/2
 	}
 	y := 1 / (x * x)
-	return (1.0/12 - y*(1.0/360-y*(1.0/1260-y*(1.0/1680-y*(1.0/1188))))) / x
+	return (1.0/12 - float64(y*(1.0/360-float64(y*(1.0/1260-float64(y*(1.0/1680-float64(y*(1.0/1188))))))))) / x
 }
 
 // logAdd returns ln(e^a+e^b).

@@ -110,14 +110,14 @@ func (p Promise) String() string {
 func fractionWords(f float64) string {
 	names := []string{"all", "half", "a third", "a quarter", "a fifth"}
 	for k, name := range names {
-		if math.Abs(f*float64(k+1)-1) < 1e-9 {
+		if math.Abs(float64(f*float64(k+1))-1) < 1e-9 {
 			if k == 0 {
 				return "all of a user's items"
 			}
 			return name + " of a user's items"
 		}
 	}
-	if inv := math.Round(1 / f); inv <= 1e6 && math.Abs(f*inv-1) < 1e-9 {
+	if inv := math.Round(1 / f); inv <= 1e6 && math.Abs(float64(f*inv)-1) < 1e-9 {
 		return fmt.Sprintf("one in %d of a user's items", int(inv))
 	}
 	return fmt.Sprintf("%.4g %% of a user's items", 100*f)

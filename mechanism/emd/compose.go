@@ -144,7 +144,7 @@ func (c Composition) logDelta() float64 {
 	q := directed.DivDown(1, directed.AddUp(1, directed.ExpUp(c.Item)))
 	odds := q / (1 - q)
 	gain := func(f float64) float64 {
-		loss := (m - 2*f) * c.Item
+		loss := float64((m - 2*f) * c.Item)
 		// Product and difference are rounded by less than this.
 		x := c.Eps - loss - 0x1p-51*(c.Eps+math.Abs(loss))
 		return max(0, -math.Expm1(x)) * (1 + 0x1p-50)
@@ -161,19 +161,19 @@ func (c Composition) logDelta() float64 {
 			break
 		}
 		mass *= r
-		sum += mass * gain(f-1)
+		sum += float64(mass * gain(f-1))
 		steps++
 	}
 	mass = 1.0
 	for f := start; f < top; f++ {
-		r := (m - f) / (f + 1) * odds
+		r := float64((m - f) / (f + 1) * odds)
 		if r < 1 && mass*r <= rest*sum*(1-r) {
 			sum += mass * r / (1 - r)
 			break
 		}
 		mass *= r
-		sum += mass * gain(f+1)
+		sum += float64(mass * gain(f+1))
 		steps++
 	}
-	return log + math.Log(sum) + pmfErr(log) + (steps+16)*stepErr
+	return log + math.Log(sum) + pmfErr(log) + float64((steps+16)*stepErr)
 }

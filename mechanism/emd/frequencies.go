@@ -184,8 +184,8 @@ func (g *GKRR) estimate(f, mean, variance []float64) {
 			sum += p
 		}
 		for x := lo; x < lo+t; x++ {
-			mean[x] = g.a*f[x] + g.b*sum + g.c
-			variance[x] = max(0, own*f[x]+cluster*(sum-f[x])+other*(1-sum)-mean[x])
+			mean[x] = float64(g.a*f[x]) + float64(g.b*sum) + g.c
+			variance[x] = max(0, float64(own*f[x])+float64(cluster*(sum-f[x]))+float64(other*(1-sum))-mean[x])
 		}
 	}
 }

@@ -94,8 +94,8 @@ func (g *GKRR) invert() {
 	e, f := math.Exp(-g.in), math.Exp(-g.out)
 	own := -math.Expm1(-g.in)                // 1-e
 	step := e * -math.Expm1(-(g.out - g.in)) // e-f
-	block := own + t*step
-	g.item, g.cluster = (t*e+(k-t)*f)/own, k*f/block // Z/own-1, Z/block-1
+	block := own + float64(t*step)
+	g.item, g.cluster = (float64(t*e)+float64((k-t)*f))/own, k*f/block // Z/own-1, Z/block-1
 	g.a, g.b, g.c = 1+g.item, -(1+g.item)*(step/block), -f/block
 }
 
@@ -192,5 +192,5 @@ func (g *GKRR) ErrorBound(items int64) float64 {
 	if t > 1 {
 		rest = s * (t - 1) * g.item * (2 + g.item)
 	}
-	return g.space.Diameter / (2 * math.Sqrt(float64(items))) * (r*math.Sqrt(clusters+rest) + (1-r)*math.Sqrt(clusters))
+	return g.space.Diameter / (2 * math.Sqrt(float64(items))) * (float64(r*math.Sqrt(clusters+rest)) + float64((1-r)*math.Sqrt(clusters)))
 }

@@ -53,7 +53,7 @@ func (c Clusters) across() float64 {
 	return c.Diameter
 }
 
-func (c Clusters) within() float64 { return c.Within * c.across() }
+func (c Clusters) within() float64 { return float64(c.Within * c.across()) }
 
 // Len returns the number of items.
 func (c Clusters) Len() int { return c.Count * c.Size }

@@ -151,8 +151,8 @@ func (v *Inverse) estimate(f, mean, variance []float64) {
 			continue
 		}
 		for x, w := range v.r.RawRowView(y) {
-			mean[x] += p * w
-			variance[x] += p * w * w
+			mean[x] += float64(p * w)
+			variance[x] += float64(p * w * w)
 		}
 	}
 	for x := range variance {
@@ -168,14 +168,14 @@ func (v *Inverse) weightedVariance(weight []float64) float64 {
 	norm := make([]float64, m)
 	for y := range norm {
 		for j, w := range v.r.RawRowView(y) {
-			norm[y] += weight[j] * w * w
+			norm[y] += float64(weight[j] * w * w)
 		}
 	}
 	worst := 0.0
 	for x := range n {
 		s := -weight[x]
 		for y, p := range v.a.RawRowView(x) {
-			s += p * norm[y]
+			s += float64(p * norm[y])
 		}
 		worst = max(worst, s)
 	}

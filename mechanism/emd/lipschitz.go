@@ -165,7 +165,7 @@ func Similarity(c []float64) (Query[[]float64], error) {
 		Func: func(x, dst []float64) {
 			s := 0.0
 			for i, v := range c {
-				s += v * x[i]
+				s += float64(v * x[i])
 			}
 			dst[0] = s
 		},

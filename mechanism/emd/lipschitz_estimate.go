@@ -216,7 +216,7 @@ func (s slopes) between(i, j int, d float64) Witness {
 	case s.p == 2:
 		for k, v := range a {
 			u := gap(v, b[k]) / top
-			sum += u * u
+			sum += float64(u * u)
 		}
 		norm = top * math.Sqrt(sum)
 	default:
@@ -231,5 +231,5 @@ func (s slopes) between(i, j int, d float64) Witness {
 
 // gap returns |u-v| less what rounding may have made of it.
 func gap(u, v float64) float64 {
-	return max(0, math.Abs(u-v)-(valueSlack*math.Abs(u)+valueSlack*math.Abs(v)))
+	return max(0, math.Abs(u-v)-(float64(valueSlack*math.Abs(u))+float64(valueSlack*math.Abs(v))))
 }

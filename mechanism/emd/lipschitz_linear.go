@@ -126,16 +126,16 @@ func spectralBound(a, v *mat.Dense) (float64, bool) {
 		eye.Set(i, i, eye.At(i, i)-1)
 	}
 	g := func(k int) float64 { return 2 * float64(k+2) * 0x1p-53 }
-	sums := 1 + float64(m+2)*float64(n+2)*0x1p-52 // norms below are sums of at most m n terms
-	fro := func(x mat.Matrix) float64 { return sums * mat.Norm(x, 2) }
+	sums := 1 + float64(0x1p-52*float64(m+2)*float64(n+2)) // norms below are sums of at most m n terms
+	fro := func(x mat.Matrix) float64 { return float64(sums * mat.Norm(x, 2)) }
 
 	fa, fv, fw := fro(a), fro(v), fro(&w)
-	off := fro(&eye) + g(n)*fv*fv
+	off := fro(&eye) + float64(g(n)*fv*fv)
 	if !(off < 0.5) {
 		return 0, false
 	}
 	// The exact W differs from the computed one by at most g_n fa fv.
-	norm := math.Sqrt(sums*mat.Norm(&gram, math.Inf(1))+g(m)*fw*fw) + g(n)*fa*fv
+	norm := math.Sqrt(float64(sums*mat.Norm(&gram, math.Inf(1)))+float64(g(m)*fw*fw)) + float64(g(n)*fa*fv)
 	norm /= math.Sqrt(1 - off)
 	return norm * (1 + 0x1p-48), true // the last line's own roundings
 }

@@ -67,9 +67,9 @@ func (c crowd) logPsi(tau float64) float64 {
 	tau = math.Floor(tau*0x1p63) * 0x1p-63 // the multiple of 2^-63 below, that q be one of 2^-64
 	s, x := c.chernoff(tau)
 	es := math.Exp(-s)
-	tilted := c.p * es / (1 - c.p + c.p*es)
-	mean := float64(c.others) * tilted
-	t := truncNats + math.Log1p(mean)/2 + math.Log1p(mean*tau*tau)
+	tilted := c.p * es / (1 - c.p + float64(c.p*es))
+	mean := float64(float64(c.others) * tilted)
+	t := truncNats + math.Log1p(mean)/2 + math.Log1p(float64(mean*tau*tau))
 	half := math.Sqrt(2*t*mean*(1-tilted)) + t + 1
 	if 2*s*half > maxTilt {
 		return x
@@ -83,7 +83,7 @@ func (c crowd) logPsi(tau float64) float64 {
 
 	// q = Q/2^64. j and frac = nq-floor(nq) follow in integers: as a
 	// float64 nq would lose the fraction that x_n is made of.
-	q := uint64(1)<<63 + uint64(tau*0x1p63)
+	q := uint64(1)<<63 + uint64(float64(tau*0x1p63))
 	floor, frac := bits.Mul64(q, uint64(lo))
 	j := int64(floor) + 1
 
@@ -105,15 +105,15 @@ func (c crowd) logPsi(tau float64) float64 {
 		move := fraction(-frac) * float64(n+1-j)
 		k := int64(carry)
 		fk := float64(k)
-		sum += path * (stay*(1-fk) + move*fk) * cdf
+		sum += float64(path * (float64(stay*(1-fk)) + float64(move*fk)) * cdf)
 		path *= fn / float64(2*(n+2-j+k*(2*j-1-n)))
-		mass *= float64(c.others-n+1) / fn * odds
+		mass = float64(mass * float64(c.others-n+1) / fn * odds)
 		cdf += mass
 		frac, j = next, j+k
 	}
 	edge := logExcess(hi, q)
 	main := logAdd(math.Log(sum)+logPath, edge+math.Log(cdf)) + logMass
-	slack := float64(hi-lo+16)*stepErr + pmfErr(logMass) + pmfErr(min(logPath, edge))
+	slack := float64(float64(hi-lo+16)*stepErr) + pmfErr(logMass) + pmfErr(min(logPath, edge))
 	return min(x, logAdd(main+slack, last))
 }
 
@@ -126,9 +126,9 @@ func fraction(f uint64) float64 { return float64(int64(f>>2)+1) * 0x1p-62 }
 // The two terms of the rate cancel to tau^2/2, which is below it: their
 // rounding is less than 2^-51 tau.
 func (c crowd) chernoff(tau float64) (s, x float64) {
-	rate := ((1+tau)*math.Log1p(tau) + (1-tau)*math.Log1p(-tau)) / 2
-	s = max(rate-0x1p-50*tau, tau*tau/2*(1-0x1p-50))
-	x = math.Log1p(-tau) - s + float64(c.others)*math.Log1p(c.p*math.Expm1(-s))
+	rate := (float64((1+tau)*math.Log1p(tau)) + float64((1-tau)*math.Log1p(-tau))) / 2
+	s = max(rate-0x1p-50*tau, float64(tau*tau/2)*(1-0x1p-50))
+	x = math.Log1p(-tau) - s + float64(float64(c.others)*math.Log1p(c.p*math.Expm1(-s)))
 	return s, x + 0x1p-48*math.Abs(x)
 }
 
@@ -147,7 +147,7 @@ func logExcess(n int64, q uint64) float64 {
 	sum, mass, start := x, 1.0, b
 	for b < n {
 		r := float64(n-b) / float64(b+1)
-		next := mass * r * (x + 1)
+		next := float64(mass * r * (x + 1))
 		if ratio := r * (x + 1) / x; ratio < 1 && x*mass*ratio <= rest*sum*(1-ratio) {
 			sum += x * mass * ratio / (1 - ratio)
 			break
@@ -157,5 +157,5 @@ func logExcess(n int64, q uint64) float64 {
 		x++
 		b++
 	}
-	return log + math.Log(sum) + float64(b-start+8)*stepErr
+	return log + math.Log(sum) + float64(float64(b-start+8)*stepErr)
 }

@@ -132,11 +132,11 @@ func (p *planner) split() error {
 		}
 		if fx >= fy {
 			hi, y, fy = y, x, fx
-			x = hi - golden*(hi-lo)
+			x = hi - float64(golden*(hi-lo))
 			fx = at(x)
 		} else {
 			lo, x, fx = x, y, fy
-			y = lo + golden*(hi-lo)
+			y = lo + float64(golden*(hi-lo))
 			fy = at(y)
 		}
 	}

@@ -199,7 +199,7 @@ func ShuffleBudget(s Shuffle) (Accounted, error) {
 		logDelta := directed.LogDown(s.Delta)
 		// ShuffleLevel, which ends up to its tolerance above the least level, is to
 		// say no more than s.Alpha of the result.
-		u.Alpha *= 1 - 3*u.rootTol()
+		u.Alpha *= 1 - float64(3*u.rootTol())
 		if a := u.budget(best.Value, rootTol, func(u unitShuffle) bool { return u.theorem44Level(logDelta) <= u.Alpha }); a > best.Value {
 			best = Accounted{a, Theorem44}
 		}

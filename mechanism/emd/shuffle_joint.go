@@ -176,9 +176,9 @@ func (s *search) refine(c *cell) {
 		below := h*h*(s.alpha0*s.alpha0/4)*sech*sech*c.r.w/w1 + 2*tauErr
 		kappa := c.r.tau * below / (c.r.tau - c.l.tau)
 		a, b := math.Expm1(c.r.gain-c.l.gain), -math.Expm1(right-c.l.psi)
-		top := 1 + b*kappa
-		lambda := min(1, max(0, (a*top-b)/(2*a*b)))
-		second := c.l.gain + c.l.psi + math.Log((1+lambda*a)*(top-lambda*b)) + 0x1p-44
+		top := 1 + float64(b*kappa)
+		lambda := min(1, max(0, (float64(a*top)-b)/(2*a*b)))
+		second := c.l.gain + c.l.psi + math.Log((1+float64(lambda*a))*(top-float64(lambda*b))) + 0x1p-44
 		if second < first {
 			c.bound = second
 		}

@@ -74,7 +74,7 @@ func (b joint) thresholds(target float64) *thresholds {
 	}
 	t.grid = append(t.grid, 0)
 	low := 1.0 / 3
-	for least := gridLow / math.Sqrt(1+float64(b.others)*t.law.p); low > least; {
+	for least := gridLow / math.Sqrt(1+float64(float64(b.others)*t.law.p)); low > least; {
 		low /= gridStep
 	}
 	for ; low < 0.3; low *= gridStep {
@@ -131,8 +131,8 @@ func (t *thresholds) look(i int) float64 {
 // estimate returns Chernoff's bound of G less its loss.
 func (t *thresholds) estimate(tau float64) float64 {
 	s, x := t.law.chernoff(tau)
-	n := 1 + float64(t.law.others)*t.law.p*math.Exp(-s)
-	g := t.gain(tau, 1) + x - math.Log(n)/2 - math.Log1p(n*tau*tau) - chernoffLoss
+	n := 1 + float64(float64(t.law.others)*t.law.p*math.Exp(-s))
+	g := t.gain(tau, 1) + x - math.Log(n)/2 - math.Log1p(float64(n*tau*tau)) - chernoffLoss
 	if tau > 0 {
 		g -= math.Log(tau)
 	}
@@ -158,17 +158,17 @@ func (t *thresholds) keep(c threshold, g float64) {
 // minimise keeps the minimum of G by golden sections of [lo, hi], 0 < lo, in artanh(tau).
 func (t *thresholds) minimise(lo, hi float64) {
 	const golden = 0.6180339887498949
-	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	a, b := hi-float64(golden*(hi-lo)), lo+float64(golden*(hi-lo))
 	ca, ga := t.at(math.Tanh(a))
 	cb, gb := t.at(math.Tanh(b))
 	for hi-lo > minTol*hi {
 		if ga < gb {
 			hi, b, cb, gb = b, a, ca, ga
-			a = hi - golden*(hi-lo)
+			a = hi - float64(golden*(hi-lo))
 			ca, ga = t.at(math.Tanh(a))
 		} else {
 			lo, a, ca, ga = a, b, cb, gb
-			b = lo + golden*(hi-lo)
+			b = lo + float64(golden*(hi-lo))
 			cb, gb = t.at(math.Tanh(b))
 		}
 	}

@@ -160,19 +160,19 @@ const theoremErr = 0x1p-44
 
 // condition44 is the theorem's condition at ln delta_int = x.
 func (u unitShuffle) condition44(x float64) bool {
-	return u.Alpha0*(1+theoremErr)+theoremErr <= math.Log(float64(u.Records)/(16*(math.Log(2*float64(u.Items))-x)))
+	return float64(u.Alpha0*(1+theoremErr))+theoremErr <= math.Log(float64(u.Records)/(16*(math.Log(2*float64(u.Items))-x)))
 }
 
 // factor44 returns K, rounded up.
 func (u unitShuffle) factor44(x float64) float64 {
 	e := math.Exp(u.Alpha0) / float64(u.Records)
-	return (8*math.Sqrt(e*(math.Log(4*float64(u.Items))-x)) + 8*e) * (1 + theoremErr)
+	return 8 * (math.Sqrt(e*(math.Log(4*float64(u.Items))-x)) + e) * (1 + theoremErr)
 }
 
 // group44 returns ln delta, rounded up.
 func (u unitShuffle) group44(x float64) float64 {
 	k := u.factor44(x)
-	return x + float64(u.Items)*math.Log1p(math.Tanh(u.Alpha0/2)*k)*(1+theoremErr) + theoremErr*math.Abs(x)
+	return x + float64(float64(u.Items)*math.Log1p(math.Tanh(u.Alpha0/2)*k)*(1+theoremErr)) + float64(theoremErr*math.Abs(x))
 }
 
 // theorem44Level returns the theorem's alpha, +Inf without its condition.
@@ -206,11 +206,11 @@ func (u unitShuffle) theorem44Level(logDelta float64) float64 {
 // condition: K gives delta_int, rounded up.
 func (u unitShuffle) theorem44Delta(alpha float64) float64 {
 	e := math.Exp(u.Alpha0) / float64(u.Records)
-	k := 2 * alpha / u.pure() * (1 - theoremErr)
-	root := (k - 8*e*(1+theoremErr)) / (8 * math.Sqrt(e))
-	x := math.Log(4*float64(u.Items)) - root*root*(1-theoremErr)
+	k := float64(2 * alpha / u.pure() * (1 - theoremErr))
+	root := (k - float64(8*e*(1+theoremErr))) / (8 * math.Sqrt(e))
+	x := math.Log(4*float64(u.Items)) - float64(root*root*(1-theoremErr))
 	if !(root > 0) || !(x < 0) || !u.condition44(x) {
 		return math.Inf(1)
 	}
-	return u.group44(x + theoremErr*math.Abs(x))
+	return u.group44(x + float64(theoremErr*math.Abs(x)))
 }

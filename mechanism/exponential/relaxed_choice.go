@@ -111,7 +111,7 @@ func (r *relaxation) loss(c *clusters, beta float64) (float64, error) {
 			for j, d := range sigma {
 				w := exact.Exp(-beta * (d - near))
 				z += w
-				sum += w * row[c.net[j]]
+				sum += float64(w * row[c.net[j]])
 			}
 			losses[x] = sum / z
 		}

@@ -123,7 +123,7 @@ func (m *family) levels() (func(beta float64) (float64, error), error) {
 		for x := range n {
 			row = rho.DistancesFrom(x, row)
 			for xp, d := range row {
-				if v := (beta*gap[x*n+xp] + lnZ[xp] - lnZ[x]) / d; v > level {
+				if v := (float64(beta*gap[x*n+xp]) + lnZ[xp] - lnZ[x]) / d; v > level {
 					level = v
 				}
 			}

@@ -85,7 +85,7 @@ func smallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) 
 					if mu[y] == 0 {
 						continue
 					}
-					if w := mu[y] * exact.Exp(-beta*(v-near)); v > t.Gamma {
+					if w := float64(mu[y] * exact.Exp(-beta*(v-near))); v > t.Gamma {
 						out += w
 					} else {
 						in += w
@@ -270,7 +270,7 @@ func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*Utilit
 			return nil, err
 		}
 		if u.Miss > t.Delta {
-			beta += 1e-9 * max(beta, 1e-3/max(t.Gamma, math.SmallestNonzeroFloat64))
+			beta += float64(1e-9 * max(beta, 1e-3/max(t.Gamma, math.SmallestNonzeroFloat64)))
 			continue
 		}
 		c, a, err := c.Certify(b.Privacy, o.Unit, o.audit())

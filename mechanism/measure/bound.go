@@ -159,13 +159,13 @@ func (p *plan) signedCost() float64 {
 			return math.Inf(1)
 		}
 		for k := range len(v) - 1 {
-			sum += (p.line[k+1] - p.line[k]) * math.Sqrt(max(0, v[k]))
+			sum += float64((p.line[k+1] - p.line[k]) * math.Sqrt(max(0, v[k])))
 		}
 		return sum * up
 	}
 	for _, s := range p.shape {
 		if s.arity > 1 {
-			sum += float64(s.nodes) * s.spread * math.Sqrt(p.noise[s.depth].Variance(s.arity))
+			sum += float64(float64(s.nodes) * s.spread * math.Sqrt(p.noise[s.depth].Variance(s.arity)))
 		}
 	}
 	return sum * up

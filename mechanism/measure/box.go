@@ -254,7 +254,7 @@ func (b *box) at(level, index int, r *rand.Rand) []float64 {
 		if r != nil {
 			u = r.Float64()
 		}
-		x[a] = min(c.Hi, c.Lo+(float64(q)+u)/float64(n)*(c.Hi-c.Lo))
+		x[a] = min(c.Hi, c.Lo+float64((float64(q)+u)/float64(n)*(c.Hi-c.Lo)))
 	}
 	return x
 }

@@ -19,7 +19,7 @@ func (n *norm) add(x float64) {
 	case n.p == 2:
 		n.top = math.Hypot(n.top, x)
 	case x > n.top:
-		n.sum = n.sum*math.Pow(n.top/x, n.p) + 1
+		n.sum = float64(n.sum*math.Pow(n.top/x, n.p)) + 1
 		n.top = x
 	case x > 0:
 		n.sum += math.Pow(x/n.top, n.p)
@@ -131,7 +131,7 @@ func (g *boxGeometry) spread(l int) float64 {
 			groups *= float64(step[a])
 		}
 		m := k / groups
-		total += nodes * meanOffset(side, step, g.p) * math.Sqrt(m*(1-m/k)) * groups
+		total += float64(nodes * meanOffset(side, step, g.p) * math.Sqrt(m*(1-m/k)) * groups)
 		for a := range cuts {
 			cuts[a] /= step[a]
 			side[a].length /= float64(step[a])

@@ -87,7 +87,7 @@ func (o *CellOptions) plan(op string, ext []extent) (cells float64, levels int, 
 	bits := depthRule(d, o.Signal)
 	switch {
 	case o.Depth > 0:
-		bits = float64(d)*o.Depth + math.Log2(all)
+		bits = float64(float64(d)*o.Depth) + math.Log2(all)
 	case d == 0:
 		bits = math.Log2(all)
 	}

@@ -98,7 +98,7 @@ func (p *plan) average(y []float64) {
 				s += variance[c]
 			}
 			if own+s > 0 {
-				y[v] = (y[v]*s + sum*own) / (own + s)
+				y[v] = (float64(y[v]*s) + float64(sum*own)) / (own + s)
 				variance[v] = own * s / (own + s)
 			}
 		}
@@ -239,7 +239,7 @@ func (p *plan) distanceBound(raw, weights []float64) (float64, error) {
 		sum, moved := 0.0, 0.0
 		for c := range len(weights) - 1 {
 			sum += weights[c] - raw[t.LeafNode(c)]
-			moved += math.Abs(sum) * (p.line[c+1] - p.line[c])
+			moved += float64(math.Abs(sum) * (p.line[c+1] - p.line[c]))
 		}
 		return moved, nil
 	}
@@ -257,7 +257,7 @@ func (p *plan) distanceBound(raw, weights []float64) (float64, error) {
 				}
 			}
 			if a < b {
-				moved += min(surplus, want) * p.diameterOf(v, l)
+				moved += float64(min(surplus, want) * p.diameterOf(v, l))
 			}
 		}
 	}

@@ -96,7 +96,7 @@ func (a *arrangement) measureLine() {
 					phi += share[t.LeafNode(x)] / share[c]
 					whole := float64(c - lo)
 					w := whole + phi
-					s.spread += (a.line[x+1] - a.line[x]) * math.Sqrt(max(0, whole+phi*phi-w*w/k))
+					s.spread += float64((a.line[x+1] - a.line[x]) * math.Sqrt(max(0, whole+float64(phi*phi)-w*w/k)))
 				}
 			}
 			a.shape[v] = s

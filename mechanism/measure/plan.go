@@ -171,7 +171,7 @@ func (a *arrangement) levelCosts() []float64 {
 	top := 0.0
 	for _, s := range a.shape {
 		if s.arity > 1 {
-			costs[s.depth] += float64(s.nodes) * s.spread
+			costs[s.depth] += float64(float64(s.nodes) * s.spread)
 			top = max(top, costs[s.depth])
 		}
 	}

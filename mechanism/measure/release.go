@@ -137,7 +137,7 @@ func (r *Release[P]) Mean(f func(P) float64) float64 {
 	sum := 0.0
 	for i, w := range r.Weights {
 		if w != 0 {
-			sum += w * f(r.Point(i))
+			sum += float64(w * f(r.Point(i)))
 		}
 	}
 	return sum
@@ -175,7 +175,7 @@ func (r *Release[P]) Confidence(lipschitz, beta float64) (float64, error) {
 		// |noise of the total| <= q but for beta/2, as P{|K| >= q} <= 2e^(-q/b).
 		// It moves the total and the mass that is spread at will.
 		beta /= 2
-		q := b * math.Log(2/beta)
+		q := float64(b * math.Log(2/beta))
 		records, shift = max(1, r.Total)-q, q*p.Diameter()
 		if records <= 0 {
 			return most, nil
@@ -220,7 +220,7 @@ func (p *plan) tail(beta float64) float64 {
 		sum := -directed.Log(beta)
 		for _, t := range terms {
 			x := u * t.width / widest
-			sum -= 2 * t.count * math.Log1p(-x*x)
+			sum -= float64(2 * t.count * math.Log1p(-x*x))
 		}
 		return sum / u * widest
 	}

@@ -26,7 +26,7 @@ func (p *plan) simulateLine(o BoundOptions) (mean, stderr float64, err error) {
 		sum := 0.0
 		for k := range len(z) - 1 {
 			sum += z[k]
-			cost[d] += math.Abs(sum) * (p.line[k+1] - p.line[k])
+			cost[d] += float64(math.Abs(sum) * (p.line[k+1] - p.line[k]))
 		}
 	})
 	mean, stderr = meanAndError(cost)
@@ -62,7 +62,7 @@ func (p *plan) simulateNodes(o BoundOptions) (mean, stderr float64, err error) {
 					fail[d] = err
 					return
 				}
-				cost[d] += float64(stand) * w
+				cost[d] += float64(float64(stand) * w)
 			}
 		}
 	})
@@ -103,7 +103,7 @@ func meanAndError(x []float64) (mean, stderr float64) {
 		mean += v / n
 	}
 	for _, v := range x {
-		stderr += (v - mean) * (v - mean)
+		stderr += float64((v - mean) * (v - mean))
 	}
 	return mean, math.Sqrt(stderr / n / max(1, n-1))
 }

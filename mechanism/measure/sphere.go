@@ -134,7 +134,7 @@ func toFace(p metric.LatLon) (face int, x, y float64) {
 		turn = 0 // -1e-20 degrees
 	}
 	if math.Abs(sin) <= 2.0/3 {
-		down, up := 0.5+turn-0.75*sin, 0.5+turn+0.75*sin
+		down, up := 0.5+turn-float64(0.75*sin), 0.5+turn+float64(0.75*sin)
 		i, j := int(down), int(up)
 		switch {
 		case i == j:
@@ -194,9 +194,9 @@ func cellRadius(n int) float64 {
 	z, phi := 2.0/3, math.Pi/(4*float64(n))
 	t := 1 - 1/float64(n)
 	top := 1 - t*t/3
-	r, q := math.Sqrt(1-z*z), math.Sqrt(1-top*top)
-	dx, dy, dz := r*math.Cos(phi)-q, r*math.Sin(phi), z-top
-	return 1.01 * 2 * math.Asin(min(1, math.Sqrt(dx*dx+dy*dy+dz*dz)/2))
+	r, q := math.Sqrt(1-float64(z*z)), math.Sqrt(1-float64(top*top))
+	dx, dy, dz := float64(r*math.Cos(phi))-q, r*math.Sin(phi), z-top
+	return 1.01 * 2 * math.Asin(min(1, math.Sqrt(float64(dx*dx)+float64(dy*dy)+float64(dz*dz))/2))
 }
 
 func (s *sphere) shapes() []nodeShape {
@@ -230,7 +230,7 @@ func (s *sphere) spread(l int) float64 {
 		f := smallestFactor(n)
 		groups := float64(f * f)
 		m := k / groups
-		total += nodes * groups * (2.0 / 3) * cellRadius(side) * math.Sqrt(m*(1-m/k))
+		total += float64(nodes * groups * (2.0 / 3) * cellRadius(side) * math.Sqrt(m*(1-m/k)))
 		nodes *= groups
 		n, side, k = n/f, side*f, m
 	}

@@ -67,12 +67,12 @@ func placement(f metric.Finite, e metric.Embedding, idx []int) error {
 		big = max(big, math.Abs(c))
 	}
 	diff := make([]float64, e.Dim)
-	slack := float64(e.Dim) * slackDim
+	slack := float64(float64(e.Dim) * slackDim)
 	for a, i := range idx {
 		for _, j := range idx[:a+1] {
 			v := norm(floats.SubTo(diff, e.Coords[i*e.Dim:(i+1)*e.Dim], e.Coords[j*e.Dim:(j+1)*e.Dim]), e.P)
-			lo := (1 - slackOut) * e.FromNorm(max(0, v*(1-slack)-slack*big))
-			hi := (1 + slackOut) * e.FromNorm(v*(1+slack)+slack*big)
+			lo := (1 - slackOut) * e.FromNorm(max(0, float64(v*(1-slack))-float64(slack*big)))
+			hi := (1 + slackOut) * e.FromNorm(float64(v*(1+slack))+float64(slack*big))
 			if d := f.Distance(i, j); !(lo <= d && d <= hi) {
 				return fmt.Errorf("Distance(%d, %d) = %v, FromNorm of the norm %v is %v, beyond rounding", i, j, d, v, e.FromNorm(v))
 			}

@@ -1,0 +1,218 @@
+package arch
+
+import (
+	"bytes"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fusable are the files where a compiler may fuse x*y+z into one rounding, with
+// the reason why nothing proved depends on it. A folder stands for its files. The
+// rule is in package directed.
+var fusable = map[string]string{
+	"examples":                "no library code",
+	"internal/demo":           "no library code",
+	"internal/testkit":        "no library code",
+	"mechanism/mechanismtest": "statistics, with error far above rounding",
+
+	"internal/ipm":             solver,
+	"entropy/lower_program.go": solver,
+
+	"internal/rng/variates.go":       ideal,
+	"mechanism/additive/arc.go":      ideal,
+	"mechanism/additive/gaussian.go": ideal,
+	"mechanism/additive/knorm.go":    ideal,
+	"mechanism/additive/laplace.go":  ideal,
+	"mechanism/additive/sphere.go":   ideal,
+}
+
+const (
+	solver = "an iteration that nothing trusts: its result is proved elsewhere"
+	ideal  = "noise in ideal real arithmetic, and its quantiles"
+)
+
+// strict are files of fusable folders where the rule holds all the same.
+var strict = []string{"internal/ipm/certificate.go", "internal/ipm/constopt_solve.go", "internal/ipm/solve.go"}
+
+// TestFused_NoProductOfAProof compiles the module for machines that fuse, and
+// fails for every fused product outside the files above. It takes a compiler for
+// each of the architectures in METRICDP_FUSED, such as "arm64", and minutes where
+// the standard library has not been compiled for them.
+func TestFused_NoProductOfAProof(t *testing.T) {
+	arches := strings.Fields(os.Getenv("METRICDP_FUSED"))
+	if len(arches) == 0 {
+		t.Skip("METRICDP_FUSED names no architecture")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, arch := range arches {
+		cmd := exec.Command("go", "build", "-gcflags="+module+"/...=-S", "./...")
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "GOARCH="+arch, "CGO_ENABLED=0")
+		listing, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", arch, err, listing)
+		}
+		known := 0
+		for _, at := range fusedAt(listing) {
+			rel, err := filepath.Rel(root, at.Filename)
+			if err != nil || strings.HasPrefix(rel, "..") {
+				continue // inlined from the standard library
+			}
+			rel = filepath.ToSlash(rel)
+			line, harmless := readLine(t, at)
+			if strings.Contains(line, "math.FMA") {
+				known++
+			} else if !harmless && !mayFuse(rel) {
+				t.Errorf("%s fuses a product at %s:%d: %s", arch, rel, at.Line, strings.TrimSpace(line))
+			}
+		}
+		if known == 0 { // TwoProd asks for one
+			t.Errorf("%s: no fused instruction was recognized", arch)
+		}
+	}
+}
+
+// fusedAt returns where a listing of the compiler has fused instructions, once each.
+func fusedAt(listing []byte) []token.Position {
+	instruction := regexp.MustCompile(`^\s+0x[0-9a-f]+ \d+ \(([^()]+):(\d+)\)\s+(FN?M(ADD|SUB)[DS]?|VFN?M(ADD|SUB)\d+S[DS])\s`)
+	seen := map[token.Position]bool{}
+	var out []token.Position
+	for line := range bytes.Lines(listing) {
+		m := instruction.FindSubmatch(line)
+		if m == nil {
+			continue
+		}
+		n, _ := constant.Uint64Val(constant.MakeFromLiteral(string(m[2]), token.INT, 0))
+		at := token.Position{Filename: string(m[1]), Line: int(n)}
+		if !seen[at] {
+			seen[at] = true
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+func mayFuse(file string) bool {
+	if slices.Contains(strict, file) {
+		return false
+	}
+	for name := range fusable {
+		if within(file, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// readLine returns a line of a file, and whether it has products and all of them
+// are exact: one factor is a power of two, so that fusing changes nothing.
+func readLine(t *testing.T, at token.Position) (line string, exact bool) {
+	t.Helper()
+	src, err := os.ReadFile(at.Filename)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line = strings.Split(string(src), "\n")[at.Line-1]
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, at.Filename, src, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line, exactProducts(fset, file, at.Line)
+}
+
+// exactProducts tells whether a line has products or quotients by a constant power
+// of two, and no other product among its terms.
+func exactProducts(fset *token.FileSet, file *ast.File, line int) bool {
+	exact, others := 0, 0
+	term := func(e ast.Expr) {
+		if b, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && fset.Position(b.OpPos).Line == line {
+			switch {
+			case b.Op == token.MUL && (powerOfTwo(b.X) || powerOfTwo(b.Y)), b.Op == token.QUO && powerOfTwo(b.Y):
+				exact++
+			case b.Op == token.MUL:
+				others++
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch e := n.(type) {
+		case *ast.IndexExpr:
+			return false // products of integers
+		case *ast.BinaryExpr:
+			if e.Op == token.ADD || e.Op == token.SUB {
+				term(e.X)
+				term(e.Y)
+			}
+		case *ast.AssignStmt:
+			if e.Tok == token.ADD_ASSIGN || e.Tok == token.SUB_ASSIGN {
+				term(e.Rhs[0])
+			}
+		}
+		return true
+	})
+	return exact > 0 && others == 0
+}
+
+func powerOfTwo(e ast.Expr) bool {
+	l, ok := e.(*ast.BasicLit)
+	if !ok || l.Kind != token.INT && l.Kind != token.FLOAT {
+		return false
+	}
+	v, _ := constant.Float64Val(constant.ToFloat(constant.MakeFromLiteral(l.Value, l.Kind, 0)))
+	frac, _ := math.Frexp(v)
+	return frac == 0.5
+}
+
+func TestFused_Reading(t *testing.T) {
+	const listing = `
+	0x001c 00028 (/m/directed.go:33)	FMADDD	F0, F2, F1, F2
+	0x001c 00028 (/m/directed.go:33)	FMADDD	F0, F2, F1, F2
+	0x0020 00032 (/m/a.go:5)	FNMSUBD	F3, F0, F1, F1
+	0x0021 00033 (/m/b.go:7)	VFMADD231SD	X0, X1, X2
+	0x0022 00034 (/m/b.go:8)	FMULD	F0, F1, F2
+`
+	if got := fusedAt([]byte(listing)); len(got) != 3 || got[2] != (token.Position{Filename: "/m/b.go", Line: 7}) {
+		t.Errorf("fused at %v", got)
+	}
+	const src = `package p
+var (
+	a = x + 0x1p-49*math.Abs(y)
+	b = lo + (hi-lo)/2
+	c = x + 0x1p-49*y*z
+	d = x + y
+	e = x*3 + y
+	f = float64(x*3) + 2*y
+	g = x[i*n+j] - y/4
+)`
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "", src, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[int]bool{3: true, 4: true, 5: false, 6: false, 7: false, 8: true, 9: true} {
+		if exactProducts(fset, file, line) != want {
+			t.Errorf("line %d: %v", line, !want)
+		}
+	}
+	for name := range fusable {
+		if _, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(name))); err != nil {
+			t.Errorf("fusable names what is not there: %v", err)
+		}
+	}
+	if !mayFuse("internal/ipm/newton.go") || mayFuse("internal/ipm/certificate.go") || mayFuse("internal/exact/exp.go") {
+		t.Error("mayFuse")
+	}
+}
