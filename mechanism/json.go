@@ -36,8 +36,13 @@ type file struct {
 
 // WriteJSON encodes the channel: sizes, weights row by row, labels, unit and
 // guarantee. Weights are written so that they read back to the same bits. A
-// lazy channel is written row by row too, and reads back dense.
+// lazy channel is written row by row too, and reads back dense. A unit with a
+// control character, a mark of the direction of text or bytes that are no UTF-8
+// is an error, in writing and in reading.
 func (c *Channel) WriteJSON(w io.Writer) error {
+	if err := fault.Name("mechanism: Channel.WriteJSON", "unit", string(c.g.Unit())); err != nil {
+		return err
+	}
 	h := header{Format: formatName, Inputs: c.n, Outputs: c.m, Log: c.log, Labels: c.labels, Unit: string(c.g.Unit()), Delta: c.g.Delta()}
 	if a := c.g.Alpha(); !math.IsInf(a, 1) {
 		h.Alpha = &a
@@ -111,6 +116,9 @@ func ReadChannel(r io.Reader, rho metric.Finite, o *AuditOptions) (*Channel, err
 	}
 	if f.Format != formatName {
 		return nil, fmt.Errorf("%s: format %q, want %q", op, f.Format, formatName)
+	}
+	if err := fault.Name(op, "unit", f.Unit); err != nil {
+		return nil, err
 	}
 	if len(f.Weights) != f.Inputs {
 		return nil, &fault.SizeError{Op: op, Arg: "weights", Got: len(f.Weights), Want: fmt.Sprint(f.Inputs)}

@@ -3,6 +3,7 @@ package mechanism
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -128,4 +129,28 @@ func FuzzReadChannel(f *testing.F) {
 			t.Fatalf("%v became %v", c.Guarantee(), d.Guarantee())
 		}
 	})
+}
+
+func TestJSON_RefusesUnitsThatCannotBeSeen(t *testing.T) {
+	f := line(t, 2, 1)
+	for unit, want := range map[string]string{
+		`k\u0000`:      "mechanism: ReadChannel: unit = \"k\\x00\" has at byte 1 the control character U+0000",
+		`\u202emk`:     `mechanism: ReadChannel: unit = "\u202emk" has at byte 0 U+202E, a mark of the direction of text`,
+		"k\u2066m":     `mechanism: ReadChannel: unit = "k\u2066m" has at byte 1 U+2066, a mark of the direction of text`,
+		`k\t`:          `mechanism: ReadChannel: unit = "k\t" has at byte 1 the control character U+0009`,
+		"Ångström, ‰":  "",
+		`\u006b\u006d`: "",
+	} {
+		_, err := ReadChannel(strings.NewReader(`{"format":"metricdp.channel/1","inputs":2,"outputs":2,"log":true,"unit":"`+unit+`","weights":[[0,-1],[-1,0]]}`), f, nil)
+		if got := fmt.Sprint(err); err != nil && got != want || err == nil && want != "" {
+			t.Errorf("%s: %v, want %s", unit, err, want)
+		}
+	}
+	c, _, err := expo(t, f, 1, false).Certify(f, "k\x00", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.WriteJSON(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "U+0000") {
+		t.Errorf("written: %v", err)
+	}
 }
