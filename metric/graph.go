@@ -43,7 +43,8 @@ type Graph struct {
 // gonum their sum. g is only read, on the calling goroutine, and not kept.
 //
 // The errors are [ErrEmpty] for no nodes, [*ValueError] for a weight that is
-// negative, NaN or above 1e300, [ErrDisconnected], and [*MemoryError].
+// negative, NaN or above 1e300, [ErrDisconnected], and [*MemoryError] before
+// anything is allocated for the distances. Both come in O(n + m log m).
 //
 // It runs Dijkstra's algorithm from every node, on every core: O(n m log n)
 // for m edges. The distance of a pair is the least, over its paths, of the
@@ -152,22 +153,16 @@ func newGraph(ctx context.Context, op string, ids []int64, edges []Edge) (*Graph
 
 	n := len(ids)
 	g := newAdjacency(n, edges)
+	if j := g.unreached(); j >= 0 { // before the n*n distances
+		return nil, fmt.Errorf("%s: no path joins nodes %d and %d: %w", op, ids[0], ids[j], ErrDisconnected)
+	}
 	d := &Dense{n, make([]float64, n*(n-1)/2)}
-	from := func(i int) {
-		tree := path.DijkstraFrom(g.nodes[i], g)
-		for j := i + 1; j < n; j++ {
-			d.upper[d.at(i, j)] = tree.WeightTo(int64(j))
-		}
-	}
-	from(0)
-	for j := 1; j < n; j++ { // before the other n-1 searches
-		if math.IsInf(d.upper[j-1], 1) {
-			return nil, fmt.Errorf("%s: no path joins nodes %d and %d: %w", op, ids[0], ids[j], ErrDisconnected)
-		}
-	}
 	err := parallel.Chunks(ctx, n, 4, 0, nil, func(_, lo, hi int) {
-		for i := max(lo, 1); i < hi; i++ {
-			from(i)
+		for i := lo; i < hi; i++ {
+			tree := path.DijkstraFrom(g.nodes[i], g)
+			for j := i + 1; j < n; j++ {
+				d.upper[d.at(i, j)] = tree.WeightTo(int64(j))
+			}
 		}
 	})
 	if err != nil {
@@ -197,6 +192,23 @@ func newAdjacency(n int, edges []Edge) *adjacency {
 		a.to[e.J], a.w[e.J] = append(a.to[e.J], a.nodes[e.I]), append(a.w[e.J], e.Length)
 	}
 	return a
+}
+
+// unreached returns the first node that no path joins to node 0, or -1. O(n+m).
+func (a *adjacency) unreached() int {
+	reached := make([]bool, len(a.nodes))
+	reached[0] = true
+	for stack := []int64{0}; len(stack) > 0; {
+		v := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, u := range a.to[v] {
+			if id := u.ID(); !reached[id] {
+				reached[id] = true
+				stack = append(stack, id)
+			}
+		}
+	}
+	return slices.Index(reached, false)
 }
 
 // From, Weight and Edge are what path.DijkstraFrom asks for, the last only by

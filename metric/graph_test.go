@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -277,6 +278,33 @@ func TestNewGraph_RefusesGraphs(t *testing.T) {
 	}
 	if me := (*metric.MemoryError)(nil); !errors.As(second(metric.NewGraphEdges(math.MaxInt, nil)), &me) {
 		t.Error("too many nodes pass")
+	}
+}
+
+// Two parts are found before memory is taken for the n*n distances.
+func TestNewGraph_FindsPartsInLinearMemory(t *testing.T) {
+	const n = 10_000 // 400 MB of distances
+	path := make([]metric.Edge, n-2)
+	for i := range path {
+		path[i] = metric.Edge{I: i, J: i + 1, Length: 1}
+	}
+	for _, c := range []struct {
+		edges []metric.Edge
+		want  string
+	}{
+		{nil, "metric: NewGraphEdges: no path joins nodes 0 and 1: graph is not connected"},
+		{path, "metric: NewGraphEdges: no path joins nodes 0 and 9999: graph is not connected"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := metric.NewGraphEdges(n, c.edges)
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, metric.ErrDisconnected) || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+		if b := after.TotalAlloc - before.TotalAlloc; b > 16<<20 {
+			t.Errorf("%d edges: %d MB allocated", len(c.edges), b>>20)
+		}
 	}
 }
 
