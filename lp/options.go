@@ -74,17 +74,20 @@ func (o *Options) settle(op string, b metric.Bimetric, alpha float64) (Options, 
 			s.Outputs[y] = y
 		}
 	}
-	n := b.Privacy.Len()
+	n, m := fault.Len(b.Privacy), fault.Len(b.Utility)
 	if err := fault.Empty(op, "Privacy", n); err != nil {
 		return s, err
 	}
-	if b.Utility.Len() < n {
-		return s, &fault.SizeError{Op: op, Arg: "Utility", Got: b.Utility.Len(), Want: fmt.Sprintf("at least %d", n)}
+	if err := fault.Empty(op, "Utility", m); err != nil {
+		return s, err
+	}
+	if m < n {
+		return s, &fault.SizeError{Op: op, Arg: "Utility", Got: m, Want: fmt.Sprintf("at least %d", n)}
 	}
 	if err := fault.Empty(op, "Outputs", len(s.Outputs)); err != nil {
 		return s, err
 	}
-	if err := fault.Indices(op, "Outputs", s.Outputs, b.Utility.Len()); err != nil {
+	if err := fault.Indices(op, "Outputs", s.Outputs, m); err != nil {
 		return s, err
 	}
 	if err := fault.Positive(op, "alpha", alpha); err != nil {

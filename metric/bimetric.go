@@ -40,14 +40,15 @@ func (b Bimetric) OneMetric() bool {
 // Bimetric call it, so that one built as a literal is safe.
 func (b Bimetric) Check() error {
 	const op = "metric: Bimetric.Check"
-	if b.Privacy == nil || b.Utility == nil {
-		return fmt.Errorf("%s: a metric is nil: %w", op, fault.ErrEmpty)
-	}
-	if err := fault.Empty(op, "Privacy", b.Privacy.Len()); err != nil {
+	n, m := fault.Len(b.Privacy), fault.Len(b.Utility)
+	if err := fault.Empty(op, "Privacy", n); err != nil {
 		return err
 	}
-	if b.Privacy.Len() != b.Utility.Len() {
-		return &SizeError{Op: op, Arg: "Utility", Got: b.Utility.Len(), Want: fmt.Sprint(b.Privacy.Len())}
+	if err := fault.Empty(op, "Utility", m); err != nil {
+		return err
+	}
+	if m != n {
+		return &SizeError{Op: op, Arg: "Utility", Got: m, Want: fmt.Sprint(n)}
 	}
 	return nil
 }

@@ -11,7 +11,9 @@ import (
 // The functions of this file run on every core. They take about n log n where
 // [Index] has a kd-tree and the extreme distance is attained by few pairs, and
 // n^2/2 distances (Radius: n^2) otherwise. Their witnesses are the same either
-// way: the lowest of all.
+// way: the lowest of all. Where Len is negative, or so large that a number for
+// each point takes more memory than a call may, the answer is NaN with the
+// points -1, and the error of the Context forms says so.
 
 // Diameter returns the largest distance of f and the lowest pair i <= j, in
 // lexicographic order, that attains it. That is (0, 0, 0) for a single point
@@ -24,12 +26,16 @@ func Diameter(f Finite) (d float64, i, j int) {
 
 // DiameterContext is [Diameter], stopped early when ctx is done.
 func DiameterContext(ctx context.Context, f Finite) (d float64, i, j int, err error) {
-	if fault.Len(f) == 0 {
+	n := fault.Len(f)
+	if n == 0 {
 		return 0, -1, -1, nil
+	}
+	if err := fault.Empty("metric: Diameter", "f", n); err != nil {
+		return math.NaN(), -1, -1, err
 	}
 	ix := NewIndex(f)
 	step := func(best pair, i int) pair {
-		for j := i; j < f.Len(); j++ {
+		for j := i; j < n; j++ {
 			if d := f.Distance(i, j); -d < best.key {
 				best = pair{-d, i, j}
 			}
@@ -51,7 +57,7 @@ func DiameterContext(ctx context.Context, f Finite) (d float64, i, j int, err er
 	}
 	best, err := fold(ctx, ix, start, step)
 	if err != nil {
-		return 0, -1, -1, err
+		return math.NaN(), -1, -1, err
 	}
 	return -best.key, best.i, best.j, nil
 }
@@ -66,8 +72,12 @@ func Radius(f Finite) (r float64, centre int) {
 
 // RadiusContext is [Radius], stopped early when ctx is done.
 func RadiusContext(ctx context.Context, f Finite) (r float64, centre int, err error) {
-	if fault.Len(f) == 0 {
+	n := fault.Len(f)
+	if n == 0 {
 		return 0, -1, nil
+	}
+	if err := fault.Empty("metric: Radius", "f", n); err != nil {
+		return math.NaN(), -1, err
 	}
 	ix := NewIndex(f)
 	best, err := fold(ctx, ix, pair{math.Inf(1), -1, -1}, func(best pair, i int) pair {
@@ -81,7 +91,7 @@ func RadiusContext(ctx context.Context, f Finite) (r float64, centre int, err er
 		return best.least(pair{e.d, i, 0})
 	})
 	if err != nil {
-		return 0, -1, err
+		return math.NaN(), -1, err
 	}
 	return best.key, best.i, nil
 }
@@ -115,12 +125,16 @@ func MinPositiveDistanceContext(ctx context.Context, f Finite) (d float64, i, j 
 
 // minDistance is the smallest distance > floor.
 func minDistance(ctx context.Context, f Finite, floor float64) (d float64, i, j int, err error) {
-	if fault.Len(f) == 0 {
+	n := fault.Len(f)
+	if n == 0 {
 		return math.Inf(1), -1, -1, nil
+	}
+	if err := fault.Empty("metric: MinDistance", "f", n); err != nil {
+		return math.NaN(), -1, -1, err
 	}
 	ix := NewIndex(f)
 	step := func(best pair, i int) pair {
-		for j := i + 1; j < f.Len(); j++ {
+		for j := i + 1; j < n; j++ {
 			if d := f.Distance(i, j); d < best.key && d > floor {
 				best = pair{d, i, j}
 			}
@@ -137,7 +151,7 @@ func minDistance(ctx context.Context, f Finite, floor float64) (d float64, i, j 
 	}
 	best, err := fold(ctx, ix, pair{math.Inf(1), -1, -1}, step)
 	if err != nil {
-		return math.Inf(1), -1, -1, err
+		return math.NaN(), -1, -1, err
 	}
 	return best.key, best.i, best.j, nil
 }

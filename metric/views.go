@@ -8,7 +8,11 @@ import (
 
 // Scaled returns f with every distance multiplied by c > 0: a change of unit.
 func Scaled(f Finite, c float64) (Finite, error) {
-	if err := fault.Positive("metric: Scaled", "c", c); err != nil {
+	const op = "metric: Scaled"
+	if err := fault.Empty(op, "f", fault.Len(f)); err != nil {
+		return nil, err
+	}
+	if err := fault.Positive(op, "c", c); err != nil {
 		return nil, err
 	}
 	return &scaled{f, c}, nil
@@ -46,7 +50,11 @@ func Subset(f Finite, idx []int) (Finite, error) {
 	if err := fault.Empty(op, "idx", len(idx)); err != nil {
 		return nil, err
 	}
-	if err := fault.Indices(op, "idx", idx, fault.Len(f)); err != nil {
+	n := fault.Len(f)
+	if err := fault.Empty(op, "f", n); err != nil {
+		return nil, err
+	}
+	if err := fault.Indices(op, "idx", idx, n); err != nil {
 		return nil, err
 	}
 	return &subset{f, slices.Clone(idx)}, nil
@@ -56,7 +64,11 @@ func Subset(f Finite, idx []int) (Finite, error) {
 // point perm[i] of f. perm must hold every index once.
 func Permuted(f Finite, perm []int) (Finite, error) {
 	const op = "metric: Permuted"
-	if err := fault.Permutation(op, "perm", perm, fault.Len(f)); err != nil {
+	n := fault.Len(f)
+	if err := fault.Empty(op, "f", n); err != nil {
+		return nil, err
+	}
+	if err := fault.Permutation(op, "perm", perm, n); err != nil {
 		return nil, err
 	}
 	return Subset(f, perm)

@@ -97,7 +97,12 @@ func LowerBound(f metric.Finite, path bool, o *BoundOptions) (float64, error) {
 // length of a minimum spanning tree and, for closed tours, one more edge. It is
 // at least half the length of the shortest tour.
 func MSTBound(f metric.Finite, o *BoundOptions) (Bound, error) {
-	return oneTreeBound("tsp: MSTBound", f, make([]float64, fault.Len(f)), o)
+	const op = "tsp: MSTBound"
+	n := fault.Len(f)
+	if err := fault.Empty(op, "f", n); err != nil {
+		return Bound{}, err
+	}
+	return oneTreeBound(op, f, make([]float64, n), o)
 }
 
 // OneTreeBound returns the bound that the given multipliers prove: one a point,

@@ -2,8 +2,11 @@ package wasserstein
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -106,11 +109,11 @@ func Sinkhorn(f metric.Finite, mu, nu []float64, o *SinkhornOptions) (*Entropic,
 		opt.Context = context.Background()
 	}
 	r := &Entropic{U: make([]float64, f.Len()), V: make([]float64, f.Len()), Converged: true}
-	s := newSinkSolver(f, mu, nu, opt)
+	s := newSinkSolver(op, f, mu, nu, opt)
 	if len(s.side[0].at) == 0 || len(s.side[1].at) == 0 {
 		return r, nil // no mass to move
 	}
-	if err := s.scaleCosts(op); err != nil {
+	if err := s.scaleCosts(); err != nil {
 		return nil, err
 	}
 	if s.zero {
@@ -143,6 +146,7 @@ const (
 // sinkSolver works on the supports, with masses and distances scaled by powers
 // of two so that the total mass and the largest distance lie in [1/2, 2).
 type sinkSolver struct {
+	op   string
 	f    metric.Finite
 	o    SinkhornOptions
 	side [2]sinkSide
@@ -162,8 +166,8 @@ type sinkSide struct {
 	sum  []float64 // results of a pass
 }
 
-func newSinkSolver(f metric.Finite, mu, nu []float64, o SinkhornOptions) *sinkSolver {
-	s := &sinkSolver{f: f, o: o, cost: 1, mass: sinkPower(max(total(mu), total(nu)))}
+func newSinkSolver(op string, f metric.Finite, mu, nu []float64, o SinkhornOptions) *sinkSolver {
+	s := &sinkSolver{op: op, f: f, o: o, cost: 1, mass: sinkPower(max(total(mu), total(nu)))}
 	s.bufs.New = func() any { b := make([]float64, f.Len()); return &b }
 	for i := range mu {
 		m := [2]float64{float64(mu[i] * s.mass), float64(nu[i] * s.mass)}
@@ -195,61 +199,61 @@ func sinkPower(x float64) float64 {
 }
 
 // row writes the scaled distances from point i of one side to the points of the
-// other. buf has room for f.Len() numbers where f is a RowReader.
-func (s *sinkSolver) row(side, k int, buf []float64) []float64 {
+// other. buf has room for f.Len() numbers. Every pass reads them anew, and what
+// it proves rests on what it read: a distance out of its domain is an error
+// whenever it comes.
+func (s *sinkSolver) row(side, k int, buf []float64) ([]float64, error) {
 	to := s.side[1-side].at
 	i := s.side[side].at[k]
+	c := buf[:len(to)]
 	if r, ok := s.f.(metric.RowReader); ok && 2*len(to) >= s.f.Len() {
-		all := r.DistancesFrom(i, buf)
+		c = r.DistancesFrom(i, buf)
 		for t, j := range to {
-			all[t] = all[j] * s.cost // t <= j
+			c[t] = c[j] // t <= j
 		}
-		return all[:len(to)]
+		c = c[:len(to)]
+	} else {
+		for t, j := range to {
+			c[t] = s.f.Distance(i, j)
+		}
 	}
-	for t, j := range to {
-		buf[t] = s.f.Distance(i, j) * s.cost
+	for t, d := range c {
+		if !(d >= 0 && d <= math.MaxFloat64) {
+			return nil, fault.NonNegative(s.op, fmt.Sprintf("distance of points %d and %d", i, to[t]), d)
+		}
+		c[t] = d * s.cost
 	}
-	return buf[:len(to)]
+	return c, nil
 }
 
 // pass calls f for every point k of a side with its scaled distances.
 func (s *sinkSolver) pass(side int, f func(k int, c []float64)) error {
-	return parallel.Chunks(s.o.Context, len(s.side[side].at), sinkChunk, s.o.Workers, nil, func(_, lo, hi int) {
+	var bad atomic.Pointer[error]
+	err := parallel.Chunks(s.o.Context, len(s.side[side].at), sinkChunk, s.o.Workers, nil, func(_, lo, hi int) {
 		buf := s.bufs.Get().(*[]float64)
 		defer s.bufs.Put(buf)
-		for k := lo; k < hi; k++ {
-			f(k, s.row(side, k, *buf))
-		}
-	})
-}
-
-// scaleCosts checks the distances and finds their scale.
-func (s *sinkSolver) scaleCosts(op string) error {
-	most := s.side[0].sum
-	err := s.pass(0, func(k int, c []float64) {
-		most[k] = 0
-		for _, x := range c {
-			if !(x >= 0) {
-				most[k] = math.NaN()
+		for k := lo; k < hi && bad.Load() == nil; k++ {
+			c, err := s.row(side, k, *buf)
+			if err != nil {
+				bad.Store(&err)
 				return
 			}
-			most[k] = max(most[k], x)
+			f(k, c)
 		}
 	})
-	if err != nil {
+	if b := bad.Load(); b != nil {
+		return *b
+	}
+	return err
+}
+
+// scaleCosts finds the scale of the distances.
+func (s *sinkSolver) scaleCosts() error {
+	most := s.side[0].sum
+	if err := s.pass(0, func(k int, c []float64) { most[k] = slices.Max(c) }); err != nil {
 		return err
 	}
-	largest := 0.0
-	for k, x := range most {
-		if !(x <= math.MaxFloat64) {
-			for _, j := range s.side[1].at {
-				if err := fault.NonNegative(op, "distance", s.f.Distance(s.side[0].at[k], j)); err != nil {
-					return err
-				}
-			}
-		}
-		largest = max(largest, x)
-	}
+	largest := slices.Max(most)
 	s.zero = largest == 0
 	s.cost = sinkPower(largest)
 	return nil

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -175,7 +177,7 @@ func TestSinkhorn_Errors(t *testing.T) {
 		if _, err := Sinkhorn(f, half, half, &SinkhornOptions{Epsilon: bad}); !errors.As(err, &value) {
 			t.Errorf("epsilon %v: %v", bad, err)
 		}
-		if _, err := Sinkhorn(sinkBad(bad), []float64{1, 0}, []float64{0, 1}, nil); !errors.As(err, &value) || value.Arg != "distance" {
+		if _, err := Sinkhorn(sinkBad(bad), []float64{1, 0}, []float64{0, 1}, nil); !errors.As(err, &value) || value.Arg != "distance of points 0 and 1" {
 			t.Errorf("distance %v: %v", bad, err)
 		}
 	}
@@ -190,6 +192,43 @@ func TestSinkhorn_Errors(t *testing.T) {
 	if _, err := Sinkhorn(f, []float64{1, 0}, []float64{0, 1}, &SinkhornOptions{Context: ctx}); !errors.Is(err, context.Canceled) {
 		t.Errorf("context: %v", err)
 	}
+}
+
+// Sinkhorn reads distances again and again: one bad answer, however late, is an
+// error, and never a bound that is NaN or rests on what was left out.
+func TestSinkhorn_RefusesADistanceThatIsBadOnce(t *testing.T) {
+	mu, nu := []float64{0.4, 0, 0.6, 0}, []float64{0, 0.7, 0, 0.3}
+	for _, bad := range []float64{math.NaN(), math.Inf(1), -1} {
+		for k := int64(1); ; k++ {
+			f := &sinkOnce{bad: bad, at: k}
+			_, err := Sinkhorn(f, mu, nu, nil)
+			if f.calls.Load() < k { // all of them have been tried
+				if err != nil || k < 100 {
+					t.Errorf("%d calls: %v", k-1, err)
+				}
+				break
+			}
+			var value *metric.ValueError
+			if !errors.As(err, &value) || !strings.HasPrefix(value.Arg, "distance of points ") {
+				t.Fatalf("distance %v at call %d: %v", bad, k, err)
+			}
+		}
+	}
+}
+
+// sinkOnce is four points on a line, but for one call of Distance, counted from 1.
+type sinkOnce struct {
+	calls atomic.Int64
+	at    int64
+	bad   float64
+}
+
+func (*sinkOnce) Len() int { return 4 }
+func (s *sinkOnce) Distance(i, j int) float64 {
+	if s.calls.Add(1) == s.at {
+		return s.bad
+	}
+	return math.Abs(float64(i - j))
 }
 
 // sinkBad is two points at the given distance.

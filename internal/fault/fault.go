@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 )
 
@@ -57,8 +58,9 @@ func (e *MemoryError) Error() string {
 }
 
 // MemoryLimit is the largest single allocation, in bytes, that a constructor
-// makes: 16 GiB, about a float64 matrix of 46,000 points.
-const MemoryLimit = 16 << 30
+// makes: 16 GiB, about a float64 matrix of 46,000 points, and 1 GiB where
+// addresses have 32 bits.
+const MemoryLimit = 1 << (30 + 4*(^uint(0)>>63))
 
 // Memory returns a *MemoryError where count items of size bytes pass
 // MemoryLimit. Counts are float64 so that n*n cannot overflow.
@@ -69,18 +71,27 @@ func Memory(op string, count float64, size int) error {
 	return nil
 }
 
-// Empty returns ErrEmpty with the call and the argument named where n is 0.
+// Empty checks the number n of points, or entries, of an argument: 0 is
+// ErrEmpty, with the call and the argument named, a negative number, as a Len
+// may return, a *SizeError, and one whose points cannot have a float64 each a
+// *MemoryError.
 func Empty(op, arg string, n int) error {
-	if n == 0 {
+	switch {
+	case n == 0:
 		return fmt.Errorf("%s: %s: %w", op, arg, ErrEmpty)
+	case n < 0:
+		return &SizeError{Op: op, Arg: arg, Got: n, Want: "at least 1"}
 	}
-	return nil
+	return Memory(op, float64(n), 8)
 }
 
-// Len returns the number of points of f, and 0 where f is nil: [Empty] refuses
-// both.
+// Len returns the number of points of f, and 0 where f is nil or a nil pointer:
+// [Empty] refuses both.
 func Len(f interface{ Len() int }) int {
 	if f == nil {
+		return 0
+	}
+	if v := reflect.ValueOf(f); v.Kind() == reflect.Pointer && v.IsNil() {
 		return 0
 	}
 	return f.Len()

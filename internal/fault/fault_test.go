@@ -2,6 +2,7 @@ package fault
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -37,8 +38,17 @@ func TestChecks(t *testing.T) {
 		{"short prior", Distribution("p: F", "x", []float64{1}, 2, 1e-9), "x has size 1, want 2"},
 		{"heavy prior", Distribution("p: F", "x", []float64{1, 1}, 2, 1e-9), "sum of x = 2, want 1"},
 		{"empty", Empty("p: F", "x", 0), "p: F: x: empty input"},
+		{"fewer than none", Empty("p: F", "x", -1), "p: F: x has size -1, want at least 1"},
+		{"least", Empty("p: F", "x", math.MinInt), "x has size -"},
+		{"points", Empty("p: F", "x", MemoryLimit/8), ""},
+		{"too many points", Empty("p: F", "x", MemoryLimit/8+1), "p: F: needs "},
+		{"most points", Empty("p: F", "x", math.MaxInt), "GiB, the limit is "},
+		{"nil", Empty("p: F", "x", Len(nil)), "p: F: x: empty input"},
+		{"nil pointer", Empty("p: F", "x", Len((*points)(nil))), "p: F: x: empty input"},
+		{"pointer", Empty("p: F", "x", Len(&points{3})), ""},
+		{"value", Empty("p: F", "x", Len(points{-3})), "x has size -3"},
 		{"memory", Memory("p: F", 1e6, 8), ""},
-		{"too much memory", Memory("p: F", 1e12, 8), "p: F: needs 7.45e+03 GiB, the limit is 16 GiB"},
+		{"too much memory", Memory("p: F", 1e12, 8), fmt.Sprintf("p: F: needs 7.45e+03 GiB, the limit is %d GiB", MemoryLimit>>30)},
 		{"little memory", &MemoryError{"p: F", 3 << 20, 1 << 20}, "p: F: needs 3 MiB, the limit is 1 MiB"},
 	} {
 		switch {
@@ -56,6 +66,10 @@ func TestChecks(t *testing.T) {
 		t.Error("ErrEmpty is not wrapped")
 	}
 }
+
+type points struct{ n int }
+
+func (p points) Len() int { return p.n }
 
 func TestReason_IsOneLineWithoutTheNames(t *testing.T) {
 	err := errors.Join(errors.New("p: method: too slow"), errors.New("q: no"))

@@ -9,16 +9,23 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"strings"
+	"sync/atomic"
 
 	"github.com/metricdp/metricdp/metric"
 )
 
 // bad is a value to be put in the place of a good one.
 type bad struct {
-	what string
-	v    reflect.Value
-	nan  bool // no call may succeed with it: a metric with a distance NaN, infinite or negative
+	what  string
+	v     reflect.Value
+	wrong string // why no call may succeed with it, "" where one may
 }
+
+// The reasons. The first one is not for those in trusting.
+const (
+	noDistance = "no error, and a distance is NaN, infinite or negative"
+	noSize     = "no error, and there are fewer than no points"
+)
 
 var (
 	finiteType  = reflect.TypeFor[metric.Finite]()
@@ -48,8 +55,12 @@ func (f finite) Distance(i, j int) float64 { return f.d(i, j) }
 func notMetrics(f metric.Finite) []bad {
 	n := f.Len()
 	var out []bad
-	add := func(what string, nan bool, d func(i, j int) float64) {
-		out = append(out, bad{what, reflect.ValueOf(finite{n, d}), nan})
+	add := func(what, wrong string, d func(i, j int) float64) {
+		out = append(out, bad{what, reflect.ValueOf(finite{n, d}), wrong})
+	}
+	undefined := "" // one point has no other
+	if n > 1 {
+		undefined = noDistance
 	}
 	last := func(v float64) func(i, j int) float64 { // between the last two points
 		return func(i, j int) float64 {
@@ -60,8 +71,8 @@ func notMetrics(f metric.Finite) []bad {
 		}
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1} {
-		add(fmt.Sprintf("a distance %v", v), n > 1, last(v))
-		add(fmt.Sprintf("all distances %v", v), n > 1, func(i, j int) float64 {
+		add(fmt.Sprintf("a distance %v", v), undefined, last(v))
+		add(fmt.Sprintf("all distances %v", v), undefined, func(i, j int) float64 {
 			if i == j {
 				return 0
 			}
@@ -69,28 +80,43 @@ func notMetrics(f metric.Finite) []bad {
 		})
 	}
 	for _, v := range []float64{0, 5e-324, 1e308} {
-		add(fmt.Sprintf("a distance %v", v), false, last(v))
+		add(fmt.Sprintf("a distance %v", v), "", last(v))
 	}
 	for _, scale := range []float64{0, 1e-320, 1e-160, 1e155, 1e307} {
-		add(fmt.Sprintf("distances times %v", scale), false, func(i, j int) float64 { return scale * f.Distance(i, j) })
+		add(fmt.Sprintf("distances times %v", scale), "", func(i, j int) float64 { return scale * f.Distance(i, j) })
 	}
-	add("asymmetric", false, func(i, j int) float64 {
+	add("asymmetric", "", func(i, j int) float64 {
 		if i < j {
 			return 2 * f.Distance(i, j)
 		}
 		return f.Distance(i, j)
 	})
-	add("a point not at itself", false, func(i, j int) float64 { return f.Distance(i, j) + 1 })
-	add("NaN from a point to itself", false, func(i, j int) float64 {
+	add("a point not at itself", "", func(i, j int) float64 { return f.Distance(i, j) + 1 })
+	add("NaN from a point to itself", "", func(i, j int) float64 {
 		if i == j {
 			return math.NaN()
 		}
 		return f.Distance(i, j)
 	})
-	for _, n := range []int{0, 1} {
-		out = append(out, bad{fmt.Sprintf("Len %d", n), reflect.ValueOf(finite{n, f.Distance}), false})
+	// One NaN among good distances, which are read again and again.
+	for _, call := range []int64{1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 300, 500} {
+		var calls atomic.Int64
+		add(fmt.Sprintf("NaN at call %d", call), "", func(i, j int) float64 {
+			if i != j && calls.Add(1) == call {
+				return math.NaN()
+			}
+			return f.Distance(i, j)
+		})
 	}
-	return append(out, bad{"nil", reflect.Zero(finiteType), false})
+	for _, m := range []int{math.MinInt, -1, 0, 1, math.MaxInt} {
+		wrong := ""
+		if m < 0 {
+			wrong = noSize
+		}
+		d := func(i, j int) float64 { return f.Distance(i%n, j%n) }
+		out = append(out, bad{fmt.Sprintf("Len %d", m), reflect.ValueOf(finite{m, d}), wrong})
+	}
+	return append(out, bad{"nil", reflect.Zero(finiteType), ""}, bad{"a nil pointer", reflect.ValueOf((*metric.Dense)(nil)), ""})
 }
 
 // bads returns values to be put in the place of good, which is of type t where it
@@ -130,7 +156,7 @@ func bads(t reflect.Type, good reflect.Value) []bad {
 		for _, b := range bads(t.Elem(), good.Index(i)) {
 			v := clone(good)
 			v.Index(i).Set(b.v)
-			out = append(out, bad{fmt.Sprintf("[%d] %s", i, b.what), v, b.nan})
+			out = append(out, bad{fmt.Sprintf("[%d] %s", i, b.what), v, b.wrong})
 		}
 	}
 	switch t.Kind() {
@@ -171,7 +197,7 @@ func bads(t reflect.Type, good reflect.Value) []bad {
 			for _, b := range bads(t.Field(i).Type, good.Field(i)) {
 				v := clone(good)
 				v.Field(i).Set(b.v)
-				out = append(out, bad{strings.TrimSpace(t.Field(i).Name + " " + b.what), v, b.nan})
+				out = append(out, bad{strings.TrimSpace(t.Field(i).Name + " " + b.what), v, b.wrong})
 			}
 		}
 	case reflect.Pointer:
@@ -187,7 +213,7 @@ func bads(t reflect.Type, good reflect.Value) []bad {
 		for _, b := range bads(t.Elem(), good.Elem()) {
 			p := reflect.New(t.Elem())
 			p.Elem().Set(b.v)
-			out = append(out, bad{b.what, p, b.nan})
+			out = append(out, bad{b.what, p, b.wrong})
 		}
 	case reflect.Func:
 		add("nil", reflect.Zero(t))

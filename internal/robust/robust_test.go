@@ -138,8 +138,8 @@ func (c call) drive(t *testing.T) {
 			case !failing:
 			case err != nil:
 				fault = disown(err)
-			case b.nan && trusting[c.name] == "":
-				fault = "no error"
+			case b.wrong == noSize, b.wrong == noDistance && trusting[c.name] == "":
+				fault = b.wrong
 			case trusting[c.name] != witness:
 				fault = lawless(out, unknown[c.name])
 			}

@@ -21,8 +21,12 @@ type extent struct {
 
 func measured(op string, space metric.Finite) (extent, error) {
 	e := extent{least: math.Inf(1), positive: math.Inf(1)}
+	n := fault.Len(space)
+	if err := fault.Empty(op, "space", n); err != nil {
+		return e, err
+	}
 	var row []float64
-	for i := range fault.Len(space) {
+	for i := range n {
 		row = metric.Row(space, i, row)
 		for j, d := range row {
 			if !(d >= 0 && d < math.Inf(1)) {

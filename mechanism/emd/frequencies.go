@@ -78,7 +78,7 @@ func (o *FrequencyOptions) orDefault() *FrequencyOptions {
 func NewFrequencies(c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewFrequencies"
 	o = o.orDefault()
-	if c == nil || space == nil {
+	if c == nil || fault.Len(space) == 0 {
 		return nil, fault.Empty(op, "c or space", 0)
 	}
 	if space.Len() != c.Len() {
