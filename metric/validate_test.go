@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
@@ -280,7 +281,14 @@ func TestValidate_Options(t *testing.T) {
 			t.Errorf("progress ended at %d of %d: %v", last, total, err)
 		}
 	}
-	// A matrix that would not fit is refused.
+}
+
+// A matrix that would not fit is refused. An int of 32 bits cannot ask for one:
+// fewer than 2^31 triples are those of at most 1,625 points.
+func TestValidate_RefusesTooLargeAMatrix(t *testing.T) {
+	if strconv.IntSize < 64 {
+		t.Skip("for ints of 64 bits")
+	}
 	var m *MemoryError
 	if err := Validate(zeros(1<<20), &ValidateOptions{MaxTriples: math.MaxInt}); !errors.As(err, &m) {
 		t.Errorf("2^20 points: %v", err)
