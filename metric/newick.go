@@ -2,11 +2,12 @@ package metric
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/metricdp/metricdp/internal/fault"
 )
 
 // What [ParseNewick] reads at most. A node takes at most some 150 bytes of
@@ -33,12 +34,13 @@ func (e *SyntaxError) Error() string {
 // follow. Nodes are numbered in the order they begin: preorder.
 //
 // A name is plain, as it stands, underscores included, or in single quotes,
-// with two for one. Blanks, and comments in square brackets, nested or not, may
-// stand between any two tokens. A node may have any number of children, and
-// none or one; names may be missing and may repeat. Lengths are decimal
-// numbers in [0, 1e300]. Where no edge has a length all are 1; where some have
-// and some have not it is an error. The root's length is optional and 0 if
-// missing.
+// with two for one. Control characters, line breaks among them, marks of the
+// direction of text and bytes that are no UTF-8 stand in no name. Blanks, and
+// comments in square brackets, nested or not, may stand between any two tokens.
+// A node may have any number of children, and none or one; names may be missing
+// and may repeat. Lengths are decimal numbers in [0, 1e300]. Where no edge has a
+// length all are 1; where some have and some have not it is an error. The
+// root's length is optional and 0 if missing.
 //
 // The error is a [*SyntaxError], a [*SizeError] beyond [MaxNewickBytes] or
 // [MaxNewickNodes], or that of r.
@@ -113,11 +115,8 @@ func (p *newickParser) tree() error {
 		case c == ':' && state < done:
 			p.length[v], err = p.number()
 			state = done
-		case c == '\'' && state < named:
-			p.names[v], err = p.quoted()
-			state = named
-		case plain(c) && state < named:
-			p.names[v], err = p.word(c)
+		case (c == '\'' || plain(c)) && state < named:
+			p.names[v], err = p.name(c)
 			state = named
 		case c == ';':
 			err = p.errorf("';' before all parentheses are closed")
@@ -185,13 +184,31 @@ func (p *newickParser) number() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// ParseFloat would also take hexadecimals, Inf and NaN. Beyond the range of
-	// float64 it returns an infinity.
-	x, err := strconv.ParseFloat(s, 64)
-	if strings.Trim(s, "0123456789+-.eE") != "" || err != nil && !errors.Is(err, strconv.ErrRange) || !(x >= 0 && x <= maxMagnitude) {
+	x, err := fault.Decimal(s)
+	if err != nil || !(x >= 0 && x <= maxMagnitude) {
 		return 0, &SyntaxError{line, column, fmt.Sprintf("length %.40q, want a number in [0, 1e300]", s)}
 	}
 	return x, nil
+}
+
+// name reads on from the quote or the plain byte c.
+func (p *newickParser) name(c byte) (s string, err error) {
+	line, column, quoted := p.line, p.column, c == '\''
+	if quoted {
+		s, err = p.quoted()
+	} else {
+		s, err = p.word(c)
+	}
+	if err != nil {
+		return "", err
+	}
+	if at, what := fault.Text(s); at >= 0 {
+		if quoted { // it begins after the quote, and a quote in it takes two
+			column += 1 + strings.Count(s[:at], "'")
+		}
+		return "", &SyntaxError{line, column + at, fmt.Sprintf("the name %.40q has %s", s, what)}
+	}
+	return s, nil
 }
 
 // word reads on from the plain byte c.

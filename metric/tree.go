@@ -116,12 +116,14 @@ func newTree(op string, parent []int, length []float64, names []string) (*Tree, 
 // agree; the same name under different parents makes different nodes. All
 // begin with the name of the root.
 //
-// Nodes are numbered as they first occur, path by path, from the root down. So
-// if no path is the beginning of another, and none comes twice, path k ends in
-// Leaves()[k], which is point k of PathMetric and Ultrametric.
+// Nodes are numbered as they first occur, path by path, from the root down, and
+// path k ends in Leaves()[k], which is point k of PathMetric and Ultrametric.
+// So no path may be the beginning of another, and none may come twice: append
+// what tells them apart, as the words to the paths of their meanings.
 //
-// No paths, an empty path or name, or a second root is an error that gives the
-// index of the path. O(names).
+// Either is an error that gives the indices of both paths, and no paths, an
+// empty path, an empty name or one that [Tree.WithNames] refuses, or a second
+// root one that gives the index of the path. O(names).
 func TreeFromPaths(paths [][]string) (*Tree, error) {
 	const op = "metric: TreeFromPaths"
 	if err := fault.Empty(op, "paths", len(paths)); err != nil {
@@ -135,6 +137,7 @@ func TreeFromPaths(paths [][]string) (*Tree, error) {
 	var parent []int
 	var length []float64
 	var names []string
+	var by []int // the first path through a node
 	for k, path := range paths {
 		if err := fault.Empty(op, fmt.Sprintf("paths[%d]", k), len(path)); err != nil {
 			return nil, err
@@ -145,13 +148,27 @@ func TreeFromPaths(paths [][]string) (*Tree, error) {
 				return nil, fmt.Errorf("%s: paths[%d][%d]: no name: %w", op, k, depth, fault.ErrEmpty)
 			}
 			v, ok := nodes[under{at, name}]
-			if !ok {
+			if ok {
+				ends, end := depth == len(path)-1, depth == len(paths[by[v]])-1
+				switch {
+				case ends && end:
+					return nil, fmt.Errorf("%s: paths[%d] = %q is paths[%d] again", op, k, path, by[v])
+				case ends:
+					return nil, fmt.Errorf("%s: paths[%d] = %q ends at an inner node, where paths[%d] goes on", op, k, path, by[v])
+				case end:
+					return nil, fmt.Errorf("%s: paths[%d] = %q goes on where paths[%d] ends", op, k, path, by[v])
+				}
+			} else {
+				if at, _ := fault.Text(name); at >= 0 {
+					return nil, fault.Name(op, fmt.Sprintf("paths[%d][%d]", k, depth), name)
+				}
 				if at < 0 && k > 0 {
 					return nil, fmt.Errorf("%s: paths[%d] begins with %q, want the root %q", op, k, name, names[0])
 				}
 				v = len(parent)
 				nodes[under{at, name}] = v
 				parent, length, names = append(parent, at), append(length, float64(min(depth, 1))), append(names, name)
+				by = append(by, k)
 			}
 			at = v
 		}
@@ -160,10 +177,18 @@ func TreeFromPaths(paths [][]string) (*Tree, error) {
 }
 
 // WithNames returns the tree with the given names of its nodes, which are
-// copied. Names may be empty and may repeat.
+// copied. Names may be empty and may repeat. One with control characters, line
+// breaks among them, marks of the direction of text or bytes that are no UTF-8,
+// which could not be written and read again or pass for another, is an error
+// that gives the node and the place.
 func (t *Tree) WithNames(names []string) (*Tree, error) {
 	if len(names) != t.Len() {
 		return nil, &SizeError{Op: "metric: Tree.WithNames", Arg: "names", Got: len(names), Want: fmt.Sprint(t.Len())}
+	}
+	for v, name := range names {
+		if at, _ := fault.Text(name); at >= 0 {
+			return nil, fault.Name("metric: Tree.WithNames", fmt.Sprintf("names[%d]", v), name)
+		}
 	}
 	named := *t
 	named.names = slices.Clone(names)

@@ -23,7 +23,7 @@ func randomTree(r *rand.Rand, n int) *Tree {
 	for k := 1; k < n; k++ {
 		parent[perm[k]] = perm[max(0, k-1-r.IntN(back))]
 	}
-	odd := []string{"", "a", "b_c", "it's", "x y", "(;,)", "[no]", "é", "\n", "''", "1e3", ":"}
+	odd := []string{"", "a", "b_c", "it's", "x y", "(;,)", "[no]", "é", "\u00a0", "''", "1e3", ":"}
 	for v := range length {
 		switch r.IntN(5) {
 		case 0: // length 0
@@ -208,6 +208,12 @@ func TestNewTree_Defaults(t *testing.T) {
 	if _, err := tree.WithNames(names[:2]); !errors.As(err, new(*SizeError)) {
 		t.Error(err)
 	}
+	for _, bad := range []string{"\x00", "a\nb", "\u2069", "\xff"} {
+		names[2] = bad
+		if _, err := tree.WithNames(names); err == nil || !strings.HasPrefix(err.Error(), "metric: Tree.WithNames: names[2] = ") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
 	for _, v := range []int{-1, 3} {
 		func() {
 			defer func() {
@@ -288,13 +294,62 @@ func TestTreeFromPaths_NumbersAsTheyOccur(t *testing.T) {
 			t.Errorf("row %d: %v, want %v", i, got, want[i])
 		}
 	}
-	// Twice the same path, and the beginning of another, add nothing.
-	if tree, err = TreeFromPaths(split("r/a", "r/a/b", "r", "r/a")); err != nil || tree.String() != "((b:1)a:1)r;" {
+	if tree, err = TreeFromPaths(split("r")); err != nil || tree.String() != "r;" || len(tree.Leaves()) != 1 {
 		t.Errorf("%v, %v", tree, err)
 	}
-	for _, bad := range [][][]string{nil, {}, {{}}, {{"r"}, nil}, {{"r", ""}}, {{""}}, {{"r", "a"}, {"s", "a"}}} {
-		if _, err := TreeFromPaths(bad); err == nil {
-			t.Errorf("%q: no error", bad)
+}
+
+// What is accepted has path k end in leaf k; nothing else is.
+func TestTreeFromPaths_RefusesBadInput(t *testing.T) {
+	const op = "metric: TreeFromPaths: "
+	for _, c := range []struct {
+		paths [][]string
+		want  string
+	}{
+		{nil, op + "paths: empty input"},
+		{[][]string{}, op + "paths: empty input"},
+		{[][]string{{}}, op + "paths[0]: empty input"},
+		{[][]string{{"r"}, nil}, op + "paths[1]: empty input"},
+		{[][]string{{"r", ""}}, op + "paths[0][1]: no name: empty input"},
+		{[][]string{{""}}, op + "paths[0][0]: no name: empty input"},
+		{[][]string{{"r", "a"}, {"s", "a"}}, op + `paths[1] begins with "s", want the root "r"`},
+		{[][]string{{"r", "a"}, {"r", "b"}, {"r", "a"}}, op + `paths[2] = ["r" "a"] is paths[0] again`},
+		{[][]string{{"r"}, {"r"}}, op + `paths[1] = ["r"] is paths[0] again`},
+		{[][]string{{"r", "b"}, {"r", "a", "b"}, {"r", "a"}}, op + `paths[2] = ["r" "a"] ends at an inner node, where paths[1] goes on`},
+		{[][]string{{"r", "a"}, {"r"}}, op + `paths[1] = ["r"] ends at an inner node, where paths[0] goes on`},
+		{[][]string{{"r", "b"}, {"r", "a"}, {"r", "a", "b", "c"}}, op + `paths[2] = ["r" "a" "b" "c"] goes on where paths[1] ends`},
+		{[][]string{{"r"}, {"r", "a"}}, op + `paths[1] = ["r" "a"] goes on where paths[0] ends`},
+		{[][]string{{"r", "a"}, {"r", "b\x00"}}, op + `paths[1][1] = "b\x00" has at byte 1 the control character U+0000`},
+		{[][]string{{"\u202er"}}, op + `paths[0][0] = "\u202er" has at byte 0 U+202E, a mark of the direction of text`},
+	} {
+		if _, err := TreeFromPaths(c.paths); err == nil || err.Error() != c.want {
+			t.Errorf("%q: %v\nwant %s", c.paths, err, c.want)
+		}
+	}
+	r := rng.Seeded(1)
+	for range 2000 {
+		paths := make([][]string, 1+r.IntN(6))
+		for k := range paths {
+			paths[k] = []string{"r"}
+			for range r.IntN(4) {
+				paths[k] = append(paths[k], string(rune('a'+r.IntN(2))))
+			}
+		}
+		tree, err := TreeFromPaths(paths)
+		if err != nil {
+			continue
+		}
+		for k, v := range tree.Leaves() {
+			var up []string
+			for ; v >= 0; v = tree.Parent(v) {
+				up = append(up, tree.Name(v))
+			}
+			if slices.Reverse(up); !slices.Equal(up, paths[k]) {
+				t.Fatalf("%q: leaf %d is %q", paths, k, up)
+			}
+		}
+		if len(tree.Leaves()) != len(paths) {
+			t.Fatalf("%q: %d leaves", paths, len(tree.Leaves()))
 		}
 	}
 }

@@ -129,6 +129,8 @@ func TestWords_BadInput(t *testing.T) {
 		"line 3: \"a\" is the word of line 1":    {"-in", words.File(t, "a 1\nb 2\na 3\n")},
 		"line 2: number 2 of \"b\" is no number": {"-in", words.File(t, "a 1 2\nb 1 x\n")},
 		"number 1 of \"a\" is no number":         {"-in", words.File(t, "a NaN\n")},
+		"number 1 of \"c\" is no number":         {"-in", words.File(t, "a 1\nc 0x1p4\n")},
+		"number 1 of \"d\" is no number":         {"-in", words.File(t, "a 1\nd 1_0\n")},
 		"number 1 of \"b\" is no number":         {"-in", words.File(t, "a 1\nb 1e101\n")},
 		"a line of more than 65536 bytes":        {"-in", words.File(t, strings.Repeat("a", 70000))},
 		"unexpected argument":                    {"river"},

@@ -7,10 +7,10 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -60,7 +60,7 @@ func (s *study) scan(file string, r io.Reader, n int) error {
 		known[word] = line
 		vector := make([]float64, len(fields)-1)
 		for k, field := range fields[1:] {
-			v, err := strconv.ParseFloat(field, 64)
+			v, err := fault.Decimal(field)
 			if err != nil || !(math.Abs(v) <= maxCoordinate) {
 				return fail("number %d of %q is no number of at most 1e100: %.20q", k+1, word, field)
 			}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/metricdp/metricdp/internal/fault"
 )
 
 // Limits of ReadCSV against input that is not what it says. The longest record
@@ -128,13 +130,14 @@ func (w *Row) Text(name string) string {
 }
 
 // Float returns the column as a finite number in [lo, hi], or 0 where it is
-// an optional one that the row lacks ([Row.Has]).
+// an optional one that the row lacks ([Row.Has]). Numbers are plain decimals:
+// 0x1p4 and 1_0 are none.
 func (w *Row) Float(name string, lo, hi float64) float64 {
 	s := w.Text(name)
 	if s == "" && !w.at[name].required {
 		return 0
 	}
-	v, err := strconv.ParseFloat(s, 64)
+	v, err := fault.Decimal(s)
 	switch {
 	case errors.Is(err, strconv.ErrSyntax):
 		w.Fail(name, "not a number")

@@ -25,6 +25,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/metricdp/metricdp/examples/beam/internal/table"
 	"github.com/metricdp/metricdp/examples/beam/privatebeam"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/measure"
 )
 
@@ -175,7 +176,7 @@ func (f *readFn) ProcessElement(ctx context.Context, line string, emit func([]fl
 	}
 	x := make([]float64, len(f.Header.At))
 	for i := 0; i < len(fields) && err == nil; i++ {
-		x[i], err = strconv.ParseFloat(fields[i], 64)
+		x[i], err = fault.Decimal(fields[i])
 		if x[i]-x[i] != 0 { // NaN or infinite
 			err = strconv.ErrRange
 		}

@@ -52,12 +52,12 @@ func TestSynthetic_IsTheDirectRelease(t *testing.T) {
 			good = append(good, []float64{x, y})
 			fmt.Fprintf(&b, "\"n, %d\",%v,%v\r\n", i, y, x)
 		}
-		b.WriteString("a,b,c\r\nb,NaN,1\r\nc,1\r\n,,\r\nd,1,+Inf\r\n\r\n\"e,1,1\r\n")
+		b.WriteString("a,b,c\r\nb,1_0,1\r\nb,1,0x1p0\r\nb,NaN,1\r\nc,1\r\n,,\r\nd,1,+Inf\r\n\r\n\"e,1,1\r\n")
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-%d.csv", part)), []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	const bad = 3 * 6
+	const bad = 3 * 8
 	for _, public := range []bool{false, true} {
 		q := &request{
 			Job: table.Job{Seed: 7}, input: filepath.Join(dir, "*.csv"), columns: "X, y", bounds: "0:1, 0:10",

@@ -26,6 +26,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/textio"
 	"github.com/metricdp/metricdp/examples/beam/internal/table"
 	"github.com/metricdp/metricdp/examples/beam/privatebeam"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -146,8 +147,8 @@ func (q *request) readRegions(ctx context.Context) ([]metric.LatLon, error) {
 
 // parsePlace reads a latitude and a longitude.
 func parsePlace(lat, lon string) (metric.LatLon, error) {
-	y, err1 := strconv.ParseFloat(lat, 64)
-	x, err2 := strconv.ParseFloat(lon, 64)
+	y, err1 := fault.Decimal(lat)
+	x, err2 := fault.Decimal(lon)
 	if err1 != nil || err2 != nil || !(math.Abs(y) <= 90 && math.Abs(x) <= 360) {
 		return metric.LatLon{}, fmt.Errorf("%q, %q are no latitude and longitude", lat, lon)
 	}

@@ -43,7 +43,7 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 	if err := writeDemo(&data, users-1, at); err != nil {
 		t.Fatal(err)
 	}
-	data.WriteString("lost,somewhere,0\nlost,95,0\n,1,1\nu1\n") // two are places of a user, all are malformed
+	data.WriteString("lost,somewhere,0\nlost,95,0\nlost,0x1p4,1_0\n,1,1\nu1\n") // three are places of a user, all are malformed
 	if err := os.WriteFile(q.input, data.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +55,8 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 	if err := q.Run(t.Context(), p, &said); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(said.String(), "Malformed rows: 4.") {
-		t.Errorf("said %q, want 4 malformed rows", said.String())
+	if !strings.Contains(said.String(), "Malformed rows: 5.") {
+		t.Errorf("said %q, want 5 malformed rows", said.String())
 	}
 
 	space, err := metric.NewPoints(at, metric.GreatCircle{})
