@@ -226,7 +226,7 @@ func (a *adjacency) Weight(u, v int64) (float64, bool) {
 }
 
 // Len returns the number of nodes.
-func (g *Graph) Len() int { return g.dense.Len() }
+func (g *Graph) Len() int { return len(g.ids) }
 
 // String is for people: "shortest paths between 5 nodes".
 func (g *Graph) String() string { return fmt.Sprintf("shortest paths between %d nodes", g.Len()) }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/metricdp/metricdp/internal/fault"
 )
 
 // Index answers questions about the neighbourhoods of the points of a
@@ -44,7 +46,7 @@ func NewIndex(f Finite) *Index {
 }
 
 // Len returns the number of points.
-func (ix *Index) Len() int { return ix.f.Len() }
+func (ix *Index) Len() int { return fault.Len(ix.f) }
 
 // Ball appends to dst, in ascending order, the points of the closed ball of
 // radius r around point i, which are i itself and all others at a distance
@@ -110,7 +112,10 @@ func (ix *Index) farthest(i int, bound entry, stop float64) entry {
 
 // query returns a query from point i, to be put back.
 func (ix *Index) query(i int) *query {
-	q := ix.pool.Get().(*query)
+	q, ok := ix.pool.Get().(*query)
+	if !ok {
+		panic("metric: an Index without points: NewIndex makes one")
+	}
 	q.i, q.skip = i, -1
 	if ix.tree != nil {
 		q.aim(ix.tree.at(int(ix.pos[i])))

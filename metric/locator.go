@@ -49,7 +49,10 @@ func (l *Locator[P]) Within(x P, r float64, dst []int) []int {
 }
 
 func (l *Locator[P]) visit(x P) *visitor[P] {
-	v := l.pool.Get().(*visitor[P])
+	v, ok := l.pool.Get().(*visitor[P])
+	if !ok {
+		panic("metric: a Locator without points: NewLocator makes one")
+	}
 	v.at = x
 	if v.tree != nil {
 		v.coords = v.space.Append(v.coords[:0], x)

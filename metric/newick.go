@@ -337,6 +337,9 @@ func plain(c byte) bool { return !blank(c) && strings.IndexByte("()[]':;,", c) <
 // them, lengths in full. [ParseNewick] reads it back with the same names and
 // lengths, bit for bit, and the nodes numbered in preorder. O(n).
 func (t *Tree) WriteNewick(w io.Writer) error {
+	if err := fault.Empty("metric: Tree.WriteNewick", "the tree", t.Len()); err != nil {
+		return err
+	}
 	b := bufio.NewWriter(w) // keeps the first error until Flush
 	var num []byte
 	label := func(v int) {
@@ -372,7 +375,8 @@ func (t *Tree) WriteNewick(w io.Writer) error {
 	return b.Flush()
 }
 
-// String returns the tree in Newick format: see [Tree.WriteNewick].
+// String returns the tree in Newick format, "" for a zero Tree: see
+// [Tree.WriteNewick].
 func (t *Tree) String() string {
 	var s strings.Builder
 	t.WriteNewick(&s) // a Builder never fails

@@ -199,7 +199,17 @@ func (t *Tree) WithNames(names []string) (*Tree, error) {
 func (t *Tree) Len() int { return len(t.parent) }
 
 // Root returns the root.
-func (t *Tree) Root() int { return t.root }
+func (t *Tree) Root() int {
+	t.made()
+	return t.root
+}
+
+// made panics for a zero Tree, which has no root and no metric.
+func (t *Tree) made() {
+	if len(t.parent) == 0 {
+		panic("metric: a Tree without nodes: NewTree, TreeFromPaths and ParseNewick make one")
+	}
+}
 
 // Parent returns the node above v, -1 for the root.
 func (t *Tree) Parent(v int) int { return t.parent[v] }
@@ -253,6 +263,7 @@ func (t *Tree) NodeMetric() Finite {
 // apart as their lowest common ancestor is high: as the longest way from it
 // down to a leaf. Point k is node Leaves()[k]. O(n log n).
 func (t *Tree) Ultrametric() *Ultrametric {
+	t.made()
 	high := make([]float64, t.Len())
 	for _, v := range slices.Backward(t.pre) {
 		if p := t.parent[v]; p >= 0 {
@@ -304,6 +315,7 @@ type pathMetric struct {
 }
 
 func (t *Tree) pathMetric(nodes []int) *pathMetric {
+	t.made()
 	rank := inverse(t.pre)
 	ranked := make([]exact.DD, t.Len())
 	for r, v := range t.pre[1:] {

@@ -212,7 +212,12 @@ func newRangeMax[T cmp.Ordered](v []T) rangeMax[T] {
 	return rangeMax[T]{levels}
 }
 
-func (r rangeMax[T]) values() []T { return r.levels[0] }
+func (r rangeMax[T]) values() []T {
+	if r.levels == nil { // of a zero Ultrametric
+		return nil
+	}
+	return r.levels[0]
+}
 
 // max returns the largest of the numbers lo, ..., hi-1. lo < hi.
 func (r rangeMax[T]) max(lo, hi int) T {

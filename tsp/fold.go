@@ -41,7 +41,7 @@ const foldPairs = 1 << 17
 // [*metric.Violation] with K a point between the two. A t that is no tour of f is
 // an error, as in [NewTour]. O(n).
 func Fold(f metric.Finite, t *Tour) (*Folding, error) {
-	if err := checkOrder("tsp: Fold", "t", fault.Len(f), t.Order); err != nil {
+	if err := checkOrder("tsp: Fold", "t", fault.Len(f), t.order()); err != nil {
 		return nil, err
 	}
 	path, err := t.Open(f)
@@ -67,7 +67,7 @@ func Fold(f metric.Finite, t *Tour) (*Folding, error) {
 // check looks for a pair of points that came nearer.
 func (l *Folding) check(f metric.Finite) error {
 	n := len(l.Order)
-	if n*n <= 2*foldPairs {
+	if float64(n)*float64(n) <= 2*foldPairs {
 		for h := range n {
 			for k := h + 1; k < n; k++ {
 				if err := l.checkPair(f, h, k); err != nil {
@@ -113,12 +113,23 @@ func (l *Folding) checkPair(f metric.Finite, h, k int) error {
 }
 
 // Length returns the length of the line: the position of the last point.
-func (l *Folding) Length() float64 { return l.Position[len(l.Position)-1] }
+func (l *Folding) Length() float64 {
+	l.made()
+	return l.Position[len(l.Position)-1]
+}
+
+// made panics for a zero Folding, in which no point is nearest.
+func (l *Folding) made() {
+	if len(l.Position) == 0 {
+		panic("tsp: a Folding without points: Fold makes one")
+	}
+}
 
 // Nearest returns the point nearest to x on the line, the left one of two and
 // the first of several in one place: the way back, for any number (NaN comes
 // back as +Inf would). O(log n).
 func (l *Folding) Nearest(x float64) int {
+	l.made()
 	k := sort.SearchFloat64s(l.Position, x)
 	if k == len(l.Position) || k > 0 && x-l.Position[k-1] <= l.Position[k]-x {
 		k = sort.SearchFloat64s(l.Position, l.Position[k-1])

@@ -30,7 +30,7 @@ import (
 // done, Improve returns the best tour so far together with the context's error.
 func Improve(f metric.Finite, t *Tour, o *Options) (*Tour, error) {
 	const op = "tsp: Improve"
-	if err := checkOrder(op, "tour", fault.Len(f), t.Order); err != nil {
+	if err := checkOrder(op, "tour", fault.Len(f), t.order()); err != nil {
 		return nil, err
 	}
 	s, err := o.settle(op, f.Len())

@@ -117,6 +117,9 @@ func (t *SpanningTree) Edges() []metric.Edge {
 // Preorder returns all points, each before those that hang from it, and these
 // in ascending order, every subtree in one stretch. O(n).
 func (t *SpanningTree) Preorder() []int {
+	if len(t.Parent) == 0 {
+		return nil
+	}
 	pairs := make([][2]int, 0, len(t.Parent))
 	for j := len(t.Parent) - 1; j > 0; j-- { // descending: the last is popped first
 		pairs = append(pairs, [2]int{t.Parent[j], j})

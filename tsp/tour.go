@@ -56,6 +56,14 @@ func newTour(f metric.Finite, order []int, closed bool) (*Tour, error) {
 	return t, nil
 }
 
+// order is t.Order, and none where t is nil.
+func (t *Tour) order() []int {
+	if t == nil {
+		return nil
+	}
+	return t.Order
+}
+
 // edge returns the two ends of the k-th edge; there is none after the last
 // point of an open path, nor around a single point.
 func (t *Tour) edge(k int) (i, j int, ok bool) {
@@ -94,13 +102,14 @@ func (t *Tour) Gap() float64 {
 
 // Open returns a closed tour as an open path, cut at its longest edge, the
 // first of several; a tour that is open already is returned as it is. The path
-// has no lower bound, because one for closed tours is none for paths. O(n).
+// has no lower bound, because one for closed tours is none for paths. A t that
+// is no tour of f is an error, as in [NewTour]. O(n).
 func (t *Tour) Open(f metric.Finite) (*Tour, error) {
+	if err := checkOrder("tsp: Tour.Open", "tour", fault.Len(f), t.order()); err != nil {
+		return nil, err
+	}
 	if !t.Closed {
 		return t, nil
-	}
-	if err := checkOrder("tsp: Tour.Open", "tour", fault.Len(f), t.Order); err != nil {
-		return nil, err
 	}
 	longest, cut := -1.0, 0
 	for k := range t.Order {

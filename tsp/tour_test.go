@@ -156,3 +156,37 @@ func TestTour_RefusesBadInput(t *testing.T) {
 		}
 	}
 }
+
+func TestZeroValues_AnswerNothing(t *testing.T) {
+	f := plane(5, 1)
+	var size *metric.SizeError
+	for name, err := range map[string]error{
+		"Fold nil":    second(Fold(f, nil)),
+		"Fold":        second(Fold(f, new(Tour))),
+		"Improve nil": second(Improve(f, nil, nil)),
+		"Improve":     second(Improve(f, new(Tour), nil)),
+		"Open nil":    second((*Tour)(nil).Open(f)),
+		"Open":        second(new(Tour).Open(f)),
+		"Locality":    second(new(Folding).Locality(f)),
+	} {
+		if !errors.As(err, &size) || size.Got != 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, call := range map[string]func(){
+		"Length":  func() { new(Folding).Length() },
+		"Nearest": func() { new(Folding).Nearest(1) },
+	} {
+		func() {
+			defer func() {
+				if r := recover(); r != "tsp: a Folding without points: Fold makes one" {
+					t.Errorf("%s: %v", name, r)
+				}
+			}()
+			call()
+		}()
+	}
+	if tree := new(SpanningTree); tree.Len() != 0 || len(tree.Edges()) != 0 || len(tree.Preorder()) != 0 {
+		t.Error("a zero spanning tree has points")
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -37,8 +38,12 @@ import (
 // pass down reads off an optimal dual solution, which tells for every node on
 // which side of G_v all optimal P_v lie.
 func ProjectTree(t *metric.Tree, g []float64) (p []float64, dist float64, err error) {
+	const op = "wasserstein: ProjectTree"
+	if err := fault.Empty(op, "t", fault.Len(t)); err != nil {
+		return nil, 0, err
+	}
 	leaves := t.Leaves()
-	if err := checkSigned("wasserstein: ProjectTree", g, len(leaves)); err != nil {
+	if err := checkSigned(op, g, len(leaves)); err != nil {
 		return nil, 0, err
 	}
 	if isProbability(g) {
@@ -79,8 +84,12 @@ func ProjectTree(t *metric.Tree, g []float64) (p []float64, dist float64, err er
 // edges do not matter. g, the rounding of the result and the errors are as in
 // ProjectTree. O(n log n).
 func ProjectTreeTopDown(t *metric.Tree, g []float64) ([]float64, error) {
+	const op = "wasserstein: ProjectTreeTopDown"
+	if err := fault.Empty(op, "t", fault.Len(t)); err != nil {
+		return nil, err
+	}
 	leaves := t.Leaves()
-	if err := checkSigned("wasserstein: ProjectTreeTopDown", g, len(leaves)); err != nil {
+	if err := checkSigned(op, g, len(leaves)); err != nil {
 		return nil, err
 	}
 	if isProbability(g) {

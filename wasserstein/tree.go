@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -23,8 +24,12 @@ import (
 // [metric.ErrEmpty], [*metric.SizeError] and [*metric.ValueError]. O(n) for n
 // nodes.
 func W1Tree(t *metric.Tree, mu, nu []float64) (float64, error) {
+	const op = "wasserstein: W1Tree"
+	if err := fault.Empty(op, "t", fault.Len(t)); err != nil {
+		return 0, err
+	}
 	leaves := t.Leaves()
-	if err := checkMeasures("wasserstein: W1Tree", mu, nu, len(leaves), len(leaves), true); err != nil {
+	if err := checkMeasures(op, mu, nu, len(leaves), len(leaves), true); err != nil {
 		return 0, err
 	}
 	return treeCost(t, treeBelow(t, leaves, mu, nu)), nil
@@ -33,7 +38,12 @@ func W1Tree(t *metric.Tree, mu, nu []float64) (float64, error) {
 // W1TreeNodes is [W1Tree] with weights on all nodes: weight v lies on node v,
 // which is point v of t.NodeMetric().
 func W1TreeNodes(t *metric.Tree, mu, nu []float64) (float64, error) {
-	if err := checkMeasures("wasserstein: W1TreeNodes", mu, nu, t.Len(), t.Len(), true); err != nil {
+	const op = "wasserstein: W1TreeNodes"
+	n := fault.Len(t)
+	if err := fault.Empty(op, "t", n); err != nil {
+		return 0, err
+	}
+	if err := checkMeasures(op, mu, nu, n, n, true); err != nil {
 		return 0, err
 	}
 	return treeCost(t, treeBelow(t, nil, mu, nu)), nil
@@ -81,7 +91,12 @@ func treeCost(t *metric.Tree, below []exact.DD) float64 {
 // distance is half the sum, over the clusters that are joined, of the rise to
 // the next join times the difference of mass. O(n).
 func W1Ultrametric(u *metric.Ultrametric, mu, nu []float64) (float64, error) {
-	if err := checkMeasures("wasserstein: W1Ultrametric", mu, nu, u.Len(), u.Len(), true); err != nil {
+	const op = "wasserstein: W1Ultrametric"
+	n := fault.Len(u)
+	if err := fault.Empty(op, "u", n); err != nil {
+		return 0, err
+	}
+	if err := checkMeasures(op, mu, nu, n, n, true); err != nil {
 		return 0, err
 	}
 	type cluster struct {
@@ -125,7 +140,12 @@ func W1Ultrametric(u *metric.Ultrametric, mu, nu []float64) (float64, error) {
 // section 5, is that of a tree of depth two). Signed measures, totals, rounding
 // and errors are as in [W1Tree]. O(n), no allocation.
 func W1Clustered(c *metric.Clustered, mu, nu []float64) (float64, error) {
-	if err := checkMeasures("wasserstein: W1Clustered", mu, nu, c.Len(), c.Len(), true); err != nil {
+	const op = "wasserstein: W1Clustered"
+	n := fault.Len(c)
+	if err := fault.Empty(op, "c", n); err != nil {
+		return 0, err
+	}
+	if err := checkMeasures(op, mu, nu, n, n, true); err != nil {
 		return 0, err
 	}
 	var points, clusters exact.DD

@@ -213,3 +213,25 @@ func TestW1Tree_RefusesBadInput(t *testing.T) {
 		t.Errorf("%v, %v, want +Inf", got, err)
 	}
 }
+
+func TestW1Tree_RefusesZeroValues(t *testing.T) {
+	one := []float64{1}
+	for name, err := range map[string]error{
+		"W1Tree":             second(W1Tree(new(metric.Tree), nil, nil)),
+		"W1Tree nil":         second(W1Tree(nil, one, one)),
+		"W1TreeNodes":        second(W1TreeNodes(nil, one, one)),
+		"W1Ultrametric":      second(W1Ultrametric(nil, one, one)),
+		"W1Ultrametric zero": second(W1Ultrametric(new(metric.Ultrametric), nil, nil)),
+		"W1Clustered":        second(W1Clustered(nil, one, one)),
+		"ProjectTreeTopDown": second(ProjectTreeTopDown(nil, one)),
+	} {
+		if !errors.Is(err, metric.ErrEmpty) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, _, err := ProjectTree(nil, one); !errors.Is(err, metric.ErrEmpty) {
+		t.Errorf("ProjectTree: %v", err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
