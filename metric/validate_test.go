@@ -344,3 +344,21 @@ func BenchmarkValidate(b *testing.B) {
 		}
 	})
 }
+
+// Symmetry is to the last bit, either way and whether all triples are checked or
+// a sample: columns are read as rows.
+func TestValidate_SymmetryIsExact(t *testing.T) {
+	for _, o := range []*ValidateOptions{{}, sampling(ValidateOptions{})} {
+		for _, at := range [][2]int{{1, 3}, {3, 1}} {
+			f := table{{0, 3, 3, 3}, {3, 0, 3, 3}, {3, 3, 0, 3}, {3, 3, 3, 0}}
+			if err := Validate(f, o); err != nil {
+				t.Fatal(err)
+			}
+			f[at[0]][at[1]] = math.Nextafter(3, 4)
+			var v *Violation
+			if err := Validate(f, o); !errors.As(err, &v) || v.Axiom != Symmetry || v.I != 1 || v.J != 3 || v.Excess != 0x1p-51 {
+				t.Errorf("an ulp at %v: %v", at, err)
+			}
+		}
+	}
+}

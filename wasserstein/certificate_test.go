@@ -125,3 +125,61 @@ func TestCertify_Errors(t *testing.T) {
 		t.Errorf("huge potentials: %+v, %v", got, err)
 	}
 }
+
+// A gap is never below the exact difference: here that is 1+2^-54, which to
+// nearest is 1.
+func TestGap_RoundsUp(t *testing.T) {
+	const upper, lower, want = 1 + 0x1p-52, 3 * 0x1p-54, 1 + 0x1p-52
+	for name, got := range map[string]float64{
+		"Certificate": (&Certificate{Upper: upper, Lower: lower}).Gap(),
+		"Matching":    (&Matching{Upper: upper, Lower: lower}).Gap(),
+		"Projection":  (&Projection{Upper: upper, Lower: lower}).Gap(),
+	} {
+		if got != want {
+			t.Errorf("%s: %b, want %b", name, got, want)
+		}
+	}
+}
+
+// What the heavier measure has too much is taken off Lower rounded up. The least
+// cost is that of the lighter mass s, here s*c = F - 2^-105 for a float64 F: s is
+// M/2^53 and c = K/2^52 with M*K = -1 modulo 2^52. With the excess 3*2^-53 times c
+// rounded down, or left out, Lower would be F.
+func TestCertify_LowerIsThatOfTheLighterMeasure(t *testing.T) {
+	r := rng.Seeded(3)
+	tried := 0
+	for range 200 {
+		m := uint64(1<<52 + 2*r.IntN(1<<48) + 1)
+		inverse := m // of m modulo 2^64: each step doubles the bits that are right
+		for range 6 {
+			inverse *= 2 - m*inverse
+		}
+		k := -inverse%(1<<52) + 1<<52
+		s, c := math.Ldexp(float64(m), -53), math.Ldexp(float64(k), -52)
+		if s*c >= 1 { // F may be the middle between two float64s there
+			continue
+		}
+		tried++
+		least := new(big.Rat).Mul(new(big.Rat).SetFloat64(s), new(big.Rat).SetFloat64(c))
+		if f, exact := least.Float64(); exact || new(big.Rat).SetFloat64(f).Cmp(least) < 0 {
+			t.Fatalf("%v*%v is not just below a float64", s, c)
+		}
+		for _, w := range [][2]float64{{s + 3*0x1p-53, s}, {s, s + 3*0x1p-53}} {
+			// Potentials c and 0 where the source is heavier, 0 and c where the sink is.
+			v := []float64{0}
+			if w[1] > w[0] {
+				v[0] = c
+			}
+			got, err := Certify(w1Matrix(t, 1, 1, []float64{c}), w[:1], w[1:], []Flow{{0, 0, s}}, v, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if new(big.Rat).SetFloat64(got.Lower).Cmp(least) > 0 || new(big.Rat).SetFloat64(got.Upper).Cmp(least) < 0 {
+				t.Fatalf("masses %v at cost %v: [%b, %b] excludes %v", w, c, got.Lower, got.Upper, least.FloatString(40))
+			}
+		}
+	}
+	if tried < 50 {
+		t.Errorf("%d trials", tried)
+	}
+}
