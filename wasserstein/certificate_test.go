@@ -149,7 +149,7 @@ func TestCertify_LowerIsThatOfTheLighterMeasure(t *testing.T) {
 	r := rng.Seeded(3)
 	tried := 0
 	for range 200 {
-		m := uint64(1<<52 + 2*r.IntN(1<<48) + 1)
+		m := 1<<52 + 2*r.Uint64N(1<<48) + 1
 		inverse := m // of m modulo 2^64: each step doubles the bits that are right
 		for range 6 {
 			inverse *= 2 - m*inverse
