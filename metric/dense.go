@@ -72,8 +72,9 @@ func NewMatrix(rows [][]float64) (*Dense, error) {
 
 // Densify stores all distances of f, on every core. A *Dense is returned as it
 // is. More than 16 GiB, from some 65,000 points on, are refused with a
-// [*MemoryError], and more than 1 GiB where an address has 32 bits; a negative or non-finite distance is a [*ValueError] that
-// counts positions as [NewDense] does. O(n^2).
+// [*MemoryError], and more than 1 GiB where an address has 32 bits; a negative
+// or non-finite distance is a [*ValueError] that counts positions as [NewDense]
+// does. O(n^2).
 func Densify(f Finite) (*Dense, error) { return DensifyContext(context.Background(), f) }
 
 // DensifyContext is [Densify], stopped early when ctx is done.

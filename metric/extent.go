@@ -11,14 +11,15 @@ import (
 // The functions of this file run on every core. They take about n log n where
 // [Index] has a kd-tree and the extreme distance is attained by few pairs, and
 // n^2/2 distances (Radius: n^2) otherwise. Their witnesses are the same either
-// way: the lowest of all. Where Len is negative, or so large that a number for
-// each point takes more memory than a call may, the answer is NaN with the
-// points -1, and the error of the Context forms says so.
+// way: the lowest of all.
 
 // Diameter returns the largest distance of f and the lowest pair i <= j, in
 // lexicographic order, that attains it. That is (0, 0, 0) for a single point
 // and (0, -1, -1) for none. A distance that is NaN is passed over, here as in
-// [MinDistance] and [Radius]; [Validate] names it.
+// [MinDistance] and [Radius]; [Validate] names it. Where Len is negative, or so
+// large that a number for each point is more memory than a call may take, all
+// of them return NaN with the points -1, and [DiameterContext] and its like an
+// error.
 func Diameter(f Finite) (d float64, i, j int) {
 	d, i, j, _ = DiameterContext(context.Background(), f)
 	return d, i, j

@@ -202,3 +202,29 @@ func TestCoveringIntegral_FewCentres(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Of many points few pairs are checked, also where the square of their number is
+// beyond an int of 32 bits.
+func TestFold_ChecksFewPairsOfManyPoints(t *testing.T) {
+	const n = 1 << 16
+	f := &counted{n: n}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	if _, err := Fold(f, &Tour{Order: order}); err != nil || f.calls > n+foldPairs {
+		t.Errorf("%d distances: %v", f.calls, err)
+	}
+}
+
+// counted are n points on a line, which have no distance once too many were asked
+// for.
+type counted struct{ n, calls int }
+
+func (c *counted) Len() int { return c.n }
+func (c *counted) Distance(i, j int) float64 {
+	if c.calls++; c.calls > c.n+foldPairs {
+		return math.NaN()
+	}
+	return math.Abs(float64(i - j))
+}
