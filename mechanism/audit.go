@@ -60,18 +60,26 @@ func (c *Channel) Audit(rho metric.Finite, o *AuditOptions) (Audit, error) {
 	if n := fault.Len(rho); n != c.n {
 		return Audit{}, &fault.SizeError{Op: op, Arg: "rho", Got: n, Want: fmt.Sprint(c.n)}
 	}
-	// A delta this small cannot be told from 0 in float64; pure privacy
-	// implies it.
-	if o.Delta < 0x1p-900 {
-		a, err := c.auditPure(rho, o, false)
-		if err == nil && a.Hi-a.Lo > roughAudit*a.Hi && a.Hi < math.Inf(1) && c.log {
-			a, err = c.auditPure(rho, o, true)
-		}
-		a.Delta = o.Delta
+	if o.Delta >= leastDelta {
+		return c.auditDelta(rho, o, o.Delta)
+	}
+	a, err := c.auditPure(rho, o, false)
+	if err == nil && a.Hi-a.Lo > roughAudit*a.Hi && a.Hi < math.Inf(1) && c.log {
+		a, err = c.auditPure(rho, o, true)
+	}
+	if err != nil || o.Delta == 0 {
 		return a, err
 	}
-	return c.auditDelta(rho, o)
+	// The level falls as delta grows: it is at most that at 0, and at least that
+	// at leastDelta.
+	b, err := c.auditDelta(rho, o, leastDelta)
+	b.Hi, b.Delta = a.Hi, o.Delta
+	return b, err
 }
+
+// leastDelta is the least delta > 0 at which sums of probabilities keep their
+// relative accuracy in float64: those below 2^-1022 lose theirs.
+const leastDelta = 0x1p-900
 
 // roughAudit is the relative width above which the audit of a logarithmic
 // channel is repeated with normalisers in double-double: tight levels times
@@ -190,6 +198,11 @@ func (c *Channel) auditPure(rho metric.Finite, o *AuditOptions, fine bool) (Audi
 		}
 		for _, p := range [2]Audit{pos, neg} {
 			p.Lo, p.Hi = directed.DivDown(p.Lo, d), directed.DivUp(p.Hi, d)
+			// An infinite ratio is a weight of 0 in one row only; the steps down
+			// took it for an overflow.
+			if p.X == x && math.IsInf(up.lo, 1) || p.X == xp && math.IsInf(down.hi, -1) {
+				p.Lo = math.Inf(1)
+			}
 			best.merge(p)
 		}
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// auditDelta is the audit at delta > 0. For an ordered pair (x, x') let r_y =
+// auditDelta is the audit at delta >= leastDelta. For an ordered pair (x, x') let r_y =
 // ln M[x,y] - ln M[x',y]. The largest excess of any set of outputs is
 //
 //	f(s) = sum over r_y > s of M[x,y] (1 - e^(s - r_y)),  s = eps*rho(x,x'),
@@ -27,34 +27,32 @@ import (
 // For plain weights ratioErr covers logarithms below 746, four ulps each
 // (2^-41); for logarithmic ones up to L in size, the differences a_y - b_y, the
 // row sums' logarithms and their sums round by at most 2^-53 (2 + 2 + 3) L.
-func (c *Channel) auditDelta(rho metric.Finite, o *AuditOptions) (Audit, error) {
+func (c *Channel) auditDelta(rho metric.Finite, o *AuditOptions, delta float64) (Audit, error) {
 	l, err := c.logMatrix(o)
 	if err != nil {
 		return Audit{}, err
 	}
 	ratioErr := 0x1p-40 + l.largest()*0x1p-49
+	r := margin(ratioErr)
 	if ratioErr > 0x1p-10 { // beyond alpha*rho of 10^11: fall back on what holds for any delta
 		a, err := c.auditPure(rho, o, false)
-		return Audit{Hi: a.Hi, Delta: o.Delta, X: -1, XPrime: -1, Y: -1}, err
+		return Audit{Hi: a.Hi, Delta: delta, X: -1, XPrime: -1, Y: -1}, err
 	}
 	sumErr := 2*(probErr+ratioErr) + float64(c.m)*0x1p-51
-	atMost := o.Delta * (1 - 2*sumErr) // F <= atMost proves f <= delta
-	above := o.Delta * (1 + 2*sumErr)  // F > above proves f > delta
+	atMost := delta * (1 - 2*sumErr) // F <= atMost proves f <= delta
+	above := delta * (1 + 2*sumErr)  // F > above proves f > delta
 	a, err := c.pairs(rho, o, func(x, xp int, _, _ row, d float64, best *Audit) error {
 		for _, p := range [2][2]int{{x, xp}, {xp, x}} {
 			a, b := l.row(p[0]), l.row(p[1])
 			shift := l.ln[p[0]] - l.ln[p[1]]
 			f := func(s float64) float64 { return excess(a, b, s+shift, l.ln[p[0]]) }
-			// Passing here proves that the pair's level is at most best.Hi.
-			s0 := directed.MulDown(best.Hi, d)
-			if math.IsInf(best.Hi, 1) || f(directed.SubDown(s0, ratioErr)) <= atMost {
+			if math.IsInf(best.Hi, 1) || r.passes(f, best.Hi, d, atMost) {
 				continue
 			}
 			lo, hi := 0.0, math.Inf(1)
 			if d > 0 {
-				lo, hi = solve(f, s0, atMost, above)
-				lo = directed.DivDown(max(0, directed.SubDown(lo, ratioErr)), d)
-				hi = directed.DivUp(directed.AddUp(hi, ratioErr), d)
+				lo, hi = solve(f, best.Hi*d, atMost, above)
+				lo, hi = r.level(lo, hi, d)
 			} else if f(ratioErr) > above { // at distance 0 no level helps
 				lo = math.Inf(1)
 			}
@@ -62,8 +60,27 @@ func (c *Channel) auditDelta(rho metric.Finite, o *AuditOptions) (Audit, error) 
 		}
 		return nil
 	})
-	a.Delta = o.Delta
+	a.Delta = delta
 	return a, err
+}
+
+// margin is how far the computed log-ratios, and so the argument of f, may be
+// from the true ones.
+type margin float64
+
+// passes tells whether f proves that the level of a pair at distance d is at most
+// level.
+func (r margin) passes(f func(float64) float64, level, d, atMost float64) bool {
+	return f(directed.SubDown(directed.MulDown(level, d), float64(r))) <= atMost
+}
+
+// level bounds the level of a pair at distance d > 0 whose f falls to the target
+// between the arguments lo and hi.
+func (r margin) level(lo, hi, d float64) (float64, float64) {
+	if !math.IsInf(lo, 1) { // which a step down would take for an overflow
+		lo = directed.DivDown(max(0, directed.SubDown(lo, float64(r))), d)
+	}
+	return lo, directed.DivUp(directed.AddUp(hi, float64(r)), d)
 }
 
 // excess is F(s - shift): the sum over y with a_y - b_y > s of

@@ -31,11 +31,11 @@ func logExtremes(a, b []float64) (up, down ratio) {
 		}
 	}
 	find := func(want float64) ratio {
+		if math.IsInf(want, 0) {
+			return infinite(a, b, want)
+		}
 		for y, v := range a {
 			if v-b[y] == want {
-				if math.IsInf(want, 0) { // a true zero in one row
-					return ratio{want, want, y}
-				}
 				// Half an ulp of rounding, and none where the two ends of
 				// the subtraction show that it was exact.
 				if s, e := directed.TwoSum(v, -b[y]); e == 0 && s == want && !moreAt(a, b, y+1, want) {
@@ -47,6 +47,25 @@ func logExtremes(a, b []float64) (up, down ratio) {
 		panic("unreachable: every row has a positive weight")
 	}
 	return find(hi), find(lo)
+}
+
+// infinite bounds the extreme a[y]-b[y] that float64 found to be want, +Inf or
+// -Inf: exactly that where a weight is 0 in one row, else an overflow.
+func infinite(a, b []float64, want float64) ratio {
+	at := -1
+	for y, v := range a {
+		if v-b[y] != want {
+			continue
+		}
+		if math.IsInf(v, 0) || math.IsInf(b[y], 0) {
+			return ratio{want, want, y}
+		}
+		if at < 0 {
+			at = y
+		}
+	}
+	end := math.Copysign(math.MaxFloat64, want)
+	return ratio{min(want, end), max(want, end), at}
 }
 
 // moreAt tells whether a later output has the same rounded difference, and so
