@@ -88,15 +88,15 @@ func exactLevel(c *Channel, f metric.Finite) *big.Float {
 
 // Each rounding on the way to the interval is in it: that of the row sums where
 // rows differ by little, that of logarithms where quotients leave the range of
-// float64, and that of quotients.
+// float64, that of quotients, and that of differences of logarithms.
 func TestAudit_ContainsExactLevelAtTheEnds(t *testing.T) {
 	r, f := rng.Seeded(9), line(t, 2, 1)
-	for trial := range 60 {
+	for trial := range 200 {
 		const m = 12
 		w := make([]float64, 2*m)
 		for y := range m {
 			w[y] = -3 * r.Float64()
-			switch trial % 4 {
+			switch trial % 5 {
 			case 0:
 				w[m+y] = w[y] + 1e-4*r.NormFloat64()
 			case 1:
@@ -105,10 +105,13 @@ func TestAudit_ContainsExactLevelAtTheEnds(t *testing.T) {
 				w[y], w[m+y] = math.Ldexp(.5+r.Float64(), -1008*(y%2)), math.Ldexp(.5+r.Float64(), -1008*((y+1)%2))
 			case 3: // logarithms some 2^-4, quotients some 1
 				w[y], w[m+y] = 1+.1*r.Float64(), 1+.1*r.Float64()
+			case 4: // differences round by 2^-41, levels are some 1
+				w[y], w[m+y] = 1e4-r.Float64(), -r.Float64()
+				w[0], w[m] = 1e4, 0
 			}
 		}
 		from := FromLogWeights
-		if trial%4 >= 2 {
+		if trial%5 == 2 || trial%5 == 3 {
 			from = FromWeights
 		}
 		c, err := from(2, m, w, nil)
