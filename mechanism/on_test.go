@@ -42,3 +42,31 @@ func TestOn_FindsPoints(t *testing.T) {
 		t.Errorf("near a point is not at it: %v", err)
 	}
 }
+
+// The least distance that there is makes an input another point, whether points are
+// looked up or searched.
+func TestOn_RefusesTheNearestOfAll(t *testing.T) {
+	least := func(x, y float64) float64 {
+		if x == y {
+			return 0
+		}
+		return math.SmallestNonzeroFloat64
+	}
+	numbers, err := metric.NewPoints([]float64{1, 2}, metric.Space[float64](metric.Func[float64](least)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors, err := metric.NewPoints([][]float64{{1}, {2}}, metric.Space[[]float64](metric.Func[[]float64](func(x, y []float64) float64 { return least(x[0], y[0]) })))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := expo(t, line(t, 2, 1), 1, false)
+	for x, want := range map[float64]error{1: nil, 2: nil, 1.5: ErrNotAPoint} {
+		if _, err := On[float64](c, numbers).Release(nil, x); !errors.Is(err, want) {
+			t.Errorf("number %v: %v, want %v", x, err, want)
+		}
+		if _, err := On[[]float64](c, vectors).Release(nil, []float64{x}); !errors.Is(err, want) {
+			t.Errorf("vector %v: %v, want %v", x, err, want)
+		}
+	}
+}

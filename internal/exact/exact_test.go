@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
@@ -242,6 +243,45 @@ func TestDraw_DecidesAtTheBoundary(t *testing.T) {
 	zeros := fixed{}
 	if got := Draw(rand.New(&zeros), ends); got != 1 {
 		t.Errorf("U = 0 gives %d, want 1", got)
+	}
+}
+
+// Around each boundary 2^64 C_j/S, to the last bit of a word and as far as float64
+// may be wrong, a draw is on the boundary's right side.
+func TestDraw_DecidesAtEveryBoundary(t *testing.T) {
+	r := rng.Seeded(12)
+	for trial := range 8 {
+		w := randomWeights(r, 12, trial%2 == 0)
+		table := NewTable(w)
+		lo, hi := w.cumulateBig(300)
+		n := len(lo)
+		words := func(c, s *big.Float) uint64 { // 2^64 c/s, rounded down
+			q := new(big.Float).SetPrec(300).Quo(c, s)
+			u, _ := q.SetMantExp(q, 64).Uint64()
+			return u
+		}
+		bounds := make([]uint64, n-1)
+		for j := range bounds {
+			bounds[j] = words(lo[j], hi[n-1])
+			if bounds[j] != words(hi[j], lo[n-1]) {
+				t.Fatal("300 bits do not tell a boundary's 64") // by chance less than once in 2^200
+			}
+		}
+		for _, b := range bounds {
+			for _, off := range []int64{-1 << 18, -1 << 15, -1 << 12, -1 << 11, -1 << 10, -1 << 9, -1 << 8, -1 << 7, -65, -2, -1, 1, 2, 65, 1 << 7, 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 15, 1 << 18} {
+				u := b + uint64(off)
+				if off > 0 == (u < b) || slices.Contains(bounds, u) {
+					continue // beyond [0, 1), or next to another boundary
+				}
+				want, _ := slices.BinarySearch(bounds, u)
+				for name, draw := range map[string]func(*rand.Rand) int{"Draw": func(r *rand.Rand) int { return Draw(r, w) }, "Table.Draw": table.Draw} {
+					bits := fixed{u, r.Uint64()}
+					if got := draw(rand.New(&bits)); got != want {
+						t.Fatalf("trial %d: %s at %d from a boundary is %d, want %d", trial, name, off, got, want)
+					}
+				}
+			}
+		}
 	}
 }
 
