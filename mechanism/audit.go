@@ -26,9 +26,10 @@ type Audit struct {
 	X, XPrime, Y int
 }
 
-// String gives the interval and its witness.
+// String gives the interval, rounded outward to the digits shown, and its
+// witness.
 func (a Audit) String() string {
-	return fmt.Sprintf("level in [%.9g, %.9g] at delta %.3g, witness x=%d x'=%d y=%d", a.Lo, a.Hi, a.Delta, a.X, a.XPrime, a.Y)
+	return fmt.Sprintf("level in [%s, %s] at delta %.3g, witness x=%d x'=%d y=%d", outward(a.Lo, 9, false), outward(a.Hi, 9, true), a.Delta, a.X, a.XPrime, a.Y)
 }
 
 // AuditOptions tune [Channel.Audit]. Nil and the zero value mean the

@@ -40,7 +40,7 @@ func ExampleFromWeights() {
 	fmt.Println("released", must(c.Release(seeded(), 2)))
 	// Output:
 	// no guarantee
-	// 3 x 3 channel, 1.38629-private per answer
+	// 3 x 3 channel, 1.3863-private per answer
 	// e^level = 4.0000, between inputs 0 and 1
 	// released 0
 }
@@ -102,7 +102,7 @@ func ExampleChannel_Remap() {
 	// Output:
 	// posterior of input 1 given output 0: 0.877
 	// [1 1 1]
-	// mean loss 0.561 becomes 0.100, 0.614107-private per unit still
+	// mean loss 0.561 becomes 0.100, 0.614108-private per unit still
 }
 
 func ExampleChannel_Sampler() {
@@ -132,7 +132,7 @@ func ExampleReadChannel() {
 	}
 	again := must(mechanism.ReadChannel(&b, space, nil))
 	fmt.Println(again.Guarantee() == c.Guarantee(), again.Guarantee())
-	// Output: true 1.09861-private per km
+	// Output: true 1.09862-private per km
 }
 
 // From the points themselves to a point: no indices.

@@ -35,7 +35,7 @@ func ExampleRand() {
 	_, err := twice.Release(nil, true) // in earnest
 	fmt.Println(err)
 	// Output:
-	// 2.19722-private per answer
+	// 2.19723-private per answer
 	// [true true]
 	// <nil>
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -81,7 +82,7 @@ func (g Guarantee) Reach() float64 {
 // 0 for a finite alpha. Where nothing is promised, by the zero Guarantee, beyond
 // its reach, or at a d that is no distance, eps is +Inf.
 func (g Guarantee) At(d float64) (eps, delta float64) {
-	if math.IsInf(g.Alpha(), 1) || !(d >= 0 && d <= g.Reach()) {
+	if math.IsInf(g.Alpha(), 1) || !(d >= 0 && d <= g.Reach()) || math.IsInf(d, 1) {
 		return math.Inf(1), g.delta
 	}
 	return directed.MulUp(g.alpha, d), g.delta
@@ -118,23 +119,27 @@ func (g Guarantee) Group(k int, d float64) (eps, delta float64) {
 	case k == 0:
 		return 0, 0
 	}
+	steps := float64(k)
+	if int64(k) > 1<<53 { // where the conversion may round down
+		steps = directed.Next(steps)
+	}
 	step, delta := g.At(d)
-	eps = directed.MulUp(float64(k), step)
+	eps = directed.MulUp(steps, step)
 	if delta == 0 {
 		return eps, 0
 	}
-	if step == 0 {
-		return 0, min(1, directed.MulUp(float64(k), delta))
-	}
-	grow := directed.DivUp(directed.Expm1Up(eps), directed.Expm1Down(step))
-	if math.IsNaN(grow) { // Inf/Inf
-		grow = math.Inf(1)
+	// The sum of e^(i*step) over i < k is at most k*e^eps, which is the closer
+	// bound where e^step-1 has no digits left; that is at least step.
+	grow := directed.MulUp(steps, directed.ExpUp(eps))
+	if q := directed.DivUp(directed.Expm1Up(eps), max(step, directed.Expm1Down(step))); q < grow { // false for 0/0 and Inf/Inf
+		grow = q
 	}
 	return eps, min(1, directed.MulUp(delta, grow))
 }
 
 // String is for people: "0.5-private per km", "(0.5 per km, 1e-06)-private up
-// to 20 km", or "no guarantee".
+// to 20 km", or "no guarantee". Level and delta are rounded up to the digits
+// shown, the reach down: what it says, holds.
 func (g Guarantee) String() string {
 	if math.IsInf(g.Alpha(), 1) {
 		return "no guarantee"
@@ -143,15 +148,37 @@ func (g Guarantee) String() string {
 	if g.unit != "" {
 		unit = string(g.unit)
 	}
-	s := fmt.Sprintf("%.6g-private per %s", g.alpha, unit)
+	alpha := outward(g.alpha, 6, true)
+	s := fmt.Sprintf("%s-private per %s", alpha, unit)
 	if g.delta != 0 {
-		s = fmt.Sprintf("(%.6g per %s, %.3g)-private", g.alpha, unit, g.delta)
+		s = fmt.Sprintf("(%s per %s, %s)-private", alpha, unit, outward(g.delta, 3, true))
 	}
 	if g.reach != 0 {
-		s += fmt.Sprintf(" up to %.6g", g.reach)
+		s += " up to " + outward(g.reach, 6, false)
 		if g.unit != "" {
 			s += " " + unit
 		}
 	}
 	return s
+}
+
+// outward prints v >= 0 with that many digits (all that it has near 0),
+// rounded up or down: read back, the number is at least or at most v.
+func outward(v float64, digits int, up bool) string {
+	if !(v >= 1e-300) { // too close to the subnormals for the steps below
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	// From a number that was rounded the wrong way the next is one unit of the
+	// last digit away, and a step here is a tenth of one to one.
+	step := math.Pow10(-digits)
+	if !up {
+		step = -step
+	}
+	for k := 0.0; ; k++ {
+		s := strconv.FormatFloat(v+k*step*v, 'g', digits, 64)
+		w, _ := strconv.ParseFloat(s, 64) // +Inf beyond the largest
+		if up && w >= v || !up && w <= v {
+			return s
+		}
+	}
 }

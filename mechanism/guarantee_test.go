@@ -4,8 +4,10 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"strconv"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/rng"
 )
 
@@ -133,6 +135,99 @@ func TestGuarantee_RoundsUp(t *testing.T) {
 		}
 		if _, delta := g.Group(4, 1); delta != want {
 			t.Errorf("four steps at alpha %v: delta %v, want %v", alpha, delta, want)
+		}
+	}
+}
+
+// Where e^eps-1 has few digits or none, delta is above the exact sum and close to it.
+func TestGroup_TinyLevelsRoundUp(t *testing.T) {
+	const delta = 1e-6
+	for _, alpha := range []float64{5e-324, 1e-323, 2e-322, 1e-310, 0x1p-1022, 1e-300, 1e-100, 1e-30, 1e-17, 1e-16, 1e-9, 1e-4} {
+		for _, k := range []int{1, 2, 3, 10, 1000} {
+			g, err := NewGuarantee(alpha, delta, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			eps, got := g.Group(k, 1)
+			// delta times the sum of e^(i alpha), i < k, to 2,300 bits.
+			ratio, _ := exact.ExpBounds(big.NewFloat(alpha), 2300)
+			term, want := new(big.Float).SetPrec(2300).SetInt64(1), new(big.Float).SetPrec(2300)
+			for range k {
+				want.Add(want, term)
+				term.Mul(term, ratio)
+			}
+			want.Mul(want, big.NewFloat(delta))
+			level := new(big.Float).SetPrec(2300).Mul(big.NewFloat(alpha), big.NewFloat(float64(k)))
+			above, _ := want.Float64()
+			if big.NewFloat(got).Cmp(want) < 0 || got > above*(1+1e-14) || big.NewFloat(eps).Cmp(level) < 0 {
+				t.Errorf("%d steps at alpha %v: (%v, %v), exact delta %.17g", k, alpha, eps, got, want)
+			}
+		}
+	}
+	// float64(1<<53+1) is 1<<53.
+	g, err := NewGuarantee(1, 0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := int64(1<<53 + 1); int64(int(k)) == k {
+		if eps, _ := g.Group(int(k), 1); eps < 1<<53+2 {
+			t.Errorf("2^53+1 steps: %v", eps)
+		}
+	}
+	zero, err := NewGuarantee(0, 0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if eps, _ := zero.At(math.Inf(1)); !math.IsInf(eps, 1) {
+		t.Errorf("alpha 0 at an infinite distance: %v", eps)
+	}
+}
+
+// What a guarantee prints is no better than what it is, and rounded no more than it
+// has to be.
+func TestGuarantee_StringRoundsOutward(t *testing.T) {
+	for _, c := range []struct {
+		alpha, delta, reach float64
+		want                string
+	}{
+		{1, 0, 0, "1-private per km"},
+		{.1, 0, 0, "0.1-private per km"},
+		{math.Nextafter(1, 2), 0, 0, "1.00001-private per km"},
+		{0.30000000000000004, 0, 0, "0.300001-private per km"},
+		{math.Log(3), 0, 0, "1.09862-private per km"}, // 1.0986122...
+		{math.Ln2, 0, 0, "0.693148-private per km"},   // .69314718...
+		{9.9999991, 0, 0, "10-private per km"},
+		{99999.91, 0, 0, "100000-private per km"},
+		{999999.1, 0, 0, "1e+06-private per km"},
+		{1e-300, 0, 0, "1e-300-private per km"},
+		{5e-324, 0, 0, "5e-324-private per km"},
+		{1.0000001e-5, 0, 0, "1.00001e-05-private per km"},
+		{0, 0, 0, "0-private per km"},
+		{1, 1.001e-6, 0, "(1 per km, 1.01e-06)-private"},
+		{1, .9991, 0, "(1 per km, 1)-private"},
+		{1, 1e-6, 20, "(1 per km, 1e-06)-private up to 20 km"},
+		{1, 0, 19.9999999, "1-private per km up to 19.9999 km"},
+		{1, 0, math.Log(3), "1-private per km up to 1.09861 km"},
+	} {
+		g, err := NewGuarantee(c.alpha, c.delta, "km")
+		if err == nil && c.reach > 0 {
+			g, err = g.Within(c.reach)
+		}
+		if err != nil || g.String() != c.want {
+			t.Errorf("%v, %v, %v: %q, %v, want %q", c.alpha, c.delta, c.reach, g, err, c.want)
+		}
+	}
+	r := rng.Seeded(13)
+	for range 100_000 {
+		v := math.Float64frombits(r.Uint64() >> 1)
+		if !(v <= math.MaxFloat64) {
+			continue
+		}
+		digits := 3 + r.IntN(7)
+		hi, err := strconv.ParseFloat(outward(v, digits, true), 64)
+		lo, err2 := strconv.ParseFloat(outward(v, digits, false), 64)
+		if err != nil && !math.IsInf(hi, 1) || err2 != nil || lo > v || hi < v || hi-lo > v*math.Pow10(1-digits)*(1+1e-6)+1e-322 && !math.IsInf(hi, 1) {
+			t.Fatalf("%v to %d digits: %v %v, %v %v", v, digits, lo, err2, hi, err)
 		}
 	}
 }

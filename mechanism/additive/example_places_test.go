@@ -48,7 +48,7 @@ func ExamplePlanarAlpha() {
 	fmt.Println(m.Guarantee())
 	fmt.Printf("half of all releases within %.2f km\n", m.RadiusQuantile(0.5))
 	// Output:
-	// 4.74386-private per km
+	// 4.74387-private per km
 	// half of all releases within 0.35 km
 }
 
