@@ -39,6 +39,8 @@ type AuditOptions struct {
 	Context  context.Context       // nil: never stopped
 	Progress func(done, total int) // called as blocks of inputs finish
 	Workers  int                   // 0: all processors; the result does not depend on it
+
+	reach float64 // pairs further apart are passed over; 0: none
 }
 
 // Audit computes the tight level of the channel under rho at o.Delta. The level
@@ -96,6 +98,9 @@ func (c *Channel) Certify(rho metric.Finite, unit metric.Unit, o *AuditOptions) 
 		return nil, a, err
 	}
 	g, err := NewGuarantee(a.Hi, a.Delta, unit)
+	if err == nil && o != nil && o.reach > 0 {
+		g, err = g.Within(o.reach)
+	}
 	if err != nil {
 		return nil, a, err
 	}
@@ -139,6 +144,9 @@ func (c *Channel) pairs(rho metric.Finite, o *AuditOptions, f func(x, xp int, a,
 				if !(d >= 0) || math.IsInf(d, 1) {
 					errs[k] = &fault.ValueError{Op: "mechanism: Channel.Audit", Arg: fmt.Sprintf("rho.Distance(%d, %d)", x, xp), Index: -1, Value: d, Want: "a finite number >= 0"}
 					break
+				}
+				if o.reach > 0 && d > o.reach {
+					continue
 				}
 				errs[k] = f(x, xp, own[x-lo], b, d, &best)
 			}

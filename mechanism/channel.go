@@ -126,6 +126,16 @@ func NewChannel(r Rows, o *ChannelOptions) (*Channel, error) {
 	return c, nil
 }
 
+// sum computes what the weights of a matrix, which are known to be right, add up to.
+func (c *Channel) sum() {
+	c.scale, c.total = make([]float64, c.n), make([]float64, c.n)
+	for x := range c.n {
+		w := exact.Weights{W: c.w[x*c.m : (x+1)*c.m], Log: c.log}
+		c.scale[x] = w.Scale()
+		c.total[x] = w.Total(c.scale[x])
+	}
+}
+
 func cmpErr(a, b error) error {
 	if a != nil {
 		return a

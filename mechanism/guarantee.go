@@ -165,7 +165,7 @@ func (g Guarantee) String() string {
 // outward prints v >= 0 with that many digits (all that it has near 0),
 // rounded up or down: read back, the number is at least or at most v.
 func outward(v float64, digits int, up bool) string {
-	if !(v >= 1e-300) { // too close to the subnormals for the steps below
+	if !(v >= 1e-300 && v <= math.MaxFloat64) { // subnormal, or nearly: the steps below are for others
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	// From a number that was rounded the wrong way the next is one unit of the

@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -215,6 +216,11 @@ func TestGuarantee_StringRoundsOutward(t *testing.T) {
 		}
 		if err != nil || g.String() != c.want {
 			t.Errorf("%v, %v, %v: %q, %v, want %q", c.alpha, c.delta, c.reach, g, err, c.want)
+		}
+	}
+	for _, v := range []float64{math.Inf(1), math.NaN()} {
+		if got, want := outward(v, 6, false), fmt.Sprint(v); got != want {
+			t.Errorf("%v prints as %s", v, got)
 		}
 	}
 	r := rng.Seeded(13)

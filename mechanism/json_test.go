@@ -107,6 +107,7 @@ func TestJSON_RefusesDamage(t *testing.T) {
 func FuzzReadChannel(f *testing.F) {
 	f.Add([]byte(`{"format":"metricdp.channel/1","inputs":2,"outputs":2,"log":true,"unit":"km","alpha":2,"weights":[[0,-1],[-1,null]]}`))
 	f.Add([]byte(`{"format":"metricdp.channel/1","inputs":2,"outputs":1,"log":false,"delta":0.5,"labels":[3],"weights":[[1],[5e-324]]}`))
+	f.Add([]byte(`{"format":"metricdp.channel/1","inputs":2,"outputs":1,"log":true,"alpha":1,"reach":0.5,"weights":[[1],[-1e308]]}`))
 	space := line(f, 2, 1)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := ReadChannel(bytes.NewReader(data), space, nil)
@@ -142,7 +143,7 @@ func TestJSON_RefusesUnitsThatCannotBeSeen(t *testing.T) {
 		`\u006b\u006d`: "",
 	} {
 		_, err := ReadChannel(strings.NewReader(`{"format":"metricdp.channel/1","inputs":2,"outputs":2,"log":true,"unit":"`+unit+`","weights":[[0,-1],[-1,0]]}`), f, nil)
-		if got := fmt.Sprint(err); err != nil && got != want || err == nil && want != "" {
+		if got := fmt.Sprint(err); err != nil && !(want != "" && strings.HasPrefix(got, want)) || err == nil && want != "" {
 			t.Errorf("%s: %v, want %s", unit, err, want)
 		}
 	}

@@ -68,8 +68,7 @@ func TestChannel(c *mechanism.Channel, rho metric.Finite, o *Options[int, int]) 
 	if inside(c) {
 		t.Law("loss", func() error { return lossAgrees(c, rho) })
 	}
-	// ReadChannel audits too, and the format has no place for a reach.
-	if kept && math.IsInf(c.Guarantee().Reach(), 1) {
+	if kept { // ReadChannel audits too
 		t.Law("JSON", func() error { return survivesJSON(c, rho) })
 	}
 	return t.Err()
@@ -196,7 +195,7 @@ func survivesJSON(c *mechanism.Channel, rho metric.Finite) error {
 		return fmt.Errorf("%d x %d is read as %d x %d", c.Len(), c.Outputs(), d.Len(), d.Outputs())
 	}
 	g, h := c.Guarantee(), d.Guarantee()
-	if g.Unit() != h.Unit() || g.Delta() != h.Delta() {
+	if g.Unit() != h.Unit() || g.Delta() != h.Delta() || g.Reach() != h.Reach() {
 		return fmt.Errorf("%v is read as %v", g, h)
 	}
 	for y := range c.Outputs() {

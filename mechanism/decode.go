@@ -1,0 +1,397 @@
+package mechanism
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// ErrClaim reports a file whose channel is not as private as it says.
+var ErrClaim = errors.New("the channel does not keep the guarantee it claims")
+
+// maxFile is the largest document that ReadChannel looks at: about 20 bytes a
+// weight for the 10^8 weights of a channel on 10,000 points.
+const maxFile = 2 << 30
+
+// maxToken is the most that one number, string or name may take with the white
+// space before it, and so what the decoder holds besides the channel.
+const maxToken = 64 << 10
+
+// ReadChannel decodes what [Channel.WriteJSON] wrote and trusts none of it:
+// sizes, weights and labels are checked as [NewChannel] does, and the channel
+// is audited under rho at the delta of its guarantee, over the pairs of inputs
+// within the reach of the guarantee. The channel returned carries the level just
+// audited, with that delta and reach. [ErrClaim] says that this level is above the
+// file's claim; a file that claims nothing is audited at delta 0. rho must be the
+// privacy metric that the file's unit names; nothing in the file can prove that it
+// is.
+//
+// Sizes come before labels and weights, and the weights last, so that they are
+// checked first: inputs against rho, inputs*outputs against the 16 GiB of
+// NewChannel. Reading takes at most 24 bytes for each weight that has been read
+// and 128 KiB. A document that is damaged, of another format, over 2 GiB, with a
+// name that is unknown or comes twice, or followed by more data is an error that
+// says where. o.Context stops reading between two calls of r.Read, and the audit.
+func ReadChannel(r io.Reader, rho metric.Finite, o *AuditOptions) (*Channel, error) {
+	var audit AuditOptions
+	if o != nil {
+		audit = *o
+	}
+	d := newDecoder(audit.Context, r)
+	c, h, err := d.document(fault.Len(rho))
+	if err != nil {
+		return nil, fmt.Errorf("%w, at byte %d", err, d.json.InputOffset())
+	}
+	audit.Delta, audit.reach = h.Delta, h.Reach
+	c, a, err := c.Certify(rho, metric.Unit(h.Unit), &audit)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", readOp, err)
+	}
+	if h.Alpha != nil && !(a.Lo <= *h.Alpha) {
+		return nil, fmt.Errorf("%s: %w: claims alpha = %v, audited %v", readOp, ErrClaim, *h.Alpha, a)
+	}
+	return c, nil
+}
+
+const readOp = "mechanism: ReadChannel"
+
+// source hands out what the decoder may look at: until ctx is done, and no more
+// than maxToken bytes for one token.
+type source struct {
+	ctx  context.Context // nil: never done
+	r    io.Reader
+	n    int64 // bytes read
+	most int64 // that may be read for the next token
+}
+
+var errLong = fmt.Errorf("a number, a string or white space of over %d KiB", maxToken>>10)
+
+func (s *source) Read(p []byte) (int, error) {
+	if s.ctx != nil && s.ctx.Err() != nil {
+		return 0, s.ctx.Err()
+	}
+	if s.n >= s.most {
+		return 0, errLong
+	}
+	n, err := s.r.Read(p[:min(int64(len(p)), s.most-s.n)])
+	s.n += int64(n)
+	return n, err
+}
+
+// decoder reads a document token by token.
+type decoder struct {
+	src  *source
+	json *json.Decoder
+	at   string // what is being read, as "weights[2]"
+}
+
+func newDecoder(ctx context.Context, r io.Reader) *decoder {
+	src := &source{ctx: ctx, r: r}
+	d := &decoder{src: src, json: json.NewDecoder(src)}
+	d.json.UseNumber()
+	return d
+}
+
+// wrong is an error about what is being read.
+func (d *decoder) wrong(format string, args ...any) error {
+	at := ""
+	if d.at != "" {
+		at = d.at + ": "
+	}
+	return fmt.Errorf("%s: %s%w", readOp, at, fmt.Errorf(format, args...))
+}
+
+// value is an error about the number v, the index-th of what is being read, or
+// all of it where index is -1.
+func (d *decoder) value(index int, v float64, want string) error {
+	return &fault.ValueError{Op: readOp, Arg: d.at, Index: index, Value: v, Want: want}
+}
+
+func (d *decoder) size(got, want int) error {
+	return &fault.SizeError{Op: readOp, Arg: d.at, Got: got, Want: fmt.Sprint(want)}
+}
+
+// allow lets the source read the next token.
+func (d *decoder) allow() { d.src.most = min(d.json.InputOffset()+maxToken, maxFile+1) }
+
+// more tells whether the array or object that is being read goes on.
+func (d *decoder) more() bool {
+	d.allow()
+	return d.json.More()
+}
+
+// token returns the next one: a json.Delim, json.Number, string, bool or nil.
+func (d *decoder) token() (json.Token, error) {
+	d.allow()
+	t, err := d.json.Token()
+	switch {
+	case err == nil:
+		return t, nil
+	case d.src.n > maxFile:
+		return nil, &fault.MemoryError{Op: readOp, Bytes: maxFile + 1, Limit: maxFile}
+	case err == io.EOF:
+		err = io.ErrUnexpectedEOF
+	}
+	return nil, d.wrong("%w", err)
+}
+
+// next returns the next token as the T that is wanted.
+func next[T json.Token](d *decoder, want string) (v T, err error) {
+	t, err := d.token()
+	if err != nil {
+		return v, err
+	}
+	v, ok := t.(T)
+	if !ok {
+		return v, d.wrong("have %s, want %s", shown(t), want)
+	}
+	return v, nil
+}
+
+// shown is a token for an error message.
+func shown(t json.Token) string {
+	switch t := t.(type) {
+	case nil:
+		return "null"
+	case string:
+		return fmt.Sprintf("%.40q", t)
+	}
+	return fmt.Sprintf("%.40s", fmt.Sprint(t))
+}
+
+// bracket reads one.
+func (d *decoder) bracket(want json.Delim) error {
+	have, err := next[json.Delim](d, want.String())
+	if err == nil && have != want {
+		err = d.wrong("have %v, want %v", have, want)
+	}
+	return err
+}
+
+// whole reads a whole number of at least least.
+func (d *decoder) whole(index, least int) (int, error) {
+	t, err := next[json.Number](d, "a whole number")
+	if err != nil {
+		return 0, err
+	}
+	v, err := strconv.Atoi(string(t))
+	if err != nil || v < least {
+		f, _ := t.Float64()
+		return 0, d.value(index, f, fmt.Sprintf("a whole number >= %d, of %d bits", least, strconv.IntSize))
+	}
+	return v, nil
+}
+
+// number reads a finite number >= 0.
+func (d *decoder) number() (float64, error) {
+	t, err := next[json.Number](d, "a number")
+	if err != nil {
+		return 0, err
+	}
+	v, _ := t.Float64() // +Inf where it is too large
+	return v, fault.NonNegative(readOp, d.at, v)
+}
+
+// document reads a channel on n inputs and what its file says of it.
+func (d *decoder) document(n int) (*Channel, *header, error) {
+	h := &header{}
+	c := &Channel{}
+	seen := map[string]bool{}
+	if err := d.bracket('{'); err != nil {
+		return nil, nil, err
+	}
+	for d.more() {
+		d.at = ""
+		key, err := next[string](d, "a name")
+		if err != nil {
+			return nil, nil, err
+		}
+		switch d.at = key; {
+		case seen[key]:
+			return nil, nil, d.wrong("a second time")
+		case seen["weights"]:
+			return nil, nil, d.wrong("after the weights, which come last")
+		}
+		seen[key] = true
+		switch key {
+		case "format":
+			h.Format, err = next[string](d, "a string")
+			if err == nil && h.Format != formatName {
+				err = d.wrong("have %.40q, want %q", h.Format, formatName)
+			}
+		case "inputs":
+			h.Inputs, err = d.whole(-1, 1)
+			if err == nil && h.Inputs != n {
+				err = &fault.SizeError{Op: readOp, Arg: "rho", Got: n, Want: fmt.Sprintf("the file's %d inputs", h.Inputs)}
+			}
+		case "outputs":
+			h.Outputs, err = d.whole(-1, 1)
+		case "log":
+			h.Log, err = next[bool](d, "true or false")
+		case "labels":
+			if !seen["outputs"] {
+				return nil, nil, d.wrong("before the outputs that they are for")
+			}
+			h.Labels, err = d.labels(h.Outputs)
+		case "unit":
+			if h.Unit, err = next[string](d, "a string"); err == nil {
+				err = fault.Name(readOp, d.at, h.Unit)
+			}
+		case "alpha":
+			h.Alpha = new(float64)
+			*h.Alpha, err = d.number()
+		case "delta":
+			if h.Delta, err = d.number(); err == nil {
+				err = fault.Delta(readOp, d.at, h.Delta)
+			}
+		case "reach":
+			if h.Reach, err = d.number(); err == nil {
+				err = fault.Positive(readOp, d.at, h.Reach)
+			}
+		case "weights":
+			for _, name := range []string{"format", "inputs", "outputs", "log"} {
+				if !seen[name] {
+					return nil, nil, d.wrong("before %q", name)
+				}
+			}
+			c.w, err = d.weights(h)
+		default:
+			err = d.wrong("an unknown name")
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	d.at = ""
+	if err := d.bracket('}'); err != nil {
+		return nil, nil, err
+	}
+	if !seen["weights"] {
+		return nil, nil, d.wrong("weights: %w", fault.ErrEmpty)
+	}
+	d.allow()
+	if _, err := d.json.Token(); err != io.EOF {
+		return nil, nil, d.wrong("more after the channel")
+	}
+	c.n, c.m, c.log, c.labels = h.Inputs, h.Outputs, h.Log, h.Labels
+	c.sum()
+	return c, h, nil
+}
+
+// labels reads m of them.
+func (d *decoder) labels(m int) (labels []int, err error) {
+	if err := d.bracket('['); err != nil {
+		return nil, err
+	}
+	for d.more() {
+		if len(labels) == m {
+			return nil, d.size(m+1, m)
+		}
+		p, err := d.whole(len(labels), 0)
+		if err != nil {
+			return nil, err
+		}
+		labels = append(labels, p)
+	}
+	if err := d.bracket(']'); err != nil {
+		return nil, err
+	}
+	if len(labels) < m {
+		return nil, d.size(len(labels), m)
+	}
+	return labels, nil
+}
+
+// weights reads the rows.
+func (d *decoder) weights(h *header) (w []float64, err error) {
+	n, m := h.Inputs, h.Outputs
+	if err := fault.Memory(readOp, float64(n)*float64(m), 8); err != nil {
+		return nil, err
+	}
+	if err := d.bracket('['); err != nil {
+		return nil, err
+	}
+	x := 0
+	for ; d.more(); x++ {
+		if x == n {
+			return nil, d.size(n+1, n)
+		}
+		d.at = fmt.Sprintf("weights[%d]", x)
+		if w, err = d.row(w, h); err != nil {
+			return nil, err
+		}
+		if (&Channel{log: h.Log}).checkRow(readOp, x, w[x*m:]) != nil {
+			return nil, &noWeightError{readOp, x}
+		}
+		d.at = "weights"
+	}
+	if err := d.bracket(']'); err != nil {
+		return nil, err
+	}
+	if x < n {
+		return nil, d.size(x, n)
+	}
+	return w, nil
+}
+
+// row reads one and appends it to w.
+func (d *decoder) row(w []float64, h *header) ([]float64, error) {
+	if err := d.bracket('['); err != nil {
+		return nil, err
+	}
+	y := 0
+	for ; d.more(); y++ {
+		if y == h.Outputs {
+			return nil, d.size(y+1, y)
+		}
+		v, err := d.weight(y, h.Log)
+		if err != nil {
+			return nil, err
+		}
+		if len(w) == cap(w) { // no more than there is to come
+			most := min(2*int64(len(w))+1024, int64(h.Inputs)*int64(h.Outputs))
+			w = append(make([]float64, 0, most), w...)
+		}
+		w = append(w, v)
+	}
+	if err := d.bracket(']'); err != nil {
+		return nil, err
+	}
+	if y < h.Outputs {
+		return nil, d.size(y, h.Outputs)
+	}
+	return w, nil
+}
+
+// weight reads the y-th of a row.
+func (d *decoder) weight(y int, log bool) (float64, error) {
+	t, err := d.token()
+	if err != nil {
+		return 0, err
+	}
+	switch t := t.(type) {
+	case nil:
+		if !log {
+			return 0, d.value(y, math.NaN(), "a number: null is for logarithmic weights")
+		}
+		return math.Inf(-1), nil
+	case json.Number:
+		v, _ := t.Float64() // infinite where it is too large
+		if math.IsInf(v, 0) || v < 0 && !log {
+			want := "a finite number"
+			if !log {
+				want += " >= 0"
+			}
+			return 0, d.value(y, v, want)
+		}
+		return v, nil
+	}
+	return 0, d.wrong("[%d]: have %s, want a number or null", y, shown(t))
+}
