@@ -57,7 +57,7 @@ func (c *Channel) Audit(rho metric.Finite, o *AuditOptions) (Audit, error) {
 	if o == nil {
 		o = &AuditOptions{}
 	}
-	if err := fault.Delta(op, "Delta", o.Delta); err != nil {
+	if err := cmpErr(c.built(op), fault.Delta(op, "Delta", o.Delta)); err != nil {
 		return Audit{}, err
 	}
 	if n := fault.Len(rho); n != c.n {

@@ -26,7 +26,7 @@ import (
 // built with labels. Release and Sampler return that point.
 //
 // Channels are immutable and safe for concurrent use. They implement
-// Mechanism[int, int].
+// Mechanism[int, int]. Nil and the zero value are refused.
 type Channel struct {
 	n, m   int
 	log    bool
@@ -229,7 +229,12 @@ func (c *Channel) String() string {
 
 // Guarantee returns what [Channel.Certify] proved or [Channel.WithGuarantee]
 // claimed; a channel as built promises nothing.
-func (c *Channel) Guarantee() Guarantee { return c.g }
+func (c *Channel) Guarantee() Guarantee {
+	if c == nil {
+		return Guarantee{}
+	}
+	return c.g
+}
 
 // WithGuarantee returns the same channel with the promise g. It is a claim of
 // the caller, for mechanisms with a proof that covers the weights as they are;
@@ -277,7 +282,19 @@ func (r row) prob(y int) float64 {
 const probErr = 0x1p-42
 
 func (c *Channel) checkInput(x int) error {
-	return fault.Index("mechanism: Channel", "x", x, c.n)
+	const op = "mechanism: Channel"
+	if err := c.built(op); err != nil {
+		return err
+	}
+	return fault.Index(op, "x", x, c.n)
+}
+
+// built refuses nil and the zero value, which release nothing.
+func (c *Channel) built(op string) error {
+	if c == nil || c.n == 0 {
+		return fmt.Errorf("%s: the channel was not made by NewChannel: %w", op, fault.ErrEmpty)
+	}
+	return nil
 }
 
 // Prob returns the probability of output y at input x, rounded to float64

@@ -3,6 +3,7 @@ package mechanism
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // Release, Sampler and Prob speak of one law; lazy and dense agree draw by draw.
@@ -198,4 +200,60 @@ func FuzzFromWeights(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// A channel that no constructor made does nothing, nil or zero, alone or in what is
+// made of it; it promises nothing either.
+func TestChannel_ZeroRefuses(t *testing.T) {
+	f := line(t, 1, 1)
+	pts, err := metric.NewPoints([]string{"a"}, metric.Levenshtein{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]*Channel{"nil": nil, "zero": new(Channel)} {
+		both, err := Compose[int, int](c, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for call, do := range map[string]func() error{
+			"Release":   func() error { _, err := c.Release(nil, 0); return err },
+			"Sampler":   func() error { _, err := c.Sampler(0); return err },
+			"Audit":     func() error { _, err := c.Audit(f, nil); return err },
+			"Audit nil": func() error { _, err := c.Audit(nil, nil); return err },
+			"Certify":   func() error { _, _, err := c.Certify(nil, "", nil); return err },
+			"WriteJSON": func() error { return c.WriteJSON(io.Discard) },
+			"Loss":      func() error { _, err := c.Loss(f); return err },
+			"LossAt":    func() error { _, err := c.LossAt(0, f); return err },
+			"Posterior": func() error { _, err := c.Posterior(nil, 0, nil); return err },
+			"Remap":     func() error { _, err := c.Remap(nil, f); return err },
+			"Relabel":   func() error { _, err := c.Relabel(nil); return err },
+			"Compose":   func() error { _, err := both.Release(nil, 0); return err },
+			"On":        func() error { _, err := On[string](c, pts).Release(nil, "a"); return err },
+			"Then": func() error {
+				_, err := Then[int, int, int](c, func(y int) (int, error) { return y, nil }).Release(nil, 0)
+				return err
+			},
+		} {
+			if err := do(); !errors.Is(err, fault.ErrEmpty) || !strings.Contains(err.Error(), "NewChannel") {
+				t.Errorf("%s: %s: %v", name, call, err)
+			}
+		}
+		if a := c.Guarantee().Alpha(); !math.IsInf(a, 1) {
+			t.Errorf("%s promises %v", name, a)
+		}
+	}
+	for name, do := range map[string]func(){
+		"Sampler": func() { new(Sampler).Draw(nil) },
+		"On":      func() { On[string](nil, pts) },
+		"Then":    func() { Then[int, int, int](nil, nil) },
+	} {
+		func() {
+			defer func() {
+				if r, ok := recover().(string); !ok || !strings.Contains(r, name) {
+					t.Errorf("%s: %v", name, r)
+				}
+			}()
+			do()
+		}()
+	}
 }

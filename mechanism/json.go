@@ -33,7 +33,11 @@ type header struct {
 // control character, a mark of the direction of text or bytes that are no UTF-8
 // is an error, in writing and in reading.
 func (c *Channel) WriteJSON(w io.Writer) error {
-	if err := fault.Name("mechanism: Channel.WriteJSON", "unit", string(c.g.Unit())); err != nil {
+	const op = "mechanism: Channel.WriteJSON"
+	if err := c.built(op); err != nil {
+		return err
+	}
+	if err := fault.Name(op, "unit", string(c.g.Unit())); err != nil {
 		return err
 	}
 	h := header{Format: formatName, Inputs: c.n, Outputs: c.m, Log: c.log, Labels: c.labels, Unit: string(c.g.Unit()), Delta: c.g.Delta()}

@@ -112,6 +112,9 @@ func (c *Channel) lossOf(r row, dist []float64) float64 {
 }
 
 func (c *Channel) checkLoss(op string, rho metric.Finite) error {
+	if err := c.built(op); err != nil {
+		return err
+	}
 	want := c.n
 	for _, p := range c.labels {
 		want = max(want, p+1)

@@ -41,8 +41,11 @@ func Rand(r *rand.Rand) *rand.Rand {
 
 // Then post-processes every output of m by f, which must not look at private
 // data. The guarantee is m's: post-processing cannot weaken it. An error of f
-// is returned with the release spent.
+// is returned with the release spent. It panics where m or f is nil.
 func Then[X, Y, Z any](m Mechanism[X, Y], f func(Y) (Z, error)) Mechanism[X, Z] {
+	if m == nil || f == nil {
+		panic("mechanism: Then: m or f is nil")
+	}
 	return &then[X, Y, Z]{m, f}
 }
 

@@ -21,8 +21,11 @@ var ErrNotAPoint = errors.New("the input is not a point of the space")
 // [metric.Locator]. Outputs must be indices of pts too.
 //
 // Points of a comparable type are looked up in O(1); others cost a
-// nearest-point query.
+// nearest-point query. It panics where m or pts is nil.
 func On[P any](m Mechanism[int, int], pts *metric.Points[P]) Mechanism[P, P] {
+	if m == nil || pts == nil {
+		panic("mechanism: On: m or pts is nil")
+	}
 	o := &on[P]{m: m, pts: pts}
 	if t := reflect.TypeFor[P](); t.Comparable() && t.Kind() != reflect.Interface {
 		o.index = make(map[any]int, pts.Len())

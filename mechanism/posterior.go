@@ -17,6 +17,9 @@ import (
 // O(Len()), O(Len()*Outputs()) if lazy.
 func (c *Channel) Posterior(prior []float64, y int, dst []float64) ([]float64, error) {
 	const op = "mechanism: Channel.Posterior"
+	if err := c.built(op); err != nil {
+		return nil, err
+	}
 	if err := fault.Index(op, "y", y, c.m); err != nil {
 		return nil, err
 	}
@@ -57,10 +60,10 @@ func (c *Channel) checkPrior(op string, prior []float64) error {
 // two matrices of Len() rows.
 func (c *Channel) Remap(prior []float64, rho metric.Finite) ([]int, error) {
 	const op = "mechanism: Channel.Remap"
-	if err := c.checkPrior(op, prior); err != nil {
+	if err := c.checkLoss(op, rho); err != nil {
 		return nil, err
 	}
-	if err := c.checkLoss(op, rho); err != nil {
+	if err := c.checkPrior(op, prior); err != nil {
 		return nil, err
 	}
 	k := rho.Len()
@@ -109,6 +112,9 @@ func (c *Channel) Remap(prior []float64, rho metric.Finite) ([]int, error) {
 // post-processing, so the guarantee stays. labels is copied.
 func (c *Channel) Relabel(labels []int) (*Channel, error) {
 	const op = "mechanism: Channel.Relabel"
+	if err := c.built(op); err != nil {
+		return nil, err
+	}
 	if len(labels) != c.m {
 		return nil, &fault.SizeError{Op: op, Arg: "labels", Got: len(labels), Want: fmt.Sprint(c.m)}
 	}

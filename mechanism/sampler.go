@@ -8,7 +8,7 @@ import (
 )
 
 // Sampler draws repeatedly from one row. It is immutable and safe for
-// concurrent use.
+// concurrent use. Nil and the zero value panic.
 type Sampler struct {
 	c     *Channel
 	table *exact.Table
@@ -31,6 +31,9 @@ func (c *Channel) Sampler(x int) (*Sampler, error) {
 // Draw returns the point of one output, with the law of [Channel.Release] and,
 // for a seeded generator, the same draws.
 func (s *Sampler) Draw(r *rand.Rand) int {
+	if s == nil || s.table == nil {
+		panic("mechanism: Sampler.Draw: the sampler was not made by Channel.Sampler")
+	}
 	if r != nil {
 		return s.c.Output(s.table.Draw(r))
 	}
