@@ -36,12 +36,24 @@
 // mechanism/additive). [Then] post-processes; [Compose] releases several
 // outputs of one input and adds their levels.
 //
-// # Limits
+// # Randomness
 //
 // Randomness is ChaCha8 keyed from crypto/rand unless the caller passes a
 // generator of math/rand/v2, as in rand.New(rand.NewPCG(1, 2)); a seeded one is
-// for tests. The time that a release takes may
-// depend on the input, and nothing here hides it. A guarantee protects one
-// input; releasing twice adds levels ([Guarantee.Plus]). Errors about an input
-// outside the domain reveal that it is outside.
+// for tests.
+//
+// The generators live in the memory of the process and are used again. A virtual
+// machine restored twice from one snapshot, or cloned while it runs, holds their
+// state twice: both copies draw the same noise, and two releases with the same noise
+// give away the difference of their inputs. Call [Reseed] after a restore, before the
+// first release. It keys anew from crypto/rand, which is the operating system's, and
+// must itself have noticed the restore (Linux does, from 5.18, where the hypervisor
+// has a generation ID).
+//
+// # Limits
+//
+// The time that a release takes may depend on the input, and nothing here hides
+// it. A guarantee protects one input; releasing twice adds levels
+// ([Guarantee.Plus]). Errors about an input outside the domain reveal that it is
+// outside.
 package mechanism

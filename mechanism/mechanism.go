@@ -39,6 +39,14 @@ func Rand(r *rand.Rand) *rand.Rand {
 	return r
 }
 
+// Reseed leaves the secure generators of this process behind: every release with a
+// nil rng that begins after it draws from a generator keyed afresh from crypto/rand.
+// Call it where a process goes on as a copy of itself, before the first release: in a
+// virtual machine restored or cloned from a snapshot, in a container restored from a
+// checkpoint. Releases under way, generators that [Rand] returned and a caller's own
+// go on as they were. It is cheap, and safe for concurrent use.
+func Reseed() { rng.Reseed() }
+
 // Then post-processes every output of m by f, which must not look at private
 // data. The guarantee is m's: post-processing cannot weaken it. An error of f
 // is returned with the release spent. It panics where m or f is nil.

@@ -7,6 +7,7 @@ import (
 	crand "crypto/rand"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 )
 
 // Seeded returns a repeatable generator, for tests, examples and simulations.
@@ -28,7 +29,16 @@ func Secure() *rand.Rand {
 	return rand.New(rand.NewChaCha8(key))
 }
 
-var pool = sync.Pool{New: func() any { return Secure() }}
+// pooled is a secure generator, and in which epoch it was keyed.
+type pooled struct {
+	*rand.Rand
+	epoch uint64
+}
+
+var (
+	pool  sync.Pool     // of *pooled
+	epoch atomic.Uint64 // how often Reseed was called
+)
 
 // Get returns r itself, or a secure generator owned by the caller until the
 // returned function is called, where r is nil. Generators are pooled, so the
@@ -37,6 +47,16 @@ func Get(r *rand.Rand) (*rand.Rand, func()) {
 	if r != nil {
 		return r, func() {}
 	}
-	s := pool.Get().(*rand.Rand)
-	return s, func() { pool.Put(s) }
+	// Read before the key is drawn: a Reseed in between makes the new one stale too.
+	now := epoch.Load()
+	s, _ := pool.Get().(*pooled)
+	if s == nil || s.epoch != now {
+		s = &pooled{Secure(), now}
+	}
+	return s.Rand, func() { pool.Put(s) }
 }
+
+// Reseed makes Get leave all generators behind that it has handed out so far, those
+// in use at this moment when they come back: every Get that begins later has a new
+// one.
+func Reseed() { epoch.Add(1) }

@@ -1,8 +1,12 @@
 package rng
 
 import (
+	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func TestSeeded_Repeats(t *testing.T) {
@@ -65,6 +69,80 @@ func TestGet_SecureGeneratorsDiffer(t *testing.T) {
 		t.Error("the caller's generator is replaced")
 	} else {
 		done()
+	}
+}
+
+// After Reseed no generator from before comes back, neither from the pool nor from
+// one who had it meanwhile; what a copy of the process would draw next is not drawn.
+func TestReseed_LeavesAllGeneratorsBehind(t *testing.T) {
+	take := func(n int) (rs []*rand.Rand, done []func()) {
+		for range n {
+			r, d := Get(nil)
+			rs, done = append(rs, r), append(done, d)
+		}
+		return rs, done
+	}
+	idle, back := take(8)
+	for _, d := range back {
+		d()
+	}
+	busy, later := take(4)
+	again := false // the pool works at all; it may drop some under the race detector
+	for _, r := range busy {
+		again = again || slices.Contains(idle, r)
+	}
+	if !again && !testkit.Race {
+		t.Error("generators are not pooled")
+	}
+	Reseed()
+	for _, d := range later {
+		d()
+	}
+	for range 100 {
+		r, done := Get(nil)
+		if slices.Contains(idle, r) || slices.Contains(busy, r) {
+			t.Fatal("a generator from before Reseed is handed out")
+		}
+		done()
+	}
+	// The words of the clone: idle and busy as they are now.
+	clone := map[uint64]bool{}
+	for _, r := range append(idle, busy...) {
+		for range 100 {
+			clone[r.Uint64()] = true
+		}
+	}
+	for range 1000 {
+		r, done := Get(nil)
+		if clone[r.Uint64()] { // by chance less than once in 2^43
+			t.Fatal("a word of a generator from before Reseed")
+		}
+		done()
+	}
+}
+
+// Reseed while others draw: no word comes twice (by chance less than once in 2^33), and
+// the race detector is content.
+func TestReseed_IsSafeForConcurrentUse(t *testing.T) {
+	var words [4][]uint64
+	var wg sync.WaitGroup
+	for k := range words {
+		wg.Go(func() {
+			for i := range 5000 {
+				r, done := Get(nil)
+				words[k] = append(words[k], r.Uint64())
+				done()
+				if i%50 == k {
+					Reseed()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	all := slices.Concat(words[:]...)
+	slices.Sort(all)
+	if n := len(slices.Compact(all)); n != 20000 {
+		t.Errorf("%d different words of 20000", n)
 	}
 }
 
