@@ -175,7 +175,7 @@ func outward(v float64, digits int, up bool) string {
 		step = -step
 	}
 	for k := 0.0; ; k++ {
-		s := strconv.FormatFloat(v+k*step*v, 'g', digits, 64)
+		s := strconv.FormatFloat(v+float64(k*step*v), 'g', digits, 64)
 		w, _ := strconv.ParseFloat(s, 64) // +Inf beyond the largest
 		if up && w >= v || !up && w <= v {
 			return s
