@@ -213,13 +213,14 @@ func (d *decoder) document(n int) (*Channel, *header, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		switch d.at = key; {
+		switch {
 		case seen[key]:
-			return nil, nil, d.wrong("a second time")
+			return nil, nil, d.wrong("%.40q a second time", key)
 		case seen["weights"]:
-			return nil, nil, d.wrong("after the weights, which come last")
+			return nil, nil, d.wrong("%.40q after the weights, which come last", key)
 		}
 		seen[key] = true
+		d.at = key
 		switch key {
 		case "format":
 			h.Format, err = next[string](d, "a string")
@@ -263,7 +264,8 @@ func (d *decoder) document(n int) (*Channel, *header, error) {
 			}
 			c.w, err = d.weights(h)
 		default:
-			err = d.wrong("an unknown name")
+			d.at = ""
+			err = d.wrong("%.40q is an unknown name", key)
 		}
 		if err != nil {
 			return nil, nil, err

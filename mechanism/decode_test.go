@@ -48,7 +48,7 @@ func TestReadChannel_ChecksBeforeItReadsOn(t *testing.T) {
 		{"white space", "", " ", "of over 64 KiB, at byte 0"},
 		{"brackets", "", "[", `have [, want {, at byte 1`},
 		{"a name", `{"`, "x", "of over 64 KiB"},
-		{"an unknown value", `{"x":`, "[", "x: an unknown name"},
+		{"an unknown value", `{"x":`, "[", `"x" is an unknown name`},
 		{"a format", `{"format":"`, "x", "format: a number, a string"},
 		{"a number", start + `"alpha":1`, "0", "alpha: a number, a string"},
 		{"other inputs", `{"format":"metricdp.channel/1","inputs":3,"outputs":2,"log":true,"weights":[`, "[0,0],", "rho has size 2, want the file's 3 inputs"},
@@ -60,7 +60,7 @@ func TestReadChannel_ChecksBeforeItReadsOn(t *testing.T) {
 		{"rows", start + `"weights":[`, "[0,0],", "weights has size 3, want 2"},
 		{"brackets for weights", start + `"weights":[`, "[", "weights[0]: [0]: have [, want a number or null"},
 		{"more", start + `"weights":[[0,0],[0,0]]}`, "\n0", "more after the channel"},
-		{"more of it", start + `"weights":[[0,0],[0,0]],"alpha":1`, ",", "alpha: after the weights, which come last"},
+		{"more of it", start + `"weights":[[0,0],[0,0]],"alpha":1`, ",", `"alpha" after the weights, which come last`},
 	} {
 		r := &endless{head: c.head, again: c.again}
 		if _, err := ReadChannel(r, f, nil); err == nil || !strings.Contains(err.Error(), c.want) || r.read > 256<<10 {
@@ -86,9 +86,9 @@ func TestReadChannel_ErrorsSayWhere(t *testing.T) {
 		start + `"weights":[[0,-1],[null,null]]}`:                      "row 1 has no positive weight, at byte 94",
 		start + `"weights":[[0,-1]]}`:                                  "weights has size 1, want 2",
 		start + `"weights":[[0,-1],[0]]}`:                              "weights[1] has size 1, want 2",
-		start + `"inputs":2`:                                           "inputs: a second time, at byte 73",
-		start + `"weights":[[0,-1],[-1,0]],"weights":[[0,-1],[-1,0]]}`: "weights: a second time",
-		start + `"Inputs":2`:                                           "Inputs: an unknown name",
+		start + `"inputs":2`:                                           `"inputs" a second time, at byte 73`,
+		start + `"weights":[[0,-1],[-1,0]],"weights":[[0,-1],[-1,0]]}`: `"weights" a second time`,
+		start + `"Inputs":2`:                                           `"Inputs" is an unknown name`,
 		start + `"alpha":-1`:                                           "alpha = -1, want a finite number >= 0",
 		start + `"alpha":1e999`:                                        "alpha = +Inf, want a finite number >= 0",
 		start + `"alpha":"NaN"`:                                        `alpha: have "NaN", want a number`,
