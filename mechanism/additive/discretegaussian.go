@@ -41,21 +41,37 @@ func NewDiscreteGaussian(t GaussianTarget, o *DiscreteOptions) (*DiscreteGaussia
 	return &DiscreteGaussian{sigma, g}, nil
 }
 
+func (m *DiscreteGaussian) made() bool { return m != nil && m.sigma != 0 }
+
 // Guarantee is the target's alpha and delta, with the diameter as its reach.
-func (m *DiscreteGaussian) Guarantee() mechanism.Guarantee { return m.g }
+func (m *DiscreteGaussian) Guarantee() mechanism.Guarantee {
+	if !m.made() {
+		return mechanism.Guarantee{}
+	}
+	return m.g
+}
 
 // String gives the noise and its guarantee.
 func (m *DiscreteGaussian) String() string {
+	if !m.made() {
+		return "discrete Gaussian noise, not from NewDiscreteGaussian"
+	}
 	return fmt.Sprintf("discrete Gaussian noise of sigma %.6g, %v", m.sigma, m.g)
 }
 
 // Sigma is the parameter of the noise, to many digits its standard deviation
 // where it exceeds 1.
-func (m *DiscreteGaussian) Sigma() float64 { return m.sigma }
+func (m *DiscreteGaussian) Sigma() float64 {
+	mustBeMade(m.made(), "DiscreteGaussian.Sigma", "NewDiscreteGaussian")
+	return m.sigma
+}
 
-// Release returns x plus noise. The error is always nil. About 0.1
-// microseconds.
+// Release returns x plus noise. The error is nil but for a zero DiscreteGaussian.
+// About 0.1 microseconds.
 func (m *DiscreteGaussian) Release(r *rand.Rand, x int64) (int64, error) {
+	if !m.made() {
+		return 0, unmade("DiscreteGaussian.Release", "NewDiscreteGaussian")
+	}
 	r, done := rng.Get(r)
 	defer done()
 	return exact.AddDiscreteGaussian(r, x, m.sigma), nil

@@ -19,12 +19,14 @@ import (
 // classical sqrt(1.25 ln(1/delta))/alpha and sqrt(2 ln(1.25/delta))/alpha are
 // not private for large alpha.
 //
-// The claim is about real arithmetic: see the package comment. A Gaussian is
-// immutable and safe for concurrent use.
+// The noise is exact: a release is the real sum of x and the noise, rounded once
+// to multiples of [Options.Grid], and the guarantee is one of its bits, for all
+// inputs, unless [Options.RealArithmetic] is set. A Gaussian is immutable and safe
+// for concurrent use.
 type Gaussian struct {
-	dim         int
-	sigma, grid float64
-	g           mechanism.Guarantee
+	dim int
+	out rounding // its scale is the deviation
+	g   mechanism.Guarantee
 }
 
 // NewGaussian returns the mechanism on R^dim with the least noise for the
@@ -35,9 +37,6 @@ func NewGaussian(dim int, t GaussianTarget, o *Options) (*Gaussian, error) {
 		return nil, err
 	}
 	opt := o.orDefault()
-	if err := checkGrid(op, opt.Grid); err != nil {
-		return nil, err
-	}
 	sigma, err := GaussianSigma(t)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
@@ -46,23 +45,49 @@ func NewGaussian(dim int, t GaussianTarget, o *Options) (*Gaussian, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Gaussian{dim, sigma, opt.Grid, g}, nil
+	out, err := newRounding(op, opt, sigma, true)
+	if err != nil {
+		return nil, err
+	}
+	return &Gaussian{dim, out, g}, nil
 }
 
+func (m *Gaussian) made() bool { return m != nil && m.dim != 0 }
+
 // Guarantee is the target's alpha and delta, with the diameter as its reach.
-func (m *Gaussian) Guarantee() mechanism.Guarantee { return m.g }
+func (m *Gaussian) Guarantee() mechanism.Guarantee {
+	if !m.made() {
+		return mechanism.Guarantee{}
+	}
+	return m.g
+}
+
+// Exact tells whether the noise is exact, so that the guarantee is one of the
+// bits of a release, or in real arithmetic.
+func (m *Gaussian) Exact() bool { return m.made() && m.out.exact }
 
 // String gives the noise and its guarantee.
 func (m *Gaussian) String() string {
-	return fmt.Sprintf("Gaussian noise of deviation %.6g in R^%d, %v", m.sigma, m.dim, m.g)
+	if !m.made() {
+		return "Gaussian noise, not from NewGaussian"
+	}
+	return fmt.Sprintf("%s of deviation %.6g in R^%d, %v", m.out.name("Gaussian noise"), m.out.scale, m.dim, m.g)
 }
 
-// Sigma is the standard deviation of the noise on each coordinate.
-func (m *Gaussian) Sigma() float64 { return m.sigma }
+// Sigma is the standard deviation of the noise on each coordinate, which rounding
+// to the grid changes by at most half a step.
+func (m *Gaussian) Sigma() float64 {
+	mustBeMade(m.made(), "Gaussian.Sigma", "NewGaussian")
+	return m.out.scale
+}
 
 // Release returns x plus noise in a new slice; see [Gaussian.ReleaseTo].
 func (m *Gaussian) Release(r *rand.Rand, x []float64) ([]float64, error) {
-	if err := checkVector("additive: Gaussian.Release", x, m.dim); err != nil {
+	const op = "Gaussian.Release"
+	if !m.made() {
+		return nil, unmade(op, "NewGaussian")
+	}
+	if err := m.out.checkVector("additive: "+op, x, m.dim); err != nil {
 		return nil, err
 	}
 	y := make([]float64, len(x))
@@ -71,11 +96,15 @@ func (m *Gaussian) Release(r *rand.Rand, x []float64) ([]float64, error) {
 }
 
 // ReleaseTo writes x plus noise to dst, which may be x itself. Both must have
-// the mechanism's dimension and x finite coordinates. O(dim), without
-// allocation where r is given.
+// the mechanism's dimension. Coordinates of x beyond 2^52 times the grid (2^41
+// deviations or more where it is not stated) are a [*metric.ValueError]: float64
+// is too coarse for the noise there. O(dim), without allocation where r is given.
 func (m *Gaussian) ReleaseTo(dst []float64, r *rand.Rand, x []float64) error {
 	const op = "additive: Gaussian.ReleaseTo"
-	if err := checkVector(op, x, m.dim); err != nil {
+	if !m.made() {
+		return unmade("Gaussian.ReleaseTo", "NewGaussian")
+	}
+	if err := m.out.checkVector(op, x, m.dim); err != nil {
 		return err
 	}
 	if err := checkDst(op, dst, m.dim); err != nil {
@@ -88,21 +117,27 @@ func (m *Gaussian) ReleaseTo(dst []float64, r *rand.Rand, x []float64) error {
 func (m *Gaussian) addNoise(dst []float64, r *rand.Rand, x []float64) {
 	r, done := rng.Get(r)
 	defer done()
+	if m.out.exact {
+		m.out.lattice().AddNormal(dst, r, x, m.out.scale)
+		return
+	}
 	d := len(x)
 	for i := 0; i+1 < d; i += 2 {
 		a, b := rng.Normals(r)
-		dst[i], dst[i+1] = x[i]+m.sigma*a, x[i+1]+m.sigma*b
+		dst[i], dst[i+1] = x[i]+m.out.scale*a, x[i+1]+m.out.scale*b
 	}
 	if d%2 == 1 {
 		a, _ := rng.Normals(r)
-		dst[d-1] = x[d-1] + m.sigma*a
+		dst[d-1] = x[d-1] + m.out.scale*a
 	}
-	toGridAll(dst, m.grid)
+	toGridAll(dst, m.out.grid)
 }
 
 // RadiusQuantile returns the Euclidean norm that the noise does not exceed with
-// probability q, before rounding to a grid: half its square over sigma^2 has
-// the law Gamma(dim/2). NaN where q is outside [0, 1].
+// probability q: half its square over sigma^2 has the law Gamma(dim/2). Rounding
+// to the grid moves a release by at most sqrt(dim)/2 steps. NaN where q is outside
+// [0, 1].
 func (m *Gaussian) RadiusQuantile(q float64) float64 {
-	return m.sigma * math.Sqrt(2*gammaQuantile(float64(m.dim)/2, q))
+	mustBeMade(m.made(), "Gaussian.RadiusQuantile", "NewGaussian")
+	return m.out.scale * math.Sqrt(2*gammaQuantile(float64(m.dim)/2, q))
 }

@@ -34,15 +34,31 @@ func NewDiscreteLaplace(alpha float64, o *DiscreteOptions) (*DiscreteLaplace, er
 	return &DiscreteLaplace{alpha, g}, nil
 }
 
+func (l *DiscreteLaplace) made() bool { return l != nil && l.alpha != 0 }
+
 // Guarantee is alpha per unit of the absolute difference, delta 0.
-func (l *DiscreteLaplace) Guarantee() mechanism.Guarantee { return l.g }
+func (l *DiscreteLaplace) Guarantee() mechanism.Guarantee {
+	if !l.made() {
+		return mechanism.Guarantee{}
+	}
+	return l.g
+}
 
 // String gives the noise and its guarantee.
-func (l *DiscreteLaplace) String() string { return "discrete Laplace noise, " + l.g.String() }
+func (l *DiscreteLaplace) String() string {
+	if !l.made() {
+		return "discrete Laplace noise, not from NewDiscreteLaplace"
+	}
+	return "discrete Laplace noise, " + l.g.String()
+}
 
-// Release returns x plus noise. The error is always nil. Some tens of
-// nanoseconds; as many microseconds where alpha is below about 2^-48.
+// Release returns x plus noise. The error is nil but for a zero DiscreteLaplace.
+// Some tens of nanoseconds; as many microseconds where alpha is below about
+// 2^-48.
 func (l *DiscreteLaplace) Release(r *rand.Rand, x int64) (int64, error) {
+	if !l.made() {
+		return 0, unmade("DiscreteLaplace.Release", "NewDiscreteLaplace")
+	}
 	r, done := rng.Get(r)
 	defer done()
 	return exact.AddDiscreteLaplace(r, x, l.alpha), nil
@@ -52,6 +68,7 @@ func (l *DiscreteLaplace) Release(r *rand.Rand, x int64) (int64, error) {
 // float64, where P{|Z| > k} = 2 e^(-alpha(k+1))/(1 + e^-alpha). Rounding may
 // move it by one where q falls on a step. NaN where q is outside [0, 1].
 func (l *DiscreteLaplace) RadiusQuantile(q float64) float64 {
+	mustBeMade(l.made(), "DiscreteLaplace.RadiusQuantile", "NewDiscreteLaplace")
 	if !(q >= 0 && q <= 1) {
 		return math.NaN()
 	}
@@ -89,16 +106,30 @@ func NewTruncatedGeometric(out Range, alpha float64, o *DiscreteOptions) (*Trunc
 	return &TruncatedGeometric{DiscreteLaplace{alpha, g}, out.Lo, out.Hi}, nil
 }
 
+func (t *TruncatedGeometric) made() bool { return t != nil && t.inner.made() }
+
 // Guarantee is alpha per unit of the absolute difference, delta 0.
-func (t *TruncatedGeometric) Guarantee() mechanism.Guarantee { return t.inner.g }
+func (t *TruncatedGeometric) Guarantee() mechanism.Guarantee {
+	if !t.made() {
+		return mechanism.Guarantee{}
+	}
+	return t.inner.g
+}
 
 // String gives the noise and its guarantee.
 func (t *TruncatedGeometric) String() string {
+	if !t.made() {
+		return "truncated geometric, not from NewTruncatedGeometric"
+	}
 	return fmt.Sprintf("truncated geometric on [%d, %d], %v", t.lo, t.hi, t.inner.g)
 }
 
-// Release returns x plus noise, clamped to the range. The error is always nil.
+// Release returns x plus noise, clamped to the range. The error is nil but for a
+// zero TruncatedGeometric.
 func (t *TruncatedGeometric) Release(r *rand.Rand, x int64) (int64, error) {
+	if !t.made() {
+		return 0, unmade("TruncatedGeometric.Release", "NewTruncatedGeometric")
+	}
 	y, err := t.inner.Release(r, x)
 	return min(max(y, t.lo), t.hi), err
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/mechanism"
@@ -60,12 +61,15 @@ func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 // plane with p = 2 the planar Laplace mechanism of geo-indistinguishability
 // ([PlanarLaplace]), with p = 1 independent Laplace noise on every coordinate.
 //
-// The claim is about real arithmetic: see the package comment. A KNorm is
-// immutable and safe for concurrent use.
+// For p = 1, and for p = 2 and +Inf in up to 8 dimensions, the noise is exact: a
+// release is the real sum of x and the noise, rounded once to a multiple of
+// [Options.Grid], and the guarantee is one of its bits, for all inputs. Other
+// noise is in real arithmetic: see the package comment and [KNorm.Exact]. A KNorm
+// is immutable and safe for concurrent use.
 type KNorm struct {
 	norm  Norm
-	scale float64 // 1/alpha, rounded up
-	grid  float64
+	alpha float64
+	out   rounding // its scale is 1/alpha, rounded up
 	g     mechanism.Guarantee
 }
 
@@ -73,32 +77,56 @@ type KNorm struct {
 // must be a number in [1e-100, 1e100]; a wrong argument is a
 // [*metric.ValueError].
 func NewKNorm(norm Norm, alpha float64, o *Options) (*KNorm, error) {
-	const op = "additive: NewKNorm"
+	return newKNorm("additive: NewKNorm", norm, alpha, o)
+}
+
+func newKNorm(op string, norm Norm, alpha float64, o *Options) (*KNorm, error) {
 	if err := norm.check(op); err != nil {
 		return nil, err
 	}
 	opt := o.orDefault()
-	if err := checkGrid(op, opt.Grid); err != nil {
-		return nil, err
-	}
 	g, err := pure(op, alpha, opt.Unit)
 	if err != nil {
 		return nil, err
 	}
-	return &KNorm{norm, directed.DivUp(1, alpha), opt.Grid, g}, nil
+	round := norm.P == 2 || math.IsInf(norm.P, 1)
+	able := norm.P == 1 || norm.Dim == 1 || round && norm.Dim <= exact.MaxLatticeDim
+	out, err := newRounding(op, opt, directed.DivUp(1, alpha), able)
+	if err != nil {
+		return nil, err
+	}
+	return &KNorm{norm, alpha, out, g}, nil
 }
 
+func (k *KNorm) made() bool { return k != nil && k.norm.Dim != 0 }
+
 // Guarantee is alpha per unit of the norm, delta 0.
-func (k *KNorm) Guarantee() mechanism.Guarantee { return k.g }
+func (k *KNorm) Guarantee() mechanism.Guarantee {
+	if !k.made() {
+		return mechanism.Guarantee{}
+	}
+	return k.g
+}
+
+// Exact tells whether the noise is exact, so that the guarantee is one of the
+// bits of a release, or in real arithmetic.
+func (k *KNorm) Exact() bool { return k.made() && k.out.exact }
 
 // String gives the noise and its guarantee.
 func (k *KNorm) String() string {
-	return fmt.Sprintf("K-norm noise (p = %v) in R^%d, %v", k.norm.P, k.norm.Dim, k.g)
+	if !k.made() {
+		return "K-norm noise, not from NewKNorm"
+	}
+	return fmt.Sprintf("%s (p = %v) in R^%d, %v", k.out.name("K-norm noise"), k.norm.P, k.norm.Dim, k.g)
 }
 
 // Release returns x plus noise in a new slice; see [KNorm.ReleaseTo].
 func (k *KNorm) Release(r *rand.Rand, x []float64) ([]float64, error) {
-	if err := checkVector("additive: KNorm.Release", x, k.norm.Dim); err != nil {
+	const op = "KNorm.Release"
+	if !k.made() {
+		return nil, unmade(op, "NewKNorm")
+	}
+	if err := k.out.checkVector("additive: "+op, x, k.norm.Dim); err != nil {
 		return nil, err
 	}
 	y := make([]float64, len(x))
@@ -107,11 +135,15 @@ func (k *KNorm) Release(r *rand.Rand, x []float64) ([]float64, error) {
 }
 
 // ReleaseTo writes x plus noise to dst, which may be x itself. Both must have
-// length Dim and x finite coordinates. O(Dim), without allocation where r is
-// given.
+// length Dim. Coordinates of x beyond 2^52 times the grid (2^41/alpha or more
+// where it is not stated) are a [*metric.ValueError]: float64 is too coarse for
+// the noise there. O(Dim), without allocation where r is given.
 func (k *KNorm) ReleaseTo(dst []float64, r *rand.Rand, x []float64) error {
 	const op = "additive: KNorm.ReleaseTo"
-	if err := checkVector(op, x, k.norm.Dim); err != nil {
+	if !k.made() {
+		return unmade("KNorm.ReleaseTo", "NewKNorm")
+	}
+	if err := k.out.checkVector(op, x, k.norm.Dim); err != nil {
 		return err
 	}
 	if err := checkDst(op, dst, k.norm.Dim); err != nil {
@@ -124,23 +156,27 @@ func (k *KNorm) ReleaseTo(dst []float64, r *rand.Rand, x []float64) error {
 func (k *KNorm) addNoise(dst []float64, r *rand.Rand, x []float64) {
 	r, done := rng.Get(r)
 	defer done()
+	if k.out.exact {
+		k.out.lattice().AddKNorm(dst, r, x, k.alpha, k.norm.P)
+		return
+	}
 	switch d := float64(len(x)); {
 	case k.norm.P == 1 || d == 1: // the l_p norms agree on the line
 		for i, v := range x {
-			dst[i] = v + k.scale*rng.Laplace(r)
+			dst[i] = v + k.out.scale*rng.Laplace(r)
 		}
 	case math.IsInf(k.norm.P, 1):
 		// Radius Gamma(d) times the cone measure of the sphere and radius
 		// Gamma(d+1) times the uniform law of the ball are the same law; in a
 		// cube the second is simpler.
-		rad := k.scale * rng.Gamma(r, d+1)
+		rad := k.out.scale * rng.Gamma(r, d+1)
 		for i, v := range x {
 			dst[i] = v + rad*rng.Symmetric(r)
 		}
 	default:
 		k.addDirected(dst, r, x)
 	}
-	toGridAll(dst, k.grid)
+	toGridAll(dst, k.out.grid)
 }
 
 // addDirected is addNoise for 1 < p < Inf: radius Gamma(d) times a
@@ -150,7 +186,7 @@ func (k *KNorm) addDirected(dst []float64, r *rand.Rand, x []float64) {
 	buf := borrow(len(x))
 	defer giveBack(buf)
 	g := *buf
-	rad := k.scale * rng.Gamma(r, float64(len(x)))
+	rad := k.out.scale * rng.Gamma(r, float64(len(x)))
 	if k.norm.P == 2 {
 		rng.FillNormal(r, g) // e^(-g^2/2): the scale cancels
 		s := 0.0
@@ -185,31 +221,36 @@ func fillPower(r *rand.Rand, g []float64, p float64) float64 {
 
 // RadiusQuantile returns the radius, in the mechanism's norm, that the noise
 // does not exceed with probability q: the quantile of Gamma(Dim) divided by
-// alpha, before rounding to a grid. NaN where q is outside [0, 1].
+// alpha. Rounding to the grid moves a release by at most half a grid step in
+// every coordinate: the norm by at most Dim^(1/P)/2 steps. NaN where q is outside
+// [0, 1].
 func (k *KNorm) RadiusQuantile(q float64) float64 {
-	return k.scale * gammaQuantile(float64(k.norm.Dim), q)
+	mustBeMade(k.made(), "KNorm.RadiusQuantile", "NewKNorm")
+	return k.out.scale * gammaQuantile(float64(k.norm.Dim), q)
 }
 
 // RadiusProb returns the probability that the norm of the noise is at most
-// radius; the inverse of [KNorm.RadiusQuantile].
+// radius, before rounding to the grid; the inverse of [KNorm.RadiusQuantile].
 func (k *KNorm) RadiusProb(radius float64) float64 {
-	return gammaProb(float64(k.norm.Dim), radius/k.scale)
+	mustBeMade(k.made(), "KNorm.RadiusProb", "NewKNorm")
+	return gammaProb(float64(k.norm.Dim), radius/k.out.scale)
 }
 
 // SecondMoment returns E Z_1^2, the mean square of the noise on one coordinate,
-// before rounding to a grid. It is
+// whose root rounding to the grid changes by at most half a step. It is
 //
 //	d(d+1)/alpha^2 * G(3/p) G(d/p) / (G(1/p) G((d+2)/p))
 //
 // with G the gamma function: E ||Z||^2 times the mean of |g|^2/||g||^2, which
 // is a moment of the Beta(1/p, (d-1)/p) law.
 func (k *KNorm) SecondMoment() float64 {
+	mustBeMade(k.made(), "KNorm.SecondMoment", "NewKNorm")
 	d, p := float64(k.norm.Dim), k.norm.P
 	// x G(x) = G(1+x) keeps the arguments away from the pole at 0; at p = Inf
 	// they are all 1.
 	lg := func(x float64) float64 { v, _ := math.Lgamma(1 + x); return v }
 	quotient := (d + 2) / (3 * d) * math.Exp(lg(3/p)+lg(d/p)-lg(1/p)-lg((d+2)/p))
-	return k.scale * k.scale * d * (d + 1) * quotient
+	return k.out.scale * k.out.scale * d * (d + 1) * quotient
 }
 
 // gammaQuantile is the quantile of the Gamma(a) law of scale 1.

@@ -87,7 +87,7 @@ func TestScale_IsNotBelowTheStatedOne(t *testing.T) {
 	for range 1000 {
 		alpha := math.Exp(10 * r.NormFloat64())
 		l, k := must(NewLaplace(alpha, nil)), must(NewKNorm(plane, alpha, nil))
-		for _, b := range []float64{l.scale, k.scale} {
+		for _, b := range []float64{l.k.out.scale, k.out.scale} {
 			if e := math.FMA(alpha, b, -1); e < 0 || e > 0x1p-51 {
 				t.Fatalf("alpha %v: scale %v", alpha, b)
 			}

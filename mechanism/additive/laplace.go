@@ -1,57 +1,72 @@
 package additive
 
 import (
-	"math"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/mechanism"
 )
 
 // Laplace adds noise with density (alpha/2) e^(-alpha|z|) to a number: the
 // [KNorm] mechanism of the line, alpha-private per unit of |x-x'|. Integers
-// have [DiscreteLaplace], which is exact.
+// have [DiscreteLaplace].
 //
-// The claim is about real arithmetic: see the package comment. A Laplace is
-// immutable and safe for concurrent use.
-type Laplace struct {
-	scale, grid float64
-	g           mechanism.Guarantee
-}
+// The noise is exact: a release is the real sum of x and the noise, rounded once
+// to a multiple of [Options.Grid], and the guarantee is one of its bits, for all
+// inputs, unless [Options.RealArithmetic] is set. A Laplace is immutable and safe
+// for concurrent use.
+type Laplace struct{ k *KNorm }
 
 // NewLaplace returns the mechanism of level alpha, a number in [1e-100, 1e100].
 func NewLaplace(alpha float64, o *Options) (*Laplace, error) {
-	const op = "additive: NewLaplace"
-	opt := o.orDefault()
-	if err := checkGrid(op, opt.Grid); err != nil {
-		return nil, err
-	}
-	g, err := pure(op, alpha, opt.Unit)
+	k, err := newKNorm("additive: NewLaplace", Norm{P: 1, Dim: 1}, alpha, o)
 	if err != nil {
 		return nil, err
 	}
-	return &Laplace{directed.DivUp(1, alpha), opt.Grid, g}, nil
+	return &Laplace{k}, nil
 }
 
+func (l *Laplace) made() bool { return l != nil && l.k != nil }
+
 // Guarantee is alpha per unit of the absolute difference, delta 0.
-func (l *Laplace) Guarantee() mechanism.Guarantee { return l.g }
+func (l *Laplace) Guarantee() mechanism.Guarantee {
+	if !l.made() {
+		return mechanism.Guarantee{}
+	}
+	return l.k.g
+}
+
+// Exact tells whether the noise is exact, so that the guarantee is one of the
+// bits of a release, or in real arithmetic.
+func (l *Laplace) Exact() bool { return l.made() && l.k.out.exact }
 
 // String gives the noise and its guarantee.
-func (l *Laplace) String() string { return "Laplace noise, " + l.g.String() }
-
-// Release returns x plus noise; x must be finite.
-func (l *Laplace) Release(r *rand.Rand, x float64) (float64, error) {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, &fault.ValueError{Op: "additive: Laplace.Release", Arg: "x", Index: -1, Value: x, Want: "a finite number"}
+func (l *Laplace) String() string {
+	if !l.made() {
+		return "Laplace noise, not from NewLaplace"
 	}
-	r, done := rng.Get(r)
-	defer done()
-	return toGrid(x+l.scale*rng.Laplace(r), l.grid), nil
+	return l.k.out.name("Laplace noise") + ", " + l.k.g.String()
+}
+
+// Release returns x plus noise. An x beyond 2^52 times the grid (2^41/alpha or
+// more where it is not stated) is a [*metric.ValueError]: float64 is too coarse
+// for the noise there.
+func (l *Laplace) Release(r *rand.Rand, x float64) (float64, error) {
+	const op = "Laplace.Release"
+	if !l.made() {
+		return 0, unmade(op, "NewLaplace")
+	}
+	if err := l.k.out.check("additive: "+op, -1, x); err != nil {
+		return 0, err
+	}
+	y := [1]float64{x}
+	l.k.addNoise(y[:], r, y[:])
+	return y[0], nil
 }
 
 // RadiusQuantile returns the radius that the noise does not exceed with
-// probability q, before rounding to a grid: -ln(1-q)/alpha. NaN where q is
-// outside [0, 1].
-func (l *Laplace) RadiusQuantile(q float64) float64 { return l.scale * gammaQuantile(1, q) }
+// probability q: -ln(1-q)/alpha. Rounding to the grid moves a release by at most
+// half a step. NaN where q is outside [0, 1].
+func (l *Laplace) RadiusQuantile(q float64) float64 {
+	mustBeMade(l.made(), "Laplace.RadiusQuantile", "NewLaplace")
+	return l.k.RadiusQuantile(q)
+}

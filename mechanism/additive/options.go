@@ -14,10 +14,15 @@ import (
 type Options struct {
 	// Unit names the unit of the coordinates, as in "km".
 	Unit metric.Unit
-	// Grid, where it is not 0, rounds every output coordinate to the nearest
-	// multiple of it. It must be a power of two, such as 0.125. See the package
-	// comment for what that does and does not repair.
+	// Grid is a power of two, such as 0.125: outputs are its multiples. 0 means the
+	// largest power of two that is at most 2^-10 of the noise's scale, 1/alpha or
+	// Gaussian.Sigma; in real arithmetic, no rounding. Inputs may be as large as
+	// 2^52 times the grid, so that larger ones need a coarser grid. With one below
+	// about 2^-40 of the scale a draw takes microseconds.
 	Grid float64
+	// RealArithmetic draws in float64 as if those were real numbers. The guarantee
+	// is then not one of the bits: see the package comment.
+	RealArithmetic bool
 }
 
 // DiscreteOptions are the options of the mechanisms with integer outputs. nil
@@ -72,12 +77,13 @@ func checkGrid(op string, g float64) error {
 
 // toGrid rounds v to the nearest multiple of g, ties to even; g = 0 leaves it.
 // Scaling by a power of two is exact, so the only rounding is the wanted one.
-// From 2^52 g on every float64 is a multiple, and v/g might overflow.
+// From 2^52 g on every float64 is a multiple, and v/g might overflow. There is
+// one zero, +0: the other would tell the sign of what was rounded.
 func toGrid(v, g float64) float64 {
 	if g == 0 || math.Abs(v) >= 0x1p52*g {
 		return v
 	}
-	return math.RoundToEven(v/g) * g
+	return math.RoundToEven(v/g)*g + 0
 }
 
 func toGridAll(v []float64, g float64) {
@@ -95,14 +101,6 @@ func checkDim(op string, d int) error {
 		return &fault.ValueError{Op: op, Arg: "Dim", Index: -1, Value: float64(d), Want: "an integer >= 1"}
 	}
 	return fault.Memory(op, float64(d), 8)
-}
-
-// checkVector checks an input of Release.
-func checkVector(op string, x []float64, d int) error {
-	if len(x) != d {
-		return &fault.SizeError{Op: op, Arg: "x", Got: len(x), Want: fmt.Sprint(d)}
-	}
-	return fault.AllFinite(op, "x", x)
 }
 
 func checkDst(op string, dst []float64, d int) error {

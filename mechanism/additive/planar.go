@@ -1,10 +1,8 @@
 package additive
 
 import (
-	"fmt"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/mechanism"
 )
 
@@ -21,19 +19,23 @@ var plane = Norm{P: 2, Dim: 2}
 // latitude and longitude are not: use [Sphere]. [Snap] takes the output to points
 // of metric.Plane; to those of metric.Euclidean, which are slices, take KNorm.
 //
-// The claim is about real arithmetic: see the package comment. A PlanarLaplace
-// is immutable and safe for concurrent use.
+// The noise is exact: a release is the real sum of x and the noise, rounded once
+// to multiples of [Options.Grid], and the guarantee is one of its bits, for all
+// inputs, unless [Options.RealArithmetic] is set. A PlanarLaplace is immutable and
+// safe for concurrent use.
 type PlanarLaplace struct{ k *KNorm }
 
 // NewPlanarLaplace returns the mechanism of level alpha, a number in [1e-100,
 // 1e100]. [PlanarAlpha] finds alpha from a wanted accuracy.
 func NewPlanarLaplace(alpha float64, o *Options) (*PlanarLaplace, error) {
-	k, err := NewKNorm(plane, alpha, o)
+	k, err := newKNorm("additive: NewPlanarLaplace", plane, alpha, o)
 	if err != nil {
-		return nil, fmt.Errorf("additive: NewPlanarLaplace: %w", err)
+		return nil, err
 	}
 	return &PlanarLaplace{k}, nil
 }
+
+func (p *PlanarLaplace) made() bool { return p != nil && p.k != nil }
 
 // PlanarAlpha returns the level at which the noise of [PlanarLaplace] stays
 // within the given radius with the given probability, as in "within 1 km with
@@ -43,26 +45,51 @@ func PlanarAlpha(radius, prob float64) (float64, error) {
 }
 
 // Guarantee is alpha per unit of the Euclidean distance, delta 0.
-func (p *PlanarLaplace) Guarantee() mechanism.Guarantee { return p.k.g }
+func (p *PlanarLaplace) Guarantee() mechanism.Guarantee {
+	if !p.made() {
+		return mechanism.Guarantee{}
+	}
+	return p.k.g
+}
+
+// Exact tells whether the noise is exact, so that the guarantee is one of the
+// bits of a release, or in real arithmetic.
+func (p *PlanarLaplace) Exact() bool { return p.made() && p.k.out.exact }
 
 // String gives the noise and its guarantee.
-func (p *PlanarLaplace) String() string { return "planar Laplace noise, " + p.k.g.String() }
+func (p *PlanarLaplace) String() string {
+	if !p.made() {
+		return "planar Laplace noise, not from NewPlanarLaplace"
+	}
+	return p.k.out.name("planar Laplace noise") + ", " + p.k.g.String()
+}
 
-// Release returns x plus noise; both coordinates must be finite.
+// Release returns x plus noise. Coordinates beyond 2^52 times the grid (2^41/alpha
+// or more where it is not stated) are a [*metric.ValueError]: float64 is too
+// coarse for the noise there.
 func (p *PlanarLaplace) Release(r *rand.Rand, x [2]float64) ([2]float64, error) {
-	if err := checkVector("additive: PlanarLaplace.Release", x[:], 2); err != nil {
+	const op = "PlanarLaplace.Release"
+	if !p.made() {
+		return [2]float64{}, unmade(op, "NewPlanarLaplace")
+	}
+	if err := p.k.out.checkVector("additive: "+op, x[:], 2); err != nil {
 		return [2]float64{}, err
 	}
-	r, done := rng.Get(r)
-	defer done()
 	p.k.addNoise(x[:], r, x[:])
 	return x, nil
 }
 
 // RadiusQuantile returns the distance that the noise does not exceed with
-// probability q, before rounding to a grid. NaN where q is outside [0, 1].
-func (p *PlanarLaplace) RadiusQuantile(q float64) float64 { return p.k.RadiusQuantile(q) }
+// probability q. Rounding to the grid moves a release by at most 0.71 steps. NaN
+// where q is outside [0, 1].
+func (p *PlanarLaplace) RadiusQuantile(q float64) float64 {
+	mustBeMade(p.made(), "PlanarLaplace.RadiusQuantile", "NewPlanarLaplace")
+	return p.k.RadiusQuantile(q)
+}
 
 // RadiusProb returns the probability that the output lies within radius of the
-// input: 1 - (1 + alpha*radius) e^(-alpha*radius).
-func (p *PlanarLaplace) RadiusProb(radius float64) float64 { return p.k.RadiusProb(radius) }
+// input, before rounding to the grid: 1 - (1 + alpha*radius) e^(-alpha*radius).
+func (p *PlanarLaplace) RadiusProb(radius float64) float64 {
+	mustBeMade(p.made(), "PlanarLaplace.RadiusProb", "NewPlanarLaplace")
+	return p.k.RadiusProb(radius)
+}

@@ -44,8 +44,8 @@ func Snap[X, P any](m mechanism.Mechanism[X, P], pts *metric.Points[P]) mechanis
 // change often unless alpha is well above 100 divided by the distance of near
 // words.
 //
-// The claim is about real arithmetic: see the package comment. A Madlib is
-// immutable and safe for concurrent use.
+// The noise is exact in up to 8 dimensions, and in real arithmetic above: see
+// [KNorm]. A Madlib is immutable and safe for concurrent use.
 type Madlib struct {
 	k     *KNorm
 	words *metric.Points[[]float64]
@@ -54,7 +54,7 @@ type Madlib struct {
 
 // NewMadlib returns the mechanism of level alpha, a number in [1e-100, 1e100],
 // on the words 0, ..., len(vectors)-1. The vectors must have one length, finite
-// entries, and not be modified afterwards.
+// entries of a size that [KNorm.ReleaseTo] takes, and not be modified afterwards.
 func NewMadlib(vectors [][]float64, alpha float64, o *DiscreteOptions) (*Madlib, error) {
 	const op = "additive: NewMadlib"
 	words, err := metric.NewPoints(vectors, metric.Euclidean{})
@@ -65,19 +65,43 @@ func NewMadlib(vectors [][]float64, alpha float64, o *DiscreteOptions) (*Madlib,
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
+	for i := range vectors {
+		if err := k.out.checkVector(op, vectors[i], k.norm.Dim); err != nil {
+			return nil, fmt.Errorf("additive: NewMadlib: word %d: %w", i, err)
+		}
+	}
 	return &Madlib{k, words, metric.NewLocator(words)}, nil
 }
 
+func (m *Madlib) made() bool { return m != nil && m.k != nil }
+
 // Guarantee is alpha per unit of the Euclidean distance of vectors, delta 0.
-func (m *Madlib) Guarantee() mechanism.Guarantee { return m.k.g }
+func (m *Madlib) Guarantee() mechanism.Guarantee {
+	if !m.made() {
+		return mechanism.Guarantee{}
+	}
+	return m.k.g
+}
+
+// Exact tells whether the noise is exact, so that the guarantee is one of the
+// words released, or in real arithmetic.
+func (m *Madlib) Exact() bool { return m.made() && m.k.out.exact }
 
 // String gives the noise and its guarantee.
-func (m *Madlib) String() string { return fmt.Sprintf("Madlib on %d words, %v", m.words.Len(), m.k.g) }
+func (m *Madlib) String() string {
+	if !m.made() {
+		return "Madlib, not from NewMadlib"
+	}
+	return fmt.Sprintf("Madlib on %d words, %v", m.words.Len(), m.k.g)
+}
 
 // Release returns the index of a word. The error reports an x outside [0, n).
 // In d dimensions and on n words, O(d) for the noise and a nearest-point search,
 // O(n*d) where d > 20.
 func (m *Madlib) Release(r *rand.Rand, x int) (int, error) {
+	if !m.made() {
+		return 0, unmade("Madlib.Release", "NewMadlib")
+	}
 	if err := fault.Index("additive: Madlib.Release", "x", x, m.words.Len()); err != nil {
 		return 0, err
 	}

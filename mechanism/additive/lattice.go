@@ -1,0 +1,87 @@
+package additive
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// rounding is where the outputs of a continuous mechanism lie and what inputs it
+// takes.
+type rounding struct {
+	exact bool
+	grid  float64 // the outputs are its multiples; 0 in real arithmetic alone
+	step  float64 // inputs are at most 2^52 steps
+	scale float64 // of the noise
+}
+
+// finest is the step of the default grid, relative to the noise's scale, and the
+// coarsest spacing of float64 that real arithmetic puts up with at an input.
+//
+// Rounding to multiples of h moves an output by at most h/2, here 1/2048 of the
+// scale, and the output equals an input that is a multiple with a probability of
+// about h/2 over the scale. In real arithmetic the sum of input and noise is
+// rounded to the spacing there; where that is h the noise vanishes as often, and
+// two inputs whose outputs are rounded in different places can be told apart as
+// if they were up to h farther apart: by up to 2^-10 more of eps.
+const finest = 0x1p-10
+
+// newRounding is the rounding for noise of the given scale; able tells whether
+// it can be drawn exactly.
+func newRounding(op string, o Options, scale float64, able bool) (rounding, error) {
+	if err := checkGrid(op, o.Grid); err != nil {
+		return rounding{}, err
+	}
+	_, e := math.Frexp(scale)
+	r := rounding{able && !o.RealArithmetic, o.Grid, math.Ldexp(finest, e-1), scale}
+	if r.exact {
+		if r.grid == 0 {
+			r.grid = r.step
+		}
+		r.step = r.grid
+	}
+	return r, nil
+}
+
+// lattice is where exact noise is drawn.
+func (r rounding) lattice() exact.Lattice { return exact.Lattice{Step: r.grid} }
+
+// check refuses an input at which float64 is too coarse: beyond 2^52 steps its
+// spacing is more than a step. The index is that of a coordinate, or -1.
+func (r rounding) check(op string, index int, x float64) error {
+	limit := exact.LatticeIndexes * r.step
+	if math.Abs(x) <= limit {
+		return nil
+	}
+	want := "a finite number"
+	if spacing := math.Nextafter(math.Abs(x), math.Inf(1)) - math.Abs(x); !math.IsNaN(spacing) {
+		want = fmt.Sprintf("at most %.4g in size: there float64s are %.3g apart, the noise's scale is %.3g", limit, spacing, r.scale)
+		if r.exact {
+			want += fmt.Sprintf(", and the grid %.3g", r.grid)
+		}
+	}
+	return &fault.ValueError{Op: op, Arg: "x", Index: index, Value: x, Want: want}
+}
+
+// checkVector checks an input of Release.
+func (r rounding) checkVector(op string, x []float64, d int) error {
+	if len(x) != d {
+		return &fault.SizeError{Op: op, Arg: "x", Got: len(x), Want: fmt.Sprint(d)}
+	}
+	for i, v := range x {
+		if err := r.check(op, i, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// name is what the String methods call the noise.
+func (r rounding) name(noise string) string {
+	if r.exact {
+		return noise
+	}
+	return noise + " in real arithmetic"
+}
