@@ -43,9 +43,7 @@ func (l Lattice) AddLaplace(r *rand.Rand, x, rate float64) float64 {
 func (l Lattice) addLaplace(r *rand.Rand, x, rate float64, exact bool) float64 {
 	inv := 1 / float64(rate*l.Step)
 	w := r.Uint64()
-	u, err := unit(w)
-	z := -math.Log(u)
-	err += float64(z * 0x1p-48) // the logarithm 2^-50, the reciprocal and the product 2^-53
+	z, err := exponential(w)
 	if w&1 != 0 {
 		z = -z
 	}
@@ -136,34 +134,47 @@ func (l Lattice) AddNormal(dst []float64, r *rand.Rand, x []float64, sigma float
 // addNormals is AddNormal for one coordinate or two.
 func (l Lattice) addNormals(dst []float64, r *rand.Rand, x []float64, sigma float64, exact bool) {
 	words := [2]uint64{r.Uint64(), r.Uint64()}
-	u, err := unit(words[0])
-	e := -math.Log(u)
-	err += float64(e * 0x1p-49)
-	scale := sigma / l.Step
-	rad := math.Sqrt(2 * e)
-	c, s := cosSinFast(words[1])
-	// |sqrt a - sqrt b| <= |a-b|/sqrt a; three more roundings.
-	err = scale * (2*err/rad*(1+0x1p-40) + float64(rad*(circleErr+0x1p-50)))
-	k, ok := l.nearest(x[0], float64(scale*float64(rad*c)), err)
-	m := 0.0
-	if len(x) == 2 {
+	scale := sigma / l.Step // exact
+	z, err := normals(words)
+	var k [2]float64
+	ok := !exact
+	for i, v := range x {
 		var near bool
-		m, near = l.nearest(x[1], float64(scale*float64(rad*s)), err)
+		k[i], near = l.nearest(v, float64(scale*z[i]), float64(scale*err))
 		ok = ok && near
 	}
-	if ok && !exact {
-		dst[0] = k * l.Step
-		if len(x) == 2 {
-			dst[1] = m * l.Step
+	if ok {
+		for i := range dst {
+			dst[i] = k[i] * l.Step
 		}
 		return
 	}
 	l.resolve(r, []uint64{words[0], words[1]}, x, dst, func(u []interval, prec uint) ([]interval, bool) {
-		e := u[0].negLog(prec)
-		rad := e.add(e, prec).sqrt(prec).mul(point(scale), prec)
-		cos, sin := cosSin(u[1], prec)
-		return []interval{cos.mul(rad, prec), sin.mul(rad, prec)}[:len(x)], true
+		z := enclosedNormals(u, prec)
+		for i := range z {
+			z[i] = z[i].mul(point(scale), prec)
+		}
+		return z[:len(x)], true
 	})
+}
+
+// normals returns two normal variates of deviation 1, sqrt(2E) (cos t, sin t),
+// and a bound on the error of either, with room for two more roundings.
+func normals(words [2]uint64) (z [2]float64, err float64) {
+	e, err := exponential(words[0])
+	rad := math.Sqrt(2 * e)
+	cos, sin := cosSinFast(words[1])
+	// |sqrt a - sqrt b| <= |a-b|/sqrt a.
+	err = 2*err/rad*(1+0x1p-40) + float64(rad*(circleErr+0x1p-50))
+	return [2]float64{rad * cos, rad * sin}, err
+}
+
+// enclosedNormals is normals in interval arithmetic.
+func enclosedNormals(u []interval, prec uint) []interval {
+	e := u[0].negLog(prec)
+	rad := e.add(e, prec).sqrt(prec)
+	cos, sin := cosSin(u[1], prec)
+	return []interval{cos.mul(rad, prec), sin.mul(rad, prec)}
 }
 
 // unit returns a number u in the cell of a word, the 2^-63 to which its upper 63
@@ -176,6 +187,14 @@ func unit(w uint64) (u, err float64) {
 		return u, 0x1p-51
 	}
 	return u, 0x1p-51 + 1/float64(n)
+}
+
+// exponential returns -ln U, never -0, and a bound on its error with room for
+// three more roundings: that of the logarithm is taken to be at most 2^-50.
+func exponential(w uint64) (e, err float64) {
+	u, err := unit(w)
+	e = math.Abs(math.Log(u))
+	return e, err + float64(e*0x1p-49)
 }
 
 // circleErr bounds the error of cosSinFast: 2^-52 of the angle's uniform number
@@ -251,12 +270,12 @@ func (l Lattice) round(dst, x []float64, z []interval) bool {
 
 // roundHalfUp returns floor(t + z + 1/2), kept in [-2^53, 2^53]. t + 1/2 is exact
 // in 4096 bits, as t's exponents lie in [-1500, 53], and rounding down to 4096
-// bits does not move a number below an integer.
+// bits does not move a number below an integer. -2^53 - 1 becomes -2^53.
 func roundHalfUp(t, z *big.Float) float64 {
 	const end = 2 * LatticeIndexes
 	s := down(4096).Add(t, big.NewFloat(0.5))
 	n, acc := s.Add(s, z).Int64()
-	if n = min(max(n, -end), end); acc == big.Above && n > -end { // cut off towards 0
+	if n = min(max(n, -end), end); acc == big.Above { // cut off towards 0
 		n--
 	}
 	return float64(n)
@@ -295,7 +314,7 @@ func (b ball) noise(words []uint64, z []float64) (err float64) {
 		prod *= u
 		radErr += e + 0x1p-52
 	}
-	rad := -math.Log(prod) // at least 9 words of 2^-64: no underflow
+	rad := math.Abs(math.Log(prod)) // at least 9 words of 2^-64: no underflow
 	radErr += float64(rad * 0x1p-50)
 	rest := words[n:]
 	pointErr := 0x1p-50
@@ -333,10 +352,9 @@ func (b ball) direction(words []uint64, z []float64) (err float64) {
 	var es [(MaxLatticeDim + 1) / 2]float64
 	sum, sumErr := 0.0, 0.0
 	for i := 0; i < b.d; i += 2 {
-		u, e := unit(words[i])
-		v := -math.Log(u)
+		v, e := exponential(words[i])
 		es[i/2] = v
-		sumErr += e + float64(v*0x1p-48)
+		sumErr += e + float64(v*0x1p-50)
 		cos, sin := cosSinFast(words[i+1])
 		z[i] = cos
 		if i+1 < b.d {

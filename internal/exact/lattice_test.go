@@ -3,38 +3,643 @@ package exact
 import (
 	"fmt"
 	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-func BenchmarkLattice(b *testing.B) {
-	r := rng.Seeded(1)
-	l := Lattice{0x1p-10}
-	b.Run("laplace", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			l.AddLaplace(r, 1, 1)
-		}
-	})
-	for _, p := range []float64{1, 2, math.Inf(1)} {
-		for _, d := range []int{2, 3, 8} {
-			b.Run(fmt.Sprint(p, d), func(b *testing.B) {
-				x := make([]float64, d)
+var inf = math.Inf(1)
+
+// latticeCase is a sampler of noise around x, and exact tells whether interval
+// arithmetic decides every draw.
+type latticeCase struct {
+	name string
+	d    int
+	add  func(l Lattice, r *rand.Rand, x []float64, exact bool) []float64
+}
+
+// latticeCases are all ways to make noise of rate 1.
+func latticeCases() []latticeCase {
+	cases := []latticeCase{{"laplace", 1, func(l Lattice, r *rand.Rand, x []float64, exact bool) []float64 {
+		return []float64{l.addLaplace(r, x[0], 1, exact)}
+	}}}
+	for _, p := range []float64{1, 2, inf} {
+		for d := 1; d <= MaxLatticeDim; d++ {
+			cases = append(cases, latticeCase{fmt.Sprintf("p=%v,d=%d", p, d), d, func(l Lattice, r *rand.Rand, x []float64, exact bool) []float64 {
 				y := make([]float64, d)
-				b.ReportAllocs()
-				for b.Loop() {
-					l.AddKNorm(y, r, x, 1, p)
-				}
-			})
+				l.addKNorm(y, r, x, 1, p, exact)
+				return y
+			}})
 		}
 	}
-	b.Run("normal", func(b *testing.B) {
-		x := make([]float64, 2)
-		y := make([]float64, 2)
-		b.ReportAllocs()
-		for b.Loop() {
-			l.AddNormal(y, r, x, 1)
+	for d := 1; d <= 2; d++ {
+		cases = append(cases, latticeCase{fmt.Sprintf("normal,d=%d", d), d, func(l Lattice, r *rand.Rand, x []float64, exact bool) []float64 {
+			y := make([]float64, d)
+			l.addNormals(y, r, x, 1, exact)
+			return y
+		}})
+	}
+	return cases
+}
+
+// The outcome and the number of words read are functions of the random bits
+// alone, whichever way decides, on fine and coarse lattices.
+func TestLattice_FastEqualsExact(t *testing.T) {
+	for _, c := range latticeCases() {
+		for _, step := range []float64{0x1p-45, 0x1p-30, 0x1p-10, 0.5, 64} {
+			a, b := &counted{Source: rng.Seeded(93)}, &counted{Source: rng.Seeded(93)}
+			ra, rb := rand.New(a), rand.New(b)
+			x := []float64{0.3 * step, -7 * step, 1.5 * step, 0, 1 << 52 * step, 1e-300, 2.25 * step, -0.5 * step}[:c.d]
+			for i := range 10 {
+				fast, slow := c.add(Lattice{step}, ra, x, false), c.add(Lattice{step}, rb, x, true)
+				if !slices.Equal(fast, slow) || a.n != b.n {
+					t.Fatalf("%s, step %g: draw %d: fast %v after %d words, exact %v after %d", c.name, step, i, fast, a.n, slow, b.n)
+				}
+			}
 		}
-	})
+	}
+}
+
+// replay gives stored words, then those of a generator.
+type replay struct {
+	words []uint64
+	next  int
+	rest  rand.Source
+}
+
+func (s *replay) Uint64() uint64 {
+	s.next++
+	if s.next <= len(s.words) {
+		return s.words[s.next-1]
+	}
+	return s.rest.Uint64()
+}
+
+// Every word of a draw is moved to where the draw changes, the border of two
+// lattice points, found to the last bit by bisection. There float64 decides as
+// interval arithmetic does, or not at all: an error bound that is too small
+// fails.
+func TestLattice_DecidesAtTheBorder(t *testing.T) {
+	const step = 0x1p-10
+	r := rng.Seeded(94)
+	borders := 0
+	for _, c := range latticeCases() {
+		if c.d > 3 && c.d < MaxLatticeDim {
+			continue
+		}
+		x := make([]float64, c.d)
+		for i := range x {
+			x[i] = 0.37 * float64(i+1) * step
+		}
+		probe := &counted{Source: rng.Seeded(95)}
+		c.add(Lattice{step}, rand.New(probe), x, false)
+		for word := range probe.n {
+			words := make([]uint64, probe.n)
+			for i := range words {
+				words[i] = r.Uint64()
+			}
+			draw := func(w uint64, exact bool) []float64 {
+				words[word] = w
+				return c.add(Lattice{step}, rand.New(&replay{words: words, rest: rng.Seeded(96)}), x, exact)
+			}
+			lo := words[word] &^ 1 // the lowest bit is a sign
+			hi := lo + 1<<54
+			if hi < lo || slices.Equal(draw(lo, false), draw(hi, false)) {
+				continue
+			}
+			for hi-lo > 2 {
+				if mid := (lo + (hi-lo)/2) &^ 1; slices.Equal(draw(mid, false), draw(lo, false)) {
+					lo = mid
+				} else {
+					hi = mid
+				}
+			}
+			borders++
+			for _, off := range []uint64{0, 32, 256, 1 << 12, 1 << 16} {
+				for _, w := range []uint64{lo - off, hi + off} {
+					if fast, slow := draw(w, false), draw(w, true); !slices.Equal(fast, slow) {
+						t.Fatalf("%s, word %d, %d units from the border: fast %v, exact %v", c.name, word, off, fast, slow)
+					}
+				}
+			}
+		}
+	}
+	if borders < 50 {
+		t.Errorf("%d borders: the test shows little", borders)
+	}
+}
+
+// shaped is a word whose uniform number is often near 0 or near 1.
+func shaped(r *rand.Rand) uint64 {
+	w, s := r.Uint64(), r.IntN(64)
+	switch r.IntN(3) {
+	case 0:
+		return w >> s
+	case 1:
+		return ^(w >> s)
+	}
+	return w
+}
+
+// cellOf is the interval of the uniform number of a word.
+func cellOf(w uint64) interval {
+	u := uniform{nil, new(big.Int).SetUint64(w >> 1), 63}
+	lo, hi := u.bounds()
+	return interval{lo, hi}
+}
+
+// beyond returns how far an interval reaches from v, over err.
+func beyond(a interval, v, err float64) float64 {
+	e := new(big.Float).SetPrec(300).Sub(a.hi, big.NewFloat(v))
+	f := new(big.Float).SetPrec(300).Sub(big.NewFloat(v), a.lo)
+	if e.Cmp(f) < 0 {
+		e = f
+	}
+	x, _ := e.Float64()
+	return x / err
+}
+
+// Every stated error bound covers the whole cell of its words: enclosed in
+// interval arithmetic, near 0, near 1 and between.
+func TestLattice_ErrorBounds(t *testing.T) {
+	r := rng.Seeded(103)
+	worst := map[string]float64{}
+	see := func(name string, ratio float64) {
+		if worst[name] = max(worst[name], ratio); ratio > 1 {
+			t.Fatalf("%s: the error is %v times its bound", name, ratio)
+		}
+	}
+	for range 1000 {
+		w := shaped(r)
+		if w < 4 {
+			continue // U may be 0
+		}
+		cell := cellOf(w)
+		e, err := exponential(w)
+		see("exponential", beyond(cell.negLog(200), e, err))
+		cos, sin := cosSin(cell, 200)
+		c, s := cosSinFast(w)
+		see("circle", max(beyond(cos, c, circleErr), beyond(sin, s, circleErr)))
+	}
+	for range 1000 {
+		words := [2]uint64{max(4, shaped(r)), max(4, shaped(r))}
+		z, err := normals(words)
+		for i, a := range enclosedNormals([]interval{cellOf(words[0]), cellOf(words[1])}, 200) {
+			see("normals", beyond(a, z[i], err))
+		}
+	}
+	for d := 2; d <= MaxLatticeDim; d++ {
+		for _, cube := range []bool{false, true} {
+			b := ball{d, cube}
+			words, cells, z := make([]uint64, b.words()), make([]interval, b.words()), make([]float64, d)
+			for range 40 {
+				for i := range words {
+					words[i] = max(4, shaped(r))
+					cells[i] = cellOf(words[i])
+				}
+				err := b.noise(words, z)
+				enclosed, ok := b.enclose(words, cells, 200)
+				for i := range z {
+					if ok && err < inf {
+						see(fmt.Sprint("noise ", b), beyond(enclosed[i], z[i], err))
+					}
+				}
+			}
+		}
+	}
+	for name, w := range worst {
+		if w < 0x1p-8 {
+			t.Errorf("%s: the bound is never nearer than %v times the error", name, 1/w)
+		}
+	}
+}
+
+func TestRoundHalfUp_Ends(t *testing.T) {
+	const end = 1 << 53
+	tiny := math.Ldexp(1, -1000)
+	for _, c := range []struct{ t, z, want float64 }{
+		{0, 0, 0}, {0.5, 0, 1}, {0.5, -tiny, 0}, {-0.5, 0, 0}, {-0.5, -tiny, -1}, {-0.5, tiny, 0},
+		{tiny, 0.5, 1}, {-tiny, 0.5, 0}, {0x1p-100, 0.5, 1}, {-3, 0.25, -3}, {-3, 0.5, -2}, {-3, -0.75, -4},
+		{1 << 52, 1 << 52, end}, {1 << 52, 1e300, end}, {-1 << 52, -1 << 52, -end}, {-1 << 52, -1 << 53, -end}, {0, -1e300, -end},
+		{-1 << 52, -1<<52 + 1, 1 - end},
+	} {
+		if got := roundHalfUp(big.NewFloat(c.t), big.NewFloat(c.z)); got != c.want {
+			t.Errorf("%v + %v: %v, want %v", c.t, c.z, got, c.want)
+		}
+	}
+	z := new(big.Float).SetPrec(2000).Sub(big.NewFloat(0.5), big.NewFloat(tiny))
+	if got := roundHalfUp(big.NewFloat(tiny), z); got != 1 {
+		t.Errorf("2^-1000 + (1/2 - 2^-1000): %v, want 1", got)
+	}
+}
+
+// cellMass is the probability that x + Z is rounded to k on the lattice of
+// integers, Z of density prop. to e^(-rate ||z||_p), by the midpoint rule with m
+// points an axis.
+func cellMass(p, rate float64, x, k []float64, m int) float64 {
+	d := float64(len(x))
+	volume := math.Pow(2, d) / math.Gamma(d+1) // of the unit ball of l1
+	switch {
+	case math.IsInf(p, 1):
+		volume = math.Pow(2, d)
+	case p == 2:
+		volume = math.Pow(math.Pi, d/2) / math.Gamma(d/2+1)
+	}
+	var sum func(i int, norm float64) float64
+	sum = func(i int, norm float64) float64 {
+		if i == len(x) {
+			if p == 2 {
+				norm = math.Sqrt(norm)
+			}
+			return math.Exp(-rate * norm)
+		}
+		s := 0.0
+		for j := range m {
+			z := math.Abs(k[i] - 0.5 + (float64(j)+0.5)/float64(m) - x[i])
+			switch {
+			case p == 1:
+				s += sum(i+1, norm+z)
+			case p == 2:
+				s += sum(i+1, norm+z*z)
+			default:
+				s += sum(i+1, max(norm, z))
+			}
+		}
+		return s / float64(m)
+	}
+	return sum(0, 0) * math.Pow(rate, d) / (volume * math.Gamma(d+1))
+}
+
+// window calls f for the points of a cube of integers around 0.
+func window(d, reach int, f func(i int, k []float64)) int {
+	side := 2*reach + 1
+	n := 1
+	for range d {
+		n *= side
+	}
+	k := make([]float64, d)
+	for i := range n {
+		for j, rest := 0, i; j < d; j++ {
+			k[j] = float64(rest%side - reach)
+			rest /= side
+		}
+		f(i, k)
+	}
+	return n
+}
+
+// Chi-square of every kind of noise on a coarse lattice, around inputs on it and
+// off it, against the masses of its cells: false-reject probability 1e-6 a case.
+func TestLattice_Law(t *testing.T) {
+	r := rng.Seeded(97)
+	const step = 0x1p-3
+	for _, c := range []struct {
+		p           float64
+		x           []float64
+		rate        float64
+		reach, m, n int
+	}{
+		{1, []float64{0}, 0.5, 24, 400, 200_000},
+		{1, []float64{0.3}, 1.5, 10, 400, 200_000},
+		{1, []float64{-0.5, 0.1}, 0.9, 10, 40, 200_000},
+		{2, []float64{0, 0}, 1.2, 10, 40, 200_000},
+		{2, []float64{0.25, -0.45}, 0.6, 14, 30, 200_000},
+		{inf, []float64{0, 0}, 1.2, 10, 40, 200_000},
+		{inf, []float64{0.25, -0.45}, 0.6, 14, 30, 200_000},
+		{2, []float64{0.1, 0.2, -0.3}, 1.4, 6, 12, 200_000},
+		{inf, []float64{0.1, 0.2, -0.3}, 1.6, 6, 12, 200_000},
+	} {
+		d := len(c.x)
+		x, y := make([]float64, d), make([]float64, d)
+		for i := range x {
+			x[i] = (c.x[i] + 1000) * step
+		}
+		var mass []float64
+		outside := 1.0
+		n := window(d, c.reach, func(_ int, k []float64) {
+			p := cellMass(c.p, c.rate, c.x, k, c.m)
+			mass = append(mass, p)
+			outside -= p
+		})
+		mass = append(mass, max(0, outside))
+		count := make([]int, n+1)
+		for range c.n {
+			Lattice{step}.AddKNorm(y, r, x, c.rate/step, c.p)
+			cell := 0
+			for i := d - 1; i >= 0; i-- {
+				k := y[i]/step - 1000
+				if k != math.Round(k) {
+					t.Fatalf("%v is no multiple of %v", y[i], step)
+				}
+				if math.Abs(k) > float64(c.reach) {
+					cell = n
+					break
+				}
+				cell = cell*(2*c.reach+1) + int(k) + c.reach
+			}
+			count[cell]++
+		}
+		t.Run(fmt.Sprintf("p=%v,x=%v", c.p, c.x), func(t *testing.T) { testkit.ChiSquare(t, count, mass, 1e-6) })
+	}
+}
+
+// The noise of higher dimensions by two of its functions: the norm has the law
+// Gamma(d), and a coordinate's share of it that of the ball. False-reject
+// probability 1e-7 for each.
+func TestLattice_LawOfManyDimensions(t *testing.T) {
+	r := rng.Seeded(98)
+	for d := 3; d <= MaxLatticeDim; d++ {
+		for _, p := range []float64{2, inf} {
+			x, y := make([]float64, d), make([]float64, d)
+			var norms, shares []float64
+			for range 10_000 {
+				Lattice{0x1p-25}.AddKNorm(y, r, x, 1, p)
+				norm := 0.0
+				for _, v := range y {
+					if p == 2 {
+						norm = math.Hypot(norm, v)
+					} else {
+						norm = max(norm, math.Abs(v))
+					}
+				}
+				norms = append(norms, gammaCDF(d, norm))
+				share := y[d-1] / norm
+				if p == 2 {
+					shares = append(shares, sphereCDF(d, share))
+				} else if math.Abs(share) < 1 {
+					shares = append(shares, (1+share)/2)
+				}
+			}
+			name := fmt.Sprintf("p=%v,d=%d", p, d)
+			testkit.Uniform(t, name+": norm", norms)
+			testkit.Uniform(t, name+": share", shares)
+		}
+	}
+}
+
+// gammaCDF is 1 - e^-x (1 + x + ... + x^(d-1)/(d-1)!).
+func gammaCDF(d int, x float64) float64 {
+	s, term := 0.0, math.Exp(-x)
+	for k := range d {
+		s += term
+		term *= x / float64(k+1)
+	}
+	return 1 - s
+}
+
+// sphereCDF is the distribution function of a coordinate of a uniform point of
+// the unit sphere, whose density is prop. to (1-t^2)^((d-3)/2): by substituting t
+// = sin u, the integral of cos^(d-2) u.
+func sphereCDF(d int, t float64) float64 {
+	u := math.Asin(max(-1, min(1, t)))
+	var power func(n int, u float64) float64 // the integral of cos^n from 0 to u
+	power = func(n int, u float64) float64 {
+		switch n {
+		case 0:
+			return u
+		case 1:
+			return math.Sin(u)
+		}
+		return math.Pow(math.Cos(u), float64(n-1))*math.Sin(u)/float64(n) + float64(n-1)/float64(n)*power(n-2, u)
+	}
+	return 0.5 + power(d-2, u)/(2*power(d-2, math.Pi/2))
+}
+
+// Chi-square of normal noise in one and two coordinates, at 1e-6.
+func TestLattice_NormalLaw(t *testing.T) {
+	r := rng.Seeded(99)
+	const sigma, reach, side = 1.7, 8, 17
+	below := func(x, k float64) float64 { return math.Erfc(-(k-x)/(sigma*math.Sqrt2)) / 2 }
+	for d := 1; d <= 3; d++ {
+		x, y := []float64{0.2, -0.4, 0}[:d], make([]float64, d)
+		for last := range d { // the pair of the last coordinate and the first
+			count, mass := make([]int, side*side), make([]float64, side*side)
+			cell := func(i, j float64) int {
+				clip := func(k float64) int { return int(min(max(k, -reach), reach)) + reach }
+				return side*clip(i) + clip(j)
+			}
+			share := func(x, k float64) float64 {
+				lo, hi := below(x, k-0.5), below(x, k+0.5)
+				if k == -reach {
+					lo = 0
+				}
+				if k == reach {
+					hi = 1
+				}
+				return hi - lo
+			}
+			window(2, reach, func(_ int, k []float64) {
+				p := share(x[0], k[0])
+				if last > 0 {
+					p *= share(x[last], k[1])
+				} else if k[1] != k[0] {
+					p = 0
+				}
+				mass[cell(k[0], k[1])] = p
+			})
+			for range 100_000 {
+				Lattice{1}.AddNormal(y, r, x, sigma)
+				count[cell(y[0], y[last])]++
+			}
+			testkit.ChiSquare(t, count, mass, 1e-6)
+		}
+	}
+}
+
+// The exact probabilities of the code on a lattice of rate*step = 0.6, found by
+// bisection over the words: one word is the whole draw but for the bits that
+// decide a border. For all pairs of inputs on the lattice and off it, and all
+// outputs of a window, the ratio is at most e^(rate |x-x'|): the guarantee holds
+// of the bits, for the distance of the inputs themselves.
+func TestLattice_PrivacyOfTheBits(t *testing.T) {
+	const step, rate, reach = 0.25, 2.4, 12
+	inputs := []float64{0, step / 8, step / 2, -0.3 * step, step, 2.49 * step, 2.51 * step, -3 * step}
+	prob := make([][]float64, len(inputs))
+	for i, x := range inputs {
+		index := func(w uint64) float64 {
+			return Lattice{step}.AddLaplace(rand.New(&replay{words: []uint64{w}, rest: rng.Seeded(1)}), x, rate) / step
+		}
+		prob[i] = make([]float64, 2*reach+1)
+		// With the lowest bit 0 the noise is -ln U and falls as U grows; with
+		// 1 it rises. below is the number of the 2^63 words of a sign whose
+		// index is on the side of k that small U are not.
+		for sign := range uint64(2) {
+			first := func(is func(k float64) bool) uint64 {
+				lo, hi := uint64(0), uint64(1)<<63
+				for lo < hi {
+					if mid := lo + (hi-lo)/2; is(index(mid<<1 | sign)) {
+						hi = mid
+					} else {
+						lo = mid + 1
+					}
+				}
+				return lo
+			}
+			for j := range prob[i] {
+				k := float64(j - reach)
+				a := first(func(v float64) bool { return sign == 0 && v <= k || sign == 1 && v >= k })
+				b := first(func(v float64) bool { return sign == 0 && v < k || sign == 1 && v > k })
+				prob[i][j] += float64(b-a) * 0x1p-64
+			}
+		}
+	}
+	tight := 0.0
+	for i, p := range prob {
+		for j, q := range prob {
+			limit := math.Exp(rate * math.Abs(inputs[i]-inputs[j]))
+			for k := range p {
+				if ratio := p[k] / q[k]; !(ratio <= limit*(1+1e-12)) {
+					t.Errorf("inputs %v and %v, output %d: ratio %v, at most %v", inputs[i], inputs[j], k-reach, ratio, limit)
+				} else {
+					tight = max(tight, ratio/limit)
+				}
+			}
+		}
+		want := 0.0
+		for k := range p {
+			want = cellMass(1, rate*step, []float64{inputs[i] / step}, []float64{float64(k - reach)}, 2000)
+			if math.Abs(p[k]/want-1) > 1e-6 {
+				t.Errorf("input %v, output %d: probability %v, want %v", inputs[i], k-reach, p[k], want)
+			}
+		}
+	}
+	if tight < 1-1e-9 {
+		t.Errorf("the largest ratio is %v of what is allowed: the noise is too large", tight)
+	}
+}
+
+// The same in the plane and in space, for the masses that TestLattice_Law finds
+// in the draws: all pairs of inputs of half a cell, all outputs of a window.
+func TestLattice_PrivacyOfTheCells(t *testing.T) {
+	for _, c := range []struct {
+		p               float64
+		d, reach, m     int
+		rate, wantTight float64
+	}{{1, 2, 4, 8, 0.7, 0.999}, {2, 2, 4, 8, 0.7, 0.95}, {inf, 2, 4, 8, 0.7, 0.95}, {2, 3, 2, 6, 1.3, 0.8}, {inf, 3, 2, 6, 1.3, 0.8}} {
+		var inputs, mass [][]float64
+		window(c.d, 1, func(_ int, h []float64) {
+			x := slices.Clone(h)
+			for i := range x {
+				x[i] *= 0.75
+			}
+			var row []float64
+			window(c.d, c.reach, func(_ int, k []float64) { row = append(row, cellMass(c.p, c.rate, x, k, c.m)) })
+			inputs, mass = append(inputs, x), append(mass, row)
+		})
+		tight := 0.0
+		for i, p := range mass {
+			for j, q := range mass {
+				norm := 0.0
+				for a, v := range inputs[i] {
+					switch diff := math.Abs(v - inputs[j][a]); {
+					case c.p == 1:
+						norm += diff
+					case c.p == 2:
+						norm = math.Hypot(norm, diff)
+					default:
+						norm = max(norm, diff)
+					}
+				}
+				for k := range p {
+					tight = max(tight, p[k]/q[k]/math.Exp(c.rate*norm))
+				}
+			}
+		}
+		if tight > 1+1e-12 || tight < c.wantTight {
+			t.Errorf("p = %v, d = %d: the largest ratio is %v of what is allowed", c.p, c.d, tight)
+		}
+	}
+}
+
+// Outputs are multiples of the step, kept within 2^53 of them, whatever the rate,
+// and there is one zero.
+func TestLattice_Support(t *testing.T) {
+	r := rng.Seeded(100)
+	for _, step := range []float64{0x1p-400, 0x1p-10, 1, 0x1p400} {
+		for _, rate := range []float64{1e-30, 1, 1e30} {
+			l := Lattice{step}
+			for _, x := range []float64{0, 0.5, -1 << 52, 1 << 52, 1e-5, -0.2} {
+				ends := 0
+				for range 100 {
+					k := l.AddLaplace(r, x*step, rate/step) / step
+					if k != math.Round(k) || math.Abs(k) > 1<<53 {
+						t.Fatalf("step %g, rate %g, input %g: %v steps", step, rate, x, k)
+					}
+					if k == 0 && math.Signbit(k) {
+						t.Fatalf("step %g, rate %g, input %g: -0", step, rate, x)
+					}
+					if math.Abs(k) == 1<<53 {
+						ends++
+					}
+					if rate == 1e30 && math.Abs(k-x) > 0.5 {
+						t.Fatalf("input %v becomes %v steps without noise", x, k)
+					}
+				}
+				if (rate == 1e-30) != (ends == 100) {
+					t.Errorf("step %g, rate %g, input %g: %d of 100 draws at an end", step, rate, x, ends)
+				}
+			}
+		}
+	}
+	// Between two points noise too small to see goes either way: by the sign of
+	// the word.
+	for sign, want := range []float64{1, 0} {
+		s := &replay{words: []uint64{1<<62 | uint64(sign)}, rest: rng.Seeded(1)}
+		if k := (Lattice{1}).AddLaplace(rand.New(s), 0.5, 1e200); k != want {
+			t.Errorf("0.5 with noise of sign %d becomes %v", sign, k)
+		}
+	}
+}
+
+// A word of zeros leaves the logarithm unbounded; the next bits bound it.
+func TestLattice_ZeroWord(t *testing.T) {
+	s := &replay{words: []uint64{0, 1 << 63}, rest: rng.Seeded(1)} // U = 2^-64
+	if k, want := (Lattice{1}).AddLaplace(rand.New(s), 0, 1), math.Round(64*math.Ln2); k != want || s.next != 2 {
+		t.Errorf("U = 2^-64 gives %v after %d words, want %v", k, s.next, want)
+	}
+}
+
+// A seed means the same draws for ever, on every platform.
+func TestLattice_GoldenStream(t *testing.T) {
+	r := rng.Seeded(2025)
+	l := Lattice{0.5}
+	got := []float64{l.AddLaplace(r, 1, 0.1)}
+	for _, p := range []float64{1, 2, inf} {
+		for _, d := range []int{2, 3} {
+			y := make([]float64, d)
+			l.AddKNorm(y, r, y, 0.1, p)
+			got = append(got, y...)
+		}
+	}
+	y := make([]float64, 3)
+	l.AddNormal(y, r, y, 10)
+	got = append(got, y...)
+	want := []float64{0, 19, -1, -1.5, -8.5, -21.5, 1, 45.5, 32, 2.5, 13.5, 1.5, -18, -21.5, 9.5, -21, -20.5, 9.5, -24}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func BenchmarkLattice(b *testing.B) {
+	r := rng.Seeded(101)
+	for _, c := range latticeCases() {
+		b.Run(c.name, func(b *testing.B) {
+			x := make([]float64, c.d)
+			b.ReportAllocs()
+			for b.Loop() {
+				c.add(Lattice{0x1p-10}, r, x, false)
+			}
+		})
+	}
+}
+
+func BenchmarkLatticeBig(b *testing.B) {
+	r := rng.Seeded(102)
+	for b.Loop() {
+		Lattice{0x1p-10}.addLaplace(r, 0, 1, true)
+	}
 }
