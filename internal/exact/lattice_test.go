@@ -218,6 +218,19 @@ func TestLattice_ErrorBounds(t *testing.T) {
 	}
 }
 
+// The float64 sum of input and noise is rounded too: 2^45 + 0.402 to 2^45 +
+// 0.3984, and an error of 0.1 then reaches across 2^45 + 0.5.
+func TestNearest_CountsItsOwnRounding(t *testing.T) {
+	for _, c := range []struct {
+		x, z, err float64
+		ok        bool
+	}{{0.402, 0x1p45, 0.1, false}, {0.402, 0x1p45, 0.08, true}, {0.402, 0x1p52, 0, false}, {0.25, 0.25, 0, false}, {0.25, 0.2, 0.04, true}, {0, 0, inf, false}, {0, 0, math.NaN(), false}} {
+		if _, ok := (Lattice{1}).nearest(c.x, c.z, c.err); ok != c.ok {
+			t.Errorf("%v + %v within %v: decided %v", c.x, c.z, c.err, ok)
+		}
+	}
+}
+
 func TestRoundHalfUp_Ends(t *testing.T) {
 	const end = 1 << 53
 	tiny := math.Ldexp(1, -1000)
