@@ -24,7 +24,7 @@ func ExampleNewKNorm() {
 	eps, _ := m.Guarantee().At(2.0 / 1000)
 	fmt.Printf("eps %.3f, root mean square error %.4f a coordinate\n", eps, math.Sqrt(m.SecondMoment()))
 	// Output:
-	// [0.199 -0.099 0.401]
+	// [0.200 -0.099 0.398]
 	// eps 1.000, root mean square error 0.0040 a coordinate
 }
 
@@ -41,7 +41,7 @@ func ExampleKNorm_ReleaseTo() {
 	}
 	fmt.Printf("%.3f\n", x)
 	// Output:
-	// [0.960 2.046]
+	// [1.079 2.023]
 }
 
 func ExampleNorm_AlphaFor() {
@@ -111,7 +111,7 @@ func ExampleNewGaussian() {
 	fmt.Printf("sigma %.4f: %.2f %v\n", m.Sigma(), y, err)
 	fmt.Println(m.Guarantee())
 	// Output:
-	// sigma 4.4610: [-1.03 -3.05] <nil>
+	// sigma 4.4610: [-1.90 -2.66] <nil>
 	// (1 per unit, 1e-06)-private up to 2
 }
 

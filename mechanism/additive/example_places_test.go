@@ -65,7 +65,7 @@ func ExampleNewPlanarLaplace() {
 	}
 	fmt.Println(y)
 	// Output:
-	// [3.234375 1]
+	// [3.578125 0.890625]
 }
 
 // The nearest city to a noisy position: the guarantee is that of the noise.
@@ -125,7 +125,7 @@ func ExampleSnap_plane() {
 	fmt.Println(m.Guarantee())
 	// Output:
 	// [0 0]
-	// [30 20]
+	// [30 0]
 	// [0 20]
 	// 0.1-private per m
 }

@@ -204,15 +204,18 @@ func TestGaussian_Law(t *testing.T) {
 	r := rng.Seeded(42)
 	for _, dim := range []int{1, 2, 5} {
 		m := must(NewGaussian(dim, GaussianTarget{1, 1e-6, 1}, nil))
-		x, y := make([]float64, dim), make([]float64, dim)
-		testkit.Uniform(t, fmt.Sprint(dim), sample(draws, func() float64 {
-			m.addNoise(y, r, x)
-			s := 0.0
-			for _, v := range y {
-				s += v * v
-			}
-			return gammaProb(float64(dim)/2, s/(2*m.Sigma()*m.Sigma()))
-		}))
+		for how, o := range arithmetics {
+			m := must(NewGaussian(dim, GaussianTarget{1, 1e-6, 1}, o))
+			x, y := make([]float64, dim), make([]float64, dim)
+			testkit.Uniform(t, fmt.Sprint(dim, how), sample(draws, func() float64 {
+				m.addNoise(y, r, x)
+				s := 0.0
+				for _, v := range y {
+					s += v * v
+				}
+				return gammaProb(float64(dim)/2, s/(2*m.Sigma()*m.Sigma()))
+			}))
+		}
 		if q := m.RadiusQuantile(0.9); !near(gammaProb(float64(dim)/2, q*q/(2*m.Sigma()*m.Sigma())), 0.9, 1e-9) {
 			t.Errorf("dim %d: RadiusQuantile(0.9) = %v", dim, q)
 		}
@@ -335,15 +338,17 @@ func TestDiscreteGaussianSigma_CoversAllDistances(t *testing.T) {
 
 func BenchmarkGaussian(b *testing.B) {
 	r := rng.Seeded(43)
-	for _, d := range []int{1, 100} {
-		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {
-			m := must(NewGaussian(d, GaussianTarget{1, 1e-6, 1}, nil))
-			x := make([]float64, d)
-			b.ReportAllocs()
-			for b.Loop() {
-				_ = m.ReleaseTo(x, r, x)
-			}
-		})
+	for _, d := range []int{1, 2, 100} {
+		for _, real := range []bool{false, true} {
+			b.Run(fmt.Sprintf("d=%d,real=%v", d, real), func(b *testing.B) {
+				m := must(NewGaussian(d, GaussianTarget{1, 1e-6, 1}, &Options{RealArithmetic: real}))
+				x, y := make([]float64, d), make([]float64, d)
+				b.ReportAllocs()
+				for b.Loop() {
+					_ = m.ReleaseTo(y, r, x)
+				}
+			})
+		}
 	}
 }
 
