@@ -117,14 +117,17 @@ func DiscreteGaussianDelta(sigma, alpha float64, distance int64) float64 {
 		return directed.DivUp(mass(k), -directed.Expm1Up(-directed.DivDown(k, varUp)))
 	}
 
-	// Below -10 sigma and above 39 sigma all terms are bounded by the mass:
-	// 2e-22 of the whole where delta is near 1, and the last float64s above 0.
-	low, high := -math.Ceil(10*sigma), math.Ceil(39*sigma)
+	// 1 - delta is the sum of P{Z = k} min(1, e^(-rate(k-t))). For t < -10 sigma,
+	// where rate > 20/sigma, that is at most P{Z <= -10 sigma} and the sum over k >
+	// -10 sigma of e^(-(k/sigma+20)^2/2) over the whole mass, together below 1e-20:
+	// the only float64 from delta to 1 is 1.
+	if t < -10*sigma {
+		return 1
+	}
+	// Above 39 sigma all terms are bounded by the mass: the last float64s above 0.
+	high := math.Ceil(39 * sigma)
 	width := math.Ceil(sigma / 4096)
 	sum, k := 0.0, math.Floor(t)
-	if k < low {
-		sum, k = beyond(-low), low
-	}
 	if k > high {
 		return min(1, directed.DivUp(beyond(k), massTotal(sigma)))
 	}

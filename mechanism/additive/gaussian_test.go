@@ -3,6 +3,7 @@ package additive
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"testing"
 
 	"gonum.org/v1/gonum/integrate/quad"
@@ -110,6 +111,24 @@ func TestGaussianDelta_AgainstQuadrature(t *testing.T) {
 	t.Logf("largest excess %.3g, where D > sigma/1000 %.3g", worst, worstSmall)
 	if worst > 1e-5 || worstSmall > 1e-7 {
 		t.Errorf("excess %v, where D > sigma/1000 %v", worst, worstSmall)
+	}
+}
+
+// Where alpha*sigma and D/(2 sigma) are large and nearly equal, their rounding
+// moves the difference u more than anything else errs. u is found in math/big, and
+// delta > Q(u) - phi(u)/v.
+func TestGaussianDelta_CoversItsOwnRounding(t *testing.T) {
+	r := rng.Seeded(44)
+	for range 2000 {
+		sigma, size := math.Exp(4*r.NormFloat64()), math.Pow(10, 3+5*r.Float64())
+		alpha, d := size/sigma*(1+3*r.NormFloat64()/size), 2*sigma*size
+		product := new(big.Float).SetPrec(200).Mul(big.NewFloat(alpha), big.NewFloat(sigma))
+		quotient := new(big.Float).SetPrec(200).Quo(big.NewFloat(d/2), big.NewFloat(sigma))
+		u, _ := product.Sub(product, quotient).Float64()
+		least := (normalTail(u) - normalDensity(u)/(2*size-6)) * (1 - 1e-13)
+		if got := GaussianDelta(sigma, alpha, d); got < least {
+			t.Fatalf("sigma %v, alpha %v, D %v: %v, at least %v", sigma, alpha, d, got, least)
+		}
 	}
 }
 
@@ -266,6 +285,27 @@ func TestDiscreteGaussianDelta_AgainstSum(t *testing.T) {
 			t.Logf("sigma %v, u %v: excess %.3g", sigma, u, got/want-1)
 			if got < want*(1-1e-11) || got > want*1.01 {
 				t.Errorf("sigma %v, u %v: %v, want %v", sigma, u, got, want)
+			}
+		}
+	}
+}
+
+// No integer is without mass, so that delta is never 0, and 0 is no upper bound
+// however little float64 leaves of it; nor is a number below 1 where delta is
+// nearly 1.
+func TestDiscreteGaussianDelta_IsAboveZeroAndBelowNothing(t *testing.T) {
+	for _, sigma := range []float64{0.05, 0.3, 1, 2, 30, 1000, 4096, 1e6} {
+		for u := 38.0; u < 39.5; u += 0.015625 { // t = u sigma
+			if got := DiscreteGaussianDelta(sigma, (u*sigma+0.5)/(sigma*sigma), 1); !(got > 0) {
+				t.Fatalf("sigma %v, t = %v sigma: %v", sigma, u, got)
+			}
+		}
+		if got := DiscreteGaussianDelta(sigma, 1e300, 1); !(got > 0) {
+			t.Errorf("sigma %v, alpha 1e300: %v", sigma, got)
+		}
+		for _, far := range []float64{20, 20.5, 25, 1000} { // t = -far/2 sigma
+			if got := DiscreteGaussianDelta(sigma, 0, int64(math.Ceil(far*sigma))); got != 1 {
+				t.Errorf("sigma %v, D = %v sigma: %v, want 1", sigma, far, got)
 			}
 		}
 	}

@@ -91,6 +91,26 @@ func TestArcLaw_AngleInverts(t *testing.T) {
 	}
 }
 
+// The law has alpha*Radius rounded down: never less noise than the level needs.
+func TestSphere_LevelIsNotAboveTheStatedOne(t *testing.T) {
+	r := rng.Seeded(55)
+	inexact := 0
+	for range 1000 {
+		alpha, radius := math.Exp(5*r.NormFloat64()), math.Exp(3*r.NormFloat64())
+		a := must(NewSphere(alpha, &SphereOptions{Radius: radius})).law.a
+		e := math.FMA(alpha, radius, -a)
+		if e < 0 || e > 0x1p-51*a {
+			t.Fatalf("alpha %v, radius %v: %v", alpha, radius, a)
+		}
+		if e > 0 {
+			inexact++
+		}
+	}
+	if inexact < 900 {
+		t.Errorf("%d products of 1000 are rounded", inexact)
+	}
+}
+
 func TestSphere_Quantiles(t *testing.T) {
 	s := must(NewSphere(0.01, nil)) // per km
 	for _, q := range []float64{1e-6, 0.1, 0.5, 0.9, 0.999999} {
