@@ -3,6 +3,7 @@ package additive
 import (
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/mechanism"
 )
 
@@ -58,9 +59,12 @@ func (l *Laplace) Release(r *rand.Rand, x float64) (float64, error) {
 	if err := l.k.out.check("additive: "+op, -1, x); err != nil {
 		return 0, err
 	}
-	y := [1]float64{x}
-	l.k.addNoise(y[:], r, y[:])
-	return y[0], nil
+	r, done := rng.Get(r)
+	defer done()
+	if l.k.out.exact {
+		return l.k.out.lattice().AddLaplace(r, x, l.k.alpha), nil
+	}
+	return toGrid(x+float64(l.k.out.scale*rng.Laplace(r)), l.k.out.grid), nil
 }
 
 // RadiusQuantile returns the radius that the noise does not exceed with

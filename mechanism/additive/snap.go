@@ -66,8 +66,8 @@ func NewMadlib(vectors [][]float64, alpha float64, o *DiscreteOptions) (*Madlib,
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	for i := range vectors {
-		if err := k.out.checkVector(op, vectors[i], k.norm.Dim); err != nil {
-			return nil, fmt.Errorf("additive: NewMadlib: word %d: %w", i, err)
+		if err := k.out.checkVector("additive: KNorm.ReleaseTo", vectors[i], k.norm.Dim); err != nil {
+			return nil, fmt.Errorf("%s: word %d: %w", op, i, err)
 		}
 	}
 	return &Madlib{k, words, metric.NewLocator(words)}, nil

@@ -1,0 +1,195 @@
+package additive
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// A Unix time in microseconds or nanoseconds is refused where noise of scale 1
+// would leave it as it is, with the numbers, by every mechanism on R^d and both
+// ways to draw; and so is everything larger. At the largest input that is taken
+// the noise is seen: an output equals it in at most 1 of 400 draws (here about 1
+// of 2,000; 20,000 draws, false-reject probability below 1e-9).
+func TestReleases_RefuseInputsThatHideTheNoise(t *testing.T) {
+	r := rng.Seeded(85)
+	target := GaussianTarget{Alpha: 4.2246789, Delta: 1e-6, Diameter: 1.0 / 4.2246789} // sigma 1
+	for _, real := range []bool{false, true} {
+		o := &Options{RealArithmetic: real}
+		l, p, g := must(NewLaplace(1, o)), must(NewPlanarLaplace(1, o)), must(NewGaussian(2, target, o))
+		first := func(y []float64, err error) (float64, error) {
+			if err != nil {
+				return 0, err
+			}
+			return y[0], nil
+		}
+		releases := map[string]func(x float64) (float64, error){
+			"Laplace": func(x float64) (float64, error) { return l.Release(r, x) },
+			"PlanarLaplace": func(x float64) (float64, error) {
+				y, err := p.Release(r, [2]float64{x, 0})
+				return first(y[:], err)
+			},
+			"Gaussian":           func(x float64) (float64, error) { return first(g.Release(r, []float64{x, 0})) },
+			"Gaussian.ReleaseTo": func(x float64) (float64, error) { y := []float64{x, 0}; return first(y, g.ReleaseTo(y, r, y)) },
+		}
+		for _, n := range []Norm{{1, 2}, {2, 3}, {2, 20}, {3, 2}, {inf, 2}, {inf, 9}} {
+			k := must(NewKNorm(n, 1, o))
+			releases[k.String()] = func(x float64) (float64, error) {
+				y := make([]float64, n.Dim)
+				y[n.Dim-1] = x
+				y, err := k.Release(r, y)
+				if err != nil {
+					return 0, err
+				}
+				return y[n.Dim-1], k.ReleaseTo(y, r, append(make([]float64, n.Dim-1), x))
+			}
+		}
+		for name, release := range releases {
+			for _, x := range []float64{1.7e15, -1.7e15, 1.7e17, math.Nextafter(1<<42, inf), math.MaxFloat64} {
+				var v *fault.ValueError
+				if _, err := release(x); !errors.As(err, &v) || v.Value != x || !strings.Contains(err.Error(), "the noise's scale is") {
+					t.Errorf("%s, real arithmetic %v: input %v gives error %v", name, real, x, err)
+				}
+			}
+			const largest, draws = 1 << 41, 20_000 // at sigma slightly below 1 the step is 2^-11
+			same := 0
+			for range draws {
+				y, err := release(largest)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				if y == largest {
+					same++
+				}
+			}
+			if same > draws/400 {
+				t.Errorf("%s, real arithmetic %v: input %v comes back %d times of %d", name, real, largest, same, draws)
+			}
+		}
+	}
+	// A coarser grid takes the time, and still hides it.
+	micros := must(NewLaplace(1, &Options{Grid: 0.5}))
+	same := 0
+	for range 1000 {
+		if must(micros.Release(r, 1.7e15)) == 1.7e15 {
+			same++
+		}
+	}
+	if same > 350 { // P{|Z| < 1/4} = 0.22: 1,000 draws, ten deviations
+		t.Errorf("on a grid of 1/2 the input comes back %d times of 1,000", same)
+	}
+	var v *fault.ValueError
+	if _, err := NewMadlib([][]float64{{1}, {1.7e17}}, 1, nil); !errors.As(err, &v) || !strings.Contains(err.Error(), "word 1") {
+		t.Errorf("Madlib: %v", err)
+	}
+	// On the sphere positions are rounded to 2^-45 degrees, and maxArc keeps the
+	// noise above.
+	s, x := must(NewSphere(maxArc, &SphereOptions{Radius: 1})), metric.LatLon{Lat: 60, Lon: 179}
+	same = 0
+	for range 20_000 {
+		if must(s.Release(r, x)) == x {
+			same++
+		}
+	}
+	if same > 50 {
+		t.Errorf("Sphere: the input comes back %d times of 20,000", same)
+	}
+}
+
+// Outputs are multiples of the stated grid, or of the largest power of two that is
+// at most 2^-10 of the scale; there is one zero.
+func TestExact_OutputsAreMultiplesOfTheGrid(t *testing.T) {
+	r := rng.Seeded(86)
+	for _, c := range []struct{ alpha, grid, want float64 }{
+		{1, 0, 0x1p-10}, {0.99, 0, 0x1p-10}, {1.01, 0, 0x1p-11}, {2, 0, 0x1p-11}, {1000, 0, 0x1p-20},
+		{1e-100, 0, 0x1p322}, {1e100, 0, 0x1p-343}, {1, 0.25, 0.25}, {1, 0x1p-30, 0x1p-30}, {3, 8, 8},
+	} {
+		l, k := must(NewLaplace(c.alpha, &Options{Grid: c.grid})), must(NewKNorm(plane, c.alpha, &Options{Grid: c.grid}))
+		if !l.Exact() || !k.Exact() || l.k.out.grid != c.want || k.out.grid != c.want {
+			t.Errorf("alpha %v, grid %v: %v and %v", c.alpha, c.grid, l.k.out.grid, k.out.grid)
+		}
+		for _, x := range []float64{0, 0.3 * c.want, -1000.4 * c.want} {
+			v := must(k.Release(r, []float64{x, -x}))
+			for _, y := range append(v, must(l.Release(r, x))) {
+				if y/c.want != math.Round(y/c.want) || y == 0 && math.Signbit(y) {
+					t.Errorf("alpha %v, grid %v, input %v: output %v", c.alpha, c.grid, x, y)
+				}
+			}
+		}
+	}
+	g := must(NewGaussian(3, GaussianTarget{Alpha: 1, Delta: 1e-6, Diameter: 1}, nil)) // sigma 4.22
+	for _, y := range must(g.Release(r, []float64{0, 1e-9, 1e9})) {
+		if y*256 != math.Round(y*256) || !g.Exact() {
+			t.Errorf("Gaussian output %v", y)
+		}
+	}
+	if y := toGrid(-0.1, 1); y != 0 || math.Signbit(y) {
+		t.Errorf("toGrid(-0.1, 1) = %v, its sign told", y)
+	}
+}
+
+func TestExact_SaysWhatIsDrawnExactly(t *testing.T) {
+	for _, c := range []struct {
+		norm Norm
+		want bool
+	}{
+		{Norm{1, 1}, true}, {Norm{1, 1000}, true}, {Norm{3, 1}, true}, {Norm{2, 2}, true}, {Norm{2, 8}, true}, {Norm{inf, 8}, true},
+		{Norm{2, 9}, false}, {Norm{inf, 9}, false}, {Norm{3, 2}, false}, {Norm{1.5, 4}, false},
+	} {
+		k, real := must(NewKNorm(c.norm, 1, nil)), must(NewKNorm(c.norm, 1, &Options{RealArithmetic: true}))
+		if k.Exact() != c.want || strings.Contains(k.String(), "real arithmetic") == c.want {
+			t.Errorf("%v: exact %v", k, k.Exact())
+		}
+		if real.Exact() || !strings.Contains(real.String(), "real arithmetic") {
+			t.Errorf("%v: exact %v", real, real.Exact())
+		}
+	}
+	words := func(d int) *Madlib { return must(NewMadlib([][]float64{make([]float64, d)}, 1, nil)) }
+	if !words(8).Exact() || words(9).Exact() {
+		t.Error("Madlib is exact in up to 8 dimensions")
+	}
+	o := &Options{RealArithmetic: true}
+	if must(NewLaplace(1, o)).Exact() || must(NewPlanarLaplace(1, o)).Exact() || must(NewGaussian(1, GaussianTarget{1, 1e-6, 1}, o)).Exact() {
+		t.Error("real arithmetic is called exact")
+	}
+}
+
+// The grid moves the quantile of the radius by at most what its doc says: the
+// share of draws beyond it lies between those of the real noise half a cell
+// farther and half a cell nearer. 100,000 draws, 6 standard errors: 2e-9.
+func TestRadiusQuantile_HoldsOnTheGrid(t *testing.T) {
+	r := rng.Seeded(87)
+	const draws, q = 100_000, 0.9
+	for _, n := range []Norm{{1, 1}, {1, 3}, {2, 2}, {2, 4}, {inf, 3}} {
+		for _, grid := range []float64{0, 1} {
+			k := must(NewKNorm(n, 1, &Options{Grid: grid}))
+			radius, slack := k.RadiusQuantile(q), math.Pow(float64(n.Dim), 1/n.P)/2*k.out.grid
+			x, inside := make([]float64, n.Dim), 0
+			for range draws {
+				y, norm := must(k.Release(r, x)), 0.0
+				for _, v := range y {
+					if math.IsInf(n.P, 1) {
+						norm = max(norm, math.Abs(v))
+					} else {
+						norm += math.Pow(math.Abs(v), n.P)
+					}
+				}
+				if !math.IsInf(n.P, 1) {
+					norm = math.Pow(norm, 1/n.P)
+				}
+				if norm <= radius {
+					inside++
+				}
+			}
+			got, tol := float64(inside)/draws, 6*0.5/math.Sqrt(draws)
+			if got < k.RadiusProb(radius-slack)-tol || got > k.RadiusProb(radius+slack)+tol {
+				t.Errorf("%v, grid %v: %v within %v", n, k.out.grid, got, radius)
+			}
+		}
+	}
+}
