@@ -253,8 +253,8 @@ const madlibName = "Madlib (simulated)"
 func (s *study) madlib(ctx context.Context, alpha float64, releases int) (result, error) {
 	start := time.Now()
 	m, err := additive.NewMadlib(s.vectors, alpha, nil)
-	if err != nil {
-		return result{}, err
+	if err != nil { // float64 is too coarse for the noise at these vectors
+		return result{name: madlibName, err: err}, nil
 	}
 	r := result{name: madlibName, level: unknown, guessed: unknown, took: time.Since(start), mech: m}
 	r.remark = fmt.Sprintf("losses estimated from %d releases a word; its level at delta = %v is not known, alpha at delta = 0 is proved", releases, delta)

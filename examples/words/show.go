@@ -219,7 +219,9 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 		if err != nil {
 			return err
 		}
-		madlib.X, madlib.Y = append(madlib.X, s.level(i)), append(madlib.Y, r.quantile)
+		if r.err == nil {
+			madlib.X, madlib.Y = append(madlib.X, s.level(i)), append(madlib.Y, r.quantile)
+		}
 		report(len(methods)*steps+i+1, total)
 	}
 	chart.Series = append(chart.Series, madlib)

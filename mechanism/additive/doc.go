@@ -39,25 +39,39 @@
 // The integer mechanisms are exact: the draws have the stated probabilities to
 // the last digit, for the float64 parameters as exact reals.
 //
-// The continuous mechanisms are statements about real numbers. Their float64
+// Laplace, PlanarLaplace, Gaussian, and KNorm for p = 1 and in up to 8
+// dimensions for p = 2 and +Inf, are exact too ([KNorm.Exact] tells). A release is
+// the real sum x + Z of the input, a float64 taken as an exact real, and noise of
+// the stated density, rounded once to the nearest point of a lattice hZ^d. The
+// real sum is private at the stated level, and rounding it is post-processing.
+// So the guarantee is a theorem about all 64 bits of a release, for any two
+// inputs, on the lattice or not, and per unit of their own distance: nothing is
+// added for the cells. The lattice is public: h is [Options.Grid], a power of two,
+// by default the largest that is at most 2^-10 of the noise's scale, which moves
+// an output by at most h/2, less than 1/2000 of the scale, in every coordinate.
+// Noise is a function of uniform numbers; of these as many bits are drawn as
+// decide the lattice point, mostly 63 (interval refining: Haney, Desfontaines,
+// Hartman, Shrestha, Hay 2022). It takes at most about twice as long as real
+// arithmetic. Sums beyond 2^53 steps become the nearest end.
+//
+// The rest is in real arithmetic: Sphere, KNorm for other p and more dimensions,
+// Madlib on longer vectors, and what is asked for by
+// [Options.RealArithmetic]. That is a statement about real numbers; its float64
 // implementation samples from 2^64 values a word, rounds logarithms, and rounds
 // x + z to the float64 grid around x, so the set of outputs that can occur at
 // all differs from input to input, and who sees all 64 bits of an output can
 // sometimes tell two inputs apart for certain (Mironov 2012, "On significance
-// of the least significant bits for differential privacy").
+// of the least significant bits for differential privacy"). Options.Grid rounds
+// these outputs too. It repairs the gross leak and does not make the stated level
+// a theorem about the bits: the probability of a multiple of the grid still errs,
+// and outputs beyond the largest variate (about 44/alpha in one dimension) do not
+// occur, although they should with a probability below 2^-63.
 //
-// Options.Grid rounds outputs to multiples of a power of two g. It repairs the
-// gross leak: up to the far tails every input then has the same possible outputs,
-// and low bits carry nothing. It does not make the stated level a theorem about the bits:
-// the probability of a multiple of g still errs, relatively by about the spacing
-// of float64 at the output divided by g, by more in the far tails, and outputs
-// beyond the largest variate (about 44/alpha in one dimension) do not occur,
-// although they should with a probability below 2^-63. Choose g well above that
-// spacing and well below 1/alpha.
-//
-// Where a proof must reach the bits, round x to an integer number of units g
-// and release that by DiscreteLaplace at level alpha*g: exact, at the price that
-// rounding lengthens the distance of two inputs by up to g.
+// All of them refuse an input that is so large that float64 is too coarse for the
+// noise there: beyond 2^52 steps of the lattice or, in real arithmetic, where the
+// spacing of float64 passes 2^-10 of the scale. A Unix time in microseconds is
+// such an input at alpha = 1: subtract a public origin, take a coarser Grid, or
+// release the integer by [DiscreteLaplace].
 //
 // # Who should not use it
 //
@@ -86,6 +100,9 @@
 //     mechanisms", 2009: the geometric mechanism.
 //   - Feyisetan, Balle, Drake, Diethe, "Privacy- and utility-preserving textual
 //     analysis via calibrated multivariate perturbations", 2020: Madlib.
+//   - Haney, Desfontaines, Hartman, Shrestha, Hay, "Precision-based attacks and
+//     interval refining: how to break, then fix, differential privacy on finite
+//     computers", 2022.
 //   - IRC24: Imola, Roy Chowdhury, Chaudhuri, "Metric differential privacy at the
 //     user-level via the earth mover's distance", 2024: Lipschitz queries.
 package additive

@@ -34,7 +34,7 @@ type SphereOptions struct {
 // private at the stated level.
 //
 // The claim is about real arithmetic: see the package comment. Positions are
-// rounded to about 1e-16 R, a nanometre on the Earth. A Sphere is immutable and
+// rounded to about 5e-16 R, some nanometres on the Earth. A Sphere is immutable and
 // safe for concurrent use.
 type Sphere struct {
 	law    arcLaw
@@ -42,8 +42,9 @@ type Sphere struct {
 	g      mechanism.Guarantee
 }
 
-// maxArc bounds alpha*R: beyond, the noise of width 1/alpha would come near the
-// rounding of positions.
+// maxArc bounds alpha*R: there the spacing of longitudes near 180 degrees, 2^-45
+// of them or 2^-51 R, is 2^-11 of the noise's width 1/alpha. Beyond, the noise
+// would come near the rounding of positions.
 const maxArc = 1e12
 
 // NewSphere returns the mechanism of level alpha > 0 per unit of the radius,

@@ -36,7 +36,7 @@ func ExampleNewLinear() {
 	fmt.Println(m.Guarantee())
 	fmt.Printf("all items of a user moved by 0.5 km: eps %.2f\n", m.Guarantee().At(0.5).Eps)
 	// Output:
-	// mean place [2.58 2.08], standard deviation 0.29 km, within 0.79 km with probability 0.95
+	// mean place [2.69 2.05], standard deviation 0.29 km, within 0.79 km with probability 0.95
 	// 2-private per km under d_EM (central, 3 users of any number of items, diameter 10 km)
 	// all items of a user moved by 0.5 km: eps 1.00
 }
@@ -57,7 +57,7 @@ func ExampleNewLinear_local() {
 	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), emd.One(trips[1]))
 	fmt.Printf("Lipschitz constant %v per km, share 1 plus noise of deviation %.2f: %.2f %v\n", near.Lipschitz, m.StdDev(), y, err)
 	// Output:
-	// Lipschitz constant 0.5 per km, share 1 plus noise of deviation 0.49: [0.83] <nil>
+	// Lipschitz constant 0.5 per km, share 1 plus noise of deviation 0.49: [0.74] <nil>
 }
 
 // Ages in whole years: the sum of all ages is noised as an integer.

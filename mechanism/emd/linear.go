@@ -30,8 +30,8 @@ type LinearOptions[P any] struct {
 	// learns that such an item was there, so clean the data instead where that
 	// matters.
 	Contains func(P) bool
-	// Grid, where it is not 0, rounds every coordinate of a release to a multiple
-	// of it, a power of two: see [additive.Options]. Not for [NewGridLinear].
+	// Grid, a power of two, is that of a release's coordinates, 0 the default of
+	// [additive.Options]. Not for [NewGridLinear].
 	Grid float64
 }
 
@@ -48,8 +48,10 @@ type LinearOptions[P any] struct {
 // outside the promise. (The deviation of IRC24, l sqrt(1.25 ln(1/delta))/alpha, is
 // not private: at alpha = 25, delta = 1e-6 its delta is 0.097.)
 //
-// The claim is about real arithmetic, as in package additive: the mean, the noise
-// and their sum are rounded to float64. [GridLinear] is exact. A Linear is immutable
+// The noise is exact where that of package additive is, so that a release is one
+// real sum, rounded once; but the claim takes the mean for a real number, and it
+// is computed in float64. [GridLinear] is exact throughout. A mean beyond 2^52
+// times the grid is refused, as [additive.KNorm.ReleaseTo] does. A Linear is immutable
 // and safe for concurrent use if the query is.
 //
 // Source: IRC24, Theorem 4.1 with the scales of its proof.

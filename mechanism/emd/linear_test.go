@@ -184,7 +184,7 @@ func TestLinear_RefusesADiameterTooSmall(t *testing.T) {
 func TestLinear_ReleasesTheMeanOfMeans(t *testing.T) {
 	users := [][][]float64{{{1, 2}}, {{3, 4}, {5, 6}}, {{0, 0}, {0, 3}, {3, 0}, {9, 9}}}
 	want := []float64{(1 + 4 + 3) / 3.0, (2 + 5 + 3) / 3.0}
-	for _, target := range []Target{{Alpha: 1e12}, {Alpha: 1e12, Delta: 1e-9}} {
+	for _, target := range []Target{{Alpha: 1e11}, {Alpha: 1e11, Delta: 1e-9}} {
 		model := Model{Trust: Central, Users: 3, Diameter: 10, Unit: "km"}
 		l := linearMust(NewLinear(linearScaled(1, 2, 2), model, target, nil))
 		for range 2 { // one state for all releases
