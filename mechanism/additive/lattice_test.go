@@ -3,9 +3,11 @@ package additive
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/metric"
@@ -130,6 +132,35 @@ func TestExact_OutputsAreMultiplesOfTheGrid(t *testing.T) {
 	}
 	if y := toGrid(-0.1, 1); y != 0 || math.Signbit(y) {
 		t.Errorf("toGrid(-0.1, 1) = %v, its sign told", y)
+	}
+}
+
+// Draws are those of the exact sampler at the alpha of the guarantee itself, and
+// at the deviation that GaussianSigma states, on the grid.
+func TestExact_DrawsAtTheStatedLevel(t *testing.T) {
+	for _, alpha := range []float64{0.3, 1, 7.7} {
+		x, want := []float64{1.2, -0.7}, make([]float64, 2)
+		l, p, k := must(NewLaplace(alpha, nil)), must(NewPlanarLaplace(alpha, nil)), must(NewKNorm(Norm{inf, 2}, alpha, nil))
+		for seed := range uint64(100) {
+			at := exact.Lattice{Step: l.k.out.grid}
+			if got, want := must(l.Release(rng.Seeded(seed), x[0])), at.AddLaplace(rng.Seeded(seed), x[0], l.Guarantee().Alpha()); got != want {
+				t.Fatalf("Laplace: %v, want %v", got, want)
+			}
+			at.AddKNorm(want, rng.Seeded(seed), x, p.Guarantee().Alpha(), 2)
+			if got := must(p.Release(rng.Seeded(seed), [2]float64(x))); got != [2]float64(want) {
+				t.Fatalf("PlanarLaplace: %v, want %v", got, want)
+			}
+			at.AddKNorm(want, rng.Seeded(seed), x, k.Guarantee().Alpha(), inf)
+			if got := must(k.Release(rng.Seeded(seed), x)); !slices.Equal(got, want) {
+				t.Fatalf("KNorm: %v, want %v", got, want)
+			}
+			target := GaussianTarget{Alpha: alpha, Delta: 1e-6, Diameter: 1}
+			g := must(NewGaussian(2, target, &Options{Grid: at.Step}))
+			at.AddNormal(want, rng.Seeded(seed), x, must(GaussianSigma(target)))
+			if got := must(g.Release(rng.Seeded(seed), x)); !slices.Equal(got, want) {
+				t.Fatalf("Gaussian: %v, want %v", got, want)
+			}
+		}
 	}
 }
 
