@@ -34,8 +34,8 @@ const MaxLatticeDim = 8
 
 // AddLaplace returns x + Z rounded, Z of density prop. to e^(-rate|z|), |x| <=
 // LatticeIndexes*Step. rate*Step must be a normal number. It reads one word of
-// r, and decides about once in 2^40 rate*Step draws in arbitrary precision: some
-// 20 microseconds.
+// r, and decides about one draw in rate*Step*2^46 in arbitrary precision: some 50
+// microseconds.
 func (l Lattice) AddLaplace(r *rand.Rand, x, rate float64) float64 {
 	return l.addLaplace(r, x, rate, false)
 }
@@ -165,7 +165,7 @@ func normals(words [2]uint64) (z [2]float64, err float64) {
 	rad := math.Sqrt(2 * e)
 	cos, sin := cosSinFast(words[1])
 	// |sqrt a - sqrt b| <= |a-b|/sqrt a.
-	err = 2*err/rad*(1+0x1p-40) + float64(rad*(circleErr+0x1p-50))
+	err = float64(2*err/rad*(1+0x1p-40)) + float64(rad*(circleErr+0x1p-50))
 	return [2]float64{rad * cos, rad * sin}, err
 }
 
@@ -314,7 +314,7 @@ func (b ball) noise(words []uint64, z []float64) (err float64) {
 		prod *= u
 		radErr += e + 0x1p-52
 	}
-	rad := math.Abs(math.Log(prod)) // at least 9 words of 2^-64: no underflow
+	rad := math.Abs(math.Log(prod)) // at most 9 factors, each at least 2^-64: no underflow
 	radErr += float64(rad * 0x1p-50)
 	rest := words[n:]
 	pointErr := 0x1p-50
@@ -361,7 +361,7 @@ func (b ball) direction(words []uint64, z []float64) (err float64) {
 			z[i+1] = sin
 		} else {
 			sumErr += float64(4 * circleErr * v)
-			v *= float64(cos * cos)
+			v = float64(v * float64(cos*cos))
 		}
 		sum += v
 	}
@@ -371,7 +371,7 @@ func (b ball) direction(words []uint64, z []float64) (err float64) {
 	for i := range z {
 		q := es[i/2] / sum
 		root := math.Sqrt(q)
-		err = max(err, float64((circleErr+0x1p-49)*root)+2*sumErr*(1+q)/(sum*root))
+		err = max(err, float64((circleErr+0x1p-49)*root)+float64(2*sumErr)*(1+q)/(sum*root))
 		z[i] *= root
 	}
 	return err * (1 + 0x1p-40)

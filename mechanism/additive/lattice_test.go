@@ -58,7 +58,7 @@ func TestReleases_RefuseInputsThatHideTheNoise(t *testing.T) {
 					t.Errorf("%s, real arithmetic %v: input %v gives error %v", name, real, x, err)
 				}
 			}
-			const largest, draws = 1 << 41, 20_000 // at sigma slightly below 1 the step is 2^-11
+			const largest, draws = float64(1 << 41), 20_000 // at sigma slightly below 1 the step is 2^-11
 			same := 0
 			for range draws {
 				y, err := release(largest)
