@@ -32,7 +32,6 @@ var fusable = map[string]string{
 	"mechanism/additive/arc.go":      ideal,
 	"mechanism/additive/gaussian.go": ideal,
 	"mechanism/additive/knorm.go":    ideal,
-	"mechanism/additive/laplace.go":  ideal,
 	"mechanism/additive/sphere.go":   ideal,
 }
 

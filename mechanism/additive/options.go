@@ -83,7 +83,7 @@ func toGrid(v, g float64) float64 {
 	if g == 0 || math.Abs(v) >= 0x1p52*g {
 		return v
 	}
-	return math.RoundToEven(v/g)*g + 0
+	return float64(math.RoundToEven(v/g)*g) + 0
 }
 
 func toGridAll(v []float64, g float64) {
