@@ -1,10 +1,7 @@
 package measure
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -20,7 +17,7 @@ type arrangement struct {
 	tree    *walk.Tree // nil where cells are unfolded on demand
 	arities []int      // of the levels; nil where the tree is not regular
 	cells   int
-	id      [idSize]byte // tells arrangements apart; see identify
+	id      [idSize]byte // see identify
 
 	shape    []nodeShape                   // by class: see class
 	children func(class int) metric.Finite // their points, for simulation
@@ -28,6 +25,7 @@ type arrangement struct {
 	sides      []int     // cells a column of a box of two and more; nil elsewhere
 	line       []float64 // position of every cell where cells stand in a row
 	resolution float64   // largest distance of a record to the point of its cell
+	diameter   float64   // largest distance between points of cells, or more
 	points     int       // of the finite metric that it was made of
 	byCost     bool      // the default schedule is ByCost, else
 	exponent   float64   // scales prop. to diameter^exponent
@@ -45,35 +43,11 @@ type nodeShape struct {
 	spread float64
 }
 
-const idSize = 16
-
-// Len returns the number of cells.
-func (a *arrangement) Len() int { return a.cells }
-
-// Tree returns the tree of the cells: leaf c is cell c. It is nil for a lazy
-// domain, whose tree does not fit memory.
-func (a *arrangement) Tree() *walk.Tree { return a.tree }
-
-// Height returns the number of levels of the tree below its root.
-func (a *arrangement) Height() int {
+func (a *arrangement) height() int {
 	if a.tree == nil {
 		return len(a.arities)
 	}
 	return a.tree.Height()
-}
-
-// Resolution returns the largest distance from a record to the point of its
-// cell: 0 where every record is a point. Clipped records count from where they
-// were clipped to. It is NaN where the space of records is not known, as after
-// [On].
-func (a *arrangement) Resolution() float64 { return a.resolution }
-
-// Diameter returns an upper bound on the distance between points of cells.
-func (a *arrangement) Diameter() float64 {
-	if len(a.shape) == 0 {
-		return 0
-	}
-	return a.shape[0].diameter
 }
 
 // class is the entry of shape that node v of depth l has: its level in a
@@ -90,7 +64,7 @@ func (a *arrangement) layout() string {
 	case a.cells == 1:
 		return "1 cell"
 	case a.arities == nil:
-		return fmt.Sprintf("%d cells, %d levels of arity up to %d", a.cells, a.Height(), a.tree.Arity())
+		return fmt.Sprintf("%d cells, %d levels of arity up to %d", a.cells, a.height(), a.tree.Arity())
 	}
 	lo, hi := math.MaxInt, 0
 	for _, k := range a.arities {
@@ -115,29 +89,6 @@ func (a *arrangement) explicit(op string) error {
 		return &fault.MemoryError{Op: op, Bytes: 8 * float64(a.cells), Limit: explicitCells * 8}
 	}
 	return nil
-}
-
-// identify sets the id to a digest of what the constructor writes. Counts made
-// on another machine are accepted for a domain of the same id only.
-func (a *arrangement) identify(values ...any) {
-	h := sha256.New()
-	io.WriteString(h, a.what)
-	for _, v := range values {
-		if err := binary.Write(h, binary.LittleEndian, v); err != nil {
-			panic(err) // a type without fixed size: an error in this package
-		}
-	}
-	copy(a.id[:], h.Sum(nil))
-}
-
-// identifyTree is identify with the shape of the tree.
-func (a *arrangement) identifyTree(values ...any) {
-	degrees := make([]int32, a.tree.Nodes())
-	for v := range degrees {
-		lo, hi := a.tree.Children(v)
-		degrees[v] = int32(hi - lo)
-	}
-	a.identify(append(values, degrees)...)
 }
 
 // explicitCells is how many cells a domain may have without being lazy: 2^26,

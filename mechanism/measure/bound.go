@@ -55,6 +55,9 @@ type BoundOptions struct {
 // (its scale)/records times a diameter, is left out.
 func (s *Synthesizer[P]) Bound(records float64, o *BoundOptions) (Bound, error) {
 	const op = "measure: Synthesizer.Bound"
+	if err := s.check(op); err != nil {
+		return Bound{}, err
+	}
 	if err := fault.Positive(op, "records", records); err != nil {
 		return Bound{}, err
 	}
@@ -81,10 +84,14 @@ func (s *Synthesizer[P]) Bound(records float64, o *BoundOptions) (Bound, error) 
 
 // Bound returns the error bounds. It reads no data.
 func (m *Measure) Bound(o *BoundOptions) (Bound, error) {
+	const op = "measure: Measure.Bound"
+	if err := m.check(op); err != nil {
+		return Bound{}, err
+	}
 	if o == nil {
 		o = &BoundOptions{}
 	}
-	b, err := m.p.bound("measure: Measure.Bound", 1, *o)
+	b, err := m.p.bound(op, 1, *o)
 	if err != nil || o.Draws < 0 || m.p.loss == 0 {
 		return b, err
 	}
@@ -106,7 +113,7 @@ func (d *Domain[P]) sample() (metric.Finite, error) {
 	n := min(d.cells, lowerCells)
 	pts := make([]P, n)
 	for i := range pts {
-		pts[i] = d.point(d.Height(), d.cells/n*i+d.cells%n*i/n)
+		pts[i] = d.point(d.height(), d.cells/n*i+d.cells%n*i/n)
 	}
 	return metric.NewPoints(pts, metric.Func[P](d.metric))
 }

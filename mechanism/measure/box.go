@@ -166,7 +166,7 @@ func (b *box) domain(op string, ext []extent, lazy bool) (*Domain[[]float64], er
 	}
 	g := newBoxGeometry(b.grid, ext, b.p)
 	a.shape, a.children = g.shapes(), g.children
-	a.resolution = g.halfCell()
+	a.resolution, a.diameter = g.halfCell(), g.diameter(0)
 	numeric := 0
 	for _, e := range ext {
 		if e.categories == 0 {

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -22,15 +24,17 @@ import (
 // the budget twice.
 //
 // A Counts is safe for concurrent use. Of a lazy domain it is a map of the
-// cells that are not empty.
+// cells that are not empty. The zero value counts nothing and is refused.
 type Counts[P any] struct {
 	d *Domain[P]
 
-	dense   []int64 // by cell; nil for a lazy domain
 	total   atomic.Int64
 	skipped atomic.Bool // records without a cell were left out, or would have been
 
-	mu     sync.Mutex
+	// Single records are added to dense atomically, with mu held for reading, so
+	// that they do not wait for one another. All else holds mu for writing.
+	mu     sync.RWMutex
+	dense  []int64       // by cell; nil for a lazy domain
 	sparse map[int]int64 // of a lazy domain
 }
 
@@ -43,6 +47,7 @@ var ErrSkipped = errors.New("counts made with SkipErrors have a private number o
 
 // NewCounts returns empty counts of d's cells. 8 bytes a cell.
 func (d *Domain[P]) NewCounts() *Counts[P] {
+	d.made("measure: Domain.NewCounts")
 	c := &Counts[P]{d: d}
 	if d.tree == nil {
 		c.sparse = make(map[int]int64)
@@ -52,15 +57,38 @@ func (d *Domain[P]) NewCounts() *Counts[P] {
 	return c
 }
 
+// check refuses counts that no domain made.
+func (c *Counts[P]) check(op string) error {
+	if c == nil || c.d == nil {
+		return fmt.Errorf("%w: %w", zeroError(op, "Counts", "Domain.NewCounts, Count or CountAll"), ErrMismatch)
+	}
+	return nil
+}
+
+// made is check for the methods that return no error.
+func (c *Counts[P]) made(op string) *Counts[P] {
+	if err := c.check(op); err != nil {
+		panic(err)
+	}
+	return c
+}
+
 // String names the domain and nothing of what was counted, which is private.
-func (c *Counts[P]) String() string { return fmt.Sprintf("private counts in a %v", c.d) }
+func (c *Counts[P]) String() string {
+	if c.check("") != nil {
+		return "counts in no domain"
+	}
+	return fmt.Sprintf("private counts in a %v", c.d)
+}
 
 // Domain returns the domain.
-func (c *Counts[P]) Domain() *Domain[P] { return c.d }
+func (c *Counts[P]) Domain() *Domain[P] { return c.made("measure: Counts.Domain").d }
 
 // Len returns the number of records. It is private where records may be added,
 // removed or skipped.
-func (c *Counts[P]) Len() int { return int(c.total.Load()) }
+func (c *Counts[P]) Len() int {
+	return int(min(c.made("measure: Counts.Len").total.Load(), math.MaxInt))
+}
 
 // Add counts a record. The error is that of [Domain.Cell]; nothing is counted
 // then. Whoever goes on without the record has skipped it, as
@@ -72,147 +100,230 @@ func (c *Counts[P]) Add(p P) error { return c.AddN(p, 1) }
 // that was grouped elsewhere. The errors are those of [Counts.Add], and a
 // [*metric.ValueError] if n is negative or the sum passes 2^63-1.
 func (c *Counts[P]) AddN(p P, n int64) error {
+	if err := c.check("measure: Counts.AddN"); err != nil {
+		return err
+	}
 	cell, err := c.d.locate(p)
 	if err != nil {
 		return err
 	}
-	if n < 0 || c.total.Load() > math.MaxInt64-n {
-		return &fault.ValueError{Op: "measure: Counts.AddN", Arg: "n", Index: -1, Value: float64(n), Want: "a number >= 0, and a sum below 2^63"}
+	if c.dense != nil {
+		c.mu.RLock()
+		defer c.mu.RUnlock()
 	}
-	if n > 0 { // a cell of nothing is no cell of a lazy domain
-		c.add(cell, n)
-	}
-	return nil
+	return c.add(cell, n)
 }
 
-func (c *Counts[P]) add(cell int, n int64) {
-	c.total.Add(n)
-	if c.dense != nil {
-		atomic.AddInt64(&c.dense[cell], n)
-		return
+// addAlone is Add where nobody knows of c but other calls of it.
+func (c *Counts[P]) addAlone(p P) error {
+	cell, err := c.d.locate(p)
+	if err != nil {
+		return err
 	}
-	c.mu.Lock()
-	c.sparse[cell] += n
-	c.mu.Unlock()
+	return c.add(cell, 1)
+}
+
+// add adds to a cell. Where the counts are dense, the caller holds mu for reading
+// or is alone in knowing them, but for other calls of add.
+func (c *Counts[P]) add(cell int, n int64) error {
+	for {
+		t := c.total.Load()
+		if n < 0 || t > math.MaxInt64-n {
+			return &fault.ValueError{Op: "measure: Counts.AddN", Arg: "n", Index: -1, Value: float64(n), Want: "a number >= 0, and a sum below 2^63"}
+		}
+		if c.total.CompareAndSwap(t, t+n) {
+			break
+		}
+	}
+	switch {
+	case n == 0: // a cell of nothing is no cell of a lazy domain
+	case c.dense != nil:
+		atomic.AddInt64(&c.dense[cell], n)
+	default:
+		c.mu.Lock()
+		c.sparse[cell] += n
+		c.mu.Unlock()
+	}
+	return nil
 }
 
 // Merge adds the counts of o, which are of the same domain or of one made
 // elsewhere by the same call ([ErrMismatch] otherwise). Where o was made with
-// CountOptions.SkipErrors, c counts as made so from then on. o must not change
-// meanwhile.
+// CountOptions.SkipErrors, c counts as made so from then on.
 func (c *Counts[P]) Merge(o *Counts[P]) error {
-	if c.d.id != o.d.id {
-		return fmt.Errorf("measure: Counts.Merge: %w", ErrMismatch)
+	const op = "measure: Counts.Merge"
+	if err := c.check(op); err != nil {
+		return err
 	}
-	if c.total.Load() > math.MaxInt64-o.total.Load() {
-		return &fault.ValueError{Op: "measure: Counts.Merge", Arg: "o.Len()", Index: -1, Value: float64(o.Len()), Want: "a sum below 2^63"}
+	if err := o.check(op); err != nil {
+		return err
 	}
-	if o.skipped.Load() {
+	if err := o.d.same(op, c.d.arrangement); err != nil {
+		return err
+	}
+	from := o.snapshot()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.total.Load() > math.MaxInt64-from.total {
+		return &fault.ValueError{Op: op, Arg: "o.Len()", Index: -1, Value: float64(from.total), Want: "a sum below 2^63"}
+	}
+	if from.skipped {
 		c.skipped.Store(true)
 	}
-	for _, cell := range o.cells() {
-		c.add(cell, o.at(cell))
+	c.total.Add(from.total)
+	for i, cell := range from.cells {
+		c.put(cell, from.n[i])
 	}
 	return nil
 }
 
-// cells returns the cells that are not empty, ascending.
-func (c *Counts[P]) cells() []int {
-	var cells []int
-	for cell, n := range c.dense {
-		if n != 0 {
-			cells = append(cells, cell)
-		}
+// put adds to a cell, and not to the total, for a caller that holds mu.
+func (c *Counts[P]) put(cell int, n int64) {
+	if c.dense != nil {
+		c.dense[cell] += n
+	} else {
+		c.sparse[cell] += n
 	}
-	for cell := range c.sparse {
-		cells = append(cells, cell)
-	}
-	slices.Sort(cells)
-	return cells
 }
 
-func (c *Counts[P]) at(cell int) int64 {
-	if c.dense != nil {
-		return c.dense[cell]
+// snapshot is what counts hold at one moment.
+type snapshot struct {
+	cells   []int // that are not empty, ascending
+	n       []int64
+	total   int64
+	skipped bool
+}
+
+func (c *Counts[P]) snapshot() snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := snapshot{total: c.total.Load(), skipped: c.skipped.Load()}
+	some := len(c.sparse)
+	for _, n := range c.dense {
+		if n != 0 {
+			some++
+		}
 	}
-	return c.sparse[cell]
+	s.cells, s.n = make([]int, 0, some), make([]int64, 0, some)
+	for cell, n := range c.dense {
+		if n != 0 {
+			s.cells, s.n = append(s.cells, cell), append(s.n, n)
+		}
+	}
+	if c.sparse != nil {
+		s.cells = slices.AppendSeq(s.cells, maps.Keys(c.sparse))
+		slices.Sort(s.cells)
+		for _, cell := range s.cells {
+			s.n = append(s.n, c.sparse[cell])
+		}
+	}
+	return s
 }
 
 // Encoded counts: the magic, whose last byte is the version; the id of the
 // domain; a byte that is 1 where records may have been skipped, else 0; how many
 // cells are not empty, and for each the number of cells passed over and the
-// count, as uvarints.
-const countsMagic = "mdpcnt\x00\x02"
+// count, as uvarints, as short as they can be; and CRC-32C of all that, little
+// endian.
+const (
+	countsMagic = "mdpcnt\x00\x03"
+	countsHead  = len(countsMagic) + idSize + 1
+)
+
+// castagnoli finds every change of at most three bits, and of one run of 32.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // MarshalBinary implements encoding.BinaryMarshaler. The bytes are as private
-// as the records. The counts must not change meanwhile.
+// as the records.
 func (c *Counts[P]) MarshalBinary() ([]byte, error) {
-	cells := c.cells()
+	if err := c.check("measure: Counts.MarshalBinary"); err != nil {
+		return nil, err
+	}
+	s := c.snapshot()
 	b := append([]byte(countsMagic), c.d.id[:]...)
 	skipped := byte(0)
-	if c.skipped.Load() {
+	if s.skipped {
 		skipped = 1
 	}
 	b = append(b, skipped)
-	b = binary.AppendUvarint(b, uint64(len(cells)))
+	b = binary.AppendUvarint(b, uint64(len(s.cells)))
 	next := 0
-	for _, cell := range cells {
+	for i, cell := range s.cells {
 		b = binary.AppendUvarint(b, uint64(cell-next))
-		b = binary.AppendUvarint(b, uint64(c.at(cell)))
+		b = binary.AppendUvarint(b, uint64(s.n[i]))
 		next = cell + 1
 	}
-	return b, nil
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
 }
 
 // UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces c, which
 // must come from [Domain.NewCounts]: the domain knows what the bytes should
 // hold, and bytes of another domain, or damaged ones, are [ErrMismatch] and leave
-// c as it is.
+// c as it is. A checksum finds damage by accident; it is no signature, so bytes
+// that may have been forged need one. Memory is linear in len(b).
 func (c *Counts[P]) UnmarshalBinary(b []byte) error {
 	const op = "measure: Counts.UnmarshalBinary"
-	if c.d == nil {
-		return fmt.Errorf("%s: %w: counts must come from NewCounts", op, ErrMismatch)
+	if err := c.check(op); err != nil {
+		return err
 	}
-	head := append([]byte(countsMagic), c.d.id[:]...)
-	if len(b) <= len(head) || string(b[:len(head)]) != string(head) {
-		return fmt.Errorf("%s: %w", op, ErrMismatch)
+	bad := func(why string) error { return fmt.Errorf("%s: %w: %s", op, ErrMismatch, why) }
+	const magic = len(countsMagic) - 1
+	switch sum := len(b) - crc32.Size; {
+	case sum <= countsHead:
+		return bad(fmt.Sprintf("%d bytes are no encoded counts", len(b)))
+	case string(b[:magic]) != countsMagic[:magic]:
+		return bad("no encoded counts")
+	case b[magic] != countsMagic[magic]:
+		return bad(fmt.Sprintf("format %d of counts, want %d", b[magic], countsMagic[magic]))
+	case binary.LittleEndian.Uint32(b[sum:]) != crc32.Checksum(b[:sum], castagnoli):
+		return bad("the checksum is wrong: truncated or damaged")
+	case [idSize]byte(b[magic+1:]) != c.d.id:
+		return bad(fmt.Sprintf("the bytes are of another domain than this %v", c.d))
+	case b[countsHead-1] > 1:
+		return bad("damaged")
+	default:
+		b = b[:sum]
 	}
-	skipped := b[len(head)]
-	if skipped > 1 {
-		return fmt.Errorf("%s: %w: damaged", op, ErrMismatch)
+	var total uint64
+	if !decodeCells(b[countsHead:], c.d.cells, func(_ int, n int64) bool {
+		total += uint64(n)
+		return total <= math.MaxInt64
+	}) {
+		return bad("damaged")
 	}
-	b = b[len(head)+1:]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.dense)
+	clear(c.sparse)
+	decodeCells(b[countsHead:], c.d.cells, func(cell int, n int64) bool {
+		c.put(cell, n)
+		return true
+	})
+	c.total.Store(int64(total))
+	c.skipped.Store(b[countsHead-1] == 1)
+	return nil
+}
+
+// decodeCells hands the cells that b encodes to put, and tells whether b was all
+// it should be and put content.
+func decodeCells(b []byte, cells int, put func(cell int, n int64) bool) bool {
+	ok := true
 	read := func() uint64 {
 		v, n := binary.Uvarint(b)
-		if n <= 0 {
-			b = nil
-			return math.MaxUint64 // no field may be that large
+		if n <= 0 || n > 1 && b[n-1] == 0 { // cut off, too large, or longer than need be
+			ok = false
+			return 0
 		}
 		b = b[n:]
 		return v
 	}
-	entries := read()
-	if entries > uint64(len(b))/2 {
-		return fmt.Errorf("%s: %w: truncated", op, ErrMismatch)
-	}
-	fresh := c.d.NewCounts()
-	next, total := 0, uint64(0)
-	for range entries {
+	next := 0
+	for entries := read(); ok && entries > 0; entries-- {
 		gap, n := read(), read()
-		if gap >= uint64(c.d.cells-next) || n == 0 || n > math.MaxInt64-total {
-			return fmt.Errorf("%s: %w: damaged", op, ErrMismatch)
+		if !ok || gap >= uint64(cells-next) || n == 0 || n > math.MaxInt64 || !put(next+int(gap), int64(n)) {
+			return false
 		}
-		fresh.add(next+int(gap), int64(n))
 		next += int(gap) + 1
-		total += n
 	}
-	if len(b) > 0 {
-		return fmt.Errorf("%s: %w: %d bytes too many", op, ErrMismatch, len(b))
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.dense, c.sparse = fresh.dense, fresh.sparse
-	c.total.Store(int64(total))
-	c.skipped.Store(skipped == 1)
-	return nil
+	return ok && len(b) == 0
 }

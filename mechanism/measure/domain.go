@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/walk"
 )
 
 // ErrUnknown reports a record that is none of the labels of a domain.
@@ -21,7 +22,8 @@ var ErrUnknown = errors.New("unknown label")
 // They are made from public knowledge alone and must be: bounds or net points
 // that were read off the private records are a leak that no noise repairs.
 //
-// A Domain is immutable and safe for concurrent use.
+// A Domain is immutable and safe for concurrent use. The zero value has no cells
+// and is refused.
 type Domain[P any] struct {
 	*arrangement
 	locate func(p P) (int, error)
@@ -30,20 +32,72 @@ type Domain[P any] struct {
 	metric func(p, q P) float64
 }
 
+// zeroError reports a value that no constructor made.
+func zeroError(op, what, makers string) error {
+	return fmt.Errorf("%s: a zero %s is none: it comes from %s", op, what, makers)
+}
+
+// check refuses a Domain that no constructor made.
+func (d *Domain[P]) check(op string) error {
+	if d == nil || d.arrangement == nil {
+		return zeroError(op, "Domain", "NewBox, NewSphere, NewFinite, NewTaxonomy or NewFolded")
+	}
+	return nil
+}
+
+// made is check for the methods that return no error.
+func (d *Domain[P]) made(op string) *Domain[P] {
+	if err := d.check(op); err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// Len returns the number of cells.
+func (d *Domain[P]) Len() int { return d.made("measure: Domain.Len").cells }
+
+// Tree returns the tree of the cells: leaf c is cell c. It is nil for a lazy
+// domain, whose tree does not fit memory.
+func (d *Domain[P]) Tree() *walk.Tree { return d.made("measure: Domain.Tree").tree }
+
+// Height returns the number of levels of the tree below its root.
+func (d *Domain[P]) Height() int { return d.made("measure: Domain.Height").height() }
+
+// Resolution returns the largest distance from a record to the point of its
+// cell: 0 where every record is a point. Clipped records count from where they
+// were clipped to. It is NaN where the space of records is not known, as after
+// [On].
+func (d *Domain[P]) Resolution() float64 { return d.made("measure: Domain.Resolution").resolution }
+
+// Diameter returns an upper bound on the distance between points of cells: the
+// diameter of a box or sphere, and the largest distance between the points of a
+// finite metric, or at most twice that for more than 2,048 of them without
+// coordinates or a hierarchy.
+func (d *Domain[P]) Diameter() float64 { return d.made("measure: Domain.Diameter").diameter }
+
 // Cell returns the cell that p counts in, a number in [0, Len()), or an error
 // for a record that has none: see the constructor. It does not allocate.
-func (d *Domain[P]) Cell(p P) (int, error) { return d.locate(p) }
+func (d *Domain[P]) Cell(p P) (int, error) {
+	if err := d.check("measure: Domain.Cell"); err != nil {
+		return 0, err
+	}
+	return d.locate(p)
+}
 
 // Point returns the point that stands for a cell: the centre of a cell of a
 // box or sphere, a net point otherwise. It panics for a cell outside [0,
 // Len()).
-func (d *Domain[P]) Point(cell int) P { return d.point(d.Height(), d.index(cell)) }
+func (d *Domain[P]) Point(cell int) P {
+	return d.made("measure: Domain.Point").point(d.height(), d.index(cell))
+}
 
 // Jitter returns a point drawn uniformly from a cell, and Point(cell) where
 // cells have no volume, as in a finite space. Applied to synthetic records it
 // hides the grid; being post-processing it costs no privacy. A nil r is a
 // secure generator.
-func (d *Domain[P]) Jitter(r *rand.Rand, cell int) P { return d.jitter(r, d.Height(), d.index(cell)) }
+func (d *Domain[P]) Jitter(r *rand.Rand, cell int) P {
+	return d.made("measure: Domain.Jitter").jitter(r, d.height(), d.index(cell))
+}
 
 // index panics unless there is such a cell.
 func (d *Domain[P]) index(cell int) int {
@@ -54,21 +108,30 @@ func (d *Domain[P]) index(cell int) int {
 }
 
 // Distance is the metric in which errors are measured.
-func (d *Domain[P]) Distance(p, q P) float64 { return d.metric(p, q) }
+func (d *Domain[P]) Distance(p, q P) float64 { return d.made("measure: Domain.Distance").metric(p, q) }
 
 // Points returns the points of all cells as a finite metric, computed on
 // demand, for W1 distances and lower bounds. O(Len()) memory.
 func (d *Domain[P]) Points() (*metric.Points[P], error) {
-	if err := d.explicit("measure: Domain.Points"); err != nil {
+	const op = "measure: Domain.Points"
+	if err := d.check(op); err != nil {
 		return nil, err
 	}
-	pts := make([]P, d.Len())
+	if err := d.explicit(op); err != nil {
+		return nil, err
+	}
+	pts := make([]P, d.cells)
 	for c := range pts {
-		pts[c] = d.point(d.Height(), c)
+		pts[c] = d.point(d.height(), c)
 	}
 	return metric.NewPoints(pts, metric.Func[P](d.metric))
 }
 
 // String says how the space is arranged, as in "box of 2 columns: 64 x 64 cells,
 // 3 levels of arity 16": so many of each column, in their order.
-func (d *Domain[P]) String() string { return fmt.Sprint(d.what, ": ", d.layout()) }
+func (d *Domain[P]) String() string {
+	if d.check("") != nil {
+		return "no domain"
+	}
+	return fmt.Sprint(d.what, ": ", d.layout())
+}

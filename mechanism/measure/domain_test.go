@@ -103,7 +103,7 @@ func TestDomain_CellOfPoint(t *testing.T) {
 // Every diameter is at least the largest distance between cell points below.
 func TestShape_DiameterCovers(t *testing.T) {
 	check := func(name string, a *arrangement, dist func(i, j int) float64) {
-		for l := range a.Height() {
+		for l := range a.height() {
 			lo, hi := a.tree.Level(l)
 			for v := lo; v < hi; v++ {
 				first, end := a.tree.LeafRange(v)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
@@ -91,6 +92,9 @@ func NewFinite(f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	}
 	if u, ok := f.(*metric.Ultrametric); ok && opt.Separation == 0 {
 		parent, leaf := dendrogram(u, opt.Ratio)
+		for _, h := range u.Heights() {
+			n.diameter = max(n.diameter, h)
+		}
 		return n.domain(op, fmt.Sprintf("hierarchy over %d points", f.Len()), parent, leaf)
 	}
 	if n.f.Len() >= cellTreeFrom && opt.Arity == 0 && opt.Height == 0 {
@@ -125,12 +129,13 @@ const aritySlack = 1.25
 
 // net is a finite metric, or a separated subset of it with the way there.
 type net struct {
-	all     metric.Finite
-	f       metric.Finite // of the net
-	points  []int         // of all; nil for all
-	nearest []int         // place in points of the net point that serves a point
-	cover   float64       // largest distance to it
-	ctx     context.Context
+	all      metric.Finite
+	f        metric.Finite // of the net
+	points   []int         // of all; nil for all
+	nearest  []int         // place in points of the net point that serves a point
+	diameter float64       // of f, where a hierarchy knows it, else 0
+	cover    float64       // largest distance to it
+	ctx      context.Context
 }
 
 func newNet(op string, f metric.Finite, o FiniteOptions) (*net, error) {
@@ -173,36 +178,74 @@ func (n *net) domain(op, what string, parent, leaf []int) (*Domain[int], error) 
 	if err := a.measure(n.ctx, op, n.f, at); err != nil {
 		return nil, err
 	}
-	return n.over(a, at), nil
+	return n.over(op, a, at)
 }
 
 // over makes the domain on the indices of n.all whose cell c is net point at[c].
-func (n *net) over(a *arrangement, at []int) *Domain[int] {
-	cell := make([]int, len(at))
-	ids := make([]int64, len(at))
+func (n *net) over(op string, a *arrangement, at []int) (*Domain[int], error) {
+	place := make([]int32, len(at)) // the cell of a net point
 	for c, i := range at {
-		cell[i] = c
-		ids[c] = int64(n.index(i))
+		place[i] = int32(c)
 	}
-	a.identifyTree(ids)
-	size := n.all.Len()
-	a.points, a.resolution = size, n.cover
+	cell := place // of a record
+	if n.nearest != nil {
+		cell = make([]int32, n.all.Len())
+		for i, j := range n.nearest {
+			cell[i] = place[j]
+		}
+	}
+	a.points, a.resolution = len(cell), n.cover
+	if err := n.measureDiameter(a); err != nil {
+		return nil, err
+	}
+	distances, err := sketch(n.ctx, op, n.f, at, len(at))
+	if err != nil {
+		return nil, err
+	}
+	a.identify(int64(len(cell)), cell, a.degrees(), distances)
 	point := func(_, c int) int { return n.index(at[c]) }
 	return &Domain[int]{
 		arrangement: a,
 		locate: func(i int) (int, error) {
-			if err := fault.Index("measure: Domain.Cell", "record", i, size); err != nil {
+			if err := fault.Index("measure: Domain.Cell", "record", i, len(cell)); err != nil {
 				return 0, err
 			}
-			if n.nearest != nil {
-				i = n.nearest[i]
-			}
-			return cell[i], nil
+			return int(cell[i]), nil
 		},
 		point:  point,
 		jitter: func(_ *rand.Rand, l, c int) int { return point(l, c) },
 		metric: n.all.Distance,
+	}, nil
+}
+
+// exactDiameter is up to how many points all distances are looked at for the
+// largest: as many as the net tree takes.
+const exactDiameter = 2048
+
+// measureDiameter finds the largest distance of the net where a hierarchy or a
+// kd-tree knows it, or where there are few. Elsewhere it takes that of the shape,
+// which goes through a hub or along a line, or the two largest from one point,
+// which are at most twice the largest of all.
+func (n *net) measureDiameter(a *arrangement) (err error) {
+	a.diameter = n.diameter
+	if a.diameter > 0 {
+		return nil
 	}
+	e, ok := metric.Embed(n.f)
+	if ok && e.Dim <= cellTreeDim || n.f.Len() <= exactDiameter {
+		a.diameter, _, _, err = metric.DiameterContext(n.ctx, n.f)
+		return err
+	}
+	far, next := 0.0, 0.0
+	for j := range n.f.Len() {
+		if d := n.f.Distance(0, j); d > far {
+			far, next = d, far
+		} else if d > next {
+			next = d
+		}
+	}
+	a.diameter = min(a.shape[0].diameter, directed.AddUp(far, next))
+	return nil
 }
 
 // index returns the point of all that net point i is.

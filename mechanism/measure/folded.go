@@ -56,7 +56,7 @@ func NewFolded(f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	}
 	a.cells = a.tree.Len()
 	a.measureLine()
-	return n.over(a, fold.Order), nil
+	return n.over(op, a, fold.Order)
 }
 
 func foldingOrder(f metric.Finite, o FiniteOptions) (*tsp.Tour, string, error) {

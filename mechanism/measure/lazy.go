@@ -16,12 +16,12 @@ type node struct{ level, index int }
 // with more mass than 2 scales of the noise below them are unfolded in turn; the
 // others end as a cell with their mass. This is a function of the noisy counts
 // of the whole tree, of which only those are drawn that it reads.
-func (s *Synthesizer[P]) unfold(r *rand.Rand, c *Counts[P]) (*Release[P], error) {
+func (s *Synthesizer[P]) unfold(r *rand.Rand, c snapshot) (*Release[P], error) {
 	p := s.p
-	keys := c.cells()
+	keys := c.cells
 	cum := make([]int64, len(keys)+1) // records in the first cells
-	for i, k := range keys {
-		cum[i+1] = cum[i] + c.at(k)
+	for i, n := range c.n {
+		cum[i+1] = cum[i] + n
 	}
 	below := make([]int, len(p.arities)+1) // cells below a node of each level
 	below[len(p.arities)] = 1
@@ -34,7 +34,7 @@ func (s *Synthesizer[P]) unfold(r *rand.Rand, c *Counts[P]) (*Release[P], error)
 		lo, hi int
 		mass   float64
 	}
-	root := []int64{c.total.Load()}
+	root := []int64{c.total}
 	if b := p.scales.Total; b > 0 {
 		noise, err := walk.NewNoise(walk.DiscreteLaplace, b)
 		if err != nil {

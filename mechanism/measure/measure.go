@@ -21,7 +21,8 @@ import (
 // low bits but is no proof about the rest. For data that are records use a
 // [Synthesizer], which is exact.
 //
-// A Measure is immutable and safe for concurrent use.
+// A Measure is immutable and safe for concurrent use. The zero value releases
+// nothing.
 type Measure struct {
 	p      *plan
 	g      mechanism.Guarantee
@@ -35,6 +36,9 @@ type Measure struct {
 // protects records at eps. Options.Relation is not read; noise is real.
 func NewMeasure[P any](d *Domain[P], alpha float64, o *Options) (*Measure, error) {
 	const op = "measure: NewMeasure"
+	if err := d.check(op); err != nil {
+		return nil, err
+	}
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return nil, err
 	}
@@ -54,8 +58,22 @@ func NewMeasure[P any](d *Domain[P], alpha float64, o *Options) (*Measure, error
 	return &Measure{p, g, func() (metric.Finite, error) { return d.Points() }, d.sample}, err
 }
 
-// Guarantee is the level per unit of total variation.
-func (m *Measure) Guarantee() mechanism.Guarantee { return m.g }
+// check refuses a Measure that NewMeasure did not make.
+func (m *Measure) check(op string) error {
+	if m == nil || m.p == nil {
+		return zeroError(op, "Measure", "NewMeasure")
+	}
+	return nil
+}
+
+// Guarantee is the level per unit of total variation. That of a zero Measure
+// promises nothing.
+func (m *Measure) Guarantee() mechanism.Guarantee {
+	if m == nil {
+		return mechanism.Guarantee{}
+	}
+	return m.g
+}
 
 // massTolerance is how far from 1 the weights of an input may sum: rounding of
 // up to 2^20 weights.
@@ -67,6 +85,9 @@ const massTolerance = 1e-9
 // A nil r is a secure generator. Some 50 ns a node.
 func (m *Measure) Release(r *rand.Rand, mu []float64) ([]float64, error) {
 	const op = "measure: Measure.Release"
+	if err := m.check(op); err != nil {
+		return nil, err
+	}
 	if err := fault.Distribution(op, "mu", mu, m.p.cells, massTolerance); err != nil {
 		return nil, err
 	}
@@ -96,6 +117,9 @@ func (m *Measure) Release(r *rand.Rand, mu []float64) ([]float64, error) {
 // Cell. It contracts total variation.
 func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
 	const op = "measure: Domain.Weights"
+	if err := d.check(op); err != nil {
+		return nil, err
+	}
 	if err := fault.Empty(op, "points", len(points)); err != nil {
 		return nil, err
 	}

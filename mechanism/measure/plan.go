@@ -92,8 +92,8 @@ func (p *plan) check(op string) error {
 		o.MaxCells = 1 << 22
 	}
 	if o.Scales != nil {
-		if len(o.Scales) != p.Height() {
-			return &fault.SizeError{Op: op, Arg: "Scales", Got: len(o.Scales), Want: fmt.Sprintf("%d, one a level", p.Height())}
+		if len(o.Scales) != p.height() {
+			return &fault.SizeError{Op: op, Arg: "Scales", Got: len(o.Scales), Want: fmt.Sprintf("%d, one a level", p.height())}
 		}
 		for l, b := range o.Scales {
 			if !(b >= 1e-20 && b <= 1e20) {
@@ -137,7 +137,7 @@ func (p *plan) lawFor(op string, discrete bool) (walk.Law, error) {
 
 // unitScales returns the scales of loss 1.
 func (p *plan) unitScales(op string, t *walk.Tree) (walk.Scales, error) {
-	h := p.Height()
+	h := p.height()
 	s := walk.Scales{Level: make([]float64, h), Total: 1}
 	equal := p.opt.Scales == nil && (p.opt.Schedule == Equal || p.opt.Schedule == DomainSchedule && !p.byCost && p.exponent == 0)
 	if equal {
@@ -167,7 +167,7 @@ const leastCost = 1e-6
 // levelCosts returns, for every level, the sum of spread over its nodes, in
 // units of the largest.
 func (a *arrangement) levelCosts() []float64 {
-	costs := make([]float64, a.Height())
+	costs := make([]float64, a.height())
 	top := 0.0
 	for _, s := range a.shape {
 		if s.arity > 1 {

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -17,10 +18,27 @@ import (
 // The number of points must be that of the metric that d was made of
 // (*[metric.SizeError]).
 func On[P any](d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
-	if d.points != p.Len() {
-		return nil, &fault.SizeError{Op: "measure: On", Arg: "p", Got: p.Len(), Want: fmt.Sprint(d.points)}
+	const op = "measure: On"
+	if err := d.check(op); err != nil {
+		return nil, err
+	}
+	if p == nil || d.points != p.Len() {
+		n := 0
+		if p != nil {
+			n = p.Len()
+		}
+		return nil, &fault.SizeError{Op: op, Arg: "p", Got: n, Want: fmt.Sprint(d.points)}
 	}
 	a := *d.arrangement
+	all := make([]int, p.Len())
+	for i := range all {
+		all[i] = i
+	}
+	distances, err := sketch(context.Background(), op, p, all, 8) // what tells two metrics apart
+	if err != nil {
+		return nil, err
+	}
+	a.identify(d.id, names(p.Len(), p.At), distances)
 	a.resolution = math.NaN()
 	loc := metric.NewLocator(p)
 	check, _ := p.Space().(metric.Checker[P])
@@ -49,16 +67,15 @@ func On[P any](d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
 // as points (*[metric.SizeError]); a record that is no label is an error.
 func Labels[K comparable](d *Domain[int], labels []K) (*Domain[K], error) {
 	const op = "measure: Labels"
+	if err := d.check(op); err != nil {
+		return nil, err
+	}
 	if d.points != len(labels) {
 		return nil, &fault.SizeError{Op: op, Arg: "labels", Got: len(labels), Want: fmt.Sprint(d.points)}
 	}
 	labels = append([]K(nil), labels...)
 	a := *d.arrangement
-	var names []byte
-	for _, k := range labels {
-		names = fmt.Appendf(names, "%v\x00", k)
-	}
-	a.identify(d.id, names)
+	a.identify(d.id, names(len(labels), func(i int) K { return labels[i] }))
 	index := make(map[K]int, len(labels))
 	for i, k := range labels {
 		if j, twice := index[k]; twice {

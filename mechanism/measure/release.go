@@ -29,8 +29,24 @@ type Release[P any] struct {
 	moved float64 // W1 from the centred counts to the weights, at most
 }
 
+// check refuses a Release that no Synthesizer made.
+func (r *Release[P]) check(op string) error {
+	if r == nil || r.s == nil {
+		return zeroError(op, "Release", "Synthesizer.Release")
+	}
+	return nil
+}
+
+// made is check for the methods that return no error.
+func (r *Release[P]) made(op string) {
+	if err := r.check(op); err != nil {
+		panic(err)
+	}
+}
+
 // Point returns the point at which Weights[i] lies.
 func (r *Release[P]) Point(i int) P {
+	r.made("measure: Release.Point")
 	v := r.node(i)
 	return r.s.d.point(v.level, v.index)
 }
@@ -39,7 +55,7 @@ func (r *Release[P]) node(i int) node {
 	if r.nodes != nil {
 		return r.nodes[i]
 	}
-	return node{r.s.d.Height(), r.s.d.index(i)}
+	return node{r.s.d.height(), r.s.d.index(i)}
 }
 
 // RecordOptions are the settings of [Release.Records]. Nil and the zero value
@@ -118,6 +134,9 @@ func (r *Release[P]) Multiplicities(m int) ([]int64, error) {
 }
 
 func (r *Release[P]) multiplicities(op string, m int) ([]int64, error) {
+	if err := r.check(op); err != nil {
+		return nil, err
+	}
 	if m == 0 {
 		m = int(max(1, min(maxRecords, math.Round(r.Total))))
 	}
@@ -134,6 +153,7 @@ func (r *Release[P]) multiplicities(op string, m int) ([]int64, error) {
 
 // Mean returns the integral of f under the released measure.
 func (r *Release[P]) Mean(f func(P) float64) float64 {
+	r.made("measure: Release.Mean")
 	sum := 0.0
 	for i, w := range r.Weights {
 		if w != 0 {
@@ -159,6 +179,9 @@ func (r *Release[P]) Mean(f func(P) float64) float64 {
 // is claimed for a lazy domain. O(nodes).
 func (r *Release[P]) Confidence(lipschitz, beta float64) (float64, error) {
 	const op = "measure: Release.Confidence"
+	if err := r.check(op); err != nil {
+		return 0, err
+	}
 	if !(lipschitz >= 0) || math.IsInf(lipschitz, 1) {
 		return 0, &fault.ValueError{Op: op, Arg: "lipschitz", Index: -1, Value: lipschitz, Want: "a finite number >= 0"}
 	}
@@ -166,7 +189,7 @@ func (r *Release[P]) Confidence(lipschitz, beta float64) (float64, error) {
 		return 0, &fault.ValueError{Op: op, Arg: "beta", Index: -1, Value: beta, Want: "a number in (0, 1)"}
 	}
 	p := r.s.p
-	most := lipschitz * p.Diameter()
+	most := lipschitz * p.diameter
 	if p.tree == nil {
 		return most, nil
 	}
@@ -176,7 +199,7 @@ func (r *Release[P]) Confidence(lipschitz, beta float64) (float64, error) {
 		// It moves the total and the mass that is spread at will.
 		beta /= 2
 		q := float64(b * math.Log(2/beta))
-		records, shift = max(1, r.Total)-q, q*p.Diameter()
+		records, shift = max(1, r.Total)-q, q*p.diameter
 		if records <= 0 {
 			return most, nil
 		}

@@ -40,7 +40,7 @@ const simulatedNodes = 16
 // simulateNodes adds, over the nodes, the expected W1 of their noise with every
 // child at one point.
 func (p *plan) simulateNodes(o BoundOptions) (mean, stderr float64, err error) {
-	byDepth := make([][]int, p.Height())
+	byDepth := make([][]int, p.height())
 	for class, s := range p.shape {
 		if s.arity > 1 {
 			byDepth[s.depth] = append(byDepth[s.depth], class)

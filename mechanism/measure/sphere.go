@@ -51,7 +51,7 @@ func NewSphere(radius float64, o *CellOptions) (*Domain[metric.LatLon], error) {
 		return nil, err
 	}
 	a.shape, a.children = s.shapes(), s.children
-	a.resolution = radius * cellRadius(s.parts[len(s.splits)][1])
+	a.resolution, a.diameter = radius*cellRadius(s.parts[len(s.splits)][1]), radius*math.Pi
 	sides := []int64{}
 	for _, row := range s.splits {
 		sides = append(sides, int64(row[1]))

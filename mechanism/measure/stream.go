@@ -41,6 +41,9 @@ const batch = 4096
 // memory that the iterator overwrites. Memory is that of the counts and a few
 // thousand records, however many there are.
 func Count[P any](d *Domain[P], seq iter.Seq2[P, error], o *CountOptions) (*Counts[P], error) {
+	if err := d.check("measure: Count"); err != nil {
+		return nil, err
+	}
 	opt := o.orDefault()
 	c := d.NewCounts()
 	c.skipped.Store(opt.SkipErrors)
@@ -48,7 +51,7 @@ func Count[P any](d *Domain[P], seq iter.Seq2[P, error], o *CountOptions) (*Coun
 		n := 0
 		for p, err := range seq {
 			if err == nil {
-				err = opt.tolerate(c.Add(p))
+				err = opt.tolerate(c.addAlone(p))
 			}
 			if err != nil {
 				return nil, fmt.Errorf("measure: Count: record %d: %w", n, err)
@@ -81,7 +84,7 @@ func (c *Counts[P]) stream(seq iter.Seq2[P, error], opt CountOptions) error {
 		wg.Go(func() {
 			for j := range jobs {
 				for i, p := range j.records {
-					if err := opt.tolerate(c.Add(p)); err != nil {
+					if err := opt.tolerate(c.addAlone(p)); err != nil {
 						first.set(j.first+i, err)
 						break
 					}
@@ -123,6 +126,9 @@ func (c *Counts[P]) stream(seq iter.Seq2[P, error], opt CountOptions) error {
 // CountAll counts the records of a slice, on every core and without copies.
 // All else is as in [Count].
 func CountAll[P any](d *Domain[P], records []P, o *CountOptions) (*Counts[P], error) {
+	if err := d.check("measure: CountAll"); err != nil {
+		return nil, err
+	}
 	opt := o.orDefault()
 	c := d.NewCounts()
 	c.skipped.Store(opt.SkipErrors)
@@ -133,7 +139,7 @@ func CountAll[P any](d *Domain[P], records []P, o *CountOptions) (*Counts[P], er
 	}
 	err := parallel.Chunks(opt.Context, len(records), batch, opt.Workers, progress, func(_, lo, hi int) {
 		for i := lo; i < hi && !first.failed.Load(); i++ {
-			if err := opt.tolerate(c.Add(records[i])); err != nil {
+			if err := opt.tolerate(c.addAlone(records[i])); err != nil {
 				first.set(i, err)
 			}
 		}

@@ -21,7 +21,8 @@ import (
 // release takes depend on private data, because cells are unfolded where there
 // seems to be mass. Do not let an adversary measure them.
 //
-// A Synthesizer is immutable and safe for concurrent use.
+// A Synthesizer is immutable and safe for concurrent use. The zero value releases
+// nothing.
 type Synthesizer[P any] struct {
 	d *Domain[P]
 	p *plan
@@ -34,6 +35,9 @@ type Synthesizer[P any] struct {
 // O(nodes).
 func NewSynthesizer[P any](d *Domain[P], eps float64, o *Options) (*Synthesizer[P], error) {
 	const op = "measure: NewSynthesizer"
+	if err := d.check(op); err != nil {
+		return nil, err
+	}
 	if err := fault.Positive(op, "eps", eps); err != nil {
 		return nil, err
 	}
@@ -49,45 +53,73 @@ func NewSynthesizer[P any](d *Domain[P], eps float64, o *Options) (*Synthesizer[
 	return &Synthesizer[P]{d, p, g}, err
 }
 
+// check refuses a Synthesizer that NewSynthesizer did not make.
+func (s *Synthesizer[P]) check(op string) error {
+	if s == nil || s.p == nil {
+		return zeroError(op, "Synthesizer", "NewSynthesizer")
+	}
+	return nil
+}
+
 // Guarantee is the level per record replaced, or per record added or removed.
-func (s *Synthesizer[P]) Guarantee() mechanism.Guarantee { return s.g }
+// That of a zero Synthesizer promises nothing.
+func (s *Synthesizer[P]) Guarantee() mechanism.Guarantee {
+	if s == nil {
+		return mechanism.Guarantee{}
+	}
+	return s.g
+}
 
 // Domain returns the domain.
-func (s *Synthesizer[P]) Domain() *Domain[P] { return s.d }
+func (s *Synthesizer[P]) Domain() *Domain[P] {
+	if err := s.check("measure: Synthesizer.Domain"); err != nil {
+		panic(err)
+	}
+	return s.d
+}
 
 // String gives the guarantee and the domain.
-func (s *Synthesizer[P]) String() string { return fmt.Sprintf("%v, on a %v", s.g, s.d) }
+func (s *Synthesizer[P]) String() string {
+	if s.check("") != nil {
+		return "no synthesizer"
+	}
+	return fmt.Sprintf("%v, on a %v", s.g, s.d)
+}
 
 // Release releases counts of the same domain, or of one made elsewhere by the
 // same call, lazy or not ([ErrMismatch] otherwise). Counts of no records are
 // [metric.ErrEmpty] under ReplaceOne, where that is public; under AddRemoveOne
 // they have a release as all others. Counts made with CountOptions.SkipErrors
-// are [ErrSkipped] under ReplaceOne. The counts must not change meanwhile. A
-// nil r is a secure generator. Some 100 ns a node, with 60 bytes each.
+// are [ErrSkipped] under ReplaceOne. A nil r is a secure generator. Some 100 ns
+// a node, with 60 bytes each.
 func (s *Synthesizer[P]) Release(r *rand.Rand, c *Counts[P]) (*Release[P], error) {
 	const op = "measure: Synthesizer.Release"
-	if c.d.id != s.d.id {
-		return nil, fmt.Errorf("%s: %w", op, ErrMismatch)
+	if err := s.check(op); err != nil {
+		return nil, err
 	}
+	if err := c.check(op); err != nil {
+		return nil, err
+	}
+	if err := c.d.same(op, s.d.arrangement); err != nil {
+		return nil, err
+	}
+	from := c.snapshot()
 	if s.p.opt.Relation == ReplaceOne {
-		if c.skipped.Load() {
+		if from.skipped {
 			return nil, fmt.Errorf("%s: %w", op, ErrSkipped)
 		}
-		if err := fault.Empty(op, "counts", c.Len()); err != nil {
+		if err := fault.Empty(op, "counts", len(from.cells)); err != nil {
 			return nil, err
 		}
 	}
 	r, done := rng.Get(r)
 	defer done()
 	if s.p.tree == nil {
-		return s.unfold(r, c)
+		return s.unfold(r, from)
 	}
-	x := c.dense
-	if x == nil { // counted with the lazy twin of the domain
-		x = make([]int64, s.d.cells)
-		for cell, n := range c.sparse {
-			x[cell] = n
-		}
+	x := make([]int64, s.d.cells)
+	for i, cell := range from.cells {
+		x[cell] = from.n[i]
 	}
 	y, err := s.noisyCounts(r, x)
 	if err != nil {
@@ -150,6 +182,9 @@ func (s *Synthesizer[P]) finite() (metric.Finite, error) { return s.d.Points() }
 // many as there were where m is 0 (under AddRemoveOne, as there were by the noisy
 // count): [CountAll], Release and [Release.Records] in one.
 func (s *Synthesizer[P]) Synthetic(r *rand.Rand, records []P, m int) ([]P, error) {
+	if err := s.check("measure: Synthesizer.Synthetic"); err != nil {
+		return nil, err
+	}
 	c, err := CountAll(s.d, records, nil)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,197 @@
+package measure
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash/crc32"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// sealed appends the checksum.
+func sealed(b []byte) []byte {
+	b = slices.Clip(b)
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+// threeRecords are counts of eight cells, and their encoding.
+func threeRecords() (*Counts[[]float64], []byte) {
+	c := must(CountAll(unitBox(1, CellOptions{Depth: 3}), [][]float64{{0.1}, {0.9}, {0.9}}, nil))
+	return c, must(c.MarshalBinary())
+}
+
+// Bytes that were written once are read for good: a change here needs a new
+// version in the magic.
+func TestCounts_EncodingIsFixed(t *testing.T) {
+	const want = "6d6470636e740003" + // magic and version
+		"2135f05c77ce13f34d60425feecfffe2" + // domain
+		"00" + "02" + "0001" + "0602" + // two cells: 0 with one record, 7 with two
+		"922d4d42"
+	c, got := threeRecords()
+	if hex.EncodeToString(got) != want {
+		t.Errorf("%x, want %s", got, want)
+	}
+	for _, lazy := range []bool{false, true} {
+		read := unitBox(1, CellOptions{Depth: 3, Lazy: lazy}).NewCounts()
+		if err := read.UnmarshalBinary(must(hex.DecodeString(want))); err != nil || !sameCounts(c, read) {
+			t.Errorf("lazy %v: read %d records: %v", lazy, read.Len(), err)
+		}
+	}
+}
+
+// refused checks that bytes are refused for the given reason, and leave counts as
+// they were.
+func refused(t *testing.T, name string, b []byte, reason string) {
+	t.Helper()
+	for _, lazy := range []bool{false, true} {
+		c := unitBox(1, CellOptions{Depth: 3, Lazy: lazy}).NewCounts()
+		if err := c.AddN([]float64{0.5}, 7); err != nil {
+			t.Fatal(err)
+		}
+		before := c.snapshot()
+		if err := c.UnmarshalBinary(b); !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), reason) {
+			t.Errorf("lazy %v, %s: %v", lazy, name, err)
+		}
+		if after := c.snapshot(); !slices.Equal(before.cells, after.cells) || !slices.Equal(before.n, after.n) || before.total != after.total {
+			t.Errorf("lazy %v, %s: the counts have changed", lazy, name)
+		}
+	}
+}
+
+// No bit of encoded counts can flip without notice, and no byte be lost or added.
+func TestUnmarshal_RefusesDamage(t *testing.T) {
+	_, good := threeRecords()
+	for bit := range 8 * len(good) {
+		b := slices.Clone(good)
+		b[bit/8] ^= 1 << (bit % 8)
+		refused(t, "a bit flipped", b, "")
+	}
+	for n := range good {
+		refused(t, "truncated", good[:n], "")
+	}
+	for n := 1; n < 10; n++ {
+		refused(t, "extended", append(slices.Clone(good), make([]byte, n)...), "")
+		refused(t, "repeated", append(slices.Clone(good), good[:n]...), "")
+	}
+}
+
+// What no MarshalBinary writes is refused with the right checksum too.
+func TestUnmarshal_RefusesNonsense(t *testing.T) {
+	_, good := threeRecords()
+	head, content := good[:countsHead], good[countsHead:len(good)-crc32.Size]
+	with := func(content ...byte) []byte { return sealed(append(slices.Clone(head), content...)) }
+	most := []byte{255, 255, 255, 255, 255, 255, 255, 255, 127} // 2^63-1
+	edit := func(at int, to byte) []byte {
+		b := slices.Clone(good[:len(good)-crc32.Size])
+		b[at] = to
+		return sealed(b)
+	}
+	for _, c := range []struct {
+		name   string
+		b      []byte
+		reason string
+	}{
+		{"nothing", nil, "no encoded counts"},
+		{"magic", edit(0, 'n'), "no encoded counts"},
+		{"version 2", edit(len(countsMagic)-1, 2), "format 2 of counts, want 3"},
+		{"bit", append(slices.Clone(good[:len(good)-1]), good[len(good)-1]^1), "checksum"},
+		{"domain", edit(len(countsMagic), 0), "another domain than this box of 1 column: 8 cells"},
+		{"skipped", edit(countsHead-1, 2), "damaged"},
+		{"no number of cells", with(), "no encoded counts"},
+		{"a cell less", with(append([]byte{3}, content[1:]...)...), "damaged"},
+		{"a cell more", with(append([]byte{1}, content[1:]...)...), "damaged"},
+		{"2^63 cells", with(append(slices.Clone(most), content[1:]...)...), "damaged"},
+		{"no count", with(1, 0, 0), "damaged"},
+		{"far cell", with(1, 8, 1), "damaged"},
+		{"long number", with(0x82, 0, 0, 1, 6, 2), "damaged"},
+		{"endless number", with(1, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255), "damaged"},
+		{"count of 2^63", with(append([]byte{1, 0}, 128, 128, 128, 128, 128, 128, 128, 128, 128, 1)...), "damaged"},
+		{"sum of 2^63", with(append(append([]byte{2, 0}, most...), 0, 1)...), "damaged"},
+	} {
+		refused(t, c.name, c.b, c.reason)
+	}
+	full := unitBox(1, CellOptions{Depth: 3}).NewCounts()
+	if err := full.UnmarshalBinary(with(append([]byte{1, 0}, most...)...)); err != nil || full.Len() != math.MaxInt {
+		t.Errorf("2^63-1 records: %v", err)
+	}
+	one, _ := threeRecords()
+	var wrong *fault.ValueError
+	if err := full.Merge(one); !errors.As(err, &wrong) {
+		t.Errorf("2^63+2 records: %v", err)
+	}
+}
+
+// Reading takes memory for what is there, not for what is claimed or for the
+// domain, which its counts hold already.
+func TestUnmarshal_Memory(t *testing.T) {
+	d := unitBox(2, CellOptions{Depth: 10}) // 8 MiB
+	c := must(CountAll(d, [][]float64{{0.1, 0.1}}, nil))
+	good := must(c.MarshalBinary())
+	claims := sealed(append(slices.Clone(good[:countsHead]), 255, 255, 255, 255, 127, 0, 1))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 10 {
+		if err := c.UnmarshalBinary(good); err != nil {
+			t.Fatal(err)
+		}
+		if c.UnmarshalBinary(claims) == nil {
+			t.Fatal("2^34 cells in 7 bytes")
+		}
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 1<<20 {
+		t.Errorf("%d bytes allocated", after.TotalAlloc-before.TotalAlloc)
+	}
+}
+
+// Counts may be written, read, merged, released and added to at the same time,
+// and hold at every moment as many records as their cells. (The race detector
+// says the rest.)
+func TestCounts_ConcurrentUse(t *testing.T) {
+	for _, lazy := range []bool{false, true} {
+		d := unitBox(1, CellOptions{Depth: 3, Lazy: lazy})
+		s := must(NewSynthesizer(d, 1, &Options{Relation: AddRemoveOne}))
+		c, other := d.NewCounts(), must(CountAll(d, [][]float64{{0.1}, {0.9}}, nil))
+		encoded := must(other.MarshalBinary())
+		var wg sync.WaitGroup
+		for _, f := range []func() error{
+			func() error { return c.Add([]float64{0.3}) },
+			func() error { return c.AddN([]float64{0.7}, 3) },
+			func() error { return c.Merge(other) },
+			func() error { return other.Merge(c) },
+			func() error { return c.UnmarshalBinary(encoded) },
+			func() error { return other.UnmarshalBinary(encoded) },
+			func() error { return second(c.MarshalBinary()) },
+			func() error { return second(s.Release(rng.Seeded(1), c)) },
+			func() error {
+				if s, sum := c.snapshot(), int64(0); c.Len() >= 0 {
+					for _, n := range s.n {
+						sum += n
+					}
+					if sum != s.total {
+						t.Errorf("lazy %v: %d records, %d of them in cells", lazy, s.total, sum)
+					}
+				}
+				return nil
+			},
+		} {
+			wg.Go(func() {
+				for range 200 {
+					var full *fault.ValueError // two that double each other pass 2^63 one day
+					if err := f(); err != nil && !errors.As(err, &full) {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+}

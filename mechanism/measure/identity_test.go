@@ -1,0 +1,200 @@
+package measure
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+// fourCells are domains of four cells each, of which no two have the same cells,
+// by what makes them. Every call makes them anew.
+func fourCells() (finite map[string]*Domain[int], box map[string]*Domain[[]float64], words map[string]*Domain[string]) {
+	line := func(at ...float64) metric.Finite { return linePoints(at) }
+	tree := func(l ...float64) *metric.Tree {
+		return must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 2}, append([]float64{0}, l...)))
+	}
+	finite = map[string]*Domain[int]{
+		"net tree":              must(NewFinite(line(1, 2, 3, 4), nil)),
+		"net tree, longer":      must(NewFinite(line(1, 2, 3, 5), nil)),
+		"net tree, permuted":    must(NewFinite(line(2, 1, 3, 4), nil)),
+		"net tree, binary":      must(NewFinite(line(1, 2, 3, 4), &FiniteOptions{Arity: 2})),
+		"net of five":           must(NewFinite(line(1, 2, 3, 4, 4.1), &FiniteOptions{Separation: 0.5})),
+		"net of five elsewhere": must(NewFinite(line(1, 2, 3, 4, 3.1), &FiniteOptions{Separation: 0.5})),
+		"net of six":            must(NewFinite(line(1, 2, 3, 4, 4.1, 4.1), &FiniteOptions{Separation: 0.5})),
+		"folded":                must(NewFolded(line(1, 2, 3, 4), nil)),
+		"folded, longer":        must(NewFolded(line(1, 2, 3, 5), nil)),
+		"folded, arity 4":       must(NewFolded(line(1, 2, 3, 4), &FiniteOptions{Arity: 4})),
+		"taxonomy":              must(NewTaxonomy(tree(2, 2, 1, 1, 1, 1), &FiniteOptions{Ratio: 1})),
+		"taxonomy, longer":      must(NewTaxonomy(tree(2, 2, 1, 1, 1, 1.5), &FiniteOptions{Ratio: 1})),
+		"ultrametric":           must(NewFinite(must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1, 2, 1})), nil)),
+		"ultrametric, higher":   must(NewFinite(must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1, 3, 1})), nil)),
+	}
+	columns := func(o CellOptions, c ...Column) *Domain[[]float64] { return must(NewBox(c, &o)) }
+	on := func(d string, s metric.Space[[]float64], at ...[]float64) *Domain[[]float64] {
+		return must(On(finite[d], must(metric.NewPoints(at, s))))
+	}
+	box = map[string]*Domain[[]float64]{
+		"box":              columns(CellOptions{Depth: 2}, Column{Hi: 1}),
+		"box, wider":       columns(CellOptions{Depth: 2}, Column{Hi: 2}),
+		"box, shifted":     columns(CellOptions{Depth: 2}, Column{Lo: 1, Hi: 2}),
+		"box, weighted":    columns(CellOptions{Depth: 2}, Column{Hi: 1, Weight: 2}),
+		"box, two levels":  columns(CellOptions{Splits: [][]int{{2}, {2}}}, Column{Hi: 1}),
+		"square":           columns(CellOptions{Splits: [][]int{{2, 2}}}, Column{Hi: 1}, Column{Hi: 1}),
+		"square, in turn":  columns(CellOptions{Splits: [][]int{{2, 1}, {1, 2}}}, Column{Hi: 1}, Column{Hi: 1}),
+		"square, and back": columns(CellOptions{Splits: [][]int{{1, 2}, {2, 1}}}, Column{Hi: 1}, Column{Hi: 1}),
+		"strips":           columns(CellOptions{Splits: [][]int{{4, 1}}}, Column{Hi: 1}, Column{Hi: 1}),
+		"categories":       columns(CellOptions{Signal: 1}, Column{Categories: 4}),
+		"two by two":       columns(CellOptions{Signal: 1}, Column{Categories: 2}, Column{Categories: 2}),
+		"points":           on("net tree", metric.Euclidean{}, []float64{1, 0}, []float64{2, 0}, []float64{2, 1}, []float64{4, 0}),
+		"points, moved":    on("net tree", metric.Euclidean{}, []float64{1, 1}, []float64{2, 1}, []float64{2, 2}, []float64{4, 1}),
+		"points, l1":       on("net tree", metric.Manhattan{}, []float64{1, 0}, []float64{2, 0}, []float64{2, 1}, []float64{4, 0}),
+		"points, permuted": on("net tree", metric.Euclidean{}, []float64{2, 0}, []float64{1, 0}, []float64{2, 1}, []float64{4, 0}),
+		"points of a fold": on("folded", metric.Euclidean{}, []float64{1, 0}, []float64{2, 0}, []float64{2, 1}, []float64{4, 0}),
+	}
+	labels := func(d string, l ...string) *Domain[string] { return must(Labels(finite[d], l)) }
+	words = map[string]*Domain[string]{
+		"words":           labels("net tree", "a", "b", "c", "d"),
+		"other words":     labels("net tree", "a", "b", "c", "e"),
+		"permuted words":  labels("net tree", "b", "a", "c", "d"),
+		"run into one":    labels("net tree", "a\x00b", "b", "c", "d"),
+		"words of a fold": labels("folded", "a", "b", "c", "d"),
+	}
+	return finite, box, words
+}
+
+// mixed tries to pass every domain's counts off as every other's, and off as those
+// of the same domain of another machine.
+func mixed[P any](t *testing.T, here, there map[string]*Domain[P]) {
+	for from, d := range here {
+		c := must(CountAll(d, []P{d.Point(0), d.Point(3)}, nil))
+		for to, e := range there {
+			if e.Len() != 4 {
+				t.Fatalf("%s: %v", to, e)
+			}
+			into := e.NewCounts()
+			for name, err := range map[string]error{
+				"Merge":           into.Merge(c),
+				"UnmarshalBinary": e.NewCounts().UnmarshalBinary(must(c.MarshalBinary())),
+				"Release":         second(must(NewSynthesizer(e, 1, nil)).Release(nil, c)),
+			} {
+				if own := from == to; own && err != nil || !own && !errors.Is(err, ErrMismatch) {
+					t.Errorf("%s of counts in a %s, for a %s: %v", name, from, to, err)
+				}
+			}
+			if from != to && into.Len() != 0 {
+				t.Errorf("%s was merged into %s", from, to)
+			}
+		}
+	}
+}
+
+// Counts are of one domain: those of another with as many cells are refused, and
+// those of the same domain made again are not.
+func TestMerge_RefusesOtherDomains(t *testing.T) {
+	f, b, w := fourCells()
+	g, c, x := fourCells()
+	mixed(t, f, g)
+	mixed(t, b, c)
+	mixed(t, w, x)
+	seen := map[[idSize]byte]string{}
+	add := func(name string, id [idSize]byte) {
+		if old, ok := seen[id]; ok {
+			t.Errorf("%s is taken for %s", name, old)
+		}
+		seen[id] = name
+	}
+	for name, d := range f {
+		add(name, d.id)
+	}
+	for name, d := range b {
+		add(name, d.id)
+	}
+	for name, d := range w {
+		add(name, d.id)
+	}
+	for i, d := range []*Domain[any]{must(Labels(f["folded"], []any{"1", "2", "3", "4"})), must(Labels(f["folded"], []any{1, 2, 3, 4}))} {
+		add(fmt.Sprint("labels of type ", i), d.id)
+	}
+	for name, d := range map[string]*Domain[metric.LatLon]{
+		"sphere":         must(NewSphere(1, &CellOptions{Depth: 1})),
+		"larger sphere":  must(NewSphere(2, &CellOptions{Depth: 1})),
+		"finer sphere":   must(NewSphere(1, &CellOptions{Depth: 5})),
+		"another sphere": must(NewSphere(1, &CellOptions{Depth: 5, Arity: 4})),
+	} {
+		add(name, d.id)
+	}
+	err := must(NewBox([]Column{{Hi: 1}}, &CellOptions{Depth: 2})).NewCounts().Merge(must(NewBox([]Column{{Hi: 2}}, &CellOptions{Depth: 2})).NewCounts())
+	if want := "counted in a box of 1 column: 4 cells, 1 levels of arity 4, not in this box of 1 column: 4 cells, 1 levels of arity 4, of other bounds, points or distances"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Error(err)
+	}
+}
+
+// One distance of a few points that changes makes another domain; the last bits of
+// distances, which machines need not agree on, make none.
+func TestIdentity_ReadsDistances(t *testing.T) {
+	const n = 6
+	distance := func(i, j int) float64 {
+		if i == j {
+			return 0
+		}
+		return 1 + math.Sin(float64(i+j))/3
+	}
+	id := func(factor func(i, j int) float64) [idSize]byte {
+		f := space{n, func(i, j int) float64 { return distance(i, j) * factor(min(i, j), max(i, j)) }}
+		return must(NewFinite(f, nil)).id
+	}
+	want := id(func(i, j int) float64 { return 1 })
+	if got := id(func(i, j int) float64 { return 1 + 0x1p-50 }); got != want {
+		t.Error("domains differ by the last bits of distances")
+	}
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			if got := id(func(a, b int) float64 {
+				if a == i && b == j {
+					return 1.0001
+				}
+				return 1
+			}); got == want {
+				t.Errorf("the distance of %d and %d changed, and the domain did not", i, j)
+			}
+		}
+	}
+}
+
+// space is n points at given distances.
+type space struct {
+	n int
+	d func(i, j int) float64
+}
+
+func (s space) Len() int                  { return s.n }
+func (s space) Distance(i, j int) float64 { return s.d(i, j) }
+
+// Ids are those of the counts that were written with them: a change needs a new
+// version of the encoding. The distances are whole numbers, the same everywhere.
+func TestIdentity_IsFixed(t *testing.T) {
+	f, b, w := fourCells()
+	for name, c := range map[string]struct {
+		got  [idSize]byte
+		want string
+	}{
+		"box":        {b["box"].id, "23a899d45808b889b9359c241abe1be3"},
+		"categories": {b["two by two"].id, "ae82983273b6297cfed4c8641609c63f"},
+		"sphere":     {must(NewSphere(1, &CellOptions{Depth: 1})).id, "d3bf3f95a2c45dde8d07f7027ce7dcad"},
+		"net tree":   {f["net tree"].id, "07ada7aa6dd40996109c3d981fc11913"},
+		"net":        {f["net of five"].id, "085734b11908d676273e0eec3d0e9714"},
+		"folded":     {f["folded"].id, "7445a78293a82e128a40c292fe487461"},
+		"taxonomy":   {f["taxonomy"].id, "3574abec2f591ecfa1c89398f3ac1b66"},
+		"points":     {b["points"].id, "e4b4330aa50444b88b083bc4f33ce799"},
+		"words":      {w["words"].id, "1ce1621de627140fc1c3e9dba1eac44b"},
+	} {
+		if got := hex.EncodeToString(c.got[:]); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
