@@ -23,6 +23,7 @@ type arrangement struct {
 	children func(class int) metric.Finite // their points, for simulation
 
 	sides      []int     // cells a column of a box of two and more; nil elsewhere
+	apart      int       // the level from which on no node has two categories of a column
 	line       []float64 // position of every cell where cells stand in a row
 	resolution float64   // largest distance of a record to the point of its cell
 	diameter   float64   // largest distance between points of cells, or more

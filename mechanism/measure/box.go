@@ -33,8 +33,10 @@ type Column struct {
 // The defaults are those that simulation found best in one to three
 // dimensions: about Signal cells, Signal/16 on the line, 4 Signal in
 // three dimensions and more, in levels of equal arity. Sides may be cut into
-// any number of parts, so that no small level is left over. Noise scales are
-// equal on the line, and otherwise prop. to the fourth root of a node's side.
+// any number of parts, so that no small level is left over. Categories that cells
+// of this size would leave together, because numbers reach further, are told
+// apart below them. Noise scales are equal on the line, and otherwise prop. to
+// the fourth root of a node's side.
 //
 // Errors are [metric.ErrEmpty], *[metric.ValueError], *[metric.SizeError], and
 // *[metric.MemoryError] for more than 2^26 cells unless Lazy. Where Signal alone
@@ -62,7 +64,7 @@ func NewBox(columns []Column, o *CellOptions) (*Domain[[]float64], error) {
 		if err != nil {
 			return nil, err
 		}
-		splits = planLevels(ext, cells, h)
+		splits = separate(ext, planLevels(ext, cells, h))
 	}
 	if b.grid, err = newGrid(op, splits, len(columns)); err != nil {
 		return nil, err
@@ -73,10 +75,16 @@ func NewBox(columns []Column, o *CellOptions) (*Domain[[]float64], error) {
 		}
 	}
 	for a, c := range b.columns {
+		if c.Categories == 0 {
+			continue
+		}
 		for l, row := range splits {
-			if c.Categories > 0 && row[a] != 1 && row[a] != c.Categories {
+			if row[a] != 1 && row[a] != c.Categories {
 				return nil, &fault.ValueError{Op: op, Arg: fmt.Sprintf("Splits[%d]", l), Index: a, Value: float64(row[a]), Want: fmt.Sprintf("1 or %d", c.Categories)}
 			}
+		}
+		if n := b.parts[len(splits)][a]; n != c.Categories {
+			return nil, &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(n), Want: fmt.Sprintf("%d parts in all, one a category", c.Categories)}
 		}
 	}
 	return b.domain(op, ext, opt.Lazy)
@@ -167,6 +175,10 @@ func (b *box) domain(op string, ext []extent, lazy bool) (*Domain[[]float64], er
 	g := newBoxGeometry(b.grid, ext, b.p)
 	a.shape, a.children = g.shapes(), g.children
 	a.resolution, a.diameter = g.halfCell(), g.diameter(0)
+	a.apart = len(b.splits)
+	for l := len(b.parts) - 1; l >= 0 && b.categoriesApart(l); l-- {
+		a.apart = l
+	}
 	numeric := 0
 	for _, e := range ext {
 		if e.categories == 0 {
@@ -206,6 +218,16 @@ func (b *box) domain(op string, ext []extent, lazy bool) (*Domain[[]float64], er
 	}, nil
 }
 
+// categoriesApart tells whether no node of depth l has two categories of a column.
+func (b *box) categoriesApart(l int) bool {
+	for a, c := range b.columns {
+		if c.Categories > 0 && b.parts[l][a] < c.Categories {
+			return false
+		}
+	}
+	return true
+}
+
 func (b *box) locate(x []float64) (int, error) {
 	const op = "measure: Domain.Cell"
 	if len(x) != len(b.columns) {
@@ -220,7 +242,7 @@ func (b *box) locate(x []float64) (int, error) {
 			if !(v >= 0 && v < float64(c.Categories)) || v != math.Trunc(v) {
 				return 0, &fault.ValueError{Op: op, Arg: "record", Index: a, Value: v, Want: fmt.Sprintf("a category, an integer in [0, %d)", c.Categories)}
 			}
-			leaf += table[int(v)%len(table)] // one part or all
+			leaf += table[int(v)]
 			continue
 		}
 		if !(v >= c.Lo && v <= c.Hi) {
@@ -236,7 +258,7 @@ func (b *box) locate(x []float64) (int, error) {
 }
 
 // at returns the centre of a node, or a uniform point of it where r is not nil.
-// Categories that are not told apart are reported as the first.
+// Of a node that is no cell, categories may not be apart: it has the first.
 func (b *box) at(level, index int, r *rand.Rand) []float64 {
 	part := make([]int, len(b.columns))
 	b.decode(level, index, part)

@@ -32,7 +32,8 @@ type CellOptions struct {
 	// dimensions; from four on 2 a dimension.
 	Arity int
 	// Splits, where not nil, is the whole plan: level l cuts every cell into
-	// Splits[l][a] parts along column a. Categories are cut into all or 1.
+	// Splits[l][a] parts along column a. Categories are cut into 1 or all, and
+	// once into all.
 	Splits [][]int
 	// P is the norm of the product metric of the columns, in [1, +Inf]; 0 means
 	// +Inf, the largest difference of any column. A sphere does not read it.
@@ -76,20 +77,29 @@ func (o *CellOptions) check(op, instead string) (CellOptions, error) {
 // plan returns how many cells and levels to aim for. Without numeric columns
 // every combination of categories is a cell.
 func (o *CellOptions) plan(op string, ext []extent) (cells float64, levels int, err error) {
-	d, all := 0, 1.0
+	var numeric []extent
+	all := 1.0
 	for _, e := range ext {
 		if e.categories == 0 {
-			d++
+			numeric = append(numeric, e)
 		} else {
 			all *= float64(e.categories)
 		}
 	}
-	bits := depthRule(d, o.Signal)
+	d, bits := len(numeric), 0.0
 	switch {
-	case o.Depth > 0:
-		bits = float64(float64(d)*o.Depth) + math.Log2(all)
 	case d == 0:
 		bits = math.Log2(all)
+	case o.Depth > 0:
+		bits = float64(float64(d) * o.Depth)
+		t := sideFor(numeric, math.Exp2(bits))
+		for _, e := range ext {
+			if e.categories > 0 && t < e.length { // which cells of this size tell apart
+				bits += math.Log2(float64(e.categories))
+			}
+		}
+	default:
+		bits = depthRule(d, o.Signal)
 	}
 	if bits > math.Log2(maxCells) {
 		return 0, 0, &fault.MemoryError{Op: op, Bytes: 8 * math.Exp2(bits), Limit: 8 * explicitCells}

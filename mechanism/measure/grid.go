@@ -135,6 +135,27 @@ func planLevels(cols []extent, cells float64, h int) [][]int {
 	return splits
 }
 
+// separateArity is the most children that levels of several columns of categories
+// have.
+const separateArity = 64
+
+// separate adds levels that part the categories that no level does.
+func separate(cols []extent, splits [][]int) [][]int {
+	arity := 0
+	for a, e := range cols {
+		if e.categories < 2 || slices.ContainsFunc(splits, func(row []int) bool { return row[a] > 1 }) {
+			continue
+		}
+		if arity == 0 || arity > separateArity/e.categories {
+			splits = append(splits, slices.Repeat([]int{1}, len(cols)))
+			arity = 1
+		}
+		splits[len(splits)-1][a] = e.categories
+		arity *= e.categories
+	}
+	return splits
+}
+
 // sideFor returns the least side with at most the given number of cells, by
 // bisection of its logarithm; 2^-60 of the longest column is small enough for
 // every number that maxCells admits.

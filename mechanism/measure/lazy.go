@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/walk"
 )
 
@@ -13,8 +14,9 @@ type node struct{ level, index int }
 
 // unfold releases the counts of a lazy domain. From the root down, a node gets
 // the noise of its children's counts, they are projected to its mass, and those
-// with more mass than 2 scales of the noise below them are unfolded in turn; the
-// others end as a cell with their mass. This is a function of the noisy counts
+// with more mass than 2 scales of the noise below them, or with two categories of
+// a column, are unfolded in turn; the others end as a cell with their mass. (Of
+// mass m below the noise, about m over its scale nodes keep some, on every level.) This is a function of the noisy counts
 // of the whole tree, of which only those are drawn that it reads.
 func (s *Synthesizer[P]) unfold(r *rand.Rand, c snapshot) (*Release[P], error) {
 	p := s.p
@@ -50,8 +52,11 @@ func (s *Synthesizer[P]) unfold(r *rand.Rand, c snapshot) (*Release[P], error) {
 	for len(queue) > 0 {
 		v := queue[0]
 		queue = queue[1:]
-		if v.level == len(p.arities) || made >= p.opt.MaxCells ||
-			v.level > 0 && v.mass <= 2*p.scales.Level[v.level] {
+		if v.level < p.apart && made >= p.opt.MaxCells {
+			return nil, &fault.ValueError{Op: "measure: Synthesizer.Release", Arg: "MaxCells", Index: -1, Value: float64(p.opt.MaxCells), Want: "more cells, to tell categories apart"}
+		}
+		if v.level == len(p.arities) || v.level >= p.apart &&
+			(made >= p.opt.MaxCells || v.level > 0 && v.mass <= 2*p.scales.Level[v.level]) {
 			out.nodes = append(out.nodes, v.node)
 			out.Weights = append(out.Weights, v.mass)
 			continue

@@ -1,0 +1,157 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// No two categories of a column share a cell, whatever the other columns, the
+// weights and the options: every category of every column is the one of its
+// cell's point.
+func TestNewBox_SeparatesCategories(t *testing.T) {
+	age, long, cats := Column{Hi: 110}, Column{Lo: -1e6, Hi: 1e6, Weight: 1}, func(n int, w float64) Column { return Column{Categories: n, Weight: w} }
+	mixes := [][]Column{
+		{age, cats(2, 0)}, {cats(2, 0), age}, {age, cats(1, 0)}, {age, cats(50, 0)}, {age, cats(300, 0.5)},
+		{age, cats(2, 1e-20)}, {age, cats(2, 1e20)}, {age, cats(7, 1e-3), cats(2, 5)}, {age, cats(3, 20), cats(5, 0), cats(2, 1e-9)},
+		{age, {Hi: 90}, cats(4, 0)}, {long, age, cats(3, 0)}, {long, long, long, cats(2, 0)}, {long, cats(1000, 0)},
+		{cats(6, 0)}, {cats(3, 0), cats(4, 2)}, {cats(2, 1e-30), cats(5, 1e30)}, {cats(10, 1), cats(10, 1), cats(10, 1)},
+		{{Hi: 1e-9}, cats(2, 0)}, {{Hi: 1}, cats(2, 1)}, {{Hi: 3}, {Hi: 1}, {Hi: 2}, {Hi: 2}, cats(3, 0.1)},
+	}
+	r := rng.Seeded(1)
+	for _, columns := range mixes {
+		for _, o := range []CellOptions{
+			{Signal: 1e-3}, {Signal: 1}, {Signal: 20}, {Signal: 1000}, {Signal: 1e5}, {Signal: 1000, Arity: 2}, {Signal: 1000, Arity: 100},
+			{Signal: 1000, P: 1}, {Depth: 0.01}, {Depth: 2}, {Depth: 4.5, Arity: 3}, {Depth: 4, P: 2},
+		} {
+			for _, o.Lazy = range []bool{false, true} {
+				d, err := NewBox(columns, &o)
+				var units *fault.ValueError
+				if errors.As(err, &units) && units.Arg == "columns.Weight" {
+					continue
+				}
+				if err != nil {
+					t.Errorf("%v %+v: %v", columns, o, err)
+					continue
+				}
+				x := make([]float64, len(columns))
+				for a, c := range columns {
+					for v := range max(1, c.Categories) {
+						for b, other := range columns {
+							if x[b] = other.Lo + r.Float64()*(other.Hi-other.Lo); other.Categories > 0 {
+								x[b] = float64(r.IntN(other.Categories))
+							}
+						}
+						if c.Categories > 0 {
+							x[a] = float64(v)
+						}
+						y := d.Point(must(d.Cell(x)))
+						for b, other := range columns {
+							if other.Categories > 0 && x[b] != y[b] {
+								t.Fatalf("%v %+v, a %v: %v is in the cell of %v", columns, o, d, x, y)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	d := must(NewBox([]Column{{Hi: 110}, {Categories: 2}}, &CellOptions{Signal: 1000}))
+	c := d.NewCounts()
+	for v := range 2 {
+		for range 500 {
+			if err := c.Add([]float64{r.Float64() * 110, float64(v)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	out := must(must(NewSynthesizer(d, 1, nil)).Release(rng.Seeded(2), c))
+	if share := out.Mean(func(x []float64) float64 { return x[1] }); math.Abs(share-0.5) > 0.1 { // 13 standard deviations
+		t.Errorf("half of the records are in category 1, and %v of those released", share)
+	}
+}
+
+// The numbers are cut as if no column had categories, or finer.
+func TestNewBox_CategoriesLeaveNumbersAsTheyAre(t *testing.T) {
+	for _, c := range []struct {
+		columns []Column
+		o       CellOptions
+		want    string
+	}{
+		{[]Column{{Hi: 110}}, CellOptions{Signal: 1000}, "64 cells, 2 levels of arity 8"},
+		{[]Column{{Hi: 110}, {Categories: 2}}, CellOptions{Signal: 1000}, "64 x 2 cells, 3 levels of arity 2 to 8"},
+		{[]Column{{Hi: 110}, {Categories: 100}}, CellOptions{Signal: 1000}, "64 x 100 cells"},
+		{[]Column{{Hi: 110}, {Categories: 3}}, CellOptions{Depth: 4}, "16 x 3 cells"},
+		{[]Column{{Hi: 110}, {Hi: 110}, {Categories: 3}}, CellOptions{Signal: 4096}, "64 x 64 x 3 cells"},
+	} {
+		if d := must(NewBox(c.columns, &c.o)); !strings.Contains(d.String(), ": "+c.want) {
+			t.Errorf("%v %+v: %v, want %s", c.columns, c.o, d, c.want)
+		}
+	}
+}
+
+// Plans that leave categories together, or cut them into more than there are, are
+// refused with the numbers; so are more combinations than there may be cells.
+func TestNewBox_RefusesCategoriesTogether(t *testing.T) {
+	hundred := make([]Column, 5)
+	for a := range hundred {
+		hundred[a].Categories = 100
+	}
+	for _, c := range []struct {
+		columns []Column
+		o       CellOptions
+		want    string
+	}{
+		{[]Column{{Hi: 1}, {Categories: 3}}, CellOptions{Splits: [][]int{{4, 1}}}, "measure: NewBox: Splits.column[1] = 1, want 3 parts in all, one a category"},
+		{[]Column{{Hi: 1}, {Categories: 3}}, CellOptions{Splits: [][]int{{4, 3}, {1, 3}}}, "measure: NewBox: Splits.column[1] = 9, want 3 parts in all, one a category"},
+		{[]Column{{Categories: 4}}, CellOptions{Splits: [][]int{{2}, {2}}}, "measure: NewBox: Splits[0][0] = 2, want 1 or 4"},
+		{[]Column{{Categories: 4}}, CellOptions{Splits: [][]int{}}, "measure: NewBox: Splits.column[0] = 1, want 4 parts in all, one a category"},
+		{hundred, CellOptions{Signal: 1000}, "measure: NewBox: needs 745 GiB, the limit is 5 GiB"},
+		{append([]Column{{Hi: 1e9}}, hundred...), CellOptions{Signal: 1000}, "GiB"},
+	} {
+		if d, err := NewBox(c.columns, &c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v %+v: %v %v", c.columns, c.o, d, err)
+		}
+	}
+	for _, splits := range [][][]int{{{4, 3}}, {{4, 1}, {1, 3}}, {{1, 3}, {4, 1}}} {
+		if d, err := NewBox([]Column{{Hi: 1}, {Categories: 3}}, &CellOptions{Splits: splits}); err != nil || d.Len() != 12 {
+			t.Error(fmt.Sprint(splits), d, err)
+		}
+	}
+}
+
+// A lazy release tells categories apart too, where noise hides every cell; where
+// MaxCells does not let it, it says so.
+func TestLazy_SeparatesCategories(t *testing.T) {
+	d := must(NewBox([]Column{{Hi: 110}, {Categories: 2}, {Categories: 3}}, &CellOptions{Signal: 1000, Lazy: true}))
+	r := rng.Seeded(3)
+	c := d.NewCounts()
+	for i := range 1000 {
+		if err := c.Add([]float64{r.Float64() * 110, float64(i % 2), 2}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	share := 0.0
+	for range 20 { // cells have 8 records, and noise of scale 60
+		out := must(must(NewSynthesizer(d, 0.1, nil)).Release(r, c))
+		for _, v := range out.nodes {
+			if v.level < d.Height() {
+				t.Fatalf("a release has node %v of %v", v, d)
+			}
+		}
+		share += out.Mean(func(x []float64) float64 { return x[1] }) / 20
+	}
+	if math.Abs(share-0.5) > 0.2 {
+		t.Errorf("half of the records are in category 1, and %v of those released", share)
+	}
+	few := must(NewSynthesizer(d, 10, &Options{MaxCells: 3}))
+	var wrong *fault.ValueError
+	if _, err := few.Release(r, c); !errors.As(err, &wrong) || wrong.Arg != "MaxCells" {
+		t.Error(err)
+	}
+}
