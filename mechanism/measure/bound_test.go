@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -43,9 +44,131 @@ func TestConfidence_Covers(t *testing.T) {
 	}
 }
 
-// Known answers of MATH.md, section 3, measured there by simulation: on the line
-// E W1 in units of 1/alpha, and in one unit node the cost of centred noise of
-// scale 1. Standard errors are below 1.5 % on either side,
+// Two measures are at most the largest distance of two points apart, and
+// Confidence never says more: not where noise drowns the data, not along a
+// folding, and not for a lazy domain.
+func TestConfidence_AtMostTheLargestDistance(t *testing.T) {
+	for name, d := range testDomains() {
+		atMostTheLargestDistance(t, name, d)
+	}
+	clouds := randomPoints(200, 2, 3)
+	for name, o := range map[string]FiniteOptions{"Hilbert": {}, "tour": {Tour: true}, "net": {Separation: 0.3}} {
+		d := must(NewFolded(clouds, &o))
+		atMostTheLargestDistance(t, name, d)
+		atMostTheLargestDistance(t, name+" on", must(On(d, clouds)))
+	}
+	for _, o := range []CellOptions{{Signal: 500}, {Signal: 500, P: 1}, {Signal: 500, P: 2}, {Signal: 500, Lazy: true}} {
+		columns := []Column{{Hi: 2, Weight: 3}, {Categories: 3}, {Lo: -1, Hi: 1}, {Categories: 1, Weight: 9}}
+		atMostTheLargestDistance(t, "line", must(NewBox(columns[:1], &o)))
+		atMostTheLargestDistance(t, "box", must(NewBox(columns, &o)))
+		atMostTheLargestDistance(t, "categories", must(NewBox(columns[1:2], &o)))
+		atMostTheLargestDistance(t, "sphere", must(NewSphere(7, &o)))
+	}
+}
+
+func atMostTheLargestDistance[P any](t *testing.T, name string, d *Domain[P]) {
+	t.Helper()
+	points := make([]P, d.Len())
+	largest := 0.0
+	for c := range points {
+		points[c] = d.Point(c)
+		for _, q := range points[:c] {
+			largest = max(largest, d.Distance(q, points[c]))
+		}
+	}
+	if x := d.Diameter(); x > largest*(1+1e-12) || x < largest {
+		t.Errorf("%s: the diameter of %v is %v, the largest distance %v", name, d, x, largest)
+	}
+	c := must(CountAll(d, points, nil))
+	for _, eps := range []float64{1e-3, 1, 100} {
+		for _, relation := range []Relation{ReplaceOne, AddRemoveOne} {
+			out := must(must(NewSynthesizer(d, eps, &Options{Relation: relation})).Release(rng.Seeded(1), c))
+			for _, beta := range []float64{1e-9, 0.5} {
+				if got := must(out.Confidence(2, beta)); got > 2*largest*(1+1e-12) {
+					t.Errorf("%s %v: eps = %v, %v: Confidence %v, but no two points are farther apart than %v", name, d, eps, relation, got/2, largest)
+				}
+			}
+		}
+	}
+}
+
+// A Signed measure may be farther from the data than any two points, and Confidence
+// covers that too: of 50 means none is off by more, at beta = 1e-8.
+func TestConfidence_CoversSigned(t *testing.T) {
+	d := unitBox(1, CellOptions{Depth: 6})
+	far := false
+	for _, relation := range []Relation{ReplaceOne, AddRemoveOne} {
+		c := d.NewCounts()
+		if err := c.AddN(d.Point(20), 2000); err != nil {
+			t.Fatal(err)
+		}
+		s := must(NewSynthesizer(d, 0.003, &Options{Estimate: Signed, Relation: relation}))
+		r := rng.Seeded(11)
+		for range 25 {
+			out := must(s.Release(r, c))
+			off := math.Abs(out.Mean(func(x []float64) float64 { return x[0] }) - d.Point(20)[0])
+			if limit := must(out.Confidence(1, 1e-8)); off > limit {
+				t.Errorf("%v: the mean is off by %v, at most %v was claimed", relation, off, limit)
+			}
+			far = far || off > d.Diameter()
+		}
+	}
+	if !far {
+		t.Error("no mean was off by more than the diameter: the test shows nothing")
+	}
+}
+
+// By hand, for two cells at distance D whose difference has noise K of scale b, so
+// that W1 is half of D|K|. Under AddRemoveOne half of beta pays for the number of
+// records, which is at least the noisy one less q, and the rest for the cells.
+func TestConfidence_KnownAnswers(t *testing.T) {
+	const total, moved = 5000., 0.125
+	d := tinyTrees()["pair"]
+	for _, beta := range []float64{0.3, 0.01, 1e-6} {
+		for _, relation := range []Relation{ReplaceOne, AddRemoveOne} {
+			s := must(NewSynthesizer(d, 1, &Options{Relation: relation}))
+			b, cells, q := s.p.scales.Level[0], beta, 0.
+			if relation == AddRemoveOne {
+				cells, q = beta/2, s.p.scales.Total*math.Log(2/(beta/2))
+			}
+			mean := d.Diameter() / 2 * math.Sqrt(1/(2*math.Pow(math.Sinh(1/(2*b)), 2)))
+			width, tail := s.p.shape[0].diameter*b/2, math.Inf(1)
+			for u := 0.0001; u < 1; u += 0.0001 {
+				tail = min(tail, width*(math.Log(1/cells)-2*math.Log(1-u*u))/u)
+			}
+			want := (mean + tail + q*d.Diameter() + moved*total) / (total - q)
+			out := &Release[int]{s: s, Total: total, moved: moved}
+			if got := must(out.Confidence(1, beta)); got < want*(1-1e-9) || got > want*1.003 {
+				t.Errorf("%v, beta = %v: Confidence %v, by hand %v", relation, beta, got, want)
+			}
+			// P{|K| >= k} = 2 e^(-k/b) / (1 + e^(-1/b)) for whole k > 0.
+			tooMuch := func(scale, k float64) float64 { return 2 * math.Exp(-math.Ceil(k)/scale) / (1 + math.Exp(-1/scale)) }
+			if p := tooMuch(b, 2*(tail+mean)/d.Diameter()); p > cells {
+				t.Errorf("%v: the cost is as large as claimed with probability %v, not %v", relation, p, cells)
+			}
+			if relation == AddRemoveOne && tooMuch(s.p.scales.Total, q) > beta-cells {
+				t.Errorf("the total is off by as much as claimed with probability %v", tooMuch(s.p.scales.Total, q))
+			}
+		}
+	}
+}
+
+// The diameter of many points without coordinates is not too small, nor more than
+// twice too large, whatever the shape of their tree says.
+func TestDiameter_ManyPoints(t *testing.T) {
+	const n = exactDiameter + 50
+	f := space{n, func(i, j int) float64 { return math.Abs(float64(i*i%n - j*j%n)) }}
+	largest, _, _ := metric.Diameter(f)
+	for _, shape := range []float64{largest, 1e9} {
+		a := &arrangement{shape: []nodeShape{{diameter: shape}}}
+		if err := (&net{f: f, ctx: context.Background()}).measureDiameter(a); err != nil || a.diameter < largest || a.diameter > 2*largest {
+			t.Errorf("diameter %v, the largest distance is %v: %v", a.diameter, largest, err)
+		}
+	}
+}
+
+// Known answers, of another simulation: on the line E W1 in units of 1/alpha, and
+// in one unit node the cost of centred noise of scale 1. Standard errors are below 1.5 % on either side,
 // and the one for the line is asymptotic.
 func TestBound_KnownAnswers(t *testing.T) {
 	o := &BoundOptions{Draws: 1000}

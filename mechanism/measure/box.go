@@ -174,7 +174,7 @@ func (b *box) domain(op string, ext []extent, lazy bool) (*Domain[[]float64], er
 	}
 	g := newBoxGeometry(b.grid, ext, b.p)
 	a.shape, a.children = g.shapes(), g.children
-	a.resolution, a.diameter = g.halfCell(), g.diameter(0)
+	a.resolution, a.diameter = g.halfCell(), g.acrossPoints()
 	a.apart = len(b.splits)
 	for l := len(b.parts) - 1; l >= 0 && b.categoriesApart(l); l-- {
 		a.apart = l

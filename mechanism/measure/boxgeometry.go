@@ -79,6 +79,16 @@ func (g *boxGeometry) halfCell() float64 {
 	return d.value()
 }
 
+// acrossPoints is the largest distance between points of cells, with a margin for
+// its rounding and theirs.
+func (g *boxGeometry) acrossPoints() float64 {
+	d, cell := norm{p: g.p}, g.sides(len(g.splits))
+	for a, e := range g.sides(0) {
+		d.add(e.length - cell[a].length)
+	}
+	return d.value() * (1 + 0x1p-45)
+}
+
 func (g *boxGeometry) shapes() []nodeShape {
 	shape := make([]nodeShape, len(g.splits))
 	nodes := 1

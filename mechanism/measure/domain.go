@@ -69,10 +69,9 @@ func (d *Domain[P]) Height() int { return d.made("measure: Domain.Height").heigh
 // [On].
 func (d *Domain[P]) Resolution() float64 { return d.made("measure: Domain.Resolution").resolution }
 
-// Diameter returns an upper bound on the distance between points of cells: the
-// diameter of a box or sphere, and the largest distance between the points of a
-// finite metric, or at most twice that for more than 2,048 of them without
-// coordinates or a hierarchy.
+// Diameter returns the largest distance between points of cells, up to rounding
+// upwards, and for a finite metric of more than 2,048 points without coordinates
+// or a hierarchy a number of at most twice that.
 func (d *Domain[P]) Diameter() float64 { return d.made("measure: Domain.Diameter").diameter }
 
 // Cell returns the cell that p counts in, a number in [0, Len()), or an error

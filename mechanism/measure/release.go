@@ -175,8 +175,9 @@ func (r *Release[P]) Mean(f func(P) float64) float64 {
 // alone: W1 is at most the distance of the weights from the centred counts,
 // which are both released, and of these from the truth. The latter is noise,
 // whose mean the a-priori bound covers, and whose deviation obeys a Chernoff bound.
-// It is no more than lipschitz times the diameter, which is all that
-// is claimed for a lazy domain. O(nodes).
+// It is no more than lipschitz times [Domain.Diameter], which is all that is
+// claimed for a lazy domain; but a Signed measure, being none of probability, may
+// be farther off, and then the bound is larger, up to +Inf. O(nodes).
 func (r *Release[P]) Confidence(lipschitz, beta float64) (float64, error) {
 	const op = "measure: Release.Confidence"
 	if err := r.check(op); err != nil {
@@ -190,6 +191,9 @@ func (r *Release[P]) Confidence(lipschitz, beta float64) (float64, error) {
 	}
 	p := r.s.p
 	most := lipschitz * p.diameter
+	if p.opt.Estimate == Signed {
+		most = math.Inf(1)
+	}
 	if p.tree == nil {
 		return most, nil
 	}
