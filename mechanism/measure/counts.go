@@ -126,23 +126,23 @@ func (c *Counts[P]) addAlone(p P) error {
 // add adds to a cell. Where the counts are dense, the caller holds mu for reading
 // or is alone in knowing them, but for other calls of add.
 func (c *Counts[P]) add(cell int, n int64) error {
+	if c.dense == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+	}
 	for {
 		t := c.total.Load()
-		if n < 0 || t > math.MaxInt64-n {
+		if uint64(n) > uint64(math.MaxInt64-t) { // as is every negative n
 			return &fault.ValueError{Op: "measure: Counts.AddN", Arg: "n", Index: -1, Value: float64(n), Want: "a number >= 0, and a sum below 2^63"}
 		}
 		if c.total.CompareAndSwap(t, t+n) {
 			break
 		}
 	}
-	switch {
-	case n == 0: // a cell of nothing is no cell of a lazy domain
-	case c.dense != nil:
+	if c.dense != nil {
 		atomic.AddInt64(&c.dense[cell], n)
-	default:
-		c.mu.Lock()
+	} else if n > 0 { // a cell of nothing is no cell of a lazy domain
 		c.sparse[cell] += n
-		c.mu.Unlock()
 	}
 	return nil
 }

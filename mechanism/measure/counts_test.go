@@ -117,6 +117,42 @@ func TestAddN_Limits(t *testing.T) {
 	}
 }
 
+// Sums may be as large as 2^63-1, and no larger, by every way to them; what is
+// refused changes nothing, the mark of skipped records included.
+func TestMerge_Limits(t *testing.T) {
+	for _, lazy := range []bool{false, true} {
+		d := unitBox(1, CellOptions{Signal: 100, Lazy: lazy})
+		counted := func(n int64) *Counts[[]float64] {
+			c := d.NewCounts()
+			if err := c.AddN([]float64{.3}, n); err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		c := counted(math.MaxInt64 - 5)
+		var wrong *fault.ValueError
+		for _, n := range []int64{6, math.MaxInt64} {
+			from := counted(n)
+			from.skipped.Store(true)
+			if err := c.Merge(from); !errors.As(err, &wrong) || wrong.Arg != "o.Len()" || c.skipped.Load() {
+				t.Errorf("lazy %v, %d too many: %v", lazy, n-5, err)
+			}
+		}
+		if err := c.Merge(counted(3)); err != nil || c.snapshot().n[0] != math.MaxInt64-2 {
+			t.Errorf("lazy %v: %v", lazy, err)
+		}
+		if err := c.AddN([]float64{.3}, 2); err != nil || c.snapshot().total != math.MaxInt64 {
+			t.Errorf("lazy %v: %v", lazy, err)
+		}
+		if err := c.Add([]float64{.9}); !errors.As(err, &wrong) || len(c.snapshot().cells) != 1 {
+			t.Errorf("lazy %v: %v", lazy, err)
+		}
+		if err := c.Merge(d.NewCounts()); err != nil {
+			t.Errorf("lazy %v: nothing merged: %v", lazy, err)
+		}
+	}
+}
+
 // Skipped records change the number that ReplaceOne publishes. Counts that may
 // lack some are refused there, on every way to a release, and whether they do
 // lack any does not matter: it is private.

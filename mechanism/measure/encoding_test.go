@@ -41,6 +41,9 @@ func TestCounts_EncodingIsFixed(t *testing.T) {
 	}
 	for _, lazy := range []bool{false, true} {
 		read := unitBox(1, CellOptions{Depth: 3, Lazy: lazy}).NewCounts()
+		if err := read.AddN([]float64{0.5}, 7); err != nil { // to be replaced
+			t.Fatal(err)
+		}
 		if err := read.UnmarshalBinary(must(hex.DecodeString(want))); err != nil || !sameCounts(c, read) {
 			t.Errorf("lazy %v: read %d records: %v", lazy, read.Len(), err)
 		}
@@ -114,6 +117,7 @@ func TestUnmarshal_RefusesNonsense(t *testing.T) {
 		{"long number", with(0x82, 0, 0, 1, 6, 2), "damaged"},
 		{"endless number", with(1, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255), "damaged"},
 		{"count of 2^63", with(append([]byte{1, 0}, 128, 128, 128, 128, 128, 128, 128, 128, 128, 1)...), "damaged"},
+		{"sum of 2^64", with(2, 0, 5, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1), "damaged"},
 		{"sum of 2^63", with(append(append([]byte{2, 0}, most...), 0, 1)...), "damaged"},
 	} {
 		refused(t, c.name, c.b, c.reason)

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"reflect"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
@@ -354,9 +355,16 @@ func TestLazy_EmptyCellsHaveNoise(t *testing.T) {
 // The level of a Measure, by the exact density of its noise: on a regular tree a
 // shift of mass between two leaves is the worst, and the walk's potential knows
 // its log ratio.
+//
+// It is the same under Options that name the neighbours of data sets: noise for the
+// total, which is 1, would protect nothing, and what it takes of the budget would
+// be lacking elsewhere.
 func TestMeasure_Level(t *testing.T) {
 	for name, d := range tinyTrees() {
 		m := must(NewMeasure(d, 5, nil))
+		if other := must(NewMeasure(d, 5, &Options{Relation: AddRemoveOne})); !reflect.DeepEqual(other.p.scales, m.p.scales) || other.g.String() != m.g.String() {
+			t.Errorf("%s: with AddRemoveOne %v at scales %v, without %v at %v", name, other.g, other.p.scales, m.g, m.p.scales)
+		}
 		n := d.Len()
 		r := rng.Seeded(2)
 		z := make([]float64, n)
