@@ -24,6 +24,7 @@ func randomCounts(d *Domain[int], n int, r *rand.Rand) *Counts[int] {
 // sum to 1 exactly, in any order, on every kind of tree.
 func TestRelease_MassExactlyOne(t *testing.T) {
 	r := rng.Seeded(1)
+	odd := false // multiples of 2^-52, and not of 2^-51
 	for name, d := range testDomains() {
 		for _, est := range []Estimate{Weighted, Clipped, Nearest} {
 			for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
@@ -32,9 +33,10 @@ func TestRelease_MassExactlyOne(t *testing.T) {
 					out := must(s.Release(r, randomCounts(d, n, r)))
 					up, down := 0.0, 0.0
 					for i, w := range out.Weights {
-						if w < 0 || w*unitMass != math.Trunc(w*unitMass) {
+						if w < 0 || w*(1<<52) != math.Trunc(w*(1<<52)) {
 							t.Fatalf("%s: weight %v", name, w)
 						}
+						odd = odd || w*(1<<51) != math.Trunc(w*(1<<51))
 						up += w
 						down += out.Weights[len(out.Weights)-1-i]
 					}
@@ -44,6 +46,9 @@ func TestRelease_MassExactlyOne(t *testing.T) {
 				}
 			}
 		}
+	}
+	if !odd {
+		t.Error("all weights are multiples of 2^-51")
 	}
 }
 
