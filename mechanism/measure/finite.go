@@ -78,8 +78,11 @@ func (o *FiniteOptions) check(op string) (FiniteOptions, error) {
 // that the a-priori bound is least ([ByCost]). About n*Arity distances a level,
 // and n^2/Arity for medoids and bounds.
 //
-// No points are [metric.ErrEmpty]; a negative or non-finite distance to a
-// centre is a *[metric.ValueError], and so are options outside their domain.
+// No points are [metric.ErrEmpty], a negative number of them is a
+// *[metric.SizeError], and more than memory has room for a *[metric.MemoryError]
+// before any distance is asked for. A negative or non-finite distance, among
+// those that are read, is a *[metric.ValueError], and so are options outside
+// their domain.
 func NewFinite(f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	const op = "measure: NewFinite"
 	opt, err := o.check(op)
@@ -114,6 +117,11 @@ func NewFinite(f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	if b.arity == 0 {
 		b.arity = max(2, int(math.Ceil(aritySlack*math.Pow(float64(n.f.Len()), 1/float64(h)))))
 	}
+	if m := float64(n.f.Len()); m > float64(b.arity) {
+		if err := fault.Memory(op, m*float64(b.arity), pairSize); err != nil {
+			return nil, err
+		}
+	}
 	parent, leaf, err := b.build(op)
 	if err != nil {
 		return nil, err
@@ -138,8 +146,19 @@ type net struct {
 	ctx      context.Context
 }
 
+// pointSize is about the memory that a point of a finite metric takes, with its
+// nodes, in bytes.
+const pointSize = 200
+
 func newNet(op string, f metric.Finite, o FiniteOptions) (*net, error) {
-	if err := fault.Empty(op, "f", fault.Len(f)); err != nil {
+	size := fault.Len(f)
+	if size < 0 {
+		return nil, &fault.SizeError{Op: op, Arg: "f", Got: size, Want: "at least 1"}
+	}
+	if err := fault.Empty(op, "f", size); err != nil {
+		return nil, err
+	}
+	if err := fault.Memory(op, float64(size), pointSize); err != nil {
 		return nil, err
 	}
 	n := &net{all: f, f: f, ctx: o.Context}
@@ -155,7 +174,10 @@ func newNet(op string, f metric.Finite, o FiniteOptions) (*net, error) {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	n.nearest = nearest
-	for _, d := range dist {
+	for i, d := range dist {
+		if !(d >= 0) || math.IsInf(d, 1) {
+			return nil, &fault.ValueError{Op: op, Arg: "distance to the net", Index: i, Value: d, Want: "a finite number >= 0"}
+		}
 		n.cover = max(n.cover, d)
 	}
 	n.f, err = metric.Subset(f, n.points)
@@ -283,7 +305,7 @@ func (a *arrangement) measure(ctx context.Context, op string, f metric.Finite, a
 		from, to := t.Level(l)
 		err := parallel.Chunks(ctx, to-from, 1, 0, nil, func(_, lo, hi int) {
 			for v := from + lo; v < from+hi; v++ {
-				a.shape[v], bad[v] = measureNode(op, t, f, at, share, v)
+				a.shape[v], bad[v] = measureNode(ctx, op, t, f, at, share, v)
 				a.shape[v].depth = l
 			}
 		})
@@ -302,7 +324,7 @@ func (a *arrangement) measure(ctx context.Context, op string, f metric.Finite, a
 // hubTries is how many cells of a node are tried as its hub.
 const hubTries = 32
 
-func measureNode(op string, t *walk.Tree, f metric.Finite, at []int, share []float64, v int) (nodeShape, error) {
+func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, at []int, share []float64, v int) (nodeShape, error) {
 	lo, hi := t.Children(v)
 	k := hi - lo
 	if k == 0 {
@@ -313,6 +335,9 @@ func measureNode(op string, t *walk.Tree, f metric.Finite, at []int, share []flo
 	best := math.Inf(1)
 	step := (end - first + hubTries - 1) / hubTries
 	for h := first; h < end; h += step {
+		if err := ctx.Err(); err != nil {
+			return s, err
+		}
 		cost, radius := 0.0, 0.0
 		for c := lo; c < hi; c++ {
 			cf, ce := t.LeafRange(c)

@@ -57,14 +57,20 @@ func (b *netBuilder) divide(op string, v int, points []int, capacity int) error 
 	if err != nil {
 		return err
 	}
-	groups := b.assign(points, centres, capacity)
+	groups, err := b.assign(points, centres, capacity)
 	for range medoidRounds {
+		if err != nil {
+			return err
+		}
 		for g := range centres {
 			if len(groups[g]) > 0 {
 				centres[g] = b.medoid(groups[g])
 			}
 		}
-		groups = b.assign(points, centres, capacity)
+		groups, err = b.assign(points, centres, capacity)
+	}
+	if err != nil {
+		return err
 	}
 	for _, group := range groups {
 		switch len(group) {
@@ -90,6 +96,9 @@ func (b *netBuilder) farthestFirst(op string, points []int) ([]int, error) {
 	}
 	var centres []int
 	for next := 0; len(centres) < b.arity; {
+		if err := b.ctx.Err(); err != nil {
+			return nil, err
+		}
 		c := points[next]
 		centres = append(centres, c)
 		next = 0
@@ -110,23 +119,42 @@ func (b *netBuilder) farthestFirst(op string, points []int) ([]int, error) {
 	return centres, nil
 }
 
+// pairSize is the memory of a point and a centre in assign.
+const pairSize = 16
+
 // assign gives every point to the nearest centre that has room, the nearest
 // pairs first. Where duplicates leave fewer centres than arity, groups without
 // a centre take what is left over.
-func (b *netBuilder) assign(points, centres []int, capacity int) [][]int {
+func (b *netBuilder) assign(points, centres []int, capacity int) ([][]int, error) {
 	type pair struct {
 		d    float64
 		i, g int32
 	}
 	pairs := make([]pair, 0, len(points)*len(centres))
+	steps, stop := 0, false
+	pause := func() bool {
+		if steps++; steps%(1<<14) == 0 && b.ctx.Err() != nil {
+			stop = true
+		}
+		return stop
+	}
 	for i, p := range points {
+		if pause() {
+			break
+		}
 		for g, c := range centres {
 			pairs = append(pairs, pair{b.f.Distance(c, p), int32(i), int32(g)})
 		}
 	}
 	slices.SortFunc(pairs, func(x, y pair) int {
+		if pause() {
+			return 0
+		}
 		return cmp.Or(cmp.Compare(x.d, y.d), cmp.Compare(x.i, y.i), cmp.Compare(x.g, y.g))
 	})
+	if stop {
+		return nil, b.ctx.Err()
+	}
 	groups := make([][]int, max(b.arity, len(centres)))
 	taken := make([]bool, len(points))
 	for _, p := range pairs {
@@ -144,7 +172,7 @@ func (b *netBuilder) assign(points, centres []int, capacity int) [][]int {
 			groups[g] = append(groups[g], p)
 		}
 	}
-	return groups
+	return groups, nil
 }
 
 // medoidSample bounds the points that a medoid is chosen from, and among whom

@@ -3,6 +3,7 @@ package measure
 import (
 	"fmt"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -17,6 +18,9 @@ import (
 // options. O(n times height) distances.
 func NewTaxonomy(t *metric.Tree, o *FiniteOptions) (*Domain[int], error) {
 	const op = "measure: NewTaxonomy"
+	if t == nil || t.Len() == 0 {
+		return nil, fault.Empty(op, "t", 0)
+	}
 	opt, err := o.check(op)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,113 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+// A number of points that cannot be is refused before a distance is asked for, and
+// before time or memory is spent on them.
+func TestNewFinite_ChecksSizeFirst(t *testing.T) {
+	for _, n := range []int{math.MinInt, -1, 0, math.MaxInt / 4, math.MaxInt - 1, math.MaxInt} {
+		f := space{n, func(i, j int) float64 { panic("a distance was asked for") }}
+		for name, err := range map[string]error{
+			"NewFinite":     second(NewFinite(f, nil)),
+			"with a net":    second(NewFinite(f, &FiniteOptions{Separation: 1})),
+			"of arity 2":    second(NewFinite(f, &FiniteOptions{Arity: 2})),
+			"NewFolded":     second(NewFolded(f, nil)),
+			"along a tour":  second(NewFolded(f, &FiniteOptions{Tour: true})),
+			"folded, a net": second(NewFolded(f, &FiniteOptions{Separation: 1})),
+		} {
+			var size *metric.SizeError
+			var memory *metric.MemoryError
+			if ok := map[bool]bool{n < 0: errors.As(err, &size), n == 0: errors.Is(err, metric.ErrEmpty), n > 0: errors.As(err, &memory)}[true]; !ok {
+				t.Errorf("%d points, %s: %v", n, name, err)
+			}
+		}
+	}
+	var memory *metric.MemoryError
+	large := space{1 << 16, func(i, j int) float64 { panic("a distance was asked for") }}
+	if _, err := NewFinite(large, &FiniteOptions{Arity: 1 << 15}); !errors.As(err, &memory) {
+		t.Errorf("2^31 pairs of points and centres: %v", err)
+	}
+	for name, tree := range map[string]*metric.Tree{"nil": nil, "zero": {}} {
+		if _, err := NewTaxonomy(tree, nil); !errors.Is(err, metric.ErrEmpty) {
+			t.Errorf("%s tree: %v", name, err)
+		}
+	}
+}
+
+// A distance that is none is an error wherever it is among a few points, and
+// among many where it is one of those that are read.
+func TestNewFinite_RefusesWrongDistances(t *testing.T) {
+	const n = 9
+	var value *metric.ValueError
+	var law *metric.Violation
+	for _, wrong := range []float64{math.NaN(), math.Inf(1), -1} {
+		for i := range n {
+			for j := range i {
+				f := space{n, func(a, b int) float64 {
+					if max(a, b) == i && min(a, b) == j {
+						return wrong
+					}
+					return math.Abs(float64(a - b))
+				}}
+				for name, err := range map[string]error{
+					"NewFinite":  second(NewFinite(f, nil)),
+					"of arity 2": second(NewFinite(f, &FiniteOptions{Arity: 2})),
+					"NewFolded":  second(NewFolded(f, nil)),
+				} {
+					if !errors.As(err, &value) && !errors.As(err, &law) {
+						t.Errorf("%s: %d and %d are %v apart: %v", name, i, j, wrong, err)
+					}
+				}
+			}
+		}
+		calls := 0
+		now := space{300, func(a, b int) float64 {
+			if calls++; calls%1000 == 0 {
+				return wrong
+			}
+			return math.Abs(float64(a - b))
+		}}
+		if _, err := NewFinite(oneAtATime{f: now, turn: make(chan bool, 1)}, nil); !errors.As(err, &value) {
+			t.Errorf("%v now and then: %v", wrong, err)
+		}
+	}
+}
+
+// oneAtATime makes a metric that keeps count safe for concurrent use.
+type oneAtATime struct {
+	f    metric.Finite
+	turn chan bool
+}
+
+func (o oneAtATime) Len() int { return o.f.Len() }
+
+func (o oneAtATime) Distance(i, j int) float64 {
+	o.turn <- true
+	defer func() { <-o.turn }()
+	return o.f.Distance(i, j)
+}
+
+// The net tree of many points returns soon after its context ends, wherever it is.
+func TestNewFinite_StopsWithItsContext(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for deadlines")
+	}
+	f := space{200_000, func(i, j int) float64 { return math.Abs(math.Sin(float64(i)) - math.Sin(float64(j))) }}
+	for after := 20 * time.Millisecond; after < time.Second; after *= 3 {
+		ctx, cancel := context.WithTimeout(context.Background(), after)
+		start := time.Now()
+		_, err := NewFinite(f, &FiniteOptions{Context: ctx, Height: 3})
+		if over := time.Since(start) - after; !errors.Is(err, context.DeadlineExceeded) || over > 500*time.Millisecond {
+			t.Errorf("%v late, after %v: %v", over, after, err)
+		}
+		cancel()
+	}
+}
