@@ -23,6 +23,11 @@ type (
 	MemoryError = fault.MemoryError
 )
 
+// zeroError reports a value that no constructor made.
+func zeroError(op, what, makers string) error {
+	return fmt.Errorf("%s: a %s that is not from %s", op, what, makers)
+}
+
 // maxNodes bounds the number of nodes so that one more fits the int32 arrays.
 const maxNodes = math.MaxInt32 - 1
 

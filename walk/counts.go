@@ -47,7 +47,11 @@ func counts[T int64 | float64](t *Tree, dst, x []T) {
 // adds one number to all children of a node such that they sum to the node. The
 // root keeps its count. O(nodes).
 func (t *Tree) Centre(counts []float64) error {
-	if err := checkLen("walk: Tree.Centre", "counts", len(counts), t.Nodes()); err != nil {
+	const op = "walk: Tree.Centre"
+	if err := t.check(op); err != nil {
+		return err
+	}
+	if err := checkLen(op, "counts", len(counts), t.Nodes()); err != nil {
 		return err
 	}
 	for v := range t.Nodes() {
@@ -74,6 +78,9 @@ func (t *Tree) Centre(counts []float64) error {
 // noisy counts that is post-processing. O(nodes).
 func (t *Tree) CentreInt(counts []int64) error {
 	const op = "walk: Tree.CentreInt"
+	if err := t.check(op); err != nil {
+		return err
+	}
 	if err := checkLen(op, "counts", len(counts), t.Nodes()); err != nil {
 		return err
 	}
@@ -106,7 +113,7 @@ func (t *Tree) CentreInt(counts []int64) error {
 // 2^Height(). It is 0 where u would pass 2^63-1. O(nodes).
 func (t *Tree) Unit() int64 {
 	unit := int64(1)
-	product := make([]int64, t.Nodes()) // of the numbers of children above v
+	product := make([]int64, t.made("walk: Tree.Unit").Nodes()) // of the numbers of children above v
 	product[0] = 1
 	for v, p := range product {
 		k := int64(t.first[v+1] - t.first[v])
@@ -134,7 +141,7 @@ func (t *Tree) Unit() int64 {
 // takes, (2^63-1) / (Unit()*(Arity()+4)) rounded down, and 0 where Unit is 0.
 // O(nodes).
 func (t *Tree) CentreLimit() int64 {
-	_, limit := t.units()
+	_, limit := t.made("walk: Tree.CentreLimit").units()
 	return limit
 }
 
@@ -159,6 +166,9 @@ func gcd(a, b int64) int64 {
 }
 
 func (t *Tree) checkCounts(op string, dst, x int) error {
+	if err := t.check(op); err != nil {
+		return err
+	}
 	if err := checkLen(op, "dst", dst, t.Nodes()); err != nil {
 		return err
 	}

@@ -116,6 +116,7 @@ func (t *Tree) HaarInverseInt(x []int64) error {
 // the way is an average of coefficients in units 2^-Height(), so it is no
 // larger than the largest of these.
 func (t *Tree) HaarLimit() int64 {
+	t.made("walk: Tree.HaarLimit")
 	if t.Height() > 62 {
 		return 0
 	}
@@ -136,6 +137,9 @@ func Clamp(x []int64, limit int64) int {
 }
 
 func (t *Tree) checkHaar(op string, n int) error {
+	if err := t.check(op); err != nil {
+		return err
+	}
 	if !t.binary {
 		return notBinary(op, t)
 	}

@@ -77,7 +77,7 @@ func checkScale(op, arg string, index int, b float64) error {
 
 // Noise draws the noise of single nodes, for trees too large to be a [Tree] or
 // unfolded on demand. It is an immutable value, safe for concurrent use. The
-// zero value is not valid.
+// zero value has no noise to give: its methods panic, but for Law and Scale.
 type Noise struct {
 	law   Law
 	scale float64
@@ -102,6 +102,13 @@ func newNoise(law Law, scale float64) Noise {
 	return Noise{law, scale, directed.DivDown(1, scale)}
 }
 
+// made refuses noise that NewNoise did not make.
+func (n Noise) made(op string) {
+	if n.scale == 0 {
+		panic(zeroError(op, "Noise", "NewNoise"))
+	}
+}
+
 // Law returns the law.
 func (n Noise) Law() Law { return n.law }
 
@@ -118,6 +125,7 @@ func (n Noise) Scale() float64 { return n.scale }
 // to be released is the noisy count of the node, divided equally, plus the
 // children's counts less their mean, plus this.
 func (n Noise) Draw(r *rand.Rand, dst []float64) {
+	n.made("walk: Noise.Draw")
 	r, done := rng.Get(r)
 	n.draw(r, dst)
 	done()
@@ -184,6 +192,7 @@ func kNorm(r *rand.Rand, dst []float64, b float64) {
 // Sums outside int64 become the nearest int64, which is post-processing. A nil r
 // is a secure generator. About 35 ns a count.
 func (n Noise) Add(r *rand.Rand, x []int64) {
+	n.made("walk: Noise.Add")
 	if n.law != DiscreteLaplace {
 		panic("walk: Noise.Add: the law is not DiscreteLaplace")
 	}
@@ -199,6 +208,7 @@ func (n Noise) Add(r *rand.Rand, x []int64) {
 // the sum of m children's s*m*(1-m/k). DiscreteHaar has it for k = 2 only. For
 // k < 2 it is 0. O(k) for KNorm, else O(1).
 func (n Noise) Variance(k int) float64 {
+	n.made("walk: Noise.Variance")
 	if k < 2 {
 		return 0
 	}

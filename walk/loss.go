@@ -110,7 +110,9 @@ func (s Scales) equal(rel Relation) (float64, bool) {
 // 5, 7 and 15 for the balanced binary trees of 5, 9 and 129 leaves. It panics at
 // another rel. O(nodes).
 func (t *Tree) Sensitivity(rel Relation) int {
-	if err := rel.check("walk: Tree.Sensitivity"); err != nil {
+	const op = "walk: Tree.Sensitivity"
+	t.made(op)
+	if err := rel.check(op); err != nil {
 		panic(err)
 	}
 	total := 0.0
@@ -134,6 +136,9 @@ func (t *Tree) Sensitivity(rel Relation) int {
 // masses between two leaves, are the worst per unit of total variation. O(nodes).
 func (t *Tree) Loss(rel Relation, s Scales) (float64, error) {
 	const op = "walk: Tree.Loss"
+	if err := t.check(op); err != nil {
+		return 0, err
+	}
 	if err := rel.check(op); err != nil {
 		return 0, err
 	}
@@ -154,6 +159,9 @@ func (t *Tree) Loss(rel Relation, s Scales) (float64, error) {
 // is the scale of the noise on the total, 0 for none.
 func (t *Tree) LossNodes(rel Relation, total float64, node []float64) (float64, error) {
 	const op = "walk: Tree.LossNodes"
+	if err := t.check(op); err != nil {
+		return 0, err
+	}
 	if err := rel.check(op); err != nil {
 		return 0, err
 	}

@@ -15,6 +15,9 @@ import (
 // [Walk.PotentialCounts]; they are a [*ValueError]. O(nodes * log(arity)).
 func (w *Walk) Potential(z []float64) (float64, error) {
 	const op = "walk: Walk.Potential"
+	if err := w.check(op); err != nil {
+		return 0, err
+	}
 	if w.law == Laplace || w.law == DiscreteLaplace {
 		return 0, &ValueError{Op: op, Arg: "law", Index: -1, Value: float64(w.law), Want: "KNorm or DiscreteHaar"}
 	}
@@ -38,8 +41,11 @@ func (w *Walk) Potential(z []float64) (float64, error) {
 // sum of |count - med|/b, med a median of the siblings. Both have the root's
 // |count|/Total where that is positive.
 func (w *Walk) PotentialCounts(counts []float64) (float64, error) {
-	t := w.tree
 	const op = "walk: Walk.PotentialCounts"
+	if err := w.check(op); err != nil {
+		return 0, err
+	}
+	t := w.tree
 	if err := checkLen(op, "counts", len(counts), t.Nodes()); err != nil {
 		return 0, err
 	}

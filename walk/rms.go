@@ -35,7 +35,11 @@ func (t *Tree) climb(k int, f func(v int32, square float64)) float64 {
 // [Walk.Increments]: dst[k] = E S_k^2, S_k the sum of increments 0 to k. Closed
 // form, no simulation. O(n * height), on all cores.
 func (w *Walk) Variances(dst []float64) error {
-	if err := checkLen("walk: Walk.Variances", "dst", len(dst), w.tree.Len()); err != nil {
+	const op = "walk: Walk.Variances"
+	if err := w.check(op); err != nil {
+		return err
+	}
+	if err := checkLen(op, "dst", len(dst), w.tree.Len()); err != nil {
 		return err
 	}
 	t := w.tree
@@ -67,6 +71,9 @@ func (w *Walk) Variances(dst []float64) error {
 // [Walk.Variances].
 func (w *Walk) RMS(gaps []float64) (float64, error) {
 	const op = "walk: Walk.RMS"
+	if err := w.check(op); err != nil {
+		return 0, err
+	}
 	if gaps != nil {
 		if err := checkGaps(op, gaps, w.tree.Len()); err != nil {
 			return 0, err

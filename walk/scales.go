@@ -10,7 +10,11 @@ import (
 // unit of rel: each is t.Sensitivity(rel), as an integer. Under ReplaceOne the
 // total has none.
 func (t *Tree) EqualScales(rel Relation) (Scales, error) {
-	if err := rel.check("walk: Tree.EqualScales"); err != nil {
+	const op = "walk: Tree.EqualScales"
+	if err := t.check(op); err != nil {
+		return Scales{}, err
+	}
+	if err := rel.check(op); err != nil {
 		return Scales{}, err
 	}
 	// At least 1: where nothing can differ, any scale will do.
@@ -39,6 +43,9 @@ func (t *Tree) allScales(rel Relation, b float64) Scales {
 // in simulation for d = 2 and 3.
 func (t *Tree) PowerScales(rel Relation, p float64) (Scales, error) {
 	const op = "walk: Tree.PowerScales"
+	if err := t.check(op); err != nil {
+		return Scales{}, err
+	}
 	if err := rel.check(op); err != nil {
 		return Scales{}, err
 	}
@@ -81,6 +88,9 @@ func DimensionPower(d float64) float64 { return (1 - 1/d) / 2 }
 // height).
 func (t *Tree) GapScales(rel Relation, law Law, gaps []float64) (Scales, error) {
 	const op = "walk: Tree.GapScales"
+	if err := t.check(op); err != nil {
+		return Scales{}, err
+	}
 	if err := rel.check(op); err != nil {
 		return Scales{}, err
 	}
@@ -126,6 +136,9 @@ const leastSquare = 1e-9
 // two inputs apart has scales of 1. O(nodes).
 func (t *Tree) Normalise(rel Relation, s Scales) (Scales, error) {
 	const op = "walk: Tree.Normalise"
+	if err := t.check(op); err != nil {
+		return Scales{}, err
+	}
 	if rel == ReplaceOne {
 		s.Total = 0
 	} else if err := checkScale(op, "Total", -1, s.Total); err != nil {

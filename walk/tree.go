@@ -15,7 +15,7 @@ import (
 // divide and gets no noise.
 //
 // A Tree is flat arrays of int32, at most 20 bytes a node. It is immutable and
-// safe for concurrent use. The zero value is not valid.
+// safe for concurrent use. The zero value has no leaves and is refused.
 type Tree struct {
 	first  []int32 // children of v: first[v] to first[v+1]-1
 	parent []int32 // -1 for the root
@@ -27,26 +27,45 @@ type Tree struct {
 	binary bool
 }
 
+// check refuses a Tree that no constructor made.
+func (t *Tree) check(op string) error {
+	if t == nil || len(t.leaf) == 0 {
+		return zeroError(op, "Tree", "NewTree, Balanced or Levels")
+	}
+	return nil
+}
+
+// made is check for the methods that return no error.
+func (t *Tree) made(op string) *Tree {
+	if err := t.check(op); err != nil {
+		panic(err)
+	}
+	return t
+}
+
 // Len returns the number of leaves.
-func (t *Tree) Len() int { return len(t.leaf) }
+func (t *Tree) Len() int { return len(t.made("walk: Tree.Len").leaf) }
 
 // Nodes returns the number of nodes, leaves included.
-func (t *Tree) Nodes() int { return len(t.parent) }
+func (t *Tree) Nodes() int { return len(t.made("walk: Tree.Nodes").parent) }
 
 // Height returns the number of edges on the longest path down from the root.
-func (t *Tree) Height() int { return len(t.level) - 2 }
+func (t *Tree) Height() int { return len(t.made("walk: Tree.Height").level) - 2 }
 
 // String is for people: "tree of 1000 leaves, height 3".
 func (t *Tree) String() string {
+	if t.check("") != nil {
+		return "no tree"
+	}
 	return fmt.Sprintf("tree of %d leaves, height %d", t.Len(), t.Height())
 }
 
 // Binary tells whether every node has two children or none, as the Haar
 // transform needs.
-func (t *Tree) Binary() bool { return t.binary }
+func (t *Tree) Binary() bool { return t.made("walk: Tree.Binary").binary }
 
 // Arity returns the largest number of children of a node.
-func (t *Tree) Arity() int { return t.arity }
+func (t *Tree) Arity() int { return t.made("walk: Tree.Arity").arity }
 
 // Children returns the range of the children of v, lo to hi-1; it is empty for
 // a leaf. It panics where v is no node, as do the methods below.
@@ -67,7 +86,7 @@ func (t *Tree) Level(l int) (lo, hi int) { return int(t.level[l]), int(t.level[l
 
 // Depth returns the number of edges between the root and v. O(log Height).
 func (t *Tree) Depth(v int) int {
-	_ = t.parent[v]
+	_ = t.made("walk: Tree.Depth").parent[v]
 	return sort.Search(len(t.level)-1, func(l int) bool { return int(t.level[l+1]) > v })
 }
 
@@ -75,7 +94,7 @@ func (t *Tree) Depth(v int) int {
 // [Tree.Haar] leaves: the first leaf of its second child. It panics unless v
 // has two children.
 func (t *Tree) Split(v int) int {
-	c := int(t.first[v])
+	c := int(t.made("walk: Tree.Split").first[v])
 	if int(t.first[v+1]) != c+2 {
 		panic("walk: Tree.Split: the node has no two children")
 	}

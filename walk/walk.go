@@ -14,7 +14,8 @@ import (
 // noise of one law to the division of its count among its children, at the scale
 // of its level.
 //
-// A Walk is immutable and safe for concurrent use.
+// A Walk is immutable and safe for concurrent use. The zero value draws nothing
+// and is refused.
 type Walk struct {
 	tree   *Tree
 	law    Law
@@ -24,13 +25,37 @@ type Walk struct {
 }
 
 // String is for people: "KNorm walk on a tree of 1000 leaves, height 3".
-func (w *Walk) String() string { return fmt.Sprintf("%v walk on a %v", w.law, w.tree) }
+func (w *Walk) String() string {
+	if w.check("") != nil {
+		return "no walk"
+	}
+	return fmt.Sprintf("%v walk on a %v", w.law, w.tree)
+}
+
+// check refuses a Walk that no constructor made.
+func (w *Walk) check(op string) error {
+	if w == nil || w.tree == nil {
+		return zeroError(op, "Walk", "New or Superregular")
+	}
+	return nil
+}
+
+// made is check for the methods that return no error.
+func (w *Walk) made(op string) *Walk {
+	if err := w.check(op); err != nil {
+		panic(err)
+	}
+	return w
+}
 
 // New returns the walk of the given law and scales on t. DiscreteHaar needs a
 // binary tree. Scales must be as [NewNoise] takes them, one a level; a Total of 0
 // leaves the total as it is.
 func New(t *Tree, law Law, s Scales) (*Walk, error) {
 	const op = "walk: New"
+	if err := t.check(op); err != nil {
+		return nil, err
+	}
 	if err := law.check(op); err != nil {
 		return nil, err
 	}
@@ -60,21 +85,27 @@ func totalLaw(law Law) Law {
 }
 
 // Tree returns the tree.
-func (w *Walk) Tree() *Tree { return w.tree }
+func (w *Walk) Tree() *Tree { return w.made("walk: Walk.Tree").tree }
 
 // Law returns the law.
-func (w *Walk) Law() Law { return w.law }
+func (w *Walk) Law() Law { return w.made("walk: Walk.Law").law }
 
 // Scales returns a copy of the scales.
 func (w *Walk) Scales() Scales {
+	w.made("walk: Walk.Scales")
 	return Scales{w.scales.Total, slices.Clone(w.scales.Level)}
 }
 
 // Noise returns the noise that nodes of depth l add to their children.
-func (w *Walk) Noise(l int) Noise { return w.level[l] }
+func (w *Walk) Noise(l int) Noise { return w.made("walk: Walk.Noise").level[l] }
 
 // Loss returns [Tree.Loss] at the walk's scales.
-func (w *Walk) Loss(rel Relation) (float64, error) { return w.tree.Loss(rel, w.scales) }
+func (w *Walk) Loss(rel Relation) (float64, error) {
+	if err := w.check("walk: Walk.Loss"); err != nil {
+		return 0, err
+	}
+	return w.tree.Loss(rel, w.scales)
+}
 
 func (w *Walk) totalVariance() float64 {
 	if w.scales.Total == 0 {
@@ -93,8 +124,12 @@ func (w *Walk) totalVariance() float64 {
 // a secure generator; the results for a given r are repeatable. O(nodes), some
 // 15 ns a leaf for real laws and 35 ns for integers.
 func (w *Walk) Increments(r *rand.Rand, dst []float64) error {
+	const op = "walk: Walk.Increments"
+	if err := w.check(op); err != nil {
+		return err
+	}
 	t := w.tree
-	if err := checkLen("walk: Walk.Increments", "dst", len(dst), t.Len()); err != nil {
+	if err := checkLen(op, "dst", len(dst), t.Len()); err != nil {
 		return err
 	}
 	r, done := rng.Get(r)
@@ -143,6 +178,9 @@ func PartialSums(x []float64) {
 // post-processing. A nil r is a secure generator. O(nodes), 35 ns each.
 func (w *Walk) AddCounts(r *rand.Rand, counts []int64) error {
 	const op = "walk: Walk.AddCounts"
+	if err := w.check(op); err != nil {
+		return err
+	}
 	if w.law != DiscreteLaplace {
 		return &ValueError{Op: op, Arg: "law", Index: -1, Value: float64(w.law), Want: "DiscreteLaplace"}
 	}
@@ -177,6 +215,9 @@ func (w *Walk) AddCounts(r *rand.Rand, counts []int64) error {
 // Exact, saturating and with r as in [Walk.AddCounts]. O(n), 35 ns each.
 func (w *Walk) AddHaar(r *rand.Rand, x []int64) error {
 	const op = "walk: Walk.AddHaar"
+	if err := w.check(op); err != nil {
+		return err
+	}
 	if w.law != DiscreteHaar {
 		return &ValueError{Op: op, Arg: "law", Index: -1, Value: float64(w.law), Want: "DiscreteHaar"}
 	}

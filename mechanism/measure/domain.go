@@ -34,7 +34,7 @@ type Domain[P any] struct {
 
 // zeroError reports a value that no constructor made.
 func zeroError(op, what, makers string) error {
-	return fmt.Errorf("%s: a zero %s is none: it comes from %s", op, what, makers)
+	return fmt.Errorf("%s: a %s that is not from %s", op, what, makers)
 }
 
 // check refuses a Domain that no constructor made.
