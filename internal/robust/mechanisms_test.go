@@ -366,7 +366,7 @@ var measureCalls = []call{
 	{"measure.NewFinite", measure.NewFinite, []any{path, &measure.FiniteOptions{}}},
 	{"measure.NewFolded", measure.NewFolded, []any{path, &measure.FiniteOptions{}}},
 	{"measure.NewTaxonomy", measure.NewTaxonomy, []any{taxonomy, &measure.FiniteOptions{}}},
-	{"measure.On", measure.On[[]float64], []any{stations, points}},
+	{"measure.On", measure.On[[]float64], []any{must(measure.NewFinite(points, nil)), points}},
 	{"measure.Labels", measure.Labels[string], []any{stations, []string{"a", "b", "c", "d", "e"}}},
 	{"measure.Labels", measure.Labels[float64], []any{stations, []float64{1, 2, 3, 4, 5}}},
 	{"measure.Domain.Cell", ages.Cell, []any{records[0]}},

@@ -34,9 +34,12 @@ func fourCells() (finite map[string]*Domain[int], box map[string]*Domain[[]float
 		"ultrametric":           must(NewFinite(must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1, 2, 1})), nil)),
 		"ultrametric, higher":   must(NewFinite(must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1, 3, 1})), nil)),
 	}
+	// Points are no farther apart than what they are laid over.
+	far := must(NewFinite(line(0, 10, 20, 30), nil))
+	fold := must(NewFolded(line(0, 10, 20, 30), nil))
 	columns := func(o CellOptions, c ...Column) *Domain[[]float64] { return must(NewBox(c, &o)) }
-	on := func(d string, s metric.Space[[]float64], at ...[]float64) *Domain[[]float64] {
-		return must(On(finite[d], must(metric.NewPoints(at, s))))
+	on := func(d *Domain[int], s metric.Space[[]float64], at ...[]float64) *Domain[[]float64] {
+		return must(On(d, must(metric.NewPoints(at, s))))
 	}
 	box = map[string]*Domain[[]float64]{
 		"box":              columns(CellOptions{Depth: 2}, Column{Hi: 1}),
@@ -50,11 +53,11 @@ func fourCells() (finite map[string]*Domain[int], box map[string]*Domain[[]float
 		"strips":           columns(CellOptions{Splits: [][]int{{4, 1}}}, Column{Hi: 1}, Column{Hi: 1}),
 		"categories":       columns(CellOptions{Signal: 1}, Column{Categories: 4}),
 		"two by two":       columns(CellOptions{Signal: 1}, Column{Categories: 2}, Column{Categories: 2}),
-		"points":           on("net tree", metric.Euclidean{}, []float64{1, 0}, []float64{2, 0}, []float64{2, 1}, []float64{4, 0}),
-		"points, moved":    on("net tree", metric.Euclidean{}, []float64{1, 1}, []float64{2, 1}, []float64{2, 2}, []float64{4, 1}),
-		"points, l1":       on("net tree", metric.Manhattan{}, []float64{1, 0}, []float64{2, 0}, []float64{2, 1}, []float64{4, 0}),
-		"points, permuted": on("net tree", metric.Euclidean{}, []float64{2, 0}, []float64{1, 0}, []float64{2, 1}, []float64{4, 0}),
-		"points of a fold": on("folded", metric.Euclidean{}, []float64{1, 0}, []float64{2, 0}, []float64{2, 1}, []float64{4, 0}),
+		"points":           on(far, metric.Euclidean{}, []float64{1, 0}, []float64{2, 0}, []float64{2, 1}, []float64{4, 0}),
+		"points, moved":    on(far, metric.Euclidean{}, []float64{1, 1}, []float64{2, 1}, []float64{2, 2}, []float64{4, 1}),
+		"points, l1":       on(far, metric.Manhattan{}, []float64{1, 0}, []float64{2, 0}, []float64{2, 1}, []float64{4, 0}),
+		"points, permuted": on(far, metric.Euclidean{}, []float64{2, 0}, []float64{1, 0}, []float64{2, 1}, []float64{4, 0}),
+		"points of a fold": on(fold, metric.Euclidean{}, []float64{1, 0}, []float64{2, 0}, []float64{2, 1}, []float64{4, 0}),
 	}
 	labels := func(d string, l ...string) *Domain[string] { return must(Labels(finite[d], l)) }
 	words = map[string]*Domain[string]{
@@ -190,7 +193,7 @@ func TestIdentity_IsFixed(t *testing.T) {
 		"net":        {f["net of five"].id, "085734b11908d676273e0eec3d0e9714"},
 		"folded":     {f["folded"].id, "7445a78293a82e128a40c292fe487461"},
 		"taxonomy":   {f["taxonomy"].id, "3574abec2f591ecfa1c89398f3ac1b66"},
-		"points":     {b["points"].id, "e4b4330aa50444b88b083bc4f33ce799"},
+		"points":     {b["points"].id, "89238428dad8e5b3df10948b1a710665"},
 		"words":      {w["words"].id, "1ce1621de627140fc1c3e9dba1eac44b"},
 	} {
 		if got := hex.EncodeToString(c.got[:]); got != c.want {

@@ -16,7 +16,8 @@ import (
 // NaN: a record may be far from all points.
 //
 // The number of points must be that of the metric that d was made of
-// (*[metric.SizeError]).
+// (*[metric.SizeError]), and their distances no larger, or what d knows of errors
+// would not hold of them: 8 of each point are compared (*[metric.ValueError]).
 func On[P any](d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
 	const op = "measure: On"
 	if err := d.check(op); err != nil {
@@ -30,6 +31,13 @@ func On[P any](d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
 		return nil, &fault.SizeError{Op: op, Arg: "p", Got: n, Want: fmt.Sprint(d.points)}
 	}
 	a := *d.arrangement
+	for i := range p.Len() {
+		for j := i + 1; j < min(i+9, p.Len()); j++ {
+			if x, y := p.Distance(i, j), d.metric(i, j); x > y*(1+1e-9) {
+				return nil, &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of point %d", i), Index: j, Value: x, Want: fmt.Sprintf("at most %v, as in the metric of d", y)}
+			}
+		}
+	}
 	all := make([]int, p.Len())
 	for i := range all {
 		all[i] = i
