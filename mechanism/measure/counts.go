@@ -41,9 +41,9 @@ type Counts[P any] struct {
 // ErrMismatch reports counts of another domain, or bytes that are no counts.
 var ErrMismatch = errors.New("counts do not belong to this domain")
 
-// ErrSkipped reports counts made with CountOptions.SkipErrors where
-// [ReplaceOne] would publish how many records they hold.
-var ErrSkipped = errors.New("counts made with SkipErrors have a private number of records, which ReplaceOne would publish: use AddRemoveOne, or give every record a cell")
+// ErrSkipped reports counts made with CountOptions.SkipErrors, or after an Add
+// that failed, where [ReplaceOne] would publish how many records they hold.
+var ErrSkipped = errors.New("counts made with SkipErrors, or after an error of Add, have a private number of records, which ReplaceOne would publish: use AddRemoveOne, or give every record a cell")
 
 // NewCounts returns empty counts of d's cells. 8 bytes a cell.
 func (d *Domain[P]) NewCounts() *Counts[P] {
@@ -91,9 +91,10 @@ func (c *Counts[P]) Len() int {
 }
 
 // Add counts a record. The error is that of [Domain.Cell]; nothing is counted
-// then. Whoever goes on without the record has skipped it, as
-// CountOptions.SkipErrors does, and must release under [AddRemoveOne]: here it is
-// not checked. O(cost of Cell), without allocation.
+// then. Whoever goes on without the record has skipped it, so that the counts are
+// marked as CountOptions.SkipErrors marks them, for release under [AddRemoveOne]
+// alone; to try a record and count it repaired, ask [Domain.Cell] first. O(cost of
+// Cell), without allocation.
 func (c *Counts[P]) Add(p P) error { return c.AddN(p, 1) }
 
 // AddN counts n >= 0 records that are all p, or share its cell: a row of a table
@@ -104,14 +105,17 @@ func (c *Counts[P]) AddN(p P, n int64) error {
 		return err
 	}
 	cell, err := c.d.locate(p)
-	if err != nil {
-		return err
-	}
 	if c.dense != nil {
 		c.mu.RLock()
 		defer c.mu.RUnlock()
 	}
-	return c.add(cell, n)
+	if err == nil {
+		err = c.add(cell, n)
+	}
+	if err != nil {
+		c.skipped.Store(true)
+	}
+	return err
 }
 
 // addAlone is Add where nobody knows of c but other calls of it.

@@ -208,6 +208,29 @@ func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 	}
 }
 
+// Whoever ignores the error of Add has left out a record for what it says.
+func TestAdd_ErrorsLeaveTheMarkOfSkippedRecords(t *testing.T) {
+	for _, lazy := range []bool{false, true} {
+		d := unitBox(1, CellOptions{Depth: 3, Lazy: lazy})
+		for name, add := range map[string]func(c *Counts[[]float64]) error{
+			"Add":        func(c *Counts[[]float64]) error { return c.Add([]float64{math.NaN()}) },
+			"AddN":       func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1, 0.1}, 3) },
+			"a number":   func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1}, -3) },
+			"no mistake": func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1}, 3) },
+		} {
+			c := must(CountAll(d, [][]float64{{0.1}, {0.9}}, nil))
+			failed := add(c) != nil
+			_, err := must(NewSynthesizer(d, 1, nil)).Release(nil, c)
+			if failed != (name != "no mistake") || failed != errors.Is(err, ErrSkipped) || !failed && err != nil {
+				t.Errorf("lazy %v, %s: %v", lazy, name, err)
+			}
+			if _, err := must(NewSynthesizer(d, 1, &Options{Relation: AddRemoveOne})).Release(nil, c); err != nil {
+				t.Errorf("lazy %v, %s: %v", lazy, name, err)
+			}
+		}
+	}
+}
+
 // With one worker an iterator may reuse its memory.
 func TestCount_ReusedRecord(t *testing.T) {
 	d := unitBox(1, CellOptions{Depth: 3})

@@ -95,7 +95,8 @@ func (o oneAtATime) Distance(i, j int) float64 {
 	return o.f.Distance(i, j)
 }
 
-// The net tree of many points returns soon after its context ends, wherever it is.
+// The net tree of many points, which takes ten times as long, returns soon after its
+// context ends, wherever it is.
 func TestNewFinite_StopsWithItsContext(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for deadlines")
@@ -105,7 +106,7 @@ func TestNewFinite_StopsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), after)
 		start := time.Now()
 		_, err := NewFinite(f, &FiniteOptions{Context: ctx, Height: 3})
-		if over := time.Since(start) - after; !errors.Is(err, context.DeadlineExceeded) || over > 500*time.Millisecond {
+		if over := time.Since(start) - after; !errors.Is(err, context.DeadlineExceeded) || over > 2*time.Second {
 			t.Errorf("%v late, after %v: %v", over, after, err)
 		}
 		cancel()

@@ -125,37 +125,36 @@ const pairSize = 16
 // assign gives every point to the nearest centre that has room, the nearest
 // pairs first. Where duplicates leave fewer centres than arity, groups without
 // a centre take what is left over.
-func (b *netBuilder) assign(points, centres []int, capacity int) ([][]int, error) {
+func (b *netBuilder) assign(points, centres []int, capacity int) (groups [][]int, err error) {
+	steps := 0
+	pause := func() { // a sort of many pairs ends early by a panic only
+		if steps++; steps%(1<<14) == 0 && b.ctx.Err() != nil {
+			panic(b)
+		}
+	}
+	defer func() {
+		if r := recover(); r == any(b) {
+			err = b.ctx.Err()
+		} else if r != nil {
+			panic(r)
+		}
+	}()
 	type pair struct {
 		d    float64
 		i, g int32
 	}
 	pairs := make([]pair, 0, len(points)*len(centres))
-	steps, stop := 0, false
-	pause := func() bool {
-		if steps++; steps%(1<<14) == 0 && b.ctx.Err() != nil {
-			stop = true
-		}
-		return stop
-	}
 	for i, p := range points {
-		if pause() {
-			break
-		}
+		pause()
 		for g, c := range centres {
 			pairs = append(pairs, pair{b.f.Distance(c, p), int32(i), int32(g)})
 		}
 	}
 	slices.SortFunc(pairs, func(x, y pair) int {
-		if pause() {
-			return 0
-		}
+		pause()
 		return cmp.Or(cmp.Compare(x.d, y.d), cmp.Compare(x.i, y.i), cmp.Compare(x.g, y.g))
 	})
-	if stop {
-		return nil, b.ctx.Err()
-	}
-	groups := make([][]int, max(b.arity, len(centres)))
+	groups = make([][]int, max(b.arity, len(centres)))
 	taken := make([]bool, len(points))
 	for _, p := range pairs {
 		if !taken[p.i] && len(groups[p.g]) < capacity {
