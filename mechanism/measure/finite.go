@@ -152,9 +152,6 @@ const pointSize = 200
 
 func newNet(op string, f metric.Finite, o FiniteOptions) (*net, error) {
 	size := fault.Len(f)
-	if size < 0 {
-		return nil, &fault.SizeError{Op: op, Arg: "f", Got: size, Want: "at least 1"}
-	}
 	if err := fault.Empty(op, "f", size); err != nil {
 		return nil, err
 	}

@@ -23,11 +23,7 @@ func On[P any](d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
 	if err := d.check(op); err != nil {
 		return nil, err
 	}
-	if p == nil || d.points != p.Len() {
-		n := 0
-		if p != nil {
-			n = p.Len()
-		}
+	if n := fault.Len(p); n != d.points {
 		return nil, &fault.SizeError{Op: op, Arg: "p", Got: n, Want: fmt.Sprint(d.points)}
 	}
 	a := *d.arrangement
