@@ -21,8 +21,8 @@ type grid struct {
 }
 
 const (
-	maxParts = 1 << 22 // parts of one column: a table of 32 MiB
-	maxCells = 1 << 62 // a leaf index fits an int with room for one more
+	maxParts = 1 << 22           // parts of one column: a table of 32 MiB
+	maxCells = math.MaxInt/2 + 1 // a leaf index fits an int with room for one more
 )
 
 func newGrid(op string, splits [][]int, columns int) (*grid, error) {
