@@ -88,6 +88,7 @@ type Options struct {
 	Scales   []float64
 	Estimate Estimate
 	// MaxCells is how many cells a release of a lazy domain may unfold before it
-	// stops unfolding more; 0 means 2^22.
+	// stops unfolding more, which is an error where categories are not yet told
+	// apart; 0 means 2^22.
 	MaxCells int
 }
