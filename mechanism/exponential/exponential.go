@@ -72,6 +72,13 @@ func (o *Options) orDefault() *Options {
 	return o
 }
 
+func (o *Options) context() context.Context {
+	if o.Context == nil {
+		return context.Background()
+	}
+	return o.Context
+}
+
 // noLazy refuses Lazy where the construction or its proof needs all pairs.
 func (o *Options) noLazy(m Method) error {
 	if o.Lazy {
@@ -101,10 +108,6 @@ func (e *LevelError) Error() string {
 	return fmt.Sprintf("exponential: %s: audited level %v exceeds alpha = %v between points %d and %d: is the privacy metric a metric?", e.Method, e.Audit.Hi, e.Alpha, e.Audit.X, e.Audit.XPrime)
 }
 
-// lazyMargin is what a lazy mechanism gives up of its rate for skipping the
-// audit, derived at [Standard].
-const lazyMargin = 0x1p-10
-
 // Standard returns the exponential mechanism of BSV24 Lemma 4.1: P{y|x} is
 // proportional to exp(-alpha*rho(x,y)/2) over the net. It is alpha-private for
 // every metric and net; the factor 1/2 is tight in the worst case and wasteful
@@ -115,14 +118,15 @@ const lazyMargin = 0x1p-10
 // [*LevelError] with its witness. Points at distance 0 are allowed. O(n*k)
 // memory and O(n^2*k) time on every core for n points and k outputs.
 //
-// With Lazy nothing is stored or audited, construction is O(1), a release
-// O(n), and the guarantee is alpha by proof. The proof needs that rho is a
-// metric up to the relative rounding of 2^-40 that [metric.Validate] allows,
-// and that two points are equal or farther apart than 2^-28 of the diameter (7
-// cm on the Earth): with the rate lowered by m = 2^-10 two log-weights of x and
-// x' differ by at most alpha/2*(1-m)*(rho(x,x')(1+2^-39) + 2^-39*diameter), the
-// normalisers' logarithms by no more, and the excess alpha*2^-39*diameter is
-// below alpha*m*rho(x,x') at that distance. [metric.MinDistance] checks it.
+// With Lazy no matrix is stored and nothing audited: a release costs O(n), and
+// the guarantee is alpha by proof. The proof needs that rho is a metric up to the
+// relative rounding of 2^-40 that [metric.Validate] allows (more above some 4,000
+// coordinates), and that points coincide or lie apart: the rate is lowered by the
+// rounding of the largest distances over the least positive one, and where that
+// is above 1/16, with points closer than some 2^-34 of the diameter (1 mm on the
+// Earth), the error is a [*metric.ValueError] that names them and both distances.
+// Construction finds them in O(n log n) time where the metric has coordinates,
+// and from n^2 distances elsewhere.
 func Standard(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	return weighted(MethodStandard, f, alpha, nil, o)
 }
@@ -165,7 +169,10 @@ func weighted(m Method, f metric.Finite, alpha float64, logWeights []float64, o 
 	if !o.Lazy {
 		return fam.certify(alpha / 2)
 	}
-	beta := alpha / 2 * (1 - lazyMargin)
+	beta, err := fam.lazyRate()
+	if err != nil {
+		return nil, err
+	}
 	c, err := fam.channel(beta)
 	if err != nil {
 		return nil, err
@@ -183,6 +190,9 @@ type family struct {
 	method Method
 	f      metric.Finite // the privacy metric
 	net    []int         // nil: every point
+	// first is the point whose row each point takes; nil: its own. Only lazy
+	// families have it.
+	first []int
 	// rho writes what the rate multiplies, at x and every output, to dst; nil
 	// stands for the privacy metric. It is safe for concurrent use.
 	rho        func(x int, dst []float64)
@@ -222,11 +232,14 @@ func (m *family) outputs() int {
 
 // distances writes rho from x to the outputs to dst, of length outputs().
 func (m *family) distances(x int, dst []float64) {
+	if m.first != nil {
+		x = m.first[x]
+	}
 	switch {
 	case m.rho != nil:
 		m.rho(x, dst)
 	case m.net == nil:
-		metric.Row(m.f, x, dst)
+		copy(dst, metric.Row(m.f, x, dst)) // Row may bring its own slice
 	default:
 		for j, y := range m.net {
 			dst[j] = m.f.Distance(x, y)

@@ -1,0 +1,103 @@
+package exponential
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// A lazy mechanism is not audited. Its level is proved here, for the float64
+// distances d that releases read.
+//
+// The premise is that d is symmetric and 0 from a point to itself, and that
+// d(x,z) <= (1+t) (d(x,y)+d(y,z)). Points at distance 0 are then an
+// equivalence. Let p(x) be the first of those at distance 0 from x: the row of x
+// is that of p(x), bit by bit. With u = 2^-53 and b the rate, the log-weight at y
+// is b*d(p(x),y), rounded by a relative u (b times the least distance is a normal
+// number, b times the largest finite). For points x and x' at distance r > 0
+// and D above all distances, the log-weights at y differ by at most
+//
+//	b ((1+t) d(p(x),p(x')) + (t+2u) D) <= b ((1+t)^3 r + (t+2u) D),
+//
+// because d(p(x),p(x')) <= (1+t) d(x,p(x')) <= (1+t)^2 r. The logarithms of the
+// normalisers differ by no more. So the level is at most 2b (1 + 4t + (t+2u) D/r),
+// and alpha where b is alpha/2 over that factor. The code takes 2t for t+2u,
+// which covers its own roundings and those of D too.
+const (
+	// maxSlack bounds that factor minus 1. With t = 2^-40 points may lie 2^-34
+	// of the diameter apart (1 mm on the Earth). Nearer ones are refused: the
+	// rounding of far distances shows between them, and no rate is safe that
+	// is worth having.
+	maxSlack = 0x1p-4
+	// minLazy is the least distance whose square keeps its digits with some to
+	// spare; nearer points the premise cannot be granted.
+	minLazy = 0x1p-500
+)
+
+// lazyRate returns the largest rate that the proof above allows, and has
+// coincident points share a row. O(n log n) where the metric has coordinates,
+// O(n^2) distances elsewhere.
+func (m *family) lazyRate() (float64, error) {
+	op := "exponential: " + string(m.method)
+	// 2^-40 is what metric.Validate grants to rounding. A norm in so many
+	// dimensions that its sum errs by more needs more.
+	t := metric.DefaultTolerance
+	if e, ok := metric.Embed(m.f); ok {
+		t = max(t, float64(2*e.Dim+64)*0x1p-53)
+	}
+	far := 0.0
+	for y, d := range metric.Row(m.f, 0, nil) {
+		if !(d >= 0 && d <= math.MaxFloat64/4) {
+			return 0, &fault.ValueError{Op: op, Arg: fmt.Sprintf("rho.Distance(0, %d)", y), Index: -1, Value: d, Want: "a number in [0, 4e307]"}
+		}
+		far = max(far, d)
+	}
+	diameter := 2 * far // but for a factor 1+t
+	if err := m.share(); err != nil {
+		return 0, err
+	}
+	near, i, j, err := metric.MinPositiveDistanceContext(m.o.context(), m.f)
+	if err != nil {
+		return 0, err
+	}
+	slack := 2 * t * (2 + diameter/near)
+	if slack > maxSlack || near < minLazy {
+		least := max(minLazy, 2*t*diameter/(maxSlack-4*t))
+		return 0, &fault.ValueError{Op: op, Arg: fmt.Sprintf("rho.Distance(%d, %d)", i, j), Index: -1, Value: near,
+			Want: fmt.Sprintf("0 or at least %.3g with Lazy, where distances of up to %.3g round: merge the points, or leave Lazy out", least, diameter)}
+	}
+	beta := directed.DivDown(m.alpha/2, directed.AddUp(1, slack))
+	if beta*near < 0x1p-1000 || beta*(2*diameter) > math.MaxFloat64 {
+		return 0, &fault.ValueError{Op: op, Arg: "alpha", Index: -1, Value: m.alpha,
+			Want: fmt.Sprintf("with Lazy, a level whose products with distances from %.3g to %.3g float64 holds", near, diameter)}
+	}
+	return beta, nil
+}
+
+// share finds, for every point, the first at distance 0.
+func (m *family) share() error {
+	n, ix := m.f.Len(), metric.NewIndex(m.f)
+	first := make([]int, n)
+	err := parallel.Chunks(m.o.Context, n, 16, m.o.Workers, nil, func(_, lo, hi int) {
+		for x := lo; x < hi; x++ {
+			first[x] = x
+			if y, d := ix.Nearest(x); d == 0 {
+				first[x] = min(x, y)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for x, y := range first {
+		if y != x {
+			m.first = first
+			return nil
+		}
+	}
+	return nil
+}
