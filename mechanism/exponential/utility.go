@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/directed"
@@ -106,10 +107,9 @@ func smallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) 
 	if misses(0) <= t.Delta {
 		return 0, stopped
 	}
-	lo, hi := 0.0, 1/max(t.Gamma, math.SmallestNonzeroFloat64)
-	hi = min(hi, 1e300)
+	lo, hi := 0.0, smallRate(d)
 	for misses(hi) > t.Delta && stopped == nil {
-		if lo, hi = hi, 2*hi; hi > 1e300 {
+		if lo, hi = hi, 2*hi; hi > maxRate {
 			return 0, fmt.Errorf("%s: no rate suffices: some closed ball of radius %v has measure 0", op, t.Gamma)
 		}
 	}
@@ -122,6 +122,15 @@ func smallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) 
 	}
 	return hi, stopped
 }
+
+// smallRate is one at which probabilities differ little, but in most of their
+// digits: the reciprocal of about the largest distance.
+func smallRate(f metric.Finite) float64 {
+	return min(1/slices.Max(metric.Row(f, 0, nil)), maxRate)
+}
+
+// maxRate is what searches for a rate stop at.
+const maxRate = 1e300
 
 const (
 	// missErr bounds the relative error of a sum of the probabilities that
@@ -261,6 +270,7 @@ func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*Utilit
 	// The search knows the probability of missing to about 1e-14 and stops a
 	// relative 1e-9 above the rate where it is delta, so that the first look
 	// suffices unless the probability hardly moves with the rate.
+	step := max(1e-9*beta, 1e-12*smallRate(b.Utility))
 	for range 40 {
 		c, err := m.channel(beta)
 		if err != nil {
@@ -270,7 +280,7 @@ func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*Utilit
 			return nil, err
 		}
 		if u.Miss > t.Delta {
-			beta += float64(1e-9 * max(beta, 1e-3/max(t.Gamma, math.SmallestNonzeroFloat64)))
+			beta, step = beta+step, 2*step
 			continue
 		}
 		c, a, err := c.Certify(b.Privacy, o.Unit, o.audit())

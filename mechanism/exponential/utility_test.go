@@ -168,3 +168,22 @@ func TestMostPrivate_BadInput(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// At Gamma 0 the rate 0 may reach the target but for rounding, and where it is the
+// distances that say how far to go on from there.
+func TestMostPrivate_GammaZero(t *testing.T) {
+	for _, unit := range []float64{1e-290, 1, 1e290} {
+		f := space.Path(2, unit)
+		m, err := MostPrivate(metric.Same(f), []float64{.5, .5}, Target{Gamma: 0, Delta: .5}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := m.Prob(0, 1); !near(p, .5, 1e-9) || !(p < .5) || m.Miss > .5 || !(m.Beta*unit < 1e-6) {
+			t.Errorf("distance %v: P(1|0) = %v, missing %v, rate %v", unit, p, m.Miss, m.Beta)
+		}
+		b, err := SmallestBeta(f, []float64{.5, .5}, Target{Gamma: 0, Delta: .25})
+		if want := math.Log(3) / unit; err != nil || !near(b, want, 1e-8) {
+			t.Errorf("distance %v: rate %v (%v), want %v", unit, b, err, want)
+		}
+	}
+}
