@@ -67,12 +67,17 @@ func (l Losses) Quantile(q float64) (float64, error) {
 // point beyond; a negative or non-finite distance is a [*metric.Violation].
 // O(Len()*Outputs()), on every core.
 func (c *Channel) Loss(rho metric.Finite) (Losses, error) {
+	return c.LossContext(context.Background(), rho)
+}
+
+// LossContext is [Channel.Loss], stopped early when ctx is done.
+func (c *Channel) LossContext(ctx context.Context, rho metric.Finite) (Losses, error) {
 	const op = "mechanism: Channel.Loss"
 	if err := c.checkLoss(op, rho); err != nil {
 		return nil, err
 	}
 	l := make(Losses, c.n)
-	err := c.eachRow(op, rho, func(x int, r row, dist []float64) { l[x] = c.lossOf(r, dist) })
+	err := c.eachRow(ctx, op, rho, func(x int, r row, dist []float64) { l[x] = c.lossOf(r, dist) })
 	if err != nil {
 		return nil, err
 	}
@@ -142,11 +147,12 @@ func distances(op string, rho metric.Finite, x int, dst []float64) ([]float64, e
 	return dst, nil
 }
 
-// eachRow calls f for every input on all cores, with its distances under rho.
-func (c *Channel) eachRow(op string, rho metric.Finite, f func(x int, r row, dist []float64)) error {
+// eachRow calls f for every input on all cores, with its distances under rho. The
+// error may be the context's.
+func (c *Channel) eachRow(ctx context.Context, op string, rho metric.Finite, f func(x int, r row, dist []float64)) error {
 	var mu sync.Mutex
 	var bad error
-	err := parallel.Chunks(context.Background(), c.n, 8, 0, nil, func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, c.n, 8, 0, nil, func(_, lo, hi int) {
 		var buf, dist []float64
 		for x := lo; x < hi; x++ {
 			r, err := c.read(x, &buf)

@@ -59,6 +59,11 @@ func (c *Channel) checkPrior(op string, prior []float64) error {
 // [Channel.Loss]. O(Len()*Outputs()*rho.Len()) on every core, and the memory of
 // two matrices of Len() rows.
 func (c *Channel) Remap(prior []float64, rho metric.Finite) ([]int, error) {
+	return c.RemapContext(context.Background(), prior, rho)
+}
+
+// RemapContext is [Channel.Remap], stopped early when ctx is done.
+func (c *Channel) RemapContext(ctx context.Context, prior []float64, rho metric.Finite) ([]int, error) {
 	const op = "mechanism: Channel.Remap"
 	if err := c.checkLoss(op, rho); err != nil {
 		return nil, err
@@ -71,7 +76,7 @@ func (c *Channel) Remap(prior []float64, rho metric.Finite) ([]int, error) {
 		return nil, err
 	}
 	joint, dist := make([]float64, c.n*c.m), make([]float64, c.n*k)
-	err := c.eachRow(op, rho, func(x int, r row, d []float64) {
+	err := c.eachRow(ctx, op, rho, func(x int, r row, d []float64) {
 		copy(dist[x*k:], d)
 		p := 1 / float64(c.n)
 		if prior != nil {
@@ -85,7 +90,7 @@ func (c *Channel) Remap(prior []float64, rho metric.Finite) ([]int, error) {
 		return nil, err
 	}
 	remap := make([]int, c.m)
-	parallel.Chunks(context.Background(), c.m, 8, 0, nil, func(_, lo, hi int) {
+	err = parallel.Chunks(ctx, c.m, 1, 0, nil, func(_, lo, hi int) {
 		cost := make([]float64, k)
 		for y := lo; y < hi; y++ {
 			clear(cost)
@@ -105,6 +110,9 @@ func (c *Channel) Remap(prior []float64, rho metric.Finite) ([]int, error) {
 			remap[y] = best
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	return remap, nil
 }
 

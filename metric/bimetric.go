@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -58,8 +59,17 @@ func (b Bimetric) Check() error {
 // the utility metric. It is +Inf where rho1 is 0 and rho2 is not, and 0 with
 // the pair (0, 0) where rho2 is 0 throughout. O(n^2).
 func (b Bimetric) Lipschitz() (ratio float64, i, j int) {
+	ratio, i, j, _ = b.LipschitzContext(context.Background())
+	return ratio, i, j
+}
+
+// LipschitzContext is [Bimetric.Lipschitz], stopped early when ctx is done.
+func (b Bimetric) LipschitzContext(ctx context.Context) (ratio float64, i, j int, err error) {
 	var r1, r2 []float64
 	for x := range b.Len() {
+		if err := ctx.Err(); err != nil {
+			return 0, 0, 0, err
+		}
 		r1, r2 = Row(b.Privacy, x, r1), Row(b.Utility, x, r2)
 		for y := x + 1; y < len(r1); y++ {
 			// 0/0 is NaN, which no comparison lets through.
@@ -71,5 +81,5 @@ func (b Bimetric) Lipschitz() (ratio float64, i, j int) {
 			break
 		}
 	}
-	return ratio, i, j
+	return ratio, i, j, nil
 }

@@ -37,11 +37,15 @@ func SubdominantContext(ctx context.Context, f Finite) (*Ultrametric, error) {
 // are those of [Subdominant], and a [*ValueError] for tol. O(n^2) time on every
 // core, O(n) memory for each.
 func ValidateUltrametric(f Finite, tol float64) error {
+	return ValidateUltrametricContext(context.Background(), f, tol)
+}
+
+// ValidateUltrametricContext is [ValidateUltrametric], stopped early when ctx is done.
+func ValidateUltrametricContext(ctx context.Context, f Finite, tol float64) error {
 	const op = "metric: ValidateUltrametric"
 	if err := fault.NonNegative(op, "tol", tol); err != nil {
 		return err
 	}
-	ctx := context.Background()
 	u, parent, err := subdominant(ctx, op, f)
 	if err != nil {
 		return err

@@ -38,6 +38,8 @@ type BestOptions struct {
 	Workers  int                                  // 0: all processors
 }
 
+func (o *BestOptions) context() context.Context { return orBackground(o.Context) }
+
 // Choice is what [Best] took and what it passed over.
 type Choice struct {
 	*Mechanism
@@ -130,7 +132,15 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 		{MethodTuned, Tuned},
 		{MethodStandard, Standard},
 	}
-	if !b.OneMetric() || metric.ValidateUltrametric(b.Utility, 0) == nil {
+	relax := !b.OneMetric()
+	if !relax {
+		err := metric.ValidateUltrametricContext(o.context(), b.Utility, 0)
+		if ctxErr := o.context().Err(); ctxErr != nil {
+			return nil, fmt.Errorf("%s: %w", op, ctxErr)
+		}
+		relax = err == nil
+	}
+	if relax {
 		methods = append(methods, construction{MethodRelaxedTuned, relaxed(true)}, construction{MethodRelaxed, relaxed(false)})
 	}
 	choice := &Choice{Objective: math.Inf(1)}
@@ -168,7 +178,7 @@ func inapplicable(err error) bool {
 // evaluate returns the mechanism, remapped if asked, and its loss.
 func evaluate(m *Mechanism, rho metric.Finite, o *BestOptions) (*Mechanism, float64, error) {
 	if o.Remap {
-		labels, err := m.Remap(o.Prior, rho)
+		labels, err := m.RemapContext(o.context(), o.Prior, rho)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -180,7 +190,7 @@ func evaluate(m *Mechanism, rho metric.Finite, o *BestOptions) (*Mechanism, floa
 		r.Channel = c
 		m = &r
 	}
-	losses, err := m.Loss(rho)
+	losses, err := m.LossContext(o.context(), rho)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -192,12 +202,15 @@ func evaluate(m *Mechanism, rho metric.Finite, o *BestOptions) (*Mechanism, floa
 // centre, or the median under the prior.
 func bestPoint(rho metric.Finite, o *BestOptions) (int, error) {
 	if o.Criterion == WorstCase {
-		_, centre := metric.Radius(rho)
-		return centre, nil
+		_, centre, err := metric.RadiusContext(o.context(), rho)
+		return centre, err
 	}
 	best, at := math.Inf(1), 0
 	var row mechanism.Losses
 	for x := range rho.Len() {
+		if err := o.context().Err(); err != nil {
+			return 0, err
+		}
 		row = metric.Row(rho, x, row)
 		mean, err := row.Mean(o.Prior)
 		if err != nil {

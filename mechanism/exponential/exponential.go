@@ -72,11 +72,13 @@ func (o *Options) orDefault() *Options {
 	return o
 }
 
-func (o *Options) context() context.Context {
-	if o.Context == nil {
+func (o *Options) context() context.Context { return orBackground(o.Context) }
+
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
 		return context.Background()
 	}
-	return o.Context
+	return ctx
 }
 
 // noLazy refuses Lazy where the construction or its proof needs all pairs.

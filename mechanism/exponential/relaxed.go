@@ -197,12 +197,7 @@ func (o *RelaxedOptions) check(op string, b metric.Bimetric, alpha float64) erro
 	return fault.Indices(op, "Outputs", o.Outputs, b.Len())
 }
 
-func (o *RelaxedOptions) context() context.Context {
-	if o.Context == nil {
-		return context.Background()
-	}
-	return o.Context
-}
+func (o *RelaxedOptions) context() context.Context { return orBackground(o.Context) }
 
 // relaxation is the work of one call of Relaxed.
 type relaxation struct {
@@ -220,7 +215,7 @@ func (r *relaxation) hierarchy() error {
 		return nil
 	}
 	var none *metric.Violation
-	switch err := metric.ValidateUltrametric(r.b.Utility, 0); {
+	switch err := metric.ValidateUltrametricContext(r.o.context(), r.b.Utility, 0); {
 	case err == nil:
 		r.tree, err = metric.SubdominantContext(r.o.context(), r.b.Utility)
 		return err

@@ -102,7 +102,7 @@ func (r *relaxation) loss(c *clusters, beta float64) (float64, error) {
 	err := parallel.Chunks(r.o.Context, n, 32, r.o.Workers, nil, func(_, lo, hi int) {
 		var row []float64
 		sigma := make([]float64, len(c.net))
-		for x := lo; x < hi; x++ {
+		for x := lo; x < hi && r.o.context().Err() == nil; x++ {
 			row = metric.Row(r.b.Privacy, x, row)
 			c.sigma(row, sigma)
 			row = metric.Row(r.b.Utility, x, row)
@@ -116,7 +116,7 @@ func (r *relaxation) loss(c *clusters, beta float64) (float64, error) {
 			losses[x] = sum / z
 		}
 	})
-	if err != nil {
+	if err = cmp.Or(err, r.o.context().Err()); err != nil {
 		return 0, err
 	}
 	return criterionLoss(losses, r.o.Criterion, r.o.Prior)

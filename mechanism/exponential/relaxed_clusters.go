@@ -48,6 +48,9 @@ func (r *relaxation) clusters(s float64) (*clusters, error) {
 	c := &clusters{net: net, start: make([]int, 1, len(net)+1)}
 	var ball []int
 	for j, y := range net {
+		if err := r.o.context().Err(); err != nil {
+			return nil, err
+		}
 		if r.o.Outputs != nil {
 			y = r.o.Outputs[y]
 			net[j] = y

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
+	"github.com/metricdp/metricdp/internal/dense"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -44,9 +45,12 @@ func ConstantNormaliser(f metric.Finite, alpha float64, o *Options) (*Mechanism,
 	if err := o.noLazy(MethodConstantNormaliser); err != nil {
 		return nil, err
 	}
-	row := make([]float64, m.outputs())
+	ctx, row := o.context(), make([]float64, m.outputs())
 	first := 0.0
 	for x := range f.Len() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		m.distances(x, row)
 		z := 0.0
 		for _, d := range row {
@@ -110,7 +114,7 @@ func Tight(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	if err := o.noLazy(MethodTight); err != nil {
 		return nil, err
 	}
-	if m.net, err = metric.Net(f, 0, nil); err != nil {
+	if m.net, err = metric.Net(f, 0, &metric.NetOptions{Context: o.Context}); err != nil {
 		return nil, err
 	}
 	if m.logWeights, err = m.tightWeights(alpha); err != nil {
@@ -126,35 +130,38 @@ func Tight(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 func (m *family) tightWeights(alpha float64) ([]float64, error) {
 	const op = "exponential: Tight"
 	k := len(m.net)
-	if err := fault.Memory(op, 2*float64(k)*float64(k), 8); err != nil {
+	if err := fault.Memory(op, float64(k)*float64(k), 8); err != nil {
 		return nil, err
 	}
-	kernel := mat.NewSymDense(k, nil)
-	one := mat.NewVecDense(k, nil)
-	for i, x := range m.net {
-		one.SetVec(i, 1)
-		for j := i; j < k; j++ {
-			kernel.SetSym(i, j, exact.Exp(-alpha*m.f.Distance(x, m.net[j])))
-		}
+	ctx := m.o.context()
+	// exp(-alpha*rho) is positive definite for subsets of L1 and L2, not for
+	// every metric.
+	kernel, err := dense.Factorize(ctx, k, make([]float64, k*k), func(a []float64) error {
+		return parallel.Chunks(ctx, k, 8, m.o.Workers, nil, func(_, lo, hi int) {
+			for i := lo; i < hi; i++ {
+				for j, y := range m.net {
+					a[i*k+j] = exact.Exp(-alpha * m.f.Distance(m.net[i], y))
+				}
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
 	}
-	// exp(-alpha*rho) is positive definite for subsets of L1 and L2; for
-	// other metrics LU takes over.
-	var w mat.VecDense
-	var chol mat.Cholesky
-	if chol.Factorize(kernel) {
-		if !(chol.Cond() < maxCondition) || chol.SolveVecTo(&w, one) != nil {
-			return nil, fmt.Errorf("%s: %w", op, ErrSingular)
-		}
-	} else {
-		var lu mat.LU
-		lu.Factorize(kernel)
-		if !(lu.Cond() < maxCondition) || lu.SolveVecTo(&w, false, one) != nil {
-			return nil, fmt.Errorf("%s: %w", op, ErrSingular)
-		}
+	if kernel == nil {
+		return nil, fmt.Errorf("%s: %w", op, ErrSingular)
+	}
+	if cond, err := kernel.Cond(ctx); err != nil {
+		return nil, err
+	} else if !(cond < maxCondition) {
+		return nil, fmt.Errorf("%s: %w", op, ErrSingular)
+	}
+	w := slices.Repeat([]float64{1}, k)
+	if err := kernel.Solve(ctx, w); err != nil {
+		return nil, err
 	}
 	worst, at, largest := 0.0, 0, 0.0
-	for i := range k {
-		v := w.AtVec(i)
+	for i, v := range w {
 		if v < worst {
 			worst, at = v, i
 		}
@@ -165,7 +172,7 @@ func (m *family) tightWeights(alpha float64) ([]float64, error) {
 	}
 	log := make([]float64, k)
 	for i := range log {
-		log[i] = directed.Log(max(0, w.AtVec(i)))
+		log[i] = directed.Log(max(0, w[i]))
 	}
 	return log, nil
 }

@@ -1,6 +1,7 @@
 package exponential
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/exact"
@@ -75,8 +76,9 @@ func (m *family) levels() (func(beta float64) (float64, error), error) {
 	if err := fault.Memory("exponential: "+string(m.method), float64(n)*float64(n+k), 8); err != nil {
 		return nil, err
 	}
+	ctx := m.o.context()
 	dist := make([]float64, n*k)
-	err := parallel.Chunks(m.o.Context, n, 8, m.o.Workers, nil, func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, n, 8, m.o.Workers, nil, func(_, lo, hi int) {
 		for x := lo; x < hi; x++ {
 			m.distances(x, dist[x*k:(x+1)*k])
 		}
@@ -84,14 +86,17 @@ func (m *family) levels() (func(beta float64) (float64, error), error) {
 	if err != nil {
 		return nil, err
 	}
-	rho, err := metric.Densify(m.f)
+	rho, err := metric.DensifyContext(ctx, m.f)
 	if err != nil {
 		return nil, err
 	}
 	// gap[x*n+xp] = max over y of rho(xp,y) - rho(x,y).
 	gap := make([]float64, n*n)
-	err = parallel.Chunks(m.o.Context, n, 8, m.o.Workers, nil, func(_, lo, hi int) {
+	err = parallel.Chunks(ctx, n, 8, m.o.Workers, nil, func(_, lo, hi int) {
 		for xp := range n {
+			if xp%64 == 0 && ctx.Err() != nil {
+				return
+			}
 			b := dist[xp*k : (xp+1)*k]
 			for x := lo; x < hi; x++ {
 				g := math.Inf(-1)
@@ -104,12 +109,12 @@ func (m *family) levels() (func(beta float64) (float64, error), error) {
 			}
 		}
 	})
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	lnZ := make([]float64, n)
 	return func(beta float64) (float64, error) {
-		err := parallel.Chunks(m.o.Context, n, 16, m.o.Workers, nil, func(_, lo, hi int) {
+		err := parallel.Chunks(ctx, n, 16, m.o.Workers, nil, func(_, lo, hi int) {
 			for x := lo; x < hi; x++ {
 				sum := 0.0
 				for _, d := range dist[x*k : (x+1)*k] {
@@ -121,6 +126,9 @@ func (m *family) levels() (func(beta float64) (float64, error), error) {
 		level := 0.0
 		row := make([]float64, n)
 		for x := range n {
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				return 0, err
+			}
 			row = rho.DistancesFrom(x, row)
 			for xp, d := range row {
 				if v := (float64(beta*gap[x*n+xp]) + lnZ[xp] - lnZ[x]) / d; v > level {
@@ -128,6 +136,6 @@ func (m *family) levels() (func(beta float64) (float64, error), error) {
 				}
 			}
 		}
-		return level, err
+		return level, nil
 	}, nil
 }

@@ -147,6 +147,10 @@ const (
 // p)-utility (KL10). rho is as for Channel.Loss. A lazy channel's bad row is an
 // error. O(Len()*Outputs()) on every core.
 func Misses(c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, x int, err error) {
+	return misses(context.Background(), c, rho, gamma)
+}
+
+func misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, x int, err error) {
 	const op = "exponential: Misses"
 	if err := fault.NonNegative(op, "gamma", gamma); err != nil {
 		return 0, 0, err
@@ -162,7 +166,7 @@ func Misses(c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, 
 		return 0, 0, err
 	}
 	miss := make([]float64, c.Len())
-	err = parallel.Chunks(context.Background(), c.Len(), 16, 0, nil, func(_, lo, hi int) {
+	err = parallel.Chunks(ctx, c.Len(), 16, 0, nil, func(_, lo, hi int) {
 		var row []float64
 		for x := lo; x < hi; x++ {
 			row = c.Row(x, row)
@@ -234,10 +238,7 @@ func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*Utilit
 			return nil, err
 		}
 	}
-	ctx := o.Context
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx := o.context()
 	beta, err := smallestBeta(ctx, b.Utility, mu, t)
 	if err != nil {
 		return nil, err
@@ -252,7 +253,10 @@ func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*Utilit
 			if u.FormulaBeta, err = UtilityBeta(t, mass); err != nil {
 				return nil, err
 			}
-			c, _, _ := b.Lipschitz()
+			c, _, _, err := b.LipschitzContext(ctx)
+			if err != nil {
+				return nil, err
+			}
 			u.FormulaLevel = directed.MulUp(2*c*(1+0x1p-52), u.FormulaBeta) // c is rounded
 		}
 	}
@@ -276,7 +280,7 @@ func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*Utilit
 		if err != nil {
 			return nil, err
 		}
-		if u.Miss, _, err = Misses(c, b.Utility, t.Gamma); err != nil {
+		if u.Miss, _, err = misses(ctx, c, b.Utility, t.Gamma); err != nil {
 			return nil, err
 		}
 		if u.Miss > t.Delta {

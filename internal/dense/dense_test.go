@@ -1,0 +1,150 @@
+package dense
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// symmetric is a random symmetric matrix, and with definite one far from singular.
+func symmetric(n int, definite bool) *mat.SymDense {
+	r, m := rng.Seeded(uint64(n)), mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			m.SetSym(i, j, 2*r.Float64()-1)
+		}
+		if definite {
+			m.SetSym(i, i, float64(n))
+		}
+	}
+	return m
+}
+
+func fill(m *mat.SymDense) func(a []float64) error {
+	return func(a []float64) error {
+		for i := range a {
+			a[i] = m.At(i/m.SymmetricDim(), i%m.SymmetricDim())
+		}
+		return nil
+	}
+}
+
+// Factors, solutions and condition numbers are those of gonum, at sizes around the
+// panel's.
+func TestFactorize_IsGonums(t *testing.T) {
+	ctx := context.Background()
+	for _, definite := range []bool{true, false} {
+		for _, n := range []int{1, 2, 63, 64, 65, 150, 200} {
+			m := symmetric(n, definite)
+			f, err := Factorize(ctx, n, make([]float64, n*n), fill(m))
+			if err != nil || f == nil {
+				t.Fatal(n, f, err)
+			}
+			if (f.pivot == nil) != definite && n > 2 {
+				t.Errorf("n = %d: definite %v, Cholesky %v", n, definite, f.pivot == nil)
+			}
+			var want mat.VecDense
+			var lu mat.LU
+			b := mat.NewVecDense(n, nil)
+			for i := range n {
+				b.SetVec(i, float64(i%7)-3)
+			}
+			lu.Factorize(m)
+			if err := lu.SolveVecTo(&want, false, b); err != nil {
+				t.Fatal(err)
+			}
+			x := append([]float64(nil), b.RawVector().Data...)
+			if err := f.Solve(ctx, x); err != nil {
+				t.Fatal(err)
+			}
+			cond, err := f.Cond(ctx)
+			if err != nil || !(math.Abs(cond/lu.Cond()-1) < 1e-6) {
+				t.Errorf("n = %d: condition %v (%v), gonum %v", n, cond, err, lu.Cond())
+			}
+			for i := range x {
+				if !(math.Abs(x[i]-want.AtVec(i)) <= 1e-14*cond*(1+math.Abs(want.AtVec(i)))) {
+					t.Fatalf("n = %d: solution[%d] = %v, gonum %v", n, i, x[i], want.AtVec(i))
+				}
+			}
+		}
+	}
+}
+
+func TestFactorize_Singular(t *testing.T) {
+	for _, n := range []int{1, 70} {
+		if f, err := Factorize(context.Background(), n, make([]float64, n*n), func([]float64) error { return nil }); f != nil || err != nil {
+			t.Errorf("n = %d: %v %v", n, f, err)
+		}
+	}
+}
+
+// counted is a context that is done after so many looks.
+type counted struct {
+	context.Context
+	left int
+}
+
+func (c *counted) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Between two looks at the context no more than a piece is done: a call that is
+// stopped at any of them returns the context's error, and there are enough of them.
+func TestFactorize_LooksAtTheContext(t *testing.T) {
+	const n = 300
+	for _, definite := range []bool{true, false} {
+		m := symmetric(n, definite)
+		looks := 0
+		for ; ; looks++ {
+			err := func() error {
+				ctx := &counted{context.Background(), looks}
+				f, err := Factorize(ctx, n, make([]float64, n*n), fill(m))
+				if err != nil {
+					return err
+				}
+				_, err = f.Cond(ctx)
+				return err
+			}()
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Fatal(fmt.Sprint(definite, looks, err))
+			}
+		}
+		if looks < 2*n/panel {
+			t.Errorf("definite %v: %d looks", definite, looks)
+		}
+	}
+}
+
+// A product of 2^29 multiplications takes several pieces.
+func TestGemm_Pieces(t *testing.T) {
+	ctx := &counted{context.Background(), 1 << 30}
+	const rows, depth, cols = 4096, 512, 300
+	a, b, c := mat.NewDense(depth, rows, nil), mat.NewDense(depth, cols, nil), mat.NewDense(rows, cols, nil)
+	for i := range 5 {
+		a.Set(i, i, 1)
+		b.Set(i, cols-1-i, float64(i))
+	}
+	if err := Gemm(ctx, 'T', 1, a.RawMatrix(), b.RawMatrix(), 0, c.RawMatrix()); err != nil {
+		t.Fatal(err)
+	}
+	if looks, want := 1<<30-ctx.left, (cols+panel-1)/panel; looks != want {
+		t.Errorf("%d looks, want %d", looks, want)
+	}
+	for i := range 5 {
+		if v := c.At(i, cols-1-i); v != float64(i) {
+			t.Errorf("product %d is %v", i, v)
+		}
+	}
+}
