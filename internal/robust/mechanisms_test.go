@@ -102,10 +102,10 @@ var mechanismCalls = []call{
 	}, []any{written, path, &mechanism.AuditOptions{}}},
 	{"mechanism.Losses.Mean", losses.Mean, []any{uniform}},
 	{"mechanism.Losses.Quantile", losses.Quantile, []any{0.5}},
-	{"mechanism.Channel.Loss", channel.Loss, []any{path}},
+	{"mechanism.Channel.LossContext", channel.LossContext, []any{ctx, path}},
 	{"mechanism.Channel.LossAt", channel.LossAt, []any{2, path}},
 	{"mechanism.Channel.Posterior", channel.Posterior, []any{uniform, 1, make([]float64, 5)}},
-	{"mechanism.Channel.Remap", channel.Remap, []any{uniform, path}},
+	{"mechanism.Channel.RemapContext", channel.RemapContext, []any{ctx, uniform, path}},
 	{"mechanism.Channel.Relabel", channel.Relabel, []any{[]int{0, 1, 2, 3, 4}}},
 	{"mechanism.Compose", mechanism.Compose[int, int], []any{[]mechanism.Mechanism[int, int]{channel, channel}}},
 

@@ -72,7 +72,7 @@ const (
 // trusting are the functions that may succeed on metrics with a distance that is
 // negative or no finite number, with the reason.
 var trusting = map[string]string{
-	"metric.NewBimetric": views, "metric.Bimetric.Check": views, "metric.Scaled": views, "metric.Subset": views, "metric.Permuted": views,
+	"metric.NewBimetric": views, "metric.Bimetric.Check": views, "metric.Bimetric.LipschitzContext": order, "metric.Scaled": views, "metric.Subset": views, "metric.Permuted": views,
 	"metric.DiameterContext": order, "metric.RadiusContext": order, "metric.MinDistanceContext": order, "metric.MinPositiveDistanceContext": order,
 	"metric.NearestNeighboursContext": order, "metric.ReverseNeighboursContext": order, "metric.Net": order, "metric.AssignContext": order, "exponential.Misses": order,
 	"entropy.CrowdedBall.Prove": witness, "entropy.WideBall.Prove": witness, "entropy.Packed.Prove": witness, "entropy.TwoPoints.Prove": witness,

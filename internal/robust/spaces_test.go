@@ -97,6 +97,10 @@ func newick(text string) (*metric.Tree, error) { return metric.ParseNewick(strin
 
 var metricCalls = []call{
 	{"metric.NewBimetric", metric.NewBimetric, []any{path, path}},
+	{"metric.Bimetric.LipschitzContext", func(ctx context.Context, b metric.Bimetric) (float64, error) {
+		r, _, _, err := b.LipschitzContext(ctx)
+		return r, err
+	}, []any{ctx, same}},
 	{"metric.Bimetric.Check", func(b metric.Bimetric) error { return b.Check() }, []any{same}},
 	{"metric.NewClustered", metric.NewClustered, []any{3, 4, 0.5}},
 	{"metric.Scale", metric.Scale[[]float64], []any{metric.Euclidean{}, 2.0}},
@@ -117,7 +121,7 @@ var metricCalls = []call{
 	}, []any{ctx, []float64{1, 2, 3}}},
 	{"metric.NewGraphEdgesContext", metric.NewGraphEdgesContext, []any{ctx, 3, []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 1, J: 2, Length: 2}}}},
 	{"metric.SubdominantContext", metric.SubdominantContext, []any{ctx, points}},
-	{"metric.ValidateUltrametric", metric.ValidateUltrametric, []any{ultra, 1e-9}},
+	{"metric.ValidateUltrametricContext", metric.ValidateUltrametricContext, []any{ctx, ultra, 1e-9}},
 	{"metric.NearestNeighboursContext", metric.NearestNeighboursContext, []any{ctx, points, 2}},
 	{"metric.ReverseNeighboursContext", metric.ReverseNeighboursContext, []any{ctx, points, 2}},
 	{"metric.Net", metric.Net, []any{points, 1.5, &metric.NetOptions{Order: []int{4, 3, 2, 1, 0}}}},
