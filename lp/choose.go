@@ -170,6 +170,9 @@ func Choose(b metric.Bimetric, alpha float64, o *ChooseOptions) (*Choice, error)
 	if err := c.settle(op); err != nil {
 		return nil, err
 	}
+	var done context.CancelFunc
+	c.late, done = linger(c.Context)
+	defer done()
 	deadline := began.Add(c.TimeLimit)
 	for _, m := range c.methods() {
 		if err := c.Context.Err(); err != nil {
@@ -205,6 +208,7 @@ type chooser struct {
 	b     metric.Bimetric
 	alpha float64
 	ChooseOptions
+	late    context.Context // as of a problem
 	choice  *Choice
 	optimal bool // within the tolerance of Optimal
 }
@@ -222,6 +226,9 @@ func (c *chooser) settle(op string) error {
 	}
 	var row []float64
 	for i := range c.b.Len() {
+		if c.Context != nil && c.Context.Err() != nil {
+			return fmt.Errorf("%s: stopped: %w", op, context.Cause(c.Context))
+		}
 		row = metric.Row(c.b.Privacy, i, row)
 		if err := fault.AllNonNegative(op, "Privacy", row); err != nil {
 			return err
@@ -299,7 +306,7 @@ func lossErr(n, m int) float64 { return 0x1p-42 + float64(n+m+8)*0x1p-52 }
 
 // loss is the loss of a channel by the criterion, rounded up.
 func (c *chooser) loss(channel *mechanism.Channel) (float64, error) {
-	losses, err := channel.Loss(c.b.Utility)
+	losses, err := channel.LossContext(c.late, c.b.Utility)
 	if err != nil {
 		return 0, err
 	}

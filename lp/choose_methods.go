@@ -91,7 +91,11 @@ func (c *chooser) optimalNeeds() time.Duration {
 		return lazy // without a look, which costs n^2
 	}
 	p, err := read("lp: Choose", c.b, c.alpha, c.options())
-	if err != nil || (&merged{problem: p}).looksDense() {
+	if err != nil {
+		return lazy
+	}
+	defer p.close()
+	if (&merged{problem: p}).looksDense() {
 		return lazy
 	}
 	return sparse
@@ -101,11 +105,17 @@ func (c *chooser) optimalNeeds() time.Duration {
 func (c *chooser) constant(time.Duration) (*mechanism.Channel, error) {
 	n, centre := c.b.Len(), 0
 	if c.Prior == nil {
-		_, centre = metric.Radius(c.b.Utility)
+		var err error
+		if _, centre, err = metric.RadiusContext(c.late, c.b.Utility); err != nil {
+			return nil, err
+		}
 	} else {
 		least := math.Inf(1)
 		var row []float64
 		for y := range n {
+			if err := c.late.Err(); err != nil {
+				return nil, err
+			}
 			row = metric.Row(c.b.Utility, y, row)
 			mean := 0.0
 			for x, d := range row {

@@ -139,6 +139,7 @@ func ConstOPT(b metric.Bimetric, alpha float64, o *ConstOptions) (*ConstSolution
 	if err != nil {
 		return nil, err
 	}
+	defer c.close()
 	best, err := c.constant()
 	if err != nil {
 		return nil, err
@@ -187,8 +188,9 @@ func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 	}
 	p.ctx = ctx
 	n := p.n
-	sets, err := o.replacement(op, b.Privacy) // whose distances are numbers
+	sets, err := o.replacement(p) // whose distances are numbers
 	if err != nil {
+		p.close()
 		return nil, err
 	}
 	g := &merged{problem: p, class: classes(n, p.upper, constMerge)}
@@ -219,12 +221,16 @@ func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 		slices.Sort(in)
 		c.kernel.Inside[v] = slices.Compact(in)
 	}
-	return c, p.memory(bytes(n, n) + c.kernel.Bytes())
+	if err := p.memory(bytes(n, n) + c.kernel.Bytes()); err != nil {
+		p.close()
+		return nil, err
+	}
+	return c, nil
 }
 
 // replacement returns the sets I(v), checked.
-func (o *ConstOptions) replacement(op string, f metric.Finite) ([][]int, error) {
-	n := f.Len()
+func (o *ConstOptions) replacement(p *problem) ([][]int, error) {
+	op, n := p.op, p.n
 	if o.Replacement == nil {
 		r, most := o.Neighbours, max(1, n-1)
 		if r == 0 {
@@ -233,9 +239,8 @@ func (o *ConstOptions) replacement(op string, f metric.Finite) ([][]int, error) 
 		if r < 1 || r > most {
 			return nil, &fault.ValueError{Op: op, Arg: "Neighbours", Index: -1, Value: float64(r), Want: fmt.Sprintf("a number in [1, %d]", most)}
 		}
-		// Not to be stopped: a context that is done is met again in the search,
-		// which has a mechanism to return.
-		return metric.ReverseNeighbours(f, r)
+		sets, err := metric.ReverseNeighboursContext(p.late, p.b.Privacy, r)
+		return sets, p.cause(err)
 	}
 	if len(o.Replacement) != n {
 		return nil, &fault.SizeError{Op: op, Arg: "Replacement", Got: len(o.Replacement), Want: fmt.Sprint(n)}
@@ -260,7 +265,7 @@ func (c *constProgram) search(s *ConstSolution, began time.Time) error {
 			level, err := c.try(s, fraction, lambda, began)
 			return level, !c.keep && c.ctx.Err() == nil, err
 		})
-		if err != nil {
+		if err != nil && c.late.Err() == nil {
 			return err
 		}
 		if c.o.Context.Err() != nil {

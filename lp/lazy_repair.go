@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"context"
 	"math"
 	"time"
 
@@ -134,9 +133,9 @@ func (g *merged) companionWeight(companion, excess []float64) (float64, error) {
 	return weight, err
 }
 
-// eachOutput runs f in parallel. By now the time may be up: it is not stopped.
+// eachOutput runs f in parallel. By now the time may be up: it ends with late.
 func (g *merged) eachOutput(f func(w int)) error {
-	return parallel.Chunks(context.WithoutCancel(g.o.Context), g.m, 1, g.o.Workers, nil, func(w, _, _ int) { f(w) })
+	return parallel.Chunks(g.late, g.m, 1, g.o.Workers, nil, func(w, _, _ int) { f(w) })
 }
 
 // rowSums adds the columns of length k.

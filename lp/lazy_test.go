@@ -26,7 +26,9 @@ func lazily(t testing.TB, b metric.Bimetric, alpha float64, o *Options) *Solutio
 	if err := g.prepare(); err != nil {
 		t.Fatal(err)
 	}
-	g.lazy = g.plan.Lazy()
+	if g.lazy, err = g.plan.Lazy(context.Background()); err != nil {
+		t.Fatal(err)
+	}
 	s := &Solution{Prior: distribution(p.o.Prior, p.n)}
 	best, err := p.constant()
 	if err != nil {

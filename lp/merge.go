@@ -85,8 +85,8 @@ func (g *merged) prepare() error {
 	if err := g.fits(ipm.LazyBytes(g.prog.Inputs, g.m, g.n)); err != nil {
 		return err
 	}
-	g.lazy = g.plan.Lazy()
-	return nil
+	g.lazy, err = g.plan.Lazy(g.ctx)
+	return err
 }
 
 // fits refuses an engine that takes too much memory.

@@ -2,7 +2,9 @@ package lp
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"time"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -17,8 +19,12 @@ type problem struct {
 	alpha float64
 	o     Options // settled
 	// ctx is that of o; Optimal sets the end of the time limit in it.
-	ctx  context.Context
-	n, m int // inputs, outputs
+	ctx context.Context
+	// late is done a little after that of o is: what was found by then is made
+	// private and audited where there is time. close ends it.
+	late  context.Context
+	close context.CancelFunc
+	n, m  int // inputs, outputs
 
 	// lower and upper enclose the budget alpha*rho1 of every pair of inputs.
 	lower, upper []float64
@@ -43,13 +49,50 @@ func read(op string, b metric.Bimetric, alpha float64, o *Options) (*problem, er
 	if err := p.memory(bytes(p.n, p.m)); err != nil {
 		return nil, err
 	}
+	p.late, p.close = linger(set.Context)
+	if err := p.distances(); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// lateness is how long a call goes on where its context is done: enough for the
+// audit of some 300 inputs on two cores.
+const lateness = 200 * time.Millisecond
+
+// linger returns a context that is done a little after ctx is, or once it is
+// cancelled.
+func linger(ctx context.Context) (late context.Context, cancel context.CancelFunc) {
+	late, done := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lateness, done) })
+	return late, func() {
+		stop()
+		done()
+	}
+}
+
+// cause is err, or where that is for late what the context of the call says.
+func (p *problem) cause(err error) error {
+	if err != nil && p.late.Err() != nil {
+		return fmt.Errorf("%s: stopped: %w", p.op, context.Cause(p.o.Context))
+	}
+	return err
+}
+
+// distances reads those of b.
+func (p *problem) distances() error {
+	op, b, alpha := p.op, p.b, p.alpha
 	p.lower, p.upper = make([]float64, p.n*p.n), make([]float64, p.n*p.n)
 	p.loss, p.scaled = make([]float64, p.m*p.n), make([]float64, p.m*p.n)
 	var row []float64
 	for i := range p.n {
+		if err := p.late.Err(); err != nil {
+			return p.cause(err)
+		}
 		row = metric.Row(b.Privacy, i, row)
 		if err := fault.AllNonNegative(op, "Privacy", row); err != nil {
-			return nil, err
+			return err
 		}
 		for j := i + 1; j < p.n; j++ {
 			up, down := directed.MulUp(alpha, row[j]), directed.MulDown(alpha, row[j])
@@ -59,11 +102,14 @@ func read(op string, b metric.Bimetric, alpha float64, o *Options) (*problem, er
 	}
 	most := 0.0
 	for i := range p.n {
+		if err := p.late.Err(); err != nil {
+			return p.cause(err)
+		}
 		row = metric.Row(b.Utility, i, row)
 		if err := fault.AllNonNegative(op, "Utility", row); err != nil {
-			return nil, err
+			return err
 		}
-		for w, y := range set.Outputs {
+		for w, y := range p.o.Outputs {
 			p.loss[w*p.n+i] = row[y]
 			most = max(most, row[y])
 		}
@@ -73,7 +119,7 @@ func read(op string, b metric.Bimetric, alpha float64, o *Options) (*problem, er
 	for i, l := range p.loss {
 		p.scaled[i] = math.Ldexp(l, -p.exp)
 	}
-	return p, nil
+	return nil
 }
 
 // memory refuses what passes the limit.
@@ -92,19 +138,27 @@ type released struct {
 }
 
 // release builds the channel of the weights, one row per input, audits it, and
-// bounds its loss from above. It is not to be stopped: by now the time is up.
+// bounds its loss from above. By now the time may be up: it ends with late.
 func (p *problem) release(weight []float64) (*released, error) {
-	ctx := context.WithoutCancel(p.o.Context)
-	c, err := mechanism.FromWeights(p.n, p.m, weight, &mechanism.ChannelOptions{Labels: p.o.Outputs, Workers: p.o.Workers, Context: ctx})
+	c, err := mechanism.FromWeights(p.n, p.m, weight, &mechanism.ChannelOptions{Labels: p.o.Outputs, Workers: p.o.Workers, Context: p.late})
 	if err != nil {
 		return nil, err
 	}
-	c, audit, err := c.Certify(p.b.Privacy, p.o.Unit, &mechanism.AuditOptions{Workers: p.o.Workers, Context: ctx})
+	c, audit, err := c.Certify(p.b.Privacy, p.o.Unit, &mechanism.AuditOptions{Workers: p.o.Workers, Context: p.late})
 	if err != nil {
 		return nil, err
 	}
+	loss, err := p.objective(weight)
+	return &released{c, audit, loss}, err
+}
+
+// objective is the loss of the weights, one row per input, rounded up.
+func (p *problem) objective(weight []float64) (float64, error) {
 	worst, mean, mass := 0.0, 0.0, 0.0
 	for i := range p.n {
+		if err := p.late.Err(); err != nil {
+			return 0, err
+		}
 		loss, sum := 0.0, 0.0
 		for w, q := range weight[i*p.m : (i+1)*p.m] {
 			loss = directed.AddUp(loss, directed.MulUp(q, p.loss[w*p.n+i]))
@@ -120,10 +174,11 @@ func (p *problem) release(weight []float64) (*released, error) {
 	if p.o.Prior != nil {
 		worst = directed.DivUp(mean, mass)
 	}
-	return &released{c, audit, worst}, nil
+	return worst, nil
 }
 
-// constant is the channel that releases the one best output whatever the input.
+// constant is the channel that releases the one best output whatever the input. Its
+// rows are equal, so that its level is 0 without an audit.
 func (p *problem) constant() (*released, error) {
 	least, best := math.Inf(1), 0
 	for w := range p.m {
@@ -143,5 +198,14 @@ func (p *problem) constant() (*released, error) {
 	for i := range p.n {
 		weight[i*p.m+best] = 1
 	}
-	return p.release(weight)
+	c, err := mechanism.FromWeights(p.n, p.m, weight, &mechanism.ChannelOptions{Labels: p.o.Outputs, Workers: p.o.Workers, Context: p.late})
+	if err != nil {
+		return nil, p.cause(err)
+	}
+	g, err := mechanism.NewGuarantee(0, 0, p.o.Unit)
+	if err != nil {
+		return nil, err
+	}
+	loss, err := p.objective(weight)
+	return &released{c.WithGuarantee(g), mechanism.Audit{X: -1, XPrime: -1, Y: -1}, loss}, p.cause(err)
 }

@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"context"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/ipm"
@@ -30,7 +31,10 @@ func (g *merged) repair(x []float64) (*released, error) {
 	for range mostRepairs {
 		theta := 0.0
 		if margin > 0 {
-			theta = mixture(k, m, x, g.prog.Budget, margin)
+			var err error
+			if theta, err = mixture(g.late, k, m, x, g.prog.Budget, margin); err != nil {
+				return nil, err
+			}
 		}
 		for i, c := range g.class {
 			for w := range m {
@@ -49,10 +53,14 @@ func (g *merged) repair(x []float64) (*released, error) {
 	return nil, nil
 }
 
-// mixture is the least theta that makes every constraint hold with the margin.
-func mixture(k, m int, x, budget []float64, margin float64) float64 {
+// mixture is the least theta that makes every constraint hold with the margin. The
+// error is the context's.
+func mixture(ctx context.Context, k, m int, x, budget []float64, margin float64) (float64, error) {
 	most := 0.0
 	for u := range k {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		for v := range k {
 			if u == v {
 				continue
@@ -67,5 +75,5 @@ func mixture(k, m int, x, budget []float64, margin float64) float64 {
 			}
 		}
 	}
-	return most / (1 + most)
+	return most / (1 + most), nil
 }

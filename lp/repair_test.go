@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"context"
 	"math"
 	"slices"
 	"testing"
@@ -47,7 +48,10 @@ func TestMixture_IsTheLeast(t *testing.T) {
 		for i := range budget {
 			budget[i] = .2 // at 0.2 per pair random rows break some
 		}
-		theta := mixture(k, m, x, budget, 0)
+		theta, err := mixture(context.Background(), k, m, x, budget, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		breach := func(theta float64) float64 {
 			worst := 0.0
 			for w := range m {

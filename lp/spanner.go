@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -90,6 +92,9 @@ func Spanner(b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolut
 		return nil, &fault.ValueError{Op: op, Arg: "Stretch", Index: -1, Value: s.Stretch, Want: "a finite number >= 1, or 0"}
 	}
 	t := &spannerSearch{b: b, alpha: alpha, o: s, began: began}
+	var done context.CancelFunc
+	t.late, done = linger(s.Context)
+	defer done()
 	if t.graph, err = metric.SpannerContext(s.Context, b.Privacy, s.Stretch); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -126,6 +131,7 @@ type spannerSearch struct {
 	o     SpannerOptions
 	graph *metric.Graph
 	began time.Time
+	late  context.Context // as of a problem
 	best  SpannerSolution
 	// short is at least 1 and at least every rho1/g: above 1 where g was rounded
 	// down. What is private under rho1 is so under g at short times the level.
@@ -162,6 +168,7 @@ func (t *spannerSearch) constant() error {
 	if err != nil {
 		return err
 	}
+	defer p.close()
 	r, err := p.constant()
 	if err != nil {
 		return err
@@ -223,9 +230,9 @@ func (t *spannerSearch) solve(fraction float64) (float64, error) {
 	}
 	best.Solves++
 	best.Iterations += s.Iterations
-	c, audit, err := s.Channel.Certify(t.b.Privacy, o.Unit, nil)
+	c, audit, err := s.Channel.Certify(t.b.Privacy, o.Unit, &mechanism.AuditOptions{Workers: o.Workers, Context: t.late})
 	if err != nil {
-		return 0, err
+		return 0, cmp.Or(solveErr, err)
 	}
 	better := audit.Hi <= t.alpha && s.Objective < best.Objective
 	if better {

@@ -120,6 +120,9 @@ func mirror(n int, a []float64) {
 // assemble factors every block and the linking system.
 func (s *solver) assemble() (ok bool, err error) {
 	for _, t := range s.tasks {
+		if err := s.o.Context.Err(); err != nil {
+			return false, err
+		}
 		clear(t.p)
 		clear(t.pd)
 		clear(t.dpd)
@@ -136,24 +139,30 @@ func (s *solver) assemble() (ok bool, err error) {
 		}
 	}
 	if s.sparse == nil {
-		s.linkTasks()
-	} else if err := s.linkSparse(); err != nil {
+		err = s.linkTasks()
+	} else {
+		err = s.linkSparse()
+	}
+	if err != nil {
 		return false, err
 	}
 	n, k := s.n, s.n+s.nz
 	for i, t := range s.t {
 		s.link.q.Data[(n+i)*k+n+i] += t / s.z[i]
 	}
-	return s.link.factor(), nil
+	return s.link.factor(s.o.Context)
 }
 
 // linkTasks writes what the tasks added up of the linking system: all but its
-// diagonal part t/z.
-func (s *solver) linkTasks() {
+// diagonal part t/z. The error is the context's.
+func (s *solver) linkTasks() error {
 	n, nz, k := s.n, s.nz, s.n+s.nz
 	q := s.link.q.Data
 	clear(q)
 	for _, t := range s.tasks {
+		if err := s.o.Context.Err(); err != nil {
+			return err
+		}
 		for u := range n {
 			row := q[u*k : (u+1)*k]
 			for v := u; v < n; v++ {
@@ -170,6 +179,7 @@ func (s *solver) linkTasks() {
 			}
 		}
 	}
+	return nil
 }
 
 // solveBlock returns P_w v in dst; v and dst may be the same.

@@ -43,7 +43,10 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 		}}
 		bytes := l.Bytes()
 		if c.lazy {
-			z := l.Lazy()
+			z, err := l.Lazy(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
 			bytes = z.Bytes()
 			z.Solve(o)
 		} else {

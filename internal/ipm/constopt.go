@@ -158,7 +158,7 @@ func (p *Replacement) check() error {
 }
 
 // SolveReplacement runs the interior point method on p. When the context is done
-// it returns the best so far, which from the start on is feasible.
+// it returns the best so far: where it was before the start, X is 0.
 func SolveReplacement(p *Replacement, o Settings) (*Replaced, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -167,15 +167,16 @@ func SolveReplacement(p *Replacement, o Settings) (*Replaced, error) {
 		o.Context = context.Background()
 	}
 	s := newReplacement(p, o)
-	s.o.Context = context.WithoutCancel(o.Context)
-	s.start()
-	s.record()
-	s.o.Context = o.Context
-	s.best.Status = s.iterate()
+	s.best.Status = Interrupted
+	if s.start() == nil {
+		s.record()
+		s.best.Status = s.iterate()
+	}
 	return &s.best, nil
 }
 
-// newReplacement sets up the blocks.
+// newReplacement sets up the blocks; start does not begin where the context ended
+// that.
 func newReplacement(p *Replacement, o Settings) *replacement {
 	s := &replacement{p: p, o: o, n: p.Inputs, m: p.Outputs, rows: len(p.Class)}
 	s.members = make([][]int32, s.n)
@@ -189,7 +190,7 @@ func newReplacement(p *Replacement, o Settings) *replacement {
 	s.alpha, s.beta, s.budget = make([]float64, 0, most), make([]float64, 0, most), make([]float64, 0, most)
 	atoms, inverse, chol := 0, 0, 0
 	d := make([]float64, s.n)
-	for w := range s.m {
+	for w := 0; w < s.m && o.Context.Err() == nil; w++ {
 		for u := range d {
 			d[u] = s.distance(p.Home[w], u)
 			s.kappa[w*s.n+u] = math.Exp(-d[u])

@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/metricdp/metricdp/internal/dense"
 )
 
 // factorBlock factors the block of output w in units of x, H = R'R, Y last, and
@@ -19,7 +21,7 @@ func (s *replacement) factorBlock(w int) bool {
 	k, free := b.size(), len(b.in)
 	x := of(s.x, b)
 	h := blas64.Symmetric{N: k, Stride: k, Uplo: blas.Upper, Data: s.chol[b.chol : b.chol+k*k]}
-	ok := false
+	ok, err := false, error(nil)
 	for ridge := 0.0; !ok && ridge < 1; ridge = max(100*ridge, firstRidge) {
 		clear(h.Data)
 		for r := b.row; r < b.end; r++ {
@@ -35,7 +37,9 @@ func (s *replacement) factorBlock(w int) bool {
 		for a := range k {
 			h.Data[a*k+a] *= 1 + ridge
 		}
-		_, ok = lapack64.Potrf(h)
+		if ok, err = dense.Cholesky(s.o.Context, k, h.Data); err != nil {
+			return false // as outputs will
+		}
 	}
 	if !ok {
 		return false
@@ -128,16 +132,18 @@ func (s *replacement) assemble() (ok bool, err error) {
 	}
 	q := s.link.q.Data
 	for lo := 0; lo < size; lo += productRows {
-		if err := s.o.Context.Err(); err != nil {
-			return false, err
-		}
 		hi := min(size, lo+productRows)
 		a := blas64.General{Rows: s.m, Cols: hi - lo, Stride: size, Data: s.f[lo:]}
 		b := blas64.General{Rows: s.m, Cols: size - lo, Stride: size, Data: s.f[lo:]}
 		c := blas64.General{Rows: hi - lo, Cols: size - lo, Stride: size, Data: q[lo*size+lo:]}
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, c)
+		if err := dense.Gemm(s.o.Context, blas.Trans, 1, a, b, 0, c); err != nil {
+			return false, err
+		}
 	}
 	for w := range s.blocks {
+		if err := s.o.Context.Err(); err != nil {
+			return false, err
+		}
 		s.addInverse(w)
 	}
 	for u, y := range s.y {
@@ -146,7 +152,7 @@ func (s *replacement) assemble() (ok bool, err error) {
 	for i, z := range s.z {
 		q[(n+i)*size+n+i] += s.t[i] / z
 	}
-	return s.link.factor(), nil
+	return s.link.factor(s.o.Context)
 }
 
 // addInverse adds the inverse of the block of I(w) to the linking system.

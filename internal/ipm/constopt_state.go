@@ -1,6 +1,7 @@
 package ipm
 
 import (
+	"cmp"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -14,11 +15,13 @@ func (s *replacement) taskSize() int { return max(8, (s.m+mostTasks-1)/mostTasks
 // outputs calls f for every output, tasks in parallel. It stops with the
 // context's error.
 func (s *replacement) outputs(f func(t *replacementTask, w int)) error {
-	return parallel.Chunks(s.o.Context, s.m, s.taskSize(), s.o.Workers, nil, func(c, lo, hi int) {
-		for w := lo; w < hi; w++ {
+	ctx := s.o.Context
+	err := parallel.Chunks(ctx, s.m, s.taskSize(), s.o.Workers, nil, func(c, lo, hi int) {
+		for w := lo; w < hi && ctx.Err() == nil; w++ {
 			f(&s.tasks[c], w)
 		}
 	})
+	return cmp.Or(err, ctx.Err())
 }
 
 func (s *replacement) kappaOf(w int) []float64 { return s.kappa[w*s.n : (w+1)*s.n] }
@@ -111,12 +114,18 @@ const (
 
 // start sets a point that is strictly feasible on the primal side, and on the
 // dual side where the cheapest output of every input costs something: Lambda > 0.
-func (s *replacement) start() {
+// The error is the context's.
+func (s *replacement) start() error {
 	for w := range s.blocks {
+		if err := s.o.Context.Err(); err != nil {
+			return err
+		}
 		b := &s.blocks[w]
 		s.centre(b, of(s.x, b))
 	}
-	_ = s.sums(s.x, s.sum, s.loss) // not to be cancelled
+	if err := s.sums(s.x, s.sum, s.loss); err != nil {
+		return err
+	}
 	least := math.Inf(1)
 	for _, v := range s.sum {
 		least = min(least, v)
@@ -128,7 +137,9 @@ func (s *replacement) start() {
 	for i := range s.x {
 		s.x[i] *= scale
 	}
-	_ = s.sums(s.x, s.sum, s.loss)
+	if err := s.sums(s.x, s.sum, s.loss); err != nil {
+		return err
+	}
 	most, mean := 0.0, 0.0
 	for _, l := range s.loss {
 		most, mean = max(most, l), mean+l/float64(s.rows)
@@ -139,6 +150,9 @@ func (s *replacement) start() {
 		s.z[i] = 1 / float64(s.rows)
 	}
 	for u, v := range s.sum {
+		if err := s.o.Context.Err(); err != nil {
+			return err
+		}
 		s.q[u] = v - 1
 		cheapest := math.Inf(1)
 		for w := range s.m {
@@ -152,6 +166,9 @@ func (s *replacement) start() {
 	}
 	t := &s.tasks[0]
 	for w := range s.blocks {
+		if err := s.o.Context.Err(); err != nil {
+			return err
+		}
 		b := &s.blocks[w]
 		g := of(s.h, b)
 		s.worth(t, g, w, s.y, s.z)
@@ -173,6 +190,7 @@ func (s *replacement) start() {
 			s.lambda[r] = (g[q] + g[p]*s.alpha[other]/s.beta[other]) / s.beta[r] / -math.Expm1(-(s.budget[r] + s.budget[other]))
 		}
 	}
+	return nil
 }
 
 // centre sets x strictly inside the rows of b. With c(a,b) the cheapest chain of

@@ -223,7 +223,9 @@ func TestSolveReplacement_Feasible(t *testing.T) {
 func TestReplacement_NewtonStep(t *testing.T) {
 	q := replacementOf(square(7, 3), 3, .7)
 	s := newReplacement(q, Settings{Context: context.Background()})
-	s.start()
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
 	for range 3 { // away from the start
 		if ok, err := s.assemble(); !ok || err != nil {
 			t.Fatal(ok, err)
@@ -314,7 +316,9 @@ func TestReplacement_LowerBoundHolds(t *testing.T) {
 	r := rng.Seeded(9)
 	for range 200 {
 		s := newReplacement(q, Settings{Context: context.Background()})
-		s.start()
+		if err := s.start(); err != nil {
+			t.Fatal(err)
+		}
 		for _, v := range [][]float64{s.y, s.z, s.lambda} {
 			for i := range v {
 				v[i] *= math.Exp(2 * r.NormFloat64())
@@ -326,7 +330,9 @@ func TestReplacement_LowerBoundHolds(t *testing.T) {
 		}
 	}
 	s := newReplacement(q, Settings{Context: context.Background()})
-	s.start()
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
 	if lower, _ := s.lower(); lower <= 0 {
 		t.Error("nothing is proved at the start")
 	}

@@ -10,8 +10,7 @@ import (
 )
 
 // Lazy is a problem of which every column imposes some pairs only: its own,
-// more of them from round to round. A few per cent of all suffice (MATH.md
-// section 5). Solve solves the relaxation, whose Lower is a bound of the whole
+// more of them from round to round. A few per cent of all suffice. Solve solves the relaxation, whose Lower is a bound of the whole
 // problem; Extend adds pairs that its solution breaks.
 //
 // A pair brings both of its rows, so that the cold start of a solve, which shares
@@ -41,8 +40,8 @@ const nearest = 8
 // Lazy begins with the pairs, the same for every column, that are among the
 // nearest of either end, ties to the lowest number. The plan must have dense
 // factors. A spanner serves a few per cent better in the plane, but has nearly
-// all pairs where distances differ little.
-func (l *Plan) Lazy() *Lazy {
+// all pairs where distances differ little. The error is the context's.
+func (l *Plan) Lazy(ctx context.Context) (*Lazy, error) {
 	z := &Lazy{p: l.p, all: l.r, columns: make([]ownRows, l.p.Outputs)}
 	n := z.all.n
 	of := make([][]int32, n) // pairs of every input
@@ -52,6 +51,9 @@ func (l *Plan) Lazy() *Lazy {
 	})
 	var index []int32
 	for _, list := range of {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		slices.SortFunc(list, func(i, j int32) int {
 			return cmp.Or(cmp.Compare(z.all.b[i], z.all.b[j]), cmp.Compare(i, j))
 		})
@@ -63,7 +65,7 @@ func (l *Plan) Lazy() *Lazy {
 	for w := range z.columns {
 		z.columns[w] = c
 	}
-	return z
+	return z, nil
 }
 
 // each calls f for every pair, i being its position in the list.

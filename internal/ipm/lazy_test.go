@@ -17,7 +17,11 @@ func lazily(t testing.TB, p *Problem) (*Plan, *Lazy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l, l.Lazy()
+	z, err := l.Lazy(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, z
 }
 
 // The bound of a relaxation is valid, and rounds of Extend raise it to the

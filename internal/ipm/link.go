@@ -1,11 +1,13 @@
 package ipm
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/metricdp/metricdp/internal/dense"
 )
 
 // The Newton system, block by block. With theta = lambda/s the step of column w
@@ -49,8 +51,9 @@ func newLink(n, nz int) *link {
 const firstRidge = 0x1p-50
 
 // factor scales and factors q. It reports failure where no ridge below 1 helps,
-// which only numbers that are not finite can bring about.
-func (l *link) factor() bool {
+// which only numbers that are not finite can bring about. The error is the
+// context's.
+func (l *link) factor(ctx context.Context) (ok bool, err error) {
 	k := l.q.N
 	for i := range k {
 		l.scale[i] = 1 / math.Sqrt(l.q.Data[i*k+i])
@@ -64,16 +67,18 @@ func (l *link) factor() bool {
 			}
 			dst[i] = 1 + ridge
 		}
-		if _, ok := lapack64.Potrf(blas64.Symmetric{N: k, Stride: k, Uplo: blas.Upper, Data: l.chol.Data}); ok {
+		if ok, err := dense.Cholesky(ctx, k, l.chol.Data); err != nil {
+			return false, err
+		} else if ok {
 			clear(l.border)
 			for i := l.n; i < k; i++ {
 				l.border[i] = 1
 			}
 			l.backsolve(l.border)
-			return true
+			return true, nil
 		}
 	}
-	return false
+	return false, nil
 }
 
 // backsolve overwrites v with q^-1 v.

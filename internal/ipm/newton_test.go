@@ -1,6 +1,7 @@
 package ipm
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -130,8 +131,8 @@ func TestLink_Refines(t *testing.T) {
 	for i := range nz {
 		full.SetSym(n+i, n+nz, 1)
 	}
-	if !l.factor() {
-		t.Fatal("no factor")
+	if ok, err := l.factor(context.Background()); !ok || err != nil {
+		t.Fatal("no factor", err)
 	}
 	dk := l.solve(.25)
 	var want mat.VecDense
