@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"context"
 	"math"
 	"math/bits"
 )
@@ -14,6 +15,7 @@ import (
 // Memory: three bit matrices of m*m bits at most, one of them for the levels of
 // a search, beside its branches. Not for concurrent use.
 type cliqueSolver struct {
+	ctx      context.Context // ends a search where it is done; nil: never
 	m, words int
 	adj      []uint64 // rows in the search order
 	order    []int32  // order[k]: the vertex at place k
@@ -189,9 +191,14 @@ func (c *cliqueSolver) root(b *budget) int {
 	return c.bar(b)
 }
 
+// pause is how many nodes of a search lie between two looks at the context.
+const pause = 64
+
 // visit extends the current clique by the vertex of a branch and searches below.
 func (c *cliqueSolver) visit(b *budget, depth int, br branch) {
-	b.left--
+	if b.left--; b.left%pause == 0 && c.ctx != nil && c.ctx.Err() != nil {
+		b.left = 0
+	}
 	v := int(br.place)
 	c.cur = append(c.cur, v)
 	row := c.row(v)

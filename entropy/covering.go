@@ -95,12 +95,13 @@ func coverMatrix(f metric.Finite, pts []int, s float64, o *Options) (Cover, erro
 	}
 	c.greedy()
 	p := packer{rows: c.strangers()}
+	p.c.ctx = ctx
 	set, _, _, _ := p.graph(m, nodes) // its upper bound says nothing about covers
 	cover := Cover{Lo: len(set), Proof: ByPacking}
 	for _, k := range set {
 		cover.Separated = append(cover.Separated, pts[k])
 	}
-	if cover.Lo < len(c.best) && c.search(cover.Lo, searchNodes(max(m, n/64), nodes)) {
+	if cover.Lo < len(c.best) && c.search(ctx, cover.Lo, searchNodes(max(m, n/64), nodes)) {
 		cover.Lo, cover.Proof = len(c.best), BySearch
 	}
 	if len(set) == len(c.best) {

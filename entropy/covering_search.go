@@ -1,6 +1,9 @@
 package entropy
 
-import "math/bits"
+import (
+	"context"
+	"math/bits"
+)
 
 // setCover looks for few of the given sets that cover the points 0, ..., m-1.
 // Every point lies in some set.
@@ -16,7 +19,8 @@ type setCover struct {
 	far    []uint64 // strangers
 	degree []int    // the number of sets that a point lies in
 	rest   []uint64 // bound: what is left
-	left   int      // nodes
+	ctx    context.Context
+	left   int // nodes
 	bar    int      // a cover of this size ends the search
 }
 
@@ -136,9 +140,9 @@ func (c *setCover) strangers() []uint64 {
 
 // search improves best by branch and bound within a number of nodes and reports
 // whether best is proved least. lo is a known lower bound: a cover of that size
-// ends the search. It comes after greedy and strangers.
-func (c *setCover) search(lo, nodes int) bool {
-	c.left, c.bar = nodes, lo
+// ends the search, as does the context. It comes after greedy and strangers.
+func (c *setCover) search(ctx context.Context, lo, nodes int) bool {
+	c.ctx, c.left, c.bar = ctx, nodes, lo
 	c.chosen, c.order = c.chosen[:0], c.order[:0]
 	c.everything()
 	return c.expand(0)
@@ -170,7 +174,7 @@ func (c *setCover) expand(depth int) bool {
 	}
 	defer func() { c.order = c.order[:base] }()
 	for _, g := range c.order[base:] {
-		if c.left <= 0 {
+		if c.left <= 0 || c.left%pause == 0 && c.ctx.Err() != nil {
 			return false
 		}
 		c.left--

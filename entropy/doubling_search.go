@@ -114,9 +114,10 @@ func (d *doublingSearch) rounds(ctx context.Context, best *Doubling, f func(w *d
 		// The first points have the least help: small rounds at first.
 		size := min(doublingRound, max(1, from), n-from)
 		err := parallel.Chunks(ctx, size, 1, d.o.Workers, nil, func(k, _, _ int) {
+			d.packers[k].c.ctx = ctx
 			f(&d.packers[k], from+k)
 		})
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
 		for k := range size {

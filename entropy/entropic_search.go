@@ -246,6 +246,7 @@ func (s *entropicSearch) prove(t float64, limit int64) (verdict, error) {
 		verdicts := make([]verdict, len(batch))
 		err := parallel.Chunks(s.ctx, len(batch), 1, s.o.Workers, nil, func(c, _, _ int) {
 			p := prover{s: s, t: t, nodes: s.o.nodes(), limit: each, best: s.best}
+			p.solver.ctx = s.ctx
 			verdicts[c] = p.centres(batch[c], top)
 			provers[c] = prover{work: p.work, best: p.best}
 		})

@@ -124,6 +124,7 @@ type packer struct {
 // pack is Packing on checked arguments, for a metric that is no ultrametric.
 // pts is ascending and not empty.
 func (p *packer) pack(ctx context.Context, f metric.Finite, pts []int, s float64, nodes int) (Count, error) {
+	p.c.ctx = ctx
 	if len(pts) > matrixPoints {
 		return p.packLarge(ctx, f, pts, s, nodes)
 	}
