@@ -324,12 +324,12 @@ func TestCalls_ReturnPromptly(t *testing.T) {
 				at := time.Duration(r.Float64() * r.Float64() * float64(latest))
 				var late []string
 				for range 3 { // a machine with other work to do has hiccups
-					took, err := c.cancelled(f, at)
+					took, where, err := c.cancelled(f, at)
 					if err != nil {
 						t.Fatalf("cancelled after %v: %v", at, err)
 					}
 					if slow := busy(); took > time.Duration(2*slow*float64(prompt)) || took > prompt && slow < 1.5 {
-						late = append(late, fmt.Sprintf("%v (busy: %.1f)", took, slow))
+						late = append(late, fmt.Sprintf("%v (busy: %.1f)\n%s", took, slow, where))
 						continue
 					}
 					late = nil
@@ -344,30 +344,40 @@ func TestCalls_ReturnPromptly(t *testing.T) {
 }
 
 // cancelled makes the call and cancels it after a while. It returns how long the call
-// then took, negative where it had ended before, and what is wrong.
-func (c longCall) cancelled(f metric.Finite, after time.Duration) (took time.Duration, wrong error) {
+// then took, negative where it had ended before, where it was when it should have
+// returned, and what is wrong.
+func (c longCall) cancelled(f metric.Finite, after time.Duration) (took time.Duration, where string, wrong error) {
 	before := runtime.NumGoroutine()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var at time.Time
+	stacks := make(chan string, 1)
+	var overdue *time.Timer
 	timer := time.AfterFunc(after, func() {
 		at = time.Now()
+		overdue = time.AfterFunc(prompt, func() {
+			all := make([]byte, 1<<20)
+			stacks <- frames(all[:runtime.Stack(all, true)])
+		})
 		cancel()
 	})
 	err := c.call(ctx, f)
 	end := time.Now()
 	if timer.Stop() {
-		return -1, err
+		return -1, "", err
 	}
 	<-ctx.Done()
+	if !overdue.Stop() {
+		where = <-stacks
+	}
 	took = end.Sub(at)
 	if err != nil && !errors.Is(err, context.Canceled) {
-		return took, err
+		return took, where, err
 	}
 	for patience := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		if time.Now().After(patience) {
-			return took, fmt.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+			return took, where, fmt.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 		}
 	}
-	return took, nil
+	return took, where, nil
 }

@@ -1,6 +1,7 @@
 package exponential
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -47,6 +48,54 @@ func TestTight_DoublesTheBudgetOnTheDiscreteMetric(t *testing.T) {
 			if !near(m.Prob(x, y), s.Prob(x, y), 1e-12) {
 				t.Errorf("P(%d|%d): tight %v, standard %v", y, x, m.Prob(x, y), s.Prob(x, y))
 			}
+		}
+	}
+}
+
+// Normalisers within 1e-9 of each other count as constant, and no others.
+func TestConstantNormaliser_Tolerance(t *testing.T) {
+	for _, c := range []struct {
+		spread   float64
+		constant bool
+	}{{0.5e-9, true}, {2e-9, false}} {
+		f := space.Func(3, func(i, j int) float64 {
+			if i == 1 && j == 2 {
+				return 1 + c.spread*(1+2/math.E)*math.E // what changes a sum by the spread
+			}
+			return 1
+		})
+		m, err := ConstantNormaliser(f, 1, nil)
+		var normaliser *NormaliserError
+		if c.constant != (err == nil) || !c.constant && !errors.As(err, &normaliser) || c.constant && !(m.Audit.Hi <= 1) {
+			t.Errorf("spread %v: %v", c.spread, err)
+		}
+	}
+}
+
+// A level above alpha by a relative 2^-20 is put down to rounding, and the rate lowered
+// until the audit agrees; more is an error. Tight weights have constant normalisers,
+// so that the level is how much the triangle inequality fails by.
+func TestCertify_PutsSomeDownToRounding(t *testing.T) {
+	for _, c := range []struct {
+		excess   float64
+		accepted bool
+	}{{0.95 * 0x1p-20, true}, {1.05 * 0x1p-20, false}} {
+		f := space.Func(3, func(i, j int) float64 {
+			if j-i == 2 {
+				return 2 + c.excess
+			}
+			return 1
+		})
+		m, err := Tight(f, 1, nil)
+		if !c.accepted {
+			var level *LevelError
+			if !errors.As(err, &level) || !near(level.Audit.Hi-1, c.excess, 1e-6) {
+				t.Errorf("excess %v: %v", c.excess, err)
+			}
+			continue
+		}
+		if err != nil || m.Audit.Hi > 1 || m.Guarantee().Alpha() > 1 || !(m.Beta < 1-c.excess/2) || m.Beta < 1-4*c.excess {
+			t.Errorf("excess %v: %v, %v", c.excess, m, err)
 		}
 	}
 }
