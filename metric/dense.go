@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -98,8 +99,12 @@ func DensifyContext(ctx context.Context, f Finite) (*Dense, error) {
 			copy(d.upper[d.at(i, i+1):], row[i+1:])
 		}
 	})
-	if err == nil {
-		err = fault.AllNonNegative(op, "distance", d.upper)
+	const piece = 1 << 22
+	for lo := 0; lo < len(d.upper) && err == nil; lo += piece {
+		err = cmp.Or(ctx.Err(), fault.AllNonNegative(op, "distance", d.upper[lo:min(len(d.upper), lo+piece)]))
+		if v, ok := err.(*ValueError); ok {
+			v.Index += lo
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -185,7 +186,7 @@ func fold(ctx context.Context, ix *Index, start pair, step func(best pair, i int
 	parts := make([]pair, (n+chunk-1)/chunk)
 	err := parallel.Chunks(ctx, n, chunk, 0, nil, func(c, lo, hi int) {
 		best := start
-		for k := lo; k < hi; k++ {
+		for k := lo; k < hi && ctx.Err() == nil; k++ {
 			best = step(best, ix.ordered(k))
 		}
 		parts[c] = best
@@ -193,5 +194,5 @@ func fold(ctx context.Context, ix *Index, start pair, step func(best pair, i int
 	for _, p := range parts {
 		start = start.least(p)
 	}
-	return start, err
+	return start, cmp.Or(err, ctx.Err())
 }

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -43,7 +44,7 @@ func nearestNeighbours(ctx context.Context, op string, f Finite, k int) ([]int, 
 	}
 	ix, out := NewIndex(f), make([]int, n*k)
 	err := search(ctx, n, neighbourChunk, 0, nil, func(_, lo, hi int) *Violation {
-		for h := lo; h < hi; h++ {
+		for h := lo; h < hi && ctx.Err() == nil; h++ {
 			i := ix.ordered(h)
 			if slices.Contains(ix.Neighbours(i, k, out[i*k:i*k:(i+1)*k]), -1) { // nobody
 				return unordered(f, i)
@@ -51,7 +52,7 @@ func nearestNeighbours(ctx context.Context, op string, f Finite, k int) ([]int, 
 		}
 		return nil
 	})
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	return out, nil

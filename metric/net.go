@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -281,7 +282,7 @@ func AssignContext(ctx context.Context, f Finite, centres []int) (nearest []int,
 		q := newQuery(t, toCentres{f, centres})
 		q.skip = -1
 		var x []float64
-		for i := lo; i < hi; i++ {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			q.i = i
 			if t != nil {
 				x = append(x[:0], e.Coords[i*e.Dim:(i+1)*e.Dim]...)
@@ -292,7 +293,7 @@ func AssignContext(ctx context.Context, f Finite, centres []int) (nearest []int,
 			nearest[i], dist[i] = q.best[0].i, q.best[0].d
 		}
 	})
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, nil, err
 	}
 	return nearest, dist, nil

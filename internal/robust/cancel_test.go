@@ -312,7 +312,7 @@ func TestCalls_ReturnPromptly(t *testing.T) {
 	long := os.Getenv("METRICDP_LONG") != ""
 	shrink, moments, latest := 4, 1, 30*time.Millisecond
 	if long {
-		shrink, moments, latest = 1, 4, 6*time.Second
+		shrink, moments, latest = 1, 3, 4*time.Second
 	} else if testing.Short() {
 		t.Skip("some seconds")
 	}
