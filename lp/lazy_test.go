@@ -110,8 +110,7 @@ func TestOptimal_ChoosesLazy(t *testing.T) {
 }
 
 // Interrupted while the constraints are sorted out, at whatever point, Optimal and
-// ConstOPT return a certified mechanism promptly: a constant if need be. At n =
-// 400 the audits take most of the delay, .6 s on two cores that do nothing else.
+// ConstOPT return a certified mechanism promptly: a constant if need be.
 func TestStopped_Promptly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

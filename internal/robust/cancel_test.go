@@ -113,7 +113,7 @@ var longCalls = []longCall{
 	}},
 	{"metric.SpannerContext", globe, 3000, func(ctx context.Context, f metric.Finite) error { return err1(metric.SpannerContext(ctx, f, 1.5)) }},
 
-	{"mechanism.NewChannel", equidistant, 20_000, func(ctx context.Context, f metric.Finite) error {
+	{"mechanism.NewChannel", globe, 10_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(mechanism.NewChannel(mechanism.Rows{Inputs: f.Len(), Outputs: f.Len(), Log: true,
 			Fill: func(x int, dst []float64) { metric.Row(f, x, dst) }}, &mechanism.ChannelOptions{Context: ctx}))
 	}},

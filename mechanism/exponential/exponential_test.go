@@ -12,7 +12,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// The table of MATH.md section 1.
+// Losses, levels and rates to nine digits, computed apart.
 func TestKnownAnswers_Table(t *testing.T) {
 	for _, c := range []struct {
 		name                                             string
