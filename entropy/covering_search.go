@@ -21,7 +21,7 @@ type setCover struct {
 	rest   []uint64 // bound: what is left
 	ctx    context.Context
 	left   int // nodes
-	bar    int      // a cover of this size ends the search
+	bar    int // a cover of this size ends the search
 }
 
 // gain is a set and the number of open points it covers.

@@ -129,6 +129,9 @@ func (p *packer) pack(ctx context.Context, f metric.Finite, pts []int, s float64
 		return p.packLarge(ctx, f, pts, s, nodes)
 	}
 	p.rows = farGraph(p.rows, f.Distance, pts, s)
+	if err := ctx.Err(); err != nil {
+		return Count{}, err
+	}
 	set, hi, class, k := p.graph(len(pts), nodes)
 	count := Count{Lo: len(set), Hi: hi, Sets: make([][]int, k), Proof: ByPartition}
 	if hi < k {

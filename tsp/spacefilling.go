@@ -2,6 +2,7 @@ package tsp
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -69,9 +70,11 @@ func SpaceFilling(f metric.Finite, c Curve, o *Options) (*Tour, error) {
 				hilbertKey(keys[i*width:(i+1)*width], x, hilbertBits)
 			}
 		})
-		order = sortByKey(keys, width)
+		if err == nil {
+			order, err = sortByKey(s.Context, keys, width)
+		}
 	case Boustrophedon:
-		order = sortByKey(newGrid(e).strips(), e.Dim)
+		order, err = sortByKey(s.Context, newGrid(e).strips(), e.Dim)
 	default:
 		err = &fault.ValueError{Op: op, Arg: "c", Index: -1, Value: float64(c), Want: "Hilbert or Boustrophedon"}
 	}
@@ -81,13 +84,14 @@ func SpaceFilling(f metric.Finite, c Curve, o *Options) (*Tour, error) {
 	return newTour(f, order, !s.Path)
 }
 
-// sortByKey returns 0, 1, ... in the order of their keys, width numbers each.
-func sortByKey[T cmp.Ordered](keys []T, width int) []int {
+// sortByKey returns 0, 1, ... in the order of their keys, width numbers each. The
+// error is the context's.
+func sortByKey[T cmp.Ordered](ctx context.Context, keys []T, width int) ([]int, error) {
 	order := make([]int, len(keys)/width)
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int {
+	err := parallel.Sort(ctx, order, func(i, j int) int {
 		for a := range width {
 			if c := cmp.Compare(keys[i*width+a], keys[j*width+a]); c != 0 {
 				return c
@@ -95,7 +99,7 @@ func sortByKey[T cmp.Ordered](keys []T, width int) []int {
 		}
 		return i - j
 	})
-	return order
+	return order, err
 }
 
 // grid maps the bounding box of an embedding to [0, 1]^Dim, by one factor for

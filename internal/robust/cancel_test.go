@@ -196,7 +196,7 @@ var longCalls = []longCall{
 	{"entropy.BallMass", high, 15_000, func(ctx context.Context, f metric.Finite) error {
 		return err2(entropy.BallMass(f, uniformly(f.Len()), 1, &entropy.Options{Context: ctx}))
 	}},
-	{"entropy.PrivateMeasureBound", flat, 3000, func(ctx context.Context, f metric.Finite) error {
+	{"entropy.PrivateMeasureBound", flat, 20_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(entropy.PrivateMeasureBound(f, 5, &entropy.Options{Context: ctx}))
 	}},
 
@@ -218,7 +218,7 @@ var longCalls = []longCall{
 		return err1(tsp.HeldKarpBound(f, &tsp.BoundOptions{Context: ctx}))
 	}},
 
-	{"wasserstein.W1", flat, 3000, func(ctx context.Context, f metric.Finite) error {
+	{"wasserstein.W1", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(wasserstein.W1(f, random(f.Len()), uniformly(f.Len()), &wasserstein.Options{Context: ctx}))
 	}},
 	{"wasserstein.W1, lazy", globe, 8000, func(ctx context.Context, f metric.Finite) error {
@@ -235,7 +235,7 @@ var longCalls = []longCall{
 		}
 		return err1(wasserstein.Assignment(c, &wasserstein.Options{Context: ctx}))
 	}},
-	{"wasserstein.Project", flat, 3000, func(ctx context.Context, f metric.Finite) error {
+	{"wasserstein.Project", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
 		g := random(f.Len())
 		for i := range g {
 			g[i] = 2*g[i] - 1/float64(len(g))
@@ -246,11 +246,11 @@ var longCalls = []longCall{
 		return err1(wasserstein.Sinkhorn(f, random(f.Len()), uniformly(f.Len()), &wasserstein.SinkhornOptions{Context: ctx, Tolerance: 1e-4}))
 	}},
 
-	{"measure.NewFinite", high, 10_000, func(ctx context.Context, f metric.Finite) error {
+	{"measure.NewFinite", high, 40_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(measure.NewFinite(f, &measure.FiniteOptions{Context: ctx}))
 	}},
-	{"measure.NewFolded", high, 4000, func(ctx context.Context, f metric.Finite) error {
-		return err1(measure.NewFolded(f, &measure.FiniteOptions{Context: ctx}))
+	{"measure.NewFolded", high, 8000, func(ctx context.Context, f metric.Finite) error {
+		return err1(measure.NewFolded(f, &measure.FiniteOptions{Context: ctx, Tour: true}))
 	}},
 	{"measure.Measure.Bound", flat, 1000, func(ctx context.Context, f metric.Finite) error {
 		m, err := measure.NewMeasure(must(measure.NewFinite(f, nil)), 1, nil)

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -58,19 +58,21 @@ func (b *netBuilder) divide(op string, v int, points []int, capacity int) error 
 		return err
 	}
 	groups, err := b.assign(points, centres, capacity)
+	if err != nil {
+		return err
+	}
 	for range medoidRounds {
-		if err != nil {
-			return err
-		}
 		for g := range centres {
+			if err := b.ctx.Err(); err != nil {
+				return err
+			}
 			if len(groups[g]) > 0 {
 				centres[g] = b.medoid(groups[g])
 			}
 		}
-		groups, err = b.assign(points, centres, capacity)
-	}
-	if err != nil {
-		return err
+		if groups, err = b.assign(points, centres, capacity); err != nil {
+			return err
+		}
 	}
 	for _, group := range groups {
 		switch len(group) {
@@ -119,42 +121,33 @@ func (b *netBuilder) farthestFirst(op string, points []int) ([]int, error) {
 	return centres, nil
 }
 
-// pairSize is the memory of a point and a centre in assign.
-const pairSize = 16
+// pairSize is the memory of a point and a centre in assign, twice for the sort.
+const pairSize = 32
 
 // assign gives every point to the nearest centre that has room, the nearest
 // pairs first. Where duplicates leave fewer centres than arity, groups without
-// a centre take what is left over.
-func (b *netBuilder) assign(points, centres []int, capacity int) (groups [][]int, err error) {
-	steps := 0
-	pause := func() { // a sort of many pairs ends early by a panic only
-		if steps++; steps%(1<<14) == 0 && b.ctx.Err() != nil {
-			panic(b)
-		}
-	}
-	defer func() {
-		if r := recover(); r == any(b) {
-			err = b.ctx.Err()
-		} else if r != nil {
-			panic(r)
-		}
-	}()
+// a centre take what is left over. The error is the context's.
+func (b *netBuilder) assign(points, centres []int, capacity int) ([][]int, error) {
 	type pair struct {
 		d    float64
 		i, g int32
 	}
 	pairs := make([]pair, 0, len(points)*len(centres))
 	for i, p := range points {
-		pause()
+		if err := b.ctx.Err(); err != nil {
+			return nil, err
+		}
 		for g, c := range centres {
 			pairs = append(pairs, pair{b.f.Distance(c, p), int32(i), int32(g)})
 		}
 	}
-	slices.SortFunc(pairs, func(x, y pair) int {
-		pause()
+	err := parallel.Sort(b.ctx, pairs, func(x, y pair) int {
 		return cmp.Or(cmp.Compare(x.d, y.d), cmp.Compare(x.i, y.i), cmp.Compare(x.g, y.g))
 	})
-	groups = make([][]int, max(b.arity, len(centres)))
+	if err != nil {
+		return nil, err
+	}
+	groups := make([][]int, max(b.arity, len(centres)))
 	taken := make([]bool, len(points))
 	for _, p := range pairs {
 		if !taken[p.i] && len(groups[p.g]) < capacity {
