@@ -313,8 +313,8 @@ func TestCalls_ReturnPromptly(t *testing.T) {
 	shrink, moments, latest := 4, 1, 30*time.Millisecond
 	if long {
 		shrink, moments, latest = 1, 3, 4*time.Second
-	} else if testing.Short() {
-		t.Skip("some seconds")
+	} else if testing.Short() || testkit.Race {
+		t.Skip("some seconds, and slower under the race detector")
 	}
 	r := rng.Seeded(14)
 	for _, c := range longCalls {
