@@ -140,7 +140,7 @@ var longCalls = []longCall{
 	{"exponential.MostPrivate", flat, 2500, func(ctx context.Context, f metric.Finite) error {
 		return err1(exponential.MostPrivate(two(f), uniformly(f.Len()), exponential.Target{Gamma: 0.1, Delta: 0.1}, &exponential.Options{Context: ctx}))
 	}},
-	{"exponential.Best", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
+	{"exponential.Best", globe, 50_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(exponential.Best(metric.Same(f), 1, &exponential.BestOptions{Context: ctx}))
 	}},
 	{"exponential.Best, remapped", flat, 2500, func(ctx context.Context, f metric.Finite) error {
