@@ -110,7 +110,8 @@ const (
 // 600.
 //
 // When Options.Context is done the best mechanism so far is returned along with
-// an error that wraps the context's, as soon as by [Optimal]. Reaching the TimeLimit is no error.
+// an error that wraps the context's, as soon as by [Optimal]. Reaching the
+// TimeLimit is no error.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for a number,
 // an index or a distance outside its domain; a [*metric.SizeError] for a

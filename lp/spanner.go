@@ -67,7 +67,8 @@ const defaultStretch = 3
 //
 // When Options.Context is done the best mechanism so far is returned along with
 // an error that wraps the context's; both are set unless the spanner itself was
-// interrupted, or the reading of distances as in [Optimal]. Reaching the TimeLimit is no error.
+// interrupted, or the reading of distances as in [Optimal]. Reaching the TimeLimit
+// is no error.
 //
 // Errors: those of [Optimal] and [metric.Spanner]. Time and memory are those of
 // some 3 to 8 calls of Optimal on a graph metric.

@@ -78,9 +78,9 @@ type Factor struct {
 	pivot []int   // rows swapped; nil: the factor of Cholesky
 }
 
-// Factorize overwrites the symmetric matrix that fill writes, all of it, row by row, with
-// a factor: that of Cholesky, or where it is not positive definite that of Gauss.
-// It returns nil for a singular matrix. The error is the context's, or of fill.
+// Factorize overwrites the symmetric matrix that fill writes to a, all of it, with a
+// factor: that of Cholesky, or where it is not positive definite that of Gauss. It
+// returns nil for a singular matrix. The error is the context's, or of fill.
 func Factorize(ctx context.Context, n int, a []float64, fill func(a []float64) error) (*Factor, error) {
 	if err := fill(a); err != nil {
 		return nil, err

@@ -10,8 +10,9 @@ import (
 )
 
 // Lazy is a problem of which every column imposes some pairs only: its own,
-// more of them from round to round. A few per cent of all suffice. Solve solves the relaxation, whose Lower is a bound of the whole
-// problem; Extend adds pairs that its solution breaks.
+// more of them from round to round. A few per cent of all suffice. Solve solves the
+// relaxation, whose Lower is a bound of the whole problem; Extend adds pairs that
+// its solution breaks.
 //
 // A pair brings both of its rows, so that the cold start of a solve, which shares
 // the reduced costs out over rows in both directions, is there in every round.

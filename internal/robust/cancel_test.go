@@ -39,7 +39,7 @@ type longCall struct {
 }
 
 // Spaces of n points: in the plane, with an index; in 40 dimensions, without one,
-// and around one center on the globe; and two far from a metric of coordinates.
+// and on the globe; a tree; and equidistant points.
 var (
 	flat = space.Halton
 	high = func(n int) metric.Finite {

@@ -33,8 +33,8 @@ const (
 	// rounding of far distances shows between them, and no rate is safe that
 	// is worth having.
 	maxSlack = 0x1p-4
-	// minLazy is the least distance whose square keeps its digits with some to
-	// spare; nearer points the premise cannot be granted.
+	// minLazy is a distance whose square is a normal number still: the premise
+	// cannot be granted to nearer points.
 	minLazy = 0x1p-500
 )
 
