@@ -2,8 +2,10 @@ package exponential
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -39,6 +41,23 @@ type Mechanism struct {
 	// zero value: the guarantee rests on the theorem and what its doc asks.
 	// (The channel's method of that name is Channel.Audit here.)
 	Audit mechanism.Audit
+}
+
+// Release is that of the channel. A Mechanism that no constructor made, alone or
+// in a [Choice], refuses.
+func (m *Mechanism) Release(r *rand.Rand, x int) (int, error) {
+	if m == nil || m.Channel == nil {
+		return 0, errors.New("exponential: Mechanism.Release: a Mechanism comes from Standard, Best or another constructor, not from its zero value")
+	}
+	return m.Channel.Release(r, x)
+}
+
+// Guarantee is that of the channel; without one it promises nothing.
+func (m *Mechanism) Guarantee() mechanism.Guarantee {
+	if m == nil {
+		return mechanism.Guarantee{}
+	}
+	return m.Channel.Guarantee()
 }
 
 // String is for people: "tuned, rate 0.8: 5 x 5 channel, 1-private per km".
