@@ -121,7 +121,7 @@ func (s *study) hadamard(l level) result {
 func (s *study) response(l level) result {
 	model := s.model
 	model.Diameter, model.Unit = 1, ""
-	mech, err := s.clusters(emd.Clusters{Count: len(s.regions), Size: 1, Within: 1}, model, l.eps)
+	mech, err := s.clusters(emd.Clusters{Count: len(s.regions), Size: 1, Within: 1, Diameter: 1}, model, l.eps)
 	return s.frequencies(response, l, mech, err, s.wide, true)
 }
 

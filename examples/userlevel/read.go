@@ -164,7 +164,7 @@ func (s *study) readItems(name string, in io.Reader, n int) error {
 	if len(items) < 2 {
 		return fmt.Errorf("%s: all items are %q, want two different ones at least", name, s.regions[0])
 	}
-	s.space = emd.Clusters{Count: len(items), Size: 1, Within: 1}
+	s.space = emd.Clusters{Count: len(items), Size: 1, Within: 1, Diameter: 1}
 	s.near, s.wide = 1, 1
 	s.indicators, err = emd.Shares(s.space)
 	return err

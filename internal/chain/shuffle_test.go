@@ -25,7 +25,7 @@ func TestChain_Shuffle(t *testing.T) {
 			n := m * users
 			for _, alpha0 := range []float64{0.01, 0.3, 1, 3, 8} {
 				for _, delta := range []float64{1e-12, 1e-5} {
-					s := emd.Shuffle{Records: n, Items: m, Alpha0: alpha0, Delta: delta}
+					s := emd.Shuffle{Records: n, Items: m, Alpha0: alpha0, Delta: delta, Diameter: 1}
 					name := fmt.Sprintf("%+v", s)
 					level := shuffleLevel(t, s)
 					if level.Bound == emd.Theorem44 {
@@ -64,7 +64,7 @@ func TestChain_Shuffle(t *testing.T) {
 					scaled := at(func(s *emd.Shuffle) { s.Diameter = 5; s.Alpha0 /= 5 })
 					below("other units", 5*scaled, level.Value, shuffleTol)
 					below("other units", level.Value, 5*scaled, shuffleTol)
-					if p := shuffleLevel(t, emd.Shuffle{Records: n, Items: m, Alpha0: alpha0}); p.Bound != emd.PureComposition || math.Abs(p.Value/pure-1) > 1e-14 {
+					if p := shuffleLevel(t, emd.Shuffle{Records: n, Items: m, Alpha0: alpha0, Diameter: 1}); p.Bound != emd.PureComposition || math.Abs(p.Value/pure-1) > 1e-14 {
 						t.Errorf("%s: %v without delta, want %v", name, p, pure)
 					}
 				}

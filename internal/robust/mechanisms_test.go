@@ -182,9 +182,9 @@ var (
 	level       = must(mechanism.NewGuarantee(1, 0, ""))
 	perUnit     = must(emd.NewGuarantee(central, level))
 	discrete    = must(emd.NewDiscrete(central, 1, emd.Pair{Eps: 1, Delta: 1e-6}))
-	departments = emd.Clusters{Count: 2, Size: 2, Within: 0.2}
+	departments = emd.Clusters{Count: 2, Size: 2, Within: 0.2, Diameter: 1}
 	gkrr        = must(emd.NewGKRR(departments, 3))
-	modelOne    = emd.Model{Trust: emd.Central, Users: 3, Items: 4}
+	modelOne    = emd.Model{Trust: emd.Central, Users: 3, Items: 4, Diameter: 1}
 	frequencies = must(emd.NewGKRRFrequencies(gkrr, modelOne, nil))
 	threeUsers  = emd.Users[int](slices.Values([][]int{{0, 1, 2, 3}, {0, 0, 1, 1}, {3, 3, 3, 3}}))
 	threePaths  = emd.Users[[]float64](slices.Values([][][]float64{{{0, 1}, {1, 2}}, {{1, 1}}, {{2, 0}}}))
@@ -225,7 +225,7 @@ var emdCalls = []call{
 	{"emd.NewGKRRFrequencies", emd.NewGKRRFrequencies, []any{gkrr, modelOne, &emd.FrequencyOptions{}}},
 	{"emd.Frequencies.Release", frequencies.Release, []any{seeded(), threeUsers}},
 	{"emd.Frequencies.Collect", func(ctx context.Context, data emd.Users[int]) (*emd.Counts, error) {
-		f := must(emd.NewGKRRFrequencies(gkrr, emd.Model{Trust: emd.Local, Items: 4}, nil))
+		f := must(emd.NewGKRRFrequencies(gkrr, emd.Model{Trust: emd.Local, Items: 4, Diameter: 1}, nil))
 		return f.Collect(ctx, seeded(), data)
 	}, []any{ctx, threeUsers}},
 	{"emd.Frequencies.Estimate", func(n []int64, users int64) (*emd.Estimate, error) {

@@ -150,7 +150,7 @@ func TestWalshHadamard_IsTheMatrix(t *testing.T) {
 // MATH.md section 4.
 func TestNewHadamardFrequencies_Budget(t *testing.T) {
 	for _, c := range []struct{ delta, want float64 }{{1e-12, .004838732781}, {1e-6, .007495100134}} {
-		f, err := NewHadamardFrequencies(discrete(5), Model{Trust: Local, Items: 1000}, Pair{Eps: 1, Delta: c.delta}, nil)
+		f, err := NewHadamardFrequencies(discrete(5), Model{Trust: Local, Items: 1000, Diameter: 1}, Pair{Eps: 1, Delta: c.delta}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestHadamard_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 // percent of the expected error.
 func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 	var space metric.Finite = discrete(16)
-	model := Model{Trust: Central, Users: 50, Items: 10}
+	model := Model{Trust: Central, Users: 50, Items: 10, Diameter: 1}
 	h, err := NewHadamardFrequencies(space, model, Pair{Eps: 10}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 	}
 	data := usersOf(1, testkit.Distribution(rng.Seeded(1), 16, nil), 50, 10)
 	truth := histogram(16, data)
-	clusters := Clusters{Count: 16, Size: 1, Within: 1}
+	clusters := Clusters{Count: 16, Size: 1, Within: 1, Diameter: 1}
 	r := rng.Seeded(3)
 	var hadamard, laplace float64
 	const reps = 100
@@ -252,7 +252,7 @@ func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 // its mean, 0.9 % of the sum), and a parameter 10 % too large takes off 17 %.
 func TestLaplaceFrequencies_Scale(t *testing.T) {
 	const n, m, eps = 40, 25, .8
-	f, err := NewLaplaceFrequencies(discrete(16), Model{Trust: Central, Users: n, Items: m}, eps)
+	f, err := NewLaplaceFrequencies(discrete(16), Model{Trust: Central, Users: n, Items: m, Diameter: 1}, eps)
 	if err != nil {
 		t.Fatal(err)
 	}

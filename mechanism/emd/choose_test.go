@@ -65,15 +65,15 @@ func TestPromise_Words(t *testing.T) {
 		row  Row
 		want string
 	}{
-		{promise(t, Model{Trust: Local}, 25, 0), Row{.08, 1. / 3, 0}, "moving a third of a user's items by 0.08 on average makes no result more than 1.95 times as likely"},
-		{promise(t, Model{Trust: Local, Unit: "km"}, 25, 1e-6), Row{.08, 1. / 30, 0}, "moving one in 30 of a user's items by 0.08 km on average makes no result more than 1.069 times as likely, up to a probability of 1e-06"},
-		{promise(t, Model{Trust: Local}, 1, 1.001e-6), Row{.5, 1, 0}, "moving all of a user's items by 0.5 on average makes no result more than 1.65 times as likely, up to a probability of 1.01e-06"},
-		{promise(t, Model{Trust: Local}, 1, 0), Row{.5, 1, 0}, "moving all of a user's items by 0.5 on average makes no result more than 1.65 times as likely"},
-		{promise(t, Model{Trust: Local}, 1, 0), Row{.001, .15, 0}, "moving 15 % of a user's items by 0.001 on average makes no result more than 1.00016 times as likely"},
-		{promise(t, Model{Trust: Local}, 20, 0), Row{1, .5, 0}, "moving half of a user's items by 1 on average makes no result more than 22027 times as likely"},
-		{promise(t, Model{Trust: Local}, 20, 0), Row{1, 1, 0}, "moving all of a user's items by 1 on average makes no result more than 4.88e+08 times as likely"},
-		{promise(t, Model{Trust: Local}, 0, 0), Row{1, 1, 0}, "moving all of a user's items by 1 on average makes no result more than 1.00 times as likely"},
-		{discretePromise(t, Model{Trust: Local}, .25, Pair{.1, .3}), Row{1, 1, 0}, "moving all of a user's items by 1 on average is not protected"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 25, 0), Row{.08, 1. / 3, 0}, "moving a third of a user's items by 0.08 on average makes no result more than 1.95 times as likely"},
+		{promise(t, Model{Trust: Local, Unit: "km", Diameter: 1}, 25, 1e-6), Row{.08, 1. / 30, 0}, "moving one in 30 of a user's items by 0.08 km on average makes no result more than 1.069 times as likely, up to a probability of 1e-06"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 1, 1.001e-6), Row{.5, 1, 0}, "moving all of a user's items by 0.5 on average makes no result more than 1.65 times as likely, up to a probability of 1.01e-06"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), Row{.5, 1, 0}, "moving all of a user's items by 0.5 on average makes no result more than 1.65 times as likely"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), Row{.001, .15, 0}, "moving 15 % of a user's items by 0.001 on average makes no result more than 1.00016 times as likely"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 20, 0), Row{1, .5, 0}, "moving half of a user's items by 1 on average makes no result more than 22027 times as likely"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 20, 0), Row{1, 1, 0}, "moving all of a user's items by 1 on average makes no result more than 4.88e+08 times as likely"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 0, 0), Row{1, 1, 0}, "moving all of a user's items by 1 on average makes no result more than 1.00 times as likely"},
+		{discretePromise(t, Model{Trust: Local, Diameter: 1}, .25, Pair{.1, .3}), Row{1, 1, 0}, "moving all of a user's items by 1 on average is not protected"},
 		{Guarantee{}, Row{1, 1, 0}, "moving all of a user's items by 1 on average is not protected"},
 	} {
 		ps, err := Promises(tc.g, []Row{tc.row})
@@ -111,7 +111,7 @@ func TestChooseAlpha_BadInput(t *testing.T) {
 		for arg, bad := range map[string]Row{"rows.Distance": {v, 1, 1}, "rows.Fraction": {1, v, 1}, "rows.Eps": {1, 1, v}} {
 			_, err := ChooseAlpha([]Row{good, bad})
 			wantValueError(t, arg, err, arg)
-			if _, err = Promises(promise(t, Model{Trust: Local}, 1, 0), []Row{good, bad}); (err == nil) != (arg == "rows.Eps") {
+			if _, err = Promises(promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), []Row{good, bad}); (err == nil) != (arg == "rows.Eps") {
 				t.Errorf("Promises: %s = %v: %v", arg, v, err)
 			}
 		}

@@ -97,7 +97,7 @@ func conform[P, Y any](t *testing.T, name string, m emd.Releaser[P, Y], key func
 func TestConformance_UserLevel(t *testing.T) {
 	space := stars()
 	channel := must(exponential.Standard(space, 2, nil)).Channel
-	model := emd.Model{Trust: emd.Central, Users: 3, Items: 2}
+	model := emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 1}
 	a, b := [][]int{{0, 4}, {2, 2}, {0, 0}}, [][]int{{0, 4}, {2, 2}, {4, 4}}
 	refused := [][][]int{nil, {{0, 4}, {2, 2}}, {{0, 4}, {2, 2}, {0, 5}}, {{0, 4}, {2, 2}, {0, -1}}, {{0, 4}, {2, 2}, {0}}, {{0, 4}, {2, 2}, {}}}
 

@@ -14,7 +14,7 @@ import (
 // A thousand users with ten purchases each, of six articles in two departments.
 // Each randomises its own; the shop sees sums only.
 func ExampleNewGKRRFrequencies() {
-	articles := emd.Clusters{Count: 2, Size: 3, Within: 0.2}
+	articles := emd.Clusters{Count: 2, Size: 3, Within: 0.2, Diameter: 1}
 	g, err := emd.NewGKRR(articles, 3)
 	if err != nil {
 		panic(err)
@@ -64,7 +64,7 @@ func ExampleNewGKRRFrequencies() {
 // A collector has received, from each of three shops, how often the outputs of
 // randomised response came up. Nothing but these sums is needed.
 func ExampleNewCounts() {
-	articles := emd.Clusters{Count: 2, Size: 2, Within: 0.2}
+	articles := emd.Clusters{Count: 2, Size: 2, Within: 0.2, Diameter: 1}
 	g, err := emd.NewGKRR(articles, 3)
 	if err != nil {
 		panic(err)
@@ -98,7 +98,7 @@ func ExampleNewCounts() {
 
 // What ordinary user-level privacy costs a curator, to compare with.
 func ExampleNewLaplaceFrequencies() {
-	articles := emd.Clusters{Count: 2, Size: 2, Within: 0.2}
+	articles := emd.Clusters{Count: 2, Size: 2, Within: 0.2, Diameter: 1}
 	f, err := emd.NewLaplaceFrequencies(articles, emd.Model{Trust: emd.Central, Users: 1000, Items: 10}, 0.5)
 	if err != nil {
 		panic(err)
@@ -160,7 +160,7 @@ func ExampleNewFrequencies() {
 // The baselines at the same model: noise on the counts of a curator, and Hadamard
 // response. Both hide far and near changes of a user alike.
 func ExampleNewHadamardFrequencies() {
-	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1}
+	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1, Diameter: 1}
 	model := emd.Model{Trust: emd.Central, Users: 2, Items: 3}
 	h, err := emd.NewHadamardFrequencies(space, model, emd.Pair{Eps: 3}, nil)
 	if err != nil {
@@ -184,7 +184,7 @@ func ExampleNewHadamardFrequencies() {
 // The nearest distribution moves mass as little as it can: the 0.2 too much beside
 // the hole fills it.
 func ExampleNearest() {
-	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1}
+	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1, Diameter: 1}
 	p, dist, err := emd.Nearest(space, []float64{0.7, -0.2, 0.3, 0.2})
 	if err != nil {
 		panic(err)
@@ -220,7 +220,7 @@ func ExampleNewHadamard() {
 }
 
 func ExampleNewInverse() {
-	g, _ := emd.NewGKRR(emd.Clusters{Count: 3, Size: 1, Within: 1}, 1)
+	g, _ := emd.NewGKRR(emd.Clusters{Count: 3, Size: 1, Within: 1, Diameter: 1}, 1)
 	c, err := g.Channel()
 	if err != nil {
 		panic(err)

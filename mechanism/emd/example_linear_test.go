@@ -175,7 +175,7 @@ func ExampleLipschitzAtLeast() {
 	}
 	w, err := emd.LipschitzAtLeast(q, pts, nil)
 	fmt.Printf("%.4f between %d and %d %v\n", w.Ratio, w.I, w.J, err)
-	model := emd.Model{Trust: emd.Central, Users: 3}
+	model := emd.Model{Trust: emd.Central, Users: 3, Diameter: 1}
 	_, err = emd.NewLinear(q, model, emd.Target{Alpha: 1}, &emd.LinearOptions[[]float64]{Sample: pts})
 	var wrong *emd.LipschitzError
 	fmt.Println(errors.As(err, &wrong))

@@ -42,7 +42,7 @@ func ratings(users, items int) emd.Users[int] {
 // Which level may each of 20 ratings of 10,000 users have, so that a user is
 // (5, 1e-9)-private? Ask, build a channel of that level, release.
 func ExampleItemWiseBudget() {
-	model := emd.Model{Trust: emd.Central, Users: 10_000, Items: 20}
+	model := emd.Model{Trust: emd.Central, Users: 10_000, Items: 20, Diameter: 1}
 	o := &emd.ItemWiseOptions{Delta: 1e-9}
 
 	budget := must(emd.ItemWiseBudget(model, 5, o))
@@ -64,7 +64,7 @@ func ExampleItemWiseBudget() {
 func ExampleNewItemWise() {
 	space := stars()
 	channel := must(exponential.Standard(space, 2, nil))
-	release := must(emd.NewItemWise(channel.Channel, emd.Model{Trust: emd.Local, Items: 8}, &emd.ItemWiseOptions{Space: space}))
+	release := must(emd.NewItemWise(channel.Channel, emd.Model{Trust: emd.Local, Items: 8, Diameter: 1}, &emd.ItemWiseOptions{Space: space}))
 	fmt.Println(release.Guarantee())
 	r := rand.New(rand.NewChaCha8([32]byte{1})) // nil for private data
 	fmt.Println(must(release.ReleaseShuffled(r, emd.One([]int{4, 4, 4, 4, 4, 3, 4, 4}))))
@@ -77,7 +77,7 @@ func ExampleNewItemWise() {
 // of delta the drawing may use, and for which level the item-wise release of 64 is
 // to be built.
 func ExamplePlanReduction() {
-	model := emd.Model{Trust: emd.Central, Users: 100_000}
+	model := emd.Model{Trust: emd.Central, Users: 100_000, Diameter: 1}
 	target := emd.Pair{Eps: 1, Delta: 1e-6}
 	item := func(p emd.ReducePlan) float64 {
 		b, err := emd.ItemWiseBudget(p.Model, p.Alpha, &emd.ItemWiseOptions{Delta: p.Delta})
@@ -103,7 +103,7 @@ func ExamplePlanReduction() {
 
 // The promise of a sampled mechanism: 400 items drawn from every user.
 func ExampleNewReduced() {
-	model := emd.Model{Trust: emd.Central, Users: 1000, Items: 400}
+	model := emd.Model{Trust: emd.Central, Users: 1000, Items: 400, Diameter: 1}
 	channel := must(exponential.Standard(stars(), .05, nil))
 	inner := must(emd.NewItemWise(channel.Channel, model, nil))
 	release := must(emd.NewReduced(inner, emd.ReduceOptions{Radius: .01, DeltaSampling: 1e-9}))
@@ -139,7 +139,7 @@ func ExampleChooseAlpha() {
 
 // What a level per km of d_EM means to a user whose places change.
 func ExamplePromises() {
-	model := emd.Model{Trust: emd.Central, Users: 100, Unit: "km"}
+	model := emd.Model{Trust: emd.Central, Users: 100, Unit: "km", Diameter: 1}
 	g := must(emd.NewGuarantee(model, must(mechanism.NewGuarantee(25, 1e-9, "km"))))
 	for _, p := range must(emd.Promises(g, []emd.Row{
 		{Distance: .08, Fraction: 1. / 3},
@@ -155,7 +155,7 @@ func ExamplePromises() {
 // What ordinary user-level privacy is worth under d_EM: the level pays for the
 // smallest difference there can be.
 func ExampleFromUserLevel() {
-	model := emd.Model{Trust: emd.Central, Users: 100, Items: 10}
+	model := emd.Model{Trust: emd.Central, Users: 100, Items: 10, Diameter: 1}
 	g := must(emd.FromUserLevel(model, emd.Pair{Eps: .5}, .25))
 	fmt.Println(g)
 	fmt.Println("back at user level:", g.UserLevel().Eps)
@@ -167,7 +167,7 @@ func ExampleFromUserLevel() {
 // A channel that is 0.5-private an item: ten items of a user are 5-private.
 func ExampleFromItems() {
 	channel := must(exponential.Standard(stars(), .5, nil))
-	g := must(emd.FromItems(emd.Model{Trust: emd.Local, Items: 10}, channel.Guarantee()))
+	g := must(emd.FromItems(emd.Model{Trust: emd.Local, Items: 10, Diameter: 1}, channel.Guarantee()))
 	fmt.Printf("%.3f per unit of d_EM\n", g.Alpha())
 	item := must(emd.ToItems(g, 0))
 	fmt.Printf("%.4f per unit of an item's distance, as before: %.4f\n", item.Alpha(), channel.Guarantee().Alpha())
@@ -180,7 +180,7 @@ func ExampleFromItems() {
 // than the diameter, and better protected.
 func ExampleTypicalUsers() {
 	channel := must(exponential.Standard(stars(), .5, nil))
-	model := emd.Model{Trust: emd.Central, Users: 50_000, Items: 2000}
+	model := emd.Model{Trust: emd.Central, Users: 50_000, Items: 2000, Diameter: 1}
 	release := must(emd.NewItemWise(channel.Channel, model, &emd.ItemWiseOptions{Delta: 1e-9}))
 	g := release.Guarantee()
 	fmt.Printf("any two users: eps %.2f\n", g.UserLevel().Eps)

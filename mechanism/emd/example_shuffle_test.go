@@ -28,7 +28,7 @@ func ExampleShuffleLevel() {
 // The example of IRC24: a hundred thousand users of a thousand items, alpha =
 // 25. Shuffling by a trusted party allows a far weaker channel than each user alone.
 func ExampleShuffleBudget() {
-	s := emd.Shuffle{Items: 1000, Alpha: 25, Delta: 1e-12}
+	s := emd.Shuffle{Items: 1000, Alpha: 25, Delta: 1e-12, Diameter: 1}
 	for _, s.Records = range []int64{1000, 100_000_000} {
 		alpha0, err := emd.ShuffleBudget(s)
 		if err != nil {
@@ -44,7 +44,7 @@ func ExampleShuffleBudget() {
 
 // At one user's level, the delta that is left.
 func ExampleShuffleDelta() {
-	delta, err := emd.ShuffleDelta(emd.Shuffle{Records: 1_000_000, Items: 100, Alpha0: 2, Alpha: 3})
+	delta, err := emd.ShuffleDelta(emd.Shuffle{Records: 1_000_000, Items: 100, Alpha0: 2, Alpha: 3, Diameter: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -56,7 +56,7 @@ func ExampleShuffleDelta() {
 
 // One item that moves by a tenth of the diameter.
 func ExampleItemDelta() {
-	delta, err := emd.ItemDelta(emd.Shuffle{Records: 1000, Alpha0: 1}, emd.Change{Distance: 0.1, Eps: 0.01})
+	delta, err := emd.ItemDelta(emd.Shuffle{Records: 1000, Alpha0: 1, Diameter: 1}, emd.Change{Distance: 0.1, Eps: 0.01})
 	if err != nil {
 		fmt.Println(err)
 		return

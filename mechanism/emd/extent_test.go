@@ -36,7 +36,7 @@ func TestMeasured_RefusesBadDistances(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = c.WithGuarantee(g)
-	model := Model{Trust: Central, Users: 10, Items: 2}
+	model := Model{Trust: Central, Users: 10, Items: 2, Diameter: 1}
 	for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
 		var value *metric.ValueError
 		if _, err := NewFrequencies(c, oneBad(d), model, nil); !errors.As(err, &value) {

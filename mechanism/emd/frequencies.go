@@ -68,10 +68,9 @@ func (o *FrequencyOptions) orDefault() *FrequencyOptions {
 }
 
 // NewFrequencies returns the estimator with any pure channel whose inputs are the
-// points of space, through [NewInverse]. The promise is that of [NewItemWise],
-// which is also where the errors about channel and model come from; a space of a
-// larger diameter than the model's is an error too. O(n^2 m) time for n inputs
-// and m outputs.
+// points of space, through [NewInverse]. Promise and errors are those of
+// [NewItemWise]; a Model.Diameter of 0 stands for that of the space, and one that is
+// less is an error. O(n^2 m) time for n inputs and m outputs.
 //
 // In the Central trust, where a curator sees the items, [NewLinear] with [Shares]
 // mostly errs less, and serves users of any number of items.
@@ -131,45 +130,19 @@ func NewGKRRFrequencies(g *GKRR, model Model, o *FrequencyOptions) (*Frequencies
 // itemWiseFrequencies is what the two have in common: the space fits the model
 // and the item-wise release makes the promise.
 func itemWiseFrequencies(op string, c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, *ItemWise, error) {
-	if err := fits(op, space, model); err != nil {
+	model, _, err := model.checkOn(op, space)
+	if err != nil {
 		return nil, nil, err
 	}
 	io := &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Workers: o.Workers}
 	if o.Audit {
 		io.Space = space
 	}
-	w, err := NewItemWise(c, model, io)
+	w, err := buildItemWise(op, c, model, io)
 	if err != nil {
 		return nil, nil, err
 	}
 	return &Frequencies{space: space, g: w.Guarantee(), workers: o.Workers}, w, nil
-}
-
-// fits checks the model, as the caller gave it, and that no two points of space
-// are farther apart than it says.
-func fits(op string, space metric.Finite, given Model) error {
-	model, err := given.check(op)
-	if err != nil {
-		return err
-	}
-	var d float64
-	var i, j int
-	if c, ok := space.(Clusters); ok {
-		if c, err = c.check(op); err != nil {
-			return err
-		}
-		d, j = c.across(), c.Len()-1
-	} else {
-		e, err := measured(op, space)
-		if err != nil {
-			return err
-		}
-		d, i, j = e.diameter, e.far[0], e.far[1]
-	}
-	if !(d <= model.Diameter) {
-		return given.tooNarrow(op, d, i, j)
-	}
-	return nil
 }
 
 // estimate implements inverter: A^-1 f = a f + b P f + c, and for item x the

@@ -16,8 +16,8 @@ import (
 // with probability 2e-9 each; a ratio of variances has deviation sqrt(2/400) = 0.07
 // and passes 1 +- 0.5 with probability below 1e-10.
 func TestFrequencies_UnbiasedWithHonestErrors(t *testing.T) {
-	c := Clusters{Count: 3, Size: 4, Within: .3}
-	model := Model{Trust: Central, Users: 20, Items: 5}
+	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
+	model := Model{Trust: Central, Users: 20, Items: 5, Diameter: 1}
 	data := usersOf(1, testkit.Distribution(rng.Seeded(2), 12, nil), 20, 5)
 	truth := histogram(12, data)
 	for name, f := range estimators(t, c, model, 2) {
@@ -77,13 +77,13 @@ func lawOf(t testing.TB, f *Frequencies, c *mechanism.Channel, x int) []float64 
 // At counts that are the law itself the estimate is the truth and StdErr the deviation,
 // both summed over the law: neither is a part in a million off.
 func TestFrequencies_EstimateOfTheLaw(t *testing.T) {
-	c := Clusters{Count: 3, Size: 4, Within: .3}
+	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
 	ch, err := mustGKRR(t, c, 2).Channel()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := testkit.Distribution(rng.Seeded(2), 12, nil)
-	for name, f := range estimators(t, c, Model{Trust: Central, Users: 20, Items: 5}, 2) {
+	for name, f := range estimators(t, c, Model{Trust: Central, Users: 20, Items: 5, Diameter: 1}, 2) {
 		law := make([]float64, f.outputs)
 		want := make([]float64, 12) // E R[y,j]^2, of which E (E(R[y,j]|x))^2 = p_j is taken
 		for x, q := range p {
@@ -163,10 +163,10 @@ func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 		n, m   int
 		peaked bool
 	}{
-		{Clusters{Count: 2, Size: 3, Within: .2}, 1, 100, 10, false},
-		{Clusters{Count: 4, Size: 5, Within: .1}, 2, 100, 20, true},
-		{Clusters{Count: 10, Size: 10, Within: .3}, 3, 50, 20, false},
-		{Clusters{Count: 20, Size: 1, Within: 1}, 2, 1, 1000, true},
+		{Clusters{Count: 2, Size: 3, Within: .2, Diameter: 1}, 1, 100, 10, false},
+		{Clusters{Count: 4, Size: 5, Within: .1, Diameter: 1}, 2, 100, 20, true},
+		{Clusters{Count: 10, Size: 10, Within: .3, Diameter: 1}, 3, 50, 20, false},
+		{Clusters{Count: 20, Size: 1, Within: 1, Diameter: 1}, 2, 1, 1000, true},
 		{Clusters{Count: 1, Size: 30, Within: .5, Diameter: 10}, .5, 200, 3, false},
 	} {
 		k := s.c.Len()
@@ -215,8 +215,8 @@ func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 // The promise is the item-wise release's, and the baseline's is its pair at any
 // distance.
 func TestFrequencies_Guarantees(t *testing.T) {
-	c := Clusters{Count: 3, Size: 4, Within: .3}
-	model := Model{Trust: Central, Users: 10000, Items: 10}
+	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
+	model := Model{Trust: Central, Users: 10000, Items: 10, Diameter: 1}
 	g := mustGKRR(t, c, 1)
 	ch, _ := g.Channel()
 	o := &FrequencyOptions{Delta: 1e-6}

@@ -12,21 +12,21 @@ import (
 )
 
 func TestFrequencies_BadInput(t *testing.T) {
-	c := Clusters{Count: 2, Size: 2, Within: .5}
+	c := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}
 	g := mustGKRR(t, c, 1)
 	ch, _ := g.Channel()
-	good := Model{Trust: Central, Users: 2, Items: 3}
+	good := Model{Trust: Central, Users: 2, Items: 3, Diameter: 1}
 	bare, _ := mechanism.FromWeights(4, 4, []float64{4, 1, 1, 1, 1, 4, 1, 1, 1, 1, 4, 1, 1, 1, 1, 4}, nil)
 	const anyDelta = 1e-6
 	for name, f := range map[string]func() error{
 		"model":     func() error { _, err := NewGKRRFrequencies(g, Model{}, nil); return err },
-		"unbounded": func() error { _, err := NewGKRRFrequencies(g, Model{Trust: Local}, nil); return err },
+		"unbounded": func() error { _, err := NewGKRRFrequencies(g, Model{Trust: Local, Diameter: 1}, nil); return err },
 		"diameter": func() error {
 			_, err := NewGKRRFrequencies(g, Model{Trust: Local, Items: 1, Diameter: .9}, nil)
 			return err
 		},
 		"unit": func() error {
-			_, err := NewGKRRFrequencies(g, Model{Trust: Local, Items: 1, Unit: "km"}, nil)
+			_, err := NewGKRRFrequencies(g, Model{Trust: Local, Items: 1, Unit: "km", Diameter: 1}, nil)
 			return err
 		},
 		"delta": func() error { _, err := NewGKRRFrequencies(g, good, &FrequencyOptions{Delta: 1}); return err },
@@ -37,7 +37,7 @@ func TestFrequencies_BadInput(t *testing.T) {
 		"nil channel": func() error { _, err := NewFrequencies(nil, c, good, nil); return err },
 		"nil space":   func() error { _, err := NewFrequencies(ch, nil, good, nil); return err },
 		"space": func() error {
-			_, err := NewFrequencies(ch, Clusters{Count: 1, Size: 2, Within: 1}, good, nil)
+			_, err := NewFrequencies(ch, Clusters{Count: 1, Size: 2, Within: 1, Diameter: 1}, good, nil)
 			return err
 		},
 		"matrix diameter": func() error {
@@ -45,7 +45,7 @@ func TestFrequencies_BadInput(t *testing.T) {
 			return err
 		},
 		"no clusters": func() error {
-			wide := Clusters{Count: 2, Size: 2, Within: 5} // wider than their distance
+			wide := Clusters{Count: 2, Size: 2, Within: 5, Diameter: 1} // wider than their distance
 			_, err := NewFrequencies(ch, wide, good, nil)
 			return err
 		},
@@ -53,20 +53,29 @@ func TestFrequencies_BadInput(t *testing.T) {
 			_, err := NewFrequencies(ch, line(t, 4), Model{Trust: Local, Items: 1, Diameter: .9}, nil)
 			return err
 		},
-		"condition":          func() error { _, err := NewFrequencies(ch, c, good, &FrequencyOptions{MaxCondition: 1.5}); return err },
-		"Hadamard unbounded": func() error { _, err := NewHadamardFrequencies(c, Model{Trust: Local}, Pair{Eps: 1}, nil); return err },
-		"Hadamard eps":       func() error { _, err := NewHadamardFrequencies(c, good, Pair{}, nil); return err },
-		"Hadamard delta":     func() error { _, err := NewHadamardFrequencies(c, good, Pair{Eps: 1, Delta: 1}, nil); return err },
-		"Hadamard space":     func() error { _, err := NewHadamardFrequencies(nil, good, Pair{Eps: 1}, nil); return err },
+		"condition": func() error { _, err := NewFrequencies(ch, c, good, &FrequencyOptions{MaxCondition: 1.5}); return err },
+		"Hadamard unbounded": func() error {
+			_, err := NewHadamardFrequencies(c, Model{Trust: Local, Diameter: 1}, Pair{Eps: 1}, nil)
+			return err
+		},
+		"Hadamard eps":   func() error { _, err := NewHadamardFrequencies(c, good, Pair{}, nil); return err },
+		"Hadamard delta": func() error { _, err := NewHadamardFrequencies(c, good, Pair{Eps: 1, Delta: 1}, nil); return err },
+		"Hadamard space": func() error { _, err := NewHadamardFrequencies(nil, good, Pair{Eps: 1}, nil); return err },
 		"Hadamard diameter": func() error {
 			_, err := NewHadamardFrequencies(c, Model{Trust: Local, Items: 1, Diameter: .9}, Pair{Eps: 1}, nil)
 			return err
 		},
-		"Laplace local":     func() error { _, err := NewLaplaceFrequencies(c, Model{Trust: Local, Items: 1}, 1); return err },
-		"Laplace unbounded": func() error { _, err := NewLaplaceFrequencies(c, Model{Trust: Central, Users: 1}, 1); return err },
-		"Laplace eps":       func() error { _, err := NewLaplaceFrequencies(c, good, math.NaN()); return err },
-		"Laplace tiny eps":  func() error { _, err := NewLaplaceFrequencies(c, good, 1e-20); return err },
-		"Laplace space":     func() error { _, err := NewLaplaceFrequencies(nil, good, 1); return err },
+		"Laplace local": func() error {
+			_, err := NewLaplaceFrequencies(c, Model{Trust: Local, Items: 1, Diameter: 1}, 1)
+			return err
+		},
+		"Laplace unbounded": func() error {
+			_, err := NewLaplaceFrequencies(c, Model{Trust: Central, Users: 1, Diameter: 1}, 1)
+			return err
+		},
+		"Laplace eps":      func() error { _, err := NewLaplaceFrequencies(c, good, math.NaN()); return err },
+		"Laplace tiny eps": func() error { _, err := NewLaplaceFrequencies(c, good, 1e-20); return err },
+		"Laplace space":    func() error { _, err := NewLaplaceFrequencies(nil, good, 1); return err },
 	} {
 		if f() == nil {
 			t.Errorf("%s: no error", name)
@@ -97,7 +106,7 @@ func TestFrequencies_BadInput(t *testing.T) {
 			t.Errorf("Laplace, %s: no error", name)
 		}
 	}
-	local := estimators(t, c, Model{Trust: Local, Items: 3}, 1)["clusters"]
+	local := estimators(t, c, Model{Trust: Local, Items: 3, Diameter: 1}, 1)["clusters"]
 	for name, data := range map[string][][]int{"nobody": {}, "two items": {{0, 1, 2}, {0, 1}}, "item 4": {{0, 1, 4}}} {
 		if _, err := local.Collect(context.Background(), nil, slices.Values(data)); err == nil {
 			t.Errorf("local, %s: no error", name)
@@ -125,7 +134,7 @@ func TestFrequencies_BadInput(t *testing.T) {
 // Cancelled by its source a release reads no more users, and after the last one draws
 // nothing.
 func TestFrequencies_CancelledReleasesNothing(t *testing.T) {
-	f := estimators(t, Clusters{Count: 2, Size: 2, Within: .5}, Model{Trust: Local, Items: 3}, 1)["matrix"]
+	f := estimators(t, Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}, Model{Trust: Local, Items: 3, Diameter: 1}, 1)["matrix"]
 	const users = 10
 	for _, at := range []int{3, users} {
 		for _, inside := range []bool{true, false} { // before a user is yielded or after

@@ -18,9 +18,9 @@ import (
 // A seed gives the same counts whatever the number of workers; merged counts are
 // the sums; the zero Counts is neutral.
 func TestFrequencies_SeedsAndMerging(t *testing.T) {
-	c := Clusters{Count: 3, Size: 4, Within: .3}
+	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
 	p := testkit.Distribution(rng.Seeded(7), 12, nil)
-	local := Model{Trust: Local, Items: 50}
+	local := Model{Trust: Local, Items: 50, Diameter: 1}
 	g := mustGKRR(t, c, 1)
 	var first []int64
 	for _, workers := range []int{1, 2, 5} {
@@ -93,7 +93,7 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 // Counts of an item-wise release, of a channel with labels, are those of
 // Frequencies: z of each mean of 200 estimates passes 6 with probability 2e-9.
 func TestNewCounts_TakesItemWiseReleases(t *testing.T) {
-	c := Clusters{Count: 2, Size: 2, Within: .3}
+	c := Clusters{Count: 2, Size: 2, Within: .3, Diameter: 1}
 	ch, err := mustGKRR(t, c, 2).Channel()
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestNewCounts_TakesItemWiseReleases(t *testing.T) {
 	if ch, err = ch.Relabel([]int{3, 0, 2, 1}); err != nil {
 		t.Fatal(err)
 	}
-	model := Model{Trust: Central, Users: 4, Items: 5}
+	model := Model{Trust: Central, Users: 4, Items: 5, Diameter: 1}
 	w, err := NewItemWise(ch, model, nil)
 	f, err2 := NewFrequencies(ch, c, model, nil)
 	if err = errors.Join(err, err2); err != nil {
@@ -154,7 +154,7 @@ func BenchmarkFrequencies(b *testing.B) {
 	const m = 1000
 	for _, k := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("users=%d/items=%d/k=%d", users, m, k), func(b *testing.B) {
-			f, err := NewGKRRFrequencies(mustGKRR(b, Clusters{Count: k / 10, Size: 10, Within: .2}, 1), Model{Trust: Local, Items: m}, nil)
+			f, err := NewGKRRFrequencies(mustGKRR(b, Clusters{Count: k / 10, Size: 10, Within: .2, Diameter: 1}, 1), Model{Trust: Local, Items: m, Diameter: 1}, nil)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -48,8 +48,7 @@ const auditMargin = 0x1p-35
 // is a [*metric.ValueError], like every argument outside its domain.
 func NewGKRR(c Clusters, alpha0 float64) (*GKRR, error) {
 	const op = "emd: NewGKRR"
-	c, err := c.check(op)
-	if err != nil {
+	if err := c.check(op); err != nil {
 		return nil, err
 	}
 	if err := fault.Positive(op, "alpha0", alpha0); err != nil {
@@ -70,6 +69,7 @@ func NewGKRR(c Clusters, alpha0 float64) (*GKRR, error) {
 	if c.Count > 1 {
 		worst = max(worst, directed.DivUp(g.out, c.Diameter))
 	}
+	var err error
 	if g.g, err = mechanism.NewGuarantee(worst, 0, c.Unit); err != nil {
 		return nil, err
 	}

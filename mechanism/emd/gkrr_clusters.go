@@ -14,21 +14,18 @@ import (
 // Within*Diameter, and items of two clusters at distance Diameter. It is a
 // [metric.Finite] that stores nothing, [metric.Clustered] with a diameter.
 // Functions that take a Clusters check it; its own methods panic where there is
-// no item of that number.
+// no item of that number, and for distances without a Diameter.
 type Clusters struct {
 	Count, Size int         // >= 1
 	Within      float64     // 0 < Within <= 1
-	Diameter    float64     // 0 = 1
+	Diameter    float64     // > 0
 	Unit        metric.Unit // of the diameter
 }
 
-// check returns c with its defaults filled in, or says what is wrong with it.
-func (c Clusters) check(op string) (Clusters, error) {
-	bad := func(arg string, v float64, want string) (Clusters, error) {
-		return c, &fault.ValueError{Op: op, Arg: "Clusters." + arg, Index: -1, Value: v, Want: want}
-	}
-	if c.Diameter == 0 {
-		c.Diameter = 1
+// check says what is wrong with c.
+func (c Clusters) check(op string) error {
+	bad := func(arg string, v float64, want string) error {
+		return &fault.ValueError{Op: op, Arg: "Clusters." + arg, Index: -1, Value: v, Want: want}
 	}
 	switch {
 	case c.Count < 1:
@@ -42,18 +39,36 @@ func (c Clusters) check(op string) (Clusters, error) {
 	case c.within() == 0:
 		return bad("Within", c.Within, "a number with Within*Diameter > 0 in float64")
 	}
-	return c, nil
+	return nil
 }
 
-// across is the distance of two clusters, within that of two items of one.
+// within is the distance of two items of one cluster, across that of two clusters.
+func (c Clusters) within() float64 { return float64(c.Within * c.across()) }
+
 func (c Clusters) across() float64 {
-	if c.Diameter == 0 {
-		return 1
+	if !(c.Diameter > 0) {
+		panic(fmt.Sprintf("emd: Clusters.Diameter is %v: want the distance of two clusters", c.Diameter))
 	}
 	return c.Diameter
 }
 
-func (c Clusters) within() float64 { return float64(c.Within * c.across()) }
+// extent is what [measured] finds by looking at all distances, but that the diameter
+// is Diameter for a single cluster too.
+func (c Clusters) extent(op string) (extent, error) {
+	e := extent{least: math.Inf(1), positive: math.Inf(1)}
+	if err := c.check(op); err != nil {
+		return e, err
+	}
+	e.diameter, e.far = c.Diameter, [2]int{0, c.Len() - 1}
+	switch {
+	case c.Size > 1:
+		e.least = c.within()
+	case c.Count > 1:
+		e.least = c.Diameter
+	}
+	e.positive = e.least
+	return e, nil
+}
 
 // Len returns the number of items.
 func (c Clusters) Len() int { return c.Count * c.Size }
@@ -103,8 +118,7 @@ func (c Clusters) fill(i int, dst []float64, in, out float64) []float64 {
 // whose path metric is c: half the distance Within*Diameter above every leaf, the
 // rest of half the diameter above every cluster. O(Len()).
 func (c Clusters) Tree() (*metric.Tree, error) {
-	c, err := c.check("emd: Clusters.Tree")
-	if err != nil {
+	if err := c.check("emd: Clusters.Tree"); err != nil {
 		return nil, err
 	}
 	n := 1 + c.Count + c.Len()
@@ -128,8 +142,7 @@ func (c Clusters) Tree() (*metric.Tree, error) {
 // Weights may be negative. Errors are those of [wasserstein.W1Clustered].
 // O(Len()), no allocation to speak of.
 func (c Clusters) W1(mu, nu []float64) (float64, error) {
-	c, err := c.check("emd: Clusters.W1")
-	if err != nil {
+	if err := c.check("emd: Clusters.W1"); err != nil {
 		return 0, err
 	}
 	m, err := metric.NewClustered(c.Count, c.Size, c.Within)

@@ -30,7 +30,7 @@ func TestGKRR_KnownAnswers(t *testing.T) {
 		{2, 3, .2, 1, 20.638359, -6.0664302, -.23984475, 10.169364},
 		{4, 5, .1, 2, 34.78225, -6.6060042, -.037611453, math.NaN()},
 	} {
-		g := mustGKRR(t, Clusters{Count: c.s, Size: c.t, Within: c.r}, c.alpha0)
+		g := mustGKRR(t, Clusters{Count: c.s, Size: c.t, Within: c.r, Diameter: 1}, c.alpha0)
 		a, b, cc := g.Inverse()
 		for _, v := range [][2]float64{{a, c.a}, {b, c.b}, {cc, c.c}} {
 			if math.Abs(v[0]/v[1]-1) > 5e-8 {
@@ -54,15 +54,15 @@ var gkrrSettings = []struct {
 	c      Clusters
 	alpha0 float64
 }{
-	{Clusters{Count: 2, Size: 3, Within: .2}, 1},
-	{Clusters{Count: 4, Size: 5, Within: .1}, 2},
-	{Clusters{Count: 1, Size: 7, Within: .5}, .7},
-	{Clusters{Count: 6, Size: 1, Within: 1}, 3},
-	{Clusters{Count: 1, Size: 1, Within: 1}, 3},
+	{Clusters{Count: 2, Size: 3, Within: .2, Diameter: 1}, 1},
+	{Clusters{Count: 4, Size: 5, Within: .1, Diameter: 1}, 2},
+	{Clusters{Count: 1, Size: 7, Within: .5, Diameter: 1}, .7},
+	{Clusters{Count: 6, Size: 1, Within: 1, Diameter: 1}, 3},
+	{Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1}, 3},
 	{Clusters{Count: 3, Size: 4, Within: 1, Diameter: 12.5, Unit: "km"}, .3},
 	{Clusters{Count: 3, Size: 4, Within: .01, Diameter: 1e-3}, .07},
 	{Clusters{Count: 3, Size: 4, Within: .37, Diameter: 3}, 400},
-	{Clusters{Count: 2, Size: 2, Within: 1e-4}, 1e-5},
+	{Clusters{Count: 2, Size: 2, Within: 1e-4, Diameter: 1}, 1e-5},
 }
 
 // The audit, which knows nothing of how the channel was made, stays at or below the
@@ -160,7 +160,7 @@ func TestGKRR_LevelIsRoundedUp(t *testing.T) {
 // Releases have the channel's law: chi-square with 11 degrees of freedom passes 70
 // with probability below 1e-9. With a generator given, no draw allocates.
 func TestGKRR_ReleasesHaveTheChannelsLaw(t *testing.T) {
-	c := Clusters{Count: 3, Size: 4, Within: .3}
+	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
 	g := mustGKRR(t, c, 1.5)
 	ch, _ := g.Channel()
 	r := rng.Seeded(1)
@@ -189,7 +189,7 @@ func TestGKRR_ReleasesHaveTheChannelsLaw(t *testing.T) {
 
 // Beyond denseItems the channel is lazy, and the same law.
 func TestGKRR_LazyChannel(t *testing.T) {
-	c := Clusters{Count: 400, Size: 5, Within: .25}
+	c := Clusters{Count: 400, Size: 5, Within: .25, Diameter: 1}
 	ch, err := mustGKRR(t, c, 2).Channel()
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +207,7 @@ func TestGKRR_LazyChannel(t *testing.T) {
 
 // One tree, three ways to its earth mover's distance.
 func TestClusters_W1(t *testing.T) {
-	c := Clusters{Count: 3, Size: 2, Within: .3}
+	c := Clusters{Count: 3, Size: 2, Within: .3, Diameter: 1}
 	p, q := []float64{.5, .1, .1, .1, .1, .1}, []float64{.1, .3, 0, .2, .2, .2}
 	if d, err := c.W1(p, q); err != nil || math.Abs(d-.29) > 1e-15 {
 		t.Errorf("known answer 0.29: %v, %v", d, err)
@@ -249,7 +249,7 @@ func TestClusters_W1(t *testing.T) {
 	same, _ := metric.NewClustered(3, 4, .25)
 	for i := range same.Len() {
 		for j := range same.Len() {
-			if same.Distance(i, j) != (Clusters{Count: 3, Size: 4, Within: .25}).Distance(i, j) {
+			if same.Distance(i, j) != (Clusters{Count: 3, Size: 4, Within: .25, Diameter: 1}).Distance(i, j) {
 				t.Fatal("not metric.Clustered")
 			}
 		}
@@ -300,18 +300,18 @@ func TestGKRR_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 }
 
 func TestGKRR_BadInput(t *testing.T) {
-	good := Clusters{Count: 2, Size: 3, Within: .2}
+	good := Clusters{Count: 2, Size: 3, Within: .2, Diameter: 1}
 	for _, c := range []struct {
 		c      Clusters
 		alpha0 float64
 		arg    string
 	}{
-		{Clusters{Size: 3, Within: .2}, 1, "Clusters.Count"},
-		{Clusters{Count: 2, Within: .2}, 1, "Clusters.Size"},
-		{Clusters{Count: 1 << 20, Size: 1 << 20, Within: .2}, 1, "Clusters.Size"},
-		{Clusters{Count: 2, Size: 3}, 1, "Clusters.Within"},
-		{Clusters{Count: 2, Size: 3, Within: 1.5}, 1, "Clusters.Within"},
-		{Clusters{Count: 2, Size: 3, Within: math.NaN()}, 1, "Clusters.Within"},
+		{Clusters{Size: 3, Within: .2, Diameter: 1}, 1, "Clusters.Count"},
+		{Clusters{Count: 2, Within: .2, Diameter: 1}, 1, "Clusters.Size"},
+		{Clusters{Count: 1 << 20, Size: 1 << 20, Within: .2, Diameter: 1}, 1, "Clusters.Size"},
+		{Clusters{Count: 2, Size: 3, Diameter: 1}, 1, "Clusters.Within"},
+		{Clusters{Count: 2, Size: 3, Within: 1.5, Diameter: 1}, 1, "Clusters.Within"},
+		{Clusters{Count: 2, Size: 3, Within: math.NaN(), Diameter: 1}, 1, "Clusters.Within"},
 		{Clusters{Count: 2, Size: 3, Within: 1e-200, Diameter: 1e-200}, 1, "Clusters.Within"},
 		{Clusters{Count: 2, Size: 3, Within: .2, Diameter: -1}, 1, "Clusters.Diameter"},
 		{Clusters{Count: 2, Size: 3, Within: .2, Diameter: math.Inf(1)}, 1, "Clusters.Diameter"},
@@ -320,7 +320,7 @@ func TestGKRR_BadInput(t *testing.T) {
 		{good, math.NaN(), "alpha0"},
 		{good, math.Inf(1), "alpha0"},
 		{good, 5e-324, "alpha0"},
-		{Clusters{Count: 1, Size: 1, Within: 1}, 5e-324, "alpha0"},
+		{Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1}, 5e-324, "alpha0"},
 		{Clusters{Count: 2, Size: 3, Within: .2, Diameter: 1e300}, 1e300, "alpha0"},
 	} {
 		_, err := NewGKRR(c.c, c.alpha0)
@@ -342,7 +342,7 @@ func TestGKRR_BadInput(t *testing.T) {
 func BenchmarkGKRR(b *testing.B) {
 	for _, k := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
-			g := mustGKRR(b, Clusters{Count: k / 10, Size: 10, Within: .2}, 1)
+			g := mustGKRR(b, Clusters{Count: k / 10, Size: 10, Within: .2, Diameter: 1}, 1)
 			r := rng.Seeded(1)
 			x := 0
 			b.ReportAllocs()

@@ -38,15 +38,22 @@ func NewGuarantee(model Model, level mechanism.Guarantee) (Guarantee, error) {
 		return Guarantee{}, err
 	}
 	if level.Unit() != model.Unit {
-		return Guarantee{}, fmt.Errorf("%s: %w: level %q and model %q: set Model.Unit", op, mechanism.ErrUnit, level.Unit(), model.Unit)
+		return Guarantee{}, model.otherUnit(op, "level", level.Unit())
 	}
 	return Guarantee{level: level, model: model}, nil
 }
 
 // NewDiscrete returns the promise of the pair (eps, delta) between users at
-// a distance up to radius > 0, eps >= 0 and 0 <= delta < 1.
+// a distance up to radius > 0, eps >= 0 and 0 <= delta < 1, not both 0.
 func NewDiscrete(model Model, radius float64, pair Pair) (Guarantee, error) {
 	const op = "emd: NewDiscrete"
+	if err := pair.stated(op, "pair"); err != nil {
+		return Guarantee{}, err
+	}
+	return newDiscrete(op, model, radius, pair)
+}
+
+func newDiscrete(op string, model Model, radius float64, pair Pair) (Guarantee, error) {
 	model, err := model.check(op)
 	if err != nil {
 		return Guarantee{}, err
@@ -63,6 +70,14 @@ func NewDiscrete(model Model, radius float64, pair Pair) (Guarantee, error) {
 
 // Pair is a level (Eps, Delta) of ordinary differential privacy.
 type Pair struct{ Eps, Delta float64 }
+
+// stated refuses a pair that was left out, which would be a promise without any loss.
+func (p Pair) stated(op, arg string) error {
+	if p != (Pair{}) {
+		return nil
+	}
+	return &fault.ValueError{Op: op, Arg: arg + ".Eps", Index: -1, Want: "a number > 0 where Delta is 0"}
+}
 
 // Model is the setting that the promise holds in.
 func (g Guarantee) Model() Model { return g.model }
@@ -132,7 +147,7 @@ func (g Guarantee) ItemLevel(m int) (Pair, error) {
 // Discrete weakens the promise to its pair at the radius. It is what a
 // promise per unit has in common with a discrete one, so that the two compose.
 func (g Guarantee) Discrete(radius float64) (Guarantee, error) {
-	return NewDiscrete(g.model, radius, g.At(radius))
+	return newDiscrete("emd: Guarantee.Discrete", g.model, radius, g.At(radius))
 }
 
 // Plus is sequential composition: the promise of publishing both results about

@@ -38,7 +38,7 @@ func TestGuarantee_PerUnit(t *testing.T) {
 	}
 	_, err := g.ItemLevel(8)
 	wantValueError(t, "8 items of 4", err, "m")
-	open := promise(t, Model{Trust: Local}, 1, 0)
+	open := promise(t, Model{Trust: Local, Diameter: 1}, 1, 0)
 	if got, err := open.ItemLevel(8); err != nil || got != (Pair{.125, 0}) {
 		t.Errorf("item level of 8 items %v, %v", got, err)
 	}
@@ -60,7 +60,7 @@ func TestGuarantee_ZeroPromisesNothing(t *testing.T) {
 // attained, so that no smaller one can be right.
 func TestGuarantee_GroupPrivacyIsTight(t *testing.T) {
 	const eps, delta = .4, .01
-	g := discretePromise(t, Model{Trust: Local}, .25, Pair{eps, delta})
+	g := discretePromise(t, Model{Trust: Local, Diameter: 1}, .25, Pair{eps, delta})
 	s := 0.0 // P_k(S), from the far end of the chain
 	for k := 1; k <= 4; k++ {
 		s = math.Exp(eps)*s + delta // P(S) = e^eps P'(S) + delta
@@ -75,10 +75,10 @@ func TestGuarantee_GroupPrivacyIsTight(t *testing.T) {
 	// Three radii of 0.1 fall short of the next distance above 0.3 by less than the
 	// rounding of their quotient.
 	d := math.Nextafter(.3, 1)
-	if p := discretePromise(t, Model{Trust: Local}, .1, Pair{eps, 0}).At(d); p.Eps < 4*eps || d/.1 > 3+1e-15 {
+	if p := discretePromise(t, Model{Trust: Local, Diameter: 1}, .1, Pair{eps, 0}).At(d); p.Eps < 4*eps || d/.1 > 3+1e-15 {
 		t.Errorf("just beyond three steps: %v", p)
 	}
-	if p := discretePromise(t, Model{Trust: Local}, .25, Pair{0, delta}).At(1); p.Eps != 0 || math.Abs(p.Delta-4*delta) > 1e-15 {
+	if p := discretePromise(t, Model{Trust: Local, Diameter: 1}, .25, Pair{0, delta}).At(1); p.Eps != 0 || math.Abs(p.Delta-4*delta) > 1e-15 {
 		t.Errorf("eps = 0: %v", p)
 	}
 }
@@ -117,7 +117,7 @@ func TestGuarantee_GroupPrivacyHoldsExactly(t *testing.T) {
 		for i := 1; i < n; i++ {
 			delta = max(delta, stick(i, i-1, eps), stick(i-1, i, eps))
 		}
-		g := discretePromise(t, Model{Trust: Local}, radius, Pair{eps, delta})
+		g := discretePromise(t, Model{Trust: Local, Diameter: 1}, radius, Pair{eps, delta})
 		for i := range n {
 			for j := range n {
 				if i == j {
@@ -135,7 +135,7 @@ func TestGuarantee_GroupPrivacyHoldsExactly(t *testing.T) {
 // Between bounded users there may be nobody in the middle: a discrete promise
 // ends at its radius.
 func TestGuarantee_DiscreteOfBoundedUsersEnds(t *testing.T) {
-	g := discretePromise(t, Model{Trust: Local, Items: 4}, .3, Pair{1, 1e-6})
+	g := discretePromise(t, Model{Trust: Local, Items: 4, Diameter: 1}, .3, Pair{1, 1e-6})
 	if p := g.At(.3); p != (Pair{1, 1e-6}) {
 		t.Errorf("at the radius: %v", p)
 	}
@@ -149,7 +149,7 @@ func TestGuarantee_DiscreteOfBoundedUsersEnds(t *testing.T) {
 		t.Errorf("an item of 4: %v, %v", p, err)
 	}
 	for _, radius := range []float64{1e-12, 1e-30, 5e-324} { // more steps than an int counts
-		far := discretePromise(t, Model{Trust: Local}, radius, Pair{1, 1e-6})
+		far := discretePromise(t, Model{Trust: Local, Diameter: 1}, radius, Pair{1, 1e-6})
 		if p := far.At(1); !math.IsInf(p.Eps, 1) && p.Eps < 1e11 || p.Delta != 1 {
 			t.Errorf("steps of %v: %v", radius, p)
 		}
@@ -157,7 +157,7 @@ func TestGuarantee_DiscreteOfBoundedUsersEnds(t *testing.T) {
 }
 
 func TestGuarantee_AtNoDistance(t *testing.T) {
-	model := Model{Trust: Local}
+	model := Model{Trust: Local, Diameter: 1}
 	for _, g := range []Guarantee{promise(t, model, 1, 1e-6), discretePromise(t, model, .3, Pair{1, 1e-6})} {
 		for _, d := range []float64{-1, -5e-324, math.NaN()} {
 			if p := g.At(d); !math.IsInf(p.Eps, 1) {
@@ -168,7 +168,7 @@ func TestGuarantee_AtNoDistance(t *testing.T) {
 }
 
 func TestGuarantee_Composition(t *testing.T) {
-	m := Model{Trust: Central, Users: 5}
+	m := Model{Trust: Central, Users: 5, Diameter: 1}
 	a, b := promise(t, m, 1, 1e-6), promise(t, m, 2, 0)
 	sum, err := a.Plus(b)
 	if err != nil || sum.Alpha() != 3 || sum.Delta() != 1e-6 || sum.Model() != a.Model() {
@@ -195,11 +195,11 @@ func TestGuarantee_Composition(t *testing.T) {
 		t.Errorf("%v, %v", larger, err)
 	}
 	for name, other := range map[string]Guarantee{
-		"local":            promise(t, Model{Trust: Local}, 1, 0),
-		"other users":      promise(t, Model{Trust: Central, Users: 6}, 1, 0),
-		"bounded":          promise(t, Model{Trust: Central, Users: 5, Items: 2}, 1, 0),
+		"local":            promise(t, Model{Trust: Local, Diameter: 1}, 1, 0),
+		"other users":      promise(t, Model{Trust: Central, Users: 6, Diameter: 1}, 1, 0),
+		"bounded":          promise(t, Model{Trust: Central, Users: 5, Items: 2, Diameter: 1}, 1, 0),
 		"other diameter":   promise(t, Model{Trust: Central, Users: 5, Diameter: 2}, 1, 0),
-		"other unit":       promise(t, Model{Trust: Central, Users: 5, Unit: "km"}, 1, 0),
+		"other unit":       promise(t, Model{Trust: Central, Users: 5, Unit: "km", Diameter: 1}, 1, 0),
 		"no guarantee":     {},
 		"a discrete one":   d,
 		"yet another step": discretePromise(t, m, .2, Pair{.5, 0}),
@@ -216,11 +216,11 @@ func TestGuarantee_Composition(t *testing.T) {
 }
 
 func TestGuarantee_BadInput(t *testing.T) {
-	m := Model{Trust: Local}
+	m := Model{Trust: Local, Diameter: 1}
 	if _, err := NewGuarantee(Model{}, pureLevel(t, 1)); err == nil {
 		t.Error("no trust: no error")
 	}
-	if _, err := NewGuarantee(Model{Trust: Local, Unit: "km"}, pureLevel(t, 1)); !errors.Is(err, mechanism.ErrUnit) {
+	if _, err := NewGuarantee(Model{Trust: Local, Unit: "km", Diameter: 1}, pureLevel(t, 1)); !errors.Is(err, mechanism.ErrUnit) {
 		t.Errorf("unit: %v", err)
 	}
 	for _, radius := range []float64{0, -1, math.NaN(), math.Inf(1)} {
@@ -238,7 +238,7 @@ func TestGuarantee_BadInput(t *testing.T) {
 }
 
 func TestGuarantee_Words(t *testing.T) {
-	m := Model{Trust: Central, Users: 5, Items: 2, Unit: "km"}
+	m := Model{Trust: Central, Users: 5, Items: 2, Unit: "km", Diameter: 1}
 	for _, tc := range []struct {
 		g    Guarantee
 		want string
@@ -251,7 +251,7 @@ func TestGuarantee_Words(t *testing.T) {
 			t.Errorf("%s\nwant %s", got, tc.want)
 		}
 	}
-	if s := promise(t, Model{Trust: Local}, math.Inf(1), 0).String(); !strings.Contains(s, "no guarantee") {
+	if s := promise(t, Model{Trust: Local, Diameter: 1}, math.Inf(1), 0).String(); !strings.Contains(s, "no guarantee") {
 		t.Error(s)
 	}
 }

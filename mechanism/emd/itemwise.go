@@ -44,9 +44,9 @@ type ItemWiseOptions struct {
 	Delta float64
 	// Clones is the model of the hiding items that the accountant uses.
 	Clones Clones
-	// Space is the metric of the channel's inputs. If given, its diameter must
-	// not pass the model's, its least distance helps the accountant, and
-	// [NewItemWise] audits the channel under it: the audited level, which may be
+	// Space is the metric of the channel's inputs. If given, its diameter is the
+	// model's where that is 0 and must not pass it elsewhere, its least distance
+	// helps the accountant, and [NewItemWise] audits the channel under it: the audited level, which may be
 	// below the claimed one, is what is accounted for.
 	Space metric.Finite
 	// Workers is the number of goroutines of a release, 0 for all processors.
@@ -67,7 +67,11 @@ type ItemWiseOptions struct {
 // Local trust and N = m*n in the Central one; its delta is 0 where pure composition
 // is as good. The time is the accountant's, and that of the audit if there is one.
 func NewItemWise(c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWise, error) {
-	const op = "emd: NewItemWise"
+	return buildItemWise("emd: NewItemWise", c, model, o)
+}
+
+// buildItemWise is NewItemWise for the constructor that op names.
+func buildItemWise(op string, c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWise, error) {
 	if o == nil {
 		o = &ItemWiseOptions{}
 	}
@@ -83,7 +87,7 @@ func NewItemWise(c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWi
 		return nil, fmt.Errorf("%s: %w: %v", op, ErrNotPure, g)
 	}
 	if g.Unit() != model.Unit {
-		return nil, fmt.Errorf("%s: %w: channel %q and model %q: set Model.Unit", op, mechanism.ErrUnit, g.Unit(), model.Unit)
+		return nil, model.otherUnit(op, "channel", g.Unit())
 	}
 	s.Alpha0 = g.Alpha()
 	if o.Space != nil {
@@ -136,8 +140,16 @@ func ItemWiseBudget(model Model, alpha float64, o *ItemWiseOptions) (Accounted, 
 
 // shuffle checks the model and the options, and says what is shuffled.
 func (o *ItemWiseOptions) shuffle(op string, model Model) (Model, Shuffle, error) {
-	given := model
-	model, err := model.check(op)
+	var err error
+	least := 0.0 // known distance > 0 of two items
+	if o.Space == nil {
+		model, err = model.check(op)
+	} else {
+		var e extent
+		if model, e, err = model.checkOn(op, o.Space); e.positive <= model.Diameter { // +Inf where there is none
+			least = e.positive
+		}
+	}
 	if err == nil {
 		err = fault.Delta(op, "Delta", o.Delta)
 	}
@@ -151,23 +163,10 @@ func (o *ItemWiseOptions) shuffle(op string, model Model) (Model, Shuffle, error
 	if int64(model.Items) > math.MaxInt64/int64(model.Users) {
 		return model, Shuffle{}, &fault.SizeError{Op: op, Arg: "Model.Users", Got: model.Users, Want: "fewer than 2^63 items in all"}
 	}
-	s := Shuffle{
+	return model, Shuffle{
 		Records: int64(model.Items) * int64(model.Users), Items: int64(model.Items),
-		Diameter: model.Diameter, Clones: o.Clones,
-	}
-	if o.Space != nil {
-		e, err := measured(op, o.Space)
-		if err != nil {
-			return model, s, err
-		}
-		if !(e.diameter <= model.Diameter) {
-			return model, s, given.tooNarrow(op, e.diameter, e.far[0], e.far[1])
-		}
-		if e.positive <= model.Diameter { // +Inf where there is none
-			s.MinDistance = e.positive
-		}
-	}
-	return model, s, nil
+		Diameter: model.Diameter, MinDistance: least, Clones: o.Clones,
+	}, nil
 }
 
 // itemWiseLevel is the promise of s at a slack of at most delta.

@@ -12,7 +12,7 @@ import (
 func TestNewItemWise_BadInput(t *testing.T) {
 	space := line(t, 4)
 	c := geometricChannel(t, space, 1)
-	local := Model{Trust: Local, Items: 3}
+	local := Model{Trust: Local, Items: 3, Diameter: 1}
 	half, err := mechanism.NewGuarantee(1, .5, "")
 	if err != nil {
 		t.Fatal(err)
@@ -31,23 +31,23 @@ func TestNewItemWise_BadInput(t *testing.T) {
 		"no promise":       {c.WithGuarantee(mechanism.Guarantee{}), local, nil, ErrNotPure},
 		"a delta":          {c.WithGuarantee(half), local, nil, ErrNotPure},
 		"a reach":          {c.WithGuarantee(near), local, nil, ErrNotPure},
-		"other unit":       {c, Model{Trust: Local, Items: 3, Unit: "km"}, nil, mechanism.ErrUnit},
+		"other unit":       {c, Model{Trust: Local, Items: 3, Unit: "km", Diameter: 1}, nil, mechanism.ErrUnit},
 		"a false claim":    {c.WithGuarantee(pureLevel(t, .97*c.Guarantee().Alpha())), local, &ItemWiseOptions{Space: space}, mechanism.ErrClaim},
 		"not private":      {identityChannel(t, 4, nil), local, &ItemWiseOptions{Space: space}, mechanism.ErrClaim},
-		"unbounded":        {c, Model{Trust: Local}, nil, nil},
-		"no trust":         {c, Model{Items: 3}, nil, nil},
+		"unbounded":        {c, Model{Trust: Local, Diameter: 1}, nil, nil},
+		"no trust":         {c, Model{Items: 3, Diameter: 1}, nil, nil},
 		"too wide a space": {c, Model{Trust: Local, Items: 3, Diameter: .95}, &ItemWiseOptions{Space: space}, nil},
 		"other space":      {c, local, &ItemWiseOptions{Space: line(t, 5)}, nil},
 		"delta 1":          {c, local, &ItemWiseOptions{Delta: 1}, nil},
 		"delta NaN":        {c, local, &ItemWiseOptions{Delta: math.NaN()}, nil},
-		"too many items":   {c, Model{Trust: Central, Items: math.MaxInt, Users: 3}, nil, nil},
+		"too many items":   {c, Model{Trust: Central, Items: math.MaxInt, Users: 3, Diameter: 1}, nil, nil},
 	} {
 		if _, err := NewItemWise(tc.c, tc.m, tc.o); err == nil || tc.want != nil && !errors.Is(err, tc.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, call := range map[string]func() error{
-		"Model.Items": func() error { _, err := ItemWiseBudget(Model{Trust: Local}, 1, nil); return err },
+		"Model.Items": func() error { _, err := ItemWiseBudget(Model{Trust: Local, Diameter: 1}, 1, nil); return err },
 		"alpha":       func() error { _, err := ItemWiseBudget(local, math.Inf(1), nil); return err },
 		"Delta":       func() error { _, err := ItemWiseBudget(local, 1, &ItemWiseOptions{Delta: -1}); return err },
 	} {
@@ -57,7 +57,7 @@ func TestNewItemWise_BadInput(t *testing.T) {
 
 func TestItemWise_BadData(t *testing.T) {
 	c := geometricChannel(t, line(t, 4), 1)
-	w := newItemWise(t, c, Model{Trust: Central, Users: 2, Items: 2}, nil)
+	w := newItemWise(t, c, Model{Trust: Central, Users: 2, Items: 2, Diameter: 1}, nil)
 	for name, users := range map[string][][]int{
 		"no users":        nil,
 		"one user":        {{1, 2}},
@@ -83,7 +83,7 @@ func TestItemWise_BadData(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range []int{2, 200_000} {
-		w = newItemWise(t, bad.WithGuarantee(pureLevel(t, 1)), Model{Trust: Local, Items: m}, nil)
+		w = newItemWise(t, bad.WithGuarantee(pureLevel(t, 1)), Model{Trust: Local, Items: m, Diameter: 1}, nil)
 		items := make([]int, m)
 		if _, err := w.Release(nil, One(items)); err != nil {
 			t.Error(err)

@@ -44,12 +44,12 @@ func TestItemWise_PromiseHoldsExactly(t *testing.T) {
 		beta  float64
 		o     ItemWiseOptions
 	}{
-		{Model{Trust: Local, Items: 1}, 1, ItemWiseOptions{Delta: .01}},
-		{Model{Trust: Local, Items: 3}, .5, ItemWiseOptions{Delta: .03}},
-		{Model{Trust: Local, Items: 4}, 1.5, ItemWiseOptions{Delta: .1}},
-		{Model{Trust: Local, Items: 4}, 1.5, ItemWiseOptions{}},
-		{Model{Trust: Central, Users: 2, Items: 2}, 1, ItemWiseOptions{Delta: .05, Space: space}},
-		{Model{Trust: Central, Users: 5, Items: 1}, .8, ItemWiseOptions{Delta: .02, Clones: MetricRandomiser}},
+		{Model{Trust: Local, Items: 1, Diameter: 1}, 1, ItemWiseOptions{Delta: .01}},
+		{Model{Trust: Local, Items: 3, Diameter: 1}, .5, ItemWiseOptions{Delta: .03}},
+		{Model{Trust: Local, Items: 4, Diameter: 1}, 1.5, ItemWiseOptions{Delta: .1}},
+		{Model{Trust: Local, Items: 4, Diameter: 1}, 1.5, ItemWiseOptions{}},
+		{Model{Trust: Central, Users: 2, Items: 2, Diameter: 1}, 1, ItemWiseOptions{Delta: .05, Space: space}},
+		{Model{Trust: Central, Users: 5, Items: 1, Diameter: 1}, .8, ItemWiseOptions{Delta: .02, Clones: MetricRandomiser}},
 	} {
 		c := geometricChannel(t, space, tc.beta)
 		w := newItemWise(t, c, tc.model, &tc.o)
@@ -82,9 +82,9 @@ func TestItemWise_PromiseIsTheAccountants(t *testing.T) {
 	space := line(t, 5)
 	c := geometricChannel(t, space, .3)
 	alpha0 := c.Guarantee().Alpha()
-	m := Model{Trust: Central, Users: 100, Items: 10}
+	m := Model{Trust: Central, Users: 100, Items: 10, Diameter: 1}
 	w := newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6})
-	want, err := ShuffleLevel(Shuffle{Records: 1000, Items: 10, Alpha0: alpha0, Delta: 1e-6})
+	want, err := ShuffleLevel(Shuffle{Records: 1000, Items: 10, Alpha0: alpha0, Delta: 1e-6, Diameter: 1})
 	if err != nil || w.Guarantee().Alpha() != want.Value || w.Bound() != want.Bound || w.Guarantee().Delta() != 1e-6 {
 		t.Errorf("%v by the %v, want %v, %v", w.Guarantee(), w.Bound(), want, err)
 	}
@@ -100,7 +100,7 @@ func TestItemWise_PromiseIsTheAccountants(t *testing.T) {
 	}
 	m.Items, m.Users = 3, 300
 	a = newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6, Clones: MetricRandomiser, Space: space}).Guarantee().Alpha()
-	want, err = ShuffleLevel(Shuffle{Records: 900, Items: 3, Alpha0: alpha0, Delta: 1e-6, Clones: MetricRandomiser, MinDistance: .25})
+	want, err = ShuffleLevel(Shuffle{Records: 900, Items: 3, Alpha0: alpha0, Delta: 1e-6, Clones: MetricRandomiser, MinDistance: .25, Diameter: 1})
 	if err != nil || a != want.Value {
 		t.Errorf("with the least distance: %v, want %v, %v", a, want, err)
 	}
@@ -116,8 +116,8 @@ func TestItemWise_PromiseIsTheAccountants(t *testing.T) {
 func TestItemWiseBudget_IsKept(t *testing.T) {
 	space := line(t, 4)
 	for _, m := range []Model{
-		{Trust: Local, Items: 20},
-		{Trust: Central, Users: 1000, Items: 20},
+		{Trust: Local, Items: 20, Diameter: 1},
+		{Trust: Central, Users: 1000, Items: 20, Diameter: 1},
 		{Trust: Central, Users: 7, Items: 3, Diameter: 4},
 	} {
 		for _, o := range []*ItemWiseOptions{nil, {Delta: 1e-9}, {Delta: 1e-4, Space: space}} {
@@ -151,8 +151,8 @@ func TestItemWiseBudget_IsKept(t *testing.T) {
 func TestItemWise_LocalHidesAmongItsOwn(t *testing.T) {
 	c := geometricChannel(t, line(t, 3), .3)
 	o := &ItemWiseOptions{Delta: 1e-6}
-	one := newItemWise(t, c, Model{Trust: Local, Items: 50}, o).Guarantee()
-	if many := newItemWise(t, c, Model{Trust: Local, Items: 50, Users: 1000}, o).Guarantee(); many != one {
+	one := newItemWise(t, c, Model{Trust: Local, Items: 50, Diameter: 1}, o).Guarantee()
+	if many := newItemWise(t, c, Model{Trust: Local, Items: 50, Users: 1000, Diameter: 1}, o).Guarantee(); many != one {
 		t.Errorf("%v, with a number of users %v", one, many)
 	}
 	budget := func(m Model) Accounted {
@@ -162,7 +162,7 @@ func TestItemWise_LocalHidesAmongItsOwn(t *testing.T) {
 		}
 		return b
 	}
-	if a, b := budget(Model{Trust: Local, Items: 50}), budget(Model{Trust: Local, Items: 50, Users: 1000}); a != b {
+	if a, b := budget(Model{Trust: Local, Items: 50, Diameter: 1}), budget(Model{Trust: Local, Items: 50, Users: 1000, Diameter: 1}); a != b {
 		t.Errorf("budget %v, with a number of users %v", a, b)
 	}
 }
@@ -175,7 +175,7 @@ func TestItemWise_AccountsForTheWholeAudit(t *testing.T) {
 	if err != nil || !(a.Lo < a.Hi) {
 		t.Fatal(a, err)
 	}
-	w := newItemWise(t, c.WithGuarantee(pureLevel(t, a.Lo)), Model{Trust: Local, Items: 1}, &ItemWiseOptions{Space: space})
+	w := newItemWise(t, c.WithGuarantee(pureLevel(t, a.Lo)), Model{Trust: Local, Items: 1, Diameter: 1}, &ItemWiseOptions{Space: space})
 	if w.Guarantee().Alpha() != a.Hi {
 		t.Errorf("claimed %v, audited %v: %v", a.Lo, a, w.Guarantee())
 	}
@@ -186,7 +186,7 @@ func TestItemWise_PureLevelIsRoundedOutward(t *testing.T) {
 	c := geometricChannel(t, line(t, 3), .1)
 	r := rng.Seeded(8)
 	for range 300 {
-		m := Model{Trust: Local, Items: 1 + r.IntN(1000)}
+		m := Model{Trust: Local, Items: 1 + r.IntN(1000), Diameter: 1}
 		alpha := r.Float64()
 		items := new(big.Rat).SetInt64(int64(m.Items))
 		g := newItemWise(t, c.WithGuarantee(pureLevel(t, alpha)), m, nil).Guarantee()

@@ -15,7 +15,7 @@ import (
 func TestItemWise_LawOfTheMultiset(t *testing.T) {
 	space := line(t, 3)
 	c := geometricChannel(t, space, 2)
-	w := newItemWise(t, c, Model{Trust: Local, Items: 2}, nil)
+	w := newItemWise(t, c, Model{Trust: Local, Items: 2, Diameter: 1}, nil)
 	p := make([]float64, 9)
 	for a := range 3 {
 		for b := range 3 {
@@ -50,7 +50,7 @@ func TestItemWise_LawOfManyDraws(t *testing.T) {
 	for i := range items {
 		items[i] = 5
 	}
-	w := newItemWise(t, c, Model{Trust: Local, Items: n}, nil)
+	w := newItemWise(t, c, Model{Trust: Local, Items: n, Diameter: 1}, nil)
 	for _, seed := range []uint64{0, 7} {
 		r := rng.Seeded(seed)
 		if seed == 0 {
@@ -78,7 +78,7 @@ func TestItemWise_WorkersDoNotMatter(t *testing.T) {
 			users[i][j] = r.IntN(50)
 		}
 	}
-	m := Model{Trust: Central, Users: 30, Items: 10_000}
+	m := Model{Trust: Central, Users: 30, Items: 10_000, Diameter: 1}
 	var first []int64
 	for _, workers := range []int{1, 2, 5, 0} {
 		w := newItemWise(t, c, m, &ItemWiseOptions{Workers: workers})
@@ -102,7 +102,7 @@ func TestItemWise_CountsEveryItemOnce(t *testing.T) {
 	for _, n := range []int{1, 3, 40, 3000} {
 		c := identityChannel(t, n, &mechanism.ChannelOptions{Lazy: true})
 		for _, m := range []int{1, 2, 25} {
-			w := newItemWise(t, c, Model{Trust: Central, Users: 4, Items: m}, nil)
+			w := newItemWise(t, c, Model{Trust: Central, Users: 4, Items: m, Diameter: 1}, nil)
 			want := make([]int64, n)
 			users := make([][]int, 4)
 			for i := range users {
@@ -127,7 +127,7 @@ func TestItemWise_ShuffledUniformly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newItemWise(t, c, Model{Trust: Local, Items: 3}, nil)
+	w := newItemWise(t, c, Model{Trust: Local, Items: 3, Diameter: 1}, nil)
 	r := rng.Seeded(6)
 	count := map[string]int{}
 	for range 60_000 {
@@ -155,7 +155,7 @@ func TestItemWise_ShuffledUniformly(t *testing.T) {
 func BenchmarkItemWise(b *testing.B) {
 	const users, items = 10_000, 1000
 	c := geometricChannel(b, line(b, 100), 5)
-	w := newItemWise(b, c, Model{Trust: Central, Users: users, Items: items}, nil)
+	w := newItemWise(b, c, Model{Trust: Central, Users: users, Items: items, Diameter: 1}, nil)
 	r := rng.Seeded(1)
 	pool := make([]int, 1<<20)
 	for i := range pool {

@@ -71,7 +71,7 @@ func TestGridLinear_AuditedExactly(t *testing.T) {
 // (false-reject probability 1e-6 each).
 func TestGridLinear_Law(t *testing.T) {
 	const draws, top = 100_000, 40
-	model := Model{Trust: Central, Users: 2, Items: 2}
+	model := Model{Trust: Central, Users: 2, Items: 2, Diameter: 1}
 	l := linearMust(NewGridLinear(linearSteps(2), 0.1, model, Target{Alpha: 4}, nil)) // level 0.2 a unit
 	data := linearUsers([][]float64{{0.1, 0.3}, {0.2, -0.7}}, [][]float64{{0, 0}, {1.1, 0.1}})
 	sums := [2]int64{14, -3}
@@ -160,14 +160,14 @@ func TestGridLinear_DiscreteGaussian(t *testing.T) {
 }
 
 func TestGridLinear_BadInput(t *testing.T) {
-	model, target := Model{Trust: Central, Users: 1, Items: 2}, Target{Alpha: 1}
+	model, target := Model{Trust: Central, Users: 1, Items: 2, Diameter: 1}, Target{Alpha: 1}
 	fails := func(name string, err error, want string) {
 		t.Helper()
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
-	_, err := NewGridLinear(linearSteps(1), 0.1, Model{Trust: Local}, target, nil)
+	_, err := NewGridLinear(linearSteps(1), 0.1, Model{Trust: Local, Diameter: 1}, target, nil)
 	fails("unbounded", err, "Model.Items = 0")
 	_, err = NewGridLinear(linearSteps(1), 0, model, target, nil)
 	fails("step 0", err, "step = 0")
@@ -211,7 +211,7 @@ func TestGridLinear_BadInput(t *testing.T) {
 	for i := range items {
 		items[i] = []float64{1 << 40}
 	}
-	big := linearMust(NewGridLinear(linearSteps(1), 1, Model{Trust: Central, Users: 1 << 11, Items: 1 << 12}, target, nil))
+	big := linearMust(NewGridLinear(linearSteps(1), 1, Model{Trust: Central, Users: 1 << 11, Items: 1 << 12, Diameter: 1}, target, nil))
 	_, err = big.Release(nil, func(yield func([][]float64) bool) {
 		for range 1 << 11 {
 			if !yield(items) {

@@ -54,8 +54,8 @@ func TestLinear_SecondMomentKnownAnswers(t *testing.T) {
 			alpha  float64
 			factor float64 // of the deviation at l = 3
 		}{
-			{Model{Trust: Local}, 3, 1}, {Model{Trust: Local, Users: 99, Items: 7}, 0.3, 10},
-			{Model{Trust: Central, Users: 100}, 3, 0.01}, {Model{Trust: Central, Users: 1e9, Items: 5}, 3e-9, 1},
+			{Model{Trust: Local, Diameter: 1}, 3, 1}, {Model{Trust: Local, Users: 99, Items: 7, Diameter: 1}, 0.3, 10},
+			{Model{Trust: Central, Users: 100, Diameter: 1}, 3, 0.01}, {Model{Trust: Central, Users: 1e9, Items: 5, Diameter: 1}, 3e-9, 1},
 		} {
 			l := linearMust(NewLinear(linearScaled(3, c.p, c.dim), s.model, Target{Alpha: s.alpha}, nil))
 			if got := l.StdDev() / s.factor; math.Abs(got*got-c.want) > 1e-8*c.want {
@@ -71,7 +71,7 @@ func TestLinear_SecondMomentKnownAnswers(t *testing.T) {
 // the paper's sigma fails there.
 func TestLinear_GaussianKnownAnswers(t *testing.T) {
 	for _, c := range []struct{ alpha, delta, diam, s float64 }{
-		{0.5, 1e-6, 1, 8.0576185}, {1, 1e-6, 0, 4.2246789}, {5, 1e-6, 1, 0.980049}, {25, 1e-6, 1, 0.26023842},
+		{0.5, 1e-6, 1, 8.0576185}, {1, 1e-6, 1, 4.2246789}, {5, 1e-6, 1, 0.980049}, {25, 1e-6, 1, 0.26023842},
 		{0.5, 1e-12, 1, 12.844174}, {1, 1e-12, 1, 6.5578221}, {5, 1e-12, 1, 1.4098377}, {25, 1e-12, 1, 0.3343364},
 		{1, 1e-6, 2, 4.46095254}, {5, 1e-6, 0.5, 0.910208496},
 	} {
@@ -101,7 +101,7 @@ func TestLinear_GaussianKnownAnswers(t *testing.T) {
 	if got := additive.GaussianDelta(paper, 25, 1); got < 0.096 || got > 0.098 {
 		t.Errorf("the paper's sigma: delta %v, MATH.md says .097", got)
 	}
-	if l := linearMust(NewLinear(linearScaled(1, 2, 1), Model{Trust: Local}, Target{25, 1e-6}, nil)); l.StdDev() < 1.5*paper {
+	if l := linearMust(NewLinear(linearScaled(1, 2, 1), Model{Trust: Local, Diameter: 1}, Target{25, 1e-6}, nil)); l.StdDev() < 1.5*paper {
 		t.Errorf("sigma %v is near the paper's %v", l.StdDev(), paper)
 	}
 }
@@ -113,7 +113,7 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 	exact := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	for i := range 2000 {
 		alpha, l := math.Exp(8*r.NormFloat64()), math.Exp(8*r.NormFloat64())
-		model := Model{Trust: Central, Users: 1 + r.IntN(1e9), Items: 1 + r.IntN(1000)}
+		model := Model{Trust: Central, Users: 1 + r.IntN(1e9), Items: 1 + r.IntN(1000), Diameter: 1}
 		check := func(level *big.Rat) {
 			t.Helper()
 			if level.Cmp(exact(alpha)) > 0 || new(big.Rat).Mul(level, exact(1+1e-15)).Cmp(exact(alpha)) < 0 {
@@ -161,7 +161,7 @@ func TestLinear_RefusesADiameterTooSmall(t *testing.T) {
 		pts = append(pts, []float64{math.Sin(float64(i)), 2 * math.Cos(float64(i))})
 	}
 	sample := &LinearOptions[[]float64]{Sample: linearMust(metric.NewPoints(pts, metric.Euclidean{}))}
-	for diam, want := range map[float64]string{0: "Model.Diameter is not set", 3.9: "above the model's diameter 3.9", 4: ""} {
+	for diam, want := range map[float64]string{0: "Model.Diameter = 0, want a positive number", 3.9: "above the model's diameter 3.9", 4: ""} {
 		model := Model{Trust: Central, Users: 2, Items: 1, Diameter: diam}
 		_, err := NewLinear(linearScaled(1, 2, 2), model, Target{Alpha: 1}, sample)
 		l1 := linearSteps(2)
@@ -174,7 +174,7 @@ func TestLinear_RefusesADiameterTooSmall(t *testing.T) {
 		}
 	}
 	one := linearMust(metric.NewPoints([][]float64{{1, 2}}, metric.Euclidean{}))
-	if _, err := NewLinear(linearScaled(1, 2, 2), Model{Trust: Local}, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: one}); err != nil {
+	if _, err := NewLinear(linearScaled(1, 2, 2), Model{Trust: Local, Diameter: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: one}); err != nil {
 		t.Errorf("one point: %v", err)
 	}
 }
@@ -198,7 +198,7 @@ func TestLinear_ReleasesTheMeanOfMeans(t *testing.T) {
 			t.Errorf("guarantee %v", g)
 		}
 	}
-	local := linearMust(NewLinear(linearScaled(1, 2, 2), Model{Trust: Local}, Target{Alpha: 1e12}, nil))
+	local := linearMust(NewLinear(linearScaled(1, 2, 2), Model{Trust: Local, Diameter: 1}, Target{Alpha: 1e12}, nil))
 	if y := linearMust(local.Release(nil, One(users[2]))); !floats.EqualApprox(y, []float64{3, 3}, 1e-5) {
 		t.Errorf("local: %v", y)
 	}
@@ -212,7 +212,7 @@ func TestLinear_ErrorsAreAsStated(t *testing.T) {
 		p      float64
 		target Target
 	}{{1, Target{Alpha: 2}}, {2, Target{Alpha: 2}}, {math.Inf(1), Target{Alpha: 2}}, {3, Target{Alpha: 2}}, {2, Target{2, 1e-6}}} {
-		l := linearMust(NewLinear(linearScaled(0.5, c.p, 3), Model{Trust: Central, Users: 2}, c.target, nil))
+		l := linearMust(NewLinear(linearScaled(0.5, c.p, 3), Model{Trust: Central, Users: 2, Diameter: 1}, c.target, nil))
 		data := linearUsers([][]float64{{1, 0, 0}}, [][]float64{{0, 1, 1}})
 		r := rng.Seeded(6)
 		m2, m4, within := 0.0, 0.0, 0.0
@@ -238,7 +238,7 @@ func TestLinear_ErrorsAreAsStated(t *testing.T) {
 
 func TestLinear_BadInput(t *testing.T) {
 	q := linearScaled(1, 2, 2)
-	good, target := Model{Trust: Central, Users: 2, Items: 2}, Target{Alpha: 1}
+	good, target := Model{Trust: Central, Users: 2, Items: 2, Diameter: 1}, Target{Alpha: 1}
 	type args struct {
 		q      Query[[]float64]
 		model  Model
@@ -302,7 +302,7 @@ func TestLinear_BadInput(t *testing.T) {
 	} {
 		m := l
 		if name == "two local users" {
-			m = linearMust(NewLinear(q, Model{Trust: Local}, target, nil))
+			m = linearMust(NewLinear(q, Model{Trust: Local, Diameter: 1}, target, nil))
 		}
 		if y, err := m.Release(nil, c.data); err == nil || y != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v %v, want %q", name, y, err, c.want)
@@ -318,7 +318,7 @@ func TestLinear_BadInput(t *testing.T) {
 // Memory does not grow with the data: three vectors, however many users.
 func TestLinear_Streams(t *testing.T) {
 	for _, n := range []int{10, 1000} {
-		l := linearMust(NewLinear(linearScaled(1, 1, 2), Model{Trust: Central, Users: n}, Target{Alpha: 1}, nil))
+		l := linearMust(NewLinear(linearScaled(1, 1, 2), Model{Trust: Central, Users: n, Diameter: 1}, Target{Alpha: 1}, nil))
 		user := [][]float64{{1, 2}, {3, 4}}
 		data := func(yield func([][]float64) bool) {
 			for range n {
@@ -337,7 +337,7 @@ func TestLinear_Streams(t *testing.T) {
 // Seeded releases repeat; the query sees items in order.
 func TestLinear_Repeats(t *testing.T) {
 	q := linearMust(Landmarks(metric.Euclidean{}, 1, []float64{0, 0}))
-	l := linearMust(NewLinear(q, Model{Trust: Central, Users: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Grid: 0x1p-10}))
+	l := linearMust(NewLinear(q, Model{Trust: Central, Users: 1, Diameter: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Grid: 0x1p-10}))
 	a := linearMust(l.Release(rng.Seeded(9), One([][]float64{{3, 4}})))
 	b := linearMust(l.Release(rng.Seeded(9), One([][]float64{{3, 4}})))
 	if !slices.Equal(a, b) || a[0] != math.Round(a[0]*1024)/1024 {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -43,7 +44,10 @@ type Model struct {
 	// case: any number >= 1, which the promise protects too, users with the same
 	// distribution of items being at distance 0.
 	Items int
-	// Diameter bounds the distance between two items; 0 stands for 1.
+	// Diameter bounds the distance between two items: a positive number, on which
+	// [Guarantee.UserLevel], Gaussian noise and what shuffling gains rest. Where a
+	// constructor is given the whole space, 0 stands for its largest distance;
+	// everywhere else 0 is an error.
 	Diameter float64
 	// Unit names the unit of the distance between items, and so of the earth mover's distance.
 	Unit metric.Unit
@@ -86,8 +90,37 @@ func (m Model) String() string {
 	return s
 }
 
-// check returns m with its defaults filled in, or says what is wrong with it.
+// check returns m with Users filled in, or says what is wrong with it.
 func (m Model) check(op string) (Model, error) {
+	m, err := m.checkCounts(op)
+	if err == nil && (!(m.Diameter > 0) || math.IsInf(m.Diameter, 1)) {
+		err = &fault.ValueError{Op: op, Arg: "Model.Diameter", Index: -1, Value: m.Diameter, Want: "a positive number that no distance between two items exceeds"}
+	}
+	return m, err
+}
+
+// checkOn is check for items that are the points of space, whose extent it returns: a
+// diameter of 0 becomes that of space, and one that is less is an error.
+func (m Model) checkOn(op string, space metric.Finite) (Model, extent, error) {
+	m, err := m.checkCounts(op)
+	if err != nil {
+		return m, extent{}, err
+	}
+	e, err := measured(op, space)
+	if err != nil {
+		return m, e, err
+	}
+	if m.Diameter == 0 {
+		m.Diameter = e.diameter
+	}
+	if m, err = m.check(op); err == nil && e.diameter > m.Diameter {
+		err = m.tooNarrow(op, e.diameter, e.far[0], e.far[1])
+	}
+	return m, e, err
+}
+
+// checkCounts is check for all but the diameter.
+func (m Model) checkCounts(op string) (Model, error) {
 	switch m.Trust {
 	case Local:
 		m.Users = 1
@@ -101,23 +134,25 @@ func (m Model) check(op string) (Model, error) {
 	if m.Items < 0 || int64(m.Items) > maxNumber {
 		return m, &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: float64(m.Items), Want: "a number in [0, 2^53]"}
 	}
-	if m.Diameter == 0 {
-		m.Diameter = 1
-	}
-	if !(m.Diameter > 0) || math.IsInf(m.Diameter, 1) {
-		return m, &fault.ValueError{Op: op, Arg: "Model.Diameter", Index: -1, Value: m.Diameter, Want: "a positive number"}
-	}
 	return m, nil
 }
 
 // tooNarrow reports items i and j of a space at a distance d above the diameter
-// of m, which has not been through check.
+// of m.
 func (m Model) tooNarrow(op string, d float64, i, j int) error {
-	limit := fmt.Sprintf("the model's diameter %v", m.Diameter)
-	if m.Diameter == 0 {
-		limit = "1: Model.Diameter is not set (0 means 1)"
+	return fmt.Errorf("%s: points %d and %d of the space are at distance %v, above the model's diameter %v", op, i, j, d, m.Diameter)
+}
+
+// otherUnit reports a channel, an item or a level of another unit than the model's.
+func (m Model) otherUnit(op, what string, unit metric.Unit) error {
+	advice := "bring both to one unit"
+	switch {
+	case m.Unit == "":
+		advice = "set Model.Unit"
+	case unit == "":
+		advice = fmt.Sprintf("name the unit of the %s where it is made", what)
 	}
-	return fmt.Errorf("%s: points %d and %d of the space are at distance %v, above %s", op, i, j, d, limit)
+	return fmt.Errorf("%s: %w: %s %q and model %q: %s", op, mechanism.ErrUnit, what, unit, m.Unit, advice)
 }
 
 // Users is the data of a release: the items of one user after another, in any

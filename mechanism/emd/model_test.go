@@ -6,10 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
 )
 
-func TestModel_DefaultsAndErrors(t *testing.T) {
-	m, err := Model{Trust: Local, Users: 99}.check("op")
+func TestModel_UsersAndErrors(t *testing.T) {
+	m, err := Model{Trust: Local, Users: 99, Diameter: 1}.check("op")
 	if err != nil || m != (Model{Trust: Local, Users: 1, Diameter: 1}) || m.Bounded() {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -21,7 +25,7 @@ func TestModel_DefaultsAndErrors(t *testing.T) {
 		"Model.Trust":    {{}, {Trust: 3}, {Trust: -1}},
 		"Model.Users":    {{Trust: Central}, {Trust: Central, Users: -2}, {Trust: Central, Users: math.MaxInt}},
 		"Model.Items":    {{Trust: Local, Items: -1}, {Trust: Local, Items: math.MaxInt}},
-		"Model.Diameter": {{Trust: Local, Diameter: -1}, {Trust: Local, Diameter: math.NaN()}, {Trust: Local, Diameter: math.Inf(1)}},
+		"Model.Diameter": {{Trust: Local}, {Trust: Local, Diameter: -1}, {Trust: Local, Diameter: math.NaN()}, {Trust: Local, Diameter: math.Inf(1)}},
 	} {
 		for _, m := range bad {
 			_, err := m.check("op")
@@ -55,11 +59,11 @@ func TestEach_ChecksTheModel(t *testing.T) {
 		})
 		return seen, err
 	}
-	free := Model{Trust: Central, Users: 3}
+	free := Model{Trust: Central, Users: 3, Diameter: 1}
 	if seen, err := walk(free, users...); err != nil || !slices.Equal(seen, []int{0, 1, 2, 1, 3, 4, 2, 5}) {
 		t.Errorf("%v, %v", seen, err)
 	}
-	two := Model{Trust: Central, Users: 3, Items: 2}
+	two := Model{Trust: Central, Users: 3, Items: 2, Diameter: 1}
 	for name, tc := range map[string]struct {
 		m     Model
 		users [][]int
@@ -67,8 +71,8 @@ func TestEach_ChecksTheModel(t *testing.T) {
 	}{
 		"too few":      {free, users[:2], 6},
 		"none":         {free, nil, 0},
-		"too many":     {Model{Trust: Central, Users: 2}, users, 6},
-		"local, two":   {Model{Trust: Local, Users: 1}, users[:2], 3},
+		"too many":     {Model{Trust: Central, Users: 2, Diameter: 1}, users, 6},
+		"local, two":   {Model{Trust: Local, Users: 1, Diameter: 1}, users[:2], 3},
 		"an empty one": {free, [][]int{{1}, {}, {2}}, 2},
 		"fewer items":  {two, users, 6},
 		"more items":   {two, [][]int{{1, 2, 3}, {1, 2}, {1, 2}}, 0},
@@ -96,32 +100,122 @@ func TestOne_IsOneUser(t *testing.T) {
 	}
 }
 
-// Whoever forgot a field of the model is told which.
-func TestModel_ErrorsNameTheFieldNotSet(t *testing.T) {
-	g := mustGKRR(t, Clusters{Count: 2, Size: 2, Within: .5}, 1)
-	ch, err := g.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	wide := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 10}
-	m := Model{Trust: Central, Users: 2, Items: 1}
-	km, one := m, m
-	km.Unit, one.Diameter = "km", 1
-	_, unit := NewGKRRFrequencies(g, km, nil)
-	_, unset := NewFrequencies(ch, wide, m, nil)
-	_, audit := NewItemWise(ch, m, &ItemWiseOptions{Space: wide})
-	_, baseline := NewLaplaceFrequencies(wide, m, 1)
-	_, set := NewFrequencies(ch, wide, one, nil)
-	for _, c := range []struct {
-		err  error
-		want string
+// The four points of the issue: what is promised of a whole user rests on the diameter,
+// which is stated or that of the space.
+func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
+	space := linearMust(metric.NewPoints([]float64{0, 100, 200, 300}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
+	tuned := linearMust(exponential.Tuned(space, .01, nil)).Channel
+	shares := linearMust(Shares(space))
+	local, central := Model{Trust: Local, Items: 3}, Model{Trust: Central, Users: 100, Items: 3}
+	item := func(m Model, o ItemWiseOptions) (Guarantee, error) { return guaranteeOf(NewItemWise(tuned, m, &o)) }
+	for name, c := range map[string]struct {
+		from func(m Model) (Guarantee, error)
+		m    Model
+		own  bool // is given the space
 	}{
-		{unit, "set Model.Unit"}, {set, "at distance 10, above the model's diameter 1"},
-		{unset, "at distance 10, above 1: Model.Diameter is not set (0 means 1)"},
-		{audit, "Model.Diameter is not set"}, {baseline, "Model.Diameter is not set"},
+		"NewItemWise":        {func(m Model) (Guarantee, error) { return item(m, ItemWiseOptions{Delta: 1e-6}) }, central, false},
+		"NewItemWise, pure":  {func(m Model) (Guarantee, error) { return item(m, ItemWiseOptions{}) }, local, false},
+		"NewItemWise, Space": {func(m Model) (Guarantee, error) { return item(m, ItemWiseOptions{Delta: 1e-6, Space: space}) }, central, true},
+		"NewFrequencies":     {func(m Model) (Guarantee, error) { return guaranteeOf(NewFrequencies(tuned, space, m, nil)) }, local, true},
+		"NewHadamardFrequencies": {func(m Model) (Guarantee, error) {
+			return guaranteeOf(NewHadamardFrequencies(space, m, Pair{Eps: 1}, nil))
+		}, local, true},
+		"NewLaplaceFrequencies": {func(m Model) (Guarantee, error) { return guaranteeOf(NewLaplaceFrequencies(space, m, 1)) }, central, true},
+		"NewLinear":             {func(m Model) (Guarantee, error) { return guaranteeOf(NewLinear(shares, m, Target{Alpha: 1}, nil)) }, central, false},
+		"NewGridLinear": {func(m Model) (Guarantee, error) {
+			return guaranteeOf(NewGridLinear(shares, 1, m, Target{Alpha: 1}, nil))
+		}, central, false},
+		"NewGuarantee":   {func(m Model) (Guarantee, error) { return NewGuarantee(m, pureLevel(t, 1)) }, local, false},
+		"NewDiscrete":    {func(m Model) (Guarantee, error) { return NewDiscrete(m, 1, Pair{1, 0}) }, local, false},
+		"FromUserLevel":  {func(m Model) (Guarantee, error) { return FromUserLevel(m, Pair{1, 0}, 1) }, local, false},
+		"FromItems":      {func(m Model) (Guarantee, error) { return FromItems(m, pureLevel(t, 1)) }, local, false},
+		"ItemWiseBudget": {func(m Model) (Guarantee, error) { return Guarantee{}, second(ItemWiseBudget(m, 1, nil)) }, local, false},
+		"PlanReduction": {func(m Model) (Guarantee, error) {
+			return Guarantee{}, second(PlanReduction(m, 1, Pair{1, 1e-6}, &PlanOptions{Samples: []int{100}}))
+		}, Model{Trust: Local}, false},
 	} {
-		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
-			t.Errorf("%v, want %q", c.err, c.want)
+		want := c.m
+		want.Diameter = 300
+		stated, err := c.from(want)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		g, err := c.from(c.m)
+		if !c.own {
+			wantValueError(t, name, err, "Model.Diameter")
+			continue
+		}
+		if err != nil || g != stated || g.Model().Diameter != 300 {
+			t.Errorf("%s: %v, %v; with the diameter stated %v", name, g, err, stated)
+		}
+		near := c.m
+		near.Diameter = 299
+		if _, err := c.from(near); err == nil || !strings.Contains(err.Error(), "points 0 and 3 of the space are at distance 300, above the model's diameter 299") {
+			t.Errorf("%s at a smaller diameter: %v", name, err)
+		}
+	}
+	// One point has no diameter to take.
+	one := linearMust(metric.NewPoints([]float64{1}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
+	_, err := NewLaplaceFrequencies(one, central, 1)
+	wantValueError(t, "one point", err, "Model.Diameter")
+	if _, err := (Clusters{Count: 2, Size: 2, Within: .5}).Tree(); err == nil {
+		t.Error("clusters without a diameter have a tree")
+	}
+}
+
+// guaranteeOf returns the promise of a mechanism just made.
+func guaranteeOf[M interface{ Guarantee() Guarantee }](m M, err error) (Guarantee, error) {
+	if err != nil {
+		return Guarantee{}, err
+	}
+	return m.Guarantee(), nil
+}
+
+// A number left out that a promise rests on is an error.
+func TestPromises_NothingIsForgotten(t *testing.T) {
+	g := promise(t, Model{Trust: Local, Items: 5, Diameter: 1}, 1, 0)
+	for arg, err := range map[string]error{
+		"Distance":          second(TypicalUsers(g, Population{Points: 3, Beta: .1})),
+		"Distance ":         second(HiddenItems(g, Population{Beta: .1})),
+		"Change.Distance":   second(ItemDelta(Shuffle{Records: 5, Alpha0: 1, Diameter: 1}, Change{Eps: 1})),
+		"Shuffle.Diameter":  second(ItemDelta(Shuffle{Records: 5, Alpha0: 1}, Change{Distance: 1, Eps: 1})),
+		"pair.Eps":          second(NewDiscrete(g.model, 1, Pair{})),
+		"p.Eps":             second(FromUserLevel(g.model, Pair{}, 1)),
+		"Clusters.Diameter": second(NewGKRR(Clusters{Count: 2, Size: 2, Within: .5}, 1)),
+	} {
+		wantValueError(t, arg, err, strings.TrimSpace(arg))
+	}
+	if p := linearMust(promise(t, g.model, 0, 0).Discrete(1)); p.At(1) != (Pair{}) {
+		t.Errorf("a promise at level 0 weakened to %v", p)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// Whoever forgot a unit is told where, by the call that was made.
+func TestModel_UnitErrorsSayWhatToSet(t *testing.T) {
+	plain := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}
+	far := plain
+	far.Unit = "km"
+	in := map[metric.Unit]*GKRR{"": mustGKRR(t, plain, 1), "km": mustGKRR(t, far, 1)}
+	channel := func(u metric.Unit) *mechanism.Channel { return linearMust(in[u].Channel()) }
+	for _, c := range []struct {
+		channel, model metric.Unit
+		want           string
+	}{
+		{"", "km", `guarantees are in different units: channel "" and model "km": name the unit of the channel where it is made`},
+		{"km", "", `guarantees are in different units: channel "km" and model "": set Model.Unit`},
+		{"km", "mi", `guarantees are in different units: channel "km" and model "mi": bring both to one unit`},
+	} {
+		m := Model{Trust: Local, Items: 1, Diameter: 1, Unit: c.model}
+		for op, err := range map[string]error{
+			"NewItemWise":        second(NewItemWise(channel(c.channel), m, nil)),
+			"NewFrequencies":     second(NewFrequencies(channel(c.channel), plain, m, nil)),
+			"NewGKRRFrequencies": second(NewGKRRFrequencies(in[c.channel], m, nil)),
+		} {
+			if want := "emd: " + op + ": " + c.want; err == nil || err.Error() != want || !errors.Is(err, mechanism.ErrUnit) {
+				t.Errorf("%v, want %s", err, want)
+			}
 		}
 	}
 }

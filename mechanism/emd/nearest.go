@@ -55,7 +55,7 @@ func nearest(space metric.Finite, g []float64) (p []float64, dist float64, err e
 	case Clusters:
 		return nearestOnTree(s.Tree, g)
 	case *metric.Clustered:
-		return nearestOnTree(Clusters{Count: s.Clusters(), Size: s.Size(), Within: s.Intra()}.Tree, g)
+		return nearestOnTree(Clusters{Count: s.Clusters(), Size: s.Size(), Within: s.Intra(), Diameter: 1}.Tree, g)
 	case *metric.Ultrametric:
 		order := s.Order()
 		leaf := make([]float64, len(g))

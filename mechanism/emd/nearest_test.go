@@ -182,7 +182,7 @@ func TestNearest_BentLine(t *testing.T) {
 
 // Cutting off and rescaling is worse: on a space where mass far away is noise.
 func TestNearest_BeatsClipping(t *testing.T) {
-	c := Clusters{Count: 20, Size: 5, Within: .1}
+	c := Clusters{Count: 20, Size: 5, Within: .1, Diameter: 1}
 	r := rng.Seeded(6)
 	truth := make([]float64, c.Len())
 	truth[0] = 1
@@ -217,7 +217,7 @@ func TestNearest_BeatsClipping(t *testing.T) {
 }
 
 func TestNearest_SpreadsWhatIsLacking(t *testing.T) {
-	c := Clusters{Count: 2, Size: 2, Within: .5}
+	c := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}
 	p, dist, err := Nearest(c, []float64{.3, .3, .1, .1})
 	if err != nil || dist > 1e-15 {
 		t.Fatal(p, dist, err)
@@ -239,7 +239,7 @@ func TestNearest_OnePointAndAliasing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, space := range []metric.Finite{one, Clusters{Count: 1, Size: 1, Within: 1}, discrete(1)} {
+	for _, space := range []metric.Finite{one, Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1}, discrete(1)} {
 		if p, dist, err := Nearest(space, []float64{3}); err != nil || p[0] != 1 || dist != 0 {
 			t.Errorf("%T: %v, %v, %v", space, p, dist, err)
 		}
@@ -261,7 +261,7 @@ func TestNearest_OnePointAndAliasing(t *testing.T) {
 }
 
 func TestNearest_BadInput(t *testing.T) {
-	c := Clusters{Count: 2, Size: 2, Within: .5}
+	c := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}
 	var size *fault.SizeError
 	for name, space := range randomSpaces(t, rng.Seeded(9), 4) {
 		for _, g := range [][]float64{nil, {1}, {1, 0, 0}, {1, 0, 0, 0, 0}} {
@@ -296,7 +296,7 @@ func BenchmarkNearest(b *testing.B) {
 	for _, c := range []struct {
 		name  string
 		space metric.Finite
-	}{{"clusters", Clusters{Count: k / 10, Size: 10, Within: .2}}, {"line", onLine}, {"plane", inPlane}} {
+	}{{"clusters", Clusters{Count: k / 10, Size: 10, Within: .2, Diameter: 1}}, {"line", onLine}, {"plane", inPlane}} {
 		b.Run(fmt.Sprintf("%s/k=%d", c.name, k), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -311,7 +311,7 @@ func BenchmarkNearest(b *testing.B) {
 // However large the weights, the result is a distribution that W1 takes.
 func TestNearest_TotalIsOne(t *testing.T) {
 	r := rng.Seeded(3)
-	space := Clusters{Count: 4, Size: 3, Within: .3}
+	space := Clusters{Count: 4, Size: 3, Within: .3, Diameter: 1}
 	plane := make([][]float64, 12)
 	for i := range plane {
 		plane[i] = []float64{r.Float64(), r.Float64()}

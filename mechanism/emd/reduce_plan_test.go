@@ -36,7 +36,7 @@ func TestPlanReduction_MeetsTheTarget(t *testing.T) {
 }
 
 func TestPlanReduction_SplitsDelta(t *testing.T) {
-	model := Model{Trust: Central, Users: 100}
+	model := Model{Trust: Central, Users: 100, Diameter: 1}
 	target := Pair{1, 1e-6}
 	// Without a value: all delta to the sampling, and the most samples.
 	p, err := PlanReduction(model, .05, target, nil)
@@ -76,7 +76,7 @@ func TestPlanReduction_SplitsDelta(t *testing.T) {
 }
 
 func TestPlanReduction_BadInput(t *testing.T) {
-	model := Model{Trust: Local}
+	model := Model{Trust: Local, Diameter: 1}
 	ok := Pair{1, 1e-6}
 	plan := func(m Model, radius float64, p Pair, o *PlanOptions) error {
 		_, err := PlanReduction(m, radius, p, o)
@@ -89,7 +89,7 @@ func TestPlanReduction_BadInput(t *testing.T) {
 	wantValueError(t, "delta", plan(model, .1, Pair{1, 0}, nil), "target.Delta")
 	wantValueError(t, "delta", plan(model, .1, Pair{1, 1}, nil), "target.Delta")
 	wantValueError(t, "samples", plan(model, .1, ok, &PlanOptions{Samples: []int{4, 0}}), "Samples")
-	if err := plan(Model{Trust: Local, Items: 4}, .1, ok, nil); !errors.Is(err, ErrModel) {
+	if err := plan(Model{Trust: Local, Items: 4, Diameter: 1}, .1, ok, nil); !errors.Is(err, ErrModel) {
 		t.Errorf("bounded: %v", err)
 	}
 	if err := plan(model, .1, ok, &PlanOptions{Value: func(ReducePlan) float64 { return math.NaN() }}); err == nil {

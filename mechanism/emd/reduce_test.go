@@ -72,7 +72,7 @@ func TestReduced_PromiseHoldsExactly(t *testing.T) {
 			}
 			for _, radius := range []float64{.02, .2, .7} {
 				for _, deltaS := range []float64{1e-9, 1e-3, .2} {
-					g, _, err := reduced("", promise(t, Model{Trust: Local, Items: s}, level, 0), ReduceOptions{radius, deltaS})
+					g, _, err := reduced("", promise(t, Model{Trust: Local, Items: s, Diameter: 1}, level, 0), ReduceOptions{radius, deltaS})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -110,7 +110,7 @@ func TestReduced_PromiseHoldsExactly(t *testing.T) {
 }
 
 func TestReduced_Release(t *testing.T) {
-	model := Model{Trust: Central, Users: 3, Items: 60_000}
+	model := Model{Trust: Central, Users: 3, Items: 60_000, Diameter: 1}
 	inner := &promiseOf[string]{g: promise(t, model, 1, 0)}
 	d, err := NewReduced[string, int](inner, ReduceOptions{Radius: .1, DeltaSampling: 1e-6})
 	if err != nil {
@@ -187,7 +187,7 @@ func (m *drawing) Release(r *rand.Rand, data Users[int]) (int, error) {
 // What the mechanism inside draws from a seeded generator is not what chose the samples:
 // 625 of 10,000 coincide, with deviation 25.
 func TestReduced_SamplesAreIndependentOfTheMechanism(t *testing.T) {
-	model := Model{Trust: Local, Items: 10_000}
+	model := Model{Trust: Local, Items: 10_000, Diameter: 1}
 	d, err := NewReduced[int, int](&drawing{promiseOf[int]{g: promise(t, model, 1, 0)}}, ReduceOptions{Radius: .1, DeltaSampling: 1e-6})
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestReduced_PromiseIsRoundedUp(t *testing.T) {
 }
 
 func TestNewReduced_BadInput(t *testing.T) {
-	bounded := Model{Trust: Local, Items: 10}
+	bounded := Model{Trust: Local, Items: 10, Diameter: 1}
 	discrete, err := NewDiscrete(bounded, .1, Pair{1, 0})
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +240,7 @@ func TestNewReduced_BadInput(t *testing.T) {
 	good := ReduceOptions{Radius: .1, DeltaSampling: 1e-6}
 	for name, g := range map[string]Guarantee{
 		"nothing":   {},
-		"unbounded": promise(t, Model{Trust: Local}, 1, 0),
+		"unbounded": promise(t, Model{Trust: Local, Diameter: 1}, 1, 0),
 		"discrete":  discrete,
 		"infinite":  promise(t, bounded, math.Inf(1), 0),
 		"zero":      promise(t, bounded, 0, 0),

@@ -47,9 +47,9 @@ func TestShares_Constant(t *testing.T) {
 
 // Almost without noise a release is the shares, each user counting the same.
 func TestShares_Release(t *testing.T) {
-	space := Clusters{Count: 3, Size: 1, Within: 1}
+	space := Clusters{Count: 3, Size: 1, Within: 1, Diameter: 1}
 	q := linearMust(Shares(space))
-	m := linearMust(NewLinear(q, Model{Trust: Central, Users: 2}, Target{Alpha: 1e11}, nil))
+	m := linearMust(NewLinear(q, Model{Trust: Central, Users: 2, Diameter: 1}, Target{Alpha: 1e11}, nil))
 	y, err := m.Release(nil, slices.Values([][]int{{0, 0, 0, 2}, {2, 1}}))
 	if err != nil || !floats.EqualApprox(y, []float64{0.375, 0.25, 0.375}, 1e-8) {
 		t.Errorf("%v, %v", y, err)
@@ -64,7 +64,7 @@ func TestShares_Release(t *testing.T) {
 
 func TestShares_Errors(t *testing.T) {
 	var size *metric.SizeError
-	for _, space := range []metric.Finite{nil, Clusters{Count: 1, Size: 1, Within: 1}} {
+	for _, space := range []metric.Finite{nil, Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1}} {
 		if _, err := Shares(space); !errors.As(err, &size) || size.Got != fault.Len(space) {
 			t.Errorf("%v", err)
 		}

@@ -26,7 +26,7 @@ type Shuffle struct {
 	// Alpha and Delta are the level of the release, Alpha per unit of the earth
 	// mover's distance, and its slack in [0,1).
 	Alpha, Delta float64
-	// Diameter bounds the distance between two items; 0 stands for 1.
+	// Diameter bounds the distance between two items: a positive number.
 	Diameter float64
 	// MinDistance is a lower bound of the distance between different items, 0
 	// where none is known. [MetricRandomiser] gains from it.
@@ -214,7 +214,7 @@ func ShuffleBudget(s Shuffle) (Accounted, error) {
 	return best, nil
 }
 
-// Change is one item that moves by Distance, judged at level Eps >= 0.
+// Change is one item that moves by Distance > 0, judged at level Eps >= 0.
 type Change struct{ Distance, Eps float64 }
 
 // ItemDelta returns the least delta such that the release of s is (c.Eps, delta)-private
@@ -243,10 +243,10 @@ func ItemDelta(s Shuffle, c Change) (float64, error) {
 	if err := fault.NonNegative(op, "Change.Eps", c.Eps); err != nil {
 		return 0, err
 	}
-	if !(c.Distance >= 0 && c.Distance <= u.Diameter) {
-		return 0, &fault.ValueError{Op: op, Arg: "Change.Distance", Index: -1, Value: c.Distance, Want: "a number in [0, Diameter]"}
+	if !(c.Distance > 0 && c.Distance <= u.Diameter) {
+		return 0, &fault.ValueError{Op: op, Arg: "Change.Distance", Index: -1, Value: c.Distance, Want: "a number in (0, Diameter]"}
 	}
-	if c.Distance == 0 || c.Eps >= directed.MulUp(s.Alpha0, c.Distance) {
+	if c.Eps >= directed.MulUp(s.Alpha0, c.Distance) {
 		return 0, nil
 	}
 	d := max(c.Distance, minUnit*u.Diameter) // a longer change shows more, and t is normal

@@ -10,7 +10,7 @@ import (
 
 func TestShuffle_BadInput(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	good := Shuffle{Records: 100, Items: 10}
+	good := Shuffle{Records: 100, Items: 10, Diameter: 1}
 	for _, c := range []struct {
 		arg string
 		set func(s *Shuffle)
@@ -20,6 +20,7 @@ func TestShuffle_BadInput(t *testing.T) {
 		{"Shuffle.Items", func(s *Shuffle) { s.Items = 0 }},
 		{"Shuffle.Items", func(s *Shuffle) { s.Items = 101 }},
 		{"Shuffle.Items", func(s *Shuffle) { s.Records, s.Items = math.MaxInt64, 1<<53+1 }}, // no float64
+		{"Shuffle.Diameter", func(s *Shuffle) { s.Diameter = 0 }},
 		{"Shuffle.Diameter", func(s *Shuffle) { s.Diameter = -1 }},
 		{"Shuffle.Diameter", func(s *Shuffle) { s.Diameter = nan }},
 		{"Shuffle.Diameter", func(s *Shuffle) { s.Diameter = inf }},
@@ -55,7 +56,7 @@ func TestShuffle_BadInput(t *testing.T) {
 		}
 	}
 	for _, c := range []Change{{-1, 0}, {2, 0}, {nan, 0}, {1, nan}, {1, -1}, {1, inf}} {
-		if d, err := ItemDelta(Shuffle{Records: 5, Alpha0: 1}, c); err == nil {
+		if d, err := ItemDelta(Shuffle{Records: 5, Alpha0: 1, Diameter: 1}, c); err == nil {
 			t.Errorf("%+v: %g", c, d)
 		}
 	}
@@ -91,7 +92,7 @@ func FuzzShuffle(f *testing.F) {
 		if v, err := ShuffleBudget(c); err == nil {
 			in("budget", v.Value, level/float64(m)*(1-1e-12), math.MaxFloat64)
 		}
-		if v, err := ItemDelta(Shuffle{Records: n, Alpha0: level, Clones: Clones(clones)}, Change{least, delta}); err == nil {
+		if v, err := ItemDelta(Shuffle{Records: n, Alpha0: level, Clones: Clones(clones), Diameter: 1}, Change{least, delta}); err == nil {
 			in("item's delta", v, 0, 1)
 		}
 	})
@@ -108,7 +109,7 @@ func BenchmarkShuffleBudget(b *testing.B) {
 			b.ReportAllocs()
 			v := Accounted{}
 			for b.Loop() {
-				v, _ = ShuffleBudget(Shuffle{Records: c.n, Items: 1000, Alpha: 25, Delta: 1e-12})
+				v, _ = ShuffleBudget(Shuffle{Records: c.n, Items: 1000, Alpha: 25, Delta: 1e-12, Diameter: 1})
 			}
 			b.ReportMetric(v.Value, "alpha0")
 		})
@@ -121,11 +122,11 @@ func BenchmarkShuffleLevel(b *testing.B) {
 		name string
 		s    Shuffle
 	}{
-		{"N=1e8,m=1000", Shuffle{Records: 1e8, Items: 1000, Alpha0: 4, Delta: 1e-12}},
-		{"N=1e9,m=1", Shuffle{Records: 1e9, Items: 1, Alpha0: 0.7, Delta: 1e-30}},
-		{"N=1e9,m=1,MetricRandomiser", Shuffle{Records: 1e9, Items: 1, Alpha0: 0.7, Delta: 1e-30, Clones: MetricRandomiser}},
-		{"N=4e5,m=20,beyond", Shuffle{Records: 4e5, Items: 20, Alpha0: 7.7, Delta: 1e-6}},
-		{"N=2^40,m=1000", Shuffle{Records: 1 << 40, Items: 1000, Alpha0: 0.7, Delta: 1e-12}},
+		{"N=1e8,m=1000", Shuffle{Records: 1e8, Items: 1000, Alpha0: 4, Delta: 1e-12, Diameter: 1}},
+		{"N=1e9,m=1", Shuffle{Records: 1e9, Items: 1, Alpha0: 0.7, Delta: 1e-30, Diameter: 1}},
+		{"N=1e9,m=1,MetricRandomiser", Shuffle{Records: 1e9, Items: 1, Alpha0: 0.7, Delta: 1e-30, Clones: MetricRandomiser, Diameter: 1}},
+		{"N=4e5,m=20,beyond", Shuffle{Records: 4e5, Items: 20, Alpha0: 7.7, Delta: 1e-6, Diameter: 1}},
+		{"N=2^40,m=1000", Shuffle{Records: 1 << 40, Items: 1000, Alpha0: 0.7, Delta: 1e-12, Diameter: 1}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -144,8 +145,8 @@ func BenchmarkShuffleDelta(b *testing.B) {
 		name string
 		s    Shuffle
 	}{
-		{"N=1e8,m=1000", Shuffle{Records: 1e8, Items: 1000, Alpha0: 4, Alpha: 20}},
-		{"N=4e5,m=20,beyond", Shuffle{Records: 4e5, Items: 20, Alpha0: 7.7, Alpha: 120}},
+		{"N=1e8,m=1000", Shuffle{Records: 1e8, Items: 1000, Alpha0: 4, Alpha: 20, Diameter: 1}},
+		{"N=4e5,m=20,beyond", Shuffle{Records: 4e5, Items: 20, Alpha0: 7.7, Alpha: 120, Diameter: 1}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -226,7 +226,7 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 			}
 			type promise struct{ alpha, delta float64 }
 			var promises []promise
-			s := Shuffle{Records: int64(n), Items: int64(m)}
+			s := Shuffle{Records: int64(n), Items: int64(m), Diameter: 1}
 			pure := c.alpha0 * float64(m)
 			for _, s.Clones = range []Clones{Dominated, MetricRandomiser} {
 				for _, s.MinDistance = range []float64{0, c.near * (1 - 1e-12)} {
@@ -268,7 +268,7 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 				if m > 1 || pairs%3 > 0 {
 					return
 				}
-				s := Shuffle{Records: int64(n), Alpha0: c.alpha0}
+				s := Shuffle{Records: int64(n), Alpha0: c.alpha0, Diameter: 1}
 				for _, s.Clones = range []Clones{Dominated, MetricRandomiser} {
 					for _, x := range []float64{0, 0.05, 0.3, 0.7, 0.95, 1} {
 						eps := x * c.alpha0 * d
@@ -319,7 +319,7 @@ func TestShuffle_PrivateInBinaryCrowds(t *testing.T) {
 	for _, alpha0 := range []float64{0.05, 0.3, 1, 3, 6} {
 		for _, m := range []int{1, 5, 40} {
 			for _, delta := range []float64{1e-3, 1e-6, 1e-10} {
-				s := Shuffle{Records: n, Items: int64(m), Alpha0: alpha0}
+				s := Shuffle{Records: n, Items: int64(m), Alpha0: alpha0, Diameter: 1}
 				u, err := s.unit("", true, false, true)
 				if err != nil {
 					t.Fatal(err)
@@ -367,7 +367,7 @@ func TestTheorem44_NeedsItsCondition(t *testing.T) {
 	if exact < 0.98 {
 		t.Errorf("delta is %g", exact)
 	}
-	if got, err := ItemDelta(Shuffle{Records: n, Alpha0: alpha0}, Change{1, eps}); err != nil || got < exact {
+	if got, err := ItemDelta(Shuffle{Records: n, Alpha0: alpha0, Diameter: 1}, Change{1, eps}); err != nil || got < exact {
 		t.Errorf("ItemDelta gives %g, %v", got, err)
 	}
 	if u.condition44(math.Log(delta)) || !math.IsInf(u.theorem44Level(math.Log(delta)), 1) || !math.IsInf(u.theorem44Delta(eps), 1) {

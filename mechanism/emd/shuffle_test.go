@@ -27,9 +27,8 @@ func TestItemDelta_KnownAnswers(t *testing.T) {
 	} {
 		for clones, want := range map[Clones]float64{Dominated: c.dominated, MetricRandomiser: c.mr} {
 			// A diameter of 4 changes nothing but the unit.
-			for _, diam := range []float64{0, 4} {
-				unit := max(1, diam)
-				got, err := ItemDelta(Shuffle{Records: c.records, Alpha0: c.alpha0 / unit, Diameter: diam, Clones: clones}, Change{c.d * unit, c.eps})
+			for _, unit := range []float64{1, 4} {
+				got, err := ItemDelta(Shuffle{Records: c.records, Alpha0: c.alpha0 / unit, Diameter: unit, Clones: clones}, Change{c.d * unit, c.eps})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -47,7 +46,7 @@ func TestItemDelta_IsNotBelowTheFormula(t *testing.T) {
 	exp := func(x *big.Float) *big.Float { v, _ := exact.ExpBounds(x, 300); return v }
 	tanhHalf := func(e *big.Float) *big.Float { return f(0).Quo(f(0).Sub(e, f(1)), f(0).Add(e, f(1))) }
 	for range 300 {
-		s := Shuffle{Records: 1 + r.Int64N(6), Alpha0: math.Exp(3*r.Float64() - 2)}
+		s := Shuffle{Records: 1 + r.Int64N(6), Alpha0: math.Exp(3*r.Float64() - 2), Diameter: 1}
 		d := 1.0
 		if r.IntN(2) == 0 {
 			d = r.Float64()
@@ -165,7 +164,7 @@ func TestShuffleLevel_KnownAnswers(t *testing.T) {
 		{1e5, 10, 1, 1e-6, 0.18514126},
 		{1e6, 100, 2, 1e-8, 2.6656522},
 	} {
-		s := Shuffle{Records: c.records, Items: c.items, Alpha0: c.alpha0, Delta: c.delta}
+		s := Shuffle{Records: c.records, Items: c.items, Alpha0: c.alpha0, Delta: c.delta, Diameter: 1}
 		got, err := ShuffleLevel(s)
 		if err != nil {
 			t.Fatal(err)
@@ -192,7 +191,7 @@ func TestShuffleBudget_KnownAnswers(t *testing.T) {
 		{1000, 0.0249678264, 0.0807165720},
 		{1e8, 2.4838697213, 4.29937},
 	} {
-		s := Shuffle{Records: c.records, Items: 1000, Alpha: 25, Delta: 1e-12}
+		s := Shuffle{Records: c.records, Items: 1000, Alpha: 25, Delta: 1e-12, Diameter: 1}
 		got, err := ShuffleBudget(s)
 		if err != nil {
 			t.Fatal(err)
@@ -220,7 +219,7 @@ func TestTheorem44_KnownAnswers(t *testing.T) {
 		{1e8, 0.5, 2, 7.381278040488, 16.031836746898},
 		{1000, 0.3, 0.02, 5.659574121582, 0},
 	} {
-		u := unitShuffle{Shuffle{Records: c.records, Items: 1000, Alpha0: c.alpha0}}
+		u := unitShuffle{Shuffle{Records: c.records, Items: 1000, Alpha0: c.alpha0, Diameter: 1}}
 		k := u.factor44(x)
 		h := 1000 * math.Log1p(math.Tanh(c.alpha0*c.w/2)*k)
 		if math.Abs(h-c.h) > 1e-11*c.h {
@@ -231,7 +230,7 @@ func TestTheorem44_KnownAnswers(t *testing.T) {
 		}
 	}
 	// ln delta of the level's delta_int, and the two directions of the theorem.
-	u := unitShuffle{Shuffle{Records: 1e8, Items: 1000, Alpha0: 2}}
+	u := unitShuffle{Shuffle{Records: 1e8, Items: 1000, Alpha0: 2, Diameter: 1}}
 	for _, delta := range []float64{1e-3, 1e-9, 1e-30} {
 		alpha := u.theorem44Level(math.Log(delta))
 		if back := u.theorem44Delta(alpha); math.Abs(back-math.Log(delta)) > 1e-5 {
@@ -243,12 +242,12 @@ func TestTheorem44_KnownAnswers(t *testing.T) {
 // The three questions answer each other.
 func TestShuffle_RoundTrips(t *testing.T) {
 	for _, s := range []Shuffle{
-		{Records: 1000, Items: 1000, Alpha0: 0.05, Delta: 1e-6},
-		{Records: 1e5, Items: 10, Alpha0: 1, Delta: 1e-30},
+		{Records: 1000, Items: 1000, Alpha0: 0.05, Delta: 1e-6, Diameter: 1},
+		{Records: 1e5, Items: 10, Alpha0: 1, Delta: 1e-30, Diameter: 1},
 		{Records: 1e7, Items: 50, Alpha0: 1.5, Delta: 1e-12, Diameter: 3},
-		{Records: 1e6, Items: 1, Alpha0: 2, Delta: 1e-9},
-		{Records: 1e5, Items: 1, Alpha0: 3, Delta: 1e-9, Clones: MetricRandomiser},
-		{Records: 1e5, Items: 8, Alpha0: 3, Delta: 1e-9, Clones: MetricRandomiser, MinDistance: 0.25},
+		{Records: 1e6, Items: 1, Alpha0: 2, Delta: 1e-9, Diameter: 1},
+		{Records: 1e5, Items: 1, Alpha0: 3, Delta: 1e-9, Clones: MetricRandomiser, Diameter: 1},
+		{Records: 1e5, Items: 8, Alpha0: 3, Delta: 1e-9, Clones: MetricRandomiser, MinDistance: 0.25, Diameter: 1},
 	} {
 		level, err := ShuffleLevel(s)
 		if err != nil {
@@ -282,7 +281,7 @@ func TestShuffle_RoundTrips(t *testing.T) {
 // More records, a lower level of the channel, a larger delta and fewer items
 // can only help, and so can assuming more of the clones.
 func TestShuffle_Monotone(t *testing.T) {
-	base := Shuffle{Records: 20000, Items: 20, Alpha0: 2, Delta: 1e-8}
+	base := Shuffle{Records: 20000, Items: 20, Alpha0: 2, Delta: 1e-8, Diameter: 1}
 	level := func(s Shuffle) float64 {
 		t.Helper()
 		a, err := ShuffleLevel(s)
@@ -319,7 +318,7 @@ func TestShuffle_Monotone(t *testing.T) {
 	})
 	last := 1.0
 	for i := range 40 {
-		d, err := ShuffleDelta(Shuffle{Records: 20000, Items: 20, Alpha0: 2, Alpha: float64(i+1) / 20})
+		d, err := ShuffleDelta(Shuffle{Records: 20000, Items: 20, Alpha0: 2, Alpha: float64(i+1) / 20, Diameter: 1})
 		if err != nil || d.Value > last {
 			t.Errorf("delta %v after %g, %v", d, last, err)
 		}
@@ -335,7 +334,7 @@ func TestShuffle_ChoosesTheBest(t *testing.T) {
 				if n > 1000 && alpha0 < 5 {
 					continue // as below, only slower
 				}
-				s := Shuffle{Records: n, Items: m, Alpha0: alpha0, Delta: 1e-9}
+				s := Shuffle{Records: n, Items: m, Alpha0: alpha0, Delta: 1e-9, Diameter: 1}
 				got, err := ShuffleLevel(s)
 				if err != nil {
 					t.Fatal(err)

@@ -10,23 +10,23 @@ import (
 
 // beyond are releases whose f grows again with alpha: the channel's level is high.
 var beyond = []Shuffle{
-	{Records: 4e5, Items: 20, Alpha0: 7.53},
-	{Records: 4e5, Items: 20, Alpha0: 7.7},
-	{Records: 1000, Items: 5, Alpha0: 3},
-	{Records: 1258, Items: 2, Alpha0: 4.66},
-	{Records: 24107, Items: 4, Alpha0: 6.2},
-	{Records: 8275, Items: 10, Alpha0: 4.43, Clones: MetricRandomiser, MinDistance: 0.25},
-	{Records: 119797, Items: 13, Alpha0: 5.76},
+	{Records: 4e5, Items: 20, Alpha0: 7.53, Diameter: 1},
+	{Records: 4e5, Items: 20, Alpha0: 7.7, Diameter: 1},
+	{Records: 1000, Items: 5, Alpha0: 3, Diameter: 1},
+	{Records: 1258, Items: 2, Alpha0: 4.66, Diameter: 1},
+	{Records: 24107, Items: 4, Alpha0: 6.2, Diameter: 1},
+	{Records: 8275, Items: 10, Alpha0: 4.43, Clones: MetricRandomiser, MinDistance: 0.25, Diameter: 1},
+	{Records: 119797, Items: 13, Alpha0: 5.76, Diameter: 1},
 	{Records: 121, Items: 2, Alpha0: 3.71, Diameter: 2},
-	{Records: 10, Items: 2, Alpha0: 2}, // rises first
-	{Records: 9, Items: 2, Alpha0: 1.88},
+	{Records: 10, Items: 2, Alpha0: 2, Diameter: 1}, // rises first
+	{Records: 9, Items: 2, Alpha0: 1.88, Diameter: 1},
 }
 
 // drawShuffle draws a release of up to e^logN records.
 func drawShuffle(r *rand.Rand, logN float64) Shuffle {
 	n := math.Floor(math.Exp(r.Float64()*logN)) + 2
 	m := max(2, math.Floor(math.Pow(n, r.Float64())))
-	return Shuffle{Records: int64(n), Items: int64(m), Alpha0: math.Exp(r.Float64()*3 - 1)}
+	return Shuffle{Records: int64(n), Items: int64(m), Alpha0: math.Exp(r.Float64()*3 - 1), Diameter: 1}
 }
 
 func TestShuffleDelta_NeverGrowsWithAlpha(t *testing.T) {
@@ -103,13 +103,13 @@ func TestShuffle_AnswersAgree(t *testing.T) {
 // A user found these: f alone gives deltas of 9e-7 and 1 at levels 98.43 and 120, where
 // 80 has less than 1e-12, the level 154 and the budget 7.531.
 func TestShuffle_BeyondTheLeastF(t *testing.T) {
-	s := Shuffle{Records: 4e5, Items: 20, Alpha0: 7.53}
+	s := Shuffle{Records: 4e5, Items: 20, Alpha0: 7.53, Diameter: 1}
 	for _, s.Alpha = range []float64{80, 98.43, 120, 150} {
 		if d, err := ShuffleDelta(s); err != nil || d.Value > 4e-13 || d.Value < 1e-15 {
 			t.Errorf("delta(%g) = %v, %v", s.Alpha, d, err)
 		}
 	}
-	s = Shuffle{Records: 4e5, Items: 20, Alpha0: 7.7, Delta: 1e-6}
+	s = Shuffle{Records: 4e5, Items: 20, Alpha0: 7.7, Delta: 1e-6, Diameter: 1}
 	if a, err := ShuffleLevel(s); err != nil || a.Bound != Joint || math.Abs(a.Value-64.0354721) > 1e-5 {
 		t.Errorf("level %v, %v", a, err)
 	}
@@ -217,7 +217,7 @@ func TestShuffle_PrivateBeyondTheLeastF(t *testing.T) {
 		n, m   int
 		alpha0 float64
 	}{{9, 2, 1.88}, {10, 2, 2}, {121, 2, 3.71}, {8, 2, 1.2}, {400, 2, 5}, {700, 2, 4.66}, {700, 5, 3}, {700, 5, 3.3}} {
-		s := Shuffle{Records: int64(c.n), Items: int64(c.m), Alpha0: c.alpha0}
+		s := Shuffle{Records: int64(c.n), Items: int64(c.m), Alpha0: c.alpha0, Diameter: 1}
 		u, err := s.unit("", true, false, false)
 		if err != nil {
 			t.Fatal(err)

@@ -16,9 +16,6 @@ func (s Shuffle) unit(op string, alpha0, alpha, delta bool) (unitShuffle, error)
 	bad := func(arg string, v float64, want string) (unitShuffle, error) {
 		return unitShuffle{}, &fault.ValueError{Op: op, Arg: "Shuffle." + arg, Index: -1, Value: v, Want: want}
 	}
-	if s.Diameter == 0 {
-		s.Diameter = 1
-	}
 	switch {
 	case s.Records < 1:
 		return bad("Records", float64(s.Records), "a number >= 1")

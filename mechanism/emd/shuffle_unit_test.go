@@ -123,7 +123,7 @@ func TestClones_ProbabilityIsRoundedDown(t *testing.T) {
 func TestShuffle_TinyDistances(t *testing.T) {
 	for _, tiny := range []float64{1e-120, 1e-300, 1e-310, 5e-324} {
 		for _, alpha0 := range []float64{1e-100, 1e-20, 1, 300} {
-			s := Shuffle{Records: 5, Alpha0: alpha0}
+			s := Shuffle{Records: 5, Alpha0: alpha0, Diameter: 1}
 			bound, err := ItemDelta(s, Change{minUnit, 0})
 			if err != nil {
 				t.Fatal(err)
@@ -132,9 +132,9 @@ func TestShuffle_TinyDistances(t *testing.T) {
 				t.Errorf("alpha0=%g, one item by %g: %g, %v; by %g %g", alpha0, tiny, d, err, minUnit, bound)
 			}
 			for _, s := range []Shuffle{
-				{Records: 100, Items: 10, Alpha0: alpha0},
-				{Records: 100, Items: 1, Alpha0: alpha0},
-				{Records: 100, Items: 1, Alpha0: alpha0, Clones: MetricRandomiser},
+				{Records: 100, Items: 10, Alpha0: alpha0, Diameter: 1},
+				{Records: 100, Items: 1, Alpha0: alpha0, Diameter: 1},
+				{Records: 100, Items: 1, Alpha0: alpha0, Clones: MetricRandomiser, Diameter: 1},
 			} {
 				s.Alpha = max(1e-100, alpha0*float64(s.Items)/3)
 				none, err := ShuffleDelta(s)
@@ -156,14 +156,14 @@ func TestTheorem44_ConditionIsWhereItSays(t *testing.T) {
 		for _, m := range []int64{1, 1000} {
 			for _, x := range []float64{-5, -70} {
 				edge := math.Log(float64(n) / (16 * (math.Log(2*float64(m)) - x)))
-				below, above := unitShuffle{Shuffle{Records: n, Items: m, Alpha0: edge * (1 - 1e-9)}}, unitShuffle{Shuffle{Records: n, Items: m, Alpha0: edge * (1 + 1e-9)}}
+				below, above := unitShuffle{Shuffle{Records: n, Items: m, Alpha0: edge * (1 - 1e-9), Diameter: 1}}, unitShuffle{Shuffle{Records: n, Items: m, Alpha0: edge * (1 + 1e-9), Diameter: 1}}
 				if !below.condition44(x) || above.condition44(x) {
 					t.Errorf("N=%d m=%d ln delta_int=%g: not at %g", n, m, x, edge)
 				}
 			}
 		}
 	}
-	u := unitShuffle{Shuffle{Records: 1e8, Items: 1000, Alpha0: 11}}
+	u := unitShuffle{Shuffle{Records: 1e8, Items: 1000, Alpha0: 11, Diameter: 1}}
 	if x := math.Log(1e-12); !u.condition44(x) || !math.IsInf(u.theorem44Level(x), 1) {
 		t.Errorf("level %g, where delta_int is too small", u.theorem44Level(x))
 	}

@@ -25,6 +25,9 @@ func FromUserLevel(model Model, p Pair, minDistance float64) (Guarantee, error) 
 	if err != nil {
 		return Guarantee{}, err
 	}
+	if err := p.stated(op, "p"); err != nil {
+		return Guarantee{}, err
+	}
 	if err := fault.NonNegative(op, "p.Eps", p.Eps); err != nil {
 		return Guarantee{}, err
 	}
@@ -54,7 +57,7 @@ func FromItems(model Model, item mechanism.Guarantee) (Guarantee, error) {
 		return Guarantee{}, err
 	}
 	if item.Unit() != model.Unit {
-		return Guarantee{}, fmt.Errorf("%s: %w: item %q and model %q: set Model.Unit", op, mechanism.ErrUnit, item.Unit(), model.Unit)
+		return Guarantee{}, model.otherUnit(op, "item", item.Unit())
 	}
 	_, delta := item.Group(model.Items, model.Diameter)
 	if math.IsInf(item.Alpha(), 1) || item.Reach() < model.Diameter || delta >= 1 {

@@ -12,7 +12,7 @@ import (
 // from a distribution of its own, any two of which are at an earth mover's
 // distance (W1) of at most Distance.
 type Population struct {
-	Distance float64 // between the distributions of two users, >= 0
+	Distance float64 // between the distributions of two users, > 0
 	Items    int     // of each user; 0: Model.Items
 	// Points is the number of different items that there are, >= 1. It is not
 	// read where Spread is given.
@@ -32,7 +32,7 @@ func (p Population) check(op string, g Guarantee) (Population, error) {
 	if p.Items, err = g.model.itemsOf(op, "Items", p.Items); err != nil {
 		return p, err
 	}
-	if err := fault.NonNegative(op, "Distance", p.Distance); err != nil {
+	if err := fault.Positive(op, "Distance", p.Distance); err != nil {
 		return p, err
 	}
 	if !(p.Beta > 0 && p.Beta < 1) {
@@ -113,9 +113,6 @@ func HiddenItems(g Guarantee, p Population) (Typical, error) {
 	p, err := p.check(op, g)
 	if err != nil {
 		return Typical{}, err
-	}
-	if p.Distance == 0 { // one law, however the items fall
-		return Typical{}, nil
 	}
 	model := g.model
 	model.Items = p.Items

@@ -132,7 +132,7 @@ func init() {
 // the library alone, a user after another.
 func TestItemWise_IsTheDirectRelease(t *testing.T) {
 	const users, samples = 10_000, 16
-	l := line{9, emd.Model{Trust: emd.Central, Users: users, Items: samples}}
+	l := line{9, emd.Model{Trust: emd.Central, Users: users, Items: samples, Diameter: 1}}
 	w, err := l.itemWise()
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +233,7 @@ func TestItemWise_IsTheDirectRelease(t *testing.T) {
 // A bundle that is run again draws the same, whatever order its items come in;
 // another key draws something else.
 func TestItemWise_RetryDrawsTheSame(t *testing.T) {
-	l := line{9, emd.Model{Trust: emd.Local, Items: 64}}
+	l := line{9, emd.Model{Trust: emd.Local, Items: 64, Diameter: 1}}
 	w, err := l.itemWise()
 	if err != nil {
 		t.Fatal(err)
@@ -277,7 +277,7 @@ func TestItemWise_RetryDrawsTheSame(t *testing.T) {
 // same user through two of them draws independently.
 func TestItemWiseUse_NamesTheChannel(t *testing.T) {
 	use := func(points int) string {
-		w, err := line{points, emd.Model{Trust: emd.Local, Items: 2}}.itemWise()
+		w, err := line{points, emd.Model{Trust: emd.Local, Items: 2, Diameter: 1}}.itemWise()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,7 +299,7 @@ func TestUser_StreamLeavesItems(t *testing.T) {
 	if u.Stream(k, "A").Uint64() != (User{ID: "u", Items: []int{1, 2, 3}}).Stream(k, "A").Uint64() {
 		t.Error("the order of items shows")
 	}
-	w, err := line{9, emd.Model{Trust: emd.Local, Items: 3}}.itemWise()
+	w, err := line{9, emd.Model{Trust: emd.Local, Items: 3, Diameter: 1}}.itemWise()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +336,7 @@ func encodeChannel(t *testing.T, w *emd.ItemWise) []byte {
 // told here, to the end of its line: without a word on whose items are wrong, or which.
 func TestItemWise_RefusesOtherUsers(t *testing.T) {
 	const users = 10
-	central := func(users, items int) emd.Model { return emd.Model{Trust: emd.Central, Users: users, Items: items} }
+	central := func(users, items int) emd.Model { return emd.Model{Trust: emd.Central, Users: users, Items: items, Diameter: 1} }
 	for _, c := range []struct {
 		name     string
 		declared emd.Model
@@ -346,10 +346,10 @@ func TestItemWise_RefusesOtherUsers(t *testing.T) {
 		want     string // "" for none
 	}{
 		{"as declared", central(users, 3), users, 3, 9, ""},
-		{"local", emd.Model{Trust: emd.Local, Items: 3}, users, 3, 9, ""},
+		{"local", emd.Model{Trust: emd.Local, Items: 3, Diameter: 1}, users, 3, 9, ""},
 		{"fewer users", central(users+1, 3), users, 3, 9, "10 users, in a model of 11, which the promise is for"},
 		{"more users", central(users-1, 3), users, 3, 9, "10 users, in a model of 9, which the promise is for"},
-		{"no users", emd.Model{Trust: emd.Local, Items: 3}, 0, 3, 9, "no users"},
+		{"no users", emd.Model{Trust: emd.Local, Items: 3, Diameter: 1}, 0, 3, 9, "no users"},
 		{"more items", central(users, 3), users, 4, 9, "a user of 4 items, in a model of 3: Reduce makes them so"},
 		{"fewer items", central(users, 3), users, 2, 9, "a user of 2 items, in a model of 3: Reduce makes them so"},
 		{"other space", central(users, 3), users, 3, 2, "an item that is no input of the channel"},
@@ -410,7 +410,7 @@ func TestUsers_BadArguments(t *testing.T) {
 	if _, err := Reduce(s, 1, windows, nil); err == nil {
 		t.Error("windows: no error")
 	}
-	w, err := line{9, emd.Model{Trust: emd.Local, Items: 1}}.itemWise()
+	w, err := line{9, emd.Model{Trust: emd.Local, Items: 1, Diameter: 1}}.itemWise()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -427,7 +427,7 @@ func TestUsers_BadArguments(t *testing.T) {
 // BenchmarkItemWise tells items a second through Prism, from grouping on.
 func BenchmarkItemWise(b *testing.B) {
 	const users, samples = 10_000, 20
-	l := line{9, emd.Model{Trust: emd.Central, Users: users, Items: samples}}
+	l := line{9, emd.Model{Trust: emd.Central, Users: users, Items: samples, Diameter: 1}}
 	w, err := l.itemWise()
 	if err != nil {
 		b.Fatal(err)
