@@ -33,29 +33,42 @@
 // Fresh noise each time would be two releases where both attempts leave a trace, be
 // it in a file that both write: the budget would be spent twice, and unbeknownst.
 //
-// So there is no fresh noise. A transform has one secret key of 256 bits, drawn
-// from crypto/rand where the pipeline is built. The generator of a release is
-// ChaCha8 under the key HMAC-SHA256(key; the mechanism, the merged counts), that of
-// a user HMAC-SHA256(key; the mechanism, the user, the items in ascending order).
-// Both are functions of the data and not of bundles, workers, attempts or the order
-// of arrival. Hence:
+// So there is no fresh noise on a worker. A transform has a secret key of 256 bits,
+// and a nonce of its own, as long; both are drawn from crypto/rand where the pipeline
+// is built, and travel with it. The generator of a release is ChaCha8 under the key
 //
-//   - Every attempt at a bundle puts out the same bits. However often a runner
-//     repeats whatever part of one run, and whichever attempts leave a trace, all
-//     that can be seen is one release. This needs no exactly-once semantics; the
-//     runner's are needed for the counts, as for any sum: an input element is
+//	HMAC-SHA256(key; nonce, mechanism, parameters, data)
+//
+// with the length of each before it. The data are the merged counts for SyntheticData;
+// for Reduce and ItemWise, user by user, the user's ID and items in ascending order.
+// Parameters are the promise and all options that bear on what comes out, the channel
+// and the model of ItemWise among them. None of this knows bundles, workers, attempts
+// or the order of arrival. Hence:
+//
+//   - Every attempt at a bundle that reads the same puts out the same bits. However
+//     often a runner repeats whatever part of one run, and whichever attempts leave a
+//     trace, all that can be seen is one release. This needs no exactly-once semantics;
+//     the runner's are needed for the counts, as for any sum: an input element is
 //     counted once.
-//   - No two workers, users or mechanisms share a generator, and streams are
-//     independent for everyone without the key.
-//   - Where an input changes between attempts, because its source does not read the
-//     same again, the noise is independent: that is two releases, and neither is
-//     the other with the noise taken off.
+//   - No two transforms share noise, of one pipeline or of two, were they the same in
+//     all else and had they one key: the nonce differs. Nor do two users of a transform.
+//     Streams are independent for everyone without the key.
+//   - Attempts at one bundle that read different inputs, because a source does not read
+//     the same again, are two releases of which only one may ever be seen. In
+//     SyntheticData their noise is independent, and they spend the budget twice. In
+//     Reduce and ItemWise they are worse: the users who did not change draw the same
+//     in both, so that the difference of the two sums is what became of those who did,
+//     with no noise of the others around it. No budget covers both. Where a source
+//     may read differently, write what it read to files first, and read these.
+//   - The same holds for a pipeline that is built once and run more than once: the
+//     nonce is that of the pipeline, for a worker has nothing to tell one run from
+//     another by that a retry would not change too. Build it anew for every run.
 //
 // What it rests on: the key stays secret; HMAC-SHA256 is a pseudo-random function
 // (the guarantee is then computational, as with every generator that has a seed);
 // all workers run one binary on one architecture, for the estimates that follow the
-// integer noise are made in float64. A run that is started anew has a new key and
-// is another release. A run that failed may have written a part: count its budget
+// integer noise are made in float64. A run whose pipeline is built anew has new nonces
+// and is another release. A run that failed may have written a part: count its budget
 // as spent.
 //
 // # Where the key is
@@ -69,9 +82,10 @@
 // pass its path as KeyFile, and delete it when the run is over. It is the same key
 // and the same guarantee, and the pipeline holds the path.
 //
-// A pipeline that is stored and run more than once, as Dataflow templates are, must
-// not hold a key or a path: the second run on the same data would repeat the first
-// release bit by bit, and tell that the data are the same. A seed is for tests.
+// Do not store a pipeline of these transforms and run it more than once, as Dataflow
+// templates are, be the key inside or in a file: the second run on the same data would
+// repeat the first release bit by bit, and on other data show what changed, as said
+// above. A seed is for tests: transforms under [SeededKey] have no nonce.
 //
 // # Limits
 //

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -34,8 +35,8 @@ type Multiset struct {
 // added up. That every ID occurs once is taken on trust: see [User].
 //
 // Users are drawn on all workers. Each user's draws are derived from the key, the
-// user and the items, so that a bundle that is run again draws the same. The
-// channel is part of the pipeline, up to some 12 bytes for each of its
+// nonce of this transform, w, the user and the items, so that a bundle that is run
+// again draws the same, and no other transform does. The channel is part of the pipeline, up to some 12 bytes for each of its
 // probabilities: mind the limits of the runner, 10 MB for Dataflow. A worker holds
 // it, and a table of O(outputs) for each of the inputs that it meets.
 func ItemWise(s beam.Scope, w *emd.ItemWise, users beam.PCollection, o *Options) (beam.PCollection, error) {
@@ -44,37 +45,30 @@ func ItemWise(s beam.Scope, w *emd.ItemWise, users beam.PCollection, o *Options)
 	if err := batch(op, users); err != nil {
 		return fail(err)
 	}
-	key, err := o.secret(op)
+	draw, err := newDraw(op, w, o)
 	if err != nil {
 		return fail(err)
 	}
-	channel, err := packChannel(w.Channel())
-	if err != nil {
-		return fail(fmt.Errorf("%s: %w", op, err))
-	}
-	use, err := ItemWiseUse(w)
-	if err != nil {
-		return fail(fmt.Errorf("%s: %w", op, err))
-	}
-	model := w.Guarantee().Model()
-	inputs, outputs := w.Channel().Len(), w.Channel().Outputs()
 	whole := &wholeFn{}
-	if model.Trust == emd.Central {
+	if model := w.Guarantee().Model(); model.Trust == emd.Central {
 		whole.Users = int64(model.Users)
 	}
 	s = s.Scope("privatebeam.ItemWise")
-	drawn := beam.ParDo(s, &drawFn{Channel: channel, Use: use, Inputs: inputs, Items: model.Items, Secret: key}, users)
-	sum := beam.Combine(s, &sumFn{Outputs: outputs}, drawn)
+	sum := beam.Combine(s, &sumFn{Outputs: w.Channel().Outputs()}, beam.ParDo(s, draw, users))
 	// The impulse, so that no users are an error too.
 	out := beam.ParDo(s, whole, beam.Impulse(s), beam.SideInput{Input: sum})
 	return beam.Reshuffle(s, out), nil
 }
 
 // ItemWiseUse is the use that [ItemWise] makes of its key, for [User.Stream]. It
-// depends on the channel: the noise of different ones is independent.
+// depends on the channel, the model and the promise: the noise of different ones is
+// independent.
 func ItemWiseUse(w *emd.ItemWise) (string, error) {
 	h := sha256.New()
+	g := w.Guarantee()
 	err := w.Channel().WriteJSON(h)
+	err = errors.Join(err, json.NewEncoder(h).Encode(g.Model()))
+	fmt.Fprintf(h, "%x %x", g.Alpha(), g.Delta())
 	return fmt.Sprintf("ItemWise %x", h.Sum(nil)), err
 }
 
@@ -114,12 +108,30 @@ type drawFn struct {
 	Items   int
 	Secret  secret
 
-	key      Key
+	streams  streams
 	samplers *samplers
 }
 
+func newDraw(op string, w *emd.ItemWise, o *Options) (*drawFn, error) {
+	secret, err := o.secret(op)
+	if err != nil {
+		return nil, err
+	}
+	channel, err := packChannel(w.Channel())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	use, err := ItemWiseUse(w)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return &drawFn{
+		Channel: channel, Use: use, Inputs: w.Channel().Len(), Items: w.Guarantee().Model().Items, Secret: secret,
+	}, nil
+}
+
 func (f *drawFn) Setup(ctx context.Context) (err error) {
-	if f.key, err = f.Secret.load(ctx); err != nil {
+	if f.streams, err = f.Secret.load(ctx); err != nil {
 		return err
 	}
 	f.samplers, err = build(f.Channel, func() (*samplers, error) { return newSamplers(f.Channel, f.Inputs) })
@@ -133,7 +145,7 @@ func (f *drawFn) ProcessElement(u User) draws {
 	if len(u.Items) != f.Items {
 		return draws{Bad: fmt.Sprintf("a user of %d items, in a model of %d: Reduce makes them so", len(u.Items), f.Items)}
 	}
-	r := u.Stream(f.key, f.Use)
+	r := u.stream(f.streams, f.Use)
 	y := make([]int, len(u.Items))
 	for i, x := range ascending(u.Items) {
 		s, err := f.samplers.at(x)

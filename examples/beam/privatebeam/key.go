@@ -17,15 +17,17 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // for key files
 )
 
-// A Key is the secret that all noise of one transform is derived from. It is
+// A Key is the secret that all noise of a transform is derived from. It is
 // drawn once, where the pipeline is built, and reaches the workers inside the
 // pipeline or in a file, so that whatever is run again draws the same noise again.
 // See the package's doc on retries for what that gives and whom it must be kept
 // from.
 //
-// A key serves one run, and any number of transforms in it: what they do is part of
-// what their noise is derived from, and two that do the same with the same data
-// make one release. It prints as a placeholder, so that it is not logged by mistake.
+// A key may serve any number of transforms and runs: beside it every transform
+// draws a nonce of 256 bits of its own where the pipeline is built, so that no two
+// of them share noise, were they the same in all else. But a pipeline that is built
+// once and run twice has one nonce, and makes one release twice. A key prints as a
+// placeholder, so that it is not logged by mistake.
 type Key []byte
 
 const keySize = 32
@@ -38,37 +40,33 @@ func NewKey() Key {
 	return k
 }
 
-// SeededKey makes a repeatable key, for tests and rehearsals. It is not for
-// releases of private data: whoever knows the seed knows the noise.
+// SeededKey makes a repeatable key, for tests and rehearsals: transforms under it
+// have no nonce, and two that are the same draw the same. It is not for releases of
+// private data: whoever knows the seed knows the noise.
 func SeededKey(seed uint64) Key {
-	k := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("privatebeam: seed "), seed))
-	return k[:]
+	return binary.LittleEndian.AppendUint64([]byte(seedPrefix), seed)
 }
 
-// Stream returns the generator that the named use of k draws from, ChaCha8 under
-// the key HMAC-SHA256(k, use, parts): for everyone without k, streams of
-// different names or parts are independent of each other.
-func (k Key) Stream(use string, parts ...[]byte) *rand.Rand {
-	mac := hmac.New(sha256.New, k)
-	frame := func(b []byte) { // lengths, so that no two lists of parts read alike
-		mac.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(b))))
-		mac.Write(b)
-	}
-	frame([]byte(use))
-	for _, p := range parts {
-		frame(p)
-	}
-	return rand.New(rand.NewChaCha8([keySize]byte(mac.Sum(nil))))
+const seedPrefix = "privatebeam: seed "
+
+// seeded reports whether k is that of a seed: no key of [NewKey] is as long.
+func (k Key) seeded() bool {
+	return len(k) == len(seedPrefix)+8 && strings.HasPrefix(string(k), seedPrefix)
 }
 
 // Format implements fmt.Formatter and keeps the key out of logs, whatever the
 // verb.
-func (k Key) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "secret key of %d bits", 8*len(k)) }
+func (k Key) Format(s fmt.State, _ rune) {
+	if k.seeded() {
+		fmt.Fprint(s, "key of a seed")
+		return
+	}
+	fmt.Fprintf(s, "secret key of %d bits", 8*len(k))
+}
 
 // NewKeyFile draws a key as [NewKey] does and writes it to a new file, on the local
 // disk, readable by its owner alone, or on any file system that Beam knows, whose
-// permissions decide who reads it. A file that is there is an error: a key serves
-// one run.
+// permissions decide who reads it. A file that is there is an error.
 //
 // It is for KeyFile in the options of a transform, whose pipeline then holds the
 // path and not the key. Who deletes the file after the run makes sure that the
@@ -103,29 +101,39 @@ func NewKeyFile(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// secret is how a DoFn comes by its key.
+// secret is how a DoFn comes by its generators. It travels with it, so that what is
+// run again finds the same.
 type secret struct {
-	Key  Key
-	File string
+	Key   Key
+	File  string
+	Nonce []byte // of this transform of this pipeline; none under a key of a seed
 }
 
-// newSecret checks what the options say, and draws a key where they say nothing.
+// newSecret checks what the options say, draws a key where they say nothing, and
+// the nonce.
 func newSecret(op string, k Key, file string) (secret, error) {
 	switch {
 	case len(k) > 0 && file != "":
 		return secret{}, fmt.Errorf("%s: a Key and a KeyFile: want one of them", op)
 	case len(k) == 0 && file == "":
 		k = NewKey()
-	case file == "" && len(k) != keySize:
+	case file == "" && len(k) != keySize && !k.seeded():
 		return secret{}, fmt.Errorf("%s: a key of %d bytes: want %d, from NewKey", op, len(k), keySize)
 	}
-	return secret{k, file}, nil
+	s := secret{Key: k, File: file}
+	if !k.seeded() {
+		s.Nonce = NewKey()
+	}
+	return s, nil
 }
 
-// load returns the key, on a worker.
-func (s secret) load(ctx context.Context) (Key, error) {
+// load returns the generators, on a worker.
+func (s secret) load(ctx context.Context) (streams, error) {
+	if len(s.Nonce) == 0 && !s.Key.seeded() {
+		return nil, errors.New("privatebeam: a transform without a nonce: was the pipeline built by another version?")
+	}
 	if s.File == "" {
-		return s.Key, nil
+		return newStreams(s.Key, s.Nonce), nil
 	}
 	fs, err := filesystem.New(ctx, s.File)
 	if err != nil {
@@ -136,5 +144,30 @@ func (s secret) load(ctx context.Context) (Key, error) {
 	if err == nil && len(k) != keySize {
 		err = fmt.Errorf("privatebeam: %s holds %d bytes: want a key of %d, from NewKeyFile", s.File, len(k), keySize)
 	}
-	return k, err
+	return newStreams(k, s.Nonce), err
+}
+
+// streams makes the generators of one transform, for a use and what identifies it.
+// It is a function because a field of a DoFn may be printed, and a function does
+// not show the key.
+type streams func(use string, parts ...[]byte) *rand.Rand
+
+// newStreams returns ChaCha8 under the keys HMAC-SHA256(k; nonce, use, parts): for
+// everyone without k, streams of different nonces, uses or parts are independent of
+// each other.
+func newStreams(k Key, nonce []byte) streams {
+	return func(use string, parts ...[]byte) *rand.Rand {
+		mac := hmac.New(sha256.New, k)
+		frame := func(b []byte) { // lengths, so that no two lists of parts read alike
+			mac.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(b))))
+			mac.Write(b)
+		}
+		frame([]byte("github.com/metricdp/metricdp/examples/beam/privatebeam")) // and nobody else's
+		frame(nonce)
+		frame([]byte(use))
+		for _, p := range parts {
+			frame(p)
+		}
+		return rand.New(rand.NewChaCha8([keySize]byte(mac.Sum(nil))))
+	}
 }

@@ -37,31 +37,35 @@ func copied[T any](t *testing.T, v *T) *T {
 
 // Streams differ with everything that names them. (Two that are independent
 // agree in a word with probability 2^-64.)
-func TestKey_StreamsDiffer(t *testing.T) {
-	a, b := SeededKey(1), SeededKey(2)
+func TestStreams_Differ(t *testing.T) {
+	n, m := NewKey(), NewKey()
+	a, b, c := newStreams(SeededKey(1), nil), newStreams(SeededKey(2), nil), newStreams(SeededKey(1), n)
 	x, y := []byte("x"), []byte("xy")
 	u, v := &User{ID: "u", Items: []int{1, 2}}, &User{ID: "v", Items: []int{1, 2}}
 	w, z := &User{ID: "u", Items: []int{1, 3}}, &User{ID: "u", Items: []int{1}}
 	words := []uint64{
-		a.Stream("A").Uint64(), a.Stream("B").Uint64(), b.Stream("A").Uint64(),
-		a.Stream("A", nil).Uint64(), a.Stream("A", x).Uint64(), a.Stream("A", y).Uint64(),
-		a.Stream("A", x, []byte("y")).Uint64(), a.Stream("Ax").Uint64(),
-		u.Stream(a, "A").Uint64(), v.Stream(a, "A").Uint64(), w.Stream(a, "A").Uint64(), z.Stream(a, "A").Uint64(),
-		u.Stream(a, "B").Uint64(), u.Stream(b, "A").Uint64(),
-		NewKey().Stream("A").Uint64(), NewKey().Stream("A").Uint64(),
+		a("A").Uint64(), a("B").Uint64(), b("A").Uint64(), c("A").Uint64(),
+		newStreams(SeededKey(1), m)("A").Uint64(), newStreams(m, n)("A").Uint64(), newStreams(n, m)("A").Uint64(),
+		newStreams(SeededKey(1), n[1:])("A").Uint64(), newStreams(SeededKey(1), n[:31])(string(n[31:]) + "A").Uint64(),
+		a("A", nil).Uint64(), a("A", x).Uint64(), a("A", y).Uint64(),
+		a("A", x, []byte("y")).Uint64(), a("Ax").Uint64(),
+		u.stream(a, "A").Uint64(), v.stream(a, "A").Uint64(), w.stream(a, "A").Uint64(), z.stream(a, "A").Uint64(),
+		u.stream(a, "B").Uint64(), u.stream(b, "A").Uint64(), u.stream(c, "A").Uint64(),
 	}
-	if again := copied(t, &a).Stream("A").Uint64(); again != words[0] {
-		t.Error("one key, two streams")
+	if again := u.Stream(1, "A").Uint64(); again != u.stream(a, "A").Uint64() {
+		t.Error("one seed, two streams")
 	}
+	want := len(words)
 	slices.Sort(words)
-	if n := len(slices.Compact(words)); n != 16 {
-		t.Errorf("%d different streams, want 16", n)
+	if got := len(slices.Compact(words)); got != want {
+		t.Errorf("%d different streams, want %d", got, want)
 	}
 }
 
-// What has no key gets a new one, all of it random: no word comes up twice, or is
-// 0, but with probability 2^-57.
-func TestKey_IsDrawnAnew(t *testing.T) {
+// Every transform gets a nonce, and where it is given no key a new one, all of it
+// random: no word comes up twice, or is 0, but with probability 2^-55. A key of a
+// seed alone has none, and travels as it is.
+func TestSecret_IsDrawnAnew(t *testing.T) {
 	words := []uint64{0}
 	for range 2 {
 		s, err := newSecret("test", nil, "")
@@ -76,32 +80,65 @@ func TestKey_IsDrawnAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, k := range [][]byte{s.Key, file} {
+		one, err := newSecret("test", nil, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := newSecret("test", s.Key, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range [][]byte{s.Key, s.Nonce, file, one.Nonce, two.Nonce} {
+			if len(k) != keySize {
+				t.Fatalf("%d bytes", len(k))
+			}
 			for w := range slices.Chunk(k, 8) {
 				words = append(words, binary.LittleEndian.Uint64(w))
 			}
 		}
+		loaded, err := copied(t, &one).load(t.Context())
+		if err != nil || loaded("A").Uint64() != newStreams(file, one.Nonce)("A").Uint64() {
+			t.Errorf("a worker has another key or nonce, %v", err)
+		}
 	}
 	slices.Sort(words)
-	if n := len(slices.Compact(words)); n != 17 {
-		t.Errorf("%d different words in four keys of four, and 0", n)
+	if n := len(slices.Compact(words)); n != 41 {
+		t.Errorf("%d different words in ten keys of four, and 0", n)
+	}
+	seeded, err := newSecret("test", SeededKey(4), "")
+	if err != nil || seeded.Nonce != nil {
+		t.Errorf("a seed has the nonce %x, %v", seeded.Nonce, err)
+	}
+	if s, err := copied(t, &seeded).load(t.Context()); err != nil || s("A").Uint64() != newStreams(SeededKey(4), nil)("A").Uint64() {
+		t.Errorf("a worker has another stream, %v", err)
+	}
+	if _, err := (secret{Key: NewKey()}).load(t.Context()); err == nil {
+		t.Error("a key without a nonce: no error")
 	}
 }
 
 // Golden words: what a key gives must not change between versions, or a job that
 // is updated while it runs would release twice.
-func TestKey_Golden(t *testing.T) {
-	got := fmt.Sprintf("%x", SeededKey(1).Stream("SyntheticData", []byte("counts")).Uint64())
-	if want := "58467c77780aa36f"; got != want {
+func TestStreams_Golden(t *testing.T) {
+	s := newStreams(SeededKey(1), []byte("nonce"))
+	got := fmt.Sprintf("%x", s("SyntheticData", []byte("counts")).Uint64())
+	if want := "8aaf42c78fbb5958"; got != want {
 		t.Errorf("%s, was %s", got, want)
 	}
 }
 
 func TestKey_DoesNotPrint(t *testing.T) {
-	k := SeededKey(3)
+	k := NewKey()
+	bytes := fmt.Sprint([]byte(k))
+	s := secret{Key: k}
+	s.Nonce = NewKey()
+	loaded, err := s.load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%q", "%d"} {
-		for _, v := range []any{k, Options{Key: k}, &reduceFn{Secret: secret{Key: k}}, SyntheticOptions{Key: k}} {
-			if s := fmt.Sprintf(verb, v); !strings.Contains(s, "secret key of 256 bits") {
+		for _, v := range []any{k, Options{Key: k}, &reduceFn{Secret: s, streams: loaded}, SyntheticOptions{Key: k}} {
+			if s := fmt.Sprintf(verb, v); !strings.Contains(s, "secret key of 256 bits") || strings.Contains(s, bytes[1:20]) {
 				t.Errorf("%s of a %T prints %s", verb, v, s)
 			}
 		}
@@ -127,9 +164,8 @@ func TestNewKeyFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := copied(t, &s).load(ctx)
-	if err != nil || len(k) != keySize {
-		t.Fatalf("key of %d bytes, %v", len(k), err)
+	if _, err := copied(t, &s).load(ctx); err != nil {
+		t.Fatal(err)
 	}
 	if len(s.Key) > 0 {
 		t.Error("the pipeline holds a key beside that of the file")
@@ -137,7 +173,7 @@ func TestNewKeyFile(t *testing.T) {
 	if _, err := newSecret("test", NewKey(), path); err == nil {
 		t.Error("a key and a file: no error")
 	}
-	if _, err := (secret{File: path + "x"}).load(ctx); err == nil {
+	if _, err := (secret{File: path + "x", Nonce: s.Nonce}).load(ctx); err == nil {
 		t.Error("no file: no error")
 	}
 	if err := os.WriteFile(path, []byte("short"), 0o600); err != nil {
@@ -155,7 +191,7 @@ func TestNewKeyFile(t *testing.T) {
 	if err := NewKeyFile(ctx, "memfs://keys/key"); !errors.Is(err, os.ErrExist) {
 		t.Errorf("a second key in one file: %v", err)
 	}
-	if k, err := (secret{File: "memfs://keys/key"}).load(ctx); err != nil || len(k) != keySize {
-		t.Errorf("key of %d bytes, %v", len(k), err)
+	if _, err := (secret{File: "memfs://keys/key", Nonce: s.Nonce}).load(ctx); err != nil {
+		t.Error(err)
 	}
 }

@@ -94,17 +94,9 @@ func SyntheticData[R any, D Domain[R]](s beam.Scope, d D, eps float64, records b
 	if err := batch(op, records); err != nil {
 		return fail(err)
 	}
-	key, err := newSecret(op, o.Key, o.KeyFile)
+	release, err := newRelease(op, d, eps, o)
 	if err != nil {
 		return fail(err)
-	}
-	if err := survives(d); err != nil {
-		return fail(fmt.Errorf("%s: %w", op, err))
-	}
-	release := &releaseFn[R, D]{Domain: d, Eps: eps, Options: *o, Secret: key}
-	release.Options.Key = nil               // it is in Secret
-	if err := release.build(); err != nil { // here and not on a worker
-		return fail(fmt.Errorf("%s: %w", op, err))
 	}
 	s = s.Scope("privatebeam.SyntheticData")
 	counts := beam.Combine(s, &countFn[R, D]{Domain: d, SkipErrors: o.SkipErrors}, records)
@@ -232,19 +224,35 @@ func counts[R any](d *measure.Domain[R], t tally) (*measure.Counts[R], error) {
 }
 
 // releaseFn releases the merged counts. Its output is a function of them and of
-// the key: a bundle that is run again writes the same records again.
+// key and nonce: a bundle that is run again writes the same records again.
 type releaseFn[R any, D Domain[R]] struct {
 	Domain  D
 	Eps     float64
 	Options SyntheticOptions
 	Secret  secret
 
-	key         Key
+	streams     streams
 	synthesizer *measure.Synthesizer[R]
 }
 
+func newRelease[R any, D Domain[R]](op string, d D, eps float64, o *SyntheticOptions) (*releaseFn[R, D], error) {
+	secret, err := newSecret(op, o.Key, o.KeyFile)
+	if err != nil {
+		return nil, err
+	}
+	if err := survives(d); err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	f := &releaseFn[R, D]{Domain: d, Eps: eps, Options: *o, Secret: secret}
+	f.Options.Key = nil               // it is in Secret
+	if err := f.build(); err != nil { // here and not on a worker
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return f, nil
+}
+
 func (f *releaseFn[R, D]) Setup(ctx context.Context) (err error) {
-	if f.key, err = f.Secret.load(ctx); err != nil {
+	if f.streams, err = f.Secret.load(ctx); err != nil {
 		return err
 	}
 	return f.build()
@@ -274,7 +282,7 @@ func (f *releaseFn[R, D]) ProcessElement(_ []byte, in func(*[]byte) bool, emit f
 			return err
 		}
 	}
-	records, err := Synthetic(f.synthesizer, c, f.key, &f.Options)
+	records, err := synthetic(f.synthesizer, c, f.streams, &f.Options)
 	if err != nil {
 		return err
 	}
@@ -287,10 +295,19 @@ func (f *releaseFn[R, D]) ProcessElement(_ []byte, in func(*[]byte) bool, emit f
 // errCell does not say which, or why: errors are logged where the data are not.
 var errCell = errors.New("privatebeam: SyntheticData: there are records without a cell: repair them before, or see SkipErrors")
 
-// Synthetic makes the records that [SyntheticData] makes of the same counts, key
-// and options, on this machine: for rehearsals and comparisons.
+// Synthetic makes records of counts on this machine, for rehearsals and comparisons:
+// under [SeededKey] those that [SyntheticData] makes of the same counts and options,
+// under any other key those of another release.
 func Synthetic[R any](s *measure.Synthesizer[R], c *measure.Counts[R], key Key, o *SyntheticOptions) ([]R, error) {
-	r, err := stream(s, c, key, o)
+	secret, err := newSecret("privatebeam: Synthetic", key, "")
+	if err != nil {
+		return nil, err
+	}
+	return synthetic(s, c, newStreams(secret.Key, secret.Nonce), o)
+}
+
+func synthetic[R any](s *measure.Synthesizer[R], c *measure.Counts[R], from streams, o *SyntheticOptions) ([]R, error) {
+	r, err := stream(s, c, from, o)
 	if err != nil {
 		return nil, err
 	}
@@ -301,17 +318,20 @@ func Synthetic[R any](s *measure.Synthesizer[R], c *measure.Counts[R], key Key, 
 	return published.Records(r, o.Records, &o.Output)
 }
 
-// stream is the generator of one mechanism for these counts; their encoding names
-// the domain.
-func stream[R any](s *measure.Synthesizer[R], c *measure.Counts[R], key Key, o *SyntheticOptions) (*rand.Rand, error) {
+// stream is the generator of one mechanism for these counts.
+func stream[R any](s *measure.Synthesizer[R], c *measure.Counts[R], from streams, o *SyntheticOptions) (*rand.Rand, error) {
 	encoded, err := c.MarshalBinary()
 	if err != nil {
 		return nil, err
 	}
-	how, err := json.Marshal(o.Release)
+	how, err := json.Marshal(struct {
+		Release measure.Options
+		Records int
+		Output  measure.RecordOptions
+	}{o.Release, o.Records, o.Output})
 	if err != nil {
 		return nil, err
 	}
 	level := binary.LittleEndian.AppendUint64(nil, math.Float64bits(s.Guarantee().Alpha()))
-	return key.Stream("SyntheticData", level, how, encoded), nil
+	return from("SyntheticData", level, how, []byte(s.Domain().String()), encoded), nil
 }

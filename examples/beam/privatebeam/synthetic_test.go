@@ -159,28 +159,34 @@ func TestSyntheticData_IsTheDirectRelease(t *testing.T) {
 	}
 }
 
+// released is what a worker makes of counts.
+func released(t *testing.T, f *releaseFn[[]float64, Box], c *measure.Counts[[]float64]) (out [][]float64) {
+	t.Helper()
+	once := true
+	err := f.ProcessElement(nil, func(b *[]byte) bool {
+		*b = encode(t, c)
+		defer func() { once = false }()
+		return once
+	}, func(x []float64) { out = append(out, x) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // A bundle that is run again, by another worker that got the DoFn over the
 // wire, puts out the same records; another key gives others. Other counts have
 // other noise: with the same, the difference of two outputs would be that of the
 // counts.
 func TestSyntheticData_RetryReleasesTheSame(t *testing.T) {
 	c := direct(t, 1000)
-	run := func(c *measure.Counts[[]float64], key Key) (out [][]float64) {
-		f := &releaseFn[[]float64, Box]{Domain: unit, Eps: 1, Options: SyntheticOptions{Output: measure.RecordOptions{Jitter: true}}, Secret: secret{Key: key}}
+	run := func(c *measure.Counts[[]float64], key Key) [][]float64 {
+		f := &releaseFn[[]float64, Box]{Domain: unit, Eps: 1, Options: SyntheticOptions{Output: measure.RecordOptions{Jitter: true}}, Secret: secret{Key: key, Nonce: key}}
 		f = copied(t, f)
 		if err := f.Setup(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		once := true
-		err := f.ProcessElement(nil, func(b *[]byte) bool {
-			*b = encode(t, c)
-			defer func() { once = false }()
-			return once
-		}, func(x []float64) { out = append(out, x) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
+		return released(t, f, c)
 	}
 	key := NewKey()
 	first := run(c, key)
@@ -192,7 +198,7 @@ func TestSyntheticData_RetryReleasesTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range []*measure.Counts[[]float64]{c, direct(t, 1001)} {
-				r, err := stream(q, c, key, &SyntheticOptions{Release: measure.Options{Relation: relation}})
+				r, err := stream(q, c, newStreams(key, nil), &SyntheticOptions{Release: measure.Options{Relation: relation}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -20,16 +20,21 @@ type User struct {
 	Items []int
 }
 
-// Stream returns the generator of a use of k for this user: "Reduce n" for [Reduce]
-// to n samples, and [ItemWiseUse] for [ItemWise]. It depends on the items too, though
-// not on their order, so that a user whose data changed does not meet the old
-// noise again, should a key be used twice against the rules.
-func (u User) Stream(k Key, use string) *rand.Rand {
+// Stream returns the generator that a transform under [SeededKey] draws from for
+// this user, to compare with: use is "Reduce n" for [Reduce] to n samples, and
+// [ItemWiseUse] for [ItemWise].
+func (u User) Stream(seed uint64, use string) *rand.Rand {
+	return u.stream(newStreams(SeededKey(seed), nil), use)
+}
+
+// stream depends on the items too, though not on their order: where a retry reads
+// this user differently, it does not meet the noise of what was read before.
+func (u User) stream(s streams, use string) *rand.Rand {
 	items := make([]byte, 0, 2*len(u.Items))
 	for _, x := range ascending(u.Items) {
 		items = binary.AppendVarint(items, int64(x))
 	}
-	return k.Stream(use, []byte(u.ID), items)
+	return s(use, []byte(u.ID), items)
 }
 
 // ascending returns items in order, in memory of its own if they are not: elements
@@ -42,7 +47,8 @@ func ascending(items []int) []int {
 }
 
 // Options are the settings of [Reduce] and [ItemWise]. Nil and the zero value mean
-// the defaults: a new key that is part of the pipeline.
+// the defaults: a new key that is part of the pipeline. Whatever the key, every
+// transform draws a nonce of its own.
 type Options struct {
 	// Key, where not nil, is what the randomness is derived from. Leave it nil for
 	// all that is published.
@@ -70,8 +76,9 @@ func Users(s beam.Scope, items beam.PCollection) beam.PCollection {
 // replacement, whatever their number, and returns users of that many items each:
 // the sampling of [emd.NewReduced], whose promise is that of what follows.
 //
-// Each user's draws are derived from the key, the user and the items, so that a
-// bundle that is run again draws the same.
+// Each user's draws are derived from the key, the nonce of this transform, the user
+// and the items, so that a bundle that is run again draws the same, and no other
+// transform does.
 func Reduce(s beam.Scope, samples int, users beam.PCollection, o *Options) (beam.PCollection, error) {
 	const op = "privatebeam: Reduce"
 	if samples < 1 {
@@ -80,11 +87,16 @@ func Reduce(s beam.Scope, samples int, users beam.PCollection, o *Options) (beam
 	if err := batch(op, users); err != nil {
 		return beam.PCollection{}, err
 	}
-	key, err := o.secret(op)
+	f, err := newReduce(op, samples, o)
 	if err != nil {
 		return beam.PCollection{}, err
 	}
-	return beam.ParDo(s.Scope("privatebeam.Reduce"), &reduceFn{Samples: samples, Secret: key}, users), nil
+	return beam.ParDo(s.Scope("privatebeam.Reduce"), f, users), nil
+}
+
+func newReduce(op string, samples int, o *Options) (*reduceFn, error) {
+	secret, err := o.secret(op)
+	return &reduceFn{Samples: samples, Secret: secret}, err
 }
 
 func init() {
@@ -109,11 +121,11 @@ type reduceFn struct {
 	Samples int
 	Secret  secret
 
-	key Key
+	streams streams
 }
 
 func (f *reduceFn) Setup(ctx context.Context) (err error) {
-	f.key, err = f.Secret.load(ctx)
+	f.streams, err = f.Secret.load(ctx)
 	return err
 }
 
@@ -122,7 +134,7 @@ func (f *reduceFn) ProcessElement(u User) User {
 		return u // not from Users, and for ItemWise to refuse
 	}
 	items := ascending(u.Items)
-	r := u.Stream(f.key, fmt.Sprintf("Reduce %d", f.Samples))
+	r := u.stream(f.streams, fmt.Sprintf("Reduce %d", f.Samples))
 	drawn := make([]int, f.Samples)
 	for i := range drawn {
 		drawn[i] = items[r.IntN(len(items))]

@@ -168,13 +168,13 @@ func TestItemWise_IsTheDirectRelease(t *testing.T) {
 		for _, x := range user.Items {
 			truth[x] += 1 / float64(users*len(user.Items))
 		}
-		r, drawn := user.Stream(o.Key, fmt.Sprintf("Reduce %d", samples)), make([]int, samples)
+		r, drawn := user.Stream(5, fmt.Sprintf("Reduce %d", samples)), make([]int, samples)
 		for i := range drawn {
 			drawn[i] = user.Items[r.IntN(len(user.Items))]
 		}
 		slices.Sort(drawn)
 		user.Items = drawn
-		r = user.Stream(o.Key, use)
+		r = user.Stream(5, use)
 		for _, x := range drawn {
 			y, err := w.Channel().Release(r, x)
 			if err != nil {
@@ -253,11 +253,11 @@ func TestItemWise_RetryDrawsTheSame(t *testing.T) {
 			next++
 			return next <= len(order)
 		}, func(v User) { u = v })
-		g := copied(t, &reduceFn{Samples: 64, Secret: secret{Key: key}})
+		g := copied(t, &reduceFn{Samples: 64, Secret: secret{Key: key, Nonce: key}})
 		if err := g.Setup(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		f := copied(t, &drawFn{Channel: encoded, Inputs: 9, Items: 64, Secret: secret{Key: key}})
+		f := copied(t, &drawFn{Channel: encoded, Inputs: 9, Items: 64, Secret: secret{Key: key, Nonce: key}})
 		if err := f.Setup(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -294,20 +294,19 @@ func TestItemWiseUse_NamesTheChannel(t *testing.T) {
 
 // Elements belong to the runner, and their order does not count.
 func TestUser_StreamLeavesItems(t *testing.T) {
-	k := NewKey()
 	u := User{ID: "u", Items: []int{3, 1, 2}}
-	if u.Stream(k, "A").Uint64() != (User{ID: "u", Items: []int{1, 2, 3}}).Stream(k, "A").Uint64() {
+	if u.Stream(1, "A").Uint64() != (User{ID: "u", Items: []int{1, 2, 3}}).Stream(1, "A").Uint64() {
 		t.Error("the order of items shows")
 	}
 	w, err := line{9, emd.Model{Trust: emd.Local, Items: 3, Diameter: 1}}.itemWise()
 	if err != nil {
 		t.Fatal(err)
 	}
-	draw := &drawFn{Channel: encodeChannel(t, w), Inputs: 9, Items: 3, Secret: secret{Key: k}}
+	draw := &drawFn{Channel: encodeChannel(t, w), Inputs: 9, Items: 3, Secret: secret{Key: SeededKey(1)}}
 	if err := draw.Setup(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	reduce := &reduceFn{Samples: 5, key: k}
+	reduce := &reduceFn{Samples: 5, streams: newStreams(SeededKey(1), nil)}
 	for range 20 { // other draws would come out alike now and then
 		u.ID += "u"
 		v := User{ID: u.ID, Items: []int{1, 2, 3}}
@@ -336,7 +335,9 @@ func encodeChannel(t *testing.T, w *emd.ItemWise) []byte {
 // told here, to the end of its line: without a word on whose items are wrong, or which.
 func TestItemWise_RefusesOtherUsers(t *testing.T) {
 	const users = 10
-	central := func(users, items int) emd.Model { return emd.Model{Trust: emd.Central, Users: users, Items: items, Diameter: 1} }
+	central := func(users, items int) emd.Model {
+		return emd.Model{Trust: emd.Central, Users: users, Items: items, Diameter: 1}
+	}
 	for _, c := range []struct {
 		name     string
 		declared emd.Model

@@ -93,7 +93,6 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 	if pair := reduced.Guarantee().At(q.move); pair.Eps > q.eps || pair.Delta > q.delta || reduced.Samples() != samples {
 		t.Errorf("a move of %v km has %+v, asked for %v, %v; %d samples", q.move, pair, q.eps, q.delta, reduced.Samples())
 	}
-	key := privatebeam.SeededKey(3)
 	counts := make([]int64, len(at))
 	truth := make([]float64, len(at))
 	for id, held := range items {
@@ -102,13 +101,13 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 			truth[x] += 1 / float64(len(items)*len(held))
 		}
 		u := privatebeam.User{ID: id, Items: held}
-		r, drawn := u.Stream(key, fmt.Sprintf("Reduce %d", samples)), make([]int, samples)
+		r, drawn := u.Stream(3, fmt.Sprintf("Reduce %d", samples)), make([]int, samples)
 		for i := range drawn {
 			drawn[i] = held[r.IntN(len(held))]
 		}
 		slices.Sort(drawn)
 		u.Items = drawn
-		r = u.Stream(key, use)
+		r = u.Stream(3, use)
 		for _, x := range drawn {
 			y, err := release.Channel().Release(r, x)
 			if err != nil {
