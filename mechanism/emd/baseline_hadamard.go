@@ -62,11 +62,22 @@ func NewHadamard(k int, eps float64) (*Hadamard, error) {
 func (h *Hadamard) Outputs() int { return h.size }
 
 // Guarantee is the level, at most eps and less than a relative 2^-34 below it.
-func (h *Hadamard) Guarantee() mechanism.Guarantee { return h.g }
+func (h *Hadamard) Guarantee() mechanism.Guarantee {
+	if h == nil {
+		return mechanism.Guarantee{}
+	}
+	return h.g
+}
+
+func (h *Hadamard) made(op string) error { return made(h != nil && h.coin != nil, op, "NewHadamard") }
 
 // Release draws what item x is released as. O(1).
 func (h *Hadamard) Release(r *rand.Rand, x int) (int, error) {
-	if err := fault.Index("emd: Hadamard.Release", "x", x, h.k); err != nil {
+	const op = "emd: Hadamard.Release"
+	if err := h.made(op); err != nil {
+		return 0, err
+	}
+	if err := fault.Index(op, "x", x, h.k); err != nil {
 		return 0, err
 	}
 	r, done := rng.Get(r)
@@ -87,6 +98,9 @@ func (h *Hadamard) draw(r *rand.Rand, x int) int {
 
 // Channel returns the same law as a lazy channel with its guarantee.
 func (h *Hadamard) Channel() (*mechanism.Channel, error) {
+	if err := h.made("emd: Hadamard.Channel"); err != nil {
+		return nil, err
+	}
 	c, err := mechanism.NewChannel(mechanism.Rows{Inputs: h.k, Outputs: h.size, Log: true, Fill: func(x int, dst []float64) {
 		for y := range dst {
 			dst[y] = -h.eps * float64(bits.OnesCount(uint(x+1)&uint(y))&1)
@@ -172,8 +186,8 @@ func NewHadamardFrequencies(space metric.Finite, model Model, pair Pair, o *Freq
 // boundedModel checks a model in which every user holds Items items, and that
 // space fits it.
 func boundedModel(op string, space metric.Finite, model Model) (Model, error) {
-	if space == nil {
-		return model, fault.Empty(op, "space", 0)
+	if err := fault.Empty(op, "space", fault.Len(space)); err != nil {
+		return model, err
 	}
 	model, _, err := model.checkOn(op, space)
 	if err != nil {

@@ -55,15 +55,24 @@ func NewLaplaceFrequencies(space metric.Finite, model Model, eps float64) (*Lapl
 const minLaplace = 0x1p-40
 
 // Guarantee is the promise of one release.
-func (f *LaplaceFrequencies) Guarantee() Guarantee { return f.g }
+func (f *LaplaceFrequencies) Guarantee() Guarantee {
+	if f == nil {
+		return Guarantee{}
+	}
+	return f.g
+}
 
 // Release returns the noisy mean of the users' histograms, an unbiased estimate of
 // the exact one. The entries need not sum to 1; see [Nearest]. StdErr is the
 // known deviation of the noise. Errors are those of [Frequencies.Release].
 func (f *LaplaceFrequencies) Release(r *rand.Rand, data Users[int]) (*Estimate, error) {
+	const op = "emd: LaplaceFrequencies.Release"
+	if err := made(f != nil && f.space != nil, op, "NewLaplaceFrequencies"); err != nil {
+		return nil, err
+	}
 	m := f.g.model
 	k := f.space.Len()
-	in, users, err := tally(context.Background(), "emd: LaplaceFrequencies.Release", m, k, data, false)
+	in, users, err := tally(context.Background(), op, m, k, data, false)
 	if err != nil {
 		return nil, err
 	}

@@ -80,8 +80,8 @@ func NewFrequencies(c *mechanism.Channel, space metric.Finite, model Model, o *F
 	if c == nil || fault.Len(space) == 0 {
 		return nil, fault.Empty(op, "c or space", 0)
 	}
-	if space.Len() != c.Len() {
-		return nil, &fault.SizeError{Op: op, Arg: "space", Got: space.Len(), Want: fmt.Sprint(c.Len())}
+	if n := fault.Len(space); n != c.Len() {
+		return nil, &fault.SizeError{Op: op, Arg: "space", Got: n, Want: fmt.Sprint(c.Len())}
 	}
 	f, w, err := itemWiseFrequencies(op, c, space, model, o)
 	if err != nil {
@@ -164,7 +164,16 @@ func (g *GKRR) estimate(f, mean, variance []float64) {
 }
 
 // Guarantee is the promise of one [Frequencies.Release].
-func (f *Frequencies) Guarantee() Guarantee { return f.g }
+func (f *Frequencies) Guarantee() Guarantee {
+	if f == nil {
+		return Guarantee{}
+	}
+	return f.g
+}
+
+func (f *Frequencies) made(op string) error {
+	return made(f != nil && f.draw != nil, op, "NewFrequencies, NewGKRRFrequencies or NewHadamardFrequencies")
+}
 
 // Space is the metric on the items.
 func (f *Frequencies) Space() metric.Finite { return f.space }
@@ -204,10 +213,13 @@ func (f *Frequencies) Release(r *rand.Rand, data Users[int]) (*Counts, error) {
 // and keeps how often each item occurs, on which alone the law of the sum depends.
 // When ctx ends its error is returned.
 func (f *Frequencies) Collect(ctx context.Context, r *rand.Rand, data Users[int]) (*Counts, error) {
-	return f.release(ctx, "emd: Frequencies.Collect", r, data, f.g.model.Trust == Local)
+	return f.release(ctx, "emd: Frequencies.Collect", r, data, f.Guarantee().model.Trust == Local)
 }
 
 func (f *Frequencies) release(ctx context.Context, op string, r *rand.Rand, data Users[int], many bool) (*Counts, error) {
+	if err := f.made(op); err != nil {
+		return nil, err
+	}
 	in, users, err := tally(ctx, op, f.g.model, f.space.Len(), data, many)
 	if err != nil {
 		return nil, err
@@ -235,6 +247,9 @@ type Estimate struct {
 // the inverse otherwise.
 func (f *Frequencies) Estimate(c *Counts) (*Estimate, error) {
 	const op = "emd: Frequencies.Estimate"
+	if err := f.made(op); err != nil {
+		return nil, err
+	}
 	if c == nil || c.items == 0 {
 		return nil, fault.Empty(op, "Counts", 0)
 	}

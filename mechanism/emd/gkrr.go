@@ -104,7 +104,14 @@ func (g *GKRR) Space() Clusters { return g.space }
 
 // Guarantee is the pure level, at most the alpha0 asked for and less than a
 // relative 2^-34 below it.
-func (g *GKRR) Guarantee() mechanism.Guarantee { return g.g }
+func (g *GKRR) Guarantee() mechanism.Guarantee {
+	if g == nil {
+		return mechanism.Guarantee{}
+	}
+	return g.g
+}
+
+func (g *GKRR) made(op string) error { return made(g != nil && g.table != nil, op, "NewGKRR") }
 
 // Inverse returns the coefficients of the inverse of the law A, a matrix of
 // k = Len() rows that sum to 1 each:
@@ -128,7 +135,11 @@ func (g *GKRR) Condition() float64 {
 
 // Release draws what item x is released as. O(1).
 func (g *GKRR) Release(r *rand.Rand, x int) (int, error) {
-	if err := fault.Index("emd: GKRR.Release", "x", x, g.space.Len()); err != nil {
+	const op = "emd: GKRR.Release"
+	if err := g.made(op); err != nil {
+		return 0, err
+	}
+	if err := fault.Index(op, "x", x, g.space.Len()); err != nil {
 		return 0, err
 	}
 	r, done := rng.Get(r)
@@ -157,6 +168,9 @@ func (g *GKRR) move(x, y int) int {
 // Channel returns the same law as a channel with its guarantee. Up to 1,024
 // items it holds the matrix, beyond it is lazy and holds nothing.
 func (g *GKRR) Channel() (*mechanism.Channel, error) {
+	if err := g.made("emd: GKRR.Channel"); err != nil {
+		return nil, err
+	}
 	k := g.space.Len()
 	rows := mechanism.Rows{Inputs: k, Outputs: k, Log: true, Fill: func(x int, dst []float64) { g.row(x, dst) }}
 	c, err := mechanism.NewChannel(rows, &mechanism.ChannelOptions{Lazy: k > denseItems})

@@ -202,7 +202,12 @@ func (o *ItemWiseOptions) audit(op string, c *mechanism.Channel) (float64, error
 }
 
 // Guarantee is the promise per unit of d_EM.
-func (w *ItemWise) Guarantee() Guarantee { return w.g }
+func (w *ItemWise) Guarantee() Guarantee {
+	if w == nil {
+		return Guarantee{}
+	}
+	return w.g
+}
 
 // Bound names the bound of the accountant that gave the promise.
 func (w *ItemWise) Bound() Bound { return w.bound }
@@ -221,6 +226,9 @@ func (w *ItemWise) Channel() *mechanism.Channel { return w.channel }
 // 10 ns each, run on every core. O(items + inputs + outputs).
 func (w *ItemWise) Release(r *rand.Rand, data Users[int]) ([]int64, error) {
 	const op = "emd: ItemWise.Release"
+	if err := made(w != nil && w.channel != nil, op, "NewItemWise"); err != nil {
+		return nil, err
+	}
 	ctx := context.Background()
 	in, _, err := tally(ctx, op, w.g.model, w.channel.Len(), data, false)
 	if err != nil {

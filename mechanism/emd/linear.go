@@ -107,7 +107,12 @@ func NewLinear[P any](q Query[P], model Model, target Target, o *LinearOptions[P
 }
 
 // Guarantee is the target's, in the model.
-func (l *Linear[P]) Guarantee() Guarantee { return l.g }
+func (l *Linear[P]) Guarantee() Guarantee {
+	if l == nil {
+		return Guarantee{}
+	}
+	return l.g
+}
 
 // StdDev is the standard deviation of the noise on each coordinate, before
 // rounding to a grid: the root mean square error of the mean of these users.
@@ -125,6 +130,9 @@ func (l *Linear[P]) RadiusQuantile(p float64) float64 { return l.noise.RadiusQua
 // so keep them from whom the release is for.
 func (l *Linear[P]) Release(r *rand.Rand, data Users[P]) ([]float64, error) {
 	const op = "emd: Linear.Release"
+	if err := made(l != nil && l.noise != nil, op, "NewLinear"); err != nil {
+		return nil, err
+	}
 	k := l.query.Norm.Dim
 	mean, own, value := make([]float64, k), make([]float64, k), make([]float64, k)
 	err := each(op, l.model, data, func(user int, items []P) error {

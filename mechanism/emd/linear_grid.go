@@ -100,7 +100,12 @@ func NewGridLinear[P any](q Query[P], step float64, model Model, target Target, 
 }
 
 // Guarantee is the target's, in the model.
-func (l *GridLinear[P]) Guarantee() Guarantee { return l.g }
+func (l *GridLinear[P]) Guarantee() Guarantee {
+	if l == nil {
+		return Guarantee{}
+	}
+	return l.g
+}
 
 // Unit is the distance between two neighbouring values of a release: step/(n*m)
 // for n users of m items each.
@@ -145,6 +150,9 @@ func (l *GridLinear[P]) Release(r *rand.Rand, data Users[P]) ([]float64, error) 
 // the nearest one, which is post-processing.
 func (l *GridLinear[P]) ReleaseUnits(r *rand.Rand, data Users[P]) ([]int64, error) {
 	const op = "emd: GridLinear.Release"
+	if err := made(l != nil && l.noise != nil, op, "NewGridLinear"); err != nil {
+		return nil, err
+	}
 	sum, value := make([]int64, l.query.Norm.Dim), make([]float64, l.query.Norm.Dim)
 	err := each(op, l.model, data, func(user int, items []P) error {
 		for i, x := range items {

@@ -19,6 +19,15 @@ type Releaser[P, Y any] interface {
 	Guarantee() Guarantee
 }
 
+// made refuses nil and zero values of the mechanisms, which release nothing and whose
+// Guarantee promises nothing.
+func made(ok bool, op, by string) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf("%s: not made by %s: %w", op, by, fault.ErrEmpty)
+}
+
 // Reduced runs a mechanism for users of s items each on users of any number of
 // items: it replaces every user's items by s drawn from them at random, with
 // replacement (Algorithm 3 of IRC24). How many items a user holds has no
@@ -113,14 +122,27 @@ func reduced(op string, g Guarantee, o ReduceOptions) (out Guarantee, reach floa
 }
 
 // Guarantee is the discrete promise, in an unbounded model.
-func (d *Reduced[P, Y]) Guarantee() Guarantee { return d.g }
+func (d *Reduced[P, Y]) Guarantee() Guarantee {
+	if d == nil {
+		return Guarantee{}
+	}
+	return d.g
+}
+
+func (d *Reduced[P, Y]) made(op string) error {
+	return made(d != nil && d.inner != nil, op, "NewReduced")
+}
 
 // GuaranteeFor is the promise of the same release at another radius, with the
 // same or another part of delta for the sampling: one release keeps the promises
 // of all radii at once, and for those above [ReduceOptions].Radius they can be far
 // better than the steps of [Guarantee.At].
 func (d *Reduced[P, Y]) GuaranteeFor(o ReduceOptions) (Guarantee, error) {
-	g, _, err := reduced("emd: Reduced.GuaranteeFor", d.inner.Guarantee(), o)
+	const op = "emd: Reduced.GuaranteeFor"
+	if err := d.made(op); err != nil {
+		return Guarantee{}, err
+	}
+	g, _, err := reduced(op, d.inner.Guarantee(), o)
 	return g, err
 }
 
@@ -139,6 +161,11 @@ var errStop = errors.New("stopped")
 // if it is drawn. O(users*s) and one buffer of s items, besides the mechanism
 // inside.
 func (d *Reduced[P, Y]) Release(r *rand.Rand, data Users[P]) (Y, error) {
+	const op = "emd: Reduced.Release"
+	var none Y
+	if err := d.made(op); err != nil {
+		return none, err
+	}
 	// The mechanism inside may draw while it reads: it keeps r to itself.
 	own, done := rng.Get(nil)
 	defer done()
@@ -148,7 +175,7 @@ func (d *Reduced[P, Y]) Release(r *rand.Rand, data Users[P]) (Y, error) {
 	sample := make([]P, d.Samples())
 	var failed error
 	y, err := d.inner.Release(r, func(yield func([]P) bool) {
-		failed = each("emd: Reduced.Release", d.g.Model(), data, func(_ int, items []P) error {
+		failed = each(op, d.g.Model(), data, func(_ int, items []P) error {
 			n := uint64(len(items))
 			for i := range sample {
 				sample[i] = items[own.Uint64N(n)]
@@ -160,7 +187,6 @@ func (d *Reduced[P, Y]) Release(r *rand.Rand, data Users[P]) (Y, error) {
 		})
 	})
 	if failed != nil && !errors.Is(failed, errStop) {
-		var none Y
 		return none, failed
 	}
 	return y, err
