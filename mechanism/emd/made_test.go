@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // What no constructor made releases nothing, and promises nothing: the zero value
@@ -74,6 +75,10 @@ func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
 	}
 	if p := (Guarantee{}).UserLevel(); !(p.Eps > 1e308) {
 		t.Errorf("the zero Guarantee promises %v", p)
+	}
+	var none *metric.Points[int]
+	if _, err := NewHadamardFrequencies(none, Model{Trust: Local, Items: 1}, Pair{Eps: 1}, nil); !errors.Is(err, fault.ErrEmpty) {
+		t.Errorf("no space: %v", err)
 	}
 	defer func() {
 		if recover() == nil {
