@@ -128,6 +128,11 @@ func (c Composition) check(op string, item, eps, delta bool) error {
 // maxCount keeps a sum below some 10^7 terms.
 const maxCount = 1 << 40
 
+// wrong returns the probability of a wrong answer, rounded down.
+func (c Composition) wrong() float64 {
+	return directed.DivDown(1, directed.AddUp(1, directed.ExpUp(c.Item)))
+}
+
 // logDelta returns ln delta, rounded up; -Inf for 0.
 //
 // F = Count-B ~ Bin(Count, q) wrong answers, q rounded down: the term (1-e^x)_+,
@@ -141,7 +146,7 @@ func (c Composition) logDelta() float64 {
 	if c.Eps >= directed.MulUp(m, c.Item) {
 		return math.Inf(-1)
 	}
-	q := directed.DivDown(1, directed.AddUp(1, directed.ExpUp(c.Item)))
+	q := c.wrong()
 	odds := q / (1 - q)
 	gain := func(f float64) float64 {
 		loss := float64((m - 2*f) * c.Item)

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
@@ -85,6 +86,39 @@ func TestComposeDelta_IsNotBelowTheDivergence(t *testing.T) {
 		over, _ := new(big.Float).Quo(big.NewFloat(got), want).Float64()
 		if big.NewFloat(got).Cmp(want) < 0 || over > limit {
 			t.Errorf("%+v: %v of the divergence", c, over)
+		}
+	}
+}
+
+// The rest of the sum, up to 2^-40 of it, is added: here it is most of that, and the
+// slack for roundings half as much.
+func TestComposeDelta_CountsTheRest(t *testing.T) {
+	for _, c := range []Composition{
+		{Count: 96, Item: 6.654119659625958, Eps: 261.0018265728456},
+		{Count: 145, Item: 6.5, Eps: 300},
+		{Count: 145, Item: 5.9, Eps: 20},
+	} {
+		want := bigCompose(c.Count, c.Item, c.Eps)
+		near, _ := want.Float64()
+		over, _ := new(big.Float).Quo(new(big.Float).SetPrec(200).SetFloat64(near), want).Float64()
+		if got := c.logDelta(); got < math.Log(near)-math.Log(over) {
+			t.Errorf("%+v: ln delta %.17g, is %.17g", c, got, math.Log(near))
+		}
+	}
+}
+
+// The probability of a wrong answer is no larger than it is, and smaller by roundings
+// only, each of which goes the right way.
+func TestComposition_WrongIsRoundedDown(t *testing.T) {
+	r := rng.Seeded(33)
+	wide := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+	for range 2000 {
+		item := math.Exp(9*r.Float64() - 7)
+		q := wide(Composition{Item: item}.wrong())
+		odds := func(e *big.Float) *big.Float { return e.Add(e, wide(1)).Mul(e, q) } // q(1+e)
+		lo, hi := exact.ExpBounds(wide(item), 200)
+		if odds(hi).Cmp(wide(1)) > 0 || odds(wide(directed.ExpUp(item))).Cmp(wide(1)) > 0 || odds(lo).Cmp(wide(1-0x1p-49)) < 0 {
+			t.Errorf("item %v: %v", item, q)
 		}
 	}
 }

@@ -35,9 +35,10 @@ type crowd struct {
 //	E[psi_n; C+1 in A] <= e^X P(C'+1 in A), X = ln(1-tau) - s + others*ln(1-p+p e^-s),
 //
 // C' binomial with p e^-s : 1-p in place of p : 1-p. The window [lo, hi] is that
-// law's mean and T nats around it, by Bernstein, and for n > hi, psi_n <= psi_hi:
+// law's mean and T nats around it, by Bernstein: either side of it has a mass of e^-T
+// at most, and within the sum goes by parts:
 //
-//	Psi <= sum from lo to hi-1 of (psi_n-psi_{n+1}) P(C+1 <= n) + psi_hi P(C+1 <= hi) + 2 e^(X-T).
+//	Psi <= sum from lo to hi-1 of (psi_n-psi_{n+1}) P(lo <= C+1 <= n) + psi_hi P(lo <= C+1 <= hi) + 2 e^(X-T).
 const (
 	// truncNats sets T: e^-21 < 1e-9 is the relative size of the last term
 	// above, once T has made up for e^X exceeding Psi. That is by about
@@ -88,12 +89,8 @@ func (c crowd) logPsi(tau float64) float64 {
 	j := int64(floor) + 1
 
 	odds := c.p / (1 - c.p)
-	path, cdf := 1.0, 1.0 // P(B_{n+1}=j)/(n(n+1)) and P(C < n), both over their first value
+	path, cdf := 1.0, 1.0 // P(B_{n+1}=j)/(n(n+1)) and P(lo <= C+1 <= n), both over their first value
 	mass := 1.0           // P(C = n-1)
-	if lo > 1 {           // by log-concavity the rest of the tail is below a geometric series
-		r := float64(lo-1) / (float64(c.others-lo+2) * odds)
-		cdf += r / (1 - r)
-	}
 	logPath := logBinomial(lo+1, j, 0.5) - math.Log(float64(lo)) - math.Log(float64(lo+1)) + math.Ln2
 	logMass := logBinomial(c.others, lo-1, c.p)
 	sum := 0.0

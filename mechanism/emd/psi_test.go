@@ -104,6 +104,27 @@ func TestPsi_MatchesThePlainSum(t *testing.T) {
 	}
 }
 
+// What lies outside the window is in the bound with what is proved of it, 2 e^(X-T),
+// however much less it is: here 2e-9 of Psi, a thousand times the slack for roundings.
+// At tau = 0, s and X are 0, T = 21 + ln(1+mean)/2, and psi_n = E|2B/n-1|/2 is (1/2)
+// C(2k,k)/4^k for n = 2k and n = 2k+1.
+func TestPsi_CountsWhatTheWindowLeavesOut(t *testing.T) {
+	for _, c := range []crowd{{1999, 0.5}, {4000, 0.25}, {19_999, 0.02}} {
+		want, excess := 0.0, 0.5
+		for n := int64(1); n <= min(c.others+1, 2400); n++ {
+			if n%2 == 0 {
+				excess *= float64(n-1) / float64(n)
+			}
+			want += math.Exp(logBinomial(c.others, n-1, c.p)) * excess
+		}
+		outside := 2 * math.Exp(-21-math.Log1p(float64(c.others)*c.p)/2)
+		got := math.Exp(c.logPsi(0))
+		if over := (got - want) / outside; !(over > 0.9 && over < 1.1) {
+			t.Errorf("%+v: the bound exceeds Psi by %g of what is left out", c, over)
+		}
+	}
+}
+
 // psi_n falls with n, by the parity too; that is what the sum by parts and the
 // bound at the window's upper end need.
 func TestPsi_FallsWithTheCrowd(t *testing.T) {
