@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,10 +22,14 @@ func TestModel_UsersAndErrors(t *testing.T) {
 	if err != nil || m != (Model{Central, 3, 2, 4, "km"}) || !m.Bounded() {
 		t.Errorf("%+v, %v", m, err)
 	}
+	large := math.MaxInt // for float64
+	if strconv.IntSize < 64 {
+		large = -1 // none is
+	}
 	for arg, bad := range map[string][]Model{
 		"Model.Trust":    {{}, {Trust: 3}, {Trust: -1}},
-		"Model.Users":    {{Trust: Central}, {Trust: Central, Users: -2}, {Trust: Central, Users: math.MaxInt}},
-		"Model.Items":    {{Trust: Local, Items: -1}, {Trust: Local, Items: math.MaxInt}},
+		"Model.Users":    {{Trust: Central}, {Trust: Central, Users: -2}, {Trust: Central, Users: large}},
+		"Model.Items":    {{Trust: Local, Items: -1}, {Trust: Local, Items: large}},
 		"Model.Diameter": {{Trust: Local}, {Trust: Local, Diameter: -1}, {Trust: Local, Diameter: math.NaN()}, {Trust: Local, Diameter: math.Inf(1)}},
 	} {
 		for _, m := range bad {
