@@ -36,9 +36,10 @@ type Multiset struct {
 //
 // Users are drawn on all workers. Each user's draws are derived from the key, the
 // nonce of this transform, w, the user and the items, so that a bundle that is run
-// again draws the same, and no other transform does. The channel is part of the pipeline, up to some 12 bytes for each of its
-// probabilities: mind the limits of the runner, 10 MB for Dataflow. A worker holds
-// it, and a table of O(outputs) for each of the inputs that it meets.
+// again draws the same, and no other transform does. The channel is part of the
+// pipeline, up to some 12 bytes for each of its probabilities: mind the limits of the
+// runner, 10 MB for Dataflow. A worker holds it, and a table of O(outputs) for each of
+// the inputs that it meets.
 func ItemWise(s beam.Scope, w *emd.ItemWise, users beam.PCollection, o *Options) (beam.PCollection, error) {
 	const op = "privatebeam: ItemWise"
 	fail := func(err error) (beam.PCollection, error) { return beam.PCollection{}, err }

@@ -144,7 +144,10 @@ func (s secret) load(ctx context.Context) (streams, error) {
 	if err == nil && len(k) != keySize {
 		err = fmt.Errorf("privatebeam: %s holds %d bytes: want a key of %d, from NewKeyFile", s.File, len(k), keySize)
 	}
-	return newStreams(k, s.Nonce), err
+	if err != nil {
+		return nil, err
+	}
+	return newStreams(k, s.Nonce), nil
 }
 
 // streams makes the generators of one transform, for a use and what identifies it.
