@@ -146,8 +146,7 @@ func TestWalshHadamard_IsTheMatrix(t *testing.T) {
 	}
 }
 
-// The per-item budget of the baseline, by exact composition: known answers of
-// MATH.md section 4.
+// The per-item budget of the baseline, by exact composition: known answers.
 func TestNewHadamardFrequencies_Budget(t *testing.T) {
 	for _, c := range []struct{ delta, want float64 }{{1e-12, .004838732781}, {1e-6, .007495100134}} {
 		f, err := NewHadamardFrequencies(discrete(5), Model{Trust: Local, Items: 1000, Diameter: 1}, Pair{Eps: 1, Delta: c.delta}, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/metricdp/metricdp/internal/rng"
 )
 
-// MATH.md section 4: IRC24 Section 3's rows give 25.
+// The rows of IRC24, Section 3, give 25.
 func TestChooseAlpha_KnownAnswer(t *testing.T) {
 	rows := []Row{{.08, 1. / 30, .2}, {.008, 1, .2}}
 	got, err := ChooseAlpha(rows)

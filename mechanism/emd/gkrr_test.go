@@ -20,7 +20,7 @@ func mustGKRR(t testing.TB, c Clusters, alpha0 float64) *GKRR {
 	return g
 }
 
-// Known answers of MATH.md section 4, to the digits printed there.
+// Known answers, to their last digit.
 func TestGKRR_KnownAnswers(t *testing.T) {
 	for _, c := range []struct {
 		s, t       int

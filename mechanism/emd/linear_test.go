@@ -39,7 +39,7 @@ func linearScaled(l, p float64, dim int) Query[[]float64] {
 	return q
 }
 
-// MATH.md section 4: E Z_1^2 at l*omega = 1.
+// Known answers: E Z_1^2 at l*omega = 1.
 func TestLinear_SecondMomentKnownAnswers(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct {
@@ -65,7 +65,7 @@ func TestLinear_SecondMomentKnownAnswers(t *testing.T) {
 	}
 }
 
-// MATH.md section 4 (its last entry corrected, as in package additive): sigma/l of
+// Known answers: sigma/l of
 // the Gaussian, which is s/n in the central model.
 // Its exact delta at the diameter is the target, less at shorter distances, and
 // the paper's sigma fails there.
@@ -99,7 +99,7 @@ func TestLinear_GaussianKnownAnswers(t *testing.T) {
 	}
 	paper := math.Sqrt(1.25*math.Log(1e6)) / 25
 	if got := additive.GaussianDelta(paper, 25, 1); got < 0.096 || got > 0.098 {
-		t.Errorf("the paper's sigma: delta %v, MATH.md says .097", got)
+		t.Errorf("the paper's sigma: delta %v, is .097", got)
 	}
 	if l := linearMust(NewLinear(linearScaled(1, 2, 1), Model{Trust: Local, Diameter: 1}, Target{25, 1e-6}, nil)); l.StdDev() < 1.5*paper {
 		t.Errorf("sigma %v is near the paper's %v", l.StdDev(), paper)

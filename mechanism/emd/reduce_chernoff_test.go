@@ -14,7 +14,7 @@ func klOf(q, r float64) float64 {
 	return q*math.Log(q/r) + (1-q)*math.Log((1-q)/(1-r))
 }
 
-// MATH.md section 4: the Chernoff root, and how much looser the paper's is.
+// The Chernoff root, and how much looser the paper's is.
 func TestChernoff_KnownAnswers(t *testing.T) {
 	for _, tc := range []struct{ s, r, delta, want, paper float64 }{
 		{100, .01, 1e-6, .097346139, .438607},

@@ -6,9 +6,8 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 )
 
-// joint is the bound for all items of a user at once (MATH.md section 4). Change
-// the items one by one, the i-th by d_i <= 1, every step with the same tau; the
-// steps add up to E = sum of 2 artanh(tau tanh(alpha0 d_i/2)) and, as
+// joint is the bound for all items of a user at once. Change the items one by one,
+// the i-th by d_i <= 1, every step with the same tau; the steps add up to E = sum of 2 artanh(tau tanh(alpha0 d_i/2)) and, as
 // artanh(tau tanh) is concave, to no more than if every d_i were the mean w:
 //
 //	delta = sup over w of f(w), f(w) = (e^(alpha w)-1) Psi(tau_w)/tau_w,

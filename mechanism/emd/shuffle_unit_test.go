@@ -150,7 +150,7 @@ func TestShuffle_TinyDistances(t *testing.T) {
 	}
 }
 
-// MATH.md section 4: alpha0 <= ln(N/(16 ln(2m/delta_int))), at delta_int, not at delta.
+// alpha0 <= ln(N/(16 ln(2m/delta_int))), at delta_int, not at delta.
 func TestTheorem44_ConditionIsWhereItSays(t *testing.T) {
 	for _, n := range []int64{1e4, 1e8} {
 		for _, m := range []int64{1, 1000} {
