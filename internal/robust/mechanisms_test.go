@@ -321,6 +321,7 @@ var exponentialCalls = []call{
 		Draw:  func(r *rand.Rand) float64 { return 0.5 }, MaxDraws: 10, MinMass: 0.5,
 	}, 0.5}},
 	{"exponential.Best", exponential.Best, []any{twoSided, 1.0, &exponential.BestOptions{Prior: uniform}}},
+	{"exponential.Mechanism.Release", (&exponential.Mechanism{Channel: channel}).Release, []any{seeded(), 2}},
 	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{}}},
 	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{Lazy: true}}},
 	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{Outputs: []int{0, 2}}}},
