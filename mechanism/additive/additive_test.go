@@ -93,6 +93,7 @@ func TestConstructors_RefuseBadInput(t *testing.T) {
 	}
 	cases["Gaussian d=0"] = func() error { _, err := NewGaussian(0, good, nil); return err }
 	cases["Sphere radius"] = func() error { _, err := NewSphere(1, &SphereOptions{Radius: -2}); return err }
+	cases["Sphere unit without a radius"] = func() error { _, err := NewSphere(1, &SphereOptions{Unit: "m"}); return err }
 	cases["Sphere alpha*radius"] = func() error { _, err := NewSphere(1e10, nil); return err }
 	cases["TruncatedGeometric range"] = func() error { _, err := NewTruncatedGeometric(Range{3, 2}, 1, nil); return err }
 	cases["DiscreteGaussian too strict"] = func() error {

@@ -15,9 +15,10 @@ import (
 // SphereOptions are the options of [Sphere]. nil and the zero value are the
 // defaults.
 type SphereOptions struct {
-	// Radius of the sphere; 0 means metric.EarthRadiusKm.
+	// Radius of the sphere; 0 means metric.EarthRadiusKm, and needs Unit to be
+	// "km" or left out.
 	Radius float64
-	// Unit names the unit of Radius. Where both are left out it is "km".
+	// Unit names the unit of Radius.
 	Unit metric.Unit
 }
 
@@ -56,10 +57,10 @@ func NewSphere(alpha float64, o *SphereOptions) (*Sphere, error) {
 		opt = *o
 	}
 	if opt.Radius == 0 {
-		opt.Radius = metric.EarthRadiusKm
-		if opt.Unit == "" {
-			opt.Unit = "km"
+		if opt.Unit != "" && opt.Unit != "km" {
+			return nil, &fault.ValueError{Op: op, Arg: "Radius", Index: -1, Want: fmt.Sprintf("the radius in %q: 0 stands for the Earth's in km", opt.Unit)}
 		}
+		opt.Radius, opt.Unit = metric.EarthRadiusKm, "km"
 	}
 	if err := checkScale(op, "Radius", opt.Radius); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 // probability measure mu on Y, is proportional to exp(-Beta*sigma(Map(x), y)).
 type BaseMeasure[X, Y any] struct {
 	// Map takes an input to its ideal output, with Lipschitz constant
-	// Lipschitz from the privacy metric on X to Sigma on Y. The constant is
+	// Lipschitz > 0 from the privacy metric on X to Sigma on Y. The constant is
 	// the caller's claim: privacy rests on it.
 	Map       func(X) (Y, error)
 	Lipschitz float64
@@ -65,7 +65,7 @@ func NewBaseMeasure[X, Y any](b BaseMeasure[X, Y]) (mechanism.Mechanism[X, Y], e
 	if err := fault.Positive(op, "Beta", b.Beta); err != nil {
 		return nil, err
 	}
-	if err := fault.NonNegative(op, "Lipschitz", b.Lipschitz); err != nil {
+	if err := fault.Positive(op, "Lipschitz", b.Lipschitz); err != nil {
 		return nil, err
 	}
 	delta := 0.0

@@ -73,15 +73,16 @@ func TestBaseMeasure_Law(t *testing.T) {
 	}
 
 	for name, change := range map[string]func(*BaseMeasure[float64, float64]){
-		"beta":      func(b *BaseMeasure[float64, float64]) { b.Beta = 0 },
-		"NaN":       func(b *BaseMeasure[float64, float64]) { b.Beta = math.NaN() },
-		"lipschitz": func(b *BaseMeasure[float64, float64]) { b.Lipschitz = -1 },
-		"mass":      func(b *BaseMeasure[float64, float64]) { b.MinMass = 0 },
-		"mass > 1":  func(b *BaseMeasure[float64, float64]) { b.MinMass = 1.5 },
-		"draws":     func(b *BaseMeasure[float64, float64]) { b.MaxDraws = -1 },
-		"no map":    func(b *BaseMeasure[float64, float64]) { b.Map = nil },
-		"no draw":   func(b *BaseMeasure[float64, float64]) { b.Draw = nil },
-		"hopeless":  func(b *BaseMeasure[float64, float64]) { b.MinMass = 1e-300 },
+		"beta":         func(b *BaseMeasure[float64, float64]) { b.Beta = 0 },
+		"NaN":          func(b *BaseMeasure[float64, float64]) { b.Beta = math.NaN() },
+		"lipschitz":    func(b *BaseMeasure[float64, float64]) { b.Lipschitz = -1 },
+		"no lipschitz": func(b *BaseMeasure[float64, float64]) { b.Lipschitz = 0 }, // else the guarantee is of level 0
+		"mass":         func(b *BaseMeasure[float64, float64]) { b.MinMass = 0 },
+		"mass > 1":     func(b *BaseMeasure[float64, float64]) { b.MinMass = 1.5 },
+		"draws":        func(b *BaseMeasure[float64, float64]) { b.MaxDraws = -1 },
+		"no map":       func(b *BaseMeasure[float64, float64]) { b.Map = nil },
+		"no draw":      func(b *BaseMeasure[float64, float64]) { b.Draw = nil },
+		"hopeless":     func(b *BaseMeasure[float64, float64]) { b.MinMass = 1e-300 },
 	} {
 		bad := cfg
 		change(&bad)
