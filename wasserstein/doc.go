@@ -42,8 +42,7 @@
 //     [W1Clustered].
 //
 // Any finite metric: [W1], by the network simplex, and [Between] for two sets of
-// points or any costs; [Assignment] and [DistanceEM] for multisets. [Sinkhorn]
-// is for supports too large for those.
+// points or any costs; [Assignment] and [DistanceEM] for multisets.
 //
 // The nearest probability measure to a signed one: [ProjectLine], [ProjectTree],
 // and [Project] on any finite metric. [ProjectTreeTopDown] minimises another
@@ -59,8 +58,6 @@
 // results hold the plan and the potentials, and the interval between the two
 // costs, computed from these alone and rounded outward ([Certify] does it for
 // plans from elsewhere). Whatever the solver did, the distance lies in there.
-// [Sinkhorn] returns an interval too, rigorous in
-// the same sense and as wide as its doc says.
 //
 // The projections return a minimiser up to rounding. There are often several;
 // each function says which it returns.
@@ -85,6 +82,4 @@
 //     the user-level via the earth mover's distance, 2024 (IRC24).
 //   - R. Jonker, A. Volgenant, A shortest augmenting path algorithm for dense
 //     and sparse linear assignment problems, Computing 38, 1987.
-//   - J. Altschuler, J. Weed, P. Rigollet, Near-linear time approximation
-//     algorithms for optimal transport via Sinkhorn iteration, NIPS 2017.
 package wasserstein

@@ -60,17 +60,3 @@ func ExampleDistanceEM() {
 	fmt.Println(d)
 	// Output: 2.5
 }
-
-func ExampleSinkhorn() {
-	f, err := metric.NewPoints([][]float64{{0}, {1}, {2}, {3}}, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	mu, nu := []float64{.5, .5, 0, 0}, []float64{0, 0, .25, .75}
-	r, err := wasserstein.Sinkhorn(f, mu, nu, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("W1 is between %.2f and %.2f\n", r.Lower, r.Upper)
-	// Output: W1 is between 2.25 and 2.25
-}

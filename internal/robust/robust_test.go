@@ -77,7 +77,7 @@ var trusting = map[string]string{
 	"metric.NearestNeighboursContext": order, "metric.ReverseNeighboursContext": order, "metric.Net": order, "metric.AssignContext": order, "exponential.Misses": order,
 	"entropy.CrowdedBall.Prove": witness, "entropy.WideBall.Prove": witness, "entropy.Packed.Prove": witness, "entropy.TwoPoints.Prove": witness,
 	"entropy.Star.Prove": witness, "entropy.Centre.Prove": witness, "entropy.MeasureBound.Prove": witness,
-	"tsp.Tour.Open": few, "tsp.Folding.Locality": few, "wasserstein.DistanceEM": few, "wasserstein.Sinkhorn": few,
+	"tsp.Tour.Open": few, "tsp.Folding.Locality": few, "wasserstein.DistanceEM": few,
 	"wasserstein.Distances": later, "exponential.Standard": later,
 	"emd.NewFrequencies": later, "emd.NewHadamardFrequencies": later, "emd.NewLaplaceFrequencies": later, "emd.ItemWiseBudget": later, "emd.NewItemWise": later,
 	"emd.Nearest": few, "wasserstein.Project": few, "mechanism.Channel.LossAt": few, "lp.LowerBound": witness,
