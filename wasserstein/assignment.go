@@ -2,12 +2,13 @@ package wasserstein
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/wasserstein/internal/assignment"
+	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
 // Matching is the answer of [Assignment], with its proof: every matching costs
@@ -33,11 +34,6 @@ type Matching struct {
 // potentials, added over the rows.
 func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 
-// assignMax bounds the costs. Each of at most 2^8 n bids and n searches lowers a
-// potential by at most the spread of the reduced costs, so with n < 2^28 none
-// gets near 2^1023: a matching moves potentials by sums of costs along paths.
-const assignMax = 0x1p960
-
 // Assignment matches every row of the n x m costs c, n <= m, to a column of its
 // own so that the sum of the costs is least. Costs may have any sign here. They
 // are read three times each, and some more often, so a Cost that computes them
@@ -58,88 +54,56 @@ const assignMax = 0x1p960
 func Assignment(c Cost, o *Options) (*Matching, error) {
 	const op = "wasserstein: Assignment"
 	n, m := dims(c)
-	if err := assignSize(op, n, m); err != nil {
-		return nil, err
-	}
-	return assign(op, n, m, assignRows(costRows(c)), o)
-}
-
-func assignSize(op string, n, m int) error {
 	if n == 0 || m == 0 {
-		return fmt.Errorf("%s: cost: %w", op, fault.ErrEmpty)
+		return nil, fmt.Errorf("%s: cost: %w", op, fault.ErrEmpty)
 	}
 	if n < 0 || n > m {
-		return &fault.SizeError{Op: op, Arg: "rows", Got: n, Want: fmt.Sprintf("at most %d, the number of columns", m)}
+		return nil, &fault.SizeError{Op: op, Arg: "rows", Got: n, Want: fmt.Sprintf("at most %d, the number of columns", m)}
 	}
-	// The lists, the survey's arrays and those of the search; the indices are
-	// int32, which MemoryLimit keeps n and m far below.
-	return fault.Memory(op, float64(float64(n)*(float64(24*assignWidth)+100))+float64(float64(m)*260), 1)
+	// The limit keeps n and m far below 2^31.
+	if err := fault.Memory(op, assignment.Bytes(n, m), 1); err != nil {
+		return nil, err
+	}
+	return match(op, n, m, costRows(c), o)
 }
 
-func assign(op string, n, m int, rows assignRows, o *Options) (*Matching, error) {
+// match is Assignment of a size that fits.
+func match(op string, n, m int, costs rows.Func, o *Options) (*Matching, error) {
 	opt := o.get()
-	ctx, workers := opt.Context, opt.Workers
-	least, arg, err := assignSurvey(ctx, op, n, m, rows, workers)
+	col, v, err := assignment.Solve(opt.Context, n, m, costs, opt.Workers)
+	var bad *rows.BadCost
+	if errors.As(err, &bad) {
+		err = &fault.ValueError{Op: op, Arg: "cost", Index: bad.I*m + bad.J, Value: bad.Value, Want: "a finite number of size at most 2^960"}
+	}
 	if err != nil {
 		return nil, err
 	}
-	s := newAssignSolver(n, m, rows)
-	if err := s.solve(ctx, least, arg, workers); err != nil {
-		return nil, err
-	}
-	return assignProve(ctx, m, rows, s.col, s.v, workers)
+	return proveMatching(opt.Context, m, costs, col, v, opt.Workers)
 }
 
-// assignSurvey checks the costs and finds the least of every column and the
-// first row that has it.
-func assignSurvey(ctx context.Context, op string, n, m int, rows assignRows, workers int) ([]float64, []int32, error) {
-	type part struct {
-		least []float64
-		arg   []int32
-		bad   int
-	}
-	// Pieces of equal size for at most 16 of them: each has arrays of its own.
-	size := max(assignChunk, (n+15)/16)
-	parts := make([]part, (n+size-1)/size)
-	err := parallel.Chunks(ctx, n, size, workers, nil, func(c, lo, hi int) {
-		p := part{make([]float64, m), make([]int32, m), -1}
-		buf := make([]float64, m)
-		for j := range p.least {
-			p.least[j] = math.Inf(1)
-		}
-		for i := lo; i < hi && p.bad < 0; i++ {
-			row := rows(i, buf)
-			worst := uint64(0) // NaN and Inf have the largest bit patterns
-			least := p.least[:len(row)]
-			for j, x := range row {
-				worst = max(worst, math.Float64bits(x)&^(1<<63))
-				if x < least[j] {
-					least[j], p.arg[j] = x, int32(i)
-				}
-			}
-			if worst > math.Float64bits(assignMax) {
-				p.bad = i
-			}
-		}
-		parts[c] = p
+// proveMatching makes a Matching of the columns col and any potentials v <= 0 of
+// the columns (of any sign where every column is matched), with bounds that rest
+// on the costs alone.
+func proveMatching(ctx context.Context, m int, costs rows.Func, col []int32, v []float64, workers int) (*Matching, error) {
+	n := len(col)
+	r := &Matching{Column: make([]int, n), U: make([]float64, n), V: v}
+	paid := make([]float64, n)
+	err := rows.Each(ctx, costs, n, m, workers, func(i int, row []float64) {
+		r.U[i] = rows.Slack(row, v)
+		r.Column[i], paid[i] = int(col[i]), row[col[i]]
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	least, arg := parts[0].least, parts[0].arg
-	for _, p := range parts {
-		if p.bad >= 0 {
-			for j, x := range rows(p.bad, make([]float64, m)) {
-				if !(math.Abs(x) <= assignMax) {
-					return nil, nil, &fault.ValueError{Op: op, Arg: "cost", Index: p.bad*m + j, Value: x, Want: "a finite number of size at most 2^960"}
-				}
-			}
-		}
-		for j, x := range p.least {
-			if x < least[j] {
-				least[j], arg[j] = x, p.arg[j]
-			}
-		}
+	var upper, lower directed.Sum
+	for i, u := range r.U {
+		upper.Add(paid[i])
+		lower.Add(u)
 	}
-	return least, arg, nil
+	for _, x := range v {
+		lower.Add(x)
+	}
+	_, r.Cost, r.Upper = upper.Bounds()
+	r.Lower, _, _ = lower.Bounds()
+	return r, nil
 }

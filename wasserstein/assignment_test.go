@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
 // assignKinds are families of costs: in general position, with ties, with
@@ -35,7 +36,7 @@ var assignKinds = []struct {
 		return 1000 + r.Float64()
 	}},
 	{"heavy", func(r *rand.Rand, _, _ int) float64 { return math.Exp(30 * r.NormFloat64()) }},
-	{"huge", func(r *rand.Rand, _, _ int) float64 { return (r.Float64() - 0.5) * assignMax }},
+	{"huge", func(r *rand.Rand, _, _ int) float64 { return (r.Float64() - 0.5) * rows.Max }},
 	{"tiny", func(r *rand.Rand, _, _ int) float64 { return r.Float64() * 1e-300 }},
 	{"subnormal", func(r *rand.Rand, _, _ int) float64 { return float64(r.IntN(9)) * 5e-324 }},
 }
@@ -277,18 +278,18 @@ func TestAssignment_WorkersAgree(t *testing.T) {
 
 // The proof does not trust the solver: a wrong matching gets an Upper above the
 // optimum, wrong potentials a Lower below it.
-func TestAssignProve_CatchesWrongAnswers(t *testing.T) {
+func TestProveMatching_CatchesWrongAnswers(t *testing.T) {
 	r := rng.Seeded(6)
 	n := 120
 	c := assignUniform(n, n, 6)
-	rows := func(i int, _ []float64) []float64 { return c[i*n : (i+1)*n] }
+	costs := func(i int, _ []float64) []float64 { return c[i*n : (i+1)*n] }
 	good := assignMust(t, c, n, n)
 	col := make([]int32, n)
 	for i, j := range good.Column {
 		col[i] = int32(j)
 	}
 	col[3], col[70] = col[70], col[3]
-	bad, err := assignProve(context.Background(), n, rows, col, good.V, 0)
+	bad, err := proveMatching(context.Background(), n, costs, col, good.V, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +299,7 @@ func TestAssignProve_CatchesWrongAnswers(t *testing.T) {
 	v := slices.Clone(good.V)
 	for range 20 {
 		v[r.IntN(n)] += r.NormFloat64()
-		bad, err = assignProve(context.Background(), n, rows, col, v, 0)
+		bad, err = proveMatching(context.Background(), n, costs, col, v, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
 // Certificate encloses the least cost of moving mu onto nu between a plan and a
@@ -83,9 +84,9 @@ func certify(ctx context.Context, op string, c Cost, mu, nu []float64, plan []Fl
 	n, m := len(mu), len(nu)
 	r := &Certificate{U: make([]float64, n), V: v}
 	most, bad := make([]float64, n), make([]int, n)
-	err := simplexEach(ctx, costRows(c), n, m, workers, func(i int, row []float64) {
-		if most[i], bad[i] = simplexLargest(row); bad[i] < 0 {
-			r.U[i] = assignSlack(row, v)
+	err := rows.Each(ctx, costRows(c), n, m, workers, func(i int, row []float64) {
+		if most[i], bad[i] = rows.Largest(row); bad[i] < 0 {
+			r.U[i] = rows.Slack(row, v)
 		}
 	})
 	if err != nil {
@@ -94,84 +95,72 @@ func certify(ctx context.Context, op string, c Cost, mu, nu []float64, plan []Fl
 	dearest := 0.0
 	for i, j := range bad {
 		if j >= 0 {
-			return nil, certBadCost(op, i, j, c.At(i, j))
+			return nil, badCost(op, i, j, c.At(i, j))
 		}
 		dearest = max(dearest, most[i])
 	}
-	totals, err := certTotals(op, mu, nu, dearest)
+	totals, err := boundTotals(op, mu, nu, dearest)
 	if err != nil {
 		return nil, err
 	}
-	r.Lower = certLower(mu, nu, r.U, v, totals)
+	r.Lower = lowerBound(mu, nu, r.U, v, totals)
 	r.upper(c, mu, nu, plan, totals, dearest)
 	r.Cost = min(max(r.Cost, r.Lower), r.Upper)
 	return r, nil
 }
 
-func certBadCost(op string, i, j int, c float64) error {
+func badCost(op string, i, j int, c float64) error {
 	want := "a finite number >= 0"
-	if c > simplexMaxCost {
+	if c > rows.Max {
 		want = "at most 2^960"
 	}
 	return &fault.ValueError{Op: op, Arg: fmt.Sprintf("cost[%d]", i), Index: j, Value: c, Want: want}
 }
 
-// certTotal bounds the totals of mu and nu, and what each may exceed the other
-// by.
-type certTotal struct{ lo, hi, excess [2]float64 }
+// totals bounds the totals of mu and nu, and what each may exceed the other by.
+type totals struct{ lo, hi, excess [2]float64 }
 
-// certMax bounds the largest cost times the total mass, so that the sums of the
-// certificate do not overflow.
-const certMax = 0x1p1000
+// valueMax bounds potentials and the largest cost times the total mass, so that
+// the sums of the certificate do not overflow.
+const valueMax = 0x1p1000
 
-func certTotals(op string, mu, nu []float64, dearest float64) (t certTotal, err error) {
+func boundTotals(op string, mu, nu []float64, dearest float64) (t totals, err error) {
 	for side, w := range [2][]float64{mu, nu} {
-		var sum assignSum
+		var sum directed.Sum
 		for _, x := range w {
-			sum.add(x)
+			sum.Add(x)
 		}
-		t.lo[side], _, t.hi[side] = sum.bounds()
+		t.lo[side], _, t.hi[side] = sum.Bounds()
 	}
 	for side := range 2 {
 		t.excess[side] = max(0, directed.SubUp(t.hi[side], t.lo[1-side]))
 	}
-	if p := dearest * max(t.hi[0], t.hi[1]); !(p <= certMax) {
+	if p := dearest * max(t.hi[0], t.hi[1]); !(p <= valueMax) {
 		return t, &fault.ValueError{Op: op, Arg: "largest cost times total mass", Index: -1, Value: p, Want: "at most 2^1000"}
 	}
 	return t, nil
 }
 
-// certLower returns the value of feasible potentials, rounded down, less what
+// lowerBound returns the value of feasible potentials, rounded down, less what
 // the heavier measure has too much at its highest potential: measures below it
 // may lack that.
-func certLower(mu, nu, u, v []float64, t certTotal) float64 {
-	var sum assignSum
+func lowerBound(mu, nu, u, v []float64, t totals) float64 {
+	var sum directed.Sum
 	for side, w := range [2][]float64{mu, nu} {
 		top := 0.0
 		for i, p := range [2][]float64{u, v}[side] {
 			if w[i] > 0 {
 				top = max(top, p)
-				certAdd(&sum, w[i], p)
+				sum.AddProduct(w[i], p)
 			}
 		}
-		sum.add(-directed.MulUp(t.excess[side], top))
+		sum.Add(-directed.MulUp(t.excess[side], top))
 	}
-	lower, _, _ := sum.bounds()
+	lower, _, _ := sum.Bounds()
 	if !(lower > 0) { // costs are >= 0, and so is the optimum
 		return 0
 	}
 	return lower
-}
-
-// certAdd adds a*b to the sum, with what the product loses.
-func certAdd(s *assignSum, a, b float64) {
-	p, e := directed.TwoProd(a, b)
-	s.add(p)
-	s.add(e)
-	// Below 2^-960 the error term may underflow, to a multiple of 2^-1074.
-	if math.Abs(p) < 0x1p-960 && a != 0 && b != 0 {
-		s.err = directed.AddUp(s.err, 0x1p-1073)
-	}
 }
 
 // upper sets Cost, Upper and Unmatched. Taking what exceeds mu or nu off the
@@ -180,26 +169,26 @@ func certAdd(s *assignSum, a, b float64) {
 // at least |plan|-E-F within mu and nu, and within measures below them less by
 // at most the difference of the totals. So what is left of the smaller total is
 // at most the larger total - |plan| + E + F.
-func (r *Certificate) upper(c Cost, mu, nu []float64, plan []Flow, t certTotal, dearest float64) {
-	out, in := make([]assignSum, len(mu)), make([]assignSum, len(nu))
-	var moved, cost assignSum
+func (r *Certificate) upper(c Cost, mu, nu []float64, plan []Flow, t totals, dearest float64) {
+	out, in := make([]directed.Sum, len(mu)), make([]directed.Sum, len(nu))
+	var moved, cost directed.Sum
 	for _, p := range plan {
-		out[p.I].add(p.Mass)
-		in[p.J].add(p.Mass)
-		moved.add(p.Mass)
-		certAdd(&cost, p.Mass, c.At(p.I, p.J))
+		out[p.I].Add(p.Mass)
+		in[p.J].Add(p.Mass)
+		moved.Add(p.Mass)
+		cost.AddProduct(p.Mass, c.At(p.I, p.J))
 	}
-	low, _, _ := moved.bounds()
+	low, _, _ := moved.Bounds()
 	left := directed.SubUp(max(t.hi[0], t.hi[1]), low)
 	for side, w := range [2][]float64{mu, nu} {
-		for i, s := range [2][]assignSum{out, in}[side] {
-			s.add(-w[i])
-			if _, _, more := s.bounds(); more > 0 {
+		for i, s := range [2][]directed.Sum{out, in}[side] {
+			s.Add(-w[i])
+			if _, _, more := s.Bounds(); more > 0 {
 				left = directed.AddUp(left, more)
 			}
 		}
 	}
-	_, near, high := cost.bounds()
+	_, near, high := cost.Bounds()
 	r.Cost, r.Unmatched = near, max(0, left)
 	r.Upper = directed.AddUp(high, directed.MulUp(r.Unmatched, dearest))
 	if !(r.Upper < math.Inf(1)) { // a plan of masses whose sums overflow

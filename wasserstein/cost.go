@@ -5,6 +5,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
 // Cost says what a unit of mass costs to move from source i to sink j, for n
@@ -92,11 +93,8 @@ func (c metricCost) CostsFrom(i int, dst []float64) []float64 {
 	return metric.Row(c.Finite, i, dst)
 }
 
-// simplexRows gives the costs of a source, in buf or in memory of its own that
-// is not to be written to.
-type simplexRows func(i int, buf []float64) []float64
-
-func costRows(c Cost) simplexRows {
+// costRows returns the rows of c.
+func costRows(c Cost) rows.Func {
 	if r, ok := c.(CostRows); ok {
 		return r.CostsFrom
 	}

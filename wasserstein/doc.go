@@ -45,7 +45,7 @@
 // points or any costs; [Assignment] and [DistanceEM] for multisets.
 //
 // The nearest probability measure to a signed one: [ProjectLine], [ProjectTree],
-// and [Project] on any finite metric. [ProjectTreeTopDown] minimises another
+// and [Project] on any finite metric. [ProjectTreeTopDown] minimizes another
 // distance, and is usually the better estimate of what lies behind noisy
 // counts. [IsotonicL1] and [ProjectSimplex] are their kernels.
 //
@@ -59,7 +59,7 @@
 // costs, computed from these alone and rounded outward ([Certify] does it for
 // plans from elsewhere). Whatever the solver did, the distance lies in there.
 //
-// The projections return a minimiser up to rounding. There are often several;
+// The projections return a minimizer up to rounding. There are often several;
 // each function says which it returns.
 //
 // # Who should not use it

@@ -15,7 +15,7 @@ import (
 const lineMax = 1e300
 
 // W1Line returns the distance of mu and nu, weights on the points x of the
-// real line: the sum over the gaps between neighbouring points of the length
+// real line: the sum over the gaps between neighboring points of the length
 // of the gap times |F-G|, F and G the distribution functions.
 //
 // x comes in any order and may hold duplicates; it is not sorted again where it

@@ -23,7 +23,7 @@ func (e *MassError) Error() string {
 // massTol bounds the difference of two totals that were equal before the
 // caller's weights were rounded: each of n weights carries an error of at most
 // 2^-53 times itself from its own rounding, and as much times the total for
-// every operation of a normalisation such as w/sum(w) in plain float64, whose
+// every operation of a normalization such as w/sum(w) in plain float64, whose
 // sum errs by up to n*2^-53. Twice that for two measures, doubled:
 func massTol(n int, total float64) float64 { return 4 * float64(n+2) * 0x1p-53 * total }
 

@@ -6,9 +6,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
 // DistanceEM returns the earth mover's distance d_EM of two multisets of points
@@ -155,15 +156,15 @@ func multisetStar(op string, f metric.Finite, x, y []multisetMass) (float64, err
 	if len(y) == 1 {
 		x, y = y, x
 	}
-	var sum assignSum
+	var sum directed.Sum
 	for _, p := range y {
 		d := f.Distance(x[0].point, p.point)
 		if err := fault.NonNegative(op, "distance", d); err != nil {
 			return 0, err
 		}
-		sum.add(d * float64(p.mass))
+		sum.Add(float64(d * float64(p.mass)))
 	}
-	_, cost, _ := sum.bounds()
+	_, cost, _ := sum.Bounds()
 	return cost, nil
 }
 
@@ -182,22 +183,17 @@ func multisetExpand(x []multisetMass, g, items int64) []int {
 // one size.
 func multisetMatch(op string, f metric.Finite, a, b []int) (float64, error) {
 	n := len(a)
-	rows := func(i int, buf []float64) []float64 {
+	var costs rows.Func = func(i int, buf []float64) []float64 {
 		for j := range buf {
 			buf[j] = f.Distance(a[i], b[j])
 		}
 		return buf
 	}
 	if n <= multisetStored {
-		cost := make([]float64, n*n)
-		parallel.Chunks(context.Background(), n, assignChunk, 0, nil, func(_, lo, hi int) {
-			for i := lo; i < hi; i++ {
-				rows(i, cost[i*n:(i+1)*n])
-			}
-		})
-		rows = func(i int, _ []float64) []float64 { return cost[i*n : (i+1)*n : (i+1)*n] }
+		// Without a context that ends there is no error.
+		costs, _ = rows.Store(context.Background(), costs, n, n, 0)
 	}
-	r, err := assign(op, n, n, rows, nil)
+	r, err := match(op, n, n, costs, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
 // Projection is the answer of [Project].
@@ -86,10 +87,10 @@ func Project(f metric.Finite, g []float64, o *Options) (*Projection, error) {
 		}
 		return f.Distance(src[i], dst[j])
 	})
-	t.masses()
+	t.moveAll()
 	// To begin with, what stays is what the negative points leave.
 	t.opt.U, t.opt.V = make([]float64, len(t.mu)), make([]float64, len(t.nu))
-	t.opt.V[stay] = -simplexMaxCost
+	t.opt.V[stay] = -rows.Max
 	r, err := t.solve()
 	if err != nil {
 		return nil, err

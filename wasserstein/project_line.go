@@ -24,7 +24,7 @@ import (
 // may come in any order; p is in the order of x. A group of equal points shares
 // its mass such that g changes as little as monotone sums allow.
 //
-// p has weights >= 0, differences of neighbouring F_k in [0, 1], each rounded
+// p has weights >= 0, differences of neighboring F_k in [0, 1], each rounded
 // once: F_n = 1, so they sum to 1 within len(x)*2^-54. Where g is a probability
 // measure up to rounding already, p is g bit for bit. dist, a sum of terms that
 // err by 2^-52 relatively, is +Inf where it would overflow. Positions lie in
@@ -124,7 +124,7 @@ func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 // convex, piecewise linear and falling to a flat right end. The heap holds its
 // breakpoints with the change of slope at each. The next entry adds w*|y-g|,
 // which is a breakpoint (g, 2w) and a slope +w at the right end; taking slope w
-// off the top flattens the end again. The minimisers of c_k(y)+w*|y-g| reach
+// off the top flattens the end again. The minimizers of c_k(y)+w*|y-g| reach
 // from the top that remains to the last breakpoint taken off: left[k] to
 // right[k]. Backwards, f[k] = min(left[k], f[k+1]) is the smallest optimal list,
 // and the same with right the largest; between any two optimal lists all are.

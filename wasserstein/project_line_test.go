@@ -234,7 +234,7 @@ func TestProjectLine_RefusesBadInput(t *testing.T) {
 	}
 }
 
-// lineObjective is what ProjectLine minimises.
+// lineObjective is what ProjectLine minimizes.
 func lineObjective(x, p, g []float64) float64 {
 	order := make([]int, len(x))
 	for i := range order {

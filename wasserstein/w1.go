@@ -11,6 +11,8 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein/internal/rows"
+	"github.com/metricdp/metricdp/wasserstein/internal/simplex"
 )
 
 // Options tune [W1], [Between], [Project], [Assignment] and [Certify]; the last two
@@ -105,9 +107,9 @@ func W1(f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
 		}
 		d := exact.DD{Hi: mu[i]}.AddFloat(-nu[i])
 		if d.Hi > 0 {
-			t.src = append(t.src, simplexMass{i, d})
+			t.src.add(i, d)
 		} else if d.Hi < 0 {
-			t.dst = append(t.dst, simplexMass{i, d.Neg()})
+			t.dst.add(i, d.Neg())
 		}
 	}
 	return t.solve()
@@ -124,7 +126,7 @@ func Between(c Cost, mu, nu []float64, o *Options) (*Result, error) {
 		return nil, err
 	}
 	t := transport{op: op, cost: c, mu: mu, nu: nu, opt: o.get()}
-	t.masses()
+	t.moveAll()
 	return t.solve()
 }
 
@@ -133,22 +135,32 @@ type transport struct {
 	op       string
 	cost     Cost
 	mu, nu   []float64
-	src, dst []simplexMass // what is left to move
-	plan     []Flow        // what is not
+	src, dst masses // what is left to move
+	plan     []Flow // what is not
 	opt      Options
 	sure     bool // the potentials of opt are a good start
 }
 
-// masses sets src and dst to all of mu and nu.
-func (t *transport) masses() {
+// masses are the points of a measure that have mass.
+type masses struct {
+	at   []int
+	mass []exact.DD // > 0
+}
+
+func (m *masses) add(at int, mass exact.DD) {
+	m.at, m.mass = append(m.at, at), append(m.mass, mass)
+}
+
+// moveAll sets src and dst to all of mu and nu.
+func (t *transport) moveAll() {
 	for i, w := range t.mu {
 		if w > 0 {
-			t.src = append(t.src, simplexMass{i, exact.DD{Hi: w}})
+			t.src.add(i, exact.DD{Hi: w})
 		}
 	}
 	for j, w := range t.nu {
 		if w > 0 {
-			t.dst = append(t.dst, simplexMass{j, exact.DD{Hi: w}})
+			t.dst.add(j, exact.DD{Hi: w})
 		}
 	}
 }
@@ -158,29 +170,29 @@ const denseLimit = 1 << 30
 
 func (t *transport) solve() (*Result, error) {
 	n, m := len(t.mu), len(t.nu)
-	// Per source: the short list, at most four times longer in the course of the
-	// work and copied when it grows; nodes and masses are small beside it.
-	if err := fault.Memory(t.op, float64(float64(n)*simplexWidth*2*simplexGrow)+8*float64(m), 16); err != nil {
+	if err := fault.Memory(t.op, simplex.Bytes(n, m), 1); err != nil {
 		return nil, err
 	}
-	s := &simplexSolver{n: len(t.src), m: len(t.dst), ctx: t.opt.Context, workers: t.opt.Workers, most: t.opt.MaxPivots, sure: t.sure}
 	r := &Result{Plan: t.plan}
 	v := make([]float64, m)
-	if s.n > 0 && s.m > 0 {
-		if err := t.prepare(s); err != nil {
+	if len(t.src.at) > 0 && len(t.dst.at) > 0 {
+		p, err := t.problem()
+		if err != nil {
 			return nil, err
 		}
-		if err := s.solve(); err != nil {
-			var bad *simplexBadCost
-			if errors.As(err, &bad) {
-				i, j := t.src[bad.i].at, t.dst[bad.j].at
-				err = certBadCost(t.op, i, j, t.cost.At(i, j))
-			}
+		b, err := simplex.Solve(t.opt.Context, p)
+		var bad *rows.BadCost
+		if errors.As(err, &bad) {
+			err = badCost(t.op, t.src.at[bad.I], t.dst.at[bad.J], bad.Value)
+		}
+		if err != nil {
 			return nil, err
 		}
-		r.Pivots, r.Passes = s.pivots, s.passes
-		r.Plan = simplexPlan(s.tree, t.src, t.dst, r.Plan)
-		if err := t.potentials(s, v); err != nil {
+		r.Pivots, r.Passes = b.Pivots, b.Passes
+		b.Flows(func(i, j int, mass float64) {
+			r.Plan = append(r.Plan, Flow{I: t.src.at[i], J: t.dst.at[j], Mass: mass})
+		})
+		if err := t.potentials(b, v); err != nil {
 			return nil, err
 		}
 	}
@@ -193,72 +205,63 @@ func (t *transport) solve() (*Result, error) {
 	return r, nil
 }
 
-// prepare gives the solver its costs, masses and start.
-func (t *transport) prepare(s *simplexSolver) error {
-	n, m := len(t.mu), len(t.nu)
-	src, dst := make([]int, s.n), make([]int, s.m)
-	for i, p := range t.src {
-		src[i] = p.at
+// problem is what the solver gets: the points that have mass to move.
+func (t *transport) problem() (*simplex.Problem, error) {
+	n, m := len(t.src.at), len(t.dst.at)
+	p := &simplex.Problem{
+		Src: t.src.mass, Dst: t.dst.mass, Costs: costRows(t.cost), Sure: t.sure,
+		Lazy:      t.opt.Lazy || float64(n)*float64(m)*8 > denseLimit,
+		MaxPivots: t.opt.MaxPivots, Progress: t.opt.Progress, Workers: t.opt.Workers,
 	}
-	for j, p := range t.dst {
-		dst[j] = p.at
-	}
-	s.lazy = t.opt.Lazy || float64(s.n)*float64(s.m)*8 > denseLimit
-	s.rows = costRows(t.cost)
-	if _, stored := t.cost.(*matrixCost); s.n < n || s.m < m || !stored && !s.lazy {
-		var err error
-		if s.rows, err = simplexGather(s.ctx, s.rows, m, src, dst, s.lazy, s.workers); err != nil {
-			return err
-		}
-	}
-	s.units = simplexUnits(t.src, t.dst)
-	if t.opt.U != nil || t.opt.V != nil {
-		s.dual = make([]float64, s.n+s.m)
-		for _, p := range []struct {
-			arg       string
-			from, dst []float64
-			at        []int
-			n         int
-		}{{"U", t.opt.U, s.dual[:s.n], src, n}, {"V", t.opt.V, s.dual[s.n:], dst, m}} {
-			if len(p.from) != p.n {
-				return &fault.SizeError{Op: t.op, Arg: p.arg, Got: len(p.from), Want: strconv.Itoa(p.n)}
-			}
-			for i, x := range p.from {
-				if !(x >= -certMax && x <= certMax) {
-					return &fault.ValueError{Op: t.op, Arg: p.arg, Index: i, Value: x, Want: "a number of size at most 2^1000"}
-				}
-			}
-			for k, i := range p.at {
-				p.dst[k] = p.from[i]
+	if _, stored := t.cost.(*matrixCost); n < len(t.mu) || m < len(t.nu) || !stored && !p.Lazy {
+		p.Costs = rows.Select(p.Costs, len(t.nu), t.src.at, t.dst.at)
+		if !p.Lazy {
+			var err error
+			if p.Costs, err = rows.Store(t.opt.Context, p.Costs, n, m, p.Workers); err != nil {
+				return nil, err
 			}
 		}
 	}
-	if t.opt.Progress != nil {
-		scale := 0.0
-		for _, p := range t.src {
-			scale += p.mass.Hi
-		}
-		s.report = func(s *simplexSolver) { t.opt.Progress(s.pivots, s.cost()*scale) }
+	if t.opt.U == nil && t.opt.V == nil {
+		return p, nil
 	}
-	return nil
+	for _, side := range []struct {
+		arg string
+		w   []float64
+		at  []int
+		n   int
+	}{{"U", t.opt.U, t.src.at, len(t.mu)}, {"V", t.opt.V, t.dst.at, len(t.nu)}} {
+		if len(side.w) != side.n {
+			return nil, &fault.SizeError{Op: t.op, Arg: side.arg, Got: len(side.w), Want: strconv.Itoa(side.n)}
+		}
+		for i, x := range side.w {
+			if !(x >= -valueMax && x <= valueMax) {
+				return nil, &fault.ValueError{Op: t.op, Arg: side.arg, Index: i, Value: x, Want: "a number of size at most 2^1000"}
+			}
+		}
+		for _, i := range side.at {
+			p.Start = append(p.Start, side.w[i])
+		}
+	}
+	return p, nil
 }
 
-// potentials extends the solver's potentials to all sinks: v_j is the least
-// c_ij-u_i over the sources that have mass to give.
-func (t *transport) potentials(s *simplexSolver, v []float64) error {
-	rows, m := costRows(t.cost), len(v)
-	if s.m < m {
-		gather := func(i int, buf []float64) []float64 { return rows(t.src[i].at, buf) }
-		err := simplexColumns(s.ctx, gather, s.n, m, s.workers, v, func(i int, _ []float64) float64 { return s.tree.pi[i] })
+// potentials extends those of the basis to all sinks: v_j is the least c_ij-u_i
+// over the sources that have mass to give.
+func (t *transport) potentials(b *simplex.Basis, v []float64) error {
+	if len(t.dst.at) < len(v) {
+		all := costRows(t.cost)
+		costs := func(i int, buf []float64) []float64 { return all(t.src.at[i], buf) }
+		err := rows.Potentials(t.opt.Context, costs, len(t.src.at), len(v), t.opt.Workers, v, func(i int, _ []float64) float64 { return b.U(i) })
 		if err != nil {
 			return err
 		}
 	}
-	for j, p := range t.dst {
-		v[p.at] = -s.tree.pi[s.n+j]
+	for j, at := range t.dst.at {
+		v[at] = b.V(j)
 	}
 	for j, x := range v { // bad costs of points without mass: found by certify
-		if !(x >= -certMax && x <= certMax) {
+		if !(x >= -valueMax && x <= valueMax) {
 			v[j] = 0
 		}
 	}

@@ -22,7 +22,7 @@ func Dirs(root string) (dirs []string, err error) {
 		if err != nil {
 			return err
 		}
-		if path != root && strings.HasPrefix(d.Name(), ".") || rel == "internal" || rel == "examples" || rel == "out" || d.Name() == "testdata" {
+		if path != root && strings.HasPrefix(d.Name(), ".") || d.Name() == "internal" || rel == "examples" || rel == "out" || d.Name() == "testdata" {
 			return fs.SkipDir
 		}
 		dirs = append(dirs, path)

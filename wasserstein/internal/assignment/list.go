@@ -1,4 +1,4 @@
-package wasserstein
+package assignment
 
 import (
 	"context"
@@ -6,57 +6,56 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
 const (
-	// assignWidth is the length of the first lists and assignBidWidth that of
-	// lists remade in the first phases. Between half and twice as much the time
-	// changes by a tenth.
-	assignWidth    = 24
-	assignBidWidth = 64
-	// assignGrow is the factor by which a list grows that the search has used
-	// up, and 1/assignDense the part of a row from which on a list saves
-	// nothing. fill needs assignDense >= 3.
-	assignGrow  = 3
-	assignDense = 4
-	// assignBlock is the number of entries that the search looks at before it
-	// puts off the rest of a list to the distance of the next one.
-	assignBlock = 24
-	// assignChunk is the number of rows of a piece of parallel work.
-	assignChunk = 64
+	// listWidth is the length of the first lists and bidWidth that of lists
+	// remade in the first phases. Between half and twice as much the time changes
+	// by a tenth.
+	listWidth = 24
+	bidWidth  = 64
+	// listGrow is the factor by which a list grows that the search has used up,
+	// and 1/listDense the part of a row from which on a list saves nothing. fill
+	// needs listDense >= 3.
+	listGrow  = 3
+	listDense = 4
+	// scanBlock is the number of entries that the search looks at before it puts
+	// off the rest of a list to the distance of the next one.
+	scanBlock = 24
 )
 
-// assignList is the short list of one row, cheapest first. A row of width > m
-// has none and is read whole.
-type assignList struct {
-	pairs []assignPair
+// list is the short list of one row, cheapest first. A row of width > m has none
+// and is read whole.
+type list struct {
+	pairs []pair
 	bound float64 // lower bound of the reduced costs outside
 	width int     // entries wanted
 	next  int     // entries that the search has looked at
 }
 
-// assignPair is a column in the list of a row. Its reduced cost is at least r,
-// what it was when the list was made.
-type assignPair struct {
+// pair is a column in the list of a row. Its reduced cost is at least r, what it
+// was when the list was made.
+type pair struct {
 	r, c float64
 	j    int32
 }
 
 // whole tells whether row i has no list.
-func (l *assignList) whole(m int) bool { return l.width > m }
+func (l *list) whole(m int) bool { return l.width > m }
 
-func (s *assignSolver) makeLists(ctx context.Context, workers int) error {
-	w := s.clampWidth(assignWidth)
+func (s *solver) makeLists(ctx context.Context, workers int) error {
+	w := s.clampWidth(listWidth)
 	if w > s.m {
 		for i := range s.lists {
 			s.lists[i].width = w
 		}
 		return nil
 	}
-	pairs := make([]assignPair, s.n*w)
-	return parallel.Chunks(ctx, s.n, assignChunk, workers, nil, func(_, lo, hi int) {
+	pairs := make([]pair, s.n*w)
+	return parallel.Chunks(ctx, s.n, rows.Chunk, workers, nil, func(_, lo, hi int) {
 		buf := make([]float64, s.m)
-		var cand []assignPair
+		var cand []pair
 		for i := lo; i < hi; i++ {
 			l := &s.lists[i]
 			l.pairs, l.width = pairs[i*w:(i+1)*w:(i+1)*w], w
@@ -66,24 +65,24 @@ func (s *assignSolver) makeLists(ctx context.Context, workers int) error {
 }
 
 // clampWidth returns w, or a width above m where the list would be long.
-func (s *assignSolver) clampWidth(w int) int {
-	if w*assignDense > s.m {
+func (s *solver) clampWidth(w int) int {
+	if w*listDense > s.m {
 		return s.m + 1
 	}
 	return w
 }
 
 // remake makes the list of row i anew under today's potentials.
-func (s *assignSolver) remake(i int32, width int) {
+func (s *solver) remake(i int32, width int) {
 	l := &s.lists[i]
 	width = s.clampWidth(width)
 	if width > s.m {
-		*l = assignList{width: width}
+		*l = list{width: width}
 		return
 	}
 	if width > l.width {
 		if len(s.spare) < width {
-			s.spare = make([]assignPair, max(width, assignChunk*assignBidWidth))
+			s.spare = make([]pair, max(width, rows.Chunk*bidWidth))
 		}
 		l.pairs, l.width = s.spare[:width:width], width
 		s.spare = s.spare[width:]
@@ -100,11 +99,11 @@ func (s *assignSolver) remake(i int32, width int) {
 // many pass. Where ties let many pass the dearer ones are thrown out again, and
 // since the search starts at a column that depends on the row, rows of equal
 // costs list different columns.
-func (s *assignSolver) fill(l *assignList, i int, c []float64, cand []assignPair) []assignPair {
+func (s *solver) fill(l *list, i int, c []float64, cand []pair) []pair {
 	keep := l.width + 1
 	full := 3 * keep
 	if cap(cand) < full {
-		cand = make([]assignPair, full)
+		cand = make([]pair, full)
 	}
 	v := s.v[:len(c)]
 	cand = cand[:full]
@@ -118,33 +117,33 @@ func (s *assignSolver) fill(l *assignList, i int, c []float64, cand []assignPair
 			group[g].r = min(group[g].r, x-w[g])
 		}
 	}
-	assignSelect(cand, keep-1)
+	selectRank(cand, keep-1)
 	limit := directed.Next(cand[keep-1].r)
 	cand = cand[:0]
 	start := i * l.width % s.m
 	for _, part := range [2][2]int{{start, s.m}, {0, start}} {
 		for j := part[0]; j < part[1]; j++ {
 			if r := c[j] - v[j]; r < limit {
-				cand = append(cand, assignPair{r, c[j], int32(j)})
+				cand = append(cand, pair{r, c[j], int32(j)})
 				if len(cand) == full {
-					assignSelect(cand, keep-1)
+					selectRank(cand, keep-1)
 					cand = cand[:keep]
 					limit = cand[keep-1].r
 				}
 			}
 		}
 	}
-	assignSort(cand, keep)
+	sortFirst(cand, keep)
 	l.bound = cand[keep-1].r
 	copy(l.pairs, cand)
 	return cand
 }
 
-// assignSelect moves the candidate of rank k, counted from 0, to place k and
+// selectRank moves the candidate of rank k, counted from 0, to place k and
 // none dearer before it.
-func assignSelect(a []assignPair, k int) {
+func selectRank(a []pair, k int) {
 	for len(a) > 1 {
-		i, j := assignSplit(a)
+		i, j := split(a)
 		if k <= j {
 			a = a[:j+1]
 		} else if k >= i {
@@ -155,12 +154,12 @@ func assignSelect(a []assignPair, k int) {
 	}
 }
 
-// assignSort moves the k cheapest candidates to the front in order.
-func assignSort(a []assignPair, k int) {
+// sortFirst moves the k cheapest candidates to the front in order.
+func sortFirst(a []pair, k int) {
 	for len(a) > 12 {
-		i, j := assignSplit(a)
+		i, j := split(a)
 		if k > i {
-			assignSort(a[i:], k-i)
+			sortFirst(a[i:], k-i)
 		}
 		a = a[:j+1]
 	}
@@ -173,9 +172,9 @@ func assignSort(a []assignPair, k int) {
 	}
 }
 
-// assignSplit arranges a around one of its values: a[:j+1] is at most that,
+// split arranges a around one of its values: a[:j+1] is at most that,
 // a[i:] at least, and what lies between, at most one entry, equal (Hoare).
-func assignSplit(a []assignPair) (i, j int) {
+func split(a []pair) (i, j int) {
 	i, j = 0, len(a)-1
 	p := a[j/2].r
 	for i <= j {
@@ -197,7 +196,7 @@ func assignSplit(a []assignPair) (i, j int) {
 // twoCheapest returns the two cheapest columns of row i with their costs and
 // reduced costs. Where the list cannot tell the second, j2 is -1 and r2 a lower
 // bound of it; with a single column, r2 is r1.
-func (s *assignSolver) twoCheapest(i int32) (j1 int, c1, r1 float64, j2 int, c2, r2 float64) {
+func (s *solver) twoCheapest(i int32) (j1 int, c1, r1 float64, j2 int, c2, r2 float64) {
 	for {
 		l := &s.lists[i]
 		j1, j2 = -1, -1
@@ -230,7 +229,7 @@ func (s *assignSolver) twoCheapest(i int32) (j1 int, c1, r1 float64, j2 int, c2,
 			}
 		}
 		if r1 > l.bound {
-			s.remake(i, max(l.width, assignBidWidth))
+			s.remake(i, max(l.width, bidWidth))
 			continue
 		}
 		if r2 > l.bound {

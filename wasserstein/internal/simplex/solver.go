@@ -1,19 +1,21 @@
-package wasserstein
+package simplex
 
 import (
 	"context"
+
+	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
-// simplexSolver finds an optimal basis of the transportation problem between n
-// sources and m sinks whose masses are units, in general position and balanced.
+// solver finds an optimal basis of the transportation problem between n sources
+// and m sinks whose masses are units, in general position and balanced.
 //
 // It is the primal network simplex on a growing list of arcs: first short lists
 // of cheap arcs, then whatever a pass over all costs finds missing, until it
 // finds nothing (Gottschlich and Schuhmacher, PLoS ONE 9, 2014, for the short
 // lists). Arcs are priced in blocks, the best of each entering the basis.
-type simplexSolver struct {
+type solver struct {
 	n, m    int
-	rows    simplexRows
+	rows    rows.Func
 	units   []int64   // sources, then sinks
 	dual    []float64 // start potentials u and v; nil for 0
 	sure    bool      // dual is a good start, whatever the short lists cover
@@ -21,38 +23,38 @@ type simplexSolver struct {
 	ctx     context.Context
 	workers int
 	most    int // pivots; 0 for no limit
-	report  func(s *simplexSolver)
+	report  func()
 
-	arcs           []simplexArc
-	tree           *simplexTree
+	arcs           []arc
+	tree           *tree
 	tol            float64 // reduced costs above -tol count as 0
 	pivots, passes int
 }
 
 const (
-	// simplexBlock arcs are priced for every pivot, three short lists: larger
+	// priceBlock arcs are priced for every pivot, three short lists: larger
 	// blocks make fewer and longer steps.
-	simplexBlock = 64
-	// simplexAdd is the number of arcs of a source that a pass adds at most.
-	simplexAdd = 8
-	// simplexRounds bounds the pivots between two passes, in units of n+m: where
+	priceBlock = 64
+	// mostAdded is the number of arcs of a source that a pass adds at most.
+	mostAdded = 8
+	// pivotRounds bounds the pivots between two passes, in units of n+m: where
 	// the short lists were a poor choice, their optimum is not worth reaching.
-	simplexRounds = 2
-	// simplexGrow times its first length is what the list may grow to.
-	simplexGrow = 4
-	// simplexTol times the largest potential is the tolerance to begin with: 8
+	pivotRounds = 2
+	// growth times its first length is what the list may grow to.
+	growth = 4
+	// relTol times the largest potential is the tolerance to begin with: 8
 	// ulps, a rounding for each term of a reduced cost and some for the
 	// potentials. Where potentials are worse than that, pivot finds out and the
 	// tolerance grows.
-	simplexTol = 0x1p-50
+	relTol = 0x1p-50
 )
 
-func (s *simplexSolver) eachRow(f func(i int, row []float64)) error {
-	return simplexEach(s.ctx, s.rows, s.n, s.m, s.workers, f)
+func (s *solver) eachRow(f func(i int, row []float64)) error {
+	return rows.Each(s.ctx, s.rows, s.n, s.m, s.workers, f)
 }
 
 // solve leaves an optimal basis in tree, or the best when most pivots are made.
-func (s *simplexSolver) solve() error {
+func (s *solver) solve() error {
 	if s.dual == nil {
 		s.dual = make([]float64, s.n+s.m)
 	}
@@ -60,7 +62,7 @@ func (s *simplexSolver) solve() error {
 		return err
 	}
 	edges, covered, err := s.greedy()
-	if err == nil && !s.sure && covered < simplexCovered && min(s.n, s.m) >= simplexSmall {
+	if err == nil && !s.sure && covered < goodCover && min(s.n, s.m) >= smallSide {
 		if err = s.sample(); err == nil {
 			if err = s.shortlist(); err == nil {
 				edges, _, err = s.greedy()
@@ -70,8 +72,8 @@ func (s *simplexSolver) solve() error {
 	if err != nil {
 		return err
 	}
-	s.tree = newSimplexTree(s.n, s.n+s.m, edges)
-	from, limit := 0, simplexGrow*len(s.arcs)
+	s.tree = newTree(s.n, s.n+s.m, edges)
+	from, limit := 0, growth*len(s.arcs)
 	for {
 		s.refresh()
 		done, err := s.run(from)
@@ -79,7 +81,7 @@ func (s *simplexSolver) solve() error {
 			return err
 		}
 		if s.report != nil {
-			s.report(s)
+			s.report()
 		}
 		if s.most > 0 && s.pivots >= s.most {
 			return nil
@@ -102,19 +104,19 @@ func (s *simplexSolver) solve() error {
 	}
 }
 
-func (s *simplexSolver) refresh() { s.tol = max(s.tol, simplexTol*s.tree.refresh()) }
+func (s *solver) refresh() { s.tol = max(s.tol, relTol*s.tree.refresh()) }
 
 // run pivots on the listed arcs, beginning with arc from, until none has a
 // negative reduced cost; done is false where it stopped before.
-func (s *simplexSolver) run(from int) (done bool, err error) {
+func (s *solver) run(from int) (done bool, err error) {
 	arcs, pi := s.arcs, s.tree.pi
-	stop := s.pivots + simplexRounds*(s.n+s.m)
+	stop := s.pivots + pivotRounds*(s.n+s.m)
 	if s.most > 0 {
 		stop = min(stop, s.most)
 	}
 	pos, fresh := from, true // fresh: no pivot since the potentials were computed
 	for idle := 0; idle < len(arcs); {
-		end := min(pos+simplexBlock, len(arcs))
+		end := min(pos+priceBlock, len(arcs))
 		best, at := -s.tol, -1
 		for k, a := range arcs[pos:end] {
 			if r := a.c - pi[a.i] + pi[a.j]; r < best {
@@ -150,25 +152,25 @@ func (s *simplexSolver) run(from int) (done bool, err error) {
 
 // price adds to the list, for every source, the arcs with the most negative
 // reduced costs of all.
-func (s *simplexSolver) price() error {
-	found, count := make([]simplexArc, simplexAdd*s.n), make([]int8, s.n)
+func (s *solver) price() error {
+	found, count := make([]arc, mostAdded*s.n), make([]int8, s.n)
 	pi := s.tree.pi[s.n:]
 	err := s.eachRow(func(i int, row []float64) {
 		u, limit := s.tree.pi[i], -s.tol
-		list := found[i*simplexAdd : i*simplexAdd : (i+1)*simplexAdd]
+		list := found[i*mostAdded : i*mostAdded : (i+1)*mostAdded]
 		for j, c := range row[:len(pi)] {
 			if r := c - u + pi[j]; r < limit {
-				if len(list) == simplexAdd {
-					list = list[:simplexAdd-1]
+				if len(list) == mostAdded {
+					list = list[:mostAdded-1]
 				}
 				p := len(list)
 				list = list[:p+1]
 				for ; p > 0 && list[p-1].c > r; p-- {
 					list[p] = list[p-1]
 				}
-				list[p] = simplexArc{int32(i), int32(s.n + j), r}
-				if len(list) == simplexAdd {
-					limit = list[simplexAdd-1].c
+				list[p] = arc{int32(i), int32(s.n + j), r}
+				if len(list) == mostAdded {
+					limit = list[mostAdded-1].c
 				}
 			}
 		}
@@ -178,14 +180,14 @@ func (s *simplexSolver) price() error {
 		count[i] = int8(len(list))
 	})
 	for i, k := range count {
-		s.arcs = append(s.arcs, found[i*simplexAdd:i*simplexAdd+int(k)]...)
+		s.arcs = append(s.arcs, found[i*mostAdded:i*mostAdded+int(k)]...)
 	}
 	return err
 }
 
 // purge halves the list at least, from the arcs of the largest reduced costs
 // down, but keeps those that may enter. Arcs of the basis live in the tree.
-func (s *simplexSolver) purge() {
+func (s *solver) purge() {
 	pi, want := s.tree.pi, len(s.arcs)/2
 	limit := 0.0
 	for _, a := range s.arcs {
@@ -206,7 +208,7 @@ func (s *simplexSolver) purge() {
 }
 
 // cost is that of the basis for a total mass of 1, up to rounding.
-func (s *simplexSolver) cost() float64 {
+func (s *solver) cost() float64 {
 	sum, mass := 0.0, 0.0
 	for v := range s.tree.node {
 		if p := &s.tree.node[v]; p.parent >= 0 {

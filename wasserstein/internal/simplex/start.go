@@ -1,39 +1,42 @@
-package wasserstein
+package simplex
 
 import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
-type simplexArc struct {
+type arc struct {
 	i, j int32 // nodes: j counts from n
 	c    float64
 }
 
 const (
-	// simplexWidth is the length of the short lists. Between uniform points of
+	// listWidth is the length of the short lists. Between uniform points of
 	// the plane the optimum uses few arcs beyond the 20 cheapest of each source;
 	// with 10 pricing finds more of them missing, 50 cost more to scan.
-	simplexWidth = 20
-	// simplexCovered is the share of the mass that the start must move along short
+	listWidth = 20
+	// goodCover is the share of the mass that the start must move along short
 	// lists for them to count as a good choice: measured, 0.9 and more where the
 	// measures overlap and below 0.3 where they do not.
-	simplexCovered = 0.5
-	// simplexSmall is the size below which a sample is not worth solving.
-	simplexSmall = 64
+	goodCover = 0.5
+	// smallSide is the size below which a sample is not worth solving.
+	smallSide = 64
 )
 
 // shortlist sets arcs to the cheapest arcs of every source by c - v, v being the
 // start potentials of the sinks, and checks all costs on the way. The scans
 // begin at sinks spread evenly, so that ties do not all go to the same few.
-func (s *simplexSolver) shortlist() error {
-	k := min(simplexWidth, s.m)
+func (s *solver) shortlist() error {
+	k := min(listWidth, s.m)
 	s.arcs = slices.Grow(s.arcs[:0], 2*k*s.n)[:k*s.n]
-	bad := make([]int, s.n)
+	bad := make([]*rows.BadCost, s.n)
 	v := s.dual[s.n:]
 	err := s.eachRow(func(i int, row []float64) {
-		if _, bad[i] = simplexLargest(row); bad[i] >= 0 {
+		if _, j := rows.Largest(row); j >= 0 {
+			bad[i] = &rows.BadCost{I: i, J: j, Value: row[j]}
 			return
 		}
 		list := s.arcs[i*k : i*k : (i+1)*k]
@@ -49,7 +52,7 @@ func (s *simplexSolver) shortlist() error {
 					for ; p > 0 && list[p-1].c > c; p-- {
 						list[p] = list[p-1]
 					}
-					list[p] = simplexArc{int32(i), int32(s.n + lo + j), c}
+					list[p] = arc{int32(i), int32(s.n + lo + j), c}
 					if len(list) == k {
 						limit = list[k-1].c
 					}
@@ -66,35 +69,12 @@ func (s *simplexSolver) shortlist() error {
 	if err != nil {
 		return err
 	}
-	for i, j := range bad {
-		if j >= 0 {
-			return &simplexBadCost{i, j}
+	for _, b := range bad {
+		if b != nil {
+			return b
 		}
 	}
 	return nil
-}
-
-// simplexBadCost is turned into a metric.ValueError in the caller's indices.
-type simplexBadCost struct{ i, j int }
-
-func (*simplexBadCost) Error() string { return "bad cost" }
-
-// simplexMaxCost bounds the costs. Potentials are sums of fewer than 2^32 costs
-// with signs, so nothing overflows.
-const simplexMaxCost = 0x1p960
-
-// simplexLargest returns the largest of the costs, and the first position of one
-// outside [0, simplexMaxCost] or -1.
-func simplexLargest(row []float64) (largest float64, bad int) {
-	for j, c := range row {
-		if !(c >= 0 && c <= largest) {
-			if !(c >= 0 && c <= simplexMaxCost) {
-				return 0, j
-			}
-			largest = c
-		}
-	}
-	return largest, -1
 }
 
 // greedy returns the basis that takes arcs by reduced cost as they come: first
@@ -102,7 +82,7 @@ func simplexLargest(row []float64) (largest float64, bad int) {
 // sinks that are left. Every arc but the last empties just one of its nodes
 // (general position), so the arcs are a spanning tree. covered is the share of
 // the mass that the short lists moved.
-func (s *simplexSolver) greedy() (edges []simplexEdge, covered float64, err error) {
+func (s *solver) greedy() (edges []edge, covered float64, err error) {
 	type keyed struct {
 		key float64
 		arc int32
@@ -111,21 +91,16 @@ func (s *simplexSolver) greedy() (edges []simplexEdge, covered float64, err erro
 	for k, a := range s.arcs {
 		order[k] = keyed{a.c - s.dual[a.i] - s.dual[a.j], int32(k)}
 	}
-	slices.SortFunc(order, func(a, b keyed) int {
-		if a.key != b.key {
-			return cmp.Compare(a.key, b.key)
-		}
-		return cmp.Compare(a.arc, b.arc)
-	})
+	slices.SortFunc(order, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.arc, b.arc)) })
 	left := slices.Clone(s.units)
-	edges = make([]simplexEdge, 0, s.n+s.m-1)
+	edges = make([]edge, 0, s.n+s.m-1)
 	moved, all := 0.0, 0.0
 	use := func(i, j int32, c float64) {
 		f := min(left[i], left[j])
 		left[i] -= f
 		left[j] -= f
 		moved += float64(f)
-		edges = append(edges, simplexEdge{i, j, f, c})
+		edges = append(edges, edge{i, j, f, c})
 	}
 	for _, o := range order {
 		if a := &s.arcs[o.arc]; left[a.i] > 0 && left[a.j] > 0 {
@@ -168,14 +143,14 @@ func (s *simplexSolver) greedy() (edges []simplexEdge, covered float64, err erro
 }
 
 // sample sets the start potentials to those of a problem of half the size: of
-// every two neighbouring sources the heavier stands for both, and so for sinks.
+// every two neighboring sources the heavier stands for both, and so for sinks.
 // They are extended to all sources, as u_i = min over the sampled j of c_ij-v_j,
 // and then to all sinks. It costs a pass over the costs beside the small
 // problem, and is worth it where short lists by cost alone go wrong: where the
 // measures are far apart, so that everybody's nearest sinks are the same.
-func (s *simplexSolver) sample() error {
+func (s *solver) sample() error {
 	n, m := (s.n+1)/2, (s.m+1)/2
-	half := &simplexSolver{n: n, m: m, ctx: s.ctx, workers: s.workers, lazy: s.lazy}
+	half := &solver{n: n, m: m, ctx: s.ctx, workers: s.workers, lazy: s.lazy}
 	rep := func(lo, count, of int) (at []int) {
 		for k := range count {
 			v := lo + 2*k
@@ -194,15 +169,18 @@ func (s *simplexSolver) sample() error {
 	src, dst := rep(0, n, s.n), rep(s.n, m, s.m)
 	// The sums are in general position as they are: the perturbations of the
 	// sources are still > 0 with total s.n < K.
-	var err error
-	if half.rows, err = simplexGather(s.ctx, s.rows, s.m, src, dst, s.lazy, s.workers); err != nil {
-		return err
+	half.rows = rows.Select(s.rows, s.m, src, dst)
+	if !s.lazy {
+		var err error
+		if half.rows, err = rows.Store(s.ctx, half.rows, n, m, s.workers); err != nil {
+			return err
+		}
 	}
 	if err := half.solve(); err != nil {
 		return err
 	}
 	u, v := s.dual[:s.n], s.dual[s.n:]
-	return simplexColumns(s.ctx, s.rows, s.n, s.m, s.workers, v, func(i int, row []float64) float64 {
+	return rows.Potentials(s.ctx, s.rows, s.n, s.m, s.workers, v, func(i int, row []float64) float64 {
 		u[i] = math.Inf(1)
 		for k, j := range dst {
 			u[i] = min(u[i], row[j]+half.tree.pi[n+k])

@@ -1,44 +1,44 @@
-package wasserstein
+package simplex
 
 import "math"
 
-// simplexNode is a node of the spanning tree: its place there, and the flow and
+// node is a node of the spanning tree: its place there, and the flow and
 // cost of the arc that joins it to its parent, from the source to the sink of
 // the two. 32 bytes, so that a step along the tree touches one cache line.
-type simplexNode struct {
+type node struct {
 	parent, depth int32
 	next, prev    int32 // in preorder, circular
 	flow          int64
 	cost          float64
 }
 
-// simplexTree is a feasible basis of a transportation problem: a spanning tree
-// of the sources 0..n-1 and the sinks n.., hung from its centre and threaded in
-// preorder. Masses are integers and in general position (see simplexUnits): a
+// tree is a feasible basis of a transportation problem: a spanning tree
+// of the sources 0..n-1 and the sinks n.., hung from its center and threaded in
+// preorder. Masses are integers and in general position (see toUnits): a
 // proper subset of the nodes never balances, so no flow of a basis is 0, the arc
 // that leaves is unique, and every pivot lowers the cost. That is all it takes
 // to rule out cycling (Dantzig 1951; Orden 1956).
 //
 // pi are the potentials u of the sources and -v of the sinks: the reduced cost
 // of the arc (i, j) is c - pi[i] + pi[j], and 0 along the tree up to rounding.
-type simplexTree struct {
+type tree struct {
 	n    int32
 	root int32
-	node []simplexNode
+	node []node
 	pi   []float64
 }
 
-type simplexEdge struct {
+type edge struct {
 	i, j int32
 	flow int64
 	cost float64
 }
 
-// newSimplexTree builds the tree of the given edges, which span the nodes. It
+// newTree builds the tree of the given edges, which span the nodes. It
 // hangs from the node that remains when leaves are stripped layer by layer, so
 // that paths to the root are short and subtrees small.
-func newSimplexTree(n, nodes int, edges []simplexEdge) *simplexTree {
-	t := &simplexTree{n: int32(n), node: make([]simplexNode, nodes), pi: make([]float64, nodes)}
+func newTree(n, nodes int, edges []edge) *tree {
+	t := &tree{n: int32(n), node: make([]node, nodes), pi: make([]float64, nodes)}
 	start, deg := make([]int32, nodes+1), make([]int32, nodes)
 	for _, e := range edges {
 		deg[e.i]++
@@ -79,7 +79,7 @@ func newSimplexTree(n, nodes int, edges []simplexEdge) *simplexTree {
 		for _, k := range adj[start[v]:start[v+1]] {
 			e := &edges[k]
 			if w := e.i + e.j - v; w != t.node[v].parent {
-				t.node[w] = simplexNode{parent: v, depth: t.node[v].depth + 1, flow: e.flow, cost: e.cost}
+				t.node[w] = node{parent: v, depth: t.node[v].depth + 1, flow: e.flow, cost: e.cost}
 				stack = append(stack, w)
 			}
 		}
@@ -90,7 +90,7 @@ func newSimplexTree(n, nodes int, edges []simplexEdge) *simplexTree {
 
 // refresh computes the potentials from the costs along the tree, 0 at the root,
 // and returns the largest in size.
-func (t *simplexTree) refresh() float64 {
+func (t *tree) refresh() float64 {
 	big := 0.0
 	t.pi[t.root] = 0
 	for v := t.node[t.root].next; v != t.root; v = t.node[v].next {
@@ -108,7 +108,7 @@ func (t *simplexTree) refresh() float64 {
 // pivot brings the arc from i to j of cost c into the basis. It reports false,
 // and does nothing, where the cost of the cycle that the arc closes is not
 // certainly negative: the reduced cost was rounding.
-func (t *simplexTree) pivot(i, j int32, c float64) bool {
+func (t *tree) pivot(i, j int32, c float64) bool {
 	node, n := t.node, t.n
 	// Flow goes around from i to j and back up the tree. It falls on the arcs
 	// above sources on the side of i and above sinks on the side of j.
@@ -172,7 +172,7 @@ func (t *simplexTree) pivot(i, j int32, c float64) bool {
 // move cuts off the subtree of out, turns it round to hang from u, and joins u
 // to v by an arc of the given flow and cost. The potentials of the subtree rise
 // by shift. It costs a walk through the subtree.
-func (t *simplexTree) move(out, u, v int32, flow int64, cost, shift float64) {
+func (t *tree) move(out, u, v int32, flow int64, cost, shift float64) {
 	node, pi := t.node, t.pi
 	before := node[out].prev
 	// w goes up from u to out. The subtree of w less that of the node below it on

@@ -1,21 +1,17 @@
-package wasserstein
+package assignment
 
 import (
 	"context"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/heap"
+	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
-// assignRows returns row i of the cost matrix, in buf or elsewhere. It is
-// called from several goroutines at once, each with a buffer of its own, and
-// its result is read only.
-type assignRows func(i int, buf []float64) []float64
-
-// assignSolver finds a matching of least cost by shortest augmenting paths
-// (Jonker and Volgenant 1987: column reduction, augmenting row reduction,
-// augmentation), with an auction before the augmentation where that has much
-// left to do (Bertsekas 1988), but looks at a short list of each row only.
+// solver finds a matching of least cost by shortest augmenting paths (Jonker and
+// Volgenant 1987: column reduction, augmenting row reduction, augmentation), with
+// an auction before the augmentation where that has much left to do (Bertsekas
+// 1988), but looks at a short list of each row only.
 //
 // The potentials v of the columns never rise. Let a list hold the columns that
 // were cheapest under the v of the day it was made, and bound be a number that
@@ -24,45 +20,45 @@ type assignRows func(i int, buf []float64) []float64
 // that is the step of the dense algorithm, and one that needs more makes the
 // list anew, and longer. So the lists are no heuristic, and after the two
 // passes that make them a row is read rarely.
-type assignSolver struct {
+type solver struct {
 	n, m int
-	rows assignRows
+	rows rows.Func
 	buf  []float64 // for rows
 
 	v      []float64 // potential of a column
 	col    []int32   // column of a row, or -1
 	row    []int32   // row of a column, or -1
 	paid   []float64 // cost of the pair (row, col[row])
-	lists  []assignList
-	cand   []assignPair
-	spare  []assignPair // room for longer lists
-	dist   []float64    // of column j at j, of the bound of row i at m+i; +Inf unreached
-	pred   []int32      // the row that reached a column
-	via    []float64    // and the cost of that pair
-	offset []float64    // h of a scanned row: column j lies at c-v-h
+	lists  []list
+	cand   []pair
+	spare  []pair    // room for longer lists
+	dist   []float64 // of column j at j, of the bound of row i at m+i; +Inf unreached
+	pred   []int32   // the row that reached a column
+	via    []float64 // and the cost of that pair
+	offset []float64 // h of a scanned row: column j lies at c-v-h
 	heap   heap.Heap
 	done   []int32 // columns that left the heap
 	seen   []int32 // nodes with a finite dist
 }
 
 const (
-	// assignRounds is the number of passes of augmenting row reduction, as in
-	// Jonker and Volgenant, and assignSteps*n the largest number of steps of
+	// reduceRounds is the number of passes of augmenting row reduction, as in
+	// Jonker and Volgenant, and maxSteps*n the largest number of steps of
 	// one: a price war between two rows may take as many steps as their costs
 	// have digits, where a single augmentation ends it.
-	assignRounds = 2
-	assignSteps  = 8
+	reduceRounds = 2
+	maxSteps     = 8
 )
 
-func newAssignSolver(n, m int, rows assignRows) *assignSolver {
-	s := &assignSolver{
+func newSolver(n, m int, rows rows.Func) *solver {
+	s := &solver{
 		n: n, m: m, rows: rows,
 		buf:    make([]float64, m),
 		v:      make([]float64, m),
 		col:    make([]int32, n),
 		row:    make([]int32, m),
 		paid:   make([]float64, n),
-		lists:  make([]assignList, n),
+		lists:  make([]list, n),
 		dist:   make([]float64, m+n),
 		pred:   make([]int32, m),
 		via:    make([]float64, m),
@@ -81,8 +77,8 @@ func newAssignSolver(n, m int, rows assignRows) *assignSolver {
 	return s
 }
 
-// solve matches every row. The costs are finite and at most assignMax.
-func (s *assignSolver) solve(ctx context.Context, least []float64, argLeast []int32, workers int) error {
+// solve matches every row. The costs are finite and at most rows.Max.
+func (s *solver) solve(ctx context.Context, least []float64, argLeast []int32, workers int) error {
 	if s.n == s.m {
 		s.reduceColumns(least, argLeast)
 	}
@@ -98,7 +94,7 @@ func (s *assignSolver) solve(ctx context.Context, least []float64, argLeast []in
 		}
 	}
 	free = s.reduceRows(free)
-	if s.n == s.m && len(free)*assignHard > s.n {
+	if s.n == s.m && len(free)*hardShare > s.n {
 		var err error
 		if free, err = s.auction(ctx, free); err != nil {
 			return err
@@ -116,7 +112,7 @@ func (s *assignSolver) solve(ctx context.Context, least []float64, argLeast []in
 // reduceColumns starts from the least cost of every column, and gives the column
 // to a row that has it. It is not for n < m, where a column may stay unmatched
 // and must then have potential 0, above all others.
-func (s *assignSolver) reduceColumns(least []float64, arg []int32) {
+func (s *solver) reduceColumns(least []float64, arg []int32) {
 	copy(s.v, least)
 	for j := s.m - 1; j >= 0; j-- {
 		if i := arg[j]; s.col[i] < 0 {
@@ -129,16 +125,16 @@ func (s *assignSolver) reduceColumns(least []float64, arg []int32) {
 // of that column until another would do as well (augmenting row reduction). The
 // row that had the column is dealt with next. It returns the rows left free:
 // those whose cheapest columns tie and are all taken.
-func (s *assignSolver) reduceRows(free []int32) []int32 {
-	for range assignRounds {
+func (s *solver) reduceRows(free []int32) []int32 {
+	for range reduceRounds {
 		free = s.reduceRowsOnce(free)
 	}
 	return free
 }
 
-func (s *assignSolver) reduceRowsOnce(free []int32) []int32 {
+func (s *solver) reduceRowsOnce(free []int32) []int32 {
 	next := free[:0]
-	steps := assignSteps * s.n
+	steps := maxSteps * s.n
 	for _, i := range free {
 		for i >= 0 {
 			if steps == 0 {
@@ -175,7 +171,7 @@ func (s *assignSolver) reduceRowsOnce(free []int32) []int32 {
 // the list of the scanned row i, at the least distance they can have: when it
 // comes out more of the list is looked at, or the list made longer. Columns no
 // nearer than the nearest free one never enter.
-func (s *assignSolver) augment(f int32) {
+func (s *solver) augment(f int32) {
 	end := int32(-1)
 	best := math.Inf(1)
 	s.lists[f].next = 0
@@ -189,7 +185,7 @@ func (s *assignSolver) augment(f int32) {
 		if int(k) >= s.m {
 			i := k - int32(s.m)
 			if l := &s.lists[i]; l.next == len(l.pairs) {
-				s.remake(i, assignGrow*l.width)
+				s.remake(i, listGrow*l.width)
 				l.next = 0
 			}
 			s.scan(i, s.offset[i], &best, &end)
@@ -220,7 +216,7 @@ func (s *assignSolver) augment(f int32) {
 }
 
 // scan offers row i's columns the way over i: column j lies at c-v-h.
-func (s *assignSolver) scan(i int32, h float64, best *float64, end *int32) {
+func (s *solver) scan(i int32, h float64, best *float64, end *int32) {
 	l := &s.lists[i]
 	if l.whole(s.m) {
 		for j, c := range s.rows(int(i), s.buf) {
@@ -231,7 +227,7 @@ func (s *assignSolver) scan(i int32, h float64, best *float64, end *int32) {
 		return
 	}
 	t := l.next
-	stop := min(t+assignBlock, len(l.pairs))
+	stop := min(t+scanBlock, len(l.pairs))
 	for ; t < stop; t++ {
 		p := &l.pairs[t]
 		if d := p.c - s.v[p.j] - h; d < *best && d < s.dist[p.j] {
@@ -249,7 +245,7 @@ func (s *assignSolver) scan(i int32, h float64, best *float64, end *int32) {
 }
 
 // reach records that row i reaches column j at cost c and distance d.
-func (s *assignSolver) reach(j, i int32, c, d float64, best *float64, end *int32) {
+func (s *solver) reach(j, i int32, c, d float64, best *float64, end *int32) {
 	if s.row[j] < 0 {
 		*best, *end = d, j
 	} else if !s.push(j, d) {
@@ -261,7 +257,7 @@ func (s *assignSolver) reach(j, i int32, c, d float64, best *float64, end *int32
 // push sets the distance of node k, unless it has left the heap: rounding can
 // make a later path an ulp shorter. A bound is pushed once more after its list
 // was remade.
-func (s *assignSolver) push(k int32, d float64) bool {
+func (s *solver) push(k int32, d float64) bool {
 	if math.IsInf(s.dist[k], 1) {
 		s.seen = append(s.seen, k)
 	} else if s.heap.Left(k) && int(k) < s.m {

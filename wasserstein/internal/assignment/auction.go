@@ -1,4 +1,4 @@
-package wasserstein
+package assignment
 
 import (
 	"context"
@@ -6,19 +6,19 @@ import (
 )
 
 const (
-	// assignHard is the part of the rows, 1 in so many, that are left free
+	// hardShare is the part of the rows, 1 in so many, that are left free
 	// where an auction pays: on uniform costs some 1 in 100 are, on Euclidean
 	// ones 1 in 6, and each of those would search a fifth of the matrix.
-	assignHard = 16
-	// The auctions have increments of assignFirst, /5, /25, /125 times what
+	hardShare = 16
+	// The auctions have increments of firstStep, /5, /25, /125 times what
 	// separates the ends of a list. Other choices (twice or half the first,
 	// three rounds, a ratio of 10) cost up to a quarter more.
-	assignFirst    = 0.5
-	assignRatio    = 5
-	assignAuctions = 4
-	// assignBids*n is the largest number of bids of all auctions together; 15
+	firstStep = 0.5
+	stepRatio = 5
+	auctions  = 4
+	// maxBids*n is the largest number of bids of all auctions together; 15
 	// to 45 are usual.
-	assignBids = 256
+	maxBids = 256
 )
 
 // auction finds better potentials than reduceRows can, by rounds in which a row
@@ -28,7 +28,7 @@ const (
 // more. It returns the rows left free, a twentieth of what it was given or less.
 //
 // Columns may lose their row here, so it is not for n < m (see reduceColumns).
-func (s *assignSolver) auction(ctx context.Context, free []int32) ([]int32, error) {
+func (s *solver) auction(ctx context.Context, free []int32) ([]int32, error) {
 	spread := make([]float64, s.n)
 	for i := range s.lists {
 		l := &s.lists[i]
@@ -38,9 +38,9 @@ func (s *assignSolver) auction(ctx context.Context, free []int32) ([]int32, erro
 		spread[i] = l.bound - l.pairs[0].r
 	}
 	slices.Sort(spread)
-	eps := assignFirst * spread[s.n/2]
-	bids := assignBids * s.n
-	for round := 0; round < assignAuctions && eps > 0; round++ {
+	eps := firstStep * spread[s.n/2]
+	bids := maxBids * s.n
+	for round := 0; round < auctions && eps > 0; round++ {
 		free = s.unmatch(eps, free)
 		for ; len(free) > 0 && bids > 0; bids-- {
 			if err := ctx.Err(); err != nil {
@@ -58,14 +58,14 @@ func (s *assignSolver) auction(ctx context.Context, free []int32) ([]int32, erro
 				free = free[:len(free)-1]
 			}
 		}
-		eps /= assignRatio
+		eps /= stepRatio
 	}
 	return s.reduceRows(s.unmatch(0, free)), nil
 }
 
 // unmatch frees the rows whose column is dearer by more than eps than their
 // cheapest, and returns all free rows in the room of free.
-func (s *assignSolver) unmatch(eps float64, free []int32) []int32 {
+func (s *solver) unmatch(eps float64, free []int32) []int32 {
 	free = free[:0]
 	for i := range s.col {
 		if j := s.col[i]; j >= 0 {

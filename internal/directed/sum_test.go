@@ -1,0 +1,46 @@
+package directed
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// Reference: math/big.
+func TestSum_BoundsExactSum(t *testing.T) {
+	r := rng.Seeded(1)
+	for trial := range 2000 {
+		var s Sum
+		exact, size := new(big.Float).SetPrec(6000), 0.0
+		for range 1 + r.IntN(30) {
+			spread := []int{0, 40, 900}[trial%3]
+			a := math.Ldexp(r.NormFloat64(), r.IntN(spread+1)-spread/2)
+			b := 1.0
+			if trial%2 == 0 {
+				b = math.Ldexp(r.NormFloat64(), r.IntN(spread+1)-spread/2-spread/4) // some products underflow
+				s.AddProduct(a, b)
+			} else {
+				s.Add(a)
+			}
+			exact.Add(exact, new(big.Float).SetPrec(200).Mul(big.NewFloat(a), big.NewFloat(b)))
+			size += math.Abs(a * b)
+		}
+		lower, near, upper := s.Bounds()
+		if big.NewFloat(lower).Cmp(exact) > 0 || big.NewFloat(upper).Cmp(exact) < 0 || !(lower <= near && near <= upper) {
+			t.Fatalf("%v outside [%v, %v] around %v", exact, lower, upper, near)
+		}
+		if upper-lower > 0x1p-52*math.Abs(near)+0x1p-95*size+0x1p-1060 {
+			t.Fatalf("[%v, %v] is wide", lower, upper)
+		}
+	}
+	var s Sum
+	for range 10 {
+		s.Add(1 << 50)
+		s.Add(-3)
+	}
+	if lower, near, upper := s.Bounds(); lower != 10<<50-30 || near != lower || upper != lower {
+		t.Errorf("integers: %v, %v, %v", lower, near, upper)
+	}
+}

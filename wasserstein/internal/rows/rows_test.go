@@ -1,0 +1,121 @@
+package rows
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+// Reference: math/big.
+func TestSlack_IsTheLargestBelow(t *testing.T) {
+	r := rng.Seeded(1)
+	for trial := range 2000 {
+		n := 1 + r.IntN(6)
+		c, v := make([]float64, n), make([]float64, n)
+		for j := range c {
+			c[j] = math.Ldexp(r.NormFloat64(), r.IntN(60)-30)
+			v[j] = math.Ldexp(r.NormFloat64(), r.IntN(60)-30)
+			if trial%3 == 0 && j > 0 { // differences that round to one float64
+				v[j] = v[0] + float64(r.IntN(3))*0x1p-80
+				c[j] = c[0]
+			}
+		}
+		fits := func(u float64) bool { // u <= c-v
+			for j := range c {
+				var d big.Float
+				d.SetPrec(2000).Sub(big.NewFloat(c[j]), big.NewFloat(v[j]))
+				if d.Cmp(big.NewFloat(u)) < 0 {
+					return false
+				}
+			}
+			return true
+		}
+		u := Slack(c, v)
+		if !fits(u) || fits(math.Nextafter(u, math.Inf(1))) {
+			t.Fatalf("Slack(%v, %v) = %v", c, v, u)
+		}
+	}
+}
+
+func TestPotentials_AreColumnMinima(t *testing.T) {
+	r := rng.Seeded(2)
+	n, m := 200, 7
+	c, u, want := make([]float64, n*m), make([]float64, n), make([]float64, m)
+	for j := range want {
+		want[j] = math.Inf(1)
+	}
+	for i := range u {
+		u[i] = r.NormFloat64()
+		for j := range m {
+			c[i*m+j] = r.Float64()
+			want[j] = min(want[j], c[i*m+j]-u[i])
+		}
+	}
+	costs := func(i int, _ []float64) []float64 { return c[i*m : (i+1)*m] }
+	for workers := range 4 {
+		v := make([]float64, m)
+		err := Potentials(context.Background(), costs, n, m, workers, v, func(i int, _ []float64) float64 { return u[i] })
+		if err != nil || !slices.Equal(v, want) {
+			t.Errorf("%d workers: %v, want %v, %v", workers, v, want, err)
+		}
+	}
+}
+
+// Rows selected, and stored, are those of the matrix; a context that ended ends
+// the work.
+func TestStore_KeepsRows(t *testing.T) {
+	const n, m = 150, 9
+	costs := func(i int, buf []float64) []float64 {
+		for j := range buf {
+			buf[j] = float64(100*i + j)
+		}
+		return buf
+	}
+	src, dst := []int{149, 3, 3, 70}, []int{8, 0, 2}
+	some := Select(costs, m, src, dst)
+	stored, err := Store(context.Background(), some, len(src), len(dst), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := Store(context.Background(), costs, n, m, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, i := range src {
+		for q, j := range dst {
+			want := float64(100*i + j)
+			if got := stored(k, nil)[q]; got != want || some(k, make([]float64, 3))[q] != want || all(i, nil)[j] != want {
+				t.Fatalf("row %d, column %d: %v, want %v", i, j, got, want)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Store(ctx, costs, n, m, 0); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestLargest_FindsTheFirstBad(t *testing.T) {
+	for _, c := range []struct {
+		row     []float64
+		largest float64
+		bad     int
+	}{
+		{[]float64{0, 3, 2, 3}, 3, -1},
+		{[]float64{Max}, Max, -1},
+		{[]float64{1, -1, math.NaN()}, 0, 1},
+		{[]float64{1, 1, math.NaN()}, 0, 2},
+		{[]float64{0x1p961, 1}, 0, 0},
+		{[]float64{1, math.Inf(1)}, 0, 1},
+	} {
+		if largest, bad := Largest(c.row); largest != c.largest || bad != c.bad {
+			t.Errorf("Largest(%v) = %v, %d", c.row, largest, bad)
+		}
+	}
+}

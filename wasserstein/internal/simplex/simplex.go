@@ -1,0 +1,100 @@
+// Package simplex solves balanced transportation problems by the primal network
+// simplex. It proves nothing: its caller bounds the optimum by the flows and the
+// potentials of the basis.
+package simplex
+
+import (
+	"context"
+
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/wasserstein/internal/rows"
+)
+
+// Problem is to move the masses of sources to sinks at least cost.
+type Problem struct {
+	// Src and Dst are the masses of sources and sinks, all > 0 and their totals
+	// equal up to rounding. There is at least one of each.
+	Src, Dst []exact.DD
+	// Costs has a row for each source and a column for each sink, of numbers in
+	// [0, rows.Max].
+	Costs rows.Func
+	// Lazy tells that Costs should not be stored, as half of the problem otherwise
+	// is to find a start.
+	Lazy bool
+	// Start holds potentials to begin with, of sources and then sinks; nil stands
+	// for zeros. It is overwritten. Sure tells that they are good, whatever share
+	// of the mass the short lists cover.
+	Start []float64
+	Sure  bool
+	// MaxPivots ends the work; 0 means no limit.
+	MaxPivots int
+	// Progress, where not nil, is told after every pass over the costs how many
+	// pivots are made and what the basis costs, up to rounding.
+	Progress func(pivots int, cost float64)
+	// Workers is the number of goroutines; 0 means one a processor.
+	Workers int
+}
+
+// Bytes bounds the memory for n sources of m costs, but for stored costs: the
+// short list, at most growth times longer in the course of the work and copied
+// when it grows; nodes and masses are small beside it.
+func Bytes(n, m int) float64 {
+	return 16 * (float64(float64(n)*listWidth*2*growth) + 8*float64(m))
+}
+
+// Basis is an optimal basis, or the best one when the last pivot was made.
+type Basis struct {
+	// Pivots is the number of steps, and Passes that of the passes over all costs
+	// that looked for one more.
+	Pivots, Passes int
+	src, dst       []exact.DD
+	tree           *tree
+}
+
+// Solve returns an optimal basis. Its errors are that of ctx and a
+// [*rows.BadCost].
+func Solve(ctx context.Context, p *Problem) (*Basis, error) {
+	s := &solver{
+		n: len(p.Src), m: len(p.Dst), rows: p.Costs, units: toUnits(p.Src, p.Dst), dual: p.Start, sure: p.Sure,
+		lazy: p.Lazy, ctx: ctx, workers: p.Workers, most: p.MaxPivots,
+	}
+	if p.Progress != nil {
+		total := 0.0
+		for _, w := range p.Src {
+			total += w.Hi
+		}
+		s.report = func() { p.Progress(s.pivots, s.cost()*total) }
+	}
+	if err := s.solve(); err != nil {
+		return nil, err
+	}
+	return &Basis{Pivots: s.pivots, Passes: s.passes, src: p.Src, dst: p.Dst, tree: s.tree}, nil
+}
+
+// U returns the potential of source i and V that of sink j. No cost is below
+// U(i)+V(j), up to rounding, once the basis is optimal.
+func (b *Basis) U(i int) float64 { return b.tree.pi[i] }
+func (b *Basis) V(j int) float64 { return -b.tree.pi[len(b.src)+j] }
+
+// Flows calls f with the flows of the basis, computed from the exact masses:
+// what passes an arc is what the subtree below has too much or too little. Flows
+// that rounding turned negative are left out.
+func (b *Basis) Flows(f func(i, j int, mass float64)) {
+	t, n := b.tree, len(b.src)
+	net := make([]exact.DD, len(t.node))
+	copy(net, b.src)
+	for j, w := range b.dst {
+		net[n+j] = w.Neg()
+	}
+	for v := t.node[t.root].prev; v != t.root; v = t.node[v].prev {
+		up := t.node[v].parent
+		net[up] = net[up].Add(net[v])
+		i, j, mass := v, up, net[v].Hi
+		if v >= t.n {
+			i, j, mass = up, v, -mass
+		}
+		if mass > 0 {
+			f(int(i), int(j)-n, mass)
+		}
+	}
+}
