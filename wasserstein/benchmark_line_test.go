@@ -127,7 +127,6 @@ func BenchmarkTree(b *testing.B) {
 		}{
 			{"W1Tree", func() error { _, err := W1Tree(tree, mu, nu); return err }},
 			{"ProjectTree", func() error { _, _, err := ProjectTree(tree, g); return err }},
-			{"ProjectTreeTopDown", func() error { _, err := ProjectTreeTopDown(tree, g); return err }},
 		} {
 			b.Run(fmt.Sprintf("%s/n=%d", c.name, n), func(b *testing.B) {
 				b.ReportAllocs()

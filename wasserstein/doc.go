@@ -45,9 +45,10 @@
 // points or any costs; [Assignment] and [DistanceEM] for multisets.
 //
 // The nearest probability measure to a signed one: [ProjectLine], [ProjectTree],
-// and [Project] on any finite metric. [ProjectTreeTopDown] minimizes another
-// distance, and is usually the better estimate of what lies behind noisy
-// counts. [IsotonicL1] and [ProjectSimplex] are their kernels.
+// and [Project] on any finite metric. [IsotonicL1] and [ProjectSimplex] are their
+// kernels. The latter at every node of a tree, from the root down, minimizes
+// another distance, and is usually the better estimate of what lies behind noisy
+// counts.
 //
 // # What is exact, and what is bounded
 //

@@ -136,16 +136,6 @@ func ExampleProjectTree() {
 	// Output: [0.5 0 0.375 0.125] 0.5
 }
 
-func ExampleProjectTreeTopDown() {
-	t, g := noisy()
-	p, err := wasserstein.ProjectTreeTopDown(t, g)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(p)
-	// Output: [0.5 0 0.375 0.125]
-}
-
 func ExampleProjectSimplex() {
 	p, err := wasserstein.ProjectSimplex([]float64{.75, .5, -.25}, 1, nil)
 	if err != nil {

@@ -2,11 +2,14 @@ package wasserstein
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein/internal/project"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
@@ -110,4 +113,182 @@ func Project(f metric.Finite, g []float64, o *Options) (*Projection, error) {
 		p.P[src[i]] = max(0, w.Hi)
 	}
 	return p, nil
+}
+
+// ProjectLine returns a probability measure p on the points x of the real line
+// that is nearest to the signed measure with weights g there, and its distance
+// from it: with the points in ascending order, gaps x_(k+1)-x_k, and F and G
+// the partial sums of p and g, the least value over all p of
+//
+//	sum over k < n of gap_k * |F_k - G_k|.
+//
+// That is the distance of [W1Line] where g has total 1. The total of g need not
+// be 1, as noise leaves it: what it lacks counts as if g had it at the largest
+// point, so put a total that is known exactly into g before.
+//
+// F is the weighted isotonic regression of G, cut off at 0 and 1 (see
+// [IsotonicL1], also for which of several nearest measures is returned). Points
+// may come in any order; p is in the order of x. A group of equal points shares
+// its mass such that g changes as little as monotone sums allow.
+//
+// p has weights >= 0, differences of neighboring F_k in [0, 1], each rounded
+// once: F_n = 1, so they sum to 1 within len(x)*2^-54. Where g is a probability
+// measure up to rounding already, p is g bit for bit. dist, a sum of terms that
+// err by 2^-52 relatively, is +Inf where it would overflow. Positions lie in
+// [-1e300, 1e300], and the weights are finite with a finite total variation;
+// errors are [metric.ErrEmpty], [*metric.SizeError] and [*metric.ValueError].
+// O(n log n).
+//
+// As an estimate of a distribution behind noisy counts, [ProjectSimplex] at every
+// node of a tree over the line, from the root down, usually ends nearer the
+// truth; this one has the guarantee: it is at most twice as far from any
+// probability measure q as g is.
+func ProjectLine(x, g []float64) (p []float64, dist float64, err error) {
+	const op = "wasserstein: ProjectLine"
+	if err := lineCheck(op, "x", x); err != nil {
+		return nil, 0, err
+	}
+	if err := checkSigned(op, g, len(x)); err != nil {
+		return nil, 0, err
+	}
+	if isProbability(g) {
+		return append([]float64(nil), g...), 0, nil
+	}
+	n := len(x)
+	order := lineOrder(x)
+	sums, gaps := make([]float64, n), make([]float64, n)
+	var t exact.DD
+	for k := range n {
+		i := lineAt(order, k)
+		t = t.AddFloat(g[i])
+		sums[k] = t.Hi
+		if k+1 < n {
+			gaps[k] = x[lineAt(order, k+1)] - x[i]
+		}
+	}
+	f := project.IsotonicL1(sums, gaps, 0, 1)
+	f[n-1] = 1 // of weight 0
+	p = make([]float64, n)
+	var cost exact.DD
+	below := 0.0
+	for k, v := range f {
+		p[lineAt(order, k)] = v - below
+		below = v
+		cost = cost.AddFloat(float64(gaps[k] * math.Abs(v-sums[k])))
+	}
+	return p, sumOrInf(cost), nil
+}
+
+// IsotonicL1 returns the ascending list f with values in [lo, hi] that has the
+// least weighted distance from g,
+//
+//	sum over k of w[k] * |f[k] - g[k]|,
+//
+// the isotonic median regression of g. Of several such lists it returns the
+// midpoint of the smallest and the largest, cut off at the bounds, so that
+// mirrored input gives a mirrored result. An entry of weight 0 gets the value in
+// [f[k-1], the next of positive weight] that is nearest to g[k]. An ascending g
+// within the bounds comes back as it is.
+//
+// g holds at most 2^30 numbers, finite ones, and w numbers in
+// [0, math.MaxFloat64/2]; a nil w stands for ones. lo <= hi may be infinite. The sum is least for weights that differ from
+// w by rounding. Errors are [metric.ErrEmpty], [*metric.SizeError] and
+// [*metric.ValueError]. O(n log n) by a heap of breakpoints (the slope trick).
+func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
+	const op = "wasserstein: IsotonicL1"
+	if err := lineSize(op, "g", len(g)); err != nil {
+		return nil, err
+	}
+	if err := fault.AllFinite(op, "g", g); err != nil {
+		return nil, err
+	}
+	if w == nil {
+		w = make([]float64, len(g))
+		for k := range w {
+			w[k] = 1
+		}
+	}
+	if len(w) != len(g) {
+		return nil, &fault.SizeError{Op: op, Arg: "w", Got: len(w), Want: fmt.Sprint(len(g))}
+	}
+	for k, v := range w {
+		if !(v >= 0 && v <= math.MaxFloat64/2) { // a slope changes by 2v
+			return nil, &fault.ValueError{Op: op, Arg: "w", Index: k, Value: v, Want: "a number in [0, math.MaxFloat64/2]"}
+		}
+	}
+	if math.IsNaN(lo) || math.IsInf(lo, 1) {
+		return nil, &fault.ValueError{Op: op, Arg: "lo", Index: -1, Value: lo, Want: "a number below +Inf"}
+	}
+	if !(hi >= lo) || math.IsInf(hi, -1) {
+		return nil, &fault.ValueError{Op: op, Arg: "hi", Index: -1, Value: hi, Want: fmt.Sprintf("a number >= lo = %v, above -Inf", lo)}
+	}
+	return project.IsotonicL1(g, w, lo, hi), nil
+}
+
+// ProjectTree returns a probability measure p on the leaves of t that is
+// nearest to the signed measure with weights g there, and its distance from it:
+// with P and G the sums of p and g below a node, the least value over all p of
+//
+//	sum over nodes v but the root of t.Length(v) * |P_v - G_v|.
+//
+// That is the distance of [W1Tree] where g has total 1. The total of g need not
+// be 1, as noise leaves it: what it lacks counts as if g had it at the root.
+// Weight k lies on leaf t.Leaves()[k]. (For weights on inner nodes too, attach
+// a leaf to each by an edge of length 0.)
+//
+// Equal lengths leave many nearest measures. Among them the result is found from
+// the top down: each node gives its mass to its children such that it is
+// nearest to their G in the Euclidean sense.
+//
+// p has weights >= 0 that sum to 1 as closely as [W1Tree] asks of totals. Where
+// g is a probability measure up to rounding already, p is g bit for bit. It is
+// optimal for lengths rounded to multiples of 2^-98 times the height of the
+// tree and sums of g rounded to float64. dist is +Inf where it would overflow.
+// g is finite with a finite total variation; errors are [metric.ErrEmpty],
+// [*metric.SizeError] and [*metric.ValueError]. O(n log n) time, about 250
+// bytes of memory for each node.
+func ProjectTree(t *metric.Tree, g []float64) (p []float64, dist float64, err error) {
+	const op = "wasserstein: ProjectTree"
+	if err := fault.Empty(op, "t", fault.Len(t)); err != nil {
+		return nil, 0, err
+	}
+	leaves := t.Leaves()
+	if err := checkSigned(op, g, len(leaves)); err != nil {
+		return nil, 0, err
+	}
+	if isProbability(g) {
+		return slices.Clone(g), 0, nil
+	}
+	below := treeBelow(t, leaves, g, nil)
+	mass := project.Tree(t, below)
+	p = make([]float64, len(leaves))
+	for k, v := range leaves {
+		p[k] = mass[v]
+	}
+	for v, d := range treeBelow(t, leaves, p, nil) {
+		below[v] = d.Add(below[v].Neg())
+	}
+	return p, treeCost(t, below), nil
+}
+
+// ProjectSimplex returns the vector with entries >= 0 and the given total that
+// is nearest to g in the Euclidean norm: max(0, g[i]-tau) for the right tau. It
+// is written to dst where its capacity allows, which must not overlap g.
+//
+// g must be finite and not empty, total finite and >= 0. The result sums to
+// total within len(g)*2^-52 times it, however large g is. Errors are
+// [metric.ErrEmpty] and [*metric.ValueError]. O(n log n) by sorting (Held,
+// Wolfe and Crowder 1974); no allocation where dst is large enough.
+func ProjectSimplex(g []float64, total float64, dst []float64) ([]float64, error) {
+	const op = "wasserstein: ProjectSimplex"
+	if err := fault.Empty(op, "g", len(g)); err != nil {
+		return nil, err
+	}
+	if err := fault.AllFinite(op, "g", g); err != nil {
+		return nil, err
+	}
+	if err := fault.NonNegative(op, "total", total); err != nil {
+		return nil, err
+	}
+	return project.Simplex(g, total, slices.Grow(dst[:0], len(g))[:len(g)]), nil
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -42,11 +41,7 @@ func TestProjectTree_IsNearest(t *testing.T) {
 		if slack := 1e-13 * treeHeight(tree); math.Abs(dist-want) > slack {
 			t.Fatalf("trial %d: g=%v: distance %v, want %v", trial, g, dist, want)
 		}
-		q, err := ProjectTreeTopDown(tree, g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		projectCheck(t, q)
+		q := refTopDown(t, tree, g)
 		if c := projectCost(tree, q, g); c < dist-1e-13*treeHeight(tree) {
 			t.Fatalf("top-down is nearer: %v < %v", c, dist)
 		}
@@ -73,6 +68,39 @@ func refNearestLeaves(tree *metric.Tree, d func(i, j int) float64, g []float64) 
 		cost[i] = append(cost[i], least)
 	}
 	return refTransport(cost, plus, minus)
+}
+
+// refTopDown is another probability measure near g: from the root down each node
+// gives its mass to its children, as near as can be in the Euclidean sense to
+// the sums of g below them.
+func refTopDown(t *testing.T, tree *metric.Tree, g []float64) []float64 {
+	t.Helper()
+	below := treeBelow(tree, tree.Leaves(), g, nil)
+	mass := make([]float64, tree.Len())
+	mass[tree.Root()] = 1
+	for _, v := range tree.Preorder() {
+		children := tree.Children(v)
+		if len(children) == 0 {
+			continue
+		}
+		want := make([]float64, len(children))
+		for k, c := range children {
+			want[k] = below[c].Hi
+		}
+		got, err := ProjectSimplex(want, mass[v], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, c := range children {
+			mass[c] = got[k]
+		}
+	}
+	p := make([]float64, len(tree.Leaves()))
+	for k, v := range tree.Leaves() {
+		p[k] = mass[v]
+	}
+	projectCheck(t, p)
+	return p
 }
 
 func projectCost(tree *metric.Tree, p, g []float64) float64 {
@@ -183,11 +211,7 @@ func TestProjectTree_Extremes(t *testing.T) {
 			t.Fatal(err)
 		}
 		projectCheck(t, p)
-		q, err := ProjectTreeTopDown(tree, g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		projectCheck(t, q)
+		q := refTopDown(t, tree, g)
 		if c := projectCost(tree, q, g); c < dist*(1-1e-12) {
 			t.Fatalf("top-down is nearer: %v < %v", c, dist)
 		}
@@ -231,17 +255,6 @@ func TestProjectSimplex_IsNearest(t *testing.T) {
 		if math.Abs(total(p)-mass) > float64(n)*0x1p-52*mass {
 			t.Fatalf("total %v, want %v", total(p), mass)
 		}
-		// The split with bounds [0, Inf) is the same.
-		var s treeShare
-		s.reset(mass)
-		for _, v := range g {
-			s.add(v, 0, math.Inf(1))
-		}
-		for i, m := range s.split() {
-			if math.Abs(m-p[i]) > 1e-12 {
-				t.Fatalf("split %v, want %v", s.got, p)
-			}
-		}
 	}
 	if p, err := ProjectSimplex([]float64{1e17, 1e17, -1e300}, 1, nil); err != nil || !slices.Equal(p, []float64{.5, .5, 0}) {
 		t.Errorf("%v, %v", p, err)
@@ -252,138 +265,21 @@ func TestProjectSimplex_IsNearest(t *testing.T) {
 	}
 }
 
-// Reference: bisection for tau between the bounds.
-func TestTreeShare_IsNearest(t *testing.T) {
-	r := rng.Seeded(6)
-	var s treeShare
-	for trial := range 2000 {
-		n := 1 + r.IntN(8)
-		s.reset(0)
-		sumLo, sumHi := 0.0, 0.0
-		for range n {
-			want, lo := r.NormFloat64(), r.Float64()
-			hi := lo + r.Float64()
-			if trial%2 == 0 {
-				want, lo = float64(r.IntN(5)-2), float64(r.IntN(2))
-				hi = lo + float64(r.IntN(3))
-			}
-			if r.IntN(6) == 0 {
-				hi = math.Inf(1)
-			}
-			s.add(want, lo, hi)
-			sumLo, sumHi = sumLo+lo, sumHi+hi
-		}
-		s.mass = sumLo + r.Float64()*(min(sumHi, 20)-sumLo)
-		clamp := func(c int, tau float64) float64 { return min(max(s.want[c]-tau, s.lo[c]), s.hi[c]) }
-		lo, hi := -100.0, 100.0
-		for range 200 {
-			mid, sum := (lo+hi)/2, 0.0
-			for c := range s.want {
-				sum += clamp(c, mid)
-			}
-			if sum > s.mass {
-				lo = mid
-			} else {
-				hi = mid
-			}
-		}
-		for c, m := range s.split() {
-			if math.Abs(m-clamp(c, lo)) > 1e-12 {
-				t.Fatalf("%+v: %v at %d, want %v", s, m, c, clamp(c, lo))
-			}
-		}
-	}
-}
-
-// The treap against plain sorted lists, and its shape.
-func TestTreeSlopes_AreLists(t *testing.T) {
-	r := rng.Seeded(7)
-	for range 100 {
-		var s treeSlopes
-		type piece struct{ slope, length float64 }
-		build := func() (int32, []piece) {
-			var list int32
-			var want []piece
-			for range 1 + r.IntN(20) {
-				p := piece{float64(r.IntN(30)), float64(1 + r.IntN(5))}
-				list = s.union(list, s.piece(exact.DD{Hi: p.slope}, p.length))
-				want = append(want, p)
-			}
-			return list, want
-		}
-		same := func(list int32, want []piece) {
-			t.Helper()
-			var got []piece
-			var walk func(i int32)
-			walk = func(i int32) {
-				if i != 0 {
-					p := s.open(i)
-					l, d, r := p.left, piece{p.slope.Hi, p.length}, p.right
-					walk(l)
-					got = append(got, d)
-					walk(r)
-				}
-			}
-			walk(list)
-			slices.SortStableFunc(want, func(a, b piece) int { return int(a.slope - b.slope) })
-			sumBy := func(l []piece) map[float64]float64 {
-				m := map[float64]float64{}
-				for _, p := range l {
-					m[p.slope] += p.length
-				}
-				return m
-			}
-			g, w := sumBy(got), sumBy(want)
-			for k, v := range w {
-				if g[k] != v || len(g) != len(w) {
-					t.Fatalf("%v, want %v", got, want)
-				}
-			}
-			if !slices.IsSortedFunc(got, func(a, b piece) int { return int(a.slope - b.slope) }) {
-				t.Fatalf("%v does not ascend", got)
-			}
-		}
-		a, wa := build()
-		b, wb := build()
-		d := float64(r.IntN(9) - 4)
-		s.raise(a, exact.DD{Hi: d})
-		for k := range wa {
-			wa[k].slope += d
-		}
-		all, want := s.union(a, b), append(wa, wb...)
-		same(all, want)
-		sum := s.at[all].sum
-		m := float64(1 + r.IntN(int(sum)))
-		l, rest := s.cut(all, m)
-		if s.at[l].sum != m || s.at[rest].sum != sum-m {
-			t.Fatalf("cut at %v: %v, %v", m, s.at[l].sum, s.at[rest].sum)
-		}
-		if rest != 0 && treeLess(s.first(rest), s.last(l)) {
-			t.Fatal("cut out of order")
-		}
-		same(s.join(l, rest), want)
-	}
-}
-
 func TestProjectTree_RefusesBadInput(t *testing.T) {
 	tree, err := metric.NewTree([]int{-1, 0, 0}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, project := range map[string]func(g []float64) error{
-		"exact":    func(g []float64) error { _, _, err := ProjectTree(tree, g); return err },
-		"top-down": func(g []float64) error { _, err := ProjectTreeTopDown(tree, g); return err },
-	} {
-		if err := project(nil); !errors.Is(err, metric.ErrEmpty) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err := project([]float64{1}); !errors.As(err, new(*metric.SizeError)) {
-			t.Errorf("%s: %v", name, err)
-		}
-		for _, g := range [][]float64{{1, math.NaN()}, {math.MaxFloat64, math.MaxFloat64}} {
-			if err := project(g); !errors.As(err, new(*metric.ValueError)) {
-				t.Errorf("%s: %v", name, err)
-			}
+	project := func(g []float64) error { _, _, err := ProjectTree(tree, g); return err }
+	if err := project(nil); !errors.Is(err, metric.ErrEmpty) {
+		t.Error(err)
+	}
+	if err := project([]float64{1}); !errors.As(err, new(*metric.SizeError)) {
+		t.Error(err)
+	}
+	for _, g := range [][]float64{{1, math.NaN()}, {math.MaxFloat64, math.MaxFloat64}} {
+		if err := project(g); !errors.As(err, new(*metric.ValueError)) {
+			t.Errorf("%v: %v", g, err)
 		}
 	}
 	for _, c := range []struct {

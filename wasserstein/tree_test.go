@@ -223,7 +223,6 @@ func TestW1Tree_RefusesZeroValues(t *testing.T) {
 		"W1Ultrametric":      second(W1Ultrametric(nil, one, one)),
 		"W1Ultrametric zero": second(W1Ultrametric(new(metric.Ultrametric), nil, nil)),
 		"W1Clustered":        second(W1Clustered(nil, one, one)),
-		"ProjectTreeTopDown": second(ProjectTreeTopDown(nil, one)),
 	} {
 		if !errors.Is(err, metric.ErrEmpty) {
 			t.Errorf("%s: %v", name, err)

@@ -260,7 +260,6 @@ var wassersteinCalls = []call{
 	{"wasserstein.IsotonicL1", wasserstein.IsotonicL1, []any{[]float64{1, 3, 2}, []float64{1, 1, 1}, 0.0, 5.0}},
 	{"wasserstein.ProjectSimplex", wasserstein.ProjectSimplex, []any{[]float64{1, -1, 0.5}, 1.0, make([]float64, 3)}},
 	{"wasserstein.ProjectTree", func(g []float64) ([]float64, float64, error) { return wasserstein.ProjectTree(taxonomy, g) }, []any{fourSkew}},
-	{"wasserstein.ProjectTreeTopDown", func(g []float64) ([]float64, error) { return wasserstein.ProjectTreeTopDown(taxonomy, g) }, []any{fourSkew}},
 	{"wasserstein.W1Tree", wasserstein.W1Tree, []any{taxonomy, four, fourSkew}},
 	{"wasserstein.W1TreeNodes", wasserstein.W1TreeNodes, []any{taxonomy, []float64{1, 0, 0, 0, 0, 0, 0}, []float64{0, 0.5, 0, 0, 0, 0, 0.5}}},
 	{"wasserstein.W1Ultrametric", wasserstein.W1Ultrametric, []any{ultra, four, fourSkew}},

@@ -1,4 +1,4 @@
-package wasserstein
+package project
 
 import (
 	"math"
@@ -6,34 +6,34 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 )
 
-// treeSlopes holds convex piecewise linear functions on [0, +Inf), each as the
-// list of its linear pieces (slope, length) from left to right. Lists are treaps
-// by position; a list is the number of its root, 0 the empty one. In order of
+// slopes holds convex piecewise linear functions on [0, +Inf), each as the list
+// of its linear pieces (slope, length) from left to right. Lists are treaps by
+// position; a list is the number of its root, 0 the empty one. In order of
 // n = all pieces, an operation costs O(log n), and all unions together
 // O(n log n), as each is a union of two ordered sets (Brown and Tarjan 1979).
 //
-// Slopes are exact (see treeGrid), so that equal ones are seen to be equal.
-type treeSlopes struct{ at []treePiece }
+// Slopes are exact (see grid), so that equal ones are seen to be equal.
+type slopes struct{ at []piece }
 
-type treePiece struct {
+type piece struct {
 	slope       exact.DD
 	add         exact.DD // to be added to the slopes of both children
 	length, sum float64  // of the piece, of it and both children
 	left, right int32
 }
 
-// piece returns the list of one piece.
-func (s *treeSlopes) piece(slope exact.DD, length float64) int32 {
+// one returns the list of one piece.
+func (s *slopes) one(slope exact.DD, length float64) int32 {
 	if len(s.at) == 0 {
-		s.at = append(s.at, treePiece{}) // the empty list
+		s.at = append(s.at, piece{}) // the empty list
 	}
-	s.at = append(s.at, treePiece{slope: slope, length: length, sum: length})
+	s.at = append(s.at, piece{slope: slope, length: length, sum: length})
 	return int32(len(s.at) - 1)
 }
 
-// treePriority makes the shape of the treap that of a random search tree: the
+// priority makes the shape of the treap that of a random search tree: the
 // mixing function of splitmix64. It moves nothing but the running time.
-func treePriority(i int32) uint64 {
+func priority(i int32) uint64 {
 	z := uint64(i) * 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
@@ -41,7 +41,7 @@ func treePriority(i int32) uint64 {
 }
 
 // raise adds d to all slopes of list i.
-func (s *treeSlopes) raise(i int32, d exact.DD) {
+func (s *slopes) raise(i int32, d exact.DD) {
 	if i != 0 {
 		p := &s.at[i]
 		p.slope, p.add = p.slope.Add(d), p.add.Add(d)
@@ -49,7 +49,7 @@ func (s *treeSlopes) raise(i int32, d exact.DD) {
 }
 
 // open passes what is to be added on to the children, and returns the root.
-func (s *treeSlopes) open(i int32) *treePiece {
+func (s *slopes) open(i int32) *piece {
 	p := &s.at[i]
 	if p.add != (exact.DD{}) {
 		s.raise(p.left, p.add)
@@ -59,8 +59,8 @@ func (s *treeSlopes) open(i int32) *treePiece {
 	return p
 }
 
-// hang makes l and r the children of i.
-func (s *treeSlopes) hang(i, l, r int32) int32 {
+// attach makes l and r the children of i.
+func (s *slopes) attach(i, l, r int32) int32 {
 	p := &s.at[i]
 	p.left, p.right = l, r
 	p.sum = s.at[l].sum + p.length + s.at[r].sum
@@ -68,7 +68,7 @@ func (s *treeSlopes) hang(i, l, r int32) int32 {
 }
 
 // cut splits list i at position m > 0, which may lie within a piece.
-func (s *treeSlopes) cut(i int32, m float64) (a, b int32) {
+func (s *slopes) cut(i int32, m float64) (a, b int32) {
 	if i == 0 {
 		return 0, 0
 	}
@@ -76,69 +76,69 @@ func (s *treeSlopes) cut(i int32, m float64) (a, b int32) {
 	l, r, before := p.left, p.right, s.at[p.left].sum
 	switch {
 	case m == before:
-		return l, s.hang(i, 0, r)
+		return l, s.attach(i, 0, r)
 	case m < before:
 		a, b = s.cut(l, m)
-		return a, s.hang(i, b, r)
+		return a, s.attach(i, b, r)
 	case m-before >= p.length:
 		a, b = s.cut(r, m-before-p.length)
-		return s.hang(i, l, a), b
+		return s.attach(i, l, a), b
 	}
-	rest := s.piece(p.slope, p.length-(m-before))
+	rest := s.one(p.slope, p.length-(m-before))
 	s.at[i].length = m - before // p may have moved
-	return s.hang(i, l, 0), s.join(rest, r)
+	return s.attach(i, l, 0), s.join(rest, r)
 }
 
 // join puts list b behind list a.
-func (s *treeSlopes) join(a, b int32) int32 {
+func (s *slopes) join(a, b int32) int32 {
 	switch {
 	case a == 0:
 		return b
 	case b == 0:
 		return a
-	case treePriority(a) > treePriority(b):
+	case priority(a) > priority(b):
 		p := s.open(a)
-		return s.hang(a, p.left, s.join(p.right, b))
+		return s.attach(a, p.left, s.join(p.right, b))
 	default:
 		p := s.open(b)
-		return s.hang(b, s.join(a, p.left), p.right)
+		return s.attach(b, s.join(a, p.left), p.right)
 	}
 }
 
 // union merges two lists by slope. As functions that is the infimal
 // convolution: the least cost of splitting an amount between two takers is to
 // serve the lowest slopes first.
-func (s *treeSlopes) union(a, b int32) int32 {
+func (s *slopes) union(a, b int32) int32 {
 	if a == 0 || b == 0 {
 		return a + b
 	}
-	if treePriority(a) < treePriority(b) {
+	if priority(a) < priority(b) {
 		a, b = b, a
 	}
 	p := s.open(a)
 	l, r := p.left, p.right
 	bl, br := s.divide(b, p.slope)
 	l, r = s.union(l, bl), s.union(r, br)
-	return s.hang(a, l, r)
+	return s.attach(a, l, r)
 }
 
 // divide splits list i into the slopes below d and the others.
-func (s *treeSlopes) divide(i int32, d exact.DD) (a, b int32) {
+func (s *slopes) divide(i int32, d exact.DD) (a, b int32) {
 	if i == 0 {
 		return 0, 0
 	}
 	p := s.open(i)
-	if treeLess(p.slope, d) {
+	if less(p.slope, d) {
 		a, b = s.divide(p.right, d)
-		return s.hang(i, p.left, a), b
+		return s.attach(i, p.left, a), b
 	}
 	a, b = s.divide(p.left, d)
-	return a, s.hang(i, b, p.right)
+	return a, s.attach(i, b, p.right)
 }
 
 // first and last return the slopes at the ends of list i, -Inf and +Inf for the
 // empty list: the slope beyond the end of the domain.
-func (s *treeSlopes) first(i int32) exact.DD {
+func (s *slopes) first(i int32) exact.DD {
 	d := exact.DD{Hi: math.Inf(1)}
 	for i != 0 {
 		p := s.open(i)
@@ -147,7 +147,7 @@ func (s *treeSlopes) first(i int32) exact.DD {
 	return d
 }
 
-func (s *treeSlopes) last(i int32) exact.DD {
+func (s *slopes) last(i int32) exact.DD {
 	d := exact.DD{Hi: math.Inf(-1)}
 	for i != 0 {
 		p := s.open(i)
@@ -156,4 +156,4 @@ func (s *treeSlopes) last(i int32) exact.DD {
 	return d
 }
 
-func treeLess(a, b exact.DD) bool { return a.Hi < b.Hi || a.Hi == b.Hi && a.Lo < b.Lo }
+func less(a, b exact.DD) bool { return a.Hi < b.Hi || a.Hi == b.Hi && a.Lo < b.Lo }
