@@ -92,19 +92,19 @@ func certify(ctx context.Context, op string, c Cost, mu, nu []float64, plan []Fl
 	if err != nil {
 		return nil, err
 	}
-	dearest := 0.0
+	largest := 0.0
 	for i, j := range bad {
 		if j >= 0 {
 			return nil, badCost(op, i, j, c.At(i, j))
 		}
-		dearest = max(dearest, most[i])
+		largest = max(largest, most[i])
 	}
-	totals, err := boundTotals(op, mu, nu, dearest)
+	totals, err := boundTotals(op, mu, nu, largest)
 	if err != nil {
 		return nil, err
 	}
 	r.Lower = lowerBound(mu, nu, r.U, v, totals)
-	r.upper(c, mu, nu, plan, totals, dearest)
+	r.upper(c, mu, nu, plan, totals, largest)
 	r.Cost = min(max(r.Cost, r.Lower), r.Upper)
 	return r, nil
 }
@@ -124,7 +124,7 @@ type totals struct{ lo, hi, excess [2]float64 }
 // the sums of the certificate do not overflow.
 const valueMax = 0x1p1000
 
-func boundTotals(op string, mu, nu []float64, dearest float64) (t totals, err error) {
+func boundTotals(op string, mu, nu []float64, largest float64) (t totals, err error) {
 	for side, w := range [2][]float64{mu, nu} {
 		var sum directed.Sum
 		for _, x := range w {
@@ -135,7 +135,7 @@ func boundTotals(op string, mu, nu []float64, dearest float64) (t totals, err er
 	for side := range 2 {
 		t.excess[side] = max(0, directed.SubUp(t.hi[side], t.lo[1-side]))
 	}
-	if p := dearest * max(t.hi[0], t.hi[1]); !(p <= valueMax) {
+	if p := largest * max(t.hi[0], t.hi[1]); !(p <= valueMax) {
 		return t, &fault.ValueError{Op: op, Arg: "largest cost times total mass", Index: -1, Value: p, Want: "at most 2^1000"}
 	}
 	return t, nil
@@ -169,7 +169,7 @@ func lowerBound(mu, nu, u, v []float64, t totals) float64 {
 // at least |plan|-E-F within mu and nu, and within measures below them less by
 // at most the difference of the totals. So what is left of the smaller total is
 // at most the larger total - |plan| + E + F.
-func (r *Certificate) upper(c Cost, mu, nu []float64, plan []Flow, t totals, dearest float64) {
+func (r *Certificate) upper(c Cost, mu, nu []float64, plan []Flow, t totals, largest float64) {
 	out, in := make([]directed.Sum, len(mu)), make([]directed.Sum, len(nu))
 	var moved, cost directed.Sum
 	for _, p := range plan {
@@ -190,7 +190,7 @@ func (r *Certificate) upper(c Cost, mu, nu []float64, plan []Flow, t totals, dea
 	}
 	_, near, high := cost.Bounds()
 	r.Cost, r.Unmatched = near, max(0, left)
-	r.Upper = directed.AddUp(high, directed.MulUp(r.Unmatched, dearest))
+	r.Upper = directed.AddUp(high, directed.MulUp(r.Unmatched, largest))
 	if !(r.Upper < math.Inf(1)) { // a plan of masses whose sums overflow
 		r.Cost, r.Upper, r.Unmatched = math.Inf(1), math.Inf(1), math.Inf(1)
 	}

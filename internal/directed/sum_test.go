@@ -35,6 +35,19 @@ func TestSum_BoundsExactSum(t *testing.T) {
 			t.Fatalf("[%v, %v] is wide", lower, upper)
 		}
 	}
+	// What the lower part loses, and what underflows, is bounded where nothing else
+	// is rounded.
+	var lost, under Sum
+	for _, x := range []float64{1, 0x1p-80, 0x1p-140, -1} {
+		lost.Add(x)
+	}
+	if lower, _, upper := lost.Bounds(); !(lower <= 0x1p-80 && upper > 0x1p-80) {
+		t.Errorf("2^-80 + 2^-140 in [%v, %v]", lower, upper)
+	}
+	under.AddProduct(0x3p-540, 0x3p-540)
+	if lower, _, upper := under.Bounds(); !(lower <= 0 && upper > 0) {
+		t.Errorf("9 * 2^-1080 in [%v, %v]", lower, upper)
+	}
 	var s Sum
 	for range 10 {
 		s.Add(1 << 50)
