@@ -1,5 +1,5 @@
 // Package heap is a binary heap of numbered nodes whose keys may fall, as the
-// algorithms of Dijkstra and Prim need it.
+// algorithms of Dijkstra and Prim need it, and the slope trick.
 package heap
 
 // Heap holds nodes from [0, n), the one with the least key first, and knows
