@@ -242,9 +242,6 @@ var longCalls = []longCall{
 		}
 		return err1(wasserstein.Project(f, g, &wasserstein.Options{Context: ctx}))
 	}},
-	{"wasserstein.Sinkhorn", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(wasserstein.Sinkhorn(f, random(f.Len()), uniformly(f.Len()), &wasserstein.SinkhornOptions{Context: ctx, Tolerance: 1e-4}))
-	}},
 
 	{"measure.NewFinite", high, 40_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(measure.NewFinite(f, &measure.FiniteOptions{Context: ctx}))
