@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/kdtree"
 )
 
 // Index answers questions about the neighbourhoods of the points of a
@@ -24,20 +25,20 @@ import (
 // scans; the tree takes about 12*Dim + 8 bytes a point and O(n log n) time.
 type Index struct {
 	f    Finite
-	tree *kdTree   // nil: scan
-	pos  []int32   // the place of each point in tree order
-	pool sync.Pool // of *query
+	tree *kdtree.Tree // nil: scan
+	pos  []int32      // the place of each point in tree order
+	pool sync.Pool    // of *query
 }
 
 // NewIndex returns an index over f.
 func NewIndex(f Finite) *Index {
 	ix := &Index{f: f}
 	if e, ok := Embed(f); ok && len(e.Coords) == f.Len()*e.Dim {
-		ix.tree = newKDTree(e, nil)
+		ix.tree = kdtree.New(kdtree.Embedding(e), nil)
 	}
 	if t := ix.tree; t != nil {
-		ix.pos = make([]int32, t.n)
-		for k, i := range t.id {
+		ix.pos = make([]int32, t.N)
+		for k, i := range t.ID {
 			ix.pos[i] = int32(k)
 		}
 	}
@@ -118,7 +119,7 @@ func (ix *Index) query(i int) *query {
 	}
 	q.i, q.skip = i, -1
 	if ix.tree != nil {
-		q.aim(ix.tree.at(int(ix.pos[i])))
+		q.aim(ix.tree.At(int(ix.pos[i])))
 	}
 	return q
 }
@@ -129,7 +130,7 @@ func (ix *Index) ordered(k int) int {
 	if ix.tree == nil {
 		return k
 	}
-	return int(ix.tree.id[k])
+	return int(ix.tree.ID[k])
 }
 
 // entry is a point at a distance.
@@ -160,22 +161,22 @@ type query struct {
 	f    Finite // Distance(i, j) is the distance to the j-th point of the tree
 	i    int
 	skip int // left out of nearest
-	tree *kdTree
-	x    []float64 // the coordinates of point i, normalised; nil: scan
+	tree *kdtree.Tree
+	x    []float64 // the coordinates of point i, normalized; nil: scan
 	gaps []float64
 	row  []float64
-	reach
+	kdtree.Reach
 	best  []entry // the nearest so far, the last on top of a heap
 	floor float64
 	top   entry // the farthest so far
 	stop  float64
 }
 
-func newQuery(t *kdTree, f Finite) *query {
+func newQuery(t *kdtree.Tree, f Finite) *query {
 	q := &query{f: f, tree: t}
 	if t != nil {
-		q.gaps = make([]float64, t.dim)
-		q.reach.t = t
+		q.gaps = make([]float64, t.Dim)
+		q.Reach = t.Reach()
 	}
 	return q
 }
@@ -183,9 +184,8 @@ func newQuery(t *kdTree, f Finite) *query {
 // aim sets the coordinates the search starts from; it keeps x.
 func (q *query) aim(x []float64) {
 	q.x = nil
-	// A point far outside errs in proportion to its own coordinates.
-	if m := maxAbs(x); len(x) == q.tree.dim && m <= maxQuery {
-		q.x, q.slack = x, q.tree.slack*max(1, m)
+	if q.Aim(x) {
+		q.x = x
 	}
 }
 
@@ -200,26 +200,26 @@ func (q *query) ball(r float64, dst []int) []int {
 		return dst
 	}
 	start := len(dst)
-	q.within(r)
-	dst = q.ballIn(1, 0, q.tree.n, dst)
+	q.Within(r)
+	dst = q.ballIn(1, 0, q.tree.N, dst)
 	slices.Sort(dst[start:])
 	return dst
 }
 
 func (q *query) ballIn(node, lo, hi int, dst []int) []int {
 	t := q.tree
-	if q.far(t.boxMin(node, q.x, q.gaps)) {
+	if q.Far(t.BoxMin(node, q.x, q.gaps)) {
 		return dst
 	}
-	if node < t.leaves {
+	if node < t.Leaves {
 		mid := int(uint(lo+hi) / 2)
 		return q.ballIn(2*node+1, mid, hi, q.ballIn(2*node, lo, mid, dst))
 	}
 	for k := lo; k < hi; k++ {
-		if q.far(t.norm(k, q.x, q.gaps)) {
+		if q.Far(t.Norm(k, q.x, q.gaps)) {
 			continue
 		}
-		if j := int(t.id[k]); q.f.Distance(q.i, j) <= q.r {
+		if j := int(t.ID[k]); q.f.Distance(q.i, j) <= q.R {
 			dst = append(dst, j)
 		}
 	}
@@ -235,8 +235,8 @@ func (q *query) nearest(k int, bound entry, floor float64) {
 	}
 	q.floor = floor
 	if q.x != nil {
-		q.within(bound.d)
-		q.nearestIn(1, 0, q.tree.n, 0)
+		q.Within(bound.d)
+		q.nearestIn(1, 0, q.tree.N, 0)
 		return
 	}
 	q.row = Row(q.f, q.i, q.row)
@@ -274,24 +274,24 @@ func (q *query) offer(e entry) bool {
 // duplicates are not searched through.
 func (q *query) nearestIn(node, lo, hi int, v float64) {
 	t := q.tree
-	if q.far(v) || (q.best[0].d == 0 && uint(t.first[node]) > uint(q.best[0].i)) {
+	if q.Far(v) || (q.best[0].d == 0 && uint(t.First[node]) > uint(q.best[0].i)) {
 		return
 	}
-	if node >= t.leaves {
+	if node >= t.Leaves {
 		for k := lo; k < hi; k++ {
-			if q.far(t.norm(k, q.x, q.gaps)) {
+			if q.Far(t.Norm(k, q.x, q.gaps)) {
 				continue
 			}
-			j := int(t.id[k])
-			if q.offer(entry{q.f.Distance(q.i, j), j}) && q.best[0].d < q.r {
-				q.nearer(q.best[0].d)
+			j := int(t.ID[k])
+			if q.offer(entry{q.f.Distance(q.i, j), j}) && q.best[0].d < q.R {
+				q.Nearer(q.best[0].d)
 			}
 		}
 		return
 	}
 	a, b, mid := 2*node, 2*node+1, int(uint(lo+hi)/2)
-	va, vb := t.boxMin(a, q.x, q.gaps), t.boxMin(b, q.x, q.gaps)
-	if va < vb || (va == vb && t.first[a] < t.first[b]) {
+	va, vb := t.BoxMin(a, q.x, q.gaps), t.BoxMin(b, q.x, q.gaps)
+	if va < vb || (va == vb && t.First[a] < t.First[b]) {
 		q.nearestIn(a, lo, mid, va)
 		q.nearestIn(b, mid, hi, vb)
 	} else {
@@ -303,8 +303,8 @@ func (q *query) nearestIn(node, lo, hi int, v float64) {
 func (q *query) farthest(bound entry, stop float64) entry {
 	q.top, q.stop = bound, stop
 	if q.x != nil {
-		q.beyond(bound.d)
-		q.farthestIn(1, 0, q.tree.n, math.Inf(1))
+		q.Beyond(bound.d)
+		q.farthestIn(1, 0, q.tree.N, math.Inf(1))
 		return q.top
 	}
 	q.row = Row(q.f, q.i, q.row)
@@ -319,26 +319,26 @@ func (q *query) farthest(bound entry, stop float64) entry {
 // farthestIn searches node, whose box reaches to the norm v.
 func (q *query) farthestIn(node, lo, hi int, v float64) {
 	t := q.tree
-	if q.top.d >= q.stop || q.short(v) {
+	if q.top.d >= q.stop || q.Short(v) {
 		return
 	}
-	if node >= t.leaves {
+	if node >= t.Leaves {
 		for k := lo; k < hi; k++ {
-			if q.short(t.norm(k, q.x, q.gaps)) {
+			if q.Short(t.Norm(k, q.x, q.gaps)) {
 				continue
 			}
-			j := int(t.id[k])
+			j := int(t.ID[k])
 			d := q.f.Distance(q.i, j)
 			if d > q.top.d || (d == q.top.d && uint(j) < uint(q.top.i)) {
-				if q.top = (entry{d, j}); d > q.r {
-					q.farther(d)
+				if q.top = (entry{d, j}); d > q.R {
+					q.Farther(d)
 				}
 			}
 		}
 		return
 	}
 	a, b, mid := 2*node, 2*node+1, int(uint(lo+hi)/2)
-	va, vb := t.boxMax(a, q.x, q.gaps), t.boxMax(b, q.x, q.gaps)
+	va, vb := t.BoxMax(a, q.x, q.gaps), t.BoxMax(b, q.x, q.gaps)
 	if va > vb {
 		q.farthestIn(a, lo, mid, va)
 		q.farthestIn(b, mid, hi, vb)

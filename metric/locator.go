@@ -1,6 +1,10 @@
 package metric
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/metricdp/metricdp/internal/kdtree"
+)
 
 // Locator finds the members of a [Points] that lie nearest to points that need
 // not be members: the way back from a noisy location to a data set. It searches
@@ -16,10 +20,10 @@ type Locator[P any] struct {
 
 // NewLocator returns a locator for the points of p. O(n log n).
 func NewLocator[P any](p *Points[P]) *Locator[P] {
-	var tree *kdTree
+	var tree *kdtree.Tree
 	space, _ := p.space.(Embedder[P])
 	if e, ok := p.Embed(); ok {
-		tree = newKDTree(e, nil)
+		tree = kdtree.New(kdtree.Embedding(e), nil)
 	}
 	l := new(Locator[P])
 	l.pool.New = func() any {
@@ -56,7 +60,7 @@ func (l *Locator[P]) visit(x P) *visitor[P] {
 	v.at = x
 	if v.tree != nil {
 		v.coords = v.space.Append(v.coords[:0], x)
-		v.tree.normalise(v.coords)
+		v.tree.Normalize(v.coords)
 		v.aim(v.coords)
 	}
 	return v

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/kdtree"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
@@ -99,27 +100,26 @@ func netScan(f Finite, s float64, o NetOptions) ([]int, error) {
 func netTree(ix *Index, s float64, o NetOptions) ([]int, error) {
 	var net []int
 	t := ix.tree
-	c := cover{newQuery(t, ix.f), make([]int32, 2*t.leaves), make([]bool, t.n)}
-	c.slack = t.slack
-	c.within(s)
-	c.count(1, 0, t.n)
+	c := cover{newQuery(t, ix.f), make([]int32, 2*t.Leaves), make([]bool, t.N)}
+	c.Within(s)
+	c.count(1, 0, t.N)
 	const pause = 1 << 12 // points between two looks at the context
 	for k, i := range o.Order {
 		if k%pause == 0 {
 			if err := o.Context.Err(); err != nil {
 				return nil, err
 			}
-			o.Progress(k, t.n)
+			o.Progress(k, t.N)
 		}
 		at := int(ix.pos[i])
 		if c.marked[at] {
 			continue
 		}
 		net = append(net, i)
-		c.i, c.x = i, t.at(at)
-		c.mark(1, 0, t.n)
+		c.i, c.x = i, t.At(at)
+		c.mark(1, 0, t.N)
 	}
-	o.Progress(t.n, t.n)
+	o.Progress(t.N, t.N)
 	return net, nil
 }
 
@@ -131,7 +131,7 @@ type cover struct {
 }
 
 func (c *cover) count(node, lo, hi int) {
-	if c.left[node] = int32(hi - lo); node < c.tree.leaves {
+	if c.left[node] = int32(hi - lo); node < c.tree.Leaves {
 		mid := int(uint(lo+hi) / 2)
 		c.count(2*node, lo, mid)
 		c.count(2*node+1, mid, hi)
@@ -142,18 +142,18 @@ func (c *cover) count(node, lo, hi int) {
 // it was the first to reach.
 func (c *cover) mark(node, lo, hi int) (fresh int32) {
 	t := c.tree
-	if c.left[node] == 0 || c.far(t.boxMin(node, c.x, c.gaps)) {
+	if c.left[node] == 0 || c.Far(t.BoxMin(node, c.x, c.gaps)) {
 		return 0
 	}
-	if node < t.leaves {
+	if node < t.Leaves {
 		mid := int(uint(lo+hi) / 2)
 		fresh = c.mark(2*node, lo, mid) + c.mark(2*node+1, mid, hi)
 	} else {
 		for k := lo; k < hi; k++ {
-			if c.marked[k] || c.far(t.norm(k, c.x, c.gaps)) {
+			if c.marked[k] || c.Far(t.Norm(k, c.x, c.gaps)) {
 				continue
 			}
-			if !(c.f.Distance(c.i, int(t.id[k])) > c.r) {
+			if !(c.f.Distance(c.i, int(t.ID[k])) > c.R) {
 				c.marked[k] = true
 				fresh++
 			}
@@ -269,12 +269,12 @@ func AssignContext(ctx context.Context, f Finite, centres []int) (nearest []int,
 	if err := fault.Indices(op, "centres", centres, n); err != nil {
 		return nil, nil, err
 	}
-	var t *kdTree
+	var t *kdtree.Tree
 	var e Embedding
-	if len(centres) > 2*leafSize { // fewer are as fast to scan
+	if len(centres) > 2*kdtree.LeafSize { // fewer are as fast to scan
 		var ok bool
 		if e, ok = Embed(f); ok && len(e.Coords) == n*e.Dim {
-			t = newKDTree(e, centres)
+			t = kdtree.New(kdtree.Embedding(e), centres)
 		}
 	}
 	nearest, dist = make([]int, n), make([]float64, n)
@@ -286,7 +286,7 @@ func AssignContext(ctx context.Context, f Finite, centres []int) (nearest []int,
 			q.i = i
 			if t != nil {
 				x = append(x[:0], e.Coords[i*e.Dim:(i+1)*e.Dim]...)
-				t.normalise(x)
+				t.Normalize(x)
 				q.aim(x)
 			}
 			q.nearest(1, nobody, -1)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/kdtree"
 	"github.com/metricdp/metricdp/internal/rng"
 )
 
@@ -86,13 +87,13 @@ func TestNet_SeparatedAndMaximal(t *testing.T) {
 func TestNet_Cover(t *testing.T) {
 	ix := NewIndex(nettestPlane(3000))
 	tree := ix.tree
-	c := cover{newQuery(tree, ix.f), make([]int32, 2*tree.leaves), make([]bool, tree.n)}
-	c.within(0.2)
-	c.count(1, 0, tree.n)
+	c := cover{newQuery(tree, ix.f), make([]int32, 2*tree.Leaves), make([]bool, tree.N)}
+	c.Within(0.2)
+	c.count(1, 0, tree.N)
 	for _, k := range []int{5, 900, 901, 2500} {
 		before := c.left[1]
-		c.i, c.x = int(tree.id[k]), tree.at(k)
-		if fresh := c.mark(1, 0, tree.n); fresh != before-c.left[1] {
+		c.i, c.x = int(tree.ID[k]), tree.At(k)
+		if fresh := c.mark(1, 0, tree.N); fresh != before-c.left[1] {
 			t.Fatalf("%d points marked, %d left of %d", fresh, c.left[1], before)
 		}
 		var walk func(node, lo, hi int)
@@ -106,12 +107,12 @@ func TestNet_Cover(t *testing.T) {
 			if c.left[node] != left {
 				t.Fatalf("node %d: %d left, want %d", node, c.left[node], left)
 			}
-			if node < tree.leaves {
+			if node < tree.Leaves {
 				walk(2*node, lo, (lo+hi)/2)
 				walk(2*node+1, (lo+hi)/2, hi)
 			}
 		}
-		walk(1, 0, tree.n)
+		walk(1, 0, tree.N)
 	}
 }
 
@@ -217,7 +218,7 @@ func TestFarthestFirst_Errors(t *testing.T) {
 func TestAssign_EqualsDefinition(t *testing.T) {
 	r := rng.Seeded(8)
 	nettestSpaces(t, 120, func(t *testing.T, p *Points[[]float64]) {
-		for _, m := range []int{1, 5, 2*leafSize + 20} {
+		for _, m := range []int{1, 5, 2*kdtree.LeafSize + 20} {
 			centres := make([]int, m) // with repetitions
 			for k := range centres {
 				centres[k] = r.IntN(p.Len())

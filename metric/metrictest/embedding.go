@@ -8,19 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/metricdp/metricdp/internal/kdtree"
 	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/metric"
-)
-
-// What [metric.Embedding] grants to rounding, u = 2^-53 a unit.
-const (
-	// slackDim times Dim, as metric's spatial trees take it: each of the two
-	// coordinates errs by 32u of the largest, which is 2^-47 of it for their
-	// difference in every dimension; a norm and the Distance add (2 Dim + 16)u
-	// each, relative.
-	slackDim = 0x1p-46
-	// slackOut covers what FromNorm and Distance do after the norm: 32u each.
-	slackOut = 0x1p-47
 )
 
 // embedding checks the coordinates of f, where it has some, of n points against
@@ -60,19 +50,19 @@ func wellFormed(e metric.Embedding, n int) error {
 }
 
 // placement compares distances with FromNorm of the norms, each moved by the
-// rounding it is granted.
+// rounding that spatial trees grant it.
 func placement(f metric.Finite, e metric.Embedding, idx []int) error {
 	big := 0.0
 	for _, c := range e.Coords {
 		big = max(big, math.Abs(c))
 	}
 	diff := make([]float64, e.Dim)
-	slack := float64(float64(e.Dim) * slackDim)
+	slack := float64(float64(e.Dim) * kdtree.SlackDim)
 	for a, i := range idx {
 		for _, j := range idx[:a+1] {
 			v := norm(floats.SubTo(diff, e.Coords[i*e.Dim:(i+1)*e.Dim], e.Coords[j*e.Dim:(j+1)*e.Dim]), e.P)
-			lo := (1 - slackOut) * e.FromNorm(max(0, float64(v*(1-slack))-float64(slack*big)))
-			hi := (1 + slackOut) * e.FromNorm(float64(v*(1+slack))+float64(slack*big))
+			lo := (1 - kdtree.SlackOut) * e.FromNorm(max(0, float64(v*(1-slack))-float64(slack*big)))
+			hi := (1 + kdtree.SlackOut) * e.FromNorm(float64(v*(1+slack))+float64(slack*big))
 			if d := f.Distance(i, j); !(lo <= d && d <= hi) {
 				return fmt.Errorf("Distance(%d, %d) = %v, FromNorm of the norm %v is %v, beyond rounding", i, j, d, v, e.FromNorm(v))
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
@@ -147,119 +146,6 @@ func (s nettestNoisy) Append(dst, x []float64) []float64 {
 func (s nettestNoisy) Distance(x, y []float64) float64 {
 	d := s.nettestSpace.Distance(x, y)
 	return d * (1 + 8*0x1p-53*nettestHash(d))
-}
-
-func TestKDTree_Structure(t *testing.T) {
-	r := rng.Seeded(2)
-	for _, n := range []int{1, 2, 15, 16, 17, 100, 1000, 3 * parallelBuild} {
-		for shape, pts := range nettestShapes(r, n, 2) {
-			p := nettestPoints(pts, nettestSpace{2, nettestIdentity})
-			e, _ := p.Embed()
-			before := slices.Clone(e.Coords)
-			tree := newKDTree(e, nil)
-			if !slices.Equal(e.Coords, before) {
-				t.Fatalf("%s: the embedding was modified", shape)
-			}
-			var walk func(node, lo, hi int) int32
-			walk = func(node, lo, hi int) int32 {
-				box := tree.box(node)
-				least := tree.id[lo]
-				for a := range 2 {
-					lower, upper := math.Inf(1), math.Inf(-1)
-					for k := lo; k < hi; k++ {
-						lower, upper = min(lower, tree.at(k)[a]), max(upper, tree.at(k)[a])
-					}
-					if box[a] != lower || box[2+a] != upper {
-						t.Fatalf("%s: box of node %d is not tight", shape, node)
-					}
-				}
-				if node < tree.leaves {
-					mid := (lo + hi) / 2
-					least = min(walk(2*node, lo, mid), walk(2*node+1, mid, hi))
-				} else {
-					if hi-lo > leafSize || hi == lo {
-						t.Fatalf("leaf of %d points", hi-lo)
-					}
-					for k := lo; k < hi; k++ {
-						least = min(least, tree.id[k])
-						for a, v := range tree.at(k) {
-							if v*tree.scale != pts[tree.id[k]][a] {
-								t.Fatalf("%s: point %d moved", shape, tree.id[k])
-							}
-						}
-					}
-				}
-				if tree.first[node] != least {
-					t.Fatalf("%s: first of node %d", shape, node)
-				}
-				return least
-			}
-			walk(1, 0, n)
-			ids := slices.Clone(tree.id)
-			slices.Sort(ids)
-			for k, i := range ids {
-				if int(i) != k {
-					t.Fatalf("%s: ids are no permutation", shape)
-				}
-			}
-		}
-	}
-}
-
-// The split must put no greater coordinate before mid than after it.
-func TestKDTree_Split(t *testing.T) {
-	r := rng.Seeded(3)
-	for trial := range 300 {
-		n := 1 + r.IntN(60)
-		tree := &kdTree{n: n, dim: 1, coords: make([]float64, n), id: make([]int32, n)}
-		for k := range tree.coords {
-			tree.coords[k] = float64(r.IntN(1 + trial%20))
-		}
-		mid := r.IntN(n)
-		tree.split(0, mid, n, 0)
-		for k := range n {
-			if v := tree.coords[k]; (k < mid && v > tree.coords[mid]) || (k > mid && v < tree.coords[mid]) {
-				t.Fatalf("n=%d mid=%d: %v", n, mid, tree.coords)
-			}
-		}
-	}
-}
-
-// An embedding that cannot be used is not: all is scanned.
-func TestKDTree_Refuses(t *testing.T) {
-	good := Embedding{Coords: []float64{1, 2, 3, 4}, Dim: 2, P: 2, FromNorm: nettestIdentity}
-	if newKDTree(good, nil) == nil {
-		t.Fatal("refused a good embedding")
-	}
-	for name, change := range map[string]func(e *Embedding){
-		"no points":      func(e *Embedding) { e.Coords = nil },
-		"NaN coordinate": func(e *Embedding) { e.Coords = []float64{1, math.NaN()} },
-		"Inf coordinate": func(e *Embedding) { e.Coords = []float64{1, math.Inf(1)} },
-		"dimension 0":    func(e *Embedding) { e.Dim = 0 },
-		"ragged":         func(e *Embedding) { e.Dim = 3 },
-		"P below 1":      func(e *Embedding) { e.P = 0.5 },
-		"P NaN":          func(e *Embedding) { e.P = math.NaN() },
-		"no FromNorm":    func(e *Embedding) { e.FromNorm = nil },
-		"high dimension": func(e *Embedding) { e.Coords, e.Dim = make([]float64, 2*maxTreeDim+2), maxTreeDim+1 },
-	} {
-		e := good
-		change(&e)
-		if newKDTree(e, nil) != nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-}
-
-func BenchmarkKDTree(b *testing.B) {
-	for _, n := range []int{1000, 1000000} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			e, _ := nettestPlane(n).Embed()
-			b.ReportAllocs()
-			for b.Loop() {
-				newKDTree(e, nil)
-			}
-		})
-	}
 }
 
 // nettestPlane returns n uniform points of the unit square.

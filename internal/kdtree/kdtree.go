@@ -1,0 +1,400 @@
+// Package kdtree rules out points. A search over points that sit in R^d, such as
+// for the nearest, a ball or a spanning tree, walks down a [Tree] and skips
+// what cannot matter.
+//
+// The tree decides nothing. It rules out points that no distance the metric
+// may return could admit; the metric is asked about the others.
+package kdtree
+
+import (
+	"math"
+	"math/bits"
+	"sync"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/parallel"
+)
+
+// Embedding places the points of a metric in R^d: metric.Embedding, which
+// converts to it and says what the fields mean.
+type Embedding struct {
+	Coords   []float64
+	Dim      int
+	P        float64
+	FromNorm func(norm float64) float64
+}
+
+// Tree is a balanced kd-tree over the points of an [Embedding]. It holds no
+// pointers: node k has the children 2k and 2k+1, every leaf lies at the same
+// depth, and a node owns a run [lo, hi) of the places, its children the halves
+// [lo, mid) and [mid, hi), where mid is (lo+hi)/2. The root is node 1 and owns
+// [0, N). Beside the coordinates, copied in order of places, a point costs 4
+// bytes, and a leaf of 8 to 16 points two tight boxes.
+// (gonum.org/v1/gonum/spatial/kdtree allocates a node and a slice behind an
+// interface for every point, about ten times as much, and measures through
+// interface calls.)
+//
+// The contract of metric.Embedding holds up to rounding, which is taken to mean
+// that for points i and j at the computed norm v in normalized coordinates,
+//
+//	(1-SlackOut) FromNorm(lower(v)) <= Distance(i, j) <= (1+SlackOut) FromNorm(upper(v)),
+//	lower(v) = v(1-slack) - slack, upper(v) = v(1+slack) + slack,
+//
+// with slack = Dim*SlackDim. The derivation stands at the constants. A Tree is
+// only read once it is made.
+type Tree struct {
+	N, Dim int
+	ID     []int32 // the point at each place
+	First  []int32 // node by node: the least ID
+	Leaves int     // a power of two; node k is a leaf where k >= Leaves
+
+	p      float64
+	from   func(float64) float64
+	scale  float64 // a power of two: coords times scale are the embedding's
+	slack  float64
+	coords []float64 // place by place, max |c| in [1, 2)
+	boxes  []float64 // node by node: Dim lower ends, then Dim upper ends
+}
+
+const (
+	// LeafSize is the largest number of points in a leaf.
+	LeafSize = 16
+
+	// MaxDim is the dimension above which nearest-neighbour searches visit
+	// nearly every leaf and a plain scan is faster.
+	MaxDim = 20
+
+	// SlackDim, times Dim, covers, with u = 2^-53 and |coordinates| < 2 after scaling:
+	// coordinates that are each wrong by up to 32u of the largest (a sine, a
+	// cosine, a product and a reduction of the angle stay below 10u), so two
+	// points by 64u*2 in each of Dim coordinates, which the 1-norm adds up and
+	// every other norm does less; that is the absolute part, Dim*2^-46. The
+	// relative part need only cover the sum, power and root of a norm, below
+	// (2Dim+16)u here and as much in Distance.
+	SlackDim = 0x1p-46
+
+	// SlackOut covers what FromNorm and Distance do after the norm: a few
+	// elementary functions and a change of unit, 32u each.
+	SlackOut = 0x1p-47
+
+	// tiny is the distance below which relative errors may be larger, for want
+	// of digits: nothing is told from 0 there.
+	tiny = 0x1p-960
+
+	// maxQuery bounds the normalized coordinates of a query from outside, so
+	// that no square overflows. Farther out, points are scanned.
+	maxQuery = 0x1p500
+
+	// parallelBuild is the size from which a subtree is worth a goroutine.
+	parallelBuild = 1 << 14
+)
+
+// New builds the tree over the points ids of e (nil: all), which it numbers
+// from 0 in that order. It returns nil where a tree is of no use or the
+// embedding cannot be used. O(n log n).
+func New(e Embedding, ids []int) *Tree {
+	if e.Dim < 1 || e.Dim > MaxDim || !(e.P >= 1) || e.FromNorm == nil || len(e.Coords)%e.Dim != 0 {
+		return nil
+	}
+	n := len(e.Coords) / e.Dim
+	if ids != nil {
+		n = len(ids)
+	}
+	if n == 0 || n > math.MaxInt32 || fault.AllFinite("", "", e.Coords) != nil {
+		return nil
+	}
+	t := &Tree{N: n, Dim: e.Dim, ID: make([]int32, n), Leaves: 1,
+		p: e.P, from: e.FromNorm, slack: float64(e.Dim) * SlackDim, coords: make([]float64, 0, n*e.Dim)}
+	for k := range t.ID {
+		i := k
+		if ids != nil {
+			i = ids[k]
+		}
+		t.ID[k] = int32(k)
+		t.coords = append(t.coords, e.Coords[i*e.Dim:(i+1)*e.Dim]...)
+	}
+	t.scale = 1
+	if m := maxAbs(t.coords); m > 0 {
+		_, exp := math.Frexp(m)
+		// At the least scale the inverse is still finite.
+		t.scale = math.Ldexp(1, max(exp-1, -1022))
+		t.Normalize(t.coords)
+	}
+	for n > t.Leaves*LeafSize {
+		t.Leaves *= 2
+	}
+	t.boxes = make([]float64, 2*t.Leaves*2*t.Dim)
+	t.First = make([]int32, 2*t.Leaves)
+	t.build(1, 0, n, bits.Len(uint(parallel.Workers(0)-1))+1)
+	return t
+}
+
+func maxAbs(x []float64) float64 {
+	m := 0.0
+	for _, v := range x {
+		m = max(m, math.Abs(v))
+	}
+	return m
+}
+
+// Normalize scales the coordinates x, which is exact unless they underflow;
+// what is lost then lies far below the slack.
+func (t *Tree) Normalize(x []float64) {
+	inv := 1 / t.scale
+	for k := range x {
+		x[k] *= inv
+	}
+}
+
+// build arranges the points [lo, hi) under node, with up to 2^spawn goroutines.
+func (t *Tree) build(node, lo, hi, spawn int) {
+	box := t.box(node)
+	least, most := box[:t.Dim], box[t.Dim:]
+	copy(least, t.At(lo))
+	copy(most, t.At(lo))
+	for k := lo + 1; k < hi; k++ {
+		for a, v := range t.At(k) {
+			if v < least[a] {
+				least[a] = v
+			} else if v > most[a] {
+				most[a] = v
+			}
+		}
+	}
+	if node >= t.Leaves {
+		t.First[node] = t.ID[lo]
+		for _, i := range t.ID[lo+1 : hi] {
+			t.First[node] = min(t.First[node], i)
+		}
+		return
+	}
+	axis := 0
+	for a := range least {
+		if most[a]-least[a] > most[axis]-least[axis] {
+			axis = a
+		}
+	}
+	mid := int(uint(lo+hi) / 2)
+	t.split(lo, mid, hi, axis)
+	if spawn > 0 && hi-lo >= parallelBuild {
+		var wg sync.WaitGroup
+		wg.Go(func() { t.build(2*node, lo, mid, spawn-1) })
+		t.build(2*node+1, mid, hi, spawn-1)
+		wg.Wait()
+	} else {
+		t.build(2*node, lo, mid, 0)
+		t.build(2*node+1, mid, hi, 0)
+	}
+	t.First[node] = min(t.First[2*node], t.First[2*node+1])
+}
+
+// split moves the points of [lo, hi) with the least coordinates along axis to
+// [lo, mid): quickselect, stopping on equal keys so that duplicates halve too.
+// Its pivots are medians of three pseudo-random places, so that no ordinary
+// order of the input makes it quadratic.
+func (t *Tree) split(lo, mid, hi, axis int) {
+	c, d := t.coords[axis:], t.Dim
+	seed := uint64(lo)<<32 ^ uint64(hi)
+	for hi-lo > 1 {
+		var v [3]float64
+		for k := range v {
+			seed = seed*6364136223846793005 + 1442695040888963407 // Knuth's LCG
+			v[k] = c[(lo+int((seed>>32)*uint64(hi-lo)>>32))*d]
+		}
+		pivot := max(min(v[0], v[1]), min(max(v[0], v[1]), v[2]))
+		i, j := lo, hi-1
+		for i <= j {
+			for c[i*d] < pivot {
+				i++
+			}
+			for c[j*d] > pivot {
+				j--
+			}
+			if i <= j {
+				t.swap(i, j)
+				i++
+				j--
+			}
+		}
+		switch { // [lo, j] <= pivot <= [i, hi), and between them equal to it
+		case mid <= j:
+			hi = j + 1
+		case mid >= i:
+			lo = i
+		default:
+			return
+		}
+	}
+}
+
+func (t *Tree) swap(i, j int) {
+	t.ID[i], t.ID[j] = t.ID[j], t.ID[i]
+	x, y := t.At(i), t.At(j)
+	for a, v := range x {
+		x[a], y[a] = y[a], v
+	}
+}
+
+// At returns the normalized coordinates of the point at place k.
+func (t *Tree) At(k int) []float64 { return t.coords[k*t.Dim : (k+1)*t.Dim : (k+1)*t.Dim] }
+
+func (t *Tree) box(node int) []float64 {
+	w := 2 * t.Dim
+	return t.boxes[node*w : (node+1)*w : (node+1)*w]
+}
+
+// Norm returns the p-norm from x to the point at place k. It and its kin leave
+// the differences in gaps, a scratch slice of length Dim.
+func (t *Tree) Norm(k int, x, gaps []float64) float64 {
+	for a, v := range t.At(k) {
+		gaps[a] = math.Abs(v - x[a])
+	}
+	return t.fold(gaps)
+}
+
+// BoxMin returns the least p-norm from x to a point of node's box.
+func (t *Tree) BoxMin(node int, x, gaps []float64) float64 {
+	box := t.box(node)
+	least, most := box[:t.Dim], box[t.Dim:]
+	for a, v := range x {
+		g := 0.0
+		if v < least[a] {
+			g = least[a] - v
+		} else if v > most[a] {
+			g = v - most[a]
+		}
+		gaps[a] = g
+	}
+	return t.fold(gaps)
+}
+
+// BoxMax returns the largest p-norm from x to a point of node's box.
+func (t *Tree) BoxMax(node int, x, gaps []float64) float64 {
+	box := t.box(node)
+	least, most := box[:t.Dim], box[t.Dim:]
+	for a, v := range x {
+		gaps[a] = max(v-least[a], most[a]-v)
+	}
+	return t.fold(gaps)
+}
+
+// fold returns the p-norm of g >= 0.
+func (t *Tree) fold(g []float64) float64 {
+	s := 0.0
+	switch {
+	case t.p == 2:
+		for _, v := range g {
+			s += float64(v * v)
+		}
+		return math.Sqrt(s)
+	case t.p == 1:
+		for _, v := range g {
+			s += v
+		}
+		return s
+	}
+	m := 0.0
+	for _, v := range g {
+		if v > m {
+			m = v
+		}
+	}
+	if m == 0 || math.IsInf(t.p, 1) {
+		return m
+	}
+	for _, v := range g { // divided by m, or high powers would all underflow
+		s += math.Pow(v/m, t.p)
+	}
+	return m * math.Pow(s, 1/t.p)
+}
+
+// Below returns a lower bound of the distance of two points of the tree at the
+// norm v or more, within the error of v.
+func (t *Tree) Below(v float64) float64 { return t.below(v, t.slack) }
+
+func (t *Tree) below(v, slack float64) float64 {
+	// A sum of norms may overflow although no distance does.
+	low := min(max(0, float64(v*(1-t.slack))-slack)*t.scale, math.MaxFloat64)
+	if d := t.from(low) * (1 - SlackOut); !(d < tiny) {
+		return d
+	}
+	return 0
+}
+
+// above returns an upper bound of the distance at the norm v or less.
+func (t *Tree) above(v, slack float64) float64 {
+	return max(tiny, t.from((float64(v*(1+t.slack))+slack)*t.scale)*(1+SlackOut))
+}
+
+// Reach tells which norms rule a point out of a search from one place, and asks
+// FromNorm as seldom as it can: FromNorm is monotone, so one answer serves all
+// norms on that side of it.
+type Reach struct {
+	R float64 // the distance searched for
+
+	t     *Tree
+	slack float64 // the absolute part
+	no    float64 // this norm and all beyond it are ruled out
+	yes   float64 // this norm and all before it are not, at the present R
+}
+
+// Reach returns one for searches from points of the tree.
+func (t *Tree) Reach() Reach { return Reach{t: t, slack: t.slack} }
+
+// Aim makes c a Reach for searches from x, in normalized coordinates, and
+// reports whether x is near enough to the points for the tree to be of use.
+func (c *Reach) Aim(x []float64) bool {
+	// A point far outside errs in proportion to its own coordinates.
+	m := maxAbs(x)
+	if len(x) != c.t.Dim || !(m <= maxQuery) {
+		return false
+	}
+	c.slack = c.t.slack * max(1, m)
+	return true
+}
+
+// Within makes R = r the largest distance of interest.
+func (c *Reach) Within(r float64) { c.R, c.no, c.yes = r, math.Inf(1), 0 }
+
+// Far reports whether every point at the norm v or more, within the error of
+// v, is at a distance > R.
+func (c *Reach) Far(v float64) bool {
+	if v >= c.no {
+		return true
+	}
+	if v <= c.yes {
+		return false
+	}
+	if c.t.below(v, c.slack) > c.R {
+		c.no = v
+		return true
+	}
+	c.yes = v
+	return false
+}
+
+// Nearer lowers R to r.
+func (c *Reach) Nearer(r float64) { c.R, c.yes = r, 0 }
+
+// Beyond makes R = r the smallest distance of interest.
+func (c *Reach) Beyond(r float64) { c.R, c.no, c.yes = r, -1, math.Inf(1) }
+
+// Short reports whether every point at the norm v or less, within the error of
+// v, is at a distance < R.
+func (c *Reach) Short(v float64) bool {
+	if v <= c.no {
+		return true
+	}
+	if v >= c.yes {
+		return false
+	}
+	if c.t.above(v, c.slack) < c.R {
+		c.no = v
+		return true
+	}
+	c.yes = v
+	return false
+}
+
+// Farther raises R to r.
+func (c *Reach) Farther(r float64) { c.R, c.yes = r, math.Inf(1) }

@@ -1,0 +1,195 @@
+package kdtree
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/rng"
+)
+
+func identity(v float64) float64 { return v }
+
+// shapes are n coordinates of points that are hard in different ways.
+func shapes(r *rand.Rand, n int) map[string][]float64 {
+	out := map[string][]float64{}
+	for name, f := range map[string]func(k int) float64{
+		"uniform":  func(int) float64 { return r.Float64() },
+		"grid":     func(int) float64 { return float64(r.IntN(6)) },
+		"clusters": func(int) float64 { return float64(r.IntN(4)) + 1e-9*r.NormFloat64() },
+		"line":     func(k int) float64 { return float64(k/2*7%n) / 3 },
+		"same":     func(int) float64 { return -3 },
+		"zero":     func(int) float64 { return 0 },
+		"far":      func(int) float64 { return 1e8 + 1e-7*float64(r.IntN(30)) },
+		"huge":     func(int) float64 { return 1e150 * r.NormFloat64() },
+		"tiny":     func(int) float64 { return 1e-150 * r.NormFloat64() },
+	} {
+		x := make([]float64, n)
+		for k := range x {
+			x[k] = f(k)
+		}
+		out[name] = x
+	}
+	return out
+}
+
+func TestTree_Structure(t *testing.T) {
+	r := rng.Seeded(2)
+	for _, n := range []int{1, 2, 15, 16, 17, 100, 1000, 3 * parallelBuild} {
+		for shape, coords := range shapes(r, 2*n) {
+			before := slices.Clone(coords)
+			tree := New(Embedding{Coords: coords, Dim: 2, P: 2, FromNorm: identity}, nil)
+			if !slices.Equal(coords, before) {
+				t.Fatalf("%s: the embedding was modified", shape)
+			}
+			var walk func(node, lo, hi int) int32
+			walk = func(node, lo, hi int) int32 {
+				box := tree.box(node)
+				least := tree.ID[lo]
+				for a := range 2 {
+					lower, upper := math.Inf(1), math.Inf(-1)
+					for k := lo; k < hi; k++ {
+						lower, upper = min(lower, tree.At(k)[a]), max(upper, tree.At(k)[a])
+					}
+					if box[a] != lower || box[2+a] != upper {
+						t.Fatalf("%s: box of node %d is not tight", shape, node)
+					}
+				}
+				if node < tree.Leaves {
+					mid := (lo + hi) / 2
+					least = min(walk(2*node, lo, mid), walk(2*node+1, mid, hi))
+				} else {
+					if hi-lo > LeafSize || hi == lo {
+						t.Fatalf("leaf of %d points", hi-lo)
+					}
+					for k := lo; k < hi; k++ {
+						least = min(least, tree.ID[k])
+						for a, v := range tree.At(k) {
+							if v*tree.scale != coords[2*int(tree.ID[k])+a] {
+								t.Fatalf("%s: point %d moved", shape, tree.ID[k])
+							}
+						}
+					}
+				}
+				if tree.First[node] != least {
+					t.Fatalf("%s: first of node %d", shape, node)
+				}
+				return least
+			}
+			walk(1, 0, n)
+			ids := slices.Clone(tree.ID)
+			slices.Sort(ids)
+			for k, i := range ids {
+				if int(i) != k {
+					t.Fatalf("%s: ids are no permutation", shape)
+				}
+			}
+		}
+	}
+}
+
+// The split must put no greater coordinate before mid than after it.
+func TestTree_Split(t *testing.T) {
+	r := rng.Seeded(3)
+	for trial := range 300 {
+		n := 1 + r.IntN(60)
+		tree := &Tree{N: n, Dim: 1, coords: make([]float64, n), ID: make([]int32, n)}
+		for k := range tree.coords {
+			tree.coords[k] = float64(r.IntN(1 + trial%20))
+		}
+		mid := r.IntN(n)
+		tree.split(0, mid, n, 0)
+		for k := range n {
+			if v := tree.coords[k]; (k < mid && v > tree.coords[mid]) || (k > mid && v < tree.coords[mid]) {
+				t.Fatalf("n=%d mid=%d: %v", n, mid, tree.coords)
+			}
+		}
+	}
+}
+
+// An embedding that cannot be used is not: all is scanned.
+func TestTree_Refuses(t *testing.T) {
+	good := Embedding{Coords: []float64{1, 2, 3, 4}, Dim: 2, P: 2, FromNorm: identity}
+	if New(good, nil) == nil {
+		t.Fatal("refused a good embedding")
+	}
+	for name, change := range map[string]func(e *Embedding){
+		"no points":      func(e *Embedding) { e.Coords = nil },
+		"NaN coordinate": func(e *Embedding) { e.Coords = []float64{1, math.NaN()} },
+		"Inf coordinate": func(e *Embedding) { e.Coords = []float64{1, math.Inf(1)} },
+		"dimension 0":    func(e *Embedding) { e.Dim = 0 },
+		"ragged":         func(e *Embedding) { e.Dim = 3 },
+		"P below 1":      func(e *Embedding) { e.P = 0.5 },
+		"P NaN":          func(e *Embedding) { e.P = math.NaN() },
+		"no FromNorm":    func(e *Embedding) { e.FromNorm = nil },
+		"high dimension": func(e *Embedding) { e.Coords, e.Dim = make([]float64, 2*MaxDim+2), MaxDim+1 },
+	} {
+		e := good
+		change(&e)
+		if New(e, nil) != nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	for _, n := range []int{1000, 1000000} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			e := Embedding{Coords: shapes(rng.Seeded(4), 2*n)["uniform"], Dim: 2, P: 2, FromNorm: identity}
+			b.ReportAllocs()
+			for b.Loop() {
+				New(e, nil)
+			}
+		})
+	}
+}
+
+// Bounds hold for distances and coordinates that are all as wrong as they may
+// be, and, where relative errors mean nothing, tell no distance from 0.
+func TestTree_BoundsHold(t *testing.T) {
+	const u = 0x1p-53
+	r := rng.Seeded(5)
+	for _, size := range []float64{1, 1e-150, 0x1p-970, 0x1p-1060} {
+		for _, p := range []float64{1, 2, 3, math.Inf(1)} {
+			x, y := make([]float64, 2), make([]float64, 2)
+			for range 200 {
+				for a := range x {
+					x[a], y[a] = size*r.Float64(), size*r.Float64()
+				}
+				tree := New(Embedding{Coords: slices.Concat(x, y), Dim: 2, P: p, FromNorm: identity}, nil)
+				gaps := make([]float64, 2)
+				v := tree.Norm(0, tree.At(1), gaps)
+				moved := func(by float64) float64 { // the norm if every difference is wrong by this much
+					for a := range gaps {
+						gaps[a] = max(0, math.Abs(x[a]-y[a])/tree.scale+by)
+					}
+					return tree.fold(gaps) * tree.scale
+				}
+				reach := tree.Reach()
+				if !reach.Aim(tree.At(0)) || reach.Aim([]float64{0}) || reach.Aim([]float64{0, math.Inf(1)}) {
+					t.Fatal("Aim")
+				}
+				for _, e := range []float64{moved(-128 * u), moved(128 * u)} {
+					if tree.Below(v) > e {
+						t.Fatalf("p=%v: %v is not below %v", p, tree.Below(v), e)
+					}
+					if reach.Within(e); reach.Far(v) {
+						t.Fatalf("p=%v: %v is not far from %v", p, e, v)
+					}
+					if reach.Beyond(e); reach.Short(v) {
+						t.Fatalf("p=%v: %v is not short of %v", p, e, v)
+					}
+				}
+				if low := tree.Below(v); low != 0 && low < tiny {
+					t.Fatalf("%v among the tiny", low)
+				}
+				reach.Within(0)
+				if far := reach.Far(v); size >= 1e-150 && v > 0.01 && !far || size < tiny && far {
+					t.Fatalf("size %v: Far(%v) = %v from 0", size, v, far)
+				}
+			}
+		}
+	}
+}
