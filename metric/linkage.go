@@ -2,10 +2,10 @@ package metric
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/spanning"
 )
 
 // Subdominant returns the largest ultrametric that is nowhere above f: the
@@ -116,37 +116,16 @@ func subdominant(ctx context.Context, op string, f Finite) (u *Ultrametric, pare
 	if err := tableSize(op, n); err != nil {
 		return nil, nil, err
 	}
+	edges, err := spanning.Prim(ctx, f, nil, func(i, j int, d float64) error { return pairLaws(i, j, d, d, false) })
+	if err != nil {
+		return nil, nil, err
+	}
 	order, heights := make([]int, 1, n), make([]float64, 0, n-1)
 	parent = make([]int, n)
 	parent[0] = -1
-	// The points outside, and the shortest edge to each from inside.
-	rest, near := make([]int, n-1), make([]float64, n)
-	for j := 1; j < n; j++ {
-		rest[j-1], near[j], parent[j] = j, math.Inf(1), 0
-	}
-	var row []float64
-	for i := 0; len(rest) > 0; {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		row = Row(f, i, row)
-		best, at := math.Inf(1), -1
-		for k, j := range rest {
-			d := row[j]
-			if notFinite(d) {
-				return nil, nil, pairLaws(i, j, d, d, false)
-			}
-			if d < near[j] {
-				near[j], parent[j] = d, i
-			}
-			if near[j] < best {
-				best, at = near[j], k
-			}
-		}
-		i = rest[at]
-		order, heights = append(order, i), append(heights, best)
-		rest[at] = rest[len(rest)-1]
-		rest = rest[:len(rest)-1]
+	for _, e := range edges {
+		i, j := int(e.I), int(e.J)
+		order, heights, parent[j] = append(order, j), append(heights, f.Distance(i, j)), i
 	}
 	return newUltrametric(order, heights), parent, nil
 }

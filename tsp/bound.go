@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
 )
 
 // Bound is a proof that no tour of a finite metric is shorter than Value.
@@ -34,7 +34,7 @@ type Bound struct {
 	Iterations int
 }
 
-// BoundOptions are the optional arguments of [HeldKarpBound] and its kin. Nil
+// BoundOptions are the optional arguments of [HeldKarpBound] and [OneTreeBound]. Nil
 // and the zero value mean the defaults.
 type BoundOptions struct {
 	// Path bounds open paths through all points, with free ends, in place of
@@ -63,58 +63,32 @@ type BoundOptions struct {
 	Progress func(done, total int)
 }
 
-const (
-	boundNeighbours = 7
+// boundMax is the largest multiplier that OneTreeBound takes: twice the sum of
+// 10^7 of them is finite.
+const boundMax = 1e300
 
-	// boundMax is the largest multiplier that OneTreeBound takes: twice the sum
-	// of 10^7 of them is finite.
-	boundMax = 1e300
-
-	// boundTight is the relative gap that counts as none: the length of a tour
-	// and a bound each err by some 2^-53 times the number of points at worst.
-	boundTight = 1e-12
-)
-
-// boundIterations is the default number of iterations on n points.
-func boundIterations(n int) int {
-	const most, least, work = 600, 60, 6e6 // work: points times iterations
-	return int(max(least, min(most, work/float64(n))))
-}
-
-// LowerBound returns the Value of [HeldKarpBound], for open paths where path is
-// true and for closed tours otherwise; o.Path is not read.
-func LowerBound(f metric.Finite, path bool, o *BoundOptions) (float64, error) {
-	var opt BoundOptions
-	if o != nil {
-		opt = *o
+// options returns o as the search takes them.
+func (o *BoundOptions) options() heldkarp.Options {
+	if o == nil {
+		return heldkarp.Options{}
 	}
-	opt.Path = path
-	b, err := HeldKarpBound(f, &opt)
-	return b.Value, err
-}
-
-// MSTBound is [OneTreeBound] with all multipliers 0, the cheapest bound: the
-// length of a minimum spanning tree and, for closed tours, one more edge. It is
-// at least half the length of the shortest tour.
-func MSTBound(f metric.Finite, o *BoundOptions) (Bound, error) {
-	const op = "tsp: MSTBound"
-	n := fault.Len(f)
-	if err := fault.Empty(op, "f", n); err != nil {
-		return Bound{}, err
-	}
-	return oneTreeBound(op, f, make([]float64, n), o)
+	return heldkarp.Options(*o)
 }
 
 // OneTreeBound returns the bound that the given multipliers prove: one a point,
 // at most 1e300 in magnitude, and copied. See [Bound] for the formula; its
 // maximum is taken over the leaves of the tree, of many over the most promising.
 //
+// Multipliers nil are zeros. They give the cheapest bound: the length of a
+// minimum spanning tree and, for closed tours, one more edge, which is at least
+// half the length of the shortest tour.
+//
 // It reads all distances, in O(n^2) time and O(n) memory, unless f has 2048 or
 // more points and is [metric.Embedded] in at most 4 dimensions: then it
 // searches a kd-tree, in about O(n log n). Of o it reads Path and Context.
 func OneTreeBound(f metric.Finite, multipliers []float64, o *BoundOptions) (Bound, error) {
 	const op = "tsp: OneTreeBound"
-	if n := fault.Len(f); n != len(multipliers) {
+	if n := fault.Len(f); multipliers != nil && n != len(multipliers) {
 		return Bound{}, &fault.SizeError{Op: op, Arg: "multipliers", Got: len(multipliers), Want: fmt.Sprint(n)}
 	}
 	for i, p := range multipliers {
@@ -122,16 +96,8 @@ func OneTreeBound(f metric.Finite, multipliers []float64, o *BoundOptions) (Boun
 			return Bound{}, &fault.ValueError{Op: op, Arg: "multipliers", Index: i, Value: p, Want: "a number in [-1e300, 1e300]"}
 		}
 	}
-	return oneTreeBound(op, f, slices.Clone(multipliers), o)
-}
-
-func oneTreeBound(op string, f metric.Finite, pi []float64, o *BoundOptions) (Bound, error) {
-	h, err := newBoundSearch(op, f, o)
-	if err != nil {
-		return Bound{}, err
-	}
-	_, err = h.prove(pi, nil)
-	return h.best, err
+	b, err := heldkarp.OneTree(op, f, multipliers, o.options())
+	return Bound(b), err
 }
 
 // HeldKarpBound returns a lower bound on the length of all tours of f, or of
@@ -161,10 +127,6 @@ func oneTreeBound(op string, f metric.Finite, pi []float64, o *BoundOptions) (Bo
 // scales, also move as wholes, which the papers leave to very many steps of
 // single points.
 func HeldKarpBound(f metric.Finite, o *BoundOptions) (Bound, error) {
-	h, err := newBoundSearch("tsp: HeldKarpBound", f, o)
-	if err != nil {
-		return Bound{}, err
-	}
-	err = h.run()
-	return h.best, err
+	b, err := heldkarp.Ascend("tsp: HeldKarpBound", f, o.options())
+	return Bound(b), err
 }

@@ -53,15 +53,13 @@ func boundSpaces(n int, seed uint64) map[string]struct {
 
 // boundAll are the ways to a bound.
 var boundAll = map[string]func(metric.Finite, *BoundOptions) (Bound, error){
-	"HeldKarpBound": HeldKarpBound, "MSTBound": MSTBound,
+	"HeldKarpBound": HeldKarpBound, "tree": treeBound,
 	"OneTreeBound": func(f metric.Finite, o *BoundOptions) (Bound, error) {
 		return OneTreeBound(f, make([]float64, f.Len()), o)
 	},
-	"LowerBound": func(f metric.Finite, o *BoundOptions) (Bound, error) {
-		v, err := LowerBound(f, o != nil && o.Path, o)
-		return Bound{Value: v}, err
-	},
 }
+
+func treeBound(f metric.Finite, o *BoundOptions) (Bound, error) { return OneTreeBound(f, nil, o) }
 
 // No bound passes the optimum, to the last bit where that is known exactly, and
 // most often Held and Karp's reaches it.
@@ -91,8 +89,8 @@ func TestBound_IsAtMostTheShortestTour(t *testing.T) {
 							}
 						}
 					}
-					if m, err := MSTBound(s.f, o); err != nil || m.Value > value {
-						t.Errorf("%s n=%d path=%v: MST %v above %v", name, n, path, m.Value, value)
+					if m, err := treeBound(s.f, o); err != nil || m.Value > value {
+						t.Errorf("%s n=%d path=%v: tree %v above %v", name, n, path, m.Value, value)
 					}
 					cases++
 					if value >= best*(1-1e-6) {
@@ -243,9 +241,9 @@ func TestHeldKarpBound_UniformPoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, _ := MSTBound(f, nil)
+		m, _ := treeBound(f, nil)
 		if c := b.Value / math.Sqrt(n); c < 0.69 || c > 0.75 || m.Value > 0.93*b.Value {
-			t.Errorf("seed %d: %v sqrt(n A), MST bound %v sqrt(n A)", seed, c, m.Value/math.Sqrt(n))
+			t.Errorf("seed %d: %v sqrt(n A), tree bound %v sqrt(n A)", seed, c, m.Value/math.Sqrt(n))
 		}
 	}
 }
@@ -292,7 +290,7 @@ func TestHeldKarpBound_IsRepeatable(t *testing.T) {
 
 func TestHeldKarpBound_StopsWithTheContext(t *testing.T) {
 	f := plane(500, 1)
-	m, err := MSTBound(f, nil)
+	m, err := treeBound(f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,6 +355,14 @@ func TestBound_RefusesBadInput(t *testing.T) {
 			t.Error(how, b.Value, err)
 		}
 	}
+	none, err := OneTreeBound(f, nil, nil)
+	zeros, _ := OneTreeBound(f, make([]float64, 20), nil)
+	if err != nil || none.Value != zeros.Value || !slices.Equal(none.Multipliers, zeros.Multipliers) {
+		t.Error("nil is not zeros:", none, zeros, err)
+	}
+	if _, err := OneTreeBound(f, []float64{}, nil); !errors.As(err, &size) {
+		t.Error(err)
+	}
 	if _, err := OneTreeBound(f, make([]float64, 19), nil); !errors.As(err, &size) || size.Got != 19 || size.Want != "20" {
 		t.Error(err)
 	}
@@ -389,13 +395,13 @@ func BenchmarkHeldKarpBound(b *testing.B) {
 	}
 }
 
-func BenchmarkMSTBound(b *testing.B) {
+func BenchmarkOneTreeBound(b *testing.B) {
 	for _, n := range []int{1000, 10_000, 100_000} {
 		f := plane(n, 1)
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				MSTBound(f, nil)
+				treeBound(f, nil)
 			}
 		})
 	}

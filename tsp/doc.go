@@ -16,9 +16,9 @@
 //   - [Improve]: 2-opt, or-opt and 3-opt moves along neighbour lists, then
 //     iterated local search.
 //   - [Solve]: the best of these with a lower bound.
-//   - Lower bounds: [MSTBound]; [HeldKarpBound], by Lagrange multipliers that
-//     [OneTreeBound] checks. An upper one: [CoveringIntegral], from covering
-//     numbers alone.
+//   - Lower bounds: [HeldKarpBound], by Lagrange multipliers that [OneTreeBound]
+//     checks; without multipliers that is the bound of a minimum spanning tree.
+//     An upper one: [CoveringIntegral], from covering numbers alone.
 //   - [MST]: a minimum spanning tree.
 //   - [Fold]: positions on the line that the private measure of BSV22 works with.
 //

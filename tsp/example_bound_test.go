@@ -38,24 +38,12 @@ func ExampleOneTreeBound() {
 	// Output: 11 true
 }
 
-func ExampleMSTBound() {
-	b, err := tsp.MSTBound(grid(4, 3), nil)
+// Without multipliers it is the bound of a minimum spanning tree.
+func ExampleOneTreeBound_tree() {
+	b, err := tsp.OneTreeBound(grid(4, 3), nil, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(b.Value)
 	// Output: 12
-}
-
-func ExampleLowerBound() {
-	path, err := tsp.LowerBound(grid(10, 1), true, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	tour, err := tsp.LowerBound(grid(10, 1), false, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("path %.2f, tour %.2f\n", path, tour)
-	// Output: path 9.00, tour 18.00
 }

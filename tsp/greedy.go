@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -46,7 +47,7 @@ func greedy(ctx context.Context, f metric.Finite, near *candidates) ([]int, erro
 	for i := range links {
 		links[i] = [2]int32{-1, -1}
 	}
-	paths := newForest(n)
+	paths := spanning.NewForest(n)
 	ends := make([]int, n) // the points that lack an edge
 	for i := range ends {
 		ends[i] = i
@@ -54,13 +55,13 @@ func greedy(ctx context.Context, f metric.Finite, near *candidates) ([]int, erro
 	for k := near.k; ; k *= 2 {
 		for _, e := range near.edges() {
 			i, j := ends[e.i], ends[e.j]
-			if links[i][1] >= 0 || links[j][1] >= 0 || !paths.join(i, j) {
+			if links[i][1] >= 0 || links[j][1] >= 0 || !paths.Join(i, j) {
 				continue
 			}
 			link(&links[i], int32(j))
 			link(&links[j], int32(i))
 		}
-		if paths.trees <= 1 {
+		if paths.Trees() <= 1 {
 			break
 		}
 		ends = slices.DeleteFunc(ends, func(i int) bool { return links[i][1] >= 0 })
@@ -129,43 +130,4 @@ func (c *candidates) edges() []edge {
 	}
 	slices.SortFunc(out, edge.compare)
 	return out
-}
-
-// forest is a union of trees over points: union-find, by size.
-type forest struct {
-	up    []int32 // the point above, or minus the size at a root
-	trees int
-}
-
-func newForest(n int) *forest {
-	f := &forest{make([]int32, n), n}
-	for i := range f.up {
-		f.up[i] = -1
-	}
-	return f
-}
-
-func (f *forest) root(i int) int {
-	for f.up[i] >= 0 {
-		if above := f.up[i]; f.up[above] >= 0 {
-			f.up[i] = f.up[above]
-		}
-		i = int(f.up[i])
-	}
-	return i
-}
-
-// join reports whether i and j were in different trees, which are one now.
-func (f *forest) join(i, j int) bool {
-	i, j = f.root(i), f.root(j)
-	if i == j {
-		return false
-	}
-	if f.up[i] > f.up[j] {
-		i, j = j, i
-	}
-	f.up[i] += f.up[j]
-	f.up[j] = int32(i)
-	f.trees--
-	return true
 }

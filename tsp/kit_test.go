@@ -8,28 +8,12 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// cube returns n uniform points of [0,1]^d under a metric, or in fact of a
-// lattice of side lattice, if that is positive: with ties and duplicates.
-func cube(n, d, lattice int, s metric.Space[[]float64], seed uint64) metric.Finite {
-	r := rng.Seeded(seed)
-	pts := make([][]float64, n)
-	for i := range pts {
-		for range d {
-			v := r.Float64()
-			if lattice > 0 {
-				v = float64(r.IntN(lattice))
-			}
-			pts[i] = append(pts[i], v)
-		}
-	}
-	f, err := metric.NewPoints(pts, s)
-	if err != nil {
-		panic(err)
-	}
-	return f
+func cube(n, d, side int, s metric.Space[[]float64], seed uint64) metric.Finite {
+	return space.Cube(n, d, side, s, rng.Seeded(seed))
 }
 
 func plane(n int, seed uint64) metric.Finite { return cube(n, 2, 0, metric.Euclidean{}, seed) }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
 )
 
 // SpanningTree is a minimum spanning tree, rooted at point 0.
@@ -41,13 +43,7 @@ func MSTContext(ctx context.Context, f metric.Finite) (*SpanningTree, error) {
 	if err := checkSize(op, n); err != nil {
 		return nil, err
 	}
-	var edges []hkEdge
-	var err error
-	if kd := hkNewKD(f); kd != nil {
-		edges, err = kd.spanning(ctx, op, make([]float64, n), nil)
-	} else {
-		edges, err = hkPrim(ctx, op, f, make([]float64, n))
-	}
+	edges, err := heldkarp.SpanningTree(ctx, op, f)
 	if err != nil {
 		return nil, err
 	}
@@ -55,11 +51,11 @@ func MSTContext(ctx context.Context, f metric.Finite) (*SpanningTree, error) {
 }
 
 // hang returns the tree of the given edges, hung from point 0.
-func hang(f metric.Finite, edges []hkEdge) *SpanningTree {
+func hang(f metric.Finite, edges []spanning.Edge) *SpanningTree {
 	n := f.Len()
 	ends := make([][2]int, 0, 2*len(edges))
 	for _, e := range edges {
-		ends = append(ends, [2]int{int(e.i), int(e.j)}, [2]int{int(e.j), int(e.i)})
+		ends = append(ends, [2]int{int(e.I), int(e.J)}, [2]int{int(e.J), int(e.I)})
 	}
 	near, start := group(n, ends)
 	t := &SpanningTree{Parent: make([]int, n), Lengths: make([]float64, n)}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -21,9 +22,9 @@ func kruskal(f metric.Finite) float64 {
 		}
 	}
 	slices.SortFunc(edges, edge.compare)
-	trees, length := newForest(f.Len()), 0.0
+	trees, length := spanning.NewForest(f.Len()), 0.0
 	for _, e := range edges {
-		if trees.join(int(e.i), int(e.j)) {
+		if trees.Join(int(e.i), int(e.j)) {
 			length += e.d
 		}
 	}

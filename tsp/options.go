@@ -52,10 +52,10 @@ const (
 	CertifyAuto Certificate = iota
 	// CertifyNone leaves LowerBound 0.
 	CertifyNone
-	// CertifyTree is [MSTBound]: about 12 % below the shortest tour for uniform
-	// points of the plane.
+	// CertifyTree is [OneTreeBound] without multipliers: about 12 % below the
+	// shortest tour for uniform points of the plane.
 	CertifyTree
-	// CertifyHeldKarp is [LowerBound]: within 1 % of the shortest tour for
+	// CertifyHeldKarp is [HeldKarpBound]: within 1 % of the shortest tour for
 	// uniform points of the plane.
 	CertifyHeldKarp
 )

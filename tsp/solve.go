@@ -3,6 +3,7 @@ package tsp
 import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
 )
 
 // Solve returns a short tour of f with a lower bound on all tours: it improves
@@ -54,18 +55,18 @@ func (t *Tour) certify(f metric.Finite, o Options) error {
 	kind := o.Certificate
 	if kind == CertifyAuto {
 		kind = CertifyTree
-		if n := f.Len(); n <= mostHeldKarp || n <= mostHeldKarpTree && hkNewKD(f) != nil {
+		if n := f.Len(); n <= mostHeldKarp || n <= mostHeldKarpTree && heldkarp.HasTree(f) {
 			kind = CertifyHeldKarp
 		}
 	}
+	var proved Bound
 	var err error
 	switch kind {
 	case CertifyTree:
-		var m Bound
-		m, err = MSTBound(f, b)
-		t.LowerBound = m.Value
+		proved, err = OneTreeBound(f, nil, b)
 	case CertifyHeldKarp:
-		t.LowerBound, err = LowerBound(f, b.Path, b)
+		proved, err = HeldKarpBound(f, b)
 	}
+	t.LowerBound = proved.Value
 	return err
 }

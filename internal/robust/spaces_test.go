@@ -223,8 +223,6 @@ var baire = entropy.Baire{
 }
 
 var tspCalls = []call{
-	{"tsp.LowerBound", tsp.LowerBound, []any{points, false, &tsp.BoundOptions{}}},
-	{"tsp.MSTBound", tsp.MSTBound, []any{points, &tsp.BoundOptions{}}},
 	{"tsp.OneTreeBound", tsp.OneTreeBound, []any{points, make([]float64, 5), &tsp.BoundOptions{}}},
 	{"tsp.HeldKarpBound", tsp.HeldKarpBound, []any{points, &tsp.BoundOptions{}}},
 	{"tsp.CoveringIntegralContext", tsp.CoveringIntegralContext, []any{ctx, points}},

@@ -101,6 +101,22 @@ func Uniform(n int, r *rand.Rand) metric.Finite {
 	return plot(n, func(int) []float64 { return []float64{r.Float64(), r.Float64()} })
 }
 
+// Cube is n random points of [0,1]^d under a metric, or, where side is
+// positive, of the lattice of that side: with ties and duplicates.
+func Cube(n, d, side int, s metric.Space[[]float64], r *rand.Rand) metric.Finite {
+	pts := make([][]float64, n)
+	for i := range pts {
+		for range d {
+			v := r.Float64()
+			if side > 0 {
+				v = float64(r.IntN(side))
+			}
+			pts[i] = append(pts[i], v)
+		}
+	}
+	return must(metric.NewPoints(pts, s))
+}
+
 func plot(n int, at func(i int) []float64) metric.Finite {
 	pts := make([][]float64, n)
 	for i := range pts {

@@ -1,4 +1,4 @@
-package tsp
+package heldkarp
 
 import (
 	"context"
@@ -8,35 +8,38 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// hkCosts returns the sorted costs of a spanning tree, which are the same for
+func cube(n, d, side int, s metric.Space[[]float64], seed uint64) metric.Finite {
+	return space.Cube(n, d, side, s, rng.Seeded(seed))
+}
+
+func plane(n int, seed uint64) metric.Finite { return cube(n, 2, 0, metric.Euclidean{}, seed) }
+
+// costs returns the sorted costs of a spanning tree, which are the same for
 // all minimum spanning trees, and nil if it is none.
-func hkCosts(f metric.Finite, tree []hkEdge, pi []float64) []float64 {
-	root := make([]int32, f.Len())
-	for i := range root {
-		root[i] = int32(i)
-	}
-	var costs []float64
+func costs(f metric.Finite, tree []spanning.Edge, pi []float64) []float64 {
+	parts := spanning.NewForest(f.Len())
+	var out []float64
 	for _, e := range tree {
-		a, b := hkFind(root, e.i), hkFind(root, e.j)
-		if a == b {
+		if !parts.Join(int(e.I), int(e.J)) {
 			return nil
 		}
-		root[a] = b
-		costs = append(costs, hkCost(f.Distance(int(e.i), int(e.j)), pi[e.i], pi[e.j]))
+		out = append(out, spanning.Cost(f.Distance(int(e.I), int(e.J)), pi[e.I], pi[e.J]))
 	}
-	slices.Sort(costs)
-	return costs
+	slices.Sort(out)
+	return out
 }
 
 // Both algorithms find minimum spanning trees under any multipliers, to the
 // bit, with hints or without.
-func TestHKTrees_Agree(t *testing.T) {
+func TestTrees_Agree(t *testing.T) {
 	testkit.Slow(t)
-	const n = hkMinKD + 100
+	const n = minPoints + 100
 	snowflake, err := metric.Power[[]float64](metric.Euclidean{}, 0.5)
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +55,7 @@ func TestHKTrees_Agree(t *testing.T) {
 		"piles":     cube(n, 2, 5, metric.Manhattan{}, 1),
 		"one":       cube(n, 1, 1, metric.Manhattan{}, 1),
 	} {
-		kd := hkNewKD(f)
+		kd := newBoruvka(f)
 		if kd == nil {
 			t.Errorf("%s: no kd-tree", name)
 			continue
@@ -60,28 +63,28 @@ func TestHKTrees_Agree(t *testing.T) {
 		r := rng.Seeded(2)
 		_, far := metric.NewIndex(f).Farthest(0)
 		unit := far / 40
-		var hints []hkEdge
+		var hints []spanning.Edge
 		for _, size := range []float64{0, 0.5, 3} {
 			pi := make([]float64, n)
 			for i := range pi {
 				pi[i] = size * unit * r.NormFloat64()
 			}
-			prim, err := hkPrim(context.Background(), "", f, pi)
+			prim, err := prim(context.Background(), "", f, pi)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := hkCosts(f, prim, pi)
-			for _, h := range [][]hkEdge{nil, hints, prim} {
+			want := costs(f, prim, pi)
+			for _, h := range [][]spanning.Edge{nil, hints, prim} {
 				got, err := kd.spanning(context.Background(), "", pi, h)
-				if err != nil || want == nil || !slices.Equal(hkCosts(f, got, pi), want) {
+				if err != nil || want == nil || !slices.Equal(costs(f, got, pi), want) {
 					t.Errorf("%s, multipliers of size %v: trees differ (%v)", name, size, err)
 				}
 			}
 			hints = prim // for the next multipliers
 			// On the graph of all pairs of a few points the third algorithm agrees.
 			if size == 0 {
-				g, edges := hkNewGraph(f, slices.Concat(prim, prim))
-				if len(edges) != n-1 || !slices.Equal(hkCosts(f, g.tree(pi), pi), want) || len(g.preorder()) != n {
+				g, edges := newGraph(f, slices.Concat(prim, prim))
+				if len(edges) != n-1 || !slices.Equal(costs(f, g.tree(pi), pi), want) || len(g.preorder()) != n {
 					t.Errorf("%s: the graph of a tree has another tree", name)
 				}
 			}
@@ -90,24 +93,24 @@ func TestHKTrees_Agree(t *testing.T) {
 }
 
 // The tree of a sparse graph is minimal, and a 1-tree has n edges.
-func TestHKGraph_OneTree(t *testing.T) {
+func TestGraph_OneTree(t *testing.T) {
 	r := rng.Seeded(1)
 	for _, n := range []int{4, 5, 20, 100} {
 		f := plane(n, uint64(n))
-		var all []hkEdge
+		var all []spanning.Edge
 		for i := range n {
 			for j := range i {
-				all = append(all, hkEdge{int32(i), int32(j)})
+				all = append(all, spanning.Edge{I: int32(i), J: int32(j)})
 			}
 		}
-		g, _ := hkNewGraph(f, all)
+		g, _ := newGraph(f, all)
 		for range 5 {
 			pi := make([]float64, n)
 			for i := range pi {
 				pi[i] = 0.1 * r.NormFloat64()
 			}
-			prim, err := hkPrim(context.Background(), "", f, pi)
-			if err != nil || !slices.Equal(hkCosts(f, g.tree(pi), pi), hkCosts(f, prim, pi)) {
+			prim, err := prim(context.Background(), "", f, pi)
+			if err != nil || !slices.Equal(costs(f, g.tree(pi), pi), costs(f, prim, pi)) {
 				t.Fatal("trees differ", err)
 			}
 			for _, path := range []bool{false, true} {
@@ -117,7 +120,7 @@ func TestHKGraph_OneTree(t *testing.T) {
 					degrees += d
 				}
 				// All leaves are probed where there are few, so w is what is proved.
-				v := hkCertify(f, prim, pi, path)
+				v := certify(f, prim, pi, path)
 				if degrees != 2*float64(n) || v > max(w, 0)+1e-9 || v < w-1e-9 {
 					t.Errorf("n=%d path=%v: w = %v, proved %v, degrees %v", n, path, w, v, degrees)
 				}
@@ -130,7 +133,7 @@ func TestHKGraph_OneTree(t *testing.T) {
 }
 
 // Clusters within clusters make directions that nest.
-func TestHKScales_FollowTheClusters(t *testing.T) {
+func TestScales_FollowTheClusters(t *testing.T) {
 	var pts [][]float64
 	for i := range 27 {
 		pts = append(pts, []float64{float64(i%3) + 100*float64(i/3%3) + 10000*float64(i/9)})
@@ -139,11 +142,11 @@ func TestHKScales_FollowTheClusters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := hkPrim(context.Background(), "", f, make([]float64, 27))
+	tree, err := prim(context.Background(), "", f, make([]float64, 27))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := hkNewScales(f, tree, slices.Repeat([]float64{2}, 27))
+	s := newScales(f, tree, slices.Repeat([]float64{2}, 27))
 	if len(s.up) != 27+9+3 {
 		t.Fatalf("%d directions, want 39", len(s.up))
 	}
@@ -171,18 +174,18 @@ func TestHKScales_FollowTheClusters(t *testing.T) {
 func BenchmarkOneTree(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
 		f := plane(n, 1)
-		near, err := metric.NearestNeighbours(f, boundNeighbours)
+		near, err := metric.NearestNeighbours(f, defaultNeighbours)
 		if err != nil {
 			b.Fatal(err)
 		}
-		edges, err := hkNewKDOrPrim(f)
+		edges, err := SpanningTree(context.Background(), "", f)
 		if err != nil {
 			b.Fatal(err)
 		}
 		for e, j := range near {
-			edges = append(edges, hkEdge{int32(e / boundNeighbours), int32(j)})
+			edges = append(edges, spanning.Edge{I: int32(e / defaultNeighbours), J: int32(j)})
 		}
-		g, _ := hkNewGraph(f, edges)
+		g, _ := newGraph(f, edges)
 		pi := make([]float64, n)
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
@@ -191,12 +194,4 @@ func BenchmarkOneTree(b *testing.B) {
 			}
 		})
 	}
-}
-
-func hkNewKDOrPrim(f metric.Finite) ([]hkEdge, error) {
-	pi := make([]float64, f.Len())
-	if kd := hkNewKD(f); kd != nil {
-		return kd.spanning(context.Background(), "", pi, nil)
-	}
-	return hkPrim(context.Background(), "", f, pi)
 }

@@ -1,51 +1,53 @@
-package tsp
+package heldkarp
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// hkScales shapes the steps of the ascent. A multiplier moves on the scale of
+// scales shapes the steps of the ascent. A multiplier moves on the scale of
 // the distances around its point. Where a cluster lies apart, its multipliers
 // must also move together, on the scale of the gap around it, and steps on the
 // small scale would take long to add up to that. So there is a direction for
 // each point and one for each cluster, with scales of their own: points first,
 // and every cluster before the one around it, which is up, or -1.
-type hkScales struct {
+type scales struct {
 	up    []int32
 	scale []float64
 	sum   []float64 // scratch
 }
 
-// hkNewScales finds the clusters by single linkage, from the minimum spanning
+// newScales finds the clusters by single linkage, from the minimum spanning
 // tree: those within which the longest gap is of a lower octave than the gap
 // around them, so that clusters inside each other have scales that differ.
 // around is the scale of each point. O(n log n).
-func hkNewScales(f metric.Finite, tree []hkEdge, around []float64) *hkScales {
+func newScales(f metric.Finite, tree []spanning.Edge, around []float64) *scales {
 	n := len(around)
 	type link struct {
-		hkEdge
+		spanning.Edge
 		d float64
 	}
 	links := make([]link, len(tree))
 	for k, e := range tree {
-		links[k] = link{e, f.Distance(int(e.i), int(e.j))}
+		links[k] = link{e, f.Distance(int(e.I), int(e.J))}
 	}
-	slices.SortStableFunc(links, func(a, b link) int { return hkCompare(a.d, b.d) })
+	slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(a.d, b.d) })
 
-	s := &hkScales{up: make([]int32, n, n+n/4), scale: slices.Clone(around)}
-	root := make([]int32, n)
+	s := &scales{up: make([]int32, n, n+n/4), scale: slices.Clone(around)}
+	clusters := spanning.NewForest(n)
 	inside := make([]float64, n) // by root: the longest gap
 	parts := make([][]int32, n)  // by root: the outermost directions
-	for i := range root {
-		root[i], parts[i], s.up[i] = int32(i), []int32{int32(i)}, -1
+	for i := range parts {
+		parts[i], s.up[i] = []int32{int32(i)}, -1
 	}
 	for _, l := range links {
-		a, b := hkFind(root, l.i), hkFind(root, l.j)
-		for _, r := range [2]int32{a, b} {
-			if len(parts[r]) == 1 || hkOctave(l.d) <= hkOctave(inside[r]) {
+		a, b := clusters.Root(int(l.I)), clusters.Root(int(l.J))
+		for _, r := range [2]int{a, b} {
+			if len(parts[r]) == 1 || octave(l.d) <= octave(inside[r]) {
 				continue
 			}
 			c := int32(len(s.up))
@@ -55,10 +57,9 @@ func hkNewScales(f metric.Finite, tree []hkEdge, around []float64) *hkScales {
 			}
 			parts[r] = append(parts[r][:0], c)
 		}
-		if len(parts[a]) < len(parts[b]) {
+		if clusters.Join(a, b); clusters.Root(a) != a {
 			a, b = b, a
 		}
-		root[b] = a
 		parts[a], parts[b] = append(parts[a], parts[b]...), nil
 		inside[a] = l.d
 	}
@@ -66,8 +67,8 @@ func hkNewScales(f metric.Finite, tree []hkEdge, around []float64) *hkScales {
 	return s
 }
 
-// hkOctave numbers the powers of 4 that a distance lies between.
-func hkOctave(d float64) int {
+// octave numbers the powers of 4 that a distance lies between.
+func octave(d float64) int {
 	if d == 0 {
 		return math.MinInt
 	}
@@ -75,18 +76,8 @@ func hkOctave(d float64) int {
 	return e >> 1
 }
 
-func hkCompare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // step adds to pi the step of length t along all directions. slope is by point.
-func (s *hkScales) step(pi []float64, t float64, slope []float64) {
+func (s *scales) step(pi []float64, t float64, slope []float64) {
 	n := len(pi)
 	copy(s.sum, slope)
 	clear(s.sum[n:])
@@ -107,10 +98,10 @@ func (s *hkScales) step(pi []float64, t float64, slope []float64) {
 	}
 }
 
-// hkAscent is a run of subgradient ascent on a graph.
-type hkAscent struct {
+// ascent is a run of subgradient ascent on a graph.
+type ascent struct {
 	path   bool
-	scales *hkScales
+	scales *scales
 	steps  int
 	first  float64 // the first step, on the scale 1
 	goal   float64 // no need to go beyond this value
@@ -123,7 +114,7 @@ type hkAscent struct {
 //
 // The slope is that of Volgenant and Jonker (1982): 0.6 times the degrees less
 // 2, and 0.4 times those before.
-func (a *hkAscent) run(g *hkGraph, pi []float64, tick func() bool) (best float64, still bool) {
+func (a *ascent) run(g *graph, pi []float64, tick func() bool) (best float64, still bool) {
 	best = math.Inf(-1)
 	cur, last, slope := slices.Clone(pi), make([]float64, g.n), make([]float64, g.n)
 	for s := 0; s < a.steps && tick(); s++ {

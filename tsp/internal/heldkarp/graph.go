@@ -1,20 +1,19 @@
-package tsp
+package heldkarp
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/heap"
+	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// hkEdge joins two points.
-type hkEdge struct{ i, j int32 }
-
-// hkGraph is a sparse graph of short edges, in which the ascent looks for
+// graph is a sparse graph of short edges, in which the ascent looks for
 // trees, with the arrays that a pass needs. The neighbours of i are adj[k] for
 // start[i] <= k < start[i+1], at the distances dist[k].
-type hkGraph struct {
+type graph struct {
 	n     int
 	start []int
 	adj   []int32
@@ -26,40 +25,37 @@ type hkGraph struct {
 	heap   heap.Heap // of key; who left it is in the tree
 }
 
-// hkNewGraph returns the graph with the given edges, which may repeat, must
+// newGraph returns the graph with the given edges, which may repeat, must
 // connect all points, and come back sorted and without doubles.
-func hkNewGraph(f metric.Finite, edges []hkEdge) (*hkGraph, []hkEdge) {
+func newGraph(f metric.Finite, edges []spanning.Edge) (*graph, []spanning.Edge) {
 	n := f.Len()
 	for k, e := range edges {
-		if e.i > e.j {
-			edges[k] = hkEdge{e.j, e.i}
+		if e.I > e.J {
+			edges[k] = spanning.Edge{I: e.J, J: e.I}
 		}
 	}
-	slices.SortFunc(edges, func(a, b hkEdge) int {
-		if a.i != b.i {
-			return int(a.i) - int(b.i)
-		}
-		return int(a.j) - int(b.j)
+	slices.SortFunc(edges, func(a, b spanning.Edge) int {
+		return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J))
 	})
 	edges = slices.Compact(edges)
-	g := &hkGraph{
+	g := &graph{
 		n: n, start: make([]int, n+2), adj: make([]int32, 2*len(edges)), dist: make([]float64, 2*len(edges)),
 		deg: make([]float64, n), parent: make([]int32, n), key: make([]float64, n),
 	}
 	g.heap = heap.New(g.key)
 	for _, e := range edges {
-		g.start[e.i+2]++
-		g.start[e.j+2]++
+		g.start[e.I+2]++
+		g.start[e.J+2]++
 	}
 	for i := 2; i < len(g.start); i++ {
 		g.start[i] += g.start[i-1]
 	}
 	for _, e := range edges {
-		d := f.Distance(int(e.i), int(e.j))
-		for _, p := range [2]hkEdge{e, {e.j, e.i}} {
-			k := g.start[p.i+1]
-			g.adj[k], g.dist[k] = p.j, d
-			g.start[p.i+1]++
+		d := f.Distance(int(e.I), int(e.J))
+		for _, p := range [2]spanning.Edge{e, {I: e.J, J: e.I}} {
+			k := g.start[p.I+1]
+			g.adj[k], g.dist[k] = p.J, d
+			g.start[p.I+1]++
 		}
 	}
 	g.start = g.start[:n+1]
@@ -69,7 +65,7 @@ func hkNewGraph(f metric.Finite, edges []hkEdge) (*hkGraph, []hkEdge) {
 // spanning finds the minimum spanning tree of the graph under pi, by Prim's
 // algorithm from point 0, and returns its cost: parent, key and deg describe
 // it. O(m log n).
-func (g *hkGraph) spanning(pi []float64) float64 {
+func (g *graph) spanning(pi []float64) float64 {
 	clear(g.deg)
 	g.heap.Clear()
 	total := 0.0
@@ -88,7 +84,7 @@ func (g *hkGraph) spanning(pi []float64) float64 {
 			if g.heap.Left(j) {
 				continue
 			}
-			if c := hkCost(g.dist[lo+k], pv, pi[j]); !g.heap.Has(j) || c < g.key[j] {
+			if c := spanning.Cost(g.dist[lo+k], pv, pi[j]); !g.heap.Has(j) || c < g.key[j] {
 				g.key[j], g.parent[j] = c, v
 				g.heap.Push(j)
 			}
@@ -101,10 +97,10 @@ func (g *hkGraph) spanning(pi []float64) float64 {
 // shortest edges at the leaves of the tree, for paths the two edges to a point
 // that lies at distance 0 from all. It returns the value of the bound, with
 // ordinary rounding, and leaves the degrees in deg.
-func (g *hkGraph) oneTree(pi []float64, path bool) float64 {
+func (g *graph) oneTree(pi []float64, path bool) float64 {
 	w := g.spanning(pi)
 	if path {
-		a, b := hkTwoLeast(pi)
+		a, b := twoLeast(pi)
 		g.deg[a]++
 		g.deg[b]++
 		w += pi[a] + pi[b]
@@ -131,12 +127,12 @@ func (g *hkGraph) oneTree(pi []float64, path bool) float64 {
 }
 
 // second returns the second cheapest edge at v.
-func (g *hkGraph) second(v int, pi []float64) (float64, int32) {
+func (g *graph) second(v int, pi []float64) (float64, int32) {
 	c1, c2 := math.Inf(1), math.Inf(1)
 	j1, j2 := g.adj[g.start[v]], g.adj[g.start[v]] // of use only if costs overflow
 	for k := g.start[v]; k < g.start[v+1]; k++ {
 		j := g.adj[k]
-		c := hkCost(g.dist[k], pi[v], pi[j])
+		c := spanning.Cost(g.dist[k], pi[v], pi[j])
 		if c < c1 {
 			c2, j2, c1, j1 = c1, j1, c, j
 		} else if c < c2 {
@@ -146,8 +142,8 @@ func (g *hkGraph) second(v int, pi []float64) (float64, int32) {
 	return c2, j2
 }
 
-// hkTwoLeast returns the places of the two least of two or more numbers.
-func hkTwoLeast(v []float64) (a, b int) {
+// twoLeast returns the places of the two least of two or more numbers.
+func twoLeast(v []float64) (a, b int) {
 	a, b = 0, 1
 	if v[b] < v[a] {
 		a, b = b, a
@@ -163,12 +159,12 @@ func hkTwoLeast(v []float64) (a, b int) {
 }
 
 // tree returns the edges of the spanning tree under pi.
-func (g *hkGraph) tree(pi []float64) []hkEdge {
+func (g *graph) tree(pi []float64) []spanning.Edge {
 	g.spanning(pi)
-	t := make([]hkEdge, 0, g.n-1)
+	t := make([]spanning.Edge, 0, g.n-1)
 	for v, p := range g.parent {
 		if p >= 0 {
-			t = append(t, hkEdge{p, int32(v)})
+			t = append(t, spanning.Edge{I: p, J: int32(v)})
 		}
 	}
 	return t
@@ -176,8 +172,8 @@ func (g *hkGraph) tree(pi []float64) []hkEdge {
 
 // preorder returns the edges of the tour that visits the points in preorder
 // from point 0, along a graph that is a tree.
-func (g *hkGraph) preorder() []hkEdge {
-	tour := make([]hkEdge, 0, g.n)
+func (g *graph) preorder() []spanning.Edge {
+	tour := make([]spanning.Edge, 0, g.n)
 	seen := make([]bool, g.n)
 	stack, last := []int32{0}, int32(-1)
 	for len(stack) > 0 {
@@ -185,7 +181,7 @@ func (g *hkGraph) preorder() []hkEdge {
 		stack = stack[:len(stack)-1]
 		seen[v] = true
 		if last >= 0 {
-			tour = append(tour, hkEdge{last, v})
+			tour = append(tour, spanning.Edge{I: last, J: v})
 		}
 		last = v
 		for _, j := range g.adj[g.start[v]:g.start[v+1]] {
@@ -194,13 +190,13 @@ func (g *hkGraph) preorder() []hkEdge {
 			}
 		}
 	}
-	return append(tour, hkEdge{last, 0})
+	return append(tour, spanning.Edge{I: last, J: 0})
 }
 
 // around returns for each point the distance to the farthest of its k nearest
 // in the graph, the scale on which its multiplier moves, but at least a small
 // part of unit.
-func (g *hkGraph) around(k int, unit float64) []float64 {
+func (g *graph) around(k int, unit float64) []float64 {
 	const part = 1e-6
 	out := make([]float64, g.n)
 	var row []float64

@@ -1,0 +1,80 @@
+// Package spanning holds what minimum spanning trees are made of: Prim's
+// algorithm on all pairs of points, and union-find.
+package spanning
+
+import (
+	"context"
+	"math"
+)
+
+// Edge joins two points.
+type Edge struct{ I, J int32 }
+
+// Finite is metric.Finite.
+type Finite interface {
+	Len() int
+	Distance(i, j int) float64
+}
+
+type rowReader interface {
+	DistancesFrom(i int, dst []float64) []float64
+}
+
+// Cost is the cost of the edge of length d between points of multipliers p and
+// q. It does not depend on which end comes first, and is d where both are 0.
+func Cost(d, p, q float64) float64 { return d + (p + q) }
+
+// Prim returns a minimum spanning tree of one or more points under [Cost], for
+// the multipliers p, where nil means 0. It begins at point 0; the edges come in
+// the order in which they join a point, J, to those before.
+//
+// Every distance is read once, and the first that is negative or not finite ends
+// it with the error that bad makes of it. O(n^2) time, O(n) memory.
+func Prim(ctx context.Context, f Finite, p []float64, bad func(i, j int, d float64) error) ([]Edge, error) {
+	n := f.Len()
+	if p == nil {
+		p = make([]float64, n)
+	}
+	// The points outside the tree, side by side: key is the cost of the cheapest
+	// edge to the tree, from its end there.
+	rest, from, key := make([]int32, n-1), make([]int32, n-1), make([]float64, n-1)
+	for k := range rest {
+		rest[k], key[k] = int32(k+1), math.Inf(1)
+	}
+	tree := make([]Edge, 0, n-1)
+	rows, whole := f.(rowReader)
+	var row []float64
+	for v := 0; len(rest) > 0; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		// A row is quicker than as many calls, but not than half of them.
+		if whole = whole && 2*len(rest) > n; whole {
+			row = rows.DistancesFrom(v, row)
+		}
+		pv, least := p[v], 0
+		for k, j := range rest {
+			var d float64
+			if whole {
+				d = row[j]
+			} else {
+				d = f.Distance(v, int(j))
+			}
+			if !(d >= 0 && d <= math.MaxFloat64) {
+				return nil, bad(v, int(j), d)
+			}
+			if c := Cost(d, pv, p[j]); c < key[k] {
+				key[k], from[k] = c, int32(v)
+			}
+			if key[k] < key[least] {
+				least = k
+			}
+		}
+		v = int(rest[least])
+		tree = append(tree, Edge{from[least], rest[least]})
+		last := len(rest) - 1
+		rest[least], from[least], key[least] = rest[last], from[last], key[last]
+		rest, from, key = rest[:last], from[:last], key[:last]
+	}
+	return tree, nil
+}

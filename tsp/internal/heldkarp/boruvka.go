@@ -1,0 +1,218 @@
+package heldkarp
+
+import (
+	"context"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/kdtree"
+	"github.com/metricdp/metricdp/internal/spanning"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// boruvka finds exact minimum spanning trees under [spanning.Cost] of points
+// that sit in R^d, by Borůvka's algorithm on a kd-tree.
+type boruvka struct {
+	f    metric.Finite
+	tree *kdtree.Tree
+
+	// Of the spanning tree under way.
+	pi   []float64 // by place
+	low  []float64 // by node, the least multiplier
+	set  []int32   // by place, the component
+	one  []int32   // by node, the component of all its places, or -1
+	gaps []float64
+}
+
+const (
+	// minPoints is the number of points from which the kd-tree beats Prim's
+	// algorithm, and maxDim the dimension up to which it is sure to at twice
+	// that.
+	minPoints = 2048
+	maxDim    = 4
+)
+
+// newBoruvka returns nil where Prim's algorithm is the better choice.
+func newBoruvka(f metric.Finite) *boruvka {
+	n := f.Len()
+	if n < minPoints || n > math.MaxInt32/2 {
+		return nil
+	}
+	e, ok := metric.Embed(f)
+	if !ok || e.Dim > maxDim || len(e.Coords) != n*e.Dim {
+		return nil
+	}
+	tree := kdtree.New(kdtree.Embedding(e), nil)
+	if tree == nil {
+		return nil
+	}
+	return &boruvka{f: f, tree: tree, pi: make([]float64, n), low: make([]float64, 2*tree.Leaves),
+		set: make([]int32, n), one: make([]int32, 2*tree.Leaves), gaps: make([]float64, e.Dim)}
+}
+
+// bound returns a lower bound of the cost of all edges from place a to node.
+// Cost rounds monotonically, so it holds for the rounded costs.
+func (t *boruvka) bound(a, node int) float64 {
+	d := t.tree.Below(t.tree.BoxMin(node, t.tree.At(a), t.gaps))
+	return spanning.Cost(d, t.pi[a], t.low[node])
+}
+
+// link is the cheapest edge found so far that leaves a component or a place.
+type link struct {
+	c    float64
+	a, b int32 // places
+}
+
+// search improves best, an edge from any place of the component of a, by the
+// edges of a.
+func (t *boruvka) search(op string, a, node, lo, hi int, bound float64, best *link) error {
+	if bound >= best.c || t.one[node] == t.set[a] {
+		return nil
+	}
+	if node < t.tree.Leaves {
+		l, r, mid := 2*node, 2*node+1, (lo+hi)/2
+		bl, br := t.bound(a, l), t.bound(a, r)
+		if bl <= br {
+			if err := t.search(op, a, l, lo, mid, bl, best); err != nil {
+				return err
+			}
+			return t.search(op, a, r, mid, hi, br, best)
+		}
+		if err := t.search(op, a, r, mid, hi, br, best); err != nil {
+			return err
+		}
+		return t.search(op, a, l, lo, mid, bl, best)
+	}
+	x := t.tree.At(a)
+	for b := lo; b < hi; b++ {
+		if t.set[b] == t.set[a] {
+			continue
+		}
+		if spanning.Cost(t.tree.Below(t.tree.Norm(b, x, t.gaps)), t.pi[a], t.pi[b]) >= best.c {
+			continue
+		}
+		i, j := int(t.tree.ID[a]), int(t.tree.ID[b])
+		dist := t.f.Distance(i, j)
+		if !(dist >= 0 && dist <= math.MaxFloat64) {
+			return badDistance(op, i, j, dist)
+		}
+		if c := spanning.Cost(dist, t.pi[a], t.pi[b]); c < best.c {
+			*best = link{c, int32(a), int32(b)}
+		}
+	}
+	return nil
+}
+
+// spanning returns a minimum spanning tree of all points under spanning.Cost. The
+// better the hints, edges that may belong to it, the less there is to search.
+//
+// In every round each component takes a cheapest edge that leaves it, and those
+// that would close a cycle are dropped. Edges of equal cost do no harm, however
+// they are chosen: a closed cycle of choices has one cost throughout, and
+// without its dropped edge there is an order of the equal ones under which
+// every choice that was kept is the unique best.
+func (t *boruvka) spanning(ctx context.Context, op string, pi []float64, hints []spanning.Edge) ([]spanning.Edge, error) {
+	n := t.tree.N
+	place := make([]int32, n)
+	for a, i := range t.tree.ID {
+		place[i] = int32(a)
+		t.pi[a], t.set[a] = pi[i], int32(a)
+	}
+	links := make([]link, len(hints))
+	for k, e := range hints {
+		links[k] = link{spanning.Cost(t.f.Distance(int(e.I), int(e.J)), pi[e.I], pi[e.J]), place[e.I], place[e.J]}
+	}
+	t.lowest(1, 0, n)
+	// No edge from place a to another component costs less than known[a].
+	known := make([]float64, n)
+	for a := range known {
+		known[a] = math.Inf(-1)
+	}
+	best := make([]link, n)
+	parts := spanning.NewForest(n)
+	tree := make([]spanning.Edge, 0, n-1)
+	for len(tree) < n-1 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		before := len(tree)
+		t.uniform(1, 0, n)
+		for a := range best {
+			best[a] = link{c: math.Inf(1)}
+		}
+		kept := links[:0]
+		for _, l := range links {
+			s, r := t.set[l.a], t.set[l.b]
+			if s == r {
+				continue
+			}
+			kept = append(kept, l)
+			if l.c < best[s].c {
+				best[s] = l
+			}
+			if l.c < best[r].c {
+				best[r] = l
+			}
+		}
+		links = kept
+		for a := range n {
+			b := &best[t.set[a]]
+			if known[a] >= b.c {
+				continue
+			}
+			if err := t.search(op, a, 1, 0, n, math.Inf(-1), b); err != nil {
+				return nil, err
+			}
+			known[a] = b.c
+		}
+		for s, l := range best {
+			if int(t.set[s]) != s && math.IsInf(l.c, 1) {
+				continue
+			}
+			if parts.Join(int(l.a), int(l.b)) {
+				tree = append(tree, spanning.Edge{I: t.tree.ID[l.a], J: t.tree.ID[l.b]})
+			}
+		}
+		if len(tree) == before { // only costs that overflowed are left
+			return prim(ctx, op, t.f, pi)
+		}
+		for a := range n {
+			t.set[a] = int32(parts.Root(a))
+		}
+	}
+	return tree, nil
+}
+
+// lowest fills low.
+func (t *boruvka) lowest(node, lo, hi int) float64 {
+	m := math.Inf(1)
+	if node < t.tree.Leaves {
+		mid := (lo + hi) / 2
+		m = min(t.lowest(2*node, lo, mid), t.lowest(2*node+1, mid, hi))
+	} else {
+		for _, p := range t.pi[lo:hi] {
+			m = min(m, p)
+		}
+	}
+	t.low[node] = m
+	return m
+}
+
+// uniform fills one.
+func (t *boruvka) uniform(node, lo, hi int) int32 {
+	s := t.set[lo]
+	if node < t.tree.Leaves {
+		mid := (lo + hi) / 2
+		l, r := t.uniform(2*node, lo, mid), t.uniform(2*node+1, mid, hi)
+		if s = l; l != r {
+			s = -1
+		}
+	} else {
+		for _, q := range t.set[lo:hi] {
+			if q != s {
+				s = -1
+			}
+		}
+	}
+	t.one[node] = s
+	return s
+}

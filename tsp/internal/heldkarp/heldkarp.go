@@ -1,0 +1,266 @@
+// Package heldkarp searches for the Lagrange multipliers with which a 1-tree
+// proves that no tour is shorter, the bound of Held and Karp (1970, 1971), and
+// proves what multipliers state with rounding downward. tsp.Bound has the
+// formula; tsp.HeldKarpBound says what the search does.
+package heldkarp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/spanning"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Bound is tsp.Bound.
+type Bound struct {
+	Value       float64
+	Multipliers []float64
+	Iterations  int
+}
+
+// Options are tsp.BoundOptions.
+type Options struct {
+	Path       bool
+	Upper      float64
+	Iterations int
+	Neighbours int
+	Context    context.Context
+	Progress   func(done, total int)
+}
+
+const (
+	defaultNeighbours = 7
+
+	// tight is the relative gap that counts as none: the length of a tour and a
+	// bound each err by some 2^-53 times the number of points at worst.
+	tight = 1e-12
+)
+
+// defaultIterations is the default number of iterations on n points.
+func defaultIterations(n int) int {
+	const most, least, work = 600, 60, 6e6 // work: points times iterations
+	return int(max(least, min(most, work/float64(n))))
+}
+
+// HasTree reports whether a kd-tree serves f, so that [SpanningTree] and the
+// proof of a bound take about O(n log n) in place of O(n^2).
+func HasTree(f metric.Finite) bool { return newBoruvka(f) != nil }
+
+// SpanningTree returns a minimum spanning tree of one or more points, always the
+// same one, for the call op.
+func SpanningTree(ctx context.Context, op string, f metric.Finite) ([]spanning.Edge, error) {
+	p := make([]float64, f.Len())
+	if t := newBoruvka(f); t != nil {
+		return t.spanning(ctx, op, p, nil)
+	}
+	return prim(ctx, op, f, p)
+}
+
+// OneTree returns the bound that the multipliers pi prove, for the call op. They
+// are one a point and at most 1e300 in magnitude; nil are zeros.
+func OneTree(op string, f metric.Finite, pi []float64, o Options) (Bound, error) {
+	h, err := newSearch(op, f, o)
+	if err != nil {
+		return Bound{}, err
+	}
+	p := make([]float64, h.n)
+	copy(p, pi)
+	_, err = h.prove(p, nil)
+	return h.best, err
+}
+
+// Ascend returns the best bound that the search found, for the call op.
+func Ascend(op string, f metric.Finite, o Options) (Bound, error) {
+	h, err := newSearch(op, f, o)
+	if err != nil {
+		return Bound{}, err
+	}
+	err = h.run()
+	return h.best, err
+}
+
+// search is the state of one call.
+type search struct {
+	op   string
+	f    metric.Finite
+	n    int
+	o    Options
+	kd   *boruvka // nil: Prim's algorithm on all pairs
+	best Bound
+}
+
+func newSearch(op string, f metric.Finite, o Options) (*search, error) {
+	n := fault.Len(f)
+	if err := fault.Empty(op, "f", n); err != nil {
+		return nil, err
+	}
+	if n > math.MaxInt32/2 { // point numbers are int32
+		return nil, &fault.SizeError{Op: op, Arg: "f", Got: n, Want: fmt.Sprintf("at most %d", math.MaxInt32/2)}
+	}
+	h := &search{op: op, f: f, n: n, o: o}
+	if err := fault.NonNegative(op, "Upper", h.o.Upper); err != nil {
+		return nil, err
+	}
+	if err := fault.NonNegative(op, "Iterations", float64(h.o.Iterations)); err != nil {
+		return nil, err
+	}
+	if err := fault.NonNegative(op, "Neighbours", float64(h.o.Neighbours)); err != nil {
+		return nil, err
+	}
+	if h.o.Iterations == 0 {
+		h.o.Iterations = defaultIterations(n)
+	}
+	if h.o.Neighbours == 0 {
+		h.o.Neighbours = defaultNeighbours
+	}
+	if h.o.Context == nil {
+		h.o.Context = context.Background()
+	}
+	h.best.Multipliers = make([]float64, n)
+	h.kd = newBoruvka(f)
+	return h, nil
+}
+
+// prove makes the bound of pi, which it keeps, the best if it is. It returns
+// the spanning tree under pi of all pairs of points.
+func (h *search) prove(pi []float64, hints []spanning.Edge) (tree []spanning.Edge, err error) {
+	if h.kd != nil {
+		tree, err = h.kd.spanning(h.o.Context, h.op, pi, hints)
+	} else {
+		tree, err = prim(h.o.Context, h.op, h.f, pi)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if v := certify(h.f, tree, pi, h.o.Path); v > h.best.Value {
+		h.best.Value, h.best.Multipliers = v, pi
+	}
+	return tree, nil
+}
+
+// tick counts an iteration and reports whether it may go ahead.
+func (h *search) tick() bool {
+	if h.o.Context.Err() != nil {
+		return false
+	}
+	h.best.Iterations++
+	if h.o.Progress != nil {
+		h.o.Progress(h.best.Iterations, h.o.Iterations)
+	}
+	return true
+}
+
+// The schedule of the rounds, each an ascent on the graph and then a proof. The
+// numbers are the best of a few dozen tried on uniform and clustered points of
+// the plane and on random matrices; none is critical.
+const (
+	// The first round takes one in rounds of the iterations, and none fewer
+	// than shortest.
+	rounds   = 20
+	shortest = 20
+
+	// firstStep is the first step, as a fraction of the scale of each direction.
+	firstStep = 0.15
+
+	// After a round whose value on the graph was proved but for loss, the next
+	// is longer and begins with shorter steps; or with longer ones, if this was
+	// the second such round on end and still gained gain, as on points along a
+	// line, whose multipliers have far to go. After any other round edges were
+	// missing, and the same is tried again with them.
+	loss   = 0.002
+	longer = 1.5
+	finer  = 0.7
+	gain   = 0.01
+	bolder = 2
+)
+
+// run is the whole search.
+func (h *search) run() error {
+	tree, err := h.prove(make([]float64, h.n), nil)
+	goal := math.Inf(1)
+	if h.o.Upper > 0 {
+		goal = h.o.Upper * (1 - tight)
+	}
+	// Up to three points the tree gives the shortest tour.
+	if err != nil || h.n <= 3 || h.best.Value == 0 || h.best.Value >= goal {
+		return err
+	}
+	k := min(h.o.Neighbours, h.n-1)
+	near, err := metric.NearestNeighboursContext(h.o.Context, h.f, k)
+	if err != nil {
+		return err
+	}
+	g, edges := newGraph(h.f, slices.Clone(tree))
+	// The tour keeps the multipliers from growing without bound, as they would
+	// on a graph without any.
+	edges = append(edges, g.preorder()...)
+	for e, j := range near {
+		edges = append(edges, spanning.Edge{I: int32(e / k), J: int32(j)})
+	}
+	g, edges = newGraph(h.f, edges)
+	scales := newScales(h.f, tree, g.around(k, h.best.Value/float64(h.n)))
+
+	a := ascent{path: h.o.Path, scales: scales, first: firstStep, goal: goal}
+	pi := make([]float64, h.n)
+	proved := false // the round before
+	for steps := max(shortest, h.o.Iterations/rounds); h.best.Iterations < h.o.Iterations; {
+		a.steps = steps
+		if left := h.o.Iterations - h.best.Iterations; left < 2*steps {
+			a.steps = left
+		}
+		h.aim(g, pi)
+		before := h.best.Value
+		w, still := a.run(g, pi, h.tick)
+		if err := h.o.Context.Err(); err != nil {
+			return err
+		}
+		if tree, err = h.prove(slices.Clone(pi), g.tree(pi)); err != nil {
+			return err
+		}
+		if h.best.Value >= goal || still && h.best.Value >= w*(1-tight) {
+			break
+		}
+		switch {
+		case h.best.Value < w*(1-loss):
+			a.first, proved = min(a.first, firstStep), false
+		case proved && h.best.Value > before*(1+gain):
+			a.first *= bolder
+		default:
+			steps = int(float64(steps) * longer)
+			a.first *= finer
+			proved = true
+		}
+		g, edges = newGraph(h.f, append(edges, tree...))
+	}
+	return nil
+}
+
+// aim sets pi to where the next round should begin: the best place, on g,
+// between the best multipliers and those where the last round ended, which may
+// have been led astray by a graph that lacked edges.
+func (h *search) aim(g *graph, pi []float64) {
+	const parts = 4
+	mid := make([]float64, h.n)
+	mix := func(k int) {
+		t := float64(float64(k) / parts)
+		for i, p := range h.best.Multipliers {
+			mid[i] = float64((1-t)*p) + float64(t*pi[i])
+		}
+	}
+	best, at := math.Inf(-1), 0
+	for k := range parts + 1 {
+		if h.o.Context.Err() != nil {
+			return
+		}
+		mix(k)
+		if w := g.oneTree(mid, h.o.Path); w > best {
+			best, at = w, k
+		}
+	}
+	mix(at)
+	copy(pi, mid)
+}
