@@ -313,8 +313,12 @@ func (t *Tree) fold(g []float64) float64 {
 func (t *Tree) Below(v float64) float64 { return t.below(v, t.slack) }
 
 func (t *Tree) below(v, slack float64) float64 {
-	// A sum of norms may overflow although no distance does.
-	low := min(max(0, float64(v*(1-t.slack))-slack)*t.scale, math.MaxFloat64)
+	low := float64(v*(1-t.slack)) - slack
+	if !(low > 0) {
+		low = 0
+	} else if low *= t.scale; low > math.MaxFloat64 {
+		low = math.MaxFloat64 // a norm may overflow although no distance does
+	}
 	if d := t.from(low) * (1 - SlackOut); !(d < tiny) {
 		return d
 	}

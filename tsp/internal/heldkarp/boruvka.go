@@ -38,8 +38,11 @@ func newBoruvka(f metric.Finite) *boruvka {
 		return nil
 	}
 	e, ok := metric.Embed(f)
-	if !ok || e.Dim > maxDim || len(e.Coords) != n*e.Dim {
+	if !ok || e.Dim > maxDim || len(e.Coords) != n*e.Dim || !(e.P >= 1) {
 		return nil
+	}
+	if e.P != 1 && e.P != 2 {
+		e.P = math.Inf(1) // a norm below it that takes no powers: bounds are from below alone
 	}
 	tree := kdtree.New(kdtree.Embedding(e), nil)
 	if tree == nil {

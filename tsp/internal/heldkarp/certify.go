@@ -95,7 +95,7 @@ func lastEdge(f metric.Finite, tree []spanning.Edge, pi []float64) float64 {
 	return best
 }
 
-// certify returns a lower bound of the value that [Bound] states, given the
+// certify returns a lower bound of the value that tsp.Bound states, given the
 // minimum spanning tree under [spanning.Cost], or 0 if that is larger.
 //
 // The tree is minimal under the rounded costs c'. They differ from the exact
