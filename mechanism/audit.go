@@ -142,7 +142,7 @@ func (c *Channel) pairs(rho metric.Finite, o *AuditOptions, f func(x, xp int, a,
 			for x := lo; x < min(hi, xp) && errs[k] == nil; x++ {
 				d := dists[(x-lo)*c.n+xp]
 				if !(d >= 0) || math.IsInf(d, 1) {
-					errs[k] = &fault.ValueError{Op: "mechanism: Channel.Audit", Arg: fmt.Sprintf("rho.Distance(%d, %d)", x, xp), Index: -1, Value: d, Want: "a finite number >= 0"}
+					errs[k] = fault.Value("mechanism: Channel.Audit", fmt.Sprintf("rho.Distance(%d, %d)", x, xp), d, "a finite number >= 0")
 					break
 				}
 				if o.reach > 0 && d > o.reach {

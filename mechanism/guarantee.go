@@ -34,7 +34,7 @@ var ErrUnit = errors.New("guarantees are in different units")
 func NewGuarantee(alpha, delta float64, unit metric.Unit) (Guarantee, error) {
 	const op = "mechanism: NewGuarantee"
 	if !(alpha >= 0) {
-		return Guarantee{}, &fault.ValueError{Op: op, Arg: "alpha", Index: -1, Value: alpha, Want: "a number >= 0"}
+		return Guarantee{}, fault.Value(op, "alpha", alpha, "a number >= 0")
 	}
 	if err := fault.Delta(op, "delta", delta); err != nil {
 		return Guarantee{}, err
@@ -60,7 +60,7 @@ func (g Guarantee) Unit() metric.Unit { return g.unit }
 // only, or up to the reach g has already if that is less.
 func (g Guarantee) Within(reach float64) (Guarantee, error) {
 	if !(reach > 0) {
-		return Guarantee{}, &fault.ValueError{Op: "mechanism: Guarantee.Within", Arg: "reach", Index: -1, Value: reach, Want: "a number > 0"}
+		return Guarantee{}, fault.Value("mechanism: Guarantee.Within", "reach", reach, "a number > 0")
 	}
 	if reach < g.Reach() {
 		g.reach = reach

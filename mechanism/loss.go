@@ -54,7 +54,7 @@ func (l Losses) Mean(prior []float64) (float64, error) {
 // do not exceed, 0 < q <= 1 (IKWAT22 use q = 0.95).
 func (l Losses) Quantile(q float64) (float64, error) {
 	if !(q > 0 && q <= 1) {
-		return 0, &fault.ValueError{Op: "mechanism: Losses.Quantile", Arg: "q", Index: -1, Value: q, Want: "a number in (0, 1]"}
+		return 0, fault.Value("mechanism: Losses.Quantile", "q", q, "a number in (0, 1]")
 	}
 	s := slices.Sorted(slices.Values(l))
 	// ceil(q*n) computed so that q = 0.95 of 20 is 19 and not 20.

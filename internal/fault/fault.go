@@ -30,6 +30,11 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("%s: %s = %v, want %s", e.Op, e.Arg, e.Value, e.Want)
 }
 
+// Value is the error of one argument, a number that does not belong to a slice.
+func Value(op, arg string, v float64, want string) error {
+	return &ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: want}
+}
+
 // SizeError reports a length that does not fit the rest of the input.
 type SizeError struct {
 	Op   string
@@ -97,12 +102,30 @@ func Len(f interface{ Len() int }) int {
 	return f.Len()
 }
 
+// Made is the check of a method on its receiver: an error unless made tells that
+// the value, a what, comes from one of its makers.
+func Made(made bool, op, what, makers string) error {
+	if made {
+		return nil
+	}
+	return fmt.Errorf("%s: a %s that is not from %s", op, what, makers)
+}
+
+// Must returns v, and panics where there is an error: for the methods that return
+// none, with what [Made] says.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // Positive checks 0 < v < +Inf.
 func Positive(op, arg string, v float64) error {
 	if v > 0 && !math.IsInf(v, 1) {
 		return nil
 	}
-	return &ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: "a finite number > 0"}
+	return Value(op, arg, v, "a finite number > 0")
 }
 
 // NonNegative checks 0 <= v < +Inf.
@@ -110,7 +133,7 @@ func NonNegative(op, arg string, v float64) error {
 	if v >= 0 && !math.IsInf(v, 1) {
 		return nil
 	}
-	return &ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: "a finite number >= 0"}
+	return Value(op, arg, v, "a finite number >= 0")
 }
 
 // Delta checks 0 <= v < 1.
@@ -118,7 +141,7 @@ func Delta(op, arg string, v float64) error {
 	if v >= 0 && v < 1 {
 		return nil
 	}
-	return &ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: "a number in [0, 1)"}
+	return Value(op, arg, v, "a number in [0, 1)")
 }
 
 // Index checks 0 <= i < n, for indices that come from data. (Indices that come
@@ -127,7 +150,7 @@ func Index(op, arg string, i, n int) error {
 	if i >= 0 && i < n {
 		return nil
 	}
-	return &ValueError{Op: op, Arg: arg, Index: -1, Value: float64(i), Want: fmt.Sprintf("an index in [0, %d)", n)}
+	return Value(op, arg, float64(i), fmt.Sprintf("an index in [0, %d)", n))
 }
 
 // Indices checks that every entry of idx lies in [0, n).
@@ -192,7 +215,7 @@ func Distribution(op, arg string, p []float64, n int, tol float64) error {
 		sum += x
 	}
 	if math.Abs(sum-1) > tol {
-		return &ValueError{Op: op, Arg: "sum of " + arg, Index: -1, Value: sum, Want: "1"}
+		return Value(op, "sum of "+arg, sum, "1")
 	}
 	return nil
 }

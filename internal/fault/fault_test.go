@@ -37,6 +37,9 @@ func TestChecks(t *testing.T) {
 		{"prior", Distribution("p: F", "x", []float64{0.5, 0.5}, 2, 1e-9), ""},
 		{"short prior", Distribution("p: F", "x", []float64{1}, 2, 1e-9), "x has size 1, want 2"},
 		{"heavy prior", Distribution("p: F", "x", []float64{1, 1}, 2, 1e-9), "sum of x = 2, want 1"},
+		{"value", Value("p: F", "a", 3, "2"), "p: F: a = 3, want 2"},
+		{"made", Made(true, "p: F", "T", "NewT"), ""},
+		{"not made", Made(false, "p: F", "T", "NewT"), "p: F: a T that is not from NewT"},
 		{"empty", Empty("p: F", "x", 0), "p: F: x: empty input"},
 		{"fewer than none", Empty("p: F", "x", -1), "p: F: x has size -1, want at least 1"},
 		{"least", Empty("p: F", "x", math.MinInt), "x has size -"},
@@ -65,6 +68,19 @@ func TestChecks(t *testing.T) {
 	if !errors.Is(Empty("p: F", "x", 0), ErrEmpty) {
 		t.Error("ErrEmpty is not wrapped")
 	}
+}
+
+func TestMust_PanicsWithTheError(t *testing.T) {
+	if Must(3, nil) != 3 {
+		t.Error("another value")
+	}
+	err := errors.New("no")
+	defer func() {
+		if p := recover(); p != err {
+			t.Errorf("panic %v", p)
+		}
+	}()
+	Must(3, err)
 }
 
 type points struct{ n int }

@@ -176,7 +176,7 @@ func DiscreteGaussianSigma(t GaussianTarget) (float64, error) {
 		return 0, err
 	}
 	if !(t.Diameter >= 1 && t.Diameter <= 1<<53) {
-		return 0, &fault.ValueError{Op: op, Arg: "Diameter", Index: -1, Value: t.Diameter, Want: "a number in [1, 2^53]"}
+		return 0, fault.Value(op, "Diameter", t.Diameter, "a number in [1, 2^53]")
 	}
 	t.Diameter = math.Floor(t.Diameter)
 	guess, err := GaussianSigma(t)
@@ -185,7 +185,7 @@ func DiscreteGaussianSigma(t GaussianTarget) (float64, error) {
 	}
 	const room = 4 // least doubles its guess a few times at most
 	if guess > maxDiscreteSigma/room {
-		return 0, &fault.ValueError{Op: op, Arg: "sigma", Index: -1, Value: guess, Want: "at most 2^38: the target is too strict"}
+		return 0, fault.Value(op, "sigma", guess, "at most 2^38: the target is too strict")
 	}
 	return least(guess, 1e-9, func(s float64) bool {
 		return DiscreteGaussianDelta(s, t.Alpha, int64(t.Diameter)) <= t.Delta

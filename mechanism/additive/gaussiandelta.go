@@ -27,7 +27,7 @@ func (t GaussianTarget) check(op string) error {
 	if t.Delta >= minDelta && t.Delta < 1 {
 		return nil
 	}
-	return &fault.ValueError{Op: op, Arg: "Delta", Index: -1, Value: t.Delta, Want: "a number in [1e-300, 1)"}
+	return fault.Value(op, "Delta", t.Delta, "a number in [1e-300, 1)")
 }
 
 // guarantee is the promise of noise calibrated for t: nothing beyond Diameter.

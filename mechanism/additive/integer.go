@@ -97,7 +97,7 @@ type Range struct{ Lo, Hi int64 }
 func NewTruncatedGeometric(out Range, alpha float64, o *DiscreteOptions) (*TruncatedGeometric, error) {
 	const op = "additive: NewTruncatedGeometric"
 	if out.Lo > out.Hi {
-		return nil, &fault.ValueError{Op: op, Arg: "Hi", Index: -1, Value: float64(out.Hi), Want: fmt.Sprintf("an integer >= Lo = %d", out.Lo)}
+		return nil, fault.Value(op, "Hi", float64(out.Hi), fmt.Sprintf("an integer >= Lo = %d", out.Lo))
 	}
 	g, err := pure(op, alpha, o.orDefault().Unit)
 	if err != nil {

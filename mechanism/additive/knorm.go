@@ -23,7 +23,7 @@ type Norm struct {
 
 func (n Norm) check(op string) error {
 	if !(n.P >= 1) {
-		return &fault.ValueError{Op: op, Arg: "P", Index: -1, Value: n.P, Want: "a number in [1, +Inf]"}
+		return fault.Value(op, "P", n.P, "a number in [1, +Inf]")
 	}
 	return checkDim(op, n.Dim)
 }
@@ -44,7 +44,7 @@ func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 		return 0, err
 	}
 	if !(radius >= 1e-90 && radius <= 1e90) {
-		return 0, &fault.ValueError{Op: op, Arg: "radius", Index: -1, Value: radius, Want: "a number in [1e-90, 1e90]"}
+		return 0, fault.Value(op, "radius", radius, "a number in [1e-90, 1e90]")
 	}
 	if err := checkProb(op, "prob", prob); err != nil {
 		return 0, err

@@ -57,14 +57,14 @@ func checkScale(op, arg string, v float64) error {
 	if v >= minScale && v <= maxScale {
 		return nil
 	}
-	return &fault.ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: "a number in [1e-100, 1e100]"}
+	return fault.Value(op, arg, v, "a number in [1e-100, 1e100]")
 }
 
 func checkProb(op, arg string, v float64) error {
 	if v > 0 && v < 1 {
 		return nil
 	}
-	return &fault.ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: "a number in (0, 1)"}
+	return fault.Value(op, arg, v, "a number in (0, 1)")
 }
 
 // checkGrid accepts 0 and the powers of two in [2^-300, 2^300].
@@ -72,7 +72,7 @@ func checkGrid(op string, g float64) error {
 	if frac, exp := math.Frexp(g); g == 0 || frac == 0.5 && exp > -300 && exp <= 301 {
 		return nil
 	}
-	return &fault.ValueError{Op: op, Arg: "Grid", Index: -1, Value: g, Want: "0 or a power of two in [2^-300, 2^300]"}
+	return fault.Value(op, "Grid", g, "0 or a power of two in [2^-300, 2^300]")
 }
 
 // toGrid rounds v to the nearest multiple of g, ties to even; g = 0 leaves it.
@@ -98,7 +98,7 @@ func toGridAll(v []float64, g float64) {
 // checkDim accepts the dimensions for which a vector fits memory.
 func checkDim(op string, d int) error {
 	if d <= 0 {
-		return &fault.ValueError{Op: op, Arg: "Dim", Index: -1, Value: float64(d), Want: "an integer >= 1"}
+		return fault.Value(op, "Dim", float64(d), "an integer >= 1")
 	}
 	return fault.Memory(op, float64(d), 8)
 }

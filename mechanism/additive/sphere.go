@@ -71,7 +71,7 @@ func NewSphere(alpha float64, o *SphereOptions) (*Sphere, error) {
 	}
 	a := directed.MulDown(alpha, opt.Radius)
 	if a > maxArc {
-		return nil, &fault.ValueError{Op: op, Arg: "alpha*Radius", Index: -1, Value: a, Want: "at most 1e12"}
+		return nil, fault.Value(op, "alpha*Radius", a, "at most 1e12")
 	}
 	return &Sphere{arcLaw{a}, opt.Radius, g}, nil
 }

@@ -57,19 +57,19 @@ func (o *CellOptions) check(op, instead string) (CellOptions, error) {
 		opt.P = math.Inf(1)
 	}
 	if !(opt.P >= 1) {
-		return opt, &fault.ValueError{Op: op, Arg: "P", Index: -1, Value: opt.P, Want: "a number in [1, +Inf]"}
+		return opt, fault.Value(op, "P", opt.P, "a number in [1, +Inf]")
 	}
 	if err := fault.NonNegative(op, "Depth", opt.Depth); err != nil {
 		return opt, err
 	}
 	if opt.Arity < 0 || opt.Arity == 1 {
-		return opt, &fault.ValueError{Op: op, Arg: "Arity", Index: -1, Value: float64(opt.Arity), Want: "0 or an integer >= 2"}
+		return opt, fault.Value(op, "Arity", float64(opt.Arity), "0 or an integer >= 2")
 	}
 	if opt.Outside != Clip && opt.Outside != Refuse {
-		return opt, &fault.ValueError{Op: op, Arg: "Outside", Index: -1, Value: float64(opt.Outside), Want: "Clip or Refuse"}
+		return opt, fault.Value(op, "Outside", float64(opt.Outside), "Clip or Refuse")
 	}
 	if opt.Splits == nil && opt.Depth == 0 && fault.Positive(op, "Signal", opt.Signal) != nil {
-		return opt, &fault.ValueError{Op: op, Arg: "Signal", Index: -1, Value: opt.Signal, Want: "about records*eps, or set " + instead}
+		return opt, fault.Value(op, "Signal", opt.Signal, "about records*eps, or set " + instead)
 	}
 	return opt, nil
 }

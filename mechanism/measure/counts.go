@@ -137,7 +137,7 @@ func (c *Counts[P]) add(cell int, n int64) error {
 	for {
 		t := c.total.Load()
 		if uint64(n) > uint64(math.MaxInt64-t) { // as is every negative n
-			return &fault.ValueError{Op: "measure: Counts.AddN", Arg: "n", Index: -1, Value: float64(n), Want: "a number >= 0, and a sum below 2^63"}
+			return fault.Value("measure: Counts.AddN", "n", float64(n), "a number >= 0, and a sum below 2^63")
 		}
 		if c.total.CompareAndSwap(t, t+n) {
 			break
@@ -169,7 +169,7 @@ func (c *Counts[P]) Merge(o *Counts[P]) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.total.Load() > math.MaxInt64-from.total {
-		return &fault.ValueError{Op: op, Arg: "o.Len()", Index: -1, Value: float64(from.total), Want: "a sum below 2^63"}
+		return fault.Value(op, "o.Len()", float64(from.total), "a sum below 2^63")
 	}
 	if from.skipped {
 		c.skipped.Store(true)

@@ -54,13 +54,13 @@ func (o *FiniteOptions) check(op string) (FiniteOptions, error) {
 		return opt, err
 	}
 	if opt.Arity < 0 || opt.Arity == 1 {
-		return opt, &fault.ValueError{Op: op, Arg: "Arity", Index: -1, Value: float64(opt.Arity), Want: "0 or an integer >= 2"}
+		return opt, fault.Value(op, "Arity", float64(opt.Arity), "0 or an integer >= 2")
 	}
 	if opt.Height < 0 || opt.Height > 64 {
-		return opt, &fault.ValueError{Op: op, Arg: "Height", Index: -1, Value: float64(opt.Height), Want: "an integer in [0, 64]"}
+		return opt, fault.Value(op, "Height", float64(opt.Height), "an integer in [0, 64]")
 	}
 	if !(opt.Ratio > 0 && opt.Ratio <= 1) {
-		return opt, &fault.ValueError{Op: op, Arg: "Ratio", Index: -1, Value: opt.Ratio, Want: "a number in [0, 1]"}
+		return opt, fault.Value(op, "Ratio", opt.Ratio, "a number in [0, 1]")
 	}
 	return opt, nil
 }

@@ -53,7 +53,7 @@ func (s *Synthesizer[P]) unfold(r *rand.Rand, c snapshot) (*Release[P], error) {
 		v := queue[0]
 		queue = queue[1:]
 		if v.level < p.apart && made >= p.opt.MaxCells {
-			return nil, &fault.ValueError{Op: "measure: Synthesizer.Release", Arg: "MaxCells", Index: -1, Value: float64(p.opt.MaxCells), Want: "more cells, to tell categories apart"}
+			return nil, fault.Value("measure: Synthesizer.Release", "MaxCells", float64(p.opt.MaxCells), "more cells, to tell categories apart")
 		}
 		if v.level == len(p.arities) || v.level >= p.apart &&
 			(made >= p.opt.MaxCells || v.level > 0 && v.mass <= 2*p.scales.Level[v.level]) {

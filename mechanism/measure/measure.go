@@ -147,7 +147,7 @@ func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
 		total += w
 	}
 	if !(total > 0) || math.IsInf(total, 1) {
-		return nil, &fault.ValueError{Op: op, Arg: "sum of weights", Index: -1, Value: total, Want: "a finite number > 0"}
+		return nil, fault.Value(op, "sum of weights", total, "a finite number > 0")
 	}
 	for c := range mu {
 		mu[c] /= total

@@ -29,7 +29,7 @@ func newPlan(op string, a *arrangement, level float64, discrete bool, o *Options
 		return nil, err
 	}
 	if !(level >= 1e-50 && level <= 1e50) {
-		return nil, &fault.ValueError{Op: op, Arg: "the privacy level", Index: -1, Value: level, Want: "a number in [1e-50, 1e50]"}
+		return nil, fault.Value(op, "the privacy level", level, "a number in [1e-50, 1e50]")
 	}
 	var err error
 	if p.law, err = p.lawFor(op, discrete); err != nil {
@@ -75,7 +75,7 @@ func newPlan(op string, a *arrangement, level float64, discrete bool, o *Options
 func (p *plan) check(op string) error {
 	o := &p.opt
 	switch bad := func(arg string, v int) error {
-		return &fault.ValueError{Op: op, Arg: arg, Index: -1, Value: float64(v), Want: "one of the constants of its type"}
+		return fault.Value(op, arg, float64(v), "one of the constants of its type")
 	}; {
 	case o.Relation != ReplaceOne && o.Relation != AddRemoveOne:
 		return bad("Relation", int(o.Relation))
@@ -86,7 +86,7 @@ func (p *plan) check(op string) error {
 	case o.Estimate < Weighted || o.Estimate > Signed:
 		return bad("Estimate", int(o.Estimate))
 	case o.MaxCells < 0:
-		return &fault.ValueError{Op: op, Arg: "MaxCells", Index: -1, Value: float64(o.MaxCells), Want: "an integer >= 0"}
+		return fault.Value(op, "MaxCells", float64(o.MaxCells), "an integer >= 0")
 	}
 	if o.MaxCells == 0 {
 		o.MaxCells = 1 << 22
@@ -102,7 +102,7 @@ func (p *plan) check(op string) error {
 		}
 	}
 	if p.tree == nil && o.Estimate != Weighted {
-		return &fault.ValueError{Op: op, Arg: "Estimate", Index: -1, Value: float64(o.Estimate), Want: "Weighted for a lazy domain"}
+		return fault.Value(op, "Estimate", float64(o.Estimate), "Weighted for a lazy domain")
 	}
 	return nil
 }
@@ -122,9 +122,9 @@ func (p *plan) lawFor(op string, discrete bool) (walk.Law, error) {
 	}
 	switch {
 	case n == Haar && !binary:
-		return 0, &fault.ValueError{Op: op, Arg: "Noise", Index: -1, Value: float64(n), Want: "other than Haar where the tree is not binary"}
+		return 0, fault.Value(op, "Noise", float64(n), "other than Haar where the tree is not binary")
 	case n == KNorm && discrete:
-		return 0, &fault.ValueError{Op: op, Arg: "Noise", Index: -1, Value: float64(n), Want: "Independent or Haar for counts, which get integers"}
+		return 0, fault.Value(op, "Noise", float64(n), "Independent or Haar for counts, which get integers")
 	case n == Haar && discrete:
 		return walk.DiscreteHaar, nil
 	case n == Haar, n == KNorm: // the same on two children

@@ -141,7 +141,7 @@ func (r *Release[P]) multiplicities(op string, m int) ([]int64, error) {
 		m = int(max(1, min(maxRecords, math.Round(r.Total))))
 	}
 	if m < 0 || m > maxRecords {
-		return nil, &fault.ValueError{Op: op, Arg: "m", Index: -1, Value: float64(m), Want: fmt.Sprintf("an integer in [0, %d]", maxRecords)}
+		return nil, fault.Value(op, "m", float64(m), fmt.Sprintf("an integer in [0, %d]", maxRecords))
 	}
 	if r.s.p.opt.Estimate == Signed {
 		return nil, fmt.Errorf("%s: a Signed measure has no records", op)
@@ -184,10 +184,10 @@ func (r *Release[P]) Confidence(lipschitz, beta float64) (float64, error) {
 		return 0, err
 	}
 	if !(lipschitz >= 0) || math.IsInf(lipschitz, 1) {
-		return 0, &fault.ValueError{Op: op, Arg: "lipschitz", Index: -1, Value: lipschitz, Want: "a finite number >= 0"}
+		return 0, fault.Value(op, "lipschitz", lipschitz, "a finite number >= 0")
 	}
 	if !(beta > 0 && beta < 1) {
-		return 0, &fault.ValueError{Op: op, Arg: "beta", Index: -1, Value: beta, Want: "a number in (0, 1)"}
+		return 0, fault.Value(op, "beta", beta, "a number in (0, 1)")
 	}
 	p := r.s.p
 	most := lipschitz * p.diameter

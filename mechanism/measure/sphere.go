@@ -26,7 +26,7 @@ func NewSphere(radius float64, o *CellOptions) (*Domain[metric.LatLon], error) {
 		radius = metric.EarthRadiusKm
 	}
 	if !(radius >= 1e-100 && radius <= 1e100) {
-		return nil, &fault.ValueError{Op: op, Arg: "radius", Index: -1, Value: radius, Want: "0 or a number in [1e-100, 1e100]"}
+		return nil, fault.Value(op, "radius", radius, "0 or a number in [1e-100, 1e100]")
 	}
 	var opt CellOptions
 	if o != nil {
