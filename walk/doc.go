@@ -72,8 +72,8 @@
 //
 // Levels share the loss, and need not share it equally. [Tree.EqualScales] suits
 // cells of an interval, [Tree.PowerScales] cells of R^d, where the fine levels
-// have more cells than their size makes up for; [Tree.GapScales] minimises [Walk.RMS] for the gaps of a given, public, net.
-// None of this reads data, so a plan can be chosen before any is touched.
+// have more cells than their size makes up for. Neither reads data, so a plan can
+// be chosen before any is touched.
 //
 // # Counts
 //
@@ -83,11 +83,10 @@
 // For a histogram, in order: [Balanced], [Tree.EqualScales] of the relation,
 // [Scales.At] the level, [New] with DiscreteLaplace, CountsInt, AddCounts. What is
 // then private is the counts of all nodes; cell i is at [Tree.LeafNode](i).
-// All that follows is post-processing: the inverse in units of 2^-L, exactly in
-// int64 ([Tree.HaarInverseInt], [Tree.CentreInt]), saturated by [Clamp] where it
-// might overflow, or simply in float64 ([Tree.HaarInverse], [Tree.Centre]). Do not
-// leave it out: noisy counts do not add up before it, and partial sums of the
-// leaves alone gather independent noise, at 4,096 cells dozens of times as much.
+// All that follows is post-processing, in float64: [Tree.HaarInverse] or
+// [Tree.Centre]. Do not leave it out: noisy counts do not add up before it, and
+// partial sums of the leaves alone gather independent noise, at 4,096 cells dozens
+// of times as much.
 //
 // The real laws are statements about real numbers. The low bits of their float64
 // draws can give inputs away (see package mechanism/additive); where a proof must

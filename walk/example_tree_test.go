@@ -77,43 +77,13 @@ func ExampleTree_Haar() {
 	// [4 1 2 3]
 }
 
-// One far-off point makes the level that splits it away matter most.
-func ExampleTree_GapScales() {
-	t, err := walk.Balanced(8, 2)
-	if err != nil {
-		log.Fatal(err)
-	}
-	gaps := []float64{1, 1, 1, 20, 1, 1, 1, 0} // between leaf k and the next
-	for _, f := range []func() (walk.Scales, error){
-		func() (walk.Scales, error) { return t.EqualScales(walk.ReplaceOne) },
-		func() (walk.Scales, error) { return t.GapScales(walk.ReplaceOne, walk.KNorm, gaps) },
-	} {
-		s, err := f()
-		if err != nil {
-			log.Fatal(err)
-		}
-		w, err := walk.New(t, walk.KNorm, s)
-		if err != nil {
-			log.Fatal(err)
-		}
-		rms, err := w.RMS(gaps)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("scales %.2f: RMS %.2f\n", s.Level, rms)
-	}
-	// Output:
-	// scales [6.00 6.00 6.00]: RMS 4.46
-	// scales [4.17 8.07 7.33]: RMS 3.90
-}
-
 // On the cells of a square, quartered level by level.
 func ExampleTree_PowerScales() {
 	t, err := walk.Levels(4, 4, 4)
 	if err != nil {
 		log.Fatal(err)
 	}
-	s, err := t.PowerScales(walk.ReplaceOne, walk.DimensionPower(2))
+	s, err := t.PowerScales(walk.ReplaceOne, 0.25) // (1-1/d)/2 for d = 2
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -24,7 +24,9 @@ func ExampleSuperregular() {
 	if err := w.Increments(rng.Seeded(1), z); err != nil { // nil in production
 		log.Fatal(err)
 	}
-	walk.PartialSums(z) // the walk
+	for k := 1; k < len(z); k++ { // the walk
+		z[k] += z[k-1]
+	}
 	// Output:
 	// regular: 1
 	// its partial sums: 21.7
@@ -89,18 +91,21 @@ func ExampleWalk_AddHaar() {
 		log.Fatal(err)
 	}
 	// From here on only noisy integers are touched.
-	walk.Clamp(counts, t.HaarLimit())
-	if err := t.HaarInverseInt(counts); err != nil {
+	noisy := make([]float64, len(counts))
+	for i, c := range counts {
+		noisy[i] = float64(c)
+	}
+	if err := t.HaarInverse(noisy); err != nil {
 		log.Fatal(err)
 	}
-	sum := int64(0)
-	for _, c := range counts {
+	sum := 0.0
+	for _, c := range noisy {
 		sum += c
 	}
-	fmt.Println("in eighths:", counts)
-	fmt.Println("total:", sum/8)
+	fmt.Println(noisy)
+	fmt.Println("total:", sum)
 	// Output:
-	// in eighths: [35 3 83 3 -9 15 11 35]
+	// [4.375 0.375 10.375 0.375 -1.125 1.875 1.375 4.375]
 	// total: 22
 }
 
@@ -127,13 +132,15 @@ func ExampleWalk_AddCounts() {
 		log.Fatal(err)
 	}
 	fmt.Println("released:", counts)
-	fmt.Println("exact unit: 1 /", t.Unit())
-	if err := t.CentreInt(counts); err != nil {
+	noisy := make([]float64, len(counts))
+	for v, c := range counts {
+		noisy[v] = float64(c)
+	}
+	if err := t.Centre(noisy); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("consistent:", counts)
+	fmt.Println("consistent:", noisy)
 	// Output:
 	// released: [100 43 53 31 21 14 0 35 26]
-	// exact unit: 1 / 6
-	// consistent: [600 270 330 144 84 42 -12 198 144]
+	// consistent: [100 45 55 24 14 7 -2 33 24]
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
 )
 
@@ -55,7 +56,7 @@ func (l Law) Discrete() bool { return l == DiscreteLaplace || l == DiscreteHaar 
 
 func (l Law) check(op string) error {
 	if l < Laplace || l > DiscreteHaar {
-		return &ValueError{Op: op, Arg: "law", Index: -1, Value: float64(l), Want: "Laplace, KNorm, DiscreteLaplace or DiscreteHaar"}
+		return fault.Value(op, "law", float64(l), "Laplace, KNorm, DiscreteLaplace or DiscreteHaar")
 	}
 	return nil
 }
@@ -102,12 +103,8 @@ func newNoise(law Law, scale float64) Noise {
 	return Noise{law, scale, directed.DivDown(1, scale)}
 }
 
-// made refuses noise that NewNoise did not make.
-func (n Noise) made(op string) {
-	if n.scale == 0 {
-		panic(zeroError(op, "Noise", "NewNoise"))
-	}
-}
+// check refuses noise that NewNoise did not make.
+func (n Noise) check(op string) error { return fault.Made(n.scale != 0, op, "Noise", "NewNoise") }
 
 // Law returns the law.
 func (n Noise) Law() Law { return n.law }
@@ -125,7 +122,7 @@ func (n Noise) Scale() float64 { return n.scale }
 // to be released is the noisy count of the node, divided equally, plus the
 // children's counts less their mean, plus this.
 func (n Noise) Draw(r *rand.Rand, dst []float64) {
-	n.made("walk: Noise.Draw")
+	fault.Must(n, n.check("walk: Noise.Draw"))
 	r, done := rng.Get(r)
 	n.draw(r, dst)
 	done()
@@ -192,7 +189,7 @@ func kNorm(r *rand.Rand, dst []float64, b float64) {
 // Sums outside int64 become the nearest int64, which is post-processing. A nil r
 // is a secure generator. About 35 ns a count.
 func (n Noise) Add(r *rand.Rand, x []int64) {
-	n.made("walk: Noise.Add")
+	fault.Must(n, n.check("walk: Noise.Add"))
 	if n.law != DiscreteLaplace {
 		panic("walk: Noise.Add: the law is not DiscreteLaplace")
 	}
@@ -208,7 +205,7 @@ func (n Noise) Add(r *rand.Rand, x []int64) {
 // the sum of m children's s*m*(1-m/k). DiscreteHaar has it for k = 2 only. For
 // k < 2 it is 0. O(k) for KNorm, else O(1).
 func (n Noise) Variance(k int) float64 {
-	n.made("walk: Noise.Variance")
+	fault.Must(n, n.check("walk: Noise.Variance"))
 	if k < 2 {
 		return 0
 	}

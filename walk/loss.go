@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
 )
 
 // Relation says which two inputs a privacy loss compares.
@@ -35,69 +36,9 @@ func (r Relation) String() string {
 
 func (r Relation) check(op string) error {
 	if r != ReplaceOne && r != AddRemoveOne {
-		return &ValueError{Op: op, Arg: "relation", Index: -1, Value: float64(r), Want: "ReplaceOne or AddRemoveOne"}
+		return fault.Value(op, "relation", float64(r), "ReplaceOne or AddRemoveOne")
 	}
 	return nil
-}
-
-// Scales holds the scales of the noise of a tree.
-type Scales struct {
-	// Total is the scale of the noise on the total, 0 for none.
-	Total float64
-	// Level holds, for l from 0 to Height()-1, the scale of the noise that the
-	// nodes of depth l add to their children.
-	Level []float64
-}
-
-// At returns the scales divided by alpha, each rounded up: where s has a loss of
-// at most 1 per unit, the result has a loss of at most alpha. It must leave all
-// of them in the bounds of [NewNoise].
-func (s Scales) At(alpha float64) (Scales, error) {
-	const op = "walk: Scales.At"
-	if err := checkScale(op, "alpha", -1, alpha); err != nil {
-		return Scales{}, err
-	}
-	level := make([]float64, len(s.Level))
-	for l, b := range s.Level {
-		level[l] = quotientUp(b, alpha)
-	}
-	s = Scales{quotientUp(s.Total, alpha), level}
-	return s, s.check(op, len(level))
-}
-
-func (s Scales) check(op string, height int) error {
-	if err := checkLen(op, "Level", len(s.Level), height); err != nil {
-		return err
-	}
-	if s.Total != 0 {
-		if err := checkScale(op, "Total", -1, s.Total); err != nil {
-			return err
-		}
-	}
-	for l, b := range s.Level {
-		if err := checkScale(op, "Level", l, b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// equal returns the scale that all levels and, where rel needs it, the total
-// have in common.
-func (s Scales) equal(rel Relation) (float64, bool) {
-	b := s.Total
-	if rel == ReplaceOne {
-		if len(s.Level) == 0 {
-			return 0, false
-		}
-		b = s.Level[0]
-	}
-	for _, x := range s.Level {
-		if x != b {
-			return 0, false
-		}
-	}
-	return b, true
 }
 
 // Sensitivity returns how much the Haar coefficients of a binary tree, or the
@@ -111,7 +52,7 @@ func (s Scales) equal(rel Relation) (float64, bool) {
 // another rel. O(nodes).
 func (t *Tree) Sensitivity(rel Relation) int {
 	const op = "walk: Tree.Sensitivity"
-	t.made(op)
+	fault.Must(t, t.check(op))
 	if err := rel.check(op); err != nil {
 		panic(err)
 	}

@@ -19,7 +19,7 @@ func (w *Walk) Potential(z []float64) (float64, error) {
 		return 0, err
 	}
 	if w.law == Laplace || w.law == DiscreteLaplace {
-		return 0, &ValueError{Op: op, Arg: "law", Index: -1, Value: float64(w.law), Want: "KNorm or DiscreteHaar"}
+		return 0, fault.Value(op, "law", float64(w.law), "KNorm or DiscreteHaar")
 	}
 	if err := checkLen(op, "z", len(z), w.tree.Len()); err != nil {
 		return 0, err

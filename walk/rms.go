@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
@@ -75,7 +76,10 @@ func (w *Walk) RMS(gaps []float64) (float64, error) {
 		return 0, err
 	}
 	if gaps != nil {
-		if err := checkGaps(op, gaps, w.tree.Len()); err != nil {
+		if err := checkLen(op, "gaps", len(gaps), w.tree.Len()); err != nil {
+			return 0, err
+		}
+		if err := fault.AllNonNegative(op, "gaps", gaps); err != nil {
 			return 0, err
 		}
 	}
@@ -93,45 +97,9 @@ func (w *Walk) RMS(gaps []float64) (float64, error) {
 		weight += g
 	}
 	if weight == 0 {
-		return 0, &ValueError{Op: op, Arg: "sum of gaps", Index: -1, Value: 0, Want: "a number > 0"}
+		return 0, fault.Value(op, "sum of gaps", 0, "a number > 0")
 	}
 	return math.Sqrt(sum / weight), nil
-}
-
-// levelSquares returns the means of E S_k^2, weighted by gaps, that noise of
-// scale 1 on the total alone and on each level alone would give.
-func (t *Tree) levelSquares(law Law, gaps []float64) (total float64, level []float64) {
-	factor := newShapes(law, t.arity)
-	unit := 2.0 // the variance of a Laplace variate
-	if law == KNorm {
-		unit = 1
-	}
-	depth := make([]int32, t.Nodes())
-	for l := range t.Height() {
-		lo, hi := t.Level(l)
-		for v := lo; v < hi; v++ {
-			depth[v] = int32(l)
-		}
-	}
-	level = make([]float64, t.Height())
-	top := 0.0 // gaps count relative to the largest, so that nothing overflows
-	for _, g := range gaps {
-		top = max(top, g)
-	}
-	if top == 0 {
-		return 0, level
-	}
-	for k, g := range gaps {
-		if g == 0 {
-			continue
-		}
-		g /= top
-		phi := t.climb(k, func(v int32, square float64) {
-			level[depth[v]] += float64(g * unit * factor.at(int(t.first[v+1]-t.first[v])) * square)
-		})
-		total += float64(g * 2 * phi * phi)
-	}
-	return total, level
 }
 
 // shapes remembers the values of shape.

@@ -6,6 +6,66 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
+// Scales holds the scales of the noise of a tree.
+type Scales struct {
+	// Total is the scale of the noise on the total, 0 for none.
+	Total float64
+	// Level holds, for l from 0 to Height()-1, the scale of the noise that the
+	// nodes of depth l add to their children.
+	Level []float64
+}
+
+// At returns the scales divided by alpha, each rounded up: where s has a loss of
+// at most 1 per unit, the result has a loss of at most alpha. It must leave all
+// of them in the bounds of [NewNoise].
+func (s Scales) At(alpha float64) (Scales, error) {
+	const op = "walk: Scales.At"
+	if err := checkScale(op, "alpha", -1, alpha); err != nil {
+		return Scales{}, err
+	}
+	level := make([]float64, len(s.Level))
+	for l, b := range s.Level {
+		level[l] = quotientUp(b, alpha)
+	}
+	s = Scales{quotientUp(s.Total, alpha), level}
+	return s, s.check(op, len(level))
+}
+
+func (s Scales) check(op string, height int) error {
+	if err := checkLen(op, "Level", len(s.Level), height); err != nil {
+		return err
+	}
+	if s.Total != 0 {
+		if err := checkScale(op, "Total", -1, s.Total); err != nil {
+			return err
+		}
+	}
+	for l, b := range s.Level {
+		if err := checkScale(op, "Level", l, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// equal returns the scale that all levels and, where rel needs it, the total
+// have in common.
+func (s Scales) equal(rel Relation) (float64, bool) {
+	b := s.Total
+	if rel == ReplaceOne {
+		if len(s.Level) == 0 {
+			return 0, false
+		}
+		b = s.Level[0]
+	}
+	for _, x := range s.Level {
+		if x != b {
+			return 0, false
+		}
+	}
+	return b, true
+}
+
 // EqualScales returns scales that are all alike and have a loss of exactly 1 per
 // unit of rel: each is t.Sensitivity(rel), as an integer. Under ReplaceOne the
 // total has none.
@@ -38,9 +98,10 @@ func (t *Tree) allScales(rel Relation, b float64) Scales {
 // The total has that of the root. p must be a number in [-8, 8].
 //
 // Useful where nodes are cells that tile a body of R^d, of side K^(-1/d): p = 0
-// gives [Tree.EqualScales], best for d = 1; p = [DimensionPower](d) is optimal
-// in theory; p = 1/(4d), scales prop. to the fourth root of the side, did best
-// in simulation for d = 2 and 3.
+// gives [Tree.EqualScales], best for d = 1; p = (1-1/d)/2, scales prop.
+// to 2^(-l(1-1/d)/2) at level l of a binary tree, minimizes the sum over the
+// levels of the noise of their cells times their side; p = 1/(4d), scales prop.
+// to the fourth root of the side, did best in simulation for d = 2 and 3.
 func (t *Tree) PowerScales(rel Relation, p float64) (Scales, error) {
 	const op = "walk: Tree.PowerScales"
 	if err := t.check(op); err != nil {
@@ -50,7 +111,7 @@ func (t *Tree) PowerScales(rel Relation, p float64) (Scales, error) {
 		return Scales{}, err
 	}
 	if !(math.Abs(p) <= 8) {
-		return Scales{}, &ValueError{Op: op, Arg: "p", Index: -1, Value: p, Want: "a number in [-8, 8]"}
+		return Scales{}, fault.Value(op, "p", p, "a number in [-8, 8]")
 	}
 	if p == 0 {
 		return t.EqualScales(rel)
@@ -70,64 +131,6 @@ func (t *Tree) PowerScales(rel Relation, p float64) (Scales, error) {
 	}
 	return t.Normalise(rel, s)
 }
-
-// DimensionPower returns (1-1/d)/2 for d >= 1, the power p of
-// [Tree.PowerScales] that minimises the sum over the levels of the noise of
-// their cells times their side in d dimensions: on a binary tree the scales are
-// prop. to 2^(-l(1-1/d)/2), l the level.
-func DimensionPower(d float64) float64 { return (1 - 1/d) / 2 }
-
-// GapScales returns the scales, of loss 1 per unit of rel, that minimise the
-// mean square of the partial sums weighted by gaps, see [Walk.RMS]: prop. to
-// C^(-1/3), C being the mean square that unit noise on the level alone would
-// give. So they minimise sum C b^2 where the sum of 1/b over the levels is
-// given, which is the loss where all leaves are equally deep.
-//
-// gaps has one number >= 0 a leaf and must be public: the gaps of a net, not
-// of data. A discrete law is treated as its continuous counterpart. O(n *
-// height).
-func (t *Tree) GapScales(rel Relation, law Law, gaps []float64) (Scales, error) {
-	const op = "walk: Tree.GapScales"
-	if err := t.check(op); err != nil {
-		return Scales{}, err
-	}
-	if err := rel.check(op); err != nil {
-		return Scales{}, err
-	}
-	if err := law.check(op); err != nil {
-		return Scales{}, err
-	}
-	if law == DiscreteHaar && !t.binary {
-		return Scales{}, notBinary(op, t)
-	}
-	if err := checkGaps(op, gaps, t.Len()); err != nil {
-		return Scales{}, err
-	}
-	total, level := t.levelSquares(law, gaps)
-	if rel == ReplaceOne {
-		total = 0
-	}
-	top := total
-	for _, c := range level {
-		top = max(top, c)
-	}
-	if top == 0 { // nothing weighs: all scales are as good
-		return t.EqualScales(rel)
-	}
-	s := t.allScales(rel, 1)
-	for l, c := range level {
-		s.Level[l] = 1 / math.Cbrt(max(c/top, leastSquare))
-	}
-	if rel == AddRemoveOne {
-		s.Total = 1 / math.Cbrt(max(total/top, leastSquare))
-	}
-	return t.Normalise(rel, s)
-}
-
-// leastSquare keeps the scale of a level that does not weigh finite: such a
-// level takes a thousandth of the share of the weightiest, so less than that of
-// the loss is wasted on it.
-const leastSquare = 1e-9
 
 // Normalise returns scales prop. to s whose loss per unit of rel, as [Tree.Loss]
 // computes it, is at most 1 and above 1 - (Height()+2)*2^-48. The entries of s must be
@@ -168,11 +171,4 @@ func (t *Tree) Normalise(rel Relation, s Scales) (Scales, error) {
 			return out, nil
 		}
 	}
-}
-
-func checkGaps(op string, gaps []float64, n int) error {
-	if err := checkLen(op, "gaps", len(gaps), n); err != nil {
-		return err
-	}
-	return fault.AllNonNegative(op, "gaps", gaps)
 }

@@ -84,8 +84,8 @@ func chain(n int) *Tree {
 
 func TestPowerScales_Ratios(t *testing.T) {
 	for _, d := range []float64{1, 2, 3, 7} {
-		s := must(must(Balanced(1<<9, 2)).PowerScales(ReplaceOne, DimensionPower(d)))
-		wide := must(must(Levels(8, 8, 8)).PowerScales(ReplaceOne, DimensionPower(d)))
+		s := must(must(Balanced(1<<9, 2)).PowerScales(ReplaceOne, (1-1/d)/2))
+		wide := must(must(Levels(8, 8, 8)).PowerScales(ReplaceOne, (1-1/d)/2))
 		for l := range s.Level {
 			want := math.Exp2(-float64(l) * (1 - 1/d) / 2)
 			if got := s.Level[l] / s.Level[0]; math.Abs(got-want) > 1e-13 {
@@ -113,77 +113,17 @@ func TestPowerScales_Ratios(t *testing.T) {
 	}
 }
 
-// TestGapScales_AreBest: where all leaves are equally deep no other scales of
-// loss 1 have a smaller RMS.
-func TestGapScales_AreBest(t *testing.T) {
-	r := rng.Seeded(13)
-	for trial := range 40 {
-		tree := must(Levels(2, 3, 4, 2))
-		law := KNorm
-		if trial%2 == 0 {
-			law = Laplace
-		}
-		rel := Relation(trial / 2 % 2)
-		gaps := make([]float64, tree.Len())
-		for i := range gaps {
-			gaps[i] = math.Exp(3 * r.NormFloat64())
-		}
-		rms := func(s Scales) float64 { return must(must(New(tree, law, s)).RMS(gaps)) }
-		s := must(tree.GapScales(rel, law, gaps))
-		best := rms(s)
-		if equal := rms(must(tree.EqualScales(rel))); equal < best {
-			t.Fatalf("RMS %v, but %v at equal scales", best, equal)
-		}
-		for range 20 {
-			other := Scales{Total: s.Total * math.Exp(.1*r.NormFloat64())}
-			for _, b := range s.Level {
-				other.Level = append(other.Level, b*math.Exp(.1*r.NormFloat64()))
-			}
-			if got := rms(must(tree.Normalise(rel, other))); got < best*(1-1e-12) {
-				t.Fatalf("RMS %v, but %v at %v in place of %v", best, got, other, s)
-			}
-		}
-	}
-}
-
-func TestGapScales_Corners(t *testing.T) {
-	tree := must(Balanced(8, 2))
-	zero := must(tree.GapScales(ReplaceOne, KNorm, make([]float64, 8)))
-	for _, b := range zero.Level {
-		if b != 6 {
-			t.Errorf("no gaps: %v", zero)
-		}
-	}
-	// Only the sum at the middle weighs: only the root's noise reaches it.
-	s := must(tree.GapScales(ReplaceOne, KNorm, []float64{0, 0, 0, 1, 0, 0, 0, 0}))
-	if s.Level[0] > 2.01 || s.Level[1] != s.Level[2] {
-		t.Errorf("one gap: %v", s)
-	}
-	huge := must(tree.GapScales(ReplaceOne, KNorm, []float64{1e308, 1e308, 1e308, 1e308, 1e308, 1e308, 1e308, 1e308}))
-	if loss := must(tree.Loss(ReplaceOne, huge)); !(loss <= 1) {
-		t.Errorf("huge gaps: loss %v of %v", loss, huge)
-	}
-	for _, gaps := range [][]float64{nil, {1, 1, 1, 1, 1, 1, 1, math.NaN()}, {1, 1, 1, 1, 1, 1, 1, -1}} {
-		if _, err := tree.GapScales(ReplaceOne, KNorm, gaps); err == nil {
-			t.Errorf("gaps %v: no error", gaps)
-		}
-	}
-	var value *ValueError
-	if _, err := must(Levels(3)).GapScales(ReplaceOne, DiscreteHaar, ones(3)); !errors.As(err, &value) {
-		t.Errorf("DiscreteHaar on three children: %v", err)
-	}
-	if _, err := tree.GapScales(ReplaceOne, 9, ones(8)); !errors.As(err, &value) {
-		t.Errorf("law 9: %v", err)
-	}
+func TestScales_Corners(t *testing.T) {
 	single := must(Levels()) // one leaf: nothing to tell apart, nothing to fail
 	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-		for _, s := range []Scales{must(single.EqualScales(rel)), must(single.PowerScales(rel, .25)), must(single.GapScales(rel, KNorm, []float64{1}))} {
+		for _, s := range []Scales{must(single.EqualScales(rel)), must(single.PowerScales(rel, .25))} {
 			if loss := must(single.Loss(rel, s)); loss != float64(rel) {
 				t.Errorf("one leaf, %v: loss %v of %v", rel, loss, s)
 			}
 		}
 	}
-	if _, err := tree.Normalise(5, Scales{Level: ones(3)}); !errors.As(err, &value) {
+	var value *ValueError
+	if _, err := must(Balanced(8, 2)).Normalise(5, Scales{Level: ones(3)}); !errors.As(err, &value) {
 		t.Errorf("relation 5: %v", err)
 	}
 }

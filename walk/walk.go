@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
 )
 
@@ -34,18 +35,7 @@ func (w *Walk) String() string {
 
 // check refuses a Walk that no constructor made.
 func (w *Walk) check(op string) error {
-	if w == nil || w.tree == nil {
-		return zeroError(op, "Walk", "New or Superregular")
-	}
-	return nil
-}
-
-// made is check for the methods that return no error.
-func (w *Walk) made(op string) *Walk {
-	if err := w.check(op); err != nil {
-		panic(err)
-	}
-	return w
+	return fault.Made(w != nil && w.tree != nil, op, "Walk", "New or Superregular")
 }
 
 // New returns the walk of the given law and scales on t. DiscreteHaar needs a
@@ -76,6 +66,39 @@ func New(t *Tree, law Law, s Scales) (*Walk, error) {
 	return w, nil
 }
 
+// SuperregularOptions holds the options of [Superregular]. Nil and the zero
+// value mean the defaults.
+type SuperregularOptions struct {
+	// PaperScale takes the scale L+2 of BSV22, L = log2 n, in place of L+1,
+	// which is enough.
+	PaperScale bool
+}
+
+// Superregular returns the random walk of n steps of BSV22, its Theorem on
+// superregular walks: Laplace noise of scale L+1 on the Haar coefficients of the
+// balanced binary tree of n leaves and of height L = log2 n rounded up, the
+// total included.
+//
+// The increments Z have a joint density prop. to e^-V(z) and V, [Walk.Potential],
+// is 1-Lipschitz in the l1 norm, like that of independent Laplace variates of
+// scale 1: the walk is 1-regular. But its partial sums stay within a multiple of
+// (log n)^(3/2) of 0 in place of the square root of n; [Walk.Variances] has them
+// exactly.
+//
+// Added to a measure and scaled by 2/alpha it is alpha-private per unit of total
+// variation. [ReplaceOne] with scales of 2L does better, since the total is known.
+func Superregular(n int, o *SuperregularOptions) (*Walk, error) {
+	t, err := Balanced(n, 2)
+	if err != nil {
+		return nil, err
+	}
+	b := t.Height() + 1
+	if o != nil && o.PaperScale {
+		b++
+	}
+	return New(t, KNorm, t.allScales(AddRemoveOne, float64(b)))
+}
+
 // totalLaw is the law of a single number.
 func totalLaw(law Law) Law {
 	if law.Discrete() {
@@ -85,19 +108,19 @@ func totalLaw(law Law) Law {
 }
 
 // Tree returns the tree.
-func (w *Walk) Tree() *Tree { return w.made("walk: Walk.Tree").tree }
+func (w *Walk) Tree() *Tree { return fault.Must(w, w.check("walk: Walk.Tree")).tree }
 
 // Law returns the law.
-func (w *Walk) Law() Law { return w.made("walk: Walk.Law").law }
+func (w *Walk) Law() Law { return fault.Must(w, w.check("walk: Walk.Law")).law }
 
 // Scales returns a copy of the scales.
 func (w *Walk) Scales() Scales {
-	w.made("walk: Walk.Scales")
+	fault.Must(w, w.check("walk: Walk.Scales"))
 	return Scales{w.scales.Total, slices.Clone(w.scales.Level)}
 }
 
 // Noise returns the noise that nodes of depth l add to their children.
-func (w *Walk) Noise(l int) Noise { return w.made("walk: Walk.Noise").level[l] }
+func (w *Walk) Noise(l int) Noise { return fault.Must(w, w.check("walk: Walk.Noise")).level[l] }
 
 // Loss returns [Tree.Loss] at the walk's scales.
 func (w *Walk) Loss(rel Relation) (float64, error) {
@@ -160,15 +183,6 @@ func (w *Walk) Increments(r *rand.Rand, dst []float64) error {
 	return nil
 }
 
-// PartialSums replaces x by its partial sums, in place.
-func PartialSums(x []float64) {
-	sum := 0.0
-	for i, v := range x {
-		sum += v
-		x[i] = sum
-	}
-}
-
 // AddCounts adds the noise of law DiscreteLaplace to counts of all nodes, one
 // integer a node as [Tree.CountsInt] makes them, in place; the error for another
 // law is a [*ValueError]. What it leaves is what may be published: the count of
@@ -182,7 +196,7 @@ func (w *Walk) AddCounts(r *rand.Rand, counts []int64) error {
 		return err
 	}
 	if w.law != DiscreteLaplace {
-		return &ValueError{Op: op, Arg: "law", Index: -1, Value: float64(w.law), Want: "DiscreteLaplace"}
+		return fault.Value(op, "law", float64(w.law), "DiscreteLaplace")
 	}
 	t := w.tree
 	if err := checkLen(op, "counts", len(counts), t.Nodes()); err != nil {
@@ -219,7 +233,7 @@ func (w *Walk) AddHaar(r *rand.Rand, x []int64) error {
 		return err
 	}
 	if w.law != DiscreteHaar {
-		return &ValueError{Op: op, Arg: "law", Index: -1, Value: float64(w.law), Want: "DiscreteHaar"}
+		return fault.Value(op, "law", float64(w.law), "DiscreteHaar")
 	}
 	t := w.tree
 	if err := checkLen(op, "x", len(x), t.Len()); err != nil {

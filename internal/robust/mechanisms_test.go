@@ -36,11 +36,9 @@ var walkCalls = []call{
 	{"walk.Tree.Counts", levels.Counts, []any{make([]float64, 7), four}},
 	{"walk.Tree.CountsInt", levels.CountsInt, []any{make([]int64, 7), []int64{1, 2, 3, 4}}},
 	{"walk.Tree.Centre", levels.Centre, []any{[]float64{10, 3, 7, 1, 2, 3, 4}}},
-	{"walk.Tree.CentreInt", levels.CentreInt, []any{[]int64{10, 3, 7, 1, 2, 3, 4}}},
 	{"walk.Tree.Haar", levels.Haar, []any{four}},
 	{"walk.Tree.HaarInverse", levels.HaarInverse, []any{four}},
 	{"walk.Tree.HaarInt", levels.HaarInt, []any{[]int64{1, 2, 3, 4}}},
-	{"walk.Tree.HaarInverseInt", levels.HaarInverseInt, []any{[]int64{1, 2, 3, 4}}},
 	{"walk.NewNoise", walk.NewNoise, []any{walk.KNorm, 2.0}},
 	{"walk.Scales.At", walk.Scales.At, []any{walk.Scales{Total: 1, Level: []float64{1, 2}}, 0.5}},
 	{"walk.Tree.Loss", levels.Loss, []any{walk.ReplaceOne, equal}},
@@ -55,12 +53,9 @@ var walkCalls = []call{
 	{"walk.Walk.AddHaar", haarWalk.AddHaar, []any{seeded(), []int64{10, 3, 7, 1}}},
 	{"walk.Tree.EqualScales", levels.EqualScales, []any{walk.ReplaceOne}},
 	{"walk.Tree.PowerScales", levels.PowerScales, []any{walk.ReplaceOne, 0.25}},
-	{"walk.Tree.GapScales", levels.GapScales, []any{walk.ReplaceOne, walk.KNorm, []float64{1, 1, 5, 1}}},
 	{"walk.Tree.Normalise", levels.Normalise, []any{walk.ReplaceOne, equal}},
 	{"walk.Superregular", walk.Superregular, []any{8, &walk.SuperregularOptions{}}},
 	{"walk.New", walk.New, []any{levels, walk.KNorm, equal}},
-
-	{"walk.DimensionPower", walk.DimensionPower, []any{2.0}},
 }
 
 var (

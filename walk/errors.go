@@ -1,0 +1,42 @@
+package walk
+
+import (
+	"fmt"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// ErrEmpty reports a tree without nodes; see errors.Is. It is metric.ErrEmpty.
+var ErrEmpty = fault.ErrEmpty
+
+// The error types of this package; see errors.As.
+type (
+	// ValueError reports one number outside its domain. It is metric.ValueError,
+	// whose doc has the fields.
+	ValueError = fault.ValueError
+	// SizeError reports a length that does not fit the tree. It is
+	// metric.SizeError, whose doc has the fields.
+	SizeError = fault.SizeError
+	// MemoryError reports a tree refused before it was allocated. It is
+	// metric.MemoryError, whose doc has the fields.
+	MemoryError = fault.MemoryError
+)
+
+// OverflowError reports an integer with which a sum would leave int64.
+type OverflowError struct {
+	Op    string // the method that refused it
+	Index int    // position of the integer
+	Value int64  // what was given
+	Limit int64  // the largest magnitude allowed there
+}
+
+func (e *OverflowError) Error() string {
+	return fmt.Sprintf("%s: x[%d] = %d would overflow int64: the magnitude may be at most %d", e.Op, e.Index, e.Value, e.Limit)
+}
+
+func checkLen(op, arg string, got, want int) error {
+	if got == want {
+		return nil
+	}
+	return &fault.SizeError{Op: op, Arg: arg, Got: got, Want: fmt.Sprint(want)}
+}

@@ -1,0 +1,171 @@
+package walk
+
+import "math"
+
+// Counts writes to dst, of length Nodes(), the sum of x below each node, x
+// having one value a leaf. O(nodes).
+func (t *Tree) Counts(dst, x []float64) error {
+	const op = "walk: Tree.Counts"
+	if err := t.checkCounts(op, len(dst), len(x)); err != nil {
+		return err
+	}
+	counts(t, dst, x)
+	return nil
+}
+
+// CountsInt is [Tree.Counts] for integers, exactly. The absolute values of x
+// must sum to at most 2^63-1; where they do not the error is an
+// [*OverflowError].
+func (t *Tree) CountsInt(dst, x []int64) error {
+	const op = "walk: Tree.CountsInt"
+	if err := t.checkCounts(op, len(dst), len(x)); err != nil {
+		return err
+	}
+	if err := checkSum(op, x); err != nil {
+		return err
+	}
+	counts(t, dst, x)
+	return nil
+}
+
+func counts[T int64 | float64](t *Tree, dst, x []T) {
+	for v := t.Nodes() - 1; v >= 0; v-- {
+		lo, hi := t.first[v], t.first[v+1]
+		if lo == hi {
+			dst[v] = x[t.lo[v]]
+			continue
+		}
+		sum := T(0)
+		for _, y := range dst[lo:hi] {
+			sum += y
+		}
+		dst[v] = sum
+	}
+}
+
+// Centre makes counts of all nodes consistent, in place: from the root down, it
+// adds one number to all children of a node such that they sum to the node. The
+// root keeps its count. O(nodes).
+func (t *Tree) Centre(counts []float64) error {
+	const op = "walk: Tree.Centre"
+	if err := t.check(op); err != nil {
+		return err
+	}
+	if err := checkLen(op, "counts", len(counts), t.Nodes()); err != nil {
+		return err
+	}
+	for v := range t.Nodes() {
+		below := counts[t.first[v]:t.first[v+1]]
+		if len(below) == 0 {
+			continue
+		}
+		sum := 0.0
+		for _, y := range below {
+			sum += y
+		}
+		shift := (counts[v] - sum) / float64(len(below))
+		for i := range below {
+			below[i] += shift
+		}
+	}
+	return nil
+}
+
+func (t *Tree) checkCounts(op string, dst, x int) error {
+	if err := t.check(op); err != nil {
+		return err
+	}
+	if err := checkLen(op, "dst", dst, t.Nodes()); err != nil {
+		return err
+	}
+	return checkLen(op, "x", x, t.Len())
+}
+
+// Haar replaces the values on the leaves of a binary tree by its Haar
+// coefficients, in place: x[0] becomes the total, and x[Split(v)], for each
+// inner node v, the sum below its first child minus the sum below its second. A
+// tree that is not binary is a [*ValueError]. O(n).
+func (t *Tree) Haar(x []float64) error {
+	if err := t.checkHaar("walk: Tree.Haar", len(x)); err != nil {
+		return err
+	}
+	haar(t, x)
+	return nil
+}
+
+// HaarInverse undoes [Tree.Haar], in place. O(n).
+func (t *Tree) HaarInverse(x []float64) error {
+	if err := t.checkHaar("walk: Tree.HaarInverse", len(x)); err != nil {
+		return err
+	}
+	for v := range t.Nodes() {
+		c := t.first[v]
+		if c == t.first[v+1] {
+			continue
+		}
+		i, j := t.lo[v], t.lo[c+1]
+		p, d := float64(x[i]/2), float64(x[j]/2)
+		x[i], x[j] = p+d, p-d
+	}
+	return nil
+}
+
+// HaarInt is [Tree.Haar] for integers, exactly. The absolute values must sum to
+// at most 2^63-1; where they do not, x is left as it is and the error is an
+// [*OverflowError].
+func (t *Tree) HaarInt(x []int64) error {
+	const op = "walk: Tree.HaarInt"
+	if err := t.checkHaar(op, len(x)); err != nil {
+		return err
+	}
+	if err := checkSum(op, x); err != nil {
+		return err
+	}
+	haar(t, x)
+	return nil
+}
+
+func haar[T int64 | float64](t *Tree, x []T) {
+	for v := t.Nodes() - 1; v >= 0; v-- {
+		c := t.first[v]
+		if c == t.first[v+1] {
+			continue
+		}
+		i, j := t.lo[v], t.lo[c+1]
+		x[i], x[j] = x[i]+x[j], x[i]-x[j]
+	}
+}
+
+func (t *Tree) checkHaar(op string, n int) error {
+	if err := t.check(op); err != nil {
+		return err
+	}
+	if !t.binary {
+		return notBinary(op, t)
+	}
+	return checkLen(op, "x", n, t.Len())
+}
+
+func notBinary(op string, t *Tree) error {
+	for v := range t.Nodes() {
+		if k := t.first[v+1] - t.first[v]; k != 0 && k != 2 {
+			return &ValueError{Op: op, Arg: "children of node", Index: v, Value: float64(k), Want: "0 or 2, a binary tree"}
+		}
+	}
+	panic("walk: unreachable")
+}
+
+// checkSum checks that the magnitudes of x sum to at most 2^63-1.
+func checkSum(op string, x []int64) error {
+	room := int64(math.MaxInt64)
+	for i, v := range x {
+		if v < -room || v > room {
+			return &OverflowError{Op: op, Index: i, Value: v, Limit: room}
+		}
+		if v < 0 {
+			v = -v
+		}
+		room -= v
+	}
+	return nil
+}
