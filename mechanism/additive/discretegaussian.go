@@ -41,11 +41,13 @@ func NewDiscreteGaussian(t GaussianTarget, o *DiscreteOptions) (*DiscreteGaussia
 	return &DiscreteGaussian{sigma, g}, nil
 }
 
-func (m *DiscreteGaussian) made() bool { return m != nil && m.sigma != 0 }
+func (m *DiscreteGaussian) check(op string) error {
+	return fault.Made(m != nil && m.sigma != 0, op, "DiscreteGaussian", "NewDiscreteGaussian")
+}
 
 // Guarantee is the target's alpha and delta, with the diameter as its reach.
 func (m *DiscreteGaussian) Guarantee() mechanism.Guarantee {
-	if !m.made() {
+	if m.check("") != nil {
 		return mechanism.Guarantee{}
 	}
 	return m.g
@@ -53,8 +55,8 @@ func (m *DiscreteGaussian) Guarantee() mechanism.Guarantee {
 
 // String gives the noise and its guarantee.
 func (m *DiscreteGaussian) String() string {
-	if !m.made() {
-		return "discrete Gaussian noise, not from NewDiscreteGaussian"
+	if err := m.check("additive"); err != nil {
+		return err.Error()
 	}
 	return fmt.Sprintf("discrete Gaussian noise of sigma %.6g, %v", m.sigma, m.g)
 }
@@ -62,15 +64,15 @@ func (m *DiscreteGaussian) String() string {
 // Sigma is the parameter of the noise, to many digits its standard deviation
 // where it exceeds 1.
 func (m *DiscreteGaussian) Sigma() float64 {
-	mustBeMade(m.made(), "DiscreteGaussian.Sigma", "NewDiscreteGaussian")
+	fault.Must(m, m.check("additive: DiscreteGaussian.Sigma"))
 	return m.sigma
 }
 
 // Release returns x plus noise. The error is nil but for a zero DiscreteGaussian.
 // About 0.1 microseconds.
 func (m *DiscreteGaussian) Release(r *rand.Rand, x int64) (int64, error) {
-	if !m.made() {
-		return 0, unmade("DiscreteGaussian.Release", "NewDiscreteGaussian")
+	if err := m.check("additive: DiscreteGaussian.Release"); err != nil {
+		return 0, err
 	}
 	r, done := rng.Get(r)
 	defer done()

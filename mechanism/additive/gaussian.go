@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/mechanism"
 )
@@ -52,11 +53,13 @@ func NewGaussian(dim int, t GaussianTarget, o *Options) (*Gaussian, error) {
 	return &Gaussian{dim, out, g}, nil
 }
 
-func (m *Gaussian) made() bool { return m != nil && m.dim != 0 }
+func (m *Gaussian) check(op string) error {
+	return fault.Made(m != nil && m.dim != 0, op, "Gaussian", "NewGaussian")
+}
 
 // Guarantee is the target's alpha and delta, with the diameter as its reach.
 func (m *Gaussian) Guarantee() mechanism.Guarantee {
-	if !m.made() {
+	if m.check("") != nil {
 		return mechanism.Guarantee{}
 	}
 	return m.g
@@ -64,12 +67,12 @@ func (m *Gaussian) Guarantee() mechanism.Guarantee {
 
 // Exact tells whether the noise is exact, so that the guarantee is one of the
 // bits of a release, or in real arithmetic.
-func (m *Gaussian) Exact() bool { return m.made() && m.out.exact }
+func (m *Gaussian) Exact() bool { return m.check("") == nil && m.out.exact }
 
 // String gives the noise and its guarantee.
 func (m *Gaussian) String() string {
-	if !m.made() {
-		return "Gaussian noise, not from NewGaussian"
+	if err := m.check("additive"); err != nil {
+		return err.Error()
 	}
 	return fmt.Sprintf("%s of deviation %.6g in R^%d, %v", m.out.name("Gaussian noise"), m.out.scale, m.dim, m.g)
 }
@@ -77,17 +80,17 @@ func (m *Gaussian) String() string {
 // Sigma is the standard deviation of the noise on each coordinate, which rounding
 // to the grid changes by at most half a step.
 func (m *Gaussian) Sigma() float64 {
-	mustBeMade(m.made(), "Gaussian.Sigma", "NewGaussian")
+	fault.Must(m, m.check("additive: Gaussian.Sigma"))
 	return m.out.scale
 }
 
 // Release returns x plus noise in a new slice; see [Gaussian.ReleaseTo].
 func (m *Gaussian) Release(r *rand.Rand, x []float64) ([]float64, error) {
-	const op = "Gaussian.Release"
-	if !m.made() {
-		return nil, unmade(op, "NewGaussian")
+	const op = "additive: Gaussian.Release"
+	if err := m.check(op); err != nil {
+		return nil, err
 	}
-	if err := m.out.checkVector("additive: "+op, x, m.dim); err != nil {
+	if err := m.out.checkVector(op, x, m.dim); err != nil {
 		return nil, err
 	}
 	y := make([]float64, len(x))
@@ -101,8 +104,8 @@ func (m *Gaussian) Release(r *rand.Rand, x []float64) ([]float64, error) {
 // is too coarse for the noise there. O(dim), without allocation where r is given.
 func (m *Gaussian) ReleaseTo(dst []float64, r *rand.Rand, x []float64) error {
 	const op = "additive: Gaussian.ReleaseTo"
-	if !m.made() {
-		return unmade("Gaussian.ReleaseTo", "NewGaussian")
+	if err := m.check(op); err != nil {
+		return err
 	}
 	if err := m.out.checkVector(op, x, m.dim); err != nil {
 		return err
@@ -138,6 +141,6 @@ func (m *Gaussian) addNoise(dst []float64, r *rand.Rand, x []float64) {
 // to the grid moves a release by at most sqrt(dim)/2 steps. NaN where q is outside
 // [0, 1].
 func (m *Gaussian) RadiusQuantile(q float64) float64 {
-	mustBeMade(m.made(), "Gaussian.RadiusQuantile", "NewGaussian")
+	fault.Must(m, m.check("additive: Gaussian.RadiusQuantile"))
 	return m.out.scale * math.Sqrt(2*gammaQuantile(float64(m.dim)/2, q))
 }

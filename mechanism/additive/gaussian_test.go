@@ -13,8 +13,8 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// MATH.md, section 4, where the last entry has the misprint .910209196: the
-// root to 40 digits is .91020849588800...
+// The roots sigma of the formula of Balle and Wang 2018, Theorem 8, with eps =
+// alpha*D, found in 40 digits and printed with 6 to 9 of them.
 func TestGaussianSigma_KnownAnswers(t *testing.T) {
 	for _, c := range []struct {
 		t    GaussianTarget
@@ -42,8 +42,8 @@ func TestGaussianSigma_KnownAnswers(t *testing.T) {
 	}
 }
 
-// The classical formulas are not private: MATH.md gives delta .097 for the
-// first at alpha = 25, delta = 1e-6.
+// The classical formulas are not private: the first has, by the same formula, a delta
+// of .097 at alpha = 25, where 1e-6 was asked for.
 func TestGaussianDelta_ClassicalSigmaFails(t *testing.T) {
 	const alpha, delta = 25, 1e-6
 	if d := GaussianDelta(math.Sqrt(1.25*math.Log(1/delta))/alpha, alpha, 1); !near(d, 0.097, 0.01) {

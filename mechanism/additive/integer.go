@@ -34,11 +34,13 @@ func NewDiscreteLaplace(alpha float64, o *DiscreteOptions) (*DiscreteLaplace, er
 	return &DiscreteLaplace{alpha, g}, nil
 }
 
-func (l *DiscreteLaplace) made() bool { return l != nil && l.alpha != 0 }
+func (l *DiscreteLaplace) check(op string) error {
+	return fault.Made(l != nil && l.alpha != 0, op, "DiscreteLaplace", "NewDiscreteLaplace")
+}
 
 // Guarantee is alpha per unit of the absolute difference, delta 0.
 func (l *DiscreteLaplace) Guarantee() mechanism.Guarantee {
-	if !l.made() {
+	if l.check("") != nil {
 		return mechanism.Guarantee{}
 	}
 	return l.g
@@ -46,8 +48,8 @@ func (l *DiscreteLaplace) Guarantee() mechanism.Guarantee {
 
 // String gives the noise and its guarantee.
 func (l *DiscreteLaplace) String() string {
-	if !l.made() {
-		return "discrete Laplace noise, not from NewDiscreteLaplace"
+	if err := l.check("additive"); err != nil {
+		return err.Error()
 	}
 	return "discrete Laplace noise, " + l.g.String()
 }
@@ -56,8 +58,8 @@ func (l *DiscreteLaplace) String() string {
 // Some tens of nanoseconds; as many microseconds where alpha is below about
 // 2^-48.
 func (l *DiscreteLaplace) Release(r *rand.Rand, x int64) (int64, error) {
-	if !l.made() {
-		return 0, unmade("DiscreteLaplace.Release", "NewDiscreteLaplace")
+	if err := l.check("additive: DiscreteLaplace.Release"); err != nil {
+		return 0, err
 	}
 	r, done := rng.Get(r)
 	defer done()
@@ -68,7 +70,7 @@ func (l *DiscreteLaplace) Release(r *rand.Rand, x int64) (int64, error) {
 // float64, where P{|Z| > k} = 2 e^(-alpha(k+1))/(1 + e^-alpha). Rounding may
 // move it by one where q falls on a step. NaN where q is outside [0, 1].
 func (l *DiscreteLaplace) RadiusQuantile(q float64) float64 {
-	mustBeMade(l.made(), "DiscreteLaplace.RadiusQuantile", "NewDiscreteLaplace")
+	fault.Must(l, l.check("additive: DiscreteLaplace.RadiusQuantile"))
 	if !(q >= 0 && q <= 1) {
 		return math.NaN()
 	}
@@ -106,11 +108,13 @@ func NewTruncatedGeometric(out Range, alpha float64, o *DiscreteOptions) (*Trunc
 	return &TruncatedGeometric{DiscreteLaplace{alpha, g}, out.Lo, out.Hi}, nil
 }
 
-func (t *TruncatedGeometric) made() bool { return t != nil && t.inner.made() }
+func (t *TruncatedGeometric) check(op string) error {
+	return fault.Made(t != nil && t.inner.alpha != 0, op, "TruncatedGeometric", "NewTruncatedGeometric")
+}
 
 // Guarantee is alpha per unit of the absolute difference, delta 0.
 func (t *TruncatedGeometric) Guarantee() mechanism.Guarantee {
-	if !t.made() {
+	if t.check("") != nil {
 		return mechanism.Guarantee{}
 	}
 	return t.inner.g
@@ -118,8 +122,8 @@ func (t *TruncatedGeometric) Guarantee() mechanism.Guarantee {
 
 // String gives the noise and its guarantee.
 func (t *TruncatedGeometric) String() string {
-	if !t.made() {
-		return "truncated geometric, not from NewTruncatedGeometric"
+	if err := t.check("additive"); err != nil {
+		return err.Error()
 	}
 	return fmt.Sprintf("truncated geometric on [%d, %d], %v", t.lo, t.hi, t.inner.g)
 }
@@ -127,8 +131,8 @@ func (t *TruncatedGeometric) String() string {
 // Release returns x plus noise, clamped to the range. The error is nil but for a
 // zero TruncatedGeometric.
 func (t *TruncatedGeometric) Release(r *rand.Rand, x int64) (int64, error) {
-	if !t.made() {
-		return 0, unmade("TruncatedGeometric.Release", "NewTruncatedGeometric")
+	if err := t.check("additive: TruncatedGeometric.Release"); err != nil {
+		return 0, err
 	}
 	y, err := t.inner.Release(r, x)
 	return min(max(y, t.lo), t.hi), err

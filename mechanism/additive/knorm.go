@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"gonum.org/v1/gonum/mathext"
 
@@ -98,11 +99,13 @@ func newKNorm(op string, norm Norm, alpha float64, o *Options) (*KNorm, error) {
 	return &KNorm{norm, alpha, out, g}, nil
 }
 
-func (k *KNorm) made() bool { return k != nil && k.norm.Dim != 0 }
+func (k *KNorm) check(op string) error {
+	return fault.Made(k != nil && k.norm.Dim != 0, op, "KNorm", "NewKNorm")
+}
 
 // Guarantee is alpha per unit of the norm, delta 0.
 func (k *KNorm) Guarantee() mechanism.Guarantee {
-	if !k.made() {
+	if k.check("") != nil {
 		return mechanism.Guarantee{}
 	}
 	return k.g
@@ -110,23 +113,23 @@ func (k *KNorm) Guarantee() mechanism.Guarantee {
 
 // Exact tells whether the noise is exact, so that the guarantee is one of the
 // bits of a release, or in real arithmetic.
-func (k *KNorm) Exact() bool { return k.made() && k.out.exact }
+func (k *KNorm) Exact() bool { return k.check("") == nil && k.out.exact }
 
 // String gives the noise and its guarantee.
 func (k *KNorm) String() string {
-	if !k.made() {
-		return "K-norm noise, not from NewKNorm"
+	if err := k.check("additive"); err != nil {
+		return err.Error()
 	}
 	return fmt.Sprintf("%s (p = %v) in R^%d, %v", k.out.name("K-norm noise"), k.norm.P, k.norm.Dim, k.g)
 }
 
 // Release returns x plus noise in a new slice; see [KNorm.ReleaseTo].
 func (k *KNorm) Release(r *rand.Rand, x []float64) ([]float64, error) {
-	const op = "KNorm.Release"
-	if !k.made() {
-		return nil, unmade(op, "NewKNorm")
+	const op = "additive: KNorm.Release"
+	if err := k.check(op); err != nil {
+		return nil, err
 	}
-	if err := k.out.checkVector("additive: "+op, x, k.norm.Dim); err != nil {
+	if err := k.out.checkVector(op, x, k.norm.Dim); err != nil {
 		return nil, err
 	}
 	y := make([]float64, len(x))
@@ -140,8 +143,8 @@ func (k *KNorm) Release(r *rand.Rand, x []float64) ([]float64, error) {
 // the noise there. O(Dim), without allocation where r is given.
 func (k *KNorm) ReleaseTo(dst []float64, r *rand.Rand, x []float64) error {
 	const op = "additive: KNorm.ReleaseTo"
-	if !k.made() {
-		return unmade("KNorm.ReleaseTo", "NewKNorm")
+	if err := k.check(op); err != nil {
+		return err
 	}
 	if err := k.out.checkVector(op, x, k.norm.Dim); err != nil {
 		return err
@@ -202,6 +205,20 @@ func (k *KNorm) addDirected(dst []float64, r *rand.Rand, x []float64) {
 	}
 }
 
+var buffers = sync.Pool{New: func() any { return new([]float64) }}
+
+// borrow returns a pooled slice of length n, to be handed to giveBack.
+func borrow(n int) *[]float64 {
+	b := buffers.Get().(*[]float64)
+	if cap(*b) < n {
+		*b = make([]float64, n)
+	}
+	*b = (*b)[:n]
+	return b
+}
+
+func giveBack(b *[]float64) { buffers.Put(b) }
+
 // fillPower fills g with independent variates of density prop. to e^(-|g|^p)
 // and returns their p-norm. |g|^p has the law Gamma(1/p), that is Gamma(1+1/p)
 // times U^p, so |g| = Gamma(1+1/p)^(1/p) * U: no small shape and no underflow
@@ -225,14 +242,14 @@ func fillPower(r *rand.Rand, g []float64, p float64) float64 {
 // every coordinate: the norm by at most Dim^(1/P)/2 steps. NaN where q is outside
 // [0, 1].
 func (k *KNorm) RadiusQuantile(q float64) float64 {
-	mustBeMade(k.made(), "KNorm.RadiusQuantile", "NewKNorm")
+	fault.Must(k, k.check("additive: KNorm.RadiusQuantile"))
 	return k.out.scale * gammaQuantile(float64(k.norm.Dim), q)
 }
 
 // RadiusProb returns the probability that the norm of the noise is at most
 // radius, before rounding to the grid; the inverse of [KNorm.RadiusQuantile].
 func (k *KNorm) RadiusProb(radius float64) float64 {
-	mustBeMade(k.made(), "KNorm.RadiusProb", "NewKNorm")
+	fault.Must(k, k.check("additive: KNorm.RadiusProb"))
 	return gammaProb(float64(k.norm.Dim), radius/k.out.scale)
 }
 
@@ -244,7 +261,7 @@ func (k *KNorm) RadiusProb(radius float64) float64 {
 // with G the gamma function: E ||Z||^2 times the mean of |g|^2/||g||^2, which
 // is a moment of the Beta(1/p, (d-1)/p) law.
 func (k *KNorm) SecondMoment() float64 {
-	mustBeMade(k.made(), "KNorm.SecondMoment", "NewKNorm")
+	fault.Must(k, k.check("additive: KNorm.SecondMoment"))
 	d, p := float64(k.norm.Dim), k.norm.P
 	// x G(x) = G(1+x) keeps the arguments away from the pole at 0; at p = Inf
 	// they are all 1.

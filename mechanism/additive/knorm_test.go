@@ -18,7 +18,9 @@ const draws = 100_000 // a scale wrong by 1 percent fails the laws below
 // arithmetics are the two ways to draw; the grid is far below what the laws see.
 var arithmetics = map[string]*Options{"exact": {Grid: 0x1p-25}, "real": {RealArithmetic: true}}
 
-// MATH.md section 4, at alpha = 1.
+// At alpha = 1: 2 for p = 1, which is independent Laplace noise, and on the line; d+1
+// for p = 2, as E ||Z||^2 = d(d+1); (d+1)(d+2)/3 for p = +Inf, a Gamma(d+1) variate
+// times a uniform one; and for p = 3 the formula in the doc of SecondMoment.
 var secondMoments = []struct {
 	norm Norm
 	want float64

@@ -3,6 +3,7 @@ package additive
 import (
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/mechanism"
 )
@@ -26,11 +27,13 @@ func NewLaplace(alpha float64, o *Options) (*Laplace, error) {
 	return &Laplace{k}, nil
 }
 
-func (l *Laplace) made() bool { return l != nil && l.k != nil }
+func (l *Laplace) check(op string) error {
+	return fault.Made(l != nil && l.k != nil, op, "Laplace", "NewLaplace")
+}
 
 // Guarantee is alpha per unit of the absolute difference, delta 0.
 func (l *Laplace) Guarantee() mechanism.Guarantee {
-	if !l.made() {
+	if l.check("") != nil {
 		return mechanism.Guarantee{}
 	}
 	return l.k.g
@@ -38,12 +41,12 @@ func (l *Laplace) Guarantee() mechanism.Guarantee {
 
 // Exact tells whether the noise is exact, so that the guarantee is one of the
 // bits of a release, or in real arithmetic.
-func (l *Laplace) Exact() bool { return l.made() && l.k.out.exact }
+func (l *Laplace) Exact() bool { return l.check("") == nil && l.k.out.exact }
 
 // String gives the noise and its guarantee.
 func (l *Laplace) String() string {
-	if !l.made() {
-		return "Laplace noise, not from NewLaplace"
+	if err := l.check("additive"); err != nil {
+		return err.Error()
 	}
 	return l.k.out.name("Laplace noise") + ", " + l.k.g.String()
 }
@@ -52,11 +55,11 @@ func (l *Laplace) String() string {
 // more where it is not stated) is a [*metric.ValueError]: float64 is too coarse
 // for the noise there.
 func (l *Laplace) Release(r *rand.Rand, x float64) (float64, error) {
-	const op = "Laplace.Release"
-	if !l.made() {
-		return 0, unmade(op, "NewLaplace")
+	const op = "additive: Laplace.Release"
+	if err := l.check(op); err != nil {
+		return 0, err
 	}
-	if err := l.k.out.check("additive: "+op, -1, x); err != nil {
+	if err := l.k.out.check(op, -1, x); err != nil {
 		return 0, err
 	}
 	r, done := rng.Get(r)
@@ -71,6 +74,6 @@ func (l *Laplace) Release(r *rand.Rand, x float64) (float64, error) {
 // probability q: -ln(1-q)/alpha. Rounding to the grid moves a release by at most
 // half a step. NaN where q is outside [0, 1].
 func (l *Laplace) RadiusQuantile(q float64) float64 {
-	mustBeMade(l.made(), "Laplace.RadiusQuantile", "NewLaplace")
+	fault.Must(l, l.check("additive: Laplace.RadiusQuantile"))
 	return l.k.RadiusQuantile(q)
 }

@@ -2,7 +2,6 @@ package additive
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
@@ -65,34 +64,6 @@ func checkProb(op, arg string, v float64) error {
 		return nil
 	}
 	return fault.Value(op, arg, v, "a number in (0, 1)")
-}
-
-// checkGrid accepts 0 and the powers of two in [2^-300, 2^300].
-func checkGrid(op string, g float64) error {
-	if frac, exp := math.Frexp(g); g == 0 || frac == 0.5 && exp > -300 && exp <= 301 {
-		return nil
-	}
-	return fault.Value(op, "Grid", g, "0 or a power of two in [2^-300, 2^300]")
-}
-
-// toGrid rounds v to the nearest multiple of g, ties to even; g = 0 leaves it.
-// Scaling by a power of two is exact, so the only rounding is the wanted one.
-// From 2^52 g on every float64 is a multiple, and v/g might overflow. There is
-// one zero, +0: the other would tell the sign of what was rounded.
-func toGrid(v, g float64) float64 {
-	if g == 0 || math.Abs(v) >= 0x1p52*g {
-		return v
-	}
-	return float64(math.RoundToEven(v/g)*g) + 0
-}
-
-func toGridAll(v []float64, g float64) {
-	if g == 0 {
-		return
-	}
-	for i := range v {
-		v[i] = toGrid(v[i], g)
-	}
 }
 
 // checkDim accepts the dimensions for which a vector fits memory.

@@ -3,6 +3,7 @@ package additive
 import (
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
 )
 
@@ -35,7 +36,9 @@ func NewPlanarLaplace(alpha float64, o *Options) (*PlanarLaplace, error) {
 	return &PlanarLaplace{k}, nil
 }
 
-func (p *PlanarLaplace) made() bool { return p != nil && p.k != nil }
+func (p *PlanarLaplace) check(op string) error {
+	return fault.Made(p != nil && p.k != nil, op, "PlanarLaplace", "NewPlanarLaplace")
+}
 
 // PlanarAlpha returns the level at which the noise of [PlanarLaplace] stays
 // within the given radius with the given probability, as in "within 1 km with
@@ -46,7 +49,7 @@ func PlanarAlpha(radius, prob float64) (float64, error) {
 
 // Guarantee is alpha per unit of the Euclidean distance, delta 0.
 func (p *PlanarLaplace) Guarantee() mechanism.Guarantee {
-	if !p.made() {
+	if p.check("") != nil {
 		return mechanism.Guarantee{}
 	}
 	return p.k.g
@@ -54,12 +57,12 @@ func (p *PlanarLaplace) Guarantee() mechanism.Guarantee {
 
 // Exact tells whether the noise is exact, so that the guarantee is one of the
 // bits of a release, or in real arithmetic.
-func (p *PlanarLaplace) Exact() bool { return p.made() && p.k.out.exact }
+func (p *PlanarLaplace) Exact() bool { return p.check("") == nil && p.k.out.exact }
 
 // String gives the noise and its guarantee.
 func (p *PlanarLaplace) String() string {
-	if !p.made() {
-		return "planar Laplace noise, not from NewPlanarLaplace"
+	if err := p.check("additive"); err != nil {
+		return err.Error()
 	}
 	return p.k.out.name("planar Laplace noise") + ", " + p.k.g.String()
 }
@@ -68,11 +71,11 @@ func (p *PlanarLaplace) String() string {
 // or more where it is not stated) are a [*metric.ValueError]: float64 is too
 // coarse for the noise there.
 func (p *PlanarLaplace) Release(r *rand.Rand, x [2]float64) ([2]float64, error) {
-	const op = "PlanarLaplace.Release"
-	if !p.made() {
-		return [2]float64{}, unmade(op, "NewPlanarLaplace")
+	const op = "additive: PlanarLaplace.Release"
+	if err := p.check(op); err != nil {
+		return [2]float64{}, err
 	}
-	if err := p.k.out.checkVector("additive: "+op, x[:], 2); err != nil {
+	if err := p.k.out.checkVector(op, x[:], 2); err != nil {
 		return [2]float64{}, err
 	}
 	p.k.addNoise(x[:], r, x[:])
@@ -83,13 +86,13 @@ func (p *PlanarLaplace) Release(r *rand.Rand, x [2]float64) ([2]float64, error) 
 // probability q. Rounding to the grid moves a release by at most 0.71 steps. NaN
 // where q is outside [0, 1].
 func (p *PlanarLaplace) RadiusQuantile(q float64) float64 {
-	mustBeMade(p.made(), "PlanarLaplace.RadiusQuantile", "NewPlanarLaplace")
+	fault.Must(p, p.check("additive: PlanarLaplace.RadiusQuantile"))
 	return p.k.RadiusQuantile(q)
 }
 
 // RadiusProb returns the probability that the output lies within radius of the
 // input, before rounding to the grid: 1 - (1 + alpha*radius) e^(-alpha*radius).
 func (p *PlanarLaplace) RadiusProb(radius float64) float64 {
-	mustBeMade(p.made(), "PlanarLaplace.RadiusProb", "NewPlanarLaplace")
+	fault.Must(p, p.check("additive: PlanarLaplace.RadiusProb"))
 	return p.k.RadiusProb(radius)
 }

@@ -73,11 +73,13 @@ func NewMadlib(vectors [][]float64, alpha float64, o *DiscreteOptions) (*Madlib,
 	return &Madlib{k, words, metric.NewLocator(words)}, nil
 }
 
-func (m *Madlib) made() bool { return m != nil && m.k != nil }
+func (m *Madlib) check(op string) error {
+	return fault.Made(m != nil && m.k != nil, op, "Madlib", "NewMadlib")
+}
 
 // Guarantee is alpha per unit of the Euclidean distance of vectors, delta 0.
 func (m *Madlib) Guarantee() mechanism.Guarantee {
-	if !m.made() {
+	if m.check("") != nil {
 		return mechanism.Guarantee{}
 	}
 	return m.k.g
@@ -85,12 +87,12 @@ func (m *Madlib) Guarantee() mechanism.Guarantee {
 
 // Exact tells whether the noise is exact, so that the guarantee is one of the
 // words released, or in real arithmetic.
-func (m *Madlib) Exact() bool { return m.made() && m.k.out.exact }
+func (m *Madlib) Exact() bool { return m.check("") == nil && m.k.out.exact }
 
 // String gives the noise and its guarantee.
 func (m *Madlib) String() string {
-	if !m.made() {
-		return "Madlib, not from NewMadlib"
+	if err := m.check("additive"); err != nil {
+		return err.Error()
 	}
 	return fmt.Sprintf("Madlib on %d words, %v", m.words.Len(), m.k.g)
 }
@@ -99,8 +101,8 @@ func (m *Madlib) String() string {
 // In d dimensions and on n words, O(d) for the noise and a nearest-point search,
 // O(n*d) where d > 20.
 func (m *Madlib) Release(r *rand.Rand, x int) (int, error) {
-	if !m.made() {
-		return 0, unmade("Madlib.Release", "NewMadlib")
+	if err := m.check("additive: Madlib.Release"); err != nil {
+		return 0, err
 	}
 	if err := fault.Index("additive: Madlib.Release", "x", x, m.words.Len()); err != nil {
 		return 0, err

@@ -76,11 +76,13 @@ func NewSphere(alpha float64, o *SphereOptions) (*Sphere, error) {
 	return &Sphere{arcLaw{a}, opt.Radius, g}, nil
 }
 
-func (s *Sphere) made() bool { return s != nil && s.radius != 0 }
+func (s *Sphere) check(op string) error {
+	return fault.Made(s != nil && s.radius != 0, op, "Sphere", "NewSphere")
+}
 
 // Guarantee is alpha per unit of great-circle distance, delta 0.
 func (s *Sphere) Guarantee() mechanism.Guarantee {
-	if !s.made() {
+	if s.check("") != nil {
 		return mechanism.Guarantee{}
 	}
 	return s.g
@@ -88,8 +90,8 @@ func (s *Sphere) Guarantee() mechanism.Guarantee {
 
 // String gives the noise and its guarantee.
 func (s *Sphere) String() string {
-	if !s.made() {
-		return "noise on the sphere, not from NewSphere"
+	if err := s.check("additive"); err != nil {
+		return err.Error()
 	}
 	return fmt.Sprintf("noise on the sphere of radius %.6g, %v", s.radius, s.g)
 }
@@ -98,8 +100,8 @@ func (s *Sphere) String() string {
 // input's latitude must lie in [-90, 90] and its longitude be finite. About a
 // microsecond.
 func (s *Sphere) Release(r *rand.Rand, x metric.LatLon) (metric.LatLon, error) {
-	if !s.made() {
-		return metric.LatLon{}, unmade("Sphere.Release", "NewSphere")
+	if err := s.check("additive: Sphere.Release"); err != nil {
+		return metric.LatLon{}, err
 	}
 	if err := (metric.GreatCircle{}).Check(x, x); err != nil {
 		return metric.LatLon{}, fmt.Errorf("additive: Sphere.Release: %w", err)
@@ -135,7 +137,7 @@ func destination(x metric.LatLon, bearing, angle float64) metric.LatLon {
 // RadiusQuantile returns the great-circle distance that the output does not
 // exceed with probability q. NaN where q is outside [0, 1].
 func (s *Sphere) RadiusQuantile(q float64) float64 {
-	mustBeMade(s.made(), "Sphere.RadiusQuantile", "NewSphere")
+	fault.Must(s, s.check("additive: Sphere.RadiusQuantile"))
 	switch {
 	case !(q >= 0 && q <= 1):
 		return math.NaN()
@@ -153,7 +155,7 @@ func (s *Sphere) RadiusQuantile(q float64) float64 {
 // RadiusProb returns the probability that the output lies within the given
 // great-circle distance of the input.
 func (s *Sphere) RadiusProb(radius float64) float64 {
-	mustBeMade(s.made(), "Sphere.RadiusProb", "NewSphere")
+	fault.Must(s, s.check("additive: Sphere.RadiusProb"))
 	angle := radius / s.radius
 	switch {
 	case math.IsNaN(angle):
