@@ -47,7 +47,7 @@ var ErrSkipped = errors.New("counts made with SkipErrors, or after an error of A
 
 // NewCounts returns empty counts of d's cells. 8 bytes a cell.
 func (d *Domain[P]) NewCounts() *Counts[P] {
-	d.made("measure: Domain.NewCounts")
+	fault.Must(d, d.check("measure: Domain.NewCounts"))
 	c := &Counts[P]{d: d}
 	if d.tree == nil {
 		c.sparse = make(map[int]int64)
@@ -59,18 +59,10 @@ func (d *Domain[P]) NewCounts() *Counts[P] {
 
 // check refuses counts that no domain made.
 func (c *Counts[P]) check(op string) error {
-	if c == nil || c.d == nil {
-		return fmt.Errorf("%w: %w", zeroError(op, "Counts", "Domain.NewCounts, Count or CountAll"), ErrMismatch)
+	if err := fault.Made(c != nil && c.d != nil, op, "Counts", "Domain.NewCounts, Count or CountAll"); err != nil {
+		return fmt.Errorf("%w: %w", err, ErrMismatch)
 	}
 	return nil
-}
-
-// made is check for the methods that return no error.
-func (c *Counts[P]) made(op string) *Counts[P] {
-	if err := c.check(op); err != nil {
-		panic(err)
-	}
-	return c
 }
 
 // String names the domain and nothing of what was counted, which is private.
@@ -82,12 +74,12 @@ func (c *Counts[P]) String() string {
 }
 
 // Domain returns the domain.
-func (c *Counts[P]) Domain() *Domain[P] { return c.made("measure: Counts.Domain").d }
+func (c *Counts[P]) Domain() *Domain[P] { return fault.Must(c, c.check("measure: Counts.Domain")).d }
 
 // Len returns the number of records. It is private where records may be added,
 // removed or skipped.
 func (c *Counts[P]) Len() int {
-	return int(min(c.made("measure: Counts.Len").total.Load(), math.MaxInt))
+	return int(min(fault.Must(c, c.check("measure: Counts.Len")).total.Load(), math.MaxInt))
 }
 
 // Add counts a record. The error is that of [Domain.Cell]; nothing is counted

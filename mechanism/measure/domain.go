@@ -3,8 +3,11 @@ package measure
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"strings"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 )
@@ -32,47 +35,35 @@ type Domain[P any] struct {
 	metric func(p, q P) float64
 }
 
-// zeroError reports a value that no constructor made.
-func zeroError(op, what, makers string) error {
-	return fmt.Errorf("%s: a %s that is not from %s", op, what, makers)
-}
-
 // check refuses a Domain that no constructor made.
 func (d *Domain[P]) check(op string) error {
-	if d == nil || d.arrangement == nil {
-		return zeroError(op, "Domain", "NewBox, NewSphere, NewFinite, NewTaxonomy or NewFolded")
-	}
-	return nil
-}
-
-// made is check for the methods that return no error.
-func (d *Domain[P]) made(op string) *Domain[P] {
-	if err := d.check(op); err != nil {
-		panic(err)
-	}
-	return d
+	return fault.Made(d != nil && d.arrangement != nil, op, "Domain", "NewBox, NewSphere, NewFinite, NewTaxonomy or NewFolded")
 }
 
 // Len returns the number of cells.
-func (d *Domain[P]) Len() int { return d.made("measure: Domain.Len").cells }
+func (d *Domain[P]) Len() int { return fault.Must(d, d.check("measure: Domain.Len")).cells }
 
 // Tree returns the tree of the cells: leaf c is cell c. It is nil for a lazy
 // domain, whose tree does not fit memory.
-func (d *Domain[P]) Tree() *walk.Tree { return d.made("measure: Domain.Tree").tree }
+func (d *Domain[P]) Tree() *walk.Tree { return fault.Must(d, d.check("measure: Domain.Tree")).tree }
 
 // Height returns the number of levels of the tree below its root.
-func (d *Domain[P]) Height() int { return d.made("measure: Domain.Height").height() }
+func (d *Domain[P]) Height() int { return fault.Must(d, d.check("measure: Domain.Height")).height() }
 
 // Resolution returns the largest distance from a record to the point of its
 // cell: 0 where every record is a point. Clipped records count from where they
 // were clipped to. It is NaN where the space of records is not known, as after
 // [On].
-func (d *Domain[P]) Resolution() float64 { return d.made("measure: Domain.Resolution").resolution }
+func (d *Domain[P]) Resolution() float64 {
+	return fault.Must(d, d.check("measure: Domain.Resolution")).resolution
+}
 
 // Diameter returns the largest distance between points of cells, up to rounding
 // upwards, and for a finite metric of more than 2,048 points without coordinates
 // or a hierarchy a number of at most twice that.
-func (d *Domain[P]) Diameter() float64 { return d.made("measure: Domain.Diameter").diameter }
+func (d *Domain[P]) Diameter() float64 {
+	return fault.Must(d, d.check("measure: Domain.Diameter")).diameter
+}
 
 // Cell returns the cell that p counts in, a number in [0, Len()), or an error
 // for a record that has none: see the constructor. It does not allocate.
@@ -87,7 +78,7 @@ func (d *Domain[P]) Cell(p P) (int, error) {
 // box or sphere, a net point otherwise. It panics for a cell outside [0,
 // Len()).
 func (d *Domain[P]) Point(cell int) P {
-	return d.made("measure: Domain.Point").point(d.height(), d.index(cell))
+	return fault.Must(d, d.check("measure: Domain.Point")).point(d.height(), d.index(cell))
 }
 
 // Jitter returns a point drawn uniformly from a cell, and Point(cell) where
@@ -95,7 +86,7 @@ func (d *Domain[P]) Point(cell int) P {
 // hides the grid; being post-processing it costs no privacy. A nil r is a
 // secure generator.
 func (d *Domain[P]) Jitter(r *rand.Rand, cell int) P {
-	return d.made("measure: Domain.Jitter").jitter(r, d.height(), d.index(cell))
+	return fault.Must(d, d.check("measure: Domain.Jitter")).jitter(r, d.height(), d.index(cell))
 }
 
 // index panics unless there is such a cell.
@@ -107,7 +98,9 @@ func (d *Domain[P]) index(cell int) int {
 }
 
 // Distance is the metric in which errors are measured.
-func (d *Domain[P]) Distance(p, q P) float64 { return d.made("measure: Domain.Distance").metric(p, q) }
+func (d *Domain[P]) Distance(p, q P) float64 {
+	return fault.Must(d, d.check("measure: Domain.Distance")).metric(p, q)
+}
 
 // Points returns the points of all cells as a finite metric, computed on
 // demand, for W1 distances and lower bounds. O(Len()) memory.
@@ -134,3 +127,89 @@ func (d *Domain[P]) String() string {
 	}
 	return fmt.Sprint(d.what, ": ", d.layout())
 }
+
+// arrangement is the part of a Domain that does not depend on the type of the
+// records: the tree of cells and what is known of its geometry.
+type arrangement struct {
+	what    string
+	tree    *walk.Tree // nil where cells are unfolded on demand
+	arities []int      // of the levels; nil where the tree is not regular
+	cells   int
+	id      [idSize]byte // see identify
+
+	shape    []nodeShape                   // by class: see class
+	children func(class int) metric.Finite // their points, for simulation
+
+	sides      []int     // cells a column of a box of two and more; nil elsewhere
+	apart      int       // the level from which on no node has two categories of a column
+	line       []float64 // position of every cell where cells stand in a row
+	resolution float64   // largest distance of a record to the point of its cell
+	diameter   float64   // largest distance between points of cells, or more
+	points     int       // of the finite metric that it was made of
+	byCost     bool      // the default schedule is ByCost, else
+	exponent   float64   // scales prop. to diameter^exponent
+}
+
+// nodeShape is the geometry of the nodes of one class.
+type nodeShape struct {
+	nodes    int     // how many there are
+	arity    int     // of each
+	depth    int     // of each
+	diameter float64 // largest distance between points of cells below one
+	// spread bounds what noise costs: if the noise on the children has covariance
+	// s(I - J/k), and each child's share spreads evenly over its own children and
+	// so on down, then E W1 <= sqrt(s) * spread.
+	spread float64
+}
+
+func (a *arrangement) height() int {
+	if a.tree == nil {
+		return len(a.arities)
+	}
+	return a.tree.Height()
+}
+
+// class is the entry of shape that node v of depth l has: its level in a
+// regular tree, else the node itself.
+func (a *arrangement) class(v, l int) int {
+	if a.arities != nil {
+		return l
+	}
+	return v
+}
+
+func (a *arrangement) layout() string {
+	switch {
+	case a.cells == 1:
+		return "1 cell"
+	case a.arities == nil:
+		return fmt.Sprintf("%d cells, %d levels of arity up to %d", a.cells, a.height(), a.tree.Arity())
+	}
+	lo, hi := math.MaxInt, 0
+	for _, k := range a.arities {
+		lo, hi = min(lo, k), max(hi, k)
+	}
+	cells := fmt.Sprint(a.cells)
+	if a.sides != nil {
+		cells = strings.Trim(strings.ReplaceAll(fmt.Sprint(a.sides), " ", " x "), "[]")
+	}
+	s := fmt.Sprintf("%s cells, %d levels of arity %d", cells, len(a.arities), lo)
+	if hi > lo {
+		s += fmt.Sprintf(" to %d", hi)
+	}
+	if a.tree == nil {
+		s += ", unfolded on demand"
+	}
+	return s
+}
+
+func (a *arrangement) explicit(op string) error {
+	if a.tree == nil {
+		return &fault.MemoryError{Op: op, Bytes: 8 * float64(a.cells), Limit: explicitCells * 8}
+	}
+	return nil
+}
+
+// explicitCells is how many cells a domain may have without being lazy: 2^26,
+// for which tree, counts and estimates take about 5 GB.
+const explicitCells = 1 << 26

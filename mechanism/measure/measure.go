@@ -60,10 +60,7 @@ func NewMeasure[P any](d *Domain[P], alpha float64, o *Options) (*Measure, error
 
 // check refuses a Measure that NewMeasure did not make.
 func (m *Measure) check(op string) error {
-	if m == nil || m.p == nil {
-		return zeroError(op, "Measure", "NewMeasure")
-	}
-	return nil
+	return fault.Made(m != nil && m.p != nil, op, "Measure", "NewMeasure")
 }
 
 // Guarantee is the level per unit of total variation. That of a zero Measure

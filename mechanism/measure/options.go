@@ -1,6 +1,11 @@
 package measure
 
-import "github.com/metricdp/metricdp/walk"
+import (
+	"fmt"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/walk"
+)
 
 // Relation says which data sets are neighbours.
 type Relation = walk.Relation
@@ -91,4 +96,39 @@ type Options struct {
 	// stops unfolding more, which is an error where categories are not yet told
 	// apart; 0 means 2^22.
 	MaxCells int
+}
+
+// check applies the defaults, or says what is wrong for the domain.
+func (o *Options) check(op string, a *arrangement) error {
+	switch bad := func(arg string, v int) error {
+		return fault.Value(op, arg, float64(v), "one of the constants of its type")
+	}; {
+	case o.Relation != ReplaceOne && o.Relation != AddRemoveOne:
+		return bad("Relation", int(o.Relation))
+	case o.Noise < AutoNoise || o.Noise > KNorm:
+		return bad("Noise", int(o.Noise))
+	case o.Schedule < DomainSchedule || o.Schedule > ByCost:
+		return bad("Schedule", int(o.Schedule))
+	case o.Estimate < Weighted || o.Estimate > Signed:
+		return bad("Estimate", int(o.Estimate))
+	case o.MaxCells < 0:
+		return fault.Value(op, "MaxCells", float64(o.MaxCells), "an integer >= 0")
+	}
+	if o.MaxCells == 0 {
+		o.MaxCells = 1 << 22
+	}
+	if o.Scales != nil {
+		if len(o.Scales) != a.height() {
+			return &fault.SizeError{Op: op, Arg: "Scales", Got: len(o.Scales), Want: fmt.Sprintf("%d, one a level", a.height())}
+		}
+		for l, b := range o.Scales {
+			if !(b >= 1e-20 && b <= 1e20) {
+				return &fault.ValueError{Op: op, Arg: "Scales", Index: l, Value: b, Want: "a number in [1e-20, 1e20]"}
+			}
+		}
+	}
+	if a.tree == nil && o.Estimate != Weighted {
+		return fault.Value(op, "Estimate", float64(o.Estimate), "Weighted for a lazy domain")
+	}
+	return nil
 }

@@ -25,7 +25,7 @@ func newPlan(op string, a *arrangement, level float64, discrete bool, o *Options
 	if o != nil {
 		p.opt = *o
 	}
-	if err := p.check(op); err != nil {
+	if err := p.opt.check(op, a); err != nil {
 		return nil, err
 	}
 	if !(level >= 1e-50 && level <= 1e50) {
@@ -70,41 +70,6 @@ func newPlan(op string, a *arrangement, level float64, discrete bool, o *Options
 		p.noise = append(p.noise, n)
 	}
 	return p, nil
-}
-
-func (p *plan) check(op string) error {
-	o := &p.opt
-	switch bad := func(arg string, v int) error {
-		return fault.Value(op, arg, float64(v), "one of the constants of its type")
-	}; {
-	case o.Relation != ReplaceOne && o.Relation != AddRemoveOne:
-		return bad("Relation", int(o.Relation))
-	case o.Noise < AutoNoise || o.Noise > KNorm:
-		return bad("Noise", int(o.Noise))
-	case o.Schedule < DomainSchedule || o.Schedule > ByCost:
-		return bad("Schedule", int(o.Schedule))
-	case o.Estimate < Weighted || o.Estimate > Signed:
-		return bad("Estimate", int(o.Estimate))
-	case o.MaxCells < 0:
-		return fault.Value(op, "MaxCells", float64(o.MaxCells), "an integer >= 0")
-	}
-	if o.MaxCells == 0 {
-		o.MaxCells = 1 << 22
-	}
-	if o.Scales != nil {
-		if len(o.Scales) != p.height() {
-			return &fault.SizeError{Op: op, Arg: "Scales", Got: len(o.Scales), Want: fmt.Sprintf("%d, one a level", p.height())}
-		}
-		for l, b := range o.Scales {
-			if !(b >= 1e-20 && b <= 1e20) {
-				return &fault.ValueError{Op: op, Arg: "Scales", Index: l, Value: b, Want: "a number in [1e-20, 1e20]"}
-			}
-		}
-	}
-	if p.tree == nil && o.Estimate != Weighted {
-		return fault.Value(op, "Estimate", float64(o.Estimate), "Weighted for a lazy domain")
-	}
-	return nil
 }
 
 func (p *plan) lawFor(op string, discrete bool) (walk.Law, error) {

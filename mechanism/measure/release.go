@@ -29,24 +29,17 @@ type Release[P any] struct {
 	moved float64 // W1 from the centred counts to the weights, at most
 }
 
+// node is a node of a regular tree.
+type node struct{ level, index int }
+
 // check refuses a Release that no Synthesizer made.
 func (r *Release[P]) check(op string) error {
-	if r == nil || r.s == nil {
-		return zeroError(op, "Release", "Synthesizer.Release")
-	}
-	return nil
-}
-
-// made is check for the methods that return no error.
-func (r *Release[P]) made(op string) {
-	if err := r.check(op); err != nil {
-		panic(err)
-	}
+	return fault.Made(r != nil && r.s != nil, op, "Release", "Synthesizer.Release")
 }
 
 // Point returns the point at which Weights[i] lies.
 func (r *Release[P]) Point(i int) P {
-	r.made("measure: Release.Point")
+	fault.Must(r, r.check("measure: Release.Point"))
 	v := r.node(i)
 	return r.s.d.point(v.level, v.index)
 }
@@ -153,7 +146,7 @@ func (r *Release[P]) multiplicities(op string, m int) ([]int64, error) {
 
 // Mean returns the integral of f under the released measure.
 func (r *Release[P]) Mean(f func(P) float64) float64 {
-	r.made("measure: Release.Mean")
+	fault.Must(r, r.check("measure: Release.Mean"))
 	sum := 0.0
 	for i, w := range r.Weights {
 		if w != 0 {

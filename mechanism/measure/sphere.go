@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/healpix"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -51,7 +52,7 @@ func NewSphere(radius float64, o *CellOptions) (*Domain[metric.LatLon], error) {
 		return nil, err
 	}
 	a.shape, a.children = s.shapes(), s.children
-	a.resolution, a.diameter = radius*cellRadius(s.parts[len(s.splits)][1]), radius*math.Pi
+	a.resolution, a.diameter = radius*healpix.Radius(s.parts[len(s.splits)][1]), radius*math.Pi
 	sides := []int64{}
 	for _, row := range s.splits {
 		sides = append(sides, int64(row[1]))
@@ -100,7 +101,7 @@ func (s *sphere) locate(p metric.LatLon) (int, error) {
 	if !(math.Abs(p.Lat) <= 90) || math.IsInf(p.Lon, 0) || math.IsNaN(p.Lon) {
 		return 0, fmt.Errorf("measure: Domain.Cell: %w", metric.GreatCircle{}.Check(p, p))
 	}
-	face, x, y := toFace(p)
+	face, x, y := healpix.Face(p)
 	n := len(s.table[1])
 	i, j := min(n-1, int(x*float64(n))), min(n-1, int(y*float64(n)))
 	return s.table[0][face] + s.table[1][i] + s.table[2][j], nil
@@ -117,86 +118,7 @@ func (s *sphere) at(level, index int, r *rand.Rand) metric.LatLon {
 			part[0] = r.IntN(12)
 		}
 	}
-	return fromFace(part[0], (float64(part[1])+u)/n, (float64(part[2])+v)/n)
-}
-
-// toFace maps the sphere to the 12 unit squares of the HEALPix projection,
-// which keeps areas: Górski et al. 2005, section 4, and the reference
-// implementation's ang2pix. Near a pole 1-|sin lat| is computed without
-// cancellation.
-func toFace(p metric.LatLon) (face int, x, y float64) {
-	sin := math.Sin(p.Lat * (math.Pi / 180))
-	turn := math.Mod(p.Lon, 360) / 90
-	if turn < 0 {
-		turn += 4
-	}
-	if turn >= 4 {
-		turn = 0 // -1e-20 degrees
-	}
-	if math.Abs(sin) <= 2.0/3 {
-		down, up := 0.5+turn-float64(0.75*sin), 0.5+turn+float64(0.75*sin)
-		i, j := int(down), int(up)
-		switch {
-		case i == j:
-			face = 4 + i&3
-		case i < j:
-			face = i & 3
-		default:
-			face = 8 + j&3
-		}
-		return face, up - float64(j), 1 - (down - float64(i))
-	}
-	half := math.Sin((90 - math.Abs(p.Lat)) * (math.Pi / 360))
-	width := math.Sqrt(6 * half * half) // sqrt(3(1-|sin|))
-	face = min(3, int(turn))
-	f := turn - float64(face)
-	x, y = min(1, f*width), min(1, (1-f)*width)
-	if sin > 0 {
-		return face, 1 - y, 1 - x
-	}
-	return face + 8, x, y
-}
-
-// fromFace is the inverse of toFace.
-func fromFace(face int, x, y float64) metric.LatLon {
-	row := float64(2+face/4) - x - y // 0 at the north pole, 4 at the south pole
-	ring, sin := 1.0, 0.0
-	switch {
-	case row < 1:
-		ring, sin = row, 1-row*row/3
-	case row > 3:
-		ring = 4 - row
-		sin = ring*ring/3 - 1
-	default:
-		sin = (2 - row) * (2.0 / 3)
-	}
-	eighths := 2*float64(face&3) + 1
-	if face>>2 == 1 {
-		eighths--
-	}
-	p := metric.LatLon{Lat: math.Asin(sin) * (180 / math.Pi)}
-	if ring < 1 { // the cap: cos lat = sqrt(ring^2/3 (2 - ring^2/3))
-		t := ring * ring / 3
-		p.Lat = math.Copysign(math.Acos(math.Sqrt(t*(2-t)))*(180/math.Pi), sin)
-	}
-	if ring > 1e-15 {
-		p.Lon = 45 * (eighths + (x-y)/ring)
-	}
-	p.Lon = math.Remainder(p.Lon, 360)
-	return p
-}
-
-// cellRadius is the largest angle between the centre of a cell and its corners,
-// with n x n cells a face, as the reference implementation's max_pixrad: it is
-// attained where the caps meet the equatorial belt. A percent is added for the
-// cells of odd n, which it was not made for; the test searches for exceptions.
-func cellRadius(n int) float64 {
-	z, phi := 2.0/3, math.Pi/(4*float64(n))
-	t := 1 - 1/float64(n)
-	top := 1 - t*t/3
-	r, q := math.Sqrt(1-float64(z*z)), math.Sqrt(1-float64(top*top))
-	dx, dy, dz := float64(r*math.Cos(phi))-q, r*math.Sin(phi), z-top
-	return 1.01 * 2 * math.Asin(min(1, math.Sqrt(float64(dx*dx)+float64(dy*dy)+float64(dz*dz))/2))
+	return healpix.Point(part[0], (float64(part[1])+u)/n, (float64(part[2])+v)/n)
 }
 
 func (s *sphere) shapes() []nodeShape {
@@ -205,7 +127,7 @@ func (s *sphere) shapes() []nodeShape {
 	for l, k := range s.arities {
 		d := math.Pi
 		if l > 0 {
-			d = min(d, 2*cellRadius(s.parts[l][1]))
+			d = min(d, 2*healpix.Radius(s.parts[l][1]))
 		}
 		shape[l] = nodeShape{nodes: nodes, arity: k, depth: l, diameter: d * s.radius, spread: s.spread(l)}
 		nodes *= k
@@ -215,7 +137,7 @@ func (s *sphere) shapes() []nodeShape {
 
 // spread is as for a box: the faces part first, then quarters and so on, one
 // prime factor at a time. What is spread evenly over a cell is at most 2/3 of
-// cellRadius away from its centre on average, as in a square under the largest
+// healpix.Radius away from its centre on average, as in a square under the largest
 // coordinate (the test looks for exceptions); the faces send through a pole,
 // from which even mass is pi/2 away.
 func (s *sphere) spread(l int) float64 {
@@ -230,7 +152,7 @@ func (s *sphere) spread(l int) float64 {
 		f := smallestFactor(n)
 		groups := float64(f * f)
 		m := k / groups
-		total += float64(nodes * groups * (2.0 / 3) * cellRadius(side) * math.Sqrt(m*(1-m/k)))
+		total += float64(nodes * groups * (2.0 / 3) * healpix.Radius(side) * math.Sqrt(m*(1-m/k)))
 		nodes *= groups
 		n, side, k = n/f, side*f, m
 	}

@@ -1,0 +1,115 @@
+package hierarchy
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
+)
+
+type line []float64
+
+func (l line) Len() int { return len(l) }
+
+func (l line) Distance(i, j int) float64 { return math.Abs(l[i] - l[j]) }
+
+// A net tree has every point once, at most arity children a node, and the least
+// height that such a tree can have; duplicates are points like others.
+func TestNet_Laws(t *testing.T) {
+	r := rng.Seeded(1)
+	for range 200 {
+		n, arity := 1+r.IntN(80), 2+r.IntN(6)
+		f := make(line, n)
+		for i := range f {
+			f[i] = float64(r.IntN(1 + r.IntN(n)))
+		}
+		parent, leaf, err := Net(context.Background(), "op", f, arity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		children, depth := make([]int, len(parent)), make([]int, len(parent))
+		var points []int
+		height := 0
+		for v, p := range parent {
+			if v > 0 {
+				children[p]++
+				depth[v] = depth[p] + 1
+				height = max(height, depth[v])
+			}
+			if leaf[v] >= 0 {
+				points = append(points, leaf[v])
+			}
+		}
+		least := 0
+		for room := 1; room < n; room *= arity {
+			least++
+		}
+		slices.Sort(points)
+		for i, p := range points {
+			if i != p {
+				t.Fatalf("points %v", points)
+			}
+		}
+		if len(points) != n || slices.Max(children) > arity || height > least {
+			t.Fatalf("%d of %d points, %v children of %d, height %d of %d", len(points), n, children, arity, height, least)
+		}
+		for v := range leaf {
+			if (leaf[v] >= 0) != (children[v] == 0) {
+				t.Fatalf("item %d: point %d, %d children", v, leaf[v], children[v])
+			}
+		}
+	}
+}
+
+func TestNet_Errors(t *testing.T) {
+	f := make(line, 20)
+	f[7] = math.NaN()
+	var value *fault.ValueError
+	if _, _, err := Net(context.Background(), "op", f, 3); !errors.As(err, &value) || value.Op != "op" || value.Index != 7 || value.Arg != "distance of point 0" {
+		t.Errorf("NaN: %v", err)
+	}
+	var memory *fault.MemoryError
+	if _, _, err := Net(context.Background(), "op", make(line, 1<<17), 1<<16); !errors.As(err, &memory) {
+		t.Errorf("2^33 pairs: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := Net(ctx, "op", make(line, 20), 3); err != context.Canceled {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+// The balls of an ultrametric: {2 0 1} of height 1 and {4 3} of height 2, all of
+// height 3; at ratio 1/2 the second is merged into the whole, as 2 > 3/2.
+func TestDendrogram_Balls(t *testing.T) {
+	u, err := metric.NewUltrametric([]int{2, 0, 1, 4, 3}, []float64{1, 1, 3, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		ratio      float64
+		up, points []int
+	}{
+		{1, []int{-1, 0, 1, 1, 0, 4, 4, 4}, []int{-1, -1, 3, 4, -1, 1, 0, 2}},
+		{0.5, []int{-1, 0, 0, 0, 3, 3, 3}, []int{-1, 3, 4, -1, 1, 0, 2}},
+	} {
+		up, at := Dendrogram(u, c.ratio)
+		if !slices.Equal(up, c.up) || !slices.Equal(at, c.points) {
+			t.Errorf("ratio %v: parents %v, points %v", c.ratio, up, at)
+		}
+	}
+}
+
+// Nodes with one leaf, and one below the other of about one size, go.
+func TestContract(t *testing.T) {
+	// 0 (8) - 1 (6) - 2 (3) - leaves 3, 4; 1 - 5 (0) - leaf 6; 0 - leaf 7
+	up, at := Contract([]int{0, 1, 2, 3, 4, 5, 6, 7}, []int{-1, 0, 1, 2, 2, 1, 5, 0}, []int{-1, -1, -1, 0, 1, -1, 2, 3}, []float64{8, 6, 3, 0, 0, 0, 0, 0}, 0.5)
+	if !slices.Equal(up, []int{-1, 0, 1, 1, 0, 0}) || !slices.Equal(at, []int{-1, -1, 0, 1, 2, 3}) {
+		t.Errorf("parents %v, points %v", up, at)
+	}
+}
