@@ -1,9 +1,11 @@
 package mechanism
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -57,7 +59,7 @@ func (c *Channel) Audit(rho metric.Finite, o *AuditOptions) (Audit, error) {
 	if o == nil {
 		o = &AuditOptions{}
 	}
-	if err := cmpErr(c.built(op), fault.Delta(op, "Delta", o.Delta)); err != nil {
+	if err := cmp.Or(c.built(op), fault.Delta(op, "Delta", o.Delta)); err != nil {
 		return Audit{}, err
 	}
 	if n := fault.Len(rho); n != c.n {
@@ -153,10 +155,7 @@ func (c *Channel) pairs(rho metric.Finite, o *AuditOptions, f func(x, xp int, a,
 		}
 		res[k] = best
 	})
-	for _, e := range errs {
-		err = cmpErr(err, e)
-	}
-	if err != nil {
+	if err := cmp.Or(err, cmp.Or(errs...)); err != nil {
 		return Audit{}, err
 	}
 	a := res[0]
@@ -248,10 +247,7 @@ func (c *Channel) rowSums(o *AuditOptions, fine bool) ([]sum, error) {
 			}
 		}
 	})
-	for _, e := range errs {
-		err = cmpErr(err, e)
-	}
-	return sums, err
+	return sums, cmp.Or(err, cmp.Or(errs...))
 }
 
 // lnRatio bounds ln of the quotient of two row sums.
@@ -285,4 +281,378 @@ func lnRatio(a, b sum) (lo, hi float64) {
 		return directed.AddDown(l, lo), directed.AddUp(h, hi)
 	}
 	return l, h
+}
+
+// auditDelta is the audit at delta >= leastDelta. For an ordered pair (x, x') let r_y =
+// ln M[x,y] - ln M[x',y]. The largest excess of any set of outputs is
+//
+//	f(s) = sum over r_y > s of M[x,y] (1 - e^(s - r_y)),  s = eps*rho(x,x'),
+//
+// and the pair's level is the least s >= 0 with f(s) <= delta, over rho. Each
+// pair is first tried at the largest level found so far, which a scan without
+// exponentials mostly passes; only a pair that fails is solved, by bisection.
+//
+// Rounding: r_y is known within ratioErr, and M[x,y] within the relative error
+// probErr + ratioErr. With F the float64 value of f for the computed r,
+//
+//	f(s) <= F(s - ratioErr) (1 + sumErr),  f(s) >= F(s + ratioErr) (1 - sumErr).
+//
+// For plain weights ratioErr covers logarithms below 746, four ulps each
+// (2^-41); for logarithmic ones up to L in size, the differences a_y - b_y, the
+// row sums' logarithms and their sums round by at most 2^-53 (2 + 2 + 3) L.
+func (c *Channel) auditDelta(rho metric.Finite, o *AuditOptions, delta float64) (Audit, error) {
+	l, err := c.logMatrix(o)
+	if err != nil {
+		return Audit{}, err
+	}
+	ratioErr := 0x1p-40 + l.largest()*0x1p-49
+	r := margin(ratioErr)
+	if ratioErr > 0x1p-10 { // beyond alpha*rho of 10^11: fall back on what holds for any delta
+		a, err := c.auditPure(rho, o, false)
+		return Audit{Hi: a.Hi, Delta: delta, X: -1, XPrime: -1, Y: -1}, err
+	}
+	sumErr := 2*(probErr+ratioErr) + float64(c.m)*0x1p-51
+	atMost := delta * (1 - 2*sumErr) // F <= atMost proves f <= delta
+	above := delta * (1 + 2*sumErr)  // F > above proves f > delta
+	a, err := c.pairs(rho, o, func(x, xp int, _, _ row, d float64, best *Audit) error {
+		for _, p := range [2][2]int{{x, xp}, {xp, x}} {
+			a, b := l.row(p[0]), l.row(p[1])
+			shift := l.ln[p[0]] - l.ln[p[1]]
+			f := func(s float64) float64 { return excess(a, b, s+shift, l.ln[p[0]]) }
+			if math.IsInf(best.Hi, 1) || r.passes(f, best.Hi, d, atMost) {
+				continue
+			}
+			lo, hi := 0.0, math.Inf(1)
+			if d > 0 {
+				lo, hi = solve(f, best.Hi*d, atMost, above)
+				lo, hi = r.level(lo, hi, d)
+			} else if f(ratioErr) > above { // at distance 0 no level helps
+				lo = math.Inf(1)
+			}
+			best.merge(Audit{Lo: lo, Hi: hi, X: p[0], XPrime: p[1], Y: -1})
+		}
+		return nil
+	})
+	a.Delta = delta
+	return a, err
+}
+
+// margin is how far the computed log-ratios, and so the argument of f, may be
+// from the true ones.
+type margin float64
+
+// passes tells whether f proves that the level of a pair at distance d is at most
+// level.
+func (r margin) passes(f func(float64) float64, level, d, atMost float64) bool {
+	return f(directed.SubDown(directed.MulDown(level, d), float64(r))) <= atMost
+}
+
+// level bounds the level of a pair at distance d > 0 whose f falls to the target
+// between the arguments lo and hi.
+func (r margin) level(lo, hi, d float64) (float64, float64) {
+	if !math.IsInf(lo, 1) { // which a step down would take for an overflow
+		lo = directed.DivDown(max(0, directed.SubDown(lo, float64(r))), d)
+	}
+	return lo, directed.DivUp(directed.AddUp(hi, float64(r)), d)
+}
+
+// excess is F(s - shift): the sum over y with a_y - b_y > s of
+// e^(a_y - ln) (1 - e^(s - (a_y - b_y))).
+func excess(a, b []float64, s, ln float64) float64 {
+	sum := 0.0
+	b = b[:len(a)]
+	for y, v := range a {
+		if d := v - b[y]; d > s {
+			sum -= float64(exact.Exp(v-ln) * math.Expm1(s-d))
+		}
+	}
+	return sum
+}
+
+// solve returns lo <= hi around the least s >= 0 where f, nonincreasing, falls
+// to the target: f(lo) > above (or lo = 0), f(hi) <= atMost. hi is +Inf where f
+// never falls so far, lo too where it stays above. start is a first guess.
+func solve(f func(float64) float64, start, atMost, above float64) (lo, hi float64) {
+	const never = 0x1p1000
+	// least returns adjacent points with f > target at the first (or 0) and
+	// f <= target at the second (or +Inf).
+	least := func(target float64) (float64, float64) {
+		lo, hi := 0.0, max(start, 1)
+		for f(hi) > target {
+			if lo, hi = hi, 2*hi; hi > never {
+				return math.Inf(1), math.Inf(1)
+			}
+		}
+		for hi-lo > 0x1p-50*hi {
+			if mid := lo + (hi-lo)/2; f(mid) > target {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		return lo, hi
+	}
+	_, hi = least(atMost)
+	lo, _ = least(above)
+	return lo, hi
+}
+
+// logMatrix is every weight's logarithm and every row sum's.
+type logMatrix struct {
+	w  []float64
+	ln []float64
+	m  int
+}
+
+func (l *logMatrix) row(x int) []float64 { return l.w[x*l.m : (x+1)*l.m] }
+
+// largest returns the largest finite |w| or |ln|.
+func (l *logMatrix) largest() float64 {
+	big := 0.0
+	for _, s := range [2][]float64{l.w, l.ln} {
+		for _, v := range s {
+			if a := math.Abs(v); a > big && !math.IsInf(a, 1) {
+				big = a
+			}
+		}
+	}
+	return big
+}
+
+func (c *Channel) logMatrix(o *AuditOptions) (*logMatrix, error) {
+	l := &logMatrix{c.w, make([]float64, c.n), c.m}
+	own := c.w == nil || !c.log
+	if own {
+		if err := fault.Memory("mechanism: Channel.Audit", float64(c.n)*float64(c.m), 8); err != nil {
+			return nil, err
+		}
+		l.w = make([]float64, c.n*c.m)
+	}
+	errs := make([]error, c.n)
+	err := parallel.Chunks(o.Context, c.n, 8, o.Workers, nil, func(_, lo, hi int) {
+		var buf []float64
+		for x := lo; x < hi; x++ {
+			var r row
+			if r, errs[x] = c.read(x, &buf); errs[x] != nil {
+				continue
+			}
+			dst := l.row(x)
+			switch {
+			case !c.log:
+				for y, v := range r.W {
+					dst[y] = directed.Log(v)
+				}
+				l.ln[x] = math.Log(r.scale) + math.Log(r.total)
+			default:
+				if own {
+					copy(dst, r.W)
+				}
+				l.ln[x] = r.scale + math.Log(r.total)
+			}
+		}
+	})
+	return l, cmp.Or(err, cmp.Or(errs...))
+}
+
+// ratio bounds the natural logarithm of an extreme w[x,y]/w[x',y] over the
+// outputs y, and says at which y.
+type ratio struct {
+	lo, hi float64
+	at     int
+}
+
+// logExtremes returns the largest and the smallest a[y]-b[y]. A weight of 0
+// (-Inf) in one row only makes an end infinite; in both it is passed over
+// (the difference is NaN, which no comparison lets through). Rounding is
+// monotone, so the largest rounded difference is the rounded largest.
+func logExtremes(a, b []float64) (up, down ratio) {
+	hi, lo := math.Inf(-1), math.Inf(1)
+	b = b[:len(a)]
+	for y, v := range a {
+		d := v - b[y]
+		if d > hi {
+			hi = d
+		}
+		if d < lo {
+			lo = d
+		}
+	}
+	find := func(want float64) ratio {
+		if math.IsInf(want, 0) {
+			return infinite(a, b, want)
+		}
+		for y, v := range a {
+			if v-b[y] == want {
+				// Half an ulp of rounding, and none where the two ends of
+				// the subtraction show that it was exact.
+				if s, e := directed.TwoSum(v, -b[y]); e == 0 && s == want && !moreAt(a, b, y+1, want) {
+					return ratio{want, want, y}
+				}
+				return ratio{directed.Prev(want), directed.Next(want), y}
+			}
+		}
+		panic("unreachable: every row has a positive weight")
+	}
+	return find(hi), find(lo)
+}
+
+// infinite bounds the extreme a[y]-b[y] that float64 found to be want, +Inf or
+// -Inf: exactly that where a weight is 0 in one row, else an overflow.
+func infinite(a, b []float64, want float64) ratio {
+	at := -1
+	for y, v := range a {
+		if v-b[y] != want {
+			continue
+		}
+		if math.IsInf(v, 0) || math.IsInf(b[y], 0) {
+			return ratio{want, want, y}
+		}
+		if at < 0 {
+			at = y
+		}
+	}
+	end := math.Copysign(math.MaxFloat64, want)
+	return ratio{min(want, end), max(want, end), at}
+}
+
+// moreAt tells whether a later output has the same rounded difference, and so
+// perhaps a larger exact one.
+func moreAt(a, b []float64, from int, want float64) bool {
+	for y := from; y < len(a); y++ {
+		if a[y]-b[y] == want {
+			return true
+		}
+	}
+	return false
+}
+
+// nearOne is the size of ln(w/w') below which extremes looks at differences
+// instead of quotients: a quotient near 1 has lost the digits that count.
+const nearOne = 0x1p-6
+
+// extremes returns bounds on the logarithms of the largest and the smallest
+// quotient a[y]/b[y]. 0/0 is passed over as NaN.
+func extremes(a, b []float64) (up, down ratio) {
+	hi, lo := math.Inf(-1), math.Inf(1)
+	b = b[:len(a)]
+	for y, v := range a {
+		q := v / b[y]
+		if q > hi {
+			hi = q
+		}
+		if q < lo {
+			lo = q
+		}
+	}
+	if lo > 1-nearOne && hi < 1+nearOne {
+		return relativeExtremes(a, b)
+	}
+	return quotient(a, b, hi, true), quotient(a, b, lo, false)
+}
+
+// quotient returns bounds on the logarithm of the extreme quotient that float64
+// found to be q.
+func quotient(a, b []float64, q float64, largest bool) ratio {
+	if q < tinyQuotient || q > 1/tinyQuotient {
+		return wideRatio(a, b, largest)
+	}
+	for y, v := range a {
+		if v/b[y] == q {
+			return ratio{directed.LogDown(directed.Prev(q)), directed.LogUp(directed.Next(q)), y}
+		}
+	}
+	panic("unreachable: every row has a positive weight")
+}
+
+// relativeExtremes does the same through (a-b)/b, which keeps its digits near
+// 0: the difference and the quotient round by 2^-53 each.
+func relativeExtremes(a, b []float64) (up, down ratio) {
+	hi, lo := math.Inf(-1), math.Inf(1)
+	yh, yl := -1, -1
+	for y, v := range a {
+		q := (v - b[y]) / b[y]
+		if q > hi {
+			hi, yh = q, y
+		}
+		if q < lo {
+			lo, yl = q, y
+		}
+	}
+	bound := func(q float64, y int) ratio {
+		if q == 0 {
+			return ratio{0, 0, y}
+		}
+		slack := float64(0x1p-51 * math.Abs(q))
+		return ratio{directed.Log1pDown(q - slack), directed.Log1pUp(q + slack), y}
+	}
+	return bound(hi, yh), bound(lo, yl)
+}
+
+// tinyQuotient is where a quotient of two positive weights may leave the
+// normal range and lose its digits.
+const tinyQuotient = 0x1p-1000
+
+// wideRatio finds the extreme quotient in logarithms, for rows whose quotients
+// leave the float64 range. A weight of 0 in one row makes the end infinite.
+func wideRatio(a, b []float64, largest bool) ratio {
+	best, at := math.Inf(1), -1
+	if largest {
+		best = math.Inf(-1)
+	}
+	for y, v := range a {
+		if v == 0 && b[y] == 0 {
+			continue
+		}
+		d := directed.Log(v) - directed.Log(b[y])
+		if at < 0 || largest && d > best || !largest && d < best {
+			best, at = d, y
+		}
+	}
+	if math.IsInf(best, 0) {
+		return ratio{best, best, at}
+	}
+	const slack = 0x1p-40 // two logarithms below 746, four ulps each
+	return ratio{best - slack, best + slack, at}
+}
+
+// proportional tells whether two rows give the same law, exactly: equal up to
+// a factor. It decides what an infinite level is at distance 0.
+func proportional(a, b row) bool {
+	same := true
+	for y, v := range a.W {
+		same = same && v == b.W[y]
+	}
+	if same {
+		return true
+	}
+	// Exact arithmetic against the heaviest output of a.
+	p := 0
+	for y, v := range a.W {
+		if v > a.W[p] {
+			p = y
+		}
+	}
+	if a.Log && math.IsInf(b.W[p], -1) || !a.Log && b.W[p] == 0 {
+		return false
+	}
+	// 4300 bits hold any product, 2200 any sum, of two float64s exactly.
+	big2 := func(x, y float64) *big.Float {
+		z := new(big.Float).SetPrec(4300)
+		if a.Log {
+			return z.Add(big.NewFloat(x), big.NewFloat(y))
+		}
+		return z.Mul(big.NewFloat(x), big.NewFloat(y))
+	}
+	for y, v := range a.W {
+		if math.IsInf(v, -1) || math.IsInf(b.W[y], -1) {
+			if v != b.W[y] {
+				return false
+			}
+			continue
+		}
+		if big2(v, b.W[p]).Cmp(big2(b.W[y], a.W[p])) != 0 {
+			return false
+		}
+	}
+	return true
 }

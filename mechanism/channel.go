@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,7 +121,7 @@ func NewChannel(r Rows, o *ChannelOptions) (*Channel, error) {
 			c.total[x] = w.Total(c.scale[x])
 		}
 	})
-	if err := cmpErr(bad, err); err != nil {
+	if err := cmp.Or(bad, err); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -134,13 +135,6 @@ func (c *Channel) sum() {
 		c.scale[x] = w.Scale()
 		c.total[x] = w.Total(c.scale[x])
 	}
-}
-
-func cmpErr(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // FromWeights returns the channel of an n x m matrix of weights >= 0, given
@@ -243,6 +237,24 @@ func (c *Channel) WithGuarantee(g Guarantee) *Channel {
 	d := *c
 	d.g = g
 	return &d
+}
+
+// Relabel returns the same channel with output y standing for point labels[y]:
+// post-processing, so the guarantee stays. labels is copied.
+func (c *Channel) Relabel(labels []int) (*Channel, error) {
+	const op = "mechanism: Channel.Relabel"
+	if err := c.built(op); err != nil {
+		return nil, err
+	}
+	if len(labels) != c.m {
+		return nil, &fault.SizeError{Op: op, Arg: "labels", Got: len(labels), Want: fmt.Sprint(c.m)}
+	}
+	if err := fault.Indices(op, "labels", labels, math.MaxInt); err != nil {
+		return nil, err
+	}
+	d := *c
+	d.labels = slices.Clone(labels)
+	return &d, nil
 }
 
 // row is one input's weights, with what the sums need.
@@ -351,4 +363,39 @@ func (c *Channel) Release(r *rand.Rand, x int) (int, error) {
 	r, done := rng.Get(r)
 	defer done()
 	return c.Output(exact.Draw(r, w.Weights)), nil
+}
+
+// Sampler draws repeatedly from one row. It is immutable and safe for
+// concurrent use. Nil and the zero value panic.
+type Sampler struct {
+	c     *Channel
+	table *exact.Table
+}
+
+// Sampler prepares input x for repeated draws: O(Outputs()) time and memory,
+// then O(1) expected a draw.
+func (c *Channel) Sampler(x int) (*Sampler, error) {
+	if err := c.checkInput(x); err != nil {
+		return nil, err
+	}
+	var own []float64
+	w, err := c.read(x, &own)
+	if err != nil {
+		return nil, err
+	}
+	return &Sampler{c, exact.NewTable(w.Weights)}, nil
+}
+
+// Draw returns the point of one output, with the law of [Channel.Release] and,
+// for a seeded generator, the same draws.
+func (s *Sampler) Draw(r *rand.Rand) int {
+	if s == nil || s.table == nil {
+		panic("mechanism: Sampler.Draw: the sampler was not made by Channel.Sampler")
+	}
+	if r != nil {
+		return s.c.Output(s.table.Draw(r))
+	}
+	r, done := rng.Get(nil)
+	defer done()
+	return s.c.Output(s.table.Draw(r))
 }
