@@ -153,10 +153,8 @@ func (p *plan) bound(op string, mass float64, opt BoundOptions) (Bound, error) {
 
 // signedCost bounds the expected W1 cost of the noise, in counts times distance:
 // on a line the sum over the gaps of E|S_k| <= sqrt(Var S_k), and otherwise the
-// sum over the nodes of what each one's noise costs. 2^-40 covers the rounding
-// of sums of positive terms.
+// sum over the nodes of what each one's noise costs.
 func (p *plan) signedCost() float64 {
-	const up = 1 + 0x1p-40
 	sum := 0.0
 	if p.line != nil {
 		s := p.walk.Scales()
@@ -172,14 +170,14 @@ func (p *plan) signedCost() float64 {
 		for k := range len(v) - 1 {
 			sum += float64((p.line[k+1] - p.line[k]) * math.Sqrt(max(0, v[k])))
 		}
-		return sum * up
+		return sum * roundUp
 	}
 	for _, s := range p.shape {
 		if s.arity > 1 {
 			sum += float64(float64(s.nodes) * s.spread * math.Sqrt(p.noise[s.depth].Variance(s.arity)))
 		}
 	}
-	return sum * up
+	return sum * roundUp
 }
 
 func (p *plan) simulateLine(o BoundOptions) (mean, stderr float64, err error) {

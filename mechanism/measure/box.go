@@ -375,7 +375,7 @@ func (g *boxGeometry) acrossPoints() float64 {
 	for a, e := range g.sides(0) {
 		d.add(e.length - cell[a].length)
 	}
-	return d.value() * (1 + 0x1p-45)
+	return d.value() * roundUp
 }
 
 func (g *boxGeometry) shapes() []nodeShape {
@@ -473,15 +473,6 @@ func meanOffset(side []extent, step []int, p float64) float64 {
 			return sum / count
 		}
 	}
-}
-
-func smallestFactor(n int) int {
-	for f := 2; f*f <= n; f++ {
-		if n%f == 0 {
-			return f
-		}
-	}
-	return n
 }
 
 // children returns the centres of the children of a node of depth l.

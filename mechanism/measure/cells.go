@@ -269,6 +269,15 @@ func planLevels(cols []extent, cells float64, h int) [][]int {
 	return splits
 }
 
+func smallestFactor(n int) int {
+	for f := 2; f*f <= n; f++ {
+		if n%f == 0 {
+			return f
+		}
+	}
+	return n
+}
+
 // separateArity is the most children that levels of several columns of categories
 // have.
 const separateArity = 64

@@ -150,6 +150,10 @@ type arrangement struct {
 	exponent   float64   // scales prop. to diameter^exponent
 }
 
+// roundUp makes up for what rounding takes off a sum of terms >= 0: all that 2^13
+// additions can, and what 2^26 do where their errors have random signs.
+const roundUp = 1 + 0x1p-40
+
 // nodeShape is the geometry of the nodes of one class.
 type nodeShape struct {
 	nodes    int     // how many there are

@@ -268,7 +268,7 @@ func (p *plan) distanceBound(raw, weights []float64) (float64, error) {
 // sums of them are then exact, in any order.
 const unitMass = 1 << 52
 
-// quantise writes to n how many of m units each weight gets, in sum m exactly:
+// quantize writes to n how many of m units each weight gets, in sum m exactly:
 // the differences of m*F_k rounded to integers, F_k the sum of the first
 // weights over that of all. So every run of neighbouring cells has within 1 of
 // its share, whence every node of the tree; a weight of 0 gets nothing. weights
@@ -276,7 +276,7 @@ const unitMass = 1 << 52
 //
 // On the line this is within length/(2m) in W1, the last step of Corollary 7.3
 // of BSV22.
-func quantise(weights []float64, m int64, n []int64) {
+func quantize(weights []float64, m int64, n []int64) {
 	total := 0.0
 	for _, w := range weights {
 		total += w
@@ -293,7 +293,7 @@ func quantise(weights []float64, m int64, n []int64) {
 // exactMass rounds weights to multiples of 2^-52 with sum 1.
 func exactMass(weights []float64) {
 	n := make([]int64, len(weights))
-	quantise(weights, unitMass, n)
+	quantize(weights, unitMass, n)
 	for k, c := range n {
 		weights[k] = float64(c) / unitMass
 	}

@@ -140,7 +140,7 @@ func (r *Release[P]) multiplicities(op string, m int) ([]int64, error) {
 		return nil, fmt.Errorf("%s: a Signed measure has no records", op)
 	}
 	n := make([]int64, len(r.Weights))
-	quantise(r.Weights, int64(m), n)
+	quantize(r.Weights, int64(m), n)
 	return n, nil
 }
 
@@ -203,7 +203,7 @@ func (r *Release[P]) Confidence(lipschitz, beta float64) (float64, error) {
 	}
 	moved := r.moved * max(1, r.Total) / records
 	w1 := (p.signedCost()+p.tail(beta)+shift)/records + moved
-	return min(most, lipschitz*w1*(1+0x1p-40)), nil
+	return min(most, lipschitz*w1*roundUp), nil
 }
 
 // tail returns t such that the W1 cost of the noise exceeds its mean by more

@@ -41,7 +41,7 @@ func NewTaxonomy(t *metric.Tree, o *FiniteOptions) (*Domain[int], error) {
 		diameter[p] = max(diameter[p], diameter[v], reach[p]+r)
 		reach[p] = max(reach[p], r)
 	}
-	n.diameter = diameter[t.Root()] * (1 + 0x1p-40) // more than the rounding of sums
+	n.diameter = diameter[t.Root()] * roundUp
 	point := make([]int, t.Len())
 	parent := make([]int, t.Len())
 	for v := range parent {
