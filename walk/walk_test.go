@@ -231,4 +231,11 @@ func TestWalk_StringIsALine(t *testing.T) {
 	if got := fmt.Sprint(equalWalk(must(Balanced(8, 2)), KNorm, ReplaceOne)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	for want, got := range map[string]fmt.Stringer{
+		"ReplaceOne": ReplaceOne, "AddRemoveOne": AddRemoveOne, "Relation(2)": Relation(2), "Laplace": Laplace, "Law(-1)": Law(-1),
+	} {
+		if got.String() != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }

@@ -343,3 +343,41 @@ func TestRelease_Errors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Levels where nothing divides change no average: an only child has the count and
+// the variance of the node further up where they were drawn.
+func TestAverage_OnlyChildren(t *testing.T) {
+	r := rng.Seeded(17)
+	plain := unitBox(1, CellOptions{Splits: [][]int{{4}, {3}}})
+	for _, splits := range [][][]int{{{1}, {4}, {3}}, {{4}, {1}, {1}, {3}}, {{1}, {1}, {4}, {3}, {1}}} {
+		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
+			o := &Options{Relation: rel, Noise: Independent, Schedule: Equal}
+			p := must(NewSynthesizer(plain, 1, o)).p
+			q := must(NewSynthesizer(unitBox(1, CellOptions{Splits: splits}), 1, o)).p
+			y, z := make([]float64, p.tree.Nodes()), make([]float64, q.tree.Nodes())
+			for v := range y {
+				y[v] = float64(r.IntN(100))
+			}
+			// Nodes of the same leaves are the same; the first of them was drawn.
+			same := func(v int) int {
+				first, end := q.tree.LeafRange(v)
+				for u := range y {
+					if a, b := p.tree.LeafRange(u); a == first && b == end {
+						return u
+					}
+				}
+				return -1
+			}
+			for v := range z {
+				z[v] = y[same(v)]
+			}
+			p.average(y)
+			q.average(z)
+			for v, got := range z {
+				if want := y[same(v)]; math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+					t.Errorf("%v, %v, node %d: %v, want %v", splits, rel, v, got, want)
+				}
+			}
+		}
+	}
+}

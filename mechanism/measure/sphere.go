@@ -137,8 +137,7 @@ func (s *sphere) shapes() []nodeShape {
 
 // spread is as for a box: the faces part first, then quarters and so on, one
 // prime factor at a time. What is spread evenly over a cell is at most 2/3 of
-// healpix.Radius away from its centre on average, as in a square under the largest
-// coordinate (the test looks for exceptions); the faces send through a pole,
+// healpix.Radius away from its center on average; the faces send through a pole,
 // from which even mass is pi/2 away.
 func (s *sphere) spread(l int) float64 {
 	total, nodes, k := 0.0, 1.0, float64(s.arities[l])

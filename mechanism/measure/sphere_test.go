@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
-	"github.com/metricdp/metricdp/mechanism/measure/internal/healpix"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -33,41 +32,5 @@ func TestSphere_EqualAreas(t *testing.T) {
 	}
 	if a, b := must(d.Cell(metric.LatLon{Lat: 10, Lon: 180})), must(d.Cell(metric.LatLon{Lat: 10, Lon: -180})); a != b {
 		t.Error("the date line divides a place from itself")
-	}
-}
-
-// The two constants of the sphere's geometry: no point of a cell is farther than
-// healpix.Radius from its centre, nor the mean over the cell than 2/3 of that.
-func TestSphere_CellRadius(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 16, 25, 64} {
-		s := &sphere{grid: must(newGrid("test", [][]int{{12, n, n}}, 3)), radius: 1}
-		limit := healpix.Radius(n)
-		for cell := 0; cell < s.cells; cell += 1 + s.cells/500 {
-			centre, sum := s.at(1, cell, nil), 0.0
-			var part [3]int
-			s.decode(1, cell, part[:])
-			const steps = 12
-			for i := range steps + 1 {
-				for j := range steps + 1 {
-					// Corners are on the grid, and weigh a quarter in the mean.
-					w := 1.0 / (steps * steps)
-					if i%steps == 0 {
-						w /= 2
-					}
-					if j%steps == 0 {
-						w /= 2
-					}
-					p := healpix.Point(part[0], (float64(part[1])+float64(i)/steps)/float64(n), (float64(part[2])+float64(j)/steps)/float64(n))
-					d := metric.GreatCircle{Radius: 1}.Distance(centre, p)
-					if d > limit {
-						t.Fatalf("n = %d, cell %d: a point is %v from the centre, limit %v", n, cell, d, limit)
-					}
-					sum += w * d
-				}
-			}
-			if sum > limit*2/3 {
-				t.Errorf("n = %d, cell %d: mean distance %v, limit %v", n, cell, sum, limit*2/3)
-			}
-		}
 	}
 }

@@ -38,3 +38,39 @@ func TestPoint_Centers(t *testing.T) {
 		}
 	}
 }
+
+// No point of a cell is farther than Radius from its center, nor the mean over the
+// cell than 2/3 of that.
+func TestRadius_OfAllCells(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 16, 25, 64} {
+		limit := Radius(n)
+		for cell := 0; cell < 12*n*n; cell += 1 + 12*n*n/500 {
+			face, row, column := cell/(n*n), cell/n%n, cell%n
+			at := func(u, v float64) metric.LatLon {
+				return Point(face, (float64(row)+u)/float64(n), (float64(column)+v)/float64(n))
+			}
+			center, sum := at(0.5, 0.5), 0.0
+			const steps = 12
+			for i := range steps + 1 {
+				for j := range steps + 1 {
+					// Corners are on the grid, and weigh a quarter in the mean.
+					w := 1.0 / (steps * steps)
+					if i%steps == 0 {
+						w /= 2
+					}
+					if j%steps == 0 {
+						w /= 2
+					}
+					d := metric.GreatCircle{Radius: 1}.Distance(center, at(float64(i)/steps, float64(j)/steps))
+					if d > limit {
+						t.Fatalf("n = %d, cell %d: a point is %v from the center, limit %v", n, cell, d, limit)
+					}
+					sum += w * d
+				}
+			}
+			if sum > limit*2/3 {
+				t.Errorf("n = %d, cell %d: mean distance %v, limit %v", n, cell, sum, limit*2/3)
+			}
+		}
+	}
+}
