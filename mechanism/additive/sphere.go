@@ -58,7 +58,7 @@ func NewSphere(alpha float64, o *SphereOptions) (*Sphere, error) {
 	}
 	if opt.Radius == 0 {
 		if opt.Unit != "" && opt.Unit != "km" {
-			return nil, &fault.ValueError{Op: op, Arg: "Radius", Index: -1, Want: fmt.Sprintf("the radius in %q: 0 stands for the Earth's in km", opt.Unit)}
+			return nil, fault.Value(op, "Radius", 0, fmt.Sprintf("the radius in %q: 0 stands for the Earth's in km", opt.Unit))
 		}
 		opt.Radius, opt.Unit = metric.EarthRadiusKm, "km"
 	}
