@@ -2,6 +2,8 @@ package mechanism
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
@@ -51,6 +53,9 @@ func TestCompose_AddsAndReleases(t *testing.T) {
 	if _, err := Compose[int, int](); err == nil {
 		t.Error("composed nothing")
 	}
+	if _, err := Compose[int, int](a, nil); !errors.Is(err, metric.ErrEmpty) {
+		t.Errorf("a nil mechanism: %v", err)
+	}
 	doubled := Then[int, int, float64](a, func(y int) (float64, error) { return 2 * float64(y), nil })
 	if y, err := doubled.Release(rng.Seeded(1), 2); err != nil || doubled.Guarantee() != a.Guarantee() || y < 0 || y > 6 {
 		t.Error(y, err)
@@ -58,4 +63,13 @@ func TestCompose_AddsAndReleases(t *testing.T) {
 	if _, err := doubled.Release(nil, -1); err == nil {
 		t.Error("released an input outside the space")
 	}
+	if got := fmt.Sprint(doubled); !strings.HasPrefix(got, "post-processed: 4 x 4 channel") {
+		t.Error(got)
+	}
+	defer func() {
+		if p := recover(); p != "mechanism: Then: m or f is nil" {
+			t.Error(p)
+		}
+	}()
+	Then[int, int, int](a, nil)
 }
