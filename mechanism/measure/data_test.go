@@ -13,23 +13,18 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// shared opens a file of the data folder, ../../../shared/data or what METRICDP_DATA
-// names, and skips where there is none.
-func shared(b testing.TB, name string) *os.File {
-	dir := os.Getenv("METRICDP_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	f, err := os.Open(filepath.Join(dir, name))
+// open opens a file of testdata; DATA.md there says where it is from.
+func open(b testing.TB, name string) *os.File {
+	f, err := os.Open(filepath.Join("testdata", name))
 	if err != nil {
-		b.Skipf("no %s; set METRICDP_DATA", name)
+		b.Fatal(err)
 	}
 	b.Cleanup(func() { f.Close() })
 	return f
 }
 
 func loadCities(b testing.TB) (metric.Finite, []float64) {
-	rows, err := csv.NewReader(shared(b, "cities_1000.csv")).ReadAll()
+	rows, err := csv.NewReader(open(b, "cities.csv")).ReadAll()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -54,13 +49,13 @@ func loadCities(b testing.TB) (metric.Finite, []float64) {
 
 // loadGloVe returns the 1,000 most frequent words, with Zipf's law.
 func loadGloVe(b testing.TB) (metric.Finite, []float64) {
-	z, err := gzip.NewReader(shared(b, "glove_5k_100d.txt.gz"))
+	z, err := gzip.NewReader(open(b, "words.txt.gz"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	var pts [][]float64
 	var prior []float64
-	for s := bufio.NewScanner(z); s.Scan() && len(pts) < 1000; {
+	for s := bufio.NewScanner(z); s.Scan(); {
 		var v []float64
 		for _, x := range strings.Fields(s.Text())[1:] {
 			f, _ := strconv.ParseFloat(x, 64)
