@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -90,7 +91,7 @@ var longCalls = []longCall{
 		return metric.ValidateUltrametricContext(ctx, f, 0)
 	}},
 	{"metric.Validate", globe, 4000, func(ctx context.Context, f metric.Finite) error {
-		return metric.Validate(f, &metric.ValidateOptions{Context: ctx, MaxTriples: 1 << 60})
+		return metric.Validate(f, &metric.ValidateOptions{Context: ctx, MaxTriples: math.MaxInt})
 	}},
 	{"metric.NearestNeighboursContext", high, 20_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(metric.NearestNeighboursContext(ctx, f, 8))
@@ -185,10 +186,10 @@ var longCalls = []longCall{
 		return err1(entropy.OuterScale(f, 5, &entropy.Options{Context: ctx}))
 	}},
 	{"entropy.Packing", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.Packing(f, nil, 0.05, &entropy.Options{Context: ctx, Nodes: 1 << 40}))
+		return err1(entropy.Packing(f, nil, 0.05, &entropy.Options{Context: ctx, Nodes: math.MaxInt}))
 	}},
 	{"entropy.Covering", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.Covering(f, nil, 0.05, &entropy.Options{Context: ctx, Nodes: 1 << 40}))
+		return err1(entropy.Covering(f, nil, 0.05, &entropy.Options{Context: ctx, Nodes: math.MaxInt}))
 	}},
 	{"entropy.PositiveMeasure", high, 8000, func(ctx context.Context, f metric.Finite) error {
 		return err1(entropy.PositiveMeasure(f, &entropy.Options{Context: ctx}))
