@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/ipm"
+	"github.com/metricdp/metricdp/internal/ipm/constopt"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -161,7 +162,7 @@ func ConstOPT(b metric.Bimetric, alpha float64, o *ConstOptions) (*ConstSolution
 // constProgram is a problem of ConstOPT, ready for the kernel.
 type constProgram struct {
 	*merged
-	kernel  ipm.Replacement // Budget and Lambda are set for each program
+	kernel  constopt.Problem // Budget and Lambda are set for each program
 	lambdas []float64
 	keep    bool
 }
@@ -210,7 +211,7 @@ func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 		}
 		c.lambdas = []float64{share * slices.Max(p.loss)}
 	}
-	c.kernel = ipm.Replacement{
+	c.kernel = constopt.Problem{
 		Inputs: len(g.first), Outputs: n, Home: g.class, Inside: make([][]int, n),
 		Loss: p.scaled, Class: g.class,
 	}
@@ -291,7 +292,7 @@ func (c *constProgram) try(s *ConstSolution, fraction, lambda float64, began tim
 		c.kernel.Budget[i] = fraction * e
 	}
 	before := s.Iterations
-	res, err := ipm.SolveReplacement(&c.kernel, ipm.Settings{
+	res, err := constopt.Solve(&c.kernel, ipm.Settings{
 		Tolerance: c.o.Tolerance, Workers: c.o.Workers, Context: c.ctx,
 		Progress: func(i int, upper, lower float64) {
 			c.o.Progress(before+i, (upper-lower)/(upper-c.kernel.Lambda), time.Since(began))

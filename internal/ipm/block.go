@@ -148,16 +148,16 @@ func (s *solver) assemble() (ok bool, err error) {
 	}
 	n, k := s.n, s.n+s.nz
 	for i, t := range s.t {
-		s.link.q.Data[(n+i)*k+n+i] += t / s.z[i]
+		s.link.Q.Data[(n+i)*k+n+i] += t / s.z[i]
 	}
-	return s.link.factor(s.o.Context)
+	return s.link.Factor(s.o.Context)
 }
 
 // linkTasks writes what the tasks added up of the linking system: all but its
 // diagonal part t/z. The error is the context's.
 func (s *solver) linkTasks() error {
 	n, nz, k := s.n, s.nz, s.n+s.nz
-	q := s.link.q.Data
+	q := s.link.Q.Data
 	clear(q)
 	for _, t := range s.tasks {
 		if err := s.o.Context.Err(); err != nil {

@@ -59,26 +59,6 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 	}
 }
 
-// The same for ConstOPT, few unknowns of an output and many.
-func TestReplacementBytes_AgainstTheHeap(t *testing.T) {
-	for _, c := range []struct{ n, r int }{{100, 1}, {200, 10}, {60, 40}} {
-		q := replacementOf(square(c.n, 5), c.r, 1)
-		before, peak := heap(), 0.0
-		ctx, stop := context.WithCancel(context.Background())
-		_, err := SolveReplacement(q, Settings{Tolerance: 1e-6, Context: ctx, Progress: func(i int, _, _ float64) {
-			if i == 2 {
-				peak = heap() - before
-				stop()
-			}
-		}})
-		stop()
-		t.Logf("n=%d, r=%d: %.3g of %.3g bytes", c.n, c.r, peak, q.Bytes())
-		if bytes := q.Bytes(); err != nil || !(bytes > .95*peak && bytes < 2*peak) {
-			t.Errorf("n=%d, r=%d: %.3g bytes on the heap, %.3g stated: %v", c.n, c.r, peak, bytes, err)
-		}
-	}
-}
-
 // Graphs of 1,000 points take less than 1 GB.
 func TestBytes_GraphsOfAThousandPoints(t *testing.T) {
 	if testing.Short() {

@@ -1,6 +1,10 @@
 package ipm
 
-import "math"
+import (
+	"math"
+
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
+)
 
 // newton solves for the direction d towards z t = target - cross and towards
 // lambda s = target as pull has it: pull holds what the targets of lambda s
@@ -53,8 +57,8 @@ func (s *solver) newton(d *direction, pulled bool, target float64, cross []float
 	if err == nil && s.solveLink(d, true) {
 		err = s.columns(func(t *task, w int) {
 			h, dx := s.column(s.h, w), s.column(d.x, w)
-			copy(h, s.link.sol[:s.n])
-			s.weigh(h, w, s.link.sol[s.n:], -1)
+			copy(h, s.link.Sol[:s.n])
+			s.weigh(h, w, s.link.Sol[s.n:], -1)
 			s.solveBlock(t, w, h, h)
 			for u, c := range h {
 				dx[u] += c
@@ -67,62 +71,46 @@ func (s *solver) newton(d *direction, pulled bool, target float64, cross []float
 	return err
 }
 
-// smallResidual is how much of a linking equation may be left: well below
-// residual, the row sums being 1.
-const smallResidual = 1e-11
-
 // solveLink adds to dy, dz and dk what the linking equations lack, given the
 // sums of the columns: of P_w h_w at first, of dx_w once dy and dz are in them
 // (columns true). It then does nothing and reports false where little is left.
 func (s *solver) solveLink(d *direction, columns bool) bool {
 	n, l := s.n, s.link
-	s.total(l.rhs[:n], func(t *task) []float64 { return t.sum })
+	s.total(l.RHS[:n], func(t *task) []float64 { return t.sum })
 	worst, rk := 0.0, 0.0
 	for u := range n {
-		l.rhs[u] = 1 - s.sum[u] - l.rhs[u]
-		worst = max(worst, math.Abs(l.rhs[u]))
+		l.RHS[u] = 1 - s.sum[u] - l.RHS[u]
+		worst = max(worst, math.Abs(l.RHS[u]))
 	}
 	if s.nz > 0 {
-		s.total(l.rhs[n:], func(t *task) []float64 { return t.loss })
+		s.total(l.RHS[n:], func(t *task) []float64 { return t.loss })
 		rk = 1
 		for i, z := range s.z {
-			l.rhs[n+i] += d.t[i] - s.k + s.loss[i] - d.k - s.t[i]/z*d.z[i]
-			worst = max(worst, math.Abs(l.rhs[n+i])/s.k)
+			l.RHS[n+i] += d.t[i] - s.k + s.loss[i] - d.k - s.t[i]/z*d.z[i]
+			worst = max(worst, math.Abs(l.RHS[n+i])/s.k)
 			rk -= z + d.z[i]
 		}
 	}
-	if columns && worst < smallResidual {
+	if columns && worst < kkt.SmallResidual {
 		return false
 	}
-	d.k += l.solve(rk)
+	d.k += l.Solve(rk)
 	for u := range d.y {
-		d.y[u] += l.sol[u]
+		d.y[u] += l.Sol[u]
 	}
 	for i := range d.z {
-		d.z[i] += l.sol[n+i]
+		d.z[i] += l.Sol[n+i]
 	}
 	return true
 }
 
-// The parameters of a step, chosen by experiment on the reference points (n =
-// 50, 75, 100; all insensitive within a factor of 2).
+// With one pattern of sparse factors correctors cost little next to the linking
+// system: more of them, and one that brings nothing is followed by another, once.
+// That saved a tenth to a fifth of the iterations on trees, roads and paths of 256
+// points.
 const (
-	backOff    = 0.9 // of the way to the boundary
-	correctors = 4   // at most
-	// With one pattern of sparse factors correctors cost little next to the
-	// linking system: more of them, and one that brings nothing is followed by
-	// another, once. That saved a tenth to a fifth of the iterations on trees,
-	// roads and paths of 256 points.
 	sparseCorrectors = 8
 	sparseTries      = 1
-	// A corrector asks for steps longer by ambition, and lifts the products
-	// lambda s that would then fall below lift times their target. It was worth
-	// it where it brings gain of the ambition.
-	ambition = 0.4
-	lift     = 0.2
-	gain     = 0.1
-	// A corrector that more than halves the product of the steps is undone.
-	spoilt = 0.5
 )
 
 // step computes a predictor and correctors (Mehrotra 1992, Gondzio 1996) and
@@ -135,8 +123,8 @@ func (s *solver) step() (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	primal := reach(st.least, s.t, s.aff.t)
-	dual := reach(-1-st.most, s.z[:s.nz], s.aff.z)
+	primal := kkt.Reach(st.least, s.t, s.aff.t)
+	dual := kkt.Reach(-1-st.most, s.z[:s.nz], s.aff.z)
 	gap, after := st.k0, st.k0+primal*st.k1-dual*(st.k0+st.k1)-primal*dual*(st.k1+st.k2)
 	cross := s.cross
 	for i, t := range s.t {
@@ -157,24 +145,24 @@ func (s *solver) step() (ok bool, err error) {
 	if primal, dual, err = s.aim(target, cross); err != nil {
 		return false, err
 	}
-	most, tries := correctors, 0
+	most, tries := kkt.Correctors, 0
 	if s.sparse != nil {
 		most, tries = sparseCorrectors, sparseTries
 	}
 	for range most {
-		p, d := min(1, primal+ambition), min(1, dual+ambition)
+		p, d := min(1, primal+kkt.Ambition), min(1, dual+kkt.Ambition)
 		if err := s.columns(func(t *task, w int) { s.centre(w, target, p, d) }); err != nil {
 			return false, err
 		}
 		for i, t := range s.t {
 			v := (t + p*s.dir.t[i]) * (s.z[i] + d*s.dir.z[i])
-			cross[i] -= max(0, lift*target-v)
+			cross[i] -= max(0, kkt.Lift*target-v)
 		}
 		p, d, err = s.aim(target, cross)
 		if err != nil {
 			return false, err
 		}
-		if !(p*d >= spoilt*primal*dual) {
+		if !(p*d >= kkt.Spoilt*primal*dual) {
 			if err := s.columns(mehrotra); err != nil {
 				return false, err
 			}
@@ -186,7 +174,7 @@ func (s *solver) step() (ok bool, err error) {
 			}
 			break
 		}
-		better := p >= primal+gain*ambition && d >= dual+gain*ambition || p*d >= (1+gain)*primal*dual
+		better := p >= primal+kkt.Gain*kkt.Ambition && d >= dual+kkt.Gain*kkt.Ambition || p*d >= (1+kkt.Gain)*primal*dual
 		primal, dual = p, d
 		if !better {
 			if tries == 0 {
@@ -198,7 +186,7 @@ func (s *solver) step() (ok bool, err error) {
 	if !(primal > 0 && dual > 0) {
 		return false, nil
 	}
-	return true, s.move(backOff*primal, backOff*dual)
+	return true, s.move(kkt.BackOff*primal, kkt.BackOff*dual)
 }
 
 // aim solves for s.dir and returns how far it can go on either side.
@@ -207,19 +195,7 @@ func (s *solver) aim(target float64, cross []float64) (primal, dual float64, err
 		return 0, 0, err
 	}
 	st, err := s.survey((*solver).stepStats)
-	return reach(st.least, s.t, s.dir.t), reach(st.dual, s.z[:s.nz], s.dir.z), err
-}
-
-// reach is the largest step in (0, 1] along which v + step*dv >= 0, given the
-// least ratio dv/v found elsewhere. It is NaN where a ratio is.
-func reach(least float64, v, dv []float64) float64 {
-	for i, d := range dv {
-		least = min(least, d/v[i])
-	}
-	if least >= -1 {
-		return 1
-	}
-	return -1 / least
+	return kkt.Reach(st.least, s.t, s.dir.t), kkt.Reach(st.dual, s.z[:s.nz], s.dir.z), err
 }
 
 // move takes the step.
@@ -241,7 +217,7 @@ func (s *solver) move(primal, dual float64) error {
 		err = s.measure()
 	}
 	for i := range s.t {
-		s.t[i] = renew(s.k-s.loss[i], s.k, s.t[i]+primal*d.t[i])
+		s.t[i] = kkt.Renew(s.k-s.loss[i], s.k, s.t[i]+primal*d.t[i])
 	}
 	return err
 }

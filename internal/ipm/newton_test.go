@@ -1,7 +1,6 @@
 package ipm
 
 import (
-	"context"
 	"math"
 	"testing"
 
@@ -112,36 +111,6 @@ func TestNewton_AgainstDenseSystem(t *testing.T) {
 		if nz > 0 {
 			same("dz", d.z, z0)
 			same("dk", []float64{d.k}, z0+nz)
-		}
-	}
-}
-
-func TestLink_Refines(t *testing.T) {
-	const n, nz = 3, 2
-	l := newLink(n, nz)
-	full := mat.NewSymDense(n+nz+1, nil)
-	for i := range n + nz {
-		for j := i; j < n+nz; j++ {
-			v := 1 / float64(i+j+1) // Hilbert: ill-conditioned
-			l.q.Data[i*(n+nz)+j] = v
-			full.SetSym(i, j, v)
-		}
-		l.rhs[i] = float64(i) - 1
-	}
-	for i := range nz {
-		full.SetSym(n+i, n+nz, 1)
-	}
-	if ok, err := l.factor(context.Background()); !ok || err != nil {
-		t.Fatal("no factor", err)
-	}
-	dk := l.solve(.25)
-	var want mat.VecDense
-	if err := want.SolveVec(full, mat.NewVecDense(n+nz+1, append(append([]float64{}, l.rhs...), .25))); err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range append(append([]float64{}, l.sol...), dk) {
-		if w := want.AtVec(i); math.Abs(v-w) > 1e-8*(1+math.Abs(w)) {
-			t.Errorf("entry %d = %v, want %v", i, v, w)
 		}
 	}
 }

@@ -20,7 +20,7 @@
 //
 // Primal-dual predictor-corrector steps from a start that is strictly feasible
 // on both sides. Eliminating the columns block by block leaves a linear system
-// in dy and dz only (link.go). Rows that shorter pairs imply are left out
+// in dy and dz only (package kkt). Rows that shorter pairs imply are left out
 // (pairs.go), and where few remain the blocks have sparse factors (sparse.go).
 // Where many remain and the problem is large, columns begin with few of them and
 // get what they break (lazy.go), and each solve starts from where the last one came

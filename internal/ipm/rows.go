@@ -1,5 +1,7 @@
 package ipm
 
+import "github.com/metricdp/metricdp/internal/ipm/kkt"
+
 // The loops over the privacy rows, one column each: where the time goes besides
 // the factorisations. A pair has a forward row f and a backward row k. Slack
 // steps are taken relative to the slack, rho = ds/s, and divided by nothing:
@@ -138,7 +140,7 @@ func (s *solver) stepStats(t *task, w int) {
 // that. Products above their target are left alone.
 func (s *solver) centre(w int, target, primal, dual float64) {
 	c, dx := s.view(w), s.column(s.dir.x, w)
-	target *= lift
+	target *= kkt.Lift
 	for u := range c.n {
 		du := dx[u]
 		for i := c.start[u]; i < c.start[u+1]; i++ {
@@ -157,19 +159,6 @@ func (s *solver) centre(w int, target, primal, dual float64) {
 	}
 }
 
-// fresh is the size of a slack relative to its larger term above which it is
-// computed anew from x; below, the difference of nearly equal numbers would
-// lose digits that the sum of the steps keeps.
-const fresh = 1e-5
-
-// renew chooses between a slack computed anew and one carried forward.
-func renew(now, term, carried float64) float64 {
-	if now > fresh*term {
-		return now
-	}
-	return carried
-}
-
 // moveColumn takes the step in one column.
 func (s *solver) moveColumn(w int, primal, dual float64) {
 	c, x, dx := s.view(w), s.column(s.x, w), s.column(s.dir.x, w)
@@ -183,8 +172,8 @@ func (s *solver) moveColumn(w int, primal, dual float64) {
 			p, q := b*dv-a*du, b*du-a*dv
 			c.lf[i] += dual * (c.pf[i] - c.lf[i]*(1+p*c.rf[i]))
 			c.lk[i] += dual * (c.pk[i] - c.lk[i]*(1+q*c.rk[i]))
-			c.sf[i] = renew(b*xv-a*xu, b*xv, c.sf[i]+primal*p)
-			c.sk[i] = renew(b*xu-a*xv, b*xu, c.sk[i]+primal*q)
+			c.sf[i] = kkt.Renew(b*xv-a*xu, b*xv, c.sf[i]+primal*p)
+			c.sk[i] = kkt.Renew(b*xu-a*xv, b*xu, c.sk[i]+primal*q)
 			c.rf[i], c.rk[i] = 1/c.sf[i], 1/c.sk[i]
 		}
 	}

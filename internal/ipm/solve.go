@@ -4,18 +4,12 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
 // residual is the largest error of a row sum with which a solve may end.
 const residual = 1e-8
-
-// A solve ends without having converged after maxIterations, or when patience
-// iterations have not brought the gap below progress times what it was.
-const (
-	maxIterations = 2000
-	patience      = 30
-	progress      = 0.9
-)
 
 // Plan is a problem whose structure was looked at: what it takes to solve is
 // known.
@@ -91,7 +85,7 @@ func (s *solver) run(way []*kept) (r *Result, warm bool) {
 // context's.
 func (s *solver) iterate() (Status, error) {
 	b := &s.best
-	mark, since := math.Inf(1), 0
+	var patience kkt.Patience
 	for ; ; b.Iterations++ {
 		worst := s.record()
 		s.keep()
@@ -109,10 +103,7 @@ func (s *solver) iterate() (Status, error) {
 		if gap <= s.o.Tolerance*b.Upper && worst <= residual {
 			return Converged, nil
 		}
-		if since++; gap < progress*mark {
-			mark, since = gap, 0
-		}
-		if since > patience || b.Iterations >= maxIterations {
+		if patience.Lost(gap) {
 			return Stalled, nil
 		}
 		if ok, err := s.assemble(); err != nil {

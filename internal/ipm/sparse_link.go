@@ -155,7 +155,7 @@ func (g *group) backward(s *solver, w int) {
 
 // write stores the sums in the upper triangle of the linking matrix.
 func (g *group) write(s *solver) {
-	k, n, q, size := g.hi-g.lo, len(g.row), s.link.q.Data, s.link.q.Stride
+	k, n, q, size := g.hi-g.lo, len(g.row), s.link.Q.Data, s.link.Q.Stride
 	for u := g.lo; u < s.n; u++ {
 		sum := g.inputs[u*n : (u+1)*n]
 		for c := g.lo; c < min(g.hi, u+1); c++ {

@@ -34,7 +34,7 @@ func TestLinkSparse_AgainstDense(t *testing.T) {
 				if ok, err := s.assemble(); !ok || err != nil {
 					t.Fatal(ok, err)
 				}
-				return s.link.q.Data
+				return s.link.Q.Data
 			}
 			a, b := link(3, l.f), link(3, nil)
 			k := int(math.Sqrt(float64(len(a))))

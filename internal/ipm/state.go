@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
@@ -42,7 +43,7 @@ type solver struct {
 
 	h     []float64 // per column, the right-hand side
 	tasks []*task
-	link  *link
+	link  *kkt.Link
 	aff   direction // the predictor
 	dir   direction
 
@@ -61,7 +62,7 @@ type direction struct {
 
 // task holds what one group of columns adds up, and its scratch space.
 type task struct {
-	p, pd, dpd []float64 // sums of P, P D and D P D, see link.go; nil: see linkSparse
+	p, pd, dpd []float64 // sums of P, P D and D P D, see package kkt; nil: see linkSparse
 	inverse    []float64
 	work       []float64 // as large, for columns with orders of their own
 	lossy      []float64 // a row of it, see addInverse
@@ -156,7 +157,7 @@ func (s *solver) allocate(rowsLen, factorLen int) {
 			t.work = make([]float64, n*n)
 		}
 	}
-	s.link = newLink(n, nz)
+	s.link = kkt.NewLink(n, nz)
 }
 
 // columns calls f for every column, tasks in parallel. It stops with the

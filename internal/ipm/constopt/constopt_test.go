@@ -1,25 +1,58 @@
-package ipm
+package constopt
 
 import (
 	"context"
 	"math"
+	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/rng"
 )
 
-// replacementOf is the program of ConstOPT for the same points, I(v) being the
+// points have one metric for loss and, times alpha, for privacy.
+type points struct {
+	class        []int
+	loss, budget []float64
+}
+
+func newPoints(n int, alpha float64, d func(u, v int) float64) points {
+	var p points
+	for u := range n {
+		p.class = append(p.class, u)
+		for v := range n {
+			e := 0.0
+			if u != v {
+				e = d(u, v)
+			}
+			p.loss, p.budget = append(p.loss, e), append(p.budget, alpha*e)
+		}
+	}
+	return p
+}
+
+// square has n random points of the unit square.
+func square(n int, alpha float64) points {
+	r := rng.Seeded(3)
+	x, y := make([]float64, n), make([]float64, n)
+	for u := range n {
+		x[u], y[u] = r.Float64(), r.Float64()
+	}
+	return newPoints(n, alpha, func(u, v int) float64 { return math.Hypot(x[u]-x[v], y[u]-y[v]) })
+}
+
+// programOf is the program of ConstOPT for the same points, I(v) being the
 // points for which v is among the r nearest.
-func replacementOf(p *Problem, r int, lambda float64) *Replacement {
-	n := p.Inputs
-	q := &Replacement{Inputs: n, Outputs: n, Budget: p.Budget, Home: p.Class, Loss: p.Loss, Class: p.Class, Lambda: lambda, Inside: make([][]int, n)}
+func programOf(p points, r int, lambda float64) *Problem {
+	n := len(p.class)
+	q := &Problem{Inputs: n, Outputs: n, Budget: p.budget, Home: p.class, Loss: p.loss, Class: p.class, Lambda: lambda, Inside: make([][]int, n)}
 	for u := range n {
 		for v := range n {
 			nearer := 0
 			for z := range n {
-				a, b := p.Budget[u*n+z], p.Budget[u*n+v]
+				a, b := p.budget[u*n+z], p.budget[u*n+v]
 				if a < b || a == b && z < v {
 					nearer++
 				}
@@ -32,21 +65,21 @@ func replacementOf(p *Problem, r int, lambda float64) *Replacement {
 	return q
 }
 
-// line is the problem of points on a line with random gaps: most unknowns are
+// line has points on a line with random gaps: most unknowns are
 // pinned between others.
-func line(n int, alpha float64) *Problem {
+func line(n int, alpha float64) points {
 	r := rng.Seeded(6)
 	x := make([]float64, n)
 	for u := 1; u < n; u++ {
 		x[u] = x[u-1] + r.ExpFloat64()
 	}
-	return program(n, alpha, func(u, v int) float64 { return math.Abs(x[u] - x[v]) })
+	return newPoints(n, alpha, func(u, v int) float64 { return math.Abs(x[u] - x[v]) })
 }
 
-// fullReplacement is the same program as a linear program in standard form, for
+// standardForm is the same program as a linear program in standard form, for
 // the simplex method: minimise c'x, a x <= b, x >= 0, with every privacy row of
 // the whole matrix written out.
-func fullReplacement(p *Replacement) (c []float64, a [][]float64, b []float64) {
+func standardForm(p *Problem) (c []float64, a [][]float64, b []float64) {
 	n, m := p.Inputs, p.Outputs
 	// Unknowns: k, then for every output Y and the m of I(w).
 	at, vars := make([]int, m), 1
@@ -158,16 +191,16 @@ func dualSimplex(c []float64, a [][]float64, b []float64) float64 {
 }
 
 // Random small spaces, all sizes of I, lambda 0 included.
-func TestSolveReplacement_AgainstSimplex(t *testing.T) {
+func TestSolve_AgainstSimplex(t *testing.T) {
 	for n := 1; n <= 6; n++ {
 		for r := 1; r <= n; r++ {
 			for _, lambda := range []float64{0, .5, 20} {
-				for name, p := range map[string]*Problem{
-					"square": square(n, 3), "line": line(n, 1), "simplex": program(n, .7, simplex),
+				for name, p := range map[string]points{
+					"square": square(n, 3), "line": line(n, 1), "simplex": newPoints(n, .7, func(_, _ int) float64 { return 1 }),
 				} {
-					q := replacementOf(p, r, lambda)
-					want := dualSimplex(fullReplacement(q))
-					got, err := SolveReplacement(q, Settings{Tolerance: 1e-8})
+					q := programOf(p, r, lambda)
+					want := dualSimplex(standardForm(q))
+					got, err := Solve(q, ipm.Settings{Tolerance: 1e-8})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -183,14 +216,14 @@ func TestSolveReplacement_AgainstSimplex(t *testing.T) {
 }
 
 // The columns are private, row sums at least 1, and the value is that of Upper.
-func TestSolveReplacement_Feasible(t *testing.T) {
-	for name, p := range map[string]*Problem{"square": square(30, 8), "line": line(30, 2), "far": square(20, 250)} {
-		q := replacementOf(p, 6, 2)
-		res, err := SolveReplacement(q, Settings{Tolerance: 1e-6})
+func TestSolve_Feasible(t *testing.T) {
+	for name, p := range map[string]points{"square": square(30, 8), "line": line(30, 2), "far": square(20, 250)} {
+		q := programOf(p, 6, 2)
+		res, err := Solve(q, ipm.Settings{Tolerance: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res.Status != Converged || res.Lower > res.Upper {
+		if res.Status != ipm.Converged || res.Lower > res.Upper {
 			t.Errorf("%s: %+v", name, res.Status)
 		}
 		n, most := q.Inputs, 0.0
@@ -203,7 +236,7 @@ func TestSolveReplacement_Feasible(t *testing.T) {
 				for v := range n {
 					// Slacks carried forward are exact to some ulps of x;
 					// budgets of hundreds turn an ulp into 1e-13.
-					if bound := math.Exp(min(q.Budget[u*n+v], MaxBudget)) * res.X[w*n+v]; x > bound*(1+1e-11) {
+					if bound := math.Exp(min(q.Budget[u*n+v], ipm.MaxBudget)) * res.X[w*n+v]; x > bound*(1+1e-11) {
 						t.Fatalf("%s: output %d, inputs %d, %d: %v above %v", name, w, u, v, x, bound)
 					}
 				}
@@ -220,9 +253,9 @@ func TestSolveReplacement_Feasible(t *testing.T) {
 }
 
 // One Newton step solves the whole system, written out densely.
-func TestReplacement_NewtonStep(t *testing.T) {
-	q := replacementOf(square(7, 3), 3, .7)
-	s := newReplacement(q, Settings{Context: context.Background()})
+func TestSolver_NewtonStep(t *testing.T) {
+	q := programOf(square(7, 3), 3, .7)
+	s := newSolver(q, ipm.Settings{Context: context.Background()})
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -307,15 +340,15 @@ func TestReplacement_NewtonStep(t *testing.T) {
 }
 
 // The bound holds for any multipliers, however bad.
-func TestReplacement_LowerBoundHolds(t *testing.T) {
-	q := replacementOf(square(8, 4), 3, .5)
-	res, err := SolveReplacement(q, Settings{Tolerance: 1e-9})
+func TestSolver_LowerBoundHolds(t *testing.T) {
+	q := programOf(square(8, 4), 3, .5)
+	res, err := Solve(q, ipm.Settings{Tolerance: 1e-9})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := rng.Seeded(9)
 	for range 200 {
-		s := newReplacement(q, Settings{Context: context.Background()})
+		s := newSolver(q, ipm.Settings{Context: context.Background()})
 		if err := s.start(); err != nil {
 			t.Fatal(err)
 		}
@@ -329,7 +362,7 @@ func TestReplacement_LowerBoundHolds(t *testing.T) {
 			t.Fatalf("bound %v, value %v: %v", lower, res.Upper, err)
 		}
 	}
-	s := newReplacement(q, Settings{Context: context.Background()})
+	s := newSolver(q, ipm.Settings{Context: context.Background()})
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -350,13 +383,13 @@ func TestReplacement_LowerBoundHolds(t *testing.T) {
 	}
 }
 
-func TestSolveReplacement_WorkersAndContext(t *testing.T) {
-	q := replacementOf(square(40, 5), 5, 1)
-	one, err := SolveReplacement(q, Settings{Tolerance: 1e-6, Workers: 1})
+func TestSolve_WorkersAndContext(t *testing.T) {
+	q := programOf(square(40, 5), 5, 1)
+	one, err := Solve(q, ipm.Settings{Tolerance: 1e-6, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := SolveReplacement(q, Settings{Tolerance: 1e-6, Workers: 2})
+	two, err := Solve(q, ipm.Settings{Tolerance: 1e-6, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,16 +397,45 @@ func TestSolveReplacement_WorkersAndContext(t *testing.T) {
 		t.Errorf("1 worker: [%v, %v], 2 workers: [%v, %v]", one.Lower, one.Upper, two.Lower, two.Upper)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	res, err := SolveReplacement(q, Settings{Tolerance: 1e-6, Context: ctx, Progress: func(i int, _, _ float64) {
+	res, err := Solve(q, ipm.Settings{Tolerance: 1e-6, Context: ctx, Progress: func(i int, _, _ float64) {
 		if i == 3 {
 			cancel()
 		}
 	}})
-	if err != nil || res.Status != Interrupted || !(res.Upper < math.Inf(1)) || res.Lower <= 0 {
+	if err != nil || res.Status != ipm.Interrupted || !(res.Upper < math.Inf(1)) || res.Lower <= 0 {
 		t.Errorf("%v: [%v, %v] after %d iterations: %v", res.Status, res.Lower, res.Upper, res.Iterations, err)
 	}
-	res, err = SolveReplacement(q, Settings{Tolerance: 1e-6, Context: ctx})
-	if err != nil || res.Status != Interrupted || len(res.X) != 1600 {
+	res, err = Solve(q, ipm.Settings{Tolerance: 1e-6, Context: ctx})
+	if err != nil || res.Status != ipm.Interrupted || len(res.X) != 1600 {
 		t.Errorf("a context that was done: %v, %v", res.Status, err)
+	}
+}
+
+// heap is what is on it now.
+func heap() float64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// What is said to be needed is what there is on the heap in the middle of a
+// solve, to a factor of 2: few unknowns of an output and many.
+func TestBytes_AgainstTheHeap(t *testing.T) {
+	for _, c := range []struct{ n, r int }{{100, 1}, {200, 10}, {60, 40}} {
+		q := programOf(square(c.n, 5), c.r, 1)
+		before, peak := heap(), 0.0
+		ctx, stop := context.WithCancel(context.Background())
+		_, err := Solve(q, ipm.Settings{Tolerance: 1e-6, Context: ctx, Progress: func(i int, _, _ float64) {
+			if i == 2 {
+				peak = heap() - before
+				stop()
+			}
+		}})
+		stop()
+		t.Logf("n=%d, r=%d: %.3g of %.3g bytes", c.n, c.r, peak, q.Bytes())
+		if bytes := q.Bytes(); err != nil || !(bytes > .95*peak && bytes < 2*peak) {
+			t.Errorf("n=%d, r=%d: %.3g bytes on the heap, %.3g stated: %v", c.n, c.r, peak, bytes, err)
+		}
 	}
 }

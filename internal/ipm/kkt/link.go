@@ -1,15 +1,6 @@
-package ipm
-
-import (
-	"context"
-	"math"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-
-	"github.com/metricdp/metricdp/internal/dense"
-)
-
+// Package kkt is what the interior-point methods of packages ipm and constopt
+// share: their linking system, and the control of their steps.
+//
 // The Newton system, block by block. With theta = lambda/s the step of column w
 // is
 //
@@ -23,44 +14,56 @@ import (
 //
 // and 1'dz = r_k, where D P D stands for the loss rows of each input. It is
 // positive definite; with a prior the second half is absent.
+package kkt
 
-// link is the linking system.
-type link struct {
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/metricdp/metricdp/internal/dense"
+)
+
+// Link is the linking system.
+type Link struct {
+	Q        blas64.Symmetric // upper triangle
+	RHS, Sol []float64
+
 	n, nz  int
-	q      blas64.Symmetric // upper triangle
 	chol   blas64.Triangular
 	scale  []float64
-	border []float64 // q^-1 (0, 1)
-	rhs    []float64
-	sol    []float64
+	border []float64 // Q^-1 (0, 1)
 	fix    []float64
 }
 
-func newLink(n, nz int) *link {
+// NewLink returns a system of n row sums and nz loss rows.
+func NewLink(n, nz int) *Link {
 	k := n + nz
 	vec := func() []float64 { return make([]float64, k) }
-	return &link{n: n, nz: nz,
-		q:     blas64.Symmetric{N: k, Stride: k, Uplo: blas.Upper, Data: make([]float64, k*k)},
+	return &Link{n: n, nz: nz,
+		Q:     blas64.Symmetric{N: k, Stride: k, Uplo: blas.Upper, Data: make([]float64, k*k)},
 		chol:  blas64.Triangular{N: k, Stride: k, Uplo: blas.Upper, Diag: blas.NonUnit, Data: make([]float64, k*k)},
-		scale: vec(), border: vec(), rhs: vec(), sol: vec(), fix: vec(),
+		scale: vec(), border: vec(), RHS: vec(), Sol: vec(), fix: vec(),
 	}
 }
 
-// firstRidge is what is added to the unit diagonal of the scaled system where
+// FirstRidge is what is added to the unit diagonal of the scaled system where
 // rounding made it indefinite; it grows a hundredfold until the factor exists.
-const firstRidge = 0x1p-50
+const FirstRidge = 0x1p-50
 
-// factor scales and factors q. It reports failure where no ridge below 1 helps,
+// Factor scales and factors Q. It reports failure where no ridge below 1 helps,
 // which only numbers that are not finite can bring about. The error is the
 // context's.
-func (l *link) factor(ctx context.Context) (ok bool, err error) {
-	k := l.q.N
+func (l *Link) Factor(ctx context.Context) (ok bool, err error) {
+	k := l.Q.N
 	for i := range k {
-		l.scale[i] = 1 / math.Sqrt(l.q.Data[i*k+i])
+		l.scale[i] = 1 / math.Sqrt(l.Q.Data[i*k+i])
 	}
-	for ridge := 0.0; ridge < 1; ridge = max(100*ridge, firstRidge) {
+	for ridge := 0.0; ridge < 1; ridge = max(100*ridge, FirstRidge) {
 		for i := range k {
-			src, dst := l.q.Data[i*k:(i+1)*k], l.chol.Data[i*k:(i+1)*k]
+			src, dst := l.Q.Data[i*k:(i+1)*k], l.chol.Data[i*k:(i+1)*k]
 			c := l.scale[i]
 			for j := i; j < k; j++ {
 				dst[j] = src[j] * c * l.scale[j]
@@ -81,8 +84,8 @@ func (l *link) factor(ctx context.Context) (ok bool, err error) {
 	return false, nil
 }
 
-// backsolve overwrites v with q^-1 v.
-func (l *link) backsolve(v []float64) {
+// backsolve overwrites v with Q^-1 v.
+func (l *Link) backsolve(v []float64) {
 	for i, c := range l.scale {
 		v[i] *= c
 	}
@@ -94,20 +97,20 @@ func (l *link) backsolve(v []float64) {
 	}
 }
 
-// sweeps of refinement in solve.
+// sweeps of refinement in Solve.
 const sweeps = 2
 
-// solve returns the solution for l.rhs and r_k, in l.sol and the number.
-func (l *link) solve(rk float64) (dk float64) {
-	clear(l.sol)
+// Solve returns the solution for l.RHS and r_k, in l.Sol and the number.
+func (l *Link) Solve(rk float64) (dk float64) {
+	clear(l.Sol)
 	for range 1 + sweeps {
-		copy(l.fix, l.rhs)
+		copy(l.fix, l.RHS)
 		rest := rk
 		vec := func(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
-		blas64.Symv(-1, l.q, vec(l.sol), 1, vec(l.fix))
-		for i := l.n; i < len(l.sol); i++ {
+		blas64.Symv(-1, l.Q, vec(l.Sol), 1, vec(l.fix))
+		for i := l.n; i < len(l.Sol); i++ {
 			l.fix[i] -= dk
-			rest -= l.sol[i]
+			rest -= l.Sol[i]
 		}
 		l.backsolve(l.fix)
 		if l.nz > 0 {
@@ -120,7 +123,7 @@ func (l *link) solve(rk float64) (dk float64) {
 			dk += c
 			blas64.Axpy(-c, vec(l.border), vec(l.fix))
 		}
-		blas64.Axpy(1, vec(l.fix), vec(l.sol))
+		blas64.Axpy(1, vec(l.fix), vec(l.Sol))
 	}
 	return dk
 }

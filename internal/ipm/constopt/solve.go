@@ -1,21 +1,23 @@
-package ipm
+package constopt
 
 import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/ipm"
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
 // iterate takes steps until there is a reason to stop. The tolerance is relative
 // to the part of the objective above Lambda, which no channel can avoid.
-func (s *replacement) iterate() Status {
+func (s *solver) iterate() ipm.Status {
 	b := &s.best
-	mark, since := math.Inf(1), 0
+	var patience kkt.Patience
 	for ; ; b.Iterations++ {
 		s.record()
 		lower, err := s.lower()
 		if err != nil {
-			return Interrupted
+			return ipm.Interrupted
 		}
 		b.Lower = max(b.Lower, lower)
 		if s.o.Progress != nil {
@@ -23,19 +25,16 @@ func (s *replacement) iterate() Status {
 		}
 		gap := b.Upper - b.Lower
 		if gap <= s.o.Tolerance*(b.Upper-s.p.Lambda) {
-			return Converged
+			return ipm.Converged
 		}
-		if since++; gap < progress*mark {
-			mark, since = gap, 0
-		}
-		if since > patience || b.Iterations >= maxIterations {
-			return Stalled
+		if patience.Lost(gap) {
+			return ipm.Stalled
 		}
 		for _, f := range []func() (bool, error){s.assemble, s.step} {
 			if ok, err := f(); err != nil {
-				return Interrupted
+				return ipm.Interrupted
 			} else if !ok {
-				return Stalled
+				return ipm.Stalled
 			}
 		}
 	}
@@ -43,7 +42,7 @@ func (s *replacement) iterate() Status {
 
 // record keeps the iterate, scaled to a least row sum of 1, where it is the best
 // so far.
-func (s *replacement) record() {
+func (s *solver) record() {
 	least, most := math.Inf(1), 0.0
 	for _, v := range s.sum {
 		least = min(least, v)
@@ -83,11 +82,11 @@ func (s *replacement) record() {
 // z, or stays. If what has come together is at most rho times the cost everywhere,
 // dividing y and lambda by 1+rho makes every r <= 0: the bound is
 // sum(y)/(1+rho)/sum(z). Every r counts with a bound of its rounding.
-func (s *replacement) lower() (float64, error) {
+func (s *solver) lower() (float64, error) {
 	for i := range s.tasks {
 		s.tasks[i].excess = 0
 	}
-	err := s.outputs(func(t *replacementTask, w int) {
+	err := s.outputs(func(t *task, w int) {
 		t.excess = max(t.excess, t.proof.excess(s, w)) // a NaN stays
 	})
 	if err != nil {
@@ -131,7 +130,7 @@ type proof struct {
 	price, given []float64
 }
 
-func newProof(s *replacement) *proof {
+func newProof(s *solver) *proof {
 	k := 0
 	for w := range s.blocks {
 		k = max(k, s.blocks[w].size())
@@ -141,7 +140,7 @@ func newProof(s *replacement) *proof {
 }
 
 // excess returns the rho that output w needs: +Inf where none will do.
-func (p *proof) excess(s *replacement, w int) float64 {
+func (p *proof) excess(s *solver, w int) float64 {
 	b := &s.blocks[w]
 	k := b.size()
 	clear(p.byInput)
@@ -176,7 +175,7 @@ func (p *proof) excess(s *replacement, w int) float64 {
 	// budget of up to 3 MaxBudget, a sum of three rounded numbers, has a relative
 	// error below 3 (3 MaxBudget + 3) u, u = 2^-53. The additions round once a
 	// term: n + rows + 2k at most.
-	ulps := float64(s.n+s.rows+2*k+9*MaxBudget+64) * 0x1p-53
+	ulps := float64(s.n+s.rows+2*k+9*ipm.MaxBudget+64) * 0x1p-53
 	worst := 0.0
 	for a := range k {
 		p.rest[a] = max(0, p.gain[a]-p.paid[a]+float64(ulps*(p.gain[a]+p.paid[a]))+0x1p-1000)

@@ -1,4 +1,4 @@
-package ipm
+package constopt
 
 import (
 	"cmp"
@@ -9,12 +9,15 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
+// mostTasks is how many groups of outputs there are at most.
+const mostTasks = 16
+
 // taskSize is the number of outputs in a task.
-func (s *replacement) taskSize() int { return max(8, (s.m+mostTasks-1)/mostTasks) }
+func (s *solver) taskSize() int { return max(8, (s.m+mostTasks-1)/mostTasks) }
 
 // outputs calls f for every output, tasks in parallel. It stops with the
 // context's error.
-func (s *replacement) outputs(f func(t *replacementTask, w int)) error {
+func (s *solver) outputs(f func(t *task, w int)) error {
 	ctx := s.o.Context
 	err := parallel.Chunks(ctx, s.m, s.taskSize(), s.o.Workers, nil, func(c, lo, hi int) {
 		for w := lo; w < hi && ctx.Err() == nil; w++ {
@@ -24,14 +27,14 @@ func (s *replacement) outputs(f func(t *replacementTask, w int)) error {
 	return cmp.Or(err, ctx.Err())
 }
 
-func (s *replacement) kappaOf(w int) []float64 { return s.kappa[w*s.n : (w+1)*s.n] }
-func (s *replacement) lossOf(w int) []float64  { return s.p.Loss[w*s.rows : (w+1)*s.rows] }
+func (s *solver) kappaOf(w int) []float64 { return s.kappa[w*s.n : (w+1)*s.n] }
+func (s *solver) lossOf(w int) []float64  { return s.p.Loss[w*s.rows : (w+1)*s.rows] }
 
 // of is the part of v, by unknown, that belongs to b.
 func of(v []float64, b *block) []float64 { return v[b.atom : b.atom+b.size()] }
 
 // column writes the column of output w with the unknowns v to dst.
-func (s *replacement) column(dst []float64, w int, v []float64) {
+func (s *solver) column(dst []float64, w int, v []float64) {
 	b, kappa := &s.blocks[w], s.kappaOf(w)
 	y := 0.0
 	if b.outside {
@@ -47,7 +50,7 @@ func (s *replacement) column(dst []float64, w int, v []float64) {
 
 // addSums adds the column of output w with the unknowns v to the row sums and,
 // loss by loss, to the loss rows.
-func (s *replacement) addSums(t *replacementTask, w int, v []float64) {
+func (s *solver) addSums(t *task, w int, v []float64) {
 	s.column(t.column, w, v)
 	blas64.Axpy(1, vector(t.column), vector(t.sum))
 	lambda := s.p.Lambda
@@ -60,12 +63,12 @@ func (s *replacement) addSums(t *replacementTask, w int, v []float64) {
 func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
 
 // sums adds up all columns with the unknowns v.
-func (s *replacement) sums(v, sum, loss []float64) error {
+func (s *solver) sums(v, sum, loss []float64) error {
 	for i := range s.tasks {
 		clear(s.tasks[i].sum)
 		clear(s.tasks[i].loss)
 	}
-	err := s.outputs(func(t *replacementTask, w int) { s.addSums(t, w, of(v, &s.blocks[w])) })
+	err := s.outputs(func(t *task, w int) { s.addSums(t, w, of(v, &s.blocks[w])) })
 	clear(sum)
 	clear(loss)
 	for i := range s.tasks {
@@ -77,7 +80,7 @@ func (s *replacement) sums(v, sum, loss []float64) error {
 
 // worth writes to dst, by unknown of output w, what the row sums count under y
 // less what the loss rows count under z.
-func (s *replacement) worth(t *replacementTask, dst []float64, w int, y, z []float64) {
+func (s *solver) worth(t *task, dst []float64, w int, y, z []float64) {
 	b, kappa, c := &s.blocks[w], s.kappaOf(w), t.column
 	copy(c, y)
 	class, lambda := s.p.Class, s.p.Lambda
@@ -93,7 +96,7 @@ func (s *replacement) worth(t *replacementTask, dst []float64, w int, y, z []flo
 }
 
 // transpose adds G'v to dst, v by row of all blocks.
-func (s *replacement) transpose(b *block, v, dst []float64) {
+func (s *solver) transpose(b *block, v, dst []float64) {
 	for r := b.row; r < b.end; r++ {
 		dst[s.to[r]] += s.beta[r] * v[r]
 		dst[s.from[r]] -= s.alpha[r] * v[r]
@@ -115,13 +118,13 @@ const (
 // start sets a point that is strictly feasible on the primal side, and on the
 // dual side where the cheapest output of every input costs something: Lambda > 0.
 // The error is the context's.
-func (s *replacement) start() error {
+func (s *solver) start() error {
 	for w := range s.blocks {
 		if err := s.o.Context.Err(); err != nil {
 			return err
 		}
 		b := &s.blocks[w]
-		s.centre(b, of(s.x, b))
+		s.center(b, of(s.x, b))
 	}
 	if err := s.sums(s.x, s.sum, s.loss); err != nil {
 		return err
@@ -193,12 +196,12 @@ func (s *replacement) start() error {
 	return nil
 }
 
-// centre sets x strictly inside the rows of b. With c(a,b) the cheapest chain of
+// center sets x strictly inside the rows of b. With c(a,b) the cheapest chain of
 // budgets from a to b, ln x[a] = c(a,z) and ln x[a] = -c(z,a) satisfy the rows for
 // every z; so does their mean over z, with room where chains there and back have.
 // And so do multiples of it, the rows of d itself having room >= 0: it is scaled
 // to firstRatio at most, so that budgets of hundreds do not tear columns apart.
-func (s *replacement) centre(b *block, x []float64) {
+func (s *solver) center(b *block, x []float64) {
 	k := b.size()
 	c := make([]float64, k*k)
 	for i := range c {

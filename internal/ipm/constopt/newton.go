@@ -1,4 +1,4 @@
-package ipm
+package constopt
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/metricdp/metricdp/internal/dense"
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
 // factorBlock factors the block of output w in units of x, H = R'R, Y last, and
@@ -16,13 +17,13 @@ import (
 // With R = (R_I r; 0 rho) the inverse of H is
 //
 //	(H_I^-1 0; 0 0) + v v',  v = (-R_I^-1 r; 1) / rho.
-func (s *replacement) factorBlock(w int) bool {
+func (s *solver) factorBlock(w int) bool {
 	b := &s.blocks[w]
 	k, free := b.size(), len(b.in)
 	x := of(s.x, b)
 	h := blas64.Symmetric{N: k, Stride: k, Uplo: blas.Upper, Data: s.chol[b.chol : b.chol+k*k]}
 	ok, err := false, error(nil)
-	for ridge := 0.0; !ok && ridge < 1; ridge = max(100*ridge, firstRidge) {
+	for ridge := 0.0; !ok && ridge < 1; ridge = max(100*ridge, kkt.FirstRidge) {
 		clear(h.Data)
 		for r := b.row; r < b.end; r++ {
 			p, q := int(s.from[r]), int(s.to[r])
@@ -88,14 +89,14 @@ func (s *replacement) factorBlock(w int) bool {
 }
 
 // triangle is the leading part of the factor of b.
-func (s *replacement) triangle(b *block, n int) blas64.Triangular {
+func (s *solver) triangle(b *block, n int) blas64.Triangular {
 	k := b.size()
 	return blas64.Triangular{N: n, Stride: k, Uplo: blas.Upper, Diag: blas.NonUnit, Data: s.chol[b.chol : b.chol+k*k]}
 }
 
 // solveBlock overwrites v, by unknown of b, with the inverse of its block
 // times v.
-func (s *replacement) solveBlock(b *block, v []float64) {
+func (s *solver) solveBlock(b *block, v []float64) {
 	x, r := of(s.x, b), s.triangle(b, b.size())
 	for a, c := range x {
 		v[a] *= c
@@ -112,10 +113,10 @@ func (s *replacement) solveBlock(b *block, v []float64) {
 const productRows = 256
 
 // assemble factors all blocks and the linking system.
-func (s *replacement) assemble() (ok bool, err error) {
+func (s *solver) assemble() (ok bool, err error) {
 	failed := make([]bool, s.m)
 	size, n := s.n+s.rows, s.n
-	err = s.outputs(func(t *replacementTask, w int) {
+	err = s.outputs(func(t *task, w int) {
 		failed[w] = !s.factorBlock(w)
 		f := s.f[w*size:][:size]
 		for i, l := range s.lossOf(w) {
@@ -130,7 +131,7 @@ func (s *replacement) assemble() (ok bool, err error) {
 			return false, nil
 		}
 	}
-	q := s.link.q.Data
+	q := s.link.Q.Data
 	for lo := 0; lo < size; lo += productRows {
 		hi := min(size, lo+productRows)
 		a := blas64.General{Rows: s.m, Cols: hi - lo, Stride: size, Data: s.f[lo:]}
@@ -152,12 +153,12 @@ func (s *replacement) assemble() (ok bool, err error) {
 	for i, z := range s.z {
 		q[(n+i)*size+n+i] += s.t[i] / z
 	}
-	return s.link.factor(s.o.Context)
+	return s.link.Factor(s.o.Context)
 }
 
 // addInverse adds the inverse of the block of I(w) to the linking system.
-func (s *replacement) addInverse(w int) {
-	b, size, q := &s.blocks[w], s.n+s.rows, s.link.q.Data
+func (s *solver) addInverse(w int) {
+	b, size, q := &s.blocks[w], s.n+s.rows, s.link.Q.Data
 	loss := s.lossOf(w)
 	free := len(b.in)
 	for a, u := range b.in {
@@ -184,10 +185,10 @@ func (s *replacement) addInverse(w int) {
 }
 
 // newton solves for the direction d towards lambda s = target as pull has it
-// (pulled false: 0), y q and z t = target - cross (nil: 0). As in solver.newton,
+// (pulled false: 0), y q and z t = target - cross (nil: 0). As in package ipm,
 // a full step restores dual feasibility.
-func (s *replacement) newton(d *replacementStep, pulled bool, target float64, cross []float64) error {
-	err := s.outputs(func(t *replacementTask, w int) {
+func (s *solver) newton(d *direction, pulled bool, target float64, cross []float64) error {
+	err := s.outputs(func(t *task, w int) {
 		b := &s.blocks[w]
 		h, dx := of(s.h, b), of(d.x, b)
 		s.worth(t, h, w, s.y, s.z)
@@ -223,8 +224,8 @@ func (s *replacement) newton(d *replacementStep, pulled bool, target float64, cr
 		if !some {
 			break
 		}
-		sol := s.link.sol
-		err = s.outputs(func(t *replacementTask, w int) {
+		sol := s.link.Sol
+		err = s.outputs(func(t *task, w int) {
 			b := &s.blocks[w]
 			h, dx := of(s.h, b), of(d.x, b)
 			// At first from the whole right-hand side, which is more exact
@@ -261,30 +262,30 @@ func (s *replacement) newton(d *replacementStep, pulled bool, target float64, cr
 
 // solveLink adds to dy, dz and dk what the linking equations lack, given d.x. In
 // a second round it does nothing, and reports false, where little is left.
-func (s *replacement) solveLink(d *replacementStep, again bool) (bool, error) {
+func (s *solver) solveLink(d *direction, again bool) (bool, error) {
 	n, l := s.n, s.link
-	if err := s.sums(d.x, l.rhs[:n], l.rhs[n:]); err != nil {
+	if err := s.sums(d.x, l.RHS[:n], l.RHS[n:]); err != nil {
 		return false, err
 	}
 	worst, rk := 0.0, 1.0
 	for u := range n {
-		l.rhs[u] = 1 - s.sum[u] - l.rhs[u] + d.q[u] - s.q[u]/s.y[u]*d.y[u]
-		worst = max(worst, math.Abs(l.rhs[u]))
+		l.RHS[u] = 1 - s.sum[u] - l.RHS[u] + d.q[u] - s.q[u]/s.y[u]*d.y[u]
+		worst = max(worst, math.Abs(l.RHS[u]))
 	}
 	for i, z := range s.z {
-		l.rhs[n+i] += d.t[i] - s.k + s.loss[i] - d.k - s.t[i]/z*d.z[i]
-		worst = max(worst, math.Abs(l.rhs[n+i])/s.k)
+		l.RHS[n+i] += d.t[i] - s.k + s.loss[i] - d.k - s.t[i]/z*d.z[i]
+		worst = max(worst, math.Abs(l.RHS[n+i])/s.k)
 		rk -= z + d.z[i]
 	}
-	if again && worst < smallResidual {
+	if again && worst < kkt.SmallResidual {
 		return false, nil
 	}
-	d.k += l.solve(rk)
+	d.k += l.Solve(rk)
 	for u := range d.y {
-		d.y[u] += l.sol[u]
+		d.y[u] += l.Sol[u]
 	}
 	for i := range d.z {
-		d.z[i] += l.sol[n+i]
+		d.z[i] += l.Sol[n+i]
 	}
 	return true, nil
 }

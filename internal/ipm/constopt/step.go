@@ -1,25 +1,29 @@
-package ipm
+package constopt
 
-import "math"
+import (
+	"math"
 
-// replacementStats is what a task learns about a direction: the least ds/s and
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
+)
+
+// stats is what a task learns about a direction: the least ds/s and
 // dlambda/lambda, and a sum.
-type replacementStats struct{ primal, dual, sum float64 }
+type stats struct{ primal, dual, sum float64 }
 
 // survey runs f on every row with its ds, block by block, and folds what the
 // tasks found.
-func (s *replacement) survey(d *replacementStep, f func(st *replacementStats, r int, ds float64)) (replacementStats, error) {
+func (s *solver) survey(d *direction, f func(st *stats, r int, ds float64)) (stats, error) {
 	for i := range s.tasks {
-		s.tasks[i].stats = replacementStats{}
+		s.tasks[i].stats = stats{}
 	}
-	err := s.outputs(func(t *replacementTask, w int) {
+	err := s.outputs(func(t *task, w int) {
 		b := &s.blocks[w]
 		dx := of(d.x, b)
 		for r := b.row; r < b.end; r++ {
 			f(&t.stats, r, s.beta[r]*dx[s.to[r]]-s.alpha[r]*dx[s.from[r]])
 		}
 	})
-	var all replacementStats
+	var all stats
 	for i := range s.tasks {
 		st := s.tasks[i].stats
 		all.primal, all.dual, all.sum = min(all.primal, st.primal), min(all.dual, st.dual), all.sum+st.sum
@@ -28,13 +32,13 @@ func (s *replacement) survey(d *replacementStep, f func(st *replacementStats, r 
 }
 
 // rise is dlambda of a row: pull - lambda (1 + ds/s).
-func (s *replacement) rise(r int, pull, ds float64) float64 {
+func (s *solver) rise(r int, pull, ds float64) float64 {
 	return pull - s.lambda[r]*(1+ds/s.s[r])
 }
 
 // reaches returns the largest steps along d. A NaN anywhere makes one NaN.
-func (s *replacement) reaches(d *replacementStep, pulled bool) (primal, dual float64, err error) {
-	st, err := s.survey(d, func(st *replacementStats, r int, ds float64) {
+func (s *solver) reaches(d *direction, pulled bool) (primal, dual float64, err error) {
+	st, err := s.survey(d, func(st *stats, r int, ds float64) {
 		pull := 0.0
 		if pulled {
 			pull = s.pull[r]
@@ -42,16 +46,16 @@ func (s *replacement) reaches(d *replacementStep, pulled bool) (primal, dual flo
 		st.primal = min(st.primal, ds/s.s[r])
 		st.dual = min(st.dual, s.rise(r, pull, ds)/s.lambda[r])
 	})
-	primal = min(reach(st.primal, s.q, d.q), reach(0, s.t, d.t))
-	dual = min(reach(st.dual, s.y, d.y), reach(0, s.z, d.z))
+	primal = min(kkt.Reach(st.primal, s.q, d.q), kkt.Reach(0, s.t, d.t))
+	dual = min(kkt.Reach(st.dual, s.y, d.y), kkt.Reach(0, s.z, d.z))
 	return primal, dual, err
 }
 
 // step computes a predictor and correctors (Mehrotra 1992, Gondzio 1996) and
 // moves. It reports failure where numbers stop being finite. The parameters are
-// those of solver.step; here a direction is cheap, n^2 against n^3 for the
+// those of package ipm; here a direction is cheap, n^2 against n^3 for the
 // factors.
-func (s *replacement) step() (ok bool, err error) {
+func (s *solver) step() (ok bool, err error) {
 	if err := s.newton(&s.aff, false, 0, nil); err != nil {
 		return false, err
 	}
@@ -75,21 +79,21 @@ func (s *replacement) step() (ok bool, err error) {
 	if primal, dual, err = s.mehrotra(target); err != nil {
 		return false, err
 	}
-	for range correctors {
-		p, d := min(1, primal+ambition), min(1, dual+ambition)
-		if err := s.raise(lift*target, p, d); err != nil {
+	for range kkt.Correctors {
+		p, d := min(1, primal+kkt.Ambition), min(1, dual+kkt.Ambition)
+		if err := s.raise(kkt.Lift*target, p, d); err != nil {
 			return false, err
 		}
 		if p, d, err = s.aim(target); err != nil {
 			return false, err
 		}
-		if !(p*d >= spoilt*primal*dual) {
+		if !(p*d >= kkt.Spoilt*primal*dual) {
 			if primal, dual, err = s.mehrotra(target); err != nil {
 				return false, err
 			}
 			break
 		}
-		better := p*d >= (1+gain)*primal*dual
+		better := p*d >= (1+kkt.Gain)*primal*dual
 		primal, dual = p, d
 		if !better {
 			break
@@ -98,14 +102,14 @@ func (s *replacement) step() (ok bool, err error) {
 	if !(primal > 0 && dual > 0) {
 		return false, nil
 	}
-	return true, s.move(backOff*primal, backOff*dual)
+	return true, s.move(kkt.BackOff*primal, kkt.BackOff*dual)
 }
 
 // products is the sum of all products lambda s, y q and z t after steps of the
 // given lengths along the predictor.
-func (s *replacement) products(primal, dual float64) (float64, error) {
+func (s *solver) products(primal, dual float64) (float64, error) {
 	d := &s.aff
-	st, err := s.survey(d, func(st *replacementStats, r int, ds float64) {
+	st, err := s.survey(d, func(st *stats, r int, ds float64) {
 		st.sum += (s.s[r] + primal*ds) * (s.lambda[r] + dual*s.rise(r, 0, ds))
 	})
 	sum := st.sum
@@ -120,9 +124,9 @@ func (s *replacement) products(primal, dual float64) (float64, error) {
 
 // mehrotra solves for s.dir towards the target, less the predictor's second-order
 // terms.
-func (s *replacement) mehrotra(target float64) (primal, dual float64, err error) {
+func (s *solver) mehrotra(target float64) (primal, dual float64, err error) {
 	d := &s.aff
-	_, err = s.survey(d, func(_ *replacementStats, r int, ds float64) {
+	_, err = s.survey(d, func(_ *stats, r int, ds float64) {
 		s.pull[r] = (target - ds*s.rise(r, 0, ds)) / s.s[r]
 	})
 	if err != nil {
@@ -139,9 +143,9 @@ func (s *replacement) mehrotra(target float64) (primal, dual float64, err error)
 
 // raise aims the products that steps of the given lengths along s.dir would bring
 // below the floor at that (Gondzio).
-func (s *replacement) raise(floor, primal, dual float64) error {
+func (s *solver) raise(floor, primal, dual float64) error {
 	d := &s.dir
-	_, err := s.survey(d, func(_ *replacementStats, r int, ds float64) {
+	_, err := s.survey(d, func(_ *stats, r int, ds float64) {
 		v := (s.s[r] + primal*ds) * (s.lambda[r] + dual*s.rise(r, s.pull[r], ds))
 		s.pull[r] += max(0, floor-v) / s.s[r]
 	})
@@ -155,7 +159,7 @@ func (s *replacement) raise(floor, primal, dual float64) error {
 }
 
 // aim solves for s.dir and returns how far it can go on either side.
-func (s *replacement) aim(target float64) (primal, dual float64, err error) {
+func (s *solver) aim(target float64) (primal, dual float64, err error) {
 	if err := s.newton(&s.dir, true, target, s.cross); err != nil {
 		return 0, 0, err
 	}
@@ -163,7 +167,7 @@ func (s *replacement) aim(target float64) (primal, dual float64, err error) {
 }
 
 // move takes the step.
-func (s *replacement) move(primal, dual float64) error {
+func (s *solver) move(primal, dual float64) error {
 	d := &s.dir
 	for u := range s.y {
 		s.y[u] += dual * d.y[u]
@@ -172,7 +176,7 @@ func (s *replacement) move(primal, dual float64) error {
 		s.z[i] += dual * d.z[i]
 	}
 	s.k += primal * d.k
-	err := s.outputs(func(t *replacementTask, w int) {
+	err := s.outputs(func(t *task, w int) {
 		b := &s.blocks[w]
 		x, dx := of(s.x, b), of(d.x, b)
 		for a, v := range dx {
@@ -182,7 +186,7 @@ func (s *replacement) move(primal, dual float64) error {
 			p, q := s.from[r], s.to[r]
 			ds := s.beta[r]*dx[q] - s.alpha[r]*dx[p]
 			s.lambda[r] += dual * s.rise(r, s.pull[r], ds)
-			s.s[r] = renew(s.beta[r]*x[q]-s.alpha[r]*x[p], s.beta[r]*x[q], s.s[r]+primal*ds)
+			s.s[r] = kkt.Renew(s.beta[r]*x[q]-s.alpha[r]*x[p], s.beta[r]*x[q], s.s[r]+primal*ds)
 		}
 	})
 	if err != nil {
@@ -190,10 +194,10 @@ func (s *replacement) move(primal, dual float64) error {
 	}
 	err = s.sums(s.x, s.sum, s.loss)
 	for u, v := range s.sum {
-		s.q[u] = renew(v-1, v, s.q[u]+primal*d.q[u])
+		s.q[u] = kkt.Renew(v-1, v, s.q[u]+primal*d.q[u])
 	}
 	for i, l := range s.loss {
-		s.t[i] = renew(s.k-l, s.k, s.t[i]+primal*d.t[i])
+		s.t[i] = kkt.Renew(s.k-l, s.k, s.t[i]+primal*d.t[i])
 	}
 	return err
 }

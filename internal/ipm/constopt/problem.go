@@ -1,13 +1,5 @@
-package ipm
-
-import (
-	"context"
-	"math"
-	"slices"
-
-	"github.com/metricdp/metricdp/internal/fault"
-)
-
+// Package constopt is the interior-point kernel of ConstOPT, in package lp.
+//
 // ConstOPT (IKWAT22) replaces the column of an output w by few unknowns. With
 // d = Budget[Home[w]], its distances to all inputs,
 //
@@ -17,22 +9,33 @@ import (
 // and the privacy rows are those between the m_a, and between each of them and
 // Y_w for the inputs outside, the strictest of which is all that counts:
 //
-//	minimise k
+//	minimize k
 //	m_a <= exp(e(a,b)) m_b                     a, b in I(w) or Y_w   dual lambda
 //	sum_w M[u,w] >= 1                          every input           dual y >= 0
 //	sum_w (loss[i,w] + Lambda) M[u,w] <= k     every loss row i of u dual z >= 0
 //
 // A block has 1 + |I(w)| unknowns, Y_w the last. Eliminating it leaves, in the
-// linking system of link.go, the inverse of the block of I(w) and a matrix of
+// linking system of package kkt, the inverse of the block of I(w) and a matrix of
 // rank one, so that the linking system costs one product F F'.
+package constopt
 
-// Replacement is one program of ConstOPT. Matrices are flat; the kernel does not
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/ipm"
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
+)
+
+// Problem is one program of ConstOPT. Matrices are flat; the kernel does not
 // modify or keep them.
-type Replacement struct {
+type Problem struct {
 	Inputs, Outputs int
 	// Budget[u*Inputs+v] is imposed on the inputs u and v. It is symmetric, > 0
 	// off the diagonal and obeys the triangle inequality up to rounding. What
-	// passes MaxBudget counts as MaxBudget.
+	// passes [ipm.MaxBudget] counts as that.
 	Budget []float64
 	Home   []int   // the input at which output w stands
 	Inside [][]int // the inputs of I(w), ascending, for every output
@@ -43,8 +46,8 @@ type Replacement struct {
 	Lambda float64 // >= 0
 }
 
-// Replaced is the best that was found on either side.
-type Replaced struct {
+// Result is the best that was found on either side.
+type Result struct {
 	// X[w*Inputs+u] is the column of output w. The privacy rows hold up to
 	// rounding; the least row sum is 1.
 	X []float64
@@ -52,7 +55,7 @@ type Replaced struct {
 	// a bound of the program's optimum that does not rest on convergence.
 	Upper, Lower float64
 	Iterations   int
-	Status       Status
+	Status       ipm.Status
 }
 
 // pinned is the room below which an unknown counts as determined: what keeps m_a
@@ -79,11 +82,11 @@ func (b *block) size() int {
 	return len(b.in)
 }
 
-// replacement is the state of one solve. Unknowns and rows of all blocks are in
+// solver is the state of one solve. Unknowns and rows of all blocks are in
 // flat arrays. A row (p, q) is s = beta m_q - alpha m_p >= 0.
-type replacement struct {
-	p          *Replacement
-	o          Settings
+type solver struct {
+	p          *Problem
+	o          ipm.Settings
 	n, m, rows int
 	kappa      []float64 // exp(-d), by output
 	blocks     []block
@@ -102,41 +105,41 @@ type replacement struct {
 	f         []float64 // F', by output: n entries and rows entries
 	chol      []float64 // Cholesky factors of the blocks, in units of x
 	inverse   []float64
-	link      *link
-	tasks     []replacementTask
+	link      *kkt.Link
+	tasks     []task
 	sum, loss []float64 // of x
 	h         []float64 // right-hand sides, by unknown
-	aff, dir  replacementStep
+	aff, dir  direction
 	cross     []float64 // second-order terms of y q, then of z t
-	best      Replaced
+	best      Result
 }
 
-// replacementStep is one Newton direction.
-type replacementStep struct {
+// direction is one Newton direction.
+type direction struct {
 	x, y, q, z, t []float64
 	k             float64
 }
 
-// replacementTask is what one group of outputs adds up.
-type replacementTask struct {
+// task is what one group of outputs adds up.
+type task struct {
 	sum, loss []float64
 	column    []float64 // scratch
 	proof     *proof
 	excess    float64 // certificate: see [proof.excess]
-	stats     replacementStats
+	stats     stats
 }
 
-// Bytes bounds the memory that [SolveReplacement] takes: kappa, F, the linking
+// Bytes bounds the memory that [Solve] takes: kappa, F, the linking
 // system, its factor and the best columns; and for every block of k unknowns at
 // most k^2 rows of eight numbers, indices included, a factor and an inverse; and
 // vectors.
-func (p *Replacement) Bytes() float64 {
+func (p *Problem) Bytes() float64 {
 	n, m, size := float64(p.Inputs), float64(p.Outputs), float64(p.Inputs+len(p.Class))
 	return float64(8 * (m*(2*n+size) + 2*size*size + 9*p.most() + 100*size))
 }
 
 // most is the largest number of rows there can be.
-func (p *Replacement) most() float64 {
+func (p *Problem) most() float64 {
 	rows := 0.0
 	for _, in := range p.Inside {
 		k := float64(len(in) + 1)
@@ -145,8 +148,8 @@ func (p *Replacement) most() float64 {
 	return rows
 }
 
-func (p *Replacement) check() error {
-	const op = "ipm: SolveReplacement"
+func (p *Problem) check() error {
+	const op = "constopt: Solve"
 	n := p.Inputs
 	if n < 1 || p.Outputs < 1 {
 		return &fault.SizeError{Op: op, Arg: "Inputs", Got: n, Want: "at least 1, and an output"}
@@ -157,17 +160,17 @@ func (p *Replacement) check() error {
 	return nil
 }
 
-// SolveReplacement runs the interior point method on p. When the context is done
+// Solve runs the interior point method on p. When the context is done
 // it returns the best so far: where it was before the start, X is 0.
-func SolveReplacement(p *Replacement, o Settings) (*Replaced, error) {
+func Solve(p *Problem, o ipm.Settings) (*Result, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
 	if o.Context == nil {
 		o.Context = context.Background()
 	}
-	s := newReplacement(p, o)
-	s.best.Status = Interrupted
+	s := newSolver(p, o)
+	s.best.Status = ipm.Interrupted
 	if s.start() == nil {
 		s.record()
 		s.best.Status = s.iterate()
@@ -175,10 +178,10 @@ func SolveReplacement(p *Replacement, o Settings) (*Replaced, error) {
 	return &s.best, nil
 }
 
-// newReplacement sets up the blocks; start does not begin where the context ended
+// newSolver sets up the blocks; start does not begin where the context ended
 // that.
-func newReplacement(p *Replacement, o Settings) *replacement {
-	s := &replacement{p: p, o: o, n: p.Inputs, m: p.Outputs, rows: len(p.Class)}
+func newSolver(p *Problem, o ipm.Settings) *solver {
+	s := &solver{p: p, o: o, n: p.Inputs, m: p.Outputs, rows: len(p.Class)}
 	s.members = make([][]int32, s.n)
 	for i, c := range p.Class {
 		s.members[c] = append(s.members[c], int32(i))
@@ -217,17 +220,17 @@ func newReplacement(p *Replacement, o Settings) *replacement {
 	s.cross = make([]float64, s.n+s.rows)
 	s.inverse, s.chol = make([]float64, inverse), make([]float64, chol)
 	s.f = make([]float64, s.m*(s.n+s.rows))
-	s.best = Replaced{Upper: math.Inf(1), X: make([]float64, s.m*s.n)}
-	s.link = newLink(s.n, s.rows)
-	s.tasks = make([]replacementTask, (s.m+s.taskSize()-1)/s.taskSize())
+	s.best = Result{Upper: math.Inf(1), X: make([]float64, s.m*s.n)}
+	s.link = kkt.NewLink(s.n, s.rows)
+	s.tasks = make([]task, (s.m+s.taskSize()-1)/s.taskSize())
 	for i := range s.tasks {
-		s.tasks[i] = replacementTask{sum: make([]float64, s.n), loss: make([]float64, s.rows), column: make([]float64, s.n), proof: newProof(s)}
+		s.tasks[i] = task{sum: make([]float64, s.n), loss: make([]float64, s.rows), column: make([]float64, s.n), proof: newProof(s)}
 	}
 	return s
 }
 
-func (s *replacement) distance(u, v int) float64 {
-	return min(s.p.Budget[u*s.n+v], MaxBudget)
+func (s *solver) distance(u, v int) float64 {
+	return min(s.p.Budget[u*s.n+v], ipm.MaxBudget)
 }
 
 // newBlock lists the unknowns of output w at the distances d, and appends its
@@ -238,7 +241,7 @@ func (s *replacement) distance(u, v int) float64 {
 //	min over v outside of e(a,v) - d[a] + d[v]  from Y to a
 //
 // all >= 0, since d itself, all unknowns 1, is private.
-func (s *replacement) newBlock(w int, d []float64) block {
+func (s *solver) newBlock(w int, d []float64) block {
 	outside := make([]bool, s.n)
 	for u := range outside {
 		outside[u] = true
@@ -296,7 +299,7 @@ func (s *replacement) newBlock(w int, d []float64) block {
 }
 
 // addRows appends the rows (p, q) and (q, p). What rounding made negative is 0.
-func (s *replacement) addRows(p, q int, forward, backward float64) {
+func (s *solver) addRows(p, q int, forward, backward float64) {
 	for _, r := range [2]struct {
 		p, q int
 		e    float64
