@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/median"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -40,14 +41,14 @@ type ChooseOptions struct {
 }
 
 // Choice is what [Choose] took and what it passed over.
+//
+// The Choice within has the mechanism, whose guarantee was audited and is at most
+// the alpha that was asked for, and its Objective: worst case or expected, rounded
+// up; probabilities below 1e-308 do not count. Among its Candidates are those that
+// were left out, with a [*TimeError], a [*metric.MemoryError] or the word that an
+// optimal mechanism had been found.
 type Choice struct {
-	// The mechanism. Its guarantee was audited, and is at most the alpha that was
-	// asked for.
-	*mechanism.Channel
-	Method Method // that built it, as in Candidates
-	// Objective is the loss of Channel, worst case or expected, rounded up;
-	// probabilities below 1e-308 do not count.
-	Objective float64
+	exponential.Choice
 	// LowerBound is proved: no alpha-private mechanism on the points has a
 	// smaller loss. BoundBy says by what: "linear program" is a DualBound of
 	// [Optimal] or [Spanner], the others are those of entropy.LowerBounds, of which
@@ -56,71 +57,40 @@ type Choice struct {
 	LowerBound float64
 	BoundBy    string
 	Gap        float64 // (Objective - LowerBound)/Objective, 0 where both are 0
-	// Candidates are all methods, in the order in which they were considered.
-	Candidates []Candidate
 	Elapsed    time.Duration
-}
-
-// Candidate is a method that [Choose] considered.
-type Candidate struct {
-	Method Method
-	Loss   float64       // by the criterion, rounded up; +Inf where there is none
-	Level  float64       // audited; NaN where there is none
-	Took   time.Duration // from the start of this construction to its end
-	// Err is why there is no mechanism: the construction does not exist on the
-	// space, a [*TimeError], a [*metric.MemoryError] or ErrNeedless. Beside a
-	// mechanism it says that the context stopped the search for a better one.
-	Err error
 }
 
 // String is a line for the loss, the bound and the mechanism, and one for each
 // candidate.
 func (c *Choice) String() string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "loss %.6g", c.Objective)
+	s := c.Choice.String()
 	if c.BoundBy != "" {
-		fmt.Fprintf(&s, ", bound %.6g (%s)", c.LowerBound, c.BoundBy)
+		s = strings.Replace(s, " by ", fmt.Sprintf(", bound %.6g (%s), by ", c.LowerBound, c.BoundBy), 1)
 	}
-	fmt.Fprintf(&s, ", by %s: %v", c.Method, c.Channel)
-	for _, k := range c.Candidates {
-		fmt.Fprintf(&s, "\n  %v", k)
-	}
-	return s.String()
-}
-
-// String is a line: the method with its loss and level, or why it has none.
-func (c Candidate) String() string {
-	why := ""
-	if c.Err != nil {
-		why = fault.Reason(c.Err, "lp", "exponential", string(c.Method))
-	}
-	switch {
-	case math.IsInf(c.Loss, 1):
-		return fmt.Sprintf("%s: none: %s", c.Method, why)
-	case why != "":
-		return fmt.Sprintf("%s: loss %.6g at level %.6g (%s)", c.Method, c.Loss, c.Level, why)
-	}
-	return fmt.Sprintf("%s: loss %.6g at level %.6g", c.Method, c.Loss, c.Level)
+	return s
 }
 
 // Method names a construction that [Choose] considers.
-type Method string
+type Method = exponential.Method
+
+// Candidate is a method that [Choose] considered.
+type Candidate = exponential.Candidate
 
 // The methods of [Choose]: those of package exponential by the names they have
 // there, and the linear programs of this package.
 const (
-	MethodConstant     = Method(exponential.MethodConstant)
-	MethodTight        = Method(exponential.MethodTight)
-	MethodTuned        = Method(exponential.MethodTuned)
-	MethodRelaxedTuned = Method(exponential.MethodRelaxedTuned)
+	MethodConstant     = exponential.MethodConstant
+	MethodTight        = exponential.MethodTight
+	MethodTuned        = exponential.MethodTuned
+	MethodRelaxedTuned = exponential.MethodRelaxedTuned
 	MethodConstOPT     = Method("ConstOPT")
 	MethodOptimal      = Method("optimal")
 	MethodSpanner      = Method("spanner")
 )
 
-// ErrNeedless says that a method was left out because an optimal mechanism, to
+// errNeedless says that a method was left out because an optimal mechanism, to
 // the tolerance of [Optimal], had been found.
-var ErrNeedless = errors.New("lp: an optimal mechanism was found before")
+var errNeedless = errors.New("lp: an optimal mechanism was found before")
 
 // TimeError says that a method was left out because it takes too long.
 type TimeError struct {
@@ -166,7 +136,7 @@ func Choose(b metric.Bimetric, alpha float64, o *ChooseOptions) (*Choice, error)
 	if o == nil {
 		o = &ChooseOptions{}
 	}
-	c := &chooser{b: b, alpha: alpha, ChooseOptions: *o, choice: &Choice{Objective: math.Inf(1)}}
+	c := &chooser{b: b, alpha: alpha, ChooseOptions: *o, choice: &Choice{Choice: exponential.Choice{Objective: math.Inf(1)}}}
 	if err := c.settle(op); err != nil {
 		return nil, err
 	}
@@ -264,7 +234,7 @@ func (c *chooser) options() *Options {
 type builder struct {
 	name  Method
 	needs time.Duration // 0: it runs whatever the time
-	build func(left time.Duration) (*mechanism.Channel, error)
+	build func(left time.Duration) (*exponential.Mechanism, error)
 }
 
 // errNone says that a method ended without a mechanism whose audit, which rounds
@@ -276,21 +246,22 @@ func (c *chooser) try(m builder, left time.Duration) {
 	k := Candidate{Method: m.name, Loss: math.Inf(1), Level: math.NaN()}
 	switch {
 	case c.optimal:
-		k.Err = ErrNeedless
+		k.Err = errNeedless
 	case m.needs > max(left, 0):
 		k.Err = &TimeError{m.name, m.needs, max(left, 0)}
 	default:
 		c.Progress(m.name)
 		start := time.Now()
-		var channel *mechanism.Channel
-		if channel, k.Err = m.build(left); channel == nil || !(channel.Guarantee().Alpha() <= c.alpha) {
+		var built *exponential.Mechanism
+		if built, k.Err = m.build(left); built == nil || !(built.Guarantee().Alpha() <= c.alpha) {
 			k.Err = cmp.Or(k.Err, errNone)
 		} else {
-			loss, err := c.loss(channel)
+			loss, err := c.loss(built.Channel)
 			if k.Err = errors.Join(k.Err, err); err == nil {
-				k.Loss, k.Level = loss, channel.Guarantee().Alpha()
+				k.Loss, k.Level = loss, built.Guarantee().Alpha()
 				if loss < c.choice.Objective {
-					c.choice.Channel, c.choice.Method, c.choice.Objective = channel, m.name, loss
+					c.choice.Mechanism, c.choice.Objective = *built, loss
+					c.choice.Method = m.name // of the relaxed ones: as among the candidates
 				}
 			}
 		}
@@ -339,9 +310,163 @@ func (c *chooser) bound() error {
 	return nil
 }
 
-// prove takes over the bound of a linear program.
-func (c *chooser) prove(s *Solution) {
+// prove takes over the bound of a linear program, and returns its mechanism.
+func (c *chooser) prove(s *Solution) *exponential.Mechanism {
 	if s.DualBound > c.choice.LowerBound {
 		c.choice.LowerBound, c.choice.BoundBy = s.DualBound, boundByProgram
 	}
+	return &exponential.Mechanism{Channel: s.Channel, Audit: s.Audit}
+}
+
+const boundByProgram = "linear program"
+
+// methods are all there are for the space, in the order to try them.
+func (c *chooser) methods() []builder {
+	n := c.b.Len()
+	family := func(build func(metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) func(time.Duration) (*exponential.Mechanism, error) {
+		return func(time.Duration) (*exponential.Mechanism, error) {
+			return build(c.b.Privacy, c.alpha, &exponential.Options{Unit: c.Unit, Workers: c.Workers, Context: c.Context})
+		}
+	}
+	list := []builder{
+		{MethodConstant, 0, c.constant},
+		{MethodTight, 0, family(exponential.Tight)},
+		{MethodTuned, 0, family(exponential.Tuned)},
+	}
+	if !c.b.OneMetric() {
+		list = append(list, builder{MethodRelaxedTuned, cost(relaxedAtThousand, n, 1000, 3), c.relaxed})
+	}
+	return append(list,
+		builder{MethodConstOPT, cost(constPrograms*constAtThousand, n, 1000, constPower), c.constOPT},
+		builder{MethodOptimal, c.optimalNeeds(), c.best},
+		builder{MethodSpanner, cost(spannerAt400, n, 400, 4.1), c.spanner},
+	)
+}
+
+// What methods take on two cores, to the tolerance that [Optimal] has by default:
+// measured with the benchmarks of this package, whose points, grids and trees have
+// the same sizes. Powers are those between the sizes that were measured. An
+// estimate that is too low costs little: at the end of the time there is a
+// mechanism all the same.
+const (
+	relaxedAtThousand = 30 * time.Second // eight tunings, and the separations
+	spannerAt400      = 25 * time.Second // eight programs of a sparse graph
+
+	// A program takes 3 s at n = 400; tuning asks for 3 to 6 of them.
+	constAtThousand = 88 * time.Second
+	constPrograms   = 5
+	constPower      = 3.7
+
+	// Points of the plane, dense factors: 0.2 s at n = 50.
+	denseAtHundred = 4 * time.Second
+	densePower     = 4.1
+	// Points of the plane, constraints as they are needed, to 1e-6: 9 s at n =
+	// 150, and 2 to 4 s, as with dense factors, where that begins.
+	lazyFineAt150 = 10 * time.Second
+	lazyFinePower = 4.1
+	// The same to 1e-3: 6 s at n = 150, 176 s at 400.
+	lazyCoarseAt400 = 175 * time.Second
+	lazyCoarsePower = 3.4
+
+	// 5 to 16 s for trees, roads and grids; a grid of 1,024 points 160 s.
+	sparseAt400 = 10 * time.Second
+	sparsePower = 2.95
+)
+
+// cost extrapolates what n points take from what at many do, by a power law.
+func cost(known time.Duration, n, at int, power float64) time.Duration {
+	seconds := known.Seconds() * math.Pow(float64(n)/float64(at), power)
+	// At least a nanosecond: 0 would be no limit.
+	return time.Duration(max(1, min(seconds*float64(time.Second), math.MaxInt64/2)))
+}
+
+// optimalNeeds estimates Optimal, whose factors depend on the space.
+func (c *chooser) optimalNeeds() time.Duration {
+	n := c.b.Len()
+	if n <= lazySize {
+		return cost(denseAtHundred, n, 100, densePower)
+	}
+	lazy := cost(lazyFineAt150, n, 150, lazyFinePower)
+	if n > fineSize {
+		lazy = cost(lazyCoarseAt400, n, 400, lazyCoarsePower)
+	}
+	sparse := cost(sparseAt400, n, 400, sparsePower)
+	if sparse > c.TimeLimit {
+		return lazy // without a look, which costs n^2
+	}
+	p, err := read("lp: Choose", c.b, c.alpha, c.options())
+	if err != nil {
+		return lazy
+	}
+	defer p.close()
+	if (&merged{problem: p}).looksDense() {
+		return lazy
+	}
+	return sparse
+}
+
+// constant releases the center of the space, or its median under the prior.
+func (c *chooser) constant(time.Duration) (*exponential.Mechanism, error) {
+	var point int
+	var err error
+	if c.Prior == nil {
+		_, point, err = metric.RadiusContext(c.late, c.b.Utility)
+	} else {
+		point, err = median.Of(c.late, c.b.Utility, c.Prior)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return exponential.Constant(c.b.Len(), point, c.Unit)
+}
+
+// relaxed is the relaxed mechanism at the best separation and rate, or none if
+// the time left was not enough.
+func (c *chooser) relaxed(left time.Duration) (*exponential.Mechanism, error) {
+	ctx, cancel := context.WithTimeout(c.Context, left)
+	defer cancel()
+	o := &exponential.RelaxedOptions{Tuned: true, Prior: c.Prior, Unit: c.Unit, Workers: c.Workers, Context: ctx}
+	if c.Prior != nil {
+		o.Criterion = exponential.Mean
+	}
+	m, err := exponential.Relaxed(c.b, c.alpha, o)
+	if err != nil {
+		return nil, err
+	}
+	return m.Mechanism, nil
+}
+
+// constOPT is the mechanism of ConstOPT, within the time left. Under a prior it
+// is that of least worst-case loss all the same.
+func (c *chooser) constOPT(left time.Duration) (*exponential.Mechanism, error) {
+	s, err := ConstOPT(c.b, c.alpha, &ConstOptions{TimeLimit: left, MemoryLimit: c.MemoryLimit,
+		Unit: c.Unit, Workers: c.Workers, Context: c.Context})
+	if s == nil {
+		return nil, err
+	}
+	return &exponential.Mechanism{Channel: s.Channel, Audit: s.Audit}, err
+}
+
+// spanner is the mechanism of Spanner, within the time left; its programs may
+// prove a bound too.
+func (c *chooser) spanner(left time.Duration) (*exponential.Mechanism, error) {
+	o := &SpannerOptions{Options: *c.options()}
+	o.TimeLimit = left
+	s, err := Spanner(c.b, c.alpha, o)
+	if s == nil || s.Channel == nil {
+		return nil, err
+	}
+	return c.prove(&s.Solution), err
+}
+
+// best is the mechanism of Optimal, within the time left.
+func (c *chooser) best(left time.Duration) (*exponential.Mechanism, error) {
+	o := c.options()
+	o.TimeLimit = left
+	s, err := Optimal(c.b, c.alpha, o)
+	if s == nil {
+		return nil, err
+	}
+	c.optimal = s.Status == Optimum
+	return c.prove(s), err
 }

@@ -54,7 +54,6 @@ func candidate(t *testing.T, s *Choice, method Method) Candidate {
 }
 
 func TestChoose_Optimal(t *testing.T) {
-	// MATH.md section 2.
 	for alpha, optimum := range map[float64]float64{.5: 1.00897714, 1: .637582264, 2: .260630630} {
 		b := metric.Same(space.Path(5, 1))
 		s, err := Choose(b, alpha, nil)
@@ -65,7 +64,7 @@ func TestChoose_Optimal(t *testing.T) {
 		if math.Abs(s.Objective-optimum) > 2e-6*optimum || s.Gap > 2e-6 || s.BoundBy != boundByProgram {
 			t.Errorf("alpha %v: %+v, want %v", alpha, s, optimum)
 		}
-		if k := candidate(t, s, MethodSpanner); !errors.Is(k.Err, ErrNeedless) {
+		if k := candidate(t, s, MethodSpanner); !errors.Is(k.Err, errNeedless) {
 			t.Errorf("spanner: %+v", k)
 		}
 		if k := candidate(t, s, MethodConstOPT); k.Err != nil || k.Took <= 0 {
@@ -265,13 +264,13 @@ func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := math.Inf(1)
-	s := &Choice{Channel: m.Channel, Method: MethodConstant, Objective: 2, LowerBound: 1.5, BoundBy: "star", Candidates: []Candidate{
+	s := &Choice{LowerBound: 1.5, BoundBy: "star", Choice: exponential.Choice{Mechanism: *m, Objective: 2, Candidates: []Candidate{
 		{Method: MethodConstant, Loss: 2},
 		{Method: MethodTuned, Loss: 3, Level: 0.25, Err: context.Canceled},
 		{Method: MethodTight, Loss: none, Level: math.NaN(), Err: &exponential.NegativeWeightError{Index: 1, Weight: -0.5}},
 		{Method: MethodConstOPT, Loss: none, Level: math.NaN(), Err: &TimeError{MethodConstOPT, 3 * time.Second, time.Second}},
-		{Method: MethodSpanner, Loss: none, Level: math.NaN(), Err: ErrNeedless},
-	}}
+		{Method: MethodSpanner, Loss: none, Level: math.NaN(), Err: errNeedless},
+	}}}
 	const want = `loss 2, bound 1.5 (star), by constant: 3 x 1 channel, 0-private per km
   constant: loss 2 at level 0
   tuned: loss 3 at level 0.25 (context canceled)

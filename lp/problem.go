@@ -9,6 +9,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -154,20 +155,28 @@ func (p *problem) release(weight []float64) (*released, error) {
 
 // objective is the loss of the weights, one row per input, rounded up.
 func (p *problem) objective(weight []float64) (float64, error) {
-	worst, mean, mass := 0.0, 0.0, 0.0
-	for i := range p.n {
-		if err := p.late.Err(); err != nil {
-			return 0, err
-		}
+	return p.total(func(i int) float64 {
 		loss, sum := 0.0, 0.0
 		for w, q := range weight[i*p.m : (i+1)*p.m] {
 			loss = directed.AddUp(loss, directed.MulUp(q, p.loss[w*p.n+i]))
 			sum = directed.AddDown(sum, q)
 		}
-		loss = directed.DivUp(loss, sum)
-		worst = max(worst, loss)
+		return directed.DivUp(loss, sum)
+	})
+}
+
+// total is the largest of the losses of all inputs, or their mean under the prior,
+// rounded up.
+func (p *problem) total(loss func(input int) float64) (float64, error) {
+	worst, mean, mass := 0.0, 0.0, 0.0
+	for i := range p.n {
+		if err := p.late.Err(); err != nil {
+			return 0, err
+		}
+		l := loss(i)
+		worst = max(worst, l)
 		if p.o.Prior != nil {
-			mean = directed.AddUp(mean, directed.MulUp(p.o.Prior[i], loss))
+			mean = directed.AddUp(mean, directed.MulUp(p.o.Prior[i], l))
 			mass = directed.AddDown(mass, p.o.Prior[i])
 		}
 	}
@@ -194,18 +203,14 @@ func (p *problem) constant() (*released, error) {
 			least, best = loss, w
 		}
 	}
-	weight := make([]float64, p.n*p.m)
-	for i := range p.n {
-		weight[i*p.m+best] = 1
-	}
-	c, err := mechanism.FromWeights(p.n, p.m, weight, &mechanism.ChannelOptions{Labels: p.o.Outputs, Workers: p.o.Workers, Context: p.late})
-	if err != nil {
-		return nil, p.cause(err)
-	}
-	g, err := mechanism.NewGuarantee(0, 0, p.o.Unit)
+	m, err := exponential.Constant(p.n, 0, p.o.Unit)
 	if err != nil {
 		return nil, err
 	}
-	loss, err := p.objective(weight)
-	return &released{c.WithGuarantee(g), mechanism.Audit{X: -1, XPrime: -1, Y: -1}, loss}, p.cause(err)
+	c, err := m.Relabel([]int{p.o.Outputs[best]}) // which may be no input
+	if err != nil {
+		return nil, err
+	}
+	loss, err := p.total(func(i int) float64 { return p.loss[best*p.n+i] })
+	return &released{c, m.Audit, loss}, p.cause(err)
 }

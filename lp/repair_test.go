@@ -9,7 +9,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/internal/testkit/space"
-	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -177,10 +176,9 @@ func TestTuning_TakesNoLevelAboveAlpha(t *testing.T) {
 		}
 
 		// Choose.
-		choice := &chooser{b: line, alpha: 1, choice: &Choice{Objective: math.Inf(1)}, ChooseOptions: ChooseOptions{Progress: func(Method) {}}}
-		choice.try(builder{MethodTuned, 0, func(time.Duration) (*mechanism.Channel, error) {
-			m, err := exponential.Tuned(line.Privacy, 1+2*excess, nil)
-			return m.Channel, err
+		choice := &chooser{b: line, alpha: 1, choice: &Choice{Choice: exponential.Choice{Objective: math.Inf(1)}}, ChooseOptions: ChooseOptions{Progress: func(Method) {}}}
+		choice.try(builder{MethodTuned, 0, func(time.Duration) (*exponential.Mechanism, error) {
+			return exponential.Tuned(line.Privacy, 1+2*excess, nil)
 		}}, 0)
 		if k := choice.choice.Candidates[0]; choice.choice.Channel != nil || k.Err == nil {
 			t.Errorf("Choose, excess %v: %v", excess, k)

@@ -201,6 +201,6 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 
 	best, err := exponential.Best(b, alpha, nil)
 	ok(t, err)
-	add("Best", best.Objective*(1+lossTol), best.Mechanism, nil)
+	add("Best", best.Objective*(1+lossTol), &best.Mechanism, nil)
 	return out
 }

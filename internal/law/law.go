@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+
+	"github.com/metricdp/metricdp/internal/parallel"
 )
 
 // Failure reports one law that does not hold. Err is what shows it, and is
@@ -41,7 +43,7 @@ func (t *Trial) Law(name string, check func() error) bool {
 	if err == nil {
 		return true
 	}
-	t.panicked = errors.As(err, new(*Panic))
+	t.panicked = errors.As(err, new(*parallel.Panic))
 	t.failures = append(t.failures, &Failure{t.Op, name, err})
 	return false
 }
@@ -49,19 +51,11 @@ func (t *Trial) Law(name string, check func() error) bool {
 // Err returns all failures, joined, or nil.
 func (t *Trial) Err() error { return errors.Join(t.failures...) }
 
-// Panic is the error that a panic is turned into.
-type Panic struct {
-	Value any
-	Stack []byte
-}
-
-func (p *Panic) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Value, p.Stack) }
-
-// Caught returns f's error, or its panic as a *Panic.
+// Caught returns f's error, or its panic as a [*parallel.Panic].
 func Caught(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &Panic{v, debug.Stack()}
+			err = &parallel.Panic{Value: v, Stack: debug.Stack()}
 		}
 	}()
 	return f()

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/parallel"
 )
 
 // Failures are joined in order, found by errors.As and Is, and named.
@@ -34,7 +36,7 @@ func TestTrial_EndsAtAPanic(t *testing.T) {
 	if trial.Law("b", func() error { t.Error("law b is tried"); return nil }) {
 		t.Error("law b holds")
 	}
-	var p *Panic
+	var p *parallel.Panic
 	if err := trial.Err(); !errors.As(err, &p) || p.Value != "at the disco" || !strings.Contains(err.Error(), "law_test.go") {
 		t.Errorf("%v", err)
 	}
@@ -64,7 +66,7 @@ func TestTogether_ReturnsTheFirstWorkersError(t *testing.T) {
 			panic("five")
 		}
 		return nil
-	}); !errors.As(err, new(*Panic)) {
+	}); !errors.As(err, new(*parallel.Panic)) {
 		t.Errorf("a panic on a goroutine: %v", err)
 	}
 }

@@ -65,16 +65,16 @@ func TestZeros_Refuse(t *testing.T) {
 	}
 }
 
-// depth is how many embedded types lie between t and its method.
+// depth is how many embedded pointers lie between t and its method.
 func (s types) depth(t reflect.Type, method string) int {
 	if !s.declares[typeName(t)+"."+method] {
 		for i := range t.NumField() {
-			e := t.Field(i).Type
+			e, deeper := t.Field(i).Type, 0
 			if e.Kind() == reflect.Pointer {
-				e = e.Elem()
+				e, deeper = e.Elem(), 1
 			}
 			if _, ok := reflect.PointerTo(e).MethodByName(method); ok && t.Field(i).Anonymous {
-				return 1 + s.depth(e, method)
+				return deeper + s.depth(e, method)
 			}
 		}
 	}

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/internal/median"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Criterion is what [Best] minimises.
+// Criterion is what [Best] minimizes.
 type Criterion int
 
 const (
@@ -40,25 +41,28 @@ type BestOptions struct {
 
 func (o *BestOptions) context() context.Context { return orBackground(o.Context) }
 
-// Choice is what [Best] took and what it passed over.
+// Choice is what [Best] or lp.Choose took and what it passed over.
 type Choice struct {
-	*Mechanism
+	Mechanism
 	Objective  float64     // its loss by the criterion, in the unit of the utility metric
-	Candidates []Candidate // all, in the order in which they were tried
+	Candidates []Candidate // all, in the order in which they were considered
 }
 
-// Candidate is one construction that [Best] tried.
+// Candidate is a construction that was considered.
 type Candidate struct {
 	Method Method
-	Loss   float64 // +Inf where Err is set
-	Level  float64 // audited
-	Err    error   // why the construction does not exist here
+	Loss   float64       // by the criterion; +Inf where there is no mechanism
+	Level  float64       // audited; NaN where there is none
+	Took   time.Duration // from the start of this construction to its end
+	// Err is why there is no mechanism. Beside a mechanism it says that the
+	// context stopped the search for a better one.
+	Err error
 }
 
 // String is a line for the loss and the mechanism, and one for each candidate.
 func (c *Choice) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "loss %.6g by %v", c.Objective, c.Mechanism)
+	fmt.Fprintf(&s, "loss %.6g by %v", c.Objective, &c.Mechanism)
 	for _, k := range c.Candidates {
 		fmt.Fprintf(&s, "\n  %v", k)
 	}
@@ -67,8 +71,15 @@ func (c *Choice) String() string {
 
 // String is a line: the method with its loss and level, or why it has none.
 func (c Candidate) String() string {
+	why := ""
 	if c.Err != nil {
-		return fmt.Sprintf("%s: none: %s", c.Method, fault.Reason(c.Err, "exponential", string(c.Method)))
+		why = fault.Reason(c.Err, "lp", "exponential", string(c.Method))
+	}
+	switch {
+	case math.IsInf(c.Loss, 1):
+		return fmt.Sprintf("%s: none: %s", c.Method, why)
+	case why != "":
+		return fmt.Sprintf("%s: loss %.6g at level %.6g (%s)", c.Method, c.Loss, c.Level, why)
 	}
 	return fmt.Sprintf("%s: loss %.6g at level %.6g", c.Method, c.Loss, c.Level)
 }
@@ -121,11 +132,11 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 	}
 	methods := []construction{
 		{MethodConstant, func(metric.Finite, float64, *Options) (*Mechanism, error) {
-			centre, err := bestPoint(b.Utility, o)
+			center, err := bestPoint(b.Utility, o)
 			if err != nil {
 				return nil, err
 			}
-			return Constant(n, centre, o.Unit)
+			return Constant(n, center, o.Unit)
 		}},
 		{MethodTight, Tight},
 		{MethodConstantNormaliser, ConstantNormaliser},
@@ -145,7 +156,8 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 	}
 	choice := &Choice{Objective: math.Inf(1)}
 	for _, m := range methods {
-		c := Candidate{Method: m.Method, Loss: math.Inf(1)}
+		c := Candidate{Method: m.Method, Loss: math.Inf(1), Level: math.NaN()}
+		began := time.Now()
 		mech, err := m.build(b.Privacy, alpha, options(m.Method))
 		if err == nil {
 			mech, c.Loss, err = evaluate(mech, b.Utility, o)
@@ -158,9 +170,10 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 		} else {
 			c.Level = mech.Guarantee().Alpha()
 			if c.Loss < choice.Objective {
-				choice.Mechanism, choice.Objective = mech, c.Loss
+				choice.Mechanism, choice.Objective = *mech, c.Loss
 			}
 		}
+		c.Took = time.Since(began)
 		choice.Candidates = append(choice.Candidates, c)
 	}
 	return choice, nil
@@ -199,26 +212,11 @@ func evaluate(m *Mechanism, rho metric.Finite, o *BestOptions) (*Mechanism, floa
 }
 
 // bestPoint is the point that the constant mechanism should release: the
-// centre, or the median under the prior.
+// center, or the median under the prior.
 func bestPoint(rho metric.Finite, o *BestOptions) (int, error) {
-	if o.Criterion == WorstCase {
-		_, centre, err := metric.RadiusContext(o.context(), rho)
-		return centre, err
+	if o.Criterion == Mean {
+		return median.Of(o.context(), rho, o.Prior)
 	}
-	best, at := math.Inf(1), 0
-	var row mechanism.Losses
-	for x := range rho.Len() {
-		if err := o.context().Err(); err != nil {
-			return 0, err
-		}
-		row = metric.Row(rho, x, row)
-		mean, err := row.Mean(o.Prior)
-		if err != nil {
-			return 0, err
-		}
-		if mean < best {
-			best, at = mean, x
-		}
-	}
-	return at, nil
+	_, center, err := metric.RadiusContext(o.context(), rho)
+	return center, err
 }

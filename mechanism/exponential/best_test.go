@@ -85,7 +85,7 @@ func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Choice{Mechanism: m, Objective: 2, Candidates: []Candidate{
+	c := &Choice{Mechanism: *m, Objective: 2, Candidates: []Candidate{
 		{Method: MethodConstant, Loss: 2},
 		{Method: MethodTight, Loss: math.Inf(1), Err: &NegativeWeightError{1, -0.5}},
 		{Method: MethodTuned, Loss: 3, Level: 0.25},

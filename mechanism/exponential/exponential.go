@@ -36,7 +36,7 @@ const (
 type Mechanism struct {
 	*mechanism.Channel
 	Method Method
-	Beta   float64 // the exponent's rate, per unit of rho
+	Beta   float64 // the exponent's rate, per unit of rho; 0 where there is none
 	// Audit is what proved the guarantee. For a lazy mechanism it is the
 	// zero value: the guarantee rests on the theorem and what its doc asks.
 	// (The channel's method of that name is Channel.Audit here.)
@@ -62,7 +62,7 @@ func (m *Mechanism) Guarantee() mechanism.Guarantee {
 
 // String is for people: "tuned, rate 0.8: 5 x 5 channel, 1-private per km".
 func (m *Mechanism) String() string {
-	if m.Beta == 0 { // constant
+	if m.Beta == 0 { // constant, or of a linear program
 		return fmt.Sprintf("%s: %v", m.Method, m.Channel)
 	}
 	return fmt.Sprintf("%s, rate %.6g: %v", m.Method, m.Beta, m.Channel)
