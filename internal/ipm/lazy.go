@@ -69,28 +69,6 @@ func (l *Plan) Lazy(ctx context.Context) (*Lazy, error) {
 	return z, nil
 }
 
-// each calls f for every pair, i being its position in the list.
-func (r *pairs) each(f func(i int32, u, v int)) {
-	for u := range r.n {
-		for i := r.start[u]; i < r.start[u+1]; i++ {
-			f(i, u, int(r.v[i]))
-		}
-	}
-}
-
-// find is the position of the pair u, v, or -1 for one that others imply.
-func (r *pairs) find(u, v int) int32 {
-	if u > v {
-		u, v = v, u
-	}
-	lo := r.start[u]
-	k, ok := slices.BinarySearch(r.v[lo:r.start[u+1]], int32(v))
-	if !ok {
-		return -1
-	}
-	return lo + int32(k)
-}
-
 // set gives the column the pairs of all at index, which it keeps.
 func (c *ownRows) set(all *pairs, index []int32) {
 	r := &pairs{n: all.n, start: make([]int32, all.n+1), v: make([]int32, len(index))}

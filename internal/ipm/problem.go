@@ -24,7 +24,7 @@
 // (pairs.go), and where few remain the blocks have sparse factors (sparse.go).
 // Where many remain and the problem is large, columns begin with few of them and
 // get what they break (lazy.go), and each solve starts from where the last one came
-// by (lazy_warm.go). In units of x every number is a ratio, so budgets of some
+// by (warm.go). In units of x every number is a ratio, so budgets of some
 // hundreds, where entries of one column differ by exp(300), neither overflow nor
 // underflow.
 //
