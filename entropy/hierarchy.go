@@ -25,32 +25,19 @@ func hierarchyOf(ctx context.Context, f metric.Finite) *metric.Ultrametric {
 	case *metric.Ultrametric:
 		return g
 	case *metric.Clustered:
-		// Its points stand cluster by cluster; a cluster ends where the
-		// distance to the next point is 1 and not that within.
-		h := make([]float64, n-1)
-		for i := range h {
-			h[i] = g.Distance(i, i+1)
-		}
-		u, err := metric.NewUltrametric(allPoints(n), h)
-		if err != nil {
+	default:
+		if n > hierarchyPoints {
 			return nil
 		}
-		return u
-	}
-	if n > hierarchyPoints {
-		return nil
-	}
-	r := rng.Seeded(1)
-	for range hierarchyTriples {
-		i, j, k := r.IntN(n), r.IntN(n), r.IntN(n)
-		if f.Distance(i, j) > max(f.Distance(i, k), f.Distance(k, j)) {
-			return nil
+		r := rng.Seeded(1)
+		for range hierarchyTriples {
+			i, j, k := r.IntN(n), r.IntN(n), r.IntN(n)
+			if f.Distance(i, j) > max(f.Distance(i, k), f.Distance(k, j)) {
+				return nil
+			}
 		}
 	}
-	if metric.ValidateUltrametric(f, 0) != nil {
-		return nil
-	}
-	u, err := metric.SubdominantContext(ctx, f)
+	u, err := metric.AsUltrametric(ctx, f)
 	if err != nil {
 		return nil
 	}

@@ -75,3 +75,19 @@ func (c *Clustered) DistancesFrom(i int, dst []float64) []float64 {
 	dst[i] = 0
 	return dst
 }
+
+// ultrametric lets the points stand cluster by cluster, as they are numbered.
+func (c *Clustered) ultrametric(op string) (*Ultrametric, error) {
+	n := c.Len()
+	if err := tableSize(op, n); err != nil {
+		return nil, err
+	}
+	order, heights := make([]int, n), make([]float64, n-1)
+	for i := range order {
+		order[i] = i
+		if i > 0 {
+			heights[i-1] = c.Distance(i-1, i)
+		}
+	}
+	return newUltrametric(order, heights), nil
+}

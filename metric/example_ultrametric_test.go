@@ -1,6 +1,7 @@
 package metric_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math"
@@ -53,6 +54,20 @@ func ExampleSubdominant() {
 	// Output:
 	// 2 1
 	// 9 7
+}
+
+func ExampleAsUltrametric() {
+	// Words that share a prefix are close.
+	words, err := metric.NewPoints([][]string{{"a", "b"}, {"x"}, {"a", "c"}}, metric.CommonPrefix[string]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	u, err := metric.AsUltrametric(context.Background(), words)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(u.Distance(0, 2) == words.Distance(0, 2), u.Clusters(0.5))
+	// Output: true [0 1 0]
 }
 
 func ExampleValidateUltrametric() {

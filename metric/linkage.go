@@ -46,11 +46,37 @@ func ValidateUltrametricContext(ctx context.Context, f Finite, tol float64) erro
 	if err := fault.NonNegative(op, "tol", tol); err != nil {
 		return err
 	}
+	_, err := ultrametric(ctx, op, f, tol)
+	return err
+}
+
+// AsUltrametric returns f as an [Ultrametric] with the same distances. Where f is
+// none the error is that of [ValidateUltrametric] at tol = 0. An *Ultrametric is
+// returned as it is, a [*Clustered] in O(n log n), others in O(n^2) time on every
+// core. ctx stops it early.
+func AsUltrametric(ctx context.Context, f Finite) (*Ultrametric, error) {
+	const op = "metric: AsUltrametric"
+	switch f := f.(type) {
+	case *Ultrametric:
+		if f != nil {
+			return f, nil
+		}
+	case *Clustered:
+		if f != nil && f.Len() > 0 {
+			return f.ultrametric(op)
+		}
+	}
+	return ultrametric(ctx, op, f, 0)
+}
+
+// ultrametric returns the subdominant ultrametric of f where f is nowhere more
+// than 1+tol times as large.
+func ultrametric(ctx context.Context, op string, f Finite, tol float64) (*Ultrametric, error) {
 	u, parent, err := subdominant(ctx, op, f)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return search(ctx, f.Len(), 16, 0, nil, func(_, lo, hi int) *Violation {
+	err = search(ctx, f.Len(), 16, 0, nil, func(_, lo, hi int) *Violation {
 		var a, b []float64
 		for i := lo; i < hi; i++ {
 			a, b = Row(f, i, a), u.DistancesFrom(i, b)
@@ -62,6 +88,10 @@ func ValidateUltrametricContext(ctx context.Context, f Finite, tol float64) erro
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return u, nil
 }
 
 // stepAbove returns a triple against the strong triangle inequality, given a

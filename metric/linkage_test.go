@@ -133,6 +133,46 @@ func TestValidateUltrametric_WitnessIsGenuine(t *testing.T) {
 
 // f rises above its subdominant ultrametric, which is 1 throughout, in steps
 // of 10 percent: every triple keeps within the tolerance, f does not.
+// An ultrametric is found with all its distances; another metric is refused, and a
+// nil pointer with an error.
+func TestAsUltrametric_HasTheSameDistances(t *testing.T) {
+	ctx := context.Background()
+	c, err := NewClustered(3, 4, .3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub, err := Subdominant(planePoints(20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dense, err := Densify(sub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []Finite{c, sub, dense, table{{0}}} {
+		u, err := AsUltrametric(ctx, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range f.Len() {
+			for j := range f.Len() {
+				if u.Distance(i, j) != f.Distance(i, j) {
+					t.Errorf("%v: d(%d,%d) = %v, want %v", f, i, j, u.Distance(i, j), f.Distance(i, j))
+				}
+			}
+		}
+	}
+	var v *Violation
+	if u, err := AsUltrametric(ctx, planePoints(5)); u != nil || !errors.As(err, &v) || v.Axiom != UltrametricLaw {
+		t.Errorf("the plane: %v, %v", u, err)
+	}
+	for _, f := range []Finite{nil, (*Ultrametric)(nil), (*Clustered)(nil), new(Clustered)} {
+		if _, err := AsUltrametric(ctx, f); !errors.Is(err, ErrEmpty) {
+			t.Errorf("%T: %v", f, err)
+		}
+	}
+}
+
 func TestValidateUltrametric_ToleranceIsOfTheWhole(t *testing.T) {
 	f := newTable(10, func(i, j int) float64 {
 		if i == j {

@@ -87,6 +87,7 @@ var longCalls = []longCall{
 	}},
 	{"metric.Bimetric.LipschitzContext", globe, 20_000, func(ctx context.Context, f metric.Finite) error { return err3(two(f).LipschitzContext(ctx)) }},
 	{"metric.SubdominantContext", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(metric.SubdominantContext(ctx, f)) }},
+	{"metric.AsUltrametric", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error { return err1(metric.AsUltrametric(ctx, f)) }},
 	{"metric.ValidateUltrametricContext", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
 		return metric.ValidateUltrametricContext(ctx, f, 0)
 	}},

@@ -121,6 +121,7 @@ var metricCalls = []call{
 	}, []any{ctx, []float64{1, 2, 3}}},
 	{"metric.NewGraphEdgesContext", metric.NewGraphEdgesContext, []any{ctx, 3, []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 1, J: 2, Length: 2}}}},
 	{"metric.SubdominantContext", metric.SubdominantContext, []any{ctx, points}},
+	{"metric.AsUltrametric", metric.AsUltrametric, []any{ctx, ultra}},
 	{"metric.ValidateUltrametricContext", metric.ValidateUltrametricContext, []any{ctx, ultra, 1e-9}},
 	{"metric.NearestNeighboursContext", metric.NearestNeighboursContext, []any{ctx, points, 2}},
 	{"metric.ReverseNeighboursContext", metric.ReverseNeighboursContext, []any{ctx, points, 2}},

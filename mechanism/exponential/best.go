@@ -116,10 +116,21 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 		}
 		return p
 	}
+	tree, err := metric.AsUltrametric(o.context(), b.Utility)
+	if ctxErr := o.context().Err(); ctxErr != nil {
+		return nil, fmt.Errorf("%s: %w", op, ctxErr)
+	}
+	if err != nil && !b.OneMetric() && !noUltrametric(err) {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
 	relaxed := func(tuned bool) func(metric.Finite, float64, *Options) (*Mechanism, error) {
 		return func(_ metric.Finite, _ float64, p *Options) (*Mechanism, error) {
-			m, err := Relaxed(b, alpha, &RelaxedOptions{Tuned: tuned, Criterion: o.Criterion, Prior: o.Prior,
-				Outputs: p.Outputs, Unit: p.Unit, Context: p.Context, Progress: p.Progress, Workers: p.Workers})
+			r := &RelaxedOptions{Tuned: tuned, Criterion: o.Criterion, Prior: o.Prior,
+				Outputs: p.Outputs, Unit: p.Unit, Context: p.Context, Progress: p.Progress, Workers: p.Workers}
+			if err := r.check("exponential: Relaxed", b, alpha); err != nil {
+				return nil, err
+			}
+			m, err := relax(b, tree, alpha, r)
 			if err != nil {
 				return nil, err
 			}
@@ -143,15 +154,7 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 		{MethodTuned, Tuned},
 		{MethodStandard, Standard},
 	}
-	relax := !b.OneMetric()
-	if !relax {
-		err := metric.ValidateUltrametricContext(o.context(), b.Utility, 0)
-		if ctxErr := o.context().Err(); ctxErr != nil {
-			return nil, fmt.Errorf("%s: %w", op, ctxErr)
-		}
-		relax = err == nil
-	}
-	if relax {
+	if tree != nil || !b.OneMetric() {
 		methods = append(methods, construction{MethodRelaxedTuned, relaxed(true)}, construction{MethodRelaxed, relaxed(false)})
 	}
 	choice := &Choice{Objective: math.Inf(1)}

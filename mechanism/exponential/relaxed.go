@@ -116,9 +116,20 @@ func Relaxed(b metric.Bimetric, alpha float64, o *RelaxedOptions) (*RelaxedMecha
 	if err := o.check(op, b, alpha); err != nil {
 		return nil, err
 	}
-	r := &relaxation{b: b, alpha: alpha, o: o}
-	if err := r.hierarchy(); err != nil {
+	tree, err := metric.AsUltrametric(o.context(), b.Utility)
+	if err != nil && (o.Accuracy || !noUltrametric(err)) {
 		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return relax(b, tree, alpha, o)
+}
+
+// relax is Relaxed for checked arguments. tree is the utility metric if that is an
+// ultrametric, else nil.
+func relax(b metric.Bimetric, tree *metric.Ultrametric, alpha float64, o *RelaxedOptions) (*RelaxedMechanism, error) {
+	const op = "exponential: Relaxed"
+	r := &relaxation{b: b, alpha: alpha, o: o, tree: tree}
+	if tree == nil {
+		r.index = metric.NewIndex(b.Utility)
 	}
 	m := &RelaxedMechanism{Bound: math.Inf(1), Entropic: math.NaN(), Diametric: math.NaN()}
 	proved := r.tree != nil && r.complete()
@@ -208,23 +219,10 @@ type relaxation struct {
 	index *metric.Index       // of the utility metric, where it is not
 }
 
-// hierarchy finds out what the utility metric is.
-func (r *relaxation) hierarchy() error {
-	if u, ok := r.b.Utility.(*metric.Ultrametric); ok {
-		r.tree = u
-		return nil
-	}
-	var none *metric.Violation
-	switch err := metric.ValidateUltrametricContext(r.o.context(), r.b.Utility, 0); {
-	case err == nil:
-		r.tree, err = metric.SubdominantContext(r.o.context(), r.b.Utility)
-		return err
-	case errors.As(err, &none) && none.Axiom == metric.UltrametricLaw && !r.o.Accuracy:
-		r.index = metric.NewIndex(r.b.Utility)
-		return nil
-	default:
-		return err
-	}
+// noUltrametric tells that a metric is no ultrametric from other failures.
+func noUltrametric(err error) bool {
+	var v *metric.Violation
+	return errors.As(err, &v) && v.Axiom == metric.UltrametricLaw
 }
 
 // complete tells whether every point may be released.
