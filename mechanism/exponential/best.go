@@ -10,6 +10,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/median"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -222,4 +223,25 @@ func bestPoint(rho metric.Finite, o *BestOptions) (int, error) {
 	}
 	_, center, err := metric.RadiusContext(o.context(), rho)
 	return center, err
+}
+
+// criterionLoss is what a criterion makes of the losses.
+func criterionLoss(l mechanism.Losses, c Criterion, prior []float64) (float64, error) {
+	if c == Mean {
+		return l.Mean(prior)
+	}
+	worst, _ := l.Worst()
+	return worst, nil
+}
+
+// checkCriterion refuses what criterionLoss cannot use, for n points.
+func checkCriterion(op string, c Criterion, prior []float64, n int) error {
+	if c != WorstCase && c != Mean {
+		return &fault.ValueError{Op: op, Arg: "Criterion", Index: -1, Value: float64(c), Want: "WorstCase or Mean"}
+	}
+	if prior == nil {
+		return nil
+	}
+	_, err := make(mechanism.Losses, n).Mean(prior)
+	return err
 }
