@@ -16,11 +16,7 @@ import (
 func BenchmarkOptimal(b *testing.B) {
 	for _, n := range []int{20, 50, 75, 100} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			file := sharedPoints
-			if n <= 50 {
-				file = "testdata/points.csv"
-			}
-			space := metric.Same(referencePoints(b, file, n))
+			space := metric.Same(referencePoints(b, n))
 			b.ReportAllocs()
 			var s *Solution
 			for b.Loop() {

@@ -38,7 +38,8 @@ func constCertified(t testing.TB, b metric.Bimetric, alpha float64, s *ConstSolu
 	}
 }
 
-// The objectives of MATH.md section 5: lambda 50, budget .5, so alpha = 1.
+// The objectives of the reference points, found by HiGHS: lambda 50, budget .5, so
+// alpha = 1.
 func TestConstOPT_KnownObjectives(t *testing.T) {
 	for _, c := range []struct {
 		n, r int
@@ -50,13 +51,10 @@ func TestConstOPT_KnownObjectives(t *testing.T) {
 		{400, 5, 53.554488936}, {400, 10, 53.520868782},
 	} {
 		t.Run(fmt.Sprintf("n=%d r=%d", c.n, c.r), func(t *testing.T) {
-			file := sharedPoints
-			if c.n <= 50 {
-				file = "testdata/points.csv"
-			} else if testing.Short() || c.n > 150 && os.Getenv("METRICDP_LONG") == "" {
+			if c.n > 50 && testing.Short() || c.n > 150 && os.Getenv("METRICDP_LONG") == "" {
 				t.Skip("long")
 			}
-			b := metric.Same(referencePoints(t, file, c.n))
+			b := metric.Same(referencePoints(t, c.n))
 			s, err := ConstOPT(b, 1, &ConstOptions{Neighbours: c.r, Lambdas: []float64{50}, KeepBudget: true, Tolerance: 1e-7})
 			if err != nil {
 				t.Fatal(err)
@@ -77,7 +75,7 @@ func TestConstOPT_KnownObjectives(t *testing.T) {
 // With tuning the whole budget is used, and the loss lies between that of the
 // optimal mechanism and that without.
 func TestConstOPT_UsesTheWholeBudget(t *testing.T) {
-	b := metric.Same(referencePoints(t, "testdata/points.csv", 30))
+	b := metric.Same(referencePoints(t, 30))
 	for _, alpha := range []float64{.2, .5, 1, 3} {
 		s, err := ConstOPT(b, alpha, &ConstOptions{Tolerance: 1e-3})
 		if err != nil {
@@ -175,7 +173,7 @@ func TestConstOPT_AllReplaced(t *testing.T) {
 }
 
 func TestConstOPT_Replacement(t *testing.T) {
-	b := metric.Same(referencePoints(t, "testdata/points.csv", 20))
+	b := metric.Same(referencePoints(t, 20))
 	sets, err := metric.ReverseNeighbours(b.Privacy, 4)
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +245,7 @@ func TestConstOPT_RefusesBadInput(t *testing.T) {
 }
 
 func TestConstOPT_StopsEarly(t *testing.T) {
-	b := metric.Same(referencePoints(t, "testdata/points.csv", 50))
+	b := metric.Same(referencePoints(t, 50))
 	for _, after := range []int{-1, 0, 5, 25} {
 		ctx, cancel := context.WithCancel(context.Background())
 		if after < 0 {
@@ -303,7 +301,7 @@ func BenchmarkConstOPT(b *testing.B) {
 			}
 			var same metric.Bimetric
 			if c.n <= 400 {
-				same = metric.Same(referencePoints(b, sharedPoints, c.n))
+				same = metric.Same(referencePoints(b, c.n))
 			} else {
 				r := rng.Seeded(1)
 				pts := make([][]float64, c.n)

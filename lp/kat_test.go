@@ -31,8 +31,7 @@ func solveKnown(t *testing.T, b metric.Bimetric, alpha, want, digits float64) {
 // found them accepts constraints broken by 1e-7, which lowers them.
 const solverDigits = 1e-6
 
-// The values of A(Z, alpha) in MATH.md section 2: an LP solver's, or closed
-// forms.
+// Least worst losses A(Z, alpha) by HiGHS, or in closed form.
 func TestOptimal_KnownAccuracies(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -58,7 +57,7 @@ func TestOptimal_KnownAccuracies(t *testing.T) {
 	}
 }
 
-// The optima of MATH.md section 5, found by HiGHS.
+// The optima of the reference points, found by HiGHS.
 func TestOptimal_ReferencePoints(t *testing.T) {
 	for _, c := range []struct {
 		n           int
@@ -73,7 +72,7 @@ func TestOptimal_ReferencePoints(t *testing.T) {
 			if testing.Short() && c.n > 30 {
 				t.Skip("long")
 			}
-			solveKnown(t, metric.Same(referencePoints(t, "testdata/points.csv", c.n)), c.alpha, c.want, solverDigits*c.want)
+			solveKnown(t, metric.Same(referencePoints(t, c.n)), c.alpha, c.want, solverDigits*c.want)
 		})
 	}
 }
@@ -91,7 +90,7 @@ func TestOptimal_LargerReferencePoints(t *testing.T) {
 			if c.n > 75 && os.Getenv("METRICDP_LONG") == "" {
 				t.Skip("METRICDP_LONG is not set")
 			}
-			b := metric.Same(referencePoints(t, sharedPoints, c.n))
+			b := metric.Same(referencePoints(t, c.n))
 			s, err := Optimal(b, .5, &Options{Tolerance: fineTolerance})
 			if err != nil {
 				t.Fatal(err)

@@ -3,7 +3,6 @@ package lp
 import (
 	"encoding/csv"
 	"errors"
-	"io/fs"
 	"math"
 	"os"
 	"strconv"
@@ -15,17 +14,14 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// sharedPoints are all reference points; testdata holds the small sets.
-const sharedPoints = "../../shared/data/lp_points.csv"
+// points has the sets of n = 20, 30, 50, 75, 100, 150, 200, 300 and 400 reference
+// points, uniform ones of [0, 10]^2 by numpy's default_rng(n).
+const points = "testdata/points.csv"
 
-// referencePoints reads the set of n points from a file, and skips the test
-// where that file is not there.
-func referencePoints(t testing.TB, file string, n int) metric.Finite {
+// referencePoints reads the set of n points.
+func referencePoints(t testing.TB, n int) metric.Finite {
 	t.Helper()
-	f, err := os.Open(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip(err)
-	}
+	f, err := os.Open(points)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +42,7 @@ func referencePoints(t testing.TB, file string, n int) metric.Finite {
 		}
 	}
 	if len(pts) != n {
-		t.Fatalf("%s has %d points of the set of %d", file, len(pts), n)
+		t.Fatalf("%s has %d points of the set of %d", points, len(pts), n)
 	}
 	return space.Euclidean(pts)
 }

@@ -266,7 +266,7 @@ func BenchmarkOptimal_Lazy(b *testing.B) {
 			if c.n > 150 && os.Getenv("METRICDP_LONG") == "" {
 				b.Skip("METRICDP_LONG is not set")
 			}
-			space := metric.Same(referencePoints(b, sharedPoints, c.n))
+			space := metric.Same(referencePoints(b, c.n))
 			b.ReportAllocs()
 			var s *Solution
 			for b.Loop() {

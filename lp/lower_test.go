@@ -34,7 +34,7 @@ func TestLowerBound_EquidistantPoints(t *testing.T) {
 // Given or searched, the bound is proved by its witness and lies below the
 // optimum; what is searched is at least what a greedy packing proves.
 func TestLowerBound_BelowTheOptimum(t *testing.T) {
-	b := metric.Same(referencePoints(t, "testdata/points.csv", 30))
+	b := metric.Same(referencePoints(t, 30))
 	for _, alpha := range []float64{.1, .5, 1, 3} {
 		s, err := Optimal(b, alpha, nil)
 		if err != nil {
@@ -65,7 +65,7 @@ func TestLowerBound_BelowTheOptimum(t *testing.T) {
 }
 
 func TestLowerBound_BadInput(t *testing.T) {
-	b := metric.Same(referencePoints(t, "testdata/points.csv", 20))
+	b := metric.Same(referencePoints(t, 20))
 	var value *metric.ValueError
 	for _, packing := range [][]int{{0, 20}, {-1}} {
 		if _, err := LowerBound(b, 1, packing, nil); !errors.As(err, &value) {

@@ -179,7 +179,7 @@ func TestOptimal_PriorIsLeastFavourable(t *testing.T) {
 
 // Workers change the time, not a bit of the result.
 func TestOptimal_WorkersAgree(t *testing.T) {
-	b := metric.Same(referencePoints(t, "testdata/points.csv", 20))
+	b := metric.Same(referencePoints(t, 20))
 	var first *Solution
 	for _, workers := range []int{1, 2, 5} {
 		s, err := Optimal(b, .5, &Options{Workers: workers})
@@ -203,7 +203,7 @@ func TestOptimal_WorkersAgree(t *testing.T) {
 }
 
 func TestOptimal_CancelledReturnsWhatItHas(t *testing.T) {
-	b := metric.Same(referencePoints(t, "testdata/points.csv", 50))
+	b := metric.Same(referencePoints(t, 50))
 	for _, at := range []int{0, 1, 5, 12} {
 		ctx, cancel := context.WithCancel(context.Background())
 		gap := math.Inf(1)

@@ -51,7 +51,7 @@ func TestSpanner_HoldsTheOptimum(t *testing.T) {
 
 // However small alpha is there is a mechanism: the constant one.
 func TestSpanner_TinyAlpha(t *testing.T) {
-	b := metric.Same(referencePoints(t, "testdata/points.csv", 20))
+	b := metric.Same(referencePoints(t, 20))
 	for _, alpha := range []float64{1e-20, 1e-30, 1e-100, 1e-250} {
 		s, err := Spanner(b, alpha, nil)
 		if err != nil || s.Channel == nil || s.Status == "" {
@@ -89,7 +89,7 @@ func TestSpanner_OfAGraphIsOptimal(t *testing.T) {
 // On points of the plane the level comes close to alpha, with t = 3 before any
 // tuning: some pair is stretched that far, and its constraint binds.
 func TestSpanner_UsesTheWholeBudget(t *testing.T) {
-	b := metric.Same(referencePoints(t, "testdata/points.csv", 30))
+	b := metric.Same(referencePoints(t, 30))
 	s, err := Spanner(b, .5, &SpannerOptions{Options: Options{Tolerance: 1e-4}})
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestSpanner_RefusesBadInput(t *testing.T) {
 }
 
 func TestSpanner_StopsEarly(t *testing.T) {
-	b := metric.Same(referencePoints(t, "testdata/points.csv", 30))
+	b := metric.Same(referencePoints(t, 30))
 	ctx, cancel := context.WithCancel(context.Background())
 	o := &SpannerOptions{Options: Options{Context: ctx, Progress: func(i int, _ float64, _ time.Duration) {
 		if i == 5 {

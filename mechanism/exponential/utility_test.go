@@ -12,7 +12,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// MATH.md section 1: uniform measure on [0,1], gamma = .1, delta = .05.
+// For the uniform measure on [0,1], gamma = .1 and delta = .05 KL10 ask for the rate
+// 2/gamma ln(1/(delta*mass)) = 20 ln 400; ln(1/delta)/gamma = 10 ln 20 is enough.
 func TestUtilityBeta_KnownAnswers(t *testing.T) {
 	paper, err := UtilityBeta(Target{0.1, 0.05}, 0.05)
 	if err != nil || math.Abs(paper-119.829291) > 1e-6 {

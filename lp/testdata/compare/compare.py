@@ -6,9 +6,8 @@ Markdown tables.
 
 needs Go and Debian's python3-scipy (1.10, with HiGHS 1.2). It installs nothing,
 writes to a temporary folder only, and adds nothing to go.mod. --quick leaves out
-what takes more than half a minute. The points are those of MATH.md section 5,
-n uniform ones in [0,10]^2 by default_rng(n), or read from a file such as
-lp_points.csv (n,i,x,y).
+what takes more than half a minute. The points are n uniform ones in [0,10]^2 by
+default_rng(n), or read from a file such as ../points.csv (n,i,x,y).
 
 Each figure is the best of up to three runs, of which none begins after ten
 seconds of them. HiGHS gets the program ready made, in sparse matrices: only
