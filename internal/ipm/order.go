@@ -1,8 +1,9 @@
 package ipm
 
 import (
-	"math/bits"
 	"slices"
+
+	"github.com/metricdp/metricdp/internal/bitset"
 )
 
 // pattern is the fill pattern of the Cholesky factors, one for all columns: the
@@ -62,25 +63,17 @@ func (p *Problem) relabelled(order []int, r *pairs) (*Problem, *pairs) {
 // eliminationOrder is a minimum degree ordering of the graph of the pairs, ties
 // to the lowest number. It returns the order, order[k] being the input that is
 // eliminated as the k-th, and the entries of the factor, diagonal included; it
-// gives up where they pass most. Neighbours are sets of bits: O(n^2 + fill n/64).
+// gives up where they pass most. Neighbours are bit sets: O(n^2 + fill n/64).
 func eliminationOrder(r *pairs, most int) (order []int, fill int) {
 	n := r.n
-	words := (n + 63) / 64
-	set := make([]uint64, n*words)
-	of := func(u int) []uint64 { return set[u*words : (u+1)*words] }
+	of := bitset.Rows(n, n)
 	r.each(func(_ int32, u, v int) {
-		of(u)[v/64] |= 1 << (v % 64)
-		of(v)[u/64] |= 1 << (u % 64)
+		of[u].Add(v)
+		of[v].Add(u)
 	})
 	degree := make([]int, n)
-	count := func(u int) {
-		degree[u] = 0
-		for _, w := range of(u) {
-			degree[u] += bits.OnesCount64(w)
-		}
-	}
-	for u := range n {
-		count(u)
+	for u, row := range of {
+		degree[u] = row.Len()
 	}
 	order = make([]int, 0, n)
 	for range n {
@@ -94,18 +87,12 @@ func eliminationOrder(r *pairs, most int) (order []int, fill int) {
 			return nil, fill
 		}
 		order = append(order, best)
-		clique := of(best)
-		for i, w := range clique {
-			for ; w != 0; w &= w - 1 {
-				u := 64*i + bits.TrailingZeros64(w)
-				row := of(u)
-				for j, c := range clique {
-					row[j] |= c
-				}
-				row[best/64] &^= 1 << (best % 64)
-				row[u/64] &^= 1 << (u % 64)
-				count(u)
-			}
+		for u := range of[best].All() {
+			row := of[u]
+			row.Union(of[best])
+			row.Remove(best)
+			row.Remove(u)
+			degree[u] = row.Len()
 		}
 		degree[best] = -1 // gone
 	}
