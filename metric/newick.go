@@ -10,12 +10,12 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// What [ParseNewick] reads at most. A node takes at most some 150 bytes of
+// What ParseNewick reads at most. A node takes at most some 150 bytes of
 // memory, so hostile input can claim about 2.5 GB, and no stack: nesting costs
-// nothing. Wrap the reader in an [io.LimitedReader] for less.
+// nothing.
 const (
-	MaxNewickBytes = 1 << 28
-	MaxNewickNodes = 1 << 24
+	maxNewickBytes = 1 << 28
+	maxNewickNodes = 1 << 24
 )
 
 // SyntaxError reports text that is no tree in Newick format, with the place,
@@ -42,10 +42,11 @@ func (e *SyntaxError) Error() string {
 // length all are 1; where some have and some have not it is an error. The
 // root's length is optional and 0 if missing.
 //
-// The error is a [*SyntaxError], a [*SizeError] beyond [MaxNewickBytes] or
-// [MaxNewickNodes], or that of r.
+// The error is a [*SyntaxError], a [*SizeError] beyond 2^28 bytes or 2^24 nodes, or
+// that of r. Those take about 2.5 GB of memory; wrap r in an [io.LimitedReader]
+// for less.
 func ParseNewick(r io.Reader) (*Tree, error) {
-	p := newickParser{r: bufio.NewReader(r), maxBytes: MaxNewickBytes, maxNodes: MaxNewickNodes, line: 1}
+	p := newickParser{r: bufio.NewReader(r), maxBytes: maxNewickBytes, maxNodes: maxNewickNodes, line: 1}
 	if err := p.tree(); err != nil {
 		return nil, err
 	}
