@@ -53,9 +53,9 @@ func TestZeros_Refuse(t *testing.T) {
 			}
 			// Go itself panics on the way to a method of a value or of an embedded
 			// type through a nil pointer, before any code of ours.
-			deep := s.depth(v.Type().Elem(), m.Name)
+			deep, pointers := s.depth(v.Type().Elem(), m.Name)
 			_, value := v.Type().Elem().MethodByName(m.Name)
-			if deep < 2 {
+			if pointers < 2 {
 				refuses(t, name+"."+m.Name, v.Method(i), s.constructors[name])
 			}
 			if deep == 0 && !value {
@@ -65,20 +65,24 @@ func TestZeros_Refuse(t *testing.T) {
 	}
 }
 
-// depth is how many embedded pointers lie between t and its method.
-func (s types) depth(t reflect.Type, method string) int {
+// depth is how many embedded types lie between t and its method, and how many of
+// them are pointers.
+func (s types) depth(t reflect.Type, method string) (all, pointers int) {
 	if !s.declares[typeName(t)+"."+method] {
 		for i := range t.NumField() {
-			e, deeper := t.Field(i).Type, 0
+			e := t.Field(i).Type
 			if e.Kind() == reflect.Pointer {
-				e, deeper = e.Elem(), 1
+				e, pointers = e.Elem(), 1
+			} else {
+				pointers = 0
 			}
 			if _, ok := reflect.PointerTo(e).MethodByName(method); ok && t.Field(i).Anonymous {
-				return deeper + s.depth(e, method)
+				a, p := s.depth(e, method)
+				return 1 + a, pointers + p
 			}
 		}
 	}
-	return 0
+	return 0, 0
 }
 
 // refuses calls f with several arguments of the right types.
