@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/dendrogram"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
@@ -99,35 +100,23 @@ func W1Ultrametric(u *metric.Ultrametric, mu, nu []float64) (float64, error) {
 	if err := checkMeasures(op, mu, nu, n, n, true); err != nil {
 		return 0, err
 	}
-	type cluster struct {
-		height float64  // of its join, 0 for a point
-		below  exact.DD // mass of mu-nu
-		next   float64  // the height between it and the cluster after it
-	}
-	var cost exact.DD
-	join := func(a, b cluster) cluster { // at a.next, the height between them
-		for _, c := range [2]*cluster{&a, &b} {
-			cost = cost.AddFloat(float64((a.next - c.height) / 2 * math.Abs(c.below.Hi)))
-		}
-		return cluster{height: a.next, below: a.below.Add(b.below)}
-	}
-	// The stack holds finished clusters, from left to right, with descending
-	// heights between them; a higher one to the right closes those below it.
 	order, heights := u.Order(), u.Heights()
-	var stack []cluster
-	for p, i := range order {
-		c := cluster{below: exact.DD{Hi: mu[i]}.AddFloat(-nu[i])}
-		h := math.Inf(1)
-		if p < len(heights) {
-			h = heights[p]
+	var cost exact.DD
+	below := make([]exact.DD, len(heights)) // mass of mu-nu, by join
+	dendrogram.Walk(heights, func(gap, left, right int) {
+		side := func(k, position int) exact.DD {
+			h, mass := 0.0, exact.DD{}
+			if k >= 0 {
+				h, mass = heights[k], below[k]
+			} else {
+				i := order[position]
+				mass = exact.DD{Hi: mu[i]}.AddFloat(-nu[i])
+			}
+			cost = cost.AddFloat(float64((heights[gap] - h) / 2 * math.Abs(mass.Hi)))
+			return mass
 		}
-		for len(stack) > 0 && stack[len(stack)-1].next <= h {
-			c = join(stack[len(stack)-1], c)
-			stack = stack[:len(stack)-1]
-		}
-		c.next = h
-		stack = append(stack, c)
-	}
+		below[gap] = side(left, gap).Add(side(right, gap+1))
+	})
 	return sumOrInf(cost), nil
 }
 

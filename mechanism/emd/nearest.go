@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/dendrogram"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
@@ -62,7 +63,7 @@ func nearest(space metric.Finite, g []float64) (p []float64, dist float64, err e
 		for k, i := range order {
 			leaf[k] = g[i]
 		}
-		q, dist, err := nearestOnTree(func() (*metric.Tree, error) { return dendrogram(s.Heights()) }, leaf)
+		q, dist, err := nearestOnTree(func() (*metric.Tree, error) { return treeOf(s.Heights()) }, leaf)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -142,37 +143,25 @@ func linePositions(space metric.Finite) ([]float64, bool) {
 	return x, way <= x[order[n-1]]*(1+lineSlack)
 }
 
-// dendrogram returns the tree whose leaves, in order, are the points of an
+// treeOf returns the tree whose leaves, in order, are the points of an
 // ultrametric that has these heights between neighbours: joins of height h stand
 // h/2 above the leaves. Joins of one height may be chained, by edges of length 0.
-func dendrogram(heights []float64) (*metric.Tree, error) {
+func treeOf(heights []float64) (*metric.Tree, error) {
 	n := len(heights) + 1
-	parent := make([]int, 2*n-1)
+	parent := make([]int, 2*n-1) // n+k is the join of height k
 	level := make([]float64, 2*n-1)
-	for k, h := range heights {
-		level[n+k] = h
-	}
-	// The Cartesian tree of the heights: a stack of joins, from the root down
-	// along the right side, each the parent of the next.
-	var stack []int
-	attach := func(v, to int) { parent[v] = to }
-	for k := range heights {
-		last := k // the leaf left of height k
-		for len(stack) > 0 && level[stack[len(stack)-1]] <= heights[k] {
-			top := stack[len(stack)-1]
-			attach(last, top)
-			last = top
-			stack = stack[:len(stack)-1]
+	copy(level[n:], heights)
+	parent[0] = -1 // a single point
+	dendrogram.Walk(heights, func(gap, left, right int) {
+		for side, k := range [2]int{left, right} {
+			if k >= 0 {
+				parent[n+k] = n + gap
+			} else {
+				parent[gap+side] = n + gap
+			}
 		}
-		attach(last, n+k)
-		stack = append(stack, n+k)
-	}
-	last := n - 1
-	for i := len(stack) - 1; i >= 0; i-- {
-		attach(last, stack[i])
-		last = stack[i]
-	}
-	parent[last] = -1
+		parent[n+gap] = -1 // until it is joined
+	})
 	length := make([]float64, len(parent))
 	for v, p := range parent {
 		if p >= 0 {
