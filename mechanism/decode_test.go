@@ -52,7 +52,7 @@ func TestReadChannel_ChecksBeforeItReadsOn(t *testing.T) {
 		{"a format", `{"format":"`, "x", "format: a number, a string"},
 		{"a number", start + `"alpha":1`, "0", "alpha: a number, a string"},
 		{"other inputs", `{"format":"metricdp.channel/1","inputs":3,"outputs":2,"log":true,"weights":[`, "[0,0],", "rho has size 2, want the file's 3 inputs"},
-		{"many outputs", `{"format":"metricdp.channel/1","inputs":2,"outputs":4000000000000,"log":true,"weights":[[`, "0,", "needs 5.96e+04 GiB, the limit is 16 GiB"},
+		{"many outputs", `{"format":"metricdp.channel/1","inputs":2,"outputs":2000000000,"log":true,"weights":[[`, "0,", "needs 29.8 GiB, the limit is "},
 		{"weights first", `{"weights":[`, "[0,0],", `weights: before "format"`},
 		{"labels first", `{"labels":[`, "0,", "labels: before the outputs"},
 		{"labels", start + `"labels":[`, "0,", "labels has size 3, want 2"},
@@ -138,7 +138,7 @@ func (c *cancelling) Read(p []byte) (int, error) {
 
 func TestReadChannel_StopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	r := &endless{head: `{"format":"metricdp.channel/1","inputs":2,"outputs":100000000,"log":true,"weights":[[`, again: "0,"}
+	r := &endless{head: `{"format":"metricdp.channel/1","inputs":2,"outputs":10000000,"log":true,"weights":[[`, again: "0,"}
 	_, err := ReadChannel(&cancelling{r, 100_000, cancel}, line(t, 2, 1), &AuditOptions{Context: ctx})
 	if !errors.Is(err, context.Canceled) || r.read > 256<<10 {
 		t.Errorf("%v after %d bytes", err, r.read)
