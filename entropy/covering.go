@@ -1,11 +1,14 @@
 package entropy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"math/bits"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -29,9 +32,9 @@ func (c Cover) String() string { return fmt.Sprintf("[%d, %d]", c.Lo, c.Hi) }
 // Exact reports whether the number is known.
 func (c Cover) Exact() bool { return c.Lo == c.Hi }
 
-// coverBytes bounds the bit matrix of the balls of all centres, beside
-// matrixPoints for the points to be covered.
-const coverBytes = 1 << 26
+// coverPoints is the number of points up to which a least cover is searched for:
+// what a ball covers is then one word of bits.
+const coverPoints = 64
 
 // Covering encloses the covering number of a subset S of f: the least number of
 // closed balls of radius s that cover S. Their centres are any points of f; for
@@ -41,15 +44,12 @@ const coverBytes = 1 << 26
 // With N the packing number of [Packing], N(S, 2s) <= covering number <= N(S, s),
 // and both are N(S, s) for an ultrametric, where the result is exact.
 //
-// The number is NP-hard to find otherwise. Up to 4096 points of S, the balls fit
-// in a bit matrix of 64 MiB and the bounds are those of a greedy cover (within a
-// factor 1 + ln|S| of the least), of points no two of which share a ball, and of
-// a branch and bound, exact for some dozens of points. Beyond, they come from
-// nets, and the lower one takes the triangle inequality to hold up to
-// [metric.DefaultTolerance].
+// The number is NP-hard to find otherwise. The lower end is that of Packing at 2s,
+// for which the triangle inequality is taken to hold up to
+// [metric.DefaultTolerance], and the upper end a maximal s-separated set. For up
+// to 64 points a branch and bound closes the gap ([Options].Nodes).
 //
-// A *metric.Ultrametric costs O(n), up to 4096 points O(n |S|) distances, on
-// every core, and O(n |S|^2/64) words, more the cost of [Packing]. Errors are
+// A *metric.Ultrametric costs O(n), and others what Packing does. Errors are
 // ErrEmpty, *ValueError and the context's.
 func Covering(f metric.Finite, subset []int, s float64, o *Options) (Cover, error) {
 	const op = "entropy: Covering"
@@ -63,116 +63,130 @@ func Covering(f metric.Finite, subset []int, s float64, o *Options) (Cover, erro
 		p := packClusters(u, pts, s)
 		return Cover{p.Lo, p.Hi, p.Separated, p.Separated, ByPacking}, ctx.Err()
 	}
-	if m := len(pts); m <= matrixPoints && f.Len()*bitWords(m) <= coverBytes/8 {
-		return coverMatrix(f, pts, s, o)
-	}
-	return coverLarge(ctx, f, pts, s, o.nodes())
-}
-
-// coverMatrix is Covering by the bit matrix of all balls.
-func coverMatrix(f metric.Finite, pts []int, s float64, o *Options) (Cover, error) {
-	ctx, nodes := o.context(), o.nodes()
-	n, m := f.Len(), len(pts)
-	c := newSetCover(m)
-	c.fill(n)
-	// A chunk of points is one word of every ball, so that chunks do not meet.
-	err := parallel.Chunks(ctx, m, 64, o.Workers, o.Progress, func(word, lo, hi int) {
-		var row []float64
-		for k := lo; k < hi && ctx.Err() == nil; k++ {
-			row = metric.Row(f, pts[k], row)
-			for centre, d := range row {
-				if d <= s {
-					c.row(centre)[word] |= 1 << (k % 64)
-				}
-			}
-		}
-	})
-	if err == nil {
-		err = ctx.Err()
-	}
+	cover, err := coverBracket(ctx, f, pts, s, o.nodes())
 	if err != nil {
 		return Cover{}, err
 	}
-	c.greedy()
-	p := packer{rows: c.strangers()}
-	p.c.ctx = ctx
-	set, _, _, _ := p.graph(m, nodes) // its upper bound says nothing about covers
-	cover := Cover{Lo: len(set), Proof: ByPacking}
-	for _, k := range set {
-		cover.Separated = append(cover.Separated, pts[k])
+	if len(pts) <= coverPoints && cover.Lo < cover.Hi {
+		cover.search(ctx, f, pts, s, o.nodes())
 	}
-	if cover.Lo < len(c.best) && c.search(ctx, cover.Lo, searchNodes(max(m, n/64), nodes)) {
-		cover.Lo, cover.Proof = len(c.best), BySearch
-	}
-	if len(set) == len(c.best) {
-		cover.Proof = ByPacking
-	}
-	for _, k := range c.best {
-		cover.Centres = append(cover.Centres, c.centres[k])
-	}
-	cover.Hi = len(cover.Centres)
-	slices.Sort(cover.Centres)
-	slices.Sort(cover.Separated)
 	return cover, ctx.Err()
 }
 
-// coverLarge is Covering by nets: a maximal s-separated set is a cover, and
+// coverBracket is Covering by nets: a maximal s-separated set is a cover, and
 // points more than 2s apart lie in no common ball.
-func coverLarge(ctx context.Context, f metric.Finite, pts []int, s float64, nodes int) (Cover, error) {
-	g := f
-	if len(pts) < f.Len() {
-		var err error
-		if g, err = metric.Subset(f, pts); err != nil {
+func coverBracket(ctx context.Context, f metric.Finite, pts []int, s float64, nodes int) (Cover, error) {
+	var p packer
+	far, err := p.pack(ctx, f, pts, min(2*s/slack.Down, math.MaxFloat64), nodes)
+	if err != nil {
+		return Cover{}, err
+	}
+	g, err := metric.Subset(f, pts)
+	if err != nil {
+		return Cover{}, err
+	}
+	cover := Cover{Lo: far.Lo, Separated: far.Separated, Proof: ByPacking}
+	for _, order := range [][]int{nil, sweep(g)} {
+		net, err := metric.Net(g, s, &metric.NetOptions{Order: order, Context: ctx})
+		if err != nil {
 			return Cover{}, err
 		}
-	}
-	var p packer
-	far, err := p.pack(ctx, g, allPoints(len(pts)), 2*s/nearly, nodes)
-	if err != nil {
-		return Cover{}, err
-	}
-	o := &metric.NetOptions{Context: ctx}
-	best, err := metric.Net(g, s, o)
-	if err != nil {
-		return Cover{}, err
-	}
-	if best, err = coreCover(ctx, g, s, best); err != nil {
-		return Cover{}, err
-	}
-	cover := Cover{Lo: far.Lo, Hi: len(best), Centres: best, Separated: far.Separated, Proof: ByPacking}
-	for _, list := range [][]int{cover.Centres, cover.Separated} {
-		for k, i := range list {
-			list[k] = pts[i]
+		if cover.Centres == nil || len(net) < len(cover.Centres) {
+			cover.Centres = net
 		}
-		slices.Sort(list)
 	}
-	return cover, ctx.Err()
+	for k, i := range cover.Centres {
+		cover.Centres[k] = pts[i]
+	}
+	slices.Sort(cover.Centres)
+	cover.Hi = len(cover.Centres)
+	return cover, nil
 }
 
-// coreCover returns the smaller of the cover best of g and a greedy one that
-// covers whole cells of a net T with centres in T: the ball of c has the cell of
-// t in it where d(c,t) + r_t <= s.
-func coreCover(ctx context.Context, g metric.Finite, s float64, best []int) ([]int, error) {
-	net, _, radius, err := coreOf(ctx, g, s)
-	if err != nil || net == nil {
-		return best, err
-	}
-	c := newSetCover(len(net))
-	for a, i := range net {
-		ball := c.add(i)
-		for b, j := range net {
-			if a == b && radius[b] <= s || g.Distance(i, j)+radius[b] <= s*nearly {
-				ball[b/64] |= 1 << (b % 64)
+// search looks for a smaller cover, and for a proof that there is none.
+func (c *Cover) search(ctx context.Context, f metric.Finite, pts []int, s float64, nodes int) {
+	l := leastCover{ctx: ctx, bar: c.Lo, size: c.Hi}
+	number := make(map[uint64]bool)
+	var centres []int
+	for x := range f.Len() {
+		ball := uint64(0)
+		for k, i := range pts {
+			if f.Distance(x, i) <= s {
+				ball |= 1 << k
 			}
 		}
+		if !number[ball] {
+			number[ball] = true
+			l.balls, centres = append(l.balls, ball), append(centres, x)
+		}
 	}
-	c.greedy()
-	if len(c.best) >= len(best) {
-		return best, nil
+	for k := range pts {
+		for _, b := range l.balls {
+			l.degree[k] += int(b >> k & 1)
+		}
 	}
-	best = best[:0]
-	for _, k := range c.best {
-		best = append(best, c.centres[k])
+	l.left = nodes / (1 + len(l.balls)/coverPoints)
+	done := l.expand(^uint64(0) >> (coverPoints - len(pts)))
+	if l.best != nil {
+		c.Centres = c.Centres[:0]
+		for _, k := range l.best {
+			c.Centres = append(c.Centres, centres[k])
+		}
+		slices.Sort(c.Centres)
+		c.Hi = len(c.Centres)
 	}
-	return best, nil
+	if done && c.Lo < c.Hi {
+		c.Lo, c.Proof = c.Hi, BySearch
+	}
+}
+
+// leastCover looks for a cover of up to 64 points by few of the given balls.
+type leastCover struct {
+	ctx       context.Context
+	balls     []uint64
+	degree    [coverPoints]int // the number of balls that a point lies in
+	left      int              // nodes
+	bar, size int              // sizes of what ends the search and of the best cover known
+	chosen    []int
+	best      []int // nil while none is smaller than that known at first
+}
+
+// expand searches below the chosen balls and reports whether it finished. Some
+// ball must cover the open point that the fewest balls cover: each of those is
+// tried, the one with the most open points first.
+func (l *leastCover) expand(open uint64) bool {
+	if open == 0 {
+		l.best, l.size = slices.Clone(l.chosen), len(l.chosen)
+		return true
+	}
+	point, gain := -1, func(k int) int { return bits.OnesCount64(l.balls[k] & open) }
+	for x := open; x != 0; x &= x - 1 {
+		if k := bits.TrailingZeros64(x); point < 0 || l.degree[k] < l.degree[point] {
+			point = k
+		}
+	}
+	var order []int
+	most := 1
+	for k, b := range l.balls {
+		most = max(most, gain(k))
+		if b>>point&1 != 0 {
+			order = append(order, k)
+		}
+	}
+	if len(l.chosen)+(bits.OnesCount64(open)+most-1)/most >= l.size {
+		return true
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(gain(b), gain(a)) })
+	for _, k := range order {
+		if l.left--; l.left < 0 || l.ctx.Err() != nil {
+			return false
+		}
+		l.chosen = append(l.chosen, k)
+		done := l.expand(open &^ l.balls[k])
+		l.chosen = l.chosen[:len(l.chosen)-1]
+		if !done || l.size <= l.bar {
+			return done
+		}
+	}
+	return true
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"testing"
 
 	"github.com/metricdp/metricdp/metric"
@@ -61,11 +60,10 @@ func TestCovering_BruteForce(t *testing.T) {
 	}
 }
 
-// TestCovering_Chain: N(S, 2s) <= covering number <= N(S, s), and the methods
-// for large sets against the matrix.
+// TestCovering_Chain: N(S, 2s) <= covering number <= N(S, s), and the bracket
+// against the search.
 func TestCovering_Chain(t *testing.T) {
-	ctx := context.Background()
-	for _, f := range []metric.Finite{planePoints(200, 1), dense(planePoints(200, 4)), randomSpace(80, 1)} {
+	for _, f := range []metric.Finite{planePoints(200, 1), dense(planePoints(60, 4)), randomSpace(64, 1), randomSpace(80, 1)} {
 		for _, s := range []float64{0, .03, .1, .3, .5, 1.1} {
 			all := allPoints(f.Len())
 			c, err := Covering(f, nil, s, &Options{Nodes: 500})
@@ -78,7 +76,7 @@ func TestCovering_Chain(t *testing.T) {
 			if err1 != nil || err2 != nil || far.Lo > c.Hi || c.Lo > near.Hi {
 				t.Fatalf("s %v: %d <= [%d, %d] <= %d fails", s, far.Lo, c.Lo, c.Hi, near.Hi)
 			}
-			d, err := coverLarge(ctx, f, all[10:], s, 100)
+			d, err := coverBracket(t.Context(), f, all[10:], s, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,26 +88,13 @@ func TestCovering_Chain(t *testing.T) {
 	}
 }
 
-// TestCovering_Workers: the answer does not depend on them, and progress is told
-// to the end.
-func TestCovering_Workers(t *testing.T) {
-	f := planePoints(300, 5)
-	one, err := Covering(f, allPoints(300)[50:], .1, &Options{Nodes: 100, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	last, of := 0, 0
-	four, err := Covering(f, allPoints(300)[50:], .1, &Options{Nodes: 100, Workers: 4, Progress: func(done, total int) { last, of = done, total }})
-	if err != nil || !reflect.DeepEqual(one, four) {
-		t.Errorf("%+v with one worker, %+v with four (%v)", one, four, err)
-	}
-	if last == 0 || last != of {
-		t.Errorf("progress ends at %d of %d", last, of)
-	}
+func TestCovering_Canceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Covering(f, nil, .1, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+	for _, n := range []int{40, 300} {
+		if _, err := Covering(planePoints(n, 5), nil, .1, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%d points: %v", n, err)
+		}
 	}
 }
 

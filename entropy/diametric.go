@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
@@ -109,12 +110,6 @@ const (
 	// diametricDirect survivors of a row are looked at before the row is cut
 	// down to the centres that the others may have.
 	diametricDirect = 4
-
-	// boundSlack makes a bound that is computed in plain arithmetic a true one,
-	// by a factor. It covers two uses of the triangle inequality with
-	// metric.DefaultTolerance, (1+2^-40)^2 < 1+2^-38.9, and hundreds of
-	// roundings of 2^-53.
-	boundSlack = 1 + 4*metric.DefaultTolerance
 )
 
 // diametricSearch goes through pairs by rows.
@@ -195,8 +190,8 @@ func (d *diametricRow) row(y, from int) {
 // radius of at least rho1(y,z)/2, which bounds what the pair is worth.
 func (d *diametricRow) level(y, from, k int) {
 	alpha, best := d.alphas[k], &d.best[k]
-	half := alpha / 2 / boundSlack
-	beyond := logGap(slices.Max(d.row2[from:]), best.log) / half * boundSlack // no pair there
+	half := alpha / 2 / slack.Up
+	beyond := logGap(slices.Max(d.row2[from:]), best.log) / half * slack.Up // no pair there
 	d.pairs = d.pairs[:0]
 	for z := from; z < len(d.row2); z++ {
 		d2 := d.row2[z]
@@ -255,8 +250,8 @@ func logGap(d, best float64) float64 {
 // band encloses the distances from y of the centres that would make the pair
 // y, z worth more than exp(best): such a centre lies within t of both.
 func (d *diametricRow) band(z int, alpha, best float64) (lo, hi float64) {
-	t := float64(logGap(d.row2[z], best) / alpha * boundSlack)
-	return d.row1[z]/boundSlack - t, t
+	t := float64(logGap(d.row2[z], best) / alpha * slack.Up)
+	return d.row1[z]/slack.Up - t, t
 }
 
 // candidates collects the points at distance lo to hi from y.

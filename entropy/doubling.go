@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
@@ -15,10 +16,11 @@ type Doubling struct {
 	Interval
 	Alpha float64
 
-	// X, R and Set prove Lo: for every s in [R/2, Lo) the points of Set lie in
-	// the ball of radius 2s around the point X, are more than s apart, and are
-	// more than exp(2 Alpha s) many. Where Lo = 0 nothing needs a proof: X is -1
-	// and Set nil.
+	// X, R and Set prove Lo: Set are points of the closed ball of radius R around
+	// the point X. Either for every s in [R/2, Lo) they are more than s apart and
+	// more than exp(2 Alpha s) many, or they are 2 Lo apart and more than
+	// exp(4 Alpha R) many, so that s(f, 4 Alpha)/2 >= Lo. Where Lo = 0 nothing
+	// needs a proof: X is -1 and Set nil.
 	X   int
 	R   float64
 	Set []int
@@ -45,20 +47,14 @@ type Doubling struct {
 // of radius s >= S, exp(2 alpha (2 + 4 + ... + 2^k) s/2) of them at most, and a
 // 2s-separated set has one point in each.)
 //
-// For an ultrametric the two ends differ by rounding alone. Otherwise Hi is
-// proved for every point of f by partitions and searches ([Options].Nodes for
-// each), cell by cell of s; no witness is kept for that. Balls of many points
-// are looked at through a net, which widens the interval.
-//
-// Lo rests on the distances of its witness alone, and so does Hi on distances
-// alone where balls are looked at in full (one of radius 2 Hi holds at most 400
-// points on average, fewer in large spaces). Through a net Hi takes the triangle
-// inequality of f to hold up to [metric.DefaultTolerance]: where it fails by
-// more, Hi may be too small. [metric.Validate] tells.
+// For an ultrametric the two ends differ by rounding alone, and mostly so for up
+// to 32 points, where all separations are gone through ([Options].Nodes for each
+// packing number). Otherwise Hi is that of [EntropicScale] at alpha, and Lo the best
+// that its separated sets prove at alpha and 4 alpha: some factor below Hi, and
+// what it takes of the triangle inequality is what EntropicScale does.
 //
 // alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. An ultrametric
-// costs O(n log n). Otherwise the cost is that of some packing problems for
-// each point, on every core, with memory O(n).
+// costs O(n log n), other spaces what EntropicScales costs.
 func DoublingScale(f metric.Finite, alpha float64, o *Options) (Doubling, error) {
 	const op = "entropy: DoublingScale"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
@@ -71,11 +67,15 @@ func DoublingScale(f metric.Finite, alpha float64, o *Options) (Doubling, error)
 	return d[0], nil
 }
 
-// DoublingScales is [DoublingScale] at several levels in ascending order, each
-// helped by those before it.
+// DoublingScales is [DoublingScale] at several levels in ascending order, which
+// share the work of [EntropicScales].
 func DoublingScales(f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
 	return doublingScales("entropy: DoublingScales", f, alphas, o)
 }
+
+// doublingPoints is the number of points up to which a doubling scale is searched
+// for at all separations.
+const doublingPoints = 32
 
 func doublingScales(op string, f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
 	if err := checkLevels(op, f, alphas); err != nil {
@@ -90,19 +90,111 @@ func doublingScales(op string, f metric.Finite, alphas []float64, o *Options) ([
 		}
 		return out, o.context().Err()
 	}
-	search, err := newDoublingSearch(f, o)
+	levels := slices.Clone(alphas)
+	for _, alpha := range alphas {
+		levels = append(levels, min(4*alpha, math.MaxFloat64))
+	}
+	slices.Sort(levels)
+	levels = slices.Compact(levels)
+	scales, err := entropic(metric.Same(f), levels, o)
 	if err != nil {
 		return nil, err
 	}
+	at := func(alpha float64) Scale {
+		k, _ := slices.BinarySearch(levels, alpha)
+		return scales[k]
+	}
 	for k, alpha := range alphas {
-		if out[k], err = search.scale(alpha); err != nil {
-			return nil, err
-		}
-		if o.Progress != nil {
-			o.Progress(k+1, len(alphas))
+		out[k] = doublingBracket(f, at(alpha), at(min(4*alpha, math.MaxFloat64)))
+		if f.Len() <= doublingPoints {
+			if err := out[k].search(f, o); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil
+}
+
+// doublingBracket encloses the doubling scale at the level of s by the entropic
+// scales there and at four times that level.
+func doublingBracket(f metric.Finite, s, four Scale) Doubling {
+	d := Doubling{Interval: Interval{Hi: s.Hi}, Alpha: s.Alpha, X: -1}
+	// Two points of a ball of radius S are at most 2S apart up to rounding.
+	if lo := four.Lo / 2 * slack.Down; lo > 0 && four.Alpha >= 4*s.Alpha {
+		d.Lo, d.X, d.R, d.Set = lo, four.X, four.R, four.Set
+	}
+	d.take(f, s.X, s.Set)
+	d.take(f, four.X, four.Set)
+	d.Hi = max(d.Hi, d.Lo) // by rounding only
+	return d
+}
+
+// take makes the points set around x the witness if they fail at larger s than
+// the one before.
+func (d *Doubling) take(f metric.Finite, x int, set []int) {
+	if len(set) < 2 {
+		return
+	}
+	radius, apart := farthest(f, x, set), math.Inf(1)
+	for a, i := range set {
+		for _, j := range set[:a] {
+			apart = min(apart, f.Distance(i, j))
+		}
+	}
+	end, _ := ends(len(set), d.Alpha)
+	if end = min(end, apart); end > radius/2 && end > d.Lo {
+		d.Lo, d.X, d.R, d.Set = end, x, radius, slices.Clone(set)
+	}
+}
+
+// search narrows a bracket by all separations, from the largest down. Between two
+// numbers that are distances or halves of them the packing numbers of balls do not
+// change: the first of these intervals at which the inequality fails holds the
+// doubling scale.
+func (d *Doubling) search(f metric.Finite, o *Options) error {
+	cuts := []float64{0}
+	for i := range f.Len() {
+		for j := range i {
+			cuts = append(cuts, f.Distance(i, j), f.Distance(i, j)/2)
+		}
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	p := packer{}
+	p.Context = o.context()
+	hi := 0.0 // no s above fails
+	for k := len(cuts) - 2; k >= 0 && cuts[k+1] > d.Lo; k-- {
+		if err := p.Context.Err(); err != nil {
+			return err
+		}
+		from, to := cuts[k], min(cuts[k+1], d.Hi)
+		if from >= to {
+			continue
+		}
+		for x := range f.Len() {
+			var ball []int
+			for y := range f.Len() {
+				if f.Distance(x, y) < 2*to {
+					ball = append(ball, y)
+				}
+			}
+			if float64(len(ball)) <= allowed(d.Alpha, from) {
+				continue
+			}
+			p.far.Far(f.Distance, ball, from)
+			set, count, _, _ := p.cliques(o.nodes())
+			if _, end := ends(count, d.Alpha); end > from {
+				hi = max(hi, min(end, to))
+			}
+			pts := make([]int, len(set))
+			for k, i := range set {
+				pts[k] = ball[i]
+			}
+			d.take(f, x, pts)
+		}
+	}
+	d.Hi = min(d.Hi, max(hi, d.Lo))
+	return nil
 }
 
 // checkLevels checks the space and the levels of a scale.

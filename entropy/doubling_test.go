@@ -7,9 +7,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/metricdp/metricdp/entropy/internal/limit"
+	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
-	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -26,16 +27,20 @@ func checkDoubling(t *testing.T, f metric.Finite, d Doubling) {
 		}
 		return
 	}
+	// It proves Lo itself, or the entropic scale at 4 Alpha to be twice that.
+	apart := d.Lo
 	if !(d.R/2 < d.Lo) || float64(len(d.Set)) < math.Exp(2*d.Alpha*d.Lo)*(1-1e-12) {
-		t.Fatalf("%+v", d)
+		if apart = 2 * d.Lo; !limit.Exceeded(4*d.Alpha, d.R, len(d.Set)) {
+			t.Fatalf("%+v", d)
+		}
 	}
 	for a, i := range d.Set {
 		if f.Distance(d.X, i) > d.R {
 			t.Fatalf("%d outside the ball", i)
 		}
 		for _, j := range d.Set[:a] {
-			if f.Distance(i, j) < d.Lo {
-				t.Fatalf("%d, %d at %v, below Lo = %v", i, j, f.Distance(i, j), d.Lo)
+			if f.Distance(i, j) < apart {
+				t.Fatalf("%d, %d at %v, below %v", i, j, f.Distance(i, j), apart)
 			}
 		}
 	}
@@ -85,45 +90,43 @@ func TestDoubling_Entropic(t *testing.T) {
 	}
 }
 
-// TestDoubling_Net: the bounds through a net enclose those from all points, and
-// the workers do not matter.
-func TestDoubling_Net(t *testing.T) {
-	testkit.Slow(t)
-	f := planePoints(300, 1)
-	for _, alpha := range []float64{2, 30} {
-		d, err := DoublingScale(f, alpha, &Options{Nodes: 20, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkDoubling(t, f, d)
-		e, err := DoublingScale(f, alpha, &Options{Nodes: 20, Workers: 3})
-		if err != nil || d.Interval != e.Interval || d.X != e.X {
-			t.Errorf("alpha %v: %v with one worker, %v with three (%v)", alpha, d.Interval, e.Interval, err)
+// TestDoubling_Bracket: what stands for the search in larger spaces encloses the
+// scale in small ones, by either witness, and a line of 500 points ends.
+func TestDoubling_Bracket(t *testing.T) {
+	four := 0
+	for seed := range uint64(60) {
+		f := randomSpace(4+int(seed%8), seed)
+		for _, alpha := range []float64{.1, .7, 1.5, 3, 20} {
+			s, err := EntropicScales(metric.Same(f), []float64{alpha, 4 * alpha}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := doublingBracket(f, s[0], s[1])
+			checkDoubling(t, f, d)
+			if want := bruteDoubling(f, alpha); d.Lo > want*(1+1e-14) || d.Hi < want*(1-1e-14) {
+				t.Errorf("seed %d, alpha %v: %v, want %v", seed, alpha, d.Interval, want)
+			}
+			s[0].Set = nil // the other witness alone
+			d = doublingBracket(f, s[0], s[1])
+			checkDoubling(t, f, d)
+			if d.Lo == s[1].Lo/2*slack.Down && d.Lo > 0 {
+				four++
+			}
 		}
 	}
-	// Lo of a subset of the points bounds nothing, but Lo and Hi of one space
-	// by two sets of cells must overlap.
-	g := planePoints(200, 2)
-	for _, alpha := range []float64{1, 5, 25} {
-		d, err := DoublingScale(g, alpha, &Options{Nodes: 100})
+	if four == 0 {
+		t.Error("the scale at four times the level was never the best")
+	}
+	for _, f := range []metric.Finite{space.Path(500, 1), planePoints(300, 1)} {
+		ds, err := DoublingScales(f, []float64{.05, .2, 2, 30}, &Options{Nodes: 200})
 		if err != nil {
 			t.Fatal(err)
 		}
-		search, err := newDoublingSearch(g, (&Options{Nodes: 50}).orDefault())
-		if err != nil {
-			t.Fatal(err)
-		}
-		search.crowd = 60
-		e, err := search.scale(alpha)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkDoubling(t, g, e)
-		if alpha == 1 && search.largest == 0 {
-			t.Error("no net was used")
-		}
-		if e.Lo > d.Hi || d.Lo > e.Hi {
-			t.Errorf("alpha %v: all points %v, cells %v", alpha, d.Interval, e.Interval)
+		for k, d := range ds {
+			checkDoubling(t, f, d)
+			if k > 0 && d.Hi > ds[k-1].Hi || d.Hi > 4*d.Lo {
+				t.Errorf("alpha %v: %v after %v", d.Alpha, d.Interval, ds[max(k-1, 0)].Interval)
+			}
 		}
 	}
 }

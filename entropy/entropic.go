@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"github.com/metricdp/metricdp/entropy/internal/cells"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -87,14 +88,21 @@ func entropicCells(b metric.Bimetric, alphas []float64, o *Options) ([]Scale, er
 	if err != nil {
 		return nil, err
 	}
-	search, err := newEntropicSearch(o.context(), b, o)
+	search, err := cells.New(o.context(), b, cells.Options{Nodes: o.nodes(), Workers: o.Workers, Progress: o.Progress})
 	if err != nil {
 		return nil, err
 	}
+	proofs := [...]Proof{cells.Diameter: ByDiameter, cells.Partition: ByPartition, cells.Branches: BySearch}
 	s := make([]Scale, len(alphas))
 	for k := len(alphas) - 1; k >= 0; k-- {
-		if s[k], err = search.scale(alphas[k]); err != nil {
+		r, err := search.Scale(alphas[k])
+		if err != nil {
 			return nil, err
+		}
+		s[k] = noWitness(alphas[k], proofs[r.By])
+		if s[k].Lo, s[k].Hi = r.Lo, r.Hi; r.Lo > 0 {
+			s[k].X, s[k].Set = r.X, r.Set
+			s[k].R = farthest(b.Privacy, r.X, r.Set)
 		}
 	}
 	nest(s)

@@ -1,11 +1,13 @@
 package entropy
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
 	"sort"
 
+	"github.com/metricdp/metricdp/entropy/internal/limit"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -106,7 +108,8 @@ func (c *clusterRow) exceeded(s float64) bool {
 		c.label, c.cut = c.u.Clusters(s), s
 	}
 	k := 1 + slices.Max(c.label)
-	c.near, c.who, c.sort = resized(c.near, k), resized(c.who, k), resized(c.sort, k)
+	c.near, c.sort = slices.Grow(c.near[:0], k)[:k], slices.Grow(c.sort[:0], k)[:k]
+	c.who = slices.Grow(c.who[:0], k)[:k]
 	for l := range k {
 		c.near[l], c.sort[l] = math.Inf(1), l
 	}
@@ -115,19 +118,11 @@ func (c *clusterRow) exceeded(s float64) bool {
 			c.near[l], c.who[l] = c.row[y], y
 		}
 	}
-	slices.SortFunc(c.sort, func(a, b int) int {
-		switch {
-		case c.near[a] < c.near[b]:
-			return -1
-		case c.near[a] > c.near[b]:
-			return 1
-		}
-		return a - b
-	})
+	slices.SortFunc(c.sort, func(a, b int) int { return cmp.Or(cmp.Compare(c.near[a], c.near[b]), cmp.Compare(a, b)) })
 	// The i+1 nearest clusters lie in the ball that reaches the last of them.
 	for i := 1; i < k; i++ {
 		r := c.near[c.sort[i]]
-		if c.alpha*r < math.Log(float64(i+1))+1 && excess(c.alpha, r, i+1) <= i+1 {
+		if c.alpha*r < math.Log(float64(i+1))+1 && limit.Least(c.alpha, r, i+1) <= i+1 {
 			c.set = c.set[:0:0]
 			for _, l := range c.sort[:i+1] {
 				c.set = append(c.set, c.who[l])

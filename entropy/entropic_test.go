@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/entropy/internal/limit"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -38,7 +39,7 @@ func checkEntropic(t *testing.T, b metric.Bimetric, s Scale) {
 			}
 		}
 	}
-	if e := directed.ExpUp(directed.MulUp(s.Alpha, s.R)); float64(len(s.Set)) <= e && !expBelow(s.Alpha, s.R, len(s.Set)) {
+	if e := directed.ExpUp(directed.MulUp(s.Alpha, s.R)); float64(len(s.Set)) <= e && !limit.Exceeded(s.Alpha, s.R, len(s.Set)) {
 		t.Fatalf("%d points, ball of radius %v may hold %v", len(s.Set), s.R, e)
 	}
 }
@@ -138,7 +139,7 @@ func TestEntropicScale_Rows(t *testing.T) {
 			for y := range 300 {
 				r := b.Privacy.Distance(x, y)
 				c, err := Packing(b.Utility, metric.NewIndex(b.Privacy).Ball(x, r, nil), s.Hi, nil)
-				if err != nil || c.Hi >= excess(alpha, r, 300) {
+				if err != nil || c.Hi >= limit.Least(alpha, r, 300) {
 					t.Fatalf("alpha %v, ball of %d to %d: %v, %v", alpha, x, y, c.Hi, err)
 				}
 			}
@@ -296,27 +297,6 @@ func TestScales_Errors(t *testing.T) {
 	}
 }
 
-// The reach of k is the last float64 r with exp(alpha r) < k.
-func TestReach_Law(t *testing.T) {
-	for _, alpha := range []float64{1e-300, 1e-3, math.Ln2, 1, 7.5, 1e12, 1e300} {
-		for _, k := range []int{2, 3, 4, 8, 1000} {
-			r := reach(alpha, k)
-			if !expBelow(alpha, r, k) {
-				t.Errorf("alpha %v, k %d: reach %v is too large", alpha, k, r)
-			}
-			if next := directed.Next(r); next <= math.MaxFloat64 && expBelow(alpha, next, k) {
-				t.Errorf("alpha %v, k %d: reach %v is too small", alpha, k, r)
-			}
-			if e := excess(alpha, r, 5000); e != k {
-				t.Errorf("alpha %v: excess at the reach of %d is %d", alpha, k, e)
-			}
-			if e := excess(alpha, directed.Next(r), 5000); directed.Next(r) <= math.MaxFloat64 && e != k+1 {
-				t.Errorf("alpha %v: excess above the reach of %d is %d", alpha, k, e)
-			}
-		}
-	}
-}
-
 // No ball holds too many points more than Hi apart: Packing, which is exact
 // here or a lower bound, finds none.
 func TestEntropicScale_NoBallExceeds(t *testing.T) {
@@ -338,7 +318,7 @@ func TestEntropicScale_NoBallExceeds(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						if c.Lo >= excess(alpha, r, n) {
+						if c.Lo >= limit.Least(alpha, r, n) {
 							t.Fatalf("seed %d, alpha %v: %d points more than %v apart within %v of %d", seed, alpha, c.Lo, s.Hi, r, x)
 						}
 					}

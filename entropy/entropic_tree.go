@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/metricdp/metricdp/entropy/internal/limit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -102,7 +103,7 @@ func entropicTree(b metric.Bimetric, d *dendrogram, u *metric.Ultrametric, alpha
 	s := make([]Scale, len(alphas))
 	for k, a := range alphas {
 		for p, h := range d.h {
-			c.limit[p] = int32(excess(a, h, n))
+			c.limit[p] = int32(limit.Least(a, h, n))
 		}
 		// The first value that no ball exceeds. Level 0 of all values is 0.
 		at := sort.Search(len(values)-1, func(i int) bool { return c.exceeded(values[i]) < 0 })

@@ -3,6 +3,7 @@ package entropy
 import (
 	"math"
 
+	"github.com/metricdp/metricdp/entropy/internal/limit"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -71,7 +72,7 @@ func (w CrowdedBall) value(b metric.Bimetric, alpha float64) float64 {
 			t = min(t, b.Utility.Distance(y, z))
 		}
 	}
-	if k := len(w.Points); k < 2 || math.IsNaN(r) || !expBelow(2*alpha, r, k) {
+	if k := len(w.Points); k < 2 || math.IsNaN(r) || !limit.Exceeded(2*alpha, r, k) {
 		return 0
 	}
 	return roundOff(t / 8)

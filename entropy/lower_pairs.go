@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
@@ -35,15 +36,10 @@ func (w TwoPoints) value(b metric.Bimetric, alpha float64) float64 {
 	return roundOff(directed.DivDown(b.Utility.Distance(w.X, w.Y), directed.AddUp(1, e)))
 }
 
-// triangleSlack is what a bound that rests on the triangle inequality gives up
-// for the rounding of distances. Those that [metric.Validate] accepts obey
-// rho(x,z) <= (1+2^-40)(rho(x,y) + rho(y,z)). No proof here uses the inequality
-// more than twice in a row, and (1+2^-40)^2 (1-2^-38) < 1.
-const triangleSlack = 1 - 0x1p-38
-
-// roundOff applies triangleSlack, and never returns less than 0 (which a
-// quotient below the least float64 is rounded to).
-func roundOff(v float64) float64 { return max(0, directed.MulDown(v, triangleSlack)) }
+// roundOff gives up what the rounding of distances may cost a bound that rests on
+// the triangle inequality, and never returns less than 0 (which a quotient below
+// the least float64 is rounded to).
+func roundOff(v float64) float64 { return max(0, directed.MulDown(v, slack.Down)) }
 
 // bestPairs returns the best pair for every level, from one pass over all
 // pairs. O(n^2) distances, O(n) memory.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/entropy/internal/star"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -247,27 +248,25 @@ func (s *starSearch) solve() (Star, float64) {
 	var best Star
 	bestV := 0.0
 	for range starCuts {
-		prog := starProgram{w: s.w, free: s.free}
-		for _, row := range s.rows {
-			d := make([]float64, len(outputs))
-			for k, z := range outputs {
-				d[k] = row[z]
+		d := make([][]float64, len(s.rows))
+		for y, row := range s.rows {
+			for _, z := range outputs {
+				d[y] = append(d[y], row[z])
 			}
-			prog.d = append(prog.d, d)
 		}
-		c, g, ok := prog.solve()
+		c, g, ok := star.Solve(s.w, s.free, d)
 		if !ok {
 			break
 		}
-		star := Star{s.x, s.points, c, append(g, make([]float64, len(c)-len(g))...)}
-		if v := star.value(s.b, s.alpha); v > bestV {
-			best, bestV = star, v
+		w := Star{s.x, s.points, c, append(g, make([]float64, len(c)-len(g))...)}
+		if v := w.value(s.b, s.alpha); v > bestV {
+			best, bestV = w, v
 		}
 		if len(outputs) == n {
 			break
 		}
 		// The outputs at which the sum of Star is smallest.
-		sums := s.sums(star)
+		sums := s.sums(w)
 		least := math.Inf(1)
 		for _, z := range outputs {
 			least = min(least, sums[z])

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/metricdp/metricdp/entropy/internal/clique"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -55,10 +56,9 @@ const matrixPoints = 4096
 // that meet S, and wherever a separated set is found as large as a partition.
 // Finding it is NP-hard otherwise: up to 4096 points a branch and bound closes
 // the gap for S of some dozens of points, and for larger S with small N; see
-// [Options].Nodes. Beyond 4096 points the bounds come from nets, clusters and,
-// where the points have coordinates, cells of a grid. Those partitions take the
-// triangle inequality of f to hold up to [metric.DefaultTolerance], and the
-// coordinates to be as exact as [metric.Embedding] says.
+// [Options].Nodes. Beyond 4096 points the bounds come from nets and partitions, and
+// are exact on a line. Where sets have many points the partitions take the triangle
+// inequality of f to hold up to [metric.DefaultTolerance].
 //
 // A *metric.Ultrametric costs O(n). Otherwise up to 4096 points cost O(|S|^2),
 // and the search; more cost some nets of f, near-linear where it has an Index
@@ -117,22 +117,22 @@ func allPoints(n int) []int {
 // packer bounds packing numbers one after another with the same buffers. The
 // zero value is ready; not for concurrent use.
 type packer struct {
-	c    cliqueSolver
-	rows []uint64
+	clique.Solver
+	far clique.Graph
 }
 
 // pack is Packing on checked arguments, for a metric that is no ultrametric.
 // pts is ascending and not empty.
 func (p *packer) pack(ctx context.Context, f metric.Finite, pts []int, s float64, nodes int) (Count, error) {
-	p.c.ctx = ctx
+	p.Context = ctx
 	if len(pts) > matrixPoints {
 		return p.packLarge(ctx, f, pts, s, nodes)
 	}
-	p.rows = farGraph(p.rows, f.Distance, pts, s)
+	p.far.Far(f.Distance, pts, s)
 	if err := ctx.Err(); err != nil {
 		return Count{}, err
 	}
-	set, hi, class, k := p.graph(len(pts), nodes)
+	set, hi, class, k := p.cliques(nodes)
 	count := Count{Lo: len(set), Hi: hi, Sets: make([][]int, k), Proof: ByPartition}
 	if hi < k {
 		count.Proof = BySearch
@@ -147,17 +147,17 @@ func (p *packer) pack(ctx context.Context, f metric.Finite, pts []int, s float64
 	return count, ctx.Err()
 }
 
-// graph bounds the clique number of the graph p.rows on m vertices: a clique,
-// an upper bound, and a partition into k sets without edges inside. It searches
-// only where clique and partition leave a gap.
-func (p *packer) graph(m, nodes int) (set []int, hi int, class []int32, k int) {
-	p.c.load(m, p.rows)
+// cliques bounds the clique number of the graph far: a clique, an upper bound,
+// and a partition into k sets without edges inside. It searches only where clique
+// and partition leave a gap.
+func (p *packer) cliques(nodes int) (set []int, hi int, class []int32, k int) {
+	p.Load(&p.far)
 	none := 0
-	set, hi = p.c.solve(m, &none)
-	class, k = p.c.partition()
+	set, hi = p.Solve(p.far.Len(), &none)
+	class, k = p.Partition()
 	if hi = min(hi, k); len(set) < hi && nodes > 0 {
-		nodes = searchNodes(m, nodes)
-		set, hi = p.c.solve(hi, &nodes)
+		nodes = searchNodes(p.far.Len(), nodes)
+		set, hi = p.Solve(hi, &nodes)
 		hi = min(hi, k)
 	}
 	return set, hi, class, k
@@ -170,15 +170,4 @@ func searchNodes(m, nodes int) int {
 	const small = 256 // points up to which the budget is spent in full
 	r := 1 + (m/small)*(m/small)
 	return (nodes + r - 1) / r
-}
-
-// bounds is pack without witnesses, for at most matrixPoints points: it returns
-// Lo and Hi, and the points that prove Lo, valid until the next call.
-func (p *packer) bounds(f metric.Finite, pts []int, s float64, nodes int) (set []int, hi int) {
-	p.rows = farGraph(p.rows, f.Distance, pts, s)
-	set, hi, _, _ = p.graph(len(pts), nodes)
-	for k, i := range set {
-		set[k] = pts[i]
-	}
-	return set, hi
 }

@@ -5,14 +5,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/metric"
 )
-
-// nearly shrinks a separation by more than the triangle inequality, used twice,
-// and two roundings of a sum can fail by: (1+t)^2 (1+2^-53)^2 <= 1/(1-4t) for
-// t = metric.DefaultTolerance. A set of diameter at most s*nearly by the triangle
-// inequality has only computed distances <= s.
-const nearly = 1 - 4*metric.DefaultTolerance
 
 // packLarge is pack without a matrix of all pairs.
 func (p *packer) packLarge(ctx context.Context, f metric.Finite, pts []int, s float64, nodes int) (Count, error) {
@@ -41,16 +36,14 @@ func (p *packer) packLarge(ctx context.Context, f metric.Finite, pts []int, s fl
 		}
 		take(set, best.Hi, nil)
 	}
-	take(exchange(ctx, g, best.Separated, s), best.Hi, nil)
-
-	sets, err := clusterSets(ctx, g, s)
-	if err != nil {
-		return Count{}, err
+	sets := sweepSets(ctx, g, s, order)
+	if sets == nil {
+		var err error
+		if sets, err = clusterSets(ctx, g, s); err != nil {
+			return Count{}, err
+		}
 	}
 	take(nil, len(sets), sets)
-	if sets := gridSets(g, s); sets != nil {
-		take(nil, len(sets), sets)
-	}
 	if best.Lo < best.Hi {
 		set, hi, sets, err := p.core(ctx, g, s, nodes)
 		if err != nil {
@@ -90,9 +83,54 @@ func sweep(g metric.Finite) []int {
 	return order
 }
 
+// sweepWork is the number of distances that sweepSets may look at: a second.
+const sweepWork = 1 << 26
+
+// sweepSets partitions g into sets of diameter at most s: the first point in the
+// given order that has no set yet opens one, and what lies within s of it joins
+// it, in that order, where it lies within s of all its points. On a line that is a
+// least partition. It is nil where sets have too many points to look at all pairs.
+func sweepSets(ctx context.Context, g metric.Finite, s float64, order []int) [][]int {
+	ix := metric.NewIndex(g)
+	place := make([]int, len(order))
+	for k, i := range order {
+		place[i] = k
+	}
+	done := make([]bool, len(order))
+	var sets [][]int
+	var ball []int
+	work := 0
+	for _, first := range order {
+		if done[first] {
+			continue
+		}
+		ball = ix.Ball(first, s, ball[:0])
+		slices.SortFunc(ball, func(a, b int) int { return cmp.Compare(place[a], place[b]) })
+		var set []int
+	next:
+		for _, i := range ball {
+			if done[i] {
+				continue
+			}
+			for _, j := range set {
+				if work++; g.Distance(i, j) > s {
+					continue next
+				}
+			}
+			set = append(set, i)
+			done[i] = true
+		}
+		if work += len(ball); work > sweepWork || ctx.Err() != nil {
+			return nil
+		}
+		sets = append(sets, set)
+	}
+	return sets
+}
+
 // clusterSets partitions g into the points nearest to each centre of an s/2-net.
 func clusterSets(ctx context.Context, g metric.Finite, s float64) ([][]int, error) {
-	centres, err := metric.Net(g, s/2*nearly, &metric.NetOptions{Context: ctx})
+	centres, err := metric.Net(g, s/2*slack.Down, &metric.NetOptions{Context: ctx})
 	if err != nil {
 		return nil, err
 	}
@@ -160,94 +198,18 @@ func (p *packer) core(ctx context.Context, g metric.Finite, s float64, nodes int
 	if err != nil || net == nil {
 		return nil, 0, nil, err
 	}
-	set, _ = p.bounds(g, net, s, nodes)
-	set = slices.Clone(set)
-
-	reach := s * nearly
-	p.rows = farGraph(p.rows, func(a, b int) float64 {
+	p.far.Far(g.Distance, net, s)
+	in, _, _, _ := p.cliques(nodes)
+	for _, i := range in {
+		set = append(set, net[i])
+	}
+	p.far.Far(func(a, b int) float64 {
 		return g.Distance(net[a], net[b]) + radius[a] + radius[b]
-	}, allPoints(len(net)), reach)
-	_, hi, class, k := p.graph(len(net), nodes)
+	}, allPoints(len(net)), s*slack.Down)
+	_, hi, class, k := p.cliques(nodes)
 	label := make([]int, len(cell))
 	for i, c := range cell {
 		label[i] = int(class[c])
 	}
 	return set, hi, group(label, k), nil
-}
-
-// exchangeTries is the number of points that exchange pairs with another, for
-// each member of the set.
-const exchangeTries = 8
-
-// exchange improves a maximal separated set: where the points that only member v
-// keeps out of it hold two that are separated, they replace v. One pass over the
-// members, at a ball each.
-func exchange(ctx context.Context, g metric.Finite, set []int, s float64) []int {
-	ix := metric.NewIndex(g)
-	covers := make([]int32, g.Len()) // members within s
-	var ball []int
-	change := func(v int, by int32) []int {
-		ball = ix.Ball(v, s, ball[:0])
-		for _, i := range ball {
-			covers[i] += by
-		}
-		return ball
-	}
-	for _, v := range set {
-		change(v, 1)
-	}
-	out := make([]int, 0, len(set))
-	var free []int
-	for at, v := range set {
-		if at%64 == 0 && ctx.Err() != nil {
-			return append(out, set[at:]...)
-		}
-		free = free[:0]
-		for _, i := range change(v, -1) {
-			if covers[i] == 0 {
-				free = append(free, i)
-			}
-		}
-		a, b, ok := apart(g, free, s)
-		if !ok {
-			change(v, 1)
-			out = append(out, v)
-			continue
-		}
-		change(a, 1)
-		change(b, 1)
-		out = append(out, a, b)
-		for _, i := range free { // keep it maximal
-			if covers[i] == 0 {
-				change(i, 1)
-				out = append(out, i)
-			}
-		}
-	}
-	return out
-}
-
-// apart looks for two points of free more than s apart, by walks to a farthest
-// point.
-func apart(g metric.Finite, free []int, s float64) (a, b int, ok bool) {
-	if len(free) == 0 {
-		return 0, 0, false
-	}
-	a = free[0]
-	for range exchangeTries {
-		far := 0.0
-		for _, i := range free {
-			if d := g.Distance(a, i); d > far {
-				far, b = d, i
-			}
-		}
-		if far > s {
-			return a, b, true
-		}
-		if far == 0 {
-			break
-		}
-		a = b
-	}
-	return 0, 0, false
 }

@@ -98,7 +98,7 @@ const bestMass = 1.2784645427610738
 
 // massTol lets m masses, 1/m or k/records in float64, add up to 1. That p is off
 // by a relative 2^-50 changes the bound by at most 2^-50 (1 + alpha*p), and what
-// triangleSlack leaves over, 2^-40, covers it for all alpha*p below 710, where
+// package slack leaves over, 2^-40, covers it for all alpha*p below 710, where
 // the exponential overflows and the bound is 0.
 const massTol = 0x1p-50
 

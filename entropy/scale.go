@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -126,64 +123,4 @@ func stored(ctx context.Context, b metric.Bimetric) (metric.Bimetric, error) {
 	}
 	u, err := metric.DensifyContext(ctx, b.Utility)
 	return metric.Bimetric{Privacy: p, Utility: u}, err
-}
-
-// expBelow decides exp(alpha*r) < k for k >= 2, exactly: for rational alpha*r
-// other than 0 the left side is irrational, so some precision tells.
-func expBelow(alpha, r float64, k int) bool {
-	x := new(big.Float).SetPrec(106).SetFloat64(alpha)
-	x.Mul(x, big.NewFloat(r))
-	kf := new(big.Float).SetInt64(int64(k))
-	for prec := uint(64); ; prec *= 2 {
-		lo, hi := exact.ExpBounds(x, prec)
-		switch {
-		case hi.Cmp(kf) < 0:
-			return true
-		case lo.Cmp(kf) >= 0:
-			return false
-		}
-	}
-}
-
-// reach is the largest float64 r with exp(alpha*r) < k, for k >= 2: k points
-// within r of a point, and no further, are more than the ball may hold.
-func reach(alpha float64, k int) float64 {
-	lo := max(0, directed.DivDown(directed.LogDown(float64(k)), alpha)) // below
-	hi := directed.DivUp(directed.LogUp(float64(k)), alpha)             // not below
-	if lo >= math.MaxFloat64 {
-		return math.MaxFloat64
-	}
-	if hi > math.MaxFloat64 {
-		if expBelow(alpha, math.MaxFloat64, k) {
-			return math.MaxFloat64
-		}
-		hi = math.MaxFloat64
-	}
-	// The bits of positive floats are in their order.
-	a, b := math.Float64bits(lo), math.Float64bits(hi)
-	for b-a > 1 {
-		m := a + (b-a)/2
-		if expBelow(alpha, math.Float64frombits(m), k) {
-			a = m
-		} else {
-			b = m
-		}
-	}
-	return math.Float64frombits(a)
-}
-
-// excess is the least k with k > exp(alpha*r), or n+1 where that is larger.
-func excess(alpha, r float64, n int) int {
-	lo := math.Floor(directed.ExpDown(directed.MulDown(alpha, r)))
-	if lo >= float64(n) {
-		return n + 1
-	}
-	k := max(1, int(lo)) + 1
-	if hi := directed.ExpUp(directed.MulUp(alpha, r)); hi < float64(k) {
-		return k
-	}
-	for k <= n && !expBelow(alpha, r, k) {
-		k++
-	}
-	return k
 }

@@ -25,8 +25,8 @@ var fusable = map[string]string{
 	"internal/testkit":        "no library code",
 	"mechanism/mechanismtest": "statistics, with error far above rounding",
 
-	"internal/ipm":             solver,
-	"entropy/lower_program.go": solver,
+	"internal/ipm":          solver,
+	"entropy/internal/star": solver,
 
 	"internal/rng/variates.go":       ideal,
 	"mechanism/additive/arc.go":      ideal,

@@ -1,4 +1,4 @@
-package entropy
+package cells
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// cellTree splits the points into cells, those into smaller cells, and so on
-// down to points. A node is a cell: its points lie within radius of its centre.
-type cellTree struct {
+// tree splits the points into cells, those into smaller cells, and so on
+// down to points. A node is a cell: its points lie within radius of its center.
+type tree struct {
 	nodes []cell
 	perm  []int32 // the points of a node are perm[lo:hi]
 }
@@ -16,7 +16,7 @@ type cellTree struct {
 // cell is one node. Its children are the nodes [first, first+count). A node
 // without children holds points at distance 0 from each other.
 type cell struct {
-	centre, lo, hi int32
+	center, lo, hi int32
 	first, count   int32
 	radius         float64 // in the metric of the tree
 	privacy        float64 // in rho1
@@ -25,16 +25,16 @@ type cell struct {
 func (c *cell) leaf() bool   { return c.count == 0 }
 func (c *cell) single() bool { return c.hi-c.lo == 1 }
 
-// newCellTree builds the tree of f. Every level takes some nine distances a
+// newTree builds the tree of f. Every level takes some nine distances a
 // point. There are O(log(spread)) levels in low dimension, and up to n where
 // points split off one by one. privacy is rho1, or nil where f is that.
-func newCellTree(ctx context.Context, f, privacy metric.Finite) (*cellTree, error) {
+func newTree(ctx context.Context, f, privacy metric.Finite) (*tree, error) {
 	n := f.Len()
-	t := &cellTree{perm: make([]int32, n)}
+	t := &tree{perm: make([]int32, n)}
 	for i := range t.perm {
 		t.perm[i] = int32(i)
 	}
-	b := cellBuilder{t, f, privacy, nil}
+	b := builder{t, f, privacy, nil}
 	t.nodes = append(t.nodes, b.node(0, int32(n)))
 	for v := 0; v < len(t.nodes); v++ {
 		if v%256 == 0 && ctx.Err() != nil {
@@ -47,18 +47,18 @@ func newCellTree(ctx context.Context, f, privacy metric.Finite) (*cellTree, erro
 	return t, nil
 }
 
-// cellBuilder is a tree being built.
-type cellBuilder struct {
-	*cellTree
+// builder is a tree being built.
+type builder struct {
+	*tree
 	f, rho1 metric.Finite
 	spare   []int32 // of split
 }
 
-// node makes the cell of the points perm[lo:hi]. Its centre is the point whose
+// node makes the cell of the points perm[lo:hi]. Its center is the point whose
 // larger distance from two points far apart is the least.
-func (b *cellBuilder) node(lo, hi int32) cell {
+func (b *builder) node(lo, hi int32) cell {
 	pts := b.perm[lo:hi]
-	c := cell{centre: pts[0], lo: lo, hi: hi}
+	c := cell{center: pts[0], lo: lo, hi: hi}
 	if len(pts) == 1 {
 		return c
 	}
@@ -66,22 +66,22 @@ func (b *cellBuilder) node(lo, hi int32) cell {
 	q, span := b.farthest(p, pts)
 	for _, y := range pts {
 		if d := max(b.f.Distance(int(p), int(y)), b.f.Distance(int(q), int(y))); d < span {
-			c.centre, span = y, d
+			c.center, span = y, d
 		}
 	}
-	_, c.radius = b.farthest(c.centre, pts)
+	_, c.radius = b.farthest(c.center, pts)
 	c.privacy = c.radius
 	if b.rho1 != nil {
 		c.privacy = 0
 		for _, y := range pts {
-			c.privacy = max(c.privacy, b.rho1.Distance(int(c.centre), int(y)))
+			c.privacy = max(c.privacy, b.rho1.Distance(int(c.center), int(y)))
 		}
 	}
 	return c
 }
 
 // farthest is the first of the points that are farthest from x.
-func (b *cellBuilder) farthest(x int32, pts []int32) (y int32, d float64) {
+func (b *builder) farthest(x int32, pts []int32) (y int32, d float64) {
 	y, d = x, 0
 	for _, p := range pts {
 		if v := b.f.Distance(int(x), int(p)); v > d {
@@ -93,10 +93,10 @@ func (b *cellBuilder) farthest(x int32, pts []int32) (y int32, d float64) {
 
 // split gives node v two children: the points nearer to one or to the other of
 // two points that are far apart.
-func (b *cellBuilder) split(v int) {
+func (b *builder) split(v int) {
 	c := b.nodes[v]
 	pts := b.perm[c.lo:c.hi]
-	p, _ := b.farthest(c.centre, pts)
+	p, _ := b.farthest(c.center, pts)
 	q, _ := b.farthest(p, pts)
 	near, far := 0, b.spare[:0]
 	for _, y := range pts {
@@ -116,7 +116,7 @@ func (b *cellBuilder) split(v int) {
 
 // frontier lists the nodes of radius at most r, or leaves, that make up the
 // space.
-func (t *cellTree) frontier(r float64) []int32 {
+func (t *tree) frontier(r float64) []int32 {
 	var cells []int32
 	stack := []int32{0}
 	for len(stack) > 0 {
@@ -132,4 +132,19 @@ func (t *cellTree) frontier(r float64) []int32 {
 		}
 	}
 	return cells
+}
+
+// space is two metrics on the same points with the cells of both.
+type space struct {
+	b      metric.Bimetric
+	xs, ys *tree // of rho1 and rho2
+}
+
+func newSpace(ctx context.Context, b metric.Bimetric) (*space, error) {
+	xs, err := newTree(ctx, b.Privacy, nil)
+	s := &space{b, xs, xs}
+	if err == nil && !b.OneMetric() {
+		s.ys, err = newTree(ctx, b.Utility, b.Privacy)
+	}
+	return s, err
 }

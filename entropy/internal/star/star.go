@@ -1,4 +1,6 @@
-package entropy
+// Package star solves the linear program behind the lower bound by a star of
+// points. Nothing trusts the solution: what it proves is computed afresh.
+package star
 
 import (
 	"math"
@@ -6,10 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// starProgram is the linear program behind [Star], on some points y and some
-// outputs z:
+// program is, on some points y and some outputs z,
 //
-//	minimise v over q_z >= 0, p_yz with
+//	minimize v over q_z >= 0, p_yz with
 //	sum_z q_z = 1, sum_z p_yz = 1,
 //	w_y q_z <= p_yz <= q_z/w_y,
 //	sum_z d_yz p_yz <= v
@@ -20,9 +21,8 @@ import (
 // A primal-dual interior point method solves it. Both programs have a strictly
 // feasible point at hand, so all iterates are feasible up to rounding, and the
 // outputs z meet only in the equations of the points y: eliminating them one by one
-// leaves a positive definite system in the multipliers, g and c of Star. What
-// comes out need not be trusted: Star checks it.
-type starProgram struct {
+// leaves a positive definite system in the multipliers g and c.
+type program struct {
 	w    []float64   // one for each point, the tied ones (w = 1) last
 	free int         // points with w < 1
 	d    [][]float64 // d[y][z]
@@ -35,33 +35,36 @@ type starProgram struct {
 }
 
 const (
-	starSteps  = 40
-	starGap    = 1e-4 // relative, where the steps end
-	starShrink = 0.15 // of the target for the complementarity a step
-	starInside = 0.95 // of the way to the boundary
-	starStall  = 1e-8 // a shorter step is none
+	steps  = 40
+	enough = 1e-4 // relative gap where the steps end
+	shrink = 0.15 // of the target for the complementarity a step
+	inside = 0.95 // of the way to the boundary
+	stall  = 1e-8 // a shorter step is none
 )
 
-// solve returns the weights c of the points and the offsets g of the free ones; ok
-// is false where all distances are 0.
-func (s *starProgram) solve() (c, g []float64, ok bool) {
+// Solve returns the multipliers c of the losses of the points y, and g of the
+// sums of the first free ones: w[y] is e^(-alpha*rho1(x,y)), below 1 for the free
+// points and 1 for the others, and d[y][z] = rho2(y,z). ok is false where all of d
+// is 0.
+func Solve(w []float64, free int, d [][]float64) (c, g []float64, ok bool) {
+	s := program{w: w, free: free, d: d}
 	s.start()
-	for range starSteps {
+	for range steps {
 		gap, count := s.gap()
 		dual := 0.0
 		for _, g := range s.g {
 			dual += g
 		}
-		if !(gap > starGap*math.Abs(dual)) || !s.step(starShrink*gap/float64(count)) {
+		if !(gap > enough*math.Abs(dual)) || !s.step(shrink*gap/float64(count)) {
 			break
 		}
 	}
 	return s.c, s.g[:s.free], s.v > 0
 }
 
-// start sets a strictly feasible point: all laws uniform, and multipliers that
+// start sets a strictly feasible point: all distributions uniform, and multipliers that
 // balance with margins of the size of the distances.
-func (s *starProgram) start() {
+func (s *program) start() {
 	m, n := len(s.w), len(s.d[0])
 	flat := func() [][]float64 {
 		out := make([][]float64, s.free)
@@ -118,7 +121,7 @@ func (s *starProgram) start() {
 }
 
 // gap returns the sum of the complementarity products and their number.
-func (s *starProgram) gap() (sum float64, count int) {
+func (s *program) gap() (sum float64, count int) {
 	for z, q := range s.q {
 		sum += q * s.r[z]
 		for y := range s.free {
@@ -134,14 +137,14 @@ func (s *starProgram) gap() (sum float64, count int) {
 
 // step makes a Newton step towards the point where all complementarity products
 // are mu. It is false where arithmetic breaks down.
-func (s *starProgram) step(mu float64) bool {
+func (s *program) step(mu float64) bool {
 	sys := s.assemble(mu)
 	theta, dv, ok := sys.solve(s.free + 1)
 	return ok && s.move(mu, sys, theta, dv)
 }
 
-// starSystem is the Newton system of a starProgram. With the slacks l = p - wq,
-// h = q/w - p and A = a/l, B = b/h, F = A+B the linearised conditions give, for
+// system is the Newton system of a program. With the slacks l = p - wq,
+// h = q/w - p and A = a/l, B = b/h, F = A+B the linearized conditions give, for
 // every y and z,
 //
 //	dp = e dq + (dg - d dc + ma - mb)/F,  e = (wA + B/w)/F, ma = mu/l - a, mb = mu/h - b,
@@ -155,24 +158,24 @@ func (s *starProgram) step(mu float64) bool {
 // theta in the right side, the matrix is the sum over z of u_z u_z'/H, plus a 2x2
 // block sum_z [1, -d; -d, d^2]/F for each free y, plus t/c for dc, and it is
 // bordered by dv, whose column is 1 for dc.
-type starSystem struct {
+type system struct {
 	u       *mat.Dense // rows u_z
 	h, h0   []float64
-	cells   [][]starCell // [y][z]
+	cells   [][]cell // [y][z]
 	k       *mat.SymDense
 	rhs     []float64
 	sumRest float64 // 1 - sum c
 }
 
-type starCell struct{ e, f, m float64 } // e, 1/F and (ma-mb)/F
+type cell struct{ e, f, m float64 } // e, 1/F and (ma-mb)/F
 
-func (s *starProgram) assemble(mu float64) *starSystem {
+func (s *program) assemble(mu float64) *system {
 	m, n, free := len(s.w), len(s.q), s.free
 	ci := free + 1 // where dc starts
 	size := ci + m
-	sys := &starSystem{
+	sys := &system{
 		u: mat.NewDense(n, size, nil), h: make([]float64, n), h0: make([]float64, n),
-		cells: make([][]starCell, free), k: mat.NewSymDense(size, nil), rhs: make([]float64, size), sumRest: 1,
+		cells: make([][]cell, free), k: mat.NewSymDense(size, nil), rhs: make([]float64, size), sumRest: 1,
 	}
 	for z, q := range s.q {
 		sys.h[z], sys.h0[z] = s.r[z]/q, mu/q-s.r[z]
@@ -185,12 +188,12 @@ func (s *starProgram) assemble(mu float64) *starSystem {
 			}
 			continue
 		}
-		sys.cells[y] = make([]starCell, n)
+		sys.cells[y] = make([]cell, n)
 		for z, d := range s.d[y] {
 			l, h := s.p[y][z]-w*s.q[z], s.q[z]/w-s.p[y][z]
 			a, b := s.a[y][z]/l, s.b[y][z]/h
 			ma, mb := mu/l-s.a[y][z], mu/h-s.b[y][z]
-			x := starCell{e: (w*a + b/w) / (a + b), f: 1 / (a + b), m: (ma - mb) / (a + b)}
+			x := cell{e: (w*a + b/w) / (a + b), f: 1 / (a + b), m: (ma - mb) / (a + b)}
 			sys.h[z] += (1/w - w) * (1/w - w) * a * b * x.f
 			sys.h0[z] += (1/w - w) * (b*ma + a*mb) * x.f
 			sys.u.Set(z, y, x.e)
@@ -212,16 +215,16 @@ func (s *starProgram) assemble(mu float64) *starSystem {
 	sys.rhs[free] += 1 - sumQ
 	add := func(i, j int, v float64) { sys.k.SetSym(i, j, sys.k.At(i, j)+v) }
 	for y, c := range s.c {
-		law := s.q
+		dist := s.q
 		if y < free {
-			law = s.p[y]
+			dist = s.p[y]
 			var f0, f1, f2, sumP float64
 			for z, d := range s.d[y] {
 				x := sys.cells[y][z]
 				f0, f1, f2 = f0+x.f, f1+d*x.f, f2+d*d*x.f
 				sys.rhs[y] -= x.m
 				sys.rhs[ci+y] += d * x.m
-				sumP += law[z]
+				sumP += dist[z]
 			}
 			add(y, y, f0)
 			add(y, ci+y, -f1)
@@ -230,7 +233,7 @@ func (s *starProgram) assemble(mu float64) *starSystem {
 		}
 		loss := 0.0
 		for z, d := range s.d[y] {
-			loss += d * law[z]
+			loss += d * dist[z]
 		}
 		add(ci+y, ci+y, s.t[y]/c)
 		sys.rhs[ci+y] += mu/c - (s.v - loss)
@@ -241,7 +244,7 @@ func (s *starProgram) assemble(mu float64) *starSystem {
 
 // solve returns theta and dv; dc starts at ci. The matrix is scaled to a unit
 // diagonal, which is all the conditioning it gets: a poor direction costs steps.
-func (sys *starSystem) solve(ci int) (theta []float64, dv float64, ok bool) {
+func (sys *system) solve(ci int) (theta []float64, dv float64, ok bool) {
 	size := len(sys.rhs)
 	scale := make([]float64, size)
 	for i := range scale {
@@ -276,13 +279,13 @@ func (sys *starSystem) solve(ci int) (theta []float64, dv float64, ok bool) {
 
 // move goes along the Newton direction, most of the way to where a slack or a
 // multiplier would be 0.
-func (s *starProgram) move(mu float64, sys *starSystem, theta []float64, dv float64) bool {
+func (s *program) move(mu float64, sys *system, theta []float64, dv float64) bool {
 	m, n, free := len(s.w), len(s.q), s.free
 	dc := theta[free+1:]
 	primal, dual := 1.0, 1.0
 	limit := func(step *float64, v, dv float64) {
 		if dv < 0 {
-			*step = min(*step, -starInside*v/dv)
+			*step = min(*step, -inside*v/dv)
 		}
 	}
 	dq, dr, dt := make([]float64, n), make([]float64, n), make([]float64, m)
@@ -317,7 +320,7 @@ func (s *starProgram) move(mu float64, sys *starSystem, theta []float64, dv floa
 		limit(&primal, s.t[y], dt[y])
 		limit(&dual, c, dc[y])
 	}
-	if !(primal > starStall && dual > starStall) || math.IsNaN(dv) {
+	if !(primal > stall && dual > stall) || math.IsNaN(dv) {
 		return false
 	}
 	for z := range n {

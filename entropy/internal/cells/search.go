@@ -1,23 +1,52 @@
-package entropy
+// Package cells encloses the entropic scale of a space with two metrics, by cells
+// that are split where a proof needs it.
+package cells
 
 import (
 	"context"
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/entropy/internal/limit"
+	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// entropicSearch encloses the entropic scale of any two metrics. A lower end is
-// the least distance of a separated set that is too large for its ball; an
-// upper end T is proved by a prover for every cell of centres.
-type entropicSearch struct {
-	ctx    context.Context
-	b      metric.Bimetric
+// By says what an upper end rests on.
+type By int
+
+const (
+	Diameter  By = iota // of the space in rho2
+	Partition           // into cells
+	Branches            // a branch and bound
+)
+
+// Bound encloses the scale at one level: Set are points within rho1-distance r of
+// the point X, pairwise at least Lo apart in rho2, and more than exp(alpha*r).
+// Where Lo is 0 there is no set.
+type Bound struct {
+	Lo, Hi float64
+	X      int
+	Set    []int
+	By     By // Hi
+}
+
+// Options say how much work is done, and by whom.
+type Options struct {
+	Nodes    int // of each exact clique search; 0 is none
+	Workers  int
+	Progress func(done, total int) // or nil
+}
+
+// Search encloses the entropic scale of any two metrics. A lower end is the least
+// distance of a separated set that is too large for its ball; an upper end T is
+// proved by a prover for every cell of centers.
+type Search struct {
+	ctx context.Context
+	*space
 	n      int
-	o      *Options
-	xs, ys *cellTree // of rho1 and rho2
+	o      Options
 	values []float64 // 0 and the distances of rho2, ascending, in a small space
 
 	diameter float64 // of rho2, or -1 where that takes long
@@ -27,7 +56,7 @@ type entropicSearch struct {
 	reach  []float64 // reach[k], for k >= 2
 	best   separated
 	hi     float64
-	by     Proof
+	by     By
 	work   int64
 	budget int64
 }
@@ -60,23 +89,16 @@ const (
 	workShare = 0.8
 	partLeast = 0.95
 
-	// centreBatch is the number of cells of centres between two looks at the
+	// centerBatch is the number of cells of centers between two looks at the
 	// budget. A single one may take cellShare times its part.
-	centreBatch = 32
+	centerBatch = 32
 	cellShare   = 2
 )
 
-func newEntropicSearch(ctx context.Context, b metric.Bimetric, o *Options) (*entropicSearch, error) {
-	s := &entropicSearch{ctx: ctx, b: b, n: b.Len(), o: o, cost: distanceCost(b), diameter: -1}
-	var err error
-	if b.OneMetric() {
-		s.xs, err = newCellTree(ctx, b.Privacy, nil)
-		s.ys = s.xs
-	} else {
-		if s.xs, err = newCellTree(ctx, b.Privacy, nil); err == nil {
-			s.ys, err = newCellTree(ctx, b.Utility, b.Privacy)
-		}
-	}
+// New returns a search of b, which has points and distances that were checked.
+func New(ctx context.Context, b metric.Bimetric, o Options) (*Search, error) {
+	space, err := newSpace(ctx, b)
+	s := &Search{ctx: ctx, space: space, n: b.Len(), o: o, cost: distanceCost(b), diameter: -1}
 	if err == nil && s.n <= diameterPoints {
 		s.diameter, _, _, err = metric.DiameterContext(ctx, b.Utility)
 	}
@@ -112,37 +134,31 @@ func distanceCost(b metric.Bimetric) int64 {
 	return cost
 }
 
-// scale encloses the scale at alpha. A set found for a larger level is kept: it
+// Scale encloses the scale at alpha. A set found for a larger level is kept: it
 // serves a smaller one as well.
-func (s *entropicSearch) scale(alpha float64) (Scale, error) {
+func (s *Search) Scale(alpha float64) (Bound, error) {
 	s.alpha, s.reach, s.work = alpha, s.reach[:0], 0
-	nodes := s.o.nodes()
-	s.budget = max(workLeast, workPerNode*int64(s.n)*int64(max(nodes, greedyNodes))) / s.cost
-	s.hi, s.by = s.ys.nodes[0].radius*2*boundSlack, ByDiameter
+	s.budget = max(workLeast, workPerNode*int64(s.n)*int64(max(s.o.Nodes, greedyNodes))) / s.cost
+	s.hi, s.by = s.ys.nodes[0].radius*2*slack.Up, Diameter
 	if s.diameter >= 0 {
 		s.hi = s.diameter
 	}
 	if err := s.lower(); err != nil {
-		return Scale{}, err
+		return Bound{}, err
 	}
 	if err := s.close(); err != nil {
-		return Scale{}, err
+		return Bound{}, err
 	}
-	r := noWitness(alpha, s.by)
-	r.Lo, r.Hi = s.best.sep, s.hi
-	if r.Lo > 0 {
-		r.X = int(s.best.x)
-		for _, y := range s.best.set {
-			r.Set = append(r.Set, int(y))
-		}
-		r.R = farthest(s.b.Privacy, r.X, r.Set)
+	r := Bound{Lo: s.best.sep, Hi: s.hi, X: int(s.best.x), By: s.by}
+	for _, y := range s.best.set {
+		r.Set = append(r.Set, int(y))
 	}
 	return r, nil
 }
 
 // close attempts proofs until the interval is a point or the budget is spent.
 // What it tries depends on outcomes and work alone.
-func (s *entropicSearch) close() error {
+func (s *Search) close() error {
 	var c course
 	for s.hi > s.best.sep {
 		t, limit, ok := s.target(&c)
@@ -154,13 +170,12 @@ func (s *entropicSearch) close() error {
 		if err != nil {
 			return err
 		}
-		s.settle()
 		switch v {
 		case proved:
 			c.before, c.last = c.last, attempt{t/s.best.sep - 1, float64(s.work - before)}
-			s.hi, s.by = max(t, s.best.sep), BySearch
-			if s.o.nodes() == 0 {
-				s.by = ByPartition
+			s.hi, s.by = max(t, s.best.sep), Branches
+			if s.o.Nodes == 0 {
+				s.by = Partition
 			}
 		case unknown:
 			c.failed = t
@@ -181,7 +196,7 @@ type course struct {
 type attempt struct{ gap, work float64 }
 
 // target chooses the next upper end to try, and the work it is worth.
-func (s *entropicSearch) target(c *course) (t float64, limit int64, ok bool) {
+func (s *Search) target(c *course) (t float64, limit int64, ok bool) {
 	lo, left := s.best.sep, s.budget-s.work
 	if left <= 0 {
 		return 0, 0, false
@@ -233,21 +248,21 @@ func (s *entropicSearch) target(c *course) (t float64, limit int64, ok bool) {
 
 // prove attempts a proof of s(Z, alpha) <= t, and raises best where sets are
 // found on the way. It gives up where it takes more work than limit.
-func (s *entropicSearch) prove(t float64, limit int64) (verdict, error) {
+func (s *Search) prove(t float64, limit int64) (verdict, error) {
 	// No ball has more than top points more than t apart.
-	top := max(2, len(s.ys.frontier(t/2/boundSlack)))
+	top := max(2, len(s.ys.frontier(t/2/slack.Up)))
 	s.reachOf(top)
 	cells := s.starts(top)
-	each := cellShare * limit / int64(min(len(cells), centreBatch))
+	each := cellShare * limit / int64(min(len(cells), centerBatch))
 	start := s.work
-	for lo := 0; lo < len(cells); lo += centreBatch {
-		batch := cells[lo:min(len(cells), lo+centreBatch)]
+	for lo := 0; lo < len(cells); lo += centerBatch {
+		batch := cells[lo:min(len(cells), lo+centerBatch)]
 		provers := make([]prover, len(batch))
 		verdicts := make([]verdict, len(batch))
 		err := parallel.Chunks(s.ctx, len(batch), 1, s.o.Workers, nil, func(c, _, _ int) {
-			p := prover{s: s, t: t, nodes: s.o.nodes(), limit: each, best: s.best}
-			p.solver.ctx = s.ctx
-			verdicts[c] = p.centres(batch[c], top)
+			p := prover{ctx: s.ctx, s: s.space, reach: s.reach, t: t, nodes: s.o.Nodes, limit: each, best: s.best}
+			p.solver.Context = s.ctx
+			verdicts[c] = p.centers(batch[c], top)
 			provers[c] = prover{work: p.work, best: p.best}
 		})
 		if err == nil {
@@ -276,7 +291,7 @@ func (s *entropicSearch) prove(t float64, limit int64) (verdict, error) {
 }
 
 // improve keeps a set that is better than the best.
-func (s *entropicSearch) improve(c separated) {
+func (s *Search) improve(c separated) {
 	if c.sep > s.best.sep {
 		s.best = c
 		s.hi = max(s.hi, c.sep) // by rounding only
@@ -284,23 +299,23 @@ func (s *entropicSearch) improve(c separated) {
 }
 
 // reachOf is the reach of k, kept.
-func (s *entropicSearch) reachOf(k int) float64 {
+func (s *Search) reachOf(k int) float64 {
 	for len(s.reach) <= max(2, k) {
 		if m := len(s.reach); m < 2 {
 			s.reach = append(s.reach, 0)
 		} else {
-			s.reach = append(s.reach, reach(s.alpha, m))
+			s.reach = append(s.reach, limit.Reach(s.alpha, m))
 		}
 	}
 	return s.reach[k]
 }
 
-// starts lists the cells of centres that a proof begins with: as large as the
+// starts lists the cells of centers that a proof begins with: as large as the
 // largest balls allow, but enough of them for several workers.
-func (s *entropicSearch) starts(top int) []int32 {
-	r := s.reach[top] * coarseCentres
+func (s *Search) starts(top int) []int32 {
+	r := s.reach[top] * coarseCenters
 	cells := s.xs.frontier(r)
-	for len(cells) < 2*centreBatch && r > s.reach[2]*coarseCentres {
+	for len(cells) < 2*centerBatch && r > s.reach[2]*coarseCenters {
 		r /= 2
 		cells = s.xs.frontier(r)
 	}

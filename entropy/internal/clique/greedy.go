@@ -1,4 +1,4 @@
-package entropy
+package clique
 
 import (
 	"math/bits"
@@ -11,7 +11,7 @@ const greedyStarts = 8
 
 // greedy sets best to a maximal clique that no exchange of one vertex for two
 // makes larger. O(m^2/64) words a start, and the exchanges.
-func (c *cliqueSolver) greedy() {
+func (c *Solver) greedy() {
 	if len(c.best) > 0 {
 		return // of an earlier call for the same graph
 	}
@@ -19,7 +19,7 @@ func (c *cliqueSolver) greedy() {
 	cand := c.free[:c.words]
 	for start := range min(c.m, greedyStarts) {
 		c.cur = append(c.cur[:0], start)
-		copy(cand, c.row(start))
+		copy(cand, c.adj.Row(start))
 		c.extend(cand)
 		if len(c.cur) > len(c.best) {
 			c.best = append(c.best[:0], c.cur...)
@@ -33,7 +33,7 @@ func (c *cliqueSolver) greedy() {
 
 // extend adds to the current clique what fits, in the search order, out of the
 // vertices cand that are joined to all of it.
-func (c *cliqueSolver) extend(cand []uint64) {
+func (c *Solver) extend(cand Bits) {
 	for at := 0; at < c.words; {
 		if cand[at] == 0 {
 			at++
@@ -41,7 +41,7 @@ func (c *cliqueSolver) extend(cand []uint64) {
 		}
 		v := at*64 + bits.TrailingZeros64(cand[at])
 		c.cur = append(c.cur, v)
-		row := c.row(v)
+		row := c.adj.Row(v)
 		for k := at; k < c.words; k++ {
 			cand[k] &= row[k]
 		}
@@ -50,30 +50,30 @@ func (c *cliqueSolver) extend(cand []uint64) {
 
 // improve makes the current clique larger by an exchange of one vertex for two
 // that are joined, or says that there is none.
-func (c *cliqueSolver) improve() bool {
+func (c *Solver) improve() bool {
 	w := c.words
 	c.one, c.two = zeroed(c.one, w), zeroed(c.two, w)
 	for _, v := range c.cur {
-		for k, x := range c.row(v) {
+		for k, x := range c.adj.Row(v) {
 			c.two[k] |= c.one[k] &^ x
 			c.one[k] |= ^x
 		}
 	}
 	c.free = resized(c.free, 2*w)
 	all, group := c.free[:w], c.free[w:]
-	c.fill(all)
+	all.Fill(c.m)
 	for k := range all {
 		c.one[k] &= all[k] &^ c.two[k] // includes the clique: each misses itself
 	}
 	for at, v := range c.cur {
-		for k, x := range c.row(v) {
+		for k, x := range c.adj.Row(v) {
 			group[k] = c.one[k] &^ x
 		}
-		group[v/64] &^= 1 << (v % 64)
+		group.Remove(v)
 		for k, x := range group {
 			for ; x != 0; x &= x - 1 {
 				u := k*64 + bits.TrailingZeros64(x)
-				row := c.row(u)
+				row := c.adj.Row(u)
 				for j := k; j < w; j++ { // pairs with an earlier vertex were seen
 					if y := group[j] & row[j]; y != 0 {
 						c.cur[at] = u
@@ -90,58 +90,55 @@ func (c *cliqueSolver) improve() bool {
 }
 
 // common sets cand to the vertices joined to all of the current clique.
-func (c *cliqueSolver) common(cand []uint64) {
-	c.fill(cand)
+func (c *Solver) common(cand Bits) {
+	cand.Fill(c.m)
 	for _, v := range c.cur {
-		for k, x := range c.row(v) {
+		for k, x := range c.adj.Row(v) {
 			cand[k] &= x
 		}
 	}
 }
 
-// colours is the number of colours of the search's first-fit colouring.
-func (c *cliqueSolver) colours() int {
+// Colors is the number of colors of the search's first-fit coloring.
+func (c *Solver) Colors() int {
 	all := c.levelSet(0)
-	c.fill(all)
-	return c.colour(all, c.m)
+	all.Fill(c.m)
+	return c.color(all, c.m)
 }
 
-// partition splits the vertices into k sets without an edge inside, which in a
+// Partition splits the vertices into k sets without an edge inside, which in a
 // far graph are sets of diameter at most s: class[v] in [0, k) is the set of
 // vertex v, valid until the next call. No clique has more than k vertices. It is
-// the better of the search's first-fit colouring and DSATUR (Brelaz 1979).
+// the better of the search's first-fit coloring and DSATUR (Brelaz 1979).
 // O(m^2) time.
-func (c *cliqueSolver) partition() (class []int32, k int) {
+func (c *Solver) Partition() (class []int32, k int) {
 	if c.m == 0 {
 		return nil, 0
 	}
 	c.stack = c.stack[:0]
 	all := c.levelSet(0)
-	c.fill(all)
-	k = c.colour(all, 0)
+	all.Fill(c.m)
+	k = c.color(all, 0)
 	c.classes = resized(c.classes, c.m)
 	for _, b := range c.stack {
-		c.classes[c.order[b.place]] = b.colours - 1
+		c.classes[c.order[b.place]] = b.colors - 1
 	}
 	c.stack = c.stack[:0]
 	c.saturate(k)
 	return c.classes, 1 + int(slices.Max(c.classes))
 }
 
-// saturate replaces classes by the colouring of DSATUR if that has fewer than k
-// colours: next comes the vertex that sees the most colours, and among those the
-// one of largest degree, with the first colour it does not see.
-func (c *cliqueSolver) saturate(k int) {
-	m, w := c.m, bitWords(k)
+// saturate replaces classes by the coloring of DSATUR if that has fewer than k
+// colors: next comes the vertex that sees the most colors, and among those the
+// one of largest degree, with the first color it does not see.
+func (c *Solver) saturate(k int) {
+	m, w := c.m, Words(k)
 	c.sat = zeroed(c.sat, m*w)
-	c.seen, c.colouring = zeroed(c.seen, m), resized(c.colouring, m)
-	seen, colour := c.seen, c.colouring
+	c.seen, c.coloring = zeroed(c.seen, m), resized(c.coloring, m)
+	sat := func(v int) Bits { return c.sat[v*w : (v+1)*w] }
+	seen, color := c.seen, c.coloring
 	for v := range m {
-		d := 0
-		for _, x := range c.row(v) {
-			d += bits.OnesCount64(x)
-		}
-		c.degree[v] = int32(d)
+		c.degree[v] = int32(c.adj.Row(v).Count())
 	}
 	for range m {
 		v := -1
@@ -151,20 +148,20 @@ func (c *cliqueSolver) saturate(k int) {
 			}
 		}
 		col := 0
-		for c.sat[v*w+col/64]>>(col%64)&1 != 0 {
+		for sat(v).Has(col) {
 			if col++; col == k-1 {
 				return // no better
 			}
 		}
-		colour[v], seen[v] = int32(col), -1
-		forEach(c.row(v), func(u int) {
-			if cell := &c.sat[u*w+col/64]; seen[u] >= 0 && *cell>>(col%64)&1 == 0 {
-				*cell |= 1 << (col % 64)
+		color[v], seen[v] = int32(col), -1
+		c.adj.Row(v).Each(func(u int) {
+			if s := sat(u); seen[u] >= 0 && !s.Has(col) {
+				s.Add(col)
 				seen[u]++
 			}
 		})
 	}
-	for v, col := range colour {
+	for v, col := range color {
 		c.classes[c.order[v]] = col
 	}
 }

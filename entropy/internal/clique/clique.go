@@ -1,4 +1,6 @@
-package entropy
+// Package clique bounds the clique number of graphs of up to some thousand
+// vertices: greedy cliques and branch and bound from below, colorings from above.
+package clique
 
 import (
 	"context"
@@ -6,95 +8,63 @@ import (
 	"math/bits"
 )
 
-// cliqueSolver finds largest cliques of one graph after another. A far graph
-// joins the points that lie more than s apart, so that its cliques are the
-// s-separated sets and its colour classes the sets of diameter at most s:
-// both bounds of a packing number come from it.
+// Solver finds largest cliques of one graph after another.
 //
-// The zero value is ready; its buffers are kept from one load to the next.
+// The zero value is ready; its buffers are kept from one graph to the next.
 // Memory: three bit matrices of m*m bits at most, one of them for the levels of
 // a search, beside its branches. Not for concurrent use.
-type cliqueSolver struct {
-	ctx      context.Context // ends a search where it is done; nil: never
+type Solver struct {
+	Context context.Context // ends a search where it is done; nil: never
+
 	m, words int
-	adj      []uint64 // rows in the search order
-	order    []int32  // order[k]: the vertex at place k
+	adj      Graph   // in the search order
+	order    []int32 // order[k]: the vertex at place k
 	degree   []int32
 
 	best  []int // largest clique found, places
 	cur   []int // clique of the current search node, places
 	set   []int // result, vertices
-	level []uint64
-	free  []uint64 // colour: not yet coloured, and candidates of the class
+	level Bits
+	free  Bits     // color: not yet colored, and candidates of the class
 	stack []branch // vertices to branch on, all levels one after another
 	place []int32  // the inverse of order
 
-	one, two  []uint64 // improve: vertices that miss one, and more, of the clique
-	classes   []int32
-	sat       []uint64 // saturate: the colours seen by each vertex
-	seen      []int32  // how many; -1 once coloured
-	colouring []int32
+	one, two []uint64 // improve: vertices that miss one, and more, of the clique
+	classes  []int32
+	sat      []uint64 // saturate: the colors seen by each vertex
+	seen     []int32  // how many; -1 once colored
+	coloring []int32
 }
 
-// branch is a vertex (its place) and the number of colours that it and what
+// branch is a vertex (its place) and the number of colors that it and what
 // comes before it need.
-type branch struct{ place, colours int32 }
+type branch struct{ place, colors int32 }
 
-// bitWords is the length of a row of m bits.
-func bitWords(m int) int { return (m + 63) / 64 }
-
-// farGraph writes the far graph of the points pts at separation s to dst, grown
-// where needed: row i has bit j set where dist(pts[i], pts[j]) > s. It calls
-// dist m(m-1)/2 times.
-func farGraph(dst []uint64, dist func(i, j int) float64, pts []int, s float64) []uint64 {
-	m := len(pts)
-	w := bitWords(m)
-	dst = zeroed(dst, m*w)
-	for i, p := range pts {
-		for j := range i {
-			if dist(p, pts[j]) > s {
-				dst[i*w+j/64] |= 1 << (j % 64)
-				dst[j*w+i/64] |= 1 << (i % 64)
-			}
-		}
-	}
-	return dst
-}
-
-// load takes a graph of m vertices: rows of bitWords(m) words, symmetric, with
-// an empty diagonal and nothing beyond bit m. rows is copied. O(m^2).
-func (c *cliqueSolver) load(m int, rows []uint64) {
-	c.m, c.words = m, bitWords(m)
+// Load takes a graph. It is copied. O(m^2).
+func (c *Solver) Load(g *Graph) {
+	c.m, c.words = g.n, g.words
 	c.best = c.best[:0]
-	c.arrange(rows)
-	w := c.words
-	c.adj = zeroed(c.adj, m*w)
-	c.place = resized(c.place, m)
+	c.arrange(g)
+	c.adj.Reset(c.m)
+	c.place = resized(c.place, c.m)
 	for k, v := range c.order {
 		c.place[v] = int32(k)
 	}
 	for k, v := range c.order {
-		row := c.row(k)
-		forEach(rows[int(v)*w:(int(v)+1)*w], func(u int) {
-			p := c.place[u]
-			row[p/64] |= 1 << (p % 64)
-		})
+		row := c.adj.Row(k)
+		g.Row(int(v)).Each(func(u int) { row.Add(int(c.place[u])) })
 	}
 }
 
-// arrange sets order so that every vertex has the fewest neighbours before it
+// arrange sets order so that every vertex has the fewest neighbors before it
 // that a smallest-last order leaves: the vertex of least degree in what remains
 // goes to the last free place. Early places are then the dense core, which
-// takes few colours.
-func (c *cliqueSolver) arrange(rows []uint64) {
-	m, w := c.m, c.words
+// takes few colors.
+func (c *Solver) arrange(g *Graph) {
+	m := c.m
 	c.order, c.degree = resized(c.order, m), resized(c.degree, m)
 	for v := range m {
-		d := 0
-		for _, x := range rows[v*w : (v+1)*w] {
-			d += bits.OnesCount64(x)
-		}
-		c.degree[v] = int32(d)
+		c.degree[v] = int32(g.Row(v).Count())
 	}
 	for k := m - 1; k >= 0; k-- {
 		least := -1
@@ -105,7 +75,7 @@ func (c *cliqueSolver) arrange(rows []uint64) {
 		}
 		c.order[k] = int32(least)
 		c.degree[least] = -1
-		forEach(rows[least*w:(least+1)*w], func(u int) {
+		g.Row(least).Each(func(u int) {
 			if c.degree[u] >= 0 {
 				c.degree[u]--
 			}
@@ -113,28 +83,28 @@ func (c *cliqueSolver) arrange(rows []uint64) {
 	}
 }
 
-// solve looks for a largest clique. set is the best found, by vertex, valid
+// Solve looks for a largest clique. set is the best found, by vertex, valid
 // until the next call; hi is a proved upper bound of the clique number. It
 // stops with hi = len(set) when the search is finished, as soon as
 // len(set) >= need, and when *nodes, which it counts down, reaches 0; nil is no
-// limit. A budget of 0 gives the greedy clique and the colouring's bound.
+// limit. A budget of 0 gives the greedy clique and the coloring's bound.
 //
-// Branch and bound with the colouring bound of Tomita in the bit-parallel form
+// Branch and bound with the coloring bound of Tomita in the bit-parallel form
 // of San Segundo, Rodriguez-Losada and Jimenez (2011): O(m^2/64) words a node,
 // and exponentially many nodes in the worst case.
-func (c *cliqueSolver) solve(need int, nodes *int) (set []int, hi int) {
+func (c *Solver) Solve(need int, nodes *int) (set []int, hi int) {
 	return c.search(0, need, nodes)
 }
 
-// reaches decides whether there is a clique of need vertices: it is solve
+// Reaches decides whether there is a clique of need vertices: it is Solve
 // without the search for cliques that are smaller. Where it finds none it ends
 // with hi = need-1 and a set that may be below the clique number.
-func (c *cliqueSolver) reaches(need int, nodes *int) (set []int, hi int) {
+func (c *Solver) Reaches(need int, nodes *int) (set []int, hi int) {
 	return c.search(need-1, need, nodes)
 }
 
-// search is solve that ignores cliques of at most floor vertices.
-func (c *cliqueSolver) search(floor, need int, nodes *int) ([]int, int) {
+// search is Solve that ignores cliques of at most floor vertices.
+func (c *Solver) search(floor, need int, nodes *int) ([]int, int) {
 	if c.m == 0 {
 		return nil, 0
 	}
@@ -161,31 +131,31 @@ type budget struct {
 }
 
 // bar is the size that a clique must exceed to be of interest.
-func (c *cliqueSolver) bar(b *budget) int { return max(b.floor, len(c.best)) }
+func (c *Solver) bar(b *budget) int { return max(b.floor, len(c.best)) }
 
 // root runs the search from all vertices and returns the upper bound reached:
-// the first branches of the root's list can be coloured with as many colours as
+// the first branches of the root's list can be colored with as many colors as
 // the last of them says, and the others are done.
-func (c *cliqueSolver) root(b *budget) int {
+func (c *Solver) root(b *budget) int {
 	c.stack, c.cur = c.stack[:0], c.cur[:0]
 	cand := c.levelSet(0)
-	c.fill(cand)
+	cand.Fill(c.m)
 	if len(c.best) >= b.need {
-		return c.colour(cand, c.m) // no branches wanted: the count alone
+		return c.color(cand, c.m) // no branches wanted: the count alone
 	}
-	c.colour(cand, c.bar(b))
+	c.color(cand, c.bar(b))
 	for len(c.stack) > 0 {
 		top := c.stack[len(c.stack)-1]
-		if int(top.colours) <= c.bar(b) {
+		if int(top.colors) <= c.bar(b) {
 			break
 		}
 		if b.left <= 0 {
-			return int(top.colours)
+			return int(top.colors)
 		}
 		c.stack = c.stack[:len(c.stack)-1]
 		c.visit(b, 0, top)
 		if b.stop {
-			return max(len(c.best), int(top.colours))
+			return max(len(c.best), int(top.colors))
 		}
 	}
 	return c.bar(b)
@@ -195,13 +165,13 @@ func (c *cliqueSolver) root(b *budget) int {
 const pause = 64
 
 // visit extends the current clique by the vertex of a branch and searches below.
-func (c *cliqueSolver) visit(b *budget, depth int, br branch) {
-	if b.left--; b.left%pause == 0 && c.ctx != nil && c.ctx.Err() != nil {
+func (c *Solver) visit(b *budget, depth int, br branch) {
+	if b.left--; b.left%pause == 0 && c.Context != nil && c.Context.Err() != nil {
 		b.left = 0
 	}
 	v := int(br.place)
 	c.cur = append(c.cur, v)
-	row := c.row(v)
+	row := c.adj.Row(v)
 	next := c.levelSet(depth + 1)
 	cand := c.levelSet(depth) // after next, which may have moved it
 	more := uint64(0)
@@ -217,16 +187,16 @@ func (c *cliqueSolver) visit(b *budget, depth int, br branch) {
 		b.stop = len(c.best) >= b.need
 	}
 	c.cur = c.cur[:len(c.cur)-1]
-	c.levelSet(depth)[v/64] &^= 1 << (v % 64)
+	c.levelSet(depth).Remove(v)
 }
 
 // expand searches the candidates of one level below the root.
-func (c *cliqueSolver) expand(b *budget, depth int) {
+func (c *Solver) expand(b *budget, depth int) {
 	base := len(c.stack)
-	c.colour(c.levelSet(depth), c.bar(b)-depth)
+	c.color(c.levelSet(depth), c.bar(b)-depth)
 	for len(c.stack) > base {
 		top := c.stack[len(c.stack)-1]
-		if depth+int(top.colours) <= c.bar(b) {
+		if depth+int(top.colors) <= c.bar(b) {
 			break
 		}
 		if b.left <= 0 {
@@ -242,10 +212,10 @@ func (c *cliqueSolver) expand(b *budget, depth int) {
 	c.stack = c.stack[:base]
 }
 
-// colour colours the candidates greedily, class by class in the search order,
-// and pushes those that get a colour above skip on the stack. It returns the
-// number of colours.
-func (c *cliqueSolver) colour(cand []uint64, skip int) int {
+// color colors the candidates greedily, class by class in the search order,
+// and pushes those that get a color above skip on the stack. It returns the
+// number of colors.
+func (c *Solver) color(cand Bits, skip int) int {
 	w := c.words
 	c.free = resized(c.free, 2*w)
 	left, class := c.free[:w], c.free[w:]
@@ -267,8 +237,8 @@ func (c *cliqueSolver) colour(cand []uint64, skip int) int {
 			}
 			v := at*64 + bits.TrailingZeros64(class[at])
 			class[at] &= class[at] - 1
-			left[at] &^= 1 << (v % 64)
-			row := c.row(v)
+			left.Remove(v)
+			row := c.adj.Row(v)
 			for j := at; j < w; j++ {
 				class[j] &^= row[j]
 			}
@@ -279,21 +249,8 @@ func (c *cliqueSolver) colour(cand []uint64, skip int) int {
 	}
 }
 
-// row is the neighbourhood of the vertex at place v, as places.
-func (c *cliqueSolver) row(v int) []uint64 { return c.adj[v*c.words : (v+1)*c.words] }
-
-// fill writes the set of all vertices.
-func (c *cliqueSolver) fill(set []uint64) {
-	for k := range set {
-		set[k] = ^uint64(0)
-	}
-	if r := c.m % 64; r != 0 {
-		set[len(set)-1] = 1<<r - 1
-	}
-}
-
 // levelSet is the candidate set of one depth; the call may move all of them.
-func (c *cliqueSolver) levelSet(depth int) []uint64 {
+func (c *Solver) levelSet(depth int) Bits {
 	end := (depth + 1) * c.words
 	for len(c.level) < end {
 		c.level = append(c.level, 0)
@@ -315,13 +272,4 @@ func zeroed[T any](s []T, n int) []T {
 	s = resized(s, n)
 	clear(s)
 	return s
-}
-
-// forEach calls f for the set bits of a row in ascending order.
-func forEach(row []uint64, f func(j int)) {
-	for k, x := range row {
-		for ; x != 0; x &= x - 1 {
-			f(k*64 + bits.TrailingZeros64(x))
-		}
-	}
 }
