@@ -94,18 +94,6 @@ func ExampleMeasureNet() {
 	// alpha 8: s = 0.94/sqrt(alpha)
 }
 
-func ExampleMeasures_Round() {
-	// Two near points and one far from both.
-	f := must(metric.NewDense(3, []float64{1, 5, 5}))
-	net := must(entropy.MeasureNet(f, 4))
-	i, w1, err := net.Round([]float64{0.36, 0.38, 0.26})
-	if err != nil {
-		panic(err)
-	}
-	fmt.Printf("%v at %.2f, radius %.2f\n", net.Measure(i, nil), w1, net.CoveringRadius())
-	// Output: [0.25 0.5 0.25] at 0.16, radius 0.75
-}
-
 func ExamplePositiveMeasure() {
 	// Three crowded points, and one alone that is not drowned.
 	f := must(metric.NewPoints([][]float64{{0}, {0.1}, {0.2}, {8}}, metric.Euclidean{}))

@@ -2,9 +2,11 @@ package entropy
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
@@ -24,7 +26,7 @@ import (
 type Measures struct {
 	f    *metric.Dense
 	m    int
-	tree spanningTree
+	tree float64 // the length of a minimum spanning tree, rounded up
 	// count[k][s] is the number of ways to write s as a sum of k terms >= 0,
 	// which is C(s+k-1, k-1).
 	count [][]int
@@ -61,8 +63,14 @@ func MeasureNet(f metric.Finite, m int) (*Measures, error) {
 			s.count[k][v] = s.count[k][v-1] + s.count[k-1][v]
 		}
 	}
-	s.tree, err = minimumTree(d)
-	return s, err
+	u, err := metric.Subdominant(d)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range u.Heights() { // the edges of the tree, by single linkage
+		s.tree = directed.AddUp(s.tree, h)
+	}
+	return s, nil
 }
 
 // Len returns the number of measures.
@@ -96,15 +104,30 @@ func (s *Measures) each(i int, yield func(p, c int)) {
 	}
 }
 
-// index is the inverse of each.
-func (s *Measures) index(c []int) int {
-	i, rest := 0, s.m
-	for p, v := range c {
-		ways := s.count[s.points()-p]
-		i += ways[rest] - ways[rest-v]
-		rest -= v
-	}
-	return i
+// CoveringRadius returns a number r such that every probability measure on the
+// n points has W1 at most r from a measure of the net: the smaller of
+//
+//	MST/(2m)  and  diameter*floor(n^2/4)/(n*m),
+//
+// MST the length of a minimum spanning tree of f. Rounded up.
+//
+// The first. Let T be the tree, in preorder, F the cumulative weights times m
+// in that order and G_U = floor(F + U), U uniform on [0, 1). A subtree is a
+// run of the order, so it has mass b = F(j) - F(i) and gets G_U(j) - G_U(i), which
+// is floor(b) or ceil(b) with mean b; the error has mean 2r(1-r) <= 1/2, r the
+// fraction of b. Moving mass along the tree costs the sum over its edges of
+// length times error below the edge: at most MST/(2m) on average over U, so
+// for some U.
+//
+// The second. Round the R largest fractions of m*p up and the others down, R
+// their sum. Their mean is R/n, so those rounded up miss at most R(1-R/n) <=
+// floor(n^2/4)/n in all: that over m is the mass that moves, by at most the
+// diameter.
+func (s *Measures) CoveringRadius() float64 {
+	n, m := float64(s.points()), float64(s.m)
+	diameter, _, _ := metric.Diameter(s.f)
+	return min(directed.DivUp(s.tree, 2*m),
+		directed.DivUp(directed.MulUp(diameter, math.Floor(n*n/4)), n*m))
 }
 
 // TotalVariation returns the net under the total variation distance, computed

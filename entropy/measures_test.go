@@ -35,10 +35,6 @@ func TestMeasureNet_ListsEveryMeasureOnce(t *testing.T) {
 			if math.Abs(sum-1) > 1e-12 || i > 0 && !lexicographic(last, p) {
 				t.Errorf("measure %d is %v after %v", i, p, last)
 			}
-			// Measures of the net are rounded to themselves.
-			if k, w1, err := s.Round(p); err != nil || k != i || w1 > 1e-15 {
-				t.Errorf("measure %d rounds to %d at %v (%v)", i, k, w1, err)
-			}
 			last = p
 		}
 	}
@@ -57,9 +53,9 @@ func lexicographic(p, q []float64) bool {
 // covering radius; and both terms of the radius are needed.
 func TestMeasures_CoveringRadius(t *testing.T) {
 	r := rng.Seeded(2)
-	byTree, byMass := 0, 0
+	byTree, byMass, closest := 0, 0, 0.0
 	for range 150 {
-		n, m := 1+r.IntN(7), 1+r.IntN(9)
+		n, m := 1+r.IntN(5), 1+r.IntN(4)
 		f := planePoints(n, r.Uint64())
 		if r.IntN(3) == 0 { // all points at distance 1
 			upper := make([]float64, n*(n-1)/2)
@@ -83,7 +79,7 @@ func TestMeasures_CoveringRadius(t *testing.T) {
 				byMass++
 			}
 		}
-		for range 20 {
+		for range 6 {
 			p := make([]float64, n)
 			sum := 0.0
 			for i := range p {
@@ -103,18 +99,22 @@ func TestMeasures_CoveringRadius(t *testing.T) {
 			for i := range p {
 				p[i] /= sum
 			}
-			i, w1, err := s.Round(p)
-			if err != nil {
-				t.Fatal(err)
+			near := math.Inf(1)
+			for i := range s.Len() {
+				d, err := wasserstein.W1(f, p, s.Measure(i, nil), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				near = min(near, d.Upper)
 			}
-			d, err := wasserstein.W1(f, p, s.Measure(i, nil), nil)
-			if err != nil || math.Abs(d.Upper-w1) > 1e-12 {
-				t.Fatalf("stated %v, distance %v (%v)", w1, d, err)
+			if near > radius+1e-12 {
+				t.Errorf("n %d, m %d: %v is %v from the net, radius %v", n, m, p, near, radius)
 			}
-			if w1 > radius+1e-12 {
-				t.Errorf("n %d, m %d: %v is %v from the net, radius %v", n, m, p, w1, radius)
-			}
+			closest = max(closest, near/radius)
 		}
+	}
+	if closest < .9 {
+		t.Errorf("no measure is farther than %v of the radius", closest)
 	}
 	if byTree == 0 || byMass == 0 {
 		t.Errorf("the radius came from the tree %d times and from the mass %d times", byTree, byMass)
@@ -180,15 +180,6 @@ func TestMeasureNet_BadInput(t *testing.T) {
 	var value *fault.ValueError
 	if _, err := MeasureNet(f, 0); !errors.As(err, &value) {
 		t.Errorf("m = 0: %v", err)
-	}
-	s, err := MeasureNet(f, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range [][]float64{nil, make([]float64, 30), make([]float64, 29)} {
-		if _, _, err := s.Round(p); err == nil {
-			t.Errorf("accepted %v", p)
-		}
 	}
 }
 

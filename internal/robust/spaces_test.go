@@ -207,7 +207,6 @@ var entropyCalls = []call{
 	{"entropy.Centre.Prove", entropy.Centre.Prove, []any{entropy.Centre{X: 2}, same, 1.0}},
 	{"entropy.MeasureNet", entropy.MeasureNet, []any{path, 2}},
 	{"entropy.Measures.Wasserstein", measures.Wasserstein, []any{&entropy.Options{}}},
-	{"entropy.Measures.Round", measures.Round, []any{skew}},
 	{"entropy.PositiveMeasure", entropy.PositiveMeasure, []any{path, &entropy.Options{}}},
 	{"entropy.BallMass", entropy.BallMass, []any{path, uniform, 1.0, &entropy.Options{}}},
 	{"entropy.PrivateMeasureBound", entropy.PrivateMeasureBound, []any{path, 1.0, &entropy.Options{}}},
