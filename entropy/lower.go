@@ -15,9 +15,9 @@ import (
 //     the best;
 //   - pairs ([TwoPoints]): the best of all pairs;
 //   - packing ([Packed]): the best found, unless it is below half of pairs;
-//   - entropic scale ([CrowdedBall]): s(Z, 2*alpha)/8, BSV24 Theorem 3.1, from
+//   - entropic scale: s(Z, 2*alpha)/8, BSV24 Theorem 3.1, from
 //     the lower end of [EntropicScale] where it is not 0;
-//   - diametric scale ([WideBall]): s_o(Z, 2*alpha)/5, BSV24 Theorem 3.2,
+//   - diametric scale: s_o(Z, 2*alpha)/5, BSV24 Theorem 3.2,
 //     likewise. It is at most 2/5 of pairs.
 //
 // They are about mechanisms whose outputs are points of b; all but star hold for
@@ -47,24 +47,24 @@ func LowerBounds(b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) 
 	return ranked(bounds[0]), nil
 }
 
-// CrowdedBall is a set of points, pairwise at least t apart under rho2, within
+// crowdedBall is a set of points, pairwise at least t apart under rho2, within
 // rho1-distance r of the point X, and more than e^(2*alpha*r) of them: the
 // witness of s(Z, 2*alpha) >= t and hence of A(Z, alpha) >= t/8 (BSV24 Theorem
 // 3.1).
-type CrowdedBall struct {
+type crowdedBall struct {
 	X      int
 	Points []int
 }
 
 // Prove implements [Witness]: 0 where the points are too few. O(|Points|^2).
-func (w CrowdedBall) Prove(b metric.Bimetric, alpha float64) (float64, error) {
-	if err := checkWitness("entropy: CrowdedBall.Prove", b, alpha, w.X, "Points", w.Points...); err != nil {
+func (w crowdedBall) Prove(b metric.Bimetric, alpha float64) (float64, error) {
+	if err := checkWitness("entropy: Witness.Prove", b, alpha, w.X, "Points", w.Points...); err != nil {
 		return 0, err
 	}
 	return w.value(b, alpha), nil
 }
 
-func (w CrowdedBall) value(b metric.Bimetric, alpha float64) float64 {
+func (w crowdedBall) value(b metric.Bimetric, alpha float64) float64 {
 	t, r := math.Inf(1), 0.0
 	for i, y := range w.Points {
 		r = max(r, b.Privacy.Distance(w.X, y))
@@ -78,21 +78,21 @@ func (w CrowdedBall) value(b metric.Bimetric, alpha float64) float64 {
 	return roundOff(t / 8)
 }
 
-// WideBall is a rho1-ball around X with two points Y and Z in it, of radius r
+// wideBall is a rho1-ball around X with two points Y and Z in it, of radius r
 // the larger of their distances from X: the witness of s_o(Z, 2*alpha) >=
 // rho2(Y,Z) e^(-2*alpha*r), and a fifth of that is at most A(Z, alpha) (BSV24
 // Theorem 3.2).
-type WideBall struct{ X, Y, Z int }
+type wideBall struct{ X, Y, Z int }
 
 // Prove implements [Witness]. O(1).
-func (w WideBall) Prove(b metric.Bimetric, alpha float64) (float64, error) {
-	if err := checkWitness("entropy: WideBall.Prove", b, alpha, w.X, "Y, Z", w.Y, w.Z); err != nil {
+func (w wideBall) Prove(b metric.Bimetric, alpha float64) (float64, error) {
+	if err := checkWitness("entropy: Witness.Prove", b, alpha, w.X, "Y, Z", w.Y, w.Z); err != nil {
 		return 0, err
 	}
 	return w.value(b, alpha), nil
 }
 
-func (w WideBall) value(b metric.Bimetric, alpha float64) float64 {
+func (w wideBall) value(b metric.Bimetric, alpha float64) float64 {
 	r := max(b.Privacy.Distance(w.X, w.Y), b.Privacy.Distance(w.X, w.Z))
 	s := directed.MulDown(b.Utility.Distance(w.Y, w.Z), directed.ExpDown(-directed.MulUp(2*alpha, r)))
 	return roundOff(directed.DivDown(s, 5))
@@ -125,11 +125,11 @@ func (w *work) lower() ([][]Bound, error) {
 			add(packings[0].value(w.b, alpha), "packing", "after IKWAT22 Theorem 3", packings[0].Packed)
 		}
 		if s, ok := w.entropic[2*alpha]; ok && s.Lo > 0 {
-			ball := CrowdedBall{s.X, s.Set}
+			ball := crowdedBall{s.X, s.Set}
 			add(ball.value(w.b, alpha), "entropic scale", "BSV24 Theorem 3.1", ball)
 		}
 		if s, ok := w.diametric[2*alpha]; ok && s.Lo > 0 {
-			ball := WideBall{s.X, s.Set[0], s.Set[1]}
+			ball := wideBall{s.X, s.Set[0], s.Set[1]}
 			add(ball.value(w.b, alpha), "diametric scale", "BSV24 Theorem 3.2", ball)
 		}
 	}

@@ -44,7 +44,7 @@ func randomSpace(t testing.TB, number int) (metric.Bimetric, float64) {
 	return b, math.Exp(5*r.Float64() - 2)
 }
 
-// MATH.md sections 1 and 2: the optimum of the linear program is A(Z, alpha). No
+// The optimum of the linear program of all mechanisms is A(Z, alpha). No
 // lower bound is above it, and the best reaches the given fraction of it.
 func TestLowerBounds_KnownOptima(t *testing.T) {
 	for _, c := range []struct {

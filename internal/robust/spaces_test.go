@@ -199,8 +199,6 @@ var entropyCalls = []call{
 	{"entropy.UpperBounds", entropy.UpperBounds, []any{twoSided, 1.0, &entropy.Options{}, []entropy.Loss{{Name: "x", Value: 3}}}},
 	{"entropy.OuterScale", entropy.OuterScale, []any{path, 1.0, &entropy.Options{}}},
 	{"entropy.OuterScales", entropy.OuterScales, []any{path, []float64{1, 2}, &entropy.Options{}}},
-	{"entropy.CrowdedBall.Prove", entropy.CrowdedBall.Prove, []any{entropy.CrowdedBall{X: 0, Points: []int{1, 3}}, same, 1.0}},
-	{"entropy.WideBall.Prove", entropy.WideBall.Prove, []any{entropy.WideBall{X: 2, Y: 0, Z: 4}, same, 1.0}},
 	{"entropy.Packed.Prove", entropy.Packed.Prove, []any{entropy.Packed{X: 0, Points: []int{1, 3}}, same, 1.0}},
 	{"entropy.TwoPoints.Prove", entropy.TwoPoints.Prove, []any{entropy.TwoPoints{X: 0, Y: 1}, same, 1.0}},
 	{"entropy.Star.Prove", entropy.Star.Prove, []any{entropy.Star{X: 0, Points: []int{0, 1}, Weights: []float64{1, 1}, Offsets: []float64{0, 0}}, same, 1.0}},
