@@ -15,7 +15,7 @@ func power(base float64) func(int) float64 {
 
 func harmonic(k int) float64 { return 1 / float64(k) }
 
-// The table of MATH.md section 2.
+// The closed forms at some levels, to nine digits, by another program.
 func TestBaire_KnownAnswers(t *testing.T) {
 	half := Baire{Privacy: power(2), Utility: power(2)}
 	for _, c := range []struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -241,19 +242,12 @@ func doublingSteps(u *metric.Ultrametric) []doublingStep {
 	h := u.Heights()
 	n := len(h) + 1
 	byHeight := ascending(h)
-	parent, number := allPoints(n), make([]int, n) // runs, by position
-	with := make([]int, n+1)                       // with[k] runs have number k
+	runs, number := spanning.NewForest(n), make([]int, n) // of positions; by root
+	with := make([]int, n+1)                              // with[k] runs have number k
 	for p := range number {
 		number[p] = 1
 	}
 	with[1] = n
-	find := func(p int) int {
-		for parent[p] != p {
-			parent[p] = parent[parent[p]]
-			p = parent[p]
-		}
-		return p
-	}
 	top := 1
 	var steps []doublingStep
 	joins, leaves := 0, 0
@@ -264,16 +258,17 @@ func doublingSteps(u *metric.Ultrametric) []doublingStep {
 		}
 		for ; joins < len(h) && h[byHeight[joins]]/2 <= s; joins++ {
 			p := byHeight[joins]
-			a, b := find(p), find(p+1)
+			a, b := runs.Root(p), runs.Root(p+1)
 			with[number[a]]--
 			with[number[b]]--
-			parent[b] = a
-			number[a] += number[b]
-			with[number[a]]++
-			top = max(top, number[a])
+			sum := number[a] + number[b]
+			runs.Join(a, b)
+			number[runs.Root(a)] = sum
+			with[sum]++
+			top = max(top, sum)
 		}
 		for ; leaves < len(h) && h[byHeight[leaves]] <= s; leaves++ {
-			a := find(byHeight[leaves])
+			a := runs.Root(byHeight[leaves])
 			with[number[a]]--
 			number[a]--
 			with[number[a]]++

@@ -21,18 +21,18 @@ type Options struct {
 	// Context, where not nil, ends the work early with its error.
 	Context context.Context
 	// Progress, where not nil, is told how many of how many parts are done.
-	// Calls do not overlap. Those that call it are [Covering] where it fills
-	// its bit matrix, [BallMass], [Measures.Wasserstein] and the scales where
-	// they take long: [OuterScales] and [DoublingScales] count levels,
-	// [DiametricScales] points, and [EntropicScales] points or a budget of work
-	// that it seldom uses up, for one level after another. [LowerBounds],
-	// [UpperBounds], [Accuracy] and [Accuracies] pass it to the scales that they
-	// take, so that it starts again with each.
+	// Calls do not overlap. Those that call it are [BallMass],
+	// [Measures.Wasserstein] and the scales where they take long: [OuterScales]
+	// counts levels, [DiametricScales] points, and [EntropicScales] and
+	// [DoublingScales] points or a budget of work that is seldom used up, for one
+	// level after another. [LowerBounds], [UpperBounds], [Accuracy] and
+	// [Accuracies] pass it to the scales that they take, so that it starts again
+	// with each.
 	Progress func(done, total int)
 	// Workers is the number of goroutines; 0 means GOMAXPROCS. All that have
-	// Options read it but [Packing] and [OuterScales], whose searches are one
-	// after another, [PositiveMeasure], [PrivateMeasureBound] and
-	// [PrivateDataBound]; [Covering] reads it for its bit matrix.
+	// Options read it but [Packing], [Covering] and [OuterScales], whose searches
+	// are one after another, [PositiveMeasure], [PrivateMeasureBound] and
+	// [PrivateDataBound].
 	Workers int
 }
 

@@ -277,6 +277,9 @@ func sweepSets(ctx context.Context, g metric.Finite, s float64, order []int) [][
 			if done[i] {
 				continue
 			}
+			if work > sweepWork || ctx.Err() != nil {
+				return nil
+			}
 			for _, j := range set {
 				if work++; g.Distance(i, j) > s {
 					continue next
@@ -285,9 +288,7 @@ func sweepSets(ctx context.Context, g metric.Finite, s float64, order []int) [][
 			set = append(set, i)
 			done[i] = true
 		}
-		if work += len(ball); work > sweepWork || ctx.Err() != nil {
-			return nil
-		}
+		work += len(ball)
 		sets = append(sets, set)
 	}
 	return sets

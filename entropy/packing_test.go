@@ -148,6 +148,32 @@ func TestPacking_Grid(t *testing.T) {
 	}
 }
 
+// TestPacking_Line: on a line the sweep is exact, at any size.
+func TestPacking_Line(t *testing.T) {
+	pts := make([][]float64, 5000)
+	for i, k := range rng.Seeded(1).Perm(len(pts)) {
+		pts[i] = []float64{float64(k)}
+	}
+	f, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, want := range map[float64]int{0.5: 5000, 1: 2500, 10: 455, 5000: 1} {
+		c, err := Packing(f, nil, s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkCount(t, f, allPoints(5000), s, c)
+		if c.Lo != want || c.Hi != want {
+			t.Errorf("s %v: %v, want %d", s, c, want)
+		}
+	}
+	// Too many pairs to look at: clusters about a net.
+	if sweepSets(t.Context(), space.Constant(20000, 1), 2, allPoints(20000)) != nil {
+		t.Error("a set of 20,000 points was looked at pair by pair")
+	}
+}
+
 func TestPacking_Errors(t *testing.T) {
 	f := space.Halton(5)
 	var value *fault.ValueError

@@ -65,7 +65,7 @@ var startCells = [...]float64{2.5, 5}
 // split, and so is X, down to points, where the answer is exact.
 type prover struct {
 	ctx    context.Context
-	s      *space
+	s      *trees
 	reach  []float64 // reach[k], for k >= 2
 	t      float64   // T
 	nodes  int       // clique nodes of an exact search

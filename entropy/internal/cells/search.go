@@ -44,7 +44,7 @@ type Options struct {
 // proved by a prover for every cell of centers.
 type Search struct {
 	ctx context.Context
-	*space
+	*trees
 	n      int
 	o      Options
 	values []float64 // 0 and the distances of rho2, ascending, in a small space
@@ -97,8 +97,8 @@ const (
 
 // New returns a search of b, which has points and distances that were checked.
 func New(ctx context.Context, b metric.Bimetric, o Options) (*Search, error) {
-	space, err := newSpace(ctx, b)
-	s := &Search{ctx: ctx, space: space, n: b.Len(), o: o, cost: distanceCost(b), diameter: -1}
+	cells, err := newTrees(ctx, b)
+	s := &Search{ctx: ctx, trees: cells, n: b.Len(), o: o, cost: distanceCost(b), diameter: -1}
 	if err == nil && s.n <= diameterPoints {
 		s.diameter, _, _, err = metric.DiameterContext(ctx, b.Utility)
 	}
@@ -260,7 +260,7 @@ func (s *Search) prove(t float64, limit int64) (verdict, error) {
 		provers := make([]prover, len(batch))
 		verdicts := make([]verdict, len(batch))
 		err := parallel.Chunks(s.ctx, len(batch), 1, s.o.Workers, nil, func(c, _, _ int) {
-			p := prover{ctx: s.ctx, s: s.space, reach: s.reach, t: t, nodes: s.o.Nodes, limit: each, best: s.best}
+			p := prover{ctx: s.ctx, s: s.trees, reach: s.reach, t: t, nodes: s.o.Nodes, limit: each, best: s.best}
 			p.solver.Context = s.ctx
 			verdicts[c] = p.centers(batch[c], top)
 			provers[c] = prover{work: p.work, best: p.best}

@@ -134,15 +134,15 @@ func (t *tree) frontier(r float64) []int32 {
 	return cells
 }
 
-// space is two metrics on the same points with the cells of both.
-type space struct {
+// trees are the cells of two metrics on the same points.
+type trees struct {
 	b      metric.Bimetric
 	xs, ys *tree // of rho1 and rho2
 }
 
-func newSpace(ctx context.Context, b metric.Bimetric) (*space, error) {
+func newTrees(ctx context.Context, b metric.Bimetric) (*trees, error) {
 	xs, err := newTree(ctx, b.Privacy, nil)
-	s := &space{b, xs, xs}
+	s := &trees{b, xs, xs}
 	if err == nil && !b.OneMetric() {
 		s.ys, err = newTree(ctx, b.Utility, b.Privacy)
 	}
