@@ -9,12 +9,12 @@ import (
 // Set is a set of integers from 0 to a limit below 64 times its length.
 type Set []uint64
 
-// New returns the empty set of integers below n.
-func New(n int) Set { return make(Set, (n+63)/64) }
+// Words is the length of a set of integers below n.
+func Words(n int) int { return (n + 63) / 64 }
 
 // Rows returns m empty sets of integers below n, in one piece of memory.
 func Rows(m, n int) []Set {
-	words := (n + 63) / 64
+	words := Words(n)
 	all, rows := make(Set, m*words), make([]Set, m)
 	for i := range rows {
 		rows[i] = all[i*words : (i+1)*words : (i+1)*words]
@@ -30,6 +30,16 @@ func (s Set) Add(i int) { s[i/64] |= 1 << (i % 64) }
 
 // Remove takes i out of the set.
 func (s Set) Remove(i int) { s[i/64] &^= 1 << (i % 64) }
+
+// Fill makes s, of length Words(n), the set of all integers below n.
+func (s Set) Fill(n int) {
+	for i := range s {
+		s[i] = ^uint64(0)
+	}
+	if r := n % 64; r != 0 {
+		s[len(s)-1] = 1<<r - 1
+	}
+}
 
 // Union adds the elements of b, a set with the same limit.
 func (s Set) Union(b Set) {

@@ -42,7 +42,7 @@ func TestSet_AgainstMaps(t *testing.T) {
 			}
 		}
 	}
-	if s := New(64); len(s) != 1 || s.Len() != 0 {
+	if s := make(Set, Words(64)); len(s) != 1 || s.Len() != 0 {
 		t.Errorf("%v", s)
 	}
 }

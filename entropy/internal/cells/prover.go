@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/internal/clique"
 	"github.com/metricdp/metricdp/entropy/internal/slack"
+	"github.com/metricdp/metricdp/internal/bitset"
 )
 
 // verdict is the outcome of an attempt to prove that no ball of a set of
@@ -74,10 +75,10 @@ type prover struct {
 	solver clique.Solver
 	best   separated // best set met
 
-	keys  []cellKey   // of countBound
-	stack []int32     // of gather
-	left  clique.Bits // of colors
-	class clique.Bits
+	keys  []cellKey  // of countBound
+	stack []int32    // of gather
+	left  bitset.Set // of colors
+	class bitset.Set
 }
 
 // cellKey is a cell and a lower bound of its distance from a center.
@@ -202,7 +203,7 @@ func (p *prover) search(q problem, nodes *int) (set []int, hi int) {
 	m, before := len(q.u), *nodes
 	p.solver.Load(q.far)
 	set, hi = p.solver.Reaches(q.k, nodes)
-	p.work += int64(m*m/16 + (before-*nodes)*(m*clique.Words(m)/32+1))
+	p.work += int64(m*m/16 + (before-*nodes)*(m*bitset.Words(m)/32+1))
 	return set, hi
 }
 
@@ -489,8 +490,8 @@ func (p *prover) induced(q problem, x int32, keep []int32) problem {
 // first ones take: entry i is for vertices 0 to i.
 func (p *prover) radialColors(far *clique.Graph) []int32 {
 	m := far.Len()
-	w := clique.Words(m)
-	var class []clique.Bits
+	w := bitset.Words(m)
+	var class []bitset.Set
 	used := make([]int32, m)
 	for v := range m {
 		row := far.Row(v)
@@ -506,7 +507,7 @@ func (p *prover) radialColors(far *clique.Graph) []int32 {
 		}
 		p.work += int64(c*w/8 + 1)
 		if c == len(class) {
-			class = append(class, make(clique.Bits, w))
+			class = append(class, make(bitset.Set, w))
 		}
 		class[c].Add(v)
 		used[v] = int32(len(class))
@@ -519,9 +520,9 @@ func (p *prover) radialColors(far *clique.Graph) []int32 {
 // corePasses times.
 func (p *prover) core(q problem) problem {
 	m := len(q.u)
-	w := clique.Words(m)
-	p.left, p.class = make(clique.Bits, w), make(clique.Bits, w)
-	alive := make(clique.Bits, w)
+	w := bitset.Words(m)
+	p.left, p.class = make(bitset.Set, w), make(bitset.Set, w)
+	alive := make(bitset.Set, w)
 	alive.Fill(m)
 	count := m
 	for pass := 0; pass < corePasses && count >= q.k; pass++ {
@@ -533,7 +534,7 @@ func (p *prover) core(q problem) problem {
 			for j, y := range q.far.Row(v) {
 				p.left[j] = y & alive[j]
 			}
-			degree := p.left.Count()
+			degree := p.left.Len()
 			if degree < q.k-1 || !p.colors(q.far, q.k-1) {
 				alive.Remove(v)
 				count--
@@ -551,7 +552,9 @@ func (p *prover) core(q problem) problem {
 		return q
 	}
 	keep := make([]int32, 0, count)
-	alive.Each(func(v int) { keep = append(keep, int32(v)) })
+	for v := range alive.All() {
+		keep = append(keep, int32(v))
+	}
 	return p.induced(q, q.x, keep)
 }
 
@@ -559,7 +562,7 @@ func (p *prover) core(q problem) problem {
 // need colors. It uses up left.
 func (p *prover) colors(far *clique.Graph, need int) bool {
 	for range need - 1 {
-		if p.left.Count() == 0 {
+		if p.left.Len() == 0 {
 			return false
 		}
 		copy(p.class, p.left)
@@ -575,5 +578,5 @@ func (p *prover) colors(far *clique.Graph, need int) bool {
 			}
 		}
 	}
-	return p.left.Count() > 0
+	return p.left.Len() > 0
 }

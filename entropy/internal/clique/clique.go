@@ -6,6 +6,8 @@ import (
 	"context"
 	"math"
 	"math/bits"
+
+	"github.com/metricdp/metricdp/internal/bitset"
 )
 
 // Solver finds largest cliques of one graph after another.
@@ -24,10 +26,10 @@ type Solver struct {
 	best  []int // largest clique found, places
 	cur   []int // clique of the current search node, places
 	set   []int // result, vertices
-	level Bits
-	free  Bits     // color: not yet colored, and candidates of the class
-	stack []branch // vertices to branch on, all levels one after another
-	place []int32  // the inverse of order
+	level bitset.Set
+	free  bitset.Set // color: not yet colored, and candidates of the class
+	stack []branch   // vertices to branch on, all levels one after another
+	place []int32    // the inverse of order
 
 	one, two []uint64 // improve: vertices that miss one, and more, of the clique
 	classes  []int32
@@ -52,7 +54,9 @@ func (c *Solver) Load(g *Graph) {
 	}
 	for k, v := range c.order {
 		row := c.adj.Row(k)
-		g.Row(int(v)).Each(func(u int) { row.Add(int(c.place[u])) })
+		for u := range g.Row(int(v)).All() {
+			row.Add(int(c.place[u]))
+		}
 	}
 }
 
@@ -64,7 +68,7 @@ func (c *Solver) arrange(g *Graph) {
 	m := c.m
 	c.order, c.degree = resized(c.order, m), resized(c.degree, m)
 	for v := range m {
-		c.degree[v] = int32(g.Row(v).Count())
+		c.degree[v] = int32(g.Row(v).Len())
 	}
 	for k := m - 1; k >= 0; k-- {
 		least := -1
@@ -75,11 +79,11 @@ func (c *Solver) arrange(g *Graph) {
 		}
 		c.order[k] = int32(least)
 		c.degree[least] = -1
-		g.Row(least).Each(func(u int) {
+		for u := range g.Row(least).All() {
 			if c.degree[u] >= 0 {
 				c.degree[u]--
 			}
-		})
+		}
 	}
 }
 
@@ -215,7 +219,7 @@ func (c *Solver) expand(b *budget, depth int) {
 // color colors the candidates greedily, class by class in the search order,
 // and pushes those that get a color above skip on the stack. It returns the
 // number of colors.
-func (c *Solver) color(cand Bits, skip int) int {
+func (c *Solver) color(cand bitset.Set, skip int) int {
 	w := c.words
 	c.free = resized(c.free, 2*w)
 	left, class := c.free[:w], c.free[w:]
@@ -250,7 +254,7 @@ func (c *Solver) color(cand Bits, skip int) int {
 }
 
 // levelSet is the candidate set of one depth; the call may move all of them.
-func (c *Solver) levelSet(depth int) Bits {
+func (c *Solver) levelSet(depth int) bitset.Set {
 	end := (depth + 1) * c.words
 	for len(c.level) < end {
 		c.level = append(c.level, 0)

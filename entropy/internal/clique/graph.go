@@ -1,5 +1,7 @@
 package clique
 
+import "github.com/metricdp/metricdp/internal/bitset"
+
 // Graph is an undirected graph without loops, as a bit matrix. The zero value
 // has no vertices.
 type Graph struct {
@@ -17,7 +19,7 @@ func NewGraph(n int) *Graph {
 // Reset makes g a graph of n vertices without edges, in its old memory where
 // that suffices.
 func (g *Graph) Reset(n int) {
-	g.n, g.words = n, Words(n)
+	g.n, g.words = n, bitset.Words(n)
 	g.rows = zeroed(g.rows, n*g.words)
 }
 
@@ -25,7 +27,7 @@ func (g *Graph) Reset(n int) {
 func (g *Graph) Len() int { return g.n }
 
 // Row is the set of the neighbors of vertex i. It is not a copy.
-func (g *Graph) Row(i int) Bits { return g.rows[i*g.words : (i+1)*g.words] }
+func (g *Graph) Row(i int) bitset.Set { return g.rows[i*g.words : (i+1)*g.words] }
 
 // Join adds the edge of i and j, which differ.
 func (g *Graph) Join(i, j int) {

@@ -3,6 +3,8 @@ package clique
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/metricdp/metricdp/internal/bitset"
 )
 
 // greedyStarts is the number of vertices that greedy begins a clique from. The
@@ -33,7 +35,7 @@ func (c *Solver) greedy() {
 
 // extend adds to the current clique what fits, in the search order, out of the
 // vertices cand that are joined to all of it.
-func (c *Solver) extend(cand Bits) {
+func (c *Solver) extend(cand bitset.Set) {
 	for at := 0; at < c.words; {
 		if cand[at] == 0 {
 			at++
@@ -90,7 +92,7 @@ func (c *Solver) improve() bool {
 }
 
 // common sets cand to the vertices joined to all of the current clique.
-func (c *Solver) common(cand Bits) {
+func (c *Solver) common(cand bitset.Set) {
 	cand.Fill(c.m)
 	for _, v := range c.cur {
 		for k, x := range c.adj.Row(v) {
@@ -132,13 +134,13 @@ func (c *Solver) Partition() (class []int32, k int) {
 // colors: next comes the vertex that sees the most colors, and among those the
 // one of largest degree, with the first color it does not see.
 func (c *Solver) saturate(k int) {
-	m, w := c.m, Words(k)
+	m, w := c.m, bitset.Words(k)
 	c.sat = zeroed(c.sat, m*w)
 	c.seen, c.coloring = zeroed(c.seen, m), resized(c.coloring, m)
-	sat := func(v int) Bits { return c.sat[v*w : (v+1)*w] }
+	sat := func(v int) bitset.Set { return c.sat[v*w : (v+1)*w] }
 	seen, color := c.seen, c.coloring
 	for v := range m {
-		c.degree[v] = int32(c.adj.Row(v).Count())
+		c.degree[v] = int32(c.adj.Row(v).Len())
 	}
 	for range m {
 		v := -1
@@ -154,12 +156,12 @@ func (c *Solver) saturate(k int) {
 			}
 		}
 		color[v], seen[v] = int32(col), -1
-		c.adj.Row(v).Each(func(u int) {
+		for u := range c.adj.Row(v).All() {
 			if s := sat(u); seen[u] >= 0 && !s.Has(col) {
 				s.Add(col)
 				seen[u]++
 			}
-		})
+		}
 	}
 	for v, col := range color {
 		c.classes[c.order[v]] = col
