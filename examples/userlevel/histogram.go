@@ -131,7 +131,7 @@ func (s *study) clusters(c emd.Clusters, model emd.Model, alpha float64) (*emd.F
 	if err != nil {
 		return nil, err
 	}
-	g, err := emd.NewGKRR(c, budget.Value)
+	g, err := emd.NewGKRR(c, budget.Alpha0)
 	if err != nil {
 		return nil, err
 	}
@@ -159,9 +159,9 @@ func (s *study) randomiser(alpha float64) (*emd.Frequencies, error) {
 		return nil, err
 	}
 	o := &exponential.Options{Unit: km}
-	m, err := exponential.Tight(s.space, budget.Value, o)
+	m, err := exponential.Tight(s.space, budget.Alpha0, o)
 	if err != nil { // tight weights need not exist
-		if m, err = exponential.Tuned(s.space, budget.Value, o); err != nil {
+		if m, err = exponential.Tuned(s.space, budget.Alpha0, o); err != nil {
 			return nil, err
 		}
 	}

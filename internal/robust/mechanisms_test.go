@@ -14,6 +14,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
@@ -197,12 +198,9 @@ var (
 	reduced     = must(emd.NewReduced[[]float64, []float64](must(emd.NewLinear(average, reduceModel, emd.Target{Alpha: 1}, nil)), reduceTo))
 	reduceTo    = emd.ReduceOptions{Radius: 0.5, DeltaSampling: 1e-6}
 	population  = emd.Population{Distance: 0.1, Items: 100, Points: 5, Beta: 0.01}
+	shuffle     = accountant.Shuffle{Records: 1000, Items: 10, Diameter: 1}
 	typical     = must(emd.NewGuarantee(emd.Model{Trust: emd.Central, Users: 3, Items: 100, Diameter: 4}, level))
 )
-
-func shuffle(alpha0, alpha, delta float64) emd.Shuffle {
-	return emd.Shuffle{Records: 1000, Items: 10, Alpha0: alpha0, Alpha: alpha, Delta: delta, Diameter: 1}
-}
 
 var emdCalls = []call{
 	{"emd.NewHadamard", emd.NewHadamard, []any{4, 1.0}},
@@ -212,9 +210,9 @@ var emdCalls = []call{
 	{"emd.LaplaceFrequencies.Release", curator.Release, []any{seeded(), threeUsers}},
 	{"emd.ChooseAlpha", emd.ChooseAlpha, []any{[]emd.Row{{Distance: 1, Fraction: 0.5, Eps: 1}, {Distance: 5, Fraction: 0.1, Eps: 2}}}},
 	{"emd.Promises", emd.Promises, []any{perUnit, []emd.Row{{Distance: 1, Fraction: 0.5, Eps: 1}}}},
-	{"emd.ComposeDelta", emd.ComposeDelta, []any{emd.Composition{Count: 100, Item: 0.1, Eps: 2}}},
-	{"emd.ComposeLevel", emd.ComposeLevel, []any{emd.Composition{Count: 100, Item: 0.1, Delta: 1e-6}}},
-	{"emd.ComposeBudget", emd.ComposeBudget, []any{emd.Composition{Count: 100, Eps: 2, Delta: 1e-6}}},
+	{"accountant.Composition.Delta", accountant.Composition.Delta, []any{accountant.Composition{Count: 100, Item: 0.1}, ctx, 2.0}},
+	{"accountant.Composition.Level", accountant.Composition.Level, []any{accountant.Composition{Count: 100, Item: 0.1}, ctx, 1e-6}},
+	{"accountant.ComposeBudget", accountant.ComposeBudget, []any{ctx, int64(100), accountant.ComposeFor{Eps: 2, Delta: 1e-6}}},
 	{"emd.NewFrequencies", emd.NewFrequencies, []any{channel, path, central, &emd.FrequencyOptions{Delta: 1e-6}}},
 	{"emd.NewFrequencies", emd.NewFrequencies, []any{channel, path, local, &emd.FrequencyOptions{Audit: true}}},
 	{"emd.NewGKRRFrequencies", emd.NewGKRRFrequencies, []any{gkrr, modelOne, &emd.FrequencyOptions{}}},
@@ -280,10 +278,11 @@ var emdCalls = []call{
 	{"emd.Reduced.Release", reduced.Release, []any{seeded(), threePaths}},
 	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.Pair{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{}}},
 	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.Pair{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{Samples: []int{10, 20}, Value: func(p emd.ReducePlan) float64 { return p.Alpha }}}},
-	{"emd.ShuffleLevel", emd.ShuffleLevel, []any{shuffle(1, 0, 1e-6)}},
-	{"emd.ShuffleDelta", emd.ShuffleDelta, []any{shuffle(1, 5, 0)}},
-	{"emd.ShuffleBudget", emd.ShuffleBudget, []any{shuffle(0, 5, 1e-6)}},
-	{"emd.ItemDelta", emd.ItemDelta, []any{shuffle(1, 0, 0), emd.Change{Distance: 0.5, Eps: 0.1}}},
+	{"accountant.Shuffle.Level", accountant.Shuffle.Level, []any{shuffle, ctx, accountant.LevelAt{Alpha0: 1, Delta: 1e-6}}},
+	{"accountant.Shuffle.Delta", accountant.Shuffle.Delta, []any{shuffle, ctx, accountant.DeltaAt{Alpha0: 1, Alpha: 5}}},
+	{"accountant.Shuffle.Budget", accountant.Shuffle.Budget, []any{shuffle, ctx, accountant.BudgetFor{Alpha: 5, Delta: 1e-6}}},
+	{"accountant.Shuffle.Theorem44", accountant.Shuffle.Theorem44, []any{shuffle, accountant.BudgetFor{Alpha: 5, Delta: 1e-6}}},
+	{"accountant.Shuffle.ItemDelta", accountant.Shuffle.ItemDelta, []any{shuffle, accountant.Change{Alpha0: 1, Distance: 0.5, Eps: 0.1}}},
 	{"emd.FromUserLevel", emd.FromUserLevel, []any{central, emd.Pair{Eps: 1, Delta: 1e-6}, 0.5}},
 	{"emd.FromItems", emd.FromItems, []any{central, level}},
 	{"emd.ToItems", emd.ToItems, []any{perUnit, 4}},

@@ -54,7 +54,7 @@ func init() {
 		for at, why := range map[string]string{
 			"mechanismtest.TestChannel argument 2: Samples": asked, "mechanismtest.TestLaw argument 3: Samples": asked, "mechanismtest.TestLevel argument 4: Samples": asked,
 			"emd.NewFrequencies argument 2: Users": slow, "emd.NewItemWise argument 1: Users": slow, "emd.ItemWiseBudget argument 0: Users": slow,
-			"emd.ShuffleLevel argument 0: Records": slow, "emd.ShuffleDelta argument 0: Records": slow,
+			"accountant.Shuffle.Level argument 0: Records": slow, "accountant.Shuffle.Delta argument 0: Records": slow,
 		} {
 			accepted[fmt.Sprint(at, " ", n)] = why
 		}
@@ -237,7 +237,7 @@ func allocated() uint64 {
 
 // own is how the errors of the module begin. One package returns those of another
 // as they are where they name the argument.
-var own = regexp.MustCompile("^(metric|metrictest|entropy|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|exponential|measure|lp): ")
+var own = regexp.MustCompile("^(metric|metrictest|entropy|walk|tsp|wasserstein|mechanism|mechanismtest|additive|emd|accountant|exponential|measure|lp): ")
 
 // disown says what is wrong with an error: it must begin with a package's name.
 // What the arguments themselves return, contexts and functions, may come back as

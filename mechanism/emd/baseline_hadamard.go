@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -11,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -144,7 +146,7 @@ func walshHadamard(f []float64) {
 // NewHadamardFrequencies returns the baseline: the estimator of [Frequencies] with
 // Hadamard response at the largest level per item at which all m items of a user
 // together are (pair.Eps, pair.Delta)-private, by exact composition
-// ([ComposeBudget]). IRC24's eps/sqrt(m ln(m/delta)) is too much for some pairs, as
+// ([accountant.ComposeBudget]). IRC24's eps/sqrt(m ln(m/delta)) is too much for some pairs, as
 // for m = 1000, eps = 1 and delta = 1e-12, and less than what is possible for
 // others. The promise is that pair between any two users whatever, a discrete one at
 // the diameter. Nothing is shuffled or gained by it. Of the options Workers counts.
@@ -154,7 +156,7 @@ func NewHadamardFrequencies(space metric.Finite, model Model, pair Pair, o *Freq
 	if err != nil {
 		return nil, err
 	}
-	eps, err := ComposeBudget(Composition{Count: int64(model.Items), Eps: pair.Eps, Delta: pair.Delta})
+	eps, err := accountant.ComposeBudget(context.Background(), int64(model.Items), accountant.ComposeFor(pair))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}

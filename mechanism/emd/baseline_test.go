@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -157,7 +158,7 @@ func TestNewHadamardFrequencies_Budget(t *testing.T) {
 			t.Errorf("delta %v: %v, want %v", c.delta, got, c.want)
 		}
 		paper := 1 / math.Sqrt(1000*math.Log(1000/c.delta))
-		delta, err := ComposeDelta(Composition{Count: 1000, Item: paper, Eps: 1})
+		delta, err := accountant.Composition{Count: 1000, Item: paper}.Delta(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,9 +51,8 @@
 // [ItemWise] sends each item through a pure channel of level alpha0 and publishes
 // how often each output came up, and nothing else. It is this loss of order that
 // pays: a user's items hide among all others, and alpha0 may be far above alpha/m.
-// How far is up to the accountant, [ShuffleLevel], [ShuffleDelta] and
-// [ShuffleBudget]: the best of four bounds, three to eight times tighter than
-// Theorem 4.4 of IRC24, which needs a condition that the paper omits. [Frequencies]
+// How far package accountant says: its bounds are three to eight times tighter
+// than Theorem 4.4 of IRC24, which needs a condition that the paper omits. [Frequencies]
 // undoes the channel on average: an unbiased estimate with error bars, and the
 // distribution nearest to it under d_EM. [NewHadamard] and
 // [NewLaplaceFrequencies] are the baselines of ordinary user-level privacy.
@@ -85,10 +84,5 @@
 //     user-level via the earth mover's distance", 2024. Its sigma of the Gaussian
 //     mechanism, Fact 5.1, Lemma 5.2, Theorem 4.4 and the scale of its central
 //     Laplace baseline are corrected here, each where it is used.
-//   - KOV15: Kairouz, Oh, Viswanath, "The composition theorem for differential
-//     privacy".
-//   - FMT21: Feldman, McMillan, Talwar, "Hiding among the clones".
-//   - Wang, "Tight shuffle privacy of metric randomisers", VLDB 2024: see
-//     [MetricRandomiser].
 //   - Acharya, Sun, Zhang, "Hadamard response", 2019.
 package emd

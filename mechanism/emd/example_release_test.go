@@ -46,9 +46,9 @@ func ExampleItemWiseBudget() {
 	o := &emd.ItemWiseOptions{Delta: 1e-9}
 
 	budget := must(emd.ItemWiseBudget(model, 5, o))
-	fmt.Printf("alpha0 = %.4f by the %v; without shuffling %.2f\n", budget.Value, budget.Bound, 5./20)
+	fmt.Printf("alpha0 = %.4f by the %v; without shuffling %.2f\n", budget.Alpha0, budget.Bound, 5./20)
 
-	channel := must(exponential.Standard(stars(), budget.Value, nil))
+	channel := must(exponential.Standard(stars(), budget.Alpha0, nil))
 	release := must(emd.NewItemWise(channel.Channel, model, o))
 	counts := must(release.Release(rand.New(rand.NewChaCha8([32]byte{1})), ratings(10_000, 20)))
 	fmt.Println(counts)
@@ -84,7 +84,7 @@ func ExamplePlanReduction() {
 		if err != nil {
 			return math.Inf(-1)
 		}
-		return b.Value
+		return b.Alpha0
 	}
 	plan := must(emd.PlanReduction(model, .05, target, &emd.PlanOptions{Samples: []int{64}, Value: item}))
 	fmt.Printf("users at %.2f are at most %.3f apart after drawing\n", .05, plan.Reach)

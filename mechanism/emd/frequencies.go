@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -46,7 +47,7 @@ type FrequencyOptions struct {
 	// Delta is the slack of the promise; 0 allows pure composition only. See
 	// [ItemWiseOptions].
 	Delta  float64
-	Clones Clones
+	Clones accountant.Clones
 	// MaxCondition refuses a channel that is harder to invert; 0 means
 	// [DefaultMaxCondition]. [NewFrequencies] only.
 	MaxCondition float64

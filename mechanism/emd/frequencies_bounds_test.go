@@ -8,6 +8,7 @@ import (
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -254,7 +255,7 @@ func TestFrequencies_Guarantees(t *testing.T) {
 	// The clones are passed on: with one item a user they count.
 	model.Items = 1
 	last := math.Inf(1)
-	for _, clones := range []Clones{Dominated, MetricRandomiser} {
+	for _, clones := range []accountant.Clones{accountant.Dominated, accountant.MetricRandomizer} {
 		w, err := NewItemWise(ch, model, &ItemWiseOptions{Delta: 1e-6, Clones: clones})
 		if err != nil {
 			t.Fatal(err)

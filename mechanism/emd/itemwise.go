@@ -11,6 +11,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -22,7 +23,8 @@ var ErrNotPure = errors.New("the channel has no pure guarantee over the whole sp
 // publishes the multiset of the results: how often each output came up, and
 // nothing of who sent it or in what order. Being one of many hides an item, so
 // the promise per user is far better than m times that per item (IRC24 Section 4,
-// with a tighter accountant: see [ShuffleLevel]).
+// with a tighter accountant: see
+// [accountant.Shuffle]).
 //
 // In the Local trust a user shuffles its own m items; in the Central trust the
 // curator mixes those of all users. It is immutable and safe for concurrent use.
@@ -30,7 +32,7 @@ type ItemWise struct {
 	channel *mechanism.Channel // outputs unlabelled, so that they can be counted
 	points  []int              // output y stands for points[y]
 	g       Guarantee
-	bound   Bound
+	bound   accountant.Bound
 	workers int
 }
 
@@ -43,7 +45,7 @@ type ItemWiseOptions struct {
 	// composition only, which shuffling does not improve.
 	Delta float64
 	// Clones is the model of the hiding items that the accountant uses.
-	Clones Clones
+	Clones accountant.Clones
 	// Space is the metric of the channel's inputs. If given, its diameter is the
 	// model's where that is 0 and must not pass it elsewhere, its least distance
 	// helps the accountant, and [NewItemWise] audits the channel under it: the audited level, which may be
@@ -63,7 +65,7 @@ type ItemWiseOptions struct {
 // that d_EM is made of, and that no two items are farther apart than
 // Model.Diameter: on both the promise rests.
 //
-// The promise is the best bound of [ShuffleLevel] for N = m records in the
+// The promise is that of [accountant.Shuffle.Level] for N = m records in the
 // Local trust and N = m*n in the Central one; its delta is 0 where pure composition
 // is as good. The time is the accountant's, and that of the audit if there is one.
 func NewItemWise(c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWise, error) {
@@ -89,21 +91,27 @@ func buildItemWise(op string, c *mechanism.Channel, model Model, o *ItemWiseOpti
 	if g.Unit() != model.Unit {
 		return nil, model.otherUnit(op, "channel", g.Unit())
 	}
-	s.Alpha0 = g.Alpha()
+	alpha0 := g.Alpha()
 	if o.Space != nil {
-		if s.Alpha0, err = o.audit(op, c); err != nil {
+		if alpha0, err = o.audit(op, c); err != nil {
 			return nil, err
 		}
 	}
-	level, delta, bound, err := itemWiseLevel(op, s, o.Delta)
+	level := accountant.Level{Bound: accountant.PureComposition}
+	if alpha0 > 0 {
+		if level, err = s.Level(context.Background(), accountant.LevelAt{Alpha0: alpha0, Delta: o.Delta}); err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
+		}
+	}
+	delta := o.Delta
+	if level.Bound == accountant.PureComposition {
+		delta = 0
+	}
+	per, err := mechanism.NewGuarantee(level.Alpha, delta, model.Unit)
 	if err != nil {
 		return nil, err
 	}
-	per, err := mechanism.NewGuarantee(level, delta, model.Unit)
-	if err != nil {
-		return nil, err
-	}
-	w := &ItemWise{points: make([]int, c.Outputs()), bound: bound, workers: o.Workers}
+	w := &ItemWise{points: make([]int, c.Outputs()), bound: level.Bound, workers: o.Workers}
 	if w.g, err = NewGuarantee(model, per); err != nil {
 		return nil, err
 	}
@@ -118,28 +126,28 @@ func buildItemWise(op string, c *mechanism.Channel, model Model, o *ItemWiseOpti
 // ItemWiseBudget returns the largest level alpha0 per unit of distance between
 // items with which a channel makes [NewItemWise] promise (alpha, o.Delta) in the
 // model, rounded down, and the bound that gives it. Build a channel of that level
-// and hand it to NewItemWise, with the same o. See [ShuffleBudget].
-func ItemWiseBudget(model Model, alpha float64, o *ItemWiseOptions) (Accounted, error) {
+// and hand it to NewItemWise, with the same o. See
+// [accountant.Shuffle.Budget].
+func ItemWiseBudget(model Model, alpha float64, o *ItemWiseOptions) (accountant.Budget, error) {
 	const op = "emd: ItemWiseBudget"
 	if o == nil {
 		o = &ItemWiseOptions{}
 	}
 	_, s, err := o.shuffle(op, model)
 	if err != nil {
-		return Accounted{}, err
+		return accountant.Budget{}, err
 	}
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
-		return Accounted{}, err
+		return accountant.Budget{}, err
 	}
 	if o.Delta == 0 {
-		return Accounted{directed.DivDown(alpha, float64(s.Items)), PureComposition}, nil
+		return accountant.Budget{Alpha0: directed.DivDown(alpha, float64(s.Items)), Bound: accountant.PureComposition}, nil
 	}
-	s.Alpha, s.Delta = alpha, o.Delta
-	return ShuffleBudget(s)
+	return s.Budget(context.Background(), accountant.BudgetFor{Alpha: alpha, Delta: o.Delta})
 }
 
 // shuffle checks the model and the options, and says what is shuffled.
-func (o *ItemWiseOptions) shuffle(op string, model Model) (Model, Shuffle, error) {
+func (o *ItemWiseOptions) shuffle(op string, model Model) (Model, accountant.Shuffle, error) {
 	var err error
 	least := 0.0 // known distance > 0 of two items
 	if o.Space == nil {
@@ -154,36 +162,19 @@ func (o *ItemWiseOptions) shuffle(op string, model Model) (Model, Shuffle, error
 		err = fault.Delta(op, "Delta", o.Delta)
 	}
 	if err != nil {
-		return model, Shuffle{}, err
+		return model, accountant.Shuffle{}, err
 	}
 	if !model.Bounded() {
-		return model, Shuffle{}, &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: 0,
+		return model, accountant.Shuffle{}, &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: 0,
 			Want: "a number >= 1, the same for all users; NewReduced makes it so by sampling"}
 	}
 	if int64(model.Items) > math.MaxInt64/int64(model.Users) {
-		return model, Shuffle{}, &fault.SizeError{Op: op, Arg: "Model.Users", Got: model.Users, Want: "fewer than 2^63 items in all"}
+		return model, accountant.Shuffle{}, &fault.SizeError{Op: op, Arg: "Model.Users", Got: model.Users, Want: "fewer than 2^63 items in all"}
 	}
-	return model, Shuffle{
+	return model, accountant.Shuffle{
 		Records: int64(model.Items) * int64(model.Users), Items: int64(model.Items),
 		Diameter: model.Diameter, MinDistance: least, Clones: o.Clones,
 	}, nil
-}
-
-// itemWiseLevel is the promise of s at a slack of at most delta.
-func itemWiseLevel(op string, s Shuffle, delta float64) (alpha, spent float64, b Bound, err error) {
-	// Levels out of the accountant's range gain nothing from shuffling.
-	if unit := s.Alpha0 * s.Diameter; delta == 0 || !(unit > minUnit && unit < maxLevel) {
-		return directed.MulUp(float64(s.Items), s.Alpha0), 0, PureComposition, nil
-	}
-	s.Delta = delta
-	a, err := ShuffleLevel(s)
-	if err != nil {
-		return 0, 0, a.Bound, fmt.Errorf("%s: %w", op, err)
-	}
-	if a.Bound == PureComposition {
-		delta = 0
-	}
-	return a.Value, delta, a.Bound, nil
 }
 
 // audit returns the level of c proved under o.Space.
@@ -210,7 +201,7 @@ func (w *ItemWise) Guarantee() Guarantee {
 }
 
 // Bound names the bound of the accountant that gave the promise.
-func (w *ItemWise) Bound() Bound { return w.bound }
+func (w *ItemWise) Bound() accountant.Bound { return w.bound }
 
 // Channel is what every item goes through. Its outputs are numbered as the
 // counts of [ItemWise.Release] are, and carry no labels.

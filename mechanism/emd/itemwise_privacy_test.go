@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/wasserstein"
 	"math/big"
 )
@@ -49,7 +50,7 @@ func TestItemWise_PromiseHoldsExactly(t *testing.T) {
 		{Model{Trust: Local, Items: 4, Diameter: 1}, 1.5, ItemWiseOptions{Delta: .1}},
 		{Model{Trust: Local, Items: 4, Diameter: 1}, 1.5, ItemWiseOptions{}},
 		{Model{Trust: Central, Users: 2, Items: 2, Diameter: 1}, 1, ItemWiseOptions{Delta: .05, Space: space}},
-		{Model{Trust: Central, Users: 5, Items: 1, Diameter: 1}, .8, ItemWiseOptions{Delta: .02, Clones: MetricRandomiser}},
+		{Model{Trust: Central, Users: 5, Items: 1, Diameter: 1}, .8, ItemWiseOptions{Delta: .02, Clones: accountant.MetricRandomizer}},
 	} {
 		c := geometricChannel(t, space, tc.beta)
 		w := newItemWise(t, c, tc.model, &tc.o)
@@ -84,24 +85,24 @@ func TestItemWise_PromiseIsTheAccountants(t *testing.T) {
 	alpha0 := c.Guarantee().Alpha()
 	m := Model{Trust: Central, Users: 100, Items: 10, Diameter: 1}
 	w := newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6})
-	want, err := ShuffleLevel(Shuffle{Records: 1000, Items: 10, Alpha0: alpha0, Delta: 1e-6, Diameter: 1})
-	if err != nil || w.Guarantee().Alpha() != want.Value || w.Bound() != want.Bound || w.Guarantee().Delta() != 1e-6 {
+	want, err := accountant.Shuffle{Records: 1000, Items: 10, Diameter: 1}.Level(t.Context(), accountant.LevelAt{Alpha0: alpha0, Delta: 1e-6})
+	if err != nil || w.Guarantee().Alpha() != want.Alpha || w.Bound() != want.Bound || w.Guarantee().Delta() != 1e-6 {
 		t.Errorf("%v by the %v, want %v, %v", w.Guarantee(), w.Bound(), want, err)
 	}
-	if w = newItemWise(t, c, m, nil); w.Guarantee().Delta() != 0 || w.Bound() != PureComposition || math.Abs(w.Guarantee().Alpha()/(10*alpha0)-1) > 1e-15 {
+	if w = newItemWise(t, c, m, nil); w.Guarantee().Delta() != 0 || w.Bound() != accountant.PureComposition || math.Abs(w.Guarantee().Alpha()/(10*alpha0)-1) > 1e-15 {
 		t.Errorf("without delta: %v by the %v", w.Guarantee(), w.Bound())
 	}
 	// A looser claim is tightened by an audit, and least distances help.
 	loose := c.WithGuarantee(pureLevel(t, 2*alpha0))
 	a := newItemWise(t, loose, m, &ItemWiseOptions{Delta: 1e-6}).Guarantee().Alpha()
 	b := newItemWise(t, loose, m, &ItemWiseOptions{Delta: 1e-6, Space: space}).Guarantee().Alpha()
-	if !(b < a) || b > want.Value {
-		t.Errorf("claimed %v, audited %v, tight %v", a, b, want.Value)
+	if !(b < a) || b > want.Alpha {
+		t.Errorf("claimed %v, audited %v, tight %v", a, b, want.Alpha)
 	}
 	m.Items, m.Users = 3, 300
-	a = newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6, Clones: MetricRandomiser, Space: space}).Guarantee().Alpha()
-	want, err = ShuffleLevel(Shuffle{Records: 900, Items: 3, Alpha0: alpha0, Delta: 1e-6, Clones: MetricRandomiser, MinDistance: .25, Diameter: 1})
-	if err != nil || a != want.Value {
+	a = newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6, Clones: accountant.MetricRandomizer, Space: space}).Guarantee().Alpha()
+	want, err = accountant.Shuffle{Records: 900, Items: 3, Clones: accountant.MetricRandomizer, MinDistance: .25, Diameter: 1}.Level(t.Context(), accountant.LevelAt{Alpha0: alpha0, Delta: 1e-6})
+	if err != nil || a != want.Alpha {
 		t.Errorf("with the least distance: %v, want %v, %v", a, want, err)
 	}
 	// Levels out of the accountant's range still compose.
@@ -125,7 +126,7 @@ func TestItemWiseBudget_IsKept(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b.Value < 5/float64(m.Items)*(1-1e-12) {
+			if b.Alpha0 < 5/float64(m.Items)*(1-1e-12) {
 				t.Errorf("%v, %+v: %v below pure composition", m, o, b)
 			}
 			// The budget itself, not an audited level below it.
@@ -138,7 +139,7 @@ func TestItemWiseBudget_IsKept(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := geometricChannel(t, space, .1).WithGuarantee(pureLevel(t, b.Value))
+			c := geometricChannel(t, space, .1).WithGuarantee(pureLevel(t, b.Alpha0))
 			g := newItemWise(t, c, m, &without).Guarantee()
 			if g.Alpha() > 5*(1+2e-9) || g.Alpha() < 5*(1-1e-6) || g.Delta() > without.Delta {
 				t.Errorf("%v, %+v: budget %v gives %v", m, without, b, g)
@@ -155,7 +156,7 @@ func TestItemWise_LocalHidesAmongItsOwn(t *testing.T) {
 	if many := newItemWise(t, c, Model{Trust: Local, Items: 50, Users: 1000, Diameter: 1}, o).Guarantee(); many != one {
 		t.Errorf("%v, with a number of users %v", one, many)
 	}
-	budget := func(m Model) Accounted {
+	budget := func(m Model) accountant.Budget {
 		b, err := ItemWiseBudget(m, 5, o)
 		if err != nil {
 			t.Fatal(err)
@@ -197,7 +198,7 @@ func TestItemWise_PureLevelIsRoundedOutward(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := ratio(t, b.Value); got.Mul(got, items).Cmp(ratio(t, alpha)) > 0 {
+		if got := ratio(t, b.Alpha0); got.Mul(got, items).Cmp(ratio(t, alpha)) > 0 {
 			t.Errorf("%d items at %v: budget %v", m.Items, alpha, b)
 		}
 	}

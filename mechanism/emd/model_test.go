@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -182,8 +183,8 @@ func TestPromises_NothingIsForgotten(t *testing.T) {
 	for arg, err := range map[string]error{
 		"Distance":          second(TypicalUsers(g, Population{Points: 3, Beta: .1})),
 		"Distance ":         second(HiddenItems(g, Population{Beta: .1})),
-		"Change.Distance":   second(ItemDelta(Shuffle{Records: 5, Alpha0: 1, Diameter: 1}, Change{Eps: 1})),
-		"Shuffle.Diameter":  second(ItemDelta(Shuffle{Records: 5, Alpha0: 1}, Change{Distance: 1, Eps: 1})),
+		"Change.Distance":   second(accountant.Shuffle{Records: 5, Diameter: 1}.ItemDelta(accountant.Change{Alpha0: 1, Eps: 1})),
+		"Shuffle.Diameter":  second(accountant.Shuffle{Records: 5}.ItemDelta(accountant.Change{Alpha0: 1, Distance: 1, Eps: 1})),
 		"pair.Eps":          second(NewDiscrete(g.model, 1, Pair{})),
 		"p.Eps":             second(FromUserLevel(g.model, Pair{}, 1)),
 		"Clusters.Diameter": second(NewGKRR(Clusters{Count: 2, Size: 2, Within: .5}, 1)),

@@ -67,7 +67,7 @@ func TestPlanReduction_SplitsDelta(t *testing.T) {
 		if err != nil {
 			return math.Inf(-1)
 		}
-		return a.Value
+		return a.Alpha0
 	}
 	p, err = PlanReduction(model, .05, target, &PlanOptions{Samples: []int{64}, Value: item})
 	if err != nil || p.Delta == 0 || p.Value <= p.Alpha/64 {

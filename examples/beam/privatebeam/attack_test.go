@@ -34,7 +34,7 @@ func TestItemWise_TwoReleasesShareNoNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := exponential.Tuned(space, budget.Value, nil)
+		c, err := exponential.Tuned(space, budget.Alpha0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

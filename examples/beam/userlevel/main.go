@@ -169,7 +169,7 @@ func (q *request) choose(at []metric.LatLon) (*emd.ItemWise, error) {
 		if err != nil {
 			return math.Inf(-1)
 		}
-		return b.Value
+		return b.Alpha0
 	}
 	q.plan, err = emd.PlanReduction(model, q.move, emd.Pair{Eps: q.eps, Delta: q.delta}, &emd.PlanOptions{Samples: []int{q.samples}, Value: budget})
 	if err != nil {

@@ -1,6 +1,7 @@
-package emd
+package accountant
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -13,13 +14,16 @@ import (
 	"github.com/metricdp/metricdp/internal/rng"
 )
 
+// bg is the context of questions without a deadline.
+var bg = context.Background()
+
 func TestCompose_KnownAnswers(t *testing.T) {
 	for _, c := range []struct{ delta, item float64 }{{1e-12, 0.004838732781}, {1e-6, 0.007495100134}} {
-		got, err := ComposeBudget(Composition{Count: 1000, Eps: 1, Delta: c.delta})
+		got, err := ComposeBudget(bg, 1000, ComposeFor{1, c.delta})
 		if err != nil || math.Abs(got/c.item-1) > 1e-9 {
 			t.Errorf("delta %g: item %.12g, want %.12g, %v", c.delta, got, c.item, err)
 		}
-		level, err := ComposeLevel(Composition{Count: 1000, Item: got, Delta: c.delta})
+		level, err := Composition{1000, got}.Level(bg, c.delta)
 		if err != nil || math.Abs(level-1) > 1e-10 {
 			t.Errorf("delta %g: level %.12g, %v", c.delta, level, err)
 		}
@@ -27,7 +31,7 @@ func TestCompose_KnownAnswers(t *testing.T) {
 }
 
 // The divergence of the product laws of randomised response, outcome by outcome.
-func TestComposeDelta_IsTheDivergence(t *testing.T) {
+func TestCompositionDelta_IsTheDivergence(t *testing.T) {
 	for _, m := range []int{1, 2, 3, 7, 12} {
 		for _, item := range []float64{0.001, 0.3, 1, 4, 40} {
 			for _, x := range []float64{0, 0.2, 0.5, 0.8, 0.99, 1, 2} {
@@ -40,7 +44,7 @@ func TestComposeDelta_IsTheDivergence(t *testing.T) {
 						want += -math.Exp(-float64(m)*math.Log1p(math.Exp(-item))-float64(m-right)*item) * math.Expm1(eps-loss)
 					}
 				}
-				got, err := ComposeDelta(Composition{Count: int64(m), Item: item, Eps: eps})
+				got, err := Composition{int64(m), item}.Delta(bg, eps)
 				if err != nil || got < want*(1-1e-12) || got > want*(1+1e-9)+1e-15 {
 					t.Errorf("m=%d item=%g eps=%g: %.15g, want %.15g, %v", m, item, eps, got, want, err)
 				}
@@ -69,39 +73,39 @@ func bigCompose(m int64, item, eps float64) *big.Float {
 }
 
 // Nor is it above by more than its doc says, but where hardly anything is left.
-func TestComposeDelta_IsNotBelowTheDivergence(t *testing.T) {
+func TestCompositionDelta_IsNotBelowTheDivergence(t *testing.T) {
 	r := rng.Seeded(31)
 	for range 200 {
-		c := Composition{Count: 1 + r.Int64N(60), Item: math.Exp(4*r.Float64() - 3)}
-		c.Eps = r.Float64() * c.Item * float64(c.Count)
+		c := Composition{1 + r.Int64N(60), math.Exp(4*r.Float64() - 3)}
+		eps := r.Float64() * c.Item * float64(c.Count)
 		limit := 1 + 1e-9
 		if r.IntN(2) == 0 { // next to the sum, where Eps-loss loses its digits
-			c.Eps, limit = c.Item*float64(c.Count)*(1-math.Pow(10, -12*r.Float64())), math.Inf(1)
+			eps, limit = c.Item*float64(c.Count)*(1-math.Pow(10, -12*r.Float64())), math.Inf(1)
 		}
-		got, err := ComposeDelta(c)
+		got, err := c.Delta(bg, eps)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := bigCompose(c.Count, c.Item, c.Eps)
+		want := bigCompose(c.Count, c.Item, eps)
 		over, _ := new(big.Float).Quo(big.NewFloat(got), want).Float64()
 		if big.NewFloat(got).Cmp(want) < 0 || over > limit {
-			t.Errorf("%+v: %v of the divergence", c, over)
+			t.Errorf("%+v at %v: %v of the divergence", c, eps, over)
 		}
 	}
 }
 
 // The rest of the sum, up to 2^-40 of it, is added: here it is most of that, and the
 // slack for roundings half as much.
-func TestComposeDelta_CountsTheRest(t *testing.T) {
-	for _, c := range []Composition{
-		{Count: 96, Item: 6.654119659625958, Eps: 261.0018265728456},
-		{Count: 145, Item: 6.5, Eps: 300},
-		{Count: 145, Item: 5.9, Eps: 20},
+func TestCompositionDelta_CountsTheRest(t *testing.T) {
+	for c, eps := range map[Composition]float64{
+		{96, 6.654119659625958}: 261.0018265728456,
+		{145, 6.5}:              300,
+		{145, 5.9}:              20,
 	} {
-		want := bigCompose(c.Count, c.Item, c.Eps)
+		want := bigCompose(c.Count, c.Item, eps)
 		near, _ := want.Float64()
 		over, _ := new(big.Float).Quo(new(big.Float).SetPrec(200).SetFloat64(near), want).Float64()
-		if got := c.logDelta(); got < math.Log(near)-math.Log(over) {
+		if got, _ := c.logDelta(bg, eps); got < math.Log(near)-math.Log(over) {
 			t.Errorf("%+v: ln delta %.17g, is %.17g", c, got, math.Log(near))
 		}
 	}
@@ -127,85 +131,86 @@ func TestComposition_WrongIsRoundedDown(t *testing.T) {
 func TestCompose_AnswersKeepDelta(t *testing.T) {
 	r := rng.Seeded(32)
 	for range 100 {
-		c := Composition{Count: 2 + r.Int64N(1000), Item: 0.01 + r.Float64(), Delta: math.Pow(10, -1-11*r.Float64())}
-		eps, err := ComposeLevel(c)
+		c, slack := Composition{2 + r.Int64N(1000), 0.01 + r.Float64()}, math.Pow(10, -1-11*r.Float64())
+		eps, err := c.Level(bg, slack)
 		if err != nil {
 			t.Fatal(err)
 		}
-		delta, err := ComposeDelta(Composition{Count: c.Count, Item: c.Item, Eps: eps})
-		if err != nil || delta > c.Delta {
-			t.Errorf("%+v: level %v has delta %v, %v", c, eps, delta, err)
+		delta, err := c.Delta(bg, eps)
+		if err != nil || delta > slack {
+			t.Errorf("%+v: level %v of %v has delta %v, %v", c, eps, slack, delta, err)
 		}
-		c.Item, c.Eps = 0, 0.1+r.Float64()
-		item, err := ComposeBudget(c)
+		eps = 0.1 + r.Float64()
+		item, err := ComposeBudget(bg, c.Count, ComposeFor{eps, slack})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if delta, err = ComposeDelta(Composition{Count: c.Count, Item: item, Eps: c.Eps}); err != nil || delta > c.Delta {
-			t.Errorf("%+v: budget %v has delta %v, %v", c, item, delta, err)
+		if delta, err = (Composition{c.Count, item}).Delta(bg, eps); err != nil || delta > slack {
+			t.Errorf("%+v: budget %v of (%v, %v) has delta %v, %v", c, item, eps, slack, delta, err)
 		}
-		c.Delta = 0
 		items := new(big.Rat).SetInt64(c.Count)
-		if item, err = ComposeBudget(c); err != nil || items.Mul(items, ratio(t, item)).Cmp(ratio(t, c.Eps)) > 0 {
-			t.Errorf("%+v: budget %v, %v", c, item, err)
+		if item, err = ComposeBudget(bg, c.Count, ComposeFor{Eps: eps}); err != nil || items.Mul(items, ratio(t, item)).Cmp(ratio(t, eps)) > 0 {
+			t.Errorf("%+v: budget %v of %v, %v", c, item, eps, err)
 		}
-		c.Item, c.Eps = c.Eps, 0
 		items.SetInt64(c.Count)
-		if eps, err = ComposeLevel(c); err != nil || items.Mul(items, ratio(t, c.Item)).Cmp(ratio(t, eps)) > 0 {
+		if eps, err = c.Level(bg, 0); err != nil || items.Mul(items, ratio(t, c.Item)).Cmp(ratio(t, eps)) > 0 {
 			t.Errorf("%+v: level %v, %v", c, eps, err)
 		}
 	}
 }
 
 // More mechanisms, higher levels and a smaller delta cost more, and no more than the sum.
-func TestComposeLevel_Ordered(t *testing.T) {
+func TestCompositionLevel_Ordered(t *testing.T) {
 	last := 0.0
 	for _, m := range []int64{1, 2, 10, 1000, 1e6, 1e9} {
-		c := Composition{Count: m, Item: 0.01, Delta: 1e-9}
-		got, err := ComposeLevel(c)
+		c := Composition{m, 0.01}
+		got, err := c.Level(bg, 1e-9)
 		if err != nil || got < last || got > float64(m)*c.Item*(1+1e-12) {
 			t.Errorf("%d mechanisms: %g after %g, %v", m, got, last, err)
 		}
 		last = got
-		c.Delta = 1e-30
-		if more, err := ComposeLevel(c); err != nil || more < got {
+		if more, err := c.Level(bg, 1e-30); err != nil || more < got {
 			t.Errorf("%d mechanisms: %g at a smaller delta, %g, %v", m, more, got, err)
 		}
-		c.Delta = 0
-		if sum, err := ComposeLevel(c); err != nil || sum < got || sum > float64(m)*c.Item*(1+1e-12) {
+		if sum, err := c.Level(bg, 0); err != nil || sum < got || sum > float64(m)*c.Item*(1+1e-12) {
 			t.Errorf("%d mechanisms: %g at delta 0, %v", m, sum, err)
 		}
 	}
-	if got, err := ComposeLevel(Composition{Count: 3, Item: 0.01, Delta: 0.5}); err != nil || got != 0 {
+	if got, err := (Composition{3, 0.01}).Level(bg, 0.5); err != nil || got != 0 {
 		t.Errorf("at a delta above the total variation %g, %v", got, err)
 	}
 }
 
 func TestCompose_BadInput(t *testing.T) {
 	nan := math.NaN()
+	level := func(c Composition, delta float64) error { _, err := c.Level(bg, delta); return err }
+	delta := func(c Composition, eps float64) error { _, err := c.Delta(bg, eps); return err }
+	budget := func(count int64, p ComposeFor) error { _, err := ComposeBudget(bg, count, p); return err }
 	for _, c := range []struct {
 		arg string
-		in  Composition
-		f   func(Composition) (float64, error)
+		err error
 	}{
-		{"Composition.Count", Composition{Item: 1}, ComposeDelta},
-		{"Composition.Count", Composition{Count: math.MaxInt64, Item: 1}, ComposeDelta},
-		{"Composition.Item", Composition{Count: 1}, ComposeDelta},
-		{"Composition.Item", Composition{Count: 1, Item: nan}, ComposeLevel},
-		{"Composition.Item", Composition{Count: 1, Item: 701}, ComposeLevel},
-		{"Composition.Item", Composition{Count: 1, Item: 1, Eps: 1}, ComposeBudget},
-		{"Composition.Eps", Composition{Count: 1, Item: 1, Eps: -1}, ComposeDelta},
-		{"Composition.Eps", Composition{Count: 1, Item: 1, Eps: nan}, ComposeDelta},
-		{"Composition.Eps", Composition{Count: 1, Item: 1, Eps: 1}, ComposeLevel},
-		{"Composition.Eps", Composition{Count: 1}, ComposeBudget},
-		{"Composition.Delta", Composition{Count: 1, Item: 1, Delta: 1}, ComposeLevel},
-		{"Composition.Delta", Composition{Count: 1, Item: 1, Delta: nan}, ComposeLevel},
-		{"Composition.Delta", Composition{Count: 1, Eps: 1, Delta: 1e-310}, ComposeBudget},
-		{"Composition.Delta", Composition{Count: 1, Item: 1, Delta: 0.1}, ComposeDelta},
+		{"Composition.Count", delta(Composition{0, 1}, 0)},
+		{"Composition.Count", delta(Composition{math.MaxInt64, 1}, 0)},
+		{"Composition.Count", level(Composition{-1, 1}, 0.1)},
+		{"Composition.Count", budget(0, ComposeFor{1, 0.1})},
+		{"Composition.Item", delta(Composition{1, 0}, 0)},
+		{"Composition.Item", level(Composition{1, nan}, 0)},
+		{"Composition.Item", level(Composition{1, 701}, 0)},
+		{"eps", delta(Composition{1, 1}, -1)},
+		{"eps", delta(Composition{1, 1}, nan)},
+		{"eps", delta(Composition{1, 1}, math.Inf(1))},
+		{"delta", level(Composition{1, 1}, 1)},
+		{"delta", level(Composition{1, 1}, nan)},
+		{"delta", level(Composition{1, 1}, -0.1)},
+		{"ComposeFor.Eps", budget(1, ComposeFor{0, 0.1})},
+		{"ComposeFor.Eps", budget(1, ComposeFor{nan, 0.1})},
+		{"ComposeFor.Delta", budget(1, ComposeFor{1, 1e-310})},
+		{"ComposeFor.Delta", budget(1, ComposeFor{1, 1})},
 	} {
 		var v *fault.ValueError
-		if x, err := c.f(c.in); !errors.As(err, &v) || v.Arg != c.arg {
-			t.Errorf("%+v: %g, %v, want one about %s", c.in, x, err, c.arg)
+		if !errors.As(c.err, &v) || v.Arg != c.arg {
+			t.Errorf("%v, want one about %s", c.err, c.arg)
 		}
 	}
 }
@@ -218,13 +223,13 @@ func FuzzCompose(f *testing.F) {
 		if m > 1e9 {
 			m = 1e9
 		}
-		if v, err := ComposeDelta(Composition{Count: m, Item: item, Eps: eps}); err == nil && !(v >= 0 && v <= 1) {
+		if v, err := (Composition{m, item}).Delta(bg, eps); err == nil && !(v >= 0 && v <= 1) {
 			t.Errorf("delta %g", v)
 		}
-		if v, err := ComposeLevel(Composition{Count: m, Item: item, Delta: delta}); err == nil && !(v >= 0 && v <= float64(m)*item*(1+1e-12)) {
+		if v, err := (Composition{m, item}).Level(bg, delta); err == nil && !(v >= 0 && v <= float64(m)*item*(1+1e-12)) {
 			t.Errorf("level %g", v)
 		}
-		if v, err := ComposeBudget(Composition{Count: m, Eps: eps, Delta: delta}); err == nil && !(v >= eps/float64(m)*(1-1e-12)) {
+		if v, err := ComposeBudget(bg, m, ComposeFor{eps, delta}); err == nil && !(v >= eps/float64(m)*(1-1e-12)) {
 			t.Errorf("budget %g", v)
 		}
 	})

@@ -1,20 +1,22 @@
-package emd
+package accountant
 
 import (
+	"context"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/directed"
 )
 
-// joint is the bound for all items of a user at once. Change the items one by one,
-// the i-th by d_i <= 1, every step with the same tau; the steps add up to E = sum of 2 artanh(tau tanh(alpha0 d_i/2)) and, as
-// artanh(tau tanh) is concave, to no more than if every d_i were the mean w:
+// joint is the bound for all items of a user at once. Change the items one by
+// one, the i-th by d_i <= 1, every step with the same tau; the steps add up to
+// E = sum of 2 artanh(tau tanh(alpha0 d_i/2)) and, as artanh(tau tanh) is
+// concave, to no more than if every d_i were the mean w:
 //
 //	delta = sup over w of f(w), f(w) = (e^(alpha w)-1) Psi(tau_w)/tau_w,
 //	tau_w = tanh(alpha w/2m)/tanh(alpha0 w/2).
 //
-// For one item it is that item's exact pair (1+e^eps) t Psi(tanh(eps/2)/t). For more,
-// fixed thresholds below tau_w better it: see thresholds.
+// For one item it is that item's exact pair (1+e^eps) t Psi(tanh(eps/2)/t). For
+// more, fixed thresholds below tau_w better it: see thresholds.
 type joint struct {
 	alpha0 float64 // diameter 1
 	items  float64
@@ -24,7 +26,7 @@ type joint struct {
 	near   float64 // least distance > 0 of two items
 }
 
-// crowd at w: with one item its distance is w, and the law may depend on it.
+// crowd at w: with one item its distance is w, and the crowd may depend on it.
 // That of many items may be near 0 or near.
 func (b joint) crowd(w float64) crowd {
 	if b.items > 1 {
@@ -34,15 +36,17 @@ func (b joint) crowd(w float64) crowd {
 }
 
 // varies reports whether the crowd depends on w.
-func (b joint) varies() bool { return b.items == 1 && b.clones == MetricRandomiser }
+func (b joint) varies() bool { return b.items == 1 && b.clones == MetricRandomizer }
 
 const (
-	// tauErr is the relative error of tau_w: two hyperbolic tangents, two products and a
-	// quotient, each below 4 units of 2^-53. tau is rounded down by it.
+	// tauErr is the relative error of tau_w: two hyperbolic tangents, two
+	// products and a quotient, each below 4 units of 2^-53. tau is rounded down
+	// by it.
 	tauErr = 0x1p-48
-	// supTol is the width, in nats of delta, to which the supremum is found.
-	// It adds to the bound. Where the crowd varies with w the cells' bounds are above f by an
-	// order of their width, not of its square, and the search would be long.
+	// supTol is the width, in nats of delta, to which the supremum is found. It
+	// adds to the bound. Where the crowd varies with w the cells' bounds are
+	// above f by an order of their width, not of its square, and the search
+	// would be long.
 	supTol, varyTol = 1e-8, 1e-4
 	// maxCells bounds the search of one supremum; the bound reached by then
 	// stands. A few dozen are usual, some hundred where the crowd varies.
@@ -72,13 +76,13 @@ type search struct {
 	cells []cell
 }
 
-// sup returns an upper bound of ln delta at level alpha > 0, -Inf from pure composition on:
-// of the supremum over w of the least of f and what those of the fixed thresholds give
-// that are below tau_w. done(best, bound) may end the search before bound is within
-// a tolerance of best, the largest value seen.
-func (b joint) sup(alpha float64, fixed []threshold, done func(best, bound float64) bool) float64 {
+// sup returns an upper bound of ln delta at level alpha > 0, -Inf from pure
+// composition on: of the supremum over w of the least of f and what those of
+// the fixed thresholds give that are below tau_w. done(best, bound) may end the
+// search before bound is within a tolerance of best, the largest value seen.
+func (b joint) sup(ctx context.Context, alpha float64, fixed []threshold, done func(best, bound float64) bool) (float64, error) {
 	if alpha >= directed.MulUp(b.items, b.alpha0) {
-		return math.Inf(-1)
+		return math.Inf(-1), nil
 	}
 	s := &search{joint: b, alpha: alpha, fixed: b.crowd(b.near), held: fixed, best: math.Inf(-1)}
 	tol := supTol
@@ -95,6 +99,9 @@ func (b joint) sup(alpha float64, fixed []threshold, done func(best, bound float
 		}
 	}
 	for {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		top := 0
 		for i := range s.cells {
 			if s.cells[i].bound > s.cells[top].bound {
@@ -103,7 +110,7 @@ func (b joint) sup(alpha float64, fixed []threshold, done func(best, bound float
 		}
 		c := s.cells[top]
 		if c.bound <= s.best+tol || len(s.cells) >= maxCells || done(s.best, c.bound) {
-			return c.bound
+			return c.bound, nil
 		}
 		if !c.exact {
 			s.refine(&s.cells[top])
@@ -111,7 +118,7 @@ func (b joint) sup(alpha float64, fixed []threshold, done func(best, bound float
 		}
 		mid := s.at((c.l.w + c.r.w) / 2)
 		if !(c.l.w < mid.w && mid.w < c.r.w) {
-			return c.bound
+			return c.bound, nil
 		}
 		s.cells[top] = s.cells[len(s.cells)-1]
 		s.cells = s.cells[:len(s.cells)-1]
@@ -134,31 +141,32 @@ func (s *search) at(w float64) *point {
 	return p
 }
 
-// push adds the cell [l, r] with a bound that costs no sum: f <= gain(r) psi(l), as
-// tau_w increases with w, and f <= parent; nor is it above hold.
+// push adds the cell [l, r] with a bound that costs no sum: f <= gain(r)
+// psi(l), as tau_w increases with w, and f <= parent; nor is it above hold.
 func (s *search) push(l, r *point, parent float64) {
-	law := s.fixed
+	others := s.fixed
 	if s.varies() {
-		law = s.crowd(l.w)
+		others = s.crowd(l.w)
 	}
-	_, x := law.chernoff(l.tau)
+	_, x := others.chernoff(l.tau)
 	bound := min(parent, r.gain+logUp(x-math.Log(l.tau)), s.hold(l.tau, r.w))
 	s.cells = append(s.cells, cell{l: l, r: r, bound: bound})
 }
 
 // refine replaces the bound of c by one from Psi.
 //
-// On [w1,w2], with w = w1+lambda*h: e^(alpha w)-1 is convex, Psi(tau)/tau is convex and
-// decreasing, so both are below their chords; the first in lambda, the second
-// in mu = (tau_w-tau_1)/(tau_2-tau_1). tau_w is above its own chord but
-// for a little: its numerator is concave, its denominator B below the tangent at w1, and
-// that with b = alpha0/2 leaves
+// On [w1,w2], with w = w1+lambda*h: e^(alpha w)-1 is convex, Psi(tau)/tau is
+// convex and decreasing, so both are below their chords; the first in lambda,
+// the second in mu = (tau_w-tau_1)/(tau_2-tau_1). tau_w is above its own chord
+// but for a little: its numerator is concave, its denominator B below the
+// tangent at w1, and that with b = alpha0/2 leaves
 //
 //	tau_w >= chord - tau_2 (h B'(w1)-(B(w2)-B(w1)))/B(w1)
 //	      >= chord - tau_2 h^2 b^2 sech^2(b w1) w2/w1,
 //
-// so that mu >= lambda-kappa with a kappa of order h, to which tauErr adds. The product of the
-// two chords is a parabola in lambda, above f by an order of h^2 only.
+// so that mu >= lambda-kappa with a kappa of order h, to which tauErr adds. The
+// product of the two chords is a parabola in lambda, above f by an order of h^2
+// only.
 func (s *search) refine(c *cell) {
 	s.know(c.l)
 	s.know(c.r)
@@ -189,16 +197,17 @@ func (s *search) know(p *point) {
 	if p.known {
 		return
 	}
-	law := s.fixed
+	others := s.fixed
 	if s.varies() {
-		law = s.crowd(p.w)
+		others = s.crowd(p.w)
 	}
-	p.psi, p.known = law.logRatio(p.tau), true
+	p.psi, p.known = others.logRatio(p.tau), true
 	s.best = max(s.best, min(p.gain+p.psi, s.hold(p.tau, p.w)))
 }
 
-// hold returns the least that a fixed threshold up to tau gives at w, +Inf without one.
-// It bounds all below w down to where tau_w = tau, as each grows with w.
+// hold returns the least that a fixed threshold up to tau gives at w, +Inf
+// without one. It bounds all below w down to where tau_w = tau, as each grows
+// with w.
 func (s *search) hold(tau, w float64) float64 {
 	least := math.Inf(1)
 	for _, c := range s.held {

@@ -1,4 +1,4 @@
-package emd
+package accountant
 
 import (
 	"math"
@@ -15,12 +15,13 @@ import (
 func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 	r := rng.Seeded(21)
 	for range 500 {
-		s := Shuffle{
+		s := ask{
 			Records: 100 + r.Int64N(1e6), Items: 1 + r.Int64N(50), Alpha0: 1 + r.Float64(), Alpha: 1 + r.Float64(),
-			Diameter: 0.1 + 10*r.Float64(), Clones: MetricRandomiser,
+			Diameter: 0.1 + 10*r.Float64(), Clones: MetricRandomizer,
 		}
 		s.MinDistance = s.Diameter * r.Float64()
-		u, err := s.unit("", true, true, false)
+		u := s.unit(t)
+		alpha, err := u.alpha("", "", s.Alpha)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,12 +36,12 @@ func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 			want *big.Rat
 		}{
 			{"Alpha0", b.alpha0, 1, new(big.Rat).Mul(ratio(t, s.Alpha0), d)},
-			{"Alpha", u.Alpha, -1, new(big.Rat).Mul(ratio(t, s.Alpha), d)},
+			{"Alpha", alpha, -1, new(big.Rat).Mul(ratio(t, s.Alpha), d)},
 			{"the nearest item", b.near, -1, over},
 			{"the least w", b.least, -1, new(big.Rat).Quo(over, items)},
 			{"others", float64(b.others), -1, new(big.Rat).SetInt64(s.Records - 1)},
 			{"items", b.items, 1, items},
-			{"pure composition", s.pure(), 1, new(big.Rat).Mul(items, ratio(t, s.Alpha0))},
+			{"pure composition", s.shuffle().pure(s.Alpha0), 1, new(big.Rat).Mul(items, ratio(t, s.Alpha0))},
 		} {
 			if ratio(t, c.got).Cmp(c.want) == -c.side {
 				t.Fatalf("%+v: %s = %v is on the wrong side of %v", s, c.what, c.got, c.want)
@@ -60,18 +61,15 @@ func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 func TestShuffleLevel_IsRoundedUp(t *testing.T) {
 	r := rng.Seeded(22)
 	for range 20 {
-		s := Shuffle{Records: 300, Items: 3, Alpha0: 0.3 + 0.1*r.Float64(), Delta: 1e-4, Diameter: 1 + r.Float64()}
+		s := ask{Records: 300, Items: 3, Alpha0: 0.3 + 0.1*r.Float64(), Delta: 1e-4, Diameter: 1 + r.Float64()}
 		d := ratio(t, s.Diameter)
-		u, err := s.unit("", true, false, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := ShuffleLevel(s)
+		u := s.unit(t)
+		a, err := s.level()
 		if err != nil || a.Bound != Joint {
 			t.Fatal(a, err)
 		}
-		unit := ratio(t, u.jointLevel(directed.LogDown(s.Delta), min(u.pure(), u.theorem44Level(directed.LogDown(s.Delta)))))
-		if v := ratio(t, a.Value); v.Mul(v, d).Cmp(unit) < 0 {
+		unit := ratio(t, levelOf(u, directed.LogDown(s.Delta), u.pure()))
+		if v := ratio(t, a.Alpha); v.Mul(v, d).Cmp(unit) < 0 {
 			t.Errorf("%+v: level %v is below that of diameter 1", s, a)
 		}
 	}
@@ -82,19 +80,19 @@ func TestShuffle_PureCompositionAgrees(t *testing.T) {
 	r := rng.Seeded(23)
 	for range 2000 {
 		m := 1 + r.Int64N(60)
-		s := Shuffle{Records: m, Items: m, Alpha: 3 * r.Float64(), Diameter: 0.1 + 5*r.Float64()}
-		b, err := ShuffleBudget(s)
+		s := ask{Records: m, Items: m, Alpha: 3 * r.Float64(), Diameter: 0.1 + 5*r.Float64()}
+		b, err := s.budget()
 		if err != nil || b.Bound != PureComposition {
 			t.Fatal(b, err)
 		}
 		q := s
-		q.Alpha, q.Alpha0 = 0, b.Value
-		a, err := ShuffleLevel(q)
-		if err != nil || a.Bound != PureComposition || a.Value > s.Alpha {
+		q.Alpha, q.Alpha0 = 0, b.Alpha0
+		a, err := q.level()
+		if err != nil || a.Bound != PureComposition || a.Alpha > s.Alpha {
 			t.Errorf("%+v: budget %v has the level %v, %v", s, b, a, err)
 		}
-		q.Alpha = a.Value
-		if d, err := ShuffleDelta(q); err != nil || d != (Accounted{0, PureComposition}) {
+		q.Alpha = a.Alpha
+		if d, err := q.delta(); err != nil || d != (Slack{0, PureComposition}) {
 			t.Errorf("%+v: level %v has the delta %v, %v", s, a, d, err)
 		}
 	}
@@ -111,7 +109,7 @@ func TestClones_ProbabilityIsRoundedDown(t *testing.T) {
 		}
 		x := new(big.Float).SetPrec(200).Mul(big.NewFloat(-a), big.NewFloat(d))
 		_, hi := exp(x)
-		p := new(big.Float).SetPrec(200).SetFloat64(MetricRandomiser.probability(a, d))
+		p := new(big.Float).SetPrec(200).SetFloat64(MetricRandomizer.probability(a, d))
 		if p.Mul(p, hi.Add(hi, big.NewFloat(1))).Cmp(lo.Add(lo, lo)) > 0 {
 			t.Errorf("alpha0=%v d=%v: p(d) is above 2e^-alpha0/(1+e^(-alpha0 d))", a, d)
 		}
@@ -123,26 +121,26 @@ func TestClones_ProbabilityIsRoundedDown(t *testing.T) {
 func TestShuffle_TinyDistances(t *testing.T) {
 	for _, tiny := range []float64{1e-120, 1e-300, 1e-310, 5e-324} {
 		for _, alpha0 := range []float64{1e-100, 1e-20, 1, 300} {
-			s := Shuffle{Records: 5, Alpha0: alpha0, Diameter: 1}
-			bound, err := ItemDelta(s, Change{minUnit, 0})
+			s := ask{Records: 5, Alpha0: alpha0, Diameter: 1}
+			bound, err := s.item(minUnit, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d, err := ItemDelta(s, Change{tiny, 0}); err != nil || !(d > 0 && d <= bound) {
+			if d, err := s.item(tiny, 0); err != nil || !(d > 0 && d <= bound) {
 				t.Errorf("alpha0=%g, one item by %g: %g, %v; by %g %g", alpha0, tiny, d, err, minUnit, bound)
 			}
-			for _, s := range []Shuffle{
+			for _, s := range []ask{
 				{Records: 100, Items: 10, Alpha0: alpha0, Diameter: 1},
 				{Records: 100, Items: 1, Alpha0: alpha0, Diameter: 1},
-				{Records: 100, Items: 1, Alpha0: alpha0, Clones: MetricRandomiser, Diameter: 1},
+				{Records: 100, Items: 1, Alpha0: alpha0, Clones: MetricRandomizer, Diameter: 1},
 			} {
 				s.Alpha = max(1e-100, alpha0*float64(s.Items)/3)
-				none, err := ShuffleDelta(s)
+				none, err := s.delta()
 				if err != nil {
 					t.Fatal(err)
 				}
 				s.MinDistance = tiny
-				if d, err := ShuffleDelta(s); err != nil || d != none {
+				if d, err := s.delta(); err != nil || d != none {
 					t.Errorf("%+v: %v, %v, with no least distance %v", s, d, err, none)
 				}
 			}
@@ -156,15 +154,15 @@ func TestTheorem44_ConditionIsWhereItSays(t *testing.T) {
 		for _, m := range []int64{1, 1000} {
 			for _, x := range []float64{-5, -70} {
 				edge := math.Log(float64(n) / (16 * (math.Log(2*float64(m)) - x)))
-				below, above := unitShuffle{Shuffle{Records: n, Items: m, Alpha0: edge * (1 - 1e-9), Diameter: 1}}, unitShuffle{Shuffle{Records: n, Items: m, Alpha0: edge * (1 + 1e-9), Diameter: 1}}
+				below, above := ask{Records: n, Items: m, Alpha0: edge * (1 - 1e-9), Diameter: 1}.unit(t), ask{Records: n, Items: m, Alpha0: edge * (1 + 1e-9), Diameter: 1}.unit(t)
 				if !below.condition44(x) || above.condition44(x) {
 					t.Errorf("N=%d m=%d ln delta_int=%g: not at %g", n, m, x, edge)
 				}
 			}
 		}
 	}
-	u := unitShuffle{Shuffle{Records: 1e8, Items: 1000, Alpha0: 11, Diameter: 1}}
-	if x := math.Log(1e-12); !u.condition44(x) || !math.IsInf(u.theorem44Level(x), 1) {
-		t.Errorf("level %g, where delta_int is too small", u.theorem44Level(x))
+	u := ask{Records: 1e8, Items: 1000, Alpha0: 11, Diameter: 1}.unit(t)
+	if x := math.Log(1e-12); !u.condition44(x) || !math.IsInf(u.theorem44(x), 1) {
+		t.Errorf("level %g, where delta_int is too small", u.theorem44(x))
 	}
 }

@@ -1,4 +1,4 @@
-package emd
+package accountant
 
 import (
 	"math"
@@ -25,10 +25,10 @@ func TestItemDelta_KnownAnswers(t *testing.T) {
 		{1000, 1, 0.1, 0.01, 5.49836513e-5, 4.73624726e-5},
 		{1e6, 3, 0.01, 5e-4, 3.21932599e-9, 2.84435410e-9},
 	} {
-		for clones, want := range map[Clones]float64{Dominated: c.dominated, MetricRandomiser: c.mr} {
+		for clones, want := range map[Clones]float64{Dominated: c.dominated, MetricRandomizer: c.mr} {
 			// A diameter of 4 changes nothing but the unit.
 			for _, unit := range []float64{1, 4} {
-				got, err := ItemDelta(Shuffle{Records: c.records, Alpha0: c.alpha0 / unit, Diameter: unit, Clones: clones}, Change{c.d * unit, c.eps})
+				got, err := ask{Records: c.records, Alpha0: c.alpha0 / unit, Diameter: unit, Clones: clones}.item(c.d*unit, c.eps)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -46,7 +46,7 @@ func TestItemDelta_IsNotBelowTheFormula(t *testing.T) {
 	exp := func(x *big.Float) *big.Float { v, _ := exact.ExpBounds(x, 300); return v }
 	tanhHalf := func(e *big.Float) *big.Float { return f(0).Quo(f(0).Sub(e, f(1)), f(0).Add(e, f(1))) }
 	for range 300 {
-		s := Shuffle{Records: 1 + r.Int64N(6), Alpha0: math.Exp(3*r.Float64() - 2), Diameter: 1}
+		s := ask{Records: 1 + r.Int64N(6), Alpha0: math.Exp(3*r.Float64() - 2), Diameter: 1}
 		d := 1.0
 		if r.IntN(2) == 0 {
 			d = r.Float64()
@@ -59,7 +59,7 @@ func TestItemDelta_IsNotBelowTheFormula(t *testing.T) {
 		th := tanhHalf(ed)
 		want := bigPsi(crowd{s.Records - 1, Dominated.probability(s.Alpha0, d)}, f(0).Quo(tanhHalf(e), th))
 		want.Mul(want, th).Mul(want, e.Add(e, f(1)))
-		got, err := ItemDelta(s, Change{d, eps})
+		got, err := s.item(d, eps)
 		if err != nil || f(got).Cmp(want) < 0 {
 			t.Errorf("%+v by %v at eps = %v: %v is below %v, %v", s, d, eps, got, want, err)
 		}
@@ -67,7 +67,7 @@ func TestItemDelta_IsNotBelowTheFormula(t *testing.T) {
 			continue
 		}
 		s.Items, s.Alpha = 1, eps
-		if all, err := ShuffleDelta(s); err != nil || f(all.Value).Cmp(want) < 0 {
+		if all, err := s.delta(); err != nil || f(all.Delta).Cmp(want) < 0 {
 			t.Errorf("%+v: %v is below %v, %v", s, all, want, err)
 		}
 	}
@@ -104,15 +104,15 @@ func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
 		{joint{alpha0: 2, items: 100, others: 1e6}, 2.6},
 		{joint{alpha0: 3, items: 1000, others: 1e7}, 40},
 		{joint{alpha0: 4, items: 1, others: 1e5}, 0.3},
-		{joint{alpha0: 4, items: 1, others: 1e5, clones: MetricRandomiser}, 0.3},
-		{joint{alpha0: 4, items: 7, others: 1e5, clones: MetricRandomiser, near: 0.5, least: 0.5 / 7}, 1},
+		{joint{alpha0: 4, items: 1, others: 1e5, clones: MetricRandomizer}, 0.3},
+		{joint{alpha0: 4, items: 7, others: 1e5, clones: MetricRandomizer, near: 0.5, least: 0.5 / 7}, 1},
 		{joint{alpha0: 6, items: 5, others: 1e4}, 25},
 		// Next to pure composition Chernoff's bound is tight, and the clones of a longer change
 		// hide it better than its length shows.
-		{joint{alpha0: 2, items: 1, others: 1000, clones: MetricRandomiser}, 1.999},
-		{joint{alpha0: 2, items: 1, others: 100, clones: MetricRandomiser}, 1.99},
+		{joint{alpha0: 2, items: 1, others: 1000, clones: MetricRandomizer}, 1.999},
+		{joint{alpha0: 2, items: 1, others: 100, clones: MetricRandomizer}, 1.99},
 	} {
-		top := c.b.sup(c.alpha, nil, func(best, bound float64) bool { return false })
+		top := supOf(c.b, c.alpha, func(best, bound float64) bool { return false })
 		s := &search{joint: c.b, alpha: c.alpha, fixed: c.b.crowd(c.b.near), best: math.Inf(-1)}
 		const n = 400
 		var pts []*point
@@ -164,22 +164,22 @@ func TestShuffleLevel_KnownAnswers(t *testing.T) {
 		{1e5, 10, 1, 1e-6, 0.18514126},
 		{1e6, 100, 2, 1e-8, 2.6656522},
 	} {
-		s := Shuffle{Records: c.records, Items: c.items, Alpha0: c.alpha0, Delta: c.delta, Diameter: 1}
-		got, err := ShuffleLevel(s)
+		s := ask{Records: c.records, Items: c.items, Alpha0: c.alpha0, Delta: c.delta, Diameter: 1}
+		got, err := s.level()
 		if err != nil {
 			t.Fatal(err)
 		}
-		shuffleNear(t, "alpha", got.Value, c.alpha)
+		shuffleNear(t, "alpha", got.Alpha, c.alpha)
 		if got.Bound != Joint {
 			t.Errorf("by the %v", got.Bound)
 		}
 		// In units of half the diameter twice the number.
 		s.Diameter, s.Alpha0 = 0.5, 2*s.Alpha0
-		got, err = ShuffleLevel(s)
+		got, err = s.level()
 		if err != nil {
 			t.Fatal(err)
 		}
-		shuffleNear(t, "alpha at half the diameter", got.Value, 2*c.alpha)
+		shuffleNear(t, "alpha at half the diameter", got.Alpha, 2*c.alpha)
 	}
 }
 
@@ -191,20 +191,19 @@ func TestShuffleBudget_KnownAnswers(t *testing.T) {
 		{1000, 0.0249678264, 0.0807165720},
 		{1e8, 2.4838697213, 4.29937},
 	} {
-		s := Shuffle{Records: c.records, Items: 1000, Alpha: 25, Delta: 1e-12, Diameter: 1}
-		got, err := ShuffleBudget(s)
+		s := ask{Records: c.records, Items: 1000, Alpha: 25, Delta: 1e-12, Diameter: 1}
+		got, err := s.budget()
 		if err != nil {
 			t.Fatal(err)
 		}
-		shuffleNear(t, "alpha0", got.Value, c.alpha0)
-		u, err := s.unit("", false, true, true)
-		if err != nil {
-			t.Fatal(err)
+		shuffleNear(t, "alpha0", got.Alpha0, c.alpha0)
+		theorem, err := s.shuffle().Theorem44(BudgetFor{s.Alpha, s.Delta})
+		if err != nil || theorem.Bound != Theorem44 {
+			t.Fatal(theorem, err)
 		}
-		ok := func(v unitShuffle) bool { return v.theorem44Level(math.Log(s.Delta)) <= s.Alpha }
-		shuffleNear(t, "alpha0 by Theorem 4.4", u.budget(1e-3, rootTol, ok), c.theorem44)
+		shuffleNear(t, "alpha0 by Theorem 4.4", theorem.Alpha0, c.theorem44)
 		s.Delta = 0
-		if got, err = ShuffleBudget(s); err != nil || got.Bound != PureComposition || got.Value > 0.025 || got.Value < 0.025*(1-1e-15) {
+		if got, err = s.budget(); err != nil || got.Bound != PureComposition || got.Alpha0 > 0.025 || got.Alpha0 < 0.025*(1-1e-15) {
 			t.Errorf("delta 0: %v, %v", got, err)
 		}
 	}
@@ -219,7 +218,7 @@ func TestTheorem44_KnownAnswers(t *testing.T) {
 		{1e8, 0.5, 2, 7.381278040488, 16.031836746898},
 		{1000, 0.3, 0.02, 5.659574121582, 0},
 	} {
-		u := unitShuffle{Shuffle{Records: c.records, Items: 1000, Alpha0: c.alpha0, Diameter: 1}}
+		u := ask{Records: c.records, Items: 1000, Alpha0: c.alpha0, Diameter: 1}.unit(t)
 		k := u.factor44(x)
 		h := 1000 * math.Log1p(math.Tanh(c.alpha0*c.w/2)*k)
 		if math.Abs(h-c.h) > 1e-11*c.h {
@@ -229,50 +228,53 @@ func TestTheorem44_KnownAnswers(t *testing.T) {
 			t.Errorf("sup h/w = %.14g, want %.14g", limit, c.limit)
 		}
 	}
-	// ln delta of the level's delta_int, and the two directions of the theorem.
-	u := unitShuffle{Shuffle{Records: 1e8, Items: 1000, Alpha0: 2, Diameter: 1}}
+	// The level is that of a delta_int whose delta is the one asked for.
+	u := ask{Records: 1e8, Items: 1000, Alpha0: 2, Diameter: 1}.unit(t)
 	for _, delta := range []float64{1e-3, 1e-9, 1e-30} {
-		alpha := u.theorem44Level(math.Log(delta))
-		if back := u.theorem44Delta(alpha); math.Abs(back-math.Log(delta)) > 1e-5 {
-			t.Errorf("delta %g: level %g, back to %g", delta, alpha, math.Exp(back))
+		k := 2 * u.theorem44(math.Log(delta)) / u.pure()
+		e := math.Exp(u.alpha0) / float64(u.records)
+		root := (k - 8*e) / (8 * math.Sqrt(e))
+		x := math.Log(4*float64(u.items)) - root*root
+		if back := u.group44(x); math.Abs(back-math.Log(delta)) > 1e-5 {
+			t.Errorf("delta %g: level with K = %g, back to %g", delta, k, math.Exp(back))
 		}
 	}
 }
 
 // The three questions answer each other.
 func TestShuffle_RoundTrips(t *testing.T) {
-	for _, s := range []Shuffle{
+	for _, s := range []ask{
 		{Records: 1000, Items: 1000, Alpha0: 0.05, Delta: 1e-6, Diameter: 1},
 		{Records: 1e5, Items: 10, Alpha0: 1, Delta: 1e-30, Diameter: 1},
 		{Records: 1e7, Items: 50, Alpha0: 1.5, Delta: 1e-12, Diameter: 3},
 		{Records: 1e6, Items: 1, Alpha0: 2, Delta: 1e-9, Diameter: 1},
-		{Records: 1e5, Items: 1, Alpha0: 3, Delta: 1e-9, Clones: MetricRandomiser, Diameter: 1},
-		{Records: 1e5, Items: 8, Alpha0: 3, Delta: 1e-9, Clones: MetricRandomiser, MinDistance: 0.25, Diameter: 1},
+		{Records: 1e5, Items: 1, Alpha0: 3, Delta: 1e-9, Clones: MetricRandomizer, Diameter: 1},
+		{Records: 1e5, Items: 8, Alpha0: 3, Delta: 1e-9, Clones: MetricRandomizer, MinDistance: 0.25, Diameter: 1},
 	} {
-		level, err := ShuffleLevel(s)
+		level, err := s.level()
 		if err != nil {
 			t.Fatal(err)
 		}
 		at := s
-		at.Alpha, at.Delta = level.Value, 0
-		delta, err := ShuffleDelta(at)
+		at.Alpha, at.Delta = level.Alpha, 0
+		delta, err := at.delta()
 		if err != nil {
 			t.Fatal(err)
 		}
 		tol := 1e-6
-		if s.Items == 1 && s.Clones == MetricRandomiser {
+		if s.Items == 1 && s.Clones == MetricRandomizer {
 			tol = 1e-3
 		}
-		if math.Abs(delta.Value/s.Delta-1) > tol || delta.Bound != level.Bound {
+		if math.Abs(delta.Delta/s.Delta-1) > tol || delta.Bound != level.Bound {
 			t.Errorf("%+v: level %v, there delta %v", s, level, delta)
 		}
 		at = s
-		at.Alpha, at.Alpha0 = level.Value, 0
-		budget, err := ShuffleBudget(at)
+		at.Alpha, at.Alpha0 = level.Alpha, 0
+		budget, err := at.budget()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(budget.Value/s.Alpha0-1) > max(1e-8, tol/100) {
+		if math.Abs(budget.Alpha0/s.Alpha0-1) > max(1e-8, tol/100) {
 			t.Errorf("%+v: level %v, there budget %v", s, level, budget)
 		}
 	}
@@ -281,19 +283,19 @@ func TestShuffle_RoundTrips(t *testing.T) {
 // More records, a lower level of the channel, a larger delta and fewer items
 // can only help, and so can assuming more of the clones.
 func TestShuffle_Monotone(t *testing.T) {
-	base := Shuffle{Records: 20000, Items: 20, Alpha0: 2, Delta: 1e-8, Diameter: 1}
-	level := func(s Shuffle) float64 {
+	base := ask{Records: 20000, Items: 20, Alpha0: 2, Delta: 1e-8, Diameter: 1}
+	level := func(s ask) float64 {
 		t.Helper()
-		a, err := ShuffleLevel(s)
+		a, err := s.level()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Value > float64(s.Items)*s.Alpha0 {
+		if a.Alpha > float64(s.Items)*s.Alpha0 {
 			t.Errorf("%+v: %v is above pure composition", s, a)
 		}
-		return a.Value
+		return a.Alpha
 	}
-	falls := func(what string, steps int, set func(s *Shuffle, i int)) {
+	falls := func(what string, steps int, set func(s *ask, i int)) {
 		t.Helper()
 		last := math.Inf(1)
 		for i := range steps {
@@ -306,23 +308,23 @@ func TestShuffle_Monotone(t *testing.T) {
 			last = a
 		}
 	}
-	falls("records", 9, func(s *Shuffle, i int) { s.Records = int64(20 * math.Pow(8, float64(i))) })
-	falls("alpha0", 12, func(s *Shuffle, i int) { s.Alpha0 = 12 * math.Pow(0.5, float64(i)) })
-	falls("delta", 10, func(s *Shuffle, i int) { s.Delta = math.Pow(10, float64(i-10)) })
-	falls("items", 10, func(s *Shuffle, i int) { s.Items = int64(1000 >> i) })
-	falls("clones", 4, func(s *Shuffle, i int) {
-		s.Clones, s.MinDistance = MetricRandomiser, float64(i)/3
+	falls("records", 9, func(s *ask, i int) { s.Records = int64(20 * math.Pow(8, float64(i))) })
+	falls("alpha0", 12, func(s *ask, i int) { s.Alpha0 = 12 * math.Pow(0.5, float64(i)) })
+	falls("delta", 10, func(s *ask, i int) { s.Delta = math.Pow(10, float64(i-10)) })
+	falls("items", 10, func(s *ask, i int) { s.Items = int64(1000 >> i) })
+	falls("clones", 4, func(s *ask, i int) {
+		s.Clones, s.MinDistance = MetricRandomizer, float64(i)/3
 		if i == 0 {
 			s.Clones = Dominated
 		}
 	})
 	last := 1.0
 	for i := range 40 {
-		d, err := ShuffleDelta(Shuffle{Records: 20000, Items: 20, Alpha0: 2, Alpha: float64(i+1) / 20, Diameter: 1})
-		if err != nil || d.Value > last {
+		d, err := ask{Records: 20000, Items: 20, Alpha0: 2, Alpha: float64(i+1) / 20, Diameter: 1}.delta()
+		if err != nil || d.Delta > last {
 			t.Errorf("delta %v after %g, %v", d, last, err)
 		}
-		last = d.Value
+		last = d.Delta
 	}
 }
 
@@ -334,23 +336,23 @@ func TestShuffle_ChoosesTheBest(t *testing.T) {
 				if n > 1000 && alpha0 < 5 {
 					continue // as below, only slower
 				}
-				s := Shuffle{Records: n, Items: m, Alpha0: alpha0, Delta: 1e-9, Diameter: 1}
-				got, err := ShuffleLevel(s)
+				s := ask{Records: n, Items: m, Alpha0: alpha0, Delta: 1e-9, Diameter: 1}
+				got, err := s.level()
 				if err != nil {
 					t.Fatal(err)
 				}
-				u, _ := s.unit("", true, false, true)
+				u := s.unit(t)
 				each := map[Bound]float64{
 					PureComposition: u.pure(),
-					Theorem44:       u.theorem44Level(math.Log(s.Delta)),
-					u.jointName():   u.jointLevel(math.Log(s.Delta), u.pure()),
+					Theorem44:       u.theorem44(math.Log(s.Delta)),
+					u.bound():       levelOf(u, math.Log(s.Delta), u.pure()),
 				}
 				for b, v := range each {
-					if got.Value > v*(1+2*rootTol) {
+					if got.Alpha > v*(1+2*rootTol) {
 						t.Errorf("%+v: %v, the %v gives %g", s, got, b, v)
 					}
 				}
-				if v := each[got.Bound]; math.Abs(got.Value/v-1) > 2*rootTol {
+				if v := each[got.Bound]; math.Abs(got.Alpha/v-1) > 2*rootTol {
 					t.Errorf("%+v: %v is not the bound's %g", s, got, v)
 				}
 			}

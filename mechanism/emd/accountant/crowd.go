@@ -1,14 +1,14 @@
-package emd
+package accountant
 
 import (
 	"math"
 	"math/bits"
 )
 
-// crowd is the law of the records among which one changed record hides: C ~
-// Bin(others, p) of the other records are its clones, and with n = C+1 and
-// B ~ Bin(n, 1/2) the mixture of the changed record and its clones shows only
-// Z = 2B/n-1. What an observer learns is governed by
+// crowd is the distribution of the records among which one changed record
+// hides: C ~ Bin(others, p) of the other records are its clones, and with n =
+// C+1 and B ~ Bin(n, 1/2) the mixture of the changed record and its clones
+// shows only Z = 2B/n-1. What an observer learns is governed by
 //
 //	Psi(tau) = E (Z-tau)_+.
 //
@@ -20,23 +20,24 @@ type crowd struct {
 }
 
 // Everything below rests on the step of that martingale. With q = (1+tau)/2,
-// psi_n = E[(Z-tau)_+ | n], j_n = floor(nq)+1 and x_n = j_n-nq in (0,1] only the
-// path through B_{n+1} = j_n sees the kink of (.)_+, and
+// psi_n = E[(Z-tau)_+ | n], j_n = floor(nq)+1 and x_n = j_n-nq in (0,1] only
+// the path through B_{n+1} = j_n sees the kink of (.)_+, and
 //
 //	psi_n - psi_{n+1} = P(B_{n+1} = j_n) 2/(n(n+1)) h_n,
 //	h_n = (1-x_n) j_n where j_{n+1} = j_n, x_n (n+1-j_n) where j_{n+1} = j_n+1.
 //
-// As psi_n falls to 0, Psi = sum over n >= 1 of (psi_n-psi_{n+1}) P(C+1 <= n): a
-// sum of positive terms by multiplicative recurrences, with nothing to cancel.
+// As psi_n falls to 0, Psi = sum over n >= 1 of (psi_n-psi_{n+1}) P(C+1 <= n):
+// a sum of positive terms by multiplicative recurrences, with nothing to
+// cancel.
 //
-// Only a window matters. By Chernoff psi_n <= (1-tau) e^-ns for s up to the rate
-// (1/2)((1+tau)ln(1+tau)+(1-tau)ln(1-tau)), so
+// Only a window matters. By Chernoff psi_n <= (1-tau) e^-ns for s up to the
+// rate (1/2)((1+tau)ln(1+tau)+(1-tau)ln(1-tau)), so
 //
 //	E[psi_n; C+1 in A] <= e^X P(C'+1 in A), X = ln(1-tau) - s + others*ln(1-p+p e^-s),
 //
-// C' binomial with p e^-s : 1-p in place of p : 1-p. The window [lo, hi] is that
-// law's mean and T nats around it, by Bernstein: either side of it has a mass of e^-T
-// at most, and within the sum goes by parts:
+// C' binomial with p e^-s : 1-p in place of p : 1-p. The window [lo, hi] is
+// that distribution's mean and T nats around it, by Bernstein: either side of
+// it has a mass of e^-T at most, and within the sum goes by parts:
 //
 //	Psi <= sum from lo to hi-1 of (psi_n-psi_{n+1}) P(lo <= C+1 <= n) + psi_hi P(lo <= C+1 <= hi) + 2 e^(X-T).
 const (
@@ -49,18 +50,19 @@ const (
 	// odds), one of its sum, four of the terms: 12 * 2^-53.
 	stepErr = 0x1p-49
 	// maxTilt bounds s*(width of the window), in nats: the two recurrences
-	// start at 1 and drift apart by e^(that+T), which must stay a float64. Beyond
-	// it e^X itself is returned; as -X >= s*mean, Psi is below e^-500 there.
+	// start at 1 and drift apart by e^(that+T), which must stay a float64.
+	// Beyond it e^X itself is returned; as -X >= s*mean, Psi is below e^-500
+	// there.
 	maxTilt = 500
 	// maxClone bounds p: the mass of C at the lower end of the window, k <= T+1
-	// others short of all, is above (n(1-p)/k)^k of the largest, e^-600 for p up to here.
-	// The loss is a relative 2^-30 of the number of clones.
+	// others short of all, is above (n(1-p)/k)^k of the largest, e^-600 for p
+	// up to here. The loss is a relative 2^-30 of the number of clones.
 	maxClone = 1 - 0x1p-30
 )
 
-// logPsi returns an upper bound of ln Psi(tau), tau >= 0, within a relative 1e-8 of Psi
-// where maxTilt does not cut it off; -Inf for tau >= 1. It takes time
-// proportional to sqrt(others*p).
+// logPsi returns an upper bound of ln Psi(tau), tau >= 0, within a relative
+// 1e-8 of Psi where maxTilt does not cut it off; -Inf for tau >= 1. It takes
+// time proportional to sqrt(others*p).
 func (c crowd) logPsi(tau float64) float64 {
 	if tau >= 1 {
 		return math.Inf(-1)
@@ -129,9 +131,9 @@ func (c crowd) chernoff(tau float64) (s, x float64) {
 	return s, x + 0x1p-48*math.Abs(x)
 }
 
-// logExcess returns ln psi_n for q = Q/2^64, n >= 1: (2/n) E(B-nq)_+ as a sum of
-// positive terms. Their ratios fall, so a geometric series bounds the rest, which
-// is added.
+// logExcess returns ln psi_n for q = Q/2^64, n >= 1: (2/n) E(B-nq)_+ as a sum
+// of positive terms. Their ratios fall, so a geometric series bounds the rest,
+// which is added.
 func logExcess(n int64, q uint64) float64 {
 	const rest = 0x1p-40
 	floor, frac := bits.Mul64(q, uint64(n))

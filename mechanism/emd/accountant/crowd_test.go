@@ -1,4 +1,4 @@
-package emd
+package accountant
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package emd
+package accountant
 
 import (
 	"math"
@@ -226,29 +226,29 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 			}
 			type promise struct{ alpha, delta float64 }
 			var promises []promise
-			s := Shuffle{Records: int64(n), Items: int64(m), Diameter: 1}
+			s := ask{Records: int64(n), Items: int64(m), Diameter: 1}
 			pure := c.alpha0 * float64(m)
-			for _, s.Clones = range []Clones{Dominated, MetricRandomiser} {
+			for _, s.Clones = range []Clones{Dominated, MetricRandomizer} {
 				for _, s.MinDistance = range []float64{0, c.near * (1 - 1e-12)} {
 					s.Alpha0 = c.alpha0
 					for _, x := range []float64{0.01, 0.1, 0.3, 0.6, 0.9} {
 						s.Alpha = x * pure
-						d, err := ShuffleDelta(s)
+						d, err := s.delta()
 						if err != nil {
 							t.Fatal(err)
 						}
-						if d.Value < 1 {
-							promises = append(promises, promise{s.Alpha, d.Value})
+						if d.Delta < 1 {
+							promises = append(promises, promise{s.Alpha, d.Delta})
 						}
 					}
 					s.Alpha = 0
 					for _, s.Delta = range []float64{1e-4, 0.01, 0.1} {
-						a, err := ShuffleLevel(s)
+						a, err := s.level()
 						if err != nil {
 							t.Fatal(err)
 						}
-						promises = append(promises, promise{a.Value, s.Delta})
-						if a.Value < 0.9*pure {
+						promises = append(promises, promise{a.Alpha, s.Delta})
+						if a.Alpha < 0.9*pure {
 							useful++
 						}
 					}
@@ -268,11 +268,11 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 				if m > 1 || pairs%3 > 0 {
 					return
 				}
-				s := Shuffle{Records: int64(n), Alpha0: c.alpha0, Diameter: 1}
-				for _, s.Clones = range []Clones{Dominated, MetricRandomiser} {
+				s := ask{Records: int64(n), Alpha0: c.alpha0, Diameter: 1}
+				for _, s.Clones = range []Clones{Dominated, MetricRandomizer} {
 					for _, x := range []float64{0, 0.05, 0.3, 0.7, 0.95, 1} {
 						eps := x * c.alpha0 * d
-						delta, err := ItemDelta(s, Change{min(d, 1), eps})
+						delta, err := s.item(min(d, 1), eps)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -319,14 +319,11 @@ func TestShuffle_PrivateInBinaryCrowds(t *testing.T) {
 	for _, alpha0 := range []float64{0.05, 0.3, 1, 3, 6} {
 		for _, m := range []int{1, 5, 40} {
 			for _, delta := range []float64{1e-3, 1e-6, 1e-10} {
-				s := Shuffle{Records: n, Items: int64(m), Alpha0: alpha0, Diameter: 1}
-				u, err := s.unit("", true, false, true)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := ask{Records: n, Items: int64(m), Alpha0: alpha0, Diameter: 1}
+				u := s.unit(t)
 				levels := map[Bound]float64{
-					Theorem44:     u.theorem44Level(math.Log(delta)),
-					u.jointName(): u.jointLevel(math.Log(delta), u.pure()),
+					Theorem44: u.theorem44(math.Log(delta)),
+					u.bound(): levelOf(u, math.Log(delta), u.pure()),
 				}
 				if levels[Theorem44] < math.Inf(1) {
 					theorem++
@@ -358,7 +355,7 @@ func TestShuffle_PrivateInBinaryCrowds(t *testing.T) {
 // at distance 1, where the divergence of the exact laws is 0.98.
 func TestTheorem44_NeedsItsCondition(t *testing.T) {
 	const n, alpha0, delta = 1000, 12, 1e-12
-	u := unitShuffle{Shuffle{Records: n, Items: 1, Alpha0: alpha0, Diameter: 1}}
+	u := ask{Records: n, Items: 1, Alpha0: alpha0, Diameter: 1}.unit(t)
 	eps := math.Log1p(math.Tanh(alpha0/2.0) * u.factor44(math.Log(delta)))
 	if math.Abs(eps-7.52) > 0.005 {
 		t.Errorf("the formula states %g", eps)
@@ -367,10 +364,10 @@ func TestTheorem44_NeedsItsCondition(t *testing.T) {
 	if exact < 0.98 {
 		t.Errorf("delta is %g", exact)
 	}
-	if got, err := ItemDelta(Shuffle{Records: n, Alpha0: alpha0, Diameter: 1}, Change{1, eps}); err != nil || got < exact {
+	if got, err := (ask{Records: n, Alpha0: alpha0, Diameter: 1}).item(1, eps); err != nil || got < exact {
 		t.Errorf("ItemDelta gives %g, %v", got, err)
 	}
-	if u.condition44(math.Log(delta)) || !math.IsInf(u.theorem44Level(math.Log(delta)), 1) || !math.IsInf(u.theorem44Delta(eps), 1) {
+	if u.condition44(math.Log(delta)) || !math.IsInf(u.theorem44(math.Log(delta)), 1) {
 		t.Error("the theorem is used")
 	}
 }

@@ -1,4 +1,4 @@
-package emd
+package accountant
 
 import (
 	"math"
@@ -9,13 +9,13 @@ import (
 )
 
 // beyond are releases whose f grows again with alpha: the channel's level is high.
-var beyond = []Shuffle{
+var beyond = []ask{
 	{Records: 4e5, Items: 20, Alpha0: 7.53, Diameter: 1},
 	{Records: 4e5, Items: 20, Alpha0: 7.7, Diameter: 1},
 	{Records: 1000, Items: 5, Alpha0: 3, Diameter: 1},
 	{Records: 1258, Items: 2, Alpha0: 4.66, Diameter: 1},
 	{Records: 24107, Items: 4, Alpha0: 6.2, Diameter: 1},
-	{Records: 8275, Items: 10, Alpha0: 4.43, Clones: MetricRandomiser, MinDistance: 0.25, Diameter: 1},
+	{Records: 8275, Items: 10, Alpha0: 4.43, Clones: MetricRandomizer, MinDistance: 0.25, Diameter: 1},
 	{Records: 119797, Items: 13, Alpha0: 5.76, Diameter: 1},
 	{Records: 121, Items: 2, Alpha0: 3.71, Diameter: 2},
 	{Records: 10, Items: 2, Alpha0: 2, Diameter: 1}, // rises first
@@ -23,15 +23,15 @@ var beyond = []Shuffle{
 }
 
 // drawShuffle draws a release of up to e^logN records.
-func drawShuffle(r *rand.Rand, logN float64) Shuffle {
+func drawShuffle(r *rand.Rand, logN float64) ask {
 	n := math.Floor(math.Exp(r.Float64()*logN)) + 2
 	m := max(2, math.Floor(math.Pow(n, r.Float64())))
-	return Shuffle{Records: int64(n), Items: int64(m), Alpha0: math.Exp(r.Float64()*3 - 1), Diameter: 1}
+	return ask{Records: int64(n), Items: int64(m), Alpha0: math.Exp(r.Float64()*3 - 1), Diameter: 1}
 }
 
 func TestShuffleDelta_NeverGrowsWithAlpha(t *testing.T) {
 	r := rng.Seeded(11)
-	cases := append([]Shuffle{}, beyond...)
+	cases := append([]ask{}, beyond...)
 	for range 60 {
 		cases = append(cases, drawShuffle(r, 5+float64(r.IntN(2))*6))
 	}
@@ -40,15 +40,15 @@ func TestShuffleDelta_NeverGrowsWithAlpha(t *testing.T) {
 		last, before := 1.0, 0.0
 		for k := 1; k <= steps; k++ {
 			s.Alpha = float64(s.Items) * s.Alpha0 * float64(k) / (steps + 1)
-			d, err := ShuffleDelta(s)
+			d, err := s.delta()
 			if err != nil {
 				t.Fatal(err)
 			}
 			// 1e-6 is what the doc grants each of the two.
-			if d.Value > last*(1+2e-6) {
-				t.Errorf("%d: %+v: delta is %g, at alpha %g it was %g", i, s, d.Value, before, last)
+			if d.Delta > last*(1+2e-6) {
+				t.Errorf("%d: %+v: delta is %g, at alpha %g it was %g", i, s, d.Delta, before, last)
 			}
-			if last, before = d.Value, s.Alpha; last < 1e-250 {
+			if last, before = d.Delta, s.Alpha; last < 1e-250 {
 				break
 			}
 		}
@@ -60,7 +60,7 @@ func TestShuffleDelta_NeverGrowsWithAlpha(t *testing.T) {
 func TestShuffle_AnswersAgree(t *testing.T) {
 	const off = 1e-7
 	r := rng.Seeded(12)
-	cases := append([]Shuffle{}, beyond...)
+	cases := append([]ask{}, beyond...)
 	for range 40 {
 		cases = append(cases, drawShuffle(r, 12))
 	}
@@ -69,20 +69,20 @@ func TestShuffle_AnswersAgree(t *testing.T) {
 		level := func(alpha0 float64) float64 {
 			q := s
 			q.Alpha0 = alpha0
-			a, err := ShuffleLevel(q)
+			a, err := q.level()
 			if err != nil {
 				t.Fatal(err)
 			}
-			return a.Value
+			return a.Alpha
 		}
 		delta := func(alpha float64) float64 {
 			q := s
 			q.Alpha, q.Delta = alpha, 0
-			d, err := ShuffleDelta(q)
+			d, err := q.delta()
 			if err != nil {
 				t.Fatal(err)
 			}
-			return d.Value
+			return d.Delta
 		}
 		a := level(s.Alpha0)
 		if at, below := delta(a), delta(a*(1-off)); at > s.Delta*(1+1e-6) || below < s.Delta {
@@ -90,11 +90,11 @@ func TestShuffle_AnswersAgree(t *testing.T) {
 		}
 		q := s
 		q.Alpha, q.Alpha0 = float64(s.Items)*s.Alpha0*r.Float64(), 0
-		b, err := ShuffleBudget(q)
+		b, err := q.budget()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at, above := level(b.Value), level(b.Value*(1+off)); at > q.Alpha || above < q.Alpha {
+		if at, above := level(b.Alpha0), level(b.Alpha0*(1+off)); at > q.Alpha || above < q.Alpha {
 			t.Errorf("%+v: budget %v has level %g, above it %g", q, b, at, above)
 		}
 	}
@@ -103,20 +103,20 @@ func TestShuffle_AnswersAgree(t *testing.T) {
 // A user found these: f alone gives deltas of 9e-7 and 1 at levels 98.43 and 120, where
 // 80 has less than 1e-12, the level 154 and the budget 7.531.
 func TestShuffle_BeyondTheLeastF(t *testing.T) {
-	s := Shuffle{Records: 4e5, Items: 20, Alpha0: 7.53, Diameter: 1}
+	s := ask{Records: 4e5, Items: 20, Alpha0: 7.53, Diameter: 1}
 	for _, s.Alpha = range []float64{80, 98.43, 120, 150} {
-		if d, err := ShuffleDelta(s); err != nil || d.Value > 4e-13 || d.Value < 1e-15 {
+		if d, err := s.delta(); err != nil || d.Delta > 4e-13 || d.Delta < 1e-15 {
 			t.Errorf("delta(%g) = %v, %v", s.Alpha, d, err)
 		}
 	}
-	s = Shuffle{Records: 4e5, Items: 20, Alpha0: 7.7, Delta: 1e-6, Diameter: 1}
-	if a, err := ShuffleLevel(s); err != nil || a.Bound != Joint || math.Abs(a.Value-64.0354721) > 1e-5 {
+	s = ask{Records: 4e5, Items: 20, Alpha0: 7.7, Delta: 1e-6, Diameter: 1}
+	if a, err := s.level(); err != nil || a.Bound != Joint || math.Abs(a.Alpha-64.0354721) > 1e-5 {
 		t.Errorf("level %v, %v", a, err)
 	}
 	// From some level on the budget stays: the least G is 1e-6 there.
 	s.Alpha0 = 0
 	for _, s.Alpha = range []float64{98.43, 140} {
-		if b, err := ShuffleBudget(s); err != nil || b.Bound != Joint || math.Abs(b.Value-7.81836986) > 1e-7 {
+		if b, err := s.budget(); err != nil || b.Bound != Joint || math.Abs(b.Alpha0-7.81836986) > 1e-7 {
 			t.Errorf("budget(%g) = %v, %v", s.Alpha, b, err)
 		}
 	}
@@ -127,10 +127,7 @@ func TestShuffle_BeyondTheLeastF(t *testing.T) {
 func TestThresholds_AreTheBestOfEveryW(t *testing.T) {
 	better := 0
 	for _, c := range beyond[:8] {
-		u, err := c.unit("", true, false, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := c.unit(t)
 		b := u.joint()
 		law := b.crowd(b.near)
 		type known struct{ x, psi float64 }
@@ -154,7 +151,7 @@ func TestThresholds_AreTheBestOfEveryW(t *testing.T) {
 				}
 				want = max(want, at)
 			}
-			got := b.value(alpha)
+			got := valueOf(b, alpha)
 			if want > 0 {
 				continue // proves nothing
 			}
@@ -217,18 +214,15 @@ func TestShuffle_PrivateBeyondTheLeastF(t *testing.T) {
 		n, m   int
 		alpha0 float64
 	}{{9, 2, 1.88}, {10, 2, 2}, {121, 2, 3.71}, {8, 2, 1.2}, {400, 2, 5}, {700, 2, 4.66}, {700, 5, 3}, {700, 5, 3.3}} {
-		s := Shuffle{Records: int64(c.n), Items: int64(c.m), Alpha0: c.alpha0, Diameter: 1}
-		u, err := s.unit("", true, false, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := ask{Records: int64(c.n), Items: int64(c.m), Alpha0: c.alpha0, Diameter: 1}
+		u := s.unit(t)
 		b := u.joint()
 		const steps = 40
 		var promised [steps]float64
 		for k := range promised {
 			alpha := u.pure() * float64(k+1) / (steps + 1)
-			promised[k] = min(0, b.value(alpha))
-			f := b.sup(alpha, nil, func(best, bound float64) bool { return best > 0 })
+			promised[k] = min(0, valueOf(b, alpha))
+			f := supOf(b, alpha, func(best, bound float64) bool { return best > 0 })
 			if promised[k] < min(0, f)-1e-3 {
 				inside++
 			}

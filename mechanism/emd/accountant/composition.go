@@ -1,0 +1,177 @@
+package accountant
+
+import (
+	"context"
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+)
+
+// Composition is Count mechanisms run on the same data, each
+// Item-differentially private (pure). What they are together is exact: no
+// smaller level or delta holds for all such mechanisms, chosen adaptively or
+// not (KOV15, Theorem 3.3), as randomized response with B ~ Bin(Count,
+// 1/(1+e^-Item)) right answers attains
+//
+//	delta = E (1 - exp(eps - (2B-Count)*Item))_+.
+type Composition struct {
+	Count int64   // in [1, 2^40]
+	Item  float64 // in [1e-100, 700]
+}
+
+// ComposeFor is the promise that [ComposeBudget] is to keep for all mechanisms
+// together.
+type ComposeFor struct {
+	Eps   float64 // in [1e-80, 1e100]
+	Delta float64 // 0 or in [1e-300, 1)
+}
+
+// Delta returns the least delta for which the mechanisms together are (eps,
+// delta)-private, eps in [0, 1e100], rounded up by a relative 1e-9 or less for
+// Count up to 1e9. When ctx is done its error is returned.
+func (c Composition) Delta(ctx context.Context, eps float64) (float64, error) {
+	const op = "accountant: Composition.Delta"
+	err := c.check(op)
+	if err == nil && !(eps >= 0 && eps <= 1/minUnit) {
+		err = &fault.ValueError{Op: op, Arg: "eps", Index: -1, Value: eps, Want: "a number in [0, 1e100]"}
+	}
+	if err != nil {
+		return 0, err
+	}
+	log, err := c.logDelta(ctx, eps)
+	return min(1, directed.ExpUp(log)), err
+}
+
+// Level returns the least eps for which the mechanisms together are (eps,
+// delta)-private, delta 0 or in [1e-300, 1), rounded up. When ctx is done its
+// error is returned.
+func (c Composition) Level(ctx context.Context, delta float64) (float64, error) {
+	const op = "accountant: Composition.Level"
+	err := c.check(op)
+	if err == nil {
+		err = slack(op, "delta", delta)
+	}
+	if err != nil {
+		return 0, err
+	}
+	hi := directed.MulUp(float64(c.Count), c.Item)
+	if delta == 0 {
+		return hi, nil
+	}
+	target := directed.LogDown(delta)
+	ok := func(eps float64) (bool, error) {
+		log, err := c.logDelta(ctx, eps)
+		return err == nil && log <= target, err
+	}
+	for _, least := range [...]float64{0, minUnit} {
+		if holds, err := ok(least); err != nil || holds {
+			return least, err
+		}
+	}
+	_, hi, err = bisect(minUnit, hi, composeTol, ok)
+	return hi, err
+}
+
+// ComposeBudget returns the largest level that each of count mechanisms may
+// have for p to hold of all together, rounded down: the Item of [Composition].
+// When ctx is done its error is returned.
+func ComposeBudget(ctx context.Context, count int64, p ComposeFor) (float64, error) {
+	const op = "accountant: ComposeBudget"
+	err := Composition{count, 1}.check(op)
+	if err == nil && !(p.Eps >= 1e-80 && p.Eps <= 1/minUnit) {
+		err = &fault.ValueError{Op: op, Arg: "ComposeFor.Eps", Index: -1, Value: p.Eps, Want: "a number in [1e-80, 1e100]"}
+	}
+	if err == nil {
+		err = slack(op, "ComposeFor.Delta", p.Delta)
+	}
+	if err != nil {
+		return 0, err
+	}
+	lo := directed.DivDown(p.Eps, float64(count))
+	if p.Delta == 0 || lo >= maxLevel {
+		return lo, nil
+	}
+	target := directed.LogDown(p.Delta)
+	return largest(lo, composeTol, func(item float64) (bool, error) {
+		if item > maxLevel {
+			return false, nil
+		}
+		log, err := Composition{count, item}.logDelta(ctx, p.Eps)
+		return err == nil && log <= target, err
+	})
+}
+
+// composeTol is the relative width of the bisections.
+const composeTol = 1e-12
+
+func (c Composition) check(op string) error {
+	switch {
+	case c.Count < 1 || c.Count > maxCount:
+		return &fault.ValueError{Op: op, Arg: "Composition.Count", Index: -1, Value: float64(c.Count), Want: "a number in [1, 2^40]"}
+	case !(c.Item >= minUnit && c.Item <= maxLevel):
+		return &fault.ValueError{Op: op, Arg: "Composition.Item", Index: -1, Value: c.Item, Want: "a number in [1e-100, 700]"}
+	}
+	return nil
+}
+
+// maxCount keeps a sum below some 10^7 terms.
+const maxCount = 1 << 40
+
+// wrong returns the probability of a wrong answer, rounded down.
+func (c Composition) wrong() float64 {
+	return directed.DivDown(1, directed.AddUp(1, directed.ExpUp(c.Item)))
+}
+
+// logDelta returns ln delta, rounded up; -Inf for 0.
+//
+// F = Count-B ~ Bin(Count, q) wrong answers, q rounded down: the term
+// (1-e^x)_+, x = eps-(Count-2F)Item, falls with F, so fewer wrong answers can
+// only raise delta. The sum runs both ways from the largest probability with a
+// positive term; either way the terms fall faster than a geometric series,
+// which bounds the rest and is added.
+func (c Composition) logDelta(ctx context.Context, eps float64) (float64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	const rest = 0x1p-40
+	m := float64(c.Count)
+	if eps >= directed.MulUp(m, c.Item) {
+		return math.Inf(-1), nil
+	}
+	q := c.wrong()
+	odds := q / (1 - q)
+	gain := func(f float64) float64 {
+		loss := float64((m - 2*f) * c.Item)
+		// Product and difference are rounded by less than this.
+		x := eps - loss - 0x1p-51*(eps+math.Abs(loss))
+		return max(0, -math.Expm1(x)) * (1 + 0x1p-50)
+	}
+	top := math.Floor(max(0, min(m, (m-eps/c.Item)/2+2))) // no term beyond; 2 for rounding
+	start := min(top, math.Floor(m*q))
+	log := logBinomial(c.Count, int64(start), q)
+	sum, steps := gain(start), 0.0
+	mass := 1.0
+	for f := start; f > 0; f-- {
+		r := f / ((m - f + 1) * odds)
+		if r < 1 && mass*r <= rest*sum*(1-r) {
+			sum += mass * r / (1 - r)
+			break
+		}
+		mass *= r
+		sum += float64(mass * gain(f-1))
+		steps++
+	}
+	mass = 1.0
+	for f := start; f < top; f++ {
+		r := float64((m - f) / (f + 1) * odds)
+		if r < 1 && mass*r <= rest*sum*(1-r) {
+			sum += mass * r / (1 - r)
+			break
+		}
+		mass *= r
+		sum += float64(mass * gain(f+1))
+		steps++
+	}
+	return log + math.Log(sum) + pmfErr(log) + float64((steps+16)*stepErr), nil
+}

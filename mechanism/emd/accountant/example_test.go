@@ -1,0 +1,146 @@
+package accountant_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/metricdp/metricdp/mechanism/emd/accountant"
+)
+
+// A hundred thousand users of ten places each send them to a shuffler. How
+// strong may the randomizer of a single place be, what is the promise of the
+// one that is chosen, and what does it leave to chance?
+func Example() {
+	ctx := context.Background()
+	s := accountant.Shuffle{Records: 1_000_000, Items: 10, Diameter: 5} // km
+	budget, err := s.Budget(ctx, accountant.BudgetFor{Alpha: 0.5, Delta: 1e-9})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("the randomizer may have %.3f per km by the %v\n", budget.Alpha0, budget.Bound)
+	level, err := s.Level(ctx, accountant.LevelAt{Alpha0: 0.8, Delta: 1e-9})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("with 0.8 it promises %.3f per km\n", level.Alpha)
+	slack, err := s.Delta(ctx, accountant.DeltaAt{Alpha0: 0.8, Alpha: 0.5})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("0.5 per km holds up to a delta of %.1e\n", slack.Delta)
+	// Output:
+	// the randomizer may have 0.938 per km by the joint bound
+	// with 0.8 it promises 0.298 per km
+	// 0.5 per km holds up to a delta of 2.2e-20
+}
+
+// A hundred thousand users of ten items each send them through a randomizer of
+// level 1 per kilometer; only the multiset of the outputs is published.
+func ExampleShuffle_Level() {
+	s := accountant.Shuffle{Records: 1_000_000, Items: 10, Diameter: 5} // km
+	level, err := s.Level(context.Background(), accountant.LevelAt{Alpha0: 1, Delta: 1e-9})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("alpha = %.4f per km by the %v, 10 without shuffling\n", level.Alpha, level.Bound)
+	// Output:
+	// alpha = 0.6257 per km by the joint bound, 10 without shuffling
+}
+
+// The example of IRC24: a hundred thousand users of a thousand items, alpha =
+// 25. Shuffling by a trusted party allows a far weaker randomizer than each
+// user alone.
+func ExampleShuffle_Budget() {
+	for _, records := range []int64{1000, 100_000_000} {
+		s := accountant.Shuffle{Records: records, Items: 1000, Diameter: 1}
+		budget, err := s.Budget(context.Background(), accountant.BudgetFor{Alpha: 25, Delta: 1e-12})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("N = %d: alpha0 = %.4f\n", records, budget.Alpha0)
+	}
+	// Output:
+	// N = 1000: alpha0 = 0.0807
+	// N = 100000000: alpha0 = 4.2994
+}
+
+// What the theorem of the paper allows in the same setting.
+func ExampleShuffle_Theorem44() {
+	for _, records := range []int64{1000, 100_000_000} {
+		s := accountant.Shuffle{Records: records, Items: 1000, Diameter: 1}
+		budget, err := s.Theorem44(accountant.BudgetFor{Alpha: 25, Delta: 1e-12})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("N = %d: alpha0 = %.4f\n", records, budget.Alpha0)
+	}
+	// Output:
+	// N = 1000: alpha0 = 0.0250
+	// N = 100000000: alpha0 = 2.4839
+}
+
+// At one user's level, the delta that is left.
+func ExampleShuffle_Delta() {
+	s := accountant.Shuffle{Records: 1_000_000, Items: 100, Diameter: 1}
+	slack, err := s.Delta(context.Background(), accountant.DeltaAt{Alpha0: 2, Alpha: 3})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.1e\n", slack.Delta)
+	// Output:
+	// 3.0e-10
+}
+
+// One item that moves by a tenth of the diameter.
+func ExampleShuffle_ItemDelta() {
+	s := accountant.Shuffle{Records: 1000, Diameter: 1}
+	delta, err := s.ItemDelta(accountant.Change{Alpha0: 1, Distance: 0.1, Eps: 0.01})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.2e\n", delta)
+	// Output:
+	// 5.50e-05
+}
+
+// A thousand answers about one user, (1, 1e-6)-private together.
+func ExampleComposeBudget() {
+	item, err := accountant.ComposeBudget(context.Background(), 1000, accountant.ComposeFor{Eps: 1, Delta: 1e-6})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.6f each, where sums allow 0.001\n", item)
+	// Output:
+	// 0.007495 each, where sums allow 0.001
+}
+
+func ExampleComposition_Level() {
+	eps, err := accountant.Composition{Count: 1000, Item: 0.01}.Level(context.Background(), 1e-6)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.4f\n", eps)
+	// Output:
+	// 1.3654
+}
+
+func ExampleComposition_Delta() {
+	delta, err := accountant.Composition{Count: 1000, Item: 0.01}.Delta(context.Background(), 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.1e\n", delta)
+	// Output:
+	// 1.1e-04
+}

@@ -1,0 +1,75 @@
+package accountant
+
+import (
+	"math/big"
+	"testing"
+)
+
+// ask is a Shuffle with all numbers that its questions are about.
+type ask struct {
+	Records, Items        int64
+	Alpha0, Alpha, Delta  float64
+	Diameter, MinDistance float64
+	Clones                Clones
+}
+
+func (a ask) shuffle() Shuffle {
+	return Shuffle{Records: a.Records, Items: a.Items, Diameter: a.Diameter, MinDistance: a.MinDistance, Clones: a.Clones}
+}
+
+func (a ask) level() (Level, error) {
+	return a.shuffle().Level(bg, LevelAt{a.Alpha0, a.Delta})
+}
+
+func (a ask) delta() (Slack, error) {
+	return a.shuffle().Delta(bg, DeltaAt{a.Alpha0, a.Alpha})
+}
+
+func (a ask) budget() (Budget, error) {
+	return a.shuffle().Budget(bg, BudgetFor{a.Alpha, a.Delta})
+}
+
+func (a ask) item(distance, eps float64) (float64, error) {
+	return a.shuffle().ItemDelta(Change{a.Alpha0, distance, eps})
+}
+
+// unit is a over its diameter.
+func (a ask) unit(t testing.TB) unit {
+	t.Helper()
+	u, err := a.shuffle().unit("")
+	if err == nil {
+		err = u.setAlpha0("", "", a.Alpha0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// levelOf is u.level without a deadline.
+func levelOf(u unit, logDelta, top float64) float64 {
+	a, _ := u.level(bg, logDelta, top)
+	return a
+}
+
+// valueOf is b.value without a deadline.
+func valueOf(b joint, alpha float64) float64 {
+	v, _ := b.value(bg, alpha)
+	return v
+}
+
+// supOf is the supremum of b without a deadline and without fixed thresholds.
+func supOf(b joint, alpha float64, done func(best, bound float64) bool) float64 {
+	v, _ := b.sup(bg, alpha, nil, done)
+	return v
+}
+
+// ratio is x as a rational number.
+func ratio(t testing.TB, x float64) *big.Rat {
+	t.Helper()
+	q := new(big.Rat).SetFloat64(x)
+	if q == nil {
+		t.Fatalf("%v is not finite", x)
+	}
+	return q
+}

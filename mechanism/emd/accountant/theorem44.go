@@ -1,0 +1,85 @@
+package accountant
+
+import (
+	"math"
+
+	"github.com/metricdp/metricdp/internal/directed"
+)
+
+// Theorem44 returns the largest level of the randomizer for which Theorem 4.4
+// of IRC24 proves the promise p, with the condition that the theorem omits; 0
+// where it proves nothing. It is here to compare with: [Shuffle.Budget] is
+// larger wherever the two were tried.
+func (s Shuffle) Theorem44(p BudgetFor) (Budget, error) {
+	const op = "accountant: Shuffle.Theorem44"
+	u, alpha, err := s.unitFor(op, p)
+	if err != nil {
+		return Budget{}, err
+	}
+	best := Budget{0, Theorem44}
+	if p.Delta == 0 {
+		return best, nil
+	}
+	logDelta := directed.LogDown(p.Delta)
+	ok := func(alpha0 float64) (bool, error) {
+		u.alpha0 = alpha0
+		return alpha0 <= maxLevel && u.theorem44(logDelta) <= alpha, nil
+	}
+	// K >= 8/N, so that the theorem gives at least 4 m alpha0/N.
+	for lo := min(maxLevel, directed.DivDown(alpha, float64(u.items))*float64(u.records)); lo > minUnit; lo /= 2 {
+		if holds, _ := ok(lo); !holds {
+			continue
+		}
+		if best.Alpha0, err = largest(lo, rootTol, ok); err == nil {
+			best.Alpha0 = directed.DivDown(best.Alpha0, s.Diameter)
+		}
+		break
+	}
+	return best, err
+}
+
+// Theorem 4.4 of IRC24. Its supremum is the limit at distance 0:
+//
+//	alpha = (m alpha0/2) K, K = 8 sqrt(e^alpha0 L/N) + 8 e^alpha0/N, L = ln(4m/delta_int),
+//	ln delta = ln delta_int + m ln(1+tanh(alpha0/2) K).
+//
+// theoremErr widens what the formulas below give, some ten roundings of terms
+// of one sign.
+const theoremErr = 0x1p-44
+
+// condition44 is the theorem's condition at ln delta_int = x.
+func (u unit) condition44(x float64) bool {
+	return float64(u.alpha0*(1+theoremErr))+theoremErr <= math.Log(float64(u.records)/(16*(math.Log(2*float64(u.items))-x)))
+}
+
+// factor44 returns K, rounded up.
+func (u unit) factor44(x float64) float64 {
+	e := math.Exp(u.alpha0) / float64(u.records)
+	return 8 * (math.Sqrt(e*(math.Log(4*float64(u.items))-x)) + e) * (1 + theoremErr)
+}
+
+// group44 returns ln delta, rounded up.
+func (u unit) group44(x float64) float64 {
+	k := u.factor44(x)
+	return x + float64(float64(u.items)*math.Log1p(math.Tanh(u.alpha0/2)*k)*(1+theoremErr)) + float64(theoremErr*math.Abs(x))
+}
+
+// theorem44 returns the theorem's alpha, +Inf without its condition. ln delta
+// is concave in x = ln delta_int and at least x, so it crosses logDelta once
+// below logDelta.
+func (u unit) theorem44(logDelta float64) float64 {
+	if !u.condition44(logDelta) { // and then at no smaller delta_int
+		return math.Inf(1)
+	}
+	step := 1.0
+	for u.group44(logDelta-step) > logDelta {
+		step *= 2
+	}
+	_, x, _ := bisect(-logDelta, step-logDelta, rootTol, func(x float64) (bool, error) {
+		return u.group44(-x) <= logDelta, nil
+	})
+	if !u.condition44(-x) {
+		return math.Inf(1)
+	}
+	return u.pure() / 2 * u.factor44(-x) * (1 + theoremErr)
+}

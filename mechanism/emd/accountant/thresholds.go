@@ -1,0 +1,232 @@
+package accountant
+
+import (
+	"context"
+	"math"
+)
+
+// f of joint is not monotone in alpha: from some tau_w on e^E grows faster than
+// Psi falls. But delta is, and every threshold tau up to tau_w proves as much
+// of (alpha, delta), as it bounds the divergence at an E of no more than alpha
+// w:
+//
+//	E(tau,w) = 2m artanh(tau tanh(alpha0 w/2)) <= alpha w,
+//	delta = sup over w of min over tau <= tau_w of (e^E(tau,w)-1) Psi(tau)/tau.
+//
+// Let tau* be the best threshold at w = 1. At a smaller w it is higher, as the
+// derivative of ln(e^E-1) by tau grows with w. So one fixed threshold is
+// enough: where tau_w <= tau* the best is tau_w, and elsewhere tau* gives no
+// more than it does at w = 1, where it is the best. That holds if G(tau) = ln
+// f(1) falls to tau* and rises from there, and it does but for two things: it
+// may start with a rise, from the bound by total variation at tau = 0; and it
+// has shallow minima at the kinks 1-2/n of Psi, where one sign of n against the
+// others ceases to count. More fixed thresholds make up for these: 0 and a grid
+// of such values.
+//
+// Any fixed thresholds give a valid bound; these decide how tight and how
+// monotone it is. They depend on the joint bound and the target only, not on
+// alpha, so that a higher alpha has those of a lower one.
+
+// threshold is a fixed one.
+type threshold struct {
+	tau, psi float64 // psi = ln(Psi/tau), at tau = 0 ln Psi
+}
+
+// gain returns ln(e^E-1), at tau = 0 ln(E/tau), rounded up. As tau tanh(alpha0
+// w/2) may be next to 1, 1 less it is taken from what both factors lack of 1:
+// nothing cancels, and a dozen roundings are below gainErr. That of alpha0 w in
+// the exponential is up to alpha0 w as large, but counts only where the
+// logarithm is near alpha0 w.
+func (b joint) gain(tau, w float64) float64 {
+	const gainErr = 0x1p-46
+	t := math.Tanh(b.alpha0 * w / 2)
+	switch {
+	case t == 0:
+		return math.Inf(-1)
+	case tau == 0:
+		return logUp(math.Log(2 * b.items * t))
+	}
+	rest := (1 - tau) + tau*2/(math.Exp(b.alpha0*w)+1)
+	return logUp(logExpm1(b.items * math.Log1p(2*tau*t/rest) * (1 + gainErr)))
+}
+
+// thresholds finds fixed thresholds, as far up as asked for.
+type thresholds struct {
+	joint
+	fixed  crowd
+	target float64 // ln delta; those with G above it are of no use at w = 1
+	grid   []float64
+	g      []float64   // G on the grid as far as looked at, +Inf where too far above target
+	found  []threshold // with G <= target
+}
+
+const (
+	// gridStep is the ratio of tau, or near 1 of 1-tau, of neighbors in the
+	// grid.
+	gridStep = 1.25
+	// gridLow is the least tau > 0 in units of 1/sqrt(E(C+1)): Psi has fallen
+	// by a few percent.
+	gridLow = 0.05
+	// chernoffLoss is more than ln(e^X/Psi) exceeds ln(sqrt(n)(1+n tau^2)) by,
+	// n = E(C+1) under the tilted distribution: 1.4 is the most seen. Were it
+	// more, a threshold would be missed.
+	chernoffLoss = 3
+	// minTol is the relative width to which a minimum is bracketed: with
+	// d^2G/(d ln tau)^2 below 10^5 G is found to 1e-7.
+	minTol = 1e-6
+)
+
+// thresholds returns the search for those with G <= target.
+func (b joint) thresholds(target float64) *thresholds {
+	t := &thresholds{joint: b, fixed: b.crowd(b.near), target: target}
+	if b.items == 1 {
+		return t // f is exact, hence monotone
+	}
+	t.grid = append(t.grid, 0)
+	low := 1.0 / 3
+	for least := gridLow / math.Sqrt(1+float64(float64(b.others)*t.fixed.p)); low > least; {
+		low /= gridStep
+	}
+	for ; low < 0.3; low *= gridStep {
+		t.grid = append(t.grid, low)
+	}
+	// Beyond e^(alpha0+6) E has ceased to grow and G falls; beyond 2^50 there
+	// are no clones.
+	last := min(math.Exp(b.alpha0+6), 1<<50)
+	for n := 3.0; n < last; n = max(n+1, math.Floor(n*gridStep)) {
+		t.grid = append(t.grid, 1-2/n)
+	}
+	return t
+}
+
+// upTo returns those up to tau; there may be some above.
+func (t *thresholds) upTo(ctx context.Context, tau float64) ([]threshold, error) {
+	// A minimum below tau may be next to a point above it, and that is known
+	// from its neighbour.
+	for i := len(t.g); i < len(t.grid) && (i < 2 || t.grid[i-2] <= tau); i++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		t.g = append(t.g, t.look(i))
+		if i < 3 {
+			continue
+		}
+		l, g, r := t.g[i-2], t.g[i-1], t.g[i]
+		if g < l && g <= r && reach(l, g, r) <= t.target {
+			if err := t.minimize(ctx, math.Atanh(t.grid[i-2]), math.Atanh(t.grid[i])); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return t.found, nil
+}
+
+// reach is a lower bound, for a convex function, of its values next to the
+// middle of three points, at which they are l, g and r.
+func reach(l, g, r float64) float64 { return g - max(math.Abs(l-g), math.Abs(r-g)) }
+
+// look returns G at the i-th point of the grid and keeps it if it is of use.
+// Where by its estimates it is not, nor what is next to it, look returns +Inf
+// without the sum.
+func (t *thresholds) look(i int) float64 {
+	g := t.estimate(t.grid[i])
+	l, r := g, g
+	if i > 1 {
+		l = t.estimate(t.grid[i-1])
+	}
+	if i > 0 && i+1 < len(t.grid) {
+		r = t.estimate(t.grid[i+1])
+	}
+	if reach(l, g, r) > t.target {
+		return math.Inf(1)
+	}
+	c, g := t.at(t.grid[i])
+	t.keep(c, g)
+	return g
+}
+
+// estimate returns Chernoff's bound of G less its loss.
+func (t *thresholds) estimate(tau float64) float64 {
+	s, x := t.fixed.chernoff(tau)
+	n := 1 + float64(float64(t.fixed.others)*t.fixed.p*math.Exp(-s))
+	g := t.gain(tau, 1) + x - math.Log(n)/2 - math.Log1p(float64(n*tau*tau)) - chernoffLoss
+	if tau > 0 {
+		g -= math.Log(tau)
+	}
+	return g
+}
+
+// at returns the threshold tau and its G.
+func (t *thresholds) at(tau float64) (c threshold, g float64) {
+	if tau == 0 {
+		c = threshold{0, logUp(t.fixed.logPsi(0))}
+	} else {
+		c = threshold{tau, t.fixed.logRatio(tau)}
+	}
+	return c, t.gain(tau, 1) + c.psi
+}
+
+func (t *thresholds) keep(c threshold, g float64) {
+	if g <= t.target {
+		t.found = append(t.found, c)
+	}
+}
+
+// minimize keeps the minimum of G by golden sections of [lo, hi], 0 < lo, in
+// artanh(tau).
+func (t *thresholds) minimize(ctx context.Context, lo, hi float64) error {
+	const golden = 0.6180339887498949
+	a, b := hi-float64(golden*(hi-lo)), lo+float64(golden*(hi-lo))
+	ca, ga := t.at(math.Tanh(a))
+	cb, gb := t.at(math.Tanh(b))
+	for hi-lo > minTol*hi {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if ga < gb {
+			hi, b, cb, gb = b, a, ca, ga
+			a = hi - float64(golden*(hi-lo))
+			ca, ga = t.at(math.Tanh(a))
+		} else {
+			lo, a, ca, ga = a, b, cb, gb
+			b = lo + float64(golden*(hi-lo))
+			cb, gb = t.at(math.Tanh(b))
+		}
+	}
+	if ga < gb {
+		cb, gb = ca, ga
+	}
+	t.keep(cb, gb)
+	return nil
+}
+
+// highest returns tau_w at w = 1, the highest, rounded up.
+func (b joint) highest(alpha float64) float64 {
+	return math.Tanh(alpha/(2*b.items)) / math.Tanh(b.alpha0/2) * (1 + tauErr)
+}
+
+// reaches reports that the bound is at most target at level alpha. Mostly f
+// alone decides: it shows it, or no fixed threshold is of use.
+func (t *thresholds) reaches(ctx context.Context, alpha float64) (bool, error) {
+	done := func(best, bound float64) bool { return best > t.target || bound <= t.target }
+	log, err := t.sup(ctx, alpha, nil, done)
+	if err != nil || log <= t.target {
+		return err == nil, err
+	}
+	fixed, err := t.upTo(ctx, t.highest(alpha))
+	if err != nil || len(fixed) == 0 {
+		return false, err
+	}
+	log, err = t.sup(ctx, alpha, fixed, done)
+	return err == nil && log <= t.target, err
+}
+
+// value returns an upper bound of ln delta at level alpha, above 0 if that
+// proves nothing.
+func (b joint) value(ctx context.Context, alpha float64) (float64, error) {
+	fixed, err := b.thresholds(0).upTo(ctx, b.highest(alpha))
+	if err != nil {
+		return 0, err
+	}
+	return b.sup(ctx, alpha, fixed, func(best, bound float64) bool { return best > 0 })
+}
