@@ -193,7 +193,7 @@ func TestUserlevel_Data(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, q := range questions {
-		w, err := emd.LipschitzAtLeast(q.Query, points, nil)
+		w, err := emd.LipschitzAtLeast(t.Context(), q.Query, points)
 		if err != nil || w.Ratio > 1 || w.Ratio < 0.99 {
 			t.Errorf("%s: %+v, %v", q.Name, w, err)
 		}

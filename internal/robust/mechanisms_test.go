@@ -262,7 +262,7 @@ var emdCalls = []call{
 	{"emd.Similarity", emd.Similarity, []any{[]float64{0.6, 0.8}}},
 	{"emd.Shares", emd.Shares, []any{path}},
 	{"emd.Indicator", emd.Indicator[float64], []any{func(float64) bool { return true }, 1.0}},
-	{"emd.LipschitzAtLeast", emd.LipschitzAtLeast[[]float64], []any{average, points, &emd.LipschitzOptions{}}},
+	{"emd.LipschitzAtLeast", emd.LipschitzAtLeast[[]float64], []any{ctx, average, points}},
 	{"emd.LinearMap", emd.LinearMap[[]float64], []any{[][]float64{{1, 1}, {2, 0}}, average}},
 	{"emd.Region", emd.Region[float64], []any{math.Abs, emd.Smoothing{Width: 2}}},
 	{"emd.Ball", emd.Ball[[]float64], []any{metric.Euclidean{}, []float64{1, 2}, 1.0, emd.Smoothing{Width: 2}}},

@@ -1,6 +1,7 @@
 package emd_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -173,7 +174,7 @@ func ExampleLipschitzAtLeast() {
 		Name: "twice the height", Norm: additive.Norm{P: 1, Dim: 1}, Lipschitz: 1,
 		Func: func(x, dst []float64) { dst[0] = 2 * x[1] },
 	}
-	w, err := emd.LipschitzAtLeast(q, pts, nil)
+	w, err := emd.LipschitzAtLeast(context.Background(), q, pts)
 	fmt.Printf("%.4f between %d and %d %v\n", w.Ratio, w.I, w.J, err)
 	model := emd.Model{Trust: emd.Central, Users: 3, Diameter: 1}
 	_, err = emd.NewLinear(q, model, emd.Target{Alpha: 1}, &emd.LinearOptions[[]float64]{Sample: pts})

@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -22,7 +23,8 @@ type LinearOptions[P any] struct {
 	// Sample, where not nil, holds public points on which the constant of the query
 	// is put to the test ([LipschitzAtLeast]): a smaller one than they show is
 	// refused with a [*LipschitzError], and so are two points, looked for in O(n), that
-	// are farther apart than Model.Diameter.
+	// are farther apart than Model.Diameter. All pairs of points are looked at: some
+	// thousands are a good number.
 	Sample *metric.Points[P]
 	// Contains, where not nil, says which items lie in the space that the model
 	// speaks of, whose diameter is at most Model.Diameter; a release of others is an
@@ -211,7 +213,7 @@ func newMeans[P any](op string, q Query[P], model Model, target Target, o *Linea
 // refute returns a *LipschitzError where the sample shows more than the constant
 // of q, which has itself been rounded.
 func refute[P any](q Query[P], sample *metric.Points[P]) error {
-	w, err := LipschitzAtLeast(q, sample, nil)
+	w, err := LipschitzAtLeast(context.Background(), q, sample)
 	if err == nil && w.Ratio > q.Lipschitz {
 		err = &LipschitzError{q.Name, q.Lipschitz, w}
 	}

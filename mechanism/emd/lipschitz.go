@@ -1,261 +1,175 @@
 package emd
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"math"
-	"strconv"
 
-	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Query is a function from items to R^Norm.Dim that is Lipschitz:
+// Witness is a proof that a Lipschitz constant is at least Ratio: two points
+// whose values are Ratio times as far apart as they are.
+type Witness struct {
+	Ratio float64
+	I, J  int // the points, as numbered in the space; 0, 0 where Ratio is 0
+}
+
+// LipschitzError reports a stated constant that a pair of points refutes.
+type LipschitzError struct {
+	Query   string  // its name
+	Stated  float64 // the constant
+	Witness Witness // the pair, with a larger one
+}
+
+func (e *LipschitzError) Error() string {
+	return fmt.Sprintf("emd: query %q: the Lipschitz constant is stated as %v, but points %d and %d show at least %v",
+		e.Query, e.Stated, e.Witness.I, e.Witness.J, e.Witness.Ratio)
+}
+
+// valueSlack and distanceSlack are the relative errors that computed values
+// and distances are granted, so that a ratio is not a rounding error divided by
+// a tiny distance. metric.DefaultTolerance says what distances need; a sum of
+// 4,000 terms without cancellation errs by less than 2^-41.
+const (
+	valueSlack    = 0x1p-40
+	distanceSlack = metric.DefaultTolerance
+)
+
+// LipschitzAtLeast returns the pair of points between which q is steepest. Its
+// Ratio is a lower bound of the Lipschitz constant of q on any space that
+// contains the points, if values are right to a relative 2^-40 and distances are
+// too: every difference is diminished, and every distance lengthened, by as
+// much. But for that it is the constant on the points. It is +Inf where two
+// points at distance 0 have different values. (A function that cancels, such as
+// <x, c> for x almost orthogonal to c, errs by more: leave points out that
+// differ in the last digits only.)
 //
-//	||f(x) - f(y)|| <= Lipschitz * d_X(x, y) for all items x, y,
-//
-// the norm on the left being Norm. Its mean over a user's items then moves by
-// at most Lipschitz times d_EM, whatever the numbers of items (IRC24, section
-// 4.1; Kantorovich duality), which is what [Linear] rests on.
-//
-// The constructors here derive the constant; whoever writes a Query by hand
-// states it, and [LipschitzAtLeast] looks for a proof of the contrary. It is a
-// statement about real numbers: values of Func that are off by rounding move a
-// release by as little.
-type Query[P any] struct {
-	// Name is for errors and people, as in "distance to a landmark".
-	Name string
-	// Norm is the norm of the values and their dimension. In one dimension all
-	// norms agree.
-	Norm additive.Norm
-	// Lipschitz is the constant, per unit of the distance between items: a
-	// positive number.
-	Lipschitz float64
-	// Func writes f(x) to all of dst, which has length Norm.Dim. It must depend on x
-	// only, keep neither x nor dst, and be safe for concurrent use.
-	Func func(x P, dst []float64)
-	// Check, where not nil, says why Func cannot take an item, such as a vector of
-	// the wrong length. It is called before Func.
-	Check func(x P) error
+// An error names the point that q does not take or has no finite value at, or is
+// a [*metric.Violation] for a distance that is no number. When ctx is done its
+// error is returned. q is called once for a point, on every core; n*Norm.Dim
+// numbers are held. O(n^2 Norm.Dim).
+func LipschitzAtLeast[P any](ctx context.Context, q Query[P], points *metric.Points[P]) (Witness, error) {
+	const op = "emd: LipschitzAtLeast"
+	if err := q.check(op); err != nil {
+		return Witness{}, err
+	}
+	values, err := evalAll(ctx, op, q, points)
+	if err != nil {
+		return Witness{}, err
+	}
+	return slopes{points, values, q.Norm.Dim, q.Norm.P}.steepest(ctx, op)
 }
 
-// ErrDiscontinuous reports a function that jumps: it has no Lipschitz constant,
-// so no noise makes it private at a finite level per unit of distance.
-var ErrDiscontinuous = errors.New("a function that jumps between items at any small distance has no Lipschitz constant: " +
-	"smooth it (Region, Ball), or state the gap between the items inside and outside")
-
-// check says what is wrong with q.
-func (q Query[P]) check(op string) error {
-	switch {
-	case q.Func == nil:
-		return fmt.Errorf("%s: the query %q has no Func", op, q.Name)
-	case !(q.Norm.P >= 1):
-		return &fault.ValueError{Op: op, Arg: "Norm.P", Index: -1, Value: q.Norm.P, Want: "a number in [1, +Inf]"}
-	case q.Norm.Dim < 1:
-		return &fault.ValueError{Op: op, Arg: "Norm.Dim", Index: -1, Value: float64(q.Norm.Dim), Want: "an integer >= 1"}
+// evalAll returns the values of q at all points, one after another.
+func evalAll[P any](ctx context.Context, op string, q Query[P], points *metric.Points[P]) ([]float64, error) {
+	n, k := points.Len(), q.Norm.Dim
+	if err := fault.Memory(op, float64(n)*float64(k), 8); err != nil {
+		return nil, err
 	}
-	if err := fault.Memory(op, float64(q.Norm.Dim), 8); err != nil {
-		return err
-	}
-	return fault.Positive(op, "Lipschitz", q.Lipschitz)
-}
-
-// eval writes f(x) to dst and refuses what is no number.
-func (q Query[P]) eval(x P, dst []float64) error {
-	if q.Check != nil {
-		if err := q.Check(x); err != nil {
-			return err
-		}
-	}
-	q.Func(x, dst)
-	for i, v := range dst {
-		if v-v != 0 { // NaN or infinite
-			return &fault.ValueError{Op: "query " + strconv.Quote(q.Name), Arg: "f", Index: i, Value: v, Want: "a finite number"}
-		}
-	}
-	return nil
-}
-
-// vectorCheck accepts the vectors of length d.
-func vectorCheck(name string, d int) func([]float64) error {
-	return func(x []float64) error {
-		if len(x) == d {
-			return nil
-		}
-		return &fault.SizeError{Op: name, Arg: "x", Got: len(x), Want: fmt.Sprint(d)}
-	}
-}
-
-// Average is the identity on R^Dim, whose mean is the average of a user's
-// vectors: constant 1 where the distance between items is that of the same norm
-// ([metric.Minkowski] of the exponent P).
-func Average(norm additive.Norm) Query[[]float64] {
-	const name = "average"
-	return Query[[]float64]{
-		Name: name, Norm: norm, Lipschitz: 1,
-		Func:  func(x, dst []float64) { copy(dst, x) },
-		Check: vectorCheck(name, norm.Dim),
-	}
-}
-
-// Landmarks is the vector of the distances to k >= 1 public points, with the
-// l_p norm: constant k^(1/p), rounded up, since every coordinate has the
-// constant 1 by the triangle inequality. That is 1 for a single landmark, and
-// for any number under p = +Inf. The points themselves are not copied and must not
-// be modified afterwards.
-func Landmarks[P any](s metric.Space[P], p float64, at ...P) (Query[P], error) {
-	const op, name = "emd: Landmarks", "distance to landmarks"
-	if err := fault.Empty(op, "at", len(at)); err != nil {
-		return Query[P]{}, err
-	}
-	if !(p >= 1) {
-		return Query[P]{}, &fault.ValueError{Op: op, Arg: "p", Index: -1, Value: p, Want: "a number in [1, +Inf]"}
-	}
-	at = append([]P(nil), at...)
-	q := Query[P]{
-		Name: name, Norm: additive.Norm{P: p, Dim: len(at)}, Lipschitz: rootUp(float64(len(at)), p),
-		Func: func(x P, dst []float64) {
-			for i, a := range at {
-				dst[i] = s.Distance(x, a)
-			}
-		},
-	}
-	if c, ok := s.(metric.Checker[P]); ok {
-		for i, a := range at {
-			if err := c.Check(at[0], a); err != nil {
-				return Query[P]{}, fmt.Errorf("%s: at[%d]: %w", op, i, err)
+	values := make([]float64, n*k)
+	const size = 64
+	errs := make([]error, n/size+1)
+	err := parallel.Chunks(ctx, n, size, 0, nil, func(c, lo, hi int) {
+		for i := lo; i < hi && errs[c] == nil; i++ {
+			if err := q.eval(points.At(i), values[i*k:(i+1)*k:(i+1)*k]); err != nil {
+				errs[c] = fmt.Errorf("%s: point %d: %w", op, i, err)
 			}
 		}
-		q.Check = func(x P) error { return c.Check(at[0], x) }
+	})
+	for _, e := range errs {
+		if e != nil {
+			return nil, e
+		}
 	}
-	return q, nil
+	return values, err
 }
 
-// rootUp returns k^(1/p), k >= 1, rounded up.
-func rootUp(k, p float64) float64 {
-	switch {
-	case k == 1 || math.IsInf(p, 1):
-		return 1
-	case p == 1:
-		return k
-	}
-	return directed.ExpUp(directed.DivUp(directed.LogUp(k), p))
+// slopes are difference quotients of the values at points of a space.
+type slopes struct {
+	f      metric.Finite
+	values []float64
+	dim    int
+	p      float64
 }
 
-// Similarity is x -> <x, c> on R^len(c): constant ||c||_2, rounded up, where the
-// distance between items is Euclidean (Cauchy and Schwarz). c must be finite
-// and not 0.
-func Similarity(c []float64) (Query[[]float64], error) {
-	const op, name = "emd: Similarity", "similarity"
-	if err := fault.Empty(op, "c", len(c)); err != nil {
-		return Query[[]float64]{}, err
-	}
-	if err := fault.AllFinite(op, "c", c); err != nil {
-		return Query[[]float64]{}, err
-	}
-	l := euclideanUp(c)
-	if err := fault.Positive(op, "||c||", l); err != nil {
-		return Query[[]float64]{}, err
-	}
-	c = append([]float64(nil), c...)
-	return Query[[]float64]{
-		Name: name, Norm: additive.Norm{P: 2, Dim: 1}, Lipschitz: l,
-		Func: func(x, dst []float64) {
-			s := 0.0
-			for i, v := range c {
-				s += float64(v * x[i])
+// steepest returns the steepest of all pairs.
+func (s slopes) steepest(ctx context.Context, op string) (Witness, error) {
+	const size = 8
+	n := s.f.Len()
+	best := make([]Witness, (n+size-1)/size)
+	errs := make([]error, len(best))
+	err := parallel.Chunks(ctx, n, size, 0, nil, func(c, lo, hi int) {
+		var dist []float64
+		for i := lo; i < hi; i++ {
+			dist = metric.Row(s.f, i, dist)
+			for j := i + 1; j < n; j++ {
+				if !(dist[j] >= 0) || math.IsInf(dist[j], 1) {
+					errs[c] = &metric.Violation{Axiom: metric.FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(dist[j])}
+					return
+				}
+				best[c] = steeper(best[c], s.between(i, j, dist[j]))
 			}
-			dst[0] = s
-		},
-		Check: vectorCheck(name, len(c)),
-	}, nil
+		}
+	})
+	var w Witness
+	for c, b := range best {
+		if errs[c] != nil {
+			return Witness{}, fmt.Errorf("%s: %w", op, errs[c])
+		}
+		w = steeper(w, b)
+	}
+	return w, err
 }
 
-// euclideanUp returns ||c||_2 rounded up, 0 for the zero vector. Scaling by a
-// power of two keeps the squares from overflow and is exact, but for entries
-// that underflow: the ulp of Next covers those.
-func euclideanUp(c []float64) float64 {
-	top := 0.0
-	for _, v := range c {
-		top = max(top, math.Abs(v))
+// steeper keeps a where the two tie, so that results do not depend on the
+// number of workers.
+func steeper(a, b Witness) Witness {
+	if b.Ratio > a.Ratio {
+		return b
+	}
+	return a
+}
+
+// between returns the quotient of points i and j at distance d, rounded down by
+// the slacks.
+func (s slopes) between(i, j int, d float64) Witness {
+	a, b := s.values[i*s.dim:(i+1)*s.dim], s.values[j*s.dim:(j+1)*s.dim]
+	top, sum := 0.0, 0.0
+	for k, v := range a {
+		top = max(top, gap(v, b[k]))
 	}
 	if top == 0 {
-		return 0
+		return Witness{}
 	}
-	_, e := math.Frexp(top) // top = frac * 2^e, frac in [1/2, 1)
-	s := 0.0
-	for _, v := range c {
-		u := math.Ldexp(v, -e)
-		s = directed.AddUp(s, directed.MulUp(u, u))
+	top = min(top, math.MaxFloat64) // a difference may overflow
+	norm := top
+	switch {
+	case len(a) == 1 || math.IsInf(s.p, 1):
+	case s.p == 1:
+		for k, v := range a {
+			sum += gap(v, b[k]) / top
+		}
+		norm = top * sum
+	case s.p == 2:
+		for k, v := range a {
+			u := gap(v, b[k]) / top
+			sum += float64(u * u)
+		}
+		norm = top * math.Sqrt(sum)
+	default:
+		for k, v := range a {
+			sum += math.Pow(gap(v, b[k])/top, s.p)
+		}
+		norm = top * math.Pow(sum, 1/s.p)
 	}
-	return ldexpUp(directed.Next(math.Sqrt(s)), e)
+	norm = min(norm, math.MaxFloat64)
+	return Witness{Ratio: norm / d * (1 - 2*distanceSlack), I: i, J: j} // d = 0: +Inf
 }
 
-// ldexpUp returns x*2^e, x > 0, rounded up: a subnormal result is rounded.
-func ldexpUp(x float64, e int) float64 {
-	y := math.Ldexp(x, e)
-	if math.Ldexp(y, -e) < x {
-		return directed.Next(y)
-	}
-	return y
-}
-
-// Shares is the vector of the indicators of the points of space, which are the
-// items: its mean over a user's items is the shares of them at each point, and
-// [NewLinear] in the Central trust releases the shares of all users. In the l1
-// norm any two of the vectors are 2 apart, so that the constant is 2/g, rounded up,
-// g being the least distance between two points. Points at distance 0, which the
-// shares would tell apart at any level, are a [*metric.ValueError], and fewer than
-// two points a [*metric.SizeError]. NewLinear does not see space: Model.Diameter
-// must be at least [metric.Diameter] of it. O(n^2) for n points, and O(n) for a value.
-func Shares(space metric.Finite) (Query[int], error) {
-	const op, name = "emd: Shares", "shares"
-	k := fault.Len(space)
-	if k < 2 {
-		return Query[int]{}, &fault.SizeError{Op: op, Arg: "space", Got: k, Want: "at least 2"}
-	}
-	e, err := measured(op, space)
-	if err != nil {
-		return Query[int]{}, err
-	}
-	gap := e.least
-	if gap == 0 {
-		return Query[int]{}, &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of points %d and %d", e.zero[0], e.zero[1]), Index: -1, Value: 0, Want: "a number > 0"}
-	}
-	return Query[int]{
-		Name: name, Norm: additive.Norm{P: 1, Dim: k}, Lipschitz: directed.DivUp(2, gap),
-		Func: func(x int, dst []float64) {
-			clear(dst)
-			dst[x] = 1
-		},
-		Check: func(x int) error { return fault.Index(name, "item", x, k) },
-	}, nil
-}
-
-// Indicator is 1 on the items for which in holds and 0 on the others, where no
-// item inside is nearer than gap > 0 to one outside: constant 1/gap, rounded up.
-// On edit distances and other metrics with integer values gap is 1. On the
-// plane, and wherever items inside and outside come as near as one likes, gap
-// is 0 and the error [ErrDiscontinuous]: the mean jumps while the users hardly
-// move. [Ball] and [Region] are the indicators to use there. A gap that is
-// stated too large, [LipschitzAtLeast] finds out on points at hand.
-func Indicator[P any](in func(P) bool, gap float64) (Query[P], error) {
-	const op = "emd: Indicator"
-	if gap == 0 {
-		return Query[P]{}, fmt.Errorf("%s: %w", op, ErrDiscontinuous)
-	}
-	if err := fault.Positive(op, "gap", gap); err != nil {
-		return Query[P]{}, err
-	}
-	return Query[P]{
-		Name: "indicator", Norm: additive.Norm{P: 1, Dim: 1}, Lipschitz: directed.DivUp(1, gap),
-		Func: func(x P, dst []float64) {
-			dst[0] = 0
-			if in(x) {
-				dst[0] = 1
-			}
-		},
-	}, nil
+// gap returns |u-v| less what rounding may have made of it.
+func gap(u, v float64) float64 {
+	return max(0, math.Abs(u-v)-(float64(valueSlack*math.Abs(u))+float64(valueSlack*math.Abs(v))))
 }

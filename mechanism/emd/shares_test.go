@@ -38,7 +38,7 @@ func TestShares_Constant(t *testing.T) {
 		}
 		items := linearMust(metric.NewPoints(index, metric.Func[int](space.Distance)))
 		// The ratio is a bound from below, with allowance for rounding.
-		w, err := LipschitzAtLeast(q, items, nil)
+		w, err := LipschitzAtLeast(t.Context(), q, items)
 		if err != nil || w.Ratio > q.Lipschitz || w.Ratio < q.Lipschitz*(1-1e-11) {
 			t.Errorf("%+v, constant %v, %v", w, q.Lipschitz, err)
 		}

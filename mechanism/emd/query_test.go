@@ -2,11 +2,14 @@ package emd
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"math/big"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/metricdp/metricdp/internal/rng"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -102,7 +105,7 @@ func TestQuery_MeanMovesByAtMostTheConstant(t *testing.T) {
 				}
 			}
 		}
-		if w := linearMust(LipschitzAtLeast(q, f, nil)); !w.All || w.Ratio > q.Lipschitz || math.Abs(w.Ratio-worst) > 1e-9*worst {
+		if w := linearMust(LipschitzAtLeast(t.Context(), q, f)); w.Ratio > q.Lipschitz || math.Abs(w.Ratio-worst) > 1e-9*worst {
 			t.Errorf("%s: witness %+v, worst mean %v, constant %v", name, w, worst, q.Lipschitz)
 		}
 	}
@@ -134,7 +137,7 @@ func TestQuery_ConstantsAreTight(t *testing.T) {
 		if name == "similarity" {
 			f = line(0.6, -0.8)
 		}
-		if w := linearMust(LipschitzAtLeast(q, f, nil)); w.Ratio < want*(1-1e-4) || w.Ratio > q.Lipschitz {
+		if w := linearMust(LipschitzAtLeast(t.Context(), q, f)); w.Ratio < want*(1-1e-4) || w.Ratio > q.Lipschitz {
 			t.Errorf("%s: witness %v, constant %v", name, w.Ratio, q.Lipschitz)
 		}
 	}
@@ -150,44 +153,27 @@ func TestQuery_ConstantsAreTight(t *testing.T) {
 // with the pair of points.
 func TestLinear_RefusesAWrongConstant(t *testing.T) {
 	model := Model{Trust: Central, Users: 10, Diameter: 2}
-	for _, n := range []int{300, 2500} { // all pairs, and some with near neighbours
-		pts := linearMust(metric.NewPoints(linearPlane(n, 2), metric.Euclidean{}))
-		for name, q := range linearQueries() {
-			if n > 2000 && name != "landmarks3" && name != "bell" {
-				continue
-			}
-			if _, err := NewLinear(q, model, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: pts}); err != nil {
-				t.Errorf("n=%d %s: %v", n, name, err)
-			}
-			q.Lipschitz *= 0.5
-			_, err := NewLinear(q, model, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: pts})
+	pts := linearMust(metric.NewPoints(linearPlane(300, 2), metric.Euclidean{}))
+	sample := &LinearOptions[[]float64]{Sample: pts}
+	for name, q := range linearQueries() {
+		if _, err := NewLinear(q, model, Target{Alpha: 1}, sample); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		// Half the constant, and one that falls short of what the sample shows by little.
+		for _, stated := range []float64{0.5 * q.Lipschitz, 0.99 * linearMust(LipschitzAtLeast(t.Context(), q, pts)).Ratio} {
+			q.Lipschitz = stated
+			_, err := NewLinear(q, model, Target{Alpha: 1}, sample)
 			var wrong *LipschitzError
 			if !errors.As(err, &wrong) || wrong.Witness.Ratio <= q.Lipschitz || wrong.Witness.I == wrong.Witness.J {
-				t.Errorf("n=%d %s with half its constant: %v", n, name, err)
+				t.Errorf("%s stated as %v: %v", name, stated, err)
 			}
-			if n > 2000 { // the search repeats itself: one size is enough
-				continue
-			}
-			// Nor is one that falls short by little.
-			q.Lipschitz = 0.99 * linearMust(LipschitzAtLeast(q, pts, nil)).Ratio
-			if _, err = NewLinear(q, model, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: pts}); !errors.As(err, &wrong) {
-				t.Errorf("n=%d %s with 0.99 of what the sample shows: %v", n, name, err)
-			}
-		}
-		// A jump has slope 1/d for a pair at distance d across it, and one is nearer
-		// than 1/16 in both sets.
-		jump := linearMust(Indicator(func(x []float64) bool { return x[0] < 0.5 }, 0x1p-4))
-		_, err := NewLinear(jump, model, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: pts})
-		if err == nil || !strings.Contains(err.Error(), "stated as 16, but points") {
-			t.Errorf("n=%d: a jump: %v", n, err)
 		}
 	}
-	// Near neighbours alone: one point is looked at in full.
-	pts := linearMust(metric.NewPoints(linearPlane(300, 2), metric.Euclidean{}))
+	// A jump has slope 1/d for a pair at distance d across it, and one is nearer
+	// than 1/16 here.
 	jump := linearMust(Indicator(func(x []float64) bool { return x[0] < 0.5 }, 0x1p-4))
-	all, few := linearMust(LipschitzAtLeast(jump, pts, nil)), linearMust(LipschitzAtLeast(jump, pts, &LipschitzOptions{AllPairs: 1}))
-	if few.All || !all.All || few.Ratio != all.Ratio {
-		t.Errorf("all pairs %+v, near neighbours %+v", all, few)
+	if _, err := NewLinear(jump, model, Target{Alpha: 1}, sample); err == nil || !strings.Contains(err.Error(), "stated as 16, but points") {
+		t.Errorf("a jump: %v", err)
 	}
 	if _, err := Indicator(func([]float64) bool { return true }, 0); !errors.Is(err, ErrDiscontinuous) {
 		t.Errorf("an indicator without a gap: %v", err)
@@ -195,7 +181,7 @@ func TestLinear_RefusesAWrongConstant(t *testing.T) {
 	// Integer distances have a gap.
 	words := linearMust(metric.NewPoints([]string{"cat", "cut", "cuts", "dog"}, metric.Levenshtein{}))
 	q := linearMust(Indicator(func(w string) bool { return w[0] == 'c' }, 1))
-	if w := linearMust(LipschitzAtLeast(q, words, nil)); w.Ratio > 1 || w.Ratio < 0.3 {
+	if w := linearMust(LipschitzAtLeast(t.Context(), q, words)); w.Ratio > 1 || w.Ratio < 0.3 {
 		t.Errorf("words: %+v", w)
 	}
 }
@@ -205,34 +191,31 @@ func TestLipschitzAtLeast_Edges(t *testing.T) {
 	k := 0.0
 	random := Query[float64]{Name: "not a function", Norm: additive.Norm{P: 1, Dim: 1}, Lipschitz: 1,
 		Func: func(_ float64, dst []float64) { k++; dst[0] = k }}
-	if w := linearMust(LipschitzAtLeast(random, twice, nil)); !math.IsInf(w.Ratio, 1) || w.I != 0 || w.J != 1 {
+	if w := linearMust(LipschitzAtLeast(t.Context(), random, twice)); !math.IsInf(w.Ratio, 1) || w.I != 0 || w.J != 1 {
 		t.Errorf("different values at distance 0: %+v", w)
 	}
 	constant := random
 	constant.Func = func(_ float64, dst []float64) { dst[0] = 7 }
-	if w := linearMust(LipschitzAtLeast(constant, twice, nil)); w != (Witness{All: true}) {
+	if w := linearMust(LipschitzAtLeast(t.Context(), constant, twice)); w != (Witness{}) {
 		t.Errorf("a constant: %+v", w)
 	}
 	bad := random
 	bad.Func = func(x float64, dst []float64) { dst[0] = 1 / (x - 2) }
-	if _, err := LipschitzAtLeast(bad, twice, nil); err == nil || !strings.Contains(err.Error(), "point 2") {
+	if _, err := LipschitzAtLeast(t.Context(), bad, twice); err == nil || !strings.Contains(err.Error(), "point 2") {
 		t.Errorf("an infinite value: %v", err)
-	}
-	if _, err := LipschitzAtLeast(constant, twice, &LipschitzOptions{AllPairs: -1}); err == nil {
-		t.Error("a negative limit")
 	}
 	huge := random // differences that overflow: a ratio of at least 1.79e308
 	huge.Norm.Dim = 2
 	huge.Func = func(x float64, dst []float64) { dst[0], dst[1] = 1.7e308*(3-2*x), 0 }
 	for _, p := range []float64{1, 2, 3, math.Inf(1)} {
 		huge.Norm.P = p
-		if w := linearMust(LipschitzAtLeast(huge, twice, nil)); !(w.Ratio > 1.79e308) || math.IsInf(w.Ratio, 1) {
+		if w := linearMust(LipschitzAtLeast(t.Context(), huge, twice)); !(w.Ratio > 1.79e308) || math.IsInf(w.Ratio, 1) {
 			t.Errorf("huge values, p = %v: %+v", p, w)
 		}
 	}
 	broken := linearMust(metric.NewPoints([]float64{1, 2}, metric.Func[float64](func(x, y float64) float64 { return x - y })))
 	var v *metric.Violation
-	if _, err := LipschitzAtLeast(constant, broken, nil); !errors.As(err, &v) {
+	if _, err := LipschitzAtLeast(t.Context(), constant, broken); !errors.As(err, &v) {
 		t.Errorf("a negative distance: %v", err)
 	}
 }
@@ -246,17 +229,17 @@ func TestLipschitzAtLeast_ForgivesRounding(t *testing.T) {
 	}
 	f := linearMust(metric.NewPoints(pts, metric.GreatCircle{}))
 	q := linearMust(Landmarks(metric.GreatCircle{}, 1, metric.LatLon{Lat: -60, Lon: 170}))
-	if w := linearMust(LipschitzAtLeast(q, f, nil)); w.Ratio > 1 || w.Ratio < 0.99 {
+	if w := linearMust(LipschitzAtLeast(t.Context(), q, f)); w.Ratio > 1 || w.Ratio < 0.99 {
 		t.Errorf("witness %+v", w)
 	}
 	// Over a short way, a distance and values that are off by what they are granted.
 	near := linearMust(metric.NewPoints([]float64{0, 0x1p-40}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x-y) * (1 - metric.DefaultTolerance) })))
 	line := Query[float64]{Norm: additive.Norm{P: 1, Dim: 1}, Lipschitz: 1, Func: func(x float64, dst []float64) { dst[0] = x }}
-	if w := linearMust(LipschitzAtLeast(line, near, nil)); w.Ratio > 1-valueSlack || w.Ratio < 1-4*metric.DefaultTolerance {
+	if w := linearMust(LipschitzAtLeast(t.Context(), line, near)); w.Ratio > 1-valueSlack || w.Ratio < 1-4*metric.DefaultTolerance {
 		t.Errorf("short distances: %v", w.Ratio)
 	}
 	line.Func = func(x float64, dst []float64) { dst[0] = 3 * (1 + x/2) }
-	if w := linearMust(LipschitzAtLeast(line, near, nil)); w.Ratio != 0 {
+	if w := linearMust(LipschitzAtLeast(t.Context(), line, near)); w.Ratio != 0 {
 		t.Errorf("rounded values: %v", w.Ratio)
 	}
 }
@@ -304,4 +287,183 @@ func TestQuery_BadInput(t *testing.T) {
 	fails("zero map", err, "||f|| = 0")
 	_, err = LinearMap(nil, l2)
 	fails("empty map", err, "empty input")
+}
+
+// An upper bound of the largest singular value, and a close one: known norms,
+// then gonum's own values and products with random vectors.
+func TestSpectralUp_Encloses(t *testing.T) {
+	check := func(name string, f *mat.Dense, want float64) {
+		t.Helper()
+		got, ok := spectralUp(f)
+		if !ok || got < want*(1-1e-15) || got > want*(1+1e-9) {
+			t.Errorf("%s: %v %v, want %v", name, got, ok, want)
+		}
+	}
+	check("zero", mat.NewDense(2, 3, nil), 0)
+	check("row", mat.NewDense(1, 2, []float64{3, 4}), 5)
+	check("column", mat.NewDense(2, 1, []float64{-3, 4}), 5)
+	check("diagonal", mat.NewDense(3, 3, []float64{1, 0, 0, 0, -7, 0, 0, 0, 2}), 7)
+	check("huge", mat.NewDense(2, 2, []float64{1e300, 0, 0, 1}), 1e300)
+	check("tiny", mat.NewDense(2, 2, []float64{3e-300, 0, 0, 4e-300}), 4e-300)
+	check("identical columns", mat.NewDense(2, 2, []float64{1, 1, 1, 1}), 2)
+	ones := mat.NewDense(30, 50, nil)
+	ones.Apply(func(_, _ int, _ float64) float64 { return 1 }, ones)
+	check("ones", ones, math.Sqrt(1500))
+	r := rng.Seeded(3)
+	for _, shape := range [][2]int{{1, 1}, {2, 5}, {5, 2}, {20, 20}, {60, 100}} {
+		f := mat.NewDense(shape[0], shape[1], nil)
+		f.Apply(func(_, _ int, _ float64) float64 { return r.NormFloat64() }, f)
+		var svd mat.SVD
+		svd.Factorize(f, mat.SVDNone)
+		check(fmt.Sprint(shape), f, svd.Values(nil)[0])
+		bound, _ := spectralUp(f)
+		for range 20 {
+			x := mat.NewVecDense(shape[1], nil)
+			for i := range shape[1] {
+				x.SetVec(i, r.NormFloat64())
+			}
+			var y mat.VecDense
+			y.MulVec(f, x)
+			if mat.Norm(&y, 2) > bound*mat.Norm(x, 2) {
+				t.Errorf("%v: a vector is stretched by more than %v", shape, bound)
+			}
+		}
+	}
+}
+
+// Whatever V is, the bound holds or is refused: orthogonal vectors that have
+// nothing to do with F, or are far too short.
+func TestSpectralBound_TrustsNoDecomposition(t *testing.T) {
+	f := mat.NewDense(3, 2, []float64{1, -.5, .25, 1, 0, .5})
+	var svd mat.SVD
+	svd.Factorize(f, mat.SVDThinV)
+	var good mat.Dense
+	svd.VTo(&good)
+	norm := svd.Values(nil)[0]
+	for _, scale := range []float64{1, .95, .85, .5, .1, 0, math.NaN()} {
+		for name, q := range map[string]mat.Matrix{"right": &good, "any": mat.NewDense(2, 2, []float64{1, 0, 0, 1})} {
+			var v mat.Dense
+			v.Scale(scale, q)
+			bound, ok := spectralBound(f, &v)
+			if ok && !(bound >= norm) || ok != (scale > .8) {
+				t.Errorf("%s vectors of length %v: %v, %v, norm %v", name, scale, bound, ok, norm)
+			}
+		}
+	}
+}
+
+// Constants that are quotients are above them, by an ulp at most.
+func TestQuery_ConstantsAreRoundedUp(t *testing.T) {
+	number := func(digits string) *big.Rat {
+		v, ok := new(big.Rat).SetString(digits)
+		if !ok {
+			t.Fatal(digits)
+		}
+		return v
+	}
+	one := number("1")
+	slopes := map[Kernel]*big.Rat{
+		Ramp: one,
+		Bell: number("0.60653065971263342360379953499118"), // e^(-1/2)
+		Blur: number("0.39894228040143267793994605993438"), // 1/sqrt(2 pi)
+	}
+	above := func(name string, l, width float64, want *big.Rat) {
+		t.Helper()
+		for below, v := range map[bool]float64{false: l, true: l * (1 - 0x1p-51)} {
+			product := new(big.Rat).SetFloat64(v)
+			if product.Mul(product, new(big.Rat).SetFloat64(width)); (product.Cmp(want) < 0) != below {
+				t.Errorf("%s: constant %v at width %v", name, l, width)
+			}
+		}
+	}
+	r := rng.Seeded(12)
+	for range 200 {
+		w := math.Exp(4 * r.NormFloat64())
+		above("indicator", linearMust(Indicator(func(float64) bool { return true }, w)).Lipschitz, w, one)
+		for k, slope := range slopes {
+			above(k.String(), linearMust(Region(math.Abs, Smoothing{Width: w, Kernel: k})).Lipschitz, w, slope)
+		}
+	}
+}
+
+// The kernels are 1 (or above 1/2) inside, and known outside.
+func TestKernel_Values(t *testing.T) {
+	for k, want := range map[Kernel][4]float64{ // at s = -1, 0, 1, 2 and width 2
+		Ramp: {1, 1, 0.5, 0},
+		Bell: {1, 1, math.Exp(-0.125), math.Exp(-0.5)},
+		Blur: {0.6914624612740131, 0.5, 0.3085375387259869, 0.15865525393145705},
+	} {
+		for i, v := range want {
+			if got := k.at(float64(i-1), 2); math.Abs(got-v) > 1e-15 {
+				t.Errorf("%v at %d: %v, want %v", k, i-1, got, v)
+			}
+		}
+		if !math.IsNaN(k.at(math.NaN(), 2)) {
+			t.Errorf("%v takes NaN", k)
+		}
+	}
+}
+
+// An item of another dimension is refused, not compared in part.
+func TestQuery_RefusesForeignItems(t *testing.T) {
+	for name, q := range linearQueries() {
+		if name == "region" { // its distance is the caller's
+			continue
+		}
+		for _, x := range [][]float64{{1}, {1, 2, 3}, nil} {
+			if err := q.eval(x, make([]float64, q.Norm.Dim)); err == nil {
+				t.Errorf("%s takes %v", name, x)
+			}
+		}
+	}
+}
+
+// Constants are rounded up where they are subnormal too, and a rounding may be a
+// large part of them.
+func TestQuery_SubnormalConstants(t *testing.T) {
+	const unit = 5e-324
+	for name, c := range map[string]struct {
+		q     Query[[]float64]
+		least float64 // in units
+	}{
+		"similarity of 1, 1":    {linearMust(Similarity([]float64{unit, unit})), 2},
+		"similarity of 3, 3":    {linearMust(Similarity([]float64{3 * unit, 3 * unit})), 5},
+		"map of 1, 1":           {linearMust(LinearMap([][]float64{{unit, unit}}, linearScaled(1, 2, 2))), 2},
+		"map of a tiny average": {linearMust(LinearMap([][]float64{{2.5}}, linearScaled(unit, 2, 1))), 3},
+	} {
+		if got := c.q.Lipschitz / unit; got < c.least || got > c.least+1 {
+			t.Errorf("%s: %v units, want %v", name, got, c.least)
+		}
+	}
+}
+
+func TestEuclideanUp_Encloses(t *testing.T) {
+	r := rng.Seeded(11)
+	for n := range 300 { // above the exact root, by some ulps
+		c, sum := make([]float64, 1+n%60), new(big.Rat)
+		for i := range c {
+			c[i] = math.Ldexp(r.NormFloat64(), r.IntN(8)-4)
+			if n%2 == 0 { // squares that are exact
+				c[i] = float64(r.IntN(200))
+			}
+			v := new(big.Rat).SetFloat64(c[i])
+			sum.Add(sum, v.Mul(v, v))
+		}
+		got := euclideanUp(c)
+		square := func(f float64) *big.Rat { v := new(big.Rat).SetFloat64(f); return v.Mul(v, v) }
+		if square(got).Cmp(sum) < 0 || square(got*(1-1e-14)).Cmp(sum) > 0 {
+			t.Errorf("%v: %v", c, got)
+		}
+	}
+	for _, c := range []struct {
+		c    []float64
+		want float64
+	}{
+		{[]float64{0, 0}, 0}, {[]float64{3, -4}, 5}, {[]float64{3e300, 4e300}, 5e300}, {[]float64{3e-310, 4e-310}, 5e-310},
+		{[]float64{5e-324}, 5e-324}, {[]float64{1, 1e-200}, 1}, {[]float64{1, 1}, math.Sqrt2},
+	} {
+		if got := euclideanUp(c.c); got < c.want || got > c.want*(1+1e-13)+1e-322 {
+			t.Errorf("%v: %v, want %v", c.c, got, c.want)
+		}
+	}
 }
