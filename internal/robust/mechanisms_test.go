@@ -246,7 +246,6 @@ var emdCalls = []call{
 	{"emd.Guarantee.ItemLevel", perUnit.ItemLevel, []any{4}},
 	{"emd.Guarantee.Discrete", perUnit.Discrete, []any{1.0}},
 	{"emd.Guarantee.Plus", perUnit.Plus, []any{perUnit}},
-	{"emd.NewInverse", emd.NewInverse, []any{channel, 0.0}},
 	{"emd.NewItemWise", emd.NewItemWise, []any{channel, central, &emd.ItemWiseOptions{Delta: 1e-6, Space: path}}},
 	{"emd.ItemWiseBudget", emd.ItemWiseBudget, []any{central, 5.0, &emd.ItemWiseOptions{Delta: 1e-6}}},
 	{"emd.ItemWise.Release", itemwise.Release, []any{seeded(), threeUsers}},

@@ -73,8 +73,8 @@ func (c Clusters) extent(op string) (extent, error) {
 // Len returns the number of items.
 func (c Clusters) Len() int { return c.Count * c.Size }
 
-// Cluster returns the cluster of item i, counted from 0.
-func (c Clusters) Cluster(i int) int {
+// cluster returns the cluster of item i, counted from 0.
+func (c Clusters) cluster(i int) int {
 	if uint(i) >= uint(c.Len()) {
 		panic(fmt.Sprintf("emd: item %d out of range [0, %d)", i, c.Len()))
 	}
@@ -83,7 +83,7 @@ func (c Clusters) Cluster(i int) int {
 
 // Distance returns the distance between items i and j.
 func (c Clusters) Distance(i, j int) float64 {
-	switch a, b := c.Cluster(i), c.Cluster(j); {
+	switch a, b := c.cluster(i), c.cluster(j); {
 	case a != b:
 		return c.across()
 	case i != j:
@@ -103,7 +103,7 @@ func (c Clusters) DistancesFrom(i int, dst []float64) []float64 {
 // fill writes to dst 0 for item i, in for the others of its cluster and out for
 // the rest.
 func (c Clusters) fill(i int, dst []float64, in, out float64) []float64 {
-	lo := c.Cluster(i) * c.Size
+	lo := c.cluster(i) * c.Size
 	for j := range dst {
 		dst[j] = out
 	}
@@ -114,11 +114,11 @@ func (c Clusters) fill(i int, dst []float64, in, out float64) []float64 {
 	return dst
 }
 
-// Tree returns the tree of depth two whose leaves are the items, in order, and
+// tree returns the tree of depth two whose leaves are the items, in order, and
 // whose path metric is c: half the distance Within*Diameter above every leaf, the
 // rest of half the diameter above every cluster. O(Len()).
-func (c Clusters) Tree() (*metric.Tree, error) {
-	if err := c.check("emd: Clusters.Tree"); err != nil {
+func (c Clusters) tree() (*metric.Tree, error) {
+	if err := c.check("emd: Clusters"); err != nil {
 		return nil, err
 	}
 	n := 1 + c.Count + c.Len()
@@ -135,7 +135,8 @@ func (c Clusters) Tree() (*metric.Tree, error) {
 }
 
 // W1 returns the earth mover's distance of mu and nu, weights on the items, by
-// the closed form for this tree: with r = Within and P the sums over clusters,
+// the closed form for the tree of depth two whose leaves are the items: with r =
+// Within and P the sums over clusters,
 //
 //	Diameter * (r/2 * ||mu-nu||_1 + (1-r)/2 * ||P(mu-nu)||_1).
 //

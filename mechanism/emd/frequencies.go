@@ -49,7 +49,7 @@ type FrequencyOptions struct {
 	Delta  float64
 	Clones accountant.Clones
 	// MaxCondition refuses a channel that is harder to invert; 0 means
-	// [DefaultMaxCondition]. [NewFrequencies] only.
+	// 2^20. [NewFrequencies] only.
 	MaxCondition float64
 	// Audit audits the channel under the space, and accounts for the audited
 	// level. Without it the channel's promise is taken to be about the distances of
@@ -69,7 +69,10 @@ func (o *FrequencyOptions) orDefault() *FrequencyOptions {
 }
 
 // NewFrequencies returns the estimator with any pure channel whose inputs are the
-// points of space, through [NewInverse]. Promise and errors are those of
+// points of space. Of the many inverses of a channel with more outputs than inputs
+// it takes the one with the least variance where all inputs are equally likely. A
+// channel whose condition number is above o.MaxCondition is a [*ConditionError];
+// without an inverse it is +Inf. Promise and other errors are those of
 // [NewItemWise]; a Model.Diameter of 0 stands for that of the space, and one that is
 // less is an error. O(n^2 m) time for n inputs and m outputs.
 //
@@ -88,11 +91,11 @@ func NewFrequencies(c *mechanism.Channel, space metric.Finite, model Model, o *F
 	if err != nil {
 		return nil, err
 	}
-	inv, err := NewInverse(c, o.MaxCondition)
+	inv, err := newInverse(op, c, o.MaxCondition)
 	if err != nil {
 		return nil, err
 	}
-	f.inv, f.condition, f.outputs, f.draw = inv, inv.Condition(), c.Outputs(), w.drawRun
+	f.inv, f.condition, f.outputs, f.draw = inv, inv.condition, c.Outputs(), w.drawRun
 	diameter, _, _ := metric.Diameter(space)
 	one := inv.errorBound(space, diameter)
 	f.bound = func(items int64) float64 { return one / math.Sqrt(float64(items)) }

@@ -29,7 +29,9 @@ type GKRR struct {
 	in, out float64
 	g       mechanism.Guarantee
 	table   *exact.Table // of item 0
-	a, b, c float64      // see Inverse
+	// The inverse of the law is A^-1 = a*I + b*B + c*J, B[x,y] = 1 where x and y
+	// share a cluster and J[x,y] = 1 everywhere; a + Size*b + k*c = 1 for k items.
+	a, b, c float64
 	// The inverse lengthens vectors that sum to 0 over every cluster by 1+item, and
 	// those constant on clusters that sum to 0 by 1+cluster.
 	item, cluster float64
@@ -113,15 +115,6 @@ func (g *GKRR) Guarantee() mechanism.Guarantee {
 
 func (g *GKRR) made(op string) error { return made(g != nil && g.table != nil, op, "NewGKRR") }
 
-// Inverse returns the coefficients of the inverse of the law A, a matrix of
-// k = Len() rows that sum to 1 each:
-//
-//	A^-1 = a*I + b*B + c*J,
-//
-// B[x,y] = 1 where x and y share a cluster and J[x,y] = 1 everywhere. They satisfy
-// a + Size*b + k*c = 1.
-func (g *GKRR) Inverse() (a, b, c float64) { return g.a, g.b, g.c }
-
 // Condition is the condition number of the law A in the Euclidean norm.
 func (g *GKRR) Condition() float64 {
 	switch {
@@ -187,7 +180,7 @@ const denseItems = 1024 // 8 MB
 // every such distribution, up to rounding: the bounds (8), (9) of IRC24, with the
 // constants of the law instead of asymptotic ones, halved, because a tree's W1 is
 // half the sum of what they add up. With s clusters of t items, u = a and v = a+t*b
-// of [GKRR.Inverse],
+// of the inverse a*I + b*B + c*J of the law,
 //
 //	Diameter/(2 sqrt N) * (r sqrt(C + s(t-1)(u^2-1)) + (1-r) sqrt C),  C = (s-1)(v^2-1).
 //

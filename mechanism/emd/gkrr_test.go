@@ -31,7 +31,7 @@ func TestGKRR_KnownAnswers(t *testing.T) {
 		{4, 5, .1, 2, 34.78225, -6.6060042, -.037611453, math.NaN()},
 	} {
 		g := mustGKRR(t, Clusters{Count: c.s, Size: c.t, Within: c.r, Diameter: 1}, c.alpha0)
-		a, b, cc := g.Inverse()
+		a, b, cc := g.a, g.b, g.c
 		for _, v := range [][2]float64{{a, c.a}, {b, c.b}, {cc, c.c}} {
 			if math.Abs(v[0]/v[1]-1) > 5e-8 {
 				t.Errorf("%+v: %v, want %v", c, v[0], v[1])
@@ -215,7 +215,7 @@ func TestClusters_W1(t *testing.T) {
 	r := rng.Seeded(1)
 	for _, s := range gkrrSettings {
 		c := s.c
-		tree, err := c.Tree()
+		tree, err := c.tree()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +263,7 @@ func TestGKRR_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 		g := mustGKRR(t, s.c, s.alpha0)
 		ch, _ := g.Channel()
 		k, size := s.c.Len(), s.c.Size
-		a, b, c := g.Inverse()
+		a, b, c := g.a, g.b, g.c
 		entry := func(x, y int) float64 {
 			v := c
 			if x/size == y/size {
@@ -331,7 +331,7 @@ func TestGKRR_BadInput(t *testing.T) {
 		_, err := g.Release(nil, x)
 		wantValueError(t, "Release", err, "x")
 	}
-	if _, err := (Clusters{}).Tree(); err == nil {
+	if _, err := (Clusters{}).tree(); err == nil {
 		t.Error("a tree of no clusters")
 	}
 	if _, err := (Clusters{}).W1(nil, nil); err == nil {

@@ -175,7 +175,7 @@ func NewHadamardFrequencies(space metric.Finite, model Model, pair Pair, o *Freq
 		}
 		return nil
 	}
-	// As Inverse.errorBound, with weights diam/2: once what the total errs is
+	// As inverse.errorBound, with weights diam/2: once what the total errs is
 	// spread evenly, which shortens the vector of errors, its entries have k*gain^2
 	// - 1 as the sum of N times their variances.
 	k := float64(space.Len())

@@ -13,11 +13,10 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// DefaultMaxCondition is the default of [FrequencyOptions.MaxCondition], 2^20. Estimates
-// through a channel of condition number c err by up to about c/sqrt(N), so beyond
+// maxCondition is the default of [FrequencyOptions.MaxCondition]. Estimates through a channel of condition number c err by up to about c/sqrt(N), so beyond
 // it a million million items leave an error of 1; and what rounding the channel's
 // probabilities to relative 2^-42 does, up to c*2^-42, stays below 1e-6.
-const DefaultMaxCondition = 0x1p20
+const maxCondition = 0x1p20
 
 // ConditionError reports a channel whose outputs say too little about its
 // inputs for frequencies to be estimated from them.
@@ -31,19 +30,20 @@ func (e *ConditionError) Error() string {
 	return fmt.Sprintf("%s: the channel's condition number %.3g is above %.3g: its outputs do not determine its inputs; raise alpha0, merge close items, or raise MaxCondition", e.Op, e.Condition, e.Limit)
 }
 
-// Inverse turns the distribution of what a channel released into that of what
+// inverse turns the distribution of what a channel released into that of what
 // went in. With A the channel's matrix, a row per input and a column per output
 // (not per label), it is a matrix R with A*R = I: the row vector f*R estimates
 // without bias the distribution of items whose outputs have the frequencies f.
 //
-// An Inverse is immutable and safe for concurrent use. It holds twice
-// Outputs*Inputs numbers.
-type Inverse struct {
-	a, r      *mat.Dense // n x m and m x n
+// It is immutable, and holds twice as many numbers as A.
+type inverse struct {
+	a, r *mat.Dense // n x m and m x n
+	// condition is the largest singular value of the channel, columns scaled by
+	// the inverse roots of their probabilities, over the smallest. The former is 1.
 	condition float64
 }
 
-// NewInverse computes an inverse of c. Of the many inverses of a channel with more
+// newInverse computes an inverse of c. Of the many inverses of a channel with more
 // outputs than inputs it takes the one with the least variance where all inputs
 // are equally likely: R = Q^-1 A' (A Q^-1 A')^-1, Q the diagonal matrix of the
 // probabilities of the outputs then. All its rows sum to 1, as those of A do: A
@@ -51,13 +51,12 @@ type Inverse struct {
 // A' itself.
 //
 // It is the pseudo-inverse of B = A Q^(-1/2), by singular values; their largest
-// quotient is [Inverse.Condition], and above limit (0: [DefaultMaxCondition]) it is a
-// [*ConditionError]. A channel with fewer outputs than inputs has condition +Inf.
-// O(n^2 m) time; more than 16 GiB are a [*metric.MemoryError].
-func NewInverse(c *mechanism.Channel, limit float64) (*Inverse, error) {
-	const op = "emd: NewInverse"
+// quotient is the condition, and above limit (0: maxCondition) it is a
+// *ConditionError. A channel with fewer outputs than inputs has condition +Inf.
+// O(n^2 m) time; more than 16 GiB are a *metric.MemoryError.
+func newInverse(op string, c *mechanism.Channel, limit float64) (*inverse, error) {
 	if limit == 0 {
-		limit = DefaultMaxCondition
+		limit = maxCondition
 	}
 	if !(limit >= 1) {
 		return nil, &fault.ValueError{Op: op, Arg: "MaxCondition", Index: -1, Value: limit, Want: "a number >= 1, or 0"}
@@ -90,7 +89,7 @@ func NewInverse(c *mechanism.Channel, limit float64) (*Inverse, error) {
 		}
 	}
 	b.Apply(func(_, y int, p float64) float64 { return p * scale[y] }, a)
-	v := &Inverse{a: a}
+	v := &inverse{a: a}
 	var svd mat.SVD
 	if ok := svd.Factorize(b, mat.SVDThin); !ok {
 		return nil, fmt.Errorf("%s: the singular value decomposition does not converge", op)
@@ -116,7 +115,7 @@ func NewInverse(c *mechanism.Channel, limit float64) (*Inverse, error) {
 
 // refine does one step of Newton's method, R + R(I - AR), which squares the
 // error of A*R and takes the condition number out of it.
-func (v *Inverse) refine() {
+func (v *inverse) refine() {
 	n, _ := v.a.Dims()
 	e := mat.NewDense(n, n, nil)
 	e.Mul(v.a, v.r)
@@ -131,21 +130,8 @@ func (v *Inverse) refine() {
 	v.r.Add(v.r, &d)
 }
 
-// Condition is the largest singular value of the channel, columns scaled by the
-// inverse roots of their probabilities, over the smallest. The former is 1.
-func (v *Inverse) Condition() float64 { return v.condition }
-
-// Inputs returns the number of the channel's inputs.
-func (v *Inverse) Inputs() int { n, _ := v.a.Dims(); return n }
-
-// Outputs returns the number of the channel's outputs.
-func (v *Inverse) Outputs() int { _, m := v.a.Dims(); return m }
-
-// At returns R[y,x]: what output y adds to the estimate of x.
-func (v *Inverse) At(y, x int) float64 { return v.r.At(y, x) }
-
 // estimate implements inverter.
-func (v *Inverse) estimate(f, mean, variance []float64) {
+func (v *inverse) estimate(f, mean, variance []float64) {
 	for y, p := range f {
 		if p == 0 {
 			continue
@@ -163,7 +149,7 @@ func (v *Inverse) estimate(f, mean, variance []float64) {
 // weightedVariance returns the largest expected sum over j of weight[j]*N*Var_j
 // over all distributions of N items. It is linear in the distribution, so
 // largest where all items are the same, which are tried one by one.
-func (v *Inverse) weightedVariance(weight []float64) float64 {
+func (v *inverse) weightedVariance(weight []float64) float64 {
 	n, m := v.a.Dims()
 	norm := make([]float64, m)
 	for y := range norm {
@@ -188,7 +174,7 @@ func (v *Inverse) weightedVariance(weight []float64) float64 {
 // (move all excess anywhere) and for w_j = d(j,o), any o (move everything through
 // o). E|e_j| <= sqrt(Var_j), and by Cauchy and Schwarz sum w_j sqrt(Var_j) <=
 // sqrt(sum w_j * sum w_j Var_j). o is the point of least total distance.
-func (v *Inverse) errorBound(space metric.Finite, diameter float64) float64 {
+func (v *inverse) errorBound(space metric.Finite, diameter float64) float64 {
 	n := space.Len()
 	weights := make([]float64, n)
 	for j := range weights {

@@ -164,7 +164,7 @@ func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 	one := linearMust(metric.NewPoints([]float64{1}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
 	_, err := NewLaplaceFrequencies(one, central, 1)
 	wantValueError(t, "one point", err, "Model.Diameter")
-	if _, err := (Clusters{Count: 2, Size: 2, Within: .5}).Tree(); err == nil {
+	if _, err := (Clusters{Count: 2, Size: 2, Within: .5}).tree(); err == nil {
 		t.Error("clusters without a diameter have a tree")
 	}
 }

@@ -54,9 +54,9 @@ func Nearest(space metric.Finite, g []float64) (p []float64, dist float64, err e
 func nearest(space metric.Finite, g []float64) (p []float64, dist float64, err error) {
 	switch s := space.(type) {
 	case Clusters:
-		return nearestOnTree(s.Tree, g)
+		return nearestOnTree(s.tree, g)
 	case *metric.Clustered:
-		return nearestOnTree(Clusters{Count: s.Clusters(), Size: s.Size(), Within: s.Intra(), Diameter: 1}.Tree, g)
+		return nearestOnTree(Clusters{Count: s.Clusters(), Size: s.Size(), Within: s.Intra(), Diameter: 1}.tree, g)
 	case *metric.Ultrametric:
 		order := s.Order()
 		leaf := make([]float64, len(g))
