@@ -168,8 +168,8 @@ func TestNewHadamardFrequencies_Budget(t *testing.T) {
 	}
 }
 
-// The bound is that of the second moments, summed over the law: sum over y of P(y|x)
-// ||R[y,.]-unit(x)||^2 is k gain^2-1 for every x.
+// The bound is that of the second moments, summed over the law: sum over y of
+// P(y|x) ||R[y,.]-unit(x)||^2 is k gain^2-1 for every x.
 func TestHadamard_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 	space, err := metric.NewClustered(7, 1, 1)
 	if err != nil {
@@ -196,9 +196,9 @@ func TestHadamard_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 	}
 }
 
-// The simulated error of both baselines, their totals spread as Nearest does, is
-// within their bounds and above half of them: the mean of 100 is within a few
-// percent of the expected error.
+// The simulated error of both baselines, their totals spread as Nearest does,
+// is within their bounds and above half of them: the mean of 100 is within a
+// few percent of the expected error.
 func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 	var space metric.Finite = discrete(16)
 	model := Model{Trust: Central, Users: 50, Items: 10, Diameter: 1}
@@ -246,10 +246,11 @@ func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 	}
 }
 
-// The scale is Lap(2/(n eps)), twice the paper's; the noise on integer counts has
-// the stated deviation. 16*4000 draws: the sum of squares is within 6 % but with
-// probability below 1e-9 (deviation of a squared Laplace variable: sqrt(5) times
-// its mean, 0.9 % of the sum), and a parameter 10 % too large takes off 17 %.
+// The scale is Lap(2/(n eps)), twice the paper's; the noise on integer counts
+// has the stated deviation. 16*4000 draws: the sum of squares is within 6 % but
+// with probability below 1e-9 (deviation of a squared Laplace variable: sqrt(5)
+// times its mean, 0.9 % of the sum), and a parameter 10 % too large takes off
+// 17 %.
 func TestLaplaceFrequencies_Scale(t *testing.T) {
 	const n, m, eps = 40, 25, .8
 	f, err := NewLaplaceFrequencies(discrete(16), Model{Trust: Central, Users: n, Items: m, Diameter: 1}, eps)

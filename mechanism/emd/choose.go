@@ -86,7 +86,8 @@ func Promises(g Guarantee, rows []Row) ([]Promise, error) {
 }
 
 // String is for people: "moving a third of a user's items by 0.08 km on average
-// makes no result more than 1.95 times as likely". Factors and delta are rounded up.
+// makes no result more than 1.95 times as likely". Factors and delta are
+// rounded up.
 func (p Promise) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "moving %s by %.6g", fractionWords(p.Fraction), p.Distance)

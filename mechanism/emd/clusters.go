@@ -42,7 +42,8 @@ func (c Clusters) check(op string) error {
 	return nil
 }
 
-// within is the distance of two items of one cluster, across that of two clusters.
+// within is the distance of two items of one cluster, across that of two
+// clusters.
 func (c Clusters) within() float64 { return float64(c.Within * c.across()) }
 
 func (c Clusters) across() float64 {
@@ -52,8 +53,8 @@ func (c Clusters) across() float64 {
 	return c.Diameter
 }
 
-// extent is what [measured] finds by looking at all distances, but that the diameter
-// is Diameter for a single cluster too.
+// extent is what [measured] finds by looking at all distances, but that the
+// diameter is Diameter for a single cluster too.
 func (c Clusters) extent(op string) (extent, error) {
 	e := extent{least: math.Inf(1), positive: math.Inf(1)}
 	if err := c.check(op); err != nil {
@@ -115,8 +116,8 @@ func (c Clusters) fill(i int, dst []float64, in, out float64) []float64 {
 }
 
 // tree returns the tree of depth two whose leaves are the items, in order, and
-// whose path metric is c: half the distance Within*Diameter above every leaf, the
-// rest of half the diameter above every cluster. O(Len()).
+// whose path metric is c: half the distance Within*Diameter above every leaf,
+// the rest of half the diameter above every cluster. O(Len()).
 func (c Clusters) tree() (*metric.Tree, error) {
 	if err := c.check("emd: Clusters"); err != nil {
 		return nil, err
@@ -135,8 +136,8 @@ func (c Clusters) tree() (*metric.Tree, error) {
 }
 
 // W1 returns the earth mover's distance of mu and nu, weights on the items, by
-// the closed form for the tree of depth two whose leaves are the items: with r =
-// Within and P the sums over clusters,
+// the closed form for the tree of depth two whose leaves are the items: with r
+// = Within and P the sums over clusters,
 //
 //	Diameter * (r/2 * ||mu-nu||_1 + (1-r)/2 * ||P(mu-nu)||_1).
 //

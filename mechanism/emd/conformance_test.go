@@ -15,7 +15,7 @@ import (
 	"github.com/metricdp/metricdp/metric/metrictest"
 )
 
-// The two randomisers of items keep the laws of mechanisms, with the law and
+// The two randomizers of items keep the laws of mechanisms, with the law and
 // the level of the channels they stand for; Clusters keeps those of a metric.
 func TestConformance_Randomisers(t *testing.T) {
 	clusters := emd.Clusters{Count: 4, Size: 3, Within: 0.3, Diameter: 2, Unit: "km"}

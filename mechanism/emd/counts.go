@@ -8,8 +8,8 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// Counts is what a [Frequencies] publishes: how often each output came up. The zero
-// value is that of nobody, to merge others into. A Counts is not safe for
+// Counts is what a [Frequencies] publishes: how often each output came up. The
+// zero value is that of nobody, to merge others into. A Counts is not safe for
 // concurrent use while it changes.
 //
 // In the Central trust counts of some of the model's users only must not be
@@ -19,10 +19,11 @@ type Counts struct {
 	users, items int64
 }
 
-// NewCounts returns the counts n of the outputs of that many users >= 1, for counts
-// that came another way: over a network, or from [ItemWise.Release], whose
-// numbering of outputs is that of [NewFrequencies]. n is copied. A negative entry,
-// a total of 0 or of no whole number of items per user is a [*metric.ValueError].
+// NewCounts returns the counts n of the outputs of that many users >= 1, for
+// counts that came another way: over a network, or from [ItemWise.Release],
+// whose numbering of outputs is that of [NewFrequencies]. n is copied. A
+// negative entry, a total of 0 or of no whole number of items per user is a
+// [*metric.ValueError].
 func NewCounts(n []int64, users int64) (*Counts, error) {
 	const op = "emd: NewCounts"
 	if users < 1 {
@@ -53,9 +54,9 @@ func (c *Counts) Outputs() int { return len(c.n) }
 // At returns how often output y came up. It panics where there is none.
 func (c *Counts) At(y int) int64 { return c.n[y] }
 
-// Merge adds the counts of other users, which d leaves as it is. Different numbers
-// of outputs, or of items per user, are a [*metric.SizeError]: they come from
-// different mechanisms.
+// Merge adds the counts of other users, which d leaves as it is. Different
+// numbers of outputs, or of items per user, are a [*metric.SizeError]: they
+// come from different mechanisms.
 func (c *Counts) Merge(d *Counts) error {
 	const op = "emd: Counts.Merge"
 	switch {

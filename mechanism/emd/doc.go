@@ -4,31 +4,33 @@
 // # The problem
 //
 // n users hold items, points of a metric space: places they were at, words they
-// typed, measurements of a device. User-level differential privacy hides whatever
-// a user's items are, and all of them at once; for that it needs as much noise as
-// if every user could change everything. Mostly one does not: what is to be hidden
-// is where somebody went on a few evenings, or each place within a kilometre.
+// typed, measurements of a device. User-level differential privacy hides
+// whatever a user's items are, and all of them at once; for that it needs as
+// much noise as if every user could change everything. Mostly one does not:
+// what is to be hidden is where somebody went on a few evenings, or each place
+// within a kilometer.
 //
-// The distribution mu of a user's items says what share of them is where, and the
-// earth mover's distance d_EM(mu, mu') is the share moved times how far, at the
-// least. A mechanism is (alpha, delta)-private under it (IRC24) when for all data
-// sets that differ in one user, and all sets S of results,
+// The distribution mu of a user's items says what share of them is where, and
+// the earth mover's distance d_EM(mu, mu') is the share moved times how far, at
+// the least. A mechanism is (alpha, delta)-private under it (IRC24) when for
+// all data sets that differ in one user, and all sets S of results,
 //
 //	P{M(x) in S} <= exp(alpha*d_EM(mu,mu')) P{M(x') in S} + delta.
 //
 // With alpha = eps/diameter that is user-level privacy at eps; a larger alpha
-// protects small changes as well and does less about large ones. [ChooseAlpha] makes an
-// alpha of rows such as "a thirtieth of the items moved by 0.08", and
+// protects small changes as well and does less about large ones. [ChooseAlpha]
+// makes an alpha of rows such as "a thirtieth of the items moved by 0.08", and
 // [Promises] says in words what an alpha means for each.
 //
 // # The model
 //
-// A [Model] is what a promise ranges over. Local: each user runs the mechanism, and
-// nobody is trusted. Central: a curator does, over all n users. Bounded: all hold
-// the same public number m of items. Unbounded: any number, which is protected too,
-// for a user is only its distribution. Every mechanism takes its data as [Users], one
-// slice of items after another, and says what it promises as a [Guarantee], which
-// knows its model: what may not be composed is an error.
+// A [Model] is what a promise ranges over. Local: each user runs the mechanism,
+// and nobody is trusted. Central: a curator does, over all n users. Bounded:
+// all hold the same public number m of items. Unbounded: any number, which is
+// protected too, because only the distribution of a user's items counts. Every
+// mechanism takes its data as [Users], one slice of items after another, and
+// says what it promises as a [Guarantee], which knows its model: what may not
+// be composed is an error.
 //
 // # The mechanisms
 //
@@ -42,40 +44,41 @@
 //	any of these, users of any size        NewReduced         unbounded, discrete
 //
 // A [Query] is a function with its Lipschitz constant: [Average], [Landmarks],
-// [Region], [Similarity], [LinearMap], [Shares]; [LipschitzAtLeast] finds constants that are
-// too small. Frequencies of cells with sharp borders have none, and
-// [Indicator] says so. But the shares of the points of a finite metric are the
-// mean of the query Shares: where a curator may see the items that errs less than
-// NewFrequencies, in examples/userlevel half as much.
+// [Region], [Similarity], [LinearMap], [Shares]; [LipschitzAtLeast] finds
+// constants that are too small. Frequencies of cells with sharp borders have
+// none, and [Indicator] says so. But the shares of the points of a finite
+// metric are the mean of the query Shares: where a curator may see the items
+// that errs less than NewFrequencies, in examples/userlevel half as much.
 //
-// [ItemWise] sends each item through a pure channel of level alpha0 and publishes
-// how often each output came up, and nothing else. It is this loss of order that
-// pays: a user's items hide among all others, and alpha0 may be far above alpha/m.
-// How far package accountant says: its bounds are three to eight times tighter
-// than Theorem 4.4 of IRC24, which needs a condition that the paper omits. [Frequencies]
-// undoes the channel on average: an unbiased estimate with error bars, and the
-// distribution nearest to it under d_EM. [NewHadamard] and
-// [NewLaplaceFrequencies] are the baselines of ordinary user-level privacy.
+// [ItemWise] sends each item through a pure channel of level alpha0 and
+// publishes how often each output came up, and nothing else. Without names and
+// order a user's items hide among those of all others, so that alpha0 may be
+// far above alpha/m. Package accountant computes how far: its bounds are three
+// to eight times tighter than Theorem 4.4 of IRC24, which needs a condition
+// that the paper omits. [Frequencies] undoes the channel on average: an
+// unbiased estimate with error bars, and the distribution nearest to it under
+// d_EM. [NewHadamard] and [NewLaplaceFrequencies] are the baselines of ordinary
+// user-level privacy.
 //
-// [Reduced] draws s items of every user, with replacement, so that a mechanism for
-// bounded users serves all; its promise is discrete, one pair (eps, delta) for
-// users up to a radius apart. [PlanReduction] chooses s and splits delta.
+// [Reduced] draws s items of every user, with replacement, so that a mechanism
+// for bounded users serves all; its promise is discrete, one pair (eps, delta)
+// for users up to a radius apart. [PlanReduction] chooses s and splits delta.
 //
 // # Trust
 //
 // Channels are drawn exactly and accountants round upward, so the promise of
-// item-wise release is that of the bits, as are GridLinear's and the baselines'.
-// [Linear] adds noise in floating point, and its promise is one about real numbers.
-// Central promises hold if the curator publishes the release only. Shuffling
-// removes names and order from what it is given; whoever sees items on their way
-// there, or when they came, is not in the model. Errors about an item that does not
-// fit depend on the data.
+// item-wise release is that of the bits, as are GridLinear's and the
+// baselines'. [Linear] adds noise in floating point, and its promise is one
+// about real numbers. Central promises hold if the curator publishes the
+// release only. Shuffling removes names and order from what it is given;
+// whoever sees items on their way there, or when they came, is not in the
+// model. Errors about an item that does not fit depend on the data.
 //
 // # Who should not use it
 //
 // Items without a meaningful distance gain nothing over user-level privacy. The
-// distance must come from public knowledge, and what it calls near is protected less
-// than what it calls far. Adding or removing a user is not covered: n is
+// distance must come from public knowledge, and what it calls near is protected
+// less than what it calls far. Adding or removing a user is not covered: n is
 // public.
 //
 // # References

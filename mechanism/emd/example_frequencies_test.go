@@ -62,7 +62,7 @@ func ExampleNewGKRRFrequencies() {
 }
 
 // A collector has received, from each of three shops, how often the outputs of
-// randomised response came up. Nothing but these sums is needed.
+// randomized response came up. Nothing but these sums is needed.
 func ExampleNewCounts() {
 	articles := emd.Clusters{Count: 2, Size: 2, Within: 0.2, Diameter: 1}
 	g, err := emd.NewGKRR(articles, 3)

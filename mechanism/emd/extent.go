@@ -9,8 +9,8 @@ import (
 )
 
 // extent is what the promises here need to know of a space, every distance of
-// which was looked at: unlike metric.Diameter, which passes over them, a NaN or a
-// negative distance is an error, for no promise would cover its two points.
+// which was looked at: unlike metric.Diameter, which passes over them, a NaN or
+// a negative distance is an error, for no promise would cover its two points.
 type extent struct {
 	diameter float64
 	far      [2]int  // points that far apart

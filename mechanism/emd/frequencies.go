@@ -12,17 +12,17 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Frequencies estimates how the items of many users are distributed (IRC24, Section
-// 5): every item goes through a randomiser, the multiset of the results is
-// published as [Counts], and the inverse of the randomiser's law makes of it an
-// unbiased estimate of the mean of the users' distributions, each of which holds
-// the same number of items.
+// Frequencies estimates how the items of many users are distributed (IRC24,
+// Section 5): every item goes through a randomizer, the multiset of the results
+// is published as [Counts], and the inverse of the randomizer's law makes of it
+// an unbiased estimate of the mean of the users' distributions, each of which
+// holds the same number of items.
 //
 // In the Local trust each user releases Counts of its own, and anyone may
-// [Counts.Merge] them; in the Central trust the promise is for one release of all
-// users' items. A Frequencies is immutable and safe for concurrent use. Besides
-// what the inverse needs it takes O(k) memory for k items and outputs, however many
-// users there are.
+// [Counts.Merge] them; in the Central trust the promise is for one release of
+// all users' items. A Frequencies is immutable and safe for concurrent use.
+// Besides what the inverse needs it takes O(k) memory for k items and outputs,
+// however many users there are.
 type Frequencies struct {
 	space     metric.Finite
 	g         Guarantee
@@ -34,9 +34,9 @@ type Frequencies struct {
 	workers   int
 }
 
-// inverter estimates, from the frequencies f of N outputs, the distribution of the
-// inputs, and N times the variance of each of its entries. It adds to mean and
-// variance, which are 0, and may overwrite f.
+// inverter estimates, from the frequencies f of N outputs, the distribution of
+// the inputs, and N times the variance of each of its entries. It adds to mean
+// and variance, which are 0, and may overwrite f.
 type inverter interface {
 	estimate(f, mean, variance []float64)
 }
@@ -52,9 +52,9 @@ type FrequencyOptions struct {
 	// 2^20. [NewFrequencies] only.
 	MaxCondition float64
 	// Audit audits the channel under the space, and accounts for the audited
-	// level. Without it the channel's promise is taken to be about the distances of
-	// the space, as for one that [mechanism.Channel.Certify] returned for it.
-	// [NewFrequencies] only.
+	// level. Without it the channel's promise is taken to be about the
+	// distances of the space, as for one that [mechanism.Channel.Certify]
+	// returned for it. [NewFrequencies] only.
 	Audit bool
 	// Workers is the number of goroutines, 0 for all processors. No result
 	// depends on it.
@@ -68,16 +68,17 @@ func (o *FrequencyOptions) orDefault() *FrequencyOptions {
 	return o
 }
 
-// NewFrequencies returns the estimator with any pure channel whose inputs are the
-// points of space. Of the many inverses of a channel with more outputs than inputs
-// it takes the one with the least variance where all inputs are equally likely. A
-// channel whose condition number is above o.MaxCondition is a [*ConditionError];
-// without an inverse it is +Inf. Promise and other errors are those of
-// [NewItemWise]; a Model.Diameter of 0 stands for that of the space, and one that is
-// less is an error. O(n^2 m) time for n inputs and m outputs.
+// NewFrequencies returns the estimator with any pure channel whose inputs are
+// the points of space. Of the many inverses of a channel with more outputs than
+// inputs it takes the one with the least variance where all inputs are equally
+// likely. A channel whose condition number is above o.MaxCondition is a
+// [*ConditionError]; without an inverse it is +Inf. Promise and other errors
+// are those of [NewItemWise]; a Model.Diameter of 0 stands for that of the
+// space, and one that is less is an error. O(n^2 m) time for n inputs and m
+// outputs.
 //
-// In the Central trust, where a curator sees the items, [NewLinear] with [Shares]
-// mostly errs less, and serves users of any number of items.
+// In the Central trust, where a curator sees the items, [NewLinear] with
+// [Shares] mostly errs less, and serves users of any number of items.
 func NewFrequencies(c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewFrequencies"
 	o = o.orDefault()
@@ -102,10 +103,11 @@ func NewFrequencies(c *mechanism.Channel, space metric.Finite, model Model, o *F
 	return f, nil
 }
 
-// NewGKRRFrequencies returns the estimator with randomised response on clusters: no
-// inverse is stored, and an estimate is O(k). Errors are those of [NewFrequencies],
-// but that no condition number is refused: that of items in narrow clusters is
-// large, and their confusion costs little distance. See [GKRR.ErrorBound].
+// NewGKRRFrequencies returns the estimator with randomized response on
+// clusters: no inverse is stored, and an estimate is O(k). Errors are those of
+// [NewFrequencies], but that no condition number is refused: that of items in
+// narrow clusters is large, and their confusion costs little distance. See
+// [GKRR.ErrorBound].
 func NewGKRRFrequencies(g *GKRR, model Model, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewGKRRFrequencies"
 	if g == nil {
@@ -182,18 +184,18 @@ func (f *Frequencies) made(op string) error {
 // Space is the metric on the items.
 func (f *Frequencies) Space() metric.Finite { return f.space }
 
-// Condition is the condition number of the randomiser: by about how much more
+// Condition is the condition number of the randomizer: by about how much more
 // the estimate of some combination of frequencies errs than without privacy.
 func (f *Frequencies) Condition() float64 { return f.condition }
 
 // ErrorBound bounds the expected earth mover's distance between the mean of an
 // [Estimate] from that many items in all and the truth, whatever it is: for
-// randomised response on clusters [GKRR.ErrorBound], and for any other channel the
-// sum of the items' standard deviations, weighted by half the diameter or by the
-// distances from one central point, whichever is less, at the worst distribution.
-// The mean of Hadamard response errs in its total, too: the bound is for the mean with
-// the same added to all items so that they sum to 1.
-// The distribution made of the estimate errs by at most twice as much. The bound
+// randomized response on clusters [GKRR.ErrorBound], and for any other channel
+// the sum of the items' standard deviations, weighted by half the diameter or
+// by the distances from one central point, whichever is less, at the worst
+// distribution. The mean of Hadamard response errs in its total, too: the bound
+// is for the mean with the same added to all items so that they sum to 1. The
+// distribution made of the estimate errs by at most twice as much. The bound
 // falls like 1/sqrt(items); it does not cover how far the users are from a
 // population that they are a sample of.
 func (f *Frequencies) ErrorBound(items int64) float64 {
@@ -203,19 +205,20 @@ func (f *Frequencies) ErrorBound(items int64) float64 {
 	return f.bound(items)
 }
 
-// Release publishes the items of all users of the model, of one in the Local trust.
-// Items are indices of points; one outside the space, another number of users or of
-// items than the model's, is an error. With a nil r the randomness is ChaCha8 keyed
-// from crypto/rand. The draws run on every core, about 10 ns each.
+// Release publishes the items of all users of the model, of one in the Local
+// trust. Items are indices of points; one outside the space, another number of
+// users or of items than the model's, is an error. With a nil r the randomness
+// is ChaCha8 keyed from crypto/rand. The draws run on every core, about 10 ns
+// each.
 func (f *Frequencies) Release(r *rand.Rand, data Users[int]) (*Counts, error) {
 	return f.release(context.Background(), "emd: Frequencies.Release", r, data, false)
 }
 
 // Collect runs one release for each of any number of users, which in the Local
-// trust is what a collector gets who merges what they sent: the sum, not the parts.
-// In the Central trust it is [Frequencies.Release]. It reads data once, in order,
-// and keeps how often each item occurs, on which alone the law of the sum depends.
-// When ctx ends its error is returned.
+// trust is what a collector gets who merges what they sent: the sum, not the
+// parts. In the Central trust it is [Frequencies.Release]. It reads data once,
+// in order, and keeps how often each item occurs, on which alone the law of the
+// sum depends. When ctx ends its error is returned.
 func (f *Frequencies) Collect(ctx context.Context, r *rand.Rand, data Users[int]) (*Counts, error) {
 	return f.release(ctx, "emd: Frequencies.Collect", r, data, f.Guarantee().model.Trust == Local)
 }
@@ -239,16 +242,17 @@ func (f *Frequencies) release(ctx context.Context, op string, r *rand.Rand, data
 type Estimate struct {
 	// Mean[x] estimates the frequency of item x. It may be negative or above 1.
 	Mean []float64
-	// StdErr[x] is an estimate of its standard deviation over the draws, the items
-	// being what they are; its square is unbiased but for cutting off at 0.
+	// StdErr[x] is an estimate of its standard deviation over the draws, the
+	// items being what they are; its square is unbiased but for cutting off at
+	// 0.
 	StdErr []float64
 	// Users and Items are how many there were.
 	Users, Items int64
 }
 
-// Estimate inverts the randomiser. Counts of nobody or of another number of outputs
-// are errors. O(k) for clusters, O(K log K) for Hadamard response, one pass over
-// the inverse otherwise.
+// Estimate inverts the randomizer. Counts of nobody or of another number of
+// outputs are errors. O(k) for clusters, O(K log K) for Hadamard response, one
+// pass over the inverse otherwise.
 func (f *Frequencies) Estimate(c *Counts) (*Estimate, error) {
 	const op = "emd: Frequencies.Estimate"
 	if err := f.made(op); err != nil {

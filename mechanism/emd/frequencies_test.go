@@ -18,8 +18,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// A seed gives the same counts whatever the number of workers; merged counts are
-// the sums; the zero Counts is neutral.
+// A seed gives the same counts whatever the number of workers; merged counts
+// are the sums; the zero Counts is neutral.
 func TestFrequencies_SeedsAndMerging(t *testing.T) {
 	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
 	p := testkit.Distribution(rng.Seeded(7), 12, nil)
@@ -147,8 +147,8 @@ func TestNewCounts_TakesItemWiseReleases(t *testing.T) {
 	}
 }
 
-// BenchmarkFrequencies is release and estimate from a stream of users, in the local
-// trust; METRICDP_LONG=1 does 10^8 items.
+// BenchmarkFrequencies is release and estimate from a stream of users, in the
+// local trust; METRICDP_LONG=1 does 10^8 items.
 func BenchmarkFrequencies(b *testing.B) {
 	users := 1000
 	if os.Getenv("METRICDP_LONG") != "" {
@@ -192,10 +192,10 @@ func BenchmarkFrequencies(b *testing.B) {
 	}
 }
 
-// Over repeated releases the estimates have mean the truth and the variance that
-// StdErr says. 400 releases of 12 frequencies, three kinds: |z| of a mean passes 6
-// with probability 2e-9 each; a ratio of variances has deviation sqrt(2/400) = 0.07
-// and passes 1 +- 0.5 with probability below 1e-10.
+// Over repeated releases the estimates have mean the truth and the variance
+// that StdErr says. 400 releases of 12 frequencies, three kinds: |z| of a mean
+// passes 6 with probability 2e-9 each; a ratio of variances has deviation
+// sqrt(2/400) = 0.07 and passes 1 +- 0.5 with probability below 1e-10.
 func TestFrequencies_UnbiasedWithHonestErrors(t *testing.T) {
 	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
 	model := Model{Trust: Central, Users: 20, Items: 5, Diameter: 1}
@@ -227,7 +227,8 @@ func TestFrequencies_UnbiasedWithHonestErrors(t *testing.T) {
 	}
 }
 
-// oneOf is the estimate that f makes of a single item released as y: row y of its inverse.
+// oneOf is the estimate that f makes of a single item released as y: row y of
+// its inverse.
 func oneOf(t testing.TB, f *Frequencies, y int) []float64 {
 	t.Helper()
 	n := make([]int64, f.outputs)
@@ -255,8 +256,8 @@ func lawOf(t testing.TB, f *Frequencies, c *mechanism.Channel, x int) []float64 
 	return c.Row(x, nil)
 }
 
-// At counts that are the law itself the estimate is the truth and StdErr the deviation,
-// both summed over the law: neither is a part in a million off.
+// At counts that are the law itself the estimate is the truth and StdErr the
+// deviation, both summed over the law: neither is a part in a million off.
 func TestFrequencies_EstimateOfTheLaw(t *testing.T) {
 	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
 	ch, err := mustGKRR(t, c, 2).Channel()
@@ -297,9 +298,9 @@ func TestFrequencies_EstimateOfTheLaw(t *testing.T) {
 	}
 }
 
-// Two items at distance 3, where W1 is 3 times the error of either frequency: a single
-// item's expected error is below the bound, and meets it where both its outputs are as
-// likely. More items divide the bound by their root.
+// Two items at distance 3, where W1 is 3 times the error of either frequency: a
+// single item's expected error is below the bound, and meets it where both its
+// outputs are as likely. More items divide the bound by their root.
 func TestFrequencies_MatrixBoundIsMet(t *testing.T) {
 	space, err := metric.NewDense(2, []float64{3})
 	if err != nil {
@@ -333,10 +334,10 @@ func TestFrequencies_MatrixBoundIsMet(t *testing.T) {
 	}
 }
 
-// Five settings: the mean error of 200 releases is within the bounds (8), (9) of
-// IRC24, halved, and above half of the halved bound, so that what is tested is not
-// slack. The mean of 200 has a deviation below a tenth of the expected error /
-// sqrt(200) here; both limits are many of those away.
+// Five settings: the mean error of 200 releases is within the bounds (8), (9)
+// of IRC24, halved, and above half of the halved bound, so that what is tested
+// is not slack. The mean of 200 has a deviation below a tenth of the expected
+// error / sqrt(200) here; both limits are many of those away.
 func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 	for _, s := range []struct {
 		c      Clusters
@@ -571,8 +572,8 @@ func TestFrequencies_BadInput(t *testing.T) {
 	}
 }
 
-// Cancelled by its source a release reads no more users, and after the last one draws
-// nothing.
+// Cancelled by its source a release reads no more users, and after the last one
+// draws nothing.
 func TestFrequencies_CancelledReleasesNothing(t *testing.T) {
 	f := estimators(t, Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}, Model{Trust: Local, Items: 3, Diameter: 1}, 1)["matrix"]
 	const users = 10

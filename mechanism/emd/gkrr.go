@@ -11,11 +11,11 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// GKRR is generalised k-ary randomised response on a clustered space (IRC24,
+// GKRR is generalized k-ary randomized response on a clustered space (IRC24,
 // Algorithm 4): item x is released as y with probability exp(-alpha0*d(x,y))/Z.
 // Z does not depend on x, because the space looks the same from all items, so
-// this exponential mechanism keeps the whole level alpha0 where others lose half.
-// On clusters of one item it is ordinary randomised response.
+// this exponential mechanism keeps the whole level alpha0 where others lose
+// half. On clusters of one item it is ordinary randomized response.
 //
 // A GKRR takes O(k) memory for k items and is a mechanism.Mechanism[int, int],
 // immutable and safe for concurrent use. Its law is exact: log-weights are
@@ -29,23 +29,24 @@ type GKRR struct {
 	in, out float64
 	g       mechanism.Guarantee
 	table   *exact.Table // of item 0
-	// The inverse of the law is A^-1 = a*I + b*B + c*J, B[x,y] = 1 where x and y
-	// share a cluster and J[x,y] = 1 everywhere; a + Size*b + k*c = 1 for k items.
+	// The inverse of the law is A^-1 = a*I + b*B + c*J, B[x,y] = 1 where x and
+	// y share a cluster and J[x,y] = 1 everywhere; a + Size*b + k*c = 1 for k
+	// items.
 	a, b, c float64
-	// The inverse lengthens vectors that sum to 0 over every cluster by 1+item, and
-	// those constant on clusters that sum to 0 by 1+cluster.
+	// The inverse lengthens vectors that sum to 0 over every cluster by 1+item,
+	// and those constant on clusters that sum to 0 by 1+cluster.
 	item, cluster float64
 }
 
 var _ mechanism.Mechanism[int, int] = (*GKRR)(nil)
 
 // auditMargin is what the levels here are lowered by, relatively, so that the
-// audit of the channel too, which cannot know that normalisers are equal, stays
+// audit of the channel too, which cannot know that normalizers are equal, stays
 // at or below the level asked for: Channel.Audit refines an interval wider than
 // a relative 2^-36, and then errs by 2^-78 over level*distance.
 const auditMargin = 0x1p-35
 
-// NewGKRR returns randomised response on c at the level alpha0 > 0 per unit of
+// NewGKRR returns randomized response on c at the level alpha0 > 0 per unit of
 // its metric. O(k). An alpha0 so small that two rows do not differ in float64
 // is a [*metric.ValueError], like every argument outside its domain.
 func NewGKRR(c Clusters, alpha0 float64) (*GKRR, error) {
@@ -87,10 +88,10 @@ func NewGKRR(c Clusters, alpha0 float64) (*GKRR, error) {
 func (g *GKRR) row(x int, dst []float64) []float64 { return g.space.fill(x, dst, -g.in, -g.out) }
 
 // invert finds the inverse. With weights 1, e and f, the law is A = ((1-e)I +
-// (e-f)B + fJ)/Z, B the blocks of ones and J all ones. I, B and J commute, and on
-// the three common eigenspaces, t items to a cluster and k in all, A has the
-// eigenvalues (1-e)/Z, (1-e+t(e-f))/Z and 1. Solving for the inverse's coefficients
-// there, differences taken by hand, leaves no cancellation.
+// (e-f)B + fJ)/Z, B the blocks of ones and J all ones. I, B and J commute, and
+// on the three common eigenspaces, t items to a cluster and k in all, A has the
+// eigenvalues (1-e)/Z, (1-e+t(e-f))/Z and 1. Solving for the inverse's
+// coefficients there, differences taken by hand, leaves no cancellation.
 func (g *GKRR) invert() {
 	t, k := float64(g.space.Size), float64(g.space.Len())
 	e, f := math.Exp(-g.in), math.Exp(-g.out)
@@ -177,19 +178,20 @@ const denseItems = 1024 // 8 MB
 
 // ErrorBound bounds the expected earth mover's distance between the unbiased
 // estimate from N items released by g and the distribution of these items, for
-// every such distribution, up to rounding: the bounds (8), (9) of IRC24, with the
-// constants of the law instead of asymptotic ones, halved, because a tree's W1 is
-// half the sum of what they add up. With s clusters of t items, u = a and v = a+t*b
-// of the inverse a*I + b*B + c*J of the law,
+// every such distribution, up to rounding: the bounds (8), (9) of IRC24, with
+// the constants of the law instead of asymptotic ones, halved, because a tree's
+// W1 is half the sum of what they add up. With s clusters of t items, u = a and
+// v = a+t*b of the inverse a*I + b*B + c*J of the law,
 //
 //	Diameter/(2 sqrt N) * (r sqrt(C + s(t-1)(u^2-1)) + (1-r) sqrt C),  C = (s-1)(v^2-1).
 //
-// Proof. W1 is the sum of [Clusters.W1], and E|err| <= sqrt(Var err) for each of
-// its terms, so by Cauchy and Schwarz E||err||_1 <= sqrt(k * sum of Var). With R =
-// A^-1, the items being fixed, N times the sum of variances is the mean over items
-// x of sum_y A[x,y] ||R[y,.]||^2 - 1. All rows of R have the squared norm
-// trace(R^2)/k = (1 + (s-1)v^2 + s(t-1)u^2)/k. The sums over clusters are
-// randomised response on s clusters with the inverse v*I + t*c*J, and go likewise.
+// Proof. W1 is the sum of [Clusters.W1], and E|err| <= sqrt(Var err) for each
+// of its terms, so by Cauchy and Schwarz E||err||_1 <= sqrt(k * sum of Var).
+// With R = A^-1, the items being fixed, N times the sum of variances is the
+// mean over items x of sum_y A[x,y] ||R[y,.]||^2 - 1. All rows of R have the
+// squared norm trace(R^2)/k = (1 + (s-1)v^2 + s(t-1)u^2)/k. The sums over
+// clusters are randomized response on s clusters with the inverse v*I + t*c*J,
+// and go likewise.
 func (g *GKRR) ErrorBound(items int64) float64 {
 	s, t, r := float64(g.space.Count), float64(g.space.Size), g.space.Within
 	var clusters, rest float64

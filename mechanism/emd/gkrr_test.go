@@ -65,8 +65,8 @@ var gkrrSettings = []struct {
 	{Clusters{Count: 2, Size: 2, Within: 1e-4, Diameter: 1}, 1e-5},
 }
 
-// The audit, which knows nothing of how the channel was made, stays at or below the
-// level asked for and encloses the level promised.
+// The audit, which knows nothing of how the channel was made, stays at or below
+// the level asked for and encloses the level promised.
 func TestGKRR_AuditStaysBelowTheLevel(t *testing.T) {
 	for _, c := range gkrrSettings {
 		g := mustGKRR(t, c.c, c.alpha0)
@@ -119,8 +119,8 @@ func TestGKRR_MovesAreSymmetries(t *testing.T) {
 	}
 }
 
-// The same random bits give the same draws of item 0 by GKRR and by its channel, whose
-// rows the audit sees.
+// The same random bits give the same draws of item 0 by GKRR and by its
+// channel, whose rows the audit sees.
 func TestGKRR_DrawsAreTheChannels(t *testing.T) {
 	for _, s := range gkrrSettings {
 		g := mustGKRR(t, s.c, s.alpha0)
@@ -139,7 +139,8 @@ func TestGKRR_DrawsAreTheChannels(t *testing.T) {
 	}
 }
 
-// To the last bit: what two rows differ by is no more than the level times the distance.
+// To the last bit: what two rows differ by is no more than the level times the
+// distance.
 func TestGKRR_LevelIsRoundedUp(t *testing.T) {
 	r := rng.Seeded(2)
 	for range 500 {
@@ -157,8 +158,8 @@ func TestGKRR_LevelIsRoundedUp(t *testing.T) {
 	}
 }
 
-// Releases have the channel's law: chi-square with 11 degrees of freedom passes 70
-// with probability below 1e-9. With a generator given, no draw allocates.
+// Releases have the channel's law: chi-square with 11 degrees of freedom passes
+// 70 with probability below 1e-9. With a generator given, no draw allocates.
 func TestGKRR_ReleasesHaveTheChannelsLaw(t *testing.T) {
 	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
 	g := mustGKRR(t, c, 1.5)

@@ -13,18 +13,18 @@ import (
 
 // GridLinear is [Linear] for a query whose values are multiples of a step h, in
 // exact integer arithmetic: the values of all items are summed in units of h,
-// integer noise is added to the sum, and only then is it divided by the number of
-// items. The stated promise is that of the bits.
+// integer noise is added to the sum, and only then is it divided by the number
+// of items. The stated promise is that of the bits.
 //
 // Every user must hold the same public number m of items, because the divisor
 // must not depend on the data: unbounded models are refused. One user whose
 // items change by d_EM moves the sum by at most m*Lipschitz*d_EM/h units.
 //
 // A target without Delta gives independent discrete Laplace noise on the
-// coordinates ([additive.DiscreteLaplace]) and needs the l1 norm. One with Delta
-// gives the discrete Gaussian ([additive.DiscreteGaussian]), in one dimension only,
-// and Model.Diameter bounds its reach. A GridLinear is immutable and safe for
-// concurrent use if the query is.
+// coordinates ([additive.DiscreteLaplace]) and needs the l1 norm. One with
+// Delta gives the discrete Gaussian ([additive.DiscreteGaussian]), in one
+// dimension only, and Model.Diameter bounds its reach. A GridLinear is
+// immutable and safe for concurrent use if the query is.
 type GridLinear[P any] struct {
 	means[P]
 	step  float64
@@ -48,8 +48,9 @@ const (
 
 // NewGridLinear returns the mechanism with the promise of the target in the
 // model, for a query whose values are multiples of step > 0. The query's
-// constant must hold for these multiples, per unit of the distance between items.
-// Errors are those of [NewLinear], for noise of level Alpha*step/(m*Lipschitz).
+// constant must hold for these multiples, per unit of the distance between
+// items. Errors are those of [NewLinear], for noise of level
+// Alpha*step/(m*Lipschitz).
 func NewGridLinear[P any](q Query[P], step float64, model Model, target Target, o *LinearOptions[P]) (*GridLinear[P], error) {
 	const op = "emd: NewGridLinear"
 	m, g, err := newMeans(op, q, model, target, o)
@@ -91,9 +92,9 @@ func NewGridLinear[P any](q Query[P], step float64, model Model, target Target, 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	// The discrete law has the smaller variance, and P{|Z| > k} is at most that of
-	// the normal law for integers k: Canonne, Kamath, Steinke 2020, Corollary 9 and
-	// Proposition 25.
+	// The discrete law has the smaller variance, and P{|Z| > k} is at most that
+	// of the normal law for integers k: Canonne, Kamath, Steinke 2020,
+	// Corollary 9 and Proposition 25.
 	l.noise, l.deviation = noise, noise.Sigma()
 	l.quantile = func(p float64) float64 { return math.Ceil(noise.Sigma() * math.Sqrt2 * math.Erfinv(p)) }
 	return l, nil
@@ -107,7 +108,7 @@ func (l *GridLinear[P]) Guarantee() Guarantee {
 	return l.g
 }
 
-// Unit is the distance between two neighbouring values of a release: step/(n*m)
+// Unit is the distance between two neighboring values of a release: step/(n*m)
 // for n users of m items each.
 func (l *GridLinear[P]) Unit() float64 {
 	return l.step / float64(l.model.Users) / float64(l.model.Items)
@@ -143,11 +144,11 @@ func (l *GridLinear[P]) Release(r *rand.Rand, data Users[P]) ([]float64, error) 
 	return y, nil
 }
 
-// ReleaseUnits returns the noisy sum of the values of all items, in units of the
-// step. It walks the data once. Errors are those of [Linear.Release], a value
-// that is not within a relative 2^-46 of one of the first 2^40 multiples
-// of the step, with the user and the item named, and sums that int64 cannot hold. Noise beyond int64 gives
-// the nearest one, which is post-processing.
+// ReleaseUnits returns the noisy sum of the values of all items, in units of
+// the step. It walks the data once. Errors are those of [Linear.Release], a
+// value that is not within a relative 2^-46 of one of the first 2^40 multiples
+// of the step, with the user and the item named, and sums that int64 cannot
+// hold. Noise beyond int64 gives the nearest one, which is post-processing.
 func (l *GridLinear[P]) ReleaseUnits(r *rand.Rand, data Users[P]) ([]int64, error) {
 	const op = "emd: GridLinear.Release"
 	if err := made(l != nil && l.noise != nil, op, "NewGridLinear"); err != nil {

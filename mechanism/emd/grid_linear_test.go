@@ -17,8 +17,8 @@ import (
 func linearSteps(dim int) Query[[]float64] { return Average(additive.Norm{P: 1, Dim: dim}) }
 
 // The sum of a user's values plus the noise, clamped to [-60, 60] units, is a
-// channel from the multisets of 2 and 3 items to the integers: its audited level
-// under d_EM is alpha, no more, and attained.
+// channel from the multisets of 2 and 3 items to the integers: its audited
+// level under d_EM is alpha, no more, and attained.
 func TestGridLinear_AuditedExactly(t *testing.T) {
 	const step, alpha, top = 0.25, 1.5, 60
 	values := []float64{0, 0.25, 0.5, 1.25} // on the line, d_X = |x-y|

@@ -18,8 +18,8 @@ import (
 //
 // A discrete promise ([Guarantee.Radius] > 0) instead gives one pair (eps,
 // delta) for all mu, mu' at a distance up to the radius, and by steps of that
-// length for those farther apart. The zero value promises nothing. Guarantees are
-// comparable values.
+// length for those farther apart. The zero value promises nothing. Guarantees
+// are comparable values.
 type Guarantee struct {
 	level  mechanism.Guarantee // per unit; per radius in a discrete promise
 	model  Model
@@ -71,7 +71,8 @@ func newDiscrete(op string, model Model, radius float64, pair Pair) (Guarantee, 
 // Pair is a level (Eps, Delta) of ordinary differential privacy.
 type Pair struct{ Eps, Delta float64 }
 
-// stated refuses a pair that was left out, which would be a promise without any loss.
+// stated refuses a pair that was left out, which would be a promise without any
+// loss.
 func (p Pair) stated(op, arg string) error {
 	if p != (Pair{}) {
 		return nil
@@ -98,14 +99,15 @@ func (g Guarantee) Alpha() float64 {
 func (g Guarantee) Delta() float64 { return g.level.Delta() }
 
 // At returns the pair of differential privacy between users at d_EM = d >= 0,
-// rounded up; no two are farther apart than Model.Diameter. Where d is no distance
-// nothing is promised, and Eps is +Inf. A discrete promise reaches beyond its radius
-// r in k = ceil(d/r) steps: (k*eps, delta*(e^(k*eps)-1)/(e^eps-1)). (Fact 5.1 of IRC24 has another
-// multiplier of delta, which is too small.) The steps need that d_EM is a
-// length: between two distributions at distance d there are others at distances
-// r, 2r, ..., which mixtures of the two are when they need not have Model.Items
-// atoms. In a bounded model, where they do, a discrete promise says nothing
-// beyond its radius and Eps is +Inf.
+// rounded up; no two are farther apart than Model.Diameter. Where d is no
+// distance nothing is promised, and Eps is +Inf. A discrete promise reaches
+// beyond its radius r in k = ceil(d/r) steps: (k*eps,
+// delta*(e^(k*eps)-1)/(e^eps-1)). (Fact 5.1 of IRC24 has another multiplier of
+// delta, which is too small.) The steps need that d_EM is a length: between two
+// distributions at distance d there are others at distances r, 2r, ..., which
+// mixtures of the two are when they need not have Model.Items atoms. In a
+// bounded model, where they do, a discrete promise says nothing beyond its
+// radius and Eps is +Inf.
 func (g Guarantee) At(d float64) Pair {
 	var p Pair
 	d = min(d, g.model.Diameter)
@@ -134,8 +136,8 @@ func (g Guarantee) UserLevel() Pair { return g.At(g.model.Diameter) }
 
 // ItemLevel is the pair that protects one item of a user of m items, replaced
 // by any other: d_EM moves by at most diameter/m. m is Model.Items if it is 0;
-// in an unbounded model it must be given. Another number than a bounded model's is a
-// [*metric.ValueError].
+// in an unbounded model it must be given. Another number than a bounded model's
+// is a [*metric.ValueError].
 func (g Guarantee) ItemLevel(m int) (Pair, error) {
 	m, err := g.model.itemsOf("emd: Guarantee.ItemLevel", "m", m)
 	if err != nil {
@@ -151,9 +153,10 @@ func (g Guarantee) Discrete(radius float64) (Guarantee, error) {
 }
 
 // Plus is sequential composition: the promise of publishing both results about
-// the same users. Levels and deltas add. Promises in different models, of different
-// units, or of which one only is discrete or their radii differ, are refused with
-// [ErrModel]; bring them to one radius with [Guarantee.Discrete] first.
+// the same users. Levels and deltas add. Promises in different models, of
+// different units, or of which one only is discrete or their radii differ, are
+// refused with [ErrModel]; bring them to one radius with [Guarantee.Discrete]
+// first.
 func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
 	if g.model != h.model {
 		return Guarantee{}, fmt.Errorf("emd: Guarantee.Plus: %w: %v; %v", ErrModel, g.model, h.model)

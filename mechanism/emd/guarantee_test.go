@@ -75,8 +75,8 @@ func TestGuarantee_GroupPrivacyIsTight(t *testing.T) {
 			t.Errorf("within the step: %v, want %v", q, p)
 		}
 	}
-	// Three radii of 0.1 fall short of the next distance above 0.3 by less than the
-	// rounding of their quotient.
+	// Three radii of 0.1 fall short of the next distance above 0.3 by less than
+	// the rounding of their quotient.
 	d := math.Nextafter(.3, 1)
 	if p := discretePromise(t, Model{Trust: Local, Diameter: 1}, .1, Pair{eps, 0}).At(d); p.Eps < 4*eps || d/.1 > 3+1e-15 {
 		t.Errorf("just beyond three steps: %v", p)
@@ -87,7 +87,7 @@ func TestGuarantee_GroupPrivacyIsTight(t *testing.T) {
 }
 
 // Group privacy by brute force: random laws on a chain; whatever pair the
-// neighbours keep exactly, those k steps apart keep the promise of it.
+// neighbors keep exactly, those k steps apart keep the promise of it.
 func TestGuarantee_GroupPrivacyHoldsExactly(t *testing.T) {
 	r := rng.Seeded(4)
 	const n, outputs, radius = 6, 4, .2

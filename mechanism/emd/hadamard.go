@@ -16,17 +16,17 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Hadamard is Hadamard response, the randomiser of ordinary differential privacy
-// that [Frequencies] is measured against: with K = 2^ceil(log2(k+1)) outputs and H
-// the Hadamard matrix, H[a,b] = -1 to the number of ones of a&b, item x is released
-// as a uniform output of C_x = {y : H[x+1,y] = +1} with probability
-// e^eps/(1+e^eps), and as one of the others, half of all too, with the rest. It
-// hides every item from every other at level eps, near or far.
+// Hadamard is Hadamard response, the randomizer of ordinary differential
+// privacy that [Frequencies] is measured against: with K = 2^ceil(log2(k+1))
+// outputs and H the Hadamard matrix, H[a,b] = -1 to the number of ones of a&b,
+// item x is released as a uniform output of C_x = {y : H[x+1,y] = +1} with
+// probability e^eps/(1+e^eps), and as one of the others, half of all too, with
+// the rest. It hides every item from every other at level eps, near or far.
 //
 // No matrix is stored: memory O(1). The law is exact for the level in
-// [Hadamard.Guarantee]. It is a mechanism.Mechanism[int, int], immutable and safe
-// for concurrent use. Source: Acharya, Sun, Zhang, "Hadamard response", 2019, as
-// IRC24 use it.
+// [Hadamard.Guarantee]. It is a mechanism.Mechanism[int, int], immutable and
+// safe for concurrent use. Source: Acharya, Sun, Zhang, "Hadamard response",
+// 2019, as IRC24 use it.
 type Hadamard struct {
 	k, size int
 	eps     float64
@@ -36,8 +36,9 @@ type Hadamard struct {
 
 var _ mechanism.Mechanism[int, int] = (*Hadamard)(nil)
 
-// NewHadamard returns Hadamard response on k >= 1 items, k < 2^30, at level eps >
-// 0. The guarantee is per unit of the distance that is 1 between any two items.
+// NewHadamard returns Hadamard response on k >= 1 items, k < 2^30, at level eps
+// > 0. The guarantee is per unit of the distance that is 1 between any two
+// items.
 func NewHadamard(k int, eps float64) (*Hadamard, error) {
 	const op = "emd: NewHadamard"
 	if k < 1 || k >= 1<<30 {
@@ -87,8 +88,8 @@ func (h *Hadamard) Release(r *rand.Rand, x int) (int, error) {
 	return h.draw(r, x), nil
 }
 
-// draw takes a uniform output and, where it is in the wrong half, flips a bit that
-// x+1 has, which pairs the halves one to one.
+// draw takes a uniform output and, where it is in the wrong half, flips a bit
+// that x+1 has, which pairs the halves one to one.
 func (h *Hadamard) draw(r *rand.Rand, x int) int {
 	side := h.coin.Draw(r)
 	a, y := uint(x+1), uint(r.Uint64())&uint(h.size-1)
@@ -117,9 +118,10 @@ func (h *Hadamard) Channel() (*mechanism.Channel, error) {
 // gain is (e^eps+1)/(e^eps-1), the estimator's factor.
 func (h *Hadamard) gain() float64 { return 1 / math.Tanh(h.eps/2) }
 
-// estimate implements inverter: item x's frequency is 2 gain (f(C_x) - 1/2) = gain
-// * (H f)[x+1]. A draw contributes +-gain to it, so N Var_x = gain^2 - frequency.
-// (IRC24 print the estimator with another factor.) The estimates need not sum to 1.
+// estimate implements inverter: item x's frequency is 2 gain (f(C_x) - 1/2) =
+// gain * (H f)[x+1]. A draw contributes +-gain to it, so N Var_x = gain^2 -
+// frequency. (IRC24 print the estimator with another factor.) The estimates
+// need not sum to 1.
 func (h *Hadamard) estimate(f, mean, variance []float64) {
 	walshHadamard(f)
 	g := h.gain()
@@ -143,13 +145,14 @@ func walshHadamard(f []float64) {
 	}
 }
 
-// NewHadamardFrequencies returns the baseline: the estimator of [Frequencies] with
-// Hadamard response at the largest level per item at which all m items of a user
-// together are (pair.Eps, pair.Delta)-private, by exact composition
-// ([accountant.ComposeBudget]). IRC24's eps/sqrt(m ln(m/delta)) is too much for some pairs, as
-// for m = 1000, eps = 1 and delta = 1e-12, and less than what is possible for
-// others. The promise is that pair between any two users whatever, a discrete one at
-// the diameter. Nothing is shuffled or gained by it. Of the options Workers counts.
+// NewHadamardFrequencies returns the baseline: the estimator of [Frequencies]
+// with Hadamard response at the largest level per item at which all m items of
+// a user together are (pair.Eps, pair.Delta)-private, by exact composition
+// ([accountant.ComposeBudget]). IRC24's eps/sqrt(m ln(m/delta)) is too much for
+// some pairs, as for m = 1000, eps = 1 and delta = 1e-12, and less than what is
+// possible for others. The promise is that pair between any two users whatever,
+// a discrete one at the diameter. Nothing is shuffled or gained by it. Of the
+// options Workers counts.
 func NewHadamardFrequencies(space metric.Finite, model Model, pair Pair, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewHadamardFrequencies"
 	model, err := boundedModel(op, space, model)
@@ -176,8 +179,8 @@ func NewHadamardFrequencies(space metric.Finite, model Model, pair Pair, o *Freq
 		return nil
 	}
 	// As inverse.errorBound, with weights diam/2: once what the total errs is
-	// spread evenly, which shortens the vector of errors, its entries have k*gain^2
-	// - 1 as the sum of N times their variances.
+	// spread evenly, which shortens the vector of errors, k*gain^2 - 1
+	// is the sum of N times the variances of its entries.
 	k := float64(space.Len())
 	f.bound = func(items int64) float64 {
 		return model.Diameter / 2 * math.Sqrt(k*(float64(k*h.gain()*h.gain())-1)/float64(items))

@@ -13,9 +13,11 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// maxCondition is the default of [FrequencyOptions.MaxCondition]. Estimates through a channel of condition number c err by up to about c/sqrt(N), so beyond
-// it a million million items leave an error of 1; and what rounding the channel's
-// probabilities to relative 2^-42 does, up to c*2^-42, stays below 1e-6.
+// maxCondition is the default of [FrequencyOptions.MaxCondition]. Estimates
+// through a channel of condition number c err by up to about c/sqrt(N), so
+// beyond it a million million items leave an error of 1; and what rounding the
+// channel's probabilities to relative 2^-42 does, up to c*2^-42, stays below
+// 1e-6.
 const maxCondition = 0x1p20
 
 // ConditionError reports a channel whose outputs say too little about its
@@ -39,16 +41,17 @@ func (e *ConditionError) Error() string {
 type inverse struct {
 	a, r *mat.Dense // n x m and m x n
 	// condition is the largest singular value of the channel, columns scaled by
-	// the inverse roots of their probabilities, over the smallest. The former is 1.
+	// the inverse roots of their probabilities, over the smallest. The former
+	// is 1.
 	condition float64
 }
 
-// newInverse computes an inverse of c. Of the many inverses of a channel with more
-// outputs than inputs it takes the one with the least variance where all inputs
-// are equally likely: R = Q^-1 A' (A Q^-1 A')^-1, Q the diagonal matrix of the
-// probabilities of the outputs then. All its rows sum to 1, as those of A do: A
-// Q^-1 A' takes the uniform distribution to the vector of ones, and so does Q^-1
-// A' itself.
+// newInverse computes an inverse of c. Of the many inverses of a channel with
+// more outputs than inputs it takes the one with the least variance where all
+// inputs are equally likely: R = Q^-1 A' (A Q^-1 A')^-1, Q the diagonal matrix
+// of the probabilities of the outputs then. All its rows sum to 1, as those of
+// A do: A Q^-1 A' takes the uniform distribution to the vector of ones, and so
+// does Q^-1 A' itself.
 //
 // It is the pseudo-inverse of B = A Q^(-1/2), by singular values; their largest
 // quotient is the condition, and above limit (0: maxCondition) it is a
@@ -171,9 +174,10 @@ func (v *inverse) weightedVariance(weight []float64) float64 {
 // errorBound bounds E W1 of the estimate's error on space, times sqrt N.
 //
 // A signed measure e of total 0 has W1(e) <= sum of w_j |e_j| for w_j = diam/2
-// (move all excess anywhere) and for w_j = d(j,o), any o (move everything through
-// o). E|e_j| <= sqrt(Var_j), and by Cauchy and Schwarz sum w_j sqrt(Var_j) <=
-// sqrt(sum w_j * sum w_j Var_j). o is the point of least total distance.
+// (move all excess anywhere) and for w_j = d(j,o), any o (move everything
+// through o). E|e_j| <= sqrt(Var_j), and by Cauchy and Schwarz sum w_j
+// sqrt(Var_j) <= sqrt(sum w_j * sum w_j Var_j). o is the point of least total
+// distance.
 func (v *inverse) errorBound(space metric.Finite, diameter float64) float64 {
 	n := space.Len()
 	weights := make([]float64, n)

@@ -65,7 +65,8 @@ func TestInverse_IsARightInverse(t *testing.T) {
 	}
 }
 
-// uniformVariance is the mean over inputs of the sum of variances with inverse r.
+// uniformVariance is the mean over inputs of the sum of variances with inverse
+// r.
 func uniformVariance(c *mechanism.Channel, r mat.Matrix) float64 {
 	total := 0.0
 	for x := range c.Len() {
@@ -78,8 +79,8 @@ func uniformVariance(c *mechanism.Channel, r mat.Matrix) float64 {
 	return total/float64(c.Len()) - 1
 }
 
-// Among right inverses none has a smaller mean variance: not the pseudo-inverse,
-// nor any that a vector of A's null space leads to.
+// Among right inverses none has a smaller mean variance: not the
+// pseudo-inverse, nor any that a vector of A's null space leads to.
 func TestInverse_HasLeastVariance(t *testing.T) {
 	r := rng.Seeded(2)
 	for range 10 {
@@ -116,7 +117,7 @@ func TestInverse_HasLeastVariance(t *testing.T) {
 	}
 }
 
-// The closed form of randomised response and the matrix agree.
+// The closed form of randomized response and the matrix agree.
 func TestInverse_AgreesWithGKRR(t *testing.T) {
 	for _, s := range gkrrSettings {
 		g := mustGKRR(t, s.c, s.alpha0)

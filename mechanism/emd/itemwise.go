@@ -22,14 +22,14 @@ var ErrNotPure = errors.New("the channel has no pure guarantee over the whole sp
 // ItemWise releases every item through one pure channel, independently, and
 // publishes the multiset of the results: how often each output came up, and
 // nothing of who sent it or in what order. Being one of many hides an item, so
-// the promise per user is far better than m times that per item (IRC24 Section 4,
-// with a tighter accountant: see
-// [accountant.Shuffle]).
+// the promise per user is far better than m times that per item (IRC24 Section
+// 4, with a tighter accountant: see [accountant.Shuffle]).
 //
 // In the Local trust a user shuffles its own m items; in the Central trust the
-// curator mixes those of all users. It is immutable and safe for concurrent use.
+// curator mixes those of all users. It is immutable and safe for concurrent
+// use.
 type ItemWise struct {
-	channel *mechanism.Channel // outputs unlabelled, so that they can be counted
+	channel *mechanism.Channel // outputs unlabeled, so that they can be counted
 	points  []int              // output y stands for points[y]
 	g       Guarantee
 	bound   accountant.Bound
@@ -46,10 +46,11 @@ type ItemWiseOptions struct {
 	Delta float64
 	// Clones is the model of the hiding items that the accountant uses.
 	Clones accountant.Clones
-	// Space is the metric of the channel's inputs. If given, its diameter is the
-	// model's where that is 0 and must not pass it elsewhere, its least distance
-	// helps the accountant, and [NewItemWise] audits the channel under it: the audited level, which may be
-	// below the claimed one, is what is accounted for.
+	// Space is the metric of the channel's inputs. If given, its diameter is
+	// the model's where that is 0 and must not pass it elsewhere, its least
+	// distance helps the accountant, and [NewItemWise] audits the channel under
+	// it: the audited level, which may be below the claimed one, is what is
+	// accounted for.
 	Space metric.Finite
 	// Workers is the number of goroutines of a release, 0 for all processors.
 	// No result depends on it.
@@ -61,13 +62,14 @@ type ItemWiseOptions struct {
 // refused (see [NewReduced]), and so are a c without a pure guarantee
 // ([ErrNotPure]), one in another unit ([mechanism.ErrUnit]) and, with a Space,
 // one that does not keep what it claims ([mechanism.ErrClaim]). Without a Space
-// it is taken on trust that the guarantee of c is about the distance between items
-// that d_EM is made of, and that no two items are farther apart than
+// it is taken on trust that the guarantee of c is about the distance between
+// items that d_EM is made of, and that no two items are farther apart than
 // Model.Diameter: on both the promise rests.
 //
 // The promise is that of [accountant.Shuffle.Level] for N = m records in the
-// Local trust and N = m*n in the Central one; its delta is 0 where pure composition
-// is as good. The time is the accountant's, and that of the audit if there is one.
+// Local trust and N = m*n in the Central one; its delta is 0 where pure
+// composition is as good. The time is the accountant's, and that of the audit
+// if there is one.
 func NewItemWise(c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWise, error) {
 	return buildItemWise("emd: NewItemWise", c, model, o)
 }
@@ -124,9 +126,9 @@ func buildItemWise(op string, c *mechanism.Channel, model Model, o *ItemWiseOpti
 }
 
 // ItemWiseBudget returns the largest level alpha0 per unit of distance between
-// items with which a channel makes [NewItemWise] promise (alpha, o.Delta) in the
-// model, rounded down, and the bound that gives it. Build a channel of that level
-// and hand it to NewItemWise, with the same o. See
+// items with which a channel makes [NewItemWise] promise (alpha, o.Delta) in
+// the model, rounded down, and the bound that gives it. Build a channel of that
+// level and hand it to NewItemWise, with the same o. See
 // [accountant.Shuffle.Budget].
 func ItemWiseBudget(model Model, alpha float64, o *ItemWiseOptions) (accountant.Budget, error) {
 	const op = "emd: ItemWiseBudget"
@@ -212,9 +214,9 @@ func (w *ItemWise) Channel() *mechanism.Channel { return w.channel }
 // law is exact, as [mechanism.Channel]'s is. Items are indices of inputs of the
 // channel; one outside is an error that names its user.
 //
-// The data are read once, in order, on the caller's goroutine; only how often each
-// input occurs is kept, which is all that the law depends on. The draws, about
-// 10 ns each, run on every core. O(items + inputs + outputs).
+// The data are read once, in order, on the caller's goroutine; only how often
+// each input occurs is kept, which is all that the law depends on. The draws,
+// about 10 ns each, run on every core. O(items + inputs + outputs).
 func (w *ItemWise) Release(r *rand.Rand, data Users[int]) ([]int64, error) {
 	const op = "emd: ItemWise.Release"
 	if err := made(w != nil && w.channel != nil, op, "NewItemWise"); err != nil {
@@ -229,8 +231,8 @@ func (w *ItemWise) Release(r *rand.Rand, data Users[int]) ([]int64, error) {
 }
 
 // ReleaseShuffled is [ItemWise.Release] with the result written as a list: the
-// point that each output stands for, as often as it came up, in uniformly random
-// order. It holds what the counts hold. 8 bytes an item.
+// point that each output stands for, as often as it came up, in uniformly
+// random order. It holds what the counts hold. 8 bytes an item.
 func (w *ItemWise) ReleaseShuffled(r *rand.Rand, data Users[int]) ([]int, error) {
 	counts, err := w.Release(r, data)
 	if err != nil {

@@ -324,7 +324,8 @@ func TestItemWiseBudget_IsKept(t *testing.T) {
 	}
 }
 
-// In the Local trust nobody else's items hide a user's, whatever Model.Users says.
+// In the Local trust nobody else's items hide a user's, whatever Model.Users
+// says.
 func TestItemWise_LocalHidesAmongItsOwn(t *testing.T) {
 	c := geometricChannel(t, line(t, 3), .3)
 	o := &ItemWiseOptions{Delta: 1e-6}
@@ -344,7 +345,8 @@ func TestItemWise_LocalHidesAmongItsOwn(t *testing.T) {
 	}
 }
 
-// The level accounted for is the upper end of the audit where the claim is below it.
+// The level accounted for is the upper end of the audit where the claim is
+// below it.
 func TestItemWise_AccountsForTheWholeAudit(t *testing.T) {
 	space := line(t, 4)
 	c := geometricChannel(t, space, 1)

@@ -199,7 +199,8 @@ func unitRows(t testing.TB, what any, c *mechanism.Channel, estimate func(f, mea
 	}
 }
 
-// promiseOf is a stand-in for a mechanism: it promises, and records what it reads.
+// promiseOf is a stand-in for a mechanism: it promises, and records what it
+// reads.
 type promiseOf[P any] struct {
 	g    Guarantee
 	seen [][]P

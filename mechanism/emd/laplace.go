@@ -13,12 +13,12 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// LaplaceFrequencies is the central baseline: the counts of all items with Laplace
-// noise that hides a whole user. Another user in place of one moves the histogram
-// by up to 2 in l1, and so the mean of n by up to 2/n: noise Lap(2/(n eps)) on
-// every frequency is (eps, 0)-private. (IRC24's Lap(1/(n eps)) is only (2 eps, 0).)
-// What is sampled is the exact integer version: discrete Laplace noise of parameter
-// eps/(2m) on the counts, which move by up to 2m.
+// LaplaceFrequencies is the central baseline: the counts of all items with
+// Laplace noise that hides a whole user. Another user in place of one moves the
+// histogram by up to 2 in l1, and so the mean of n by up to 2/n: noise Lap(2/(n
+// eps)) on every frequency is (eps, 0)-private. (IRC24's Lap(1/(n eps)) is only
+// (2 eps, 0).) What is sampled is the exact integer version: discrete Laplace
+// noise of parameter eps/(2m) on the counts, which move by up to 2m.
 //
 // It is immutable and safe for concurrent use.
 type LaplaceFrequencies struct {
@@ -27,9 +27,9 @@ type LaplaceFrequencies struct {
 	s     float64 // P{noise = j} prop. to exp(-s|j|)
 }
 
-// NewLaplaceFrequencies returns the baseline at user-level eps > 0. The model must
-// be central and bounded, and space within its diameter. The promise is (eps, 0)
-// between any two users whatever, a discrete one at the diameter.
+// NewLaplaceFrequencies returns the baseline at user-level eps > 0. The model
+// must be central and bounded, and space within its diameter. The promise is
+// (eps, 0) between any two users whatever, a discrete one at the diameter.
 func NewLaplaceFrequencies(space metric.Finite, model Model, eps float64) (*LaplaceFrequencies, error) {
 	const op = "emd: NewLaplaceFrequencies"
 	model, err := boundedModel(op, space, model)
@@ -50,8 +50,8 @@ func NewLaplaceFrequencies(space metric.Finite, model Model, eps float64) (*Lapl
 	return f, err
 }
 
-// minLaplace keeps the noise, beyond 700/s with a probability below e^-700, within
-// int64.
+// minLaplace keeps the noise, beyond 700/s with a probability below e^-700,
+// within int64.
 const minLaplace = 0x1p-40
 
 // Guarantee is the promise of one release.
@@ -62,8 +62,8 @@ func (f *LaplaceFrequencies) Guarantee() Guarantee {
 	return f.g
 }
 
-// Release returns the noisy mean of the users' histograms, an unbiased estimate of
-// the exact one. The entries need not sum to 1; see [Nearest]. StdErr is the
+// Release returns the noisy mean of the users' histograms, an unbiased estimate
+// of the exact one. The entries need not sum to 1; see [Nearest]. StdErr is the
 // known deviation of the noise. Errors are those of [Frequencies.Release].
 func (f *LaplaceFrequencies) Release(r *rand.Rand, data Users[int]) (*Estimate, error) {
 	const op = "emd: LaplaceFrequencies.Release"
@@ -93,8 +93,8 @@ func (f *LaplaceFrequencies) Release(r *rand.Rand, data Users[int]) (*Estimate, 
 }
 
 // ErrorBound bounds the expected earth mover's distance between the mean of the
-// users' histograms and the estimate once what its total errs is spread evenly, as
-// [Nearest] does. Each of the k entries then errs with the variance (1-1/k)
+// users' histograms and the estimate once what its total errs is spread evenly,
+// as [Nearest] does. Each of the k entries then errs with the variance (1-1/k)
 // Var(noise), and W1 is at most diameter/2 times the sum of their sizes.
 func (f *LaplaceFrequencies) ErrorBound() float64 {
 	m, k := f.g.model, float64(f.space.Len())

@@ -20,41 +20,41 @@ type Target struct{ Alpha, Delta float64 }
 // LinearOptions are the options of [NewLinear] and [NewGridLinear]. nil and the
 // zero value are the defaults.
 type LinearOptions[P any] struct {
-	// Sample, where not nil, holds public points on which the constant of the query
-	// is put to the test ([LipschitzAtLeast]): a smaller one than they show is
-	// refused with a [*LipschitzError], and so are two points, looked for in O(n), that
-	// are farther apart than Model.Diameter. All pairs of points are looked at: some
-	// thousands are a good number.
+	// Sample, where not nil, holds public points on which the constant of the
+	// query is put to the test ([LipschitzAtLeast]): a smaller one than they
+	// show is refused with a [*LipschitzError], and so are two points, looked
+	// for in O(n), that are farther apart than Model.Diameter. All pairs of
+	// points are looked at: some thousands are a good number.
 	Sample *metric.Points[P]
 	// Contains, where not nil, says which items lie in the space that the model
-	// speaks of, whose diameter is at most Model.Diameter; a release of others is an
-	// error. Beyond that diameter Gaussian noise promises nothing. Who sees the error
-	// learns that such an item was there, so clean the data instead where that
-	// matters.
+	// speaks of, whose diameter is at most Model.Diameter; a release of others
+	// is an error. Beyond that diameter Gaussian noise promises nothing. Who
+	// sees the error learns that such an item was there, so clean the data
+	// instead where that matters.
 	Contains func(P) bool
-	// Grid, a power of two, is that of a release's coordinates, 0 the default of
-	// [additive.Options]. Not for [NewGridLinear].
+	// Grid, a power of two, is that of a release's coordinates, 0 the default
+	// of [additive.Options]. Not for [NewGridLinear].
 	Grid float64
 }
 
-// Linear releases the mean over users of the mean of a Lipschitz query over each
-// user's items, with noise. One user whose items change by d_EM moves it by at
-// most Lipschitz*d_EM/n, whatever the numbers of items of the users, so all models
-// are served alike: local (n = 1), central, bounded and unbounded, without
-// sampling. Users weigh the same, however many items they hold.
+// Linear releases the mean over users of the mean of a Lipschitz query over
+// each user's items, with noise. One user whose items change by d_EM moves it
+// by at most Lipschitz*d_EM/n, whatever the numbers of items of the users, so
+// all models are served alike: local (n = 1), central, bounded and unbounded,
+// without sampling. Users weigh the same, however many items they hold.
 //
 // A target without Delta gives noise with density prop. to
 // exp(-alpha*n/Lipschitz*||z||) in the norm of the query, [additive.KNorm]. One
 // with Delta needs the l2 norm and gives Gaussian noise of the least deviation,
 // [additive.GaussianSigma] at Model.Diameter: items farther apart than that are
-// outside the promise. (The deviation of IRC24, l sqrt(1.25 ln(1/delta))/alpha, is
-// not private: at alpha = 25, delta = 1e-6 its delta is 0.097.)
+// outside the promise. (The deviation of IRC24, l sqrt(1.25 ln(1/delta))/alpha,
+// is not private: at alpha = 25, delta = 1e-6 its delta is 0.097.)
 //
-// The noise is exact where that of package additive is, so that a release is one
-// real sum, rounded once; but the claim takes the mean for a real number, and it
-// is computed in float64. [GridLinear] is exact throughout. A mean beyond 2^52
-// times the grid is refused, as [additive.KNorm.ReleaseTo] does. A Linear is immutable
-// and safe for concurrent use if the query is.
+// The noise is exact where that of package additive is, so that a release is
+// one real sum, rounded once; but the claim takes the mean for a real number,
+// and it is computed in float64. [GridLinear] is exact throughout. A mean
+// beyond 2^52 times the grid is refused, as [additive.KNorm.ReleaseTo] does. A
+// Linear is immutable and safe for concurrent use if the query is.
 //
 // Source: IRC24, Theorem 4.1 with the scales of its proof.
 type Linear[P any] struct {
@@ -68,9 +68,9 @@ type Linear[P any] struct {
 }
 
 // NewLinear returns the mechanism with the promise of the target in the model.
-// Errors are [*metric.ValueError] for an argument outside its domain, for a norm
-// that the target cannot have, and for a level of the noise, Alpha*n/Lipschitz,
-// outside [1e-100, 1e100]; and those of the options.
+// Errors are [*metric.ValueError] for an argument outside its domain, for a
+// norm that the target cannot have, and for a level of the noise,
+// Alpha*n/Lipschitz, outside [1e-100, 1e100]; and those of the options.
 func NewLinear[P any](q Query[P], model Model, target Target, o *LinearOptions[P]) (*Linear[P], error) {
 	const op = "emd: NewLinear"
 	m, g, err := newMeans(op, q, model, target, o)
@@ -83,8 +83,8 @@ func NewLinear[P any](q Query[P], model Model, target Target, o *LinearOptions[P
 		opt.Grid = o.Grid
 	}
 	// Noise that is (level, Delta)-private in the norm of the query is
-	// (level*Lipschitz/n, Delta)-private under d_EM, and level is rounded to make
-	// that at most Alpha.
+	// (level*Lipschitz/n, Delta)-private under d_EM, and level is rounded to
+	// make that at most Alpha.
 	n := float64(m.model.Users)
 	level := directed.DivDown(directed.MulDown(target.Alpha, n), q.Lipschitz)
 	if target.Delta == 0 {
@@ -128,8 +128,8 @@ func (l *Linear[P]) RadiusQuantile(p float64) float64 { return l.noise.RadiusQua
 // Release returns the noisy mean, of length Norm.Dim. It walks the data once,
 // with memory for two vectors, one call of the query an item. Errors are data
 // that do not fit the model, an item outside the domain, and a value that is no
-// finite number, each with the user and the item named; they depend on the data,
-// so keep them from whom the release is for.
+// finite number, each with the user and the item named; they depend on the
+// data, so keep them from whom the release is for.
 func (l *Linear[P]) Release(r *rand.Rand, data Users[P]) ([]float64, error) {
 	const op = "emd: Linear.Release"
 	if err := made(l != nil && l.noise != nil, op, "NewLinear"); err != nil {
@@ -210,8 +210,8 @@ func newMeans[P any](op string, q Query[P], model Model, target Target, o *Linea
 	return m, g, err
 }
 
-// refute returns a *LipschitzError where the sample shows more than the constant
-// of q, which has itself been rounded.
+// refute returns a *LipschitzError where the sample shows more than the
+// constant of q, which has itself been rounded.
 func refute[P any](q Query[P], sample *metric.Points[P]) error {
 	w, err := LipschitzAtLeast(context.Background(), q, sample)
 	if err == nil && w.Ratio > q.Lipschitz {
@@ -220,8 +220,8 @@ func refute[P any](q Query[P], sample *metric.Points[P]) error {
 	return err
 }
 
-// farApart returns two points of a space at least half as far apart as any two: a
-// farthest from one that is farthest from the first. O(n).
+// farApart returns two points of a space at least half as far apart as any two:
+// a farthest from one that is farthest from the first. O(n).
 func farApart(space metric.Finite) (d float64, i, j int) {
 	var row []float64
 	for range 2 {

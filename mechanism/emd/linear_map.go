@@ -72,8 +72,8 @@ func LinearMap[P any](f [][]float64, phi Query[P]) (Query[P], error) {
 	}, nil
 }
 
-// spectralUp returns an upper bound of ||F||_2, and whether it was found, by the
-// singular value decomposition, which is not trusted: see spectralBound.
+// spectralUp returns an upper bound of ||F||_2, and whether it was found, by
+// the singular value decomposition, which is not trusted: see spectralBound.
 func spectralUp(f *mat.Dense) (float64, bool) {
 	rows, cols := f.Dims()
 	var a mat.Dense
@@ -88,8 +88,8 @@ func spectralUp(f *mat.Dense) (float64, bool) {
 		return 0, true
 	}
 	// Entries of size 1: products neither overflow nor, where they matter,
-	// underflow. What underflows in the scaling is below 2^-1074 and in products
-	// likewise, far below the slack.
+	// underflow. What underflows in the scaling is below 2^-1074 and in
+	// products likewise, far below the slack.
 	_, e := math.Frexp(top)
 	a.Apply(func(_, _ int, v float64) float64 { return math.Ldexp(v, -e) }, &a)
 
@@ -103,19 +103,20 @@ func spectralUp(f *mat.Dense) (float64, bool) {
 	return ldexpUp(norm, e), ok
 }
 
-// spectralBound returns an upper bound of ||A||_2 for entries of size 1, and whether
-// V is good enough for one. For any square V, W = A V and E = I - V'V,
+// spectralBound returns an upper bound of ||A||_2 for entries of size 1, and
+// whether V is good enough for one. For any square V, W = A V and E = I - V'V,
 //
 //	||A|| <= ||W|| ||V^-1|| <= sqrt(||W'W||_inf) / sqrt(1 - ||E||_fro),
 //
-// and for the right singular vectors of A the matrix W'W is nearly diagonal, so that
-// its largest row sum is the largest squared singular value. A computed product A B of
-// inner dimension k has an error of at most g_k ||A||_fro ||B||_fro in the Frobenius
-// norm, g_k = k u/(1-k u), u = 2^-53, in any order of summation and with or without
-// FMA (Higham, Accuracy and Stability of Numerical Algorithms, section 3.5). The
-// bound below takes twice g_(k+2), and widens every norm, a sum of at most m n
-// positive terms, by as many roundings, so that its own roundings are covered. It
-// exceeds the norm by a relative (m+n) n 2^-50 or so.
+// and for the right singular vectors of A the matrix W'W is nearly diagonal, so
+// that its largest row sum is the largest squared singular value. A computed
+// product A B of inner dimension k has an error of at most g_k ||A||_fro
+// ||B||_fro in the Frobenius norm, g_k = k u/(1-k u), u = 2^-53, in any order
+// of summation and with or without FMA (Higham, Accuracy and Stability of
+// Numerical Algorithms, section 3.5). The bound below takes twice g_(k+2), and
+// widens every norm, a sum of at most m n positive terms, by as many roundings,
+// so that its own roundings are covered. It exceeds the norm by a relative
+// (m+n) n 2^-50 or so.
 func spectralBound(a, v *mat.Dense) (float64, bool) {
 	m, n := a.Dims()
 	var w, gram, eye mat.Dense

@@ -65,8 +65,7 @@ func TestLinear_SecondMomentKnownAnswers(t *testing.T) {
 	}
 }
 
-// Known answers: sigma/l of
-// the Gaussian, which is s/n in the central model.
+// Known answers: sigma/l of the Gaussian, which is s/n in the central model.
 // Its exact delta at the diameter is the target, less at shorter distances, and
 // the paper's sigma fails there.
 func TestLinear_GaussianKnownAnswers(t *testing.T) {
@@ -129,7 +128,8 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 		level = exact(grid.noise.(*additive.DiscreteLaplace).Guarantee().Alpha())
 		check(level.Mul(level, exact(float64(model.Items))).Mul(level, exact(l)).Quo(level, exact(step)))
 
-		// Gaussian noise reaches as far as the mean can move, and not much farther.
+		// Gaussian noise reaches as far as the mean can move, and not much
+		// farther.
 		if i%100 != 0 { // it takes some ms to find
 			continue
 		}
@@ -143,8 +143,8 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 		}
 		move := new(big.Rat).Mul(exact(model.Diameter), exact(l))
 		covers(lin.noise.(*additive.Gaussian).Guarantee().Reach(), move.Quo(move, exact(float64(model.Users))))
-		// At most 20 items of step 1/l or so, for the sake of time: the discrete law is
-		// summed up.
+		// At most 20 items of step 1/l or so, for the sake of time: the
+		// discrete law is summed up.
 		model.Items, model.Diameter = 1+r.IntN(20), 1+r.Float64()
 		step = 0.9 * l * r.Float64()
 		grid = linearMust(NewGridLinear(linearScaled(l, 1, 1), step, model, Target{step / l, 0.1}, nil))
@@ -153,8 +153,8 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 	}
 }
 
-// Items farther apart than the model says would be promised more than holds, the
-// user level foremost: where a sample shows that, the model is refused.
+// Items farther apart than the model says would be promised more than holds,
+// the user level foremost: where a sample shows that, the model is refused.
 func TestLinear_RefusesADiameterTooSmall(t *testing.T) {
 	pts := [][]float64{{0, 0}} // the first is near all others
 	for i := range 50 {
@@ -205,7 +205,8 @@ func TestLinear_ReleasesTheMeanOfMeans(t *testing.T) {
 }
 
 // Deviation and radius are those of the releases: six standard errors from
-// fourth moments, and of a proportion (false-reject probability below 1e-8 each).
+// fourth moments, and of a proportion (false-reject probability below 1e-8
+// each).
 func TestLinear_ErrorsAreAsStated(t *testing.T) {
 	const draws, prob = 20_000, 0.9
 	for _, c := range []struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// What no constructor made releases nothing, and promises nothing: the zero value
-// and the nil pointer of every mechanism.
+// What no constructor made releases nothing, and promises nothing: the zero
+// value and the nil pointer of every mechanism.
 func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
 	type (
 		vector  = []float64

@@ -14,7 +14,8 @@ import (
 type Trust int
 
 const (
-	// Local: each user runs the mechanism on its own items and sends the result.
+	// Local: each user runs the mechanism on its own items and sends the
+	// result.
 	Local Trust = iota + 1
 	// Central: a curator sees all items of all users and sends one result.
 	Central
@@ -32,24 +33,25 @@ func (t Trust) String() string {
 }
 
 // Model is the setting that a mechanism is built for and its promise ranges
-// over. Two data sets are neighbours if one user's items differ; how many users
-// there are, and in the bounded case how many items each of them holds, is public.
-// Models are comparable values.
+// over. Two data sets are neighbors if one user's items differ; how many users
+// there are, and in the bounded case how many items each of them holds, is
+// public. Models are comparable values.
 type Model struct {
 	Trust Trust
-	// Users is the number of users whose items enter one release: 1 to 2^53. It is not
-	// read in the Local trust, where every release sees one user.
+	// Users is the number of users whose items enter one release: 1 to 2^53. It
+	// is not read in the Local trust, where every release sees one user.
 	Users int
-	// Items is the number of items that every user holds, up to 2^53. 0 is the unbounded
-	// case: any number >= 1, which the promise protects too, users with the same
-	// distribution of items being at distance 0.
+	// Items is the number of items that every user holds, up to 2^53. 0 is the
+	// unbounded case: any number >= 1, which the promise protects too, users
+	// with the same distribution of items being at distance 0.
 	Items int
-	// Diameter bounds the distance between two items: a positive number, on which
-	// [Guarantee.UserLevel], Gaussian noise and what shuffling gains rest. Where a
-	// constructor is given the whole space, 0 stands for its largest distance;
-	// everywhere else 0 is an error.
+	// Diameter bounds the distance between two items: a positive number, on
+	// which [Guarantee.UserLevel], Gaussian noise and what shuffling gains
+	// rest. Where a constructor is given the whole space, 0 stands for its
+	// largest distance; everywhere else 0 is an error.
 	Diameter float64
-	// Unit names the unit of the distance between items, and so of the earth mover's distance.
+	// Unit names the unit of the distance between items, and so of the earth
+	// mover's distance.
 	Unit metric.Unit
 }
 
@@ -61,8 +63,8 @@ const maxNumber = 1 << 53
 // Bounded reports whether all users hold the same public number of items.
 func (m Model) Bounded() bool { return m.Items > 0 }
 
-// itemsOf returns how many items a user of the model holds: given, or Items where
-// that is 0.
+// itemsOf returns how many items a user of the model holds: given, or Items
+// where that is 0.
 func (m Model) itemsOf(op, arg string, given int) (int, error) {
 	if given == 0 {
 		given = m.Items
@@ -99,8 +101,9 @@ func (m Model) check(op string) (Model, error) {
 	return m, err
 }
 
-// checkOn is check for items that are the points of space, whose extent it returns: a
-// diameter of 0 becomes that of space, and one that is less is an error.
+// checkOn is check for items that are the points of space, whose extent it
+// returns: a diameter of 0 becomes that of space, and one that is less is an
+// error.
 func (m Model) checkOn(op string, space metric.Finite) (Model, extent, error) {
 	m, err := m.checkCounts(op)
 	if err != nil {
@@ -143,7 +146,8 @@ func (m Model) tooNarrow(op string, d float64, i, j int) error {
 	return fmt.Errorf("%s: points %d and %d of the space are at distance %v, above the model's diameter %v", op, i, j, d, m.Diameter)
 }
 
-// otherUnit reports a channel, an item or a level of another unit than the model's.
+// otherUnit reports a channel, an item or a level of another unit than the
+// model's.
 func (m Model) otherUnit(op, what string, unit metric.Unit) error {
 	advice := "bring both to one unit"
 	switch {

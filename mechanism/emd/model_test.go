@@ -106,8 +106,8 @@ func TestOne_IsOneUser(t *testing.T) {
 	}
 }
 
-// The four points of the issue: what is promised of a whole user rests on the diameter,
-// which is stated or that of the space.
+// The four points of the issue: what is promised of a whole user rests on the
+// diameter, which is stated or that of the space.
 func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 	space := linearMust(metric.NewPoints([]float64{0, 100, 200, 300}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
 	tuned := linearMust(exponential.Tuned(space, .01, nil)).Channel

@@ -12,18 +12,19 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// Nearest returns a probability vector on the points of space that is nearest, in
-// the earth mover's distance, to the signed weights g, and its distance from them.
-// It is what makes a distribution of an unbiased estimate, whose weights may be
-// negative: since the truth q is a distribution too, W1(p, q) <= W1(p, g) + W1(g,
-// q) <= 2 W1(g, q), where cutting off at 0 and rescaling can be off by more than
-// that. What the total of g lacks of 1 is first spread evenly over all points.
+// Nearest returns a probability vector on the points of space that is nearest,
+// in the earth mover's distance, to the signed weights g, and its distance from
+// them. It is what makes a distribution of an unbiased estimate, whose weights
+// may be negative: since the truth q is a distribution too, W1(p, q) <= W1(p,
+// g) + W1(g, q) <= 2 W1(g, q), where cutting off at 0 and rescaling can be off
+// by more than that. What the total of g lacks of 1 is first spread evenly over
+// all points.
 //
-// [Clusters], [metric.Clustered], [metric.Ultrametric] and every space whose points
-// lie on a line take O(n log n), and a line is found by two rows of distances; for
-// other trees see [wasserstein.ProjectTree]. Everything else is
-// [wasserstein.Project], exact too, at the cost of an optimal transport. Errors are
-// those of these functions.
+// [Clusters], [metric.Clustered], [metric.Ultrametric] and every space whose
+// points lie on a line take O(n log n), and a line is found by two rows of
+// distances; for other trees see [wasserstein.ProjectTree]. Everything else is
+// [wasserstein.Project], exact too, at the cost of an optimal transport. Errors
+// are those of these functions.
 func Nearest(space metric.Finite, g []float64) (p []float64, dist float64, err error) {
 	const op = "emd: Nearest"
 	if len(g) != fault.Len(space) {
@@ -117,10 +118,11 @@ func withTotalOne(g []float64) []float64 {
 const lineSlack = 0x1p-40
 
 // linePositions returns positions of the points on the real line with the same
-// distances, if there are any. A farthest point from any point of a line is an end
-// of it, and if from there, in order of distance, the steps sum to the distance of
-// the last, then by the triangle inequality every part of the way is as long as the
-// distance of its ends. O(n log n) and n distances beyond two rows.
+// distances, if there are any. A farthest point from any point of a line is an
+// end of it, and if from there, in order of distance, the steps sum to the
+// distance of the last, then by the triangle inequality every part of the way
+// is as long as the distance of its ends. O(n log n) and n distances beyond two
+// rows.
 func linePositions(space metric.Finite) ([]float64, bool) {
 	n := space.Len()
 	x := slices.Clone(metric.Row(space, 0, nil))
@@ -144,8 +146,9 @@ func linePositions(space metric.Finite) ([]float64, bool) {
 }
 
 // treeOf returns the tree whose leaves, in order, are the points of an
-// ultrametric that has these heights between neighbours: joins of height h stand
-// h/2 above the leaves. Joins of one height may be chained, by edges of length 0.
+// ultrametric that has these heights between neighbors: joins of height h stand
+// h/2 above the leaves. Joins of one height may be chained, by edges of length
+// 0.
 func treeOf(heights []float64) (*metric.Tree, error) {
 	n := len(heights) + 1
 	parent := make([]int, 2*n-1) // n+k is the join of height k

@@ -17,8 +17,8 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// nearestCost solves the linear program by a dense simplex: flows f_ij >= 0 between
-// all points and p >= 0 what they leave of g, at the least cost.
+// nearestCost solves the linear program by a dense simplex: flows f_ij >= 0
+// between all points and p >= 0 what they leave of g, at the least cost.
 func nearestCost(t *testing.T, space metric.Finite, g []float64) float64 {
 	t.Helper()
 	k := len(g)

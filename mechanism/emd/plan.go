@@ -35,32 +35,32 @@ type PlanOptions struct {
 	// set yet. For item-wise release that is what ItemWiseBudget allows at
 	// Model, Alpha and Delta if the number of samples is fixed; to compare
 	// several, an expected error, negated. -Inf or NaN marks a plan that cannot
-	// be used. nil is Alpha, for mechanisms that need no delta, such as noise of
-	// a K-norm: sampling gets all of it, and the most samples win.
+	// be used. nil is Alpha, for mechanisms that need no delta, such as noise
+	// of a K-norm: sampling gets all of it, and the most samples win.
 	Value func(ReducePlan) float64
 	// Context stops the search between two values; nil: never.
 	Context context.Context
 }
 
-// splitLogits is how far from an equal split of delta the search goes: shares of
-// e^-14, about 1e-6, for either side. Levels change with the logarithm of delta,
-// so that a smaller share gains the other side nothing.
+// splitLogits is how far from an equal split of delta the search goes: shares
+// of e^-14, about 1e-6, for either side. Levels change with the logarithm of
+// delta, so that a smaller share gains the other side nothing.
 const splitLogits = 14
 
-// splitSteps is the number of golden sections of the interval of logits: to 28 *
-// 0.618^12 = 0.09, a share known to 2 parts in 100.
+// splitSteps is the number of golden sections of the interval of logits: to 28
+// * 0.618^12 = 0.09, a share known to 2 parts in 100.
 const splitSteps = 12
 
 // PlanReduction splits the delta of a wanted discrete promise (target, for
 // users up to radius apart in the unbounded model) between sampling and
 // mechanism, and chooses the number of samples: the best of those tried by
-// o.Value, where the split is found by golden section and need not be the global
-// optimum. What a plan promises does not depend on that: NewReduced computes it
-// again. target.Eps > 0 and 0 < target.Delta < 1; a bounded model is refused with
-// [ErrModel].
+// o.Value, where the split is found by golden section and need not be the
+// global optimum. What a plan promises does not depend on that: NewReduced
+// computes it again. target.Eps > 0 and 0 < target.Delta < 1; a bounded model
+// is refused with [ErrModel].
 //
-// It takes 15 calls of Value for each number of samples, one after another; where
-// they search a budget, try few.
+// It takes 15 calls of Value for each number of samples, one after another;
+// where they search a budget, try few.
 func PlanReduction(model Model, radius float64, target Pair, o *PlanOptions) (ReducePlan, error) {
 	const op = "emd: PlanReduction"
 	if o == nil {
@@ -145,9 +145,9 @@ func (p *planner) split() error {
 
 // planMargin keeps the plan's level below target.Eps/Reach by more than the
 // roundings between a plan and NewReduced: a few units of 2^-53 each, also in
-// the root. Its terms of size gap = q-mean cancel to kl ~ gap^2/(2 mean), with an
-// error of some 2^-50*gap; over the slope kl' ~ gap/mean that moves the root by
-// 2^-50*mean < 2^-50*q.
+// the root. Its terms of size gap = q-mean cancel to kl ~ gap^2/(2 mean), with
+// an error of some 2^-50*gap; over the slope kl' ~ gap/mean that moves the root
+// by 2^-50*mean < 2^-50*q.
 const planMargin = 0x1p-40
 
 // try values the plan that leaves sampling of delta to sampling.

@@ -43,8 +43,8 @@ func TestPlanReduction_SplitsDelta(t *testing.T) {
 	if err != nil || p.Model.Items != 1<<16 || p.Delta != 0 || p.Options.DeltaSampling != target.Delta || p.Value != p.Alpha {
 		t.Errorf("%+v, %v", p, err)
 	}
-	// A mechanism whose level falls with ln(1/delta): the best split is inside, and no
-	// split of a grid is better by more than the search may miss.
+	// A mechanism whose level falls with ln(1/delta): the best split is inside,
+	// and no split of a grid is better by more than the search may miss.
 	value := func(p ReducePlan) float64 { return p.Alpha / math.Sqrt(math.Log(2/p.Delta)) }
 	for _, s := range []int{50, 1000} {
 		p, err = PlanReduction(model, .05, target, &PlanOptions{Samples: []int{s}, Value: value})

@@ -33,11 +33,11 @@ type Query[P any] struct {
 	// Lipschitz is the constant, per unit of the distance between items: a
 	// positive number.
 	Lipschitz float64
-	// Func writes f(x) to all of dst, which has length Norm.Dim. It must depend on x
-	// only, keep neither x nor dst, and be safe for concurrent use.
+	// Func writes f(x) to all of dst, which has length Norm.Dim. It must depend
+	// on x only, keep neither x nor dst, and be safe for concurrent use.
 	Func func(x P, dst []float64)
-	// Check, where not nil, says why Func cannot take an item, such as a vector of
-	// the wrong length. It is called before Func.
+	// Check, where not nil, says why Func cannot take an item, such as a vector
+	// of the wrong length. It is called before Func.
 	Check func(x P) error
 }
 
@@ -103,8 +103,8 @@ func Average(norm additive.Norm) Query[[]float64] {
 // Landmarks is the vector of the distances to k >= 1 public points, with the
 // l_p norm: constant k^(1/p), rounded up, since every coordinate has the
 // constant 1 by the triangle inequality. That is 1 for a single landmark, and
-// for any number under p = +Inf. The points themselves are not copied and must not
-// be modified afterwards.
+// for any number under p = +Inf. The points themselves are not copied and must
+// not be modified afterwards.
 func Landmarks[P any](s metric.Space[P], p float64, at ...P) (Query[P], error) {
 	const op, name = "emd: Landmarks", "distance to landmarks"
 	if err := fault.Empty(op, "at", len(at)); err != nil {
@@ -144,9 +144,9 @@ func rootUp(k, p float64) float64 {
 	return directed.ExpUp(directed.DivUp(directed.LogUp(k), p))
 }
 
-// Similarity is x -> <x, c> on R^len(c): constant ||c||_2, rounded up, where the
-// distance between items is Euclidean (Cauchy and Schwarz). c must be finite
-// and not 0.
+// Similarity is x -> <x, c> on R^len(c): constant ||c||_2, rounded up, where
+// the distance between items is Euclidean (Cauchy and Schwarz). c must be
+// finite and not 0.
 func Similarity(c []float64) (Query[[]float64], error) {
 	const op, name = "emd: Similarity", "similarity"
 	if err := fault.Empty(op, "c", len(c)); err != nil {
@@ -205,11 +205,12 @@ func ldexpUp(x float64, e int) float64 {
 // Shares is the vector of the indicators of the points of space, which are the
 // items: its mean over a user's items is the shares of them at each point, and
 // [NewLinear] in the Central trust releases the shares of all users. In the l1
-// norm any two of the vectors are 2 apart, so that the constant is 2/g, rounded up,
-// g being the least distance between two points. Points at distance 0, which the
-// shares would tell apart at any level, are a [*metric.ValueError], and fewer than
-// two points a [*metric.SizeError]. NewLinear does not see space: Model.Diameter
-// must be at least [metric.Diameter] of it. O(n^2) for n points, and O(n) for a value.
+// norm any two of the vectors are 2 apart, so that the constant is 2/g, rounded
+// up, g being the least distance between two points. Points at distance 0,
+// which the shares would tell apart at any level, are a [*metric.ValueError],
+// and fewer than two points a [*metric.SizeError]. NewLinear does not see
+// space: Model.Diameter must be at least [metric.Diameter] of it. O(n^2) for n
+// points, and O(n) for a value.
 func Shares(space metric.Finite) (Query[int], error) {
 	const op, name = "emd: Shares", "shares"
 	k := fault.Len(space)
@@ -235,8 +236,8 @@ func Shares(space metric.Finite) (Query[int], error) {
 }
 
 // Indicator is 1 on the items for which in holds and 0 on the others, where no
-// item inside is nearer than gap > 0 to one outside: constant 1/gap, rounded up.
-// On edit distances and other metrics with integer values gap is 1. On the
+// item inside is nearer than gap > 0 to one outside: constant 1/gap, rounded
+// up. On edit distances and other metrics with integer values gap is 1. On the
 // plane, and wherever items inside and outside come as near as one likes, gap
 // is 0 and the error [ErrDiscontinuous]: the mean jumps while the users hardly
 // move. [Ball] and [Region] are the indicators to use there. A gap that is

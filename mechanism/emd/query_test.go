@@ -159,7 +159,8 @@ func TestLinear_RefusesAWrongConstant(t *testing.T) {
 		if _, err := NewLinear(q, model, Target{Alpha: 1}, sample); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		// Half the constant, and one that falls short of what the sample shows by little.
+		// Half the constant, and one that falls short of what the sample shows
+		// by little.
 		for _, stated := range []float64{0.5 * q.Lipschitz, 0.99 * linearMust(LipschitzAtLeast(t.Context(), q, pts)).Ratio} {
 			q.Lipschitz = stated
 			_, err := NewLinear(q, model, Target{Alpha: 1}, sample)
@@ -169,8 +170,8 @@ func TestLinear_RefusesAWrongConstant(t *testing.T) {
 			}
 		}
 	}
-	// A jump has slope 1/d for a pair at distance d across it, and one is nearer
-	// than 1/16 here.
+	// A jump has slope 1/d for a pair at distance d across it, and one is
+	// nearer than 1/16 here.
 	jump := linearMust(Indicator(func(x []float64) bool { return x[0] < 0.5 }, 0x1p-4))
 	if _, err := NewLinear(jump, model, Target{Alpha: 1}, sample); err == nil || !strings.Contains(err.Error(), "stated as 16, but points") {
 		t.Errorf("a jump: %v", err)
@@ -220,7 +221,7 @@ func TestLipschitzAtLeast_Edges(t *testing.T) {
 	}
 }
 
-// Rounding does not refute a right constant: points of the Earth a millimetre
+// Rounding does not refute a right constant: points of the Earth a millimeter
 // apart, far from the landmark.
 func TestLipschitzAtLeast_ForgivesRounding(t *testing.T) {
 	var pts []metric.LatLon
@@ -232,7 +233,8 @@ func TestLipschitzAtLeast_ForgivesRounding(t *testing.T) {
 	if w := linearMust(LipschitzAtLeast(t.Context(), q, f)); w.Ratio > 1 || w.Ratio < 0.99 {
 		t.Errorf("witness %+v", w)
 	}
-	// Over a short way, a distance and values that are off by what they are granted.
+	// Over a short way, a distance and values that are off by what they are
+	// granted.
 	near := linearMust(metric.NewPoints([]float64{0, 0x1p-40}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x-y) * (1 - metric.DefaultTolerance) })))
 	line := Query[float64]{Norm: additive.Norm{P: 1, Dim: 1}, Lipschitz: 1, Func: func(x float64, dst []float64) { dst[0] = x }}
 	if w := linearMust(LipschitzAtLeast(t.Context(), line, near)); w.Ratio > 1-valueSlack || w.Ratio < 1-4*metric.DefaultTolerance {
@@ -418,8 +420,8 @@ func TestQuery_RefusesForeignItems(t *testing.T) {
 	}
 }
 
-// Constants are rounded up where they are subnormal too, and a rounding may be a
-// large part of them.
+// Constants are rounded up where they are subnormal too, and a rounding may be
+// a large part of them.
 func TestQuery_SubnormalConstants(t *testing.T) {
 	const unit = 5e-324
 	for name, c := range map[string]struct {

@@ -19,8 +19,8 @@ type Releaser[P, Y any] interface {
 	Guarantee() Guarantee
 }
 
-// made refuses nil and zero values of the mechanisms, which release nothing and whose
-// Guarantee promises nothing.
+// made refuses nil and zero values of the mechanisms, which release nothing and
+// whose Guarantee promises nothing.
 func made(ok bool, op, by string) error {
 	if ok {
 		return nil
@@ -41,15 +41,15 @@ func made(ok bool, op, by string) error {
 // independent pairs from the optimal plan between mu and mu', and those of all
 // other users once for both. The mean D of the pairs' distances bounds the d_EM
 // of the two samples, lies in [0, diam] and has mean at most r. Given the
-// samples x and x', P{M(x) in S} <= e^(alpha*D) P{M(x') in S} + delta_m. For any
-// c, where D <= c,
+// samples x and x', P{M(x) in S} <= e^(alpha*D) P{M(x') in S} + delta_m. For
+// any c, where D <= c,
 //
 //	P{M(x) in S} - e^(alpha*c) P{M(x') in S} <= delta_m,
 //
-// and where D > c it is at most delta_m + 1 - e^(-alpha*(D-c)), because
-// P{M(x') in S} >= e^(-alpha*D) (P{M(x) in S} - delta_m). The mean over the
-// samples is a discrete promise of radius r: eps = alpha*c and delta = delta_m +
-// delta_s, where for diam = 1
+// and where D > c it is at most delta_m + 1 - e^(-alpha*(D-c)), because P{M(x')
+// in S} >= e^(-alpha*D) (P{M(x) in S} - delta_m). The mean over the samples is
+// a discrete promise of radius r: eps = alpha*c and delta = delta_m + delta_s,
+// where for diam = 1
 //
 //	delta_s = E (1 - e^(-alpha*(D-c)))_+ <= exp(-s*kl(c||r)) * alpha/(alpha + s*kl'(c||r)),
 //
@@ -77,8 +77,8 @@ type ReduceOptions struct {
 // NewReduced returns inner, a mechanism with a promise per unit of d_EM in a
 // bounded model of s items, for users of any number of items; the model is
 // inner's but for that. Other promises are refused with [ErrModel]. See
-// [PlanReduction] for s and the split of delta. The mean of per-user means needs
-// no sampling: [Linear] takes an unbounded central model as it is.
+// [PlanReduction] for s and the split of delta. The mean of per-user means
+// needs no sampling: [Linear] takes an unbounded central model as it is.
 func NewReduced[P, Y any](inner Releaser[P, Y], o ReduceOptions) (*Reduced[P, Y], error) {
 	if inner == nil {
 		return nil, fault.Empty("emd: NewReduced", "inner", 0)
@@ -134,9 +134,9 @@ func (d *Reduced[P, Y]) made(op string) error {
 }
 
 // GuaranteeFor is the promise of the same release at another radius, with the
-// same or another part of delta for the sampling: one release keeps the promises
-// of all radii at once, and for those above [ReduceOptions].Radius they can be far
-// better than the steps of [Guarantee.At].
+// same or another part of delta for the sampling: one release keeps the
+// promises of all radii at once, and for those above [ReduceOptions].Radius
+// they can be far better than the steps of [Guarantee.At].
 func (d *Reduced[P, Y]) GuaranteeFor(o ReduceOptions) (Guarantee, error) {
 	const op = "emd: Reduced.GuaranteeFor"
 	if err := d.made(op); err != nil {
@@ -157,9 +157,9 @@ func (d *Reduced[P, Y]) Reach() float64 { return d.reach }
 var errStop = errors.New("stopped")
 
 // Release samples every user's items and runs the mechanism inside on them.
-// data is read once. An item that the mechanism inside would refuse is found only
-// if it is drawn. O(users*s) and one buffer of s items, besides the mechanism
-// inside.
+// data is read once. An item that the mechanism inside would refuse is found
+// only if it is drawn. O(users*s) and one buffer of s items, besides the
+// mechanism inside.
 func (d *Reduced[P, Y]) Release(r *rand.Rand, data Users[P]) (Y, error) {
 	const op = "emd: Reduced.Release"
 	var none Y
@@ -198,9 +198,9 @@ func (d *Reduced[P, Y]) Release(r *rand.Rand, data Users[P]) (Y, error) {
 type chernoff struct{ samples, mean float64 }
 
 // root returns the least q for which delta is proved to cover
-// exp(-samples*kl(q)) * alpha/(alpha + samples*kl'(q)), rounded up; see [Reduced].
-// a is alpha > 0 or, where budget is set, the level alpha*q of the whole; +Inf
-// leaves Chernoff's bound alone. capped says that no q < 1 does.
+// exp(-samples*kl(q)) * alpha/(alpha + samples*kl'(q)), rounded up; see
+// [Reduced]. a is alpha > 0 or, where budget is set, the level alpha*q of the
+// whole; +Inf leaves Chernoff's bound alone. capped says that no q < 1 does.
 func (c chernoff) root(a float64, budget bool, delta float64) (q float64, capped bool) {
 	if !(c.mean < 1) {
 		return 1, true

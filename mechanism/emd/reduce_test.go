@@ -34,7 +34,8 @@ func TestNewReduced_Promise(t *testing.T) {
 	if m := d.Guarantee().Model(); m.Bounded() || m.Users != 7 || m.Unit != "km" || m.Diameter != 5 {
 		t.Errorf("model %v", m)
 	}
-	// Another radius of the same release; beyond the diameter nothing is spent on sampling.
+	// Another radius of the same release; beyond the diameter nothing is spent
+	// on sampling.
 	g, err := d.GuaranteeFor(ReduceOptions{Radius: 1, DeltaSampling: 1e-6})
 	if err != nil || g.At(1).Eps >= d.Guarantee().At(1).Eps {
 		t.Errorf("radius 1: %v, %v; by steps %v", g, err, d.Guarantee().At(1))
@@ -46,10 +47,10 @@ func TestNewReduced_Promise(t *testing.T) {
 	}
 }
 
-// By brute force on two points at distance 1: the sampled count is binomial, the
-// mechanism inside an exponential one on the counts, accounted for at its tight
-// level. Whatever two users at distance r hold, the law of
-// the result keeps the discrete promise.
+// By brute force on two points at distance 1: the sampled count is binomial,
+// the mechanism inside an exponential one on the counts, accounted for at its
+// tight level. Whatever two users at distance r hold, the law of the result
+// keeps the discrete promise.
 func TestReduced_PromiseHoldsExactly(t *testing.T) {
 	tightest := 0.0
 	for _, s := range []int{1, 5, 40} {
@@ -66,7 +67,7 @@ func TestReduced_PromiseHoldsExactly(t *testing.T) {
 				}
 				inner[k] = row
 			}
-			level := 0.0 // between neighbouring counts, and so between all
+			level := 0.0 // between neighboring counts, and so between all
 			for k := range s {
 				for y := range inner[k] {
 					level = max(level, math.Abs(math.Log(inner[k][y]/inner[k+1][y]))*float64(s))
@@ -171,7 +172,8 @@ func TestReduced_Release(t *testing.T) {
 	}
 }
 
-// drawing is a mechanism that says how many of a user's items are what it draws itself.
+// drawing is a mechanism that says how many of a user's items are what it draws
+// itself.
 type drawing struct{ promiseOf[int] }
 
 func (m *drawing) Release(r *rand.Rand, data Users[int]) (int, error) {
@@ -186,8 +188,8 @@ func (m *drawing) Release(r *rand.Rand, data Users[int]) (int, error) {
 	return same, nil
 }
 
-// What the mechanism inside draws from a seeded generator is not what chose the samples:
-// 625 of 10,000 coincide, with deviation 25.
+// What the mechanism inside draws from a seeded generator is not what chose the
+// samples: 625 of 10,000 coincide, with deviation 25.
 func TestReduced_SamplesAreIndependentOfTheMechanism(t *testing.T) {
 	model := Model{Trust: Local, Items: 10_000, Diameter: 1}
 	d, err := NewReduced[int, int](&drawing{promiseOf[int]{g: promise(t, model, 1, 0)}}, ReduceOptions{Radius: .1, DeltaSampling: 1e-6})
@@ -200,8 +202,8 @@ func TestReduced_SamplesAreIndependentOfTheMechanism(t *testing.T) {
 	}
 }
 
-// To the last bit: eps is no less than alpha times the c of arguments rounded up, delta no
-// less than the sum.
+// To the last bit: eps is no less than alpha times the c of arguments rounded
+// up, delta no less than the sum.
 func TestReduced_PromiseIsRoundedUp(t *testing.T) {
 	r := rng.Seeded(10)
 	for range 300 {

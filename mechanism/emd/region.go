@@ -15,15 +15,16 @@ import (
 type Kernel int
 
 const (
-	// Ramp is 1 up to the region and falls to 0 in a straight line over the width:
-	// constant 1/w, the least that any fall of that width has.
+	// Ramp is 1 up to the region and falls to 0 in a straight line over the
+	// width: constant 1/w, the least that any fall of that width has.
 	Ramp Kernel = iota
-	// Bell is 1 up to the region and exp(-s^2/2w^2) outside: constant e^(-1/2)/w,
-	// the slope at s = w. Around a point it is the Gaussian (RBF) kernel.
+	// Bell is 1 up to the region and exp(-s^2/2w^2) outside: constant
+	// e^(-1/2)/w, the slope at s = w. Around a point it is the Gaussian (RBF)
+	// kernel.
 	Bell
 	// Blur is P{N > s/w}, N standard normal, for a signed distance s, negative
-	// inside: 1/2 on the boundary, constant 1/(w sqrt(2 pi)), the slope there. It
-	// is the indicator of a half-space after Gaussian blur of deviation w.
+	// inside: 1/2 on the boundary, constant 1/(w sqrt(2 pi)), the slope there.
+	// It is the indicator of a half-space after Gaussian blur of deviation w.
 	Blur
 )
 
@@ -79,28 +80,29 @@ type Smoothing struct {
 
 // Region is the smoothed indicator of a region, whose mean is the share of a
 // user's items in and near it. distance must be 1-Lipschitz: the distance of an
-// item to the region, 0 inside, or for [Blur] a signed one. The constant is that
-// of the kernel, rounded up.
+// item to the region, 0 inside, or for [Blur] a signed one. The constant is
+// that of the kernel, rounded up.
 func Region[P any](distance func(P) float64, o Smoothing) (Query[P], error) {
 	return smoothed("emd: Region", "smoothed region", distance, o)
 }
 
-// Ball is [Region] for the ball of the given radius >= 0 around a public centre,
-// with the signed distance d_X(x, centre) - radius. The centre is not copied.
-func Ball[P any](s metric.Space[P], centre P, radius float64, o Smoothing) (Query[P], error) {
+// Ball is [Region] for the ball of the given radius >= 0 around a public
+// center, with the signed distance d_X(x, center) - radius. The center is not
+// copied.
+func Ball[P any](s metric.Space[P], center P, radius float64, o Smoothing) (Query[P], error) {
 	const op = "emd: Ball"
 	if err := fault.NonNegative(op, "radius", radius); err != nil {
 		return Query[P]{}, err
 	}
-	q, err := smoothed(op, "smoothed ball", func(x P) float64 { return s.Distance(x, centre) - radius }, o)
+	q, err := smoothed(op, "smoothed ball", func(x P) float64 { return s.Distance(x, center) - radius }, o)
 	if err != nil {
 		return q, err
 	}
 	if c, ok := s.(metric.Checker[P]); ok {
-		if err := c.Check(centre, centre); err != nil {
-			return Query[P]{}, fmt.Errorf("%s: centre: %w", op, err)
+		if err := c.Check(center, center); err != nil {
+			return Query[P]{}, fmt.Errorf("%s: center: %w", op, err)
 		}
-		q.Check = func(x P) error { return c.Check(centre, x) }
+		q.Check = func(x P) error { return c.Check(center, x) }
 	}
 	return q, nil
 }

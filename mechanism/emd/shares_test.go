@@ -13,8 +13,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// The constant is above 2 over the least distance, by a few ulps at most, and no
-// pair of points refutes it.
+// The constant is above 2 over the least distance, by a few ulps at most, and
+// no pair of points refutes it.
 func TestShares_Constant(t *testing.T) {
 	r := rng.Seeded(1)
 	for range 200 {

@@ -25,8 +25,9 @@ type run struct {
 // about 1 ns, a step of the sort about 5 ns per item.
 const denseTally = 16
 
-// tally returns how often each of k inputs occurs in data, by ascending input, and
-// for how many users: the model's, or any number >= 1 of them where many is set.
+// tally returns how often each of k inputs occurs in data, by ascending input,
+// and for how many users: the model's, or any number >= 1 of them where many is
+// set.
 func tally(ctx context.Context, op string, model Model, k int, data Users[int], many bool) ([]run, int64, error) {
 	var counts []int64
 	var list []int
@@ -78,9 +79,9 @@ const drawChunk = 1 << 16
 // drawer adds the outputs of n.count draws for input n.x to sum.
 type drawer func(r *rand.Rand, n run, sum []int64) error
 
-// drawRuns returns how often each output comes up. The draws are cut into chunks
-// that depend on their number only, and a seeded r gives each chunk its own
-// generator, so that the sums are the same whoever adds them.
+// drawRuns returns how often each output comes up. The draws are cut into
+// chunks that depend on their number only, and a seeded r gives each chunk its
+// own generator, so that the sums are the same whoever adds them.
 func drawRuns(ctx context.Context, r *rand.Rand, in []run, outputs, workers int, draw drawer) ([]int64, error) {
 	ends := make([]int64, len(in)) // of the runs, in the list of all draws
 	total := int64(0)

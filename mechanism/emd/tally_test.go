@@ -10,7 +10,8 @@ import (
 	"github.com/metricdp/metricdp/internal/rng"
 )
 
-// Every chunk has random bits of its own, whether the caller gives a seed or not.
+// Every chunk has random bits of its own, whether the caller gives a seed or
+// not.
 func TestDrawRuns_ChunksDrawIndependently(t *testing.T) {
 	const chunks = 20
 	for _, r := range []*rand.Rand{nil, rng.Seeded(1)} {

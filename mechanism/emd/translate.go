@@ -11,14 +11,15 @@ import (
 
 // FromUserLevel turns ordinary user-level privacy into privacy under d_EM: the
 // pair (eps, delta), between all data sets that differ in one user, is
-// (eps*m/minDistance, delta) per unit of d_EM, rounded up, because two different
-// multisets of m items are at least minDistance/m apart. minDistance > 0 is the
-// least distance of two different items, so the model is bounded and its metric
-// discrete. The mechanism must read a user's items as a multiset. (IRC24 Section 8.)
+// (eps*m/minDistance, delta) per unit of d_EM, rounded up, because two
+// different multisets of m items are at least minDistance/m apart. minDistance
+// > 0 is the least distance of two different items, so the model is bounded and
+// its metric discrete. The mechanism must read a user's items as a multiset.
+// (IRC24 Section 8.)
 //
 // Loss: back to user level ([Guarantee.UserLevel]) eps has grown by the factor
-// m*diameter/minDistance. It protects small moves no better than large ones, which is why
-// mechanisms are made for d_EM in the first place.
+// m*diameter/minDistance. It protects small moves no better than large ones,
+// which is why mechanisms are made for d_EM in the first place.
 func FromUserLevel(model Model, p Pair, minDistance float64) (Guarantee, error) {
 	const op = "emd: FromUserLevel"
 	model, err := bounded(op, model)
@@ -43,13 +44,13 @@ func FromUserLevel(model Model, p Pair, minDistance float64) (Guarantee, error) 
 
 // FromItems turns metric privacy of single items into privacy under d_EM in a
 // bounded model: (alpha0, delta0) per unit of distance, between data sets that
-// differ in one item, is m*alpha0 per unit of d_EM, by changing the m items
-// one after another along the best pairing, and delta0 grows as in
-// [mechanism.Guarantee.Group]; all rounded up. A delta that reaches 1 is an error.
-// The mechanism must read a user's items as a multiset.
+// differ in one item, is m*alpha0 per unit of d_EM, by changing the m items one
+// after another along the best pairing, and delta0 grows as in
+// [mechanism.Guarantee.Group]; all rounded up. A delta that reaches 1 is an
+// error. The mechanism must read a user's items as a multiset.
 //
-// Loss: none for delta0 = 0, [ToItems] leads back. Any mechanism can be used so; for
-// item-wise release [NewItemWise] has far better levels.
+// Loss: none for delta0 = 0, [ToItems] leads back. Any mechanism can be used
+// so; for item-wise release [NewItemWise] has far better levels.
 func FromItems(model Model, item mechanism.Guarantee) (Guarantee, error) {
 	const op = "emd: FromItems"
 	model, err := bounded(op, model)
@@ -70,10 +71,10 @@ func FromItems(model Model, item mechanism.Guarantee) (Guarantee, error) {
 	return NewGuarantee(model, level)
 }
 
-// ToItems is what a promise per unit of d_EM says about a single item of a
-// user of m items: replacing it by another at distance d moves the user by d/m,
-// so the level per unit of distance is alpha/m, rounded up, with the same delta.
-// m is Model.Items if it is 0; in an unbounded model it must be given.
+// ToItems is what a promise per unit of d_EM says about a single item of a user
+// of m items: replacing it by another at distance d moves the user by d/m, so
+// the level per unit of distance is alpha/m, rounded up, with the same delta. m
+// is Model.Items if it is 0; in an unbounded model it must be given.
 // [Guarantee.ItemLevel] is the ordinary privacy of an item that follows.
 //
 // Loss: none for one item. m items of one user that change together are again

@@ -11,8 +11,8 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// Different multisets of m items are at least minDistance/m apart, some exactly,
-// so that the level cannot be lower.
+// Different multisets of m items are at least minDistance/m apart, some
+// exactly, so that the level cannot be lower.
 func TestFromUserLevel_LeastDistance(t *testing.T) {
 	space := line(t, 4)
 	for m := 1; m <= 4; m++ {
@@ -157,8 +157,8 @@ func TestTranslate_BadInput(t *testing.T) {
 }
 
 // Simulated users: d_EM passes the bound with a frequency below beta. (The
-// bound is far from tight: none of the 2,000 pairs should pass it, and all stay within
-// half of it where the points are few.)
+// bound is far from tight: none of the 2,000 pairs should pass it, and all stay
+// within half of it where the points are few.)
 func TestTypicalUsers_Simulated(t *testing.T) {
 	const points = 6
 	space := line(t, points)
@@ -267,7 +267,8 @@ func TestHiddenItems_PromiseHoldsExactly(t *testing.T) {
 			}
 		}
 	}
-	// The world samples in place of the mechanism: the promise is that of Reduced.
+	// The world samples in place of the mechanism: the promise is that of
+	// Reduced.
 	g := promise(t, Model{Trust: Local, Items: 500, Diameter: 1}, 3, 1e-9)
 	d, err := NewReduced[int, int](&promiseOf[int]{g: g}, ReduceOptions{Radius: .2, DeltaSampling: 1e-6})
 	if err != nil {
@@ -312,7 +313,8 @@ func TestPopulation_BadInput(t *testing.T) {
 	wantValueError(t, "unbounded", err, "Items")
 }
 
-// Every level is above the exact one, and every reach below, by some ulps at most.
+// Every level is above the exact one, and every reach below, by some ulps at
+// most.
 func TestTranslate_RoundsOutward(t *testing.T) {
 	r := rng.Seeded(8)
 	number := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }

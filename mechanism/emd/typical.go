@@ -44,7 +44,8 @@ func (p Population) check(op string, g Guarantee) (Population, error) {
 	return p, nil
 }
 
-// Typical is a pair of ordinary user-level privacy that holds for typical users.
+// Typical is a pair of ordinary user-level privacy that holds for typical
+// users.
 type Typical struct {
 	Pair
 	// Distance is how far apart two typical users may be: the Pair is the
@@ -63,13 +64,14 @@ type Typical struct {
 //
 // Proof. Couple the first user's items by the optimal plan with a sample from
 // the second user's distribution. The mean W1 distance of this sample from the
-// first user's is at most Distance, from the second user's at most Spread. One of
-// the 2*Items independent items moves the d_EM of the users by at most
+// first user's is at most Distance, from the second user's at most Spread. One
+// of the 2*Items independent items moves the d_EM of the users by at most
 // diameter/Items, so that it passes its mean by t with probability at most
-// exp(-Items*t^2/diameter^2) (McDiarmid). The default Spread bounds W1 by diameter
-// times the total variation of two samples, whose mean is (1/2) sum E|p_x-q_x| <=
-// (1/2) sum sqrt(2 p_x(1-p_x)/Items) <= sqrt((Points-1)/(2*Items)) by
-// Cauchy-Schwarz, for the sum of p_x(1-p_x) is at most 1-1/Points.
+// exp(-Items*t^2/diameter^2) (McDiarmid). The default Spread bounds W1 by
+// diameter times the total variation of two samples, whose mean is (1/2) sum
+// E|p_x-q_x| <= (1/2) sum sqrt(2 p_x(1-p_x)/Items) <=
+// sqrt((Points-1)/(2*Items)) by Cauchy-Schwarz, for the sum of p_x(1-p_x) is at
+// most 1-1/Points.
 //
 // Loss: it says nothing about untypical pairs, and those who are untypical are
 // often those in danger; between them [Guarantee.UserLevel] holds. Beta is a
@@ -103,8 +105,8 @@ func TypicalUsers(g Guarantee, p Population) (Typical, error) {
 // only with the privacy pair (alpha*c, delta + Beta), Typical.Distance being c:
 // the mean distance of Items independent pairs, Distance on average, passes c
 // with a probability that Beta covers. No Spread enters, so that c is near
-// Distance for many items. The proof is that of [Reduced], the world drawing the
-// items in place of the mechanism. Points and Spread are not read.
+// Distance for many items. The proof is that of [Reduced], the world drawing
+// the items in place of the mechanism. Points and Spread are not read.
 //
 // Loss: Beta is part of delta, and nothing is said about those whose items are
 // known; between such users [TypicalUsers] holds.

@@ -30,7 +30,8 @@ func TestCompose_KnownAnswers(t *testing.T) {
 	}
 }
 
-// The divergence of the product laws of randomised response, outcome by outcome.
+// The divergence of the product laws of randomized response, outcome by
+// outcome.
 func TestCompositionDelta_IsTheDivergence(t *testing.T) {
 	for _, m := range []int{1, 2, 3, 7, 12} {
 		for _, item := range []float64{0.001, 0.3, 1, 4, 40} {
@@ -94,8 +95,8 @@ func TestCompositionDelta_IsNotBelowTheDivergence(t *testing.T) {
 	}
 }
 
-// The rest of the sum, up to 2^-40 of it, is added: here it is most of that, and the
-// slack for roundings half as much.
+// The rest of the sum, up to 2^-40 of it, is added: here it is most of that,
+// and the slack for roundings half as much.
 func TestCompositionDelta_CountsTheRest(t *testing.T) {
 	for c, eps := range map[Composition]float64{
 		{96, 6.654119659625958}: 261.0018265728456,
@@ -111,8 +112,8 @@ func TestCompositionDelta_CountsTheRest(t *testing.T) {
 	}
 }
 
-// The probability of a wrong answer is no larger than it is, and smaller by roundings
-// only, each of which goes the right way.
+// The probability of a wrong answer is no larger than it is, and smaller by
+// roundings only, each of which goes the right way.
 func TestComposition_WrongIsRoundedDown(t *testing.T) {
 	r := rng.Seeded(33)
 	wide := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
@@ -159,7 +160,8 @@ func TestCompose_AnswersKeepDelta(t *testing.T) {
 	}
 }
 
-// More mechanisms, higher levels and a smaller delta cost more, and no more than the sum.
+// More mechanisms, higher levels and a smaller delta cost more, and no more
+// than the sum.
 func TestCompositionLevel_Ordered(t *testing.T) {
 	last := 0.0
 	for _, m := range []int64{1, 2, 10, 1000, 1e6, 1e9} {

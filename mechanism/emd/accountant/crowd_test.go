@@ -88,7 +88,8 @@ func plainExcess(n int64, tau float64) float64 {
 	return sum
 }
 
-// Against the plain double sum at sizes where the window is narrower than the support.
+// Against the plain double sum at sizes where the window is narrower than the
+// support.
 func TestPsi_MatchesThePlainSum(t *testing.T) {
 	for _, c := range []crowd{{1199, 0.5}, {1999, 0.02}, {799, 0.999}, {899, maxClone}, {49999, 2e-3}} {
 		for _, tau := range []float64{0, 0.01, 0.2, 0.6} {
@@ -104,10 +105,10 @@ func TestPsi_MatchesThePlainSum(t *testing.T) {
 	}
 }
 
-// What lies outside the window is in the bound with what is proved of it, 2 e^(X-T),
-// however much less it is: here 2e-9 of Psi, a thousand times the slack for roundings.
-// At tau = 0, s and X are 0, T = 21 + ln(1+mean)/2, and psi_n = E|2B/n-1|/2 is (1/2)
-// C(2k,k)/4^k for n = 2k and n = 2k+1.
+// What lies outside the window is in the bound with what is proved of it, 2
+// e^(X-T), however much less it is: here 2e-9 of Psi, a thousand times the
+// slack for roundings. At tau = 0, s and X are 0, T = 21 + ln(1+mean)/2, and
+// psi_n = E|2B/n-1|/2 is (1/2) C(2k,k)/4^k for n = 2k and n = 2k+1.
 func TestPsi_CountsWhatTheWindowLeavesOut(t *testing.T) {
 	for _, c := range []crowd{{1999, 0.5}, {4000, 0.25}, {19_999, 0.02}} {
 		want, excess := 0.0, 0.5
@@ -149,8 +150,8 @@ func TestPsi_FallsWithTheCrowd(t *testing.T) {
 	}
 }
 
-// At a billion records, between two sums that use the monotony of psi_n alone: over
-// blocks of n, psi at their ends times their mass.
+// At a billion records, between two sums that use the monotony of psi_n alone:
+// over blocks of n, psi at their ends times their mass.
 func TestPsi_BetweenBlockSumsAtABillion(t *testing.T) {
 	c := crowd{1e9 - 1, math.Exp(-8)}
 	mean := float64(c.others) * c.p

@@ -170,8 +170,8 @@ func FuzzShuffle(f *testing.F) {
 	})
 }
 
-// BenchmarkShuffleBudget is the figure of the README: the largest alpha0 for a user
-// of 1000 items among N.
+// BenchmarkShuffleBudget is the figure of the README: the largest alpha0 for a
+// user of 1000 items among N.
 func BenchmarkShuffleBudget(b *testing.B) {
 	for _, c := range []struct {
 		name string

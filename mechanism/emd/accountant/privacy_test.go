@@ -77,7 +77,8 @@ func randomToy(r *rand.Rand, inputs, outputs int, spread float64) toy {
 	return newToy("random", prob, dist)
 }
 
-// respond is randomised response generalised to a metric: P(y|x) prop. to e^(-a d(x,y)).
+// respond is randomized response generalized to a metric: P(y|x) prop. to e^(-a
+// d(x,y)).
 func respond(name string, a float64, dist [][]float64) toy {
 	prob := make([][]float64, len(dist))
 	for x := range dist {
@@ -141,7 +142,8 @@ func divergence(p, q []float64, eps float64) float64 {
 	return sum
 }
 
-// moverCost is the earth mover's distance of two multisets of m items, by all matchings.
+// moverCost is the earth mover's distance of two multisets of m items, by all
+// matchings.
 func (c toy) moverCost(u, v []int, m int) float64 {
 	var a, b []int
 	for x := range u {
@@ -215,7 +217,7 @@ func toys() []toy {
 }
 
 // No figure of any accountant is violated by the exact divergence of any two
-// neighbouring data sets, whichever clones are assumed.
+// neighboring data sets, whichever clones are assumed.
 func TestShuffle_PrivateByBruteForce(t *testing.T) {
 	useful, closest := 0, 0.0
 	for _, c := range toys() {
@@ -284,14 +286,15 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 			})
 		}
 	}
-	// The test is worth something where promises are better than pure composition's and nearly met.
+	// The test is worth something where promises are better than pure
+	// composition's and nearly met.
 	if useful < 50 || closest < 0.9 {
 		t.Errorf("%d levels below pure composition, the nearest promise met to %g", useful, closest)
 	}
 }
 
 // binaryLaw is the law of the number of ones that n records give by binary
-// randomised response of level alpha0 when ones of them hold a one: the laws of
+// randomized response of level alpha0 when ones of them hold a one: the laws of
 // its two parts convolved.
 func binaryLaw(n, ones int, alpha0 float64) []float64 {
 	p := math.Exp(-alpha0) / (1 + math.Exp(-alpha0))

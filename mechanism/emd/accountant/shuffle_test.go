@@ -38,8 +38,8 @@ func TestItemDelta_KnownAnswers(t *testing.T) {
 	}
 }
 
-// Against the formula in 300 bits, up to next to pure composition, where tau is next to 1
-// and what is left of its rounding is 1-tau's.
+// Against the formula in 300 bits, up to next to pure composition, where tau is
+// next to 1 and what is left of its rounding is 1-tau's.
 func TestItemDelta_IsNotBelowTheFormula(t *testing.T) {
 	r := rng.Seeded(41)
 	f := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
@@ -93,8 +93,8 @@ func TestJoint_KnownAnswersAtW(t *testing.T) {
 	}
 }
 
-// The supremum is above f on a fine grid, and no higher than its tolerance allows; so
-// is the bound of every cell, however wide.
+// The supremum is above f on a fine grid, and no higher than its tolerance
+// allows; so is the bound of every cell, however wide.
 func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
 	for _, c := range []struct {
 		b     joint
@@ -107,8 +107,8 @@ func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
 		{joint{alpha0: 4, items: 1, others: 1e5, clones: MetricRandomizer}, 0.3},
 		{joint{alpha0: 4, items: 7, others: 1e5, clones: MetricRandomizer, near: 0.5, least: 0.5 / 7}, 1},
 		{joint{alpha0: 6, items: 5, others: 1e4}, 25},
-		// Next to pure composition Chernoff's bound is tight, and the clones of a longer change
-		// hide it better than its length shows.
+		// Next to pure composition Chernoff's bound is tight, and the clones of
+		// a longer change hide it better than its length shows.
 		{joint{alpha0: 2, items: 1, others: 1000, clones: MetricRandomizer}, 1.999},
 		{joint{alpha0: 2, items: 1, others: 100, clones: MetricRandomizer}, 1.99},
 	} {

@@ -102,7 +102,7 @@ func (b joint) thresholds(target float64) *thresholds {
 // upTo returns those up to tau; there may be some above.
 func (t *thresholds) upTo(ctx context.Context, tau float64) ([]threshold, error) {
 	// A minimum below tau may be next to a point above it, and that is known
-	// from its neighbour.
+	// from its neighbor.
 	for i := len(t.g); i < len(t.grid) && (i < 2 || t.grid[i-2] <= tau); i++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -8,7 +8,8 @@ import (
 	"github.com/metricdp/metricdp/internal/rng"
 )
 
-// beyond are releases whose f grows again with alpha: the channel's level is high.
+// beyond are releases whose f grows again with alpha: the channel's level is
+// high.
 var beyond = []ask{
 	{Records: 4e5, Items: 20, Alpha0: 7.53, Diameter: 1},
 	{Records: 4e5, Items: 20, Alpha0: 7.7, Diameter: 1},
@@ -55,8 +56,8 @@ func TestShuffleDelta_NeverGrowsWithAlpha(t *testing.T) {
 	}
 }
 
-// The level of a delta has that delta and a little less has not; the budget of a
-// level has that level and a little more has not.
+// The level of a delta has that delta and a little less has not; the budget of
+// a level has that level and a little more has not.
 func TestShuffle_AnswersAgree(t *testing.T) {
 	const off = 1e-7
 	r := rng.Seeded(12)
@@ -100,8 +101,8 @@ func TestShuffle_AnswersAgree(t *testing.T) {
 	}
 }
 
-// A user found these: f alone gives deltas of 9e-7 and 1 at levels 98.43 and 120, where
-// 80 has less than 1e-12, the level 154 and the budget 7.531.
+// A user found these: f alone gives deltas of 9e-7 and 1 at levels 98.43 and
+// 120, where 80 has less than 1e-12, the level 154 and the budget 7.531.
 func TestShuffle_BeyondTheLeastF(t *testing.T) {
 	s := ask{Records: 4e5, Items: 20, Alpha0: 7.53, Diameter: 1}
 	for _, s.Alpha = range []float64{80, 98.43, 120, 150} {
@@ -122,8 +123,8 @@ func TestShuffle_BeyondTheLeastF(t *testing.T) {
 	}
 }
 
-// The bound is the supremum over w of the least over all thresholds up to tau_w, on
-// grids of both; it is no lower, and hardly higher.
+// The bound is the supremum over w of the least over all thresholds up to
+// tau_w, on grids of both; it is no lower, and hardly higher.
 func TestThresholds_AreTheBestOfEveryW(t *testing.T) {
 	better := 0
 	for _, c := range beyond[:8] {
@@ -155,8 +156,8 @@ func TestThresholds_AreTheBestOfEveryW(t *testing.T) {
 			if want > 0 {
 				continue // proves nothing
 			}
-			// Both miss the least of the shallow minima by a little: these are some
-			// thousandths of ln delta deep.
+			// Both miss the least of the shallow minima by a little: these are
+			// some thousandths of ln delta deep.
 			if tol := 0.02 + 0.004*math.Abs(want); !(got > want-tol && got < want+tol) {
 				t.Errorf("%+v, alpha=%g: ln delta <= %g, the best of every w gives %g", c, alpha, got, want)
 			}
@@ -207,7 +208,7 @@ func TestChernoff_LosesLittle(t *testing.T) {
 }
 
 // Where the least f is at a level below, the laws of whole crowds of binary
-// randomised response keep the promise made from there.
+// randomized response keep the promise made from there.
 func TestShuffle_PrivateBeyondTheLeastF(t *testing.T) {
 	inside, closest := 0, 0.0
 	for _, c := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/metricdp/metricdp/internal/rng"
 )
 
-// What the bounds are computed for is no more private than what was asked: levels of the
-// channel up, all else down.
+// What the bounds are computed for is no more private than what was asked:
+// levels of the channel up, all else down.
 func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 	r := rng.Seeded(21)
 	for range 500 {
@@ -57,7 +57,8 @@ func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 	}
 }
 
-// So is the level, which is divided by the diameter again. (The budget has rootTol to spare.)
+// So is the level, which is divided by the diameter again. (The budget has
+// rootTol to spare.)
 func TestShuffleLevel_IsRoundedUp(t *testing.T) {
 	r := rng.Seeded(22)
 	for range 20 {
@@ -116,8 +117,8 @@ func TestClones_ProbabilityIsRoundedDown(t *testing.T) {
 	}
 }
 
-// Distances that are nothing beside the diameter, down to where their products with
-// the levels are subnormal.
+// Distances that are nothing beside the diameter, down to where their products
+// with the levels are subnormal.
 func TestShuffle_TinyDistances(t *testing.T) {
 	for _, tiny := range []float64{1e-120, 1e-300, 1e-310, 5e-324} {
 		for _, alpha0 := range []float64{1e-100, 1e-20, 1, 300} {
