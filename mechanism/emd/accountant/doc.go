@@ -52,7 +52,7 @@
 // # Time
 //
 // A question takes up to some 500 sums of about 16 sqrt(N p) terms, p =
-// exp(-alpha0*Diameter): 0.1 s at N = 1e8 and 5 s at most. For one item and
+// exp(-alpha0*Diameter): 0.1 s at N = 1e8 and 10 s at most. For one item and
 // [MetricRandomizer], whose p depends on the distance, it is ten times as long.
 // A composition takes time proportional to the root of its Count. Questions
 // look at their contexts between sums.
