@@ -27,8 +27,8 @@ type ComposeFor struct {
 	Delta float64 // 0 or in [1e-300, 1)
 }
 
-// Delta returns the least delta for which the mechanisms together are (eps,
-// delta)-private, eps in [0, 1e100], rounded up by a relative 1e-9 or less for
+// Delta returns the least delta for which the mechanisms together have level
+// (eps, delta), eps in [0, 1e100], rounded up by a relative 1e-9 or less for
 // Count up to 1e9. When ctx is done its error is returned.
 func (c Composition) Delta(ctx context.Context, eps float64) (float64, error) {
 	const op = "accountant: Composition.Delta"
@@ -43,8 +43,8 @@ func (c Composition) Delta(ctx context.Context, eps float64) (float64, error) {
 	return min(1, directed.ExpUp(log)), err
 }
 
-// Level returns the least eps for which the mechanisms together are (eps,
-// delta)-private, delta 0 or in [1e-300, 1), rounded up. When ctx is done its
+// Level returns the least eps for which the mechanisms together have level
+// (eps, delta), delta 0 or in [1e-300, 1), rounded up. When ctx is done its
 // error is returned.
 func (c Composition) Level(ctx context.Context, delta float64) (float64, error) {
 	const op = "accountant: Composition.Level"

@@ -162,10 +162,10 @@ const (
 	minUnit, minSlack = 1e-100, 1e-300
 )
 
-// Level returns the least level at which the release is (Alpha, at.Delta)-
-// private, rounded up, by the better of [PureComposition] and [Joint] (or
-// [SingleItem]). Without Delta, and where Alpha0*Diameter is outside [1e-100,
-// 700], it is pure composition's.
+// Level returns the least alpha for which the release has level (alpha,
+// at.Delta), rounded up, by the better of [PureComposition], which holds with
+// delta 0, and [Joint] (or [SingleItem]). Without Delta, and where
+// Alpha0*Diameter is outside [1e-100, 700], it is pure composition's.
 //
 // It is within a relative 1e-7 of what its bound gives in exact arithmetic, for
 // levels up to 400/Diameter, and within 1e-5 for one item and
@@ -198,11 +198,11 @@ func (s Shuffle) Level(ctx context.Context, at LevelAt) (Level, error) {
 	return best, nil
 }
 
-// Delta returns the least delta at which the release is (at.Alpha, delta)-
-// private, rounded up; 1 if the bounds prove nothing. It is within a relative
+// Delta returns the least delta for which the release has level (at.Alpha,
+// delta), rounded up; 1 if the bounds prove nothing. It is within a relative
 // 1e-6 of what its bound gives in exact arithmetic (1e-3 for one item and
-// [MetricRandomizer]), and falls with at.Alpha up to that. When ctx is done its
-// error is returned.
+// [MetricRandomizer]); but for that it does not grow with at.Alpha. When ctx is
+// done its error is returned.
 func (s Shuffle) Delta(ctx context.Context, at DeltaAt) (Slack, error) {
 	const op = "accountant: Shuffle.Delta"
 	u, err := s.unit(op)
@@ -253,14 +253,15 @@ func (s Shuffle) Budget(ctx context.Context, p BudgetFor) (Budget, error) {
 	return best, nil
 }
 
-// ItemDelta returns the least delta such that the release is (c.Eps, delta)-
-// private against one item that moves by c.Distance, as far as the clones hide
-// it:
+// ItemDelta returns the least delta for which the release has level (c.Eps,
+// delta) against one item that moves by d = c.Distance, as far as the clones
+// hide it:
 //
 //	(1+e^eps) t Psi(tanh(eps/2)/t), t = tanh(Alpha0 d/2),
+//	Psi(tau) = E (2B/n-1-tau)_+, n-1 ~ Bin(Records-1, p), B ~ Bin(n, 1/2),
 //
-// rounded up; 0 from eps = Alpha0 d on. It does not depend on Items. Some 10 ms
-// at most.
+// rounded up; 0 from eps = Alpha0 d on. p is that of [Clones]. It does not
+// depend on Items. Some 10 ms at most.
 func (s Shuffle) ItemDelta(c Change) (float64, error) {
 	const op = "accountant: Shuffle.ItemDelta"
 	s.Items = 1

@@ -25,7 +25,7 @@ func (s Shuffle) Theorem44(p BudgetFor) (Budget, error) {
 		u.alpha0 = alpha0
 		return alpha0 <= maxLevel && u.theorem44(logDelta) <= alpha, nil
 	}
-	// K >= 8/N, so that the theorem gives at least 4 m alpha0/N.
+	// K >= 8/N, so that the theorem gives no less than 4 m alpha0/N.
 	for lo := min(maxLevel, directed.DivDown(alpha, float64(u.items))*float64(u.records)); lo > minUnit; lo /= 2 {
 		if holds, _ := ok(lo); !holds {
 			continue
