@@ -1,12 +1,21 @@
 package emd
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
+
+// orBackground is the context of options.
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
 
 // extent is what the promises here need to know of a space, every distance of
 // which was looked at: unlike metric.Diameter, which passes over them, a NaN or
@@ -20,7 +29,7 @@ type extent struct {
 }
 
 // O(n^2) for n points, O(1) for [Clusters].
-func measured(op string, space metric.Finite) (extent, error) {
+func measured(ctx context.Context, op string, space metric.Finite) (extent, error) {
 	if c, ok := space.(Clusters); ok {
 		return c.extent(op)
 	}
@@ -31,6 +40,9 @@ func measured(op string, space metric.Finite) (extent, error) {
 	}
 	var row []float64
 	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return e, err
+		}
 		row = metric.Row(space, i, row)
 		for j, d := range row {
 			if !(d >= 0 && d < math.Inf(1)) {

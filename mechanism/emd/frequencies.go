@@ -56,6 +56,10 @@ type FrequencyOptions struct {
 	// distances of the space, as for one that [mechanism.Channel.Certify]
 	// returned for it. [NewFrequencies] only.
 	Audit bool
+	// Context, where not nil, ends the construction early with its error. A
+	// decomposition of the channel's matrix that has begun then runs to its end
+	// in the background.
+	Context context.Context
 	// Workers is the number of goroutines, 0 for all processors. No result
 	// depends on it.
 	Workers int
@@ -92,7 +96,7 @@ func NewFrequencies(c *mechanism.Channel, space metric.Finite, model Model, o *F
 	if err != nil {
 		return nil, err
 	}
-	inv, err := newInverse(op, c, o.MaxCondition)
+	inv, err := newInverse(orBackground(o.Context), op, c, o.MaxCondition)
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +140,11 @@ func NewGKRRFrequencies(g *GKRR, model Model, o *FrequencyOptions) (*Frequencies
 // itemWiseFrequencies is what the two have in common: the space fits the model
 // and the item-wise release makes the promise.
 func itemWiseFrequencies(op string, c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, *ItemWise, error) {
-	model, _, err := model.checkOn(op, space)
+	model, _, err := model.checkOn(orBackground(o.Context), op, space)
 	if err != nil {
 		return nil, nil, err
 	}
-	io := &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Workers: o.Workers}
+	io := &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Context: o.Context, Workers: o.Workers}
 	if o.Audit {
 		io.Space = space
 	}

@@ -152,14 +152,16 @@ func walshHadamard(f []float64) {
 // some pairs, as for m = 1000, eps = 1 and delta = 1e-12, and less than what is
 // possible for others. The promise is that pair between any two users whatever,
 // a discrete one at the diameter. Nothing is shuffled or gained by it. Of the
-// options Workers counts.
+// options Context and Workers count.
 func NewHadamardFrequencies(space metric.Finite, model Model, pair Pair, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewHadamardFrequencies"
-	model, err := boundedModel(op, space, model)
+	o = o.orDefault()
+	ctx := orBackground(o.Context)
+	model, err := boundedModel(ctx, op, space, model)
 	if err != nil {
 		return nil, err
 	}
-	eps, err := accountant.ComposeBudget(context.Background(), int64(model.Items), accountant.ComposeFor(pair))
+	eps, err := accountant.ComposeBudget(ctx, int64(model.Items), accountant.ComposeFor(pair))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -171,7 +173,7 @@ func NewHadamardFrequencies(space metric.Finite, model Model, pair Pair, o *Freq
 	if err != nil {
 		return nil, err
 	}
-	f := &Frequencies{space: space, g: g, inv: h, condition: h.gain(), outputs: h.size, workers: o.orDefault().Workers}
+	f := &Frequencies{space: space, g: g, inv: h, condition: h.gain(), outputs: h.size, workers: o.Workers}
 	f.draw = func(r *rand.Rand, n run, sum []int64) error {
 		for range n.count {
 			sum[h.draw(r, n.x)]++
@@ -190,11 +192,11 @@ func NewHadamardFrequencies(space metric.Finite, model Model, pair Pair, o *Freq
 
 // boundedModel checks a model in which every user holds Items items, and that
 // space fits it.
-func boundedModel(op string, space metric.Finite, model Model) (Model, error) {
+func boundedModel(ctx context.Context, op string, space metric.Finite, model Model) (Model, error) {
 	if err := fault.Empty(op, "space", fault.Len(space)); err != nil {
 		return model, err
 	}
-	model, _, err := model.checkOn(op, space)
+	model, _, err := model.checkOn(ctx, op, space)
 	if err != nil {
 		return model, err
 	}

@@ -57,7 +57,7 @@ type inverse struct {
 // quotient is the condition, and above limit (0: maxCondition) it is a
 // *ConditionError. A channel with fewer outputs than inputs has condition +Inf.
 // O(n^2 m) time; more than 16 GiB are a *metric.MemoryError.
-func newInverse(op string, c *mechanism.Channel, limit float64) (*inverse, error) {
+func newInverse(ctx context.Context, op string, c *mechanism.Channel, limit float64) (*inverse, error) {
 	if limit == 0 {
 		limit = maxCondition
 	}
@@ -69,7 +69,7 @@ func newInverse(op string, c *mechanism.Channel, limit float64) (*inverse, error
 		return nil, err
 	}
 	a := mat.NewDense(n, m, nil)
-	if err := parallel.Chunks(context.Background(), n, 8, 0, nil, func(_, lo, hi int) {
+	if err := parallel.Chunks(ctx, n, 8, 0, nil, func(_, lo, hi int) {
 		for x := lo; x < hi; x++ {
 			c.Row(x, a.RawRowView(x))
 		}
@@ -93,9 +93,30 @@ func newInverse(op string, c *mechanism.Channel, limit float64) (*inverse, error
 	}
 	b.Apply(func(_, y int, p float64) float64 { return p * scale[y] }, a)
 	v := &inverse{a: a}
+	done := make(chan bool, 1)
+	go func() { done <- v.decompose(b, scale, limit) }()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case ok := <-done:
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("%s: the singular value decomposition does not converge", op)
+		case v.r == nil:
+			return nil, &ConditionError{op, v.condition, limit}
+		}
+		return v, nil
+	}
+}
+
+// decompose sets the condition number from the singular values of b = A
+// Q^(-1/2), and the inverse where it is at most limit. gonum's decomposition
+// looks at no context.
+func (v *inverse) decompose(b *mat.Dense, scale []float64, limit float64) (ok bool) {
+	n, m := b.Dims()
 	var svd mat.SVD
-	if ok := svd.Factorize(b, mat.SVDThin); !ok {
-		return nil, fmt.Errorf("%s: the singular value decomposition does not converge", op)
+	if !svd.Factorize(b, mat.SVDThin) {
+		return false
 	}
 	values := svd.Values(nil)
 	v.condition = values[0] / values[len(values)-1]
@@ -103,7 +124,7 @@ func newInverse(op string, c *mechanism.Channel, limit float64) (*inverse, error
 		v.condition = math.Inf(1)
 	}
 	if !(v.condition <= limit) {
-		return nil, &ConditionError{op, v.condition, limit}
+		return true
 	}
 	// R = Q^(-1/2) V diag(1/values) U'.
 	var left, right mat.Dense
@@ -113,7 +134,7 @@ func newInverse(op string, c *mechanism.Channel, limit float64) (*inverse, error
 	v.r = mat.NewDense(m, n, nil)
 	v.r.Mul(&right, left.T())
 	v.refine()
-	return v, nil
+	return true
 }
 
 // refine does one step of Newton's method, R + R(I - AR), which squares the

@@ -45,7 +45,7 @@ func TestInverse_IsARightInverse(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {1, 4}, {2, 2}, {5, 5}, {5, 9}, {40, 40}, {40, 97}} {
 		n, m := size[0], size[1]
 		c := randomChannel(t, r, n, m)
-		v, err := newInverse("", c, 0)
+		v, err := newInverse(t.Context(), "", c, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestInverse_HasLeastVariance(t *testing.T) {
 	for range 10 {
 		const n, m = 4, 9
 		c := randomChannel(t, r, n, m)
-		v, err := newInverse("", c, 0)
+		v, err := newInverse(t.Context(), "", c, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestInverse_AgreesWithGKRR(t *testing.T) {
 	for _, s := range gkrrSettings {
 		g := mustGKRR(t, s.c, s.alpha0)
 		c, _ := g.Channel()
-		v, err := newInverse("", c, 1e12)
+		v, err := newInverse(t.Context(), "", c, 1e12)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestInverse_RefusesWhatIsIllConditioned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := newInverse("", ch, c.limit)
+		v, err := newInverse(t.Context(), "", ch, c.limit)
 		var e *ConditionError
 		switch {
 		case c.ok && err != nil:
@@ -188,7 +188,7 @@ func TestInverse_RefusesWhatIsIllConditioned(t *testing.T) {
 	}
 	ch, _ := mechanism.FromWeights(1, 1, []float64{1}, nil)
 	for _, limit := range []float64{-1, .5, math.NaN()} {
-		_, err := newInverse("", ch, limit)
+		_, err := newInverse(t.Context(), "", ch, limit)
 		wantValueError(t, "limit", err, "MaxCondition")
 	}
 }
@@ -199,7 +199,7 @@ func BenchmarkNewInverse(b *testing.B) {
 			c := randomChannel(b, rng.Seeded(1), n, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := newInverse("", c, 1e12); err != nil {
+				if _, err := newInverse(b.Context(), "", c, 1e12); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -52,6 +52,8 @@ type ItemWiseOptions struct {
 	// it: the audited level, which may be below the claimed one, is what is
 	// accounted for.
 	Space metric.Finite
+	// Context, where not nil, ends the construction early with its error.
+	Context context.Context
 	// Workers is the number of goroutines of a release, 0 for all processors.
 	// No result depends on it.
 	Workers int
@@ -101,7 +103,7 @@ func buildItemWise(op string, c *mechanism.Channel, model Model, o *ItemWiseOpti
 	}
 	level := accountant.Level{Bound: accountant.PureComposition}
 	if alpha0 > 0 {
-		if level, err = s.Level(context.Background(), accountant.LevelAt{Alpha0: alpha0, Delta: o.Delta}); err != nil {
+		if level, err = s.Level(orBackground(o.Context), accountant.LevelAt{Alpha0: alpha0, Delta: o.Delta}); err != nil {
 			return nil, fmt.Errorf("%s: %w", op, err)
 		}
 	}
@@ -145,7 +147,7 @@ func ItemWiseBudget(model Model, alpha float64, o *ItemWiseOptions) (accountant.
 	if o.Delta == 0 {
 		return accountant.Budget{Alpha0: directed.DivDown(alpha, float64(s.Items)), Bound: accountant.PureComposition}, nil
 	}
-	return s.Budget(context.Background(), accountant.BudgetFor{Alpha: alpha, Delta: o.Delta})
+	return s.Budget(orBackground(o.Context), accountant.BudgetFor{Alpha: alpha, Delta: o.Delta})
 }
 
 // shuffle checks the model and the options, and says what is shuffled.
@@ -156,7 +158,7 @@ func (o *ItemWiseOptions) shuffle(op string, model Model) (Model, accountant.Shu
 		model, err = model.check(op)
 	} else {
 		var e extent
-		if model, e, err = model.checkOn(op, o.Space); e.positive <= model.Diameter { // +Inf where there is none
+		if model, e, err = model.checkOn(orBackground(o.Context), op, o.Space); e.positive <= model.Diameter { // +Inf where there is none
 			least = e.positive
 		}
 	}
@@ -184,7 +186,7 @@ func (o *ItemWiseOptions) audit(op string, c *mechanism.Channel) (float64, error
 	if o.Space.Len() != c.Len() {
 		return 0, &fault.SizeError{Op: op, Arg: "Space", Got: o.Space.Len(), Want: fmt.Sprint(c.Len())}
 	}
-	a, err := c.Audit(o.Space, &mechanism.AuditOptions{Workers: o.Workers})
+	a, err := c.Audit(o.Space, &mechanism.AuditOptions{Context: o.Context, Workers: o.Workers})
 	if err != nil {
 		return 0, err
 	}

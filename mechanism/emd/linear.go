@@ -32,6 +32,8 @@ type LinearOptions[P any] struct {
 	// sees the error learns that such an item was there, so clean the data
 	// instead where that matters.
 	Contains func(P) bool
+	// Context, where not nil, ends the construction early with its error.
+	Context context.Context
 	// Grid, a power of two, is that of a release's coordinates, 0 the default
 	// of [additive.Options]. Not for [NewGridLinear].
 	Grid float64
@@ -194,7 +196,7 @@ func newMeans[P any](op string, q Query[P], model Model, target Target, o *Linea
 	if o != nil {
 		m.contains = o.Contains
 		if o.Sample != nil {
-			if err := refute(q, o.Sample); err != nil {
+			if err := refute(orBackground(o.Context), q, o.Sample); err != nil {
 				return fail(err)
 			}
 			if d, i, j := farApart(o.Sample); d > m.model.Diameter {
@@ -212,8 +214,8 @@ func newMeans[P any](op string, q Query[P], model Model, target Target, o *Linea
 
 // refute returns a *LipschitzError where the sample shows more than the
 // constant of q, which has itself been rounded.
-func refute[P any](q Query[P], sample *metric.Points[P]) error {
-	w, err := LipschitzAtLeast(context.Background(), q, sample)
+func refute[P any](ctx context.Context, q Query[P], sample *metric.Points[P]) error {
+	w, err := LipschitzAtLeast(ctx, q, sample)
 	if err == nil && w.Ratio > q.Lipschitz {
 		err = &LipschitzError{q.Name, q.Lipschitz, w}
 	}

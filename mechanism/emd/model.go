@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"math"
@@ -104,12 +105,12 @@ func (m Model) check(op string) (Model, error) {
 // checkOn is check for items that are the points of space, whose extent it
 // returns: a diameter of 0 becomes that of space, and one that is less is an
 // error.
-func (m Model) checkOn(op string, space metric.Finite) (Model, extent, error) {
+func (m Model) checkOn(ctx context.Context, op string, space metric.Finite) (Model, extent, error) {
 	m, err := m.checkCounts(op)
 	if err != nil {
 		return m, extent{}, err
 	}
-	e, err := measured(op, space)
+	e, err := measured(ctx, op, space)
 	if err != nil {
 		return m, e, err
 	}

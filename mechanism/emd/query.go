@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -217,7 +218,7 @@ func Shares(space metric.Finite) (Query[int], error) {
 	if k < 2 {
 		return Query[int]{}, &fault.SizeError{Op: op, Arg: "space", Got: k, Want: "at least 2"}
 	}
-	e, err := measured(op, space)
+	e, err := measured(context.Background(), op, space)
 	if err != nil {
 		return Query[int]{}, err
 	}

@@ -1,0 +1,70 @@
+package emd
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// Constructors end with their context, before they begin and in the middle of the
+// decomposition of a large channel.
+func TestConstructors_EndWithTheirContext(t *testing.T) {
+	space := line(t, 40)
+	c := geometricChannel(t, space, 1)
+	model := Model{Trust: Central, Users: 1000, Items: 10}
+	points, err := metric.NewPoints([]float64{0, 0.5, 1}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := Query[float64]{
+		Name: "place", Norm: additive.Norm{P: 1, Dim: 1}, Lipschitz: 1,
+		Func: func(x float64, dst []float64) { dst[0] = x },
+	}
+	for name, build := range map[string]func(ctx context.Context) error{
+		"NewItemWise": func(ctx context.Context) error {
+			_, err := NewItemWise(c, model, &ItemWiseOptions{Delta: 1e-6, Space: space, Context: ctx})
+			return err
+		},
+		"ItemWiseBudget": func(ctx context.Context) error {
+			_, err := ItemWiseBudget(model, 1, &ItemWiseOptions{Delta: 1e-6, Space: space, Context: ctx})
+			return err
+		},
+		"NewFrequencies": func(ctx context.Context) error {
+			_, err := NewFrequencies(c, space, model, &FrequencyOptions{Context: ctx})
+			return err
+		},
+		"NewHadamardFrequencies": func(ctx context.Context) error {
+			_, err := NewHadamardFrequencies(space, model, Pair{Eps: 1, Delta: 1e-6}, &FrequencyOptions{Context: ctx})
+			return err
+		},
+		"NewLinear": func(ctx context.Context) error {
+			m := model
+			m.Diameter = 1
+			_, err := NewLinear(query, m, Target{Alpha: 1}, &LinearOptions[float64]{Sample: points, Context: ctx})
+			return err
+		},
+	} {
+		if err := build(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		done, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := build(done); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, its context done: %v", name, err)
+		}
+	}
+
+	large := randomChannel(t, rng.Seeded(1), 400, 400)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	if _, err := newInverse(ctx, "", large, 1e12); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 500*time.Millisecond {
+		t.Errorf("newInverse: %v after %v", err, time.Since(start))
+	}
+}
