@@ -106,7 +106,7 @@ func isotonicCost(f, g, w []float64) float64 {
 }
 
 func TestIsotonicL1_KnownValue(t *testing.T) {
-	// MATH.md, section 3.
+	// Checked by brute force, apart from this code.
 	g := []float64{.4, -.3, .7, .2, 1.3, .9, 1.1, .8}
 	for _, c := range []struct {
 		w    []float64

@@ -123,7 +123,8 @@ func TestW1Clustered_ClosedForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// MATH.md, section 4.
+	// r/2 times the l1 distance 1 of the points, and (1-r)/2 times that of the
+	// clusters, .4.
 	got, err := W1Clustered(c, []float64{.5, .1, .1, .1, .1, .1}, []float64{.1, .3, 0, .2, .2, .2})
 	if err != nil || !lineClose(got, 0.29, 0x1p-50) {
 		t.Errorf("%v, %v, want 0.29", got, err)

@@ -60,8 +60,8 @@ func TestTradeoff_BothStories(t *testing.T) {
 	}
 }
 
-// The optimal accuracy of the path 0, ..., 4 by linear programming (MATH.md
-// section 2) lies in the bracket.
+// The optimal accuracy of the path 0, ..., 4, by an independent linear program, lies
+// in the bracket.
 func TestTradeoff_Path(t *testing.T) {
 	dir := t.TempDir()
 	in := tradeoff.File(t, "x,y\n0,0\n1,0\n2,0\n3,0\n4,0\n")

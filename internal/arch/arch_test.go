@@ -1,5 +1,5 @@
 // Package arch keeps the house in order: it holds no code, only the test that
-// the packages lie where ARCHITECTURE.md puts them and import downward only.
+// the packages lie in the rooms listed here and import downward only.
 package arch
 
 import (
@@ -77,7 +77,7 @@ func violations(p pkg, standard map[string]bool) []string {
 	example := within(name, "examples") || within(name, "internal/demo") // the examples' kit
 	allowed, public := rooms[name]
 	if !public && !hidden(name) && !within(name, "examples") {
-		say("has no room in ARCHITECTURE.md")
+		say("has no room in this test")
 	}
 	for _, d := range p.Deps {
 		if public {
@@ -171,7 +171,7 @@ func TestFolders_AreTheFixedOnes(t *testing.T) {
 		switch name := e.Name(); {
 		case strings.HasPrefix(name, "."):
 		case e.IsDir() && !slices.Contains(folders, name):
-			t.Errorf("folder %s/ has no room in ARCHITECTURE.md", name)
+			t.Errorf("folder %s/ has no room in this test", name)
 		case !e.IsDir() && filepath.Ext(name) == ".go":
 			t.Errorf("Go file %s at the top", name)
 		}
@@ -235,5 +235,33 @@ func touch(t *testing.T, root string) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestFiles_ShareNoPrefix: three files of a folder whose names begin alike, as in
+// simplex_start.go, are a package that has not been made yet.
+func TestFiles_ShareNoPrefix(t *testing.T) {
+	count, files := map[string]int{}, 0
+	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
+		name := d.Name()
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (strings.HasPrefix(name, ".") && name != ".." || name == "out"):
+			return fs.SkipDir
+		case d.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		files++
+		if prefix, _, cut := strings.Cut(name, "_"); cut {
+			begin := filepath.Join(filepath.Dir(path), prefix)
+			if count[begin]++; count[begin] == 3 {
+				t.Errorf("three files begin with %s_", begin)
+			}
+		}
+		return nil
+	})
+	if err != nil || files < 200 {
+		t.Errorf("%d files, %v", files, err)
 	}
 }
