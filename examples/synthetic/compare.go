@@ -52,7 +52,7 @@ func (s *study) errors(ctx context.Context, p *demo.Program) (*demo.Table, error
 	if err != nil {
 		return nil, err
 	}
-	after, err := s.release.Confidence(1, 1-confidence)
+	after, err := s.release.Confidence(1, confidence)
 	if err != nil {
 		return nil, err
 	}

@@ -389,7 +389,7 @@ var measureCalls = []call{
 	{"measure.Synthesizer.Synthetic", synthesizer.Synthetic, []any{seeded(), records, 5}},
 	{"measure.Release.Records", released.Records, []any{seeded(), 5, &measure.RecordOptions{}}},
 	{"measure.Release.Multiplicities", released.Multiplicities, []any{5}},
-	{"measure.Release.Confidence", released.Confidence, []any{1.0, 0.05}},
+	{"measure.Release.Confidence", released.Confidence, []any{1.0, 0.95}},
 }
 
 var lpCalls = []call{

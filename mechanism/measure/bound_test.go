@@ -12,7 +12,7 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// The W1 error is at most Confidence(1, beta) but for a fraction beta of
+// The W1 error is at most Confidence(1, 1-beta) but for a fraction beta of
 // releases: of 300, none may exceed it at beta = 1e-6 (false reject 3e-4 at the
 // very worst; the bound has a wide margin and the seed is fixed).
 func TestConfidence_Covers(t *testing.T) {
@@ -32,11 +32,11 @@ func TestConfidence_Covers(t *testing.T) {
 					mu[i] = float64(n) / 3000
 				}
 				truth := must(wasserstein.W1(f, mu, out.Weights, nil)).Cost
-				limit := must(out.Confidence(1, 1e-6))
+				limit := must(out.Confidence(1, 1-1e-6))
 				if truth > limit {
 					t.Errorf("%s %+v: error %v, bound %v", name, o, truth, limit)
 				}
-				if half := must(out.Confidence(0.5, 1e-6)); math.Abs(half-limit/2) > 1e-12*limit {
+				if half := must(out.Confidence(0.5, 1-1e-6)); math.Abs(half-limit/2) > 1e-12*limit {
 					t.Errorf("not linear in the Lipschitz constant: %v, %v", limit, half)
 				}
 			}
@@ -84,7 +84,7 @@ func atMostTheLargestDistance[P any](t *testing.T, name string, d *Domain[P]) {
 		for _, relation := range []Relation{ReplaceOne, AddRemoveOne} {
 			out := must(must(NewSynthesizer(d, eps, &Options{Relation: relation})).Release(rng.Seeded(1), c))
 			for _, beta := range []float64{1e-9, 0.5} {
-				if got := must(out.Confidence(2, beta)); got > 2*largest*(1+1e-12) {
+				if got := must(out.Confidence(2, 1-beta)); got > 2*largest*(1+1e-12) {
 					t.Errorf("%s %v: eps = %v, %v: Confidence %v, but no two points are farther apart than %v", name, d, eps, relation, got/2, largest)
 				}
 			}
@@ -107,7 +107,7 @@ func TestConfidence_CoversSigned(t *testing.T) {
 		for range 25 {
 			out := must(s.Release(r, c))
 			off := math.Abs(out.Mean(func(x []float64) float64 { return x[0] }) - d.Point(20)[0])
-			if limit := must(out.Confidence(1, 1e-8)); off > limit {
+			if limit := must(out.Confidence(1, 1-1e-8)); off > limit {
 				t.Errorf("%v: the mean is off by %v, at most %v was claimed", relation, off, limit)
 			}
 			far = far || off > d.Diameter()
@@ -138,7 +138,7 @@ func TestConfidence_KnownAnswers(t *testing.T) {
 			}
 			want := (mean + tail + q*d.Diameter() + moved*total) / (total - q)
 			out := &Release[int]{s: s, Total: total, moved: moved}
-			if got := must(out.Confidence(1, beta)); got < want*(1-1e-9) || got > want*1.003 {
+			if got := must(out.Confidence(1, 1-beta)); got < want*(1-1e-9) || got > want*1.003 {
 				t.Errorf("%v, beta = %v: Confidence %v, by hand %v", relation, beta, got, want)
 			}
 			// P{|K| >= k} = 2 e^(-k/b) / (1 + e^(-1/b)) for whole k > 0.

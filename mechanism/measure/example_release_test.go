@@ -75,7 +75,7 @@ func ExampleSynthesizer_Release() {
 		log.Fatal(err)
 	}
 	short := rel.Mean(func(x []float64) float64 { return max(0, 1-x[0]/10) })
-	within, err := rel.Confidence(0.1, 0.05) // the statistic has Lipschitz constant 1/10
+	within, err := rel.Confidence(0.1, 0.95) // the statistic has Lipschitz constant 1/10
 	fmt.Printf("%.3f, within %.3f with probability 0.95, %v\n", short, within, err)
 	n, err := rel.Multiplicities(100)
 	fmt.Println("of 100 records", n[0], "in the first cell,", err)

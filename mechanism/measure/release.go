@@ -157,12 +157,12 @@ func (r *Release[P]) Mean(f func(P) float64) float64 {
 }
 
 // Confidence bounds the error of all Lipschitz statistics at once: with
-// probability at least 1-beta over the noise, for every f with |f(x) - f(y)| <=
-// lipschitz*Distance(x, y),
+// probability at least prob over the noise, such as 0.95, for every f with |f(x) -
+// f(y)| <= lipschitz*Distance(x, y),
 //
 //	|Mean(f) - mean of f over the points of the records' cells| <= Confidence.
 //
-// For the records themselves add lipschitz*Resolution(). beta lies in (0, 1).
+// For the records themselves add lipschitz*Resolution(). prob lies in (0, 1).
 //
 // The bound is rigorous for every estimate, and computed from the release
 // alone: W1 is at most the distance of the weights from the centred counts,
@@ -171,7 +171,7 @@ func (r *Release[P]) Mean(f func(P) float64) float64 {
 // It is no more than lipschitz times [Domain.Diameter], which is all that is
 // claimed for a lazy domain; but a Signed measure, being none of probability, may
 // be farther off, and then the bound is larger, up to +Inf. O(nodes).
-func (r *Release[P]) Confidence(lipschitz, beta float64) (float64, error) {
+func (r *Release[P]) Confidence(lipschitz, prob float64) (float64, error) {
 	const op = "measure: Release.Confidence"
 	if err := r.check(op); err != nil {
 		return 0, err
@@ -179,9 +179,10 @@ func (r *Release[P]) Confidence(lipschitz, beta float64) (float64, error) {
 	if !(lipschitz >= 0) || math.IsInf(lipschitz, 1) {
 		return 0, fault.Value(op, "lipschitz", lipschitz, "a finite number >= 0")
 	}
-	if !(beta > 0 && beta < 1) {
-		return 0, fault.Value(op, "beta", beta, "a number in (0, 1)")
+	if !(prob > 0 && prob < 1) {
+		return 0, fault.Value(op, "prob", prob, "a number in (0, 1)")
 	}
+	beta := directed.SubDown(1, prob) // of failure
 	p := r.s.p
 	most := lipschitz * p.diameter
 	if p.opt.Estimate == Signed {

@@ -262,7 +262,7 @@ func TestLazy_AgreesAndScales(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if limit := must(out.Confidence(1, 0.1)); limit != six.Diameter() {
+		if limit := must(out.Confidence(1, 0.9)); limit != six.Diameter() {
 			t.Errorf("a lazy release claims %v, its diameter is %v", limit, six.Diameter())
 		}
 	}
@@ -317,8 +317,8 @@ func TestRelease_Errors(t *testing.T) {
 		"m":              second(out.Records(nil, -1, nil)),
 		"2^31-1 records": second(out.Records(nil, math.MaxInt32, nil)),
 		"signed":         second(signed.Records(nil, 5, nil)),
-		"beta":           second(out.Confidence(1, 0)),
-		"lipschitz":      second(out.Confidence(nan, 0.1)),
+		"prob":           second(out.Confidence(1, 0)),
+		"lipschitz":      second(out.Confidence(nan, 0.9)),
 		"records":        second(s.Bound(0, nil)),
 		"alpha":          second(NewMeasure(d, 0, nil)),
 		"mu length":      second(m.Release(nil, []float64{1})),

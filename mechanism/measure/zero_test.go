@@ -100,7 +100,7 @@ func TestZeroValues_Refuse(t *testing.T) {
 		for name, f := range map[string]func() error{
 			"Records":        func() error { return second(r.Records(nil, 1, nil)) },
 			"Multiplicities": func() error { return second(r.Multiplicities(1)) },
-			"Confidence":     func() error { return second(r.Confidence(1, 0.1)) },
+			"Confidence":     func() error { return second(r.Confidence(1, 0.9)) },
 			"Point":          func() error { r.Point(0); return nil },
 			"Mean":           func() error { r.Mean(func([]float64) float64 { return 1 }); return nil },
 		} {
