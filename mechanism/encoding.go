@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,15 +21,86 @@ const formatName = "metricdp.channel/1"
 // header is everything in the file but the weights, which follow it: row by row,
 // null for a weight of 0 in a logarithmic channel.
 type header struct {
-	Format  string   `json:"format"`
-	Inputs  int      `json:"inputs"`
-	Outputs int      `json:"outputs"`
-	Log     bool     `json:"log"`
-	Labels  []int    `json:"labels,omitempty"`
-	Unit    string   `json:"unit,omitempty"`
-	Alpha   *float64 `json:"alpha,omitempty"` // none: promises nothing
-	Delta   float64  `json:"delta,omitempty"`
-	Reach   float64  `json:"reach,omitempty"` // none: all distances
+	Format  string `json:"format"`
+	Inputs  int    `json:"inputs"`
+	Outputs int    `json:"outputs"`
+	Log     bool   `json:"log"`
+	Labels  []int  `json:"labels,omitempty"`
+	claim
+}
+
+// claim is a guarantee in a file.
+type claim struct {
+	Unit  string   `json:"unit,omitempty"`
+	Alpha *float64 `json:"alpha,omitempty"` // none: promises nothing
+	Delta float64  `json:"delta,omitempty"`
+	Reach float64  `json:"reach,omitempty"` // none: all distances
+}
+
+func (g Guarantee) claim() claim {
+	c := claim{Unit: string(g.Unit()), Delta: g.Delta()}
+	if a := g.Alpha(); !math.IsInf(a, 1) {
+		c.Alpha = &a
+	}
+	if r := g.Reach(); !math.IsInf(r, 1) {
+		c.Reach = r
+	}
+	return c
+}
+
+// MarshalJSON implements json.Marshaler: {"unit":"km","alpha":0.1}, with "delta"
+// where it is positive and "reach" where it is finite. Without "alpha" nothing is
+// promised.
+func (g Guarantee) MarshalJSON() ([]byte, error) {
+	if err := fault.Name("mechanism: Guarantee.MarshalJSON", "unit", string(g.unit)); err != nil {
+		return nil, err
+	}
+	return json.Marshal(g.claim())
+}
+
+// UnmarshalJSON implements json.Unmarshaler. What is read is a claim of whoever
+// wrote it, checked as by [NewGuarantee]; other names are an error.
+func (g *Guarantee) UnmarshalJSON(b []byte) error {
+	const op = "mechanism: Guarantee.UnmarshalJSON"
+	var c claim
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	if err := fault.Name(op, "unit", c.Unit); err != nil {
+		return err
+	}
+	if c == (claim{}) {
+		*g = Guarantee{}
+		return nil
+	}
+	alpha := math.Inf(1)
+	if c.Alpha != nil {
+		alpha = *c.Alpha
+	}
+	have, err := NewGuarantee(alpha, c.Delta, metric.Unit(c.Unit))
+	if err == nil && c.Reach != 0 {
+		have, err = have.Within(c.Reach)
+	}
+	if err == nil {
+		*g = have
+	}
+	return err
+}
+
+// MarshalJSON implements json.Marshaler by [Channel.WriteJSON]. What holds a
+// channel and has no encoding of its own is encoded as its channel.
+func (c *Channel) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	err := c.WriteJSON(&b)
+	return b.Bytes(), err
+}
+
+// UnmarshalJSON is always an error: a channel from elsewhere has to be audited,
+// which [ReadChannel] does.
+func (c *Channel) UnmarshalJSON([]byte) error {
+	return errors.New("mechanism: Channel.UnmarshalJSON: a channel has to be audited under its metric: use ReadChannel")
 }
 
 // WriteJSON encodes the channel: sizes, labels, unit and guarantee, and the
@@ -44,13 +116,7 @@ func (c *Channel) WriteJSON(w io.Writer) error {
 	if err := fault.Name(op, "unit", string(c.g.Unit())); err != nil {
 		return err
 	}
-	h := header{Format: formatName, Inputs: c.n, Outputs: c.m, Log: c.log, Labels: c.labels, Unit: string(c.g.Unit()), Delta: c.g.Delta()}
-	if a := c.g.Alpha(); !math.IsInf(a, 1) {
-		h.Alpha = &a
-	}
-	if r := c.g.Reach(); !math.IsInf(r, 1) {
-		h.Reach = r
-	}
+	h := header{Format: formatName, Inputs: c.n, Outputs: c.m, Log: c.log, Labels: c.labels, claim: c.g.claim()}
 	head, err := json.Marshal(h)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // A channel reads back to the same bits and the same guarantee.
@@ -153,5 +155,84 @@ func TestJSON_RefusesUnitsThatCannotBeSeen(t *testing.T) {
 	}
 	if err := c.WriteJSON(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "U+0000") {
 		t.Errorf("written: %v", err)
+	}
+}
+
+func TestGuarantee_JSONRoundTrips(t *testing.T) {
+	g := func(alpha, delta, reach float64, unit metric.Unit) Guarantee {
+		g, err := NewGuarantee(alpha, delta, unit)
+		if err == nil && reach > 0 {
+			g, err = g.Within(reach)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	for _, c := range []struct {
+		g    Guarantee
+		want string
+	}{
+		{Guarantee{}, `{}`},
+		{g(0, 0, 0, ""), `{"alpha":0}`},
+		{g(0.1, 0, 0, "km"), `{"unit":"km","alpha":0.1}`},
+		{g(1.0/3, 1e-300, 2.5, "µm"), `{"unit":"µm","alpha":0.3333333333333333,"delta":1e-300,"reach":2.5}`},
+		{g(math.Inf(1), 0.5, 0, "km"), `{"unit":"km","delta":0.5}`},
+	} {
+		b, err := json.Marshal(c.g)
+		if err != nil || string(b) != c.want {
+			t.Errorf("%v: %s, %v; want %s", c.g, b, err, c.want)
+		}
+		again := g(7, 0, 0, "old")
+		if err := json.Unmarshal(b, &again); err != nil || again != c.g {
+			t.Errorf("%s reads as %v, %v", b, again, err)
+		}
+	}
+	for in, want := range map[string]string{
+		`{"alpha":-1}`:                  "alpha = -1",
+		`{"alpha":1,"delta":1}`:         "delta = 1",
+		`{"alpha":1,"delta":-0.1}`:      "delta = -0.1",
+		`{"alpha":1,"reach":-1}`:        "reach = -1",
+		`{"alpha":1e999}`:               "alpha",
+		`{"alpha":"1"}`:                 "alpha",
+		`{"level":1}`:                   `unknown field "level"`,
+		`{"alpha":1,"unit":"a\u202eb"}`: "U+202E",
+		`[]`:                            "array",
+	} {
+		old := g(7, 0, 0, "old")
+		kept := old
+		if err := json.Unmarshal([]byte(in), &kept); err == nil || !strings.Contains(err.Error(), want) || kept != old {
+			t.Errorf("%s: %v, %v; want %s", in, kept, err, want)
+		}
+	}
+	if _, err := json.Marshal(g(1, 0, 0, "a\x00")); err == nil {
+		t.Error("a unit that cannot be seen")
+	}
+}
+
+// A channel is encoded as WriteJSON does, alone and in what holds it, and is not
+// read without its metric.
+func TestChannel_JSONIsThatOfWriteJSON(t *testing.T) {
+	f := line(t, 2, 1)
+	c, err := FromWeights(2, 2, []float64{3, 1, 1, 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, _, err = c.Certify(f, "km", nil); err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(struct{ *Channel }{c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadChannel(bytes.NewReader(b), f, nil)
+	if err != nil || again.Guarantee() != c.Guarantee() {
+		t.Errorf("%s reads as %v, %v", b, again, err)
+	}
+	if err := json.Unmarshal(b, new(Channel)); err == nil || !strings.Contains(err.Error(), "ReadChannel") {
+		t.Errorf("read without a metric: %v", err)
+	}
+	if b, err := json.Marshal(new(Channel)); err == nil {
+		t.Errorf("a channel that no constructor made is %s", b)
 	}
 }

@@ -81,6 +81,7 @@ func ones(_ int, dst []float64) {
 var mechanismCalls = []call{
 	{"mechanism.NewGuarantee", mechanism.NewGuarantee, []any{1.0, 1e-6, metric.Unit("km")}},
 	{"mechanism.Guarantee.Within", guarantee.Within, []any{2.0}},
+	{"mechanism.Guarantee.UnmarshalJSON", func(b []byte) error { return new(mechanism.Guarantee).UnmarshalJSON(b) }, []any{[]byte(`{"alpha":1}`)}},
 	{"mechanism.Guarantee.Plus", guarantee.Plus, []any{guarantee}},
 	{"mechanism.NewChannel", mechanism.NewChannel, []any{mechanism.Rows{Inputs: 2, Outputs: 3, Fill: ones}, &mechanism.ChannelOptions{}}},
 	{"mechanism.NewChannel", mechanism.NewChannel, []any{mechanism.Rows{Inputs: 2, Outputs: 3, Fill: ones, Log: true}, &mechanism.ChannelOptions{Labels: []int{0, 1, 1}}}},
