@@ -307,7 +307,7 @@ func TestWitness_BadInput(t *testing.T) {
 func TestLowerBounds_Large(t *testing.T) {
 	testkit.Slow(t)
 	r := rng.Seeded(4)
-	b := metric.Same(uniform(t, r, 320))
+	b := metric.Same(uniform(t, r, 264)) // more than enter the program at first
 	var first []entropy.Bound
 	for _, workers := range []int{1, 3} {
 		bounds, err := entropy.LowerBounds(b, 10, &entropy.Options{Workers: workers})

@@ -119,7 +119,7 @@ func TestStopped_Promptly(t *testing.T) {
 	worst := time.Duration(0)
 	for name, f := range map[string]metric.Finite{"plane": space.Halton(400), "grid": space.Grid(20)} {
 		b := metric.Same(f)
-		for _, after := range []time.Duration{1, 100 * time.Millisecond, time.Second} {
+		for _, after := range []time.Duration{1, 100 * time.Millisecond, 400 * time.Millisecond} {
 			ctx, cancel := context.WithTimeout(context.Background(), after)
 			began := time.Now()
 			s, err := Optimal(b, alpha, &Options{Context: ctx})
