@@ -1,6 +1,7 @@
 package mechanism_test
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/metricdp/metricdp/mechanism"
@@ -23,4 +24,16 @@ func ExampleNewGuarantee() {
 	// Output:
 	// (0.75 per km, 1e-06)-private <nil>
 	// 1.5 1e-06
+}
+
+// A guarantee travels with what was released under it.
+func ExampleGuarantee_MarshalJSON() {
+	g := must(mechanism.NewGuarantee(0.1, 1e-6, "km"))
+	text := must(json.Marshal(must(g.Within(50))))
+	fmt.Println(string(text))
+	var again mechanism.Guarantee
+	fmt.Println(json.Unmarshal(text, &again), again)
+	// Output:
+	// {"unit":"km","alpha":0.1,"delta":0.000001,"reach":50}
+	// <nil> (0.1 per km, 1e-06)-private up to 50 km
 }
