@@ -80,7 +80,7 @@ type work struct {
 	o      Options
 
 	radius    float64
-	centre    int
+	center    int
 	lipschitz float64 // of rho2 over rho1, rounded upward
 	ultra     bool    // rho2 is an ultrametric
 
@@ -111,7 +111,7 @@ func (w *work) measure(lower, upper bool) error {
 	}
 	if upper {
 		var err error
-		w.radius, w.centre, err = metric.RadiusContext(w.o.context(), w.b.Utility)
+		w.radius, w.center, err = metric.RadiusContext(w.o.context(), w.b.Utility)
 		if err != nil {
 			return err
 		}

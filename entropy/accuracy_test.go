@@ -73,7 +73,7 @@ func TestAccuracy_BadInput(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := entropy.Accuracy(b, 1, &entropy.Options{Context: ctx}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 }
 

@@ -36,7 +36,7 @@ func brutePacking(f metric.Finite, pts []int, s float64) int {
 }
 
 // bruteCovering is the least number of closed balls of radius s around points of
-// f that cover pts, from all subsets of centres.
+// f that cover pts, from all subsets of centers.
 func bruteCovering(f metric.Finite, pts []int, s float64) int {
 	n := f.Len()
 	ball := make([]uint, n)

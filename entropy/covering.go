@@ -16,9 +16,9 @@ import (
 type Cover struct {
 	Lo, Hi int
 
-	// Centres are Hi points of the space whose closed balls of radius s cover
+	// Centers are Hi points of the space whose closed balls of radius s cover
 	// the subset.
-	Centres []int
+	Centers []int
 
 	// Separated are points of the subset no two of which lie in one ball. They
 	// are Lo many where Proof is [ByPacking], and fewer otherwise.
@@ -37,8 +37,8 @@ func (c Cover) Exact() bool { return c.Lo == c.Hi }
 const coverPoints = 64
 
 // Covering encloses the covering number of a subset S of f: the least number of
-// closed balls of radius s that cover S. Their centres are any points of f; for
-// centres in S alone pass [metric.Subset](f, subset) and nil. A nil subset is all
+// closed balls of radius s that cover S. Their centers are any points of f; for
+// centers in S alone pass [metric.Subset](f, subset) and nil. A nil subset is all
 // of f, an index listed twice counts once, and s is finite and >= 0.
 //
 // With N the packing number of [Packing], N(S, 2s) <= covering number <= N(S, s),
@@ -91,15 +91,15 @@ func coverBracket(ctx context.Context, f metric.Finite, pts []int, s float64, no
 		if err != nil {
 			return Cover{}, err
 		}
-		if cover.Centres == nil || len(net) < len(cover.Centres) {
-			cover.Centres = net
+		if cover.Centers == nil || len(net) < len(cover.Centers) {
+			cover.Centers = net
 		}
 	}
-	for k, i := range cover.Centres {
-		cover.Centres[k] = pts[i]
+	for k, i := range cover.Centers {
+		cover.Centers[k] = pts[i]
 	}
-	slices.Sort(cover.Centres)
-	cover.Hi = len(cover.Centres)
+	slices.Sort(cover.Centers)
+	cover.Hi = len(cover.Centers)
 	return cover, nil
 }
 
@@ -107,7 +107,7 @@ func coverBracket(ctx context.Context, f metric.Finite, pts []int, s float64, no
 func (c *Cover) search(ctx context.Context, f metric.Finite, pts []int, s float64, nodes int) {
 	l := leastCover{ctx: ctx, bar: c.Lo, size: c.Hi}
 	number := make(map[uint64]bool)
-	var centres []int
+	var centers []int
 	for x := range f.Len() {
 		ball := uint64(0)
 		for k, i := range pts {
@@ -117,7 +117,7 @@ func (c *Cover) search(ctx context.Context, f metric.Finite, pts []int, s float6
 		}
 		if !number[ball] {
 			number[ball] = true
-			l.balls, centres = append(l.balls, ball), append(centres, x)
+			l.balls, centers = append(l.balls, ball), append(centers, x)
 		}
 	}
 	for k := range pts {
@@ -128,12 +128,12 @@ func (c *Cover) search(ctx context.Context, f metric.Finite, pts []int, s float6
 	l.left = nodes / (1 + len(l.balls)/coverPoints)
 	done := l.expand(^uint64(0) >> (coverPoints - len(pts)))
 	if l.best != nil {
-		c.Centres = c.Centres[:0]
+		c.Centers = c.Centers[:0]
 		for _, k := range l.best {
-			c.Centres = append(c.Centres, centres[k])
+			c.Centers = append(c.Centers, centers[k])
 		}
-		slices.Sort(c.Centres)
-		c.Hi = len(c.Centres)
+		slices.Sort(c.Centers)
+		c.Hi = len(c.Centers)
 	}
 	if done && c.Lo < c.Hi {
 		c.Lo, c.Proof = c.Hi, BySearch

@@ -12,30 +12,30 @@ import (
 // checkCover fails unless the witnesses of c prove what it says.
 func checkCover(t *testing.T, f metric.Finite, pts []int, s float64, c Cover) {
 	t.Helper()
-	if c.Lo < 1 || c.Lo > c.Hi || len(c.Centres) != c.Hi {
-		t.Fatalf("[%d, %d], %d centres", c.Lo, c.Hi, len(c.Centres))
+	if c.Lo < 1 || c.Lo > c.Hi || len(c.Centers) != c.Hi {
+		t.Fatalf("[%d, %d], %d centers", c.Lo, c.Hi, len(c.Centers))
 	}
 	if len(c.Separated) > c.Lo || (c.Proof == ByPacking) != (len(c.Separated) == c.Lo) {
 		t.Fatalf("proof %q, Lo %d, %d separated", c.Proof, c.Lo, len(c.Separated))
 	}
 	for _, i := range pts {
 		ok := false
-		for _, centre := range c.Centres {
-			ok = ok || f.Distance(centre, i) <= s
+		for _, center := range c.Centers {
+			ok = ok || f.Distance(center, i) <= s
 		}
 		if !ok {
 			t.Fatalf("point %d is not covered", i)
 		}
 	}
-	for centre := range f.Len() {
+	for center := range f.Len() {
 		inside := 0
 		for _, i := range c.Separated {
-			if f.Distance(centre, i) <= s {
+			if f.Distance(center, i) <= s {
 				inside++
 			}
 		}
 		if inside > 1 {
-			t.Fatalf("%d separated points within %v of %d", inside, s, centre)
+			t.Fatalf("%d separated points within %v of %d", inside, s, center)
 		}
 	}
 }

@@ -17,9 +17,9 @@ import (
 //	s_o(Z, alpha) = inf{s : diam2(B1(x,r)) <= s exp(alpha r) for all x, r},
 //
 // which is the largest rho2(y,z) exp(-alpha r) over pairs y, z and r the radius
-// of the smallest ball of rho1, with a point of the space as its centre, that
+// of the smallest ball of rho1, with a point of the space as its center, that
 // holds both. It is exact: the interval is some ulps wide, for the rounding of
-// the exponential. Set holds the pair, X the centre.
+// the exponential. Set holds the pair, X the center.
 //
 // alpha is positive, per unit of rho1 (*ValueError); a space without points is
 // ErrEmpty. The triangle inequality of rho1 is taken to hold up to
@@ -27,7 +27,7 @@ import (
 //
 // Two ultrametrics, as [metric.Ultrametric] or small enough to be checked, cost
 // O(n log n). Otherwise every row of the two metrics is computed, O(n^2) with
-// O(n) memory (distances are stored up to 2048 points), and centres are sought
+// O(n) memory (distances are stored up to 2048 points), and centers are sought
 // for the pairs that a bound does not rule out: few in low dimension, most where
 // points have no others halfway between them.
 func DiametricScale(b metric.Bimetric, alpha float64, o *Options) (Scale, error) {
@@ -108,7 +108,7 @@ const (
 	diametricRows   = 16
 
 	// diametricDirect survivors of a row are looked at before the row is cut
-	// down to the centres that the others may have.
+	// down to the centers that the others may have.
 	diametricDirect = 4
 )
 
@@ -247,8 +247,8 @@ func logGap(d, best float64) float64 {
 	return max(0, l-best+0x1p-49*(math.Abs(l)+math.Abs(best)))
 }
 
-// band encloses the distances from y of the centres that would make the pair
-// y, z worth more than exp(best): such a centre lies within t of both.
+// band encloses the distances from y of the centers that would make the pair
+// y, z worth more than exp(best): such a center lies within t of both.
 func (d *diametricRow) band(z int, alpha, best float64) (lo, hi float64) {
 	t := float64(logGap(d.row2[z], best) / alpha * slack.Up)
 	return d.row1[z]/slack.Up - t, t
@@ -264,27 +264,27 @@ func (d *diametricRow) candidates(lo, hi float64) {
 	}
 }
 
-// pair finds the best centre for y, z among the candidates.
+// pair finds the best center for y, z among the candidates.
 func (d *diametricRow) pair(y, z int, alpha float64, best *bestPair) {
 	lo, r := d.band(z, alpha, best.log)
-	centre := -1
+	center := -1
 	for _, x := range d.near {
 		v := d.row1[x]
-		if v < lo || v > r || (v == r && centre >= 0) {
+		if v < lo || v > r || (v == r && center >= 0) {
 			continue
 		}
-		if m := max(v, d.b.Privacy.Distance(int(x), z)); m < r || (m == r && centre < 0) {
-			centre, r = int(x), m
+		if m := max(v, d.b.Privacy.Distance(int(x), z)); m < r || (m == r && center < 0) {
+			center, r = int(x), m
 		}
 	}
-	if centre < 0 {
+	if center < 0 {
 		return // worth at most the best
 	}
 	best.Hi = max(best.Hi, worthUp(d.row2[z], alpha, r))
 	v, w := roundDown(directed.Log(d.row2[z]), alpha*r), worthDown(d.row2[z], alpha, r)
 	if v > best.log && w >= best.Lo {
 		best.log, best.Lo = v, w
-		best.X, best.R, best.Set = centre, r, []int{y, z}
+		best.X, best.R, best.Set = center, r, []int{y, z}
 	}
 }
 

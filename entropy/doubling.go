@@ -233,7 +233,7 @@ type doublingStep struct {
 // doublingSteps returns the largest packing number of balls of radius 2s as a
 // function of s, below the diameter.
 //
-// A ball is a run of neighbours between heights > 2s, and its packing number is
+// A ball is a run of neighbors between heights > 2s, and its packing number is
 // 1 plus the number of heights > s inside. With s rising, a height h joins two
 // runs at s = h/2, counts from then on, and no longer from s = h on. All
 // of that is O(1) an event for the sizes of the runs in a union-find, and for

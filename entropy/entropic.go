@@ -32,7 +32,7 @@ import (
 // Otherwise the lower end comes from sets improved by moves of single points,
 // and the upper end from branch and bound: balls are covered by cells, a clique
 // search bounds how many cells a separated set can meet, and cells and sets of
-// centres are split where that is not enough, best where a ball of rho1 and rho2
+// centers are split where that is not enough, best where a ball of rho1 and rho2
 // has a low dimension. Work is limited to some n*Nodes distances
 // ([Options].Nodes), fewer of long vectors; memory is O(n), and distances are
 // stored up to 2048 points.
@@ -127,7 +127,7 @@ func farthest(f metric.Finite, x int, set []int) float64 {
 }
 
 const (
-	// clusterSample centres come first, clusterBatch at a time after them, and a
+	// clusterSample centers come first, clusterBatch at a time after them, and a
 	// chunk of clusterRows starts from what earlier batches found.
 	clusterSample = 32
 	clusterBatch  = 512
@@ -135,7 +135,7 @@ const (
 )
 
 // clusterRow counts the clusters of an ultrametric rho2 in the balls of any
-// rho1, one centre at a time. A chunk has one of its own.
+// rho1, one center at a time. A chunk has one of its own.
 type clusterRow struct {
 	b      metric.Bimetric
 	alpha  float64
@@ -155,8 +155,8 @@ type clusterRow struct {
 }
 
 // entropicRows is the entropic scale at one level for an ultrametric rho2: one
-// row of rho1 a centre, counted at the best value so far, and a bisection where
-// that is exceeded, which few centres do. O(n^2) time and O(n) memory.
+// row of rho1 a center, counted at the best value so far, and a bisection where
+// that is exceeded, which few centers do. O(n^2) time and O(n) memory.
 func entropicRows(ctx context.Context, b metric.Bimetric, u *metric.Ultrametric, alpha float64, o *Options) (Scale, error) {
 	n := b.Len()
 	best := clusterRow{b: b, alpha: alpha, values: heightsOf(u), u: u, x: -1}
@@ -167,7 +167,7 @@ func entropicRows(ctx context.Context, b metric.Bimetric, u *metric.Ultrametric,
 		err := parallel.Chunks(ctx, count, clusterRows, o.Workers, nil, func(c, lo, hi int) {
 			r := clusterRow{b: b, alpha: alpha, values: best.values, u: u, at: best.at, x: -1}
 			for i := lo; i < hi && ctx.Err() == nil; i++ {
-				r.centre(from + i*step)
+				r.center(from + i*step)
 			}
 			slots[c] = clusterRow{at: r.at, x: r.x, set: r.set}
 		})
@@ -201,8 +201,8 @@ func entropicRows(ctx context.Context, b metric.Bimetric, u *metric.Ultrametric,
 	return s, nil
 }
 
-// centre raises at to what the balls around x need.
-func (c *clusterRow) centre(x int) {
+// center raises at to what the balls around x need.
+func (c *clusterRow) center(x int) {
 	c.row = metric.Row(c.b.Privacy, x, c.row)
 	last := len(c.values) - 1
 	if c.at == last || !c.exceeded(c.values[c.at]) {

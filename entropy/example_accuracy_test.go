@@ -16,7 +16,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// street is five places, one kilometre apart.
+// street is five places, one kilometer apart.
 func street() metric.Finite {
 	pts := [][]float64{{0}, {1}, {2}, {3}, {4}}
 	return must(metric.NewPoints(pts, metric.Euclidean{}))

@@ -55,7 +55,7 @@ func ExampleCovering() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%v, by %s\n", c, c.Proof)
-	// In an ultrametric balls are clusters, and every centre is as good.
+	// In an ultrametric balls are clusters, and every center is as good.
 	u, err := metric.NewClustered(3, 4, 0.25)
 	if err != nil {
 		log.Fatal(err)
@@ -63,7 +63,7 @@ func ExampleCovering() {
 	if c, err = entropy.Covering(u, nil, 0.25, nil); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(c.Centres)
+	fmt.Println(c.Centers)
 	// Output:
 	// [7, 7], by branch and bound
 	// [0 4 8]

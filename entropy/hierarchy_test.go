@@ -7,7 +7,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// TestHierarchy_Same: what is recognised has the distances it had.
+// TestHierarchy_Same: what is recognized has the distances it had.
 func TestHierarchy_Same(t *testing.T) {
 	clusters, err := metric.NewClustered(3, 5, .5)
 	if err != nil {
@@ -20,7 +20,7 @@ func TestHierarchy_Same(t *testing.T) {
 	for _, f := range []metric.Finite{clusters, one, dense(clusters), dense(randomSpace(12, 3)), randomSpace(12, 7)} {
 		u := hierarchyOf(context.Background(), f)
 		if u == nil {
-			t.Fatal("not recognised")
+			t.Fatal("not recognized")
 		}
 		for i := range f.Len() {
 			for j := range f.Len() {

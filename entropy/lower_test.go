@@ -111,7 +111,7 @@ func TestLowerBounds_ClosedForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	near("packing", p, 0.5*(1-1/(1+3/math.E)))
-	// A star with leaves at distance 1 of the centre: seen from the centre, left
+	// A star with leaves at distance 1 of the center: seen from the center, left
 	// out, they are 2 apart and all at 1.
 	var legs []metric.Edge
 	const leaves = 30
@@ -130,7 +130,7 @@ func TestLowerBounds_ClosedForms(t *testing.T) {
 }
 
 // Theorem 3.2's bound is at most 2/5 of the pairs', and the star is not below
-// either of the bounds that it generalises by more than its solver's tolerance.
+// either of the bounds that it generalizes by more than its solver's tolerance.
 func TestLowerBounds_Order(t *testing.T) {
 	for number := range 60 {
 		b, alpha := randomSpace(t, number)
@@ -278,13 +278,13 @@ func TestWitness_BadInput(t *testing.T) {
 		entropy.Star{Points: []int{0}, Weights: []float64{1}}, entropy.Star{Points: []int{0}, Offsets: []float64{1}},
 		entropy.CrowdedBall{X: 3}, entropy.CrowdedBall{Points: []int{3}},
 		entropy.WideBall{X: 3}, entropy.WideBall{Y: 3}, entropy.WideBall{Z: -1},
-		entropy.Centre{X: 3},
+		entropy.Center{X: 3},
 	} {
 		if v, err := w.Prove(b, 1); err == nil {
 			t.Errorf("%T %+v proves %v", w, w, v)
 		}
 	}
-	for _, w := range []entropy.Witness{entropy.TwoPoints{}, entropy.Packed{Points: []int{0}}, entropy.Star{}, entropy.CrowdedBall{}, entropy.WideBall{}, entropy.Centre{}} {
+	for _, w := range []entropy.Witness{entropy.TwoPoints{}, entropy.Packed{Points: []int{0}}, entropy.Star{}, entropy.CrowdedBall{}, entropy.WideBall{}, entropy.Center{}} {
 		for _, alpha := range []float64{0, -1, nan, math.Inf(1)} {
 			if _, err := w.Prove(b, alpha); err == nil {
 				t.Errorf("%T accepts alpha = %v", w, alpha)

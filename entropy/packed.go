@@ -58,11 +58,11 @@ func (w Packed) value(b metric.Bimetric, alpha float64) float64 {
 // values in plain float64 arithmetic; Packed proves.
 
 const (
-	// Every point of a space of up to allCentres points is tried as x,
+	// Every point of a space of up to allCenters points is tried as x,
 	// otherwise some spread over the indices and some spread over the space.
-	allCentres  = 128
-	someCentres = 48
-	farCentres  = 16
+	allCenters  = 128
+	someCenters = 48
+	farCenters  = 16
 	// From x, all of up to allCandidates points are looked at, otherwise a
 	// quarter of that number of the nearest and the rest spread over the ranks.
 	allCandidates = 1024
@@ -98,19 +98,19 @@ func packingValue(t, sum float64) float64 {
 // bestPackings returns some packings for one level, the best first. Values
 // below floor need not be found.
 //
-// For every centre x the points are ranked by e^(-alpha*rho1(x,.)), and for
+// For every center x the points are ranked by e^(-alpha*rho1(x,.)), and for
 // thresholds t from 2*floor upward, because no smaller one gives more than
 // floor, the greedy set of pairwise distances >= t is taken, with x and
 // without. The best sets of all are improved by exchange. O(n log n) time a
-// centre and n*|S| for each threshold.
+// center and n*|S| for each threshold.
 func bestPackings(ctx context.Context, b metric.Bimetric, alpha, floor float64, workers int) ([]packing, error) {
-	centres, err := packingCentres(ctx, b.Privacy)
+	centers, err := packingCenters(ctx, b.Privacy)
 	if err != nil {
 		return nil, err
 	}
-	found := make([]packing, len(centres))
-	err = parallel.Chunks(ctx, len(centres), 1, workers, nil, func(c, _, _ int) {
-		found[c] = greedyPacking(b, alpha, floor, centres[c])
+	found := make([]packing, len(centers))
+	err = parallel.Chunks(ctx, len(centers), 1, workers, nil, func(c, _, _ int) {
+		found[c] = greedyPacking(b, alpha, floor, centers[c])
 	})
 	if err != nil {
 		return nil, err
@@ -132,18 +132,18 @@ func topPackings(found []packing) []packing {
 	return found[:k]
 }
 
-func packingCentres(ctx context.Context, f metric.Finite) ([]int, error) {
+func packingCenters(ctx context.Context, f metric.Finite) ([]int, error) {
 	n := f.Len()
 	var out []int
-	if n <= allCentres {
+	if n <= allCenters {
 		for x := range n {
 			out = append(out, x)
 		}
 		return out, nil
 	}
-	far, _, err := metric.FarthestFirstContext(ctx, f, farCentres, 0)
-	for k := range someCentres {
-		out = append(out, k*n/someCentres)
+	far, _, err := metric.FarthestFirstContext(ctx, f, farCenters, 0)
+	for k := range someCenters {
+		out = append(out, k*n/someCenters)
 	}
 	out = append(out, far...)
 	slices.Sort(out)
@@ -221,7 +221,7 @@ func improvePacking(b metric.Bimetric, alpha float64, p packing) packing {
 	}
 	x, v := p.X, p.v
 	for {
-		x = e.bestCentre(x)
+		x = e.bestCenter(x)
 		out, in, u := e.bestMove(x)
 		if !(u > v*(1+1e-12)) { // strictly up, so that it ends
 			break
@@ -296,8 +296,8 @@ func (e *exchanger) update() {
 	}
 }
 
-// bestCentre returns the point with the largest sum of weights, x where it ties.
-func (e *exchanger) bestCentre(x int) int {
+// bestCenter returns the point with the largest sum of weights, x where it ties.
+func (e *exchanger) bestCenter(x int) int {
 	for z, s := range e.sum {
 		if s > e.sum[x] {
 			x = z

@@ -294,17 +294,17 @@ func sweepSets(ctx context.Context, g metric.Finite, s float64, order []int) [][
 	return sets
 }
 
-// clusterSets partitions g into the points nearest to each centre of an s/2-net.
+// clusterSets partitions g into the points nearest to each center of an s/2-net.
 func clusterSets(ctx context.Context, g metric.Finite, s float64) ([][]int, error) {
-	centres, err := metric.Net(g, s/2*slack.Down, &metric.NetOptions{Context: ctx})
+	centers, err := metric.Net(g, s/2*slack.Down, &metric.NetOptions{Context: ctx})
 	if err != nil {
 		return nil, err
 	}
-	nearest, _, err := metric.AssignContext(ctx, g, centres)
+	nearest, _, err := metric.AssignContext(ctx, g, centers)
 	if err != nil {
 		return nil, err
 	}
-	return group(nearest, len(centres)), nil
+	return group(nearest, len(centers)), nil
 }
 
 // group returns the sets of the points with one label in [0, k), without those

@@ -123,7 +123,7 @@ func TestPacking_Large(t *testing.T) {
 }
 
 // TestPacking_Grid: points on a square lattice, where the largest separated set
-// at the spacing itself is one colour of a chessboard.
+// at the spacing itself is one color of a chessboard.
 func TestPacking_Grid(t *testing.T) {
 	var pts [][]float64
 	for i := range 80 {
@@ -198,13 +198,13 @@ func TestPacking_Errors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Packing(planePoints(5000, 1), nil, .1, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 }
 
 func second[T any](_ T, err error) error { return err }
 
-// TestPacking_Verified: a dense copy of an ultrametric is recognised.
+// TestPacking_Verified: a dense copy of an ultrametric is recognized.
 func TestPacking_Verified(t *testing.T) {
 	clusters, err := metric.NewClustered(5, 4, .25)
 	if err != nil {

@@ -102,9 +102,9 @@ func TestPositive_BadInput(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := PositiveMeasure(f, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	if _, _, err := BallMass(f, []float64{.5, .5}, 1, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 }

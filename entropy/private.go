@@ -93,7 +93,7 @@ func PrivateDataBound(f metric.Finite, records int, eps float64, o *Options) (Me
 	}, min(eps*float64(records), math.MaxFloat64))
 }
 
-// bestMass maximises u/(1+e^u): e^u (u-1) = 1.
+// bestMass maximizes u/(1+e^u): e^u (u-1) = 1.
 const bestMass = 1.2784645427610738
 
 // massTol lets m masses, 1/m or k/records in float64, add up to 1. That p is off

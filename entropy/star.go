@@ -114,19 +114,19 @@ const (
 // say where to look.
 func bestStar(ctx context.Context, b metric.Bimetric, alpha float64, pair TwoPoints, packings []packing, workers int) (Star, error) {
 	n := b.Len()
-	var centres []int
+	var centers []int
 	if n <= allStars {
-		centres = allPoints(n)
+		centers = allPoints(n)
 	} else {
-		centres = []int{pair.X, pair.Y}
+		centers = []int{pair.X, pair.Y}
 		for _, p := range packings {
-			centres = append(centres, p.X)
+			centers = append(centers, p.X)
 		}
 		for k := range spareStars {
-			centres = append(centres, k*n/spareStars)
+			centers = append(centers, k*n/spareStars)
 		}
-		slices.Sort(centres)
-		centres = slices.Compact(centres)
+		slices.Sort(centers)
+		centers = slices.Compact(centers)
 	}
 	seeds := []int{pair.X, pair.Y}
 	for _, p := range packings {
@@ -136,9 +136,9 @@ func bestStar(ctx context.Context, b metric.Bimetric, alpha float64, pair TwoPoi
 		Star
 		v float64
 	}
-	stars := make([]found, len(centres))
-	err := parallel.Chunks(ctx, len(centres), 1, workers, nil, func(c, _, _ int) {
-		s := newStarSearch(b, alpha, centres[c], seeds)
+	stars := make([]found, len(centers))
+	err := parallel.Chunks(ctx, len(centers), 1, workers, nil, func(c, _, _ int) {
+		s := newStarSearch(b, alpha, centers[c], seeds)
 		stars[c].Star, stars[c].v = s.solve()
 	})
 	best := slices.MaxFunc(stars, func(p, q found) int { return cmp.Compare(p.v, q.v) })

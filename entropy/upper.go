@@ -68,14 +68,14 @@ func RelaxedBound(s, so float64) (float64, error) {
 	return directed.AddUp(s, directed.MulUp(14, so)), nil
 }
 
-// Centre is the point whose release, whatever the input, loses at most the
+// Center is the point whose release, whatever the input, loses at most the
 // largest rho2-distance from it: the witness of the constant mechanism, which
 // is private at every level.
-type Centre struct{ X int }
+type Center struct{ X int }
 
 // Prove implements [Witness]. O(n).
-func (w Centre) Prove(b metric.Bimetric, alpha float64) (float64, error) {
-	if err := checkWitness("entropy: Centre.Prove", b, alpha, w.X, ""); err != nil {
+func (w Center) Prove(b metric.Bimetric, alpha float64) (float64, error) {
+	if err := checkWitness("entropy: Center.Prove", b, alpha, w.X, ""); err != nil {
 		return 0, err
 	}
 	far := 0.0
@@ -88,7 +88,7 @@ func (w Centre) Prove(b metric.Bimetric, alpha float64) (float64, error) {
 // UpperBounds returns upper bounds on the optimal accuracy at level alpha, the
 // smallest first:
 //
-//   - constant ([Centre]): the radius of the space under rho2;
+//   - constant ([Center]): the radius of the space under rho2;
 //   - exponential: L times [StandardBound] with the entropic scale of (Z, rho1,
 //     rho1) at alpha/3, where rho2 <= L*rho1 for a finite L (1 where the metrics
 //     are one): the exponential mechanism of rho1 is alpha-private, and a loss
@@ -133,7 +133,7 @@ func (w *work) upper() [][]Bound {
 				out[k] = append(out[k], Bound{Upper, v, name, source, by})
 			}
 		}
-		add(w.radius, "constant", "the radius", Centre{w.centre})
+		add(w.radius, "constant", "the radius", Center{w.center})
 		level := standardLevel(alpha)
 		if s, ok := w.privacy[level]; ok {
 			if v, err := StandardBound(alpha, s.Hi); err == nil {

@@ -213,7 +213,7 @@ func TestChoose_HostileLevels(t *testing.T) {
 	}
 }
 
-func TestChoose_Cancelled(t *testing.T) {
+func TestChoose_Canceled(t *testing.T) {
 	// Stopped as the third method begins: the first two stand.
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

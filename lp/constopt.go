@@ -19,12 +19,12 @@ import (
 type ConstOptions struct {
 	// Replacement has for every point v the inputs I(v) whose probability of
 	// releasing v is an unknown of its own. It is only read. The default is
-	// [metric.ReverseNeighbours] of the privacy metric for Neighbours.
+	// [metric.ReverseNeighbors] of the privacy metric for Neighbors.
 	Replacement [][]int
-	// Neighbours is r in I_NN,r: how many points each input has among its own
+	// Neighbors is r in I_NN,r: how many points each input has among its own
 	// unknowns, itself included, in [1, n-1] (all n of them are for Optimal, or
 	// for Replacement). 0 means 10, or n-1 where that is less.
-	Neighbours int
+	Neighbors int
 	// Lambdas are the prices of a unit of row sum to try, >= 0 and in the unit
 	// of the utility metric. The mechanism of least loss is returned. The
 	// default is a single one, 100 times the largest utility distance, or an
@@ -59,7 +59,7 @@ type ConstSolution struct {
 	Objective float64
 
 	// Budget and Lambda are those of the linear program behind Channel: the
-	// level before its rows were normalised, in [alpha/2, alpha], and the price
+	// level before its rows were normalized, in [alpha/2, alpha], and the price
 	// of row sums. Program is the value that was attained in it, and
 	// ProgramBound is below its optimum; both include Lambda. They say how well
 	// it was solved: another mechanism may well be better. All four are 0 where
@@ -80,7 +80,7 @@ func (s *ConstSolution) String() string {
 }
 
 const (
-	defaultNeighbours = 10
+	defaultNeighbors = 10
 	// The default prices of row sums, in largest distances: by experiment on the
 	// reference points, n = 50 to 300. Beyond 400 rounding stalls programs.
 	tunedLambda = 100.0
@@ -153,7 +153,7 @@ func ConstOPT(b metric.Bimetric, alpha float64, o *ConstOptions) (*ConstSolution
 		}
 	}
 	s.Elapsed = time.Since(began)
-	if s.Status == Cancelled {
+	if s.Status == Canceled {
 		return s, fmt.Errorf("%s: stopped after %d programs: %w", c.op, s.Solves, context.Cause(c.o.Context))
 	}
 	return s, nil
@@ -234,14 +234,14 @@ func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 func (o *ConstOptions) replacement(p *problem) ([][]int, error) {
 	op, n := p.op, p.n
 	if o.Replacement == nil {
-		r, most := o.Neighbours, max(1, n-1)
+		r, most := o.Neighbors, max(1, n-1)
 		if r == 0 {
-			r = min(defaultNeighbours, most)
+			r = min(defaultNeighbors, most)
 		}
 		if r < 1 || r > most {
-			return nil, &fault.ValueError{Op: op, Arg: "Neighbours", Index: -1, Value: float64(r), Want: fmt.Sprintf("a number in [1, %d]", most)}
+			return nil, &fault.ValueError{Op: op, Arg: "Neighbors", Index: -1, Value: float64(r), Want: fmt.Sprintf("a number in [1, %d]", most)}
 		}
-		sets, err := metric.ReverseNeighboursContext(p.late, p.b.Privacy, r)
+		sets, err := metric.ReverseNeighborsContext(p.late, p.b.Privacy, r)
 		return sets, p.cause(err)
 	}
 	if len(o.Replacement) != n {
@@ -271,7 +271,7 @@ func (c *constProgram) search(s *ConstSolution, began time.Time) error {
 			return err
 		}
 		if c.o.Context.Err() != nil {
-			s.Status = Cancelled
+			s.Status = Canceled
 			return nil
 		}
 		if c.ctx.Err() != nil {
@@ -306,7 +306,7 @@ func (c *constProgram) try(s *ConstSolution, fraction, lambda float64, began tim
 	if res.Status == ipm.Stalled {
 		s.Status = Stalled
 	}
-	x := normalised(k, res.X)
+	x := normalized(k, res.X)
 	if x == nil {
 		return 1, nil
 	}
@@ -337,9 +337,9 @@ func (c *constProgram) private(x []float64, asItIs bool) (*released, error) {
 	return c.release(weight)
 }
 
-// normalised divides the rows of columns of k inputs by their sums. It returns
+// normalized divides the rows of columns of k inputs by their sums. It returns
 // nil where one has none.
-func normalised(k int, x []float64) []float64 {
+func normalized(k int, x []float64) []float64 {
 	sum := make([]float64, k)
 	for i, v := range x {
 		sum[i%k] += v

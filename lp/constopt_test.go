@@ -55,7 +55,7 @@ func TestConstOPT_KnownObjectives(t *testing.T) {
 				t.Skip("long")
 			}
 			b := metric.Same(referencePoints(t, c.n))
-			s, err := ConstOPT(b, 1, &ConstOptions{Neighbours: c.r, Lambdas: []float64{50}, KeepBudget: true, Tolerance: 1e-7})
+			s, err := ConstOPT(b, 1, &ConstOptions{Neighbors: c.r, Lambdas: []float64{50}, KeepBudget: true, Tolerance: 1e-7})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +128,7 @@ func TestConstOPT_HostileSpaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, o := range []*ConstOptions{nil, {Neighbours: 1}, {Replacement: all(n), Lambdas: []float64{0}}, {Neighbours: max(1, n/2), Lambdas: []float64{.1, 3}}} {
+			for _, o := range []*ConstOptions{nil, {Neighbors: 1}, {Replacement: all(n), Lambdas: []float64{0}}, {Neighbors: max(1, n/2), Lambdas: []float64{.1, 3}}} {
 				s, err := ConstOPT(b, alpha, o)
 				if err != nil {
 					t.Fatal(err)
@@ -174,11 +174,11 @@ func TestConstOPT_AllReplaced(t *testing.T) {
 
 func TestConstOPT_Replacement(t *testing.T) {
 	b := metric.Same(referencePoints(t, 20))
-	sets, err := metric.ReverseNeighbours(b.Privacy, 4)
+	sets, err := metric.ReverseNeighbors(b.Privacy, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := ConstOPT(b, 1, &ConstOptions{Neighbours: 4})
+	want, err := ConstOPT(b, 1, &ConstOptions{Neighbors: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,9 +211,9 @@ func TestConstOPT_RefusesBadInput(t *testing.T) {
 		"alpha 0":           {0, ConstOptions{}, value("alpha")},
 		"alpha NaN":         {math.NaN(), ConstOptions{}, value("alpha")},
 		"alpha infinite":    {math.Inf(1), ConstOptions{}, value("alpha")},
-		"r beyond n":        {1, ConstOptions{Neighbours: 5}, value("Neighbours")},
-		"r = n":             {1, ConstOptions{Neighbours: 4}, value("Neighbours")},
-		"r negative":        {1, ConstOptions{Neighbours: -1}, value("Neighbours")},
+		"r beyond n":        {1, ConstOptions{Neighbors: 5}, value("Neighbors")},
+		"r = n":             {1, ConstOptions{Neighbors: 4}, value("Neighbors")},
+		"r negative":        {1, ConstOptions{Neighbors: -1}, value("Neighbors")},
 		"lambda negative":   {1, ConstOptions{Lambdas: []float64{1, -1}}, value("Lambdas")},
 		"lambda NaN":        {1, ConstOptions{Lambdas: []float64{math.NaN()}}, value("Lambdas")},
 		"lambda infinite":   {1, ConstOptions{Lambdas: []float64{math.Inf(1)}}, value("Lambdas")},
@@ -257,7 +257,7 @@ func TestConstOPT_StopsEarly(t *testing.T) {
 			}
 		}})
 		cancel()
-		if !errors.Is(err, context.Canceled) || s == nil || s.Status != Cancelled {
+		if !errors.Is(err, context.Canceled) || s == nil || s.Status != Canceled {
 			t.Fatalf("stopped after %d iterations: %v, %v", after, s, err)
 		}
 		if s.Iterations != max(0, after) {

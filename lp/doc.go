@@ -8,7 +8,7 @@
 // expected loss under rho2 are linear in it, so the least worst-case loss is a
 // linear program (OPTMech of IKWAT22):
 //
-//	minimise k
+//	minimize k
 //	sum_w rho2(u,w) M[u,w] <= k                  for every input u
 //	M[u,w] <= exp(alpha*rho1(u,v)) M[v,w]        for all inputs u, v, outputs w
 //	sum_w M[u,w] = 1, M >= 0.
@@ -41,7 +41,7 @@
 // make that part >= 0 in all, and a row of M, whose entries sum to 1, cannot do
 // better than the least cost. The right-hand side is [Solution].DualBound,
 // evaluated with outward rounding for whatever lambda and z the solver ended
-// with. z is the least favourable prior: an adversary who draws inputs from it
+// with. z is the least favorable prior: an adversary who draws inputs from it
 // causes at least that loss, whichever alpha-private mechanism is used.
 //
 // # The repair

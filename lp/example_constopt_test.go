@@ -24,7 +24,7 @@ func ladder() metric.Bimetric {
 // mechanism, which has thirty.
 func ExampleConstOPT() {
 	b := ladder()
-	s, err := lp.ConstOPT(b, 1, &lp.ConstOptions{Neighbours: 7})
+	s, err := lp.ConstOPT(b, 1, &lp.ConstOptions{Neighbors: 7})
 	if err != nil {
 		panic(err)
 	}

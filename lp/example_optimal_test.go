@@ -9,7 +9,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Five stops of a bus line, a kilometre apart, and the best way to report one of
+// Five stops of a bus line, a kilometer apart, and the best way to report one of
 // them at level 1 per km.
 func ExampleOptimal() {
 	stops := [][]float64{{0}, {1}, {2}, {3}, {4}}

@@ -124,7 +124,7 @@ func TestStopped_Promptly(t *testing.T) {
 			began := time.Now()
 			s, err := Optimal(b, alpha, &Options{Context: ctx})
 			took := time.Since(began)
-			if !errors.Is(err, context.DeadlineExceeded) || s == nil || s.Status != Cancelled {
+			if !errors.Is(err, context.DeadlineExceeded) || s == nil || s.Status != Canceled {
 				t.Fatalf("%s after %v: %v, %v", name, after, s, err)
 			}
 			certified(t, b, alpha, nil, s)
@@ -150,7 +150,7 @@ func TestStopped_Promptly(t *testing.T) {
 
 // Stopping leaves a certified mechanism and a bound: after some rounds, in the
 // first one, and before it.
-func TestLazy_Cancelled(t *testing.T) {
+func TestLazy_Canceled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
@@ -162,7 +162,7 @@ func TestLazy_Cancelled(t *testing.T) {
 				cancel()
 			}
 		}})
-		if !errors.Is(err, context.Canceled) || s.Status != Cancelled {
+		if !errors.Is(err, context.Canceled) || s.Status != Canceled {
 			t.Fatal(s, err)
 		}
 		certified(t, b, 5, nil, s)

@@ -82,7 +82,7 @@ func Optimal(b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {
 		}
 	}
 	s.Elapsed = time.Since(began)
-	if s.Status == Cancelled {
+	if s.Status == Canceled {
 		return s, fmt.Errorf("%s: stopped at a relative gap of %.2g: %w", op, s.Gap, context.Cause(p.o.Context))
 	}
 	return s, nil
@@ -119,7 +119,7 @@ func (p *problem) search(s *Solution, g *merged, began time.Time) error {
 			s.Status = Optimum
 			return nil
 		case p.o.Context.Err() != nil:
-			s.Status = Cancelled
+			s.Status = Canceled
 			return nil
 		case p.ctx.Err() != nil:
 			s.Status = TimeLimit

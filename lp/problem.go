@@ -63,7 +63,7 @@ func read(op string, b metric.Bimetric, alpha float64, o *Options) (*problem, er
 const lateness = 200 * time.Millisecond
 
 // linger returns a context that is done a little after ctx is, or once it is
-// cancelled.
+// canceled.
 func linger(ctx context.Context) (late context.Context, cancel context.CancelFunc) {
 	late, done := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lateness, done) })

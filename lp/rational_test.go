@@ -50,8 +50,8 @@ func (r *reference) enclose() (lo, hi float64) {
 // loss returns D_w[u].
 func (r *reference) loss(u, w int) *big.Rat { return rational(r.b.Utility.Distance(u, r.outputs[w])) }
 
-// normalisedRationals returns v over its sum, entries below 0 taken for 0.
-func normalisedRationals(v []float64) []*big.Rat {
+// normalizedRationals returns v over its sum, entries below 0 taken for 0.
+func normalizedRationals(v []float64) []*big.Rat {
 	sum, p := new(big.Rat), make([]*big.Rat, len(v))
 	for i := range p {
 		p[i] = rational(max(0, v[i]))
@@ -72,7 +72,7 @@ func (r *reference) proved(q []*big.Rat) *big.Rat {
 	if weights == nil {
 		weights = r.z
 	}
-	z := normalisedRationals(weights)
+	z := normalizedRationals(weights)
 	y := make([]*big.Rat, n)
 	for w := range r.outputs {
 		at := make([]*big.Rat, n)
@@ -114,7 +114,7 @@ func (r *reference) attained(q []*big.Rat) *big.Rat {
 		for w := range row {
 			row[w] = r.x[w*n+first]
 		}
-		rows[u] = normalisedRationals(row)
+		rows[u] = normalizedRationals(row)
 	}
 	uniform := big.NewRat(1, int64(m))
 	mixed := make([][]*big.Rat, n)
@@ -132,7 +132,7 @@ func (r *reference) attained(q []*big.Rat) *big.Rat {
 	}
 	var prior []*big.Rat
 	if r.prior != nil {
-		prior = normalisedRationals(r.prior)
+		prior = normalizedRationals(r.prior)
 	}
 	worst, mean := new(big.Rat), new(big.Rat)
 	for u := range n {

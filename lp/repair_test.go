@@ -27,7 +27,7 @@ func prepared(t *testing.T, b metric.Bimetric, alpha float64, o *Options) *merge
 	return g
 }
 
-// response is randomised response between two points at the level alpha, as
+// response is randomized response between two points at the level alpha, as
 // columns.
 func response(alpha float64) []float64 {
 	p := 1 / (1 + math.Exp(-alpha))
@@ -43,7 +43,7 @@ func TestMixture_IsTheLeast(t *testing.T) {
 		for i := range x {
 			x[i] = r.ExpFloat64()
 		}
-		x = normalised(k, x)
+		x = normalized(k, x)
 		for i := range budget {
 			budget[i] = .2 // at 0.2 per pair random rows break some
 		}
@@ -154,7 +154,7 @@ func TestTuning_TakesNoLevelAboveAlpha(t *testing.T) {
 			t.Errorf("ConstOPT, excess %v: level %v, %v, %v", excess, level, s, err)
 		}
 
-		// Spanner: randomised response has the level of its budget.
+		// Spanner: randomized response has the level of its budget.
 		o, err := (&Options{Tolerance: 1e-7}).settle("lp: Spanner", line, 1)
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 
 // simplexOptimum solves the dual program by the plain simplex method:
 //
-//	maximise sum y  subject to  y_u + (G'lambda_w)_u - (D_w z)_u <= 0,  sum z <= 1,
+//	maximize sum y  subject to  y_u + (G'lambda_w)_u - (D_w z)_u <= 0,  sum z <= 1,
 //
 // lambda, z >= 0, y free, one constraint for every entry of the channel. The
 // origin is feasible. It shares nothing with the kernel: rows are in the plain

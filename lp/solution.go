@@ -35,7 +35,7 @@ type Status string
 const (
 	Optimum   Status = "within tolerance"
 	TimeLimit Status = "time limit"
-	Cancelled Status = "cancelled"
+	Canceled  Status = "canceled"
 	// MemoryLimit: the constraints that the solution breaks would not fit.
 	MemoryLimit Status = "memory limit"
 	// Stalled: rounding stopped the progress before the tolerance was reached.
@@ -57,7 +57,7 @@ type Solution struct {
 	DualBound float64
 	// Gap is (Objective - DualBound)/Objective, 0 where both are 0.
 	Gap float64
-	// Prior has a weight for every input, sum 1: the least favourable prior,
+	// Prior has a weight for every input, sum 1: the least favorable prior,
 	// under which no mechanism has an expected loss below DualBound; or the
 	// prior that was asked for.
 	Prior []float64

@@ -159,14 +159,14 @@ func TestOptimal_UnitsDoNotMatter(t *testing.T) {
 	}
 }
 
-func TestOptimal_PriorIsLeastFavourable(t *testing.T) {
+func TestOptimal_PriorIsLeastFavorable(t *testing.T) {
 	f := space.Halton(10)
 	b := metric.Same(f)
 	worst, err := Optimal(b, 3, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The best response to the least favourable prior gains nothing.
+	// The best response to the least favorable prior gains nothing.
 	mean, err := Optimal(b, 3, &Options{Prior: worst.Prior})
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestOptimal_WorkersAgree(t *testing.T) {
 	}
 }
 
-func TestOptimal_CancelledReturnsWhatItHas(t *testing.T) {
+func TestOptimal_CanceledReturnsWhatItHas(t *testing.T) {
 	b := metric.Same(referencePoints(t, 50))
 	for _, at := range []int{0, 1, 5, 12} {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -213,19 +213,19 @@ func TestOptimal_CancelledReturnsWhatItHas(t *testing.T) {
 			}
 		}})
 		cancel()
-		if !errors.Is(err, context.Canceled) || s == nil || s.Status != Cancelled {
-			t.Fatalf("cancelled at %d: %v, %v", at, s, err)
+		if !errors.Is(err, context.Canceled) || s == nil || s.Status != Canceled {
+			t.Fatalf("canceled at %d: %v, %v", at, s, err)
 		}
 		certified(t, b, .5, nil, s)
 		if s.Iterations != at || s.Gap > gap+1e-6 {
-			t.Errorf("cancelled at %d with gap %v: %v", at, gap, s)
+			t.Errorf("canceled at %d with gap %v: %v", at, gap, s)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	s, err := Optimal(b, .5, &Options{Context: ctx})
 	if !errors.Is(err, context.Canceled) || s == nil {
-		t.Fatalf("cancelled before: %v, %v", s, err)
+		t.Fatalf("canceled before: %v, %v", s, err)
 	}
 	certified(t, b, .5, nil, s)
 

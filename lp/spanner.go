@@ -111,7 +111,7 @@ func Spanner(b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolut
 	}
 	t.best.Elapsed = time.Since(began)
 	if err := s.Context.Err(); err != nil {
-		t.best.Status = Cancelled
+		t.best.Status = Canceled
 		return &t.best, fmt.Errorf("%s: stopped after %d programs: %w", op, t.best.Solves, context.Cause(s.Context))
 	}
 	return &t.best, nil

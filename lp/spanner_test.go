@@ -217,7 +217,7 @@ func TestSpanner_StopsEarly(t *testing.T) {
 		}
 	}}}
 	s, err := Spanner(b, .5, o)
-	if !errors.Is(err, context.Canceled) || s == nil || s.Status != Cancelled {
+	if !errors.Is(err, context.Canceled) || s == nil || s.Status != Canceled {
 		t.Fatalf("%v: %v", s, err)
 	}
 	certified(t, b, .5, nil, &s.Solution)

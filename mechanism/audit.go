@@ -87,7 +87,7 @@ func (c *Channel) Audit(rho metric.Finite, o *AuditOptions) (Audit, error) {
 const leastDelta = 0x1p-900
 
 // roughAudit is the relative width above which the audit of a logarithmic
-// channel is repeated with normalisers in double-double: tight levels times
+// channel is repeated with normalizers in double-double: tight levels times
 // distances far below 1 need them.
 const roughAudit = 0x1p-36
 

@@ -140,7 +140,7 @@ func TestAudit_TinyLevelsAreRelativelyExact(t *testing.T) {
 		if a.Hi-a.Lo > 1e-10*a.Hi || a.Hi > 2*beta*(1+1e-12) || a.Lo < beta/2 {
 			t.Errorf("beta=%g: %v", beta, a)
 		}
-		// Plain weights 1 + k*beta: the ratio of neighbours is known exactly.
+		// Plain weights 1 + k*beta: the ratio of neighbors is known exactly.
 		w := make([]float64, 3*2)
 		for x := range 3 {
 			w[2*x], w[2*x+1] = 1+float64(x)*beta, 1
@@ -167,7 +167,7 @@ func TestAudit_HugeExponents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Two ends: e^-1e6 against 1, normalisers alike up to e^-1e5.
+		// Two ends: e^-1e6 against 1, normalizers alike up to e^-1e5.
 		if a.Lo > 1 || a.Hi < 1 || a.Hi-a.Lo > 1e-12 {
 			t.Errorf("lazy=%v: %v", lazy, a)
 		}
@@ -175,7 +175,7 @@ func TestAudit_HugeExponents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// (1-1e-3) is left to lose: s = 1e5 + ln(1 - 1e-3) for neighbours,
+		// (1-1e-3) is left to lose: s = 1e5 + ln(1 - 1e-3) for neighbors,
 		// and 1e6 + the same over 1e6 for the ends.
 		want := 1 + math.Log1p(-1e-3)/1e6
 		if math.Abs(d.Lo-want) > 1e-9 || math.Abs(d.Hi-want) > 1e-9 {
@@ -243,7 +243,7 @@ func TestAudit_TwoPointsClosedForm(t *testing.T) {
 	}
 	a, _ := c.Audit(f, nil)
 	if a.Lo > 2 || a.Hi < 2 || a.Hi-a.Lo > 1e-12 {
-		t.Errorf("level of randomised response: %v, want 2", a)
+		t.Errorf("level of randomized response: %v, want 2", a)
 	}
 	// p - e^s q = delta with p = e/(1+e): s = ln((p-delta)/q).
 	p := math.E / (1 + math.E)

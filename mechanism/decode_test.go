@@ -121,14 +121,14 @@ func TestReadChannel_ErrorsSayWhere(t *testing.T) {
 	}
 }
 
-// cancelling cancels a context when it has handed out some bytes.
-type cancelling struct {
+// canceling cancels a context when it has handed out some bytes.
+type canceling struct {
 	io.Reader
 	left   int
 	cancel func()
 }
 
-func (c *cancelling) Read(p []byte) (int, error) {
+func (c *canceling) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	if c.left -= n; c.left < 0 {
 		c.cancel()
@@ -139,7 +139,7 @@ func (c *cancelling) Read(p []byte) (int, error) {
 func TestReadChannel_StopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &endless{head: `{"format":"metricdp.channel/1","inputs":2,"outputs":10000000,"log":true,"weights":[[`, again: "0,"}
-	_, err := ReadChannel(&cancelling{r, 100_000, cancel}, line(t, 2, 1), &AuditOptions{Context: ctx})
+	_, err := ReadChannel(&canceling{r, 100_000, cancel}, line(t, 2, 1), &AuditOptions{Context: ctx})
 	if !errors.Is(err, context.Canceled) || r.read > 256<<10 {
 		t.Errorf("%v after %d bytes", err, r.read)
 	}
@@ -185,7 +185,7 @@ func TestReadChannel_MemoryIsLinear(t *testing.T) {
 // distance, and refused where it does not hold there.
 func TestReadChannel_KeepsTheReach(t *testing.T) {
 	f := line(t, 3, 1)
-	// Neighbours differ by a factor e, the ends by e^5.
+	// Neighbors differ by a factor e, the ends by e^5.
 	c, err := FromLogWeights(3, 2, []float64{0, -5, 0, -4, 0, 0}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -13,14 +13,14 @@
 //
 // With rho counting the records in which two data sets differ this is
 // differential privacy; with a distance between places, words or measurements
-// it protects each from its neighbours, the nearer the better. alpha carries
+// it protects each from its neighbors, the nearer the better. alpha carries
 // the unit 1/distance, and a [Guarantee] remembers which.
 //
 // # Exactness
 //
 // The promise is one about real numbers, and most implementations break it in
 // the last bits: a probability that underflows to 0, a logarithm whose rounding
-// favours an output. Here the float64 weights of a [Channel] row are exact
+// favors an output. Here the float64 weights of a [Channel] row are exact
 // real numbers, or exact logarithms of them; [Channel.Release] draws from their
 // ratios exactly, and [Channel.Audit] bounds the level of that law with
 // rounding that always goes up. [Channel.Certify] turns the bound into the

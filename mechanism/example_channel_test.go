@@ -22,7 +22,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Three answers, by hand: randomised response, audited.
+// Three answers, by hand: randomized response, audited.
 func ExampleFromWeights() {
 	space := must(metric.NewDense(3, []float64{1, 1, 1}))
 	c := must(mechanism.FromWeights(3, 3, []float64{
@@ -160,7 +160,7 @@ func ExampleThen() {
 
 func ExampleCompose() {
 	space := must(metric.NewDense(2, []float64{1}))
-	m := must(exponential.ConstantNormaliser(space, 0.5, &exponential.Options{Unit: "km"}))
+	m := must(exponential.ConstantNormalizer(space, 0.5, &exponential.Options{Unit: "km"}))
 	twice := must(mechanism.Compose[int, int](m, m))
 	fmt.Println(twice.Guarantee())
 	// Output: 1-private per km

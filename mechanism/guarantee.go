@@ -111,7 +111,7 @@ func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
 // delta grows to delta*(e^eps-1)/(e^(eps/k)-1), kept at 1. Both are rounded
 // up. For delta = 0 this is At(k*d); for delta > 0 it is weaker than At where
 // the metric itself covers the distance, and is what holds where the guarantee
-// was proved for neighbours only. Below 0 steps nothing is promised.
+// was proved for neighbors only. Below 0 steps nothing is promised.
 func (g Guarantee) Group(k int, d float64) (eps, delta float64) {
 	switch {
 	case k < 0:

@@ -212,7 +212,7 @@ func (c *Channel) checkPrior(op string, prior []float64) error {
 	return fault.Distribution(op, "prior", prior, c.n, priorTol)
 }
 
-// Remap returns, for every output, the point of rho that minimises the expected
+// Remap returns, for every output, the point of rho that minimizes the expected
 // loss given that output (Bayesian remap, as in Chatzikokolakis et al. 2017):
 // the output's own point where none is better, else the first of the best.
 // Apply it with [Channel.Relabel]; being post-processing it costs no privacy,

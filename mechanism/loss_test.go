@@ -52,7 +52,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// The remap attains the least mean loss of all relabellings (brute force), and
+// The remap attains the least mean loss of all relabelings (brute force), and
 // the posterior is Bayes' rule.
 func TestRemap_IsOptimal(t *testing.T) {
 	r := rng.Seeded(4)

@@ -8,7 +8,7 @@ import (
 	"github.com/metricdp/metricdp/internal/rng"
 )
 
-// Mechanism is a randomised map from private inputs to public outputs.
+// Mechanism is a randomized map from private inputs to public outputs.
 //
 // Release draws one output. rng is a generator of math/rand/v2. With a nil rng,
 // which is right for all that is published, the randomness is ChaCha8 keyed from

@@ -23,8 +23,8 @@
 // # What can be asked
 //
 // [Validate] and [ValidateUltrametric] check the axioms and return a witness against
-// them. [Net], [FarthestFirst] and [Assign] choose and use centres; an [Index]
-// answers ball and neighbour queries about members, a [Locator] about other
+// them. [Net], [FarthestFirst] and [Assign] choose and use centers; an [Index]
+// answers ball and neighbor queries about members, a [Locator] about other
 // points; [Diameter], [Radius] and [MinDistance] are extents. Where the points
 // have coordinates a spatial tree prunes, and the distances decide: the answers
 // are those of the plain scan.

@@ -35,21 +35,21 @@ func ExampleFarthestFirst() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("centres", order)
+	fmt.Println("centers", order)
 	fmt.Println("one covers within", radii[1], "two within", radii[2], "three within", radii[3])
 	// Output:
-	// centres [0 4 2]
+	// centers [0 4 2]
 	// one covers within 10 two within 4 three within 1
 }
 
 func ExampleAssign() {
-	centres := []int{1, 4}
-	nearest, dist, err := metric.Assign(line(0, 1, 4, 9, 10), centres)
+	centers := []int{1, 4}
+	nearest, dist, err := metric.Assign(line(0, 1, 4, 9, 10), centers)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for i, c := range nearest {
-		fmt.Printf("point %d to point %d at %v\n", i, centres[c], dist[i])
+		fmt.Printf("point %d to point %d at %v\n", i, centers[c], dist[i])
 	}
 	// Output:
 	// point 0 to point 1 at 1
@@ -62,17 +62,17 @@ func ExampleAssign() {
 func ExampleNewIndex() {
 	ix := metric.NewIndex(line(0, 1, 4, 9, 10))
 	fmt.Println("within 4 of point 2:", ix.Ball(2, 4, nil))
-	fmt.Println("its two neighbours:", ix.Neighbours(2, 2, nil))
+	fmt.Println("its two neighbors:", ix.Neighbors(2, 2, nil))
 	j, d := ix.Farthest(2)
 	fmt.Println("farthest:", j, "at", d)
 	// Output:
 	// within 4 of point 2: [0 1 2]
-	// its two neighbours: [1 0]
+	// its two neighbors: [1 0]
 	// farthest: 4 at 6
 }
 
-func ExampleNearestNeighbours() {
-	near, err := metric.NearestNeighbours(line(0, 1, 4, 9, 10), 2)
+func ExampleNearestNeighbors() {
+	near, err := metric.NearestNeighbors(line(0, 1, 4, 9, 10), 2)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -80,8 +80,8 @@ func ExampleNearestNeighbours() {
 	// Output: of point 3: [4 2]
 }
 
-func ExampleReverseNeighbours() {
-	sets, err := metric.ReverseNeighbours(line(0, 1, 4, 9, 10), 2)
+func ExampleReverseNeighbors() {
+	sets, err := metric.ReverseNeighbors(line(0, 1, 4, 9, 10), 2)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Four corners of a square and its centre: the sides are left out, because the
-// way through the centre is at most 1.5 times as long.
+// Four corners of a square and its center: the sides are left out, because the
+// way through the center is at most 1.5 times as long.
 func ExampleSpanner() {
 	f, err := metric.NewPoints([][]float64{{0, 0}, {1, 0}, {1, 1}, {0, 1}, {.5, .5}}, metric.Euclidean{})
 	if err != nil {

@@ -67,13 +67,13 @@ func DiameterContext(ctx context.Context, f Finite) (d float64, i, j int, err er
 // Radius returns the smallest r such that all of f lies within r of one of its
 // points, and the lowest such point: the least maximal loss of an output that
 // ignores its input. That is (0, -1) for an empty f.
-func Radius(f Finite) (r float64, centre int) {
-	r, centre, _ = RadiusContext(context.Background(), f)
-	return r, centre
+func Radius(f Finite) (r float64, center int) {
+	r, center, _ = RadiusContext(context.Background(), f)
+	return r, center
 }
 
 // RadiusContext is [Radius], stopped early when ctx is done.
-func RadiusContext(ctx context.Context, f Finite) (r float64, centre int, err error) {
+func RadiusContext(ctx context.Context, f Finite) (r float64, center int, err error) {
 	n := fault.Len(f)
 	if n == 0 {
 		return 0, -1, nil

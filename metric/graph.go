@@ -80,7 +80,7 @@ func NewGraphContext(ctx context.Context, g graph.Undirected) (*Graph, error) {
 			}
 			j, ok := slices.BinarySearch(ids, nid)
 			if !ok {
-				return nil, fmt.Errorf("%s: node %d has the neighbour %d, which is no node of the graph", op, id, nid)
+				return nil, fmt.Errorf("%s: node %d has the neighbor %d, which is no node of the graph", op, id, nid)
 			}
 			w := 1.0
 			if weighted != nil {
@@ -172,12 +172,12 @@ func newGraph(ctx context.Context, op string, ids []int64, edges []Edge) (*Graph
 	return &Graph{d, ids, edges}, nil
 }
 
-// adjacency is the graph that gonum searches: rows of neighbours, sorted, with
+// adjacency is the graph that gonum searches: rows of neighbors, sorted, with
 // the indices as IDs. It takes a third of the time of the maps of gonum's own
 // graphs, and unlike a caller's graph it is known to stand concurrent reads.
 type adjacency struct {
 	nodes []graph.Node
-	to    [][]graph.Node // neighbours of each node
+	to    [][]graph.Node // neighbors of each node
 	w     [][]float64    // the lengths of their edges
 }
 
@@ -186,7 +186,7 @@ func newAdjacency(n int, edges []Edge) *adjacency {
 	for i := range n {
 		a.nodes[i] = simple.Node(i)
 	}
-	// In order of (I, J), row v gets its neighbours below v before those above.
+	// In order of (I, J), row v gets its neighbors below v before those above.
 	for _, e := range edges {
 		a.to[e.I], a.w[e.I] = append(a.to[e.I], a.nodes[e.J]), append(a.w[e.I], e.Length)
 		a.to[e.J], a.w[e.J] = append(a.to[e.J], a.nodes[e.I]), append(a.w[e.J], e.Length)

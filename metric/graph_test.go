@@ -225,7 +225,7 @@ func TestGraph_LoopsAreIgnored(t *testing.T) {
 	}
 }
 
-// strayGraph names a neighbour that is none of its nodes.
+// strayGraph names a neighbor that is none of its nodes.
 type strayGraph struct{ *simple.UndirectedGraph }
 
 func (strayGraph) From(int64) graph.Nodes {
@@ -242,7 +242,7 @@ func TestNewGraph_RefusesGraphs(t *testing.T) {
 	one := simple.NewUndirectedGraph()
 	one.AddNode(simple.Node(5))
 	if _, err := metric.NewGraph(strayGraph{one}); err == nil {
-		t.Error("a neighbour that is no node passes")
+		t.Error("a neighbor that is no node passes")
 	}
 	for _, w := range []float64{-1, math.NaN(), math.Inf(1), math.Inf(-1), 1.1e300} {
 		g := simple.NewWeightedUndirectedGraph(0, math.Inf(1))

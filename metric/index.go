@@ -9,7 +9,7 @@ import (
 	"github.com/metricdp/metricdp/internal/kdtree"
 )
 
-// Index answers questions about the neighbourhoods of the points of a
+// Index answers questions about the neighborhoods of the points of a
 // [Finite]: balls, nearest and farthest points.
 //
 // Where the space is [Embedded] in at most 20 dimensions it searches a kd-tree,
@@ -58,10 +58,10 @@ func (ix *Index) Ball(i int, r float64, dst []int) []int {
 	return q.ball(r, dst)
 }
 
-// Neighbours appends to dst the k points nearest to point i, itself left out,
+// Neighbors appends to dst the k points nearest to point i, itself left out,
 // in ascending order of distance, and of index where distances tie, and
 // returns it. There are fewer where the space has no k others.
-func (ix *Index) Neighbours(i, k int, dst []int) []int {
+func (ix *Index) Neighbors(i, k int, dst []int) []int {
 	q := ix.query(i)
 	defer ix.pool.Put(q)
 	if k = min(k, ix.Len()-1); k <= 0 {
@@ -124,7 +124,7 @@ func (ix *Index) query(i int) *query {
 	return q
 }
 
-// ordered returns the k-th point in an order that visits neighbours together,
+// ordered returns the k-th point in an order that visits neighbors together,
 // for the sake of the caches.
 func (ix *Index) ordered(k int) int {
 	if ix.tree == nil {

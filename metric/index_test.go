@@ -48,8 +48,8 @@ func TestIndex_EqualsDefinition(t *testing.T) {
 			for _, ix := range []*Index{tree, scan} {
 				for _, k := range []int{0, 1, 2, 7, n - 1, n + 5} {
 					want := append([]int{-9}, order[:min(k, n-1)]...)
-					if got := ix.Neighbours(i, k, []int{-9}); !slices.Equal(got, want) {
-						t.Fatalf("Neighbours(%d, %d) = %v, want %v", i, k, got, want)
+					if got := ix.Neighbors(i, k, []int{-9}); !slices.Equal(got, want) {
+						t.Fatalf("Neighbors(%d, %d) = %v, want %v", i, k, got, want)
 					}
 				}
 				if j, v := ix.Nearest(i); j != order[0] || v != d.Distance(i, j) {
@@ -109,9 +109,9 @@ func TestIndex_Sphere(t *testing.T) {
 			t.Fatal("no tree")
 		}
 		for i := range f.Len() {
-			near := scan.Neighbours(i, 20, nil)
-			if got := tree.Neighbours(i, 20, nil); !slices.Equal(got, near) {
-				t.Fatalf("neighbours of %d: %v, want %v", i, got, near)
+			near := scan.Neighbors(i, 20, nil)
+			if got := tree.Neighbors(i, 20, nil); !slices.Equal(got, near) {
+				t.Fatalf("neighbors of %d: %v, want %v", i, got, near)
 			}
 			far, d := scan.Farthest(i)
 			if j, got := tree.Farthest(i); j != far || got != d {
@@ -137,8 +137,8 @@ func TestIndex_Edges(t *testing.T) {
 	if j, d := one.Farthest(0); j != 0 || d != 0 {
 		t.Errorf("Farthest in a single point: %d, %v", j, d)
 	}
-	if got := one.Neighbours(0, 3, nil); got != nil {
-		t.Errorf("Neighbours in a single point: %v", got)
+	if got := one.Neighbors(0, 3, nil); got != nil {
+		t.Errorf("Neighbors in a single point: %v", got)
 	}
 	for _, r := range []float64{-1, math.NaN()} {
 		if got := one.Ball(0, r, nil); got != nil {
@@ -169,8 +169,8 @@ func TestIndex_DuplicatesAreCheap(t *testing.T) {
 	count := &nettestCounter{Finite: nettestPoints(pts, nettestSpace{2, nettestIdentity})}
 	ix := NewIndex(count)
 	for i := range 100 {
-		if got := ix.Neighbours(n-1-i, 3, nil); !slices.Equal(got, []int{(n - 1 - i) % 2, (n-1-i)%2 + 2, (n-1-i)%2 + 4}) {
-			t.Fatalf("neighbours %v", got)
+		if got := ix.Neighbors(n-1-i, 3, nil); !slices.Equal(got, []int{(n - 1 - i) % 2, (n-1-i)%2 + 2, (n-1-i)%2 + 4}) {
+			t.Fatalf("neighbors %v", got)
 		}
 	}
 	if count.calls > 100*500 {
@@ -203,10 +203,10 @@ func TestIndex_Prunes(t *testing.T) {
 	}
 	count.calls = 0
 	for i := range 100 {
-		ix.Neighbours(i, 5, nil)
+		ix.Neighbors(i, 5, nil)
 	}
 	if count.calls > 100*20 {
-		t.Errorf("%d distances for 5 neighbours", count.calls/100)
+		t.Errorf("%d distances for 5 neighbors", count.calls/100)
 	}
 	count.calls = 0
 	for i := range 100 {
@@ -225,10 +225,10 @@ func TestIndex_DoesNotAllocate(t *testing.T) {
 		ix := NewIndex(f)
 		dst := make([]int, 0, 1000)
 		for name, query := range map[string]func(){
-			"Ball":       func() { dst = ix.Ball(7, 0.1, dst[:0]) },
-			"Neighbours": func() { dst = ix.Neighbours(7, 10, dst[:0]) },
-			"Nearest":    func() { ix.Nearest(7) },
-			"Farthest":   func() { ix.Farthest(7) },
+			"Ball":      func() { dst = ix.Ball(7, 0.1, dst[:0]) },
+			"Neighbors": func() { dst = ix.Neighbors(7, 10, dst[:0]) },
+			"Nearest":   func() { ix.Nearest(7) },
+			"Farthest":  func() { ix.Farthest(7) },
 		} {
 			// A collection may empty the pool now and then.
 			if a := testing.AllocsPerRun(100, query); a >= 1 {
@@ -245,9 +245,9 @@ func BenchmarkIndex(b *testing.B) {
 		dst := make([]int, 0, 1000)
 		radius := math.Sqrt(10 / (math.Pi * float64(n))) // about ten points
 		for name, query := range map[string]func(i int){
-			"Ball":       func(i int) { dst = ix.Ball(i, radius, dst[:0]) },
-			"Neighbours": func(i int) { dst = ix.Neighbours(i, 10, dst[:0]) },
-			"Farthest":   func(i int) { ix.Farthest(i) },
+			"Ball":      func(i int) { dst = ix.Ball(i, radius, dst[:0]) },
+			"Neighbors": func(i int) { dst = ix.Neighbors(i, 10, dst[:0]) },
+			"Farthest":  func(i int) { ix.Farthest(i) },
 		} {
 			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()

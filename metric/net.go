@@ -244,42 +244,42 @@ func FarthestFirstContext(ctx context.Context, f Finite, k, start int) (order []
 	return order, append(radii, max(0, top.d)), nil
 }
 
-// Assign returns for every point i of f the nearest of the given centres and
-// its distance: the point centres[nearest[i]] at dist[i]. Where centres tie the
-// one listed first has the point, so repeated centres get none. The sets of
-// points with one nearest centre are the proximity partition of f.
+// Assign returns for every point i of f the nearest of the given centers and
+// its distance: the point centers[nearest[i]] at dist[i]. Where centers tie the
+// one listed first has the point, so repeated centers get none. The sets of
+// points with one nearest center are the proximity partition of f.
 //
-// No centres are [ErrEmpty], one outside [0, Len()) is a [*ValueError]. It runs
-// on every core, over a kd-tree of the centres as in [Index], or with
-// Len()*len(centres) distances.
-func Assign(f Finite, centres []int) (nearest []int, dist []float64, err error) {
-	return AssignContext(context.Background(), f, centres)
+// No centers are [ErrEmpty], one outside [0, Len()) is a [*ValueError]. It runs
+// on every core, over a kd-tree of the centers as in [Index], or with
+// Len()*len(centers) distances.
+func Assign(f Finite, centers []int) (nearest []int, dist []float64, err error) {
+	return AssignContext(context.Background(), f, centers)
 }
 
 // AssignContext is [Assign], stopped early when ctx is done.
-func AssignContext(ctx context.Context, f Finite, centres []int) (nearest []int, dist []float64, err error) {
+func AssignContext(ctx context.Context, f Finite, centers []int) (nearest []int, dist []float64, err error) {
 	const op = "metric: Assign"
 	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, nil, err
 	}
-	if err := fault.Empty(op, "centres", len(centres)); err != nil {
+	if err := fault.Empty(op, "centers", len(centers)); err != nil {
 		return nil, nil, err
 	}
-	if err := fault.Indices(op, "centres", centres, n); err != nil {
+	if err := fault.Indices(op, "centers", centers, n); err != nil {
 		return nil, nil, err
 	}
 	var t *kdtree.Tree
 	var e Embedding
-	if len(centres) > 2*kdtree.LeafSize { // fewer are as fast to scan
+	if len(centers) > 2*kdtree.LeafSize { // fewer are as fast to scan
 		var ok bool
 		if e, ok = Embed(f); ok && len(e.Coords) == n*e.Dim {
-			t = kdtree.New(kdtree.Embedding(e), centres)
+			t = kdtree.New(kdtree.Embedding(e), centers)
 		}
 	}
 	nearest, dist = make([]int, n), make([]float64, n)
 	err = parallel.Chunks(ctx, n, 1024, 0, nil, func(_, lo, hi int) {
-		q := newQuery(t, toCentres{f, centres})
+		q := newQuery(t, toCenters{f, centers})
 		q.skip = -1
 		var x []float64
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
@@ -299,12 +299,12 @@ func AssignContext(ctx context.Context, f Finite, centres []int) (nearest []int,
 	return nearest, dist, nil
 }
 
-// toCentres is what a query from a point of f measures: the distance from
-// point i of f to the j-th centre.
-type toCentres struct {
+// toCenters is what a query from a point of f measures: the distance from
+// point i of f to the j-th center.
+type toCenters struct {
 	f       Finite
-	centres []int
+	centers []int
 }
 
-func (c toCentres) Len() int                  { return len(c.centres) }
-func (c toCentres) Distance(i, j int) float64 { return c.f.Distance(i, c.centres[j]) }
+func (c toCenters) Len() int                  { return len(c.centers) }
+func (c toCenters) Distance(i, j int) float64 { return c.f.Distance(i, c.centers[j]) }

@@ -219,23 +219,23 @@ func TestAssign_EqualsDefinition(t *testing.T) {
 	r := rng.Seeded(8)
 	nettestSpaces(t, 120, func(t *testing.T, p *Points[[]float64]) {
 		for _, m := range []int{1, 5, 2*kdtree.LeafSize + 20} {
-			centres := make([]int, m) // with repetitions
-			for k := range centres {
-				centres[k] = r.IntN(p.Len())
+			centers := make([]int, m) // with repetitions
+			for k := range centers {
+				centers[k] = r.IntN(p.Len())
 			}
 			for _, f := range []Finite{p, nettestScan{p}} {
-				nearest, dist, err := Assign(f, centres)
+				nearest, dist, err := Assign(f, centers)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for i := range p.Len() {
 					want := 0
-					for k, c := range centres {
-						if p.Distance(i, c) < p.Distance(i, centres[want]) {
+					for k, c := range centers {
+						if p.Distance(i, c) < p.Distance(i, centers[want]) {
 							want = k
 						}
 					}
-					if nearest[i] != want || dist[i] != p.Distance(i, centres[want]) {
+					if nearest[i] != want || dist[i] != p.Distance(i, centers[want]) {
 						t.Fatalf("%T m=%d: point %d to %d at %v, want %d", f, m, i, nearest[i], dist[i], want)
 					}
 				}
@@ -244,20 +244,20 @@ func TestAssign_EqualsDefinition(t *testing.T) {
 	})
 }
 
-// Centres in a speck of the space: the other points lie far outside the range
+// Centers in a speck of the space: the other points lie far outside the range
 // that their tree is scaled to.
-func TestAssign_FarFromCentres(t *testing.T) {
-	pts, centres := nettestGrid(10, 10), make([]int, 80)
-	for i := range centres {
-		centres[i] = i
+func TestAssign_FarFromCenters(t *testing.T) {
+	pts, centers := nettestGrid(10, 10), make([]int, 80)
+	for i := range centers {
+		centers[i] = i
 		pts[i] = []float64{1e-200 * float64(i), 1e-190}
 	}
 	p := nettestPoints(pts, nettestSpace{1, nettestIdentity})
-	nearest, _, err := Assign(p, centres)
+	nearest, _, err := Assign(p, centers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, _, err := Assign(nettestScan{p}, centres)
+	want, _, err := Assign(nettestScan{p}, centers)
 	if err != nil || !slices.Equal(nearest, want) {
 		t.Errorf("%v, want %v", nearest, want)
 	}
@@ -294,7 +294,7 @@ func TestNet_WorkersDoNotMatter(t *testing.T) {
 			net, _ := Net(f, 0.2, nil)
 			order, radii, _ := FarthestFirst(f, 20, 3)
 			nearest, dist, _ := Assign(f, net[:min(len(net), 300)])
-			near, _ := NearestNeighbours(f, 3)
+			near, _ := NearestNeighbors(f, 3)
 			out += fmt.Sprint(net, order, radii, nearest, dist, near)
 			out += fmt.Sprint(Diameter(f))
 			out += fmt.Sprint(Radius(f))
@@ -347,11 +347,11 @@ func BenchmarkAssign(b *testing.B) {
 	for _, n := range []int{10000, 1000000} {
 		p := nettestPlane(n)
 		for _, m := range []int{10, 40, 10000} {
-			centres := rng.Seeded(9).Perm(n)[:m]
-			b.Run(fmt.Sprintf("centres=%d/n=%d", m, n), func(b *testing.B) {
+			centers := rng.Seeded(9).Perm(n)[:m]
+			b.Run(fmt.Sprintf("centers=%d/n=%d", m, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, _, err := Assign(p, centres); err != nil {
+					if _, _, err := Assign(p, centers); err != nil {
 						b.Fatal(err)
 					}
 				}

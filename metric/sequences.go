@@ -55,7 +55,7 @@ func (Discrete[T]) Check(x, y T) error {
 
 // Levenshtein is the edit distance of strings: the least number of insertions,
 // deletions and substitutions of a rune that turn one into the other. (A letter
-// and its accent may be two runes; normalise the strings where they should be
+// and its accent may be two runes; normalize the strings where they should be
 // one.) Check refuses strings that are not valid UTF-8.
 //
 // It takes ceil(m/64)*n steps of a few word operations for lengths m and n, by

@@ -30,7 +30,7 @@ import (
 //
 // The errors are [ErrEmpty], [*ValueError] for t and, with the position of the
 // pair as in [NewDense], for a distance outside [0, 1e300], and [*MemoryError].
-// O(n^2 log n) time for sorting, and one search of the neighbourhood of a point
+// O(n^2 log n) time for sorting, and one search of the neighborhood of a point
 // for each pair that earlier searches have not settled, a few dozen for every
 // point. For 2,000 points of the plane it takes 2 s at t = 3 and 6 s at t = 1.1,
 // half of that for the distances of the result. 12 n^2 bytes besides it.

@@ -15,7 +15,7 @@ type LatLon struct{ Lat, Lon float64 }
 // zero value measures in km. Against the ellipsoid of the Earth it errs by up
 // to about 0.6 percent.
 //
-// Every distance has a relative error of about 1e-15: between neighbours and
+// Every distance has a relative error of about 1e-15: between neighbors and
 // antipodes, at the poles and across the date line. Points closer than about
 // 1e-160 degrees are at distance 0.
 type GreatCircle struct{ Radius float64 }
@@ -58,7 +58,7 @@ func (g GreatCircle) Check(x, y LatLon) error {
 	return nil
 }
 
-// Append implements [Embedder]: p in Earth-centred coordinates, on the sphere
+// Append implements [Embedder]: p in Earth-centered coordinates, on the sphere
 // of the given radius.
 func (g GreatCircle) Append(dst []float64, p LatLon) []float64 {
 	r, lon := g.radius(), wrapLon(p.Lon)

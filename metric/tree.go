@@ -280,7 +280,7 @@ func (t *Tree) Ultrametric() *Ultrametric {
 
 // inRow sorts the points k, each standing for nodes[k], by the ranks of the
 // nodes in preorder, and returns with them the lowest common ancestor of each
-// two neighbours, as minus its rank. The lowest common ancestor of any two is
+// two neighbors, as minus its rank. The lowest common ancestor of any two is
 // the one of least rank in between: all others hang below it.
 func (t *Tree) inRow(nodes []int) (order []int, joints []int32) {
 	rank, point := inverse(t.pre), make([]int, t.Len())

@@ -13,8 +13,8 @@ import (
 // Ultrametric is a finite metric with the strong triangle inequality
 // d(i,j) <= max(d(i,k), d(k,j)): any two balls are nested or disjoint.
 //
-// Its points stand in a row, such that every ball is a run of neighbours, with
-// a height between each two neighbours: the distance of two points is the
+// Its points stand in a row, such that every ball is a run of neighbors, with
+// a height between each two neighbors: the distance of two points is the
 // largest height between them. Every finite ultrametric has this form (the
 // leaves of its dendrogram, from left to right), and every row of heights
 // gives an ultrametric, exactly and not just up to rounding.
@@ -29,7 +29,7 @@ type Ultrametric struct {
 
 // NewUltrametric returns the ultrametric on n = len(order) points that stand
 // in the given order, each index below n once, with the n-1 given heights
-// between neighbours, finite and >= 0:
+// between neighbors, finite and >= 0:
 //
 //	d(order[p], order[q]) = max(heights[p:q]) for p < q.
 //
@@ -164,7 +164,7 @@ func (u *Ultrametric) DistancesFrom(i int, dst []float64) []float64 {
 // Order returns a copy of the order the points stand in.
 func (u *Ultrametric) Order() []int { return slices.Clone(u.order) }
 
-// Heights returns a copy of the n-1 heights between neighbours in that order.
+// Heights returns a copy of the n-1 heights between neighbors in that order.
 func (u *Ultrametric) Heights() []float64 { return slices.Clone(u.heights.values()) }
 
 // Clusters returns, for every point, the number of its closed ball of radius s:

@@ -266,7 +266,7 @@ func TestValidate_Options(t *testing.T) {
 	cancel()
 	for _, o := range []*ValidateOptions{{Context: ctx}, sampling(ValidateOptions{Context: ctx})} {
 		if err := Validate(f, o); !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled: %v", err)
+			t.Errorf("canceled: %v", err)
 		}
 	}
 	for _, o := range []*ValidateOptions{{}, sampling(ValidateOptions{})} {

@@ -50,9 +50,9 @@ type BoundOptions struct {
 	// least 60.
 	Iterations int
 
-	// Neighbours is the number of nearest neighbours of each point that the
+	// Neighbors is the number of nearest neighbors of each point that the
 	// graph begins with; 0 means 7.
-	Neighbours int
+	Neighbors int
 
 	// Context, where not nil, ends the work early. The bound is then the best
 	// that was proved so far and comes with the context's error.
@@ -108,7 +108,7 @@ func OneTreeBound(f metric.Finite, multipliers []float64, o *BoundOptions) (Boun
 // points in clusters mostly so. Where hundreds of points lie along a line, the
 // search is slow and may end well below: more Iterations help.
 //
-// The search runs on a graph of near neighbours, O(n Neighbours log n) an
+// The search runs on a graph of near neighbors, O(n Neighbors log n) an
 // iteration. About once in a hundred iterations what it found is proved on all
 // pairs of points, at the cost of an [OneTreeBound], and the edges that the
 // proof turned up join the graph. So all distances are read about ten times
@@ -119,7 +119,7 @@ func OneTreeBound(f metric.Finite, multipliers []float64, o *BoundOptions) (Boun
 // are [metric.ErrEmpty], an option outside its domain is a [*metric.ValueError],
 // and a negative or non-finite distance, if it is met, is a
 // [*metric.Violation]. The result is the same on every run. Memory is
-// O(n Neighbours).
+// O(n Neighbors).
 //
 // Deviations from the papers: the edge beyond the tree is at the best leaf and
 // not at a fixed point; the direction of a step is that of Volgenant and Jonker

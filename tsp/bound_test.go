@@ -251,10 +251,10 @@ func TestHeldKarpBound_UniformPoints(t *testing.T) {
 // In well-separated clusters the multipliers must move together.
 func TestHeldKarpBound_Clusters(t *testing.T) {
 	r := rng.Seeded(7)
-	centre := plane(10, 1).(*metric.Points[[]float64])
+	center := plane(10, 1).(*metric.Points[[]float64])
 	pts := make([][]float64, 500)
 	for i := range pts {
-		c := centre.At(r.IntN(10))
+		c := center.At(r.IntN(10))
 		pts[i] = []float64{c[0] + 0.005*r.NormFloat64(), c[1] + 0.005*r.NormFloat64()}
 	}
 	f, err := metric.NewPoints(pts, metric.Euclidean{})
@@ -306,15 +306,15 @@ func TestHeldKarpBound_StopsWithTheContext(t *testing.T) {
 			}
 		}})
 		if !errors.Is(err, context.Canceled) || b.Value < m.Value || b.Iterations != at || len(b.Multipliers) != 500 {
-			t.Errorf("cancelled at %d: %v after %d (%v)", at, b.Value, b.Iterations, err)
+			t.Errorf("canceled at %d: %v after %d (%v)", at, b.Value, b.Iterations, err)
 		}
 		if at == 200 && b.Value < 1.05*m.Value {
-			t.Errorf("cancelled at %d: %v is not much above %v", at, b.Value, m.Value)
+			t.Errorf("canceled at %d: %v is not much above %v", at, b.Value, m.Value)
 		}
 		for how, bound := range boundAll {
 			for _, n := range []int{500, 3000} {
 				if b, err := bound(plane(n, 1), &BoundOptions{Context: ctx}); !errors.Is(err, context.Canceled) || b.Value != 0 {
-					t.Errorf("%s, n=%d, cancelled before: %v (%v)", how, n, b.Value, err)
+					t.Errorf("%s, n=%d, canceled before: %v (%v)", how, n, b.Value, err)
 				}
 			}
 		}
@@ -330,7 +330,7 @@ func TestBound_RefusesBadInput(t *testing.T) {
 		if _, err := bound(emptyMetric{}, nil); !errors.Is(err, metric.ErrEmpty) {
 			t.Error(how, "empty:", err)
 		}
-		for arg, o := range map[string]*BoundOptions{"Upper": {Upper: math.NaN()}, "Iterations": {Iterations: -1}, "Neighbours": {Neighbours: -1}} {
+		for arg, o := range map[string]*BoundOptions{"Upper": {Upper: math.NaN()}, "Iterations": {Iterations: -1}, "Neighbors": {Neighbors: -1}} {
 			if _, err := bound(f, o); !errors.As(err, &value) || value.Arg != arg {
 				t.Error(how, arg, err)
 			}

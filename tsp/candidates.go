@@ -7,7 +7,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// candidates are the nearest neighbours of every point, with their distances:
+// candidates are the nearest neighbors of every point, with their distances:
 // the edges that a good tour is made of. Those of point i are entries
 // [i*k, (i+1)*k), the nearest first.
 type candidates struct {
@@ -16,14 +16,14 @@ type candidates struct {
 	d  []float64
 }
 
-// newCandidates lists min(k, n-1) neighbours of each of the n points of f.
+// newCandidates lists min(k, n-1) neighbors of each of the n points of f.
 func newCandidates(ctx context.Context, f metric.Finite, k int) (*candidates, error) {
 	n := f.Len()
 	c := &candidates{k: min(k, n-1)}
 	if c.k < 1 {
 		return c, nil
 	}
-	near, err := metric.NearestNeighboursContext(ctx, f, c.k)
+	near, err := metric.NearestNeighborsContext(ctx, f, c.k)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func newCandidates(ctx context.Context, f metric.Finite, k int) (*candidates, er
 	err = parallel.Chunks(ctx, len(near), chunk, 0, nil, func(part, lo, hi int) {
 		bad[part] = -1
 		for h := hi - 1; h >= lo; h-- {
-			// A point at distance NaN from most others has no neighbour: -1.
+			// A point at distance NaN from most others has no neighbor: -1.
 			if c.id[h] = int32(near[h]); near[h] >= 0 {
 				c.d[h] = ordered(f, h/c.k, near[h])
 			}
@@ -63,7 +63,7 @@ func witness(f metric.Finite, i int) error {
 	return badDistance(i, i, 0) // a metric that answers differently each time
 }
 
-// lists returns the neighbours of point i and their distances.
+// lists returns the neighbors of point i and their distances.
 func (c *candidates) lists(i int) ([]int32, []float64) {
 	return c.id[i*c.k : (i+1)*c.k], c.d[i*c.k : (i+1)*c.k]
 }
@@ -72,7 +72,7 @@ func (c *candidates) lists(i int) ([]int32, []float64) {
 // another and, for every point, the place of its class in that list. Where no
 // two points coincide, class is nil.
 //
-// A class fills the neighbour lists of its members, who then know nobody else;
+// A class fills the neighbor lists of its members, who then know nobody else;
 // a shortest tour visits it in one go.
 func (c *candidates) distinct(ctx context.Context, f metric.Finite) (first, class []int, err error) {
 	coincide := false

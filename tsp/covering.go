@@ -21,13 +21,13 @@ type Covering struct {
 	// Bound is CoveringFactor * Integral: the shortest tour is no
 	// longer (BSV22, Theorem 6.3).
 	Bound float64
-	// Centres is how many centres were chosen.
-	Centres int
+	// Centers is how many centers were chosen.
+	Centers int
 }
 
 const (
 	// coveringWork is the number of distances that CoveringIntegral spends on
-	// farthest-first centres: all n are chosen up to 8192 points.
+	// farthest-first centers: all n are chosen up to 8192 points.
 	coveringWork = 1 << 26
 	// coveringRest is the fraction of the integral below which the rest, to the
 	// left of the radii counted, is not looked at any more.
@@ -37,13 +37,13 @@ const (
 // CoveringIntegral bounds the covering integral of f from above.
 //
 // The radii r_1 >= r_2 >= ... of [metric.FarthestFirst] show N(x) <= m for all
-// x >= r_m. With all n centres the integral is thus at most
+// x >= r_m. With all n centers the integral is thus at most
 // r_1 + r_2 + ... + r_(n-1), and that sum is at most twice the integral:
-// the first m+1 centres are r_m apart, so that N(x) > m for x < r_m/2. (Joining
-// every centre to the nearest before it shows that a spanning tree is no longer
+// the first m+1 centers are r_m apart, so that N(x) > m for x < r_m/2. (Joining
+// every center to the nearest before it shows that a spanning tree is no longer
 // than that sum: a proof of the theorem, with 2 for 16, for this bound.)
 //
-// Above 8192 points only the first 2^26/n centres are chosen, m of them, and
+// Above 8192 points only the first 2^26/n centers are chosen, m of them, and
 // below their radius [metric.Net] counts the balls of radius r_m 2^(-1/2),
 // r_m 2^(-1), r_m 2^(-3/2), ..., each count serving up to the radius before,
 // until what is left is small. That is O(n log n) where f is [metric.Embedded]
@@ -64,13 +64,13 @@ func CoveringIntegralContext(ctx context.Context, f metric.Finite) (Covering, er
 	return covering(ctx, f, min(n, max(1, coveringWork/n)))
 }
 
-// covering chooses m centres.
+// covering chooses m centers.
 func covering(ctx context.Context, f metric.Finite, m int) (Covering, error) {
 	order, radii, err := metric.FarthestFirstContext(ctx, f, m, 0)
 	if err != nil {
 		return Covering{}, err
 	}
-	out := Covering{Centres: m}
+	out := Covering{Centers: m}
 	for k, r := range radii[1:] {
 		if notDistance(r) {
 			return Covering{}, witness(f, order[k])

@@ -4,7 +4,7 @@
 // # The problem
 //
 // A tour visits every point once: a closed one returns to where it began, an
-// open path does not. To find the shortest is the travelling salesman's problem,
+// open path does not. To find the shortest is the traveling salesman's problem,
 // NP-hard; to find one within a few percent of it is not hard at all. Every
 // [Tour] of [Solve] carries its own certificate: a LowerBound below which no tour
 // can be, so that Gap bounds what is left to gain.
@@ -13,7 +13,7 @@
 //
 //   - Tours from scratch: [DoubleTree], at most twice the shortest; [SpaceFilling],
 //     the fastest; [Greedy], the best start.
-//   - [Improve]: 2-opt, or-opt and 3-opt moves along neighbour lists, then
+//   - [Improve]: 2-opt, or-opt and 3-opt moves along neighbor lists, then
 //     iterated local search.
 //   - [Solve]: the best of these with a lower bound.
 //   - Lower bounds: [HeldKarpBound], by Lagrange multipliers that [OneTreeBound]

@@ -40,7 +40,7 @@ func ExampleFolding_Locality() {
 		log.Fatal(err)
 	}
 	fmt.Println(locality)
-	// Output: stretch of 1024 nearest neighbours: median 1, mean 16, max 853, at most 2 for 52 %
+	// Output: stretch of 1024 nearest neighbors: median 1, mean 16, max 853, at most 2 for 52 %
 }
 
 func ExampleCoveringIntegral() {

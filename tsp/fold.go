@@ -138,9 +138,9 @@ func (l *Folding) Nearest(x float64) int {
 }
 
 // Locality tells how far apart on the line points come to lie that are nearest
-// neighbours in the space. A stretch is |Position of i - Position of j| over
-// Distance(i, j), j the nearest neighbour of i; it is at least 1, and 1 where the
-// two are neighbours on the path.
+// neighbors in the space. A stretch is |Position of i - Position of j| over
+// Distance(i, j), j the nearest neighbor of i; it is at least 1, and 1 where the
+// two are neighbors on the path.
 type Locality struct {
 	Mean, Median, Max float64 // of the stretches
 	Kept              float64 // the fraction of points whose stretch is at most 2
@@ -149,12 +149,12 @@ type Locality struct {
 
 // String returns the figures in one line.
 func (l Locality) String() string {
-	return fmt.Sprintf("stretch of %d nearest neighbours: median %.3g, mean %.3g, max %.3g, at most 2 for %.3g %%",
+	return fmt.Sprintf("stretch of %d nearest neighbors: median %.3g, mean %.3g, max %.3g, at most 2 for %.3g %%",
 		l.Points, l.Median, l.Mean, l.Max, 100*l.Kept)
 }
 
 // Locality measures the folding of f. Points that share their place with
-// another are left out. The cost is that of metric.NearestNeighbours.
+// another are left out. The cost is that of metric.NearestNeighbors.
 func (l *Folding) Locality(f metric.Finite) (Locality, error) {
 	const op = "tsp: Folding.Locality"
 	if err := checkOrder(op, "folding", fault.Len(f), l.Order); err != nil {
@@ -173,7 +173,7 @@ func (l *Folding) Locality(f metric.Finite) (Locality, error) {
 	if n == 1 {
 		return Locality{}, nil
 	}
-	near, err := metric.NearestNeighbours(f, 1)
+	near, err := metric.NearestNeighbors(f, 1)
 	if err != nil {
 		return Locality{}, err
 	}

@@ -124,13 +124,13 @@ func TestCoveringIntegral_BoundsTheTour(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if tour.Length > c.Bound || tree.Length > c.Integral || c.Bound != 16*c.Integral || c.Centres != f.Len() {
+		if tour.Length > c.Bound || tree.Length > c.Integral || c.Bound != 16*c.Integral || c.Centers != f.Len() {
 			t.Errorf("%+v; tour %v, tree %v", c, tour.Length, tree.Length)
 		}
 	}
 }
 
-// The bound lies above the integral by at most its factor, with few centres too.
+// The bound lies above the integral by at most its factor, with few centers too.
 func TestCoveringIntegral_AgainstExactCoveringNumbers(t *testing.T) {
 	for n := 1; n <= 8; n++ {
 		for seed := range uint64(5) {
@@ -151,7 +151,7 @@ func TestCoveringIntegral_AgainstExactCoveringNumbers(t *testing.T) {
 				for m := 1; m <= n; m++ {
 					c, err := covering(t.Context(), f, m)
 					if err != nil || c.Integral < exact*(1-1e-12) {
-						t.Errorf("n=%d, %d centres: %v below %v, %v", n, m, c.Integral, exact, err)
+						t.Errorf("n=%d, %d centers: %v below %v, %v", n, m, c.Integral, exact, err)
 					}
 					if m == n && c.Integral > 2*exact*(1+1e-12) {
 						t.Errorf("n=%d: %v above 2*%v", n, c.Integral, exact)
@@ -163,7 +163,7 @@ func TestCoveringIntegral_AgainstExactCoveringNumbers(t *testing.T) {
 }
 
 // coverings is the least number of balls of radius r that cover f, by trying all
-// sets of centres.
+// sets of centers.
 func coverings(f metric.Finite, r float64) int {
 	n := f.Len()
 	best := n
@@ -183,8 +183,8 @@ func coverings(f metric.Finite, r float64) int {
 	return best
 }
 
-// Few centres cost little: the sums agree within the ratio of the radii.
-func TestCoveringIntegral_FewCentres(t *testing.T) {
+// Few centers cost little: the sums agree within the ratio of the radii.
+func TestCoveringIntegral_FewCenters(t *testing.T) {
 	f := plane(2000, 1)
 	all, err := covering(t.Context(), f, 2000)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // longer than the shortest for uniform points of the plane (Bentley 1992), and
 // the best start for [Improve].
 //
-// Edges between near neighbours come first, the shortest of them and then the
+// Edges between near neighbors come first, the shortest of them and then the
 // lowest points first; the ends of the paths that these leave are joined
 // likewise, and so on until one path is left. That is n queries of a
 // metric.Index and a sort of their results, and about twice that for what is
@@ -29,7 +29,7 @@ func Greedy(f metric.Finite, o *Options) (*Tour, error) {
 	if err != nil {
 		return nil, err
 	}
-	near, err := newCandidates(s.Context, f, s.Neighbours)
+	near, err := newCandidates(s.Context, f, s.Neighbors)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func Greedy(f metric.Finite, o *Options) (*Tour, error) {
 // greedy returns the order of a greedy path, whose two ends close the tour.
 func greedy(ctx context.Context, f metric.Finite, near *candidates) ([]int, error) {
 	n := f.Len()
-	links := make([][2]int32, n) // the neighbours of each point on its path
+	links := make([][2]int32, n) // the neighbors of each point on its path
 	for i := range links {
 		links[i] = [2]int32{-1, -1}
 	}
@@ -65,8 +65,8 @@ func greedy(ctx context.Context, f metric.Finite, near *candidates) ([]int, erro
 			break
 		}
 		ends = slices.DeleteFunc(ends, func(i int) bool { return links[i][1] >= 0 })
-		// Of two neighbours of an end one is on another path, so every round
-		// joins some. Where all are drawn to the same few, more neighbours
+		// Of two neighbors of an end one is on another path, so every round
+		// joins some. Where all are drawn to the same few, more neighbors
 		// keep the number of rounds at about log n.
 		left, err := metric.Subset(f, ends)
 		if err != nil {

@@ -8,7 +8,7 @@ const hilbertBits = 32
 // coordinates have the given number of bits, to the d*bits highest bits of key,
 // the most significant first. It overwrites x.
 //
-// The curve runs through all 2^(d*bits) cells by steps to a neighbour. It is
+// The curve runs through all 2^(d*bits) cells by steps to a neighbor. It is
 // that of J. Skilling, "Programming the Hilbert curve" (AIP Conf. Proc. 707,
 // 2004): from the highest bit down, the cell is turned into the frame of the
 // part of the curve that it lies on; then the Gray code of the bits, interleaved

@@ -14,9 +14,9 @@ import (
 // Improve returns a tour of the same kind that is at most as long as t, which
 // it leaves alone.
 //
-// It first makes 2-opt, or-opt and 3-opt moves along the neighbour lists until
+// It first makes 2-opt, or-opt and 3-opt moves along the neighbor lists until
 // none helps. Then it kicks the tour: a double bridge exchanges three short
-// neighbouring runs of points, which no such move undoes, the moves repair what
+// neighboring runs of points, which no such move undoes, the moves repair what
 // the kick has touched, and where the result is longer both are taken back
 // (iterated local search; Johnson and McGeoch 1997). Kicks tries bound the
 // work, and the result does not depend on the speed of the machine unless
@@ -42,7 +42,7 @@ func Improve(f metric.Finite, t *Tour, o *Options) (*Tour, error) {
 		return nil, err
 	}
 	given.LowerBound = t.LowerBound
-	p, err := newProblem(s.Context, f, s.Neighbours)
+	p, err := newProblem(s.Context, f, s.Neighbors)
 	if err != nil {
 		if s.Context.Err() != nil {
 			return given, err

@@ -7,7 +7,7 @@ package tsp
 // moves are of this form, the first levels of Lin and Kernighan (1973). Adding
 // up the gains along the chain from the right t1, every partial sum is
 // positive, so the candidates are tried only while it is. Bentley (1992) has
-// the neighbour lists and the don't-look bits.
+// the neighbor lists and the don't-look bits.
 
 // move is a chain. "Follows" is meant in the direction in which t2 follows t1.
 type move struct {

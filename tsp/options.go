@@ -15,9 +15,9 @@ type Options struct {
 	// end where it likes. [Improve] keeps the kind of the tour it is given.
 	Path bool
 
-	// Neighbours is how many nearest neighbours of a point count as candidates
+	// Neighbors is how many nearest neighbors of a point count as candidates
 	// for an edge. 0 means 8; more is slower and a little better.
-	Neighbours int
+	Neighbors int
 
 	// Kicks is how many perturbations the improvement tries once no move helps.
 	// 0 means 20 for each point, but at most 100,000; negative means none.
@@ -25,7 +25,7 @@ type Options struct {
 
 	// TimeLimit, where positive, ends the improvement after that long. The result
 	// then depends on the speed of the machine. The steps before and after (the
-	// neighbour lists, the first tour, the lower bound) are not counted.
+	// neighbor lists, the first tour, the lower bound) are not counted.
 	TimeLimit time.Duration
 
 	// Certificate chooses the lower bound that [Solve] computes.
@@ -61,9 +61,9 @@ const (
 )
 
 const (
-	defaultNeighbours = 8
-	defaultKicks      = 20
-	mostKicks         = 100_000
+	defaultNeighbors = 8
+	defaultKicks     = 20
+	mostKicks        = 100_000
 
 	// mostHeldKarp and mostHeldKarpTree are the sizes up to which the Held-Karp
 	// bound takes no longer than the tour itself, without and with a kd-tree.
@@ -77,14 +77,14 @@ func (o *Options) settle(op string, n int) (Options, error) {
 	if o != nil {
 		s = *o
 	}
-	if s.Neighbours < 0 {
-		return s, &fault.ValueError{Op: op, Arg: "Neighbours", Index: -1, Value: float64(s.Neighbours), Want: "an integer >= 0"}
+	if s.Neighbors < 0 {
+		return s, &fault.ValueError{Op: op, Arg: "Neighbors", Index: -1, Value: float64(s.Neighbors), Want: "an integer >= 0"}
 	}
 	if s.Certificate < CertifyAuto || s.Certificate > CertifyHeldKarp {
 		return s, &fault.ValueError{Op: op, Arg: "Certificate", Index: -1, Value: float64(s.Certificate), Want: "one of the constants"}
 	}
-	if s.Neighbours == 0 {
-		s.Neighbours = defaultNeighbours
+	if s.Neighbors == 0 {
+		s.Neighbors = defaultNeighbors
 	}
 	if s.Kicks == 0 {
 		s.Kicks = min(mostKicks, defaultKicks*n)

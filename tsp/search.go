@@ -205,7 +205,7 @@ func (s *search) exchange(a, b, c, d int32) {
 	}
 }
 
-// swap exchanges the neighbouring runs b...c and d...e of the tour a, b...c,
+// swap exchanges the neighboring runs b...c and d...e of the tour a, b...c,
 // d...e, f. Swapping any two of the three runs that the edges ab, cd and ef
 // leave comes to the same cycle, so the longest stays.
 func (s *search) swap(a, b, c, d, e, f int32) {

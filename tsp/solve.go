@@ -17,7 +17,7 @@ import (
 // The triangle inequality is not needed for the bound to hold.
 //
 // Time is that of [Greedy], [Improve] and [HeldKarpBound]; where f has no
-// embedding, O(n^2) distances for the neighbours and as much for the bound:
+// embedding, O(n^2) distances for the neighbors and as much for the bound:
 // [metric.Densify] it first if they are dear. When the context is done, Solve
 // returns the best tour so far, nil if there is none yet, together with the
 // context's error.
@@ -30,7 +30,7 @@ func Solve(f metric.Finite, o *Options) (*Tour, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := newProblem(s.Context, f, s.Neighbours)
+	p, err := newProblem(s.Context, f, s.Neighbors)
 	if err != nil {
 		return nil, err
 	}

@@ -130,7 +130,7 @@ func TestSolve_DependsOnTheSeedOnly(t *testing.T) {
 	if c, err := Solve(f, &Options{Kicks: 3000, Seed: 2}); err != nil || slices.Equal(a.Order, c.Order) {
 		t.Error("the seed does nothing", err)
 	}
-	if o.Neighbours != 0 || o.Context != nil {
+	if o.Neighbors != 0 || o.Context != nil {
 		t.Error("the options were changed")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// The curve meets every cell once, and goes from each to a neighbour.
+// The curve meets every cell once, and goes from each to a neighbor.
 func TestHilbert_IsACurveThroughAllCells(t *testing.T) {
 	for _, c := range []struct{ d, bits int }{{1, 1}, {1, 8}, {2, 1}, {2, 2}, {2, 5}, {3, 1}, {3, 3}, {4, 1}, {4, 2}, {5, 2}, {11, 1}} {
 		cells := 1 << (c.d * c.bits)

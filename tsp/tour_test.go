@@ -112,13 +112,13 @@ func TestTour_RefusesBadInput(t *testing.T) {
 			t.Error(name, "empty:", err)
 		}
 		var value *metric.ValueError
-		if _, err := build(f, &Options{Neighbours: -1}); !errors.As(err, &value) || value.Arg != "Neighbours" {
-			t.Error(name, "neighbours:", err)
+		if _, err := build(f, &Options{Neighbors: -1}); !errors.As(err, &value) || value.Arg != "Neighbors" {
+			t.Error(name, "neighbors:", err)
 		}
 		if _, err := build(f, &Options{Certificate: 9}); !errors.As(err, &value) || value.Arg != "Certificate" {
 			t.Error(name, "certificate:", err)
 		}
-		// All distances from a point: it has no neighbour.
+		// All distances from a point: it has no neighbor.
 		for _, d := range []float64{math.NaN(), math.Inf(1), -1} {
 			_, err := build(space.Constant(12, d), nil)
 			if violation := new(metric.Violation); !errors.As(err, &violation) || violation.Axiom != metric.FiniteValue {

@@ -74,7 +74,7 @@ func BenchmarkExactCounts(b *testing.B) {
 			for v, k := range counts {
 				y[v] = float64(k)
 			}
-			check(b, t.Centre(y))
+			check(b, t.Center(y))
 		}
 	})
 }

@@ -32,18 +32,18 @@ func TestCounts_SumLeaves(t *testing.T) {
 				t.Fatalf("node %d: %d and %v, want %d", v, c, float[v], want)
 			}
 		}
-		check(t, tree.Centre(float)) // consistent already
+		check(t, tree.Center(float)) // consistent already
 		for v, c := range counts {
 			if math.Abs(float[v]-float64(c)) > 1e-9 {
-				t.Fatalf("centred %v, want %d", float[v], c)
+				t.Fatalf("centered %v, want %d", float[v], c)
 			}
 		}
 	}
 }
 
-// TestCentre_RationalReference: within the rounding of its sums, centring is what
+// TestCenter_RationalReference: within the rounding of its sums, centering is what
 // it is in rational numbers, for counts of any size that CountsInt takes.
-func TestCentre_RationalReference(t *testing.T) {
+func TestCenter_RationalReference(t *testing.T) {
 	r := rng.Seeded(9)
 	for trial := range 400 {
 		tree := randomTree(r, 1+r.IntN(30))
@@ -56,8 +56,8 @@ func TestCentre_RationalReference(t *testing.T) {
 			}
 			float[v] = float64(counts[v])
 		}
-		want := ratCentre(tree, counts)
-		check(t, tree.Centre(float))
+		want := ratCenter(tree, counts)
+		check(t, tree.Center(float))
 		for v, w := range want {
 			f, _ := w.Float64()
 			if math.Abs(float[v]-f) > 1e-13*float64(limit)*float64(len(counts)) {
@@ -67,8 +67,8 @@ func TestCentre_RationalReference(t *testing.T) {
 	}
 }
 
-// ratCentre is the centring of all counts, in rational numbers.
-func ratCentre(tree *Tree, counts []int64) []*big.Rat {
+// ratCenter is the centering of all counts, in rational numbers.
+func ratCenter(tree *Tree, counts []int64) []*big.Rat {
 	out := make([]*big.Rat, len(counts))
 	for v, c := range counts {
 		out[v] = new(big.Rat).SetInt64(c)
@@ -101,7 +101,7 @@ func TestCounts_Errors(t *testing.T) {
 		tree.Counts(make([]float64, 3), make([]float64, 3)),
 		tree.Counts(make([]float64, 4), make([]float64, 4)),
 		tree.CountsInt(nil, nil),
-		tree.Centre(make([]float64, 3)),
+		tree.Center(make([]float64, 3)),
 	} {
 		if !errors.As(err, &size) {
 			t.Errorf("%d: %v", i, err)

@@ -30,7 +30,7 @@
 //
 // # What is compared
 //
-// [Relation] names the neighbours. With [AddRemoveOne] one record comes or goes:
+// [Relation] names the neighbors. With [AddRemoveOne] one record comes or goes:
 // the sensitivity is the L+1 above, for any measures per unit of l1. With
 // [ReplaceOne] one record moves. The total is then known and needs no noise; below
 // the node where the two cells part, both branches change, and D at that node by
@@ -45,13 +45,13 @@
 //
 // With k children a node there are h = log n / log k levels. Noise of scale b on
 // each child's count, then one number added to all children so that they sum to
-// their parent ([Tree.Centre]), has sensitivity 2h under ReplaceOne. So the scale
+// their parent ([Tree.Center]), has sensitivity 2h under ReplaceOne. So the scale
 // and the number of terms in a partial sum both fall by log2 k, while a term, the
-// centred noise of up to k children, grows by sqrt(k): the error is prop. to
+// centered noise of up to k children, grows by sqrt(k): the error is prop. to
 // sqrt(k/(log k)^3), least at k = 20 and flat from 8 to 40 ([Levels], [Laplace]).
 //
 // Best of all, draw the k children's noise at once: [KNorm], with density prop.
-// to exp(-sum_i |x_i - med(x)|/b). What a record may do to the centred counts of a
+// to exp(-sum_i |x_i - med(x)|/b). What a record may do to the centered counts of a
 // node fills a convex body, and this norm is the body's. In
 // ascending order such a vector has independent exponential gaps, the j-th of
 // mean b/min(j, k-j), so a draw costs k logarithms and a shuffle. With k = 2 it
@@ -84,7 +84,7 @@
 // [Scales.At] the level, [New] with DiscreteLaplace, CountsInt, AddCounts. What is
 // then private is the counts of all nodes; cell i is at [Tree.LeafNode](i).
 // All that follows is post-processing, in float64: [Tree.HaarInverse] or
-// [Tree.Centre]. Do not leave it out: noisy counts do not add up before it, and
+// [Tree.Center]. Do not leave it out: noisy counts do not add up before it, and
 // partial sums of the leaves alone gather independent noise, at 4,096 cells dozens
 // of times as much.
 //

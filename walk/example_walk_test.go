@@ -136,7 +136,7 @@ func ExampleWalk_AddCounts() {
 	for v, c := range counts {
 		noisy[v] = float64(c)
 	}
-	if err := t.Centre(noisy); err != nil {
+	if err := t.Center(noisy); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("consistent:", noisy)

@@ -112,7 +112,7 @@ func (n Noise) Law() Law { return n.law }
 // Scale returns the scale b.
 func (n Noise) Scale() float64 { return n.scale }
 
-// Draw fills dst with the noise of a node with len(dst) children, centred: up to
+// Draw fills dst with the noise of a node with len(dst) children, centered: up to
 // rounding its sum is 0. One child gets 0. DiscreteHaar panics where dst has
 // more than two entries. A nil r is a secure generator. O(len(dst)), without
 // allocation.

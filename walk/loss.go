@@ -43,7 +43,7 @@ func (r Relation) check(op string) error {
 
 // Sensitivity returns how much the Haar coefficients of a binary tree, or the
 // counts of its nodes on any tree, change at most in l1 from one input to a
-// neighbour, counting neither the total under ReplaceOne nor only children ever.
+// neighbor, counting neither the total under ReplaceOne nor only children ever.
 //
 // Under AddRemoveOne that is 1 more than the height; only children do not add to
 // the height here. Under ReplaceOne it is the largest sum of the heights of two

@@ -11,7 +11,7 @@ import (
 )
 
 // bruteLoss is the largest weighted l1 norm of the change of the counts, or of
-// the Haar coefficients, over all pairs of neighbours: by the transforms
+// the Haar coefficients, over all pairs of neighbors: by the transforms
 // themselves, with no thought about branches. rate[v] weighs the node v.
 func bruteLoss(t testing.TB, tree *Tree, rel Relation, haar bool, total float64, rate []float64) float64 {
 	n := tree.Len()
@@ -264,8 +264,8 @@ func TestLoss_Errors(t *testing.T) {
 		if _, err := New(tree, Laplace, s); err == nil {
 			t.Errorf("New with %v: no error", s)
 		}
-		if _, err := tree.Normalise(AddRemoveOne, s); err == nil {
-			t.Errorf("Normalise of %v: no error", s)
+		if _, err := tree.Normalize(AddRemoveOne, s); err == nil {
+			t.Errorf("Normalize of %v: no error", s)
 		}
 	}
 	var value *ValueError

@@ -11,7 +11,7 @@ import (
 // DiscreteHaar: their density, or probability, is prop. to e^-V(z). (Of a walk
 // without noise on the total: on the z of sum 0.) So V(z-x') - V(z-x) is the log
 // of the ratio of the densities at z that the inputs x and x' give. For the
-// other laws, whose centring hides some of the noise, see
+// other laws, whose centering hides some of the noise, see
 // [Walk.PotentialCounts]; they are a [*ValueError]. O(nodes * log(arity)).
 func (w *Walk) Potential(z []float64) (float64, error) {
 	const op = "walk: Walk.Potential"
@@ -34,7 +34,7 @@ func (w *Walk) Potential(z []float64) (float64, error) {
 	return w.PotentialCounts(counts)
 }
 
-// PotentialCounts returns V for the noise of all nodes' counts before centring,
+// PotentialCounts returns V for the noise of all nodes' counts before centering,
 // such that their density, or probability, is prop. to e^-V. For Laplace and
 // DiscreteLaplace V is the sum of |count|/b over the nodes with siblings; for
 // KNorm and DiscreteHaar, where only differences of siblings are released, the

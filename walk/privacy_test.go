@@ -8,7 +8,7 @@ import (
 	"github.com/metricdp/metricdp/internal/rng"
 )
 
-// logRatios calls f with the potential's change at z between any two neighbours
+// logRatios calls f with the potential's change at z between any two neighbors
 // in both directions, the points z being the origin, points near it and far
 // off: V is convex and piecewise linear, and its slopes occur there.
 func logRatios(t *testing.T, w *Walk, rel Relation, seed uint64, f func(change float64)) {
@@ -45,7 +45,7 @@ func logRatios(t *testing.T, w *Walk, rel Relation, seed uint64, f func(change f
 }
 
 // TestPrivacy_LogDensityRatios: for all laws, both relations and any tree, the
-// log-density ratio of neighbours is at most Loss, which is attained; so noise
+// log-density ratio of neighbors is at most Loss, which is attained; so noise
 // of 99 % of the scale breaks level 1.
 func TestPrivacy_LogDensityRatios(t *testing.T) {
 	r := rng.Seeded(21)
@@ -59,7 +59,7 @@ func TestPrivacy_LogDensityRatios(t *testing.T) {
 				if tree.Sensitivity(rel) == 0 {
 					continue
 				}
-				s := must(tree.Normalise(rel, randomScales(r, tree)))
+				s := must(tree.Normalize(rel, randomScales(r, tree)))
 				worst := 0.0
 				logRatios(t, must(New(tree, law, s)), rel, trial, func(c float64) { worst = max(worst, c) })
 				if math.Abs(worst-1) > 1e-11 {
@@ -81,7 +81,7 @@ func TestPrivacy_LogDensityRatios(t *testing.T) {
 
 // TestPrivacy_Enumeration is independent of the potential: the probability of
 // every released vector in a box is a product of the law of single integers,
-// given in closed form, and its ratio between neighbours is at most e^alpha,
+// given in closed form, and its ratio between neighbors is at most e^alpha,
 // and that somewhere.
 func TestPrivacy_Enumeration(t *testing.T) {
 	pmf := func(s float64, k int64) float64 { return math.Tanh(s/2) * math.Exp(-s*math.Abs(float64(k))) }

@@ -50,7 +50,7 @@ func TestRMS_KnownAnswers(t *testing.T) {
 }
 
 // TestVariances_SlowReference sends every single number of the noise through
-// Centre and adds up squares, on trees of any shape.
+// Center and adds up squares, on trees of any shape.
 func TestVariances_SlowReference(t *testing.T) {
 	r := rng.Seeded(2)
 	for trial := range 60 {
@@ -85,7 +85,7 @@ func slowVariances(w *Walk) []float64 {
 	add := func(v int, variance float64) { // of an independent number on the count of v
 		clear(counts)
 		counts[v] = 1
-		_ = t.Centre(counts)
+		_ = t.Center(counts)
 		sum := 0.0
 		for k := range out {
 			sum += counts[t.LeafNode(k)]
@@ -99,7 +99,7 @@ func slowVariances(w *Walk) []float64 {
 			continue
 		}
 		// Numbers of variance s, independent, have the covariance s*(I - J/k)
-		// once they are centred.
+		// once they are centered.
 		s := w.Noise(t.Depth(v)).Variance(hi - lo)
 		for c := lo; c < hi; c++ {
 			add(c, s)

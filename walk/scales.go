@@ -129,16 +129,16 @@ func (t *Tree) PowerScales(rel Relation, p float64) (Scales, error) {
 		}
 		logK += math.Log(float64(t.first[hi]-t.first[lo]) / float64(inner))
 	}
-	return t.Normalise(rel, s)
+	return t.Normalize(rel, s)
 }
 
-// Normalise returns scales prop. to s whose loss per unit of rel, as [Tree.Loss]
+// Normalize returns scales prop. to s whose loss per unit of rel, as [Tree.Loss]
 // computes it, is at most 1 and above 1 - (Height()+2)*2^-48. The entries of s must be
 // positive, and Total too where rel is AddRemoveOne; under ReplaceOne it is dropped.
 // The results must be in the bounds of [NewNoise]. A tree that cannot tell any
 // two inputs apart has scales of 1. O(nodes).
-func (t *Tree) Normalise(rel Relation, s Scales) (Scales, error) {
-	const op = "walk: Tree.Normalise"
+func (t *Tree) Normalize(rel Relation, s Scales) (Scales, error) {
+	const op = "walk: Tree.Normalize"
 	if err := t.check(op); err != nil {
 		return Scales{}, err
 	}

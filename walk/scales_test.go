@@ -40,13 +40,13 @@ func TestAt_KeepsTheLevel(t *testing.T) {
 	}
 }
 
-func TestNormalise_LossIsOne(t *testing.T) {
+func TestNormalize_LossIsOne(t *testing.T) {
 	r := rng.Seeded(12)
 	for range 500 {
 		tree := randomTree(r, 2+r.IntN(60))
 		s := randomScales(r, tree)
 		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-			n := must(tree.Normalise(rel, s))
+			n := must(tree.Normalize(rel, s))
 			loss := must(tree.Loss(rel, n))
 			if tree.Sensitivity(rel) == 0 {
 				continue
@@ -65,7 +65,7 @@ func TestNormalise_LossIsOne(t *testing.T) {
 		}
 	}
 	deep := chain(3000) // many additions, each rounded
-	s := must(deep.Normalise(ReplaceOne, randomScales(r, deep)))
+	s := must(deep.Normalize(ReplaceOne, randomScales(r, deep)))
 	if loss := must(deep.Loss(ReplaceOne, s)); loss > 1 || loss < 1-1e-10 {
 		t.Errorf("chain: loss %v", loss)
 	}
@@ -123,7 +123,7 @@ func TestScales_Corners(t *testing.T) {
 		}
 	}
 	var value *ValueError
-	if _, err := must(Balanced(8, 2)).Normalise(5, Scales{Level: ones(3)}); !errors.As(err, &value) {
+	if _, err := must(Balanced(8, 2)).Normalize(5, Scales{Level: ones(3)}); !errors.As(err, &value) {
 		t.Errorf("relation 5: %v", err)
 	}
 }

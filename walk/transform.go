@@ -43,11 +43,11 @@ func counts[T int64 | float64](t *Tree, dst, x []T) {
 	}
 }
 
-// Centre makes counts of all nodes consistent, in place: from the root down, it
+// Center makes counts of all nodes consistent, in place: from the root down, it
 // adds one number to all children of a node such that they sum to the node. The
 // root keeps its count. O(nodes).
-func (t *Tree) Centre(counts []float64) error {
-	const op = "walk: Tree.Centre"
+func (t *Tree) Center(counts []float64) error {
+	const op = "walk: Tree.Center"
 	if err := t.check(op); err != nil {
 		return err
 	}

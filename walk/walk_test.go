@@ -68,9 +68,9 @@ func TestIncrements_AreTheIntegerRoute(t *testing.T) {
 		dst = make([]float64, tree.Len())
 		check(t, w.AddCounts(rng.Seeded(seed), counts))
 		check(t, w.Increments(rng.Seeded(seed), dst))
-		centred := ratCentre(tree, counts)
+		centered := ratCenter(tree, counts)
 		for i, got := range dst {
-			if want, _ := centred[tree.LeafNode(i)].Float64(); math.Abs(got-want) > 1e-12 {
+			if want, _ := centered[tree.LeafNode(i)].Float64(); math.Abs(got-want) > 1e-12 {
 				t.Fatalf("counts, leaf %d: %v, want %v", i, got, want)
 			}
 		}

@@ -99,7 +99,7 @@ func ExampleW1Clustered() {
 
 func ExampleProjectLine() {
 	// A histogram on 0, 1, 2, 3 after noise. The deficit at 1 is filled from
-	// both of its neighbours.
+	// both of its neighbors.
 	p, d, err := wasserstein.ProjectLine([]float64{0, 1, 2, 3}, []float64{.5, -.25, .5, .25})
 	if err != nil {
 		log.Fatal(err)

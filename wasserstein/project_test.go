@@ -348,7 +348,7 @@ func fuzzLine(data []byte) (x, g []float64) {
 }
 
 // Any input gives an error or a probability measure, no farther from g than
-// some others: all mass at one point, the positive part renormalised, and random
+// some others: all mass at one point, the positive part renormalized, and random
 // ones.
 func FuzzProjectLine(f *testing.F) {
 	f.Add([]byte{0, 0, 1, 0, 1, 0, 2, 0, 255, 255, 3, 0, 1, 0})

@@ -43,8 +43,8 @@ func (s *study) family(name string, build func(metric.Finite, float64, *exponent
 func (s *study) methods() []method {
 	return []method{
 		{"constant", func(float64, *exponential.Options) (*exponential.Mechanism, error) {
-			_, centre := metric.Radius(s.space)
-			return exponential.Constant(s.space.Len(), centre, km)
+			_, center := metric.Radius(s.space)
+			return exponential.Constant(s.space.Len(), center, km)
 		}},
 		s.family("exponential, standard", exponential.Standard),
 		s.family("exponential, tuned", exponential.Tuned),
@@ -95,10 +95,10 @@ func (s *study) measure(name string, c *mechanism.Channel, took time.Duration) (
 		return r, err
 	}
 	r = result{name: name, level: c.Guarantee().Alpha(), took: took, mech: c}
-	return r, s.summarise(&r, losses)
+	return r, s.summarize(&r, losses)
 }
 
-func (s *study) summarise(r *result, losses mechanism.Losses) (err error) {
+func (s *study) summarize(r *result, losses mechanism.Losses) (err error) {
 	r.worst, _ = losses.Worst()
 	if r.mean, err = losses.Mean(s.prior); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (s *study) noise(ctx context.Context, alpha float64, releases int) (result,
 	res := result{name: noiseName, level: m.Guarantee().Alpha(), took: took, mech: m}
 	res.remark = fmt.Sprintf("losses estimated from %d releases a place; before snapping the noise stays within %.3g km with probability 95 %%; it works for any place on Earth, listed or not",
 		releases, sphere.RadiusQuantile(0.95))
-	return res, s.summarise(&res, losses)
+	return res, s.summarize(&res, losses)
 }
 
 // places lets a mechanism that takes coordinates take the index of a place.

@@ -48,7 +48,7 @@ func ask(p *demo.Program) (q request, err error) {
 	p.Flags.Float64Var(&q.eps, "eps", 1, "privacy level: the smaller, the more private and the less accurate")
 	p.Flags.IntVar(&q.rows, "rows", 0, fmt.Sprintf("how many synthetic records to make (default as many as there are originals, up to %d)", defaultRows))
 	p.Flags.IntVar(&q.size, "records", 0, "about how many records -in has, where that is public; it is then read only once, as a pipe must be")
-	p.Flags.BoolVar(&q.jitter, "jitter", true, "spread the synthetic records over their cells; false puts them at the centres")
+	p.Flags.BoolVar(&q.jitter, "jitter", true, "spread the synthetic records over their cells; false puts them at the centers")
 	p.Flags.BoolVar(&q.secure, "secure", false, "draw the noise from the secure generator, not from -seed: do this for all that is published")
 	p.ReadsFile("CSV with the columns of -cols, and a header line")
 	if err := p.Parse(); err != nil {

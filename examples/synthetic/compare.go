@@ -75,7 +75,7 @@ func (s *study) errors(ctx context.Context, p *demo.Program) (*demo.Table, error
 }
 
 // rounding bounds what the error of the synthetic records is beyond that of the
-// release. An original moves to the centre of its cell, and a synthetic record
+// release. An original moves to the center of its cell, and a synthetic record
 // from there with jitter. What the cells have in mass more than in records, or
 // less, moves on to the next cell, and so on. Values are rounded to fineness of
 // their range.

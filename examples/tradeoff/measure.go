@@ -134,7 +134,7 @@ func (s *study) worst(ctx context.Context, m method, alpha float64) (float64, er
 }
 
 // defaultAlphas are round levels from the one at which the whole space looks
-// alike to one at which most points are told from their neighbours.
+// alike to one at which most points are told from their neighbors.
 func (s *study) defaultAlphas() []float64 {
 	rho1 := s.space.Privacy
 	wide, _, _ := metric.Diameter(rho1)
@@ -150,7 +150,7 @@ func (s *study) defaultAlphas() []float64 {
 		nearest = append(nearest, least)
 	}
 	slices.Sort(nearest)
-	// The standard mechanism takes a neighbour at this over alpha for the truth
+	// The standard mechanism takes a neighbor at this over alpha for the truth
 	// one time in e^3.
 	const apart = 6
 	lo, hi := 1/wide, apart/nearest[len(nearest)/2]

@@ -34,7 +34,7 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 	chart := func(title string) *demo.Chart {
 		return &demo.Chart{Title: title, X: x, Y: s.named("mean error"), LogX: true, LogY: true}
 	}
-	mean, seen, unseen := chart("Centre of mass"), chart("Histogram, someone sees the items"), chart("Histogram, nobody sees the items")
+	mean, seen, unseen := chart("Center of mass"), chart("Histogram, someone sees the items"), chart("Histogram, nobody sees the items")
 	for i := range steps {
 		report(i, steps)
 		alpha := s.alpha * lowest * math.Pow(highest/lowest, float64(i)/(steps-1))
@@ -64,9 +64,9 @@ func empty(c *demo.Chart) bool {
 	})
 }
 
-// drawMean adds the points at alpha of the centre of mass.
+// drawMean adds the points at alpha of the center of mass.
 func (s *study) drawMean(ctx context.Context, c *demo.Chart, alpha float64) error {
-	q := centre()
+	q := center()
 	mech, err := s.mean(q, level{alpha: alpha})
 	if err != nil {
 		return err

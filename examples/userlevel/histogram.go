@@ -34,7 +34,7 @@ const (
 	noise         = "noise on the shares"
 	noiseOnAll    = "  the same on all items"
 	hadamard      = "Hadamard response"
-	response      = "randomised response"
+	response      = "randomized response"
 	exponentially = "exponential mechanism"
 )
 
@@ -125,7 +125,7 @@ func (s *study) response(l level) result {
 	return s.frequencies(response, l, mech, err, s.wide, true)
 }
 
-// clusters is randomised response at the largest level that keeps alpha.
+// clusters is randomized response at the largest level that keeps alpha.
 func (s *study) clusters(c emd.Clusters, model emd.Model, alpha float64) (*emd.Frequencies, error) {
 	budget, err := emd.ItemWiseBudget(model, alpha, &emd.ItemWiseOptions{Delta: s.delta})
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *study) clusters(c emd.Clusters, model emd.Model, alpha float64) (*emd.F
 
 // itemWise replaces items by near ones rather than by far ones.
 func (s *study) itemWise(l level) result {
-	mech, err := s.randomiser(l.alpha)
+	mech, err := s.randomizer(l.alpha)
 	name := exponentially
 	if s.places == nil {
 		name = response
@@ -148,9 +148,9 @@ func (s *study) itemWise(l level) result {
 	return s.frequencies(name, l, mech, err, 1, false)
 }
 
-// randomiser is the estimator with the channel of the largest level at which the
+// randomizer is the estimator with the channel of the largest level at which the
 // shuffled items keep alpha.
-func (s *study) randomiser(alpha float64) (*emd.Frequencies, error) {
+func (s *study) randomizer(alpha float64) (*emd.Frequencies, error) {
 	if c, ok := s.space.(emd.Clusters); ok {
 		return s.clusters(c, s.model, alpha)
 	}
@@ -168,7 +168,7 @@ func (s *study) randomiser(alpha float64) (*emd.Frequencies, error) {
 	return emd.NewFrequencies(m.Channel, s.space, s.model, &emd.FrequencyOptions{Delta: s.delta})
 }
 
-// frequencies is an estimate from randomised items. unit is what the mechanism's
+// frequencies is an estimate from randomized items. unit is what the mechanism's
 // unit of distance is at most in the space, and changed as in moves.
 func (s *study) frequencies(name string, l level, mech *emd.Frequencies, err error, unit float64, changed bool) result {
 	r := result{name: name, level: l, users: s.first, err: err}
@@ -264,7 +264,7 @@ func (s *study) measure(ctx context.Context, r *result, runs int) error {
 // sampled is what the moves may reveal where each user's m items are drawn from
 // all of its items (emd.Reduced), or +Inf where that cannot be.
 func (s *study) sampled() float64 {
-	mech, err := s.randomiser(s.alpha)
+	mech, err := s.randomizer(s.alpha)
 	if err != nil || s.delta == 0 {
 		return math.Inf(1)
 	}

@@ -18,21 +18,21 @@ var userlevel = demotest.Program{Name: "userlevel", Main: run, Ext: ".csv"}
 // Both tables and the first releases at the default seed: the errors are simulated, all
 // else is computed.
 const golden = `
-privacy               eps, moves  eps, whole user  centre  centre, stated  one release    distance  distance, stated
+privacy               eps, moves  eps, whole user  center  center, stated  one release    distance  distance, stated
 user DP, eps = 1           1.000            1.000    4129            4011  68.6 N 25.4 W      2897              2998
 d_EM, alpha = 0.005        1.000            100.1   64.81           62.96  52.9 N 38.8 E     28.95             29.96
 user DP, eps = 100.1       100.1            100.1   41.26           40.08  52.6 N 39.2 E     28.95             29.96
 privacy               release                  eps, moves  eps, whole user      delta  error (km)  proved bound (km)
 user DP, eps = 1      noise on the shares           1.000            1.000          0        4705              19687
 user DP, eps = 1      Hadamard response             1.000            1.000  1.000e-06        9175              19687
-user DP, eps = 1      randomised response           1.000            1.000  1.000e-06        9364              19687
+user DP, eps = 1      randomized response           1.000            1.000  1.000e-06        9364              19687
 d_EM, alpha = 0.005   noise on the shares           1.000            98.43          0       693.6               6359
 d_EM, alpha = 0.005     the same on all items       1.000            98.43          0       691.0               6359
 d_EM, alpha = 0.005   exponential mechanism         1.000            98.43          0        1301              19687
 user DP, eps = 98.43  noise on the shares           98.43            98.43          0       27.84              447.6
 user DP, eps = 98.43  Hadamard response             98.43            98.43  1.000e-06        2741              19687
-user DP, eps = 98.43  randomised response           98.43            98.43          0       56.74              879.2
-region        true share  user DP: noise  user DP: randomised  d_EM: noise  d_EM: exponential
+user DP, eps = 98.43  randomized response           98.43            98.43          0       56.74              879.2
+region        true share  user DP: noise  user DP: randomized  d_EM: noise  d_EM: exponential
 Shanghai           15.83               0                    0        17.78              15.68
 Istanbul           10.83               0                    0        11.76              10.17
 Mumbai             8.750           36.31                    0        8.645              7.557
@@ -66,14 +66,14 @@ const goldenItems = `
 privacy            release                  eps, moves  eps, whole user      delta    error  proved bound
 user DP, eps = 1   noise on the shares           1.000            1.000          0   0.4294         1.000
 user DP, eps = 1   Hadamard response             1.000            1.000  1.000e-06   0.5600         1.000
-user DP, eps = 1   randomised response          0.1000            1.000  1.000e-06   0.6064         1.000
+user DP, eps = 1   randomized response          0.1000            1.000  1.000e-06   0.6064         1.000
 d_EM, alpha = 10   noise on the shares           1.000            10.00          0  0.08638        0.2828
 d_EM, alpha = 10     the same on all items       1.000            10.00          0  0.06479        0.2121
-d_EM, alpha = 10   randomised response           1.000            10.00  1.000e-06  0.01326        0.1171
+d_EM, alpha = 10   randomized response           1.000            10.00  1.000e-06  0.01326        0.1171
 user DP, eps = 10  noise on the shares           10.00            10.00          0  0.06444        0.1802
 user DP, eps = 10  Hadamard response             10.00            10.00  1.000e-06   0.2487         1.000
-user DP, eps = 10  randomised response           1.000            10.00  1.000e-06  0.01326        0.1171
-item  true share  user DP: noise  user DP: randomised  d_EM: noise  d_EM: randomised
+user DP, eps = 10  randomized response           1.000            10.00  1.000e-06  0.01326        0.1171
+item  true share  user DP: noise  user DP: randomized  d_EM: noise  d_EM: randomized
 rock       50.00           100.0                    0        60.55             50.34
 pop        33.33               0                96.87        37.58             33.33
 jazz       16.67               0                3.130        1.866             16.33
@@ -232,11 +232,11 @@ func TestUserlevel_StatedError(t *testing.T) {
 		t.Errorf("levels %#v", levels)
 	}
 	for _, l := range levels {
-		mech, err := s.mean(centre(), l)
+		mech, err := s.mean(center(), l)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sizes, _, err := s.errors(context.Background(), mech, centre(), meanRuns)
+		sizes, _, err := s.errors(context.Background(), mech, center(), meanRuns)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestUserlevel_StatedError(t *testing.T) {
 func TestAbove(t *testing.T) {
 	v := make([]float64, 3)
 	for want, x := range map[string]metric.LatLon{"10.0 N 20.0 E": {Lat: 10, Lon: 20}, "10.5 S 170.0 W": {Lat: -10.5, Lon: 190}} {
-		centre().Func(x, v)
+		center().Func(x, v)
 		if got := above(v); got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)
 		}

@@ -24,9 +24,9 @@ type question struct {
 	reach float64
 }
 
-// centre is the place as a vector from the centre of the Earth, in km. A straight
+// center is the place as a vector from the center of the Earth, in km. A straight
 // line is no longer than the way on the ground, so that the constant is 1.
-func centre() question {
+func center() question {
 	const r = metric.EarthRadiusKm
 	return question{emd.Query[metric.LatLon]{
 		Name: "place in space", Norm: additive.Norm{P: 2, Dim: 3}, Lipschitz: 1,
@@ -38,10 +38,10 @@ func centre() question {
 	}, 2 * r}
 }
 
-// questions are the centre, and the distance to the first region.
+// questions are the center, and the distance to the first region.
 func (s *study) questions() ([2]question, error) {
 	landmark, err := emd.Landmarks(metric.GreatCircle{}, 2, s.points.At(0))
-	return [2]question{centre(), {landmark, halfway}}, err
+	return [2]question{center(), {landmark, halfway}}, err
 }
 
 // mean is the mechanism for a question at a level. The constant of the query is put
@@ -106,9 +106,9 @@ func (s *study) means(ctx context.Context, p *demo.Program) (*demo.Table, error)
 		return nil, err
 	}
 	p.Remark("1. Means over all users of each user's mean, noise added (emd.Linear, any number of items). Two questions: where in")
-	p.Remark("   space is the centre of mass of the items, and how far are they from %s? %g %% of %d releases err by at most (km):\n",
+	p.Remark("   space is the center of mass of the items, and how far are they from %s? %g %% of %d releases err by at most (km):\n",
 		s.regions[0], 100*quantile, s.runs(meanRuns))
-	t := demo.NewTable("privacy", "eps, moves", "eps, whole user", "centre", "centre, stated", "one release", "distance", "distance, stated")
+	t := demo.NewTable("privacy", "eps, moves", "eps, whole user", "center", "center, stated", "one release", "distance", "distance, stated")
 	var stated [3][2]float64
 	report, wipe := p.Progress("means")
 	defer wipe()
@@ -141,7 +141,7 @@ func (s *study) means(ctx context.Context, p *demo.Program) (*demo.Table, error)
 	if err := t.WriteText(p.Stdout); err != nil {
 		return nil, err
 	}
-	p.Remark("\nstated: what the mechanism says of its own error. One release: the place above the centre of mass; without noise it")
+	p.Remark("\nstated: what the mechanism says of its own error. One release: the place above the center of mass; without noise it")
 	p.Remark("is %s. For the same moves user DP errs %.3g and %.3g times as much as d_EM.", above(exactly(questions[0].Query, s.places)),
 		stated[sameMoves][0]/stated[ours][0], stated[sameMoves][1]/stated[ours][1])
 	p.Remark("The last two rows add nearly the same noise: on a mean, d_EM is no new noise, but the proof of what it hides of a move.\n")

@@ -92,7 +92,7 @@ func (s *study) guarantee() (emd.Guarantee, error) {
 		}
 		return l.Guarantee(), nil
 	}
-	l, err := s.mean(centre(), level{alpha: s.alpha})
+	l, err := s.mean(center(), level{alpha: s.alpha})
 	if err != nil {
 		return emd.Guarantee{}, err
 	}

@@ -91,7 +91,7 @@ func (s *study) explain(p *demo.Program, list [3][]result) error {
 	}
 	if s.places == nil {
 		p.Remark("The list of items is taken to be public. Any two are at distance 1, so that d_EM is the share of a user's items that")
-		p.Remark("change, alpha is the eps of user DP and randomised response the same mechanism under both names.\n")
+		p.Remark("change, alpha is the eps of user DP and randomized response the same mechanism under both names.\n")
 		return nil
 	}
 	// Noise on the shares does not know how far items move, only whether.

@@ -128,7 +128,7 @@ func stopped(status lp.Status, remark string) string {
 // constOPT has free weights for the r words nearest to each word.
 func (s *study) constOPT(r int) func(context.Context, float64) (built, error) {
 	return func(ctx context.Context, alpha float64) (built, error) {
-		sol, err := lp.ConstOPT(metric.Same(s.space), alpha, &lp.ConstOptions{Neighbours: r, Context: ctx, TimeLimit: s.limit})
+		sol, err := lp.ConstOPT(metric.Same(s.space), alpha, &lp.ConstOptions{Neighbors: r, Context: ctx, TimeLimit: s.limit})
 		if err != nil {
 			return built{}, err
 		}
@@ -209,10 +209,10 @@ func (s *study) measure(name string, b built) (result, error) {
 	}
 	r.level = audit.Hi
 	r.guessed = guessed(b.channel)
-	return r, r.summarise(losses)
+	return r, r.summarize(losses)
 }
 
-func (r *result) summarise(losses mechanism.Losses) (err error) {
+func (r *result) summarize(losses mechanism.Losses) (err error) {
 	r.worst, _ = losses.Worst()
 	if r.mean, err = losses.Mean(nil); err != nil {
 		return err
@@ -272,7 +272,7 @@ func (s *study) madlib(ctx context.Context, alpha float64, releases int) (result
 			losses[x] += s.space.Distance(x, y) / float64(releases)
 		}
 	}
-	return r, r.summarise(losses)
+	return r, r.summarize(losses)
 }
 
 var errNone = errors.New("nothing private was found: alpha times the distances is too small")

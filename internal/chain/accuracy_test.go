@@ -135,7 +135,7 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	add := func(name string, bound float64, m *exponential.Mechanism, err error) {
 		t.Helper()
 		var negative *exponential.NegativeWeightError
-		var varies *exponential.NormaliserError
+		var varies *exponential.NormalizerError
 		if errors.As(err, &negative) || errors.As(err, &varies) || errors.Is(err, exponential.ErrSingular) {
 			return // it does not exist here
 		}
@@ -146,8 +146,8 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 		out = append(out, link{name, m.Channel, m.Audit.Hi, bound})
 	}
 
-	radius, centre := metric.Radius(b.Utility)
-	m, err := exponential.Constant(n, centre, "")
+	radius, center := metric.Radius(b.Utility)
+	m, err := exponential.Constant(n, center, "")
 	add("Constant", radius*(1+lossTol), m, err)
 	m, err = exponential.Standard(b.Privacy, alpha, nil)
 	add("Standard", inf, m, err)
@@ -161,8 +161,8 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	add("Tuned", inf, m, err)
 	m, err = exponential.Tight(b.Privacy, alpha, nil)
 	add("Tight", inf, m, err)
-	m, err = exponential.ConstantNormaliser(b.Privacy, alpha, nil)
-	add("ConstantNormaliser", inf, m, err)
+	m, err = exponential.ConstantNormalizer(b.Privacy, alpha, nil)
+	add("ConstantNormalizer", inf, m, err)
 
 	// Lemma 4.1 of BSV24: the standard mechanism on a net, by s(Z, alpha/3).
 	s, err := entropy.EntropicScale(metric.Same(b.Privacy), alpha/3, nil)

@@ -33,15 +33,15 @@ func TestChart_PNG(t *testing.T) {
 	if s := img.Bounds().Size(); s.X != 1080 || s.Y != 660 {
 		t.Errorf("%v pixels, want 1080 x 660", s)
 	}
-	colours := map[[3]uint8]bool{}
+	colors := map[[3]uint8]bool{}
 	for y := range 660 {
 		for x := range 1080 {
 			r, g, b, _ := img.At(x, y).RGBA()
-			colours[[3]uint8{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8)}] = true
+			colors[[3]uint8{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8)}] = true
 		}
 	}
 	for k := range 2 {
-		if c := palette[k]; !colours[[3]uint8{c.R, c.G, c.B}] {
+		if c := palette[k]; !colors[[3]uint8{c.R, c.G, c.B}] {
 			t.Errorf("series %d is not to be seen", k)
 		}
 	}

@@ -23,8 +23,8 @@ const (
 	maxMarked   = 40 // points of a line that still get a marker each
 )
 
-// palette is Okabe and Ito's, which the colour-blind can tell apart, without
-// its yellow and black; dashes and markers tell the series apart in grey too.
+// palette is Okabe and Ito's, which the color-blind can tell apart, without
+// its yellow and black; dashes and markers tell the series apart in gray too.
 var palette = []color.RGBA{
 	{0x00, 0x72, 0xb2, 0xff}, // blue
 	{0xd5, 0x5e, 0x00, 0xff}, // vermilion
@@ -45,18 +45,18 @@ var (
 type lineAndMarks struct {
 	line   draw.LineStyle
 	fill   color.Color
-	colour color.RGBA
+	color  color.RGBA
 	marker draw.GlyphDrawer
 }
 
-// seriesStyle is the look of the k-th series: colours, dashes and markers
+// seriesStyle is the look of the k-th series: colors, dashes and markers
 // cycle with the coprime-enough lengths 6, 4 and 5, so that 60 series differ.
 func seriesStyle(k int) lineAndMarks {
 	c := palette[k%len(palette)]
 	return lineAndMarks{
 		line:   draw.LineStyle{Color: c, Width: 1.6, Dashes: dashes[k%len(dashes)]},
 		fill:   color.NRGBA{c.R, c.G, c.B, 0x38},
-		colour: c,
+		color:  c,
 		marker: markers[k%len(markers)],
 	}
 }
@@ -64,9 +64,9 @@ func seriesStyle(k int) lineAndMarks {
 // glyph is the marker of a point; small in a crowd.
 func (s lineAndMarks) glyph(crowd bool) draw.GlyphStyle {
 	if crowd {
-		return draw.GlyphStyle{Color: color.NRGBA{s.colour.R, s.colour.G, s.colour.B, 0xb0}, Radius: 1.5, Shape: s.marker}
+		return draw.GlyphStyle{Color: color.NRGBA{s.color.R, s.color.G, s.color.B, 0xb0}, Radius: 1.5, Shape: s.marker}
 	}
-	return draw.GlyphStyle{Color: s.colour, Radius: 2.8, Shape: s.marker}
+	return draw.GlyphStyle{Color: s.color, Radius: 2.8, Shape: s.marker}
 }
 
 // textStyle is horizontal text that lies at its point as the alignments say.

@@ -112,19 +112,19 @@ func tickLabel(v, step float64, power int) string {
 // logTicks marks 1, 2, ..., 9 times every power of ten and labels as many of
 // them as have room: 1, 2 and 5 over a few decades, 1 and 3 over some more,
 // then the powers alone, then every second or third of those. Less than a factor
-// of 5, where they could be one, is labelled as a linear axis is.
+// of 5, where they could be one, is labeled as a linear axis is.
 func logTicks(lo, hi float64) []plot.Tick {
 	decades := math.Log10(hi) - math.Log10(lo)
-	var labelled string
+	var labeled string
 	switch {
 	case decades < 0.7:
 		return linearTicks(lo, hi)
 	case decades < 2.5:
-		labelled = "125"
+		labeled = "125"
 	case decades < 4.5:
-		labelled = "13"
+		labeled = "13"
 	default:
-		labelled = "1"
+		labeled = "1"
 	}
 	every := max(1, int(math.Ceil(decades/(2*wantTicks))))
 	var ticks []plot.Tick
@@ -136,7 +136,7 @@ func logTicks(lo, hi float64) []plot.Tick {
 				continue
 			}
 			t := plot.Tick{Value: v}
-			if strings.ContainsRune(labelled, m) && e%every == 0 {
+			if strings.ContainsRune(labeled, m) && e%every == 0 {
 				t.Label = logLabel(v)
 			}
 			if t.Label != "" || every == 1 {

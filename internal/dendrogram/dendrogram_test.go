@@ -8,7 +8,7 @@ import (
 
 // Every join unites two runs of positions, adjacent at its gap, at a height that
 // is at least those within, and above them to the right; the last one has all.
-func TestWalk_JoinsNeighbouringRuns(t *testing.T) {
+func TestWalk_JoinsNeighboringRuns(t *testing.T) {
 	r := rng.Seeded(1)
 	for n := range 30 {
 		h := make([]float64, n)

@@ -20,8 +20,8 @@ package directed
 
 import "math"
 
-// Next and Prev are the neighbouring float64 values. NaN maps to NaN, the
-// infinities to themselves where there is no neighbour.
+// Next and Prev are the neighboring float64 values. NaN maps to NaN, the
+// infinities to themselves where there is no neighbor.
 func Next(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 func Prev(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
 

@@ -52,7 +52,7 @@ func TestArithmetic_BoundsExactResult(t *testing.T) {
 			}
 		}
 		if tight < 1000 {
-			t.Errorf("%s: only %d exact results recognised", name, tight)
+			t.Errorf("%s: only %d exact results recognized", name, tight)
 		}
 	}
 	op("+", func(z, x, y *big.Float) { z.Add(x, y) }, directed.AddUp, directed.AddDown)

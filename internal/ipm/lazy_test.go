@@ -94,7 +94,7 @@ func TestLazy_ExtendAddsTheWorst(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := l.Extend(ctx, x, 1e-9, 0); err == nil {
-		t.Error("cancelled: no error")
+		t.Error("canceled: no error")
 	}
 }
 

@@ -151,7 +151,7 @@ func (s *solver) step() (ok bool, err error) {
 	}
 	for range most {
 		p, d := min(1, primal+kkt.Ambition), min(1, dual+kkt.Ambition)
-		if err := s.columns(func(t *task, w int) { s.centre(w, target, p, d) }); err != nil {
+		if err := s.columns(func(t *task, w int) { s.center(w, target, p, d) }); err != nil {
 			return false, err
 		}
 		for i, t := range s.t {

@@ -19,7 +19,7 @@ type pattern struct {
 	leftStart  []int
 	left       []int
 	leftColumn []int32
-	at         []int // position of every pair of the relabelled list
+	at         []int // position of every pair of the relabeled list
 	diag       []int // and of the diagonal of every input
 }
 
@@ -39,8 +39,8 @@ func sparseOrder(r *pairs) []int {
 	return order
 }
 
-// relabelled is the problem with input order[k] as number k, and its pairs r.
-func (p *Problem) relabelled(order []int, r *pairs) (*Problem, *pairs) {
+// relabeled is the problem with input order[k] as number k, and its pairs r.
+func (p *Problem) relabeled(order []int, r *pairs) (*Problem, *pairs) {
 	n := p.Inputs
 	number := make([]int, n)
 	for k, u := range order {
@@ -57,13 +57,13 @@ func (p *Problem) relabelled(order []int, r *pairs) (*Problem, *pairs) {
 	for i, c := range p.Class {
 		q.Class[i] = number[c]
 	}
-	return &q, r.relabelled(number)
+	return &q, r.relabeled(number)
 }
 
 // eliminationOrder is a minimum degree ordering of the graph of the pairs, ties
 // to the lowest number. It returns the order, order[k] being the input that is
 // eliminated as the k-th, and the entries of the factor, diagonal included; it
-// gives up where they pass most. Neighbours are bit sets: O(n^2 + fill n/64).
+// gives up where they pass most. Neighbors are bit sets: O(n^2 + fill n/64).
 func eliminationOrder(r *pairs, most int) (order []int, fill int) {
 	n := r.n
 	of := bitset.Rows(n, n)
@@ -99,8 +99,8 @@ func eliminationOrder(r *pairs, most int) (order []int, fill int) {
 	return order, fill
 }
 
-// relabelled is the list of the same pairs under new numbers.
-func (r *pairs) relabelled(number []int) *pairs {
+// relabeled is the list of the same pairs under new numbers.
+func (r *pairs) relabeled(number []int) *pairs {
 	type pair struct{ u, v, i int32 }
 	list := make([]pair, 0, r.len())
 	for u := range r.n {
@@ -130,7 +130,7 @@ func (r *pairs) relabelled(number []int) *pairs {
 	return out
 }
 
-// newPattern is the symbolic factorisation of pairs that are numbered in
+// newPattern is the symbolic factorization of pairs that are numbered in
 // elimination order: the rows of column j are those of its pairs and of the
 // columns whose first row it is.
 func newPattern(r *pairs) *pattern {

@@ -25,7 +25,7 @@ type pairs struct {
 	// every channel of the problem, to the last bit.
 	proof []float64
 	// omega weighs the pair on the central path: less for a pair that its
-	// neighbours nearly imply.
+	// neighbors nearly imply.
 	omega    []float64
 	sumOmega float64 // over the rows of a column
 }

@@ -6,7 +6,7 @@
 // Inputs u, outputs w, and for every output the column x_w = M[., w] of the
 // channel. With e(u,v) the privacy budget alpha*rho1(u,v):
 //
-//	minimise k
+//	minimize k
 //	s = b x_w[v] - a x_w[u] >= 0     every w and ordered pair u, v       dual lambda
 //	sum_w x_w = 1                                                        dual y
 //	t = k - sum_w loss_w x_w >= 0    every loss row                      dual z
@@ -61,7 +61,7 @@ type Problem struct {
 	// Class[i] the input that row i is about. Every input has a row.
 	Loss  []float64
 	Class []int
-	// Prior, where not nil, weighs the loss rows: their mean is minimised in
+	// Prior, where not nil, weighs the loss rows: their mean is minimized in
 	// place of the largest.
 	Prior []float64
 }

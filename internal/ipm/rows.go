@@ -3,7 +3,7 @@ package ipm
 import "github.com/metricdp/metricdp/internal/ipm/kkt"
 
 // The loops over the privacy rows, one column each: where the time goes besides
-// the factorisations. A pair has a forward row f and a backward row k. Slack
+// the factorizations. A pair has a forward row f and a backward row k. Slack
 // steps are taken relative to the slack, rho = ds/s, and divided by nothing:
 // inv holds 1/s.
 
@@ -135,10 +135,10 @@ func (s *solver) stepStats(t *task, w int) {
 	t.stats.least, t.stats.dual = least, dual
 }
 
-// centre adds a Gondzio corrector to pull: the products lambda s that steps of
+// center adds a Gondzio corrector to pull: the products lambda s that steps of
 // the given lengths would bring below lift times their target are aimed at
 // that. Products above their target are left alone.
-func (s *solver) centre(w int, target, primal, dual float64) {
+func (s *solver) center(w int, target, primal, dual float64) {
 	c, dx := s.view(w), s.column(s.dir.x, w)
 	target *= kkt.Lift
 	for u := range c.n {

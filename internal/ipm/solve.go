@@ -14,7 +14,7 @@ const residual = 1e-8
 // Plan is a problem whose structure was looked at: what it takes to solve is
 // known.
 type Plan struct {
-	p     *Problem // relabelled where factors are sparse
+	p     *Problem // relabeled where factors are sparse
 	r     *pairs
 	f     *pattern
 	order []int // the input that number k stands for; nil: k
@@ -33,7 +33,7 @@ func Prepare(ctx context.Context, p *Problem) (*Plan, error) {
 	}
 	l := &Plan{p: p, r: r}
 	if l.order = sparseOrder(l.r); l.order != nil {
-		l.p, l.r = p.relabelled(l.order, l.r)
+		l.p, l.r = p.relabeled(l.order, l.r)
 		l.f = newPattern(l.r)
 	}
 	return l, nil

@@ -46,7 +46,7 @@ func TestEliminationOrder_Fill(t *testing.T) {
 				t.Fatalf("%s: no permutation: %v", name, order)
 			}
 		}
-		_, r = c.p.relabelled(order, r)
+		_, r = c.p.relabeled(order, r)
 		if f := newPattern(r); len(f.row) != fill || fill > c.fill {
 			t.Errorf("%s: %d entries, ordering counted %d, want at most %d", name, len(f.row), fill, c.fill)
 		}

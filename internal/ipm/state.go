@@ -213,8 +213,8 @@ func (s *solver) clearSums() {
 }
 
 // start sets a point that is strictly feasible on both sides. Column w decays
-// as exp(-e/4) from the input that output w serves best, rows normalised:
-// entries of neighbours then differ by at most exp(e/2). On the dual side y is
+// as exp(-e/4) from the input that output w serves best, rows normalized:
+// entries of neighbors then differ by at most exp(e/2). On the dual side y is
 // negative and lambda shares g_w = D_w z - y > 0 out over the rows such that
 // G'lambda_w = g_w.
 func (s *solver) start() error {

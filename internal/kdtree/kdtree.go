@@ -60,7 +60,7 @@ const (
 	// LeafSize is the largest number of points in a leaf.
 	LeafSize = 16
 
-	// MaxDim is the dimension above which nearest-neighbour searches visit
+	// MaxDim is the dimension above which nearest-neighbor searches visit
 	// nearly every leaf and a plain scan is faster.
 	MaxDim = 20
 

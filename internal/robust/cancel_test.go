@@ -94,11 +94,11 @@ var longCalls = []longCall{
 	{"metric.Validate", globe, 4000, func(ctx context.Context, f metric.Finite) error {
 		return metric.Validate(f, &metric.ValidateOptions{Context: ctx, MaxTriples: math.MaxInt})
 	}},
-	{"metric.NearestNeighboursContext", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(metric.NearestNeighboursContext(ctx, f, 8))
+	{"metric.NearestNeighborsContext", high, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(metric.NearestNeighborsContext(ctx, f, 8))
 	}},
-	{"metric.ReverseNeighboursContext", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(metric.ReverseNeighboursContext(ctx, f, 8))
+	{"metric.ReverseNeighborsContext", high, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(metric.ReverseNeighborsContext(ctx, f, 8))
 	}},
 	{"metric.Net", high, 20_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(metric.Net(f, 0.1, &metric.NetOptions{Context: ctx}))
@@ -135,7 +135,7 @@ var longCalls = []longCall{
 	{"exponential.Tuned", flat, 3000, built(exponential.Tuned)},
 	{"exponential.Tight", flat, 6000, built(exponential.Tight)},
 	{"exponential.Tight, by Gauss", high, 5000, built(exponential.Tight)},
-	{"exponential.ConstantNormaliser", equidistant, 30_000, built(exponential.ConstantNormaliser)},
+	{"exponential.ConstantNormalizer", equidistant, 30_000, built(exponential.ConstantNormalizer)},
 	{"exponential.Relaxed", flat, 3000, func(ctx context.Context, f metric.Finite) error {
 		return err1(exponential.Relaxed(two(f), 5, &exponential.RelaxedOptions{Context: ctx, Tuned: true}))
 	}},
@@ -306,7 +306,7 @@ var busy = func() func() float64 {
 // TestCalls_ReturnPromptly cancels every long call at random moments: it returns the
 // context's error within prompt, and leaves no goroutine behind. METRICDP_LONG takes
 // the sizes at which calls last for many seconds, and cancels anywhere in them; by
-// default spaces have a quarter of the points, and calls are cancelled at the start.
+// default spaces have a quarter of the points, and calls are canceled at the start.
 func TestCalls_ReturnPromptly(t *testing.T) {
 	long := os.Getenv("METRICDP_LONG") != ""
 	shrink, moments, latest := 4, 1, 30*time.Millisecond
@@ -323,9 +323,9 @@ func TestCalls_ReturnPromptly(t *testing.T) {
 				at := time.Duration(r.Float64() * r.Float64() * float64(latest))
 				var late []string
 				for range 3 { // a machine with other work to do has hiccups
-					took, where, err := c.cancelled(f, at)
+					took, where, err := c.canceled(f, at)
 					if err != nil {
-						t.Fatalf("cancelled after %v: %v", at, err)
+						t.Fatalf("canceled after %v: %v", at, err)
 					}
 					if slow := busy(); took > time.Duration(2*slow*float64(prompt)) || took > prompt && slow < 1.5 {
 						late = append(late, fmt.Sprintf("%v (busy: %.1f)\n%s", took, slow, where))
@@ -335,17 +335,17 @@ func TestCalls_ReturnPromptly(t *testing.T) {
 					break
 				}
 				if late != nil {
-					t.Errorf("cancelled after %v: returned %v later", at, late)
+					t.Errorf("canceled after %v: returned %v later", at, late)
 				}
 			}
 		})
 	}
 }
 
-// cancelled makes the call and cancels it after a while. It returns how long the call
+// canceled makes the call and cancels it after a while. It returns how long the call
 // then took, negative where it had ended before, where it was when it should have
 // returned, and what is wrong.
-func (c longCall) cancelled(f metric.Finite, after time.Duration) (took time.Duration, where string, wrong error) {
+func (c longCall) canceled(f metric.Finite, after time.Duration) (took time.Duration, where string, wrong error) {
 	before := runtime.NumGoroutine()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

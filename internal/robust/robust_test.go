@@ -74,9 +74,9 @@ const (
 var trusting = map[string]string{
 	"metric.NewBimetric": views, "metric.Bimetric.Check": views, "metric.Bimetric.LipschitzContext": order, "metric.Scaled": views, "metric.Subset": views, "metric.Permuted": views,
 	"metric.DiameterContext": order, "metric.RadiusContext": order, "metric.MinDistanceContext": order, "metric.MinPositiveDistanceContext": order,
-	"metric.NearestNeighboursContext": order, "metric.ReverseNeighboursContext": order, "metric.Net": order, "metric.AssignContext": order, "exponential.Misses": order,
+	"metric.NearestNeighborsContext": order, "metric.ReverseNeighborsContext": order, "metric.Net": order, "metric.AssignContext": order, "exponential.Misses": order,
 	"entropy.Packed.Prove": witness, "entropy.TwoPoints.Prove": witness,
-	"entropy.Star.Prove": witness, "entropy.Centre.Prove": witness, "entropy.MeasureBound.Prove": witness,
+	"entropy.Star.Prove": witness, "entropy.Center.Prove": witness, "entropy.MeasureBound.Prove": witness,
 	"tsp.Tour.Open": few, "tsp.Folding.Locality": few, "wasserstein.DistanceEM": few,
 	"wasserstein.Distances": later, "exponential.Standard": later,
 	"emd.NewFrequencies": later, "emd.NewHadamardFrequencies": later, "emd.NewLaplaceFrequencies": later, "emd.ItemWiseBudget": later, "emd.NewItemWise": later,

@@ -52,8 +52,8 @@ var others = map[reflect.Type][]other{
 		{"enormous", wasserstein.CostFunc(math.MaxInt>>22, math.MaxInt>>22, func(i, j int) float64 { return 1 })},
 	},
 	reflect.TypeFor[entropy.Witness](): {
-		{"out of range", entropy.Centre{X: 99}},
-		{"negative", entropy.Centre{X: -1}},
+		{"out of range", entropy.Center{X: 99}},
+		{"negative", entropy.Center{X: -1}},
 	},
 }
 
@@ -123,8 +123,8 @@ var metricCalls = []call{
 	{"metric.SubdominantContext", metric.SubdominantContext, []any{ctx, points}},
 	{"metric.AsUltrametric", metric.AsUltrametric, []any{ctx, ultra}},
 	{"metric.ValidateUltrametricContext", metric.ValidateUltrametricContext, []any{ctx, ultra, 1e-9}},
-	{"metric.NearestNeighboursContext", metric.NearestNeighboursContext, []any{ctx, points, 2}},
-	{"metric.ReverseNeighboursContext", metric.ReverseNeighboursContext, []any{ctx, points, 2}},
+	{"metric.NearestNeighborsContext", metric.NearestNeighborsContext, []any{ctx, points, 2}},
+	{"metric.ReverseNeighborsContext", metric.ReverseNeighborsContext, []any{ctx, points, 2}},
 	{"metric.Net", metric.Net, []any{points, 1.5, &metric.NetOptions{Order: []int{4, 3, 2, 1, 0}}}},
 	{"metric.FarthestFirstContext", metric.FarthestFirstContext, []any{ctx, points, 3, 0}},
 	{"metric.AssignContext", metric.AssignContext, []any{ctx, points, []int{0, 3}}},
@@ -168,7 +168,7 @@ var metricCalls = []call{
 	// These return no error: they may not panic.
 	{"metric.Ultrametric.Clusters", ultra.Clusters, []any{0.5}},
 	{"metric.Index.Ball", func(r float64) []int { return metric.NewIndex(points).Ball(0, r, nil) }, []any{1.0}},
-	{"metric.Index.Neighbours", func(k int) []int { return metric.NewIndex(points).Neighbours(0, k, nil) }, []any{1}},
+	{"metric.Index.Neighbors", func(k int) []int { return metric.NewIndex(points).Neighbors(0, k, nil) }, []any{1}},
 	{"metric.Locator.Within", func(x, y, r float64) []int { return metric.NewLocator(points).Within([]float64{x, y}, r, nil) }, []any{1.0, 1.0, 1.0}},
 	{"metric.Locator.Nearest", func(x, y float64) { metric.NewLocator(points).Nearest([]float64{x, y}) }, []any{1.0, 1.0}},
 }
@@ -202,7 +202,7 @@ var entropyCalls = []call{
 	{"entropy.Packed.Prove", entropy.Packed.Prove, []any{entropy.Packed{X: 0, Points: []int{1, 3}}, same, 1.0}},
 	{"entropy.TwoPoints.Prove", entropy.TwoPoints.Prove, []any{entropy.TwoPoints{X: 0, Y: 1}, same, 1.0}},
 	{"entropy.Star.Prove", entropy.Star.Prove, []any{entropy.Star{X: 0, Points: []int{0, 1}, Weights: []float64{1, 1}, Offsets: []float64{0, 0}}, same, 1.0}},
-	{"entropy.Centre.Prove", entropy.Centre.Prove, []any{entropy.Centre{X: 2}, same, 1.0}},
+	{"entropy.Center.Prove", entropy.Center.Prove, []any{entropy.Center{X: 2}, same, 1.0}},
 	{"entropy.MeasureNet", entropy.MeasureNet, []any{path, 2}},
 	{"entropy.Measures.Wasserstein", measures.Wasserstein, []any{&entropy.Options{}}},
 	{"entropy.PositiveMeasure", entropy.PositiveMeasure, []any{path, &entropy.Options{}}},

@@ -10,7 +10,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// conform runs a mechanism through the kit: its behaviour at the inputs, and
+// conform runs a mechanism through the kit: its behavior at the inputs, and
 // its level between the first two, in bins where outputs are real numbers.
 func conform[X, Y any](t *testing.T, name string, m mechanism.Mechanism[X, Y], err error, distance float64, o mechanismtest.Options[X, Y], inputs ...X) {
 	t.Helper()

@@ -22,13 +22,13 @@
 // # Guarantees
 //
 // With density prop. to e^(-alpha*d(x,y)) the triangle inequality gives
-// density ratios up to e^(alpha*d(x,x')), and where the normaliser does not
+// density ratios up to e^(alpha*d(x,x')), and where the normalizer does not
 // depend on x, as under translations and rotations, that is alpha-privacy with
-// the full alpha. (On general spaces half of alpha is lost to the normaliser:
+// the full alpha. (On general spaces half of alpha is lost to the normalizer:
 // see package exponential.) What is done to the output afterwards, such as
 // clipping it to a region or snapping it to a set, is post-processing and
 // free. Drawing again until the output falls in a region is not: it changes
-// the normaliser.
+// the normalizer.
 //
 // The Gaussian mechanisms promise (alpha, delta) between inputs at a distance
 // up to a diameter that the caller states, because their delta grows with the
@@ -81,7 +81,7 @@
 // [mechanism.Guarantee.Plus] does the sum. For inputs and outputs in one finite
 // set package lp has the mechanism of least loss, and package exponential loses
 // less than noise and Snap where its tight weights exist. Where they do not, alpha
-// being small for the distances of neighbours, noise and Snap lose less: 8.4 km
+// being small for the distances of neighbors, noise and Snap lose less: 8.4 km
 // against 11.4 on 60 places of a town at alpha = 0.2 per km, the optimum being
 // 6.4. Errors and Release times must not be shown to an adversary where inputs
 // may be outside the domain.

@@ -11,7 +11,7 @@ import (
 // seeded makes the examples repeat. Releases of private data pass nil.
 func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
-// A position on Earth, hidden among the places within some kilometres.
+// A position on Earth, hidden among the places within some kilometers.
 func ExampleNewSphere() {
 	m, err := additive.NewSphere(0.5, nil) // per km
 	if err != nil {
@@ -102,7 +102,7 @@ func ExampleSnap() {
 
 // The same on a flat map: a visitor, hidden among the stands of a fair.
 func ExampleSnap_plane() {
-	stands, err := metric.NewPoints([][2]float64{{0, 0}, {0, 20}, {30, 0}, {30, 20}}, metric.Plane{}) // metres
+	stands, err := metric.NewPoints([][2]float64{{0, 0}, {0, 20}, {30, 0}, {30, 20}}, metric.Plane{}) // meters
 	if err != nil {
 		fmt.Println(err)
 		return

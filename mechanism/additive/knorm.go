@@ -57,7 +57,7 @@ func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 // KNorm adds noise with density prop. to e^(-alpha*||z||) to a point of R^d:
 // the K-norm mechanism (HT10) for an l_p norm. The density ratio between two
 // inputs is at most e^(alpha*||x-x'||) by the triangle inequality and the
-// normaliser does not depend on x, so it is alpha-private per unit of that norm
+// normalizer does not depend on x, so it is alpha-private per unit of that norm
 // with the full alpha. In one dimension it is the Laplace mechanism, in the
 // plane with p = 2 the planar Laplace mechanism of geo-indistinguishability
 // ([PlanarLaplace]), with p = 1 independent Laplace noise on every coordinate.

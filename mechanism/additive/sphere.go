@@ -24,7 +24,7 @@ type SphereOptions struct {
 
 // Sphere is the planar Laplace mechanism of the sphere: the output has density
 // prop. to e^(-alpha*d) with respect to area, d its great-circle distance from
-// the input. The normaliser is the same for every input, so it is alpha-private
+// the input. The normalizer is the same for every input, so it is alpha-private
 // per unit of [metric.GreatCircle] distance with the full alpha, everywhere: at
 // the poles, across the date line, and at distances where the Earth is not
 // flat.
@@ -35,7 +35,7 @@ type SphereOptions struct {
 // private at the stated level.
 //
 // The claim is about real arithmetic: see the package comment. Positions are
-// rounded to about 5e-16 R, some nanometres on the Earth. A Sphere is immutable and
+// rounded to about 5e-16 R, some nanometers on the Earth. A Sphere is immutable and
 // safe for concurrent use.
 type Sphere struct {
 	law    arcLaw

@@ -174,7 +174,7 @@ func TestDestination_DistanceAndBearing(t *testing.T) {
 	}
 }
 
-// The distance travelled has the stated law and the bearing is uniform,
+// The distance traveled has the stated law and the bearing is uniform,
 // everywhere: false-reject probability 1e-7 for each of the two.
 func TestSphere_Law(t *testing.T) {
 	r := rng.Seeded(52)
@@ -215,11 +215,11 @@ func TestSphere_DistanceAndBearingIndependent(t *testing.T) {
 	testkit.ChiSquare(t, count, p, 1e-6)
 }
 
-// The normaliser, the integral of e^(-alpha d(x,y)) over the sphere, is the
+// The normalizer, the integral of e^(-alpha d(x,y)) over the sphere, is the
 // same for every x: 2 pi R^2 (1+e^(-a pi))/(1+a^2), a = alpha R. So the
 // log-ratio of the densities at y is alpha(d(x',y) - d(x,y)), up to alpha
 // d(x,x') and not 2 alpha d(x,x').
-func TestSphere_NormaliserIsConstant(t *testing.T) {
+func TestSphere_NormalizerIsConstant(t *testing.T) {
 	const a, n = 2.0, 400
 	want := 2 * math.Pi * (1 + math.Exp(-a*math.Pi)) / (1 + a*a)
 	sphere := metric.GreatCircle{Radius: 1}

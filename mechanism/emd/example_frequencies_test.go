@@ -12,7 +12,7 @@ import (
 )
 
 // A thousand users with ten purchases each, of six articles in two departments.
-// Each randomises its own; the shop sees sums only.
+// Each randomizes its own; the shop sees sums only.
 func ExampleNewGKRRFrequencies() {
 	articles := emd.Clusters{Count: 2, Size: 3, Within: 0.2, Diameter: 1}
 	g, err := emd.NewGKRR(articles, 3)

@@ -559,7 +559,7 @@ func TestFrequencies_BadInput(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := local.Collect(ctx, nil, One([]int{0, 1, 2})); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	if _, err := local.Estimate(&Counts{}); !errors.Is(err, fault.ErrEmpty) {
 		t.Errorf("no counts: %v", err)
@@ -572,9 +572,9 @@ func TestFrequencies_BadInput(t *testing.T) {
 	}
 }
 
-// Cancelled by its source a release reads no more users, and after the last one
+// Canceled by its source a release reads no more users, and after the last one
 // draws nothing.
-func TestFrequencies_CancelledReleasesNothing(t *testing.T) {
+func TestFrequencies_CanceledReleasesNothing(t *testing.T) {
 	f := estimators(t, Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}, Model{Trust: Local, Items: 3, Diameter: 1}, 1)["matrix"]
 	const users = 10
 	for _, at := range []int{3, users} {
@@ -595,7 +595,7 @@ func TestFrequencies_CancelledReleasesNothing(t *testing.T) {
 			})
 			cancel()
 			if counts != nil || !errors.Is(err, context.Canceled) || read > at+1 {
-				t.Errorf("cancelled at user %d: %v, %v, %d read", at, counts, err, read)
+				t.Errorf("canceled at user %d: %v, %v, %d read", at, counts, err, read)
 			}
 		}
 	}

@@ -151,7 +151,7 @@ func TestItemWise_ShuffledUniformly(t *testing.T) {
 	}
 	testkit.ChiSquare(t, obs, []float64{1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6}, 1e-7)
 	if got := w.Channel().Output(2); got != 2 {
-		t.Errorf("output 2 of the channel is labelled %d", got)
+		t.Errorf("output 2 of the channel is labeled %d", got)
 	}
 	if counts, err := w.Release(r, One([]int{2, 2, 0})); err != nil || !slices.Equal(counts, []int64{1, 0, 2}) {
 		t.Errorf("labels moved the counts: %v, %v", counts, err)

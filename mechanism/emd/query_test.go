@@ -269,7 +269,7 @@ func TestQuery_BadInput(t *testing.T) {
 	_, err = Ball(d, []float64{1}, -1, Smoothing{Width: 1})
 	fails("negative radius", err, "radius = -1")
 	_, err = Ball(d, []float64{math.Inf(1)}, 1, Smoothing{Width: 1})
-	fails("infinite centre", err, "Inf")
+	fails("infinite center", err, "Inf")
 	_, err = Ball(d, []float64{1}, 1, Smoothing{})
 	fails("no width", err, "Width = 0")
 	_, err = Ball(d, []float64{1}, 1, Smoothing{Width: 5e-324})

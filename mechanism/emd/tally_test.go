@@ -31,7 +31,7 @@ func TestDrawRuns_ChunksDrawIndependently(t *testing.T) {
 	}
 }
 
-// What was drawn until a release is cancelled or fails is not published.
+// What was drawn until a release is canceled or fails is not published.
 func TestDrawRuns_NothingOfAnUnfinishedRelease(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -31,7 +31,7 @@ type BestOptions struct {
 	// does not change the Criterion: WorstCase has no use for it.
 	Prior []float64
 	// Remap replaces every output of each candidate by the point that
-	// minimises the expected loss under Prior, given that output.
+	// minimizes the expected loss under Prior, given that output.
 	Remap    bool
 	Outputs  []int                                // as in Options, for the methods that allow one
 	Unit     metric.Unit                          // of the privacy metric
@@ -86,7 +86,7 @@ func (c Candidate) String() string {
 }
 
 // Best builds every mechanism of this package on b that is alpha-private under
-// b.Privacy (constant, standard, tuned, constant normaliser, tight weights, and
+// b.Privacy (constant, standard, tuned, constant normalizer, tight weights, and
 // where the two metrics differ or b.Utility is an ultrametric the relaxed one
 // with and without tuning) and returns the one with the least loss under
 // b.Utility: the first of equals. Constructions that a space does not admit are
@@ -151,7 +151,7 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 			return Constant(n, center, o.Unit)
 		}},
 		{MethodTight, Tight},
-		{MethodConstantNormaliser, ConstantNormaliser},
+		{MethodConstantNormalizer, ConstantNormalizer},
 		{MethodTuned, Tuned},
 		{MethodStandard, Standard},
 	}
@@ -187,9 +187,9 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 // failure.
 func inapplicable(err error) bool {
 	var negative *NegativeWeightError
-	var normaliser *NormaliserError
+	var normalizer *NormalizerError
 	var level *LevelError
-	return errors.As(err, &negative) || errors.As(err, &normaliser) || errors.As(err, &level) || errors.Is(err, ErrSingular)
+	return errors.As(err, &negative) || errors.As(err, &normalizer) || errors.As(err, &level) || errors.Is(err, ErrSingular)
 }
 
 // evaluate returns the mechanism, remapped if asked, and its loss.

@@ -42,7 +42,7 @@ func TestConformance_Finite(t *testing.T) {
 		{"tuned", f, func() (*exponential.Mechanism, error) { return exponential.Tuned(f, 4, o) }, false},
 		{"weighted", f, func() (*exponential.Mechanism, error) { return exponential.Weighted(f, 4, weights, o) }, false},
 		{"tight", line, func() (*exponential.Mechanism, error) { return exponential.Tight(line, 1, o) }, false},
-		{"constant normaliser", cycle, func() (*exponential.Mechanism, error) { return exponential.ConstantNormaliser(cycle, 1, o) }, false},
+		{"constant normalizer", cycle, func() (*exponential.Mechanism, error) { return exponential.ConstantNormalizer(cycle, 1, o) }, false},
 		{"constant", f, func() (*exponential.Mechanism, error) { return exponential.Constant(15, 4, "km") }, true},
 		{"relaxed", line, func() (*exponential.Mechanism, error) {
 			m, err := exponential.Relaxed(metric.Bimetric{Privacy: line, Utility: clusters}, 2, nil)

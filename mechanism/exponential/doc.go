@@ -7,13 +7,13 @@
 // no observer can tell x from a nearby x' by more than a factor
 // exp(alpha*rho(x,x')). The exponential mechanism answers y with probability
 // proportional to exp(-beta*rho(x,y)). Two things can betray x: the exponent,
-// which changes by at most beta*rho(x,x'), and the normaliser, the sum over y,
+// which changes by at most beta*rho(x,x'), and the normalizer, the sum over y,
 // which may change by as much again. Hence beta = alpha/2 is safe always
 // ([Standard], BSV24 Lemma 4.1), and every other constructor is a way not to
-// pay for the normaliser:
+// pay for the normalizer:
 //
 //   - [Tuned] measures how much it changes and takes the largest safe beta;
-//   - [ConstantNormaliser] uses that it does not change on symmetric spaces;
+//   - [ConstantNormalizer] uses that it does not change on symmetric spaces;
 //   - [Tight] weights the outputs so that it is 1 everywhere;
 //   - [Relaxed] answers with clusters of the utility metric, for spaces where
 //     what an error costs and what is private are measured differently;
@@ -38,11 +38,11 @@
 //
 // # Who should not use it
 //
-// A level per kilometre or per edit protects near points from each other and
+// A level per kilometer or per edit protects near points from each other and
 // far points hardly at all: if which city someone is in is the secret, a small
 // alpha for street distances is no protection. For points of R^d or the sphere
 // that need not be released on a grid, package additive needs no matrix and
-// pays no normaliser. Snapped to the same points its noise also loses less than
+// pays no normalizer. Snapped to the same points its noise also loses less than
 // what is here at levels too small for tight weights ([Choice].Candidates say
 // whether they exist): 20.5 km in the worst case against 45 on 300 towns of
 // France at alpha = 0.1 per km.

@@ -21,7 +21,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// line is five places, one kilometre apart.
+// line is five places, one kilometer apart.
 func line() metric.Finite {
 	pts := [][]float64{{0}, {1}, {2}, {3}, {4}}
 	return must(metric.NewPoints(pts, metric.Euclidean{}))
@@ -72,13 +72,13 @@ func ExampleTuned() {
 }
 
 // A ring: every place sees the same distances, so the full rate is safe.
-func ExampleConstantNormaliser() {
+func ExampleConstantNormalizer() {
 	var roads []metric.Edge
 	for i := range 6 {
 		roads = append(roads, metric.Edge{I: i, J: (i + 1) % 6, Length: 1})
 	}
 	ring := must(metric.NewGraphEdges(6, roads))
-	m := must(exponential.ConstantNormaliser(ring, 1, nil))
+	m := must(exponential.ConstantNormalizer(ring, 1, nil))
 	fmt.Printf("rate %.3f, level %.3f\n", m.Beta, m.Guarantee().Alpha())
 	// Output: rate 1.000, level 1.000
 }

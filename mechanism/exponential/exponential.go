@@ -22,7 +22,7 @@ const (
 	MethodStandard           Method = "standard"
 	MethodWeighted           Method = "weighted"
 	MethodTuned              Method = "tuned"
-	MethodConstantNormaliser Method = "constant normaliser"
+	MethodConstantNormalizer Method = "constant normalizer"
 	MethodTight              Method = "tight weights"
 	MethodRelaxed            Method = "relaxed"
 	MethodRelaxedTuned       Method = "relaxed, tuned"
@@ -132,7 +132,7 @@ func (e *LevelError) Error() string {
 // Standard returns the exponential mechanism of BSV24 Lemma 4.1: P{y|x} is
 // proportional to exp(-alpha*rho(x,y)/2) over the net. It is alpha-private for
 // every metric and net; the factor 1/2 is tight in the worst case and wasteful
-// usually, see [Tuned], [ConstantNormaliser] and [Tight].
+// usually, see [Tuned], [ConstantNormalizer] and [Tight].
 //
 // The channel is audited, and the guarantee is the audit's upper end, often
 // well below alpha. A level above alpha by more than rounding is a

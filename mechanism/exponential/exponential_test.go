@@ -55,9 +55,9 @@ func TestKnownAnswers_Table(t *testing.T) {
 	}
 }
 
-func TestConstantNormaliser_Cycle(t *testing.T) {
+func TestConstantNormalizer_Cycle(t *testing.T) {
 	f := cycle(20)
-	m, err := ConstantNormaliser(f, 1, nil)
+	m, err := ConstantNormalizer(f, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,15 +66,15 @@ func TestConstantNormaliser_Cycle(t *testing.T) {
 	}
 	even := &Options{Outputs: []int{8, 6, 4, 2, 0}}
 	all := &Options{Outputs: []int{4, 3, 2, 1, 0, 9, 8, 7, 6, 5}}
-	if m, err := ConstantNormaliser(cycle(10), 1, all); err != nil || m.Audit.Hi > 1 || m.Beta > 1 || m.Beta < 1-1e-9 {
+	if m, err := ConstantNormalizer(cycle(10), 1, all); err != nil || m.Audit.Hi > 1 || m.Beta > 1 || m.Beta < 1-1e-9 {
 		t.Errorf("all outputs, in another order: %v (%v)", m, err)
 	}
-	var normaliser *NormaliserError
+	var normalizer *NormalizerError
 	for _, c := range []struct {
 		f metric.Finite
 		o *Options
 	}{{space.Path(5, 1), nil}, {space.Path(10, 1), even}, {cycle(10), even}} {
-		if _, err := ConstantNormaliser(c.f, 1, c.o); !errors.As(err, &normaliser) {
+		if _, err := ConstantNormalizer(c.f, 1, c.o); !errors.As(err, &normalizer) {
 			t.Errorf("%v, %+v: %v", c.f, c.o, err)
 		}
 	}
@@ -189,7 +189,7 @@ func TestConstructors_BadInput(t *testing.T) {
 	var size *fault.SizeError
 	for _, alpha := range []float64{0, -1, nan, inf} {
 		for name, build := range map[string]func(metric.Finite, float64, *Options) (*Mechanism, error){
-			"Standard": Standard, "Tuned": Tuned, "ConstantNormaliser": ConstantNormaliser, "Tight": Tight,
+			"Standard": Standard, "Tuned": Tuned, "ConstantNormalizer": ConstantNormalizer, "Tight": Tight,
 		} {
 			if _, err := build(f, alpha, nil); !errors.As(err, &value) || value.Arg != "alpha" {
 				t.Errorf("%s(alpha = %v): %v", name, alpha, err)
@@ -209,7 +209,7 @@ func TestConstructors_BadInput(t *testing.T) {
 			t.Errorf("weights %v: %v", w, err)
 		}
 	}
-	for _, build := range []func(metric.Finite, float64, *Options) (*Mechanism, error){Tuned, Tight, ConstantNormaliser} {
+	for _, build := range []func(metric.Finite, float64, *Options) (*Mechanism, error){Tuned, Tight, ConstantNormalizer} {
 		if _, err := build(f, 1, &Options{Lazy: true}); err == nil {
 			t.Error("Lazy accepted")
 		}
@@ -237,7 +237,7 @@ func TestConstructors_BadInput(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Tuned(f, 1, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	single, err := Best(metric.Same(space.Path(1, 1)), 1, nil)
 	if err != nil || single.Objective != 0 {

@@ -24,7 +24,7 @@ import (
 //	b ((1+t) d(p(x),p(x')) + (t+2u) D) <= b ((1+t)^3 r + (t+2u) D),
 //
 // because d(p(x),p(x')) <= (1+t) d(x,p(x')) <= (1+t)^2 r. The logarithms of the
-// normalisers differ by no more. So the level is at most 2b (1 + 4t + (t+2u) D/r),
+// normalizers differ by no more. So the level is at most 2b (1 + 4t + (t+2u) D/r),
 // and alpha where b is alpha/2 over that factor. The code takes 2t for t+2u,
 // which covers its own roundings and those of D too.
 const (

@@ -51,8 +51,8 @@ func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
 		}
 		return euclidean(t, c...)
 	}
-	globe := func(metres float64) metric.Finite { // neighbours, antipodes, the pole and the date line
-		step := metres / 111e3 // degrees
+	globe := func(meters float64) metric.Finite { // neighbors, antipodes, the pole and the date line
+		step := meters / 111e3 // degrees
 		var p []metric.LatLon
 		for _, q := range []metric.LatLon{{Lat: 48.85, Lon: 2.35}, {Lat: -48.85, Lon: -177.65}, {Lat: 0, Lon: 180}, {Lat: 90, Lon: 7}} {
 			p = append(p, q, metric.LatLon{Lat: q.Lat - step, Lon: q.Lon}, metric.LatLon{Lat: q.Lat, Lon: q.Lon - step})

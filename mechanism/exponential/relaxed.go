@@ -39,7 +39,7 @@ type RelaxedOptions struct {
 	// counting 0 and that of the theorem; 0 is 64. Up to that many different
 	// values are all tried.
 	Candidates int
-	// Criterion and Prior say what loss BestSeparation minimises.
+	// Criterion and Prior say what loss BestSeparation minimizes.
 	Criterion Criterion
 	Prior     []float64 // for Mean; nil is uniform
 	// Tuned takes the largest rate whose audited level is at most alpha, as

@@ -255,7 +255,7 @@ func TestRelaxed_BadInput(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Relaxed(good, 1, &RelaxedOptions{Context: ctx}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	single, err := Relaxed(metric.Same(space.Path(1, 1)), 1, nil)
 	if err != nil || worst(t, single.Mechanism, space.Path(1, 1)) != 0 {

@@ -14,35 +14,35 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// NormaliserError says that sum_y exp(-alpha*rho(x,y)) depends on x, with two
+// NormalizerError says that sum_y exp(-alpha*rho(x,y)) depends on x, with two
 // points that show it.
-type NormaliserError struct {
+type NormalizerError struct {
 	X, XPrime int     // the points
 	ZX, ZXP   float64 // the sums at X and at XPrime
 }
 
-func (e *NormaliserError) Error() string {
-	return fmt.Sprintf("exponential: the normaliser is not constant: %v at point %d, %v at point %d; Tuned does without", e.ZX, e.X, e.ZXP, e.XPrime)
+func (e *NormalizerError) Error() string {
+	return fmt.Sprintf("exponential: the normalizer is not constant: %v at point %d, %v at point %d; Tuned does without", e.ZX, e.X, e.ZXP, e.XPrime)
 }
 
-// normaliserTol is the relative spread of normalisers that counts as constant:
+// normalizerTol is the relative spread of normalizers that counts as constant:
 // n terms of relative error alpha*rho*2^-52 each. What a spread of that size
 // costs is in the audited level.
-const normaliserTol = 1e-9
+const normalizerTol = 1e-9
 
-// ConstantNormaliser returns the exponential mechanism at the full rate alpha,
+// ConstantNormalizer returns the exponential mechanism at the full rate alpha,
 // for spaces where sum_y exp(-alpha*rho(x,y)) does not depend on x, such as
 // cycles, cubes and every other vertex-transitive space: there the factor 1/2
-// of [Standard] drops. Elsewhere it is a [*NormaliserError] with two points
+// of [Standard] drops. Elsewhere it is a [*NormalizerError] with two points
 // that differ. The rate stays below alpha by rounding. Cost as [Standard]; Lazy
 // is refused.
-func ConstantNormaliser(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
+func ConstantNormalizer(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	o = o.orDefault()
-	m, err := newFamily(MethodConstantNormaliser, f, alpha, nil, o)
+	m, err := newFamily(MethodConstantNormalizer, f, alpha, nil, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.noLazy(MethodConstantNormaliser); err != nil {
+	if err := o.noLazy(MethodConstantNormalizer); err != nil {
 		return nil, err
 	}
 	ctx, row := o.context(), make([]float64, m.outputs())
@@ -58,8 +58,8 @@ func ConstantNormaliser(f metric.Finite, alpha float64, o *Options) (*Mechanism,
 		}
 		if x == 0 {
 			first = z
-		} else if !(math.Abs(z-first) <= normaliserTol*first) {
-			return nil, &NormaliserError{0, x, first, z}
+		} else if !(math.Abs(z-first) <= normalizerTol*first) {
+			return nil, &NormalizerError{0, x, first, z}
 		}
 	}
 	return m.certify(alpha)
@@ -92,7 +92,7 @@ const (
 
 // Tight returns the mechanism P{y|x} = w_y exp(-alpha*rho(x,y)) with weights w
 // that make every row sum to 1 by themselves, sum_y w_y exp(-alpha*rho(x,y)) =
-// 1, so that no normaliser depends on the input and the full rate alpha is
+// 1, so that no normalizer depends on the input and the full rate alpha is
 // alpha-private: the factor 1/2 of [Standard] drops. On a line it is the
 // truncated geometric mechanism, and mostly it is close to optimal.
 //
@@ -122,7 +122,7 @@ func Tight(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	}
 	// Where rounding makes certify lower the rate, the weights are those of
 	// the rate above: rows then sum to 1 up to the same rounding, and the
-	// audit speaks of the normalised rows.
+	// audit speaks of the normalized rows.
 	return m.certify(alpha)
 }
 

@@ -52,8 +52,8 @@ func TestTight_DoublesTheBudgetOnTheDiscreteMetric(t *testing.T) {
 	}
 }
 
-// Normalisers within 1e-9 of each other count as constant, and no others.
-func TestConstantNormaliser_Tolerance(t *testing.T) {
+// Normalizers within 1e-9 of each other count as constant, and no others.
+func TestConstantNormalizer_Tolerance(t *testing.T) {
 	for _, c := range []struct {
 		spread   float64
 		constant bool
@@ -64,16 +64,16 @@ func TestConstantNormaliser_Tolerance(t *testing.T) {
 			}
 			return 1
 		})
-		m, err := ConstantNormaliser(f, 1, nil)
-		var normaliser *NormaliserError
-		if c.constant != (err == nil) || !c.constant && !errors.As(err, &normaliser) || c.constant && !(m.Audit.Hi <= 1) {
+		m, err := ConstantNormalizer(f, 1, nil)
+		var normalizer *NormalizerError
+		if c.constant != (err == nil) || !c.constant && !errors.As(err, &normalizer) || c.constant && !(m.Audit.Hi <= 1) {
 			t.Errorf("spread %v: %v", c.spread, err)
 		}
 	}
 }
 
 // A level above alpha by a relative 2^-20 is put down to rounding, and the rate lowered
-// until the audit agrees; more is an error. Tight weights have constant normalisers,
+// until the audit agrees; more is an error. Tight weights have constant normalizers,
 // so that the level is how much the triangle inequality fails by.
 func TestCertify_PutsSomeDownToRounding(t *testing.T) {
 	for _, c := range []struct {

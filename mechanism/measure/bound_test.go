@@ -168,7 +168,7 @@ func TestDiameter_ManyPoints(t *testing.T) {
 }
 
 // Known answers, of another simulation: on the line E W1 in units of 1/alpha, and
-// in one unit node the cost of centred noise of scale 1. Standard errors are below 1.5 % on either side,
+// in one unit node the cost of centered noise of scale 1. Standard errors are below 1.5 % on either side,
 // and the one for the line is asymptotic.
 func TestBound_KnownAnswers(t *testing.T) {
 	o := &BoundOptions{Draws: 1000}

@@ -258,7 +258,7 @@ func (b *box) locate(x []float64) (int, error) {
 	return leaf, nil
 }
 
-// at returns the centre of a node, or a uniform point of it where r is not nil.
+// at returns the center of a node, or a uniform point of it where r is not nil.
 // Of a node that is no cell, categories may not be apart: it has the first.
 func (b *box) at(level, index int, r *rand.Rand) []float64 {
 	part := make([]int, len(b.columns))
@@ -392,13 +392,13 @@ func (g *boxGeometry) shapes() []nodeShape {
 //
 // Its children are alike, so mass spread evenly over one becomes mass spread
 // evenly over another by a translation, which costs the distance of their
-// centres. If the node is cut along one numeric column, W1 is the sum over the
+// centers. If the node is cut along one numeric column, W1 is the sum over the
 // k-1 gaps of the gap times |S_j|, S_j the sum of the first j shares, of
 // variance s j(1-j/k). Otherwise the cuts are made one prime factor of every
 // column at a time: of K children that are left together, groups of m each part
 // from one another. Group g sends its surplus T_g over its fair share through
-// the common centre; Var T_g = s m(1-m/K), and the cost is |T_g| times the
-// distance to the centre, half the distance between categories for theirs. Both use
+// the common center; Var T_g = s m(1-m/K), and the cost is |T_g| times the
+// distance to the center, half the distance between categories for theirs. Both use
 // E|T| <= sqrt(Var T), about 1.25 E|T| for a normal T.
 func (g *boxGeometry) spread(l int) float64 {
 	cuts := append([]int(nil), g.splits[l]...)
@@ -444,7 +444,7 @@ func (g *boxGeometry) spread(l int) float64 {
 	return total
 }
 
-// meanOffset returns the mean distance of the centres of the parts to that of
+// meanOffset returns the mean distance of the centers of the parts to that of
 // the whole, when step[a] equal parts are made of column a.
 func meanOffset(side []extent, step []int, p float64) float64 {
 	at := make([]int, len(step))
@@ -475,7 +475,7 @@ func meanOffset(side []extent, step []int, p float64) float64 {
 	}
 }
 
-// children returns the centres of the children of a node of depth l.
+// children returns the centers of the children of a node of depth l.
 func (g *boxGeometry) children(l int) metric.Finite {
 	return &offsets{g, l}
 }

@@ -158,7 +158,7 @@ func TestMerge_Limits(t *testing.T) {
 // lack any does not matter: it is private.
 func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 	valid := [][]float64{{0.1}, {0.9}, {0.5}}
-	invalid := [][]float64{{0.1}, {math.NaN()}, {0.5}} // a neighbour
+	invalid := [][]float64{{0.1}, {math.NaN()}, {0.5}} // a neighbor
 	for _, lazy := range []bool{false, true} {
 		d := unitBox(1, CellOptions{Depth: 3, Lazy: lazy})
 		replace := must(NewSynthesizer(d, 1, nil))
@@ -277,10 +277,10 @@ func TestCount_Errors(t *testing.T) {
 		}
 		o.Context = done
 		if _, err := Count(d, stream(x), o); !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled: %v", err)
+			t.Errorf("canceled: %v", err)
 		}
 		if _, err := CountAll(d, x, o); !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled: %v", err)
+			t.Errorf("canceled: %v", err)
 		}
 	}
 	told := 0

@@ -46,7 +46,7 @@
 // A Synthesizer is eps-differentially private, exactly: counts are integers,
 // noise is integers drawn with exactly the stated probabilities, its scales are
 // checked with outward rounding, and everything after is post-processing.
-// Options.Relation names the neighbours: one record replaced, or one added or
+// Options.Relation names the neighbors: one record replaced, or one added or
 // removed. Where records are left out for what they say, because they are
 // invalid or out of bounds, their number is private and only AddRemoveOne is
 // true (CountOptions.SkipErrors); moving them into the bounds keeps their number
@@ -54,7 +54,7 @@
 // number. A Measure adds ideal real noise.
 //
 // [Synthesizer.Bound] tells the expected error before any data are read, rigorous or
-// simulated and labelled so, and what no mechanism can beat; [Release.Confidence]
+// simulated and labeled so, and what no mechanism can beat; [Release.Confidence]
 // holds after a release, for every estimate.
 //
 // # Large data

@@ -74,7 +74,7 @@ func (d *Domain[P]) Cell(p P) (int, error) {
 	return d.locate(p)
 }
 
-// Point returns the point that stands for a cell: the centre of a cell of a
+// Point returns the point that stands for a cell: the center of a cell of a
 // box or sphere, a net point otherwise. It panics for a cell outside [0,
 // Len()).
 func (d *Domain[P]) Point(cell int) P {

@@ -81,7 +81,7 @@ func TestDomain_CellOfPoint(t *testing.T) {
 		for range 200 {
 			c := r.IntN(d.Len())
 			if x := d.Distance(d.Jitter(r, c), d.Point(c)); x > d.Resolution()*(1+1e-12) {
-				t.Errorf("%v: a point is %v from its centre, resolution %v", d, x, d.Resolution())
+				t.Errorf("%v: a point is %v from its center, resolution %v", d, x, d.Resolution())
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func TestDomain_CellOfPoint(t *testing.T) {
 			worst = max(worst, d.Distance(d.Jitter(r, c), d.Point(c)))
 		}
 		if worst > d.Resolution() || worst < 0.6*d.Resolution() {
-			t.Errorf("%v: farthest from a centre %v, resolution %v", d, worst, d.Resolution())
+			t.Errorf("%v: farthest from a center %v, resolution %v", d, worst, d.Resolution())
 		}
 	}
 }

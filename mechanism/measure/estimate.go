@@ -19,12 +19,12 @@ const nearestExact = 2048
 // counts are consistent already. y is overwritten.
 //
 // moved bounds the W1 distance of the weights from the signed measure that the
-// counts amount to, centred and without averages: a function of released data.
+// counts amount to, centered and without averages: a function of released data.
 func (p *plan) measureFrom(y []float64, noisy bool, points func() (metric.Finite, error)) (weights []float64, moved float64, err error) {
 	t := p.tree
 	total := y[0]
 	raw := append([]float64(nil), y...)
-	if err := t.Centre(raw); err != nil {
+	if err := t.Center(raw); err != nil {
 		return nil, 0, err
 	}
 	for v := range raw {
@@ -270,7 +270,7 @@ const unitMass = 1 << 52
 
 // quantize writes to n how many of m units each weight gets, in sum m exactly:
 // the differences of m*F_k rounded to integers, F_k the sum of the first
-// weights over that of all. So every run of neighbouring cells has within 1 of
+// weights over that of all. So every run of neighboring cells has within 1 of
 // its share, whence every node of the tree; a weight of 0 gets nothing. weights
 // are >= 0, not all 0, and m <= 2^52.
 //

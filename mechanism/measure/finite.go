@@ -68,7 +68,7 @@ func (o *FiniteOptions) check(op string) (FiniteOptions, error) {
 }
 
 // NewFinite arranges the points of any finite metric as a net tree of bounded
-// height: centres are chosen farthest first, moved to the medoids of what is
+// height: centers are chosen farthest first, moved to the medoids of what is
 // nearest to them, and given at most Arity^(levels below) points each; and so
 // on within each. A *[metric.Ultrametric] brings its own hierarchy, which is
 // used instead, with as little height as Ratio allows; and 2^15 points or more

@@ -33,7 +33,7 @@ func TestNewFinite_ChecksSizeFirst(t *testing.T) {
 	var memory *metric.MemoryError
 	large := space{1 << 16, func(i, j int) float64 { panic("a distance was asked for") }}
 	if _, err := NewFinite(large, &FiniteOptions{Arity: 1 << 15}); !errors.As(err, &memory) {
-		t.Errorf("2^31 pairs of points and centres: %v", err)
+		t.Errorf("2^31 pairs of points and centers: %v", err)
 	}
 	for name, tree := range map[string]*metric.Tree{"nil": nil, "zero": {}} {
 		if _, err := NewTaxonomy(tree, nil); !errors.Is(err, metric.ErrEmpty) {

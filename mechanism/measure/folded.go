@@ -13,7 +13,7 @@ import (
 // NewFolded is the arrangement of the paper (BSV22, section 7): a net of
 // the space is laid out along the line, and a balanced tree stands on the line.
 // The order is Hilbert's curve where f is [metric.Embedded], because that keeps
-// neighbours together best, and a short tour otherwise or with o.Tour
+// neighbors together best, and a short tour otherwise or with o.Tour
 // (tsp.Solve). With arity 2, the default, [NewMeasure] and a [Synthesizer] with
 // Haar noise and the [Nearest] estimate are the paper's private measure with
 // the factors that were found since; arity 16 or 32 halves the error.

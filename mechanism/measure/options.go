@@ -7,17 +7,17 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// Relation says which data sets are neighbours.
+// Relation says which data sets are neighbors.
 type Relation = walk.Relation
 
 const (
-	// ReplaceOne makes two data sets of the same size neighbours where they differ
+	// ReplaceOne makes two data sets of the same size neighbors where they differ
 	// in one record. The number of records is public and released as it is, so
 	// every record must have a cell, the old one and the new. Where some are left
 	// out for what they say, by CountOptions.SkipErrors or before counting, that
 	// number is private and only AddRemoveOne protects it.
 	ReplaceOne = walk.ReplaceOne
-	// AddRemoveOne makes them neighbours where one has a record more. The number
+	// AddRemoveOne makes them neighbors where one has a record more. The number
 	// of records is private and noised too.
 	AddRemoveOne = walk.AddRemoveOne
 )
@@ -83,7 +83,7 @@ const (
 // Options are the settings of [NewSynthesizer] and [NewMeasure]. Nil and the
 // zero value mean the defaults.
 type Options struct {
-	// Relation names the neighbours that are protected from one another. A
+	// Relation names the neighbors that are protected from one another. A
 	// Measure does not read it: its total is 1.
 	Relation Relation
 	Noise    Noise

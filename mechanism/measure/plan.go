@@ -122,7 +122,7 @@ func (p *plan) unitScales(op string, t *walk.Tree) (walk.Scales, error) {
 	if h > 0 {
 		s.Total = s.Level[0]
 	}
-	return t.Normalise(p.opt.Relation, s)
+	return t.Normalize(p.opt.Relation, s)
 }
 
 // leastCost keeps the scales of levels that cost nothing, such as those between

@@ -100,7 +100,7 @@ func compositions(n, k int) [][]int64 {
 	return all
 }
 
-// worstRatio enumerates all neighbouring data sets of up to two records and all
+// worstRatio enumerates all neighboring data sets of up to two records and all
 // outputs with entries in [-1, 3], and returns the largest log ratio.
 func worstRatio(t testing.TB, p *plan) float64 {
 	type law struct {
@@ -170,7 +170,7 @@ func worstRatio(t testing.TB, p *plan) float64 {
 }
 
 // The stated level is the exact level of the discrete mechanism, found by listing
-// all outputs of all neighbours; with scales a tenth smaller it is exceeded.
+// all outputs of all neighbors; with scales a tenth smaller it is exceeded.
 func TestSynthesizer_ExactLevel(t *testing.T) {
 	const eps = 0.7
 	for name, d := range tinyTrees() {
@@ -356,7 +356,7 @@ func TestLazy_EmptyCellsHaveNoise(t *testing.T) {
 // shift of mass between two leaves is the worst, and the walk's potential knows
 // its log ratio.
 //
-// It is the same under Options that name the neighbours of data sets: noise for the
+// It is the same under Options that name the neighbors of data sets: noise for the
 // total, which is 1, would protect nothing, and what it takes of the budget would
 // be lacking elsewhere.
 func TestMeasure_Level(t *testing.T) {

@@ -26,7 +26,7 @@ type Release[P any] struct {
 
 	s     *Synthesizer[P]
 	nodes []node  // of the weights; nil where they are the cells
-	moved float64 // W1 from the centred counts to the weights, at most
+	moved float64 // W1 from the centered counts to the weights, at most
 }
 
 // node is a node of a regular tree.
@@ -165,7 +165,7 @@ func (r *Release[P]) Mean(f func(P) float64) float64 {
 // For the records themselves add lipschitz*Resolution(). prob lies in (0, 1).
 //
 // The bound is rigorous for every estimate, and computed from the release
-// alone: W1 is at most the distance of the weights from the centred counts,
+// alone: W1 is at most the distance of the weights from the centered counts,
 // which are both released, and of these from the truth. The latter is noise,
 // whose mean the a-priori bound covers, and whose deviation obeys a Chernoff bound.
 // It is no more than lipschitz times [Domain.Diameter], which is all that is
@@ -218,7 +218,7 @@ func (r *Release[P]) Confidence(lipschitz, prob float64) (float64, error) {
 // so <= E cosh(theta rho_i |z_i-z'|) = (E e^(theta rho_i z))^2, which is at most
 // (1-(theta rho_i b)^2)^-2 for the Laplace law of scale b, and less for the
 // discrete one: there (cosh x - 1)/x^2 increases. Chernoff's bound is then
-// minimised over theta.
+// minimized over theta.
 func (p *plan) tail(beta float64) float64 {
 	type term struct{ count, width float64 }
 	var terms []term

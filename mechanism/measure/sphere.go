@@ -158,7 +158,7 @@ func (s *sphere) spread(l int) float64 {
 	return total * s.radius
 }
 
-// children returns the centres of the children of a node of depth l, the
+// children returns the centers of the children of a node of depth l, the
 // first of its level: nodes of one level differ in shape only.
 func (s *sphere) children(l int) metric.Finite {
 	pts := make([]metric.LatLon, s.arities[l])

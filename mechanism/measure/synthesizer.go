@@ -15,7 +15,7 @@ import (
 
 // Synthesizer releases a data set as a probability measure on the cells of a
 // domain, and synthetic records drawn from it. It is eps-differentially private
-// for the neighbours that Options.Relation names: counts are integers, their
+// for the neighbors that Options.Relation names: counts are integers, their
 // noise is integers with exactly the stated probabilities, and all that comes
 // after is post-processing. It implements [mechanism.Mechanism].
 //

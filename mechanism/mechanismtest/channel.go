@@ -54,7 +54,7 @@ func TestChannel(c *mechanism.Channel, rho metric.Finite, o *Options[int, int]) 
 	if !t.Law("rows", func() error { return checkRows(c) }) {
 		return t.Err()
 	}
-	behaviour(t, mechanism.Mechanism[int, int](c), inputs, &opt)
+	behavior(t, mechanism.Mechanism[int, int](c), inputs, &opt)
 	t.Law("frequencies", func() error {
 		for _, x := range inputs {
 			// Release and Sampler have one law, and half of the errors each.

@@ -42,7 +42,7 @@
 //
 // # What a pass means
 //
-// A broken law of behaviour is shown by its witness. Laws on frequencies are
+// A broken law of behavior is shown by its witness. Laws on frequencies are
 // statistics: each call states with which probability it rejects a mechanism
 // that is right (Options.FalseReject), a bound that is proved for any number of
 // samples, and as the generators are seeded a test that passes once passes

@@ -46,11 +46,11 @@ func TestMechanism[X, Y any](m mechanism.Mechanism[X, Y], inputs []X, o *Options
 		return err
 	}
 	t := &law.Trial{Op: op}
-	behaviour(t, m, inputs, &opt)
+	behavior(t, m, inputs, &opt)
 	return t.Err()
 }
 
-func behaviour[X, Y any](t *law.Trial, m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y]) {
+func behavior[X, Y any](t *law.Trial, m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y]) {
 	before := make([]string, len(inputs))
 	for i, x := range inputs {
 		before[i] = law.Show(x)

@@ -144,7 +144,7 @@ func (p *prover) countBound(x *cell, top int) int {
 	return last
 }
 
-// sizes decides all k in [low, top]. Colourings of smaller cells in the order of
+// sizes decides all k in [low, top]. Colorings of smaller cells in the order of
 // their distance from x bound most of them.
 func (p *prover) sizes(x int32, low, top int) verdict {
 	q := problem{x: x}

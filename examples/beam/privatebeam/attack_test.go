@@ -80,7 +80,7 @@ func TestItemWise_TwoReleasesShareNoNoise(t *testing.T) {
 }
 
 // Any two transforms under one key or one key file, the same in all else, draw
-// apart, while what travelled to another worker draws again what it drew.
+// apart, while what traveled to another worker draws again what it drew.
 func TestTransforms_ShareNoNoise(t *testing.T) {
 	w, err := line{9, emd.Model{Trust: emd.Local, Items: 64, Diameter: 1}}.itemWise()
 	if err != nil {

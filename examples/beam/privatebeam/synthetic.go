@@ -50,7 +50,7 @@ func (s Sphere) Domain() (*measure.Domain[metric.LatLon], error) {
 // SyntheticOptions are the settings of [SyntheticData]. Nil and the zero value
 // mean the defaults.
 type SyntheticOptions struct {
-	// Release are the settings of the Synthesizer: the neighbours that are
+	// Release are the settings of the Synthesizer: the neighbors that are
 	// protected and the estimate.
 	Release measure.Options
 	// Records is how many synthetic records to make; 0 means as many as there are

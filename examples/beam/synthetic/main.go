@@ -8,7 +8,7 @@
 // Rows are counted in the cells of the box that the public bounds span, on all
 // workers, and the counts are released once. Rows that cannot be read are left
 // out, so it protects that a record is there at all (AddRemoveOne); with
-// --public_size the number of rows is public, and they stand at the centre.
+// --public_size the number of rows is public, and they stand at the center.
 package main
 
 import (
@@ -49,8 +49,8 @@ func main() {
 	flag.Float64Var(&q.eps, "eps", 1, "privacy level: the smaller, the more private and the less accurate")
 	flag.Float64Var(&q.about, "about", 10_000, "about how many records there are, as far as that is public: it decides the size of the cells")
 	flag.IntVar(&q.records, "records", 0, "how many synthetic records to make (default: as many as there are originals, by a noisy count)")
-	flag.BoolVar(&q.publicSize, "public_size", false, "the number of rows is public and protects nobody; rows that cannot be read then count at the centre of the bounds")
-	flag.BoolVar(&q.jitter, "jitter", true, "spread the synthetic records over their cells; false puts them at the centres")
+	flag.BoolVar(&q.publicSize, "public_size", false, "the number of rows is public and protects nobody; rows that cannot be read then count at the center of the bounds")
+	flag.BoolVar(&q.jitter, "jitter", true, "spread the synthetic records over their cells; false puts them at the centers")
 	table.Main("synthetic", q.pipeline, &q.Job)
 }
 

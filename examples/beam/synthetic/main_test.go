@@ -39,7 +39,7 @@ func run(t *testing.T, q *request) (lines []string, said string) {
 }
 
 // Files with good rows and bad ones: what is written is the direct release for
-// the key, and bad rows are counted, and left out or at the centre.
+// the key, and bad rows are counted, and left out or at the center.
 func TestSynthetic_IsTheDirectRelease(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(1, 2))

@@ -63,7 +63,7 @@ func (p Program) Agrees(t *testing.T) {
 		}
 	}
 	p.Rejects(t, map[string][]string{
-		"not defined: -colour":         {"-colour", "blue"},
+		"not defined: -color":          {"-color", "blue"},
 		"flag -seed":                   {"-seed", "-1"},
 		"unexpected argument \"blue\"": {"blue"},
 	})

@@ -77,7 +77,7 @@ func line(n int, alpha float64) points {
 }
 
 // standardForm is the same program as a linear program in standard form, for
-// the simplex method: minimise c'x, a x <= b, x >= 0, with every privacy row of
+// the simplex method: minimize c'x, a x <= b, x >= 0, with every privacy row of
 // the whole matrix written out.
 func standardForm(p *Problem) (c []float64, a [][]float64, b []float64) {
 	n, m := p.Inputs, p.Outputs
@@ -137,7 +137,7 @@ func standardForm(p *Problem) (c []float64, a [][]float64, b []float64) {
 	return c, a, b
 }
 
-// dualSimplex minimises c'x, a x <= b, x >= 0 for c >= 0 by the dual simplex
+// dualSimplex minimizes c'x, a x <= b, x >= 0 for c >= 0 by the dual simplex
 // method on a dense tableau.
 func dualSimplex(c []float64, a [][]float64, b []float64) float64 {
 	rows, vars := len(a), len(c)

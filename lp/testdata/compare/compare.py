@@ -26,7 +26,7 @@ The privacy rows M[u,w] <= e^(eps d) M[v,w] are written symmetrically, as
 e^(-eps d/2) M[u,w] <= e^(eps d/2) M[v,w]: of three ways HiGHS was fastest with that
 one at eps = .5, n = 50, by a few per cent. At eps = 3 all three are tried.
 
-"violation" is the audit of an answer, its rows normalised: the largest
+"violation" is the audit of an answer, its rows normalized: the largest
 ln M[u,w] - ln M[v,w] - eps d(u,v), infinite where an output is possible for one
 input and impossible for another. "made private" is the loss after mixing in as
 little of the uniform law as mends that; "broken" counts the constraints broken by

@@ -103,10 +103,10 @@ func optimal(b metric.Bimetric, eps float64) (result, error) {
 }
 
 // replaced solves the program of ConstOPT with the budget eps and lambda = 50 for
-// the ten nearest neighbours. What it promises is twice the budget.
+// the ten nearest neighbors. What it promises is twice the budget.
 func replaced(b metric.Bimetric, eps float64) (result, error) {
 	s, err := lp.ConstOPT(b, 2*eps, &lp.ConstOptions{
-		Neighbours: 10, Lambdas: []float64{50}, KeepBudget: true, Tolerance: tolerance,
+		Neighbors: 10, Lambdas: []float64{50}, KeepBudget: true, Tolerance: tolerance,
 	})
 	if err != nil {
 		return result{}, err

@@ -64,7 +64,7 @@
 //     hybrid argument over the items of a user, and Theorem 4.4.
 //   - FMT21: Feldman, McMillan, Talwar, "Hiding among the clones: a simple and
 //     nearly optimal analysis of privacy amplification by shuffling", 2021.
-//   - Wang, "Tight shuffle privacy of metric randomisers", VLDB 2024: see
+//   - Wang, "Tight shuffle privacy of metric randomizers", VLDB 2024: see
 //     [MetricRandomizer].
 //   - KOV15: Kairouz, Oh, Viswanath, "The composition theorem for differential
 //     privacy", 2015.

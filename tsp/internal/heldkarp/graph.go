@@ -11,7 +11,7 @@ import (
 )
 
 // graph is a sparse graph of short edges, in which the ascent looks for
-// trees, with the arrays that a pass needs. The neighbours of i are adj[k] for
+// trees, with the arrays that a pass needs. The neighbors of i are adj[k] for
 // start[i] <= k < start[i+1], at the distances dist[k].
 type graph struct {
 	n     int

@@ -27,13 +27,13 @@ type Options struct {
 	Path       bool
 	Upper      float64
 	Iterations int
-	Neighbours int
+	Neighbors  int
 	Context    context.Context
 	Progress   func(done, total int)
 }
 
 const (
-	defaultNeighbours = 7
+	defaultNeighbors = 7
 
 	// tight is the relative gap that counts as none: the length of a tour and a
 	// bound each err by some 2^-53 times the number of points at worst.
@@ -108,14 +108,14 @@ func newSearch(op string, f metric.Finite, o Options) (*search, error) {
 	if err := fault.NonNegative(op, "Iterations", float64(h.o.Iterations)); err != nil {
 		return nil, err
 	}
-	if err := fault.NonNegative(op, "Neighbours", float64(h.o.Neighbours)); err != nil {
+	if err := fault.NonNegative(op, "Neighbors", float64(h.o.Neighbors)); err != nil {
 		return nil, err
 	}
 	if h.o.Iterations == 0 {
 		h.o.Iterations = defaultIterations(n)
 	}
-	if h.o.Neighbours == 0 {
-		h.o.Neighbours = defaultNeighbours
+	if h.o.Neighbors == 0 {
+		h.o.Neighbors = defaultNeighbors
 	}
 	if h.o.Context == nil {
 		h.o.Context = context.Background()
@@ -189,8 +189,8 @@ func (h *search) run() error {
 	if err != nil || h.n <= 3 || h.best.Value == 0 || h.best.Value >= goal {
 		return err
 	}
-	k := min(h.o.Neighbours, h.n-1)
-	near, err := metric.NearestNeighboursContext(h.o.Context, h.f, k)
+	k := min(h.o.Neighbors, h.n-1)
+	near, err := metric.NearestNeighborsContext(h.o.Context, h.f, k)
 	if err != nil {
 		return err
 	}

@@ -174,7 +174,7 @@ func TestScales_FollowTheClusters(t *testing.T) {
 func BenchmarkOneTree(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
 		f := plane(n, 1)
-		near, err := metric.NearestNeighbours(f, defaultNeighbours)
+		near, err := metric.NearestNeighbors(f, defaultNeighbors)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func BenchmarkOneTree(b *testing.B) {
 			b.Fatal(err)
 		}
 		for e, j := range near {
-			edges = append(edges, spanning.Edge{I: int32(e / defaultNeighbours), J: int32(j)})
+			edges = append(edges, spanning.Edge{I: int32(e / defaultNeighbors), J: int32(j)})
 		}
 		g, _ := newGraph(f, edges)
 		pi := make([]float64, n)

@@ -10,23 +10,23 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// neighbourChunk is how many points a worker takes at a time.
-const neighbourChunk = 256
+// neighborChunk is how many points a worker takes at a time.
+const neighborChunk = 256
 
-// NearestNeighbours returns the k nearest neighbours of every point: those of
-// point i are entries [i*k, (i+1)*k) of the result, as [Index.Neighbours] lists
+// NearestNeighbors returns the k nearest neighbors of every point: those of
+// point i are entries [i*k, (i+1)*k) of the result, as [Index.Neighbors] lists
 // them. k must lie in [1, Len()-1] ([*ValueError]); distances that are not
-// numbers, where they leave a point too few neighbours, are a [*Violation].
+// numbers, where they leave a point too few neighbors, are a [*Violation].
 //
 // It runs on every core. The cost is that of n queries of an [Index].
-func NearestNeighbours(f Finite, k int) ([]int, error) {
-	return NearestNeighboursContext(context.Background(), f, k)
+func NearestNeighbors(f Finite, k int) ([]int, error) {
+	return NearestNeighborsContext(context.Background(), f, k)
 }
 
-// NearestNeighboursContext is [NearestNeighbours], stopped early when ctx is
+// NearestNeighborsContext is [NearestNeighbors], stopped early when ctx is
 // done.
-func NearestNeighboursContext(ctx context.Context, f Finite, k int) ([]int, error) {
-	const op = "metric: NearestNeighbours"
+func NearestNeighborsContext(ctx context.Context, f Finite, k int) ([]int, error) {
+	const op = "metric: NearestNeighbors"
 	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, err
@@ -34,19 +34,19 @@ func NearestNeighboursContext(ctx context.Context, f Finite, k int) ([]int, erro
 	if k < 1 || k >= n {
 		return nil, &ValueError{Op: op, Arg: "k", Index: -1, Value: float64(k), Want: fmt.Sprintf("an integer in [1, %d]", n-1)}
 	}
-	return nearestNeighbours(ctx, op, f, k)
+	return nearestNeighbors(ctx, op, f, k)
 }
 
-func nearestNeighbours(ctx context.Context, op string, f Finite, k int) ([]int, error) {
+func nearestNeighbors(ctx context.Context, op string, f Finite, k int) ([]int, error) {
 	n := f.Len()
 	if err := fault.Memory(op, float64(n)*float64(k), 8); err != nil {
 		return nil, err
 	}
 	ix, out := NewIndex(f), make([]int, n*k)
-	err := search(ctx, n, neighbourChunk, 0, nil, func(_, lo, hi int) *Violation {
+	err := search(ctx, n, neighborChunk, 0, nil, func(_, lo, hi int) *Violation {
 		for h := lo; h < hi && ctx.Err() == nil; h++ {
 			i := ix.ordered(h)
-			if slices.Contains(ix.Neighbours(i, k, out[i*k:i*k:(i+1)*k]), -1) { // nobody
+			if slices.Contains(ix.Neighbors(i, k, out[i*k:i*k:(i+1)*k]), -1) { // nobody
 				return unordered(f, i)
 			}
 		}
@@ -69,23 +69,23 @@ func unordered(f Finite, i int) *Violation {
 	return &Violation{Axiom: FiniteValue, I: i, J: i, K: -1, Excess: math.NaN()}
 }
 
-// ReverseNeighbours returns for every point v, in ascending order, the points
+// ReverseNeighbors returns for every point v, in ascending order, the points
 // that count v among their r nearest: I_NN,r(v) of IKWAT22. A point is the
 // first of its own r nearest, so r = 1 gives the sets {v}, and the others are
-// those of [NearestNeighbours] for r-1; v is thus in its own set always, r
+// those of [NearestNeighbors] for r-1; v is thus in its own set always, r
 // points are on average, and r = Len() gives all of them. r must lie in
 // [1, Len()] ([*ValueError]).
 //
 // It runs on every core. The cost is that of n queries of an [Index]; the
 // result holds n*r indices.
-func ReverseNeighbours(f Finite, r int) ([][]int, error) {
-	return ReverseNeighboursContext(context.Background(), f, r)
+func ReverseNeighbors(f Finite, r int) ([][]int, error) {
+	return ReverseNeighborsContext(context.Background(), f, r)
 }
 
-// ReverseNeighboursContext is [ReverseNeighbours], stopped early when ctx is
+// ReverseNeighborsContext is [ReverseNeighbors], stopped early when ctx is
 // done.
-func ReverseNeighboursContext(ctx context.Context, f Finite, r int) ([][]int, error) {
-	const op = "metric: ReverseNeighbours"
+func ReverseNeighborsContext(ctx context.Context, f Finite, r int) ([][]int, error) {
+	const op = "metric: ReverseNeighbors"
 	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func ReverseNeighboursContext(ctx context.Context, f Finite, r int) ([][]int, er
 	var near []int
 	if k > 0 {
 		var err error
-		if near, err = nearestNeighbours(ctx, op, f, k); err != nil {
+		if near, err = nearestNeighbors(ctx, op, f, k); err != nil {
 			return nil, err
 		}
 	}

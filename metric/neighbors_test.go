@@ -9,17 +9,17 @@ import (
 	"testing"
 )
 
-func TestNearestNeighbours_EqualsDefinition(t *testing.T) {
+func TestNearestNeighbors_EqualsDefinition(t *testing.T) {
 	p := nettestPlane(300)
 	for _, f := range []Finite{p, nettestScan{p}} {
 		for _, k := range []int{1, 4, 299} {
-			got, err := NearestNeighbours(f, k)
+			got, err := NearestNeighbors(f, k)
 			if err != nil || len(got) != 300*k {
 				t.Fatal(len(got), err)
 			}
 			for i := range 300 {
 				if want := nettestOrder(p, i)[:k]; !slices.Equal(got[i*k:(i+1)*k], want) {
-					t.Fatalf("k=%d: neighbours of %d: %v, want %v", k, i, got[i*k:(i+1)*k], want)
+					t.Fatalf("k=%d: neighbors of %d: %v, want %v", k, i, got[i*k:(i+1)*k], want)
 				}
 			}
 		}
@@ -27,11 +27,11 @@ func TestNearestNeighbours_EqualsDefinition(t *testing.T) {
 }
 
 // u is in I(v) exactly where v is u or among its r-1 nearest others.
-func TestReverseNeighbours_IsTheInverse(t *testing.T) {
+func TestReverseNeighbors_IsTheInverse(t *testing.T) {
 	p := nettestPoints(nettestGrid(6, 6), nettestSpace{2, nettestIdentity})
 	n := p.Len()
 	for _, r := range []int{1, 2, 5, n} {
-		sets, err := ReverseNeighbours(p, r)
+		sets, err := ReverseNeighbors(p, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,37 +60,37 @@ func TestReverseNeighbours_IsTheInverse(t *testing.T) {
 	}
 }
 
-func TestNeighbours_Errors(t *testing.T) {
+func TestNeighbors_Errors(t *testing.T) {
 	p := nettestPlane(10)
 	var v *ValueError
 	for _, k := range []int{-1, 0, 10} {
-		if _, err := NearestNeighbours(p, k); !errors.As(err, &v) || v.Arg != "k" {
-			t.Errorf("NearestNeighbours k=%d: %v", k, err)
+		if _, err := NearestNeighbors(p, k); !errors.As(err, &v) || v.Arg != "k" {
+			t.Errorf("NearestNeighbors k=%d: %v", k, err)
 		}
 	}
 	for _, r := range []int{-1, 0, 11} {
-		if _, err := ReverseNeighbours(p, r); !errors.As(err, &v) || v.Arg != "r" {
-			t.Errorf("ReverseNeighbours r=%d: %v", r, err)
+		if _, err := ReverseNeighbors(p, r); !errors.As(err, &v) || v.Arg != "r" {
+			t.Errorf("ReverseNeighbors r=%d: %v", r, err)
 		}
 	}
-	if _, err := NearestNeighbours(nettestEmpty{}, 1); !errors.Is(err, ErrEmpty) {
+	if _, err := NearestNeighbors(nettestEmpty{}, 1); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
-	if _, err := ReverseNeighbours(nettestEmpty{}, 1); !errors.Is(err, ErrEmpty) {
+	if _, err := ReverseNeighbors(nettestEmpty{}, 1); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
-	if _, err := ReverseNeighbours(nettestEndless{}, 1<<20); !errors.As(err, new(*MemoryError)) {
+	if _, err := ReverseNeighbors(nettestEndless{}, 1<<20); !errors.As(err, new(*MemoryError)) {
 		t.Error(err)
 	}
-	if _, err := NearestNeighbours(nettestEndless{}, 1<<20); !errors.As(err, new(*MemoryError)) {
+	if _, err := NearestNeighbors(nettestEndless{}, 1<<20); !errors.As(err, new(*MemoryError)) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := NearestNeighboursContext(ctx, p, 1); !errors.Is(err, context.Canceled) {
+	if _, err := NearestNeighborsContext(ctx, p, 1); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := ReverseNeighboursContext(ctx, p, 2); !errors.Is(err, context.Canceled) {
+	if _, err := ReverseNeighborsContext(ctx, p, 2); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -106,13 +106,13 @@ func (nettestNaN) Distance(i, j int) float64 {
 	return math.Abs(float64(i - j))
 }
 
-func TestNeighbours_NotANumber(t *testing.T) {
+func TestNeighbors_NotANumber(t *testing.T) {
 	var v *Violation
-	if _, err := NearestNeighbours(nettestNaN{}, 2); !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 3 {
-		t.Errorf("NearestNeighbours: %v", err)
+	if _, err := NearestNeighbors(nettestNaN{}, 2); !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 3 {
+		t.Errorf("NearestNeighbors: %v", err)
 	}
-	if _, err := ReverseNeighbours(nettestNaN{}, 3); !errors.As(err, &v) {
-		t.Errorf("ReverseNeighbours: %v", err)
+	if _, err := ReverseNeighbors(nettestNaN{}, 3); !errors.As(err, &v) {
+		t.Errorf("ReverseNeighbors: %v", err)
 	}
 }
 
@@ -137,13 +137,13 @@ func nettestGrid(w, h int) [][]float64 {
 	return pts
 }
 
-func BenchmarkNeighbours(b *testing.B) {
+func BenchmarkNeighbors(b *testing.B) {
 	for _, n := range []int{1000, 100000} {
 		p := nettestPlane(n)
 		b.Run(fmt.Sprintf("k=10/n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := NearestNeighbours(p, 10); err != nil {
+				if _, err := NearestNeighbors(p, 10); err != nil {
 					b.Fatal(err)
 				}
 			}
