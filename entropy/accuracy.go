@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -23,11 +24,11 @@ import (
 // and for a loss that is no finite number >= 0 or lies below a lower bound, and
 // the context's. The cost is that of LowerBounds and UpperBounds together, the
 // scales' work shared.
-func Accuracy(b metric.Bimetric, alpha float64, o *Options, losses ...Loss) (Bracket, error) {
+func Accuracy(ctx context.Context, b metric.Bimetric, alpha float64, o *Options, losses ...Loss) (Bracket, error) {
 	if err := checkScale("entropy: Accuracy", b, alpha); err != nil {
 		return Bracket{}, err
 	}
-	out, err := accuracies(b, []float64{alpha}, o)
+	out, err := accuracies(ctx, b, []float64{alpha}, o)
 	if err != nil {
 		return Bracket{}, err
 	}
@@ -37,7 +38,7 @@ func Accuracy(b metric.Bimetric, alpha float64, o *Options, losses ...Loss) (Bra
 // Accuracies is [Accuracy] for every level of a list, in its order, for tables
 // over alpha: the levels share the passes over the space that they can. Add the
 // losses of mechanisms by [Bracket.With]. No levels are ErrEmpty.
-func Accuracies(b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
+func Accuracies(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
 	const op = "entropy: Accuracies"
 	if err := fault.Empty(op, "alphas", len(alphas)); err != nil {
 		return nil, err
@@ -50,18 +51,18 @@ func Accuracies(b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, err
 			return nil, &fault.ValueError{Op: op, Arg: "alphas", Index: i, Value: alpha, Want: "a finite number > 0"}
 		}
 	}
-	return accuracies(b, alphas, o)
+	return accuracies(ctx, b, alphas, o)
 }
 
-func accuracies(b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
-	w, err := newWork(b, alphas, o)
+func accuracies(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
+	w, err := newWork(ctx, b, alphas, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.measure(true, true); err != nil {
+	if err := w.measure(ctx, true, true); err != nil {
 		return nil, err
 	}
-	lower, err := w.lower()
+	lower, err := w.lower(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -88,10 +89,10 @@ type work struct {
 	privacy             map[float64]Scale // entropic, of (Z, rho1, rho1)
 }
 
-func newWork(b metric.Bimetric, alphas []float64, o *Options) (*work, error) {
+func newWork(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) (*work, error) {
 	w := &work{b: b, alphas: alphas, o: *o.orDefault()}
 	var err error
-	w.near, err = stored(w.o.context(), b)
+	w.near, err = stored(ctx, b)
 	return w, err
 }
 
@@ -101,7 +102,7 @@ func standardLevel(alpha float64) float64  { return directed.DivDown(alpha, 3) }
 func diametricLevel(alpha float64) float64 { return directed.DivDown(alpha, 7) }
 
 // measure takes the scales and extents that the lower or the upper bounds need.
-func (w *work) measure(lower, upper bool) error {
+func (w *work) measure(ctx context.Context, lower, upper bool) error {
 	var entropic, diametric, privacy []float64
 	if lower {
 		for _, a := range w.alphas {
@@ -111,7 +112,7 @@ func (w *work) measure(lower, upper bool) error {
 	}
 	if upper {
 		var err error
-		w.radius, w.center, err = metric.RadiusContext(w.o.context(), w.b.Utility)
+		w.radius, w.center, err = metric.Radius(ctx, w.b.Utility)
 		if err != nil {
 			return err
 		}
@@ -119,10 +120,13 @@ func (w *work) measure(lower, upper bool) error {
 		w.lipschitz = 1
 		if !same {
 			// The largest quotient rounds to the largest of the rounded ones.
-			l, _, _ := w.b.Lipschitz()
+			l, _, _, err := w.b.Lipschitz(ctx)
+			if err != nil {
+				return err
+			}
 			w.lipschitz = directed.Next(l)
 		}
-		w.ultra = hierarchyOf(w.o.context(), w.b.Utility) != nil
+		w.ultra = hierarchyOf(ctx, w.b.Utility) != nil
 		for _, a := range w.alphas {
 			if w.ultra {
 				diametric = append(diametric, diametricLevel(a))
@@ -136,21 +140,21 @@ func (w *work) measure(lower, upper bool) error {
 		}
 	}
 	var err error
-	if w.entropic, err = w.scales(EntropicScales, w.b, entropic); err != nil {
+	if w.entropic, err = w.scales(ctx, EntropicScales, w.b, entropic); err != nil {
 		return err
 	}
-	if w.diametric, err = w.scales(DiametricScales, w.b, diametric); err != nil {
+	if w.diametric, err = w.scales(ctx, DiametricScales, w.b, diametric); err != nil {
 		return err
 	}
 	if w.b.OneMetric() {
 		w.privacy = w.entropic
 		return nil
 	}
-	w.privacy, err = w.scales(EntropicScales, metric.Same(w.b.Privacy), privacy)
+	w.privacy, err = w.scales(ctx, EntropicScales, metric.Same(w.b.Privacy), privacy)
 	return err
 }
 
-func (w *work) scales(of func(metric.Bimetric, []float64, *Options) ([]Scale, error), b metric.Bimetric, alphas []float64) (map[float64]Scale, error) {
+func (w *work) scales(ctx context.Context, of func(context.Context, metric.Bimetric, []float64, *Options) ([]Scale, error), b metric.Bimetric, alphas []float64) (map[float64]Scale, error) {
 	out := make(map[float64]Scale)
 	alphas = slices.DeleteFunc(alphas, func(a float64) bool { return math.IsInf(a, 1) || !(a > 0) })
 	if len(alphas) == 0 {
@@ -158,7 +162,7 @@ func (w *work) scales(of func(metric.Bimetric, []float64, *Options) ([]Scale, er
 	}
 	slices.Sort(alphas)
 	alphas = slices.Compact(alphas)
-	s, err := of(b, alphas, &w.o)
+	s, err := of(ctx, b, alphas, &w.o)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func TestAccuracy_Trivial(t *testing.T) {
 		"no loss":        {Privacy: space.Path(4, 1), Utility: same},
 		"two, identical": metric.Same(space.Simplex(2, 0)),
 	} {
-		a, err := entropy.Accuracy(b, 1, nil)
+		a, err := entropy.Accuracy(t.Context(), b, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestAccuracy_Trivial(t *testing.T) {
 		}
 	}
 	// Points that privacy does not tell apart: half the diameter at least.
-	a, err := entropy.Accuracy(metric.Bimetric{Privacy: same, Utility: space.Path(4, 1)}, 1, nil)
+	a, err := entropy.Accuracy(t.Context(), metric.Bimetric{Privacy: same, Utility: space.Path(4, 1)}, 1, nil)
 	if err != nil || a.Lo < 1.5*(1-1e-9) || a.Hi != 2 {
 		t.Errorf("%v, %v", a, err)
 	}
@@ -44,35 +44,35 @@ func TestAccuracy_BadInput(t *testing.T) {
 	var value *metric.ValueError
 	var size *metric.SizeError
 	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := entropy.Accuracy(b, alpha, nil); !errors.As(err, &value) || value.Arg != "alpha" {
+		if _, err := entropy.Accuracy(t.Context(), b, alpha, nil); !errors.As(err, &value) || value.Arg != "alpha" {
 			t.Errorf("alpha = %v: %v", alpha, err)
 		}
-		if _, err := entropy.LowerBounds(b, alpha, nil); !errors.As(err, &value) {
+		if _, err := entropy.LowerBounds(t.Context(), b, alpha, nil); !errors.As(err, &value) {
 			t.Errorf("alpha = %v: %v", alpha, err)
 		}
-		if _, err := entropy.UpperBounds(b, alpha, nil); !errors.As(err, &value) {
+		if _, err := entropy.UpperBounds(t.Context(), b, alpha, nil); !errors.As(err, &value) {
 			t.Errorf("alpha = %v: %v", alpha, err)
 		}
-		if _, err := entropy.Accuracies(b, []float64{1, alpha}, nil); !errors.As(err, &value) || value.Index != 1 {
+		if _, err := entropy.Accuracies(t.Context(), b, []float64{1, alpha}, nil); !errors.As(err, &value) || value.Index != 1 {
 			t.Errorf("alpha = %v: %v", alpha, err)
 		}
-		if _, _, err := entropy.LevelFor(b, alpha, nil); !errors.As(err, &value) || value.Arg != "loss" {
+		if _, _, err := entropy.LevelFor(t.Context(), b, alpha, nil); !errors.As(err, &value) || value.Arg != "loss" {
 			t.Errorf("loss = %v: %v", alpha, err)
 		}
 	}
-	if _, err := entropy.Accuracies(b, nil, nil); !errors.Is(err, metric.ErrEmpty) {
+	if _, err := entropy.Accuracies(t.Context(), b, nil, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("no levels: %v", err)
 	}
 	uneven := metric.Bimetric{Privacy: space.Path(3, 1), Utility: space.Path(4, 1)}
-	if _, err := entropy.Accuracy(uneven, 1, nil); !errors.As(err, &size) {
+	if _, err := entropy.Accuracy(t.Context(), uneven, 1, nil); !errors.As(err, &size) {
 		t.Errorf("sizes 3 and 4: %v", err)
 	}
-	if _, err := entropy.Accuracies(metric.Bimetric{}, []float64{1}, nil); !errors.Is(err, metric.ErrEmpty) {
+	if _, err := entropy.Accuracies(t.Context(), metric.Bimetric{}, []float64{1}, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("no space: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := entropy.Accuracy(b, 1, &entropy.Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := entropy.Accuracy(ctx, b, 1, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -83,12 +83,12 @@ func TestAccuracies_AreAccuracy(t *testing.T) {
 	for number := range 8 {
 		b, _ := randomSpace(t, number)
 		alphas := []float64{3, 0.5, 3, 20}
-		all, err := entropy.Accuracies(b, alphas, nil)
+		all, err := entropy.Accuracies(t.Context(), b, alphas, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for k, a := range all {
-			one, err := entropy.Accuracy(b, alphas[k], nil)
+			one, err := entropy.Accuracy(t.Context(), b, alphas[k], nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func TestAccuracies_AreAccuracy(t *testing.T) {
 
 func TestBracket_With(t *testing.T) {
 	b := metric.Same(space.Path(5, 1))
-	a, err := entropy.Accuracy(b, 1, nil)
+	a, err := entropy.Accuracy(t.Context(), b, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,43 +145,43 @@ func TestBracket_With(t *testing.T) {
 func TestLevelFor(t *testing.T) {
 	two := metric.Same(space.Euclidean([][]float64{{0}, {3}}))
 	for _, loss := range []float64{1e-6, 0.1, 1, 1.4} {
-		alpha, proof, err := entropy.LevelFor(two, loss, nil)
+		alpha, proof, err := entropy.LevelFor(t.Context(), two, loss, nil)
 		want := math.Log(3/loss-1) / 3
 		if err != nil || alpha > want || alpha < want*(1-2e-3) || proof.Value <= loss {
 			t.Errorf("loss %v: level %v by %v (%v), want %v", loss, alpha, proof, err, want)
 		}
 	}
 	for _, loss := range []float64{1.5, 7} {
-		if alpha, proof, err := entropy.LevelFor(two, loss, nil); alpha != 0 || proof.Witness != nil || err != nil {
+		if alpha, proof, err := entropy.LevelFor(t.Context(), two, loss, nil); alpha != 0 || proof.Witness != nil || err != nil {
 			t.Errorf("loss %v is no constraint: %v, %v, %v", loss, alpha, proof, err)
 		}
 	}
 	hidden := metric.Bimetric{Privacy: space.Simplex(4, 0), Utility: space.Path(4, 1)}
-	if alpha, proof, err := entropy.LevelFor(hidden, 1, nil); !math.IsInf(alpha, 1) || proof.Value < 1.49 || err != nil {
+	if alpha, proof, err := entropy.LevelFor(t.Context(), hidden, 1, nil); !math.IsInf(alpha, 1) || proof.Value < 1.49 || err != nil {
 		t.Errorf("indistinguishable points: %v, %v, %v", alpha, proof, err)
 	}
 	alike := metric.Bimetric{Privacy: space.Simplex(4, 0), Utility: space.Simplex(4, 1)} // A = 3/4 at every level
-	if alpha, proof, err := entropy.LevelFor(alike, 0.7, nil); !math.IsInf(alpha, 1) || proof.Name != "star" || err != nil {
+	if alpha, proof, err := entropy.LevelFor(t.Context(), alike, 0.7, nil); !math.IsInf(alpha, 1) || proof.Name != "star" || err != nil {
 		t.Errorf("four points as one: %v, %v, %v", alpha, proof, err)
 	}
-	if alpha, _, err := entropy.LevelFor(alike, 0.8, nil); alpha != 0 || err != nil {
+	if alpha, _, err := entropy.LevelFor(t.Context(), alike, 0.8, nil); alpha != 0 || err != nil {
 		t.Errorf("four points as one: %v, %v", alpha, err)
 	}
-	if alpha, _, err := entropy.LevelFor(metric.Same(space.Path(1, 1)), 1, nil); alpha != 0 || err != nil {
+	if alpha, _, err := entropy.LevelFor(t.Context(), metric.Same(space.Path(1, 1)), 1, nil); alpha != 0 || err != nil {
 		t.Errorf("one point: %v, %v", alpha, err)
 	}
 	for number := range 12 {
 		b, alpha := randomSpace(t, number)
-		best, err := exponential.Best(b, alpha, nil)
+		best, err := exponential.Best(t.Context(), b, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		least, proof, err := entropy.LevelFor(b, best.Objective, nil)
+		least, proof, err := entropy.LevelFor(t.Context(), b, best.Objective, nil)
 		if err != nil || least >= alpha {
 			t.Errorf("space %d: a loss of %v at level %v, but %v is needed by %v (%v)", number, best.Objective, alpha, least, proof, err)
 		}
 		if least > 0 {
-			if v, err := proof.Witness.Prove(b, least); !(v > best.Objective) || err != nil {
+			if v, err := proof.Witness.Prove(t.Context(), b, least); !(v > best.Objective) || err != nil {
 				t.Errorf("space %d: %v at %v proves %v (%v)", number, proof, least, v, err)
 			}
 		}
@@ -194,7 +194,7 @@ func BenchmarkAccuracy(b *testing.B) {
 	var a entropy.Bracket
 	for b.Loop() {
 		var err error
-		if a, err = entropy.Accuracy(space, 10, &entropy.Options{Nodes: -1}); err != nil {
+		if a, err = entropy.Accuracy(b.Context(), space, 10, &entropy.Options{Nodes: -1}); err != nil {
 			b.Fatal(err)
 		}
 	}

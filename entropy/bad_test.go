@@ -16,66 +16,66 @@ func TestEntropy_BadInput(t *testing.T) {
 	alphas := []float64{1}
 	calls := map[string]func(f metric.Finite, alpha float64) (float64, error){
 		"Packing": func(f metric.Finite, s float64) (float64, error) {
-			c, err := entropy.Packing(f, nil, s, nil)
+			c, err := entropy.Packing(t.Context(), f, nil, s, nil)
 			return float64(c.Hi - 1), err
 		},
 		"Covering": func(f metric.Finite, s float64) (float64, error) {
-			c, err := entropy.Covering(f, nil, s, nil)
+			c, err := entropy.Covering(t.Context(), f, nil, s, nil)
 			return float64(c.Hi - 1), err
 		},
 		"EntropicScale": func(f metric.Finite, a float64) (float64, error) {
-			s, err := entropy.EntropicScale(metric.Same(f), a, nil)
+			s, err := entropy.EntropicScale(t.Context(), metric.Same(f), a, nil)
 			return s.Hi, err
 		},
 		"EntropicScales": func(f metric.Finite, a float64) (float64, error) {
 			alphas[0] = a
-			_, err := entropy.EntropicScales(metric.Same(f), alphas, nil)
+			_, err := entropy.EntropicScales(t.Context(), metric.Same(f), alphas, nil)
 			return 0, err
 		},
 		"DiametricScale": func(f metric.Finite, a float64) (float64, error) {
-			s, err := entropy.DiametricScale(metric.Same(f), a, nil)
+			s, err := entropy.DiametricScale(t.Context(), metric.Same(f), a, nil)
 			return s.Hi, err
 		},
 		"DoublingScale": func(f metric.Finite, a float64) (float64, error) {
-			s, err := entropy.DoublingScale(f, a, nil)
+			s, err := entropy.DoublingScale(t.Context(), f, a, nil)
 			return s.Hi, err
 		},
 		"OuterScale": func(f metric.Finite, a float64) (float64, error) {
-			s, err := entropy.OuterScale(f, a, nil)
+			s, err := entropy.OuterScale(t.Context(), f, a, nil)
 			return s.Hi, err
 		},
 		"LowerBounds": func(f metric.Finite, a float64) (float64, error) {
-			b, err := entropy.LowerBounds(metric.Same(f), a, nil)
+			b, err := entropy.LowerBounds(t.Context(), metric.Same(f), a, nil)
 			if err != nil {
 				return 0, err
 			}
 			return b[0].Value, nil
 		},
 		"UpperBounds": func(f metric.Finite, a float64) (float64, error) {
-			b, err := entropy.UpperBounds(metric.Same(f), a, nil)
+			b, err := entropy.UpperBounds(t.Context(), metric.Same(f), a, nil)
 			if err != nil {
 				return 0, err
 			}
 			return b[0].Value, nil
 		},
 		"Accuracy": func(f metric.Finite, a float64) (float64, error) {
-			b, err := entropy.Accuracy(metric.Same(f), a, nil)
+			b, err := entropy.Accuracy(t.Context(), metric.Same(f), a, nil)
 			return b.Hi, err
 		},
 		"Accuracies": func(f metric.Finite, a float64) (float64, error) {
-			_, err := entropy.Accuracies(metric.Same(f), []float64{a}, nil)
+			_, err := entropy.Accuracies(t.Context(), metric.Same(f), []float64{a}, nil)
 			return 0, err
 		},
 		"LevelFor": func(f metric.Finite, loss float64) (float64, error) {
-			a, _, err := entropy.LevelFor(metric.Same(f), loss, nil)
+			a, _, err := entropy.LevelFor(t.Context(), metric.Same(f), loss, nil)
 			return a, err
 		},
 		"PrivateMeasureBound": func(f metric.Finite, a float64) (float64, error) {
-			b, err := entropy.PrivateMeasureBound(f, a, nil)
+			b, err := entropy.PrivateMeasureBound(t.Context(), f, a, nil)
 			return b.Value, err
 		},
 		"PrivateDataBound": func(f metric.Finite, eps float64) (float64, error) {
-			b, err := entropy.PrivateDataBound(f, 10, eps, nil)
+			b, err := entropy.PrivateDataBound(t.Context(), f, 10, eps, nil)
 			return b.Value, err
 		},
 	}
@@ -107,14 +107,14 @@ func TestEntropy_BadInput(t *testing.T) {
 // A nil space is one without points.
 func TestEntropy_NoSpace(t *testing.T) {
 	for name, call := range map[string]func() error{
-		"Packing":             func() error { _, err := entropy.Packing(nil, nil, 1, nil); return err },
-		"DoublingScale":       func() error { _, err := entropy.DoublingScale(nil, 1, nil); return err },
-		"OuterScale":          func() error { _, err := entropy.OuterScale(nil, 1, nil); return err },
-		"PositiveMeasure":     func() error { _, err := entropy.PositiveMeasure(nil, nil); return err },
-		"BallMass":            func() error { _, _, err := entropy.BallMass(nil, nil, 1, nil); return err },
-		"MeasureNet":          func() error { _, err := entropy.MeasureNet(nil, 3); return err },
-		"PrivateMeasureBound": func() error { _, err := entropy.PrivateMeasureBound(nil, 1, nil); return err },
-		"MeasureBound":        func() error { _, err := entropy.MeasureBound{}.Prove(nil, 1); return err },
+		"Packing":             func() error { _, err := entropy.Packing(t.Context(), nil, nil, 1, nil); return err },
+		"DoublingScale":       func() error { _, err := entropy.DoublingScale(t.Context(), nil, 1, nil); return err },
+		"OuterScale":          func() error { _, err := entropy.OuterScale(t.Context(), nil, 1, nil); return err },
+		"PositiveMeasure":     func() error { _, err := entropy.PositiveMeasure(t.Context(), nil, nil); return err },
+		"BallMass":            func() error { _, _, err := entropy.BallMass(t.Context(), nil, nil, 1, nil); return err },
+		"MeasureNet":          func() error { _, err := entropy.MeasureNet(t.Context(), nil, 3); return err },
+		"PrivateMeasureBound": func() error { _, err := entropy.PrivateMeasureBound(t.Context(), nil, 1, nil); return err },
+		"MeasureBound":        func() error { _, err := entropy.MeasureBound{}.Prove(t.Context(), nil, 1); return err },
 	} {
 		if err := call(); !errors.Is(err, metric.ErrEmpty) {
 			t.Errorf("%s: %v", name, err)

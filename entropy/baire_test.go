@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"context"
 	"errors"
 	"math"
 	"testing"
@@ -90,12 +91,12 @@ func scalesByDefinition(b metric.Bimetric, alpha float64) (entropic, diametric f
 			}
 		}
 		f, _ := metric.Subset(b.Utility, ball)
-		diameter, _, _ := metric.Diameter(f)
+		diameter, _, _ := metric.Diameter(context.Background(), f)
 		diametric = max(diametric, diameter*math.Exp(-alpha*r))
 		// The least of 0 and the distances at which the ball packs few points.
 		least := diameter
 		for _, s := range append(metric.Row(b.Utility, 0, nil), 0) {
-			if net, _ := metric.Net(f, s, nil); s < least && float64(len(net)) <= math.Exp(alpha*r) {
+			if net, _ := metric.Net(context.Background(), f, s, nil); s < least && float64(len(net)) <= math.Exp(alpha*r) {
 				least = s
 			}
 		}
@@ -121,14 +122,14 @@ func TestBaire_ClosedFormIsTheEstimate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := EntropicScale(space, alpha, nil); err != nil || got.Interval != s {
+			if got, err := EntropicScale(t.Context(), space, alpha, nil); err != nil || got.Interval != s {
 				t.Errorf("%d^%d, alpha %v: estimate %v (%v), closed form %v", b.arity(), b.Depth, alpha, got.Interval, err, s)
 			}
 			d, err := b.DiametricScale(alpha)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := DiametricScale(space, alpha, nil); err != nil || got.Lo > d.Hi || got.Hi < d.Lo {
+			if got, err := DiametricScale(t.Context(), space, alpha, nil); err != nil || got.Lo > d.Hi || got.Hi < d.Lo {
 				t.Errorf("%d^%d, alpha %v: estimate %v (%v), closed form %v", b.arity(), b.Depth, alpha, got.Interval, err, d)
 			}
 		}

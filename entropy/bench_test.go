@@ -17,7 +17,7 @@ func BenchmarkEntropicScale(b *testing.B) {
 				var s Scale
 				for b.Loop() {
 					var err error
-					if s, err = EntropicScale(z, alpha, nil); err != nil {
+					if s, err = EntropicScale(b.Context(), z, alpha, nil); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -37,7 +37,7 @@ func BenchmarkEntropicScales(b *testing.B) {
 		b.ReportAllocs()
 		worst := 1.0
 		for b.Loop() {
-			s, err := EntropicScales(z, alphas, nil)
+			s, err := EntropicScales(b.Context(), z, alphas, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func BenchmarkEntropicScale_Ultrametric(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := EntropicScale(z, 10, nil); err != nil {
+					if _, err := EntropicScale(b.Context(), z, 10, nil); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -85,7 +85,7 @@ func BenchmarkDiametricScale(b *testing.B) {
 			z := metric.Same(planePoints(n, 1))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := DiametricScale(z, 5, nil); err != nil {
+				if _, err := DiametricScale(b.Context(), z, 5, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -2,6 +2,7 @@ package entropy
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -43,7 +44,7 @@ type Witness interface {
 	// Prove returns what the witness proves about b at level alpha, computed
 	// from the distances alone and rounded to the safe side. A witness found
 	// elsewhere proves something, if less, about any space with its points.
-	Prove(b metric.Bimetric, alpha float64) (float64, error)
+	Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error)
 }
 
 // checkWitness checks the arguments of Prove and the points that the witness

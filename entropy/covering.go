@@ -51,14 +51,14 @@ const coverPoints = 64
 //
 // A *metric.Ultrametric costs O(n), and others what Packing does. Errors are
 // ErrEmpty, *ValueError and the context's.
-func Covering(f metric.Finite, subset []int, s float64, o *Options) (Cover, error) {
+func Covering(ctx context.Context, f metric.Finite, subset []int, s float64, o *Options) (Cover, error) {
 	const op = "entropy: Covering"
 	pts, err := checkSubset(op, f, subset, s)
 	if err != nil {
 		return Cover{}, err
 	}
 	o = o.orDefault()
-	ctx := o.context()
+
 	if u := hierarchyOf(ctx, f); u != nil {
 		p := packClusters(u, pts, s)
 		return Cover{p.Lo, p.Hi, p.Separated, p.Separated, ByPacking}, ctx.Err()
@@ -87,7 +87,7 @@ func coverBracket(ctx context.Context, f metric.Finite, pts []int, s float64, no
 	}
 	cover := Cover{Lo: far.Lo, Separated: far.Separated, Proof: ByPacking}
 	for _, order := range [][]int{nil, sweep(g)} {
-		net, err := metric.Net(g, s, &metric.NetOptions{Order: order, Context: ctx})
+		net, err := metric.Net(ctx, g, s, &metric.NetOptions{Order: order})
 		if err != nil {
 			return Cover{}, err
 		}

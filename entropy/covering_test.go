@@ -47,7 +47,7 @@ func TestCovering_BruteForce(t *testing.T) {
 		for _, s := range []float64{0, values[r.IntN(len(values))], values[r.IntN(len(values))] * r.Float64()} {
 			want := bruteCovering(f, pts, s)
 			for _, nodes := range []int{0, 2, -1} {
-				c, err := Covering(f, pts, s, &Options{Nodes: nodes})
+				c, err := Covering(t.Context(), f, pts, s, &Options{Nodes: nodes})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -66,13 +66,13 @@ func TestCovering_Chain(t *testing.T) {
 	for _, f := range []metric.Finite{planePoints(200, 1), dense(planePoints(60, 4)), randomSpace(64, 1), randomSpace(80, 1)} {
 		for _, s := range []float64{0, .03, .1, .3, .5, 1.1} {
 			all := allPoints(f.Len())
-			c, err := Covering(f, nil, s, &Options{Nodes: 500})
+			c, err := Covering(t.Context(), f, nil, s, &Options{Nodes: 500})
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkCover(t, f, all, s, c)
-			far, err1 := Packing(f, nil, 2*s, nil)
-			near, err2 := Packing(f, nil, s, nil)
+			far, err1 := Packing(t.Context(), f, nil, 2*s, nil)
+			near, err2 := Packing(t.Context(), f, nil, s, nil)
 			if err1 != nil || err2 != nil || far.Lo > c.Hi || c.Lo > near.Hi {
 				t.Fatalf("s %v: %d <= [%d, %d] <= %d fails", s, far.Lo, c.Lo, c.Hi, near.Hi)
 			}
@@ -92,7 +92,7 @@ func TestCovering_Canceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, n := range []int{40, 300} {
-		if _, err := Covering(planePoints(n, 5), nil, .1, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+		if _, err := Covering(ctx, planePoints(n, 5), nil, .1, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("%d points: %v", n, err)
 		}
 	}
@@ -107,7 +107,7 @@ func BenchmarkCovering(b *testing.B) {
 				var c Cover
 				for b.Loop() {
 					var err error
-					if c, err = Covering(f, nil, s, nil); err != nil {
+					if c, err = Covering(b.Context(), f, nil, s, nil); err != nil {
 						b.Fatal(err)
 					}
 				}

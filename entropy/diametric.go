@@ -30,11 +30,11 @@ import (
 // O(n) memory (distances are stored up to 2048 points), and centers are sought
 // for the pairs that a bound does not rule out: few in low dimension, most where
 // points have no others halfway between them.
-func DiametricScale(b metric.Bimetric, alpha float64, o *Options) (Scale, error) {
+func DiametricScale(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (Scale, error) {
 	if err := checkScale("entropy: DiametricScale", b, alpha); err != nil {
 		return Scale{}, err
 	}
-	s, err := diametric(b, []float64{alpha}, o.orDefault())
+	s, err := diametric(ctx, b, []float64{alpha}, o.orDefault())
 	if err != nil {
 		return Scale{}, err
 	}
@@ -43,15 +43,15 @@ func DiametricScale(b metric.Bimetric, alpha float64, o *Options) (Scale, error)
 
 // DiametricScales is [DiametricScale] at every level of alphas, which ascend.
 // The rows are computed once for all levels.
-func DiametricScales(b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
+func DiametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
 	if err := checkScales("entropy: DiametricScales", b, alphas); err != nil {
 		return nil, err
 	}
-	return diametric(b, alphas, o.orDefault())
+	return diametric(ctx, b, alphas, o.orDefault())
 }
 
-func diametric(b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
-	ctx := o.context()
+func diametric(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
+
 	if u1 := hierarchyOf(ctx, b.Privacy); u1 != nil {
 		if u2 := utilityHierarchy(ctx, b, u1); u2 != nil {
 			return diametricTree(newDendrogram(u1), u2, alphas), ctx.Err()

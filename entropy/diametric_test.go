@@ -37,7 +37,7 @@ func TestDiametricScale_BruteForce(t *testing.T) {
 	for seed := range uint64(200) {
 		b := randomBimetric(2+int(seed%11), seed)
 		for _, alpha := range []float64{0.1, 0.7, 2, 9} {
-			s, err := DiametricScale(b, alpha, nil)
+			s, err := DiametricScale(t.Context(), b, alpha, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +53,7 @@ func TestDiametricScale_BruteForce(t *testing.T) {
 func TestDiametricScale_KnownAnswers(t *testing.T) {
 	b := metric.Same(space.Halton(12))
 	for alpha, want := range map[float64]float64{1: .583754707, 3: .232068704} {
-		s, err := DiametricScale(b, alpha, nil)
+		s, err := DiametricScale(t.Context(), b, alpha, nil)
 		if err != nil || math.Abs(s.Lo-want) > 1e-9 || math.Abs(s.Hi-want) > 1e-9 {
 			t.Errorf("alpha %v: %v, %v, want %v", alpha, s, err, want)
 		}
@@ -64,13 +64,13 @@ func TestDiametricScale_KnownAnswers(t *testing.T) {
 func TestDiametricScale_Extremes(t *testing.T) {
 	b := metric.Same(planePoints(300, 1))
 	for _, alpha := range []float64{1e-300, 1e-9, 1e6, 1e300} {
-		s, err := DiametricScale(b, alpha, nil)
+		s, err := DiametricScale(t.Context(), b, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkDiametric(t, b, s)
 		if alpha < 1 {
-			if d, _, _ := metric.Diameter(b.Utility); math.Abs(s.Lo-d) > 1e-8 {
+			if d, _, _ := metric.Diameter(t.Context(), b.Utility); math.Abs(s.Lo-d) > 1e-8 {
 				t.Errorf("alpha %v: %v, diameter %v", alpha, s.Interval, d)
 			}
 		}
@@ -80,16 +80,16 @@ func TestDiametricScale_Extremes(t *testing.T) {
 func TestDiametricScales_SharedAndWorkers(t *testing.T) {
 	b := metric.Same(planePoints(700, 5))
 	alphas := []float64{0.3, 2, 5, 20, 80}
-	one, err := DiametricScales(b, alphas, &Options{Workers: 1})
+	one, err := DiametricScales(t.Context(), b, alphas, &Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	four, err := DiametricScales(b, alphas, &Options{Workers: 4})
+	four, err := DiametricScales(t.Context(), b, alphas, &Options{Workers: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for k, a := range alphas {
-		s, err := DiametricScale(b, a, nil)
+		s, err := DiametricScale(t.Context(), b, a, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package entropy
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -56,12 +57,12 @@ type Doubling struct {
 //
 // alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. An ultrametric
 // costs O(n log n), other spaces what EntropicScales costs.
-func DoublingScale(f metric.Finite, alpha float64, o *Options) (Doubling, error) {
+func DoublingScale(ctx context.Context, f metric.Finite, alpha float64, o *Options) (Doubling, error) {
 	const op = "entropy: DoublingScale"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return Doubling{}, err
 	}
-	d, err := doublingScales(op, f, []float64{alpha}, o)
+	d, err := doublingScales(ctx, op, f, []float64{alpha}, o)
 	if err != nil {
 		return Doubling{}, err
 	}
@@ -70,26 +71,26 @@ func DoublingScale(f metric.Finite, alpha float64, o *Options) (Doubling, error)
 
 // DoublingScales is [DoublingScale] at several levels in ascending order, which
 // share the work of [EntropicScales].
-func DoublingScales(f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
-	return doublingScales("entropy: DoublingScales", f, alphas, o)
+func DoublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
+	return doublingScales(ctx, "entropy: DoublingScales", f, alphas, o)
 }
 
 // doublingPoints is the number of points up to which a doubling scale is searched
 // for at all separations.
 const doublingPoints = 32
 
-func doublingScales(op string, f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
+func doublingScales(ctx context.Context, op string, f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
 	if err := checkLevels(op, f, alphas); err != nil {
 		return nil, err
 	}
 	o = o.orDefault()
 	out := make([]Doubling, len(alphas))
-	if u := hierarchyOf(o.context(), f); u != nil {
+	if u := hierarchyOf(ctx, f); u != nil {
 		steps := doublingSteps(u)
 		for k, alpha := range alphas {
 			out[k] = doublingOf(u, steps, alpha)
 		}
-		return out, o.context().Err()
+		return out, ctx.Err()
 	}
 	levels := slices.Clone(alphas)
 	for _, alpha := range alphas {
@@ -97,7 +98,7 @@ func doublingScales(op string, f metric.Finite, alphas []float64, o *Options) ([
 	}
 	slices.Sort(levels)
 	levels = slices.Compact(levels)
-	scales, err := entropic(metric.Same(f), levels, o)
+	scales, err := entropic(ctx, metric.Same(f), levels, o)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func doublingScales(op string, f metric.Finite, alphas []float64, o *Options) ([
 	for k, alpha := range alphas {
 		out[k] = doublingBracket(f, at(alpha), at(min(4*alpha, math.MaxFloat64)))
 		if f.Len() <= doublingPoints {
-			if err := out[k].search(f, o); err != nil {
+			if err := out[k].search(ctx, f, o); err != nil {
 				return nil, err
 			}
 		}
@@ -152,7 +153,7 @@ func (d *Doubling) take(f metric.Finite, x int, set []int) {
 // numbers that are distances or halves of them the packing numbers of balls do not
 // change: the first of these intervals at which the inequality fails holds the
 // doubling scale.
-func (d *Doubling) search(f metric.Finite, o *Options) error {
+func (d *Doubling) search(ctx context.Context, f metric.Finite, o *Options) error {
 	cuts := []float64{0}
 	for i := range f.Len() {
 		for j := range i {
@@ -162,10 +163,10 @@ func (d *Doubling) search(f metric.Finite, o *Options) error {
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
 	p := packer{}
-	p.Context = o.context()
+	p.Context = ctx
 	hi := 0.0 // no s above fails
 	for k := len(cuts) - 2; k >= 0 && cuts[k+1] > d.Lo; k-- {
-		if err := p.Context.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		from, to := cuts[k], min(cuts[k+1], d.Hi)

@@ -52,7 +52,7 @@ func TestDoubling_BruteForce(t *testing.T) {
 		n := 1 + r.IntN(12)
 		f := randomSpace(n, seed)
 		alphas := []float64{.1, .7, 1.5, 3, 20}
-		ds, err := DoublingScales(f, alphas, nil)
+		ds, err := DoublingScales(t.Context(), f, alphas, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestDoubling_BruteForce(t *testing.T) {
 			if d.Lo > want*(1+1e-14) || d.Hi < want*(1-1e-14) || d.Width() > 1e-12*want {
 				t.Fatalf("seed %d, n %d, alpha %v: [%.17g, %.17g], want %.17g", seed, n, alphas[k], d.Lo, d.Hi, want)
 			}
-			greedy, err := DoublingScale(f, alphas[k], &Options{Nodes: -1})
+			greedy, err := DoublingScale(t.Context(), f, alphas[k], &Options{Nodes: -1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestDoubling_Bracket(t *testing.T) {
 	for seed := range uint64(60) {
 		f := randomSpace(4+int(seed%8), seed)
 		for _, alpha := range []float64{.1, .7, 1.5, 3, 20} {
-			s, err := EntropicScales(metric.Same(f), []float64{alpha, 4 * alpha}, nil)
+			s, err := EntropicScales(t.Context(), metric.Same(f), []float64{alpha, 4 * alpha}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +118,7 @@ func TestDoubling_Bracket(t *testing.T) {
 		t.Error("the scale at four times the level was never the best")
 	}
 	for _, f := range []metric.Finite{space.Path(500, 1), planePoints(300, 1)} {
-		ds, err := DoublingScales(f, []float64{.05, .2, 2, 30}, &Options{Nodes: 200})
+		ds, err := DoublingScales(t.Context(), f, []float64{.05, .2, 2, 30}, &Options{Nodes: 200})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,13 +134,13 @@ func TestDoubling_Bracket(t *testing.T) {
 // TestDoubling_Extremes: levels at the ends of the floats.
 func TestDoubling_Extremes(t *testing.T) {
 	f := space.Halton(6)
-	diam, _, _ := metric.Diameter(f)
+	diam, _, _ := metric.Diameter(t.Context(), f)
 	for _, alpha := range []float64{5e-324, 1e-300, 1e300, math.MaxFloat64} {
-		d, err := DoublingScale(f, alpha, nil)
+		d, err := DoublingScale(t.Context(), f, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := OuterScale(f, alpha, nil)
+		o, err := OuterScale(t.Context(), f, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,33 +163,33 @@ func TestDoubling_Trivial(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range []metric.Finite{one, same} {
-		d, err := DoublingScale(f, 1, nil)
+		d, err := DoublingScale(t.Context(), f, 1, nil)
 		if err != nil || d.Interval != (Interval{}) {
 			t.Errorf("%v, %v", d, err)
 		}
-		g, err := OuterScale(f, 1, nil)
+		g, err := OuterScale(t.Context(), f, 1, nil)
 		if err != nil || g.Interval != (Interval{}) {
 			t.Errorf("%v, %v", g, err)
 		}
 	}
 	var value *fault.ValueError
 	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := DoublingScale(one, alpha, nil); !errors.As(err, &value) || value.Arg != "alpha" {
+		if _, err := DoublingScale(t.Context(), one, alpha, nil); !errors.As(err, &value) || value.Arg != "alpha" {
 			t.Error(err)
 		}
-		if _, err := OuterScales(one, []float64{1, alpha}, nil); !errors.As(err, &value) || value.Index != 1 {
+		if _, err := OuterScales(t.Context(), one, []float64{1, alpha}, nil); !errors.As(err, &value) || value.Index != 1 {
 			t.Error(err)
 		}
 	}
-	if _, err := DoublingScale(nil, 1, nil); !errors.Is(err, fault.ErrEmpty) {
+	if _, err := DoublingScale(t.Context(), nil, 1, nil); !errors.Is(err, fault.ErrEmpty) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := DoublingScale(planePoints(500, 1), 1, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := DoublingScale(ctx, planePoints(500, 1), 1, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := OuterScale(planePoints(500, 1), 1, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := OuterScale(ctx, planePoints(500, 1), 1, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -202,7 +202,7 @@ func BenchmarkDoublingScale(b *testing.B) {
 				var d Doubling
 				for b.Loop() {
 					var err error
-					if d, err = DoublingScale(f, alpha, nil); err != nil {
+					if d, err = DoublingScale(b.Context(), f, alpha, nil); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -222,7 +222,7 @@ func BenchmarkDoublingScale(b *testing.B) {
 	}
 	b.Run("ultrametric/n=100000", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := DoublingScale(u, 3, nil); err != nil {
+			if _, err := DoublingScale(b.Context(), u, 3, nil); err != nil {
 				b.Fatal(err)
 			}
 		}

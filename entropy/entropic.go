@@ -44,11 +44,11 @@ import (
 //
 // alpha is positive, per unit of rho1 (*ValueError). Other errors are those of
 // [metric.Bimetric.Check] and the context's.
-func EntropicScale(b metric.Bimetric, alpha float64, o *Options) (Scale, error) {
+func EntropicScale(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (Scale, error) {
 	if err := checkScale("entropy: EntropicScale", b, alpha); err != nil {
 		return Scale{}, err
 	}
-	s, err := entropic(b, []float64{alpha}, o.orDefault())
+	s, err := entropic(ctx, b, []float64{alpha}, o.orDefault())
 	if err != nil {
 		return Scale{}, err
 	}
@@ -59,18 +59,18 @@ func EntropicScale(b metric.Bimetric, alpha float64, o *Options) (Scale, error) 
 // levels share the cells and what they find: s(Z, alpha) does not increase with
 // alpha, so a separated set serves all smaller levels and an upper end all
 // larger ones.
-func EntropicScales(b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
+func EntropicScales(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
 	if err := checkScales("entropy: EntropicScales", b, alphas); err != nil {
 		return nil, err
 	}
-	return entropic(b, alphas, o.orDefault())
+	return entropic(ctx, b, alphas, o.orDefault())
 }
 
-func entropic(b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
-	ctx := o.context()
+func entropic(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
+
 	u2 := hierarchyOf(ctx, b.Utility)
 	if u2 == nil {
-		return entropicCells(b, alphas, o)
+		return entropicCells(ctx, b, alphas, o)
 	}
 	u1 := u2
 	if !b.OneMetric() {
@@ -91,12 +91,12 @@ func entropic(b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) 
 
 // entropicCells takes the levels from the largest down, so that each begins
 // with the set of the one before.
-func entropicCells(b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
-	b, err := stored(o.context(), b)
+func entropicCells(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
+	b, err := stored(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	search, err := cells.New(o.context(), b, cells.Options{Nodes: o.nodes(), Workers: o.Workers, Progress: o.Progress})
+	search, err := cells.New(ctx, b, cells.Options{Nodes: o.nodes(), Workers: o.Workers, Progress: o.Progress})
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func TestEntropicScale_BruteForce(t *testing.T) {
 		b := randomBimetric(2+int(seed%11), seed)
 		last := math.Inf(1)
 		for _, alpha := range []float64{0.1, 0.7, 2, 9} {
-			s, err := EntropicScale(b, alpha, nil)
+			s, err := EntropicScale(t.Context(), b, alpha, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestEntropicScale_BruteForce(t *testing.T) {
 				t.Fatalf("seed %d, alpha %v: %v after %v", seed, alpha, s.Hi, last)
 			}
 			last = s.Hi
-			g, err := EntropicScale(b, alpha, &Options{Nodes: -1})
+			g, err := EntropicScale(t.Context(), b, alpha, &Options{Nodes: -1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,11 +79,11 @@ func TestEntropicScale_KnownAnswers(t *testing.T) {
 		{1, .707140881, 1.038072503, 1.038072503},
 		{3, .391114662, .461688059, .600925213},
 	} {
-		s, err := EntropicScale(b, c.alpha, nil)
+		s, err := EntropicScale(t.Context(), b, c.alpha, nil)
 		if err != nil || math.Abs(s.Lo-c.exact) > 1e-9 || !s.Exact() {
 			t.Errorf("alpha %v: %v, %v, want %v", c.alpha, s, err, c.exact)
 		}
-		s, err = EntropicScale(b, c.alpha, &Options{Nodes: -1})
+		s, err = EntropicScale(t.Context(), b, c.alpha, &Options{Nodes: -1})
 		if err != nil || s.Lo < c.greedy-1e-9 || s.Hi > c.partition+1e-9 {
 			t.Errorf("alpha %v: %v, %v, want [%v, %v]", c.alpha, s, err, c.greedy, c.partition)
 		}
@@ -100,7 +100,7 @@ func TestEntropicScale_UltrametricWays(t *testing.T) {
 			b = metric.Same(u)
 		}
 		for _, alpha := range []float64{0.5, 2, 5, 30} {
-			tree, err := EntropicScale(b, alpha, nil)
+			tree, err := EntropicScale(t.Context(), b, alpha, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +110,7 @@ func TestEntropicScale_UltrametricWays(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkEntropic(t, b, rows)
-			cells, err := entropicCells(b, []float64{alpha}, &Options{})
+			cells, err := entropicCells(t.Context(), b, []float64{alpha}, &Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,19 +126,19 @@ func TestEntropicScale_UltrametricWays(t *testing.T) {
 func TestEntropicScale_Rows(t *testing.T) {
 	b := metric.Bimetric{Privacy: planePoints(300, 3), Utility: bigUltrametric(300, 4)}
 	for _, alpha := range []float64{1, 10, 100} {
-		s, err := EntropicScale(b, alpha, &Options{Workers: 1})
+		s, err := EntropicScale(t.Context(), b, alpha, &Options{Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkEntropic(t, b, s)
-		p, err := EntropicScale(b, alpha, &Options{Workers: 4})
+		p, err := EntropicScale(t.Context(), b, alpha, &Options{Workers: 4})
 		if err != nil || !s.Exact() || p.Interval != s.Interval || p.X != s.X || !slices.Equal(p.Set, s.Set) {
 			t.Fatalf("alpha %v: %+v, %+v, %v", alpha, s, p, err)
 		}
 		for x := range 20 { // no ball is exceeded at s
 			for y := range 300 {
 				r := b.Privacy.Distance(x, y)
-				c, err := Packing(b.Utility, metric.NewIndex(b.Privacy).Ball(x, r, nil), s.Hi, nil)
+				c, err := Packing(t.Context(), b.Utility, metric.NewIndex(b.Privacy).Ball(x, r, nil), s.Hi, nil)
 				if err != nil || c.Hi >= limit.Least(alpha, r, 300) {
 					t.Fatalf("alpha %v, ball of %d to %d: %v, %v", alpha, x, y, c.Hi, err)
 				}
@@ -190,12 +190,12 @@ func TestScales_Baire(t *testing.T) {
 		if c.g(2) != c.f(2) {
 			b.Utility = baireTree(c.depth, c.g)
 		}
-		s, err := EntropicScale(b, c.alpha, nil)
+		s, err := EntropicScale(t.Context(), b, c.alpha, nil)
 		if err != nil || !s.Exact() || math.Abs(s.Lo-c.scale) > 1e-9 {
 			t.Errorf("alpha %v, depth %d: s = %v, %v, want %v", c.alpha, c.depth, s, err, c.scale)
 		}
 		checkEntropic(t, b, s)
-		d, err := DiametricScale(b, c.alpha, nil)
+		d, err := DiametricScale(t.Context(), b, c.alpha, nil)
 		if err != nil || math.Abs(d.Lo-c.diam) > 1e-9 || math.Abs(d.Hi-c.diam) > 1e-9 {
 			t.Errorf("alpha %v, depth %d: s_o = %v, %v, want %v", c.alpha, c.depth, d, err, c.diam)
 		}
@@ -212,11 +212,11 @@ func TestEntropicScales_Workers(t *testing.T) {
 	}
 	for _, b := range []metric.Bimetric{metric.Same(points), {Privacy: points, Utility: other}} {
 		alphas := []float64{2, 6, 40}
-		one, err := EntropicScales(b, alphas, &Options{Nodes: 1500, Workers: 1})
+		one, err := EntropicScales(t.Context(), b, alphas, &Options{Nodes: 1500, Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		four, err := EntropicScales(b, alphas, &Options{Nodes: 1500, Workers: 4})
+		four, err := EntropicScales(t.Context(), b, alphas, &Options{Nodes: 1500, Workers: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +306,7 @@ func TestEntropicScale_NoBallExceeds(t *testing.T) {
 		b := randomBimetric(n, seed)
 		for _, alpha := range []float64{0.4, 3} {
 			for _, nodes := range []int{0, -1} {
-				s, err := EntropicScale(b, alpha, &Options{Nodes: nodes})
+				s, err := EntropicScale(t.Context(), b, alpha, &Options{Nodes: nodes})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -314,7 +314,7 @@ func TestEntropicScale_NoBallExceeds(t *testing.T) {
 				for x := range n {
 					row := metric.Row(b.Privacy, x, nil)
 					for _, r := range row {
-						c, err := Packing(b.Utility, bruteBall(b.Privacy, x, r), s.Hi, nil)
+						c, err := Packing(t.Context(), b.Utility, bruteBall(b.Privacy, x, r), s.Hi, nil)
 						if err != nil {
 							t.Fatal(err)
 						}

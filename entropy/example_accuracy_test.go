@@ -1,6 +1,7 @@
 package entropy_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -25,9 +26,9 @@ func street() metric.Finite {
 // How far from the best possible is a mechanism? The optimum here is 0.6376 km.
 func ExampleAccuracy() {
 	f := street()
-	m := must(exponential.Tight(f, 1, nil))
-	worst, _ := must(m.Loss(f)).Worst()
-	a := must(entropy.Accuracy(metric.Same(f), 1, nil, entropy.Loss{Name: "tight weights", Value: worst}))
+	m := must(exponential.Tight(context.Background(), f, 1, nil))
+	worst, _ := must(m.Loss(context.Background(), f)).Worst()
+	a := must(entropy.Accuracy(context.Background(), metric.Same(f), 1, nil, entropy.Loss{Name: "tight weights", Value: worst}))
 	fmt.Printf("the optimum is in [%.3f, %.3f] km: at most %.0f %% to gain\n", a.Lo, a.Hi, 100*(1-1/a.Ratio()))
 	for _, b := range a.Bounds {
 		fmt.Printf("  %-5v %6.3f  %-15s %s\n", b.Kind, b.Value, b.Name, b.Source)
@@ -47,8 +48,8 @@ func ExampleAccuracy() {
 func ExampleAccuracies() {
 	f := street()
 	alphas := []float64{0.5, 1, 2}
-	for k, a := range must(entropy.Accuracies(metric.Same(f), alphas, nil)) {
-		worst, _ := must(must(exponential.Tight(f, alphas[k], nil)).Loss(f)).Worst()
+	for k, a := range must(entropy.Accuracies(context.Background(), metric.Same(f), alphas, nil)) {
+		worst, _ := must(must(exponential.Tight(context.Background(), f, alphas[k], nil)).Loss(context.Background(), f)).Worst()
 		a = must(a.With(entropy.Loss{Name: "tight weights", Value: worst}))
 		fmt.Printf("alpha %.1f: [%.3f, %.3f] km\n", a.Alpha, a.Lo, a.Hi)
 	}
@@ -61,17 +62,17 @@ func ExampleAccuracies() {
 // The witness of a bound can be checked by whoever does not trust the search.
 func ExampleLowerBounds() {
 	b := metric.Same(street())
-	pair := must(entropy.LowerBounds(b, 1, nil))[1]
+	pair := must(entropy.LowerBounds(context.Background(), b, 1, nil))[1]
 	w := pair.Witness.(entropy.TwoPoints)
 	fmt.Println(pair)
-	fmt.Printf("points %d and %d prove %.4f\n", w.X, w.Y, must(w.Prove(b, 1)))
+	fmt.Printf("points %d and %d prove %.4f\n", w.X, w.Y, must(w.Prove(context.Background(), b, 1)))
 	// Output:
 	// lower 0.268941 by pairs (the triangle inequality)
 	// points 0 and 1 prove 0.2689
 }
 
 func ExampleUpperBounds() {
-	for _, u := range must(entropy.UpperBounds(metric.Same(street()), 1, nil)) {
+	for _, u := range must(entropy.UpperBounds(context.Background(), metric.Same(street()), 1, nil)) {
 		fmt.Println(u)
 	}
 	// Output:
@@ -81,7 +82,7 @@ func ExampleUpperBounds() {
 
 // What level does a wanted accuracy need at least?
 func ExampleLevelFor() {
-	alpha, proof, err := entropy.LevelFor(metric.Same(street()), 0.5, nil)
+	alpha, proof, err := entropy.LevelFor(context.Background(), metric.Same(street()), 0.5, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

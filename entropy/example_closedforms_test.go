@@ -1,6 +1,7 @@
 package entropy_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -39,7 +40,7 @@ func ExampleBaire_Space() {
 	b := halves(8)
 	space := must(b.Space())
 	for _, alpha := range []float64{4, 50, 2000} {
-		s := must(entropy.EntropicScale(space, alpha, nil))
+		s := must(entropy.EntropicScale(context.Background(), space, alpha, nil))
 		fmt.Println(space.Len(), must(b.EntropicScale(alpha)), s.Interval)
 	}
 	// Output:
@@ -59,7 +60,7 @@ func ExampleEntropicScale_unitBall() {
 	}
 	ball := metric.Same(must(metric.NewPoints(pts, metric.Chebyshev{})))
 	for _, alpha := range []float64{1, 2, 4, 8, 16} {
-		s := must(entropy.EntropicScale(ball, alpha, nil))
+		s := must(entropy.EntropicScale(context.Background(), ball, alpha, nil))
 		fmt.Printf("alpha %2.0f: s = %.2f*d/alpha\n", alpha, alpha*s.Hi/d)
 	}
 	// Output:
@@ -79,11 +80,11 @@ func ExampleMeasureNet() {
 	for i := range 11 {
 		pts = append(pts, []float64{float64(i) / 10})
 	}
-	net := must(entropy.MeasureNet(must(metric.NewPoints(pts, metric.Euclidean{})), 3))
-	fmt.Printf("%d measures, every other within %.3f\n", net.Len(), net.CoveringRadius())
-	space := metric.Same(must(net.Wasserstein(nil)))
+	net := must(entropy.MeasureNet(context.Background(), must(metric.NewPoints(pts, metric.Euclidean{})), 3))
+	fmt.Printf("%d measures, every other within %.3f\n", net.Len(), net.CoveringRadius(context.Background()))
+	space := metric.Same(must(net.Wasserstein(context.Background(), nil)))
 	for _, alpha := range []float64{1, 2, 4, 8} {
-		s := must(entropy.EntropicScale(space, alpha, nil))
+		s := must(entropy.EntropicScale(context.Background(), space, alpha, nil))
 		fmt.Printf("alpha %.0f: s = %.2f/sqrt(alpha)\n", alpha, s.Hi*math.Sqrt(alpha))
 	}
 	// Output:
@@ -97,10 +98,10 @@ func ExampleMeasureNet() {
 func ExamplePositiveMeasure() {
 	// Three crowded points, and one alone that is not drowned.
 	f := must(metric.NewPoints([][]float64{{0}, {0.1}, {0.2}, {8}}, metric.Euclidean{}))
-	mu := must(entropy.PositiveMeasure(f, nil))
+	mu := must(entropy.PositiveMeasure(context.Background(), f, nil))
 	fmt.Printf("%.3f\n", mu)
 	for _, r := range []float64{0.1, 1, 8} {
-		mass, y, err := entropy.BallMass(f, mu, r, nil)
+		mass, y, err := entropy.BallMass(context.Background(), f, mu, r, nil)
 		if err != nil {
 			panic(err)
 		}

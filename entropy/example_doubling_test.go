@@ -1,6 +1,7 @@
 package entropy_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -11,7 +12,7 @@ import (
 // exp(2s) points that are s apart for some s just below 1.2425 = ln(12)/2, and for
 // none beyond.
 func ExampleDoublingScale() {
-	d, err := entropy.DoublingScale(lattice(5), 1, nil)
+	d, err := entropy.DoublingScale(context.Background(), lattice(5), 1, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -23,7 +24,7 @@ func ExampleDoublingScale() {
 }
 
 func ExampleDoublingScales() {
-	ds, err := entropy.DoublingScales(lattice(5), []float64{0.5, 1, 2, 4}, nil)
+	ds, err := entropy.DoublingScales(context.Background(), lattice(5), []float64{0.5, 1, 2, 4}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func ExampleDoublingScales() {
 // The outer scale trades the separation g against the logarithm of the number
 // of points so separated.
 func ExampleOuterScale() {
-	o, err := entropy.OuterScale(lattice(5), 0.5, nil)
+	o, err := entropy.OuterScale(context.Background(), lattice(5), 0.5, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func ExampleOuterScale() {
 }
 
 func ExampleOuterScales() {
-	os, err := entropy.OuterScales(lattice(5), []float64{0.25, 0.5, 1}, nil)
+	os, err := entropy.OuterScales(context.Background(), lattice(5), []float64{0.25, 0.5, 1}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package entropy_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -28,14 +29,14 @@ func lattice(k int) metric.Finite {
 func ExamplePacking() {
 	f := lattice(6)
 	for _, s := range []float64{0, 1, 1.5} {
-		c, err := entropy.Packing(f, nil, s, nil)
+		c, err := entropy.Packing(context.Background(), f, nil, s, nil)
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Printf("s = %v: %v\n", s, c)
 	}
 	// The first row alone.
-	c, err := entropy.Packing(f, []int{0, 1, 2, 3, 4, 5}, 1, nil)
+	c, err := entropy.Packing(context.Background(), f, []int{0, 1, 2, 3, 4, 5}, 1, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func ExamplePacking() {
 // Closed balls of radius 1 around lattice points hold at most five of them.
 func ExampleCovering() {
 	f := lattice(5)
-	c, err := entropy.Covering(f, nil, 1, nil)
+	c, err := entropy.Covering(context.Background(), f, nil, 1, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func ExampleCovering() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if c, err = entropy.Covering(u, nil, 0.25, nil); err != nil {
+	if c, err = entropy.Covering(context.Background(), u, nil, 0.25, nil); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(c.Centers)

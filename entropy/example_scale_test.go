@@ -1,6 +1,7 @@
 package entropy_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math"
@@ -28,7 +29,7 @@ func square(k int) metric.Finite {
 // than three at this level, and nothing further apart does so.
 func ExampleEntropicScale() {
 	b := metric.Same(square(10))
-	s, err := entropy.EntropicScale(b, 0.5, nil)
+	s, err := entropy.EntropicScale(context.Background(), b, 0.5, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func ExampleEntropicScale() {
 
 func ExampleEntropicScales() {
 	b := metric.Same(square(10))
-	scales, err := entropy.EntropicScales(b, []float64{0.25, 0.5, 1, 2}, nil)
+	scales, err := entropy.EntropicScales(context.Background(), b, []float64{0.25, 0.5, 1, 2}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func ExampleEntropicScales() {
 
 func ExampleDiametricScale() {
 	b := metric.Same(square(10))
-	s, err := entropy.DiametricScale(b, 0.5, nil)
+	s, err := entropy.DiametricScale(context.Background(), b, 0.5, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func ExampleDiametricScale() {
 
 func ExampleDiametricScales() {
 	b := metric.Same(square(10))
-	scales, err := entropy.DiametricScales(b, []float64{0.25, 0.5, 1, 2}, nil)
+	scales, err := entropy.DiametricScales(context.Background(), b, []float64{0.25, 0.5, 1, 2}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

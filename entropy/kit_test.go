@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 
@@ -16,7 +17,7 @@ func planePoints(n int, seed uint64) metric.Finite { return space.Uniform(n, rng
 
 // dense returns a copy of f as a matrix, without coordinates.
 func dense(f metric.Finite) metric.Finite {
-	d, err := metric.Densify(f)
+	d, err := metric.Densify(context.Background(), f)
 	if err != nil {
 		panic(err)
 	}

@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"context"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -19,7 +20,7 @@ import (
 // and stars of [LowerBounds], about 20 times. It is necessary for the loss, and not
 // sufficient: the mechanisms tell what is. The errors are those of b.Check, a
 // [*metric.ValueError] for a loss that is not finite and > 0, and the context's.
-func LevelFor(b metric.Bimetric, loss float64, o *Options) (alpha float64, proof Bound, err error) {
+func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *Options) (alpha float64, proof Bound, err error) {
 	const op = "entropy: LevelFor"
 	if err := checkSpace(op, b); err != nil {
 		return 0, Bound{}, err
@@ -27,7 +28,7 @@ func LevelFor(b metric.Bimetric, loss float64, o *Options) (alpha float64, proof
 	if err := fault.Positive(op, "loss", loss); err != nil {
 		return 0, Bound{}, err
 	}
-	w, err := newWork(b, []float64{0}, o)
+	w, err := newWork(ctx, b, []float64{0}, o)
 	if err != nil {
 		return 0, Bound{}, err
 	}
@@ -64,7 +65,7 @@ func LevelFor(b metric.Bimetric, loss float64, o *Options) (alpha float64, proof
 		}
 		w.alphas[0] = a
 		var bounds [][]Bound
-		if bounds, err = w.lower(); err != nil {
+		if bounds, err = w.lower(ctx); err != nil {
 			return false
 		}
 		best := ranked(bounds[0])[0]

@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"context"
 	"math"
 
 	"github.com/metricdp/metricdp/entropy/internal/limit"
@@ -29,18 +30,18 @@ import (
 // Beside the cost of [EntropicScale] and [DiametricScale], pairs reads n^2
 // distances, and packing and star take about n log n for each of some dozens of
 // points x, with O(n) memory. Results do not depend on the number of workers.
-func LowerBounds(b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) {
+func LowerBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) {
 	if err := checkScale("entropy: LowerBounds", b, alpha); err != nil {
 		return nil, err
 	}
-	w, err := newWork(b, []float64{alpha}, o)
+	w, err := newWork(ctx, b, []float64{alpha}, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.measure(true, false); err != nil {
+	if err := w.measure(ctx, true, false); err != nil {
 		return nil, err
 	}
-	bounds, err := w.lower()
+	bounds, err := w.lower(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ type crowdedBall struct {
 }
 
 // Prove implements [Witness]: 0 where the points are too few. O(|Points|^2).
-func (w crowdedBall) Prove(b metric.Bimetric, alpha float64) (float64, error) {
+func (w crowdedBall) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
 	if err := checkWitness("entropy: Witness.Prove", b, alpha, w.X, "Points", w.Points...); err != nil {
 		return 0, err
 	}
@@ -85,7 +86,7 @@ func (w crowdedBall) value(b metric.Bimetric, alpha float64) float64 {
 type wideBall struct{ X, Y, Z int }
 
 // Prove implements [Witness]. O(1).
-func (w wideBall) Prove(b metric.Bimetric, alpha float64) (float64, error) {
+func (w wideBall) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
 	if err := checkWitness("entropy: Witness.Prove", b, alpha, w.X, "Y, Z", w.Y, w.Z); err != nil {
 		return 0, err
 	}
@@ -100,8 +101,8 @@ func (w wideBall) value(b metric.Bimetric, alpha float64) float64 {
 
 // lower returns the lower bounds for every level, from the scales that measure
 // has taken where it has.
-func (w *work) lower() ([][]Bound, error) {
-	pairs, err := bestPairs(w.o.context(), w.b, w.alphas, w.o.Workers)
+func (w *work) lower(ctx context.Context) ([][]Bound, error) {
+	pairs, err := bestPairs(ctx, w.b, w.alphas, w.o.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +112,11 @@ func (w *work) lower() ([][]Bound, error) {
 			out[k] = append(out[k], Bound{Lower, v, name, source, by})
 		}
 		pair := pairs[k].value(w.b, alpha)
-		packings, err := bestPackings(w.o.context(), w.near, alpha, pair/2, w.o.Workers)
+		packings, err := bestPackings(ctx, w.near, alpha, pair/2, w.o.Workers)
 		if err != nil {
 			return nil, err
 		}
-		star, err := bestStar(w.o.context(), w.near, alpha, pairs[k], packings, w.o.Workers)
+		star, err := bestStar(ctx, w.near, alpha, pairs[k], packings, w.o.Workers)
 		if err != nil {
 			return nil, err
 		}

@@ -64,7 +64,7 @@ func TestLowerBounds_KnownOptima(t *testing.T) {
 		{"Halton", space.Halton(8), 3, 0.275763386, 0.91},
 		{"Halton", space.Halton(8), 10, 0.0543902960, 0.96},
 	} {
-		bounds, err := entropy.LowerBounds(metric.Same(c.f), c.alpha, nil)
+		bounds, err := entropy.LowerBounds(t.Context(), metric.Same(c.f), c.alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,14 +99,14 @@ func TestLowerBounds_ClosedForms(t *testing.T) {
 	}
 	two := metric.Same(space.Euclidean([][]float64{{0}, {3}}))
 	for _, alpha := range []float64{0.1, 1, 7} {
-		bounds, err := entropy.LowerBounds(two, alpha, nil)
+		bounds, err := entropy.LowerBounds(t.Context(), two, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		near("two points", bound(t, bounds, "pairs").Value, 3/(1+math.Exp(3*alpha)))
 	}
 	four := metric.Same(space.Simplex(4, 1))
-	p, err := entropy.Packed{X: 1, Points: []int{0, 1, 2, 3}}.Prove(four, 1)
+	p, err := entropy.Packed{X: 1, Points: []int{0, 1, 2, 3}}.Prove(t.Context(), four, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,11 +118,11 @@ func TestLowerBounds_ClosedForms(t *testing.T) {
 	for i := range leaves {
 		legs = append(legs, metric.Edge{I: leaves, J: i, Length: 1})
 	}
-	tree, err := metric.NewGraphEdges(leaves+1, legs)
+	tree, err := metric.NewGraphEdges(t.Context(), leaves+1, legs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bounds, err := entropy.LowerBounds(metric.Same(tree), 1, nil)
+	bounds, err := entropy.LowerBounds(t.Context(), metric.Same(tree), 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestLowerBounds_ClosedForms(t *testing.T) {
 func TestLowerBounds_Order(t *testing.T) {
 	for number := range 60 {
 		b, alpha := randomSpace(t, number)
-		bounds, err := entropy.LowerBounds(b, alpha, nil)
+		bounds, err := entropy.LowerBounds(t.Context(), b, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestLowerBounds_Order(t *testing.T) {
 func TestBounds_Chain(t *testing.T) {
 	for number := range 100 {
 		b, alpha := randomSpace(t, number)
-		best, err := exponential.Best(b, alpha, nil)
+		best, err := exponential.Best(t.Context(), b, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestBounds_Chain(t *testing.T) {
 				losses = append(losses, entropy.Loss{Name: string(c.Method), Value: c.Loss})
 			}
 		}
-		a, err := entropy.Accuracy(b, alpha, nil, losses...)
+		a, err := entropy.Accuracy(t.Context(), b, alpha, nil, losses...)
 		if err != nil {
 			t.Fatalf("space %d: %v", number, err)
 		}
@@ -182,7 +182,7 @@ func TestBounds_Chain(t *testing.T) {
 			if v.Witness == nil {
 				continue
 			}
-			if p, err := v.Witness.Prove(b, alpha); p != v.Value || err != nil {
+			if p, err := v.Witness.Prove(t.Context(), b, alpha); p != v.Value || err != nil {
 				t.Errorf("space %d: %v is proved %v (%v)", number, v, p, err)
 			}
 		}
@@ -195,7 +195,7 @@ func TestWitness_ProvesNoMoreThanIsTrue(t *testing.T) {
 	r := rng.Seeded(9)
 	for number := range 60 {
 		b, alpha := randomSpace(t, number)
-		best, err := exponential.Best(b, alpha, nil)
+		best, err := exponential.Best(t.Context(), b, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,7 @@ func TestWitness_ProvesNoMoreThanIsTrue(t *testing.T) {
 				entropy.CrowdedBall{X: r.IntN(n), Points: some()},
 				entropy.WideBall{X: r.IntN(n), Y: r.IntN(n), Z: r.IntN(n)},
 			} {
-				if v, err := w.Prove(b, alpha); err != nil || !(v >= 0 && v <= best.Objective) {
+				if v, err := w.Prove(t.Context(), b, alpha); err != nil || !(v >= 0 && v <= best.Objective) {
 					t.Errorf("space %d: %T %+v proves %v (%v), a mechanism loses %v", number, w, w, v, err, best.Objective)
 				}
 			}
@@ -227,12 +227,12 @@ func TestStar_RoundsDown(t *testing.T) {
 	f := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
 	for number := range 30 {
 		b, alpha := randomSpace(t, number)
-		bounds, err := entropy.LowerBounds(b, alpha, nil)
+		bounds, err := entropy.LowerBounds(t.Context(), b, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		star := bound(t, bounds, "star").Witness.(entropy.Star)
-		got, err := star.Prove(b, alpha)
+		got, err := star.Prove(t.Context(), b, alpha)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,23 +280,23 @@ func TestWitness_BadInput(t *testing.T) {
 		entropy.WideBall{X: 3}, entropy.WideBall{Y: 3}, entropy.WideBall{Z: -1},
 		entropy.Center{X: 3},
 	} {
-		if v, err := w.Prove(b, 1); err == nil {
+		if v, err := w.Prove(t.Context(), b, 1); err == nil {
 			t.Errorf("%T %+v proves %v", w, w, v)
 		}
 	}
 	for _, w := range []entropy.Witness{entropy.TwoPoints{}, entropy.Packed{Points: []int{0}}, entropy.Star{}, entropy.CrowdedBall{}, entropy.WideBall{}, entropy.Center{}} {
 		for _, alpha := range []float64{0, -1, nan, math.Inf(1)} {
-			if _, err := w.Prove(b, alpha); err == nil {
+			if _, err := w.Prove(t.Context(), b, alpha); err == nil {
 				t.Errorf("%T accepts alpha = %v", w, alpha)
 			}
 		}
-		if _, err := w.Prove(metric.Bimetric{}, 1); err == nil {
+		if _, err := w.Prove(t.Context(), metric.Bimetric{}, 1); err == nil {
 			t.Errorf("%T accepts an empty space", w)
 		}
 	}
 	// Sets that prove nothing.
 	for _, w := range []entropy.Witness{entropy.Packed{Points: []int{1}}, entropy.Packed{Points: []int{1, 1}}, entropy.CrowdedBall{X: 0, Points: []int{0, 2}}, entropy.Star{}} {
-		if v, err := w.Prove(b, 1); v != 0 || err != nil {
+		if v, err := w.Prove(t.Context(), b, 1); v != 0 || err != nil {
 			t.Errorf("%T %+v proves %v (%v)", w, w, v, err)
 		}
 	}
@@ -310,7 +310,7 @@ func TestLowerBounds_Large(t *testing.T) {
 	b := metric.Same(uniform(t, r, 264)) // more than enter the program at first
 	var first []entropy.Bound
 	for _, workers := range []int{1, 3} {
-		bounds, err := entropy.LowerBounds(b, 10, &entropy.Options{Workers: workers})
+		bounds, err := entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,7 +321,7 @@ func TestLowerBounds_Large(t *testing.T) {
 			if v.Value != first[i].Value || v.Name != first[i].Name {
 				t.Errorf("%d workers: %v, one: %v", workers, v, first[i])
 			}
-			if p, err := v.Witness.Prove(b, 10); p != v.Value || err != nil {
+			if p, err := v.Witness.Prove(t.Context(), b, 10); p != v.Value || err != nil {
 				t.Errorf("%v is proved %v (%v)", v, p, err)
 			}
 		}
@@ -341,7 +341,7 @@ func BenchmarkLowerBounds(b *testing.B) {
 			var bounds []entropy.Bound
 			for b.Loop() {
 				var err error
-				if bounds, err = entropy.LowerBounds(space, 10, &entropy.Options{Nodes: -1}); err != nil {
+				if bounds, err = entropy.LowerBounds(b.Context(), space, 10, &entropy.Options{Nodes: -1}); err != nil {
 					b.Fatal(err)
 				}
 			}

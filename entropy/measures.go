@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -35,7 +36,7 @@ type Measures struct {
 // MeasureNet returns the net of the measures on f with weights in multiples of
 // 1/m, m >= 1: C(n+m-1, m) of them on n points. A net that would take more than
 // the module's memory limit to list is a [*metric.MemoryError]. O(n^2 + n*m).
-func MeasureNet(f metric.Finite, m int) (*Measures, error) {
+func MeasureNet(ctx context.Context, f metric.Finite, m int) (*Measures, error) {
 	const op = "entropy: MeasureNet"
 	if err := checkPoints(op, f); err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func MeasureNet(f metric.Finite, m int) (*Measures, error) {
 	if err := fault.Memory(op, float64(total*float64(n))+float64(float64(n)*float64(m)), 8); err != nil {
 		return nil, err
 	}
-	d, err := metric.Densify(f)
+	d, err := metric.Densify(ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func MeasureNet(f metric.Finite, m int) (*Measures, error) {
 			s.count[k][v] = s.count[k][v-1] + s.count[k-1][v]
 		}
 	}
-	u, err := metric.Subdominant(d)
+	u, err := metric.Subdominant(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -123,11 +124,14 @@ func (s *Measures) each(i int, yield func(p, c int)) {
 // their sum. Their mean is R/n, so those rounded up miss at most R(1-R/n) <=
 // floor(n^2/4)/n in all: that over m is the mass that moves, by at most the
 // diameter.
-func (s *Measures) CoveringRadius() float64 {
+func (s *Measures) CoveringRadius(ctx context.Context) (float64, error) {
 	n, m := float64(s.points()), float64(s.m)
-	diameter, _, _ := metric.Diameter(s.f)
+	diameter, _, _, err := metric.Diameter(ctx, s.f)
+	if err != nil {
+		return 0, err
+	}
 	return min(directed.DivUp(s.tree, 2*m),
-		directed.DivUp(directed.MulUp(diameter, math.Floor(n*n/4)), n*m))
+		directed.DivUp(directed.MulUp(diameter, math.Floor(n*n/4)), n*m)), nil
 }
 
 // TotalVariation returns the net under the total variation distance, computed
@@ -144,7 +148,7 @@ func (s *Measures) TotalVariation() (metric.Finite, error) {
 // right to about 15 digits. They depend on the difference of two measures only,
 // and each difference is computed once. O(Len()^2) time and memory, which is
 // guarded. Of o Context, Progress and Workers count.
-func (s *Measures) Wasserstein(o *Options) (*metric.Dense, error) {
+func (s *Measures) Wasserstein(ctx context.Context, o *Options) (*metric.Dense, error) {
 	const op = "entropy: Measures.Wasserstein"
 	o = o.orDefault()
 	n, size := s.points(), s.Len()
@@ -163,7 +167,7 @@ func (s *Measures) Wasserstein(o *Options) (*metric.Dense, error) {
 	var first [][2]int // a pair that has the difference
 	key := make([]byte, 0, 4*n)
 	for i := range size {
-		if err := o.context().Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		for j := i + 1; j < size; j++ {
@@ -184,11 +188,11 @@ func (s *Measures) Wasserstein(o *Options) (*metric.Dense, error) {
 	}
 	cost := make([]float64, len(first))
 	errs := make([]error, len(first))
-	err := parallel.Chunks(o.context(), len(first), 64, o.Workers, o.Progress, func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, len(first), 64, o.Workers, o.Progress, func(_, lo, hi int) {
 		var mu, nu []float64
 		for k := lo; k < hi; k++ {
 			mu, nu = s.Measure(first[k][0], mu), s.Measure(first[k][1], nu)
-			cost[k], errs[k] = s.w1(mu, nu)
+			cost[k], errs[k] = s.w1(ctx, mu, nu)
 		}
 	})
 	for _, e := range errs {
@@ -205,8 +209,8 @@ func (s *Measures) Wasserstein(o *Options) (*metric.Dense, error) {
 	return metric.NewDense(size, upper)
 }
 
-func (s *Measures) w1(mu, nu []float64) (float64, error) {
-	r, err := wasserstein.W1(s.f, mu, nu, &wasserstein.Options{Workers: 1})
+func (s *Measures) w1(ctx context.Context, mu, nu []float64) (float64, error) {
+	r, err := wasserstein.W1(ctx, s.f, mu, nu, &wasserstein.Options{Workers: 1})
 	if err != nil {
 		return 0, err
 	}

@@ -15,7 +15,7 @@ import (
 // |net| = C(n+m-1, m), every measure once, in lexicographic order.
 func TestMeasureNet_ListsEveryMeasureOnce(t *testing.T) {
 	for _, c := range []struct{ n, m, want int }{{1, 1, 1}, {1, 9, 1}, {2, 5, 6}, {3, 4, 15}, {4, 6, 84}, {5, 3, 35}, {9, 1, 9}} {
-		s, err := MeasureNet(planePoints(c.n, 1), c.m)
+		s, err := MeasureNet(t.Context(), planePoints(c.n, 1), c.m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,12 +67,12 @@ func TestMeasures_CoveringRadius(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s, err := MeasureNet(f, m)
+		s, err := MeasureNet(t.Context(), f, m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		radius := s.CoveringRadius()
-		if diameter, _, _ := metric.Diameter(f); n > 2 {
+		radius := s.CoveringRadius(t.Context())
+		if diameter, _, _ := metric.Diameter(t.Context(), f); n > 2 {
 			if radius < diameter*float64(n*n/4)/float64(n*m)*(1-1e-12) {
 				byTree++
 			} else {
@@ -101,7 +101,7 @@ func TestMeasures_CoveringRadius(t *testing.T) {
 			}
 			near := math.Inf(1)
 			for i := range s.Len() {
-				d, err := wasserstein.W1(f, p, s.Measure(i, nil), nil)
+				d, err := wasserstein.W1(t.Context(), f, p, s.Measure(i, nil), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -125,11 +125,11 @@ func TestMeasures_CoveringRadius(t *testing.T) {
 // definition.
 func TestMeasures_Distances(t *testing.T) {
 	f := planePoints(4, 3)
-	s, err := MeasureNet(f, 4)
+	s, err := MeasureNet(t.Context(), f, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := s.Wasserstein(nil)
+	d, err := s.Wasserstein(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,11 +137,11 @@ func TestMeasures_Distances(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	diameter, _, _ := metric.Diameter(f)
+	diameter, _, _ := metric.Diameter(t.Context(), f)
 	for i := range s.Len() {
 		for j := range s.Len() {
 			p, q := s.Measure(i, nil), s.Measure(j, nil)
-			want, err := wasserstein.W1(f, p, q, nil)
+			want, err := wasserstein.W1(t.Context(), f, p, q, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,10 +157,10 @@ func TestMeasures_Distances(t *testing.T) {
 			}
 		}
 	}
-	if err := metric.Validate(d, nil); err != nil {
+	if err := metric.Validate(t.Context(), d, nil); err != nil {
 		t.Error(err)
 	}
-	other, err := s.Wasserstein(&Options{Workers: 1})
+	other, err := s.Wasserstein(t.Context(), &Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,24 +174,24 @@ func TestMeasures_Distances(t *testing.T) {
 func TestMeasureNet_BadInput(t *testing.T) {
 	f := planePoints(30, 4)
 	var memory *fault.MemoryError
-	if _, err := MeasureNet(f, 1000); !errors.As(err, &memory) {
+	if _, err := MeasureNet(t.Context(), f, 1000); !errors.As(err, &memory) {
 		t.Errorf("too many measures: %v", err)
 	}
 	var value *fault.ValueError
-	if _, err := MeasureNet(f, 0); !errors.As(err, &value) {
+	if _, err := MeasureNet(t.Context(), f, 0); !errors.As(err, &value) {
 		t.Errorf("m = 0: %v", err)
 	}
 }
 
 func BenchmarkMeasures(b *testing.B) {
-	s, err := MeasureNet(planePoints(5, 5), 8)
+	s, err := MeasureNet(b.Context(), planePoints(5, 5), 8)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run(fmt.Sprintf("Wasserstein/n=%d", s.Len()), func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := s.Wasserstein(nil); err != nil {
+			if _, err := s.Wasserstein(b.Context(), nil); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -1,7 +1,6 @@
 package entropy
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -18,8 +17,6 @@ type Options struct {
 	// partitions only. Fewer nodes are faster and may leave wider intervals,
 	// never wrong ones.
 	Nodes int
-	// Context, where not nil, ends the work early with its error.
-	Context context.Context
 	// Progress, where not nil, is told how many of how many parts are done.
 	// Calls do not overlap. Those that call it are [BallMass],
 	// [Measures.Wasserstein] and the scales where they take long: [OuterScales]
@@ -45,13 +42,6 @@ func (o *Options) orDefault() *Options {
 		return &Options{}
 	}
 	return o
-}
-
-func (o *Options) context() context.Context {
-	if o.Context == nil {
-		return context.Background()
-	}
-	return o.Context
 }
 
 func (o *Options) nodes() int {

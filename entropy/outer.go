@@ -49,12 +49,12 @@ type OuterStep struct {
 // alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. The cost is that
 // of some dozens to 400 packing numbers of f, the fewer the larger f is, one
 // after another on one core.
-func OuterScale(f metric.Finite, alpha float64, o *Options) (Outer, error) {
+func OuterScale(ctx context.Context, f metric.Finite, alpha float64, o *Options) (Outer, error) {
 	const op = "entropy: OuterScale"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return Outer{}, err
 	}
-	d, err := outerScales(op, f, []float64{alpha}, o)
+	d, err := outerScales(ctx, op, f, []float64{alpha}, o)
 	if err != nil {
 		return Outer{}, err
 	}
@@ -63,8 +63,8 @@ func OuterScale(f metric.Finite, alpha float64, o *Options) (Outer, error) {
 
 // OuterScales is [OuterScale] at several levels in ascending order, which share
 // the packing numbers.
-func OuterScales(f metric.Finite, alphas []float64, o *Options) ([]Outer, error) {
-	return outerScales("entropy: OuterScales", f, alphas, o)
+func OuterScales(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]Outer, error) {
+	return outerScales(ctx, "entropy: OuterScales", f, alphas, o)
 }
 
 const (
@@ -78,12 +78,12 @@ const (
 	outerLeast = 24 // packing numbers at least
 )
 
-func outerScales(op string, f metric.Finite, alphas []float64, o *Options) ([]Outer, error) {
+func outerScales(ctx context.Context, op string, f metric.Finite, alphas []float64, o *Options) ([]Outer, error) {
 	if err := checkLevels(op, f, alphas); err != nil {
 		return nil, err
 	}
 	o = o.orDefault()
-	ctx := o.context()
+
 	search := outerSearch{f: f, pts: allPoints(f.Len()), nodes: o.nodes(), counts: map[float64]separation{}}
 	search.u = hierarchyOf(ctx, f)
 	out := make([]Outer, len(alphas))

@@ -45,7 +45,7 @@ func TestOuter_BruteForce(t *testing.T) {
 		n := 1 + r.IntN(12)
 		f := randomSpace(n, seed)
 		alphas := []float64{.1, .7, 1.5, 3, 20}
-		outs, err := OuterScales(f, alphas, nil)
+		outs, err := OuterScales(t.Context(), f, alphas, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestOuter_BruteForce(t *testing.T) {
 			if o.Lo > want*(1+1e-14) || o.Hi < want*(1-1e-14) || o.Width() > 1e-11*want {
 				t.Fatalf("seed %d, n %d, alpha %v: [%.17g, %.17g], want %.17g", seed, n, alphas[k], o.Lo, o.Hi, want)
 			}
-			greedy, err := OuterScale(f, alphas[k], &Options{Nodes: -1})
+			greedy, err := OuterScale(t.Context(), f, alphas[k], &Options{Nodes: -1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestOuter_BruteForce(t *testing.T) {
 func TestOuter_Plane(t *testing.T) {
 	f := planePoints(600, 1)
 	for _, alpha := range []float64{1, 20} {
-		o, err := OuterScale(f, alpha, &Options{Nodes: 20})
+		o, err := OuterScale(t.Context(), f, alpha, &Options{Nodes: 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func BenchmarkOuterScale(b *testing.B) {
 			var o Outer
 			for b.Loop() {
 				var err error
-				if o, err = OuterScale(f, 20, nil); err != nil {
+				if o, err = OuterScale(b.Context(), f, 20, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -29,7 +29,7 @@ type Packed struct {
 }
 
 // Prove implements [Witness]. It computes t itself. O(|S|^2).
-func (w Packed) Prove(b metric.Bimetric, alpha float64) (float64, error) {
+func (w Packed) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
 	const op = "entropy: Packed.Prove"
 	if err := checkWitness(op, b, alpha, w.X, "Points", w.Points...); err != nil {
 		return 0, err
@@ -141,7 +141,7 @@ func packingCenters(ctx context.Context, f metric.Finite) ([]int, error) {
 		}
 		return out, nil
 	}
-	far, _, err := metric.FarthestFirstContext(ctx, f, farCenters, 0)
+	far, _, err := metric.FarthestFirst(ctx, f, farCenters, 0)
 	for k := range someCenters {
 		out = append(out, k*n/someCenters)
 	}

@@ -66,18 +66,18 @@ const matrixPoints = 4096
 // and the search; more cost some nets of f, near-linear where it has an Index
 // with a tree, and |S| N distances where it has none. It runs on one core and
 // reports no progress. Errors are ErrEmpty, *ValueError and the context's.
-func Packing(f metric.Finite, subset []int, s float64, o *Options) (Count, error) {
+func Packing(ctx context.Context, f metric.Finite, subset []int, s float64, o *Options) (Count, error) {
 	const op = "entropy: Packing"
 	pts, err := checkSubset(op, f, subset, s)
 	if err != nil {
 		return Count{}, err
 	}
 	o = o.orDefault()
-	if u := hierarchyOf(o.context(), f); u != nil {
-		return packClusters(u, pts, s), o.context().Err()
+	if u := hierarchyOf(ctx, f); u != nil {
+		return packClusters(u, pts, s), ctx.Err()
 	}
 	var p packer
-	return p.pack(o.context(), f, pts, s, o.nodes())
+	return p.pack(ctx, f, pts, s, o.nodes())
 }
 
 // checkSubset checks the arguments of Packing and Covering and returns the
@@ -195,7 +195,7 @@ func (p *packer) packLarge(ctx context.Context, f metric.Finite, pts []int, s fl
 	}
 	order := sweep(g)
 	for _, order := range [][]int{nil, order} {
-		set, err := metric.Net(g, s, &metric.NetOptions{Order: order, Context: ctx})
+		set, err := metric.Net(ctx, g, s, &metric.NetOptions{Order: order})
 		if err != nil {
 			return Count{}, err
 		}
@@ -296,11 +296,11 @@ func sweepSets(ctx context.Context, g metric.Finite, s float64, order []int) [][
 
 // clusterSets partitions g into the points nearest to each center of an s/2-net.
 func clusterSets(ctx context.Context, g metric.Finite, s float64) ([][]int, error) {
-	centers, err := metric.Net(g, s/2*slack.Down, &metric.NetOptions{Context: ctx})
+	centers, err := metric.Net(ctx, g, s/2*slack.Down, nil)
 	if err != nil {
 		return nil, err
 	}
-	nearest, _, err := metric.AssignContext(ctx, g, centers)
+	nearest, _, err := metric.Assign(ctx, g, centers)
 	if err != nil {
 		return nil, err
 	}
@@ -329,9 +329,9 @@ const (
 // whose point is nearest, and the radius of each cell; net is nil where a net at
 // s/4 has too many points already.
 func coreOf(ctx context.Context, g metric.Finite, s float64) (net, cell []int, radius []float64, err error) {
-	o := &metric.NetOptions{Context: ctx}
+	o := &metric.NetOptions{}
 	for k, eps := 0, s/4; k <= coreHalvings; k, eps = k+1, eps/2 {
-		finer, err := metric.Net(g, eps, o)
+		finer, err := metric.Net(ctx, g, eps, o)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -343,7 +343,7 @@ func coreOf(ctx context.Context, g metric.Finite, s float64) (net, cell []int, r
 	if net == nil {
 		return nil, nil, nil, nil
 	}
-	cell, dist, err := metric.AssignContext(ctx, g, net)
+	cell, dist, err := metric.Assign(ctx, g, net)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -62,7 +62,7 @@ func TestPacking_BruteForce(t *testing.T) {
 		for _, s := range []float64{0, values[r.IntN(len(values))], values[r.IntN(len(values))] * r.Float64(), 100} {
 			want := brutePacking(f, pts, s)
 			for _, nodes := range []int{0, 2, -1} {
-				c, err := Packing(f, pts, s, &Options{Nodes: nodes})
+				c, err := Packing(t.Context(), f, pts, s, &Options{Nodes: nodes})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -105,7 +105,7 @@ func TestPacking_Large(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkCount(t, f, all, s, c)
-			d, err := Packing(f, nil, s, nil)
+			d, err := Packing(t.Context(), f, nil, s, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +135,7 @@ func TestPacking_Grid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Packing(f, nil, 1, nil)
+	c, err := Packing(t.Context(), f, nil, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestPacking_Grid(t *testing.T) {
 	if c.Lo > 3200 || c.Hi < 3200 {
 		t.Errorf("[%d, %d], want 3200", c.Lo, c.Hi)
 	}
-	if c, err = Packing(f, nil, 200, nil); err != nil || c.Lo != 1 || c.Hi != 1 {
+	if c, err = Packing(t.Context(), f, nil, 200, nil); err != nil || c.Lo != 1 || c.Hi != 1 {
 		t.Errorf("one set: [%d, %d], %v", c.Lo, c.Hi, err)
 	}
 }
@@ -159,7 +159,7 @@ func TestPacking_Line(t *testing.T) {
 		t.Fatal(err)
 	}
 	for s, want := range map[float64]int{0.5: 5000, 1: 2500, 10: 455, 5000: 1} {
-		c, err := Packing(f, nil, s, nil)
+		c, err := Packing(t.Context(), f, nil, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,18 +178,18 @@ func TestPacking_Errors(t *testing.T) {
 	f := space.Halton(5)
 	var value *fault.ValueError
 	for _, s := range []float64{math.NaN(), math.Inf(1), -1} {
-		if _, err := Packing(f, nil, s, nil); !errors.As(err, &value) || value.Arg != "s" {
+		if _, err := Packing(t.Context(), f, nil, s, nil); !errors.As(err, &value) || value.Arg != "s" {
 			t.Errorf("s = %v: %v", s, err)
 		}
-		if _, err := Covering(f, nil, s, nil); !errors.As(err, &value) || value.Arg != "s" {
+		if _, err := Covering(t.Context(), f, nil, s, nil); !errors.As(err, &value) || value.Arg != "s" {
 			t.Errorf("s = %v: %v", s, err)
 		}
 	}
-	if _, err := Packing(f, []int{1, 5}, 1, nil); !errors.As(err, &value) || value.Index != 1 {
+	if _, err := Packing(t.Context(), f, []int{1, 5}, 1, nil); !errors.As(err, &value) || value.Index != 1 {
 		t.Errorf("index 5: %v", err)
 	}
 	for _, err := range []error{
-		second(Packing(nil, nil, 1, nil)), second(Packing(f, []int{}, 1, nil)), second(Covering(nil, nil, 1, nil)),
+		second(Packing(t.Context(), nil, nil, 1, nil)), second(Packing(t.Context(), f, []int{}, 1, nil)), second(Covering(t.Context(), nil, nil, 1, nil)),
 	} {
 		if !errors.Is(err, fault.ErrEmpty) {
 			t.Error(err)
@@ -197,7 +197,7 @@ func TestPacking_Errors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Packing(planePoints(5000, 1), nil, .1, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := Packing(ctx, planePoints(5000, 1), nil, .1, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -212,7 +212,7 @@ func TestPacking_Verified(t *testing.T) {
 	}
 	for _, f := range []metric.Finite{clusters, dense(clusters)} {
 		for s, want := range map[float64]int{0: 20, .25: 5, .5: 5, 1: 1} {
-			c, err := Packing(f, nil, s, &Options{Nodes: -1})
+			c, err := Packing(t.Context(), f, nil, s, &Options{Nodes: -1})
 			if err != nil || c.Lo != want || c.Hi != want {
 				t.Errorf("s %v: [%d, %d], want %d (%v)", s, c.Lo, c.Hi, want, err)
 			}
@@ -232,7 +232,7 @@ func BenchmarkPacking(b *testing.B) {
 				var c Count
 				for b.Loop() {
 					var err error
-					if c, err = Packing(f, nil, s, nil); err != nil {
+					if c, err = Packing(b.Context(), f, nil, s, nil); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -24,7 +24,7 @@ import (
 type TwoPoints struct{ X, Y int }
 
 // Prove implements [Witness]. O(1).
-func (w TwoPoints) Prove(b metric.Bimetric, alpha float64) (float64, error) {
+func (w TwoPoints) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
 	if err := checkWitness("entropy: TwoPoints.Prove", b, alpha, w.X, "Y", w.Y); err != nil {
 		return 0, err
 	}

@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"context"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -25,7 +26,7 @@ import (
 // 0. The measure depends on f alone, which must be public. Of o only Context
 // counts. It costs one net for every halving of the scale between the diameter
 // and the smallest distance.
-func PositiveMeasure(f metric.Finite, o *Options) ([]float64, error) {
+func PositiveMeasure(ctx context.Context, f metric.Finite, o *Options) ([]float64, error) {
 	const op = "entropy: PositiveMeasure"
 	o = o.orDefault()
 	if err := checkPoints(op, f); err != nil {
@@ -36,9 +37,9 @@ func PositiveMeasure(f metric.Finite, o *Options) ([]float64, error) {
 	}
 	n := f.Len()
 	net := func(s float64) ([]int, error) {
-		return metric.Net(f, s, &metric.NetOptions{Context: o.context()})
+		return metric.Net(ctx, f, s, nil)
 	}
-	s, _, _, err := metric.DiameterContext(o.context(), f)
+	s, _, _, err := metric.Diameter(ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func PositiveMeasure(f metric.Finite, o *Options) ([]float64, error) {
 // KL10's formula for (gamma, delta)-utility, at r = gamma/2. mu is a
 // distribution on the points of f. Of o Context, Progress and Workers count.
 // O(n^2) distances on every core.
-func BallMass(f metric.Finite, mu []float64, r float64, o *Options) (mass float64, y int, err error) {
+func BallMass(ctx context.Context, f metric.Finite, mu []float64, r float64, o *Options) (mass float64, y int, err error) {
 	const op = "entropy: BallMass"
 	o = o.orDefault()
 	if err := checkPoints(op, f); err != nil {
@@ -90,7 +91,7 @@ func BallMass(f metric.Finite, mu []float64, r float64, o *Options) (mass float6
 		return 0, 0, err
 	}
 	masses := make([]float64, n)
-	err = parallel.Chunks(o.context(), n, 64, o.Workers, o.Progress, func(_, lo, hi int) {
+	err = parallel.Chunks(ctx, n, 64, o.Workers, o.Progress, func(_, lo, hi int) {
 		var row []float64
 		for y := lo; y < hi; y++ {
 			row = metric.Row(f, y, row)

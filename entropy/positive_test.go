@@ -26,7 +26,7 @@ func TestPositiveMeasure_NoBallIsEmpty(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mu, err := PositiveMeasure(f, nil)
+		mu, err := PositiveMeasure(t.Context(), f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,14 +37,14 @@ func TestPositiveMeasure_NoBallIsEmpty(t *testing.T) {
 		if math.Abs(sum-1) > 1e-12 {
 			t.Errorf("sum %v", sum)
 		}
-		diameter, _, _ := metric.Diameter(f)
+		diameter, _, _ := metric.Diameter(t.Context(), f)
 		s, w := diameter, 0.5
 		for range 30 {
-			net, err := metric.Net(f, s, nil)
+			net, err := metric.Net(t.Context(), f, s, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			mass, y, err := BallMass(f, mu, s, nil)
+			mass, y, err := BallMass(t.Context(), f, mu, s, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +63,7 @@ func TestPositiveMeasure_TwoPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mu, err := PositiveMeasure(f, nil)
+	mu, err := PositiveMeasure(t.Context(), f, nil)
 	if err != nil || mu[0] != 0.75 || mu[1] != 0.25 {
 		t.Errorf("%v (%v), want .75, .25", mu, err)
 	}
@@ -79,7 +79,7 @@ func TestBallMass_IsTheLeastSum(t *testing.T) {
 		r, mass float64
 		y       int
 	}{{0, 0.125, 2}, {1, 0.125, 2}, {2, 0.5, 2}, {3, 1, 0}} {
-		mass, y, err := BallMass(f, mu, c.r, nil)
+		mass, y, err := BallMass(t.Context(), f, mu, c.r, nil)
 		if err != nil || y != c.y || mass > c.mass || mass < c.mass-1e-15 {
 			t.Errorf("r = %v: %v at %d (%v), want %v at %d", c.r, mass, y, err, c.mass, c.y)
 		}
@@ -95,16 +95,16 @@ func TestPositive_BadInput(t *testing.T) {
 		mu []float64
 		r  float64
 	}{{[]float64{1}, 1}, {[]float64{.5, .4}, 1}, {[]float64{1.5, -.5}, 1}, {[]float64{.5, .5}, -1}, {[]float64{.5, .5}, math.NaN()}} {
-		if _, _, err := BallMass(f, c.mu, c.r, nil); err == nil {
+		if _, _, err := BallMass(t.Context(), f, c.mu, c.r, nil); err == nil {
 			t.Errorf("accepted %v", c)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := PositiveMeasure(f, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := PositiveMeasure(ctx, f, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
-	if _, _, err := BallMass(f, []float64{.5, .5}, 1, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, _, err := BallMass(ctx, f, []float64{.5, .5}, 1, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package entropy
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -55,12 +56,12 @@ type MeasureBound struct {
 //
 // It falls as alpha grows, is half the diameter at most, and 0 for a space of
 // diameter 0. Time O(n^2), of which at most 2^27 distances; O(n) memory.
-func PrivateMeasureBound(f metric.Finite, alpha float64, o *Options) (MeasureBound, error) {
+func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64, o *Options) (MeasureBound, error) {
 	const op = "entropy: PrivateMeasureBound"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return MeasureBound{}, err
 	}
-	return measureBound(op, f, o, func(m int) (mass float64, records int) {
+	return measureBound(ctx, op, f, o, func(m int) (mass float64, records int) {
 		return min(bestMass/alpha, 1/float64(m)), 0
 	}, alpha)
 }
@@ -71,7 +72,7 @@ func PrivateMeasureBound(f metric.Finite, alpha float64, o *Options) (MeasureBou
 // between a data set's empirical measure and the output. By group privacy that
 // is alpha = eps*records in total variation; the masses are multiples of one
 // record, so that the measures of the proof are data sets.
-func PrivateDataBound(f metric.Finite, records int, eps float64, o *Options) (MeasureBound, error) {
+func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps float64, o *Options) (MeasureBound, error) {
 	const op = "entropy: PrivateDataBound"
 	if records < 1 {
 		return MeasureBound{}, &fault.ValueError{Op: op, Arg: "records", Index: -1, Value: float64(records), Want: "an integer >= 1"}
@@ -79,7 +80,7 @@ func PrivateDataBound(f metric.Finite, records int, eps float64, o *Options) (Me
 	if err := fault.Positive(op, "eps", eps); err != nil {
 		return MeasureBound{}, err
 	}
-	return measureBound(op, f, o, func(m int) (float64, int) {
+	return measureBound(ctx, op, f, o, func(m int) (float64, int) {
 		// p/(1+e^(eps*k)) rises up to the best k and falls from there.
 		most := records / m
 		k := int(max(1, min(float64(most), math.Floor(bestMass/eps))))
@@ -108,7 +109,7 @@ func massFactor(p, alpha float64) float64 { return p / (1 + math.Exp(alpha*p)) }
 const measureWork = 1 << 26
 
 // measureBound finds the best set; mass returns p for m pairs, 0 for none.
-func measureBound(op string, f metric.Finite, o *Options, mass func(m int) (float64, int), alpha float64) (MeasureBound, error) {
+func measureBound(ctx context.Context, op string, f metric.Finite, o *Options, mass func(m int) (float64, int), alpha float64) (MeasureBound, error) {
 	o = o.orDefault()
 	if err := checkPoints(op, f); err != nil {
 		return MeasureBound{}, err
@@ -117,12 +118,12 @@ func measureBound(op string, f metric.Finite, o *Options, mass func(m int) (floa
 	if err := checkDistances(op, f); err != nil {
 		return MeasureBound{}, err
 	}
-	_, start, _, err := metric.DiameterContext(o.context(), f)
+	_, start, _, err := metric.Diameter(ctx, f)
 	if err != nil {
 		return MeasureBound{}, err
 	}
 	k := min(n, max(2, measureWork/n))
-	order, _, err := metric.FarthestFirstContext(o.context(), f, k, start)
+	order, _, err := metric.FarthestFirst(ctx, f, k, start)
 	if err != nil {
 		return MeasureBound{}, err
 	}
@@ -139,7 +140,7 @@ func measureBound(op string, f metric.Finite, o *Options, mass func(m int) (floa
 		if i+1 < next && i+1 < k || i == 0 {
 			continue
 		}
-		if err := o.context().Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return MeasureBound{}, err
 		}
 		next = i + 2 + i/16
@@ -170,7 +171,7 @@ func measureBound(op string, f metric.Finite, o *Options, mass func(m int) (floa
 // Prove computes Value afresh from the witness, for measures at level alpha, and
 // rounds it downward: alpha = eps*records for data sets. Pairs with a point
 // twice and a mass outside [0, 1/len(Pairs)] are refused. O(len(Pairs)^2).
-func (w MeasureBound) Prove(f metric.Finite, alpha float64) (float64, error) {
+func (w MeasureBound) Prove(ctx context.Context, f metric.Finite, alpha float64) (float64, error) {
 	const op = "entropy: MeasureBound.Prove"
 	if err := checkPoints(op, f); err != nil {
 		return 0, err

@@ -22,7 +22,7 @@ func TestPrivateMeasureBound_ClosedForm(t *testing.T) {
 			const d = 3
 			w := math.Min(1, bestU*float64(n/2)/alpha)
 			want := d * w / (1 + math.Exp(2*alpha*w/float64(n)))
-			got, err := entropy.PrivateMeasureBound(space.Simplex(n, d), alpha, nil)
+			got, err := entropy.PrivateMeasureBound(t.Context(), space.Simplex(n, d), alpha, nil)
 			if err != nil || got.Value > want*(1+1e-12) || got.Value < want*(1-1e-9) {
 				t.Errorf("%d points, alpha %v: %v (%v), want %v", n, alpha, got.Value, err, want)
 			}
@@ -31,7 +31,7 @@ func TestPrivateMeasureBound_ClosedForm(t *testing.T) {
 	// A data set of one record is a point, and a mechanism for it one on the
 	// space: the pairs' bound.
 	f := space.Euclidean([][]float64{{0}, {3}})
-	got, err := entropy.PrivateDataBound(f, 1, 0.5, nil)
+	got, err := entropy.PrivateDataBound(t.Context(), f, 1, 0.5, nil)
 	if want := 3 / (1 + math.Exp(0.5)); err != nil || math.Abs(got.Value/want-1) > 1e-9 || got.Records != 1 {
 		t.Errorf("%+v (%v), want %v", got, err, want)
 	}
@@ -43,7 +43,7 @@ func TestPrivateMeasureBound_Laws(t *testing.T) {
 	f := space.Path(128, 1)
 	last := math.Inf(1)
 	for alpha := 1e-3; alpha < 1e5; alpha *= 2 {
-		m, err := entropy.PrivateMeasureBound(f, alpha, nil)
+		m, err := entropy.PrivateMeasureBound(t.Context(), f, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestPrivateMeasureBound_Laws(t *testing.T) {
 			t.Errorf("alpha %v: %v after %v", alpha, m.Value, last)
 		}
 		last = m.Value
-		if v, err := m.Prove(f, alpha); v != m.Value || err != nil {
+		if v, err := m.Prove(t.Context(), f, alpha); v != m.Value || err != nil {
 			t.Errorf("alpha %v: %v is proved %v (%v)", alpha, m.Value, v, err)
 		}
 		for k := 2; k <= 128; k *= 2 {
@@ -61,11 +61,11 @@ func TestPrivateMeasureBound_Laws(t *testing.T) {
 			}
 		}
 		for _, records := range []int{1, 10, 1000} {
-			d, err := entropy.PrivateDataBound(f, records, alpha/float64(records), nil)
+			d, err := entropy.PrivateDataBound(t.Context(), f, records, alpha/float64(records), nil)
 			if err != nil || d.Value > m.Value*(1+1e-9) {
 				t.Errorf("alpha %v: %v for %d records, %v for measures (%v)", alpha, d.Value, records, m.Value, err)
 			}
-			if v, err := d.Prove(f, alpha/float64(records)*float64(records)); math.Abs(v-d.Value) > 1e-9*v || err != nil {
+			if v, err := d.Prove(t.Context(), f, alpha/float64(records)*float64(records)); math.Abs(v-d.Value) > 1e-9*v || err != nil {
 				t.Errorf("alpha %v, %d records: %v is proved %v (%v)", alpha, records, d.Value, v, err)
 			}
 			if d.Records > 0 && d.Records*len(d.Pairs) > records {
@@ -83,7 +83,7 @@ func TestPrivateDataBound_Chain(t *testing.T) {
 	for _, size := range [][2]int{{2, 6}, {3, 4}, {4, 4}} {
 		n, records := size[0], size[1]
 		f := uniform(t, r, n)
-		net, err := entropy.MeasureNet(f, records)
+		net, err := entropy.MeasureNet(t.Context(), f, records)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,18 +91,18 @@ func TestPrivateDataBound_Chain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w1, err := net.Wasserstein(nil)
+		w1, err := net.Wasserstein(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		b := metric.Bimetric{Privacy: tv, Utility: w1}
 		for _, eps := range []float64{0.05, 0.5, 2} {
 			alpha := eps * float64(records)
-			best, err := exponential.Best(b, alpha, nil)
+			best, err := exponential.Best(t.Context(), b, alpha, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := entropy.PrivateDataBound(f, records, eps, nil)
+			m, err := entropy.PrivateDataBound(t.Context(), f, records, eps, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestPrivateDataBound_Chain(t *testing.T) {
 					w.Pairs = append(w.Pairs, [2]int{perm[2*k], perm[2*k+1]})
 				}
 				w.Mass = float64(1+r.IntN(records/len(w.Pairs))) / float64(records)
-				if v, err := w.Prove(f, alpha); err != nil || v > best.Objective {
+				if v, err := w.Prove(t.Context(), f, alpha); err != nil || v > best.Objective {
 					t.Errorf("%+v proves %v (%v), a mechanism loses %v", w, v, err, best.Objective)
 				}
 			}
@@ -126,35 +126,35 @@ func TestPrivateDataBound_Chain(t *testing.T) {
 
 func TestPrivateMeasureBound_TrivialAndBadInput(t *testing.T) {
 	for name, f := range map[string]metric.Finite{"one point": space.Path(1, 1), "identical": space.Simplex(5, 0)} {
-		m, err := entropy.PrivateMeasureBound(f, 1, nil)
+		m, err := entropy.PrivateMeasureBound(t.Context(), f, 1, nil)
 		if err != nil || m.Value != 0 {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
-		if v, err := m.Prove(f, 1); v != 0 || err != nil {
+		if v, err := m.Prove(t.Context(), f, 1); v != 0 || err != nil {
 			t.Errorf("%s: %v, %v", name, v, err)
 		}
 	}
 	f := space.Path(4, 1)
 	var value *metric.ValueError
 	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := entropy.PrivateMeasureBound(f, v, nil); !errors.As(err, &value) || value.Arg != "alpha" {
+		if _, err := entropy.PrivateMeasureBound(t.Context(), f, v, nil); !errors.As(err, &value) || value.Arg != "alpha" {
 			t.Errorf("alpha = %v: %v", v, err)
 		}
-		if _, err := entropy.PrivateDataBound(f, 3, v, nil); !errors.As(err, &value) || value.Arg != "eps" {
+		if _, err := entropy.PrivateDataBound(t.Context(), f, 3, v, nil); !errors.As(err, &value) || value.Arg != "eps" {
 			t.Errorf("eps = %v: %v", v, err)
 		}
 	}
-	if _, err := entropy.PrivateDataBound(f, 0, 1, nil); !errors.As(err, &value) || value.Arg != "records" {
+	if _, err := entropy.PrivateDataBound(t.Context(), f, 0, 1, nil); !errors.As(err, &value) || value.Arg != "records" {
 		t.Errorf("no records: %v", err)
 	}
-	if _, err := entropy.PrivateMeasureBound(nil, 1, nil); !errors.Is(err, metric.ErrEmpty) {
+	if _, err := entropy.PrivateMeasureBound(t.Context(), nil, 1, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("no space: %v", err)
 	}
 	for _, w := range []entropy.MeasureBound{
 		{Pairs: [][2]int{{0, 4}}}, {Pairs: [][2]int{{0, 1}, {2, 1}}}, {Pairs: [][2]int{{-1, 1}}},
 		{Pairs: [][2]int{{0, 1}, {2, 3}}, Mass: 0.6}, {Pairs: [][2]int{{0, 1}}, Mass: -1}, {Pairs: [][2]int{{0, 1}}, Mass: math.NaN()},
 	} {
-		if v, err := w.Prove(f, 1); !errors.As(err, &value) {
+		if v, err := w.Prove(t.Context(), f, 1); !errors.As(err, &value) {
 			t.Errorf("%+v proves %v, %v", w, v, err)
 		}
 	}

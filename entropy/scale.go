@@ -117,10 +117,10 @@ func stored(ctx context.Context, b metric.Bimetric) (metric.Bimetric, error) {
 		return b, nil
 	}
 	one := b.OneMetric()
-	p, err := metric.DensifyContext(ctx, b.Privacy)
+	p, err := metric.Densify(ctx, b.Privacy)
 	if err != nil || one {
 		return metric.Same(p), err
 	}
-	u, err := metric.DensifyContext(ctx, b.Utility)
+	u, err := metric.Densify(ctx, b.Utility)
 	return metric.Bimetric{Privacy: p, Utility: u}, err
 }

@@ -39,7 +39,7 @@ type Star struct {
 }
 
 // Prove implements [Witness]. O(n*|Points|).
-func (w Star) Prove(b metric.Bimetric, alpha float64) (float64, error) {
+func (w Star) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
 	const op = "entropy: Star.Prove"
 	if err := checkWitness(op, b, alpha, w.X, "Points", w.Points...); err != nil {
 		return 0, err

@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"context"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -74,7 +75,7 @@ func RelaxedBound(s, so float64) (float64, error) {
 type Center struct{ X int }
 
 // Prove implements [Witness]. O(n).
-func (w Center) Prove(b metric.Bimetric, alpha float64) (float64, error) {
+func (w Center) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
 	if err := checkWitness("entropy: Center.Prove", b, alpha, w.X, ""); err != nil {
 		return 0, err
 	}
@@ -101,16 +102,16 @@ func (w Center) Prove(b metric.Bimetric, alpha float64) (float64, error) {
 // relative 2^-40 that [metric.Validate] grants to distances is within what their
 // constants give away, and is not added. The cost is that of [EntropicScale] and
 // [DiametricScale] and some n^2 distances.
-func UpperBounds(b metric.Bimetric, alpha float64, o *Options, losses ...Loss) ([]Bound, error) {
+func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Options, losses ...Loss) ([]Bound, error) {
 	const op = "entropy: UpperBounds"
 	if err := checkScale(op, b, alpha); err != nil {
 		return nil, err
 	}
-	w, err := newWork(b, []float64{alpha}, o)
+	w, err := newWork(ctx, b, []float64{alpha}, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.measure(false, true); err != nil {
+	if err := w.measure(ctx, false, true); err != nil {
 		return nil, err
 	}
 	bounds := w.upper()[0]

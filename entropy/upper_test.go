@@ -49,11 +49,11 @@ func TestStandardBound(t *testing.T) {
 	// On a path of unit gaps s = 0 serves at a large level: N(B(x,r), 0) =
 	// 2r+1 <= e^(alpha*r/3) for all r >= 1.
 	f := space.Path(40, 1)
-	m, err := exponential.Standard(f, 6, nil)
+	m, err := exponential.Standard(t.Context(), f, 6, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := m.Loss(f)
+	l, err := m.Loss(t.Context(), f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestUpperBounds_Applies(t *testing.T) {
 		{"hidden ultrametric", metric.Bimetric{Privacy: plane, Utility: hidden}, []string{"constant", "exponential", "relaxed"}},
 		{"no Lipschitz constant", metric.Bimetric{Privacy: twice, Utility: plane}, []string{"constant"}},
 	} {
-		bounds, err := entropy.UpperBounds(c.b, 2, nil)
+		bounds, err := entropy.UpperBounds(t.Context(), c.b, 2, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,17 +122,17 @@ func TestUpperBounds_Applies(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
-		radius, _ := metric.Radius(c.b.Utility)
+		radius, _ := metric.Radius(t.Context(), c.b.Utility)
 		if v := bound(t, bounds, "constant"); v.Value != radius {
 			t.Errorf("%s: %v, radius %v", c.name, v, radius)
 		}
 	}
 	// The Lipschitz constant scales the bound.
-	one, err := entropy.UpperBounds(metric.Same(plane), 2, nil)
+	one, err := entropy.UpperBounds(t.Context(), metric.Same(plane), 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := entropy.UpperBounds(metric.Bimetric{Privacy: plane, Utility: doubled}, 2, nil)
+	two, err := entropy.UpperBounds(t.Context(), metric.Bimetric{Privacy: plane, Utility: doubled}, 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestUpperBounds_Applies(t *testing.T) {
 
 func TestUpperBounds_Losses(t *testing.T) {
 	b := metric.Same(space.Path(5, 1))
-	bounds, err := entropy.UpperBounds(b, 1, nil, entropy.Loss{Name: "noise", Value: 1.5}, entropy.Loss{Name: "worse", Value: 3})
+	bounds, err := entropy.UpperBounds(t.Context(), b, 1, nil, entropy.Loss{Name: "noise", Value: 1.5}, entropy.Loss{Name: "worse", Value: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestUpperBounds_Losses(t *testing.T) {
 		t.Errorf("ranked %v", got)
 	}
 	for _, v := range []float64{math.NaN(), -1, math.Inf(1)} {
-		if _, err := entropy.UpperBounds(b, 1, nil, entropy.Loss{Name: "bad", Value: v}); err == nil {
+		if _, err := entropy.UpperBounds(t.Context(), b, 1, nil, entropy.Loss{Name: "bad", Value: v}); err == nil {
 			t.Errorf("accepted a loss of %v", v)
 		}
 	}

@@ -21,7 +21,7 @@ func BenchmarkOptimal(b *testing.B) {
 			var s *Solution
 			for b.Loop() {
 				var err error
-				if s, err = Optimal(space, .5, &Options{Tolerance: 1e-6}); err != nil {
+				if s, err = Optimal(b.Context(), space, .5, &Options{Tolerance: 1e-6}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -54,7 +54,7 @@ func BenchmarkOptimal_Graph(b *testing.B) {
 			var s *Solution
 			for b.Loop() {
 				var err error
-				if s, err = Optimal(metric.Same(c.f), .5, &Options{Tolerance: 1e-5}); err != nil {
+				if s, err = Optimal(b.Context(), metric.Same(c.f), .5, &Options{Tolerance: 1e-5}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -86,7 +86,7 @@ func roads(t testing.TB, rows, columns int) metric.Finite {
 			add(u, u+columns)
 		}
 	}
-	g, err := metric.NewGraphEdges(n, edges)
+	g, err := metric.NewGraphEdges(t.Context(), n, edges)
 	if err != nil {
 		t.Fatal(err)
 	}

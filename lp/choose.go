@@ -33,8 +33,7 @@ type ChooseOptions struct {
 	MemoryLimit float64
 	// Unit names the unit of the privacy metric, for the guarantee.
 	Unit    metric.Unit
-	Workers int             // 0: all processors
-	Context context.Context // nil: never stopped
+	Workers int // 0: all processors
 	// Progress, where not nil, is told every method that is about to run, and
 	// "lower bound" before that is computed, by the goroutine of the caller.
 	Progress func(method Method)
@@ -130,36 +129,36 @@ func (e *TimeError) Error() string {
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for an alpha,
 // prior, TimeLimit or distance outside its domain. The failure of a method is in its
 // Candidate. Memory is some 100 n^2 bytes, and that of the methods.
-func Choose(b metric.Bimetric, alpha float64, o *ChooseOptions) (*Choice, error) {
+func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *ChooseOptions) (*Choice, error) {
 	const op = "lp: Choose"
 	began := time.Now()
 	if o == nil {
 		o = &ChooseOptions{}
 	}
 	c := &chooser{b: b, alpha: alpha, ChooseOptions: *o, choice: &Choice{Choice: exponential.Choice{Objective: math.Inf(1)}}}
-	if err := c.settle(op); err != nil {
+	if err := c.settle(ctx, op); err != nil {
 		return nil, err
 	}
 	var done context.CancelFunc
-	c.late, done = linger(c.Context)
+	c.late, done = linger(ctx)
 	defer done()
 	deadline := began.Add(c.TimeLimit)
-	for _, m := range c.methods() {
-		if err := c.Context.Err(); err != nil {
+	for _, m := range c.methods(ctx) {
+		if err := ctx.Err(); err != nil {
 			break
 		}
-		c.try(m, time.Until(deadline))
+		c.try(ctx, m, time.Until(deadline))
 	}
 	s := c.choice
-	if !c.optimal && c.Prior == nil && c.Context.Err() == nil {
-		if err := c.bound(); err != nil && c.Context.Err() == nil {
+	if !c.optimal && c.Prior == nil && ctx.Err() == nil {
+		if err := c.bound(ctx); err != nil && ctx.Err() == nil {
 			return nil, fmt.Errorf("%s: %w", op, err)
 		}
 	}
 	s.Elapsed = time.Since(began)
 	if s.Channel == nil { // stopped, or even the constant one failed
 		for _, k := range s.Candidates {
-			if c.Context.Err() == nil {
+			if ctx.Err() == nil {
 				return nil, fmt.Errorf("%s: %w", op, k.Err)
 			}
 		}
@@ -167,8 +166,8 @@ func Choose(b metric.Bimetric, alpha float64, o *ChooseOptions) (*Choice, error)
 	} else if s.Objective > 0 {
 		s.Gap = max(0, directed.DivUp(directed.SubUp(s.Objective, s.LowerBound), s.Objective))
 	}
-	if c.Context.Err() != nil {
-		return s, fmt.Errorf("%s: stopped: %w", op, context.Cause(c.Context))
+	if ctx.Err() != nil {
+		return s, fmt.Errorf("%s: stopped: %w", op, context.Cause(ctx))
 	}
 	return s, nil
 }
@@ -187,7 +186,7 @@ type chooser struct {
 const defaultTime = time.Minute
 
 // settle checks what was asked and fills in defaults.
-func (c *chooser) settle(op string) error {
+func (c *chooser) settle(ctx context.Context, op string) error {
 	if err := c.b.Check(); err != nil {
 		return err
 	}
@@ -196,8 +195,8 @@ func (c *chooser) settle(op string) error {
 	}
 	var row []float64
 	for i := range c.b.Len() {
-		if c.Context != nil && c.Context.Err() != nil {
-			return fmt.Errorf("%s: stopped: %w", op, context.Cause(c.Context))
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s: stopped: %w", op, context.Cause(ctx))
 		}
 		row = metric.Row(c.b.Privacy, i, row)
 		if err := fault.AllNonNegative(op, "Privacy", row); err != nil {
@@ -217,9 +216,6 @@ func (c *chooser) settle(op string) error {
 	if c.TimeLimit == 0 {
 		c.TimeLimit = defaultTime
 	}
-	if c.Context == nil {
-		c.Context = context.Background()
-	}
 	if c.Progress == nil {
 		c.Progress = func(Method) {}
 	}
@@ -227,14 +223,14 @@ func (c *chooser) settle(op string) error {
 }
 
 func (c *chooser) options() *Options {
-	return &Options{Prior: c.Prior, MemoryLimit: c.MemoryLimit, Unit: c.Unit, Workers: c.Workers, Context: c.Context}
+	return &Options{Prior: c.Prior, MemoryLimit: c.MemoryLimit, Unit: c.Unit, Workers: c.Workers}
 }
 
 // builder is a method with what it is expected to take.
 type builder struct {
 	name  Method
 	needs time.Duration // 0: it runs whatever the time
-	build func(left time.Duration) (*exponential.Mechanism, error)
+	build func(ctx context.Context, left time.Duration) (*exponential.Mechanism, error)
 }
 
 // errNone says that a method ended without a mechanism whose audit, which rounds
@@ -242,7 +238,7 @@ type builder struct {
 var errNone = errors.New("lp: no private mechanism was found: alpha times the distances is too small")
 
 // try runs a method if it fits and keeps what it built if it is the best.
-func (c *chooser) try(m builder, left time.Duration) {
+func (c *chooser) try(ctx context.Context, m builder, left time.Duration) {
 	k := Candidate{Method: m.name, Loss: math.Inf(1), Level: math.NaN()}
 	switch {
 	case c.optimal:
@@ -253,7 +249,7 @@ func (c *chooser) try(m builder, left time.Duration) {
 		c.Progress(m.name)
 		start := time.Now()
 		var built *exponential.Mechanism
-		if built, k.Err = m.build(left); built == nil || !(built.Guarantee().Alpha() <= c.alpha) {
+		if built, k.Err = m.build(ctx, left); built == nil || !(built.Guarantee().Alpha() <= c.alpha) {
 			k.Err = cmp.Or(k.Err, errNone)
 		} else {
 			loss, err := c.loss(built.Channel)
@@ -277,7 +273,7 @@ func lossErr(n, m int) float64 { return 0x1p-42 + float64(n+m+8)*0x1p-52 }
 
 // loss is the loss of a channel by the criterion, rounded up.
 func (c *chooser) loss(channel *mechanism.Channel) (float64, error) {
-	losses, err := channel.LossContext(c.late, c.b.Utility)
+	losses, err := channel.Loss(c.late, c.b.Utility)
 	if err != nil {
 		return 0, err
 	}
@@ -294,9 +290,9 @@ func (c *chooser) loss(channel *mechanism.Channel) (float64, error) {
 }
 
 // bound fills in the lower bound where no linear program was solved to the end.
-func (c *chooser) bound() error {
+func (c *chooser) bound(ctx context.Context) error {
 	c.Progress("lower bound")
-	bounds, err := entropy.LowerBounds(c.b, c.alpha, &entropy.Options{Context: c.Context, Workers: c.Workers})
+	bounds, err := entropy.LowerBounds(ctx, c.b, c.alpha, &entropy.Options{Workers: c.Workers})
 	if err != nil {
 		return err
 	}
@@ -321,11 +317,11 @@ func (c *chooser) prove(s *Solution) *exponential.Mechanism {
 const boundByProgram = "linear program"
 
 // methods are all there are for the space, in the order to try them.
-func (c *chooser) methods() []builder {
+func (c *chooser) methods(ctx context.Context) []builder {
 	n := c.b.Len()
-	family := func(build func(metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) func(time.Duration) (*exponential.Mechanism, error) {
-		return func(time.Duration) (*exponential.Mechanism, error) {
-			return build(c.b.Privacy, c.alpha, &exponential.Options{Unit: c.Unit, Workers: c.Workers, Context: c.Context})
+	family := func(build func(context.Context, metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) func(context.Context, time.Duration) (*exponential.Mechanism, error) {
+		return func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
+			return build(ctx, c.b.Privacy, c.alpha, &exponential.Options{Unit: c.Unit, Workers: c.Workers})
 		}
 	}
 	list := []builder{
@@ -338,7 +334,7 @@ func (c *chooser) methods() []builder {
 	}
 	return append(list,
 		builder{MethodConstOPT, cost(constPrograms*constAtThousand, n, 1000, constPower), c.constOPT},
-		builder{MethodOptimal, c.optimalNeeds(), c.best},
+		builder{MethodOptimal, c.optimalNeeds(ctx), c.best},
 		builder{MethodSpanner, cost(spannerAt400, n, 400, 4.1), c.spanner},
 	)
 }
@@ -381,7 +377,7 @@ func cost(known time.Duration, n, at int, power float64) time.Duration {
 }
 
 // optimalNeeds estimates Optimal, whose factors depend on the space.
-func (c *chooser) optimalNeeds() time.Duration {
+func (c *chooser) optimalNeeds(ctx context.Context) time.Duration {
 	n := c.b.Len()
 	if n <= lazySize {
 		return cost(denseAtHundred, n, 100, densePower)
@@ -394,7 +390,7 @@ func (c *chooser) optimalNeeds() time.Duration {
 	if sparse > c.TimeLimit {
 		return lazy // without a look, which costs n^2
 	}
-	p, err := read("lp: Choose", c.b, c.alpha, c.options())
+	p, err := read(ctx, "lp: Choose", c.b, c.alpha, c.options())
 	if err != nil {
 		return lazy
 	}
@@ -406,11 +402,11 @@ func (c *chooser) optimalNeeds() time.Duration {
 }
 
 // constant releases the center of the space, or its median under the prior.
-func (c *chooser) constant(time.Duration) (*exponential.Mechanism, error) {
+func (c *chooser) constant(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
 	var point int
 	var err error
 	if c.Prior == nil {
-		_, point, err = metric.RadiusContext(c.late, c.b.Utility)
+		_, point, err = metric.Radius(c.late, c.b.Utility)
 	} else {
 		point, err = median.Of(c.late, c.b.Utility, c.Prior)
 	}
@@ -422,14 +418,14 @@ func (c *chooser) constant(time.Duration) (*exponential.Mechanism, error) {
 
 // relaxed is the relaxed mechanism at the best separation and rate, or none if
 // the time left was not enough.
-func (c *chooser) relaxed(left time.Duration) (*exponential.Mechanism, error) {
-	ctx, cancel := context.WithTimeout(c.Context, left)
+func (c *chooser) relaxed(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
+	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
-	o := &exponential.RelaxedOptions{Tuned: true, Prior: c.Prior, Unit: c.Unit, Workers: c.Workers, Context: ctx}
+	o := &exponential.RelaxedOptions{Tuned: true, Prior: c.Prior, Unit: c.Unit, Workers: c.Workers}
 	if c.Prior != nil {
 		o.Criterion = exponential.Mean
 	}
-	m, err := exponential.Relaxed(c.b, c.alpha, o)
+	m, err := exponential.Relaxed(ctx, c.b, c.alpha, o)
 	if err != nil {
 		return nil, err
 	}
@@ -438,9 +434,9 @@ func (c *chooser) relaxed(left time.Duration) (*exponential.Mechanism, error) {
 
 // constOPT is the mechanism of ConstOPT, within the time left. Under a prior it
 // is that of least worst-case loss all the same.
-func (c *chooser) constOPT(left time.Duration) (*exponential.Mechanism, error) {
-	s, err := ConstOPT(c.b, c.alpha, &ConstOptions{TimeLimit: left, MemoryLimit: c.MemoryLimit,
-		Unit: c.Unit, Workers: c.Workers, Context: c.Context})
+func (c *chooser) constOPT(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
+	s, err := ConstOPT(ctx, c.b, c.alpha, &ConstOptions{TimeLimit: left, MemoryLimit: c.MemoryLimit,
+		Unit: c.Unit, Workers: c.Workers})
 	if s == nil {
 		return nil, err
 	}
@@ -449,10 +445,10 @@ func (c *chooser) constOPT(left time.Duration) (*exponential.Mechanism, error) {
 
 // spanner is the mechanism of Spanner, within the time left; its programs may
 // prove a bound too.
-func (c *chooser) spanner(left time.Duration) (*exponential.Mechanism, error) {
+func (c *chooser) spanner(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
 	o := &SpannerOptions{Options: *c.options()}
 	o.TimeLimit = left
-	s, err := Spanner(c.b, c.alpha, o)
+	s, err := Spanner(ctx, c.b, c.alpha, o)
 	if s == nil || s.Channel == nil {
 		return nil, err
 	}
@@ -460,10 +456,10 @@ func (c *chooser) spanner(left time.Duration) (*exponential.Mechanism, error) {
 }
 
 // best is the mechanism of Optimal, within the time left.
-func (c *chooser) best(left time.Duration) (*exponential.Mechanism, error) {
+func (c *chooser) best(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
 	o := c.options()
 	o.TimeLimit = left
-	s, err := Optimal(c.b, c.alpha, o)
+	s, err := Optimal(ctx, c.b, c.alpha, o)
 	if s == nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 // checkChoice checks what every choice promises.
 func checkChoice(t *testing.T, b metric.Bimetric, alpha float64, prior []float64, s *Choice) {
 	t.Helper()
-	a, err := s.Channel.Audit(b.Privacy, nil)
+	a, err := s.Channel.Audit(t.Context(), b.Privacy, nil)
 	// The constant mechanism needs no audit, whose rounding is some 1e-24.
 	if err != nil || a.Hi > alpha && s.Method != MethodConstant || s.Channel.Guarantee().Alpha() > alpha {
 		t.Errorf("audit %v, guarantee %v, alpha %v: %v", a, s.Channel.Guarantee(), alpha, err)
@@ -56,7 +56,7 @@ func candidate(t *testing.T, s *Choice, method Method) Candidate {
 func TestChoose_Optimal(t *testing.T) {
 	for alpha, optimum := range map[float64]float64{.5: 1.00897714, 1: .637582264, 2: .260630630} {
 		b := metric.Same(space.Path(5, 1))
-		s, err := Choose(b, alpha, nil)
+		s, err := Choose(t.Context(), b, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,11 +76,11 @@ func TestChoose_Optimal(t *testing.T) {
 func TestChoose_Prior(t *testing.T) {
 	b := metric.Same(space.Path(5, 1))
 	prior := []float64{.5, .3, .1, .05, .05}
-	want, err := Optimal(b, 1, &Options{Prior: prior})
+	want, err := Optimal(t.Context(), b, 1, &Options{Prior: prior})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Choose(b, 1, &ChooseOptions{Prior: prior})
+	s, err := Choose(t.Context(), b, 1, &ChooseOptions{Prior: prior})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestChoose_Prior(t *testing.T) {
 		t.Errorf("%v and bound %v, want %v", s.Objective, s.LowerBound, want)
 	}
 	// Little time, and no bound for a mean.
-	if s, err = Choose(b, 1, &ChooseOptions{Prior: prior, TimeLimit: time.Nanosecond}); err != nil {
+	if s, err = Choose(t.Context(), b, 1, &ChooseOptions{Prior: prior, TimeLimit: time.Nanosecond}); err != nil {
 		t.Fatal(err)
 	}
 	checkChoice(t, b, 1, prior, s)
@@ -102,7 +102,7 @@ func TestChoose_Prior(t *testing.T) {
 // program.
 func TestChoose_NoTime(t *testing.T) {
 	b := metric.Same(space.Halton(100))
-	s, err := Choose(b, 10, &ChooseOptions{TimeLimit: time.Nanosecond, Unit: "km"})
+	s, err := Choose(t.Context(), b, 10, &ChooseOptions{TimeLimit: time.Nanosecond, Unit: "km"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,10 +123,10 @@ func TestChoose_NoTime(t *testing.T) {
 // else would be tried.
 func TestChoose_StoppedIsNotOptimal(t *testing.T) {
 	c := &chooser{b: metric.Same(space.Halton(50)), alpha: 1, choice: &Choice{}}
-	if channel, err := c.best(1); channel == nil || err != nil || c.optimal {
+	if channel, err := c.best(t.Context(), 1); channel == nil || err != nil || c.optimal {
 		t.Errorf("%v, %v, optimal: %v", channel, err, c.optimal)
 	}
-	if channel, err := c.best(time.Minute); channel == nil || err != nil || !c.optimal {
+	if channel, err := c.best(t.Context(), time.Minute); channel == nil || err != nil || !c.optimal {
 		t.Errorf("%v, %v, optimal: %v", channel, err, c.optimal)
 	}
 }
@@ -140,7 +140,7 @@ func TestChoose_LooksAtTheSpace(t *testing.T) {
 		sparse bool
 	}{{"grid", space.Grid(18), true}, {"points of the plane", space.Halton(324), false}} {
 		o := chooser{b: metric.Same(c.f), alpha: 1, ChooseOptions: ChooseOptions{TimeLimit: time.Minute}}
-		if needs := o.optimalNeeds(); (needs < time.Minute) != c.sparse {
+		if needs := o.optimalNeeds(t.Context()); (needs < time.Minute) != c.sparse {
 			t.Errorf("%s: %v", c.name, needs)
 		}
 	}
@@ -157,7 +157,7 @@ func TestChoose_OptimalNeeds(t *testing.T) {
 		{space.Grid(20), 9}, {tree(400), 9}, {space.Grid(32), 160},
 	} {
 		o := chooser{b: metric.Same(c.f), alpha: 1, ChooseOptions: ChooseOptions{TimeLimit: time.Hour}}
-		if needs := o.optimalNeeds().Seconds(); needs < c.seconds/2 || needs > 2*c.seconds {
+		if needs := o.optimalNeeds(t.Context()).Seconds(); needs < c.seconds/2 || needs > 2*c.seconds {
 			t.Errorf("n=%d: %.3g s, want %v s", c.f.Len(), needs, c.seconds)
 		}
 	}
@@ -165,7 +165,7 @@ func TestChoose_OptimalNeeds(t *testing.T) {
 
 func TestChoose_TwoMetrics(t *testing.T) {
 	b := metric.Bimetric{Privacy: space.Path(12, 1), Utility: space.Simplex(12, 3)}
-	s, err := Choose(b, .7, nil)
+	s, err := Choose(t.Context(), b, .7, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestChoose_NoMetric(t *testing.T) {
 	far := space.Formula(3, func(i, j int) float64 { return [3][3]float64{{0, 100, 1}, {100, 0, 1}, {1, 1, 0}}[i][j] })
 	b := metric.Bimetric{Privacy: space.Simplex(3, .1), Utility: far}
 	for _, limit := range []time.Duration{1, 0} {
-		s, err := Choose(b, 1, &ChooseOptions{TimeLimit: limit})
+		s, err := Choose(t.Context(), b, 1, &ChooseOptions{TimeLimit: limit})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestChoose_NoMetric(t *testing.T) {
 
 func TestChoose_Trivial(t *testing.T) {
 	for name, f := range map[string]metric.Finite{"one point": space.Path(1, 1), "coincident points": space.Simplex(3, 0)} {
-		s, err := Choose(metric.Same(f), 1, nil)
+		s, err := Choose(t.Context(), metric.Same(f), 1, nil)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -205,7 +205,7 @@ func TestChoose_Trivial(t *testing.T) {
 func TestChoose_HostileLevels(t *testing.T) {
 	for _, alpha := range []float64{1e-300, 1e-20, 100, 1e10, 1e300} {
 		b := metric.Same(space.Path(4, 1))
-		s, err := Choose(b, alpha, nil)
+		s, err := Choose(t.Context(), b, alpha, nil)
 		if err != nil {
 			t.Fatal(alpha, err)
 		}
@@ -218,7 +218,7 @@ func TestChoose_Canceled(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	b, begun := metric.Same(space.Halton(20)), 0
-	s, err := Choose(b, 10, &ChooseOptions{Context: ctx, Progress: func(Method) {
+	s, err := Choose(ctx, b, 10, &ChooseOptions{Progress: func(Method) {
 		if begun++; begun == 3 {
 			stop()
 		}
@@ -228,7 +228,7 @@ func TestChoose_Canceled(t *testing.T) {
 	}
 	checkChoice(t, b, 10, nil, s)
 	// Stopped before anything began.
-	if s, err := Choose(b, 10, &ChooseOptions{Context: ctx}); !errors.Is(err, context.Canceled) || s != nil {
+	if s, err := Choose(ctx, b, 10, nil); !errors.Is(err, context.Canceled) || s != nil {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -237,7 +237,7 @@ func TestChoose_BadInput(t *testing.T) {
 	good := metric.Same(space.Path(3, 1))
 	bad := func(name string, b metric.Bimetric, alpha float64, o *ChooseOptions, target error) {
 		t.Helper()
-		s, err := Choose(b, alpha, o)
+		s, err := Choose(t.Context(), b, alpha, o)
 		value, size := new(fault.ValueError), new(fault.SizeError)
 		if s != nil || err == nil || target == nil && !errors.As(err, &value) && !errors.As(err, &size) {
 			t.Errorf("%s: %v, %v", name, s, err)

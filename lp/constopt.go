@@ -44,7 +44,6 @@ type ConstOptions struct {
 	MemoryLimit float64
 	Unit        metric.Unit
 	Workers     int
-	Context     context.Context
 	Progress    func(iteration int, gap float64, elapsed time.Duration)
 }
 
@@ -123,14 +122,10 @@ const (
 // cores, 3 s at n = 400 and 90 s at 1,000, and a lambda some 3 to 6 programs
 // unless KeepBudget is set. Memory is some 200 n^2 bytes, and 72 for each of the
 // (|I(v)|+1)^2 rows of every v.
-func ConstOPT(b metric.Bimetric, alpha float64, o *ConstOptions) (*ConstSolution, error) {
+func ConstOPT(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOptions) (*ConstSolution, error) {
 	began := time.Now()
 	if o == nil {
 		o = &ConstOptions{}
-	}
-	ctx := o.Context
-	if ctx == nil {
-		ctx = context.Background()
 	}
 	if o.TimeLimit > 0 {
 		var cancel context.CancelFunc
@@ -142,19 +137,19 @@ func ConstOPT(b metric.Bimetric, alpha float64, o *ConstOptions) (*ConstSolution
 		return nil, err
 	}
 	defer c.close()
-	best, err := c.constant()
+	best, err := c.constant(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &ConstSolution{Channel: best.channel, Audit: best.audit, Objective: best.objective, Status: Optimum}
 	if s.Objective > 0 && len(c.first) > 1 {
-		if err := c.search(s, began); err != nil {
+		if err := c.search(ctx, s, began); err != nil {
 			return nil, err
 		}
 	}
 	s.Elapsed = time.Since(began)
 	if s.Status == Canceled {
-		return s, fmt.Errorf("%s: stopped after %d programs: %w", c.op, s.Solves, context.Cause(c.o.Context))
+		return s, fmt.Errorf("%s: stopped after %d programs: %w", c.op, s.Solves, context.Cause(ctx))
 	}
 	return s, nil
 }
@@ -181,16 +176,16 @@ func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 			return nil, err
 		}
 	}
-	p, err := read(op, b, alpha, &Options{
+	p, err := read(ctx, op, b, alpha, &Options{
 		Tolerance: o.Tolerance, TimeLimit: o.TimeLimit, MemoryLimit: o.MemoryLimit,
-		Unit: o.Unit, Workers: o.Workers, Context: o.Context, Progress: o.Progress,
+		Unit: o.Unit, Workers: o.Workers, Progress: o.Progress,
 	})
 	if err != nil {
 		return nil, err
 	}
 	p.ctx = ctx
 	n := p.n
-	sets, err := o.replacement(p) // whose distances are numbers
+	sets, err := o.replacement(ctx, p) // whose distances are numbers
 	if err != nil {
 		p.close()
 		return nil, err
@@ -231,7 +226,7 @@ func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 }
 
 // replacement returns the sets I(v), checked.
-func (o *ConstOptions) replacement(p *problem) ([][]int, error) {
+func (o *ConstOptions) replacement(ctx context.Context, p *problem) ([][]int, error) {
 	op, n := p.op, p.n
 	if o.Replacement == nil {
 		r, most := o.Neighbors, max(1, n-1)
@@ -241,8 +236,8 @@ func (o *ConstOptions) replacement(p *problem) ([][]int, error) {
 		if r < 1 || r > most {
 			return nil, &fault.ValueError{Op: op, Arg: "Neighbors", Index: -1, Value: float64(r), Want: fmt.Sprintf("a number in [1, %d]", most)}
 		}
-		sets, err := metric.ReverseNeighborsContext(p.late, p.b.Privacy, r)
-		return sets, p.cause(err)
+		sets, err := metric.ReverseNeighbors(p.late, p.b.Privacy, r)
+		return sets, p.cause(ctx, err)
 	}
 	if len(o.Replacement) != n {
 		return nil, &fault.SizeError{Op: op, Arg: "Replacement", Got: len(o.Replacement), Want: fmt.Sprint(n)}
@@ -260,7 +255,7 @@ func (o *ConstOptions) replacement(p *problem) ([][]int, error) {
 }
 
 // search solves the programs of all lambdas and keeps the best channel in s.
-func (c *constProgram) search(s *ConstSolution, began time.Time) error {
+func (c *constProgram) search(ctx context.Context, s *ConstSolution, began time.Time) error {
 	for _, lambda := range c.lambdas {
 		c.kernel.Lambda = math.Ldexp(lambda, -c.exp)
 		err := tune(0.5, func(fraction float64) (float64, bool, error) {
@@ -270,7 +265,7 @@ func (c *constProgram) search(s *ConstSolution, began time.Time) error {
 		if err != nil && c.late.Err() == nil {
 			return err
 		}
-		if c.o.Context.Err() != nil {
+		if ctx.Err() != nil {
 			s.Status = Canceled
 			return nil
 		}
@@ -292,8 +287,8 @@ func (c *constProgram) try(s *ConstSolution, fraction, lambda float64, began tim
 		c.kernel.Budget[i] = fraction * e
 	}
 	before := s.Iterations
-	res, err := constopt.Solve(&c.kernel, ipm.Settings{
-		Tolerance: c.o.Tolerance, Workers: c.o.Workers, Context: c.ctx,
+	res, err := constopt.Solve(c.ctx, &c.kernel, ipm.Settings{
+		Tolerance: c.o.Tolerance, Workers: c.o.Workers,
 		Progress: func(i int, upper, lower float64) {
 			c.o.Progress(before+i, (upper-lower)/(upper-c.kernel.Lambda), time.Since(began))
 		},

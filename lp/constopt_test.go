@@ -19,14 +19,14 @@ import (
 // constCertified checks what every mechanism of ConstOPT promises.
 func constCertified(t testing.TB, b metric.Bimetric, alpha float64, s *ConstSolution) {
 	t.Helper()
-	audit, err := s.Channel.Audit(b.Privacy, nil)
+	audit, err := s.Channel.Audit(t.Context(), b.Privacy, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if audit != s.Audit || audit.Hi > alpha || s.Channel.Guarantee().Alpha() != audit.Hi {
 		t.Errorf("audited %v, reported %v, guarantee %v, alpha %v", audit, s.Audit, s.Channel.Guarantee(), alpha)
 	}
-	losses, err := s.Channel.Loss(b.Utility)
+	losses, err := s.Channel.Loss(t.Context(), b.Utility)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestConstOPT_KnownObjectives(t *testing.T) {
 				t.Skip("long")
 			}
 			b := metric.Same(referencePoints(t, c.n))
-			s, err := ConstOPT(b, 1, &ConstOptions{Neighbors: c.r, Lambdas: []float64{50}, KeepBudget: true, Tolerance: 1e-7})
+			s, err := ConstOPT(t.Context(), b, 1, &ConstOptions{Neighbors: c.r, Lambdas: []float64{50}, KeepBudget: true, Tolerance: 1e-7})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,17 +77,17 @@ func TestConstOPT_KnownObjectives(t *testing.T) {
 func TestConstOPT_UsesTheWholeBudget(t *testing.T) {
 	b := metric.Same(referencePoints(t, 30))
 	for _, alpha := range []float64{.2, .5, 1, 3} {
-		s, err := ConstOPT(b, alpha, &ConstOptions{Tolerance: 1e-3})
+		s, err := ConstOPT(t.Context(), b, alpha, &ConstOptions{Tolerance: 1e-3})
 		if err != nil {
 			t.Fatal(err)
 		}
 		constCertified(t, b, alpha, s)
-		kept, err := ConstOPT(b, alpha, &ConstOptions{KeepBudget: true})
+		kept, err := ConstOPT(t.Context(), b, alpha, &ConstOptions{KeepBudget: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		constCertified(t, b, alpha, kept)
-		opt, err := Optimal(b, alpha, &Options{Tolerance: 1e-3})
+		opt, err := Optimal(t.Context(), b, alpha, &Options{Tolerance: 1e-3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,16 +120,16 @@ func TestConstOPT_HostileSpaces(t *testing.T) {
 		"two": metric.Same(space.Path(2, 1)), "one": metric.Same(space.Path(1, 1)), "together": metric.Same(space.Simplex(5, 0)),
 		"free": {Privacy: space.Path(6, 1), Utility: space.Simplex(6, 0)}, "public": {Privacy: space.Simplex(6, 0), Utility: space.Path(6, 1)},
 	} {
-		d := max(1e-300, func() float64 { d, _, _ := metric.Diameter(b.Privacy); return d }())
+		d := max(1e-300, func() float64 { d, _, _ := metric.Diameter(t.Context(), b.Privacy); return d }())
 		n := b.Len()
 		for _, level := range []float64{1e-6, 1, 30, 300} {
 			alpha := min(level/d, 1e9)
-			opt, err := Optimal(b, alpha, &Options{Tolerance: 1e-3})
+			opt, err := Optimal(t.Context(), b, alpha, &Options{Tolerance: 1e-3})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, o := range []*ConstOptions{nil, {Neighbors: 1}, {Replacement: all(n), Lambdas: []float64{0}}, {Neighbors: max(1, n/2), Lambdas: []float64{.1, 3}}} {
-				s, err := ConstOPT(b, alpha, o)
+				s, err := ConstOPT(t.Context(), b, alpha, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -157,11 +157,11 @@ func TestConstOPT_AllReplaced(t *testing.T) {
 	r := rng.Seeded(5)
 	for n := 2; n <= 9; n++ {
 		b := metric.Same(randomMetric(t, r, n))
-		s, err := ConstOPT(b, 2, &ConstOptions{Replacement: all(n), Lambdas: []float64{1e3}, KeepBudget: true, Tolerance: 1e-8})
+		s, err := ConstOPT(t.Context(), b, 2, &ConstOptions{Replacement: all(n), Lambdas: []float64{1e3}, KeepBudget: true, Tolerance: 1e-8})
 		if err != nil {
 			t.Fatal(err)
 		}
-		opt, err := Optimal(b, 1, &Options{Tolerance: 1e-7})
+		opt, err := Optimal(t.Context(), b, 1, &Options{Tolerance: 1e-7})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,11 +174,11 @@ func TestConstOPT_AllReplaced(t *testing.T) {
 
 func TestConstOPT_Replacement(t *testing.T) {
 	b := metric.Same(referencePoints(t, 20))
-	sets, err := metric.ReverseNeighbors(b.Privacy, 4)
+	sets, err := metric.ReverseNeighbors(t.Context(), b.Privacy, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := ConstOPT(b, 1, &ConstOptions{Neighbors: 4})
+	want, err := ConstOPT(t.Context(), b, 1, &ConstOptions{Neighbors: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestConstOPT_Replacement(t *testing.T) {
 		set := append([]int{sets[v][len(sets[v])-1]}, sets[v]...)
 		sets[v] = set
 	}
-	got, err := ConstOPT(b, 1, &ConstOptions{Replacement: sets})
+	got, err := ConstOPT(t.Context(), b, 1, &ConstOptions{Replacement: sets})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,14 +232,14 @@ func TestConstOPT_RefusesBadInput(t *testing.T) {
 			return errors.As(err, &m) && m.Limit == 100
 		}},
 	} {
-		if s, err := ConstOPT(b, c.alpha, &c.o); s != nil || !c.ok(err) {
+		if s, err := ConstOPT(t.Context(), b, c.alpha, &c.o); s != nil || !c.ok(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := ConstOPT(metric.Bimetric{Privacy: space.Path(3, 1)}, 1, nil); err == nil {
+	if _, err := ConstOPT(t.Context(), metric.Bimetric{Privacy: space.Path(3, 1)}, 1, nil); err == nil {
 		t.Error("no utility metric was accepted")
 	}
-	if _, err := ConstOPT(metric.Same(space.Constant(3, math.NaN())), 1, nil); err == nil {
+	if _, err := ConstOPT(t.Context(), metric.Same(space.Constant(3, math.NaN())), 1, nil); err == nil {
 		t.Error("a NaN distance was accepted")
 	}
 }
@@ -251,7 +251,7 @@ func TestConstOPT_StopsEarly(t *testing.T) {
 		if after < 0 {
 			cancel()
 		}
-		s, err := ConstOPT(b, .5, &ConstOptions{Context: ctx, Progress: func(i int, _ float64, _ time.Duration) {
+		s, err := ConstOPT(ctx, b, .5, &ConstOptions{Progress: func(i int, _ float64, _ time.Duration) {
 			if i == after {
 				cancel()
 			}
@@ -265,7 +265,7 @@ func TestConstOPT_StopsEarly(t *testing.T) {
 		}
 		constCertified(t, b, .5, s)
 	}
-	s, err := ConstOPT(b, .5, &ConstOptions{TimeLimit: 1})
+	s, err := ConstOPT(t.Context(), b, .5, &ConstOptions{TimeLimit: 1})
 	if err != nil || s.Status != TimeLimit {
 		t.Errorf("%v: %v", s, err)
 	}
@@ -274,11 +274,11 @@ func TestConstOPT_StopsEarly(t *testing.T) {
 
 func TestConstOPT_WorkersAgree(t *testing.T) {
 	b := metric.Same(space.Halton(40))
-	one, err := ConstOPT(b, 5, &ConstOptions{Workers: 1})
+	one, err := ConstOPT(t.Context(), b, 5, &ConstOptions{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := ConstOPT(b, 5, &ConstOptions{Workers: 2})
+	two, err := ConstOPT(t.Context(), b, 5, &ConstOptions{Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func BenchmarkConstOPT(b *testing.B) {
 			var s *ConstSolution
 			for b.Loop() {
 				var err error
-				s, err = ConstOPT(same, 1, &ConstOptions{Lambdas: []float64{50}, KeepBudget: true, Tolerance: c.tolerance})
+				s, err = ConstOPT(b.Context(), same, 1, &ConstOptions{Lambdas: []float64{50}, KeepBudget: true, Tolerance: c.tolerance})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -334,7 +334,7 @@ func TestConstOPT_SingleRowBlocks(t *testing.T) {
 	}
 	for _, first := range [][]int{{1}, {1, 1}, {2, 1}} {
 		b := metric.Same(line)
-		s, err := ConstOPT(b, 1, &ConstOptions{Lambdas: []float64{10}, Replacement: [][]int{first, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4}}})
+		s, err := ConstOPT(t.Context(), b, 1, &ConstOptions{Lambdas: []float64{10}, Replacement: [][]int{first, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -348,7 +348,7 @@ func TestOptimal_SubnormalTolerance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Optimal(metric.Same(line), 1, &Options{Tolerance: 5e-324}); err != nil {
+	if _, err := Optimal(t.Context(), metric.Same(line), 1, &Options{Tolerance: 5e-324}); err != nil {
 		t.Error(err)
 	}
 }

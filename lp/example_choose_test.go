@@ -1,6 +1,7 @@
 package lp_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -19,7 +20,7 @@ func ExampleChoose() {
 		fmt.Println(err)
 		return
 	}
-	s, err := lp.Choose(metric.Same(line), 0.5, &lp.ChooseOptions{TimeLimit: time.Second})
+	s, err := lp.Choose(context.Background(), metric.Same(line), 0.5, &lp.ChooseOptions{TimeLimit: time.Second})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package lp_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/metricdp/metricdp/lp"
@@ -24,11 +25,11 @@ func ladder() metric.Bimetric {
 // mechanism, which has thirty.
 func ExampleConstOPT() {
 	b := ladder()
-	s, err := lp.ConstOPT(b, 1, &lp.ConstOptions{Neighbors: 7})
+	s, err := lp.ConstOPT(context.Background(), b, 1, &lp.ConstOptions{Neighbors: 7})
 	if err != nil {
 		panic(err)
 	}
-	best, err := lp.Optimal(b, 1, nil)
+	best, err := lp.Optimal(context.Background(), b, 1, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -41,7 +42,7 @@ func ExampleConstOPT() {
 
 // Privacy between the ends of a few edges implies it for all pairs.
 func ExampleSpanner() {
-	s, err := lp.Spanner(ladder(), 1, &lp.SpannerOptions{Stretch: 1.5})
+	s, err := lp.Spanner(context.Background(), ladder(), 1, &lp.SpannerOptions{Stretch: 1.5})
 	if err != nil {
 		panic(err)
 	}
@@ -55,11 +56,11 @@ func ExampleSpanner() {
 // A few points far apart already prove that accuracy has a limit.
 func ExampleLowerBound() {
 	corners := []int{0, 9, 20, 29}
-	given, err := lp.LowerBound(ladder(), .1, corners, nil)
+	given, err := lp.LowerBound(context.Background(), ladder(), .1, corners, nil)
 	if err != nil {
 		panic(err)
 	}
-	best, err := lp.LowerBound(ladder(), .1, nil, nil)
+	best, err := lp.LowerBound(context.Background(), ladder(), .1, nil, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -1,6 +1,7 @@
 package lp_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/metricdp/metricdp/internal/rng"
@@ -18,7 +19,7 @@ func ExampleOptimal() {
 		fmt.Println(err)
 		return
 	}
-	s, err := lp.Optimal(metric.Same(line), 1, &lp.Options{Unit: "km"})
+	s, err := lp.Optimal(context.Background(), metric.Same(line), 1, &lp.Options{Unit: "km"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -52,7 +53,7 @@ func ExampleOptimal_prior() {
 		return
 	}
 	o := &lp.Options{Prior: []float64{.5, .3, .1, .05, .05}}
-	s, err := lp.Optimal(metric.Same(line), 1, o)
+	s, err := lp.Optimal(context.Background(), metric.Same(line), 1, o)
 	if err != nil {
 		fmt.Println(err)
 		return

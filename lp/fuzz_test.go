@@ -44,12 +44,12 @@ func FuzzOptimal(f *testing.F) {
 		if next() > 128 {
 			b.Utility = space()
 		}
-		s, err := Optimal(b, alpha, nil)
+		s, err := Optimal(t.Context(), b, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		certified(t, b, alpha, nil, s)
-		c, err := ConstOPT(b, alpha, nil)
+		c, err := ConstOPT(t.Context(), b, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func TestOptimal_HostileSpaces(t *testing.T) {
 		if r.IntN(2) == 0 {
 			b.Utility = space()
 		}
-		d, _, _ := metric.Diameter(b.Privacy)
+		d, _, _ := metric.Diameter(t.Context(), b.Privacy)
 		if d == 0 {
 			d = 1
 		}
@@ -55,7 +55,7 @@ func TestOptimal_HostileSpaces(t *testing.T) {
 		if r.IntN(3) == 0 {
 			o.Prior = testkit.Distribution(r, n, func(u int) bool { return u > 0 && r.IntN(4) == 0 })
 		}
-		s, err := Optimal(b, reach/d, &o)
+		s, err := Optimal(t.Context(), b, reach/d, &o)
 		if err != nil {
 			t.Fatalf("space %d: %v", i, err)
 		}

@@ -14,7 +14,7 @@ import (
 // the digits that it was printed with.
 func solveKnown(t *testing.T, b metric.Bimetric, alpha, want, digits float64) {
 	t.Helper()
-	s, err := Optimal(b, alpha, nil)
+	s, err := Optimal(t.Context(), b, alpha, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestOptimal_LargerReferencePoints(t *testing.T) {
 				t.Skip("METRICDP_LONG is not set")
 			}
 			b := metric.Same(referencePoints(t, c.n))
-			s, err := Optimal(b, .5, &Options{Tolerance: fineTolerance})
+			s, err := Optimal(t.Context(), b, .5, &Options{Tolerance: fineTolerance})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -53,7 +53,7 @@ func tree(n int) metric.Finite { return space.Tree(n, .5, rng.Seeded(5)) }
 // lossOf is the mean loss of c under the prior, the worst where there is none.
 func lossOf(t testing.TB, c *mechanism.Channel, utility metric.Finite, prior []float64) float64 {
 	t.Helper()
-	losses, err := c.Loss(utility)
+	losses, err := c.Loss(t.Context(), utility)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func lossOf(t testing.TB, c *mechanism.Channel, utility metric.Finite, prior []f
 // certified checks what every solution promises.
 func certified(t testing.TB, b metric.Bimetric, alpha float64, prior []float64, s *Solution) {
 	t.Helper()
-	audit, err := s.Channel.Audit(b.Privacy, nil)
+	audit, err := s.Channel.Audit(t.Context(), b.Privacy, nil)
 	if err != nil || audit != s.Audit || audit.Hi > alpha || s.Channel.Guarantee().Alpha() != audit.Hi {
 		t.Errorf("audited %v, reported %v, guarantee %v, alpha %v: %v", audit, s.Audit, s.Channel.Guarantee(), alpha, err)
 	}

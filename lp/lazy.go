@@ -38,8 +38,8 @@ func (g *merged) rounds(s *Solution, began time.Time) error {
 	goal := lazyShare * g.o.Tolerance
 	for tolerance := max(goal, lazyStart); ; tolerance = max(goal, min(tolerance, lazyStep*s.Gap)) {
 		before := s.Iterations
-		res := g.lazy.Solve(ipm.Settings{
-			Tolerance: tolerance, Workers: g.o.Workers, Context: g.ctx,
+		res := g.lazy.Solve(g.ctx, ipm.Settings{
+			Tolerance: tolerance, Workers: g.o.Workers,
 			Progress: func(i int, _, _ float64) { g.o.Progress(before+i, s.Gap, time.Since(began)) },
 		})
 		s.Iterations += res.Iterations

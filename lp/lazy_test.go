@@ -18,7 +18,7 @@ import (
 // lazily solves with the lazy engine at any size.
 func lazily(t testing.TB, b metric.Bimetric, alpha float64, o *Options) *Solution {
 	t.Helper()
-	p, err := read("lp: Optimal", b, alpha, o)
+	p, err := read(t.Context(), "lp: Optimal", b, alpha, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func lazily(t testing.TB, b metric.Bimetric, alpha float64, o *Options) *Solutio
 		t.Fatal(err)
 	}
 	s := &Solution{Prior: distribution(p.o.Prior, p.n)}
-	best, err := p.constant()
+	best, err := p.constant(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestLazy_AgreesWithDense(t *testing.T) {
 			}
 			const tolerance = 1e-5
 			o := &Options{Tolerance: tolerance, Prior: prior}
-			dense, err := Optimal(b, alpha, o)
+			dense, err := Optimal(t.Context(), b, alpha, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestOptimal_ChoosesLazy(t *testing.T) {
 		t.Skip("long")
 	}
 	b := metric.Same(space.Halton(lazySize + 1))
-	one, err := Optimal(b, 5, &Options{Tolerance: 1e-2, Workers: 1})
+	one, err := Optimal(t.Context(), b, 5, &Options{Tolerance: 1e-2, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,14 +97,14 @@ func TestOptimal_ChoosesLazy(t *testing.T) {
 	if one.Engine != EngineLazy || one.Status != Optimum || one.Gap > 1e-2 {
 		t.Error(one)
 	}
-	two, err := Optimal(b, 5, &Options{Tolerance: 1e-2, Workers: 2})
+	two, err := Optimal(t.Context(), b, 5, &Options{Tolerance: 1e-2, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if one.Objective != two.Objective || one.DualBound != two.DualBound || one.Iterations != two.Iterations || !slices.Equal(one.Prior, two.Prior) {
 		t.Errorf("1 worker: %v, 2 workers: %v", one, two)
 	}
-	if s, err := Optimal(metric.Same(tree(lazySize+20)), 1, &Options{Tolerance: 1e-1}); err != nil || s.Engine != EngineSparse {
+	if s, err := Optimal(t.Context(), metric.Same(tree(lazySize+20)), 1, &Options{Tolerance: 1e-1}); err != nil || s.Engine != EngineSparse {
 		t.Error(s, err)
 	}
 }
@@ -122,7 +122,7 @@ func TestStopped_Promptly(t *testing.T) {
 		for _, after := range []time.Duration{1, 100 * time.Millisecond, 400 * time.Millisecond} {
 			ctx, cancel := context.WithTimeout(context.Background(), after)
 			began := time.Now()
-			s, err := Optimal(b, alpha, &Options{Context: ctx})
+			s, err := Optimal(ctx, b, alpha, nil)
 			took := time.Since(began)
 			if !errors.Is(err, context.DeadlineExceeded) || s == nil || s.Status != Canceled {
 				t.Fatalf("%s after %v: %v, %v", name, after, s, err)
@@ -134,7 +134,7 @@ func TestStopped_Promptly(t *testing.T) {
 			worst = max(worst, took-after)
 			t.Logf("%s after %v: %v, %v", name, after, took-after, s)
 			began = time.Now()
-			c, err := ConstOPT(b, alpha, &ConstOptions{Context: ctx})
+			c, err := ConstOPT(ctx, b, alpha, nil)
 			if !errors.Is(err, context.DeadlineExceeded) || c == nil {
 				t.Fatalf("%s, ConstOPT: %v, %v", name, c, err)
 			}
@@ -157,7 +157,7 @@ func TestLazy_Canceled(t *testing.T) {
 	b := metric.Same(space.Halton(lazySize + 1))
 	for _, stop := range []int{0, 5, 60} {
 		ctx, cancel := context.WithCancel(context.Background())
-		s, err := Optimal(b, 5, &Options{Tolerance: 1e-9, Context: ctx, Progress: func(i int, _ float64, _ time.Duration) {
+		s, err := Optimal(ctx, b, 5, &Options{Tolerance: 1e-9, Progress: func(i int, _ float64, _ time.Duration) {
 			if i >= stop {
 				cancel()
 			}
@@ -171,7 +171,7 @@ func TestLazy_Canceled(t *testing.T) {
 		}
 		cancel()
 	}
-	s, err := Optimal(b, 5, &Options{Tolerance: 1e-9, TimeLimit: 50 * time.Millisecond})
+	s, err := Optimal(t.Context(), b, 5, &Options{Tolerance: 1e-9, TimeLimit: 50 * time.Millisecond})
 	if err != nil || s.Status != TimeLimit {
 		t.Fatal(s, err)
 	}
@@ -180,7 +180,7 @@ func TestLazy_Canceled(t *testing.T) {
 
 func TestLazy_MemoryUpFront(t *testing.T) {
 	var e *metric.MemoryError
-	_, err := Optimal(metric.Same(space.Halton(200)), 1, &Options{MemoryLimit: 16 << 20})
+	_, err := Optimal(t.Context(), metric.Same(space.Halton(200)), 1, &Options{MemoryLimit: 16 << 20})
 	if !errors.As(err, &e) || e.Bytes < 1<<24 || e.Bytes > 1<<28 {
 		t.Errorf("%v", err)
 	}
@@ -193,19 +193,19 @@ func TestLazy_MemoryBetweenRounds(t *testing.T) {
 		t.Skip("long")
 	}
 	b := metric.Same(space.Halton(lazySize + 1))
-	p, err := read("lp: Optimal", b, 5, &Options{Tolerance: 1e-9})
+	p, err := read(t.Context(), "lp: Optimal", b, 5, &Options{Tolerance: 1e-9})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const limit = 1 << 20 // once the first round has begun
 	p.o.Progress = func(int, float64, time.Duration) { p.o.MemoryLimit = limit }
-	best, err := p.constant()
+	best, err := p.constant(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &Solution{Prior: distribution(nil, p.n)}
 	s.keep(best)
-	if err := p.search(s, p.merge(0), time.Now()); err != nil {
+	if err := p.search(t.Context(), s, p.merge(0), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	certified(t, b, 5, nil, s)
@@ -219,7 +219,7 @@ func TestLazy_MemoryBetweenRounds(t *testing.T) {
 func TestMend_AnyColumns(t *testing.T) {
 	const n, alpha = 12, 3
 	b := metric.Same(space.Halton(n))
-	p, err := read("lp: Optimal", b, alpha, nil)
+	p, err := read(t.Context(), "lp: Optimal", b, alpha, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func BenchmarkOptimal_Lazy(b *testing.B) {
 			var s *Solution
 			for b.Loop() {
 				var err error
-				if s, err = Optimal(space, .5, &Options{Tolerance: c.tolerance}); err != nil {
+				if s, err = Optimal(b.Context(), space, .5, &Options{Tolerance: c.tolerance}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,6 +1,8 @@
 package lp
 
 import (
+	"context"
+
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
@@ -17,9 +19,9 @@ import (
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha or
 // an index outside b; [metric.ErrEmpty] for an empty packing;
 // the context's. O(|packing|^3) for a given one.
-func LowerBound(b metric.Bimetric, alpha float64, packing []int, o *entropy.Options) (entropy.Bound, error) {
+func LowerBound(ctx context.Context, b metric.Bimetric, alpha float64, packing []int, o *entropy.Options) (entropy.Bound, error) {
 	if packing == nil {
-		bounds, err := entropy.LowerBounds(b, alpha, o)
+		bounds, err := entropy.LowerBounds(ctx, b, alpha, o)
 		if err != nil || len(bounds) == 0 {
 			return entropy.Bound{}, err
 		}
@@ -31,7 +33,7 @@ func LowerBound(b metric.Bimetric, alpha float64, packing []int, o *entropy.Opti
 	}
 	for _, x := range packing {
 		w := entropy.Packed{X: x, Points: packing}
-		value, err := w.Prove(b, alpha)
+		value, err := w.Prove(ctx, b, alpha)
 		if err != nil {
 			return entropy.Bound{}, err
 		}

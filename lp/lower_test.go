@@ -22,7 +22,7 @@ func TestLowerBound_EquidistantPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := LowerBound(metric.Same(f), alpha, []int{0, 1, 2, 3, 4, 5}, nil)
+	got, err := LowerBound(t.Context(), metric.Same(f), alpha, []int{0, 1, 2, 3, 4, 5}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,20 +36,20 @@ func TestLowerBound_EquidistantPoints(t *testing.T) {
 func TestLowerBound_BelowTheOptimum(t *testing.T) {
 	b := metric.Same(referencePoints(t, 30))
 	for _, alpha := range []float64{.1, .5, 1, 3} {
-		s, err := Optimal(b, alpha, nil)
+		s, err := Optimal(t.Context(), b, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		searched, err := LowerBound(b, alpha, nil, nil)
+		searched, err := LowerBound(t.Context(), b, alpha, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, separation := range []float64{.5, 1, 2, 4, 8} {
-			net, err := metric.Net(b.Utility, separation, nil)
+			net, err := metric.Net(t.Context(), b.Utility, separation, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			given, err := LowerBound(b, alpha, net, nil)
+			given, err := LowerBound(t.Context(), b, alpha, net, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func TestLowerBound_BelowTheOptimum(t *testing.T) {
 				t.Errorf("alpha=%v: a packing of %d proves %v, the search %v", alpha, len(net), given, searched)
 			}
 		}
-		proved, err := searched.Witness.Prove(b, alpha)
+		proved, err := searched.Witness.Prove(t.Context(), b, alpha)
 		if err != nil || proved < searched.Value || searched.Value > s.Objective || searched.Value == 0 {
 			t.Errorf("alpha=%v: %v, its witness %v %v, optimum %v", alpha, searched, proved, err, s)
 		}
@@ -68,17 +68,17 @@ func TestLowerBound_BadInput(t *testing.T) {
 	b := metric.Same(referencePoints(t, 20))
 	var value *metric.ValueError
 	for _, packing := range [][]int{{0, 20}, {-1}} {
-		if _, err := LowerBound(b, 1, packing, nil); !errors.As(err, &value) {
+		if _, err := LowerBound(t.Context(), b, 1, packing, nil); !errors.As(err, &value) {
 			t.Errorf("packing %v: %v", packing, err)
 		}
 	}
-	if _, err := LowerBound(b, 1, []int{}, nil); !errors.Is(err, metric.ErrEmpty) {
+	if _, err := LowerBound(t.Context(), b, 1, []int{}, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("empty packing: %v", err)
 	}
-	if _, err := LowerBound(b, math.NaN(), nil, nil); !errors.As(err, &value) {
+	if _, err := LowerBound(t.Context(), b, math.NaN(), nil, nil); !errors.As(err, &value) {
 		t.Errorf("alpha NaN: %v", err)
 	}
-	if got, err := LowerBound(b, 1, []int{3, 3}, nil); err != nil || got.Value != 0 || got.Kind != entropy.Lower {
+	if got, err := LowerBound(t.Context(), b, 1, []int{3, 3}, nil); err != nil || got.Value != 0 || got.Kind != entropy.Lower {
 		t.Errorf("a point twice: %v, %v", got, err)
 	}
 }

@@ -53,10 +53,10 @@ import (
 // depends on their number, 60 MB at n = 150 and 0.5 GB at n = 400 in the plane: what
 // is likely is checked before the start, what was added after every round, and
 // where it would pass the limit the search ends with what it has.
-func Optimal(b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {
+func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {
 	const op = "lp: Optimal"
 	began := time.Now()
-	p, err := read(op, b, alpha, o)
+	p, err := read(ctx, op, b, alpha, o)
 	if err != nil {
 		return nil, err
 	}
@@ -70,20 +70,20 @@ func Optimal(b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {
 	if err := g.admit(); err != nil {
 		return nil, err
 	}
-	best, err := p.constant()
+	best, err := p.constant(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &Solution{Engine: EngineConstant, Status: Optimum, Prior: distribution(p.o.Prior, p.n)}
 	s.keep(best)
 	if s.Objective > 0 {
-		if err := p.search(s, g, began); err != nil {
+		if err := p.search(ctx, s, g, began); err != nil {
 			return nil, err
 		}
 	}
 	s.Elapsed = time.Since(began)
 	if s.Status == Canceled {
-		return s, fmt.Errorf("%s: stopped at a relative gap of %.2g: %w", op, s.Gap, context.Cause(p.o.Context))
+		return s, fmt.Errorf("%s: stopped at a relative gap of %.2g: %w", op, s.Gap, context.Cause(ctx))
 	}
 	return s, nil
 }
@@ -101,7 +101,7 @@ func (s *Solution) keep(r *released) {
 
 // search improves s, which holds the constant channel, until it is within the
 // tolerance or nothing helps. It begins with the program g.
-func (p *problem) search(s *Solution, g *merged, began time.Time) error {
+func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time.Time) error {
 	for threshold := p.o.Tolerance / mergeShare; ; {
 		err := g.prepare()
 		if err == nil {
@@ -118,7 +118,7 @@ func (p *problem) search(s *Solution, g *merged, began time.Time) error {
 		case s.Gap <= p.o.Tolerance:
 			s.Status = Optimum
 			return nil
-		case p.o.Context.Err() != nil:
+		case ctx.Err() != nil:
 			s.Status = Canceled
 			return nil
 		case p.ctx.Err() != nil:
@@ -145,8 +145,8 @@ func (g *merged) solve(s *Solution, began time.Time) error {
 	if g.plan.Sparse() {
 		s.Engine = EngineSparse
 	}
-	res := g.plan.Solve(ipm.Settings{
-		Tolerance: kernelShare * g.o.Tolerance, Workers: g.o.Workers, Context: g.ctx,
+	res := g.plan.Solve(g.ctx, ipm.Settings{
+		Tolerance: kernelShare * g.o.Tolerance, Workers: g.o.Workers,
 		Progress: func(i int, upper, lower float64) {
 			g.o.Progress(before+i, (upper-lower)/upper, time.Since(began))
 		},

@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -43,8 +42,7 @@ type Options struct {
 	// Unit names the unit of the privacy metric, for the guarantee.
 	Unit metric.Unit
 
-	Workers int             // 0: all processors; the result does not depend on it
-	Context context.Context // nil: never stopped
+	Workers int // 0: all processors; the result does not depend on it
 	// Progress, where not nil, is told after every iteration the relative gap
 	// so far and the time since the start, by the goroutine of the caller.
 	Progress func(iteration int, gap float64, elapsed time.Duration)
@@ -114,9 +112,6 @@ func (o *Options) settle(op string, b metric.Bimetric, alpha float64) (Options, 
 	}
 	if s.MemoryLimit == 0 {
 		s.MemoryLimit = fault.MemoryLimit
-	}
-	if s.Context == nil {
-		s.Context = context.Background()
 	}
 	if s.Progress == nil {
 		s.Progress = func(int, float64, time.Duration) {}

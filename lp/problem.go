@@ -41,17 +41,17 @@ func bytes(n, m int) float64 {
 }
 
 // read takes the distances out of b.
-func read(op string, b metric.Bimetric, alpha float64, o *Options) (*problem, error) {
+func read(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *Options) (*problem, error) {
 	set, err := o.settle(op, b, alpha)
 	if err != nil {
 		return nil, err
 	}
-	p := &problem{op: op, b: b, alpha: alpha, o: set, ctx: set.Context, n: b.Privacy.Len(), m: len(set.Outputs)}
+	p := &problem{op: op, b: b, alpha: alpha, o: set, ctx: ctx, n: b.Privacy.Len(), m: len(set.Outputs)}
 	if err := p.memory(bytes(p.n, p.m)); err != nil {
 		return nil, err
 	}
-	p.late, p.close = linger(set.Context)
-	if err := p.distances(); err != nil {
+	p.late, p.close = linger(ctx)
+	if err := p.distances(ctx); err != nil {
 		p.close()
 		return nil, err
 	}
@@ -74,22 +74,22 @@ func linger(ctx context.Context) (late context.Context, cancel context.CancelFun
 }
 
 // cause is err, or where that is for late what the context of the call says.
-func (p *problem) cause(err error) error {
+func (p *problem) cause(ctx context.Context, err error) error {
 	if err != nil && p.late.Err() != nil {
-		return fmt.Errorf("%s: stopped: %w", p.op, context.Cause(p.o.Context))
+		return fmt.Errorf("%s: stopped: %w", p.op, context.Cause(ctx))
 	}
 	return err
 }
 
 // distances reads those of b.
-func (p *problem) distances() error {
+func (p *problem) distances(ctx context.Context) error {
 	op, b, alpha := p.op, p.b, p.alpha
 	p.lower, p.upper = make([]float64, p.n*p.n), make([]float64, p.n*p.n)
 	p.loss, p.scaled = make([]float64, p.m*p.n), make([]float64, p.m*p.n)
 	var row []float64
 	for i := range p.n {
 		if err := p.late.Err(); err != nil {
-			return p.cause(err)
+			return p.cause(ctx, err)
 		}
 		row = metric.Row(b.Privacy, i, row)
 		if err := fault.AllNonNegative(op, "Privacy", row); err != nil {
@@ -104,7 +104,7 @@ func (p *problem) distances() error {
 	most := 0.0
 	for i := range p.n {
 		if err := p.late.Err(); err != nil {
-			return p.cause(err)
+			return p.cause(ctx, err)
 		}
 		row = metric.Row(b.Utility, i, row)
 		if err := fault.AllNonNegative(op, "Utility", row); err != nil {
@@ -141,11 +141,11 @@ type released struct {
 // release builds the channel of the weights, one row per input, audits it, and
 // bounds its loss from above. By now the time may be up: it ends with late.
 func (p *problem) release(weight []float64) (*released, error) {
-	c, err := mechanism.FromWeights(p.n, p.m, weight, &mechanism.ChannelOptions{Labels: p.o.Outputs, Workers: p.o.Workers, Context: p.late})
+	c, err := mechanism.FromWeights(p.late, p.n, p.m, weight, &mechanism.ChannelOptions{Labels: p.o.Outputs, Workers: p.o.Workers})
 	if err != nil {
 		return nil, err
 	}
-	c, audit, err := c.Certify(p.b.Privacy, p.o.Unit, &mechanism.AuditOptions{Workers: p.o.Workers, Context: p.late})
+	c, audit, err := c.Certify(p.late, p.b.Privacy, p.o.Unit, &mechanism.AuditOptions{Workers: p.o.Workers})
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (p *problem) total(loss func(input int) float64) (float64, error) {
 
 // constant is the channel that releases the one best output whatever the input. Its
 // rows are equal, so that its level is 0 without an audit.
-func (p *problem) constant() (*released, error) {
+func (p *problem) constant(ctx context.Context) (*released, error) {
 	least, best := math.Inf(1), 0
 	for w := range p.m {
 		loss := 0.0
@@ -212,5 +212,5 @@ func (p *problem) constant() (*released, error) {
 		return nil, err
 	}
 	loss, err := p.total(func(i int) float64 { return p.loss[best*p.n+i] })
-	return &released{c, m.Audit, loss}, p.cause(err)
+	return &released{c, m.Audit, loss}, p.cause(ctx, err)
 }

@@ -23,7 +23,7 @@ func TestRead_EnclosesBudgets(t *testing.T) {
 	for range 50 {
 		alpha := r.ExpFloat64()
 		f := randomMetric(t, r, 6)
-		p, err := read("lp: Optimal", metric.Same(f), alpha, nil)
+		p, err := read(t.Context(), "lp: Optimal", metric.Same(f), alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestRead_EnclosesBudgets(t *testing.T) {
 func TestMerge_BoundIsOfPointsApart(t *testing.T) {
 	for _, e := range []float64{1e-3, .05, .3, 2} {
 		b := metric.Bimetric{Privacy: space.Path(2, e), Utility: space.Path(2, 1)}
-		p, err := read("lp: Optimal", b, 1, &Options{Tolerance: 1e-7})
+		p, err := read(t.Context(), "lp: Optimal", b, 1, &Options{Tolerance: 1e-7})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,13 +72,13 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 	}
 	b := metric.Same(space.Simplex(n, 1))
 	before := heap()
-	p, err := read("lp: Optimal", b, 1, nil)
+	p, err := read(t.Context(), "lp: Optimal", b, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := p.merge(0)
 	g.prog.Budget, g.prog.Ceiling = g.budgets()
-	r, err := p.constant()
+	r, err := p.constant(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestRelease_ObjectiveRoundsUp(t *testing.T) {
 		if i%2 == 1 {
 			o.Prior = []float64{.1, .2, .3, .25, .15 + 5e-10*float64(r.IntN(3)-1)}
 		}
-		p, err := read("lp: Optimal", b, 1, o)
+		p, err := read(t.Context(), "lp: Optimal", b, 1, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestRelease_EachStepRoundsUp(t *testing.T) {
 			}
 			return c.from[max(i, j)]
 		})}
-		p, err := read("lp: Optimal", b, 1, nil)
+		p, err := read(t.Context(), "lp: Optimal", b, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 // prepared is the program of b with no inputs merged but those at distance 0.
 func prepared(t *testing.T, b metric.Bimetric, alpha float64, o *Options) *merged {
 	t.Helper()
-	p, err := read("lp: Optimal", b, alpha, o)
+	p, err := read(t.Context(), "lp: Optimal", b, alpha, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestRepair_Garbage(t *testing.T) {
 				if s.Channel == nil {
 					continue
 				}
-				a, err := s.Channel.Audit(b.Privacy, nil)
+				a, err := s.Channel.Audit(t.Context(), b.Privacy, nil)
 				if err != nil || a != s.Audit || a.Hi > alpha || s.Channel.Guarantee().Alpha() != a.Hi {
 					t.Errorf("%s, alpha=%v: %v, audited again %v, %v", name, alpha, s.Audit, a, err)
 				}
@@ -159,26 +159,26 @@ func TestTuning_TakesNoLevelAboveAlpha(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		graph, err := metric.Spanner(line.Privacy, 3)
+		graph, err := metric.Spanner(t.Context(), line.Privacy, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
 		search := &spannerSearch{b: line, alpha: 1, o: SpannerOptions{Options: o}, graph: graph, short: 1}
 		search.best.Objective = math.Inf(1)
-		level, err := search.solve(1)
+		level, err := search.solve(t.Context(), 1)
 		if err != nil || search.best.Channel == nil {
 			t.Fatal(search.best, err)
 		}
 		search.best = SpannerSolution{Solution: Solution{Objective: math.Inf(1)}}
-		level, err = search.solve((1 + excess) / level)
+		level, err = search.solve(t.Context(), (1+excess)/level)
 		if err != nil || level <= 1 || level > 1+2*excess || search.best.Channel != nil {
 			t.Errorf("Spanner, excess %v: level %v, %v, %v", excess, level-1, search.best.Channel, err)
 		}
 
 		// Choose.
 		choice := &chooser{b: line, alpha: 1, choice: &Choice{Choice: exponential.Choice{Objective: math.Inf(1)}}, ChooseOptions: ChooseOptions{Progress: func(Method) {}}}
-		choice.try(builder{MethodTuned, 0, func(time.Duration) (*exponential.Mechanism, error) {
-			return exponential.Tuned(line.Privacy, 1+2*excess, nil)
+		choice.try(t.Context(), builder{MethodTuned, 0, func(time.Duration) (*exponential.Mechanism, error) {
+			return exponential.Tuned(t.Context(), line.Privacy, 1+2*excess, nil)
 		}}, 0)
 		if k := choice.choice.Candidates[0]; choice.choice.Channel != nil || k.Err == nil {
 			t.Errorf("Choose, excess %v: %v", excess, k)

@@ -174,7 +174,7 @@ func TestOptimal_AgainstSimplex(t *testing.T) {
 		if i%3 == 0 && extra == 0 {
 			b = metric.Same(b.Privacy)
 		}
-		d, _, _ := metric.Diameter(b.Privacy)
+		d, _, _ := metric.Diameter(t.Context(), b.Privacy)
 		alpha := math.Exp(-2+4*r.Float64()) / d // alpha*diameter from .14 to 7.4
 		var o Options
 		outputs := r.Perm(n + extra)
@@ -186,7 +186,7 @@ func TestOptimal_AgainstSimplex(t *testing.T) {
 			o.Prior = testkit.Distribution(r, n, func(u int) bool { return r.IntN(4) == 0 && u > 0 })
 		}
 		lo, hi := simplexOptimum(t, b, alpha, outputs, o.Prior)
-		s, err := Optimal(b, alpha, &o)
+		s, err := Optimal(t.Context(), b, alpha, &o)
 		if err != nil {
 			t.Fatalf("space %d: %v", i, err)
 		}

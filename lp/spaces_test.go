@@ -64,12 +64,12 @@ func TestOptimal_TieRichSpaces(t *testing.T) {
 	for name, f := range tieRich() {
 		for _, reach := range []float64{1e-6, 1, 30, 300} {
 			t.Run(fmt.Sprintf("%s reach=%v", name, reach), func(t *testing.T) {
-				d, _, _ := metric.Diameter(f)
+				d, _, _ := metric.Diameter(t.Context(), f)
 				if d == 0 {
 					d = 1
 				}
 				b, alpha := metric.Same(f), reach/d
-				s, err := Optimal(b, alpha, nil)
+				s, err := Optimal(t.Context(), b, alpha, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -87,9 +87,9 @@ func TestOptimal_Graphs(t *testing.T) {
 	for name, f := range map[string]metric.Finite{"grid": space.Grid(8), "tree": tree(80), "path": space.Path(70, 1)} {
 		for _, reach := range []float64{1e-3, 1, 30, 300} {
 			t.Run(fmt.Sprintf("%s reach=%v", name, reach), func(t *testing.T) {
-				d, _, _ := metric.Diameter(f)
+				d, _, _ := metric.Diameter(t.Context(), f)
 				b, alpha := metric.Same(f), reach/d
-				s, err := Optimal(b, alpha, nil)
+				s, err := Optimal(t.Context(), b, alpha, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -110,7 +110,7 @@ func TestOptimal_CoincidentForPrivacyOnly(t *testing.T) {
 		Privacy: space.Formula(4, func(i, j int) float64 { return math.Abs(float64(i/2 - j/2)) }),
 		Utility: space.Path(4, 1),
 	}
-	s, err := Optimal(b, 1, nil)
+	s, err := Optimal(t.Context(), b, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestOptimal_CoincidentForPrivacyOnly(t *testing.T) {
 	// Nothing can be told apart: a matrix game, which mixes outputs.
 	b.Privacy = space.Formula(4, func(i, j int) float64 { return 0 })
 	b.Utility = space.Simplex(4, 1)
-	if s, err = Optimal(b, 1, nil); err != nil {
+	if s, err = Optimal(t.Context(), b, 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	certified(t, b, 1, nil, s)
@@ -135,7 +135,7 @@ func TestOptimal_CoincidentForPrivacyOnly(t *testing.T) {
 func TestOptimal_NoMetric(t *testing.T) {
 	f := space.Formula(3, func(i, j int) float64 { return []float64{0, 1, 5}[max(i-j, j-i)] })
 	b := metric.Bimetric{Privacy: f, Utility: space.Path(3, 1)}
-	s, err := Optimal(b, 1, nil)
+	s, err := Optimal(t.Context(), b, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestOptimal_NoMetric(t *testing.T) {
 func TestOptimal_UnitsDoNotMatter(t *testing.T) {
 	want := .637582264
 	for _, c := range []float64{1e-200, 1e-9, 1e9, 1e200} {
-		s, err := Optimal(metric.Same(space.Path(5, c)), 1/c, nil)
+		s, err := Optimal(t.Context(), metric.Same(space.Path(5, c)), 1/c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,12 +162,12 @@ func TestOptimal_UnitsDoNotMatter(t *testing.T) {
 func TestOptimal_PriorIsLeastFavorable(t *testing.T) {
 	f := space.Halton(10)
 	b := metric.Same(f)
-	worst, err := Optimal(b, 3, nil)
+	worst, err := Optimal(t.Context(), b, 3, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The best response to the least favorable prior gains nothing.
-	mean, err := Optimal(b, 3, &Options{Prior: worst.Prior})
+	mean, err := Optimal(t.Context(), b, 3, &Options{Prior: worst.Prior})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestOptimal_WorkersAgree(t *testing.T) {
 	b := metric.Same(referencePoints(t, 20))
 	var first *Solution
 	for _, workers := range []int{1, 2, 5} {
-		s, err := Optimal(b, .5, &Options{Workers: workers})
+		s, err := Optimal(t.Context(), b, .5, &Options{Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestOptimal_CanceledReturnsWhatItHas(t *testing.T) {
 	for _, at := range []int{0, 1, 5, 12} {
 		ctx, cancel := context.WithCancel(context.Background())
 		gap := math.Inf(1)
-		s, err := Optimal(b, .5, &Options{Context: ctx, Progress: func(i int, g float64, _ time.Duration) {
+		s, err := Optimal(ctx, b, .5, &Options{Progress: func(i int, g float64, _ time.Duration) {
 			if gap = g; i == at {
 				cancel()
 			}
@@ -223,13 +223,13 @@ func TestOptimal_CanceledReturnsWhatItHas(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	s, err := Optimal(b, .5, &Options{Context: ctx})
+	s, err := Optimal(ctx, b, .5, nil)
 	if !errors.Is(err, context.Canceled) || s == nil {
 		t.Fatalf("canceled before: %v, %v", s, err)
 	}
 	certified(t, b, .5, nil, s)
 
-	if s, err = Optimal(b, .5, &Options{TimeLimit: 1}); err != nil || s.Status != TimeLimit {
+	if s, err = Optimal(t.Context(), b, .5, &Options{TimeLimit: 1}); err != nil || s.Status != TimeLimit {
 		t.Fatalf("time limit: %v, %v", s, err)
 	}
 	certified(t, b, .5, nil, s)
@@ -262,17 +262,17 @@ func TestOptimal_BadInput(t *testing.T) {
 		{"tolerance", b, 1, Options{Tolerance: -1}},
 		{"memory limit", b, 1, Options{MemoryLimit: nan}},
 	} {
-		if s, err := Optimal(c.b, c.alpha, &c.o); err == nil || s != nil {
+		if s, err := Optimal(t.Context(), c.b, c.alpha, &c.o); err == nil || s != nil {
 			t.Errorf("%s: %v, %v", c.name, s, err)
 		}
 	}
-	_, err := Optimal(metric.Same(space.Simplex(2000, 1)), 1, &Options{MemoryLimit: 4 << 30})
+	_, err := Optimal(t.Context(), metric.Same(space.Simplex(2000, 1)), 1, &Options{MemoryLimit: 4 << 30})
 	var mem *metric.MemoryError
 	if !errors.As(err, &mem) || mem.Bytes < 4<<30 || mem.Bytes > 12<<30 {
 		t.Errorf("2000 points: %v", err)
 	}
 	// The sparse engine needs less, and its need is known as well.
-	_, err = Optimal(metric.Same(space.Path(100, 1)), 1, &Options{MemoryLimit: 1 << 20})
+	_, err = Optimal(t.Context(), metric.Same(space.Path(100, 1)), 1, &Options{MemoryLimit: 1 << 20})
 	if !errors.As(err, &mem) || mem.Bytes < 1<<20 || mem.Bytes > 1<<25 {
 		t.Errorf("path of 100: %v", err)
 	}

@@ -72,7 +72,7 @@ const defaultStretch = 3
 //
 // Errors: those of [Optimal] and [metric.Spanner]. Time and memory are those of
 // some 3 to 8 calls of Optimal on a graph metric.
-func Spanner(b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolution, error) {
+func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolution, error) {
 	const op = "lp: Spanner"
 	began := time.Now()
 	var s SpannerOptions
@@ -94,25 +94,25 @@ func Spanner(b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolut
 	}
 	t := &spannerSearch{b: b, alpha: alpha, o: s, began: began}
 	var done context.CancelFunc
-	t.late, done = linger(s.Context)
+	t.late, done = linger(ctx)
 	defer done()
-	if t.graph, err = metric.SpannerContext(s.Context, b.Privacy, s.Stretch); err != nil {
+	if t.graph, err = metric.Spanner(ctx, b.Privacy, s.Stretch); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	t.best.Graph = t.graph
-	if err := t.stretch(); err != nil {
+	if err := t.stretch(ctx); err != nil {
 		return nil, err
 	}
-	if err := t.constant(); err != nil {
+	if err := t.constant(ctx); err != nil {
 		return nil, err
 	}
-	if err := t.search(); err != nil && !errors.Is(err, context.Cause(s.Context)) {
+	if err := t.search(ctx); err != nil && !errors.Is(err, context.Cause(ctx)) {
 		return nil, err
 	}
 	t.best.Elapsed = time.Since(began)
-	if err := s.Context.Err(); err != nil {
+	if err := ctx.Err(); err != nil {
 		t.best.Status = Canceled
-		return &t.best, fmt.Errorf("%s: stopped after %d programs: %w", op, t.best.Solves, context.Cause(s.Context))
+		return &t.best, fmt.Errorf("%s: stopped after %d programs: %w", op, t.best.Solves, context.Cause(ctx))
 	}
 	return &t.best, nil
 }
@@ -141,12 +141,12 @@ type spannerSearch struct {
 }
 
 // stretch measures the spanner.
-func (t *spannerSearch) stretch() error {
+func (t *spannerSearch) stretch(ctx context.Context) error {
 	n := t.graph.Len()
 	t.best.Stretch, t.short = 1, 1
 	var d, g []float64
 	for i := range n {
-		if err := t.o.Context.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		d, g = metric.Row(t.b.Privacy, i, d), t.graph.DistancesFrom(i, g)
@@ -164,13 +164,13 @@ func (t *spannerSearch) stretch() error {
 
 // constant begins with the constant channel, which audits to 0: there is a
 // mechanism however small alpha is and however early the search stops.
-func (t *spannerSearch) constant() error {
-	p, err := read("lp: Spanner", t.b, t.alpha, &t.o.Options)
+func (t *spannerSearch) constant(ctx context.Context) error {
+	p, err := read(ctx, "lp: Spanner", t.b, t.alpha, &t.o.Options)
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	r, err := p.constant()
+	r, err := p.constant(ctx)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (t *spannerSearch) constant() error {
 }
 
 // search tunes the budget and proves the bound.
-func (t *spannerSearch) search() error {
+func (t *spannerSearch) search(ctx context.Context) error {
 	// A level under g is at most Stretch times as much under rho1, up to the
 	// ulps that quotients and products round off.
 	lo := 1.0
@@ -188,11 +188,11 @@ func (t *spannerSearch) search() error {
 		lo = 1 / t.best.Stretch * (1 - 0x1p-48)
 	}
 	err := tune(lo, func(fraction float64) (float64, bool, error) {
-		level, err := t.solve(fraction)
+		level, err := t.solve(ctx, fraction)
 		return level, !t.o.KeepBudget && t.left() > 0, err
 	})
 	if err == nil && !t.proved && !t.o.KeepBudget && t.left() > 0 {
-		_, err = t.solve(t.short)
+		_, err = t.solve(ctx, t.short)
 	}
 	if t.left() <= 0 {
 		t.best.Status = TimeLimit
@@ -211,7 +211,7 @@ func (t *spannerSearch) left() time.Duration {
 // solve solves with the given fraction of alpha as the budget and keeps what is
 // better: the channel where its audit allows, the bound where the budget is
 // enough for one. It returns the audited level in units of alpha.
-func (t *spannerSearch) solve(fraction float64) (float64, error) {
+func (t *spannerSearch) solve(ctx context.Context, fraction float64) (float64, error) {
 	o, best := t.o.Options, &t.best
 	if o.TimeLimit > 0 {
 		o.TimeLimit = max(1, t.left()) // 0 would be none
@@ -225,13 +225,13 @@ func (t *spannerSearch) solve(fraction float64) (float64, error) {
 	if bound {
 		budget = directed.MulUp(fraction, t.alpha)
 	}
-	s, solveErr := Optimal(metric.Bimetric{Privacy: t.graph, Utility: t.b.Utility}, budget, &o)
+	s, solveErr := Optimal(ctx, metric.Bimetric{Privacy: t.graph, Utility: t.b.Utility}, budget, &o)
 	if s == nil {
 		return 0, solveErr
 	}
 	best.Solves++
 	best.Iterations += s.Iterations
-	c, audit, err := s.Channel.Certify(t.b.Privacy, o.Unit, &mechanism.AuditOptions{Workers: o.Workers, Context: t.late})
+	c, audit, err := s.Channel.Certify(t.late, t.b.Privacy, o.Unit, &mechanism.AuditOptions{Workers: o.Workers})
 	if err != nil {
 		return 0, cmp.Or(solveErr, err)
 	}

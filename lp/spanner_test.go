@@ -21,11 +21,11 @@ func TestSpanner_HoldsTheOptimum(t *testing.T) {
 		b := metric.Bimetric{Privacy: randomMetric(t, r, n), Utility: randomMetric(t, r, n)}
 		alpha := math.Exp(-1 + 2*r.Float64())
 		stretch := []float64{0, 1, 1.2, 2, 10}[i%5]
-		opt, err := Optimal(b, alpha, nil)
+		opt, err := Optimal(t.Context(), b, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Spanner(b, alpha, &SpannerOptions{Stretch: stretch})
+		s, err := Spanner(t.Context(), b, alpha, &SpannerOptions{Stretch: stretch})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestSpanner_HoldsTheOptimum(t *testing.T) {
 		if stretch >= 1 && s.Stretch > stretch*(1+1e-12) {
 			t.Errorf("stretch %v, asked for %v", s.Stretch, stretch)
 		}
-		kept, err := Spanner(b, alpha, &SpannerOptions{Stretch: stretch, KeepBudget: true})
+		kept, err := Spanner(t.Context(), b, alpha, &SpannerOptions{Stretch: stretch, KeepBudget: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,15 +53,15 @@ func TestSpanner_HoldsTheOptimum(t *testing.T) {
 func TestSpanner_TinyAlpha(t *testing.T) {
 	b := metric.Same(referencePoints(t, 20))
 	for _, alpha := range []float64{1e-20, 1e-30, 1e-100, 1e-250} {
-		s, err := Spanner(b, alpha, nil)
+		s, err := Spanner(t.Context(), b, alpha, nil)
 		if err != nil || s.Channel == nil || s.Status == "" {
 			t.Fatalf("alpha=%v: %v, %v", alpha, s, err)
 		}
-		o, err := Optimal(b, alpha, nil)
+		o, err := Optimal(t.Context(), b, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := ConstOPT(b, alpha, nil)
+		c, err := ConstOPT(t.Context(), b, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestSpanner_TinyAlpha(t *testing.T) {
 // A 1-spanner is the space itself: one program, solved to its tolerance.
 func TestSpanner_OfAGraphIsOptimal(t *testing.T) {
 	b := metric.Same(space.Grid(5))
-	s, err := Spanner(b, 1, &SpannerOptions{Stretch: 1})
+	s, err := Spanner(t.Context(), b, 1, &SpannerOptions{Stretch: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestSpanner_OfAGraphIsOptimal(t *testing.T) {
 // tuning: some pair is stretched that far, and its constraint binds.
 func TestSpanner_UsesTheWholeBudget(t *testing.T) {
 	b := metric.Same(referencePoints(t, 30))
-	s, err := Spanner(b, .5, &SpannerOptions{Options: Options{Tolerance: 1e-4}})
+	s, err := Spanner(t.Context(), b, .5, &SpannerOptions{Options: Options{Tolerance: 1e-4}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestSpanner_TunesUpward(t *testing.T) {
 	r, grown := rng.Seeded(12), 0
 	for range 10 {
 		b := metric.Same(randomMetric(t, r, 8))
-		s, err := Spanner(b, .3, &SpannerOptions{Stretch: 2})
+		s, err := Spanner(t.Context(), b, .3, &SpannerOptions{Stretch: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,18 +135,18 @@ func TestSpanner_BoundCoversRounding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := metric.Spanner(f, 1+1e-9)
+		g, err := metric.Spanner(t.Context(), f, 1+1e-9)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := &spannerSearch{b: metric.Same(f), alpha: alpha, o: SpannerOptions{Options: o}, graph: g}
-		if err := s.stretch(); err != nil {
+		if err := s.stretch(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		// Longer distances, so that the channel is kept, and with it the budget.
 		s.b.Privacy = space.Formula(4, func(i, j int) float64 { return 2 * f.Distance(i, j) })
 		s.best.Objective = math.Inf(1)
-		if _, err := s.solve(s.short); err != nil || !s.proved || s.best.Budget > alpha*(1+1e-14) {
+		if _, err := s.solve(t.Context(), s.short); err != nil || !s.proved || s.best.Budget > alpha*(1+1e-14) {
 			t.Fatal(s.best, err)
 		}
 		if wide(s.best.Budget).Cmp(wide(0).Mul(wide(s.short), wide(alpha))) < 0 {
@@ -173,11 +173,11 @@ func TestSpanner_PriorAndOutputs(t *testing.T) {
 	r := rng.Seeded(11)
 	b := metric.Bimetric{Privacy: randomMetric(t, r, 6), Utility: randomMetric(t, r, 8)}
 	o := Options{Prior: []float64{.5, .1, .1, .1, .2, 0}, Outputs: []int{7, 1, 6}}
-	opt, err := Optimal(b, 1, &o)
+	opt, err := Optimal(t.Context(), b, 1, &o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Spanner(b, 1, &SpannerOptions{Options: o, Stretch: 1.5})
+	s, err := Spanner(t.Context(), b, 1, &SpannerOptions{Options: o, Stretch: 1.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,19 +191,19 @@ func TestSpanner_RefusesBadInput(t *testing.T) {
 	b := metric.Same(space.Path(4, 1))
 	for _, stretch := range []float64{.5, -3, math.NaN(), math.Inf(1)} {
 		var v *metric.ValueError
-		if _, err := Spanner(b, 1, &SpannerOptions{Stretch: stretch}); !errors.As(err, &v) {
+		if _, err := Spanner(t.Context(), b, 1, &SpannerOptions{Stretch: stretch}); !errors.As(err, &v) {
 			t.Errorf("stretch %v: %v", stretch, err)
 		}
 	}
 	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := Spanner(b, alpha, nil); err == nil {
+		if _, err := Spanner(t.Context(), b, alpha, nil); err == nil {
 			t.Errorf("alpha %v was accepted", alpha)
 		}
 	}
-	if _, err := Spanner(metric.Bimetric{}, 1, nil); err == nil {
+	if _, err := Spanner(t.Context(), metric.Bimetric{}, 1, nil); err == nil {
 		t.Error("no space was accepted")
 	}
-	if _, err := Spanner(metric.Same(space.Constant(3, math.NaN())), 1, nil); err == nil {
+	if _, err := Spanner(t.Context(), metric.Same(space.Constant(3, math.NaN())), 1, nil); err == nil {
 		t.Error("a NaN distance was accepted")
 	}
 }
@@ -216,12 +216,12 @@ func TestSpanner_StopsEarly(t *testing.T) {
 			cancel()
 		}
 	}}}
-	s, err := Spanner(b, .5, o)
+	s, err := Spanner(t.Context(), b, .5, o)
 	if !errors.Is(err, context.Canceled) || s == nil || s.Status != Canceled {
 		t.Fatalf("%v: %v", s, err)
 	}
 	certified(t, b, .5, nil, &s.Solution)
-	s, err = Spanner(b, .5, &SpannerOptions{Options: Options{TimeLimit: 1}})
+	s, err = Spanner(t.Context(), b, .5, &SpannerOptions{Options: Options{TimeLimit: 1}})
 	if err != nil || s.Status != TimeLimit {
 		t.Fatalf("%v: %v", s, err)
 	}

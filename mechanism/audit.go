@@ -38,7 +38,6 @@ func (a Audit) String() string {
 // defaults.
 type AuditOptions struct {
 	Delta    float64               // 0: pure metric privacy
-	Context  context.Context       // nil: never stopped
 	Progress func(done, total int) // called as blocks of inputs finish
 	Workers  int                   // 0: all processors; the result does not depend on it
 
@@ -54,7 +53,7 @@ type AuditOptions struct {
 // The result speaks of the exact law that Release draws from, and of rho as
 // its Distance returns it. Outputs count as different even where they stand for
 // one point; merging them can only lower the level.
-func (c *Channel) Audit(rho metric.Finite, o *AuditOptions) (Audit, error) {
+func (c *Channel) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions) (Audit, error) {
 	const op = "mechanism: Channel.Audit"
 	if o == nil {
 		o = &AuditOptions{}
@@ -66,18 +65,18 @@ func (c *Channel) Audit(rho metric.Finite, o *AuditOptions) (Audit, error) {
 		return Audit{}, &fault.SizeError{Op: op, Arg: "rho", Got: n, Want: fmt.Sprint(c.n)}
 	}
 	if o.Delta >= leastDelta {
-		return c.auditDelta(rho, o, o.Delta)
+		return c.auditDelta(ctx, rho, o, o.Delta)
 	}
-	a, err := c.auditPure(rho, o, false)
+	a, err := c.auditPure(ctx, rho, o, false)
 	if err == nil && a.Hi-a.Lo > roughAudit*a.Hi && a.Hi < math.Inf(1) && c.log {
-		a, err = c.auditPure(rho, o, true)
+		a, err = c.auditPure(ctx, rho, o, true)
 	}
 	if err != nil || o.Delta == 0 {
 		return a, err
 	}
 	// The level falls as delta grows: it is at most that at 0, and at least that
 	// at leastDelta.
-	b, err := c.auditDelta(rho, o, leastDelta)
+	b, err := c.auditDelta(ctx, rho, o, leastDelta)
 	b.Hi, b.Delta = a.Hi, o.Delta
 	return b, err
 }
@@ -94,8 +93,8 @@ const roughAudit = 0x1p-36
 // Certify audits the channel under rho and returns it with the guarantee that
 // the audit proves: its upper end, per unit. An infinite level is returned
 // with a guarantee that promises nothing; check Alpha.
-func (c *Channel) Certify(rho metric.Finite, unit metric.Unit, o *AuditOptions) (*Channel, Audit, error) {
-	a, err := c.Audit(rho, o)
+func (c *Channel) Certify(ctx context.Context, rho metric.Finite, unit metric.Unit, o *AuditOptions) (*Channel, Audit, error) {
+	a, err := c.Audit(ctx, rho, o)
 	if err != nil {
 		return nil, a, err
 	}
@@ -116,10 +115,10 @@ const tile = 16
 // pairs calls f for every pair x < x' of rows, on all cores, and folds the
 // audits that f returns: the largest Lo with its witness and the largest Hi,
 // the earlier of equals. f gets the running result of its block.
-func (c *Channel) pairs(rho metric.Finite, o *AuditOptions, f func(x, xp int, a, b row, d float64, sofar *Audit) error) (Audit, error) {
+func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *AuditOptions, f func(x, xp int, a, b row, d float64, sofar *Audit) error) (Audit, error) {
 	blocks := (c.n + tile - 1) / tile
 	res, errs := make([]Audit, blocks), make([]error, blocks)
-	err := parallel.Chunks(o.Context, c.n, tile, o.Workers, o.Progress, func(k, lo, hi int) {
+	err := parallel.Chunks(ctx, c.n, tile, o.Workers, o.Progress, func(k, lo, hi int) {
 		best := Audit{X: -1, XPrime: -1, Y: -1}
 		var own [tile]row
 		var bufs [tile][]float64
@@ -131,8 +130,8 @@ func (c *Channel) pairs(rho metric.Finite, o *AuditOptions, f func(x, xp int, a,
 			dists = append(dists, dist...)
 		}
 		for xp := lo + 1; xp < c.n && errs[k] == nil; xp++ {
-			if xp%64 == 0 && o.Context != nil && o.Context.Err() != nil {
-				errs[k] = o.Context.Err()
+			if xp%64 == 0 && ctx.Err() != nil {
+				errs[k] = ctx.Err()
 				break
 			}
 			var b row
@@ -180,12 +179,12 @@ func (a *Audit) merge(b Audit) {
 // S the row sums. The first difference is exact to an ulp for logarithmic
 // weights and for the quotient of plain ones; the second is one interval a
 // pair.
-func (c *Channel) auditPure(rho metric.Finite, o *AuditOptions, fine bool) (Audit, error) {
-	sums, err := c.rowSums(o, fine)
+func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *AuditOptions, fine bool) (Audit, error) {
+	sums, err := c.rowSums(ctx, o, fine)
 	if err != nil {
 		return Audit{}, err
 	}
-	return c.pairs(rho, o, func(x, xp int, a, b row, d float64, best *Audit) error {
+	return c.pairs(ctx, rho, o, func(x, xp int, a, b row, d float64, best *Audit) error {
 		if slices.Equal(a.W, b.W) { // one law: 0 exactly, which intervals of sums cannot say
 			return nil
 		}
@@ -226,10 +225,10 @@ type sum struct {
 	err float64
 }
 
-func (c *Channel) rowSums(o *AuditOptions, fine bool) ([]sum, error) {
+func (c *Channel) rowSums(ctx context.Context, o *AuditOptions, fine bool) ([]sum, error) {
 	sums := make([]sum, c.n)
 	errs := make([]error, c.n)
-	err := parallel.Chunks(o.Context, c.n, 8, o.Workers, nil, func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, c.n, 8, o.Workers, nil, func(_, lo, hi int) {
 		var buf []float64
 		for x := lo; x < hi; x++ {
 			var r row
@@ -300,21 +299,21 @@ func lnRatio(a, b sum) (lo, hi float64) {
 // For plain weights ratioErr covers logarithms below 746, four ulps each
 // (2^-41); for logarithmic ones up to L in size, the differences a_y - b_y, the
 // row sums' logarithms and their sums round by at most 2^-53 (2 + 2 + 3) L.
-func (c *Channel) auditDelta(rho metric.Finite, o *AuditOptions, delta float64) (Audit, error) {
-	l, err := c.logMatrix(o)
+func (c *Channel) auditDelta(ctx context.Context, rho metric.Finite, o *AuditOptions, delta float64) (Audit, error) {
+	l, err := c.logMatrix(ctx, o)
 	if err != nil {
 		return Audit{}, err
 	}
 	ratioErr := 0x1p-40 + l.largest()*0x1p-49
 	r := margin(ratioErr)
 	if ratioErr > 0x1p-10 { // beyond alpha*rho of 10^11: fall back on what holds for any delta
-		a, err := c.auditPure(rho, o, false)
+		a, err := c.auditPure(ctx, rho, o, false)
 		return Audit{Hi: a.Hi, Delta: delta, X: -1, XPrime: -1, Y: -1}, err
 	}
 	sumErr := 2*(probErr+ratioErr) + float64(c.m)*0x1p-51
 	atMost := delta * (1 - 2*sumErr) // F <= atMost proves f <= delta
 	above := delta * (1 + 2*sumErr)  // F > above proves f > delta
-	a, err := c.pairs(rho, o, func(x, xp int, _, _ row, d float64, best *Audit) error {
+	a, err := c.pairs(ctx, rho, o, func(x, xp int, _, _ row, d float64, best *Audit) error {
 		for _, p := range [2][2]int{{x, xp}, {xp, x}} {
 			a, b := l.row(p[0]), l.row(p[1])
 			shift := l.ln[p[0]] - l.ln[p[1]]
@@ -419,7 +418,7 @@ func (l *logMatrix) largest() float64 {
 	return big
 }
 
-func (c *Channel) logMatrix(o *AuditOptions) (*logMatrix, error) {
+func (c *Channel) logMatrix(ctx context.Context, o *AuditOptions) (*logMatrix, error) {
 	l := &logMatrix{c.w, make([]float64, c.n), c.m}
 	own := c.w == nil || !c.log
 	if own {
@@ -429,7 +428,7 @@ func (c *Channel) logMatrix(o *AuditOptions) (*logMatrix, error) {
 		l.w = make([]float64, c.n*c.m)
 	}
 	errs := make([]error, c.n)
-	err := parallel.Chunks(o.Context, c.n, 8, o.Workers, nil, func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, c.n, 8, o.Workers, nil, func(_, lo, hi int) {
 		var buf []float64
 		for x := lo; x < hi; x++ {
 			var r row

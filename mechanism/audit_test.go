@@ -16,7 +16,7 @@ func TestAudit_ContainsExactLevel(t *testing.T) {
 		n := 2 + r.IntN(5)
 		f := cloud(t, r, n)
 		c := random(t, r, n, 1+r.IntN(6), trial%2 == 0, 0.3)
-		a, err := c.Audit(f, nil)
+		a, err := c.Audit(t.Context(), f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestAudit_DeltaContainsExactLevel(t *testing.T) {
 	for trial := range 60 {
 		c := random(t, r, 2, 2, trial%2 == 0, 0)
 		delta := math.Pow(10, -15*r.Float64()) / 2
-		a, err := c.Audit(f, &AuditOptions{Delta: delta})
+		a, err := c.Audit(t.Context(), f, &AuditOptions{Delta: delta})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,11 +114,11 @@ func TestAudit_ContainsExactLevelAtTheEnds(t *testing.T) {
 		if trial%5 == 2 || trial%5 == 3 {
 			from = FromWeights
 		}
-		c, err := from(2, m, w, nil)
+		c, err := from(t.Context(), 2, m, w, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := c.Audit(f, nil)
+		a, err := c.Audit(t.Context(), f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestAudit_TinyLevelsAreRelativelyExact(t *testing.T) {
 	f := line(t, 20, 1)
 	for _, beta := range []float64{1e-3, 1e-6, 1e-9, 1e-12} {
 		c := expo(t, f, beta, false)
-		a, err := c.Audit(f, nil)
+		a, err := c.Audit(t.Context(), f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,11 +145,11 @@ func TestAudit_TinyLevelsAreRelativelyExact(t *testing.T) {
 		for x := range 3 {
 			w[2*x], w[2*x+1] = 1+float64(x)*beta, 1
 		}
-		p, err := FromWeights(3, 2, w, nil)
+		p, err := FromWeights(t.Context(), 3, 2, w, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, err = p.Audit(line(t, 3, 1), nil); err != nil {
+		if a, err = p.Audit(t.Context(), line(t, 3, 1), nil); err != nil {
 			t.Fatal(err)
 		}
 		if a.Hi-a.Lo > 1e-9*a.Hi || math.Abs(a.Hi-beta/2) > 0.01*beta {
@@ -163,7 +163,7 @@ func TestAudit_HugeExponents(t *testing.T) {
 	f := line(t, 11, 1e5)
 	for _, lazy := range []bool{false, true} {
 		c := expo(t, f, 1, lazy)
-		a, err := c.Audit(f, nil)
+		a, err := c.Audit(t.Context(), f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestAudit_HugeExponents(t *testing.T) {
 		if a.Lo > 1 || a.Hi < 1 || a.Hi-a.Lo > 1e-12 {
 			t.Errorf("lazy=%v: %v", lazy, a)
 		}
-		d, err := c.Audit(f, &AuditOptions{Delta: 1e-3})
+		d, err := c.Audit(t.Context(), f, &AuditOptions{Delta: 1e-3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +200,7 @@ func TestAudit_DeltaMatchesBruteForce(t *testing.T) {
 		f := cloud(t, r, n)
 		c := random(t, r, n, m, trial%2 == 0, 0.3)
 		delta := math.Pow(10, -6*r.Float64()) / 2
-		a, err := c.Audit(f, &AuditOptions{Delta: delta})
+		a, err := c.Audit(t.Context(), f, &AuditOptions{Delta: delta})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func TestAudit_DeltaMatchesBruteForce(t *testing.T) {
 		if want < a.Lo-1e-7*want || want > a.Hi+1e-7*want || a.Hi-a.Lo > 1e-6*a.Hi+1e-9 {
 			t.Errorf("delta=%g: %v, brute force %v", delta, a, want)
 		}
-		one, err := c.Audit(f, &AuditOptions{Delta: delta, Workers: 1})
+		one, err := c.Audit(t.Context(), f, &AuditOptions{Delta: delta, Workers: 1})
 		if err != nil || one != a {
 			t.Errorf("one worker: %v, two: %v (%v)", one, a, err)
 		}
@@ -237,24 +237,24 @@ func TestAudit_DeltaMatchesBruteForce(t *testing.T) {
 // A guarantee 10 % too small must not pass: the audit is tight both ways.
 func TestAudit_TwoPointsClosedForm(t *testing.T) {
 	f := line(t, 2, 0.5)
-	c, err := FromLogWeights(2, 2, []float64{0, -1, -1, 0}, nil)
+	c, err := FromLogWeights(t.Context(), 2, 2, []float64{0, -1, -1, 0}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, _ := c.Audit(f, nil)
+	a, _ := c.Audit(t.Context(), f, nil)
 	if a.Lo > 2 || a.Hi < 2 || a.Hi-a.Lo > 1e-12 {
 		t.Errorf("level of randomized response: %v, want 2", a)
 	}
 	// p - e^s q = delta with p = e/(1+e): s = ln((p-delta)/q).
 	p := math.E / (1 + math.E)
 	for _, delta := range []float64{1e-9, 0.01, 0.4} {
-		a, _ = c.Audit(f, &AuditOptions{Delta: delta})
+		a, _ = c.Audit(t.Context(), f, &AuditOptions{Delta: delta})
 		want := math.Log((p-delta)/(1-p)) / 0.5
 		if a.Lo > want+1e-9 || a.Hi < want-1e-9 || a.Hi-a.Lo > 1e-8 {
 			t.Errorf("delta=%v: %v, want %v", delta, a, want)
 		}
 	}
-	if a, _ = c.Audit(f, &AuditOptions{Delta: 0.9}); a.Hi != 0 {
+	if a, _ = c.Audit(t.Context(), f, &AuditOptions{Delta: 0.9}); a.Hi != 0 {
 		t.Errorf("delta above the total variation: %v", a)
 	}
 }
@@ -275,14 +275,14 @@ func TestAudit_ZerosAndDuplicates(t *testing.T) {
 		{"log one", []float64{0, -inf, 0, 0}, true, inf},
 		{"scaled rows", []float64{1, 3, 5, 15}, false, 0},
 	} {
-		ch, err := FromWeights(2, 2, c.w, nil)
+		ch, err := FromWeights(t.Context(), 2, 2, c.w, nil)
 		if c.log {
-			ch, err = FromLogWeights(2, 2, c.w, nil)
+			ch, err = FromLogWeights(t.Context(), 2, 2, c.w, nil)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := ch.Audit(f, nil)
+		a, err := ch.Audit(t.Context(), f, nil)
 		if err != nil || a.Lo != c.want && a.Lo > c.want || a.Hi < c.want || a.Hi > c.want+1e-12 {
 			t.Errorf("%s: %v (%v), want %v", c.name, a, err, c.want)
 		}
@@ -292,20 +292,20 @@ func TestAudit_ZerosAndDuplicates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, _ := FromWeights(2, 2, []float64{1, 3, 0.5, 1.5}, nil)
-	if a, _ := same.Audit(twins, nil); a.Hi != 0 {
+	same, _ := FromWeights(t.Context(), 2, 2, []float64{1, 3, 0.5, 1.5}, nil)
+	if a, _ := same.Audit(t.Context(), twins, nil); a.Hi != 0 {
 		t.Errorf("equal laws at distance 0: %v", a)
 	}
-	differ, _ := FromLogWeights(2, 2, []float64{0, -1, 0, math.Nextafter(-1, 0)}, nil)
-	if a, _ := differ.Audit(twins, nil); !math.IsInf(a.Lo, 1) {
+	differ, _ := FromLogWeights(t.Context(), 2, 2, []float64{0, -1, 0, math.Nextafter(-1, 0)}, nil)
+	if a, _ := differ.Audit(t.Context(), twins, nil); !math.IsInf(a.Lo, 1) {
 		t.Errorf("laws an ulp apart at distance 0: %v", a)
 	}
-	if a, _ := differ.Audit(twins, &AuditOptions{Delta: 1e-9}); a.Hi != 0 {
+	if a, _ := differ.Audit(t.Context(), twins, &AuditOptions{Delta: 1e-9}); a.Hi != 0 {
 		t.Errorf("the same with delta=1e-9: %v", a)
 	}
-	apart, _ := FromWeights(2, 2, []float64{1, 1, 1, 1.01}, nil) // 1/402 in total variation
+	apart, _ := FromWeights(t.Context(), 2, 2, []float64{1, 1, 1, 1.01}, nil) // 1/402 in total variation
 	for delta, want := range map[float64]float64{1e-3: inf, .9 / 402: inf, 1.1 / 402: 0} {
-		if a, _ := apart.Audit(twins, &AuditOptions{Delta: delta}); a.Lo != want || a.Hi != want {
+		if a, _ := apart.Audit(t.Context(), twins, &AuditOptions{Delta: delta}); a.Lo != want || a.Hi != want {
 			t.Errorf("laws 1/402 apart at distance 0, delta=%v: %v", delta, a)
 		}
 	}
@@ -314,20 +314,20 @@ func TestAudit_ZerosAndDuplicates(t *testing.T) {
 // Rows of plain weights that span the whole float64 range.
 func TestAudit_WideWeights(t *testing.T) {
 	f := line(t, 2, 1)
-	c, err := FromWeights(2, 3, []float64{1, 1e-300, 5e-324, 1e-300, 1, 1}, nil)
+	c, err := FromWeights(t.Context(), 2, 3, []float64{1, 1e-300, 5e-324, 1e-300, 1, 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := c.Audit(f, nil)
+	a, err := c.Audit(t.Context(), f, nil)
 	want := 1073 * math.Ln2 // column 2: 2^-1074 against 1/2
 	if err != nil || a.Lo > want || a.Hi < want || a.Hi-a.Lo > 1e-9 {
 		t.Errorf("%v (%v), want %v", a, err, want)
 	}
-	big, err := FromWeights(2, 2, []float64{1e308, 1e308, 1e-308, 2e-308}, nil)
+	big, err := FromWeights(t.Context(), 2, 2, []float64{1e308, 1e308, 1e-308, 2e-308}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, _ = big.Audit(f, nil)
+	a, _ = big.Audit(t.Context(), f, nil)
 	if want := math.Log(1.5); math.Abs(a.Lo-want) > 1e-9 || math.Abs(a.Hi-want) > 1e-9 {
 		t.Errorf("rows at opposite ends of the range: %v, want %v", a, want)
 	}
@@ -335,12 +335,12 @@ func TestAudit_WideWeights(t *testing.T) {
 
 func BenchmarkAudit(b *testing.B) {
 	r := rng.Seeded(5)
-	f, err := metric.Densify(cloud(b, r, 1000))
+	f, err := metric.Densify(b.Context(), cloud(b, r, 1000))
 	if err != nil {
 		b.Fatal(err)
 	}
 	log := expo(b, f, 5, false)
-	plain, err := NewChannel(Rows{1000, 1000, false, func(x int, dst []float64) { log.Row(x, dst) }}, nil)
+	plain, err := NewChannel(b.Context(), Rows{1000, 1000, false, func(x int, dst []float64) { log.Row(x, dst) }}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -352,7 +352,7 @@ func BenchmarkAudit(b *testing.B) {
 		b.Run(c.name+"/n=1000", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := c.c.Audit(f, &AuditOptions{Delta: c.delta}); err != nil {
+				if _, err := c.c.Audit(b.Context(), f, &AuditOptions{Delta: c.delta}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -62,15 +62,14 @@ type ChannelOptions struct {
 	// mechanism on n points needs no n*m numbers. A bad weight is then found
 	// when its row is first used, and Release reports it.
 	Lazy    bool
-	Workers int             // 0: all processors
-	Context context.Context // nil: never stopped
+	Workers int // 0: all processors
 }
 
 // NewChannel builds the channel of r. A row with a NaN, a +Inf or a negative
 // weight is a [*metric.ValueError], one with no positive weight
 // [metric.ErrEmpty]; more than 16 GiB are refused with a [*metric.MemoryError]. The channel promises nothing yet: see
 // [Channel.Certify]. O(Inputs*Outputs), on every core; O(1) if lazy.
-func NewChannel(r Rows, o *ChannelOptions) (*Channel, error) {
+func NewChannel(ctx context.Context, r Rows, o *ChannelOptions) (*Channel, error) {
 	const op = "mechanism: NewChannel"
 	if o == nil {
 		o = &ChannelOptions{}
@@ -104,7 +103,7 @@ func NewChannel(r Rows, o *ChannelOptions) (*Channel, error) {
 	c.scale, c.total = make([]float64, c.n), make([]float64, c.n)
 	var mu sync.Mutex
 	bad, badRow := error(nil), c.n
-	err := parallel.Chunks(o.Context, c.n, 8, o.Workers, nil, func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, c.n, 8, o.Workers, nil, func(_, lo, hi int) {
 		for x := lo; x < hi; x++ {
 			dst := c.w[x*c.m : (x+1)*c.m]
 			r.Fill(x, dst)
@@ -139,24 +138,24 @@ func (c *Channel) sum() {
 
 // FromWeights returns the channel of an n x m matrix of weights >= 0, given
 // row by row. w is copied. See [NewChannel] for the errors.
-func FromWeights(n, m int, w []float64, o *ChannelOptions) (*Channel, error) {
-	return fromSlice("mechanism: FromWeights", n, m, w, false, o)
+func FromWeights(ctx context.Context, n, m int, w []float64, o *ChannelOptions) (*Channel, error) {
+	return fromSlice(ctx, "mechanism: FromWeights", n, m, w, false, o)
 }
 
 // FromLogWeights returns the channel whose weights have the logarithms w,
 // -Inf for weight 0. w is copied. See [NewChannel] for the errors.
-func FromLogWeights(n, m int, w []float64, o *ChannelOptions) (*Channel, error) {
-	return fromSlice("mechanism: FromLogWeights", n, m, w, true, o)
+func FromLogWeights(ctx context.Context, n, m int, w []float64, o *ChannelOptions) (*Channel, error) {
+	return fromSlice(ctx, "mechanism: FromLogWeights", n, m, w, true, o)
 }
 
-func fromSlice(op string, n, m int, w []float64, log bool, o *ChannelOptions) (*Channel, error) {
+func fromSlice(ctx context.Context, op string, n, m int, w []float64, log bool, o *ChannelOptions) (*Channel, error) {
 	if n <= 0 || m <= 0 || len(w)/m != n || len(w)%m != 0 {
 		return nil, &fault.SizeError{Op: op, Arg: "w", Got: len(w), Want: fmt.Sprintf("%d x %d, both positive", n, m)}
 	}
 	if o != nil && o.Lazy {
 		w = slices.Clone(w)
 	}
-	return NewChannel(Rows{n, m, log, func(x int, dst []float64) { copy(dst, w[x*m:]) }}, o)
+	return NewChannel(ctx, Rows{n, m, log, func(x int, dst []float64) { copy(dst, w[x*m:]) }}, o)
 }
 
 // checkRow reports a weight outside its domain, or a row without weight.

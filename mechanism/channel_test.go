@@ -69,30 +69,30 @@ func TestChannel_BadInput(t *testing.T) {
 		{"long", 1, 2, []float64{1, 1, 1}, false, &size},
 		{"no inputs", 0, 2, nil, false, &size},
 	} {
-		_, err := fromSlice("test", c.n, c.m, c.w, c.log, nil)
+		_, err := fromSlice(t.Context(), "test", c.n, c.m, c.w, c.log, nil)
 		if err == nil || !errors.As(err, c.target) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 	for _, w := range [][]float64{{0, 0, 1, 1}, {1, 1, 0, 0}} {
-		if _, err := FromWeights(2, 2, w, nil); !errors.Is(err, fault.ErrEmpty) || strings.Contains(err.Error(), "empty") {
+		if _, err := FromWeights(t.Context(), 2, 2, w, nil); !errors.Is(err, fault.ErrEmpty) || strings.Contains(err.Error(), "empty") {
 			t.Errorf("row without weight: %v", err)
 		}
 	}
 	fill := func(int, []float64) {}
-	if _, err := NewChannel(Rows{1 << 20, 1 << 20, true, fill}, nil); !errors.As(err, &memory) {
+	if _, err := NewChannel(t.Context(), Rows{1 << 20, 1 << 20, true, fill}, nil); !errors.As(err, &memory) {
 		t.Errorf("8 TiB: %v", err)
 	}
-	if _, err := NewChannel(Rows{0, 1, true, fill}, nil); !errors.Is(err, fault.ErrEmpty) {
+	if _, err := NewChannel(t.Context(), Rows{0, 1, true, fill}, nil); !errors.Is(err, fault.ErrEmpty) {
 		t.Errorf("empty: %v", err)
 	}
-	if _, err := NewChannel(Rows{1, 1, true, nil}, nil); !errors.Is(err, fault.ErrEmpty) {
+	if _, err := NewChannel(t.Context(), Rows{1, 1, true, nil}, nil); !errors.Is(err, fault.ErrEmpty) {
 		t.Errorf("no Fill: %v", err)
 	}
-	if _, err := NewChannel(Rows{1, 2, true, fill}, &ChannelOptions{Labels: []int{1}}); !errors.As(err, &size) {
+	if _, err := NewChannel(t.Context(), Rows{1, 2, true, fill}, &ChannelOptions{Labels: []int{1}}); !errors.As(err, &size) {
 		t.Errorf("labels: %v", err)
 	}
-	if _, err := NewChannel(Rows{1, 1, true, fill}, &ChannelOptions{Labels: []int{-1}}); !errors.As(err, &value) {
+	if _, err := NewChannel(t.Context(), Rows{1, 1, true, fill}, &ChannelOptions{Labels: []int{-1}}); !errors.As(err, &value) {
 		t.Errorf("labels: %v", err)
 	}
 	c := expo(t, line(t, 3, 1), 1, false)
@@ -105,24 +105,24 @@ func TestChannel_BadInput(t *testing.T) {
 		}
 	}
 	for _, delta := range []float64{-1, 1, nan} {
-		if _, err := c.Audit(line(t, 3, 1), &AuditOptions{Delta: delta}); !errors.As(err, &value) {
+		if _, err := c.Audit(t.Context(), line(t, 3, 1), &AuditOptions{Delta: delta}); !errors.As(err, &value) {
 			t.Errorf("delta %v: %v", delta, err)
 		}
 	}
-	if _, err := c.Audit(line(t, 4, 1), nil); !errors.As(err, &size) {
+	if _, err := c.Audit(t.Context(), line(t, 4, 1), nil); !errors.As(err, &size) {
 		t.Errorf("audit against another space: %v", err)
 	}
-	if _, err := c.Loss(line(t, 4, 1)); !errors.As(err, &size) {
+	if _, err := c.Loss(t.Context(), line(t, 4, 1)); !errors.As(err, &size) {
 		t.Errorf("loss against another space: %v", err)
 	}
-	lazy, err := NewChannel(Rows{3, 2, false, func(x int, dst []float64) { dst[0], dst[1] = 1, float64(x)*nan }}, &ChannelOptions{Lazy: true})
+	lazy, err := NewChannel(t.Context(), Rows{3, 2, false, func(x int, dst []float64) { dst[0], dst[1] = 1, float64(x)*nan }}, &ChannelOptions{Lazy: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := lazy.Release(nil, 1); !errors.As(err, &value) {
 		t.Errorf("bad lazy row: %v", err)
 	}
-	if _, err := lazy.Audit(line(t, 3, 1), nil); !errors.As(err, &value) {
+	if _, err := lazy.Audit(t.Context(), line(t, 3, 1), nil); !errors.As(err, &value) {
 		t.Errorf("bad lazy row: %v", err)
 	}
 	if p := lazy.Prob(1, 0); !math.IsNaN(p) {
@@ -157,7 +157,7 @@ func BenchmarkRelease(b *testing.B) {
 
 func TestChannel_String(t *testing.T) {
 	fill := func(x int, dst []float64) { dst[0], dst[1] = 1, 1 }
-	c, err := NewChannel(Rows{3, 2, false, fill}, &ChannelOptions{Lazy: true})
+	c, err := NewChannel(t.Context(), Rows{3, 2, false, fill}, &ChannelOptions{Lazy: true})
 	if got, want := fmt.Sprint(c), "3 x 2 lazy channel, no guarantee"; err != nil || got != want {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
@@ -181,7 +181,7 @@ func FuzzFromWeights(f *testing.F) {
 		if log {
 			from = FromLogWeights
 		}
-		ch, err := from(2, 2, []float64{a, b, c, d}, nil)
+		ch, err := from(t.Context(), 2, 2, []float64{a, b, c, d}, nil)
 		if err != nil {
 			return
 		}
@@ -189,7 +189,7 @@ func FuzzFromWeights(f *testing.F) {
 		if math.Abs(sum-1) > 1e-9 {
 			t.Fatalf("probabilities sum to %v", sum)
 		}
-		au, err := ch.Audit(line(t, 2, 1), &AuditOptions{Delta: delta})
+		au, err := ch.Audit(t.Context(), line(t, 2, 1), &AuditOptions{Delta: delta})
 		if err != nil {
 			return
 		}
@@ -218,14 +218,14 @@ func TestChannel_ZeroRefuses(t *testing.T) {
 		for call, do := range map[string]func() error{
 			"Release":   func() error { _, err := c.Release(nil, 0); return err },
 			"Sampler":   func() error { _, err := c.Sampler(0); return err },
-			"Audit":     func() error { _, err := c.Audit(f, nil); return err },
-			"Audit nil": func() error { _, err := c.Audit(nil, nil); return err },
-			"Certify":   func() error { _, _, err := c.Certify(nil, "", nil); return err },
+			"Audit":     func() error { _, err := c.Audit(t.Context(), f, nil); return err },
+			"Audit nil": func() error { _, err := c.Audit(t.Context(), nil, nil); return err },
+			"Certify":   func() error { _, _, err := c.Certify(t.Context(), nil, "", nil); return err },
 			"WriteJSON": func() error { return c.WriteJSON(io.Discard) },
-			"Loss":      func() error { _, err := c.Loss(f); return err },
+			"Loss":      func() error { _, err := c.Loss(t.Context(), f); return err },
 			"LossAt":    func() error { _, err := c.LossAt(0, f); return err },
 			"Posterior": func() error { _, err := c.Posterior(nil, 0, nil); return err },
-			"Remap":     func() error { _, err := c.Remap(nil, f); return err },
+			"Remap":     func() error { _, err := c.Remap(t.Context(), nil, f); return err },
 			"Relabel":   func() error { _, err := c.Relabel(nil); return err },
 			"Compose":   func() error { _, err := both.Release(nil, 0); return err },
 			"On":        func() error { _, err := On[string](c, pts).Release(nil, "a"); return err },

@@ -13,7 +13,7 @@ import (
 func TestCompose_AddsAndReleases(t *testing.T) {
 	f := line(t, 4, 1)
 	build := func(beta float64, unit metric.Unit) *Channel {
-		c, _, err := expo(t, f, beta, false).Certify(f, unit, nil)
+		c, _, err := expo(t, f, beta, false).Certify(t.Context(), f, unit, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,11 +34,11 @@ func TestCompose_AddsAndReleases(t *testing.T) {
 			w[16*x+y] = a.w[4*x+y/4] + b.w[4*x+y%4]
 		}
 	}
-	p, err := FromLogWeights(4, 16, w, nil)
+	p, err := FromLogWeights(t.Context(), 4, 16, w, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if au, _ := p.Audit(f, nil); au.Lo > both.Guarantee().Alpha() {
+	if au, _ := p.Audit(t.Context(), f, nil); au.Lo > both.Guarantee().Alpha() {
 		t.Errorf("the product has level %v, composed %v", au, both.Guarantee())
 	}
 	if ys, err := both.Release(rng.Seeded(1), 2); err != nil || len(ys) != 2 {

@@ -20,7 +20,7 @@ const frequencySamples = 1 << 14
 func decaying(t *testing.T, rho metric.Finite, beta float64, o *mechanism.ChannelOptions, log bool) *mechanism.Channel {
 	t.Helper()
 	n := rho.Len()
-	c, err := mechanism.NewChannel(mechanism.Rows{Inputs: n, Outputs: n, Log: log, Fill: func(x int, dst []float64) {
+	c, err := mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: n, Outputs: n, Log: log, Fill: func(x int, dst []float64) {
 		for y := range dst {
 			dst[y] = -beta * rho.Distance(x, y)
 			if !log {
@@ -31,7 +31,7 @@ func decaying(t *testing.T, rho metric.Finite, beta float64, o *mechanism.Channe
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _, err = c.Certify(rho, "km", nil)
+	c, _, err = c.Certify(t.Context(), rho, "km", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestConformance_Channel(t *testing.T) {
 	for y := range labels {
 		labels[y] = y &^ 1
 	}
-	table, err := mechanism.FromWeights(2, 3, []float64{0.7, 0.3, 0, 0.2, 0.7, 0.1}, nil)
+	table, err := mechanism.FromWeights(t.Context(), 2, 3, []float64{0.7, 0.3, 0, 0.2, 0.7, 0.1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestConformance_Channel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, _, err = table.Certify(pair, "", &mechanism.AuditOptions{Delta: 0.2})
+	table, _, err = table.Certify(t.Context(), pair, "", &mechanism.AuditOptions{Delta: 0.2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestConformance_Channel(t *testing.T) {
 		{"delta", table, pair},
 	} {
 		o := &mechanismtest.Options[int, int]{Samples: frequencySamples, Constant: c.name == "log-weights that underflow"}
-		if err := mechanismtest.TestChannel(c.c, c.rho, o); err != nil {
+		if err := mechanismtest.TestChannel(t.Context(), c.c, c.rho, o); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -87,7 +87,7 @@ func TestConformance_Combinations(t *testing.T) {
 	vectors := space.Euclidean(pts)
 	c := decaying(t, vectors, 4, nil, true)
 	on := mechanism.On(mechanism.Mechanism[int, int](c), vectors)
-	if err := mechanismtest.TestMechanism(on, pts, &mechanismtest.Options[[]float64, []float64]{
+	if err := mechanismtest.TestMechanism(t.Context(), on, pts, &mechanismtest.Options[[]float64, []float64]{
 		Refused: [][]float64{nil, {0.5, 2}, {1}, {math.NaN(), 0}},
 	}); err != nil {
 		t.Errorf("On: %v", err)
@@ -100,10 +100,10 @@ func TestConformance_Combinations(t *testing.T) {
 	word := mechanism.On(mechanism.Mechanism[int, int](decaying(t, names, 1, nil, true)), names)
 	words := []string{"a", "ab", "abc", "b"}
 	refused := &mechanismtest.Options[string, string]{Refused: []string{"", "c", "\xff"}}
-	if err := mechanismtest.TestMechanism(word, words, refused); err != nil {
+	if err := mechanismtest.TestMechanism(t.Context(), word, words, refused); err != nil {
 		t.Errorf("On words: %v", err)
 	}
-	if _, err := mechanismtest.TestLevel(word, "a", "ab", 1, refused); err != nil {
+	if _, err := mechanismtest.TestLevel(t.Context(), word, "a", "ab", 1, refused); err != nil {
 		t.Error(err)
 	}
 
@@ -111,10 +111,10 @@ func TestConformance_Combinations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mechanismtest.TestMechanism(two, words, &mechanismtest.Options[string, []string]{Refused: []string{"", "c"}}); err != nil {
+	if err := mechanismtest.TestMechanism(t.Context(), two, words, &mechanismtest.Options[string, []string]{Refused: []string{"", "c"}}); err != nil {
 		t.Errorf("Compose: %v", err)
 	}
-	if _, err := mechanismtest.TestLevel(two, "abc", "a", 2, nil); err != nil {
+	if _, err := mechanismtest.TestLevel(t.Context(), two, "abc", "a", 2, nil); err != nil {
 		t.Error(err)
 	}
 
@@ -124,7 +124,7 @@ func TestConformance_Combinations(t *testing.T) {
 		}
 		return len(y[0]) + len(y[1]), nil
 	})
-	if err := mechanismtest.TestMechanism(long, words, nil); err != nil {
+	if err := mechanismtest.TestMechanism(t.Context(), long, words, nil); err != nil {
 		t.Errorf("Then: %v", err)
 	}
 }

@@ -63,7 +63,7 @@ func TestReadChannel_ChecksBeforeItReadsOn(t *testing.T) {
 		{"more of it", start + `"weights":[[0,0],[0,0]],"alpha":1`, ",", `"alpha" after the weights, which come last`},
 	} {
 		r := &endless{head: c.head, again: c.again}
-		if _, err := ReadChannel(r, f, nil); err == nil || !strings.Contains(err.Error(), c.want) || r.read > 256<<10 {
+		if _, err := ReadChannel(t.Context(), r, f, nil); err == nil || !strings.Contains(err.Error(), c.want) || r.read > 256<<10 {
 			t.Errorf("%s: %v after %d bytes, want %q", c.name, err, r.read, c.want)
 		}
 	}
@@ -109,13 +109,13 @@ func TestReadChannel_ErrorsSayWhere(t *testing.T) {
 		strings.Replace(start, "true", "false", 1) + `"weights":[[null,-1],`:                                              "weights[0][0] = NaN, want a number: null is for logarithmic weights",
 		strings.Replace(strings.Replace(start, "true", "false", 1), `"inputs":2`, `"inputs":1`, 1) + `"weights":[[0,-1],`: "rho has size 2, want the file's 1 inputs",
 	} {
-		_, err := ReadChannel(strings.NewReader(in), f, nil)
+		_, err := ReadChannel(t.Context(), strings.NewReader(in), f, nil)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), ", at byte ") || strings.Count(err.Error(), "mechanism: ") != 1 {
 			t.Errorf("%s\n%v\nwant %q", in, err, want)
 		}
 	}
 	var value *fault.ValueError
-	_, err := ReadChannel(strings.NewReader(start+`"weights":[[0,-1],[1e999,0]]}`), f, nil)
+	_, err := ReadChannel(t.Context(), strings.NewReader(start+`"weights":[[0,-1],[1e999,0]]}`), f, nil)
 	if !errors.As(err, &value) || value.Arg != "weights[1]" || value.Index != 0 || !math.IsInf(value.Value, 1) {
 		t.Errorf("%v carries %+v", err, value)
 	}
@@ -139,7 +139,7 @@ func (c *canceling) Read(p []byte) (int, error) {
 func TestReadChannel_StopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &endless{head: `{"format":"metricdp.channel/1","inputs":2,"outputs":10000000,"log":true,"weights":[[`, again: "0,"}
-	_, err := ReadChannel(&canceling{r, 100_000, cancel}, line(t, 2, 1), &AuditOptions{Context: ctx})
+	_, err := ReadChannel(ctx, &canceling{r, 100_000, cancel}, line(t, 2, 1), nil)
 	if !errors.Is(err, context.Canceled) || r.read > 256<<10 {
 		t.Errorf("%v after %d bytes", err, r.read)
 	}
@@ -173,7 +173,7 @@ func TestReadChannel_MemoryIsLinear(t *testing.T) {
 	}
 	before, end := held(), uint64(0)
 	r := &ending{strings.NewReader(doc), func() { end = held() }}
-	if _, err := ReadChannel(r, line(t, 2, 1), nil); err != nil {
+	if _, err := ReadChannel(t.Context(), r, line(t, 2, 1), nil); err != nil {
 		t.Fatal(err)
 	}
 	if limit := before + 24*2*m + 256<<10; end == 0 || end > limit {
@@ -186,7 +186,7 @@ func TestReadChannel_MemoryIsLinear(t *testing.T) {
 func TestReadChannel_KeepsTheReach(t *testing.T) {
 	f := line(t, 3, 1)
 	// Neighbors differ by a factor e, the ends by e^5.
-	c, err := FromLogWeights(3, 2, []float64{0, -5, 0, -4, 0, 0}, nil)
+	c, err := FromLogWeights(t.Context(), 3, 2, []float64{0, -5, 0, -4, 0, 0}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestReadChannel_KeepsTheReach(t *testing.T) {
 		if err := c.WithGuarantee(g).WriteJSON(&b); err != nil {
 			t.Fatal(err)
 		}
-		d, err := ReadChannel(&b, f, nil)
+		d, err := ReadChannel(t.Context(), &b, f, nil)
 		if k.keeps != (err == nil) || err != nil && !errors.Is(err, ErrClaim) {
 			t.Errorf("%v: %v", g, err)
 		}
@@ -225,11 +225,11 @@ func TestReadChannel_KeepsTheReach(t *testing.T) {
 // A claim is refuted by the audit's lower end, and by nothing less.
 func TestReadChannel_ClaimAtTheEndsOfTheAudit(t *testing.T) {
 	f := line(t, 2, 1)
-	c, err := FromLogWeights(2, 2, []float64{0, -1, -1, 0}, nil)
+	c, err := FromLogWeights(t.Context(), 2, 2, []float64{0, -1, -1, 0}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := c.Audit(f, nil)
+	a, err := c.Audit(t.Context(), f, nil)
 	if err != nil || !(a.Lo < a.Hi) {
 		t.Fatal(a, err)
 	}
@@ -242,7 +242,7 @@ func TestReadChannel_ClaimAtTheEndsOfTheAudit(t *testing.T) {
 		if err := c.WithGuarantee(g).WriteJSON(&b); err != nil {
 			t.Fatal(err)
 		}
-		if d, err := ReadChannel(&b, f, nil); !errors.Is(err, want) || err == nil && d.Guarantee().Alpha() != a.Hi {
+		if d, err := ReadChannel(t.Context(), &b, f, nil); !errors.Is(err, want) || err == nil && d.Guarantee().Alpha() != a.Hi {
 			t.Errorf("claim %v of %v: %v", claim, a, err)
 		}
 	}

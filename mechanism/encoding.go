@@ -180,18 +180,18 @@ const maxToken = 64 << 10
 // and 128 KiB. A document that is damaged, of another format, over 2 GiB, with a
 // name that is unknown or comes twice, or followed by more data is an error that
 // says where. o.Context stops reading between two calls of r.Read, and the audit.
-func ReadChannel(r io.Reader, rho metric.Finite, o *AuditOptions) (*Channel, error) {
+func ReadChannel(ctx context.Context, r io.Reader, rho metric.Finite, o *AuditOptions) (*Channel, error) {
 	var audit AuditOptions
 	if o != nil {
 		audit = *o
 	}
-	d := newDecoder(audit.Context, r)
+	d := newDecoder(ctx, r)
 	c, h, err := d.document(fault.Len(rho))
 	if err != nil {
 		return nil, fmt.Errorf("%w, at byte %d", err, d.json.InputOffset())
 	}
 	audit.Delta, audit.reach = h.Delta, h.Reach
-	c, a, err := c.Certify(rho, metric.Unit(h.Unit), &audit)
+	c, a, err := c.Certify(ctx, rho, metric.Unit(h.Unit), &audit)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", readOp, err)
 	}

@@ -2,6 +2,7 @@ package mechanism_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log"
 	"math"
@@ -25,13 +26,13 @@ func must[T any](v T, err error) T {
 // Three answers, by hand: randomized response, audited.
 func ExampleFromWeights() {
 	space := must(metric.NewDense(3, []float64{1, 1, 1}))
-	c := must(mechanism.FromWeights(3, 3, []float64{
+	c := must(mechanism.FromWeights(context.Background(), 3, 3, []float64{
 		4, 1, 1,
 		1, 4, 1,
 		1, 1, 4,
 	}, nil))
 	fmt.Println(c.Guarantee())
-	c, audit, err := c.Certify(space, "answer", nil)
+	c, audit, err := c.Certify(context.Background(), space, "answer", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,8 +49,8 @@ func ExampleFromWeights() {
 // Weights far below the smallest float64 are no matter in logarithms.
 func ExampleFromLogWeights() {
 	space := must(metric.NewDense(2, []float64{1000}))
-	c := must(mechanism.FromLogWeights(2, 2, []float64{0, -1e6, -1e6, 0}, nil))
-	a := must(c.Audit(space, nil))
+	c := must(mechanism.FromLogWeights(context.Background(), 2, 2, []float64{0, -1e6, -1e6, 0}, nil))
+	a := must(c.Audit(context.Background(), space, nil))
 	fmt.Printf("%.6g per unit\n", a.Hi)
 	// Output: 1000 per unit
 }
@@ -57,7 +58,7 @@ func ExampleFromLogWeights() {
 // A channel that is never stored: any size, rows computed when needed.
 func ExampleNewChannel() {
 	const n = 1_000_000
-	c := must(mechanism.NewChannel(mechanism.Rows{Inputs: n, Outputs: n, Log: true,
+	c := must(mechanism.NewChannel(context.Background(), mechanism.Rows{Inputs: n, Outputs: n, Log: true,
 		Fill: func(x int, dst []float64) {
 			for y := range dst {
 				dst[y] = -0.5 * max(float64(x-y), float64(y-x))
@@ -69,9 +70,9 @@ func ExampleNewChannel() {
 
 func ExampleChannel_Audit() {
 	space := must(metric.NewDense(2, []float64{0.5}))
-	c := must(mechanism.FromWeights(2, 2, []float64{3, 1, 1, 3}, nil))
-	pure := must(c.Audit(space, nil))
-	approximate := must(c.Audit(space, &mechanism.AuditOptions{Delta: 0.1}))
+	c := must(mechanism.FromWeights(context.Background(), 2, 2, []float64{3, 1, 1, 3}, nil))
+	pure := must(c.Audit(context.Background(), space, nil))
+	approximate := must(c.Audit(context.Background(), space, &mechanism.AuditOptions{Delta: 0.1}))
 	fmt.Printf("delta = 0: %.4f, witness inputs %d and %d, output %d\n", pure.Hi, pure.X, pure.XPrime, pure.Y)
 	fmt.Printf("delta = 0.1: %.4f\n", approximate.Hi)
 	// Output:
@@ -81,8 +82,8 @@ func ExampleChannel_Audit() {
 
 func ExampleChannel_Loss() {
 	space := must(metric.NewDense(3, []float64{1, 2, 1}))
-	m := must(exponential.Standard(space, 2, nil))
-	losses := must(m.Loss(space))
+	m := must(exponential.Standard(context.Background(), space, 2, nil))
+	losses := must(m.Loss(context.Background(), space))
 	worst, at := losses.Worst()
 	fmt.Printf("worst %.3f at %d, mean %.3f\n", worst, at, must(losses.Mean(nil)))
 	// Output: worst 0.425 at 0, mean 0.424
@@ -92,11 +93,11 @@ func ExampleChannel_Loss() {
 func ExampleChannel_Remap() {
 	space := must(metric.NewDense(3, []float64{1, 2, 1}))
 	prior := []float64{0.05, 0.9, 0.05}
-	m := must(exponential.Standard(space, 1, nil))
+	m := must(exponential.Standard(context.Background(), space, 1, nil))
 	fmt.Printf("posterior of input 1 given output 0: %.3f\n", must(m.Posterior(prior, 0, nil))[1])
-	labels := must(m.Remap(prior, space))
+	labels := must(m.Remap(context.Background(), prior, space))
 	better := must(m.Relabel(labels))
-	before, after := must(m.Loss(space)), must(better.Loss(space))
+	before, after := must(m.Loss(context.Background(), space)), must(better.Loss(context.Background(), space))
 	fmt.Println(labels)
 	fmt.Printf("mean loss %.3f becomes %.3f, %v still\n", must(before.Mean(prior)), must(after.Mean(prior)), better.Guarantee())
 	// Output:
@@ -107,7 +108,7 @@ func ExampleChannel_Remap() {
 
 func ExampleChannel_Sampler() {
 	space := must(metric.NewDense(3, []float64{1, 2, 1}))
-	m := must(exponential.Standard(space, 4, nil))
+	m := must(exponential.Standard(context.Background(), space, 4, nil))
 	s := must(m.Sampler(0))
 	r := seeded()
 	count := make([]int, 3)
@@ -121,8 +122,8 @@ func ExampleChannel_Sampler() {
 // A channel survives a file, and is audited again when it is read.
 func ExampleReadChannel() {
 	space := must(metric.NewDense(2, []float64{1}))
-	c := must(mechanism.FromWeights(2, 2, []float64{3, 1, 1, 3}, nil))
-	c, _, err := c.Certify(space, "km", nil)
+	c := must(mechanism.FromWeights(context.Background(), 2, 2, []float64{3, 1, 1, 3}, nil))
+	c, _, err := c.Certify(context.Background(), space, "km", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func ExampleReadChannel() {
 	if err := c.WriteJSON(&b); err != nil {
 		log.Fatal(err)
 	}
-	again := must(mechanism.ReadChannel(&b, space, nil))
+	again := must(mechanism.ReadChannel(context.Background(), &b, space, nil))
 	fmt.Println(again.Guarantee() == c.Guarantee(), again.Guarantee())
 	// Output: true 1.09862-private per km
 }
@@ -139,7 +140,7 @@ func ExampleReadChannel() {
 func ExampleOn() {
 	words := []string{"river", "stream", "creek", "bank"}
 	pts := must(metric.NewPoints(words, metric.Levenshtein{}))
-	m := must(exponential.Tuned(pts, 0.5, &exponential.Options{Unit: "edit"}))
+	m := must(exponential.Tuned(context.Background(), pts, 0.5, &exponential.Options{Unit: "edit"}))
 	onWords := mechanism.On(m, pts)
 	fmt.Println(must(onWords.Release(seeded(), "river")))
 	_, err := onWords.Release(nil, "lake")
@@ -151,7 +152,7 @@ func ExampleOn() {
 
 func ExampleThen() {
 	space := must(metric.NewDense(3, []float64{1, 2, 1}))
-	m := must(exponential.Standard(space, 2, nil))
+	m := must(exponential.Standard(context.Background(), space, 2, nil))
 	names := []string{"low", "middle", "high"}
 	named := mechanism.Then(mechanism.Mechanism[int, int](m), func(y int) (string, error) { return names[y], nil })
 	fmt.Println(must(named.Release(seeded(), 1)))
@@ -160,7 +161,7 @@ func ExampleThen() {
 
 func ExampleCompose() {
 	space := must(metric.NewDense(2, []float64{1}))
-	m := must(exponential.ConstantNormalizer(space, 0.5, &exponential.Options{Unit: "km"}))
+	m := must(exponential.ConstantNormalizer(context.Background(), space, 0.5, &exponential.Options{Unit: "km"}))
 	twice := must(mechanism.Compose[int, int](m, m))
 	fmt.Println(twice.Guarantee())
 	// Output: 1-private per km

@@ -26,7 +26,7 @@ func TestJSON_RoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c, _, err := c.Certify(f, "km", nil)
+		c, _, err := c.Certify(t.Context(), f, "km", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestJSON_RoundTrip(t *testing.T) {
 		if err := c.WriteJSON(&b); err != nil {
 			t.Fatal(err)
 		}
-		d, err := ReadChannel(&b, f, nil)
+		d, err := ReadChannel(t.Context(), &b, f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestJSON_RoundTrip(t *testing.T) {
 	if err := lazy.WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := ReadChannel(&b, line(t, 3, 1), nil); err != nil || d.Prob(0, 2) != lazy.Prob(0, 2) {
+	if d, err := ReadChannel(t.Context(), &b, line(t, 3, 1), nil); err != nil || d.Prob(0, 2) != lazy.Prob(0, 2) {
 		t.Errorf("lazy: %v", err)
 	}
 }
@@ -65,7 +65,7 @@ func TestJSON_RoundTrip(t *testing.T) {
 func TestJSON_RefusesDamage(t *testing.T) {
 	f := line(t, 2, 1)
 	good := `{"format":"metricdp.channel/1","inputs":2,"outputs":2,"log":true,"unit":"km","alpha":1.1,"weights":[[0,-1],[-1,0]]}`
-	if c, err := ReadChannel(strings.NewReader(good), f, nil); err != nil || c.Guarantee().Unit() != "km" {
+	if c, err := ReadChannel(t.Context(), strings.NewReader(good), f, nil); err != nil || c.Guarantee().Unit() != "km" {
 		t.Fatal(err)
 	}
 	for name, bad := range map[string]string{
@@ -92,16 +92,16 @@ func TestJSON_RefusesDamage(t *testing.T) {
 		"delta":        strings.Replace(good, `"unit"`, `"delta":2,"unit"`, 1),
 		"other size":   `{"format":"metricdp.channel/1","inputs":1,"outputs":1,"log":true,"weights":[[0]]}`,
 	} {
-		if _, err := ReadChannel(strings.NewReader(bad), f, nil); err == nil {
+		if _, err := ReadChannel(t.Context(), strings.NewReader(bad), f, nil); err == nil {
 			t.Errorf("%s accepted: %s", name, bad)
 		}
 	}
 	lie := strings.Replace(good, `"alpha":1.1`, `"alpha":0.9`, 1)
-	if _, err := ReadChannel(strings.NewReader(lie), f, nil); !errors.Is(err, ErrClaim) {
+	if _, err := ReadChannel(t.Context(), strings.NewReader(lie), f, nil); !errors.Is(err, ErrClaim) {
 		t.Errorf("a false claim: %v", err)
 	}
 	modest := strings.Replace(good, `"alpha":1.1,`, ``, 1)
-	if c, err := ReadChannel(strings.NewReader(modest), f, nil); err != nil || math.Abs(c.Guarantee().Alpha()-1) > 1e-9 {
+	if c, err := ReadChannel(t.Context(), strings.NewReader(modest), f, nil); err != nil || math.Abs(c.Guarantee().Alpha()-1) > 1e-9 {
 		t.Errorf("a file that claims nothing is audited: %v %v", c, err)
 	}
 }
@@ -112,7 +112,7 @@ func FuzzReadChannel(f *testing.F) {
 	f.Add([]byte(`{"format":"metricdp.channel/1","inputs":2,"outputs":1,"log":true,"alpha":1,"reach":0.5,"weights":[[1],[-1e308]]}`))
 	space := line(f, 2, 1)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := ReadChannel(bytes.NewReader(data), space, nil)
+		c, err := ReadChannel(t.Context(), bytes.NewReader(data), space, nil)
 		if err != nil {
 			return
 		}
@@ -124,7 +124,7 @@ func FuzzReadChannel(f *testing.F) {
 		if err := c.WriteJSON(&b); err != nil {
 			t.Fatal(err)
 		}
-		d, err := ReadChannel(&b, space, nil)
+		d, err := ReadChannel(t.Context(), &b, space, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,12 +144,12 @@ func TestJSON_RefusesUnitsThatCannotBeSeen(t *testing.T) {
 		"Ångström, ‰":  "",
 		`\u006b\u006d`: "",
 	} {
-		_, err := ReadChannel(strings.NewReader(`{"format":"metricdp.channel/1","inputs":2,"outputs":2,"log":true,"unit":"`+unit+`","weights":[[0,-1],[-1,0]]}`), f, nil)
+		_, err := ReadChannel(t.Context(), strings.NewReader(`{"format":"metricdp.channel/1","inputs":2,"outputs":2,"log":true,"unit":"`+unit+`","weights":[[0,-1],[-1,0]]}`), f, nil)
 		if got := fmt.Sprint(err); err != nil && !(want != "" && strings.HasPrefix(got, want)) || err == nil && want != "" {
 			t.Errorf("%s: %v, want %s", unit, err, want)
 		}
 	}
-	c, _, err := expo(t, f, 1, false).Certify(f, "k\x00", nil)
+	c, _, err := expo(t, f, 1, false).Certify(t.Context(), f, "k\x00", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,18 +214,18 @@ func TestGuarantee_JSONRoundTrips(t *testing.T) {
 // read without its metric.
 func TestChannel_JSONIsThatOfWriteJSON(t *testing.T) {
 	f := line(t, 2, 1)
-	c, err := FromWeights(2, 2, []float64{3, 1, 1, 3}, nil)
+	c, err := FromWeights(t.Context(), 2, 2, []float64{3, 1, 1, 3}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, _, err = c.Certify(f, "km", nil); err != nil {
+	if c, _, err = c.Certify(t.Context(), f, "km", nil); err != nil {
 		t.Fatal(err)
 	}
 	b, err := json.Marshal(struct{ *Channel }{c})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := ReadChannel(bytes.NewReader(b), f, nil)
+	again, err := ReadChannel(t.Context(), bytes.NewReader(b), f, nil)
 	if err != nil || again.Guarantee() != c.Guarantee() {
 		t.Errorf("%s reads as %v, %v", b, again, err)
 	}

@@ -45,7 +45,7 @@ func cloud(t testing.TB, r *rand.Rand, n int) metric.Finite {
 // expo is the exponential channel at beta on f.
 func expo(t testing.TB, f metric.Finite, beta float64, lazy bool) *Channel {
 	t.Helper()
-	c, err := NewChannel(Rows{f.Len(), f.Len(), true, func(x int, dst []float64) {
+	c, err := NewChannel(t.Context(), Rows{f.Len(), f.Len(), true, func(x int, dst []float64) {
 		for y, d := range metric.Row(f, x, dst) {
 			dst[y] = -beta * d
 		}
@@ -80,7 +80,7 @@ func random(t testing.TB, r *rand.Rand, n, m int, log bool, zeros float64) *Chan
 	if log {
 		from = FromLogWeights
 	}
-	c, err := from(n, m, w, nil)
+	c, err := from(t.Context(), n, m, w, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,12 +67,7 @@ func (l Losses) Quantile(q float64) (float64, error) {
 // over the outputs y of x. rho must have Len() points, or more where labels
 // point beyond; a negative or non-finite distance is a [*metric.Violation].
 // O(Len()*Outputs()), on every core.
-func (c *Channel) Loss(rho metric.Finite) (Losses, error) {
-	return c.LossContext(context.Background(), rho)
-}
-
-// LossContext is [Channel.Loss], stopped early when ctx is done.
-func (c *Channel) LossContext(ctx context.Context, rho metric.Finite) (Losses, error) {
+func (c *Channel) Loss(ctx context.Context, rho metric.Finite) (Losses, error) {
 	const op = "mechanism: Channel.Loss"
 	if err := c.checkLoss(op, rho); err != nil {
 		return nil, err
@@ -219,12 +214,7 @@ func (c *Channel) checkPrior(op string, prior []float64) error {
 // and it never raises the mean loss under this prior. rho is as for
 // [Channel.Loss]. O(Len()*Outputs()*rho.Len()) on every core, and the memory of
 // two matrices of Len() rows.
-func (c *Channel) Remap(prior []float64, rho metric.Finite) ([]int, error) {
-	return c.RemapContext(context.Background(), prior, rho)
-}
-
-// RemapContext is [Channel.Remap], stopped early when ctx is done.
-func (c *Channel) RemapContext(ctx context.Context, prior []float64, rho metric.Finite) ([]int, error) {
+func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite) ([]int, error) {
 	const op = "mechanism: Channel.Remap"
 	if err := c.checkLoss(op, rho); err != nil {
 		return nil, err

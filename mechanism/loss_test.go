@@ -11,11 +11,11 @@ import (
 
 func TestLosses(t *testing.T) {
 	f := line(t, 3, 2)
-	c, err := FromWeights(3, 2, []float64{1, 1, 3, 1, 0, 1}, &ChannelOptions{Labels: []int{0, 2}})
+	c, err := FromWeights(t.Context(), 3, 2, []float64{1, 1, 3, 1, 0, 1}, &ChannelOptions{Labels: []int{0, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := c.Loss(f)
+	l, err := c.Loss(t.Context(), f)
 	if err != nil || l[0] != 2 || l[1] != 2 || l[2] != 0 {
 		t.Fatal(l, err)
 	}
@@ -61,7 +61,7 @@ func TestRemap_IsOptimal(t *testing.T) {
 		f := cloud(t, r, n)
 		c := random(t, r, n, 3, true, 0)
 		prior := []float64{0.1, 0.2, 0.3, 0.4}
-		remap, err := c.Remap(prior, f)
+		remap, err := c.Remap(t.Context(), prior, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestRemap_IsOptimal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := d.Loss(f)
+			l, err := d.Loss(t.Context(), f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func TestRemap_IsOptimal(t *testing.T) {
 // Distances that are none are an error that names the pair, whatever the channel
 // makes of them.
 func TestLoss_RefusesBadDistances(t *testing.T) {
-	c, err := FromWeights(2, 2, []float64{1, 2, 2, 1}, nil)
+	c, err := FromWeights(t.Context(), 2, 2, []float64{1, 2, 2, 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,9 +112,9 @@ func TestLoss_RefusesBadDistances(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, lossErr := c.Loss(rho)
+		_, lossErr := c.Loss(t.Context(), rho)
 		_, atErr := c.LossAt(1, rho)
-		_, remapErr := c.Remap(nil, rho)
+		_, remapErr := c.Remap(t.Context(), nil, rho)
 		for what, err := range map[string]error{"Loss": lossErr, "LossAt": atErr, "Remap": remapErr} {
 			var v *metric.Violation
 			if !errors.As(err, &v) || v.Axiom != metric.FiniteValue {

@@ -58,14 +58,7 @@ func (b Bimetric) Check() error {
 // that attains it: the Lipschitz constant of the identity from the privacy to
 // the utility metric. It is +Inf where rho1 is 0 and rho2 is not, and 0 with
 // the pair (0, 0) where rho2 is 0 throughout. O(n^2).
-func (b Bimetric) Lipschitz() (ratio float64, i, j int) {
-	ratio, i, j, _ = b.lipschitz(context.Background())
-	return ratio, i, j
-}
-
-// LipschitzContext is [Bimetric.Lipschitz], stopped early when ctx is done. Other
-// errors are those of [Bimetric.Check].
-func (b Bimetric) LipschitzContext(ctx context.Context) (ratio float64, i, j int, err error) {
+func (b Bimetric) Lipschitz(ctx context.Context) (ratio float64, i, j int, err error) {
 	if err := b.Check(); err != nil {
 		return 0, 0, 0, err
 	}

@@ -14,14 +14,14 @@ import (
 // conform runs a space through the kit on points of its own.
 func conform[P any](t *testing.T, name string, s metric.Space[P], o *metrictest.Options, points ...P) {
 	t.Helper()
-	if err := metrictest.TestSpace(s, points, o); err != nil {
+	if err := metrictest.TestSpace(t.Context(), s, points, o); err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
 	p, err := metric.NewPoints(points, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := metrictest.TestFinite(p, o); err != nil {
+	if err := metrictest.TestFinite(t.Context(), p, o); err != nil {
 		t.Errorf("points of %s: %v", name, err)
 	}
 }
@@ -104,7 +104,7 @@ func TestConformance_Spaces(t *testing.T) {
 // Every Finite of the package keeps its contract.
 func TestConformance_Finite(t *testing.T) {
 	p := square(t, 60)
-	dense := must[*metric.Dense](t)(metric.Densify(p))
+	dense := must[*metric.Dense](t)(metric.Densify(t.Context(), p))
 	g := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
 	r := rand.New(rand.NewPCG(4, 4))
 	for v := int64(1); v < 40; v++ {
@@ -123,13 +123,13 @@ func TestConformance_Finite(t *testing.T) {
 		{"points", p, false},
 		{"dense", dense, false},
 		{"one point", sub(dense, 3), true},
-		{"graph", must[*metric.Graph](t)(metric.NewGraph(g)), false},
-		{"spanner", must[*metric.Graph](t)(metric.Spanner(p, 1.5)), false},
+		{"graph", must[*metric.Graph](t)(metric.NewGraph(t.Context(), g)), false},
+		{"spanner", must[*metric.Graph](t)(metric.Spanner(t.Context(), p, 1.5)), false},
 		{"paths in a tree", tree.PathMetric(), false},
 		{"nodes of a tree", tree.NodeMetric(), false},
 		{"heights in a tree", tree.Ultrametric(), true},
 		{"linkage", linkage, true},
-		{"subdominant", must[*metric.Ultrametric](t)(metric.Subdominant(p)), true},
+		{"subdominant", must[*metric.Ultrametric](t)(metric.Subdominant(t.Context(), p)), true},
 		{"clustered", clustered, true},
 		{"subset of points", sub(p, 5, 5, 36, 0), false},
 		{"subset of an ultrametric", sub(clustered, 19, 0, 0, 7), true},
@@ -139,11 +139,11 @@ func TestConformance_Finite(t *testing.T) {
 		{"a view of a view", sub(must[metric.Finite](t)(metric.Scaled(sub(p, 9, 8, 7, 7), 3)), 3, 0), false},
 		{"more points than are tried", square(t, 500), false},
 	} {
-		if err := metrictest.TestFinite(c.f, &metrictest.Options{Ultrametric: c.ultra}); err != nil {
+		if err := metrictest.TestFinite(t.Context(), c.f, &metrictest.Options{Ultrametric: c.ultra}); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if err := metrictest.TestBimetric(metric.Bimetric{Privacy: p, Utility: dense}, &metrictest.Options{Strict: true}); err != nil {
+	if err := metrictest.TestBimetric(t.Context(), metric.Bimetric{Privacy: p, Utility: dense}, &metrictest.Options{Strict: true}); err != nil {
 		t.Error(err)
 	}
 }

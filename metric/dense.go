@@ -76,10 +76,7 @@ func NewMatrix(rows [][]float64) (*Dense, error) {
 // [*MemoryError], and more than 1 GiB where an address has 32 bits; a negative
 // or non-finite distance is a [*ValueError] that counts positions as [NewDense]
 // does. O(n^2).
-func Densify(f Finite) (*Dense, error) { return DensifyContext(context.Background(), f) }
-
-// DensifyContext is [Densify], stopped early when ctx is done.
-func DensifyContext(ctx context.Context, f Finite) (*Dense, error) {
+func Densify(ctx context.Context, f Finite) (*Dense, error) {
 	const op = "metric: Densify"
 	if d, ok := f.(*Dense); ok {
 		return d, nil

@@ -1,6 +1,7 @@
 package metric_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -47,7 +48,7 @@ func ExampleDensify() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := metric.Densify(words) // computed once, looked up from now on
+	d, err := metric.Densify(context.Background(), words) // computed once, looked up from now on
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func ExampleNewBimetric() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ratio, i, j := b.Lipschitz()
+	ratio, i, j := b.Lipschitz(context.Background())
 	fmt.Printf("loss grows by at most %.3f per unit of privacy distance, between %d and %d\n", ratio, i, j)
 	// Output: loss grows by at most 0.333 per unit of privacy distance, between 1 and 2
 }

@@ -1,6 +1,7 @@
 package metric_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -18,7 +19,7 @@ func ExampleNewGraph() {
 	road(20, 40, 5)
 	road(10, 40, 12)
 
-	g, err := metric.NewGraph(roads)
+	g, err := metric.NewGraph(context.Background(), roads)
 	if err != nil {
 		panic(err)
 	}
@@ -27,7 +28,7 @@ func ExampleNewGraph() {
 }
 
 func ExampleNewGraphEdges() {
-	g, err := metric.NewGraphEdges(3, []metric.Edge{
+	g, err := metric.NewGraphEdges(context.Background(), 3, []metric.Edge{
 		{I: 0, J: 1, Length: 5},
 		{I: 1, J: 2, Length: 5},
 		{I: 2, J: 0, Length: 12}, // longer than the way round

@@ -1,6 +1,7 @@
 package metric_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -22,7 +23,7 @@ func line(x ...float64) *metric.Points[[]float64] {
 
 // Separation is strict: 2 lies at distance 2 of 0, and is not kept.
 func ExampleNet() {
-	net, err := metric.Net(line(0, 1, 2, 3, 4, 5, 6), 2, nil)
+	net, err := metric.Net(context.Background(), line(0, 1, 2, 3, 4, 5, 6), 2, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func ExampleNet() {
 }
 
 func ExampleFarthestFirst() {
-	order, radii, err := metric.FarthestFirst(line(0, 1, 4, 9, 10), 3, 0)
+	order, radii, err := metric.FarthestFirst(context.Background(), line(0, 1, 4, 9, 10), 3, 0)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func ExampleFarthestFirst() {
 
 func ExampleAssign() {
 	centers := []int{1, 4}
-	nearest, dist, err := metric.Assign(line(0, 1, 4, 9, 10), centers)
+	nearest, dist, err := metric.Assign(context.Background(), line(0, 1, 4, 9, 10), centers)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func ExampleNewIndex() {
 }
 
 func ExampleNearestNeighbors() {
-	near, err := metric.NearestNeighbors(line(0, 1, 4, 9, 10), 2)
+	near, err := metric.NearestNeighbors(context.Background(), line(0, 1, 4, 9, 10), 2)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func ExampleNearestNeighbors() {
 }
 
 func ExampleReverseNeighbors() {
-	sets, err := metric.ReverseNeighbors(line(0, 1, 4, 9, 10), 2)
+	sets, err := metric.ReverseNeighbors(context.Background(), line(0, 1, 4, 9, 10), 2)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -90,19 +91,19 @@ func ExampleReverseNeighbors() {
 }
 
 func ExampleDiameter() {
-	fmt.Println(metric.Diameter(line(3, 0, 10, 1)))
+	fmt.Println(metric.Diameter(context.Background(), line(3, 0, 10, 1)))
 	// Output: 10 1 2
 }
 
 func ExampleRadius() {
-	fmt.Println(metric.Radius(line(3, 0, 10, 1)))
+	fmt.Println(metric.Radius(context.Background(), line(3, 0, 10, 1)))
 	// Output: 7 0
 }
 
 func ExampleMinDistance() {
 	p := line(3, 0, 10, 1, 3)
-	fmt.Println(metric.MinDistance(p))
-	fmt.Println(metric.MinPositiveDistance(p))
+	fmt.Println(metric.MinDistance(context.Background(), p))
+	fmt.Println(metric.MinPositiveDistance(context.Background(), p))
 	// Output:
 	// 0 0 4
 	// 1 1 3

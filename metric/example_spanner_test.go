@@ -1,6 +1,7 @@
 package metric_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/metricdp/metricdp/metric"
@@ -13,11 +14,11 @@ func ExampleSpanner() {
 	if err != nil {
 		panic(err)
 	}
-	g, err := metric.Spanner(f, 1.5)
+	g, err := metric.Spanner(context.Background(), f, 1.5)
 	if err != nil {
 		panic(err)
 	}
-	stretch, _, _ := metric.Bimetric{Privacy: f, Utility: g}.Lipschitz()
+	stretch, _, _ := metric.Bimetric{Privacy: f, Utility: g}.Lipschitz(context.Background())
 	for _, e := range g.Edges() {
 		fmt.Printf("%d-%d %.3f\n", e.I, e.J, e.Length)
 	}

@@ -45,7 +45,7 @@ func ExampleSubdominant() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	u, err := metric.Subdominant(f)
+	u, err := metric.Subdominant(context.Background(), f)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func ExampleValidateUltrametric() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(metric.ValidateUltrametric(line, 0))
+	fmt.Println(metric.ValidateUltrametric(context.Background(), line, 0))
 	// Output: metric: d(i,j) <= max(d(i,k), d(k,j)) fails at i=0, j=2, k=1 by 1
 }
 

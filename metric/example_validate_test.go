@@ -1,6 +1,7 @@
 package metric_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log"
@@ -18,7 +19,7 @@ func ExampleValidate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = metric.Validate(times, nil)
+	err = metric.Validate(context.Background(), times, nil)
 	fmt.Println(err)
 
 	var v *metric.Violation

@@ -19,15 +19,9 @@ import (
 // and (0, -1, -1) for none. A distance that is NaN is passed over, here as in
 // [MinDistance] and [Radius]; [Validate] names it. Where Len is negative, or so
 // large that a number for each point is more memory than a call may take, all
-// of them return NaN with the points -1, and [DiameterContext] and its like an
+// of them return NaN with the points -1, and [Diameter] and its like an
 // error.
-func Diameter(f Finite) (d float64, i, j int) {
-	d, i, j, _ = DiameterContext(context.Background(), f)
-	return d, i, j
-}
-
-// DiameterContext is [Diameter], stopped early when ctx is done.
-func DiameterContext(ctx context.Context, f Finite) (d float64, i, j int, err error) {
+func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 	n := fault.Len(f)
 	if n == 0 {
 		return 0, -1, -1, nil
@@ -67,13 +61,7 @@ func DiameterContext(ctx context.Context, f Finite) (d float64, i, j int, err er
 // Radius returns the smallest r such that all of f lies within r of one of its
 // points, and the lowest such point: the least maximal loss of an output that
 // ignores its input. That is (0, -1) for an empty f.
-func Radius(f Finite) (r float64, center int) {
-	r, center, _ = RadiusContext(context.Background(), f)
-	return r, center
-}
-
-// RadiusContext is [Radius], stopped early when ctx is done.
-func RadiusContext(ctx context.Context, f Finite) (r float64, center int, err error) {
+func Radius(ctx context.Context, f Finite) (r float64, center int, err error) {
 	n := fault.Len(f)
 	if n == 0 {
 		return 0, -1, nil
@@ -101,27 +89,14 @@ func RadiusContext(ctx context.Context, f Finite) (r float64, center int, err er
 // MinDistance returns the smallest distance between two points of different
 // index, and the lowest pair i < j, in lexicographic order, that attains it.
 // It is 0 where f has duplicates, and (+Inf, -1, -1) below two points.
-func MinDistance(f Finite) (d float64, i, j int) {
-	d, i, j, _ = MinDistanceContext(context.Background(), f)
-	return d, i, j
-}
-
-// MinDistanceContext is [MinDistance], stopped early when ctx is done.
-func MinDistanceContext(ctx context.Context, f Finite) (d float64, i, j int, err error) {
+func MinDistance(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 	return minDistance(ctx, f, -1)
 }
 
 // MinPositiveDistance is [MinDistance] over the pairs at a distance > 0. It is
 // (+Inf, -1, -1) where there is none. With a kd-tree a point with m duplicates
 // costs O(m) more.
-func MinPositiveDistance(f Finite) (d float64, i, j int) {
-	d, i, j, _ = MinPositiveDistanceContext(context.Background(), f)
-	return d, i, j
-}
-
-// MinPositiveDistanceContext is [MinPositiveDistance], stopped early when ctx
-// is done.
-func MinPositiveDistanceContext(ctx context.Context, f Finite) (d float64, i, j int, err error) {
+func MinPositiveDistance(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 	return minDistance(ctx, f, 0)
 }
 

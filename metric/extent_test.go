@@ -33,16 +33,16 @@ func TestExtent_EqualsDefinition(t *testing.T) {
 			}
 		}
 		for _, f := range []Finite{p, nettestScan{p}} {
-			if d, i, j := Diameter(f); (pair{d, i, j}) != diam {
+			if d, i, j := Diameter(t.Context(), f); (pair{d, i, j}) != diam {
 				t.Errorf("Diameter(%T) = %v (%d, %d), want %v", f, d, i, j, diam)
 			}
-			if d, i, j := MinDistance(f); (pair{d, i, j}) != least {
+			if d, i, j := MinDistance(t.Context(), f); (pair{d, i, j}) != least {
 				t.Errorf("MinDistance(%T) = %v (%d, %d), want %v", f, d, i, j, least)
 			}
-			if d, i, j := MinPositiveDistance(f); (pair{d, i, j}) != positive {
+			if d, i, j := MinPositiveDistance(t.Context(), f); (pair{d, i, j}) != positive {
 				t.Errorf("MinPositiveDistance(%T) = %v (%d, %d), want %v", f, d, i, j, positive)
 			}
-			if r, c := Radius(f); (entry{r, c}) != radius {
+			if r, c := Radius(t.Context(), f); (entry{r, c}) != radius {
 				t.Errorf("Radius(%T) = %v at %d, want %v", f, r, c, radius)
 			}
 		}
@@ -53,13 +53,13 @@ func TestExtent_EqualsDefinition(t *testing.T) {
 func TestExtent_Grid(t *testing.T) {
 	p := nettestPoints(nettestGrid(41, 41), nettestSpace{1, nettestIdentity})
 	for _, f := range []Finite{p, nettestScan{p}} {
-		if d, i, j := Diameter(f); d != 80 || i != 0 || j != 41*41-1 {
+		if d, i, j := Diameter(t.Context(), f); d != 80 || i != 0 || j != 41*41-1 {
 			t.Errorf("diameter %v (%d, %d)", d, i, j)
 		}
-		if r, c := Radius(f); r != 40 || c != 20*41+20 {
+		if r, c := Radius(t.Context(), f); r != 40 || c != 20*41+20 {
 			t.Errorf("radius %v at %d", r, c)
 		}
-		if d, i, j := MinDistance(f); d != 1 || i != 0 || j != 1 {
+		if d, i, j := MinDistance(t.Context(), f); d != 1 || i != 0 || j != 1 {
 			t.Errorf("least distance %v (%d, %d)", d, i, j)
 		}
 	}
@@ -68,23 +68,23 @@ func TestExtent_Grid(t *testing.T) {
 func TestExtent_FewPoints(t *testing.T) {
 	one := nettestPoints([][]float64{{5}}, nettestSpace{2, nettestIdentity})
 	for _, f := range []Finite{one, nettestScan{one}} {
-		if d, i, j := Diameter(f); d != 0 || i != 0 || j != 0 {
+		if d, i, j := Diameter(t.Context(), f); d != 0 || i != 0 || j != 0 {
 			t.Errorf("diameter %v (%d, %d)", d, i, j)
 		}
-		if r, c := Radius(f); r != 0 || c != 0 {
+		if r, c := Radius(t.Context(), f); r != 0 || c != 0 {
 			t.Errorf("radius %v at %d", r, c)
 		}
-		if d, i, j := MinDistance(f); !math.IsInf(d, 1) || i != -1 || j != -1 {
+		if d, i, j := MinDistance(t.Context(), f); !math.IsInf(d, 1) || i != -1 || j != -1 {
 			t.Errorf("least distance %v (%d, %d)", d, i, j)
 		}
 	}
-	if d, i, j := Diameter(nettestEmpty{}); d != 0 || i != -1 || j != -1 {
+	if d, i, j := Diameter(t.Context(), nettestEmpty{}); d != 0 || i != -1 || j != -1 {
 		t.Errorf("diameter of nothing %v (%d, %d)", d, i, j)
 	}
-	if r, c := Radius(nettestEmpty{}); r != 0 || c != -1 {
+	if r, c := Radius(t.Context(), nettestEmpty{}); r != 0 || c != -1 {
 		t.Errorf("radius of nothing %v at %d", r, c)
 	}
-	if d, i, j := MinDistance(nettestEmpty{}); !math.IsInf(d, 1) || i != -1 || j != -1 {
+	if d, i, j := MinDistance(t.Context(), nettestEmpty{}); !math.IsInf(d, 1) || i != -1 || j != -1 {
 		t.Errorf("least distance in nothing %v (%d, %d)", d, i, j)
 	}
 }
@@ -93,16 +93,16 @@ func TestExtent_Context(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	p := nettestPlane(100)
-	if _, _, _, err := DiameterContext(ctx, p); !errors.Is(err, context.Canceled) {
+	if _, _, _, err := Diameter(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, _, err := RadiusContext(ctx, p); !errors.Is(err, context.Canceled) {
+	if _, _, err := Radius(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, _, _, err := MinDistanceContext(ctx, p); !errors.Is(err, context.Canceled) {
+	if _, _, _, err := MinDistance(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, _, _, err := MinPositiveDistanceContext(ctx, p); !errors.Is(err, context.Canceled) {
+	if _, _, _, err := MinPositiveDistance(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -111,9 +111,9 @@ func BenchmarkExtent(b *testing.B) {
 	for _, n := range []int{1000, 1000000} {
 		p := nettestPlane(n)
 		for name, f := range map[string]func(){
-			"Diameter":    func() { Diameter(p) },
-			"Radius":      func() { Radius(p) },
-			"MinDistance": func() { MinDistance(p) },
+			"Diameter":    func() { Diameter(b.Context(), p) },
+			"Radius":      func() { Radius(b.Context(), p) },
+			"MinDistance": func() { MinDistance(b.Context(), p) },
 		} {
 			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
@@ -127,7 +127,7 @@ func BenchmarkExtent(b *testing.B) {
 	b.Run("Diameter/scan/n=1000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			Diameter(p)
+			Diameter(b.Context(), p)
 		}
 	})
 }

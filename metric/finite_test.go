@@ -34,7 +34,7 @@ func square(t testing.TB, n int) *metric.Points[[]float64] {
 // symmetric to the bit, and fills the caller's slice.
 func TestFinite_RowsAreDistances(t *testing.T) {
 	p := square(t, 37)
-	d, err := metric.Densify(p)
+	d, err := metric.Densify(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestViews_KeepTheEmbedding(t *testing.T) {
 			}
 		}
 	}
-	d, _ := metric.Densify(p)
+	d, _ := metric.Densify(t.Context(), p)
 	view, _ := metric.Subset(d, []int{0})
 	if _, ok := metric.Embed(view); ok {
 		t.Error("a matrix has no embedding")
@@ -158,9 +158,9 @@ func TestFinite_BadInput(t *testing.T) {
 	check("asymmetric", err, &violation)
 	_, err = metric.NewMatrix([][]float64{{0, 1}, {1, 3}})
 	check("diagonal", err, &violation)
-	_, err = metric.Densify(huge{})
+	_, err = metric.Densify(t.Context(), huge{})
 	check("densify a million points", err, &memory)
-	_, err = metric.Densify(constant{n: 3, d: nan})
+	_, err = metric.Densify(t.Context(), constant{n: 3, d: nan})
 	check("densify NaN", err, &value)
 	p := square(t, 3)
 	_, err = metric.Subset(p, nil)
@@ -197,7 +197,7 @@ func TestBimetric_Lipschitz(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k, _, _ := b.Lipschitz(); math.Abs(k-2) > 1e-15 {
+	if k, _, _ := b.Lipschitz(t.Context()); math.Abs(k-2) > 1e-15 {
 		t.Errorf("ratio %v, want 2", k)
 	}
 	rho1, err := metric.NewMatrix([][]float64{{0, 1, 2}, {1, 0, 1}, {2, 1, 0}})
@@ -206,25 +206,25 @@ func TestBimetric_Lipschitz(t *testing.T) {
 	}
 	rho2, _ := metric.NewMatrix([][]float64{{0, 3, 8}, {3, 0, 5}, {8, 5, 0}})
 	b = metric.Bimetric{Privacy: rho1, Utility: rho2}
-	if k, i, j := b.Lipschitz(); k != 5 || i != 1 || j != 2 {
+	if k, i, j := b.Lipschitz(t.Context()); k != 5 || i != 1 || j != 2 {
 		t.Errorf("ratio %v at (%d, %d), want 5 at (1, 2)", k, i, j)
 	}
 	b = metric.Bimetric{Privacy: constant{3, 0}, Utility: rho2}
-	if k, _, _ := b.Lipschitz(); !math.IsInf(k, 1) {
+	if k, _, _ := b.Lipschitz(t.Context()); !math.IsInf(k, 1) {
 		t.Errorf("ratio %v, want +Inf", k)
 	}
 	b = metric.Same(constant{3, 0})
-	if k, i, j := b.Lipschitz(); k != 0 || i != 0 || j != 0 {
+	if k, i, j := b.Lipschitz(t.Context()); k != 0 || i != 0 || j != 0 {
 		t.Errorf("ratio %v at (%d, %d) on identical points", k, i, j)
 	}
 }
 
 func TestBimetric_OneMetric(t *testing.T) {
-	d, err := metric.Densify(square(t, 5))
+	d, err := metric.Densify(t.Context(), square(t, 5))
 	if err != nil {
 		t.Fatal(err)
 	}
-	twin, err := metric.Densify(slow{d})
+	twin, err := metric.Densify(t.Context(), slow{d})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,9 +260,9 @@ func TestString_IsALine(t *testing.T) {
 	pts := must[*metric.Points[string]](t)(metric.NewPoints([]string{"a", "b"}, metric.Levenshtein{}))
 	for want, f := range map[string]metric.Finite{
 		"2 points under metric.Levenshtein": pts,
-		"metric on 2 points":                must[*metric.Dense](t)(metric.Densify(pts)),
-		"shortest paths between 2 nodes":    must[*metric.Graph](t)(metric.NewGraphEdges(2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
-		"ultrametric on 2 points":           must[*metric.Ultrametric](t)(metric.Subdominant(pts)),
+		"metric on 2 points":                must[*metric.Dense](t)(metric.Densify(t.Context(), pts)),
+		"shortest paths between 2 nodes":    must[*metric.Graph](t)(metric.NewGraphEdges(t.Context(), 2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
+		"ultrametric on 2 points":           must[*metric.Ultrametric](t)(metric.Subdominant(t.Context(), pts)),
 	} {
 		if got := fmt.Sprint(f); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -51,12 +51,7 @@ type Graph struct {
 // float64 sum of the lengths taken from the smaller index to the larger. It does
 // not depend on the order of the edges, and obeys the triangle inequality up to
 // the rounding of such sums.
-func NewGraph(g graph.Undirected) (*Graph, error) {
-	return NewGraphContext(context.Background(), g)
-}
-
-// NewGraphContext is [NewGraph], stopped early when ctx is done.
-func NewGraphContext(ctx context.Context, g graph.Undirected) (*Graph, error) {
+func NewGraph(ctx context.Context, g graph.Undirected) (*Graph, error) {
 	const op = "metric: NewGraph"
 	if g == nil {
 		return nil, fmt.Errorf("%s: g is nil: %w", op, fault.ErrEmpty)
@@ -98,12 +93,7 @@ func NewGraphContext(ctx context.Context, g graph.Undirected) (*Graph, error) {
 // NewGraphEdges is [NewGraph] for the graph with the nodes 0, ..., n-1 and the
 // given edges, whose ends may come in either order. Of several edges between
 // the same two nodes the shortest counts. edges is not kept.
-func NewGraphEdges(n int, edges []Edge) (*Graph, error) {
-	return NewGraphEdgesContext(context.Background(), n, edges)
-}
-
-// NewGraphEdgesContext is [NewGraphEdges], stopped early when ctx is done.
-func NewGraphEdgesContext(ctx context.Context, n int, edges []Edge) (*Graph, error) {
+func NewGraphEdges(ctx context.Context, n int, edges []Edge) (*Graph, error) {
 	const op = "metric: NewGraphEdges"
 	if err := checkNodes(op, n); err != nil {
 		return nil, err

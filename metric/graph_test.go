@@ -77,7 +77,7 @@ func TestGraph_AgreesWithFloydWarshall(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, n := range []int{1, 2, 3, 10, 40} {
 				edges := randomEdges(r, n, 2*n, c.length)
-				g, err := metric.NewGraphEdges(n, edges)
+				g, err := metric.NewGraphEdges(t.Context(), n, edges)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -106,7 +106,7 @@ func TestGraph_EdgesDetermineTheMetric(t *testing.T) {
 	for range 20 {
 		n := 1 + r.IntN(30)
 		edges := randomEdges(r, n, 3*n, func() float64 { return float64(r.IntN(8)) })
-		g, err := metric.NewGraphEdges(n, edges)
+		g, err := metric.NewGraphEdges(t.Context(), n, edges)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestGraph_EdgesDetermineTheMetric(t *testing.T) {
 				t.Errorf("edge %v is missing", e)
 			}
 		}
-		again, err := metric.NewGraphEdges(n, kept)
+		again, err := metric.NewGraphEdges(t.Context(), n, kept)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestGraph_EdgesDetermineTheMetric(t *testing.T) {
 func TestGraph_OrderDoesNotMatter(t *testing.T) {
 	r := rng.Seeded(3)
 	edges := randomEdges(r, 60, 150, r.Float64)
-	g, err := metric.NewGraphEdges(60, edges)
+	g, err := metric.NewGraphEdges(t.Context(), 60, edges)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestGraph_OrderDoesNotMatter(t *testing.T) {
 	for k := range edges {
 		edges[k].I, edges[k].J = edges[k].J, edges[k].I
 	}
-	h, err := metric.NewGraphEdges(60, edges)
+	h, err := metric.NewGraphEdges(t.Context(), 60, edges)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,11 +188,11 @@ func TestNewGraph_AgreesWithNewGraphEdges(t *testing.T) {
 		g     graph.Undirected
 		edges []metric.Edge
 	}{"weighted": {sg, edges}, "unit": {unit, ones}} {
-		got, err := metric.NewGraph(c.g)
+		got, err := metric.NewGraph(t.Context(), c.g)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := metric.NewGraphEdges(n, c.edges)
+		want, err := metric.NewGraphEdges(t.Context(), n, c.edges)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestNewGraph_AgreesWithNewGraphEdges(t *testing.T) {
 			}
 		}
 	}
-	if g, err := metric.NewGraphEdges(2, []metric.Edge{{I: 1, J: 0, Length: 3}}); err != nil || !slices.Equal(g.IDs(), []int64{0, 1}) {
+	if g, err := metric.NewGraphEdges(t.Context(), 2, []metric.Edge{{I: 1, J: 0, Length: 3}}); err != nil || !slices.Equal(g.IDs(), []int64{0, 1}) {
 		t.Errorf("NewGraphEdges: %v, %v", g, err)
 	}
 }
@@ -215,11 +215,11 @@ func TestGraph_LoopsAreIgnored(t *testing.T) {
 	a, b := multi.Node(1), multi.Node(2)
 	g.SetWeightedLine(multi.WeightedLine{F: a, T: a, W: -1, UID: 1})
 	g.SetWeightedLine(multi.WeightedLine{F: a, T: b, W: 2, UID: 2})
-	got, err := metric.NewGraph(g)
+	got, err := metric.NewGraph(t.Context(), g)
 	if err != nil || got.Distance(0, 1) != 2 || len(got.Edges()) != 1 {
 		t.Errorf("%v, %v", got, err)
 	}
-	got, err = metric.NewGraphEdges(2, []metric.Edge{{I: 0, J: 0, Length: math.NaN()}, {I: 0, J: 1, Length: 2}})
+	got, err = metric.NewGraphEdges(t.Context(), 2, []metric.Edge{{I: 0, J: 0, Length: math.NaN()}, {I: 0, J: 1, Length: 2}})
 	if err != nil || got.Distance(0, 1) != 2 || len(got.Edges()) != 1 {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -233,25 +233,25 @@ func (strayGraph) From(int64) graph.Nodes {
 }
 
 func TestNewGraph_RefusesGraphs(t *testing.T) {
-	if _, err := metric.NewGraph(nil); !errors.Is(err, metric.ErrEmpty) {
+	if _, err := metric.NewGraph(t.Context(), nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("nil: %v", err)
 	}
-	if _, err := metric.NewGraph(simple.NewUndirectedGraph()); !errors.Is(err, metric.ErrEmpty) {
+	if _, err := metric.NewGraph(t.Context(), simple.NewUndirectedGraph()); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("no nodes: %v", err)
 	}
 	one := simple.NewUndirectedGraph()
 	one.AddNode(simple.Node(5))
-	if _, err := metric.NewGraph(strayGraph{one}); err == nil {
+	if _, err := metric.NewGraph(t.Context(), strayGraph{one}); err == nil {
 		t.Error("a neighbor that is no node passes")
 	}
 	for _, w := range []float64{-1, math.NaN(), math.Inf(1), math.Inf(-1), 1.1e300} {
 		g := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
 		g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(3), T: simple.Node(8), W: w})
-		_, err := metric.NewGraph(g)
+		_, err := metric.NewGraph(t.Context(), g)
 		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Arg != "weight of edge (3, 8)" {
 			t.Errorf("weight %v: %v", w, err)
 		}
-		_, err = metric.NewGraphEdges(2, []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 0, J: 1, Length: w}})
+		_, err = metric.NewGraphEdges(t.Context(), 2, []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 0, J: 1, Length: w}})
 		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Index != 1 {
 			t.Errorf("length %v: %v", w, err)
 		}
@@ -259,24 +259,24 @@ func TestNewGraph_RefusesGraphs(t *testing.T) {
 	two := simple.NewUndirectedGraph()
 	two.AddNode(simple.Node(5))
 	two.AddNode(simple.Node(9))
-	if _, err := metric.NewGraph(two); !errors.Is(err, metric.ErrDisconnected) {
+	if _, err := metric.NewGraph(t.Context(), two); !errors.Is(err, metric.ErrDisconnected) {
 		t.Errorf("two components: %v", err)
 	}
-	if _, err := metric.NewGraphEdges(4, []metric.Edge{{I: 0, J: 1}, {I: 2, J: 3}}); !errors.Is(err, metric.ErrDisconnected) {
+	if _, err := metric.NewGraphEdges(t.Context(), 4, []metric.Edge{{I: 0, J: 1}, {I: 2, J: 3}}); !errors.Is(err, metric.ErrDisconnected) {
 		t.Errorf("two components: %v", err)
 	}
 	for _, e := range []metric.Edge{{I: -1, J: 0}, {I: 0, J: 3}, {I: 4, J: 4}} {
-		_, err := metric.NewGraphEdges(3, []metric.Edge{e})
+		_, err := metric.NewGraphEdges(t.Context(), 3, []metric.Edge{e})
 		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Index != 0 {
 			t.Errorf("edge %v: %v", e, err)
 		}
 	}
 	for _, n := range []int{0, -1} {
-		if _, err := metric.NewGraphEdges(n, nil); !errors.Is(err, metric.ErrEmpty) {
+		if _, err := metric.NewGraphEdges(t.Context(), n, nil); !errors.Is(err, metric.ErrEmpty) {
 			t.Errorf("n = %d: %v", n, err)
 		}
 	}
-	if me := (*metric.MemoryError)(nil); !errors.As(second(metric.NewGraphEdges(math.MaxInt, nil)), &me) {
+	if me := (*metric.MemoryError)(nil); !errors.As(second(metric.NewGraphEdges(t.Context(), math.MaxInt, nil)), &me) {
 		t.Error("too many nodes pass")
 	}
 }
@@ -297,7 +297,7 @@ func TestNewGraph_FindsPartsInLinearMemory(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := metric.NewGraphEdges(n, c.edges)
+		_, err := metric.NewGraphEdges(t.Context(), n, c.edges)
 		runtime.ReadMemStats(&after)
 		if !errors.Is(err, metric.ErrDisconnected) || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
@@ -311,13 +311,13 @@ func TestNewGraph_FindsPartsInLinearMemory(t *testing.T) {
 func TestGraph_StopsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := metric.NewGraphEdgesContext(ctx, 2, []metric.Edge{{I: 0, J: 1, Length: 1}})
+	_, err := metric.NewGraphEdges(ctx, 2, []metric.Edge{{I: 0, J: 1, Length: 1}})
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	g := simple.NewUndirectedGraph()
 	g.SetEdge(simple.Edge{F: simple.Node(0), T: simple.Node(1)})
-	if _, err := metric.NewGraphContext(ctx, g); !errors.Is(err, context.Canceled) {
+	if _, err := metric.NewGraph(ctx, g); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -329,7 +329,7 @@ func BenchmarkNewGraph(b *testing.B) {
 			edges := randomEdges(r, n, 2*n, r.Float64)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := metric.NewGraphEdges(n, edges); err != nil {
+				if _, err := metric.NewGraphEdges(b.Context(), n, edges); err != nil {
 					b.Fatal(err)
 				}
 			}

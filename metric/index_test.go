@@ -35,7 +35,7 @@ func nettestOrder(f Finite, i int) []int {
 func TestIndex_EqualsDefinition(t *testing.T) {
 	nettestSpaces(t, 70, func(t *testing.T, p *Points[[]float64]) {
 		n := p.Len()
-		d, err := Densify(p) // the same bits, sooner
+		d, err := Densify(t.Context(), p) // the same bits, sooner
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,12 +16,7 @@ import (
 // [ErrEmpty]. f is taken to be symmetric with zero diagonal; the triangle
 // inequality is not needed. Prim's algorithm on the rows of f: O(n^2) time,
 // O(n) memory beside the result.
-func Subdominant(f Finite) (*Ultrametric, error) {
-	return SubdominantContext(context.Background(), f)
-}
-
-// SubdominantContext is [Subdominant], stopped early when ctx is done.
-func SubdominantContext(ctx context.Context, f Finite) (*Ultrametric, error) {
+func Subdominant(ctx context.Context, f Finite) (*Ultrametric, error) {
 	u, _, err := subdominant(ctx, "metric: Subdominant", f)
 	return u, err
 }
@@ -36,12 +31,7 @@ func SubdominantContext(ctx context.Context, f Finite) (*Ultrametric, error) {
 // tol grants, because f can rise above u in many small steps.) Other errors
 // are those of [Subdominant], and a [*ValueError] for tol. O(n^2) time on every
 // core, O(n) memory for each.
-func ValidateUltrametric(f Finite, tol float64) error {
-	return ValidateUltrametricContext(context.Background(), f, tol)
-}
-
-// ValidateUltrametricContext is [ValidateUltrametric], stopped early when ctx is done.
-func ValidateUltrametricContext(ctx context.Context, f Finite, tol float64) error {
+func ValidateUltrametric(ctx context.Context, f Finite, tol float64) error {
 	const op = "metric: ValidateUltrametric"
 	if err := fault.NonNegative(op, "tol", tol); err != nil {
 		return err

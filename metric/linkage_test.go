@@ -40,7 +40,7 @@ func TestSubdominant_IsMinimaxPath(t *testing.T) {
 	r := rng.Seeded(1)
 	for n := 1; n <= 35; n++ {
 		for k, f := range randomFinites(r, n) {
-			u, err := Subdominant(f)
+			u, err := Subdominant(t.Context(), f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestSubdominant_IsMinimaxPath(t *testing.T) {
 					}
 				}
 			}
-			again, err := Subdominant(u)
+			again, err := Subdominant(t.Context(), u)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestValidateUltrametric_WitnessIsGenuine(t *testing.T) {
 					}
 				}
 			}
-			err := ValidateUltrametric(f, 0)
+			err := ValidateUltrametric(t.Context(), f, 0)
 			if (err == nil) != want {
 				t.Fatalf("n=%d: %v, but ultrametric is %v", n, err, want)
 			}
@@ -120,12 +120,12 @@ func TestValidateUltrametric_WitnessIsGenuine(t *testing.T) {
 				changed = changed || d > max(a, b) || a > max(d, b) || b > max(a, d)
 			}
 		}
-		if err := ValidateUltrametric(f, 0); (err != nil) != changed {
+		if err := ValidateUltrametric(t.Context(), f, 0); (err != nil) != changed {
 			t.Fatalf("n=%d, d(%d,%d) = %v: %v", n, i, j, d, err)
 		} else if err != nil {
 			genuine(t, f, err)
 		}
-		if err := ValidateUltrametric(f, 1e-12); err != nil && d > 1e-300 {
+		if err := ValidateUltrametric(t.Context(), f, 1e-12); err != nil && d > 1e-300 {
 			t.Fatalf("an ulp beyond the tolerance: %v", err)
 		}
 	}
@@ -141,11 +141,11 @@ func TestAsUltrametric_HasTheSameDistances(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub, err := Subdominant(planePoints(20))
+	sub, err := Subdominant(t.Context(), planePoints(20))
 	if err != nil {
 		t.Fatal(err)
 	}
-	dense, err := Densify(sub)
+	dense, err := Densify(t.Context(), sub)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestValidateUltrametric_ToleranceIsOfTheWhole(t *testing.T) {
 		tol float64
 		ok  bool
 	}{{0, false}, {0.1, false}, {1.1, false}, {1.2, true}} { // 1.1^8 = 2.14
-		err := ValidateUltrametric(f, c.tol)
+		err := ValidateUltrametric(t.Context(), f, c.tol)
 		if (err == nil) != c.ok {
 			t.Errorf("tolerance %v: %v", c.tol, err)
 		}
@@ -198,28 +198,28 @@ func TestSubdominant_RefusesBadInput(t *testing.T) {
 	for _, d := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1} {
 		f := symmetric(5, func() float64 { return 1 })
 		f[1][3], f[3][1] = d, d
-		_, err := Subdominant(f)
-		for _, err := range []error{err, ValidateUltrametric(f, 0)} {
+		_, err := Subdominant(t.Context(), f)
+		for _, err := range []error{err, ValidateUltrametric(t.Context(), f, 0)} {
 			var v *Violation
 			if !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 4 || v.I*v.J != 3 {
 				t.Errorf("distance %v: %v", d, err)
 			}
 		}
 	}
-	if _, err := Subdominant(table{}); !errors.Is(err, ErrEmpty) {
+	if _, err := Subdominant(t.Context(), table{}); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
 	for _, tol := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if err := ValidateUltrametric(table{{0}}, tol); !errors.As(err, new(*ValueError)) {
+		if err := ValidateUltrametric(t.Context(), table{{0}}, tol); !errors.As(err, new(*ValueError)) {
 			t.Errorf("tolerance %v: %v", tol, err)
 		}
 	}
-	if err := ValidateUltrametric(table{{0, 3}, {3, 0}}, 0); err != nil {
+	if err := ValidateUltrametric(t.Context(), table{{0, 3}, {3, 0}}, 0); err != nil {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := SubdominantContext(ctx, planePoints(10)); !errors.Is(err, context.Canceled) {
+	if _, err := Subdominant(ctx, planePoints(10)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -230,7 +230,7 @@ func BenchmarkSubdominant(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Subdominant(f); err != nil {
+				if _, err := Subdominant(b.Context(), f); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -239,14 +239,14 @@ func BenchmarkSubdominant(b *testing.B) {
 }
 
 func BenchmarkValidateUltrametric(b *testing.B) {
-	u, err := Subdominant(planePoints(5000))
+	u, err := Subdominant(b.Context(), planePoints(5000))
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("n=5000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := ValidateUltrametric(u, 0); err != nil {
+			if err := ValidateUltrametric(b.Context(), u, 0); err != nil {
 				b.Fatal(err)
 			}
 		}

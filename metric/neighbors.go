@@ -19,13 +19,7 @@ const neighborChunk = 256
 // numbers, where they leave a point too few neighbors, are a [*Violation].
 //
 // It runs on every core. The cost is that of n queries of an [Index].
-func NearestNeighbors(f Finite, k int) ([]int, error) {
-	return NearestNeighborsContext(context.Background(), f, k)
-}
-
-// NearestNeighborsContext is [NearestNeighbors], stopped early when ctx is
-// done.
-func NearestNeighborsContext(ctx context.Context, f Finite, k int) ([]int, error) {
+func NearestNeighbors(ctx context.Context, f Finite, k int) ([]int, error) {
 	const op = "metric: NearestNeighbors"
 	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
@@ -78,13 +72,7 @@ func unordered(f Finite, i int) *Violation {
 //
 // It runs on every core. The cost is that of n queries of an [Index]; the
 // result holds n*r indices.
-func ReverseNeighbors(f Finite, r int) ([][]int, error) {
-	return ReverseNeighborsContext(context.Background(), f, r)
-}
-
-// ReverseNeighborsContext is [ReverseNeighbors], stopped early when ctx is
-// done.
-func ReverseNeighborsContext(ctx context.Context, f Finite, r int) ([][]int, error) {
+func ReverseNeighbors(ctx context.Context, f Finite, r int) ([][]int, error) {
 	const op = "metric: ReverseNeighbors"
 	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {

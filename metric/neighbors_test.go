@@ -13,7 +13,7 @@ func TestNearestNeighbors_EqualsDefinition(t *testing.T) {
 	p := nettestPlane(300)
 	for _, f := range []Finite{p, nettestScan{p}} {
 		for _, k := range []int{1, 4, 299} {
-			got, err := NearestNeighbors(f, k)
+			got, err := NearestNeighbors(t.Context(), f, k)
 			if err != nil || len(got) != 300*k {
 				t.Fatal(len(got), err)
 			}
@@ -31,7 +31,7 @@ func TestReverseNeighbors_IsTheInverse(t *testing.T) {
 	p := nettestPoints(nettestGrid(6, 6), nettestSpace{2, nettestIdentity})
 	n := p.Len()
 	for _, r := range []int{1, 2, 5, n} {
-		sets, err := ReverseNeighbors(p, r)
+		sets, err := ReverseNeighbors(t.Context(), p, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,33 +64,33 @@ func TestNeighbors_Errors(t *testing.T) {
 	p := nettestPlane(10)
 	var v *ValueError
 	for _, k := range []int{-1, 0, 10} {
-		if _, err := NearestNeighbors(p, k); !errors.As(err, &v) || v.Arg != "k" {
+		if _, err := NearestNeighbors(t.Context(), p, k); !errors.As(err, &v) || v.Arg != "k" {
 			t.Errorf("NearestNeighbors k=%d: %v", k, err)
 		}
 	}
 	for _, r := range []int{-1, 0, 11} {
-		if _, err := ReverseNeighbors(p, r); !errors.As(err, &v) || v.Arg != "r" {
+		if _, err := ReverseNeighbors(t.Context(), p, r); !errors.As(err, &v) || v.Arg != "r" {
 			t.Errorf("ReverseNeighbors r=%d: %v", r, err)
 		}
 	}
-	if _, err := NearestNeighbors(nettestEmpty{}, 1); !errors.Is(err, ErrEmpty) {
+	if _, err := NearestNeighbors(t.Context(), nettestEmpty{}, 1); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
-	if _, err := ReverseNeighbors(nettestEmpty{}, 1); !errors.Is(err, ErrEmpty) {
+	if _, err := ReverseNeighbors(t.Context(), nettestEmpty{}, 1); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
-	if _, err := ReverseNeighbors(nettestEndless{}, 1<<20); !errors.As(err, new(*MemoryError)) {
+	if _, err := ReverseNeighbors(t.Context(), nettestEndless{}, 1<<20); !errors.As(err, new(*MemoryError)) {
 		t.Error(err)
 	}
-	if _, err := NearestNeighbors(nettestEndless{}, 1<<20); !errors.As(err, new(*MemoryError)) {
+	if _, err := NearestNeighbors(t.Context(), nettestEndless{}, 1<<20); !errors.As(err, new(*MemoryError)) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := NearestNeighborsContext(ctx, p, 1); !errors.Is(err, context.Canceled) {
+	if _, err := NearestNeighbors(ctx, p, 1); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := ReverseNeighborsContext(ctx, p, 2); !errors.Is(err, context.Canceled) {
+	if _, err := ReverseNeighbors(ctx, p, 2); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -108,10 +108,10 @@ func (nettestNaN) Distance(i, j int) float64 {
 
 func TestNeighbors_NotANumber(t *testing.T) {
 	var v *Violation
-	if _, err := NearestNeighbors(nettestNaN{}, 2); !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 3 {
+	if _, err := NearestNeighbors(t.Context(), nettestNaN{}, 2); !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 3 {
 		t.Errorf("NearestNeighbors: %v", err)
 	}
-	if _, err := ReverseNeighbors(nettestNaN{}, 3); !errors.As(err, &v) {
+	if _, err := ReverseNeighbors(t.Context(), nettestNaN{}, 3); !errors.As(err, &v) {
 		t.Errorf("ReverseNeighbors: %v", err)
 	}
 }
@@ -143,7 +143,7 @@ func BenchmarkNeighbors(b *testing.B) {
 		b.Run(fmt.Sprintf("k=10/n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := NearestNeighbors(p, 10); err != nil {
+				if _, err := NearestNeighbors(b.Context(), p, 10); err != nil {
 					b.Fatal(err)
 				}
 			}

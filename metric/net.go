@@ -17,8 +17,6 @@ type NetOptions struct {
 	// Order is the order in which points are tried, a permutation of the
 	// indices; nil tries them in ascending order. It is only read.
 	Order []int
-	// Context, where not nil, ends the work early with its error.
-	Context context.Context
 	// Progress, where not nil, is told from time to time how many of the points
 	// are dealt with.
 	Progress func(done, total int)
@@ -36,14 +34,11 @@ type NetOptions struct {
 // Where [Index] has a kd-tree, every kept point marks its ball there and what
 // is marked is not looked at again: about n log n in all and O(n) memory.
 // Otherwise at most Len() distances for each point kept, on every core.
-func Net(f Finite, s float64, o *NetOptions) ([]int, error) {
+func Net(ctx context.Context, f Finite, s float64, o *NetOptions) ([]int, error) {
 	const op = "metric: Net"
 	var opt NetOptions
 	if o != nil {
 		opt = *o
-	}
-	if opt.Context == nil {
-		opt.Context = context.Background()
 	}
 	if opt.Progress == nil {
 		opt.Progress = func(done, total int) {}
@@ -64,20 +59,20 @@ func Net(f Finite, s float64, o *NetOptions) ([]int, error) {
 		return nil, err
 	}
 	if ix := NewIndex(f); ix.tree != nil {
-		return netTree(ix, s, opt)
+		return netTree(ctx, ix, s, opt)
 	}
-	return netScan(f, s, opt)
+	return netScan(ctx, f, s, opt)
 }
 
 // netScan is the definition: the candidates lose the ball of each kept point.
-func netScan(f Finite, s float64, o NetOptions) ([]int, error) {
+func netScan(ctx context.Context, f Finite, s float64, o NetOptions) ([]int, error) {
 	var net []int
 	n := len(o.Order)
 	rest, apart := append([]int(nil), o.Order...), make([]bool, n)
 	for len(rest) > 0 {
 		i := rest[0]
 		net, rest = append(net, i), rest[1:]
-		err := parallel.Chunks(o.Context, len(rest), 256, 0, nil, func(_, lo, hi int) {
+		err := parallel.Chunks(ctx, len(rest), 256, 0, nil, func(_, lo, hi int) {
 			for k := lo; k < hi; k++ {
 				apart[k] = f.Distance(i, rest[k]) > s
 			}
@@ -97,7 +92,7 @@ func netScan(f Finite, s float64, o NetOptions) ([]int, error) {
 	return net, nil
 }
 
-func netTree(ix *Index, s float64, o NetOptions) ([]int, error) {
+func netTree(ctx context.Context, ix *Index, s float64, o NetOptions) ([]int, error) {
 	var net []int
 	t := ix.tree
 	c := cover{newQuery(t, ix.f), make([]int32, 2*t.Leaves), make([]bool, t.N)}
@@ -106,7 +101,7 @@ func netTree(ix *Index, s float64, o NetOptions) ([]int, error) {
 	const pause = 1 << 12 // points between two looks at the context
 	for k, i := range o.Order {
 		if k%pause == 0 {
-			if err := o.Context.Err(); err != nil {
+			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 			o.Progress(k, t.N)
@@ -177,12 +172,7 @@ func (c *cover) mark(node, lo, hi int) (fresh int32) {
 // k must lie in [1, Len()] and start in [0, Len()) ([*ValueError]); a distance
 // that is met and is negative or not finite is a [*Violation]. k*Len()
 // distances, on every core.
-func FarthestFirst(f Finite, k, start int) (order []int, radii []float64, err error) {
-	return FarthestFirstContext(context.Background(), f, k, start)
-}
-
-// FarthestFirstContext is [FarthestFirst], stopped early when ctx is done.
-func FarthestFirstContext(ctx context.Context, f Finite, k, start int) (order []int, radii []float64, err error) {
+func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, radii []float64, err error) {
 	const op = "metric: FarthestFirst"
 	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
@@ -252,12 +242,7 @@ func FarthestFirstContext(ctx context.Context, f Finite, k, start int) (order []
 // No centers are [ErrEmpty], one outside [0, Len()) is a [*ValueError]. It runs
 // on every core, over a kd-tree of the centers as in [Index], or with
 // Len()*len(centers) distances.
-func Assign(f Finite, centers []int) (nearest []int, dist []float64, err error) {
-	return AssignContext(context.Background(), f, centers)
-}
-
-// AssignContext is [Assign], stopped early when ctx is done.
-func AssignContext(ctx context.Context, f Finite, centers []int) (nearest []int, dist []float64, err error) {
+func Assign(ctx context.Context, f Finite, centers []int) (nearest []int, dist []float64, err error) {
 	const op = "metric: Assign"
 	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {

@@ -32,7 +32,7 @@ func TestNet_EqualsGreedy(t *testing.T) {
 	r := rng.Seeded(6)
 	nettestSpaces(t, 90, func(t *testing.T, p *Points[[]float64]) {
 		n := p.Len()
-		d, err := Densify(p)
+		d, err := Densify(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestNet_EqualsGreedy(t *testing.T) {
 					}
 					want = nettestGreedy(d, s, want)
 					for _, f := range []Finite{p, d} {
-						got, err := Net(f, s, &NetOptions{Order: order})
+						got, err := Net(t.Context(), f, s, &NetOptions{Order: order})
 						if err != nil || !slices.Equal(got, want) {
 							t.Fatalf("Net(%T, %v) = %v, %v, want %v", f, s, got, err, want)
 						}
@@ -65,7 +65,7 @@ func TestNet_EqualsGreedy(t *testing.T) {
 func TestNet_SeparatedAndMaximal(t *testing.T) {
 	p := nettestPoints(nettestGrid(40, 40), nettestSpace{1, nettestIdentity})
 	for _, s := range []float64{0, 0.5, 1, 2, 3, 1000} {
-		net, err := Net(p, s, nil)
+		net, err := Net(t.Context(), p, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestNet_Cover(t *testing.T) {
 func TestNet_Progress(t *testing.T) {
 	for _, f := range []Finite{nettestPlane(10000), nettestScan{nettestPlane(500)}} {
 		last := 0
-		_, err := Net(f, 0.1, &NetOptions{Progress: func(done, total int) {
+		_, err := Net(t.Context(), f, 0.1, &NetOptions{Progress: func(done, total int) {
 			if done < last || total != f.Len() {
 				t.Fatalf("progress %d of %d after %d", done, total, last)
 			}
@@ -135,25 +135,25 @@ func TestNet_Errors(t *testing.T) {
 	var v *ValueError
 	p := nettestPlane(10)
 	for _, s := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := Net(p, s, nil); !errors.As(err, &v) || v.Arg != "s" {
+		if _, err := Net(t.Context(), p, s, nil); !errors.As(err, &v) || v.Arg != "s" {
 			t.Errorf("s=%v: %v", s, err)
 		}
 	}
-	if _, err := Net(nettestEmpty{}, 1, nil); !errors.Is(err, ErrEmpty) {
+	if _, err := Net(t.Context(), nettestEmpty{}, 1, nil); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
-	if _, err := Net(p, 1, &NetOptions{Order: []int{}}); !errors.As(err, new(*SizeError)) {
+	if _, err := Net(t.Context(), p, 1, &NetOptions{Order: []int{}}); !errors.As(err, new(*SizeError)) {
 		t.Error(err)
 	}
 	for _, order := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8, 10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, -1}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 8}} {
-		if _, err := Net(p, 1, &NetOptions{Order: order}); !errors.As(err, &v) || v.Index != 9 {
+		if _, err := Net(t.Context(), p, 1, &NetOptions{Order: order}); !errors.As(err, &v) || v.Index != 9 {
 			t.Error(err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, f := range []Finite{p, nettestScan{p}} {
-		if _, err := Net(f, 0, &NetOptions{Context: ctx}); !errors.Is(err, context.Canceled) {
+		if _, err := Net(ctx, f, 0, nil); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}
@@ -163,7 +163,7 @@ func TestFarthestFirst_EqualsDefinition(t *testing.T) {
 	r := rng.Seeded(7)
 	nettestSpaces(t, 40, func(t *testing.T, p *Points[[]float64]) {
 		n, start := p.Len(), r.IntN(p.Len())
-		order, radii, err := FarthestFirst(p, n, start)
+		order, radii, err := FarthestFirst(t.Context(), p, n, start)
 		if err != nil || len(order) != n || len(radii) != n+1 {
 			t.Fatal(len(order), len(radii), err)
 		}
@@ -185,7 +185,7 @@ func TestFarthestFirst_EqualsDefinition(t *testing.T) {
 				t.Fatalf("order[%d] = %d at %v, want %d at %v", m, order[m], radii[m], want, cover)
 			}
 		}
-		short, cover, err := FarthestFirst(p, 5, start)
+		short, cover, err := FarthestFirst(t.Context(), p, 5, start)
 		if err != nil || !slices.Equal(short, order[:5]) || !slices.Equal(cover, radii[:6]) {
 			t.Fatalf("k=5: %v %v, want a prefix", short, cover)
 		}
@@ -196,21 +196,21 @@ func TestFarthestFirst_Errors(t *testing.T) {
 	var v *ValueError
 	p := nettestPlane(10)
 	for _, k := range []int{0, 11} {
-		if _, _, err := FarthestFirst(p, k, 0); !errors.As(err, &v) || v.Arg != "k" {
+		if _, _, err := FarthestFirst(t.Context(), p, k, 0); !errors.As(err, &v) || v.Arg != "k" {
 			t.Error(err)
 		}
 	}
 	for _, start := range []int{-1, 10} {
-		if _, _, err := FarthestFirst(p, 1, start); !errors.As(err, &v) || v.Arg != "start" {
+		if _, _, err := FarthestFirst(t.Context(), p, 1, start); !errors.As(err, &v) || v.Arg != "start" {
 			t.Error(err)
 		}
 	}
-	if _, _, err := FarthestFirst(nettestEmpty{}, 1, 0); !errors.Is(err, ErrEmpty) {
+	if _, _, err := FarthestFirst(t.Context(), nettestEmpty{}, 1, 0); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := FarthestFirstContext(ctx, p, 1, 0); !errors.Is(err, context.Canceled) {
+	if _, _, err := FarthestFirst(ctx, p, 1, 0); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -224,7 +224,7 @@ func TestAssign_EqualsDefinition(t *testing.T) {
 				centers[k] = r.IntN(p.Len())
 			}
 			for _, f := range []Finite{p, nettestScan{p}} {
-				nearest, dist, err := Assign(f, centers)
+				nearest, dist, err := Assign(t.Context(), f, centers)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -253,11 +253,11 @@ func TestAssign_FarFromCenters(t *testing.T) {
 		pts[i] = []float64{1e-200 * float64(i), 1e-190}
 	}
 	p := nettestPoints(pts, nettestSpace{1, nettestIdentity})
-	nearest, _, err := Assign(p, centers)
+	nearest, _, err := Assign(t.Context(), p, centers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, _, err := Assign(nettestScan{p}, centers)
+	want, _, err := Assign(t.Context(), nettestScan{p}, centers)
 	if err != nil || !slices.Equal(nearest, want) {
 		t.Errorf("%v, want %v", nearest, want)
 	}
@@ -265,21 +265,21 @@ func TestAssign_FarFromCenters(t *testing.T) {
 
 func TestAssign_Errors(t *testing.T) {
 	p := nettestPlane(10)
-	if _, _, err := Assign(p, nil); !errors.Is(err, ErrEmpty) {
+	if _, _, err := Assign(t.Context(), p, nil); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
-	if _, _, err := Assign(nettestEmpty{}, []int{0}); !errors.Is(err, ErrEmpty) {
+	if _, _, err := Assign(t.Context(), nettestEmpty{}, []int{0}); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
 	var v *ValueError
 	for _, c := range []int{-1, 10} {
-		if _, _, err := Assign(p, []int{3, c}); !errors.As(err, &v) || v.Index != 1 {
+		if _, _, err := Assign(t.Context(), p, []int{3, c}); !errors.As(err, &v) || v.Index != 1 {
 			t.Error(err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := AssignContext(ctx, p, []int{1}); !errors.Is(err, context.Canceled) {
+	if _, _, err := Assign(ctx, p, []int{1}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -291,14 +291,14 @@ func TestNet_WorkersDoNotMatter(t *testing.T) {
 		grid := nettestPoints(nettestGrid(35, 35), nettestSpace{2, nettestIdentity})
 		out := ""
 		for _, f := range []Finite{p, grid, nettestScan{grid}} {
-			net, _ := Net(f, 0.2, nil)
-			order, radii, _ := FarthestFirst(f, 20, 3)
-			nearest, dist, _ := Assign(f, net[:min(len(net), 300)])
-			near, _ := NearestNeighbors(f, 3)
+			net, _ := Net(t.Context(), f, 0.2, nil)
+			order, radii, _ := FarthestFirst(t.Context(), f, 20, 3)
+			nearest, dist, _ := Assign(t.Context(), f, net[:min(len(net), 300)])
+			near, _ := NearestNeighbors(t.Context(), f, 3)
 			out += fmt.Sprint(net, order, radii, nearest, dist, near)
-			out += fmt.Sprint(Diameter(f))
-			out += fmt.Sprint(Radius(f))
-			out += fmt.Sprint(MinDistance(f))
+			out += fmt.Sprint(Diameter(t.Context(), f))
+			out += fmt.Sprint(Radius(t.Context(), f))
+			out += fmt.Sprint(MinDistance(t.Context(), f))
 		}
 		return out
 	}
@@ -321,7 +321,7 @@ func BenchmarkNet(b *testing.B) {
 				b.ReportAllocs()
 				var net []int
 				for b.Loop() {
-					net, _ = Net(p, s, nil)
+					net, _ = Net(b.Context(), p, s, nil)
 				}
 				b.ReportMetric(float64(len(net)), "points")
 			})
@@ -335,7 +335,7 @@ func BenchmarkFarthestFirst(b *testing.B) {
 		b.Run(fmt.Sprintf("k=1000/n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := FarthestFirst(p, 1000, 0); err != nil {
+				if _, _, err := FarthestFirst(b.Context(), p, 1000, 0); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -351,7 +351,7 @@ func BenchmarkAssign(b *testing.B) {
 			b.Run(fmt.Sprintf("centers=%d/n=%d", m, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, _, err := Assign(p, centers); err != nil {
+					if _, _, err := Assign(b.Context(), p, centers); err != nil {
 						b.Fatal(err)
 					}
 				}

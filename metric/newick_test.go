@@ -212,10 +212,10 @@ func FuzzParseNewick(f *testing.F) {
 			t.Fatalf("%q: wrote %s, read %v, %v", s, tree, again, err)
 		}
 		if n := tree.PathMetric().Len(); n < 50 {
-			if err := Validate(tree.PathMetric(), nil); err != nil {
+			if err := Validate(t.Context(), tree.PathMetric(), nil); err != nil {
 				t.Fatalf("%q: %v", s, err)
 			}
-			if err := ValidateUltrametric(tree.Ultrametric(), 0); err != nil {
+			if err := ValidateUltrametric(t.Context(), tree.Ultrametric(), 0); err != nil {
 				t.Fatalf("%q: %v", s, err)
 			}
 		}

@@ -34,12 +34,7 @@ import (
 // for each pair that earlier searches have not settled, a few dozen for every
 // point. For 2,000 points of the plane it takes 2 s at t = 3 and 6 s at t = 1.1,
 // half of that for the distances of the result. 12 n^2 bytes besides it.
-func Spanner(f Finite, t float64) (*Graph, error) {
-	return SpannerContext(context.Background(), f, t)
-}
-
-// SpannerContext is [Spanner], stopped early when ctx is done.
-func SpannerContext(ctx context.Context, f Finite, t float64) (*Graph, error) {
+func Spanner(ctx context.Context, f Finite, t float64) (*Graph, error) {
 	const op = "metric: Spanner"
 	if !(t >= 1 && t <= math.MaxFloat64) {
 		return nil, &ValueError{Op: op, Arg: "t", Index: -1, Value: t, Want: "a finite number >= 1"}

@@ -75,13 +75,13 @@ func TestSpanner_AgreesWithNaiveGreedy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph, err := metric.NewGraphEdges(50, randomEdges(r, 50, 60, r.ExpFloat64))
+	graph, err := metric.NewGraphEdges(t.Context(), 50, randomEdges(r, 50, 60, r.ExpFloat64))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, f := range map[string]metric.Finite{"square": square(t, 70), "clusters": clusters, "ties": ties, "graph": graph, "one": square(t, 1), "two": square(t, 2)} {
 		for _, by := range []float64{1, 1.05, 1.5, 2, 3, 1e6} {
-			g, err := metric.Spanner(f, by)
+			g, err := metric.Spanner(t.Context(), f, by)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,11 +97,11 @@ func TestSpanner_AgreesWithNaiveGreedy(t *testing.T) {
 // edges of the graph, and a large stretch leaves a spanning tree.
 func TestSpanner_Extremes(t *testing.T) {
 	r := rng.Seeded(2)
-	f, err := metric.NewGraphEdges(80, randomEdges(r, 80, 100, func() float64 { return float64(1 + r.IntN(9)) }))
+	f, err := metric.NewGraphEdges(t.Context(), 80, randomEdges(r, 80, 100, func() float64 { return float64(1 + r.IntN(9)) }))
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := metric.Spanner(f, 1)
+	one, err := metric.Spanner(t.Context(), f, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestSpanner_Extremes(t *testing.T) {
 	if got, most := len(one.Edges()), len(f.Edges()); got > most {
 		t.Errorf("%d edges in the 1-spanner, %d in the graph", got, most)
 	}
-	tree, err := metric.Spanner(f, 1e300)
+	tree, err := metric.Spanner(t.Context(), f, 1e300)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,22 +128,22 @@ func TestSpanner_RefusesBadInput(t *testing.T) {
 	f := square(t, 5)
 	for _, by := range []float64{0, .99, -1, math.NaN(), math.Inf(1)} {
 		var v *metric.ValueError
-		if _, err := metric.Spanner(f, by); !errors.As(err, &v) || v.Arg != "t" {
+		if _, err := metric.Spanner(t.Context(), f, by); !errors.As(err, &v) || v.Arg != "t" {
 			t.Errorf("t=%v: %v", by, err)
 		}
 	}
-	if _, err := metric.Spanner(nil, 3); !errors.Is(err, metric.ErrEmpty) {
+	if _, err := metric.Spanner(t.Context(), nil, 3); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1), -1} {
 		var v *metric.ValueError
-		if _, err := metric.Spanner(flat(bad), 3); !errors.As(err, &v) || v.Arg != "f" {
+		if _, err := metric.Spanner(t.Context(), flat(bad), 3); !errors.As(err, &v) || v.Arg != "f" {
 			t.Errorf("distance %v: %v", bad, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := metric.SpannerContext(ctx, f, 3); !errors.Is(err, context.Canceled) {
+	if _, err := metric.Spanner(ctx, f, 3); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -167,7 +167,7 @@ func BenchmarkSpanner(b *testing.B) {
 				b.ReportAllocs()
 				edges := 0
 				for b.Loop() {
-					g, err := metric.Spanner(f, t)
+					g, err := metric.Spanner(b.Context(), f, t)
 					if err != nil {
 						b.Fatal(err)
 					}

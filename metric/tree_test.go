@@ -91,7 +91,7 @@ func TestTree_PathMetricIsTheWalk(t *testing.T) {
 				}
 			}
 			sameRows(t, c.f)
-			if err := Validate(c.f, &ValidateOptions{Tolerance: 0x1p-49}); err != nil {
+			if err := Validate(t.Context(), c.f, &ValidateOptions{Tolerance: 0x1p-49}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -98,10 +98,10 @@ func TestFromLinkage_HeightOfTheMerge(t *testing.T) {
 		}
 		strongTriangle(t, u)
 		sameRows(t, u)
-		if err := ValidateUltrametric(u, 0); err != nil {
+		if err := ValidateUltrametric(t.Context(), u, 0); err != nil {
 			t.Error(err)
 		}
-		if err := Validate(u, &ValidateOptions{Tolerance: 1e-300}); err != nil {
+		if err := Validate(t.Context(), u, &ValidateOptions{Tolerance: 1e-300}); err != nil {
 			t.Error(err)
 		}
 		again, err := NewUltrametric(u.Order(), u.Heights())

@@ -34,9 +34,6 @@ type ValidateOptions struct {
 	// Seed fixes the sample.
 	Seed uint64
 
-	// Context stops the check early where it is done; nil never does.
-	Context context.Context
-
 	// Progress, if not nil, is told how many of how many parts are done. Calls
 	// do not overlap.
 	Progress func(done, total int)
@@ -89,7 +86,7 @@ const (
 // It needs O(n+Samples) calls.
 //
 // The answer depends on f and the options, not on Workers.
-func Validate(f Finite, o *ValidateOptions) error {
+func Validate(ctx context.Context, f Finite, o *ValidateOptions) error {
 	const op = "metric: Validate"
 	if o == nil {
 		o = &ValidateOptions{}
@@ -119,16 +116,16 @@ func Validate(f Finite, o *ValidateOptions) error {
 	}
 	m := float64(n)
 	if m*(m-1)*(m-2)/2 > float64(c.MaxTriples) {
-		return validateSample(f, &c)
+		return validateSample(ctx, f, &c)
 	}
 	if err := fault.Memory(op, m*m, 8); err != nil {
 		return err
 	}
-	return validateAll(f, &c)
+	return validateAll(ctx, f, &c)
 }
 
 // validateAll checks everything, on a copy of the n*n distances.
-func validateAll(f Finite, o *ValidateOptions) error {
+func validateAll(ctx context.Context, f Finite, o *ValidateOptions) error {
 	const rows = 8 // of a chunk
 	n := f.Len()
 	parts := (n + rows - 1) / rows
@@ -141,7 +138,7 @@ func validateAll(f Finite, o *ValidateOptions) error {
 
 	d := make([]float64, n*n)
 	row := func(i int) []float64 { return d[i*n : (i+1)*n : (i+1)*n] }
-	err := parallel.Chunks(o.Context, n, rows, o.Workers, stage(0), func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, n, rows, o.Workers, stage(0), func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			copy(row(i), Row(f, i, row(i))) // Row may bring its own slice
 		}
@@ -150,7 +147,7 @@ func validateAll(f Finite, o *ValidateOptions) error {
 		return err
 	}
 
-	err = search(o.Context, n, rows, o.Workers, stage(1), func(_, lo, hi int) *Violation {
+	err = search(ctx, n, rows, o.Workers, stage(1), func(_, lo, hi int) *Violation {
 		for i := lo; i < hi; i++ {
 			if v := selfLaws(i, d[i*n+i]); v != nil {
 				return v
@@ -168,7 +165,7 @@ func validateAll(f Finite, o *ValidateOptions) error {
 	}
 
 	slack := 1 + o.Tolerance
-	return search(o.Context, n, rows, o.Workers, stage(2), func(_, lo, hi int) *Violation {
+	return search(ctx, n, rows, o.Workers, stage(2), func(_, lo, hi int) *Violation {
 		for i := lo; i < hi; i++ {
 			x := row(i)
 			for j := i + 1; j < n; j++ {
@@ -216,9 +213,9 @@ func leastSum(x, y []float64) float64 {
 
 // validateSample checks the diagonal and random triples. There are at least
 // three points.
-func validateSample(f Finite, o *ValidateOptions) error {
+func validateSample(ctx context.Context, f Finite, o *ValidateOptions) error {
 	n := f.Len()
-	err := search(o.Context, n, sampleChunk, o.Workers, nil, func(_, lo, hi int) *Violation {
+	err := search(ctx, n, sampleChunk, o.Workers, nil, func(_, lo, hi int) *Violation {
 		for i := lo; i < hi; i++ {
 			if v := selfLaws(i, f.Distance(i, i)); v != nil {
 				return v
@@ -230,7 +227,7 @@ func validateSample(f Finite, o *ValidateOptions) error {
 		return err
 	}
 	slack := 1 + o.Tolerance
-	return search(o.Context, o.Samples, sampleChunk, o.Workers, o.Progress, func(c, lo, hi int) *Violation {
+	return search(ctx, o.Samples, sampleChunk, o.Workers, o.Progress, func(c, lo, hi int) *Violation {
 		// One generator a chunk, whoever runs it. It guards no secret.
 		r := rand.New(rand.NewPCG(o.Seed, uint64(c)))
 		for range hi - lo {

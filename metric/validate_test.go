@@ -99,14 +99,14 @@ func TestValidate_AcceptsMetrics(t *testing.T) {
 		"pair":   table{{0, 5}, {5, 0}},
 		"triple": table{{0, 1, 2}, {1, 0, 1}, {2, 1, 0}},
 	} {
-		if err := Validate(f, nil); err != nil {
+		if err := Validate(t.Context(), f, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := Validate(f, sampling(ValidateOptions{})); err != nil {
+		if err := Validate(t.Context(), f, sampling(ValidateOptions{})); err != nil {
 			t.Errorf("%s, sampled: %v", name, err)
 		}
 	}
-	if err := Validate(planePoints(30), &ValidateOptions{Strict: true}); err != nil {
+	if err := Validate(t.Context(), planePoints(30), &ValidateOptions{Strict: true}); err != nil {
 		t.Errorf("distinct points: %v", err)
 	}
 }
@@ -141,14 +141,14 @@ func TestValidate_NamesEachLaw(t *testing.T) {
 		}
 		opts := ValidateOptions{Strict: c.strict}
 		var v *Violation
-		if err := Validate(f, &opts); !errors.As(err, &v) {
+		if err := Validate(t.Context(), f, &opts); !errors.As(err, &v) {
 			t.Errorf("%s: %v", c.name, err)
 		} else if fmt.Sprint(*v) != fmt.Sprint(c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, *v, c.want)
 		}
 		// A sample of 2^14 of the 60 triples misses one with probability below
 		// 1e-100, but any of them may come first.
-		if err := Validate(f, sampling(opts)); !errors.As(err, &v) {
+		if err := Validate(t.Context(), f, sampling(opts)); !errors.As(err, &v) {
 			t.Errorf("%s, sampled: %v", c.name, err)
 		} else if v.K >= 0 {
 			if e := f[v.I][v.J] - (f[v.I][v.K] + f[v.K][v.J]); v.Axiom != Triangle || v.Excess != e || !(e > 0) {
@@ -158,7 +158,7 @@ func TestValidate_NamesEachLaw(t *testing.T) {
 			t.Errorf("%s, sampled: got %v, want %v", c.name, *v, c.want)
 		}
 		if c.strict {
-			if err := Validate(f, nil); err != nil {
+			if err := Validate(t.Context(), f, nil); err != nil {
 				t.Errorf("%s: reported without Strict: %v", c.name, err)
 			}
 		}
@@ -182,7 +182,7 @@ func TestValidate_FirstPairLeastSum(t *testing.T) {
 				}
 			}
 		}
-		err := Validate(f, nil)
+		err := Validate(t.Context(), f, nil)
 		if (err == nil) != (want == nil) || want != nil && *err.(*Violation) != *want {
 			t.Fatalf("n=%d: got %v, want %v", n, err, want)
 		}
@@ -212,7 +212,7 @@ func TestValidate_SameForAnyWorkers(t *testing.T) {
 			var first string
 			for _, w := range []int{1, 2, 3, 8} {
 				o.Workers = w
-				got := fmt.Sprint(Validate(f, &o))
+				got := fmt.Sprint(Validate(t.Context(), f, &o))
 				if first == "" {
 					first = got
 				}
@@ -237,16 +237,16 @@ func TestValidate_Tolerance(t *testing.T) {
 		{0x1p-52, 1e-300, false}, {0, 1e-300, true}, {0.25, 0.5, true}, {0.75, 0.5, false},
 	} {
 		o := ValidateOptions{Tolerance: c.tol}
-		if err := Validate(f(c.rel), &o); (err == nil) != c.ok {
+		if err := Validate(t.Context(), f(c.rel), &o); (err == nil) != c.ok {
 			t.Errorf("excess %g, tolerance %g: %v", c.rel, c.tol, err)
 		}
-		if err := Validate(f(c.rel), sampling(o)); (err == nil) != c.ok {
+		if err := Validate(t.Context(), f(c.rel), sampling(o)); (err == nil) != c.ok {
 			t.Errorf("excess %g, tolerance %g, sampled: %v", c.rel, c.tol, err)
 		}
 	}
 	// Sums that overflow are no violation.
 	big := symmetric(4, func() float64 { return math.MaxFloat64 })
-	if err := Validate(big, nil); err != nil {
+	if err := Validate(t.Context(), big, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -255,17 +255,17 @@ func TestValidate_Options(t *testing.T) {
 	f := planePoints(50)
 	for _, o := range []ValidateOptions{{Tolerance: -1}, {Tolerance: math.NaN()}, {Tolerance: math.Inf(1)}, {MaxTriples: -1}, {Samples: -1}, {Workers: -1}} {
 		var v *ValueError
-		if err := Validate(f, &o); !errors.As(err, &v) {
+		if err := Validate(t.Context(), f, &o); !errors.As(err, &v) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	if err := Validate(table{}, nil); !errors.Is(err, ErrEmpty) {
+	if err := Validate(t.Context(), table{}, nil); !errors.Is(err, ErrEmpty) {
 		t.Errorf("no points: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, o := range []*ValidateOptions{{Context: ctx}, sampling(ValidateOptions{Context: ctx})} {
-		if err := Validate(f, o); !errors.Is(err, context.Canceled) {
+		if err := Validate(t.Context(), f, o); !errors.Is(err, context.Canceled) {
 			t.Errorf("canceled: %v", err)
 		}
 	}
@@ -277,7 +277,7 @@ func TestValidate_Options(t *testing.T) {
 			}
 			last, total = d, n
 		}
-		if err := Validate(f, o); err != nil || last != total || total == 0 {
+		if err := Validate(t.Context(), f, o); err != nil || last != total || total == 0 {
 			t.Errorf("progress ended at %d of %d: %v", last, total, err)
 		}
 	}
@@ -290,7 +290,7 @@ func TestValidate_RefusesTooLargeAMatrix(t *testing.T) {
 		t.Skip("for ints of 64 bits")
 	}
 	var m *MemoryError
-	if err := Validate(zeros(1<<20), &ValidateOptions{MaxTriples: math.MaxInt}); !errors.As(err, &m) {
+	if err := Validate(t.Context(), zeros(1<<20), &ValidateOptions{MaxTriples: math.MaxInt}); !errors.As(err, &m) {
 		t.Errorf("2^20 points: %v", err)
 	}
 }
@@ -321,14 +321,14 @@ func TestDistinct_Uniform(t *testing.T) {
 
 func BenchmarkValidate(b *testing.B) {
 	for _, n := range []int{500, 1000} {
-		f, err := Densify(planePoints(n))
+		f, err := Densify(b.Context(), planePoints(n))
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := Validate(f, nil); err != nil {
+				if err := Validate(b.Context(), f, nil); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -338,7 +338,7 @@ func BenchmarkValidate(b *testing.B) {
 		f := planePoints(100000)
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := Validate(f, nil); err != nil {
+			if err := Validate(b.Context(), f, nil); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -351,12 +351,12 @@ func TestValidate_SymmetryIsExact(t *testing.T) {
 	for _, o := range []*ValidateOptions{{}, sampling(ValidateOptions{})} {
 		for _, at := range [][2]int{{1, 3}, {3, 1}} {
 			f := table{{0, 3, 3, 3}, {3, 0, 3, 3}, {3, 3, 0, 3}, {3, 3, 3, 0}}
-			if err := Validate(f, o); err != nil {
+			if err := Validate(t.Context(), f, o); err != nil {
 				t.Fatal(err)
 			}
 			f[at[0]][at[1]] = math.Nextafter(3, 4)
 			var v *Violation
-			if err := Validate(f, o); !errors.As(err, &v) || v.Axiom != Symmetry || v.I != 1 || v.J != 3 || v.Excess != 0x1p-51 {
+			if err := Validate(t.Context(), f, o); !errors.As(err, &v) || v.Axiom != Symmetry || v.I != 1 || v.J != 3 || v.Excess != 0x1p-51 {
 				t.Errorf("an ulp at %v: %v", at, err)
 			}
 		}

@@ -19,13 +19,13 @@ func TestZeroValues_AnswerNothing(t *testing.T) {
 		"nil Dense": (*metric.Dense)(nil), "nil Graph": (*metric.Graph)(nil), "nil Points": (*metric.Points[float64])(nil),
 		"nil Ultrametric": (*metric.Ultrametric)(nil), "nil Clustered": (*metric.Clustered)(nil),
 	} {
-		if err := metric.Validate(f, nil); !errors.Is(err, metric.ErrEmpty) {
+		if err := metric.Validate(t.Context(), f, nil); !errors.Is(err, metric.ErrEmpty) {
 			t.Errorf("Validate of %s: %v", name, err)
 		}
 		if _, err := metric.NewBimetric(f, f); !errors.Is(err, metric.ErrEmpty) {
 			t.Errorf("NewBimetric of %s: %v", name, err)
 		}
-		if d, i, j := metric.Diameter(f); d != 0 || i != -1 || j != -1 {
+		if d, i, j := metric.Diameter(t.Context(), f); d != 0 || i != -1 || j != -1 {
 			t.Errorf("Diameter of %s: %v, %d, %d", name, d, i, j)
 		}
 	}

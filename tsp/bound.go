@@ -54,10 +54,6 @@ type BoundOptions struct {
 	// graph begins with; 0 means 7.
 	Neighbors int
 
-	// Context, where not nil, ends the work early. The bound is then the best
-	// that was proved so far and comes with the context's error.
-	Context context.Context
-
 	// Progress, where not nil, is told how many of how many iterations are
 	// done.
 	Progress func(done, total int)
@@ -86,7 +82,7 @@ func (o *BoundOptions) options() heldkarp.Options {
 // It reads all distances, in O(n^2) time and O(n) memory, unless f has 2048 or
 // more points and is [metric.Embedded] in at most 4 dimensions: then it
 // searches a kd-tree, in about O(n log n). Of o it reads Path and Context.
-func OneTreeBound(f metric.Finite, multipliers []float64, o *BoundOptions) (Bound, error) {
+func OneTreeBound(ctx context.Context, f metric.Finite, multipliers []float64, o *BoundOptions) (Bound, error) {
 	const op = "tsp: OneTreeBound"
 	if n := fault.Len(f); multipliers != nil && n != len(multipliers) {
 		return Bound{}, &fault.SizeError{Op: op, Arg: "multipliers", Got: len(multipliers), Want: fmt.Sprint(n)}
@@ -96,7 +92,7 @@ func OneTreeBound(f metric.Finite, multipliers []float64, o *BoundOptions) (Boun
 			return Bound{}, &fault.ValueError{Op: op, Arg: "multipliers", Index: i, Value: p, Want: "a number in [-1e300, 1e300]"}
 		}
 	}
-	b, err := heldkarp.OneTree(op, f, multipliers, o.options())
+	b, err := heldkarp.OneTree(ctx, op, f, multipliers, o.options())
 	return Bound(b), err
 }
 
@@ -126,7 +122,7 @@ func OneTreeBound(f metric.Finite, multipliers []float64, o *BoundOptions) (Boun
 // (1982), its length falls as a parabola; well-separated clusters, on all
 // scales, also move as wholes, which the papers leave to very many steps of
 // single points.
-func HeldKarpBound(f metric.Finite, o *BoundOptions) (Bound, error) {
-	b, err := heldkarp.Ascend("tsp: HeldKarpBound", f, o.options())
+func HeldKarpBound(ctx context.Context, f metric.Finite, o *BoundOptions) (Bound, error) {
+	b, err := heldkarp.Ascend(ctx, "tsp: HeldKarpBound", f, o.options())
 	return Bound(b), err
 }

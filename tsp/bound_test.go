@@ -55,11 +55,13 @@ func boundSpaces(n int, seed uint64) map[string]struct {
 var boundAll = map[string]func(metric.Finite, *BoundOptions) (Bound, error){
 	"HeldKarpBound": HeldKarpBound, "tree": treeBound,
 	"OneTreeBound": func(f metric.Finite, o *BoundOptions) (Bound, error) {
-		return OneTreeBound(f, make([]float64, f.Len()), o)
+		return OneTreeBound(context.Background(), f, make([]float64, f.Len()), o)
 	},
 }
 
-func treeBound(f metric.Finite, o *BoundOptions) (Bound, error) { return OneTreeBound(f, nil, o) }
+func treeBound(f metric.Finite, o *BoundOptions) (Bound, error) {
+	return OneTreeBound(context.Background(), f, nil, o)
+}
 
 // No bound passes the optimum, to the last bit where that is known exactly, and
 // most often Held and Karp's reaches it.
@@ -83,7 +85,7 @@ func TestBound_IsAtMostTheShortestTour(t *testing.T) {
 						}
 						if how == "HeldKarpBound" {
 							value = b.Value
-							again, err := OneTreeBound(s.f, b.Multipliers, o)
+							again, err := OneTreeBound(t.Context(), s.f, b.Multipliers, o)
 							if err != nil || again.Value != value {
 								t.Errorf("%s n=%d path=%v: multipliers prove %v, not %v (%v)", name, n, path, again.Value, value, err)
 							}
@@ -125,7 +127,7 @@ func TestOneTreeBound_HoldsForAnyMultipliers(t *testing.T) {
 						for i := range pi {
 							pi[i] = max(-1e300, min(1e300, pi[i]/1e8+shift))
 						}
-						b, err := OneTreeBound(s.f, pi, &BoundOptions{Path: path})
+						b, err := OneTreeBound(t.Context(), s.f, pi, &BoundOptions{Path: path})
 						if err != nil || b.Value > best {
 							t.Errorf("%s n=%d path=%v size %v: %v above %v (%v)", name, n, path, size, b.Value, best, err)
 						}
@@ -182,7 +184,7 @@ func TestHeldKarpBound_KnownValues(t *testing.T) {
 			if path {
 				want = c.path
 			}
-			b, err := HeldKarpBound(c.f, &BoundOptions{Path: path, Upper: want})
+			b, err := HeldKarpBound(t.Context(), c.f, &BoundOptions{Path: path, Upper: want})
 			tol := 1e-11 // easy: the first 1-tree proves it
 			if c.exact {
 				tol = 0
@@ -206,11 +208,11 @@ func TestHeldKarpBound_IsBelowToursAndNear(t *testing.T) {
 		for seed := range uint64(2) {
 			for name, s := range boundSpaces(n, seed) {
 				for _, path := range []bool{false, true} {
-					tour, err := Solve(s.f, &Options{Path: path, Certificate: CertifyNone, Kicks: 1000})
+					tour, err := Solve(t.Context(), s.f, &Options{Path: path, Certificate: CertifyNone, Kicks: 1000})
 					if err != nil {
 						t.Fatal(err)
 					}
-					b, err := HeldKarpBound(s.f, &BoundOptions{Path: path, Upper: tour.Length})
+					b, err := HeldKarpBound(t.Context(), s.f, &BoundOptions{Path: path, Upper: tour.Length})
 					if err != nil || b.Value > tour.Length {
 						t.Errorf("%s n=%d path=%v: bound %v above the tour %v (%v)", name, n, path, b.Value, tour.Length, err)
 					}
@@ -237,7 +239,7 @@ func TestHeldKarpBound_UniformPoints(t *testing.T) {
 	const n = 1000
 	for seed := range uint64(3) {
 		f := plane(n, seed)
-		b, err := HeldKarpBound(f, nil)
+		b, err := HeldKarpBound(t.Context(), f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +264,7 @@ func TestHeldKarpBound_Clusters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []bool{false, true} {
-		tour, err := Solve(f, &Options{Path: path})
+		tour, err := Solve(t.Context(), f, &Options{Path: path})
 		if err != nil || tour.Gap() > 0.02 {
 			t.Errorf("path=%v: gap %v (%v)", path, tour.Gap(), err)
 		}
@@ -272,16 +274,16 @@ func TestHeldKarpBound_Clusters(t *testing.T) {
 func TestHeldKarpBound_IsRepeatable(t *testing.T) {
 	for _, f := range []metric.Finite{plane(300, 1), plane(3000, 1), cube(300, 2, 10, metric.Manhattan{}, 1)} {
 		o := &BoundOptions{Iterations: 50}
-		a, err := HeldKarpBound(f, o)
+		a, err := HeldKarpBound(t.Context(), f, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, _ := HeldKarpBound(f, o)
+		b, _ := HeldKarpBound(t.Context(), f, o)
 		if a.Value != b.Value || a.Iterations != 50 || !slices.Equal(a.Multipliers, b.Multipliers) {
 			t.Errorf("%v and %v after %d iterations", a.Value, b.Value, a.Iterations)
 		}
 		// Prim's algorithm on all pairs agrees with the kd-tree.
-		c, err := OneTreeBound(bare{f}, a.Multipliers, nil)
+		c, err := OneTreeBound(t.Context(), bare{f}, a.Multipliers, nil)
 		if err != nil || math.Abs(c.Value-a.Value) > 1e-12*a.Value {
 			t.Errorf("all pairs prove %v, not %v (%v)", c.Value, a.Value, err)
 		}
@@ -297,7 +299,7 @@ func TestHeldKarpBound_StopsWithTheContext(t *testing.T) {
 	for _, at := range []int{1, 29, 200} {
 		ctx, cancel := context.WithCancel(context.Background())
 		last := 0
-		b, err := HeldKarpBound(f, &BoundOptions{Context: ctx, Progress: func(done, total int) {
+		b, err := HeldKarpBound(ctx, f, &BoundOptions{Progress: func(done, total int) {
 			if done != last+1 || total != 600 {
 				t.Fatalf("%d of %d after %d", done, total, last)
 			}
@@ -355,21 +357,21 @@ func TestBound_RefusesBadInput(t *testing.T) {
 			t.Error(how, b.Value, err)
 		}
 	}
-	none, err := OneTreeBound(f, nil, nil)
-	zeros, _ := OneTreeBound(f, make([]float64, 20), nil)
+	none, err := OneTreeBound(t.Context(), f, nil, nil)
+	zeros, _ := OneTreeBound(t.Context(), f, make([]float64, 20), nil)
 	if err != nil || none.Value != zeros.Value || !slices.Equal(none.Multipliers, zeros.Multipliers) {
 		t.Error("nil is not zeros:", none, zeros, err)
 	}
-	if _, err := OneTreeBound(f, []float64{}, nil); !errors.As(err, &size) {
+	if _, err := OneTreeBound(t.Context(), f, []float64{}, nil); !errors.As(err, &size) {
 		t.Error(err)
 	}
-	if _, err := OneTreeBound(f, make([]float64, 19), nil); !errors.As(err, &size) || size.Got != 19 || size.Want != "20" {
+	if _, err := OneTreeBound(t.Context(), f, make([]float64, 19), nil); !errors.As(err, &size) || size.Got != 19 || size.Want != "20" {
 		t.Error(err)
 	}
 	for _, p := range []float64{math.NaN(), math.Inf(-1), 2e300} {
 		pi := make([]float64, 20)
 		pi[7] = p
-		if _, err := OneTreeBound(f, pi, nil); !errors.As(err, &value) || value.Index != 7 {
+		if _, err := OneTreeBound(t.Context(), f, pi, nil); !errors.As(err, &value) || value.Index != 7 {
 			t.Error(p, err)
 		}
 	}
@@ -381,7 +383,7 @@ func BenchmarkHeldKarpBound(b *testing.B) {
 			b.ReportAllocs()
 			var h Bound
 			for b.Loop() {
-				h, _ = HeldKarpBound(f, nil)
+				h, _ = HeldKarpBound(b.Context(), f, nil)
 			}
 			b.ReportMetric(float64(h.Iterations), "iterations")
 			b.ReportMetric(h.Value, "bound")

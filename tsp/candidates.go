@@ -23,7 +23,7 @@ func newCandidates(ctx context.Context, f metric.Finite, k int) (*candidates, er
 	if c.k < 1 {
 		return c, nil
 	}
-	near, err := metric.NearestNeighborsContext(ctx, f, c.k)
+	near, err := metric.NearestNeighbors(ctx, f, c.k)
 	if err != nil {
 		return nil, err
 	}
@@ -82,10 +82,10 @@ func (c *candidates) distinct(ctx context.Context, f metric.Finite) (first, clas
 	if !coincide {
 		return nil, nil, nil
 	}
-	if first, err = metric.Net(f, 0, &metric.NetOptions{Context: ctx}); err != nil {
+	if first, err = metric.Net(ctx, f, 0, nil); err != nil {
 		return nil, nil, err
 	}
-	class, _, err = metric.AssignContext(ctx, f, first)
+	class, _, err = metric.Assign(ctx, f, first)
 	return first, class, err
 }
 

@@ -51,12 +51,7 @@ const (
 //
 // No points are [metric.ErrEmpty], a negative or non-finite distance that is met
 // is a [*metric.Violation].
-func CoveringIntegral(f metric.Finite) (Covering, error) {
-	return CoveringIntegralContext(context.Background(), f)
-}
-
-// CoveringIntegralContext is [CoveringIntegral], stopped early when ctx is done.
-func CoveringIntegralContext(ctx context.Context, f metric.Finite) (Covering, error) {
+func CoveringIntegral(ctx context.Context, f metric.Finite) (Covering, error) {
 	n := fault.Len(f)
 	if err := checkSize("tsp: CoveringIntegral", n); err != nil {
 		return Covering{}, err
@@ -66,7 +61,7 @@ func CoveringIntegralContext(ctx context.Context, f metric.Finite) (Covering, er
 
 // covering chooses m centers.
 func covering(ctx context.Context, f metric.Finite, m int) (Covering, error) {
-	order, radii, err := metric.FarthestFirstContext(ctx, f, m, 0)
+	order, radii, err := metric.FarthestFirst(ctx, f, m, 0)
 	if err != nil {
 		return Covering{}, err
 	}
@@ -83,13 +78,13 @@ func covering(ctx context.Context, f metric.Finite, m int) (Covering, error) {
 	}
 	hi := radii[m]
 	if hi > 0 {
-		all, err := metric.Net(f, 0, &metric.NetOptions{Context: ctx})
+		all, err := metric.Net(ctx, f, 0, nil)
 		if err != nil {
 			return Covering{}, err
 		}
 		for float64(len(all))*hi > coveringRest*out.Integral {
 			lo := hi / math.Sqrt2
-			net, err := metric.Net(f, lo, &metric.NetOptions{Context: ctx})
+			net, err := metric.Net(ctx, f, lo, nil)
 			if err != nil {
 				return Covering{}, err
 			}

@@ -1,6 +1,7 @@
 package tsp_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -11,11 +12,11 @@ import (
 // chessboard, so one edge must be a diagonal. The bound proves it.
 func ExampleHeldKarpBound() {
 	f := grid(5, 5)
-	b, err := tsp.HeldKarpBound(f, nil)
+	b, err := tsp.HeldKarpBound(context.Background(), f, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	t, err := tsp.Solve(f, nil)
+	t, err := tsp.Solve(context.Background(), f, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -26,11 +27,11 @@ func ExampleHeldKarpBound() {
 // The multipliers of a bound are its proof.
 func ExampleOneTreeBound() {
 	f := grid(4, 3)
-	b, err := tsp.HeldKarpBound(f, &tsp.BoundOptions{Path: true})
+	b, err := tsp.HeldKarpBound(context.Background(), f, &tsp.BoundOptions{Path: true})
 	if err != nil {
 		log.Fatal(err)
 	}
-	again, err := tsp.OneTreeBound(f, b.Multipliers, &tsp.BoundOptions{Path: true})
+	again, err := tsp.OneTreeBound(context.Background(), f, b.Multipliers, &tsp.BoundOptions{Path: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func ExampleOneTreeBound() {
 
 // Without multipliers it is the bound of a minimum spanning tree.
 func ExampleOneTreeBound_tree() {
-	b, err := tsp.OneTreeBound(grid(4, 3), nil, nil)
+	b, err := tsp.OneTreeBound(context.Background(), grid(4, 3), nil, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package tsp_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -9,7 +10,7 @@ import (
 
 func ExampleFold() {
 	f := grid(3, 2)
-	t, err := tsp.Solve(f, &tsp.Options{Path: true})
+	t, err := tsp.Solve(context.Background(), f, &tsp.Options{Path: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -27,7 +28,7 @@ func ExampleFold() {
 
 func ExampleFolding_Locality() {
 	f := grid(32, 32)
-	t, err := tsp.SpaceFilling(f, tsp.Hilbert, &tsp.Options{Path: true})
+	t, err := tsp.SpaceFilling(context.Background(), f, tsp.Hilbert, &tsp.Options{Path: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func ExampleFolding_Locality() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	locality, err := l.Locality(f)
+	locality, err := l.Locality(context.Background(), f)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -45,11 +46,11 @@ func ExampleFolding_Locality() {
 
 func ExampleCoveringIntegral() {
 	f := grid(10, 10)
-	c, err := tsp.CoveringIntegral(f)
+	c, err := tsp.CoveringIntegral(context.Background(), f)
 	if err != nil {
 		log.Fatal(err)
 	}
-	t, err := tsp.Solve(f, nil)
+	t, err := tsp.Solve(context.Background(), f, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func ExampleTour_Open() {
 }
 
 func ExampleMST() {
-	t, err := tsp.MST(grid(3, 2))
+	t, err := tsp.MST(context.Background(), grid(3, 2))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func ExampleMST() {
 }
 
 func ExampleDoubleTree() {
-	t, err := tsp.DoubleTree(grid(4, 1), nil)
+	t, err := tsp.DoubleTree(context.Background(), grid(4, 1), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func ExampleDoubleTree() {
 }
 
 func ExampleGreedy() {
-	t, err := tsp.Greedy(grid(5, 1), &tsp.Options{Path: true})
+	t, err := tsp.Greedy(context.Background(), grid(5, 1), &tsp.Options{Path: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func ExampleGreedy() {
 func ExampleSpaceFilling() {
 	f := grid(4, 4)
 	for _, c := range []tsp.Curve{tsp.Hilbert, tsp.Boustrophedon} {
-		t, err := tsp.SpaceFilling(f, c, &tsp.Options{Path: true})
+		t, err := tsp.SpaceFilling(context.Background(), f, c, &tsp.Options{Path: true})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func ExampleImprove() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	better, err := tsp.Improve(f, t, nil)
+	better, err := tsp.Improve(context.Background(), f, t, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func ExampleImprove() {
 }
 
 func ExampleSolve() {
-	t, err := tsp.Solve(grid(10, 10), nil)
+	t, err := tsp.Solve(context.Background(), grid(10, 10), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func ExampleSolve_words() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	t, err := tsp.Solve(f, &tsp.Options{Path: true, Context: context.Background()})
+	t, err := tsp.Solve(context.Background(), f, &tsp.Options{Path: true})
 	if err != nil {
 		log.Fatal(err)
 	}

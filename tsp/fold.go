@@ -1,6 +1,7 @@
 package tsp
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -155,7 +156,7 @@ func (l Locality) String() string {
 
 // Locality measures the folding of f. Points that share their place with
 // another are left out. The cost is that of metric.NearestNeighbors.
-func (l *Folding) Locality(f metric.Finite) (Locality, error) {
+func (l *Folding) Locality(ctx context.Context, f metric.Finite) (Locality, error) {
 	const op = "tsp: Folding.Locality"
 	if err := checkOrder(op, "folding", fault.Len(f), l.Order); err != nil {
 		return Locality{}, err
@@ -173,7 +174,7 @@ func (l *Folding) Locality(f metric.Finite) (Locality, error) {
 	if n == 1 {
 		return Locality{}, nil
 	}
-	near, err := metric.NearestNeighbors(f, 1)
+	near, err := metric.NearestNeighbors(ctx, f, 1)
 	if err != nil {
 		return Locality{}, err
 	}

@@ -39,7 +39,7 @@ func TestFold_IsLipschitzForAllPairs(t *testing.T) {
 				if open, err := tour.Open(f); err != nil || open.Length != l.Length() || open.Length > tour.Length {
 					t.Error(name, open, l.Length(), err)
 				}
-				if at, err := l.Locality(f); err != nil || at.Points > 0 && !(at.Median >= 1-1e-15 && at.Mean <= at.Max) {
+				if at, err := l.Locality(t.Context(), f); err != nil || at.Points > 0 && !(at.Median >= 1-1e-15 && at.Mean <= at.Max) {
 					t.Error(name, at, err)
 				}
 			}
@@ -50,7 +50,7 @@ func TestFold_IsLipschitzForAllPairs(t *testing.T) {
 // A pair too far apart for its way along the path is no metric.
 func TestFold_FindsAViolation(t *testing.T) {
 	line := cube(600, 1, 0, metric.Euclidean{}, 1)
-	tour, err := SpaceFilling(line, Hilbert, &Options{Path: true})
+	tour, err := SpaceFilling(t.Context(), line, Hilbert, &Options{Path: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func (s squared) Distance(i, j int) float64 { d := s.Finite.Distance(i, j); retu
 
 func TestFolding_NearestIsTheNearest(t *testing.T) {
 	f := cube(60, 2, 6, metric.Euclidean{}, 1) // with duplicates
-	tour, err := Solve(f, &Options{Path: true})
+	tour, err := Solve(t.Context(), f, &Options{Path: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,15 +112,15 @@ func TestFolding_NearestIsTheNearest(t *testing.T) {
 
 func TestCoveringIntegral_BoundsTheTour(t *testing.T) {
 	for _, f := range []metric.Finite{plane(1, 1), plane(2, 1), plane(400, 1), cube(300, 4, 0, metric.Chebyshev{}, 2), randomMetric(200, 3), cube(200, 2, 1, metric.Euclidean{}, 4)} {
-		c, err := CoveringIntegral(f)
+		c, err := CoveringIntegral(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tour, err := Solve(f, &Options{Kicks: -1})
+		tour, err := Solve(t.Context(), f, &Options{Kicks: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := MST(f)
+		tree, err := MST(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,11 +194,11 @@ func TestCoveringIntegral_FewCenters(t *testing.T) {
 	if err != nil || few.Integral < all.Integral*0.5 || few.Integral > 2*all.Integral {
 		t.Error(all, few, err)
 	}
-	if _, err := CoveringIntegral(emptyMetric{}); !errors.Is(err, metric.ErrEmpty) {
+	if _, err := CoveringIntegral(t.Context(), emptyMetric{}); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)
 	}
 	violation := new(metric.Violation)
-	if _, err := CoveringIntegral(space.Constant(5, math.NaN())); !errors.As(err, &violation) {
+	if _, err := CoveringIntegral(t.Context(), space.Constant(5, math.NaN())); !errors.As(err, &violation) {
 		t.Error(err)
 	}
 }

@@ -20,7 +20,7 @@ import (
 // likewise, and so on until one path is left. That is n queries of a
 // metric.Index and a sort of their results, and about twice that for what is
 // left.
-func Greedy(f metric.Finite, o *Options) (*Tour, error) {
+func Greedy(ctx context.Context, f metric.Finite, o *Options) (*Tour, error) {
 	const op = "tsp: Greedy"
 	if err := checkSize(op, fault.Len(f)); err != nil {
 		return nil, err
@@ -29,11 +29,11 @@ func Greedy(f metric.Finite, o *Options) (*Tour, error) {
 	if err != nil {
 		return nil, err
 	}
-	near, err := newCandidates(s.Context, f, s.Neighbors)
+	near, err := newCandidates(ctx, f, s.Neighbors)
 	if err != nil {
 		return nil, err
 	}
-	order, err := greedy(s.Context, f, near)
+	order, err := greedy(ctx, f, near)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ import (
 //
 // A t that is no tour of f is an error, as in [NewTour]. When the context is
 // done, Improve returns the best tour so far together with the context's error.
-func Improve(f metric.Finite, t *Tour, o *Options) (*Tour, error) {
+func Improve(ctx context.Context, f metric.Finite, t *Tour, o *Options) (*Tour, error) {
 	const op = "tsp: Improve"
 	if err := checkOrder(op, "tour", fault.Len(f), t.order()); err != nil {
 		return nil, err
@@ -42,14 +42,14 @@ func Improve(f metric.Finite, t *Tour, o *Options) (*Tour, error) {
 		return nil, err
 	}
 	given.LowerBound = t.LowerBound
-	p, err := newProblem(s.Context, f, s.Neighbors)
+	p, err := newProblem(ctx, f, s.Neighbors)
 	if err != nil {
-		if s.Context.Err() != nil {
+		if ctx.Err() != nil {
 			return given, err
 		}
 		return nil, err
 	}
-	order, stopped := p.improve(p.shrink(t.Order), t.Closed, s)
+	order, stopped := p.improve(ctx, p.shrink(t.Order), t.Closed, s)
 	better, err := newTour(f, p.expand(order), t.Closed)
 	if err != nil {
 		return nil, err
@@ -127,9 +127,9 @@ func (p *problem) expand(order []int) []int {
 }
 
 // improve returns a better order, and the context's error if that ended it.
-func (p *problem) improve(order []int, closed bool, o Options) ([]int, error) {
+func (p *problem) improve(ctx context.Context, order []int, closed bool, o Options) ([]int, error) {
 	if len(order) < 2 {
-		return order, o.Context.Err()
+		return order, ctx.Err()
 	}
 	s := newSearch(p.f, order, closed, p.near)
 	var deadline time.Time
@@ -137,14 +137,14 @@ func (p *problem) improve(order []int, closed bool, o Options) ([]int, error) {
 		deadline = time.Now().Add(o.TimeLimit)
 	}
 	stop := func() bool {
-		return o.Context.Err() != nil || o.TimeLimit > 0 && time.Now().After(deadline)
+		return ctx.Err() != nil || o.TimeLimit > 0 && time.Now().After(deadline)
 	}
 	for v := range s.order {
 		s.push(int32(v))
 	}
 	s.descend(stop)
 	s.iterate(o, stop)
-	return s.tour(), o.Context.Err()
+	return s.tour(), ctx.Err()
 }
 
 // maxRun is the most points of each of the three runs that a kick exchanges.

@@ -1,6 +1,7 @@
 package tsp
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/bits"
@@ -129,7 +130,7 @@ var builders = map[string]func(metric.Finite, *Options) (*Tour, error){
 		if err != nil {
 			return nil, err
 		}
-		return Improve(f, t, o)
+		return Improve(context.Background(), f, t, o)
 	},
 	"Hilbert": func(f metric.Finite, o *Options) (*Tour, error) { return curve(f, Hilbert, o) },
 	"Strips":  func(f metric.Finite, o *Options) (*Tour, error) { return curve(f, Boustrophedon, o) },
@@ -137,9 +138,9 @@ var builders = map[string]func(metric.Finite, *Options) (*Tour, error){
 
 // curve is SpaceFilling, and Greedy where there are no coordinates.
 func curve(f metric.Finite, c Curve, o *Options) (*Tour, error) {
-	t, err := SpaceFilling(f, c, o)
+	t, err := SpaceFilling(context.Background(), f, c, o)
 	if errors.Is(err, ErrNoCoordinates) {
-		return Greedy(f, o)
+		return Greedy(context.Background(), f, o)
 	}
 	return t, err
 }

@@ -34,10 +34,7 @@ type SpanningTree struct {
 // f is taken to be symmetric; the triangle inequality is not needed. No points
 // are [metric.ErrEmpty], a negative or non-finite distance that is met is a
 // [*metric.Violation].
-func MST(f metric.Finite) (*SpanningTree, error) { return MSTContext(context.Background(), f) }
-
-// MSTContext is [MST], stopped early when ctx is done.
-func MSTContext(ctx context.Context, f metric.Finite) (*SpanningTree, error) {
+func MST(ctx context.Context, f metric.Finite) (*SpanningTree, error) {
 	const op = "tsp: MST"
 	n := fault.Len(f)
 	if err := checkSize(op, n); err != nil {
@@ -135,13 +132,13 @@ func (t *SpanningTree) Preorder() []int {
 // as long as the tree, hence as the shortest tour; for uniform points of the
 // plane about 40 % longer than that. The tree is its lower bound. The cost is
 // that of [MST].
-func DoubleTree(f metric.Finite, o *Options) (*Tour, error) {
+func DoubleTree(ctx context.Context, f metric.Finite, o *Options) (*Tour, error) {
 	const op = "tsp: DoubleTree"
 	s, err := o.settle(op, fault.Len(f))
 	if err != nil {
 		return nil, err
 	}
-	tree, err := MSTContext(s.Context, f)
+	tree, err := MST(ctx, f)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func TestMST_EqualsKruskal(t *testing.T) {
 		// Large enough for the kd-tree, to be held against Prim's algorithm.
 		"tree": plane(2100, 6), "same": cube(2100, 2, 1, metric.Euclidean{}, 7), "ties": cube(2100, 3, 6, metric.Manhattan{}, 8),
 	} {
-		tree, err := MST(f)
+		tree, err := MST(t.Context(), f)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -53,7 +53,7 @@ func TestMST_EqualsKruskal(t *testing.T) {
 		var want float64
 		if f.Len() < 1000 {
 			want = kruskal(f)
-		} else if prim, err := MST(bare{f}); err == nil {
+		} else if prim, err := MST(t.Context(), bare{f}); err == nil {
 			want = prim.Length
 		}
 		if math.Abs(sum-want) > 1e-11*want || tree.Length > sum*(1+1e-11) || tree.Length < sum*(1-1e-11) {
@@ -67,7 +67,7 @@ func TestMST_EqualsKruskal(t *testing.T) {
 
 // Of metric.Tree's preorder this is the definition.
 func TestSpanningTree_PreorderIsThatOfTheTree(t *testing.T) {
-	tree, err := MST(plane(300, 1))
+	tree, err := MST(t.Context(), plane(300, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,19 +81,19 @@ func TestSpanningTree_PreorderIsThatOfTheTree(t *testing.T) {
 }
 
 func TestMST_RefusesBadInput(t *testing.T) {
-	if _, err := MST(emptyMetric{}); !errors.Is(err, metric.ErrEmpty) {
+	if _, err := MST(t.Context(), emptyMetric{}); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)
 	}
 	for _, d := range []float64{math.NaN(), math.Inf(1), -1} {
 		violation := new(metric.Violation)
-		if _, err := MST(altered{bare{plane(20, 1)}, 3, 5, d}); !errors.As(err, &violation) || violation.I != 3 || violation.J != 5 {
+		if _, err := MST(t.Context(), altered{bare{plane(20, 1)}, 3, 5, d}); !errors.As(err, &violation) || violation.I != 3 || violation.J != 5 {
 			t.Error(d, err)
 		}
 	}
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, n := range []int{100, 3000} {
-		if _, err := MSTContext(done, plane(n, 1)); !errors.Is(err, context.Canceled) {
+		if _, err := MST(done, plane(n, 1)); !errors.Is(err, context.Canceled) {
 			t.Error(n, err)
 		}
 	}
@@ -105,7 +105,7 @@ func BenchmarkMST(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := MST(f); err != nil {
+				if _, err := MST(b.Context(), f); err != nil {
 					b.Fatal(err)
 				}
 			}

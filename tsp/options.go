@@ -1,7 +1,6 @@
 package tsp
 
 import (
-	"context"
 	"time"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -33,10 +32,6 @@ type Options struct {
 
 	// Seed fixes the perturbations.
 	Seed uint64
-
-	// Context, where not nil, ends the work early. What has a tour by then
-	// returns it along with the context's error.
-	Context context.Context
 
 	// Progress, where not nil, is told from time to time, by the goroutine of
 	// the caller, how many of the perturbations have been tried.
@@ -90,9 +85,6 @@ func (o *Options) settle(op string, n int) (Options, error) {
 		s.Kicks = min(mostKicks, defaultKicks*n)
 	}
 	s.Kicks = max(0, s.Kicks)
-	if s.Context == nil {
-		s.Context = context.Background()
-	}
 	if s.Progress == nil {
 		s.Progress = func(done, total int) {}
 	}

@@ -1,6 +1,8 @@
 package tsp
 
 import (
+	"context"
+
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
@@ -21,7 +23,7 @@ import (
 // [metric.Densify] it first if they are dear. When the context is done, Solve
 // returns the best tour so far, nil if there is none yet, together with the
 // context's error.
-func Solve(f metric.Finite, o *Options) (*Tour, error) {
+func Solve(ctx context.Context, f metric.Finite, o *Options) (*Tour, error) {
 	const op = "tsp: Solve"
 	if err := checkSize(op, fault.Len(f)); err != nil {
 		return nil, err
@@ -30,15 +32,15 @@ func Solve(f metric.Finite, o *Options) (*Tour, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := newProblem(s.Context, f, s.Neighbors)
+	p, err := newProblem(ctx, f, s.Neighbors)
 	if err != nil {
 		return nil, err
 	}
-	order, err := greedy(s.Context, p.f, p.near)
+	order, err := greedy(ctx, p.f, p.near)
 	if err != nil {
 		return nil, err
 	}
-	order, stopped := p.improve(order, !s.Path, s)
+	order, stopped := p.improve(ctx, order, !s.Path, s)
 	t, err := newTour(f, p.expand(order), !s.Path)
 	if err != nil {
 		return nil, err
@@ -46,12 +48,12 @@ func Solve(f metric.Finite, o *Options) (*Tour, error) {
 	if stopped != nil {
 		return t, stopped
 	}
-	return t, t.certify(f, s)
+	return t, t.certify(ctx, f, s)
 }
 
 // certify sets the lower bound.
-func (t *Tour) certify(f metric.Finite, o Options) error {
-	b := &BoundOptions{Path: !t.Closed, Upper: t.Length, Context: o.Context}
+func (t *Tour) certify(ctx context.Context, f metric.Finite, o Options) error {
+	b := &BoundOptions{Path: !t.Closed, Upper: t.Length}
 	kind := o.Certificate
 	if kind == CertifyAuto {
 		kind = CertifyTree
@@ -63,9 +65,9 @@ func (t *Tour) certify(f metric.Finite, o Options) error {
 	var err error
 	switch kind {
 	case CertifyTree:
-		proved, err = OneTreeBound(f, nil, b)
+		proved, err = OneTreeBound(ctx, f, nil, b)
 	case CertifyHeldKarp:
-		proved, err = HeldKarpBound(f, b)
+		proved, err = HeldKarpBound(ctx, f, b)
 	}
 	t.LowerBound = proved.Value
 	return err

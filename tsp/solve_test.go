@@ -55,7 +55,7 @@ func TestSolve_AgreesWithExhaustiveSearch(t *testing.T) {
 
 func TestTour_LiesBetweenTheTreeAndTwiceTheTree(t *testing.T) {
 	for _, f := range []metric.Finite{plane(500, 1), cube(300, 5, 0, metric.Manhattan{}, 2), randomMetric(200, 3), cube(400, 2, 8, metric.Euclidean{}, 4)} {
-		tree, err := MST(f)
+		tree, err := MST(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestSolve_FindsTheCircle(t *testing.T) {
 		pts[i] = []float64{cos, sin}
 	}
 	f, _ := metric.NewPoints(pts, metric.Euclidean{})
-	tour, err := Solve(f, &Options{Kicks: 1000})
+	tour, err := Solve(t.Context(), f, &Options{Kicks: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,13 +98,13 @@ func TestSolve_FindsTheCircle(t *testing.T) {
 
 func TestSolve_MeetsItsTargets(t *testing.T) {
 	testkit.Slow(t)
-	dense, err := metric.Densify(plane(700, 2))
+	dense, err := metric.Densify(t.Context(), plane(700, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, f := range map[string]metric.Finite{"plane": plane(1000, 1), "dense": dense} {
 		for _, path := range []bool{false, true} {
-			tour, err := Solve(f, &Options{Path: path, Kicks: 10 * f.Len()})
+			tour, err := Solve(t.Context(), f, &Options{Path: path, Kicks: 10 * f.Len()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,15 +119,15 @@ func TestSolve_MeetsItsTargets(t *testing.T) {
 func TestSolve_DependsOnTheSeedOnly(t *testing.T) {
 	f := plane(600, 5)
 	o := &Options{Kicks: 3000, Seed: 1}
-	a, err := Solve(f, o)
+	a, err := Solve(t.Context(), f, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Solve(bare{f}, o)
+	b, err := Solve(t.Context(), bare{f}, o)
 	if err != nil || !slices.Equal(a.Order, b.Order) || a.Length != b.Length {
 		t.Error("another run, without the coordinates, found another tour", err)
 	}
-	if c, err := Solve(f, &Options{Kicks: 3000, Seed: 2}); err != nil || slices.Equal(a.Order, c.Order) {
+	if c, err := Solve(t.Context(), f, &Options{Kicks: 3000, Seed: 2}); err != nil || slices.Equal(a.Order, c.Order) {
 		t.Error("the seed does nothing", err)
 	}
 	if o.Neighbors != 0 || o.Context != nil {
@@ -139,7 +139,7 @@ func TestSolve_CopesWithDuplicates(t *testing.T) {
 	same := cube(300, 2, 1, metric.Euclidean{}, 1)
 	few := cube(1000, 2, 5, metric.Euclidean{}, 2) // 25 places, 40 points each
 	line := cube(200, 1, 0, metric.Euclidean{}, 3)
-	span, _, _ := metric.Diameter(line)
+	span, _, _ := metric.Diameter(t.Context(), line)
 	for name, c := range map[string]struct {
 		f            metric.Finite
 		closed, path float64
@@ -173,7 +173,7 @@ func BenchmarkSolve(b *testing.B) {
 		f := plane(n, 1)
 		b.Run(fmt.Sprintf("plane/n=%d", n), func(b *testing.B) { benchmarkSolve(b, f, nil, math.Sqrt(float64(n))) })
 	}
-	dense, err := metric.Densify(plane(2000, 1))
+	dense, err := metric.Densify(b.Context(), plane(2000, 1))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func benchmarkSolve(b *testing.B, f metric.Finite, o *Options, root float64) {
 	var t *Tour
 	for b.Loop() {
 		var err error
-		if t, err = Solve(f, o); err != nil {
+		if t, err = Solve(b.Context(), f, o); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -201,7 +201,7 @@ func BenchmarkGreedy(b *testing.B) {
 	b.Run("n=100000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := Greedy(f, nil); err != nil {
+			if _, err := Greedy(b.Context(), f, nil); err != nil {
 				b.Fatal(err)
 			}
 		}

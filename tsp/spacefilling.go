@@ -36,7 +36,7 @@ const (
 // bounding box on Hilbert's curve, are visited in order of index.
 //
 // A metric that is not [metric.Embedded] is [ErrNoCoordinates].
-func SpaceFilling(f metric.Finite, c Curve, o *Options) (*Tour, error) {
+func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, o *Options) (*Tour, error) {
 	const op = "tsp: SpaceFilling"
 	if err := checkSize(op, fault.Len(f)); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func SpaceFilling(f metric.Finite, c Curve, o *Options) (*Tour, error) {
 		}
 		keys := make([]uint64, f.Len()*width)
 		g := newGrid(e)
-		err = parallel.Chunks(s.Context, f.Len(), 1024, 0, nil, func(_, lo, hi int) {
+		err = parallel.Chunks(ctx, f.Len(), 1024, 0, nil, func(_, lo, hi int) {
 			x := make([]uint32, e.Dim)
 			for i := lo; i < hi; i++ {
 				for a := range x {
@@ -71,10 +71,10 @@ func SpaceFilling(f metric.Finite, c Curve, o *Options) (*Tour, error) {
 			}
 		})
 		if err == nil {
-			order, err = sortByKey(s.Context, keys, width)
+			order, err = sortByKey(ctx, keys, width)
 		}
 	case Boustrophedon:
-		order, err = sortByKey(s.Context, newGrid(e).strips(), e.Dim)
+		order, err = sortByKey(ctx, newGrid(e).strips(), e.Dim)
 	default:
 		err = &fault.ValueError{Op: op, Arg: "c", Index: -1, Value: float64(c), Want: "Hilbert or Boustrophedon"}
 	}

@@ -65,7 +65,7 @@ func TestHilbert_RefinesItself(t *testing.T) {
 func TestSpaceFilling_LengthOnUniformPoints(t *testing.T) {
 	f := plane(5000, 1)
 	for c, want := range map[Curve]float64{Hilbert: 1.40, Boustrophedon: 1.32} {
-		tour, err := SpaceFilling(f, c, nil)
+		tour, err := SpaceFilling(t.Context(), f, c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestSpaceFilling_SortsTheLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []Curve{Hilbert, Boustrophedon} {
-			tour, err := SpaceFilling(f, c, &Options{Path: true})
+			tour, err := SpaceFilling(t.Context(), f, c, &Options{Path: true})
 			if err != nil || !slices.Equal(tour.Order, []int{1, 4, 5, 2, 0, 3}) {
 				t.Error(scale, c, tour, err)
 			}
@@ -108,7 +108,7 @@ func TestSpaceFilling_StripsTurnBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tour, err := SpaceFilling(f, Boustrophedon, &Options{Path: true})
+		tour, err := SpaceFilling(t.Context(), f, Boustrophedon, &Options{Path: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,11 +121,11 @@ func TestSpaceFilling_StripsTurnBack(t *testing.T) {
 }
 
 func TestSpaceFilling_RefusesBadInput(t *testing.T) {
-	if _, err := SpaceFilling(bare{plane(5, 1)}, Hilbert, nil); !errors.Is(err, ErrNoCoordinates) {
+	if _, err := SpaceFilling(t.Context(), bare{plane(5, 1)}, Hilbert, nil); !errors.Is(err, ErrNoCoordinates) {
 		t.Error(err)
 	}
 	var value *metric.ValueError
-	if _, err := SpaceFilling(plane(5, 1), 7, nil); !errors.As(err, &value) || value.Value != 7 {
+	if _, err := SpaceFilling(t.Context(), plane(5, 1), 7, nil); !errors.As(err, &value) || value.Value != 7 {
 		t.Error(err)
 	}
 }
@@ -136,7 +136,7 @@ func BenchmarkSpaceFilling(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/n=%d", name, f.Len()), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := SpaceFilling(f, c, nil); err != nil {
+				if _, err := SpaceFilling(b.Context(), f, c, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -23,7 +23,7 @@ func TestImprove_NeverLengthensAndKeepsTheBound(t *testing.T) {
 		before := slices.Clone(given.Order)
 		last := given
 		for _, kicks := range []int{-1, 200, 2000} {
-			tour, err := Improve(f, last, &Options{Kicks: kicks, Seed: seed})
+			tour, err := Improve(t.Context(), f, last, &Options{Kicks: kicks, Seed: seed})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +45,7 @@ func TestImprove_NeverLengthensAndKeepsTheBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tour, err := Improve(skew, given, nil)
+	tour, err := Improve(t.Context(), skew, given, nil)
 	if err != nil || tour.Length > given.Length {
 		t.Errorf("asymmetric: %v after %v, %v", tour.Length, given.Length, err)
 	}
@@ -64,20 +64,20 @@ func TestSolve_StopsWithTheContext(t *testing.T) {
 	f := plane(2000, 1)
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
-	if tour, err := Solve(f, &Options{Context: done}); tour != nil || !errors.Is(err, context.Canceled) {
+	if tour, err := Solve(done, f, nil); tour != nil || !errors.Is(err, context.Canceled) {
 		t.Error(tour, err)
 	}
-	given, err := Greedy(f, nil)
+	given, err := Greedy(t.Context(), f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tour, err := Improve(f, given, &Options{Context: done}); tour == nil || tour.Length != given.Length || !errors.Is(err, context.Canceled) {
+	if tour, err := Improve(done, f, given, nil); tour == nil || tour.Length != given.Length || !errors.Is(err, context.Canceled) {
 		t.Error(tour, err)
 	}
 	for _, certificate := range []Certificate{CertifyTree, CertifyHeldKarp} {
 		ctx, cancel := context.WithCancel(context.Background())
 		calls := 0
-		tour, err := Solve(f, &Options{Context: ctx, Certificate: certificate, Progress: func(d, total int) {
+		tour, err := Solve(ctx, f, &Options{Certificate: certificate, Progress: func(d, total int) {
 			if calls++; total != 40000 || d > total {
 				t.Fatal(d, total)
 			}
@@ -93,7 +93,7 @@ func TestSolve_StopsWithTheContext(t *testing.T) {
 			t.Errorf("%v is no better than the greedy tour, %v", tour.Length, given.Length)
 		}
 	}
-	tour, err := Solve(f, &Options{TimeLimit: 1, Certificate: CertifyNone}) // a nanosecond
+	tour, err := Solve(t.Context(), f, &Options{TimeLimit: 1, Certificate: CertifyNone}) // a nanosecond
 	if err != nil || tour.LowerBound != 0 || !math.IsInf(tour.Gap(), 1) {
 		t.Error(tour, err)
 	}
@@ -131,7 +131,7 @@ func TestTour_RefusesBadInput(t *testing.T) {
 	bad := &Tour{Order: []int{0, 1, 2}}
 	for name, err := range map[string]error{
 		"NewTour": second(NewTour(f, bad.Order, true)),
-		"Improve": second(Improve(f, bad, nil)),
+		"Improve": second(Improve(t.Context(), f, bad, nil)),
 		"Fold":    second(Fold(f, bad)),
 		"Open":    second((&Tour{Order: bad.Order, Closed: true}).Open(f)),
 	} {
@@ -163,11 +163,11 @@ func TestZeroValues_AnswerNothing(t *testing.T) {
 	for name, err := range map[string]error{
 		"Fold nil":    second(Fold(f, nil)),
 		"Fold":        second(Fold(f, new(Tour))),
-		"Improve nil": second(Improve(f, nil, nil)),
-		"Improve":     second(Improve(f, new(Tour), nil)),
+		"Improve nil": second(Improve(t.Context(), f, nil, nil)),
+		"Improve":     second(Improve(t.Context(), f, new(Tour), nil)),
 		"Open nil":    second((*Tour)(nil).Open(f)),
 		"Open":        second(new(Tour).Open(f)),
-		"Locality":    second(new(Folding).Locality(f)),
+		"Locality":    second(new(Folding).Locality(t.Context(), f)),
 	} {
 		if !errors.As(err, &size) || size.Got != 0 {
 			t.Errorf("%s: %v", name, err)

@@ -51,7 +51,7 @@ func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 // result. The passes use every core. Memory beyond the costs is about 0.7 kB a
 // row, and some kB more where lists grow. Ties are broken the same way every
 // time.
-func Assignment(c Cost, o *Options) (*Matching, error) {
+func Assignment(ctx context.Context, c Cost, o *Options) (*Matching, error) {
 	const op = "wasserstein: Assignment"
 	n, m := dims(c)
 	if n == 0 || m == 0 {
@@ -64,13 +64,13 @@ func Assignment(c Cost, o *Options) (*Matching, error) {
 	if err := fault.Memory(op, assignment.Bytes(n, m), 1); err != nil {
 		return nil, err
 	}
-	return match(op, n, m, costRows(c), o)
+	return match(ctx, op, n, m, costRows(c), o)
 }
 
 // match is Assignment of a size that fits.
-func match(op string, n, m int, costs rows.Func, o *Options) (*Matching, error) {
+func match(ctx context.Context, op string, n, m int, costs rows.Func, o *Options) (*Matching, error) {
 	opt := o.get()
-	col, v, err := assignment.Solve(opt.Context, n, m, costs, opt.Workers)
+	col, v, err := assignment.Solve(ctx, n, m, costs, opt.Workers)
 	var bad *rows.BadCost
 	if errors.As(err, &bad) {
 		err = &fault.ValueError{Op: op, Arg: "cost", Index: bad.I*m + bad.J, Value: bad.Value, Want: "a finite number of size at most 2^960"}
@@ -78,7 +78,7 @@ func match(op string, n, m int, costs rows.Func, o *Options) (*Matching, error) 
 	if err != nil {
 		return nil, err
 	}
-	return proveMatching(opt.Context, m, costs, col, v, opt.Workers)
+	return proveMatching(ctx, m, costs, col, v, opt.Workers)
 }
 
 // proveMatching makes a Matching of the columns col and any potentials v <= 0 of

@@ -171,7 +171,7 @@ func assignMust(t testing.TB, c []float64, n, m int) *Matching {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Assignment(cost, nil)
+	r, err := Assignment(t.Context(), cost, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,11 +263,11 @@ func TestAssignment_WorkersAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := Assignment(c, &Options{Workers: 1})
+	one, err := Assignment(t.Context(), c, &Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	many, err := Assignment(c, &Options{Workers: 7})
+	many, err := Assignment(t.Context(), c, &Options{Workers: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,22 +313,22 @@ func TestAssignment_Errors(t *testing.T) {
 	var size *metric.SizeError
 	var value *metric.ValueError
 	matrix := func(n, m int, c []float64) Cost { return &matrixCost{n, m, c} }
-	if _, err := Assignment(matrix(2, 1, make([]float64, 2)), nil); !errors.As(err, &size) {
+	if _, err := Assignment(t.Context(), matrix(2, 1, make([]float64, 2)), nil); !errors.As(err, &size) {
 		t.Errorf("2 x 1: %v", err)
 	}
-	if _, err := Assignment(matrix(0, 0, nil), nil); !errors.Is(err, metric.ErrEmpty) {
+	if _, err := Assignment(t.Context(), matrix(0, 0, nil), nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("empty: %v", err)
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0x1p961, -0x1p961} {
 		c := make([]float64, 12)
 		c[7] = bad
-		if _, err := Assignment(matrix(3, 4, c), nil); !errors.As(err, &value) || value.Index != 7 {
+		if _, err := Assignment(t.Context(), matrix(3, 4, c), nil); !errors.As(err, &value) || value.Index != 7 {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Assignment(matrix(3, 3, make([]float64, 9)), &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := Assignment(ctx, matrix(3, 3, make([]float64, 9)), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("context: %v", err)
 	}
 }
@@ -341,8 +341,8 @@ func TestAssignment_ReadsEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, errA := Assignment(c, nil)
-	b, errB := Assignment(assignAt{c}, nil)
+	a, errA := Assignment(t.Context(), c, nil)
+	b, errB := Assignment(t.Context(), assignAt{c}, nil)
 	if errA != nil || errB != nil || fmt.Sprint(a) != fmt.Sprint(b) {
 		t.Errorf("by rows %v (%v), by entries %v (%v)", a, errA, b, errB)
 	}
@@ -364,7 +364,7 @@ func TestAssignment_EqualsTransport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := Between(cost, ones, ones, nil)
+		plan, err := Between(t.Context(), cost, ones, ones, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

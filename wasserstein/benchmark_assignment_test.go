@@ -48,7 +48,7 @@ func BenchmarkAssignment(b *testing.B) {
 				b.ReportAllocs()
 				var r *Matching
 				for b.Loop() {
-					if r, err = Assignment(c, nil); err != nil {
+					if r, err = Assignment(b.Context(), c, nil); err != nil {
 						b.Fatal(err)
 					}
 				}

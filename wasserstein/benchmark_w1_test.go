@@ -77,7 +77,7 @@ func BenchmarkBetween(b *testing.B) {
 			var r *wasserstein.Result
 			var err error
 			for b.Loop() {
-				if r, err = wasserstein.Between(c, mu, nu, nil); err != nil {
+				if r, err = wasserstein.Between(b.Context(), c, mu, nu, nil); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -92,7 +92,7 @@ func BenchmarkBetween_Warm(b *testing.B) {
 	for _, n := range []int{1000, 3000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			c, mu, nu := benchMatrix(b, n)
-			before, err := wasserstein.Between(c, mu, nu, nil)
+			before, err := wasserstein.Between(b.Context(), c, mu, nu, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func BenchmarkBetween_Warm(b *testing.B) {
 			b.ReportAllocs()
 			var r1 *wasserstein.Result
 			for b.Loop() {
-				if r1, err = wasserstein.Between(c, mu, nu, &wasserstein.Options{U: before.U, V: before.V}); err != nil {
+				if r1, err = wasserstein.Between(b.Context(), c, mu, nu, &wasserstein.Options{U: before.U, V: before.V}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -132,7 +132,7 @@ func BenchmarkW1_Lazy(b *testing.B) {
 			b.ReportAllocs()
 			var r *wasserstein.Result
 			for b.Loop() {
-				if r, err = wasserstein.Between(c, mu, nu, &wasserstein.Options{Lazy: true}); err != nil {
+				if r, err = wasserstein.Between(b.Context(), c, mu, nu, &wasserstein.Options{Lazy: true}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -153,7 +153,7 @@ func BenchmarkW1(b *testing.B) {
 			b.ReportAllocs()
 			var r *wasserstein.Result
 			for b.Loop() {
-				if r, err = wasserstein.W1(f, mu, nu, nil); err != nil {
+				if r, err = wasserstein.W1(b.Context(), f, mu, nu, nil); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -178,7 +178,7 @@ func BenchmarkProject(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := wasserstein.Project(f, g, nil); err != nil {
+				if _, err := wasserstein.Project(b.Context(), f, g, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

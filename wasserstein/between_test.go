@@ -22,7 +22,7 @@ func TestBetween_AllVertices(t *testing.T) {
 			nu[r.IntN(m)]++
 		}
 		c := w1Random(r, n, m)
-		got, err := Between(w1Matrix(t, n, m, c), mu, nu, nil)
+		got, err := Between(t.Context(), w1Matrix(t, n, m, c), mu, nu, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestBetween_SlowReference(t *testing.T) {
 			}
 		}
 		c := w1Random(r, n, m)
-		got, err := Between(w1Matrix(t, n, m, c), mu, nu, nil)
+		got, err := Between(t.Context(), w1Matrix(t, n, m, c), mu, nu, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestBetween_MixedScales(t *testing.T) {
 			mu[r.IntN(n)] += w
 			nu[r.IntN(m)] += w
 		}
-		got, err := Between(w1Matrix(t, n, m, c), mu, nu, nil)
+		got, err := Between(t.Context(), w1Matrix(t, n, m, c), mu, nu, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,13 +96,13 @@ func TestBetween_SameAnswerEveryWay(t *testing.T) {
 	for _, shift := range []float64{0, 3} {
 		c := w1Shifted(r, n, m, shift)
 		mu, nu := w1Weights(r, n, false), w1Weights(r, m, true)
-		want, err := Between(c, mu, nu, nil)
+		want, err := Between(t.Context(), c, mu, nu, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w1Verify(t, c, mu, nu, want, w1Tol)
 		for _, o := range []Options{{Lazy: true}, {Workers: 1}, {Workers: 5, Lazy: true}} {
-			got, err := Between(c, mu, nu, &o)
+			got, err := Between(t.Context(), c, mu, nu, &o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestBetween_SameAnswerEveryWay(t *testing.T) {
 				t.Errorf("%+v: %v after %d pivots, want %v after %d", o, got.Cost, got.Pivots, want.Cost, want.Pivots)
 			}
 		}
-		warm, err := Between(c, mu, nu, &Options{U: want.U, V: want.V})
+		warm, err := Between(t.Context(), c, mu, nu, &Options{U: want.U, V: want.V})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestBetween_BadWarmStart(t *testing.T) {
 	n := 90
 	c := w1Shifted(r, n, n, 1)
 	mu, nu := w1Weights(r, n, false), w1Weights(r, n, false)
-	want, err := Between(c, mu, nu, nil)
+	want, err := Between(t.Context(), c, mu, nu, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestBetween_BadWarmStart(t *testing.T) {
 	for i := range n {
 		o.U[i], o.V[i] = 1e200*r.NormFloat64(), 1e200*r.NormFloat64()
 	}
-	got, err := Between(c, mu, nu, o)
+	got, err := Between(t.Context(), c, mu, nu, o)
 	if err != nil || math.Abs(got.Cost-want.Cost) > 1e-13 {
 		t.Fatalf("%v, want %v, %v", got, want.Cost, err)
 	}
@@ -173,7 +173,7 @@ func TestBetween_Errors(t *testing.T) {
 		{"U without V", fine, half, half, &Options{U: half}, size},
 		{"infinite V", fine, half, half, &Options{U: half, V: []float64{1, math.Inf(1)}}, value("V", 1)},
 	} {
-		if _, err := Between(w1Matrix(t, 2, 2, k.c), k.mu, k.nu, k.o); !k.want(err) {
+		if _, err := Between(t.Context(), w1Matrix(t, 2, 2, k.c), k.mu, k.nu, k.o); !k.want(err) {
 			t.Errorf("%s: %v", k.name, err)
 		}
 	}

@@ -51,7 +51,7 @@ func (c *Certificate) Gap() float64 { return directed.SubUp(c.Upper, c.Lower) }
 // charged the largest cost. Errors are those of [Between] and a
 // [*metric.ValueError] for an entry or a potential; of o only Context and
 // Workers count. One pass over the costs, O(n+m+len(plan)) memory.
-func Certify(c Cost, mu, nu []float64, plan []Flow, v []float64, o *Options) (*Certificate, error) {
+func Certify(ctx context.Context, c Cost, mu, nu []float64, plan []Flow, v []float64, o *Options) (*Certificate, error) {
 	const op = "wasserstein: Certify"
 	n, m := dims(c)
 	if err := checkMeasures(op, mu, nu, n, m, false); err != nil {
@@ -76,7 +76,7 @@ func Certify(c Cost, mu, nu []float64, plan []Flow, v []float64, o *Options) (*C
 		return nil, err
 	}
 	opt := o.get()
-	return certify(opt.Context, op, c, mu, nu, plan, append([]float64(nil), v...), opt.Workers)
+	return certify(ctx, op, c, mu, nu, plan, append([]float64(nil), v...), opt.Workers)
 }
 
 // certify is Certify for checked arguments; it keeps v.

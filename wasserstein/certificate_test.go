@@ -17,11 +17,11 @@ func TestCertify_CatchesWrongInput(t *testing.T) {
 		n, m := 2+r.IntN(10), 2+r.IntN(10)
 		c := w1Matrix(t, n, m, w1Random(r, n, m))
 		mu, nu := w1Weights(r, n, true), w1Weights(r, m, true)
-		best, err := Between(c, mu, nu, nil)
+		best, err := Between(t.Context(), c, mu, nu, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		same, err := Certify(c, mu, nu, best.Plan, best.V, nil)
+		same, err := Certify(t.Context(), c, mu, nu, best.Plan, best.V, nil)
 		if err != nil || same.Lower != best.Lower || same.Upper != best.Upper || same.Cost != best.Cost {
 			t.Fatalf("own plan: %+v, %v, want %+v", same, err, best)
 		}
@@ -39,7 +39,7 @@ func TestCertify_CatchesWrongInput(t *testing.T) {
 			v[r.IntN(m)] += r.NormFloat64()
 			v[r.IntN(m)] *= 1e6
 		}
-		bad, err := Certify(c, mu, nu, plan, v, nil)
+		bad, err := Certify(t.Context(), c, mu, nu, plan, v, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestCertify_CatchesWrongInput(t *testing.T) {
 			t.Fatalf("[%v, %v] excludes the optimum %v", bad.Lower, bad.Upper, best.Cost)
 		}
 	}
-	none, err := Certify(w1Matrix(t, 1, 2, []float64{1, 3}), []float64{1}, []float64{.5, .5}, nil, nil, nil)
+	none, err := Certify(t.Context(), w1Matrix(t, 1, 2, []float64{1, 3}), []float64{1}, []float64{.5, .5}, nil, nil, nil)
 	if err != nil || none.Upper != 3 || none.Lower != 1 || none.Unmatched != 1 {
 		t.Errorf("no plan at all: %+v, %v", none, err)
 	}
@@ -63,7 +63,7 @@ func TestCertify_RoundsOutward(t *testing.T) {
 		n, m := 1+r.IntN(8), 1+r.IntN(8)
 		c := w1Matrix(t, n, m, w1Random(r, n, m))
 		mu, nu := w1Weights(r, n, false), w1Weights(r, m, false)
-		got, err := Between(c, mu, nu, nil)
+		got, err := Between(t.Context(), c, mu, nu, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestCertify_RoundsOutward(t *testing.T) {
 func TestCertify_UnequalTotals(t *testing.T) {
 	const ulp = 0x1p-52
 	c := w1Matrix(t, 2, 2, []float64{0, 1, 5, 2})
-	r, err := Between(c, []float64{.5, .5}, []float64{.5 + ulp, .5}, nil)
+	r, err := Between(t.Context(), c, []float64{.5, .5}, []float64{.5 + ulp, .5}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,21 +107,21 @@ func TestCertify_Errors(t *testing.T) {
 		"negative": {{0, 0, -1}},
 		"NaN":      {{0, 0, math.NaN()}},
 	} {
-		if _, err := Certify(c, w, w, plan, nil, nil); !errors.As(err, &v) {
+		if _, err := Certify(t.Context(), c, w, w, plan, nil, nil); !errors.As(err, &v) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	var s *fault.SizeError
-	if _, err := Certify(c, w, w, nil, []float64{1}, nil); !errors.As(err, &s) {
+	if _, err := Certify(t.Context(), c, w, w, nil, []float64{1}, nil); !errors.As(err, &s) {
 		t.Error(err)
 	}
-	if _, err := Certify(c, w, w, nil, []float64{1, math.Inf(1)}, nil); !errors.As(err, &v) {
+	if _, err := Certify(t.Context(), c, w, w, nil, []float64{1, math.Inf(1)}, nil); !errors.As(err, &v) {
 		t.Error(err)
 	}
-	if got, err := Certify(c, w, w, []Flow{{0, 1, 1e308}, {0, 1, 1e308}}, nil, nil); err != nil || !math.IsInf(got.Upper, 1) || got.Lower != 0 {
+	if got, err := Certify(t.Context(), c, w, w, []Flow{{0, 1, 1e308}, {0, 1, 1e308}}, nil, nil); err != nil || !math.IsInf(got.Upper, 1) || got.Lower != 0 {
 		t.Errorf("huge plan: %+v, %v", got, err)
 	}
-	if got, err := Certify(c, w, w, nil, []float64{1e308, -1e308}, nil); err != nil || got.Lower != 0 {
+	if got, err := Certify(t.Context(), c, w, w, nil, []float64{1e308, -1e308}, nil); err != nil || got.Lower != 0 {
 		t.Errorf("huge potentials: %+v, %v", got, err)
 	}
 }
@@ -170,7 +170,7 @@ func TestCertify_LowerIsThatOfTheLighterMeasure(t *testing.T) {
 			if w[1] > w[0] {
 				v[0] = c
 			}
-			got, err := Certify(w1Matrix(t, 1, 1, []float64{c}), w[:1], w[1:], []Flow{{0, 0, s}}, v, nil)
+			got, err := Certify(t.Context(), w1Matrix(t, 1, 1, []float64{c}), w[:1], w[1:], []Flow{{0, 0, s}}, v, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package wasserstein_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -18,7 +19,7 @@ func ExampleAssignment() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	m, err := wasserstein.Assignment(cost, nil)
+	m, err := wasserstein.Assignment(context.Background(), cost, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func ExampleAssignment_items() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	m, err := wasserstein.Assignment(cost, nil)
+	m, err := wasserstein.Assignment(context.Background(), cost, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func ExampleDistanceEM() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := wasserstein.DistanceEM(places, []int{0, 0, 1, 2}, []int{1, 1, 1, 2})
+	d, err := wasserstein.DistanceEM(context.Background(), places, []int{0, 0, 1, 2}, []int{1, 1, 1, 2})
 	if err != nil {
 		log.Fatal(err)
 	}

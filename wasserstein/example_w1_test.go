@@ -1,6 +1,7 @@
 package wasserstein_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/metricdp/metricdp/metric"
@@ -15,7 +16,7 @@ func ExampleW1() {
 	}
 	stock := []float64{5, 3, 2, 0}
 	demand := []float64{2, 3, 1, 4}
-	r, err := wasserstein.W1(f, stock, demand, nil)
+	r, err := wasserstein.W1(context.Background(), f, stock, demand, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -41,7 +42,7 @@ func ExampleBetween() {
 	if err != nil {
 		panic(err)
 	}
-	r, err := wasserstein.Between(c, []float64{30, 20}, []float64{15, 25, 10}, nil)
+	r, err := wasserstein.Between(context.Background(), c, []float64{30, 20}, []float64{15, 25, 10}, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -63,12 +64,12 @@ func ExampleCertify() {
 	mu, nu := []float64{2, 1, 0}, []float64{0, 1, 2}
 	plan := []wasserstein.Flow{{I: 0, J: 2, Mass: 2}, {I: 1, J: 1, Mass: 1}}
 	v := []float64{0, 1, 4}
-	r, err := wasserstein.Certify(c, mu, nu, plan, v, nil)
+	r, err := wasserstein.Certify(context.Background(), c, mu, nu, plan, v, nil)
 	if err != nil {
 		panic(err)
 	}
 	fmt.Printf("the plan costs %v, the best one between %v and %v\n", r.Cost, r.Lower, r.Upper)
-	best, err := wasserstein.Between(c, mu, nu, nil)
+	best, err := wasserstein.Between(context.Background(), c, mu, nu, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -87,7 +88,7 @@ func ExampleDistances() {
 	if err != nil {
 		panic(err)
 	}
-	r, err := wasserstein.Between(c, []float64{.5, .5}, []float64{.25, .75}, nil)
+	r, err := wasserstein.Between(context.Background(), c, []float64{.5, .5}, []float64{.25, .75}, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -103,7 +104,7 @@ func ExampleProject() {
 	if err != nil {
 		panic(err)
 	}
-	p, err := wasserstein.Project(f, []float64{.5, -.125, .25, .375}, nil)
+	p, err := wasserstein.Project(context.Background(), f, []float64{.5, -.125, .25, .375}, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -33,7 +33,7 @@ import (
 // each, O(k^3) at worst for k items and usually far less, and by [W1] on the
 // distinct points where they have many. Up to 4,096 items all distances are
 // stored; beyond, they are computed when needed.
-func DistanceEM(f metric.Finite, a, b []int) (float64, error) {
+func DistanceEM(ctx context.Context, f metric.Finite, a, b []int) (float64, error) {
 	const op = "wasserstein: DistanceEM"
 	if err := fault.Empty(op, "a", len(a)); err != nil {
 		return 0, err
@@ -61,7 +61,7 @@ func DistanceEM(f metric.Finite, a, b []int) (float64, error) {
 	if y[0].point < x[0].point { // one order of the two, for symmetry
 		x, y = y, x
 	}
-	cost, err := multisetCost(op, f, x, y)
+	cost, err := multisetCost(ctx, op, f, x, y)
 	if err != nil {
 		return 0, err
 	}
@@ -114,7 +114,7 @@ const (
 
 // multisetCost returns the least cost of moving x to y, two measures of equal
 // mass without a common point.
-func multisetCost(op string, f metric.Finite, x, y []multisetMass) (float64, error) {
+func multisetCost(ctx context.Context, op string, f metric.Finite, x, y []multisetMass) (float64, error) {
 	g, total := int64(0), int64(0)
 	for _, p := range x {
 		g = gcd(g, p.mass)
@@ -127,7 +127,7 @@ func multisetCost(op string, f metric.Finite, x, y []multisetMass) (float64, err
 		return multisetStar(op, f, x, y)
 	}
 	if items := total / g; items <= multisetCopies*int64(min(len(x), len(y))) {
-		cost, err := multisetMatch(op, f, multisetExpand(x, g, items), multisetExpand(y, g, items))
+		cost, err := multisetMatch(ctx, op, f, multisetExpand(x, g, items), multisetExpand(y, g, items))
 		return cost * float64(g), err
 	}
 	support := make([]int, 0, len(x)+len(y))
@@ -144,7 +144,7 @@ func multisetCost(op string, f metric.Finite, x, y []multisetMass) (float64, err
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", op, err)
 	}
-	r, err := W1(sub, mu, nu, nil)
+	r, err := W1(ctx, sub, mu, nu, nil)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", op, err)
 	}
@@ -181,7 +181,7 @@ func multisetExpand(x []multisetMass, g, items int64) []int {
 
 // multisetMatch returns the cost of the cheapest matching of two multisets of
 // one size.
-func multisetMatch(op string, f metric.Finite, a, b []int) (float64, error) {
+func multisetMatch(ctx context.Context, op string, f metric.Finite, a, b []int) (float64, error) {
 	n := len(a)
 	var costs rows.Func = func(i int, buf []float64) []float64 {
 		for j := range buf {
@@ -193,7 +193,7 @@ func multisetMatch(op string, f metric.Finite, a, b []int) (float64, error) {
 		// Without a context that ends there is no error.
 		costs, _ = rows.Store(context.Background(), costs, n, n, 0)
 	}
-	r, err := match(op, n, n, costs, nil)
+	r, err := match(ctx, op, n, n, costs, nil)
 	if err != nil {
 		return 0, err
 	}

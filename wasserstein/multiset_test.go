@@ -34,7 +34,7 @@ func multisetPlane(t *testing.T, r *rand.Rand, n int) metric.Finite {
 
 func multisetMust(t *testing.T, f metric.Finite, a, b []int) float64 {
 	t.Helper()
-	d, err := DistanceEM(f, a, b)
+	d, err := DistanceEM(t.Context(), f, a, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,14 +146,14 @@ func TestDistanceEM_ReplaceOne(t *testing.T) {
 func TestDistanceEM_Errors(t *testing.T) {
 	f := assignLine(0, 1, math.Inf(1), math.NaN())
 	var value *metric.ValueError
-	if _, err := DistanceEM(f, nil, []int{1}); !errors.Is(err, metric.ErrEmpty) {
+	if _, err := DistanceEM(t.Context(), f, nil, []int{1}); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)
 	}
-	if _, err := DistanceEM(f, []int{1}, nil); !errors.Is(err, metric.ErrEmpty) {
+	if _, err := DistanceEM(t.Context(), f, []int{1}, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)
 	}
 	for _, x := range [][2][]int{{{-1}, {0}}, {{0}, {4}}, {{0}, {2}}, {{0, 1}, {2, 3}}} {
-		if _, err := DistanceEM(f, x[0], x[1]); !errors.As(err, &value) {
+		if _, err := DistanceEM(t.Context(), f, x[0], x[1]); !errors.As(err, &value) {
 			t.Errorf("%v: %v", x, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package wasserstein
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -56,7 +57,7 @@ func (p *Projection) Gap() float64 { return directed.SubUp(p.Upper, p.Lower) }
 // G and N + q. A plan from G to N + q, cut down in each column to N's share,
 // moves all of N's mass out of G, and so costs at least cost(T). The problem
 // gets balanced by a sink that takes the mass p, of total 1, at no cost.
-func Project(f metric.Finite, g []float64, o *Options) (*Projection, error) {
+func Project(ctx context.Context, f metric.Finite, g []float64, o *Options) (*Projection, error) {
 	const op = "wasserstein: Project"
 	n := fault.Len(f)
 	if err := checkSigned(op, g, n); err != nil {
@@ -94,7 +95,7 @@ func Project(f metric.Finite, g []float64, o *Options) (*Projection, error) {
 	// To begin with, what stays is what the negative points leave.
 	t.opt.U, t.opt.V = make([]float64, len(t.mu)), make([]float64, len(t.nu))
 	t.opt.V[stay] = -rows.Max
-	r, err := t.solve()
+	r, err := t.solve(ctx)
 	if err != nil {
 		return nil, err
 	}

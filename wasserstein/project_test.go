@@ -25,7 +25,7 @@ func TestProject_SlowReference(t *testing.T) {
 			g[i] += d
 			g[j] -= d
 		}
-		got, err := Project(f, g, nil)
+		got, err := Project(t.Context(), f, g, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestProject_AgreesWithLine(t *testing.T) {
 			g[0] -= d
 		}
 		f, _ := metric.NewPoints(pts, metric.Euclidean{})
-		got, err := Project(f, g, nil)
+		got, err := Project(t.Context(), f, g, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,17 +82,17 @@ func TestProject_AgreesWithLine(t *testing.T) {
 func TestProject_Edges(t *testing.T) {
 	f := w1Plane(rng.Seeded(3), 3)
 	g := []float64{.25, .5, .25}
-	if p, err := Project(f, g, nil); err != nil || !slices.Equal(p.P, g) || p.Cost != 0 || p.Gap() != 0 {
+	if p, err := Project(t.Context(), f, g, nil); err != nil || !slices.Equal(p.P, g) || p.Cost != 0 || p.Gap() != 0 {
 		t.Errorf("a probability measure: %+v, %v", p, err)
 	}
 	var mass *MassError
-	if _, err := Project(f, []float64{1, 1, -.5}, nil); !errors.As(err, &mass) || mass.Mu != 1.5 || mass.Nu != 1 {
+	if _, err := Project(t.Context(), f, []float64{1, 1, -.5}, nil); !errors.As(err, &mass) || mass.Mu != 1.5 || mass.Nu != 1 {
 		t.Errorf("total 1.5: %v", err)
 	}
-	if _, err := Project(f, []float64{1, 1, math.NaN()}, nil); err == nil {
+	if _, err := Project(t.Context(), f, []float64{1, 1, math.NaN()}, nil); err == nil {
 		t.Error("NaN accepted")
 	}
-	if p, err := Project(w1Plane(rng.Seeded(3), 1), []float64{1}, nil); err != nil || p.P[0] != 1 {
+	if p, err := Project(t.Context(), w1Plane(rng.Seeded(3), 1), []float64{1}, nil); err != nil || p.P[0] != 1 {
 		t.Errorf("one point: %+v, %v", p, err)
 	}
 }

@@ -1,6 +1,7 @@
 package wasserstein
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -40,7 +41,7 @@ func treeRandom(r *rand.Rand, n int) *metric.Tree {
 }
 
 func treeHeight(t *metric.Tree) float64 {
-	d, _, _ := metric.Diameter(t.NodeMetric())
+	d, _, _ := metric.Diameter(context.Background(), t.NodeMetric())
 	return d
 }
 
@@ -135,7 +136,7 @@ func TestW1Clustered_ClosedForm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		u, err := metric.Subdominant(c) // c itself
+		u, err := metric.Subdominant(t.Context(), c) // c itself
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,8 +32,6 @@ type Options struct {
 	// MaxPivots ends the work after so many steps; 0 means no limit. The result
 	// is then a plan that may be improved: Lower and Upper say by how much.
 	MaxPivots int
-	// Context, where not nil, ends the work early with its error.
-	Context context.Context
 	// Progress, where not nil, is told after every pass over the costs how many
 	// pivots are made and, up to rounding, what the plan costs now (besides mass
 	// that stays in place).
@@ -47,9 +45,6 @@ func (o *Options) get() Options {
 	var d Options
 	if o != nil {
 		d = *o
-	}
-	if d.Context == nil {
-		d.Context = context.Background()
 	}
 	return d
 }
@@ -94,7 +89,7 @@ func (r *Result) String() string {
 // context's error. The network simplex on short lists: O(n^2) for each of some
 // ten passes, on every core, and about ten pivots a point of O(n) at worst. See
 // [Options] for memory.
-func W1(f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
+func W1(ctx context.Context, f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
 	const op = "wasserstein: W1"
 	n := fault.Len(f)
 	if err := checkMeasures(op, mu, nu, n, n, false); err != nil {
@@ -112,14 +107,14 @@ func W1(f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
 			t.dst.add(i, d.Neg())
 		}
 	}
-	return t.solve()
+	return t.solve(ctx)
 }
 
 // Between returns the least cost of moving the measure mu on n sources onto the
 // measure nu on m sinks at the costs c, which need not be a metric. Everything
 // else is as in [W1], but no mass stays in place: a flow from i to i has a cost
 // like any other. A [Matrix] is not copied where all weights are positive.
-func Between(c Cost, mu, nu []float64, o *Options) (*Result, error) {
+func Between(ctx context.Context, c Cost, mu, nu []float64, o *Options) (*Result, error) {
 	const op = "wasserstein: Between"
 	n, m := dims(c)
 	if err := checkMeasures(op, mu, nu, n, m, false); err != nil {
@@ -127,7 +122,7 @@ func Between(c Cost, mu, nu []float64, o *Options) (*Result, error) {
 	}
 	t := transport{op: op, cost: c, mu: mu, nu: nu, opt: o.get()}
 	t.moveAll()
-	return t.solve()
+	return t.solve(ctx)
 }
 
 // transport is a problem on its way to the solver and back.
@@ -168,7 +163,7 @@ func (t *transport) moveAll() {
 // denseLimit is the size in bytes up to which costs are stored by default.
 const denseLimit = 1 << 30
 
-func (t *transport) solve() (*Result, error) {
+func (t *transport) solve(ctx context.Context) (*Result, error) {
 	n, m := len(t.mu), len(t.nu)
 	if err := fault.Memory(t.op, simplex.Bytes(n, m), 1); err != nil {
 		return nil, err
@@ -176,11 +171,11 @@ func (t *transport) solve() (*Result, error) {
 	r := &Result{Plan: t.plan}
 	v := make([]float64, m)
 	if len(t.src.at) > 0 && len(t.dst.at) > 0 {
-		p, err := t.problem()
+		p, err := t.problem(ctx)
 		if err != nil {
 			return nil, err
 		}
-		b, err := simplex.Solve(t.opt.Context, p)
+		b, err := simplex.Solve(ctx, p)
 		var bad *rows.BadCost
 		if errors.As(err, &bad) {
 			err = badCost(t.op, t.src.at[bad.I], t.dst.at[bad.J], bad.Value)
@@ -192,12 +187,12 @@ func (t *transport) solve() (*Result, error) {
 		b.Flows(func(i, j int, mass float64) {
 			r.Plan = append(r.Plan, Flow{I: t.src.at[i], J: t.dst.at[j], Mass: mass})
 		})
-		if err := t.potentials(b, v); err != nil {
+		if err := t.potentials(ctx, b, v); err != nil {
 			return nil, err
 		}
 	}
 	slices.SortFunc(r.Plan, func(a, b Flow) int { return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J)) })
-	c, err := certify(t.opt.Context, t.op, t.cost, t.mu, t.nu, r.Plan, v, t.opt.Workers)
+	c, err := certify(ctx, t.op, t.cost, t.mu, t.nu, r.Plan, v, t.opt.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +201,7 @@ func (t *transport) solve() (*Result, error) {
 }
 
 // problem is what the solver gets: the points that have mass to move.
-func (t *transport) problem() (*simplex.Problem, error) {
+func (t *transport) problem(ctx context.Context) (*simplex.Problem, error) {
 	n, m := len(t.src.at), len(t.dst.at)
 	p := &simplex.Problem{
 		Src: t.src.mass, Dst: t.dst.mass, Costs: costRows(t.cost), Sure: t.sure,
@@ -217,7 +212,7 @@ func (t *transport) problem() (*simplex.Problem, error) {
 		p.Costs = rows.Select(p.Costs, len(t.nu), t.src.at, t.dst.at)
 		if !p.Lazy {
 			var err error
-			if p.Costs, err = rows.Store(t.opt.Context, p.Costs, n, m, p.Workers); err != nil {
+			if p.Costs, err = rows.Store(ctx, p.Costs, n, m, p.Workers); err != nil {
 				return nil, err
 			}
 		}
@@ -248,11 +243,11 @@ func (t *transport) problem() (*simplex.Problem, error) {
 
 // potentials extends those of the basis to all sinks: v_j is the least c_ij-u_i
 // over the sources that have mass to give.
-func (t *transport) potentials(b *simplex.Basis, v []float64) error {
+func (t *transport) potentials(ctx context.Context, b *simplex.Basis, v []float64) error {
 	if len(t.dst.at) < len(v) {
 		all := costRows(t.cost)
 		costs := func(i int, buf []float64) []float64 { return all(t.src.at[i], buf) }
-		err := rows.Potentials(t.opt.Context, costs, len(t.src.at), len(v), t.opt.Workers, v, func(i int, _ []float64) float64 { return b.U(i) })
+		err := rows.Potentials(ctx, costs, len(t.src.at), len(v), t.opt.Workers, v, func(i int, _ []float64) float64 { return b.U(i) })
 		if err != nil {
 			return err
 		}

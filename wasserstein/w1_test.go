@@ -17,7 +17,7 @@ func TestW1_SlowReference(t *testing.T) {
 		n := 1 + r.IntN(40)
 		f := w1Plane(r, n)
 		mu, nu := w1Weights(r, n, true), w1Weights(r, n, true)
-		got, err := W1(f, mu, nu, nil)
+		got, err := W1(t.Context(), f, mu, nu, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestW1_Line(t *testing.T) {
 		}
 		f, _ := metric.NewPoints(pts, metric.Euclidean{})
 		mu, nu := w1Weights(r, n, false), w1Weights(r, n, true)
-		got, err := W1(f, mu, nu, nil)
+		got, err := W1(t.Context(), f, mu, nu, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestW1_MetricAxioms(t *testing.T) {
 	r := rng.Seeded(5)
 	f := w1Plane(r, 60)
 	d := func(a, b []float64) float64 {
-		res, err := W1(f, a, b, nil)
+		res, err := W1(t.Context(), f, a, b, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestW1_ScaleEquivariance(t *testing.T) {
 	r := rng.Seeded(6)
 	f := w1Plane(r, 80)
 	mu, nu := w1Weights(r, 80, true), w1Weights(r, 80, true)
-	want, err := W1(f, mu, nu, nil)
+	want, err := W1(t.Context(), f, mu, nu, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestW1_ScaleEquivariance(t *testing.T) {
 		for i := range a {
 			a[i], b[i] = math.Ldexp(mu[i], e[1]), math.Ldexp(nu[i], e[1])
 		}
-		got, err := W1(g, a, b, nil)
+		got, err := W1(t.Context(), g, a, b, nil)
 		if err != nil {
 			t.Fatal(e, err)
 		}
@@ -118,7 +118,7 @@ func TestW1_DuplicatesAndZeros(t *testing.T) {
 	}
 	f, _ := metric.Subset(base, idx)
 	mu, nu := w1Weights(r, 50, true), w1Weights(r, 50, true)
-	got, err := W1(f, mu, nu, nil)
+	got, err := W1(t.Context(), f, mu, nu, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,15 +128,15 @@ func TestW1_DuplicatesAndZeros(t *testing.T) {
 		a[p] += mu[i]
 		b[p] += nu[i]
 	}
-	want, err := W1(base, a, b, nil)
+	want, err := W1(t.Context(), base, a, b, nil)
 	if err != nil || math.Abs(want.Cost-got.Cost) > 1e-14 {
 		t.Errorf("with duplicates %v, merged %v, %v", got.Cost, want.Cost, err)
 	}
-	zero, err := W1(base, make([]float64, 7), make([]float64, 7), nil)
+	zero, err := W1(t.Context(), base, make([]float64, 7), make([]float64, 7), nil)
 	if err != nil || zero.Cost != 0 || zero.Gap() != 0 || len(zero.Plan) != 0 {
 		t.Errorf("no mass at all: %+v, %v", zero, err)
 	}
-	one, err := W1(w1Plane(r, 1), []float64{3}, []float64{3}, nil)
+	one, err := W1(t.Context(), w1Plane(r, 1), []float64{3}, []float64{3}, nil)
 	if err != nil || one.Cost != 0 || one.Gap() != 0 || len(one.Plan) != 1 {
 		t.Errorf("one point: %+v, %v", one, err)
 	}
@@ -153,7 +153,7 @@ func TestW1_NothingButRounding(t *testing.T) {
 		for i := range nu {
 			nu[i] *= 1 + 0x1p-52*float64(r.IntN(4)/2*(r.IntN(4)-1))
 		}
-		got, err := W1(f, mu, nu, nil)
+		got, err := W1(t.Context(), f, mu, nu, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,12 +169,12 @@ func TestW1_MaxPivotsAndContext(t *testing.T) {
 	n := 400
 	f := w1Plane(r, n)
 	mu, nu := w1Weights(r, n, false), w1Weights(r, n, false)
-	want, err := W1(f, mu, nu, nil)
+	want, err := W1(t.Context(), f, mu, nu, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	calls := 0
-	got, err := W1(f, mu, nu, &Options{MaxPivots: 20, Progress: func(_ int, cost float64) {
+	got, err := W1(t.Context(), f, mu, nu, &Options{MaxPivots: 20, Progress: func(_ int, cost float64) {
 		calls++
 		if !(cost >= want.Lower*(1-1e-9)) {
 			t.Errorf("cost %v on the way to %v", cost, want.Cost)
@@ -187,7 +187,7 @@ func TestW1_MaxPivotsAndContext(t *testing.T) {
 		t.Errorf("[%v, %v] after 20 pivots, optimum %v", got.Lower, got.Upper, want.Cost)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	if _, err := W1(f, mu, nu, &Options{Context: ctx, Progress: func(int, float64) { cancel() }}); !errors.Is(err, context.Canceled) {
+	if _, err := W1(ctx, f, mu, nu, &Options{Progress: func(int, float64) { cancel() }}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -227,7 +227,7 @@ func FuzzW1(f *testing.F) {
 			c[k] = next()
 		}
 		cost := w1Matrix(t, n, m, c)
-		got, err := Between(cost, mu, nu, nil)
+		got, err := Between(t.Context(), cost, mu, nu, nil)
 		if err != nil {
 			if mass := (*MassError)(nil); !errors.As(err, &mass) {
 				t.Fatal(err)
@@ -250,7 +250,7 @@ func TestResult_StringIsALine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := W1(f, []float64{1, 0}, []float64{0, 1}, nil)
+	res, err := W1(t.Context(), f, []float64{1, 0}, []float64{0, 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

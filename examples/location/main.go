@@ -45,10 +45,12 @@ func run(ctx context.Context, p *demo.Program) error {
 		return fmt.Errorf("-n %d: want %d to %d", *n, minPlaces, maxPlaces)
 	}
 	s := &study{alpha: *alpha, seed: p.Seed}
-	if err := s.read(p, *n, *prior); err != nil {
+	if err := s.read(ctx, p, *n, *prior); err != nil {
 		return err
 	}
-	s.introduce(p)
+	if err := s.introduce(ctx, p); err != nil {
+		return err
+	}
 	if err := s.compare(ctx, p); err != nil {
 		return err
 	}
@@ -63,7 +65,7 @@ func run(ctx context.Context, p *demo.Program) error {
 	if err := p.WriteFile("released.csv", s.release); err != nil {
 		return err
 	}
-	head, err := s.head(pictured)
+	head, err := s.head(ctx, pictured)
 	if err != nil {
 		return err
 	}

@@ -29,21 +29,24 @@ const km = metric.Unit("km")
 // method is one way to build a mechanism at a level.
 type method struct {
 	name  string
-	build func(alpha float64, o *exponential.Options) (*exponential.Mechanism, error)
+	build func(ctx context.Context, alpha float64, o *exponential.Options) (*exponential.Mechanism, error)
 }
 
 // family names a mechanism of the exponential family.
-func (s *study) family(name string, build func(metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) method {
-	return method{name, func(alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
-		return build(s.space, alpha, o)
+func (s *study) family(name string, build func(context.Context, metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) method {
+	return method{name, func(ctx context.Context, alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
+		return build(ctx, s.space, alpha, o)
 	}}
 }
 
 // methods are the mechanisms that have a matrix, in the order of the table.
 func (s *study) methods() []method {
 	return []method{
-		{"constant", func(float64, *exponential.Options) (*exponential.Mechanism, error) {
-			_, center := metric.Radius(s.space)
+		{"constant", func(ctx context.Context, _ float64, _ *exponential.Options) (*exponential.Mechanism, error) {
+			_, center, err := metric.Radius(ctx, s.space)
+			if err != nil {
+				return nil, err
+			}
 			return exponential.Constant(s.space.Len(), center, km)
 		}},
 		s.family("exponential, standard", exponential.Standard),
@@ -58,7 +61,7 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 	for _, m := range s.methods() {
 		report, wipe := p.Progress(m.name)
 		start := time.Now()
-		mech, err := m.build(s.alpha, &exponential.Options{Unit: km, Context: ctx, Progress: report})
+		mech, err := m.build(ctx, s.alpha, &exponential.Options{Unit: km, Progress: report})
 		took := time.Since(start)
 		wipe()
 		if err != nil {
@@ -68,7 +71,7 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 			s.rows = append(s.rows, result{name: m.name, err: err})
 			continue
 		}
-		r, err := s.measure(m.name, mech.Channel, took)
+		r, err := s.measure(ctx, m.name, mech.Channel, took)
 		if err != nil {
 			return err
 		}
@@ -77,7 +80,7 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 		}
 		s.rows = append(s.rows, r)
 	}
-	remapped, err := s.remap(s.rows[best]) // the constant mechanism always exists
+	remapped, err := s.remap(ctx, s.rows[best]) // the constant mechanism always exists
 	if err != nil {
 		return err
 	}
@@ -89,8 +92,8 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 	return nil
 }
 
-func (s *study) measure(name string, c *mechanism.Channel, took time.Duration) (r result, err error) {
-	losses, err := c.Loss(s.space)
+func (s *study) measure(ctx context.Context, name string, c *mechanism.Channel, took time.Duration) (r result, err error) {
+	losses, err := c.Loss(ctx, s.space)
 	if err != nil {
 		return r, err
 	}
@@ -108,10 +111,10 @@ func (s *study) summarize(r *result, losses mechanism.Losses) (err error) {
 }
 
 // remap post-processes a mechanism by what the prior says of its outputs.
-func (s *study) remap(r result) (result, error) {
+func (s *study) remap(ctx context.Context, r result) (result, error) {
 	c := r.mech.(*mechanism.Channel)
 	start := time.Now()
-	labels, err := c.Remap(s.prior, s.space)
+	labels, err := c.Remap(ctx, s.prior, s.space)
 	if err != nil {
 		return result{}, err
 	}
@@ -119,7 +122,7 @@ func (s *study) remap(r result) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	return s.measure("  the same, remapped", d, time.Since(start))
+	return s.measure(ctx, "  the same, remapped", d, time.Since(start))
 }
 
 const noiseName = "noise on the sphere, snapped"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/metricdp/metricdp/internal/demo"
@@ -27,7 +28,7 @@ type study struct {
 }
 
 // read fills in the places and their metric.
-func (s *study) read(p *demo.Program, n int, prior string) error {
+func (s *study) read(ctx context.Context, p *demo.Program, n int, prior string) error {
 	f, name, err := p.Input("cities.csv", cities)
 	if err != nil {
 		return err
@@ -63,11 +64,11 @@ func (s *study) read(p *demo.Program, n int, prior string) error {
 	if weighted && total == 0 {
 		return fmt.Errorf("%s: nobody lives in the first %d places", name, len(s.places))
 	}
-	return s.setup(weighted)
+	return s.setup(ctx, weighted)
 }
 
 // setup fills in the metric and the prior of the places.
-func (s *study) setup(weighted bool) (err error) {
+func (s *study) setup(ctx context.Context, weighted bool) (err error) {
 	coordinates := make([]metric.LatLon, len(s.places))
 	total := 0.0
 	for i, q := range s.places {
@@ -82,7 +83,7 @@ func (s *study) setup(weighted bool) (err error) {
 	if s.points, err = metric.NewPoints(coordinates, metric.GreatCircle{}); err != nil {
 		return err
 	}
-	s.space, err = metric.Densify(s.points)
+	s.space, err = metric.Densify(ctx, s.points)
 	return err
 }
 
@@ -94,10 +95,10 @@ func (s *study) name(i int) string {
 }
 
 // head is the study of the first n places.
-func (s *study) head(n int) (*study, error) {
+func (s *study) head(ctx context.Context, n int) (*study, error) {
 	if n >= len(s.places) {
 		return s, nil
 	}
 	h := &study{places: s.places[:n], alpha: s.alpha, seed: s.seed}
-	return h, h.setup(s.prior != nil)
+	return h, h.setup(ctx, s.prior != nil)
 }

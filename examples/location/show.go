@@ -14,10 +14,14 @@ import (
 )
 
 // introduce says what the places are and what alpha means for them.
-func (s *study) introduce(p *demo.Program) {
-	diameter, i, j := metric.Diameter(s.space)
+func (s *study) introduce(ctx context.Context, p *demo.Program) error {
+	diameter, i, j, err := metric.Diameter(ctx, s.space)
+	if err != nil {
+		return err
+	}
 	p.Remark("%d places, up to %.0f km apart (%s to %s); alpha = %v per km:", len(s.places), diameter, s.name(i), s.name(j), s.alpha)
 	p.Remark("two places 1/alpha = %.3g km apart look alike up to a factor e.\n", 1/s.alpha)
+	return nil
 }
 
 // table is what was measured.
@@ -81,11 +85,11 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 	var lines []line
 	for _, m := range s.methods() {
 		lines = append(lines, line{m.name, func(alpha float64) (float64, error) {
-			mech, err := m.build(alpha, &exponential.Options{Unit: km, Context: ctx})
+			mech, err := m.build(ctx, alpha, &exponential.Options{Unit: km})
 			if err != nil {
 				return math.NaN(), nil // a gap in the line: no such mechanism here
 			}
-			r, err := s.measure(m.name, mech.Channel, 0)
+			r, err := s.measure(ctx, m.name, mech.Channel, 0)
 			return r.mean, err
 		}})
 	}

@@ -44,11 +44,11 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 // errors is the table of what is known of the error, in the order in which it
 // gets known.
 func (s *study) errors(ctx context.Context, p *demo.Program) (*demo.Table, error) {
-	o := &measure.BoundOptions{Seed: s.seed, Context: ctx}
+	o := &measure.BoundOptions{Seed: s.seed}
 	if s.synthesizer.Domain().Len() == 1 {
 		o.Draws = -1 // there is no noise to simulate
 	}
-	before, err := s.synthesizer.Bound(float64(s.original.n), o)
+	before, err := s.synthesizer.Bound(ctx, float64(s.original.n), o)
 	if err != nil {
 		return nil, err
 	}
@@ -148,10 +148,10 @@ func (s *study) w1(ctx context.Context, report func(done, total int), a, b [][]f
 		return wasserstein.W1Samples(s.flat(a)[0], s.flat(b)[0])
 	}
 	// Costs are computed anew in every pass, or they would take half a GB.
-	o := &wasserstein.Options{Lazy: true, Context: ctx}
+	o := &wasserstein.Options{Lazy: true}
 	// How many pivots there will be is not known; in the plane it is about this.
 	o.Progress = func(pivots int, _ float64) { report(pivots, 10*(len(a)+len(b))) }
-	r, err := wasserstein.Between(&shares{s.flat(a), s.flat(b)}, uniform(len(a)), uniform(len(b)), o)
+	r, err := wasserstein.Between(ctx, &shares{s.flat(a), s.flat(b)}, uniform(len(a)), uniform(len(b)), o)
 	if err != nil {
 		return 0, err
 	}

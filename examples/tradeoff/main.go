@@ -62,7 +62,7 @@ func run(ctx context.Context, p *demo.Program) error {
 	}
 	var done []*study
 	for i, name := range names {
-		s, err := read(p, name, *n)
+		s, err := read(ctx, p, name, *n)
 		if err != nil {
 			return err
 		}

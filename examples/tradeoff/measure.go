@@ -25,20 +25,20 @@ type row struct {
 // method is one way to build a mechanism that is alpha-private under rho1.
 type method struct {
 	name  string
-	build func(b metric.Bimetric, alpha float64, o *exponential.Options) (*exponential.Mechanism, error)
+	build func(ctx context.Context, b metric.Bimetric, alpha float64, o *exponential.Options) (*exponential.Mechanism, error)
 }
 
 // plainly names a construction that looks at rho1 alone.
-func plainly(name string, build func(metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) method {
-	return method{name, func(b metric.Bimetric, alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
-		return build(b.Privacy, alpha, o)
+func plainly(name string, build func(context.Context, metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) method {
+	return method{name, func(ctx context.Context, b metric.Bimetric, alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
+		return build(ctx, b.Privacy, alpha, o)
 	}}
 }
 
 // relaxed names a form of the relaxed ultrametric mechanism.
 func relaxed(name string, tuned bool) method {
-	return method{name, func(b metric.Bimetric, alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
-		m, err := exponential.Relaxed(b, alpha, &exponential.RelaxedOptions{Tuned: tuned, Unit: o.Unit, Context: o.Context})
+	return method{name, func(ctx context.Context, b metric.Bimetric, alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
+		m, err := exponential.Relaxed(ctx, b, alpha, &exponential.RelaxedOptions{Tuned: tuned, Unit: o.Unit})
 		if err != nil {
 			return nil, err
 		}
@@ -81,16 +81,16 @@ func (s *study) measure(ctx context.Context, p *demo.Program, alphas []float64) 
 func (s *study) bound(ctx context.Context, p *demo.Program, alphas []float64) error {
 	report, wipe := p.Progress("bounds")
 	defer wipe()
-	o := &entropy.Options{Context: ctx, Progress: report}
-	entropic, err := entropy.EntropicScales(s.space, alphas, o)
+	o := &entropy.Options{Progress: report}
+	entropic, err := entropy.EntropicScales(ctx, s.space, alphas, o)
 	if err != nil {
 		return err
 	}
-	diametric, err := entropy.DiametricScales(s.space, alphas, o)
+	diametric, err := entropy.DiametricScales(ctx, s.space, alphas, o)
 	if err != nil {
 		return err
 	}
-	brackets, err := entropy.Accuracies(s.space, alphas, o)
+	brackets, err := entropy.Accuracies(ctx, s.space, alphas, o)
 	if err != nil {
 		return err
 	}
@@ -121,10 +121,10 @@ func (r *row) compare(ctx context.Context, s *study) (err error) {
 // worst builds a mechanism and returns its exact worst expected loss, or NaN
 // and why there is no such mechanism.
 func (s *study) worst(ctx context.Context, m method, alpha float64) (float64, error) {
-	mech, err := m.build(s.space, alpha, &exponential.Options{Unit: s.unit, Context: ctx})
+	mech, err := m.build(ctx, s.space, alpha, &exponential.Options{Unit: s.unit})
 	var losses mechanism.Losses
 	if err == nil {
-		losses, err = mech.Loss(s.space.Utility)
+		losses, err = mech.Loss(ctx, s.space.Utility)
 	}
 	if err != nil {
 		return math.NaN(), err
@@ -135,9 +135,12 @@ func (s *study) worst(ctx context.Context, m method, alpha float64) (float64, er
 
 // defaultAlphas are round levels from the one at which the whole space looks
 // alike to one at which most points are told from their neighbors.
-func (s *study) defaultAlphas() []float64 {
+func (s *study) defaultAlphas(ctx context.Context) ([]float64, error) {
 	rho1 := s.space.Privacy
-	wide, _, _ := metric.Diameter(rho1)
+	wide, _, _, err := metric.Diameter(ctx, rho1)
+	if err != nil {
+		return nil, err
+	}
 	var nearest, dist []float64
 	for x := range rho1.Len() {
 		least := wide
@@ -161,7 +164,7 @@ func (s *study) defaultAlphas() []float64 {
 	if k := len(alphas) - maxDefault; k > 0 { // from 1 mm to 1000 km, say
 		alphas = alphas[k:]
 	}
-	return alphas
+	return alphas, nil
 }
 
 // maxDefault is how many levels a run computes that was not told which.

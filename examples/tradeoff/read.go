@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -35,7 +36,7 @@ type study struct {
 
 // read reads the file of -in, or the one that ships for the metric, and
 // measures n of its points, or all.
-func read(p *demo.Program, name string, n int) (*study, error) {
+func read(ctx context.Context, p *demo.Program, name string, n int) (*study, error) {
 	s := &study{metric: name, unit: "km", loss: " km", methods: plain}
 	file, data := "cities.csv", cities
 	switch name {
@@ -71,11 +72,11 @@ func read(p *demo.Program, name string, n int) (*study, error) {
 		return nil, fmt.Errorf("%s: one point, want two at least", file)
 	}
 	idx := spread(rho1.Len(), n)
-	if s.space.Privacy, err = dense(rho1, idx); err != nil {
+	if s.space.Privacy, err = dense(ctx, rho1, idx); err != nil {
 		return nil, err
 	}
 	if s.space.Utility = s.space.Privacy; rho1 != rho2 {
-		s.space.Utility, err = ultrametric(rho2, idx)
+		s.space.Utility, err = ultrametric(ctx, rho2, idx)
 	}
 	return s, err
 }
@@ -91,22 +92,22 @@ func spread(total, n int) []int {
 }
 
 // dense stores the distances of some points.
-func dense(f metric.Finite, idx []int) (*metric.Dense, error) {
+func dense(ctx context.Context, f metric.Finite, idx []int) (*metric.Dense, error) {
 	sub, err := metric.Subset(f, idx)
 	if err != nil {
 		return nil, err
 	}
-	return metric.Densify(sub)
+	return metric.Densify(ctx, sub)
 }
 
 // ultrametric returns a metric that is one as a hierarchy, in which packing
 // numbers are exact and fast.
-func ultrametric(f metric.Finite, idx []int) (*metric.Ultrametric, error) {
+func ultrametric(ctx context.Context, f metric.Finite, idx []int) (*metric.Ultrametric, error) {
 	sub, err := metric.Subset(f, idx)
 	if err != nil {
 		return nil, err
 	}
-	return metric.Subdominant(sub)
+	return metric.Subdominant(ctx, sub)
 }
 
 // same is one metric for both.

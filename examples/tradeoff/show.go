@@ -17,7 +17,10 @@ import (
 
 // show measures the space and prints, explains and draws what it found.
 func (s *study) show(ctx context.Context, p *demo.Program, alphas []float64) error {
-	wide, _, _ := metric.Diameter(s.space.Privacy)
+	wide, _, _, err := metric.Diameter(ctx, s.space.Privacy)
+	if err != nil {
+		return err
+	}
 	n := s.space.Len()
 	if wide == 0 {
 		fmt.Fprintf(p.Stdout, "%s: all %d points are one and the same: the loss is 0 at every alpha\n", s.file, n)
@@ -27,7 +30,9 @@ func (s *study) show(ctx context.Context, p *demo.Program, alphas []float64) err
 	p.Remark("lower, upper: the bracket of the least worst expected loss that an alpha-private mechanism can have, and what proves its ends;")
 	p.Remark("entropic, diametric: the scales of the space; %s, ...: the exact loss of that mechanism.\n", s.methods[0].name)
 	if alphas == nil {
-		if alphas = s.defaultAlphas(); len(alphas) == 0 {
+		if alphas, err = s.defaultAlphas(ctx); err != nil {
+			return err
+		} else if len(alphas) == 0 {
 			return fmt.Errorf("%s: distances of %g at most: choose a larger unit", s.file, wide)
 		}
 	}

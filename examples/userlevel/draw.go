@@ -67,7 +67,7 @@ func empty(c *demo.Chart) bool {
 // drawMean adds the points at alpha of the center of mass.
 func (s *study) drawMean(ctx context.Context, c *demo.Chart, alpha float64) error {
 	q := center()
-	mech, err := s.mean(q, level{alpha: alpha})
+	mech, err := s.mean(ctx, q, level{alpha: alpha})
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *study) drawMean(ctx context.Context, c *demo.Chart, alpha float64) erro
 		return err
 	}
 	for k, l := range levels {
-		if mech, err = s.mean(q, l); err != nil {
+		if mech, err = s.mean(ctx, q, l); err != nil {
 			return err
 		}
 		sizes, _, err := s.errors(ctx, mech, q, s.runs(picturedRuns))
@@ -94,7 +94,7 @@ func (s *study) drawMean(ctx context.Context, c *demo.Chart, alpha float64) erro
 
 // drawHistogram adds the points at alpha of the histograms.
 func (s *study) drawHistogram(ctx context.Context, seen, unseen *demo.Chart, alpha float64) error {
-	list, err := s.methods(alpha)
+	list, err := s.methods(ctx, alpha)
 	if err != nil {
 		return err
 	}

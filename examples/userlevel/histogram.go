@@ -39,33 +39,33 @@ const (
 )
 
 // methods are the ways to release the histogram, in the order of levels.
-func (s *study) methods(alpha float64) (list [3][]result, err error) {
-	mech, err := s.shares(s.first, level{alpha: alpha})
+func (s *study) methods(ctx context.Context, alpha float64) (list [3][]result, err error) {
+	mech, err := s.shares(ctx, s.first, level{alpha: alpha})
 	if err != nil {
 		return list, err
 	}
 	levels, err := s.levels(mech.Guarantee())
 	for k, l := range levels {
 		if l.alpha > 0 {
-			list[k] = []result{s.linear(noise, s.first, l), s.linear(noiseOnAll, s.items, l), s.itemWise(l)}
+			list[k] = []result{s.linear(ctx, noise, s.first, l), s.linear(ctx, noiseOnAll, s.items, l), s.itemWise(ctx, l)}
 		} else {
-			list[k] = []result{s.laplace(l), s.hadamard(l), s.response(l)}
+			list[k] = []result{s.laplace(ctx, l), s.hadamard(ctx, l), s.response(ctx, l)}
 		}
 	}
 	return list, err
 }
 
 // shares is noise on the shares of the regions.
-func (s *study) shares(users [][]int, l level) (*emd.Linear[int], error) {
+func (s *study) shares(ctx context.Context, users [][]int, l level) (*emd.Linear[int], error) {
 	model := s.model
 	model.Users = len(users)
-	return noisy(s.indicators, 2, model, l, nil)
+	return noisy(ctx, s.indicators, 2, model, l, nil)
 }
 
 // linear is noise on the shares by emd.Linear.
-func (s *study) linear(name string, users [][]int, l level) result {
+func (s *study) linear(ctx context.Context, name string, users [][]int, l level) result {
 	r := result{name: name, level: l, users: users}
-	mech, err := s.shares(users, l)
+	mech, err := s.shares(ctx, users, l)
 	if r.err = err; err != nil {
 		return r
 	}
@@ -92,9 +92,9 @@ func (s *study) spread() float64 {
 }
 
 // laplace is the baseline with noise on the shares.
-func (s *study) laplace(l level) result {
+func (s *study) laplace(ctx context.Context, l level) result {
 	r := result{name: noise, level: l, users: s.first}
-	mech, err := emd.NewLaplaceFrequencies(s.space, s.model, l.eps)
+	mech, err := emd.NewLaplaceFrequencies(ctx, s.space, s.model, l.eps)
 	if r.err = err; err != nil {
 		return r
 	}
@@ -111,23 +111,23 @@ func (s *study) laplace(l level) result {
 }
 
 // hadamard is the usual baseline for items that nobody sees.
-func (s *study) hadamard(l level) result {
-	mech, err := emd.NewHadamardFrequencies(s.space, s.model, emd.Pair{Eps: l.eps, Delta: s.delta}, nil)
+func (s *study) hadamard(ctx context.Context, l level) result {
+	mech, err := emd.NewHadamardFrequencies(ctx, s.space, s.model, emd.Pair{Eps: l.eps, Delta: s.delta}, nil)
 	return s.frequencies(hadamard, l, mech, err, 1, false)
 }
 
 // response is a better one, made with what the library has for d_EM: under the
 // metric in which any two items are at distance 1, alpha is a user-level eps.
-func (s *study) response(l level) result {
+func (s *study) response(ctx context.Context, l level) result {
 	model := s.model
 	model.Diameter, model.Unit = 1, ""
-	mech, err := s.clusters(emd.Clusters{Count: len(s.regions), Size: 1, Within: 1, Diameter: 1}, model, l.eps)
+	mech, err := s.clusters(ctx, emd.Clusters{Count: len(s.regions), Size: 1, Within: 1, Diameter: 1}, model, l.eps)
 	return s.frequencies(response, l, mech, err, s.wide, true)
 }
 
 // clusters is randomized response at the largest level that keeps alpha.
-func (s *study) clusters(c emd.Clusters, model emd.Model, alpha float64) (*emd.Frequencies, error) {
-	budget, err := emd.ItemWiseBudget(model, alpha, &emd.ItemWiseOptions{Delta: s.delta})
+func (s *study) clusters(ctx context.Context, c emd.Clusters, model emd.Model, alpha float64) (*emd.Frequencies, error) {
+	budget, err := emd.ItemWiseBudget(ctx, model, alpha, &emd.ItemWiseOptions{Delta: s.delta})
 	if err != nil {
 		return nil, err
 	}
@@ -135,12 +135,12 @@ func (s *study) clusters(c emd.Clusters, model emd.Model, alpha float64) (*emd.F
 	if err != nil {
 		return nil, err
 	}
-	return emd.NewGKRRFrequencies(g, model, &emd.FrequencyOptions{Delta: s.delta})
+	return emd.NewGKRRFrequencies(ctx, g, model, &emd.FrequencyOptions{Delta: s.delta})
 }
 
 // itemWise replaces items by near ones rather than by far ones.
-func (s *study) itemWise(l level) result {
-	mech, err := s.randomizer(l.alpha)
+func (s *study) itemWise(ctx context.Context, l level) result {
+	mech, err := s.randomizer(ctx, l.alpha)
 	name := exponentially
 	if s.places == nil {
 		name = response
@@ -150,22 +150,22 @@ func (s *study) itemWise(l level) result {
 
 // randomizer is the estimator with the channel of the largest level at which the
 // shuffled items keep alpha.
-func (s *study) randomizer(alpha float64) (*emd.Frequencies, error) {
+func (s *study) randomizer(ctx context.Context, alpha float64) (*emd.Frequencies, error) {
 	if c, ok := s.space.(emd.Clusters); ok {
-		return s.clusters(c, s.model, alpha)
+		return s.clusters(ctx, c, s.model, alpha)
 	}
-	budget, err := emd.ItemWiseBudget(s.model, alpha, &emd.ItemWiseOptions{Delta: s.delta})
+	budget, err := emd.ItemWiseBudget(ctx, s.model, alpha, &emd.ItemWiseOptions{Delta: s.delta})
 	if err != nil {
 		return nil, err
 	}
 	o := &exponential.Options{Unit: km}
-	m, err := exponential.Tight(s.space, budget.Alpha0, o)
+	m, err := exponential.Tight(ctx, s.space, budget.Alpha0, o)
 	if err != nil { // tight weights need not exist
-		if m, err = exponential.Tuned(s.space, budget.Alpha0, o); err != nil {
+		if m, err = exponential.Tuned(ctx, s.space, budget.Alpha0, o); err != nil {
 			return nil, err
 		}
 	}
-	return emd.NewFrequencies(m.Channel, s.space, s.model, &emd.FrequencyOptions{Delta: s.delta})
+	return emd.NewFrequencies(ctx, m.Channel, s.space, s.model, &emd.FrequencyOptions{Delta: s.delta})
 }
 
 // frequencies is an estimate from randomized items. unit is what the mechanism's
@@ -204,8 +204,8 @@ const rounding = 0x1p-40
 // apart is the earth mover's distance between two distributions on the regions,
 // whose sums are first made equal: where the noise was large, that of the nearest
 // distribution is 1 up to the rounding of the noise only.
-func (s *study) apart(y, z []float64) (float64, error) {
-	d, err := wasserstein.W1(s.space, scaled(y), scaled(z), nil)
+func (s *study) apart(ctx context.Context, y, z []float64) (float64, error) {
+	d, err := wasserstein.W1(ctx, s.space, scaled(y), scaled(z), nil)
 	if err != nil {
 		return 0, err
 	}
@@ -243,7 +243,7 @@ func (s *study) measure(ctx context.Context, r *result, runs int) error {
 		}
 		y, err := r.release(random)
 		if err == nil {
-			y, _, err = emd.Nearest(s.space, y)
+			y, _, err = emd.Nearest(ctx, s.space, y)
 		}
 		if err != nil {
 			return fmt.Errorf("%v, %s: %w", r.level, r.name, err)
@@ -251,7 +251,7 @@ func (s *study) measure(ctx context.Context, r *result, runs int) error {
 		if r.first == nil {
 			r.first = y
 		}
-		d, err := s.apart(y, exact)
+		d, err := s.apart(ctx, y, exact)
 		if err != nil {
 			return err
 		}
@@ -263,8 +263,8 @@ func (s *study) measure(ctx context.Context, r *result, runs int) error {
 
 // sampled is what the moves may reveal where each user's m items are drawn from
 // all of its items (emd.Reduced), or +Inf where that cannot be.
-func (s *study) sampled() float64 {
-	mech, err := s.randomizer(s.alpha)
+func (s *study) sampled(ctx context.Context) float64 {
+	mech, err := s.randomizer(ctx, s.alpha)
 	if err != nil || s.delta == 0 {
 		return math.Inf(1)
 	}

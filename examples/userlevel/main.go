@@ -63,7 +63,7 @@ func run(ctx context.Context, p *demo.Program) error {
 		return fmt.Errorf("-m %d: want a number of items > 0", s.m)
 	}
 	s.seed = p.Seed
-	if err := s.read(p, *n, *regions); err != nil {
+	if err := s.read(ctx, p, *n, *regions); err != nil {
 		return err
 	}
 	if err := s.choose(); err != nil {
@@ -72,7 +72,7 @@ func run(ctx context.Context, p *demo.Program) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := s.introduce(p); err != nil {
+	if err := s.introduce(ctx, p); err != nil {
 		return err
 	}
 	var means *demo.Table

@@ -161,7 +161,7 @@ func TestUserlevel_BadInput(t *testing.T) {
 func shipped(t *testing.T, users int) *study {
 	t.Helper()
 	s := &study{m: defaultM, eps: 1, delta: 1e-6, seed: 1}
-	if err := s.read(&demo.Program{}, users, ""); err != nil {
+	if err := s.read(t.Context(), &demo.Program{}, users, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.choose(); err != nil {
@@ -220,7 +220,7 @@ func TestUserlevel_Data(t *testing.T) {
 func TestUserlevel_StatedError(t *testing.T) {
 	const slack = 0.0861
 	s := shipped(t, 30)
-	g, err := s.guarantee()
+	g, err := s.guarantee(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestUserlevel_StatedError(t *testing.T) {
 		t.Errorf("levels %#v", levels)
 	}
 	for _, l := range levels {
-		mech, err := s.mean(center(), l)
+		mech, err := s.mean(t.Context(), center(), l)
 		if err != nil {
 			t.Fatal(err)
 		}

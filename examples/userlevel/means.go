@@ -46,9 +46,9 @@ func (s *study) questions() ([2]question, error) {
 
 // mean is the mechanism for a question at a level. The constant of the query is put
 // to the test on the regions; the promise is for places anywhere on Earth.
-func (s *study) mean(q question, l level) (*emd.Linear[metric.LatLon], error) {
+func (s *study) mean(ctx context.Context, q question, l level) (*emd.Linear[metric.LatLon], error) {
 	model := emd.Model{Trust: emd.Central, Users: len(s.places), Diameter: halfway, Unit: km}
-	return noisy(q.Query, q.reach, model, l, &emd.LinearOptions[metric.LatLon]{Sample: s.points})
+	return noisy(ctx, q.Query, q.reach, model, l, &emd.LinearOptions[metric.LatLon]{Sample: s.points})
 }
 
 // exactly is the mean of per-user means without noise.
@@ -97,7 +97,7 @@ func (s *study) means(ctx context.Context, p *demo.Program) (*demo.Table, error)
 	if err != nil {
 		return nil, err
 	}
-	g, err := s.guarantee()
+	g, err := s.guarantee(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (s *study) means(ctx context.Context, p *demo.Program) (*demo.Table, error)
 		var cells []any
 		for i, q := range questions {
 			report(2*k+i, 2*len(levels))
-			mech, err := s.mean(q, l)
+			mech, err := s.mean(ctx, q, l)
 			if err != nil {
 				return nil, err
 			}

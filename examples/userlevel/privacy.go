@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -74,25 +75,25 @@ func (s *study) moves(g emd.Guarantee, changed bool) (float64, error) {
 // user-level privacy the distance of two users is the share of their items that
 // differ: any two items are at distance 1, and reach bounds how far apart the
 // values of the query are then.
-func noisy[P any](q emd.Query[P], reach float64, model emd.Model, l level, o *emd.LinearOptions[P]) (*emd.Linear[P], error) {
+func noisy[P any](ctx context.Context, q emd.Query[P], reach float64, model emd.Model, l level, o *emd.LinearOptions[P]) (*emd.Linear[P], error) {
 	model.Items = 0
 	if l.alpha > 0 {
-		return emd.NewLinear(q, model, emd.Target{Alpha: l.alpha}, o)
+		return emd.NewLinear(ctx, q, model, emd.Target{Alpha: l.alpha}, o)
 	}
 	q.Lipschitz, model.Diameter, model.Unit = reach, 1, ""
-	return emd.NewLinear(q, model, emd.Target{Alpha: l.eps}, nil)
+	return emd.NewLinear(ctx, q, model, emd.Target{Alpha: l.eps}, nil)
 }
 
 // guarantee is what a release at alpha promises, to users of any number of items.
-func (s *study) guarantee() (emd.Guarantee, error) {
+func (s *study) guarantee(ctx context.Context) (emd.Guarantee, error) {
 	if s.places == nil {
-		l, err := s.shares(s.items, level{alpha: s.alpha})
+		l, err := s.shares(ctx, s.items, level{alpha: s.alpha})
 		if err != nil {
 			return emd.Guarantee{}, err
 		}
 		return l.Guarantee(), nil
 	}
-	l, err := s.mean(center(), level{alpha: s.alpha})
+	l, err := s.mean(ctx, center(), level{alpha: s.alpha})
 	if err != nil {
 		return emd.Guarantee{}, err
 	}
@@ -104,8 +105,8 @@ func (s *study) guarantee() (emd.Guarantee, error) {
 const hopeless = 10
 
 // introduce says who the users are and what is promised to them.
-func (s *study) introduce(p *demo.Program) error {
-	g, err := s.guarantee()
+func (s *study) introduce(ctx context.Context, p *demo.Program) error {
+	g, err := s.guarantee(ctx)
 	if err != nil {
 		return err
 	}

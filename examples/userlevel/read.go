@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -46,7 +47,7 @@ const (
 )
 
 // read fills in the users, their items and the metric.
-func (s *study) read(p *demo.Program, n int, regions string) error {
+func (s *study) read(ctx context.Context, p *demo.Program, n int, regions string) error {
 	f, name, err := p.Input("cities.csv", cities)
 	if err != nil {
 		return err
@@ -66,9 +67,9 @@ func (s *study) read(p *demo.Program, n int, regions string) error {
 	case !geo && regions != "":
 		return fmt.Errorf("-regions is for places, and %s has items", name)
 	case geo:
-		err = s.readPlaces(name, in, n, regions)
+		err = s.readPlaces(ctx, name, in, n, regions)
 	default:
-		err = s.readItems(name, in, n)
+		err = s.readItems(ctx, name, in, n)
 	}
 	if err != nil {
 		return err
@@ -77,8 +78,8 @@ func (s *study) read(p *demo.Program, n int, regions string) error {
 }
 
 // readPlaces takes places to the nearest of the public regions.
-func (s *study) readPlaces(name string, in io.Reader, n int, regions string) error {
-	if err := s.readRegions(regions); err != nil {
+func (s *study) readPlaces(ctx context.Context, name string, in io.Reader, n int, regions string) error {
+	if err := s.readRegions(ctx, regions); err != nil {
 		return err
 	}
 	at := metric.NewLocator(s.points)
@@ -99,7 +100,7 @@ func (s *study) readPlaces(name string, in io.Reader, n int, regions string) err
 }
 
 // readRegions fills in the regions and their metric.
-func (s *study) readRegions(file string) (err error) {
+func (s *study) readRegions(ctx context.Context, file string) (err error) {
 	name, in := "regions.csv", io.Reader(strings.NewReader(string(world)))
 	if file != "" {
 		f, err := os.Open(file)
@@ -124,22 +125,27 @@ func (s *study) readRegions(file string) (err error) {
 	if s.points, err = metric.NewPoints(at, metric.GreatCircle{}); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if s.space, err = metric.Densify(s.points); err != nil {
+	if s.space, err = metric.Densify(ctx, s.points); err != nil {
 		return err
 	}
-	near, i, j := metric.MinDistance(s.space)
+	near, i, j, err := metric.MinDistance(ctx, s.space)
+	if err != nil {
+		return err
+	}
 	if near == 0 {
 		return fmt.Errorf("%s: %s and %s are at one place", name, s.regions[i], s.regions[j])
 	}
 	s.near = near
-	s.wide, _, _ = metric.Diameter(s.space)
-	s.indicators, err = emd.Shares(s.space)
+	if s.wide, _, _, err = metric.Diameter(ctx, s.space); err != nil {
+		return err
+	}
+	s.indicators, err = emd.Shares(ctx, s.space)
 	return err
 }
 
 // readItems takes every item that occurs for a region of its own, at distance 1
 // from all others.
-func (s *study) readItems(name string, in io.Reader, n int) error {
+func (s *study) readItems(ctx context.Context, name string, in io.Reader, n int) error {
 	users, items := map[string]int{}, map[string]int{}
 	columns := demo.Columns{Required: []string{"user", "item"}}
 	err := demo.ReadCSV(name, in, columns, func(r *demo.Row) {
@@ -166,7 +172,7 @@ func (s *study) readItems(name string, in io.Reader, n int) error {
 	}
 	s.space = emd.Clusters{Count: len(items), Size: 1, Within: 1, Diameter: 1}
 	s.near, s.wide = 1, 1
-	s.indicators, err = emd.Shares(s.space)
+	s.indicators, err = emd.Shares(ctx, s.space)
 	return err
 }
 

@@ -18,7 +18,7 @@ const histogramRuns = 50
 
 // histogram releases the histogram at every level and shows what came out.
 func (s *study) histogram(ctx context.Context, p *demo.Program) (table, released *demo.Table, err error) {
-	list, err := s.methods(s.alpha)
+	list, err := s.methods(ctx, s.alpha)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,7 +51,7 @@ func (s *study) histogram(ctx context.Context, p *demo.Program) (table, released
 		return nil, nil, err
 	}
 	p.Remark("")
-	if err := s.explain(p, list); err != nil {
+	if err := s.explain(ctx, p, list); err != nil {
 		return nil, nil, err
 	}
 	all := s.largest(list)
@@ -71,7 +71,7 @@ func (s *study) named(column string) string {
 }
 
 // explain says in words what the table of the histogram shows.
-func (s *study) explain(p *demo.Program, list [3][]result) error {
+func (s *study) explain(ctx context.Context, p *demo.Program, list [3][]result) error {
 	for _, r := range slices.Concat(list[:]...) {
 		if r.err != nil {
 			p.Remark("no %s at %v: %s", r.name, r.level, why(r.err))
@@ -83,7 +83,7 @@ func (s *study) explain(p *demo.Program, list [3][]result) error {
 	if s.longest > s.m {
 		p.Remark("Only the first %d items of a user enter, and the promise is about these, except in the row of all items; who has as many", s.m)
 		drawn := "nothing"
-		if eps := s.sampled(); !math.IsInf(eps, 1) {
+		if eps := s.sampled(ctx); !math.IsInf(eps, 1) {
 			drawn = fmt.Sprintf("eps = %.4g", eps)
 		}
 		p.Remark("is taken to be public. Drawing %d from all that a user holds (emd.Reduced) would protect all of them, but", s.m)
@@ -95,7 +95,7 @@ func (s *study) explain(p *demo.Program, list [3][]result) error {
 		return nil
 	}
 	// Noise on the shares does not know how far items move, only whether.
-	twin, err := s.shares(s.first, level{eps: s.alpha * s.near})
+	twin, err := s.shares(ctx, s.first, level{eps: s.alpha * s.near})
 	if err != nil {
 		return err
 	}

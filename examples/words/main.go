@@ -58,17 +58,23 @@ func run(ctx context.Context, p *demo.Program) error {
 		return err
 	}
 	s := &study{alpha: *alpha, r: r, limit: *limit, seed: p.Seed}
-	if err := s.read(p, *n); err != nil {
+	if err := s.read(ctx, p, *n); err != nil {
 		return err
 	}
 	if most := r[len(r)-1]; most >= len(s.words) && *list != defaultR {
 		return fmt.Errorf("-r %d: want fewer than the %d words", most, len(s.words))
 	}
-	if wide, _, _ := metric.Diameter(s.space); wide == 0 {
+	wide, _, _, err := metric.Diameter(ctx, s.space)
+	if err != nil {
+		return err
+	}
+	if wide == 0 {
 		fmt.Fprintf(p.Stdout, "%s: all %d words have one vector: the loss is 0 at every alpha\n", s.file, len(s.words))
 		return nil
 	}
-	s.introduce(p)
+	if err := s.introduce(ctx, p); err != nil {
+		return err
+	}
 	if err := s.compare(ctx, p); err != nil {
 		return err
 	}

@@ -70,9 +70,9 @@ type method struct {
 }
 
 // family names a mechanism of the exponential family.
-func (s *study) family(name string, build func(metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) method {
+func (s *study) family(name string, build func(context.Context, metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) method {
 	return method{name, func(ctx context.Context, alpha float64) (built, error) {
-		m, err := build(s.space, alpha, &exponential.Options{Context: ctx})
+		m, err := build(ctx, s.space, alpha, nil)
 		if err != nil {
 			return built{}, err
 		}
@@ -103,8 +103,8 @@ func (s *study) methods() []method {
 
 // spanner is the linear program on the edges of a spanner, within the time.
 func (s *study) spanner(ctx context.Context, alpha float64) (built, error) {
-	o := &lp.SpannerOptions{Options: lp.Options{Context: ctx, TimeLimit: s.limit}}
-	sol, err := lp.Spanner(metric.Same(s.space), alpha, o)
+	o := &lp.SpannerOptions{Options: lp.Options{TimeLimit: s.limit}}
+	sol, err := lp.Spanner(ctx, metric.Same(s.space), alpha, o)
 	if err != nil {
 		return built{}, err
 	}
@@ -128,7 +128,7 @@ func stopped(status lp.Status, remark string) string {
 // constOPT has free weights for the r words nearest to each word.
 func (s *study) constOPT(r int) func(context.Context, float64) (built, error) {
 	return func(ctx context.Context, alpha float64) (built, error) {
-		sol, err := lp.ConstOPT(metric.Same(s.space), alpha, &lp.ConstOptions{Neighbors: r, Context: ctx, TimeLimit: s.limit})
+		sol, err := lp.ConstOPT(ctx, metric.Same(s.space), alpha, &lp.ConstOptions{Neighbors: r, TimeLimit: s.limit})
 		if err != nil {
 			return built{}, err
 		}
@@ -138,7 +138,7 @@ func (s *study) constOPT(r int) func(context.Context, float64) (built, error) {
 
 // optimal is the linear program, within its time.
 func (s *study) optimal(ctx context.Context, alpha float64) (built, error) {
-	sol, err := lp.Optimal(metric.Same(s.space), alpha, &lp.Options{Context: ctx, TimeLimit: s.limit})
+	sol, err := lp.Optimal(ctx, metric.Same(s.space), alpha, &lp.Options{TimeLimit: s.limit})
 	if err != nil {
 		return built{}, err
 	}
@@ -169,7 +169,7 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 			s.rows = append(s.rows, result{name: m.name, err: err})
 			continue
 		}
-		r, err := s.measure(m.name, b)
+		r, err := s.measure(ctx, m.name, b)
 		if err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 	}
 	s.rows = append(s.rows, madlib)
 	report(len(methods)+1, len(methods)+2)
-	bounds, err := entropy.LowerBounds(metric.Same(s.space), s.alpha, &entropy.Options{Context: ctx})
+	bounds, err := entropy.LowerBounds(ctx, metric.Same(s.space), s.alpha, nil)
 	if err != nil {
 		return err
 	}
@@ -197,13 +197,13 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 }
 
 // measure fills in the figures of a matrix, all of them exact but for rounding.
-func (s *study) measure(name string, b built) (result, error) {
+func (s *study) measure(ctx context.Context, name string, b built) (result, error) {
 	r := result{name: name, remark: b.remark, mech: b.channel}
-	losses, err := b.channel.Loss(s.space)
+	losses, err := b.channel.Loss(ctx, s.space)
 	if err != nil {
 		return r, err
 	}
-	audit, err := b.channel.Audit(s.space, &mechanism.AuditOptions{Delta: delta})
+	audit, err := b.channel.Audit(ctx, s.space, &mechanism.AuditOptions{Delta: delta})
 	if err != nil {
 		return r, err
 	}

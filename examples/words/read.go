@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ const (
 
 // read takes the first n words of the file of -in, or of the one that ships,
 // and their metric.
-func (s *study) read(p *demo.Program, n int) error {
+func (s *study) read(ctx context.Context, p *demo.Program, n int) error {
 	f, name, err := p.Input("words.txt", vocabulary)
 	if err != nil {
 		return err
@@ -36,7 +37,7 @@ func (s *study) read(p *demo.Program, n int) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	s.space, err = metric.Densify(points)
+	s.space, err = metric.Densify(ctx, points)
 	return err
 }
 

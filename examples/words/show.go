@@ -20,14 +20,21 @@ import (
 var unknown = math.NaN()
 
 // introduce says what the words are and what alpha means for them.
-func (s *study) introduce(p *demo.Program) {
-	wide, i, j := metric.Diameter(s.space)
-	near, k, l := metric.MinDistance(s.space)
+func (s *study) introduce(ctx context.Context, p *demo.Program) error {
+	wide, i, j, err := metric.Diameter(ctx, s.space)
+	if err != nil {
+		return err
+	}
+	near, k, l, err := metric.MinDistance(ctx, s.space)
+	if err != nil {
+		return err
+	}
 	p.Remark("%d words of %s in %d dimensions, from %.3g apart (%s, %s) to %.3g (%s, %s).", len(s.words), s.file, len(s.vectors[0]),
 		near, s.words[k], s.words[l], wide, s.words[i], s.words[j])
 	p.Remark("alpha = %v: a release is at most e^(%v d) times likelier for one word than for another at distance d:", s.alpha, s.alpha)
 	p.Remark("%s can pass for %s up to a factor %.3g, for %s up to %.3g.\n", s.words[k], s.words[l], math.Exp(s.alpha*near),
 		s.words[s.farthest(k)], math.Exp(s.alpha*s.space.Distance(k, s.farthest(k))))
+	return nil
 }
 
 // farthest is the word farthest from x.
@@ -202,7 +209,7 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 			}
 			x, y := unknown, unknown // a gap in the line: no such mechanism here
 			if err == nil && b.keeps(s.level(i)) {
-				r, err := s.measure(m.name, b)
+				r, err := s.measure(ctx, m.name, b)
 				if err != nil {
 					return err
 				}

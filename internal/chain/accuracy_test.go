@@ -49,7 +49,7 @@ func TestChain_Accuracy(t *testing.T) {
 // accuracy checks the chain at one level. A falls with alpha, so that last, an
 // upper bound at a smaller level, is one here. It returns the objective.
 func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
-	opt, err := lp.Optimal(b, alpha, nil)
+	opt, err := lp.Optimal(t.Context(), b, alpha, nil)
 	ok(t, err)
 	if !(opt.DualBound <= opt.Objective && opt.DualBound <= last) {
 		t.Errorf("DualBound %v, objective %v, at a smaller level %v", opt.DualBound, opt.Objective, last)
@@ -58,12 +58,12 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 	if opt.Gap > 1e-6 && opt.Status == lp.Optimum || opt.Status != lp.Optimum && opt.Status != lp.Stalled {
 		t.Errorf("gap %g, %v", opt.Gap, opt.Status)
 	}
-	sp, err := lp.Spanner(b, alpha, nil)
+	sp, err := lp.Spanner(t.Context(), b, alpha, nil)
 	ok(t, err)
 	if !(sp.DualBound <= sp.Objective && sp.DualBound <= opt.Objective) {
 		t.Errorf("Spanner: bound %v, objective %v, of Optimal %v", sp.DualBound, sp.Objective, opt.Objective)
 	}
-	co, err := lp.ConstOPT(b, alpha, nil)
+	co, err := lp.ConstOPT(t.Context(), b, alpha, nil)
 	ok(t, err)
 	links := append(mechanisms(t, b, alpha),
 		link{"Optimal", opt.Channel, opt.Audit.Hi, opt.Objective},
@@ -71,9 +71,9 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 		link{"ConstOPT", co.Channel, co.Audit.Hi, co.Objective})
 
 	// Lower bounds <= A, each with a witness of exactly that.
-	lowers, err := entropy.LowerBounds(b, alpha, nil)
+	lowers, err := entropy.LowerBounds(t.Context(), b, alpha, nil)
 	ok(t, err)
-	packed, err := lp.LowerBound(b, alpha, nil, nil)
+	packed, err := lp.LowerBound(t.Context(), b, alpha, nil, nil)
 	ok(t, err)
 	lowest := 0.0
 	for _, l := range append(lowers, packed) {
@@ -81,7 +81,7 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 		if !(l.Value <= opt.Objective) {
 			t.Errorf("%v is above the optimum, %v", l, opt.Objective)
 		}
-		if p, err := l.Witness.Prove(b, alpha); p != l.Value || err != nil {
+		if p, err := l.Witness.Prove(t.Context(), b, alpha); p != l.Value || err != nil {
 			t.Errorf("%v is proved %v (%v)", l, p, err)
 		}
 	}
@@ -89,7 +89,7 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 	// A <= losses <= their bounds, and levels.
 	var losses []entropy.Loss
 	for _, m := range links {
-		l, err := m.c.Loss(b.Utility)
+		l, err := m.c.Loss(t.Context(), b.Utility)
 		ok(t, err)
 		loss, _ := l.Worst()
 		losses = append(losses, entropy.Loss{Name: m.name, Value: loss})
@@ -99,7 +99,7 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 		if !(loss*(1-lossTol) <= m.bound) {
 			t.Errorf("%s loses %v, above its bound %v", m.name, loss, m.bound)
 		}
-		audit, err := m.c.Audit(b.Privacy, nil)
+		audit, err := m.c.Audit(t.Context(), b.Privacy, nil)
 		ok(t, err)
 		stated := m.c.Guarantee()
 		if !(audit.Lo <= audit.Hi && audit.Hi <= stated.Alpha() && m.level <= stated.Alpha() && stated.Alpha() <= alpha) || stated.Delta() != 0 {
@@ -108,7 +108,7 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 	}
 
 	// Upper bounds without a mechanism.
-	uppers, err := entropy.UpperBounds(b, alpha, nil)
+	uppers, err := entropy.UpperBounds(t.Context(), b, alpha, nil)
 	ok(t, err)
 	for _, u := range uppers {
 		if !(u.Value >= max(lowest, opt.DualBound)) {
@@ -117,7 +117,7 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 	}
 
 	// The bracket accepts all, and lies between the best of each.
-	bracket, err := entropy.Accuracy(b, alpha, nil, losses...)
+	bracket, err := entropy.Accuracy(t.Context(), b, alpha, nil, losses...)
 	ok(t, err)
 	if !(bracket.Lo <= opt.Objective && bracket.Lo <= bracket.Hi && opt.DualBound*(1-lossTol) <= bracket.Hi) {
 		t.Errorf("bracket %v, optimum in [%v, %v]", bracket, opt.DualBound, opt.Objective)
@@ -146,49 +146,49 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 		out = append(out, link{name, m.Channel, m.Audit.Hi, bound})
 	}
 
-	radius, center := metric.Radius(b.Utility)
+	radius, center := metric.Radius(t.Context(), b.Utility)
 	m, err := exponential.Constant(n, center, "")
 	add("Constant", radius*(1+lossTol), m, err)
-	m, err = exponential.Standard(b.Privacy, alpha, nil)
+	m, err = exponential.Standard(t.Context(), b.Privacy, alpha, nil)
 	add("Standard", inf, m, err)
 	weights := make([]float64, n)
 	for i, r := 0, rng.Seeded(1); i < n; i++ {
 		weights[i] = r.ExpFloat64()
 	}
-	m, err = exponential.Weighted(b.Privacy, alpha, weights, nil)
+	m, err = exponential.Weighted(t.Context(), b.Privacy, alpha, weights, nil)
 	add("Weighted", inf, m, err)
-	m, err = exponential.Tuned(b.Privacy, alpha, nil)
+	m, err = exponential.Tuned(t.Context(), b.Privacy, alpha, nil)
 	add("Tuned", inf, m, err)
-	m, err = exponential.Tight(b.Privacy, alpha, nil)
+	m, err = exponential.Tight(t.Context(), b.Privacy, alpha, nil)
 	add("Tight", inf, m, err)
-	m, err = exponential.ConstantNormalizer(b.Privacy, alpha, nil)
+	m, err = exponential.ConstantNormalizer(t.Context(), b.Privacy, alpha, nil)
 	add("ConstantNormalizer", inf, m, err)
 
 	// Lemma 4.1 of BSV24: the standard mechanism on a net, by s(Z, alpha/3).
-	s, err := entropy.EntropicScale(metric.Same(b.Privacy), alpha/3, nil)
+	s, err := entropy.EntropicScale(t.Context(), metric.Same(b.Privacy), alpha/3, nil)
 	ok(t, err)
-	net, err := metric.Net(b.Privacy, s.Hi, nil)
+	net, err := metric.Net(t.Context(), b.Privacy, s.Hi, nil)
 	ok(t, err)
 	bound, err := entropy.StandardBound(alpha, s.Hi)
 	ok(t, err)
-	stretch, _, _ := b.Lipschitz() // rho2 <= stretch*rho1
+	stretch, _, _ := b.Lipschitz(t.Context()) // rho2 <= stretch*rho1
 	if stretch == 0 {
 		bound = 0
 	} else {
 		bound *= stretch * (1 + lossTol)
 	}
-	m, err = exponential.Standard(b.Privacy, alpha, &exponential.Options{Outputs: net})
+	m, err = exponential.Standard(t.Context(), b.Privacy, alpha, &exponential.Options{Outputs: net})
 	add("Standard on the net of Lemma 4.1", bound, m, err)
 
 	// Theorem 5.1: the relaxed mechanism, by s + 14 s_o, for ultrametrics.
-	accuracy := metric.ValidateUltrametric(b.Utility, 0) == nil
+	accuracy := metric.ValidateUltrametric(t.Context(), b.Utility, 0) == nil
 	for _, o := range []exponential.RelaxedOptions{
 		{}, {Tuned: true},
 		{Rule: exponential.TheoremSeparation, Accuracy: accuracy},
 		{Rule: exponential.BestSeparation, Accuracy: accuracy, Tuned: true},
 	} {
 		name := fmt.Sprintf("Relaxed %+v", o)
-		m, err := exponential.Relaxed(b, alpha, &o)
+		m, err := exponential.Relaxed(t.Context(), b, alpha, &o)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -199,7 +199,7 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 		}
 	}
 
-	best, err := exponential.Best(b, alpha, nil)
+	best, err := exponential.Best(t.Context(), b, alpha, nil)
 	ok(t, err)
 	add("Best", best.Objective*(1+lossTol), &best.Mechanism, nil)
 	return out

@@ -15,23 +15,23 @@ import (
 func TestChain_Choose(t *testing.T) {
 	for _, s := range corpus(t, 10) {
 		alpha := 5 / s.diameter()
-		ch, err := lp.Choose(s.Bimetric, alpha, nil)
+		ch, err := lp.Choose(t.Context(), s.Bimetric, alpha, nil)
 		ok(t, err)
-		opt, err := lp.Optimal(s.Bimetric, alpha, nil)
+		opt, err := lp.Optimal(t.Context(), s.Bimetric, alpha, nil)
 		ok(t, err)
-		losses, err := ch.Channel.Loss(s.Utility)
+		losses, err := ch.Channel.Loss(t.Context(), s.Utility)
 		ok(t, err)
 		loss, _ := losses.Worst()
 		if !(ch.LowerBound <= opt.Objective && opt.DualBound <= ch.Objective && ch.LowerBound <= ch.Objective && loss*(1-lossTol) <= ch.Objective) {
 			t.Errorf("%s: in [%v, %v], loss %v, Optimal in [%v, %v]", s.name, ch.LowerBound, ch.Objective, loss, opt.DualBound, opt.Objective)
 		}
-		audit, err := ch.Channel.Audit(s.Privacy, nil)
+		audit, err := ch.Channel.Audit(t.Context(), s.Privacy, nil)
 		ok(t, err)
 		if g := ch.Channel.Guarantee(); !(audit.Hi <= g.Alpha() && g.Alpha() <= alpha) {
 			t.Errorf("%s: audited %v, stated %v of %v", s.name, audit, g, alpha)
 		}
 		if ch.Objective > 0 {
-			level, proof, err := entropy.LevelFor(s.Bimetric, ch.Objective, nil)
+			level, proof, err := entropy.LevelFor(t.Context(), s.Bimetric, ch.Objective, nil)
 			ok(t, err)
 			if !(level < alpha) {
 				t.Errorf("%s: a loss of %v, attained at %v, needs more than %v by %v", s.name, ch.Objective, alpha, level, proof)
@@ -54,16 +54,16 @@ func TestChain_MostPrivate(t *testing.T) {
 		n = 30
 	}
 	for _, s := range corpus(t, n) {
-		diameter, _, _ := metric.Diameter(s.Utility)
-		if least, _, _ := metric.MinDistance(s.Privacy); least == 0 && !s.OneMetric() || diameter == 0 {
+		diameter, _, _ := metric.Diameter(t.Context(), s.Utility)
+		if least, _, _ := metric.MinDistance(t.Context(), s.Privacy); least == 0 && !s.OneMetric() || diameter == 0 {
 			continue // no finite level, or no loss
 		}
 		for _, gamma := range []float64{0.1, 0.4} {
 			target := exponential.Target{Gamma: gamma * diameter, Delta: 0.05}
-			m, err := exponential.MostPrivate(s.Bimetric, nil, target, nil)
+			m, err := exponential.MostPrivate(t.Context(), s.Bimetric, nil, target, nil)
 			ok(t, err)
 			level := m.Guarantee().Alpha()
-			misses, _, err := exponential.Misses(m.Channel, s.Utility, target.Gamma)
+			misses, _, err := exponential.Misses(t.Context(), m.Channel, s.Utility, target.Gamma)
 			ok(t, err)
 			if !(m.Audit.Hi <= level && level <= m.FormulaLevel && misses <= m.Miss && m.Miss <= target.Delta) {
 				t.Errorf("%s, %+v: level %v, audited %v, formula %v; misses %v, stated %v", s.name, target, level, m.Audit, m.FormulaLevel, misses, m.Miss)
@@ -71,10 +71,10 @@ func TestChain_MostPrivate(t *testing.T) {
 			if level == 0 {
 				continue
 			}
-			losses, err := m.Loss(s.Utility)
+			losses, err := m.Loss(t.Context(), s.Utility)
 			ok(t, err)
 			loss, _ := losses.Worst()
-			opt, err := lp.Optimal(s.Bimetric, level, nil)
+			opt, err := lp.Optimal(t.Context(), s.Bimetric, level, nil)
 			ok(t, err)
 			if !(loss >= opt.DualBound*(1-lossTol)) {
 				t.Errorf("%s, %+v: loses %v at level %v, where the least is %v", s.name, target, loss, level, opt.DualBound)

@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"context"
 	"encoding/csv"
 	"math"
 	"math/rand/v2"
@@ -27,7 +28,7 @@ type named struct {
 
 // diameter is that of the privacy metric, and 1 where that is 0.
 func (s named) diameter() float64 {
-	if d, _, _ := metric.Diameter(s.Privacy); d > 0 {
+	if d, _, _ := metric.Diameter(context.Background(), s.Privacy); d > 0 {
 		return d
 	}
 	return 1
@@ -134,7 +135,7 @@ func mammals(t testing.TB, n int) (metric.Finite, *metric.Ultrametric) {
 		}
 		return float64(len(x) + len(y) - 2*k)
 	}))
-	prefix, err := metric.Subdominant(points(t, paths, metric.CommonPrefix[string]{}))
+	prefix, err := metric.Subdominant(t.Context(), points(t, paths, metric.CommonPrefix[string]{}))
 	ok(t, err)
 	return edges, prefix
 }
@@ -150,11 +151,11 @@ func grid(n int) metric.Finite {
 // measures are the probability measures on three points of a line in steps of
 // 1/4: private measures at their smallest.
 func measures(t testing.TB) metric.Bimetric {
-	net, err := entropy.MeasureNet(space.Path(3, 1), 4)
+	net, err := entropy.MeasureNet(t.Context(), space.Path(3, 1), 4)
 	ok(t, err)
 	tv, err := net.TotalVariation()
 	ok(t, err)
-	w1, err := net.Wasserstein(nil)
+	w1, err := net.Wasserstein(t.Context(), nil)
 	ok(t, err)
 	return metric.Bimetric{Privacy: tv, Utility: w1}
 }

@@ -33,21 +33,21 @@ func TestChain_PrivateMeasures(t *testing.T) {
 			continue
 		}
 		f := s.Utility
-		diameter, _, _ := metric.Diameter(f)
-		folded, err := measure.NewFolded(f, nil)
+		diameter, _, _ := metric.Diameter(t.Context(), f)
+		folded, err := measure.NewFolded(t.Context(), f, nil)
 		ok(t, err)
-		tree, err := measure.NewFinite(f, nil)
+		tree, err := measure.NewFinite(t.Context(), f, nil)
 		ok(t, err)
 		for _, d := range []*measure.Domain[int]{folded, tree} {
 			for _, alpha := range []float64{1, 100, 1e4} {
 				name := fmt.Sprintf("%s, %v, alpha=%g", s.name, d, alpha)
 				m, err := measure.NewMeasure(d, alpha, &measure.Options{Estimate: measure.Nearest})
 				ok(t, err)
-				b, err := m.Bound(nil)
+				b, err := m.Bound(t.Context(), nil)
 				ok(t, err)
-				floor, err := entropy.PrivateMeasureBound(f, alpha, nil)
+				floor, err := entropy.PrivateMeasureBound(t.Context(), f, alpha, nil)
 				ok(t, err)
-				if p, err := floor.Prove(f, alpha); p != floor.Value || err != nil {
+				if p, err := floor.Prove(t.Context(), f, alpha); p != floor.Value || err != nil {
 					t.Errorf("%s: %v is proved %v (%v)", name, floor.Value, p, err)
 				}
 				if !(floor.Value <= diameter/2 && floor.Value <= b.Nearest && b.Lower <= b.Nearest) {
@@ -82,9 +82,9 @@ func (w *tightest) synthesise(t *testing.T, name string, d *measure.Domain[int],
 		name := fmt.Sprintf("%s, %v, %d records at eps=%g", name, d, records, eps)
 		s, err := measure.NewSynthesizer(d, eps, &measure.Options{Estimate: measure.Nearest})
 		ok(t, err)
-		b, err := s.Bound(records, nil)
+		b, err := s.Bound(t.Context(), records, nil)
 		ok(t, err)
-		floor, err := entropy.PrivateDataBound(f, records, eps, nil)
+		floor, err := entropy.PrivateDataBound(t.Context(), f, records, eps, nil)
 		ok(t, err)
 		if !(floor.Value <= b.Nearest && b.Lower <= b.Nearest && s.Guarantee().Alpha() <= eps) {
 			t.Errorf("%s: at least %v or %v, at most %v; %v", name, floor.Value, b.Lower, b.Nearest, s.Guarantee())
@@ -123,7 +123,7 @@ func (w *tightest) measure(t *testing.T, name string, d *measure.Domain[int], bo
 	for k, mu := range inputs {
 		var sum, squares float64
 		for seed := range repeats {
-			res, err := wasserstein.W1(f, mu, release(uint64(seed), mu), nil)
+			res, err := wasserstein.W1(t.Context(), f, mu, release(uint64(seed), mu), nil)
 			ok(t, err)
 			sum += res.Cost
 			squares += res.Cost * res.Cost
@@ -153,18 +153,18 @@ func TestChain_MeasureNet(t *testing.T) {
 		f metric.Finite
 		m int
 	}{{space.Path(3, 1), 4}, {space.Simplex(3, 1), 4}, {space.Path(2, 5), 12}, {cities(t, 4), 3}} {
-		net, err := entropy.MeasureNet(c.f, c.m)
+		net, err := entropy.MeasureNet(t.Context(), c.f, c.m)
 		ok(t, err)
 		tv, err := net.TotalVariation()
 		ok(t, err)
-		w1, err := net.Wasserstein(nil)
+		w1, err := net.Wasserstein(t.Context(), nil)
 		ok(t, err)
 		for _, eps := range []float64{0.1, 1, 4} {
-			opt, err := lp.Optimal(metric.Bimetric{Privacy: tv, Utility: w1}, eps*float64(c.m), nil)
+			opt, err := lp.Optimal(t.Context(), metric.Bimetric{Privacy: tv, Utility: w1}, eps*float64(c.m), nil)
 			ok(t, err)
-			floor, err := entropy.PrivateDataBound(c.f, c.m, eps, nil)
+			floor, err := entropy.PrivateDataBound(t.Context(), c.f, c.m, eps, nil)
 			ok(t, err)
-			radius, _ := metric.Radius(w1)
+			radius, _ := metric.Radius(t.Context(), w1)
 			if !(0 < floor.Value && floor.Value <= opt.Objective && opt.DualBound <= radius) {
 				t.Errorf("%d measures, eps=%g: bound %v, optimum [%v, %v], radius %v", net.Len(), eps, floor.Value, opt.DualBound, opt.Objective, radius)
 			}

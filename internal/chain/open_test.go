@@ -82,14 +82,14 @@ func (p pairOfMetrics) space() metric.Bimetric {
 func (q question) quotient(t testing.TB, p pairOfMetrics) float64 {
 	t.Helper()
 	b := p.space()
-	opt, err := lp.Optimal(b, 1, &lp.Options{Tolerance: 1e-4, Workers: 1})
+	opt, err := lp.Optimal(t.Context(), b, 1, &lp.Options{Tolerance: 1e-4, Workers: 1})
 	ok(t, err)
 	o := &entropy.Options{Workers: 1}
-	s, err := entropy.EntropicScale(b, q.entropic, o)
+	s, err := entropy.EntropicScale(t.Context(), b, q.entropic, o)
 	ok(t, err)
 	sum := s.Hi + 1
 	if q.diametric > 0 {
-		so, err := entropy.DiametricScale(b, q.diametric, o)
+		so, err := entropy.DiametricScale(t.Context(), b, q.diametric, o)
 		ok(t, err)
 		sum = s.Hi + so.Hi
 	}
@@ -318,7 +318,7 @@ func TestOpenProblems_SpacesReproduce(t *testing.T) {
 func check(t *testing.T, q question, p pairOfMetrics) {
 	t.Helper()
 	b := p.space()
-	ok(t, cmp.Or(metric.Validate(b.Privacy, nil), metric.Validate(b.Utility, nil)))
+	ok(t, cmp.Or(metric.Validate(t.Context(), b.Privacy, nil), metric.Validate(t.Context(), b.Utility, nil)))
 	if q.one && !b.OneMetric() {
 		t.Errorf("%s: two metrics", q.name)
 	}
@@ -361,7 +361,7 @@ func TestOpenProblems_Dense(t *testing.T) {
 		for n, want := range map[int]float64{8: c.n8, 32: c.n32} {
 			p := c.q.dense(n)
 			check(t, c.q, p)
-			ok(t, metric.ValidateUltrametric(p.space().Utility, 0))
+			ok(t, metric.ValidateUltrametric(t.Context(), p.space().Utility, 0))
 			if got := c.q.quotient(t, p); math.Abs(got/want-1) > 2e-4 {
 				t.Errorf("%+v, n=%d: %v, want %v", c.q, n, got, want)
 			}

@@ -120,7 +120,7 @@ func theorem44Level(s accountant.Shuffle, q accountant.LevelAt) (float64, error)
 func TestChain_ItemWise(t *testing.T) {
 	const alpha, delta = 2.0, 1e-6
 	for _, s := range corpus(t, 9) {
-		if diameter, _, _ := metric.Diameter(s.Privacy); !s.OneMetric() || diameter == 0 {
+		if diameter, _, _ := metric.Diameter(t.Context(), s.Privacy); !s.OneMetric() || diameter == 0 {
 			continue
 		}
 		diameter := s.diameter()
@@ -130,17 +130,17 @@ func TestChain_ItemWise(t *testing.T) {
 				model.Users = 1
 			}
 			o := &emd.ItemWiseOptions{Delta: delta}
-			budget, err := emd.ItemWiseBudget(model, alpha/diameter, o)
+			budget, err := emd.ItemWiseBudget(t.Context(), model, alpha/diameter, o)
 			ok(t, err)
 			if !(budget.Alpha0 >= alpha/diameter/20*(1-1e-14)) {
 				t.Errorf("%s, %v: budget %v is below that of pure composition", s.name, trust, budget)
 			}
-			tuned, err := exponential.Tuned(s.Privacy, budget.Alpha0, nil)
+			tuned, err := exponential.Tuned(t.Context(), s.Privacy, budget.Alpha0, nil)
 			ok(t, err)
-			opt, err := lp.Optimal(s.Bimetric, budget.Alpha0, nil)
+			opt, err := lp.Optimal(t.Context(), s.Bimetric, budget.Alpha0, nil)
 			ok(t, err)
 			for _, c := range []*mechanism.Channel{tuned.Channel, opt.Channel} {
-				w, err := emd.NewItemWise(c, model, o)
+				w, err := emd.NewItemWise(t.Context(), c, model, o)
 				ok(t, err)
 				g := w.Guarantee()
 				pure, err := emd.FromItems(model, c.Guarantee())

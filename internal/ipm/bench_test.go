@@ -16,7 +16,7 @@ func BenchmarkLink(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s := newSolver(l.p, Settings{Context: context.Background(), Workers: 1}, l.r, l.f)
+			s := newSolver(context.Background(), l.p, Settings{Workers: 1}, l.r, l.f)
 			if err := s.start(); err != nil {
 				b.Fatal(err)
 			}

@@ -120,7 +120,7 @@ func mirror(n int, a []float64) {
 // assemble factors every block and the linking system.
 func (s *solver) assemble() (ok bool, err error) {
 	for _, t := range s.tasks {
-		if err := s.o.Context.Err(); err != nil {
+		if err := s.ctx.Err(); err != nil {
 			return false, err
 		}
 		clear(t.p)
@@ -150,7 +150,7 @@ func (s *solver) assemble() (ok bool, err error) {
 	for i, t := range s.t {
 		s.link.Q.Data[(n+i)*k+n+i] += t / s.z[i]
 	}
-	return s.link.Factor(s.o.Context)
+	return s.link.Factor(s.ctx)
 }
 
 // linkTasks writes what the tasks added up of the linking system: all but its
@@ -160,7 +160,7 @@ func (s *solver) linkTasks() error {
 	q := s.link.Q.Data
 	clear(q)
 	for _, t := range s.tasks {
-		if err := s.o.Context.Err(); err != nil {
+		if err := s.ctx.Err(); err != nil {
 			return err
 		}
 		for u := range n {

@@ -35,7 +35,7 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 			t.Fatal(c.name, err)
 		}
 		ctx, stop := context.WithCancel(context.Background())
-		o := Settings{Tolerance: 1e-6, Context: ctx, Progress: func(i int, _, _ float64) {
+		o := Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
 			if i == 2 { // every array was used
 				peak = heap() - before
 				stop()
@@ -48,9 +48,9 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 				t.Fatal(err)
 			}
 			bytes = z.Bytes()
-			z.Solve(o)
+			z.Solve(t.Context(), o)
 		} else {
-			l.Solve(o)
+			l.Solve(t.Context(), o)
 		}
 		t.Logf("%s: %.3g of %.3g bytes", c.name, peak, bytes)
 		if !(bytes > .95*peak && bytes < 2*peak) {

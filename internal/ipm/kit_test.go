@@ -44,7 +44,7 @@ func solve(p *Problem, o Settings) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.Solve(o), nil
+	return l.Solve(context.Background(), o), nil
 }
 
 // pairsOf are the pairs that p imposes.

@@ -120,11 +120,8 @@ func lazyBytes(inputs, outputs, rows int, pairs, factors float64) float64 {
 
 // Solve solves the relaxation, from where the last one came by if it was not the
 // first; where that stalls, from scratch.
-func (l *Lazy) Solve(o Settings) *Result {
-	if o.Context == nil {
-		o.Context = context.Background()
-	}
-	r, warm := l.solve(o)
+func (l *Lazy) Solve(ctx context.Context, o Settings) *Result {
+	r, warm := l.solve(ctx, o)
 	if !warm || r.Status != Stalled {
 		return r
 	}
@@ -132,7 +129,7 @@ func (l *Lazy) Solve(o Settings) *Result {
 	if told := o.Progress; told != nil {
 		o.Progress = func(i int, upper, lower float64) { told(r.Iterations+i, upper, lower) }
 	}
-	again, _ := l.solve(o)
+	again, _ := l.solve(ctx, o)
 	again.Iterations += r.Iterations
 	if again.Upper-again.Lower > r.Upper-r.Lower {
 		again.Upper, again.Lower, again.X, again.Z = r.Upper, r.Lower, r.X, r.Z
@@ -141,8 +138,8 @@ func (l *Lazy) Solve(o Settings) *Result {
 }
 
 // solve solves once, and reports whether the start was warm.
-func (l *Lazy) solve(o Settings) (r *Result, warm bool) {
-	s, way := l.solver(o), l.way
+func (l *Lazy) solve(ctx context.Context, o Settings) (r *Result, warm bool) {
+	s, way := l.solver(ctx, o), l.way
 	l.way = nil
 	r, warm = s.run(way)
 	l.way = s.way
@@ -150,8 +147,8 @@ func (l *Lazy) solve(o Settings) (r *Result, warm bool) {
 }
 
 // solver sets up a solve.
-func (l *Lazy) solver(o Settings) *solver {
-	s := &solver{p: l.p, o: o, n: l.p.Inputs, m: l.p.Outputs, r: l.all, own: l.columns, due: firstKept}
+func (l *Lazy) solver(ctx context.Context, o Settings) *solver {
+	s := &solver{ctx: ctx, p: l.p, o: o, n: l.p.Inputs, m: l.p.Outputs, r: l.all, own: l.columns, due: firstKept}
 	rows, factor := 0, 0
 	for w := range s.own {
 		c := &s.own[w]

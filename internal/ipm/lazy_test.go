@@ -30,10 +30,10 @@ func TestLazy_RoundsReachTheOptimum(t *testing.T) {
 	p := square(25, 4)
 	const tolerance = 1e-6
 	l, few := lazily(t, p)
-	want := l.Solve(Settings{Tolerance: tolerance})
+	want := l.Solve(t.Context(), Settings{Tolerance: tolerance})
 	last := 0.0
 	for round := range 20 {
-		r := few.Solve(Settings{Tolerance: tolerance})
+		r := few.Solve(t.Context(), Settings{Tolerance: tolerance})
 		if r.Status != Converged || r.Lower > want.Upper || r.Upper < last*(1-tolerance) {
 			t.Errorf("round %d: [%v, %v] %v after %v, optimum %v", round, r.Lower, r.Upper, r.Status, last, want.Upper)
 		}
@@ -56,8 +56,8 @@ func TestLazy_WorkersAgree(t *testing.T) {
 	_, a := lazily(t, square(20, 6))
 	_, b := lazily(t, square(20, 6))
 	for range 2 {
-		r := a.Solve(Settings{Tolerance: 1e-5, Workers: 1})
-		q := b.Solve(Settings{Tolerance: 1e-5, Workers: 3})
+		r := a.Solve(t.Context(), Settings{Tolerance: 1e-5, Workers: 1})
+		q := b.Solve(t.Context(), Settings{Tolerance: 1e-5, Workers: 3})
 		if r.Lower != q.Lower || !slices.Equal(r.X, q.X) {
 			t.Fatalf("1 worker %v, 3 workers %v", r.Lower, q.Lower)
 		}

@@ -36,7 +36,6 @@
 package ipm
 
 import (
-	"context"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -70,7 +69,6 @@ type Problem struct {
 type Settings struct {
 	Tolerance float64 // relative gap at which to stop
 	Workers   int     // 0: all processors; results do not depend on it
-	Context   context.Context
 	// Progress is called after every iteration with the bounds so far.
 	Progress func(iteration int, upper, lower float64)
 }

@@ -53,11 +53,8 @@ func (l *Plan) Bytes() float64 {
 
 // Solve runs the interior point method. When the context is done it returns the
 // best so far, which from the start on is a feasible channel.
-func (l *Plan) Solve(o Settings) *Result {
-	if o.Context == nil {
-		o.Context = context.Background()
-	}
-	best, _ := newSolver(l.p, o, l.r, l.f).run(nil)
+func (l *Plan) Solve(ctx context.Context, o Settings) *Result {
+	best, _ := newSolver(ctx, l.p, o, l.r, l.f).run(nil)
 	if l.order != nil {
 		x, n := slices.Clone(best.X), l.p.Inputs
 		for i, v := range x {

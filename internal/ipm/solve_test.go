@@ -14,7 +14,7 @@ import (
 // started is a solver at its start, moved by some steps.
 func started(t testing.TB, p *Problem, steps int) *solver {
 	t.Helper()
-	s := newSolver(p, Settings{Context: context.Background(), Workers: 1}, pairsOf(p), nil)
+	s := newSolver(context.Background(), p, Settings{Workers: 1}, pairsOf(p), nil)
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestSolve_Rectangular(t *testing.T) {
 func TestSolve_Interrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := square(9, 3)
-	r, err := solve(p, Settings{Context: ctx, Progress: func(i int, _, _ float64) {
+	r, err := solve(ctx, p, Settings{Progress: func(i int, _, _ float64) {
 		if i == 2 {
 			cancel()
 		}
@@ -133,7 +133,7 @@ func TestSolve_Interrupted(t *testing.T) {
 	if err != nil || r.Status != Interrupted || r.Iterations != 2 || !(r.Lower > 0 && r.Lower < r.Upper) {
 		t.Errorf("%+v, %v", r, err)
 	}
-	r, err = solve(p, Settings{Context: ctx})
+	r, err = solve(ctx, p, Settings{})
 	if err != nil || r.Status != Interrupted || len(r.X) != 81 || slices.Min(r.X) <= 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -162,7 +162,7 @@ func TestBytes_Covers(t *testing.T) {
 		p := square(n, 2) // no pair is implied
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		s := newSolver(p, Settings{}, pairsOf(p), nil)
+		s := newSolver(context.Background(), p, Settings{}, pairsOf(p), nil)
 		runtime.ReadMemStats(&after)
 		got, want, most := float64(after.TotalAlloc-before.TotalAlloc), Bytes(s.n, s.m, n), float64(7*8*n*n*n)
 		if got > want || got < .8*want || want > most {

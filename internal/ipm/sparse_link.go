@@ -38,7 +38,7 @@ type group struct {
 // linkSparse writes the linking system but for its diagonal part t/z.
 func (s *solver) linkSparse() error {
 	free := make(chan *group, parallel.Workers(s.o.Workers))
-	ctx := s.o.Context
+	ctx := s.ctx
 	err := parallel.Chunks(ctx, s.n, groupInputs, s.o.Workers, nil, func(_, lo, hi int) {
 		var g *group
 		select {

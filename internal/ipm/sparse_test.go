@@ -66,7 +66,7 @@ func TestSparse_AgainstDense(t *testing.T) {
 		if !l.Sparse() {
 			t.Fatal("dense")
 		}
-		s := newSolver(l.p, Settings{Context: context.Background(), Workers: 1}, l.r, l.f)
+		s := newSolver(context.Background(), l.p, Settings{Workers: 1}, l.r, l.f)
 		if err := s.start(); err != nil {
 			t.Fatal(err)
 		}
@@ -152,10 +152,10 @@ func TestSolve_SparseAndDenseAgree(t *testing.T) {
 			if err != nil || !sparse.Sparse() {
 				t.Fatal(err)
 			}
-			a := sparse.Solve(o)
-			b := (&Plan{p: p, r: pairsOf(p)}).Solve(o)
+			a := sparse.Solve(t.Context(), o)
+			b := (&Plan{p: p, r: pairsOf(p)}).Solve(t.Context(), o)
 			o.Workers = 3
-			c := sparse.Solve(o)
+			c := sparse.Solve(t.Context(), o)
 			if a.Status != Converged || b.Status != Converged || a.Lower > b.Upper || b.Lower > a.Upper {
 				t.Errorf("prior %v: sparse [%v, %v], dense [%v, %v]", prior, a.Lower, a.Upper, b.Lower, b.Upper)
 			}

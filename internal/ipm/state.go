@@ -2,6 +2,7 @@ package ipm
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 // solver is the state of one solve. Arrays over columns are flat: column w of
 // x is x[w*n:(w+1)*n], its rows are at [w*rowLen, (w+1)*rowLen).
 type solver struct {
+	ctx  context.Context // of one Solve
 	p    *Problem
 	o    Settings
 	n, m int
@@ -109,8 +111,8 @@ func (s *solver) pairs(w int) *pairs {
 func (s *solver) rowLen() int { return 2 * s.r.len() }
 
 // newSolver takes the pairs of p, and the pattern of their factors or nil.
-func newSolver(p *Problem, o Settings, r *pairs, f *pattern) *solver {
-	s := &solver{p: p, o: o, n: p.Inputs, m: p.Outputs, r: r, sparse: f}
+func newSolver(ctx context.Context, p *Problem, o Settings, r *pairs, f *pattern) *solver {
+	s := &solver{ctx: ctx, p: p, o: o, n: p.Inputs, m: p.Outputs, r: r, sparse: f}
 	s.weight = r.sumOmega * float64(s.m)
 	s.allocate(s.m*s.rowLen(), s.m*s.factorLen())
 	return s
@@ -163,7 +165,7 @@ func (s *solver) allocate(rowsLen, factorLen int) {
 // columns calls f for every column, tasks in parallel. It stops with the
 // context's error, after whole columns: a task of a large problem takes seconds.
 func (s *solver) columns(f func(t *task, w int)) error {
-	ctx := s.o.Context
+	ctx := s.ctx
 	err := parallel.Chunks(ctx, s.m, taskColumns(s.m), s.o.Workers, nil, func(c, lo, hi int) {
 		for w := lo; w < hi && ctx.Err() == nil; w++ {
 			f(s.tasks[c], w)

@@ -14,12 +14,12 @@ func TestLazy_WarmStart(t *testing.T) {
 	const tolerance = 1e-6
 	_, l := lazily(t, square(40, 6))
 	for range 20 { // until few pairs are broken
-		r := l.Solve(Settings{Tolerance: 1e-4})
+		r := l.Solve(t.Context(), Settings{Tolerance: 1e-4})
 		if added, _ := l.Extend(context.Background(), r.X, 1e-3, 0); added == 0 {
 			break
 		}
 	}
-	r := l.Solve(Settings{Tolerance: 1e-5})
+	r := l.Solve(t.Context(), Settings{Tolerance: 1e-5})
 	way := l.way
 	if len(way) == 0 || len(way) > mostKept || !slices.IsSortedFunc(way, func(a, b *kept) int { return int(math.Copysign(1, b.gap-a.gap)) }) {
 		t.Fatalf("%d iterates kept", len(way))
@@ -28,7 +28,7 @@ func TestLazy_WarmStart(t *testing.T) {
 		t.Fatal("nothing to add")
 	}
 
-	s := l.solver(Settings{Context: context.Background()})
+	s := l.solver(context.Background(), Settings{})
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +51,9 @@ func TestLazy_WarmStart(t *testing.T) {
 		}
 	}
 
-	warm := l.Solve(Settings{Tolerance: tolerance})
+	warm := l.Solve(t.Context(), Settings{Tolerance: tolerance})
 	l.way = nil
-	cold := l.Solve(Settings{Tolerance: tolerance})
+	cold := l.Solve(t.Context(), Settings{Tolerance: tolerance})
 	if warm.Status != Converged || cold.Status != Converged || warm.Lower > cold.Upper || cold.Lower > warm.Upper {
 		t.Errorf("warm [%v, %v], cold [%v, %v]", warm.Lower, warm.Upper, cold.Lower, cold.Upper)
 	}

@@ -78,153 +78,153 @@ func err2[S, T any](_ S, _ T, err error) error         { return err }
 func err3[R, S, T any](_ R, _ S, _ T, err error) error { return err }
 
 var longCalls = []longCall{
-	{"metric.DensifyContext", globe, 30_000, func(ctx context.Context, f metric.Finite) error { return err1(metric.DensifyContext(ctx, f)) }},
-	{"metric.DiameterContext", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err3(metric.DiameterContext(ctx, f)) }},
-	{"metric.RadiusContext", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err2(metric.RadiusContext(ctx, f)) }},
-	{"metric.MinDistanceContext", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err3(metric.MinDistanceContext(ctx, f)) }},
-	{"metric.MinPositiveDistanceContext", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
-		return err3(metric.MinPositiveDistanceContext(ctx, f))
+	{"metric.Densify", globe, 30_000, func(ctx context.Context, f metric.Finite) error { return err1(metric.Densify(ctx, f)) }},
+	{"metric.Diameter", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err3(metric.Diameter(ctx, f)) }},
+	{"metric.Radius", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err2(metric.Radius(ctx, f)) }},
+	{"metric.MinDistance", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err3(metric.MinDistance(ctx, f)) }},
+	{"metric.MinPositiveDistance", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
+		return err3(metric.MinPositiveDistance(ctx, f))
 	}},
-	{"metric.Bimetric.LipschitzContext", globe, 20_000, func(ctx context.Context, f metric.Finite) error { return err3(two(f).LipschitzContext(ctx)) }},
-	{"metric.SubdominantContext", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(metric.SubdominantContext(ctx, f)) }},
+	{"metric.Bimetric.Lipschitz", globe, 20_000, func(ctx context.Context, f metric.Finite) error { return err3(two(f).Lipschitz(ctx)) }},
+	{"metric.Subdominant", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(metric.Subdominant(ctx, f)) }},
 	{"metric.AsUltrametric", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error { return err1(metric.AsUltrametric(ctx, f)) }},
-	{"metric.ValidateUltrametricContext", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
-		return metric.ValidateUltrametricContext(ctx, f, 0)
+	{"metric.ValidateUltrametric", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
+		return metric.ValidateUltrametric(ctx, f, 0)
 	}},
 	{"metric.Validate", globe, 4000, func(ctx context.Context, f metric.Finite) error {
-		return metric.Validate(f, &metric.ValidateOptions{Context: ctx, MaxTriples: math.MaxInt})
+		return metric.Validate(ctx, f, &metric.ValidateOptions{MaxTriples: math.MaxInt})
 	}},
-	{"metric.NearestNeighborsContext", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(metric.NearestNeighborsContext(ctx, f, 8))
+	{"metric.NearestNeighbors", high, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(metric.NearestNeighbors(ctx, f, 8))
 	}},
-	{"metric.ReverseNeighborsContext", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(metric.ReverseNeighborsContext(ctx, f, 8))
+	{"metric.ReverseNeighbors", high, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(metric.ReverseNeighbors(ctx, f, 8))
 	}},
 	{"metric.Net", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(metric.Net(f, 0.1, &metric.NetOptions{Context: ctx}))
+		return err1(metric.Net(ctx, f, 0.1, nil))
 	}},
-	{"metric.FarthestFirstContext", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err2(metric.FarthestFirstContext(ctx, f, f.Len(), 0))
+	{"metric.FarthestFirst", high, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err2(metric.FarthestFirst(ctx, f, f.Len(), 0))
 	}},
-	{"metric.AssignContext", high, 30_000, func(ctx context.Context, f metric.Finite) error {
+	{"metric.Assign", high, 30_000, func(ctx context.Context, f metric.Finite) error {
 		at := make([]int, f.Len()/2)
 		for i := range at {
 			at[i] = 2 * i
 		}
-		return err2(metric.AssignContext(ctx, f, at))
+		return err2(metric.Assign(ctx, f, at))
 	}},
-	{"metric.SpannerContext", globe, 3000, func(ctx context.Context, f metric.Finite) error { return err1(metric.SpannerContext(ctx, f, 1.5)) }},
+	{"metric.Spanner", globe, 3000, func(ctx context.Context, f metric.Finite) error { return err1(metric.Spanner(ctx, f, 1.5)) }},
 
 	{"mechanism.NewChannel", globe, 10_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(mechanism.NewChannel(mechanism.Rows{Inputs: f.Len(), Outputs: f.Len(), Log: true,
-			Fill: func(x int, dst []float64) { metric.Row(f, x, dst) }}, &mechanism.ChannelOptions{Context: ctx}))
+		return err1(mechanism.NewChannel(ctx, mechanism.Rows{Inputs: f.Len(), Outputs: f.Len(), Log: true,
+			Fill: func(x int, dst []float64) { metric.Row(f, x, dst) }}, nil))
 	}},
 	{"mechanism.Channel.Audit", flat, 2500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lazily(f).Audit(f, &mechanism.AuditOptions{Context: ctx}))
+		return err1(lazily(f).Audit(ctx, f, nil))
 	}},
 	{"mechanism.Channel.Audit, delta", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lazily(f).Audit(f, &mechanism.AuditOptions{Context: ctx, Delta: 1e-9}))
+		return err1(lazily(f).Audit(ctx, f, &mechanism.AuditOptions{Delta: 1e-9}))
 	}},
-	{"mechanism.Channel.LossContext", flat, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(lazily(f).LossContext(ctx, f)) }},
-	{"mechanism.Channel.RemapContext", flat, 3000, func(ctx context.Context, f metric.Finite) error { return err1(lazily(f).RemapContext(ctx, nil, f)) }},
+	{"mechanism.Channel.Loss", flat, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(lazily(f).Loss(ctx, f)) }},
+	{"mechanism.Channel.Remap", flat, 3000, func(ctx context.Context, f metric.Finite) error { return err1(lazily(f).Remap(ctx, nil, f)) }},
 
 	{"exponential.Standard", flat, 4000, built(exponential.Standard)},
 	{"exponential.Standard, lazy", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.Standard(f, 1, &exponential.Options{Context: ctx, Lazy: true}))
+		return err1(exponential.Standard(ctx, f, 1, &exponential.Options{Lazy: true}))
 	}},
 	{"exponential.Tuned", flat, 3000, built(exponential.Tuned)},
 	{"exponential.Tight", flat, 6000, built(exponential.Tight)},
 	{"exponential.Tight, by Gauss", high, 5000, built(exponential.Tight)},
 	{"exponential.ConstantNormalizer", equidistant, 30_000, built(exponential.ConstantNormalizer)},
 	{"exponential.Relaxed", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.Relaxed(two(f), 5, &exponential.RelaxedOptions{Context: ctx, Tuned: true}))
+		return err1(exponential.Relaxed(ctx, two(f), 5, &exponential.RelaxedOptions{Tuned: true}))
 	}},
 	{"exponential.MostPrivate", flat, 2500, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.MostPrivate(two(f), uniformly(f.Len()), exponential.Target{Gamma: 0.1, Delta: 0.1}, &exponential.Options{Context: ctx}))
+		return err1(exponential.MostPrivate(ctx, two(f), uniformly(f.Len()), exponential.Target{Gamma: 0.1, Delta: 0.1}, nil))
 	}},
 	{"exponential.Best", globe, 50_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.Best(metric.Same(f), 1, &exponential.BestOptions{Context: ctx}))
+		return err1(exponential.Best(ctx, metric.Same(f), 1, nil))
 	}},
 	{"exponential.Best, remapped", flat, 2500, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.Best(two(f), 1, &exponential.BestOptions{Context: ctx, Remap: true}))
+		return err1(exponential.Best(ctx, two(f), 1, &exponential.BestOptions{Remap: true}))
 	}},
 
 	{"lp.Optimal", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.Optimal(metric.Same(f), 5, &lp.Options{Context: ctx}))
+		return err1(lp.Optimal(ctx, metric.Same(f), 5, nil))
 	}},
 	{"lp.Optimal, all constraints", flat, 100, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.Optimal(metric.Same(f), 5, &lp.Options{Context: ctx}))
+		return err1(lp.Optimal(ctx, metric.Same(f), 5, nil))
 	}},
 	{"lp.Optimal, sparse", woods, 1200, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.Optimal(metric.Same(f), 1, &lp.Options{Context: ctx}))
+		return err1(lp.Optimal(ctx, metric.Same(f), 1, nil))
 	}},
 	{"lp.ConstOPT", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.ConstOPT(metric.Same(f), 5, &lp.ConstOptions{Context: ctx}))
+		return err1(lp.ConstOPT(ctx, metric.Same(f), 5, nil))
 	}},
 	{"lp.Spanner", flat, 500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.Spanner(metric.Same(f), 5, &lp.SpannerOptions{Options: lp.Options{Context: ctx}}))
+		return err1(lp.Spanner(context.Background(), metric.Same(f), 5, &lp.SpannerOptions{Options: lp.Options{Context: ctx}}))
 	}},
 	{"lp.Choose", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.Choose(two(f), 5, &lp.ChooseOptions{Context: ctx}))
+		return err1(lp.Choose(ctx, two(f), 5, nil))
 	}},
 
 	{"entropy.Accuracy", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.Accuracy(two(f), 5, &entropy.Options{Context: ctx}))
+		return err1(entropy.Accuracy(ctx, two(f), 5, nil))
 	}},
 	{"entropy.LowerBounds", high, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.LowerBounds(metric.Same(f), 1, &entropy.Options{Context: ctx}))
+		return err1(entropy.LowerBounds(ctx, metric.Same(f), 1, nil))
 	}},
 	{"entropy.EntropicScale", high, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.EntropicScale(two(f), 1, &entropy.Options{Context: ctx}))
+		return err1(entropy.EntropicScale(ctx, two(f), 1, nil))
 	}},
 	{"entropy.DiametricScale", high, 4000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.DiametricScale(two(f), 1, &entropy.Options{Context: ctx}))
+		return err1(entropy.DiametricScale(ctx, two(f), 1, nil))
 	}},
 	{"entropy.DoublingScale", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.DoublingScale(f, 5, &entropy.Options{Context: ctx}))
+		return err1(entropy.DoublingScale(ctx, f, 5, nil))
 	}},
 	{"entropy.OuterScale", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.OuterScale(f, 5, &entropy.Options{Context: ctx}))
+		return err1(entropy.OuterScale(ctx, f, 5, nil))
 	}},
 	{"entropy.Packing", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.Packing(f, nil, 0.05, &entropy.Options{Context: ctx, Nodes: math.MaxInt}))
+		return err1(entropy.Packing(ctx, f, nil, 0.05, &entropy.Options{Nodes: math.MaxInt}))
 	}},
 	{"entropy.Covering", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.Covering(f, nil, 0.05, &entropy.Options{Context: ctx, Nodes: math.MaxInt}))
+		return err1(entropy.Covering(ctx, f, nil, 0.05, &entropy.Options{Nodes: math.MaxInt}))
 	}},
 	{"entropy.PositiveMeasure", high, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.PositiveMeasure(f, &entropy.Options{Context: ctx}))
+		return err1(entropy.PositiveMeasure(ctx, f, nil))
 	}},
 	{"entropy.BallMass", high, 15_000, func(ctx context.Context, f metric.Finite) error {
-		return err2(entropy.BallMass(f, uniformly(f.Len()), 1, &entropy.Options{Context: ctx}))
+		return err2(entropy.BallMass(ctx, f, uniformly(f.Len()), 1, nil))
 	}},
 	{"entropy.PrivateMeasureBound", flat, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.PrivateMeasureBound(f, 5, &entropy.Options{Context: ctx}))
+		return err1(entropy.PrivateMeasureBound(ctx, f, 5, nil))
 	}},
 
 	{"tsp.Solve", flat, 50_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(tsp.Solve(f, &tsp.Options{Context: ctx}))
+		return err1(tsp.Solve(ctx, f, nil))
 	}},
 	{"tsp.Solve, without an index", high, 4000, func(ctx context.Context, f metric.Finite) error {
-		return err1(tsp.Solve(f, &tsp.Options{Context: ctx}))
+		return err1(tsp.Solve(ctx, f, nil))
 	}},
 	{"tsp.DoubleTree", high, 15_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(tsp.DoubleTree(f, &tsp.Options{Context: ctx}))
+		return err1(tsp.DoubleTree(ctx, f, nil))
 	}},
 	{"tsp.Greedy", high, 10_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(tsp.Greedy(f, &tsp.Options{Context: ctx}))
+		return err1(tsp.Greedy(ctx, f, nil))
 	}},
-	{"tsp.MSTContext", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(tsp.MSTContext(ctx, f)) }},
-	{"tsp.CoveringIntegralContext", high, 10_000, func(ctx context.Context, f metric.Finite) error { return err1(tsp.CoveringIntegralContext(ctx, f)) }},
+	{"tsp.MST", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(tsp.MST(ctx, f)) }},
+	{"tsp.CoveringIntegral", high, 10_000, func(ctx context.Context, f metric.Finite) error { return err1(tsp.CoveringIntegral(ctx, f)) }},
 	{"tsp.HeldKarpBound", flat, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(tsp.HeldKarpBound(f, &tsp.BoundOptions{Context: ctx}))
+		return err1(tsp.HeldKarpBound(ctx, f, nil))
 	}},
 
 	{"wasserstein.W1", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(wasserstein.W1(f, random(f.Len()), uniformly(f.Len()), &wasserstein.Options{Context: ctx}))
+		return err1(wasserstein.W1(ctx, f, random(f.Len()), uniformly(f.Len()), nil))
 	}},
 	{"wasserstein.W1, lazy", globe, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(wasserstein.W1(f, random(f.Len()), uniformly(f.Len()), &wasserstein.Options{Context: ctx, Lazy: true}))
+		return err1(wasserstein.W1(ctx, f, random(f.Len()), uniformly(f.Len()), &wasserstein.Options{Lazy: true}))
 	}},
 	{"wasserstein.Assignment", high, 6000, func(ctx context.Context, f metric.Finite) error {
 		half := make([][]int, 2)
@@ -235,28 +235,28 @@ var longCalls = []longCall{
 		if err != nil {
 			return err
 		}
-		return err1(wasserstein.Assignment(c, &wasserstein.Options{Context: ctx}))
+		return err1(wasserstein.Assignment(ctx, c, nil))
 	}},
 	{"wasserstein.Project", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
 		g := random(f.Len())
 		for i := range g {
 			g[i] = 2*g[i] - 1/float64(len(g))
 		}
-		return err1(wasserstein.Project(f, g, &wasserstein.Options{Context: ctx}))
+		return err1(wasserstein.Project(ctx, f, g, nil))
 	}},
 
 	{"measure.NewFinite", high, 40_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(measure.NewFinite(f, &measure.FiniteOptions{Context: ctx}))
+		return err1(measure.NewFinite(ctx, f, nil))
 	}},
 	{"measure.NewFolded", high, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(measure.NewFolded(f, &measure.FiniteOptions{Context: ctx, Tour: true}))
+		return err1(measure.NewFolded(ctx, f, &measure.FiniteOptions{Tour: true}))
 	}},
 	{"measure.Measure.Bound", flat, 1000, func(ctx context.Context, f metric.Finite) error {
-		m, err := measure.NewMeasure(must(measure.NewFinite(f, nil)), 1, nil)
+		m, err := measure.NewMeasure(must(measure.NewFinite(context.Background(), f, nil)), 1, nil)
 		if err != nil {
 			return err
 		}
-		return err1(m.Bound(&measure.BoundOptions{Context: ctx, Draws: 1 << 20}))
+		return err1(m.Bound(ctx, &measure.BoundOptions{Draws: 1 << 20}))
 	}},
 	{"emd.LipschitzAtLeast", high, 10_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(emd.LipschitzAtLeast(ctx, steep(), f.(*metric.Points[[]float64])))
@@ -273,7 +273,7 @@ func built(build func(metric.Finite, float64, *exponential.Options) (*exponentia
 
 // lazily is a channel that is computed as it is read.
 func lazily(f metric.Finite) *mechanism.Channel {
-	return must(mechanism.NewChannel(mechanism.Rows{Inputs: f.Len(), Outputs: f.Len(), Log: true, Fill: func(x int, dst []float64) {
+	return must(mechanism.NewChannel(context.Background(), mechanism.Rows{Inputs: f.Len(), Outputs: f.Len(), Log: true, Fill: func(x int, dst []float64) {
 		for y, d := range metric.Row(f, x, dst) {
 			dst[y] = -d
 		}

@@ -60,9 +60,9 @@ var walkCalls = []call{
 }
 
 var (
-	channel   = must(exponential.Standard(path, 1, nil)).Channel
+	channel   = must(exponential.Standard(context.Background(), path, 1, nil)).Channel
 	guarantee = must(mechanism.NewGuarantee(1, 1e-6, "km"))
-	losses    = must(channel.Loss(path))
+	losses    = must(channel.Loss(context.Background(), path))
 	written   = func() string {
 		var b bytes.Buffer
 		if err := channel.WriteJSON(&b); err != nil {
@@ -95,14 +95,14 @@ var mechanismCalls = []call{
 	{"mechanism.Channel.Sampler", channel.Sampler, []any{2}},
 	{"mechanism.Channel.WriteJSON", channel.WriteJSON, []any{&bytes.Buffer{}}},
 	{"mechanism.ReadChannel", func(text string, rho metric.Finite, o *mechanism.AuditOptions) (*mechanism.Channel, error) {
-		return mechanism.ReadChannel(strings.NewReader(text), rho, o)
+		return mechanism.ReadChannel(context.Background(), strings.NewReader(text), rho, o)
 	}, []any{written, path, &mechanism.AuditOptions{}}},
 	{"mechanism.Losses.Mean", losses.Mean, []any{uniform}},
 	{"mechanism.Losses.Quantile", losses.Quantile, []any{0.5}},
-	{"mechanism.Channel.LossContext", channel.LossContext, []any{ctx, path}},
+	{"mechanism.Channel.Loss", channel.Loss, []any{ctx, path}},
 	{"mechanism.Channel.LossAt", channel.LossAt, []any{2, path}},
 	{"mechanism.Channel.Posterior", channel.Posterior, []any{uniform, 1, make([]float64, 5)}},
-	{"mechanism.Channel.RemapContext", channel.RemapContext, []any{ctx, uniform, path}},
+	{"mechanism.Channel.Remap", channel.Remap, []any{ctx, uniform, path}},
 	{"mechanism.Channel.Relabel", channel.Relabel, []any{[]int{0, 1, 2, 3, 4}}},
 	{"mechanism.Compose", mechanism.Compose[int, int], []any{[]mechanism.Mechanism[int, int]{channel, channel}}},
 
@@ -182,21 +182,21 @@ var (
 	departments = emd.Clusters{Count: 2, Size: 2, Within: 0.2, Diameter: 1}
 	gkrr        = must(emd.NewGKRR(departments, 3))
 	modelOne    = emd.Model{Trust: emd.Central, Users: 3, Items: 4, Diameter: 1}
-	frequencies = must(emd.NewGKRRFrequencies(gkrr, modelOne, nil))
+	frequencies = must(emd.NewGKRRFrequencies(context.Background(), gkrr, modelOne, nil))
 	threeUsers  = emd.Users[int](slices.Values([][]int{{0, 1, 2, 3}, {0, 0, 1, 1}, {3, 3, 3, 3}}))
 	threePaths  = emd.Users[[]float64](slices.Values([][][]float64{{{0, 1}, {1, 2}}, {{1, 1}}, {{2, 0}}}))
 	counted     = must(frequencies.Release(seeded(), threeUsers))
 	estimated   = must(frequencies.Estimate(counted))
 	hadamard    = must(emd.NewHadamard(4, 1))
-	curator     = must(emd.NewLaplaceFrequencies(departments, modelOne, 1))
-	itemwise    = must(emd.NewItemWise(channel, central, &emd.ItemWiseOptions{Delta: 1e-6}))
+	curator     = must(emd.NewLaplaceFrequencies(context.Background(), departments, modelOne, 1))
+	itemwise    = must(emd.NewItemWise(context.Background(), channel, central, &emd.ItemWiseOptions{Delta: 1e-6}))
 	average     = emd.Average(additive.Norm{P: 2, Dim: 2})
-	linear      = must(emd.NewLinear(average, unbounded, emd.Target{Alpha: 1}, nil))
-	gridLinear  = must(emd.NewGridLinear(emd.Average(additive.Norm{P: 1, Dim: 2}), 0.5, modelTwo, emd.Target{Alpha: 1}, nil))
+	linear      = must(emd.NewLinear(context.Background(), average, unbounded, emd.Target{Alpha: 1}, nil))
+	gridLinear  = must(emd.NewGridLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 2}), 0.5, modelTwo, emd.Target{Alpha: 1}, nil))
 	modelTwo    = emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 4}
 	pairsOf     = emd.Users[[]float64](slices.Values([][][]float64{{{0, 1}, {1, 2}}, {{1, 1}, {0, 0}}, {{2, 0}, {1, 1}}}))
 	reduceModel = emd.Model{Trust: emd.Central, Users: 3, Items: 50, Diameter: 4}
-	reduced     = must(emd.NewReduced[[]float64, []float64](must(emd.NewLinear(average, reduceModel, emd.Target{Alpha: 1}, nil)), reduceTo))
+	reduced     = must(emd.NewReduced[[]float64, []float64](must(emd.NewLinear(context.Background(), average, reduceModel, emd.Target{Alpha: 1}, nil)), reduceTo))
 	reduceTo    = emd.ReduceOptions{Radius: 0.5, DeltaSampling: 1e-6}
 	population  = emd.Population{Distance: 0.1, Items: 100, Points: 5, Beta: 0.01}
 	shuffle     = accountant.Shuffle{Records: 1000, Items: 10, Diameter: 1}
@@ -219,7 +219,7 @@ var emdCalls = []call{
 	{"emd.NewGKRRFrequencies", emd.NewGKRRFrequencies, []any{gkrr, modelOne, &emd.FrequencyOptions{}}},
 	{"emd.Frequencies.Release", frequencies.Release, []any{seeded(), threeUsers}},
 	{"emd.Frequencies.Collect", func(ctx context.Context, data emd.Users[int]) (*emd.Counts, error) {
-		f := must(emd.NewGKRRFrequencies(gkrr, emd.Model{Trust: emd.Local, Items: 4, Diameter: 1}, nil))
+		f := must(emd.NewGKRRFrequencies(context.Background(), gkrr, emd.Model{Trust: emd.Local, Items: 4, Diameter: 1}, nil))
 		return f.Collect(ctx, seeded(), data)
 	}, []any{ctx, threeUsers}},
 	{"emd.Frequencies.Estimate", func(n []int64, users int64) (*emd.Estimate, error) {
@@ -268,7 +268,7 @@ var emdCalls = []call{
 	{"emd.Ball", emd.Ball[[]float64], []any{metric.Euclidean{}, []float64{1, 2}, 1.0, emd.Smoothing{Width: 2}}},
 	{"emd.Nearest", emd.Nearest, []any{path, []float64{0.5, -0.1, 0.3, 0.2, 0.1}}},
 	{"emd.NewReduced", func(o emd.ReduceOptions, model emd.Model) (*emd.Reduced[[]float64, []float64], error) {
-		l, err := emd.NewLinear(average, model, emd.Target{Alpha: 1}, nil)
+		l, err := emd.NewLinear(context.Background(), average, model, emd.Target{Alpha: 1}, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -334,10 +334,10 @@ var exponentialCalls = []call{
 
 var (
 	ages        = must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 100}, {Categories: 3}}, &measure.CellOptions{Depth: 2}))
-	stations    = must(measure.NewFinite(path, nil))
+	stations    = must(measure.NewFinite(context.Background(), path, nil))
 	records     = [][]float64{{31, 0}, {34, 1}, {67, 2}}
 	synthesizer = must(measure.NewSynthesizer(ages, 1, nil))
-	counts      = must(measure.CountAll(ages, records, nil))
+	counts      = must(measure.CountAll(context.Background(), ages, records, nil))
 	released    = must(synthesizer.Release(seeded(), counts))
 	privateMass = must(measure.NewMeasure(stations, 1, nil))
 	marshalled  = must(counts.MarshalBinary())
@@ -361,7 +361,7 @@ var measureCalls = []call{
 	{"measure.NewFinite", measure.NewFinite, []any{path, &measure.FiniteOptions{}}},
 	{"measure.NewFolded", measure.NewFolded, []any{path, &measure.FiniteOptions{}}},
 	{"measure.NewTaxonomy", measure.NewTaxonomy, []any{taxonomy, &measure.FiniteOptions{}}},
-	{"measure.On", measure.On[[]float64], []any{must(measure.NewFinite(points, nil)), points}},
+	{"measure.On", measure.On[[]float64], []any{must(measure.NewFinite(context.Background(), points, nil)), points}},
 	{"measure.Labels", measure.Labels[string], []any{stations, []string{"a", "b", "c", "d", "e"}}},
 	{"measure.Labels", measure.Labels[float64], []any{stations, []float64{1, 2, 3, 4, 5}}},
 	{"measure.Domain.Cell", ages.Cell, []any{records[0]}},
@@ -370,13 +370,13 @@ var measureCalls = []call{
 	{"measure.Measure.Release", privateMass.Release, []any{seeded(), uniform}},
 	{"measure.Measure.Bound", privateMass.Bound, []any{&measure.BoundOptions{Draws: 4}}},
 	{"measure.Count", func(records [][]float64, o *measure.CountOptions) (*measure.Counts[[]float64], error) {
-		return measure.Count(ages, sequence(records), o)
+		return measure.Count(context.Background(), ages, sequence(records), o)
 	}, []any{records, &measure.CountOptions{}}},
 	{"measure.CountAll", measure.CountAll[[]float64], []any{ages, records, &measure.CountOptions{}}},
 	{"measure.Counts.Add", func(p []float64) error { return ages.NewCounts().Add(p) }, []any{records[0]}},
 	{"measure.Counts.AddN", func(p []float64, n int64) error { return ages.NewCounts().AddN(p, n) }, []any{records[0], int64(3)}},
 	{"measure.Counts.Merge", func(records [][]float64) error {
-		c, err := measure.CountAll(ages, records, nil)
+		c, err := measure.CountAll(context.Background(), ages, records, nil)
 		if err != nil {
 			return err
 		}

@@ -72,9 +72,9 @@ const (
 // trusting are the functions that may succeed on metrics with a distance that is
 // negative or no finite number, with the reason.
 var trusting = map[string]string{
-	"metric.NewBimetric": views, "metric.Bimetric.Check": views, "metric.Bimetric.LipschitzContext": order, "metric.Scaled": views, "metric.Subset": views, "metric.Permuted": views,
-	"metric.DiameterContext": order, "metric.RadiusContext": order, "metric.MinDistanceContext": order, "metric.MinPositiveDistanceContext": order,
-	"metric.NearestNeighborsContext": order, "metric.ReverseNeighborsContext": order, "metric.Net": order, "metric.AssignContext": order, "exponential.Misses": order,
+	"metric.NewBimetric": views, "metric.Bimetric.Check": views, "metric.Bimetric.Lipschitz": order, "metric.Scaled": views, "metric.Subset": views, "metric.Permuted": views,
+	"metric.Diameter": order, "metric.Radius": order, "metric.MinDistance": order, "metric.MinPositiveDistance": order,
+	"metric.NearestNeighbors": order, "metric.ReverseNeighbors": order, "metric.Net": order, "metric.Assign": order, "exponential.Misses": order,
 	"entropy.Packed.Prove": witness, "entropy.TwoPoints.Prove": witness,
 	"entropy.Star.Prove": witness, "entropy.Center.Prove": witness, "entropy.MeasureBound.Prove": witness,
 	"tsp.Tour.Open": few, "tsp.Folding.Locality": few, "wasserstein.DistanceEM": few,

@@ -79,10 +79,10 @@ var (
 	fourSkew = []float64{0.5, 0.25, 0.125, 0.125}
 	grouped  = must(metric.NewClustered(2, 2, 0.5))
 	square   = must(wasserstein.Matrix(4, 4, []float64{0, 1, 2, 3, 1, 0, 1, 2, 2, 1, 0, 1, 3, 2, 1, 0}))
-	tour     = must(tsp.Solve(points, nil))
+	tour     = must(tsp.Solve(context.Background(), points, nil))
 	folding  = must(tsp.Fold(points, tour))
-	bracket  = must(entropy.Accuracy(same, 1, nil))
-	measures = must(entropy.MeasureNet(path, 2))
+	bracket  = must(entropy.Accuracy(context.Background(), same, 1, nil))
+	measures = must(entropy.MeasureNet(context.Background(), path, 2))
 )
 
 func weightedGraph(weights ...float64) *simple.WeightedUndirectedGraph {
@@ -97,8 +97,8 @@ func newick(text string) (*metric.Tree, error) { return metric.ParseNewick(strin
 
 var metricCalls = []call{
 	{"metric.NewBimetric", metric.NewBimetric, []any{path, path}},
-	{"metric.Bimetric.LipschitzContext", func(ctx context.Context, b metric.Bimetric) (float64, error) {
-		r, _, _, err := b.LipschitzContext(ctx)
+	{"metric.Bimetric.Lipschitz", func(ctx context.Context, b metric.Bimetric) (float64, error) {
+		r, _, _, err := b.Lipschitz(ctx)
 		return r, err
 	}, []any{ctx, same}},
 	{"metric.Bimetric.Check", func(b metric.Bimetric) error { return b.Check() }, []any{same}},
@@ -111,23 +111,23 @@ var metricCalls = []call{
 	{"metric.Product", metric.Product[[]float64, string], []any{metric.Euclidean{}, metric.Levenshtein{}, 2.0}},
 	{"metric.NewDense", metric.NewDense, []any{3, []float64{1, 2, 1.5}}},
 	{"metric.NewMatrix", metric.NewMatrix, []any{[][]float64{{0, 1, 2}, {1, 0, 1.5}, {2, 1.5, 0}}}},
-	{"metric.DensifyContext", metric.DensifyContext, []any{ctx, points}},
-	{"metric.DiameterContext", metric.DiameterContext, []any{ctx, points}},
-	{"metric.RadiusContext", metric.RadiusContext, []any{ctx, points}},
-	{"metric.MinDistanceContext", metric.MinDistanceContext, []any{ctx, points}},
-	{"metric.MinPositiveDistanceContext", metric.MinPositiveDistanceContext, []any{ctx, points}},
-	{"metric.NewGraphContext", func(ctx context.Context, weights []float64) (*metric.Graph, error) {
-		return metric.NewGraphContext(ctx, weightedGraph(weights...))
+	{"metric.Densify", metric.Densify, []any{ctx, points}},
+	{"metric.Diameter", metric.Diameter, []any{ctx, points}},
+	{"metric.Radius", metric.Radius, []any{ctx, points}},
+	{"metric.MinDistance", metric.MinDistance, []any{ctx, points}},
+	{"metric.MinPositiveDistance", metric.MinPositiveDistance, []any{ctx, points}},
+	{"metric.NewGraph", func(ctx context.Context, weights []float64) (*metric.Graph, error) {
+		return metric.NewGraph(ctx, weightedGraph(weights...))
 	}, []any{ctx, []float64{1, 2, 3}}},
-	{"metric.NewGraphEdgesContext", metric.NewGraphEdgesContext, []any{ctx, 3, []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 1, J: 2, Length: 2}}}},
-	{"metric.SubdominantContext", metric.SubdominantContext, []any{ctx, points}},
+	{"metric.NewGraphEdges", metric.NewGraphEdges, []any{ctx, 3, []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 1, J: 2, Length: 2}}}},
+	{"metric.Subdominant", metric.Subdominant, []any{ctx, points}},
 	{"metric.AsUltrametric", metric.AsUltrametric, []any{ctx, ultra}},
-	{"metric.ValidateUltrametricContext", metric.ValidateUltrametricContext, []any{ctx, ultra, 1e-9}},
-	{"metric.NearestNeighborsContext", metric.NearestNeighborsContext, []any{ctx, points, 2}},
-	{"metric.ReverseNeighborsContext", metric.ReverseNeighborsContext, []any{ctx, points, 2}},
+	{"metric.ValidateUltrametric", metric.ValidateUltrametric, []any{ctx, ultra, 1e-9}},
+	{"metric.NearestNeighbors", metric.NearestNeighbors, []any{ctx, points, 2}},
+	{"metric.ReverseNeighbors", metric.ReverseNeighbors, []any{ctx, points, 2}},
 	{"metric.Net", metric.Net, []any{points, 1.5, &metric.NetOptions{Order: []int{4, 3, 2, 1, 0}}}},
-	{"metric.FarthestFirstContext", metric.FarthestFirstContext, []any{ctx, points, 3, 0}},
-	{"metric.AssignContext", metric.AssignContext, []any{ctx, points, []int{0, 3}}},
+	{"metric.FarthestFirst", metric.FarthestFirst, []any{ctx, points, 3, 0}},
+	{"metric.Assign", metric.Assign, []any{ctx, points, []int{0, 3}}},
 	{"metric.ParseNewick", newick, []any{"((a:1,b:2):0.5,c:3);"}},
 	{"metric.Tree.WriteNewick", taxonomy.WriteNewick, []any{&bytes.Buffer{}}},
 	{"metric.NewPoints", metric.NewPoints[[]float64], []any{plane, metric.Euclidean{}}},
@@ -154,7 +154,7 @@ var metricCalls = []call{
 	{"metric.Minkowski.Check", metric.Minkowski.Check, []any{metric.Minkowski{P: 3}, []float64{1, 2}, []float64{3, 4}}},
 	{"metric.Angular.Check", metric.Angular{}.Check, []any{[]float64{1, 2}, []float64{3, 4}}},
 	{"metric.TotalVariation.Check", metric.TotalVariation{}.Check, []any{[]float64{0.5, 0.5}, []float64{0.25, 0.75}}},
-	{"metric.SpannerContext", metric.SpannerContext, []any{ctx, points, 1.5}},
+	{"metric.Spanner", metric.Spanner, []any{ctx, points, 1.5}},
 	{"metric.NewTree", metric.NewTree, []any{[]int{-1, 0, 0}, []float64{0, 1, 2}}},
 	{"metric.TreeFromPaths", metric.TreeFromPaths, []any{[][]string{{"a", "b"}, {"a", "c"}}}},
 	{"metric.Tree.WithNames", taxonomy.WithNames, []any{[]string{"a", "b", "c", "d", "e", "f", "g"}}},
@@ -209,7 +209,7 @@ var entropyCalls = []call{
 	{"entropy.BallMass", entropy.BallMass, []any{path, uniform, 1.0, &entropy.Options{}}},
 	{"entropy.PrivateMeasureBound", entropy.PrivateMeasureBound, []any{path, 1.0, &entropy.Options{}}},
 	{"entropy.PrivateDataBound", entropy.PrivateDataBound, []any{path, 100, 1.0, &entropy.Options{}}},
-	{"entropy.MeasureBound.Prove", entropy.MeasureBound.Prove, []any{must(entropy.PrivateMeasureBound(path, 1, nil)), path, 1.0}},
+	{"entropy.MeasureBound.Prove", entropy.MeasureBound.Prove, []any{must(entropy.PrivateMeasureBound(context.Background(), path, 1, nil)), path, 1.0}},
 	{"entropy.StandardBound", entropy.StandardBound, []any{1.0, 1.0}},
 	{"entropy.RelaxedBound", entropy.RelaxedBound, []any{1.0, 1.0}},
 }
@@ -223,13 +223,13 @@ var baire = entropy.Baire{
 var tspCalls = []call{
 	{"tsp.OneTreeBound", tsp.OneTreeBound, []any{points, make([]float64, 5), &tsp.BoundOptions{}}},
 	{"tsp.HeldKarpBound", tsp.HeldKarpBound, []any{points, &tsp.BoundOptions{}}},
-	{"tsp.CoveringIntegralContext", tsp.CoveringIntegralContext, []any{ctx, points}},
+	{"tsp.CoveringIntegral", tsp.CoveringIntegral, []any{ctx, points}},
 	{"tsp.Fold", tsp.Fold, []any{points, tour}},
 	{"tsp.Folding.Locality", folding.Locality, []any{points}},
-	{"tsp.Folding.Locality", func(l tsp.Folding) (tsp.Locality, error) { return l.Locality(points) }, []any{*folding}},
+	{"tsp.Folding.Locality", func(l tsp.Folding) (tsp.Locality, error) { return l.Locality(context.Background(), points) }, []any{*folding}},
 	{"tsp.Greedy", tsp.Greedy, []any{points, &tsp.Options{}}},
 	{"tsp.Improve", tsp.Improve, []any{points, tour, &tsp.Options{}}},
-	{"tsp.MSTContext", tsp.MSTContext, []any{ctx, points}},
+	{"tsp.MST", tsp.MST, []any{ctx, points}},
 	{"tsp.DoubleTree", tsp.DoubleTree, []any{points, &tsp.Options{}}},
 	{"tsp.Solve", tsp.Solve, []any{points, &tsp.Options{}}},
 	{"tsp.SpaceFilling", tsp.SpaceFilling, []any{points, tsp.Hilbert, &tsp.Options{}}},

@@ -21,11 +21,11 @@ func conform[X, Y any](t *testing.T, name string, m mechanism.Mechanism[X, Y], e
 	o.Samples = 1 << 15
 	bins := o.Key
 	o.Key = nil
-	if err := mechanismtest.TestMechanism(m, inputs, &o); err != nil {
+	if err := mechanismtest.TestMechanism(t.Context(), m, inputs, &o); err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
 	o.Key = bins
-	e, err := mechanismtest.TestLevel(m, inputs[0], inputs[1], distance, &o)
+	e, err := mechanismtest.TestLevel(t.Context(), m, inputs[0], inputs[1], distance, &o)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
@@ -42,7 +42,7 @@ func TestConformance_Integers(t *testing.T) {
 	for k := int64(-12); k <= 12; k++ {
 		law[7+k] = math.Tanh(0.35) * math.Exp(-0.7*math.Abs(float64(k)))
 	}
-	if err := mechanismtest.TestLaw(laplace, 7, law, nil); err != nil {
+	if err := mechanismtest.TestLaw(t.Context(), laplace, 7, law, nil); err != nil {
 		t.Error(err)
 	}
 	gauss, err := additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-3, Diameter: 3}, nil)
@@ -97,10 +97,10 @@ func TestConformance_Places(t *testing.T) {
 		t.Fatal(err)
 	}
 	snapped := additive.Snap(mechanism.Mechanism[metric.LatLon, metric.LatLon](near), cities)
-	if err := mechanismtest.TestMechanism(snapped, []metric.LatLon{cities.At(0), {}}, &mechanismtest.Options[metric.LatLon, int]{Refused: bad}); err != nil {
+	if err := mechanismtest.TestMechanism(t.Context(), snapped, []metric.LatLon{cities.At(0), {}}, &mechanismtest.Options[metric.LatLon, int]{Refused: bad}); err != nil {
 		t.Error(err)
 	}
-	if _, err := mechanismtest.TestLevel(snapped, cities.At(0), cities.At(1), cities.Distance(0, 1), nil); err != nil {
+	if _, err := mechanismtest.TestLevel(t.Context(), snapped, cities.At(0), cities.At(1), cities.Distance(0, 1), nil); err != nil {
 		t.Error(err)
 	}
 
@@ -109,10 +109,10 @@ func TestConformance_Places(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mechanismtest.TestMechanism(madlib, []int{0, 1, 3}, &mechanismtest.Options[int, int]{Refused: []int{-1, 4}}); err != nil {
+	if err := mechanismtest.TestMechanism(t.Context(), madlib, []int{0, 1, 3}, &mechanismtest.Options[int, int]{Refused: []int{-1, 4}}); err != nil {
 		t.Error(err)
 	}
-	if _, err := mechanismtest.TestLevel(madlib, 0, 1, 1, nil); err != nil {
+	if _, err := mechanismtest.TestLevel(t.Context(), madlib, 0, 1, 1, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -60,8 +60,8 @@ func TestTruncatedGeometric_Audit(t *testing.T) {
 			}
 		}
 		line := must(metric.NewPoints(pts, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
-		c := must(mechanism.FromWeights(n, n, w, nil))
-		a := must(c.Audit(line, nil))
+		c := must(mechanism.FromWeights(t.Context(), n, n, w, nil))
+		a := must(c.Audit(t.Context(), line, nil))
 		if !near(a.Hi, alpha, 1e-12) || !near(a.Lo, alpha, 1e-12) {
 			t.Errorf("alpha = %v: %v", alpha, a)
 		}

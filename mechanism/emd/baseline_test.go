@@ -32,11 +32,11 @@ func TestHadamard_AuditsAtItsLevel(t *testing.T) {
 			if want := 1 << int(math.Ceil(math.Log2(float64(k+1)))); h.Outputs() != want {
 				t.Errorf("k=%d: %d outputs, want %d", k, h.Outputs(), want)
 			}
-			c, err := h.Channel()
+			c, err := h.Channel(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := c.Audit(discrete(k), nil)
+			a, err := c.Audit(t.Context(), discrete(k), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +56,7 @@ func TestHadamard_EstimatorInvertsTheChannel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, _ := h.Channel()
+		c, _ := h.Channel(t.Context())
 		for x := range k {
 			f := c.Row(x, nil)
 			in := 0.0
@@ -90,7 +90,7 @@ func TestHadamard_DrawsHaveTheChannelsLaw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _ := h.Channel()
+	c, _ := h.Channel(t.Context())
 	r := rng.Seeded(1)
 	for x := range 12 {
 		const n = 20000
@@ -150,7 +150,7 @@ func TestWalshHadamard_IsTheMatrix(t *testing.T) {
 // The per-item budget of the baseline, by exact composition: known answers.
 func TestNewHadamardFrequencies_Budget(t *testing.T) {
 	for _, c := range []struct{ delta, want float64 }{{1e-12, .004838732781}, {1e-6, .007495100134}} {
-		f, err := NewHadamardFrequencies(discrete(5), Model{Trust: Local, Items: 1000, Diameter: 1}, Pair{Eps: 1, Delta: c.delta}, nil)
+		f, err := NewHadamardFrequencies(t.Context(), discrete(5), Model{Trust: Local, Items: 1000, Diameter: 1}, Pair{Eps: 1, Delta: c.delta}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestHadamard_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := NewHadamardFrequencies(space, Model{Trust: Local, Items: 2, Diameter: 3}, Pair{Eps: 2}, nil)
+	f, err := NewHadamardFrequencies(t.Context(), space, Model{Trust: Local, Items: 2, Diameter: 3}, Pair{Eps: 2}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,11 +202,11 @@ func TestHadamard_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 	var space metric.Finite = discrete(16)
 	model := Model{Trust: Central, Users: 50, Items: 10, Diameter: 1}
-	h, err := NewHadamardFrequencies(space, model, Pair{Eps: 10}, nil)
+	h, err := NewHadamardFrequencies(t.Context(), space, model, Pair{Eps: 10}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lap, err := NewLaplaceFrequencies(space, model, 1)
+	lap, err := NewLaplaceFrequencies(t.Context(), space, model, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 // 17 %.
 func TestLaplaceFrequencies_Scale(t *testing.T) {
 	const n, m, eps = 40, 25, .8
-	f, err := NewLaplaceFrequencies(discrete(16), Model{Trust: Central, Users: n, Items: m, Diameter: 1}, eps)
+	f, err := NewLaplaceFrequencies(t.Context(), discrete(16), Model{Trust: Central, Users: n, Items: m, Diameter: 1}, eps)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,25 +28,25 @@ func TestConstructors_EndWithTheirContext(t *testing.T) {
 	}
 	for name, build := range map[string]func(ctx context.Context) error{
 		"NewItemWise": func(ctx context.Context) error {
-			_, err := NewItemWise(c, model, &ItemWiseOptions{Delta: 1e-6, Space: space, Context: ctx})
+			_, err := NewItemWise(ctx, c, model, &ItemWiseOptions{Delta: 1e-6, Space: space})
 			return err
 		},
 		"ItemWiseBudget": func(ctx context.Context) error {
-			_, err := ItemWiseBudget(model, 1, &ItemWiseOptions{Delta: 1e-6, Space: space, Context: ctx})
+			_, err := ItemWiseBudget(ctx, model, 1, &ItemWiseOptions{Delta: 1e-6, Space: space})
 			return err
 		},
 		"NewFrequencies": func(ctx context.Context) error {
-			_, err := NewFrequencies(c, space, model, &FrequencyOptions{Context: ctx})
+			_, err := NewFrequencies(ctx, c, space, model, nil)
 			return err
 		},
 		"NewHadamardFrequencies": func(ctx context.Context) error {
-			_, err := NewHadamardFrequencies(space, model, Pair{Eps: 1, Delta: 1e-6}, &FrequencyOptions{Context: ctx})
+			_, err := NewHadamardFrequencies(ctx, space, model, Pair{Eps: 1, Delta: 1e-6}, nil)
 			return err
 		},
 		"NewLinear": func(ctx context.Context) error {
 			m := model
 			m.Diameter = 1
-			_, err := NewLinear(query, m, Target{Alpha: 1}, &LinearOptions[float64]{Sample: points, Context: ctx})
+			_, err := NewLinear(ctx, query, m, Target{Alpha: 1}, &LinearOptions[float64]{Sample: points})
 			return err
 		},
 	} {

@@ -19,7 +19,7 @@ import (
 // the level of the channels they stand for; Clusters keeps those of a metric.
 func TestConformance_Randomizers(t *testing.T) {
 	clusters := emd.Clusters{Count: 4, Size: 3, Within: 0.3, Diameter: 2, Unit: "km"}
-	if err := metrictest.TestFinite(clusters, &metrictest.Options{Strict: true, Ultrametric: true}); err != nil {
+	if err := metrictest.TestFinite(t.Context(), clusters, &metrictest.Options{Strict: true, Ultrametric: true}); err != nil {
 		t.Error(err)
 	}
 	discrete := must(metric.NewPoints([]int{0, 1, 2, 3, 4}, metric.Discrete[int]{}))
@@ -38,22 +38,22 @@ func TestConformance_Randomizers(t *testing.T) {
 	} {
 		n := c.rho.Len()
 		o := &mechanismtest.Options[int, int]{Refused: []int{-1, n}, Samples: 1 << 15}
-		if err := mechanismtest.TestMechanism(c.m, []int{0, 1, n - 1}, o); err != nil {
+		if err := mechanismtest.TestMechanism(t.Context(), c.m, []int{0, 1, n - 1}, o); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		e, err := mechanismtest.TestLevel(c.m, 0, n-1, c.rho.Distance(0, n-1), o)
+		e, err := mechanismtest.TestLevel(t.Context(), c.m, 0, n-1, c.rho.Distance(0, n-1), o)
 		if err != nil || e.Level < 0.8*c.m.Guarantee().Alpha() {
 			t.Errorf("%s: %v, %v: the test sees less than 0.8 of %v", c.name, err, e, c.m.Guarantee())
 		}
 		channel := must(c.m.Channel())
-		if err := mechanismtest.TestChannel(channel, c.rho, o); err != nil {
+		if err := mechanismtest.TestChannel(t.Context(), channel, c.rho, o); err != nil {
 			t.Errorf("channel of %s: %v", c.name, err)
 		}
 		law := map[int]float64{}
 		for y, p := range channel.Row(2, nil) {
 			law[channel.Output(y)] += p
 		}
-		if err := mechanismtest.TestLaw(c.m, 2, law, o); err != nil {
+		if err := mechanismtest.TestLaw(t.Context(), c.m, 2, law, o); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -82,13 +82,13 @@ func (m byUsers[P, Y]) Guarantee() mechanism.Guarantee {
 func conform[P, Y any](t *testing.T, name string, m emd.Releaser[P, Y], key func(Y) any, a, b [][]P, refused ...[][]P) {
 	t.Helper()
 	o := &mechanismtest.Options[[][]P, Y]{Key: key, Refused: refused, Samples: 1 << 12}
-	if err := mechanismtest.TestMechanism(byUsers[P, Y]{m}, [][][]P{a, b}, o); err != nil {
+	if err := mechanismtest.TestMechanism(t.Context(), byUsers[P, Y]{m}, [][][]P{a, b}, o); err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
 	if m.Guarantee().Radius() > 0 {
 		return // at d_EM = 1 it promises next to nothing
 	}
-	if _, err := mechanismtest.TestLevel(byUsers[P, Y]{m}, a, b, 1, o); err != nil {
+	if _, err := mechanismtest.TestLevel(t.Context(), byUsers[P, Y]{m}, a, b, 1, o); err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
 }
@@ -96,12 +96,12 @@ func conform[P, Y any](t *testing.T, name string, m emd.Releaser[P, Y], key func
 // The user-level mechanisms keep the laws of mechanisms, on lists of items.
 func TestConformance_UserLevel(t *testing.T) {
 	space := stars()
-	channel := must(exponential.Standard(space, 2, nil)).Channel
+	channel := must(exponential.Standard(t.Context(), space, 2, nil)).Channel
 	model := emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 1}
 	a, b := [][]int{{0, 4}, {2, 2}, {0, 0}}, [][]int{{0, 4}, {2, 2}, {4, 4}}
 	refused := [][][]int{nil, {{0, 4}, {2, 2}}, {{0, 4}, {2, 2}, {0, 5}}, {{0, 4}, {2, 2}, {0, -1}}, {{0, 4}, {2, 2}, {0}}, {{0, 4}, {2, 2}, {}}}
 
-	items := must(emd.NewItemWise(channel, model, nil))
+	items := must(emd.NewItemWise(t.Context(), channel, model, nil))
 	conform(t, "ItemWise", items, nil, a, b, refused...)
 	counts := func(c *emd.Counts) any {
 		n := [5]int64{}
@@ -110,9 +110,9 @@ func TestConformance_UserLevel(t *testing.T) {
 		}
 		return n
 	}
-	conform(t, "Frequencies", must(emd.NewFrequencies(channel, space, model, nil)), counts, a, b, refused...)
+	conform(t, "Frequencies", must(emd.NewFrequencies(t.Context(), channel, space, model, nil)), counts, a, b, refused...)
 	estimate := func(e *emd.Estimate) any { return [2]float64{math.Round(4 * e.Mean[0]), math.Round(4 * e.Mean[4])} }
-	conform(t, "LaplaceFrequencies", must(emd.NewLaplaceFrequencies(space, model, 5)), estimate, a, b, refused...)
+	conform(t, "LaplaceFrequencies", must(emd.NewLaplaceFrequencies(t.Context(), space, model, 5)), estimate, a, b, refused...)
 	reduced := must(emd.NewReduced(items, emd.ReduceOptions{Radius: 0.01, DeltaSampling: 1e-3}))
 	conform(t, "Reduced", reduced, nil, a, [][]int{{0, 4, 4}, {2}, {4}}, refused[0], refused[1], refused[5]) // finds bad items only if it draws them, as its doc says
 
@@ -122,7 +122,7 @@ func TestConformance_UserLevel(t *testing.T) {
 	bins := func(y []float64) any { return math.Floor(20 * y[0]) }
 	nan := [][][]float64{{{1, 2}}, {{1, 2}}, {{math.NaN(), 2}}}
 	for _, target := range []emd.Target{{Alpha: 2}, {Alpha: 2, Delta: 1e-3}} {
-		m := must(emd.NewLinear(emd.Average(additive.Norm{P: 2, Dim: 2}), city, target, nil))
+		m := must(emd.NewLinear(t.Context(), emd.Average(additive.Norm{P: 2, Dim: 2}), city, target, nil))
 		conform(t, "Linear", m, bins, trips, moved, nil, trips[:2], nan, [][][]float64{{{1}}, {{1}}, {{1}}}, [][][]float64{{{1, 2}}, {}, {{1, 2}}})
 	}
 }

@@ -19,7 +19,7 @@ func ExampleNewGKRRFrequencies() {
 	if err != nil {
 		panic(err)
 	}
-	f, err := emd.NewGKRRFrequencies(g, emd.Model{Trust: emd.Local, Items: 10}, nil)
+	f, err := emd.NewGKRRFrequencies(context.Background(), g, emd.Model{Trust: emd.Local, Items: 10}, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -41,7 +41,7 @@ func ExampleNewGKRRFrequencies() {
 	if err != nil {
 		panic(err)
 	}
-	p, _, err := f.Distribution(e)
+	p, _, err := f.Distribution(context.Background(), e)
 	if err != nil {
 		panic(err)
 	}
@@ -69,7 +69,7 @@ func ExampleNewCounts() {
 	if err != nil {
 		panic(err)
 	}
-	f, err := emd.NewGKRRFrequencies(g, emd.Model{Trust: emd.Local, Items: 10}, nil)
+	f, err := emd.NewGKRRFrequencies(context.Background(), g, emd.Model{Trust: emd.Local, Items: 10}, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -99,7 +99,7 @@ func ExampleNewCounts() {
 // What ordinary user-level privacy costs a curator, to compare with.
 func ExampleNewLaplaceFrequencies() {
 	articles := emd.Clusters{Count: 2, Size: 2, Within: 0.2, Diameter: 1}
-	f, err := emd.NewLaplaceFrequencies(articles, emd.Model{Trust: emd.Central, Users: 1000, Items: 10}, 0.5)
+	f, err := emd.NewLaplaceFrequencies(context.Background(), articles, emd.Model{Trust: emd.Central, Users: 1000, Items: 10}, 0.5)
 	if err != nil {
 		panic(err)
 	}
@@ -129,11 +129,11 @@ func ExampleNewFrequencies() {
 	if err != nil {
 		panic(err)
 	}
-	c, err := exponential.Standard(street, 8, nil)
+	c, err := exponential.Standard(context.Background(), street, 8, nil)
 	if err != nil {
 		panic(err)
 	}
-	f, err := emd.NewFrequencies(c.Channel, street, emd.Model{Trust: emd.Local, Items: 4}, nil)
+	f, err := emd.NewFrequencies(context.Background(), c.Channel, street, emd.Model{Trust: emd.Local, Items: 4}, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -162,12 +162,12 @@ func ExampleNewFrequencies() {
 func ExampleNewHadamardFrequencies() {
 	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1, Diameter: 1}
 	model := emd.Model{Trust: emd.Central, Users: 2, Items: 3}
-	h, err := emd.NewHadamardFrequencies(space, model, emd.Pair{Eps: 3}, nil)
+	h, err := emd.NewHadamardFrequencies(context.Background(), space, model, emd.Pair{Eps: 3}, nil)
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(h.Guarantee())
-	l, err := emd.NewLaplaceFrequencies(space, model, 3)
+	l, err := emd.NewLaplaceFrequencies(context.Background(), space, model, 3)
 	if err != nil {
 		panic(err)
 	}
@@ -185,7 +185,7 @@ func ExampleNewHadamardFrequencies() {
 // the hole fills it.
 func ExampleNearest() {
 	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1, Diameter: 1}
-	p, dist, err := emd.Nearest(space, []float64{0.7, -0.2, 0.3, 0.2})
+	p, dist, err := emd.Nearest(context.Background(), space, []float64{0.7, -0.2, 0.3, 0.2})
 	if err != nil {
 		panic(err)
 	}

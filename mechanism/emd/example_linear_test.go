@@ -22,7 +22,7 @@ var trips = [][][]float64{
 
 func ExampleNewLinear() {
 	city := emd.Model{Trust: emd.Central, Users: len(trips), Diameter: 10, Unit: "km"}
-	m, err := emd.NewLinear(emd.Average(additive.Norm{P: 2, Dim: 2}), city, emd.Target{Alpha: 2}, nil)
+	m, err := emd.NewLinear(context.Background(), emd.Average(additive.Norm{P: 2, Dim: 2}), city, emd.Target{Alpha: 2}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -50,7 +50,7 @@ func ExampleNewLinear_local() {
 		fmt.Println(err)
 		return
 	}
-	m, err := emd.NewLinear(near, emd.Model{Trust: emd.Local, Diameter: 10, Unit: "km"}, emd.Target{Alpha: 10, Delta: 1e-6}, nil)
+	m, err := emd.NewLinear(context.Background(), near, emd.Model{Trust: emd.Local, Diameter: 10, Unit: "km"}, emd.Target{Alpha: 10, Delta: 1e-6}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -65,7 +65,7 @@ func ExampleNewLinear_local() {
 func ExampleNewGridLinear() {
 	households := [][][]float64{{{31}, {35}}, {{62}, {60}}, {{8}, {44}}}
 	model := emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 120, Unit: "year"}
-	m, err := emd.NewGridLinear(emd.Average(additive.Norm{P: 1, Dim: 1}), 1, model, emd.Target{Alpha: 1}, nil)
+	m, err := emd.NewGridLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 1}), 1, model, emd.Target{Alpha: 1}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -125,13 +125,13 @@ func ExampleShares() {
 		fmt.Println(err)
 		return
 	}
-	shares, err := emd.Shares(stations)
+	shares, err := emd.Shares(context.Background(), stations)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	city := emd.Model{Trust: emd.Central, Users: 300, Diameter: 10, Unit: "km"}
-	m, err := emd.NewLinear(shares, city, emd.Target{Alpha: 1}, nil)
+	m, err := emd.NewLinear(context.Background(), shares, city, emd.Target{Alpha: 1}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -139,7 +139,7 @@ func ExampleShares() {
 	visits := slices.Values(slices.Repeat([][]int{{0, 0, 1}, {1}, {2, 2}}, 100))
 	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), visits)
 	fmt.Printf("constant %.1f per km, deviation %.4f: %.3f %v\n", shares.Lipschitz, m.StdDev(), y, err)
-	p, _, err := emd.Nearest(stations, y)
+	p, _, err := emd.Nearest(context.Background(), stations, y)
 	fmt.Printf("as a distribution: %.3f %v\n", p, err)
 	// Output:
 	// constant 0.4 per km, deviation 0.0019: [0.223 0.445 0.334] <nil>
@@ -177,7 +177,7 @@ func ExampleLipschitzAtLeast() {
 	w, err := emd.LipschitzAtLeast(context.Background(), q, pts)
 	fmt.Printf("%.4f between %d and %d %v\n", w.Ratio, w.I, w.J, err)
 	model := emd.Model{Trust: emd.Central, Users: 3, Diameter: 1}
-	_, err = emd.NewLinear(q, model, emd.Target{Alpha: 1}, &emd.LinearOptions[[]float64]{Sample: pts})
+	_, err = emd.NewLinear(context.Background(), q, model, emd.Target{Alpha: 1}, &emd.LinearOptions[[]float64]{Sample: pts})
 	var wrong *emd.LipschitzError
 	fmt.Println(errors.As(err, &wrong))
 	// Output:

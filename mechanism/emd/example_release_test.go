@@ -1,6 +1,7 @@
 package emd_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math"
@@ -45,11 +46,11 @@ func ExampleItemWiseBudget() {
 	model := emd.Model{Trust: emd.Central, Users: 10_000, Items: 20, Diameter: 1}
 	o := &emd.ItemWiseOptions{Delta: 1e-9}
 
-	budget := must(emd.ItemWiseBudget(model, 5, o))
+	budget := must(emd.ItemWiseBudget(context.Background(), model, 5, o))
 	fmt.Printf("alpha0 = %.4f by the %v; without shuffling %.2f\n", budget.Alpha0, budget.Bound, 5./20)
 
-	channel := must(exponential.Standard(stars(), budget.Alpha0, nil))
-	release := must(emd.NewItemWise(channel.Channel, model, o))
+	channel := must(exponential.Standard(context.Background(), stars(), budget.Alpha0, nil))
+	release := must(emd.NewItemWise(context.Background(), channel.Channel, model, o))
 	counts := must(release.Release(rand.New(rand.NewChaCha8([32]byte{1})), ratings(10_000, 20)))
 	fmt.Println(counts)
 	g := release.Guarantee()
@@ -63,8 +64,8 @@ func ExampleItemWiseBudget() {
 // A user shuffles its own items: the list tells how often each came out.
 func ExampleNewItemWise() {
 	space := stars()
-	channel := must(exponential.Standard(space, 2, nil))
-	release := must(emd.NewItemWise(channel.Channel, emd.Model{Trust: emd.Local, Items: 8, Diameter: 1}, &emd.ItemWiseOptions{Space: space}))
+	channel := must(exponential.Standard(context.Background(), space, 2, nil))
+	release := must(emd.NewItemWise(context.Background(), channel.Channel, emd.Model{Trust: emd.Local, Items: 8, Diameter: 1}, &emd.ItemWiseOptions{Space: space}))
 	fmt.Println(release.Guarantee())
 	r := rand.New(rand.NewChaCha8([32]byte{1})) // nil for private data
 	fmt.Println(must(release.ReleaseShuffled(r, emd.One([]int{4, 4, 4, 4, 4, 3, 4, 4}))))
@@ -80,18 +81,18 @@ func ExamplePlanReduction() {
 	model := emd.Model{Trust: emd.Central, Users: 100_000, Diameter: 1}
 	target := emd.Pair{Eps: 1, Delta: 1e-6}
 	item := func(p emd.ReducePlan) float64 {
-		b, err := emd.ItemWiseBudget(p.Model, p.Alpha, &emd.ItemWiseOptions{Delta: p.Delta})
+		b, err := emd.ItemWiseBudget(context.Background(), p.Model, p.Alpha, &emd.ItemWiseOptions{Delta: p.Delta})
 		if err != nil {
 			return math.Inf(-1)
 		}
 		return b.Alpha0
 	}
-	plan := must(emd.PlanReduction(model, .05, target, &emd.PlanOptions{Samples: []int{64}, Value: item}))
+	plan := must(emd.PlanReduction(context.Background(), model, .05, target, &emd.PlanOptions{Samples: []int{64}, Value: item}))
 	fmt.Printf("users at %.2f are at most %.3f apart after drawing\n", .05, plan.Reach)
 	fmt.Printf("level %.3f, delta %.1e, and so %.3f an item\n", plan.Alpha, plan.Delta, plan.Value)
 
-	channel := must(exponential.Standard(stars(), plan.Value, nil))
-	inner := must(emd.NewItemWise(channel.Channel, plan.Model, &emd.ItemWiseOptions{Delta: plan.Delta}))
+	channel := must(exponential.Standard(context.Background(), stars(), plan.Value, nil))
+	inner := must(emd.NewItemWise(context.Background(), channel.Channel, plan.Model, &emd.ItemWiseOptions{Delta: plan.Delta}))
 	release := must(emd.NewReduced(inner, plan.Options))
 	p := release.Guarantee().At(.05)
 	fmt.Println(p.Eps <= target.Eps, p.Delta <= target.Delta)
@@ -104,8 +105,8 @@ func ExamplePlanReduction() {
 // The promise of a sampled mechanism: 400 items drawn from every user.
 func ExampleNewReduced() {
 	model := emd.Model{Trust: emd.Central, Users: 1000, Items: 400, Diameter: 1}
-	channel := must(exponential.Standard(stars(), .05, nil))
-	inner := must(emd.NewItemWise(channel.Channel, model, nil))
+	channel := must(exponential.Standard(context.Background(), stars(), .05, nil))
+	inner := must(emd.NewItemWise(context.Background(), channel.Channel, model, nil))
 	release := must(emd.NewReduced(inner, emd.ReduceOptions{Radius: .01, DeltaSampling: 1e-9}))
 	fmt.Println(release.Guarantee())
 
@@ -166,7 +167,7 @@ func ExampleFromUserLevel() {
 
 // A channel that is 0.5-private an item: ten items of a user are 5-private.
 func ExampleFromItems() {
-	channel := must(exponential.Standard(stars(), .5, nil))
+	channel := must(exponential.Standard(context.Background(), stars(), .5, nil))
 	g := must(emd.FromItems(emd.Model{Trust: emd.Local, Items: 10, Diameter: 1}, channel.Guarantee()))
 	fmt.Printf("%.3f per unit of d_EM\n", g.Alpha())
 	item := must(emd.ToItems(g, 0))
@@ -179,9 +180,9 @@ func ExampleFromItems() {
 // Users of 2,000 ratings whose habits are alike are far nearer to each other
 // than the diameter, and better protected.
 func ExampleTypicalUsers() {
-	channel := must(exponential.Standard(stars(), .5, nil))
+	channel := must(exponential.Standard(context.Background(), stars(), .5, nil))
 	model := emd.Model{Trust: emd.Central, Users: 50_000, Items: 2000, Diameter: 1}
-	release := must(emd.NewItemWise(channel.Channel, model, &emd.ItemWiseOptions{Delta: 1e-9}))
+	release := must(emd.NewItemWise(context.Background(), channel.Channel, model, &emd.ItemWiseOptions{Delta: 1e-9}))
 	g := release.Guarantee()
 	fmt.Printf("any two users: eps %.2f\n", g.UserLevel().Eps)
 	alike := emd.Population{Distance: .05, Points: 5, Beta: 1e-6}

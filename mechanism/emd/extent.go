@@ -9,14 +9,6 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// orBackground is the context of options.
-func orBackground(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
-	}
-	return ctx
-}
-
 // extent is what the promises here need to know of a space, every distance of
 // which was looked at: unlike metric.Diameter, which passes over them, a NaN or
 // a negative distance is an error, for no promise would cover its two points.

@@ -27,7 +27,7 @@ func (f oneBad) Distance(i, j int) float64 {
 // passed over in a search for the largest one.
 func TestMeasured_RefusesBadDistances(t *testing.T) {
 	weights := []float64{4, 3, 3, 3, 4, 3, 3, 3, 4}
-	c, err := mechanism.FromWeights(3, 3, weights, nil)
+	c, err := mechanism.FromWeights(t.Context(), 3, 3, weights, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +39,13 @@ func TestMeasured_RefusesBadDistances(t *testing.T) {
 	model := Model{Trust: Central, Users: 10, Items: 2, Diameter: 1}
 	for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
 		var value *metric.ValueError
-		if _, err := NewFrequencies(c, oneBad(d), model, nil); !errors.As(err, &value) {
+		if _, err := NewFrequencies(t.Context(), c, oneBad(d), model, nil); !errors.As(err, &value) {
 			t.Errorf("NewFrequencies with a distance %v: %v", d, err)
 		}
-		if _, err := NewItemWise(c, model, &ItemWiseOptions{Space: oneBad(d)}); !errors.As(err, &value) {
+		if _, err := NewItemWise(t.Context(), c, model, &ItemWiseOptions{Space: oneBad(d)}); !errors.As(err, &value) {
 			t.Errorf("NewItemWise with a distance %v: %v", d, err)
 		}
-		if _, err := Shares(oneBad(d)); !errors.As(err, &value) {
+		if _, err := Shares(t.Context(), oneBad(d)); !errors.As(err, &value) {
 			t.Errorf("Shares with a distance %v: %v", d, err)
 		}
 	}

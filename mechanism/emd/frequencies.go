@@ -56,10 +56,6 @@ type FrequencyOptions struct {
 	// distances of the space, as for one that [mechanism.Channel.Certify]
 	// returned for it. [NewFrequencies] only.
 	Audit bool
-	// Context, where not nil, ends the construction early with its error. A
-	// decomposition of the channel's matrix that has begun then runs to its end
-	// in the background.
-	Context context.Context
 	// Workers is the number of goroutines, 0 for all processors. No result
 	// depends on it.
 	Workers int
@@ -83,7 +79,7 @@ func (o *FrequencyOptions) orDefault() *FrequencyOptions {
 //
 // In the Central trust, where a curator sees the items, [NewLinear] with
 // [Shares] mostly errs less, and serves users of any number of items.
-func NewFrequencies(c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, error) {
+func NewFrequencies(ctx context.Context, c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewFrequencies"
 	o = o.orDefault()
 	if c == nil || fault.Len(space) == 0 {
@@ -92,16 +88,19 @@ func NewFrequencies(c *mechanism.Channel, space metric.Finite, model Model, o *F
 	if n := fault.Len(space); n != c.Len() {
 		return nil, &fault.SizeError{Op: op, Arg: "space", Got: n, Want: fmt.Sprint(c.Len())}
 	}
-	f, w, err := itemWiseFrequencies(op, c, space, model, o)
+	f, w, err := itemWiseFrequencies(ctx, op, c, space, model, o)
 	if err != nil {
 		return nil, err
 	}
-	inv, err := newInverse(orBackground(o.Context), op, c, o.MaxCondition)
+	inv, err := newInverse(ctx, op, c, o.MaxCondition)
 	if err != nil {
 		return nil, err
 	}
 	f.inv, f.condition, f.outputs, f.draw = inv, inv.condition, c.Outputs(), w.drawRun
-	diameter, _, _ := metric.Diameter(space)
+	diameter, _, _, err := metric.Diameter(ctx, space)
+	if err != nil {
+		return nil, err
+	}
 	one := inv.errorBound(space, diameter)
 	f.bound = func(items int64) float64 { return one / math.Sqrt(float64(items)) }
 	return f, nil
@@ -112,18 +111,18 @@ func NewFrequencies(c *mechanism.Channel, space metric.Finite, model Model, o *F
 // [NewFrequencies], but that no condition number is refused: that of items in
 // narrow clusters is large, and their confusion costs little distance. See
 // [GKRR.ErrorBound].
-func NewGKRRFrequencies(g *GKRR, model Model, o *FrequencyOptions) (*Frequencies, error) {
+func NewGKRRFrequencies(ctx context.Context, g *GKRR, model Model, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewGKRRFrequencies"
 	if g == nil {
 		return nil, fault.Empty(op, "g", 0)
 	}
-	c, err := g.Channel()
+	c, err := g.Channel(ctx)
 	if err != nil {
 		return nil, err
 	}
 	own := *o.orDefault()
 	own.Audit = false // the promise is proved
-	f, _, err := itemWiseFrequencies(op, c, g.space, model, &own)
+	f, _, err := itemWiseFrequencies(ctx, op, c, g.space, model, &own)
 	if err != nil {
 		return nil, err
 	}
@@ -139,16 +138,16 @@ func NewGKRRFrequencies(g *GKRR, model Model, o *FrequencyOptions) (*Frequencies
 
 // itemWiseFrequencies is what the two have in common: the space fits the model
 // and the item-wise release makes the promise.
-func itemWiseFrequencies(op string, c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, *ItemWise, error) {
-	model, _, err := model.checkOn(orBackground(o.Context), op, space)
+func itemWiseFrequencies(ctx context.Context, op string, c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, *ItemWise, error) {
+	model, _, err := model.checkOn(ctx, op, space)
 	if err != nil {
 		return nil, nil, err
 	}
-	io := &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Context: o.Context, Workers: o.Workers}
+	io := &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Workers: o.Workers}
 	if o.Audit {
 		io.Space = space
 	}
-	w, err := buildItemWise(op, c, model, io)
+	w, err := buildItemWise(ctx, op, c, model, io)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -283,6 +282,6 @@ func (f *Frequencies) Estimate(c *Counts) (*Estimate, error) {
 
 // Distribution returns the distribution on the space that is [Nearest] to the
 // estimate, and its distance from it.
-func (f *Frequencies) Distribution(e *Estimate) (p []float64, dist float64, err error) {
-	return Nearest(f.space, e.Mean)
+func (f *Frequencies) Distribution(ctx context.Context, e *Estimate) (p []float64, dist float64, err error) {
+	return Nearest(ctx, f.space, e.Mean)
 }

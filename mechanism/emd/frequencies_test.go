@@ -27,7 +27,7 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 	g := mustGKRR(t, c, 1)
 	var first []int64
 	for _, workers := range []int{1, 2, 5} {
-		f, err := NewGKRRFrequencies(g, local, &FrequencyOptions{Workers: workers})
+		f, err := NewGKRRFrequencies(t.Context(), g, local, &FrequencyOptions{Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 // Frequencies: z of each mean of 200 estimates passes 6 with probability 2e-9.
 func TestNewCounts_TakesItemWiseReleases(t *testing.T) {
 	c := Clusters{Count: 2, Size: 2, Within: .3, Diameter: 1}
-	ch, err := mustGKRR(t, c, 2).Channel()
+	ch, err := mustGKRR(t, c, 2).Channel(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +105,8 @@ func TestNewCounts_TakesItemWiseReleases(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := Model{Trust: Central, Users: 4, Items: 5, Diameter: 1}
-	w, err := NewItemWise(ch, model, nil)
-	f, err2 := NewFrequencies(ch, c, model, nil)
+	w, err := NewItemWise(t.Context(), ch, model, nil)
+	f, err2 := NewFrequencies(t.Context(), ch, c, model, nil)
 	if err = errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func BenchmarkFrequencies(b *testing.B) {
 	const m = 1000
 	for _, k := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("users=%d/items=%d/k=%d", users, m, k), func(b *testing.B) {
-			f, err := NewGKRRFrequencies(mustGKRR(b, Clusters{Count: k / 10, Size: 10, Within: .2, Diameter: 1}, 1), Model{Trust: Local, Items: m, Diameter: 1}, nil)
+			f, err := NewGKRRFrequencies(b.Context(), mustGKRR(b, Clusters{Count: k / 10, Size: 10, Within: .2, Diameter: 1}, 1), Model{Trust: Local, Items: m, Diameter: 1}, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -183,7 +183,7 @@ func BenchmarkFrequencies(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, _, err := f.Distribution(e); err != nil {
+				if _, _, err := f.Distribution(b.Context(), e); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -249,7 +249,7 @@ func lawOf(t testing.TB, f *Frequencies, c *mechanism.Channel, x int) []float64 
 	t.Helper()
 	if h, ok := f.inv.(*Hadamard); ok {
 		var err error
-		if c, err = h.Channel(); err != nil {
+		if c, err = h.Channel(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -260,7 +260,7 @@ func lawOf(t testing.TB, f *Frequencies, c *mechanism.Channel, x int) []float64 
 // deviation, both summed over the law: neither is a part in a million off.
 func TestFrequencies_EstimateOfTheLaw(t *testing.T) {
 	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
-	ch, err := mustGKRR(t, c, 2).Channel()
+	ch, err := mustGKRR(t, c, 2).Channel(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,11 +307,11 @@ func TestFrequencies_MatrixBoundIsMet(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, w := range [][]float64{{.9, .1, .5, .5}, {.5, .5, .3, .7}, {.8, .2, .2, .8}} {
-		c, err := mechanism.FromWeights(2, 2, w, nil)
+		c, err := mechanism.FromWeights(t.Context(), 2, 2, w, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := NewFrequencies(c.WithGuarantee(pureLevel(t, 1)), space, Model{Trust: Local, Items: 1, Diameter: 3}, nil)
+		f, err := NewFrequencies(t.Context(), c.WithGuarantee(pureLevel(t, 1)), space, Model{Trust: Local, Items: 1, Diameter: 3}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -353,7 +353,7 @@ func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 	} {
 		k := s.c.Len()
 		g := mustGKRR(t, s.c, s.alpha0)
-		f, err := NewGKRRFrequencies(g, Model{Trust: Central, Users: s.n, Items: s.m, Diameter: s.c.Diameter}, nil)
+		f, err := NewGKRRFrequencies(t.Context(), g, Model{Trust: Central, Users: s.n, Items: s.m, Diameter: s.c.Diameter}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -374,7 +374,7 @@ func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 				t.Fatal(err)
 			}
 			raw += d / reps
-			q, _, err := f.Distribution(e)
+			q, _, err := f.Distribution(t.Context(), e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -400,13 +400,13 @@ func TestFrequencies_Guarantees(t *testing.T) {
 	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
 	model := Model{Trust: Central, Users: 10000, Items: 10, Diameter: 1}
 	g := mustGKRR(t, c, 1)
-	ch, _ := g.Channel()
+	ch, _ := g.Channel(t.Context())
 	o := &FrequencyOptions{Delta: 1e-6}
-	f, err := NewGKRRFrequencies(g, model, o)
+	f, err := NewGKRRFrequencies(t.Context(), g, model, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := NewItemWise(ch, model, &ItemWiseOptions{Delta: 1e-6})
+	w, err := NewItemWise(t.Context(), ch, model, &ItemWiseOptions{Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,13 +418,13 @@ func TestFrequencies_Guarantees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewFrequencies(ch.WithGuarantee(level), c, model, &FrequencyOptions{Audit: true}); !errors.Is(err, mechanism.ErrClaim) {
+	if _, err := NewFrequencies(t.Context(), ch.WithGuarantee(level), c, model, &FrequencyOptions{Audit: true}); !errors.Is(err, mechanism.ErrClaim) {
 		t.Errorf("half the level claimed: %v", err)
 	}
-	if f, err := NewFrequencies(ch, c, model, &FrequencyOptions{Audit: true}); err != nil || f.Guarantee().Alpha() > 10 {
+	if f, err := NewFrequencies(t.Context(), ch, c, model, &FrequencyOptions{Audit: true}); err != nil || f.Guarantee().Alpha() > 10 {
 		t.Errorf("audited: %v, %v", f, err)
 	}
-	h, err := NewHadamardFrequencies(c, model, Pair{Eps: 1, Delta: 1e-6}, nil)
+	h, err := NewHadamardFrequencies(t.Context(), c, model, Pair{Eps: 1, Delta: 1e-6}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -437,11 +437,11 @@ func TestFrequencies_Guarantees(t *testing.T) {
 	model.Items = 1
 	last := math.Inf(1)
 	for _, clones := range []accountant.Clones{accountant.Dominated, accountant.MetricRandomizer} {
-		w, err := NewItemWise(ch, model, &ItemWiseOptions{Delta: 1e-6, Clones: clones})
+		w, err := NewItemWise(t.Context(), ch, model, &ItemWiseOptions{Delta: 1e-6, Clones: clones})
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, err := NewGKRRFrequencies(g, model, &FrequencyOptions{Delta: 1e-6, Clones: clones})
+		one, err := NewGKRRFrequencies(t.Context(), g, model, &FrequencyOptions{Delta: 1e-6, Clones: clones})
 		if err != nil || one.Guarantee() != w.Guarantee() || !(w.Guarantee().Alpha() < last) {
 			t.Errorf("%v: %v, %v, item-wise %v after %v", clones, one, err, w.Guarantee(), last)
 		}
@@ -455,78 +455,90 @@ func TestFrequencies_Guarantees(t *testing.T) {
 func TestFrequencies_BadInput(t *testing.T) {
 	c := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}
 	g := mustGKRR(t, c, 1)
-	ch, _ := g.Channel()
+	ch, _ := g.Channel(t.Context())
 	good := Model{Trust: Central, Users: 2, Items: 3, Diameter: 1}
-	bare, _ := mechanism.FromWeights(4, 4, []float64{4, 1, 1, 1, 1, 4, 1, 1, 1, 1, 4, 1, 1, 1, 1, 4}, nil)
+	bare, _ := mechanism.FromWeights(t.Context(), 4, 4, []float64{4, 1, 1, 1, 1, 4, 1, 1, 1, 1, 4, 1, 1, 1, 1, 4}, nil)
 	const anyDelta = 1e-6
 	for name, f := range map[string]func() error{
-		"model":     func() error { _, err := NewGKRRFrequencies(g, Model{}, nil); return err },
-		"unbounded": func() error { _, err := NewGKRRFrequencies(g, Model{Trust: Local, Diameter: 1}, nil); return err },
+		"model": func() error { _, err := NewGKRRFrequencies(t.Context(), g, Model{}, nil); return err },
+		"unbounded": func() error {
+			_, err := NewGKRRFrequencies(t.Context(), g, Model{Trust: Local, Diameter: 1}, nil)
+			return err
+		},
 		"diameter": func() error {
-			_, err := NewGKRRFrequencies(g, Model{Trust: Local, Items: 1, Diameter: .9}, nil)
+			_, err := NewGKRRFrequencies(t.Context(), g, Model{Trust: Local, Items: 1, Diameter: .9}, nil)
 			return err
 		},
 		"unit": func() error {
-			_, err := NewGKRRFrequencies(g, Model{Trust: Local, Items: 1, Unit: "km", Diameter: 1}, nil)
+			_, err := NewGKRRFrequencies(t.Context(), g, Model{Trust: Local, Items: 1, Unit: "km", Diameter: 1}, nil)
 			return err
 		},
-		"delta": func() error { _, err := NewGKRRFrequencies(g, good, &FrequencyOptions{Delta: 1}); return err },
+		"delta": func() error {
+			_, err := NewGKRRFrequencies(t.Context(), g, good, &FrequencyOptions{Delta: 1})
+			return err
+		},
 		"no promise": func() error {
-			_, err := NewFrequencies(bare, c, good, &FrequencyOptions{Delta: anyDelta})
+			_, err := NewFrequencies(t.Context(), bare, c, good, &FrequencyOptions{Delta: anyDelta})
 			return err
 		},
-		"nil channel": func() error { _, err := NewFrequencies(nil, c, good, nil); return err },
-		"nil space":   func() error { _, err := NewFrequencies(ch, nil, good, nil); return err },
+		"nil channel": func() error { _, err := NewFrequencies(t.Context(), nil, c, good, nil); return err },
+		"nil space":   func() error { _, err := NewFrequencies(t.Context(), ch, nil, good, nil); return err },
 		"space": func() error {
-			_, err := NewFrequencies(ch, Clusters{Count: 1, Size: 2, Within: 1, Diameter: 1}, good, nil)
+			_, err := NewFrequencies(t.Context(), ch, Clusters{Count: 1, Size: 2, Within: 1, Diameter: 1}, good, nil)
 			return err
 		},
 		"matrix diameter": func() error {
-			_, err := NewFrequencies(ch, c, Model{Trust: Local, Items: 1, Diameter: .9}, nil)
+			_, err := NewFrequencies(t.Context(), ch, c, Model{Trust: Local, Items: 1, Diameter: .9}, nil)
 			return err
 		},
 		"no clusters": func() error {
 			wide := Clusters{Count: 2, Size: 2, Within: 5, Diameter: 1} // wider than their distance
-			_, err := NewFrequencies(ch, wide, good, nil)
+			_, err := NewFrequencies(t.Context(), ch, wide, good, nil)
 			return err
 		},
 		"other matrix diameter": func() error {
-			_, err := NewFrequencies(ch, line(t, 4), Model{Trust: Local, Items: 1, Diameter: .9}, nil)
+			_, err := NewFrequencies(t.Context(), ch, line(t, 4), Model{Trust: Local, Items: 1, Diameter: .9}, nil)
 			return err
 		},
-		"condition": func() error { _, err := NewFrequencies(ch, c, good, &FrequencyOptions{MaxCondition: 1.5}); return err },
+		"condition": func() error {
+			_, err := NewFrequencies(t.Context(), ch, c, good, &FrequencyOptions{MaxCondition: 1.5})
+			return err
+		},
 		"Hadamard unbounded": func() error {
-			_, err := NewHadamardFrequencies(c, Model{Trust: Local, Diameter: 1}, Pair{Eps: 1}, nil)
+			_, err := NewHadamardFrequencies(t.Context(), c, Model{Trust: Local, Diameter: 1}, Pair{Eps: 1}, nil)
 			return err
 		},
-		"Hadamard eps":   func() error { _, err := NewHadamardFrequencies(c, good, Pair{}, nil); return err },
-		"Hadamard delta": func() error { _, err := NewHadamardFrequencies(c, good, Pair{Eps: 1, Delta: 1}, nil); return err },
-		"Hadamard space": func() error { _, err := NewHadamardFrequencies(nil, good, Pair{Eps: 1}, nil); return err },
+		"Hadamard eps": func() error { _, err := NewHadamardFrequencies(t.Context(), c, good, Pair{}, nil); return err },
+		"Hadamard delta": func() error {
+			_, err := NewHadamardFrequencies(t.Context(), c, good, Pair{Eps: 1, Delta: 1}, nil)
+			return err
+		},
+		"Hadamard space": func() error { _, err := NewHadamardFrequencies(t.Context(), nil, good, Pair{Eps: 1}, nil); return err },
 		"Hadamard diameter": func() error {
-			_, err := NewHadamardFrequencies(c, Model{Trust: Local, Items: 1, Diameter: .9}, Pair{Eps: 1}, nil)
+			_, err := NewHadamardFrequencies(t.Context(), c, Model{Trust: Local, Items: 1, Diameter: .9}, Pair{Eps: 1}, nil)
 			return err
 		},
 		"Laplace local": func() error {
-			_, err := NewLaplaceFrequencies(c, Model{Trust: Local, Items: 1, Diameter: 1}, 1)
+			_, err := NewLaplaceFrequencies(t.Context(), c, Model{Trust: Local, Items: 1, Diameter: 1}, 1)
 			return err
 		},
 		"Laplace unbounded": func() error {
-			_, err := NewLaplaceFrequencies(c, Model{Trust: Central, Users: 1, Diameter: 1}, 1)
+			_, err := NewLaplaceFrequencies(t.Context(), c, Model{Trust: Central, Users: 1, Diameter: 1}, 1)
 			return err
 		},
-		"Laplace eps":      func() error { _, err := NewLaplaceFrequencies(c, good, math.NaN()); return err },
-		"Laplace tiny eps": func() error { _, err := NewLaplaceFrequencies(c, good, 1e-20); return err },
-		"Laplace space":    func() error { _, err := NewLaplaceFrequencies(nil, good, 1); return err },
+		"Laplace eps":      func() error { _, err := NewLaplaceFrequencies(t.Context(), c, good, math.NaN()); return err },
+		"Laplace tiny eps": func() error { _, err := NewLaplaceFrequencies(t.Context(), c, good, 1e-20); return err },
+		"Laplace space":    func() error { _, err := NewLaplaceFrequencies(t.Context(), nil, good, 1); return err },
 	} {
 		if f() == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	var e *ConditionError
-	if _, err := NewFrequencies(ch, c, good, &FrequencyOptions{MaxCondition: 1.5}); !errors.As(err, &e) || e.Error() == "" {
+	if _, err := NewFrequencies(t.Context(), ch, c, good, &FrequencyOptions{MaxCondition: 1.5}); !errors.As(err, &e) || e.Error() == "" {
 		t.Errorf("condition: %v", err)
 	}
-	lap, err := NewLaplaceFrequencies(c, good, 1)
+	lap, err := NewLaplaceFrequencies(t.Context(), c, good, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

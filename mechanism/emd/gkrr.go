@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 
@@ -161,13 +162,13 @@ func (g *GKRR) move(x, y int) int {
 
 // Channel returns the same law as a channel with its guarantee. Up to 1,024
 // items it holds the matrix, beyond it is lazy and holds nothing.
-func (g *GKRR) Channel() (*mechanism.Channel, error) {
+func (g *GKRR) Channel(ctx context.Context) (*mechanism.Channel, error) {
 	if err := g.made("emd: GKRR.Channel"); err != nil {
 		return nil, err
 	}
 	k := g.space.Len()
 	rows := mechanism.Rows{Inputs: k, Outputs: k, Log: true, Fill: func(x int, dst []float64) { g.row(x, dst) }}
-	c, err := mechanism.NewChannel(rows, &mechanism.ChannelOptions{Lazy: k > denseItems})
+	c, err := mechanism.NewChannel(ctx, rows, &mechanism.ChannelOptions{Lazy: k > denseItems})
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func TestGKRR_KnownAnswers(t *testing.T) {
 		if one := a + float64(c.t)*b + float64(c.s*c.t)*cc; math.Abs(one-1) > 1e-13 {
 			t.Errorf("%+v: row sum of the inverse %v", c, one)
 		}
-		ch, err := g.Channel()
+		ch, err := g.Channel(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,11 +70,11 @@ var gkrrSettings = []struct {
 func TestGKRR_AuditStaysBelowTheLevel(t *testing.T) {
 	for _, c := range gkrrSettings {
 		g := mustGKRR(t, c.c, c.alpha0)
-		ch, err := g.Channel()
+		ch, err := g.Channel(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := ch.Audit(c.c, nil)
+		a, err := ch.Audit(t.Context(), c.c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestGKRR_AuditStaysBelowTheLevel(t *testing.T) {
 func TestGKRR_InverseIsTheInverse(t *testing.T) {
 	for _, c := range gkrrSettings {
 		g := mustGKRR(t, c.c, c.alpha0)
-		ch, _ := g.Channel()
+		ch, _ := g.Channel(t.Context())
 		// Rows err by 2^-42 of a probability near 1/k, times the condition.
 		unitRows(t, c, ch, g.estimate, 1e-10+g.Condition()*0x1p-42)
 	}
@@ -124,7 +124,7 @@ func TestGKRR_MovesAreSymmetries(t *testing.T) {
 func TestGKRR_DrawsAreTheChannels(t *testing.T) {
 	for _, s := range gkrrSettings {
 		g := mustGKRR(t, s.c, s.alpha0)
-		c, err := g.Channel()
+		c, err := g.Channel(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestGKRR_LevelIsRoundedUp(t *testing.T) {
 func TestGKRR_ReleasesHaveTheChannelsLaw(t *testing.T) {
 	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
 	g := mustGKRR(t, c, 1.5)
-	ch, _ := g.Channel()
+	ch, _ := g.Channel(t.Context())
 	r := rng.Seeded(1)
 	for x := range 12 {
 		const n = 20000
@@ -191,7 +191,7 @@ func TestGKRR_ReleasesHaveTheChannelsLaw(t *testing.T) {
 // Beyond denseItems the channel is lazy, and the same law.
 func TestGKRR_LazyChannel(t *testing.T) {
 	c := Clusters{Count: 400, Size: 5, Within: .25, Diameter: 1}
-	ch, err := mustGKRR(t, c, 2).Channel()
+	ch, err := mustGKRR(t, c, 2).Channel(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestClusters_W1(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		general, err := wasserstein.W1(c, p, q, nil)
+		general, err := wasserstein.W1(t.Context(), c, p, q, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func TestClusters_W1(t *testing.T) {
 func TestGKRR_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 	for _, s := range gkrrSettings {
 		g := mustGKRR(t, s.c, s.alpha0)
-		ch, _ := g.Channel()
+		ch, _ := g.Channel(t.Context())
 		k, size := s.c.Len(), s.c.Size
 		a, b, c := g.a, g.b, g.c
 		entry := func(x, y int) float64 {

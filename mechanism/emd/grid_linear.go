@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -51,9 +52,9 @@ const (
 // constant must hold for these multiples, per unit of the distance between
 // items. Errors are those of [NewLinear], for noise of level
 // Alpha*step/(m*Lipschitz).
-func NewGridLinear[P any](q Query[P], step float64, model Model, target Target, o *LinearOptions[P]) (*GridLinear[P], error) {
+func NewGridLinear[P any](ctx context.Context, q Query[P], step float64, model Model, target Target, o *LinearOptions[P]) (*GridLinear[P], error) {
 	const op = "emd: NewGridLinear"
-	m, g, err := newMeans(op, q, model, target, o)
+	m, g, err := newMeans(ctx, op, q, model, target, o)
 	if err != nil {
 		return nil, err
 	}

@@ -100,11 +100,11 @@ func (h *Hadamard) draw(r *rand.Rand, x int) int {
 }
 
 // Channel returns the same law as a lazy channel with its guarantee.
-func (h *Hadamard) Channel() (*mechanism.Channel, error) {
+func (h *Hadamard) Channel(ctx context.Context) (*mechanism.Channel, error) {
 	if err := h.made("emd: Hadamard.Channel"); err != nil {
 		return nil, err
 	}
-	c, err := mechanism.NewChannel(mechanism.Rows{Inputs: h.k, Outputs: h.size, Log: true, Fill: func(x int, dst []float64) {
+	c, err := mechanism.NewChannel(ctx, mechanism.Rows{Inputs: h.k, Outputs: h.size, Log: true, Fill: func(x int, dst []float64) {
 		for y := range dst {
 			dst[y] = -h.eps * float64(bits.OnesCount(uint(x+1)&uint(y))&1)
 		}
@@ -153,10 +153,10 @@ func walshHadamard(f []float64) {
 // possible for others. The promise is that pair between any two users whatever,
 // a discrete one at the diameter. Nothing is shuffled or gained by it. Of the
 // options Context and Workers count.
-func NewHadamardFrequencies(space metric.Finite, model Model, pair Pair, o *FrequencyOptions) (*Frequencies, error) {
+func NewHadamardFrequencies(ctx context.Context, space metric.Finite, model Model, pair Pair, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewHadamardFrequencies"
 	o = o.orDefault()
-	ctx := orBackground(o.Context)
+
 	model, err := boundedModel(ctx, op, space, model)
 	if err != nil {
 		return nil, err

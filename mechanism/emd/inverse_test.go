@@ -25,7 +25,7 @@ func randomChannel(t testing.TB, r *rand.Rand, n, m int) *mechanism.Channel {
 			w[i] += 2
 		}
 	}
-	c, err := mechanism.FromWeights(n, m, w, nil)
+	c, err := mechanism.FromWeights(t.Context(), n, m, w, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestInverse_HasLeastVariance(t *testing.T) {
 func TestInverse_AgreesWithGKRR(t *testing.T) {
 	for _, s := range gkrrSettings {
 		g := mustGKRR(t, s.c, s.alpha0)
-		c, _ := g.Channel()
+		c, _ := g.Channel(t.Context())
 		v, err := newInverse(t.Context(), "", c, 1e12)
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestInverse_RefusesWhatIsIllConditioned(t *testing.T) {
 		{2, 2, []float64{1, 0, 0, 1}, 1, true},
 		{2, 3, []float64{1, 0, 1, 1, 0, 3}, 0, true}, // an output that never comes
 	} {
-		ch, err := mechanism.FromWeights(c.n, c.m, c.w, nil)
+		ch, err := mechanism.FromWeights(t.Context(), c.n, c.m, c.w, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestInverse_RefusesWhatIsIllConditioned(t *testing.T) {
 			t.Errorf("%v: %v", c.w, e)
 		}
 	}
-	ch, _ := mechanism.FromWeights(1, 1, []float64{1}, nil)
+	ch, _ := mechanism.FromWeights(t.Context(), 1, 1, []float64{1}, nil)
 	for _, limit := range []float64{-1, .5, math.NaN()} {
 		_, err := newInverse(t.Context(), "", ch, limit)
 		wantValueError(t, "limit", err, "MaxCondition")

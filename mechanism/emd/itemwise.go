@@ -52,8 +52,6 @@ type ItemWiseOptions struct {
 	// it: the audited level, which may be below the claimed one, is what is
 	// accounted for.
 	Space metric.Finite
-	// Context, where not nil, ends the construction early with its error.
-	Context context.Context
 	// Workers is the number of goroutines of a release, 0 for all processors.
 	// No result depends on it.
 	Workers int
@@ -72,19 +70,19 @@ type ItemWiseOptions struct {
 // Local trust and N = m*n in the Central one; its delta is 0 where pure
 // composition is as good. The time is the accountant's, and that of the audit
 // if there is one.
-func NewItemWise(c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWise, error) {
-	return buildItemWise("emd: NewItemWise", c, model, o)
+func NewItemWise(ctx context.Context, c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWise, error) {
+	return buildItemWise(ctx, "emd: NewItemWise", c, model, o)
 }
 
 // buildItemWise is NewItemWise for the constructor that op names.
-func buildItemWise(op string, c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWise, error) {
+func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWise, error) {
 	if o == nil {
 		o = &ItemWiseOptions{}
 	}
 	if c == nil {
 		return nil, fault.Empty(op, "c", 0)
 	}
-	model, s, err := o.shuffle(op, model)
+	model, s, err := o.shuffle(ctx, op, model)
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +95,13 @@ func buildItemWise(op string, c *mechanism.Channel, model Model, o *ItemWiseOpti
 	}
 	alpha0 := g.Alpha()
 	if o.Space != nil {
-		if alpha0, err = o.audit(op, c); err != nil {
+		if alpha0, err = o.audit(ctx, op, c); err != nil {
 			return nil, err
 		}
 	}
 	level := accountant.Level{Bound: accountant.PureComposition}
 	if alpha0 > 0 {
-		if level, err = s.Level(orBackground(o.Context), accountant.LevelAt{Alpha0: alpha0, Delta: o.Delta}); err != nil {
+		if level, err = s.Level(ctx, accountant.LevelAt{Alpha0: alpha0, Delta: o.Delta}); err != nil {
 			return nil, fmt.Errorf("%s: %w", op, err)
 		}
 	}
@@ -132,12 +130,12 @@ func buildItemWise(op string, c *mechanism.Channel, model Model, o *ItemWiseOpti
 // the model, rounded down, and the bound that gives it. Build a channel of that
 // level and hand it to NewItemWise, with the same o. See
 // [accountant.Shuffle.Budget].
-func ItemWiseBudget(model Model, alpha float64, o *ItemWiseOptions) (accountant.Budget, error) {
+func ItemWiseBudget(ctx context.Context, model Model, alpha float64, o *ItemWiseOptions) (accountant.Budget, error) {
 	const op = "emd: ItemWiseBudget"
 	if o == nil {
 		o = &ItemWiseOptions{}
 	}
-	_, s, err := o.shuffle(op, model)
+	_, s, err := o.shuffle(ctx, op, model)
 	if err != nil {
 		return accountant.Budget{}, err
 	}
@@ -147,18 +145,18 @@ func ItemWiseBudget(model Model, alpha float64, o *ItemWiseOptions) (accountant.
 	if o.Delta == 0 {
 		return accountant.Budget{Alpha0: directed.DivDown(alpha, float64(s.Items)), Bound: accountant.PureComposition}, nil
 	}
-	return s.Budget(orBackground(o.Context), accountant.BudgetFor{Alpha: alpha, Delta: o.Delta})
+	return s.Budget(ctx, accountant.BudgetFor{Alpha: alpha, Delta: o.Delta})
 }
 
 // shuffle checks the model and the options, and says what is shuffled.
-func (o *ItemWiseOptions) shuffle(op string, model Model) (Model, accountant.Shuffle, error) {
+func (o *ItemWiseOptions) shuffle(ctx context.Context, op string, model Model) (Model, accountant.Shuffle, error) {
 	var err error
 	least := 0.0 // known distance > 0 of two items
 	if o.Space == nil {
 		model, err = model.check(op)
 	} else {
 		var e extent
-		if model, e, err = model.checkOn(orBackground(o.Context), op, o.Space); e.positive <= model.Diameter { // +Inf where there is none
+		if model, e, err = model.checkOn(ctx, op, o.Space); e.positive <= model.Diameter { // +Inf where there is none
 			least = e.positive
 		}
 	}
@@ -182,11 +180,11 @@ func (o *ItemWiseOptions) shuffle(op string, model Model) (Model, accountant.Shu
 }
 
 // audit returns the level of c proved under o.Space.
-func (o *ItemWiseOptions) audit(op string, c *mechanism.Channel) (float64, error) {
+func (o *ItemWiseOptions) audit(ctx context.Context, op string, c *mechanism.Channel) (float64, error) {
 	if o.Space.Len() != c.Len() {
 		return 0, &fault.SizeError{Op: op, Arg: "Space", Got: o.Space.Len(), Want: fmt.Sprint(c.Len())}
 	}
-	a, err := c.Audit(o.Space, &mechanism.AuditOptions{Context: o.Context, Workers: o.Workers})
+	a, err := c.Audit(ctx, o.Space, &mechanism.AuditOptions{Workers: o.Workers})
 	if err != nil {
 		return 0, err
 	}

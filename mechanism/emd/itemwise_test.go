@@ -240,7 +240,7 @@ func TestItemWise_PromiseHoldsExactly(t *testing.T) {
 			}
 			for i, u := range users {
 				for j, v := range users {
-					d, err := wasserstein.DistanceEM(space, u, v)
+					d, err := wasserstein.DistanceEM(t.Context(), space, u, v)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -298,7 +298,7 @@ func TestItemWiseBudget_IsKept(t *testing.T) {
 		{Trust: Central, Users: 7, Items: 3, Diameter: 4},
 	} {
 		for _, o := range []*ItemWiseOptions{nil, {Delta: 1e-9}, {Delta: 1e-4, Space: space}} {
-			b, err := ItemWiseBudget(m, 5, o)
+			b, err := ItemWiseBudget(t.Context(), m, 5, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -311,7 +311,7 @@ func TestItemWiseBudget_IsKept(t *testing.T) {
 				without = *o
 				without.Space = nil
 			}
-			b, err = ItemWiseBudget(m, 5, &without)
+			b, err = ItemWiseBudget(t.Context(), m, 5, &without)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -334,7 +334,7 @@ func TestItemWise_LocalHidesAmongItsOwn(t *testing.T) {
 		t.Errorf("%v, with a number of users %v", one, many)
 	}
 	budget := func(m Model) accountant.Budget {
-		b, err := ItemWiseBudget(m, 5, o)
+		b, err := ItemWiseBudget(t.Context(), m, 5, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -350,7 +350,7 @@ func TestItemWise_LocalHidesAmongItsOwn(t *testing.T) {
 func TestItemWise_AccountsForTheWholeAudit(t *testing.T) {
 	space := line(t, 4)
 	c := geometricChannel(t, space, 1)
-	a, err := c.Audit(space, nil)
+	a, err := c.Audit(t.Context(), space, nil)
 	if err != nil || !(a.Lo < a.Hi) {
 		t.Fatal(a, err)
 	}
@@ -372,7 +372,7 @@ func TestItemWise_PureLevelIsRoundedOutward(t *testing.T) {
 		if want := ratio(t, alpha); ratio(t, g.Alpha()).Cmp(want.Mul(want, items)) < 0 {
 			t.Errorf("%d items of level %v: %v", m.Items, alpha, g)
 		}
-		b, err := ItemWiseBudget(m, alpha, nil)
+		b, err := ItemWiseBudget(t.Context(), m, alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -418,14 +418,17 @@ func TestNewItemWise_BadInput(t *testing.T) {
 		if name == "too many items" && strconv.IntSize < 64 { // 2^62 items are not
 			continue
 		}
-		if _, err := NewItemWise(tc.c, tc.m, tc.o); err == nil || tc.want != nil && !errors.Is(err, tc.want) {
+		if _, err := NewItemWise(t.Context(), tc.c, tc.m, tc.o); err == nil || tc.want != nil && !errors.Is(err, tc.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, call := range map[string]func() error{
-		"Model.Items": func() error { _, err := ItemWiseBudget(Model{Trust: Local, Diameter: 1}, 1, nil); return err },
-		"alpha":       func() error { _, err := ItemWiseBudget(local, math.Inf(1), nil); return err },
-		"Delta":       func() error { _, err := ItemWiseBudget(local, 1, &ItemWiseOptions{Delta: -1}); return err },
+		"Model.Items": func() error {
+			_, err := ItemWiseBudget(t.Context(), Model{Trust: Local, Diameter: 1}, 1, nil)
+			return err
+		},
+		"alpha": func() error { _, err := ItemWiseBudget(t.Context(), local, math.Inf(1), nil); return err },
+		"Delta": func() error { _, err := ItemWiseBudget(t.Context(), local, 1, &ItemWiseOptions{Delta: -1}); return err },
 	} {
 		wantValueError(t, name, call(), name)
 	}
@@ -452,7 +455,7 @@ func TestItemWise_BadData(t *testing.T) {
 		}
 	}
 	// The bad row of a lazy channel is found when an item uses it.
-	bad, err := mechanism.NewChannel(mechanism.Rows{Inputs: 2, Outputs: 2, Fill: func(x int, dst []float64) {
+	bad, err := mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: 2, Outputs: 2, Fill: func(x int, dst []float64) {
 		dst[0], dst[1] = 1, []float64{1, math.NaN()}[x]
 	}}, &mechanism.ChannelOptions{Lazy: true})
 	if err != nil {

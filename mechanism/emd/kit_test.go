@@ -34,7 +34,7 @@ func line(t testing.TB, n int) *metric.Dense {
 func geometricChannel(t testing.TB, space metric.Finite, beta float64) *mechanism.Channel {
 	t.Helper()
 	n := space.Len()
-	c, err := mechanism.NewChannel(mechanism.Rows{Inputs: n, Outputs: n, Log: true, Fill: func(x int, dst []float64) {
+	c, err := mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: n, Outputs: n, Log: true, Fill: func(x int, dst []float64) {
 		for y := range dst {
 			dst[y] = -beta / 2 * space.Distance(x, y)
 		}
@@ -42,7 +42,7 @@ func geometricChannel(t testing.TB, space metric.Finite, beta float64) *mechanis
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _, err = c.Certify(space, "", nil)
+	c, _, err = c.Certify(t.Context(), space, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func geometricChannel(t testing.TB, space metric.Finite, beta float64) *mechanis
 // identityChannel returns every input as it is, and claims to be private.
 func identityChannel(t testing.TB, n int, o *mechanism.ChannelOptions) *mechanism.Channel {
 	t.Helper()
-	c, err := mechanism.NewChannel(mechanism.Rows{Inputs: n, Outputs: n, Fill: func(x int, dst []float64) {
+	c, err := mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: n, Outputs: n, Fill: func(x int, dst []float64) {
 		clear(dst)
 		dst[x] = 1
 	}}, o)
@@ -73,7 +73,7 @@ func pureLevel(t testing.TB, alpha float64) mechanism.Guarantee {
 
 func newItemWise(t testing.TB, c *mechanism.Channel, m Model, o *ItemWiseOptions) *ItemWise {
 	t.Helper()
-	w, err := NewItemWise(c, m, o)
+	w, err := NewItemWise(t.Context(), c, m, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,16 +150,16 @@ func histogram(k int, data Users[int]) []float64 {
 func estimators(t testing.TB, c Clusters, model Model, alpha0 float64) map[string]*Frequencies {
 	t.Helper()
 	g := mustGKRR(t, c, alpha0)
-	closed, err := NewGKRRFrequencies(g, model, nil)
-	ch, err2 := g.Channel()
+	closed, err := NewGKRRFrequencies(t.Context(), g, model, nil)
+	ch, err2 := g.Channel(t.Context())
 	if err = errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	matrix, err := NewFrequencies(ch, c, model, nil)
+	matrix, err := NewFrequencies(t.Context(), ch, c, model, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := NewHadamardFrequencies(c, model, Pair{Eps: alpha0 * float64(model.Items)}, nil)
+	h, err := NewHadamardFrequencies(t.Context(), c, model, Pair{Eps: alpha0 * float64(model.Items)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ type LaplaceFrequencies struct {
 // NewLaplaceFrequencies returns the baseline at user-level eps > 0. The model
 // must be central and bounded, and space within its diameter. The promise is
 // (eps, 0) between any two users whatever, a discrete one at the diameter.
-func NewLaplaceFrequencies(space metric.Finite, model Model, eps float64) (*LaplaceFrequencies, error) {
+func NewLaplaceFrequencies(ctx context.Context, space metric.Finite, model Model, eps float64) (*LaplaceFrequencies, error) {
 	const op = "emd: NewLaplaceFrequencies"
 	model, err := boundedModel(context.Background(), op, space, model)
 	if err != nil {

@@ -32,8 +32,6 @@ type LinearOptions[P any] struct {
 	// sees the error learns that such an item was there, so clean the data
 	// instead where that matters.
 	Contains func(P) bool
-	// Context, where not nil, ends the construction early with its error.
-	Context context.Context
 	// Grid, a power of two, is that of a release's coordinates, 0 the default
 	// of [additive.Options]. Not for [NewGridLinear].
 	Grid float64
@@ -73,9 +71,9 @@ type Linear[P any] struct {
 // Errors are [*metric.ValueError] for an argument outside its domain, for a
 // norm that the target cannot have, and for a level of the noise,
 // Alpha*n/Lipschitz, outside [1e-100, 1e100]; and those of the options.
-func NewLinear[P any](q Query[P], model Model, target Target, o *LinearOptions[P]) (*Linear[P], error) {
+func NewLinear[P any](ctx context.Context, q Query[P], model Model, target Target, o *LinearOptions[P]) (*Linear[P], error) {
 	const op = "emd: NewLinear"
-	m, g, err := newMeans(op, q, model, target, o)
+	m, g, err := newMeans(ctx, op, q, model, target, o)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +175,7 @@ type means[P any] struct {
 	contains func(P) bool
 }
 
-func newMeans[P any](op string, q Query[P], model Model, target Target, o *LinearOptions[P]) (means[P], Guarantee, error) {
+func newMeans[P any](ctx context.Context, op string, q Query[P], model Model, target Target, o *LinearOptions[P]) (means[P], Guarantee, error) {
 	m := means[P]{query: q}
 	fail := func(err error) (means[P], Guarantee, error) { return means[P]{}, Guarantee{}, err }
 	if err := q.check(op); err != nil {
@@ -196,7 +194,7 @@ func newMeans[P any](op string, q Query[P], model Model, target Target, o *Linea
 	if o != nil {
 		m.contains = o.Contains
 		if o.Sample != nil {
-			if err := refute(orBackground(o.Context), q, o.Sample); err != nil {
+			if err := refute(ctx, q, o.Sample); err != nil {
 				return fail(err)
 			}
 			if d, i, j := farApart(o.Sample); d > m.model.Diameter {

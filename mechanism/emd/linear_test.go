@@ -57,7 +57,7 @@ func TestLinear_SecondMomentKnownAnswers(t *testing.T) {
 			{Model{Trust: Local, Diameter: 1}, 3, 1}, {Model{Trust: Local, Users: 99, Items: 7, Diameter: 1}, 0.3, 10},
 			{Model{Trust: Central, Users: 100, Diameter: 1}, 3, 0.01}, {Model{Trust: Central, Users: 1e9, Items: 5, Diameter: 1}, 3e-9, 1},
 		} {
-			l := linearMust(NewLinear(linearScaled(3, c.p, c.dim), s.model, Target{Alpha: s.alpha}, nil))
+			l := linearMust(NewLinear(t.Context(), linearScaled(3, c.p, c.dim), s.model, Target{Alpha: s.alpha}, nil))
 			if got := l.StdDev() / s.factor; math.Abs(got*got-c.want) > 1e-8*c.want {
 				t.Errorf("p=%v d=%d %+v: %.10g, want %.10g", c.p, c.dim, s.model, got*got, c.want)
 			}
@@ -77,7 +77,7 @@ func TestLinear_GaussianKnownAnswers(t *testing.T) {
 		for _, m := range []Model{{Trust: Local, Diameter: c.diam}, {Trust: Central, Users: 1000, Diameter: c.diam}} {
 			n := float64(max(1, m.Users))
 			const l = 0.7
-			lin := linearMust(NewLinear(linearScaled(l, 2, 4), m, Target{Alpha: c.alpha, Delta: c.delta}, nil))
+			lin := linearMust(NewLinear(t.Context(), linearScaled(l, 2, 4), m, Target{Alpha: c.alpha, Delta: c.delta}, nil))
 			s := lin.StdDev() * n / l // per unit of d_EM
 			if math.Abs(s-c.s) > 2e-7*c.s {
 				t.Errorf("%+v: s = %.9g", c, s)
@@ -100,7 +100,7 @@ func TestLinear_GaussianKnownAnswers(t *testing.T) {
 	if got := additive.GaussianDelta(paper, 25, 1); got < 0.096 || got > 0.098 {
 		t.Errorf("the paper's sigma: delta %v, is .097", got)
 	}
-	if l := linearMust(NewLinear(linearScaled(1, 2, 1), Model{Trust: Local, Diameter: 1}, Target{25, 1e-6}, nil)); l.StdDev() < 1.5*paper {
+	if l := linearMust(NewLinear(t.Context(), linearScaled(1, 2, 1), Model{Trust: Local, Diameter: 1}, Target{25, 1e-6}, nil)); l.StdDev() < 1.5*paper {
 		t.Errorf("sigma %v is near the paper's %v", l.StdDev(), paper)
 	}
 }
@@ -120,11 +120,11 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 				t.Fatalf("alpha %v, l %v, %v: the noise has %v", alpha, l, model, f)
 			}
 		}
-		lin := linearMust(NewLinear(linearScaled(l, 1, 1), model, Target{Alpha: alpha}, nil))
+		lin := linearMust(NewLinear(t.Context(), linearScaled(l, 1, 1), model, Target{Alpha: alpha}, nil))
 		level := exact(lin.noise.(*additive.KNorm).Guarantee().Alpha())
 		check(level.Mul(level, exact(l)).Quo(level, exact(float64(model.Users))))
 		step := math.Exp(8 * r.NormFloat64())
-		grid := linearMust(NewGridLinear(linearScaled(l, 1, 1), step, model, Target{Alpha: alpha}, nil))
+		grid := linearMust(NewGridLinear(t.Context(), linearScaled(l, 1, 1), step, model, Target{Alpha: alpha}, nil))
 		level = exact(grid.noise.(*additive.DiscreteLaplace).Guarantee().Alpha())
 		check(level.Mul(level, exact(float64(model.Items))).Mul(level, exact(l)).Quo(level, exact(step)))
 
@@ -134,7 +134,7 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 			continue
 		}
 		model.Diameter = math.Exp(8 * r.NormFloat64())
-		lin = linearMust(NewLinear(linearScaled(l, 2, 1), model, Target{alpha, 0.1}, nil))
+		lin = linearMust(NewLinear(t.Context(), linearScaled(l, 2, 1), model, Target{alpha, 0.1}, nil))
 		covers := func(reach float64, move *big.Rat) {
 			t.Helper()
 			if exact(reach).Cmp(move) < 0 || exact(reach*(1-1e-15)).Cmp(move) > 0 {
@@ -147,7 +147,7 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 		// discrete law is summed up.
 		model.Items, model.Diameter = 1+r.IntN(20), 1+r.Float64()
 		step = 0.9 * l * r.Float64()
-		grid = linearMust(NewGridLinear(linearScaled(l, 1, 1), step, model, Target{step / l, 0.1}, nil))
+		grid = linearMust(NewGridLinear(t.Context(), linearScaled(l, 1, 1), step, model, Target{step / l, 0.1}, nil))
 		move.Mul(exact(model.Diameter), exact(l)).Mul(move, exact(float64(model.Items))).Quo(move, exact(step))
 		covers(grid.noise.(*additive.DiscreteGaussian).Guarantee().Reach(), move)
 	}
@@ -163,10 +163,10 @@ func TestLinear_RefusesADiameterTooSmall(t *testing.T) {
 	sample := &LinearOptions[[]float64]{Sample: linearMust(metric.NewPoints(pts, metric.Euclidean{}))}
 	for diam, want := range map[float64]string{0: "Model.Diameter = 0, want a positive number", 3.9: "above the model's diameter 3.9", 4: ""} {
 		model := Model{Trust: Central, Users: 2, Items: 1, Diameter: diam}
-		_, err := NewLinear(linearScaled(1, 2, 2), model, Target{Alpha: 1}, sample)
+		_, err := NewLinear(t.Context(), linearScaled(1, 2, 2), model, Target{Alpha: 1}, sample)
 		l1 := linearSteps(2)
 		l1.Lipschitz = 2
-		_, err2 := NewGridLinear(l1, 1, model, Target{Alpha: 1}, sample)
+		_, err2 := NewGridLinear(t.Context(), l1, 1, model, Target{Alpha: 1}, sample)
 		for i, err := range []error{err, err2} {
 			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%d, diameter %v: %v, want %q", i, diam, err, want)
@@ -174,7 +174,7 @@ func TestLinear_RefusesADiameterTooSmall(t *testing.T) {
 		}
 	}
 	one := linearMust(metric.NewPoints([][]float64{{1, 2}}, metric.Euclidean{}))
-	if _, err := NewLinear(linearScaled(1, 2, 2), Model{Trust: Local, Diameter: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: one}); err != nil {
+	if _, err := NewLinear(t.Context(), linearScaled(1, 2, 2), Model{Trust: Local, Diameter: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: one}); err != nil {
 		t.Errorf("one point: %v", err)
 	}
 }
@@ -186,7 +186,7 @@ func TestLinear_ReleasesTheMeanOfMeans(t *testing.T) {
 	want := []float64{(1 + 4 + 3) / 3.0, (2 + 5 + 3) / 3.0}
 	for _, target := range []Target{{Alpha: 1e11}, {Alpha: 1e11, Delta: 1e-9}} {
 		model := Model{Trust: Central, Users: 3, Diameter: 10, Unit: "km"}
-		l := linearMust(NewLinear(linearScaled(1, 2, 2), model, target, nil))
+		l := linearMust(NewLinear(t.Context(), linearScaled(1, 2, 2), model, target, nil))
 		for range 2 { // one state for all releases
 			y := linearMust(l.Release(rng.Seeded(1), linearUsers(users...)))
 			if !floats.EqualApprox(y, want, 1e-5) {
@@ -198,7 +198,7 @@ func TestLinear_ReleasesTheMeanOfMeans(t *testing.T) {
 			t.Errorf("guarantee %v", g)
 		}
 	}
-	local := linearMust(NewLinear(linearScaled(1, 2, 2), Model{Trust: Local, Diameter: 1}, Target{Alpha: 1e12}, nil))
+	local := linearMust(NewLinear(t.Context(), linearScaled(1, 2, 2), Model{Trust: Local, Diameter: 1}, Target{Alpha: 1e12}, nil))
 	if y := linearMust(local.Release(nil, One(users[2]))); !floats.EqualApprox(y, []float64{3, 3}, 1e-5) {
 		t.Errorf("local: %v", y)
 	}
@@ -213,7 +213,7 @@ func TestLinear_ErrorsAreAsStated(t *testing.T) {
 		p      float64
 		target Target
 	}{{1, Target{Alpha: 2}}, {2, Target{Alpha: 2}}, {math.Inf(1), Target{Alpha: 2}}, {3, Target{Alpha: 2}}, {2, Target{2, 1e-6}}} {
-		l := linearMust(NewLinear(linearScaled(0.5, c.p, 3), Model{Trust: Central, Users: 2, Diameter: 1}, c.target, nil))
+		l := linearMust(NewLinear(t.Context(), linearScaled(0.5, c.p, 3), Model{Trust: Central, Users: 2, Diameter: 1}, c.target, nil))
 		data := linearUsers([][]float64{{1, 0, 0}}, [][]float64{{0, 1, 1}})
 		r := rng.Seeded(6)
 		m2, m4, within := 0.0, 0.0, 0.0
@@ -271,15 +271,15 @@ func TestLinear_BadInput(t *testing.T) {
 	} {
 		a := args{q, good, target}
 		c.change(&a)
-		if _, err := NewLinear(a.q, a.model, a.target, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := NewLinear(t.Context(), a.q, a.model, a.target, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := NewLinear(q, good, target, &LinearOptions[[]float64]{Grid: 0.3}); err == nil {
+	if _, err := NewLinear(t.Context(), q, good, target, &LinearOptions[[]float64]{Grid: 0.3}); err == nil {
 		t.Error("a grid that is no power of two")
 	}
 
-	l := linearMust(NewLinear(q, good, target, &LinearOptions[[]float64]{
+	l := linearMust(NewLinear(t.Context(), q, good, target, &LinearOptions[[]float64]{
 		Contains: func(x []float64) bool { return len(x) != 2 || !(x[0] > 100 && x[0] < 1e300) },
 	}))
 	x := []float64{1, 2}
@@ -302,7 +302,7 @@ func TestLinear_BadInput(t *testing.T) {
 	} {
 		m := l
 		if name == "two local users" {
-			m = linearMust(NewLinear(q, Model{Trust: Local, Diameter: 1}, target, nil))
+			m = linearMust(NewLinear(t.Context(), q, Model{Trust: Local, Diameter: 1}, target, nil))
 		}
 		if y, err := m.Release(nil, c.data); err == nil || y != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v %v, want %q", name, y, err, c.want)
@@ -318,7 +318,7 @@ func TestLinear_BadInput(t *testing.T) {
 // Memory does not grow with the data: three vectors, however many users.
 func TestLinear_Streams(t *testing.T) {
 	for _, n := range []int{10, 1000} {
-		l := linearMust(NewLinear(linearScaled(1, 1, 2), Model{Trust: Central, Users: n, Diameter: 1}, Target{Alpha: 1}, nil))
+		l := linearMust(NewLinear(t.Context(), linearScaled(1, 1, 2), Model{Trust: Central, Users: n, Diameter: 1}, Target{Alpha: 1}, nil))
 		user := [][]float64{{1, 2}, {3, 4}}
 		data := func(yield func([][]float64) bool) {
 			for range n {
@@ -337,7 +337,7 @@ func TestLinear_Streams(t *testing.T) {
 // Seeded releases repeat; the query sees items in order.
 func TestLinear_Repeats(t *testing.T) {
 	q := linearMust(Landmarks(metric.Euclidean{}, 1, []float64{0, 0}))
-	l := linearMust(NewLinear(q, Model{Trust: Central, Users: 1, Diameter: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Grid: 0x1p-10}))
+	l := linearMust(NewLinear(t.Context(), q, Model{Trust: Central, Users: 1, Diameter: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Grid: 0x1p-10}))
 	a := linearMust(l.Release(rng.Seeded(9), One([][]float64{{3, 4}})))
 	b := linearMust(l.Release(rng.Seeded(9), One([][]float64{{3, 4}})))
 	if !slices.Equal(a, b) || a[0] != math.Round(a[0]*1024)/1024 {
@@ -356,7 +356,7 @@ func BenchmarkLinear(b *testing.B) {
 		{"bell", linearMust(Ball(metric.Euclidean{}, []float64{0.5, 0.5}, 0.1, Smoothing{Width: 0.1, Kernel: Bell}))},
 	} {
 		b.Run(fmt.Sprintf("%s/items=%d", c.name, users*items), func(b *testing.B) {
-			l := linearMust(NewLinear(c.q, Model{Trust: Central, Users: users, Diameter: 2}, Target{Alpha: 1}, nil))
+			l := linearMust(NewLinear(b.Context(), c.q, Model{Trust: Central, Users: users, Diameter: 2}, Target{Alpha: 1}, nil))
 			one := linearPlane(items, 1)
 			data := func(yield func([][]float64) bool) {
 				for range users {

@@ -31,12 +31,12 @@ func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
 	}
 	for kind, g := range map[string]*GKRR{"zero ": {}, "nil ": nil} {
 		add(kind+"GKRR.Release", func() error { return second(g.Release(nil, 0)) })
-		add(kind+"GKRR.Channel", func() error { return second(g.Channel()) })
+		add(kind+"GKRR.Channel", func() error { return second(g.Channel(t.Context())) })
 		promisesNothing(t, kind+"GKRR", g)
 	}
 	for kind, h := range map[string]*Hadamard{"zero ": {}, "nil ": nil} {
 		add(kind+"Hadamard.Release", func() error { return second(h.Release(nil, 0)) })
-		add(kind+"Hadamard.Channel", func() error { return second(h.Channel()) })
+		add(kind+"Hadamard.Channel", func() error { return second(h.Channel(t.Context())) })
 		promisesNothing(t, kind+"Hadamard", h)
 	}
 	for kind, w := range map[string]*ItemWise{"zero ": {}, "nil ": nil} {
@@ -77,7 +77,7 @@ func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
 		t.Errorf("the zero Guarantee promises %v", p)
 	}
 	var none *metric.Points[int]
-	if _, err := NewHadamardFrequencies(none, Model{Trust: Local, Items: 1}, Pair{Eps: 1}, nil); !errors.Is(err, fault.ErrEmpty) {
+	if _, err := NewHadamardFrequencies(t.Context(), none, Model{Trust: Local, Items: 1}, Pair{Eps: 1}, nil); !errors.Is(err, fault.ErrEmpty) {
 		t.Errorf("no space: %v", err)
 	}
 	defer func() {

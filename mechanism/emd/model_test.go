@@ -110,10 +110,12 @@ func TestOne_IsOneUser(t *testing.T) {
 // diameter, which is stated or that of the space.
 func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 	space := linearMust(metric.NewPoints([]float64{0, 100, 200, 300}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
-	tuned := linearMust(exponential.Tuned(space, .01, nil)).Channel
-	shares := linearMust(Shares(space))
+	tuned := linearMust(exponential.Tuned(t.Context(), space, .01, nil)).Channel
+	shares := linearMust(Shares(t.Context(), space))
 	local, central := Model{Trust: Local, Items: 3}, Model{Trust: Central, Users: 100, Items: 3}
-	item := func(m Model, o ItemWiseOptions) (Guarantee, error) { return guaranteeOf(NewItemWise(tuned, m, &o)) }
+	item := func(m Model, o ItemWiseOptions) (Guarantee, error) {
+		return guaranteeOf(NewItemWise(t.Context(), tuned, m, &o))
+	}
 	for name, c := range map[string]struct {
 		from func(m Model) (Guarantee, error)
 		m    Model
@@ -122,22 +124,26 @@ func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 		"NewItemWise":        {func(m Model) (Guarantee, error) { return item(m, ItemWiseOptions{Delta: 1e-6}) }, central, false},
 		"NewItemWise, pure":  {func(m Model) (Guarantee, error) { return item(m, ItemWiseOptions{}) }, local, false},
 		"NewItemWise, Space": {func(m Model) (Guarantee, error) { return item(m, ItemWiseOptions{Delta: 1e-6, Space: space}) }, central, true},
-		"NewFrequencies":     {func(m Model) (Guarantee, error) { return guaranteeOf(NewFrequencies(tuned, space, m, nil)) }, local, true},
-		"NewHadamardFrequencies": {func(m Model) (Guarantee, error) {
-			return guaranteeOf(NewHadamardFrequencies(space, m, Pair{Eps: 1}, nil))
+		"NewFrequencies": {func(m Model) (Guarantee, error) {
+			return guaranteeOf(NewFrequencies(t.Context(), tuned, space, m, nil))
 		}, local, true},
-		"NewLaplaceFrequencies": {func(m Model) (Guarantee, error) { return guaranteeOf(NewLaplaceFrequencies(space, m, 1)) }, central, true},
-		"NewLinear":             {func(m Model) (Guarantee, error) { return guaranteeOf(NewLinear(shares, m, Target{Alpha: 1}, nil)) }, central, false},
+		"NewHadamardFrequencies": {func(m Model) (Guarantee, error) {
+			return guaranteeOf(NewHadamardFrequencies(t.Context(), space, m, Pair{Eps: 1}, nil))
+		}, local, true},
+		"NewLaplaceFrequencies": {func(m Model) (Guarantee, error) { return guaranteeOf(NewLaplaceFrequencies(t.Context(), space, m, 1)) }, central, true},
+		"NewLinear": {func(m Model) (Guarantee, error) {
+			return guaranteeOf(NewLinear(t.Context(), shares, m, Target{Alpha: 1}, nil))
+		}, central, false},
 		"NewGridLinear": {func(m Model) (Guarantee, error) {
-			return guaranteeOf(NewGridLinear(shares, 1, m, Target{Alpha: 1}, nil))
+			return guaranteeOf(NewGridLinear(t.Context(), shares, 1, m, Target{Alpha: 1}, nil))
 		}, central, false},
 		"NewGuarantee":   {func(m Model) (Guarantee, error) { return NewGuarantee(m, pureLevel(t, 1)) }, local, false},
 		"NewDiscrete":    {func(m Model) (Guarantee, error) { return NewDiscrete(m, 1, Pair{1, 0}) }, local, false},
 		"FromUserLevel":  {func(m Model) (Guarantee, error) { return FromUserLevel(m, Pair{1, 0}, 1) }, local, false},
 		"FromItems":      {func(m Model) (Guarantee, error) { return FromItems(m, pureLevel(t, 1)) }, local, false},
-		"ItemWiseBudget": {func(m Model) (Guarantee, error) { return Guarantee{}, second(ItemWiseBudget(m, 1, nil)) }, local, false},
+		"ItemWiseBudget": {func(m Model) (Guarantee, error) { return Guarantee{}, second(ItemWiseBudget(t.Context(), m, 1, nil)) }, local, false},
 		"PlanReduction": {func(m Model) (Guarantee, error) {
-			return Guarantee{}, second(PlanReduction(m, 1, Pair{1, 1e-6}, &PlanOptions{Samples: []int{100}}))
+			return Guarantee{}, second(PlanReduction(t.Context(), m, 1, Pair{1, 1e-6}, &PlanOptions{Samples: []int{100}}))
 		}, Model{Trust: Local}, false},
 	} {
 		want := c.m
@@ -162,7 +168,7 @@ func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 	}
 	// One point has no diameter to take.
 	one := linearMust(metric.NewPoints([]float64{1}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
-	_, err := NewLaplaceFrequencies(one, central, 1)
+	_, err := NewLaplaceFrequencies(t.Context(), one, central, 1)
 	wantValueError(t, "one point", err, "Model.Diameter")
 	if _, err := (Clusters{Count: 2, Size: 2, Within: .5}).tree(); err == nil {
 		t.Error("clusters without a diameter have a tree")
@@ -204,7 +210,7 @@ func TestModel_UnitErrorsSayWhatToSet(t *testing.T) {
 	far := plain
 	far.Unit = "km"
 	in := map[metric.Unit]*GKRR{"": mustGKRR(t, plain, 1), "km": mustGKRR(t, far, 1)}
-	channel := func(u metric.Unit) *mechanism.Channel { return linearMust(in[u].Channel()) }
+	channel := func(u metric.Unit) *mechanism.Channel { return linearMust(in[u].Channel(t.Context())) }
 	for _, c := range []struct {
 		channel, model metric.Unit
 		want           string
@@ -215,9 +221,9 @@ func TestModel_UnitErrorsSayWhatToSet(t *testing.T) {
 	} {
 		m := Model{Trust: Local, Items: 1, Diameter: 1, Unit: c.model}
 		for op, err := range map[string]error{
-			"NewItemWise":        second(NewItemWise(channel(c.channel), m, nil)),
-			"NewFrequencies":     second(NewFrequencies(channel(c.channel), plain, m, nil)),
-			"NewGKRRFrequencies": second(NewGKRRFrequencies(in[c.channel], m, nil)),
+			"NewItemWise":        second(NewItemWise(t.Context(), channel(c.channel), m, nil)),
+			"NewFrequencies":     second(NewFrequencies(t.Context(), channel(c.channel), plain, m, nil)),
+			"NewGKRRFrequencies": second(NewGKRRFrequencies(t.Context(), in[c.channel], m, nil)),
 		} {
 			if want := "emd: " + op + ": " + c.want; err == nil || err.Error() != want || !errors.Is(err, mechanism.ErrUnit) {
 				t.Errorf("%v, want %s", err, want)

@@ -2,6 +2,7 @@ package emd
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -25,7 +26,7 @@ import (
 // distances; for other trees see [wasserstein.ProjectTree]. Everything else is
 // [wasserstein.Project], exact too, at the cost of an optimal transport. Errors
 // are those of these functions.
-func Nearest(space metric.Finite, g []float64) (p []float64, dist float64, err error) {
+func Nearest(ctx context.Context, space metric.Finite, g []float64) (p []float64, dist float64, err error) {
 	const op = "emd: Nearest"
 	if len(g) != fault.Len(space) {
 		return nil, 0, &fault.SizeError{Op: op, Arg: "g", Got: len(g), Want: "the number of points"}
@@ -36,7 +37,7 @@ func Nearest(space metric.Finite, g []float64) (p []float64, dist float64, err e
 	if err := fault.AllFinite(op, "g", g); err != nil {
 		return nil, 0, err
 	}
-	p, dist, err = nearest(space, withTotalOne(g))
+	p, dist, err = nearest(ctx, space, withTotalOne(g))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -52,7 +53,7 @@ func Nearest(space metric.Finite, g []float64) (p []float64, dist float64, err e
 	return p, dist, nil
 }
 
-func nearest(space metric.Finite, g []float64) (p []float64, dist float64, err error) {
+func nearest(ctx context.Context, space metric.Finite, g []float64) (p []float64, dist float64, err error) {
 	switch s := space.(type) {
 	case Clusters:
 		return nearestOnTree(s.tree, g)
@@ -77,7 +78,7 @@ func nearest(space metric.Finite, g []float64) (p []float64, dist float64, err e
 	if x, ok := linePositions(space); ok {
 		return wasserstein.ProjectLine(x, g)
 	}
-	r, err := wasserstein.Project(space, g, nil)
+	r, err := wasserstein.Project(ctx, space, g, nil)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -99,7 +99,7 @@ func randomSpaces(t *testing.T, r *rand.Rand, k int) map[string]metric.Finite {
 		"clusters":    Clusters{Count: k / 2, Size: 2, Within: .3, Diameter: 2},
 		"clustered":   same,
 		"ultrametric": ultra,
-		"dense ultra": must(metric.Densify(ultra)),
+		"dense ultra": must(metric.Densify(t.Context(), ultra)),
 		"line":        onLine,
 		"plane":       must(metric.NewPoints(plane, metric.Euclidean{})),
 		"capped line": must(metric.NewPoints(line, metric.Func[float64](func(x, y float64) float64 { return min(1, math.Abs(x-y)) }))),
@@ -112,7 +112,7 @@ func TestNearest_IsTheOptimum(t *testing.T) {
 		for _, k := range []int{2, 4, 6} {
 			for name, space := range randomSpaces(t, r, k) {
 				g := signedWeights(r, k)
-				p, dist, err := Nearest(space, g)
+				p, dist, err := Nearest(t.Context(), space, g)
 				if err != nil {
 					t.Fatal(name, err)
 				}
@@ -129,7 +129,7 @@ func TestNearest_IsTheOptimum(t *testing.T) {
 					sum += v
 					mu[i], nu[i] = g[i]+10, v+10
 				}
-				d, err := wasserstein.W1(space, mu, nu, nil)
+				d, err := wasserstein.W1(t.Context(), space, mu, nu, nil)
 				if err != nil {
 					t.Fatal(name, err)
 				}
@@ -174,7 +174,7 @@ func TestNearest_BentLine(t *testing.T) {
 			t.Errorf("bend %v: taken for a line", bend)
 		}
 		g := signedWeights(r, len(arc))
-		if _, dist, err := Nearest(space, g); err != nil || math.Abs(dist-nearestCost(t, space, g)) > 1e-12 {
+		if _, dist, err := Nearest(t.Context(), space, g); err != nil || math.Abs(dist-nearestCost(t, space, g)) > 1e-12 {
 			t.Errorf("bend %v: distance %v, linear program %v, %v", bend, dist, nearestCost(t, space, g), err)
 		}
 	}
@@ -201,7 +201,7 @@ func TestNearest_BeatsClipping(t *testing.T) {
 	for i := range clipped {
 		clipped[i] /= sum
 	}
-	p, dist, err := Nearest(c, g)
+	p, dist, err := Nearest(t.Context(), c, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestNearest_BeatsClipping(t *testing.T) {
 
 func TestNearest_SpreadsWhatIsLacking(t *testing.T) {
 	c := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}
-	p, dist, err := Nearest(c, []float64{.3, .3, .1, .1})
+	p, dist, err := Nearest(t.Context(), c, []float64{.3, .3, .1, .1})
 	if err != nil || dist > 1e-15 {
 		t.Fatal(p, dist, err)
 	}
@@ -228,7 +228,7 @@ func TestNearest_SpreadsWhatIsLacking(t *testing.T) {
 		}
 	}
 	q := []float64{.25, .25, .25, .25}
-	if p, _, _ := Nearest(c, q); p[0] != .25 || p[3] != .25 {
+	if p, _, _ := Nearest(t.Context(), c, q); p[0] != .25 || p[3] != .25 {
 		t.Errorf("a distribution does not stay: %v", p)
 	}
 }
@@ -240,7 +240,7 @@ func TestNearest_OnePointAndAliasing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, space := range []metric.Finite{one, Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1}, discrete(1)} {
-		if p, dist, err := Nearest(space, []float64{3}); err != nil || p[0] != 1 || dist != 0 {
+		if p, dist, err := Nearest(t.Context(), space, []float64{3}); err != nil || p[0] != 1 || dist != 0 {
 			t.Errorf("%T: %v, %v, %v", space, p, dist, err)
 		}
 	}
@@ -248,7 +248,7 @@ func TestNearest_OnePointAndAliasing(t *testing.T) {
 	for name, space := range randomSpaces(t, r, 4) {
 		for _, g := range [][]float64{signedWeights(r, 4), {.25, .25, .25, .25}} {
 			old := slices.Clone(g)
-			p, _, err := Nearest(space, g)
+			p, _, err := Nearest(t.Context(), space, g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,16 +265,16 @@ func TestNearest_BadInput(t *testing.T) {
 	var size *fault.SizeError
 	for name, space := range randomSpaces(t, rng.Seeded(9), 4) {
 		for _, g := range [][]float64{nil, {1}, {1, 0, 0}, {1, 0, 0, 0, 0}} {
-			if _, _, err := Nearest(space, g); !errors.As(err, &size) {
+			if _, _, err := Nearest(t.Context(), space, g); !errors.As(err, &size) {
 				t.Errorf("%s: length %d: %v", name, len(g), err)
 			}
 		}
 	}
-	if _, _, err := Nearest(Clusters{}, nil); !errors.Is(err, fault.ErrEmpty) {
+	if _, _, err := Nearest(t.Context(), Clusters{}, nil); !errors.Is(err, fault.ErrEmpty) {
 		t.Errorf("no points: %v", err)
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
-		_, _, err := Nearest(c, []float64{1, v, 0, 0})
+		_, _, err := Nearest(t.Context(), c, []float64{1, v, 0, 0})
 		wantValueError(t, "weight", err, "g")
 	}
 }
@@ -300,7 +300,7 @@ func BenchmarkNearest(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/k=%d", c.name, k), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := Nearest(c.space, g); err != nil {
+				if _, _, err := Nearest(b.Context(), c.space, g); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -326,7 +326,7 @@ func TestNearest_TotalIsOne(t *testing.T) {
 			for i := range g {
 				g[i] = size * (r.Float64() - .5)
 			}
-			p, _, err := Nearest(f, g)
+			p, _, err := Nearest(t.Context(), f, g)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -38,8 +38,6 @@ type PlanOptions struct {
 	// be used. nil is Alpha, for mechanisms that need no delta, such as noise
 	// of a K-norm: sampling gets all of it, and the most samples win.
 	Value func(ReducePlan) float64
-	// Context stops the search between two values; nil: never.
-	Context context.Context
 }
 
 // splitLogits is how far from an equal split of delta the search goes: shares
@@ -61,7 +59,7 @@ const splitSteps = 12
 //
 // It takes 15 calls of Value for each number of samples, one after another;
 // where they search a budget, try few.
-func PlanReduction(model Model, radius float64, target Pair, o *PlanOptions) (ReducePlan, error) {
+func PlanReduction(ctx context.Context, model Model, radius float64, target Pair, o *PlanOptions) (ReducePlan, error) {
 	const op = "emd: PlanReduction"
 	if o == nil {
 		o = &PlanOptions{}
@@ -88,7 +86,7 @@ func PlanReduction(model Model, radius float64, target Pair, o *PlanOptions) (Re
 			samples = append(samples, s)
 		}
 	}
-	p := planner{ctx: o.Context, radius: radius, target: target, value: o.Value}
+	p := planner{ctx: ctx, radius: radius, target: target, value: o.Value}
 	for i, s := range samples {
 		if s < 1 {
 			return ReducePlan{}, &fault.ValueError{Op: op, Arg: "Samples", Index: i, Value: float64(s), Want: "a number >= 1"}

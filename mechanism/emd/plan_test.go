@@ -20,7 +20,7 @@ func TestPlanReduction_MeetsTheTarget(t *testing.T) {
 		if r.IntN(2) == 0 {
 			o.Value = func(p ReducePlan) float64 { return p.Alpha / math.Sqrt(-math.Log(p.Delta)) }
 		}
-		p, err := PlanReduction(model, radius, target, o)
+		p, err := PlanReduction(t.Context(), model, radius, target, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestPlanReduction_SplitsDelta(t *testing.T) {
 	model := Model{Trust: Central, Users: 100, Diameter: 1}
 	target := Pair{1, 1e-6}
 	// Without a value: all delta to the sampling, and the most samples.
-	p, err := PlanReduction(model, .05, target, nil)
+	p, err := PlanReduction(t.Context(), model, .05, target, nil)
 	if err != nil || p.Model.Items != 1<<16 || p.Delta != 0 || p.Options.DeltaSampling != target.Delta || p.Value != p.Alpha {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -47,7 +47,7 @@ func TestPlanReduction_SplitsDelta(t *testing.T) {
 	// and no split of a grid is better by more than the search may miss.
 	value := func(p ReducePlan) float64 { return p.Alpha / math.Sqrt(math.Log(2/p.Delta)) }
 	for _, s := range []int{50, 1000} {
-		p, err = PlanReduction(model, .05, target, &PlanOptions{Samples: []int{s}, Value: value})
+		p, err = PlanReduction(t.Context(), model, .05, target, &PlanOptions{Samples: []int{s}, Value: value})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,13 +63,13 @@ func TestPlanReduction_SplitsDelta(t *testing.T) {
 	}
 	// Item-wise release: more samples make the user's items weigh less each.
 	item := func(p ReducePlan) float64 {
-		a, err := ItemWiseBudget(p.Model, p.Alpha, &ItemWiseOptions{Delta: p.Delta})
+		a, err := ItemWiseBudget(t.Context(), p.Model, p.Alpha, &ItemWiseOptions{Delta: p.Delta})
 		if err != nil {
 			return math.Inf(-1)
 		}
 		return a.Alpha0
 	}
-	p, err = PlanReduction(model, .05, target, &PlanOptions{Samples: []int{64}, Value: item})
+	p, err = PlanReduction(t.Context(), model, .05, target, &PlanOptions{Samples: []int{64}, Value: item})
 	if err != nil || p.Delta == 0 || p.Value <= p.Alpha/64 {
 		t.Errorf("item-wise: %+v, %v", p, err)
 	}
@@ -79,7 +79,7 @@ func TestPlanReduction_BadInput(t *testing.T) {
 	model := Model{Trust: Local, Diameter: 1}
 	ok := Pair{1, 1e-6}
 	plan := func(m Model, radius float64, p Pair, o *PlanOptions) error {
-		_, err := PlanReduction(m, radius, p, o)
+		_, err := PlanReduction(t.Context(), m, radius, p, o)
 		return err
 	}
 	wantValueError(t, "model", plan(Model{}, .1, ok, nil), "Model.Trust")

@@ -212,7 +212,7 @@ func ldexpUp(x float64, e int) float64 {
 // and fewer than two points a [*metric.SizeError]. NewLinear does not see
 // space: Model.Diameter must be at least [metric.Diameter] of it. O(n^2) for n
 // points, and O(n) for a value.
-func Shares(space metric.Finite) (Query[int], error) {
+func Shares(ctx context.Context, space metric.Finite) (Query[int], error) {
 	const op, name = "emd: Shares", "shares"
 	k := fault.Len(space)
 	if k < 2 {

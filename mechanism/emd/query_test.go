@@ -95,7 +95,7 @@ func TestQuery_MeanMovesByAtMostTheConstant(t *testing.T) {
 		worst := 0.0
 		for i, a := range sets {
 			for _, b := range sets[:i] {
-				d := linearMust(wasserstein.DistanceEM(f, a, b))
+				d := linearMust(wasserstein.DistanceEM(t.Context(), f, a, b))
 				moved := floats.Distance(linearMean(q, pts, a), linearMean(q, pts, b), q.Norm.P)
 				if moved > q.Lipschitz*d*(1+1e-12)+1e-15 {
 					t.Fatalf("%s: %v and %v: moved by %v, d_EM %v", name, a, b, moved, d)
@@ -156,14 +156,14 @@ func TestLinear_RefusesAWrongConstant(t *testing.T) {
 	pts := linearMust(metric.NewPoints(linearPlane(300, 2), metric.Euclidean{}))
 	sample := &LinearOptions[[]float64]{Sample: pts}
 	for name, q := range linearQueries() {
-		if _, err := NewLinear(q, model, Target{Alpha: 1}, sample); err != nil {
+		if _, err := NewLinear(t.Context(), q, model, Target{Alpha: 1}, sample); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		// Half the constant, and one that falls short of what the sample shows
 		// by little.
 		for _, stated := range []float64{0.5 * q.Lipschitz, 0.99 * linearMust(LipschitzAtLeast(t.Context(), q, pts)).Ratio} {
 			q.Lipschitz = stated
-			_, err := NewLinear(q, model, Target{Alpha: 1}, sample)
+			_, err := NewLinear(t.Context(), q, model, Target{Alpha: 1}, sample)
 			var wrong *LipschitzError
 			if !errors.As(err, &wrong) || wrong.Witness.Ratio <= q.Lipschitz || wrong.Witness.I == wrong.Witness.J {
 				t.Errorf("%s stated as %v: %v", name, stated, err)
@@ -173,7 +173,7 @@ func TestLinear_RefusesAWrongConstant(t *testing.T) {
 	// A jump has slope 1/d for a pair at distance d across it, and one is
 	// nearer than 1/16 here.
 	jump := linearMust(Indicator(func(x []float64) bool { return x[0] < 0.5 }, 0x1p-4))
-	if _, err := NewLinear(jump, model, Target{Alpha: 1}, sample); err == nil || !strings.Contains(err.Error(), "stated as 16, but points") {
+	if _, err := NewLinear(t.Context(), jump, model, Target{Alpha: 1}, sample); err == nil || !strings.Contains(err.Error(), "stated as 16, but points") {
 		t.Errorf("a jump: %v", err)
 	}
 	if _, err := Indicator(func([]float64) bool { return true }, 0); !errors.Is(err, ErrDiscontinuous) {

@@ -23,8 +23,8 @@ func TestShares_Constant(t *testing.T) {
 			pts[i] = [2]float64{r.NormFloat64(), r.NormFloat64()}
 		}
 		space := linearMust(metric.NewPoints(pts, metric.Plane{}))
-		q := linearMust(Shares(space))
-		gap, _, _ := metric.MinDistance(space)
+		q := linearMust(Shares(t.Context(), space))
+		gap, _, _ := metric.MinDistance(t.Context(), space)
 		product := new(big.Float).SetPrec(106).Mul(big.NewFloat(q.Lipschitz), big.NewFloat(gap)) // exact
 		if product.Cmp(big.NewFloat(2)) < 0 || product.Cmp(big.NewFloat(2*(1+0x1p-50))) > 0 {
 			t.Errorf("%v * %v = %v", q.Lipschitz, gap, product)
@@ -48,8 +48,8 @@ func TestShares_Constant(t *testing.T) {
 // Almost without noise a release is the shares, each user counting the same.
 func TestShares_Release(t *testing.T) {
 	space := Clusters{Count: 3, Size: 1, Within: 1, Diameter: 1}
-	q := linearMust(Shares(space))
-	m := linearMust(NewLinear(q, Model{Trust: Central, Users: 2, Diameter: 1}, Target{Alpha: 1e11}, nil))
+	q := linearMust(Shares(t.Context(), space))
+	m := linearMust(NewLinear(t.Context(), q, Model{Trust: Central, Users: 2, Diameter: 1}, Target{Alpha: 1e11}, nil))
 	y, err := m.Release(nil, slices.Values([][]int{{0, 0, 0, 2}, {2, 1}}))
 	if err != nil || !floats.EqualApprox(y, []float64{0.375, 0.25, 0.375}, 1e-8) {
 		t.Errorf("%v, %v", y, err)
@@ -65,13 +65,13 @@ func TestShares_Release(t *testing.T) {
 func TestShares_Errors(t *testing.T) {
 	var size *metric.SizeError
 	for _, space := range []metric.Finite{nil, Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1}} {
-		if _, err := Shares(space); !errors.As(err, &size) || size.Got != fault.Len(space) {
+		if _, err := Shares(t.Context(), space); !errors.As(err, &size) || size.Got != fault.Len(space) {
 			t.Errorf("%v", err)
 		}
 	}
 	twice := linearMust(metric.NewPoints([]float64{1, 2, 1}, metric.Func[float64](func(x, y float64) float64 { return max(x-y, y-x) })))
 	var v *metric.ValueError
-	if _, err := Shares(twice); !errors.As(err, &v) || v.Arg != "distance of points 0 and 2" || v.Value != 0 {
+	if _, err := Shares(t.Context(), twice); !errors.As(err, &v) || v.Arg != "distance of points 0 and 2" || v.Value != 0 {
 		t.Errorf("%v", err)
 	}
 }

@@ -20,7 +20,7 @@ func TestFromUserLevel_LeastDistance(t *testing.T) {
 		all := multisets(4, m)
 		for i, u := range all {
 			for _, v := range all[:i] {
-				d, err := wasserstein.DistanceEM(space, u, v)
+				d, err := wasserstein.DistanceEM(t.Context(), space, u, v)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -96,7 +96,7 @@ func TestFromItems_PromiseHoldsExactly(t *testing.T) {
 	tight := 0.0
 	for _, u := range multisets(3, 3) {
 		for _, v := range multisets(3, 3) {
-			d, err := wasserstein.DistanceEM(space, u, v)
+			d, err := wasserstein.DistanceEM(t.Context(), space, u, v)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +194,7 @@ func TestTypicalUsers_Simulated(t *testing.T) {
 		const trials = 500
 		for range trials {
 			a := draw(p)
-			d, err := wasserstein.DistanceEM(space, a, draw(q))
+			d, err := wasserstein.DistanceEM(t.Context(), space, a, draw(q))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,7 +202,7 @@ func TestTypicalUsers_Simulated(t *testing.T) {
 				passed++
 			}
 			mean += d / trials
-			if d, err = wasserstein.DistanceEM(space, a, draw(p)); err != nil {
+			if d, err = wasserstein.DistanceEM(t.Context(), space, a, draw(p)); err != nil {
 				t.Fatal(err)
 			}
 			same += d / trials

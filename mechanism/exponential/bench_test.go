@@ -16,7 +16,7 @@ func BenchmarkStandard(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if _, err := fam.channel(2.5); err != nil {
+			if _, err := fam.channel(b.Context(), 2.5); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -24,7 +24,7 @@ func BenchmarkStandard(b *testing.B) {
 	b.Run("build+audit/n=1000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := Standard(f, 5, nil); err != nil {
+			if _, err := Standard(b.Context(), f, 5, nil); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -34,7 +34,7 @@ func BenchmarkStandard(b *testing.B) {
 func BenchmarkTuned(b *testing.B) {
 	f := space.Halton(1000)
 	for b.Loop() {
-		if _, err := Tuned(f, 5, nil); err != nil {
+		if _, err := Tuned(b.Context(), f, 5, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -43,7 +43,7 @@ func BenchmarkTuned(b *testing.B) {
 func BenchmarkTight(b *testing.B) {
 	f := space.Halton(1000)
 	for b.Loop() {
-		if _, err := Tight(f, 60, nil); err != nil {
+		if _, err := Tight(b.Context(), f, 60, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -56,7 +56,7 @@ func BenchmarkFirstRelease(b *testing.B) {
 	b.Run("n=100000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			m, err := Standard(f, 5, &Options{Lazy: true})
+			m, err := Standard(b.Context(), f, 5, &Options{Lazy: true})
 			if err != nil {
 				b.Fatal(err)
 			}

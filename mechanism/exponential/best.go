@@ -35,12 +35,9 @@ type BestOptions struct {
 	Remap    bool
 	Outputs  []int                                // as in Options, for the methods that allow one
 	Unit     metric.Unit                          // of the privacy metric
-	Context  context.Context                      // nil: never stopped
 	Progress func(method Method, done, total int) // of the method's audit
 	Workers  int                                  // 0: all processors
 }
-
-func (o *BestOptions) context() context.Context { return orBackground(o.Context) }
 
 // Choice is what [Best] or lp.Choose took and what it passed over.
 type Choice struct {
@@ -92,7 +89,7 @@ func (c Candidate) String() string {
 // b.Utility: the first of equals. Constructions that a space does not admit are
 // listed with their reason; any other failure ends the search. O(n^2*k + n^3)
 // time for n points and k outputs.
-func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
+func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 	const op = "exponential: Best"
 	if o == nil {
 		o = &BestOptions{}
@@ -108,7 +105,7 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 		return nil, err
 	}
 	options := func(m Method) *Options {
-		p := &Options{Unit: o.Unit, Outputs: o.Outputs, Context: o.Context, Workers: o.Workers}
+		p := &Options{Unit: o.Unit, Outputs: o.Outputs, Workers: o.Workers}
 		if m == MethodTight {
 			p.Outputs = nil
 		}
@@ -117,21 +114,21 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 		}
 		return p
 	}
-	tree, err := metric.AsUltrametric(o.context(), b.Utility)
-	if ctxErr := o.context().Err(); ctxErr != nil {
+	tree, err := metric.AsUltrametric(ctx, b.Utility)
+	if ctxErr := ctx.Err(); ctxErr != nil {
 		return nil, fmt.Errorf("%s: %w", op, ctxErr)
 	}
 	if err != nil && !b.OneMetric() && !noUltrametric(err) {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	relaxed := func(tuned bool) func(metric.Finite, float64, *Options) (*Mechanism, error) {
-		return func(_ metric.Finite, _ float64, p *Options) (*Mechanism, error) {
+	relaxed := func(tuned bool) func(context.Context, metric.Finite, float64, *Options) (*Mechanism, error) {
+		return func(ctx context.Context, _ metric.Finite, _ float64, p *Options) (*Mechanism, error) {
 			r := &RelaxedOptions{Tuned: tuned, Criterion: o.Criterion, Prior: o.Prior,
-				Outputs: p.Outputs, Unit: p.Unit, Context: p.Context, Progress: p.Progress, Workers: p.Workers}
+				Outputs: p.Outputs, Unit: p.Unit, Progress: p.Progress, Workers: p.Workers}
 			if err := r.check("exponential: Relaxed", b, alpha); err != nil {
 				return nil, err
 			}
-			m, err := relax(b, tree, alpha, r)
+			m, err := relax(ctx, b, tree, alpha, r)
 			if err != nil {
 				return nil, err
 			}
@@ -140,11 +137,11 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 	}
 	type construction struct {
 		Method
-		build func(metric.Finite, float64, *Options) (*Mechanism, error)
+		build func(context.Context, metric.Finite, float64, *Options) (*Mechanism, error)
 	}
 	methods := []construction{
-		{MethodConstant, func(metric.Finite, float64, *Options) (*Mechanism, error) {
-			center, err := bestPoint(b.Utility, o)
+		{MethodConstant, func(ctx context.Context, _ metric.Finite, _ float64, _ *Options) (*Mechanism, error) {
+			center, err := bestPoint(ctx, b.Utility, o)
 			if err != nil {
 				return nil, err
 			}
@@ -162,9 +159,9 @@ func Best(b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 	for _, m := range methods {
 		c := Candidate{Method: m.Method, Loss: math.Inf(1), Level: math.NaN()}
 		began := time.Now()
-		mech, err := m.build(b.Privacy, alpha, options(m.Method))
+		mech, err := m.build(ctx, b.Privacy, alpha, options(m.Method))
 		if err == nil {
-			mech, c.Loss, err = evaluate(mech, b.Utility, o)
+			mech, c.Loss, err = evaluate(ctx, mech, b.Utility, o)
 		}
 		if err != nil {
 			if !inapplicable(err) {
@@ -193,9 +190,9 @@ func inapplicable(err error) bool {
 }
 
 // evaluate returns the mechanism, remapped if asked, and its loss.
-func evaluate(m *Mechanism, rho metric.Finite, o *BestOptions) (*Mechanism, float64, error) {
+func evaluate(ctx context.Context, m *Mechanism, rho metric.Finite, o *BestOptions) (*Mechanism, float64, error) {
 	if o.Remap {
-		labels, err := m.RemapContext(o.context(), o.Prior, rho)
+		labels, err := m.Remap(ctx, o.Prior, rho)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -207,7 +204,7 @@ func evaluate(m *Mechanism, rho metric.Finite, o *BestOptions) (*Mechanism, floa
 		r.Channel = c
 		m = &r
 	}
-	losses, err := m.LossContext(o.context(), rho)
+	losses, err := m.Loss(ctx, rho)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -217,11 +214,11 @@ func evaluate(m *Mechanism, rho metric.Finite, o *BestOptions) (*Mechanism, floa
 
 // bestPoint is the point that the constant mechanism should release: the
 // center, or the median under the prior.
-func bestPoint(rho metric.Finite, o *BestOptions) (int, error) {
+func bestPoint(ctx context.Context, rho metric.Finite, o *BestOptions) (int, error) {
 	if o.Criterion == Mean {
-		return median.Of(o.context(), rho, o.Prior)
+		return median.Of(ctx, rho, o.Prior)
 	}
-	_, center, err := metric.RadiusContext(o.context(), rho)
+	_, center, err := metric.Radius(ctx, rho)
 	return center, err
 }
 

@@ -13,7 +13,7 @@ func TestBest_TakesTheLeastLoss(t *testing.T) {
 	f := space.Halton(30)
 	for _, alpha := range []float64{0.01, 2, 20} {
 		for _, o := range []*BestOptions{nil, {Criterion: Mean}, {Criterion: Mean, Remap: true}} {
-			c, err := Best(metric.Same(f), alpha, o)
+			c, err := Best(t.Context(), metric.Same(f), alpha, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -25,7 +25,7 @@ func TestBest_TakesTheLeastLoss(t *testing.T) {
 					t.Errorf("alpha %v took %s (%v) over %s (%v)", alpha, c.Method, c.Objective, k.Method, k.Loss)
 				}
 			}
-			losses, err := c.Loss(f)
+			losses, err := c.Loss(t.Context(), f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestBest_TakesTheLeastLoss(t *testing.T) {
 		}
 		return 2
 	})
-	c, err := Best(metric.Same(star), 1e-3, nil)
+	c, err := Best(t.Context(), metric.Same(star), 1e-3, nil)
 	if err != nil || c.Method != MethodConstant || c.Objective != 1 {
 		t.Errorf("at a tiny level: %v, %v", c, err)
 	}
@@ -58,7 +58,7 @@ func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
 	for range 10 {
 		b := metric.Bimetric{Privacy: randomPoints(t, r, 30), Utility: randomUltrametric(t, r, 30)}
 		for _, o := range []*BestOptions{nil, {Criterion: Mean, Remap: true}, {Outputs: []int{3, 1, 4, 15, 9, 2, 6}}} {
-			c, err := Best(b, 6, o)
+			c, err := Best(t.Context(), b, 6, o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package exponential
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -30,7 +31,7 @@ func (c *clusters) sigma(row, dst []float64) {
 
 // clusters makes a greedy maximal s-separated subset of the points that may be
 // released, and its balls.
-func (r *relaxation) clusters(s float64) (*clusters, error) {
+func (r *relaxation) clusters(ctx context.Context, s float64) (*clusters, error) {
 	if r.tree != nil {
 		return r.cut(s), nil
 	}
@@ -41,14 +42,14 @@ func (r *relaxation) clusters(s float64) (*clusters, error) {
 			return nil, err
 		}
 	}
-	net, err := metric.Net(allowed, s, &metric.NetOptions{Context: r.o.Context})
+	net, err := metric.Net(ctx, allowed, s, nil)
 	if err != nil {
 		return nil, err
 	}
 	c := &clusters{net: net, start: make([]int, 1, len(net)+1)}
 	var ball []int
 	for j, y := range net {
-		if err := r.o.context().Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if r.o.Outputs != nil {

@@ -32,27 +32,29 @@ func TestConformance_Finite(t *testing.T) {
 		build    func() (*exponential.Mechanism, error)
 		constant bool
 	}{
-		{"standard", f, func() (*exponential.Mechanism, error) { return exponential.Standard(f, 4, o) }, false},
+		{"standard", f, func() (*exponential.Mechanism, error) { return exponential.Standard(t.Context(), f, 4, o) }, false},
 		{"standard on a net", f, func() (*exponential.Mechanism, error) {
-			return exponential.Standard(f, 4, &exponential.Options{Outputs: []int{1, 8, 3}})
+			return exponential.Standard(t.Context(), f, 4, &exponential.Options{Outputs: []int{1, 8, 3}})
 		}, false},
 		{"standard, lazy", f, func() (*exponential.Mechanism, error) {
-			return exponential.Standard(f, 4, &exponential.Options{Lazy: true})
+			return exponential.Standard(t.Context(), f, 4, &exponential.Options{Lazy: true})
 		}, false},
-		{"tuned", f, func() (*exponential.Mechanism, error) { return exponential.Tuned(f, 4, o) }, false},
-		{"weighted", f, func() (*exponential.Mechanism, error) { return exponential.Weighted(f, 4, weights, o) }, false},
-		{"tight", line, func() (*exponential.Mechanism, error) { return exponential.Tight(line, 1, o) }, false},
-		{"constant normalizer", cycle, func() (*exponential.Mechanism, error) { return exponential.ConstantNormalizer(cycle, 1, o) }, false},
+		{"tuned", f, func() (*exponential.Mechanism, error) { return exponential.Tuned(t.Context(), f, 4, o) }, false},
+		{"weighted", f, func() (*exponential.Mechanism, error) { return exponential.Weighted(t.Context(), f, 4, weights, o) }, false},
+		{"tight", line, func() (*exponential.Mechanism, error) { return exponential.Tight(t.Context(), line, 1, o) }, false},
+		{"constant normalizer", cycle, func() (*exponential.Mechanism, error) {
+			return exponential.ConstantNormalizer(t.Context(), cycle, 1, o)
+		}, false},
 		{"constant", f, func() (*exponential.Mechanism, error) { return exponential.Constant(15, 4, "km") }, true},
 		{"relaxed", line, func() (*exponential.Mechanism, error) {
-			m, err := exponential.Relaxed(metric.Bimetric{Privacy: line, Utility: clusters}, 2, nil)
+			m, err := exponential.Relaxed(t.Context(), metric.Bimetric{Privacy: line, Utility: clusters}, 2, nil)
 			if err != nil {
 				return nil, err
 			}
 			return m.Mechanism, nil
 		}, false},
 		{"most private", f, func() (*exponential.Mechanism, error) {
-			m, err := exponential.MostPrivate(metric.Same(f), nil, exponential.Target{Gamma: 0.3, Delta: 0.1}, nil)
+			m, err := exponential.MostPrivate(t.Context(), metric.Same(f), nil, exponential.Target{Gamma: 0.3, Delta: 0.1}, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -64,7 +66,7 @@ func TestConformance_Finite(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if err := mechanismtest.TestChannel(m.Channel, c.rho, &mechanismtest.Options[int, int]{Samples: 1 << 14, Constant: c.constant}); err != nil {
+		if err := mechanismtest.TestChannel(t.Context(), m.Channel, c.rho, &mechanismtest.Options[int, int]{Samples: 1 << 14, Constant: c.constant}); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -89,10 +91,10 @@ func TestConformance_BaseMeasure(t *testing.T) {
 			Key:     func(y float64) any { return math.Floor(16 * y) },
 			Refused: []float64{math.NaN()},
 		}
-		if err := mechanismtest.TestMechanism(m, []float64{0, 0.3, 1}, o); err != nil {
+		if err := mechanismtest.TestMechanism(t.Context(), m, []float64{0, 0.3, 1}, o); err != nil {
 			t.Error(err)
 		}
-		if e, err := mechanismtest.TestLevel(m, 0, 1, 1, o); err != nil || e.Level < 2.5 {
+		if e, err := mechanismtest.TestLevel(t.Context(), m, 0, 1, 1, o); err != nil || e.Level < 2.5 {
 			t.Errorf("%v, %v; densities differ by 3 at the ends, 2.8 over bins", e, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package exponential_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log"
@@ -28,13 +29,13 @@ func line() metric.Finite {
 }
 
 func worst(m *exponential.Mechanism, f metric.Finite) float64 {
-	l, _ := must(m.Loss(f)).Worst()
+	l, _ := must(m.Loss(context.Background(), f)).Worst()
 	return l
 }
 
 func ExampleStandard() {
 	f := line()
-	m := must(exponential.Standard(f, 1, &exponential.Options{Unit: "km"}))
+	m := must(exponential.Standard(context.Background(), f, 1, &exponential.Options{Unit: "km"}))
 	fmt.Println(m)
 	fmt.Printf("worst loss %.3f km\n", worst(m, f))
 	fmt.Println(must(m.Release(seeded(), 2)))
@@ -51,7 +52,7 @@ func ExampleStandard_lazy() {
 		pts[i] = []float64{float64(i % 500), float64(i / 500)}
 	}
 	f := must(metric.NewPoints(pts, metric.Euclidean{}))
-	m := must(exponential.Standard(f, 2, &exponential.Options{Lazy: true}))
+	m := must(exponential.Standard(context.Background(), f, 2, &exponential.Options{Lazy: true}))
 	y := must(m.Release(seeded(), 100_250))
 	fmt.Println(m.Guarantee(), "released", pts[y], "for", pts[100_250])
 	// Output: 2-private per unit released [250 198] for [250 200]
@@ -59,14 +60,14 @@ func ExampleStandard_lazy() {
 
 func ExampleWeighted() {
 	f := line()
-	m := must(exponential.Weighted(f, 1, []float64{1, 1, 10, 1, 1}, nil))
+	m := must(exponential.Weighted(context.Background(), f, 1, []float64{1, 1, 10, 1, 1}, nil))
 	fmt.Printf("level %.3f, P(2|0) = %.3f\n", m.Guarantee().Alpha(), m.Prob(0, 2))
 	// Output: level 0.881, P(2|0) = 0.652
 }
 
 func ExampleTuned() {
 	f := line()
-	m := must(exponential.Tuned(f, 1, nil))
+	m := must(exponential.Tuned(context.Background(), f, 1, nil))
 	fmt.Printf("rate %.3f, level %.3f, worst loss %.3f\n", m.Beta, m.Guarantee().Alpha(), worst(m, f))
 	// Output: rate 0.794, level 1.000, worst loss 0.744
 }
@@ -77,20 +78,20 @@ func ExampleConstantNormalizer() {
 	for i := range 6 {
 		roads = append(roads, metric.Edge{I: i, J: (i + 1) % 6, Length: 1})
 	}
-	ring := must(metric.NewGraphEdges(6, roads))
-	m := must(exponential.ConstantNormalizer(ring, 1, nil))
+	ring := must(metric.NewGraphEdges(context.Background(), 6, roads))
+	m := must(exponential.ConstantNormalizer(context.Background(), ring, 1, nil))
 	fmt.Printf("rate %.3f, level %.3f\n", m.Beta, m.Guarantee().Alpha())
 	// Output: rate 1.000, level 1.000
 }
 
 func ExampleTight() {
 	f := line()
-	m := must(exponential.Tight(f, 1, nil))
+	m := must(exponential.Tight(context.Background(), f, 1, nil))
 	fmt.Printf("level %.3f, worst loss %.3f\n", m.Guarantee().Alpha(), worst(m, f))
 
 	var negative *exponential.NegativeWeightError
 	star := must(metric.NewDense(5, []float64{1, 1, 1, 1, 2, 2, 2, 2, 2, 2}))
-	_, err := exponential.Tight(star, 0.4, nil)
+	_, err := exponential.Tight(context.Background(), star, 0.4, nil)
 	fmt.Println(errors.As(err, &negative), negative.Index)
 	// Output:
 	// level 1.000, worst loss 0.736
@@ -108,7 +109,7 @@ func ExampleConstant() {
 
 func ExampleBest() {
 	f := line()
-	c := must(exponential.Best(metric.Same(f), 1, nil))
+	c := must(exponential.Best(context.Background(), metric.Same(f), 1, nil))
 	fmt.Printf("%s: worst loss %.3f\n", c.Method, c.Objective)
 	for _, k := range c.Candidates {
 		if k.Err == nil {
@@ -140,7 +141,7 @@ func ExampleSmallestBeta() {
 	f := line()
 	mu := []float64{0.2, 0.2, 0.2, 0.2, 0.2}
 	target := exponential.Target{Gamma: 1, Delta: 0.05}
-	small := must(exponential.SmallestBeta(f, mu, target))
+	small := must(exponential.SmallestBeta(context.Background(), f, mu, target))
 	paper := must(exponential.UtilityBeta(target, 0.2))
 	fmt.Printf("within 1 km with probability 95 %%: rate %.3f suffices, the general formula says %.3f\n", small, paper)
 	// Output: within 1 km with probability 95 %: rate 1.657 suffices, the general formula says 9.210

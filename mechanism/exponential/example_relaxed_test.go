@@ -1,6 +1,7 @@
 package exponential_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -23,14 +24,14 @@ func ExampleRelaxed() {
 	cost := must(metric.NewPoints(paths, metric.CommonPrefix[string]{}))
 	b := must(metric.NewBimetric(steps, cost))
 
-	m := must(exponential.Relaxed(b, 1, &exponential.RelaxedOptions{Accuracy: true, Unit: "step"}))
+	m := must(exponential.Relaxed(context.Background(), b, 1, &exponential.RelaxedOptions{Accuracy: true, Unit: "step"}))
 	fmt.Printf("clusters within %v: %d outputs\n", m.Separation, m.Outputs())
 	fmt.Printf("worst loss %.3f, proved below %.3f\n", worst(m.Mechanism, cost), m.Bound)
-	std := must(exponential.Standard(steps, 1, nil))
+	std := must(exponential.Standard(context.Background(), steps, 1, nil))
 	fmt.Printf("standard mechanism: %.3f\n", worst(std, cost))
 
 	var none *metric.Violation
-	_, err := exponential.Relaxed(metric.Same(line()), 1, &exponential.RelaxedOptions{Accuracy: true})
+	_, err := exponential.Relaxed(context.Background(), metric.Same(line()), 1, &exponential.RelaxedOptions{Accuracy: true})
 	fmt.Println(errors.As(err, &none))
 	fmt.Println(err)
 	// Output:
@@ -43,7 +44,7 @@ func ExampleRelaxed() {
 
 func ExampleMostPrivate() {
 	f := line()
-	m := must(exponential.MostPrivate(metric.Same(f), nil, exponential.Target{Gamma: 1, Delta: 0.05}, nil))
+	m := must(exponential.MostPrivate(context.Background(), metric.Same(f), nil, exponential.Target{Gamma: 1, Delta: 0.05}, nil))
 	fmt.Printf("farther than 1 km with probability %.3f, at level %.3f\n", m.Miss, m.Guarantee().Alpha())
 	fmt.Printf("the general formula says %.3f\n", m.FormulaLevel)
 	// Output:
@@ -53,8 +54,8 @@ func ExampleMostPrivate() {
 
 func ExampleMisses() {
 	f := line()
-	m := must(exponential.Tuned(f, 1, nil))
-	p, x, err := exponential.Misses(m.Channel, f, 1)
+	m := must(exponential.Tuned(context.Background(), f, 1, nil))
+	p, x, err := exponential.Misses(context.Background(), m.Channel, f, 1)
 	if err != nil {
 		panic(err)
 	}

@@ -79,7 +79,6 @@ type Options struct {
 	// size: rows are computed at each release. See [Standard] for what the
 	// guarantee then rests on. All other constructors refuse it.
 	Lazy     bool
-	Context  context.Context       // nil: never stopped
 	Progress func(done, total int) // of the audit
 	Workers  int                   // 0: all processors
 }
@@ -91,15 +90,6 @@ func (o *Options) orDefault() *Options {
 	return o
 }
 
-func (o *Options) context() context.Context { return orBackground(o.Context) }
-
-func orBackground(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
-	}
-	return ctx
-}
-
 // noLazy refuses Lazy where the construction or its proof needs all pairs.
 func (o *Options) noLazy(m Method) error {
 	if o.Lazy {
@@ -109,7 +99,7 @@ func (o *Options) noLazy(m Method) error {
 }
 
 func (o *Options) audit() *mechanism.AuditOptions {
-	return &mechanism.AuditOptions{Context: o.Context, Progress: o.Progress, Workers: o.Workers}
+	return &mechanism.AuditOptions{Progress: o.Progress, Workers: o.Workers}
 }
 
 // LevelError reports a mechanism that an audit found above the level asked
@@ -148,8 +138,8 @@ func (e *LevelError) Error() string {
 // Earth), the error is a [*metric.ValueError] that names them and both distances.
 // Construction finds them in O(n log n) time where the metric has coordinates,
 // and from n^2 distances elsewhere.
-func Standard(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
-	return weighted(MethodStandard, f, alpha, nil, o)
+func Standard(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
+	return weighted(ctx, MethodStandard, f, alpha, nil, o)
 }
 
 // Weighted returns the mechanism with P{y|x} proportional to
@@ -158,7 +148,7 @@ func Standard(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 // [Standard], but for Lazy, which is refused: a weight's logarithm rounds by an
 // amount that only the audit compares with the distances. Weights must not be
 // computed from private data.
-func Weighted(f metric.Finite, alpha float64, weights []float64, o *Options) (*Mechanism, error) {
+func Weighted(ctx context.Context, f metric.Finite, alpha float64, weights []float64, o *Options) (*Mechanism, error) {
 	const op = "exponential: Weighted"
 	o = o.orDefault()
 	if err := o.noLazy(MethodWeighted); err != nil {
@@ -178,23 +168,23 @@ func Weighted(f metric.Finite, alpha float64, weights []float64, o *Options) (*M
 		}
 		log[y] = directed.Log(w)
 	}
-	return weighted(MethodWeighted, f, alpha, log, o)
+	return weighted(ctx, MethodWeighted, f, alpha, log, o)
 }
 
-func weighted(m Method, f metric.Finite, alpha float64, logWeights []float64, o *Options) (*Mechanism, error) {
+func weighted(ctx context.Context, m Method, f metric.Finite, alpha float64, logWeights []float64, o *Options) (*Mechanism, error) {
 	o = o.orDefault()
 	fam, err := newFamily(m, f, alpha, logWeights, o)
 	if err != nil {
 		return nil, err
 	}
 	if !o.Lazy {
-		return fam.certify(alpha / 2)
+		return fam.certify(ctx, alpha/2)
 	}
-	beta, err := fam.lazyRate()
+	beta, err := fam.lazyRate(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, err := fam.channel(beta)
+	c, err := fam.channel(ctx, beta)
 	if err != nil {
 		return nil, err
 	}
@@ -269,8 +259,8 @@ func (m *family) distances(x int, dst []float64) {
 }
 
 // channel is the member at rate beta.
-func (m *family) channel(beta float64) (*mechanism.Channel, error) {
-	return mechanism.NewChannel(mechanism.Rows{
+func (m *family) channel(ctx context.Context, beta float64) (*mechanism.Channel, error) {
+	return mechanism.NewChannel(ctx, mechanism.Rows{
 		Inputs: m.f.Len(), Outputs: m.outputs(), Log: true,
 		Fill: func(x int, dst []float64) {
 			m.distances(x, dst)
@@ -281,7 +271,7 @@ func (m *family) channel(beta float64) (*mechanism.Channel, error) {
 				dst[y] += w
 			}
 		},
-	}, &mechanism.ChannelOptions{Labels: m.net, Lazy: m.o.Lazy, Workers: m.o.Workers, Context: m.o.Context})
+	}, &mechanism.ChannelOptions{Labels: m.net, Lazy: m.o.Lazy, Workers: m.o.Workers})
 }
 
 // maxRounding is the largest relative excess of an audited level over alpha
@@ -291,13 +281,13 @@ const maxRounding = 0x1p-20
 
 // certify builds the member at rate beta and audits it. A level above alpha by
 // rounding is answered with a rate lowered by that much.
-func (m *family) certify(beta float64) (*Mechanism, error) {
+func (m *family) certify(ctx context.Context, beta float64) (*Mechanism, error) {
 	for range 8 {
-		c, err := m.channel(beta)
+		c, err := m.channel(ctx, beta)
 		if err != nil {
 			return nil, err
 		}
-		c, a, err := c.Certify(m.f, m.o.Unit, m.o.audit())
+		c, a, err := c.Certify(ctx, m.f, m.o.Unit, m.o.audit())
 		if err != nil {
 			return nil, err
 		}
@@ -323,7 +313,7 @@ func Constant(n, point int, unit metric.Unit) (*Mechanism, error) {
 	if err := fault.Index(op, "point", point, n); err != nil {
 		return nil, err
 	}
-	c, err := mechanism.NewChannel(mechanism.Rows{Inputs: n, Outputs: 1,
+	c, err := mechanism.NewChannel(context.Background(), mechanism.Rows{Inputs: n, Outputs: 1,
 		Fill: func(_ int, dst []float64) { dst[0] = 1 }}, &mechanism.ChannelOptions{Labels: []int{point}})
 	if err != nil {
 		return nil, err

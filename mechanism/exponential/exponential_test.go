@@ -24,21 +24,21 @@ func TestKnownAnswers_Table(t *testing.T) {
 		{"Halton", space.Halton(50), 10, 0.295555169, 7.60738977, 7.08125745, 0.221261859, 0.170535534},
 		{"Halton", space.Halton(50), 2, 0.581010570, 1.75267346, 1.14586957, 0.568938533, math.NaN()},
 	} {
-		s, err := Standard(c.f, c.alpha, nil)
+		s, err := Standard(t.Context(), c.f, c.alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if l := worst(t, s, c.f); !near(l, c.std, 1e-8) || !near(s.Audit.Hi, c.stdLevel, 1e-8) || s.Guarantee().Alpha() != s.Audit.Hi {
 			t.Errorf("%s %v: standard loss %.10g, level %.10g", c.name, c.alpha, l, s.Audit.Hi)
 		}
-		u, err := Tuned(c.f, c.alpha, nil)
+		u, err := Tuned(t.Context(), c.f, c.alpha, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if l := worst(t, u, c.f); !near(l, c.tunedLoss, 1e-8) || !near(u.Beta, c.beta, 1e-8) || u.Audit.Hi > c.alpha || u.Audit.Hi < c.alpha*(1-1e-9) {
 			t.Errorf("%s %v: tuned loss %.10g, beta %.10g, level %.17g", c.name, c.alpha, l, u.Beta, u.Audit.Hi)
 		}
-		w, err := Tight(c.f, c.alpha, nil)
+		w, err := Tight(t.Context(), c.f, c.alpha, nil)
 		if math.IsNaN(c.tightLoss) {
 			var negative *NegativeWeightError
 			if !errors.As(err, &negative) || negative.Weight >= 0 {
@@ -57,7 +57,7 @@ func TestKnownAnswers_Table(t *testing.T) {
 
 func TestConstantNormalizer_Cycle(t *testing.T) {
 	f := cycle(20)
-	m, err := ConstantNormalizer(f, 1, nil)
+	m, err := ConstantNormalizer(t.Context(), f, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestConstantNormalizer_Cycle(t *testing.T) {
 	}
 	even := &Options{Outputs: []int{8, 6, 4, 2, 0}}
 	all := &Options{Outputs: []int{4, 3, 2, 1, 0, 9, 8, 7, 6, 5}}
-	if m, err := ConstantNormalizer(cycle(10), 1, all); err != nil || m.Audit.Hi > 1 || m.Beta > 1 || m.Beta < 1-1e-9 {
+	if m, err := ConstantNormalizer(t.Context(), cycle(10), 1, all); err != nil || m.Audit.Hi > 1 || m.Beta > 1 || m.Beta < 1-1e-9 {
 		t.Errorf("all outputs, in another order: %v (%v)", m, err)
 	}
 	var normalizer *NormalizerError
@@ -74,7 +74,7 @@ func TestConstantNormalizer_Cycle(t *testing.T) {
 		f metric.Finite
 		o *Options
 	}{{space.Path(5, 1), nil}, {space.Path(10, 1), even}, {cycle(10), even}} {
-		if _, err := ConstantNormalizer(c.f, 1, c.o); !errors.As(err, &normalizer) {
+		if _, err := ConstantNormalizer(t.Context(), c.f, 1, c.o); !errors.As(err, &normalizer) {
 			t.Errorf("%v, %+v: %v", c.f, c.o, err)
 		}
 	}
@@ -83,7 +83,7 @@ func TestConstantNormalizer_Cycle(t *testing.T) {
 // From an independent C++ library's tests: ten points at gap 1.1, rate 0.9.
 func TestKnownAnswers_IndependentLibrary(t *testing.T) {
 	f := space.Path(10, 1.1)
-	m, err := Standard(f, 0.9, nil)
+	m, err := Standard(t.Context(), f, 0.9, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
 			weights[i] = math.Exp(4 * r.NormFloat64())
 		}
 		if r.IntN(2) == 0 {
-			net, err := metric.Net(f, 0.2, nil)
+			net, err := metric.Net(t.Context(), f, 0.2, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,10 +125,10 @@ func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
 			weights = weights[:len(net)]
 		}
 		build := map[Method]func() (*Mechanism, error){
-			MethodStandard: func() (*Mechanism, error) { return Standard(f, alpha, o) },
-			MethodWeighted: func() (*Mechanism, error) { return Weighted(f, alpha, weights, o) },
-			MethodTuned:    func() (*Mechanism, error) { return Tuned(f, alpha, o) },
-			MethodTight:    func() (*Mechanism, error) { return Tight(f, alpha, nil) },
+			MethodStandard: func() (*Mechanism, error) { return Standard(t.Context(), f, alpha, o) },
+			MethodWeighted: func() (*Mechanism, error) { return Weighted(t.Context(), f, alpha, weights, o) },
+			MethodTuned:    func() (*Mechanism, error) { return Tuned(t.Context(), f, alpha, o) },
+			MethodTight:    func() (*Mechanism, error) { return Tight(t.Context(), f, alpha, nil) },
 		}
 		for method, b := range build {
 			m, err := b()
@@ -138,18 +138,18 @@ func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", method, err)
 			}
-			a, err := m.Channel.Audit(f, nil) // again, not trusting the constructor
+			a, err := m.Channel.Audit(t.Context(), f, nil) // again, not trusting the constructor
 			if err != nil || a.Hi > alpha || m.Guarantee().Alpha() < a.Lo || m.Guarantee().Alpha() > alpha {
 				t.Errorf("%s at %v: %v, guarantee %v (%v)", method, alpha, a, m.Guarantee(), err)
 			}
 			// Tuned and tight use the whole budget: a tenth more is visible.
 			if (method == MethodTuned || method == MethodTight) && m.Beta < alpha && n > 1 {
 				fam, _ := newFamily(method, f, alpha, nil, o.orDefault())
-				c, err := fam.channel(m.Beta * 1.1)
+				c, err := fam.channel(t.Context(), m.Beta*1.1)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if a, _ := c.Audit(f, nil); a.Lo > alpha {
+				if a, _ := c.Audit(t.Context(), f, nil); a.Lo > alpha {
 					caught++
 				}
 			}
@@ -173,11 +173,11 @@ func TestConstructors_RefuseANonMetric(t *testing.T) {
 		return 9
 	})
 	var level *LevelError
-	if _, err := Standard(f, 1, nil); !errors.As(err, &level) || level.Audit.X+level.Audit.XPrime != 1 {
+	if _, err := Standard(t.Context(), f, 1, nil); !errors.As(err, &level) || level.Audit.X+level.Audit.XPrime != 1 {
 		t.Errorf("Standard: %v", err)
 	}
 	zero := space.Func(3, func(i, j int) float64 { return float64(i) }) // d(0,1) = d(0,2) = 0, d(1,2) = 1
-	if _, err := Standard(zero, 1, nil); !errors.As(err, &level) || !math.IsInf(level.Audit.Hi, 1) {
+	if _, err := Standard(t.Context(), zero, 1, nil); !errors.As(err, &level) || !math.IsInf(level.Audit.Hi, 1) {
 		t.Errorf("distance 0 to two points 1 apart: %v", err)
 	}
 }
@@ -195,17 +195,17 @@ func TestConstructors_BadInput(t *testing.T) {
 				t.Errorf("%s(alpha = %v): %v", name, alpha, err)
 			}
 		}
-		if _, err := Best(metric.Same(f), alpha, nil); !errors.As(err, &value) {
+		if _, err := Best(t.Context(), metric.Same(f), alpha, nil); !errors.As(err, &value) {
 			t.Errorf("Best(alpha = %v): %v", alpha, err)
 		}
 	}
 	for _, net := range [][]int{{}, {4}, {-1}} {
-		if _, err := Standard(f, 1, &Options{Outputs: net}); err == nil {
+		if _, err := Standard(t.Context(), f, 1, &Options{Outputs: net}); err == nil {
 			t.Errorf("net %v accepted", net)
 		}
 	}
 	for _, w := range [][]float64{{1, 1, 1}, {1, 1, 1, 0}, {1, 1, 1, nan}, {1, 1, 1, inf}, {1, 1, -1, 1}} {
-		if _, err := Weighted(f, 1, w, nil); !errors.As(err, &value) && !errors.As(err, &size) {
+		if _, err := Weighted(t.Context(), f, 1, w, nil); !errors.As(err, &value) && !errors.As(err, &size) {
 			t.Errorf("weights %v: %v", w, err)
 		}
 	}
@@ -214,13 +214,13 @@ func TestConstructors_BadInput(t *testing.T) {
 			t.Error("Lazy accepted")
 		}
 	}
-	if _, err := Weighted(f, 1, []float64{1, 1, 1, 1}, &Options{Lazy: true}); err == nil {
+	if _, err := Weighted(t.Context(), f, 1, []float64{1, 1, 1, 1}, &Options{Lazy: true}); err == nil {
 		t.Error("Weighted accepted Lazy")
 	}
-	if _, err := Tight(f, 1, &Options{Outputs: []int{0}}); err == nil {
+	if _, err := Tight(t.Context(), f, 1, &Options{Outputs: []int{0}}); err == nil {
 		t.Error("Tight accepted a net")
 	}
-	if _, err := Tight(f, 1e-14, nil); !errors.Is(err, ErrSingular) {
+	if _, err := Tight(t.Context(), f, 1e-14, nil); !errors.Is(err, ErrSingular) {
 		t.Errorf("Tight at a tiny level: %v", err)
 	}
 	for _, p := range []int{-1, 4} {
@@ -228,18 +228,18 @@ func TestConstructors_BadInput(t *testing.T) {
 			t.Errorf("Constant(%d): %v", p, err)
 		}
 	}
-	if _, err := Best(metric.Bimetric{Privacy: f}, 1, nil); err == nil {
+	if _, err := Best(t.Context(), metric.Bimetric{Privacy: f}, 1, nil); err == nil {
 		t.Error("half a bimetric space accepted")
 	}
-	if _, err := Best(metric.Same(f), 1, &BestOptions{Prior: []float64{1}}); err == nil {
+	if _, err := Best(t.Context(), metric.Same(f), 1, &BestOptions{Prior: []float64{1}}); err == nil {
 		t.Error("short prior accepted")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Tuned(f, 1, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := Tuned(ctx, f, 1, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
-	single, err := Best(metric.Same(space.Path(1, 1)), 1, nil)
+	single, err := Best(t.Context(), metric.Same(space.Path(1, 1)), 1, nil)
 	if err != nil || single.Objective != 0 {
 		t.Errorf("one point: %v %v", single, err)
 	}

@@ -15,7 +15,7 @@ func cycle(n int) *metric.Dense {
 
 func worst(t testing.TB, m *Mechanism, f metric.Finite) float64 {
 	t.Helper()
-	l, err := m.Loss(f)
+	l, err := m.Loss(t.Context(), f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package exponential
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -41,7 +42,7 @@ const (
 // lazyRate returns the largest rate that the proof above allows, and has
 // coincident points share a row. O(n log n) where the metric has coordinates,
 // O(n^2) distances elsewhere.
-func (m *family) lazyRate() (float64, error) {
+func (m *family) lazyRate(ctx context.Context) (float64, error) {
 	op := "exponential: " + string(m.method)
 	// 2^-40 is what metric.Validate grants to rounding. A norm in so many
 	// dimensions that its sum errs by more needs more.
@@ -57,10 +58,10 @@ func (m *family) lazyRate() (float64, error) {
 		far = max(far, d)
 	}
 	diameter := 2 * far // but for a factor 1+t
-	if err := m.share(); err != nil {
+	if err := m.share(ctx); err != nil {
 		return 0, err
 	}
-	near, i, j, err := metric.MinPositiveDistanceContext(m.o.context(), m.f)
+	near, i, j, err := metric.MinPositiveDistance(ctx, m.f)
 	if err != nil {
 		return 0, err
 	}
@@ -79,10 +80,10 @@ func (m *family) lazyRate() (float64, error) {
 }
 
 // share finds, for every point, the first at distance 0.
-func (m *family) share() error {
+func (m *family) share(ctx context.Context) error {
 	n, ix := m.f.Len(), metric.NewIndex(m.f)
 	first := make([]int, n)
-	err := parallel.Chunks(m.o.Context, n, 16, m.o.Workers, nil, func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, n, 16, m.o.Workers, nil, func(_, lo, hi int) {
 		for x := lo; x < hi; x++ {
 			first[x] = x
 			if y, d := ix.Nearest(x); d == 0 {

@@ -72,7 +72,7 @@ func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
 		x := make([]float64, d)
 		y[0], x[0] = 1, near
 		f := points(t, [][]float64{make([]float64, d), x, y}, metric.Manhattan{})
-		stored, err := metric.Densify(f)
+		stored, err := metric.Densify(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,9 +102,9 @@ func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
 		"Halton":       {space.Halton(60), nil, true},
 	}
 	for name, c := range cases {
-		least, _, _ := metric.MinPositiveDistance(c.f)
+		least, _, _ := metric.MinPositiveDistance(t.Context(), c.f)
 		for _, alpha := range []float64{1e-6, 0.1 / least, 2 / least, 30 / least} {
-			m, err := Standard(c.f, alpha, &Options{Lazy: true, Outputs: c.outputs})
+			m, err := Standard(t.Context(), c.f, alpha, &Options{Lazy: true, Outputs: c.outputs})
 			if err != nil {
 				var value *fault.ValueError
 				if c.accepted || !errors.As(err, &value) || value.Value != least {
@@ -115,7 +115,7 @@ func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
 			if !c.accepted {
 				t.Errorf("%s, alpha = %v: accepted", name, alpha)
 			}
-			if a, err := m.Channel.Audit(c.f, nil); err != nil || a.Hi > alpha {
+			if a, err := m.Channel.Audit(t.Context(), c.f, nil); err != nil || a.Hi > alpha {
 				t.Errorf("%s, alpha = %v: %v %v", name, alpha, a, err)
 			}
 		}
@@ -126,11 +126,11 @@ func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
 // little more than is refused, a rate above alpha/2 is found out.
 func TestStandard_LazyGivesUpItsMargin(t *testing.T) {
 	f := euclidean(t, cluster(200, 1, 0x1p33)...)
-	m, err := Standard(f, 2, &Options{Lazy: true})
+	m, err := Standard(t.Context(), f, 2, &Options{Lazy: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := m.Channel.Audit(f, nil)
+	a, err := m.Channel.Audit(t.Context(), f, nil)
 	if err != nil || a.Hi > 2 || a.Lo < 1.9 || m.Beta > 1-0x1p-6 {
 		t.Errorf("%v (%v) at rate %v, want just below 2", a, err, m.Beta)
 	}
@@ -147,11 +147,11 @@ func TestStandard_LazyCoincidentPointsShareARow(t *testing.T) {
 		}
 		return 1
 	})
-	m, err := Standard(f, 1, &Options{Lazy: true})
+	m, err := Standard(t.Context(), f, 1, &Options{Lazy: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err := m.Channel.Audit(f, nil); err != nil || a.Hi > 1 {
+	if a, err := m.Channel.Audit(t.Context(), f, nil); err != nil || a.Hi > 1 {
 		t.Errorf("%v %v", a, err)
 	}
 }
@@ -173,7 +173,7 @@ func TestStandard_LazyRefuses(t *testing.T) {
 		"negative":                {distances{-1}, 1, "rho.Distance(0, 1)", -1},
 	} {
 		var value *fault.ValueError
-		if _, err := Standard(c.f, c.alpha, &Options{Lazy: true}); !errors.As(err, &value) || value.Arg != c.arg || value.Value != c.value {
+		if _, err := Standard(t.Context(), c.f, c.alpha, &Options{Lazy: true}); !errors.As(err, &value) || value.Arg != c.arg || value.Value != c.value {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -196,7 +196,7 @@ func (f distances) DistancesFrom(i int, _ []float64) []float64 {
 // A metric may bring its rows in a slice of its own.
 func TestStandard_RowsOfTheMetricsOwn(t *testing.T) {
 	for _, lazy := range []bool{false, true} {
-		m, err := Standard(distances{2}, 1, &Options{Lazy: lazy})
+		m, err := Standard(t.Context(), distances{2}, 1, &Options{Lazy: lazy})
 		if err != nil {
 			t.Fatal(err)
 		}

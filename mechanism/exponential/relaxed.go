@@ -56,7 +56,6 @@ type RelaxedOptions struct {
 	// point. It is only read.
 	Outputs  []int
 	Unit     metric.Unit           // of the privacy metric
-	Context  context.Context       // nil: never stopped
 	Progress func(done, total int) // of the audit
 	Workers  int                   // 0: all processors
 }
@@ -112,7 +111,7 @@ type RelaxedMechanism struct {
 // cuts the points into clusters, and up to O(n*k) otherwise: a separation costs
 // O(n^2 + n*k) for k outputs, the audit O(n^2*k), memory is O(n*k). Every core
 // works.
-func Relaxed(b metric.Bimetric, alpha float64, o *RelaxedOptions) (*RelaxedMechanism, error) {
+func Relaxed(ctx context.Context, b metric.Bimetric, alpha float64, o *RelaxedOptions) (*RelaxedMechanism, error) {
 	const op = "exponential: Relaxed"
 	if o == nil {
 		o = &RelaxedOptions{}
@@ -120,16 +119,16 @@ func Relaxed(b metric.Bimetric, alpha float64, o *RelaxedOptions) (*RelaxedMecha
 	if err := o.check(op, b, alpha); err != nil {
 		return nil, err
 	}
-	tree, err := metric.AsUltrametric(o.context(), b.Utility)
+	tree, err := metric.AsUltrametric(ctx, b.Utility)
 	if err != nil && (o.Accuracy || !noUltrametric(err)) {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	return relax(b, tree, alpha, o)
+	return relax(ctx, b, tree, alpha, o)
 }
 
 // relax is Relaxed for checked arguments. tree is the utility metric if that is an
 // ultrametric, else nil.
-func relax(b metric.Bimetric, tree *metric.Ultrametric, alpha float64, o *RelaxedOptions) (*RelaxedMechanism, error) {
+func relax(ctx context.Context, b metric.Bimetric, tree *metric.Ultrametric, alpha float64, o *RelaxedOptions) (*RelaxedMechanism, error) {
 	const op = "exponential: Relaxed"
 	r := &relaxation{b: b, alpha: alpha, o: o, tree: tree}
 	if tree == nil {
@@ -140,11 +139,11 @@ func relax(b metric.Bimetric, tree *metric.Ultrametric, alpha float64, o *Relaxe
 	if o.Accuracy && !proved {
 		return nil, fmt.Errorf("%s: Accuracy: Outputs must list every point", op)
 	}
-	if err := r.scales(m, proved); err != nil {
+	if err := r.scales(ctx, m, proved); err != nil {
 		return nil, err
 	}
 	if o.Tuned { // which reads all distances once for every separation
-		d, err := metric.DensifyContext(o.context(), b.Privacy)
+		d, err := metric.Densify(ctx, b.Privacy)
 		if err != nil {
 			return nil, err
 		}
@@ -156,11 +155,11 @@ func relax(b metric.Bimetric, tree *metric.Ultrametric, alpha float64, o *Relaxe
 	case TheoremSeparation:
 		tries[0] = m.Entropic
 	case BestSeparation:
-		if tries, err = r.candidates(m.Entropic); err != nil {
+		if tries, err = r.candidates(ctx, m.Entropic); err != nil {
 			return nil, err
 		}
 	}
-	fam, s, beta, err := r.best(tries)
+	fam, s, beta, err := r.best(ctx, tries)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +177,7 @@ func relax(b metric.Bimetric, tree *metric.Ultrametric, alpha float64, o *Relaxe
 	if err != nil {
 		return nil, err
 	}
-	if m.Mechanism, err = fam.certify(beta); err != nil {
+	if m.Mechanism, err = fam.certify(ctx, beta); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -212,8 +211,6 @@ func (o *RelaxedOptions) check(op string, b metric.Bimetric, alpha float64) erro
 	return fault.Indices(op, "Outputs", o.Outputs, b.Len())
 }
 
-func (o *RelaxedOptions) context() context.Context { return orBackground(o.Context) }
-
 // relaxation is the work of one call of Relaxed.
 type relaxation struct {
 	b     metric.Bimetric
@@ -240,7 +237,7 @@ func (r *relaxation) complete() bool {
 }
 
 // scales finds those that the rule or the bound needs.
-func (r *relaxation) scales(m *RelaxedMechanism, bound bool) error {
+func (r *relaxation) scales(ctx context.Context, m *RelaxedMechanism, bound bool) error {
 	if !bound && r.o.Rule != TheoremSeparation {
 		return nil
 	}
@@ -248,14 +245,14 @@ func (r *relaxation) scales(m *RelaxedMechanism, bound bool) error {
 	if r.tree != nil {
 		b.Utility = r.tree
 	}
-	o := &entropy.Options{Context: r.o.Context, Workers: r.o.Workers}
-	s, err := entropy.EntropicScale(b, directed.DivDown(r.alpha, 3), o)
+	o := &entropy.Options{Workers: r.o.Workers}
+	s, err := entropy.EntropicScale(ctx, b, directed.DivDown(r.alpha, 3), o)
 	if err != nil {
 		return err
 	}
 	m.Entropic = s.Hi
 	if bound {
-		d, err := entropy.DiametricScale(b, directed.DivDown(r.alpha, 7), o)
+		d, err := entropy.DiametricScale(ctx, b, directed.DivDown(r.alpha, 7), o)
 		if err != nil {
 			return err
 		}
@@ -274,7 +271,7 @@ const (
 
 // best returns the member with the least loss over the separations; of equals
 // the first in the order given.
-func (r *relaxation) best(tries []float64) (fam *family, s, beta float64, err error) {
+func (r *relaxation) best(ctx context.Context, tries []float64) (fam *family, s, beta float64, err error) {
 	type try struct{ s, half, full float64 } // a separation, its loss at alpha/2 and alpha
 	all := make([]try, len(tries))
 	first := 0 // with the least loss at alpha/2
@@ -283,15 +280,15 @@ func (r *relaxation) best(tries []float64) (fam *family, s, beta float64, err er
 		if len(tries) == 1 && !r.o.Tuned {
 			break
 		}
-		c, err := r.clusters(s)
+		c, err := r.clusters(ctx, s)
 		if err != nil {
 			return nil, 0, 0, err
 		}
-		if all[i].half, err = r.loss(c, r.alpha/2); err != nil {
+		if all[i].half, err = r.loss(ctx, c, r.alpha/2); err != nil {
 			return nil, 0, 0, err
 		}
 		if r.o.Tuned {
-			if all[i].full, err = r.loss(c, r.alpha); err != nil {
+			if all[i].full, err = r.loss(ctx, c, r.alpha); err != nil {
 				return nil, 0, 0, err
 			}
 		}
@@ -300,11 +297,11 @@ func (r *relaxation) best(tries []float64) (fam *family, s, beta float64, err er
 		}
 	}
 	s, beta = all[first].s, r.alpha/2
-	c, err := r.clusters(s)
+	c, err := r.clusters(ctx, s)
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	fam = r.family(c)
+	fam = r.family(ctx, c)
 	if !r.o.Tuned {
 		return fam, s, beta, nil
 	}
@@ -314,16 +311,16 @@ func (r *relaxation) best(tries []float64) (fam *family, s, beta float64, err er
 		if t.full >= least && len(all) > 1 {
 			break
 		}
-		c, err := r.clusters(t.s)
+		c, err := r.clusters(ctx, t.s)
 		if err != nil {
 			return nil, 0, 0, err
 		}
-		f := r.family(c)
-		rate, err := f.largestRate()
+		f := r.family(ctx, c)
+		rate, err := f.largestRate(ctx)
 		if err != nil {
 			return nil, 0, 0, err
 		}
-		if loss, err := r.loss(c, rate); err != nil {
+		if loss, err := r.loss(ctx, c, rate); err != nil {
 			return nil, 0, 0, err
 		} else if loss < least {
 			fam, s, beta, least = f, t.s, rate, loss
@@ -334,10 +331,10 @@ func (r *relaxation) best(tries []float64) (fam *family, s, beta float64, err er
 }
 
 // family is the family of channels on the clusters.
-func (r *relaxation) family(c *clusters) *family {
+func (r *relaxation) family(ctx context.Context, c *clusters) *family {
 	rows := sync.Pool{New: func() any { return new([]float64) }}
 	return &family{method: MethodRelaxed, f: r.b.Privacy, net: c.net, alpha: r.alpha,
-		o: &Options{Unit: r.o.Unit, Context: r.o.Context, Progress: r.o.Progress, Workers: r.o.Workers},
+		o: &Options{Unit: r.o.Unit, Progress: r.o.Progress, Workers: r.o.Workers},
 		rho: func(x int, dst []float64) {
 			row := rows.Get().(*[]float64)
 			*row = metric.Row(r.b.Privacy, x, *row)
@@ -348,13 +345,13 @@ func (r *relaxation) family(c *clusters) *family {
 
 // loss is the criterion's loss at rate beta, in plain float64: the channel
 // would have the same to about 14 digits.
-func (r *relaxation) loss(c *clusters, beta float64) (float64, error) {
+func (r *relaxation) loss(ctx context.Context, c *clusters, beta float64) (float64, error) {
 	n := r.b.Len()
 	losses := make(mechanism.Losses, n)
-	err := parallel.Chunks(r.o.Context, n, 32, r.o.Workers, nil, func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, n, 32, r.o.Workers, nil, func(_, lo, hi int) {
 		var row []float64
 		sigma := make([]float64, len(c.net))
-		for x := lo; x < hi && r.o.context().Err() == nil; x++ {
+		for x := lo; x < hi && ctx.Err() == nil; x++ {
 			row = metric.Row(r.b.Privacy, x, row)
 			c.sigma(row, sigma)
 			row = metric.Row(r.b.Utility, x, row)
@@ -368,7 +365,7 @@ func (r *relaxation) loss(c *clusters, beta float64) (float64, error) {
 			losses[x] = sum / z
 		}
 	})
-	if err = cmp.Or(err, r.o.context().Err()); err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return 0, err
 	}
 	return criterionLoss(losses, r.o.Criterion, r.o.Prior)
@@ -377,8 +374,8 @@ func (r *relaxation) loss(c *clusters, beta float64) (float64, error) {
 // candidates returns the separations to try, the largest first: of equal losses
 // it has the fewest outputs. theorem is one of them, unless it is NaN, and so
 // is 0.
-func (r *relaxation) candidates(theorem float64) ([]float64, error) {
-	tries, err := r.thinned()
+func (r *relaxation) candidates(ctx context.Context, theorem float64) ([]float64, error) {
+	tries, err := r.thinned(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -395,7 +392,7 @@ func (r *relaxation) candidates(theorem float64) ([]float64, error) {
 // thinned returns at most Candidates separations. scales[k-1] is one that
 // leaves about k outputs, so that ranks in a geometric progression thin them out
 // evenly.
-func (r *relaxation) thinned() ([]float64, error) {
+func (r *relaxation) thinned(ctx context.Context) ([]float64, error) {
 	limit := r.o.Candidates
 	if limit == 0 {
 		limit = defaultCandidates
@@ -407,7 +404,7 @@ func (r *relaxation) thinned() ([]float64, error) {
 		slices.Reverse(scales)
 	} else {
 		n := r.b.Len()
-		_, radii, err := metric.FarthestFirstContext(r.o.context(), r.b.Utility, n, 0)
+		_, radii, err := metric.FarthestFirst(ctx, r.b.Utility, n, 0)
 		if err != nil {
 			return nil, err
 		}

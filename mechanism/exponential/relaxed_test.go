@@ -41,7 +41,7 @@ func TestRelaxed_SigmaIsTheDefinition(t *testing.T) {
 		if r.IntN(3) == 0 {
 			o.Outputs = r.Perm(b.Len())[:1+r.IntN(b.Len())]
 		}
-		m, err := Relaxed(b, 3, o)
+		m, err := Relaxed(t.Context(), b, 3, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,11 +93,11 @@ func TestRelaxed_AuditsAtItsLevel(t *testing.T) {
 		sep := r.Float64()
 		var loss [2]float64
 		for k, tuned := range []bool{false, true} {
-			m, err := Relaxed(b, alpha, &RelaxedOptions{Rule: rule, Separation: sep, Tuned: tuned, Unit: "km"})
+			m, err := Relaxed(t.Context(), b, alpha, &RelaxedOptions{Rule: rule, Separation: sep, Tuned: tuned, Unit: "km"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := m.Channel.Audit(b.Privacy, nil)
+			a, err := m.Channel.Audit(t.Context(), b.Privacy, nil)
 			if err != nil || a.Hi > alpha || m.Guarantee().Alpha() != a.Hi || m.Guarantee().Unit() != "km" {
 				t.Errorf("alpha %v, tuned %v: %v, guarantee %v (%v)", alpha, tuned, a, m.Guarantee(), err)
 			}
@@ -124,15 +124,15 @@ func TestRelaxed_AccuracyBound(t *testing.T) {
 	check := func(b metric.Bimetric, alpha float64) {
 		t.Helper()
 		o := RelaxedOptions{Accuracy: true, Rule: TheoremSeparation}
-		thm, err := Relaxed(b, alpha, &o)
+		thm, err := Relaxed(t.Context(), b, alpha, &o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := entropy.EntropicScale(b, alpha/3, nil)
+		s, err := entropy.EntropicScale(t.Context(), b, alpha/3, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		so, err := entropy.DiametricScale(b, alpha/7, nil)
+		so, err := entropy.DiametricScale(t.Context(), b, alpha/7, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,13 +140,13 @@ func TestRelaxed_AccuracyBound(t *testing.T) {
 			t.Errorf("bound %v at s = %v, want %v at %v", thm.Bound, thm.Separation, s.Hi+14*so.Hi, s.Hi)
 		}
 		o.Rule = BestSeparation
-		best, err := Relaxed(b, alpha, &o)
+		best, err := Relaxed(t.Context(), b, alpha, &o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.Rule, o.Separation = GivenSeparation, 0
 		o.Accuracy = false
-		zero, err := Relaxed(b, alpha, &o)
+		zero, err := Relaxed(t.Context(), b, alpha, &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,21 +180,21 @@ func TestRelaxed_Candidates(t *testing.T) {
 		n := 30
 		b := metric.Bimetric{Privacy: randomPoints(t, r, n), Utility: randomPoints(t, r, n)}
 		if r.IntN(2) == 0 {
-			u, err := metric.Subdominant(b.Utility)
+			u, err := metric.Subdominant(t.Context(), b.Utility)
 			if err != nil {
 				t.Fatal(err)
 			}
 			b.Utility = u
 		}
-		all, err := Relaxed(b, 8, nil)
+		all, err := Relaxed(t.Context(), b, 8, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		few, err := Relaxed(b, 8, &RelaxedOptions{Candidates: 1})
+		few, err := Relaxed(t.Context(), b, 8, &RelaxedOptions{Candidates: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, err := Relaxed(b, 8, &RelaxedOptions{Workers: 1})
+		one, err := Relaxed(t.Context(), b, 8, &RelaxedOptions{Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func TestRelaxed_Candidates(t *testing.T) {
 			continue
 		}
 		for _, s := range b.Utility.(*metric.Ultrametric).Heights() {
-			m, err := Relaxed(b, 8, &RelaxedOptions{Rule: GivenSeparation, Separation: s})
+			m, err := Relaxed(t.Context(), b, 8, &RelaxedOptions{Rule: GivenSeparation, Separation: s})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,30 +240,30 @@ func TestRelaxed_BadInput(t *testing.T) {
 		"net, bound":        {good, 1, &RelaxedOptions{Outputs: []int{1, 2}, Accuracy: true}},
 		"below the theorem": {metric.Same(u), 1e-3, &RelaxedOptions{Rule: GivenSeparation, Accuracy: true}},
 	} {
-		if _, err := Relaxed(c.b, c.alpha, c.o); err == nil {
+		if _, err := Relaxed(t.Context(), c.b, c.alpha, c.o); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
 	var none *metric.Violation
-	if _, err := Relaxed(metric.Same(f), 1, &RelaxedOptions{Accuracy: true}); !errors.As(err, &none) || none.Axiom != metric.UltrametricLaw {
+	if _, err := Relaxed(t.Context(), metric.Same(f), 1, &RelaxedOptions{Accuracy: true}); !errors.As(err, &none) || none.Axiom != metric.UltrametricLaw {
 		t.Errorf("a path has no bound: %v", err)
 	}
-	m, err := Relaxed(metric.Same(f), 1, nil)
+	m, err := Relaxed(t.Context(), metric.Same(f), 1, nil)
 	if err != nil || !math.IsInf(m.Bound, 1) {
 		t.Errorf("without asking: %v, %v", m, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Relaxed(good, 1, &RelaxedOptions{Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := Relaxed(ctx, good, 1, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
-	single, err := Relaxed(metric.Same(space.Path(1, 1)), 1, nil)
+	single, err := Relaxed(t.Context(), metric.Same(space.Path(1, 1)), 1, nil)
 	if err != nil || worst(t, single.Mechanism, space.Path(1, 1)) != 0 {
 		t.Errorf("one point: %v, %v", single, err)
 	}
 	// All points identical under rho2: nothing can be lost.
 	flat := space.Func(4, func(int, int) float64 { return 0 })
-	if m, err := Relaxed(metric.Bimetric{Privacy: space.Path(4, 1), Utility: flat}, 1, nil); err != nil || m.Outputs() != 1 || m.Audit.Hi > 1e-20 || m.Bound != 0 {
+	if m, err := Relaxed(t.Context(), metric.Bimetric{Privacy: space.Path(4, 1), Utility: flat}, 1, nil); err != nil || m.Outputs() != 1 || m.Audit.Hi > 1e-20 || m.Bound != 0 {
 		t.Errorf("identical points: %+v, %v", m, err)
 	}
 }
@@ -305,15 +305,15 @@ func mammals(t testing.TB) metric.Bimetric {
 // theorem's and the standard mechanism.
 func TestRelaxed_Mammals(t *testing.T) {
 	b := mammals(t)
-	std, err := Standard(b.Privacy, 1, nil)
+	std, err := Standard(t.Context(), b.Privacy, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	thm, err := Relaxed(b, 1, &RelaxedOptions{Rule: TheoremSeparation, Accuracy: true})
+	thm, err := Relaxed(t.Context(), b, 1, &RelaxedOptions{Rule: TheoremSeparation, Accuracy: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Relaxed(b, 1, &RelaxedOptions{Accuracy: true})
+	m, err := Relaxed(t.Context(), b, 1, &RelaxedOptions{Accuracy: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,13 +333,13 @@ func BenchmarkRelaxed(b *testing.B) {
 				if tuned {
 					standard = Tuned
 				}
-				std, err := standard(leaves.Privacy, alpha, nil)
+				std, err := standard(b.Context(), leaves.Privacy, alpha, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
 				var m *RelaxedMechanism
 				for b.Loop() {
-					if m, err = Relaxed(leaves, alpha, &RelaxedOptions{Tuned: tuned}); err != nil {
+					if m, err = Relaxed(b.Context(), leaves, alpha, &RelaxedOptions{Tuned: tuned}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -18,7 +18,7 @@ func TestStandard_FactorTwoIsTight(t *testing.T) {
 		}
 		return 0
 	})
-	m, err := Standard(f, 2, nil) // rate 1: the level per rate is the ratio
+	m, err := Standard(t.Context(), f, 2, nil) // rate 1: the level per rate is the ratio
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestStandard_FactorTwoIsTight(t *testing.T) {
 	}
 	// K = 10^6 through the weights: two rows tell the whole story.
 	k := 1e6
-	two, err := Weighted(space.Path(2, 1), 2, []float64{1, k}, nil)
+	two, err := Weighted(t.Context(), space.Path(2, 1), 2, []float64{1, k}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,14 +39,14 @@ func TestStandard_FactorTwoIsTight(t *testing.T) {
 func TestStandard_LazyIsTheSameLaw(t *testing.T) {
 	f := space.Halton(40)
 	for _, net := range [][]int{nil, {3, 1, 20}} {
-		lazy, err := Standard(f, 3, &Options{Lazy: true, Outputs: net, Unit: "km"})
+		lazy, err := Standard(t.Context(), f, 3, &Options{Lazy: true, Outputs: net, Unit: "km"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if g := lazy.Guarantee(); g.Alpha() != 3 || g.Unit() != "km" || g.Delta() != 0 {
 			t.Error(g)
 		}
-		a, err := lazy.Channel.Audit(f, nil)
+		a, err := lazy.Channel.Audit(t.Context(), f, nil)
 		if err != nil || a.Hi > 3 {
 			t.Error(a, err)
 		}
@@ -82,11 +82,11 @@ func TestStandard_LazyRateIsSafeAndTight(t *testing.T) {
 		all[i] = f.Len() - 1 - i
 	}
 	for _, net := range [][]int{nil, all} { // a net is another path through the code
-		m, err := Standard(f, 2, &Options{Lazy: true, Outputs: net})
+		m, err := Standard(t.Context(), f, 2, &Options{Lazy: true, Outputs: net})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, err := m.Channel.Audit(f, nil); err != nil || a.Hi > 2 || a.Lo < 2/1.02 {
+		if a, err := m.Channel.Audit(t.Context(), f, nil); err != nil || a.Hi > 2 || a.Lo < 2/1.02 {
 			t.Errorf("%d outputs named: %v (%v), want just below 2", len(net), a, err)
 		}
 	}
@@ -95,7 +95,7 @@ func TestStandard_LazyRateIsSafeAndTight(t *testing.T) {
 // A lazy mechanism computes its rows at every release: from Outputs as they were.
 func TestOptions_OutputsAreCopied(t *testing.T) {
 	f, net := space.Halton(10), []int{1, 5, 8}
-	m, err := Standard(f, 3, &Options{Lazy: true, Outputs: net})
+	m, err := Standard(t.Context(), f, 3, &Options{Lazy: true, Outputs: net})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestOptions_OutputsAreCopied(t *testing.T) {
 
 // alpha*rho = 1e6, in the constructor's own audit.
 func TestStandard_HugeExponent(t *testing.T) {
-	m, err := Standard(space.Path(30, 1e5), 20, nil)
+	m, err := Standard(t.Context(), space.Path(30, 1e5), 20, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

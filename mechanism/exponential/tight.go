@@ -1,6 +1,7 @@
 package exponential
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -36,7 +37,7 @@ const normalizerTol = 1e-9
 // of [Standard] drops. Elsewhere it is a [*NormalizerError] with two points
 // that differ. The rate stays below alpha by rounding. Cost as [Standard]; Lazy
 // is refused.
-func ConstantNormalizer(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
+func ConstantNormalizer(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	o = o.orDefault()
 	m, err := newFamily(MethodConstantNormalizer, f, alpha, nil, o)
 	if err != nil {
@@ -45,7 +46,7 @@ func ConstantNormalizer(f metric.Finite, alpha float64, o *Options) (*Mechanism,
 	if err := o.noLazy(MethodConstantNormalizer); err != nil {
 		return nil, err
 	}
-	ctx, row := o.context(), make([]float64, m.outputs())
+	ctx, row := ctx, make([]float64, m.outputs())
 	first := 0.0
 	for x := range f.Len() {
 		if err := ctx.Err(); err != nil {
@@ -62,7 +63,7 @@ func ConstantNormalizer(f metric.Finite, alpha float64, o *Options) (*Mechanism,
 			return nil, &NormalizerError{0, x, first, z}
 		}
 	}
-	return m.certify(alpha)
+	return m.certify(ctx, alpha)
 }
 
 // NegativeWeightError says that the tight weights do not exist on a space: the
@@ -101,7 +102,7 @@ const (
 // is [ErrSingular]. Points at distance 0 share a row, and the first of them
 // stands for all as an output. Options.Outputs and Lazy are refused: the
 // construction needs every point as an output. O(n^3) time and O(n^2) memory.
-func Tight(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
+func Tight(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	const op = "exponential: Tight"
 	o = o.orDefault()
 	if o.Outputs != nil {
@@ -114,26 +115,26 @@ func Tight(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	if err := o.noLazy(MethodTight); err != nil {
 		return nil, err
 	}
-	if m.net, err = metric.Net(f, 0, &metric.NetOptions{Context: o.Context}); err != nil {
+	if m.net, err = metric.Net(ctx, f, 0, nil); err != nil {
 		return nil, err
 	}
-	if m.logWeights, err = m.tightWeights(alpha); err != nil {
+	if m.logWeights, err = m.tightWeights(ctx, alpha); err != nil {
 		return nil, err
 	}
 	// Where rounding makes certify lower the rate, the weights are those of
 	// the rate above: rows then sum to 1 up to the same rounding, and the
 	// audit speaks of the normalized rows.
-	return m.certify(alpha)
+	return m.certify(ctx, alpha)
 }
 
 // tightWeights solves K w = 1 on the net and returns ln w.
-func (m *family) tightWeights(alpha float64) ([]float64, error) {
+func (m *family) tightWeights(ctx context.Context, alpha float64) ([]float64, error) {
 	const op = "exponential: Tight"
 	k := len(m.net)
 	if err := fault.Memory(op, float64(k)*float64(k), 8); err != nil {
 		return nil, err
 	}
-	ctx := m.o.context()
+
 	// exp(-alpha*rho) is positive definite for subsets of L1 and L2, not for
 	// every metric.
 	kernel, err := dense.Factorize(ctx, k, make([]float64, k*k), func(a []float64) error {

@@ -12,7 +12,7 @@ import (
 // the ends, and the mechanism is the truncated geometric one.
 func TestTight_IsTruncatedGeometricOnALine(t *testing.T) {
 	const n, alpha = 12, 0.7
-	m, err := Tight(space.Path(n, 1), alpha, nil)
+	m, err := Tight(t.Context(), space.Path(n, 1), alpha, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,11 +35,11 @@ func TestTight_IsTruncatedGeometricOnALine(t *testing.T) {
 // budget doubled.
 func TestTight_DoublesTheBudgetOnTheDiscreteMetric(t *testing.T) {
 	f := space.Func(6, func(int, int) float64 { return 1 })
-	m, err := Tight(f, 1, nil)
+	m, err := Tight(t.Context(), f, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Standard(f, 2, nil)
+	s, err := Standard(t.Context(), f, 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestConstantNormalizer_Tolerance(t *testing.T) {
 			}
 			return 1
 		})
-		m, err := ConstantNormalizer(f, 1, nil)
+		m, err := ConstantNormalizer(t.Context(), f, 1, nil)
 		var normalizer *NormalizerError
 		if c.constant != (err == nil) || !c.constant && !errors.As(err, &normalizer) || c.constant && !(m.Audit.Hi <= 1) {
 			t.Errorf("spread %v: %v", c.spread, err)
@@ -86,7 +86,7 @@ func TestCertify_PutsSomeDownToRounding(t *testing.T) {
 			}
 			return 1
 		})
-		m, err := Tight(f, 1, nil)
+		m, err := Tight(t.Context(), f, 1, nil)
 		if !c.accepted {
 			var level *LevelError
 			if !errors.As(err, &level) || !near(level.Audit.Hi-1, c.excess, 1e-6) {

@@ -2,6 +2,7 @@ package exponential
 
 import (
 	"cmp"
+	"context"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/exact"
@@ -21,7 +22,7 @@ import (
 // not always monotone in beta: the rate found is a local largest, and its
 // channel is audited. O(n^2*k) time and O(n^2 + n*k) memory on every core. Lazy
 // is refused.
-func Tuned(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
+func Tuned(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	o = o.orDefault()
 	m, err := newFamily(MethodTuned, f, alpha, nil, o)
 	if err != nil {
@@ -30,17 +31,17 @@ func Tuned(f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	if err := o.noLazy(MethodTuned); err != nil {
 		return nil, err
 	}
-	beta, err := m.largestRate()
+	beta, err := m.largestRate(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return m.certify(beta)
+	return m.certify(ctx, beta)
 }
 
 // largestRate finds the largest rate between alpha/2 and alpha whose level is
 // at most alpha: a local largest, up to rounding.
-func (m *family) largestRate() (float64, error) {
-	level, err := m.levels()
+func (m *family) largestRate(ctx context.Context) (float64, error) {
+	level, err := m.levels(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -71,12 +72,12 @@ const tunedStep = 0x1p-40
 
 // levels returns the tight level as a function of the rate, in plain float64:
 // a guide for the bisection, not a proof.
-func (m *family) levels() (func(beta float64) (float64, error), error) {
+func (m *family) levels(ctx context.Context) (func(beta float64) (float64, error), error) {
 	n, k := m.f.Len(), m.outputs()
 	if err := fault.Memory("exponential: "+string(m.method), float64(n)*float64(n+k), 8); err != nil {
 		return nil, err
 	}
-	ctx := m.o.context()
+
 	dist := make([]float64, n*k)
 	err := parallel.Chunks(ctx, n, 8, m.o.Workers, nil, func(_, lo, hi int) {
 		for x := lo; x < hi; x++ {
@@ -86,7 +87,7 @@ func (m *family) levels() (func(beta float64) (float64, error), error) {
 	if err != nil {
 		return nil, err
 	}
-	rho, err := metric.DensifyContext(ctx, m.f)
+	rho, err := metric.Densify(ctx, m.f)
 	if err != nil {
 		return nil, err
 	}

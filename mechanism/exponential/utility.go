@@ -45,7 +45,7 @@ func UtilityBeta(t Target, mass float64) (float64, error) {
 // functions of the distance) to a relative 1e-9, on the safe side. mu is a
 // distribution on the points, positive in every closed ball of radius gamma.
 // O(n^2) a step, on every core; n^2 distances are stored.
-func SmallestBeta(f metric.Finite, mu []float64, t Target) (float64, error) {
+func SmallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) (float64, error) {
 	return smallestBeta(context.Background(), f, mu, t)
 }
 
@@ -64,7 +64,7 @@ func smallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) 
 	if !(t.Delta > 0 && t.Delta < 1) {
 		return 0, &fault.ValueError{Op: op, Arg: "Delta", Index: -1, Value: t.Delta, Want: "a number in (0, 1)"}
 	}
-	d, err := metric.DensifyContext(ctx, f)
+	d, err := metric.Densify(ctx, f)
 	if err != nil {
 		return 0, err
 	}
@@ -146,7 +146,7 @@ const (
 // gamma from x under rho, and the first x that has it: the channel has (gamma,
 // p)-utility (KL10). rho is as for Channel.Loss. A lazy channel's bad row is an
 // error. O(Len()*Outputs()) on every core.
-func Misses(c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, x int, err error) {
+func Misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, x int, err error) {
 	return misses(context.Background(), c, rho, gamma)
 }
 
@@ -220,7 +220,7 @@ type UtilityMechanism struct {
 // released. A level that is infinite, because the utility metric tells points
 // at privacy distance 0 apart, is an error. Of o Outputs and Lazy are refused.
 // O(n^3) time for the audit, O(n^2) memory.
-func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*UtilityMechanism, error) {
+func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target, o *Options) (*UtilityMechanism, error) {
 	const op = "exponential: MostPrivate"
 	o = o.orDefault()
 	if err := b.Check(); err != nil {
@@ -234,18 +234,18 @@ func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*Utilit
 	}
 	if mu == nil {
 		var err error
-		if mu, err = entropy.PositiveMeasure(b.Utility, &entropy.Options{Context: o.Context}); err != nil {
+		if mu, err = entropy.PositiveMeasure(ctx, b.Utility, nil); err != nil {
 			return nil, err
 		}
 	}
-	ctx := o.context()
+
 	beta, err := smallestBeta(ctx, b.Utility, mu, t)
 	if err != nil {
 		return nil, err
 	}
 	u := &UtilityMechanism{Mu: append([]float64(nil), mu...), FormulaBeta: math.Inf(1), FormulaLevel: math.Inf(1)}
 	if t.Gamma > 0 {
-		mass, _, err := entropy.BallMass(b.Utility, mu, t.Gamma/2, &entropy.Options{Context: o.Context, Workers: o.Workers})
+		mass, _, err := entropy.BallMass(ctx, b.Utility, mu, t.Gamma/2, &entropy.Options{Workers: o.Workers})
 		if err != nil {
 			return nil, err
 		}
@@ -253,7 +253,7 @@ func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*Utilit
 			if u.FormulaBeta, err = UtilityBeta(t, mass); err != nil {
 				return nil, err
 			}
-			c, _, _, err := b.LipschitzContext(ctx)
+			c, _, _, err := b.Lipschitz(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -276,7 +276,7 @@ func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*Utilit
 	// suffices unless the probability hardly moves with the rate.
 	step := max(1e-9*beta, 1e-12*smallRate(b.Utility))
 	for range 40 {
-		c, err := m.channel(beta)
+		c, err := m.channel(ctx, beta)
 		if err != nil {
 			return nil, err
 		}
@@ -287,7 +287,7 @@ func MostPrivate(b metric.Bimetric, mu []float64, t Target, o *Options) (*Utilit
 			beta, step = beta+step, 2*step
 			continue
 		}
-		c, a, err := c.Certify(b.Privacy, o.Unit, o.audit())
+		c, a, err := c.Certify(ctx, b.Privacy, o.Unit, o.audit())
 		if err != nil {
 			return nil, err
 		}

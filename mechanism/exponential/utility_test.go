@@ -28,7 +28,7 @@ func TestUtilityBeta_KnownAnswers(t *testing.T) {
 	smallest := func(n int) float64 {
 		f, mu := grid(n)
 		h := 1 / float64(n-1)
-		beta, err := SmallestBeta(f, mu, Target{0.1 - h + 1e-12, 0.05})
+		beta, err := SmallestBeta(t.Context(), f, mu, Target{0.1 - h + 1e-12, 0.05})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,12 +42,12 @@ func TestUtilityBeta_KnownAnswers(t *testing.T) {
 	}
 	const n = 101
 	f, mu := grid(n)
-	if beta, err := SmallestBeta(f, mu, Target{2, 0.05}); beta != 0 || err != nil {
+	if beta, err := SmallestBeta(t.Context(), f, mu, Target{2, 0.05}); beta != 0 || err != nil {
 		t.Errorf("everything is within 2: %v, %v", beta, err)
 	}
 	mu2 := make([]float64, n)
 	mu2[0] = 1
-	if _, err := SmallestBeta(f, mu2, Target{0.1, 0.05}); err == nil {
+	if _, err := SmallestBeta(t.Context(), f, mu2, Target{0.1, 0.05}); err == nil {
 		t.Error("a ball of measure 0 accepted")
 	}
 	for _, c := range [][3]float64{{0, 0.1, 0.1}, {1, 0, 0.1}, {1, 0.1, 0}, {1, 2, 1}, {1, 0.1, math.NaN()}} {
@@ -56,11 +56,11 @@ func TestUtilityBeta_KnownAnswers(t *testing.T) {
 		}
 	}
 	for _, c := range [][2]float64{{-1, 0.1}, {math.NaN(), 0.1}, {0.1, 0}, {0.1, 1}} {
-		if _, err := SmallestBeta(f, mu, Target{c[0], c[1]}); err == nil {
+		if _, err := SmallestBeta(t.Context(), f, mu, Target{c[0], c[1]}); err == nil {
 			t.Errorf("accepted %v", c)
 		}
 	}
-	if _, err := SmallestBeta(f, mu[:5], Target{0.1, 0.1}); err == nil {
+	if _, err := SmallestBeta(t.Context(), f, mu[:5], Target{0.1, 0.1}); err == nil {
 		t.Error("short measure accepted")
 	}
 }
@@ -73,11 +73,11 @@ func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
 		b := randomBimetric(t, r, 2+r.IntN(20))
 		gamma := 0.05 + 0.3*r.Float64()
 		target := Target{Gamma: gamma, Delta: math.Pow(10, -3*r.Float64()-0.1)}
-		m, err := MostPrivate(b, nil, target, &Options{Unit: "km"})
+		m, err := MostPrivate(t.Context(), b, nil, target, &Options{Unit: "km"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		miss, x, err := Misses(m.Channel, b.Utility, gamma)
+		miss, x, err := Misses(t.Context(), m.Channel, b.Utility, gamma)
 		if err != nil || miss != m.Miss || miss > target.Delta {
 			t.Errorf("misses %v (stated %v), target %v (%v)", miss, m.Miss, target, err)
 		}
@@ -90,7 +90,7 @@ func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
 		if math.Abs(sum-miss) > 1e-11 {
 			t.Errorf("misses %v at %d, stated %v", sum, x, miss)
 		}
-		a, err := m.Channel.Audit(b.Privacy, nil)
+		a, err := m.Channel.Audit(t.Context(), b.Privacy, nil)
 		if err != nil || a.Hi != m.Guarantee().Alpha() || m.Guarantee().Unit() != "km" {
 			t.Errorf("%v, guarantee %v (%v)", a, m.Guarantee(), err)
 		}
@@ -104,11 +104,11 @@ func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
 		for _, w := range m.Mu {
 			fam.logWeights = append(fam.logWeights, math.Log(w))
 		}
-		c, err := fam.channel(0.99 * m.Beta)
+		c, err := fam.channel(t.Context(), 0.99*m.Beta)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if miss, _, _ := Misses(c, b.Utility, gamma); miss <= target.Delta {
+		if miss, _, _ := Misses(t.Context(), c, b.Utility, gamma); miss <= target.Delta {
 			t.Errorf("rate %v: a hundredth less misses with %v <= %v", m.Beta, miss, target.Delta)
 		}
 	}
@@ -116,7 +116,7 @@ func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
 
 func TestMisses_CountsWhatIsFarther(t *testing.T) {
 	f := space.Path(3, 1)
-	m, err := Standard(f, 2, nil)
+	m, err := Standard(t.Context(), f, 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,15 +128,15 @@ func TestMisses_CountsWhatIsFarther(t *testing.T) {
 		if c.gamma == 0 {
 			c.p, c.x = 2*q/(1+2*q), 1 // the middle misses most
 		}
-		p, x, err := Misses(m.Channel, f, c.gamma)
+		p, x, err := Misses(t.Context(), m.Channel, f, c.gamma)
 		if err != nil || p < c.p || p > c.p*(1+1e-11) || x != c.x {
 			t.Errorf("gamma %v: %v at %d (%v), want %v at %d", c.gamma, p, x, err, c.p, c.x)
 		}
 	}
-	if _, _, err := Misses(m.Channel, f, math.NaN()); err == nil {
+	if _, _, err := Misses(t.Context(), m.Channel, f, math.NaN()); err == nil {
 		t.Error("NaN accepted")
 	}
-	if _, _, err := Misses(m.Channel, space.Path(2, 1), 1); err == nil {
+	if _, _, err := Misses(t.Context(), m.Channel, space.Path(2, 1), 1); err == nil {
 		t.Error("a metric on too few points accepted")
 	}
 }
@@ -159,13 +159,13 @@ func TestMostPrivate_BadInput(t *testing.T) {
 		"Outputs":       {metric.Same(f), nil, good, &Options{Outputs: []int{0}}},
 		"no privacy":    {metric.Bimetric{Privacy: space.Func(4, func(i, j int) float64 { return 0 }), Utility: f}, nil, good, nil},
 	} {
-		if _, err := MostPrivate(c.b, c.mu, c.t, c.o); err == nil {
+		if _, err := MostPrivate(t.Context(), c.b, c.mu, c.t, c.o); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := MostPrivate(metric.Same(f), nil, good, &Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := MostPrivate(ctx, metric.Same(f), nil, good, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -175,14 +175,14 @@ func TestMostPrivate_BadInput(t *testing.T) {
 func TestMostPrivate_GammaZero(t *testing.T) {
 	for _, unit := range []float64{1e-290, 1, 1e290} {
 		f := space.Path(2, unit)
-		m, err := MostPrivate(metric.Same(f), []float64{.5, .5}, Target{Gamma: 0, Delta: .5}, nil)
+		m, err := MostPrivate(t.Context(), metric.Same(f), []float64{.5, .5}, Target{Gamma: 0, Delta: .5}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if p := m.Prob(0, 1); !near(p, .5, 1e-9) || !(p < .5) || m.Miss > .5 || !(m.Beta*unit < 1e-6) {
 			t.Errorf("distance %v: P(1|0) = %v, missing %v, rate %v", unit, p, m.Miss, m.Beta)
 		}
-		b, err := SmallestBeta(f, []float64{.5, .5}, Target{Gamma: 0, Delta: .25})
+		b, err := SmallestBeta(t.Context(), f, []float64{.5, .5}, Target{Gamma: 0, Delta: .25})
 		if want := math.Log(3) / unit; err != nil || !near(b, want, 1e-8) {
 			t.Errorf("distance %v: rate %v (%v), want %v", unit, b, err, want)
 		}

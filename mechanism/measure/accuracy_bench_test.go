@@ -138,7 +138,7 @@ func planeW1(b testing.TB, x, y [][]float64, nu []float64) float64 {
 		mu[i] = 1 / float64(len(x))
 	}
 	copy(to[len(x):], nu)
-	res, err := wasserstein.W1(pts, mu, to, nil)
+	res, err := wasserstein.W1(b.Context(), pts, mu, to, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func boxCase(b *testing.B, name string, cols []Column, cells CellOptions, o *Opt
 }
 
 func releaseOf[P any](b testing.TB, s *Synthesizer[P], r *rand.Rand, x []P) *Release[P] {
-	c, err := CountAll(s.Domain(), x, nil)
+	c, err := CountAll(b.Context(), s.Domain(), x, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func foldedCase(b *testing.B, name string, grid [][]float64, arity, n, seeds int
 		if err != nil {
 			b.Fatal(err)
 		}
-		folded, err := NewFolded(pts, &FiniteOptions{Arity: arity})
+		folded, err := NewFolded(b.Context(), pts, &FiniteOptions{Arity: arity})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -266,7 +266,7 @@ func finiteCases(b *testing.B, f metric.Finite, prior []float64, n, seeds int) {
 				for i, w := range rel.Weights {
 					nu[rel.Point(i)] += w
 				}
-				res, err := wasserstein.W1(f, mu, nu, nil)
+				res, err := wasserstein.W1(b.Context(), f, mu, nu, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -274,12 +274,12 @@ func finiteCases(b *testing.B, f metric.Finite, prior []float64, n, seeds int) {
 			})
 		})
 	}
-	d, err := NewFinite(f, nil)
+	d, err := NewFinite(b.Context(), f, nil)
 	run("default", d, err, nil)
-	d, err = NewFinite(f, &FiniteOptions{Arity: 2})
+	d, err = NewFinite(b.Context(), f, &FiniteOptions{Arity: 2})
 	run("pmm", d, err, pmm())
-	d, err = NewFolded(f, &FiniteOptions{Tour: true})
+	d, err = NewFolded(b.Context(), f, &FiniteOptions{Tour: true})
 	run("paper", d, err, &Options{Estimate: Nearest})
-	d, err = NewFolded(f, &FiniteOptions{Tour: true, Arity: 32})
+	d, err = NewFolded(b.Context(), f, &FiniteOptions{Tour: true, Arity: 32})
 	run("wide", d, err, nil)
 }

@@ -48,8 +48,6 @@ type BoundOptions struct {
 	Draws int
 	// Seed fixes the simulation.
 	Seed uint64
-	// Context, where not nil, ends the work early with its error.
-	Context context.Context
 }
 
 // Bound returns the error bounds for a data set of the given number of records,
@@ -57,7 +55,7 @@ type BoundOptions struct {
 // simulation Draws transport problems of the size of a node for every level, for
 // up to 16 nodes of each. Under AddRemoveOne what the noise of the total adds,
 // (its scale)/records times a diameter, is left out.
-func (s *Synthesizer[P]) Bound(records float64, o *BoundOptions) (Bound, error) {
+func (s *Synthesizer[P]) Bound(ctx context.Context, records float64, o *BoundOptions) (Bound, error) {
 	const op = "measure: Synthesizer.Bound"
 	if err := s.check(op); err != nil {
 		return Bound{}, err
@@ -68,7 +66,7 @@ func (s *Synthesizer[P]) Bound(records float64, o *BoundOptions) (Bound, error) 
 	if o == nil {
 		o = &BoundOptions{}
 	}
-	b, err := s.p.bound(op, records, *o)
+	b, err := s.p.bound(ctx, op, records, *o)
 	if err != nil || o.Draws < 0 || s.p.loss == 0 { // one cell: Lower is 0
 		return b, err
 	}
@@ -81,13 +79,13 @@ func (s *Synthesizer[P]) Bound(records float64, o *BoundOptions) (Bound, error) 
 	if s.p.opt.Relation == AddRemoveOne {
 		level *= 2
 	}
-	lower, err := entropy.PrivateDataBound(f, int(max(1, min(records, 1<<53))), level, &entropy.Options{Context: o.Context})
+	lower, err := entropy.PrivateDataBound(ctx, f, int(max(1, min(records, 1<<53))), level, nil)
 	b.Lower = lower.Value
 	return b, err
 }
 
 // Bound returns the error bounds. It reads no data.
-func (m *Measure) Bound(o *BoundOptions) (Bound, error) {
+func (m *Measure) Bound(ctx context.Context, o *BoundOptions) (Bound, error) {
 	const op = "measure: Measure.Bound"
 	if err := m.check(op); err != nil {
 		return Bound{}, err
@@ -95,7 +93,7 @@ func (m *Measure) Bound(o *BoundOptions) (Bound, error) {
 	if o == nil {
 		o = &BoundOptions{}
 	}
-	b, err := m.p.bound(op, 1, *o)
+	b, err := m.p.bound(ctx, op, 1, *o)
 	if err != nil || o.Draws < 0 || m.p.loss == 0 {
 		return b, err
 	}
@@ -103,7 +101,7 @@ func (m *Measure) Bound(o *BoundOptions) (Bound, error) {
 	if err != nil {
 		return Bound{}, err
 	}
-	lower, err := entropy.PrivateMeasureBound(f, m.p.loss, &entropy.Options{Context: o.Context})
+	lower, err := entropy.PrivateMeasureBound(ctx, f, m.p.loss, nil)
 	b.Lower = lower.Value
 	return b, err
 }
@@ -122,7 +120,7 @@ func (d *Domain[P]) sample() (metric.Finite, error) {
 	return metric.NewPoints(pts, metric.Func[P](d.metric))
 }
 
-func (p *plan) bound(op string, mass float64, opt BoundOptions) (Bound, error) {
+func (p *plan) bound(ctx context.Context, op string, mass float64, opt BoundOptions) (Bound, error) {
 	if opt.Draws == 0 {
 		opt.Draws = 64
 	}
@@ -139,9 +137,9 @@ func (p *plan) bound(op string, mass float64, opt BoundOptions) (Bound, error) {
 		return Bound{}, err
 	}
 	if p.line != nil {
-		b.Simulated, b.StdErr, err = p.simulateLine(opt)
+		b.Simulated, b.StdErr, err = p.simulateLine(ctx, opt)
 	} else {
-		b.Simulated, b.StdErr, err = p.simulateNodes(opt)
+		b.Simulated, b.StdErr, err = p.simulateNodes(ctx, opt)
 	}
 	b.Simulated /= mass
 	b.StdErr /= mass
@@ -180,7 +178,7 @@ func (p *plan) signedCost() float64 {
 	return sum * roundUp
 }
 
-func (p *plan) simulateLine(o BoundOptions) (mean, stderr float64, err error) {
+func (p *plan) simulateLine(ctx context.Context, o BoundOptions) (mean, stderr float64, err error) {
 	s := p.walk.Scales()
 	s.Total = 0
 	w, err := walk.New(p.tree, p.law, s)
@@ -188,7 +186,7 @@ func (p *plan) simulateLine(o BoundOptions) (mean, stderr float64, err error) {
 		return 0, 0, err
 	}
 	cost := make([]float64, o.Draws)
-	err = parallel.Chunks(o.Context, o.Draws, 1, 0, nil, func(d, _, _ int) {
+	err = parallel.Chunks(ctx, o.Draws, 1, 0, nil, func(d, _, _ int) {
 		z := make([]float64, p.cells)
 		if w.Increments(rng.Seeded(o.Seed+uint64(d)), z) != nil {
 			return // not reached: the length is right
@@ -209,7 +207,7 @@ const simulatedNodes = 16
 
 // simulateNodes adds, over the nodes, the expected W1 of their noise with every
 // child at one point.
-func (p *plan) simulateNodes(o BoundOptions) (mean, stderr float64, err error) {
+func (p *plan) simulateNodes(ctx context.Context, o BoundOptions) (mean, stderr float64, err error) {
 	byDepth := make([][]int, p.height())
 	for class, s := range p.shape {
 		if s.arity > 1 {
@@ -219,7 +217,7 @@ func (p *plan) simulateNodes(o BoundOptions) (mean, stderr float64, err error) {
 	// Draw d simulates every level, so that its sum is one sample of the whole.
 	cost := make([]float64, o.Draws)
 	fail := make([]error, o.Draws)
-	err = parallel.Chunks(o.Context, o.Draws, 1, 0, nil, func(d, _, _ int) {
+	err = parallel.Chunks(ctx, o.Draws, 1, 0, nil, func(d, _, _ int) {
 		r := rng.Seeded(o.Seed + uint64(d))
 		for _, classes := range byDepth {
 			step := (len(classes) + simulatedNodes - 1) / simulatedNodes
@@ -227,7 +225,7 @@ func (p *plan) simulateNodes(o BoundOptions) (mean, stderr float64, err error) {
 				class := classes[i]
 				s := p.shape[class]
 				stand := min(step, len(classes)-i) * s.nodes // nodes that it stands for
-				w, err := p.nodeCost(r, class, s)
+				w, err := p.nodeCost(ctx, r, class, s)
 				if err != nil {
 					fail[d] = err
 					return
@@ -246,7 +244,7 @@ func (p *plan) simulateNodes(o BoundOptions) (mean, stderr float64, err error) {
 }
 
 // nodeCost draws the noise of a node and returns its W1.
-func (p *plan) nodeCost(r *rand.Rand, class int, s nodeShape) (float64, error) {
+func (p *plan) nodeCost(ctx context.Context, r *rand.Rand, class int, s nodeShape) (float64, error) {
 	z := make([]float64, s.arity)
 	p.noise[s.depth].Draw(r, z)
 	plus, minus := make([]float64, len(z)), make([]float64, len(z))
@@ -260,7 +258,7 @@ func (p *plan) nodeCost(r *rand.Rand, class int, s nodeShape) (float64, error) {
 	} else {
 		plus[0] -= sum
 	}
-	res, err := wasserstein.W1(p.children(class), plus, minus, &wasserstein.Options{Workers: 1})
+	res, err := wasserstein.W1(ctx, p.children(class), plus, minus, &wasserstein.Options{Workers: 1})
 	if err != nil {
 		return 0, err
 	}

@@ -31,7 +31,7 @@ func TestConfidence_Covers(t *testing.T) {
 				for i, n := range c.dense {
 					mu[i] = float64(n) / 3000
 				}
-				truth := must(wasserstein.W1(f, mu, out.Weights, nil)).Cost
+				truth := must(wasserstein.W1(t.Context(), f, mu, out.Weights, nil)).Cost
 				limit := must(out.Confidence(1, 1-1e-6))
 				if truth > limit {
 					t.Errorf("%s %+v: error %v, bound %v", name, o, truth, limit)
@@ -53,7 +53,7 @@ func TestConfidence_AtMostTheLargestDistance(t *testing.T) {
 	}
 	clouds := randomPoints(200, 2, 3)
 	for name, o := range map[string]FiniteOptions{"Hilbert": {}, "tour": {Tour: true}, "net": {Separation: 0.3}} {
-		d := must(NewFolded(clouds, &o))
+		d := must(NewFolded(t.Context(), clouds, &o))
 		atMostTheLargestDistance(t, name, d)
 		atMostTheLargestDistance(t, name+" on", must(On(d, clouds)))
 	}
@@ -79,7 +79,7 @@ func atMostTheLargestDistance[P any](t *testing.T, name string, d *Domain[P]) {
 	if x := d.Diameter(); x > largest*(1+1e-12) || x < largest {
 		t.Errorf("%s: the diameter of %v is %v, the largest distance %v", name, d, x, largest)
 	}
-	c := must(CountAll(d, points, nil))
+	c := must(CountAll(t.Context(), d, points, nil))
 	for _, eps := range []float64{1e-3, 1, 100} {
 		for _, relation := range []Relation{ReplaceOne, AddRemoveOne} {
 			out := must(must(NewSynthesizer(d, eps, &Options{Relation: relation})).Release(rng.Seeded(1), c))
@@ -158,7 +158,7 @@ func TestConfidence_KnownAnswers(t *testing.T) {
 func TestDiameter_ManyPoints(t *testing.T) {
 	const n = exactDiameter + 50
 	f := space{n, func(i, j int) float64 { return math.Abs(float64(i*i%n - j*j%n)) }}
-	largest, _, _ := metric.Diameter(f)
+	largest, _, _ := metric.Diameter(t.Context(), f)
 	for _, shape := range []float64{largest, 1e9} {
 		a := &arrangement{shape: []nodeShape{{diameter: shape}}}
 		if err := (&net{f: f, ctx: context.Background()}).measureDiameter(a); err != nil || a.diameter < largest || a.diameter > 2*largest {
@@ -182,21 +182,21 @@ func TestBound_KnownAnswers(t *testing.T) {
 		grid[i] = float64(i) / 1024
 	}
 	line := func(d *Domain[int], noise Noise) Bound {
-		return must(must(NewMeasure(d, 1, &Options{Noise: noise})).Bound(o))
+		return must(must(NewMeasure(d, 1, &Options{Noise: noise})).Bound(t.Context(), o))
 	}
-	haar := line(must(NewFolded(grid, nil)), Haar)
+	haar := line(must(NewFolded(t.Context(), grid, nil)), Haar)
 	check("Haar, L = 10", haar.Simulated, 20.72)
 	if haar.Signed < 25 || haar.Signed > 26.6666659 { // mean of roots, below the root of the mean
 		t.Errorf("Haar, L = 10: bound %v", haar.Signed)
 	}
-	check("independent (32,32)", line(must(NewFolded(grid, &FiniteOptions{Arity: 32})), Independent).Simulated, 14.23)
+	check("independent (32,32)", line(must(NewFolded(t.Context(), grid, &FiniteOptions{Arity: 32})), Independent).Simulated, 14.23)
 	for _, c := range []struct {
 		splits []int
 		want   float64
 	}{{[]int{2, 2}, 0.92}, {[]int{4, 4}, 2.64}, {[]int{4, 4, 4}, 8.98}, {[]int{16}, 0.443 * 4}} {
 		d := unitBox(len(c.splits), CellOptions{Splits: [][]int{c.splits}})
 		m := must(NewMeasure(d, 2, &Options{Noise: Independent})) // scale 2h/alpha = 1
-		check(fmt.Sprint("unit node ", c.splits), must(m.Bound(o)).Simulated, c.want)
+		check(fmt.Sprint("unit node ", c.splits), must(m.Bound(t.Context(), o)).Simulated, c.want)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestBound_Order(t *testing.T) {
 		}
 		const n = 500
 		s := must(NewSynthesizer(d, 1, &Options{Estimate: Signed}))
-		b := must(s.Bound(n, nil))
+		b := must(s.Bound(t.Context(), n, nil))
 		if !(b.Lower > 0 && b.Lower < b.Simulated && b.Simulated < b.Signed+5*b.StdErr && b.Nearest == 2*b.Signed) {
 			t.Errorf("%s: %+v", name, b)
 		}
@@ -226,12 +226,12 @@ func TestBound_Order(t *testing.T) {
 			}
 			mu[0] -= min(0, sum)
 			nu[0] += max(0, sum)
-			cost = append(cost, must(wasserstein.W1(dist, mu, nu, nil)).Cost)
+			cost = append(cost, must(wasserstein.W1(t.Context(), dist, mu, nu, nil)).Cost)
 		}
 		if mean, se := meanAndError(cost); mean-5*se > b.Signed {
 			t.Errorf("%s: signed error %v +- %v, bound %v", name, mean, se, b.Signed)
 		}
-		m := must(must(NewMeasure(d, n, nil)).Bound(nil))
+		m := must(must(NewMeasure(d, n, nil)).Bound(t.Context(), nil))
 		if !(m.Lower > 0 && m.Lower < m.Signed) {
 			t.Errorf("%s: measure %+v", name, m)
 		}
@@ -259,7 +259,7 @@ func TestAccuracy_HalfOfPaper(t *testing.T) {
 	cells := pmmCells(1, n)
 	baseline := run(must(NewBox(line, &cells)), pmm())
 	pts := must(metric.NewPoints(lineGrid(1<<14), metric.Chebyshev{}))
-	paper := run(must(On(must(NewFolded(pts, nil)), pts)), &Options{Estimate: Nearest})
+	paper := run(must(On(must(NewFolded(t.Context(), pts, nil)), pts)), &Options{Estimate: Nearest})
 	if ours > paper/2 || ours > baseline/2*1.1 {
 		t.Errorf("N E W1: default %.2f, paper %.2f, PMM %.2f", ours, paper, baseline)
 	}
@@ -275,7 +275,7 @@ func TestBound_OneCell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := s.Bound(10, nil)
+	b, err := s.Bound(t.Context(), 10, nil)
 	if err != nil || b.Signed != 0 || b.Simulated != 0 || b.Lower != 0 || b.Resolution != 0.5 {
 		t.Errorf("%+v, %v", b, err)
 	}
@@ -283,7 +283,7 @@ func TestBound_OneCell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := m.Bound(nil); err != nil || b.Signed != 0 || b.Lower != 0 {
+	if b, err := m.Bound(t.Context(), nil); err != nil || b.Signed != 0 || b.Lower != 0 {
 		t.Errorf("%+v, %v", b, err)
 	}
 }
@@ -299,7 +299,7 @@ func TestBound_RefusesTooManyDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *metric.MemoryError
-	if _, err := m.Bound(&BoundOptions{Draws: math.MaxInt}); math.MaxInt > math.MaxInt32 && !errors.As(err, &refused) {
+	if _, err := m.Bound(t.Context(), &BoundOptions{Draws: math.MaxInt}); math.MaxInt > math.MaxInt32 && !errors.As(err, &refused) {
 		t.Error(err)
 	}
 }

@@ -23,7 +23,7 @@ func TestConformance(t *testing.T) {
 		if mu[k], err = d.Weights(x, nil); err != nil {
 			t.Fatal(err)
 		}
-		if counts[k], err = measure.CountAll(d, x, nil); err != nil {
+		if counts[k], err = measure.CountAll(t.Context(), d, x, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,7 +31,7 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere, err := measure.CountAll(other, records[0], nil)
+	elsewhere, err := measure.CountAll(t.Context(), other, records[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +45,11 @@ func TestConformance(t *testing.T) {
 			Refused: [][]float64{nil, short, make([]float64, len(mu[0])), append([]float64{math.NaN()}, short...)},
 			Samples: 1 << 14,
 		}
-		if err := mechanismtest.TestMechanism(m, mu[:], o); err != nil {
+		if err := mechanismtest.TestMechanism(t.Context(), m, mu[:], o); err != nil {
 			t.Error(err)
 		}
 		o.Key = func(w []float64) any { return math.Floor(8 * w[len(w)-1]) }
-		if _, err := mechanismtest.TestLevel(m, mu[0], mu[1], 1./3, o); err != nil {
+		if _, err := mechanismtest.TestLevel(t.Context(), m, mu[0], mu[1], 1./3, o); err != nil {
 			t.Error(err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestConformance(t *testing.T) {
 			Key:     func(r *measure.Release[[]float64]) any { return fmt.Sprint(r.Total, r.Weights) },
 			Samples: 1 << 14,
 		}
-		if err := mechanismtest.TestMechanism(s, counts[:], o); err != nil {
+		if err := mechanismtest.TestMechanism(t.Context(), s, counts[:], o); err != nil {
 			t.Error(err)
 		}
 		o.Key = func(r *measure.Release[[]float64]) any { return math.Round(8 * r.Weights[len(r.Weights)-1]) }
@@ -71,7 +71,7 @@ func TestConformance(t *testing.T) {
 		if relation == measure.AddRemoveOne {
 			distance = 2
 		}
-		if _, err := mechanismtest.TestLevel(s, counts[0], counts[1], distance, o); err != nil {
+		if _, err := mechanismtest.TestLevel(t.Context(), s, counts[0], counts[1], distance, o); err != nil {
 			t.Error(err)
 		}
 	}

@@ -25,8 +25,6 @@ type CountOptions struct {
 	// With 1 each record is counted before the next is asked for, so that an
 	// iterator may yield the same memory again and again.
 	Workers int
-	// Context, where not nil, ends the work early with its error.
-	Context context.Context
 	// Progress, where not nil, is told from time to time how many records have
 	// been read. Calls do not overlap.
 	Progress func(records int)
@@ -40,7 +38,7 @@ const batch = 4096
 // position of the record. With more than one worker the records must not share
 // memory that the iterator overwrites. Memory is that of the counts and a few
 // thousand records, however many there are.
-func Count[P any](d *Domain[P], seq iter.Seq2[P, error], o *CountOptions) (*Counts[P], error) {
+func Count[P any](ctx context.Context, d *Domain[P], seq iter.Seq2[P, error], o *CountOptions) (*Counts[P], error) {
 	if err := d.check("measure: Count"); err != nil {
 		return nil, err
 	}
@@ -57,21 +55,21 @@ func Count[P any](d *Domain[P], seq iter.Seq2[P, error], o *CountOptions) (*Coun
 				return nil, fmt.Errorf("measure: Count: record %d: %w", n, err)
 			}
 			if n++; n%batch == 0 {
-				if err := opt.pause(n); err != nil {
+				if err := opt.pause(ctx, n); err != nil {
 					return nil, err
 				}
 			}
 		}
 		return c, nil
 	}
-	if err := c.stream(seq, opt); err != nil {
+	if err := c.stream(ctx, seq, opt); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
 // stream hands batches of records from the calling goroutine to workers.
-func (c *Counts[P]) stream(seq iter.Seq2[P, error], opt CountOptions) error {
+func (c *Counts[P]) stream(ctx context.Context, seq iter.Seq2[P, error], opt CountOptions) error {
 	type job struct {
 		first   int
 		records []P
@@ -110,7 +108,7 @@ func (c *Counts[P]) stream(seq iter.Seq2[P, error], opt CountOptions) error {
 		if n++; len(records) == batch {
 			jobs <- job{n - batch, records}
 			records = <-free
-			if stop = opt.pause(n); stop != nil || first.failed.Load() {
+			if stop = opt.pause(ctx, n); stop != nil || first.failed.Load() {
 				break
 			}
 		}
@@ -125,7 +123,7 @@ func (c *Counts[P]) stream(seq iter.Seq2[P, error], opt CountOptions) error {
 
 // CountAll counts the records of a slice, on every core and without copies.
 // All else is as in [Count].
-func CountAll[P any](d *Domain[P], records []P, o *CountOptions) (*Counts[P], error) {
+func CountAll[P any](ctx context.Context, d *Domain[P], records []P, o *CountOptions) (*Counts[P], error) {
 	if err := d.check("measure: CountAll"); err != nil {
 		return nil, err
 	}
@@ -137,7 +135,7 @@ func CountAll[P any](d *Domain[P], records []P, o *CountOptions) (*Counts[P], er
 	if opt.Progress != nil {
 		progress = func(done, _ int) { opt.Progress(min(done*batch, len(records))) }
 	}
-	err := parallel.Chunks(opt.Context, len(records), batch, opt.Workers, progress, func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, len(records), batch, opt.Workers, progress, func(_, lo, hi int) {
 		for i := lo; i < hi && !first.failed.Load(); i++ {
 			if err := opt.tolerate(c.addAlone(records[i])); err != nil {
 				first.set(i, err)
@@ -158,9 +156,6 @@ func (o *CountOptions) orDefault() CountOptions {
 	if o != nil {
 		opt = *o
 	}
-	if opt.Context == nil {
-		opt.Context = context.Background()
-	}
 	return opt
 }
 
@@ -171,11 +166,11 @@ func (o *CountOptions) tolerate(err error) error {
 	return err
 }
 
-func (o *CountOptions) pause(n int) error {
+func (o *CountOptions) pause(ctx context.Context, n int) error {
 	if o.Progress != nil {
 		o.Progress(n)
 	}
-	return o.Context.Err()
+	return ctx.Err()
 }
 
 // firstError keeps the error of the lowest position among those reported.

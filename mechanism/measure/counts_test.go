@@ -43,7 +43,7 @@ func TestCount_AllWaysAgree(t *testing.T) {
 		}
 		parts := d.NewCounts()
 		for at := 0; at < len(x); at += 5000 {
-			part := must(CountAll(d, x[at:min(at+5000, len(x))], nil))
+			part := must(CountAll(t.Context(), d, x[at:min(at+5000, len(x))], nil))
 			sent := must(part.MarshalBinary())
 			got := unitBox(2, CellOptions{Signal: 1e4, Lazy: lazy}).NewCounts() // another machine's
 			if err := got.UnmarshalBinary(sent); err != nil {
@@ -54,11 +54,11 @@ func TestCount_AllWaysAgree(t *testing.T) {
 			}
 		}
 		for name, got := range map[string]*Counts[[]float64]{
-			"slice":    must(CountAll(d, x, nil)),
-			"slice/1":  must(CountAll(d, x, &CountOptions{Workers: 1})),
-			"stream":   must(Count(d, stream(x), nil)),
-			"stream/1": must(Count(d, stream(x), &CountOptions{Workers: 1})),
-			"stream/7": must(Count(d, stream(x), &CountOptions{Workers: 7})),
+			"slice":    must(CountAll(t.Context(), d, x, nil)),
+			"slice/1":  must(CountAll(t.Context(), d, x, &CountOptions{Workers: 1})),
+			"stream":   must(Count(t.Context(), d, stream(x), nil)),
+			"stream/1": must(Count(t.Context(), d, stream(x), &CountOptions{Workers: 1})),
+			"stream/7": must(Count(t.Context(), d, stream(x), &CountOptions{Workers: 7})),
 			"merged":   parts,
 			"grouped":  grouped(t, d, x),
 			"roundtrip": func() *Counts[[]float64] {
@@ -172,16 +172,16 @@ func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 				t.Errorf("lazy %v, %s, AddRemoveOne: %v", lazy, name, err)
 			}
 		}
-		clean := must(CountAll(d, valid, nil))
+		clean := must(CountAll(t.Context(), d, valid, nil))
 		release("clean", clean, false)
 		for _, w := range []int{1, 2} {
 			o := &CountOptions{SkipErrors: true, Workers: w}
 			for _, x := range [][][]float64{valid, invalid, nil} {
-				release("slice", must(CountAll(d, x, o)), true)
-				release("stream", must(Count(d, stream(x), o)), true)
+				release("slice", must(CountAll(t.Context(), d, x, o)), true)
+				release("stream", must(Count(t.Context(), d, stream(x), o)), true)
 			}
 		}
-		tainted := must(CountAll(d, valid, &CountOptions{SkipErrors: true}))
+		tainted := must(CountAll(t.Context(), d, valid, &CountOptions{SkipErrors: true}))
 		read := d.NewCounts()
 		for _, from := range []*Counts[[]float64]{tainted, clean, tainted} { // what is read replaces the mark too
 			if err := read.UnmarshalBinary(must(from.MarshalBinary())); err != nil {
@@ -189,12 +189,12 @@ func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 			}
 			release("round trip", read, from == tainted)
 		}
-		into := must(CountAll(d, valid, nil))
+		into := must(CountAll(t.Context(), d, valid, nil))
 		if err := into.Merge(clean); err != nil {
 			t.Fatal(err)
 		}
 		release("clean into clean", into, false)
-		if err := into.Merge(must(CountAll(d, nil, &CountOptions{SkipErrors: true}))); err != nil {
+		if err := into.Merge(must(CountAll(t.Context(), d, nil, &CountOptions{SkipErrors: true}))); err != nil {
 			t.Fatal(err)
 		}
 		release("skipped into clean", into, true)
@@ -218,7 +218,7 @@ func TestAdd_ErrorsLeaveTheMarkOfSkippedRecords(t *testing.T) {
 			"a number":   func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1}, -3) },
 			"no mistake": func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1}, 3) },
 		} {
-			c := must(CountAll(d, [][]float64{{0.1}, {0.9}}, nil))
+			c := must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.9}}, nil))
 			failed := add(c) != nil
 			_, err := must(NewSynthesizer(d, 1, nil)).Release(nil, c)
 			if failed != (name != "no mistake") || failed != errors.Is(err, ErrSkipped) || !failed && err != nil {
@@ -235,7 +235,7 @@ func TestAdd_ErrorsLeaveTheMarkOfSkippedRecords(t *testing.T) {
 func TestCount_ReusedRecord(t *testing.T) {
 	d := unitBox(1, CellOptions{Depth: 3})
 	buf := []float64{0}
-	c := must(Count(d, func(yield func([]float64, error) bool) {
+	c := must(Count(t.Context(), d, func(yield func([]float64, error) bool) {
 		for i := range 800 {
 			buf[0] = float64(i) / 800
 			if !yield(buf, nil) {
@@ -262,29 +262,29 @@ func TestCount_Errors(t *testing.T) {
 	for _, w := range []int{1, 2} {
 		o := &CountOptions{Workers: w}
 		var ve *metric.ValueError
-		if _, err := Count(d, stream(x), o); !errors.As(err, &ve) {
+		if _, err := Count(t.Context(), d, stream(x), o); !errors.As(err, &ve) {
 			t.Errorf("NaN in a stream: %v", err)
 		}
-		if _, err := CountAll(d, x, o); !errors.As(err, &ve) {
+		if _, err := CountAll(t.Context(), d, x, o); !errors.As(err, &ve) {
 			t.Errorf("NaN in a slice: %v", err)
 		}
-		if _, err := Count(d, broken, o); !errors.Is(err, boom) {
+		if _, err := Count(t.Context(), d, broken, o); !errors.Is(err, boom) {
 			t.Errorf("error of the iterator: %v", err)
 		}
 		o.SkipErrors = true
-		if c, err := Count(d, stream(x), o); err != nil || c.Len() != len(x)-2 {
+		if c, err := Count(t.Context(), d, stream(x), o); err != nil || c.Len() != len(x)-2 {
 			t.Errorf("skipping: %v", err)
 		}
 		o.Context = done
-		if _, err := Count(d, stream(x), o); !errors.Is(err, context.Canceled) {
+		if _, err := Count(t.Context(), d, stream(x), o); !errors.Is(err, context.Canceled) {
 			t.Errorf("canceled: %v", err)
 		}
-		if _, err := CountAll(d, x, o); !errors.Is(err, context.Canceled) {
+		if _, err := CountAll(t.Context(), d, x, o); !errors.Is(err, context.Canceled) {
 			t.Errorf("canceled: %v", err)
 		}
 	}
 	told := 0
-	if _, err := Count(d, stream(x[:batch]), &CountOptions{Progress: func(n int) { told = n }}); err != nil || told != batch {
+	if _, err := Count(t.Context(), d, stream(x[:batch]), &CountOptions{Progress: func(n int) { told = n }}); err != nil || told != batch {
 		t.Errorf("progress %d, %v", told, err)
 	}
 }
@@ -298,8 +298,8 @@ func FuzzCounts(f *testing.F) {
 		b := must(c.MarshalBinary())
 		return b[countsHead-1 : len(b)-crc32.Size]
 	}
-	f.Add(tail(must(CountAll(d, [][]float64{{0.1}, {0.9}}, nil))))
-	f.Add(tail(must(CountAll(d, nil, &CountOptions{SkipErrors: true}))))
+	f.Add(tail(must(CountAll(f.Context(), d, [][]float64{{0.1}, {0.9}}, nil))))
+	f.Add(tail(must(CountAll(f.Context(), d, nil, &CountOptions{SkipErrors: true}))))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, tail []byte) {
 		for _, d := range []*Domain[[]float64]{d, lazy} {

@@ -40,7 +40,7 @@ func loadCities(b testing.TB) (metric.Finite, []float64) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := metric.Densify(p)
+	d, err := metric.Densify(b.Context(), p)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func loadGloVe(b testing.TB) (metric.Finite, []float64) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := metric.Densify(p)
+	d, err := metric.Densify(b.Context(), p)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -35,21 +36,21 @@ func randomPoints(n, d int, seed uint64) *metric.Points[[]float64] {
 // testDomains are domains of every kind, small.
 func testDomains() map[string]*Domain[int] {
 	pts := randomPoints(60, 2, 1)
-	ring := must(metric.Densify(pts))
+	ring := must(metric.Densify(context.Background(), pts))
 	tree := must(metric.TreeFromPaths([][]string{
 		{"a", "b", "c"}, {"a", "b", "d"}, {"a", "e"}, {"a", "f", "g", "h", "i"}, {"a", "f", "g", "j"}, {"a", "f", "k"},
 	}))
 	return map[string]*Domain[int]{
-		"net":      must(NewFinite(ring, nil)),
-		"net h=3":  must(NewFinite(ring, &FiniteOptions{Height: 3})),
-		"delta":    must(NewFinite(pts, &FiniteOptions{Separation: 0.1})),
-		"dendro":   must(NewFinite(must(metric.Subdominant(ring)), nil)),
-		"dendro 1": must(NewFinite(must(metric.Subdominant(ring)), &FiniteOptions{Ratio: 1})),
-		"taxonomy": must(NewTaxonomy(tree, nil)),
-		"tax 1":    must(NewTaxonomy(tree, &FiniteOptions{Ratio: 1})),
-		"hilbert":  must(NewFolded(pts, nil)),
-		"tour":     must(NewFolded(ring, &FiniteOptions{Arity: 5})),
-		"one":      must(NewFinite(must(metric.Subset(ring, []int{3})), nil)),
+		"net":      must(NewFinite(context.Background(), ring, nil)),
+		"net h=3":  must(NewFinite(context.Background(), ring, &FiniteOptions{Height: 3})),
+		"delta":    must(NewFinite(context.Background(), pts, &FiniteOptions{Separation: 0.1})),
+		"dendro":   must(NewFinite(context.Background(), must(metric.Subdominant(context.Background(), ring)), nil)),
+		"dendro 1": must(NewFinite(context.Background(), must(metric.Subdominant(context.Background(), ring)), &FiniteOptions{Ratio: 1})),
+		"taxonomy": must(NewTaxonomy(context.Background(), tree, nil)),
+		"tax 1":    must(NewTaxonomy(context.Background(), tree, &FiniteOptions{Ratio: 1})),
+		"hilbert":  must(NewFolded(context.Background(), pts, nil)),
+		"tour":     must(NewFolded(context.Background(), ring, &FiniteOptions{Arity: 5})),
+		"one":      must(NewFinite(context.Background(), must(metric.Subset(ring, []int{3})), nil)),
 	}
 }
 
@@ -127,9 +128,9 @@ func TestShape_DiameterCovers(t *testing.T) {
 }
 
 func TestNetTree_Bounds(t *testing.T) {
-	f := must(metric.Densify(randomPoints(500, 2, 4)))
+	f := must(metric.Densify(t.Context(), randomPoints(500, 2, 4)))
 	for _, o := range []FiniteOptions{{}, {Arity: 5}, {Height: 3}, {Arity: 23}} {
-		d := must(NewFinite(f, &o))
+		d := must(NewFinite(t.Context(), f, &o))
 		if o.Arity > 0 && d.Tree().Arity() > o.Arity {
 			t.Errorf("%+v: arity %d", o, d.Tree().Arity())
 		}
@@ -141,7 +142,7 @@ func TestNetTree_Bounds(t *testing.T) {
 		}
 	}
 	same := must(metric.NewPoints(make([]int, 300), metric.Discrete[int]{}))
-	if d := must(NewFinite(same, &FiniteOptions{Arity: 7})); d.Len() != 300 {
+	if d := must(NewFinite(t.Context(), same, &FiniteOptions{Arity: 7})); d.Len() != 300 {
 		t.Errorf("duplicates: %v", d)
 	}
 }
@@ -152,8 +153,8 @@ func TestSeparation_CellsAreANet(t *testing.T) {
 	const s = 0.2
 	f := randomPoints(300, 2, 12)
 	for name, d := range map[string]*Domain[int]{
-		"net tree": must(NewFinite(f, &FiniteOptions{Separation: s})),
-		"folded":   must(NewFolded(f, &FiniteOptions{Separation: s})),
+		"net tree": must(NewFinite(t.Context(), f, &FiniteOptions{Separation: s})),
+		"folded":   must(NewFolded(t.Context(), f, &FiniteOptions{Separation: s})),
 	} {
 		for a := range d.Len() {
 			for b := range a {
@@ -171,7 +172,7 @@ func TestSeparation_CellsAreANet(t *testing.T) {
 }
 
 func TestNewFinite_CellsForManyPoints(t *testing.T) {
-	d := must(NewFinite(randomPoints(cellTreeFrom, 2, 9), nil))
+	d := must(NewFinite(t.Context(), randomPoints(cellTreeFrom, 2, 9), nil))
 	if !strings.HasPrefix(d.String(), "cells") || d.Len() != cellTreeFrom || d.Height() > 8 {
 		t.Error(d)
 	}
@@ -189,12 +190,12 @@ func TestNewFinite_CellsForManyPoints(t *testing.T) {
 // The dendrogram with all its balls has one inner node for each of them.
 func TestDendrogram_Balls(t *testing.T) {
 	u := must(metric.NewUltrametric([]int{2, 0, 1, 4, 3}, []float64{1, 1, 3, 2}))
-	d := must(NewFinite(u, &FiniteOptions{Ratio: 1}))
+	d := must(NewFinite(t.Context(), u, &FiniteOptions{Ratio: 1}))
 	// {2 0 1} of height 1, {4 3} of height 2, all of height 3.
 	if d.Height() != 2 || d.Tree().Nodes() != 8 {
 		t.Fatalf("height %d, %d nodes", d.Height(), d.Tree().Nodes())
 	}
-	d = must(NewFinite(u, nil)) // 2 > 3/2 is merged
+	d = must(NewFinite(t.Context(), u, nil)) // 2 > 3/2 is merged
 	if d.Height() != 2 || d.Tree().Nodes() != 7 {
 		t.Fatalf("contracted: height %d, %d nodes", d.Height(), d.Tree().Nodes())
 	}
@@ -208,7 +209,7 @@ func TestDendrogram_Balls(t *testing.T) {
 // Folding keeps the law that no two points are nearer on the line.
 func TestFolded_Law(t *testing.T) {
 	for _, o := range []FiniteOptions{{}, {Tour: true}, {Arity: 8, Separation: 0.05}} {
-		d := must(NewFolded(randomPoints(80, 2, 5), &o))
+		d := must(NewFolded(t.Context(), randomPoints(80, 2, 5), &o))
 		for i := range d.Len() {
 			for j := range i {
 				if d.line[i]-d.line[j] < d.Distance(d.Point(i), d.Point(j)) {
@@ -217,7 +218,7 @@ func TestFolded_Law(t *testing.T) {
 			}
 		}
 	}
-	_, _, err := foldingOrder(metric.Finite(linePoints{1, 2}), FiniteOptions{})
+	_, _, err := foldingOrder(t.Context(), metric.Finite(linePoints{1, 2}), FiniteOptions{})
 	if errors.Is(err, tsp.ErrNoCoordinates) {
 		t.Error("no way without coordinates")
 	}
@@ -229,7 +230,7 @@ func TestDomain_Errors(t *testing.T) {
 	box := func(c []Column, o *CellOptions) error { _, err := NewBox(c, o); return err }
 	unit := []Column{{Hi: 1}}
 	f := randomPoints(20, 2, 1)
-	fin := func(o FiniteOptions) error { _, err := NewFinite(f, &o); return err }
+	fin := func(o FiniteOptions) error { _, err := NewFinite(t.Context(), f, &o); return err }
 	refuse := unitBox(1, CellOptions{Depth: 2, Outside: Refuse})
 	cats := must(NewBox([]Column{{Categories: 3}}, &CellOptions{Signal: 1}))
 	cell := func(d *Domain[[]float64], x ...float64) error { _, err := d.Cell(x); return err }
@@ -268,14 +269,14 @@ func TestDomain_Errors(t *testing.T) {
 		"arity":           fin(FiniteOptions{Arity: 1}),
 		"height":          fin(FiniteOptions{Height: -1}),
 		"ratio":           fin(FiniteOptions{Ratio: 2}),
-		"empty":           second(NewFinite(linePoints{}, nil)),
-		"NaN distance":    second(NewFinite(linePoints{1, nan, 3}, &FiniteOptions{Arity: 2})),
-		"index":           second(must(NewFinite(f, nil)).Cell(20)),
-		"few labels":      second(Labels(must(NewFinite(f, nil)), []string{"a"})),
-		"twice":           second(Labels(must(NewFinite(linePoints{1, 2}, nil)), []string{"a", "a"})),
-		"no label":        second(must(Labels(must(NewFinite(linePoints{1, 2}, nil)), []string{"a", "b"})).Cell("c")),
-		"On size":         second(On(must(NewFinite(linePoints{1, 2}, nil)), f)),
-		"On NaN":          second(must(On(must(NewFinite(f, nil)), f)).Cell([]float64{nan, 1})),
+		"empty":           second(NewFinite(t.Context(), linePoints{}, nil)),
+		"NaN distance":    second(NewFinite(t.Context(), linePoints{1, nan, 3}, &FiniteOptions{Arity: 2})),
+		"index":           second(must(NewFinite(t.Context(), f, nil)).Cell(20)),
+		"few labels":      second(Labels(must(NewFinite(t.Context(), f, nil)), []string{"a"})),
+		"twice":           second(Labels(must(NewFinite(t.Context(), linePoints{1, 2}, nil)), []string{"a", "a"})),
+		"no label":        second(must(Labels(must(NewFinite(t.Context(), linePoints{1, 2}, nil)), []string{"a", "b"})).Cell("c")),
+		"On size":         second(On(must(NewFinite(t.Context(), linePoints{1, 2}, nil)), f)),
+		"On NaN":          second(must(On(must(NewFinite(t.Context(), f, nil)), f)).Cell([]float64{nan, 1})),
 	} {
 		var ve *metric.ValueError
 		var se *metric.SizeError
@@ -360,7 +361,7 @@ func TestSpread_BoundsNoise(t *testing.T) {
 			r := rng.Seeded(uint64(class))
 			var cost []float64
 			for range 100 {
-				cost = append(cost, must(p.nodeCost(r, class, s)))
+				cost = append(cost, must(p.nodeCost(t.Context(), r, class, s)))
 			}
 			mean, se := meanAndError(cost)
 			bound := s.spread * math.Sqrt(p.noise[s.depth].Variance(s.arity))
@@ -408,7 +409,7 @@ func TestString_GivesNoCountAway(t *testing.T) {
 	if got, want := fmt.Sprint(s), fmt.Sprintf("1-private per record replaced, on a %v", d); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	some := must(CountAll(d, [][]float64{{0.1}, {0.1}}, nil))
+	some := must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.1}}, nil))
 	if got, want := fmt.Sprint(some), fmt.Sprint(d.NewCounts()); got != want {
 		t.Errorf("two records print as %q, none as %q", got, want)
 	}

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -24,7 +25,7 @@ func sealed(b []byte) []byte {
 
 // threeRecords are counts of eight cells, and their encoding.
 func threeRecords() (*Counts[[]float64], []byte) {
-	c := must(CountAll(unitBox(1, CellOptions{Depth: 3}), [][]float64{{0.1}, {0.9}, {0.9}}, nil))
+	c := must(CountAll(context.Background(), unitBox(1, CellOptions{Depth: 3}), [][]float64{{0.1}, {0.9}, {0.9}}, nil))
 	return c, must(c.MarshalBinary())
 }
 
@@ -137,7 +138,7 @@ func TestUnmarshal_RefusesNonsense(t *testing.T) {
 // domain, which its counts hold already.
 func TestUnmarshal_Memory(t *testing.T) {
 	d := unitBox(2, CellOptions{Depth: 10}) // 8 MiB
-	c := must(CountAll(d, [][]float64{{0.1, 0.1}}, nil))
+	c := must(CountAll(t.Context(), d, [][]float64{{0.1, 0.1}}, nil))
 	good := must(c.MarshalBinary())
 	claims := sealed(append(slices.Clone(good[:countsHead]), 255, 255, 255, 255, 127, 0, 1))
 	var before, after runtime.MemStats
@@ -162,7 +163,7 @@ func TestCounts_ConcurrentUse(t *testing.T) {
 	for _, lazy := range []bool{false, true} {
 		d := unitBox(1, CellOptions{Depth: 3, Lazy: lazy})
 		s := must(NewSynthesizer(d, 1, &Options{Relation: AddRemoveOne}))
-		c, other := d.NewCounts(), must(CountAll(d, [][]float64{{0.1}, {0.9}}, nil))
+		c, other := d.NewCounts(), must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.9}}, nil))
 		encoded := must(other.MarshalBinary())
 		var wg sync.WaitGroup
 		for _, f := range []func() error{

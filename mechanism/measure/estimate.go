@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -20,7 +21,7 @@ const nearestExact = 2048
 //
 // moved bounds the W1 distance of the weights from the signed measure that the
 // counts amount to, centered and without averages: a function of released data.
-func (p *plan) measureFrom(y []float64, noisy bool, points func() (metric.Finite, error)) (weights []float64, moved float64, err error) {
+func (p *plan) measureFrom(ctx context.Context, y []float64, noisy bool, points func() (metric.Finite, error)) (weights []float64, moved float64, err error) {
 	t := p.tree
 	total := y[0]
 	raw := append([]float64(nil), y...)
@@ -38,7 +39,7 @@ func (p *plan) measureFrom(y []float64, noisy bool, points func() (metric.Finite
 	case Signed:
 		return weights, 0, nil
 	case Nearest:
-		weights, err = p.nearest(weights, points)
+		weights, err = p.nearest(ctx, weights, points)
 	default:
 		switch {
 		case p.opt.Estimate == Clipped:
@@ -147,7 +148,7 @@ func projectSimplex(g []float64, total float64, dst []float64) ([]float64, error
 
 // nearest returns a probability measure nearest to the signed weights g, whose
 // total is 1 up to rounding, as [Nearest] says.
-func (p *plan) nearest(g []float64, points func() (metric.Finite, error)) ([]float64, error) {
+func (p *plan) nearest(ctx context.Context, g []float64, points func() (metric.Finite, error)) ([]float64, error) {
 	if p.line != nil {
 		w, _, err := wasserstein.ProjectLine(p.line, g)
 		return w, err
@@ -190,10 +191,10 @@ func (p *plan) nearest(g []float64, points func() (metric.Finite, error)) ([]flo
 	if err != nil {
 		return nil, err
 	}
-	if f, err = metric.Densify(f); err != nil {
+	if f, err = metric.Densify(ctx, f); err != nil {
 		return nil, err
 	}
-	q, err := wasserstein.Project(f, g, nil)
+	q, err := wasserstein.Project(ctx, f, g, nil)
 	if err != nil {
 		return nil, fmt.Errorf("measure: Nearest: %w", err)
 	}

@@ -1,6 +1,7 @@
 package measure_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/metricdp/metricdp/mechanism/measure"
@@ -13,11 +14,11 @@ func ExampleCountAll() {
 	if err != nil {
 		panic(err)
 	}
-	c, err := measure.CountAll(ages, [][]float64{{31}, {34}, {67}}, nil)
+	c, err := measure.CountAll(context.Background(), ages, [][]float64{{31}, {34}, {67}}, nil)
 	if err != nil {
 		panic(err)
 	}
-	more, err := measure.CountAll(ages, [][]float64{{5}, {102}}, nil) // 102 is clipped
+	more, err := measure.CountAll(context.Background(), ages, [][]float64{{5}, {102}}, nil) // 102 is clipped
 	if err != nil {
 		panic(err)
 	}

@@ -1,6 +1,7 @@
 package measure_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math/rand/v2"
@@ -56,7 +57,7 @@ func ExampleNewFinite() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := measure.NewFinite(pts, &measure.FiniteOptions{Height: 2, Arity: 3})
+	d, err := measure.NewFinite(context.Background(), pts, &measure.FiniteOptions{Height: 2, Arity: 3})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func ExampleOn() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	net, err := measure.NewFinite(places, nil)
+	net, err := measure.NewFinite(context.Background(), places, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func ExampleLabels() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	taxonomy, err := measure.NewTaxonomy(t, nil)
+	taxonomy, err := measure.NewTaxonomy(context.Background(), t, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func ExampleNewTaxonomy() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := measure.NewTaxonomy(t, nil)
+	d, err := measure.NewTaxonomy(context.Background(), t, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func ExampleNewFolded() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := measure.NewFolded(pts, nil)
+	d, err := measure.NewFolded(context.Background(), pts, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

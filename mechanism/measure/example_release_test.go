@@ -1,6 +1,7 @@
 package measure_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math"
@@ -30,7 +31,7 @@ func ExampleNewSynthesizer() {
 	}
 	fmt.Println(d)
 	fmt.Println(s.Guarantee())
-	records, err := s.Synthetic(seeded(), waits(), 0)
+	records, err := s.Synthetic(context.Background(), seeded(), waits(), 0)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -59,11 +60,11 @@ func ExampleSynthesizer_Release() {
 	}
 	// Each half is counted on its own machine.
 	all := waits()
-	counts, err := measure.CountAll(d, all[:500], nil)
+	counts, err := measure.CountAll(context.Background(), d, all[:500], nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	rest, err := measure.CountAll(d, all[500:], nil)
+	rest, err := measure.CountAll(context.Background(), d, all[500:], nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func ExampleSynthesizer_Bound() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	b, err := s.Bound(10_000, nil) // before any data are read
+	b, err := s.Bound(context.Background(), 10_000, nil) // before any data are read
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func ExampleNewMeasure() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := measure.NewFinite(pts, nil)
+	d, err := measure.NewFinite(context.Background(), pts, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func ExampleCount() {
 			}
 		}
 	}
-	counts, err := measure.Count(d, places, nil)
+	counts, err := measure.Count(context.Background(), d, places, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -37,8 +37,6 @@ type FiniteOptions struct {
 	// points have coordinates and Hilbert's curve would do. Only NewFolded reads
 	// it.
 	Tour bool
-	// Context, where not nil, ends the work early with its error.
-	Context context.Context
 }
 
 func (o *FiniteOptions) check(op string) (FiniteOptions, error) {
@@ -48,9 +46,6 @@ func (o *FiniteOptions) check(op string) (FiniteOptions, error) {
 	}
 	if opt.Ratio == 0 {
 		opt.Ratio = 0.5
-	}
-	if opt.Context == nil {
-		opt.Context = context.Background()
 	}
 	if err := fault.NonNegative(op, "Separation", opt.Separation); err != nil {
 		return opt, err
@@ -86,13 +81,13 @@ func (o *FiniteOptions) check(op string) (FiniteOptions, error) {
 // before any distance is asked for. A negative or non-finite distance, among
 // those that are read, is a *[metric.ValueError], and so are options outside
 // their domain.
-func NewFinite(f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
+func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	const op = "measure: NewFinite"
 	opt, err := o.check(op)
 	if err != nil {
 		return nil, err
 	}
-	n, err := newNet(op, f, opt)
+	n, err := newNet(ctx, op, f, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +114,7 @@ func NewFinite(f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	if arity == 0 {
 		arity = max(2, int(math.Ceil(aritySlack*math.Pow(float64(n.f.Len()), 1/float64(h)))))
 	}
-	parent, leaf, err := hierarchy.Net(opt.Context, op, n.f, arity)
+	parent, leaf, err := hierarchy.Net(ctx, op, n.f, arity)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +142,7 @@ type net struct {
 // nodes, in bytes.
 const pointSize = 200
 
-func newNet(op string, f metric.Finite, o FiniteOptions) (*net, error) {
+func newNet(ctx context.Context, op string, f metric.Finite, o FiniteOptions) (*net, error) {
 	size := fault.Len(f)
 	if err := fault.Empty(op, "f", size); err != nil {
 		return nil, err
@@ -155,15 +150,15 @@ func newNet(op string, f metric.Finite, o FiniteOptions) (*net, error) {
 	if err := fault.Memory(op, float64(size), pointSize); err != nil {
 		return nil, err
 	}
-	n := &net{all: f, f: f, ctx: o.Context}
+	n := &net{all: f, f: f, ctx: ctx}
 	if o.Separation == 0 {
 		return n, nil
 	}
 	var err error
-	if n.points, err = metric.Net(f, o.Separation, &metric.NetOptions{Context: o.Context}); err != nil {
+	if n.points, err = metric.Net(ctx, f, o.Separation, nil); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	nearest, dist, err := metric.AssignContext(o.Context, f, n.points)
+	nearest, dist, err := metric.Assign(ctx, f, n.points)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -249,7 +244,7 @@ func (n *net) measureDiameter(a *arrangement) (err error) {
 	}
 	e, ok := metric.Embed(n.f)
 	if ok && e.Dim <= cellTreeDim || n.f.Len() <= exactDiameter {
-		a.diameter, _, _, err = metric.DiameterContext(n.ctx, n.f)
+		a.diameter, _, _, err = metric.Diameter(n.ctx, n.f)
 		return err
 	}
 	far, next := 0.0, 0.0

@@ -16,12 +16,12 @@ func TestNewFinite_ChecksSizeFirst(t *testing.T) {
 	for _, n := range []int{math.MinInt, -1, 0, math.MaxInt / 4, math.MaxInt - 1, math.MaxInt} {
 		f := space{n, func(i, j int) float64 { panic("a distance was asked for") }}
 		for name, err := range map[string]error{
-			"NewFinite":     second(NewFinite(f, nil)),
-			"with a net":    second(NewFinite(f, &FiniteOptions{Separation: 1})),
-			"of arity 2":    second(NewFinite(f, &FiniteOptions{Arity: 2})),
-			"NewFolded":     second(NewFolded(f, nil)),
-			"along a tour":  second(NewFolded(f, &FiniteOptions{Tour: true})),
-			"folded, a net": second(NewFolded(f, &FiniteOptions{Separation: 1})),
+			"NewFinite":     second(NewFinite(t.Context(), f, nil)),
+			"with a net":    second(NewFinite(t.Context(), f, &FiniteOptions{Separation: 1})),
+			"of arity 2":    second(NewFinite(t.Context(), f, &FiniteOptions{Arity: 2})),
+			"NewFolded":     second(NewFolded(t.Context(), f, nil)),
+			"along a tour":  second(NewFolded(t.Context(), f, &FiniteOptions{Tour: true})),
+			"folded, a net": second(NewFolded(t.Context(), f, &FiniteOptions{Separation: 1})),
 		} {
 			var size *metric.SizeError
 			var memory *metric.MemoryError
@@ -32,11 +32,11 @@ func TestNewFinite_ChecksSizeFirst(t *testing.T) {
 	}
 	var memory *metric.MemoryError
 	large := space{1 << 16, func(i, j int) float64 { panic("a distance was asked for") }}
-	if _, err := NewFinite(large, &FiniteOptions{Arity: 1 << 15}); !errors.As(err, &memory) {
+	if _, err := NewFinite(t.Context(), large, &FiniteOptions{Arity: 1 << 15}); !errors.As(err, &memory) {
 		t.Errorf("2^31 pairs of points and centers: %v", err)
 	}
 	for name, tree := range map[string]*metric.Tree{"nil": nil, "zero": {}} {
-		if _, err := NewTaxonomy(tree, nil); !errors.Is(err, metric.ErrEmpty) {
+		if _, err := NewTaxonomy(t.Context(), tree, nil); !errors.Is(err, metric.ErrEmpty) {
 			t.Errorf("%s tree: %v", name, err)
 		}
 	}
@@ -58,9 +58,9 @@ func TestNewFinite_RefusesWrongDistances(t *testing.T) {
 					return math.Abs(float64(a - b))
 				}}
 				for name, err := range map[string]error{
-					"NewFinite":  second(NewFinite(f, nil)),
-					"of arity 2": second(NewFinite(f, &FiniteOptions{Arity: 2})),
-					"NewFolded":  second(NewFolded(f, nil)),
+					"NewFinite":  second(NewFinite(t.Context(), f, nil)),
+					"of arity 2": second(NewFinite(t.Context(), f, &FiniteOptions{Arity: 2})),
+					"NewFolded":  second(NewFolded(t.Context(), f, nil)),
 				} {
 					if !errors.As(err, &value) && !errors.As(err, &law) {
 						t.Errorf("%s: %d and %d are %v apart: %v", name, i, j, wrong, err)
@@ -75,7 +75,7 @@ func TestNewFinite_RefusesWrongDistances(t *testing.T) {
 			}
 			return math.Abs(float64(a - b))
 		}}
-		if _, err := NewFinite(oneAtATime{f: now, turn: make(chan bool, 1)}, nil); !errors.As(err, &value) {
+		if _, err := NewFinite(t.Context(), oneAtATime{f: now, turn: make(chan bool, 1)}, nil); !errors.As(err, &value) {
 			t.Errorf("%v now and then: %v", wrong, err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestNewFinite_StopsWithItsContext(t *testing.T) {
 	for after := 20 * time.Millisecond; after < time.Second; after *= 3 {
 		ctx, cancel := context.WithTimeout(context.Background(), after)
 		start := time.Now()
-		_, err := NewFinite(f, &FiniteOptions{Context: ctx, Height: 3})
+		_, err := NewFinite(ctx, f, &FiniteOptions{Height: 3})
 		if over := time.Since(start) - after; !errors.Is(err, context.DeadlineExceeded) || over > 2*time.Second {
 			t.Errorf("%v late, after %v: %v", over, after, err)
 		}

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -32,17 +33,17 @@ import (
 // of [NewBox] can, and are 1.3 to 3.5 times as accurate.
 //
 // Records, options, errors and cost are as for NewFinite, and tsp.Solve's.
-func NewFolded(f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
+func NewFolded(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	const op = "measure: NewFolded"
 	opt, err := o.check(op)
 	if err != nil {
 		return nil, err
 	}
-	n, err := newNet(op, f, opt)
+	n, err := newNet(ctx, op, f, opt)
 	if err != nil {
 		return nil, err
 	}
-	tour, kind, err := foldingOrder(n.f, opt)
+	tour, kind, err := foldingOrder(ctx, n.f, opt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -59,15 +60,15 @@ func NewFolded(f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	return n.over(op, a, fold.Order)
 }
 
-func foldingOrder(f metric.Finite, o FiniteOptions) (*tsp.Tour, string, error) {
-	to := &tsp.Options{Path: true, Certificate: tsp.CertifyNone, Context: o.Context}
+func foldingOrder(ctx context.Context, f metric.Finite, o FiniteOptions) (*tsp.Tour, string, error) {
+	to := &tsp.Options{Path: true, Certificate: tsp.CertifyNone}
 	if !o.Tour {
-		t, err := tsp.SpaceFilling(f, tsp.Hilbert, to)
+		t, err := tsp.SpaceFilling(ctx, f, tsp.Hilbert, to)
 		if !errors.Is(err, tsp.ErrNoCoordinates) {
 			return t, "Hilbert's curve", err
 		}
 	}
-	t, err := tsp.Solve(f, to)
+	t, err := tsp.Solve(ctx, f, to)
 	return t, "a tour", err
 }
 

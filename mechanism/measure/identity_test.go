@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -19,24 +20,24 @@ func fourCells() (finite map[string]*Domain[int], box map[string]*Domain[[]float
 		return must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 2}, append([]float64{0}, l...)))
 	}
 	finite = map[string]*Domain[int]{
-		"net tree":              must(NewFinite(line(1, 2, 3, 4), nil)),
-		"net tree, longer":      must(NewFinite(line(1, 2, 3, 5), nil)),
-		"net tree, permuted":    must(NewFinite(line(2, 1, 3, 4), nil)),
-		"net tree, binary":      must(NewFinite(line(1, 2, 3, 4), &FiniteOptions{Arity: 2})),
-		"net of five":           must(NewFinite(line(1, 2, 3, 4, 4.1), &FiniteOptions{Separation: 0.5})),
-		"net of five elsewhere": must(NewFinite(line(1, 2, 3, 4, 3.1), &FiniteOptions{Separation: 0.5})),
-		"net of six":            must(NewFinite(line(1, 2, 3, 4, 4.1, 4.1), &FiniteOptions{Separation: 0.5})),
-		"folded":                must(NewFolded(line(1, 2, 3, 4), nil)),
-		"folded, longer":        must(NewFolded(line(1, 2, 3, 5), nil)),
-		"folded, arity 4":       must(NewFolded(line(1, 2, 3, 4), &FiniteOptions{Arity: 4})),
-		"taxonomy":              must(NewTaxonomy(tree(2, 2, 1, 1, 1, 1), &FiniteOptions{Ratio: 1})),
-		"taxonomy, longer":      must(NewTaxonomy(tree(2, 2, 1, 1, 1, 1.5), &FiniteOptions{Ratio: 1})),
-		"ultrametric":           must(NewFinite(must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1, 2, 1})), nil)),
-		"ultrametric, higher":   must(NewFinite(must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1, 3, 1})), nil)),
+		"net tree":              must(NewFinite(context.Background(), line(1, 2, 3, 4), nil)),
+		"net tree, longer":      must(NewFinite(context.Background(), line(1, 2, 3, 5), nil)),
+		"net tree, permuted":    must(NewFinite(context.Background(), line(2, 1, 3, 4), nil)),
+		"net tree, binary":      must(NewFinite(context.Background(), line(1, 2, 3, 4), &FiniteOptions{Arity: 2})),
+		"net of five":           must(NewFinite(context.Background(), line(1, 2, 3, 4, 4.1), &FiniteOptions{Separation: 0.5})),
+		"net of five elsewhere": must(NewFinite(context.Background(), line(1, 2, 3, 4, 3.1), &FiniteOptions{Separation: 0.5})),
+		"net of six":            must(NewFinite(context.Background(), line(1, 2, 3, 4, 4.1, 4.1), &FiniteOptions{Separation: 0.5})),
+		"folded":                must(NewFolded(context.Background(), line(1, 2, 3, 4), nil)),
+		"folded, longer":        must(NewFolded(context.Background(), line(1, 2, 3, 5), nil)),
+		"folded, arity 4":       must(NewFolded(context.Background(), line(1, 2, 3, 4), &FiniteOptions{Arity: 4})),
+		"taxonomy":              must(NewTaxonomy(context.Background(), tree(2, 2, 1, 1, 1, 1), &FiniteOptions{Ratio: 1})),
+		"taxonomy, longer":      must(NewTaxonomy(context.Background(), tree(2, 2, 1, 1, 1, 1.5), &FiniteOptions{Ratio: 1})),
+		"ultrametric":           must(NewFinite(context.Background(), must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1, 2, 1})), nil)),
+		"ultrametric, higher":   must(NewFinite(context.Background(), must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1, 3, 1})), nil)),
 	}
 	// Points are no farther apart than what they are laid over.
-	far := must(NewFinite(line(0, 10, 20, 30), nil))
-	fold := must(NewFolded(line(0, 10, 20, 30), nil))
+	far := must(NewFinite(context.Background(), line(0, 10, 20, 30), nil))
+	fold := must(NewFolded(context.Background(), line(0, 10, 20, 30), nil))
 	columns := func(o CellOptions, c ...Column) *Domain[[]float64] { return must(NewBox(c, &o)) }
 	on := func(d *Domain[int], s metric.Space[[]float64], at ...[]float64) *Domain[[]float64] {
 		return must(On(d, must(metric.NewPoints(at, s))))
@@ -74,7 +75,7 @@ func fourCells() (finite map[string]*Domain[int], box map[string]*Domain[[]float
 // of the same domain of another machine.
 func mixed[P any](t *testing.T, here, there map[string]*Domain[P]) {
 	for from, d := range here {
-		c := must(CountAll(d, []P{d.Point(0), d.Point(3)}, nil))
+		c := must(CountAll(t.Context(), d, []P{d.Point(0), d.Point(3)}, nil))
 		for to, e := range there {
 			if e.Len() != 4 {
 				t.Fatalf("%s: %v", to, e)
@@ -149,7 +150,7 @@ func TestIdentity_ReadsDistances(t *testing.T) {
 	}
 	id := func(factor func(i, j int) float64) [idSize]byte {
 		f := space{n, func(i, j int) float64 { return distance(i, j) * factor(min(i, j), max(i, j)) }}
-		return must(NewFinite(f, nil)).id
+		return must(NewFinite(t.Context(), f, nil)).id
 	}
 	want := id(func(i, j int) float64 { return 1 })
 	if got := id(func(i, j int) float64 { return 1 + 0x1p-50 }); got != want {

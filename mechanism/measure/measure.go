@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -100,7 +101,7 @@ func (m *Measure) Release(r *rand.Rand, mu []float64) ([]float64, error) {
 		return nil, err
 	}
 	y[0] = 1
-	w, _, err := m.p.measureFrom(y, false, m.finite)
+	w, _, err := m.p.measureFrom(context.Background(), y, false, m.finite)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}

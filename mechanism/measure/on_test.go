@@ -21,7 +21,7 @@ func TestOn_RefusesLargerDistances(t *testing.T) {
 		of, on *metric.Points[metric.LatLon]
 		ok     bool
 	}{"km on km": {km, km, true}, "miles on km": {km, miles, true}, "km on miles": {miles, km, false}} {
-		for how, d := range map[string]*Domain[int]{"net": must(NewFinite(c.of, nil)), "dense": must(NewFinite(must(metric.Densify(c.of)), nil)), "folded": must(NewFolded(c.of, nil))} {
+		for how, d := range map[string]*Domain[int]{"net": must(NewFinite(t.Context(), c.of, nil)), "dense": must(NewFinite(t.Context(), must(metric.Densify(t.Context(), c.of)), nil)), "folded": must(NewFolded(t.Context(), c.of, nil))} {
 			_, err := On(d, c.on)
 			var wrong *metric.ValueError
 			if c.ok && err != nil || !c.ok && !errors.As(err, &wrong) {

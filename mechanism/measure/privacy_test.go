@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"math"
 	"reflect"
 	"testing"
@@ -20,7 +21,7 @@ var (
 // tinyTrees are trees with so few nodes that all outputs can be listed.
 func tinyTrees() map[string]*Domain[int] {
 	tree := func(paths ...[]string) *Domain[int] {
-		return must(NewTaxonomy(must(metric.TreeFromPaths(paths)), &FiniteOptions{Ratio: 1}))
+		return must(NewTaxonomy(context.Background(), must(metric.TreeFromPaths(paths)), &FiniteOptions{Ratio: 1}))
 	}
 	return map[string]*Domain[int]{
 		"pair":   tree([]string{"r", "a"}, []string{"r", "b"}),
@@ -272,7 +273,7 @@ func TestRelease_TotalHasItsNoise(t *testing.T) {
 		"lazy":     {CellOptions{Splits: [][]int{{3}, {2}}, Lazy: true}, Independent},
 	} {
 		d := must(NewBox([]Column{{Hi: 1}}, &c.o))
-		counts := must(CountAll(d, [][]float64{{0.1}, {0.4}, {0.9}}, nil))
+		counts := must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.4}, {0.9}}, nil))
 		public := must(NewSynthesizer(d, 1, &Options{Noise: c.noise}))
 		s := must(NewSynthesizer(d, 1, &Options{Noise: c.noise, Relation: AddRemoveOne, Scales: []float64{1, 2}}))
 		r := rng.Seeded(3)
@@ -303,7 +304,7 @@ func TestLazy_DrawsStatedLaw(t *testing.T) {
 	for i := range n {
 		x = append(x, []float64{(float64(i) + 0.5) / n})
 	}
-	counts := must(CountAll(d, x, nil))
+	counts := must(CountAll(t.Context(), d, x, nil))
 	r := rng.Seeded(4)
 	hist := [2][]int{make([]int, 2*half+1), make([]int, 2*half+1)}
 	for range 40_000 {

@@ -56,7 +56,7 @@ func TestRelease_MassExactlyOne(t *testing.T) {
 func TestNearest_ManyCells(t *testing.T) {
 	d := unitBox(2, CellOptions{Depth: 6})
 	s := must(NewSynthesizer(d, 1, &Options{Estimate: Nearest}))
-	out := must(s.Release(rng.Seeded(1), must(CountAll(d, mixture(rng.Seeded(2), 20000), nil))))
+	out := must(s.Release(rng.Seeded(1), must(CountAll(t.Context(), d, mixture(rng.Seeded(2), 20000), nil))))
 	sum, near := 0.0, 0.0
 	for c, w := range out.Weights {
 		sum += w
@@ -109,7 +109,7 @@ func TestWeights_ContractTV(t *testing.T) {
 	r := rng.Seeded(3)
 	f := randomPoints(30, 2, 7)
 	for _, delta := range []float64{0, 0.2, 0.5} {
-		d := must(NewFinite(f, &FiniteOptions{Separation: delta}))
+		d := must(NewFinite(t.Context(), f, &FiniteOptions{Separation: delta}))
 		all := make([]int, f.Len())
 		for i := range all {
 			all[i] = i
@@ -128,8 +128,8 @@ func TestWeights_ContractTV(t *testing.T) {
 // The Nearest estimate is no farther from the Signed one, made of the same
 // noise, than other measures are: random ones, and the default estimate.
 func TestNearest_Optimal(t *testing.T) {
-	f := must(metric.Densify(randomPoints(40, 2, 8)))
-	for _, d := range []*Domain[int]{must(NewFinite(f, nil)), must(NewFolded(f, &FiniteOptions{Tour: true}))} {
+	f := must(metric.Densify(t.Context(), randomPoints(40, 2, 8)))
+	for _, d := range []*Domain[int]{must(NewFinite(t.Context(), f, nil)), must(NewFolded(t.Context(), f, &FiniteOptions{Tour: true}))} {
 		dist := metric.Finite(f)
 		if d.line != nil {
 			dist = linePoints(d.line)
@@ -148,7 +148,7 @@ func TestNearest_Optimal(t *testing.T) {
 				sum += mu[i] - nu[i]
 			}
 			nu[0] += sum
-			return must(wasserstein.W1(dist, mu, nu, nil)).Cost
+			return must(wasserstein.W1(t.Context(), dist, mu, nu, nil)).Cost
 		}
 		r := rng.Seeded(4)
 		c := randomCounts(d, 100, r)
@@ -197,7 +197,7 @@ func TestRelease_Consistent(t *testing.T) {
 // average is the best linear estimate of a node from its own count and those
 // below: by hand for a root with two children that have three and two leaves.
 func TestAverage_InverseVariance(t *testing.T) {
-	d := must(NewTaxonomy(must(metric.TreeFromPaths([][]string{
+	d := must(NewTaxonomy(t.Context(), must(metric.TreeFromPaths([][]string{
 		{"r", "a", "1"}, {"r", "a", "2"}, {"r", "a", "3"}, {"r", "b", "1"}, {"r", "b", "2"}})), &FiniteOptions{Ratio: 1}))
 	s := must(NewSynthesizer(d, 1, &Options{Noise: Independent, Relation: AddRemoveOne, Scales: []float64{2, 1}}))
 	v0, v1 := s.p.noise[0].Variance(2), s.p.noise[1].Variance(2)
@@ -221,8 +221,8 @@ func TestLazy_AgreesAndScales(t *testing.T) {
 	x := mixture(rng.Seeded(1), 4000)
 	var a, b []float64
 	for seed := range 3 {
-		ra := must(must(NewSynthesizer(full, 1, nil)).Release(rng.Seeded(uint64(seed)), must(CountAll(full, x, nil))))
-		rb := must(must(NewSynthesizer(lazy, 1, nil)).Release(rng.Seeded(uint64(seed)), must(CountAll(lazy, x, nil))))
+		ra := must(must(NewSynthesizer(full, 1, nil)).Release(rng.Seeded(uint64(seed)), must(CountAll(t.Context(), full, x, nil))))
+		rb := must(must(NewSynthesizer(lazy, 1, nil)).Release(rng.Seeded(uint64(seed)), must(CountAll(t.Context(), lazy, x, nil))))
 		sub := x[:500]
 		a = append(a, transportError(t, sub, ra))
 		b = append(b, transportError(t, sub, rb))
@@ -233,10 +233,10 @@ func TestLazy_AgreesAndScales(t *testing.T) {
 		t.Errorf("lazy error %v, full %v", mb, ma)
 	}
 	// Counts serve both.
-	if _, err := must(NewSynthesizer(full, 1, nil)).Release(nil, must(CountAll(lazy, x, nil))); err != nil {
+	if _, err := must(NewSynthesizer(full, 1, nil)).Release(nil, must(CountAll(t.Context(), lazy, x, nil))); err != nil {
 		t.Error(err)
 	}
-	if _, err := must(NewSynthesizer(lazy, 1, nil)).Release(nil, must(CountAll(full, x, nil))); err != nil {
+	if _, err := must(NewSynthesizer(lazy, 1, nil)).Release(nil, must(CountAll(t.Context(), full, x, nil))); err != nil {
 		t.Error(err)
 	}
 	depth := 8.
@@ -248,7 +248,7 @@ func TestLazy_AgreesAndScales(t *testing.T) {
 	y := uniformRecords(6)(r, 10000)
 	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 		s := must(NewSynthesizer(six, 1, &Options{Relation: rel}))
-		out := must(s.Release(r, must(CountAll(six, y, nil))))
+		out := must(s.Release(r, must(CountAll(t.Context(), six, y, nil))))
 		sum := 0.0
 		for _, w := range out.Weights {
 			sum += w
@@ -267,7 +267,7 @@ func TestLazy_AgreesAndScales(t *testing.T) {
 		}
 	}
 	few := must(NewSynthesizer(six, 1, &Options{MaxCells: 100}))
-	if out := must(few.Release(r, must(CountAll(six, y, nil)))); len(out.Weights) > 200 {
+	if out := must(few.Release(r, must(CountAll(t.Context(), six, y, nil)))); len(out.Weights) > 200 {
 		t.Errorf("%d regions", len(out.Weights))
 	}
 }
@@ -290,7 +290,7 @@ func TestRelease_Errors(t *testing.T) {
 	nan := math.NaN()
 	syn := func(eps float64, o *Options) error { _, err := NewSynthesizer(d, eps, o); return err }
 	s := must(NewSynthesizer(d, 1, nil))
-	c := must(CountAll(d, [][]float64{{0.5}}, nil))
+	c := must(CountAll(t.Context(), d, [][]float64{{0.5}}, nil))
 	out := must(s.Release(nil, c))
 	signed := must(must(NewSynthesizer(d, 1, &Options{Estimate: Signed})).Release(nil, c))
 	m := must(NewMeasure(d, 1, nil))
@@ -319,7 +319,7 @@ func TestRelease_Errors(t *testing.T) {
 		"signed":         second(signed.Records(nil, 5, nil)),
 		"prob":           second(out.Confidence(1, 0)),
 		"lipschitz":      second(out.Confidence(nan, 0.9)),
-		"records":        second(s.Bound(0, nil)),
+		"records":        second(s.Bound(t.Context(), 0, nil)),
 		"alpha":          second(NewMeasure(d, 0, nil)),
 		"mu length":      second(m.Release(nil, []float64{1})),
 		"mu mass":        second(m.Release(nil, make([]float64, d.Len()))),

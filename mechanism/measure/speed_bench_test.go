@@ -21,7 +21,7 @@ func BenchmarkSynthetic(b *testing.B) {
 			for b.Loop() {
 				r := rng.Seeded(1)
 				x := make([]float64, 2)
-				c := must(Count(d, func(yield func([]float64, error) bool) {
+				c := must(Count(b.Context(), d, func(yield func([]float64, error) bool) {
 					for range n {
 						x[0], x[1] = r.Float64(), r.Float64()
 						if !yield(x, nil) {
@@ -50,7 +50,7 @@ func BenchmarkCount(b *testing.B) {
 	d := unitBox(2, CellOptions{Signal: n})
 	b.ReportAllocs()
 	for b.Loop() {
-		must(CountAll(d, x, nil))
+		must(CountAll(b.Context(), d, x, nil))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/record")
 }

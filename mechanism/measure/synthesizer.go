@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -122,7 +123,7 @@ func (s *Synthesizer[P]) Release(r *rand.Rand, c *Counts[P]) (*Release[P], error
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	total := s.total(y)
-	weights, moved, err := s.p.measureFrom(y, s.p.law == walk.DiscreteLaplace, s.finite)
+	weights, moved, err := s.p.measureFrom(context.Background(), y, s.p.law == walk.DiscreteLaplace, s.finite)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -177,11 +178,11 @@ func (s *Synthesizer[P]) finite() (metric.Finite, error) { return s.d.Points() }
 // Synthetic counts records, releases them and returns m synthetic ones, or as
 // many as there were where m is 0 (under AddRemoveOne, as there were by the noisy
 // count): [CountAll], Release and [Release.Records] in one.
-func (s *Synthesizer[P]) Synthetic(r *rand.Rand, records []P, m int) ([]P, error) {
+func (s *Synthesizer[P]) Synthetic(ctx context.Context, r *rand.Rand, records []P, m int) ([]P, error) {
 	if err := s.check("measure: Synthesizer.Synthetic"); err != nil {
 		return nil, err
 	}
-	c, err := CountAll(s.d, records, nil)
+	c, err := CountAll(ctx, s.d, records, nil)
 	if err != nil {
 		return nil, err
 	}

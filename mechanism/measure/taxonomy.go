@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -17,7 +18,7 @@ import (
 //
 // Separation and Arity are not read. Errors are *[metric.ValueError] for
 // options. O(n times height) distances.
-func NewTaxonomy(t *metric.Tree, o *FiniteOptions) (*Domain[int], error) {
+func NewTaxonomy(ctx context.Context, t *metric.Tree, o *FiniteOptions) (*Domain[int], error) {
 	const op = "measure: NewTaxonomy"
 	if t == nil || t.Len() == 0 {
 		return nil, fault.Empty(op, "t", 0)
@@ -27,7 +28,7 @@ func NewTaxonomy(t *metric.Tree, o *FiniteOptions) (*Domain[int], error) {
 		return nil, err
 	}
 	opt.Separation = 0
-	n, err := newNet(op, t.PathMetric(), opt)
+	n, err := newNet(ctx, op, t.PathMetric(), opt)
 	if err != nil {
 		return nil, err
 	}

@@ -19,21 +19,23 @@ func TestZeroValues_Refuse(t *testing.T) {
 	record := []float64{0.5}
 	for kind, d := range map[string]*Domain[[]float64]{"nil": nil, "zero": {}} {
 		for name, f := range map[string]func() error{
-			"Cell":           func() error { return second(d.Cell(record)) },
-			"Weights":        func() error { return second(d.Weights([][]float64{record}, nil)) },
-			"Points":         func() error { return second(d.Points()) },
-			"Point":          func() error { d.Point(0); return nil },
-			"Jitter":         func() error { d.Jitter(nil, 0); return nil },
-			"Distance":       func() error { d.Distance(record, record); return nil },
-			"Len":            func() error { d.Len(); return nil },
-			"Tree":           func() error { d.Tree(); return nil },
-			"Height":         func() error { d.Height(); return nil },
-			"Resolution":     func() error { d.Resolution(); return nil },
-			"Diameter":       func() error { d.Diameter(); return nil },
-			"NewCounts":      func() error { d.NewCounts(); return nil },
-			"Count":          func() error { return second(Count(d, stream([][]float64{record}), nil)) },
-			"Count none":     func() error { return second(Count(d, stream[[]float64](nil), &CountOptions{SkipErrors: true})) },
-			"CountAll":       func() error { return second(CountAll(d, [][]float64{record}, nil)) },
+			"Cell":       func() error { return second(d.Cell(record)) },
+			"Weights":    func() error { return second(d.Weights([][]float64{record}, nil)) },
+			"Points":     func() error { return second(d.Points()) },
+			"Point":      func() error { d.Point(0); return nil },
+			"Jitter":     func() error { d.Jitter(nil, 0); return nil },
+			"Distance":   func() error { d.Distance(record, record); return nil },
+			"Len":        func() error { d.Len(); return nil },
+			"Tree":       func() error { d.Tree(); return nil },
+			"Height":     func() error { d.Height(); return nil },
+			"Resolution": func() error { d.Resolution(); return nil },
+			"Diameter":   func() error { d.Diameter(); return nil },
+			"NewCounts":  func() error { d.NewCounts(); return nil },
+			"Count":      func() error { return second(Count(t.Context(), d, stream([][]float64{record}), nil)) },
+			"Count none": func() error {
+				return second(Count(t.Context(), d, stream[[]float64](nil), &CountOptions{SkipErrors: true}))
+			},
+			"CountAll":       func() error { return second(CountAll(t.Context(), d, [][]float64{record}, nil)) },
 			"NewSynthesizer": func() error { return second(NewSynthesizer(d, 1, nil)) },
 			"NewMeasure":     func() error { return second(NewMeasure(d, 1, nil)) },
 		} {
@@ -48,7 +50,7 @@ func TestZeroValues_Refuse(t *testing.T) {
 		refuses(t, kind+" Domain: Labels", "NewTaxonomy or NewFolded", func() error { return second(Labels[int](d, nil)) })
 	}
 	for kind, p := range map[string]*metric.Points[[]float64]{"nil": nil, "zero": {}} {
-		refuses(t, kind+" Points: On", "p has size 0, want 2", func() error { return second(On(must(NewFinite(linePoints{1, 2}, nil)), p)) })
+		refuses(t, kind+" Points: On", "p has size 0, want 2", func() error { return second(On(must(NewFinite(t.Context(), linePoints{1, 2}, nil)), p)) })
 	}
 	for kind, c := range map[string]*Counts[[]float64]{"nil": nil, "zero": {}} {
 		for name, f := range map[string]func() error{
@@ -74,8 +76,8 @@ func TestZeroValues_Refuse(t *testing.T) {
 	for kind, s := range map[string]*Synthesizer[[]float64]{"nil": nil, "zero": {}} {
 		for name, f := range map[string]func() error{
 			"Release":   func() error { return second(s.Release(nil, good.NewCounts())) },
-			"Synthetic": func() error { return second(s.Synthetic(nil, [][]float64{record}, 1)) },
-			"Bound":     func() error { return second(s.Bound(10, nil)) },
+			"Synthetic": func() error { return second(s.Synthetic(t.Context(), nil, [][]float64{record}, 1)) },
+			"Bound":     func() error { return second(s.Bound(t.Context(), 10, nil)) },
 			"Domain":    func() error { s.Domain(); return nil },
 		} {
 			refuses(t, kind+" Synthesizer: "+name, "a Synthesizer that is not from NewSynthesizer", f)
@@ -88,7 +90,7 @@ func TestZeroValues_Refuse(t *testing.T) {
 		for name, f := range map[string]func() error{
 			"Release": func() error { return second(m.Release(nil, []float64{1})) },
 			"nothing": func() error { return second(m.Release(nil, nil)) },
-			"Bound":   func() error { return second(m.Bound(nil)) },
+			"Bound":   func() error { return second(m.Bound(t.Context(), nil)) },
 		} {
 			refuses(t, kind+" Measure: "+name, "a Measure that is not from NewMeasure", f)
 		}

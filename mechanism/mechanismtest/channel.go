@@ -2,6 +2,7 @@ package mechanismtest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -35,7 +36,7 @@ const (
 // Certify returns keeps these laws. It takes two audits and Options.Samples
 // releases from each of the 16 inputs. Other errors are a [*metric.SizeError]
 // for rho and a [*metric.ValueError] for an option.
-func TestChannel(c *mechanism.Channel, rho metric.Finite, o *Options[int, int]) error {
+func TestChannel(ctx context.Context, c *mechanism.Channel, rho metric.Finite, o *Options[int, int]) error {
 	const op = "mechanismtest: TestChannel"
 	opt, err := settings(op, o)
 	if err != nil {
@@ -64,12 +65,12 @@ func TestChannel(c *mechanism.Channel, rho metric.Finite, o *Options[int, int]) 
 		}
 		return nil
 	})
-	kept := t.Law("audit", func() error { return auditAgrees(c, rho) })
+	kept := t.Law("audit", func() error { return auditAgrees(ctx, c, rho) })
 	if inside(c) {
-		t.Law("loss", func() error { return lossAgrees(c, rho) })
+		t.Law("loss", func() error { return lossAgrees(ctx, c, rho) })
 	}
 	if kept { // ReadChannel audits too
-		t.Law("JSON", func() error { return survivesJSON(c, rho) })
+		t.Law("JSON", func() error { return survivesJSON(ctx, c, rho) })
 	}
 	return t.Err()
 }
@@ -136,9 +137,9 @@ func drawsRow(c *mechanism.Channel, x int, o *Options[int, int], falseReject flo
 
 // auditAgrees checks that no pair of inputs refutes the guarantee. Within a
 // finite reach the witness must lie, or else it refutes nothing.
-func auditAgrees(c *mechanism.Channel, rho metric.Finite) error {
+func auditAgrees(ctx context.Context, c *mechanism.Channel, rho metric.Finite) error {
 	g := c.Guarantee()
-	a, err := c.Audit(rho, &mechanism.AuditOptions{Delta: g.Delta()})
+	a, err := c.Audit(ctx, rho, &mechanism.AuditOptions{Delta: g.Delta()})
 	if err != nil {
 		return err
 	}
@@ -159,8 +160,8 @@ func inside(c *mechanism.Channel) bool {
 	return true
 }
 
-func lossAgrees(c *mechanism.Channel, rho metric.Finite) error {
-	losses, err := c.Loss(rho)
+func lossAgrees(ctx context.Context, c *mechanism.Channel, rho metric.Finite) error {
+	losses, err := c.Loss(ctx, rho)
 	if err != nil {
 		return err
 	}
@@ -182,12 +183,12 @@ func lossAgrees(c *mechanism.Channel, rho metric.Finite) error {
 	return nil
 }
 
-func survivesJSON(c *mechanism.Channel, rho metric.Finite) error {
+func survivesJSON(ctx context.Context, c *mechanism.Channel, rho metric.Finite) error {
 	var file bytes.Buffer
 	if err := c.WriteJSON(&file); err != nil {
 		return err
 	}
-	d, err := mechanism.ReadChannel(&file, rho, nil)
+	d, err := mechanism.ReadChannel(ctx, &file, rho, nil)
 	if err != nil {
 		return err
 	}

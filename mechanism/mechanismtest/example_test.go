@@ -1,6 +1,7 @@
 package mechanismtest_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -43,7 +44,7 @@ func (c *counter) Guarantee() mechanism.Guarantee {
 }
 
 func ExampleTestMechanism() {
-	err := mechanismtest.TestMechanism(newCounter(0.5), []int64{0, 1, 100}, &mechanismtest.Options[int64, int64]{
+	err := mechanismtest.TestMechanism(context.Background(), newCounter(0.5), []int64{0, 1, 100}, &mechanismtest.Options[int64, int64]{
 		Refused: []int64{-1},
 	})
 	fmt.Println(err)
@@ -54,7 +55,7 @@ func ExampleTestMechanism() {
 // Two counts that differ by 10 are told apart at 5, and no promise of 3 is kept.
 func ExampleTestLevel() {
 	for _, claims := range []float64{0.5, 0.3} {
-		e, err := mechanismtest.TestLevel(newCounter(claims), 100, 110, 10, nil)
+		e, err := mechanismtest.TestLevel(context.Background(), newCounter(claims), 100, 110, 10, nil)
 		fmt.Printf("claimed %v, seen at least %.2f, rejected: %v\n", claims, e.Level, err != nil)
 	}
 	// Output:
@@ -67,7 +68,7 @@ func ExampleTestLaw() {
 	for k := int64(-20); k <= 20; k++ {
 		law[100+k] = math.Tanh(0.25) * math.Exp(-0.5*math.Abs(float64(k)))
 	}
-	fmt.Println(mechanismtest.TestLaw(newCounter(0.5), 100, law, nil))
+	fmt.Println(mechanismtest.TestLaw(context.Background(), newCounter(0.5), 100, law, nil))
 	// Output:
 	// <nil>
 }
@@ -77,17 +78,17 @@ func ExampleTestChannel() {
 	if err != nil {
 		panic(err)
 	}
-	m, err := exponential.Tuned(cities, 0.5, nil)
+	m, err := exponential.Tuned(context.Background(), cities, 0.5, nil)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(mechanismtest.TestChannel(m.Channel, cities, nil))
+	fmt.Println(mechanismtest.TestChannel(context.Background(), m.Channel, cities, nil))
 
 	bold, err := mechanism.NewGuarantee(0.1, 0, "")
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(mechanismtest.TestChannel(m.WithGuarantee(bold), cities, nil) == nil)
+	fmt.Println(mechanismtest.TestChannel(context.Background(), m.WithGuarantee(bold), cities, nil) == nil)
 	// Output:
 	// <nil>
 	// false

@@ -1,6 +1,7 @@
 package mechanismtest
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -30,7 +31,7 @@ const massSlack = 0x1p-40
 // law is rejected, with a [*Failure], with probability at most
 // Options.FalseReject. An outcome of probability 0 rejects at once. Other errors
 // are a [*metric.ValueError], for an option or p, and those of Release.
-func TestLaw[X any, Y comparable](m mechanism.Mechanism[X, Y], x X, p map[Y]float64, o *Options[X, Y]) error {
+func TestLaw[X any, Y comparable](ctx context.Context, m mechanism.Mechanism[X, Y], x X, p map[Y]float64, o *Options[X, Y]) error {
 	const op = "mechanismtest: TestLaw"
 	opt, err := settings(op, o)
 	if err != nil {

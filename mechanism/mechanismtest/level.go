@@ -2,6 +2,7 @@ package mechanismtest
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -49,7 +50,7 @@ func (e Evidence) String() string {
 // The evidence is returned either way. A pass proves nothing. Other errors are
 // a [*metric.ValueError], for an option or a distance that is negative, not
 // finite or beyond the guarantee's reach, and those of Release.
-func TestLevel[X, Y any](m mechanism.Mechanism[X, Y], x, xPrime X, distance float64, o *Options[X, Y]) (Evidence, error) {
+func TestLevel[X, Y any](ctx context.Context, m mechanism.Mechanism[X, Y], x, xPrime X, distance float64, o *Options[X, Y]) (Evidence, error) {
 	const op = "mechanismtest: TestLevel"
 	opt, err := settings(op, o)
 	if err != nil {

@@ -55,7 +55,7 @@ func TestLevel_FindsViolations(t *testing.T) {
 		{"nothing promised", coin(0.3, math.Inf(1), 0), 1, 0, "level"},
 	} {
 		for _, pair := range [][2]int{{0, 1}, {1, 0}} {
-			e, err := mechanismtest.TestLevel(c.m, pair[0], pair[1], c.distance, &options{})
+			e, err := mechanismtest.TestLevel(t.Context(), c.m, pair[0], pair[1], c.distance, &options{})
 			only(t, c.name, err, c.law)
 			if e.Level < c.low || e.Confidence != 1-1e-6 {
 				t.Errorf("%s: %v, want at least %v", c.name, e, c.low)
@@ -68,17 +68,17 @@ func TestLevel_FindsViolations(t *testing.T) {
 		t.Fatal(err)
 	}
 	short := &made[int, int]{coin(0.3, 1, 0).Release, always(near)}
-	if _, err := mechanismtest.TestLevel(short, 0, 1, 3, nil); !errors.As(err, &value) {
+	if _, err := mechanismtest.TestLevel(t.Context(), short, 0, 1, 3, nil); !errors.As(err, &value) {
 		t.Errorf("beyond the reach: %v", err)
 	}
 	for _, d := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := mechanismtest.TestLevel(coin(0.3, 1, 0), 0, 1, d, nil); !errors.As(err, &value) {
+		if _, err := mechanismtest.TestLevel(t.Context(), coin(0.3, 1, 0), 0, 1, d, nil); !errors.As(err, &value) {
 			t.Errorf("distance %v: %v", d, err)
 		}
 	}
 	bad := errors.New("no")
 	refusing := &made[int, int]{func(*rand.Rand, int) (int, error) { return 0, bad }, always(promise(1, 0))}
-	if _, err := mechanismtest.TestLevel(refusing, 0, 1, 1, nil); !errors.Is(err, bad) {
+	if _, err := mechanismtest.TestLevel(t.Context(), refusing, 0, 1, 1, nil); !errors.Is(err, bad) {
 		t.Error(err)
 	}
 }
@@ -93,10 +93,10 @@ func TestStatistics_RejectAsStated(t *testing.T) {
 	uniform := map[int]float64{0: 0.125, 1: 0.125, 2: 0.125, 3: 0.125}
 	for seed := range uint64(1000) {
 		o := &mechanismtest.Options[int, int]{Seed: seed, Samples: 500, FalseReject: 0.05}
-		if _, err := mechanismtest.TestLevel(m, 0, 1, 1, o); err != nil {
+		if _, err := mechanismtest.TestLevel(t.Context(), m, 0, 1, 1, o); err != nil {
 			level++
 		}
-		if err := mechanismtest.TestLaw(four, 0, uniform, o); err != nil {
+		if err := mechanismtest.TestLaw(t.Context(), four, 0, uniform, o); err != nil {
 			law++
 		}
 	}
@@ -131,11 +131,11 @@ func TestLaw_FindsOtherLaws(t *testing.T) {
 		{"never seen", map[int]float64{0: 0.1, 1: 0.1, 2: 0.1, 3: 0.1, 4: 0.1, 5: 0.1, 6: 0.4}, "frequencies"},
 		{"one outcome", map[int]float64{0: 1}, "frequencies"},
 	} {
-		only(t, c.name, mechanismtest.TestLaw(six, 0, c.p, nil), c.law)
+		only(t, c.name, mechanismtest.TestLaw(t.Context(), six, 0, c.p, nil), c.law)
 	}
 	var value *metric.ValueError
 	for _, p := range []map[int]float64{{0: -1}, {0: math.NaN()}, {0: 0.7, 1: 0.4}} {
-		if err := mechanismtest.TestLaw(six, 0, p, nil); !errors.As(err, &value) {
+		if err := mechanismtest.TestLaw(t.Context(), six, 0, p, nil); !errors.As(err, &value) {
 			t.Errorf("%v: %v", p, err)
 		}
 	}
@@ -171,11 +171,11 @@ func TestChannel_CatchesEachLiar(t *testing.T) {
 		{"a row written elsewhere", func(x int, dst []float64) { right(x, append(dst, 0)) }, 1, rho, "rows"},
 		{"another space's promise", right, 1, space.Path(4, 0.1), "audit"},
 	} {
-		lazy, err := mechanism.NewChannel(mechanism.Rows{Inputs: 4, Outputs: 4, Fill: c.fill}, &mechanism.ChannelOptions{Lazy: true})
+		lazy, err := mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: 4, Outputs: 4, Fill: c.fill}, &mechanism.ChannelOptions{Lazy: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := &mechanismtest.Options[int, int]{Samples: 1 << 12}
-		only(t, c.name, mechanismtest.TestChannel(lazy.WithGuarantee(promise(c.claim, 0)), c.rho, o), c.law)
+		only(t, c.name, mechanismtest.TestChannel(t.Context(), lazy.WithGuarantee(promise(c.claim, 0)), c.rho, o), c.law)
 	}
 }

@@ -1,6 +1,7 @@
 package mechanismtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -36,7 +37,7 @@ const (
 // Options.Constant where its output hardly varies, with probability at most
 // 1e-16 for each input, and 2e-7 for each over the choice of the seed; the
 // others never do. It takes some 800 releases for each input.
-func TestMechanism[X, Y any](m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y]) error {
+func TestMechanism[X, Y any](ctx context.Context, m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y]) error {
 	const op = "mechanismtest: TestMechanism"
 	opt, err := settings(op, o)
 	if err != nil {

@@ -1,6 +1,7 @@
 package mechanismtest_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -59,7 +60,7 @@ func (m *made[X, Y]) Guarantee() mechanism.Guarantee       { return m.guarantee(
 func inputs() [][]int { return [][]int{{0, 0, 0}, {1, 0, 1}, {0, 1, 1}} }
 
 func conform(release func(r *rand.Rand, x []int) ([]int, error), g func() mechanism.Guarantee) error {
-	return mechanismtest.TestMechanism(&made[[]int, []int]{release, g}, inputs(), &mechanismtest.Options[[]int, []int]{Refused: [][]int{{0, 2, 0}, {-1}}})
+	return mechanismtest.TestMechanism(context.Background(), &made[[]int, []int]{release, g}, inputs(), &mechanismtest.Options[[]int, []int]{Refused: [][]int{{0, 2, 0}, {-1}}})
 }
 
 func promise(alpha, delta float64) mechanism.Guarantee {
@@ -237,11 +238,11 @@ func TestMechanism_CatchesSharedState(t *testing.T) {
 // An output that cannot vary passes where that is said; pointers need a key.
 func TestMechanism_Options(t *testing.T) {
 	constant := &made[int, string]{func(*rand.Rand, int) (string, error) { return "none of your business", nil }, always(promise(0, 0))}
-	only(t, "constant", mechanismtest.TestMechanism(constant, []int{1, 2}, nil), "randomness")
-	only(t, "constant by intent", mechanismtest.TestMechanism(constant, []int{1, 2}, &mechanismtest.Options[int, string]{Constant: true}), "")
+	only(t, "constant", mechanismtest.TestMechanism(t.Context(), constant, []int{1, 2}, nil), "randomness")
+	only(t, "constant by intent", mechanismtest.TestMechanism(t.Context(), constant, []int{1, 2}, &mechanismtest.Options[int, string]{Constant: true}), "")
 
 	pointer := &made[[]int, *[]int]{func(r *rand.Rand, x []int) (*[]int, error) { y, err := flip(r, x); return &y, err }, always(threes)}
-	only(t, "pointer", mechanismtest.TestMechanism(pointer, inputs(), &mechanismtest.Options[[]int, *[]int]{
+	only(t, "pointer", mechanismtest.TestMechanism(t.Context(), pointer, inputs(), &mechanismtest.Options[[]int, *[]int]{
 		Key: func(y *[]int) any { return [3]int(*y) },
 	}), "")
 	// Rare noise: some generator shows it, and two equal runs prove nothing.
@@ -250,7 +251,7 @@ func TestMechanism_Options(t *testing.T) {
 		defer done()
 		return r.IntN(20) == 0, nil
 	}, always(promise(0, 0))}
-	only(t, "rare", mechanismtest.TestMechanism(rare, []int{1, 2, 3}, nil), "")
+	only(t, "rare", mechanismtest.TestMechanism(t.Context(), rare, []int{1, 2, 3}, nil), "")
 }
 
 func TestOptions_BadInput(t *testing.T) {
@@ -258,25 +259,25 @@ func TestOptions_BadInput(t *testing.T) {
 	var value *metric.ValueError
 	m := coin(0.3, 1, 0)
 	for _, o := range []options{{Samples: -1}, {FalseReject: -1}, {FalseReject: 1}, {FalseReject: math.NaN()}} {
-		if err := mechanismtest.TestMechanism(m, []int{0}, &o); !errors.As(err, &value) {
+		if err := mechanismtest.TestMechanism(t.Context(), m, []int{0}, &o); !errors.As(err, &value) {
 			t.Errorf("%+v: %v", o, err)
 		}
-		if _, err := mechanismtest.TestLevel(m, 0, 1, 1, &o); !errors.As(err, &value) {
+		if _, err := mechanismtest.TestLevel(t.Context(), m, 0, 1, 1, &o); !errors.As(err, &value) {
 			t.Errorf("%+v: %v", o, err)
 		}
-		if err := mechanismtest.TestLaw(m, 0, nil, &o); !errors.As(err, &value) {
+		if err := mechanismtest.TestLaw(t.Context(), m, 0, nil, &o); !errors.As(err, &value) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	if err := mechanismtest.TestMechanism(m, nil, nil); !errors.Is(err, metric.ErrEmpty) {
+	if err := mechanismtest.TestMechanism(t.Context(), m, nil, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)
 	}
-	c, err := mechanism.FromWeights(3, 1, []float64{1, 1, 1}, nil)
+	c, err := mechanism.FromWeights(t.Context(), 3, 1, []float64{1, 1, 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var wrong *metric.SizeError
-	if err := mechanismtest.TestChannel(c, space.Path(2, 1), nil); !errors.As(err, &wrong) {
+	if err := mechanismtest.TestChannel(t.Context(), c, space.Path(2, 1), nil); !errors.As(err, &wrong) {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package metrictest_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -27,10 +28,10 @@ func (c cycle) Distance(i, j int) float64 {
 }
 
 func ExampleTestFinite() {
-	fmt.Println(metrictest.TestFinite(noon, nil))
-	fmt.Println(metrictest.TestFinite(cycle{noon}, &metrictest.Options{Strict: true}))
+	fmt.Println(metrictest.TestFinite(context.Background(), noon, nil))
+	fmt.Println(metrictest.TestFinite(context.Background(), cycle{noon}, &metrictest.Options{Strict: true}))
 
-	err := metrictest.TestFinite(cycle{noon}, &metrictest.Options{Ultrametric: true})
+	err := metrictest.TestFinite(context.Background(), cycle{noon}, &metrictest.Options{Ultrametric: true})
 	var v *metric.Violation
 	if errors.As(err, &v) {
 		fmt.Println(v.Axiom)
@@ -44,14 +45,14 @@ func ExampleTestFinite() {
 // The squared difference is no metric: from 10 to 12 it is shorter by way of 11.
 func ExampleTestSpace() {
 	squared := metric.Func[float64](func(x, y float64) float64 { return (x - y) * (x - y) })
-	fmt.Println(metrictest.TestSpace(squared, []float64{10, 11, 12}, nil))
+	fmt.Println(metrictest.TestSpace(context.Background(), squared, []float64{10, 11, 12}, nil))
 	// Output:
 	// metrictest: TestSpace: metric: metric: d(i,j) <= d(i,k) + d(k,j) fails at i=0, j=2, k=1 by 2; points[0] = 10; points[2] = 12; points[1] = 11
 }
 
 func ExampleTestBimetric() {
 	// Privacy goes by the time of the week, errors by the calendar.
-	fmt.Println(metrictest.TestBimetric(metric.Bimetric{Privacy: cycle{noon}, Utility: noon}, nil))
+	fmt.Println(metrictest.TestBimetric(context.Background(), metric.Bimetric{Privacy: cycle{noon}, Utility: noon}, nil))
 	// Output:
 	// <nil>
 }

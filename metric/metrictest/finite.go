@@ -1,6 +1,7 @@
 package metrictest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -17,25 +18,25 @@ import (
 //
 // Up to Options.MaxPoints points it takes some 30 Len()^2 distances and
 // Len()^3 arithmetic, above that some millions of distances.
-func TestFinite(f metric.Finite, o *Options) error {
-	return testFinite("metrictest: TestFinite", f, o)
+func TestFinite(ctx context.Context, f metric.Finite, o *Options) error {
+	return testFinite(ctx, "metrictest: TestFinite", f, o)
 }
 
 // TestBimetric checks both metrics of b as [TestFinite] does, and that they
 // have the same number of points. Failures say which of the two they are about.
-func TestBimetric(b metric.Bimetric, o *Options) error {
+func TestBimetric(ctx context.Context, b metric.Bimetric, o *Options) error {
 	const op = "metrictest: TestBimetric"
 	if err := b.Check(); err != nil {
 		return err
 	}
-	err := testFinite(op+": Privacy", b.Privacy, o)
+	err := testFinite(ctx, op+": Privacy", b.Privacy, o)
 	if b.OneMetric() {
 		return err
 	}
-	return errors.Join(err, testFinite(op+": Utility", b.Utility, o))
+	return errors.Join(err, testFinite(ctx, op+": Utility", b.Utility, o))
 }
 
-func testFinite(op string, f metric.Finite, o *Options) error {
+func testFinite(ctx context.Context, op string, f metric.Finite, o *Options) error {
 	opt, err := settings(op, o)
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func testFinite(op string, f metric.Finite, o *Options) error {
 		return err
 	}
 	idx := opt.sample(n)
-	axioms(t, f, idx, &opt, func(err error) error { return err })
+	axioms(ctx, t, f, idx, &opt, func(err error) error { return err })
 	answers(t, len(idx), func(a, b int) float64 { return f.Distance(idx[a], idx[b]) }, func(a, b int) string {
 		return fmt.Sprintf("Distance(%d, %d)", idx[a], idx[b])
 	})
@@ -84,7 +85,7 @@ func (p plain) Distance(i, j int) float64 { return p.f.Distance(i, j) }
 
 // axioms checks the laws of metrics; say words their violations. Validate's
 // goroutines would end the program where f panics, so pairs are asked before.
-func axioms(t *law.Trial, f metric.Finite, idx []int, o *Options, say func(error) error) {
+func axioms(ctx context.Context, t *law.Trial, f metric.Finite, idx []int, o *Options, say func(error) error) {
 	t.Law("metric", func() error {
 		for _, i := range idx {
 			for _, j := range idx {
@@ -95,7 +96,7 @@ func axioms(t *law.Trial, f metric.Finite, idx []int, o *Options, say func(error
 		if f.Len() > o.MaxPoints {
 			triples = 1 // some
 		}
-		return say(metric.Validate(plain{f}, &metric.ValidateOptions{
+		return say(metric.Validate(ctx, plain{f}, &metric.ValidateOptions{
 			Tolerance:  o.Tolerance,
 			Strict:     o.Strict,
 			MaxTriples: triples,
@@ -111,7 +112,7 @@ func axioms(t *law.Trial, f metric.Finite, idx []int, o *Options, say func(error
 		if err != nil {
 			return err
 		}
-		err = metric.ValidateUltrametric(sub, 0)
+		err = metric.ValidateUltrametric(ctx, sub, 0)
 		var v *metric.Violation
 		if errors.As(err, &v) { // number the witness as f does
 			w := *v

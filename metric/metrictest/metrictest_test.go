@@ -1,6 +1,7 @@
 package metrictest_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"runtime"
@@ -198,7 +199,7 @@ func TestFinite_CatchesEachLiar(t *testing.T) {
 			}
 		}), "embedding"},
 	} {
-		only(t, c.name, metrictest.TestFinite(with(newLine(), c.change), nil), c.law)
+		only(t, c.name, metrictest.TestFinite(t.Context(), with(newLine(), c.change), nil), c.law)
 	}
 
 	// These change distances, so only Len and Distance are shown.
@@ -230,7 +231,7 @@ func TestFinite_CatchesEachLiar(t *testing.T) {
 		}), metrictest.Options{}, "metric", ""},
 	} {
 		l := with(newLine(), c.change)
-		err := metrictest.TestFinite(shown{l}, &c.o)
+		err := metrictest.TestFinite(t.Context(), shown{l}, &c.o)
 		only(t, c.name, err, c.law)
 		var v *metric.Violation
 		if c.axiom != "" && (!errors.As(err, &v) || v.Axiom != c.axiom) {
@@ -249,7 +250,7 @@ func (s shown) Distance(i, j int) float64 { return s.l.Distance(i, j) }
 func lengths(l *line) int64 {
 	var n atomic.Int64
 	l.n = func() int { n.Add(1); return size }
-	metrictest.TestFinite(l, nil)
+	metrictest.TestFinite(context.Background(), l, nil)
 	return n.Load()
 }
 
@@ -271,7 +272,7 @@ func TestFinite_CatchesTheUnsteady(t *testing.T) {
 			return d
 		},
 	} {
-		err := metrictest.TestFinite(shown{with(newLine(), distance(f))}, nil)
+		err := metrictest.TestFinite(t.Context(), shown{with(newLine(), distance(f))}, nil)
 		if !slices.Contains(laws(err), want) {
 			t.Errorf("laws %q, want %q among them: %v", laws(err), want, err)
 		}
@@ -290,12 +291,12 @@ func TestBimetric_NamesTheMetric(t *testing.T) {
 		{metric.Bimetric{Privacy: bad, Utility: good}, "Privacy"},
 		{metric.Bimetric{Privacy: good, Utility: bad}, "Utility"},
 	} {
-		err := metrictest.TestBimetric(c.b, nil)
+		err := metrictest.TestBimetric(t.Context(), c.b, nil)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	if err := metrictest.TestBimetric(metric.Bimetric{Privacy: good}, nil); err == nil {
+	if err := metrictest.TestBimetric(t.Context(), metric.Bimetric{Privacy: good}, nil); err == nil {
 		t.Error("no utility metric passes")
 	}
 }
@@ -303,20 +304,20 @@ func TestBimetric_NamesTheMetric(t *testing.T) {
 func TestOptions_BadInput(t *testing.T) {
 	var value *metric.ValueError
 	for _, o := range []metrictest.Options{{Tolerance: -1}, {Tolerance: math.NaN()}, {MaxPoints: -1}} {
-		if err := metrictest.TestFinite(newLine(), &o); !errors.As(err, &value) {
+		if err := metrictest.TestFinite(t.Context(), newLine(), &o); !errors.As(err, &value) {
 			t.Errorf("%+v: %v", o, err)
 		}
-		if err := metrictest.TestSpace(metric.Manhattan{}, [][]float64{{1}}, &o); !errors.As(err, &value) {
+		if err := metrictest.TestSpace(t.Context(), metric.Manhattan{}, [][]float64{{1}}, &o); !errors.As(err, &value) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	if err := metrictest.TestSpace(metric.Manhattan{}, nil, nil); !errors.Is(err, metric.ErrEmpty) {
+	if err := metrictest.TestSpace(t.Context(), metric.Manhattan{}, nil, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)
 	}
-	if err := metrictest.TestFinite(nil, nil); !errors.Is(err, metric.ErrEmpty) {
+	if err := metrictest.TestFinite(t.Context(), nil, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("no space: %v", err)
 	}
-	if err := metrictest.TestFinite(with(newLine(), func(l *line) { l.n = func() int { return 0 } }), nil); !errors.Is(err, metric.ErrEmpty) {
+	if err := metrictest.TestFinite(t.Context(), with(newLine(), func(l *line) { l.n = func() int { return 0 } }), nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)
 	}
 }

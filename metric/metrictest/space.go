@@ -1,6 +1,7 @@
 package metrictest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -19,7 +20,7 @@ import (
 //
 // Up to Options.MaxPoints points it takes some 15 len(points)^2 distances,
 // above that some millions.
-func TestSpace[P any](s metric.Space[P], points []P, o *Options) error {
+func TestSpace[P any](ctx context.Context, s metric.Space[P], points []P, o *Options) error {
 	const op = "metrictest: TestSpace"
 	opt, err := settings(op, o)
 	if err != nil {
@@ -42,7 +43,7 @@ func TestSpace[P any](s metric.Space[P], points []P, o *Options) error {
 	if !valid {
 		return t.Err() // distances of such points have no meaning
 	}
-	axioms(t, f, idx, &opt, func(err error) error { return witness(err, points) })
+	axioms(ctx, t, f, idx, &opt, func(err error) error { return witness(err, points) })
 	t.Law("symmetry", func() error { return symmetric(s, points, idx, opt.Tolerance) })
 	answers(t, len(idx), func(a, b int) float64 { return s.Distance(points[idx[a]], points[idx[b]]) }, func(a, b int) string {
 		return fmt.Sprintf("the distance from points[%d] to points[%d]", idx[a], idx[b])

@@ -94,6 +94,6 @@ func TestSpace_CatchesEachLiar(t *testing.T) {
 			s = metric.Func[[]float64](b.distance)
 		}
 		pts := [][]float64{{0, 0}, {1, 0}, {1, 0}, {4, 0}, {9, 0}}
-		only(t, c.name, metrictest.TestSpace(s, pts, &c.o), c.want)
+		only(t, c.name, metrictest.TestSpace(t.Context(), s, pts, &c.o), c.want)
 	}
 }

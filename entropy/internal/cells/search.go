@@ -100,7 +100,7 @@ func New(ctx context.Context, b metric.Bimetric, o Options) (*Search, error) {
 	cells, err := newTrees(ctx, b)
 	s := &Search{ctx: ctx, trees: cells, n: b.Len(), o: o, cost: distanceCost(b), diameter: -1}
 	if err == nil && s.n <= diameterPoints {
-		s.diameter, _, _, err = metric.DiameterContext(ctx, b.Utility)
+		s.diameter, _, _, err = metric.Diameter(ctx, b.Utility)
 	}
 	if err != nil || s.n > valuesPoints {
 		return s, err

@@ -200,7 +200,7 @@ func TestSolve_AgainstSimplex(t *testing.T) {
 				} {
 					q := programOf(p, r, lambda)
 					want := dualSimplex(standardForm(q))
-					got, err := Solve(q, ipm.Settings{Tolerance: 1e-8})
+					got, err := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-8})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -219,7 +219,7 @@ func TestSolve_AgainstSimplex(t *testing.T) {
 func TestSolve_Feasible(t *testing.T) {
 	for name, p := range map[string]points{"square": square(30, 8), "line": line(30, 2), "far": square(20, 250)} {
 		q := programOf(p, 6, 2)
-		res, err := Solve(q, ipm.Settings{Tolerance: 1e-6})
+		res, err := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestSolve_Feasible(t *testing.T) {
 // One Newton step solves the whole system, written out densely.
 func TestSolver_NewtonStep(t *testing.T) {
 	q := programOf(square(7, 3), 3, .7)
-	s := newSolver(q, ipm.Settings{Context: context.Background()})
+	s := newSolver(context.Background(), q, ipm.Settings{})
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -342,13 +342,13 @@ func TestSolver_NewtonStep(t *testing.T) {
 // The bound holds for any multipliers, however bad.
 func TestSolver_LowerBoundHolds(t *testing.T) {
 	q := programOf(square(8, 4), 3, .5)
-	res, err := Solve(q, ipm.Settings{Tolerance: 1e-9})
+	res, err := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-9})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := rng.Seeded(9)
 	for range 200 {
-		s := newSolver(q, ipm.Settings{Context: context.Background()})
+		s := newSolver(context.Background(), q, ipm.Settings{})
 		if err := s.start(); err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +362,7 @@ func TestSolver_LowerBoundHolds(t *testing.T) {
 			t.Fatalf("bound %v, value %v: %v", lower, res.Upper, err)
 		}
 	}
-	s := newSolver(q, ipm.Settings{Context: context.Background()})
+	s := newSolver(context.Background(), q, ipm.Settings{})
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -385,11 +385,11 @@ func TestSolver_LowerBoundHolds(t *testing.T) {
 
 func TestSolve_WorkersAndContext(t *testing.T) {
 	q := programOf(square(40, 5), 5, 1)
-	one, err := Solve(q, ipm.Settings{Tolerance: 1e-6, Workers: 1})
+	one, err := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := Solve(q, ipm.Settings{Tolerance: 1e-6, Workers: 2})
+	two, err := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +397,7 @@ func TestSolve_WorkersAndContext(t *testing.T) {
 		t.Errorf("1 worker: [%v, %v], 2 workers: [%v, %v]", one.Lower, one.Upper, two.Lower, two.Upper)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	res, err := Solve(q, ipm.Settings{Tolerance: 1e-6, Context: ctx, Progress: func(i int, _, _ float64) {
+	res, err := Solve(ctx, q, ipm.Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
 		if i == 3 {
 			cancel()
 		}
@@ -405,7 +405,7 @@ func TestSolve_WorkersAndContext(t *testing.T) {
 	if err != nil || res.Status != ipm.Interrupted || !(res.Upper < math.Inf(1)) || res.Lower <= 0 {
 		t.Errorf("%v: [%v, %v] after %d iterations: %v", res.Status, res.Lower, res.Upper, res.Iterations, err)
 	}
-	res, err = Solve(q, ipm.Settings{Tolerance: 1e-6, Context: ctx})
+	res, err = Solve(ctx, q, ipm.Settings{Tolerance: 1e-6})
 	if err != nil || res.Status != ipm.Interrupted || len(res.X) != 1600 {
 		t.Errorf("a context that was done: %v, %v", res.Status, err)
 	}
@@ -426,7 +426,7 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 		q := programOf(square(c.n, 5), c.r, 1)
 		before, peak := heap(), 0.0
 		ctx, stop := context.WithCancel(context.Background())
-		_, err := Solve(q, ipm.Settings{Tolerance: 1e-6, Context: ctx, Progress: func(i int, _, _ float64) {
+		_, err := Solve(ctx, q, ipm.Settings{Tolerance: 1e-6, Progress: func(i int, _, _ float64) {
 			if i == 2 {
 				peak = heap() - before
 				stop()

@@ -38,7 +38,7 @@ func (s *solver) factorBlock(w int) bool {
 		for a := range k {
 			h.Data[a*k+a] *= 1 + ridge
 		}
-		if ok, err = dense.Cholesky(s.o.Context, k, h.Data); err != nil {
+		if ok, err = dense.Cholesky(s.ctx, k, h.Data); err != nil {
 			return false // as outputs will
 		}
 	}
@@ -137,12 +137,12 @@ func (s *solver) assemble() (ok bool, err error) {
 		a := blas64.General{Rows: s.m, Cols: hi - lo, Stride: size, Data: s.f[lo:]}
 		b := blas64.General{Rows: s.m, Cols: size - lo, Stride: size, Data: s.f[lo:]}
 		c := blas64.General{Rows: hi - lo, Cols: size - lo, Stride: size, Data: q[lo*size+lo:]}
-		if err := dense.Gemm(s.o.Context, blas.Trans, 1, a, b, 0, c); err != nil {
+		if err := dense.Gemm(s.ctx, blas.Trans, 1, a, b, 0, c); err != nil {
 			return false, err
 		}
 	}
 	for w := range s.blocks {
-		if err := s.o.Context.Err(); err != nil {
+		if err := s.ctx.Err(); err != nil {
 			return false, err
 		}
 		s.addInverse(w)
@@ -153,7 +153,7 @@ func (s *solver) assemble() (ok bool, err error) {
 	for i, z := range s.z {
 		q[(n+i)*size+n+i] += s.t[i] / z
 	}
-	return s.link.Factor(s.o.Context)
+	return s.link.Factor(s.ctx)
 }
 
 // addInverse adds the inverse of the block of I(w) to the linking system.

@@ -85,6 +85,7 @@ func (b *block) size() int {
 // solver is the state of one solve. Unknowns and rows of all blocks are in
 // flat arrays. A row (p, q) is s = beta m_q - alpha m_p >= 0.
 type solver struct {
+	ctx        context.Context // of one Solve
 	p          *Problem
 	o          ipm.Settings
 	n, m, rows int
@@ -162,14 +163,11 @@ func (p *Problem) check() error {
 
 // Solve runs the interior point method on p. When the context is done
 // it returns the best so far: where it was before the start, X is 0.
-func Solve(p *Problem, o ipm.Settings) (*Result, error) {
+func Solve(ctx context.Context, p *Problem, o ipm.Settings) (*Result, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	if o.Context == nil {
-		o.Context = context.Background()
-	}
-	s := newSolver(p, o)
+	s := newSolver(ctx, p, o)
 	s.best.Status = ipm.Interrupted
 	if s.start() == nil {
 		s.record()
@@ -180,8 +178,8 @@ func Solve(p *Problem, o ipm.Settings) (*Result, error) {
 
 // newSolver sets up the blocks; start does not begin where the context ended
 // that.
-func newSolver(p *Problem, o ipm.Settings) *solver {
-	s := &solver{p: p, o: o, n: p.Inputs, m: p.Outputs, rows: len(p.Class)}
+func newSolver(ctx context.Context, p *Problem, o ipm.Settings) *solver {
+	s := &solver{ctx: ctx, p: p, o: o, n: p.Inputs, m: p.Outputs, rows: len(p.Class)}
 	s.members = make([][]int32, s.n)
 	for i, c := range p.Class {
 		s.members[c] = append(s.members[c], int32(i))
@@ -193,7 +191,7 @@ func newSolver(p *Problem, o ipm.Settings) *solver {
 	s.alpha, s.beta, s.budget = make([]float64, 0, most), make([]float64, 0, most), make([]float64, 0, most)
 	atoms, inverse, chol := 0, 0, 0
 	d := make([]float64, s.n)
-	for w := 0; w < s.m && o.Context.Err() == nil; w++ {
+	for w := 0; w < s.m && ctx.Err() == nil; w++ {
 		for u := range d {
 			d[u] = s.distance(p.Home[w], u)
 			s.kappa[w*s.n+u] = math.Exp(-d[u])

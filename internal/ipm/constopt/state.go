@@ -18,7 +18,7 @@ func (s *solver) taskSize() int { return max(8, (s.m+mostTasks-1)/mostTasks) }
 // outputs calls f for every output, tasks in parallel. It stops with the
 // context's error.
 func (s *solver) outputs(f func(t *task, w int)) error {
-	ctx := s.o.Context
+	ctx := s.ctx
 	err := parallel.Chunks(ctx, s.m, s.taskSize(), s.o.Workers, nil, func(c, lo, hi int) {
 		for w := lo; w < hi && ctx.Err() == nil; w++ {
 			f(&s.tasks[c], w)
@@ -120,7 +120,7 @@ const (
 // The error is the context's.
 func (s *solver) start() error {
 	for w := range s.blocks {
-		if err := s.o.Context.Err(); err != nil {
+		if err := s.ctx.Err(); err != nil {
 			return err
 		}
 		b := &s.blocks[w]
@@ -153,7 +153,7 @@ func (s *solver) start() error {
 		s.z[i] = 1 / float64(s.rows)
 	}
 	for u, v := range s.sum {
-		if err := s.o.Context.Err(); err != nil {
+		if err := s.ctx.Err(); err != nil {
 			return err
 		}
 		s.q[u] = v - 1
@@ -169,7 +169,7 @@ func (s *solver) start() error {
 	}
 	t := &s.tasks[0]
 	for w := range s.blocks {
-		if err := s.o.Context.Err(); err != nil {
+		if err := s.ctx.Err(); err != nil {
 			return err
 		}
 		b := &s.blocks[w]

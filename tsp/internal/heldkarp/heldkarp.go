@@ -28,7 +28,6 @@ type Options struct {
 	Upper      float64
 	Iterations int
 	Neighbors  int
-	Context    context.Context
 	Progress   func(done, total int)
 }
 
@@ -62,24 +61,24 @@ func SpanningTree(ctx context.Context, op string, f metric.Finite) ([]spanning.E
 
 // OneTree returns the bound that the multipliers pi prove, for the call op. They
 // are one a point and at most 1e300 in magnitude; nil are zeros.
-func OneTree(op string, f metric.Finite, pi []float64, o Options) (Bound, error) {
+func OneTree(ctx context.Context, op string, f metric.Finite, pi []float64, o Options) (Bound, error) {
 	h, err := newSearch(op, f, o)
 	if err != nil {
 		return Bound{}, err
 	}
 	p := make([]float64, h.n)
 	copy(p, pi)
-	_, err = h.prove(p, nil)
+	_, err = h.prove(ctx, p, nil)
 	return h.best, err
 }
 
 // Ascend returns the best bound that the search found, for the call op.
-func Ascend(op string, f metric.Finite, o Options) (Bound, error) {
+func Ascend(ctx context.Context, op string, f metric.Finite, o Options) (Bound, error) {
 	h, err := newSearch(op, f, o)
 	if err != nil {
 		return Bound{}, err
 	}
-	err = h.run()
+	err = h.run(ctx)
 	return h.best, err
 }
 
@@ -117,9 +116,6 @@ func newSearch(op string, f metric.Finite, o Options) (*search, error) {
 	if h.o.Neighbors == 0 {
 		h.o.Neighbors = defaultNeighbors
 	}
-	if h.o.Context == nil {
-		h.o.Context = context.Background()
-	}
 	h.best.Multipliers = make([]float64, n)
 	h.kd = newBoruvka(f)
 	return h, nil
@@ -127,11 +123,11 @@ func newSearch(op string, f metric.Finite, o Options) (*search, error) {
 
 // prove makes the bound of pi, which it keeps, the best if it is. It returns
 // the spanning tree under pi of all pairs of points.
-func (h *search) prove(pi []float64, hints []spanning.Edge) (tree []spanning.Edge, err error) {
+func (h *search) prove(ctx context.Context, pi []float64, hints []spanning.Edge) (tree []spanning.Edge, err error) {
 	if h.kd != nil {
-		tree, err = h.kd.spanning(h.o.Context, h.op, pi, hints)
+		tree, err = h.kd.spanning(ctx, h.op, pi, hints)
 	} else {
-		tree, err = prim(h.o.Context, h.op, h.f, pi)
+		tree, err = prim(ctx, h.op, h.f, pi)
 	}
 	if err != nil {
 		return nil, err
@@ -143,8 +139,8 @@ func (h *search) prove(pi []float64, hints []spanning.Edge) (tree []spanning.Edg
 }
 
 // tick counts an iteration and reports whether it may go ahead.
-func (h *search) tick() bool {
-	if h.o.Context.Err() != nil {
+func (h *search) tick(ctx context.Context) bool {
+	if ctx.Err() != nil {
 		return false
 	}
 	h.best.Iterations++
@@ -179,8 +175,8 @@ const (
 )
 
 // run is the whole search.
-func (h *search) run() error {
-	tree, err := h.prove(make([]float64, h.n), nil)
+func (h *search) run(ctx context.Context) error {
+	tree, err := h.prove(ctx, make([]float64, h.n), nil)
 	goal := math.Inf(1)
 	if h.o.Upper > 0 {
 		goal = h.o.Upper * (1 - tight)
@@ -190,7 +186,7 @@ func (h *search) run() error {
 		return err
 	}
 	k := min(h.o.Neighbors, h.n-1)
-	near, err := metric.NearestNeighborsContext(h.o.Context, h.f, k)
+	near, err := metric.NearestNeighbors(ctx, h.f, k)
 	if err != nil {
 		return err
 	}
@@ -212,13 +208,13 @@ func (h *search) run() error {
 		if left := h.o.Iterations - h.best.Iterations; left < 2*steps {
 			a.steps = left
 		}
-		h.aim(g, pi)
+		h.aim(ctx, g, pi)
 		before := h.best.Value
-		w, still := a.run(g, pi, h.tick)
-		if err := h.o.Context.Err(); err != nil {
+		w, still := a.run(g, pi, func() bool { return h.tick(ctx) })
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if tree, err = h.prove(slices.Clone(pi), g.tree(pi)); err != nil {
+		if tree, err = h.prove(ctx, slices.Clone(pi), g.tree(pi)); err != nil {
 			return err
 		}
 		if h.best.Value >= goal || still && h.best.Value >= w*(1-tight) {
@@ -242,7 +238,7 @@ func (h *search) run() error {
 // aim sets pi to where the next round should begin: the best place, on g,
 // between the best multipliers and those where the last round ended, which may
 // have been led astray by a graph that lacked edges.
-func (h *search) aim(g *graph, pi []float64) {
+func (h *search) aim(ctx context.Context, g *graph, pi []float64) {
 	const parts = 4
 	mid := make([]float64, h.n)
 	mix := func(k int) {
@@ -253,7 +249,7 @@ func (h *search) aim(g *graph, pi []float64) {
 	}
 	best, at := math.Inf(-1), 0
 	for k := range parts + 1 {
-		if h.o.Context.Err() != nil {
+		if ctx.Err() != nil {
 			return
 		}
 		mix(k)

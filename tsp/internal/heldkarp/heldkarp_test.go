@@ -174,7 +174,7 @@ func TestScales_FollowTheClusters(t *testing.T) {
 func BenchmarkOneTree(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
 		f := plane(n, 1)
-		near, err := metric.NearestNeighbors(f, defaultNeighbors)
+		near, err := metric.NearestNeighbors(b.Context(), f, defaultNeighbors)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -115,7 +115,7 @@ func (b *builder) farthestFirst(points []int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	order, radii, err := metric.FarthestFirstContext(b.ctx, sub, b.arity, 0)
+	order, radii, err := metric.FarthestFirst(b.ctx, sub, b.arity, 0)
 	var v *metric.Violation
 	if errors.As(err, &v) { // it speaks of places in points
 		return nil, &fault.ValueError{Op: b.op, Arg: fmt.Sprintf("distance of point %d", points[v.I]), Index: points[v.J],
