@@ -63,3 +63,12 @@ func ChiSquare(t *testing.T, count []int, p []float64, level float64) {
 		t.Errorf("chi-square %.1f over %d cells, limit %.1f at level %g", stat, cells, limit, level)
 	}
 }
+
+// Must returns v, and panics where there is an error: for what a test sets up and
+// is not about.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
