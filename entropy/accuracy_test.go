@@ -10,6 +10,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -24,10 +25,7 @@ func TestAccuracy_Trivial(t *testing.T) {
 		"no loss":        {Privacy: space.Path(4, 1), Utility: same},
 		"two, identical": metric.Same(space.Simplex(2, 0)),
 	} {
-		a, err := entropy.Accuracy(t.Context(), b, 1, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := testkit.Must(entropy.Accuracy(t.Context(), b, 1, nil))
 		if a.Lo != 0 || a.Hi != 0 || a.Ratio() != 1 {
 			t.Errorf("%s: %v", name, a)
 		}
@@ -83,15 +81,9 @@ func TestAccuracies_AreAccuracy(t *testing.T) {
 	for number := range 8 {
 		b, _ := randomSpace(t, number)
 		alphas := []float64{3, 0.5, 3, 20}
-		all, err := entropy.Accuracies(t.Context(), b, alphas, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := testkit.Must(entropy.Accuracies(t.Context(), b, alphas, nil))
 		for k, a := range all {
-			one, err := entropy.Accuracy(t.Context(), b, alphas[k], nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			one := testkit.Must(entropy.Accuracy(t.Context(), b, alphas[k], nil))
 			if a.Alpha != alphas[k] || a.Lo != one.Lo || a.Hi > one.Hi {
 				t.Errorf("space %d, level %v: %v together, %v alone", number, alphas[k], a, one)
 			}
@@ -104,15 +96,9 @@ func TestAccuracies_AreAccuracy(t *testing.T) {
 
 func TestBracket_With(t *testing.T) {
 	b := metric.Same(space.Path(5, 1))
-	a, err := entropy.Accuracy(t.Context(), b, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := testkit.Must(entropy.Accuracy(t.Context(), b, 1, nil))
 	before := slices.Clone(a.Bounds)
-	with, err := a.With(entropy.Loss{Name: "first", Value: 0.7}, entropy.Loss{Name: "second", Value: 0.8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	with := testkit.Must(a.With(entropy.Loss{Name: "first", Value: 0.7}, entropy.Loss{Name: "second", Value: 0.8}))
 	if with.Hi != 0.7 || with.Lo != a.Lo || with.Best(entropy.Upper).Name != "first" || len(with.Bounds) != len(before)+2 {
 		t.Errorf("%v", with)
 	}
@@ -172,10 +158,7 @@ func TestLevelFor(t *testing.T) {
 	}
 	for number := range 12 {
 		b, alpha := randomSpace(t, number)
-		best, err := exponential.Best(t.Context(), b, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
 		least, proof, err := entropy.LevelFor(t.Context(), b, best.Objective, nil)
 		if err != nil || least >= alpha {
 			t.Errorf("space %d: a loss of %v at level %v, but %v is needed by %v (%v)", number, best.Objective, alpha, least, proof, err)

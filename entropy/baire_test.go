@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -61,10 +62,7 @@ func TestBaire_ClosedFormIsTheDefinition(t *testing.T) {
 		for _, size := range [][2]int{{2, 1}, {2, 5}, {3, 3}, {4, 2}} {
 			for _, alpha := range []float64{0.1, 1, 3, 4, 10, 50, 1e3} {
 				b := Baire{Arity: size[0], Depth: size[1], Privacy: c.f, Utility: c.g}
-				space, err := b.Space()
-				if err != nil {
-					t.Fatal(err)
-				}
+				space := testkit.Must(b.Space())
 				wantS, wantD := scalesByDefinition(space, alpha)
 				s, err := b.EntropicScale(alpha)
 				if err != nil || !s.Contains(wantS) || !s.Exact() {
@@ -113,22 +111,13 @@ func TestBaire_ClosedFormIsTheEstimate(t *testing.T) {
 		{Arity: 3, Depth: 6, Privacy: harmonic, Utility: power(2)},
 		{Arity: 7, Depth: 3, Privacy: power(2), Utility: harmonic},
 	} {
-		space, err := b.Space()
-		if err != nil {
-			t.Fatal(err)
-		}
+		space := testkit.Must(b.Space())
 		for _, alpha := range []float64{0.3, 1, 4, 10, 50, 200, 5e3} {
-			s, err := b.EntropicScale(alpha)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := testkit.Must(b.EntropicScale(alpha))
 			if got, err := EntropicScale(t.Context(), space, alpha, nil); err != nil || got.Interval != s {
 				t.Errorf("%d^%d, alpha %v: estimate %v (%v), closed form %v", b.arity(), b.Depth, alpha, got.Interval, err, s)
 			}
-			d, err := b.DiametricScale(alpha)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := testkit.Must(b.DiametricScale(alpha))
 			if got, err := DiametricScale(t.Context(), space, alpha, nil); err != nil || got.Lo > d.Hi || got.Hi < d.Lo {
 				t.Errorf("%d^%d, alpha %v: estimate %v (%v), closed form %v", b.arity(), b.Depth, alpha, got.Interval, err, d)
 			}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -37,10 +38,7 @@ func BenchmarkEntropicScales(b *testing.B) {
 		b.ReportAllocs()
 		worst := 1.0
 		for b.Loop() {
-			s, err := EntropicScales(b.Context(), z, alphas, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			s := testkit.Must(EntropicScales(b.Context(), z, alphas, nil))
 			for _, s := range s {
 				worst = max(worst, s.Hi/s.Lo)
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -47,10 +48,7 @@ func TestCovering_BruteForce(t *testing.T) {
 		for _, s := range []float64{0, values[r.IntN(len(values))], values[r.IntN(len(values))] * r.Float64()} {
 			want := bruteCovering(f, pts, s)
 			for _, nodes := range []int{0, 2, -1} {
-				c, err := Covering(t.Context(), f, pts, s, &Options{Nodes: nodes})
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := testkit.Must(Covering(t.Context(), f, pts, s, &Options{Nodes: nodes}))
 				checkCover(t, f, pts, s, c)
 				if c.Lo > want || c.Hi < want || (nodes == 0 && !c.Exact()) {
 					t.Fatalf("seed %d, s %v, nodes %d: [%d, %d], want %d", seed, s, nodes, c.Lo, c.Hi, want)
@@ -66,20 +64,14 @@ func TestCovering_Chain(t *testing.T) {
 	for _, f := range []metric.Finite{planePoints(200, 1), dense(planePoints(60, 4)), randomSpace(64, 1), randomSpace(80, 1)} {
 		for _, s := range []float64{0, .03, .1, .3, .5, 1.1} {
 			all := allPoints(f.Len())
-			c, err := Covering(t.Context(), f, nil, s, &Options{Nodes: 500})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := testkit.Must(Covering(t.Context(), f, nil, s, &Options{Nodes: 500}))
 			checkCover(t, f, all, s, c)
 			far, err1 := Packing(t.Context(), f, nil, 2*s, nil)
 			near, err2 := Packing(t.Context(), f, nil, s, nil)
 			if err1 != nil || err2 != nil || far.Lo > c.Hi || c.Lo > near.Hi {
 				t.Fatalf("s %v: %d <= [%d, %d] <= %d fails", s, far.Lo, c.Lo, c.Hi, near.Hi)
 			}
-			d, err := coverBracket(t.Context(), f, all[10:], s, 100)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := testkit.Must(coverBracket(t.Context(), f, all[10:], s, 100))
 			checkCover(t, f, all[10:], s, d)
 			if d.Lo > c.Hi {
 				t.Fatalf("s %v: %d points of %d need %d balls", s, len(all)-10, len(all), d.Lo)

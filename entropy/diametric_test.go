@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -37,10 +38,7 @@ func TestDiametricScale_BruteForce(t *testing.T) {
 	for seed := range uint64(200) {
 		b := randomBimetric(2+int(seed%11), seed)
 		for _, alpha := range []float64{0.1, 0.7, 2, 9} {
-			s, err := DiametricScale(t.Context(), b, alpha, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := testkit.Must(DiametricScale(t.Context(), b, alpha, nil))
 			checkDiametric(t, b, s)
 			want := bruteDiametric(b, alpha)
 			if math.Abs(s.Lo-want) > 1e-13*want || math.Abs(s.Hi-want) > 1e-13*want {
@@ -64,10 +62,7 @@ func TestDiametricScale_KnownAnswers(t *testing.T) {
 func TestDiametricScale_Extremes(t *testing.T) {
 	b := metric.Same(planePoints(300, 1))
 	for _, alpha := range []float64{1e-300, 1e-9, 1e6, 1e300} {
-		s, err := DiametricScale(t.Context(), b, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(DiametricScale(t.Context(), b, alpha, nil))
 		checkDiametric(t, b, s)
 		if alpha < 1 {
 			if d, _, _ := metric.Diameter(t.Context(), b.Utility); math.Abs(s.Lo-d) > 1e-8 {
@@ -80,19 +75,10 @@ func TestDiametricScale_Extremes(t *testing.T) {
 func TestDiametricScales_SharedAndWorkers(t *testing.T) {
 	b := metric.Same(planePoints(700, 5))
 	alphas := []float64{0.3, 2, 5, 20, 80}
-	one, err := DiametricScales(t.Context(), b, alphas, &Options{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	four, err := DiametricScales(t.Context(), b, alphas, &Options{Workers: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := testkit.Must(DiametricScales(t.Context(), b, alphas, &Options{Workers: 1}))
+	four := testkit.Must(DiametricScales(t.Context(), b, alphas, &Options{Workers: 4}))
 	for k, a := range alphas {
-		s, err := DiametricScale(t.Context(), b, a, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(DiametricScale(t.Context(), b, a, nil))
 		checkDiametric(t, b, one[k])
 		if one[k].Interval != four[k].Interval || one[k].X != four[k].X || one[k].R != four[k].R {
 			t.Errorf("alpha %v: %+v with one worker, %+v with four", a, one[k], four[k])

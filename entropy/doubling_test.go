@@ -11,6 +11,7 @@ import (
 	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -52,20 +53,14 @@ func TestDoubling_BruteForce(t *testing.T) {
 		n := 1 + r.IntN(12)
 		f := randomSpace(n, seed)
 		alphas := []float64{.1, .7, 1.5, 3, 20}
-		ds, err := DoublingScales(t.Context(), f, alphas, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ds := testkit.Must(DoublingScales(t.Context(), f, alphas, nil))
 		for k, d := range ds {
 			want := bruteDoubling(f, alphas[k])
 			checkDoubling(t, f, d)
 			if d.Lo > want*(1+1e-14) || d.Hi < want*(1-1e-14) || d.Width() > 1e-12*want {
 				t.Fatalf("seed %d, n %d, alpha %v: [%.17g, %.17g], want %.17g", seed, n, alphas[k], d.Lo, d.Hi, want)
 			}
-			greedy, err := DoublingScale(t.Context(), f, alphas[k], &Options{Nodes: -1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			greedy := testkit.Must(DoublingScale(t.Context(), f, alphas[k], &Options{Nodes: -1}))
 			checkDoubling(t, f, greedy)
 			if greedy.Lo > want*(1+1e-14) || greedy.Hi < want*(1-1e-14) {
 				t.Fatalf("seed %d, alpha %v, no nodes: %v, want %v", seed, alphas[k], greedy.Interval, want)
@@ -97,10 +92,7 @@ func TestDoubling_Bracket(t *testing.T) {
 	for seed := range uint64(60) {
 		f := randomSpace(4+int(seed%8), seed)
 		for _, alpha := range []float64{.1, .7, 1.5, 3, 20} {
-			s, err := EntropicScales(t.Context(), metric.Same(f), []float64{alpha, 4 * alpha}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := testkit.Must(EntropicScales(t.Context(), metric.Same(f), []float64{alpha, 4 * alpha}, nil))
 			d := doublingBracket(f, s[0], s[1])
 			checkDoubling(t, f, d)
 			if want := bruteDoubling(f, alpha); d.Lo > want*(1+1e-14) || d.Hi < want*(1-1e-14) {
@@ -118,10 +110,7 @@ func TestDoubling_Bracket(t *testing.T) {
 		t.Error("the scale at four times the level was never the best")
 	}
 	for _, f := range []metric.Finite{space.Path(500, 1), planePoints(300, 1)} {
-		ds, err := DoublingScales(t.Context(), f, []float64{.05, .2, 2, 30}, &Options{Nodes: 200})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ds := testkit.Must(DoublingScales(t.Context(), f, []float64{.05, .2, 2, 30}, &Options{Nodes: 200}))
 		for k, d := range ds {
 			checkDoubling(t, f, d)
 			if k > 0 && d.Hi > ds[k-1].Hi || d.Hi > 4*d.Lo {
@@ -136,14 +125,8 @@ func TestDoubling_Extremes(t *testing.T) {
 	f := space.Halton(6)
 	diam, _, _ := metric.Diameter(t.Context(), f)
 	for _, alpha := range []float64{5e-324, 1e-300, 1e300, math.MaxFloat64} {
-		d, err := DoublingScale(t.Context(), f, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o, err := OuterScale(t.Context(), f, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := testkit.Must(DoublingScale(t.Context(), f, alpha, nil))
+		o := testkit.Must(OuterScale(t.Context(), f, alpha, nil))
 		checkDoubling(t, f, d)
 		checkOuter(t, f, o)
 		if alpha < 1 { // any two points are too many, and so is any logarithm
@@ -158,10 +141,7 @@ func TestDoubling_Extremes(t *testing.T) {
 
 func TestDoubling_Trivial(t *testing.T) {
 	one := space.Halton(1)
-	same, err := metric.NewPoints([][]float64{{1}, {1}, {1}}, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := testkit.Must(metric.NewPoints([][]float64{{1}, {1}, {1}}, metric.Euclidean{}))
 	for _, f := range []metric.Finite{one, same} {
 		d, err := DoublingScale(t.Context(), f, 1, nil)
 		if err != nil || d.Interval != (Interval{}) {
@@ -216,10 +196,7 @@ func BenchmarkDoublingScale(b *testing.B) {
 	for i := range h {
 		h[i] = math.Pow(r.Float64(), 4)
 	}
-	u, err := metric.NewUltrametric(r.Perm(100000), h)
-	if err != nil {
-		b.Fatal(err)
-	}
+	u := testkit.Must(metric.NewUltrametric(r.Perm(100000), h))
 	b.Run("ultrametric/n=100000", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := DoublingScale(b.Context(), u, 3, nil); err != nil {

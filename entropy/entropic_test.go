@@ -49,10 +49,7 @@ func TestEntropicScale_BruteForce(t *testing.T) {
 		b := randomBimetric(2+int(seed%11), seed)
 		last := math.Inf(1)
 		for _, alpha := range []float64{0.1, 0.7, 2, 9} {
-			s, err := EntropicScale(t.Context(), b, alpha, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := testkit.Must(EntropicScale(t.Context(), b, alpha, nil))
 			checkEntropic(t, b, s)
 			if want := bruteEntropic(b, alpha); s.Lo != want || s.Hi != want {
 				t.Fatalf("seed %d, alpha %v: %v, want %v", seed, alpha, s.Interval, want)
@@ -61,10 +58,7 @@ func TestEntropicScale_BruteForce(t *testing.T) {
 				t.Fatalf("seed %d, alpha %v: %v after %v", seed, alpha, s.Hi, last)
 			}
 			last = s.Hi
-			g, err := EntropicScale(t.Context(), b, alpha, &Options{Nodes: -1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := testkit.Must(EntropicScale(t.Context(), b, alpha, &Options{Nodes: -1}))
 			checkEntropic(t, b, g)
 			if !g.Contains(s.Lo) {
 				t.Fatalf("seed %d, alpha %v: %v without search, want %v", seed, alpha, g.Interval, s.Lo)
@@ -100,20 +94,11 @@ func TestEntropicScale_UltrametricWays(t *testing.T) {
 			b = metric.Same(u)
 		}
 		for _, alpha := range []float64{0.5, 2, 5, 30} {
-			tree, err := EntropicScale(t.Context(), b, alpha, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tree := testkit.Must(EntropicScale(t.Context(), b, alpha, nil))
 			checkEntropic(t, b, tree)
-			rows, err := entropicRows(t.Context(), b, b.Utility.(*metric.Ultrametric), alpha, &Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := testkit.Must(entropicRows(t.Context(), b, b.Utility.(*metric.Ultrametric), alpha, &Options{}))
 			checkEntropic(t, b, rows)
-			cells, err := entropicCells(t.Context(), b, []float64{alpha}, &Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			cells := testkit.Must(entropicCells(t.Context(), b, []float64{alpha}, &Options{}))
 			checkEntropic(t, b, cells[0])
 			if !tree.Exact() || rows.Interval != tree.Interval || cells[0].Interval != tree.Interval {
 				t.Fatalf("seed %d, alpha %v: tree %v, rows %v, cells %v", seed, alpha, tree.Interval, rows.Interval, cells[0].Interval)
@@ -126,10 +111,7 @@ func TestEntropicScale_UltrametricWays(t *testing.T) {
 func TestEntropicScale_Rows(t *testing.T) {
 	b := metric.Bimetric{Privacy: planePoints(300, 3), Utility: bigUltrametric(300, 4)}
 	for _, alpha := range []float64{1, 10, 100} {
-		s, err := EntropicScale(t.Context(), b, alpha, &Options{Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(EntropicScale(t.Context(), b, alpha, &Options{Workers: 1}))
 		checkEntropic(t, b, s)
 		p, err := EntropicScale(t.Context(), b, alpha, &Options{Workers: 4})
 		if err != nil || !s.Exact() || p.Interval != s.Interval || p.X != s.X || !slices.Equal(p.Set, s.Set) {
@@ -206,20 +188,11 @@ func TestScales_Baire(t *testing.T) {
 // The bits of a result depend on Nodes, not on Workers.
 func TestEntropicScales_Workers(t *testing.T) {
 	points := planePoints(900, 8)
-	other, err := metric.Permuted(planePoints(900, 9), allPoints(900))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := testkit.Must(metric.Permuted(planePoints(900, 9), allPoints(900)))
 	for _, b := range []metric.Bimetric{metric.Same(points), {Privacy: points, Utility: other}} {
 		alphas := []float64{2, 6, 40}
-		one, err := EntropicScales(t.Context(), b, alphas, &Options{Nodes: 1500, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		four, err := EntropicScales(t.Context(), b, alphas, &Options{Nodes: 1500, Workers: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := testkit.Must(EntropicScales(t.Context(), b, alphas, &Options{Nodes: 1500, Workers: 1}))
+		four := testkit.Must(EntropicScales(t.Context(), b, alphas, &Options{Nodes: 1500, Workers: 4}))
 		for k, s := range one {
 			checkEntropic(t, b, s)
 			if !reflect.DeepEqual(s, four[k]) {
@@ -234,10 +207,7 @@ func TestEntropicScales_Workers(t *testing.T) {
 
 func TestScales_Trivial(t *testing.T) {
 	one := planePoints(1, 1)
-	same, err := metric.NewPoints([][]float64{{1, 2}, {1, 2}, {1, 2}}, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := testkit.Must(metric.NewPoints([][]float64{{1, 2}, {1, 2}, {1, 2}}, metric.Euclidean{}))
 	for _, f := range []metric.Finite{one, same} {
 		for name, scale := range scales {
 			s, err := scale(metric.Same(f), 1, nil)
@@ -247,10 +217,7 @@ func TestScales_Trivial(t *testing.T) {
 		}
 	}
 	// At distance 0 in rho1 and 3 in rho2.
-	apart, err := metric.NewPoints([][]float64{{0}, {3}, {3}}, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	apart := testkit.Must(metric.NewPoints([][]float64{{0}, {3}, {3}}, metric.Euclidean{}))
 	for name, scale := range scales {
 		s, err := scale(metric.Bimetric{Privacy: same, Utility: apart}, 1e9, nil)
 		if err != nil || s.Lo != 3 || s.Hi != 3 || s.R != 0 {
@@ -306,18 +273,12 @@ func TestEntropicScale_NoBallExceeds(t *testing.T) {
 		b := randomBimetric(n, seed)
 		for _, alpha := range []float64{0.4, 3} {
 			for _, nodes := range []int{0, -1} {
-				s, err := EntropicScale(t.Context(), b, alpha, &Options{Nodes: nodes})
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := testkit.Must(EntropicScale(t.Context(), b, alpha, &Options{Nodes: nodes}))
 				checkEntropic(t, b, s)
 				for x := range n {
 					row := metric.Row(b.Privacy, x, nil)
 					for _, r := range row {
-						c, err := Packing(t.Context(), b.Utility, bruteBall(b.Privacy, x, r), s.Hi, nil)
-						if err != nil {
-							t.Fatal(err)
-						}
+						c := testkit.Must(Packing(t.Context(), b.Utility, bruteBall(b.Privacy, x, r), s.Hi, nil))
 						if c.Lo >= limit.Least(alpha, r, n) {
 							t.Fatalf("seed %d, alpha %v: %d points more than %v apart within %v of %d", seed, alpha, c.Lo, s.Hi, r, x)
 						}

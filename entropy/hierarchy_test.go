@@ -4,19 +4,14 @@ import (
 	"context"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // TestHierarchy_Same: what is recognized has the distances it had.
 func TestHierarchy_Same(t *testing.T) {
-	clusters, err := metric.NewClustered(3, 5, .5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := metric.NewClustered(1, 1, .5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clusters := testkit.Must(metric.NewClustered(3, 5, .5))
+	one := testkit.Must(metric.NewClustered(1, 1, .5))
 	for _, f := range []metric.Finite{clusters, one, dense(clusters), dense(randomSpace(12, 3)), randomSpace(12, 7)} {
 		u := hierarchyOf(context.Background(), f)
 		if u == nil {
@@ -35,10 +30,7 @@ func TestHierarchy_Same(t *testing.T) {
 // TestHierarchy_Near: one distance that is off in its last bit is noticed.
 func TestHierarchy_Near(t *testing.T) {
 	upper := []float64{1, 1, 1, 1, 1, 1 + 0x1p-52}
-	f, err := metric.NewDense(4, upper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewDense(4, upper))
 	if hierarchyOf(context.Background(), f) != nil {
 		t.Error("taken for an ultrametric")
 	}

@@ -25,10 +25,7 @@ func ultra(t testing.TB, r *rand.Rand, n int) metric.Finite {
 	for i := range h {
 		h[i] = math.Exp(-3 * r.Float64())
 	}
-	u, err := metric.NewUltrametric(r.Perm(n), h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := testkit.Must(metric.NewUltrametric(r.Perm(n), h))
 	return u
 }
 
@@ -64,10 +61,7 @@ func TestLowerBounds_KnownOptima(t *testing.T) {
 		{"Halton", space.Halton(8), 3, 0.275763386, 0.91},
 		{"Halton", space.Halton(8), 10, 0.0543902960, 0.96},
 	} {
-		bounds, err := entropy.LowerBounds(t.Context(), metric.Same(c.f), c.alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		bounds := testkit.Must(entropy.LowerBounds(t.Context(), metric.Same(c.f), c.alpha, nil))
 		// The optima are given to nine digits.
 		if best := bounds[0].Value / c.a; best > 1+1e-8 || best < c.fraction {
 			t.Errorf("%s, alpha %v: %v is %.4f of the optimum", c.name, c.alpha, bounds[0], best)
@@ -99,17 +93,11 @@ func TestLowerBounds_ClosedForms(t *testing.T) {
 	}
 	two := metric.Same(space.Euclidean([][]float64{{0}, {3}}))
 	for _, alpha := range []float64{0.1, 1, 7} {
-		bounds, err := entropy.LowerBounds(t.Context(), two, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		bounds := testkit.Must(entropy.LowerBounds(t.Context(), two, alpha, nil))
 		near("two points", bound(t, bounds, "pairs").Value, 3/(1+math.Exp(3*alpha)))
 	}
 	four := metric.Same(space.Simplex(4, 1))
-	p, err := entropy.Packed{X: 1, Points: []int{0, 1, 2, 3}}.Prove(t.Context(), four, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(entropy.Packed{X: 1, Points: []int{0, 1, 2, 3}}.Prove(t.Context(), four, 1))
 	near("packing", p, 0.5*(1-1/(1+3/math.E)))
 	// A star with leaves at distance 1 of the center: seen from the center, left
 	// out, they are 2 apart and all at 1.
@@ -118,14 +106,8 @@ func TestLowerBounds_ClosedForms(t *testing.T) {
 	for i := range leaves {
 		legs = append(legs, metric.Edge{I: leaves, J: i, Length: 1})
 	}
-	tree, err := metric.NewGraphEdges(t.Context(), leaves+1, legs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bounds, err := entropy.LowerBounds(t.Context(), metric.Same(tree), 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testkit.Must(metric.NewGraphEdges(t.Context(), leaves+1, legs))
+	bounds := testkit.Must(entropy.LowerBounds(t.Context(), metric.Same(tree), 1, nil))
 	near("leaves", bound(t, bounds, "packing").Value, 1-math.E/leaves)
 }
 
@@ -134,10 +116,7 @@ func TestLowerBounds_ClosedForms(t *testing.T) {
 func TestLowerBounds_Order(t *testing.T) {
 	for number := range 60 {
 		b, alpha := randomSpace(t, number)
-		bounds, err := entropy.LowerBounds(t.Context(), b, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		bounds := testkit.Must(entropy.LowerBounds(t.Context(), b, alpha, nil))
 		if !slices.IsSortedFunc(bounds, func(p, q entropy.Bound) int { return cmp.Compare(q.Value, p.Value) }) {
 			t.Errorf("space %d: %v is not ranked", number, bounds)
 		}
@@ -158,10 +137,7 @@ func TestLowerBounds_Order(t *testing.T) {
 func TestBounds_Chain(t *testing.T) {
 	for number := range 100 {
 		b, alpha := randomSpace(t, number)
-		best, err := exponential.Best(t.Context(), b, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
 		var losses []entropy.Loss
 		for _, c := range best.Candidates {
 			if c.Err == nil {
@@ -195,10 +171,7 @@ func TestWitness_ProvesNoMoreThanIsTrue(t *testing.T) {
 	r := rng.Seeded(9)
 	for number := range 60 {
 		b, alpha := randomSpace(t, number)
-		best, err := exponential.Best(t.Context(), b, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
 		n := b.Len()
 		some := func() []int { return r.Perm(n)[:1+r.IntN(n)] }
 		for range 20 {
@@ -227,15 +200,9 @@ func TestStar_RoundsDown(t *testing.T) {
 	f := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
 	for number := range 30 {
 		b, alpha := randomSpace(t, number)
-		bounds, err := entropy.LowerBounds(t.Context(), b, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		bounds := testkit.Must(entropy.LowerBounds(t.Context(), b, alpha, nil))
 		star := bound(t, bounds, "star").Witness.(entropy.Star)
-		got, err := star.Prove(t.Context(), b, alpha)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(star.Prove(t.Context(), b, alpha))
 		var least *big.Float
 		total, offset := f(0), f(0)
 		for z := range b.Len() {
@@ -310,10 +277,7 @@ func TestLowerBounds_Large(t *testing.T) {
 	b := metric.Same(uniform(t, r, 264)) // more than enter the program at first
 	var first []entropy.Bound
 	for _, workers := range []int{1, 3} {
-		bounds, err := entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		bounds := testkit.Must(entropy.LowerBounds(t.Context(), b, 10, &entropy.Options{Workers: workers}))
 		if first == nil {
 			first = bounds
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -15,10 +16,7 @@ import (
 // |net| = C(n+m-1, m), every measure once, in lexicographic order.
 func TestMeasureNet_ListsEveryMeasureOnce(t *testing.T) {
 	for _, c := range []struct{ n, m, want int }{{1, 1, 1}, {1, 9, 1}, {2, 5, 6}, {3, 4, 15}, {4, 6, 84}, {5, 3, 35}, {9, 1, 9}} {
-		s, err := MeasureNet(t.Context(), planePoints(c.n, 1), c.m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(MeasureNet(t.Context(), planePoints(c.n, 1), c.m))
 		if s.Len() != c.want {
 			t.Errorf("n %d, m %d: %d measures, want %d", c.n, c.m, s.Len(), c.want)
 		}
@@ -67,10 +65,7 @@ func TestMeasures_CoveringRadius(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s, err := MeasureNet(t.Context(), f, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(MeasureNet(t.Context(), f, m))
 		radius := s.CoveringRadius(t.Context())
 		if diameter, _, _ := metric.Diameter(t.Context(), f); n > 2 {
 			if radius < diameter*float64(n*n/4)/float64(n*m)*(1-1e-12) {
@@ -101,10 +96,7 @@ func TestMeasures_CoveringRadius(t *testing.T) {
 			}
 			near := math.Inf(1)
 			for i := range s.Len() {
-				d, err := wasserstein.W1(t.Context(), f, p, s.Measure(i, nil), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				d := testkit.Must(wasserstein.W1(t.Context(), f, p, s.Measure(i, nil), nil))
 				near = min(near, d.Upper)
 			}
 			if near > radius+1e-12 {
@@ -125,26 +117,14 @@ func TestMeasures_CoveringRadius(t *testing.T) {
 // definition.
 func TestMeasures_Distances(t *testing.T) {
 	f := planePoints(4, 3)
-	s, err := MeasureNet(t.Context(), f, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := s.Wasserstein(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tv, err := s.TotalVariation()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(MeasureNet(t.Context(), f, 4))
+	d := testkit.Must(s.Wasserstein(t.Context(), nil))
+	tv := testkit.Must(s.TotalVariation())
 	diameter, _, _ := metric.Diameter(t.Context(), f)
 	for i := range s.Len() {
 		for j := range s.Len() {
 			p, q := s.Measure(i, nil), s.Measure(j, nil)
-			want, err := wasserstein.W1(t.Context(), f, p, q, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := testkit.Must(wasserstein.W1(t.Context(), f, p, q, nil))
 			if math.Abs(d.Distance(i, j)-want.Upper) > 1e-14 {
 				t.Fatalf("W1(%d, %d) = %v, want %v", i, j, d.Distance(i, j), want.Upper)
 			}
@@ -160,10 +140,7 @@ func TestMeasures_Distances(t *testing.T) {
 	if err := metric.Validate(t.Context(), d, nil); err != nil {
 		t.Error(err)
 	}
-	other, err := s.Wasserstein(t.Context(), &Options{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := testkit.Must(s.Wasserstein(t.Context(), &Options{Workers: 1}))
 	for i := range s.Len() {
 		if d.Distance(i, 7) != other.Distance(i, 7) {
 			t.Fatal("the result depends on the number of workers")
@@ -184,10 +161,7 @@ func TestMeasureNet_BadInput(t *testing.T) {
 }
 
 func BenchmarkMeasures(b *testing.B) {
-	s, err := MeasureNet(b.Context(), planePoints(5, 5), 8)
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := testkit.Must(MeasureNet(b.Context(), planePoints(5, 5), 8))
 	b.Run(fmt.Sprintf("Wasserstein/n=%d", s.Len()), func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -45,20 +46,14 @@ func TestOuter_BruteForce(t *testing.T) {
 		n := 1 + r.IntN(12)
 		f := randomSpace(n, seed)
 		alphas := []float64{.1, .7, 1.5, 3, 20}
-		outs, err := OuterScales(t.Context(), f, alphas, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		outs := testkit.Must(OuterScales(t.Context(), f, alphas, nil))
 		for k, o := range outs {
 			want := bruteOuter(f, alphas[k])
 			checkOuter(t, f, o)
 			if o.Lo > want*(1+1e-14) || o.Hi < want*(1-1e-14) || o.Width() > 1e-11*want {
 				t.Fatalf("seed %d, n %d, alpha %v: [%.17g, %.17g], want %.17g", seed, n, alphas[k], o.Lo, o.Hi, want)
 			}
-			greedy, err := OuterScale(t.Context(), f, alphas[k], &Options{Nodes: -1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			greedy := testkit.Must(OuterScale(t.Context(), f, alphas[k], &Options{Nodes: -1}))
 			checkOuter(t, f, greedy)
 			if greedy.Lo > want*(1+1e-14) || greedy.Hi < want*(1-1e-14) {
 				t.Fatalf("seed %d, alpha %v, no nodes: %v, want %v", seed, alphas[k], greedy.Interval, want)
@@ -70,10 +65,7 @@ func TestOuter_BruteForce(t *testing.T) {
 func TestOuter_Plane(t *testing.T) {
 	f := planePoints(600, 1)
 	for _, alpha := range []float64{1, 20} {
-		o, err := OuterScale(t.Context(), f, alpha, &Options{Nodes: 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := testkit.Must(OuterScale(t.Context(), f, alpha, &Options{Nodes: 20}))
 		checkOuter(t, f, o)
 		// The packing numbers of the plane are known within a factor 2.
 		if o.Width() > math.Ln2/alpha {

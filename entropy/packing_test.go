@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -62,10 +63,7 @@ func TestPacking_BruteForce(t *testing.T) {
 		for _, s := range []float64{0, values[r.IntN(len(values))], values[r.IntN(len(values))] * r.Float64(), 100} {
 			want := brutePacking(f, pts, s)
 			for _, nodes := range []int{0, 2, -1} {
-				c, err := Packing(t.Context(), f, pts, s, &Options{Nodes: nodes})
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := testkit.Must(Packing(t.Context(), f, pts, s, &Options{Nodes: nodes}))
 				checkCount(t, f, pts, s, c)
 				if c.Lo > want || c.Hi < want || (nodes == 0 && !c.Exact()) || (seed%4 == 3 && !c.Exact()) {
 					t.Fatalf("seed %d, s %v, nodes %d: [%d, %d], want %d", seed, s, nodes, c.Lo, c.Hi, want)
@@ -83,19 +81,10 @@ func TestPacking_Large(t *testing.T) {
 	for i := range cube {
 		cube[i] = []float64{r.Float64(), r.Float64(), r.Float64()}
 	}
-	solid, err := metric.NewPoints(cube, metric.Chebyshev{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	solid := testkit.Must(metric.NewPoints(cube, metric.Chebyshev{}))
 	matrix := dense(planePoints(200, 4)) // without coordinates
-	root, err := metric.Power(metric.Euclidean{}, .5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	snow, err := metric.NewPoints(cube, root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := testkit.Must(metric.Power(metric.Euclidean{}, .5))
+	snow := testkit.Must(metric.NewPoints(cube, root))
 	for _, f := range []metric.Finite{planePoints(400, 1), solid, matrix, randomSpace(100, 1), snow} {
 		for _, s := range []float64{0, .03, .1, .3, .5, 1.1, 2} {
 			all := allPoints(f.Len())
@@ -154,15 +143,9 @@ func TestPacking_Line(t *testing.T) {
 	for i, k := range rng.Seeded(1).Perm(len(pts)) {
 		pts[i] = []float64{float64(k)}
 	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 	for s, want := range map[float64]int{0.5: 5000, 1: 2500, 10: 455, 5000: 1} {
-		c, err := Packing(t.Context(), f, nil, s, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := testkit.Must(Packing(t.Context(), f, nil, s, nil))
 		checkCount(t, f, allPoints(5000), s, c)
 		if c.Lo != want || c.Hi != want {
 			t.Errorf("s %v: %v, want %d", s, c, want)
@@ -206,10 +189,7 @@ func second[T any](_ T, err error) error { return err }
 
 // TestPacking_Verified: a dense copy of an ultrametric is recognized.
 func TestPacking_Verified(t *testing.T) {
-	clusters, err := metric.NewClustered(5, 4, .25)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clusters := testkit.Must(metric.NewClustered(5, 4, .25))
 	for _, f := range []metric.Finite{clusters, dense(clusters)} {
 		for s, want := range map[float64]int{0: 20, .25: 5, .5: 5, 1: 1} {
 			c, err := Packing(t.Context(), f, nil, s, &Options{Nodes: -1})

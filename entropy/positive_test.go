@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -22,14 +23,8 @@ func TestPositiveMeasure_NoBallIsEmpty(t *testing.T) {
 				pts[i] = pts[r.IntN(i)]
 			}
 		}
-		f, err := metric.NewPoints(pts, metric.Euclidean{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		mu, err := PositiveMeasure(t.Context(), f, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
+		mu := testkit.Must(PositiveMeasure(t.Context(), f, nil))
 		sum := 0.0
 		for _, w := range mu {
 			sum += w
@@ -40,10 +35,7 @@ func TestPositiveMeasure_NoBallIsEmpty(t *testing.T) {
 		diameter, _, _ := metric.Diameter(t.Context(), f)
 		s, w := diameter, 0.5
 		for range 30 {
-			net, err := metric.Net(t.Context(), f, s, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			net := testkit.Must(metric.Net(t.Context(), f, s, nil))
 			mass, y, err := BallMass(t.Context(), f, mu, s, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -59,10 +51,7 @@ func TestPositiveMeasure_NoBallIsEmpty(t *testing.T) {
 // Two points at distance 1: C_0 is the first alone, all others are both, so mu
 // = 1/2 + 1/4, 1/4.
 func TestPositiveMeasure_TwoPoints(t *testing.T) {
-	f, err := metric.NewDense(2, []float64{1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewDense(2, []float64{1}))
 	mu, err := PositiveMeasure(t.Context(), f, nil)
 	if err != nil || mu[0] != 0.75 || mu[1] != 0.25 {
 		t.Errorf("%v (%v), want .75, .25", mu, err)
@@ -70,10 +59,7 @@ func TestPositiveMeasure_TwoPoints(t *testing.T) {
 }
 
 func TestBallMass_IsTheLeastSum(t *testing.T) {
-	f, err := metric.NewPoints([][]float64{{0}, {1}, {3}}, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewPoints([][]float64{{0}, {1}, {3}}, metric.Euclidean{}))
 	mu := []float64{0.5, 0.375, 0.125}
 	for _, c := range []struct {
 		r, mass float64
@@ -87,10 +73,7 @@ func TestBallMass_IsTheLeastSum(t *testing.T) {
 }
 
 func TestPositive_BadInput(t *testing.T) {
-	f, err := metric.NewDense(2, []float64{1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewDense(2, []float64{1}))
 	for _, c := range []struct {
 		mu []float64
 		r  float64

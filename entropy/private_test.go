@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -43,10 +44,7 @@ func TestPrivateMeasureBound_Laws(t *testing.T) {
 	f := space.Path(128, 1)
 	last := math.Inf(1)
 	for alpha := 1e-3; alpha < 1e5; alpha *= 2 {
-		m, err := entropy.PrivateMeasureBound(t.Context(), f, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testkit.Must(entropy.PrivateMeasureBound(t.Context(), f, alpha, nil))
 		if !(m.Value < last && m.Value <= 127./2) {
 			t.Errorf("alpha %v: %v after %v", alpha, m.Value, last)
 		}
@@ -83,29 +81,14 @@ func TestPrivateDataBound_Chain(t *testing.T) {
 	for _, size := range [][2]int{{2, 6}, {3, 4}, {4, 4}} {
 		n, records := size[0], size[1]
 		f := uniform(t, r, n)
-		net, err := entropy.MeasureNet(t.Context(), f, records)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tv, err := net.TotalVariation()
-		if err != nil {
-			t.Fatal(err)
-		}
-		w1, err := net.Wasserstein(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := testkit.Must(entropy.MeasureNet(t.Context(), f, records))
+		tv := testkit.Must(net.TotalVariation())
+		w1 := testkit.Must(net.Wasserstein(t.Context(), nil))
 		b := metric.Bimetric{Privacy: tv, Utility: w1}
 		for _, eps := range []float64{0.05, 0.5, 2} {
 			alpha := eps * float64(records)
-			best, err := exponential.Best(t.Context(), b, alpha, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := entropy.PrivateDataBound(t.Context(), f, records, eps, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
+			m := testkit.Must(entropy.PrivateDataBound(t.Context(), f, records, eps, nil))
 			if !(m.Value > 0 && m.Value <= best.Objective) {
 				t.Errorf("%d points, %d records, eps %v: bound %v, a mechanism loses %v", n, records, eps, m.Value, best.Objective)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -21,10 +22,7 @@ func TestStandardBound(t *testing.T) {
 	for _, alpha := range []float64{0.01, 1, 30} {
 		last := 0.0
 		for _, s := range []float64{0, 0.1, 1, 50, 1e9} {
-			b, err := entropy.StandardBound(alpha, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := testkit.Must(entropy.StandardBound(alpha, s))
 			least := math.Inf(1)
 			for u := 2.0; u < 180; u += 1e-3 {
 				least = min(least, 3*s+u/alpha+math.Exp(-u/6)*(9*s+(3*u+12)/alpha))
@@ -49,14 +47,8 @@ func TestStandardBound(t *testing.T) {
 	// On a path of unit gaps s = 0 serves at a large level: N(B(x,r), 0) =
 	// 2r+1 <= e^(alpha*r/3) for all r >= 1.
 	f := space.Path(40, 1)
-	m, err := exponential.Standard(t.Context(), f, 6, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := m.Loss(t.Context(), f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(exponential.Standard(t.Context(), f, 6, nil))
+	l := testkit.Must(m.Loss(t.Context(), f))
 	worst, _ := l.Worst()
 	if b, _ := entropy.StandardBound(6, 0); worst > b {
 		t.Errorf("loss %v above the bound %v", worst, b)
@@ -90,18 +82,9 @@ func names(bounds []entropy.Bound) (out []string) {
 func TestUpperBounds_Applies(t *testing.T) {
 	r := rng.Seeded(2)
 	plane, tree := uniform(t, r, 20), ultra(t, r, 20)
-	doubled, err := metric.Scaled(plane, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hidden, err := metric.Subset(metric.Finite(tree), r.Perm(20)) // no *metric.Ultrametric
-	if err != nil {
-		t.Fatal(err)
-	}
-	twice, err := metric.Subset(plane, append(slices.Repeat([]int{3}, 19), 4)) // copies at distance 0
-	if err != nil {
-		t.Fatal(err)
-	}
+	doubled := testkit.Must(metric.Scaled(plane, 2))
+	hidden := testkit.Must(metric.Subset(metric.Finite(tree), r.Perm(20)))
+	twice := testkit.Must(metric.Subset(plane, append(slices.Repeat([]int{3}, 19), 4)))
 	for _, c := range []struct {
 		name string
 		b    metric.Bimetric
@@ -113,10 +96,7 @@ func TestUpperBounds_Applies(t *testing.T) {
 		{"hidden ultrametric", metric.Bimetric{Privacy: plane, Utility: hidden}, []string{"constant", "exponential", "relaxed"}},
 		{"no Lipschitz constant", metric.Bimetric{Privacy: twice, Utility: plane}, []string{"constant"}},
 	} {
-		bounds, err := entropy.UpperBounds(t.Context(), c.b, 2, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		bounds := testkit.Must(entropy.UpperBounds(t.Context(), c.b, 2, nil))
 		got := names(bounds)
 		slices.Sort(got)
 		if !slices.Equal(got, c.want) {
@@ -128,14 +108,8 @@ func TestUpperBounds_Applies(t *testing.T) {
 		}
 	}
 	// The Lipschitz constant scales the bound.
-	one, err := entropy.UpperBounds(t.Context(), metric.Same(plane), 2, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, err := entropy.UpperBounds(t.Context(), metric.Bimetric{Privacy: plane, Utility: doubled}, 2, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := testkit.Must(entropy.UpperBounds(t.Context(), metric.Same(plane), 2, nil))
+	two := testkit.Must(entropy.UpperBounds(t.Context(), metric.Bimetric{Privacy: plane, Utility: doubled}, 2, nil))
 	if p, q := bound(t, one, "exponential").Value, bound(t, two, "exponential").Value; !(q >= 2*p && q <= 2*p*(1+1e-14)) {
 		t.Errorf("%v, twice as lossy %v", p, q)
 	}
@@ -143,10 +117,7 @@ func TestUpperBounds_Applies(t *testing.T) {
 
 func TestUpperBounds_Losses(t *testing.T) {
 	b := metric.Same(space.Path(5, 1))
-	bounds, err := entropy.UpperBounds(t.Context(), b, 1, nil, entropy.Loss{Name: "noise", Value: 1.5}, entropy.Loss{Name: "worse", Value: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bounds := testkit.Must(entropy.UpperBounds(t.Context(), b, 1, nil, entropy.Loss{Name: "noise", Value: 1.5}, entropy.Loss{Name: "worse", Value: 3}))
 	if got := names(bounds); !slices.Equal(got, []string{"noise", "constant", "worse", "exponential"}) {
 		t.Errorf("ranked %v", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -86,9 +87,6 @@ func roads(t testing.TB, rows, columns int) metric.Finite {
 			add(u, u+columns)
 		}
 	}
-	g, err := metric.NewGraphEdges(t.Context(), n, edges)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testkit.Must(metric.NewGraphEdges(t.Context(), n, edges))
 	return g
 }

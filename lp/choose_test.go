@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -56,10 +57,7 @@ func candidate(t *testing.T, s *Choice, method Method) Candidate {
 func TestChoose_Optimal(t *testing.T) {
 	for alpha, optimum := range map[float64]float64{.5: 1.00897714, 1: .637582264, 2: .260630630} {
 		b := metric.Same(space.Path(5, 1))
-		s, err := Choose(t.Context(), b, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(Choose(t.Context(), b, alpha, nil))
 		checkChoice(t, b, alpha, nil, s)
 		if math.Abs(s.Objective-optimum) > 2e-6*optimum || s.Gap > 2e-6 || s.BoundBy != boundByProgram {
 			t.Errorf("alpha %v: %+v, want %v", alpha, s, optimum)
@@ -102,10 +100,7 @@ func TestChoose_Prior(t *testing.T) {
 // program.
 func TestChoose_NoTime(t *testing.T) {
 	b := metric.Same(space.Halton(100))
-	s, err := Choose(t.Context(), b, 10, &ChooseOptions{TimeLimit: time.Nanosecond, Unit: "km"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(Choose(t.Context(), b, 10, &ChooseOptions{TimeLimit: time.Nanosecond, Unit: "km"}))
 	checkChoice(t, b, 10, nil, s)
 	late := new(TimeError)
 	if k := candidate(t, s, MethodOptimal); !errors.As(k.Err, &late) || late.Needs < time.Second {
@@ -165,10 +160,7 @@ func TestChoose_OptimalNeeds(t *testing.T) {
 
 func TestChoose_TwoMetrics(t *testing.T) {
 	b := metric.Bimetric{Privacy: space.Path(12, 1), Utility: space.Simplex(12, 3)}
-	s, err := Choose(t.Context(), b, .7, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(Choose(t.Context(), b, .7, nil))
 	checkChoice(t, b, .7, nil, s)
 	if k := candidate(t, s, MethodRelaxedTuned); k.Err != nil {
 		t.Errorf("%+v", k)
@@ -181,10 +173,7 @@ func TestChoose_NoMetric(t *testing.T) {
 	far := space.Formula(3, func(i, j int) float64 { return [3][3]float64{{0, 100, 1}, {100, 0, 1}, {1, 1, 0}}[i][j] })
 	b := metric.Bimetric{Privacy: space.Simplex(3, .1), Utility: far}
 	for _, limit := range []time.Duration{1, 0} {
-		s, err := Choose(t.Context(), b, 1, &ChooseOptions{TimeLimit: limit})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(Choose(t.Context(), b, 1, &ChooseOptions{TimeLimit: limit}))
 		checkChoice(t, b, 1, nil, s)
 	}
 }
@@ -259,10 +248,7 @@ func TestChoose_BadInput(t *testing.T) {
 }
 
 func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
-	m, err := exponential.Constant(3, 1, "km")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(exponential.Constant(3, 1, "km"))
 	none := math.Inf(1)
 	s := &Choice{LowerBound: 1.5, BoundBy: "star", Choice: exponential.Choice{Mechanism: *m, Objective: 2, Candidates: []Candidate{
 		{Method: MethodConstant, Loss: 2},

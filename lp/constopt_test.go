@@ -19,17 +19,11 @@ import (
 // constCertified checks what every mechanism of ConstOPT promises.
 func constCertified(t testing.TB, b metric.Bimetric, alpha float64, s *ConstSolution) {
 	t.Helper()
-	audit, err := s.Channel.Audit(t.Context(), b.Privacy, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	audit := testkit.Must(s.Channel.Audit(t.Context(), b.Privacy, nil))
 	if audit != s.Audit || audit.Hi > alpha || s.Channel.Guarantee().Alpha() != audit.Hi {
 		t.Errorf("audited %v, reported %v, guarantee %v, alpha %v", audit, s.Audit, s.Channel.Guarantee(), alpha)
 	}
-	losses, err := s.Channel.Loss(t.Context(), b.Utility)
-	if err != nil {
-		t.Fatal(err)
-	}
+	losses := testkit.Must(s.Channel.Loss(t.Context(), b.Utility))
 	if loss, _ := losses.Worst(); math.Abs(loss-s.Objective) > 1e-9*s.Objective {
 		t.Errorf("loss %v, objective %v", loss, s.Objective)
 	}
@@ -55,10 +49,7 @@ func TestConstOPT_KnownObjectives(t *testing.T) {
 				t.Skip("long")
 			}
 			b := metric.Same(referencePoints(t, c.n))
-			s, err := ConstOPT(t.Context(), b, 1, &ConstOptions{Neighbors: c.r, Lambdas: []float64{50}, KeepBudget: true, Tolerance: 1e-7})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := testkit.Must(ConstOPT(t.Context(), b, 1, &ConstOptions{Neighbors: c.r, Lambdas: []float64{50}, KeepBudget: true, Tolerance: 1e-7}))
 			constCertified(t, b, 1, s)
 			// What the printed optima and the tolerance leave open.
 			const digits = 1e-6
@@ -77,20 +68,11 @@ func TestConstOPT_KnownObjectives(t *testing.T) {
 func TestConstOPT_UsesTheWholeBudget(t *testing.T) {
 	b := metric.Same(referencePoints(t, 30))
 	for _, alpha := range []float64{.2, .5, 1, 3} {
-		s, err := ConstOPT(t.Context(), b, alpha, &ConstOptions{Tolerance: 1e-3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(ConstOPT(t.Context(), b, alpha, &ConstOptions{Tolerance: 1e-3}))
 		constCertified(t, b, alpha, s)
-		kept, err := ConstOPT(t.Context(), b, alpha, &ConstOptions{KeepBudget: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kept := testkit.Must(ConstOPT(t.Context(), b, alpha, &ConstOptions{KeepBudget: true}))
 		constCertified(t, b, alpha, kept)
-		opt, err := Optimal(t.Context(), b, alpha, &Options{Tolerance: 1e-3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		opt := testkit.Must(Optimal(t.Context(), b, alpha, &Options{Tolerance: 1e-3}))
 		if s.Audit.Hi < (1-tuneShare)*alpha {
 			t.Errorf("alpha=%v: level %v", alpha, s.Audit.Hi)
 		}
@@ -109,10 +91,7 @@ func TestConstOPT_HostileSpaces(t *testing.T) {
 	for i := range pts {
 		pts[i] = []float64{float64(r.IntN(3)), float64(r.IntN(3)) + 1e-9*float64(i%2)}
 	}
-	clusters, err := metric.NewClustered(3, 4, .2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clusters := testkit.Must(metric.NewClustered(3, 4, .2))
 	for name, b := range map[string]metric.Bimetric{
 		"random": {Privacy: randomMetric(t, r, 9), Utility: randomMetric(t, r, 9)},
 		"grid":   metric.Same(space.Grid(4)), "path": metric.Same(space.Path(12, 1)), "ties": metric.Same(space.Euclidean(pts)),
@@ -124,15 +103,9 @@ func TestConstOPT_HostileSpaces(t *testing.T) {
 		n := b.Len()
 		for _, level := range []float64{1e-6, 1, 30, 300} {
 			alpha := min(level/d, 1e9)
-			opt, err := Optimal(t.Context(), b, alpha, &Options{Tolerance: 1e-3})
-			if err != nil {
-				t.Fatal(err)
-			}
+			opt := testkit.Must(Optimal(t.Context(), b, alpha, &Options{Tolerance: 1e-3}))
 			for _, o := range []*ConstOptions{nil, {Neighbors: 1}, {Replacement: all(n), Lambdas: []float64{0}}, {Neighbors: max(1, n/2), Lambdas: []float64{.1, 3}}} {
-				s, err := ConstOPT(t.Context(), b, alpha, o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := testkit.Must(ConstOPT(t.Context(), b, alpha, o))
 				constCertified(t, b, alpha, s)
 				if s.Objective < opt.DualBound {
 					t.Errorf("%s, alpha=%v, %+v: loss %v below the bound %v", name, alpha, o, s.Objective, opt.DualBound)
@@ -157,14 +130,8 @@ func TestConstOPT_AllReplaced(t *testing.T) {
 	r := rng.Seeded(5)
 	for n := 2; n <= 9; n++ {
 		b := metric.Same(randomMetric(t, r, n))
-		s, err := ConstOPT(t.Context(), b, 2, &ConstOptions{Replacement: all(n), Lambdas: []float64{1e3}, KeepBudget: true, Tolerance: 1e-8})
-		if err != nil {
-			t.Fatal(err)
-		}
-		opt, err := Optimal(t.Context(), b, 1, &Options{Tolerance: 1e-7})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(ConstOPT(t.Context(), b, 2, &ConstOptions{Replacement: all(n), Lambdas: []float64{1e3}, KeepBudget: true, Tolerance: 1e-8}))
+		opt := testkit.Must(Optimal(t.Context(), b, 1, &Options{Tolerance: 1e-7}))
 		// Larger row sums cost 1e3 each, more than they can save: the diameter.
 		if math.Abs(s.Program-1e3-opt.Objective) > 1e-4*opt.Objective {
 			t.Errorf("n=%d: program %v, optimum %v", n, s.Program-1e3, opt.Objective)
@@ -174,22 +141,13 @@ func TestConstOPT_AllReplaced(t *testing.T) {
 
 func TestConstOPT_Replacement(t *testing.T) {
 	b := metric.Same(referencePoints(t, 20))
-	sets, err := metric.ReverseNeighbors(t.Context(), b.Privacy, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := ConstOPT(t.Context(), b, 1, &ConstOptions{Neighbors: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sets := testkit.Must(metric.ReverseNeighbors(t.Context(), b.Privacy, 4))
+	want := testkit.Must(ConstOPT(t.Context(), b, 1, &ConstOptions{Neighbors: 4}))
 	for v := range sets { // order and repetition do not matter
 		set := append([]int{sets[v][len(sets[v])-1]}, sets[v]...)
 		sets[v] = set
 	}
-	got, err := ConstOPT(t.Context(), b, 1, &ConstOptions{Replacement: sets})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testkit.Must(ConstOPT(t.Context(), b, 1, &ConstOptions{Replacement: sets}))
 	if got.Objective != want.Objective || got.Program != want.Program {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -274,14 +232,8 @@ func TestConstOPT_StopsEarly(t *testing.T) {
 
 func TestConstOPT_WorkersAgree(t *testing.T) {
 	b := metric.Same(space.Halton(40))
-	one, err := ConstOPT(t.Context(), b, 5, &ConstOptions{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, err := ConstOPT(t.Context(), b, 5, &ConstOptions{Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := testkit.Must(ConstOPT(t.Context(), b, 5, &ConstOptions{Workers: 1}))
+	two := testkit.Must(ConstOPT(t.Context(), b, 5, &ConstOptions{Workers: 2}))
 	if one.Objective != two.Objective || one.Program != two.Program || one.ProgramBound != two.ProgramBound || one.Audit != two.Audit {
 		t.Errorf("1 worker: %v, 2 workers: %v", one, two)
 	}
@@ -328,26 +280,17 @@ func BenchmarkConstOPT(b *testing.B) {
 // A point that only others may be replaced by has a block of a single row, after
 // which the pairs of rows begin at odd numbers.
 func TestConstOPT_SingleRowBlocks(t *testing.T) {
-	line, err := metric.NewPoints([]float64{0, 1, 2, 3, 4}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := testkit.Must(metric.NewPoints([]float64{0, 1, 2, 3, 4}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
 	for _, first := range [][]int{{1}, {1, 1}, {2, 1}} {
 		b := metric.Same(line)
-		s, err := ConstOPT(t.Context(), b, 1, &ConstOptions{Lambdas: []float64{10}, Replacement: [][]int{first, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(ConstOPT(t.Context(), b, 1, &ConstOptions{Lambdas: []float64{10}, Replacement: [][]int{first, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4}}}))
 		constCertified(t, b, 1, s)
 	}
 }
 
 // A tolerance that underflows in shares ends where the kernel can do no more.
 func TestOptimal_SubnormalTolerance(t *testing.T) {
-	line, err := metric.NewPoints([]float64{0, 1, 2}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := testkit.Must(metric.NewPoints([]float64{0, 1, 2}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
 	if _, err := Optimal(t.Context(), metric.Same(line), 1, &Options{Tolerance: 5e-324}); err != nil {
 		t.Error(err)
 	}

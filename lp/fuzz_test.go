@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -34,25 +35,16 @@ func FuzzOptimal(f *testing.F) {
 					upper[i] = math.Exp((b - 128) / 16) // 3e-4 to 3e3
 				}
 			}
-			d, err := metric.NewDense(n, upper)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := testkit.Must(metric.NewDense(n, upper))
 			return d
 		}
 		b := metric.Same(space())
 		if next() > 128 {
 			b.Utility = space()
 		}
-		s, err := Optimal(t.Context(), b, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(Optimal(t.Context(), b, alpha, nil))
 		certified(t, b, alpha, nil, s)
-		c, err := ConstOPT(t.Context(), b, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := testkit.Must(ConstOPT(t.Context(), b, alpha, nil))
 		constCertified(t, b, alpha, c)
 		if c.Objective < s.DualBound {
 			t.Errorf("ConstOPT loses %v, below the bound %v", c.Objective, s.DualBound)

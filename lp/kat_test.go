@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -14,10 +15,7 @@ import (
 // the digits that it was printed with.
 func solveKnown(t *testing.T, b metric.Bimetric, alpha, want, digits float64) {
 	t.Helper()
-	s, err := Optimal(t.Context(), b, alpha, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(Optimal(t.Context(), b, alpha, nil))
 	certified(t, b, alpha, nil, s)
 	if s.Status != Optimum || s.Gap > fineTolerance {
 		t.Errorf("%v", s)
@@ -91,10 +89,7 @@ func TestOptimal_LargerReferencePoints(t *testing.T) {
 				t.Skip("METRICDP_LONG is not set")
 			}
 			b := metric.Same(referencePoints(t, c.n))
-			s, err := Optimal(t.Context(), b, .5, &Options{Tolerance: fineTolerance})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := testkit.Must(Optimal(t.Context(), b, .5, &Options{Tolerance: fineTolerance}))
 			certified(t, b, .5, nil, s)
 			if s.Status != Optimum || s.DualBound > c.want+c.digits || s.Objective < c.want-c.digits {
 				t.Errorf("%v does not hold the known optimum %v", s, c.want)

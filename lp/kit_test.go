@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
@@ -21,15 +22,9 @@ const points = "testdata/points.csv"
 // referencePoints reads the set of n points.
 func referencePoints(t testing.TB, n int) metric.Finite {
 	t.Helper()
-	f, err := os.Open(points)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(os.Open(points))
 	defer f.Close()
-	records, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := testkit.Must(csv.NewReader(f).ReadAll())
 	var pts [][]float64
 	for _, r := range records[1:] {
 		if r[0] == strconv.Itoa(n) {
@@ -53,18 +48,12 @@ func tree(n int) metric.Finite { return space.Tree(n, .5, rng.Seeded(5)) }
 // lossOf is the mean loss of c under the prior, the worst where there is none.
 func lossOf(t testing.TB, c *mechanism.Channel, utility metric.Finite, prior []float64) float64 {
 	t.Helper()
-	losses, err := c.Loss(t.Context(), utility)
-	if err != nil {
-		t.Fatal(err)
-	}
+	losses := testkit.Must(c.Loss(t.Context(), utility))
 	if prior == nil {
 		worst, _ := losses.Worst()
 		return worst
 	}
-	mean, err := losses.Mean(prior)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mean := testkit.Must(losses.Mean(prior))
 	return mean
 }
 
@@ -96,10 +85,7 @@ func certified(t testing.TB, b metric.Bimetric, alpha float64, prior []float64, 
 	for i := range far {
 		first = append(first, i)
 	}
-	utility, err := metric.Subset(b.Utility, first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	utility := testkit.Must(metric.Subset(b.Utility, first))
 	loss := lossOf(t, s.Channel, utility, prior)
 	// The sum in Losses rounds n times, and the prior's sum is 1 within 1e-9.
 	if math.Abs(loss-s.Objective) > 2e-9*s.Objective {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -66,10 +67,7 @@ func TestLazy_AgreesWithDense(t *testing.T) {
 			}
 			const tolerance = 1e-5
 			o := &Options{Tolerance: tolerance, Prior: prior}
-			dense, err := Optimal(t.Context(), b, alpha, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			dense := testkit.Must(Optimal(t.Context(), b, alpha, o))
 			lazy := lazily(t, b, alpha, o)
 			certified(t, b, alpha, prior, lazy)
 			if lazy.Gap > tolerance {
@@ -89,18 +87,12 @@ func TestOptimal_ChoosesLazy(t *testing.T) {
 		t.Skip("long")
 	}
 	b := metric.Same(space.Halton(lazySize + 1))
-	one, err := Optimal(t.Context(), b, 5, &Options{Tolerance: 1e-2, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := testkit.Must(Optimal(t.Context(), b, 5, &Options{Tolerance: 1e-2, Workers: 1}))
 	certified(t, b, 5, nil, one)
 	if one.Engine != EngineLazy || one.Status != Optimum || one.Gap > 1e-2 {
 		t.Error(one)
 	}
-	two, err := Optimal(t.Context(), b, 5, &Options{Tolerance: 1e-2, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	two := testkit.Must(Optimal(t.Context(), b, 5, &Options{Tolerance: 1e-2, Workers: 2}))
 	if one.Objective != two.Objective || one.DualBound != two.DualBound || one.Iterations != two.Iterations || !slices.Equal(one.Prior, two.Prior) {
 		t.Errorf("1 worker: %v, 2 workers: %v", one, two)
 	}
@@ -193,16 +185,10 @@ func TestLazy_MemoryBetweenRounds(t *testing.T) {
 		t.Skip("long")
 	}
 	b := metric.Same(space.Halton(lazySize + 1))
-	p, err := read(t.Context(), "lp: Optimal", b, 5, &Options{Tolerance: 1e-9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(read(t.Context(), "lp: Optimal", b, 5, &Options{Tolerance: 1e-9}))
 	const limit = 1 << 20 // once the first round has begun
 	p.o.Progress = func(int, float64, time.Duration) { p.o.MemoryLimit = limit }
-	best, err := p.constant(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	best := testkit.Must(p.constant(t.Context()))
 	s := &Solution{Prior: distribution(nil, p.n)}
 	s.keep(best)
 	if err := p.search(t.Context(), s, p.merge(0), time.Now()); err != nil {
@@ -219,10 +205,7 @@ func TestLazy_MemoryBetweenRounds(t *testing.T) {
 func TestMend_AnyColumns(t *testing.T) {
 	const n, alpha = 12, 3
 	b := metric.Same(space.Halton(n))
-	p, err := read(t.Context(), "lp: Optimal", b, alpha, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(read(t.Context(), "lp: Optimal", b, alpha, nil))
 	g := p.merge(0)
 	if err := g.prepare(); err != nil {
 		t.Fatal(err)

@@ -6,26 +6,21 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // On n points pairwise 1 apart Theorem 3 says 1/2 (1 - 1/(1 + (n-1)e^-alpha)).
 func TestLowerBound_EquidistantPoints(t *testing.T) {
 	const n, alpha = 6, .7
-	f, err := metric.NewDense(n, func() []float64 {
+	f := testkit.Must(metric.NewDense(n, func() []float64 {
 		d := make([]float64, n*(n-1)/2)
 		for i := range d {
 			d[i] = 1
 		}
 		return d
-	}())
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := LowerBound(t.Context(), metric.Same(f), alpha, []int{0, 1, 2, 3, 4, 5}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}()))
+	got := testkit.Must(LowerBound(t.Context(), metric.Same(f), alpha, []int{0, 1, 2, 3, 4, 5}, nil))
 	if want := .5 * (1 - 1/(1+(n-1)*math.Exp(-alpha))); !(got.Value <= want) || got.Value < want*(1-1e-6) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -36,23 +31,11 @@ func TestLowerBound_EquidistantPoints(t *testing.T) {
 func TestLowerBound_BelowTheOptimum(t *testing.T) {
 	b := metric.Same(referencePoints(t, 30))
 	for _, alpha := range []float64{.1, .5, 1, 3} {
-		s, err := Optimal(t.Context(), b, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		searched, err := LowerBound(t.Context(), b, alpha, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(Optimal(t.Context(), b, alpha, nil))
+		searched := testkit.Must(LowerBound(t.Context(), b, alpha, nil, nil))
 		for _, separation := range []float64{.5, 1, 2, 4, 8} {
-			net, err := metric.Net(t.Context(), b.Utility, separation, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			given, err := LowerBound(t.Context(), b, alpha, net, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			net := testkit.Must(metric.Net(t.Context(), b.Utility, separation, nil))
+			given := testkit.Must(LowerBound(t.Context(), b, alpha, net, nil))
 			if given.Value > searched.Value {
 				t.Errorf("alpha=%v: a packing of %d proves %v, the search %v", alpha, len(net), given, searched)
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -23,10 +24,7 @@ func TestRead_EnclosesBudgets(t *testing.T) {
 	for range 50 {
 		alpha := r.ExpFloat64()
 		f := randomMetric(t, r, 6)
-		p, err := read(t.Context(), "lp: Optimal", metric.Same(f), alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(f), alpha, nil))
 		for u := range 6 {
 			for v := range 6 {
 				want := wide(0).Mul(wide(alpha), wide(f.Distance(u, v)))
@@ -42,10 +40,7 @@ func TestRead_EnclosesBudgets(t *testing.T) {
 func TestMerge_BoundIsOfPointsApart(t *testing.T) {
 	for _, e := range []float64{1e-3, .05, .3, 2} {
 		b := metric.Bimetric{Privacy: space.Path(2, e), Utility: space.Path(2, 1)}
-		p, err := read(t.Context(), "lp: Optimal", b, 1, &Options{Tolerance: 1e-7})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testkit.Must(read(t.Context(), "lp: Optimal", b, 1, &Options{Tolerance: 1e-7}))
 		g := p.merge(2 * e)
 		if err := g.prepare(); err != nil {
 			t.Fatal(err)
@@ -72,16 +67,10 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 	}
 	b := metric.Same(space.Simplex(n, 1))
 	before := heap()
-	p, err := read(t.Context(), "lp: Optimal", b, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(read(t.Context(), "lp: Optimal", b, 1, nil))
 	g := p.merge(0)
 	g.prog.Budget, g.prog.Ceiling = g.budgets()
-	r, err := p.constant(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testkit.Must(p.constant(t.Context()))
 	took, stated := heap()-before, bytes(n, n)
 	if took > stated || took < stated/2 {
 		t.Errorf("%.3g bytes kept, %.3g stated", took, stated)
@@ -135,22 +124,13 @@ func TestRelease_ObjectiveRoundsUp(t *testing.T) {
 		if i%2 == 1 {
 			o.Prior = []float64{.1, .2, .3, .25, .15 + 5e-10*float64(r.IntN(3)-1)}
 		}
-		p, err := read(t.Context(), "lp: Optimal", b, 1, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testkit.Must(read(t.Context(), "lp: Optimal", b, 1, o))
 		weight := make([]float64, n*n)
 		for i := range weight {
 			weight[i] = r.Float64()
 		}
-		got, err := p.release(weight)
-		if err != nil {
-			t.Fatal(err)
-		}
-		chosen, err := (&chooser{b: b, ChooseOptions: ChooseOptions{Prior: o.Prior}}).loss(got.channel)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(p.release(weight))
+		chosen := testkit.Must((&chooser{b: b, ChooseOptions: ChooseOptions{Prior: o.Prior}}).loss(got.channel))
 		want := exactLoss(weight, n, b.Utility, o.Prior)
 		low, _ := want.Float64()
 		if wide(got.objective).Cmp(want) < 0 || got.objective > low*(1+1e-14) || wide(chosen).Cmp(want) < 0 || chosen > low*(1+1e-12) {
@@ -174,14 +154,8 @@ func TestRelease_EachStepRoundsUp(t *testing.T) {
 			}
 			return c.from[max(i, j)]
 		})}
-		p, err := read(t.Context(), "lp: Optimal", b, 1, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := p.release(slices.Repeat(c.row, 6))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testkit.Must(read(t.Context(), "lp: Optimal", b, 1, nil))
+		r := testkit.Must(p.release(slices.Repeat(c.row, 6)))
 		loss, sum := wide(0), wide(0)
 		for w, q := range c.row {
 			loss.Add(loss, wide(0).Mul(wide(q), wide(c.from[w])))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -16,10 +17,7 @@ import (
 // prepared is the program of b with no inputs merged but those at distance 0.
 func prepared(t *testing.T, b metric.Bimetric, alpha float64, o *Options) *merged {
 	t.Helper()
-	p, err := read(t.Context(), "lp: Optimal", b, alpha, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(read(t.Context(), "lp: Optimal", b, alpha, o))
 	g := p.merge(0)
 	if err := g.prepare(); err != nil {
 		t.Fatal(err)
@@ -47,10 +45,7 @@ func TestMixture_IsTheLeast(t *testing.T) {
 		for i := range budget {
 			budget[i] = .2 // at 0.2 per pair random rows break some
 		}
-		theta, err := mixture(context.Background(), k, m, x, budget, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		theta := testkit.Must(mixture(context.Background(), k, m, x, budget, 0))
 		breach := func(theta float64) float64 {
 			worst := 0.0
 			for w := range m {
@@ -139,10 +134,7 @@ func TestTuning_TakesNoLevelAboveAlpha(t *testing.T) {
 	line := metric.Same(space.Path(2, 1))
 	for _, excess := range []float64{1e-3, 1e-9, 1e-12} {
 		// ConstOPT: the program is the same, alpha is not.
-		c, err := newConst(t.Context(), line, 1, &ConstOptions{Lambdas: []float64{10}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := testkit.Must(newConst(t.Context(), line, 1, &ConstOptions{Lambdas: []float64{10}}))
 		c.kernel.Lambda = 10
 		free := &ConstSolution{Objective: math.Inf(1)}
 		if _, err := c.try(free, 1, 10, time.Now()); err != nil || free.Channel == nil {
@@ -155,14 +147,8 @@ func TestTuning_TakesNoLevelAboveAlpha(t *testing.T) {
 		}
 
 		// Spanner: randomized response has the level of its budget.
-		o, err := (&Options{Tolerance: 1e-7}).settle("lp: Spanner", line, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		graph, err := metric.Spanner(t.Context(), line.Privacy, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := testkit.Must((&Options{Tolerance: 1e-7}).settle("lp: Spanner", line, 1))
+		graph := testkit.Must(metric.Spanner(t.Context(), line.Privacy, 3))
 		search := &spannerSearch{b: line, alpha: 1, o: SpannerOptions{Options: o}, graph: graph, short: 1}
 		search.best.Objective = math.Inf(1)
 		level, err := search.solve(t.Context(), 1)

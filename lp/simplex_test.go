@@ -154,10 +154,7 @@ func randomMetric(t testing.TB, r *rand.Rand, n int) metric.Finite {
 			}
 		}
 	}
-	f, err := metric.NewMatrix(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewMatrix(d))
 	return f
 }
 

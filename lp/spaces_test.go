@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -69,10 +70,7 @@ func TestOptimal_TieRichSpaces(t *testing.T) {
 					d = 1
 				}
 				b, alpha := metric.Same(f), reach/d
-				s, err := Optimal(t.Context(), b, alpha, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := testkit.Must(Optimal(t.Context(), b, alpha, nil))
 				certified(t, b, alpha, nil, s)
 				if s.Status != Optimum {
 					t.Errorf("%v", s)
@@ -89,10 +87,7 @@ func TestOptimal_Graphs(t *testing.T) {
 			t.Run(fmt.Sprintf("%s reach=%v", name, reach), func(t *testing.T) {
 				d, _, _ := metric.Diameter(t.Context(), f)
 				b, alpha := metric.Same(f), reach/d
-				s, err := Optimal(t.Context(), b, alpha, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := testkit.Must(Optimal(t.Context(), b, alpha, nil))
 				certified(t, b, alpha, nil, s)
 				// At 1e-3 a leaf of the tree is at a budget of some 1e-5.
 				if s.Engine != EngineSparse || s.Gap > 1e-5 {
@@ -135,10 +130,7 @@ func TestOptimal_CoincidentForPrivacyOnly(t *testing.T) {
 func TestOptimal_NoMetric(t *testing.T) {
 	f := space.Formula(3, func(i, j int) float64 { return []float64{0, 1, 5}[max(i-j, j-i)] })
 	b := metric.Bimetric{Privacy: f, Utility: space.Path(3, 1)}
-	s, err := Optimal(t.Context(), b, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(Optimal(t.Context(), b, 1, nil))
 	certified(t, b, 1, nil, s)
 	lo, hi := simplexOptimum(t, metric.Same(space.Path(3, 1)), 1, []int{0, 1, 2}, nil)
 	if s.Status != Optimum || s.DualBound > hi || s.Objective < lo {
@@ -149,10 +141,7 @@ func TestOptimal_NoMetric(t *testing.T) {
 func TestOptimal_UnitsDoNotMatter(t *testing.T) {
 	want := .637582264
 	for _, c := range []float64{1e-200, 1e-9, 1e9, 1e200} {
-		s, err := Optimal(t.Context(), metric.Same(space.Path(5, c)), 1/c, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(Optimal(t.Context(), metric.Same(space.Path(5, c)), 1/c, nil))
 		if s.Status != Optimum || math.Abs(s.Objective/c-want) > 1e-6 {
 			t.Errorf("unit %v: %v", c, s)
 		}
@@ -162,15 +151,9 @@ func TestOptimal_UnitsDoNotMatter(t *testing.T) {
 func TestOptimal_PriorIsLeastFavorable(t *testing.T) {
 	f := space.Halton(10)
 	b := metric.Same(f)
-	worst, err := Optimal(t.Context(), b, 3, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	worst := testkit.Must(Optimal(t.Context(), b, 3, nil))
 	// The best response to the least favorable prior gains nothing.
-	mean, err := Optimal(t.Context(), b, 3, &Options{Prior: worst.Prior})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mean := testkit.Must(Optimal(t.Context(), b, 3, &Options{Prior: worst.Prior}))
 	certified(t, b, 3, worst.Prior, mean)
 	if math.Abs(mean.Objective-worst.Objective) > 3e-6*worst.Objective {
 		t.Errorf("worst case %v, mean under its prior %v", worst, mean)
@@ -182,10 +165,7 @@ func TestOptimal_WorkersAgree(t *testing.T) {
 	b := metric.Same(referencePoints(t, 20))
 	var first *Solution
 	for _, workers := range []int{1, 2, 5} {
-		s, err := Optimal(t.Context(), b, .5, &Options{Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(Optimal(t.Context(), b, .5, &Options{Workers: workers}))
 		if first == nil {
 			first = s
 		}

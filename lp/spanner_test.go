@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -21,14 +22,8 @@ func TestSpanner_HoldsTheOptimum(t *testing.T) {
 		b := metric.Bimetric{Privacy: randomMetric(t, r, n), Utility: randomMetric(t, r, n)}
 		alpha := math.Exp(-1 + 2*r.Float64())
 		stretch := []float64{0, 1, 1.2, 2, 10}[i%5]
-		opt, err := Optimal(t.Context(), b, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := Spanner(t.Context(), b, alpha, &SpannerOptions{Stretch: stretch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		opt := testkit.Must(Optimal(t.Context(), b, alpha, nil))
+		s := testkit.Must(Spanner(t.Context(), b, alpha, &SpannerOptions{Stretch: stretch}))
 		certified(t, b, alpha, nil, &s.Solution)
 		if s.DualBound > opt.Objective || s.Objective < opt.DualBound {
 			t.Errorf("n=%d, stretch %v: %v, optimal %v", n, stretch, s, opt)
@@ -36,10 +31,7 @@ func TestSpanner_HoldsTheOptimum(t *testing.T) {
 		if stretch >= 1 && s.Stretch > stretch*(1+1e-12) {
 			t.Errorf("stretch %v, asked for %v", s.Stretch, stretch)
 		}
-		kept, err := Spanner(t.Context(), b, alpha, &SpannerOptions{Stretch: stretch, KeepBudget: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kept := testkit.Must(Spanner(t.Context(), b, alpha, &SpannerOptions{Stretch: stretch, KeepBudget: true}))
 		if kept.Solves != 1 || s.Stretch > 1+1e-12 && kept.DualBound != 0 || kept.Audit.Hi > alpha {
 			t.Errorf("untuned: %v", kept)
 		}
@@ -57,14 +49,8 @@ func TestSpanner_TinyAlpha(t *testing.T) {
 		if err != nil || s.Channel == nil || s.Status == "" {
 			t.Fatalf("alpha=%v: %v, %v", alpha, s, err)
 		}
-		o, err := Optimal(t.Context(), b, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := ConstOPT(t.Context(), b, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := testkit.Must(Optimal(t.Context(), b, alpha, nil))
+		c := testkit.Must(ConstOPT(t.Context(), b, alpha, nil))
 		for name, level := range map[string]float64{"Spanner": s.Audit.Hi, "Optimal": o.Audit.Hi, "ConstOPT": c.Audit.Hi} {
 			if level > alpha {
 				t.Errorf("alpha=%v, %s: audited level %v", alpha, name, level)
@@ -76,10 +62,7 @@ func TestSpanner_TinyAlpha(t *testing.T) {
 // A 1-spanner is the space itself: one program, solved to its tolerance.
 func TestSpanner_OfAGraphIsOptimal(t *testing.T) {
 	b := metric.Same(space.Grid(5))
-	s, err := Spanner(t.Context(), b, 1, &SpannerOptions{Stretch: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(Spanner(t.Context(), b, 1, &SpannerOptions{Stretch: 1}))
 	certified(t, b, 1, nil, &s.Solution)
 	if s.Gap > fineTolerance || s.Solves != 1 || s.Stretch != 1 || s.Budget != 1 || len(s.Graph.Edges()) != 40 {
 		t.Errorf("%v", s)
@@ -90,10 +73,7 @@ func TestSpanner_OfAGraphIsOptimal(t *testing.T) {
 // tuning: some pair is stretched that far, and its constraint binds.
 func TestSpanner_UsesTheWholeBudget(t *testing.T) {
 	b := metric.Same(referencePoints(t, 30))
-	s, err := Spanner(t.Context(), b, .5, &SpannerOptions{Options: Options{Tolerance: 1e-4}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(Spanner(t.Context(), b, .5, &SpannerOptions{Options: Options{Tolerance: 1e-4}}))
 	certified(t, b, .5, nil, &s.Solution)
 	if s.Audit.Hi < .5*(1-tuneShare) || s.Budget < .5/s.Stretch*(1-1e-9) || s.Stretch > 3 {
 		t.Errorf("%v at level %v", s, s.Audit.Hi)
@@ -109,10 +89,7 @@ func TestSpanner_TunesUpward(t *testing.T) {
 	r, grown := rng.Seeded(12), 0
 	for range 10 {
 		b := metric.Same(randomMetric(t, r, 8))
-		s, err := Spanner(t.Context(), b, .3, &SpannerOptions{Stretch: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(Spanner(t.Context(), b, .3, &SpannerOptions{Stretch: 2}))
 		if s.Budget > .3/s.Stretch*1.01 {
 			grown++
 		}
@@ -131,14 +108,8 @@ func TestSpanner_BoundCoversRounding(t *testing.T) {
 		at := []float64{0, r.Float64(), 1 + r.Float64(), 3 * r.ExpFloat64()}
 		f := space.Formula(4, func(i, j int) float64 { return math.Abs(at[i] - at[j]) })
 		alpha := r.Float64()
-		o, err := (&Options{}).settle("lp: Spanner", metric.Same(f), alpha)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := metric.Spanner(t.Context(), f, 1+1e-9)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := testkit.Must((&Options{}).settle("lp: Spanner", metric.Same(f), alpha))
+		g := testkit.Must(metric.Spanner(t.Context(), f, 1+1e-9))
 		s := &spannerSearch{b: metric.Same(f), alpha: alpha, o: SpannerOptions{Options: o}, graph: g}
 		if err := s.stretch(t.Context()); err != nil {
 			t.Fatal(err)
@@ -173,14 +144,8 @@ func TestSpanner_PriorAndOutputs(t *testing.T) {
 	r := rng.Seeded(11)
 	b := metric.Bimetric{Privacy: randomMetric(t, r, 6), Utility: randomMetric(t, r, 8)}
 	o := Options{Prior: []float64{.5, .1, .1, .1, .2, 0}, Outputs: []int{7, 1, 6}}
-	opt, err := Optimal(t.Context(), b, 1, &o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := Spanner(t.Context(), b, 1, &SpannerOptions{Options: o, Stretch: 1.5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	opt := testkit.Must(Optimal(t.Context(), b, 1, &o))
+	s := testkit.Must(Spanner(t.Context(), b, 1, &SpannerOptions{Options: o, Stretch: 1.5}))
 	certified(t, b, 1, o.Prior, &s.Solution)
 	if s.DualBound > opt.Objective || s.Objective < opt.DualBound {
 		t.Errorf("%v, optimal %v", s, opt)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // Lo is at most the level and Hi at least it where numbers leave the range of
@@ -34,10 +36,7 @@ func TestAudit_BoundsOutsideTheRange(t *testing.T) {
 		{"an overflow over 4", []float64{0, 1e308, 0, -1e308}, 4, 0, 1e308 / 4, 1e308 / 4, false},
 		{"an overflow and a zero", []float64{0, 1e308, 0, 0, -1e308, -inf}, 1, 0, inf, inf, true},
 	} {
-		ch, err := FromLogWeights(t.Context(), 2, len(c.w)/2, c.w, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ch := testkit.Must(FromLogWeights(t.Context(), 2, len(c.w)/2, c.w, nil))
 		a, err := ch.Audit(t.Context(), line(t, 2, c.d), &AuditOptions{Delta: c.delta})
 		if err != nil || !(a.Lo <= c.hi && a.Hi >= c.lo) || c.tight && (a.Lo < c.lo || a.Hi > c.hi) || a.Delta != c.delta {
 			t.Errorf("%s: %v (%v), the level is %v to %v", c.name, a, err, c.lo, c.hi)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -16,10 +17,7 @@ func TestAudit_ContainsExactLevel(t *testing.T) {
 		n := 2 + r.IntN(5)
 		f := cloud(t, r, n)
 		c := random(t, r, n, 1+r.IntN(6), trial%2 == 0, 0.3)
-		a, err := c.Audit(t.Context(), f, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := testkit.Must(c.Audit(t.Context(), f, nil))
 		level := exactLevel(c, f)
 		if level.Cmp(big.NewFloat(a.Lo)) < 0 || level.Cmp(big.NewFloat(a.Hi)) > 0 {
 			t.Errorf("level %v outside %v", level, a)
@@ -43,10 +41,7 @@ func TestAudit_DeltaContainsExactLevel(t *testing.T) {
 	for trial := range 60 {
 		c := random(t, r, 2, 2, trial%2 == 0, 0)
 		delta := math.Pow(10, -15*r.Float64()) / 2
-		a, err := c.Audit(t.Context(), f, &AuditOptions{Delta: delta})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := testkit.Must(c.Audit(t.Context(), f, &AuditOptions{Delta: delta}))
 		p, level := bigProbs(c), new(big.Float)
 		for x := range 2 {
 			for y := range 2 {
@@ -114,14 +109,8 @@ func TestAudit_ContainsExactLevelAtTheEnds(t *testing.T) {
 		if trial%5 == 2 || trial%5 == 3 {
 			from = FromWeights
 		}
-		c, err := from(t.Context(), 2, m, w, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := c.Audit(t.Context(), f, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := testkit.Must(from(t.Context(), 2, m, w, nil))
+		a := testkit.Must(c.Audit(t.Context(), f, nil))
 		if level := exactLevel(c, f); level.Cmp(big.NewFloat(a.Lo)) < 0 || level.Cmp(big.NewFloat(a.Hi)) > 0 {
 			t.Errorf("trial %d: level %v outside %v", trial, level, a)
 		}
@@ -163,18 +152,12 @@ func TestAudit_HugeExponents(t *testing.T) {
 	f := line(t, 11, 1e5)
 	for _, lazy := range []bool{false, true} {
 		c := expo(t, f, 1, lazy)
-		a, err := c.Audit(t.Context(), f, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := testkit.Must(c.Audit(t.Context(), f, nil))
 		// Two ends: e^-1e6 against 1, normalizers alike up to e^-1e5.
 		if a.Lo > 1 || a.Hi < 1 || a.Hi-a.Lo > 1e-12 {
 			t.Errorf("lazy=%v: %v", lazy, a)
 		}
-		d, err := c.Audit(t.Context(), f, &AuditOptions{Delta: 1e-3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := testkit.Must(c.Audit(t.Context(), f, &AuditOptions{Delta: 1e-3}))
 		// (1-1e-3) is left to lose: s = 1e5 + ln(1 - 1e-3) for neighbors,
 		// and 1e6 + the same over 1e6 for the ends.
 		want := 1 + math.Log1p(-1e-3)/1e6
@@ -200,10 +183,7 @@ func TestAudit_DeltaMatchesBruteForce(t *testing.T) {
 		f := cloud(t, r, n)
 		c := random(t, r, n, m, trial%2 == 0, 0.3)
 		delta := math.Pow(10, -6*r.Float64()) / 2
-		a, err := c.Audit(t.Context(), f, &AuditOptions{Delta: delta})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := testkit.Must(c.Audit(t.Context(), f, &AuditOptions{Delta: delta}))
 		want := 0.0
 		for x := range n {
 			for xp := range n {
@@ -237,10 +217,7 @@ func TestAudit_DeltaMatchesBruteForce(t *testing.T) {
 // A guarantee 10 % too small must not pass: the audit is tight both ways.
 func TestAudit_TwoPointsClosedForm(t *testing.T) {
 	f := line(t, 2, 0.5)
-	c, err := FromLogWeights(t.Context(), 2, 2, []float64{0, -1, -1, 0}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(FromLogWeights(t.Context(), 2, 2, []float64{0, -1, -1, 0}, nil))
 	a, _ := c.Audit(t.Context(), f, nil)
 	if a.Lo > 2 || a.Hi < 2 || a.Hi-a.Lo > 1e-12 {
 		t.Errorf("level of randomized response: %v, want 2", a)
@@ -288,10 +265,7 @@ func TestAudit_ZerosAndDuplicates(t *testing.T) {
 		}
 	}
 	// Points at distance 0: same law or no level at all.
-	twins, err := metric.NewDense(2, []float64{0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	twins := testkit.Must(metric.NewDense(2, []float64{0}))
 	same, _ := FromWeights(t.Context(), 2, 2, []float64{1, 3, 0.5, 1.5}, nil)
 	if a, _ := same.Audit(t.Context(), twins, nil); a.Hi != 0 {
 		t.Errorf("equal laws at distance 0: %v", a)
@@ -314,19 +288,13 @@ func TestAudit_ZerosAndDuplicates(t *testing.T) {
 // Rows of plain weights that span the whole float64 range.
 func TestAudit_WideWeights(t *testing.T) {
 	f := line(t, 2, 1)
-	c, err := FromWeights(t.Context(), 2, 3, []float64{1, 1e-300, 5e-324, 1e-300, 1, 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(FromWeights(t.Context(), 2, 3, []float64{1, 1e-300, 5e-324, 1e-300, 1, 1}, nil))
 	a, err := c.Audit(t.Context(), f, nil)
 	want := 1073 * math.Ln2 // column 2: 2^-1074 against 1/2
 	if err != nil || a.Lo > want || a.Hi < want || a.Hi-a.Lo > 1e-9 {
 		t.Errorf("%v (%v), want %v", a, err, want)
 	}
-	big, err := FromWeights(t.Context(), 2, 2, []float64{1e308, 1e308, 1e-308, 2e-308}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	big := testkit.Must(FromWeights(t.Context(), 2, 2, []float64{1e308, 1e308, 1e-308, 2e-308}, nil))
 	a, _ = big.Audit(t.Context(), f, nil)
 	if want := math.Log(1.5); math.Abs(a.Lo-want) > 1e-9 || math.Abs(a.Hi-want) > 1e-9 {
 		t.Errorf("rows at opposite ends of the range: %v, want %v", a, want)
@@ -335,15 +303,9 @@ func TestAudit_WideWeights(t *testing.T) {
 
 func BenchmarkAudit(b *testing.B) {
 	r := rng.Seeded(5)
-	f, err := metric.Densify(b.Context(), cloud(b, r, 1000))
-	if err != nil {
-		b.Fatal(err)
-	}
+	f := testkit.Must(metric.Densify(b.Context(), cloud(b, r, 1000)))
 	log := expo(b, f, 5, false)
-	plain, err := NewChannel(b.Context(), Rows{1000, 1000, false, func(x int, dst []float64) { log.Row(x, dst) }}, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	plain := testkit.Must(NewChannel(b.Context(), Rows{1000, 1000, false, func(x int, dst []float64) { log.Row(x, dst) }}, nil))
 	for _, c := range []struct {
 		name  string
 		c     *Channel

@@ -21,10 +21,7 @@ func TestChannel_ReleaseLaw(t *testing.T) {
 	f := cloud(t, r, 12)
 	c, lazy := expo(t, f, 8, false), expo(t, f, 8, true)
 	count := make([]int, 12)
-	s, err := lazy.Sampler(5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(lazy.Sampler(5))
 	a, b, d := rng.Seeded(9), rng.Seeded(9), rng.Seeded(9)
 	for range 200_000 {
 		y, err := c.Release(a, 5)
@@ -115,10 +112,7 @@ func TestChannel_BadInput(t *testing.T) {
 	if _, err := c.Loss(t.Context(), line(t, 4, 1)); !errors.As(err, &size) {
 		t.Errorf("loss against another space: %v", err)
 	}
-	lazy, err := NewChannel(t.Context(), Rows{3, 2, false, func(x int, dst []float64) { dst[0], dst[1] = 1, float64(x)*nan }}, &ChannelOptions{Lazy: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lazy := testkit.Must(NewChannel(t.Context(), Rows{3, 2, false, func(x int, dst []float64) { dst[0], dst[1] = 1, float64(x)*nan }}, &ChannelOptions{Lazy: true}))
 	if _, err := lazy.Release(nil, 1); !errors.As(err, &value) {
 		t.Errorf("bad lazy row: %v", err)
 	}
@@ -142,10 +136,7 @@ func BenchmarkRelease(b *testing.B) {
 				}
 			}
 		})
-		s, err := c.Sampler(1)
-		if err != nil {
-			b.Fatal(err)
-		}
+		s := testkit.Must(c.Sampler(1))
 		b.Run("repeated/n="+strconv.Itoa(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -206,15 +197,9 @@ func FuzzFromWeights(f *testing.F) {
 // made of it; it promises nothing either.
 func TestChannel_ZeroRefuses(t *testing.T) {
 	f := line(t, 1, 1)
-	pts, err := metric.NewPoints([]string{"a"}, metric.Levenshtein{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pts := testkit.Must(metric.NewPoints([]string{"a"}, metric.Levenshtein{}))
 	for name, c := range map[string]*Channel{"nil": nil, "zero": new(Channel)} {
-		both, err := Compose[int, int](c, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		both := testkit.Must(Compose[int, int](c, c))
 		for call, do := range map[string]func() error{
 			"Release":   func() error { _, err := c.Release(nil, 0); return err },
 			"Sampler":   func() error { _, err := c.Sampler(0); return err },

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -20,10 +21,7 @@ func TestCompose_AddsAndReleases(t *testing.T) {
 		return c
 	}
 	a, b := build(0.5, "m"), build(1, "m")
-	both, err := Compose[int, int](a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	both := testkit.Must(Compose[int, int](a, b))
 	if got := both.Guarantee().Alpha(); got < a.Guarantee().Alpha()+b.Guarantee().Alpha() {
 		t.Errorf("level %v", got)
 	}
@@ -34,10 +32,7 @@ func TestCompose_AddsAndReleases(t *testing.T) {
 			w[16*x+y] = a.w[4*x+y/4] + b.w[4*x+y%4]
 		}
 	}
-	p, err := FromLogWeights(t.Context(), 4, 16, w, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(FromLogWeights(t.Context(), 4, 16, w, nil))
 	if au, _ := p.Audit(t.Context(), f, nil); au.Lo > both.Guarantee().Alpha() {
 		t.Errorf("the product has level %v, composed %v", au, both.Guarantee())
 	}

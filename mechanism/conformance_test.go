@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
@@ -93,10 +94,7 @@ func TestConformance_Combinations(t *testing.T) {
 		t.Errorf("On: %v", err)
 	}
 
-	names, err := metric.NewPoints([]string{"a", "ab", "abc", "b"}, metric.Levenshtein{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := testkit.Must(metric.NewPoints([]string{"a", "ab", "abc", "b"}, metric.Levenshtein{}))
 	word := mechanism.On(mechanism.Mechanism[int, int](decaying(t, names, 1, nil, true)), names)
 	words := []string{"a", "ab", "abc", "b"}
 	refused := &mechanismtest.Options[string, string]{Refused: []string{"", "c", "\xff"}}
@@ -107,10 +105,7 @@ func TestConformance_Combinations(t *testing.T) {
 		t.Error(err)
 	}
 
-	two, err := mechanism.Compose(word, word)
-	if err != nil {
-		t.Fatal(err)
-	}
+	two := testkit.Must(mechanism.Compose(word, word))
 	if err := mechanismtest.TestMechanism(t.Context(), two, words, &mechanismtest.Options[string, []string]{Refused: []string{"", "c"}}); err != nil {
 		t.Errorf("Compose: %v", err)
 	}

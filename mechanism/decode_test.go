@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 const start = `{"format":"metricdp.channel/1","inputs":2,"outputs":2,"log":true,`
@@ -186,10 +187,7 @@ func TestReadChannel_MemoryIsLinear(t *testing.T) {
 func TestReadChannel_KeepsTheReach(t *testing.T) {
 	f := line(t, 3, 1)
 	// Neighbors differ by a factor e, the ends by e^5.
-	c, err := FromLogWeights(t.Context(), 3, 2, []float64{0, -5, 0, -4, 0, 0}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(FromLogWeights(t.Context(), 3, 2, []float64{0, -5, 0, -4, 0, 0}, nil))
 	for _, k := range []struct {
 		alpha, delta, reach float64
 		keeps               bool
@@ -225,19 +223,13 @@ func TestReadChannel_KeepsTheReach(t *testing.T) {
 // A claim is refuted by the audit's lower end, and by nothing less.
 func TestReadChannel_ClaimAtTheEndsOfTheAudit(t *testing.T) {
 	f := line(t, 2, 1)
-	c, err := FromLogWeights(t.Context(), 2, 2, []float64{0, -1, -1, 0}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(FromLogWeights(t.Context(), 2, 2, []float64{0, -1, -1, 0}, nil))
 	a, err := c.Audit(t.Context(), f, nil)
 	if err != nil || !(a.Lo < a.Hi) {
 		t.Fatal(a, err)
 	}
 	for claim, want := range map[float64]error{a.Hi: nil, a.Lo: nil, math.Nextafter(a.Lo, 0): ErrClaim} {
-		g, err := NewGuarantee(claim, 0, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := testkit.Must(NewGuarantee(claim, 0, ""))
 		var b bytes.Buffer
 		if err := c.WithGuarantee(g).WriteJSON(&b); err != nil {
 			t.Fatal(err)

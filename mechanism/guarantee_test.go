@@ -10,6 +10,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func TestGuarantee_Laws(t *testing.T) {
@@ -17,10 +18,7 @@ func TestGuarantee_Laws(t *testing.T) {
 	if eps, _ := none.At(0); !math.IsInf(none.Alpha(), 1) || !math.IsInf(eps, 1) || none.String() != "no guarantee" {
 		t.Errorf("the zero guarantee promises %v", none)
 	}
-	g, err := NewGuarantee(0.1, 1e-6, "km")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testkit.Must(NewGuarantee(0.1, 1e-6, "km"))
 	h, _ := NewGuarantee(0.2, 0, "km")
 	sum, err := g.Plus(h)
 	if err != nil || sum.Alpha() < 0.1+0.2-1e-17 || sum.Alpha() > 0.3+1e-15 || sum.Delta() != 1e-6 || sum.Unit() != "km" {
@@ -116,10 +114,7 @@ func TestGuarantee_RoundsUp(t *testing.T) {
 			}
 		}
 		d, k := r.ExpFloat64(), 1+r.IntN(100)
-		sum, err := g[0].Plus(g[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		sum := testkit.Must(g[0].Plus(g[1]))
 		above("sum", sum.Alpha(), new(big.Rat).Add(number(g[0].Alpha()), number(g[1].Alpha())))
 		above("sum of delta", sum.Delta(), new(big.Rat).Add(number(g[0].Delta()), number(g[1].Delta())))
 		eps, _ := g[0].At(d)
@@ -130,10 +125,7 @@ func TestGuarantee_RoundsUp(t *testing.T) {
 	}
 	// At eps = 0 deltas add, and where e^eps overflows nothing is left.
 	for alpha, want := range map[float64]float64{0: 4e-6, 1e308: 1} {
-		g, err := NewGuarantee(alpha, 1e-6, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := testkit.Must(NewGuarantee(alpha, 1e-6, ""))
 		if _, delta := g.Group(4, 1); delta != want {
 			t.Errorf("four steps at alpha %v: delta %v, want %v", alpha, delta, want)
 		}
@@ -145,10 +137,7 @@ func TestGroup_TinyLevelsRoundUp(t *testing.T) {
 	const delta = 1e-6
 	for _, alpha := range []float64{5e-324, 1e-323, 2e-322, 1e-310, 0x1p-1022, 1e-300, 1e-100, 1e-30, 1e-17, 1e-16, 1e-9, 1e-4} {
 		for _, k := range []int{1, 2, 3, 10, 1000} {
-			g, err := NewGuarantee(alpha, delta, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := testkit.Must(NewGuarantee(alpha, delta, ""))
 			eps, got := g.Group(k, 1)
 			// delta times the sum of e^(i alpha), i < k, to 2,300 bits.
 			ratio, _ := exact.ExpBounds(big.NewFloat(alpha), 2300)
@@ -166,19 +155,13 @@ func TestGroup_TinyLevelsRoundUp(t *testing.T) {
 		}
 	}
 	// float64(1<<53+1) is 1<<53.
-	g, err := NewGuarantee(1, 0, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testkit.Must(NewGuarantee(1, 0, ""))
 	if k := int64(1<<53 + 1); int64(int(k)) == k {
 		if eps, _ := g.Group(int(k), 1); eps < 1<<53+2 {
 			t.Errorf("2^53+1 steps: %v", eps)
 		}
 	}
-	zero, err := NewGuarantee(0, 0, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zero := testkit.Must(NewGuarantee(0, 0, ""))
 	if eps, _ := zero.At(math.Inf(1)); !math.IsInf(eps, 1) {
 		t.Errorf("alpha 0 at an infinite distance: %v", eps)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -34,10 +35,7 @@ func TestJSON_RoundTrip(t *testing.T) {
 		if err := c.WriteJSON(&b); err != nil {
 			t.Fatal(err)
 		}
-		d, err := ReadChannel(t.Context(), &b, f, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := testkit.Must(ReadChannel(t.Context(), &b, f, nil))
 		if d.Guarantee() != c.Guarantee() || d.log != c.log || d.n != n || d.m != m {
 			t.Fatalf("read %v, wrote %v", d.Guarantee(), c.Guarantee())
 		}
@@ -124,10 +122,7 @@ func FuzzReadChannel(f *testing.F) {
 		if err := c.WriteJSON(&b); err != nil {
 			t.Fatal(err)
 		}
-		d, err := ReadChannel(t.Context(), &b, space, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := testkit.Must(ReadChannel(t.Context(), &b, space, nil))
 		if c.Guarantee() != d.Guarantee() {
 			t.Fatalf("%v became %v", c.Guarantee(), d.Guarantee())
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -19,10 +20,7 @@ func line(t testing.TB, n int, gap float64) metric.Finite {
 			upper = append(upper, gap*float64(j-i))
 		}
 	}
-	d, err := metric.NewDense(n, upper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(metric.NewDense(n, upper))
 	return d
 }
 
@@ -33,26 +31,20 @@ func cloud(t testing.TB, r *rand.Rand, n int) metric.Finite {
 	for i := range pts {
 		pts[i] = [2]float64{r.Float64(), r.Float64()}
 	}
-	p, err := metric.NewPoints(pts, metric.Func[[2]float64](func(x, y [2]float64) float64 {
+	p := testkit.Must(metric.NewPoints(pts, metric.Func[[2]float64](func(x, y [2]float64) float64 {
 		return math.Hypot(x[0]-y[0], x[1]-y[1])
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	})))
 	return p
 }
 
 // expo is the exponential channel at beta on f.
 func expo(t testing.TB, f metric.Finite, beta float64, lazy bool) *Channel {
 	t.Helper()
-	c, err := NewChannel(t.Context(), Rows{f.Len(), f.Len(), true, func(x int, dst []float64) {
+	c := testkit.Must(NewChannel(t.Context(), Rows{f.Len(), f.Len(), true, func(x int, dst []float64) {
 		for y, d := range metric.Row(f, x, dst) {
 			dst[y] = -beta * d
 		}
-	}}, &ChannelOptions{Lazy: lazy})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}, &ChannelOptions{Lazy: lazy}))
 	return c
 }
 
@@ -80,10 +72,7 @@ func random(t testing.TB, r *rand.Rand, n, m int, log bool, zeros float64) *Chan
 	if log {
 		from = FromLogWeights
 	}
-	c, err := from(t.Context(), n, m, w, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(from(t.Context(), n, m, w, nil))
 	return c
 }
 

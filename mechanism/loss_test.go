@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
 func TestLosses(t *testing.T) {
 	f := line(t, 3, 2)
-	c, err := FromWeights(t.Context(), 3, 2, []float64{1, 1, 3, 1, 0, 1}, &ChannelOptions{Labels: []int{0, 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(FromWeights(t.Context(), 3, 2, []float64{1, 1, 3, 1, 0, 1}, &ChannelOptions{Labels: []int{0, 2}}))
 	l, err := c.Loss(t.Context(), f)
 	if err != nil || l[0] != 2 || l[1] != 2 || l[2] != 0 {
 		t.Fatal(l, err)
@@ -61,19 +59,10 @@ func TestRemap_IsOptimal(t *testing.T) {
 		f := cloud(t, r, n)
 		c := random(t, r, n, 3, true, 0)
 		prior := []float64{0.1, 0.2, 0.3, 0.4}
-		remap, err := c.Remap(t.Context(), prior, f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		remap := testkit.Must(c.Remap(t.Context(), prior, f))
 		mean := func(labels []int) float64 {
-			d, err := c.Relabel(labels)
-			if err != nil {
-				t.Fatal(err)
-			}
-			l, err := d.Loss(t.Context(), f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := testkit.Must(c.Relabel(labels))
+			l := testkit.Must(d.Loss(t.Context(), f))
 			m, _ := l.Mean(prior)
 			return m
 		}
@@ -84,10 +73,7 @@ func TestRemap_IsOptimal(t *testing.T) {
 		if got := mean(remap); got > best+1e-12 {
 			t.Errorf("remap %v has loss %v, the best %v", remap, got, best)
 		}
-		post, err := c.Posterior(prior, 1, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		post := testkit.Must(c.Posterior(prior, 1, nil))
 		sum := 0.0
 		for x := range n {
 			sum += prior[x] * c.Prob(x, 1)
@@ -103,15 +89,9 @@ func TestRemap_IsOptimal(t *testing.T) {
 // Distances that are none are an error that names the pair, whatever the channel
 // makes of them.
 func TestLoss_RefusesBadDistances(t *testing.T) {
-	c, err := FromWeights(t.Context(), 2, 2, []float64{1, 2, 2, 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(FromWeights(t.Context(), 2, 2, []float64{1, 2, 2, 1}, nil))
 	for _, d := range []float64{math.NaN(), math.Inf(1), -1} {
-		rho, err := metric.NewPoints([]int{0, 1}, metric.Func[int](func(x, y int) float64 { return d * math.Abs(float64(y-x)) }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rho := testkit.Must(metric.NewPoints([]int{0, 1}, metric.Func[int](func(x, y int) float64 { return d * math.Abs(float64(y-x)) })))
 		_, lossErr := c.Loss(t.Context(), rho)
 		_, atErr := c.LossAt(1, rho)
 		_, remapErr := c.Remap(t.Context(), nil, rho)

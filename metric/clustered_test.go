@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -23,10 +24,7 @@ func TestClustered_Metric(t *testing.T) {
 		clusters, size int
 		intra          float64
 	}{{1, 1, 1}, {1, 5, 0.2}, {5, 1, 0.2}, {3, 4, 0.3}, {2, 3, 1}, {2, 2, 0x1p-1074}} {
-		f, err := metric.NewClustered(c.clusters, c.size, c.intra)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testkit.Must(metric.NewClustered(c.clusters, c.size, c.intra))
 		if f.Len() != c.clusters*c.size || f.Clusters() != c.clusters || f.Size() != c.size || f.Intra() != c.intra {
 			t.Errorf("%v: accessors disagree", c)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/graph/simple"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/metric/metrictest"
 )
@@ -17,10 +18,7 @@ func conform[P any](t *testing.T, name string, s metric.Space[P], o *metrictest.
 	if err := metrictest.TestSpace(t.Context(), s, points, o); err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
-	p, err := metric.NewPoints(points, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(metric.NewPoints(points, s))
 	if err := metrictest.TestFinite(t.Context(), p, o); err != nil {
 		t.Errorf("points of %s: %v", name, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -23,10 +24,7 @@ func square(t testing.TB, n int) *metric.Points[[]float64] {
 	for i := range pts {
 		pts[i] = []float64{r.Float64(), r.Float64()}
 	}
-	p, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 	return p
 }
 
@@ -34,23 +32,11 @@ func square(t testing.TB, n int) *metric.Points[[]float64] {
 // symmetric to the bit, and fills the caller's slice.
 func TestFinite_RowsAreDistances(t *testing.T) {
 	p := square(t, 37)
-	d, err := metric.Densify(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scaled, err := metric.Scaled(p, 1.1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(metric.Densify(t.Context(), p))
+	scaled := testkit.Must(metric.Scaled(p, 1.1))
 	perm := rand.New(rand.NewPCG(2, 2)).Perm(37)
-	permuted, err := metric.Permuted(d, perm)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sub, err := metric.Subset(p, []int{5, 5, 36, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	permuted := testkit.Must(metric.Permuted(d, perm))
+	sub := testkit.Must(metric.Subset(p, []int{5, 5, 36, 0}))
 	for name, f := range map[string]metric.Finite{"points": p, "dense": d, "slow": slow{p}, "scaled": scaled, "permuted": permuted, "subset": sub} {
 		dst := make([]float64, f.Len())
 		for i := range f.Len() {
@@ -84,10 +70,7 @@ func TestFinite_RowsAreDistances(t *testing.T) {
 func TestViews_KeepTheEmbedding(t *testing.T) {
 	p := square(t, 20)
 	scaled, _ := metric.Scaled(p, 3)
-	sub, err := metric.Subset(scaled, []int{4, 2, 4, 19})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sub := testkit.Must(metric.Subset(scaled, []int{4, 2, 4, 19}))
 	for _, f := range []metric.Finite{p, scaled, sub} {
 		e, ok := metric.Embed(f)
 		if !ok || e.Dim != 2 || e.P != 2 || len(e.Coords) != 2*f.Len() {
@@ -193,17 +176,11 @@ func (c constant) Distance(i, j int) float64 { return c.d }
 func TestBimetric_Lipschitz(t *testing.T) {
 	p := square(t, 25)
 	double, _ := metric.Scaled(p, 2)
-	b, err := metric.NewBimetric(p, double)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testkit.Must(metric.NewBimetric(p, double))
 	if k, _, _ := b.Lipschitz(t.Context()); math.Abs(k-2) > 1e-15 {
 		t.Errorf("ratio %v, want 2", k)
 	}
-	rho1, err := metric.NewMatrix([][]float64{{0, 1, 2}, {1, 0, 1}, {2, 1, 0}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rho1 := testkit.Must(metric.NewMatrix([][]float64{{0, 1, 2}, {1, 0, 1}, {2, 1, 0}}))
 	rho2, _ := metric.NewMatrix([][]float64{{0, 3, 8}, {3, 0, 5}, {8, 5, 0}})
 	b = metric.Bimetric{Privacy: rho1, Utility: rho2}
 	if k, i, j := b.Lipschitz(t.Context()); k != 5 || i != 1 || j != 2 {
@@ -220,14 +197,8 @@ func TestBimetric_Lipschitz(t *testing.T) {
 }
 
 func TestBimetric_OneMetric(t *testing.T) {
-	d, err := metric.Densify(t.Context(), square(t, 5))
-	if err != nil {
-		t.Fatal(err)
-	}
-	twin, err := metric.Densify(t.Context(), slow{d})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(metric.Densify(t.Context(), square(t, 5)))
+	twin := testkit.Must(metric.Densify(t.Context(), slow{d}))
 	uncomparable := funcFinite{5, func(i, j int) float64 { return d.Distance(i, j) }}
 	for i, c := range []struct {
 		b    metric.Bimetric

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/graph/simple"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -77,10 +78,7 @@ func TestGraph_AgreesWithFloydWarshall(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, n := range []int{1, 2, 3, 10, 40} {
 				edges := randomEdges(r, n, 2*n, c.length)
-				g, err := metric.NewGraphEdges(t.Context(), n, edges)
-				if err != nil {
-					t.Fatal(err)
-				}
+				g := testkit.Must(metric.NewGraphEdges(t.Context(), n, edges))
 				want := floydWarshall(n, edges)
 				var row []float64
 				for i := range n {
@@ -106,10 +104,7 @@ func TestGraph_EdgesDetermineTheMetric(t *testing.T) {
 	for range 20 {
 		n := 1 + r.IntN(30)
 		edges := randomEdges(r, n, 3*n, func() float64 { return float64(r.IntN(8)) })
-		g, err := metric.NewGraphEdges(t.Context(), n, edges)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := testkit.Must(metric.NewGraphEdges(t.Context(), n, edges))
 		kept := g.Edges()
 		for k, e := range kept {
 			if e.I >= e.J || e.Length != g.Distance(e.I, e.J) {
@@ -125,10 +120,7 @@ func TestGraph_EdgesDetermineTheMetric(t *testing.T) {
 				t.Errorf("edge %v is missing", e)
 			}
 		}
-		again, err := metric.NewGraphEdges(t.Context(), n, kept)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := testkit.Must(metric.NewGraphEdges(t.Context(), n, kept))
 		for i := range n {
 			if !slices.Equal(metric.Row(g, i, nil), metric.Row(again, i, nil)) {
 				t.Errorf("the metric of the reported edges differs in row %d", i)
@@ -145,18 +137,12 @@ func TestGraph_EdgesDetermineTheMetric(t *testing.T) {
 func TestGraph_OrderDoesNotMatter(t *testing.T) {
 	r := rng.Seeded(3)
 	edges := randomEdges(r, 60, 150, r.Float64)
-	g, err := metric.NewGraphEdges(t.Context(), 60, edges)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testkit.Must(metric.NewGraphEdges(t.Context(), 60, edges))
 	r.Shuffle(len(edges), func(a, b int) { edges[a], edges[b] = edges[b], edges[a] })
 	for k := range edges {
 		edges[k].I, edges[k].J = edges[k].J, edges[k].I
 	}
-	h, err := metric.NewGraphEdges(t.Context(), 60, edges)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := testkit.Must(metric.NewGraphEdges(t.Context(), 60, edges))
 	for i := range 60 {
 		if !slices.Equal(metric.Row(g, i, nil), metric.Row(h, i, nil)) {
 			t.Errorf("row %d differs", i)
@@ -188,14 +174,8 @@ func TestNewGraph_AgreesWithNewGraphEdges(t *testing.T) {
 		g     graph.Undirected
 		edges []metric.Edge
 	}{"weighted": {sg, edges}, "unit": {unit, ones}} {
-		got, err := metric.NewGraph(t.Context(), c.g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := metric.NewGraphEdges(t.Context(), n, c.edges)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(metric.NewGraph(t.Context(), c.g))
+		want := testkit.Must(metric.NewGraphEdges(t.Context(), n, c.edges))
 		if !slices.Equal(got.IDs(), ids) || !slices.Equal(got.Edges(), want.Edges()) || got.Len() != n {
 			t.Errorf("%s: IDs or edges differ", name)
 		}

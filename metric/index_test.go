@@ -35,10 +35,7 @@ func nettestOrder(f Finite, i int) []int {
 func TestIndex_EqualsDefinition(t *testing.T) {
 	nettestSpaces(t, 70, func(t *testing.T, p *Points[[]float64]) {
 		n := p.Len()
-		d, err := Densify(t.Context(), p) // the same bits, sooner
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := testkit.Must(Densify(t.Context(), p))
 		tree, scan := NewIndex(p), NewIndex(nettestScan{p})
 		if tree.tree == nil || scan.tree != nil {
 			t.Fatal("the tree is used in the wrong place")
@@ -95,10 +92,7 @@ func TestIndex_Sphere(t *testing.T) {
 		antipode := LatLon{-near.Lat, near.Lon + 180}
 		places = append(places, p, near, antipode, LatLon{p.Lat, 180}, LatLon{p.Lat, -180}, LatLon{90, p.Lon}, LatLon{-90, p.Lon})
 	}
-	sphere, err := NewPoints(places, GreatCircle{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sphere := testkit.Must(NewPoints(places, GreatCircle{}))
 	vectors := make([][]float64, len(places))
 	for i, p := range places {
 		vectors[i] = GreatCircle{math.Exp(r.NormFloat64())}.Append(nil, p)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // minimax is the least longest step over all ways, by Floyd and Warshall.
@@ -40,10 +41,7 @@ func TestSubdominant_IsMinimaxPath(t *testing.T) {
 	r := rng.Seeded(1)
 	for n := 1; n <= 35; n++ {
 		for k, f := range randomFinites(r, n) {
-			u, err := Subdominant(t.Context(), f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			u := testkit.Must(Subdominant(t.Context(), f))
 			want := minimax(f)
 			for i := range n {
 				for j := range n {
@@ -52,10 +50,7 @@ func TestSubdominant_IsMinimaxPath(t *testing.T) {
 					}
 				}
 			}
-			again, err := Subdominant(t.Context(), u)
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := testkit.Must(Subdominant(t.Context(), u))
 			for i := range n {
 				for j := range n {
 					if again.Distance(i, j) != u.Distance(i, j) {
@@ -104,10 +99,7 @@ func TestValidateUltrametric_WitnessIsGenuine(t *testing.T) {
 	// One distance of an ultrametric changed by an ulp, up or down.
 	for range 200 {
 		n := 3 + r.IntN(40)
-		u, err := FromLinkage(n, randomMerges(r, n))
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := testkit.Must(FromLinkage(n, randomMerges(r, n)))
 		f := newTable(n, u.Distance)
 		i := r.IntN(n)
 		j := (i + 1 + r.IntN(n-1)) % n
@@ -137,23 +129,11 @@ func TestValidateUltrametric_WitnessIsGenuine(t *testing.T) {
 // nil pointer with an error.
 func TestAsUltrametric_HasTheSameDistances(t *testing.T) {
 	ctx := context.Background()
-	c, err := NewClustered(3, 4, .3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sub, err := Subdominant(t.Context(), planePoints(20))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dense, err := Densify(t.Context(), sub)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(NewClustered(3, 4, .3))
+	sub := testkit.Must(Subdominant(t.Context(), planePoints(20)))
+	dense := testkit.Must(Densify(t.Context(), sub))
 	for _, f := range []Finite{c, sub, dense, table{{0}}} {
-		u, err := AsUltrametric(ctx, f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := testkit.Must(AsUltrametric(ctx, f))
 		for i := range f.Len() {
 			for j := range f.Len() {
 				if u.Distance(i, j) != f.Distance(i, j) {
@@ -239,10 +219,7 @@ func BenchmarkSubdominant(b *testing.B) {
 }
 
 func BenchmarkValidateUltrametric(b *testing.B) {
-	u, err := Subdominant(b.Context(), planePoints(5000))
-	if err != nil {
-		b.Fatal(err)
-	}
+	u := testkit.Must(Subdominant(b.Context(), planePoints(5000)))
 	b.Run("n=5000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

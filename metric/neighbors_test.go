@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func TestNearestNeighbors_EqualsDefinition(t *testing.T) {
@@ -31,10 +33,7 @@ func TestReverseNeighbors_IsTheInverse(t *testing.T) {
 	p := nettestPoints(nettestGrid(6, 6), nettestSpace{2, nettestIdentity})
 	n := p.Len()
 	for _, r := range []int{1, 2, 5, n} {
-		sets, err := ReverseNeighbors(t.Context(), p, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sets := testkit.Must(ReverseNeighbors(t.Context(), p, r))
 		total := 0
 		for v, set := range sets {
 			total += len(set)

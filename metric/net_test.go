@@ -11,6 +11,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/kdtree"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // nettestGreedy is the net by its definition.
@@ -32,10 +33,7 @@ func TestNet_EqualsGreedy(t *testing.T) {
 	r := rng.Seeded(6)
 	nettestSpaces(t, 90, func(t *testing.T, p *Points[[]float64]) {
 		n := p.Len()
-		d, err := Densify(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := testkit.Must(Densify(t.Context(), p))
 		all := r.Perm(n)
 		slices.Sort(all)
 		orders := [][]int{nil, r.Perm(n)}
@@ -65,10 +63,7 @@ func TestNet_EqualsGreedy(t *testing.T) {
 func TestNet_SeparatedAndMaximal(t *testing.T) {
 	p := nettestPoints(nettestGrid(40, 40), nettestSpace{1, nettestIdentity})
 	for _, s := range []float64{0, 0.5, 1, 2, 3, 1000} {
-		net, err := Net(t.Context(), p, s, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := testkit.Must(Net(t.Context(), p, s, nil))
 		for i := range p.Len() {
 			near := 0
 			for _, k := range net {

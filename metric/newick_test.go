@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func TestParseNewick_Accepts(t *testing.T) {
@@ -138,10 +139,7 @@ func TestParseNewick_ReaderFails(t *testing.T) {
 func TestParseNewick_Deep(t *testing.T) {
 	const depth = 1000000
 	s := strings.Repeat("(", depth) + "a" + strings.Repeat(")", depth-1) + ",b);"
-	tree, err := ParseNewick(strings.NewReader(s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testkit.Must(ParseNewick(strings.NewReader(s)))
 	if n := tree.Len(); n != depth+2 || len(tree.Leaves()) != 2 {
 		t.Errorf("%d nodes, %d leaves", n, len(tree.Leaves()))
 	}

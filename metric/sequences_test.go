@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -42,10 +43,7 @@ func TestSequences_Metric(t *testing.T) {
 	spaceLaws(t, metric.Levenshtein{}, texts, 0)
 	for _, base := range []float64{0, 1.5, 2, math.E, 1e10} {
 		spaceLaws(t, metric.PrefixString{Base: base}, texts, 0)
-		f, err := metric.NewPoints(texts, metric.PrefixString{Base: base})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testkit.Must(metric.NewPoints(texts, metric.PrefixString{Base: base}))
 		for i := range texts {
 			for j := range texts {
 				for k := range texts {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -63,28 +64,16 @@ func stretched(t *testing.T, f metric.Finite, g *metric.Graph, by float64) {
 
 func TestSpanner_AgreesWithNaiveGreedy(t *testing.T) {
 	r := rng.Seeded(1)
-	clusters, err := metric.NewClustered(5, 6, .1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clusters := testkit.Must(metric.NewClustered(5, 6, .1))
 	points := make([][]float64, 60) // with coincident points
 	for i := range points {
 		points[i] = []float64{float64(r.IntN(6)), float64(r.IntN(6)), r.Float64() * float64(i%2)}
 	}
-	ties, err := metric.NewPoints(points, metric.Manhattan{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	graph, err := metric.NewGraphEdges(t.Context(), 50, randomEdges(r, 50, 60, r.ExpFloat64))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ties := testkit.Must(metric.NewPoints(points, metric.Manhattan{}))
+	graph := testkit.Must(metric.NewGraphEdges(t.Context(), 50, randomEdges(r, 50, 60, r.ExpFloat64)))
 	for name, f := range map[string]metric.Finite{"square": square(t, 70), "clusters": clusters, "ties": ties, "graph": graph, "one": square(t, 1), "two": square(t, 2)} {
 		for _, by := range []float64{1, 1.05, 1.5, 2, 3, 1e6} {
-			g, err := metric.Spanner(t.Context(), f, by)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := testkit.Must(metric.Spanner(t.Context(), f, by))
 			stretched(t, f, g, by)
 			if want := naiveSpanner(f, by); by > 1 && !slices.Equal(g.Edges(), want) {
 				t.Errorf("%s, t=%v: %d edges, naive %d", name, by, len(g.Edges()), len(want))
@@ -97,14 +86,8 @@ func TestSpanner_AgreesWithNaiveGreedy(t *testing.T) {
 // edges of the graph, and a large stretch leaves a spanning tree.
 func TestSpanner_Extremes(t *testing.T) {
 	r := rng.Seeded(2)
-	f, err := metric.NewGraphEdges(t.Context(), 80, randomEdges(r, 80, 100, func() float64 { return float64(1 + r.IntN(9)) }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := metric.Spanner(t.Context(), f, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewGraphEdges(t.Context(), 80, randomEdges(r, 80, 100, func() float64 { return float64(1 + r.IntN(9)) })))
+	one := testkit.Must(metric.Spanner(t.Context(), f, 1))
 	for i := range 80 {
 		for j := range 80 {
 			if one.Distance(i, j) != f.Distance(i, j) {
@@ -115,10 +98,7 @@ func TestSpanner_Extremes(t *testing.T) {
 	if got, most := len(one.Edges()), len(f.Edges()); got > most {
 		t.Errorf("%d edges in the 1-spanner, %d in the graph", got, most)
 	}
-	tree, err := metric.Spanner(t.Context(), f, 1e300)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testkit.Must(metric.Spanner(t.Context(), f, 1e300))
 	if got := len(tree.Edges()); got != 79 {
 		t.Errorf("%d edges in a spanning tree of 80", got)
 	}
@@ -167,10 +147,7 @@ func BenchmarkSpanner(b *testing.B) {
 				b.ReportAllocs()
 				edges := 0
 				for b.Loop() {
-					g, err := metric.Spanner(b.Context(), f, t)
-					if err != nil {
-						b.Fatal(err)
-					}
+					g := testkit.Must(metric.Spanner(b.Context(), f, t))
 					edges = len(g.Edges())
 				}
 				b.ReportMetric(float64(edges)/float64(n), "edges/n")

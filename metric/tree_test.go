@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // randomTree hangs each node from a random one of the last few, so that depth
@@ -108,10 +109,7 @@ func TestTree_PathMetricDoesNotCancel(t *testing.T) {
 	}
 	parent[stem+2] = stem
 	length[stem+1], length[stem+2] = 1e-9, 3e-9
-	tree, err := NewTree(parent, length)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testkit.Must(NewTree(parent, length))
 	// k*2^-103 times the depth is 1e-20; the sum has one rounding.
 	got, want := tree.PathMetric().Distance(0, 1), 1e-9+3e-9
 	if math.Abs(got-want) > 1e-20 {
@@ -183,10 +181,7 @@ func TestTree_Structure(t *testing.T) {
 
 func TestNewTree_Defaults(t *testing.T) {
 	parent := []int{2, 2, -1}
-	tree, err := NewTree(parent, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testkit.Must(NewTree(parent, nil))
 	parent[0] = 7 // copied
 	tree.Leaves()[0], tree.Preorder()[0] = 7, 7
 	if tree.Length(0) != 1 || tree.Length(1) != 1 || tree.Length(2) != 0 || tree.Name(1) != "" ||
@@ -197,10 +192,7 @@ func TestNewTree_Defaults(t *testing.T) {
 		t.Errorf("distance %v, want 2", d)
 	}
 	names := []string{"x", "y", "z"}
-	named, err := tree.WithNames(names)
-	if err != nil {
-		t.Fatal(err)
-	}
+	named := testkit.Must(tree.WithNames(names))
 	names[0] = "q"
 	if named.Name(0) != "x" || tree.Name(0) != "" {
 		t.Errorf("names %q, %q", named.Name(0), tree.Name(0))
@@ -257,10 +249,7 @@ func TestNewTree_RefusesBadInput(t *testing.T) {
 		t.Error(err)
 	}
 	// The largest lengths still give finite distances.
-	tree, err := NewTree([]int{-1, 0, 0, 1}, []float64{1e300, 1e300, 1e300, 1e300})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testkit.Must(NewTree([]int{-1, 0, 0, 1}, []float64{1e300, 1e300, 1e300, 1e300}))
 	if d, u := tree.PathMetric().Distance(0, 1), tree.Ultrametric().Distance(0, 1); d != 3e300 || u != 2e300 {
 		t.Errorf("distances %v, %v", d, u)
 	}
@@ -370,10 +359,7 @@ func BenchmarkTree(b *testing.B) {
 			}
 		}
 	})
-	tree, err := NewTree(parent, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	tree := testkit.Must(NewTree(parent, nil))
 	benchmarkDistances(b, n, tree.PathMetric())
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // randomMerges is a dendrogram with monotone heights, some of them equal, some
@@ -72,10 +73,7 @@ func TestFromLinkage_HeightOfTheMerge(t *testing.T) {
 	r := rng.Seeded(1)
 	for n := 1; n <= 40; n++ {
 		merges := randomMerges(r, n)
-		u, err := FromLinkage(n, merges)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := testkit.Must(FromLinkage(n, merges))
 		want := symmetric(n, func() float64 { return math.NaN() })
 		members := make([][]int, 2*n-1)
 		for i := range n {
@@ -114,10 +112,7 @@ func TestFromLinkage_HeightOfTheMerge(t *testing.T) {
 func TestNewUltrametric_LargestHeightBetween(t *testing.T) {
 	order := []int{2, 0, 3, 1}
 	heights := []float64{1, 4, 2}
-	u, err := NewUltrametric(order, heights)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := testkit.Must(NewUltrametric(order, heights))
 	order[0], heights[0] = 9, 9 // copied
 	u.Order()[1], u.Heights()[1] = 9, 9
 	want := table{{0, 4, 1, 4}, {4, 0, 4, 2}, {1, 4, 0, 4}, {4, 2, 4, 0}}
@@ -134,10 +129,7 @@ func TestNewUltrametric_LargestHeightBetween(t *testing.T) {
 		for p := range heights {
 			heights[p] = r.Float64()
 		}
-		u, err := NewUltrametric(order, heights)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := testkit.Must(NewUltrametric(order, heights))
 		for p := range n {
 			m := 0.0
 			for q := p; q < n; q++ {
@@ -156,10 +148,7 @@ func TestNewUltrametric_LargestHeightBetween(t *testing.T) {
 func TestUltrametric_ClustersAreClosedBalls(t *testing.T) {
 	r := rng.Seeded(3)
 	for n := 1; n <= 25; n++ {
-		u, err := FromLinkage(n, randomMerges(r, n))
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := testkit.Must(FromLinkage(n, randomMerges(r, n)))
 		radii := append(u.Heights(), 0, 0.5, 1, -1, math.NaN(), math.Inf(1), math.Inf(-1))
 		for _, s := range radii {
 			label := u.Clusters(s)

@@ -84,14 +84,8 @@ func TestValidate_AcceptsMetrics(t *testing.T) {
 		}
 		dirs = append(dirs, w, x)
 	}
-	sphere, err := NewPoints(globe, GreatCircle{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	angles, err := NewPoints(dirs, Angular{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sphere := testkit.Must(NewPoints(globe, GreatCircle{}))
+	angles := testkit.Must(NewPoints(dirs, Angular{}))
 	for name, f := range map[string]Finite{
 		"plane": planePoints(150), "sphere": sphere, "angular": angles,
 		"line":   newTable(40, func(i, j int) float64 { return math.Abs(float64(i - j)) }),
@@ -321,10 +315,7 @@ func TestDistinct_Uniform(t *testing.T) {
 
 func BenchmarkValidate(b *testing.B) {
 	for _, n := range []int{500, 1000} {
-		f, err := Densify(b.Context(), planePoints(n))
-		if err != nil {
-			b.Fatal(err)
-		}
+		f := testkit.Must(Densify(b.Context(), planePoints(n)))
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -20,10 +21,7 @@ import (
 // error of the metrics that have one.
 func spaceLaws[P any](t *testing.T, s metric.Space[P], pts []P, abs float64) {
 	t.Helper()
-	f, err := metric.NewPoints(pts, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewPoints(pts, s))
 	var row []float64
 	for i := range pts {
 		row = metric.Row(f, i, row)
@@ -52,10 +50,7 @@ func spaceLaws[P any](t *testing.T, s metric.Space[P], pts []P, abs float64) {
 // nearer than far.
 func embeddingLaw[P any](t *testing.T, s metric.Space[P], pts []P, far float64) {
 	t.Helper()
-	f, err := metric.NewPoints(pts, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewPoints(pts, s))
 	e, ok := metric.Embed(f)
 	if !ok || len(e.Coords) != e.Dim*len(pts) {
 		t.Fatalf("Embed: ok = %v, %d coordinates, dimension %d", ok, len(e.Coords), e.Dim)

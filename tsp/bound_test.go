@@ -208,10 +208,7 @@ func TestHeldKarpBound_IsBelowToursAndNear(t *testing.T) {
 		for seed := range uint64(2) {
 			for name, s := range boundSpaces(n, seed) {
 				for _, path := range []bool{false, true} {
-					tour, err := Solve(t.Context(), s.f, &Options{Path: path, Certificate: CertifyNone, Kicks: 1000})
-					if err != nil {
-						t.Fatal(err)
-					}
+					tour := testkit.Must(Solve(t.Context(), s.f, &Options{Path: path, Certificate: CertifyNone, Kicks: 1000}))
 					b, err := HeldKarpBound(t.Context(), s.f, &BoundOptions{Path: path, Upper: tour.Length})
 					if err != nil || b.Value > tour.Length {
 						t.Errorf("%s n=%d path=%v: bound %v above the tour %v (%v)", name, n, path, b.Value, tour.Length, err)
@@ -239,10 +236,7 @@ func TestHeldKarpBound_UniformPoints(t *testing.T) {
 	const n = 1000
 	for seed := range uint64(3) {
 		f := plane(n, seed)
-		b, err := HeldKarpBound(t.Context(), f, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testkit.Must(HeldKarpBound(t.Context(), f, nil))
 		m, _ := treeBound(f, nil)
 		if c := b.Value / math.Sqrt(n); c < 0.69 || c > 0.75 || m.Value > 0.93*b.Value {
 			t.Errorf("seed %d: %v sqrt(n A), tree bound %v sqrt(n A)", seed, c, m.Value/math.Sqrt(n))
@@ -259,10 +253,7 @@ func TestHeldKarpBound_Clusters(t *testing.T) {
 		c := center.At(r.IntN(10))
 		pts[i] = []float64{c[0] + 0.005*r.NormFloat64(), c[1] + 0.005*r.NormFloat64()}
 	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 	for _, path := range []bool{false, true} {
 		tour, err := Solve(t.Context(), f, &Options{Path: path})
 		if err != nil || tour.Gap() > 0.02 {
@@ -274,10 +265,7 @@ func TestHeldKarpBound_Clusters(t *testing.T) {
 func TestHeldKarpBound_IsRepeatable(t *testing.T) {
 	for _, f := range []metric.Finite{plane(300, 1), plane(3000, 1), cube(300, 2, 10, metric.Manhattan{}, 1)} {
 		o := &BoundOptions{Iterations: 50}
-		a, err := HeldKarpBound(t.Context(), f, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := testkit.Must(HeldKarpBound(t.Context(), f, o))
 		b, _ := HeldKarpBound(t.Context(), f, o)
 		if a.Value != b.Value || a.Iterations != 50 || !slices.Equal(a.Multipliers, b.Multipliers) {
 			t.Errorf("%v and %v after %d iterations", a.Value, b.Value, a.Iterations)
@@ -292,10 +280,7 @@ func TestHeldKarpBound_IsRepeatable(t *testing.T) {
 
 func TestHeldKarpBound_StopsWithTheContext(t *testing.T) {
 	f := plane(500, 1)
-	m, err := treeBound(f, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(treeBound(f, nil))
 	for _, at := range []int{1, 29, 200} {
 		ctx, cancel := context.WithCancel(context.Background())
 		last := 0

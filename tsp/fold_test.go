@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -50,10 +51,7 @@ func TestFold_IsLipschitzForAllPairs(t *testing.T) {
 // A pair too far apart for its way along the path is no metric.
 func TestFold_FindsAViolation(t *testing.T) {
 	line := cube(600, 1, 0, metric.Euclidean{}, 1)
-	tour, err := SpaceFilling(t.Context(), line, Hilbert, &Options{Path: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tour := testkit.Must(SpaceFilling(t.Context(), line, Hilbert, &Options{Path: true}))
 	for _, n := range []int{200, 600} { // all pairs; a sample
 		f, err := metric.Subset(line, tour.Order[:n])
 		if err != nil {
@@ -86,14 +84,8 @@ func (s squared) Distance(i, j int) float64 { d := s.Finite.Distance(i, j); retu
 
 func TestFolding_NearestIsTheNearest(t *testing.T) {
 	f := cube(60, 2, 6, metric.Euclidean{}, 1) // with duplicates
-	tour, err := Solve(t.Context(), f, &Options{Path: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := Fold(f, tour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tour := testkit.Must(Solve(t.Context(), f, &Options{Path: true}))
+	l := testkit.Must(Fold(f, tour))
 	for x := -1.0; x < l.Length()+1; x += 0.125 {
 		want := 0
 		for k := range l.Position {
@@ -112,18 +104,9 @@ func TestFolding_NearestIsTheNearest(t *testing.T) {
 
 func TestCoveringIntegral_BoundsTheTour(t *testing.T) {
 	for _, f := range []metric.Finite{plane(1, 1), plane(2, 1), plane(400, 1), cube(300, 4, 0, metric.Chebyshev{}, 2), randomMetric(200, 3), cube(200, 2, 1, metric.Euclidean{}, 4)} {
-		c, err := CoveringIntegral(t.Context(), f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tour, err := Solve(t.Context(), f, &Options{Kicks: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		tree, err := MST(t.Context(), f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := testkit.Must(CoveringIntegral(t.Context(), f))
+		tour := testkit.Must(Solve(t.Context(), f, &Options{Kicks: -1}))
+		tree := testkit.Must(MST(t.Context(), f))
 		if tour.Length > c.Bound || tree.Length > c.Integral || c.Bound != 16*c.Integral || c.Centers != f.Len() {
 			t.Errorf("%+v; tour %v, tree %v", c, tour.Length, tree.Length)
 		}
@@ -186,10 +169,7 @@ func coverings(f metric.Finite, r float64) int {
 // Few centers cost little: the sums agree within the ratio of the radii.
 func TestCoveringIntegral_FewCenters(t *testing.T) {
 	f := plane(2000, 1)
-	all, err := covering(t.Context(), f, 2000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := testkit.Must(covering(t.Context(), f, 2000))
 	few, err := covering(t.Context(), f, 50)
 	if err != nil || few.Integral < all.Integral*0.5 || few.Integral > 2*all.Integral {
 		t.Error(all, few, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/spanning"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -67,14 +68,8 @@ func TestMST_EqualsKruskal(t *testing.T) {
 
 // Of metric.Tree's preorder this is the definition.
 func TestSpanningTree_PreorderIsThatOfTheTree(t *testing.T) {
-	tree, err := MST(t.Context(), plane(300, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := metric.NewTree(tree.Parent, tree.Lengths)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testkit.Must(MST(t.Context(), plane(300, 1)))
+	other := testkit.Must(metric.NewTree(tree.Parent, tree.Lengths))
 	if !slices.Equal(tree.Preorder(), other.Preorder()) {
 		t.Error(tree.Preorder(), other.Preorder())
 	}

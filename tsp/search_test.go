@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -27,10 +28,7 @@ func consistent(t *testing.T, s *search) (length float64) {
 
 func testSearch(t *testing.T, f metric.Finite, closed bool) *search {
 	t.Helper()
-	near, err := newCandidates(context.Background(), f, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	near := testkit.Must(newCandidates(context.Background(), f, 8))
 	return newSearch(f, rng.Seeded(9).Perm(f.Len()), closed, near)
 }
 

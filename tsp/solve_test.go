@@ -55,10 +55,7 @@ func TestSolve_AgreesWithExhaustiveSearch(t *testing.T) {
 
 func TestTour_LiesBetweenTheTreeAndTwiceTheTree(t *testing.T) {
 	for _, f := range []metric.Finite{plane(500, 1), cube(300, 5, 0, metric.Manhattan{}, 2), randomMetric(200, 3), cube(400, 2, 8, metric.Euclidean{}, 4)} {
-		tree, err := MST(t.Context(), f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := testkit.Must(MST(t.Context(), f))
 		for name, build := range builders {
 			for _, path := range []bool{false, true} {
 				tour, err := build(f, &Options{Path: path, Kicks: 1000})
@@ -85,10 +82,7 @@ func TestSolve_FindsTheCircle(t *testing.T) {
 		pts[i] = []float64{cos, sin}
 	}
 	f, _ := metric.NewPoints(pts, metric.Euclidean{})
-	tour, err := Solve(t.Context(), f, &Options{Kicks: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tour := testkit.Must(Solve(t.Context(), f, &Options{Kicks: 1000}))
 	check(t, f, tour, true)
 	want := 2 * float64(len(pts)) * math.Sin(math.Pi/float64(len(pts)))
 	if math.Abs(tour.Length-want) > 1e-9 || tour.Gap() > 1e-3 {
@@ -98,16 +92,10 @@ func TestSolve_FindsTheCircle(t *testing.T) {
 
 func TestSolve_MeetsItsTargets(t *testing.T) {
 	testkit.Slow(t)
-	dense, err := metric.Densify(t.Context(), plane(700, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dense := testkit.Must(metric.Densify(t.Context(), plane(700, 2)))
 	for name, f := range map[string]metric.Finite{"plane": plane(1000, 1), "dense": dense} {
 		for _, path := range []bool{false, true} {
-			tour, err := Solve(t.Context(), f, &Options{Path: path, Kicks: 10 * f.Len()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tour := testkit.Must(Solve(t.Context(), f, &Options{Path: path, Kicks: 10 * f.Len()}))
 			check(t, f, tour, !path)
 			if tour.Gap() > 0.03 {
 				t.Errorf("%s, path %v: gap %v", name, path, tour.Gap())
@@ -119,10 +107,7 @@ func TestSolve_MeetsItsTargets(t *testing.T) {
 func TestSolve_DependsOnTheSeedOnly(t *testing.T) {
 	f := plane(600, 5)
 	o := &Options{Kicks: 3000, Seed: 1}
-	a, err := Solve(t.Context(), f, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := testkit.Must(Solve(t.Context(), f, o))
 	b, err := Solve(t.Context(), bare{f}, o)
 	if err != nil || !slices.Equal(a.Order, b.Order) || a.Length != b.Length {
 		t.Error("another run, without the coordinates, found another tour", err)
@@ -155,10 +140,7 @@ func TestSolve_CopesWithDuplicates(t *testing.T) {
 				want = c.path
 			}
 			for _, name2 := range []string{"Solve", "Improve"} {
-				tour, err := builders[name2](c.f, &Options{Path: path, Kicks: 1000})
-				if err != nil {
-					t.Fatal(err)
-				}
+				tour := testkit.Must(builders[name2](c.f, &Options{Path: path, Kicks: 1000}))
 				check(t, c.f, tour, !path)
 				if math.Abs(tour.Length-want) > 1e-9 {
 					t.Errorf("%s %s, path %v: length %v, want %v", name2, name, path, tour.Length, want)
@@ -173,10 +155,7 @@ func BenchmarkSolve(b *testing.B) {
 		f := plane(n, 1)
 		b.Run(fmt.Sprintf("plane/n=%d", n), func(b *testing.B) { benchmarkSolve(b, f, nil, math.Sqrt(float64(n))) })
 	}
-	dense, err := metric.Densify(b.Context(), plane(2000, 1))
-	if err != nil {
-		b.Fatal(err)
-	}
+	dense := testkit.Must(metric.Densify(b.Context(), plane(2000, 1)))
 	b.Run("dense/n=2000", func(b *testing.B) { benchmarkSolve(b, dense, nil, math.Sqrt(2000)) })
 	b.Run("path/n=1000", func(b *testing.B) { benchmarkSolve(b, plane(1000, 1), &Options{Path: true}, math.Sqrt(1000)) })
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -65,10 +66,7 @@ func TestHilbert_RefinesItself(t *testing.T) {
 func TestSpaceFilling_LengthOnUniformPoints(t *testing.T) {
 	f := plane(5000, 1)
 	for c, want := range map[Curve]float64{Hilbert: 1.40, Boustrophedon: 1.32} {
-		tour, err := SpaceFilling(t.Context(), f, c, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tour := testkit.Must(SpaceFilling(t.Context(), f, c, nil))
 		check(t, f, tour, true)
 		if ratio := tour.Length / (0.7124 * math.Sqrt(5000)); math.Abs(ratio-want) > 0.05 {
 			t.Errorf("curve %d: %v, about %v expected", c, ratio, want)
@@ -83,10 +81,7 @@ func TestSpaceFilling_SortsTheLine(t *testing.T) {
 		for _, p := range pts {
 			p[0] *= scale
 		}
-		f, err := metric.NewPoints(pts, metric.Euclidean{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 		for _, c := range []Curve{Hilbert, Boustrophedon} {
 			tour, err := SpaceFilling(t.Context(), f, c, &Options{Path: true})
 			if err != nil || !slices.Equal(tour.Order, []int{1, 4, 5, 2, 0, 3}) {
@@ -104,14 +99,8 @@ func TestSpaceFilling_StripsTurnBack(t *testing.T) {
 		for i := range side * side {
 			pts = append(pts, []float64{float64(i / side), float64(i % side)})
 		}
-		f, err := metric.NewPoints(pts, metric.Euclidean{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		tour, err := SpaceFilling(t.Context(), f, Boustrophedon, &Options{Path: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
+		tour := testkit.Must(SpaceFilling(t.Context(), f, Boustrophedon, &Options{Path: true}))
 		for k := 1; k < len(tour.Order); k++ {
 			if d := f.Distance(tour.Order[k-1], tour.Order[k]); d > 2*float64(side)/strips {
 				t.Errorf("side %d: a step of %v", side, d)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -15,18 +16,12 @@ import (
 func TestImprove_NeverLengthensAndKeepsTheBound(t *testing.T) {
 	f := plane(300, 8)
 	for seed := range uint64(4) {
-		given, err := NewTour(f, rng.Seeded(seed).Perm(300), seed%2 == 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		given := testkit.Must(NewTour(f, rng.Seeded(seed).Perm(300), seed%2 == 0))
 		given.LowerBound = 1
 		before := slices.Clone(given.Order)
 		last := given
 		for _, kicks := range []int{-1, 200, 2000} {
-			tour, err := Improve(t.Context(), f, last, &Options{Kicks: kicks, Seed: seed})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tour := testkit.Must(Improve(t.Context(), f, last, &Options{Kicks: kicks, Seed: seed}))
 			check(t, f, tour, given.Closed)
 			if tour.Length > last.Length || tour.LowerBound != 1 {
 				t.Errorf("%v after %v, bound %v", tour.Length, last.Length, tour.LowerBound)
@@ -41,10 +36,7 @@ func TestImprove_NeverLengthensAndKeepsTheBound(t *testing.T) {
 	n := 40
 	skew := skewed{plane(n, 1)}
 	order := rng.Seeded(1).Perm(n)
-	given, err := NewTour(skew, order, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	given := testkit.Must(NewTour(skew, order, true))
 	tour, err := Improve(t.Context(), skew, given, nil)
 	if err != nil || tour.Length > given.Length {
 		t.Errorf("asymmetric: %v after %v, %v", tour.Length, given.Length, err)
@@ -67,10 +59,7 @@ func TestSolve_StopsWithTheContext(t *testing.T) {
 	if tour, err := Solve(done, f, nil); tour != nil || !errors.Is(err, context.Canceled) {
 		t.Error(tour, err)
 	}
-	given, err := Greedy(t.Context(), f, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	given := testkit.Must(Greedy(t.Context(), f, nil))
 	if tour, err := Improve(done, f, given, nil); tour == nil || tour.Length != given.Length || !errors.Is(err, context.Canceled) {
 		t.Error(tour, err)
 	}
@@ -103,10 +92,7 @@ func TestSolve_StopsWithTheContext(t *testing.T) {
 func TestTour_RefusesBadInput(t *testing.T) {
 	f := plane(30, 1)
 	empty := bare{f: emptyMetric{}}
-	good, err := NewTour(f, rng.Seeded(1).Perm(30), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := testkit.Must(NewTour(f, rng.Seeded(1).Perm(30), true))
 	for name, build := range builders {
 		if _, err := build(empty, nil); !errors.Is(err, metric.ErrEmpty) {
 			t.Error(name, "empty:", err)

@@ -3,6 +3,8 @@ package walk
 import (
 	"strings"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // Values that no constructor made, nil pointers among them, count, transform and
@@ -10,10 +12,7 @@ import (
 func TestZeroValues_Refuse(t *testing.T) {
 	two, three := make([]float64, 2), make([]float64, 3)
 	ints := make([]int64, 3)
-	good, err := Levels(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := testkit.Must(Levels(2))
 	for kind, tree := range map[string]*Tree{"nil": nil, "zero": {}} {
 		for name, f := range map[string]func() error{
 			"Counts":      func() error { return tree.Counts(nil, nil) },

@@ -11,6 +11,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
@@ -167,14 +168,8 @@ func assignVerify(t *testing.T, c []float64, n, m int, r *Matching) {
 
 func assignMust(t testing.TB, c []float64, n, m int) *Matching {
 	t.Helper()
-	cost, err := Matrix(n, m, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Assignment(t.Context(), cost, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cost := testkit.Must(Matrix(n, m, c))
+	r := testkit.Must(Assignment(t.Context(), cost, nil))
 	return r
 }
 
@@ -259,18 +254,9 @@ func TestAssignment_PermutationAndScale(t *testing.T) {
 
 func TestAssignment_WorkersAgree(t *testing.T) {
 	n := 500
-	c, err := Matrix(n, n, assignEuclid(n, n, 5))
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := Assignment(t.Context(), c, &Options{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	many, err := Assignment(t.Context(), c, &Options{Workers: 7})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(Matrix(n, n, assignEuclid(n, n, 5)))
+	one := testkit.Must(Assignment(t.Context(), c, &Options{Workers: 1}))
+	many := testkit.Must(Assignment(t.Context(), c, &Options{Workers: 7}))
 	if fmt.Sprint(one) != fmt.Sprint(many) {
 		t.Error("the result depends on the number of workers")
 	}
@@ -337,10 +323,7 @@ func TestAssignment_Errors(t *testing.T) {
 type assignAt struct{ Cost }
 
 func TestAssignment_ReadsEntries(t *testing.T) {
-	c, err := Matrix(100, 120, assignUniform(100, 120, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(Matrix(100, 120, assignUniform(100, 120, 1)))
 	a, errA := Assignment(t.Context(), c, nil)
 	b, errB := Assignment(t.Context(), assignAt{c}, nil)
 	if errA != nil || errB != nil || fmt.Sprint(a) != fmt.Sprint(b) {
@@ -360,14 +343,8 @@ func TestAssignment_EqualsTransport(t *testing.T) {
 	n := 150
 	ones := slices.Repeat([]float64{1}, n)
 	for _, c := range [][]float64{assignUniform(n, n, 11), assignEuclid(n, n, 11)} {
-		cost, err := Matrix(n, n, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := Between(t.Context(), cost, ones, ones, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cost := testkit.Must(Matrix(n, n, c))
+		plan := testkit.Must(Between(t.Context(), cost, ones, ones, nil))
 		if got := assignMust(t, c, n, n); got.Lower > plan.Upper || plan.Lower > got.Upper || math.Abs(got.Cost-plan.Cost) > 1e-13*got.Cost {
 			t.Errorf("matching [%v, %v], plan [%v, %v]", got.Lower, got.Upper, plan.Lower, plan.Upper)
 		}

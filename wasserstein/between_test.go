@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -22,10 +23,7 @@ func TestBetween_AllVertices(t *testing.T) {
 			nu[r.IntN(m)]++
 		}
 		c := w1Random(r, n, m)
-		got, err := Between(t.Context(), w1Matrix(t, n, m, c), mu, nu, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(Between(t.Context(), w1Matrix(t, n, m, c), mu, nu, nil))
 		w1Verify(t, w1Matrix(t, n, m, c), mu, nu, got, w1Tol)
 		if want := w1Vertices(c, mu, nu); math.Abs(got.Cost-want) > 1e-13*want {
 			t.Fatalf("%v -> %v at %v: %v, want %v", mu, nu, c, got.Cost, want)
@@ -47,10 +45,7 @@ func TestBetween_SlowReference(t *testing.T) {
 			}
 		}
 		c := w1Random(r, n, m)
-		got, err := Between(t.Context(), w1Matrix(t, n, m, c), mu, nu, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(Between(t.Context(), w1Matrix(t, n, m, c), mu, nu, nil))
 		w1Verify(t, w1Matrix(t, n, m, c), mu, nu, got, w1Tol)
 		if k%5 == 0 && len(got.Plan) != n {
 			t.Errorf("equal masses, %d points, %d flows", n, len(got.Plan))
@@ -77,10 +72,7 @@ func TestBetween_MixedScales(t *testing.T) {
 			mu[r.IntN(n)] += w
 			nu[r.IntN(m)] += w
 		}
-		got, err := Between(t.Context(), w1Matrix(t, n, m, c), mu, nu, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(Between(t.Context(), w1Matrix(t, n, m, c), mu, nu, nil))
 		w1Verify(t, w1Matrix(t, n, m, c), mu, nu, got, w1Tol)
 		if want := refTransport(w1Rows(c, n, m), mu, nu); math.Abs(got.Cost-want) > 1e-12*want+1e-14*slices.Max(c) {
 			t.Fatalf("%d x %d: %v, want %v", n, m, got.Cost, want)
@@ -96,25 +88,16 @@ func TestBetween_SameAnswerEveryWay(t *testing.T) {
 	for _, shift := range []float64{0, 3} {
 		c := w1Shifted(r, n, m, shift)
 		mu, nu := w1Weights(r, n, false), w1Weights(r, m, true)
-		want, err := Between(t.Context(), c, mu, nu, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := testkit.Must(Between(t.Context(), c, mu, nu, nil))
 		w1Verify(t, c, mu, nu, want, w1Tol)
 		for _, o := range []Options{{Lazy: true}, {Workers: 1}, {Workers: 5, Lazy: true}} {
-			got, err := Between(t.Context(), c, mu, nu, &o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := testkit.Must(Between(t.Context(), c, mu, nu, &o))
 			if got.Cost != want.Cost || got.Lower != want.Lower || got.Upper != want.Upper || got.Pivots != want.Pivots ||
 				!slices.Equal(got.Plan, want.Plan) || !slices.Equal(got.U, want.U) || !slices.Equal(got.V, want.V) {
 				t.Errorf("%+v: %v after %d pivots, want %v after %d", o, got.Cost, got.Pivots, want.Cost, want.Pivots)
 			}
 		}
-		warm, err := Between(t.Context(), c, mu, nu, &Options{U: want.U, V: want.V})
-		if err != nil {
-			t.Fatal(err)
-		}
+		warm := testkit.Must(Between(t.Context(), c, mu, nu, &Options{U: want.U, V: want.V}))
 		w1Verify(t, c, mu, nu, warm, w1Tol)
 		if 2*warm.Pivots > want.Pivots || math.Abs(warm.Cost-want.Cost) > 1e-13*want.Cost {
 			t.Errorf("warm start: %v after %d pivots, want %v after %d", warm.Cost, warm.Pivots, want.Cost, want.Pivots)
@@ -128,10 +111,7 @@ func TestBetween_BadWarmStart(t *testing.T) {
 	n := 90
 	c := w1Shifted(r, n, n, 1)
 	mu, nu := w1Weights(r, n, false), w1Weights(r, n, false)
-	want, err := Between(t.Context(), c, mu, nu, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testkit.Must(Between(t.Context(), c, mu, nu, nil))
 	o := &Options{U: make([]float64, n), V: make([]float64, n)}
 	for i := range n {
 		o.U[i], o.V[i] = 1e200*r.NormFloat64(), 1e200*r.NormFloat64()

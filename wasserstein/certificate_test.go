@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // Wrong plans and potentials can only widen the interval.
@@ -17,10 +18,7 @@ func TestCertify_CatchesWrongInput(t *testing.T) {
 		n, m := 2+r.IntN(10), 2+r.IntN(10)
 		c := w1Matrix(t, n, m, w1Random(r, n, m))
 		mu, nu := w1Weights(r, n, true), w1Weights(r, m, true)
-		best, err := Between(t.Context(), c, mu, nu, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		best := testkit.Must(Between(t.Context(), c, mu, nu, nil))
 		same, err := Certify(t.Context(), c, mu, nu, best.Plan, best.V, nil)
 		if err != nil || same.Lower != best.Lower || same.Upper != best.Upper || same.Cost != best.Cost {
 			t.Fatalf("own plan: %+v, %v, want %+v", same, err, best)
@@ -39,10 +37,7 @@ func TestCertify_CatchesWrongInput(t *testing.T) {
 			v[r.IntN(m)] += r.NormFloat64()
 			v[r.IntN(m)] *= 1e6
 		}
-		bad, err := Certify(t.Context(), c, mu, nu, plan, v, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		bad := testkit.Must(Certify(t.Context(), c, mu, nu, plan, v, nil))
 		if bad.Upper < best.Lower || bad.Lower > best.Upper || bad.Cost < bad.Lower || bad.Cost > bad.Upper {
 			t.Fatalf("[%v, %v] excludes the optimum %v", bad.Lower, bad.Upper, best.Cost)
 		}
@@ -63,10 +58,7 @@ func TestCertify_RoundsOutward(t *testing.T) {
 		n, m := 1+r.IntN(8), 1+r.IntN(8)
 		c := w1Matrix(t, n, m, w1Random(r, n, m))
 		mu, nu := w1Weights(r, n, false), w1Weights(r, m, false)
-		got, err := Between(t.Context(), c, mu, nu, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(Between(t.Context(), c, mu, nu, nil))
 		dual, primal := new(big.Rat), new(big.Rat)
 		for i, w := range mu {
 			addProduct(dual, w, got.U[i])
@@ -88,10 +80,7 @@ func TestCertify_RoundsOutward(t *testing.T) {
 func TestCertify_UnequalTotals(t *testing.T) {
 	const ulp = 0x1p-52
 	c := w1Matrix(t, 2, 2, []float64{0, 1, 5, 2})
-	r, err := Between(t.Context(), c, []float64{.5, .5}, []float64{.5 + ulp, .5}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testkit.Must(Between(t.Context(), c, []float64{.5, .5}, []float64{.5 + ulp, .5}, nil))
 	// Mass from 0 stays, mass from 1 costs 2, and as much as an ulp of it may
 	// have to go to 0 at cost 5 while 0 sends its own to 1.
 	if r.Unmatched < ulp || r.Lower > 1 || r.Upper < 1+4*ulp || r.Gap() > 20*ulp {
@@ -170,10 +159,7 @@ func TestCertify_LowerIsThatOfTheLighterMeasure(t *testing.T) {
 			if w[1] > w[0] {
 				v[0] = c
 			}
-			got, err := Certify(t.Context(), w1Matrix(t, 1, 1, []float64{c}), w[:1], w[1:], []Flow{{0, 0, s}}, v, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := testkit.Must(Certify(t.Context(), w1Matrix(t, 1, 1, []float64{c}), w[:1], w[1:], []Flow{{0, 0, s}}, v, nil))
 			if new(big.Rat).SetFloat64(got.Lower).Cmp(least) > 0 || new(big.Rat).SetFloat64(got.Upper).Cmp(least) < 0 {
 				t.Fatalf("masses %v at cost %v: [%b, %b] excludes %v", w, c, got.Lower, got.Upper, least.FloatString(40))
 			}

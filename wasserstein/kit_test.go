@@ -60,10 +60,7 @@ func w1Rows(c []float64, n, m int) [][]float64 {
 
 func w1Matrix(t testing.TB, n, m int, c []float64) Cost {
 	t.Helper()
-	cost, err := Matrix(n, m, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cost := testkit.Must(Matrix(n, m, c))
 	return cost
 }
 

@@ -66,10 +66,7 @@ func TestW1Line_IsTheTransportCost(t *testing.T) {
 		if trial%2 == 0 {
 			mu, nu = lineSigned(r, n), lineSigned(r, n)
 		}
-		got, err := W1Line(x, mu, nu)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(W1Line(x, mu, nu))
 		extent := slices.Max(x) - slices.Min(x)
 		if want := refSigned(lineMetric(x), mu, nu); math.Abs(got-want) > 1e-13*extent {
 			t.Fatalf("x=%v mu=%v nu=%v: %v, want %v", x, mu, nu, got, want)
@@ -164,10 +161,7 @@ func TestW1Samples_IsTheQuantileCoupling(t *testing.T) {
 		}
 		a, b := linePositions(r, n), linePositions(r, m)
 		a0, b0 := slices.Clone(a), slices.Clone(b)
-		got, err := W1Samples(a, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(W1Samples(a, b))
 		if !slices.Equal(a, a0) || !slices.Equal(b, b0) {
 			t.Fatal("samples modified")
 		}
@@ -220,10 +214,7 @@ func TestW1Line_ManyPoints(t *testing.T) {
 func TestW1Line_IsAMetric(t *testing.T) {
 	r := rng.Seeded(5)
 	d := func(x, mu, nu []float64) float64 {
-		v, err := W1Line(x, mu, nu)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := testkit.Must(W1Line(x, mu, nu))
 		return v
 	}
 	for range 200 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -25,19 +26,13 @@ func multisetPlane(t *testing.T, r *rand.Rand, n int) metric.Finite {
 	for i := range pts {
 		pts[i] = []float64{r.Float64(), r.Float64()}
 	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 	return f
 }
 
 func multisetMust(t *testing.T, f metric.Finite, a, b []int) float64 {
 	t.Helper()
-	d, err := DistanceEM(t.Context(), f, a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(DistanceEM(t.Context(), f, a, b))
 	return d
 }
 

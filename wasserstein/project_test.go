@@ -10,6 +10,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -25,10 +26,7 @@ func TestProject_SlowReference(t *testing.T) {
 			g[i] += d
 			g[j] -= d
 		}
-		got, err := Project(t.Context(), f, g, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(Project(t.Context(), f, g, nil))
 		want := refNearest(f.Distance, g)
 		if math.Abs(got.Cost-want) > 1e-12*(1+want) || got.Lower > want+1e-12 || got.Upper < want-1e-12 {
 			t.Fatalf("n = %d: %v in [%v, %v], want %v", n, got.Cost, got.Lower, got.Upper, want)
@@ -69,10 +67,7 @@ func TestProject_AgreesWithLine(t *testing.T) {
 			g[0] -= d
 		}
 		f, _ := metric.NewPoints(pts, metric.Euclidean{})
-		got, err := Project(t.Context(), f, g, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(Project(t.Context(), f, g, nil))
 		if _, want, _ := ProjectLine(x, g); math.Abs(got.Cost-want) > 1e-11*(1e-2+want) {
 			t.Errorf("n = %d: %v, on the line %v", n, got.Cost, want)
 		}
@@ -176,10 +171,7 @@ func TestIsotonicL1_IsOptimal(t *testing.T) {
 		lo := float64(r.IntN(4)) - 2
 		hi := lo + float64(r.IntN(4))
 		want := bruteIsotonic(g, w, lo, hi)
-		f, err := IsotonicL1(g, w, lo, hi)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testkit.Must(IsotonicL1(g, w, lo, hi))
 		if !slices.IsSorted(f) || f[0] < lo || f[n-1] > hi || isotonicCost(f, g, w) > want+1e-14*(1+want) {
 			t.Fatalf("IsotonicL1(%v, %v, %v, %v) = %v costs %v, want %v", g, w, lo, hi, f, isotonicCost(f, g, w), want)
 		}
@@ -480,10 +472,7 @@ func refTopDown(t *testing.T, tree *metric.Tree, g []float64) []float64 {
 		for k, c := range children {
 			want[k] = below[c].Hi
 		}
-		got, err := ProjectSimplex(want, mass[v], nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(ProjectSimplex(want, mass[v], nil))
 		for k, c := range children {
 			mass[c] = got[k]
 		}
@@ -549,10 +538,7 @@ func TestProjectTree_IsProjectLineOnAComb(t *testing.T) {
 				x[k] = x[k-1] + length[k]
 			}
 		}
-		tree, err := metric.NewTree(parent, length)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := testkit.Must(metric.NewTree(parent, length))
 		g := lineSigned(r, n)
 		_, want, err := ProjectLine(x, g)
 		if err != nil {
@@ -567,10 +553,7 @@ func TestProjectTree_IsProjectLineOnAComb(t *testing.T) {
 // Equal siblings are treated alike: what one cluster lacks is taken from all by
 // the same amount, and small weights go to 0 first.
 func TestProjectTree_SharesEvenly(t *testing.T) {
-	star, err := metric.NewTree([]int{-1, 0, 0, 0, 0}, []float64{0, .1, .1, .1, .1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	star := testkit.Must(metric.NewTree([]int{-1, 0, 0, 0, 0}, []float64{0, .1, .1, .1, .1}))
 	for _, c := range []struct{ g, want []float64 }{
 		{[]float64{.7, .5, .05, -.25}, []float64{.6, .4, 0, 0}},
 		{[]float64{.5, .4, .3, 0}, []float64{1.3 / 3, 1. / 3, .7 / 3, 0}},
@@ -624,10 +607,7 @@ func TestProjectSimplex_IsNearest(t *testing.T) {
 		if trial%5 == 0 {
 			mass = float64(r.IntN(2))
 		}
-		p, err := ProjectSimplex(g, mass, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testkit.Must(ProjectSimplex(g, mass, nil))
 		lo, hi := -1e4, 1e4
 		for range 200 {
 			mid, sum := (lo+hi)/2, 0.0
@@ -659,10 +639,7 @@ func TestProjectSimplex_IsNearest(t *testing.T) {
 }
 
 func TestProjectTree_RefusesBadInput(t *testing.T) {
-	tree, err := metric.NewTree([]int{-1, 0, 0}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testkit.Must(metric.NewTree([]int{-1, 0, 0}, nil))
 	project := func(g []float64) error { _, _, err := ProjectTree(tree, g); return err }
 	if err := project(nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -58,10 +59,7 @@ func TestW1Tree_IsTheTransportCost(t *testing.T) {
 			if trial%2 == 0 {
 				mu, nu = lineSigned(r, n), lineSigned(r, n)
 			}
-			got, err := c.w1(tree, mu, nu)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := testkit.Must(c.w1(tree, mu, nu))
 			if want := refSigned(c.f.Distance, mu, nu); math.Abs(got-want) > 1e-13*treeHeight(tree) {
 				t.Fatalf("%v, want %v", got, want)
 			}
@@ -77,15 +75,9 @@ func TestW1Ultrametric_IsTheTransportCost(t *testing.T) {
 		for p := range heights {
 			heights[p] = float64(r.IntN(5)) * []float64{1, r.Float64()}[trial%2]
 		}
-		u, err := metric.NewUltrametric(r.Perm(n), heights)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := testkit.Must(metric.NewUltrametric(r.Perm(n), heights))
 		mu, nu := lineSigned(r, n), lineMeasure(r, n)
-		got, err := W1Ultrametric(u, mu, nu)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(W1Ultrametric(u, mu, nu))
 		if want := refSigned(u.Distance, mu, nu); math.Abs(got-want) > 1e-13*slices.Max(append(heights, 0)) {
 			t.Fatalf("%v, want %v", got, want)
 		}
@@ -104,15 +96,9 @@ func TestW1Tree_IsW1LineOnAPath(t *testing.T) {
 				x[v] = x[v-1] + length[v] // exact
 			}
 		}
-		tree, err := metric.NewTree(parent, length)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := testkit.Must(metric.NewTree(parent, length))
 		mu, nu := lineDyadic(r, n), lineDyadic(r, n)
-		want, err := W1Line(x, mu, nu)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := testkit.Must(W1Line(x, mu, nu))
 		if got, err := W1TreeNodes(tree, mu, nu); err != nil || !lineClose(got, want, 0x1p-51) {
 			t.Fatalf("%v, %v, want %v", got, err, want)
 		}
@@ -120,10 +106,7 @@ func TestW1Tree_IsW1LineOnAPath(t *testing.T) {
 }
 
 func TestW1Clustered_ClosedForm(t *testing.T) {
-	c, err := metric.NewClustered(3, 2, 0.3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(metric.NewClustered(3, 2, 0.3))
 	// r/2 times the l1 distance 1 of the points, and (1-r)/2 times that of the
 	// clusters, .4.
 	got, err := W1Clustered(c, []float64{.5, .1, .1, .1, .1, .1}, []float64{.1, .3, 0, .2, .2, .2})
@@ -132,23 +115,11 @@ func TestW1Clustered_ClosedForm(t *testing.T) {
 	}
 	r := rng.Seeded(4)
 	for range 200 {
-		c, err := metric.NewClustered(1+r.IntN(4), 1+r.IntN(3), 1-r.Float64())
-		if err != nil {
-			t.Fatal(err)
-		}
-		u, err := metric.Subdominant(t.Context(), c) // c itself
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := testkit.Must(metric.NewClustered(1+r.IntN(4), 1+r.IntN(3), 1-r.Float64()))
+		u := testkit.Must(metric.Subdominant(t.Context(), c))
 		mu, nu := lineSigned(r, c.Len()), lineSigned(r, c.Len())
-		got, err := W1Clustered(c, mu, nu)
-		if err != nil {
-			t.Fatal(err)
-		}
-		other, err := W1Ultrametric(u, mu, nu)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(W1Clustered(c, mu, nu))
+		other := testkit.Must(W1Ultrametric(u, mu, nu))
 		if want := refSigned(c.Distance, mu, nu); math.Abs(got-want) > 1e-13 || math.Abs(got-other) > 1e-14 {
 			t.Fatalf("%v, ultrametric %v, want %v", got, other, want)
 		}
@@ -162,10 +133,7 @@ func TestW1Tree_Laws(t *testing.T) {
 		n := len(tree.Leaves())
 		a, b, c := lineSigned(r, n), lineSigned(r, n), lineMeasure(r, n)
 		d := func(mu, nu []float64) float64 {
-			v, err := W1Tree(tree, mu, nu)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := testkit.Must(W1Tree(tree, mu, nu))
 			return v
 		}
 		slack := 1e-14 * treeHeight(tree)
@@ -176,15 +144,9 @@ func TestW1Tree_Laws(t *testing.T) {
 }
 
 func TestW1Tree_RefusesBadInput(t *testing.T) {
-	tree, err := metric.NewTree([]int{-1, 0, 0}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testkit.Must(metric.NewTree([]int{-1, 0, 0}, nil))
 	u := tree.Ultrametric()
-	c, err := metric.NewClustered(1, 2, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(metric.NewClustered(1, 2, 0.5))
 	for name, w1 := range map[string]func(mu, nu []float64) (float64, error){
 		"tree":        func(mu, nu []float64) (float64, error) { return W1Tree(tree, mu, nu) },
 		"ultrametric": func(mu, nu []float64) (float64, error) { return W1Ultrametric(u, mu, nu) },
@@ -207,10 +169,7 @@ func TestW1Tree_RefusesBadInput(t *testing.T) {
 	if _, err := W1TreeNodes(tree, []float64{1, 0}, []float64{1, 0}); !errors.As(err, new(*metric.SizeError)) {
 		t.Errorf("nodes: %v", err)
 	}
-	far, err := metric.NewTree([]int{-1, 0, 0}, []float64{0, 1e300, 1e300})
-	if err != nil {
-		t.Fatal(err)
-	}
+	far := testkit.Must(metric.NewTree([]int{-1, 0, 0}, []float64{0, 1e300, 1e300}))
 	if got, err := W1Tree(far, []float64{1e10, 0}, []float64{0, 1e10}); err != nil || !math.IsInf(got, 1) {
 		t.Errorf("%v, %v, want +Inf", got, err)
 	}

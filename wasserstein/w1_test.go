@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -17,10 +18,7 @@ func TestW1_SlowReference(t *testing.T) {
 		n := 1 + r.IntN(40)
 		f := w1Plane(r, n)
 		mu, nu := w1Weights(r, n, true), w1Weights(r, n, true)
-		got, err := W1(t.Context(), f, mu, nu, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(W1(t.Context(), f, mu, nu, nil))
 		w1Verify(t, metricCost{f}, mu, nu, got, w1Tol)
 		if want := refSigned(f.Distance, mu, nu); math.Abs(got.Cost-want) > 1e-13 {
 			t.Fatalf("n = %d: %v, want %v", n, got.Cost, want)
@@ -42,10 +40,7 @@ func TestW1_Line(t *testing.T) {
 		}
 		f, _ := metric.NewPoints(pts, metric.Euclidean{})
 		mu, nu := w1Weights(r, n, false), w1Weights(r, n, true)
-		got, err := W1(t.Context(), f, mu, nu, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(W1(t.Context(), f, mu, nu, nil))
 		if want, _ := W1Line(x, mu, nu); math.Abs(got.Cost-want) > 1e-12*want {
 			t.Fatalf("n = %d: %v, want %v", n, got.Cost, want)
 		}
@@ -57,10 +52,7 @@ func TestW1_MetricAxioms(t *testing.T) {
 	r := rng.Seeded(5)
 	f := w1Plane(r, 60)
 	d := func(a, b []float64) float64 {
-		res, err := W1(t.Context(), f, a, b, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := testkit.Must(W1(t.Context(), f, a, b, nil))
 		return res.Cost
 	}
 	for range 10 {
@@ -89,10 +81,7 @@ func TestW1_ScaleEquivariance(t *testing.T) {
 	r := rng.Seeded(6)
 	f := w1Plane(r, 80)
 	mu, nu := w1Weights(r, 80, true), w1Weights(r, 80, true)
-	want, err := W1(t.Context(), f, mu, nu, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testkit.Must(W1(t.Context(), f, mu, nu, nil))
 	for _, e := range [][2]int{{0, 40}, {0, -40}, {40, 0}, {-40, 0}, {900, 0}, {-900, 90}, {100, -900}, {-100, 900}} {
 		g, _ := metric.Scaled(f, math.Ldexp(1, e[0]))
 		a, b := make([]float64, 80), make([]float64, 80)
@@ -118,10 +107,7 @@ func TestW1_DuplicatesAndZeros(t *testing.T) {
 	}
 	f, _ := metric.Subset(base, idx)
 	mu, nu := w1Weights(r, 50, true), w1Weights(r, 50, true)
-	got, err := W1(t.Context(), f, mu, nu, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testkit.Must(W1(t.Context(), f, mu, nu, nil))
 	w1Verify(t, metricCost{f}, mu, nu, got, w1Tol)
 	a, b := make([]float64, 7), make([]float64, 7)
 	for i, p := range idx {
@@ -153,10 +139,7 @@ func TestW1_NothingButRounding(t *testing.T) {
 		for i := range nu {
 			nu[i] *= 1 + 0x1p-52*float64(r.IntN(4)/2*(r.IntN(4)-1))
 		}
-		got, err := W1(t.Context(), f, mu, nu, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(W1(t.Context(), f, mu, nu, nil))
 		w1Verify(t, metricCost{f}, mu, nu, got, w1Tol)
 		if got.Upper > 1e-15 {
 			t.Errorf("n = %d: Upper = %v", n, got.Upper)
@@ -169,10 +152,7 @@ func TestW1_MaxPivotsAndContext(t *testing.T) {
 	n := 400
 	f := w1Plane(r, n)
 	mu, nu := w1Weights(r, n, false), w1Weights(r, n, false)
-	want, err := W1(t.Context(), f, mu, nu, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testkit.Must(W1(t.Context(), f, mu, nu, nil))
 	calls := 0
 	got, err := W1(t.Context(), f, mu, nu, &Options{MaxPivots: 20, Progress: func(_ int, cost float64) {
 		calls++
@@ -246,14 +226,8 @@ func FuzzW1(f *testing.F) {
 }
 
 func TestResult_StringIsALine(t *testing.T) {
-	f, err := metric.NewDense(2, []float64{3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := W1(t.Context(), f, []float64{1, 0}, []float64{0, 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewDense(2, []float64{3}))
+	res := testkit.Must(W1(t.Context(), f, []float64{1, 0}, []float64{0, 1}, nil))
 	if got, want := res.String(), "plan of 1 flows at cost 3, the least in [3, 3]"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/demo"
 	"github.com/metricdp/metricdp/internal/demo/demotest"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -184,14 +185,8 @@ func TestUserlevel_Data(t *testing.T) {
 	for _, places := range s.places {
 		all = append(all, places[:min(10, len(places))]...)
 	}
-	points, err := metric.NewPoints(all, metric.GreatCircle{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	questions, err := s.questions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := testkit.Must(metric.NewPoints(all, metric.GreatCircle{}))
+	questions := testkit.Must(s.questions())
 	for _, q := range questions {
 		w, err := emd.LipschitzAtLeast(t.Context(), q.Query, points)
 		if err != nil || w.Ratio > 1 || w.Ratio < 0.99 {
@@ -220,22 +215,13 @@ func TestUserlevel_Data(t *testing.T) {
 func TestUserlevel_StatedError(t *testing.T) {
 	const slack = 0.0861
 	s := shipped(t, 30)
-	g, err := s.guarantee(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	levels, err := s.levels(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testkit.Must(s.guarantee(t.Context()))
+	levels := testkit.Must(s.levels(g))
 	if math.Abs(levels[sameMoves].eps-1) > 1e-12 || math.Abs(levels[sameUser].eps/(s.alpha*halfway)-1) > 1e-12 {
 		t.Errorf("levels %#v", levels)
 	}
 	for _, l := range levels {
-		mech, err := s.mean(t.Context(), center(), l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mech := testkit.Must(s.mean(t.Context(), center(), l))
 		sizes, _, err := s.errors(context.Background(), mech, center(), meanRuns)
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 const module = "github.com/metricdp/metricdp"
@@ -163,10 +165,7 @@ func TestImports_PointDownward(t *testing.T) {
 
 // TestFolders_AreTheFixedOnes: nothing else, and no Go file, at the top.
 func TestFolders_AreTheFixedOnes(t *testing.T) {
-	entries, err := os.ReadDir(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := testkit.Must(os.ReadDir(filepath.Join("..", "..")))
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case strings.HasPrefix(name, "."):

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/arch/api"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // TestDocs_NameEveryExportedThing reads every public package: each exported
@@ -266,10 +267,7 @@ func ExampleUnrun() {}
 `
 	fset := token.NewFileSet()
 	parse := func(name, src string) []*ast.File {
-		f, err := parser.ParseFile(fset, name, src, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testkit.Must(parser.ParseFile(fset, name, src, parser.ParseComments))
 		return []*ast.File{f}
 	}
 	got := undocumented(fset, parse("p.go", code), parse("p_test.go", tests))

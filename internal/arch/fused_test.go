@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // fusable are the files where a compiler may fuse x*y+z into one rounding, with
@@ -52,10 +54,7 @@ func TestFused_NoProductOfAProof(t *testing.T) {
 	if len(arches) == 0 {
 		t.Skip("METRICDP_FUSED names no architecture")
 	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := testkit.Must(filepath.Abs("../.."))
 	for _, arch := range arches {
 		cmd := exec.Command("go", "build", "-gcflags="+module+"/...=-S", "./...")
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "GOARCH="+arch, "CGO_ENABLED=0")
@@ -119,16 +118,10 @@ func mayFuse(file string) bool {
 // are exact: one factor is a power of two, so that fusing changes nothing.
 func readLine(t *testing.T, at token.Position) (line string, exact bool) {
 	t.Helper()
-	src, err := os.ReadFile(at.Filename)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := testkit.Must(os.ReadFile(at.Filename))
 	line = strings.Split(string(src), "\n")[at.Line-1]
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, at.Filename, src, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := testkit.Must(parser.ParseFile(fset, at.Filename, src, parser.SkipObjectResolution))
 	return line, exactProducts(fset, file, at.Line)
 }
 
@@ -197,10 +190,7 @@ var (
 	g = x[i*n+j] - y/4
 )`
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "", src, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := testkit.Must(parser.ParseFile(fset, "", src, 0))
 	for line, want := range map[int]bool{3: true, 4: true, 5: false, 6: false, 7: false, 8: true, 9: true} {
 		if exactProducts(fset, file, line) != want {
 			t.Errorf("line %d: %v", line, !want)

@@ -7,16 +7,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // TestReadme_ProgramRuns runs the README's program and compares the first line
 // of its output, which does not depend on chance, with what the README says.
 func TestReadme_ProgramRuns(t *testing.T) {
 	root := filepath.Join("..", "..")
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := testkit.Must(os.ReadFile(filepath.Join(root, "README.md")))
 	m := regexp.MustCompile("(?s)```go\n(package main.*?)```\n\n    ([^\n]*)\n").FindSubmatch(readme)
 	if m == nil {
 		t.Fatal("README.md has no program followed by its output")

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func sample() *Chart {
@@ -26,10 +28,7 @@ func TestChart_PNG(t *testing.T) {
 	if err := sample().Write(&b, "png"); err != nil {
 		t.Fatal(err)
 	}
-	img, err := png.Decode(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := testkit.Must(png.Decode(&b))
 	if s := img.Bounds().Size(); s.X != 1080 || s.Y != 660 {
 		t.Errorf("%v pixels, want 1080 x 660", s)
 	}
@@ -93,10 +92,7 @@ func TestWriteBeside_SharesAxes(t *testing.T) {
 	if err := WriteBeside(&b, "png", chart(1), chart(2)); err != nil {
 		t.Fatal(err)
 	}
-	img, err := png.Decode(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := testkit.Must(png.Decode(&b))
 	if s := img.Bounds().Size(); s.X != 1320 || s.Y != 660 {
 		t.Errorf("%v pixels, want 1320 x 660", s)
 	}

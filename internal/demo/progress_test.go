@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func TestBar_RateLimitedAndWiped(t *testing.T) {
@@ -47,10 +49,7 @@ func TestProgress_SilentOffTerminal(t *testing.T) {
 	if out.Len() > 0 {
 		t.Errorf("wrote %q to what is no terminal", out.String())
 	}
-	f, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(os.CreateTemp(t.TempDir(), ""))
 	defer f.Close()
 	if isTerminal(f) {
 		t.Error("a plain file passes for a terminal")

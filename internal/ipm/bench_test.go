@@ -3,6 +3,8 @@ package ipm
 import (
 	"context"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // BenchmarkLink builds the linking system of one iteration from sparse factors.
@@ -12,10 +14,7 @@ func BenchmarkLink(b *testing.B) {
 		p    *Problem
 	}{{"grid n=400", grid(20, .5)}, {"grid n=1024", grid(32, .5)}, {"tree n=1000", randomTree(1000, .5)}} {
 		b.Run(c.name, func(b *testing.B) {
-			l, err := Prepare(context.Background(), c.p)
-			if err != nil {
-				b.Fatal(err)
-			}
+			l := testkit.Must(Prepare(context.Background(), c.p))
 			s := newSolver(context.Background(), l.p, Settings{Workers: 1}, l.r, l.f)
 			if err := s.start(); err != nil {
 				b.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // heap is what is on it now.
@@ -43,10 +45,7 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 		}}
 		bytes := l.Bytes()
 		if c.lazy {
-			z, err := l.Lazy(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
+			z := testkit.Must(l.Lazy(context.Background()))
 			bytes = z.Bytes()
 			z.Solve(t.Context(), o)
 		} else {

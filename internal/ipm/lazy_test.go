@@ -9,18 +9,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func lazily(t testing.TB, p *Problem) (*Plan, *Lazy) {
 	t.Helper()
-	l, err := Prepare(context.Background(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := l.Lazy(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testkit.Must(Prepare(context.Background(), p))
+	z := testkit.Must(l.Lazy(context.Background()))
 	return l, z
 }
 
@@ -38,10 +33,7 @@ func TestLazy_RoundsReachTheOptimum(t *testing.T) {
 			t.Errorf("round %d: [%v, %v] %v after %v, optimum %v", round, r.Lower, r.Upper, r.Status, last, want.Upper)
 		}
 		last = r.Lower
-		added, err := few.Extend(context.Background(), r.X, tolerance, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		added := testkit.Must(few.Extend(context.Background(), r.X, tolerance, 0))
 		if added == 0 {
 			if share := few.Pairs() / float64(l.r.len()); r.Upper < want.Lower || share > .6 {
 				t.Errorf("[%v, %v] with %v of the pairs, want %v", r.Lower, r.Upper, share, want.Lower)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // started is a solver at its start, moved by some steps.
@@ -65,10 +66,7 @@ func TestStart_StrictlyFeasible(t *testing.T) {
 func TestSolve_ClosedForms(t *testing.T) {
 	for _, n := range []int{2, 3, 6} {
 		for _, alpha := range []float64{1e-6, .5, 1, 4, 30, 100, 300} {
-			r, err := solve(program(n, alpha, simplex), Settings{Tolerance: 1e-7})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := testkit.Must(solve(program(n, alpha, simplex), Settings{Tolerance: 1e-7}))
 			k := float64(n - 1)
 			want := k / (k + math.Exp(alpha))
 			if r.Status != Converged || r.Lower > want*(1+1e-14) || r.Upper < want*(1-1e-14) || r.Upper-r.Lower > 1e-7*want {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 )
 
@@ -59,10 +60,7 @@ func TestEliminationOrder_Fill(t *testing.T) {
 // Factor, solution and inverse against gonum's, on a block of a running solve.
 func TestSparse_AgainstDense(t *testing.T) {
 	for _, p := range []*Problem{grid(8, .7), randomTree(64, 2)} {
-		l, err := Prepare(context.Background(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := testkit.Must(Prepare(context.Background(), p))
 		if !l.Sparse() {
 			t.Fatal("dense")
 		}

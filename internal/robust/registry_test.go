@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/arch/api"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // unregistered are the functions that the registry leaves out, with the reason.
@@ -54,10 +55,7 @@ func TestRegistry_IsComplete(t *testing.T) {
 // fallible returns the names of the exported functions and methods of exported
 // types, in all public packages, that take arguments and return an error.
 func fallible(t *testing.T) (names []string) {
-	dirs, err := api.Dirs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dirs := testkit.Must(api.Dirs(filepath.Join("..", "..")))
 	for _, dir := range dirs {
 		code, _, err := api.Parse(token.NewFileSet(), dir)
 		if err != nil {

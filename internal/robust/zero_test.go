@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/arch/api"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -206,10 +207,7 @@ func surface(t *testing.T) types {
 	t.Helper()
 	s := types{draws: map[string]bool{}, declares: map[string]bool{}, constructors: map[string][]string{}}
 	embeds := map[string][]string{}
-	dirs, err := api.Dirs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dirs := testkit.Must(api.Dirs(filepath.Join("..", "..")))
 	for _, dir := range dirs {
 		code, _, err := api.Parse(token.NewFileSet(), dir)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
@@ -88,14 +89,8 @@ func TestConformance_Places(t *testing.T) {
 		Refused: bad,
 	}, metric.LatLon{Lat: 90}, metric.LatLon{Lat: -90}, metric.LatLon{Lon: 180})
 
-	cities, err := metric.NewPoints([]metric.LatLon{{Lat: 48.86, Lon: 2.35}, {Lat: 51.51, Lon: -0.13}, {Lat: 52.52, Lon: 13.4}}, metric.GreatCircle{Radius: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	near, err := additive.NewSphere(15, &additive.SphereOptions{Radius: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cities := testkit.Must(metric.NewPoints([]metric.LatLon{{Lat: 48.86, Lon: 2.35}, {Lat: 51.51, Lon: -0.13}, {Lat: 52.52, Lon: 13.4}}, metric.GreatCircle{Radius: 1}))
+	near := testkit.Must(additive.NewSphere(15, &additive.SphereOptions{Radius: 1}))
 	snapped := additive.Snap(mechanism.Mechanism[metric.LatLon, metric.LatLon](near), cities)
 	if err := mechanismtest.TestMechanism(t.Context(), snapped, []metric.LatLon{cities.At(0), {}}, &mechanismtest.Options[metric.LatLon, int]{Refused: bad}); err != nil {
 		t.Error(err)
@@ -105,10 +100,7 @@ func TestConformance_Places(t *testing.T) {
 	}
 
 	words := [][]float64{{0, 0}, {1, 0}, {0, 1}, {3, 3}}
-	madlib, err := additive.NewMadlib(words, 2, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	madlib := testkit.Must(additive.NewMadlib(words, 2, nil))
 	if err := mechanismtest.TestMechanism(t.Context(), madlib, []int{0, 1, 3}, &mechanismtest.Options[int, int]{Refused: []int{-1, 4}}); err != nil {
 		t.Error(err)
 	}

@@ -25,21 +25,12 @@ func (d discrete) Distance(i, j int) float64 {
 func TestHadamard_AuditsAtItsLevel(t *testing.T) {
 	for _, k := range []int{1, 2, 3, 4, 7, 8, 30} {
 		for _, eps := range []float64{1e-4, .0075, 1, 20, 800} {
-			h, err := NewHadamard(k, eps)
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := testkit.Must(NewHadamard(k, eps))
 			if want := 1 << int(math.Ceil(math.Log2(float64(k+1)))); h.Outputs() != want {
 				t.Errorf("k=%d: %d outputs, want %d", k, h.Outputs(), want)
 			}
-			c, err := h.Channel(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			a, err := c.Audit(t.Context(), discrete(k), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := testkit.Must(h.Channel(t.Context()))
+			a := testkit.Must(c.Audit(t.Context(), discrete(k), nil))
 			level := h.Guarantee().Alpha()
 			if a.Hi > eps || a.Lo > level || level > eps || k > 1 && a.Hi < eps*(1-1e-9) {
 				t.Errorf("k=%d eps=%v: audit %v, level %v", k, eps, a, level)
@@ -52,10 +43,7 @@ func TestHadamard_AuditsAtItsLevel(t *testing.T) {
 // has C_x with probability e^eps/(1+e^eps).
 func TestHadamard_EstimatorInvertsTheChannel(t *testing.T) {
 	for _, k := range []int{1, 5, 16} {
-		h, err := NewHadamard(k, .7)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := testkit.Must(NewHadamard(k, .7))
 		c, _ := h.Channel(t.Context())
 		for x := range k {
 			f := c.Row(x, nil)
@@ -86,20 +74,14 @@ func TestHadamard_EstimatorInvertsTheChannel(t *testing.T) {
 // Draws have the channel's law: chi-square with 15 degrees of freedom passes 70
 // with probability below 1e-8.
 func TestHadamard_DrawsHaveTheChannelsLaw(t *testing.T) {
-	h, err := NewHadamard(12, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := testkit.Must(NewHadamard(12, 1))
 	c, _ := h.Channel(t.Context())
 	r := rng.Seeded(1)
 	for x := range 12 {
 		const n = 20000
 		var counts [16]float64
 		for range n {
-			y, err := h.Release(r, x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			y := testkit.Must(h.Release(r, x))
 			counts[y]++
 		}
 		chi := 0.0
@@ -150,18 +132,12 @@ func TestWalshHadamard_IsTheMatrix(t *testing.T) {
 // The per-item budget of the baseline, by exact composition: known answers.
 func TestNewHadamardFrequencies_Budget(t *testing.T) {
 	for _, c := range []struct{ delta, want float64 }{{1e-12, .004838732781}, {1e-6, .007495100134}} {
-		f, err := NewHadamardFrequencies(t.Context(), discrete(5), Model{Trust: Local, Items: 1000, Diameter: 1}, Pair{Eps: 1, Delta: c.delta}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testkit.Must(NewHadamardFrequencies(t.Context(), discrete(5), Model{Trust: Local, Items: 1000, Diameter: 1}, Pair{Eps: 1, Delta: c.delta}, nil))
 		if got := f.inv.(*Hadamard).eps; math.Abs(got/c.want-1) > 1e-9 {
 			t.Errorf("delta %v: %v, want %v", c.delta, got, c.want)
 		}
 		paper := 1 / math.Sqrt(1000*math.Log(1000/c.delta))
-		delta, err := accountant.Composition{Count: 1000, Item: paper}.Delta(t.Context(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		delta := testkit.Must(accountant.Composition{Count: 1000, Item: paper}.Delta(t.Context(), 1))
 		if (delta > c.delta) != (c.delta == 1e-12) {
 			t.Errorf("the paper's budget %v has delta %v, asked %v", paper, delta, c.delta)
 		}
@@ -171,14 +147,8 @@ func TestNewHadamardFrequencies_Budget(t *testing.T) {
 // The bound is that of the second moments, summed over the law: sum over y of
 // P(y|x) ||R[y,.]-unit(x)||^2 is k gain^2-1 for every x.
 func TestHadamard_ErrorBoundIsTheSumOfVariances(t *testing.T) {
-	space, err := metric.NewClustered(7, 1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := NewHadamardFrequencies(t.Context(), space, Model{Trust: Local, Items: 2, Diameter: 3}, Pair{Eps: 2}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	space := testkit.Must(metric.NewClustered(7, 1, 1))
+	f := testkit.Must(NewHadamardFrequencies(t.Context(), space, Model{Trust: Local, Items: 2, Diameter: 3}, Pair{Eps: 2}, nil))
 	for x := range 7 {
 		moment := 0.0
 		for y, p := range lawOf(t, f, nil, x) {
@@ -202,14 +172,8 @@ func TestHadamard_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 	var space metric.Finite = discrete(16)
 	model := Model{Trust: Central, Users: 50, Items: 10, Diameter: 1}
-	h, err := NewHadamardFrequencies(t.Context(), space, model, Pair{Eps: 10}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lap, err := NewLaplaceFrequencies(t.Context(), space, model, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := testkit.Must(NewHadamardFrequencies(t.Context(), space, model, Pair{Eps: 10}, nil))
+	lap := testkit.Must(NewLaplaceFrequencies(t.Context(), space, model, 1))
 	data := usersOf(1, testkit.Distribution(rng.Seeded(1), 16, nil), 50, 10)
 	truth := histogram(16, data)
 	clusters := Clusters{Count: 16, Size: 1, Within: 1, Diameter: 1}
@@ -253,10 +217,7 @@ func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 // 17 %.
 func TestLaplaceFrequencies_Scale(t *testing.T) {
 	const n, m, eps = 40, 25, .8
-	f, err := NewLaplaceFrequencies(t.Context(), discrete(16), Model{Trust: Central, Users: n, Items: m, Diameter: 1}, eps)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(NewLaplaceFrequencies(t.Context(), discrete(16), Model{Trust: Central, Users: n, Items: m, Diameter: 1}, eps))
 	if g := f.Guarantee().UserLevel(); g != (Pair{Eps: eps}) || f.s*2*m > eps {
 		t.Errorf("guarantee %v at parameter %v", g, f.s)
 	}
@@ -266,10 +227,7 @@ func TestLaplaceFrequencies_Scale(t *testing.T) {
 	squares, said := 0.0, 0.0
 	const reps = 4000
 	for range reps {
-		e, err := f.Release(r, data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := testkit.Must(f.Release(r, data))
 		for x, v := range e.Mean {
 			squares += (v - truth[x]) * (v - truth[x])
 			said += e.StdErr[x] * e.StdErr[x]

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -18,10 +19,7 @@ func TestConstructors_EndWithTheirContext(t *testing.T) {
 	space := line(t, 40)
 	c := geometricChannel(t, space, 1)
 	model := Model{Trust: Central, Users: 1000, Items: 10}
-	points, err := metric.NewPoints([]float64{0, 0.5, 1}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := testkit.Must(metric.NewPoints([]float64{0, 0.5, 1}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
 	query := Query[float64]{
 		Name: "place", Norm: additive.Norm{P: 1, Dim: 1}, Lipschitz: 1,
 		Func: func(x float64, dst []float64) { dst[0] = x },

@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // The rows of IRC24, Section 3, give 25.
@@ -31,14 +32,8 @@ func TestPromises_ReverseOfChooseAlpha(t *testing.T) {
 		for i := range rows {
 			rows[i] = Row{math.Pow(10, 6*r.Float64()-3), 1 - r.Float64(), math.Pow(10, 3*r.Float64()-2)}
 		}
-		alpha, err := ChooseAlpha(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ps, err := Promises(promise(t, Model{Trust: Local, Unit: "km", Diameter: 1e4}, alpha, 1e-9), rows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		alpha := testkit.Must(ChooseAlpha(rows))
+		ps := testkit.Must(Promises(promise(t, Model{Trust: Local, Unit: "km", Diameter: 1e4}, alpha, 1e-9), rows))
 		tight := false
 		for i, p := range ps {
 			if p.Eps > rows[i].Eps || p.Delta != 1e-9 || p.Unit != "km" || p.Factor < math.Exp(p.Eps) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -27,14 +28,8 @@ func (f oneBad) Distance(i, j int) float64 {
 // passed over in a search for the largest one.
 func TestMeasured_RefusesBadDistances(t *testing.T) {
 	weights := []float64{4, 3, 3, 3, 4, 3, 3, 3, 4}
-	c, err := mechanism.FromWeights(t.Context(), 3, 3, weights, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := mechanism.NewGuarantee(1, 0, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(mechanism.FromWeights(t.Context(), 3, 3, weights, nil))
+	g := testkit.Must(mechanism.NewGuarantee(1, 0, ""))
 	c = c.WithGuarantee(g)
 	model := Model{Trust: Central, Users: 10, Items: 2, Diameter: 1}
 	for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {

@@ -27,14 +27,8 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 	g := mustGKRR(t, c, 1)
 	var first []int64
 	for _, workers := range []int{1, 2, 5} {
-		f, err := NewGKRRFrequencies(t.Context(), g, local, &FrequencyOptions{Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := f.Collect(context.Background(), rng.Seeded(8), usersOf(9, p, 5000, 50))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testkit.Must(NewGKRRFrequencies(t.Context(), g, local, &FrequencyOptions{Workers: workers}))
+		n := testkit.Must(f.Collect(context.Background(), rng.Seeded(8), usersOf(9, p, 5000, 50)))
 		if first == nil {
 			first = n.n
 		}
@@ -45,10 +39,7 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 	for name, f := range estimators(t, c, local, 1) {
 		var all Counts
 		for u := range 4 {
-			one, err := f.Release(nil, usersOf(uint64(u), p, 1, 50))
-			if err != nil {
-				t.Fatal(err)
-			}
+			one := testkit.Must(f.Release(nil, usersOf(uint64(u), p, 1, 50)))
 			if err := all.Merge(one); err != nil {
 				t.Fatal(err)
 			}
@@ -115,18 +106,9 @@ func TestNewCounts_TakesItemWiseReleases(t *testing.T) {
 	r := rng.Seeded(1)
 	var sum, squares [4]float64
 	for range 200 {
-		n, err := w.Release(r, data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		counts, err := NewCounts(n, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := f.Estimate(counts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := testkit.Must(w.Release(r, data))
+		counts := testkit.Must(NewCounts(n, 4))
+		e := testkit.Must(f.Estimate(counts))
 		for x, v := range e.Mean {
 			sum[x] += v - truth[x]
 			squares[x] += (v - truth[x]) * (v - truth[x])
@@ -157,10 +139,7 @@ func BenchmarkFrequencies(b *testing.B) {
 	const m = 1000
 	for _, k := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("users=%d/items=%d/k=%d", users, m, k), func(b *testing.B) {
-			f, err := NewGKRRFrequencies(b.Context(), mustGKRR(b, Clusters{Count: k / 10, Size: 10, Within: .2, Diameter: 1}, 1), Model{Trust: Local, Items: m, Diameter: 1}, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			f := testkit.Must(NewGKRRFrequencies(b.Context(), mustGKRR(b, Clusters{Count: k / 10, Size: 10, Within: .2, Diameter: 1}, 1), Model{Trust: Local, Items: m, Diameter: 1}, nil))
 			items := make([]int, m)
 			data := func(yield func([]int) bool) {
 				for u := range users {
@@ -175,14 +154,8 @@ func BenchmarkFrequencies(b *testing.B) {
 			b.ReportAllocs()
 			start := time.Now()
 			for b.Loop() {
-				c, err := f.Collect(context.Background(), nil, data)
-				if err != nil {
-					b.Fatal(err)
-				}
-				e, err := f.Estimate(c)
-				if err != nil {
-					b.Fatal(err)
-				}
+				c := testkit.Must(f.Collect(context.Background(), nil, data))
+				e := testkit.Must(f.Estimate(c))
 				if _, _, err := f.Distribution(b.Context(), e); err != nil {
 					b.Fatal(err)
 				}
@@ -233,14 +206,8 @@ func oneOf(t testing.TB, f *Frequencies, y int) []float64 {
 	t.Helper()
 	n := make([]int64, f.outputs)
 	n[y] = 1
-	c, err := NewCounts(n, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := f.Estimate(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(NewCounts(n, 1))
+	e := testkit.Must(f.Estimate(c))
 	return e.Mean
 }
 
@@ -260,10 +227,7 @@ func lawOf(t testing.TB, f *Frequencies, c *mechanism.Channel, x int) []float64 
 // deviation, both summed over the law: neither is a part in a million off.
 func TestFrequencies_EstimateOfTheLaw(t *testing.T) {
 	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
-	ch, err := mustGKRR(t, c, 2).Channel(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ch := testkit.Must(mustGKRR(t, c, 2).Channel(t.Context()))
 	p := testkit.Distribution(rng.Seeded(2), 12, nil)
 	for name, f := range estimators(t, c, Model{Trust: Central, Users: 20, Items: 5, Diameter: 1}, 2) {
 		law := make([]float64, f.outputs)
@@ -281,14 +245,8 @@ func TestFrequencies_EstimateOfTheLaw(t *testing.T) {
 			n[y] = int64(v * 0x1p50)
 			total += n[y]
 		}
-		counts, err := NewCounts(n, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := f.Estimate(counts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		counts := testkit.Must(NewCounts(n, 1))
+		e := testkit.Must(f.Estimate(counts))
 		for j, v := range e.Mean {
 			deviation := math.Sqrt((want[j] - p[j]) / float64(total))
 			if math.Abs(v-p[j]) > 1e-6 || math.Abs(e.StdErr[j]/deviation-1) > 1e-6 {
@@ -302,19 +260,10 @@ func TestFrequencies_EstimateOfTheLaw(t *testing.T) {
 // single item's expected error is below the bound, and meets it where both its
 // outputs are as likely. More items divide the bound by their root.
 func TestFrequencies_MatrixBoundIsMet(t *testing.T) {
-	space, err := metric.NewDense(2, []float64{3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	space := testkit.Must(metric.NewDense(2, []float64{3}))
 	for _, w := range [][]float64{{.9, .1, .5, .5}, {.5, .5, .3, .7}, {.8, .2, .2, .8}} {
-		c, err := mechanism.FromWeights(t.Context(), 2, 2, w, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := NewFrequencies(t.Context(), c.WithGuarantee(pureLevel(t, 1)), space, Model{Trust: Local, Items: 1, Diameter: 3}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := testkit.Must(mechanism.FromWeights(t.Context(), 2, 2, w, nil))
+		f := testkit.Must(NewFrequencies(t.Context(), c.WithGuarantee(pureLevel(t, 1)), space, Model{Trust: Local, Items: 1, Diameter: 3}, nil))
 		worst := 0.0
 		for x := range 2 {
 			err := 0.0
@@ -353,10 +302,7 @@ func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 	} {
 		k := s.c.Len()
 		g := mustGKRR(t, s.c, s.alpha0)
-		f, err := NewGKRRFrequencies(t.Context(), g, Model{Trust: Central, Users: s.n, Items: s.m, Diameter: s.c.Diameter}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testkit.Must(NewGKRRFrequencies(t.Context(), g, Model{Trust: Central, Users: s.n, Items: s.m, Diameter: s.c.Diameter}, nil))
 		p := testkit.Distribution(rng.Seeded(4), k, nil)
 		if s.peaked {
 			p = make([]float64, k)
@@ -369,10 +315,7 @@ func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 		raw, near := 0.0, 0.0
 		for range reps {
 			e := estimateOf(t, f, r, data)
-			d, err := s.c.W1(e.Mean, truth)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := testkit.Must(s.c.W1(e.Mean, truth))
 			raw += d / reps
 			q, _, err := f.Distribution(t.Context(), e)
 			if err != nil {
@@ -402,32 +345,20 @@ func TestFrequencies_Guarantees(t *testing.T) {
 	g := mustGKRR(t, c, 1)
 	ch, _ := g.Channel(t.Context())
 	o := &FrequencyOptions{Delta: 1e-6}
-	f, err := NewGKRRFrequencies(t.Context(), g, model, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := NewItemWise(t.Context(), ch, model, &ItemWiseOptions{Delta: 1e-6})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(NewGKRRFrequencies(t.Context(), g, model, o))
+	w := testkit.Must(NewItemWise(t.Context(), ch, model, &ItemWiseOptions{Delta: 1e-6}))
 	if f.Guarantee() != w.Guarantee() || f.Guarantee().Alpha() >= 10 {
 		t.Errorf("%v, item-wise %v", f.Guarantee(), w.Guarantee())
 	}
 	// A claim that the space does not bear out is caught by an audit.
-	level, err := mechanism.NewGuarantee(.5, 0, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	level := testkit.Must(mechanism.NewGuarantee(.5, 0, ""))
 	if _, err := NewFrequencies(t.Context(), ch.WithGuarantee(level), c, model, &FrequencyOptions{Audit: true}); !errors.Is(err, mechanism.ErrClaim) {
 		t.Errorf("half the level claimed: %v", err)
 	}
 	if f, err := NewFrequencies(t.Context(), ch, c, model, &FrequencyOptions{Audit: true}); err != nil || f.Guarantee().Alpha() > 10 {
 		t.Errorf("audited: %v, %v", f, err)
 	}
-	h, err := NewHadamardFrequencies(t.Context(), c, model, Pair{Eps: 1, Delta: 1e-6}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := testkit.Must(NewHadamardFrequencies(t.Context(), c, model, Pair{Eps: 1, Delta: 1e-6}, nil))
 	for _, d := range []float64{1e-9, .1, 1} {
 		if p := h.Guarantee().At(d); p != (Pair{Eps: 1, Delta: 1e-6}) {
 			t.Errorf("Hadamard at %v: %v", d, p)
@@ -437,10 +368,7 @@ func TestFrequencies_Guarantees(t *testing.T) {
 	model.Items = 1
 	last := math.Inf(1)
 	for _, clones := range []accountant.Clones{accountant.Dominated, accountant.MetricRandomizer} {
-		w, err := NewItemWise(t.Context(), ch, model, &ItemWiseOptions{Delta: 1e-6, Clones: clones})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := testkit.Must(NewItemWise(t.Context(), ch, model, &ItemWiseOptions{Delta: 1e-6, Clones: clones}))
 		one, err := NewGKRRFrequencies(t.Context(), g, model, &FrequencyOptions{Delta: 1e-6, Clones: clones})
 		if err != nil || one.Guarantee() != w.Guarantee() || !(w.Guarantee().Alpha() < last) {
 			t.Errorf("%v: %v, %v, item-wise %v after %v", clones, one, err, w.Guarantee(), last)
@@ -538,10 +466,7 @@ func TestFrequencies_BadInput(t *testing.T) {
 	if _, err := NewFrequencies(t.Context(), ch, c, good, &FrequencyOptions{MaxCondition: 1.5}); !errors.As(err, &e) || e.Error() == "" {
 		t.Errorf("condition: %v", err)
 	}
-	lap, err := NewLaplaceFrequencies(t.Context(), c, good, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lap := testkit.Must(NewLaplaceFrequencies(t.Context(), c, good, 1))
 	all := estimators(t, c, good, 1)
 	for name, data := range map[string][][]int{
 		"nobody": {}, "one user": {{0, 1, 2}}, "three users": {{0, 1, 2}, {0, 1, 2}, {0, 1, 2}},

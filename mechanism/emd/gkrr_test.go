@@ -13,10 +13,7 @@ import (
 
 func mustGKRR(t testing.TB, c Clusters, alpha0 float64) *GKRR {
 	t.Helper()
-	g, err := NewGKRR(c, alpha0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testkit.Must(NewGKRR(c, alpha0))
 	return g
 }
 
@@ -40,10 +37,7 @@ func TestGKRR_KnownAnswers(t *testing.T) {
 		if one := a + float64(c.t)*b + float64(c.s*c.t)*cc; math.Abs(one-1) > 1e-13 {
 			t.Errorf("%+v: row sum of the inverse %v", c, one)
 		}
-		ch, err := g.Channel(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		ch := testkit.Must(g.Channel(t.Context()))
 		if z := math.Exp(c.alpha0) / ch.Prob(0, 0); !math.IsNaN(c.z) && math.Abs(z/c.z-1) > 5e-8 {
 			t.Errorf("%+v: Z = %v, want %v", c, z, c.z)
 		}
@@ -70,14 +64,8 @@ var gkrrSettings = []struct {
 func TestGKRR_AuditStaysBelowTheLevel(t *testing.T) {
 	for _, c := range gkrrSettings {
 		g := mustGKRR(t, c.c, c.alpha0)
-		ch, err := g.Channel(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := ch.Audit(t.Context(), c.c, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ch := testkit.Must(g.Channel(t.Context()))
+		a := testkit.Must(ch.Audit(t.Context(), c.c, nil))
 		level := g.Guarantee().Alpha()
 		if a.Hi > c.alpha0 || level > c.alpha0 {
 			t.Errorf("%+v: audit %v, level %v above alpha0", c, a, level)
@@ -124,10 +112,7 @@ func TestGKRR_MovesAreSymmetries(t *testing.T) {
 func TestGKRR_DrawsAreTheChannels(t *testing.T) {
 	for _, s := range gkrrSettings {
 		g := mustGKRR(t, s.c, s.alpha0)
-		c, err := g.Channel(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := testkit.Must(g.Channel(t.Context()))
 		a, b := rng.Seeded(1), rng.Seeded(1)
 		for range 2000 {
 			y, err := g.Release(a, 0)
@@ -169,10 +154,7 @@ func TestGKRR_ReleasesHaveTheChannelsLaw(t *testing.T) {
 		const n = 20000
 		var counts [12]float64
 		for range n {
-			y, err := g.Release(r, x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			y := testkit.Must(g.Release(r, x))
 			counts[y]++
 		}
 		chi := 0.0
@@ -191,10 +173,7 @@ func TestGKRR_ReleasesHaveTheChannelsLaw(t *testing.T) {
 // Beyond denseItems the channel is lazy, and the same law.
 func TestGKRR_LazyChannel(t *testing.T) {
 	c := Clusters{Count: 400, Size: 5, Within: .25, Diameter: 1}
-	ch, err := mustGKRR(t, c, 2).Channel(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ch := testkit.Must(mustGKRR(t, c, 2).Channel(t.Context()))
 	z := 1 + 4*math.Exp(-.5) + 1995*math.Exp(-2)
 	for _, v := range []struct {
 		y    int
@@ -216,10 +195,7 @@ func TestClusters_W1(t *testing.T) {
 	r := rng.Seeded(1)
 	for _, s := range gkrrSettings {
 		c := s.c
-		tree, err := c.tree()
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := testkit.Must(c.tree())
 		path := tree.PathMetric()
 		for i := range c.Len() {
 			row := c.DistancesFrom(i, nil)
@@ -230,18 +206,9 @@ func TestClusters_W1(t *testing.T) {
 			}
 		}
 		p, q := testkit.Distribution(r, c.Len(), nil), testkit.Distribution(r, c.Len(), nil)
-		closed, err := c.W1(p, q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		general, err := wasserstein.W1(t.Context(), c, p, q, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		onTree, err := wasserstein.W1Tree(tree, p, q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		closed := testkit.Must(c.W1(p, q))
+		general := testkit.Must(wasserstein.W1(t.Context(), c, p, q, nil))
+		onTree := testkit.Must(wasserstein.W1Tree(tree, p, q))
 		tol := 1e-14 * c.across()
 		if math.Abs(closed-general.Cost) > tol || math.Abs(closed-onTree) > tol {
 			t.Errorf("%+v: closed %v, general %v, tree %v", c, closed, general.Cost, onTree)

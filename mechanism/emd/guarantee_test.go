@@ -8,15 +8,13 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 )
 
 func discretePromise(t testing.TB, m Model, radius float64, p Pair) Guarantee {
 	t.Helper()
-	g, err := NewDiscrete(m, radius, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testkit.Must(NewDiscrete(m, radius, p))
 	return g
 }
 

@@ -25,10 +25,7 @@ func randomChannel(t testing.TB, r *rand.Rand, n, m int) *mechanism.Channel {
 			w[i] += 2
 		}
 	}
-	c, err := mechanism.FromWeights(t.Context(), n, m, w, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(mechanism.FromWeights(t.Context(), n, m, w, nil))
 	return c
 }
 
@@ -45,10 +42,7 @@ func TestInverse_IsARightInverse(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {1, 4}, {2, 2}, {5, 5}, {5, 9}, {40, 40}, {40, 97}} {
 		n, m := size[0], size[1]
 		c := randomChannel(t, r, n, m)
-		v, err := newInverse(t.Context(), "", c, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := testkit.Must(newInverse(t.Context(), "", c, 0))
 		if c.Len() != n || c.Outputs() != m || !(v.condition >= 1-1e-12) {
 			t.Errorf("%v: %d inputs, %d outputs, condition %v", size, c.Len(), c.Outputs(), v.condition)
 		}
@@ -86,10 +80,7 @@ func TestInverse_HasLeastVariance(t *testing.T) {
 	for range 10 {
 		const n, m = 4, 9
 		c := randomChannel(t, r, n, m)
-		v, err := newInverse(t.Context(), "", c, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := testkit.Must(newInverse(t.Context(), "", c, 0))
 		best := uniformVariance(c, v.r)
 		if w := v.weightedVariance([]float64{1, 1, 1, 1}); w < best*(1-1e-12) {
 			t.Errorf("the worst variance %v is below the mean %v", w, best)
@@ -122,10 +113,7 @@ func TestInverse_AgreesWithGKRR(t *testing.T) {
 	for _, s := range gkrrSettings {
 		g := mustGKRR(t, s.c, s.alpha0)
 		c, _ := g.Channel(t.Context())
-		v, err := newInverse(t.Context(), "", c, 1e12)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := testkit.Must(newInverse(t.Context(), "", c, 1e12))
 		slack := 1e-11 + 0x1p-40*g.Condition()
 		if math.Abs(v.condition/g.Condition()-1) > slack {
 			t.Errorf("%+v: condition %v, closed form %v", s, v.condition, g.Condition())
@@ -171,10 +159,7 @@ func TestInverse_RefusesWhatIsIllConditioned(t *testing.T) {
 		{2, 2, []float64{1, 0, 0, 1}, 1, true},
 		{2, 3, []float64{1, 0, 1, 1, 0, 3}, 0, true}, // an output that never comes
 	} {
-		ch, err := mechanism.FromWeights(t.Context(), c.n, c.m, c.w, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ch := testkit.Must(mechanism.FromWeights(t.Context(), c.n, c.m, c.w, nil))
 		v, err := newInverse(t.Context(), "", ch, c.limit)
 		var e *ConditionError
 		switch {

@@ -32,10 +32,7 @@ func TestItemWise_LawOfTheMultiset(t *testing.T) {
 	r := rng.Seeded(1)
 	count := make([]int, 9)
 	for range 100_000 {
-		got, err := w.Release(r, One([]int{2, 0}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(w.Release(r, One([]int{2, 0})))
 		var list []int
 		for y, n := range got {
 			for range n {
@@ -63,10 +60,7 @@ func TestItemWise_LawOfManyDraws(t *testing.T) {
 		if seed == 0 {
 			r = nil
 		}
-		got, err := w.Release(r, One(items))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(w.Release(r, One(items)))
 		obs := make([]int, len(got))
 		for y, k := range got {
 			obs[y] = int(k)
@@ -89,10 +83,7 @@ func TestItemWise_WorkersDoNotMatter(t *testing.T) {
 	var first []int64
 	for _, workers := range []int{1, 2, 5, 0} {
 		w := newItemWise(t, c, m, &ItemWiseOptions{Workers: workers})
-		got, err := w.Release(rng.Seeded(4), linearUsers(users...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(w.Release(rng.Seeded(4), linearUsers(users...)))
 		if first == nil {
 			first = got
 		}
@@ -130,18 +121,12 @@ func TestItemWise_CountsEveryItemOnce(t *testing.T) {
 // Every order of three outputs is as likely as any other, and labels are
 // respected. Chi-square at level 1e-7.
 func TestItemWise_ShuffledUniformly(t *testing.T) {
-	c, err := identityChannel(t, 3, nil).Relabel([]int{10, 20, 30})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(identityChannel(t, 3, nil).Relabel([]int{10, 20, 30}))
 	w := newItemWise(t, c, Model{Trust: Local, Items: 3, Diameter: 1}, nil)
 	r := rng.Seeded(6)
 	count := map[string]int{}
 	for range 60_000 {
-		got, err := w.ReleaseShuffled(r, One([]int{2, 1, 0}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(w.ReleaseShuffled(r, One([]int{2, 1, 0})))
 		count[fmt.Sprint(got)]++
 	}
 	orders := []string{"[10 20 30]", "[10 30 20]", "[20 10 30]", "[20 30 10]", "[30 10 20]", "[30 20 10]"}
@@ -240,10 +225,7 @@ func TestItemWise_PromiseHoldsExactly(t *testing.T) {
 			}
 			for i, u := range users {
 				for j, v := range users {
-					d, err := wasserstein.DistanceEM(t.Context(), space, u, v)
-					if err != nil {
-						t.Fatal(err)
-					}
+					d := testkit.Must(wasserstein.DistanceEM(t.Context(), space, u, v))
 					p := w.Guarantee().At(d)
 					worst = max(worst, hockeyStick(laws[i], laws[j], p.Eps)-p.Delta)
 				}
@@ -334,10 +316,7 @@ func TestItemWise_LocalHidesAmongItsOwn(t *testing.T) {
 		t.Errorf("%v, with a number of users %v", one, many)
 	}
 	budget := func(m Model) accountant.Budget {
-		b, err := ItemWiseBudget(t.Context(), m, 5, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testkit.Must(ItemWiseBudget(t.Context(), m, 5, o))
 		return b
 	}
 	if a, b := budget(Model{Trust: Local, Items: 50, Diameter: 1}), budget(Model{Trust: Local, Items: 50, Users: 1000, Diameter: 1}); a != b {
@@ -372,10 +351,7 @@ func TestItemWise_PureLevelIsRoundedOutward(t *testing.T) {
 		if want := ratio(t, alpha); ratio(t, g.Alpha()).Cmp(want.Mul(want, items)) < 0 {
 			t.Errorf("%d items of level %v: %v", m.Items, alpha, g)
 		}
-		b, err := ItemWiseBudget(t.Context(), m, alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testkit.Must(ItemWiseBudget(t.Context(), m, alpha, nil))
 		if got := ratio(t, b.Alpha0); got.Mul(got, items).Cmp(ratio(t, alpha)) > 0 {
 			t.Errorf("%d items at %v: budget %v", m.Items, alpha, b)
 		}
@@ -386,14 +362,8 @@ func TestNewItemWise_BadInput(t *testing.T) {
 	space := line(t, 4)
 	c := geometricChannel(t, space, 1)
 	local := Model{Trust: Local, Items: 3, Diameter: 1}
-	half, err := mechanism.NewGuarantee(1, .5, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	near, err := c.Guarantee().Within(.95)
-	if err != nil {
-		t.Fatal(err)
-	}
+	half := testkit.Must(mechanism.NewGuarantee(1, .5, ""))
+	near := testkit.Must(c.Guarantee().Within(.95))
 	for name, tc := range map[string]struct {
 		c    *mechanism.Channel
 		m    Model
@@ -455,12 +425,9 @@ func TestItemWise_BadData(t *testing.T) {
 		}
 	}
 	// The bad row of a lazy channel is found when an item uses it.
-	bad, err := mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: 2, Outputs: 2, Fill: func(x int, dst []float64) {
+	bad := testkit.Must(mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: 2, Outputs: 2, Fill: func(x int, dst []float64) {
 		dst[0], dst[1] = 1, []float64{1, math.NaN()}[x]
-	}}, &mechanism.ChannelOptions{Lazy: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}, &mechanism.ChannelOptions{Lazy: true}))
 	for _, m := range []int{2, 200_000} {
 		w = newItemWise(t, bad.WithGuarantee(pureLevel(t, 1)), Model{Trust: Local, Items: m, Diameter: 1}, nil)
 		items := make([]int, m)

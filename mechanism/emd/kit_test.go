@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -23,10 +24,7 @@ func line(t testing.TB, n int) *metric.Dense {
 			upper = append(upper, float64(j-i)/float64(n-1))
 		}
 	}
-	d, err := metric.NewDense(n, upper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(metric.NewDense(n, upper))
 	return d
 }
 
@@ -52,31 +50,22 @@ func geometricChannel(t testing.TB, space metric.Finite, beta float64) *mechanis
 // identityChannel returns every input as it is, and claims to be private.
 func identityChannel(t testing.TB, n int, o *mechanism.ChannelOptions) *mechanism.Channel {
 	t.Helper()
-	c, err := mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: n, Outputs: n, Fill: func(x int, dst []float64) {
+	c := testkit.Must(mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: n, Outputs: n, Fill: func(x int, dst []float64) {
 		clear(dst)
 		dst[x] = 1
-	}}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}, o))
 	return c.WithGuarantee(pureLevel(t, 1))
 }
 
 func pureLevel(t testing.TB, alpha float64) mechanism.Guarantee {
 	t.Helper()
-	g, err := mechanism.NewGuarantee(alpha, 0, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testkit.Must(mechanism.NewGuarantee(alpha, 0, ""))
 	return g
 }
 
 func newItemWise(t testing.TB, c *mechanism.Channel, m Model, o *ItemWiseOptions) *ItemWise {
 	t.Helper()
-	w, err := NewItemWise(t.Context(), c, m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := testkit.Must(NewItemWise(t.Context(), c, m, o))
 	return w
 }
 
@@ -155,28 +144,16 @@ func estimators(t testing.TB, c Clusters, model Model, alpha0 float64) map[strin
 	if err = errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	matrix, err := NewFrequencies(t.Context(), ch, c, model, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := NewHadamardFrequencies(t.Context(), c, model, Pair{Eps: alpha0 * float64(model.Items)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	matrix := testkit.Must(NewFrequencies(t.Context(), ch, c, model, nil))
+	h := testkit.Must(NewHadamardFrequencies(t.Context(), c, model, Pair{Eps: alpha0 * float64(model.Items)}, nil))
 	return map[string]*Frequencies{"clusters": closed, "matrix": matrix, "Hadamard": h}
 }
 
 // estimateOf releases the users' items and estimates from the counts.
 func estimateOf(t testing.TB, f *Frequencies, r *rand.Rand, data Users[int]) *Estimate {
 	t.Helper()
-	counts, err := f.Release(r, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := f.Estimate(counts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := testkit.Must(f.Release(r, data))
+	e := testkit.Must(f.Estimate(counts))
 	return e
 }
 
@@ -224,14 +201,8 @@ func (m *promiseOf[P]) Release(_ *rand.Rand, data Users[P]) (int, error) {
 
 func promise(t testing.TB, m Model, alpha, delta float64) Guarantee {
 	t.Helper()
-	level, err := mechanism.NewGuarantee(alpha, delta, m.Unit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := NewGuarantee(m, level)
-	if err != nil {
-		t.Fatal(err)
-	}
+	level := testkit.Must(mechanism.NewGuarantee(alpha, delta, m.Unit))
+	g := testkit.Must(NewGuarantee(m, level))
 	return g
 }
 

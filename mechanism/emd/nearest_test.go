@@ -13,6 +13,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -235,10 +236,7 @@ func TestNearest_SpreadsWhatIsLacking(t *testing.T) {
 
 // One point has all the mass; weights are not written to.
 func TestNearest_OnePointAndAliasing(t *testing.T) {
-	one, err := metric.NewUltrametric([]int{0}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := testkit.Must(metric.NewUltrametric([]int{0}, nil))
 	for _, space := range []metric.Finite{one, Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1}, discrete(1)} {
 		if p, dist, err := Nearest(t.Context(), space, []float64{3}); err != nil || p[0] != 1 || dist != 0 {
 			t.Errorf("%T: %v, %v, %v", space, p, dist, err)
@@ -316,10 +314,7 @@ func TestNearest_TotalIsOne(t *testing.T) {
 	for i := range plane {
 		plane[i] = []float64{r.Float64(), r.Float64()}
 	}
-	points, err := metric.NewPoints(plane, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := testkit.Must(metric.NewPoints(plane, metric.Euclidean{}))
 	for _, f := range []metric.Finite{space, points} {
 		for _, size := range []float64{1, 1e4, 1e8} {
 			g := make([]float64, 12)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // A plan's mechanism keeps the target, with less than 1e-9 of eps to spare.
@@ -20,10 +21,7 @@ func TestPlanReduction_MeetsTheTarget(t *testing.T) {
 		if r.IntN(2) == 0 {
 			o.Value = func(p ReducePlan) float64 { return p.Alpha / math.Sqrt(-math.Log(p.Delta)) }
 		}
-		p, err := PlanReduction(t.Context(), model, radius, target, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testkit.Must(PlanReduction(t.Context(), model, radius, target, o))
 		g, _, err := reduced("", promise(t, p.Model, p.Alpha, p.Delta), p.Options)
 		if err != nil {
 			t.Fatal(err)

@@ -19,10 +19,7 @@ import (
 func TestNewReduced_Promise(t *testing.T) {
 	model := Model{Trust: Central, Users: 7, Items: 1000, Diameter: 5, Unit: "km"}
 	inner := &promiseOf[int]{g: promise(t, model, 2, 1e-7)}
-	d, err := NewReduced[int, int](inner, ReduceOptions{Radius: .5, DeltaSampling: 1e-6})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(NewReduced[int, int](inner, ReduceOptions{Radius: .5, DeltaSampling: 1e-6}))
 	q, _ := chernoff{1000, .1}.root(10, false, 1e-6)
 	p := d.Guarantee().At(.5)
 	if math.Abs(d.Reach()/(5*q)-1) > 1e-12 || d.Reach() >= 5*.15332312 {
@@ -115,10 +112,7 @@ func TestReduced_PromiseHoldsExactly(t *testing.T) {
 func TestReduced_Release(t *testing.T) {
 	model := Model{Trust: Central, Users: 3, Items: 60_000, Diameter: 1}
 	inner := &promiseOf[string]{g: promise(t, model, 1, 0)}
-	d, err := NewReduced[string, int](inner, ReduceOptions{Radius: .1, DeltaSampling: 1e-6})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(NewReduced[string, int](inner, ReduceOptions{Radius: .1, DeltaSampling: 1e-6}))
 	users := [][]string{{"a", "b", "b"}, {"c"}, {"a", "b", "c", "d", "e"}}
 	if n, err := d.Release(rng.Seeded(1), linearUsers(users...)); n != 3 || err != nil {
 		t.Fatal(n, err)
@@ -192,10 +186,7 @@ func (m *drawing) Release(r *rand.Rand, data Users[int]) (int, error) {
 // samples: 625 of 10,000 coincide, with deviation 25.
 func TestReduced_SamplesAreIndependentOfTheMechanism(t *testing.T) {
 	model := Model{Trust: Local, Items: 10_000, Diameter: 1}
-	d, err := NewReduced[int, int](&drawing{promiseOf[int]{g: promise(t, model, 1, 0)}}, ReduceOptions{Radius: .1, DeltaSampling: 1e-6})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(NewReduced[int, int](&drawing{promiseOf[int]{g: promise(t, model, 1, 0)}}, ReduceOptions{Radius: .1, DeltaSampling: 1e-6}))
 	same, err := d.Release(rng.Seeded(2), One([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))
 	if err != nil || same < 625-6*25 || same > 625+6*25 {
 		t.Errorf("%d coincide, %v", same, err)
@@ -229,18 +220,9 @@ func TestReduced_PromiseIsRoundedUp(t *testing.T) {
 
 func TestNewReduced_BadInput(t *testing.T) {
 	bounded := Model{Trust: Local, Items: 10, Diameter: 1}
-	discrete, err := NewDiscrete(bounded, .1, Pair{1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	level, err := pureLevel(t, 1).Within(.95)
-	if err != nil {
-		t.Fatal(err)
-	}
-	near, err := NewGuarantee(bounded, level)
-	if err != nil {
-		t.Fatal(err)
-	}
+	discrete := testkit.Must(NewDiscrete(bounded, .1, Pair{1, 0}))
+	level := testkit.Must(pureLevel(t, 1).Within(.95))
+	near := testkit.Must(NewGuarantee(bounded, level))
 	good := ReduceOptions{Radius: .1, DeltaSampling: 1e-6}
 	for name, g := range map[string]Guarantee{
 		"nothing":   {},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -20,17 +21,11 @@ func TestFromUserLevel_LeastDistance(t *testing.T) {
 		all := multisets(4, m)
 		for i, u := range all {
 			for _, v := range all[:i] {
-				d, err := wasserstein.DistanceEM(t.Context(), space, u, v)
-				if err != nil {
-					t.Fatal(err)
-				}
+				d := testkit.Must(wasserstein.DistanceEM(t.Context(), space, u, v))
 				least = min(least, d)
 			}
 		}
-		g, err := FromUserLevel(Model{Trust: Local, Items: m, Diameter: 1}, Pair{.7, 1e-3}, 1./3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := testkit.Must(FromUserLevel(Model{Trust: Local, Items: m, Diameter: 1}, Pair{.7, 1e-3}, 1./3))
 		if p := g.At(least); math.Abs(p.Eps-.7) > 1e-14 || p.Eps < .7*(1-1e-15) || p.Delta != 1e-3 {
 			t.Errorf("m=%d: %v at the least distance %v", m, p, least)
 		}
@@ -42,10 +37,7 @@ func TestFromUserLevel_LeastDistance(t *testing.T) {
 
 func TestFromItems_ThereAndBack(t *testing.T) {
 	model := Model{Trust: Central, Users: 3, Items: 5, Diameter: 2, Unit: "km"}
-	item, err := mechanism.NewGuarantee(.3, 0, "km")
-	if err != nil {
-		t.Fatal(err)
-	}
+	item := testkit.Must(mechanism.NewGuarantee(.3, 0, "km"))
 	g, err := FromItems(model, item)
 	if err != nil || math.Abs(g.Alpha()-1.5) > 1e-15 || g.Delta() != 0 {
 		t.Fatal(g, err)
@@ -60,22 +52,13 @@ func TestFromItems_ThereAndBack(t *testing.T) {
 		t.Error(p, eps, err)
 	}
 	// A promise up to d_EM = 1 covers items up to 5 apart, or all.
-	near, err := item.Within(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	short, err := NewGuarantee(model, near)
-	if err != nil {
-		t.Fatal(err)
-	}
+	near := testkit.Must(item.Within(1))
+	short := testkit.Must(NewGuarantee(model, near))
 	if back, err = ToItems(short, 0); err != nil || back.Reach() != 5 {
 		t.Error(back, err)
 	}
 	// delta grows by the group rule: m = 5 changes of eps0 = .6 each.
-	slack, err := mechanism.NewGuarantee(.3, 1e-6, "km")
-	if err != nil {
-		t.Fatal(err)
-	}
+	slack := testkit.Must(mechanism.NewGuarantee(.3, 1e-6, "km"))
 	if g, err = FromItems(model, slack); err != nil || math.Abs(g.Delta()/(1e-6*math.Expm1(3)/math.Expm1(.6))-1) > 1e-12 {
 		t.Error(g, err)
 	}
@@ -89,17 +72,11 @@ func TestFromItems_ThereAndBack(t *testing.T) {
 func TestFromItems_PromiseHoldsExactly(t *testing.T) {
 	space := line(t, 3)
 	c := geometricChannel(t, space, 2)
-	g, err := FromItems(Model{Trust: Local, Items: 3, Diameter: 1}, c.Guarantee())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testkit.Must(FromItems(Model{Trust: Local, Items: 3, Diameter: 1}, c.Guarantee()))
 	tight := 0.0
 	for _, u := range multisets(3, 3) {
 		for _, v := range multisets(3, 3) {
-			d, err := wasserstein.DistanceEM(t.Context(), space, u, v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := testkit.Must(wasserstein.DistanceEM(t.Context(), space, u, v))
 			p, q := multisetLaw(c, u), multisetLaw(c, v)
 			for key := range p {
 				loss := math.Log(p[key] / q[key])
@@ -147,10 +124,7 @@ func TestTranslate_BadInput(t *testing.T) {
 	}
 	_, err = ToItems(promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), 0)
 	wantValueError(t, "m", err, "m")
-	discrete, err := NewDiscrete(bounded, .1, ok)
-	if err != nil {
-		t.Fatal(err)
-	}
+	discrete := testkit.Must(NewDiscrete(bounded, .1, ok))
 	if _, err = ToItems(discrete, 4); !errors.Is(err, ErrModel) {
 		t.Errorf("discrete: %v", err)
 	}
@@ -173,10 +147,7 @@ func TestTypicalUsers_Simulated(t *testing.T) {
 			dist += math.Abs(a) / (points - 1)
 		}
 		g := promise(t, Model{Trust: Local, Items: m, Diameter: 1}, 2, 1e-6)
-		typical, err := TypicalUsers(g, Population{Distance: dist, Points: points, Beta: .05})
-		if err != nil {
-			t.Fatal(err)
-		}
+		typical := testkit.Must(TypicalUsers(g, Population{Distance: dist, Points: points, Beta: .05}))
 		if typical.Pair != g.At(typical.Distance) {
 			t.Errorf("pair %v", typical)
 		}
@@ -238,16 +209,10 @@ func TestHiddenItems_PromiseHoldsExactly(t *testing.T) {
 	space := line(t, 2)
 	c := geometricChannel(t, space, 2)
 	for _, m := range []int{1, 6, 40} {
-		g, err := FromItems(Model{Trust: Local, Items: m, Diameter: 1}, c.Guarantee())
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := testkit.Must(FromItems(Model{Trust: Local, Items: m, Diameter: 1}, c.Guarantee()))
 		for _, beta := range []float64{.3, 1e-3} {
 			for _, p := range [][2]float64{{0, .1}, {.4, .6}, {.2, 1}} {
-				h, err := HiddenItems(g, Population{Distance: p[1] - p[0], Beta: beta})
-				if err != nil {
-					t.Fatal(err)
-				}
+				h := testkit.Must(HiddenItems(g, Population{Distance: p[1] - p[0], Beta: beta}))
 				var laws [2][]float64
 				for i := range laws {
 					laws[i] = binomialLaw(m, p[i]*c.Prob(1, 1)+(1-p[i])*c.Prob(0, 1))
@@ -270,10 +235,7 @@ func TestHiddenItems_PromiseHoldsExactly(t *testing.T) {
 	// The world samples in place of the mechanism: the promise is that of
 	// Reduced.
 	g := promise(t, Model{Trust: Local, Items: 500, Diameter: 1}, 3, 1e-9)
-	d, err := NewReduced[int, int](&promiseOf[int]{g: g}, ReduceOptions{Radius: .2, DeltaSampling: 1e-6})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(NewReduced[int, int](&promiseOf[int]{g: g}, ReduceOptions{Radius: .2, DeltaSampling: 1e-6}))
 	if h, err := HiddenItems(g, Population{Distance: .2, Beta: 1e-6}); err != nil || h != (Typical{d.Guarantee().At(.2), d.Reach()}) {
 		t.Errorf("%+v, %v, want %v within %v", h, err, d.Guarantee(), d.Reach())
 	}
@@ -333,32 +295,20 @@ func TestTranslate_RoundsOutward(t *testing.T) {
 		g := promise(t, model, alpha, 1e-6)
 		d := r.Float64() * model.Diameter
 		above("At", g.At(d).Eps, times(number(alpha), number(d)))
-		p, err := g.ItemLevel(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testkit.Must(g.ItemLevel(0))
 		above("ItemLevel", p.Eps, times(item, number(model.Diameter)))
 		user, err := FromUserLevel(model, Pair{alpha, 1e-6}, d)
 		if err != nil || user.Delta() != 1e-6 {
 			t.Fatal(user, err)
 		}
 		above("FromUserLevel", user.Alpha(), new(big.Rat).Quo(times(number(alpha), m), number(d)))
-		items, err := FromItems(model, pureLevel(t, alpha))
-		if err != nil {
-			t.Fatal(err)
-		}
+		items := testkit.Must(FromItems(model, pureLevel(t, alpha)))
 		above("FromItems", items.Alpha(), times(number(alpha), m))
-		level, err := pureLevel(t, alpha).Within(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		level := testkit.Must(pureLevel(t, alpha).Within(d))
 		if g, err = NewGuarantee(model, level); err != nil {
 			t.Fatal(err)
 		}
-		back, err := ToItems(g, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := testkit.Must(ToItems(g, 0))
 		above("ToItems", back.Alpha(), item)
 		if reach := times(number(d), m); number(back.Reach()).Cmp(reach) > 0 || number(back.Reach()*(1+1e-15)).Cmp(reach) < 0 {
 			t.Fatalf("ToItems: reach %v of %v", back.Reach(), d)
@@ -383,10 +333,7 @@ func TestTypicalUsers_RoundsUp(t *testing.T) {
 		}
 		p := Population{Distance: r.Float64(), Items: 100 + r.IntN(1000), Points: 2 + r.IntN(10), Beta: .5}
 		diam := 10 + r.Float64()
-		got, err := TypicalUsers(promise(t, Model{Trust: Local, Diameter: diam}, 1, 0), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(TypicalUsers(promise(t, Model{Trust: Local, Diameter: diam}, 1, 0), p))
 		root := func(num, den *big.Float) *big.Float {
 			q := new(big.Float).SetPrec(prec).Quo(num, den)
 			return q.Mul(q.Sqrt(q), number(diam))

@@ -23,10 +23,7 @@ func TestBaseMeasure_Law(t *testing.T) {
 		Beta:      3,
 		Unit:      "m",
 	}
-	m, err := NewBaseMeasure(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(NewBaseMeasure(cfg))
 	if g := m.Guarantee(); g.Alpha() != 6 || g.Delta() != 0 || g.Unit() != "m" {
 		t.Error(g)
 	}
@@ -42,19 +39,13 @@ func TestBaseMeasure_Law(t *testing.T) {
 	r := rng.Seeded(3)
 	count := make([]int, 5)
 	for range 200_000 {
-		y, err := m.Release(r, 0.3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		y := testkit.Must(m.Release(r, 0.3))
 		count[int(4*y)]++
 	}
 	testkit.ChiSquare(t, count, p, 1e-6) // false-reject probability 1e-6
 
 	cfg.MaxDraws, cfg.MinMass = 4, z/5
-	bounded, err := NewBaseMeasure(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bounded := testkit.Must(NewBaseMeasure(cfg))
 	delta := math.Pow(1-z/5, 4)
 	if g := bounded.Guarantee(); !near(g.Delta(), delta, 1e-12) || g.Delta() < delta*(1-1e-15) {
 		t.Errorf("%v, want delta %v", g, delta)

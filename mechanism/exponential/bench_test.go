@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 )
 
@@ -12,10 +13,7 @@ func BenchmarkStandard(b *testing.B) {
 	b.Run("build/n=1000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			fam, err := newFamily(MethodStandard, f, 5, nil, &Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			fam := testkit.Must(newFamily(MethodStandard, f, 5, nil, &Options{}))
 			if _, err := fam.channel(b.Context(), 2.5); err != nil {
 				b.Fatal(err)
 			}
@@ -56,10 +54,7 @@ func BenchmarkFirstRelease(b *testing.B) {
 	b.Run("n=100000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			m, err := Standard(b.Context(), f, 5, &Options{Lazy: true})
-			if err != nil {
-				b.Fatal(err)
-			}
+			m := testkit.Must(Standard(b.Context(), f, 5, &Options{Lazy: true}))
 			if _, err := m.Release(r, 1); err != nil {
 				b.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -13,10 +14,7 @@ func TestBest_TakesTheLeastLoss(t *testing.T) {
 	f := space.Halton(30)
 	for _, alpha := range []float64{0.01, 2, 20} {
 		for _, o := range []*BestOptions{nil, {Criterion: Mean}, {Criterion: Mean, Remap: true}} {
-			c, err := Best(t.Context(), metric.Same(f), alpha, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := testkit.Must(Best(t.Context(), metric.Same(f), alpha, o))
 			if len(c.Candidates) != 5 || c.Guarantee().Alpha() > alpha {
 				t.Errorf("%+v, %v", c.Candidates, c.Guarantee())
 			}
@@ -25,10 +23,7 @@ func TestBest_TakesTheLeastLoss(t *testing.T) {
 					t.Errorf("alpha %v took %s (%v) over %s (%v)", alpha, c.Method, c.Objective, k.Method, k.Loss)
 				}
 			}
-			losses, err := c.Loss(t.Context(), f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			losses := testkit.Must(c.Loss(t.Context(), f))
 			want, _ := losses.Worst()
 			if o != nil {
 				want, _ = losses.Mean(nil)
@@ -58,10 +53,7 @@ func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
 	for range 10 {
 		b := metric.Bimetric{Privacy: randomPoints(t, r, 30), Utility: randomUltrametric(t, r, 30)}
 		for _, o := range []*BestOptions{nil, {Criterion: Mean, Remap: true}, {Outputs: []int{3, 1, 4, 15, 9, 2, 6}}} {
-			c, err := Best(t.Context(), b, 6, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := testkit.Must(Best(t.Context(), b, 6, o))
 			if len(c.Candidates) != 7 || c.Guarantee().Alpha() > 6 {
 				t.Errorf("%+v, %v", c.Candidates, c.Guarantee())
 			}
@@ -81,10 +73,7 @@ func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
 }
 
 func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
-	m, err := Constant(3, 1, "km")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(Constant(3, 1, "km"))
 	c := &Choice{Mechanism: *m, Objective: 2, Candidates: []Candidate{
 		{Method: MethodConstant, Loss: 2},
 		{Method: MethodTight, Loss: math.Inf(1), Err: &NegativeWeightError{1, -0.5}},

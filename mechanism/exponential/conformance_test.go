@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
@@ -17,10 +18,7 @@ func TestConformance_Finite(t *testing.T) {
 	f := space.Uniform(15, rng.Seeded(1))
 	line := space.Path(12, 0.5)
 	cycle := space.Func(9, func(i, j int) float64 { return float64(min(j-i, 9-j+i)) })
-	clusters, err := metric.NewClustered(3, 4, 0.25)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clusters := testkit.Must(metric.NewClustered(3, 4, 0.25))
 	o := &exponential.Options{Unit: "km"}
 	weights := make([]float64, 15)
 	for k := range weights {
@@ -83,10 +81,7 @@ func TestConformance_BaseMeasure(t *testing.T) {
 	bounded := draws
 	bounded.MaxDraws, bounded.MinMass = 4000, math.Exp(-3)
 	for _, b := range []exponential.BaseMeasure[float64, float64]{draws, bounded} {
-		m, err := exponential.NewBaseMeasure(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testkit.Must(exponential.NewBaseMeasure(b))
 		o := &mechanismtest.Options[float64, float64]{
 			Key:     func(y float64) any { return math.Floor(16 * y) },
 			Refused: []float64{math.NaN()},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -24,17 +25,11 @@ func TestKnownAnswers_Table(t *testing.T) {
 		{"Halton", space.Halton(50), 10, 0.295555169, 7.60738977, 7.08125745, 0.221261859, 0.170535534},
 		{"Halton", space.Halton(50), 2, 0.581010570, 1.75267346, 1.14586957, 0.568938533, math.NaN()},
 	} {
-		s, err := Standard(t.Context(), c.f, c.alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(Standard(t.Context(), c.f, c.alpha, nil))
 		if l := worst(t, s, c.f); !near(l, c.std, 1e-8) || !near(s.Audit.Hi, c.stdLevel, 1e-8) || s.Guarantee().Alpha() != s.Audit.Hi {
 			t.Errorf("%s %v: standard loss %.10g, level %.10g", c.name, c.alpha, l, s.Audit.Hi)
 		}
-		u, err := Tuned(t.Context(), c.f, c.alpha, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := testkit.Must(Tuned(t.Context(), c.f, c.alpha, nil))
 		if l := worst(t, u, c.f); !near(l, c.tunedLoss, 1e-8) || !near(u.Beta, c.beta, 1e-8) || u.Audit.Hi > c.alpha || u.Audit.Hi < c.alpha*(1-1e-9) {
 			t.Errorf("%s %v: tuned loss %.10g, beta %.10g, level %.17g", c.name, c.alpha, l, u.Beta, u.Audit.Hi)
 		}
@@ -57,10 +52,7 @@ func TestKnownAnswers_Table(t *testing.T) {
 
 func TestConstantNormalizer_Cycle(t *testing.T) {
 	f := cycle(20)
-	m, err := ConstantNormalizer(t.Context(), f, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(ConstantNormalizer(t.Context(), f, 1, nil))
 	if l := worst(t, m, f); !near(l, 0.850464108, 1e-8) || m.Audit.Hi > 1 || m.Audit.Hi < 1-1e-12 {
 		t.Errorf("loss %.10g, %v", l, m.Audit)
 	}
@@ -83,10 +75,7 @@ func TestConstantNormalizer_Cycle(t *testing.T) {
 // From an independent C++ library's tests: ten points at gap 1.1, rate 0.9.
 func TestKnownAnswers_IndependentLibrary(t *testing.T) {
 	f := space.Path(10, 1.1)
-	m, err := Standard(t.Context(), f, 0.9, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(Standard(t.Context(), f, 0.9, nil))
 	if want := 0.64197307180467134; m.Audit.Lo > want+1e-14 || m.Audit.Hi < want-1e-14 || m.Audit.Hi-m.Audit.Lo > 1e-12 {
 		t.Errorf("level %.17g..%.17g, want %v", m.Audit.Lo, m.Audit.Hi, want)
 	}
@@ -106,10 +95,7 @@ func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
 				pts[i] = pts[r.IntN(i)] // duplicates
 			}
 		}
-		f, err := metric.NewPoints(pts, metric.Euclidean{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 		alpha := math.Pow(10, 5*r.Float64()-2)
 		var o *Options
 		weights := make([]float64, n)
@@ -117,10 +103,7 @@ func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
 			weights[i] = math.Exp(4 * r.NormFloat64())
 		}
 		if r.IntN(2) == 0 {
-			net, err := metric.Net(t.Context(), f, 0.2, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			net := testkit.Must(metric.Net(t.Context(), f, 0.2, nil))
 			o = &Options{Outputs: net}
 			weights = weights[:len(net)]
 		}
@@ -145,10 +128,7 @@ func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
 			// Tuned and tight use the whole budget: a tenth more is visible.
 			if (method == MethodTuned || method == MethodTight) && m.Beta < alpha && n > 1 {
 				fam, _ := newFamily(method, f, alpha, nil, o.orDefault())
-				c, err := fam.channel(t.Context(), m.Beta*1.1)
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := testkit.Must(fam.channel(t.Context(), m.Beta*1.1))
 				if a, _ := c.Audit(t.Context(), f, nil); a.Lo > alpha {
 					caught++
 				}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -15,10 +16,7 @@ func cycle(n int) *metric.Dense {
 
 func worst(t testing.TB, m *Mechanism, f metric.Finite) float64 {
 	t.Helper()
-	l, err := m.Loss(t.Context(), f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testkit.Must(m.Loss(t.Context(), f))
 	v, _ := l.Worst()
 	return v
 }
@@ -35,10 +33,7 @@ func randomUltrametric(t testing.TB, r *rand.Rand, n int) *metric.Ultrametric {
 			heights[i] = 0
 		}
 	}
-	u, err := metric.NewUltrametric(r.Perm(n), heights)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := testkit.Must(metric.NewUltrametric(r.Perm(n), heights))
 	return u
 }
 
@@ -51,10 +46,7 @@ func randomPoints(t testing.TB, r *rand.Rand, n int) metric.Finite {
 			pts[i] = pts[r.IntN(i)]
 		}
 	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 	return f
 }
 
@@ -65,10 +57,7 @@ func randomBimetric(t testing.TB, r *rand.Rand, n int) metric.Bimetric {
 	for i := range pts {
 		pts[i] = []float64{r.Float64(), r.Float64()}
 	}
-	p, err := metric.NewPoints(pts, metric.Manhattan{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(metric.NewPoints(pts, metric.Manhattan{}))
 	b := metric.Bimetric{Privacy: p, Utility: randomPoints(t, r, n)}
 	if r.IntN(2) == 0 {
 		b.Utility = randomUltrametric(t, r, n)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -24,10 +25,7 @@ func euclidean(t testing.TB, coords ...float64) metric.Finite {
 
 func points[P any](t testing.TB, pts []P, s metric.Space[P]) metric.Finite {
 	t.Helper()
-	f, err := metric.NewPoints(pts, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewPoints(pts, s))
 	return f
 }
 
@@ -72,10 +70,7 @@ func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
 		x := make([]float64, d)
 		y[0], x[0] = 1, near
 		f := points(t, [][]float64{make([]float64, d), x, y}, metric.Manhattan{})
-		stored, err := metric.Densify(t.Context(), f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stored := testkit.Must(metric.Densify(t.Context(), f))
 		return struct {
 			*metric.Dense
 			metric.Embedded
@@ -126,10 +121,7 @@ func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
 // little more than is refused, a rate above alpha/2 is found out.
 func TestStandard_LazyGivesUpItsMargin(t *testing.T) {
 	f := euclidean(t, cluster(200, 1, 0x1p33)...)
-	m, err := Standard(t.Context(), f, 2, &Options{Lazy: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(Standard(t.Context(), f, 2, &Options{Lazy: true}))
 	a, err := m.Channel.Audit(t.Context(), f, nil)
 	if err != nil || a.Hi > 2 || a.Lo < 1.9 || m.Beta > 1-0x1p-6 {
 		t.Errorf("%v (%v) at rate %v, want just below 2", a, err, m.Beta)
@@ -147,10 +139,7 @@ func TestStandard_LazyCoincidentPointsShareARow(t *testing.T) {
 		}
 		return 1
 	})
-	m, err := Standard(t.Context(), f, 1, &Options{Lazy: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(Standard(t.Context(), f, 1, &Options{Lazy: true}))
 	if a, err := m.Channel.Audit(t.Context(), f, nil); err != nil || a.Hi > 1 {
 		t.Errorf("%v %v", a, err)
 	}
@@ -196,10 +185,7 @@ func (f distances) DistancesFrom(i int, _ []float64) []float64 {
 // A metric may bring its rows in a slice of its own.
 func TestStandard_RowsOfTheMetricsOwn(t *testing.T) {
 	for _, lazy := range []bool{false, true} {
-		m, err := Standard(t.Context(), distances{2}, 1, &Options{Lazy: lazy})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testkit.Must(Standard(t.Context(), distances{2}, 1, &Options{Lazy: lazy}))
 		want := 1 / (1 + 2/math.E)
 		for x := range 3 {
 			if p := m.Prob(x, x); !near(p, want, 1e-9) {

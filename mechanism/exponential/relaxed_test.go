@@ -13,6 +13,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -41,10 +42,7 @@ func TestRelaxed_SigmaIsTheDefinition(t *testing.T) {
 		if r.IntN(3) == 0 {
 			o.Outputs = r.Perm(b.Len())[:1+r.IntN(b.Len())]
 		}
-		m, err := Relaxed(t.Context(), b, 3, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testkit.Must(Relaxed(t.Context(), b, 3, o))
 		for y := range m.Outputs() {
 			for z := range y {
 				if b.Utility.Distance(m.Output(y), m.Output(z)) <= s {
@@ -93,10 +91,7 @@ func TestRelaxed_AuditsAtItsLevel(t *testing.T) {
 		sep := r.Float64()
 		var loss [2]float64
 		for k, tuned := range []bool{false, true} {
-			m, err := Relaxed(t.Context(), b, alpha, &RelaxedOptions{Rule: rule, Separation: sep, Tuned: tuned, Unit: "km"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Rule: rule, Separation: sep, Tuned: tuned, Unit: "km"}))
 			a, err := m.Channel.Audit(t.Context(), b.Privacy, nil)
 			if err != nil || a.Hi > alpha || m.Guarantee().Alpha() != a.Hi || m.Guarantee().Unit() != "km" {
 				t.Errorf("alpha %v, tuned %v: %v, guarantee %v (%v)", alpha, tuned, a, m.Guarantee(), err)
@@ -124,32 +119,17 @@ func TestRelaxed_AccuracyBound(t *testing.T) {
 	check := func(b metric.Bimetric, alpha float64) {
 		t.Helper()
 		o := RelaxedOptions{Accuracy: true, Rule: TheoremSeparation}
-		thm, err := Relaxed(t.Context(), b, alpha, &o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := entropy.EntropicScale(t.Context(), b, alpha/3, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		so, err := entropy.DiametricScale(t.Context(), b, alpha/7, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		thm := testkit.Must(Relaxed(t.Context(), b, alpha, &o))
+		s := testkit.Must(entropy.EntropicScale(t.Context(), b, alpha/3, nil))
+		so := testkit.Must(entropy.DiametricScale(t.Context(), b, alpha/7, nil))
 		if !near(thm.Bound, s.Hi+14*so.Hi, 1e-12) || !near(thm.Separation, s.Hi, 1e-12) {
 			t.Errorf("bound %v at s = %v, want %v at %v", thm.Bound, thm.Separation, s.Hi+14*so.Hi, s.Hi)
 		}
 		o.Rule = BestSeparation
-		best, err := Relaxed(t.Context(), b, alpha, &o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		best := testkit.Must(Relaxed(t.Context(), b, alpha, &o))
 		o.Rule, o.Separation = GivenSeparation, 0
 		o.Accuracy = false
-		zero, err := Relaxed(t.Context(), b, alpha, &o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		zero := testkit.Must(Relaxed(t.Context(), b, alpha, &o))
 		l, k, z := worst(t, best.Mechanism, b.Utility), worst(t, thm.Mechanism, b.Utility), worst(t, zero.Mechanism, b.Utility)
 		if l > min(k, z)*(1+1e-12) || k > thm.Bound || l > best.Bound {
 			t.Errorf("loss at the best s %v, at the theorem's %v, at 0 %v; bounds %v, %v", l, k, z, best.Bound, thm.Bound)
@@ -164,11 +144,8 @@ func TestRelaxed_AccuracyBound(t *testing.T) {
 		check(metric.Same(u), alpha)
 	}
 	for _, alpha := range []float64{0.5, 4, 50} {
-		b, err := entropy.Baire{Depth: 6, Privacy: func(k int) float64 { return 1 / float64(k) },
-			Utility: func(k int) float64 { return math.Pow(2, -float64(k)) }}.Space()
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testkit.Must(entropy.Baire{Depth: 6, Privacy: func(k int) float64 { return 1 / float64(k) },
+			Utility: func(k int) float64 { return math.Pow(2, -float64(k)) }}.Space())
 		check(b, alpha)
 	}
 }
@@ -180,24 +157,12 @@ func TestRelaxed_Candidates(t *testing.T) {
 		n := 30
 		b := metric.Bimetric{Privacy: randomPoints(t, r, n), Utility: randomPoints(t, r, n)}
 		if r.IntN(2) == 0 {
-			u, err := metric.Subdominant(t.Context(), b.Utility)
-			if err != nil {
-				t.Fatal(err)
-			}
+			u := testkit.Must(metric.Subdominant(t.Context(), b.Utility))
 			b.Utility = u
 		}
-		all, err := Relaxed(t.Context(), b, 8, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		few, err := Relaxed(t.Context(), b, 8, &RelaxedOptions{Candidates: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		one, err := Relaxed(t.Context(), b, 8, &RelaxedOptions{Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := testkit.Must(Relaxed(t.Context(), b, 8, nil))
+		few := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Candidates: 1}))
+		one := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Workers: 1}))
 		l := worst(t, all.Mechanism, b.Utility)
 		if l > worst(t, few.Mechanism, b.Utility)*(1+1e-12) || one.Separation != all.Separation || worst(t, one.Mechanism, b.Utility) != l {
 			t.Errorf("all %v, few %v, one worker at %v instead of %v", l, worst(t, few.Mechanism, b.Utility), one.Separation, all.Separation)
@@ -206,10 +171,7 @@ func TestRelaxed_Candidates(t *testing.T) {
 			continue
 		}
 		for _, s := range b.Utility.(*metric.Ultrametric).Heights() {
-			m, err := Relaxed(t.Context(), b, 8, &RelaxedOptions{Rule: GivenSeparation, Separation: s})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Rule: GivenSeparation, Separation: s}))
 			if k := worst(t, m.Mechanism, b.Utility); k < l*(1-1e-12) {
 				t.Errorf("s = %v loses %v, the best %v at %v", s, k, l, all.Separation)
 			}
@@ -273,31 +235,16 @@ func TestRelaxed_BadInput(t *testing.T) {
 // distance 2^-(length of the common prefix).
 func mammals(t testing.TB) metric.Bimetric {
 	t.Helper()
-	in, err := os.Open("../../examples/tradeoff/mammals.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := testkit.Must(os.Open("../../examples/tradeoff/mammals.csv"))
 	defer in.Close()
-	lines, err := csv.NewReader(in).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := testkit.Must(csv.NewReader(in).ReadAll())
 	var paths [][]string
 	for _, l := range lines[1:] {
 		paths = append(paths, strings.Split(l[2], ">"))
 	}
-	tree, err := metric.TreeFromPaths(paths)
-	if err != nil {
-		t.Fatal(err)
-	}
-	baire, err := metric.NewPoints(paths, metric.CommonPrefix[string]{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := metric.NewBimetric(tree.PathMetric(), baire)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testkit.Must(metric.TreeFromPaths(paths))
+	baire := testkit.Must(metric.NewPoints(paths, metric.CommonPrefix[string]{}))
+	b := testkit.Must(metric.NewBimetric(tree.PathMetric(), baire))
 	return b
 }
 
@@ -305,18 +252,9 @@ func mammals(t testing.TB) metric.Bimetric {
 // theorem's and the standard mechanism.
 func TestRelaxed_Mammals(t *testing.T) {
 	b := mammals(t)
-	std, err := Standard(t.Context(), b.Privacy, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	thm, err := Relaxed(t.Context(), b, 1, &RelaxedOptions{Rule: TheoremSeparation, Accuracy: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := Relaxed(t.Context(), b, 1, &RelaxedOptions{Accuracy: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	std := testkit.Must(Standard(t.Context(), b.Privacy, 1, nil))
+	thm := testkit.Must(Relaxed(t.Context(), b, 1, &RelaxedOptions{Rule: TheoremSeparation, Accuracy: true}))
+	m := testkit.Must(Relaxed(t.Context(), b, 1, &RelaxedOptions{Accuracy: true}))
 	ls, lt, lm := worst(t, std, b.Utility), worst(t, thm.Mechanism, b.Utility), worst(t, m.Mechanism, b.Utility)
 	if lm > 0.75*ls || lm > lt || lt > thm.Bound {
 		t.Errorf("standard %v, theorem's s %v, best %v, bound %v", ls, lt, lm, m.Bound)

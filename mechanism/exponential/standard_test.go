@@ -18,19 +18,13 @@ func TestStandard_FactorTwoIsTight(t *testing.T) {
 		}
 		return 0
 	})
-	m, err := Standard(t.Context(), f, 2, nil) // rate 1: the level per rate is the ratio
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(Standard(t.Context(), f, 2, nil))
 	if !near(m.Audit.Hi, 1.79567, 1e-5) {
 		t.Errorf("level %v, want 1.79567", m.Audit.Hi)
 	}
 	// K = 10^6 through the weights: two rows tell the whole story.
 	k := 1e6
-	two, err := Weighted(t.Context(), space.Path(2, 1), 2, []float64{1, k}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	two := testkit.Must(Weighted(t.Context(), space.Path(2, 1), 2, []float64{1, k}, nil))
 	if !near(two.Audit.Hi, 1.999998, 1e-6) {
 		t.Errorf("level %v, want 1.999998", two.Audit.Hi)
 	}
@@ -39,10 +33,7 @@ func TestStandard_FactorTwoIsTight(t *testing.T) {
 func TestStandard_LazyIsTheSameLaw(t *testing.T) {
 	f := space.Halton(40)
 	for _, net := range [][]int{nil, {3, 1, 20}} {
-		lazy, err := Standard(t.Context(), f, 3, &Options{Lazy: true, Outputs: net, Unit: "km"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		lazy := testkit.Must(Standard(t.Context(), f, 3, &Options{Lazy: true, Outputs: net, Unit: "km"}))
 		if g := lazy.Guarantee(); g.Alpha() != 3 || g.Unit() != "km" || g.Delta() != 0 {
 			t.Error(g)
 		}
@@ -53,10 +44,7 @@ func TestStandard_LazyIsTheSameLaw(t *testing.T) {
 		count := make([]int, 40)
 		r := rng.Seeded(2)
 		for range 100_000 {
-			y, err := lazy.Release(r, 7)
-			if err != nil {
-				t.Fatal(err)
-			}
+			y := testkit.Must(lazy.Release(r, 7))
 			count[y]++
 		}
 		p := make([]float64, 40)
@@ -82,10 +70,7 @@ func TestStandard_LazyRateIsSafeAndTight(t *testing.T) {
 		all[i] = f.Len() - 1 - i
 	}
 	for _, net := range [][]int{nil, all} { // a net is another path through the code
-		m, err := Standard(t.Context(), f, 2, &Options{Lazy: true, Outputs: net})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testkit.Must(Standard(t.Context(), f, 2, &Options{Lazy: true, Outputs: net}))
 		if a, err := m.Channel.Audit(t.Context(), f, nil); err != nil || a.Hi > 2 || a.Lo < 2/1.02 {
 			t.Errorf("%d outputs named: %v (%v), want just below 2", len(net), a, err)
 		}
@@ -95,10 +80,7 @@ func TestStandard_LazyRateIsSafeAndTight(t *testing.T) {
 // A lazy mechanism computes its rows at every release: from Outputs as they were.
 func TestOptions_OutputsAreCopied(t *testing.T) {
 	f, net := space.Halton(10), []int{1, 5, 8}
-	m, err := Standard(t.Context(), f, 3, &Options{Lazy: true, Outputs: net})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(Standard(t.Context(), f, 3, &Options{Lazy: true, Outputs: net}))
 	p := m.Prob(1, 0)
 	net[0], net[1] = 5, 1
 	if q := m.Prob(1, 0); q != p || m.Output(0) != 1 {
@@ -108,10 +90,7 @@ func TestOptions_OutputsAreCopied(t *testing.T) {
 
 // alpha*rho = 1e6, in the constructor's own audit.
 func TestStandard_HugeExponent(t *testing.T) {
-	m, err := Standard(t.Context(), space.Path(30, 1e5), 20, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(Standard(t.Context(), space.Path(30, 1e5), 20, nil))
 	if m.Audit.Hi > 20 || m.Audit.Lo < 9.9 {
 		t.Error(m.Audit)
 	}

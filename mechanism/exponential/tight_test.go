@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 )
 
@@ -12,10 +13,7 @@ import (
 // the ends, and the mechanism is the truncated geometric one.
 func TestTight_IsTruncatedGeometricOnALine(t *testing.T) {
 	const n, alpha = 12, 0.7
-	m, err := Tight(t.Context(), space.Path(n, 1), alpha, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(Tight(t.Context(), space.Path(n, 1), alpha, nil))
 	q := math.Exp(-alpha)
 	for x := range n {
 		for y := range n {
@@ -35,14 +33,8 @@ func TestTight_IsTruncatedGeometricOnALine(t *testing.T) {
 // budget doubled.
 func TestTight_DoublesTheBudgetOnTheDiscreteMetric(t *testing.T) {
 	f := space.Func(6, func(int, int) float64 { return 1 })
-	m, err := Tight(t.Context(), f, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := Standard(t.Context(), f, 2, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(Tight(t.Context(), f, 1, nil))
+	s := testkit.Must(Standard(t.Context(), f, 2, nil))
 	for x := range 6 {
 		for y := range 6 {
 			if !near(m.Prob(x, y), s.Prob(x, y), 1e-12) {

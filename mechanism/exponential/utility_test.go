@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -28,10 +29,7 @@ func TestUtilityBeta_KnownAnswers(t *testing.T) {
 	smallest := func(n int) float64 {
 		f, mu := grid(n)
 		h := 1 / float64(n-1)
-		beta, err := SmallestBeta(t.Context(), f, mu, Target{0.1 - h + 1e-12, 0.05})
-		if err != nil {
-			t.Fatal(err)
-		}
+		beta := testkit.Must(SmallestBeta(t.Context(), f, mu, Target{0.1 - h + 1e-12, 0.05}))
 		if miss := 2 * math.Exp(-0.1*beta) / (1 + math.Exp(-beta*h)); math.Abs(miss-0.05) > 1e-6 {
 			t.Errorf("n = %d: an inner point misses with probability %v", n, miss)
 		}
@@ -73,10 +71,7 @@ func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
 		b := randomBimetric(t, r, 2+r.IntN(20))
 		gamma := 0.05 + 0.3*r.Float64()
 		target := Target{Gamma: gamma, Delta: math.Pow(10, -3*r.Float64()-0.1)}
-		m, err := MostPrivate(t.Context(), b, nil, target, &Options{Unit: "km"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testkit.Must(MostPrivate(t.Context(), b, nil, target, &Options{Unit: "km"}))
 		miss, x, err := Misses(t.Context(), m.Channel, b.Utility, gamma)
 		if err != nil || miss != m.Miss || miss > target.Delta {
 			t.Errorf("misses %v (stated %v), target %v (%v)", miss, m.Miss, target, err)
@@ -104,10 +99,7 @@ func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
 		for _, w := range m.Mu {
 			fam.logWeights = append(fam.logWeights, math.Log(w))
 		}
-		c, err := fam.channel(t.Context(), 0.99*m.Beta)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := testkit.Must(fam.channel(t.Context(), 0.99*m.Beta))
 		if miss, _, _ := Misses(t.Context(), c, b.Utility, gamma); miss <= target.Delta {
 			t.Errorf("rate %v: a hundredth less misses with %v <= %v", m.Beta, miss, target.Delta)
 		}
@@ -116,10 +108,7 @@ func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
 
 func TestMisses_CountsWhatIsFarther(t *testing.T) {
 	f := space.Path(3, 1)
-	m, err := Standard(t.Context(), f, 2, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(Standard(t.Context(), f, 2, nil))
 	q := math.Exp(-1)
 	for _, c := range []struct {
 		gamma, p float64
@@ -175,10 +164,7 @@ func TestMostPrivate_BadInput(t *testing.T) {
 func TestMostPrivate_GammaZero(t *testing.T) {
 	for _, unit := range []float64{1e-290, 1, 1e290} {
 		f := space.Path(2, unit)
-		m, err := MostPrivate(t.Context(), metric.Same(f), []float64{.5, .5}, Target{Gamma: 0, Delta: .5}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testkit.Must(MostPrivate(t.Context(), metric.Same(f), []float64{.5, .5}, Target{Gamma: 0, Delta: .5}, nil))
 		if p := m.Prob(0, 1); !near(p, .5, 1e-9) || !(p < .5) || m.Miss > .5 || !(m.Beta*unit < 1e-6) {
 			t.Errorf("distance %v: P(1|0) = %v, missing %v, rate %v", unit, p, m.Miss, m.Beta)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -108,10 +109,7 @@ func lineW1(b testing.TB, x [][]float64, rel *Release[[]float64]) float64 {
 	for i := range to {
 		to[i] = rel.Point(i)[0]
 	}
-	w, err := wasserstein.W1LineBetween(at, mu, to, rel.Weights)
-	if err != nil {
-		b.Fatal(err)
-	}
+	w := testkit.Must(wasserstein.W1LineBetween(at, mu, to, rel.Weights))
 	return w
 }
 
@@ -128,34 +126,22 @@ func transportW1(b *testing.B, x [][]float64, rel *Release[[]float64]) float64 {
 }
 
 func planeW1(b testing.TB, x, y [][]float64, nu []float64) float64 {
-	pts, err := metric.NewPoints(append(append([][]float64{}, x...), y...), metric.Chebyshev{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	pts := testkit.Must(metric.NewPoints(append(append([][]float64{}, x...), y...), metric.Chebyshev{}))
 	mu := make([]float64, len(x)+len(y))
 	to := make([]float64, len(x)+len(y))
 	for i := range x {
 		mu[i] = 1 / float64(len(x))
 	}
 	copy(to[len(x):], nu)
-	res, err := wasserstein.W1(b.Context(), pts, mu, to, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	res := testkit.Must(wasserstein.W1(b.Context(), pts, mu, to, nil))
 	return res.Cost
 }
 
 func boxCase(b *testing.B, name string, cols []Column, cells CellOptions, o *Options, n, seeds int,
 	records func(*rand.Rand, int) [][]float64, w1 func(*testing.B, [][]float64, *Release[[]float64]) float64) {
 	b.Run("kind="+name, func(b *testing.B) {
-		d, err := NewBox(cols, &cells)
-		if err != nil {
-			b.Fatal(err)
-		}
-		s, err := NewSynthesizer(d, 1, o)
-		if err != nil {
-			b.Fatal(err)
-		}
+		d := testkit.Must(NewBox(cols, &cells))
+		s := testkit.Must(NewSynthesizer(d, 1, o))
 		report(b, n, seeds, func(r *rand.Rand) float64 {
 			x := records(r, n)
 			return w1(b, x, releaseOf(b, s, r, x))
@@ -164,14 +150,8 @@ func boxCase(b *testing.B, name string, cols []Column, cells CellOptions, o *Opt
 }
 
 func releaseOf[P any](b testing.TB, s *Synthesizer[P], r *rand.Rand, x []P) *Release[P] {
-	c, err := CountAll(b.Context(), s.Domain(), x, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	rel, err := s.Release(r, c)
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := testkit.Must(CountAll(b.Context(), s.Domain(), x, nil))
+	rel := testkit.Must(s.Release(r, c))
 	return rel
 }
 
@@ -210,22 +190,10 @@ func planeGrid(side int) [][]float64 {
 // grid of about N cells, or the same with wide nodes.
 func foldedCase(b *testing.B, name string, grid [][]float64, arity, n, seeds int, records func(*rand.Rand, int) [][]float64) {
 	b.Run("kind="+name, func(b *testing.B) {
-		pts, err := metric.NewPoints(grid, metric.Chebyshev{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		folded, err := NewFolded(b.Context(), pts, &FiniteOptions{Arity: arity})
-		if err != nil {
-			b.Fatal(err)
-		}
-		d, err := On(folded, pts)
-		if err != nil {
-			b.Fatal(err)
-		}
-		s, err := NewSynthesizer(d, 1, &Options{Estimate: Nearest})
-		if err != nil {
-			b.Fatal(err)
-		}
+		pts := testkit.Must(metric.NewPoints(grid, metric.Chebyshev{}))
+		folded := testkit.Must(NewFolded(b.Context(), pts, &FiniteOptions{Arity: arity}))
+		d := testkit.Must(On(folded, pts))
+		s := testkit.Must(NewSynthesizer(d, 1, &Options{Estimate: Nearest}))
 		report(b, n, seeds, func(r *rand.Rand) float64 {
 			x := records(r, n)
 			rel := releaseOf(b, s, r, x)
@@ -244,10 +212,7 @@ func finiteCases(b *testing.B, f metric.Finite, prior []float64, n, seeds int) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s, err := NewSynthesizer(d, 1, o)
-			if err != nil {
-				b.Fatal(err)
-			}
+			s := testkit.Must(NewSynthesizer(d, 1, o))
 			cum := append([]float64(nil), prior...)
 			for i := 1; i < len(cum); i++ {
 				cum[i] += cum[i-1]
@@ -266,10 +231,7 @@ func finiteCases(b *testing.B, f metric.Finite, prior []float64, n, seeds int) {
 				for i, w := range rel.Weights {
 					nu[rel.Point(i)] += w
 				}
-				res, err := wasserstein.W1(b.Context(), f, mu, nu, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				res := testkit.Must(wasserstein.W1(b.Context(), f, mu, nu, nil))
 				return res.Cost
 			})
 		})

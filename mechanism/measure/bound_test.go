@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -267,22 +268,13 @@ func TestAccuracy_HalfOfPaper(t *testing.T) {
 
 // A domain of one cell has nothing to tell apart: no noise, no error.
 func TestBound_OneCell(t *testing.T) {
-	d, err := NewBox([]Column{{Lo: 0, Hi: 1}}, &CellOptions{Splits: [][]int{{1}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := NewSynthesizer(d, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(NewBox([]Column{{Lo: 0, Hi: 1}}, &CellOptions{Splits: [][]int{{1}}}))
+	s := testkit.Must(NewSynthesizer(d, 1, nil))
 	b, err := s.Bound(t.Context(), 10, nil)
 	if err != nil || b.Signed != 0 || b.Simulated != 0 || b.Lower != 0 || b.Resolution != 0.5 {
 		t.Errorf("%+v, %v", b, err)
 	}
-	m, err := NewMeasure(d, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(NewMeasure(d, 1, nil))
 	if b, err := m.Bound(t.Context(), nil); err != nil || b.Signed != 0 || b.Lower != 0 {
 		t.Errorf("%+v, %v", b, err)
 	}
@@ -290,14 +282,8 @@ func TestBound_OneCell(t *testing.T) {
 
 // Draws that no memory would hold are refused before they are tried.
 func TestBound_RefusesTooManyDraws(t *testing.T) {
-	d, err := NewBox([]Column{{Lo: 0, Hi: 1}}, &CellOptions{Depth: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := NewMeasure(d, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(NewBox([]Column{{Lo: 0, Hi: 1}}, &CellOptions{Depth: 2}))
+	m := testkit.Must(NewMeasure(d, 1, nil))
 	var refused *metric.MemoryError
 	if _, err := m.Bound(t.Context(), &BoundOptions{Draws: math.MaxInt}); math.MaxInt > math.MaxInt32 && !errors.As(err, &refused) {
 		t.Error(err)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 )
@@ -36,10 +37,7 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, estimate := range []measure.Estimate{measure.Weighted, measure.Clipped, measure.Nearest, measure.Signed} {
-		m, err := measure.NewMeasure(d, 5, &measure.Options{Estimate: estimate})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testkit.Must(measure.NewMeasure(d, 5, &measure.Options{Estimate: estimate}))
 		short := mu[0][1:]
 		o := &mechanismtest.Options[[]float64, []float64]{
 			Refused: [][]float64{nil, short, make([]float64, len(mu[0])), append([]float64{math.NaN()}, short...)},
@@ -54,10 +52,7 @@ func TestConformance(t *testing.T) {
 		}
 	}
 	for _, relation := range []measure.Relation{measure.ReplaceOne, measure.AddRemoveOne} {
-		s, err := measure.NewSynthesizer(d, 2, &measure.Options{Relation: relation})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(measure.NewSynthesizer(d, 2, &measure.Options{Relation: relation}))
 		o := &mechanismtest.Options[*measure.Counts[[]float64], *measure.Release[[]float64]]{
 			Refused: []*measure.Counts[[]float64]{elsewhere},
 			Key:     func(r *measure.Release[[]float64]) any { return fmt.Sprint(r.Total, r.Weights) },

@@ -10,24 +10,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // open opens a file of testdata; DATA.md there says where it is from.
 func open(b testing.TB, name string) *os.File {
-	f, err := os.Open(filepath.Join("testdata", name))
-	if err != nil {
-		b.Fatal(err)
-	}
+	f := testkit.Must(os.Open(filepath.Join("testdata", name)))
 	b.Cleanup(func() { f.Close() })
 	return f
 }
 
 func loadCities(b testing.TB) (metric.Finite, []float64) {
-	rows, err := csv.NewReader(open(b, "cities.csv")).ReadAll()
-	if err != nil {
-		b.Fatal(err)
-	}
+	rows := testkit.Must(csv.NewReader(open(b, "cities.csv")).ReadAll())
 	var pts []metric.LatLon
 	var pop []float64
 	for _, row := range rows[1:] {
@@ -36,23 +31,14 @@ func loadCities(b testing.TB) (metric.Finite, []float64) {
 		p, _ := strconv.ParseFloat(row[4], 64)
 		pts, pop = append(pts, metric.LatLon{Lat: lat, Lon: lon}), append(pop, p)
 	}
-	p, err := metric.NewPoints(pts, metric.GreatCircle{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	d, err := metric.Densify(b.Context(), p)
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := testkit.Must(metric.NewPoints(pts, metric.GreatCircle{}))
+	d := testkit.Must(metric.Densify(b.Context(), p))
 	return d, pop
 }
 
 // loadGloVe returns the 1,000 most frequent words, with Zipf's law.
 func loadGloVe(b testing.TB) (metric.Finite, []float64) {
-	z, err := gzip.NewReader(open(b, "words.txt.gz"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	z := testkit.Must(gzip.NewReader(open(b, "words.txt.gz")))
 	var pts [][]float64
 	var prior []float64
 	for s := bufio.NewScanner(z); s.Scan(); {
@@ -63,13 +49,7 @@ func loadGloVe(b testing.TB) (metric.Finite, []float64) {
 		}
 		pts, prior = append(pts, v), append(prior, 1/float64(len(pts)+1))
 	}
-	p, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	d, err := metric.Densify(b.Context(), p)
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
+	d := testkit.Must(metric.Densify(b.Context(), p))
 	return d, prior
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
@@ -63,10 +64,7 @@ func TestLevel_FindsViolations(t *testing.T) {
 		}
 	}
 	var value *metric.ValueError
-	near, err := promise(1, 0.1).Within(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	near := testkit.Must(promise(1, 0.1).Within(2))
 	short := &made[int, int]{coin(0.3, 1, 0).Release, always(near)}
 	if _, err := mechanismtest.TestLevel(t.Context(), short, 0, 1, 3, nil); !errors.As(err, &value) {
 		t.Errorf("beyond the reach: %v", err)
@@ -171,10 +169,7 @@ func TestChannel_CatchesEachLiar(t *testing.T) {
 		{"a row written elsewhere", func(x int, dst []float64) { right(x, append(dst, 0)) }, 1, rho, "rows"},
 		{"another space's promise", right, 1, space.Path(4, 0.1), "audit"},
 	} {
-		lazy, err := mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: 4, Outputs: 4, Fill: c.fill}, &mechanism.ChannelOptions{Lazy: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		lazy := testkit.Must(mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: 4, Outputs: 4, Fill: c.fill}, &mechanism.ChannelOptions{Lazy: true}))
 		o := &mechanismtest.Options[int, int]{Samples: 1 << 12}
 		only(t, c.name, mechanismtest.TestChannel(t.Context(), lazy.WithGuarantee(promise(c.claim, 0)), c.rho, o), c.law)
 	}

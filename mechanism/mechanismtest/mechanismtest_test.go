@@ -272,10 +272,7 @@ func TestOptions_BadInput(t *testing.T) {
 	if err := mechanismtest.TestMechanism(t.Context(), m, nil, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)
 	}
-	c, err := mechanism.FromWeights(t.Context(), 3, 1, []float64{1, 1, 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(mechanism.FromWeights(t.Context(), 3, 1, []float64{1, 1, 1}, nil))
 	var wrong *metric.SizeError
 	if err := mechanismtest.TestChannel(t.Context(), c, space.Path(2, 1), nil); !errors.As(err, &wrong) {
 		t.Error(err)

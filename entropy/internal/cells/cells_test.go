@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/internal/limit"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -95,15 +96,9 @@ func TestSearch_Definition(t *testing.T) {
 	for range 150 {
 		b := small(r)
 		for _, nodes := range []int{20000, 0} {
-			s, err := New(t.Context(), b, Options{Nodes: nodes})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := testkit.Must(New(t.Context(), b, Options{Nodes: nodes}))
 			for _, alpha := range []float64{9, 2, 0.7, 0.1} { // each begins with the set before
-				got, err := s.Scale(alpha)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := testkit.Must(s.Scale(alpha))
 				check(t, b, alpha, got)
 				want := scale(b, alpha)
 				if got.Lo > want || got.Hi < want || nodes > 0 && got.Lo != got.Hi {
@@ -119,14 +114,8 @@ func TestSearch_Workers(t *testing.T) {
 	b := metric.Bimetric{Privacy: space.Uniform(400, rng.Seeded(1)), Utility: space.Uniform(400, rng.Seeded(2))}
 	var first Bound
 	for _, workers := range []int{1, 3} {
-		s, err := New(t.Context(), b, Options{Nodes: 500, Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := s.Scale(10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(New(t.Context(), b, Options{Nodes: 500, Workers: workers}))
+		got := testkit.Must(s.Scale(10))
 		check(t, b, 10, got)
 		if first.Set == nil {
 			first = got

@@ -10,6 +10,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // points have one metric for loss and, times alpha, for privacy.
@@ -200,10 +201,7 @@ func TestSolve_AgainstSimplex(t *testing.T) {
 				} {
 					q := programOf(p, r, lambda)
 					want := dualSimplex(standardForm(q))
-					got, err := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-8})
-					if err != nil {
-						t.Fatal(err)
-					}
+					got := testkit.Must(Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-8}))
 					// The simplex method stops at 1e-10, and its costs are off
 					// by as much.
 					if tol := 1e-7 * (1 + want); got.Lower > want+tol || got.Upper < want-tol || got.Upper-got.Lower > tol && n > 1 {
@@ -219,10 +217,7 @@ func TestSolve_AgainstSimplex(t *testing.T) {
 func TestSolve_Feasible(t *testing.T) {
 	for name, p := range map[string]points{"square": square(30, 8), "line": line(30, 2), "far": square(20, 250)} {
 		q := programOf(p, 6, 2)
-		res, err := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6})
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := testkit.Must(Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6}))
 		if res.Status != ipm.Converged || res.Lower > res.Upper {
 			t.Errorf("%s: %+v", name, res.Status)
 		}
@@ -342,10 +337,7 @@ func TestSolver_NewtonStep(t *testing.T) {
 // The bound holds for any multipliers, however bad.
 func TestSolver_LowerBoundHolds(t *testing.T) {
 	q := programOf(square(8, 4), 3, .5)
-	res, err := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := testkit.Must(Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-9}))
 	r := rng.Seeded(9)
 	for range 200 {
 		s := newSolver(context.Background(), q, ipm.Settings{})
@@ -385,14 +377,8 @@ func TestSolver_LowerBoundHolds(t *testing.T) {
 
 func TestSolve_WorkersAndContext(t *testing.T) {
 	q := programOf(square(40, 5), 5, 1)
-	one, err := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, err := Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := testkit.Must(Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6, Workers: 1}))
+	two := testkit.Must(Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-6, Workers: 2}))
 	if one.Upper != two.Upper || one.Lower != two.Lower || one.Iterations != two.Iterations {
 		t.Errorf("1 worker: [%v, %v], 2 workers: [%v, %v]", one.Lower, one.Upper, two.Lower, two.Upper)
 	}

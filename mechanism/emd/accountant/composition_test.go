@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // bg is the context of questions without a deadline.
@@ -83,10 +84,7 @@ func TestCompositionDelta_IsNotBelowTheDivergence(t *testing.T) {
 		if r.IntN(2) == 0 { // next to the sum, where Eps-loss loses its digits
 			eps, limit = c.Item*float64(c.Count)*(1-math.Pow(10, -12*r.Float64())), math.Inf(1)
 		}
-		got, err := c.Delta(bg, eps)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(c.Delta(bg, eps))
 		want := bigCompose(c.Count, c.Item, eps)
 		over, _ := new(big.Float).Quo(big.NewFloat(got), want).Float64()
 		if big.NewFloat(got).Cmp(want) < 0 || over > limit {
@@ -133,19 +131,13 @@ func TestCompose_AnswersKeepDelta(t *testing.T) {
 	r := rng.Seeded(32)
 	for range 100 {
 		c, slack := Composition{2 + r.Int64N(1000), 0.01 + r.Float64()}, math.Pow(10, -1-11*r.Float64())
-		eps, err := c.Level(bg, slack)
-		if err != nil {
-			t.Fatal(err)
-		}
+		eps := testkit.Must(c.Level(bg, slack))
 		delta, err := c.Delta(bg, eps)
 		if err != nil || delta > slack {
 			t.Errorf("%+v: level %v of %v has delta %v, %v", c, eps, slack, delta, err)
 		}
 		eps = 0.1 + r.Float64()
-		item, err := ComposeBudget(bg, c.Count, ComposeFor{eps, slack})
-		if err != nil {
-			t.Fatal(err)
-		}
+		item := testkit.Must(ComposeBudget(bg, c.Count, ComposeFor{eps, slack}))
 		if delta, err = (Composition{c.Count, item}).Delta(bg, eps); err != nil || delta > slack {
 			t.Errorf("%+v: budget %v of (%v, %v) has delta %v, %v", c, item, eps, slack, delta, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // toy is a channel of a few inputs and outputs with the distances of its
@@ -235,20 +236,14 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 					s.Alpha0 = c.alpha0
 					for _, x := range []float64{0.01, 0.1, 0.3, 0.6, 0.9} {
 						s.Alpha = x * pure
-						d, err := s.delta()
-						if err != nil {
-							t.Fatal(err)
-						}
+						d := testkit.Must(s.delta())
 						if d.Delta < 1 {
 							promises = append(promises, promise{s.Alpha, d.Delta})
 						}
 					}
 					s.Alpha = 0
 					for _, s.Delta = range []float64{1e-4, 0.01, 0.1} {
-						a, err := s.level()
-						if err != nil {
-							t.Fatal(err)
-						}
+						a := testkit.Must(s.level())
 						promises = append(promises, promise{a.Alpha, s.Delta})
 						if a.Alpha < 0.9*pure {
 							useful++
@@ -274,10 +269,7 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 				for _, s.Clones = range []Clones{Dominated, MetricRandomizer} {
 					for _, x := range []float64{0, 0.05, 0.3, 0.7, 0.95, 1} {
 						eps := x * c.alpha0 * d
-						delta, err := s.item(min(d, 1), eps)
-						if err != nil {
-							t.Fatal(err)
-						}
+						delta := testkit.Must(s.item(min(d, 1), eps))
 						if exact := divergence(p, q, eps); exact > delta+1e-14 {
 							t.Fatalf("%s, N=%d alpha0=%g, one item by %g: at eps=%g delta is %g, ItemDelta %g", c.name, n, c.alpha0, d, eps, exact, delta)
 						}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // shuffleNear reports got outside want*[1-1e-6, 1+1e-6].
@@ -28,10 +29,7 @@ func TestItemDelta_KnownAnswers(t *testing.T) {
 		for clones, want := range map[Clones]float64{Dominated: c.dominated, MetricRandomizer: c.mr} {
 			// A diameter of 4 changes nothing but the unit.
 			for _, unit := range []float64{1, 4} {
-				got, err := ask{Records: c.records, Alpha0: c.alpha0 / unit, Diameter: unit, Clones: clones}.item(c.d*unit, c.eps)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := testkit.Must(ask{Records: c.records, Alpha0: c.alpha0 / unit, Diameter: unit, Clones: clones}.item(c.d*unit, c.eps))
 				shuffleNear(t, clones.String(), got, want)
 			}
 		}
@@ -192,10 +190,7 @@ func TestShuffleBudget_KnownAnswers(t *testing.T) {
 		{1e8, 2.4838697213, 4.29937},
 	} {
 		s := ask{Records: c.records, Items: 1000, Alpha: 25, Delta: 1e-12, Diameter: 1}
-		got, err := s.budget()
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(s.budget())
 		shuffleNear(t, "alpha0", got.Alpha0, c.alpha0)
 		theorem, err := s.shuffle().Theorem44(BudgetFor{s.Alpha, s.Delta})
 		if err != nil || theorem.Bound != Theorem44 {
@@ -251,16 +246,10 @@ func TestShuffle_RoundTrips(t *testing.T) {
 		{Records: 1e5, Items: 1, Alpha0: 3, Delta: 1e-9, Clones: MetricRandomizer, Diameter: 1},
 		{Records: 1e5, Items: 8, Alpha0: 3, Delta: 1e-9, Clones: MetricRandomizer, MinDistance: 0.25, Diameter: 1},
 	} {
-		level, err := s.level()
-		if err != nil {
-			t.Fatal(err)
-		}
+		level := testkit.Must(s.level())
 		at := s
 		at.Alpha, at.Delta = level.Alpha, 0
-		delta, err := at.delta()
-		if err != nil {
-			t.Fatal(err)
-		}
+		delta := testkit.Must(at.delta())
 		tol := 1e-6
 		if s.Items == 1 && s.Clones == MetricRandomizer {
 			tol = 1e-3
@@ -270,10 +259,7 @@ func TestShuffle_RoundTrips(t *testing.T) {
 		}
 		at = s
 		at.Alpha, at.Alpha0 = level.Alpha, 0
-		budget, err := at.budget()
-		if err != nil {
-			t.Fatal(err)
-		}
+		budget := testkit.Must(at.budget())
 		if math.Abs(budget.Alpha0/s.Alpha0-1) > max(1e-8, tol/100) {
 			t.Errorf("%+v: level %v, there budget %v", s, level, budget)
 		}
@@ -286,10 +272,7 @@ func TestShuffle_Monotone(t *testing.T) {
 	base := ask{Records: 20000, Items: 20, Alpha0: 2, Delta: 1e-8, Diameter: 1}
 	level := func(s ask) float64 {
 		t.Helper()
-		a, err := s.level()
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := testkit.Must(s.level())
 		if a.Alpha > float64(s.Items)*s.Alpha0 {
 			t.Errorf("%+v: %v is above pure composition", s, a)
 		}
@@ -337,10 +320,7 @@ func TestShuffle_ChoosesTheBest(t *testing.T) {
 					continue // as below, only slower
 				}
 				s := ask{Records: n, Items: m, Alpha0: alpha0, Delta: 1e-9, Diameter: 1}
-				got, err := s.level()
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := testkit.Must(s.level())
 				u := s.unit(t)
 				each := map[Bound]float64{
 					PureComposition: u.pure(),

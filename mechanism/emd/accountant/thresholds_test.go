@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // beyond are releases whose f grows again with alpha: the channel's level is
@@ -41,10 +42,7 @@ func TestShuffleDelta_NeverGrowsWithAlpha(t *testing.T) {
 		last, before := 1.0, 0.0
 		for k := 1; k <= steps; k++ {
 			s.Alpha = float64(s.Items) * s.Alpha0 * float64(k) / (steps + 1)
-			d, err := s.delta()
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := testkit.Must(s.delta())
 			// 1e-6 is what the doc grants each of the two.
 			if d.Delta > last*(1+2e-6) {
 				t.Errorf("%d: %+v: delta is %g, at alpha %g it was %g", i, s, d.Delta, before, last)
@@ -70,19 +68,13 @@ func TestShuffle_AnswersAgree(t *testing.T) {
 		level := func(alpha0 float64) float64 {
 			q := s
 			q.Alpha0 = alpha0
-			a, err := q.level()
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := testkit.Must(q.level())
 			return a.Alpha
 		}
 		delta := func(alpha float64) float64 {
 			q := s
 			q.Alpha, q.Delta = alpha, 0
-			d, err := q.delta()
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := testkit.Must(q.delta())
 			return d.Delta
 		}
 		a := level(s.Alpha0)
@@ -91,10 +83,7 @@ func TestShuffle_AnswersAgree(t *testing.T) {
 		}
 		q := s
 		q.Alpha, q.Alpha0 = float64(s.Items)*s.Alpha0*r.Float64(), 0
-		b, err := q.budget()
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testkit.Must(q.budget())
 		if at, above := level(b.Alpha0), level(b.Alpha0*(1+off)); at > q.Alpha || above < q.Alpha {
 			t.Errorf("%+v: budget %v has level %g, above it %g", q, b, at, above)
 		}

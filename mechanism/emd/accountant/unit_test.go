@@ -8,6 +8,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // What the bounds are computed for is no more private than what was asked:
@@ -21,10 +22,7 @@ func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 		}
 		s.MinDistance = s.Diameter * r.Float64()
 		u := s.unit(t)
-		alpha, err := u.alpha("", "", s.Alpha)
-		if err != nil {
-			t.Fatal(err)
-		}
+		alpha := testkit.Must(u.alpha("", "", s.Alpha))
 		b := u.joint()
 		d, least := ratio(t, s.Diameter), ratio(t, s.MinDistance)
 		over := new(big.Rat).Quo(least, d)
@@ -123,10 +121,7 @@ func TestShuffle_TinyDistances(t *testing.T) {
 	for _, tiny := range []float64{1e-120, 1e-300, 1e-310, 5e-324} {
 		for _, alpha0 := range []float64{1e-100, 1e-20, 1, 300} {
 			s := ask{Records: 5, Alpha0: alpha0, Diameter: 1}
-			bound, err := s.item(minUnit, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			bound := testkit.Must(s.item(minUnit, 0))
 			if d, err := s.item(tiny, 0); err != nil || !(d > 0 && d <= bound) {
 				t.Errorf("alpha0=%g, one item by %g: %g, %v; by %g %g", alpha0, tiny, d, err, minUnit, bound)
 			}
@@ -136,10 +131,7 @@ func TestShuffle_TinyDistances(t *testing.T) {
 				{Records: 100, Items: 1, Alpha0: alpha0, Clones: MetricRandomizer, Diameter: 1},
 			} {
 				s.Alpha = max(1e-100, alpha0*float64(s.Items)/3)
-				none, err := s.delta()
-				if err != nil {
-					t.Fatal(err)
-				}
+				none := testkit.Must(s.delta())
 				s.MinDistance = tiny
 				if d, err := s.delta(); err != nil || d != none {
 					t.Errorf("%+v: %v, %v, with no least distance %v", s, d, err, none)

@@ -40,10 +40,7 @@ func costs(f metric.Finite, tree []spanning.Edge, pi []float64) []float64 {
 func TestTrees_Agree(t *testing.T) {
 	testkit.Slow(t)
 	const n = minPoints + 100
-	snowflake, err := metric.Power[[]float64](metric.Euclidean{}, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	snowflake := testkit.Must(metric.Power[[]float64](metric.Euclidean{}, 0.5))
 	for name, f := range map[string]metric.Finite{
 		"plane":     plane(n, 1),
 		"space":     cube(n, 3, 0, metric.Euclidean{}, 1),
@@ -69,10 +66,7 @@ func TestTrees_Agree(t *testing.T) {
 			for i := range pi {
 				pi[i] = size * unit * r.NormFloat64()
 			}
-			prim, err := prim(context.Background(), "", f, pi)
-			if err != nil {
-				t.Fatal(err)
-			}
+			prim := testkit.Must(prim(context.Background(), "", f, pi))
 			want := costs(f, prim, pi)
 			for _, h := range [][]spanning.Edge{nil, hints, prim} {
 				got, err := kd.spanning(context.Background(), "", pi, h)
@@ -138,14 +132,8 @@ func TestScales_FollowTheClusters(t *testing.T) {
 	for i := range 27 {
 		pts = append(pts, []float64{float64(i%3) + 100*float64(i/3%3) + 10000*float64(i/9)})
 	}
-	f, err := metric.NewPoints(pts, metric.Manhattan{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := prim(context.Background(), "", f, make([]float64, 27))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testkit.Must(metric.NewPoints(pts, metric.Manhattan{}))
+	tree := testkit.Must(prim(context.Background(), "", f, make([]float64, 27)))
 	s := newScales(f, tree, slices.Repeat([]float64{2}, 27))
 	if len(s.up) != 27+9+3 {
 		t.Fatalf("%d directions, want 39", len(s.up))
@@ -174,14 +162,8 @@ func TestScales_FollowTheClusters(t *testing.T) {
 func BenchmarkOneTree(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
 		f := plane(n, 1)
-		near, err := metric.NearestNeighbors(b.Context(), f, defaultNeighbors)
-		if err != nil {
-			b.Fatal(err)
-		}
-		edges, err := SpanningTree(context.Background(), "", f)
-		if err != nil {
-			b.Fatal(err)
-		}
+		near := testkit.Must(metric.NearestNeighbors(b.Context(), f, defaultNeighbors))
+		edges := testkit.Must(SpanningTree(context.Background(), "", f))
 		for e, j := range near {
 			edges = append(edges, spanning.Edge{I: int32(e / defaultNeighbors), J: int32(j)})
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // Reference: math/big.
@@ -78,14 +79,8 @@ func TestStore_KeepsRows(t *testing.T) {
 	}
 	src, dst := []int{149, 3, 3, 70}, []int{8, 0, 2}
 	some := Select(costs, m, src, dst)
-	stored, err := Store(context.Background(), some, len(src), len(dst), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := Store(context.Background(), costs, n, m, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored := testkit.Must(Store(context.Background(), some, len(src), len(dst), 2))
+	all := testkit.Must(Store(context.Background(), costs, n, m, 0))
 	for k, i := range src {
 		for q, j := range dst {
 			want := float64(100*i + j)

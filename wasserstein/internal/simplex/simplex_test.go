@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // No proper subset of the nodes balances, and all of them do.
@@ -62,15 +63,12 @@ func TestSolve_OnALine(t *testing.T) {
 		for j := range y {
 			y[j], dst[j].Hi = r.Float64(), float64(n)
 		}
-		b, err := Solve(context.Background(), &Problem{Src: src, Dst: dst, Costs: func(i int, buf []float64) []float64 {
+		b := testkit.Must(Solve(context.Background(), &Problem{Src: src, Dst: dst, Costs: func(i int, buf []float64) []float64 {
 			for j := range buf {
 				buf[j] = math.Abs(x[i] - y[j])
 			}
 			return buf
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}))
 		cost, dual := 0.0, 0.0
 		out, in := make([]float64, n), make([]float64, m)
 		b.Flows(func(i, j int, mass float64) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -87,10 +88,7 @@ func TestNet_Errors(t *testing.T) {
 // The balls of an ultrametric: {2 0 1} of height 1 and {4 3} of height 2, all of
 // height 3; at ratio 1/2 the second is merged into the whole, as 2 > 3/2.
 func TestDendrogram_Balls(t *testing.T) {
-	u, err := metric.NewUltrametric([]int{2, 0, 1, 4, 3}, []float64{1, 1, 3, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := testkit.Must(metric.NewUltrametric([]int{2, 0, 1, 4, 3}, []float64{1, 1, 3, 2}))
 	for _, c := range []struct {
 		ratio      float64
 		up, points []int
