@@ -179,7 +179,7 @@ const maxToken = 64 << 10
 // NewChannel. Reading takes at most 24 bytes for each weight that has been read
 // and 128 KiB. A document that is damaged, of another format, over 2 GiB, with a
 // name that is unknown or comes twice, or followed by more data is an error that
-// says where. o.Context stops reading between two calls of r.Read, and the audit.
+// says where. ctx stops reading between two calls of r.Read, and the audit.
 func ReadChannel(ctx context.Context, r io.Reader, rho metric.Finite, o *AuditOptions) (*Channel, error) {
 	var audit AuditOptions
 	if o != nil {
@@ -206,7 +206,7 @@ const readOp = "mechanism: ReadChannel"
 // source hands out what the decoder may look at: until ctx is done, and no more
 // than maxToken bytes for one token.
 type source struct {
-	ctx  context.Context // nil: never done
+	ctx  context.Context
 	r    io.Reader
 	n    int64 // bytes read
 	most int64 // that may be read for the next token
@@ -215,7 +215,7 @@ type source struct {
 var errLong = fmt.Errorf("a number, a string or white space of over %d KiB", maxToken>>10)
 
 func (s *source) Read(p []byte) (int, error) {
-	if s.ctx != nil && s.ctx.Err() != nil {
+	if s.ctx.Err() != nil {
 		return 0, s.ctx.Err()
 	}
 	if s.n >= s.most {

@@ -168,10 +168,10 @@ func TestConstructors_BadInput(t *testing.T) {
 	var value *fault.ValueError
 	var size *fault.SizeError
 	for _, alpha := range []float64{0, -1, nan, inf} {
-		for name, build := range map[string]func(metric.Finite, float64, *Options) (*Mechanism, error){
+		for name, build := range map[string]func(context.Context, metric.Finite, float64, *Options) (*Mechanism, error){
 			"Standard": Standard, "Tuned": Tuned, "ConstantNormalizer": ConstantNormalizer, "Tight": Tight,
 		} {
-			if _, err := build(f, alpha, nil); !errors.As(err, &value) || value.Arg != "alpha" {
+			if _, err := build(t.Context(), f, alpha, nil); !errors.As(err, &value) || value.Arg != "alpha" {
 				t.Errorf("%s(alpha = %v): %v", name, alpha, err)
 			}
 		}
@@ -189,8 +189,8 @@ func TestConstructors_BadInput(t *testing.T) {
 			t.Errorf("weights %v: %v", w, err)
 		}
 	}
-	for _, build := range []func(metric.Finite, float64, *Options) (*Mechanism, error){Tuned, Tight, ConstantNormalizer} {
-		if _, err := build(f, 1, &Options{Lazy: true}); err == nil {
+	for _, build := range []func(context.Context, metric.Finite, float64, *Options) (*Mechanism, error){Tuned, Tight, ConstantNormalizer} {
+		if _, err := build(t.Context(), f, 1, &Options{Lazy: true}); err == nil {
 			t.Error("Lazy accepted")
 		}
 	}

@@ -46,7 +46,7 @@ func ConstantNormalizer(ctx context.Context, f metric.Finite, alpha float64, o *
 	if err := o.noLazy(MethodConstantNormalizer); err != nil {
 		return nil, err
 	}
-	ctx, row := ctx, make([]float64, m.outputs())
+	row := make([]float64, m.outputs())
 	first := 0.0
 	for x := range f.Len() {
 		if err := ctx.Err(); err != nil {

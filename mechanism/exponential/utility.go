@@ -46,10 +46,6 @@ func UtilityBeta(t Target, mass float64) (float64, error) {
 // distribution on the points, positive in every closed ball of radius gamma.
 // O(n^2) a step, on every core; n^2 distances are stored.
 func SmallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) (float64, error) {
-	return smallestBeta(context.Background(), f, mu, t)
-}
-
-func smallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) (float64, error) {
 	const op = "exponential: SmallestBeta"
 	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
@@ -147,10 +143,6 @@ const (
 // p)-utility (KL10). rho is as for Channel.Loss. A lazy channel's bad row is an
 // error. O(Len()*Outputs()) on every core.
 func Misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, x int, err error) {
-	return misses(context.Background(), c, rho, gamma)
-}
-
-func misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, x int, err error) {
 	const op = "exponential: Misses"
 	if err := fault.NonNegative(op, "gamma", gamma); err != nil {
 		return 0, 0, err
@@ -239,7 +231,7 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 		}
 	}
 
-	beta, err := smallestBeta(ctx, b.Utility, mu, t)
+	beta, err := SmallestBeta(ctx, b.Utility, mu, t)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +272,7 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 		if err != nil {
 			return nil, err
 		}
-		if u.Miss, _, err = misses(ctx, c, b.Utility, t.Gamma); err != nil {
+		if u.Miss, _, err = Misses(ctx, c, b.Utility, t.Gamma); err != nil {
 			return nil, err
 		}
 		if u.Miss > t.Delta {
