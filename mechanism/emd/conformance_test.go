@@ -1,6 +1,7 @@
 package emd_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -29,7 +30,7 @@ func TestConformance_Randomizers(t *testing.T) {
 		name string
 		m    interface {
 			mechanism.Mechanism[int, int]
-			Channel() (*mechanism.Channel, error)
+			Channel(context.Context) (*mechanism.Channel, error)
 		}
 		rho metric.Finite
 	}{
@@ -45,7 +46,7 @@ func TestConformance_Randomizers(t *testing.T) {
 		if err != nil || e.Level < 0.8*c.m.Guarantee().Alpha() {
 			t.Errorf("%s: %v, %v: the test sees less than 0.8 of %v", c.name, err, e, c.m.Guarantee())
 		}
-		channel := must(c.m.Channel())
+		channel := must(c.m.Channel(t.Context()))
 		if err := mechanismtest.TestChannel(t.Context(), channel, c.rho, o); err != nil {
 			t.Errorf("channel of %s: %v", c.name, err)
 		}

@@ -32,7 +32,7 @@ type LaplaceFrequencies struct {
 // (eps, 0) between any two users whatever, a discrete one at the diameter.
 func NewLaplaceFrequencies(ctx context.Context, space metric.Finite, model Model, eps float64) (*LaplaceFrequencies, error) {
 	const op = "emd: NewLaplaceFrequencies"
-	model, err := boundedModel(context.Background(), op, space, model)
+	model, err := boundedModel(ctx, op, space, model)
 	if err != nil {
 		return nil, err
 	}

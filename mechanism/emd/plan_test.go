@@ -98,7 +98,7 @@ func TestPlanReduction_BadInput(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := plan(model, .1, ok, &PlanOptions{Context: ctx, Value: func(p ReducePlan) float64 { return p.Alpha }}); !errors.Is(err, context.Canceled) {
+	if _, err := PlanReduction(ctx, model, .1, ok, &PlanOptions{Value: func(p ReducePlan) float64 { return p.Alpha }}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }

@@ -24,7 +24,7 @@ func TestShares_Constant(t *testing.T) {
 		}
 		space := linearMust(metric.NewPoints(pts, metric.Plane{}))
 		q := linearMust(Shares(t.Context(), space))
-		gap, _, _ := metric.MinDistance(t.Context(), space)
+		gap, _, _, _ := metric.MinDistance(t.Context(), space)
 		product := new(big.Float).SetPrec(106).Mul(big.NewFloat(q.Lipschitz), big.NewFloat(gap)) // exact
 		if product.Cmp(big.NewFloat(2)) < 0 || product.Cmp(big.NewFloat(2*(1+0x1p-50))) > 0 {
 			t.Errorf("%v * %v = %v", q.Lipschitz, gap, product)
