@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -172,7 +172,7 @@ func TestLevelFor(t *testing.T) {
 }
 
 func BenchmarkAccuracy(b *testing.B) {
-	space := metric.Same(uniform(b, rng.Seeded(1), 200))
+	space := metric.Same(uniform(b, random.Seeded(1), 200))
 	b.ReportAllocs()
 	var a entropy.Bracket
 	for b.Loop() {

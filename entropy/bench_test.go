@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -49,7 +49,7 @@ func BenchmarkEntropicScales(b *testing.B) {
 
 // bigUltrametric has n points and random heights.
 func bigUltrametric(n int, seed uint64) *metric.Ultrametric {
-	r := rng.Seeded(seed)
+	r := random.Seeded(seed)
 	h := make([]float64, n-1)
 	for i := range h {
 		h[i] = r.Float64()

@@ -10,7 +10,7 @@ import (
 	"github.com/metricdp/metricdp/entropy/internal/limit"
 	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -49,7 +49,7 @@ func checkDoubling(t *testing.T, f metric.Finite, d Doubling) {
 
 func TestDoubling_BruteForce(t *testing.T) {
 	for seed := range uint64(200) {
-		r := rng.Seeded(seed)
+		r := random.Seeded(seed)
 		n := 1 + r.IntN(12)
 		f := randomSpace(n, seed)
 		alphas := []float64{.1, .7, 1.5, 3, 20}
@@ -191,7 +191,7 @@ func BenchmarkDoublingScale(b *testing.B) {
 			})
 		}
 	}
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	h := make([]float64, 99999)
 	for i := range h {
 		h[i] = math.Pow(r.Float64(), 4)

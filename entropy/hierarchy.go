@@ -6,7 +6,7 @@ import (
 	"sort"
 
 	"github.com/metricdp/metricdp/entropy/internal/limit"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -32,7 +32,7 @@ func hierarchyOf(ctx context.Context, f metric.Finite) *metric.Ultrametric {
 		if n > hierarchyPoints {
 			return nil
 		}
-		r := rng.Seeded(1)
+		r := random.Seeded(1)
 		for range hierarchyTriples {
 			i, j, k := r.IntN(n), r.IntN(n), r.IntN(n)
 			if f.Distance(i, j) > max(f.Distance(i, k), f.Distance(k, j)) {

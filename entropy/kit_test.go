@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -13,7 +13,7 @@ import (
 // The spaces that the tests of several files share.
 
 // planePoints returns n uniform points of the unit square.
-func planePoints(n int, seed uint64) metric.Finite { return space.Uniform(n, rng.Seeded(seed)) }
+func planePoints(n int, seed uint64) metric.Finite { return space.Uniform(n, random.Seeded(seed)) }
 
 // dense returns a copy of f as a matrix, without coordinates.
 func dense(f metric.Finite) metric.Finite {
@@ -28,7 +28,7 @@ func dense(f metric.Finite) metric.Finite {
 // of the plane, of a small integer grid (ties and duplicates), a random graph,
 // or an ultrametric (seed%4 == 3).
 func randomSpace(n int, seed uint64) metric.Finite {
-	r := rng.Seeded(seed)
+	r := random.Seeded(seed)
 	var f metric.Finite
 	var err error
 	switch seed % 4 {
@@ -87,7 +87,7 @@ func randomBimetric(n int, seed uint64) metric.Bimetric {
 // them, for every third seed a part and otherwise all, and the generator for
 // what else is random.
 func randomSubset(most int, seed uint64) (f metric.Finite, pts []int, r *rand.Rand) {
-	r = rng.Seeded(seed)
+	r = random.Seeded(seed)
 	n := 1 + r.IntN(most)
 	pts = allPoints(n)
 	for i := n - 1; i > 0 && seed%3 == 0; i-- {

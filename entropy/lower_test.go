@@ -11,7 +11,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/exact"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -31,7 +31,7 @@ func ultra(t testing.TB, r *rand.Rand, n int) metric.Finite {
 
 // randomSpace is a metric, an ultrametric, or two of them, by its number.
 func randomSpace(t testing.TB, number int) (metric.Bimetric, float64) {
-	r := rng.Seeded(uint64(number))
+	r := random.Seeded(uint64(number))
 	n := 2 + r.IntN(24)
 	kinds := []func(testing.TB, *rand.Rand, int) metric.Finite{uniform, ultra}
 	b := metric.Same(kinds[number%2](t, r, n))
@@ -168,7 +168,7 @@ func TestBounds_Chain(t *testing.T) {
 // Witnesses prove what they say at any level, with any numbers in them: below
 // the loss of a mechanism, whatever they hold.
 func TestWitness_ProvesNoMoreThanIsTrue(t *testing.T) {
-	r := rng.Seeded(9)
+	r := random.Seeded(9)
 	for number := range 60 {
 		b, alpha := randomSpace(t, number)
 		best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
@@ -273,7 +273,7 @@ func TestWitness_BadInput(t *testing.T) {
 // of workers.
 func TestLowerBounds_Large(t *testing.T) {
 	testkit.Slow(t)
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	b := metric.Same(uniform(t, r, 264)) // more than enter the program at first
 	var first []entropy.Bound
 	for _, workers := range []int{1, 3} {
@@ -299,7 +299,7 @@ func TestLowerBounds_Large(t *testing.T) {
 
 func BenchmarkLowerBounds(b *testing.B) {
 	for _, n := range []int{100, 1000} {
-		space := metric.Same(uniform(b, rng.Seeded(1), n))
+		space := metric.Same(uniform(b, random.Seeded(1), n))
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			var bounds []entropy.Bound

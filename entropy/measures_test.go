@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -50,7 +50,7 @@ func lexicographic(p, q []float64) bool {
 // Random measures, dense, sparse and adversarial, are never farther than the
 // covering radius; and both terms of the radius are needed.
 func TestMeasures_CoveringRadius(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	byTree, byMass, closest := 0, 0, 0.0
 	for range 150 {
 		n, m := 1+r.IntN(5), 1+r.IntN(4)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -42,7 +42,7 @@ func checkOuter(t *testing.T, f metric.Finite, o Outer) {
 
 func TestOuter_BruteForce(t *testing.T) {
 	for seed := range uint64(200) {
-		r := rng.Seeded(seed)
+		r := random.Seeded(seed)
 		n := 1 + r.IntN(12)
 		f := randomSpace(n, seed)
 		alphas := []float64{.1, .7, 1.5, 3, 20}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -77,7 +77,7 @@ func TestPacking_BruteForce(t *testing.T) {
 // both can take, and the witnesses.
 func TestPacking_Large(t *testing.T) {
 	cube := make([][]float64, 300)
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	for i := range cube {
 		cube[i] = []float64{r.Float64(), r.Float64(), r.Float64()}
 	}
@@ -140,7 +140,7 @@ func TestPacking_Grid(t *testing.T) {
 // TestPacking_Line: on a line the sweep is exact, at any size.
 func TestPacking_Line(t *testing.T) {
 	pts := make([][]float64, 5000)
-	for i, k := range rng.Seeded(1).Perm(len(pts)) {
+	for i, k := range random.Seeded(1).Perm(len(pts)) {
 		pts[i] = []float64{float64(k)}
 	}
 	f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))

@@ -6,14 +6,14 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // mu sums to 1, and every ball has at least the mass that the doc states.
 func TestPositiveMeasure_NoBallIsEmpty(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for range 40 {
 		n := 1 + r.IntN(40)
 		pts := make([][]float64, n)

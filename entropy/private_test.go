@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -77,7 +77,7 @@ func TestPrivateMeasureBound_Laws(t *testing.T) {
 // no mechanism on that finite space loses less than the bound, and no witness
 // proves more.
 func TestPrivateDataBound_Chain(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	for _, size := range [][2]int{{2, 6}, {3, 4}, {4, 4}} {
 		n, records := size[0], size[1]
 		f := uniform(t, r, n)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -80,7 +80,7 @@ func names(bounds []entropy.Bound) (out []string) {
 
 // Which bounds there are on which kind of space.
 func TestUpperBounds_Applies(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	plane, tree := uniform(t, r, 20), ultra(t, r, 20)
 	doubled := testkit.Must(metric.Scaled(plane, 2))
 	hidden := testkit.Must(metric.Subset(metric.Finite(tree), r.Perm(20)))

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -69,7 +69,7 @@ func BenchmarkOptimal_Graph(b *testing.B) {
 // at random, two fifths of the streets in one direction closed.
 func roads(t testing.TB, rows, columns int) metric.Finite {
 	t.Helper()
-	n, r := rows*columns, rng.Seeded(7)
+	n, r := rows*columns, random.Seeded(7)
 	x, y := make([]float64, n), make([]float64, n)
 	for u := range n {
 		x[u] = float64(u/columns) + .7*(r.Float64()-.5)

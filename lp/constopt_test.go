@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -86,7 +86,7 @@ func TestConstOPT_UsesTheWholeBudget(t *testing.T) {
 // and spaces with many ties: the channel is private and no better than optimal.
 func TestConstOPT_HostileSpaces(t *testing.T) {
 	testkit.Slow(t)
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	pts := make([][]float64, 14) // with coincident and nearly coincident points
 	for i := range pts {
 		pts[i] = []float64{float64(r.IntN(3)), float64(r.IntN(3)) + 1e-9*float64(i%2)}
@@ -127,7 +127,7 @@ func all(n int) [][]int {
 // Where I(v) is everything and nothing is tuned the program is OPTMech's at half
 // the level, with row sums >= 1 in place of 1.
 func TestConstOPT_AllReplaced(t *testing.T) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	for n := 2; n <= 9; n++ {
 		b := metric.Same(randomMetric(t, r, n))
 		s := testkit.Must(ConstOPT(t.Context(), b, 2, &ConstOptions{Replacement: all(n), Lambdas: []float64{1e3}, KeepBudget: true, Tolerance: 1e-8}))
@@ -255,7 +255,7 @@ func BenchmarkConstOPT(b *testing.B) {
 			if c.n <= 400 {
 				same = metric.Same(referencePoints(b, c.n))
 			} else {
-				r := rng.Seeded(1)
+				r := random.Seeded(1)
 				pts := make([][]float64, c.n)
 				for i := range pts {
 					pts[i] = []float64{10 * r.Float64(), 10 * r.Float64()}

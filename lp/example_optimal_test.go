@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
@@ -30,7 +30,7 @@ func ExampleOptimal() {
 		fmt.Printf("from stop 1 to stop %d: %.3f\n", y, p)
 	}
 	// On the stops themselves, not their numbers.
-	at, err := mechanism.On(s, line).Release(rng.Seeded(2), stops[1]) // nil in earnest
+	at, err := mechanism.On(s, line).Release(random.Seeded(2), stops[1]) // nil in earnest
 	fmt.Println("released:", at, err)
 	// Output:
 	// expected error at most 0.6376 km, within tolerance: nothing beats 0.6376

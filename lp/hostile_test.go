@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -14,7 +14,7 @@ import (
 // tight clusters, coincident points; alpha*diameter from 1e-6 to 300. Every
 // answer is certified, and where rounding is in the way the gap stays small.
 func TestOptimal_HostileSpaces(t *testing.T) {
-	r := rng.Seeded(11)
+	r := random.Seeded(11)
 	stalled := 0
 	const spaces = 200
 	for i := range spaces {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism"
@@ -43,7 +43,7 @@ func referencePoints(t testing.TB, n int) metric.Finite {
 }
 
 // tree is a random tree of n nodes, edges of lengths from .5 to 1.5.
-func tree(n int) metric.Finite { return space.Tree(n, .5, rng.Seeded(5)) }
+func tree(n int) metric.Finite { return space.Tree(n, .5, random.Seeded(5)) }
 
 // lossOf is the mean loss of c under the prior, the worst where there is none.
 func lossOf(t testing.TB, c *mechanism.Channel, utility metric.Finite, prior []float64) float64 {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -45,7 +45,7 @@ func lazily(t testing.TB, b metric.Bimetric, alpha float64, o *Options) *Solutio
 // Both engines bracket one optimum: points of the plane and random metrics, one
 // metric and two, worst case and mean, small budgets and large.
 func TestLazy_AgreesWithDense(t *testing.T) {
-	r := rng.Seeded(7)
+	r := random.Seeded(7)
 	for i, n := range []int{2, 3, 5, 20, 24, 32, 50} {
 		if testing.Short() && n > 32 {
 			continue
@@ -210,7 +210,7 @@ func TestMend_AnyColumns(t *testing.T) {
 	if err := g.prepare(); err != nil {
 		t.Fatal(err)
 	}
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	x, sums := make([]float64, n*n), make([]float64, n)
 	for i := range x {
 		x[i] = r.ExpFloat64()

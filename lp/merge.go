@@ -5,7 +5,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/ipm"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // Inputs at distance 0 must have the same row. Inputs at a budget alpha*rho1 of
@@ -100,7 +100,7 @@ const sampled = 256
 // looksDense tells whether a sample of pairs finds fewer than half of them to be
 // implied by shorter ones.
 func (g *merged) looksDense() bool {
-	r := rng.Seeded(1) // any: the choice matters to the speed of an error alone
+	r := random.Seeded(1) // any: the choice matters to the speed of an error alone
 	implied := 0
 	for range sampled {
 		u, v := r.IntN(g.n), r.IntN(g.n)

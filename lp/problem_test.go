@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -20,7 +20,7 @@ func wide(v float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(
 // Budgets enclose alpha times the distances: what is imposed is no more, and what
 // the bound speaks of no less.
 func TestRead_EnclosesBudgets(t *testing.T) {
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	for range 50 {
 		alpha := r.ExpFloat64()
 		f := randomMetric(t, r, 6)
@@ -117,7 +117,7 @@ func exactLoss(weight []float64, n int, utility metric.Finite, prior []float64) 
 // and what Choose compares.
 func TestRelease_ObjectiveRoundsUp(t *testing.T) {
 	const n = 5
-	r := rng.Seeded(9)
+	r := random.Seeded(9)
 	for i := range 200 {
 		b := metric.Bimetric{Privacy: space.Simplex(n, 0), Utility: randomMetric(t, r, n)}
 		o := &Options{}

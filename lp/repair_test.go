@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -35,7 +35,7 @@ func response(alpha float64) []float64 {
 // What is mixed in makes the constraints hold, and a tenth less does not.
 func TestMixture_IsTheLeast(t *testing.T) {
 	const k, m = 3, 3
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	for range 100 {
 		x, budget := make([]float64, k*m), make([]float64, k*k)
 		for i := range x {
@@ -82,7 +82,7 @@ func TestRepair_LevelIsAtMostAlpha(t *testing.T) {
 func TestRepair_Garbage(t *testing.T) {
 	const n = 6
 	b := metric.Same(space.Halton(n))
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	for _, alpha := range []float64{1e-9, 1, 40, 2000} {
 		for name, entry := range map[string]func(w, u int) float64{
 			"any size":      func(int, int) float64 { return math.Exp(50 * r.NormFloat64()) },

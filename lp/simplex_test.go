@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -65,7 +65,7 @@ func simplexOptimum(t testing.TB, b metric.Bimetric, alpha float64, outputs []in
 	rows, k := last+1, len(cols)
 	width := k + rows + 1
 	tab := make([][]float64, rows+1)
-	r := rng.Seeded(7)
+	r := random.Seeded(7)
 	basis := make([]int, rows)
 	for i := range tab {
 		tab[i] = make([]float64, width)
@@ -160,7 +160,7 @@ func randomMetric(t testing.TB, r *rand.Rand, n int) metric.Finite {
 
 // 200 random spaces, two metrics, some with a prior, some with other outputs.
 func TestOptimal_AgainstSimplex(t *testing.T) {
-	r, width := rng.Seeded(1), 0.0
+	r, width := random.Seeded(1), 0.0
 	for i := range 200 {
 		n := 2 + i%7
 		extra := 0

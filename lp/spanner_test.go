@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -16,7 +16,7 @@ import (
 // On random spaces the bracket holds the optimum, and the level is at most alpha,
 // tuned or not.
 func TestSpanner_HoldsTheOptimum(t *testing.T) {
-	r := rng.Seeded(8)
+	r := random.Seeded(8)
 	for i := range 20 {
 		n := 2 + i%9
 		b := metric.Bimetric{Privacy: randomMetric(t, r, n), Utility: randomMetric(t, r, n)}
@@ -86,7 +86,7 @@ func TestSpanner_UsesTheWholeBudget(t *testing.T) {
 
 // Where the stretched pairs have constraints that do not bind the budget grows.
 func TestSpanner_TunesUpward(t *testing.T) {
-	r, grown := rng.Seeded(12), 0
+	r, grown := random.Seeded(12), 0
 	for range 10 {
 		b := metric.Same(randomMetric(t, r, 8))
 		s := testkit.Must(Spanner(t.Context(), b, .3, &SpannerOptions{Stretch: 2}))
@@ -103,7 +103,7 @@ func TestSpanner_TunesUpward(t *testing.T) {
 // in 400 bits, also where the graph's distances were rounded below those of the
 // space; no more than that is needed.
 func TestSpanner_BoundCoversRounding(t *testing.T) {
-	r, rounded := rng.Seeded(13), 0
+	r, rounded := random.Seeded(13), 0
 	for range 40 {
 		at := []float64{0, r.Float64(), 1 + r.Float64(), 3 * r.ExpFloat64()}
 		f := space.Formula(4, func(i, j int) float64 { return math.Abs(at[i] - at[j]) })
@@ -141,7 +141,7 @@ func TestSpanner_BoundCoversRounding(t *testing.T) {
 }
 
 func TestSpanner_PriorAndOutputs(t *testing.T) {
-	r := rng.Seeded(11)
+	r := random.Seeded(11)
 	b := metric.Bimetric{Privacy: randomMetric(t, r, 6), Utility: randomMetric(t, r, 8)}
 	o := Options{Prior: []float64{.5, .1, .1, .1, .2, 0}, Outputs: []int{7, 1, 6}}
 	opt := testkit.Must(Optimal(t.Context(), b, 1, &o))

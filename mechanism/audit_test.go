@@ -5,14 +5,14 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // The audit's interval contains the level computed in 300 bits and is narrow.
 func TestAudit_ContainsExactLevel(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for trial := range 60 {
 		n := 2 + r.IntN(5)
 		f := cloud(t, r, n)
@@ -37,7 +37,7 @@ func TestAudit_ContainsExactLevel(t *testing.T) {
 // The same at delta > 0, with two outputs: of each order of the inputs one output
 // counts, and ln((p-delta)/q) is the level.
 func TestAudit_DeltaContainsExactLevel(t *testing.T) {
-	r, f := rng.Seeded(10), line(t, 2, 1)
+	r, f := random.Seeded(10), line(t, 2, 1)
 	for trial := range 60 {
 		c := random(t, r, 2, 2, trial%2 == 0, 0)
 		delta := math.Pow(10, -15*r.Float64()) / 2
@@ -85,7 +85,7 @@ func exactLevel(c *Channel, f metric.Finite) *big.Float {
 // rows differ by little, that of logarithms where quotients leave the range of
 // float64, that of quotients, and that of differences of logarithms.
 func TestAudit_ContainsExactLevelAtTheEnds(t *testing.T) {
-	r, f := rng.Seeded(9), line(t, 2, 1)
+	r, f := random.Seeded(9), line(t, 2, 1)
 	for trial := range 200 {
 		const m = 12
 		w := make([]float64, 2*m)
@@ -177,7 +177,7 @@ func excessAt(c *Channel, x, xp int, s float64) float64 {
 }
 
 func TestAudit_DeltaMatchesBruteForce(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for trial := range 80 {
 		n, m := 2+r.IntN(6), 1+r.IntN(7)
 		f := cloud(t, r, n)
@@ -302,7 +302,7 @@ func TestAudit_WideWeights(t *testing.T) {
 }
 
 func BenchmarkAudit(b *testing.B) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	f := testkit.Must(metric.Densify(b.Context(), cloud(b, r, 1000)))
 	log := expo(b, f, 5, false)
 	plain := testkit.Must(NewChannel(b.Context(), Rows{1000, 1000, false, func(x int, dst []float64) { log.Row(x, dst) }}, nil))

@@ -13,7 +13,7 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // Channel is a mechanism from the points 0, ..., Len()-1 to Outputs()
@@ -349,7 +349,7 @@ var buffers = sync.Pool{New: func() any { return new([]float64) }}
 //
 // The time taken depends on the row, and about once in 2^40 draws on the draw:
 // a caller who must hide timing must pad it.
-func (c *Channel) Release(r *rand.Rand, x int) (int, error) {
+func (c *Channel) Release(rng *rand.Rand, x int) (int, error) {
 	if err := c.checkInput(x); err != nil {
 		return 0, err
 	}
@@ -359,9 +359,9 @@ func (c *Channel) Release(r *rand.Rand, x int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	defer done()
-	return c.Output(exact.Draw(r, w.Weights)), nil
+	return c.Output(exact.Draw(rng, w.Weights)), nil
 }
 
 // Sampler draws repeatedly from one row. It is immutable and safe for
@@ -387,14 +387,14 @@ func (c *Channel) Sampler(x int) (*Sampler, error) {
 
 // Draw returns the point of one output, with the law of [Channel.Release] and,
 // for a seeded generator, the same draws.
-func (s *Sampler) Draw(r *rand.Rand) int {
+func (s *Sampler) Draw(rng *rand.Rand) int {
 	if s == nil || s.table == nil {
 		panic("mechanism: Sampler.Draw: the sampler was not made by Channel.Sampler")
 	}
-	if r != nil {
-		return s.c.Output(s.table.Draw(r))
+	if rng != nil {
+		return s.c.Output(s.table.Draw(rng))
 	}
-	r, done := rng.Get(nil)
+	rng, done := random.Get(nil)
 	defer done()
-	return s.c.Output(s.table.Draw(r))
+	return s.c.Output(s.table.Draw(rng))
 }

@@ -10,19 +10,19 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // Release, Sampler and Prob speak of one law; lazy and dense agree draw by draw.
 func TestChannel_ReleaseLaw(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	f := cloud(t, r, 12)
 	c, lazy := expo(t, f, 8, false), expo(t, f, 8, true)
 	count := make([]int, 12)
 	s := testkit.Must(lazy.Sampler(5))
-	a, b, d := rng.Seeded(9), rng.Seeded(9), rng.Seeded(9)
+	a, b, d := random.Seeded(9), random.Seeded(9), random.Seeded(9)
 	for range 200_000 {
 		y, err := c.Release(a, 5)
 		z, err2 := lazy.Release(b, 5)
@@ -125,7 +125,7 @@ func TestChannel_BadInput(t *testing.T) {
 }
 
 func BenchmarkRelease(b *testing.B) {
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	for _, n := range []int{1000, 100_000} {
 		c := expo(b, cloud(b, r, n), 5, true)
 		b.Run("first/n="+strconv.Itoa(n), func(b *testing.B) {
@@ -155,7 +155,7 @@ func TestChannel_String(t *testing.T) {
 }
 
 func TestRand_KeepsTheCallersAndMakesNewOnes(t *testing.T) {
-	if r := rng.Seeded(1); Rand(r) != r {
+	if r := random.Seeded(1); Rand(r) != r {
 		t.Error("the caller's generator is replaced")
 	}
 	if a, b := Rand(nil), Rand(nil); a == b || a.Uint64() == b.Uint64() { // by chance once in 2^64

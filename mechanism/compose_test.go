@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -36,7 +36,7 @@ func TestCompose_AddsAndReleases(t *testing.T) {
 	if au, _ := p.Audit(t.Context(), f, nil); au.Lo > both.Guarantee().Alpha() {
 		t.Errorf("the product has level %v, composed %v", au, both.Guarantee())
 	}
-	if ys, err := both.Release(rng.Seeded(1), 2); err != nil || len(ys) != 2 {
+	if ys, err := both.Release(random.Seeded(1), 2); err != nil || len(ys) != 2 {
 		t.Error(ys, err)
 	}
 	if _, err := both.Release(nil, 7); err == nil {
@@ -52,7 +52,7 @@ func TestCompose_AddsAndReleases(t *testing.T) {
 		t.Errorf("a nil mechanism: %v", err)
 	}
 	doubled := Then[int, int, float64](a, func(y int) (float64, error) { return 2 * float64(y), nil })
-	if y, err := doubled.Release(rng.Seeded(1), 2); err != nil || doubled.Guarantee() != a.Guarantee() || y < 0 || y > 6 {
+	if y, err := doubled.Release(random.Seeded(1), 2); err != nil || doubled.Guarantee() != a.Guarantee() || y < 0 || y > 6 {
 		t.Error(y, err)
 	}
 	if _, err := doubled.Release(nil, -1); err == nil {

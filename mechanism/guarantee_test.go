@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -104,7 +104,7 @@ func TestGuarantee_RoundsUp(t *testing.T) {
 			t.Errorf("%s: %v is not just above the exact number", name, got)
 		}
 	}
-	r := rng.Seeded(12)
+	r := random.Seeded(12)
 	for range 200 {
 		var g [2]Guarantee
 		for i := range g {
@@ -206,7 +206,7 @@ func TestGuarantee_StringRoundsOutward(t *testing.T) {
 			t.Errorf("%v prints as %s", v, got)
 		}
 	}
-	r := rng.Seeded(13)
+	r := random.Seeded(13)
 	for range 100_000 {
 		v := math.Float64frombits(r.Uint64() >> 1)
 		if !(v <= math.MaxFloat64) {

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // A channel reads back to the same bits and the same guarantee.
 func TestJSON_RoundTrip(t *testing.T) {
-	r := rng.Seeded(11)
+	r := random.Seeded(11)
 	for trial := range 40 {
 		n, m := 1+r.IntN(6), 1+r.IntN(6)
 		f := cloud(t, r, n)

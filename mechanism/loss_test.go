@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -53,7 +53,7 @@ func TestLosses(t *testing.T) {
 // The remap attains the least mean loss of all relabelings (brute force), and
 // the posterior is Bayes' rule.
 func TestRemap_IsOptimal(t *testing.T) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	for range 30 {
 		n := 4
 		f := cloud(t, r, n)

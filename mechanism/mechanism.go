@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // Mechanism is a randomized map from private inputs to public outputs.
@@ -32,11 +32,11 @@ type Mechanism[X, Y any] interface {
 // It makes the randomness right and not yet the law: float64 noise made of it,
 // such as NormFloat64, may break a guarantee in the last bits (package doc,
 // Exactness).
-func Rand(r *rand.Rand) *rand.Rand {
-	if r == nil {
-		return rng.Secure()
+func Rand(rng *rand.Rand) *rand.Rand {
+	if rng == nil {
+		return random.Secure()
 	}
-	return r
+	return rng
 }
 
 // Reseed leaves the secure generators of this process behind: every release with a
@@ -45,7 +45,7 @@ func Rand(r *rand.Rand) *rand.Rand {
 // virtual machine restored or cloned from a snapshot, in a container restored from a
 // checkpoint. Releases under way, generators that [Rand] returned and a caller's own
 // go on as they were. It is cheap, and safe for concurrent use.
-func Reseed() { rng.Reseed() }
+func Reseed() { random.Reseed() }
 
 // Then post-processes every output of m by f, which must not look at private
 // data. The guarantee is m's: post-processing cannot weaken it. An error of f
@@ -66,8 +66,8 @@ func (t *then[X, Y, Z]) Guarantee() Guarantee { return t.m.Guarantee() }
 
 func (t *then[X, Y, Z]) String() string { return fmt.Sprintf("post-processed: %v", t.m) }
 
-func (t *then[X, Y, Z]) Release(r *rand.Rand, x X) (z Z, err error) {
-	y, err := t.m.Release(r, x)
+func (t *then[X, Y, Z]) Release(rng *rand.Rand, x X) (z Z, err error) {
+	y, err := t.m.Release(rng, x)
 	if err != nil {
 		return z, err
 	}
@@ -109,12 +109,12 @@ func (c *composed[X, Y]) String() string {
 	return fmt.Sprintf("%d mechanisms composed, %v", len(c.ms), c.g)
 }
 
-func (c *composed[X, Y]) Release(r *rand.Rand, x X) ([]Y, error) {
-	r, done := rng.Get(r)
+func (c *composed[X, Y]) Release(rng *rand.Rand, x X) ([]Y, error) {
+	rng, done := random.Get(rng)
 	defer done()
 	ys := make([]Y, len(c.ms))
 	for i, m := range c.ms {
-		y, err := m.Release(r, x)
+		y, err := m.Release(rng, x)
 		if err != nil {
 			return nil, fmt.Errorf("mechanism: Compose: mechanism %d: %w", i, err)
 		}

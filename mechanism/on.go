@@ -48,12 +48,12 @@ func (o *on[P]) Guarantee() Guarantee { return o.m.Guarantee() }
 
 func (o *on[P]) String() string { return fmt.Sprintf("on %v: %v", o.pts, o.m) }
 
-func (o *on[P]) Release(r *rand.Rand, x P) (y P, err error) {
+func (o *on[P]) Release(rng *rand.Rand, x P) (y P, err error) {
 	i, err := o.find(x)
 	if err != nil {
 		return y, err
 	}
-	j, err := o.m.Release(r, i)
+	j, err := o.m.Release(rng, i)
 	if err != nil {
 		return y, err
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -20,7 +20,7 @@ func made[P any](s metric.Space[P], err error) metric.Space[P] {
 }
 
 func TestCombinators_MetricAndEmbedding(t *testing.T) {
-	pts := append(gaussians(rng.Seeded(1), 15, 3), vector{0, 0, 0}, vector{1, 0, 0}, vector{2, 0, 0})
+	pts := append(gaussians(random.Seeded(1), 15, 3), vector{0, 0, 0}, vector{1, 0, 0}, vector{2, 0, 0})
 	l1, l2, sup := metric.Manhattan{}, metric.Euclidean{}, metric.Chebyshev{}
 	for name, s := range map[string]metric.Space[vector]{
 		"scale":     made(metric.Scale(l2, 2.5)),
@@ -50,7 +50,7 @@ func TestCombinators_MetricAndEmbedding(t *testing.T) {
 }
 
 func TestProduct_Metric(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	var pts []metric.Pair[vector, string]
 	for _, x := range gaussians(r, 15, 2) {
 		pts = append(pts, metric.Pair[vector, string]{First: x, Second: randomString(r, alphabets[0], r.IntN(3))})

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/gonum/graph/multi"
 	"gonum.org/v1/gonum/graph/simple"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -64,7 +64,7 @@ func floydWarshall(n int, edges []metric.Edge) [][]float64 {
 }
 
 func TestGraph_AgreesWithFloydWarshall(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for _, c := range []struct {
 		name   string
 		length func() float64
@@ -100,7 +100,7 @@ func TestGraph_AgreesWithFloydWarshall(t *testing.T) {
 // The edges reported are in order, as long as the distance of their ends, and
 // determine the metric.
 func TestGraph_EdgesDetermineTheMetric(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for range 20 {
 		n := 1 + r.IntN(30)
 		edges := randomEdges(r, n, 3*n, func() float64 { return float64(r.IntN(8)) })
@@ -135,7 +135,7 @@ func TestGraph_EdgesDetermineTheMetric(t *testing.T) {
 
 // The order of the edges and of their ends does not change a bit.
 func TestGraph_OrderDoesNotMatter(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	edges := randomEdges(r, 60, 150, r.Float64)
 	g := testkit.Must(metric.NewGraphEdges(t.Context(), 60, edges))
 	r.Shuffle(len(edges), func(a, b int) { edges[a], edges[b] = edges[b], edges[a] })
@@ -154,7 +154,7 @@ func TestGraph_OrderDoesNotMatter(t *testing.T) {
 }
 
 func TestNewGraph_AgreesWithNewGraphEdges(t *testing.T) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	const n = 30
 	edges := randomEdges(r, n, 0, r.Float64) // a tree, so that no edge is set twice
 	ids := make([]int64, n)
@@ -305,7 +305,7 @@ func TestGraph_StopsWithTheContext(t *testing.T) {
 func BenchmarkNewGraph(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			r := rng.Seeded(1)
+			r := random.Seeded(1)
 			edges := randomEdges(r, n, 2*n, r.Float64)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -84,7 +84,7 @@ func TestIndex_EqualsDefinition(t *testing.T) {
 // Great circles and angles bend the norm, flatly so at the antipode, and round
 // their coordinates: the hardest case for pruning.
 func TestIndex_Sphere(t *testing.T) {
-	r := rng.Seeded(12)
+	r := random.Seeded(12)
 	var places []LatLon
 	for len(places) < 400 {
 		p := LatLon{math.Asin(2*r.Float64()-1) * 180 / math.Pi, 360*r.Float64() - 180}
@@ -235,7 +235,7 @@ func TestIndex_DoesNotAllocate(t *testing.T) {
 func BenchmarkIndex(b *testing.B) {
 	for _, n := range []int{1000, 1000000} {
 		ix := NewIndex(nettestPlane(n))
-		r := rng.Seeded(5)
+		r := random.Seeded(5)
 		dst := make([]int, 0, 1000)
 		radius := math.Sqrt(10 / (math.Pi * float64(n))) // about ten points
 		for name, query := range map[string]func(i int){

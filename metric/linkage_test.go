@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -38,7 +38,7 @@ func randomFinites(r *rand.Rand, n int) []Finite {
 }
 
 func TestSubdominant_IsMinimaxPath(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for n := 1; n <= 35; n++ {
 		for k, f := range randomFinites(r, n) {
 			u := testkit.Must(Subdominant(t.Context(), f))
@@ -76,7 +76,7 @@ func genuine(t *testing.T, f Finite, err error) {
 }
 
 func TestValidateUltrametric_WitnessIsGenuine(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for n := 1; n <= 35; n++ {
 		for _, f := range randomFinites(r, n) {
 			want := true

@@ -7,12 +7,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func TestLocator_EqualsDefinition(t *testing.T) {
-	r := rng.Seeded(10)
+	r := random.Seeded(10)
 	nettestSpaces(t, 90, func(t *testing.T, p *Points[[]float64]) {
 		// The same space without its embedding.
 		scan := nettestPoints(p.pts, Func[[]float64](p.space.Distance))
@@ -60,7 +60,7 @@ func TestLocator_ConcurrentUse(t *testing.T) {
 	var wg sync.WaitGroup
 	for w := range 4 {
 		wg.Go(func() {
-			r := rng.Seeded(uint64(w))
+			r := random.Seeded(uint64(w))
 			for range 500 {
 				i := r.IntN(p.Len())
 				if j, d := l.Nearest(p.At(i)); j != i || d != 0 {
@@ -89,7 +89,7 @@ func TestLocator_DoesNotAllocate(t *testing.T) {
 func BenchmarkLocator(b *testing.B) {
 	for _, n := range []int{1000, 1000000} {
 		l := NewLocator(nettestPlane(n))
-		r := rng.Seeded(11)
+		r := random.Seeded(11)
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			x := make([]float64, 2)
 			b.ReportAllocs()

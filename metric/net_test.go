@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/kdtree"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -30,7 +30,7 @@ next:
 }
 
 func TestNet_EqualsGreedy(t *testing.T) {
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	nettestSpaces(t, 90, func(t *testing.T, p *Points[[]float64]) {
 		n := p.Len()
 		d := testkit.Must(Densify(t.Context(), p))
@@ -155,7 +155,7 @@ func TestNet_Errors(t *testing.T) {
 }
 
 func TestFarthestFirst_EqualsDefinition(t *testing.T) {
-	r := rng.Seeded(7)
+	r := random.Seeded(7)
 	nettestSpaces(t, 40, func(t *testing.T, p *Points[[]float64]) {
 		n, start := p.Len(), r.IntN(p.Len())
 		order, radii, err := FarthestFirst(t.Context(), p, n, start)
@@ -211,7 +211,7 @@ func TestFarthestFirst_Errors(t *testing.T) {
 }
 
 func TestAssign_EqualsDefinition(t *testing.T) {
-	r := rng.Seeded(8)
+	r := random.Seeded(8)
 	nettestSpaces(t, 120, func(t *testing.T, p *Points[[]float64]) {
 		for _, m := range []int{1, 5, 2*kdtree.LeafSize + 20} {
 			centers := make([]int, m) // with repetitions
@@ -342,7 +342,7 @@ func BenchmarkAssign(b *testing.B) {
 	for _, n := range []int{10000, 1000000} {
 		p := nettestPlane(n)
 		for _, m := range []int{10, 40, 10000} {
-			centers := rng.Seeded(9).Perm(n)[:m]
+			centers := random.Seeded(9).Perm(n)[:m]
 			b.Run(fmt.Sprintf("centers=%d/n=%d", m, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {

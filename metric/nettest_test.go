@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // nettestSpace is from(p-norm) on R^d, computed in the plain way.
@@ -98,7 +98,7 @@ func nettestShapes(r *rand.Rand, n, dim int) map[string][][]float64 {
 
 // nettestSpaces calls f with embedded spaces of many kinds.
 func nettestSpaces(t *testing.T, n int, f func(t *testing.T, p *Points[[]float64])) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	each := func(name string, s Space[[]float64], dim int) {
 		for shape, pts := range nettestShapes(r, n, dim) {
 			t.Run(fmt.Sprintf("%s/d=%d/%s", name, dim, shape), func(t *testing.T) {
@@ -150,7 +150,7 @@ func (s nettestNoisy) Distance(x, y []float64) float64 {
 
 // nettestPlane returns n uniform points of the unit square.
 func nettestPlane(n int) *Points[[]float64] {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	flat := make([]float64, 2*n)
 	pts := make([][]float64, n)
 	for i := range pts {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -170,7 +170,7 @@ func sameTree(a, b *Tree) bool {
 }
 
 func TestWriteNewick_RoundTrip(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for n := 1; n <= 80; n++ {
 		tree := randomTree(r, n)
 		again, err := ParseNewick(strings.NewReader(tree.String()))

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -29,7 +29,7 @@ var alphabets = [][]rune{
 }
 
 func TestSequences_Metric(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	var words [][]byte
 	var texts []string
 	for range 20 {
@@ -109,7 +109,7 @@ func plainLevenshtein(x, y string) float64 {
 }
 
 func TestLevenshtein_AgreesWithTheMatrix(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	check := func(x, y string) {
 		t.Helper()
 		want := plainLevenshtein(x, y)
@@ -193,7 +193,7 @@ func TestSequences_CheckNamesTheFault(t *testing.T) {
 }
 
 func BenchmarkLevenshtein(b *testing.B) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for _, n := range []int{8, 64, 65, 1000} {
 		for k, alphabet := range []string{"ascii", "unicode"} {
 			b.Run(fmt.Sprintf("n=%d/%s", n, alphabet), func(b *testing.B) {

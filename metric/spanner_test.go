@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -63,7 +63,7 @@ func stretched(t *testing.T, f metric.Finite, g *metric.Graph, by float64) {
 }
 
 func TestSpanner_AgreesWithNaiveGreedy(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	clusters := testkit.Must(metric.NewClustered(5, 6, .1))
 	points := make([][]float64, 60) // with coincident points
 	for i := range points {
@@ -85,7 +85,7 @@ func TestSpanner_AgreesWithNaiveGreedy(t *testing.T) {
 // A 1-spanner of a graph metric with lengths that add without rounding has the
 // edges of the graph, and a large stretch leaves a spanning tree.
 func TestSpanner_Extremes(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	f := testkit.Must(metric.NewGraphEdges(t.Context(), 80, randomEdges(r, 80, 100, func() float64 { return float64(1 + r.IntN(9)) })))
 	one := testkit.Must(metric.Spanner(t.Context(), f, 1))
 	for i := range 80 {

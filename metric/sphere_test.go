@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -15,7 +15,7 @@ const deg = math.Pi / 180
 var unit = metric.GreatCircle{Radius: 1}
 
 func spherePoints(seed uint64, n int) []metric.LatLon {
-	r := rng.Seeded(seed)
+	r := random.Seeded(seed)
 	pts := make([]metric.LatLon, n)
 	for i := range pts {
 		pts[i] = metric.LatLon{Lat: math.Asin(2*r.Float64()-1) / deg, Lon: 360*r.Float64() - 180}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -63,7 +63,7 @@ func walk(t *Tree, x, y int) (edges []float64, meet int) {
 }
 
 func TestTree_PathMetricIsTheWalk(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for n := 1; n <= 60; n++ {
 		tree := randomTree(r, n)
 		all := make([]int, n)
@@ -121,7 +121,7 @@ func TestTree_PathMetricDoesNotCancel(t *testing.T) {
 }
 
 func TestTree_UltrametricIsTheHeightOfTheAncestor(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for n := 1; n <= 60; n++ {
 		tree := randomTree(r, n)
 		var high func(v int) float64
@@ -146,7 +146,7 @@ func TestTree_UltrametricIsTheHeightOfTheAncestor(t *testing.T) {
 }
 
 func TestTree_Structure(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	for n := 1; n <= 40; n++ {
 		tree := randomTree(r, n)
 		pre := tree.Preorder()
@@ -315,7 +315,7 @@ func TestTreeFromPaths_RefusesBadInput(t *testing.T) {
 			t.Errorf("%q: %v\nwant %s", c.paths, err, c.want)
 		}
 	}
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for range 2000 {
 		paths := make([][]string, 1+r.IntN(6))
 		for k := range paths {
@@ -344,7 +344,7 @@ func TestTreeFromPaths_RefusesBadInput(t *testing.T) {
 }
 
 func BenchmarkTree(b *testing.B) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	const n = 100000
 	parent := make([]int, n)
 	for v := range parent {

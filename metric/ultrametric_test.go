@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -70,7 +70,7 @@ func sameRows(t *testing.T, f Finite) {
 
 // Two points lie at the height of the merge that joins them.
 func TestFromLinkage_HeightOfTheMerge(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for n := 1; n <= 40; n++ {
 		merges := randomMerges(r, n)
 		u := testkit.Must(FromLinkage(n, merges))
@@ -123,7 +123,7 @@ func TestNewUltrametric_LargestHeightBetween(t *testing.T) {
 	}
 	sameRows(t, u)
 
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for n := 1; n <= 70; n++ { // every length of a stretch, around powers of two
 		order, heights := r.Perm(n), make([]float64, n-1)
 		for p := range heights {
@@ -146,7 +146,7 @@ func TestNewUltrametric_LargestHeightBetween(t *testing.T) {
 }
 
 func TestUltrametric_ClustersAreClosedBalls(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	for n := 1; n <= 25; n++ {
 		u := testkit.Must(FromLinkage(n, randomMerges(r, n)))
 		radii := append(u.Heights(), 0, 0.5, 1, -1, math.NaN(), math.Inf(1), math.Inf(-1))
@@ -235,7 +235,7 @@ func TestUltrametric_RefusesBadInput(t *testing.T) {
 }
 
 func BenchmarkUltrametric(b *testing.B) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	for _, n := range []int{1000, 100000} {
 		u, err := FromLinkage(n, randomMerges(r, min(n, 20000)))
 		if n > 20000 { // randomMerges is quadratic

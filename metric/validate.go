@@ -254,8 +254,8 @@ func validateSample(ctx context.Context, f Finite, o *ValidateOptions) error {
 
 // distinct draws three different indices below n >= 3: the second and third
 // skip over those already taken.
-func distinct(r *rand.Rand, n int) [3]int {
-	a, b, c := r.IntN(n), r.IntN(n-1), r.IntN(n-2)
+func distinct(rng *rand.Rand, n int) [3]int {
+	a, b, c := rng.IntN(n), rng.IntN(n-1), rng.IntN(n-2)
 	if b >= a {
 		b++
 	}

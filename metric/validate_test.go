@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -44,7 +44,7 @@ func symmetric(n int, draw func() float64) table {
 
 // planePoints are uniform in the unit square.
 func planePoints(n int) *Points[[]float64] {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	pts := make([][]float64, n)
 	for i := range pts {
 		pts[i] = []float64{r.Float64(), r.Float64()}
@@ -63,7 +63,7 @@ func sampling(o ValidateOptions) *ValidateOptions {
 }
 
 func TestValidate_AcceptsMetrics(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	var globe []LatLon
 	var dirs [][]float64
 	for range 120 {
@@ -161,7 +161,7 @@ func TestValidate_NamesEachLaw(t *testing.T) {
 
 // The pair is the first of all that fail, the third point the best detour.
 func TestValidate_FirstPairLeastSum(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	failed := 0
 	for range 300 {
 		n := 3 + r.IntN(11)
@@ -190,7 +190,7 @@ func TestValidate_FirstPairLeastSum(t *testing.T) {
 }
 
 func TestValidate_SameForAnyWorkers(t *testing.T) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	for _, one := range []bool{false, true} {
 		f := symmetric(200, func() float64 { return 1 + r.Float64() })
 		if one {

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -105,7 +105,7 @@ var norms = map[string]metric.Space[[]float64]{
 func TestNorms_MetricAndEmbedding(t *testing.T) {
 	for name, s := range norms {
 		t.Run(name, func(t *testing.T) {
-			r := rng.Seeded(1)
+			r := random.Seeded(1)
 			for _, d := range dims {
 				pts := gaussians(r, 12, d)
 				embeddingLaw(t, s, pts, math.Inf(1))
@@ -120,7 +120,7 @@ func TestNorms_MetricAndEmbedding(t *testing.T) {
 }
 
 func TestMinkowski_AgreesWithTheNamedNorms(t *testing.T) {
-	pts := gaussians(rng.Seeded(2), 20, 7)
+	pts := gaussians(random.Seeded(2), 20, 7)
 	for p, s := range map[float64]metric.Space[[]float64]{1: metric.Manhattan{}, 2: metric.Euclidean{}, math.Inf(1): metric.Chebyshev{}} {
 		for _, x := range pts {
 			if got, want := (metric.Minkowski{P: p}).Distance(x, pts[0]), s.Distance(x, pts[0]); got != want {
@@ -145,7 +145,7 @@ func TestNorms_ClosedForms(t *testing.T) {
 func TestNorms_EveryScale(t *testing.T) {
 	for name, s := range norms {
 		for _, d := range dims {
-			pts := gaussians(rng.Seeded(3), 2, d)
+			pts := gaussians(random.Seeded(3), 2, d)
 			want := s.Distance(pts[0], pts[1])
 			for _, e := range []int{-1000, -600, -485, -475, 500, 520, 700, 980} {
 				c := math.Ldexp(1, e)
@@ -159,7 +159,7 @@ func TestNorms_EveryScale(t *testing.T) {
 }
 
 func TestAngular_MetricAndEmbedding(t *testing.T) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	for _, d := range dims[1:] {
 		pts := gaussians(r, 12, d)
 		// The chord has 16 digits, the arc near pi as many as its distance
@@ -189,7 +189,7 @@ func TestAngular_ClosedForms(t *testing.T) {
 }
 
 func TestTotalVariation_MetricAndEmbedding(t *testing.T) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	var pts [][]float64
 	for range 15 {
 		p := make([]float64, 6)
@@ -280,7 +280,7 @@ func TestSpaces_NoAllocation(t *testing.T) {
 func BenchmarkEuclidean(b *testing.B) {
 	for _, d := range []int{2, 100} {
 		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {
-			pts := gaussians(rng.Seeded(1), 2, d)
+			pts := gaussians(random.Seeded(1), 2, d)
 			b.ReportAllocs()
 			for b.Loop() {
 				metric.Euclidean{}.Distance(pts[0], pts[1])
@@ -290,7 +290,7 @@ func BenchmarkEuclidean(b *testing.B) {
 }
 
 func BenchmarkAngular(b *testing.B) {
-	pts := gaussians(rng.Seeded(1), 2, 100)
+	pts := gaussians(random.Seeded(1), 2, 100)
 	b.ReportAllocs()
 	for b.Loop() {
 		metric.Angular{}.Distance(pts[0], pts[1])

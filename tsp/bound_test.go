@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -20,7 +20,7 @@ func boundSpaces(n int, seed uint64) map[string]struct {
 	f     metric.Finite
 	exact bool
 } {
-	r := rng.Seeded(seed)
+	r := random.Seeded(seed)
 	upper := make([]float64, n*(n-1)/2)
 	for k := range upper {
 		upper[k] = float64(10 + r.IntN(11))
@@ -109,7 +109,7 @@ func TestBound_IsAtMostTheShortestTour(t *testing.T) {
 
 // Any multipliers prove something true, also where rounding eats most of it.
 func TestOneTreeBound_HoldsForAnyMultipliers(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	for n := 1; n <= 7; n++ {
 		for seed := range uint64(3) {
 			for name, s := range boundSpaces(n, seed) {
@@ -246,7 +246,7 @@ func TestHeldKarpBound_UniformPoints(t *testing.T) {
 
 // In well-separated clusters the multipliers must move together.
 func TestHeldKarpBound_Clusters(t *testing.T) {
-	r := rng.Seeded(7)
+	r := random.Seeded(7)
 	center := plane(10, 1).(*metric.Points[[]float64])
 	pts := make([][]float64, 500)
 	for i := range pts {

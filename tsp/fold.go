@@ -9,7 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -78,7 +78,7 @@ func (l *Folding) check(f metric.Finite) error {
 		}
 		return nil
 	}
-	r := rng.Seeded(0)
+	r := random.Seeded(0)
 	for range foldPairs {
 		if err := l.checkPair(f, r.IntN(n), r.IntN(n)); err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -159,7 +159,7 @@ func (s *search) iterate(o Options, stop func() bool) {
 	if run < 1 || s.n > 0 {
 		return
 	}
-	r := rng.Seeded(o.Seed)
+	r := random.Seeded(o.Seed)
 	never := func() bool { return false }
 	for h := range o.Kicks {
 		if h%pause == 0 {
@@ -179,10 +179,10 @@ func (s *search) iterate(o Options, stop func() bool) {
 // kick turns a random stretch a, b...c, d...e, f...g, h of the tour into
 // a, f...g, d...e, b...c, h, queues the ends and returns the length added. The
 // three runs have up to run points each.
-func (s *search) kick(r *rand.Rand, run int) (added float64) {
+func (s *search) kick(rng *rand.Rand, run int) (added float64) {
 	n := len(s.order)
-	p := r.IntN(n)
-	x, y, z := 1+r.IntN(run), 1+r.IntN(run), 1+r.IntN(run)
+	p := rng.IntN(n)
+	x, y, z := 1+rng.IntN(run), 1+rng.IntN(run), 1+rng.IntN(run)
 	at := func(i int) int { return (p + i) % n }
 	ends := [8]int32{}
 	for h, i := range [8]int{0, 1, x, x + 1, x + y, x + y + 1, x + y + z, x + y + z + 1} {

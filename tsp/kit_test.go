@@ -8,13 +8,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
 func cube(n, d, side int, s metric.Space[[]float64], seed uint64) metric.Finite {
-	return space.Cube(n, d, side, s, rng.Seeded(seed))
+	return space.Cube(n, d, side, s, random.Seeded(seed))
 }
 
 func plane(n int, seed uint64) metric.Finite { return cube(n, 2, 0, metric.Euclidean{}, seed) }
@@ -41,7 +41,7 @@ func (a altered) Distance(i, j int) float64 {
 
 // randomMetric returns n points at independent distances in [1, 2].
 func randomMetric(n int, seed uint64) metric.Finite {
-	r := rng.Seeded(seed)
+	r := random.Seeded(seed)
 	upper := make([]float64, n*(n-1)/2)
 	for k := range upper {
 		upper[k] = 1 + r.Float64()

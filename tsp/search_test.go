@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -29,7 +29,7 @@ func consistent(t *testing.T, s *search) (length float64) {
 func testSearch(t *testing.T, f metric.Finite, closed bool) *search {
 	t.Helper()
 	near := testkit.Must(newCandidates(context.Background(), f, 8))
-	return newSearch(f, rng.Seeded(9).Perm(f.Len()), closed, near)
+	return newSearch(f, random.Seeded(9).Perm(f.Len()), closed, near)
 }
 
 // Every move gains what it claims, a move is made, and undo takes all back.
@@ -38,7 +38,7 @@ func TestSearch_MovesGainWhatTheyClaim(t *testing.T) {
 	for n := 5; n < 60; n++ {
 		for _, closed := range []bool{true, false} {
 			s := testSearch(t, plane(n, uint64(n)), closed)
-			r := rng.Seeded(uint64(n))
+			r := random.Seeded(uint64(n))
 			for range 200 {
 				before, length := slices.Clone(s.order), consistent(t, s)
 				var m move
@@ -72,7 +72,7 @@ func TestSearch_MovesGainWhatTheyClaim(t *testing.T) {
 func TestSearch_KicksAddWhatTheyClaim(t *testing.T) {
 	for n := 4; n < 40; n++ {
 		s := testSearch(t, plane(n, 3), n%2 == 0)
-		r := rng.Seeded(4)
+		r := random.Seeded(4)
 		for range 50 {
 			before, length := slices.Clone(s.order), consistent(t, s)
 			s.log = s.log[:0]
@@ -116,7 +116,7 @@ func TestSearch_DoesNotAllocate(t *testing.T) {
 	}
 	never := func() bool { return false }
 	s.descend(never)
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	s.log = make([]span, 0, 1<<12)
 	if n := testing.AllocsPerRun(200, func() {
 		s.log = s.log[:0]

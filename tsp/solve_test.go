@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -77,7 +77,7 @@ func TestTour_LiesBetweenTheTreeAndTwiceTheTree(t *testing.T) {
 // A loop of 500 points is known to be shortest, and the bound proves it.
 func TestSolve_FindsTheCircle(t *testing.T) {
 	pts := make([][]float64, 500)
-	for i, p := range rng.Seeded(1).Perm(len(pts)) {
+	for i, p := range random.Seeded(1).Perm(len(pts)) {
 		sin, cos := math.Sincos(2 * math.Pi * float64(p) / float64(len(pts)))
 		pts[i] = []float64{cos, sin}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -16,7 +16,7 @@ import (
 func TestImprove_NeverLengthensAndKeepsTheBound(t *testing.T) {
 	f := plane(300, 8)
 	for seed := range uint64(4) {
-		given := testkit.Must(NewTour(f, rng.Seeded(seed).Perm(300), seed%2 == 0))
+		given := testkit.Must(NewTour(f, random.Seeded(seed).Perm(300), seed%2 == 0))
 		given.LowerBound = 1
 		before := slices.Clone(given.Order)
 		last := given
@@ -35,7 +35,7 @@ func TestImprove_NeverLengthensAndKeepsTheBound(t *testing.T) {
 	// A metric that changes its mind about which way round is shorter.
 	n := 40
 	skew := skewed{plane(n, 1)}
-	order := rng.Seeded(1).Perm(n)
+	order := random.Seeded(1).Perm(n)
 	given := testkit.Must(NewTour(skew, order, true))
 	tour, err := Improve(t.Context(), skew, given, nil)
 	if err != nil || tour.Length > given.Length {
@@ -92,7 +92,7 @@ func TestSolve_StopsWithTheContext(t *testing.T) {
 func TestTour_RefusesBadInput(t *testing.T) {
 	f := plane(30, 1)
 	empty := bare{f: emptyMetric{}}
-	good := testkit.Must(NewTour(f, rng.Seeded(1).Perm(30), true))
+	good := testkit.Must(NewTour(f, random.Seeded(1).Perm(30), true))
 	for name, build := range builders {
 		if _, err := build(empty, nil); !errors.Is(err, metric.ErrEmpty) {
 			t.Error(name, "empty:", err)

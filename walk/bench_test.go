@@ -3,7 +3,7 @@ package walk
 import (
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // BenchmarkIncrements is the whole walk: 2^20 increments, noise and transform.
@@ -25,7 +25,7 @@ func BenchmarkIncrements(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			w := equalWalk(c.tree, c.law, ReplaceOne)
 			dst := make([]float64, n)
-			r := rng.Seeded(1)
+			r := random.Seeded(1)
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := w.Increments(r, dst); err != nil {
@@ -44,7 +44,7 @@ func BenchmarkExactCounts(b *testing.B) {
 		t := must(Balanced(n, 2))
 		w := equalWalk(t, DiscreteHaar, ReplaceOne)
 		x, y := make([]int64, n), make([]float64, n)
-		r := rng.Seeded(1)
+		r := random.Seeded(1)
 		b.ReportAllocs()
 		for b.Loop() {
 			for i := range x {
@@ -66,7 +66,7 @@ func BenchmarkExactCounts(b *testing.B) {
 			x[i] = int64(i & 7)
 		}
 		counts, y := make([]int64, t.Nodes()), make([]float64, t.Nodes())
-		r := rng.Seeded(1)
+		r := random.Seeded(1)
 		b.ReportAllocs()
 		for b.Loop() {
 			check(b, t.CountsInt(counts, x))

@@ -6,11 +6,11 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 func TestCounts_SumLeaves(t *testing.T) {
-	r := rng.Seeded(8)
+	r := random.Seeded(8)
 	for range 100 {
 		tree := randomTree(r, 1+r.IntN(60))
 		x := make([]int64, tree.Len())
@@ -44,7 +44,7 @@ func TestCounts_SumLeaves(t *testing.T) {
 // TestCenter_RationalReference: within the rounding of its sums, centering is what
 // it is in rational numbers, for counts of any size that CountsInt takes.
 func TestCenter_RationalReference(t *testing.T) {
-	r := rng.Seeded(9)
+	r := random.Seeded(9)
 	for trial := range 400 {
 		tree := randomTree(r, 1+r.IntN(30))
 		limit := int64(math.MaxInt64) >> (trial % 60)

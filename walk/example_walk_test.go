@@ -5,7 +5,7 @@ import (
 	"log"
 	"math"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/walk"
 )
 
@@ -21,7 +21,7 @@ func ExampleSuperregular() {
 	fmt.Printf("those of independent Laplace noise: %.1f\n", math.Sqrt(2*(1<<12+1)/2.))
 
 	z := make([]float64, 1<<12)
-	if err := w.Increments(rng.Seeded(1), z); err != nil { // nil in production
+	if err := w.Increments(random.Seeded(1), z); err != nil { // nil in production
 		log.Fatal(err)
 	}
 	for k := 1; k < len(z); k++ { // the walk
@@ -87,7 +87,7 @@ func ExampleWalk_AddHaar() {
 	if err := t.HaarInt(counts); err != nil {
 		log.Fatal(err)
 	}
-	if err := w.AddHaar(rng.Seeded(4), counts); err != nil { // nil in production
+	if err := w.AddHaar(random.Seeded(4), counts); err != nil { // nil in production
 		log.Fatal(err)
 	}
 	// From here on only noisy integers are touched.
@@ -128,7 +128,7 @@ func ExampleWalk_AddCounts() {
 	if err := t.CountsInt(counts, leaves); err != nil {
 		log.Fatal(err)
 	}
-	if err := w.AddCounts(rng.Seeded(2), counts); err != nil { // nil in production
+	if err := w.AddCounts(random.Seeded(2), counts); err != nil { // nil in production
 		log.Fatal(err)
 	}
 	fmt.Println("released:", counts)

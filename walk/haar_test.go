@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // TestHaarInt_KnownAnswer, by hand: 3+0+5+1 = 9 on the left and 13 on the right, so
@@ -41,7 +41,7 @@ func TestHaarInt_KnownAnswer(t *testing.T) {
 }
 
 func TestHaar_RoundTrip(t *testing.T) {
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	for range 300 {
 		tree := randomBinary(r, 1+r.IntN(40))
 		x := make([]float64, tree.Len())
@@ -144,7 +144,7 @@ func FuzzHaarInt(f *testing.F) {
 		if n == 0 {
 			return
 		}
-		tree := randomBinary(rng.Seeded(seed), n)
+		tree := randomBinary(random.Seeded(seed), n)
 		x := make([]int64, n)
 		for i := range x {
 			x[i] = int64(binary.LittleEndian.Uint64(data[8*i:]))

@@ -8,7 +8,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // Law is a law of the noise that one node adds to the counts of its children.
@@ -121,14 +121,14 @@ func (n Noise) Scale() float64 { return n.scale }
 // it would leave their sum as it is and so reveal the count of the node; what is
 // to be released is the noisy count of the node, divided equally, plus the
 // children's counts less their mean, plus this.
-func (n Noise) Draw(r *rand.Rand, dst []float64) {
+func (n Noise) Draw(rng *rand.Rand, dst []float64) {
 	fault.Must(n, n.check("walk: Noise.Draw"))
-	r, done := rng.Get(r)
-	n.draw(r, dst)
+	rng, done := random.Get(rng)
+	n.draw(rng, dst)
 	done()
 }
 
-func (n Noise) draw(r *rand.Rand, dst []float64) {
+func (n Noise) draw(rng *rand.Rand, dst []float64) {
 	k := len(dst)
 	if k < 2 {
 		clear(dst)
@@ -138,20 +138,20 @@ func (n Noise) draw(r *rand.Rand, dst []float64) {
 	case n.law == DiscreteHaar && k > 2:
 		panic("walk: DiscreteHaar noise on more than two children")
 	case n.law == DiscreteHaar:
-		d := float64(exact.DiscreteLaplace(r, n.rate))
+		d := float64(exact.DiscreteLaplace(rng, n.rate))
 		dst[0], dst[1] = d/2, -d/2
 		return
 	case n.law == KNorm && k == 2:
-		d := n.scale * rng.Laplace(r)
+		d := n.scale * random.Laplace(rng)
 		dst[0], dst[1] = d/2, -d/2
 		return
 	case n.law == KNorm:
-		kNorm(r, dst, n.scale)
+		kNorm(rng, dst, n.scale)
 		return
 	}
 	sum := 0.0
 	for i := range dst {
-		dst[i] = n.single(r)
+		dst[i] = n.single(rng)
 		sum += dst[i]
 	}
 	mean := sum / float64(k)
@@ -163,12 +163,12 @@ func (n Noise) draw(r *rand.Rand, dst []float64) {
 // kNorm draws from the K-norm law: in ascending order the entries have
 // independent exponential gaps, because sum_i |x_i - med(x)| is the sum over j
 // of min(j, k-j) times gap j; the order is a uniform permutation.
-func kNorm(r *rand.Rand, dst []float64, b float64) {
+func kNorm(rng *rand.Rand, dst []float64, b float64) {
 	k := len(dst)
 	x, sum := 0.0, 0.0
 	dst[0] = 0
 	for j := 1; j < k; j++ {
-		x += rng.Exponential(r) * b / float64(min(j, k-j))
+		x += random.Exponential(rng) * b / float64(min(j, k-j))
 		dst[j] = x
 		sum += x
 	}
@@ -176,7 +176,7 @@ func kNorm(r *rand.Rand, dst []float64, b float64) {
 	dst[0] -= mean
 	for i := 1; i < k; i++ {
 		x := dst[i] - mean
-		j := r.Uint64N(uint64(i) + 1) // Fisher and Yates, entry by entry
+		j := rng.Uint64N(uint64(i) + 1) // Fisher and Yates, entry by entry
 		dst[i] = dst[j]
 		dst[j] = x
 	}
@@ -188,14 +188,14 @@ func kNorm(r *rand.Rand, dst []float64, b float64) {
 // to: [Tree.Loss] does not count it.
 // Sums outside int64 become the nearest int64, which is post-processing. A nil r
 // is a secure generator. About 35 ns a count.
-func (n Noise) Add(r *rand.Rand, x []int64) {
+func (n Noise) Add(rng *rand.Rand, x []int64) {
 	fault.Must(n, n.check("walk: Noise.Add"))
 	if n.law != DiscreteLaplace {
 		panic("walk: Noise.Add: the law is not DiscreteLaplace")
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	for i, c := range x {
-		x[i] = exact.AddDiscreteLaplace(r, c, n.rate)
+		x[i] = exact.AddDiscreteLaplace(rng, c, n.rate)
 	}
 	done()
 }
@@ -262,9 +262,9 @@ func (n Noise) perUnit() float64 {
 }
 
 // single draws a number of the law Laplace or DiscreteLaplace.
-func (n Noise) single(r *rand.Rand) float64 {
+func (n Noise) single(rng *rand.Rand) float64 {
 	if n.law == DiscreteLaplace {
-		return float64(exact.DiscreteLaplace(r, n.rate))
+		return float64(exact.DiscreteLaplace(rng, n.rate))
 	}
-	return n.scale * rng.Laplace(r)
+	return n.scale * random.Laplace(rng)
 }

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -46,7 +46,7 @@ func symmetric(tail func(x float64) float64) func(float64) float64 {
 var cuts = []float64{-6, -4, -3, -2, -1.5, -1, -.6, -.3, -.1, 0, .1, .3, .6, 1, 1.5, 2, 3, 4, 6}
 
 func TestDraw_Differences(t *testing.T) {
-	r := rng.Seeded(14)
+	r := random.Seeded(14)
 	const b = 2.5
 	for _, c := range []struct {
 		name string
@@ -76,7 +76,7 @@ func TestDraw_Differences(t *testing.T) {
 // TestDraw_KNormRadius: the norm of a K-norm variate in k-1 dimensions has the
 // law Gamma(k-1), whatever the body.
 func TestDraw_KNormRadius(t *testing.T) {
-	r := rng.Seeded(15)
+	r := random.Seeded(15)
 	for _, k := range []int{2, 3, 4, 5, 9, 16} {
 		gamma := distuv.Gamma{Alpha: float64(k - 1), Beta: 1}
 		var at []float64
@@ -95,7 +95,7 @@ func TestDraw_KNormRadius(t *testing.T) {
 
 // TestDraw_KNormOrder: all orders of four children are alike.
 func TestDraw_KNormOrder(t *testing.T) {
-	r := rng.Seeded(16)
+	r := random.Seeded(16)
 	n := must(NewNoise(KNorm, 1))
 	count := make([]int, 256)
 	x := make([]float64, 4)
@@ -135,7 +135,7 @@ func TestDraw_KNormOrder(t *testing.T) {
 // TestDraw_Moments: sum 0, and the covariance that Variance states. The bound is
 // 6 standard errors, estimated: about 2e-9 for each of 20 numbers.
 func TestDraw_Moments(t *testing.T) {
-	r := rng.Seeded(17)
+	r := random.Seeded(17)
 	for _, law := range []Law{Laplace, KNorm, DiscreteLaplace, DiscreteHaar} {
 		for _, k := range []int{2, 3, 7} {
 			if law == DiscreteHaar && k > 2 {
@@ -194,7 +194,7 @@ func integers(b float64) []float64 {
 func tallyInteger(count []int, k int64) { count[max(0, min(40, k+20))]++ }
 
 func TestNoise_Integers(t *testing.T) {
-	r := rng.Seeded(18)
+	r := random.Seeded(18)
 	const b = 1.75
 	n := must(NewNoise(DiscreteLaplace, b))
 	q := math.Exp(-1 / b)
@@ -223,7 +223,7 @@ func TestNoise_Integers(t *testing.T) {
 }
 
 func TestNoise_RateIsNotAboveTheStatedOne(t *testing.T) {
-	r := rng.Seeded(19)
+	r := random.Seeded(19)
 	for range 10_000 {
 		b := math.Exp(10 * r.NormFloat64())
 		if n := must(NewNoise(DiscreteLaplace, b)); math.FMA(n.rate, b, -1) > 0 {

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // bruteLoss is the largest weighted l1 norm of the change of the counts, or of
@@ -121,7 +121,7 @@ func TestSensitivity_EveryShape(t *testing.T) {
 // TestLoss_RandomTreesAndScales has only children, and scales that are powers
 // of two, so that all sums are exact.
 func TestLoss_RandomTreesAndScales(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	power := func() float64 { return math.Ldexp(1, r.IntN(9)-4) }
 	for range 3000 {
 		tree := randomTree(r, 1+r.IntN(24))
@@ -156,7 +156,7 @@ func TestLoss_RandomTreesAndScales(t *testing.T) {
 // TestLoss_RoundsUp: with scales that are powers of two of very different sizes
 // the sums are not float64s, and Loss is the next one.
 func TestLoss_RoundsUp(t *testing.T) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	tree := must(Levels(2, 2, 2))
 	scale := func() float64 { return math.Ldexp(1, r.IntN(150)) }
 	for range 500 {
@@ -206,7 +206,7 @@ func TestSensitivity_KnownAnswers(t *testing.T) {
 // TestLoss_BoundsMeasures: for measures of any kind the weighted change of the
 // coefficients is at most the loss times the distance that the relation names.
 func TestLoss_BoundsMeasures(t *testing.T) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	for range 500 {
 		tree := randomTree(r, 2+r.IntN(40))
 		n := tree.Len()

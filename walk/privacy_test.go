@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // logRatios calls f with the potential's change at z between any two neighbors
@@ -13,7 +13,7 @@ import (
 // off: V is convex and piecewise linear, and its slopes occur there.
 func logRatios(t *testing.T, w *Walk, rel Relation, seed uint64, f func(change float64)) {
 	tree := w.Tree()
-	r := rng.Seeded(seed)
+	r := random.Seeded(seed)
 	x := make([]float64, tree.Len())
 	delta, z, moved := make([]float64, tree.Nodes()), make([]float64, tree.Nodes()), make([]float64, tree.Nodes())
 	for i := range x {
@@ -48,7 +48,7 @@ func logRatios(t *testing.T, w *Walk, rel Relation, seed uint64, f func(change f
 // log-density ratio of neighbors is at most Loss, which is attained; so noise
 // of 99 % of the scale breaks level 1.
 func TestPrivacy_LogDensityRatios(t *testing.T) {
-	r := rng.Seeded(21)
+	r := random.Seeded(21)
 	for trial := range uint64(60) {
 		for _, law := range laws {
 			tree := randomTree(r, 2+r.IntN(14))

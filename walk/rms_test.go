@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // TestRMS_KnownAnswers, at level 1 per unit of total variation. The share phi of a
@@ -52,7 +52,7 @@ func TestRMS_KnownAnswers(t *testing.T) {
 // TestVariances_SlowReference sends every single number of the noise through
 // Center and adds up squares, on trees of any shape.
 func TestVariances_SlowReference(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for trial := range 60 {
 		tree := randomTree(r, 1+r.IntN(30))
 		if trial%4 == 0 {

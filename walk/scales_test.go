@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 func TestEqualScales_AreIntegers(t *testing.T) {
@@ -29,7 +29,7 @@ func TestEqualScales_AreIntegers(t *testing.T) {
 // TestAt_KeepsTheLevel: equal scales divided by alpha have a loss of alpha at
 // most, as the outward rounding of Loss sees it.
 func TestAt_KeepsTheLevel(t *testing.T) {
-	r := rng.Seeded(11)
+	r := random.Seeded(11)
 	for range 2000 {
 		tree := must(Balanced(2+r.IntN(1000), 2+r.IntN(20)))
 		alpha := math.Exp(r.NormFloat64())
@@ -41,7 +41,7 @@ func TestAt_KeepsTheLevel(t *testing.T) {
 }
 
 func TestNormalize_LossIsOne(t *testing.T) {
-	r := rng.Seeded(12)
+	r := random.Seeded(12)
 	for range 500 {
 		tree := randomTree(r, 2+r.IntN(60))
 		s := randomScales(r, tree)

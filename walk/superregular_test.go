@@ -5,14 +5,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // TestSuperregular_Theorem: V is 1-Lipschitz in l1, attained where n is a power
 // of two, by the exact formula; and the partial sums stay within a multiple of
 // (log n)^(3/2).
 func TestSuperregular_Theorem(t *testing.T) {
-	r := rng.Seeded(23)
+	r := random.Seeded(23)
 	for n := 1; n <= 70; n++ {
 		w := must(Superregular(n, nil))
 		x, y := make([]float64, n), make([]float64, n)
@@ -69,7 +69,7 @@ func TestSuperregular_Theorem(t *testing.T) {
 // that of (T+D)/2, (T-D)/2: compare V with it.
 func TestSuperregular_DensityOnTwo(t *testing.T) {
 	w := must(Superregular(2, nil))
-	r := rng.Seeded(24)
+	r := random.Seeded(24)
 	for range 100 {
 		z := []float64{r.NormFloat64(), r.NormFloat64()}
 		want := (math.Abs(z[0]+z[1]) + math.Abs(z[0]-z[1])) / 2

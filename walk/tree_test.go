@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // checkTree checks every law of the numbering.
@@ -104,7 +104,7 @@ func TestLevels_Laws(t *testing.T) {
 }
 
 func TestNewTree_OrderMapsParents(t *testing.T) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	for range 300 {
 		n := 1 + r.IntN(60)
 		label := r.Perm(n) // item label[i] is the i-th of a tree that grows

@@ -7,7 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // Walk is noise on the leaves of a tree: its increments are the noise of single
@@ -146,7 +146,7 @@ func (w *Walk) totalVariance() float64 {
 // [Walk.AddHaar] and the inverse transform would lead to, as float64. A nil r is
 // a secure generator; the results for a given r are repeatable. O(nodes), some
 // 15 ns a leaf for real laws and 35 ns for integers.
-func (w *Walk) Increments(r *rand.Rand, dst []float64) error {
+func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	const op = "walk: Walk.Increments"
 	if err := w.check(op); err != nil {
 		return err
@@ -155,11 +155,11 @@ func (w *Walk) Increments(r *rand.Rand, dst []float64) error {
 	if err := checkLen(op, "dst", len(dst), t.Len()); err != nil {
 		return err
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	defer done()
 	dst[0] = 0
 	if w.scales.Total > 0 {
-		dst[0] = w.total.single(r)
+		dst[0] = w.total.single(rng)
 	}
 	// What a node has stands at its first leaf until its children take over.
 	noise := make([]float64, t.arity)
@@ -172,7 +172,7 @@ func (w *Walk) Increments(r *rand.Rand, dst []float64) error {
 				continue
 			}
 			e := noise[:end-c]
-			n.draw(r, e)
+			n.draw(rng, e)
 			at := t.lo[c:end]
 			share := dst[at[0]] / float64(len(e))
 			for i, x := range e {
@@ -190,7 +190,7 @@ func (w *Walk) Increments(r *rand.Rand, dst []float64) error {
 // Total is positive and else remains, because it is public. The probabilities
 // are exact. Sums outside int64 become the nearest int64, which is
 // post-processing. A nil r is a secure generator. O(nodes), 35 ns each.
-func (w *Walk) AddCounts(r *rand.Rand, counts []int64) error {
+func (w *Walk) AddCounts(rng *rand.Rand, counts []int64) error {
 	const op = "walk: Walk.AddCounts"
 	if err := w.check(op); err != nil {
 		return err
@@ -202,10 +202,10 @@ func (w *Walk) AddCounts(r *rand.Rand, counts []int64) error {
 	if err := checkLen(op, "counts", len(counts), t.Nodes()); err != nil {
 		return err
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	defer done()
 	if w.scales.Total > 0 {
-		counts[0] = exact.AddDiscreteLaplace(r, counts[0], w.total.rate)
+		counts[0] = exact.AddDiscreteLaplace(rng, counts[0], w.total.rate)
 	}
 	for l, n := range w.level {
 		lo, hi := t.Level(l)
@@ -216,7 +216,7 @@ func (w *Walk) AddCounts(r *rand.Rand, counts []int64) error {
 				continue
 			}
 			for i, c := range below {
-				below[i] = exact.AddDiscreteLaplace(r, c, n.rate)
+				below[i] = exact.AddDiscreteLaplace(rng, c, n.rate)
 			}
 		}
 	}
@@ -227,7 +227,7 @@ func (w *Walk) AddCounts(r *rand.Rand, counts []int64) error {
 // that [Tree.HaarInt] makes, in place; the error for another law is a
 // [*ValueError]. The total, x[0], remains where the walk has no noise for it.
 // Exact, saturating and with r as in [Walk.AddCounts]. O(n), 35 ns each.
-func (w *Walk) AddHaar(r *rand.Rand, x []int64) error {
+func (w *Walk) AddHaar(rng *rand.Rand, x []int64) error {
 	const op = "walk: Walk.AddHaar"
 	if err := w.check(op); err != nil {
 		return err
@@ -239,17 +239,17 @@ func (w *Walk) AddHaar(r *rand.Rand, x []int64) error {
 	if err := checkLen(op, "x", len(x), t.Len()); err != nil {
 		return err
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	defer done()
 	if w.scales.Total > 0 {
-		x[0] = exact.AddDiscreteLaplace(r, x[0], w.total.rate)
+		x[0] = exact.AddDiscreteLaplace(rng, x[0], w.total.rate)
 	}
 	for l, n := range w.level {
 		lo, hi := t.Level(l)
 		for v := lo; v < hi; v++ {
 			if c := t.first[v]; c != t.first[v+1] {
 				j := t.lo[c+1]
-				x[j] = exact.AddDiscreteLaplace(r, x[j], n.rate)
+				x[j] = exact.AddDiscreteLaplace(rng, x[j], n.rate)
 			}
 		}
 	}

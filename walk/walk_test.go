@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -17,7 +17,7 @@ var laws = []Law{Laplace, KNorm, DiscreteLaplace, DiscreteHaar}
 // TestIncrements_Variances: the draws have the variances that the closed form
 // gives, within 6 standard errors (2e-9 for each of 60 numbers).
 func TestIncrements_Variances(t *testing.T) {
-	r := rng.Seeded(20)
+	r := random.Seeded(20)
 	for _, law := range laws {
 		for trial := range 2 {
 			tree := randomBinary(r, 9)
@@ -47,13 +47,13 @@ func TestIncrements_Variances(t *testing.T) {
 // exactly, is what Increments gives for the same stream.
 func TestIncrements_AreTheIntegerRoute(t *testing.T) {
 	for seed := range uint64(20) {
-		r := rng.Seeded(seed)
+		r := random.Seeded(seed)
 		tree := randomBinary(r, 12)
 		s := randomScales(r, tree)
 		x, dst := make([]int64, 12), make([]float64, 12)
 		w := must(New(tree, DiscreteHaar, s))
-		check(t, w.AddHaar(rng.Seeded(seed), x))
-		check(t, w.Increments(rng.Seeded(seed), dst))
+		check(t, w.AddHaar(random.Seeded(seed), x))
+		check(t, w.Increments(random.Seeded(seed), dst))
 		haar := make([]float64, 12)
 		for i, k := range x {
 			haar[i] = float64(k)
@@ -66,8 +66,8 @@ func TestIncrements_AreTheIntegerRoute(t *testing.T) {
 		w = must(New(tree, DiscreteLaplace, randomScales(r, tree)))
 		counts := make([]int64, 20)
 		dst = make([]float64, tree.Len())
-		check(t, w.AddCounts(rng.Seeded(seed), counts))
-		check(t, w.Increments(rng.Seeded(seed), dst))
+		check(t, w.AddCounts(random.Seeded(seed), counts))
+		check(t, w.Increments(random.Seeded(seed), dst))
 		centered := ratCenter(tree, counts)
 		for i, got := range dst {
 			if want, _ := centered[tree.LeafNode(i)].Float64(); math.Abs(got-want) > 1e-12 {
@@ -82,8 +82,8 @@ func TestIncrements_TotalAndStream(t *testing.T) {
 		tree := must(Balanced(100, 2))
 		w := equalWalk(tree, law, ReplaceOne)
 		a, b := make([]float64, 100), make([]float64, 100)
-		check(t, w.Increments(rng.Seeded(1), a))
-		check(t, w.Increments(rng.Seeded(1), b))
+		check(t, w.Increments(random.Seeded(1), a))
+		check(t, w.Increments(random.Seeded(1), b))
 		if !slices.Equal(a, b) {
 			t.Errorf("%v: two runs of one seed differ", law)
 		}
@@ -104,7 +104,7 @@ func TestIncrements_Allocations(t *testing.T) {
 	}
 	w := equalWalk(must(Levels(8, 8)), KNorm, ReplaceOne)
 	dst := make([]float64, 64)
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	if n := testing.AllocsPerRun(20, func() { _ = w.Increments(r, dst) }); n > 1 {
 		t.Errorf("%v allocations", n)
 	}
@@ -112,7 +112,7 @@ func TestIncrements_Allocations(t *testing.T) {
 
 // TestAdd_Integers: which entries get noise, and which law.
 func TestAdd_Integers(t *testing.T) {
-	r := rng.Seeded(22)
+	r := random.Seeded(22)
 	tree := shapeTree{{nil, nil}, {{nil}}}.tree() // nodes 0 | 1 2 | 3 4 5 | 6
 	w := must(New(tree, DiscreteLaplace, Scales{Level: []float64{2, 3, 4}}))
 	noisy := make([]int, 7)
@@ -161,7 +161,7 @@ func TestAdd_EntriesHaveTheirScales(t *testing.T) {
 		for i := range tally {
 			tally[i] = make([]int, 41)
 		}
-		r := rng.Seeded(23)
+		r := random.Seeded(23)
 		for range 40_000 {
 			x := make([]int64, len(c.scale))
 			check(t, c.add(r, x))

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
@@ -174,7 +174,7 @@ func assignMust(t testing.TB, c []float64, n, m int) *Matching {
 }
 
 func TestAssignment_EqualsBruteForce(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for _, kind := range assignKinds {
 		for n := 1; n <= 6; n++ {
 			for m := n; m <= n+2 && m <= 7; m++ {
@@ -194,7 +194,7 @@ func TestAssignment_EqualsBruteForce(t *testing.T) {
 
 // From 96 columns on there are short lists, and they grow.
 func TestAssignment_EqualsHungarian(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for _, kind := range assignKinds {
 		for _, size := range [][2]int{{60, 60}, {150, 150}, {300, 300}, {40, 200}, {199, 200}} {
 			n, m := size[0], size[1]
@@ -219,7 +219,7 @@ func TestAssignment_EqualsHungarian(t *testing.T) {
 
 // Integers are exact: the bounds meet.
 func TestAssignment_IntegersHaveNoGap(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	for _, most := range []int64{1, 2, 10, 1 << 40} {
 		n := 200
 		c := assignMatrix(n, n, r, func(r *rand.Rand, _, _ int) float64 { return float64(r.Int64N(most)) })
@@ -230,7 +230,7 @@ func TestAssignment_IntegersHaveNoGap(t *testing.T) {
 }
 
 func TestAssignment_PermutationAndScale(t *testing.T) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	n, m := 150, 160
 	c := assignUniform(n, m, 4)
 	want := assignMust(t, c, n, m)
@@ -265,7 +265,7 @@ func TestAssignment_WorkersAgree(t *testing.T) {
 // The proof does not trust the solver: a wrong matching gets an Upper above the
 // optimum, wrong potentials a Lower below it.
 func TestProveMatching_CatchesWrongAnswers(t *testing.T) {
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	n := 120
 	c := assignUniform(n, n, 6)
 	costs := func(i int, _ []float64) []float64 { return c[i*n : (i+1)*n] }

@@ -5,13 +5,13 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // assignUniform is a matrix of independent uniform costs, assignEuclid one of
 // distances between two sets of uniform points of the unit square.
 func assignUniform(n, m int, seed uint64) []float64 {
-	r := rng.Seeded(seed)
+	r := random.Seeded(seed)
 	c := make([]float64, n*m)
 	for k := range c {
 		c[k] = r.Float64()
@@ -20,7 +20,7 @@ func assignUniform(n, m int, seed uint64) []float64 {
 }
 
 func assignEuclid(n, m int, seed uint64) []float64 {
-	r := rng.Seeded(seed)
+	r := random.Seeded(seed)
 	p := make([]float64, 2*(n+m))
 	for k := range p {
 		p[k] = r.Float64()

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
 func lineNormal(seed uint64, n int) []float64 {
-	r := rng.Seeded(seed)
+	r := random.Seeded(seed)
 	x := make([]float64, n)
 	for i := range x {
 		x[i] = r.NormFloat64()
@@ -52,7 +52,7 @@ func BenchmarkLineSort(b *testing.B) {
 func BenchmarkW1Line(b *testing.B) {
 	for _, n := range []int{1000, 1_000_000} {
 		x := lineNormal(1, n)
-		r := rng.Seeded(2)
+		r := random.Seeded(2)
 		mu, nu := lineMeasure(r, n), lineMeasure(r, n)
 		for _, sorted := range []bool{true, false} {
 			x := slices.Clone(x)
@@ -115,7 +115,7 @@ func treeComplete(r *rand.Rand, leaves, arity int) *metric.Tree {
 
 func BenchmarkTree(b *testing.B) {
 	for _, n := range []int{1 << 10, 1 << 16} {
-		r := rng.Seeded(3)
+		r := random.Seeded(3)
 		tree := treeComplete(r, n, 4)
 		mu, nu, g := lineMeasure(r, n), lineMeasure(r, n), lineNormal(4, n)
 		for i := range g {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -14,7 +14,7 @@ import (
 // benchPlane returns two sets of n uniform points of the unit square as one
 // metric, the two lists of indices, and random weights on them.
 func benchPlane(n int) (f metric.Finite, a, b []int, mu, nu []float64) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	pts := make([][]float64, 2*n)
 	for i := range pts {
 		pts[i] = []float64{r.Float64(), r.Float64()}
@@ -96,7 +96,7 @@ func BenchmarkBetween_Warm(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			r, sum := rng.Seeded(2), 0.0
+			r, sum := random.Seeded(2), 0.0
 			for i := range mu {
 				mu[i] *= math.Exp(0.05 * r.NormFloat64())
 				sum += mu[i]
@@ -170,7 +170,7 @@ func BenchmarkProject(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			r := rng.Seeded(3)
+			r := random.Seeded(3)
 			for i := range g {
 				d := r.NormFloat64() / float64(n)
 				g[i] += d

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // Weights are small integers, so that stripping is exact and ties abound.
 func TestBetween_AllVertices(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for range 400 {
 		n, m := 1+r.IntN(3), 1+r.IntN(4)
 		mu, nu := make([]float64, n), make([]float64, m)
@@ -32,7 +32,7 @@ func TestBetween_AllVertices(t *testing.T) {
 }
 
 func TestBetween_SlowReference(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for k := range 150 {
 		n, m := 1+r.IntN(25), 1+r.IntN(25)
 		if k%5 == 0 {
@@ -59,7 +59,7 @@ func TestBetween_SlowReference(t *testing.T) {
 
 // Costs and masses over 24 orders of magnitude in one problem.
 func TestBetween_MixedScales(t *testing.T) {
-	r := rng.Seeded(7)
+	r := random.Seeded(7)
 	for range 40 {
 		n, m := 1+r.IntN(12), 1+r.IntN(12)
 		c := make([]float64, n*m)
@@ -83,7 +83,7 @@ func TestBetween_MixedScales(t *testing.T) {
 // Measures far apart make the short lists useless, and sampling starts; a warm
 // start, few workers and costs computed anew change nothing but the work.
 func TestBetween_SameAnswerEveryWay(t *testing.T) {
-	r := rng.Seeded(9)
+	r := random.Seeded(9)
 	n, m := 300, 240
 	for _, shift := range []float64{0, 3} {
 		c := w1Shifted(r, n, m, shift)
@@ -107,7 +107,7 @@ func TestBetween_SameAnswerEveryWay(t *testing.T) {
 
 // A start from nonsense gets there as well.
 func TestBetween_BadWarmStart(t *testing.T) {
-	r := rng.Seeded(10)
+	r := random.Seeded(10)
 	n := 90
 	c := w1Shifted(r, n, n, 1)
 	mu, nu := w1Weights(r, n, false), w1Weights(r, n, false)
@@ -163,7 +163,7 @@ func TestBetween_Errors(t *testing.T) {
 	if _, err := Matrix(0, 2, nil); !empty(err) {
 		t.Error(err)
 	}
-	if _, err := Distances(w1Plane(rng.Seeded(1), 2), []int{0, 2}, []int{1}); !value("a", 1)(err) {
+	if _, err := Distances(w1Plane(random.Seeded(1), 2), []int{0, 2}, []int{1}); !value("a", 1)(err) {
 		t.Error(err)
 	}
 }

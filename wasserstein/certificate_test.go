@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // Wrong plans and potentials can only widen the interval.
 func TestCertify_CatchesWrongInput(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for range 300 {
 		n, m := 2+r.IntN(10), 2+r.IntN(10)
 		c := w1Matrix(t, n, m, w1Random(r, n, m))
@@ -51,7 +51,7 @@ func TestCertify_CatchesWrongInput(t *testing.T) {
 // The ends against exact rational arithmetic: Lower is at most the value of U
 // and V, and Upper at least the cost of the plan.
 func TestCertify_RoundsOutward(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	rat := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
 	addProduct := func(sum *big.Rat, a, b float64) { sum.Add(sum, new(big.Rat).Mul(rat(a), rat(b))) }
 	for range 100 {
@@ -135,7 +135,7 @@ func TestGap_RoundsUp(t *testing.T) {
 // M/2^53 and c = K/2^52 with M*K = -1 modulo 2^52. With the excess 3*2^-53 times c
 // rounded down, or left out, Lower would be F.
 func TestCertify_LowerIsThatOfTheLighterMeasure(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	tried := 0
 	for range 200 {
 		m := 1<<52 + 2*r.Uint64N(1<<48) + 1

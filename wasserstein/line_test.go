@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -58,7 +58,7 @@ func lineMetric(x []float64) func(i, j int) float64 {
 }
 
 func TestW1Line_IsTheTransportCost(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for trial := range 400 {
 		n := 1 + r.IntN(7)
 		x := linePositions(r, n)
@@ -122,7 +122,7 @@ func lineDyadic(r *rand.Rand, n int) []float64 {
 }
 
 func TestW1LineBetween_IsTheQuantileCoupling(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for range 200 {
 		n, m := 1+r.IntN(30), 1+r.IntN(30)
 		x, y := linePositions(r, n), linePositions(r, m)
@@ -146,7 +146,7 @@ func TestW1LineBetween_IsTheQuantileCoupling(t *testing.T) {
 }
 
 func TestW1Samples_IsTheQuantileCoupling(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	uniform := func(n, m int) []float64 { // in units of 1/(n m)
 		w := make([]float64, n)
 		for i := range w {
@@ -175,7 +175,7 @@ func TestW1Samples_IsTheQuantileCoupling(t *testing.T) {
 // A million points: moved by exactly 2^-30 in a random order, unequal sizes, and
 // weights that nearly cancel.
 func TestW1Line_ManyPoints(t *testing.T) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	const n = 1 << 18
 	a, b, twice := make([]float64, n), make([]float64, n), make([]float64, 0, 2*n)
 	for i := range a {
@@ -212,7 +212,7 @@ func TestW1Line_ManyPoints(t *testing.T) {
 }
 
 func TestW1Line_IsAMetric(t *testing.T) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	d := func(x, mu, nu []float64) float64 {
 		v := testkit.Must(W1Line(x, mu, nu))
 		return v
@@ -239,7 +239,7 @@ func TestW1Line_IsAMetric(t *testing.T) {
 }
 
 func TestLineSort_SortsStably(t *testing.T) {
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	for _, n := range []int{2, lineSmall - 1, lineSmall, 5000} {
 		for range 5 {
 			x := linePositions(r, n)

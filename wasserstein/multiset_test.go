@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -52,7 +52,7 @@ func multisetSlow(f metric.Finite, a, b []int) float64 {
 }
 
 func TestDistanceEM_EqualsBruteForce(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	f := multisetPlane(t, r, 12)
 	for range 200 {
 		n := 1 + r.IntN(7)
@@ -70,7 +70,7 @@ func TestDistanceEM_EqualsBruteForce(t *testing.T) {
 }
 
 func TestDistanceEM_DifferentSizes(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	f := multisetPlane(t, r, 9)
 	for range 200 {
 		a, b := multisetItems(r, 9, 1+r.IntN(9)), multisetItems(r, 9, 1+r.IntN(9))
@@ -82,7 +82,7 @@ func TestDistanceEM_DifferentSizes(t *testing.T) {
 
 // Both solvers, by the number of copies, agree with the sorted matching.
 func TestDistanceEM_LineIsSortedMatching(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	for _, points := range []int{5, 40, 400} {
 		x := make([]float64, points)
 		for i := range x {
@@ -103,7 +103,7 @@ func TestDistanceEM_LineIsSortedMatching(t *testing.T) {
 }
 
 func TestDistanceEM_IsAMetric(t *testing.T) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	f := multisetPlane(t, r, 20)
 	for range 150 {
 		var s [3][]int
@@ -128,7 +128,7 @@ func TestDistanceEM_IsAMetric(t *testing.T) {
 // Replacing one of m items moves it by its distance over m: the granularity
 // that user-level privacy speaks of.
 func TestDistanceEM_ReplaceOne(t *testing.T) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	f := multisetPlane(t, r, 30)
 	a := multisetItems(r, 30, 1000)
 	b := slices.Clone(a)

@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
 func TestProject_SlowReference(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for range 80 {
 		n := 1 + r.IntN(30)
 		f := w1Plane(r, n)
@@ -55,7 +55,7 @@ func TestProject_SlowReference(t *testing.T) {
 }
 
 func TestProject_AgreesWithLine(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for range 20 {
 		n := 2 + r.IntN(100)
 		x, pts, g := make([]float64, n), make([][]float64, n), w1Weights(r, n, false)
@@ -75,7 +75,7 @@ func TestProject_AgreesWithLine(t *testing.T) {
 }
 
 func TestProject_Edges(t *testing.T) {
-	f := w1Plane(rng.Seeded(3), 3)
+	f := w1Plane(random.Seeded(3), 3)
 	g := []float64{.25, .5, .25}
 	if p, err := Project(t.Context(), f, g, nil); err != nil || !slices.Equal(p.P, g) || p.Cost != 0 || p.Gap() != 0 {
 		t.Errorf("a probability measure: %+v, %v", p, err)
@@ -87,7 +87,7 @@ func TestProject_Edges(t *testing.T) {
 	if _, err := Project(t.Context(), f, []float64{1, 1, math.NaN()}, nil); err == nil {
 		t.Error("NaN accepted")
 	}
-	if p, err := Project(t.Context(), w1Plane(rng.Seeded(3), 1), []float64{1}, nil); err != nil || p.P[0] != 1 {
+	if p, err := Project(t.Context(), w1Plane(random.Seeded(3), 1), []float64{1}, nil); err != nil || p.P[0] != 1 {
 		t.Errorf("one point: %+v, %v", p, err)
 	}
 }
@@ -158,7 +158,7 @@ func bruteIsotonic(g, w []float64, lo, hi float64) float64 {
 }
 
 func TestIsotonicL1_IsOptimal(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for trial := range 3000 {
 		n := 1 + r.IntN(10)
 		g, w := make([]float64, n), make([]float64, n)
@@ -200,7 +200,7 @@ func TestIsotonicL1_IsOptimal(t *testing.T) {
 }
 
 func TestIsotonicL1_KeepsAscendingInput(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for range 300 {
 		n := 1 + r.IntN(20)
 		g, w := linePositions(r, n), make([]float64, n)
@@ -233,7 +233,7 @@ func projectCheck(t *testing.T, p []float64) {
 }
 
 func TestProjectLine_IsNearest(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	for trial := range 400 {
 		n := 1 + r.IntN(7)
 		x, g := linePositions(r, n), lineSigned(r, n)
@@ -396,7 +396,7 @@ func FuzzProjectLine(f *testing.F) {
 }
 
 func TestProjectTree_IsNearest(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for trial := range 1500 {
 		tree := treeRandom(r, 1+r.IntN(12))
 		leaves := tree.Leaves()
@@ -497,7 +497,7 @@ func projectCost(tree *metric.Tree, p, g []float64) float64 {
 // On larger trees optimality has a certificate: the dual value. Here the convex
 // cost is attacked instead, by all moves of a little mass from leaf to leaf.
 func TestProjectTree_NoMoveImproves(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for range 60 {
 		tree := treeRandom(r, 2+r.IntN(120))
 		n := len(tree.Leaves())
@@ -526,7 +526,7 @@ func TestProjectTree_NoMoveImproves(t *testing.T) {
 
 // On a comb whose leaves hang on edges of length 0 the tree is the line.
 func TestProjectTree_IsProjectLineOnAComb(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	for range 60 {
 		n := 1 + r.IntN(60)
 		parent, length := make([]int, 2*n), make([]float64, 2*n)
@@ -575,7 +575,7 @@ func TestProjectTree_SharesEvenly(t *testing.T) {
 
 // Weights far above the mass, at lengths from 1e-12 to 1e12.
 func TestProjectTree_Extremes(t *testing.T) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	for range 300 {
 		tree := treeRandom(r, 1+r.IntN(60))
 		g := make([]float64, len(tree.Leaves()))
@@ -596,7 +596,7 @@ func TestProjectTree_Extremes(t *testing.T) {
 
 // Reference: bisection for tau.
 func TestProjectSimplex_IsNearest(t *testing.T) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	for trial := range 1000 {
 		n := 1 + r.IntN(12)
 		g := linePositions(r, n)

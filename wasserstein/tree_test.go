@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -47,7 +47,7 @@ func treeHeight(t *metric.Tree) float64 {
 }
 
 func TestW1Tree_IsTheTransportCost(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for trial := range 300 {
 		tree := treeRandom(r, 1+r.IntN(9))
 		for _, c := range []struct {
@@ -68,7 +68,7 @@ func TestW1Tree_IsTheTransportCost(t *testing.T) {
 }
 
 func TestW1Ultrametric_IsTheTransportCost(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for trial := range 300 {
 		n := 1 + r.IntN(8)
 		heights := make([]float64, n-1)
@@ -86,7 +86,7 @@ func TestW1Ultrametric_IsTheTransportCost(t *testing.T) {
 
 // The nodes of a path are points of the line.
 func TestW1Tree_IsW1LineOnAPath(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	for range 50 {
 		n := 1 + r.IntN(200)
 		parent, length, x := make([]int, n), make([]float64, n), make([]float64, n)
@@ -113,7 +113,7 @@ func TestW1Clustered_ClosedForm(t *testing.T) {
 	if err != nil || !lineClose(got, 0.29, 0x1p-50) {
 		t.Errorf("%v, %v, want 0.29", got, err)
 	}
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	for range 200 {
 		c := testkit.Must(metric.NewClustered(1+r.IntN(4), 1+r.IntN(3), 1-r.Float64()))
 		u := testkit.Must(metric.Subdominant(t.Context(), c))
@@ -127,7 +127,7 @@ func TestW1Clustered_ClosedForm(t *testing.T) {
 }
 
 func TestW1Tree_Laws(t *testing.T) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	for range 100 {
 		tree := treeRandom(r, 1+r.IntN(100))
 		n := len(tree.Leaves())

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
 func TestW1_SlowReference(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	for range 60 {
 		n := 1 + r.IntN(40)
 		f := w1Plane(r, n)
@@ -30,7 +30,7 @@ func TestW1_SlowReference(t *testing.T) {
 }
 
 func TestW1_Line(t *testing.T) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	for range 20 {
 		n := 2 + r.IntN(300)
 		x, pts := make([]float64, n), make([][]float64, n)
@@ -49,7 +49,7 @@ func TestW1_Line(t *testing.T) {
 
 // Identity, symmetry and the triangle inequality, and W1 of point masses.
 func TestW1_MetricAxioms(t *testing.T) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	f := w1Plane(r, 60)
 	d := func(a, b []float64) float64 {
 		res := testkit.Must(W1(t.Context(), f, a, b, nil))
@@ -78,7 +78,7 @@ func TestW1_MetricAxioms(t *testing.T) {
 
 // Powers of two change nothing but the exponent, across the range of float64.
 func TestW1_ScaleEquivariance(t *testing.T) {
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	f := w1Plane(r, 80)
 	mu, nu := w1Weights(r, 80, true), w1Weights(r, 80, true)
 	want := testkit.Must(W1(t.Context(), f, mu, nu, nil))
@@ -99,7 +99,7 @@ func TestW1_ScaleEquivariance(t *testing.T) {
 }
 
 func TestW1_DuplicatesAndZeros(t *testing.T) {
-	r := rng.Seeded(8)
+	r := random.Seeded(8)
 	base := w1Plane(r, 7)
 	idx := make([]int, 50)
 	for i := range idx {
@@ -131,7 +131,7 @@ func TestW1_DuplicatesAndZeros(t *testing.T) {
 // Measures that differ by rounding alone, and more on one side than on the
 // other: what is left to move need not balance.
 func TestW1_NothingButRounding(t *testing.T) {
-	r := rng.Seeded(12)
+	r := random.Seeded(12)
 	for range 20 {
 		n := 2 + r.IntN(200)
 		f, mu := w1Plane(r, n), w1Weights(r, n, false)
@@ -148,7 +148,7 @@ func TestW1_NothingButRounding(t *testing.T) {
 }
 
 func TestW1_MaxPivotsAndContext(t *testing.T) {
-	r := rng.Seeded(11)
+	r := random.Seeded(11)
 	n := 400
 	f := w1Plane(r, n)
 	mu, nu := w1Weights(r, n, false), w1Weights(r, n, false)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/demo"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -144,7 +144,7 @@ func (s *study) noise(ctx context.Context, alpha float64, releases int) (result,
 	snapped := additive.Snap(mechanism.Mechanism[metric.LatLon, metric.LatLon](sphere), s.points)
 	m := places{snapped, s.points}
 	took := time.Since(start)
-	r := rng.Seeded(s.seed)
+	r := random.Seeded(s.seed)
 	losses := make(mechanism.Losses, len(s.places))
 	for x := range losses {
 		if ctx.Err() != nil {
@@ -170,6 +170,6 @@ type places struct {
 	points *metric.Points[metric.LatLon]
 }
 
-func (p places) Release(r *rand.Rand, x int) (int, error) {
-	return p.Mechanism.Release(r, p.points.At(x))
+func (p places) Release(rng *rand.Rand, x int) (int, error) {
+	return p.Mechanism.Release(rng, p.points.At(x))
 }

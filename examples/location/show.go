@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/demo"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -51,7 +51,7 @@ func (s *study) explain(p *demo.Program) {
 // the file repeat; a real release would pass a nil generator.
 func (s *study) release(w io.Writer) error {
 	t := demo.NewTable("name", "lat", "lon", "mechanism", "released", "released_lat", "released_lon", "moved_km")
-	r := rng.Seeded(s.seed)
+	r := random.Seeded(s.seed)
 	for _, row := range s.rows {
 		if row.err != nil {
 			continue

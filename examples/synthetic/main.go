@@ -27,7 +27,7 @@ import (
 	"strings"
 
 	"github.com/metricdp/metricdp/internal/demo"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/measure"
 )
 
@@ -53,7 +53,7 @@ func run(ctx context.Context, p *demo.Program) error {
 		return err
 	}
 	s := &study{request: q}
-	noise := rng.Seeded(p.Seed)
+	noise := random.Seeded(p.Seed)
 	if s.secure {
 		noise = nil // the library's own
 	}
@@ -101,11 +101,11 @@ func (s *study) build(records int) error {
 }
 
 // synthesize draws the synthetic records.
-func (s *study) synthesize(r *rand.Rand) (err error) {
+func (s *study) synthesize(rng *rand.Rand) (err error) {
 	if s.rows == 0 {
 		s.rows = min(s.original.n, defaultRows)
 	}
-	s.records, err = s.release.Records(r, s.rows, &measure.RecordOptions{Jitter: s.jitter, Shuffle: true})
+	s.records, err = s.release.Records(rng, s.rows, &measure.RecordOptions{Jitter: s.jitter, Shuffle: true})
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // how many there are: a first pass finds out, unless -records said it, and
 // checks the file; the last one counts. Memory is that of the cells and of a
 // sample, however long the file.
-func (s *study) read(ctx context.Context, p *demo.Program, noise *rand.Rand) error {
+func (s *study) read(ctx context.Context, p *demo.Program, rng *rand.Rand) error {
 	s.original = newSummary(len(s.columns), s.seed)
 	once := s.size > 0
 	if !once {
@@ -43,7 +43,7 @@ func (s *study) read(ctx context.Context, p *demo.Program, noise *rand.Rand) err
 	if counts.Len() != s.original.n {
 		return fmt.Errorf("%s: has changed while it was read", s.file)
 	}
-	s.release, err = s.synthesizer.Release(noise, counts)
+	s.release, err = s.synthesizer.Release(rng, counts)
 	return err
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // maxSample is how many records a summary keeps. Quantiles of so many random
@@ -31,7 +31,7 @@ func newSummary(columns int, seed uint64) *summary {
 	s := &summary{
 		mean:  make([]float64, columns),
 		delta: make([]float64, columns),
-		r:     rng.Seeded(^seed), // not the stream of the noise
+		r:     random.Seeded(^seed), // not the stream of the noise
 	}
 	for i := range columns {
 		s.co = append(s.co, make([]float64, i+1))
@@ -86,7 +86,7 @@ func (s *summary) quantiles(i int, p ...float64) []float64 {
 // some returns n random records of the sample, or all, in random order.
 func (s *summary) some(n int) [][]float64 {
 	all := slices.Clone(s.sample)
-	r := rng.Seeded(uint64(len(all)))
+	r := random.Seeded(uint64(len(all)))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:min(n, len(all))]
 }

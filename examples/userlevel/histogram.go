@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -22,7 +22,7 @@ type result struct {
 	delta        float64
 	bound        float64 // of the mean error, proved
 	err          error   // why there is none
-	release      func(r *rand.Rand) ([]float64, error)
+	release      func(rng *rand.Rand) ([]float64, error)
 
 	measured float64   // the mean error
 	first    []float64 // the first release
@@ -71,8 +71,8 @@ func (s *study) linear(ctx context.Context, name string, users [][]int, l level)
 	}
 	s.promised(&r, mech.Guarantee(), false)
 	r.bound = 2 * mech.StdDev() * s.spread()
-	r.release = func(random *rand.Rand) ([]float64, error) {
-		return mech.Release(random, each(users))
+	r.release = func(rng *rand.Rand) ([]float64, error) {
+		return mech.Release(rng, each(users))
 	}
 	return r
 }
@@ -100,8 +100,8 @@ func (s *study) laplace(ctx context.Context, l level) result {
 	}
 	s.promised(&r, mech.Guarantee(), false)
 	r.bound = 2 * mech.ErrorBound()
-	r.release = func(random *rand.Rand) ([]float64, error) {
-		e, err := mech.Release(random, each(s.first))
+	r.release = func(rng *rand.Rand) ([]float64, error) {
+		e, err := mech.Release(rng, each(s.first))
 		if err != nil {
 			return nil, err
 		}
@@ -177,8 +177,8 @@ func (s *study) frequencies(name string, l level, mech *emd.Frequencies, err err
 	}
 	s.promised(&r, mech.Guarantee(), changed)
 	r.bound = 2 * unit * mech.ErrorBound(int64(s.model.Users*s.model.Items))
-	r.release = func(random *rand.Rand) ([]float64, error) {
-		counts, err := mech.Release(random, each(s.first))
+	r.release = func(rng *rand.Rand) ([]float64, error) {
+		counts, err := mech.Release(rng, each(s.first))
 		if err != nil {
 			return nil, err
 		}
@@ -235,7 +235,7 @@ func (s *study) measure(ctx context.Context, r *result, runs int) error {
 		return ctx.Err()
 	}
 	exact := exactly(s.indicators, r.users)
-	random := rng.Seeded(s.seed)
+	random := random.Seeded(s.seed)
 	sum := 0.0
 	for range runs {
 		if err := ctx.Err(); err != nil {

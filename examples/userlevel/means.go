@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/demo"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/metric"
@@ -69,7 +69,7 @@ func exactly[P any](q emd.Query[P], users [][]P) []float64 {
 // first release.
 func (s *study) errors(ctx context.Context, l *emd.Linear[metric.LatLon], q question, runs int) (sizes, first []float64, err error) {
 	exact := exactly(q.Query, s.places)
-	r := rng.Seeded(s.seed)
+	r := random.Seeded(s.seed)
 	for range runs {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err

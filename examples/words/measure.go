@@ -8,7 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/demo"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -258,7 +258,7 @@ func (s *study) madlib(ctx context.Context, alpha float64, releases int) (result
 	}
 	r := result{name: madlibName, level: unknown, guessed: unknown, took: time.Since(start), mech: m}
 	r.remark = fmt.Sprintf("losses estimated from %d releases a word; its level at delta = %v is not known, alpha at delta = 0 is proved", releases, delta)
-	draws := rng.Seeded(s.seed)
+	draws := random.Seeded(s.seed)
 	losses := make(mechanism.Losses, len(s.words))
 	for x := range losses {
 		if ctx.Err() != nil {

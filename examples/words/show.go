@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/demo"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -135,7 +135,7 @@ func (s *study) samples(p *demo.Program) error {
 // draws are releases of one word, from random numbers of their own: they do not
 // depend on what else was drawn.
 func (s *study) draws(r result, x, releases int) ([]string, error) {
-	random := rng.Seeded(s.seed ^ uint64(x+1)<<32)
+	random := random.Seeded(s.seed ^ uint64(x+1)<<32)
 	words := make([]string, releases)
 	for i := range words {
 		y, err := r.mech.Release(random, x)

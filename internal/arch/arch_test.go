@@ -108,7 +108,7 @@ func violations(p pkg, standard map[string]bool) []string {
 			break
 		}
 		if d == "math/rand" || d == "gonum.org/v1/gonum/stat/distuv" {
-			say("draws from", d, "and not from internal/rng")
+			say("draws from", d, "and not from internal/random")
 		}
 	}
 	return bad
@@ -202,11 +202,11 @@ func TestViolations_AreSeen(t *testing.T) {
 		{"util", pkg{}, "has no room"},
 		{"mechanism/laplace", pkg{}, "has no room"},
 		{"lp", pkg{Deps: []string{"gonum.org/v1/plot/vg"}}, "for the examples' pictures"},
-		{"internal/rng", pkg{Deps: []string{"gonum.org/v1/plot"}}, "for the examples' pictures"},
+		{"internal/random", pkg{Deps: []string{"gonum.org/v1/plot"}}, "for the examples' pictures"},
 		{"lp", pkg{XTestImports: []string{"github.com/stretchr/testify"}}, "not among the module's dependencies"},
 		{"tsp", pkg{Imports: []string{"golang.org/x/exp/slices"}}, "not among the module's dependencies"},
 		{"tsp", pkg{Imports: []string{"gonum.org/v1/gonumx"}}, "not among the module's dependencies"},
-		{"internal/rng", pkg{Imports: []string{"math/rand"}}, "not from internal/rng"},
+		{"internal/random", pkg{Imports: []string{"math/rand"}}, "not from internal/random"},
 	} {
 		c.p.ImportPath = module + "/" + c.name
 		got := violations(c.p, std)

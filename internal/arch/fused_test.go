@@ -30,7 +30,7 @@ var fusable = map[string]string{
 	"internal/ipm":          solver,
 	"entropy/internal/star": solver,
 
-	"internal/rng/variates.go":       ideal,
+	"internal/random/variates.go":    ideal,
 	"mechanism/additive/arc.go":      ideal,
 	"mechanism/additive/gaussian.go": ideal,
 	"mechanism/additive/knorm.go":    ideal,

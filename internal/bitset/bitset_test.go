@@ -5,12 +5,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // A set does what a map does.
 func TestSet_AgainstMaps(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for _, n := range []int{1, 63, 64, 65, 200} {
 		rows := Rows(3, n)
 		want := make([]map[int]bool, 3)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -152,7 +152,7 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	m, err = exponential.Standard(t.Context(), b.Privacy, alpha, nil)
 	add("Standard", inf, m, err)
 	weights := make([]float64, n)
-	for i, r := 0, rng.Seeded(1); i < n; i++ {
+	for i, r := 0, random.Seeded(1); i < n; i++ {
 		weights[i] = r.ExpFloat64()
 	}
 	m, err = exponential.Weighted(t.Context(), b.Privacy, alpha, weights, nil)

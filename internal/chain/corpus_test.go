@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -82,7 +82,7 @@ func corpus(t testing.TB, n int) []named {
 		random = 8
 	}
 	for i := range random {
-		r := rng.Seeded(uint64(i))
+		r := random.Seeded(uint64(i))
 		plane, graph, tree := space.Uniform(n, r), metrised(n, r), ultra(t, n, r)
 		out = append(out,
 			named{"random plane, ultrametric", metric.Bimetric{Privacy: plane, Utility: tree}},

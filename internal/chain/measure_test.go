@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism/measure"
@@ -57,7 +57,7 @@ func TestChain_PrivateMeasures(t *testing.T) {
 					t.Errorf("%s: %v", name, g)
 				}
 				release := func(seed uint64, mu []float64) []float64 {
-					out, err := m.Release(rng.Seeded(seed), mu)
+					out, err := m.Release(random.Seeded(seed), mu)
 					ok(t, err)
 					return out
 				}
@@ -96,7 +96,7 @@ func (w *tightest) synthesise(t *testing.T, name string, d *measure.Domain[int],
 					ok(t, c.Add(d.Point(cell)))
 				}
 			}
-			out, err := s.Release(rng.Seeded(seed), c)
+			out, err := s.Release(random.Seeded(seed), c)
 			ok(t, err)
 			return out.Weights
 		}
@@ -111,7 +111,7 @@ func (w *tightest) measure(t *testing.T, name string, d *measure.Domain[int], bo
 	f, err := d.Points()
 	ok(t, err)
 	n := d.Len()
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	inputs := [][]float64{make([]float64, n), make([]float64, n)}
 	inputs[0][0] = 1 // all in one place, and spread out
 	for range 1000 {

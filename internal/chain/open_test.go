@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/metric"
@@ -227,7 +227,7 @@ func scale(d []float64, by float64) {
 func (q question) search(t testing.TB, n, starts, steps int, seed uint64) (best pairOfMetrics, quotient float64) {
 	t.Helper()
 	for k := range starts {
-		r := rng.Seeded(seed*1000 + uint64(k))
+		r := random.Seeded(seed*1000 + uint64(k))
 		p := q.start(r, n)
 		v := q.quotient(t, p)
 		for range steps {

@@ -3,13 +3,13 @@ package dendrogram
 import (
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // Every join unites two runs of positions, adjacent at its gap, at a height that
 // is at least those within, and above them to the right; the last one has all.
 func TestWalk_JoinsNeighboringRuns(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for n := range 30 {
 		h := make([]float64, n)
 		for i := range h {

@@ -9,12 +9,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // symmetric is a random symmetric matrix, and with definite one far from singular.
 func symmetric(n int, definite bool) *mat.SymDense {
-	r, m := rng.Seeded(uint64(n)), mat.NewSymDense(n, nil)
+	r, m := random.Seeded(uint64(n)), mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := i; j < n; j++ {
 			m.SetSym(i, j, 2*r.Float64()-1)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // number draws a float64 over the whole range, with a bent for edge values.
@@ -31,7 +31,7 @@ func number(r interface {
 }
 
 func TestArithmetic_BoundsExactResult(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	op := func(name string, f func(z, x, y *big.Float), up, down func(a, b float64) float64) {
 		tight := 0
 		for range 30000 {
@@ -63,7 +63,7 @@ func TestArithmetic_BoundsExactResult(t *testing.T) {
 
 // The transcendental bounds, through the proved exponential.
 func TestTranscendental_BoundsExactResult(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	exp := func(x float64) (lo, hi *big.Float) { return exact.ExpBounds(big.NewFloat(x), 120) }
 	one := big.NewFloat(1)
 	for i := range 20000 {

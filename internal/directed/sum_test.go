@@ -5,12 +5,12 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // Reference: math/big.
 func TestSum_BoundsExactSum(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for trial := range 2000 {
 		var s Sum
 		exact, size := new(big.Float).SetPrec(6000), 0.0

@@ -8,12 +8,12 @@ import (
 // BernoulliExp returns true with probability exactly e^-x, for x >= 0 taken as
 // an exact real; +Inf gives false. It reads one word of r, and more about once
 // in 2^48 calls.
-func BernoulliExp(r *rand.Rand, x float64) bool {
-	u := r.Uint64()
+func BernoulliExp(rng *rand.Rand, x float64) bool {
+	u := rng.Uint64()
 	if y, ok := expTrial(u, x, 0); ok {
 		return y
 	}
-	return expTrialBig(u, r, func(uint) (lo, hi *big.Float) { e := big.NewFloat(x); return e, e })
+	return expTrialBig(u, rng, func(uint) (lo, hi *big.Float) { e := big.NewFloat(x); return e, e })
 }
 
 // expTrial decides U < e^-x in float64 for every U in [u, u+1)/2^64 and every
@@ -36,8 +36,8 @@ func expTrial(u uint64, x, err float64) (below, ok bool) {
 
 // expTrialBig decides U < e^-x in arbitrary precision. exponent returns bounds
 // on x >= 0 whose relative distance goes to 0 as prec grows.
-func expTrialBig(u uint64, r *rand.Rand, exponent func(prec uint) (lo, hi *big.Float)) bool {
-	k := newUniform(u, r).decide(func(ulo, uhi *big.Float, prec uint) (int64, bool) {
+func expTrialBig(u uint64, rng *rand.Rand, exponent func(prec uint) (lo, hi *big.Float)) bool {
+	k := newUniform(u, rng).decide(func(ulo, uhi *big.Float, prec uint) (int64, bool) {
 		lo, hi := exponent(prec)
 		if p, _ := ExpBounds(new(big.Float).Neg(hi), prec); uhi.Cmp(p) <= 0 {
 			return 1, true

@@ -127,11 +127,11 @@ var scratch = sync.Pool{New: func() any { return new([]float64) }}
 
 // Draw returns index i with probability exactly w_i / sum w. O(n) with no
 // allocation; for repeated draws from the same weights see [NewTable].
-func Draw(r *rand.Rand, w Weights) int {
+func Draw(rng *rand.Rand, w Weights) int {
 	buf := scratch.Get().(*[]float64)
 	defer scratch.Put(buf)
 	*buf = w.cumulate((*buf)[:0], w.Scale())
-	c, u := *buf, r.Uint64()
+	c, u := *buf, rng.Uint64()
 	n := len(c)
 	s := c[n-1]
 	x := float64(u) * 0x1p-64 * s
@@ -143,12 +143,12 @@ func Draw(r *rand.Rand, w Weights) int {
 	if decided(u, a, boundary(c[i], s), i == 0, i == n-1) {
 		return i
 	}
-	return w.resolve(u, r)
+	return w.resolve(u, rng)
 }
 
 // resolve decides in arbitrary precision.
-func (w Weights) resolve(u uint64, r *rand.Rand) int {
-	v := newUniform(u, r)
+func (w Weights) resolve(u uint64, rng *rand.Rand) int {
+	v := newUniform(u, rng)
 	i := v.decide(func(lo, hi *big.Float, prec uint) (int64, bool) {
 		cl, ch := w.cumulateBig(prec)
 		n := len(cl)

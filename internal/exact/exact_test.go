@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -47,7 +47,7 @@ func TestExpBounds_KnownDigits(t *testing.T) {
 // Bounds at a low precision must contain the bounds at a high one, keep their
 // stated width, and multiply as e^(x+y) = e^x e^y.
 func TestExpBounds_NestAndMultiply(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for range 300 {
 		x := (r.Float64() - 0.5) * math.Pow(10, float64(r.IntN(9)))
 		y := (r.Float64() - 0.5) * math.Pow(10, float64(r.IntN(3)))
@@ -88,7 +88,7 @@ func TestExpBounds_Extremes(t *testing.T) {
 }
 
 func TestExp_StatedError(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	worst := 0.0
 	for i := range 40000 {
 		x := -r.Float64() * []float64{0.4, 1, 30, 708}[i%4]
@@ -115,7 +115,7 @@ func TestExp_StatedError(t *testing.T) {
 }
 
 func TestExpDD_StatedError(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	worst := 0.0
 	for i := range 5000 {
 		x := (r.Float64() - 0.8) * []float64{1e-9, 0.5, 20, 600}[i%4]
@@ -131,7 +131,7 @@ func TestExpDD_StatedError(t *testing.T) {
 }
 
 func TestTotals_StatedError(t *testing.T) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	for trial := range 60 {
 		w := Weights{Log: trial%2 == 0}
 		for range 1 + r.IntN(200) {
@@ -178,20 +178,20 @@ func randomWeights(r *rand.Rand, n int, log bool) Weights {
 
 // The fast paths and the arbitrary-precision path are one function of the bits.
 func TestDraw_FastEqualsExact(t *testing.T) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	for trial := range 40 {
 		w := randomWeights(r, 1+r.IntN(30), trial%2 == 0)
 		table := NewTable(w)
 		for range 40 {
 			seed := r.Uint64()
-			u := rng.Seeded(seed).Uint64()
-			rest := rng.Seeded(seed)
+			u := random.Seeded(seed).Uint64()
+			rest := random.Seeded(seed)
 			rest.Uint64()
 			want := w.resolve(u, rest)
-			if got := table.Draw(rng.Seeded(seed)); got != want {
+			if got := table.Draw(random.Seeded(seed)); got != want {
 				t.Fatalf("Table.Draw = %d, exact %d", got, want)
 			}
-			if got := Draw(rng.Seeded(seed), w); got != want {
+			if got := Draw(random.Seeded(seed), w); got != want {
 				t.Fatalf("Draw = %d, exact %d", got, want)
 			}
 		}
@@ -249,7 +249,7 @@ func TestDraw_DecidesAtTheBoundary(t *testing.T) {
 // Around each boundary 2^64 C_j/S, to the last bit of a word and as far as float64
 // may be wrong, a draw is on the boundary's right side.
 func TestDraw_DecidesAtEveryBoundary(t *testing.T) {
-	r := rng.Seeded(12)
+	r := random.Seeded(12)
 	for trial := range 8 {
 		w := randomWeights(r, 12, trial%2 == 0)
 		table := NewTable(w)
@@ -288,7 +288,7 @@ func TestDraw_DecidesAtEveryBoundary(t *testing.T) {
 // 10^6 draws, chi-square at 1e-6: each of the eight cases falsely fails with
 // that probability over the choice of the seed.
 func TestTable_ChiSquare(t *testing.T) {
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	for _, w := range []Weights{
 		{W: []float64{1, 2, 3, 4}},
 		{W: []float64{0.1, 0, 1e-3, 5, 1e300, 1e300}},
@@ -321,7 +321,7 @@ func TestTable_ChiSquare(t *testing.T) {
 }
 
 func BenchmarkTableDraw(b *testing.B) {
-	r := rng.Seeded(7)
+	r := random.Seeded(7)
 	for _, n := range []int{10, 1000, 100000} {
 		w := randomWeights(r, n, true)
 		table := NewTable(w)
@@ -335,7 +335,7 @@ func BenchmarkTableDraw(b *testing.B) {
 }
 
 func BenchmarkDrawOnce(b *testing.B) {
-	r := rng.Seeded(8)
+	r := random.Seeded(8)
 	w := randomWeights(r, 1000, true)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -344,7 +344,7 @@ func BenchmarkDrawOnce(b *testing.B) {
 }
 
 func BenchmarkResolve(b *testing.B) {
-	r := rng.Seeded(9)
+	r := random.Seeded(9)
 	w := randomWeights(r, 1000, true)
 	for b.Loop() {
 		w.resolve(r.Uint64(), r)

@@ -14,12 +14,12 @@ const MaxGaussianSigma = 1 << 50
 // Algorithm 3, with rate 1/sigma): about 1.3 trials of it, up to 1.7 at small
 // sigma. The law is conditional on |K| < 2^63, whose complement has a
 // probability below 2^-(2^24), less than any positive float64.
-func DiscreteGaussian(r *rand.Rand, sigma float64) int64 { return AddDiscreteGaussian(r, 0, sigma) }
+func DiscreteGaussian(rng *rand.Rand, sigma float64) int64 { return AddDiscreteGaussian(rng, 0, sigma) }
 
 // AddDiscreteGaussian returns x + K, K as [DiscreteGaussian], and the nearest
 // int64 where the sum is none.
-func AddDiscreteGaussian(r *rand.Rand, x int64, sigma float64) int64 {
-	n, neg := discreteGaussian(r, sigma, false)
+func AddDiscreteGaussian(rng *rand.Rand, x int64, sigma float64) int64 {
+	n, neg := discreteGaussian(rng, sigma, false)
 	return addSaturated(x, n, neg)
 }
 
@@ -30,10 +30,10 @@ func AddDiscreteGaussian(r *rand.Rand, x int64, sigma float64) int64 {
 //
 // since -s|y| - x = -y^2/(2 sigma^2) - constant. Any s > 0 is right. Near
 // 1/sigma few proposals are lost; from 64 on all of them are 0 anyway.
-func discreteGaussian(r *rand.Rand, sigma float64, exact bool) (n uint64, neg bool) {
+func discreteGaussian(rng *rand.Rand, sigma float64, exact bool) (n uint64, neg bool) {
 	s := min(1/sigma, 64)
 	for {
-		n, neg = discreteLaplace(r, s, exact)
+		n, neg = discreteLaplace(rng, s, exact)
 		if n >= 1<<63 {
 			continue
 		}
@@ -42,10 +42,10 @@ func discreteGaussian(r *rand.Rand, sigma float64, exact bool) (n uint64, neg bo
 		// |z| <= w, and x by less than w^2*2^-50.
 		q := float64(n) / sigma
 		w, z := q+1, q-float64(sigma*s)
-		u := r.Uint64()
+		u := rng.Uint64()
 		keep, ok := expTrial(u, z*z/2, w*w*0x1p-50)
 		if !ok || exact {
-			keep = expTrialBig(u, r, func(prec uint) (lo, hi *big.Float) {
+			keep = expTrialBig(u, rng, func(prec uint) (lo, hi *big.Float) {
 				return gaussianExponent(n, sigma, s, prec, big.ToZero), gaussianExponent(n, sigma, s, prec, big.AwayFromZero)
 			})
 		}

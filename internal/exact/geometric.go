@@ -13,7 +13,7 @@ import (
 // s*2^47 is decided in arbitrary precision, about 20 microseconds, so that down
 // to s = 2^-32 the cost is that of a logarithm; from 2^-48 on every draw takes
 // the long way.
-func Geometric(r *rand.Rand, s float64) uint64 { return geometric(r, s, false) }
+func Geometric(rng *rand.Rand, s float64) uint64 { return geometric(rng, s, false) }
 
 // geometric is Geometric, in arbitrary precision only where exact is set: a
 // test of the equality of both ways.
@@ -23,8 +23,8 @@ func Geometric(r *rand.Rand, s float64) uint64 { return geometric(r, s, false) }
 // and 1/u (the interval); inverting s and multiplying adds 2^-52 relative. So
 // K = floor(q) unless an integer other than 0 lies within width of q. Where q
 // passes 2^50 the width passes 1 and the exact way is taken.
-func geometric(r *rand.Rand, s float64, exact bool) uint64 {
-	u := r.Uint64()
+func geometric(rng *rand.Rand, s float64, exact bool) uint64 {
+	u := rng.Uint64()
 	e := -math.Log(float64(u) * 0x1p-64)
 	width := e*0x1p-49 + 0x1p-50
 	if u < 1<<52 {
@@ -37,12 +37,12 @@ func geometric(r *rand.Rand, s float64, exact bool) uint64 {
 	if !exact && (k == 0 || q-k > width) && k+1-q > width {
 		return uint64(k)
 	}
-	return geometricBig(u, r, s, q, width)
+	return geometricBig(u, rng, s, q, width)
 }
 
 // geometricBig finds K by bisection of the integers within width of q, or of
 // all where that is NaN or infinite.
-func geometricBig(u uint64, r *rand.Rand, s, q, width float64) uint64 {
+func geometricBig(u uint64, rng *rand.Rand, s, q, width float64) uint64 {
 	first, last := toUint64(q-width-1), toUint64(q+width+1)
 	if math.IsNaN(q-width) || math.IsNaN(q+width) {
 		first, last = 0, math.MaxUint64
@@ -52,7 +52,7 @@ func geometricBig(u uint64, r *rand.Rand, s, q, width float64) uint64 {
 		x := new(big.Float).SetPrec(53 + 64).SetUint64(k)
 		return ExpBounds(x.Mul(x, minus), prec) // the product is exact
 	}
-	k := newUniform(u, r).decide(func(ulo, uhi *big.Float, prec uint) (int64, bool) {
+	k := newUniform(u, rng).decide(func(ulo, uhi *big.Float, prec uint) (int64, bool) {
 		// The largest k with K >= k for certain; then K < k+1 must be certain.
 		// The saturated end needs no second test.
 		a, b := first, last

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -18,7 +18,7 @@ const (
 )
 
 func TestBernoulliExp_Law(t *testing.T) {
-	r := rng.Seeded(11)
+	r := random.Seeded(11)
 	for _, x := range []float64{0, 1e-6, 0.1, 1, 5, 12} {
 		count := make([]int, 2)
 		for range lawDraws {
@@ -53,7 +53,7 @@ func drawCells(n int, low, width int64, f func() int64) []int {
 }
 
 func TestGeometric_Law(t *testing.T) {
-	r := rng.Seeded(12)
+	r := random.Seeded(12)
 	for _, s := range []float64{1e-6, 0.01, 0.5, math.Ln2, 3, 20} {
 		width := int64(math.Ceil(0.05 / s))
 		const n = 200
@@ -68,7 +68,7 @@ func TestGeometric_Law(t *testing.T) {
 }
 
 func TestDiscreteLaplace_Law(t *testing.T) {
-	r := rng.Seeded(13)
+	r := random.Seeded(13)
 	for _, s := range []float64{1e-6, 0.01, 0.5, 3, 20} {
 		width := int64(math.Ceil(0.1 / s))
 		const n = 201
@@ -93,7 +93,7 @@ func TestDiscreteLaplace_Law(t *testing.T) {
 }
 
 func TestDiscreteGaussian_Law(t *testing.T) {
-	r := rng.Seeded(14)
+	r := random.Seeded(14)
 	for _, sigma := range []float64{0.01, 0.2, 0.5, 1, 3.7, 100, 3000} {
 		width := int64(math.Ceil(sigma / 10))
 		const n = 121
@@ -118,7 +118,7 @@ func TestDiscreteGaussian_Law(t *testing.T) {
 // The variance of the discrete Gaussian at a sigma no pmf table reaches: 6 standard
 // errors, false-reject probability 2e-9.
 func TestDiscreteGaussian_LargeSigma(t *testing.T) {
-	r := rng.Seeded(15)
+	r := random.Seeded(15)
 	for _, c := range []struct {
 		sigma float64
 		n     int
@@ -151,7 +151,7 @@ func TestIntegers_FastEqualsExact(t *testing.T) {
 	}
 	same := func(name string, f func(r *rand.Rand, exact bool) draw) {
 		t.Helper()
-		a, b := &counted{Source: rng.Seeded(16)}, &counted{Source: rng.Seeded(16)}
+		a, b := &counted{Source: random.Seeded(16)}, &counted{Source: random.Seeded(16)}
 		ra, rb := rand.New(a), rand.New(b)
 		for i := range 1000 {
 			fast, slow := f(ra, false), f(rb, true)
@@ -177,7 +177,7 @@ func TestIntegers_FastEqualsExact(t *testing.T) {
 
 // The float64 trial and the exact one agree, over the whole range of x.
 func TestBernoulliExp_FastEqualsExact(t *testing.T) {
-	r := rng.Seeded(17)
+	r := random.Seeded(17)
 	for range 3000 {
 		x := math.Exp(12*r.Float64() - 6)
 		u := r.Uint64() >> r.IntN(64)
@@ -216,7 +216,7 @@ func TestGeometric_DecidesAtTheBoundary(t *testing.T) {
 }
 
 func TestGeometric_Saturates(t *testing.T) {
-	r := rng.Seeded(18)
+	r := random.Seeded(18)
 	for range 20 {
 		if k := Geometric(r, 1e-300); k != math.MaxUint64 {
 			t.Fatalf("s = 1e-300: %d", k)
@@ -257,7 +257,7 @@ func TestAddSaturated_Ends(t *testing.T) {
 
 // A seed means the same draws for ever, on every platform.
 func TestIntegers_GoldenStream(t *testing.T) {
-	r := rng.Seeded(2024)
+	r := random.Seeded(2024)
 	var got []int64
 	for range 6 {
 		got = append(got, int64(Geometric(r, 0.1)), DiscreteLaplace(r, 0.1), DiscreteGaussian(r, 10))
@@ -269,14 +269,14 @@ func TestIntegers_GoldenStream(t *testing.T) {
 }
 
 func BenchmarkBernoulliExp(b *testing.B) {
-	r := rng.Seeded(19)
+	r := random.Seeded(19)
 	for b.Loop() {
 		BernoulliExp(r, 0.7)
 	}
 }
 
 func BenchmarkGeometric(b *testing.B) {
-	r := rng.Seeded(20)
+	r := random.Seeded(20)
 	for _, s := range []float64{1e-12, 1e-6, 0.1, 20} {
 		b.Run(fmt.Sprintf("s=%g", s), func(b *testing.B) {
 			b.ReportAllocs()
@@ -288,14 +288,14 @@ func BenchmarkGeometric(b *testing.B) {
 }
 
 func BenchmarkGeometricBig(b *testing.B) {
-	r := rng.Seeded(21)
+	r := random.Seeded(21)
 	for b.Loop() {
 		geometric(r, 0.1, true)
 	}
 }
 
 func BenchmarkDiscreteLaplace(b *testing.B) {
-	r := rng.Seeded(22)
+	r := random.Seeded(22)
 	for _, s := range []float64{1e-6, 0.1, 1} {
 		b.Run(fmt.Sprintf("s=%g", s), func(b *testing.B) {
 			b.ReportAllocs()
@@ -307,7 +307,7 @@ func BenchmarkDiscreteLaplace(b *testing.B) {
 }
 
 func BenchmarkDiscreteGaussian(b *testing.B) {
-	r := rng.Seeded(23)
+	r := random.Seeded(23)
 	for _, sigma := range []float64{0.5, 10, 1e6} {
 		b.Run(fmt.Sprintf("sigma=%g", sigma), func(b *testing.B) {
 			b.ReportAllocs()

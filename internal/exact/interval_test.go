@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 const piDigits = "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798214808651"
@@ -21,7 +21,7 @@ func within(t *testing.T, what string, a interval, want *big.Float, width float6
 
 // ln, against e^x of exp.go: ln x lies between y1 and y2 where e^y1 <= x <= e^y2.
 func TestLogBounds_Enclose(t *testing.T) {
-	r := rng.Seeded(91)
+	r := random.Seeded(91)
 	xs := []float64{1, 0.5, 0.7, math.Nextafter(0.7, 0), 0x1p-63, 0x1p-1074, math.Nextafter(1, 0)}
 	for range 50 {
 		xs = append(xs, math.Exp(20*r.Float64()-20), 1-math.Exp(-30*r.Float64()))
@@ -56,7 +56,7 @@ func TestPi_Digits(t *testing.T) {
 // Cosines and sines where they are known, near float64's, on one circle, and for
 // an interval those of its members.
 func TestCosSin_Enclose(t *testing.T) {
-	r := rng.Seeded(92)
+	r := random.Seeded(92)
 	third := new(big.Float).SetPrec(400).Quo(big.NewFloat(1), big.NewFloat(3))
 	for _, prec := range []uint{64, 200} {
 		eps := math.Ldexp(64, -int(prec))

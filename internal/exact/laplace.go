@@ -8,22 +8,22 @@ import (
 // DiscreteLaplace returns K with P{K = k} = tanh(s/2) e^(-s|k|), exactly, for a
 // finite s > 0 taken as an exact real, and the nearest int64 where K is none.
 // Cost as [Geometric], on average 2/(1+e^-s) times.
-func DiscreteLaplace(r *rand.Rand, s float64) int64 { return AddDiscreteLaplace(r, 0, s) }
+func DiscreteLaplace(rng *rand.Rand, s float64) int64 { return AddDiscreteLaplace(rng, 0, s) }
 
 // AddDiscreteLaplace returns x + K, K as [DiscreteLaplace] but unbounded, and
 // the nearest int64 where the sum is none. So it is post-processing of the sum
 // over all integers, at any x and s.
-func AddDiscreteLaplace(r *rand.Rand, x int64, s float64) int64 {
-	n, neg := discreteLaplace(r, s, false)
+func AddDiscreteLaplace(rng *rand.Rand, x int64, s float64) int64 {
+	n, neg := discreteLaplace(rng, s, false)
 	return addSaturated(x, n, neg)
 }
 
 // discreteLaplace returns |K|, saturated at 2^64-1, and the sign of K: a
 // geometric magnitude with a fair sign, without the second zero.
-func discreteLaplace(r *rand.Rand, s float64, exact bool) (n uint64, neg bool) {
+func discreteLaplace(rng *rand.Rand, s float64, exact bool) (n uint64, neg bool) {
 	for {
-		neg = r.Uint64()>>63 == 1
-		if n = geometric(r, s, exact); n != 0 || !neg {
+		neg = rng.Uint64()>>63 == 1
+		if n = geometric(rng, s, exact); n != 0 || !neg {
 			return n, neg
 		}
 	}

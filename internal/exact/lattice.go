@@ -36,13 +36,13 @@ const MaxLatticeDim = 8
 // LatticeIndexes*Step. rate*Step must be a normal number. It reads one word of
 // r, and decides about one draw in rate*Step*2^46 in arbitrary precision: some 50
 // microseconds.
-func (l Lattice) AddLaplace(r *rand.Rand, x, rate float64) float64 {
-	return l.addLaplace(r, x, rate, false)
+func (l Lattice) AddLaplace(rng *rand.Rand, x, rate float64) float64 {
+	return l.addLaplace(rng, x, rate, false)
 }
 
-func (l Lattice) addLaplace(r *rand.Rand, x, rate float64, exact bool) float64 {
+func (l Lattice) addLaplace(rng *rand.Rand, x, rate float64, exact bool) float64 {
 	inv := 1 / float64(rate*l.Step)
-	w := r.Uint64()
+	w := rng.Uint64()
 	z, err := exponential(w)
 	if w&1 != 0 {
 		z = -z
@@ -51,7 +51,7 @@ func (l Lattice) addLaplace(r *rand.Rand, x, rate float64, exact bool) float64 {
 		return k * l.Step
 	}
 	var y [1]float64
-	l.resolve(r, []uint64{w}, []float64{x}, y[:], func(u []interval, prec uint) ([]interval, bool) {
+	l.resolve(rng, []uint64{w}, []float64{x}, y[:], func(u []interval, prec uint) ([]interval, bool) {
 		z := u[0].negLog(prec).quo(point(rate*l.Step), prec)
 		if w&1 != 0 {
 			z = z.neg()
@@ -69,15 +69,15 @@ func (l Lattice) addLaplace(r *rand.Rand, x, rate float64, exact bool) float64 {
 // a point of the cube times a radius of the law Gamma(d+1). For p = 2 its
 // direction is that of d normal variates, two by two sqrt(2 E) (cos t, sin t),
 // E exponential and t a uniform angle.
-func (l Lattice) AddKNorm(dst []float64, r *rand.Rand, x []float64, rate, p float64) {
-	l.addKNorm(dst, r, x, rate, p, false)
+func (l Lattice) AddKNorm(dst []float64, rng *rand.Rand, x []float64, rate, p float64) {
+	l.addKNorm(dst, rng, x, rate, p, false)
 }
 
-func (l Lattice) addKNorm(dst []float64, r *rand.Rand, x []float64, rate, p float64, exact bool) {
+func (l Lattice) addKNorm(dst []float64, rng *rand.Rand, x []float64, rate, p float64, exact bool) {
 	d := len(x)
 	if p == 1 || d == 1 {
 		for i := range x {
-			dst[i] = l.addLaplace(r, x[i], rate, exact)
+			dst[i] = l.addLaplace(rng, x[i], rate, exact)
 		}
 		return
 	}
@@ -88,7 +88,7 @@ func (l Lattice) addKNorm(dst []float64, r *rand.Rand, x []float64, rate, p floa
 	var buf [2*MaxLatticeDim + 1]uint64
 	words := buf[:s.words()]
 	for i := range words {
-		words[i] = r.Uint64()
+		words[i] = rng.Uint64()
 	}
 	var noise [MaxLatticeDim]float64
 	inv := 1 / float64(rate*l.Step)
@@ -105,13 +105,13 @@ func (l Lattice) addKNorm(dst []float64, r *rand.Rand, x []float64, rate, p floa
 		}
 		return
 	}
-	l.resolveKNorm(r, append([]uint64(nil), words...), s, x, dst, rate)
+	l.resolveKNorm(rng, append([]uint64(nil), words...), s, x, dst, rate)
 }
 
 // resolveKNorm is apart so that words stay off the heap above.
-func (l Lattice) resolveKNorm(r *rand.Rand, words []uint64, s ball, x, dst []float64, rate float64) {
+func (l Lattice) resolveKNorm(rng *rand.Rand, words []uint64, s ball, x, dst []float64, rate float64) {
 	one := point(1)
-	l.resolve(r, words, x, dst, func(u []interval, prec uint) ([]interval, bool) {
+	l.resolve(rng, words, x, dst, func(u []interval, prec uint) ([]interval, bool) {
 		inv := one.quo(point(rate*l.Step), prec)
 		z, ok := s.enclose(words, u, prec)
 		for i := range z {
@@ -123,17 +123,17 @@ func (l Lattice) resolveKNorm(r *rand.Rand, words []uint64, s ball, x, dst []flo
 
 // AddNormal sets dst to x + Z rounded in every coordinate, Z independent normal
 // variates of deviation sigma, with sigma/Step a normal number. dst may be x.
-func (l Lattice) AddNormal(dst []float64, r *rand.Rand, x []float64, sigma float64) {
+func (l Lattice) AddNormal(dst []float64, rng *rand.Rand, x []float64, sigma float64) {
 	for len(x) > 0 {
 		n := min(2, len(x))
-		l.addNormals(dst[:n], r, x[:n], sigma, false)
+		l.addNormals(dst[:n], rng, x[:n], sigma, false)
 		dst, x = dst[n:], x[n:]
 	}
 }
 
 // addNormals is AddNormal for one coordinate or two.
-func (l Lattice) addNormals(dst []float64, r *rand.Rand, x []float64, sigma float64, exact bool) {
-	words := [2]uint64{r.Uint64(), r.Uint64()}
+func (l Lattice) addNormals(dst []float64, rng *rand.Rand, x []float64, sigma float64, exact bool) {
+	words := [2]uint64{rng.Uint64(), rng.Uint64()}
 	scale := sigma / l.Step // exact
 	z, err := normals(words)
 	var k [2]float64
@@ -149,7 +149,7 @@ func (l Lattice) addNormals(dst []float64, r *rand.Rand, x []float64, sigma floa
 		}
 		return
 	}
-	l.resolve(r, []uint64{words[0], words[1]}, x, dst, func(u []interval, prec uint) ([]interval, bool) {
+	l.resolve(rng, []uint64{words[0], words[1]}, x, dst, func(u []interval, prec uint) ([]interval, bool) {
 		z := enclosedNormals(u, prec)
 		for i := range z {
 			z[i] = z[i].mul(point(scale), prec)
@@ -225,10 +225,10 @@ func (l Lattice) nearest(x, z, err float64) (k float64, ok bool) {
 // resolve finds the lattice points in interval arithmetic. words holds the
 // uniform numbers; enclose returns the noise in steps, or ok = false where it
 // needs more of their bits.
-func (l Lattice) resolve(r *rand.Rand, words []uint64, x, dst []float64, enclose func(u []interval, prec uint) ([]interval, bool)) {
+func (l Lattice) resolve(rng *rand.Rand, words []uint64, x, dst []float64, enclose func(u []interval, prec uint) ([]interval, bool)) {
 	us := make([]uniform, len(words))
 	for i, w := range words {
-		us[i] = uniform{r, new(big.Int).SetUint64(w >> 1), 63}
+		us[i] = uniform{rng, new(big.Int).SetUint64(w >> 1), 63}
 	}
 	cells := make([]interval, len(us))
 	for {

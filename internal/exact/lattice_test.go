@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -54,7 +54,7 @@ func latticeCases() []latticeCase {
 func TestLattice_FastEqualsExact(t *testing.T) {
 	for _, c := range latticeCases() {
 		for _, step := range []float64{0x1p-45, 0x1p-30, 0x1p-10, 0.5, 64} {
-			a, b := &counted{Source: rng.Seeded(93)}, &counted{Source: rng.Seeded(93)}
+			a, b := &counted{Source: random.Seeded(93)}, &counted{Source: random.Seeded(93)}
 			ra, rb := rand.New(a), rand.New(b)
 			x := []float64{0.3 * step, -7 * step, 1.5 * step, 0, 1 << 52 * step, 1e-300, 2.25 * step, -0.5 * step}[:c.d]
 			for i := range 10 {
@@ -88,7 +88,7 @@ func (s *replay) Uint64() uint64 {
 // fails.
 func TestLattice_DecidesAtTheBorder(t *testing.T) {
 	const step = 0x1p-10
-	r := rng.Seeded(94)
+	r := random.Seeded(94)
 	borders := 0
 	for _, c := range latticeCases() {
 		if c.d > 4 { // words play the same parts
@@ -99,7 +99,7 @@ func TestLattice_DecidesAtTheBorder(t *testing.T) {
 		for i := range x {
 			x[i] = 0.37 * float64(i+1) * step
 		}
-		probe := &counted{Source: rng.Seeded(95)}
+		probe := &counted{Source: random.Seeded(95)}
 		c.add(Lattice{step}, rand.New(probe), x, false)
 		for word := range probe.n {
 			words := make([]uint64, probe.n)
@@ -108,7 +108,7 @@ func TestLattice_DecidesAtTheBorder(t *testing.T) {
 			}
 			draw := func(w uint64, exact bool) []float64 {
 				words[word] = w
-				return c.add(Lattice{step}, rand.New(&replay{words: words, rest: rng.Seeded(96)}), x, exact)
+				return c.add(Lattice{step}, rand.New(&replay{words: words, rest: random.Seeded(96)}), x, exact)
 			}
 			lo := words[word] &^ 1 // the lowest bit is a sign
 			hi := lo + 1<<54
@@ -170,7 +170,7 @@ func beyond(a interval, v, err float64) float64 {
 // Every stated error bound covers the whole cell of its words: enclosed in
 // interval arithmetic, near 0, near 1 and between.
 func TestLattice_ErrorBounds(t *testing.T) {
-	r := rng.Seeded(103)
+	r := random.Seeded(103)
 	worst := map[string]float64{}
 	see := func(name string, ratio float64) {
 		if worst[name] = max(worst[name], ratio); ratio > 1 {
@@ -312,7 +312,7 @@ func window(d, reach int, f func(i int, k []float64)) int {
 // Chi-square of every kind of noise on a coarse lattice, around inputs on it and
 // off it, against the masses of its cells: false-reject probability 1e-6 a case.
 func TestLattice_Law(t *testing.T) {
-	r := rng.Seeded(97)
+	r := random.Seeded(97)
 	const step = 0x1p-3
 	for _, c := range []struct {
 		p           float64
@@ -368,7 +368,7 @@ func TestLattice_Law(t *testing.T) {
 // Gamma(d), and a coordinate's share of it that of the ball. False-reject
 // probability 1e-7 for each.
 func TestLattice_LawOfManyDimensions(t *testing.T) {
-	r := rng.Seeded(98)
+	r := random.Seeded(98)
 	for d := 3; d <= MaxLatticeDim; d++ {
 		for _, p := range []float64{2, inf} {
 			x, y := make([]float64, d), make([]float64, d)
@@ -428,7 +428,7 @@ func sphereCDF(d int, t float64) float64 {
 
 // Chi-square of normal noise in one and two coordinates, at 1e-6.
 func TestLattice_NormalLaw(t *testing.T) {
-	r := rng.Seeded(99)
+	r := random.Seeded(99)
 	const sigma, reach, side = 1.7, 8, 17
 	below := func(x, k float64) float64 { return math.Erfc(-(k-x)/(sigma*math.Sqrt2)) / 2 }
 	for d := 1; d <= 3; d++ {
@@ -478,7 +478,7 @@ func TestLattice_PrivacyOfTheBits(t *testing.T) {
 	prob := make([][]float64, len(inputs))
 	for i, x := range inputs {
 		index := func(w uint64) float64 {
-			return Lattice{step}.AddLaplace(rand.New(&replay{words: []uint64{w}, rest: rng.Seeded(1)}), x, rate) / step
+			return Lattice{step}.AddLaplace(rand.New(&replay{words: []uint64{w}, rest: random.Seeded(1)}), x, rate) / step
 		}
 		prob[i] = make([]float64, 2*reach+1)
 		// With the lowest bit 0 the noise is -ln U and falls as U grows; with
@@ -575,7 +575,7 @@ func TestLattice_PrivacyOfTheCells(t *testing.T) {
 // Outputs are multiples of the step, kept within 2^53 of them, whatever the rate,
 // and there is one zero.
 func TestLattice_Support(t *testing.T) {
-	r := rng.Seeded(100)
+	r := random.Seeded(100)
 	for _, step := range []float64{0x1p-400, 0x1p-10, 1, 0x1p400} {
 		for _, rate := range []float64{1e-30, 1, 1e30} {
 			l := Lattice{step}
@@ -605,7 +605,7 @@ func TestLattice_Support(t *testing.T) {
 	// Between two points noise too small to see goes either way: by the sign of
 	// the word.
 	for sign, want := range []float64{1, 0} {
-		s := &replay{words: []uint64{1<<62 | uint64(sign)}, rest: rng.Seeded(1)}
+		s := &replay{words: []uint64{1<<62 | uint64(sign)}, rest: random.Seeded(1)}
 		if k := (Lattice{1}).AddLaplace(rand.New(s), 0.5, 1e200); k != want {
 			t.Errorf("0.5 with noise of sign %d becomes %v", sign, k)
 		}
@@ -614,7 +614,7 @@ func TestLattice_Support(t *testing.T) {
 
 // A word of zeros leaves the logarithm unbounded; the next bits bound it.
 func TestLattice_ZeroWord(t *testing.T) {
-	s := &replay{words: []uint64{0, 1 << 63}, rest: rng.Seeded(1)} // U = 2^-64
+	s := &replay{words: []uint64{0, 1 << 63}, rest: random.Seeded(1)} // U = 2^-64
 	if k, want := (Lattice{1}).AddLaplace(rand.New(s), 0, 1), math.Round(64*math.Ln2); k != want || s.next != 2 {
 		t.Errorf("U = 2^-64 gives %v after %d words, want %v", k, s.next, want)
 	}
@@ -622,7 +622,7 @@ func TestLattice_ZeroWord(t *testing.T) {
 
 // A seed means the same draws for ever, on every platform.
 func TestLattice_GoldenStream(t *testing.T) {
-	r := rng.Seeded(2025)
+	r := random.Seeded(2025)
 	l := Lattice{0.5}
 	got := []float64{l.AddLaplace(r, 1, 0.1)}
 	for _, p := range []float64{1, 2, inf} {
@@ -642,7 +642,7 @@ func TestLattice_GoldenStream(t *testing.T) {
 }
 
 func BenchmarkLattice(b *testing.B) {
-	r := rng.Seeded(101)
+	r := random.Seeded(101)
 	for _, c := range latticeCases() {
 		b.Run(c.name, func(b *testing.B) {
 			x := make([]float64, c.d)
@@ -655,7 +655,7 @@ func BenchmarkLattice(b *testing.B) {
 }
 
 func BenchmarkLatticeBig(b *testing.B) {
-	r := rng.Seeded(102)
+	r := random.Seeded(102)
 	for b.Loop() {
 		Lattice{0x1p-10}.addLaplace(r, 0, 1, true)
 	}

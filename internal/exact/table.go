@@ -42,8 +42,8 @@ func (t *Table) Len() int { return len(t.upper) }
 // Draw returns index i with probability exactly w_i / sum w. For the same
 // random bits it returns what [Draw] returns. No allocation but about once in
 // 2^45/n draws.
-func (t *Table) Draw(r *rand.Rand) int {
-	u := r.Uint64()
+func (t *Table) Draw(rng *rand.Rand) int {
+	u := rng.Uint64()
 	j, last := int(t.guide[u>>t.shift]), len(t.upper)-1
 	for j < last && u >= t.upper[j] {
 		j++
@@ -55,5 +55,5 @@ func (t *Table) Draw(r *rand.Rand) int {
 	if decided(u, a, t.upper[j], j == 0, j == last) {
 		return j
 	}
-	return t.w.resolve(u, r)
+	return t.w.resolve(u, rng)
 }

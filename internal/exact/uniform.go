@@ -14,8 +14,8 @@ type uniform struct {
 	bits uint
 }
 
-func newUniform(u uint64, r *rand.Rand) *uniform {
-	return &uniform{r, new(big.Int).SetUint64(u), 64}
+func newUniform(u uint64, rng *rand.Rand) *uniform {
+	return &uniform{rng, new(big.Int).SetUint64(u), 64}
 }
 
 // extend draws further digits until at least bits are known.

@@ -4,14 +4,14 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // Pushes, falling keys and pops, against a scan of all keys; twice on one heap,
 // emptied in either way.
 func TestHeap_AgainstScan(t *testing.T) {
 	const n = 60
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	key := make([]float64, n)
 	h := New(key)
 	for round := range 20 {

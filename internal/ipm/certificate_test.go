@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // Two points at distance 1, by hand: z = 1/2 each; in the column of output 0 the
@@ -52,7 +52,7 @@ func TestLower_NeverAboveTheOptimum(t *testing.T) {
 	const n = 4
 	p := program(n, 1, simplex)
 	want := 3 / (3 + math.E)
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for range 3000 {
 		s := started(t, p, r.IntN(4))
 		noise := math.Pow(10, -8*r.Float64())
@@ -99,7 +99,7 @@ func TestLower_NeverAboveTheOptimum(t *testing.T) {
 func TestLower_GarbageProvesNothing(t *testing.T) {
 	p := program(4, 1, simplex)
 	want := 3 / (3 + math.E)
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	s := started(t, p, 8)
 	size := func() float64 { return math.Exp(20 * r.NormFloat64()) }
 	sign := func() float64 { return 2*r.Float64() - 1 }

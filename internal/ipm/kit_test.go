@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // program is the problem of n points with one metric for privacy, times alpha,
@@ -30,7 +30,7 @@ func simplex(u, v int) float64 { return 1 }
 
 // square is the problem of n random points of the unit square.
 func square(n int, alpha float64) *Problem {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	x, y := make([]float64, n), make([]float64, n)
 	for u := range n {
 		x[u], y[u] = r.Float64(), r.Float64()

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -102,7 +102,7 @@ func TestOwnPattern_AgainstDense(t *testing.T) {
 			t.Fatalf("no permutation: %v", f.number)
 		}
 	}
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	low := make([]float64, len(f.row))
 	want := mat.NewSymDense(n, nil)
 	l.columns[0].each(func(i int32, u, v int) {

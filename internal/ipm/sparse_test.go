@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 )
@@ -18,7 +18,7 @@ func grid(k int, alpha float64) *Problem { return program(k*k, alpha, space.Grid
 
 // randomTree has n nodes and edges of random lengths.
 func randomTree(n int, alpha float64) *Problem {
-	return program(n, alpha, space.Tree(n, .1, rng.Seeded(5)).Distance)
+	return program(n, alpha, space.Tree(n, .1, random.Seeded(5)).Distance)
 }
 
 func TestPairs_OnlyEdgesOfGraphsRemain(t *testing.T) {
@@ -113,7 +113,7 @@ func TestSparse_AgainstDense(t *testing.T) {
 				}
 			}
 		}
-		r := rng.Seeded(4)
+		r := random.Seeded(4)
 		x, rhs := make([]float64, n), mat.NewVecDense(n, nil)
 		for i := range x {
 			x[i] = r.NormFloat64()

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 func identity(v float64) float64 { return v }
@@ -36,7 +36,7 @@ func shapes(r *rand.Rand, n int) map[string][]float64 {
 }
 
 func TestTree_Structure(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for _, n := range []int{1, 2, 15, 16, 17, 100, 1000, 3 * parallelBuild} {
 		for shape, coords := range shapes(r, 2*n) {
 			before := slices.Clone(coords)
@@ -92,7 +92,7 @@ func TestTree_Structure(t *testing.T) {
 
 // The split must put no greater coordinate before mid than after it.
 func TestTree_Split(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	for trial := range 300 {
 		n := 1 + r.IntN(60)
 		tree := &Tree{N: n, Dim: 1, coords: make([]float64, n), ID: make([]int32, n)}
@@ -137,7 +137,7 @@ func TestTree_Refuses(t *testing.T) {
 func BenchmarkNew(b *testing.B) {
 	for _, n := range []int{1000, 1000000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			e := Embedding{Coords: shapes(rng.Seeded(4), 2*n)["uniform"], Dim: 2, P: 2, FromNorm: identity}
+			e := Embedding{Coords: shapes(random.Seeded(4), 2*n)["uniform"], Dim: 2, P: 2, FromNorm: identity}
 			b.ReportAllocs()
 			for b.Loop() {
 				New(e, nil)
@@ -150,7 +150,7 @@ func BenchmarkNew(b *testing.B) {
 // be, and, where relative errors mean nothing, tell no distance from 0.
 func TestTree_BoundsHold(t *testing.T) {
 	const u = 0x1p-53
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	for _, size := range []float64{1, 1e-150, 0x1p-970, 0x1p-1060} {
 		for _, p := range []float64{1, 2, 3, math.Inf(1)} {
 			x, y := make([]float64, 2), make([]float64, 2)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
@@ -44,7 +44,7 @@ type longCall struct {
 var (
 	flat = space.Halton
 	high = func(n int) metric.Finite {
-		r, pts := rng.Seeded(1), make([][]float64, n)
+		r, pts := random.Seeded(1), make([][]float64, n)
 		for i := range pts {
 			pts[i] = make([]float64, 40)
 			for k := range pts[i] {
@@ -54,17 +54,17 @@ var (
 		return must(metric.NewPoints(pts, metric.Manhattan{}))
 	}
 	globe = func(n int) metric.Finite {
-		r, pts := rng.Seeded(2), make([]metric.LatLon, n)
+		r, pts := random.Seeded(2), make([]metric.LatLon, n)
 		for i := range pts {
 			pts[i] = metric.LatLon{Lat: 48 + r.Float64(), Lon: 2 + r.Float64()}
 		}
 		return must(metric.NewPoints(pts, metric.GreatCircle{}))
 	}
-	woods       = func(n int) metric.Finite { return space.Tree(n, 0.1, rng.Seeded(3)) }
+	woods       = func(n int) metric.Finite { return space.Tree(n, 0.1, random.Seeded(3)) }
 	equidistant = func(n int) metric.Finite { return space.Constant(n, 1) }
 )
 
-func random(n int) []float64 { return testkit.Distribution(rng.Seeded(uint64(n)), n, nil) }
+func random(n int) []float64 { return testkit.Distribution(random.Seeded(uint64(n)), n, nil) }
 
 func uniformly(n int) []float64 { return slices.Repeat([]float64{1 / float64(n)}, n) }
 
@@ -315,7 +315,7 @@ func TestCalls_ReturnPromptly(t *testing.T) {
 	} else if testing.Short() || testkit.Race {
 		t.Skip("some seconds, and slower under the race detector")
 	}
-	r := rng.Seeded(14)
+	r := random.Seeded(14)
 	for _, c := range longCalls {
 		t.Run(c.name, func(t *testing.T) {
 			f := c.on(c.n / shrink)

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/graph/simple"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/metric/metrictest"
@@ -27,7 +27,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-func seeded() *rand.Rand { return rng.Seeded(1) }
+func seeded() *rand.Rand { return random.Seeded(1) }
 
 // other is a bad value of a type that bads cannot make up.
 type other struct {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // matrix is a metric that has no rows to read, rows one that has.
@@ -21,7 +21,7 @@ type rows struct{ matrix }
 func (m rows) DistancesFrom(i int, dst []float64) []float64 { return append(dst[:0], m.matrix[i]...) }
 
 func random(n int, seed uint64) matrix {
-	r := rng.Seeded(seed)
+	r := random.Seeded(seed)
 	m := make(matrix, n)
 	for i := range m {
 		m[i] = make([]float64, n)
@@ -38,7 +38,7 @@ var errBad = errors.New("bad")
 func refuse(i, j int, d float64) error { return errBad }
 
 func TestPrim_EqualsKruskal(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for n := 1; n < 40; n++ {
 		m := random(n, uint64(n))
 		for _, p := range [][]float64{nil, make([]float64, n)} {
@@ -109,7 +109,7 @@ func TestPrim_Refuses(t *testing.T) {
 
 // The definition: labels, all of a class renamed when it is joined.
 func TestForest_EqualsLabels(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for _, n := range []int{1, 2, 5, 100} {
 		f, label := NewForest(n), make([]int, n)
 		for i := range label {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -197,7 +197,7 @@ func TestGrid_RoundsOutputs(t *testing.T) {
 	const grid = 0.25
 	free := must(NewKNorm(Norm{2, 3}, 0.5, nil))
 	snapped := must(NewKNorm(Norm{2, 3}, 0.5, &Options{Grid: grid}))
-	a, b := rng.Seeded(1), rng.Seeded(1)
+	a, b := random.Seeded(1), random.Seeded(1)
 	x := []float64{1e6 + 0.1, -3.3, 0}
 	for range 200 {
 		y, z := must(free.Release(a, x)), must(snapped.Release(b, x))

@@ -131,7 +131,7 @@ func (l arcLaw) guess(p float64, fromTail bool) float64 {
 
 // draw returns an angle of the law by inversion. Either end of the law has the
 // resolution of 64 bits.
-func (l arcLaw) draw(r *rand.Rand) float64 {
-	u := r.Uint64()
+func (l arcLaw) draw(rng *rand.Rand) float64 {
+	u := rng.Uint64()
 	return l.angle((float64(u>>1)+0.5)*0x1p-64, u&1 == 0)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 )
 
@@ -70,13 +70,13 @@ func (m *DiscreteGaussian) Sigma() float64 {
 
 // Release returns x plus noise. The error is nil but for a zero DiscreteGaussian.
 // About 0.1 microseconds.
-func (m *DiscreteGaussian) Release(r *rand.Rand, x int64) (int64, error) {
+func (m *DiscreteGaussian) Release(rng *rand.Rand, x int64) (int64, error) {
 	if err := m.check("additive: DiscreteGaussian.Release"); err != nil {
 		return 0, err
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	defer done()
-	return exact.AddDiscreteGaussian(r, x, m.sigma), nil
+	return exact.AddDiscreteGaussian(rng, x, m.sigma), nil
 }
 
 // maxDiscreteSigma bounds sigma so that all integers that matter are exact in

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 )
 
@@ -85,7 +85,7 @@ func (m *Gaussian) Sigma() float64 {
 }
 
 // Release returns x plus noise in a new slice; see [Gaussian.ReleaseTo].
-func (m *Gaussian) Release(r *rand.Rand, x []float64) ([]float64, error) {
+func (m *Gaussian) Release(rng *rand.Rand, x []float64) ([]float64, error) {
 	const op = "additive: Gaussian.Release"
 	if err := m.check(op); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (m *Gaussian) Release(r *rand.Rand, x []float64) ([]float64, error) {
 		return nil, err
 	}
 	y := make([]float64, len(x))
-	m.addNoise(y, r, x)
+	m.addNoise(y, rng, x)
 	return y, nil
 }
 
@@ -102,7 +102,7 @@ func (m *Gaussian) Release(r *rand.Rand, x []float64) ([]float64, error) {
 // the mechanism's dimension. Coordinates of x beyond 2^52 times the grid (2^41
 // deviations or more where it is not stated) are a [*metric.ValueError]: float64
 // is too coarse for the noise there. O(dim), without allocation where r is given.
-func (m *Gaussian) ReleaseTo(dst []float64, r *rand.Rand, x []float64) error {
+func (m *Gaussian) ReleaseTo(dst []float64, rng *rand.Rand, x []float64) error {
 	const op = "additive: Gaussian.ReleaseTo"
 	if err := m.check(op); err != nil {
 		return err
@@ -113,24 +113,24 @@ func (m *Gaussian) ReleaseTo(dst []float64, r *rand.Rand, x []float64) error {
 	if err := checkDst(op, dst, m.dim); err != nil {
 		return err
 	}
-	m.addNoise(dst, r, x)
+	m.addNoise(dst, rng, x)
 	return nil
 }
 
-func (m *Gaussian) addNoise(dst []float64, r *rand.Rand, x []float64) {
-	r, done := rng.Get(r)
+func (m *Gaussian) addNoise(dst []float64, rng *rand.Rand, x []float64) {
+	rng, done := random.Get(rng)
 	defer done()
 	if m.out.exact {
-		m.out.lattice().AddNormal(dst, r, x, m.out.scale)
+		m.out.lattice().AddNormal(dst, rng, x, m.out.scale)
 		return
 	}
 	d := len(x)
 	for i := 0; i+1 < d; i += 2 {
-		a, b := rng.Normals(r)
+		a, b := random.Normals(rng)
 		dst[i], dst[i+1] = x[i]+m.out.scale*a, x[i+1]+m.out.scale*b
 	}
 	if d%2 == 1 {
-		a, _ := rng.Normals(r)
+		a, _ := random.Normals(rng)
 		dst[d-1] = x[d-1] + m.out.scale*a
 	}
 	toGridAll(dst, m.out.grid)

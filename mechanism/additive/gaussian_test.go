@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 )
@@ -82,7 +82,7 @@ func deltaByQuadrature(sigma, alpha, d float64) float64 {
 
 // Never below the exact value, and above it by at most what the doc says.
 func TestGaussianDelta_AgainstQuadrature(t *testing.T) {
-	r := rng.Seeded(41)
+	r := random.Seeded(41)
 	worst, worstSmall := 0.0, 0.0
 	for range 4000 {
 		d := math.Pow(10, 8*r.Float64()-4)
@@ -118,7 +118,7 @@ func TestGaussianDelta_AgainstQuadrature(t *testing.T) {
 // moves the difference u more than anything else errs. u is found in math/big, and
 // delta > Q(u) - phi(u)/v.
 func TestGaussianDelta_CoversItsOwnRounding(t *testing.T) {
-	r := rng.Seeded(44)
+	r := random.Seeded(44)
 	for range 2000 {
 		sigma, size := math.Exp(4*r.NormFloat64()), math.Pow(10, 3+5*r.Float64())
 		alpha, d := size/sigma*(1+3*r.NormFloat64()/size), 2*sigma*size
@@ -220,7 +220,7 @@ func TestGaussians_SigmaKeepsTheGuarantee(t *testing.T) {
 
 // The squared norm over sigma^2 is chi-square: false-reject probability 1e-7.
 func TestGaussian_Law(t *testing.T) {
-	r := rng.Seeded(42)
+	r := random.Seeded(42)
 	for _, dim := range []int{1, 2, 5} {
 		m := must(NewGaussian(dim, GaussianTarget{1, 1e-6, 1}, nil))
 		for how, o := range arithmetics {
@@ -377,7 +377,7 @@ func TestDiscreteGaussianSigma_CoversAllDistances(t *testing.T) {
 }
 
 func BenchmarkGaussian(b *testing.B) {
-	r := rng.Seeded(43)
+	r := random.Seeded(43)
 	for _, d := range []int{1, 2, 100} {
 		for _, real := range []bool{false, true} {
 			b.Run(fmt.Sprintf("d=%d,real=%v", d, real), func(b *testing.B) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 )
 
@@ -57,13 +57,13 @@ func (l *DiscreteLaplace) String() string {
 // Release returns x plus noise. The error is nil but for a zero DiscreteLaplace.
 // Some tens of nanoseconds; as many microseconds where alpha is below about
 // 2^-48.
-func (l *DiscreteLaplace) Release(r *rand.Rand, x int64) (int64, error) {
+func (l *DiscreteLaplace) Release(rng *rand.Rand, x int64) (int64, error) {
 	if err := l.check("additive: DiscreteLaplace.Release"); err != nil {
 		return 0, err
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	defer done()
-	return exact.AddDiscreteLaplace(r, x, l.alpha), nil
+	return exact.AddDiscreteLaplace(rng, x, l.alpha), nil
 }
 
 // RadiusQuantile returns the least integer k >= 0 with P{|Z| <= k} >= q, as a
@@ -130,10 +130,10 @@ func (t *TruncatedGeometric) String() string {
 
 // Release returns x plus noise, clamped to the range. The error is nil but for a
 // zero TruncatedGeometric.
-func (t *TruncatedGeometric) Release(r *rand.Rand, x int64) (int64, error) {
+func (t *TruncatedGeometric) Release(rng *rand.Rand, x int64) (int64, error) {
 	if err := t.check("additive: TruncatedGeometric.Release"); err != nil {
 		return 0, err
 	}
-	y, err := t.inner.Release(r, x)
+	y, err := t.inner.Release(rng, x)
 	return min(max(y, t.lo), t.hi), err
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
@@ -26,7 +26,7 @@ func geometricMass(x, y, lo, hi int64, alpha float64) float64 {
 // Chi-square at false-reject probability 1e-6 a case, for inputs inside and
 // outside the range.
 func TestIntegers_Law(t *testing.T) {
-	r := rng.Seeded(61)
+	r := random.Seeded(61)
 	for _, alpha := range []float64{0.1, 1, 3} {
 		const lo, hi = -5, 9
 		m := must(NewTruncatedGeometric(Range{lo, hi}, alpha, nil))
@@ -69,7 +69,7 @@ func TestTruncatedGeometric_Audit(t *testing.T) {
 }
 
 func TestDiscreteLaplace_SaturatesAtTheEnds(t *testing.T) {
-	r := rng.Seeded(62)
+	r := random.Seeded(62)
 	m := must(NewDiscreteLaplace(1e-30, nil)) // noise far beyond int64
 	ends := map[int64]int{}
 	for range 2000 {
@@ -104,7 +104,7 @@ func TestDiscreteLaplace_RadiusQuantile(t *testing.T) {
 
 // The mechanism adds noise of the calibrated sigma: chi-square at 1e-6.
 func TestDiscreteGaussian_Law(t *testing.T) {
-	r := rng.Seeded(63)
+	r := random.Seeded(63)
 	m := must(NewDiscreteGaussian(GaussianTarget{Alpha: 0.5, Delta: 1e-6, Diameter: 1}, nil))
 	const reach = 60
 	count, p := make([]int, 2*reach+1), make([]float64, 2*reach+1)
@@ -127,7 +127,7 @@ func TestDiscreteGaussian_Law(t *testing.T) {
 }
 
 func BenchmarkDiscreteLaplace(b *testing.B) {
-	r, m := rng.Seeded(64), must(NewDiscreteLaplace(0.1, nil))
+	r, m := random.Seeded(64), must(NewDiscreteLaplace(0.1, nil))
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = m.Release(r, 5)
@@ -135,7 +135,7 @@ func BenchmarkDiscreteLaplace(b *testing.B) {
 }
 
 func BenchmarkTruncatedGeometric(b *testing.B) {
-	r, m := rng.Seeded(65), must(NewTruncatedGeometric(Range{0, 100}, 0.1, nil))
+	r, m := random.Seeded(65), must(NewTruncatedGeometric(Range{0, 100}, 0.1, nil))
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = m.Release(r, 5)
@@ -143,7 +143,7 @@ func BenchmarkTruncatedGeometric(b *testing.B) {
 }
 
 func BenchmarkDiscreteGaussian(b *testing.B) {
-	r, m := rng.Seeded(66), must(NewDiscreteGaussian(GaussianTarget{1, 1e-6, 1}, nil))
+	r, m := random.Seeded(66), must(NewDiscreteGaussian(GaussianTarget{1, 1e-6, 1}, nil))
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = m.Release(r, 5)

@@ -11,7 +11,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 )
 
@@ -124,7 +124,7 @@ func (k *KNorm) String() string {
 }
 
 // Release returns x plus noise in a new slice; see [KNorm.ReleaseTo].
-func (k *KNorm) Release(r *rand.Rand, x []float64) ([]float64, error) {
+func (k *KNorm) Release(rng *rand.Rand, x []float64) ([]float64, error) {
 	const op = "additive: KNorm.Release"
 	if err := k.check(op); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (k *KNorm) Release(r *rand.Rand, x []float64) ([]float64, error) {
 		return nil, err
 	}
 	y := make([]float64, len(x))
-	k.addNoise(y, r, x)
+	k.addNoise(y, rng, x)
 	return y, nil
 }
 
@@ -141,7 +141,7 @@ func (k *KNorm) Release(r *rand.Rand, x []float64) ([]float64, error) {
 // length Dim. Coordinates of x beyond 2^52 times the grid (2^41/alpha or more
 // where it is not stated) are a [*metric.ValueError]: float64 is too coarse for
 // the noise there. O(Dim), without allocation where r is given.
-func (k *KNorm) ReleaseTo(dst []float64, r *rand.Rand, x []float64) error {
+func (k *KNorm) ReleaseTo(dst []float64, rng *rand.Rand, x []float64) error {
 	const op = "additive: KNorm.ReleaseTo"
 	if err := k.check(op); err != nil {
 		return err
@@ -152,32 +152,32 @@ func (k *KNorm) ReleaseTo(dst []float64, r *rand.Rand, x []float64) error {
 	if err := checkDst(op, dst, k.norm.Dim); err != nil {
 		return err
 	}
-	k.addNoise(dst, r, x)
+	k.addNoise(dst, rng, x)
 	return nil
 }
 
-func (k *KNorm) addNoise(dst []float64, r *rand.Rand, x []float64) {
-	r, done := rng.Get(r)
+func (k *KNorm) addNoise(dst []float64, rng *rand.Rand, x []float64) {
+	rng, done := random.Get(rng)
 	defer done()
 	if k.out.exact {
-		k.out.lattice().AddKNorm(dst, r, x, k.alpha, k.norm.P)
+		k.out.lattice().AddKNorm(dst, rng, x, k.alpha, k.norm.P)
 		return
 	}
 	switch d := float64(len(x)); {
 	case k.norm.P == 1 || d == 1: // the l_p norms agree on the line
 		for i, v := range x {
-			dst[i] = v + k.out.scale*rng.Laplace(r)
+			dst[i] = v + k.out.scale*random.Laplace(rng)
 		}
 	case math.IsInf(k.norm.P, 1):
 		// Radius Gamma(d) times the cone measure of the sphere and radius
 		// Gamma(d+1) times the uniform law of the ball are the same law; in a
 		// cube the second is simpler.
-		rad := k.out.scale * rng.Gamma(r, d+1)
+		rad := k.out.scale * random.Gamma(rng, d+1)
 		for i, v := range x {
-			dst[i] = v + rad*rng.Symmetric(r)
+			dst[i] = v + rad*random.Symmetric(rng)
 		}
 	default:
-		k.addDirected(dst, r, x)
+		k.addDirected(dst, rng, x)
 	}
 	toGridAll(dst, k.out.grid)
 }
@@ -185,20 +185,20 @@ func (k *KNorm) addNoise(dst []float64, r *rand.Rand, x []float64) {
 // addDirected is addNoise for 1 < p < Inf: radius Gamma(d) times a
 // direction g/||g||_p of the cone measure, the g_i independent with density
 // prop. to e^(-|g|^p). The direction has its own buffer, since dst may be x.
-func (k *KNorm) addDirected(dst []float64, r *rand.Rand, x []float64) {
+func (k *KNorm) addDirected(dst []float64, rng *rand.Rand, x []float64) {
 	buf := borrow(len(x))
 	defer giveBack(buf)
 	g := *buf
-	rad := k.out.scale * rng.Gamma(r, float64(len(x)))
+	rad := k.out.scale * random.Gamma(rng, float64(len(x)))
 	if k.norm.P == 2 {
-		rng.FillNormal(r, g) // e^(-g^2/2): the scale cancels
+		random.FillNormal(rng, g) // e^(-g^2/2): the scale cancels
 		s := 0.0
 		for _, v := range g {
 			s += v * v
 		}
 		rad /= math.Sqrt(s)
 	} else {
-		rad /= fillPower(r, g, k.norm.P)
+		rad /= fillPower(rng, g, k.norm.P)
 	}
 	for i, v := range x {
 		dst[i] = v + rad*g[i]
@@ -223,10 +223,10 @@ func giveBack(b *[]float64) { buffers.Put(b) }
 // and returns their p-norm. |g|^p has the law Gamma(1/p), that is Gamma(1+1/p)
 // times U^p, so |g| = Gamma(1+1/p)^(1/p) * U: no small shape and no underflow
 // at any p.
-func fillPower(r *rand.Rand, g []float64, p float64) float64 {
+func fillPower(rng *rand.Rand, g []float64, p float64) float64 {
 	top := 0.0
 	for i := range g {
-		g[i] = math.Pow(rng.Gamma(r, 1+1/p), 1/p) * rng.Symmetric(r)
+		g[i] = math.Pow(random.Gamma(rng, 1+1/p), 1/p) * random.Symmetric(rng)
 		top = max(top, math.Abs(g[i]))
 	}
 	s := 0.0 // in [1, d]

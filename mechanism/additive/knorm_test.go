@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -47,7 +47,7 @@ func TestSecondMoment_KnownAnswers(t *testing.T) {
 // 6 standard errors, estimated from the draws: false-reject probability 2e-9 a
 // case.
 func TestKNorm_SecondMomentSimulated(t *testing.T) {
-	r := rng.Seeded(32)
+	r := random.Seeded(32)
 	for _, c := range append(secondMoments, struct {
 		norm Norm
 		want float64
@@ -73,7 +73,7 @@ func TestKNorm_SecondMomentSimulated(t *testing.T) {
 
 // The norm of the noise has the law Gamma(d)/alpha, and RadiusProb says so.
 func TestKNorm_RadiusLaw(t *testing.T) {
-	r := rng.Seeded(33)
+	r := random.Seeded(33)
 	for _, n := range []Norm{{1, 1}, {1, 3}, {2, 2}, {2, 7}, {2, 100}, {inf, 3}, {1.5, 4}, {3, 2}, {80, 6}} {
 		const alpha = 2.5
 		for how, o := range arithmetics {
@@ -92,7 +92,7 @@ func TestKNorm_RadiusLaw(t *testing.T) {
 
 // The scale is 1/alpha rounded up: noise is never less than the level needs.
 func TestScale_IsNotBelowTheStatedOne(t *testing.T) {
-	r := rng.Seeded(34)
+	r := random.Seeded(34)
 	for range 1000 {
 		alpha := math.Exp(10 * r.NormFloat64())
 		l, k := must(NewLaplace(alpha, nil)), must(NewKNorm(plane, alpha, nil))
@@ -107,7 +107,7 @@ func TestScale_IsNotBelowTheStatedOne(t *testing.T) {
 // The one- and two-dimensional forms use the same noise at the same level, and
 // the default grid is too fine to see.
 func TestLaplaceAndPlanar_Law(t *testing.T) {
-	r := rng.Seeded(40)
+	r := random.Seeded(40)
 	const alpha = 0.4
 	l, p := must(NewLaplace(alpha, nil)), must(NewPlanarLaplace(alpha, nil))
 	var side, radius, bearing []float64
@@ -132,7 +132,7 @@ func TestLaplaceAndPlanar_Law(t *testing.T) {
 // The direction has the cone measure: |U_1|^p is Beta(1/p, (d-1)/p), for p =
 // Inf max|U| = 1 and the others uniform; the sign is fair.
 func TestKNorm_DirectionLaw(t *testing.T) {
-	r := rng.Seeded(34)
+	r := random.Seeded(34)
 	for how, o := range arithmetics {
 		for _, n := range []Norm{{1, 3}, {2, 2}, {2, 3}, {2, 8}, {2, 9}, {3, 2}, {1.25, 4}} {
 			k := must(NewKNorm(n, 1, o))
@@ -212,11 +212,11 @@ func TestReleaseTo_Aliasing(t *testing.T) {
 	for _, n := range []Norm{{1, 3}, {2, 3}, {3, 3}, {inf, 3}} {
 		k := must(NewKNorm(n, 1, nil))
 		x := []float64{1, 2, 3}
-		want := must(k.Release(rng.Seeded(35), x))
+		want := must(k.Release(random.Seeded(35), x))
 		if !slices.Equal(x, []float64{1, 2, 3}) {
 			t.Fatalf("%v: Release changed x", n)
 		}
-		if err := k.ReleaseTo(x, rng.Seeded(35), x); err != nil || !slices.Equal(x, want) {
+		if err := k.ReleaseTo(x, random.Seeded(35), x); err != nil || !slices.Equal(x, want) {
 			t.Errorf("%v: in place %v, apart %v, error %v", n, x, want, err)
 		}
 	}
@@ -226,7 +226,7 @@ func TestReleaseTo_DoesNotAllocate(t *testing.T) {
 	if testkit.Race {
 		t.Skip("sync.Pool drops items under the race detector")
 	}
-	r := rng.Seeded(36)
+	r := random.Seeded(36)
 	x := make([]float64, 20)
 	for _, n := range []Norm{{1, 20}, {2, 20}, {3, 20}, {inf, 20}, {2, 2}, {2, 7}, {inf, 8}} {
 		k, x := must(NewKNorm(n, 1, nil)), x[:n.Dim]
@@ -245,7 +245,7 @@ func TestReleaseTo_DoesNotAllocate(t *testing.T) {
 
 // What exact noise costs beside real arithmetic: at most twice as much.
 func BenchmarkKNorm(b *testing.B) {
-	r := rng.Seeded(37)
+	r := random.Seeded(37)
 	for _, n := range []Norm{{1, 1}, {1, 2}, {1, 10}, {2, 2}, {2, 3}, {2, 4}, {2, 8}, {inf, 2}, {inf, 3}, {inf, 8}, {2, 10}, {2, 100}, {inf, 10}, {3, 10}} {
 		for _, real := range []bool{false, true} {
 			k := must(NewKNorm(n, 1, &Options{RealArithmetic: real}))
@@ -264,7 +264,7 @@ func BenchmarkKNorm(b *testing.B) {
 }
 
 func BenchmarkLaplace(b *testing.B) {
-	r := rng.Seeded(38)
+	r := random.Seeded(38)
 	for _, real := range []bool{false, true} {
 		b.Run(fmt.Sprintf("real=%v", real), func(b *testing.B) {
 			l := must(NewLaplace(1, &Options{RealArithmetic: real}))
@@ -277,7 +277,7 @@ func BenchmarkLaplace(b *testing.B) {
 }
 
 func BenchmarkPlanarLaplace(b *testing.B) {
-	r := rng.Seeded(39)
+	r := random.Seeded(39)
 	for _, real := range []bool{false, true} {
 		b.Run(fmt.Sprintf("real=%v", real), func(b *testing.B) {
 			p := must(NewPlanarLaplace(1, &Options{RealArithmetic: real}))

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 )
 
@@ -54,7 +54,7 @@ func (l *Laplace) String() string {
 // Release returns x plus noise. An x beyond 2^52 times the grid (2^41/alpha or
 // more where it is not stated) is a [*metric.ValueError]: float64 is too coarse
 // for the noise there.
-func (l *Laplace) Release(r *rand.Rand, x float64) (float64, error) {
+func (l *Laplace) Release(rng *rand.Rand, x float64) (float64, error) {
 	const op = "additive: Laplace.Release"
 	if err := l.check(op); err != nil {
 		return 0, err
@@ -62,12 +62,12 @@ func (l *Laplace) Release(r *rand.Rand, x float64) (float64, error) {
 	if err := l.k.out.check(op, -1, x); err != nil {
 		return 0, err
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	defer done()
 	if l.k.out.exact {
-		return l.k.out.lattice().AddLaplace(r, x, l.k.alpha), nil
+		return l.k.out.lattice().AddLaplace(rng, x, l.k.alpha), nil
 	}
-	return toGrid(x+float64(l.k.out.scale*rng.Laplace(r)), l.k.out.grid), nil
+	return toGrid(x+float64(l.k.out.scale*random.Laplace(rng)), l.k.out.grid), nil
 }
 
 // RadiusQuantile returns the radius that the noise does not exceed with

@@ -70,7 +70,7 @@ func (p *PlanarLaplace) String() string {
 // Release returns x plus noise. Coordinates beyond 2^52 times the grid (2^41/alpha
 // or more where it is not stated) are a [*metric.ValueError]: float64 is too
 // coarse for the noise there.
-func (p *PlanarLaplace) Release(r *rand.Rand, x [2]float64) ([2]float64, error) {
+func (p *PlanarLaplace) Release(rng *rand.Rand, x [2]float64) ([2]float64, error) {
 	const op = "additive: PlanarLaplace.Release"
 	if err := p.check(op); err != nil {
 		return [2]float64{}, err
@@ -78,7 +78,7 @@ func (p *PlanarLaplace) Release(r *rand.Rand, x [2]float64) ([2]float64, error) 
 	if err := p.k.out.checkVector(op, x[:], 2); err != nil {
 		return [2]float64{}, err
 	}
-	p.k.addNoise(x[:], r, x[:])
+	p.k.addNoise(x[:], rng, x[:])
 	return x, nil
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -19,7 +19,7 @@ import (
 // the noise is seen: an output equals it in at most 1 of 400 draws (here about 1
 // of 2,000; 20,000 draws, false-reject probability below 1e-9).
 func TestReleases_RefuseInputsThatHideTheNoise(t *testing.T) {
-	r := rng.Seeded(85)
+	r := random.Seeded(85)
 	target := GaussianTarget{Alpha: 4.2246789, Delta: 1e-6, Diameter: 1.0 / 4.2246789} // sigma 1
 	for _, real := range []bool{false, true} {
 		o := &Options{RealArithmetic: real}
@@ -106,7 +106,7 @@ func TestReleases_RefuseInputsThatHideTheNoise(t *testing.T) {
 // Outputs are multiples of the stated grid, or of the largest power of two that is
 // at most 2^-10 of the scale; there is one zero.
 func TestExact_OutputsAreMultiplesOfTheGrid(t *testing.T) {
-	r := rng.Seeded(86)
+	r := random.Seeded(86)
 	for _, c := range []struct{ alpha, grid, want float64 }{
 		{1, 0, 0x1p-10}, {0.99, 0, 0x1p-10}, {1.01, 0, 0x1p-11}, {2, 0, 0x1p-11}, {1000, 0, 0x1p-20},
 		{1e-100, 0, 0x1p322}, {1e100, 0, 0x1p-343}, {1, 0.25, 0.25}, {1, 0x1p-30, 0x1p-30}, {3, 8, 8},
@@ -143,21 +143,21 @@ func TestExact_DrawsAtTheStatedLevel(t *testing.T) {
 		l, p, k := must(NewLaplace(alpha, nil)), must(NewPlanarLaplace(alpha, nil)), must(NewKNorm(Norm{inf, 2}, alpha, nil))
 		for seed := range uint64(100) {
 			at := exact.Lattice{Step: l.k.out.grid}
-			if got, want := must(l.Release(rng.Seeded(seed), x[0])), at.AddLaplace(rng.Seeded(seed), x[0], l.Guarantee().Alpha()); got != want {
+			if got, want := must(l.Release(random.Seeded(seed), x[0])), at.AddLaplace(random.Seeded(seed), x[0], l.Guarantee().Alpha()); got != want {
 				t.Fatalf("Laplace: %v, want %v", got, want)
 			}
-			at.AddKNorm(want, rng.Seeded(seed), x, p.Guarantee().Alpha(), 2)
-			if got := must(p.Release(rng.Seeded(seed), [2]float64(x))); got != [2]float64(want) {
+			at.AddKNorm(want, random.Seeded(seed), x, p.Guarantee().Alpha(), 2)
+			if got := must(p.Release(random.Seeded(seed), [2]float64(x))); got != [2]float64(want) {
 				t.Fatalf("PlanarLaplace: %v, want %v", got, want)
 			}
-			at.AddKNorm(want, rng.Seeded(seed), x, k.Guarantee().Alpha(), inf)
-			if got := must(k.Release(rng.Seeded(seed), x)); !slices.Equal(got, want) {
+			at.AddKNorm(want, random.Seeded(seed), x, k.Guarantee().Alpha(), inf)
+			if got := must(k.Release(random.Seeded(seed), x)); !slices.Equal(got, want) {
 				t.Fatalf("KNorm: %v, want %v", got, want)
 			}
 			target := GaussianTarget{Alpha: alpha, Delta: 1e-6, Diameter: 1}
 			g := must(NewGaussian(2, target, &Options{Grid: at.Step}))
-			at.AddNormal(want, rng.Seeded(seed), x, must(GaussianSigma(target)))
-			if got := must(g.Release(rng.Seeded(seed), x)); !slices.Equal(got, want) {
+			at.AddNormal(want, random.Seeded(seed), x, must(GaussianSigma(target)))
+			if got := must(g.Release(random.Seeded(seed), x)); !slices.Equal(got, want) {
 				t.Fatalf("Gaussian: %v, want %v", got, want)
 			}
 		}
@@ -194,7 +194,7 @@ func TestExact_SaysWhatIsDrawnExactly(t *testing.T) {
 // share of draws beyond it lies between those of the real noise half a cell
 // farther and half a cell nearer. 100,000 draws, 6 standard errors: 2e-9.
 func TestRadiusQuantile_HoldsOnTheGrid(t *testing.T) {
-	r := rng.Seeded(87)
+	r := random.Seeded(87)
 	const draws, q = 100_000, 0.9
 	for _, n := range []Norm{{1, 1}, {1, 3}, {2, 2}, {2, 4}, {inf, 3}} {
 		for _, grid := range []float64{0, 1} {

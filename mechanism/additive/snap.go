@@ -100,7 +100,7 @@ func (m *Madlib) String() string {
 // Release returns the index of a word. The error reports an x outside [0, n).
 // In d dimensions and on n words, O(d) for the noise and a nearest-point search,
 // O(n*d) where d > 20.
-func (m *Madlib) Release(r *rand.Rand, x int) (int, error) {
+func (m *Madlib) Release(rng *rand.Rand, x int) (int, error) {
 	if err := m.check("additive: Madlib.Release"); err != nil {
 		return 0, err
 	}
@@ -110,7 +110,7 @@ func (m *Madlib) Release(r *rand.Rand, x int) (int, error) {
 	v := m.words.At(x)
 	buf := borrow(len(v))
 	defer giveBack(buf)
-	if err := m.k.ReleaseTo(*buf, r, v); err != nil {
+	if err := m.k.ReleaseTo(*buf, rng, v); err != nil {
 		return 0, err
 	}
 	i, _ := m.near.Nearest(*buf)

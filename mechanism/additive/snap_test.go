@@ -5,18 +5,18 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // gaussianCloud returns n points of R^d.
 func gaussianCloud(seed uint64, n, d int) [][]float64 {
-	r := rng.Seeded(seed)
+	r := random.Seeded(seed)
 	pts := make([][]float64, n)
 	for i := range pts {
 		pts[i] = make([]float64, d)
-		rng.FillNormal(r, pts[i])
+		random.FillNormal(r, pts[i])
 	}
 	return pts
 }
@@ -29,7 +29,7 @@ func TestSnap_IsNearest(t *testing.T) {
 	if s.Guarantee() != m.Guarantee() {
 		t.Errorf("guarantee %v, want %v", s.Guarantee(), m.Guarantee())
 	}
-	a, b := rng.Seeded(72), rng.Seeded(72)
+	a, b := random.Seeded(72), random.Seeded(72)
 	for i := range 300 {
 		x := pts.At(i % 200)
 		y := must(m.Release(a, x))
@@ -53,7 +53,7 @@ func TestSnap_Sphere(t *testing.T) {
 		x    metric.LatLon
 		want int
 	}{{metric.LatLon{Lat: 10, Lon: -5}, 0}, {metric.LatLon{Lat: 1, Lon: -179}, 1}, {metric.LatLon{Lat: 80, Lon: 90}, 2}} {
-		if got := must(s.Release(rng.Seeded(73), c.x)); got != c.want { // noise of 0.2 km
+		if got := must(s.Release(random.Seeded(73), c.x)); got != c.want { // noise of 0.2 km
 			t.Errorf("%v goes to %d, want %d", c.x, got, c.want)
 		}
 	}
@@ -72,7 +72,7 @@ func TestSnap_RefusesWhatTheSpaceRefuses(t *testing.T) {
 // them, whose density in one dimension is Laplace, so a word is kept with
 // probability 1 - e^(-alpha/2)/2. Chi-square at 1e-6.
 func TestMadlib_LawOfTwoWords(t *testing.T) {
-	r := rng.Seeded(75)
+	r := random.Seeded(75)
 	const alpha = 1.3
 	m := must(NewMadlib([][]float64{{0}, {1}}, alpha, nil))
 	flip := math.Exp(-alpha/2) / 2
@@ -89,7 +89,7 @@ func TestMadlib_EqualsSnapOfKNorm(t *testing.T) {
 	vectors := gaussianCloud(76, 300, 30)
 	m := must(NewMadlib(vectors, 3, nil))
 	s := Snap(must(NewKNorm(Norm{P: 2, Dim: 30}, 3, nil)), must(metric.NewPoints(vectors, metric.Euclidean{})))
-	a, b := rng.Seeded(77), rng.Seeded(77)
+	a, b := random.Seeded(77), random.Seeded(77)
 	moved := 0
 	for x := range vectors {
 		i, j := must(m.Release(a, x)), must(s.Release(b, vectors[x]))
@@ -107,7 +107,7 @@ func TestMadlib_EqualsSnapOfKNorm(t *testing.T) {
 
 func BenchmarkMadlib(b *testing.B) {
 	b.Run("n=5000,d=100", func(b *testing.B) {
-		r := rng.Seeded(78)
+		r := random.Seeded(78)
 		m := must(NewMadlib(gaussianCloud(79, 5000, 100), 100, nil))
 		b.ReportAllocs()
 		for b.Loop() {
@@ -118,7 +118,7 @@ func BenchmarkMadlib(b *testing.B) {
 
 func BenchmarkSnap(b *testing.B) {
 	b.Run("n=20000,d=2", func(b *testing.B) {
-		r := rng.Seeded(80)
+		r := random.Seeded(80)
 		pts := must(metric.NewPoints(gaussianCloud(81, 20000, 2), metric.Euclidean{}))
 		s := Snap(must(NewKNorm(Norm{P: 2, Dim: 2}, 10, nil)), pts)
 		x := pts.At(0)

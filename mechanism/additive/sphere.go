@@ -7,7 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -99,16 +99,16 @@ func (s *Sphere) String() string {
 // Release returns a point of the sphere, its longitude in [-180, 180]. The
 // input's latitude must lie in [-90, 90] and its longitude be finite. About a
 // microsecond.
-func (s *Sphere) Release(r *rand.Rand, x metric.LatLon) (metric.LatLon, error) {
+func (s *Sphere) Release(rng *rand.Rand, x metric.LatLon) (metric.LatLon, error) {
 	if err := s.check("additive: Sphere.Release"); err != nil {
 		return metric.LatLon{}, err
 	}
 	if err := (metric.GreatCircle{}).Check(x, x); err != nil {
 		return metric.LatLon{}, fmt.Errorf("additive: Sphere.Release: %w", err)
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	defer done()
-	return destination(x, math.Pi*rng.Symmetric(r), s.law.draw(r)), nil
+	return destination(x, math.Pi*random.Symmetric(rng), s.law.draw(rng)), nil
 }
 
 // destination is the point at the given bearing (radians, clockwise from

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -93,7 +93,7 @@ func TestArcLaw_AngleInverts(t *testing.T) {
 
 // The law has alpha*Radius rounded down: never less noise than the level needs.
 func TestSphere_LevelIsNotAboveTheStatedOne(t *testing.T) {
-	r := rng.Seeded(55)
+	r := random.Seeded(55)
 	inexact := 0
 	for range 1000 {
 		alpha, radius := math.Exp(5*r.NormFloat64()), math.Exp(3*r.NormFloat64())
@@ -147,11 +147,11 @@ func bearingTo(x, y metric.LatLon) float64 {
 }
 
 func TestDestination_DistanceAndBearing(t *testing.T) {
-	r := rng.Seeded(51)
+	r := random.Seeded(51)
 	unitSphere := metric.GreatCircle{Radius: 1}
 	for name, x := range places {
 		for range 2000 {
-			b, a := math.Pi*rng.Symmetric(r), math.Pi*math.Pow(10, -8*r.Float64())
+			b, a := math.Pi*random.Symmetric(r), math.Pi*math.Pow(10, -8*r.Float64())
 			y := destination(x, b, a)
 			if err := unitSphere.Check(x, y); err != nil || math.Abs(y.Lon) > 180 {
 				t.Fatalf("%s: %v, %v", name, y, err)
@@ -177,7 +177,7 @@ func TestDestination_DistanceAndBearing(t *testing.T) {
 // The distance traveled has the stated law and the bearing is uniform,
 // everywhere: false-reject probability 1e-7 for each of the two.
 func TestSphere_Law(t *testing.T) {
-	r := rng.Seeded(52)
+	r := random.Seeded(52)
 	for _, alpha := range []float64{1e-5, 1e-3, 0.5} { // alpha*R = .06, 6, 3200
 		s := must(NewSphere(alpha, nil))
 		for name, x := range places {
@@ -199,7 +199,7 @@ func TestSphere_Law(t *testing.T) {
 
 // Distance and bearing are independent: chi-square over a 4 x 8 table.
 func TestSphere_DistanceAndBearingIndependent(t *testing.T) {
-	r := rng.Seeded(53)
+	r := random.Seeded(53)
 	s := must(NewSphere(1e-3, nil))
 	x := metric.LatLon{Lat: 70, Lon: -179.9}
 	count, p := make([]int, 32), make([]float64, 32)
@@ -243,7 +243,7 @@ func TestSphere_NormalizerIsConstant(t *testing.T) {
 func BenchmarkSphere(b *testing.B) {
 	for _, alpha := range []float64{1e-5, 1e-3, 1} {
 		b.Run(fmt.Sprintf("alpha=%g", alpha), func(b *testing.B) {
-			r, s := rng.Seeded(54), must(NewSphere(alpha, nil))
+			r, s := random.Seeded(54), must(NewSphere(alpha, nil))
 			b.ReportAllocs()
 			for b.Loop() {
 				_, _ = s.Release(r, metric.LatLon{Lat: 48, Lon: 16})

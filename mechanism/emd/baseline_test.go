@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/metric"
@@ -76,7 +76,7 @@ func TestHadamard_EstimatorInvertsTheChannel(t *testing.T) {
 func TestHadamard_DrawsHaveTheChannelsLaw(t *testing.T) {
 	h := testkit.Must(NewHadamard(12, 1))
 	c, _ := h.Channel(t.Context())
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for x := range 12 {
 		const n = 20000
 		var counts [16]float64
@@ -111,7 +111,7 @@ func TestHadamard_BadInput(t *testing.T) {
 }
 
 func TestWalshHadamard_IsTheMatrix(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for n := 1; n <= 64; n *= 2 {
 		f := signedWeights(r, n)
 		want := make([]float64, n)
@@ -174,10 +174,10 @@ func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 	model := Model{Trust: Central, Users: 50, Items: 10, Diameter: 1}
 	h := testkit.Must(NewHadamardFrequencies(t.Context(), space, model, Pair{Eps: 10}, nil))
 	lap := testkit.Must(NewLaplaceFrequencies(t.Context(), space, model, 1))
-	data := usersOf(1, testkit.Distribution(rng.Seeded(1), 16, nil), 50, 10)
+	data := usersOf(1, testkit.Distribution(random.Seeded(1), 16, nil), 50, 10)
 	truth := histogram(16, data)
 	clusters := Clusters{Count: 16, Size: 1, Within: 1, Diameter: 1}
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	var hadamard, laplace float64
 	const reps = 100
 	for range reps {
@@ -221,9 +221,9 @@ func TestLaplaceFrequencies_Scale(t *testing.T) {
 	if g := f.Guarantee().UserLevel(); g != (Pair{Eps: eps}) || f.s*2*m > eps {
 		t.Errorf("guarantee %v at parameter %v", g, f.s)
 	}
-	data := usersOf(4, testkit.Distribution(rng.Seeded(5), 16, nil), n, m)
+	data := usersOf(4, testkit.Distribution(random.Seeded(5), 16, nil), n, m)
 	truth := histogram(16, data)
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	squares, said := 0.0, 0.0
 	const reps = 4000
 	for range reps {

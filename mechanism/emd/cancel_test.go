@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
@@ -58,7 +58,7 @@ func TestConstructors_EndWithTheirContext(t *testing.T) {
 		}
 	}
 
-	large := randomChannel(t, rng.Seeded(1), 400, 400)
+	large := randomChannel(t, random.Seeded(1), 400, 400)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	start := time.Now()

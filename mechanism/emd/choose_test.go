@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -26,7 +26,7 @@ func TestChooseAlpha_KnownAnswer(t *testing.T) {
 
 // What was chosen keeps every row, and one of them with nothing to spare.
 func TestPromises_ReverseOfChooseAlpha(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for range 2000 {
 		rows := make([]Row, 1+r.IntN(5))
 		for i := range rows {
@@ -87,7 +87,7 @@ func TestFactorWords_RoundUp(t *testing.T) {
 			t.Errorf("%v: %s, want %s", f, got, want)
 		}
 	}
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for range 10_000 {
 		f := math.Exp(50 * r.NormFloat64())
 		got, err := strconv.ParseFloat(digitsUp(f), 64)

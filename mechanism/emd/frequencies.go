@@ -127,9 +127,9 @@ func NewGKRRFrequencies(ctx context.Context, g *GKRR, model Model, o *FrequencyO
 		return nil, err
 	}
 	f.inv, f.condition, f.outputs, f.bound = g, g.Condition(), g.space.Len(), g.ErrorBound
-	f.draw = func(r *rand.Rand, n run, sum []int64) error {
+	f.draw = func(rng *rand.Rand, n run, sum []int64) error {
 		for range n.count {
-			sum[g.draw(r, n.x)]++
+			sum[g.draw(rng, n.x)]++
 		}
 		return nil
 	}
@@ -213,8 +213,8 @@ func (f *Frequencies) ErrorBound(items int64) float64 {
 // users or of items than the model's, is an error. With a nil r the randomness
 // is ChaCha8 keyed from crypto/rand. The draws run on every core, about 10 ns
 // each.
-func (f *Frequencies) Release(r *rand.Rand, data Users[int]) (*Counts, error) {
-	return f.release(context.Background(), "emd: Frequencies.Release", r, data, false)
+func (f *Frequencies) Release(rng *rand.Rand, data Users[int]) (*Counts, error) {
+	return f.release(context.Background(), "emd: Frequencies.Release", rng, data, false)
 }
 
 // Collect runs one release for each of any number of users, which in the Local
@@ -222,11 +222,11 @@ func (f *Frequencies) Release(r *rand.Rand, data Users[int]) (*Counts, error) {
 // parts. In the Central trust it is [Frequencies.Release]. It reads data once,
 // in order, and keeps how often each item occurs, on which alone the law of the
 // sum depends. When ctx ends its error is returned.
-func (f *Frequencies) Collect(ctx context.Context, r *rand.Rand, data Users[int]) (*Counts, error) {
-	return f.release(ctx, "emd: Frequencies.Collect", r, data, f.Guarantee().model.Trust == Local)
+func (f *Frequencies) Collect(ctx context.Context, rng *rand.Rand, data Users[int]) (*Counts, error) {
+	return f.release(ctx, "emd: Frequencies.Collect", rng, data, f.Guarantee().model.Trust == Local)
 }
 
-func (f *Frequencies) release(ctx context.Context, op string, r *rand.Rand, data Users[int], many bool) (*Counts, error) {
+func (f *Frequencies) release(ctx context.Context, op string, rng *rand.Rand, data Users[int], many bool) (*Counts, error) {
 	if err := f.made(op); err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func (f *Frequencies) release(ctx context.Context, op string, r *rand.Rand, data
 	if err != nil {
 		return nil, err
 	}
-	n, err := drawRuns(ctx, r, in, f.outputs, f.workers, f.draw)
+	n, err := drawRuns(ctx, rng, in, f.outputs, f.workers, f.draw)
 	if err != nil {
 		return nil, err
 	}

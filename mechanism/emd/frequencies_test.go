@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
@@ -22,13 +22,13 @@ import (
 // are the sums; the zero Counts is neutral.
 func TestFrequencies_SeedsAndMerging(t *testing.T) {
 	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
-	p := testkit.Distribution(rng.Seeded(7), 12, nil)
+	p := testkit.Distribution(random.Seeded(7), 12, nil)
 	local := Model{Trust: Local, Items: 50, Diameter: 1}
 	g := mustGKRR(t, c, 1)
 	var first []int64
 	for _, workers := range []int{1, 2, 5} {
 		f := testkit.Must(NewGKRRFrequencies(t.Context(), g, local, &FrequencyOptions{Workers: workers}))
-		n := testkit.Must(f.Collect(context.Background(), rng.Seeded(8), usersOf(9, p, 5000, 50)))
+		n := testkit.Must(f.Collect(context.Background(), random.Seeded(8), usersOf(9, p, 5000, 50)))
 		if first == nil {
 			first = n.n
 		}
@@ -103,7 +103,7 @@ func TestNewCounts_TakesItemWiseReleases(t *testing.T) {
 	}
 	data := usersOf(1, []float64{.1, .2, .3, .4}, 4, 5)
 	truth := histogram(4, data)
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	var sum, squares [4]float64
 	for range 200 {
 		n := testkit.Must(w.Release(r, data))
@@ -172,11 +172,11 @@ func BenchmarkFrequencies(b *testing.B) {
 func TestFrequencies_UnbiasedWithHonestErrors(t *testing.T) {
 	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
 	model := Model{Trust: Central, Users: 20, Items: 5, Diameter: 1}
-	data := usersOf(1, testkit.Distribution(rng.Seeded(2), 12, nil), 20, 5)
+	data := usersOf(1, testkit.Distribution(random.Seeded(2), 12, nil), 20, 5)
 	truth := histogram(12, data)
 	for name, f := range estimators(t, c, model, 2) {
 		const reps = 400
-		r := rng.Seeded(3)
+		r := random.Seeded(3)
 		var sum, squares, said [12]float64
 		for range reps {
 			e := estimateOf(t, f, r, data)
@@ -228,7 +228,7 @@ func lawOf(t testing.TB, f *Frequencies, c *mechanism.Channel, x int) []float64 
 func TestFrequencies_EstimateOfTheLaw(t *testing.T) {
 	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
 	ch := testkit.Must(mustGKRR(t, c, 2).Channel(t.Context()))
-	p := testkit.Distribution(rng.Seeded(2), 12, nil)
+	p := testkit.Distribution(random.Seeded(2), 12, nil)
 	for name, f := range estimators(t, c, Model{Trust: Central, Users: 20, Items: 5, Diameter: 1}, 2) {
 		law := make([]float64, f.outputs)
 		want := make([]float64, 12) // E R[y,j]^2, of which E (E(R[y,j]|x))^2 = p_j is taken
@@ -303,7 +303,7 @@ func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 		k := s.c.Len()
 		g := mustGKRR(t, s.c, s.alpha0)
 		f := testkit.Must(NewGKRRFrequencies(t.Context(), g, Model{Trust: Central, Users: s.n, Items: s.m, Diameter: s.c.Diameter}, nil))
-		p := testkit.Distribution(rng.Seeded(4), k, nil)
+		p := testkit.Distribution(random.Seeded(4), k, nil)
 		if s.peaked {
 			p = make([]float64, k)
 			p[k/2] = 1
@@ -311,7 +311,7 @@ func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 		data := usersOf(5, p, s.n, s.m)
 		truth := histogram(k, data)
 		const reps = 200
-		r := rng.Seeded(6)
+		r := random.Seeded(6)
 		raw, near := 0.0, 0.0
 		for range reps {
 			e := estimateOf(t, f, r, data)

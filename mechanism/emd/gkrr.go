@@ -8,7 +8,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 )
 
@@ -129,7 +129,7 @@ func (g *GKRR) Condition() float64 {
 }
 
 // Release draws what item x is released as. O(1).
-func (g *GKRR) Release(r *rand.Rand, x int) (int, error) {
+func (g *GKRR) Release(rng *rand.Rand, x int) (int, error) {
 	const op = "emd: GKRR.Release"
 	if err := g.made(op); err != nil {
 		return 0, err
@@ -137,12 +137,12 @@ func (g *GKRR) Release(r *rand.Rand, x int) (int, error) {
 	if err := fault.Index(op, "x", x, g.space.Len()); err != nil {
 		return 0, err
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	defer done()
-	return g.draw(r, x), nil
+	return g.draw(rng, x), nil
 }
 
-func (g *GKRR) draw(r *rand.Rand, x int) int { return g.move(x, g.table.Draw(r)) }
+func (g *GKRR) draw(rng *rand.Rand, x int) int { return g.move(x, g.table.Draw(rng)) }
 
 // move applies a symmetry of the space that takes item 0 to x: clusters are
 // rotated, and so are the items of cluster 0 before.

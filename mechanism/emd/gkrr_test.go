@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -113,7 +113,7 @@ func TestGKRR_DrawsAreTheChannels(t *testing.T) {
 	for _, s := range gkrrSettings {
 		g := mustGKRR(t, s.c, s.alpha0)
 		c := testkit.Must(g.Channel(t.Context()))
-		a, b := rng.Seeded(1), rng.Seeded(1)
+		a, b := random.Seeded(1), random.Seeded(1)
 		for range 2000 {
 			y, err := g.Release(a, 0)
 			z, err2 := c.Release(b, 0)
@@ -127,7 +127,7 @@ func TestGKRR_DrawsAreTheChannels(t *testing.T) {
 // To the last bit: what two rows differ by is no more than the level times the
 // distance.
 func TestGKRR_LevelIsRoundedUp(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for range 500 {
 		c := Clusters{Count: 2, Size: 1 + r.IntN(2), Within: .1 + .9*r.Float64(), Diameter: .1 + 10*r.Float64()}
 		g := mustGKRR(t, c, 1+r.Float64())
@@ -149,7 +149,7 @@ func TestGKRR_ReleasesHaveTheChannelsLaw(t *testing.T) {
 	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
 	g := mustGKRR(t, c, 1.5)
 	ch, _ := g.Channel(t.Context())
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for x := range 12 {
 		const n = 20000
 		var counts [12]float64
@@ -192,7 +192,7 @@ func TestClusters_W1(t *testing.T) {
 	if d, err := c.W1(p, q); err != nil || math.Abs(d-.29) > 1e-15 {
 		t.Errorf("known answer 0.29: %v, %v", d, err)
 	}
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for _, s := range gkrrSettings {
 		c := s.c
 		tree := testkit.Must(c.tree())
@@ -311,7 +311,7 @@ func BenchmarkGKRR(b *testing.B) {
 	for _, k := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
 			g := mustGKRR(b, Clusters{Count: k / 10, Size: 10, Within: .2, Diameter: 1}, 1)
-			r := rng.Seeded(1)
+			r := random.Seeded(1)
 			x := 0
 			b.ReportAllocs()
 			for b.Loop() {

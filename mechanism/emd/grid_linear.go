@@ -30,7 +30,7 @@ type GridLinear[P any] struct {
 	means[P]
 	step  float64
 	noise interface {
-		Release(r *rand.Rand, x int64) (int64, error)
+		Release(rng *rand.Rand, x int64) (int64, error)
 	}
 	deviation float64               // of the noise, in units
 	quantile  func(float64) float64 // of its absolute value
@@ -133,8 +133,8 @@ func (l *GridLinear[P]) CoordinateQuantile(p float64) float64 {
 
 // Release returns the noisy mean: [GridLinear.ReleaseUnits] times
 // [GridLinear.Unit].
-func (l *GridLinear[P]) Release(r *rand.Rand, data Users[P]) ([]float64, error) {
-	units, err := l.ReleaseUnits(r, data)
+func (l *GridLinear[P]) Release(rng *rand.Rand, data Users[P]) ([]float64, error) {
+	units, err := l.ReleaseUnits(rng, data)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (l *GridLinear[P]) Release(r *rand.Rand, data Users[P]) ([]float64, error) 
 // value that is not within a relative 2^-46 of one of the first 2^40 multiples
 // of the step, with the user and the item named, and sums that int64 cannot
 // hold. Noise beyond int64 gives the nearest one, which is post-processing.
-func (l *GridLinear[P]) ReleaseUnits(r *rand.Rand, data Users[P]) ([]int64, error) {
+func (l *GridLinear[P]) ReleaseUnits(rng *rand.Rand, data Users[P]) ([]int64, error) {
 	const op = "emd: GridLinear.Release"
 	if err := made(l != nil && l.noise != nil, op, "NewGridLinear"); err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (l *GridLinear[P]) ReleaseUnits(r *rand.Rand, data Users[P]) ([]int64, erro
 		return nil, err
 	}
 	for j := range sum {
-		if sum[j], err = l.noise.Release(r, sum[j]); err != nil {
+		if sum[j], err = l.noise.Release(rng, sum[j]); err != nil {
 			return nil, fmt.Errorf("%s: %w", op, err)
 		}
 	}

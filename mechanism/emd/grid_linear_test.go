@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -75,7 +75,7 @@ func TestGridLinear_Law(t *testing.T) {
 	l := linearMust(NewGridLinear(t.Context(), linearSteps(2), 0.1, model, Target{Alpha: 4}, nil)) // level 0.2 a unit
 	data := linearUsers([][]float64{{0.1, 0.3}, {0.2, -0.7}}, [][]float64{{0, 0}, {1.1, 0.1}})
 	sums := [2]int64{14, -3}
-	r := rng.Seeded(7)
+	r := random.Seeded(7)
 	var count [2][]int
 	for j := range count {
 		count[j] = make([]int, 2*top+1)
@@ -115,7 +115,7 @@ func TestGridLinear_Law(t *testing.T) {
 		t.Errorf("variance %v, want about %v", got*got, v)
 	}
 	// Releases are units times the unit.
-	y, u := linearMust(l.Release(rng.Seeded(8), data)), linearMust(l.ReleaseUnits(rng.Seeded(8), data))
+	y, u := linearMust(l.Release(random.Seeded(8), data)), linearMust(l.ReleaseUnits(random.Seeded(8), data))
 	for j := range y {
 		if math.Abs(y[j]-float64(u[j])*l.Unit()) > 1e-12 {
 			t.Errorf("%v and %v units", y, u)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 )
@@ -87,7 +87,7 @@ func TestGuarantee_GroupPrivacyIsTight(t *testing.T) {
 // Group privacy by brute force: random laws on a chain; whatever pair the
 // neighbors keep exactly, those k steps apart keep the promise of it.
 func TestGuarantee_GroupPrivacyHoldsExactly(t *testing.T) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	const n, outputs, radius = 6, 4, .2
 	for range 2000 {
 		laws := make([][]float64, n)

@@ -10,7 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/metric"
@@ -75,7 +75,7 @@ func (h *Hadamard) Guarantee() mechanism.Guarantee {
 func (h *Hadamard) made(op string) error { return made(h != nil && h.coin != nil, op, "NewHadamard") }
 
 // Release draws what item x is released as. O(1).
-func (h *Hadamard) Release(r *rand.Rand, x int) (int, error) {
+func (h *Hadamard) Release(rng *rand.Rand, x int) (int, error) {
 	const op = "emd: Hadamard.Release"
 	if err := h.made(op); err != nil {
 		return 0, err
@@ -83,16 +83,16 @@ func (h *Hadamard) Release(r *rand.Rand, x int) (int, error) {
 	if err := fault.Index(op, "x", x, h.k); err != nil {
 		return 0, err
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	defer done()
-	return h.draw(r, x), nil
+	return h.draw(rng, x), nil
 }
 
 // draw takes a uniform output and, where it is in the wrong half, flips a bit
 // that x+1 has, which pairs the halves one to one.
-func (h *Hadamard) draw(r *rand.Rand, x int) int {
-	side := h.coin.Draw(r)
-	a, y := uint(x+1), uint(r.Uint64())&uint(h.size-1)
+func (h *Hadamard) draw(rng *rand.Rand, x int) int {
+	side := h.coin.Draw(rng)
+	a, y := uint(x+1), uint(rng.Uint64())&uint(h.size-1)
 	if bits.OnesCount(a&y)&1 != side {
 		y ^= a & -a
 	}
@@ -174,9 +174,9 @@ func NewHadamardFrequencies(ctx context.Context, space metric.Finite, model Mode
 		return nil, err
 	}
 	f := &Frequencies{space: space, g: g, inv: h, condition: h.gain(), outputs: h.size, workers: o.Workers}
-	f.draw = func(r *rand.Rand, n run, sum []int64) error {
+	f.draw = func(rng *rand.Rand, n run, sum []int64) error {
 		for range n.count {
-			sum[h.draw(r, n.x)]++
+			sum[h.draw(rng, n.x)]++
 		}
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 )
@@ -38,7 +38,7 @@ func wantValueError(t *testing.T, what string, err error, arg string) {
 }
 
 func TestInverse_IsARightInverse(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for _, size := range [][2]int{{1, 1}, {1, 4}, {2, 2}, {5, 5}, {5, 9}, {40, 40}, {40, 97}} {
 		n, m := size[0], size[1]
 		c := randomChannel(t, r, n, m)
@@ -76,7 +76,7 @@ func uniformVariance(c *mechanism.Channel, r mat.Matrix) float64 {
 // Among right inverses none has a smaller mean variance: not the
 // pseudo-inverse, nor any that a vector of A's null space leads to.
 func TestInverse_HasLeastVariance(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for range 10 {
 		const n, m = 4, 9
 		c := randomChannel(t, r, n, m)
@@ -122,7 +122,7 @@ func TestInverse_AgreesWithGKRR(t *testing.T) {
 			continue
 		}
 		k := s.c.Len()
-		f := testkit.Distribution(rng.Seeded(3), k, nil)
+		f := testkit.Distribution(random.Seeded(3), k, nil)
 		var out [4][]float64
 		for i := range out {
 			out[i] = make([]float64, k)
@@ -181,7 +181,7 @@ func TestInverse_RefusesWhatIsIllConditioned(t *testing.T) {
 func BenchmarkNewInverse(b *testing.B) {
 	for _, n := range []int{100, 500} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			c := randomChannel(b, rng.Seeded(1), n, n)
+			c := randomChannel(b, random.Seeded(1), n, n)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := newInverse(b.Context(), "", c, 1e12); err != nil {

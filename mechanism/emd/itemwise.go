@@ -9,7 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/metric"
@@ -217,7 +217,7 @@ func (w *ItemWise) Channel() *mechanism.Channel { return w.channel }
 // The data are read once, in order, on the caller's goroutine; only how often
 // each input occurs is kept, which is all that the law depends on. The draws,
 // about 10 ns each, run on every core. O(items + inputs + outputs).
-func (w *ItemWise) Release(r *rand.Rand, data Users[int]) ([]int64, error) {
+func (w *ItemWise) Release(rng *rand.Rand, data Users[int]) ([]int64, error) {
 	const op = "emd: ItemWise.Release"
 	if err := made(w != nil && w.channel != nil, op, "NewItemWise"); err != nil {
 		return nil, err
@@ -227,14 +227,14 @@ func (w *ItemWise) Release(r *rand.Rand, data Users[int]) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return drawRuns(ctx, r, in, w.channel.Outputs(), w.workers, w.drawRun)
+	return drawRuns(ctx, rng, in, w.channel.Outputs(), w.workers, w.drawRun)
 }
 
 // ReleaseShuffled is [ItemWise.Release] with the result written as a list: the
 // point that each output stands for, as often as it came up, in uniformly
 // random order. It holds what the counts hold. 8 bytes an item.
-func (w *ItemWise) ReleaseShuffled(r *rand.Rand, data Users[int]) ([]int, error) {
-	counts, err := w.Release(r, data)
+func (w *ItemWise) ReleaseShuffled(rng *rand.Rand, data Users[int]) ([]int, error) {
+	counts, err := w.Release(rng, data)
 	if err != nil {
 		return nil, err
 	}
@@ -251,10 +251,10 @@ func (w *ItemWise) ReleaseShuffled(r *rand.Rand, data Users[int]) ([]int, error)
 			list = append(list, w.points[y])
 		}
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	defer done()
 	for i := len(list) - 1; i > 0; i-- { // Fisher-Yates
-		j := int(r.Uint64N(uint64(i) + 1))
+		j := int(rng.Uint64N(uint64(i) + 1))
 		list[i], list[j] = list[j], list[i]
 	}
 	return list, nil
@@ -265,10 +265,10 @@ func (w *ItemWise) ReleaseShuffled(r *rand.Rand, data Users[int]) ([]int, error)
 const tableDraws = 4
 
 // drawRun adds n.count outputs of input n.x to sum.
-func (w *ItemWise) drawRun(r *rand.Rand, n run, sum []int64) error {
+func (w *ItemWise) drawRun(rng *rand.Rand, n run, sum []int64) error {
 	if n.count < tableDraws {
 		for range n.count {
-			y, err := w.channel.Release(r, n.x)
+			y, err := w.channel.Release(rng, n.x)
 			if err != nil {
 				return err
 			}
@@ -281,7 +281,7 @@ func (w *ItemWise) drawRun(r *rand.Rand, n run, sum []int64) error {
 		return err
 	}
 	for range n.count {
-		sum[s.Draw(r)]++
+		sum[s.Draw(rng)]++
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
@@ -29,7 +29,7 @@ func TestItemWise_LawOfTheMultiset(t *testing.T) {
 			p[3*min(a, b)+max(a, b)] += c.Prob(0, a) * c.Prob(2, b)
 		}
 	}
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	count := make([]int, 9)
 	for range 100_000 {
 		got := testkit.Must(w.Release(r, One([]int{2, 0})))
@@ -56,7 +56,7 @@ func TestItemWise_LawOfManyDraws(t *testing.T) {
 	}
 	w := newItemWise(t, c, Model{Trust: Local, Items: n, Diameter: 1}, nil)
 	for _, seed := range []uint64{0, 7} {
-		r := rng.Seeded(seed)
+		r := random.Seeded(seed)
 		if seed == 0 {
 			r = nil
 		}
@@ -71,7 +71,7 @@ func TestItemWise_LawOfManyDraws(t *testing.T) {
 
 func TestItemWise_WorkersDoNotMatter(t *testing.T) {
 	c := geometricChannel(t, line(t, 50), 4)
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	users := make([][]int, 30)
 	for i := range users {
 		users[i] = make([]int, 10_000)
@@ -83,7 +83,7 @@ func TestItemWise_WorkersDoNotMatter(t *testing.T) {
 	var first []int64
 	for _, workers := range []int{1, 2, 5, 0} {
 		w := newItemWise(t, c, m, &ItemWiseOptions{Workers: workers})
-		got := testkit.Must(w.Release(rng.Seeded(4), linearUsers(users...)))
+		got := testkit.Must(w.Release(random.Seeded(4), linearUsers(users...)))
 		if first == nil {
 			first = got
 		}
@@ -96,7 +96,7 @@ func TestItemWise_WorkersDoNotMatter(t *testing.T) {
 // A noiseless channel gives the data's own counts, whichever way they are
 // tallied and drawn.
 func TestItemWise_CountsEveryItemOnce(t *testing.T) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	for _, n := range []int{1, 3, 40, 3000} {
 		c := identityChannel(t, n, &mechanism.ChannelOptions{Lazy: true})
 		for _, m := range []int{1, 2, 25} {
@@ -123,7 +123,7 @@ func TestItemWise_CountsEveryItemOnce(t *testing.T) {
 func TestItemWise_ShuffledUniformly(t *testing.T) {
 	c := testkit.Must(identityChannel(t, 3, nil).Relabel([]int{10, 20, 30}))
 	w := newItemWise(t, c, Model{Trust: Local, Items: 3, Diameter: 1}, nil)
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	count := map[string]int{}
 	for range 60_000 {
 		got := testkit.Must(w.ReleaseShuffled(r, One([]int{2, 1, 0})))
@@ -148,7 +148,7 @@ func BenchmarkItemWise(b *testing.B) {
 	const users, items = 10_000, 1000
 	c := geometricChannel(b, line(b, 100), 5)
 	w := newItemWise(b, c, Model{Trust: Central, Users: users, Items: items, Diameter: 1}, nil)
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	pool := make([]int, 1<<20)
 	for i := range pool {
 		pool[i] = r.IntN(100)
@@ -342,7 +342,7 @@ func TestItemWise_AccountsForTheWholeAudit(t *testing.T) {
 // Pure composition and its budget, to the last bit.
 func TestItemWise_PureLevelIsRoundedOutward(t *testing.T) {
 	c := geometricChannel(t, line(t, 3), .1)
-	r := rng.Seeded(8)
+	r := random.Seeded(8)
 	for range 300 {
 		m := Model{Trust: Local, Items: 1 + r.IntN(1000), Diameter: 1}
 		alpha := r.Float64()

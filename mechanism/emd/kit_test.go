@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
@@ -99,7 +99,7 @@ func multisetLaw(c *mechanism.Channel, items []int) map[string]float64 {
 // usersOf yields n users of m items each, drawn from p with a seed.
 func usersOf(seed uint64, p []float64, n, m int) Users[int] {
 	return func(yield func([]int) bool) {
-		r := rng.Seeded(seed)
+		r := random.Seeded(seed)
 		items := make([]int, m)
 		for range n {
 			for i := range items {

@@ -9,7 +9,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -65,7 +65,7 @@ func (f *LaplaceFrequencies) Guarantee() Guarantee {
 // Release returns the noisy mean of the users' histograms, an unbiased estimate
 // of the exact one. The entries need not sum to 1; see [Nearest]. StdErr is the
 // known deviation of the noise. Errors are those of [Frequencies.Release].
-func (f *LaplaceFrequencies) Release(r *rand.Rand, data Users[int]) (*Estimate, error) {
+func (f *LaplaceFrequencies) Release(rng *rand.Rand, data Users[int]) (*Estimate, error) {
 	const op = "emd: LaplaceFrequencies.Release"
 	if err := made(f != nil && f.space != nil, op, "NewLaplaceFrequencies"); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (f *LaplaceFrequencies) Release(r *rand.Rand, data Users[int]) (*Estimate, 
 	if err != nil {
 		return nil, err
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	defer done()
 	e := &Estimate{Mean: make([]float64, k), StdErr: make([]float64, k), Users: users, Items: users * int64(m.Items)}
 	counts := make([]int64, k)
@@ -86,7 +86,7 @@ func (f *LaplaceFrequencies) Release(r *rand.Rand, data Users[int]) (*Estimate, 
 	// Var = 2 q/(1-q)^2 for q = e^-s.
 	dev := math.Sqrt(0.5) / math.Sinh(f.s/2) / float64(e.Items)
 	for x, n := range counts {
-		e.Mean[x] = float64(exact.AddDiscreteLaplace(r, n, f.s)) / float64(e.Items)
+		e.Mean[x] = float64(exact.AddDiscreteLaplace(rng, n, f.s)) / float64(e.Items)
 		e.StdErr[x] = dev
 	}
 	return e, nil

@@ -60,7 +60,7 @@ type LinearOptions[P any] struct {
 type Linear[P any] struct {
 	means[P]
 	noise interface {
-		ReleaseTo(dst []float64, r *rand.Rand, x []float64) error
+		ReleaseTo(dst []float64, rng *rand.Rand, x []float64) error
 		RadiusQuantile(q float64) float64
 	}
 	deviation float64
@@ -130,7 +130,7 @@ func (l *Linear[P]) RadiusQuantile(p float64) float64 { return l.noise.RadiusQua
 // that do not fit the model, an item outside the domain, and a value that is no
 // finite number, each with the user and the item named; they depend on the
 // data, so keep them from whom the release is for.
-func (l *Linear[P]) Release(r *rand.Rand, data Users[P]) ([]float64, error) {
+func (l *Linear[P]) Release(rng *rand.Rand, data Users[P]) ([]float64, error) {
 	const op = "emd: Linear.Release"
 	if err := made(l != nil && l.noise != nil, op, "NewLinear"); err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (l *Linear[P]) Release(r *rand.Rand, data Users[P]) ([]float64, error) {
 	for j := range mean {
 		mean[j] /= float64(l.model.Users)
 	}
-	if err := l.noise.ReleaseTo(mean, r, mean); err != nil {
+	if err := l.noise.ReleaseTo(mean, rng, mean); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	return mean, nil

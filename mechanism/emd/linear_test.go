@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -108,7 +108,7 @@ func TestLinear_GaussianKnownAnswers(t *testing.T) {
 // The level of the noise, brought back to d_EM in exact arithmetic, is at most
 // alpha, and by less than 1e-15 of it below.
 func TestLinear_LevelIsRoundedDown(t *testing.T) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	exact := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	for i := range 2000 {
 		alpha, l := math.Exp(8*r.NormFloat64()), math.Exp(8*r.NormFloat64())
@@ -188,7 +188,7 @@ func TestLinear_ReleasesTheMeanOfMeans(t *testing.T) {
 		model := Model{Trust: Central, Users: 3, Diameter: 10, Unit: "km"}
 		l := linearMust(NewLinear(t.Context(), linearScaled(1, 2, 2), model, target, nil))
 		for range 2 { // one state for all releases
-			y := linearMust(l.Release(rng.Seeded(1), linearUsers(users...)))
+			y := linearMust(l.Release(random.Seeded(1), linearUsers(users...)))
 			if !floats.EqualApprox(y, want, 1e-5) {
 				t.Errorf("%v: %v, want %v", target, y, want)
 			}
@@ -215,7 +215,7 @@ func TestLinear_ErrorsAreAsStated(t *testing.T) {
 	}{{1, Target{Alpha: 2}}, {2, Target{Alpha: 2}}, {math.Inf(1), Target{Alpha: 2}}, {3, Target{Alpha: 2}}, {2, Target{2, 1e-6}}} {
 		l := linearMust(NewLinear(t.Context(), linearScaled(0.5, c.p, 3), Model{Trust: Central, Users: 2, Diameter: 1}, c.target, nil))
 		data := linearUsers([][]float64{{1, 0, 0}}, [][]float64{{0, 1, 1}})
-		r := rng.Seeded(6)
+		r := random.Seeded(6)
 		m2, m4, within := 0.0, 0.0, 0.0
 		for range draws {
 			y := linearMust(l.Release(r, data))
@@ -327,7 +327,7 @@ func TestLinear_Streams(t *testing.T) {
 				}
 			}
 		}
-		r := rng.Seeded(1)
+		r := random.Seeded(1)
 		if a := testing.AllocsPerRun(10, func() { linearMust(l.Release(r, data)) }); a > 12 {
 			t.Errorf("%d users: %v allocations", n, a)
 		}
@@ -338,8 +338,8 @@ func TestLinear_Streams(t *testing.T) {
 func TestLinear_Repeats(t *testing.T) {
 	q := linearMust(Landmarks(metric.Euclidean{}, 1, []float64{0, 0}))
 	l := linearMust(NewLinear(t.Context(), q, Model{Trust: Central, Users: 1, Diameter: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Grid: 0x1p-10}))
-	a := linearMust(l.Release(rng.Seeded(9), One([][]float64{{3, 4}})))
-	b := linearMust(l.Release(rng.Seeded(9), One([][]float64{{3, 4}})))
+	a := linearMust(l.Release(random.Seeded(9), One([][]float64{{3, 4}})))
+	b := linearMust(l.Release(random.Seeded(9), One([][]float64{{3, 4}})))
 	if !slices.Equal(a, b) || a[0] != math.Round(a[0]*1024)/1024 {
 		t.Errorf("%v and %v", a, b)
 	}

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/optimize/convex/lp"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -108,7 +108,7 @@ func randomSpaces(t *testing.T, r *rand.Rand, k int) map[string]metric.Finite {
 }
 
 func TestNearest_IsTheOptimum(t *testing.T) {
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	for range 30 {
 		for _, k := range []int{2, 4, 6} {
 			for name, space := range randomSpaces(t, r, k) {
@@ -144,7 +144,7 @@ func TestNearest_IsTheOptimum(t *testing.T) {
 
 // The fast ways are taken where they should, and only there.
 func TestNearest_FindsLines(t *testing.T) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	for range 20 {
 		for name, space := range randomSpaces(t, r, 8) {
 			x, ok := linePositions(space)
@@ -164,7 +164,7 @@ func TestNearest_FindsLines(t *testing.T) {
 
 // A way that is bent by little is no line, and its distances are those taken.
 func TestNearest_BentLine(t *testing.T) {
-	r := rng.Seeded(10)
+	r := random.Seeded(10)
 	for _, bend := range []float64{1e-2, 1e-3, 1e-5} {
 		arc := make([][]float64, 6)
 		for i := range arc {
@@ -184,7 +184,7 @@ func TestNearest_BentLine(t *testing.T) {
 // Cutting off and rescaling is worse: on a space where mass far away is noise.
 func TestNearest_BeatsClipping(t *testing.T) {
 	c := Clusters{Count: 20, Size: 5, Within: .1, Diameter: 1}
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	truth := make([]float64, c.Len())
 	truth[0] = 1
 	g := make([]float64, c.Len())
@@ -242,7 +242,7 @@ func TestNearest_OnePointAndAliasing(t *testing.T) {
 			t.Errorf("%T: %v, %v, %v", space, p, dist, err)
 		}
 	}
-	r := rng.Seeded(8)
+	r := random.Seeded(8)
 	for name, space := range randomSpaces(t, r, 4) {
 		for _, g := range [][]float64{signedWeights(r, 4), {.25, .25, .25, .25}} {
 			old := slices.Clone(g)
@@ -261,7 +261,7 @@ func TestNearest_OnePointAndAliasing(t *testing.T) {
 func TestNearest_BadInput(t *testing.T) {
 	c := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}
 	var size *fault.SizeError
-	for name, space := range randomSpaces(t, rng.Seeded(9), 4) {
+	for name, space := range randomSpaces(t, random.Seeded(9), 4) {
 		for _, g := range [][]float64{nil, {1}, {1, 0, 0}, {1, 0, 0, 0, 0}} {
 			if _, _, err := Nearest(t.Context(), space, g); !errors.As(err, &size) {
 				t.Errorf("%s: length %d: %v", name, len(g), err)
@@ -279,7 +279,7 @@ func TestNearest_BadInput(t *testing.T) {
 
 func BenchmarkNearest(b *testing.B) {
 	const k = 1000
-	r := rng.Seeded(7)
+	r := random.Seeded(7)
 	line, plane := make([]float64, k), make([][]float64, k)
 	for i := range line {
 		line[i] = r.Float64()
@@ -308,7 +308,7 @@ func BenchmarkNearest(b *testing.B) {
 
 // However large the weights, the result is a distribution that W1 takes.
 func TestNearest_TotalIsOne(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	space := Clusters{Count: 4, Size: 3, Within: .3, Diameter: 1}
 	plane := make([][]float64, 12)
 	for i := range plane {

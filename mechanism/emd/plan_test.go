@@ -6,13 +6,13 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // A plan's mechanism keeps the target, with less than 1e-9 of eps to spare.
 func TestPlanReduction_MeetsTheTarget(t *testing.T) {
-	r := rng.Seeded(9)
+	r := random.Seeded(9)
 	for range 300 {
 		model := Model{Trust: Local, Diameter: math.Pow(10, 4*r.Float64()-2)}
 		radius := model.Diameter * math.Pow(10, -5*r.Float64())

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -26,7 +26,7 @@ func linearMust[T any](v T, err error) T {
 
 // linearPlane returns n points of the unit square.
 func linearPlane(n int, seed uint64) [][]float64 {
-	r := rng.Seeded(seed)
+	r := random.Seeded(seed)
 	pts := make([][]float64, n)
 	for i := range pts {
 		pts[i] = []float64{r.Float64(), r.Float64()}
@@ -311,7 +311,7 @@ func TestSpectralUp_Encloses(t *testing.T) {
 	ones := mat.NewDense(30, 50, nil)
 	ones.Apply(func(_, _ int, _ float64) float64 { return 1 }, ones)
 	check("ones", ones, math.Sqrt(1500))
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	for _, shape := range [][2]int{{1, 1}, {2, 5}, {5, 2}, {20, 20}, {60, 100}} {
 		f := mat.NewDense(shape[0], shape[1], nil)
 		f.Apply(func(_, _ int, _ float64) float64 { return r.NormFloat64() }, f)
@@ -378,7 +378,7 @@ func TestQuery_ConstantsAreRoundedUp(t *testing.T) {
 			}
 		}
 	}
-	r := rng.Seeded(12)
+	r := random.Seeded(12)
 	for range 200 {
 		w := math.Exp(4 * r.NormFloat64())
 		above("indicator", linearMust(Indicator(func(float64) bool { return true }, w)).Lipschitz, w, one)
@@ -440,7 +440,7 @@ func TestQuery_SubnormalConstants(t *testing.T) {
 }
 
 func TestEuclideanUp_Encloses(t *testing.T) {
-	r := rng.Seeded(11)
+	r := random.Seeded(11)
 	for n := range 300 { // above the exact root, by some ulps
 		c, sum := make([]float64, 1+n%60), new(big.Rat)
 		for i := range c {

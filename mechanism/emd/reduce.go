@@ -8,13 +8,13 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // Releaser is what the mechanisms of this package have in common.
 type Releaser[P, Y any] interface {
 	// Release publishes a result about data, which it reads once.
-	Release(r *rand.Rand, data Users[P]) (Y, error)
+	Release(rng *rand.Rand, data Users[P]) (Y, error)
 	// Guarantee is the promise of one release.
 	Guarantee() Guarantee
 }
@@ -160,21 +160,21 @@ var errStop = errors.New("stopped")
 // data is read once. An item that the mechanism inside would refuse is found
 // only if it is drawn. O(users*s) and one buffer of s items, besides the
 // mechanism inside.
-func (d *Reduced[P, Y]) Release(r *rand.Rand, data Users[P]) (Y, error) {
+func (d *Reduced[P, Y]) Release(rng *rand.Rand, data Users[P]) (Y, error) {
 	const op = "emd: Reduced.Release"
 	var none Y
 	if err := d.made(op); err != nil {
 		return none, err
 	}
 	// The mechanism inside may draw while it reads: it keeps r to itself.
-	own, done := rng.Get(nil)
+	own, done := random.Get(nil)
 	defer done()
-	if r != nil {
-		own = rng.Seeded(r.Uint64())
+	if rng != nil {
+		own = random.Seeded(rng.Uint64())
 	}
 	sample := make([]P, d.Samples())
 	var failed error
-	y, err := d.inner.Release(r, func(yield func([]P) bool) {
+	y, err := d.inner.Release(rng, func(yield func([]P) bool) {
 		failed = each(op, d.g.Model(), data, func(_ int, items []P) error {
 			n := uint64(len(items))
 			for i := range sample {

@@ -12,7 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -114,7 +114,7 @@ func TestReduced_Release(t *testing.T) {
 	inner := &promiseOf[string]{g: promise(t, model, 1, 0)}
 	d := testkit.Must(NewReduced[string, int](inner, ReduceOptions{Radius: .1, DeltaSampling: 1e-6}))
 	users := [][]string{{"a", "b", "b"}, {"c"}, {"a", "b", "c", "d", "e"}}
-	if n, err := d.Release(rng.Seeded(1), linearUsers(users...)); n != 3 || err != nil {
+	if n, err := d.Release(random.Seeded(1), linearUsers(users...)); n != 3 || err != nil {
 		t.Fatal(n, err)
 	}
 	count := map[string]int{}
@@ -145,7 +145,7 @@ func TestReduced_Release(t *testing.T) {
 	testkit.ChiSquare(t, pairs, p, 1e-7)
 	testkit.ChiSquare(t, across[:10], q, 1e-7)
 	first := inner.seen
-	if _, err := d.Release(rng.Seeded(1), linearUsers(users...)); err != nil || !slices.EqualFunc(first, inner.seen, slices.Equal[[]string]) {
+	if _, err := d.Release(random.Seeded(1), linearUsers(users...)); err != nil || !slices.EqualFunc(first, inner.seen, slices.Equal[[]string]) {
 		t.Errorf("the same seed gives other samples, %v", err)
 	}
 	for range 2 {
@@ -187,7 +187,7 @@ func (m *drawing) Release(r *rand.Rand, data Users[int]) (int, error) {
 func TestReduced_SamplesAreIndependentOfTheMechanism(t *testing.T) {
 	model := Model{Trust: Local, Items: 10_000, Diameter: 1}
 	d := testkit.Must(NewReduced[int, int](&drawing{promiseOf[int]{g: promise(t, model, 1, 0)}}, ReduceOptions{Radius: .1, DeltaSampling: 1e-6}))
-	same, err := d.Release(rng.Seeded(2), One([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))
+	same, err := d.Release(random.Seeded(2), One([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))
 	if err != nil || same < 625-6*25 || same > 625+6*25 {
 		t.Errorf("%d coincide, %v", same, err)
 	}
@@ -196,7 +196,7 @@ func TestReduced_SamplesAreIndependentOfTheMechanism(t *testing.T) {
 // To the last bit: eps is no less than alpha times the c of arguments rounded
 // up, delta no less than the sum.
 func TestReduced_PromiseIsRoundedUp(t *testing.T) {
-	r := rng.Seeded(10)
+	r := random.Seeded(10)
 	for range 300 {
 		model := Model{Trust: Local, Items: 1 << (8 + r.IntN(10)), Diameter: 1 + r.Float64()}
 		alpha, delta := 1+r.Float64(), 1e-7*r.Float64()
@@ -283,7 +283,7 @@ func TestChernoff_KnownAnswers(t *testing.T) {
 
 // The exponent is a lower bound, and close.
 func TestChernoff_ExponentIsRoundedDown(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for range 20_000 {
 		mean := math.Pow(10, -6*r.Float64())
 		q := mean + (1-mean)*math.Pow(10, -8*r.Float64())
@@ -308,7 +308,7 @@ func TestChernoff_ExponentIsRoundedDown(t *testing.T) {
 
 // To the last bit.
 func TestChernoff_ExponentIsBelowTheExactOne(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for range 300 {
 		mean := math.Pow(10, -3*r.Float64())
 		q := mean + (1-mean)*math.Pow(10, -4*r.Float64())

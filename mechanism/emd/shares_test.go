@@ -9,14 +9,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // The constant is above 2 over the least distance, by a few ulps at most, and
 // no pair of points refutes it.
 func TestShares_Constant(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for range 200 {
 		pts := make([][2]float64, 2+r.IntN(9))
 		for i := range pts {

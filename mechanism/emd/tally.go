@@ -10,7 +10,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // run is one input and how many items it has: all that the law of the counts of
@@ -77,12 +77,12 @@ func tally(ctx context.Context, op string, model Model, k int, data Users[int], 
 const drawChunk = 1 << 16
 
 // drawer adds the outputs of n.count draws for input n.x to sum.
-type drawer func(r *rand.Rand, n run, sum []int64) error
+type drawer func(rng *rand.Rand, n run, sum []int64) error
 
 // drawRuns returns how often each output comes up. The draws are cut into
 // chunks that depend on their number only, and a seeded r gives each chunk its
 // own generator, so that the sums are the same whoever adds them.
-func drawRuns(ctx context.Context, r *rand.Rand, in []run, outputs, workers int, draw drawer) ([]int64, error) {
+func drawRuns(ctx context.Context, rng *rand.Rand, in []run, outputs, workers int, draw drawer) ([]int64, error) {
 	ends := make([]int64, len(in)) // of the runs, in the list of all draws
 	total := int64(0)
 	for i, n := range in {
@@ -91,17 +91,17 @@ func drawRuns(ctx context.Context, r *rand.Rand, in []run, outputs, workers int,
 	}
 	chunks := int((total + drawChunk - 1) / drawChunk)
 	var seeds []uint64
-	if r != nil {
+	if rng != nil {
 		seeds = make([]uint64, chunks)
 		for c := range seeds {
-			seeds[c] = r.Uint64()
+			seeds[c] = rng.Uint64()
 		}
 	}
 	chunk := func(c int, sum []int64) error {
-		own, done := rng.Get(nil)
+		own, done := random.Get(nil)
 		defer done()
 		if seeds != nil {
-			own = rng.Seeded(seeds[c])
+			own = random.Seeded(seeds[c])
 		}
 		lo := int64(c) * drawChunk
 		hi := min(total, lo+drawChunk)

@@ -7,14 +7,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // Every chunk has random bits of its own, whether the caller gives a seed or
 // not.
 func TestDrawRuns_ChunksDrawIndependently(t *testing.T) {
 	const chunks = 20
-	for _, r := range []*rand.Rand{nil, rng.Seeded(1)} {
+	for _, r := range []*rand.Rand{nil, random.Seeded(1)} {
 		var mu sync.Mutex
 		seen := map[uint64]bool{}
 		sum, err := drawRuns(context.Background(), r, []run{{0, chunks * drawChunk}}, 1, 2, func(r *rand.Rand, n run, sum []int64) error {

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -136,7 +136,7 @@ func TestTranslate_BadInput(t *testing.T) {
 func TestTypicalUsers_Simulated(t *testing.T) {
 	const points = 6
 	space := line(t, points)
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for _, m := range []int{5, 50, 400} {
 		// Two laws at W1 = .2: the mass moves up by one point.
 		p := []float64{.3, .3, .2, .1, .1, 0}
@@ -278,7 +278,7 @@ func TestPopulation_BadInput(t *testing.T) {
 // Every level is above the exact one, and every reach below, by some ulps at
 // most.
 func TestTranslate_RoundsOutward(t *testing.T) {
-	r := rng.Seeded(8)
+	r := random.Seeded(8)
 	number := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	above := func(name string, got float64, want *big.Rat) {
 		t.Helper()
@@ -324,7 +324,7 @@ func TestTypicalUsers_RoundsUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := rng.Seeded(9)
+	r := random.Seeded(9)
 	for range 2000 {
 		x := r.Float64()
 		square := new(big.Rat).SetFloat64(sqrtUp(x))

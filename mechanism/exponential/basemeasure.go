@@ -9,7 +9,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -98,22 +98,22 @@ type baseMeasure[X, Y any] struct {
 
 func (b *baseMeasure[X, Y]) Guarantee() mechanism.Guarantee { return b.g }
 
-func (b *baseMeasure[X, Y]) Release(r *rand.Rand, x X) (y Y, err error) {
+func (b *baseMeasure[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	ideal, err := b.Map(x)
 	if err != nil {
 		return y, err
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	defer done()
 	for t := 0; b.MaxDraws == 0 || t < b.MaxDraws; t++ {
-		c := b.Draw(r)
+		c := b.Draw(rng)
 		d := b.Sigma.Distance(ideal, c)
 		if !(d >= 0) || math.IsInf(d, 1) {
 			return y, &fault.ValueError{Op: "exponential: BaseMeasure", Arg: "Sigma", Index: -1, Value: d, Want: "a finite distance >= 0"}
 		}
 		// The rate times the distance rounds by an ulp; rounding is monotone
 		// and the same for all inputs, so it is a change of sigma by 2^-53.
-		if exact.BernoulliExp(r, b.Beta*d) {
+		if exact.BernoulliExp(rng, b.Beta*d) {
 			return c, nil
 		}
 	}

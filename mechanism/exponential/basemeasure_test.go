@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -36,7 +36,7 @@ func TestBaseMeasure_Law(t *testing.T) {
 	for y := range p {
 		p[y] /= z
 	}
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	count := make([]int, 5)
 	for range 200_000 {
 		y := testkit.Must(m.Release(r, 0.3))

@@ -3,7 +3,7 @@ package exponential
 import (
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 )
@@ -50,7 +50,7 @@ func BenchmarkTight(b *testing.B) {
 // A first release without any matrix.
 func BenchmarkFirstRelease(b *testing.B) {
 	f := space.Halton(100_000)
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	b.Run("n=100000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -48,7 +48,7 @@ func TestBest_TakesTheLeastLoss(t *testing.T) {
 // Best lists the relaxed mechanisms where the metrics differ, and takes one
 // where it wins.
 func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
-	r := rng.Seeded(26)
+	r := random.Seeded(26)
 	won := 0
 	for range 10 {
 		b := metric.Bimetric{Privacy: randomPoints(t, r, 30), Utility: randomUltrametric(t, r, 30)}

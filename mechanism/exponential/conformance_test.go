@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -15,7 +15,7 @@ import (
 
 // Every mechanism of the family keeps the laws of mechanisms and of channels.
 func TestConformance_Finite(t *testing.T) {
-	f := space.Uniform(15, rng.Seeded(1))
+	f := space.Uniform(15, random.Seeded(1))
 	line := space.Path(12, 0.5)
 	cycle := space.Func(9, func(i, j int) float64 { return float64(min(j-i, 9-j+i)) })
 	clusters := testkit.Must(metric.NewClustered(3, 4, 0.25))

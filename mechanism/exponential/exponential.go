@@ -45,11 +45,11 @@ type Mechanism struct {
 
 // Release is that of the channel. A Mechanism that no constructor made, alone or
 // in a [Choice], refuses.
-func (m *Mechanism) Release(r *rand.Rand, x int) (int, error) {
+func (m *Mechanism) Release(rng *rand.Rand, x int) (int, error) {
 	if m == nil || m.Channel == nil {
 		return 0, errors.New("exponential: Mechanism.Release: a Mechanism comes from Standard, Best or another constructor, not from its zero value")
 	}
-	return m.Channel.Release(r, x)
+	return m.Channel.Release(rng, x)
 }
 
 // Guarantee is that of the channel; without one it promises nothing.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -84,7 +84,7 @@ func TestKnownAnswers_IndependentLibrary(t *testing.T) {
 // Every construction on random spaces, nets, weights and levels stays at or
 // below its level, and a rate 10 % too large would be caught.
 func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	caught := 0
 	for range 60 {
 		n := 1 + r.IntN(25)

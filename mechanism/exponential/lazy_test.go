@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -38,7 +38,7 @@ func cluster(k int, coords ...float64) []float64 {
 // The exact audit of what a lazy mechanism releases is never above its claim, on
 // spaces made to break it, or the space is refused by name.
 func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	spread := func(decades float64) metric.Finite { // far points beside near ones
 		c := make([]float64, 30)
 		for i := range c {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -31,7 +31,7 @@ func sigmaByDefinition(b metric.Bimetric, x, y int, s float64) float64 {
 
 // The law is the theorem's: sigma by brute force, on a maximal s-separated net.
 func TestRelaxed_SigmaIsTheDefinition(t *testing.T) {
-	r := rng.Seeded(21)
+	r := random.Seeded(21)
 	for range 60 {
 		b := randomBimetric(t, r, 2+r.IntN(25))
 		s := math.Pow(2, -float64(r.IntN(7)))
@@ -82,7 +82,7 @@ func allOutputs(m *RelaxedMechanism) []int {
 // On 100 random bimetric spaces the audited level is at most alpha, tuned or
 // not, ultrametric or not, and tuning never loses.
 func TestRelaxed_AuditsAtItsLevel(t *testing.T) {
-	r := rng.Seeded(22)
+	r := random.Seeded(22)
 	spent := 0
 	for i := range 100 {
 		b := randomBimetric(t, r, 1+i%25+1)
@@ -115,7 +115,7 @@ func TestRelaxed_AuditsAtItsLevel(t *testing.T) {
 // Theorem 5.1: where rho2 is an ultrametric the loss is at most s + 14 s_o, and
 // the best separation is no worse than the theorem's, nor than s = 0.
 func TestRelaxed_AccuracyBound(t *testing.T) {
-	r := rng.Seeded(23)
+	r := random.Seeded(23)
 	check := func(b metric.Bimetric, alpha float64) {
 		t.Helper()
 		o := RelaxedOptions{Accuracy: true, Rule: TheoremSeparation}
@@ -152,7 +152,7 @@ func TestRelaxed_AccuracyBound(t *testing.T) {
 
 // Few candidates include 0 and the theorem's, and many give the scan's answer.
 func TestRelaxed_Candidates(t *testing.T) {
-	r := rng.Seeded(24)
+	r := random.Seeded(24)
 	for range 10 {
 		n := 30
 		b := metric.Bimetric{Privacy: randomPoints(t, r, n), Utility: randomPoints(t, r, n)}
@@ -181,7 +181,7 @@ func TestRelaxed_Candidates(t *testing.T) {
 
 func TestRelaxed_BadInput(t *testing.T) {
 	f := space.Path(5, 1)
-	u := randomUltrametric(t, rng.Seeded(25), 5)
+	u := randomUltrametric(t, random.Seeded(25), 5)
 	good := metric.Bimetric{Privacy: f, Utility: u}
 	for name, c := range map[string]struct {
 		b     metric.Bimetric

@@ -3,7 +3,7 @@ package exponential
 import (
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 )
@@ -42,7 +42,7 @@ func TestStandard_LazyIsTheSameLaw(t *testing.T) {
 			t.Error(a, err)
 		}
 		count := make([]int, 40)
-		r := rng.Seeded(2)
+		r := random.Seeded(2)
 		for range 100_000 {
 			y := testkit.Must(lazy.Release(r, 7))
 			count[y]++

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -66,7 +66,7 @@ func TestUtilityBeta_KnownAnswers(t *testing.T) {
 // Every base-measure mechanism keeps its target and its audit, needs less than
 // the formula, and a rate 1 % lower misses the target.
 func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
-	r := rng.Seeded(11)
+	r := random.Seeded(11)
 	for range 40 {
 		b := randomBimetric(t, r, 2+r.IntN(20))
 		gamma := 0.05 + 0.3*r.Float64()

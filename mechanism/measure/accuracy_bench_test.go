@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -159,7 +159,7 @@ func report(b *testing.B, n, seeds int, one func(*rand.Rand) float64) {
 	w := make([]float64, seeds)
 	for b.Loop() {
 		for i := range w {
-			w[i] = one(rng.Seeded(uint64(i + 1)))
+			w[i] = one(random.Seeded(uint64(i + 1)))
 		}
 	}
 	mean, se := meanAndError(w)

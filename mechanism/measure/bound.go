@@ -9,7 +9,7 @@ import (
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -188,7 +188,7 @@ func (p *plan) simulateLine(ctx context.Context, o BoundOptions) (mean, stderr f
 	cost := make([]float64, o.Draws)
 	err = parallel.Chunks(ctx, o.Draws, 1, 0, nil, func(d, _, _ int) {
 		z := make([]float64, p.cells)
-		if w.Increments(rng.Seeded(o.Seed+uint64(d)), z) != nil {
+		if w.Increments(random.Seeded(o.Seed+uint64(d)), z) != nil {
 			return // not reached: the length is right
 		}
 		sum := 0.0
@@ -218,7 +218,7 @@ func (p *plan) simulateNodes(ctx context.Context, o BoundOptions) (mean, stderr 
 	cost := make([]float64, o.Draws)
 	fail := make([]error, o.Draws)
 	err = parallel.Chunks(ctx, o.Draws, 1, 0, nil, func(d, _, _ int) {
-		r := rng.Seeded(o.Seed + uint64(d))
+		r := random.Seeded(o.Seed + uint64(d))
 		for _, classes := range byDepth {
 			step := (len(classes) + simulatedNodes - 1) / simulatedNodes
 			for i := 0; i < len(classes); i += step {
@@ -244,9 +244,9 @@ func (p *plan) simulateNodes(ctx context.Context, o BoundOptions) (mean, stderr 
 }
 
 // nodeCost draws the noise of a node and returns its W1.
-func (p *plan) nodeCost(ctx context.Context, r *rand.Rand, class int, s nodeShape) (float64, error) {
+func (p *plan) nodeCost(ctx context.Context, rng *rand.Rand, class int, s nodeShape) (float64, error) {
 	z := make([]float64, s.arity)
-	p.noise[s.depth].Draw(r, z)
+	p.noise[s.depth].Draw(rng, z)
 	plus, minus := make([]float64, len(z)), make([]float64, len(z))
 	sum := 0.0
 	for i, x := range z {

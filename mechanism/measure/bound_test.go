@@ -7,7 +7,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -24,7 +24,7 @@ func TestConfidence_Covers(t *testing.T) {
 		f := must(d.Points())
 		for _, o := range []Options{{}, {Estimate: Nearest}, {Estimate: Clipped, Noise: Independent}, {Relation: AddRemoveOne}} {
 			s := must(NewSynthesizer(d, 1, &o))
-			r := rng.Seeded(7)
+			r := random.Seeded(7)
 			for range 10 {
 				c := randomCounts(d, 3000, r)
 				out := must(s.Release(r, c))
@@ -83,7 +83,7 @@ func atMostTheLargestDistance[P any](t *testing.T, name string, d *Domain[P]) {
 	c := must(CountAll(t.Context(), d, points, nil))
 	for _, eps := range []float64{1e-3, 1, 100} {
 		for _, relation := range []Relation{ReplaceOne, AddRemoveOne} {
-			out := must(must(NewSynthesizer(d, eps, &Options{Relation: relation})).Release(rng.Seeded(1), c))
+			out := must(must(NewSynthesizer(d, eps, &Options{Relation: relation})).Release(random.Seeded(1), c))
 			for _, beta := range []float64{1e-9, 0.5} {
 				if got := must(out.Confidence(2, 1-beta)); got > 2*largest*(1+1e-12) {
 					t.Errorf("%s %v: eps = %v, %v: Confidence %v, but no two points are farther apart than %v", name, d, eps, relation, got/2, largest)
@@ -104,7 +104,7 @@ func TestConfidence_CoversSigned(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := must(NewSynthesizer(d, 0.003, &Options{Estimate: Signed, Relation: relation}))
-		r := rng.Seeded(11)
+		r := random.Seeded(11)
 		for range 25 {
 			out := must(s.Release(r, c))
 			off := math.Abs(out.Mean(func(x []float64) float64 { return x[0] }) - d.Point(20)[0])
@@ -215,10 +215,10 @@ func TestBound_Order(t *testing.T) {
 			t.Errorf("%s: %+v", name, b)
 		}
 		dist := must(d.Points())
-		c := randomCounts(d, n, rng.Seeded(1))
+		c := randomCounts(d, n, random.Seeded(1))
 		var cost []float64
 		for seed := range 40 {
-			out := must(s.Release(rng.Seeded(uint64(seed)), c))
+			out := must(s.Release(random.Seeded(uint64(seed)), c))
 			mu, nu, sum := make([]float64, d.Len()), make([]float64, d.Len()), 0.0
 			for i, w := range out.Weights {
 				x := w - float64(c.dense[i])/n
@@ -249,7 +249,7 @@ func TestAccuracy_HalfOfPaper(t *testing.T) {
 		s := must(NewSynthesizer(d, 1, o))
 		var w []float64
 		for seed := range seeds {
-			r := rng.Seeded(uint64(seed))
+			r := random.Seeded(uint64(seed))
 			x := uniformRecords(1)(r, n)
 			w = append(w, n*lineW1(t, x, releaseOf(t, s, r, x)))
 		}

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -210,10 +210,10 @@ func (b *box) domain(op string, ext []extent, lazy bool) (*Domain[[]float64], er
 		arrangement: a,
 		locate:      b.locate,
 		point:       func(level, i int) []float64 { return b.at(level, i, nil) },
-		jitter: func(r *rand.Rand, level, i int) []float64 {
-			r, done := rng.Get(r)
+		jitter: func(rng *rand.Rand, level, i int) []float64 {
+			rng, done := random.Get(rng)
 			defer done()
-			return b.at(level, i, r)
+			return b.at(level, i, rng)
 		},
 		metric: b.distance,
 	}, nil
@@ -260,7 +260,7 @@ func (b *box) locate(x []float64) (int, error) {
 
 // at returns the center of a node, or a uniform point of it where r is not nil.
 // Of a node that is no cell, categories may not be apart: it has the first.
-func (b *box) at(level, index int, r *rand.Rand) []float64 {
+func (b *box) at(level, index int, rng *rand.Rand) []float64 {
 	part := make([]int, len(b.columns))
 	b.decode(level, index, part)
 	x := make([]float64, len(part))
@@ -268,14 +268,14 @@ func (b *box) at(level, index int, r *rand.Rand) []float64 {
 		c, n := &b.columns[a], b.parts[level][a]
 		if c.Categories > 0 {
 			x[a] = float64(q)
-			if n == 1 && r != nil {
-				x[a] = float64(r.IntN(c.Categories))
+			if n == 1 && rng != nil {
+				x[a] = float64(rng.IntN(c.Categories))
 			}
 			continue
 		}
 		u := 0.5
-		if r != nil {
-			u = r.Float64()
+		if rng != nil {
+			u = rng.Float64()
 		}
 		x[a] = min(c.Hi, c.Lo+float64((float64(q)+u)/float64(n)*(c.Hi-c.Lo)))
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // No two categories of a column share a cell, whatever the other columns, the
@@ -23,7 +23,7 @@ func TestNewBox_SeparatesCategories(t *testing.T) {
 		{cats(6, 0)}, {cats(3, 0), cats(4, 2)}, {cats(2, 1e-30), cats(5, 1e30)}, {cats(10, 1), cats(10, 1), cats(10, 1)},
 		{{Hi: 1e-9}, cats(2, 0)}, {{Hi: 1}, cats(2, 1)}, {{Hi: 3}, {Hi: 1}, {Hi: 2}, {Hi: 2}, cats(3, 0.1)},
 	}
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for _, columns := range mixes {
 		for _, o := range []CellOptions{
 			{Signal: 1e-3}, {Signal: 1}, {Signal: 20}, {Signal: 1000}, {Signal: 1e5}, {Signal: 1000, Arity: 2}, {Signal: 1000, Arity: 100},
@@ -70,7 +70,7 @@ func TestNewBox_SeparatesCategories(t *testing.T) {
 			}
 		}
 	}
-	out := must(must(NewSynthesizer(d, 1, nil)).Release(rng.Seeded(2), c))
+	out := must(must(NewSynthesizer(d, 1, nil)).Release(random.Seeded(2), c))
 	if share := out.Mean(func(x []float64) float64 { return x[1] }); math.Abs(share-0.5) > 0.1 { // 13 standard deviations
 		t.Errorf("half of the records are in category 1, and %v of those released", share)
 	}
@@ -129,7 +129,7 @@ func TestNewBox_RefusesCategoriesTogether(t *testing.T) {
 // MaxCells does not let it, it says so.
 func TestLazy_SeparatesCategories(t *testing.T) {
 	d := must(NewBox([]Column{{Hi: 110}, {Categories: 2}, {Categories: 3}}, &CellOptions{Signal: 1000, Lazy: true}))
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	c := d.NewCounts()
 	for i := range 1000 {
 		if err := c.Add([]float64{r.Float64() * 110, float64(i % 2), 2}); err != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -32,7 +32,7 @@ func sameCounts[P any](a, b *Counts[P]) bool {
 // Streams, slices, single additions and merged parts count alike, on any number
 // of workers.
 func TestCount_AllWaysAgree(t *testing.T) {
-	x := uniformRecords(2)(rng.Seeded(1), 3*batch+17)
+	x := uniformRecords(2)(random.Seeded(1), 3*batch+17)
 	for _, lazy := range []bool{false, true} {
 		d := unitBox(2, CellOptions{Signal: 1e4, Lazy: lazy})
 		want := d.NewCounts()
@@ -252,7 +252,7 @@ func TestCount_ReusedRecord(t *testing.T) {
 
 func TestCount_Errors(t *testing.T) {
 	d := unitBox(1, CellOptions{Depth: 3})
-	x := uniformRecords(1)(rng.Seeded(1), 2*batch)
+	x := uniformRecords(1)(random.Seeded(1), 2*batch)
 	x[batch+3] = []float64{math.NaN()}
 	x[batch+9] = []float64{math.NaN()}
 	boom := errors.New("boom")
@@ -329,7 +329,7 @@ func FuzzBox(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r := rng.Seeded(1)
+		r := random.Seeded(1)
 		for range 20 {
 			c := r.IntN(d.Len())
 			x := d.Point(c)

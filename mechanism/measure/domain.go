@@ -31,7 +31,7 @@ type Domain[P any] struct {
 	*arrangement
 	locate func(p P) (int, error)
 	point  func(level, index int) P // of a node of a regular tree; of a leaf elsewhere
-	jitter func(r *rand.Rand, level, index int) P
+	jitter func(rng *rand.Rand, level, index int) P
 	metric func(p, q P) float64
 }
 
@@ -85,8 +85,8 @@ func (d *Domain[P]) Point(cell int) P {
 // cells have no volume, as in a finite space. Applied to synthetic records it
 // hides the grid; being post-processing it costs no privacy. A nil r is a
 // secure generator.
-func (d *Domain[P]) Jitter(r *rand.Rand, cell int) P {
-	return fault.Must(d, d.check("measure: Domain.Jitter")).jitter(r, d.height(), d.index(cell))
+func (d *Domain[P]) Jitter(rng *rand.Rand, cell int) P {
+	return fault.Must(d, d.check("measure: Domain.Jitter")).jitter(rng, d.height(), d.index(cell))
 }
 
 // index panics unless there is such a cell.

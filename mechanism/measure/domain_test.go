@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/tsp"
 	"github.com/metricdp/metricdp/walk"
@@ -30,7 +30,7 @@ func unitBox(d int, o CellOptions) *Domain[[]float64] {
 }
 
 func randomPoints(n, d int, seed uint64) *metric.Points[[]float64] {
-	return must(metric.NewPoints(uniformRecords(d)(rng.Seeded(seed), n), metric.Euclidean{}))
+	return must(metric.NewPoints(uniformRecords(d)(random.Seeded(seed), n), metric.Euclidean{}))
 }
 
 // testDomains are domains of every kind, small.
@@ -68,7 +68,7 @@ func TestDomain_CellOfPoint(t *testing.T) {
 			t.Errorf("%s: %d cells, a tree of %d leaves", name, d.Len(), d.Tree().Len())
 		}
 	}
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	boxes := []*Domain[[]float64]{
 		unitBox(1, CellOptions{Signal: 1e4}),
 		unitBox(2, CellOptions{Signal: 1e3}),
@@ -358,7 +358,7 @@ func TestSpread_BoundsNoise(t *testing.T) {
 			if s.arity < 2 || s.spread == 0 {
 				continue
 			}
-			r := rng.Seeded(uint64(class))
+			r := random.Seeded(uint64(class))
 			var cost []float64
 			for range 100 {
 				cost = append(cost, must(p.nodeCost(t.Context(), r, class, s)))

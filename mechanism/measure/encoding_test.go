@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // sealed appends the checksum.
@@ -174,7 +174,7 @@ func TestCounts_ConcurrentUse(t *testing.T) {
 			func() error { return c.UnmarshalBinary(encoded) },
 			func() error { return other.UnmarshalBinary(encoded) },
 			func() error { return second(c.MarshalBinary()) },
-			func() error { return second(s.Release(rng.Seeded(1), c)) },
+			func() error { return second(s.Release(random.Seeded(1), c)) },
 			func() error {
 				if s, sum := c.snapshot(), int64(0); c.Len() >= 0 {
 					for _, n := range s.n {

@@ -81,7 +81,7 @@ const massTolerance = 1e-9
 // to 1 (*[metric.SizeError], *[metric.ValueError] otherwise): multiples of
 // 2^-52 with sum 1 exactly, unless the estimate is Signed. mu is not modified.
 // A nil r is a secure generator. Some 50 ns a node.
-func (m *Measure) Release(r *rand.Rand, mu []float64) ([]float64, error) {
+func (m *Measure) Release(rng *rand.Rand, mu []float64) ([]float64, error) {
 	const op = "measure: Measure.Release"
 	if err := m.check(op); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (m *Measure) Release(r *rand.Rand, mu []float64) ([]float64, error) {
 		return nil, err
 	}
 	g := make([]float64, len(mu))
-	if err := m.p.walk.Increments(r, g); err != nil {
+	if err := m.p.walk.Increments(rng, g); err != nil {
 		return nil, err
 	}
 	for c, x := range mu {

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
@@ -208,7 +208,7 @@ func TestSynthesizer_DrawsStatedLaw(t *testing.T) {
 	for _, o := range []Options{{}, {Noise: Independent}} {
 		s := must(NewSynthesizer(d, 1.5, &o))
 		value, scale := s.p.released(t, []int64{3, 1})
-		r := rng.Seeded(1)
+		r := random.Seeded(1)
 		const half = 12
 		side := 2*half + 1
 		hist := make([]int, side)
@@ -276,7 +276,7 @@ func TestRelease_TotalHasItsNoise(t *testing.T) {
 		counts := must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.4}, {0.9}}, nil))
 		public := must(NewSynthesizer(d, 1, &Options{Noise: c.noise}))
 		s := must(NewSynthesizer(d, 1, &Options{Noise: c.noise, Relation: AddRemoveOne, Scales: []float64{1, 2}}))
-		r := rng.Seeded(3)
+		r := random.Seeded(3)
 		hist := make([]int, 2*half+1)
 		for i := range 40_000 {
 			if out := must(s.Release(r, counts)); math.Abs(out.Total-3) <= half {
@@ -305,7 +305,7 @@ func TestLazy_DrawsStatedLaw(t *testing.T) {
 		x = append(x, []float64{(float64(i) + 0.5) / n})
 	}
 	counts := must(CountAll(t.Context(), d, x, nil))
-	r := rng.Seeded(4)
+	r := random.Seeded(4)
 	hist := [2][]int{make([]int, 2*half+1), make([]int, 2*half+1)}
 	for range 40_000 {
 		out := must(s.Release(r, counts))
@@ -334,7 +334,7 @@ func TestLazy_DrawsStatedLaw(t *testing.T) {
 func TestLazy_EmptyCellsHaveNoise(t *testing.T) {
 	d := must(NewBox([]Column{{Hi: 1}}, &CellOptions{Splits: [][]int{{2}}, Lazy: true}))
 	s := must(NewSynthesizer(d, 0.1, &Options{Relation: AddRemoveOne}))
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	heavier := [2]int{}
 	for range 200 {
 		out := must(s.Release(r, d.NewCounts()))
@@ -367,7 +367,7 @@ func TestMeasure_Level(t *testing.T) {
 			t.Errorf("%s: with AddRemoveOne %v at scales %v, without %v at %v", name, other.g, other.p.scales, m.g, m.p.scales)
 		}
 		n := d.Len()
-		r := rng.Seeded(2)
+		r := random.Seeded(2)
 		z := make([]float64, n)
 		worst := 0.0
 		for range 2000 {
@@ -399,7 +399,7 @@ func TestMeasure_Level(t *testing.T) {
 // has a Laplace law of the scale. False-reject probability as of testkit.Uniform.
 func TestMeasure_DrawsStatedLaw(t *testing.T) {
 	m := must(NewMeasure(tinyTrees()["pair"], 5, &Options{Estimate: Signed}))
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	u := make([]float64, 20_000)
 	for i := range u {
 		w := must(m.Release(r, []float64{0.75, 0.25}))

@@ -8,7 +8,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/walk"
 )
 
@@ -76,7 +76,7 @@ const recordSize = 40
 // [Release.Multiplicities]). g is read where options ask for randomness; nil is
 // a secure generator. It is an error for a Signed measure, and a
 // *[metric.MemoryError] for some 400 million records and more.
-func (r *Release[P]) Records(g *rand.Rand, m int, o *RecordOptions) ([]P, error) {
+func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, error) {
 	var opt RecordOptions
 	if o != nil {
 		opt = *o
@@ -92,13 +92,13 @@ func (r *Release[P]) Records(g *rand.Rand, m int, o *RecordOptions) ([]P, error)
 	if err := fault.Memory("measure: Release.Records", float64(total), recordSize); err != nil {
 		return nil, err
 	}
-	g, done := rng.Get(g)
+	rng, done := random.Get(rng)
 	defer done()
 	if opt.Sample {
 		clear(n)
 		t := exact.NewTable(exact.Weights{W: r.Weights})
 		for range total {
-			n[t.Draw(g)]++
+			n[t.Draw(rng)]++
 		}
 	}
 	records := make([]P, 0, total)
@@ -106,14 +106,14 @@ func (r *Release[P]) Records(g *rand.Rand, m int, o *RecordOptions) ([]P, error)
 		v := r.node(i)
 		for range k {
 			if opt.Jitter {
-				records = append(records, r.s.d.jitter(g, v.level, v.index))
+				records = append(records, r.s.d.jitter(rng, v.level, v.index))
 			} else {
 				records = append(records, r.s.d.point(v.level, v.index))
 			}
 		}
 	}
 	if opt.Shuffle {
-		g.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+		rng.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
 	}
 	return records, nil
 }

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -23,7 +23,7 @@ func randomCounts(d *Domain[int], n int, r *rand.Rand) *Counts[int] {
 // All estimates but Signed are probability measures of multiples of 2^-52 that
 // sum to 1 exactly, in any order, on every kind of tree.
 func TestRelease_MassExactlyOne(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	odd := false // multiples of 2^-52, and not of 2^-51
 	for name, d := range testDomains() {
 		for _, est := range []Estimate{Weighted, Clipped, Nearest} {
@@ -56,7 +56,7 @@ func TestRelease_MassExactlyOne(t *testing.T) {
 func TestNearest_ManyCells(t *testing.T) {
 	d := unitBox(2, CellOptions{Depth: 6})
 	s := must(NewSynthesizer(d, 1, &Options{Estimate: Nearest}))
-	out := must(s.Release(rng.Seeded(1), must(CountAll(t.Context(), d, mixture(rng.Seeded(2), 20000), nil))))
+	out := must(s.Release(random.Seeded(1), must(CountAll(t.Context(), d, mixture(random.Seeded(2), 20000), nil))))
 	sum, near := 0.0, 0.0
 	for c, w := range out.Weights {
 		sum += w
@@ -71,7 +71,7 @@ func TestNearest_ManyCells(t *testing.T) {
 
 // Multiplicities sum to m, and every node of the tree has its share to within 1.
 func TestMultiplicities_WithinOne(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for name, d := range testDomains() {
 		out := must(must(NewSynthesizer(d, 1, nil)).Release(r, randomCounts(d, 500, r)))
 		for _, m := range []int{1, 7, 500, 1 << 20} {
@@ -106,7 +106,7 @@ func TestMultiplicities_WithinOne(t *testing.T) {
 
 // Moving measures to cells contracts total variation (BSV22, Lemma 5.3).
 func TestWeights_ContractTV(t *testing.T) {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	f := randomPoints(30, 2, 7)
 	for _, delta := range []float64{0, 0.2, 0.5} {
 		d := must(NewFinite(t.Context(), f, &FiniteOptions{Separation: delta}))
@@ -150,11 +150,11 @@ func TestNearest_Optimal(t *testing.T) {
 			nu[0] += sum
 			return must(wasserstein.W1(t.Context(), dist, mu, nu, nil)).Cost
 		}
-		r := rng.Seeded(4)
+		r := random.Seeded(4)
 		c := randomCounts(d, 100, r)
 		release := func(e Estimate) []float64 {
 			s := must(NewSynthesizer(d, 1, &Options{Estimate: e}))
-			return must(s.Release(rng.Seeded(5), c)).Weights
+			return must(s.Release(random.Seeded(5), c)).Weights
 		}
 		g := release(Signed)
 		best := w1(g, release(Nearest))
@@ -173,7 +173,7 @@ func TestNearest_Optimal(t *testing.T) {
 func TestRelease_Consistent(t *testing.T) {
 	for name, d := range testDomains() {
 		for _, est := range []Estimate{Weighted, Clipped, Nearest, Signed} {
-			r := rng.Seeded(6)
+			r := random.Seeded(6)
 			c := randomCounts(d, 1000, r)
 			s := must(NewSynthesizer(d, 1e6, &Options{Estimate: est}))
 			out := must(s.Release(r, c))
@@ -218,11 +218,11 @@ func TestAverage_InverseVariance(t *testing.T) {
 func TestLazy_AgreesAndScales(t *testing.T) {
 	full := unitBox(2, CellOptions{Signal: 4000})
 	lazy := unitBox(2, CellOptions{Signal: 4000, Lazy: true})
-	x := mixture(rng.Seeded(1), 4000)
+	x := mixture(random.Seeded(1), 4000)
 	var a, b []float64
 	for seed := range 3 {
-		ra := must(must(NewSynthesizer(full, 1, nil)).Release(rng.Seeded(uint64(seed)), must(CountAll(t.Context(), full, x, nil))))
-		rb := must(must(NewSynthesizer(lazy, 1, nil)).Release(rng.Seeded(uint64(seed)), must(CountAll(t.Context(), lazy, x, nil))))
+		ra := must(must(NewSynthesizer(full, 1, nil)).Release(random.Seeded(uint64(seed)), must(CountAll(t.Context(), full, x, nil))))
+		rb := must(must(NewSynthesizer(lazy, 1, nil)).Release(random.Seeded(uint64(seed)), must(CountAll(t.Context(), lazy, x, nil))))
 		sub := x[:500]
 		a = append(a, transportError(t, sub, ra))
 		b = append(b, transportError(t, sub, rb))
@@ -244,7 +244,7 @@ func TestLazy_AgreesAndScales(t *testing.T) {
 		depth = 5 // 2^30 cells
 	}
 	six := unitBox(6, CellOptions{Depth: depth, Lazy: true})
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	y := uniformRecords(6)(r, 10000)
 	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 		s := must(NewSynthesizer(six, 1, &Options{Relation: rel}))
@@ -347,7 +347,7 @@ func TestRelease_Errors(t *testing.T) {
 // Levels where nothing divides change no average: an only child has the count and
 // the variance of the node further up where they were drawn.
 func TestAverage_OnlyChildren(t *testing.T) {
-	r := rng.Seeded(17)
+	r := random.Seeded(17)
 	plain := unitBox(1, CellOptions{Splits: [][]int{{4}, {3}}})
 	for _, splits := range [][][]int{{{1}, {4}, {3}}, {{4}, {1}, {1}, {3}}, {{1}, {1}, {4}, {3}, {1}}} {
 		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {

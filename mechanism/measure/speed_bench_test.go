@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // BenchmarkSynthetic makes synthetic data from plane records that come one by
@@ -19,7 +19,7 @@ func BenchmarkSynthetic(b *testing.B) {
 			s := must(NewSynthesizer(d, 1, nil))
 			var m runtime.MemStats
 			for b.Loop() {
-				r := rng.Seeded(1)
+				r := random.Seeded(1)
 				x := make([]float64, 2)
 				c := must(Count(b.Context(), d, func(yield func([]float64, error) bool) {
 					for range n {
@@ -46,7 +46,7 @@ func BenchmarkSynthetic(b *testing.B) {
 // BenchmarkCount counts a slice of plane records on all cores.
 func BenchmarkCount(b *testing.B) {
 	const n = 1 << 20
-	x := uniformRecords(2)(rng.Seeded(1), n)
+	x := uniformRecords(2)(random.Seeded(1), n)
 	d := unitBox(2, CellOptions{Signal: n})
 	b.ReportAllocs()
 	for b.Loop() {
@@ -61,7 +61,7 @@ func BenchmarkRelease(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", 1<<bits), func(b *testing.B) {
 			d := unitBox(2, CellOptions{Depth: float64(bits) / 2})
 			s := must(NewSynthesizer(d, 1, nil))
-			r := rng.Seeded(1)
+			r := random.Seeded(1)
 			c := d.NewCounts()
 			for range 1 << bits {
 				c.add(r.IntN(d.Len()), 1)

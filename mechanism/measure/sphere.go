@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/healpix"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -62,10 +62,10 @@ func NewSphere(radius float64, o *CellOptions) (*Domain[metric.LatLon], error) {
 		arrangement: a,
 		locate:      s.locate,
 		point:       func(level, i int) metric.LatLon { return s.at(level, i, nil) },
-		jitter: func(r *rand.Rand, level, i int) metric.LatLon {
-			r, done := rng.Get(r)
+		jitter: func(rng *rand.Rand, level, i int) metric.LatLon {
+			rng, done := random.Get(rng)
 			defer done()
-			return s.at(level, i, r)
+			return s.at(level, i, rng)
 		},
 		metric: space.Distance,
 	}, nil
@@ -107,15 +107,15 @@ func (s *sphere) locate(p metric.LatLon) (int, error) {
 	return s.table[0][face] + s.table[1][i] + s.table[2][j], nil
 }
 
-func (s *sphere) at(level, index int, r *rand.Rand) metric.LatLon {
+func (s *sphere) at(level, index int, rng *rand.Rand) metric.LatLon {
 	var part [3]int
 	s.decode(level, index, part[:])
 	n := float64(s.parts[level][1])
 	u, v := 0.5, 0.5
-	if r != nil {
-		u, v = r.Float64(), r.Float64()
+	if rng != nil {
+		u, v = rng.Float64(), rng.Float64()
 		if level == 0 {
-			part[0] = r.IntN(12)
+			part[0] = rng.IntN(12)
 		}
 	}
 	return healpix.Point(part[0], (float64(part[1])+u)/n, (float64(part[2])+v)/n)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -13,7 +13,7 @@ import (
 func TestSphere_EqualAreas(t *testing.T) {
 	d := must(NewSphere(1, &CellOptions{Signal: 48}))
 	n := make([]float64, d.Len())
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	const draws = 200000
 	for range draws {
 		p := metric.LatLon{Lat: math.Asin(2*r.Float64()-1) * 180 / math.Pi, Lon: 720*r.Float64() - 360}

@@ -8,7 +8,7 @@ import (
 	"sort"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
@@ -89,7 +89,7 @@ func (s *Synthesizer[P]) String() string {
 // they have a release as all others. Counts made with CountOptions.SkipErrors
 // are [ErrSkipped] under ReplaceOne. A nil r is a secure generator. Some 100 ns
 // a node, with 60 bytes each.
-func (s *Synthesizer[P]) Release(r *rand.Rand, c *Counts[P]) (*Release[P], error) {
+func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], error) {
 	const op = "measure: Synthesizer.Release"
 	if err := s.check(op); err != nil {
 		return nil, err
@@ -109,16 +109,16 @@ func (s *Synthesizer[P]) Release(r *rand.Rand, c *Counts[P]) (*Release[P], error
 			return nil, err
 		}
 	}
-	r, done := rng.Get(r)
+	rng, done := random.Get(rng)
 	defer done()
 	if s.p.tree == nil {
-		return s.unfold(r, from)
+		return s.unfold(rng, from)
 	}
 	x := make([]int64, s.d.cells)
 	for i, cell := range from.cells {
 		x[cell] = from.n[i]
 	}
-	y, err := s.noisyCounts(r, x)
+	y, err := s.noisyCounts(rng, x)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -139,7 +139,7 @@ func (s *Synthesizer[P]) total(y []float64) float64 {
 }
 
 // noisyCounts returns the counts of all nodes with noise.
-func (s *Synthesizer[P]) noisyCounts(r *rand.Rand, x []int64) ([]float64, error) {
+func (s *Synthesizer[P]) noisyCounts(rng *rand.Rand, x []int64) ([]float64, error) {
 	t := s.p.tree
 	y := make([]float64, t.Nodes())
 	if s.p.law == walk.DiscreteLaplace {
@@ -147,7 +147,7 @@ func (s *Synthesizer[P]) noisyCounts(r *rand.Rand, x []int64) ([]float64, error)
 		if err := t.CountsInt(counts, x); err != nil {
 			return nil, err
 		}
-		if err := s.p.walk.AddCounts(r, counts); err != nil {
+		if err := s.p.walk.AddCounts(rng, counts); err != nil {
 			return nil, err
 		}
 		for v, n := range counts {
@@ -159,7 +159,7 @@ func (s *Synthesizer[P]) noisyCounts(r *rand.Rand, x []int64) ([]float64, error)
 	if err := t.HaarInt(haar); err != nil {
 		return nil, err
 	}
-	if err := s.p.walk.AddHaar(r, haar); err != nil {
+	if err := s.p.walk.AddHaar(rng, haar); err != nil {
 		return nil, err
 	}
 	// Differences of children are what was released; the rest is float64.
@@ -178,7 +178,7 @@ func (s *Synthesizer[P]) finite() (metric.Finite, error) { return s.d.Points() }
 // Synthetic counts records, releases them and returns m synthetic ones, or as
 // many as there were where m is 0 (under AddRemoveOne, as there were by the noisy
 // count): [CountAll], Release and [Release.Records] in one.
-func (s *Synthesizer[P]) Synthetic(ctx context.Context, r *rand.Rand, records []P, m int) ([]P, error) {
+func (s *Synthesizer[P]) Synthetic(ctx context.Context, rng *rand.Rand, records []P, m int) ([]P, error) {
 	if err := s.check("measure: Synthesizer.Synthetic"); err != nil {
 		return nil, err
 	}
@@ -186,11 +186,11 @@ func (s *Synthesizer[P]) Synthetic(ctx context.Context, r *rand.Rand, records []
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.Release(r, c)
+	out, err := s.Release(rng, c)
 	if err != nil {
 		return nil, err
 	}
-	return out.Records(r, m, nil)
+	return out.Records(rng, m, nil)
 }
 
 // unfold releases the counts of a lazy domain. From the root down, a node gets
@@ -199,7 +199,7 @@ func (s *Synthesizer[P]) Synthetic(ctx context.Context, r *rand.Rand, records []
 // a column, are unfolded in turn; the others end as a cell with their mass. (Of
 // mass m below the noise, about m over its scale nodes keep some, on every level.) This is a function of the noisy counts
 // of the whole tree, of which only those are drawn that it reads.
-func (s *Synthesizer[P]) unfold(r *rand.Rand, c snapshot) (*Release[P], error) {
+func (s *Synthesizer[P]) unfold(rng *rand.Rand, c snapshot) (*Release[P], error) {
 	p := s.p
 	keys := c.cells
 	cum := make([]int64, len(keys)+1) // records in the first cells
@@ -223,7 +223,7 @@ func (s *Synthesizer[P]) unfold(r *rand.Rand, c snapshot) (*Release[P], error) {
 		if err != nil {
 			return nil, err
 		}
-		noise.Add(r, root)
+		noise.Add(rng, root)
 	}
 	out := &Release[P]{s: s, Total: float64(root[0]), nodes: []node{}}
 	queue := []live{{node{}, 0, len(keys), max(1, out.Total)}}
@@ -250,7 +250,7 @@ func (s *Synthesizer[P]) unfold(r *rand.Rand, c snapshot) (*Release[P], error) {
 			ends[i+1] = ends[i] + sort.SearchInts(keys[ends[i]:v.hi], last)
 			counts[i] = cum[ends[i+1]] - cum[ends[i]]
 		}
-		p.noise[v.level].Add(r, counts[:k])
+		p.noise[v.level].Add(rng, counts[:k])
 		for i, n := range counts[:k] {
 			y[i] = float64(n)
 		}

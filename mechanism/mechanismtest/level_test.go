@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism"
@@ -18,7 +18,7 @@ import (
 // coin releases a bit, turned with probability q.
 func coin(q, alpha, delta float64) mechanism.Mechanism[int, int] {
 	return &made[int, int]{func(r *rand.Rand, x int) (int, error) {
-		if r, done := rng.Get(r); r.Float64() < q {
+		if r, done := random.Get(r); r.Float64() < q {
 			done()
 			return 1 - x, nil
 		}

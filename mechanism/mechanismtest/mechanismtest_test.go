@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism"
@@ -80,7 +80,7 @@ var errDomain = errors.New("not a sequence of bits")
 // flip releases bits, each turned with probability 1/4: ln 3 per bit. It is
 // right, and the base of those that are not.
 func flip(r *rand.Rand, x []int) ([]int, error) {
-	r, done := rng.Get(r)
+	r, done := random.Get(r)
 	defer done()
 	y := make([]int, len(x))
 	for k, b := range x {
@@ -148,11 +148,11 @@ func TestMechanism_CatchesEachLiar(t *testing.T) {
 		}, nil, "repeatable"},
 		{"a fixed seed where there is no generator", func(r *rand.Rand, x []int) ([]int, error) {
 			if r == nil {
-				r = rng.Seeded(1)
+				r = random.Seeded(1)
 			}
 			return flip(r, x)
 		}, nil, "randomness"},
-		{"a fixed seed always", func(r *rand.Rand, x []int) ([]int, error) { return flip(rng.Seeded(1), x) }, nil, "randomness"},
+		{"a fixed seed always", func(r *rand.Rand, x []int) ([]int, error) { return flip(random.Seeded(1), x) }, nil, "randomness"},
 		{"no noise", alter(func(_ *rand.Rand, x, y []int) { copy(y, x) }), nil, "randomness"},
 		{"a modified input", alter(func(_ *rand.Rand, x, y []int) {
 			if x[2] != 0 { // once, before there are goroutines
@@ -199,7 +199,7 @@ func TestMechanism_CatchesSharedState(t *testing.T) {
 	var mu sync.Mutex
 	var stock []int
 	err := conform(func(r *rand.Rand, x []int) ([]int, error) { // noise in pairs, the second kept
-		r, done := rng.Get(r)
+		r, done := random.Get(r)
 		defer done()
 		mu.Lock()
 		defer mu.Unlock()
@@ -247,7 +247,7 @@ func TestMechanism_Options(t *testing.T) {
 	}), "")
 	// Rare noise: some generator shows it, and two equal runs prove nothing.
 	rare := &made[int, bool]{func(r *rand.Rand, x int) (bool, error) {
-		r, done := rng.Get(r)
+		r, done := random.Get(r)
 		defer done()
 		return r.IntN(20) == 0, nil
 	}, always(promise(0, 0))}

@@ -5,7 +5,7 @@ import (
 	"reflect"
 
 	"github.com/metricdp/metricdp/internal/law"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -90,13 +90,13 @@ func same(a, b any) bool { return a == b || law.Show(a) == law.Show(b) }
 // half of the seed's words: a test that also seeds its own with small numbers
 // does not meet them.
 func (o *Options[X, Y]) generator(k int) *rand.Rand {
-	return rng.Seeded(o.Seed ^ 0x6d65_7472_6963_0000 ^ uint64(k)<<40)
+	return random.Seeded(o.Seed ^ 0x6d65_7472_6963_0000 ^ uint64(k)<<40)
 }
 
 // count draws n outputs at x and calls f with the key of each.
-func (o *Options[X, Y]) count(m mechanism.Mechanism[X, Y], r *rand.Rand, x X, n int, f func(any)) error {
+func (o *Options[X, Y]) count(m mechanism.Mechanism[X, Y], rng *rand.Rand, x X, n int, f func(any)) error {
 	for range n {
-		y, err := m.Release(r, x)
+		y, err := m.Release(rng, x)
 		if err != nil {
 			return refused(x, err)
 		}

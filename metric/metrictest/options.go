@@ -7,7 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/law"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -86,16 +86,16 @@ func (o *Options) sample(n int) []int {
 		}
 		return all
 	}
-	return choose(rng.Seeded(o.Seed), n, o.MaxPoints)
+	return choose(random.Seeded(o.Seed), n, o.MaxPoints)
 }
 
 // choose draws k of the indices below n > k, each set of k equally likely (R.
 // Floyd), in O(k) memory.
-func choose(r *rand.Rand, n, k int) []int {
+func choose(rng *rand.Rand, n, k int) []int {
 	in := make(map[int]bool, k)
 	idx := make([]int, 0, k)
 	for top := n - k; top < n; top++ {
-		i := r.IntN(top + 1)
+		i := rng.IntN(top + 1)
 		if in[i] {
 			i = top
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/internal/limit"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -92,7 +92,7 @@ func small(r *rand.Rand) metric.Bimetric {
 
 // Exact where small with a search, and true without.
 func TestSearch_Definition(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for range 150 {
 		b := small(r)
 		for _, nodes := range []int{20000, 0} {
@@ -111,7 +111,7 @@ func TestSearch_Definition(t *testing.T) {
 
 // The bits of a result do not depend on the number of workers.
 func TestSearch_Workers(t *testing.T) {
-	b := metric.Bimetric{Privacy: space.Uniform(400, rng.Seeded(1)), Utility: space.Uniform(400, rng.Seeded(2))}
+	b := metric.Bimetric{Privacy: space.Uniform(400, random.Seeded(1)), Utility: space.Uniform(400, random.Seeded(2))}
 	var first Bound
 	for _, workers := range []int{1, 3} {
 		s := testkit.Must(New(t.Context(), b, Options{Nodes: 500, Workers: workers}))

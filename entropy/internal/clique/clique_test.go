@@ -4,12 +4,12 @@ import (
 	"math/bits"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // randomGraph returns a graph on m vertices with edges of probability p.
 func randomGraph(m int, p float64, seed uint64) *Graph {
-	r, g := rng.Seeded(seed), NewGraph(m)
+	r, g := random.Seeded(seed), NewGraph(m)
 	for i := range m {
 		for j := range i {
 			if r.Float64() < p {

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/metricdp/metricdp/internal/ipm"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -36,7 +36,7 @@ func newPoints(n int, alpha float64, d func(u, v int) float64) points {
 
 // square has n random points of the unit square.
 func square(n int, alpha float64) points {
-	r := rng.Seeded(3)
+	r := random.Seeded(3)
 	x, y := make([]float64, n), make([]float64, n)
 	for u := range n {
 		x[u], y[u] = r.Float64(), r.Float64()
@@ -69,7 +69,7 @@ func programOf(p points, r int, lambda float64) *Problem {
 // line has points on a line with random gaps: most unknowns are
 // pinned between others.
 func line(n int, alpha float64) points {
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	x := make([]float64, n)
 	for u := 1; u < n; u++ {
 		x[u] = x[u-1] + r.ExpFloat64()
@@ -143,7 +143,7 @@ func standardForm(p *Problem) (c []float64, a [][]float64, b []float64) {
 func dualSimplex(c []float64, a [][]float64, b []float64) float64 {
 	rows, vars := len(a), len(c)
 	width := vars + rows + 1
-	r := rng.Seeded(7)
+	r := random.Seeded(7)
 	tab := make([][]float64, rows+1)
 	for i := range tab {
 		tab[i] = make([]float64, width)
@@ -338,7 +338,7 @@ func TestSolver_NewtonStep(t *testing.T) {
 func TestSolver_LowerBoundHolds(t *testing.T) {
 	q := programOf(square(8, 4), 3, .5)
 	res := testkit.Must(Solve(t.Context(), q, ipm.Settings{Tolerance: 1e-9}))
-	r := rng.Seeded(9)
+	r := random.Seeded(9)
 	for range 200 {
 		s := newSolver(context.Background(), q, ipm.Settings{})
 		if err := s.start(); err != nil {

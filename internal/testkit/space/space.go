@@ -55,14 +55,14 @@ func Grid(k int) metric.Finite {
 }
 
 // Tree is a random tree of n nodes, with edges of lengths up to 1 above the least.
-func Tree(n int, least float64, r *rand.Rand) metric.Finite {
+func Tree(n int, least float64, rng *rand.Rand) metric.Finite {
 	d := make([][]float64, n)
 	for u := range n {
 		d[u] = make([]float64, n)
 		if u == 0 {
 			continue
 		}
-		parent, e := r.IntN(u), least+r.Float64()
+		parent, e := rng.IntN(u), least+rng.Float64()
 		for v := range u {
 			d[u][v] = d[parent][v] + e
 			d[v][u] = d[u][v]
@@ -97,19 +97,19 @@ func radical(i, base int) float64 {
 }
 
 // Uniform is n random points of the unit square.
-func Uniform(n int, r *rand.Rand) metric.Finite {
-	return plot(n, func(int) []float64 { return []float64{r.Float64(), r.Float64()} })
+func Uniform(n int, rng *rand.Rand) metric.Finite {
+	return plot(n, func(int) []float64 { return []float64{rng.Float64(), rng.Float64()} })
 }
 
 // Cube is n random points of [0,1]^d under a metric, or, where side is
 // positive, of the lattice of that side: with ties and duplicates.
-func Cube(n, d, side int, s metric.Space[[]float64], r *rand.Rand) metric.Finite {
+func Cube(n, d, side int, s metric.Space[[]float64], rng *rand.Rand) metric.Finite {
 	pts := make([][]float64, n)
 	for i := range pts {
 		for range d {
-			v := r.Float64()
+			v := rng.Float64()
 			if side > 0 {
-				v = float64(r.IntN(side))
+				v = float64(rng.IntN(side))
 			}
 			pts[i] = append(pts[i], v)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -76,7 +76,7 @@ func bigCompose(m int64, item, eps float64) *big.Float {
 
 // Nor is it above by more than its doc says, but where hardly anything is left.
 func TestCompositionDelta_IsNotBelowTheDivergence(t *testing.T) {
-	r := rng.Seeded(31)
+	r := random.Seeded(31)
 	for range 200 {
 		c := Composition{1 + r.Int64N(60), math.Exp(4*r.Float64() - 3)}
 		eps := r.Float64() * c.Item * float64(c.Count)
@@ -113,7 +113,7 @@ func TestCompositionDelta_CountsTheRest(t *testing.T) {
 // The probability of a wrong answer is no larger than it is, and smaller by
 // roundings only, each of which goes the right way.
 func TestComposition_WrongIsRoundedDown(t *testing.T) {
-	r := rng.Seeded(33)
+	r := random.Seeded(33)
 	wide := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
 	for range 2000 {
 		item := math.Exp(9*r.Float64() - 7)
@@ -128,7 +128,7 @@ func TestComposition_WrongIsRoundedDown(t *testing.T) {
 
 // Levels and budgets are the ends of their brackets at which delta is kept.
 func TestCompose_AnswersKeepDelta(t *testing.T) {
-	r := rng.Seeded(32)
+	r := random.Seeded(32)
 	for range 100 {
 		c, slack := Composition{2 + r.Int64N(1000), 0.01 + r.Float64()}, math.Pow(10, -1-11*r.Float64())
 		eps := testkit.Must(c.Level(bg, slack))

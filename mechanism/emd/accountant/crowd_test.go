@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 func TestPsi_KnownAnswers(t *testing.T) {
@@ -57,7 +57,7 @@ func bigPsi(c crowd, tau *big.Float) *big.Float {
 // The result is never below the exact value and above it by a relative 1e-8 at
 // most.
 func TestPsi_BoundsTheExactSum(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for _, n := range []int64{0, 1, 2, 5, 13, 40} {
 		for i := range 12 {
 			p := []float64{0x1p-40, 0.03, 0.5, 0.97, maxClone, r.Float64()}[i%6]
@@ -175,7 +175,7 @@ func TestPsi_BetweenBlockSumsAtABillion(t *testing.T) {
 }
 
 func TestLogBinomial_MatchesExactCoefficients(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for range 300 {
 		n := 1 + r.Int64N(400)
 		x, p := r.Int64N(n+1), r.Float64()

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -200,7 +200,7 @@ func (c toy) every(n, m int, f func(p, q []float64, d float64)) {
 }
 
 func toys() []toy {
-	r := rng.Seeded(7)
+	r := random.Seeded(7)
 	clusters := func(intra float64) [][]float64 {
 		return [][]float64{{0, intra, 1, 1}, {intra, 0, 1, 1}, {1, 1, 0, intra}, {1, 1, intra, 0}}
 	}

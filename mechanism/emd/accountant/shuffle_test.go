@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -39,7 +39,7 @@ func TestItemDelta_KnownAnswers(t *testing.T) {
 // Against the formula in 300 bits, up to next to pure composition, where tau is
 // next to 1 and what is left of its rounding is 1-tau's.
 func TestItemDelta_IsNotBelowTheFormula(t *testing.T) {
-	r := rng.Seeded(41)
+	r := random.Seeded(41)
 	f := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
 	exp := func(x *big.Float) *big.Float { v, _ := exact.ExpBounds(x, 300); return v }
 	tanhHalf := func(e *big.Float) *big.Float { return f(0).Quo(f(0).Sub(e, f(1)), f(0).Add(e, f(1))) }

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -32,7 +32,7 @@ func drawShuffle(r *rand.Rand, logN float64) ask {
 }
 
 func TestShuffleDelta_NeverGrowsWithAlpha(t *testing.T) {
-	r := rng.Seeded(11)
+	r := random.Seeded(11)
 	cases := append([]ask{}, beyond...)
 	for range 60 {
 		cases = append(cases, drawShuffle(r, 5+float64(r.IntN(2))*6))
@@ -58,7 +58,7 @@ func TestShuffleDelta_NeverGrowsWithAlpha(t *testing.T) {
 // a level has that level and a little more has not.
 func TestShuffle_AnswersAgree(t *testing.T) {
 	const off = 1e-7
-	r := rng.Seeded(12)
+	r := random.Seeded(12)
 	cases := append([]ask{}, beyond...)
 	for range 40 {
 		cases = append(cases, drawShuffle(r, 12))
@@ -161,7 +161,7 @@ func TestThresholds_AreTheBestOfEveryW(t *testing.T) {
 }
 
 func TestJoint_GainIsThatOfTauW(t *testing.T) {
-	r := rng.Seeded(13)
+	r := random.Seeded(13)
 	for range 1000 {
 		b := joint{alpha0: math.Exp(r.Float64()*6 - 4), items: 1 + float64(r.IntN(50))}
 		w, alpha := r.Float64(), r.Float64()*b.items*min(b.alpha0, 20)
@@ -184,7 +184,7 @@ func TestJoint_GainIsThatOfTauW(t *testing.T) {
 }
 
 func TestChernoff_LosesLittle(t *testing.T) {
-	r := rng.Seeded(14)
+	r := random.Seeded(14)
 	for range 5000 {
 		law := crowd{int64(math.Exp(14 * r.Float64())), math.Exp(-8 * r.Float64())}
 		tau := math.Tanh(math.Exp(8*r.Float64() - 6))

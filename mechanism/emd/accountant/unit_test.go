@@ -7,14 +7,14 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // What the bounds are computed for is no more private than what was asked:
 // levels of the channel up, all else down.
 func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
-	r := rng.Seeded(21)
+	r := random.Seeded(21)
 	for range 500 {
 		s := ask{
 			Records: 100 + r.Int64N(1e6), Items: 1 + r.Int64N(50), Alpha0: 1 + r.Float64(), Alpha: 1 + r.Float64(),
@@ -58,7 +58,7 @@ func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 // So is the level, which is divided by the diameter again. (The budget has
 // rootTol to spare.)
 func TestShuffleLevel_IsRoundedUp(t *testing.T) {
-	r := rng.Seeded(22)
+	r := random.Seeded(22)
 	for range 20 {
 		s := ask{Records: 300, Items: 3, Alpha0: 0.3 + 0.1*r.Float64(), Delta: 1e-4, Diameter: 1 + r.Float64()}
 		d := ratio(t, s.Diameter)
@@ -76,7 +76,7 @@ func TestShuffleLevel_IsRoundedUp(t *testing.T) {
 
 // The three answers of pure composition, to the last bit.
 func TestShuffle_PureCompositionAgrees(t *testing.T) {
-	r := rng.Seeded(23)
+	r := random.Seeded(23)
 	for range 2000 {
 		m := 1 + r.Int64N(60)
 		s := ask{Records: m, Items: m, Alpha: 3 * r.Float64(), Diameter: 0.1 + 5*r.Float64()}
@@ -98,7 +98,7 @@ func TestShuffle_PureCompositionAgrees(t *testing.T) {
 }
 
 func TestClones_ProbabilityIsRoundedDown(t *testing.T) {
-	r := rng.Seeded(24)
+	r := random.Seeded(24)
 	exp := func(x *big.Float) (lo, hi *big.Float) { return exact.ExpBounds(x, 200) }
 	for range 2000 {
 		a, d := math.Exp(8*r.Float64()-2), r.Float64()

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -15,7 +15,7 @@ import (
 )
 
 func cube(n, d, side int, s metric.Space[[]float64], seed uint64) metric.Finite {
-	return space.Cube(n, d, side, s, rng.Seeded(seed))
+	return space.Cube(n, d, side, s, random.Seeded(seed))
 }
 
 func plane(n int, seed uint64) metric.Finite { return cube(n, 2, 0, metric.Euclidean{}, seed) }
@@ -57,7 +57,7 @@ func TestTrees_Agree(t *testing.T) {
 			t.Errorf("%s: no kd-tree", name)
 			continue
 		}
-		r := rng.Seeded(2)
+		r := random.Seeded(2)
 		_, far := metric.NewIndex(f).Farthest(0)
 		unit := far / 40
 		var hints []spanning.Edge
@@ -88,7 +88,7 @@ func TestTrees_Agree(t *testing.T) {
 
 // The tree of a sparse graph is minimal, and a 1-tree has n edges.
 func TestGraph_OneTree(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for _, n := range []int{4, 5, 20, 100} {
 		f := plane(n, uint64(n))
 		var all []spanning.Edge

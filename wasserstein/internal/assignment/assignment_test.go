@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
@@ -14,7 +14,7 @@ import (
 // and of columns that stay unmatched the potential is 0, above all others. From
 // 96 columns on there are lists, and an auction where costs are Euclidean.
 func TestSolve_HasComplementarySlackness(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for trial := range 120 {
 		n := 1 + r.IntN(150)
 		m := n

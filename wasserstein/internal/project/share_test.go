@@ -4,12 +4,12 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // Reference: bisection for tau between the bounds.
 func TestShare_IsNearest(t *testing.T) {
-	r := rng.Seeded(6)
+	r := random.Seeded(6)
 	var s share
 	for trial := range 2000 {
 		n := 1 + r.IntN(8)
@@ -52,7 +52,7 @@ func TestShare_IsNearest(t *testing.T) {
 
 // With bounds [0, +Inf) the split is the projection onto the simplex.
 func TestShare_IsSimplexWithoutBounds(t *testing.T) {
-	r := rng.Seeded(5)
+	r := random.Seeded(5)
 	for trial := range 1000 {
 		g := make([]float64, 1+r.IntN(12))
 		for i := range g {

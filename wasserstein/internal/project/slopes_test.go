@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 )
 
 // The treap against plain sorted lists, and its shape.
 func TestSlopes_AreLists(t *testing.T) {
-	r := rng.Seeded(7)
+	r := random.Seeded(7)
 	for range 100 {
 		var s slopes
 		type part struct{ slope, length float64 }

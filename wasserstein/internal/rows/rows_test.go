@@ -8,13 +8,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // Reference: math/big.
 func TestSlack_IsTheLargestBelow(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for trial := range 2000 {
 		n := 1 + r.IntN(6)
 		c, v := make([]float64, n), make([]float64, n)
@@ -44,7 +44,7 @@ func TestSlack_IsTheLargestBelow(t *testing.T) {
 }
 
 func TestPotentials_AreColumnMinima(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	n, m := 200, 7
 	c, u, want := make([]float64, n*m), make([]float64, n), make([]float64, m)
 	for j := range want {

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // No proper subset of the nodes balances, and all of them do.
 func TestToUnits_AreInGeneralPosition(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for range 300 {
 		n, m := 1+r.IntN(5), 1+r.IntN(5)
 		src, dst := make([]exact.DD, n), make([]exact.DD, m)
@@ -52,7 +52,7 @@ func TestToUnits_AreInGeneralPosition(t *testing.T) {
 // On a line the optimum is known, the flows have the marginals and the
 // potentials the optimum's value and slack.
 func TestSolve_OnALine(t *testing.T) {
-	r := rng.Seeded(2)
+	r := random.Seeded(2)
 	for range 40 {
 		n, m := 1+r.IntN(200), 1+r.IntN(200)
 		x, y := make([]float64, n), make([]float64, m)

@@ -4,13 +4,13 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // Point undoes Face, in every zone and near their borders.
 func TestFace_RoundTrip(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	points := []metric.LatLon{{Lat: 90}, {Lat: -90, Lon: 7}, {Lat: 41.8103148957786, Lon: 90}, {Lat: -41.81031489577862, Lon: 10}, {Lon: -180}, {Lon: -1e-300}}
 	for range 20_000 {
 		points = append(points, metric.LatLon{Lat: math.Asin(r.Float64()*2-1) * 180 / math.Pi, Lon: 720*r.Float64() - 360})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/rng"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -22,7 +22,7 @@ func (l line) Distance(i, j int) float64 { return math.Abs(l[i] - l[j]) }
 // A net tree has every point once, at most arity children a node, and the least
 // height that such a tree can have; duplicates are points like others.
 func TestNet_Laws(t *testing.T) {
-	r := rng.Seeded(1)
+	r := random.Seeded(1)
 	for range 200 {
 		n, arity := 1+r.IntN(80), 2+r.IntN(6)
 		f := make(line, n)

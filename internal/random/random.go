@@ -1,7 +1,7 @@
-// Package rng supplies the randomness behind every Release: ChaCha8 keyed from
+// Package random supplies the randomness behind every Release: ChaCha8 keyed from
 // crypto/rand where the caller gives none, and real variates made of its words.
 // (Integer laws, drawn exactly, are package exact's.)
-package rng
+package random
 
 import (
 	crand "crypto/rand"
@@ -43,9 +43,9 @@ var (
 // Get returns r itself, or a secure generator owned by the caller until the
 // returned function is called, where r is nil. Generators are pooled, so the
 // key set-up is paid about once a processor.
-func Get(r *rand.Rand) (*rand.Rand, func()) {
-	if r != nil {
-		return r, func() {}
+func Get(rng *rand.Rand) (*rand.Rand, func()) {
+	if rng != nil {
+		return rng, func() {}
 	}
 	// Read before the key is drawn: a Reseed in between makes the new one stale too.
 	now := epoch.Load()

@@ -1,4 +1,4 @@
-package rng
+package random
 
 import (
 	"math"
@@ -10,30 +10,30 @@ import (
 // about 1e-7 and its outputs lie on few points.
 
 // Uniform is uniform on (0, 1]: 1 has probability 2^-54, the least value is 2^-65.
-func Uniform(r *rand.Rand) float64 { return (float64(r.Uint64()) + 0.5) * 0x1p-64 }
+func Uniform(rng *rand.Rand) float64 { return (float64(rng.Uint64()) + 0.5) * 0x1p-64 }
 
 // Symmetric is uniform on [-1, 1].
-func Symmetric(r *rand.Rand) float64 { return (float64(int64(r.Uint64())) + 0.5) * 0x1p-63 }
+func Symmetric(rng *rand.Rand) float64 { return (float64(int64(rng.Uint64())) + 0.5) * 0x1p-63 }
 
 // Exponential has density e^-z. A conversion of 63 bits is faster than one of
 // 64, and the 64th would be lost.
-func Exponential(r *rand.Rand) float64 {
-	return -math.Log((float64(r.Int64()) + 0.5) * 0x1p-63)
+func Exponential(rng *rand.Rand) float64 {
+	return -math.Log((float64(rng.Int64()) + 0.5) * 0x1p-63)
 }
 
 // Laplace has density e^-|z|/2: 63 bits of the word give the magnitude, one the
 // sign.
-func Laplace(r *rand.Rand) float64 {
-	u := r.Uint64()
+func Laplace(rng *rand.Rand) float64 {
+	u := rng.Uint64()
 	x := -math.Log((float64(int64(u>>1)) + 0.5) * 0x1p-63)
 	return math.Float64frombits(math.Float64bits(x) | u<<63)
 }
 
 // Normals returns two independent standard normal variates (Marsaglia's polar
 // method).
-func Normals(r *rand.Rand) (x, y float64) {
+func Normals(rng *rand.Rand) (x, y float64) {
 	for {
-		u, v := Symmetric(r), Symmetric(r)
+		u, v := Symmetric(rng), Symmetric(rng)
 		if s := u*u + v*v; s > 0 && s < 1 {
 			f := math.Sqrt(-2 * math.Log(s) / s)
 			return u * f, v * f
@@ -42,13 +42,13 @@ func Normals(r *rand.Rand) (x, y float64) {
 }
 
 // FillNormal fills dst with independent standard normal variates.
-func FillNormal(r *rand.Rand, dst []float64) {
+func FillNormal(rng *rand.Rand, dst []float64) {
 	for len(dst) > 1 {
-		dst[0], dst[1] = Normals(r)
+		dst[0], dst[1] = Normals(rng)
 		dst = dst[2:]
 	}
 	if len(dst) == 1 {
-		dst[0], _ = Normals(r)
+		dst[0], _ = Normals(rng)
 	}
 }
 
@@ -59,24 +59,24 @@ const productShape = 8
 // Gamma has density prop. to x^(a-1) e^-x, for a shape a >= 1: for small
 // integers the sum of a exponentials, else Marsaglia and Tsang, "A simple
 // method for generating gamma variables", 2000.
-func Gamma(r *rand.Rand, a float64) float64 {
+func Gamma(rng *rand.Rand, a float64) float64 {
 	if a <= productShape && a == math.Floor(a) {
 		p := 1.0
 		for range int(a) {
-			p *= Uniform(r)
+			p *= Uniform(rng)
 		}
 		return -math.Log(p)
 	}
 	d := a - 1.0/3
 	c := 1 / math.Sqrt(9*d)
 	for {
-		x, _ := Normals(r)
+		x, _ := Normals(rng)
 		v := 1 + c*x
 		if v <= 0 {
 			continue
 		}
 		v = v * v * v
-		u := Uniform(r)
+		u := Uniform(rng)
 		x2 := x * x
 		// The squeeze saves the logarithms in most rounds.
 		if u < 1-0.0331*x2*x2 || math.Log(u) < 0.5*x2+d*(1-v+math.Log(v)) {
