@@ -159,7 +159,7 @@ func TestConfidence_KnownAnswers(t *testing.T) {
 func TestDiameter_ManyPoints(t *testing.T) {
 	const n = exactDiameter + 50
 	f := space{n, func(i, j int) float64 { return math.Abs(float64(i*i%n - j*j%n)) }}
-	largest, _, _ := metric.Diameter(t.Context(), f)
+	largest, _, _, _ := metric.Diameter(t.Context(), f)
 	for _, shape := range []float64{largest, 1e9} {
 		a := &arrangement{shape: []nodeShape{{diameter: shape}}}
 		if err := (&net{f: f, ctx: context.Background()}).measureDiameter(a); err != nil || a.diameter < largest || a.diameter > 2*largest {
