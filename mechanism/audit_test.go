@@ -16,7 +16,7 @@ func TestAudit_ContainsExactLevel(t *testing.T) {
 	for trial := range 60 {
 		n := 2 + r.IntN(5)
 		f := cloud(t, r, n)
-		c := random(t, r, n, 1+r.IntN(6), trial%2 == 0, 0.3)
+		c := arbitrary(t, r, n, 1+r.IntN(6), trial%2 == 0, 0.3)
 		a := testkit.Must(c.Audit(t.Context(), f, nil))
 		level := exactLevel(c, f)
 		if level.Cmp(big.NewFloat(a.Lo)) < 0 || level.Cmp(big.NewFloat(a.Hi)) > 0 {
@@ -39,7 +39,7 @@ func TestAudit_ContainsExactLevel(t *testing.T) {
 func TestAudit_DeltaContainsExactLevel(t *testing.T) {
 	r, f := random.Seeded(10), line(t, 2, 1)
 	for trial := range 60 {
-		c := random(t, r, 2, 2, trial%2 == 0, 0)
+		c := arbitrary(t, r, 2, 2, trial%2 == 0, 0)
 		delta := math.Pow(10, -15*r.Float64()) / 2
 		a := testkit.Must(c.Audit(t.Context(), f, &AuditOptions{Delta: delta}))
 		p, level := bigProbs(c), new(big.Float)
@@ -181,7 +181,7 @@ func TestAudit_DeltaMatchesBruteForce(t *testing.T) {
 	for trial := range 80 {
 		n, m := 2+r.IntN(6), 1+r.IntN(7)
 		f := cloud(t, r, n)
-		c := random(t, r, n, m, trial%2 == 0, 0.3)
+		c := arbitrary(t, r, n, m, trial%2 == 0, 0.3)
 		delta := math.Pow(10, -6*r.Float64()) / 2
 		a := testkit.Must(c.Audit(t.Context(), f, &AuditOptions{Delta: delta}))
 		want := 0.0

@@ -20,7 +20,7 @@ func TestJSON_RoundTrip(t *testing.T) {
 	for trial := range 40 {
 		n, m := 1+r.IntN(6), 1+r.IntN(6)
 		f := cloud(t, r, n)
-		c := random(t, r, n, m, trial%2 == 0, 0.3)
+		c := arbitrary(t, r, n, m, trial%2 == 0, 0.3)
 		if trial%3 == 0 {
 			var err error
 			if c, err = c.Relabel(make([]int, m)); err != nil {

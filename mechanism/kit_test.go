@@ -50,7 +50,7 @@ func expo(t testing.TB, f metric.Finite, beta float64, lazy bool) *Channel {
 
 // random returns a random channel; a fraction zeros of the weights vanishes in
 // the same columns of every row, so that the level stays finite.
-func random(t testing.TB, r *rand.Rand, n, m int, log bool, zeros float64) *Channel {
+func arbitrary(t testing.TB, r *rand.Rand, n, m int, log bool, zeros float64) *Channel {
 	t.Helper()
 	dead := make([]bool, m)
 	for y := 1; y < m; y++ {

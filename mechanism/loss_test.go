@@ -57,7 +57,7 @@ func TestRemap_IsOptimal(t *testing.T) {
 	for range 30 {
 		n := 4
 		f := cloud(t, r, n)
-		c := random(t, r, n, 3, true, 0)
+		c := arbitrary(t, r, n, 3, true, 0)
 		prior := []float64{0.1, 0.2, 0.3, 0.4}
 		remap := testkit.Must(c.Remap(t.Context(), prior, f))
 		mean := func(labels []int) float64 {

@@ -64,7 +64,7 @@ var (
 	equidistant = func(n int) metric.Finite { return space.Constant(n, 1) }
 )
 
-func random(n int) []float64 { return testkit.Distribution(random.Seeded(uint64(n)), n, nil) }
+func arbitrary(n int) []float64 { return testkit.Distribution(random.Seeded(uint64(n)), n, nil) }
 
 func uniformly(n int) []float64 { return slices.Repeat([]float64{1 / float64(n)}, n) }
 
@@ -221,10 +221,10 @@ var longCalls = []longCall{
 	}},
 
 	{"wasserstein.W1", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(wasserstein.W1(ctx, f, random(f.Len()), uniformly(f.Len()), nil))
+		return err1(wasserstein.W1(ctx, f, arbitrary(f.Len()), uniformly(f.Len()), nil))
 	}},
 	{"wasserstein.W1, lazy", globe, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(wasserstein.W1(ctx, f, random(f.Len()), uniformly(f.Len()), &wasserstein.Options{Lazy: true}))
+		return err1(wasserstein.W1(ctx, f, arbitrary(f.Len()), uniformly(f.Len()), &wasserstein.Options{Lazy: true}))
 	}},
 	{"wasserstein.Assignment", high, 6000, func(ctx context.Context, f metric.Finite) error {
 		half := make([][]int, 2)
@@ -238,7 +238,7 @@ var longCalls = []longCall{
 		return err1(wasserstein.Assignment(ctx, c, nil))
 	}},
 	{"wasserstein.Project", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
-		g := random(f.Len())
+		g := arbitrary(f.Len())
 		for i := range g {
 			g[i] = 2*g[i] - 1/float64(len(g))
 		}

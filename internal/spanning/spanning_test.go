@@ -20,7 +20,7 @@ type rows struct{ matrix }
 
 func (m rows) DistancesFrom(i int, dst []float64) []float64 { return append(dst[:0], m.matrix[i]...) }
 
-func random(n int, seed uint64) matrix {
+func arbitrary(n int, seed uint64) matrix {
 	r := random.Seeded(seed)
 	m := make(matrix, n)
 	for i := range m {
@@ -40,7 +40,7 @@ func refuse(i, j int, d float64) error { return errBad }
 func TestPrim_EqualsKruskal(t *testing.T) {
 	r := random.Seeded(1)
 	for n := 1; n < 40; n++ {
-		m := random(n, uint64(n))
+		m := arbitrary(n, uint64(n))
 		for _, p := range [][]float64{nil, make([]float64, n)} {
 			for i := range p {
 				p[i] = float64(r.IntN(9) - 4)
@@ -86,7 +86,7 @@ func TestPrim_EqualsKruskal(t *testing.T) {
 func TestPrim_Refuses(t *testing.T) {
 	for _, d := range []float64{math.NaN(), math.Inf(1), -1} {
 		for _, at := range [][2]int{{0, 1}, {3, 8}, {9, 8}} {
-			m := random(10, 1)
+			m := arbitrary(10, 1)
 			m[at[0]][at[1]], m[at[1]][at[0]] = d, d
 			for _, f := range []Finite{m, rows{m}} {
 				var got [2]int
@@ -102,7 +102,7 @@ func TestPrim_Refuses(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Prim(ctx, random(3, 1), nil, refuse); !errors.Is(err, context.Canceled) {
+	if _, err := Prim(ctx, arbitrary(3, 1), nil, refuse); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
