@@ -52,15 +52,15 @@ func boundSpaces(n int, seed uint64) map[string]struct {
 }
 
 // boundAll are the ways to a bound.
-var boundAll = map[string]func(metric.Finite, *BoundOptions) (Bound, error){
+var boundAll = map[string]func(context.Context, metric.Finite, *BoundOptions) (Bound, error){
 	"HeldKarpBound": HeldKarpBound, "tree": treeBound,
-	"OneTreeBound": func(f metric.Finite, o *BoundOptions) (Bound, error) {
-		return OneTreeBound(context.Background(), f, make([]float64, f.Len()), o)
+	"OneTreeBound": func(ctx context.Context, f metric.Finite, o *BoundOptions) (Bound, error) {
+		return OneTreeBound(ctx, f, make([]float64, f.Len()), o)
 	},
 }
 
-func treeBound(f metric.Finite, o *BoundOptions) (Bound, error) {
-	return OneTreeBound(context.Background(), f, nil, o)
+func treeBound(ctx context.Context, f metric.Finite, o *BoundOptions) (Bound, error) {
+	return OneTreeBound(ctx, f, nil, o)
 }
 
 // No bound passes the optimum, to the last bit where that is known exactly, and
@@ -79,7 +79,7 @@ func TestBound_IsAtMostTheShortestTour(t *testing.T) {
 					o := &BoundOptions{Path: path}
 					var value float64
 					for how, bound := range boundAll {
-						b, err := bound(s.f, o)
+						b, err := bound(t.Context(), s.f, o)
 						if err != nil || !(b.Value >= 0 && b.Value <= limit) {
 							t.Errorf("%s %s n=%d path=%v: %v, the optimum is %v (%v)", how, name, n, path, b.Value, best, err)
 						}
@@ -91,7 +91,7 @@ func TestBound_IsAtMostTheShortestTour(t *testing.T) {
 							}
 						}
 					}
-					if m, err := treeBound(s.f, o); err != nil || m.Value > value {
+					if m, err := treeBound(t.Context(), s.f, o); err != nil || m.Value > value {
 						t.Errorf("%s n=%d path=%v: tree %v above %v", name, n, path, m.Value, value)
 					}
 					cases++
@@ -237,7 +237,7 @@ func TestHeldKarpBound_UniformPoints(t *testing.T) {
 	for seed := range uint64(3) {
 		f := plane(n, seed)
 		b := testkit.Must(HeldKarpBound(t.Context(), f, nil))
-		m, _ := treeBound(f, nil)
+		m, _ := treeBound(t.Context(), f, nil)
 		if c := b.Value / math.Sqrt(n); c < 0.69 || c > 0.75 || m.Value > 0.93*b.Value {
 			t.Errorf("seed %d: %v sqrt(n A), tree bound %v sqrt(n A)", seed, c, m.Value/math.Sqrt(n))
 		}
@@ -280,7 +280,7 @@ func TestHeldKarpBound_IsRepeatable(t *testing.T) {
 
 func TestHeldKarpBound_StopsWithTheContext(t *testing.T) {
 	f := plane(500, 1)
-	m := testkit.Must(treeBound(f, nil))
+	m := testkit.Must(treeBound(t.Context(), f, nil))
 	for _, at := range []int{1, 29, 200} {
 		ctx, cancel := context.WithCancel(context.Background())
 		last := 0
@@ -300,7 +300,7 @@ func TestHeldKarpBound_StopsWithTheContext(t *testing.T) {
 		}
 		for how, bound := range boundAll {
 			for _, n := range []int{500, 3000} {
-				if b, err := bound(plane(n, 1), &BoundOptions{Context: ctx}); !errors.Is(err, context.Canceled) || b.Value != 0 {
+				if b, err := bound(ctx, plane(n, 1), nil); !errors.Is(err, context.Canceled) || b.Value != 0 {
 					t.Errorf("%s, n=%d, canceled before: %v (%v)", how, n, b.Value, err)
 				}
 			}
@@ -314,11 +314,11 @@ func TestBound_RefusesBadInput(t *testing.T) {
 	var value *metric.ValueError
 	var size *metric.SizeError
 	for how, bound := range boundAll {
-		if _, err := bound(emptyMetric{}, nil); !errors.Is(err, metric.ErrEmpty) {
+		if _, err := bound(t.Context(), emptyMetric{}, nil); !errors.Is(err, metric.ErrEmpty) {
 			t.Error(how, "empty:", err)
 		}
 		for arg, o := range map[string]*BoundOptions{"Upper": {Upper: math.NaN()}, "Iterations": {Iterations: -1}, "Neighbors": {Neighbors: -1}} {
-			if _, err := bound(f, o); !errors.As(err, &value) || value.Arg != arg {
+			if _, err := bound(t.Context(), f, o); !errors.As(err, &value) || value.Arg != arg {
 				t.Error(how, arg, err)
 			}
 		}
@@ -326,19 +326,19 @@ func TestBound_RefusesBadInput(t *testing.T) {
 			for _, n := range []int{2, 20, 3000} {
 				var g metric.Finite = altered{bare{plane(n, 1)}, 0, n - 1, d}
 				violation := new(metric.Violation)
-				if _, err := bound(g, nil); !errors.As(err, &violation) || violation.I != 0 || violation.J != n-1 {
+				if _, err := bound(t.Context(), g, nil); !errors.As(err, &violation) || violation.I != 0 || violation.J != n-1 {
 					t.Error(how, n, d, err)
 				}
 			}
 		}
 		for _, d := range []float64{math.MaxFloat64, 1e307, 5e-324} { // no panic, and true
 			for _, n := range []int{2, 9, 20} {
-				if b, err := bound(space.Constant(n, d), nil); err != nil || !(b.Value <= float64(n)*d) || math.IsInf(b.Value, 1) {
+				if b, err := bound(t.Context(), space.Constant(n, d), nil); err != nil || !(b.Value <= float64(n)*d) || math.IsInf(b.Value, 1) {
 					t.Error(how, n, d, b.Value, err)
 				}
 			}
 		}
-		if b, err := bound(altered{bare{f}, 3, 4, math.MaxFloat64}, nil); err != nil || !(b.Value > 0 && b.Value < 10) {
+		if b, err := bound(t.Context(), altered{bare{f}, 3, 4, math.MaxFloat64}, nil); err != nil || !(b.Value > 0 && b.Value < 10) {
 			t.Error(how, b.Value, err)
 		}
 	}
@@ -388,7 +388,7 @@ func BenchmarkOneTreeBound(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				treeBound(f, nil)
+				treeBound(b.Context(), f, nil)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ func TestFold_IsLipschitzForAllPairs(t *testing.T) {
 	for _, f := range []metric.Finite{plane(1, 1), plane(2, 1), plane(150, 1), cube(150, 2, 4, metric.Manhattan{}, 2), randomMetric(100, 3), cube(100, 3, 1, metric.Euclidean{}, 4)} {
 		for name, build := range builders {
 			for _, path := range []bool{false, true} {
-				tour, err := build(f, &Options{Path: path, Kicks: 100})
+				tour, err := build(t.Context(), f, &Options{Path: path, Kicks: 100})
 				if err != nil {
 					t.Fatal(name, err)
 				}

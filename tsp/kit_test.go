@@ -119,9 +119,9 @@ func check(t *testing.T, f metric.Finite, tour *Tour, closed bool) {
 }
 
 // builders are all ways to a tour that need no coordinates.
-var builders = map[string]func(metric.Finite, *Options) (*Tour, error){
+var builders = map[string]func(context.Context, metric.Finite, *Options) (*Tour, error){
 	"DoubleTree": DoubleTree, "Greedy": Greedy, "Solve": Solve,
-	"Improve": func(f metric.Finite, o *Options) (*Tour, error) {
+	"Improve": func(ctx context.Context, f metric.Finite, o *Options) (*Tour, error) {
 		order := make([]int, f.Len())
 		for i := range order {
 			order[i] = i
@@ -130,17 +130,17 @@ var builders = map[string]func(metric.Finite, *Options) (*Tour, error){
 		if err != nil {
 			return nil, err
 		}
-		return Improve(context.Background(), f, t, o)
+		return Improve(ctx, f, t, o)
 	},
-	"Hilbert": func(f metric.Finite, o *Options) (*Tour, error) { return curve(f, Hilbert, o) },
-	"Strips":  func(f metric.Finite, o *Options) (*Tour, error) { return curve(f, Boustrophedon, o) },
+	"Hilbert": func(ctx context.Context, f metric.Finite, o *Options) (*Tour, error) { return curve(ctx, f, Hilbert, o) },
+	"Strips":  func(ctx context.Context, f metric.Finite, o *Options) (*Tour, error) { return curve(ctx, f, Boustrophedon, o) },
 }
 
 // curve is SpaceFilling, and Greedy where there are no coordinates.
-func curve(f metric.Finite, c Curve, o *Options) (*Tour, error) {
-	t, err := SpaceFilling(context.Background(), f, c, o)
+func curve(ctx context.Context, f metric.Finite, c Curve, o *Options) (*Tour, error) {
+	t, err := SpaceFilling(ctx, f, c, o)
 	if errors.Is(err, ErrNoCoordinates) {
-		return Greedy(context.Background(), f, o)
+		return Greedy(ctx, f, o)
 	}
 	return t, err
 }

@@ -94,19 +94,19 @@ func TestTour_RefusesBadInput(t *testing.T) {
 	empty := bare{f: emptyMetric{}}
 	good := testkit.Must(NewTour(f, random.Seeded(1).Perm(30), true))
 	for name, build := range builders {
-		if _, err := build(empty, nil); !errors.Is(err, metric.ErrEmpty) {
+		if _, err := build(t.Context(), empty, nil); !errors.Is(err, metric.ErrEmpty) {
 			t.Error(name, "empty:", err)
 		}
 		var value *metric.ValueError
-		if _, err := build(f, &Options{Neighbors: -1}); !errors.As(err, &value) || value.Arg != "Neighbors" {
+		if _, err := build(t.Context(), f, &Options{Neighbors: -1}); !errors.As(err, &value) || value.Arg != "Neighbors" {
 			t.Error(name, "neighbors:", err)
 		}
-		if _, err := build(f, &Options{Certificate: 9}); !errors.As(err, &value) || value.Arg != "Certificate" {
+		if _, err := build(t.Context(), f, &Options{Certificate: 9}); !errors.As(err, &value) || value.Arg != "Certificate" {
 			t.Error(name, "certificate:", err)
 		}
 		// All distances from a point: it has no neighbor.
 		for _, d := range []float64{math.NaN(), math.Inf(1), -1} {
-			_, err := build(space.Constant(12, d), nil)
+			_, err := build(t.Context(), space.Constant(12, d), nil)
 			if violation := new(metric.Violation); !errors.As(err, &violation) || violation.Axiom != metric.FiniteValue {
 				t.Error(name, d, err)
 			}

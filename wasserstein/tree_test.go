@@ -42,7 +42,7 @@ func treeRandom(r *rand.Rand, n int) *metric.Tree {
 }
 
 func treeHeight(t *metric.Tree) float64 {
-	d, _, _ := metric.Diameter(context.Background(), t.NodeMetric())
+	d, _, _, _ := metric.Diameter(context.Background(), t.NodeMetric())
 	return d
 }
 
