@@ -89,7 +89,7 @@ func scalesByDefinition(b metric.Bimetric, alpha float64) (entropic, diametric f
 			}
 		}
 		f, _ := metric.Subset(b.Utility, ball)
-		diameter, _, _ := metric.Diameter(context.Background(), f)
+		diameter, _, _, _ := metric.Diameter(context.Background(), f)
 		diametric = max(diametric, diameter*math.Exp(-alpha*r))
 		// The least of 0 and the distances at which the ball packs few points.
 		least := diameter

@@ -65,7 +65,7 @@ func TestDiametricScale_Extremes(t *testing.T) {
 		s := testkit.Must(DiametricScale(t.Context(), b, alpha, nil))
 		checkDiametric(t, b, s)
 		if alpha < 1 {
-			if d, _, _ := metric.Diameter(t.Context(), b.Utility); math.Abs(s.Lo-d) > 1e-8 {
+			if d, _, _, _ := metric.Diameter(t.Context(), b.Utility); math.Abs(s.Lo-d) > 1e-8 {
 				t.Errorf("alpha %v: %v, diameter %v", alpha, s.Interval, d)
 			}
 		}

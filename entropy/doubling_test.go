@@ -123,7 +123,7 @@ func TestDoubling_Bracket(t *testing.T) {
 // TestDoubling_Extremes: levels at the ends of the floats.
 func TestDoubling_Extremes(t *testing.T) {
 	f := space.Halton(6)
-	diam, _, _ := metric.Diameter(t.Context(), f)
+	diam, _, _, _ := metric.Diameter(t.Context(), f)
 	for _, alpha := range []float64{5e-324, 1e-300, 1e300, math.MaxFloat64} {
 		d := testkit.Must(DoublingScale(t.Context(), f, alpha, nil))
 		o := testkit.Must(OuterScale(t.Context(), f, alpha, nil))

@@ -81,7 +81,7 @@ func ExampleMeasureNet() {
 		pts = append(pts, []float64{float64(i) / 10})
 	}
 	net := must(entropy.MeasureNet(context.Background(), must(metric.NewPoints(pts, metric.Euclidean{})), 3))
-	fmt.Printf("%d measures, every other within %.3f\n", net.Len(), net.CoveringRadius(context.Background()))
+	fmt.Printf("%d measures, every other within %.3f\n", net.Len(), net.CoveringRadius())
 	space := metric.Same(must(net.Wasserstein(context.Background(), nil)))
 	for _, alpha := range []float64{1, 2, 4, 8} {
 		s := must(entropy.EntropicScale(context.Background(), space, alpha, nil))

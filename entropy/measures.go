@@ -28,6 +28,7 @@ type Measures struct {
 	f    *metric.Dense
 	m    int
 	tree float64 // the length of a minimum spanning tree, rounded up
+	diam float64 // the diameter of f
 	// count[k][s] is the number of ways to write s as a sum of k terms >= 0,
 	// which is C(s+k-1, k-1).
 	count [][]int
@@ -66,6 +67,9 @@ func MeasureNet(ctx context.Context, f metric.Finite, m int) (*Measures, error) 
 	}
 	u, err := metric.Subdominant(ctx, d)
 	if err != nil {
+		return nil, err
+	}
+	if s.diam, _, _, err = metric.Diameter(ctx, d); err != nil {
 		return nil, err
 	}
 	for _, h := range u.Heights() { // the edges of the tree, by single linkage
@@ -124,14 +128,9 @@ func (s *Measures) each(i int, yield func(p, c int)) {
 // their sum. Their mean is R/n, so those rounded up miss at most R(1-R/n) <=
 // floor(n^2/4)/n in all: that over m is the mass that moves, by at most the
 // diameter.
-func (s *Measures) CoveringRadius(ctx context.Context) (float64, error) {
+func (s *Measures) CoveringRadius() float64 {
 	n, m := float64(s.points()), float64(s.m)
-	diameter, _, _, err := metric.Diameter(ctx, s.f)
-	if err != nil {
-		return 0, err
-	}
-	return min(directed.DivUp(s.tree, 2*m),
-		directed.DivUp(directed.MulUp(diameter, math.Floor(n*n/4)), n*m)), nil
+	return min(directed.DivUp(s.tree, 2*m), directed.DivUp(directed.MulUp(s.diam, math.Floor(n*n/4)), n*m))
 }
 
 // TotalVariation returns the net under the total variation distance, computed

@@ -66,8 +66,8 @@ func TestMeasures_CoveringRadius(t *testing.T) {
 			}
 		}
 		s := testkit.Must(MeasureNet(t.Context(), f, m))
-		radius := s.CoveringRadius(t.Context())
-		if diameter, _, _ := metric.Diameter(t.Context(), f); n > 2 {
+		radius := s.CoveringRadius()
+		if diameter, _, _, _ := metric.Diameter(t.Context(), f); n > 2 {
 			if radius < diameter*float64(n*n/4)/float64(n*m)*(1-1e-12) {
 				byTree++
 			} else {
@@ -120,7 +120,7 @@ func TestMeasures_Distances(t *testing.T) {
 	s := testkit.Must(MeasureNet(t.Context(), f, 4))
 	d := testkit.Must(s.Wasserstein(t.Context(), nil))
 	tv := testkit.Must(s.TotalVariation())
-	diameter, _, _ := metric.Diameter(t.Context(), f)
+	diameter, _, _, _ := metric.Diameter(t.Context(), f)
 	for i := range s.Len() {
 		for j := range s.Len() {
 			p, q := s.Measure(i, nil), s.Measure(j, nil)

@@ -32,7 +32,7 @@ func TestPositiveMeasure_NoBallIsEmpty(t *testing.T) {
 		if math.Abs(sum-1) > 1e-12 {
 			t.Errorf("sum %v", sum)
 		}
-		diameter, _, _ := metric.Diameter(t.Context(), f)
+		diameter, _, _, _ := metric.Diameter(t.Context(), f)
 		s, w := diameter, 0.5
 		for range 30 {
 			net := testkit.Must(metric.Net(t.Context(), f, s, nil))

@@ -102,7 +102,7 @@ func TestUpperBounds_Applies(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
-		radius, _ := metric.Radius(t.Context(), c.b.Utility)
+		radius, _, _ := metric.Radius(t.Context(), c.b.Utility)
 		if v := bound(t, bounds, "constant"); v.Value != radius {
 			t.Errorf("%s: %v, radius %v", c.name, v, radius)
 		}

@@ -146,7 +146,10 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 		out = append(out, link{name, m.Channel, m.Audit.Hi, bound})
 	}
 
-	radius, center := metric.Radius(t.Context(), b.Utility)
+	radius, center, err := metric.Radius(t.Context(), b.Utility)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m, err := exponential.Constant(n, center, "")
 	add("Constant", radius*(1+lossTol), m, err)
 	m, err = exponential.Standard(t.Context(), b.Privacy, alpha, nil)
@@ -171,7 +174,7 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	ok(t, err)
 	bound, err := entropy.StandardBound(alpha, s.Hi)
 	ok(t, err)
-	stretch, _, _ := b.Lipschitz(t.Context()) // rho2 <= stretch*rho1
+	stretch, _, _, _ := b.Lipschitz(t.Context()) // rho2 <= stretch*rho1
 	if stretch == 0 {
 		bound = 0
 	} else {

@@ -54,8 +54,8 @@ func TestChain_MostPrivate(t *testing.T) {
 		n = 30
 	}
 	for _, s := range corpus(t, n) {
-		diameter, _, _ := metric.Diameter(t.Context(), s.Utility)
-		if least, _, _ := metric.MinDistance(t.Context(), s.Privacy); least == 0 && !s.OneMetric() || diameter == 0 {
+		diameter, _, _, _ := metric.Diameter(t.Context(), s.Utility)
+		if least, _, _, _ := metric.MinDistance(t.Context(), s.Privacy); least == 0 && !s.OneMetric() || diameter == 0 {
 			continue // no finite level, or no loss
 		}
 		for _, gamma := range []float64{0.1, 0.4} {

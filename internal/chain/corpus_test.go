@@ -28,7 +28,7 @@ type named struct {
 
 // diameter is that of the privacy metric, and 1 where that is 0.
 func (s named) diameter() float64 {
-	if d, _, _ := metric.Diameter(context.Background(), s.Privacy); d > 0 {
+	if d, _, _, _ := metric.Diameter(context.Background(), s.Privacy); d > 0 {
 		return d
 	}
 	return 1

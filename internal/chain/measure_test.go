@@ -33,7 +33,7 @@ func TestChain_PrivateMeasures(t *testing.T) {
 			continue
 		}
 		f := s.Utility
-		diameter, _, _ := metric.Diameter(t.Context(), f)
+		diameter, _, _, _ := metric.Diameter(t.Context(), f)
 		folded, err := measure.NewFolded(t.Context(), f, nil)
 		ok(t, err)
 		tree, err := measure.NewFinite(t.Context(), f, nil)
@@ -164,7 +164,7 @@ func TestChain_MeasureNet(t *testing.T) {
 			ok(t, err)
 			floor, err := entropy.PrivateDataBound(t.Context(), c.f, c.m, eps, nil)
 			ok(t, err)
-			radius, _ := metric.Radius(t.Context(), w1)
+			radius, _, _ := metric.Radius(t.Context(), w1)
 			if !(0 < floor.Value && floor.Value <= opt.Objective && opt.DualBound <= radius) {
 				t.Errorf("%d measures, eps=%g: bound %v, optimum [%v, %v], radius %v", net.Len(), eps, floor.Value, opt.DualBound, opt.Objective, radius)
 			}

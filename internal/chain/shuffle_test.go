@@ -120,7 +120,7 @@ func theorem44Level(s accountant.Shuffle, q accountant.LevelAt) (float64, error)
 func TestChain_ItemWise(t *testing.T) {
 	const alpha, delta = 2.0, 1e-6
 	for _, s := range corpus(t, 9) {
-		if diameter, _, _ := metric.Diameter(t.Context(), s.Privacy); !s.OneMetric() || diameter == 0 {
+		if diameter, _, _, _ := metric.Diameter(t.Context(), s.Privacy); !s.OneMetric() || diameter == 0 {
 			continue
 		}
 		diameter := s.diameter()
