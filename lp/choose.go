@@ -422,9 +422,6 @@ func (c *chooser) relaxed(ctx context.Context, left time.Duration) (*exponential
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	o := &exponential.RelaxedOptions{Tuned: true, Prior: c.Prior, Unit: c.Unit, Workers: c.Workers}
-	if c.Prior != nil {
-		o.Criterion = exponential.Mean
-	}
 	m, err := exponential.Relaxed(ctx, c.b, c.alpha, o)
 	if err != nil {
 		return nil, err

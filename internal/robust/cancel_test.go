@@ -146,7 +146,7 @@ var longCalls = []longCall{
 		return err1(exponential.Best(ctx, metric.Same(f), 1, nil))
 	}},
 	{"exponential.Best, remapped", flat, 2500, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.Best(ctx, two(f), 1, &exponential.BestOptions{Remap: true}))
+		return err1(exponential.Best(ctx, two(f), 1, &exponential.BestOptions{Prior: slices.Repeat([]float64{1 / float64(f.Len())}, f.Len()), Remap: true}))
 	}},
 
 	{"lp.Optimal", flat, 1500, func(ctx context.Context, f metric.Finite) error {

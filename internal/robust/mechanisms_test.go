@@ -322,7 +322,7 @@ var exponentialCalls = []call{
 	{"exponential.Weighted", exponential.Weighted, []any{path, 1.0, uniform, &exponential.Options{}}},
 	{"exponential.Constant", exponential.Constant, []any{3, 1, metric.Unit("km")}},
 	{"exponential.Relaxed", exponential.Relaxed, []any{twoSided, 1.0, &exponential.RelaxedOptions{}}},
-	{"exponential.Relaxed", exponential.Relaxed, []any{twoSided, 1.0, &exponential.RelaxedOptions{Rule: exponential.GivenSeparation, Separation: 3, Prior: uniform, Criterion: exponential.Mean, Tuned: true, Accuracy: true}}},
+	{"exponential.Relaxed", exponential.Relaxed, []any{twoSided, 1.0, &exponential.RelaxedOptions{Rule: exponential.GivenSeparation, Separation: 3, Prior: uniform, Tuned: true, Accuracy: true}}},
 	{"exponential.ConstantNormalizer", exponential.ConstantNormalizer, []any{must(metric.NewClustered(2, 3, 0.5)), 1.0, &exponential.Options{}}},
 	{"exponential.Tight", exponential.Tight, []any{path, 1.0, &exponential.Options{}}},
 	{"exponential.Tuned", exponential.Tuned, []any{path, 1.0, &exponential.Options{}}},

@@ -14,24 +14,14 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Criterion is what [Best] minimizes.
-type Criterion int
-
-const (
-	// WorstCase is the largest expected loss over the inputs.
-	WorstCase Criterion = iota
-	// Mean is the expected loss under BestOptions.Prior.
-	Mean
-)
-
 // BestOptions tune [Best]. Nil and the zero value mean the defaults.
 type BestOptions struct {
-	Criterion Criterion
-	// Prior is the distribution of the inputs for Mean and Remap; nil is uniform. It
-	// does not change the Criterion: WorstCase has no use for it.
+	// Prior, where not nil, is the distribution of the inputs, sum 1 within 1e-9,
+	// and the objective is the expected loss under it. With nil the objective is
+	// the largest expected loss over the inputs.
 	Prior []float64
-	// Remap replaces every output of each candidate by the point that
-	// minimizes the expected loss under Prior, given that output.
+	// Remap replaces every output of each candidate by the point that minimizes
+	// the expected loss under Prior, given that output. It needs a Prior.
 	Remap    bool
 	Outputs  []int                                // as in Options, for the methods that allow one
 	Unit     metric.Unit                          // of the privacy metric
@@ -42,14 +32,14 @@ type BestOptions struct {
 // Choice is what [Best] or lp.Choose took and what it passed over.
 type Choice struct {
 	Mechanism
-	Objective  float64     // its loss by the criterion, in the unit of the utility metric
+	Objective  float64     // its loss, worst case or under the prior, in the unit of the utility metric
 	Candidates []Candidate // all, in the order in which they were considered
 }
 
 // Candidate is a construction that was considered.
 type Candidate struct {
 	Method Method
-	Loss   float64       // by the criterion; +Inf where there is no mechanism
+	Loss   float64       // as Objective; +Inf where there is no mechanism
 	Level  float64       // audited; NaN where there is none
 	Took   time.Duration // from the start of this construction to its end
 	// Err is why there is no mechanism. Beside a mechanism it says that the
@@ -101,8 +91,11 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 		return nil, err
 	}
 	n := b.Len()
-	if err := checkCriterion(op, o.Criterion, o.Prior, n); err != nil {
+	if err := checkPrior(op, o.Prior, n); err != nil {
 		return nil, err
+	}
+	if o.Remap && o.Prior == nil {
+		return nil, fmt.Errorf("%s: Remap: want a Prior, under which to minimize", op)
 	}
 	options := func(m Method) *Options {
 		p := &Options{Unit: o.Unit, Outputs: o.Outputs, Workers: o.Workers}
@@ -123,7 +116,7 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 	}
 	relaxed := func(tuned bool) func(context.Context, metric.Finite, float64, *Options) (*Mechanism, error) {
 		return func(ctx context.Context, _ metric.Finite, _ float64, p *Options) (*Mechanism, error) {
-			r := &RelaxedOptions{Tuned: tuned, Criterion: o.Criterion, Prior: o.Prior,
+			r := &RelaxedOptions{Tuned: tuned, Prior: o.Prior,
 				Outputs: p.Outputs, Unit: p.Unit, Progress: p.Progress, Workers: p.Workers}
 			if err := r.check("exponential: Relaxed", b, alpha); err != nil {
 				return nil, err
@@ -141,7 +134,7 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 	}
 	methods := []construction{
 		{MethodConstant, func(ctx context.Context, _ metric.Finite, _ float64, _ *Options) (*Mechanism, error) {
-			center, err := bestPoint(ctx, b.Utility, o)
+			center, err := bestPoint(ctx, b.Utility, o.Prior)
 			if err != nil {
 				return nil, err
 			}
@@ -208,37 +201,33 @@ func evaluate(ctx context.Context, m *Mechanism, rho metric.Finite, o *BestOptio
 	if err != nil {
 		return nil, 0, err
 	}
-	loss, err := criterionLoss(losses, o.Criterion, o.Prior)
+	loss, err := objective(losses, o.Prior)
 	return m, loss, err
 }
 
 // bestPoint is the point that the constant mechanism should release: the
 // center, or the median under the prior.
-func bestPoint(ctx context.Context, rho metric.Finite, o *BestOptions) (int, error) {
-	if o.Criterion == Mean {
-		return median.Of(ctx, rho, o.Prior)
+func bestPoint(ctx context.Context, rho metric.Finite, prior []float64) (int, error) {
+	if prior != nil {
+		return median.Of(ctx, rho, prior)
 	}
 	_, center, err := metric.Radius(ctx, rho)
 	return center, err
 }
 
-// criterionLoss is what a criterion makes of the losses.
-func criterionLoss(l mechanism.Losses, c Criterion, prior []float64) (float64, error) {
-	if c == Mean {
+// objective is the worst of the losses, or their mean under a prior.
+func objective(l mechanism.Losses, prior []float64) (float64, error) {
+	if prior != nil {
 		return l.Mean(prior)
 	}
 	worst, _ := l.Worst()
 	return worst, nil
 }
 
-// checkCriterion refuses what criterionLoss cannot use, for n points.
-func checkCriterion(op string, c Criterion, prior []float64, n int) error {
-	if c != WorstCase && c != Mean {
-		return &fault.ValueError{Op: op, Arg: "Criterion", Index: -1, Value: float64(c), Want: "WorstCase or Mean"}
-	}
+// checkPrior refuses what objective cannot use, for n points.
+func checkPrior(op string, prior []float64, n int) error {
 	if prior == nil {
 		return nil
 	}
-	_, err := make(mechanism.Losses, n).Mean(prior)
-	return err
+	return fault.Distribution(op, "Prior", prior, n, 1e-9)
 }

@@ -2,6 +2,7 @@ package exponential
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -12,8 +13,9 @@ import (
 
 func TestBest_TakesTheLeastLoss(t *testing.T) {
 	f := space.Halton(30)
+	uniform := slices.Repeat([]float64{1. / 30}, 30)
 	for _, alpha := range []float64{0.01, 2, 20} {
-		for _, o := range []*BestOptions{nil, {Criterion: Mean}, {Criterion: Mean, Remap: true}} {
+		for _, o := range []*BestOptions{nil, {Prior: uniform}, {Prior: uniform, Remap: true}} {
 			c := testkit.Must(Best(t.Context(), metric.Same(f), alpha, o))
 			if len(c.Candidates) != 5 || c.Guarantee().Alpha() > alpha {
 				t.Errorf("%+v, %v", c.Candidates, c.Guarantee())
@@ -26,7 +28,7 @@ func TestBest_TakesTheLeastLoss(t *testing.T) {
 			losses := testkit.Must(c.Loss(t.Context(), f))
 			want, _ := losses.Worst()
 			if o != nil {
-				want, _ = losses.Mean(nil)
+				want, _ = losses.Mean(uniform)
 			}
 			if want != c.Objective {
 				t.Errorf("stated loss %v, computed %v", c.Objective, want)
@@ -52,7 +54,7 @@ func TestBest_OffersTheRelaxedMechanism(t *testing.T) {
 	won := 0
 	for range 10 {
 		b := metric.Bimetric{Privacy: randomPoints(t, r, 30), Utility: randomUltrametric(t, r, 30)}
-		for _, o := range []*BestOptions{nil, {Criterion: Mean, Remap: true}, {Outputs: []int{3, 1, 4, 15, 9, 2, 6}}} {
+		for _, o := range []*BestOptions{nil, {Prior: slices.Repeat([]float64{1. / 30}, 30), Remap: true}, {Outputs: []int{3, 1, 4, 15, 9, 2, 6}}} {
 			c := testkit.Must(Best(t.Context(), b, 6, o))
 			if len(c.Candidates) != 7 || c.Guarantee().Alpha() > 6 {
 				t.Errorf("%+v, %v", c.Candidates, c.Guarantee())

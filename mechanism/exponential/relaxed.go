@@ -39,9 +39,9 @@ type RelaxedOptions struct {
 	// counting 0 and that of the theorem; 0 is 64. Up to that many different
 	// values are all tried.
 	Candidates int
-	// Criterion and Prior say what loss BestSeparation minimizes.
-	Criterion Criterion
-	Prior     []float64 // for Mean; nil is uniform
+	// Prior, where not nil, is the distribution of the inputs, and BestSeparation
+	// and Tuned compare expected losses under it, else the worst case.
+	Prior []float64
 	// Tuned takes the largest rate whose audited level is at most alpha, as
 	// [Tuned] does, unless alpha/2 has less loss. BestSeparation does so with at
 	// most 8 separations, those with the least loss at rate alpha, which no
@@ -64,9 +64,9 @@ type RelaxedOptions struct {
 type RelaxedMechanism struct {
 	*Mechanism
 	Separation float64 // s
-	// Bound is at least the worst expected loss (the expected loss by Criterion
-	// and Prior), by BSV24 Theorem 5.1 at rate alpha/2; rounding may lower Beta
-	// below that by a relative 2^-19. It is +Inf where the utility metric is no
+	// Bound is at least the expected loss, in the worst case or under Prior, by
+	// BSV24 Theorem 5.1 at rate alpha/2; rounding may lower Beta below that by a
+	// relative 2^-19. It is +Inf where the utility metric is no
 	// ultrametric, Outputs leaves points out or a given s is below Entropic.
 	Bound float64
 	// Entropic >= s(Z, alpha/3) and Diametric >= s_o(Z, alpha/7) are the scales
@@ -199,7 +199,7 @@ func (o *RelaxedOptions) check(op string, b metric.Bimetric, alpha float64) erro
 	if o.Candidates < 0 {
 		return &fault.ValueError{Op: op, Arg: "Candidates", Index: -1, Value: float64(o.Candidates), Want: "at least 0"}
 	}
-	if err := checkCriterion(op, o.Criterion, o.Prior, b.Len()); err != nil {
+	if err := checkPrior(op, o.Prior, b.Len()); err != nil {
 		return err
 	}
 	if o.Outputs == nil {
@@ -343,7 +343,7 @@ func (r *relaxation) family(ctx context.Context, c *clusters) *family {
 		}}
 }
 
-// loss is the criterion's loss at rate beta, in plain float64: the channel
+// loss is the objective at rate beta, in plain float64: the channel
 // would have the same to about 14 digits.
 func (r *relaxation) loss(ctx context.Context, c *clusters, beta float64) (float64, error) {
 	n := r.b.Len()
@@ -368,7 +368,7 @@ func (r *relaxation) loss(ctx context.Context, c *clusters, beta float64) (float
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return 0, err
 	}
-	return criterionLoss(losses, r.o.Criterion, r.o.Prior)
+	return objective(losses, r.o.Prior)
 }
 
 // candidates returns the separations to try, the largest first: of equal losses
