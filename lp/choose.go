@@ -311,7 +311,7 @@ func (c *chooser) prove(s *Solution) *exponential.Mechanism {
 	if s.DualBound > c.choice.LowerBound {
 		c.choice.LowerBound, c.choice.BoundBy = s.DualBound, boundByProgram
 	}
-	return &exponential.Mechanism{Channel: s.Channel, Audit: s.Audit}
+	return &exponential.Mechanism{Channel: s.Channel, Audited: s.Audited}
 }
 
 const boundByProgram = "linear program"
@@ -437,7 +437,7 @@ func (c *chooser) constOPT(ctx context.Context, left time.Duration) (*exponentia
 	if s == nil {
 		return nil, err
 	}
-	return &exponential.Mechanism{Channel: s.Channel, Audit: s.Audit}, err
+	return &exponential.Mechanism{Channel: s.Channel, Audited: s.Audited}, err
 }
 
 // spanner is the mechanism of Spanner, within the time left; its programs may

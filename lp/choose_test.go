@@ -17,7 +17,7 @@ import (
 // checkChoice checks what every choice promises.
 func checkChoice(t *testing.T, b metric.Bimetric, alpha float64, prior []float64, s *Choice) {
 	t.Helper()
-	a, err := s.Channel.Audit(t.Context(), b.Privacy, nil)
+	a, err := s.Audit(t.Context(), b.Privacy, nil)
 	// The constant mechanism needs no audit, whose rounding is some 1e-24.
 	if err != nil || a.Hi > alpha && s.Method != MethodConstant || s.Channel.Guarantee().Alpha() > alpha {
 		t.Errorf("audit %v, guarantee %v, alpha %v: %v", a, s.Channel.Guarantee(), alpha, err)

@@ -50,10 +50,10 @@ type ConstOptions struct {
 // ConstSolution is the mechanism of [ConstOPT]. It is immutable and safe for
 // concurrent use.
 type ConstSolution struct {
-	// The mechanism. Its guarantee is the upper end of Audit, at most the alpha
-	// that was asked for. (The channel's method Audit is Channel.Audit here.)
+	// The mechanism. Its guarantee is the upper end of Audited, at most the alpha
+	// that was asked for.
 	*mechanism.Channel
-	Audit mechanism.Audit
+	Audited mechanism.Audit
 	// Objective is the worst-case loss of Channel, rounded up.
 	Objective float64
 
@@ -75,7 +75,7 @@ type ConstSolution struct {
 // String gives the figures in a line.
 func (s *ConstSolution) String() string {
 	return fmt.Sprintf("loss %.9g at level %.4g: %s (budget %.4g, lambda %.4g, %d programs, %d iterations)",
-		s.Objective, s.Audit.Hi, s.Status, s.Budget, s.Lambda, s.Solves, s.Iterations)
+		s.Objective, s.Audited.Hi, s.Status, s.Budget, s.Lambda, s.Solves, s.Iterations)
 }
 
 const (
@@ -141,7 +141,7 @@ func ConstOPT(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 	if err != nil {
 		return nil, err
 	}
-	s := &ConstSolution{Channel: best.channel, Audit: best.audit, Objective: best.objective, Status: Optimum}
+	s := &ConstSolution{Channel: best.channel, Audited: best.audit, Objective: best.objective, Status: Optimum}
 	if s.Objective > 0 && len(c.first) > 1 {
 		if err := c.search(ctx, s, began); err != nil {
 			return nil, err
@@ -310,7 +310,7 @@ func (c *constProgram) try(s *ConstSolution, fraction, lambda float64, began tim
 		return 1, err
 	}
 	if r.audit.Hi <= c.alpha && r.objective < s.Objective {
-		s.Channel, s.Audit, s.Objective = r.channel, r.audit, r.objective
+		s.Channel, s.Audited, s.Objective = r.channel, r.audit, r.objective
 		s.Budget, s.Lambda = fraction*c.alpha, lambda
 		s.Program, s.ProgramBound = math.Ldexp(res.Upper, c.exp), math.Ldexp(res.Lower, c.exp)
 	}

@@ -19,9 +19,9 @@ import (
 // constCertified checks what every mechanism of ConstOPT promises.
 func constCertified(t testing.TB, b metric.Bimetric, alpha float64, s *ConstSolution) {
 	t.Helper()
-	audit := testkit.Must(s.Channel.Audit(t.Context(), b.Privacy, nil))
-	if audit != s.Audit || audit.Hi > alpha || s.Channel.Guarantee().Alpha() != audit.Hi {
-		t.Errorf("audited %v, reported %v, guarantee %v, alpha %v", audit, s.Audit, s.Channel.Guarantee(), alpha)
+	audit := testkit.Must(s.Audit(t.Context(), b.Privacy, nil))
+	if audit != s.Audited || audit.Hi > alpha || s.Channel.Guarantee().Alpha() != audit.Hi {
+		t.Errorf("audited %v, reported %v, guarantee %v, alpha %v", audit, s.Audited, s.Channel.Guarantee(), alpha)
 	}
 	losses := testkit.Must(s.Channel.Loss(t.Context(), b.Utility))
 	if loss, _ := losses.Worst(); math.Abs(loss-s.Objective) > 1e-9*s.Objective {
@@ -73,8 +73,8 @@ func TestConstOPT_UsesTheWholeBudget(t *testing.T) {
 		kept := testkit.Must(ConstOPT(t.Context(), b, alpha, &ConstOptions{KeepBudget: true}))
 		constCertified(t, b, alpha, kept)
 		opt := testkit.Must(Optimal(t.Context(), b, alpha, &Options{Tolerance: 1e-3}))
-		if s.Audit.Hi < (1-tuneShare)*alpha {
-			t.Errorf("alpha=%v: level %v", alpha, s.Audit.Hi)
+		if s.Audited.Hi < (1-tuneShare)*alpha {
+			t.Errorf("alpha=%v: level %v", alpha, s.Audited.Hi)
 		}
 		if !(opt.DualBound <= s.Objective && s.Objective < kept.Objective) {
 			t.Errorf("alpha=%v: loss %v, untuned %v, optimal %v", alpha, s.Objective, kept.Objective, opt.DualBound)
@@ -234,7 +234,7 @@ func TestConstOPT_WorkersAgree(t *testing.T) {
 	b := metric.Same(space.Halton(40))
 	one := testkit.Must(ConstOPT(t.Context(), b, 5, &ConstOptions{Workers: 1}))
 	two := testkit.Must(ConstOPT(t.Context(), b, 5, &ConstOptions{Workers: 2}))
-	if one.Objective != two.Objective || one.Program != two.Program || one.ProgramBound != two.ProgramBound || one.Audit != two.Audit {
+	if one.Objective != two.Objective || one.Program != two.Program || one.ProgramBound != two.ProgramBound || one.Audited != two.Audited {
 		t.Errorf("1 worker: %v, 2 workers: %v", one, two)
 	}
 }

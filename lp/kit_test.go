@@ -60,9 +60,9 @@ func lossOf(t testing.TB, c *mechanism.Channel, utility metric.Finite, prior []f
 // certified checks what every solution promises.
 func certified(t testing.TB, b metric.Bimetric, alpha float64, prior []float64, s *Solution) {
 	t.Helper()
-	audit, err := s.Channel.Audit(t.Context(), b.Privacy, nil)
-	if err != nil || audit != s.Audit || audit.Hi > alpha || s.Channel.Guarantee().Alpha() != audit.Hi {
-		t.Errorf("audited %v, reported %v, guarantee %v, alpha %v: %v", audit, s.Audit, s.Channel.Guarantee(), alpha, err)
+	audit, err := s.Audit(t.Context(), b.Privacy, nil)
+	if err != nil || audit != s.Audited || audit.Hi > alpha || s.Channel.Guarantee().Alpha() != audit.Hi {
+		t.Errorf("audited %v, reported %v, guarantee %v, alpha %v: %v", audit, s.Audited, s.Channel.Guarantee(), alpha, err)
 	}
 	if !(s.DualBound <= s.Objective && s.DualBound >= 0) {
 		t.Errorf("bound %v, objective %v", s.DualBound, s.Objective)

@@ -91,7 +91,7 @@ func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) 
 // keep takes r where it loses less than what there is.
 func (s *Solution) keep(r *released) {
 	if r != nil && (s.Channel == nil || r.objective < s.Objective) {
-		s.Channel, s.Audit, s.Objective = r.channel, r.audit, r.objective
+		s.Channel, s.Audited, s.Objective = r.channel, r.audit, r.objective
 	}
 	s.Gap = 0
 	if s.Objective > 0 {

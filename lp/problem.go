@@ -212,5 +212,5 @@ func (p *problem) constant(ctx context.Context) (*released, error) {
 		return nil, err
 	}
 	loss, err := p.total(func(i int) float64 { return p.loss[best*p.n+i] })
-	return &released{c, m.Audit, loss}, p.cause(ctx, err)
+	return &released{c, m.Audited, loss}, p.cause(ctx, err)
 }

@@ -116,9 +116,9 @@ func TestRepair_Garbage(t *testing.T) {
 				if s.Channel == nil {
 					continue
 				}
-				a, err := s.Channel.Audit(t.Context(), b.Privacy, nil)
-				if err != nil || a != s.Audit || a.Hi > alpha || s.Channel.Guarantee().Alpha() != a.Hi {
-					t.Errorf("%s, alpha=%v: %v, audited again %v, %v", name, alpha, s.Audit, a, err)
+				a, err := s.Audit(t.Context(), b.Privacy, nil)
+				if err != nil || a != s.Audited || a.Hi > alpha || s.Channel.Guarantee().Alpha() != a.Hi {
+					t.Errorf("%s, alpha=%v: %v, audited again %v, %v", name, alpha, s.Audited, a, err)
 				}
 				if loss := lossOf(t, s.Channel, b.Utility, nil); loss > s.Objective*(1+1e-11) {
 					t.Errorf("%s, alpha=%v: loss %v, objective %v", name, alpha, loss, s.Objective)
@@ -140,7 +140,7 @@ func TestTuning_TakesNoLevelAboveAlpha(t *testing.T) {
 		if _, err := c.try(free, 1, 10, time.Now()); err != nil || free.Channel == nil {
 			t.Fatal(free, err)
 		}
-		c.alpha = free.Audit.Hi * (1 - excess)
+		c.alpha = free.Audited.Hi * (1 - excess)
 		s := &ConstSolution{Objective: math.Inf(1)}
 		if level, err := c.try(s, 1, 10, time.Now()); err != nil || level <= 1 || s.Channel != nil {
 			t.Errorf("ConstOPT, excess %v: level %v, %v, %v", excess, level, s, err)

@@ -45,10 +45,10 @@ const (
 // Solution is a mechanism with the proof of how good it is. It is immutable and
 // safe for concurrent use.
 type Solution struct {
-	// The mechanism. Its guarantee is the upper end of Audit, at most the alpha
-	// that was asked for. (The channel's method Audit is Channel.Audit here.)
+	// The mechanism. Its guarantee is the upper end of Audited, at most the alpha
+	// that was asked for.
 	*mechanism.Channel
-	Audit mechanism.Audit
+	Audited mechanism.Audit
 	// Objective is the loss of Channel, worst case or expected, rounded up.
 	Objective float64
 	// DualBound is proved: no alpha-private mechanism has a smaller loss. The

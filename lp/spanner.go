@@ -174,7 +174,7 @@ func (t *spannerSearch) constant(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.best.Channel, t.best.Audit, t.best.Objective = r.channel, r.audit, r.objective
+	t.best.Channel, t.best.Audited, t.best.Objective = r.channel, r.audit, r.objective
 	t.best.Engine = EngineConstant
 	return nil
 }
@@ -237,7 +237,7 @@ func (t *spannerSearch) solve(ctx context.Context, fraction float64) (float64, e
 	}
 	better := audit.Hi <= t.alpha && s.Objective < best.Objective
 	if better {
-		best.Channel, best.Audit, best.Objective = c, audit, s.Objective
+		best.Channel, best.Audited, best.Objective = c, audit, s.Objective
 		best.Engine, best.Budget = s.Engine, budget
 	}
 	if better || best.Engine == EngineConstant {

@@ -32,7 +32,7 @@ func TestSpanner_HoldsTheOptimum(t *testing.T) {
 			t.Errorf("stretch %v, asked for %v", s.Stretch, stretch)
 		}
 		kept := testkit.Must(Spanner(t.Context(), b, alpha, &SpannerOptions{Stretch: stretch, KeepBudget: true}))
-		if kept.Solves != 1 || s.Stretch > 1+1e-12 && kept.DualBound != 0 || kept.Audit.Hi > alpha {
+		if kept.Solves != 1 || s.Stretch > 1+1e-12 && kept.DualBound != 0 || kept.Audited.Hi > alpha {
 			t.Errorf("untuned: %v", kept)
 		}
 		if s.Objective > kept.Objective {
@@ -51,7 +51,7 @@ func TestSpanner_TinyAlpha(t *testing.T) {
 		}
 		o := testkit.Must(Optimal(t.Context(), b, alpha, nil))
 		c := testkit.Must(ConstOPT(t.Context(), b, alpha, nil))
-		for name, level := range map[string]float64{"Spanner": s.Audit.Hi, "Optimal": o.Audit.Hi, "ConstOPT": c.Audit.Hi} {
+		for name, level := range map[string]float64{"Spanner": s.Audited.Hi, "Optimal": o.Audited.Hi, "ConstOPT": c.Audited.Hi} {
 			if level > alpha {
 				t.Errorf("alpha=%v, %s: audited level %v", alpha, name, level)
 			}
@@ -75,8 +75,8 @@ func TestSpanner_UsesTheWholeBudget(t *testing.T) {
 	b := metric.Same(referencePoints(t, 30))
 	s := testkit.Must(Spanner(t.Context(), b, .5, &SpannerOptions{Options: Options{Tolerance: 1e-4}}))
 	certified(t, b, .5, nil, &s.Solution)
-	if s.Audit.Hi < .5*(1-tuneShare) || s.Budget < .5/s.Stretch*(1-1e-9) || s.Stretch > 3 {
-		t.Errorf("%v at level %v", s, s.Audit.Hi)
+	if s.Audited.Hi < .5*(1-tuneShare) || s.Budget < .5/s.Stretch*(1-1e-9) || s.Stretch > 3 {
+		t.Errorf("%v at level %v", s, s.Audited.Hi)
 	}
 	const optimum = 2.2694031809
 	if s.DualBound > optimum || s.DualBound <= 0 || s.Objective < optimum {

@@ -66,9 +66,9 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 	co, err := lp.ConstOPT(t.Context(), b, alpha, nil)
 	ok(t, err)
 	links := append(mechanisms(t, b, alpha),
-		link{"Optimal", opt.Channel, opt.Audit.Hi, opt.Objective},
-		link{"Spanner", sp.Channel, sp.Audit.Hi, sp.Objective},
-		link{"ConstOPT", co.Channel, co.Audit.Hi, co.Objective})
+		link{"Optimal", opt.Channel, opt.Audited.Hi, opt.Objective},
+		link{"Spanner", sp.Channel, sp.Audited.Hi, sp.Objective},
+		link{"ConstOPT", co.Channel, co.Audited.Hi, co.Objective})
 
 	// Lower bounds <= A, each with a witness of exactly that.
 	lowers, err := entropy.LowerBounds(t.Context(), b, alpha, nil)
@@ -143,7 +143,7 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 			t.Errorf("%s: %v", name, err)
 			return
 		}
-		out = append(out, link{name, m.Channel, m.Audit.Hi, bound})
+		out = append(out, link{name, m.Channel, m.Audited.Hi, bound})
 	}
 
 	radius, center, err := metric.Radius(t.Context(), b.Utility)

@@ -25,7 +25,7 @@ func TestChain_Choose(t *testing.T) {
 		if !(ch.LowerBound <= opt.Objective && opt.DualBound <= ch.Objective && ch.LowerBound <= ch.Objective && loss*(1-lossTol) <= ch.Objective) {
 			t.Errorf("%s: in [%v, %v], loss %v, Optimal in [%v, %v]", s.name, ch.LowerBound, ch.Objective, loss, opt.DualBound, opt.Objective)
 		}
-		audit, err := ch.Channel.Audit(t.Context(), s.Privacy, nil)
+		audit, err := ch.Audit(t.Context(), s.Privacy, nil)
 		ok(t, err)
 		if g := ch.Channel.Guarantee(); !(audit.Hi <= g.Alpha() && g.Alpha() <= alpha) {
 			t.Errorf("%s: audited %v, stated %v of %v", s.name, audit, g, alpha)
@@ -65,8 +65,8 @@ func TestChain_MostPrivate(t *testing.T) {
 			level := m.Guarantee().Alpha()
 			misses, _, err := exponential.Misses(t.Context(), m.Channel, s.Utility, target.Gamma)
 			ok(t, err)
-			if !(m.Audit.Hi <= level && level <= m.FormulaLevel && misses <= m.Miss && m.Miss <= target.Delta) {
-				t.Errorf("%s, %+v: level %v, audited %v, formula %v; misses %v, stated %v", s.name, target, level, m.Audit, m.FormulaLevel, misses, m.Miss)
+			if !(m.Audited.Hi <= level && level <= m.FormulaLevel && misses <= m.Miss && m.Miss <= target.Delta) {
+				t.Errorf("%s, %+v: level %v, audited %v, formula %v; misses %v, stated %v", s.name, target, level, m.Audited, m.FormulaLevel, misses, m.Miss)
 			}
 			if level == 0 {
 				continue

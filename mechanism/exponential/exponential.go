@@ -37,10 +37,9 @@ type Mechanism struct {
 	*mechanism.Channel
 	Method Method
 	Beta   float64 // the exponent's rate, per unit of rho; 0 where there is none
-	// Audit is what proved the guarantee. For a lazy mechanism it is the
-	// zero value: the guarantee rests on the theorem and what its doc asks.
-	// (The channel's method of that name is Channel.Audit here.)
-	Audit mechanism.Audit
+	// Audited is what proved the guarantee. For a lazy mechanism it is the zero
+	// value: the guarantee rests on the theorem and what its doc asks.
+	Audited mechanism.Audit
 }
 
 // Release is that of the channel. A Mechanism that no constructor made, alone or
@@ -107,16 +106,16 @@ func (o *Options) audit() *mechanism.AuditOptions {
 // too close together for float64 to keep their rows apart as asked, or alpha is
 // so small, below some 1e-20 over the least distance, that nothing can be proved.
 type LevelError struct {
-	Method Method
-	Alpha  float64         // what was asked
-	Audit  mechanism.Audit // what was found, with the witness
+	Method  Method
+	Alpha   float64         // what was asked
+	Audited mechanism.Audit // what was found, with the witness
 }
 
 func (e *LevelError) Error() string {
-	if e.Audit.X < 0 { // only the audit's rounding is above alpha
-		return fmt.Sprintf("exponential: %s: alpha = %v is below what an audit in float64 can tell from 0 here, %v", e.Method, e.Alpha, e.Audit.Hi)
+	if e.Audited.X < 0 { // only the audit's rounding is above alpha
+		return fmt.Sprintf("exponential: %s: alpha = %v is below what an audit in float64 can tell from 0 here, %v", e.Method, e.Alpha, e.Audited.Hi)
 	}
-	return fmt.Sprintf("exponential: %s: audited level %v exceeds alpha = %v between points %d and %d: is the privacy metric a metric?", e.Method, e.Audit.Hi, e.Alpha, e.Audit.X, e.Audit.XPrime)
+	return fmt.Sprintf("exponential: %s: audited level %v exceeds alpha = %v between points %d and %d: is the privacy metric a metric?", e.Method, e.Audited.Hi, e.Alpha, e.Audited.X, e.Audited.XPrime)
 }
 
 // Standard returns the exponential mechanism of BSV24 Lemma 4.1: P{y|x} is
@@ -292,7 +291,7 @@ func (m *family) certify(ctx context.Context, beta float64) (*Mechanism, error) 
 			return nil, err
 		}
 		if a.Hi <= m.alpha {
-			return &Mechanism{Channel: c, Method: m.method, Beta: beta, Audit: a}, nil
+			return &Mechanism{Channel: c, Method: m.method, Beta: beta, Audited: a}, nil
 		}
 		excess := a.Hi/m.alpha - 1
 		if excess > maxRounding {
@@ -322,5 +321,5 @@ func Constant(n, point int, unit metric.Unit) (*Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Mechanism{Channel: c.WithGuarantee(g), Method: MethodConstant, Audit: mechanism.Audit{X: -1, XPrime: -1, Y: -1}}, nil
+	return &Mechanism{Channel: c.WithGuarantee(g), Method: MethodConstant, Audited: mechanism.Audit{X: -1, XPrime: -1, Y: -1}}, nil
 }

@@ -26,12 +26,12 @@ func TestKnownAnswers_Table(t *testing.T) {
 		{"Halton", space.Halton(50), 2, 0.581010570, 1.75267346, 1.14586957, 0.568938533, math.NaN()},
 	} {
 		s := testkit.Must(Standard(t.Context(), c.f, c.alpha, nil))
-		if l := worst(t, s, c.f); !near(l, c.std, 1e-8) || !near(s.Audit.Hi, c.stdLevel, 1e-8) || s.Guarantee().Alpha() != s.Audit.Hi {
-			t.Errorf("%s %v: standard loss %.10g, level %.10g", c.name, c.alpha, l, s.Audit.Hi)
+		if l := worst(t, s, c.f); !near(l, c.std, 1e-8) || !near(s.Audited.Hi, c.stdLevel, 1e-8) || s.Guarantee().Alpha() != s.Audited.Hi {
+			t.Errorf("%s %v: standard loss %.10g, level %.10g", c.name, c.alpha, l, s.Audited.Hi)
 		}
 		u := testkit.Must(Tuned(t.Context(), c.f, c.alpha, nil))
-		if l := worst(t, u, c.f); !near(l, c.tunedLoss, 1e-8) || !near(u.Beta, c.beta, 1e-8) || u.Audit.Hi > c.alpha || u.Audit.Hi < c.alpha*(1-1e-9) {
-			t.Errorf("%s %v: tuned loss %.10g, beta %.10g, level %.17g", c.name, c.alpha, l, u.Beta, u.Audit.Hi)
+		if l := worst(t, u, c.f); !near(l, c.tunedLoss, 1e-8) || !near(u.Beta, c.beta, 1e-8) || u.Audited.Hi > c.alpha || u.Audited.Hi < c.alpha*(1-1e-9) {
+			t.Errorf("%s %v: tuned loss %.10g, beta %.10g, level %.17g", c.name, c.alpha, l, u.Beta, u.Audited.Hi)
 		}
 		w, err := Tight(t.Context(), c.f, c.alpha, nil)
 		if math.IsNaN(c.tightLoss) {
@@ -44,8 +44,8 @@ func TestKnownAnswers_Table(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l := worst(t, w, c.f); !near(l, c.tightLoss, 1e-8) || w.Audit.Hi > c.alpha || w.Audit.Hi < c.alpha*(1-1e-9) {
-			t.Errorf("%s %v: tight loss %.10g, level %.17g", c.name, c.alpha, l, w.Audit.Hi)
+		if l := worst(t, w, c.f); !near(l, c.tightLoss, 1e-8) || w.Audited.Hi > c.alpha || w.Audited.Hi < c.alpha*(1-1e-9) {
+			t.Errorf("%s %v: tight loss %.10g, level %.17g", c.name, c.alpha, l, w.Audited.Hi)
 		}
 	}
 }
@@ -53,12 +53,12 @@ func TestKnownAnswers_Table(t *testing.T) {
 func TestConstantNormalizer_Cycle(t *testing.T) {
 	f := cycle(20)
 	m := testkit.Must(ConstantNormalizer(t.Context(), f, 1, nil))
-	if l := worst(t, m, f); !near(l, 0.850464108, 1e-8) || m.Audit.Hi > 1 || m.Audit.Hi < 1-1e-12 {
-		t.Errorf("loss %.10g, %v", l, m.Audit)
+	if l := worst(t, m, f); !near(l, 0.850464108, 1e-8) || m.Audited.Hi > 1 || m.Audited.Hi < 1-1e-12 {
+		t.Errorf("loss %.10g, %v", l, m.Audited)
 	}
 	even := &Options{Outputs: []int{8, 6, 4, 2, 0}}
 	all := &Options{Outputs: []int{4, 3, 2, 1, 0, 9, 8, 7, 6, 5}}
-	if m, err := ConstantNormalizer(t.Context(), cycle(10), 1, all); err != nil || m.Audit.Hi > 1 || m.Beta > 1 || m.Beta < 1-1e-9 {
+	if m, err := ConstantNormalizer(t.Context(), cycle(10), 1, all); err != nil || m.Audited.Hi > 1 || m.Beta > 1 || m.Beta < 1-1e-9 {
 		t.Errorf("all outputs, in another order: %v (%v)", m, err)
 	}
 	var normalizer *NormalizerError
@@ -76,8 +76,8 @@ func TestConstantNormalizer_Cycle(t *testing.T) {
 func TestKnownAnswers_IndependentLibrary(t *testing.T) {
 	f := space.Path(10, 1.1)
 	m := testkit.Must(Standard(t.Context(), f, 0.9, nil))
-	if want := 0.64197307180467134; m.Audit.Lo > want+1e-14 || m.Audit.Hi < want-1e-14 || m.Audit.Hi-m.Audit.Lo > 1e-12 {
-		t.Errorf("level %.17g..%.17g, want %v", m.Audit.Lo, m.Audit.Hi, want)
+	if want := 0.64197307180467134; m.Audited.Lo > want+1e-14 || m.Audited.Hi < want-1e-14 || m.Audited.Hi-m.Audited.Lo > 1e-12 {
+		t.Errorf("level %.17g..%.17g, want %v", m.Audited.Lo, m.Audited.Hi, want)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", method, err)
 			}
-			a, err := m.Channel.Audit(t.Context(), f, nil) // again, not trusting the constructor
+			a, err := m.Audit(t.Context(), f, nil) // again, not trusting the constructor
 			if err != nil || a.Hi > alpha || m.Guarantee().Alpha() < a.Lo || m.Guarantee().Alpha() > alpha {
 				t.Errorf("%s at %v: %v, guarantee %v (%v)", method, alpha, a, m.Guarantee(), err)
 			}
@@ -153,11 +153,11 @@ func TestConstructors_RefuseANonMetric(t *testing.T) {
 		return 9
 	})
 	var level *LevelError
-	if _, err := Standard(t.Context(), f, 1, nil); !errors.As(err, &level) || level.Audit.X+level.Audit.XPrime != 1 {
+	if _, err := Standard(t.Context(), f, 1, nil); !errors.As(err, &level) || level.Audited.X+level.Audited.XPrime != 1 {
 		t.Errorf("Standard: %v", err)
 	}
 	zero := space.Func(3, func(i, j int) float64 { return float64(i) }) // d(0,1) = d(0,2) = 0, d(1,2) = 1
-	if _, err := Standard(t.Context(), zero, 1, nil); !errors.As(err, &level) || !math.IsInf(level.Audit.Hi, 1) {
+	if _, err := Standard(t.Context(), zero, 1, nil); !errors.As(err, &level) || !math.IsInf(level.Audited.Hi, 1) {
 		t.Errorf("distance 0 to two points 1 apart: %v", err)
 	}
 }

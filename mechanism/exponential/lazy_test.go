@@ -110,7 +110,7 @@ func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
 			if !c.accepted {
 				t.Errorf("%s, alpha = %v: accepted", name, alpha)
 			}
-			if a, err := m.Channel.Audit(t.Context(), c.f, nil); err != nil || a.Hi > alpha {
+			if a, err := m.Audit(t.Context(), c.f, nil); err != nil || a.Hi > alpha {
 				t.Errorf("%s, alpha = %v: %v %v", name, alpha, a, err)
 			}
 		}
@@ -122,7 +122,7 @@ func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
 func TestStandard_LazyGivesUpItsMargin(t *testing.T) {
 	f := euclidean(t, cluster(200, 1, 0x1p33)...)
 	m := testkit.Must(Standard(t.Context(), f, 2, &Options{Lazy: true}))
-	a, err := m.Channel.Audit(t.Context(), f, nil)
+	a, err := m.Audit(t.Context(), f, nil)
 	if err != nil || a.Hi > 2 || a.Lo < 1.9 || m.Beta > 1-0x1p-6 {
 		t.Errorf("%v (%v) at rate %v, want just below 2", a, err, m.Beta)
 	}
@@ -140,7 +140,7 @@ func TestStandard_LazyCoincidentPointsShareARow(t *testing.T) {
 		return 1
 	})
 	m := testkit.Must(Standard(t.Context(), f, 1, &Options{Lazy: true}))
-	if a, err := m.Channel.Audit(t.Context(), f, nil); err != nil || a.Hi > 1 {
+	if a, err := m.Audit(t.Context(), f, nil); err != nil || a.Hi > 1 {
 		t.Errorf("%v %v", a, err)
 	}
 }

@@ -92,7 +92,7 @@ func TestRelaxed_AuditsAtItsLevel(t *testing.T) {
 		var loss [2]float64
 		for k, tuned := range []bool{false, true} {
 			m := testkit.Must(Relaxed(t.Context(), b, alpha, &RelaxedOptions{Rule: rule, Separation: sep, Tuned: tuned, Unit: "km"}))
-			a, err := m.Channel.Audit(t.Context(), b.Privacy, nil)
+			a, err := m.Audit(t.Context(), b.Privacy, nil)
 			if err != nil || a.Hi > alpha || m.Guarantee().Alpha() != a.Hi || m.Guarantee().Unit() != "km" {
 				t.Errorf("alpha %v, tuned %v: %v, guarantee %v (%v)", alpha, tuned, a, m.Guarantee(), err)
 			}
@@ -224,7 +224,7 @@ func TestRelaxed_BadInput(t *testing.T) {
 	}
 	// All points identical under rho2: nothing can be lost.
 	flat := space.Func(4, func(int, int) float64 { return 0 })
-	if m, err := Relaxed(t.Context(), metric.Bimetric{Privacy: space.Path(4, 1), Utility: flat}, 1, nil); err != nil || m.Outputs() != 1 || m.Audit.Hi > 1e-20 || m.Bound != 0 {
+	if m, err := Relaxed(t.Context(), metric.Bimetric{Privacy: space.Path(4, 1), Utility: flat}, 1, nil); err != nil || m.Outputs() != 1 || m.Audited.Hi > 1e-20 || m.Bound != 0 {
 		t.Errorf("identical points: %+v, %v", m, err)
 	}
 }

@@ -19,14 +19,14 @@ func TestStandard_FactorTwoIsTight(t *testing.T) {
 		return 0
 	})
 	m := testkit.Must(Standard(t.Context(), f, 2, nil))
-	if !near(m.Audit.Hi, 1.79567, 1e-5) {
-		t.Errorf("level %v, want 1.79567", m.Audit.Hi)
+	if !near(m.Audited.Hi, 1.79567, 1e-5) {
+		t.Errorf("level %v, want 1.79567", m.Audited.Hi)
 	}
 	// K = 10^6 through the weights: two rows tell the whole story.
 	k := 1e6
 	two := testkit.Must(Weighted(t.Context(), space.Path(2, 1), 2, []float64{1, k}, nil))
-	if !near(two.Audit.Hi, 1.999998, 1e-6) {
-		t.Errorf("level %v, want 1.999998", two.Audit.Hi)
+	if !near(two.Audited.Hi, 1.999998, 1e-6) {
+		t.Errorf("level %v, want 1.999998", two.Audited.Hi)
 	}
 }
 
@@ -37,7 +37,7 @@ func TestStandard_LazyIsTheSameLaw(t *testing.T) {
 		if g := lazy.Guarantee(); g.Alpha() != 3 || g.Unit() != "km" || g.Delta() != 0 {
 			t.Error(g)
 		}
-		a, err := lazy.Channel.Audit(t.Context(), f, nil)
+		a, err := lazy.Audit(t.Context(), f, nil)
 		if err != nil || a.Hi > 3 {
 			t.Error(a, err)
 		}
@@ -71,7 +71,7 @@ func TestStandard_LazyRateIsSafeAndTight(t *testing.T) {
 	}
 	for _, net := range [][]int{nil, all} { // a net is another path through the code
 		m := testkit.Must(Standard(t.Context(), f, 2, &Options{Lazy: true, Outputs: net}))
-		if a, err := m.Channel.Audit(t.Context(), f, nil); err != nil || a.Hi > 2 || a.Lo < 2/1.02 {
+		if a, err := m.Audit(t.Context(), f, nil); err != nil || a.Hi > 2 || a.Lo < 2/1.02 {
 			t.Errorf("%d outputs named: %v (%v), want just below 2", len(net), a, err)
 		}
 	}
@@ -91,7 +91,7 @@ func TestOptions_OutputsAreCopied(t *testing.T) {
 // alpha*rho = 1e6, in the constructor's own audit.
 func TestStandard_HugeExponent(t *testing.T) {
 	m := testkit.Must(Standard(t.Context(), space.Path(30, 1e5), 20, nil))
-	if m.Audit.Hi > 20 || m.Audit.Lo < 9.9 {
-		t.Error(m.Audit)
+	if m.Audited.Hi > 20 || m.Audited.Lo < 9.9 {
+		t.Error(m.Audited)
 	}
 }

@@ -58,7 +58,7 @@ func TestConstantNormalizer_Tolerance(t *testing.T) {
 		})
 		m, err := ConstantNormalizer(t.Context(), f, 1, nil)
 		var normalizer *NormalizerError
-		if c.constant != (err == nil) || !c.constant && !errors.As(err, &normalizer) || c.constant && !(m.Audit.Hi <= 1) {
+		if c.constant != (err == nil) || !c.constant && !errors.As(err, &normalizer) || c.constant && !(m.Audited.Hi <= 1) {
 			t.Errorf("spread %v: %v", c.spread, err)
 		}
 	}
@@ -81,12 +81,12 @@ func TestCertify_PutsSomeDownToRounding(t *testing.T) {
 		m, err := Tight(t.Context(), f, 1, nil)
 		if !c.accepted {
 			var level *LevelError
-			if !errors.As(err, &level) || !near(level.Audit.Hi-1, c.excess, 1e-6) {
+			if !errors.As(err, &level) || !near(level.Audited.Hi-1, c.excess, 1e-6) {
 				t.Errorf("excess %v: %v", c.excess, err)
 			}
 			continue
 		}
-		if err != nil || m.Audit.Hi > 1 || m.Guarantee().Alpha() > 1 || !(m.Beta < 1-c.excess/2) || m.Beta < 1-4*c.excess {
+		if err != nil || m.Audited.Hi > 1 || m.Guarantee().Alpha() > 1 || !(m.Beta < 1-c.excess/2) || m.Beta < 1-4*c.excess {
 			t.Errorf("excess %v: %v, %v", c.excess, m, err)
 		}
 	}

@@ -286,7 +286,7 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 		if math.IsInf(a.Hi, 1) {
 			return nil, fmt.Errorf("%s: no level: points %d and %d are at privacy distance 0 and utility distance %v", op, a.X, a.XPrime, b.Utility.Distance(a.X, a.XPrime))
 		}
-		u.Mechanism = &Mechanism{Channel: c, Method: MethodBaseMeasure, Beta: beta, Audit: a}
+		u.Mechanism = &Mechanism{Channel: c, Method: MethodBaseMeasure, Beta: beta, Audited: a}
 		return u, nil
 	}
 	return nil, fmt.Errorf("%s: rounding keeps the probability of missing above %v", op, t.Delta)

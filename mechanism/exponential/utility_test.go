@@ -85,7 +85,7 @@ func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
 		if math.Abs(sum-miss) > 1e-11 {
 			t.Errorf("misses %v at %d, stated %v", sum, x, miss)
 		}
-		a, err := m.Channel.Audit(t.Context(), b.Privacy, nil)
+		a, err := m.Audit(t.Context(), b.Privacy, nil)
 		if err != nil || a.Hi != m.Guarantee().Alpha() || m.Guarantee().Unit() != "km" {
 			t.Errorf("%v, guarantee %v (%v)", a, m.Guarantee(), err)
 		}
