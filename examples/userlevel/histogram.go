@@ -110,16 +110,23 @@ func (s *study) laplace(ctx context.Context, l level) result {
 	return r
 }
 
+// shuffled is the model of items that users make private themselves.
+func (s *study) shuffled() emd.Model {
+	m := s.model
+	m.Trust = emd.Shuffled
+	return m
+}
+
 // hadamard is the usual baseline for items that nobody sees.
 func (s *study) hadamard(ctx context.Context, l level) result {
-	mech, err := emd.NewHadamardFrequencies(ctx, s.space, s.model, emd.Pair{Eps: l.eps, Delta: s.delta}, nil)
+	mech, err := emd.NewHadamardFrequencies(ctx, s.space, s.shuffled(), emd.Pair{Eps: l.eps, Delta: s.delta}, nil)
 	return s.frequencies(hadamard, l, mech, err, 1, false)
 }
 
 // response is a better one, made with what the library has for d_EM: under the
 // metric in which any two items are at distance 1, alpha is a user-level eps.
 func (s *study) response(ctx context.Context, l level) result {
-	model := s.model
+	model := s.shuffled()
 	model.Diameter, model.Unit = 1, ""
 	mech, err := s.clusters(ctx, emd.Clusters{Count: len(s.regions), Size: 1, Within: 1, Diameter: 1}, model, l.eps)
 	return s.frequencies(response, l, mech, err, s.wide, true)
@@ -152,9 +159,9 @@ func (s *study) itemWise(ctx context.Context, l level) result {
 // shuffled items keep alpha.
 func (s *study) randomizer(ctx context.Context, alpha float64) (*emd.Frequencies, error) {
 	if c, ok := s.space.(emd.Clusters); ok {
-		return s.clusters(ctx, c, s.model, alpha)
+		return s.clusters(ctx, c, s.shuffled(), alpha)
 	}
-	budget, err := emd.ItemWiseBudget(ctx, s.model, alpha, &emd.ItemWiseOptions{Delta: s.delta})
+	budget, err := emd.ItemWiseBudget(ctx, s.shuffled(), alpha, &emd.ItemWiseOptions{Delta: s.delta})
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +172,7 @@ func (s *study) randomizer(ctx context.Context, alpha float64) (*emd.Frequencies
 			return nil, err
 		}
 	}
-	return emd.NewFrequencies(ctx, m.Channel, s.space, s.model, &emd.FrequencyOptions{Delta: s.delta})
+	return emd.NewFrequencies(ctx, m.Channel, s.space, s.shuffled(), &emd.FrequencyOptions{Delta: s.delta})
 }
 
 // frequencies is an estimate from randomized items. unit is what the mechanism's

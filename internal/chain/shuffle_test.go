@@ -124,7 +124,7 @@ func TestChain_ItemWise(t *testing.T) {
 			continue
 		}
 		diameter := s.diameter()
-		for _, trust := range []emd.Trust{emd.Local, emd.Central} {
+		for _, trust := range []emd.Trust{emd.Local, emd.Shuffled} {
 			model := emd.Model{Trust: trust, Users: 100, Items: 20, Diameter: diameter}
 			if trust == emd.Local {
 				model.Users = 1

@@ -12,7 +12,7 @@ import (
 // zero value is that of nobody, to merge others into. A Counts is not safe for
 // concurrent use while it changes.
 //
-// In the Central trust counts of some of the model's users only must not be
+// But for the Local trust, counts of some of the model's users only must not be
 // published as if they had the promise of all: fewer items hide a user less.
 type Counts struct {
 	n            []int64

@@ -25,9 +25,11 @@
 // # The model
 //
 // A [Model] is what a promise ranges over. Local: each user runs the mechanism,
-// and nobody is trusted. Central: a curator does, over all n users. Bounded:
-// all hold the same public number m of items. Unbounded: any number, which is
-// protected too, because only the distribution of a user's items counts. Every
+// and nobody is trusted. Shuffled: each user makes its items private, and a
+// shuffler takes off names and order. Central: a curator sees the items of all
+// n users. Bounded: all hold the same public number m of items. Unbounded: any
+// number, which is protected too, because only the distribution of a user's
+// items counts. Every
 // mechanism takes its data as [Users], one slice of items after another, and
 // says what it promises as a [Guarantee], which knows its model: what may not
 // be composed is an error.

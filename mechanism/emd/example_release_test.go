@@ -43,7 +43,7 @@ func ratings(users, items int) emd.Users[int] {
 // Which level may each of 20 ratings of 10,000 users have, so that a user is
 // (5, 1e-9)-private? Ask, build a channel of that level, release.
 func ExampleItemWiseBudget() {
-	model := emd.Model{Trust: emd.Central, Users: 10_000, Items: 20, Diameter: 1}
+	model := emd.Model{Trust: emd.Shuffled, Users: 10_000, Items: 20, Diameter: 1}
 	o := &emd.ItemWiseOptions{Delta: 1e-9}
 
 	budget := must(emd.ItemWiseBudget(context.Background(), model, 5, o))
@@ -78,7 +78,7 @@ func ExampleNewItemWise() {
 // of delta the drawing may use, and for which level the item-wise release of 64 is
 // to be built.
 func ExamplePlanReduction() {
-	model := emd.Model{Trust: emd.Central, Users: 100_000, Diameter: 1}
+	model := emd.Model{Trust: emd.Shuffled, Users: 100_000, Diameter: 1}
 	target := emd.Pair{Eps: 1, Delta: 1e-6}
 	item := func(p emd.ReducePlan) float64 {
 		b, err := emd.ItemWiseBudget(context.Background(), p.Model, p.Alpha, &emd.ItemWiseOptions{Delta: p.Delta})
@@ -104,7 +104,7 @@ func ExamplePlanReduction() {
 
 // The promise of a sampled mechanism: 400 items drawn from every user.
 func ExampleNewReduced() {
-	model := emd.Model{Trust: emd.Central, Users: 1000, Items: 400, Diameter: 1}
+	model := emd.Model{Trust: emd.Shuffled, Users: 1000, Items: 400, Diameter: 1}
 	channel := must(exponential.Standard(context.Background(), stars(), .05, nil))
 	inner := must(emd.NewItemWise(context.Background(), channel.Channel, model, nil))
 	release := must(emd.NewReduced(inner, emd.ReduceOptions{Radius: .01, DeltaSampling: 1e-9}))
@@ -123,7 +123,7 @@ func ExampleNewReduced() {
 	}
 	fmt.Println(total, "outputs")
 	// Output:
-	// (0.809398, 1e-09)-private between users up to d_EM 0.01 (central, 1000 users of any number of items, diameter 1)
+	// (0.809398, 1e-09)-private between users up to d_EM 0.01 (shuffled, 1000 users of any number of items, diameter 1)
 	// 400000 outputs
 }
 
@@ -181,7 +181,7 @@ func ExampleFromItems() {
 // than the diameter, and better protected.
 func ExampleTypicalUsers() {
 	channel := must(exponential.Standard(context.Background(), stars(), .5, nil))
-	model := emd.Model{Trust: emd.Central, Users: 50_000, Items: 2000, Diameter: 1}
+	model := emd.Model{Trust: emd.Shuffled, Users: 50_000, Items: 2000, Diameter: 1}
 	release := must(emd.NewItemWise(context.Background(), channel.Channel, model, &emd.ItemWiseOptions{Delta: 1e-9}))
 	g := release.Guarantee()
 	fmt.Printf("any two users: eps %.2f\n", g.UserLevel().Eps)

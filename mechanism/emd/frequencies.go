@@ -19,8 +19,8 @@ import (
 // holds the same number of items.
 //
 // In the Local trust each user releases Counts of its own, and anyone may
-// [Counts.Merge] them; in the Central trust the promise is for one release of
-// all users' items. A Frequencies is immutable and safe for concurrent use.
+// [Counts.Merge] them; in the Shuffled and the Central trust the promise is for
+// one release of all users' items. A Frequencies is immutable and safe for concurrent use.
 // Besides what the inverse needs it takes O(k) memory for k items and outputs,
 // however many users there are.
 type Frequencies struct {
@@ -219,7 +219,7 @@ func (f *Frequencies) Release(rng *rand.Rand, data Users[int]) (*Counts, error) 
 
 // Collect runs one release for each of any number of users, which in the Local
 // trust is what a collector gets who merges what they sent: the sum, not the
-// parts. In the Central trust it is [Frequencies.Release]. It reads data once,
+// parts. In the others it is [Frequencies.Release]. It reads data once,
 // in order, and keeps how often each item occurs, on which alone the law of the
 // sum depends. When ctx ends its error is returned.
 func (f *Frequencies) Collect(ctx context.Context, rng *rand.Rand, data Users[int]) (*Counts, error) {

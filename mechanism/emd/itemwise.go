@@ -25,9 +25,10 @@ var ErrNotPure = errors.New("the channel has no pure guarantee over the whole sp
 // the promise per user is far better than m times that per item (IRC24 Section
 // 4, with a tighter accountant: see [accountant.Shuffle]).
 //
-// In the Local trust a user shuffles its own m items; in the Central trust the
-// curator mixes those of all users. It is immutable and safe for concurrent
-// use.
+// In the Local trust a user shuffles its own m items. In the Shuffled trust a
+// shuffler mixes those of all users, who have drawn from [ItemWise.Channel]
+// themselves; Release does the work of both. A curator, in the Central trust,
+// may do it too. An ItemWise is immutable and safe for concurrent use.
 type ItemWise struct {
 	channel *mechanism.Channel // outputs unlabeled, so that they can be counted
 	points  []int              // output y stands for points[y]
@@ -67,7 +68,7 @@ type ItemWiseOptions struct {
 // Model.Diameter: on both the promise rests.
 //
 // The promise is that of [accountant.Shuffle.Level] for N = m records in the
-// Local trust and N = m*n in the Central one; its delta is 0 where pure
+// Local trust and N = m*n in the others; its delta is 0 where pure
 // composition is as good. The time is the accountant's, and that of the audit
 // if there is one.
 func NewItemWise(ctx context.Context, c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWise, error) {

@@ -79,7 +79,7 @@ func TestItemWise_WorkersDoNotMatter(t *testing.T) {
 			users[i][j] = r.IntN(50)
 		}
 	}
-	m := Model{Trust: Central, Users: 30, Items: 10_000, Diameter: 1}
+	m := Model{Trust: Shuffled, Users: 30, Items: 10_000, Diameter: 1}
 	var first []int64
 	for _, workers := range []int{1, 2, 5, 0} {
 		w := newItemWise(t, c, m, &ItemWiseOptions{Workers: workers})
@@ -100,7 +100,7 @@ func TestItemWise_CountsEveryItemOnce(t *testing.T) {
 	for _, n := range []int{1, 3, 40, 3000} {
 		c := identityChannel(t, n, &mechanism.ChannelOptions{Lazy: true})
 		for _, m := range []int{1, 2, 25} {
-			w := newItemWise(t, c, Model{Trust: Central, Users: 4, Items: m, Diameter: 1}, nil)
+			w := newItemWise(t, c, Model{Trust: Shuffled, Users: 4, Items: m, Diameter: 1}, nil)
 			want := make([]int64, n)
 			users := make([][]int, 4)
 			for i := range users {
@@ -147,7 +147,7 @@ func TestItemWise_ShuffledUniformly(t *testing.T) {
 func BenchmarkItemWise(b *testing.B) {
 	const users, items = 10_000, 1000
 	c := geometricChannel(b, line(b, 100), 5)
-	w := newItemWise(b, c, Model{Trust: Central, Users: users, Items: items, Diameter: 1}, nil)
+	w := newItemWise(b, c, Model{Trust: Shuffled, Users: users, Items: items, Diameter: 1}, nil)
 	r := random.Seeded(1)
 	pool := make([]int, 1<<20)
 	for i := range pool {
@@ -210,8 +210,8 @@ func TestItemWise_PromiseHoldsExactly(t *testing.T) {
 		{Model{Trust: Local, Items: 3, Diameter: 1}, .5, ItemWiseOptions{Delta: .03}},
 		{Model{Trust: Local, Items: 4, Diameter: 1}, 1.5, ItemWiseOptions{Delta: .1}},
 		{Model{Trust: Local, Items: 4, Diameter: 1}, 1.5, ItemWiseOptions{}},
-		{Model{Trust: Central, Users: 2, Items: 2, Diameter: 1}, 1, ItemWiseOptions{Delta: .05, Space: space}},
-		{Model{Trust: Central, Users: 5, Items: 1, Diameter: 1}, .8, ItemWiseOptions{Delta: .02, Clones: accountant.MetricRandomizer}},
+		{Model{Trust: Shuffled, Users: 2, Items: 2, Diameter: 1}, 1, ItemWiseOptions{Delta: .05, Space: space}},
+		{Model{Trust: Shuffled, Users: 5, Items: 1, Diameter: 1}, .8, ItemWiseOptions{Delta: .02, Clones: accountant.MetricRandomizer}},
 	} {
 		c := geometricChannel(t, space, tc.beta)
 		w := newItemWise(t, c, tc.model, &tc.o)
@@ -241,7 +241,7 @@ func TestItemWise_PromiseIsTheAccountants(t *testing.T) {
 	space := line(t, 5)
 	c := geometricChannel(t, space, .3)
 	alpha0 := c.Guarantee().Alpha()
-	m := Model{Trust: Central, Users: 100, Items: 10, Diameter: 1}
+	m := Model{Trust: Shuffled, Users: 100, Items: 10, Diameter: 1}
 	w := newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6})
 	want, err := accountant.Shuffle{Records: 1000, Items: 10, Diameter: 1}.Level(t.Context(), accountant.LevelAt{Alpha0: alpha0, Delta: 1e-6})
 	if err != nil || w.Guarantee().Alpha() != want.Alpha || w.Bound() != want.Bound || w.Guarantee().Delta() != 1e-6 {
@@ -276,8 +276,8 @@ func TestItemWiseBudget_IsKept(t *testing.T) {
 	space := line(t, 4)
 	for _, m := range []Model{
 		{Trust: Local, Items: 20, Diameter: 1},
-		{Trust: Central, Users: 1000, Items: 20, Diameter: 1},
-		{Trust: Central, Users: 7, Items: 3, Diameter: 4},
+		{Trust: Shuffled, Users: 1000, Items: 20, Diameter: 1},
+		{Trust: Shuffled, Users: 7, Items: 3, Diameter: 4},
 	} {
 		for _, o := range []*ItemWiseOptions{nil, {Delta: 1e-9}, {Delta: 1e-4, Space: space}} {
 			b, err := ItemWiseBudget(t.Context(), m, 5, o)
@@ -321,6 +321,9 @@ func TestItemWise_LocalHidesAmongItsOwn(t *testing.T) {
 	}
 	if a, b := budget(Model{Trust: Local, Items: 50, Diameter: 1}), budget(Model{Trust: Local, Items: 50, Users: 1000, Diameter: 1}); a != b {
 		t.Errorf("budget %v, with a number of users %v", a, b)
+	}
+	if a, b := budget(Model{Trust: Shuffled, Items: 50, Users: 1000, Diameter: 1}), budget(Model{Trust: Central, Items: 50, Users: 1000, Diameter: 1}); a != b {
+		t.Errorf("budget %v of a shuffler, %v of a curator", a, b)
 	}
 }
 
@@ -383,7 +386,7 @@ func TestNewItemWise_BadInput(t *testing.T) {
 		"other space":      {c, local, &ItemWiseOptions{Space: line(t, 5)}, nil},
 		"delta 1":          {c, local, &ItemWiseOptions{Delta: 1}, nil},
 		"delta NaN":        {c, local, &ItemWiseOptions{Delta: math.NaN()}, nil},
-		"too many items":   {c, Model{Trust: Central, Items: math.MaxInt, Users: 3, Diameter: 1}, nil, nil},
+		"too many items":   {c, Model{Trust: Shuffled, Items: math.MaxInt, Users: 3, Diameter: 1}, nil, nil},
 	} {
 		if name == "too many items" && strconv.IntSize < 64 { // 2^62 items are not
 			continue
@@ -406,7 +409,7 @@ func TestNewItemWise_BadInput(t *testing.T) {
 
 func TestItemWise_BadData(t *testing.T) {
 	c := geometricChannel(t, line(t, 4), 1)
-	w := newItemWise(t, c, Model{Trust: Central, Users: 2, Items: 2, Diameter: 1}, nil)
+	w := newItemWise(t, c, Model{Trust: Shuffled, Users: 2, Items: 2, Diameter: 1}, nil)
 	for name, users := range map[string][][]int{
 		"no users":        nil,
 		"one user":        {{1, 2}},

@@ -2,7 +2,6 @@ package emd
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -37,7 +36,7 @@ func NewLaplaceFrequencies(ctx context.Context, space metric.Finite, model Model
 		return nil, err
 	}
 	if model.Trust != Central {
-		return nil, fmt.Errorf("%s: the model's trust is %v, and noise on the counts of all users needs a curator", op, model.Trust)
+		return nil, fault.Value(op, "Model.Trust", float64(model.Trust), "Central: noise on the counts of all users needs a curator")
 	}
 	if err := fault.Positive(op, "eps", eps); err != nil {
 		return nil, err

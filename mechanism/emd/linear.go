@@ -40,8 +40,8 @@ type LinearOptions[P any] struct {
 // Linear releases the mean over users of the mean of a Lipschitz query over
 // each user's items, with noise. One user whose items change by d_EM moves it
 // by at most Lipschitz*d_EM/n, whatever the numbers of items of the users, so
-// all models are served alike: local (n = 1), central, bounded and unbounded,
-// without sampling. Users weigh the same, however many items they hold.
+// local models (n = 1) and central ones, bounded and unbounded, are served
+// alike, without sampling. Users weigh the same, however many items they hold.
 //
 // A target without Delta gives noise with density prop. to
 // exp(-alpha*n/Lipschitz*||z||) in the norm of the query, [additive.KNorm]. One
@@ -183,6 +183,9 @@ func newMeans[P any](ctx context.Context, op string, q Query[P], model Model, ta
 	}
 	var err error
 	if m.model, err = model.check(op); err != nil {
+		return fail(err)
+	}
+	if err := m.model.curated(op); err != nil {
 		return fail(err)
 	}
 	if err := fault.Positive(op, "Alpha", target.Alpha); err != nil {

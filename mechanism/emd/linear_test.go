@@ -259,6 +259,7 @@ func TestLinear_BadInput(t *testing.T) {
 		"delta NaN":       {func(a *args) { a.target.Delta = math.NaN() }, "Delta = NaN"},
 		"delta under l1":  {func(a *args) { a.target.Delta = 0.1; a.q.Norm.P = 1 }, "Norm.P = 1, want 2"},
 		"no trust":        {func(a *args) { a.model.Trust = 0 }, "Model.Trust"},
+		"shuffled":        {func(a *args) { a.model.Trust = Shuffled }, "Model.Trust = 2, want Local or Central"},
 		"no users":        {func(a *args) { a.model.Users = 0 }, "Model.Users = 0"},
 		"diameter":        {func(a *args) { a.model.Diameter = -1 }, "Model.Diameter = -1"},
 		"no function":     {func(a *args) { a.q.Func = nil }, `"scaled" has no Func`},

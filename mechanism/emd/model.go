@@ -16,21 +16,24 @@ type Trust int
 
 const (
 	// Local: each user runs the mechanism on its own items and sends the
-	// result.
+	// result. Nobody is trusted.
 	Local Trust = iota + 1
+	// Shuffled: each user makes its items private one by one, and a shuffler
+	// that is trusted to take off names and order publishes what came of the
+	// items of all users.
+	Shuffled
 	// Central: a curator sees all items of all users and sends one result.
 	Central
 )
 
-// String is "local" or "central".
+var trusts = [...]string{Local: "local", Shuffled: "shuffled", Central: "central"}
+
+// String is "local", "shuffled" or "central".
 func (t Trust) String() string {
-	switch t {
-	case Local:
-		return "local"
-	case Central:
-		return "central"
+	if t < Local || t > Central {
+		return fmt.Sprintf("Trust(%d)", int(t))
 	}
-	return fmt.Sprintf("Trust(%d)", int(t))
+	return trusts[t]
 }
 
 // Model is the setting that a mechanism is built for and its promise ranges
@@ -83,7 +86,7 @@ func (m Model) String() string {
 		items = fmt.Sprintf("%d items", m.Items)
 	}
 	s := fmt.Sprintf("one user of %s", items)
-	if m.Trust == Central {
+	if m.Trust != Local {
 		s = fmt.Sprintf("%d users of %s", m.Users, items)
 	}
 	s = fmt.Sprintf("%v, %s, diameter %.6g", m.Trust, s, m.Diameter)
@@ -128,17 +131,26 @@ func (m Model) checkCounts(op string) (Model, error) {
 	switch m.Trust {
 	case Local:
 		m.Users = 1
-	case Central:
+	case Shuffled, Central:
 		if m.Users < 1 || int64(m.Users) > maxNumber {
 			return m, &fault.ValueError{Op: op, Arg: "Model.Users", Index: -1, Value: float64(m.Users), Want: "a number in [1, 2^53]"}
 		}
 	default:
-		return m, &fault.ValueError{Op: op, Arg: "Model.Trust", Index: -1, Value: float64(m.Trust), Want: "Local or Central"}
+		return m, &fault.ValueError{Op: op, Arg: "Model.Trust", Index: -1, Value: float64(m.Trust), Want: "Local, Shuffled or Central"}
 	}
 	if m.Items < 0 || int64(m.Items) > maxNumber {
 		return m, &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: float64(m.Items), Want: "a number in [0, 2^53]"}
 	}
 	return m, nil
+}
+
+// curated refuses the Shuffled trust, in which nobody sees what the noise would
+// be added to.
+func (m Model) curated(op string) error {
+	if m.Trust != Shuffled {
+		return nil
+	}
+	return fault.Value(op, "Model.Trust", float64(m.Trust), "Local or Central: a shuffler adds no noise to a mean")
 }
 
 // tooNarrow reports items i and j of a space at a distance d above the diameter

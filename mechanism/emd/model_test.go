@@ -28,7 +28,7 @@ func TestModel_UsersAndErrors(t *testing.T) {
 		large = -1 // none is
 	}
 	for arg, bad := range map[string][]Model{
-		"Model.Trust":    {{}, {Trust: 3}, {Trust: -1}},
+		"Model.Trust":    {{}, {Trust: 4}, {Trust: -1}},
 		"Model.Users":    {{Trust: Central}, {Trust: Central, Users: -2}, {Trust: Central, Users: large}},
 		"Model.Items":    {{Trust: Local, Items: -1}, {Trust: Local, Items: large}},
 		"Model.Diameter": {{Trust: Local}, {Trust: Local, Diameter: -1}, {Trust: Local, Diameter: math.NaN()}, {Trust: Local, Diameter: math.Inf(1)}},
@@ -44,8 +44,9 @@ func TestModel_Words(t *testing.T) {
 	for want, m := range map[string]Model{
 		"local, one user of any number of items, diameter 1":   {Trust: Local, Users: 1, Diameter: 1},
 		"central, 1000 users of 20 items, diameter 2.5 km":     {Central, 1000, 20, 2.5, "km"},
-		"Trust(7), one user of 3 items, diameter 1":            {Trust: 7, Items: 3, Diameter: 1},
+		"Trust(7), 0 users of 3 items, diameter 1":             {Trust: 7, Items: 3, Diameter: 1},
 		"central, 2 users of any number of items, diameter 10": {Trust: Central, Users: 2, Diameter: 10},
+		"shuffled, 2 users of 3 items, diameter 10":            {Trust: Shuffled, Users: 2, Items: 3, Diameter: 10},
 	} {
 		if got := m.String(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -29,8 +29,8 @@ type Multiset struct {
 // and nothing of whose it was. That alone may leave the pipeline; the promise is
 // w.Guarantee(), made once.
 //
-// Every user must hold the Items of w's model and, in the Central trust, the
-// number of users must be its Users; a pipeline that meets others fails before it
+// Every user must hold the Items of w's model and, but for the Local trust,
+// the number of users must be its Users; a pipeline that meets others fails before it
 // publishes anything. In the Local trust the counts of any number of users are
 // added up. That every ID occurs once is taken on trust: see [User].
 //
@@ -51,7 +51,7 @@ func ItemWise(s beam.Scope, w *emd.ItemWise, users beam.PCollection, o *Options)
 		return fail(err)
 	}
 	whole := &wholeFn{}
-	if model := w.Guarantee().Model(); model.Trust == emd.Central {
+	if model := w.Guarantee().Model(); model.Trust != emd.Local {
 		whole.Users = int64(model.Users)
 	}
 	s = s.Scope("privatebeam.ItemWise")
