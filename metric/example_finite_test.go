@@ -94,7 +94,10 @@ func ExampleNewBimetric() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ratio, i, j := b.Lipschitz(context.Background())
+	ratio, i, j, err := b.Lipschitz(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("loss grows by at most %.3f per unit of privacy distance, between %d and %d\n", ratio, i, j)
 	// Output: loss grows by at most 0.333 per unit of privacy distance, between 1 and 2
 }

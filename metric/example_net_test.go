@@ -91,22 +91,39 @@ func ExampleReverseNeighbors() {
 }
 
 func ExampleDiameter() {
-	fmt.Println(metric.Diameter(context.Background(), line(3, 0, 10, 1)))
-	// Output: 10 1 2
+	d, i, j, err := metric.Diameter(context.Background(), line(3, 0, 10, 1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d, "between points", i, "and", j)
+	// Output: 10 between points 1 and 2
 }
 
 func ExampleRadius() {
-	fmt.Println(metric.Radius(context.Background(), line(3, 0, 10, 1)))
-	// Output: 7 0
+	r, center, err := metric.Radius(context.Background(), line(3, 0, 10, 1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r, "around point", center)
+	// Output: 7 around point 0
 }
 
 func ExampleMinDistance() {
-	p := line(3, 0, 10, 1, 3)
-	fmt.Println(metric.MinDistance(context.Background(), p))
-	fmt.Println(metric.MinPositiveDistance(context.Background(), p))
-	// Output:
-	// 0 0 4
-	// 1 1 3
+	d, i, j, err := metric.MinDistance(context.Background(), line(3, 0, 10, 1, 3))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d, "between points", i, "and", j)
+	// Output: 0 between points 0 and 4
+}
+
+func ExampleMinPositiveDistance() {
+	d, i, j, err := metric.MinPositiveDistance(context.Background(), line(3, 0, 10, 1, 3))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d, "between points", i, "and", j)
+	// Output: 1 between points 1 and 3
 }
 
 func ExampleNewLocator() {

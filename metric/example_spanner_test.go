@@ -3,6 +3,7 @@ package metric_test
 import (
 	"context"
 	"fmt"
+	"log"
 
 	"github.com/metricdp/metricdp/metric"
 )
@@ -12,13 +13,16 @@ import (
 func ExampleSpanner() {
 	f, err := metric.NewPoints([][]float64{{0, 0}, {1, 0}, {1, 1}, {0, 1}, {.5, .5}}, metric.Euclidean{})
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	g, err := metric.Spanner(context.Background(), f, 1.5)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
-	stretch, _, _ := metric.Bimetric{Privacy: f, Utility: g}.Lipschitz(context.Background())
+	stretch, _, _, err := metric.Bimetric{Privacy: f, Utility: g}.Lipschitz(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
 	for _, e := range g.Edges() {
 		fmt.Printf("%d-%d %.3f\n", e.I, e.J, e.Length)
 	}

@@ -17,10 +17,11 @@ import (
 // Diameter returns the largest distance of f and the lowest pair i <= j, in
 // lexicographic order, that attains it. That is (0, 0, 0) for a single point
 // and (0, -1, -1) for none. A distance that is NaN is passed over, here as in
-// [MinDistance] and [Radius]; [Validate] names it. Where Len is negative, or so
-// large that a number for each point is more memory than a call may take, all
-// of them return NaN with the points -1, and [Diameter] and its like an
-// error.
+// [MinDistance] and [Radius]; [Validate] names it.
+//
+// With an error d is NaN and the points are -1, in all four functions. It is a
+// [*SizeError] where Len is negative, a [*MemoryError] where a number for each
+// point is more than a call may take, or the error of ctx.
 func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 	n := fault.Len(f)
 	if n == 0 {
@@ -90,23 +91,23 @@ func Radius(ctx context.Context, f Finite) (r float64, center int, err error) {
 // index, and the lowest pair i < j, in lexicographic order, that attains it.
 // It is 0 where f has duplicates, and (+Inf, -1, -1) below two points.
 func MinDistance(ctx context.Context, f Finite) (d float64, i, j int, err error) {
-	return minDistance(ctx, f, -1)
+	return minDistance(ctx, "metric: MinDistance", f, -1)
 }
 
 // MinPositiveDistance is [MinDistance] over the pairs at a distance > 0. It is
 // (+Inf, -1, -1) where there is none. With a kd-tree a point with m duplicates
 // costs O(m) more.
 func MinPositiveDistance(ctx context.Context, f Finite) (d float64, i, j int, err error) {
-	return minDistance(ctx, f, 0)
+	return minDistance(ctx, "metric: MinPositiveDistance", f, 0)
 }
 
 // minDistance is the smallest distance > floor.
-func minDistance(ctx context.Context, f Finite, floor float64) (d float64, i, j int, err error) {
+func minDistance(ctx context.Context, op string, f Finite, floor float64) (d float64, i, j int, err error) {
 	n := fault.Len(f)
 	if n == 0 {
 		return math.Inf(1), -1, -1, nil
 	}
-	if err := fault.Empty("metric: MinDistance", "f", n); err != nil {
+	if err := fault.Empty(op, "f", n); err != nil {
 		return math.NaN(), -1, -1, err
 	}
 	ix := NewIndex(f)

@@ -33,16 +33,16 @@ func TestExtent_EqualsDefinition(t *testing.T) {
 			}
 		}
 		for _, f := range []Finite{p, nettestScan{p}} {
-			if d, i, j := Diameter(t.Context(), f); (pair{d, i, j}) != diam {
+			if d, i, j, err := Diameter(t.Context(), f); err != nil || (pair{d, i, j}) != diam {
 				t.Errorf("Diameter(%T) = %v (%d, %d), want %v", f, d, i, j, diam)
 			}
-			if d, i, j := MinDistance(t.Context(), f); (pair{d, i, j}) != least {
+			if d, i, j, err := MinDistance(t.Context(), f); err != nil || (pair{d, i, j}) != least {
 				t.Errorf("MinDistance(%T) = %v (%d, %d), want %v", f, d, i, j, least)
 			}
-			if d, i, j := MinPositiveDistance(t.Context(), f); (pair{d, i, j}) != positive {
+			if d, i, j, err := MinPositiveDistance(t.Context(), f); err != nil || (pair{d, i, j}) != positive {
 				t.Errorf("MinPositiveDistance(%T) = %v (%d, %d), want %v", f, d, i, j, positive)
 			}
-			if r, c := Radius(t.Context(), f); (entry{r, c}) != radius {
+			if r, c, err := Radius(t.Context(), f); err != nil || (entry{r, c}) != radius {
 				t.Errorf("Radius(%T) = %v at %d, want %v", f, r, c, radius)
 			}
 		}
@@ -53,13 +53,13 @@ func TestExtent_EqualsDefinition(t *testing.T) {
 func TestExtent_Grid(t *testing.T) {
 	p := nettestPoints(nettestGrid(41, 41), nettestSpace{1, nettestIdentity})
 	for _, f := range []Finite{p, nettestScan{p}} {
-		if d, i, j := Diameter(t.Context(), f); d != 80 || i != 0 || j != 41*41-1 {
+		if d, i, j, err := Diameter(t.Context(), f); err != nil || d != 80 || i != 0 || j != 41*41-1 {
 			t.Errorf("diameter %v (%d, %d)", d, i, j)
 		}
-		if r, c := Radius(t.Context(), f); r != 40 || c != 20*41+20 {
+		if r, c, err := Radius(t.Context(), f); err != nil || r != 40 || c != 20*41+20 {
 			t.Errorf("radius %v at %d", r, c)
 		}
-		if d, i, j := MinDistance(t.Context(), f); d != 1 || i != 0 || j != 1 {
+		if d, i, j, err := MinDistance(t.Context(), f); err != nil || d != 1 || i != 0 || j != 1 {
 			t.Errorf("least distance %v (%d, %d)", d, i, j)
 		}
 	}
@@ -68,23 +68,23 @@ func TestExtent_Grid(t *testing.T) {
 func TestExtent_FewPoints(t *testing.T) {
 	one := nettestPoints([][]float64{{5}}, nettestSpace{2, nettestIdentity})
 	for _, f := range []Finite{one, nettestScan{one}} {
-		if d, i, j := Diameter(t.Context(), f); d != 0 || i != 0 || j != 0 {
+		if d, i, j, err := Diameter(t.Context(), f); err != nil || d != 0 || i != 0 || j != 0 {
 			t.Errorf("diameter %v (%d, %d)", d, i, j)
 		}
-		if r, c := Radius(t.Context(), f); r != 0 || c != 0 {
+		if r, c, err := Radius(t.Context(), f); err != nil || r != 0 || c != 0 {
 			t.Errorf("radius %v at %d", r, c)
 		}
-		if d, i, j := MinDistance(t.Context(), f); !math.IsInf(d, 1) || i != -1 || j != -1 {
+		if d, i, j, err := MinDistance(t.Context(), f); err != nil || !math.IsInf(d, 1) || i != -1 || j != -1 {
 			t.Errorf("least distance %v (%d, %d)", d, i, j)
 		}
 	}
-	if d, i, j := Diameter(t.Context(), nettestEmpty{}); d != 0 || i != -1 || j != -1 {
+	if d, i, j, err := Diameter(t.Context(), nettestEmpty{}); err != nil || d != 0 || i != -1 || j != -1 {
 		t.Errorf("diameter of nothing %v (%d, %d)", d, i, j)
 	}
-	if r, c := Radius(t.Context(), nettestEmpty{}); r != 0 || c != -1 {
+	if r, c, err := Radius(t.Context(), nettestEmpty{}); err != nil || r != 0 || c != -1 {
 		t.Errorf("radius of nothing %v at %d", r, c)
 	}
-	if d, i, j := MinDistance(t.Context(), nettestEmpty{}); !math.IsInf(d, 1) || i != -1 || j != -1 {
+	if d, i, j, err := MinDistance(t.Context(), nettestEmpty{}); err != nil || !math.IsInf(d, 1) || i != -1 || j != -1 {
 		t.Errorf("least distance in nothing %v (%d, %d)", d, i, j)
 	}
 }

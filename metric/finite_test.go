@@ -177,21 +177,21 @@ func TestBimetric_Lipschitz(t *testing.T) {
 	p := square(t, 25)
 	double, _ := metric.Scaled(p, 2)
 	b := testkit.Must(metric.NewBimetric(p, double))
-	if k, _, _ := b.Lipschitz(t.Context()); math.Abs(k-2) > 1e-15 {
+	if k, _, _, err := b.Lipschitz(t.Context()); err != nil || math.Abs(k-2) > 1e-15 {
 		t.Errorf("ratio %v, want 2", k)
 	}
 	rho1 := testkit.Must(metric.NewMatrix([][]float64{{0, 1, 2}, {1, 0, 1}, {2, 1, 0}}))
 	rho2, _ := metric.NewMatrix([][]float64{{0, 3, 8}, {3, 0, 5}, {8, 5, 0}})
 	b = metric.Bimetric{Privacy: rho1, Utility: rho2}
-	if k, i, j := b.Lipschitz(t.Context()); k != 5 || i != 1 || j != 2 {
+	if k, i, j, err := b.Lipschitz(t.Context()); err != nil || k != 5 || i != 1 || j != 2 {
 		t.Errorf("ratio %v at (%d, %d), want 5 at (1, 2)", k, i, j)
 	}
 	b = metric.Bimetric{Privacy: constant{3, 0}, Utility: rho2}
-	if k, _, _ := b.Lipschitz(t.Context()); !math.IsInf(k, 1) {
+	if k, _, _, err := b.Lipschitz(t.Context()); err != nil || !math.IsInf(k, 1) {
 		t.Errorf("ratio %v, want +Inf", k)
 	}
 	b = metric.Same(constant{3, 0})
-	if k, i, j := b.Lipschitz(t.Context()); k != 0 || i != 0 || j != 0 {
+	if k, i, j, err := b.Lipschitz(t.Context()); err != nil || k != 0 || i != 0 || j != 0 {
 		t.Errorf("ratio %v at (%d, %d) on identical points", k, i, j)
 	}
 }

@@ -25,7 +25,7 @@ func TestZeroValues_AnswerNothing(t *testing.T) {
 		if _, err := metric.NewBimetric(f, f); !errors.Is(err, metric.ErrEmpty) {
 			t.Errorf("NewBimetric of %s: %v", name, err)
 		}
-		if d, i, j := metric.Diameter(t.Context(), f); d != 0 || i != -1 || j != -1 {
+		if d, i, j, err := metric.Diameter(t.Context(), f); err != nil || d != 0 || i != -1 || j != -1 {
 			t.Errorf("Diameter of %s: %v, %d, %d", name, d, i, j)
 		}
 	}
