@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -80,7 +81,7 @@ func TestBaire_ClosedFormIsTheDefinition(t *testing.T) {
 // scalesByDefinition needs no more of x than one point: the space is the same
 // from everywhere. rho2 is an ultrametric, so that greedy nets are packings.
 func scalesByDefinition(b metric.Bimetric, alpha float64) (entropic, diametric float64) {
-	r1 := metric.Row(b.Privacy, 0, nil)
+	r1 := finite.Row(b.Privacy, 0, nil)
 	for _, r := range r1 {
 		var ball []int
 		for y, d := range r1 {
@@ -93,7 +94,7 @@ func scalesByDefinition(b metric.Bimetric, alpha float64) (entropic, diametric f
 		diametric = max(diametric, diameter*math.Exp(-alpha*r))
 		// The least of 0 and the distances at which the ball packs few points.
 		least := diameter
-		for _, s := range append(metric.Row(b.Utility, 0, nil), 0) {
+		for _, s := range append(finite.Row(b.Utility, 0, nil), 0) {
 			if net, _ := metric.Net(context.Background(), f, s, nil); s < least && float64(len(net)) <= math.Exp(alpha*r) {
 				least = s
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -175,11 +176,11 @@ type rowPair struct {
 
 // row looks at all pairs of y and a point >= from.
 func (d *diametricRow) row(y, from int) {
-	d.row1 = metric.Row(d.b.Privacy, y, d.row1)
+	d.row1 = finite.Row(d.b.Privacy, y, d.row1)
 	if d.same {
 		d.row2 = d.row1
 	} else {
-		d.row2 = metric.Row(d.b.Utility, y, d.row2)
+		d.row2 = finite.Row(d.b.Utility, y, d.row2)
 	}
 	for k := range d.alphas {
 		d.level(y, from, k)

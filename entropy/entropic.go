@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/internal/cells"
 	"github.com/metricdp/metricdp/entropy/internal/limit"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -203,7 +204,7 @@ func entropicRows(ctx context.Context, b metric.Bimetric, u *metric.Ultrametric,
 
 // center raises at to what the balls around x need.
 func (c *clusterRow) center(x int) {
-	c.row = metric.Row(c.b.Privacy, x, c.row)
+	c.row = finite.Row(c.b.Privacy, x, c.row)
 	last := len(c.values) - 1
 	if c.at == last || !c.exceeded(c.values[c.at]) {
 		return

@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/entropy/internal/limit"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -276,7 +277,7 @@ func TestEntropicScale_NoBallExceeds(t *testing.T) {
 				s := testkit.Must(EntropicScale(t.Context(), b, alpha, &Options{Nodes: nodes}))
 				checkEntropic(t, b, s)
 				for x := range n {
-					row := metric.Row(b.Privacy, x, nil)
+					row := finite.Row(b.Privacy, x, nil)
 					for _, r := range row {
 						c := testkit.Must(Packing(t.Context(), b.Utility, bruteBall(b.Privacy, x, r), s.Hi, nil))
 						if c.Lo >= limit.Least(alpha, r, n) {

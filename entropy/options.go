@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -76,7 +77,7 @@ func checkDistances(op string, f metric.Finite) error {
 	}
 	var row []float64
 	for i := range rows {
-		row = metric.Row(f, i, row)
+		row = finite.Row(f, i, row)
 		for j, d := range row {
 			if !(d >= 0 && d <= math.MaxFloat64) {
 				return fmt.Errorf("%s: %w", op, &metric.Violation{Axiom: metric.FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(d)})

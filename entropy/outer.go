@@ -9,6 +9,7 @@ import (
 	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -177,7 +178,7 @@ func (s *outerSearch) scale(ctx context.Context, alpha float64) (Outer, error) {
 	}
 	// All points lie within 2r of one another, r the distance of the farthest
 	// from point 0: that is enough to begin with.
-	r := slices.Max(metric.Row(s.f, 0, nil))
+	r := slices.Max(finite.Row(s.f, 0, nil))
 	for _, g := range []float64{0, min(2*r/slack.Down, math.MaxFloat64)} {
 		if _, err := try(g); err != nil {
 			return out, err

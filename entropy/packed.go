@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -153,7 +154,7 @@ func packingCenters(ctx context.Context, f metric.Finite) ([]int, error) {
 // greedyPacking returns the best greedy packing as seen from x.
 func greedyPacking(b metric.Bimetric, alpha, floor float64, x int) packing {
 	n := b.Len()
-	r1 := metric.Row(b.Privacy, x, nil)
+	r1 := finite.Row(b.Privacy, x, nil)
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
@@ -258,13 +259,13 @@ type nearestTwo struct {
 }
 
 func (e *exchanger) insert(y int) {
-	w := metric.Row(e.b.Privacy, y, nil)
+	w := finite.Row(e.b.Privacy, y, nil)
 	for z, d := range w {
 		w[z] = math.Exp(-e.alpha * d)
 		e.sum[z] += w[z]
 	}
 	e.points = append(e.points, y)
-	e.far = append(e.far, metric.Row(e.b.Utility, y, nil))
+	e.far = append(e.far, finite.Row(e.b.Utility, y, nil))
 	e.weight = append(e.weight, w)
 	e.update()
 }
@@ -330,7 +331,7 @@ func (e *exchanger) bestMove(x int) (out, in int, v float64) {
 	for _, y := range e.points {
 		member[y] = true
 	}
-	w := metric.Row(e.b.Privacy, x, nil)
+	w := finite.Row(e.b.Privacy, x, nil)
 	for z, d := range w {
 		w[z] = math.Exp(-e.alpha * d)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/metricdp/metricdp/entropy/internal/clique"
 	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -242,7 +243,7 @@ func (p *packer) packLarge(ctx context.Context, f metric.Finite, pts []int, s fl
 func sweep(g metric.Finite) []int {
 	ix := metric.NewIndex(g)
 	rim, _ := ix.Farthest(0)
-	d := metric.Row(g, rim, nil)
+	d := finite.Row(g, rim, nil)
 	order := allPoints(g.Len())
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d[a], d[b]) })
 	return order

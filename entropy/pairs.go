@@ -6,6 +6,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -102,10 +103,10 @@ func newBimetricRows(b metric.Bimetric) *bimetricRows {
 }
 
 func (r *bimetricRows) at(x int) (r1, r2 []float64) {
-	r.r1 = metric.Row(r.b.Privacy, x, r.r1)
+	r.r1 = finite.Row(r.b.Privacy, x, r.r1)
 	if r.same {
 		return r.r1, r.r1
 	}
-	r.r2 = metric.Row(r.b.Utility, x, r.r2)
+	r.r2 = finite.Row(r.b.Utility, x, r.r2)
 	return r.r1, r.r2
 }

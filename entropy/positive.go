@@ -6,6 +6,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -94,7 +95,7 @@ func BallMass(ctx context.Context, f metric.Finite, mu []float64, r float64, o *
 	err = parallel.Chunks(ctx, n, 64, o.Workers, o.Progress, func(_, lo, hi int) {
 		var row []float64
 		for y := lo; y < hi; y++ {
-			row = metric.Row(f, y, row)
+			row = finite.Row(f, y, row)
 			for z, d := range row {
 				if d <= r {
 					masses[y] = directed.AddDown(masses[y], mu[z])

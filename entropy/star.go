@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/entropy/internal/star"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -68,7 +69,7 @@ func (w Star) value(b metric.Bimetric, alpha float64) float64 {
 		c, g := w.Weights[k], w.Offsets[k]
 		u := directed.MulUp(alpha, b.Privacy.Distance(w.X, y))
 		up, down := directed.ExpUp(u), directed.ExpDown(-u)
-		row = metric.Row(b.Utility, y, row)
+		row = finite.Row(b.Utility, y, row)
 		for z, d := range row {
 			h := directed.SubDown(directed.MulDown(c, d), g)
 			f := up
@@ -158,7 +159,7 @@ type starSearch struct {
 
 func newStarSearch(b metric.Bimetric, alpha float64, x int, seeds []int) *starSearch {
 	s := &starSearch{b: b, alpha: alpha, x: x}
-	r1 := metric.Row(b.Privacy, x, nil)
+	r1 := finite.Row(b.Privacy, x, nil)
 	var free, tied []int
 	for _, y := range s.choose(r1, seeds) {
 		switch u := alpha * r1[y]; {
@@ -172,7 +173,7 @@ func newStarSearch(b metric.Bimetric, alpha float64, x int, seeds []int) *starSe
 	s.points = append(free, tied...)
 	for _, y := range s.points {
 		s.w = append(s.w, math.Exp(-alpha*r1[y]))
-		s.rows = append(s.rows, metric.Row(b.Utility, y, nil))
+		s.rows = append(s.rows, finite.Row(b.Utility, y, nil))
 	}
 	for k := range tied {
 		s.w[s.free+k] = 1

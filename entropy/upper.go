@@ -6,6 +6,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -80,7 +81,7 @@ func (w Center) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (fl
 		return 0, err
 	}
 	far := 0.0
-	for _, d := range metric.Row(b.Utility, w.X, nil) {
+	for _, d := range finite.Row(b.Utility, w.X, nil) {
 		far = max(far, d)
 	}
 	return far, nil

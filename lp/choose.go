@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/median"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -198,14 +199,14 @@ func (c *chooser) settle(ctx context.Context, op string) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("%s: stopped: %w", op, context.Cause(ctx))
 		}
-		row = metric.Row(c.b.Privacy, i, row)
+		row = finite.Row(c.b.Privacy, i, row)
 		if err := fault.AllNonNegative(op, "Privacy", row); err != nil {
 			return err
 		}
 		if c.b.OneMetric() {
 			continue
 		}
-		row = metric.Row(c.b.Utility, i, row)
+		row = finite.Row(c.b.Utility, i, row)
 		if err := fault.AllNonNegative(op, "Utility", row); err != nil {
 			return err
 		}

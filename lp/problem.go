@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -91,7 +92,7 @@ func (p *problem) distances(ctx context.Context) error {
 		if err := p.late.Err(); err != nil {
 			return p.cause(ctx, err)
 		}
-		row = metric.Row(b.Privacy, i, row)
+		row = finite.Row(b.Privacy, i, row)
 		if err := fault.AllNonNegative(op, "Privacy", row); err != nil {
 			return err
 		}
@@ -106,7 +107,7 @@ func (p *problem) distances(ctx context.Context) error {
 		if err := p.late.Err(); err != nil {
 			return p.cause(ctx, err)
 		}
-		row = metric.Row(b.Utility, i, row)
+		row = finite.Row(b.Utility, i, row)
 		if err := fault.AllNonNegative(op, "Utility", row); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -149,7 +150,7 @@ func (t *spannerSearch) stretch(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		d, g = metric.Row(t.b.Privacy, i, d), t.graph.DistancesFrom(i, g)
+		d, g = finite.Row(t.b.Privacy, i, d), t.graph.DistancesFrom(i, g)
 		for j := range i {
 			if d[j] > 0 {
 				t.best.Stretch = max(t.best.Stretch, directed.DivUp(g[j], d[j]))

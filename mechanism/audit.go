@@ -11,6 +11,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -126,7 +127,7 @@ func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *AuditOptions,
 		dists := make([]float64, 0, tile*c.n)
 		for x := lo; x < hi && errs[k] == nil; x++ {
 			own[x-lo], errs[k] = c.read(x, &bufs[x-lo])
-			dist = metric.Row(rho, x, dist)
+			dist = finite.Row(rho, x, dist)
 			dists = append(dists, dist...)
 		}
 		for xp := lo + 1; xp < c.n && errs[k] == nil; xp++ {

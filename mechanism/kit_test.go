@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -41,7 +42,7 @@ func cloud(t testing.TB, r *rand.Rand, n int) metric.Finite {
 func expo(t testing.TB, f metric.Finite, beta float64, lazy bool) *Channel {
 	t.Helper()
 	c := testkit.Must(NewChannel(t.Context(), Rows{f.Len(), f.Len(), true, func(x int, dst []float64) {
-		for y, d := range metric.Row(f, x, dst) {
+		for y, d := range finite.Row(f, x, dst) {
 			dst[y] = -beta * d
 		}
 	}}, &ChannelOptions{Lazy: lazy}))

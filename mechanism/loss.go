@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -134,7 +135,7 @@ func (c *Channel) checkLoss(op string, rho metric.Finite) error {
 // distances is the row of x under rho, or a *metric.Violation where one is negative
 // or no number.
 func distances(op string, rho metric.Finite, x int, dst []float64) ([]float64, error) {
-	dst = metric.Row(rho, x, dst)
+	dst = finite.Row(rho, x, dst)
 	for j, d := range dst {
 		if !(d >= 0 && d <= math.MaxFloat64) {
 			return dst, fmt.Errorf("%s: %w", op, &metric.Violation{Axiom: metric.FiniteValue, I: x, J: j, K: -1, Excess: math.Abs(d)})

@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 )
 
 // Bimetric is one set of points under two metrics (BSV24): rho1, which says
@@ -71,7 +72,7 @@ func (b Bimetric) lipschitz(ctx context.Context) (ratio float64, i, j int, err e
 		if err := ctx.Err(); err != nil {
 			return 0, 0, 0, err
 		}
-		r1, r2 = Row(b.Privacy, x, r1), Row(b.Utility, x, r2)
+		r1, r2 = finite.Row(b.Privacy, x, r1), finite.Row(b.Utility, x, r2)
 		for y := x + 1; y < len(r1); y++ {
 			// 0/0 is NaN, which no comparison lets through.
 			if q := r2[y] / r1[y]; q > ratio {

@@ -3,6 +3,8 @@ package metric
 import (
 	"fmt"
 	"math"
+
+	"github.com/metricdp/metricdp/internal/finite"
 )
 
 // Clustered is the metric of IRC24, section 5, on clusters*size points: point i
@@ -65,7 +67,7 @@ func (c *Clustered) Distance(i, j int) float64 {
 // DistancesFrom implements [RowReader].
 func (c *Clustered) DistancesFrom(i int, dst []float64) []float64 {
 	lo := c.Cluster(i) * c.size
-	dst = grow(dst, c.Len())
+	dst = finite.Grow(dst, c.Len())
 	for j := range dst {
 		dst[j] = 1
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -32,7 +33,7 @@ func TestClustered_Metric(t *testing.T) {
 		spaceLaws(t, s, pts, 0)
 		var row []float64
 		for i := range pts {
-			row = metric.Row(f, i, row)
+			row = finite.Row(f, i, row)
 			for j := range pts {
 				want := 1.0
 				if i/c.size == j/c.size {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
@@ -92,7 +93,7 @@ func Densify(ctx context.Context, f Finite) (*Dense, error) {
 	err := parallel.Chunks(ctx, n, 16, 0, nil, func(_, lo, hi int) {
 		var row []float64
 		for i := lo; i < hi; i++ {
-			row = Row(f, i, row)
+			row = finite.Row(f, i, row)
 			copy(d.upper[d.at(i, i+1):], row[i+1:])
 		}
 	})
@@ -141,7 +142,7 @@ func (d *Dense) Distance(i, j int) float64 {
 
 // DistancesFrom implements [RowReader].
 func (d *Dense) DistancesFrom(i int, dst []float64) []float64 {
-	dst = grow(dst, d.n)
+	dst = finite.Grow(dst, d.n)
 	for k, j := i-1, 0; j < i; j++ { // (j, i) sits at j(2n-j-1)/2 + i-j-1
 		dst[j] = d.upper[k]
 		k += d.n - j - 2

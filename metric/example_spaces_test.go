@@ -165,6 +165,6 @@ func ExampleNewClustered() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(metric.Row(f, 2, nil))
+	fmt.Println(f.DistancesFrom(2, nil))
 	// Output: [1 1 0 0.25 1 1]
 }

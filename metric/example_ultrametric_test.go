@@ -115,14 +115,14 @@ func ExampleParseNewick() {
 	}
 	f := t.PathMetric()
 	for i, v := range t.Leaves() {
-		fmt.Println(t.Name(v), metric.Row(f, i, nil))
+		fmt.Println(t.Name(v), f.Distance(i, 0), f.Distance(i, 1), f.Distance(i, 2))
 	}
 	_, err = metric.ParseNewick(strings.NewReader("((cat,dog),mole"))
 	fmt.Println(err)
 	// Output:
-	// cat [0 2 7]
-	// dog [2 0 7]
-	// mole [7 7 0]
+	// cat 0 2 7
+	// dog 2 0 7
+	// mole 7 7 0
 	// metric: ParseNewick: line 1, column 16: the text ends, want ';'
 }
 

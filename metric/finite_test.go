@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -40,7 +41,7 @@ func TestFinite_RowsAreDistances(t *testing.T) {
 	for name, f := range map[string]metric.Finite{"points": p, "dense": d, "slow": slow{p}, "scaled": scaled, "permuted": permuted, "subset": sub} {
 		dst := make([]float64, f.Len())
 		for i := range f.Len() {
-			row := metric.Row(f, i, dst)
+			row := finite.Row(f, i, dst)
 			if &row[0] != &dst[0] || len(row) != f.Len() {
 				t.Fatalf("%s: the row is not in dst", name)
 			}
@@ -50,7 +51,7 @@ func TestFinite_RowsAreDistances(t *testing.T) {
 				}
 			}
 		}
-		if row := metric.Row(f, 0, nil); len(row) != f.Len() {
+		if row := finite.Row(f, 0, nil); len(row) != f.Len() {
 			t.Errorf("%s: a new row has %d entries", name, len(row))
 		}
 	}
@@ -72,7 +73,7 @@ func TestViews_KeepTheEmbedding(t *testing.T) {
 	scaled, _ := metric.Scaled(p, 3)
 	sub := testkit.Must(metric.Subset(scaled, []int{4, 2, 4, 19}))
 	for _, f := range []metric.Finite{p, scaled, sub} {
-		e, ok := metric.Embed(f)
+		e, ok := finite.Embed[metric.Embedding](f)
 		if !ok || e.Dim != 2 || e.P != 2 || len(e.Coords) != 2*f.Len() {
 			t.Fatalf("embedding %+v %v", e, ok)
 		}
@@ -87,7 +88,7 @@ func TestViews_KeepTheEmbedding(t *testing.T) {
 	}
 	d, _ := metric.Densify(t.Context(), p)
 	view, _ := metric.Subset(d, []int{0})
-	if _, ok := metric.Embed(view); ok {
+	if _, ok := finite.Embed[metric.Embedding](view); ok {
 		t.Error("a matrix has no embedding")
 	}
 }

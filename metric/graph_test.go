@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/graph/multi"
 	"gonum.org/v1/gonum/graph/simple"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -82,7 +83,7 @@ func TestGraph_AgreesWithFloydWarshall(t *testing.T) {
 				want := floydWarshall(n, edges)
 				var row []float64
 				for i := range n {
-					row = metric.Row(g, i, row)
+					row = finite.Row(g, i, row)
 					for j := range n {
 						d := g.Distance(i, j)
 						if math.Abs(d-want[i][j]) > c.tol*want[i][j] || row[j] != d || g.Distance(j, i) != d {
@@ -122,7 +123,7 @@ func TestGraph_EdgesDetermineTheMetric(t *testing.T) {
 		}
 		again := testkit.Must(metric.NewGraphEdges(t.Context(), n, kept))
 		for i := range n {
-			if !slices.Equal(metric.Row(g, i, nil), metric.Row(again, i, nil)) {
+			if !slices.Equal(finite.Row(g, i, nil), finite.Row(again, i, nil)) {
 				t.Errorf("the metric of the reported edges differs in row %d", i)
 			}
 		}
@@ -144,7 +145,7 @@ func TestGraph_OrderDoesNotMatter(t *testing.T) {
 	}
 	h := testkit.Must(metric.NewGraphEdges(t.Context(), 60, edges))
 	for i := range 60 {
-		if !slices.Equal(metric.Row(g, i, nil), metric.Row(h, i, nil)) {
+		if !slices.Equal(finite.Row(g, i, nil), finite.Row(h, i, nil)) {
 			t.Errorf("row %d differs", i)
 		}
 	}
@@ -180,7 +181,7 @@ func TestNewGraph_AgreesWithNewGraphEdges(t *testing.T) {
 			t.Errorf("%s: IDs or edges differ", name)
 		}
 		for i := range n {
-			if !slices.Equal(metric.Row(got, i, nil), metric.Row(want, i, nil)) {
+			if !slices.Equal(finite.Row(got, i, nil), finite.Row(want, i, nil)) {
 				t.Errorf("%s: row %d differs", name, i)
 			}
 		}

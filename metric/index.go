@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/kdtree"
 )
 
@@ -15,7 +16,7 @@ import (
 // Where the space is [Embedded] in at most 20 dimensions it searches a kd-tree,
 // which takes O(log n) a query for points that are spread over their
 // dimensions, and all n in the worst case: high dimension, or most distances
-// tied. Other spaces are scanned, with one [Row] a query. Either way the answers
+// tied. Other spaces are scanned, with one row of distances a query. Either way the answers
 // are the same, to the bit, as those of a scan: Distance alone decides, and
 // the tree only leaves out points that no rounding could let in. This takes
 // the "up to rounding" of [Embedding] to be a few units in the last place of
@@ -33,7 +34,7 @@ type Index struct {
 // NewIndex returns an index over f.
 func NewIndex(f Finite) *Index {
 	ix := &Index{f: f}
-	if e, ok := Embed(f); ok && len(e.Coords) == f.Len()*e.Dim {
+	if e, ok := finite.Embed[Embedding](f); ok && len(e.Coords) == f.Len()*e.Dim {
 		ix.tree = kdtree.New(kdtree.Embedding(e), nil)
 	}
 	if t := ix.tree; t != nil {
@@ -191,7 +192,7 @@ func (q *query) aim(x []float64) {
 
 func (q *query) ball(r float64, dst []int) []int {
 	if q.x == nil {
-		q.row = Row(q.f, q.i, q.row)
+		q.row = finite.Row(q.f, q.i, q.row)
 		for j, d := range q.row {
 			if d <= r {
 				dst = append(dst, j)
@@ -239,7 +240,7 @@ func (q *query) nearest(k int, bound entry, floor float64) {
 		q.nearestIn(1, 0, q.tree.N, 0)
 		return
 	}
-	q.row = Row(q.f, q.i, q.row)
+	q.row = finite.Row(q.f, q.i, q.row)
 	for j, d := range q.row {
 		q.offer(entry{d, j})
 	}
@@ -307,7 +308,7 @@ func (q *query) farthest(bound entry, stop float64) entry {
 		q.farthestIn(1, 0, q.tree.N, math.Inf(1))
 		return q.top
 	}
-	q.row = Row(q.f, q.i, q.row)
+	q.row = finite.Row(q.f, q.i, q.row)
 	for j, d := range q.row {
 		if d > q.top.d || (d == q.top.d && uint(j) < uint(q.top.i)) {
 			q.top = entry{d, j}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -181,7 +182,7 @@ func (c *nettestCounter) Distance(i, j int) float64 {
 	c.calls++
 	return c.Finite.Distance(i, j)
 }
-func (c *nettestCounter) Embed() (Embedding, bool) { return Embed(c.Finite) }
+func (c *nettestCounter) Embed() (Embedding, bool) { return finite.Embed[Embedding](c.Finite) }
 
 // The tree asks for few distances beside those it must return.
 func TestIndex_Prunes(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/spanning"
 )
 
@@ -69,7 +70,7 @@ func ultrametric(ctx context.Context, op string, f Finite, tol float64) (*Ultram
 	err = search(ctx, f.Len(), 16, 0, nil, func(_, lo, hi int) *Violation {
 		var a, b []float64
 		for i := lo; i < hi; i++ {
-			a, b = Row(f, i, a), u.DistancesFrom(i, b)
+			a, b = finite.Row(f, i, a), u.DistancesFrom(i, b)
 			for j := i + 1; j < len(a); j++ {
 				if !(a[j] <= b[j]*(1+tol)) {
 					return stepAbove(f, u, parent, i, j)

@@ -44,27 +44,6 @@ type RowReader interface {
 	DistancesFrom(i int, dst []float64) []float64
 }
 
-// Row returns the distances from point i to every point, written to dst where
-// its capacity allows, by f's own [RowReader] if it has one. O(Len()) calls
-// otherwise.
-func Row(f Finite, i int, dst []float64) []float64 {
-	if r, ok := f.(RowReader); ok {
-		return r.DistancesFrom(i, dst)
-	}
-	dst = grow(dst, f.Len())
-	for j := range dst {
-		dst[j] = f.Distance(i, j)
-	}
-	return dst
-}
-
-func grow(dst []float64, n int) []float64 {
-	if cap(dst) < n {
-		return make([]float64, n)
-	}
-	return dst[:n]
-}
-
 // Embedding places the points of a finite metric in R^Dim: point i has the
 // coordinates Coords[i*Dim : (i+1)*Dim] and
 //
@@ -86,14 +65,6 @@ type Embedding struct {
 // embedding after all (a view over one that has none).
 type Embedded interface {
 	Embed() (e Embedding, ok bool)
-}
-
-// Embed returns f's embedding if it has one.
-func Embed(f Finite) (Embedding, bool) {
-	if e, ok := f.(Embedded); ok {
-		return e.Embed()
-	}
-	return Embedding{}, false
 }
 
 // Unit names the unit of a distance in the singular, as in "km" or "edit":

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/kdtree"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
@@ -258,7 +259,7 @@ func Assign(ctx context.Context, f Finite, centers []int) (nearest []int, dist [
 	var e Embedding
 	if len(centers) > 2*kdtree.LeafSize { // fewer are as fast to scan
 		var ok bool
-		if e, ok = Embed(f); ok && len(e.Coords) == n*e.Dim {
+		if e, ok = finite.Embed[Embedding](f); ok && len(e.Coords) == n*e.Dim {
 			t = kdtree.New(kdtree.Embedding(e), centers)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 )
 
 // Points is a list of points under a [Space], as a [Finite]. Distances are
@@ -63,7 +64,7 @@ func (p *Points[P]) Distance(i, j int) float64 {
 
 // DistancesFrom implements [RowReader].
 func (p *Points[P]) DistancesFrom(i int, dst []float64) []float64 {
-	dst = grow(dst, len(p.pts))
+	dst = finite.Grow(dst, len(p.pts))
 	x := p.pts[i]
 	for j := range i {
 		dst[j] = p.space.Distance(p.pts[j], x)

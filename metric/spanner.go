@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 )
 
 // Spanner returns a graph of few edges whose shortest paths are at most t times
@@ -102,7 +103,7 @@ func sortedPairs(ctx context.Context, op string, f Finite, n int) ([]span, error
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		row = Row(f, i, row)
+		row = finite.Row(f, i, row)
 		for j := i + 1; j < n; j++ {
 			if err := checkLength(op, "f", len(pairs), row[j]); err != nil {
 				return nil, err

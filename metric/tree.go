@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 )
 
 // Tree is a rooted tree with a length on every edge: a taxonomy, a phylogeny,
@@ -348,7 +349,7 @@ func (m *pathMetric) via(i, j int, joint int32) float64 {
 }
 
 func (m *pathMetric) DistancesFrom(i int, dst []float64) []float64 {
-	dst = grow(dst, len(m.order))
+	dst = finite.Grow(dst, len(m.order))
 	joints, p := m.joints.values(), m.pos[i]
 	dst[i] = 0
 	top := int32(math.MinInt32)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -279,7 +280,7 @@ func TestTreeFromPaths_NumbersAsTheyOccur(t *testing.T) {
 	}
 	want := table{{0, 3, 3, 4}, {3, 0, 4, 3}, {3, 4, 0, 5}, {4, 3, 5, 0}}
 	for i := range want {
-		if got := Row(tree.PathMetric(), i, nil); !slices.Equal(got, want[i]) {
+		if got := finite.Row(tree.PathMetric(), i, nil); !slices.Equal(got, want[i]) {
 			t.Errorf("row %d: %v, want %v", i, got, want[i])
 		}
 	}
@@ -379,7 +380,7 @@ func benchmarkDistances(b *testing.B, n int, f Finite) {
 		b.ReportAllocs()
 		dst := make([]float64, m)
 		for b.Loop() {
-			dst = Row(f, m/2, dst)
+			dst = finite.Row(f, m/2, dst)
 		}
 	})
 }

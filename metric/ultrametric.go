@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 )
 
 // Ultrametric is a finite metric with the strong triangle inequality
@@ -145,7 +146,7 @@ func (u *Ultrametric) Distance(i, j int) float64 {
 
 // DistancesFrom implements [RowReader].
 func (u *Ultrametric) DistancesFrom(i int, dst []float64) []float64 {
-	dst = grow(dst, len(u.order))
+	dst = finite.Grow(dst, len(u.order))
 	h, p := u.heights.values(), u.pos[i]
 	dst[i] = 0
 	m := 0.0

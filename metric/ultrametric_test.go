@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -117,7 +118,7 @@ func TestNewUltrametric_LargestHeightBetween(t *testing.T) {
 	u.Order()[1], u.Heights()[1] = 9, 9
 	want := table{{0, 4, 1, 4}, {4, 0, 4, 2}, {1, 4, 0, 4}, {4, 2, 4, 0}}
 	for i := range want {
-		if got := Row(u, i, nil); !slices.Equal(got, want[i]) {
+		if got := finite.Row(u, i, nil); !slices.Equal(got, want[i]) {
 			t.Errorf("row %d: %v, want %v", i, got, want[i])
 		}
 	}
@@ -219,7 +220,7 @@ func TestUltrametric_RefusesBadInput(t *testing.T) {
 		}
 	}
 	u, err := NewUltrametric([]int{0}, nil)
-	if err != nil || u.Len() != 1 || u.Distance(0, 0) != 0 || len(Row(u, 0, nil)) != 1 {
+	if err != nil || u.Len() != 1 || u.Distance(0, 0) != 0 || len(finite.Row(u, 0, nil)) != 1 {
 		t.Errorf("one point: %v", err)
 	}
 	for _, i := range []int{-1, 1} {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
@@ -140,7 +141,7 @@ func validateAll(ctx context.Context, f Finite, o *ValidateOptions) error {
 	row := func(i int) []float64 { return d[i*n : (i+1)*n : (i+1)*n] }
 	err := parallel.Chunks(ctx, n, rows, o.Workers, stage(0), func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			copy(row(i), Row(f, i, row(i))) // Row may bring its own slice
+			copy(row(i), finite.Row(f, i, row(i))) // Row may bring its own slice
 		}
 	})
 	if err != nil {

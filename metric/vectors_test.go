@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -24,7 +25,7 @@ func spaceLaws[P any](t *testing.T, s metric.Space[P], pts []P, abs float64) {
 	f := testkit.Must(metric.NewPoints(pts, s))
 	var row []float64
 	for i := range pts {
-		row = metric.Row(f, i, row)
+		row = finite.Row(f, i, row)
 		for j := range pts {
 			d := s.Distance(pts[i], pts[j])
 			if !(d >= 0 && d <= math.MaxFloat64) {
@@ -51,7 +52,7 @@ func spaceLaws[P any](t *testing.T, s metric.Space[P], pts []P, abs float64) {
 func embeddingLaw[P any](t *testing.T, s metric.Space[P], pts []P, far float64) {
 	t.Helper()
 	f := testkit.Must(metric.NewPoints(pts, s))
-	e, ok := metric.Embed(f)
+	e, ok := finite.Embed[metric.Embedding](f)
 	if !ok || len(e.Coords) != e.Dim*len(pts) {
 		t.Fatalf("Embed: ok = %v, %d coordinates, dimension %d", ok, len(e.Coords), e.Dim)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 )
 
 // Scaled returns f with every distance multiplied by c > 0: a change of unit.
@@ -27,7 +28,7 @@ func (s *scaled) Len() int                  { return s.f.Len() }
 func (s *scaled) Distance(i, j int) float64 { return s.c * s.f.Distance(i, j) }
 
 func (s *scaled) DistancesFrom(i int, dst []float64) []float64 {
-	dst = Row(s.f, i, dst)
+	dst = finite.Row(s.f, i, dst)
 	for j := range dst {
 		dst[j] *= s.c
 	}
@@ -35,7 +36,7 @@ func (s *scaled) DistancesFrom(i int, dst []float64) []float64 {
 }
 
 func (s *scaled) Embed() (Embedding, bool) {
-	e, ok := Embed(s.f)
+	e, ok := finite.Embed[Embedding](s.f)
 	if ok {
 		from := e.FromNorm
 		e.FromNorm = func(v float64) float64 { return s.c * from(v) }
@@ -83,7 +84,7 @@ func (s *subset) Len() int                  { return len(s.idx) }
 func (s *subset) Distance(i, j int) float64 { return s.f.Distance(s.idx[i], s.idx[j]) }
 
 func (s *subset) Embed() (Embedding, bool) {
-	e, ok := Embed(s.f)
+	e, ok := finite.Embed[Embedding](s.f)
 	if ok {
 		coords := make([]float64, 0, len(s.idx)*e.Dim)
 		for _, i := range s.idx {

@@ -3,6 +3,7 @@ package tsp
 import (
 	"context"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -55,7 +56,7 @@ func newCandidates(ctx context.Context, f metric.Finite, k int) (*candidates, er
 
 // witness returns the first bad distance from point i.
 func witness(f metric.Finite, i int) error {
-	for j, d := range metric.Row(f, i, nil) {
+	for j, d := range finite.Row(f, i, nil) {
 		if notDistance(d) {
 			return badDistance(i, j, d)
 		}

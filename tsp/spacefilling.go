@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -45,7 +46,7 @@ func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, o *Options) (*T
 	if err != nil {
 		return nil, err
 	}
-	e, ok := metric.Embed(f)
+	e, ok := finite.Embed[metric.Embedding](f)
 	if !ok || e.Dim < 1 || len(e.Coords) != f.Len()*e.Dim {
 		return nil, fmt.Errorf("%s: f: %w", op, ErrNoCoordinates)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
@@ -90,7 +91,7 @@ type metricCost struct{ metric.Finite }
 func (c metricCost) Dims() (n, m int)    { return c.Len(), c.Len() }
 func (c metricCost) At(i, j int) float64 { return c.Distance(i, j) }
 func (c metricCost) CostsFrom(i int, dst []float64) []float64 {
-	return metric.Row(c.Finite, i, dst)
+	return finite.Row(c.Finite, i, dst)
 }
 
 // costRows returns the rows of c.

@@ -141,12 +141,11 @@ func (s *study) defaultAlphas(ctx context.Context) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	var nearest, dist []float64
+	var nearest []float64
 	for x := range rho1.Len() {
 		least := wide
-		dist = metric.Row(rho1, x, dist)
-		for _, d := range dist {
-			if d > 0 {
+		for y := range rho1.Len() {
+			if d := rho1.Distance(x, y); d > 0 {
 				least = min(least, d)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -20,7 +21,7 @@ func Of(ctx context.Context, f metric.Finite, prior []float64) (int, error) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		row = metric.Row(f, x, row)
+		row = finite.Row(f, x, row)
 		mean, err := row.Mean(prior)
 		if err != nil {
 			return 0, err

@@ -42,13 +42,13 @@ var asIs = []reflect.Type{
 }
 
 // finite is a metric.Finite that need be no metric.
-type finite struct {
+type formula struct {
 	n int
 	d func(i, j int) float64
 }
 
-func (f finite) Len() int                  { return f.n }
-func (f finite) Distance(i, j int) float64 { return f.d(i, j) }
+func (f formula) Len() int                  { return f.n }
+func (f formula) Distance(i, j int) float64 { return f.d(i, j) }
 
 // notMetrics are n points whose distances are wrong, one way each, all else as in
 // f.
@@ -56,7 +56,7 @@ func notMetrics(f metric.Finite) []bad {
 	n := f.Len()
 	var out []bad
 	add := func(what, wrong string, d func(i, j int) float64) {
-		out = append(out, bad{what, reflect.ValueOf(finite{n, d}), wrong})
+		out = append(out, bad{what, reflect.ValueOf(formula{n, d}), wrong})
 	}
 	undefined := "" // one point has no other
 	if n > 1 {
@@ -114,7 +114,7 @@ func notMetrics(f metric.Finite) []bad {
 			wrong = noSize
 		}
 		d := func(i, j int) float64 { return f.Distance(i%n, j%n) }
-		out = append(out, bad{fmt.Sprintf("Len %d", m), reflect.ValueOf(finite{m, d}), wrong})
+		out = append(out, bad{fmt.Sprintf("Len %d", m), reflect.ValueOf(formula{m, d}), wrong})
 	}
 	return append(out, bad{"nil", reflect.Zero(finiteType), ""}, bad{"a nil pointer", reflect.ValueOf((*metric.Dense)(nil)), ""})
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
@@ -117,7 +117,7 @@ var longCalls = []longCall{
 
 	{"mechanism.NewChannel", globe, 10_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(mechanism.NewChannel(ctx, mechanism.Rows{Inputs: f.Len(), Outputs: f.Len(), Log: true,
-			Fill: func(x int, dst []float64) { metric.Row(f, x, dst) }}, nil))
+			Fill: func(x int, dst []float64) { finite.Row(f, x, dst) }}, nil))
 	}},
 	{"mechanism.Channel.Audit", flat, 2500, func(ctx context.Context, f metric.Finite) error {
 		return err1(lazily(f).Audit(ctx, f, nil))
@@ -274,7 +274,7 @@ func built(build func(metric.Finite, float64, *exponential.Options) (*exponentia
 // lazily is a channel that is computed as it is read.
 func lazily(f metric.Finite) *mechanism.Channel {
 	return must(mechanism.NewChannel(context.Background(), mechanism.Rows{Inputs: f.Len(), Outputs: f.Len(), Log: true, Fill: func(x int, dst []float64) {
-		for y, d := range metric.Row(f, x, dst) {
+		for y, d := range finite.Row(f, x, dst) {
 			dst[y] = -d
 		}
 	}}, &mechanism.ChannelOptions{Lazy: true}))

@@ -5,20 +5,12 @@ package spanning
 import (
 	"context"
 	"math"
+
+	"github.com/metricdp/metricdp/internal/finite"
 )
 
 // Edge joins two points.
 type Edge struct{ I, J int32 }
-
-// Finite is metric.Finite.
-type Finite interface {
-	Len() int
-	Distance(i, j int) float64
-}
-
-type rowReader interface {
-	DistancesFrom(i int, dst []float64) []float64
-}
 
 // Cost is the cost of the edge of length d between points of multipliers p and
 // q. It does not depend on which end comes first, and is d where both are 0.
@@ -30,7 +22,7 @@ func Cost(d, p, q float64) float64 { return d + (p + q) }
 //
 // Every distance is read once, and the first that is negative or not finite ends
 // it with the error that bad makes of it. O(n^2) time, O(n) memory.
-func Prim(ctx context.Context, f Finite, p []float64, bad func(i, j int, d float64) error) ([]Edge, error) {
+func Prim(ctx context.Context, f finite.Metric, p []float64, bad func(i, j int, d float64) error) ([]Edge, error) {
 	n := f.Len()
 	if p == nil {
 		p = make([]float64, n)
@@ -42,7 +34,7 @@ func Prim(ctx context.Context, f Finite, p []float64, bad func(i, j int, d float
 		rest[k], key[k] = int32(k+1), math.Inf(1)
 	}
 	tree := make([]Edge, 0, n-1)
-	rows, whole := f.(rowReader)
+	rows, whole := f.(finite.RowReader)
 	var row []float64
 	for v := 0; len(rest) > 0; {
 		if err := ctx.Err(); err != nil {

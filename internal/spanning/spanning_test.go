@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 )
 
@@ -64,7 +65,7 @@ func TestPrim_EqualsKruskal(t *testing.T) {
 					want += cost(e)
 				}
 			}
-			for _, f := range []Finite{m, rows{m}} {
+			for _, f := range []finite.Metric{m, rows{m}} {
 				tree, err := Prim(context.Background(), f, p, refuse)
 				in, sum := make([]bool, n), 0.0
 				in[0] = true
@@ -88,7 +89,7 @@ func TestPrim_Refuses(t *testing.T) {
 		for _, at := range [][2]int{{0, 1}, {3, 8}, {9, 8}} {
 			m := arbitrary(10, 1)
 			m[at[0]][at[1]], m[at[1]][at[0]] = d, d
-			for _, f := range []Finite{m, rows{m}} {
+			for _, f := range []finite.Metric{m, rows{m}} {
 				var got [2]int
 				_, err := Prim(context.Background(), f, nil, func(i, j int, x float64) error {
 					got = [2]int{min(i, j), max(i, j)}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -35,7 +36,7 @@ func measured(ctx context.Context, op string, space metric.Finite) (extent, erro
 		if err := ctx.Err(); err != nil {
 			return e, err
 		}
-		row = metric.Row(space, i, row)
+		row = finite.Row(space, i, row)
 		for j, d := range row {
 			if !(d >= 0 && d < math.Inf(1)) {
 				return e, &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of points %d and %d", i, j), Index: -1, Value: d, Want: "a finite number >= 0"}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
@@ -209,7 +210,7 @@ func (v *inverse) errorBound(space metric.Finite, diameter float64) float64 {
 	best := math.Inf(1)
 	var row []float64
 	for o := range n {
-		row = metric.Row(space, o, row)
+		row = finite.Row(space, o, row)
 		sum := 0.0
 		for _, d := range row {
 			sum += d

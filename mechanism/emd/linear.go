@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
@@ -229,7 +230,7 @@ func farApart(space metric.Finite) (d float64, i, j int) {
 	var row []float64
 	for range 2 {
 		i, d = j, 0
-		row = metric.Row(space, i, row)
+		row = finite.Row(space, i, row)
 		for k, v := range row {
 			if v > d {
 				d, j = v, k

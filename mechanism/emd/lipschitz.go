@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -104,7 +105,7 @@ func (s slopes) steepest(ctx context.Context, op string) (Witness, error) {
 	err := parallel.Chunks(ctx, n, size, 0, nil, func(c, lo, hi int) {
 		var dist []float64
 		for i := lo; i < hi; i++ {
-			dist = metric.Row(s.f, i, dist)
+			dist = finite.Row(s.f, i, dist)
 			for j := i + 1; j < n; j++ {
 				if !(dist[j] >= 0) || math.IsInf(dist[j], 1) {
 					errs[c] = &metric.Violation{Axiom: metric.FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(dist[j])}

@@ -9,6 +9,7 @@ import (
 	"github.com/metricdp/metricdp/internal/dendrogram"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -126,14 +127,14 @@ const lineSlack = 0x1p-40
 // rows.
 func linePositions(space metric.Finite) ([]float64, bool) {
 	n := space.Len()
-	x := slices.Clone(metric.Row(space, 0, nil))
+	x := slices.Clone(finite.Row(space, 0, nil))
 	end := 0
 	for i, d := range x {
 		if d > x[end] {
 			end = i
 		}
 	}
-	x = slices.Clone(metric.Row(space, end, x))
+	x = slices.Clone(finite.Row(space, end, x))
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i

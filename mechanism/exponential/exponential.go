@@ -10,6 +10,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -249,7 +250,7 @@ func (m *family) distances(x int, dst []float64) {
 	case m.rho != nil:
 		m.rho(x, dst)
 	case m.net == nil:
-		copy(dst, metric.Row(m.f, x, dst)) // Row may bring its own slice
+		copy(dst, finite.Row(m.f, x, dst)) // Row may bring its own slice
 	default:
 		for j, y := range m.net {
 			dst[j] = m.f.Distance(x, y)

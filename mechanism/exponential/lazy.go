@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -47,11 +48,11 @@ func (m *family) lazyRate(ctx context.Context) (float64, error) {
 	// 2^-40 is what metric.Validate grants to rounding. A norm in so many
 	// dimensions that its sum errs by more needs more.
 	t := metric.DefaultTolerance
-	if e, ok := metric.Embed(m.f); ok {
+	if e, ok := finite.Embed[metric.Embedding](m.f); ok {
 		t = max(t, float64(2*e.Dim+64)*0x1p-53)
 	}
 	far := 0.0
-	for y, d := range metric.Row(m.f, 0, nil) {
+	for y, d := range finite.Row(m.f, 0, nil) {
 		if !(d >= 0 && d <= math.MaxFloat64/4) {
 			return 0, &fault.ValueError{Op: op, Arg: fmt.Sprintf("rho.Distance(0, %d)", y), Index: -1, Value: d, Want: "a number in [0, 4e307]"}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
@@ -337,7 +338,7 @@ func (r *relaxation) family(ctx context.Context, c *clusters) *family {
 		o: &Options{Unit: r.o.Unit, Progress: r.o.Progress, Workers: r.o.Workers},
 		rho: func(x int, dst []float64) {
 			row := rows.Get().(*[]float64)
-			*row = metric.Row(r.b.Privacy, x, *row)
+			*row = finite.Row(r.b.Privacy, x, *row)
 			c.sigma(*row, dst)
 			rows.Put(row)
 		}}
@@ -352,9 +353,9 @@ func (r *relaxation) loss(ctx context.Context, c *clusters, beta float64) (float
 		var row []float64
 		sigma := make([]float64, len(c.net))
 		for x := lo; x < hi && ctx.Err() == nil; x++ {
-			row = metric.Row(r.b.Privacy, x, row)
+			row = finite.Row(r.b.Privacy, x, row)
 			c.sigma(row, sigma)
-			row = metric.Row(r.b.Utility, x, row)
+			row = finite.Row(r.b.Utility, x, row)
 			near := slices.Min(sigma)
 			z, sum := 0.0, 0.0
 			for j, d := range sigma {

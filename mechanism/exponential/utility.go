@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
@@ -122,7 +123,7 @@ func SmallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) 
 // smallRate is one at which probabilities differ little, but in most of their
 // digits: the reciprocal of about the largest distance.
 func smallRate(f metric.Finite) float64 {
-	return min(1/slices.Max(metric.Row(f, 0, nil)), maxRate)
+	return min(1/slices.Max(finite.Row(f, 0, nil)), maxRate)
 }
 
 // maxRate is what searches for a rate stop at.

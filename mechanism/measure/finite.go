@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/hierarchy"
 	"github.com/metricdp/metricdp/metric"
@@ -99,7 +100,7 @@ func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[
 		return n.domain(op, fmt.Sprintf("hierarchy over %d points", f.Len()), parent, leaf)
 	}
 	if n.f.Len() >= cellTreeFrom && opt.Arity == 0 && opt.Height == 0 {
-		if e, ok := metric.Embed(n.f); ok && e.Dim <= cellTreeDim {
+		if e, ok := finite.Embed[metric.Embedding](n.f); ok && e.Dim <= cellTreeDim {
 			parent, leaf, err := cellTree(op, e, n.f.Len())
 			if err != nil {
 				return nil, err
@@ -242,7 +243,7 @@ func (n *net) measureDiameter(a *arrangement) (err error) {
 	if a.diameter > 0 {
 		return nil
 	}
-	e, ok := metric.Embed(n.f)
+	e, ok := finite.Embed[metric.Embedding](n.f)
 	if ok && e.Dim <= cellTreeDim || n.f.Len() <= exactDiameter {
 		a.diameter, _, _, err = metric.Diameter(n.ctx, n.f)
 		return err

@@ -30,7 +30,7 @@
 //   - check: a [metric.Checker] accepts the points.
 //   - coordinates: a [metric.Embedder] appends, and as many numbers for each
 //     point.
-//   - embedding: [metric.Embed] keeps the contract of [metric.Embedding].
+//   - embedding: a [metric.Embedded] keeps the contract of [metric.Embedding].
 //
 // Optional capabilities are tested where a value has them.
 //

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/kdtree"
 	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/metric"
@@ -17,14 +18,14 @@ import (
 // the distances between those of idx.
 func embedding(t *law.Trial, f metric.Finite, n int, idx []int) {
 	t.Law("embedding", func() error {
-		e, ok := metric.Embed(f)
+		e, ok := finite.Embed[metric.Embedding](f)
 		if !ok {
 			return nil
 		}
 		if err := wellFormed(e, n); err != nil {
 			return err
 		}
-		again, ok := metric.Embed(f)
+		again, ok := finite.Embed[metric.Embedding](f)
 		if !ok || again.Dim != e.Dim || again.P != e.P || !slices.EqualFunc(e.Coords, again.Coords, sameBits) {
 			return errors.New("a second Embed gives another embedding")
 		}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
-	"github.com/metricdp/metricdp/metric"
 )
 
 const (
@@ -56,7 +56,7 @@ type lowerSearch struct {
 // and moves of them.
 func (l *lowerSearch) center(x int) {
 	s := l.s
-	row := metric.Row(s.b.Privacy, x, nil)
+	row := finite.Row(s.b.Privacy, x, nil)
 	l.work += int64(s.n)
 	order := make([]int32, s.n)
 	for i := range order {

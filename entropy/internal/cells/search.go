@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/internal/limit"
 	"github.com/metricdp/metricdp/entropy/internal/slack"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -108,7 +109,7 @@ func New(ctx context.Context, b metric.Bimetric, o Options) (*Search, error) {
 	s.values = append(s.values, 0)
 	var row []float64
 	for i := range s.n {
-		row = metric.Row(b.Utility, i, row)
+		row = finite.Row(b.Utility, i, row)
 		s.values = append(s.values, row[:i]...)
 	}
 	slices.Sort(s.values)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/kdtree"
 	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
@@ -37,7 +38,7 @@ func newBoruvka(f metric.Finite) *boruvka {
 	if n < minPoints || n > math.MaxInt32/2 {
 		return nil
 	}
-	e, ok := metric.Embed(f)
+	e, ok := finite.Embed[metric.Embedding](f)
 	if !ok || e.Dim > maxDim || len(e.Coords) != n*e.Dim || !(e.P >= 1) {
 		return nil
 	}

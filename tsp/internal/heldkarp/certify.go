@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -89,7 +90,7 @@ func lastEdge(f metric.Finite, tree []spanning.Edge, pi []float64) float64 {
 		if k == mostProbes || p.most <= best {
 			break
 		}
-		row = metric.Row(f, p.v, row)
+		row = finite.Row(f, p.v, row)
 		best = max(best, second(row, pi, p.v))
 	}
 	return best
