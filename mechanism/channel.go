@@ -194,11 +194,21 @@ func (e *noWeightError) Error() string {
 
 func (*noWeightError) Unwrap() error { return fault.ErrEmpty }
 
-// Len returns the number of inputs.
-func (c *Channel) Len() int { return c.n }
+// Len returns the number of inputs, 0 for a nil channel.
+func (c *Channel) Len() int {
+	if c == nil {
+		return 0
+	}
+	return c.n
+}
 
-// Outputs returns the number of outputs.
-func (c *Channel) Outputs() int { return c.m }
+// Outputs returns the number of outputs, 0 for a nil channel.
+func (c *Channel) Outputs() int {
+	if c == nil {
+		return 0
+	}
+	return c.m
+}
 
 // Output returns the point that output y stands for.
 func (c *Channel) Output(y int) int {

@@ -298,13 +298,10 @@ func next[T json.Token](d *decoder, want string) (v T, err error) {
 
 // shown is a token for an error message.
 func shown(t json.Token) string {
-	switch t := t.(type) {
-	case nil:
+	if t == nil {
 		return "null"
-	case string:
-		return fmt.Sprintf("%.40q", t)
 	}
-	return fmt.Sprintf("%.40s", fmt.Sprint(t))
+	return show(t)
 }
 
 // bracket reads one.

@@ -150,6 +150,31 @@ func ExampleOn() {
 	// mechanism: On: the input is not a point of the space
 }
 
+// Words in and words out, for any mechanism on their indices: here the cost of an
+// answer is a table, and the words need no distance of their own.
+func ExampleLabels() {
+	answers := []string{"never", "sometimes", "often"}
+	scale, err := metric.NewDense(3, []float64{1, 2, 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	best, err := exponential.Best(context.Background(), metric.Same(scale), 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := mechanism.Labels(best, answers)
+	if err != nil {
+		log.Fatal(err)
+	}
+	answer, err := m.Release(seeded(), "sometimes")
+	fmt.Println(answer, err)
+	_, err = m.Release(nil, "rarely")
+	fmt.Println(err)
+	// Output:
+	// never <nil>
+	// mechanism: Labels: the input is not a point of the space: "rarely" is none of the 3 labels
+}
+
 func ExampleThen() {
 	space := must(metric.NewDense(3, []float64{1, 2, 1}))
 	m := must(exponential.Standard(context.Background(), space, 2, nil))

@@ -3,8 +3,12 @@ package mechanism
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -59,3 +63,97 @@ func TestOn_RefusesTheNearestOfAll(t *testing.T) {
 		}
 	}
 }
+
+// What Labels releases is, label by label, the matrix of the channel, whose exact
+// audit is at most the guarantee: also where outputs stand for other points and
+// where labels are not in the order of the points' names.
+func TestLabels_IsTheChannel(t *testing.T) {
+	f := line(t, 3, 1)
+	c, _, err := expo(t, f, 1, false).Certify(t.Context(), f, "step", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	swapped := testkit.Must(c.Relabel([]int{2, 0, 0}))
+	beyond := testkit.Must(c.Relabel([]int{3, 1, 4}))
+	for _, c := range []*Channel{c, swapped, beyond} {
+		labels := []string{"b", "", "a", "d", "c"}
+		if c != beyond {
+			labels = labels[:3]
+		}
+		m := testkit.Must(Labels(c, labels))
+		weights := make([]float64, 0, 3*len(labels))
+		for x := range 3 {
+			row := make([]float64, len(labels))
+			for y := range c.Outputs() {
+				row[c.Output(y)] += c.Prob(x, y)
+			}
+			count := make([]int, len(labels))
+			r := random.Seeded(uint64(x))
+			for range 20_000 {
+				y := testkit.Must(m.Release(r, labels[x]))
+				for i, label := range labels {
+					if y == label {
+						count[i]++
+					}
+				}
+			}
+			testkit.ChiSquare(t, count, row, 1e-7) // nine tests: false-reject probability 9e-7
+			weights = append(weights, row...)
+		}
+		exact := testkit.Must(FromWeights(t.Context(), 3, len(labels), weights, nil))
+		// The rows were rounded, to 2^-42 each.
+		if a, err := exact.Audit(t.Context(), f, nil); err != nil || a.Lo > m.Guarantee().Alpha()*(1+1e-11) || m.Guarantee() != c.Guarantee() {
+			t.Errorf("%v, %v (%v)", a, m.Guarantee(), err)
+		}
+		labels[0] = "changed"
+		if _, err := m.Release(nil, "b"); err != nil {
+			t.Errorf("labels are not copied: %v", err)
+		}
+	}
+}
+
+// A label is refused that is none, or is one twice, or has no point; so is an output
+// without a label.
+func TestLabels_Refuses(t *testing.T) {
+	c := expo(t, line(t, 3, 1), 1, false)
+	var size *fault.SizeError
+	for _, labels := range [][]string{{"a", "b"}, {"a", "b", "c", "d"}} {
+		if _, err := Labels(c, labels); !errors.As(err, &size) || size.Arg != "labels" || size.Want != "3" {
+			t.Errorf("%q: %v", labels, err)
+		}
+	}
+	if _, err := Labels(c, []string{"a", "b", "a"}); err == nil || !strings.Contains(err.Error(), `labels[2] = "a" is labels[0] too`) {
+		t.Errorf("a label twice: %v", err)
+	}
+	for _, bad := range []any{math.NaN(), []int{1}, struct{ any }{[]int{1}}} {
+		if _, err := Labels(c, []any{1, bad, 2}); err == nil || !strings.Contains(err.Error(), "labels[1]") {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	for _, m := range []Mechanism[int, int]{nil, (*Channel)(nil), &Channel{}} {
+		if _, err := Labels(m, []string{"a"}); !errors.Is(err, metric.ErrEmpty) {
+			t.Errorf("%v: %v", m, err)
+		}
+	}
+	m := testkit.Must(Labels(c, []any{"a", 1, 2.5}))
+	for _, x := range []any{"b", 3, math.NaN(), []int{1}, nil} {
+		if _, err := m.Release(nil, x); !errors.Is(err, ErrNotAPoint) {
+			t.Errorf("%v: %v", x, err)
+		}
+	}
+	words := testkit.Must(Labels(c, []string{"a", "b", "c"}))
+	if _, err := words.Release(nil, "lake"); err == nil || !strings.Contains(err.Error(), `"lake"`) {
+		t.Errorf("the error does not name the input: %v", err)
+	}
+	elsewhere := testkit.Must(c.Relabel([]int{7, 7, 7}))
+	hidden := testkit.Must(Labels(Mechanism[int, int](unsized{elsewhere}), []string{"a", "b", "c"}))
+	if _, err := hidden.Release(nil, "a"); err == nil || !strings.Contains(err.Error(), "output 7") {
+		t.Errorf("an output without a label: %v", err)
+	}
+}
+
+// unsized does not tell the size of its channel.
+type unsized struct{ c *Channel }
+
+func (u unsized) Guarantee() Guarantee                       { return u.c.Guarantee() }
+func (u unsized) Release(rng *rand.Rand, x int) (int, error) { return u.c.Release(rng, x) }
