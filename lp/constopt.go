@@ -127,11 +127,6 @@ func ConstOPT(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 	if o == nil {
 		o = &ConstOptions{}
 	}
-	if o.TimeLimit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, began.Add(o.TimeLimit))
-		defer cancel()
-	}
 	c, err := newConst(ctx, b, alpha, o)
 	if err != nil {
 		return nil, err
@@ -162,7 +157,7 @@ type constProgram struct {
 	keep    bool
 }
 
-// newConst checks o and merges inputs. ctx is that of o, with the time limit.
+// newConst checks o and merges inputs.
 func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOptions) (*constProgram, error) {
 	const op = "lp: ConstOPT"
 	if err := b.Check(); err != nil {
@@ -183,7 +178,6 @@ func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 	if err != nil {
 		return nil, err
 	}
-	p.ctx = ctx
 	n := p.n
 	sets, err := o.replacement(ctx, p) // whose distances are numbers
 	if err != nil {

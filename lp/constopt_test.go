@@ -99,7 +99,8 @@ func TestConstOPT_HostileSpaces(t *testing.T) {
 		"two": metric.Same(space.Path(2, 1)), "one": metric.Same(space.Path(1, 1)), "together": metric.Same(space.Simplex(5, 0)),
 		"free": {Privacy: space.Path(6, 1), Utility: space.Simplex(6, 0)}, "public": {Privacy: space.Simplex(6, 0), Utility: space.Path(6, 1)},
 	} {
-		d := max(1e-300, func() float64 { d, _, _ := metric.Diameter(t.Context(), b.Privacy); return d }())
+		d, _, _, _ := metric.Diameter(t.Context(), b.Privacy)
+		d = max(1e-300, d)
 		n := b.Len()
 		for _, level := range []float64{1e-6, 1, 30, 300} {
 			alpha := min(level/d, 1e9)

@@ -43,7 +43,7 @@ func TestOptimal_HostileSpaces(t *testing.T) {
 		if r.IntN(2) == 0 {
 			b.Utility = space()
 		}
-		d, _, _ := metric.Diameter(t.Context(), b.Privacy)
+		d, _, _, _ := metric.Diameter(t.Context(), b.Privacy)
 		if d == 0 {
 			d = 1
 		}

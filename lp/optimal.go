@@ -61,11 +61,6 @@ func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) 
 		return nil, err
 	}
 	defer p.close()
-	if p.o.TimeLimit > 0 {
-		var cancel context.CancelFunc
-		p.ctx, cancel = context.WithDeadline(p.ctx, began.Add(p.o.TimeLimit))
-		defer cancel()
-	}
 	g := p.merge(p.o.Tolerance / mergeShare)
 	if err := g.admit(); err != nil {
 		return nil, err

@@ -20,12 +20,11 @@ type problem struct {
 	b     metric.Bimetric
 	alpha float64
 	o     Options // settled
-	// ctx is that of o; Optimal sets the end of the time limit in it.
-	ctx context.Context
-	// late is done a little after that of o is: what was found by then is made
-	// private and audited where there is time. close ends it.
-	late  context.Context
-	close context.CancelFunc
+	// ctx is that of the call, with the time limit. late is done a little after that
+	// of the call: what was found by then is made private and audited where there is
+	// time. close ends both.
+	ctx, late context.Context
+	close     context.CancelFunc
 	n, m  int // inputs, outputs
 
 	// lower and upper enclose the budget alpha*rho1 of every pair of inputs.
@@ -52,6 +51,11 @@ func read(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *O
 		return nil, err
 	}
 	p.late, p.close = linger(ctx)
+	if set.TimeLimit > 0 {
+		limited, cancel := context.WithTimeout(ctx, set.TimeLimit)
+		end := p.close
+		p.ctx, p.close = limited, func() { cancel(); end() }
+	}
 	if err := p.distances(ctx); err != nil {
 		p.close()
 		return nil, err

@@ -163,7 +163,7 @@ func TestTuning_TakesNoLevelAboveAlpha(t *testing.T) {
 
 		// Choose.
 		choice := &chooser{b: line, alpha: 1, choice: &Choice{Choice: exponential.Choice{Objective: math.Inf(1)}}, ChooseOptions: ChooseOptions{Progress: func(Method) {}}}
-		choice.try(t.Context(), builder{MethodTuned, 0, func(time.Duration) (*exponential.Mechanism, error) {
+		choice.try(t.Context(), builder{MethodTuned, 0, func(context.Context, time.Duration) (*exponential.Mechanism, error) {
 			return exponential.Tuned(t.Context(), line.Privacy, 1+2*excess, nil)
 		}}, 0)
 		if k := choice.choice.Candidates[0]; choice.choice.Channel != nil || k.Err == nil {

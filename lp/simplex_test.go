@@ -171,7 +171,7 @@ func TestOptimal_AgainstSimplex(t *testing.T) {
 		if i%3 == 0 && extra == 0 {
 			b = metric.Same(b.Privacy)
 		}
-		d, _, _ := metric.Diameter(t.Context(), b.Privacy)
+		d, _, _, _ := metric.Diameter(t.Context(), b.Privacy)
 		alpha := math.Exp(-2+4*r.Float64()) / d // alpha*diameter from .14 to 7.4
 		var o Options
 		outputs := r.Perm(n + extra)

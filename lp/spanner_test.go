@@ -176,12 +176,12 @@ func TestSpanner_RefusesBadInput(t *testing.T) {
 func TestSpanner_StopsEarly(t *testing.T) {
 	b := metric.Same(referencePoints(t, 30))
 	ctx, cancel := context.WithCancel(context.Background())
-	o := &SpannerOptions{Options: Options{Context: ctx, Progress: func(i int, _ float64, _ time.Duration) {
+	o := &SpannerOptions{Options: Options{Progress: func(i int, _ float64, _ time.Duration) {
 		if i == 5 {
 			cancel()
 		}
 	}}}
-	s, err := Spanner(t.Context(), b, .5, o)
+	s, err := Spanner(ctx, b, .5, o)
 	if !errors.Is(err, context.Canceled) || s == nil || s.Status != Canceled {
 		t.Fatalf("%v: %v", s, err)
 	}

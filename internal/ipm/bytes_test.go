@@ -47,9 +47,9 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 		if c.lazy {
 			z := testkit.Must(l.Lazy(context.Background()))
 			bytes = z.Bytes()
-			z.Solve(t.Context(), o)
+			z.Solve(ctx, o)
 		} else {
-			l.Solve(t.Context(), o)
+			l.Solve(ctx, o)
 		}
 		t.Logf("%s: %.3g of %.3g bytes", c.name, peak, bytes)
 		if !(bytes > .95*peak && bytes < 2*peak) {

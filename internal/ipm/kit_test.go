@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // program is the problem of n points with one metric for privacy, times alpha,
@@ -38,20 +39,14 @@ func square(n int, alpha float64) *Problem {
 	return program(n, alpha, func(u, v int) float64 { return math.Hypot(x[u]-x[v], y[u]-y[v]) })
 }
 
-// solve prepares and solves.
-func solve(p *Problem, o Settings) (*Result, error) {
+// solve prepares, and solves within ctx.
+func solve(ctx context.Context, p *Problem, o Settings) (*Result, error) {
 	l, err := Prepare(context.Background(), p)
 	if err != nil {
 		return nil, err
 	}
-	return l.Solve(context.Background(), o), nil
+	return l.Solve(ctx, o), nil
 }
 
 // pairsOf are the pairs that p imposes.
-func pairsOf(p *Problem) *pairs {
-	r, err := newPairs(context.Background(), p)
-	if err != nil {
-		panic(err) // of no context
-	}
-	return r
-}
+func pairsOf(p *Problem) *pairs { return testkit.Must(newPairs(context.Background(), p)) }

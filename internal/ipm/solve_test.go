@@ -66,7 +66,7 @@ func TestStart_StrictlyFeasible(t *testing.T) {
 func TestSolve_ClosedForms(t *testing.T) {
 	for _, n := range []int{2, 3, 6} {
 		for _, alpha := range []float64{1e-6, .5, 1, 4, 30, 100, 300} {
-			r := testkit.Must(solve(program(n, alpha, simplex), Settings{Tolerance: 1e-7}))
+			r := testkit.Must(solve(t.Context(), program(n, alpha, simplex), Settings{Tolerance: 1e-7}))
 			k := float64(n - 1)
 			want := k / (k + math.Exp(alpha))
 			if r.Status != Converged || r.Lower > want*(1+1e-14) || r.Upper < want*(1-1e-14) || r.Upper-r.Lower > 1e-7*want {
@@ -78,8 +78,8 @@ func TestSolve_ClosedForms(t *testing.T) {
 
 func TestSolve_WorkersAgree(t *testing.T) {
 	p := square(13, 5)
-	a, errA := solve(p, Settings{Tolerance: 1e-8, Workers: 1})
-	b, errB := solve(p, Settings{Tolerance: 1e-8, Workers: 3})
+	a, errA := solve(t.Context(), p, Settings{Tolerance: 1e-8, Workers: 1})
+	b, errB := solve(t.Context(), p, Settings{Tolerance: 1e-8, Workers: 3})
 	if err := errors.Join(errA, errB); err != nil {
 		t.Fatal(err)
 	}
@@ -93,12 +93,12 @@ func TestSolve_WorkersAgree(t *testing.T) {
 func TestSolve_Prior(t *testing.T) {
 	p := program(2, 1, simplex)
 	p.Prior = []float64{.5, .5}
-	r, err := solve(p, Settings{Tolerance: 1e-9})
+	r, err := solve(t.Context(), p, Settings{Tolerance: 1e-9})
 	if want := 1 / (1 + math.E); err != nil || math.Abs(r.Lower-want) > 1e-9 || math.Abs(r.Upper-want) > 1e-9 {
 		t.Errorf("%+v, %v, want %v", r, err, want)
 	}
 	p.Prior = []float64{1, 0}
-	r, err = solve(p, Settings{Tolerance: 1e-9})
+	r, err = solve(t.Context(), p, Settings{Tolerance: 1e-9})
 	if err != nil || r.Upper > 1e-6 {
 		t.Errorf("%+v, %v, want 0", r, err)
 	}
@@ -108,13 +108,13 @@ func TestSolve_Prior(t *testing.T) {
 func TestSolve_Rectangular(t *testing.T) {
 	p := program(3, 1, simplex)
 	p.Outputs, p.Loss = 1, []float64{0, 1, 3}
-	r, err := solve(p, Settings{Tolerance: 1e-9})
+	r, err := solve(t.Context(), p, Settings{Tolerance: 1e-9})
 	if err != nil || math.Abs(r.Lower-3) > 1e-8 || math.Abs(r.Upper-3) > 1e-8 {
 		t.Errorf("one output: %+v, %v", r, err)
 	}
 	p = program(3, 1, simplex)
 	p.Outputs, p.Loss = 6, append(p.Loss, p.Loss...)
-	r, err = solve(p, Settings{Tolerance: 1e-8})
+	r, err = solve(t.Context(), p, Settings{Tolerance: 1e-8})
 	if want := 2 / (2 + math.E); err != nil || r.Status != Converged || math.Abs(r.Upper-want) > 1e-8 {
 		t.Errorf("every output twice: %+v, %v, want %v", r, err, want)
 	}
@@ -139,16 +139,16 @@ func TestSolve_Interrupted(t *testing.T) {
 
 func TestSolve_BadSizes(t *testing.T) {
 	var size *fault.SizeError
-	if _, err := solve(program(1, 1, simplex), Settings{}); !errors.As(err, &size) {
+	if _, err := solve(t.Context(), program(1, 1, simplex), Settings{}); !errors.As(err, &size) {
 		t.Errorf("one input: %v", err)
 	}
 	p := program(3, 1, simplex)
 	p.Loss = p.Loss[1:]
-	if _, err := solve(p, Settings{}); !errors.As(err, &size) {
+	if _, err := solve(t.Context(), p, Settings{}); !errors.As(err, &size) {
 		t.Errorf("short losses: %v", err)
 	}
 	var value *fault.ValueError
-	if _, err := solve(program(3, 0, simplex), Settings{}); !errors.As(err, &value) {
+	if _, err := solve(t.Context(), program(3, 0, simplex), Settings{}); !errors.As(err, &value) {
 		t.Errorf("budget 0: %v", err)
 	}
 }

@@ -162,7 +162,7 @@ var longCalls = []longCall{
 		return err1(lp.ConstOPT(ctx, metric.Same(f), 5, nil))
 	}},
 	{"lp.Spanner", flat, 500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.Spanner(context.Background(), metric.Same(f), 5, &lp.SpannerOptions{Options: lp.Options{Context: ctx}}))
+		return err1(lp.Spanner(ctx, metric.Same(f), 5, nil))
 	}},
 	{"lp.Choose", flat, 1500, func(ctx context.Context, f metric.Finite) error {
 		return err1(lp.Choose(ctx, two(f), 5, nil))
@@ -265,10 +265,8 @@ var longCalls = []longCall{
 
 func steep() emd.Query[[]float64] { return emd.Average(additive.Norm{P: 1, Dim: 40}) }
 
-func built(build func(metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) func(context.Context, metric.Finite) error {
-	return func(ctx context.Context, f metric.Finite) error {
-		return err1(build(f, 20, &exponential.Options{Context: ctx}))
-	}
+func built(build func(context.Context, metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) func(context.Context, metric.Finite) error {
+	return func(ctx context.Context, f metric.Finite) error { return err1(build(ctx, f, 20, nil)) }
 }
 
 // lazily is a channel that is computed as it is read.

@@ -99,10 +99,10 @@ var mechanismCalls = []call{
 	}, []any{written, path, &mechanism.AuditOptions{}}},
 	{"mechanism.Losses.Mean", losses.Mean, []any{uniform}},
 	{"mechanism.Losses.Quantile", losses.Quantile, []any{0.5}},
-	{"mechanism.Channel.Loss", channel.Loss, []any{ctx, path}},
+	{"mechanism.Channel.Loss", channel.Loss, []any{path}},
 	{"mechanism.Channel.LossAt", channel.LossAt, []any{2, path}},
 	{"mechanism.Channel.Posterior", channel.Posterior, []any{uniform, 1, make([]float64, 5)}},
-	{"mechanism.Channel.Remap", channel.Remap, []any{ctx, uniform, path}},
+	{"mechanism.Channel.Remap", channel.Remap, []any{uniform, path}},
 	{"mechanism.Channel.Relabel", channel.Relabel, []any{[]int{0, 1, 2, 3, 4}}},
 	{"mechanism.Compose", mechanism.Compose[int, int], []any{[]mechanism.Mechanism[int, int]{channel, channel}}},
 
@@ -211,9 +211,9 @@ var emdCalls = []call{
 	{"emd.LaplaceFrequencies.Release", curator.Release, []any{seeded(), threeUsers}},
 	{"emd.ChooseAlpha", emd.ChooseAlpha, []any{[]emd.Row{{Distance: 1, Fraction: 0.5, Eps: 1}, {Distance: 5, Fraction: 0.1, Eps: 2}}}},
 	{"emd.Promises", emd.Promises, []any{perUnit, []emd.Row{{Distance: 1, Fraction: 0.5, Eps: 1}}}},
-	{"accountant.Composition.Delta", accountant.Composition.Delta, []any{accountant.Composition{Count: 100, Item: 0.1}, ctx, 2.0}},
-	{"accountant.Composition.Level", accountant.Composition.Level, []any{accountant.Composition{Count: 100, Item: 0.1}, ctx, 1e-6}},
-	{"accountant.ComposeBudget", accountant.ComposeBudget, []any{ctx, int64(100), accountant.ComposeFor{Eps: 2, Delta: 1e-6}}},
+	{"accountant.Composition.Delta", accountant.Composition.Delta, []any{accountant.Composition{Count: 100, Item: 0.1}, 2.0}},
+	{"accountant.Composition.Level", accountant.Composition.Level, []any{accountant.Composition{Count: 100, Item: 0.1}, 1e-6}},
+	{"accountant.ComposeBudget", accountant.ComposeBudget, []any{int64(100), accountant.ComposeFor{Eps: 2, Delta: 1e-6}}},
 	{"emd.NewFrequencies", emd.NewFrequencies, []any{channel, path, central, &emd.FrequencyOptions{Delta: 1e-6}}},
 	{"emd.NewFrequencies", emd.NewFrequencies, []any{channel, path, local, &emd.FrequencyOptions{Audit: true}}},
 	{"emd.NewGKRRFrequencies", emd.NewGKRRFrequencies, []any{gkrr, modelOne, &emd.FrequencyOptions{}}},
@@ -221,7 +221,7 @@ var emdCalls = []call{
 	{"emd.Frequencies.Collect", func(ctx context.Context, data emd.Users[int]) (*emd.Counts, error) {
 		f := must(emd.NewGKRRFrequencies(context.Background(), gkrr, emd.Model{Trust: emd.Local, Items: 4, Diameter: 1}, nil))
 		return f.Collect(ctx, seeded(), data)
-	}, []any{ctx, threeUsers}},
+	}, []any{threeUsers}},
 	{"emd.Frequencies.Estimate", func(n []int64, users int64) (*emd.Estimate, error) {
 		c, err := emd.NewCounts(n, users)
 		if err != nil {
@@ -240,6 +240,8 @@ var emdCalls = []call{
 		return sum.Merge(c)
 	}, []any{[]int64{3, 4, 3, 2}, int64(3)}},
 	{"emd.NewGKRR", emd.NewGKRR, []any{departments, 3.0}},
+	{"emd.GKRR.Channel", gkrr.Channel, nil},
+	{"emd.Hadamard.Channel", hadamard.Channel, nil},
 	{"emd.GKRR.Release", gkrr.Release, []any{seeded(), 1}},
 	{"emd.Clusters.W1", emd.Clusters.W1, []any{departments, four, fourSkew}},
 	{"emd.NewGuarantee", emd.NewGuarantee, []any{central, level}},
@@ -262,7 +264,7 @@ var emdCalls = []call{
 	{"emd.Similarity", emd.Similarity, []any{[]float64{0.6, 0.8}}},
 	{"emd.Shares", emd.Shares, []any{path}},
 	{"emd.Indicator", emd.Indicator[float64], []any{func(float64) bool { return true }, 1.0}},
-	{"emd.LipschitzAtLeast", emd.LipschitzAtLeast[[]float64], []any{ctx, average, points}},
+	{"emd.LipschitzAtLeast", emd.LipschitzAtLeast[[]float64], []any{average, points}},
 	{"emd.LinearMap", emd.LinearMap[[]float64], []any{[][]float64{{1, 1}, {2, 0}}, average}},
 	{"emd.Region", emd.Region[float64], []any{math.Abs, emd.Smoothing{Width: 2}}},
 	{"emd.Ball", emd.Ball[[]float64], []any{metric.Euclidean{}, []float64{1, 2}, 1.0, emd.Smoothing{Width: 2}}},
@@ -278,9 +280,9 @@ var emdCalls = []call{
 	{"emd.Reduced.Release", reduced.Release, []any{seeded(), threePaths}},
 	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.Pair{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{}}},
 	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.Pair{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{Samples: []int{10, 20}, Value: func(p emd.ReducePlan) float64 { return p.Alpha }}}},
-	{"accountant.Shuffle.Level", accountant.Shuffle.Level, []any{shuffle, ctx, accountant.LevelAt{Alpha0: 1, Delta: 1e-6}}},
-	{"accountant.Shuffle.Delta", accountant.Shuffle.Delta, []any{shuffle, ctx, accountant.DeltaAt{Alpha0: 1, Alpha: 5}}},
-	{"accountant.Shuffle.Budget", accountant.Shuffle.Budget, []any{shuffle, ctx, accountant.BudgetFor{Alpha: 5, Delta: 1e-6}}},
+	{"accountant.Shuffle.Level", accountant.Shuffle.Level, []any{shuffle, accountant.LevelAt{Alpha0: 1, Delta: 1e-6}}},
+	{"accountant.Shuffle.Delta", accountant.Shuffle.Delta, []any{shuffle, accountant.DeltaAt{Alpha0: 1, Alpha: 5}}},
+	{"accountant.Shuffle.Budget", accountant.Shuffle.Budget, []any{shuffle, accountant.BudgetFor{Alpha: 5, Delta: 1e-6}}},
 	{"accountant.Shuffle.Theorem44", accountant.Shuffle.Theorem44, []any{shuffle, accountant.BudgetFor{Alpha: 5, Delta: 1e-6}}},
 	{"accountant.Shuffle.ItemDelta", accountant.Shuffle.ItemDelta, []any{shuffle, accountant.Change{Alpha0: 1, Distance: 0.5, Eps: 0.1}}},
 	{"emd.FromUserLevel", emd.FromUserLevel, []any{central, emd.Pair{Eps: 1, Delta: 1e-6}, 0.5}},

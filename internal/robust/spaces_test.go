@@ -65,7 +65,6 @@ func badSpaces[P any]() (out []other) {
 }
 
 var (
-	ctx      = context.Background()
 	path     = space.Path(5, 1)
 	same     = metric.Same(path)
 	twoSided = metric.Bimetric{Privacy: path, Utility: space.Simplex(5, 2)}
@@ -100,7 +99,7 @@ var metricCalls = []call{
 	{"metric.Bimetric.Lipschitz", func(ctx context.Context, b metric.Bimetric) (float64, error) {
 		r, _, _, err := b.Lipschitz(ctx)
 		return r, err
-	}, []any{ctx, same}},
+	}, []any{same}},
 	{"metric.Bimetric.Check", func(b metric.Bimetric) error { return b.Check() }, []any{same}},
 	{"metric.NewClustered", metric.NewClustered, []any{3, 4, 0.5}},
 	{"metric.Scale", metric.Scale[[]float64], []any{metric.Euclidean{}, 2.0}},
@@ -111,23 +110,23 @@ var metricCalls = []call{
 	{"metric.Product", metric.Product[[]float64, string], []any{metric.Euclidean{}, metric.Levenshtein{}, 2.0}},
 	{"metric.NewDense", metric.NewDense, []any{3, []float64{1, 2, 1.5}}},
 	{"metric.NewMatrix", metric.NewMatrix, []any{[][]float64{{0, 1, 2}, {1, 0, 1.5}, {2, 1.5, 0}}}},
-	{"metric.Densify", metric.Densify, []any{ctx, points}},
-	{"metric.Diameter", metric.Diameter, []any{ctx, points}},
-	{"metric.Radius", metric.Radius, []any{ctx, points}},
-	{"metric.MinDistance", metric.MinDistance, []any{ctx, points}},
-	{"metric.MinPositiveDistance", metric.MinPositiveDistance, []any{ctx, points}},
+	{"metric.Densify", metric.Densify, []any{points}},
+	{"metric.Diameter", metric.Diameter, []any{points}},
+	{"metric.Radius", metric.Radius, []any{points}},
+	{"metric.MinDistance", metric.MinDistance, []any{points}},
+	{"metric.MinPositiveDistance", metric.MinPositiveDistance, []any{points}},
 	{"metric.NewGraph", func(ctx context.Context, weights []float64) (*metric.Graph, error) {
 		return metric.NewGraph(ctx, weightedGraph(weights...))
-	}, []any{ctx, []float64{1, 2, 3}}},
-	{"metric.NewGraphEdges", metric.NewGraphEdges, []any{ctx, 3, []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 1, J: 2, Length: 2}}}},
-	{"metric.Subdominant", metric.Subdominant, []any{ctx, points}},
-	{"metric.AsUltrametric", metric.AsUltrametric, []any{ctx, ultra}},
-	{"metric.ValidateUltrametric", metric.ValidateUltrametric, []any{ctx, ultra, 1e-9}},
-	{"metric.NearestNeighbors", metric.NearestNeighbors, []any{ctx, points, 2}},
-	{"metric.ReverseNeighbors", metric.ReverseNeighbors, []any{ctx, points, 2}},
+	}, []any{[]float64{1, 2, 3}}},
+	{"metric.NewGraphEdges", metric.NewGraphEdges, []any{3, []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 1, J: 2, Length: 2}}}},
+	{"metric.Subdominant", metric.Subdominant, []any{points}},
+	{"metric.AsUltrametric", metric.AsUltrametric, []any{ultra}},
+	{"metric.ValidateUltrametric", metric.ValidateUltrametric, []any{ultra, 1e-9}},
+	{"metric.NearestNeighbors", metric.NearestNeighbors, []any{points, 2}},
+	{"metric.ReverseNeighbors", metric.ReverseNeighbors, []any{points, 2}},
 	{"metric.Net", metric.Net, []any{points, 1.5, &metric.NetOptions{Order: []int{4, 3, 2, 1, 0}}}},
-	{"metric.FarthestFirst", metric.FarthestFirst, []any{ctx, points, 3, 0}},
-	{"metric.Assign", metric.Assign, []any{ctx, points, []int{0, 3}}},
+	{"metric.FarthestFirst", metric.FarthestFirst, []any{points, 3, 0}},
+	{"metric.Assign", metric.Assign, []any{points, []int{0, 3}}},
 	{"metric.ParseNewick", newick, []any{"((a:1,b:2):0.5,c:3);"}},
 	{"metric.Tree.WriteNewick", taxonomy.WriteNewick, []any{&bytes.Buffer{}}},
 	{"metric.NewPoints", metric.NewPoints[[]float64], []any{plane, metric.Euclidean{}}},
@@ -154,7 +153,7 @@ var metricCalls = []call{
 	{"metric.Minkowski.Check", metric.Minkowski.Check, []any{metric.Minkowski{P: 3}, []float64{1, 2}, []float64{3, 4}}},
 	{"metric.Angular.Check", metric.Angular{}.Check, []any{[]float64{1, 2}, []float64{3, 4}}},
 	{"metric.TotalVariation.Check", metric.TotalVariation{}.Check, []any{[]float64{0.5, 0.5}, []float64{0.25, 0.75}}},
-	{"metric.Spanner", metric.Spanner, []any{ctx, points, 1.5}},
+	{"metric.Spanner", metric.Spanner, []any{points, 1.5}},
 	{"metric.NewTree", metric.NewTree, []any{[]int{-1, 0, 0}, []float64{0, 1, 2}}},
 	{"metric.TreeFromPaths", metric.TreeFromPaths, []any{[][]string{{"a", "b"}, {"a", "c"}}}},
 	{"metric.Tree.WithNames", taxonomy.WithNames, []any{[]string{"a", "b", "c", "d", "e", "f", "g"}}},
@@ -204,6 +203,7 @@ var entropyCalls = []call{
 	{"entropy.Star.Prove", entropy.Star.Prove, []any{entropy.Star{X: 0, Points: []int{0, 1}, Weights: []float64{1, 1}, Offsets: []float64{0, 0}}, same, 1.0}},
 	{"entropy.Center.Prove", entropy.Center.Prove, []any{entropy.Center{X: 2}, same, 1.0}},
 	{"entropy.MeasureNet", entropy.MeasureNet, []any{path, 2}},
+	{"entropy.Measures.CoveringRadius", measures.CoveringRadius, nil},
 	{"entropy.Measures.Wasserstein", measures.Wasserstein, []any{&entropy.Options{}}},
 	{"entropy.PositiveMeasure", entropy.PositiveMeasure, []any{path, &entropy.Options{}}},
 	{"entropy.BallMass", entropy.BallMass, []any{path, uniform, 1.0, &entropy.Options{}}},
@@ -223,13 +223,13 @@ var baire = entropy.Baire{
 var tspCalls = []call{
 	{"tsp.OneTreeBound", tsp.OneTreeBound, []any{points, make([]float64, 5), &tsp.BoundOptions{}}},
 	{"tsp.HeldKarpBound", tsp.HeldKarpBound, []any{points, &tsp.BoundOptions{}}},
-	{"tsp.CoveringIntegral", tsp.CoveringIntegral, []any{ctx, points}},
+	{"tsp.CoveringIntegral", tsp.CoveringIntegral, []any{points}},
 	{"tsp.Fold", tsp.Fold, []any{points, tour}},
 	{"tsp.Folding.Locality", folding.Locality, []any{points}},
 	{"tsp.Folding.Locality", func(l tsp.Folding) (tsp.Locality, error) { return l.Locality(context.Background(), points) }, []any{*folding}},
 	{"tsp.Greedy", tsp.Greedy, []any{points, &tsp.Options{}}},
 	{"tsp.Improve", tsp.Improve, []any{points, tour, &tsp.Options{}}},
-	{"tsp.MST", tsp.MST, []any{ctx, points}},
+	{"tsp.MST", tsp.MST, []any{points}},
 	{"tsp.DoubleTree", tsp.DoubleTree, []any{points, &tsp.Options{}}},
 	{"tsp.Solve", tsp.Solve, []any{points, &tsp.Options{}}},
 	{"tsp.SpaceFilling", tsp.SpaceFilling, []any{points, tsp.Hilbert, &tsp.Options{}}},

@@ -1,6 +1,7 @@
 package robust
 
 import (
+	"context"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -137,6 +138,9 @@ func namesOne(message string, functions []string) bool {
 
 // arguments are values of type t: zero, and what the registry's good calls have.
 func arguments(t reflect.Type) []reflect.Value {
+	if t == contextType { // nil is refused for itself
+		return []reflect.Value{reflect.ValueOf(context.Background())}
+	}
 	values := []reflect.Value{reflect.Zero(t)}
 	for _, calls := range registry {
 		for _, c := range calls {
@@ -147,8 +151,8 @@ func arguments(t reflect.Type) []reflect.Value {
 			}
 		}
 	}
-	if t == contextType || len(values) > 1 && values[1].Kind() == reflect.Func {
-		return values[1:] // nil is refused for itself
+	if len(values) > 1 && values[1].Kind() == reflect.Func {
+		return values[1:]
 	}
 	return values
 }

@@ -1,6 +1,7 @@
 package privatebeam
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -38,23 +39,23 @@ func Frequencies[E Estimator](s beam.Scope, e E, counts beam.PCollection) (beam.
 // RegisterEstimator makes a kind of estimator known to the workers. Call it from
 // an init function, once for every E.
 func RegisterEstimator[E Estimator]() {
-	register.DoFn1x2[Multiset, Estimate, error](&estimateFn[E]{})
+	register.DoFn2x2[context.Context, Multiset, Estimate, error](&estimateFn[E]{})
 }
 
 type estimateFn[E Estimator] struct {
 	Estimator E
 }
 
-func (f *estimateFn[E]) ProcessElement(m Multiset) (Estimate, error) {
+func (f *estimateFn[E]) ProcessElement(ctx context.Context, m Multiset) (Estimate, error) {
 	q, err := build(f.Estimator, f.Estimator.Frequencies)
 	if err != nil {
 		return Estimate{}, err
 	}
-	return estimate(q, m)
+	return estimate(ctx, q, m)
 }
 
 // estimate is what Frequencies does with its counts.
-func estimate(q *emd.Frequencies, m Multiset) (Estimate, error) {
+func estimate(ctx context.Context, q *emd.Frequencies, m Multiset) (Estimate, error) {
 	c, err := emd.NewCounts(m.Counts, m.Users)
 	if err != nil {
 		return Estimate{}, err
@@ -63,6 +64,6 @@ func estimate(q *emd.Frequencies, m Multiset) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	p, d, err := q.Distribution(e)
+	p, d, err := q.Distribution(ctx, e)
 	return Estimate{Mean: e.Mean, StdErr: e.StdErr, Distribution: p, Distance: d, Users: e.Users, Items: e.Items}, err
 }

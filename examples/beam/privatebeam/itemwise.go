@@ -135,7 +135,7 @@ func (f *drawFn) Setup(ctx context.Context) (err error) {
 	if f.streams, err = f.Secret.load(ctx); err != nil {
 		return err
 	}
-	f.samplers, err = build(f.Channel, func() (*samplers, error) { return newSamplers(f.Channel, f.Inputs) })
+	f.samplers, err = build(f.Channel, func() (*samplers, error) { return newSamplers(ctx, f.Channel, f.Inputs) })
 	return err
 }
 
@@ -179,12 +179,12 @@ func packChannel(c *mechanism.Channel) ([]byte, error) {
 // bit. Reading audits it anew, which is not what is wanted here: w was audited
 // under its metric where the pipeline was built, and nothing promises anything on
 // a worker. So distances are the largest there are, which any channel keeps.
-func newSamplers(encoded []byte, inputs int) (*samplers, error) {
+func newSamplers(ctx context.Context, encoded []byte, inputs int) (*samplers, error) {
 	z, err := gzip.NewReader(bytes.NewReader(encoded))
 	if err != nil {
 		return nil, err
 	}
-	c, err := mechanism.ReadChannel(z, far(inputs), nil)
+	c, err := mechanism.ReadChannel(ctx, z, far(inputs), nil)
 	if err != nil {
 		return nil, err
 	}

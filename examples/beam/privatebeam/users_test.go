@@ -212,7 +212,7 @@ func TestItemWise_IsTheDirectRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	direct, err := estimate(f, want)
+	direct, err := estimate(t.Context(), f, want)
 	if err != nil {
 		t.Fatal(err)
 	}
