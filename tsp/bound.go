@@ -14,8 +14,8 @@ import (
 //
 // Give every point i a number p_i, its multiplier, and every edge the cost
 // d(i,j) + p_i + p_j. A tour meets every point twice, so this adds exactly
-// 2(p_1 + ... + p_n) to its length. Without its dearest edge it is a spanning
-// tree, and that edge costs at least as much as the second cheapest at any
+// 2(p_1 + ... + p_n) to its length. Without its largest edge it is a spanning
+// tree, and that edge costs at least as much as the second smallest at any
 // point v. Hence, for any multipliers, no tour is shorter than
 //
 //	MST(p) + max_v second(v, p) - 2(p_1 + ... + p_n).
@@ -34,12 +34,11 @@ type Bound struct {
 	Iterations int
 }
 
-// BoundOptions are the optional arguments of [HeldKarpBound] and [OneTreeBound]. Nil
-// and the zero value mean the defaults.
-type BoundOptions struct {
-	// Path bounds open paths through all points, with free ends, in place of
-	// closed tours.
-	Path bool
+// HeldKarpOptions are the settings of [HeldKarpBound]. Nil and the zero value
+// mean the defaults.
+type HeldKarpOptions struct {
+	// Kind is the kind of the tours to bound.
+	Kind Kind
 
 	// Upper, where positive, is the length of a known tour or path. The search
 	// ends once it has proved that one optimal, up to rounding.
@@ -63,14 +62,6 @@ type BoundOptions struct {
 // 10^7 of them is finite.
 const boundMax = 1e300
 
-// options returns o as the search takes them.
-func (o *BoundOptions) options() heldkarp.Options {
-	if o == nil {
-		return heldkarp.Options{}
-	}
-	return heldkarp.Options(*o)
-}
-
 // OneTreeBound returns the bound that the given multipliers prove: one a point,
 // at most 1e300 in magnitude, and copied. See [Bound] for the formula; its
 // maximum is taken over the leaves of the tree, of many over the most promising.
@@ -81,8 +72,8 @@ func (o *BoundOptions) options() heldkarp.Options {
 //
 // It reads all distances, in O(n^2) time and O(n) memory, unless f has 2048 or
 // more points and is [metric.Embedded] in at most 4 dimensions: then it
-// searches a kd-tree, in about O(n log n). Of o it reads Path and Context.
-func OneTreeBound(ctx context.Context, f metric.Finite, multipliers []float64, o *BoundOptions) (Bound, error) {
+// searches a kd-tree, in about O(n log n).
+func OneTreeBound(ctx context.Context, f metric.Finite, multipliers []float64, kind Kind) (Bound, error) {
 	const op = "tsp: OneTreeBound"
 	if n := fault.Len(f); multipliers != nil && n != len(multipliers) {
 		return Bound{}, &fault.SizeError{Op: op, Arg: "multipliers", Got: len(multipliers), Want: fmt.Sprint(n)}
@@ -92,12 +83,12 @@ func OneTreeBound(ctx context.Context, f metric.Finite, multipliers []float64, o
 			return Bound{}, &fault.ValueError{Op: op, Arg: "multipliers", Index: i, Value: p, Want: "a number in [-1e300, 1e300]"}
 		}
 	}
-	b, err := heldkarp.OneTree(ctx, op, f, multipliers, o.options())
+	b, err := heldkarp.OneTree(ctx, op, f, multipliers, heldkarp.Kind(kind))
 	return Bound(b), err
 }
 
 // HeldKarpBound returns a lower bound on the length of all tours of f, or of
-// all open paths with [BoundOptions].Path: the 1-tree bound of Held and Karp
+// all open paths: the 1-tree bound of Held and Karp
 // (1970, 1971), that is the largest of the values in [Bound] as far as
 // subgradient ascent reaches it. For uniform points of the plane that is within
 // 0.1 %, and the largest value itself about 0.7 % below the shortest tour; for
@@ -122,7 +113,11 @@ func OneTreeBound(ctx context.Context, f metric.Finite, multipliers []float64, o
 // (1982), its length falls as a parabola; well-separated clusters, on all
 // scales, also move as wholes, which the papers leave to very many steps of
 // single points.
-func HeldKarpBound(ctx context.Context, f metric.Finite, o *BoundOptions) (Bound, error) {
-	b, err := heldkarp.Ascend(ctx, "tsp: HeldKarpBound", f, o.options())
+func HeldKarpBound(ctx context.Context, f metric.Finite, o *HeldKarpOptions) (Bound, error) {
+	var h heldkarp.Options
+	if o != nil {
+		h = heldkarp.Options{Kind: heldkarp.Kind(o.Kind), Upper: o.Upper, Iterations: o.Iterations, Neighbors: o.Neighbors, Progress: o.Progress}
+	}
+	b, err := heldkarp.Ascend(ctx, "tsp: HeldKarpBound", f, h)
 	return Bound(b), err
 }

@@ -52,15 +52,18 @@ func boundSpaces(n int, seed uint64) map[string]struct {
 }
 
 // boundAll are the ways to a bound.
-var boundAll = map[string]func(context.Context, metric.Finite, *BoundOptions) (Bound, error){
-	"HeldKarpBound": HeldKarpBound, "tree": treeBound,
-	"OneTreeBound": func(ctx context.Context, f metric.Finite, o *BoundOptions) (Bound, error) {
-		return OneTreeBound(ctx, f, make([]float64, f.Len()), o)
+var boundAll = map[string]func(context.Context, metric.Finite, Kind) (Bound, error){
+	"HeldKarpBound": func(ctx context.Context, f metric.Finite, kind Kind) (Bound, error) {
+		return HeldKarpBound(ctx, f, &HeldKarpOptions{Kind: kind})
 	},
+	"OneTreeBound": func(ctx context.Context, f metric.Finite, kind Kind) (Bound, error) {
+		return OneTreeBound(ctx, f, make([]float64, f.Len()), kind)
+	},
+	"tree": treeBound,
 }
 
-func treeBound(ctx context.Context, f metric.Finite, o *BoundOptions) (Bound, error) {
-	return OneTreeBound(ctx, f, nil, o)
+func treeBound(ctx context.Context, f metric.Finite, kind Kind) (Bound, error) {
+	return OneTreeBound(ctx, f, nil, kind)
 }
 
 // No bound passes the optimum, to the last bit where that is known exactly, and
@@ -70,29 +73,28 @@ func TestBound_IsAtMostTheShortestTour(t *testing.T) {
 	for n := 1; n <= 9; n++ {
 		for seed := range uint64(4) {
 			for name, s := range boundSpaces(n, seed) {
-				for _, path := range []bool{false, true} {
-					best := shortest(s.f, !path)
+				for _, kind := range []Kind{Closed, Path} {
+					best := shortest(s.f, kind)
 					limit := best
 					if !s.exact {
 						limit *= 1 + 1e-15*float64(n)
 					}
-					o := &BoundOptions{Path: path}
 					var value float64
 					for how, bound := range boundAll {
-						b, err := bound(t.Context(), s.f, o)
+						b, err := bound(t.Context(), s.f, kind)
 						if err != nil || !(b.Value >= 0 && b.Value <= limit) {
-							t.Errorf("%s %s n=%d path=%v: %v, the optimum is %v (%v)", how, name, n, path, b.Value, best, err)
+							t.Errorf("%s %s n=%d %v: %v, the optimum is %v (%v)", how, name, n, kind, b.Value, best, err)
 						}
 						if how == "HeldKarpBound" {
 							value = b.Value
-							again, err := OneTreeBound(t.Context(), s.f, b.Multipliers, o)
+							again, err := OneTreeBound(t.Context(), s.f, b.Multipliers, kind)
 							if err != nil || again.Value != value {
-								t.Errorf("%s n=%d path=%v: multipliers prove %v, not %v (%v)", name, n, path, again.Value, value, err)
+								t.Errorf("%s n=%d %v: multipliers prove %v, not %v (%v)", name, n, kind, again.Value, value, err)
 							}
 						}
 					}
-					if m, err := treeBound(t.Context(), s.f, o); err != nil || m.Value > value {
-						t.Errorf("%s n=%d path=%v: tree %v above %v", name, n, path, m.Value, value)
+					if m, err := treeBound(t.Context(), s.f, kind); err != nil || m.Value > value {
+						t.Errorf("%s n=%d %v: tree %v above %v", name, n, kind, m.Value, value)
 					}
 					cases++
 					if value >= best*(1-1e-6) {
@@ -116,8 +118,8 @@ func TestOneTreeBound_HoldsForAnyMultipliers(t *testing.T) {
 				if !s.exact {
 					continue
 				}
-				for _, path := range []bool{false, true} {
-					best := shortest(s.f, !path)
+				for _, kind := range []Kind{Closed, Path} {
+					best := shortest(s.f, kind)
 					for _, size := range []float64{0.3, 10, 1e9, 1e17, 1e300} {
 						pi := make([]float64, n)
 						for i := range pi {
@@ -127,9 +129,9 @@ func TestOneTreeBound_HoldsForAnyMultipliers(t *testing.T) {
 						for i := range pi {
 							pi[i] = max(-1e300, min(1e300, pi[i]/1e8+shift))
 						}
-						b, err := OneTreeBound(t.Context(), s.f, pi, &BoundOptions{Path: path})
+						b, err := OneTreeBound(t.Context(), s.f, pi, kind)
 						if err != nil || b.Value > best {
-							t.Errorf("%s n=%d path=%v size %v: %v above %v (%v)", name, n, path, size, b.Value, best, err)
+							t.Errorf("%s n=%d %v size %v: %v above %v (%v)", name, n, kind, size, b.Value, best, err)
 						}
 					}
 				}
@@ -179,23 +181,23 @@ func TestHeldKarpBound_KnownValues(t *testing.T) {
 		{"two", lattice(2, 1), 2, 1, true, true},
 		{"one", lattice(1, 1), 0, 0, true, true},
 	} {
-		for _, path := range []bool{false, true} {
+		for _, kind := range []Kind{Closed, Path} {
 			want := c.tour
-			if path {
+			if kind == Path {
 				want = c.path
 			}
-			b, err := HeldKarpBound(t.Context(), c.f, &BoundOptions{Path: path, Upper: want})
+			b, err := HeldKarpBound(t.Context(), c.f, &HeldKarpOptions{Kind: kind, Upper: want})
 			tol := 1e-11 // easy: the first 1-tree proves it
 			if c.exact {
 				tol = 0
-			} else if !c.easy && !path {
+			} else if !c.easy && kind == Closed {
 				tol = 1e-3
 			}
 			if err != nil || math.Abs(b.Value-want) > tol*want {
-				t.Errorf("%s path=%v: %v, want %v (%v)", c.name, path, b.Value, want, err)
+				t.Errorf("%s %v: %v, want %v (%v)", c.name, kind, b.Value, want, err)
 			}
 			if c.exact && b.Iterations > 0 {
-				t.Errorf("%s path=%v: %d iterations after the proof", c.name, path, b.Iterations)
+				t.Errorf("%s %v: %d iterations after the proof", c.name, kind, b.Iterations)
 			}
 		}
 	}
@@ -207,11 +209,11 @@ func TestHeldKarpBound_IsBelowToursAndNear(t *testing.T) {
 	for _, n := range []int{10, 40, 100, 200} {
 		for seed := range uint64(2) {
 			for name, s := range boundSpaces(n, seed) {
-				for _, path := range []bool{false, true} {
-					tour := testkit.Must(Solve(t.Context(), s.f, &Options{Path: path, Certificate: CertifyNone, Kicks: 1000}))
-					b, err := HeldKarpBound(t.Context(), s.f, &BoundOptions{Path: path, Upper: tour.Length})
+				for _, kind := range []Kind{Closed, Path} {
+					tour := testkit.Must(Solve(t.Context(), s.f, &SolveOptions{Kind: kind, Bound: BoundNone, Improve: ImproveOptions{Kicks: 1000}}))
+					b, err := HeldKarpBound(t.Context(), s.f, &HeldKarpOptions{Kind: kind, Upper: tour.Length})
 					if err != nil || b.Value > tour.Length {
-						t.Errorf("%s n=%d path=%v: bound %v above the tour %v (%v)", name, n, path, b.Value, tour.Length, err)
+						t.Errorf("%s n=%d %v: bound %v above the tour %v (%v)", name, n, kind, b.Value, tour.Length, err)
 					}
 					least := 0.95
 					switch name {
@@ -221,7 +223,7 @@ func TestHeldKarpBound_IsBelowToursAndNear(t *testing.T) {
 						least = 0.7
 					}
 					if b.Value < least*tour.Length {
-						t.Errorf("%s n=%d path=%v: bound %v far below the tour %v", name, n, path, b.Value, tour.Length)
+						t.Errorf("%s n=%d %v: bound %v far below the tour %v", name, n, kind, b.Value, tour.Length)
 					}
 				}
 			}
@@ -237,7 +239,7 @@ func TestHeldKarpBound_UniformPoints(t *testing.T) {
 	for seed := range uint64(3) {
 		f := plane(n, seed)
 		b := testkit.Must(HeldKarpBound(t.Context(), f, nil))
-		m, _ := treeBound(t.Context(), f, nil)
+		m, _ := treeBound(t.Context(), f, Closed)
 		if c := b.Value / math.Sqrt(n); c < 0.69 || c > 0.75 || m.Value > 0.93*b.Value {
 			t.Errorf("seed %d: %v sqrt(n A), tree bound %v sqrt(n A)", seed, c, m.Value/math.Sqrt(n))
 		}
@@ -254,24 +256,24 @@ func TestHeldKarpBound_Clusters(t *testing.T) {
 		pts[i] = []float64{c[0] + 0.005*r.NormFloat64(), c[1] + 0.005*r.NormFloat64()}
 	}
 	f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
-	for _, path := range []bool{false, true} {
-		tour, err := Solve(t.Context(), f, &Options{Path: path})
+	for _, kind := range []Kind{Closed, Path} {
+		tour, err := Solve(t.Context(), f, &SolveOptions{Kind: kind})
 		if err != nil || tour.Gap() > 0.02 {
-			t.Errorf("path=%v: gap %v (%v)", path, tour.Gap(), err)
+			t.Errorf("%v: gap %v (%v)", kind, tour.Gap(), err)
 		}
 	}
 }
 
 func TestHeldKarpBound_IsRepeatable(t *testing.T) {
 	for _, f := range []metric.Finite{plane(300, 1), plane(3000, 1), cube(300, 2, 10, metric.Manhattan{}, 1)} {
-		o := &BoundOptions{Iterations: 50}
+		o := &HeldKarpOptions{Iterations: 50}
 		a := testkit.Must(HeldKarpBound(t.Context(), f, o))
 		b, _ := HeldKarpBound(t.Context(), f, o)
 		if a.Value != b.Value || a.Iterations != 50 || !slices.Equal(a.Multipliers, b.Multipliers) {
 			t.Errorf("%v and %v after %d iterations", a.Value, b.Value, a.Iterations)
 		}
 		// Prim's algorithm on all pairs agrees with the kd-tree.
-		c, err := OneTreeBound(t.Context(), bare{f}, a.Multipliers, nil)
+		c, err := OneTreeBound(t.Context(), bare{f}, a.Multipliers, Closed)
 		if err != nil || math.Abs(c.Value-a.Value) > 1e-12*a.Value {
 			t.Errorf("all pairs prove %v, not %v (%v)", c.Value, a.Value, err)
 		}
@@ -280,11 +282,11 @@ func TestHeldKarpBound_IsRepeatable(t *testing.T) {
 
 func TestHeldKarpBound_StopsWithTheContext(t *testing.T) {
 	f := plane(500, 1)
-	m := testkit.Must(treeBound(t.Context(), f, nil))
+	m := testkit.Must(treeBound(t.Context(), f, Closed))
 	for _, at := range []int{1, 29, 200} {
 		ctx, cancel := context.WithCancel(context.Background())
 		last := 0
-		b, err := HeldKarpBound(ctx, f, &BoundOptions{Progress: func(done, total int) {
+		b, err := HeldKarpBound(ctx, f, &HeldKarpOptions{Progress: func(done, total int) {
 			if done != last+1 || total != 600 {
 				t.Fatalf("%d of %d after %d", done, total, last)
 			}
@@ -300,7 +302,7 @@ func TestHeldKarpBound_StopsWithTheContext(t *testing.T) {
 		}
 		for how, bound := range boundAll {
 			for _, n := range []int{500, 3000} {
-				if b, err := bound(ctx, plane(n, 1), nil); !errors.Is(err, context.Canceled) || b.Value != 0 {
+				if b, err := bound(ctx, plane(n, 1), Closed); !errors.Is(err, context.Canceled) || b.Value != 0 {
 					t.Errorf("%s, n=%d, canceled before: %v (%v)", how, n, b.Value, err)
 				}
 			}
@@ -314,49 +316,49 @@ func TestBound_RefusesBadInput(t *testing.T) {
 	var value *metric.ValueError
 	var size *metric.SizeError
 	for how, bound := range boundAll {
-		if _, err := bound(t.Context(), emptyMetric{}, nil); !errors.Is(err, metric.ErrEmpty) {
+		if _, err := bound(t.Context(), emptyMetric{}, Closed); !errors.Is(err, metric.ErrEmpty) {
 			t.Error(how, "empty:", err)
-		}
-		for arg, o := range map[string]*BoundOptions{"Upper": {Upper: math.NaN()}, "Iterations": {Iterations: -1}, "Neighbors": {Neighbors: -1}} {
-			if _, err := bound(t.Context(), f, o); !errors.As(err, &value) || value.Arg != arg {
-				t.Error(how, arg, err)
-			}
 		}
 		for _, d := range []float64{math.NaN(), math.Inf(1), -1} {
 			for _, n := range []int{2, 20, 3000} {
 				var g metric.Finite = altered{bare{plane(n, 1)}, 0, n - 1, d}
 				violation := new(metric.Violation)
-				if _, err := bound(t.Context(), g, nil); !errors.As(err, &violation) || violation.I != 0 || violation.J != n-1 {
+				if _, err := bound(t.Context(), g, Closed); !errors.As(err, &violation) || violation.I != 0 || violation.J != n-1 {
 					t.Error(how, n, d, err)
 				}
 			}
 		}
 		for _, d := range []float64{math.MaxFloat64, 1e307, 5e-324} { // no panic, and true
 			for _, n := range []int{2, 9, 20} {
-				if b, err := bound(t.Context(), space.Constant(n, d), nil); err != nil || !(b.Value <= float64(n)*d) || math.IsInf(b.Value, 1) {
+				if b, err := bound(t.Context(), space.Constant(n, d), Closed); err != nil || !(b.Value <= float64(n)*d) || math.IsInf(b.Value, 1) {
 					t.Error(how, n, d, b.Value, err)
 				}
 			}
 		}
-		if b, err := bound(t.Context(), altered{bare{f}, 3, 4, math.MaxFloat64}, nil); err != nil || !(b.Value > 0 && b.Value < 10) {
+		if b, err := bound(t.Context(), altered{bare{f}, 3, 4, math.MaxFloat64}, Closed); err != nil || !(b.Value > 0 && b.Value < 10) {
 			t.Error(how, b.Value, err)
 		}
 	}
-	none, err := OneTreeBound(t.Context(), f, nil, nil)
-	zeros, _ := OneTreeBound(t.Context(), f, make([]float64, 20), nil)
+	for arg, o := range map[string]*HeldKarpOptions{"Upper": {Upper: math.NaN()}, "Iterations": {Iterations: -1}, "Neighbors": {Neighbors: -1}} {
+		if _, err := HeldKarpBound(t.Context(), f, o); !errors.As(err, &value) || value.Arg != arg {
+			t.Error(arg, err)
+		}
+	}
+	none, err := OneTreeBound(t.Context(), f, nil, Closed)
+	zeros, _ := OneTreeBound(t.Context(), f, make([]float64, 20), Closed)
 	if err != nil || none.Value != zeros.Value || !slices.Equal(none.Multipliers, zeros.Multipliers) {
 		t.Error("nil is not zeros:", none, zeros, err)
 	}
-	if _, err := OneTreeBound(t.Context(), f, []float64{}, nil); !errors.As(err, &size) {
+	if _, err := OneTreeBound(t.Context(), f, []float64{}, Closed); !errors.As(err, &size) {
 		t.Error(err)
 	}
-	if _, err := OneTreeBound(t.Context(), f, make([]float64, 19), nil); !errors.As(err, &size) || size.Got != 19 || size.Want != "20" {
+	if _, err := OneTreeBound(t.Context(), f, make([]float64, 19), Closed); !errors.As(err, &size) || size.Got != 19 || size.Want != "20" {
 		t.Error(err)
 	}
 	for _, p := range []float64{math.NaN(), math.Inf(-1), 2e300} {
 		pi := make([]float64, 20)
 		pi[7] = p
-		if _, err := OneTreeBound(t.Context(), f, pi, nil); !errors.As(err, &value) || value.Index != 7 {
+		if _, err := OneTreeBound(t.Context(), f, pi, Closed); !errors.As(err, &value) || value.Index != 7 {
 			t.Error(p, err)
 		}
 	}
@@ -388,7 +390,7 @@ func BenchmarkOneTreeBound(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				treeBound(b.Context(), f, nil)
+				treeBound(b.Context(), f, Closed)
 			}
 		})
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// CoveringFactor is the constant of Theorem 6.3 of BSV22.
-const CoveringFactor = 16
+// coveringFactor is the constant of Theorem 6.3 of BSV22.
+const coveringFactor = 16
 
 // Covering is a bound on the length of the shortest tour that knows nothing of
 // tours, only how many balls cover the space.
@@ -18,8 +18,8 @@ type Covering struct {
 	// Integral is at least the integral of N(x)-1 over all x > 0, N(x) the least
 	// number of balls of radius x around points that cover the space.
 	Integral float64
-	// Bound is CoveringFactor * Integral: the shortest tour is no
-	// longer (BSV22, Theorem 6.3).
+	// Bound is 16 * Integral: the shortest tour is no longer (BSV22, Theorem
+	// 6.3).
 	Bound float64
 	// Centers is how many centers were chosen.
 	Centers int
@@ -34,7 +34,8 @@ const (
 	coveringRest = 1. / 128
 )
 
-// CoveringIntegral bounds the covering integral of f from above.
+// CoveringIntegral bounds the covering integral of f from above, and with it the
+// shortest tour, which is at most 16 times as long.
 //
 // The radii r_1 >= r_2 >= ... of [metric.FarthestFirst] show N(x) <= m for all
 // x >= r_m. With all n centers the integral is thus at most
@@ -93,7 +94,7 @@ func covering(ctx context.Context, f metric.Finite, m int) (Covering, error) {
 		}
 		out.Integral = addRectangle(out.Integral, len(all)-1, hi)
 	}
-	out.Bound = CoveringFactor * out.Integral // a power of two: exact
+	out.Bound = coveringFactor * out.Integral // a power of two: exact
 	return out, nil
 }
 

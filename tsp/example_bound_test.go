@@ -27,11 +27,11 @@ func ExampleHeldKarpBound() {
 // The multipliers of a bound are its proof.
 func ExampleOneTreeBound() {
 	f := grid(4, 3)
-	b, err := tsp.HeldKarpBound(context.Background(), f, &tsp.BoundOptions{Path: true})
+	b, err := tsp.HeldKarpBound(context.Background(), f, &tsp.HeldKarpOptions{Kind: tsp.Path})
 	if err != nil {
 		log.Fatal(err)
 	}
-	again, err := tsp.OneTreeBound(context.Background(), f, b.Multipliers, &tsp.BoundOptions{Path: true})
+	again, err := tsp.OneTreeBound(context.Background(), f, b.Multipliers, tsp.Path)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func ExampleOneTreeBound() {
 
 // Without multipliers it is the bound of a minimum spanning tree.
 func ExampleOneTreeBound_tree() {
-	b, err := tsp.OneTreeBound(context.Background(), grid(4, 3), nil, nil)
+	b, err := tsp.OneTreeBound(context.Background(), grid(4, 3), nil, tsp.Closed)
 	if err != nil {
 		log.Fatal(err)
 	}

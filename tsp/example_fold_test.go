@@ -10,7 +10,7 @@ import (
 
 func ExampleFold() {
 	f := grid(3, 2)
-	t, err := tsp.Solve(context.Background(), f, &tsp.Options{Path: true})
+	t, err := tsp.Solve(context.Background(), f, &tsp.SolveOptions{Kind: tsp.Path})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func ExampleFold() {
 
 func ExampleFolding_Locality() {
 	f := grid(32, 32)
-	t, err := tsp.SpaceFilling(context.Background(), f, tsp.Hilbert, &tsp.Options{Path: true})
+	t, err := tsp.SpaceFilling(context.Background(), f, tsp.Hilbert, tsp.Path)
 	if err != nil {
 		log.Fatal(err)
 	}

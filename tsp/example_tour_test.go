@@ -25,13 +25,13 @@ func grid(w, h int) metric.Finite {
 }
 
 func ExampleNewTour() {
-	t, err := tsp.NewTour(grid(2, 2), []int{0, 1, 3, 2}, true)
+	t, err := tsp.NewTour(grid(2, 2), []int{0, 1, 3, 2}, tsp.Closed)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(t)
 
-	_, err = tsp.NewTour(grid(2, 2), []int{0, 1, 3, 1}, true)
+	_, err = tsp.NewTour(grid(2, 2), []int{0, 1, 3, 1}, tsp.Closed)
 	fmt.Println(err)
 	// Output:
 	// closed tour of 4 points, length 4
@@ -40,7 +40,7 @@ func ExampleNewTour() {
 
 func ExampleTour_Open() {
 	f := grid(3, 1)
-	closed, err := tsp.NewTour(f, []int{1, 2, 0}, true)
+	closed, err := tsp.NewTour(f, []int{1, 2, 0}, tsp.Closed)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func ExampleMST() {
 }
 
 func ExampleDoubleTree() {
-	t, err := tsp.DoubleTree(context.Background(), grid(4, 1), nil)
+	t, err := tsp.DoubleTree(context.Background(), grid(4, 1), tsp.Closed)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func ExampleDoubleTree() {
 }
 
 func ExampleGreedy() {
-	t, err := tsp.Greedy(context.Background(), grid(5, 1), &tsp.Options{Path: true})
+	t, err := tsp.Greedy(context.Background(), grid(5, 1), &tsp.GreedyOptions{Kind: tsp.Path})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func ExampleGreedy() {
 func ExampleSpaceFilling() {
 	f := grid(4, 4)
 	for _, c := range []tsp.Curve{tsp.Hilbert, tsp.Boustrophedon} {
-		t, err := tsp.SpaceFilling(context.Background(), f, c, &tsp.Options{Path: true})
+		t, err := tsp.SpaceFilling(context.Background(), f, c, tsp.Path)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func ExampleImprove() {
 	for i := range rows {
 		rows[i] = i
 	}
-	t, err := tsp.NewTour(f, rows, true)
+	t, err := tsp.NewTour(f, rows, tsp.Closed)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func ExampleSolve_words() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	t, err := tsp.Solve(context.Background(), f, &tsp.Options{Path: true})
+	t, err := tsp.Solve(context.Background(), f, &tsp.SolveOptions{Kind: tsp.Path})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 func TestFold_IsLipschitzForAllPairs(t *testing.T) {
 	for _, f := range []metric.Finite{plane(1, 1), plane(2, 1), plane(150, 1), cube(150, 2, 4, metric.Manhattan{}, 2), randomMetric(100, 3), cube(100, 3, 1, metric.Euclidean{}, 4)} {
 		for name, build := range builders {
-			for _, path := range []bool{false, true} {
-				tour, err := build(t.Context(), f, &Options{Path: path, Kicks: 100})
+			for _, kind := range []Kind{Closed, Path} {
+				tour, err := build(t.Context(), f, kind, 100)
 				if err != nil {
 					t.Fatal(name, err)
 				}
@@ -51,21 +51,11 @@ func TestFold_IsLipschitzForAllPairs(t *testing.T) {
 // A pair too far apart for its way along the path is no metric.
 func TestFold_FindsAViolation(t *testing.T) {
 	line := cube(600, 1, 0, metric.Euclidean{}, 1)
-	tour := testkit.Must(SpaceFilling(t.Context(), line, Hilbert, &Options{Path: true}))
+	tour := testkit.Must(SpaceFilling(t.Context(), line, Hilbert, Path))
 	for _, n := range []int{200, 600} { // all pairs; a sample
-		f, err := metric.Subset(line, tour.Order[:n])
-		if err != nil {
-			t.Fatal(err)
-		}
-		sorted := make([]int, n)
-		for i := range sorted {
-			sorted[i] = i
-		}
-		path, err := NewTour(f, sorted, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = Fold(squared{f}, path)
+		f := testkit.Must(metric.Subset(line, tour.Order[:n]))
+		path := testkit.Must(NewTour(f, identity(n), Path))
+		_, err := Fold(squared{f}, path)
 		v := new(metric.Violation)
 		if !errors.As(err, &v) || v.Axiom != metric.Triangle {
 			t.Fatal(n, err)
@@ -84,7 +74,7 @@ func (s squared) Distance(i, j int) float64 { d := s.Finite.Distance(i, j); retu
 
 func TestFolding_NearestIsTheNearest(t *testing.T) {
 	f := cube(60, 2, 6, metric.Euclidean{}, 1) // with duplicates
-	tour := testkit.Must(Solve(t.Context(), f, &Options{Path: true}))
+	tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Kind: Path}))
 	l := testkit.Must(Fold(f, tour))
 	for x := -1.0; x < l.Length()+1; x += 0.125 {
 		want := 0
@@ -105,7 +95,7 @@ func TestFolding_NearestIsTheNearest(t *testing.T) {
 func TestCoveringIntegral_BoundsTheTour(t *testing.T) {
 	for _, f := range []metric.Finite{plane(1, 1), plane(2, 1), plane(400, 1), cube(300, 4, 0, metric.Chebyshev{}, 2), randomMetric(200, 3), cube(200, 2, 1, metric.Euclidean{}, 4)} {
 		c := testkit.Must(CoveringIntegral(t.Context(), f))
-		tour := testkit.Must(Solve(t.Context(), f, &Options{Kicks: -1}))
+		tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Improve: ImproveOptions{Kicks: -1}}))
 		tree := testkit.Must(MST(t.Context(), f))
 		if tour.Length > c.Bound || tree.Length > c.Integral || c.Bound != 16*c.Integral || c.Centers != f.Len() {
 			t.Errorf("%+v; tour %v, tree %v", c, tour.Length, tree.Length)
@@ -188,11 +178,7 @@ func TestCoveringIntegral_FewCenters(t *testing.T) {
 func TestFold_ChecksFewPairsOfManyPoints(t *testing.T) {
 	const n = 1 << 16
 	f := &counted{n: n}
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	if _, err := Fold(f, &Tour{Order: order}); err != nil || f.calls > n+foldPairs {
+	if _, err := Fold(f, &Tour{Order: identity(n), Kind: Path}); err != nil || f.calls > n+foldPairs {
 		t.Errorf("%d distances: %v", f.calls, err)
 	}
 }

@@ -10,6 +10,27 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// GreedyOptions are the settings of [Greedy]. Nil and the zero value mean the
+// defaults.
+type GreedyOptions struct {
+	Kind Kind
+
+	// Neighbors is how many nearest neighbors of a point count as candidates
+	// for an edge. 0 means 8; more is slower and a little better.
+	Neighbors int
+}
+
+// defaultNeighbors is the number of candidates for an edge at each point.
+const defaultNeighbors = 8
+
+// neighbors returns k with its default, for the call op.
+func neighbors(op string, k int) (int, error) {
+	if k < 0 {
+		return 0, fault.Value(op, "Neighbors", float64(k), "an integer >= 0")
+	}
+	return cmp.Or(k, defaultNeighbors), nil
+}
+
 // Greedy returns the tour that takes the shortest edges first, as long as no
 // point gets a third edge and no cycle closes too early: about 14 to 18 %
 // longer than the shortest for uniform points of the plane (Bentley 1992), and
@@ -20,16 +41,19 @@ import (
 // likewise, and so on until one path is left. That is n queries of a
 // metric.Index and a sort of their results, and about twice that for what is
 // left.
-func Greedy(ctx context.Context, f metric.Finite, o *Options) (*Tour, error) {
+func Greedy(ctx context.Context, f metric.Finite, o *GreedyOptions) (*Tour, error) {
 	const op = "tsp: Greedy"
 	if err := checkSize(op, fault.Len(f)); err != nil {
 		return nil, err
 	}
-	s, err := o.settle(op, f.Len())
+	if o == nil {
+		o = new(GreedyOptions)
+	}
+	k, err := neighbors(op, o.Neighbors)
 	if err != nil {
 		return nil, err
 	}
-	near, err := newCandidates(ctx, f, s.Neighbors)
+	near, err := newCandidates(ctx, f, k)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +61,7 @@ func Greedy(ctx context.Context, f metric.Finite, o *Options) (*Tour, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newTour(f, order, !s.Path)
+	return newTour(f, order, o.Kind)
 }
 
 // greedy returns the order of a greedy path, whose two ends close the tour.

@@ -11,6 +11,53 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// ImproveOptions are the settings of [Improve]. Nil and the zero value mean the
+// defaults, with which the result is a function of the metric and the tour.
+type ImproveOptions struct {
+	// Neighbors is how many nearest neighbors of a point count as candidates
+	// for an edge. 0 means 8; more is slower and a little better.
+	Neighbors int
+
+	// Kicks is how many perturbations are tried once no move helps. 0 means 20
+	// for each point, but at most 100,000; negative means none.
+	Kicks int
+
+	// TimeLimit, where positive, ends the improvement after that long. The result
+	// then depends on the speed of the machine. The neighbor lists before are not
+	// counted.
+	TimeLimit time.Duration
+
+	// Seed fixes the perturbations.
+	Seed uint64
+
+	// Progress, where not nil, is told from time to time, by the goroutine of
+	// the caller, how many of the perturbations have been tried.
+	Progress func(done, total int)
+}
+
+const (
+	defaultKicks = 20
+	mostKicks    = 100_000
+)
+
+// defaults returns o with its defaults applied for n points, for the call op.
+func (o *ImproveOptions) defaults(op string, n int) (ImproveOptions, error) {
+	var s ImproveOptions
+	if o != nil {
+		s = *o
+	}
+	var err error
+	s.Neighbors, err = neighbors(op, s.Neighbors)
+	if s.Kicks == 0 {
+		s.Kicks = min(mostKicks, defaultKicks*n)
+	}
+	s.Kicks = max(0, s.Kicks)
+	if s.Progress == nil {
+		s.Progress = func(done, total int) {}
+	}
+	return s, err
+}
+
 // Improve returns a tour of the same kind that is at most as long as t, which
 // it leaves alone.
 //
@@ -28,16 +75,16 @@ import (
 //
 // A t that is no tour of f is an error, as in [NewTour]. When the context is
 // done, Improve returns the best tour so far together with the context's error.
-func Improve(ctx context.Context, f metric.Finite, t *Tour, o *Options) (*Tour, error) {
+func Improve(ctx context.Context, f metric.Finite, t *Tour, o *ImproveOptions) (*Tour, error) {
 	const op = "tsp: Improve"
 	if err := checkOrder(op, "tour", fault.Len(f), t.order()); err != nil {
 		return nil, err
 	}
-	s, err := o.settle(op, f.Len())
+	s, err := o.defaults(op, f.Len())
 	if err != nil {
 		return nil, err
 	}
-	given, err := newTour(f, slices.Clone(t.Order), t.Closed)
+	given, err := newTour(f, slices.Clone(t.Order), t.Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +96,8 @@ func Improve(ctx context.Context, f metric.Finite, t *Tour, o *Options) (*Tour, 
 		}
 		return nil, err
 	}
-	order, stopped := p.improve(ctx, p.shrink(t.Order), t.Closed, s)
-	better, err := newTour(f, p.expand(order), t.Closed)
+	order, stopped := p.improve(ctx, p.shrink(t.Order), t.Kind, s)
+	better, err := newTour(f, p.expand(order), t.Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -127,11 +174,11 @@ func (p *problem) expand(order []int) []int {
 }
 
 // improve returns a better order, and the context's error if that ended it.
-func (p *problem) improve(ctx context.Context, order []int, closed bool, o Options) ([]int, error) {
+func (p *problem) improve(ctx context.Context, order []int, kind Kind, o ImproveOptions) ([]int, error) {
 	if len(order) < 2 {
 		return order, ctx.Err()
 	}
-	s := newSearch(p.f, order, closed, p.near)
+	s := newSearch(p.f, order, kind, p.near)
 	var deadline time.Time
 	if o.TimeLimit > 0 {
 		deadline = time.Now().Add(o.TimeLimit)
@@ -153,7 +200,7 @@ func (p *problem) improve(ctx context.Context, order []int, closed bool, o Optio
 const maxRun = 30
 
 // iterate kicks the tour and keeps what makes it no longer.
-func (s *search) iterate(o Options, stop func() bool) {
+func (s *search) iterate(o ImproveOptions, stop func() bool) {
 	const pause = 128 // kicks between two looks at the clock
 	run := min(maxRun, (len(s.order)-1)/3)
 	if run < 1 || s.n > 0 {

@@ -55,7 +55,7 @@ func randomMetric(n int, seed uint64) metric.Finite {
 
 // shortest is the length of the shortest tour, by dynamic programming over sets
 // of points and the last one visited (Held and Karp 1962).
-func shortest(f metric.Finite, closed bool) float64 {
+func shortest(f metric.Finite, kind Kind) float64 {
 	n := f.Len()
 	best := math.Inf(1)
 	for start := range n {
@@ -71,7 +71,7 @@ func shortest(f metric.Finite, closed bool) float64 {
 					continue
 				}
 				if bits.OnesCount(uint(set)) == n {
-					if closed {
+					if kind == Closed {
 						d += f.Distance(i, start)
 					}
 					best = min(best, d)
@@ -84,7 +84,7 @@ func shortest(f metric.Finite, closed bool) float64 {
 				}
 			}
 		}
-		if closed {
+		if kind == Closed {
 			break
 		}
 	}
@@ -92,7 +92,7 @@ func shortest(f metric.Finite, closed bool) float64 {
 }
 
 // check fails where t is no valid tour of f.
-func check(t *testing.T, f metric.Finite, tour *Tour, closed bool) {
+func check(t *testing.T, f metric.Finite, tour *Tour, kind Kind) {
 	t.Helper()
 	if tour == nil {
 		t.Fatal("no tour")
@@ -105,44 +105,61 @@ func check(t *testing.T, f metric.Finite, tour *Tour, closed bool) {
 	}
 	length, scale := 0.0, 1e-300
 	for k := range tour.Order {
-		if k > 0 || closed {
+		if k > 0 || kind == Closed {
 			d := f.Distance(tour.Order[(k+f.Len()-1)%f.Len()], tour.Order[k])
 			length, scale = length+d, scale+d
 		}
 	}
-	if tour.Closed != closed || math.Abs(tour.Length-length) > 1e-12*scale {
-		t.Fatalf("closed %v, length %v; want %v, %v", tour.Closed, tour.Length, closed, length)
+	if tour.Kind != kind || math.Abs(tour.Length-length) > 1e-12*scale {
+		t.Fatalf("%v, length %v; want %v, %v", tour.Kind, tour.Length, kind, length)
 	}
 	if tour.LowerBound > tour.Length {
 		t.Fatalf("bound %v above the length %v", tour.LowerBound, tour.Length)
 	}
 }
 
-// builders are all ways to a tour that need no coordinates.
-var builders = map[string]func(context.Context, metric.Finite, *Options) (*Tour, error){
-	"DoubleTree": DoubleTree, "Greedy": Greedy, "Solve": Solve,
-	"Improve": func(ctx context.Context, f metric.Finite, o *Options) (*Tour, error) {
-		order := make([]int, f.Len())
-		for i := range order {
-			order[i] = i
-		}
-		t, err := NewTour(f, order, o == nil || !o.Path)
+// builders are all ways to a tour that need no coordinates, with that many kicks.
+var builders = map[string]func(ctx context.Context, f metric.Finite, kind Kind, kicks int) (*Tour, error){
+	"DoubleTree": func(ctx context.Context, f metric.Finite, kind Kind, _ int) (*Tour, error) {
+		return DoubleTree(ctx, f, kind)
+	},
+	"Greedy": func(ctx context.Context, f metric.Finite, kind Kind, _ int) (*Tour, error) {
+		return Greedy(ctx, f, &GreedyOptions{Kind: kind})
+	},
+	"Solve": func(ctx context.Context, f metric.Finite, kind Kind, kicks int) (*Tour, error) {
+		return Solve(ctx, f, &SolveOptions{Kind: kind, Improve: ImproveOptions{Kicks: kicks}})
+	},
+	"Improve": func(ctx context.Context, f metric.Finite, kind Kind, kicks int) (*Tour, error) {
+		t, err := NewTour(f, identity(f.Len()), kind)
 		if err != nil {
 			return nil, err
 		}
-		return Improve(ctx, f, t, o)
+		return Improve(ctx, f, t, &ImproveOptions{Kicks: kicks})
 	},
-	"Hilbert": func(ctx context.Context, f metric.Finite, o *Options) (*Tour, error) { return curve(ctx, f, Hilbert, o) },
-	"Strips":  func(ctx context.Context, f metric.Finite, o *Options) (*Tour, error) { return curve(ctx, f, Boustrophedon, o) },
+	"Hilbert": func(ctx context.Context, f metric.Finite, kind Kind, _ int) (*Tour, error) {
+		return curve(ctx, f, Hilbert, kind)
+	},
+	"Strips": func(ctx context.Context, f metric.Finite, kind Kind, _ int) (*Tour, error) {
+		return curve(ctx, f, Boustrophedon, kind)
+	},
 }
 
 // curve is SpaceFilling, and Greedy where there are no coordinates.
-func curve(ctx context.Context, f metric.Finite, c Curve, o *Options) (*Tour, error) {
-	t, err := SpaceFilling(ctx, f, c, o)
+func curve(ctx context.Context, f metric.Finite, c Curve, kind Kind) (*Tour, error) {
+	t, err := SpaceFilling(ctx, f, c, kind)
 	if errors.Is(err, ErrNoCoordinates) {
-		return Greedy(ctx, f, o)
+		return Greedy(ctx, f, &GreedyOptions{Kind: kind})
 	}
 	return t, err
+}
+
+// identity is 0, 1, ..., n-1.
+func identity(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	return order
 }
 
 func second[T any](_ T, err error) error { return err }

@@ -35,20 +35,23 @@ type SpanningTree struct {
 // are [metric.ErrEmpty], a negative or non-finite distance that is met is a
 // [*metric.Violation].
 func MST(ctx context.Context, f metric.Finite) (*SpanningTree, error) {
-	const op = "tsp: MST"
-	n := fault.Len(f)
-	if err := checkSize(op, n); err != nil {
+	return minimumTree(ctx, "tsp: MST", f)
+}
+
+// minimumTree is [MST] for the call op.
+func minimumTree(ctx context.Context, op string, f metric.Finite) (*SpanningTree, error) {
+	if err := checkSize(op, fault.Len(f)); err != nil {
 		return nil, err
 	}
 	edges, err := heldkarp.SpanningTree(ctx, op, f)
 	if err != nil {
 		return nil, err
 	}
-	return hang(f, edges), nil
+	return rooted(f, edges), nil
 }
 
-// hang returns the tree of the given edges, hung from point 0.
-func hang(f metric.Finite, edges []spanning.Edge) *SpanningTree {
+// rooted returns the tree of the given edges, rooted at point 0.
+func rooted(f metric.Finite, edges []spanning.Edge) *SpanningTree {
 	n := f.Len()
 	ends := make([][2]int, 0, 2*len(edges))
 	for _, e := range edges {
@@ -107,8 +110,8 @@ func (t *SpanningTree) Edges() []metric.Edge {
 	return out
 }
 
-// Preorder returns all points, each before those that hang from it, and these
-// in ascending order, every subtree in one stretch. O(n).
+// Preorder returns all points, each before its children, and these in ascending
+// order, every subtree in one stretch. O(n).
 func (t *SpanningTree) Preorder() []int {
 	if len(t.Parent) == 0 {
 		return nil
@@ -132,17 +135,12 @@ func (t *SpanningTree) Preorder() []int {
 // as long as the tree, hence as the shortest tour; for uniform points of the
 // plane about 40 % longer than that. The tree is its lower bound. The cost is
 // that of [MST].
-func DoubleTree(ctx context.Context, f metric.Finite, o *Options) (*Tour, error) {
-	const op = "tsp: DoubleTree"
-	s, err := o.settle(op, fault.Len(f))
+func DoubleTree(ctx context.Context, f metric.Finite, kind Kind) (*Tour, error) {
+	tree, err := minimumTree(ctx, "tsp: DoubleTree", f)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := MST(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	t, err := newTour(f, tree.Preorder(), !s.Path)
+	t, err := newTour(f, tree.Preorder(), kind)
 	if err == nil {
 		t.LowerBound = tree.Length
 	}

@@ -41,11 +41,11 @@ type span struct{ i, j int32 }
 const gainSlack = 0x1p-48
 
 // newSearch starts from a valid order with the candidates of f.
-func newSearch(f metric.Finite, order []int, closed bool, c *candidates) *search {
+func newSearch(f metric.Finite, order []int, kind Kind, c *candidates) *search {
 	n := len(order)
 	nodes := n
 	s := &search{f: f, dummy: -1, k: c.k, point: make([]int32, n)}
-	if !closed {
+	if kind == Path {
 		s.dummy = int32(n)
 		nodes++
 	}

@@ -26,18 +26,18 @@ func consistent(t *testing.T, s *search) (length float64) {
 	return length
 }
 
-func testSearch(t *testing.T, f metric.Finite, closed bool) *search {
+func testSearch(t *testing.T, f metric.Finite, kind Kind) *search {
 	t.Helper()
 	near := testkit.Must(newCandidates(context.Background(), f, 8))
-	return newSearch(f, random.Seeded(9).Perm(f.Len()), closed, near)
+	return newSearch(f, random.Seeded(9).Perm(f.Len()), kind, near)
 }
 
 // Every move gains what it claims, a move is made, and undo takes all back.
 func TestSearch_MovesGainWhatTheyClaim(t *testing.T) {
 	seen := map[moveKind]int{}
 	for n := 5; n < 60; n++ {
-		for _, closed := range []bool{true, false} {
-			s := testSearch(t, plane(n, uint64(n)), closed)
+		for _, kind := range []Kind{Closed, Path} {
+			s := testSearch(t, plane(n, uint64(n)), kind)
 			r := random.Seeded(uint64(n))
 			for range 200 {
 				before, length := slices.Clone(s.order), consistent(t, s)
@@ -71,7 +71,7 @@ func TestSearch_MovesGainWhatTheyClaim(t *testing.T) {
 
 func TestSearch_KicksAddWhatTheyClaim(t *testing.T) {
 	for n := 4; n < 40; n++ {
-		s := testSearch(t, plane(n, 3), n%2 == 0)
+		s := testSearch(t, plane(n, 3), n%2 != 0)
 		r := random.Seeded(4)
 		for range 50 {
 			before, length := slices.Clone(s.order), consistent(t, s)
@@ -89,7 +89,7 @@ func TestSearch_KicksAddWhatTheyClaim(t *testing.T) {
 
 // The queue holds each node once and gives all back.
 func TestSearch_QueueIsARing(t *testing.T) {
-	s := testSearch(t, plane(10, 1), true)
+	s := testSearch(t, plane(10, 1), Closed)
 	for round := range 5 {
 		for a := range int32(10) {
 			s.push(a)
@@ -110,7 +110,7 @@ func TestSearch_QueueIsARing(t *testing.T) {
 
 // A kick allocates nothing once the log has grown.
 func TestSearch_DoesNotAllocate(t *testing.T) {
-	s := testSearch(t, plane(500, 1), true)
+	s := testSearch(t, plane(500, 1), Closed)
 	for v := range s.order {
 		s.push(int32(v))
 	}

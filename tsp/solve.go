@@ -8,10 +8,44 @@ import (
 	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
 )
 
+// SolveOptions are the settings of [Solve]. Nil and the zero value mean the
+// defaults, with which the result is a function of the metric alone.
+type SolveOptions struct {
+	Kind Kind
+
+	// Bound chooses the lower bound.
+	Bound BoundMethod
+
+	// Improve has the settings of the search. Its TimeLimit does not count the
+	// first tour and the bound.
+	Improve ImproveOptions
+}
+
+// BoundMethod names a way to prove that no tour is shorter than some length.
+type BoundMethod int
+
+const (
+	// BoundAuto is BoundHeldKarp up to 5,000 points, and up to 200,000 where a
+	// kd-tree serves them ([OneTreeBound]); BoundTree above.
+	BoundAuto BoundMethod = iota
+	// BoundNone leaves LowerBound 0.
+	BoundNone
+	// BoundTree is [OneTreeBound] without multipliers.
+	BoundTree
+	// BoundHeldKarp is [HeldKarpBound].
+	BoundHeldKarp
+)
+
+// mostHeldKarp and mostHeldKarpTree are the sizes up to which the Held-Karp
+// bound takes no longer than the tour itself, without and with a kd-tree.
+const (
+	mostHeldKarp     = 5000
+	mostHeldKarpTree = 200_000
+)
+
 // Solve returns a short tour of f with a lower bound on all tours: it improves
-// a greedy tour as [Improve] does and then computes the bound that
-// [Options].Certificate asks for. For 1,000 to 100,000 uniform points of the
-// plane the tour is about 1 % longer than the shortest.
+// a greedy tour as [Improve] does and then computes the bound that o asks for.
+// See the package documentation for how short the tours are.
 //
 // Points at distance 0 from one another are visited in one go. No points are
 // [metric.ErrEmpty], an option outside its domain is a [*metric.ValueError], and
@@ -20,15 +54,21 @@ import (
 //
 // Time is that of [Greedy], [Improve] and [HeldKarpBound]; where f has no
 // embedding, O(n^2) distances for the neighbors and as much for the bound:
-// [metric.Densify] it first if they are dear. When the context is done, Solve
-// returns the best tour so far, nil if there is none yet, together with the
-// context's error.
-func Solve(ctx context.Context, f metric.Finite, o *Options) (*Tour, error) {
+// [metric.Densify] it first if they take long. When ctx is done, Solve returns
+// the best tour so far, nil if there is none yet, together with the error of
+// ctx.
+func Solve(ctx context.Context, f metric.Finite, o *SolveOptions) (*Tour, error) {
 	const op = "tsp: Solve"
 	if err := checkSize(op, fault.Len(f)); err != nil {
 		return nil, err
 	}
-	s, err := o.settle(op, f.Len())
+	if o == nil {
+		o = new(SolveOptions)
+	}
+	if o.Bound < BoundAuto || o.Bound > BoundHeldKarp {
+		return nil, fault.Value(op, "Bound", float64(o.Bound), "one of the constants")
+	}
+	s, err := o.Improve.defaults(op, f.Len())
 	if err != nil {
 		return nil, err
 	}
@@ -40,34 +80,32 @@ func Solve(ctx context.Context, f metric.Finite, o *Options) (*Tour, error) {
 	if err != nil {
 		return nil, err
 	}
-	order, stopped := p.improve(ctx, order, !s.Path, s)
-	t, err := newTour(f, p.expand(order), !s.Path)
+	order, stopped := p.improve(ctx, order, o.Kind, s)
+	t, err := newTour(f, p.expand(order), o.Kind)
 	if err != nil {
 		return nil, err
 	}
 	if stopped != nil {
 		return t, stopped
 	}
-	return t, t.certify(ctx, f, s)
+	return t, t.bound(ctx, f, o.Bound)
 }
 
-// certify sets the lower bound.
-func (t *Tour) certify(ctx context.Context, f metric.Finite, o Options) error {
-	b := &BoundOptions{Path: !t.Closed, Upper: t.Length}
-	kind := o.Certificate
-	if kind == CertifyAuto {
-		kind = CertifyTree
+// bound sets the lower bound.
+func (t *Tour) bound(ctx context.Context, f metric.Finite, how BoundMethod) error {
+	if how == BoundAuto {
+		how = BoundTree
 		if n := f.Len(); n <= mostHeldKarp || n <= mostHeldKarpTree && heldkarp.HasTree(f) {
-			kind = CertifyHeldKarp
+			how = BoundHeldKarp
 		}
 	}
 	var proved Bound
 	var err error
-	switch kind {
-	case CertifyTree:
-		proved, err = OneTreeBound(ctx, f, nil, b)
-	case CertifyHeldKarp:
-		proved, err = HeldKarpBound(ctx, f, b)
+	switch how {
+	case BoundTree:
+		proved, err = OneTreeBound(ctx, f, nil, t.Kind)
+	case BoundHeldKarp:
+		proved, err = HeldKarpBound(ctx, f, &HeldKarpOptions{Kind: t.Kind, Upper: t.Length})
 	}
 	t.LowerBound = proved.Value
 	return err

@@ -18,24 +18,24 @@ func TestSolve_AgreesWithExhaustiveSearch(t *testing.T) {
 	reached, cases := 0, 0
 	for n := 1; n <= 9; n++ {
 		for seed := range uint64(3) {
-			for kind, f := range map[string]metric.Finite{
+			for where, f := range map[string]metric.Finite{
 				"plane":   plane(n, seed),
 				"lattice": cube(n, 2, 3, metric.Manhattan{}, seed),
 				"line":    cube(n, 1, 0, metric.Euclidean{}, seed),
 				"space":   bare{cube(n, 3, 0, metric.Chebyshev{}, seed)},
 				"random":  randomMetric(n, seed),
 			} {
-				for _, path := range []bool{false, true} {
-					best := shortest(f, !path)
+				for _, kind := range []Kind{Closed, Path} {
+					best := shortest(f, kind)
 					for name, build := range builders {
-						tour, err := build(t.Context(), f, &Options{Path: path, Kicks: 200})
+						tour, err := build(t.Context(), f, kind, 200)
 						if err != nil {
 							t.Fatal(name, err)
 						}
-						check(t, f, tour, !path)
+						check(t, f, tour, kind)
 						slack := 1e-12 * best
 						if tour.Length < best-slack || tour.LowerBound > best+slack {
-							t.Fatalf("%s on %s, n=%d: %v, bound %v; optimum %v", name, kind, n, tour.Length, tour.LowerBound, best)
+							t.Fatalf("%s on %s, n=%d: %v, bound %v; optimum %v", name, where, n, tour.Length, tour.LowerBound, best)
 						}
 						if name == "Solve" || name == "Improve" {
 							cases++
@@ -57,12 +57,12 @@ func TestTour_LiesBetweenTheTreeAndTwiceTheTree(t *testing.T) {
 	for _, f := range []metric.Finite{plane(500, 1), cube(300, 5, 0, metric.Manhattan{}, 2), randomMetric(200, 3), cube(400, 2, 8, metric.Euclidean{}, 4)} {
 		tree := testkit.Must(MST(t.Context(), f))
 		for name, build := range builders {
-			for _, path := range []bool{false, true} {
-				tour, err := build(t.Context(), f, &Options{Path: path, Kicks: 1000})
+			for _, kind := range []Kind{Closed, Path} {
+				tour, err := build(t.Context(), f, kind, 1000)
 				if err != nil {
 					t.Fatal(name, err)
 				}
-				check(t, f, tour, !path)
+				check(t, f, tour, kind)
 				if tour.Length < tree.Length {
 					t.Errorf("%s is shorter than the tree: %v < %v", name, tour.Length, tree.Length)
 				}
@@ -82,8 +82,8 @@ func TestSolve_FindsTheCircle(t *testing.T) {
 		pts[i] = []float64{cos, sin}
 	}
 	f, _ := metric.NewPoints(pts, metric.Euclidean{})
-	tour := testkit.Must(Solve(t.Context(), f, &Options{Kicks: 1000}))
-	check(t, f, tour, true)
+	tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Improve: ImproveOptions{Kicks: 1000}}))
+	check(t, f, tour, Closed)
 	want := 2 * float64(len(pts)) * math.Sin(math.Pi/float64(len(pts)))
 	if math.Abs(tour.Length-want) > 1e-9 || tour.Gap() > 1e-3 {
 		t.Errorf("length %v, gap %v; want %v", tour.Length, tour.Gap(), want)
@@ -94,11 +94,11 @@ func TestSolve_MeetsItsTargets(t *testing.T) {
 	testkit.Slow(t)
 	dense := testkit.Must(metric.Densify(t.Context(), plane(700, 2)))
 	for name, f := range map[string]metric.Finite{"plane": plane(1000, 1), "dense": dense} {
-		for _, path := range []bool{false, true} {
-			tour := testkit.Must(Solve(t.Context(), f, &Options{Path: path, Kicks: 10 * f.Len()}))
-			check(t, f, tour, !path)
+		for _, kind := range []Kind{Closed, Path} {
+			tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Kind: kind, Improve: ImproveOptions{Kicks: 10 * f.Len()}}))
+			check(t, f, tour, kind)
 			if tour.Gap() > 0.03 {
-				t.Errorf("%s, path %v: gap %v", name, path, tour.Gap())
+				t.Errorf("%s, %v: gap %v", name, kind, tour.Gap())
 			}
 		}
 	}
@@ -106,16 +106,16 @@ func TestSolve_MeetsItsTargets(t *testing.T) {
 
 func TestSolve_DependsOnTheSeedOnly(t *testing.T) {
 	f := plane(600, 5)
-	o := &Options{Kicks: 3000, Seed: 1}
+	o := &SolveOptions{Improve: ImproveOptions{Kicks: 3000, Seed: 1}}
 	a := testkit.Must(Solve(t.Context(), f, o))
 	b, err := Solve(t.Context(), bare{f}, o)
 	if err != nil || !slices.Equal(a.Order, b.Order) || a.Length != b.Length {
 		t.Error("another run, without the coordinates, found another tour", err)
 	}
-	if c, err := Solve(t.Context(), f, &Options{Kicks: 3000, Seed: 2}); err != nil || slices.Equal(a.Order, c.Order) {
+	if c, err := Solve(t.Context(), f, &SolveOptions{Improve: ImproveOptions{Kicks: 3000, Seed: 2}}); err != nil || slices.Equal(a.Order, c.Order) {
 		t.Error("the seed does nothing", err)
 	}
-	if o.Neighbors != 0 {
+	if o.Improve.Neighbors != 0 {
 		t.Error("the options were changed")
 	}
 }
@@ -134,16 +134,16 @@ func TestSolve_CopesWithDuplicates(t *testing.T) {
 		"bare": {bare{few}, 24 + math.Sqrt2, 24},
 		"line": {line, 2 * span, span},
 	} {
-		for _, path := range []bool{false, true} {
+		for _, kind := range []Kind{Closed, Path} {
 			want := c.closed
-			if path {
+			if kind == Path {
 				want = c.path
 			}
 			for _, name2 := range []string{"Solve", "Improve"} {
-				tour := testkit.Must(builders[name2](t.Context(), c.f, &Options{Path: path, Kicks: 1000}))
-				check(t, c.f, tour, !path)
+				tour := testkit.Must(builders[name2](t.Context(), c.f, kind, 1000))
+				check(t, c.f, tour, kind)
 				if math.Abs(tour.Length-want) > 1e-9 {
-					t.Errorf("%s %s, path %v: length %v, want %v", name2, name, path, tour.Length, want)
+					t.Errorf("%s %s, %v: length %v, want %v", name2, name, kind, tour.Length, want)
 				}
 			}
 		}
@@ -157,12 +157,12 @@ func BenchmarkSolve(b *testing.B) {
 	}
 	dense := testkit.Must(metric.Densify(b.Context(), plane(2000, 1)))
 	b.Run("dense/n=2000", func(b *testing.B) { benchmarkSolve(b, dense, nil, math.Sqrt(2000)) })
-	b.Run("path/n=1000", func(b *testing.B) { benchmarkSolve(b, plane(1000, 1), &Options{Path: true}, math.Sqrt(1000)) })
+	b.Run("path/n=1000", func(b *testing.B) { benchmarkSolve(b, plane(1000, 1), &SolveOptions{Kind: Path}, math.Sqrt(1000)) })
 }
 
 // benchmarkSolve reports the proved gap in percent and the length over
 // 0.7124 sqrt(n A), to which the shortest tour of n uniform points tends.
-func benchmarkSolve(b *testing.B, f metric.Finite, o *Options, root float64) {
+func benchmarkSolve(b *testing.B, f metric.Finite, o *SolveOptions, root float64) {
 	b.ReportAllocs()
 	var t *Tour
 	for b.Loop() {

@@ -32,18 +32,14 @@ const (
 
 // SpaceFilling returns the points of an embedded metric in the order in which a
 // curve meets them: for uniform points of the plane about 40 % (Hilbert) and 30 %
-// (boustrophedon) longer than the shortest tour, in O(n log n) and with no
-// distances but those that it measures itself by. Points in one cell, of 2^-32 of the longest side of the
-// bounding box on Hilbert's curve, are visited in order of index.
+// (boustrophedon) longer than the shortest tour, in O(n log n). Points in one
+// cell, of 2^-32 of the longest side of the bounding box on Hilbert's curve, are
+// visited in order of index.
 //
 // A metric that is not [metric.Embedded] is [ErrNoCoordinates].
-func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, o *Options) (*Tour, error) {
+func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, kind Kind) (*Tour, error) {
 	const op = "tsp: SpaceFilling"
 	if err := checkSize(op, fault.Len(f)); err != nil {
-		return nil, err
-	}
-	s, err := o.settle(op, f.Len())
-	if err != nil {
 		return nil, err
 	}
 	e, ok := finite.Embed[metric.Embedding](f)
@@ -54,6 +50,7 @@ func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, o *Options) (*T
 		return nil, err
 	}
 	var order []int
+	var err error
 	switch c {
 	case Hilbert:
 		width := (e.Dim*hilbertBits + 63) / 64
@@ -77,12 +74,12 @@ func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, o *Options) (*T
 	case Boustrophedon:
 		order, err = sortByKey(ctx, newGrid(e).strips(), e.Dim)
 	default:
-		err = &fault.ValueError{Op: op, Arg: "c", Index: -1, Value: float64(c), Want: "Hilbert or Boustrophedon"}
+		err = fault.Value(op, "c", float64(c), "Hilbert or Boustrophedon")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return newTour(f, order, !s.Path)
+	return newTour(f, order, kind)
 }
 
 // sortByKey returns 0, 1, ... in the order of their keys, width numbers each. The

@@ -66,8 +66,8 @@ func TestHilbert_RefinesItself(t *testing.T) {
 func TestSpaceFilling_LengthOnUniformPoints(t *testing.T) {
 	f := plane(5000, 1)
 	for c, want := range map[Curve]float64{Hilbert: 1.40, Boustrophedon: 1.32} {
-		tour := testkit.Must(SpaceFilling(t.Context(), f, c, nil))
-		check(t, f, tour, true)
+		tour := testkit.Must(SpaceFilling(t.Context(), f, c, Closed))
+		check(t, f, tour, Closed)
 		if ratio := tour.Length / (0.7124 * math.Sqrt(5000)); math.Abs(ratio-want) > 0.05 {
 			t.Errorf("curve %d: %v, about %v expected", c, ratio, want)
 		}
@@ -83,7 +83,7 @@ func TestSpaceFilling_SortsTheLine(t *testing.T) {
 		}
 		f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 		for _, c := range []Curve{Hilbert, Boustrophedon} {
-			tour, err := SpaceFilling(t.Context(), f, c, &Options{Path: true})
+			tour, err := SpaceFilling(t.Context(), f, c, Path)
 			if err != nil || !slices.Equal(tour.Order, []int{1, 4, 5, 2, 0, 3}) {
 				t.Error(scale, c, tour, err)
 			}
@@ -100,7 +100,7 @@ func TestSpaceFilling_StripsTurnBack(t *testing.T) {
 			pts = append(pts, []float64{float64(i / side), float64(i % side)})
 		}
 		f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
-		tour := testkit.Must(SpaceFilling(t.Context(), f, Boustrophedon, &Options{Path: true}))
+		tour := testkit.Must(SpaceFilling(t.Context(), f, Boustrophedon, Path))
 		for k := 1; k < len(tour.Order); k++ {
 			if d := f.Distance(tour.Order[k-1], tour.Order[k]); d > 2*float64(side)/strips {
 				t.Errorf("side %d: a step of %v", side, d)
@@ -110,11 +110,11 @@ func TestSpaceFilling_StripsTurnBack(t *testing.T) {
 }
 
 func TestSpaceFilling_RefusesBadInput(t *testing.T) {
-	if _, err := SpaceFilling(t.Context(), bare{plane(5, 1)}, Hilbert, nil); !errors.Is(err, ErrNoCoordinates) {
+	if _, err := SpaceFilling(t.Context(), bare{plane(5, 1)}, Hilbert, Closed); !errors.Is(err, ErrNoCoordinates) {
 		t.Error(err)
 	}
 	var value *metric.ValueError
-	if _, err := SpaceFilling(t.Context(), plane(5, 1), 7, nil); !errors.As(err, &value) || value.Value != 7 {
+	if _, err := SpaceFilling(t.Context(), plane(5, 1), 7, Closed); !errors.As(err, &value) || value.Value != 7 {
 		t.Error(err)
 	}
 }
@@ -125,7 +125,7 @@ func BenchmarkSpaceFilling(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/n=%d", name, f.Len()), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := SpaceFilling(b.Context(), f, c, nil); err != nil {
+				if _, err := SpaceFilling(b.Context(), f, c, Closed); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -10,20 +10,35 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// Kind tells closed tours from open paths.
+type Kind bool
+
+const (
+	Closed Kind = false // returns to the first point in the end
+	Path   Kind = true  // begins and ends where it likes
+)
+
+// String is "closed" or "open".
+func (k Kind) String() string {
+	if k == Path {
+		return "open"
+	}
+	return "closed"
+}
+
 // Tour is an order in which to visit all points of a finite metric, once each.
-// It is closed where it returns to the first point in the end, and an open path
-// otherwise. The functions of this package make tours and never modify one.
+// The functions of this package make tours and never modify one.
 type Tour struct {
-	Order  []int // a permutation of the points
-	Closed bool
+	Order []int // a permutation of the points
+	Kind  Kind
 
 	// Length is the sum of the distances along the tour, rounded upward: at
 	// least the exact sum of the numbers that Distance returns, and above it by
 	// at most len(Order) units in the last place.
 	Length float64
 
-	// LowerBound is proved: no tour of the same kind, closed or open, through
-	// these points is shorter. 0 where none was computed.
+	// LowerBound is proved: no tour of the same kind through these points is
+	// shorter. 0 where none was computed.
 	LowerBound float64
 }
 
@@ -31,17 +46,17 @@ type Tour struct {
 // An order that does not hold every point once is a [*metric.SizeError] or
 // [*metric.ValueError], a negative or non-finite distance along it a
 // [*metric.Violation]. O(n).
-func NewTour(f metric.Finite, order []int, closed bool) (*Tour, error) {
+func NewTour(f metric.Finite, order []int, kind Kind) (*Tour, error) {
 	const op = "tsp: NewTour"
 	if err := checkOrder(op, "order", fault.Len(f), order); err != nil {
 		return nil, err
 	}
-	return newTour(f, slices.Clone(order), closed)
+	return newTour(f, slices.Clone(order), kind)
 }
 
 // newTour measures and keeps a valid order.
-func newTour(f metric.Finite, order []int, closed bool) (*Tour, error) {
-	t := &Tour{Order: order, Closed: closed}
+func newTour(f metric.Finite, order []int, kind Kind) (*Tour, error) {
+	t := &Tour{Order: order, Kind: kind}
 	for k := range order {
 		i, j, ok := t.edge(k)
 		if !ok {
@@ -71,16 +86,12 @@ func (t *Tour) edge(k int) (i, j int, ok bool) {
 	if k+1 < n {
 		return t.Order[k], t.Order[k+1], true
 	}
-	return t.Order[k], t.Order[0], t.Closed && n > 1
+	return t.Order[k], t.Order[0], t.Kind == Closed && n > 1
 }
 
 // String is a line: what it is, its length and the bound, if there is one.
 func (t *Tour) String() string {
-	kind := "open"
-	if t.Closed {
-		kind = "closed"
-	}
-	s := fmt.Sprintf("%s tour of %d points, length %.6g", kind, len(t.Order), t.Length)
+	s := fmt.Sprintf("%v tour of %d points, length %.6g", t.Kind, len(t.Order), t.Length)
 	if t.LowerBound > 0 {
 		s += fmt.Sprintf(", bound %.6g", t.LowerBound)
 	}
@@ -101,14 +112,14 @@ func (t *Tour) Gap() float64 {
 }
 
 // Open returns a closed tour as an open path, cut at its longest edge, the
-// first of several; a tour that is open already is returned as it is. The path
-// has no lower bound, because one for closed tours is none for paths. A t that
-// is no tour of f is an error, as in [NewTour]. O(n).
+// first of several, and a path as it is. The cut path has no lower bound: one
+// for closed tours is none for paths. A t that is no tour of f is an error, as
+// in [NewTour]. O(n).
 func (t *Tour) Open(f metric.Finite) (*Tour, error) {
 	if err := checkOrder("tsp: Tour.Open", "tour", fault.Len(f), t.order()); err != nil {
 		return nil, err
 	}
-	if !t.Closed {
+	if t.Kind == Path {
 		return t, nil
 	}
 	longest, cut := -1.0, 0
@@ -119,7 +130,7 @@ func (t *Tour) Open(f metric.Finite) (*Tour, error) {
 			}
 		}
 	}
-	return newTour(f, slices.Concat(t.Order[cut:], t.Order[:cut]), false)
+	return newTour(f, slices.Concat(t.Order[cut:], t.Order[:cut]), Path)
 }
 
 // checkOrder refuses an empty metric and an order that is no permutation of

@@ -16,13 +16,13 @@ import (
 func TestImprove_NeverLengthensAndKeepsTheBound(t *testing.T) {
 	f := plane(300, 8)
 	for seed := range uint64(4) {
-		given := testkit.Must(NewTour(f, random.Seeded(seed).Perm(300), seed%2 == 0))
+		given := testkit.Must(NewTour(f, random.Seeded(seed).Perm(300), seed%2 != 0))
 		given.LowerBound = 1
 		before := slices.Clone(given.Order)
 		last := given
 		for _, kicks := range []int{-1, 200, 2000} {
-			tour := testkit.Must(Improve(t.Context(), f, last, &Options{Kicks: kicks, Seed: seed}))
-			check(t, f, tour, given.Closed)
+			tour := testkit.Must(Improve(t.Context(), f, last, &ImproveOptions{Kicks: kicks, Seed: seed}))
+			check(t, f, tour, given.Kind)
 			if tour.Length > last.Length || tour.LowerBound != 1 {
 				t.Errorf("%v after %v, bound %v", tour.Length, last.Length, tour.LowerBound)
 			}
@@ -36,7 +36,7 @@ func TestImprove_NeverLengthensAndKeepsTheBound(t *testing.T) {
 	n := 40
 	skew := skewed{plane(n, 1)}
 	order := random.Seeded(1).Perm(n)
-	given := testkit.Must(NewTour(skew, order, true))
+	given := testkit.Must(NewTour(skew, order, Closed))
 	tour, err := Improve(t.Context(), skew, given, nil)
 	if err != nil || tour.Length > given.Length {
 		t.Errorf("asymmetric: %v after %v, %v", tour.Length, given.Length, err)
@@ -63,50 +63,43 @@ func TestSolve_StopsWithTheContext(t *testing.T) {
 	if tour, err := Improve(done, f, given, nil); tour == nil || tour.Length != given.Length || !errors.Is(err, context.Canceled) {
 		t.Error(tour, err)
 	}
-	for _, certificate := range []Certificate{CertifyTree, CertifyHeldKarp} {
+	for _, method := range []BoundMethod{BoundTree, BoundHeldKarp} {
 		ctx, cancel := context.WithCancel(context.Background())
 		calls := 0
-		tour, err := Solve(ctx, f, &Options{Certificate: certificate, Progress: func(d, total int) {
+		tour, err := Solve(ctx, f, &SolveOptions{Bound: method, Improve: ImproveOptions{Progress: func(d, total int) {
 			if calls++; total != 40000 || d > total {
 				t.Fatal(d, total)
 			}
 			if d > 1000 {
 				cancel()
 			}
-		}})
+		}}})
 		if !errors.Is(err, context.Canceled) || calls < 2 {
 			t.Error(err, calls)
 		}
-		check(t, f, tour, true)
+		check(t, f, tour, Closed)
 		if tour.Length >= given.Length {
 			t.Errorf("%v is no better than the greedy tour, %v", tour.Length, given.Length)
 		}
 	}
-	tour, err := Solve(t.Context(), f, &Options{TimeLimit: 1, Certificate: CertifyNone}) // a nanosecond
+	tour, err := Solve(t.Context(), f, &SolveOptions{Bound: BoundNone, Improve: ImproveOptions{TimeLimit: 1}}) // a nanosecond
 	if err != nil || tour.LowerBound != 0 || !math.IsInf(tour.Gap(), 1) {
 		t.Error(tour, err)
 	}
-	check(t, f, tour, true)
+	check(t, f, tour, Closed)
 }
 
 func TestTour_RefusesBadInput(t *testing.T) {
 	f := plane(30, 1)
 	empty := bare{f: emptyMetric{}}
-	good := testkit.Must(NewTour(f, random.Seeded(1).Perm(30), true))
+	good := testkit.Must(NewTour(f, random.Seeded(1).Perm(30), Closed))
 	for name, build := range builders {
-		if _, err := build(t.Context(), empty, nil); !errors.Is(err, metric.ErrEmpty) {
+		if _, err := build(t.Context(), empty, Closed, 0); !errors.Is(err, metric.ErrEmpty) {
 			t.Error(name, "empty:", err)
-		}
-		var value *metric.ValueError
-		if _, err := build(t.Context(), f, &Options{Neighbors: -1}); !errors.As(err, &value) || value.Arg != "Neighbors" {
-			t.Error(name, "neighbors:", err)
-		}
-		if _, err := build(t.Context(), f, &Options{Certificate: 9}); !errors.As(err, &value) || value.Arg != "Certificate" {
-			t.Error(name, "certificate:", err)
 		}
 		// All distances from a point: it has no neighbor.
 		for _, d := range []float64{math.NaN(), math.Inf(1), -1} {
-			_, err := build(t.Context(), space.Constant(12, d), nil)
+			_, err := build(t.Context(), space.Constant(12, d), Closed, 0)
 			if violation := new(metric.Violation); !errors.As(err, &violation) || violation.Axiom != metric.FiniteValue {
 				t.Error(name, d, err)
 			}
@@ -116,28 +109,42 @@ func TestTour_RefusesBadInput(t *testing.T) {
 	var value *metric.ValueError
 	bad := &Tour{Order: []int{0, 1, 2}}
 	for name, err := range map[string]error{
-		"NewTour": second(NewTour(f, bad.Order, true)),
+		"NewTour": second(NewTour(f, bad.Order, Closed)),
 		"Improve": second(Improve(t.Context(), f, bad, nil)),
 		"Fold":    second(Fold(f, bad)),
-		"Open":    second((&Tour{Order: bad.Order, Closed: true}).Open(f)),
+		"Open":    second(bad.Open(f)),
 	} {
 		if !errors.As(err, &size) || size.Got != 3 || size.Want != "30" {
 			t.Error(name, err)
 		}
 	}
+	few := ImproveOptions{Neighbors: -1}
+	for _, c := range []struct {
+		arg string
+		err error
+	}{
+		{"Neighbors", second(Greedy(t.Context(), f, &GreedyOptions{Neighbors: -1}))},
+		{"Neighbors", second(Improve(t.Context(), f, good, &few))},
+		{"Neighbors", second(Solve(t.Context(), f, &SolveOptions{Improve: few}))},
+		{"Bound", second(Solve(t.Context(), f, &SolveOptions{Bound: 9}))},
+	} {
+		if !errors.As(c.err, &value) || value.Arg != c.arg {
+			t.Errorf("%s: %v", c.arg, c.err)
+		}
+	}
 	twice := slices.Clone(good.Order)
 	twice[7] = twice[3]
-	if _, err := NewTour(f, twice, true); !errors.As(err, &value) || value.Index != 7 {
+	if _, err := NewTour(f, twice, Closed); !errors.As(err, &value) || value.Index != 7 {
 		t.Error(err)
 	}
 	twice[7] = 30
-	if _, err := NewTour(f, twice, true); !errors.As(err, &value) || value.Index != 7 {
+	if _, err := NewTour(f, twice, Closed); !errors.As(err, &value) || value.Index != 7 {
 		t.Error(err)
 	}
 	violation := new(metric.Violation)
 	for _, d := range []float64{math.NaN(), math.Inf(1), -1} {
 		wrong := altered{bare{f}, good.Order[4], good.Order[5], d}
-		if _, err := NewTour(wrong, good.Order, true); !errors.As(err, &violation) || violation.I != good.Order[4] || violation.J != good.Order[5] {
+		if _, err := NewTour(wrong, good.Order, Closed); !errors.As(err, &violation) || violation.I != good.Order[4] || violation.J != good.Order[5] {
 			t.Error(d, err)
 		}
 	}

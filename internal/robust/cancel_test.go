@@ -210,7 +210,7 @@ var longCalls = []longCall{
 		return err1(tsp.Solve(ctx, f, nil))
 	}},
 	{"tsp.DoubleTree", high, 15_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(tsp.DoubleTree(ctx, f, nil))
+		return err1(tsp.DoubleTree(ctx, f, tsp.Closed))
 	}},
 	{"tsp.Greedy", high, 10_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(tsp.Greedy(ctx, f, nil))

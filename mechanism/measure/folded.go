@@ -61,14 +61,13 @@ func NewFolded(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[
 }
 
 func foldingOrder(ctx context.Context, f metric.Finite, o FiniteOptions) (*tsp.Tour, string, error) {
-	to := &tsp.Options{Path: true, Certificate: tsp.CertifyNone}
 	if !o.Tour {
-		t, err := tsp.SpaceFilling(ctx, f, tsp.Hilbert, to)
+		t, err := tsp.SpaceFilling(ctx, f, tsp.Hilbert, tsp.Path)
 		if !errors.Is(err, tsp.ErrNoCoordinates) {
 			return t, "Hilbert's curve", err
 		}
 	}
-	t, err := tsp.Solve(ctx, f, to)
+	t, err := tsp.Solve(ctx, f, &tsp.SolveOptions{Kind: tsp.Path, Bound: tsp.BoundNone})
 	return t, "a tour", err
 }
 
