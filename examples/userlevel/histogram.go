@@ -119,7 +119,7 @@ func (s *study) shuffled() emd.Model {
 
 // hadamard is the usual baseline for items that nobody sees.
 func (s *study) hadamard(ctx context.Context, l level) result {
-	mech, err := emd.NewHadamardFrequencies(ctx, s.space, s.shuffled(), emd.Pair{Eps: l.eps, Delta: s.delta}, nil)
+	mech, err := emd.NewHadamardFrequencies(ctx, s.space, s.shuffled(), emd.DP{Eps: l.eps, Delta: s.delta}, nil)
 	return s.frequencies(hadamard, l, mech, err, 1, false)
 }
 
@@ -250,7 +250,7 @@ func (s *study) measure(ctx context.Context, r *result, runs int) error {
 		}
 		y, err := r.release(random)
 		if err == nil {
-			y, _, err = emd.Nearest(ctx, s.space, y)
+			y, _, err = emd.Project(ctx, s.space, y)
 		}
 		if err != nil {
 			return fmt.Errorf("%v, %s: %w", r.level, r.name, err)
@@ -279,7 +279,7 @@ func (s *study) sampled(ctx context.Context) float64 {
 	for _, row := range s.rows {
 		move = max(move, row.Distance*row.Fraction)
 	}
-	reduced, err := emd.NewReduced[int, *emd.Counts](mech, emd.ReduceOptions{Radius: move, DeltaSampling: s.delta})
+	reduced, err := emd.NewReduced[int, *emd.Counts](mech, emd.Sampling{Radius: move, Delta: s.delta})
 	if err != nil {
 		return math.Inf(1)
 	}

@@ -12,12 +12,12 @@ import (
 // choose fixes the moves that are to be hidden and, where it is not given, alpha.
 func (s *study) choose() error {
 	if s.places != nil {
-		s.rows = []emd.Row{{Distance: s.move, Fraction: 1, Eps: s.eps}}
+		s.rows = []emd.Move{{Distance: s.move, Fraction: 1, Eps: s.eps}}
 		if 10*s.move <= s.wide {
-			s.rows = append(s.rows, emd.Row{Distance: 10 * s.move, Fraction: 0.1, Eps: s.eps})
+			s.rows = append(s.rows, emd.Move{Distance: 10 * s.move, Fraction: 0.1, Eps: s.eps})
 		}
 	} else {
-		s.rows = []emd.Row{{Distance: 1, Fraction: s.move, Eps: s.eps}}
+		s.rows = []emd.Move{{Distance: 1, Fraction: s.move, Eps: s.eps}}
 	}
 	if s.alpha > 0 {
 		return nil

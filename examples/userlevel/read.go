@@ -32,8 +32,8 @@ type study struct {
 	alpha, eps float64
 	delta      float64
 	seed       uint64
-	move       float64   // the d_EM to hide
-	rows       []emd.Row // moves of that d_EM
+	move       float64    // the d_EM to hide
+	rows       []emd.Move // moves of that d_EM
 }
 
 const (

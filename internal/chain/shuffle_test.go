@@ -71,7 +71,7 @@ func TestChain_Shuffle(t *testing.T) {
 					below("other units", 5*scaled, level, shuffleTol)
 					below("other units", level, 5*scaled, shuffleTol)
 					q.Delta = 0
-					if p := shuffleLevel(t, s, q); p.Bound != accountant.PureComposition || math.Abs(p.Alpha/pure-1) > 1e-14 {
+					if p := shuffleLevel(t, s, q); p.Theorem != accountant.PureComposition || math.Abs(p.Alpha/pure-1) > 1e-14 {
 						t.Errorf("%s: %v without delta, want %v", name, p, pure)
 					}
 				}

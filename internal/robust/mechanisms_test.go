@@ -178,7 +178,7 @@ var (
 	unbounded   = emd.Model{Trust: emd.Central, Users: 3, Diameter: 6}
 	level       = must(mechanism.NewGuarantee(1, 0, ""))
 	perUnit     = must(emd.NewGuarantee(central, level))
-	discrete    = must(emd.NewDiscrete(central, 1, emd.Pair{Eps: 1, Delta: 1e-6}))
+	discrete    = must(emd.NewDiscrete(central, 1, emd.DP{Eps: 1, Delta: 1e-6}))
 	departments = emd.Clusters{Count: 2, Size: 2, Within: 0.2, Diameter: 1}
 	gkrr        = must(emd.NewGKRR(departments, 3))
 	modelOne    = emd.Model{Trust: emd.Central, Users: 3, Items: 4, Diameter: 1}
@@ -197,7 +197,7 @@ var (
 	pairsOf     = emd.Users[[]float64](slices.Values([][][]float64{{{0, 1}, {1, 2}}, {{1, 1}, {0, 0}}, {{2, 0}, {1, 1}}}))
 	reduceModel = emd.Model{Trust: emd.Central, Users: 3, Items: 50, Diameter: 4}
 	reduced     = must(emd.NewReduced[[]float64, []float64](must(emd.NewLinear(context.Background(), average, reduceModel, emd.Target{Alpha: 1}, nil)), reduceTo))
-	reduceTo    = emd.ReduceOptions{Radius: 0.5, DeltaSampling: 1e-6}
+	reduceTo    = emd.Sampling{Radius: 0.5, Delta: 1e-6}
 	population  = emd.Population{Distance: 0.1, Items: 100, Points: 5, Beta: 0.01}
 	shuffle     = accountant.Shuffle{Records: 1000, Items: 10, Diameter: 1}
 	typical     = must(emd.NewGuarantee(emd.Model{Trust: emd.Central, Users: 3, Items: 100, Diameter: 4}, level))
@@ -206,11 +206,11 @@ var (
 var emdCalls = []call{
 	{"emd.NewHadamard", emd.NewHadamard, []any{4, 1.0}},
 	{"emd.Hadamard.Release", hadamard.Release, []any{seeded(), 1}},
-	{"emd.NewHadamardFrequencies", emd.NewHadamardFrequencies, []any{departments, modelOne, emd.Pair{Eps: 3, Delta: 1e-6}, &emd.FrequencyOptions{}}},
+	{"emd.NewHadamardFrequencies", emd.NewHadamardFrequencies, []any{departments, modelOne, emd.DP{Eps: 3, Delta: 1e-6}, &emd.FrequencyOptions{}}},
 	{"emd.NewLaplaceFrequencies", emd.NewLaplaceFrequencies, []any{departments, modelOne, 1.0}},
 	{"emd.LaplaceFrequencies.Release", curator.Release, []any{seeded(), threeUsers}},
-	{"emd.ChooseAlpha", emd.ChooseAlpha, []any{[]emd.Row{{Distance: 1, Fraction: 0.5, Eps: 1}, {Distance: 5, Fraction: 0.1, Eps: 2}}}},
-	{"emd.Promises", emd.Promises, []any{perUnit, []emd.Row{{Distance: 1, Fraction: 0.5, Eps: 1}}}},
+	{"emd.ChooseAlpha", emd.ChooseAlpha, []any{[]emd.Move{{Distance: 1, Fraction: 0.5, Eps: 1}, {Distance: 5, Fraction: 0.1, Eps: 2}}}},
+	{"emd.Promises", emd.Promises, []any{perUnit, []emd.Move{{Distance: 1, Fraction: 0.5, Eps: 1}}}},
 	{"accountant.Composition.Delta", accountant.Composition.Delta, []any{accountant.Composition{Count: 100, Item: 0.1}, 2.0}},
 	{"accountant.Composition.Level", accountant.Composition.Level, []any{accountant.Composition{Count: 100, Item: 0.1}, 1e-6}},
 	{"accountant.ComposeBudget", accountant.ComposeBudget, []any{int64(100), accountant.ComposeFor{Eps: 2, Delta: 1e-6}}},
@@ -245,7 +245,7 @@ var emdCalls = []call{
 	{"emd.GKRR.Release", gkrr.Release, []any{seeded(), 1}},
 	{"emd.Clusters.W1", emd.Clusters.W1, []any{departments, four, fourSkew}},
 	{"emd.NewGuarantee", emd.NewGuarantee, []any{central, level}},
-	{"emd.NewDiscrete", emd.NewDiscrete, []any{central, 1.0, emd.Pair{Eps: 1, Delta: 1e-6}}},
+	{"emd.NewDiscrete", emd.NewDiscrete, []any{central, 1.0, emd.DP{Eps: 1, Delta: 1e-6}}},
 	{"emd.Guarantee.ItemLevel", perUnit.ItemLevel, []any{4}},
 	{"emd.Guarantee.Discrete", perUnit.Discrete, []any{1.0}},
 	{"emd.Guarantee.Plus", perUnit.Plus, []any{perUnit}},
@@ -268,8 +268,8 @@ var emdCalls = []call{
 	{"emd.LinearMap", emd.LinearMap[[]float64], []any{[][]float64{{1, 1}, {2, 0}}, average}},
 	{"emd.Region", emd.Region[float64], []any{math.Abs, emd.Smoothing{Width: 2}}},
 	{"emd.Ball", emd.Ball[[]float64], []any{metric.Euclidean{}, []float64{1, 2}, 1.0, emd.Smoothing{Width: 2}}},
-	{"emd.Nearest", emd.Nearest, []any{path, []float64{0.5, -0.1, 0.3, 0.2, 0.1}}},
-	{"emd.NewReduced", func(o emd.ReduceOptions, model emd.Model) (*emd.Reduced[[]float64, []float64], error) {
+	{"emd.Project", emd.Project, []any{path, []float64{0.5, -0.1, 0.3, 0.2, 0.1}}},
+	{"emd.NewReduced", func(o emd.Sampling, model emd.Model) (*emd.Reduced[[]float64, []float64], error) {
 		l, err := emd.NewLinear(context.Background(), average, model, emd.Target{Alpha: 1}, nil)
 		if err != nil {
 			return nil, err
@@ -278,14 +278,14 @@ var emdCalls = []call{
 	}, []any{reduceTo, reduceModel}},
 	{"emd.Reduced.GuaranteeFor", reduced.GuaranteeFor, []any{reduceTo}},
 	{"emd.Reduced.Release", reduced.Release, []any{seeded(), threePaths}},
-	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.Pair{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{}}},
-	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.Pair{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{Samples: []int{10, 20}, Value: func(p emd.ReducePlan) float64 { return p.Alpha }}}},
+	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.DP{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{}}},
+	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.DP{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{Samples: []int{10, 20}, Value: func(p emd.ReducePlan) float64 { return p.Alpha }}}},
 	{"accountant.Shuffle.Level", accountant.Shuffle.Level, []any{shuffle, accountant.LevelAt{Alpha0: 1, Delta: 1e-6}}},
 	{"accountant.Shuffle.Delta", accountant.Shuffle.Delta, []any{shuffle, accountant.DeltaAt{Alpha0: 1, Alpha: 5}}},
 	{"accountant.Shuffle.Budget", accountant.Shuffle.Budget, []any{shuffle, accountant.BudgetFor{Alpha: 5, Delta: 1e-6}}},
 	{"accountant.Shuffle.Theorem44", accountant.Shuffle.Theorem44, []any{shuffle, accountant.BudgetFor{Alpha: 5, Delta: 1e-6}}},
 	{"accountant.Shuffle.ItemDelta", accountant.Shuffle.ItemDelta, []any{shuffle, accountant.Change{Alpha0: 1, Distance: 0.5, Eps: 0.1}}},
-	{"emd.FromUserLevel", emd.FromUserLevel, []any{central, emd.Pair{Eps: 1, Delta: 1e-6}, 0.5}},
+	{"emd.FromUserLevel", emd.FromUserLevel, []any{central, emd.DP{Eps: 1, Delta: 1e-6}, 0.5}},
 	{"emd.FromItems", emd.FromItems, []any{central, level}},
 	{"emd.ToItems", emd.ToItems, []any{perUnit, 4}},
 	{"emd.TypicalUsers", emd.TypicalUsers, []any{typical, population}},

@@ -67,7 +67,7 @@ var trusting = map[string]string{
 	"tsp.Tour.Open": few, "tsp.Folding.Locality": few, "wasserstein.DistanceEM": few,
 	"wasserstein.Distances": later, "exponential.Standard": later,
 	"emd.NewFrequencies": later, "emd.NewHadamardFrequencies": later, "emd.NewLaplaceFrequencies": later, "emd.ItemWiseBudget": later, "emd.NewItemWise": later,
-	"emd.Nearest": few, "wasserstein.Project": few, "mechanism.Channel.LossAt": few, "lp.LowerBound": witness,
+	"emd.Project": few, "wasserstein.Project": few, "mechanism.Channel.LossAt": few, "lp.LowerBound": witness,
 }
 
 const (

@@ -132,7 +132,7 @@ func TestWalshHadamard_IsTheMatrix(t *testing.T) {
 // The per-item budget of the baseline, by exact composition: known answers.
 func TestNewHadamardFrequencies_Budget(t *testing.T) {
 	for _, c := range []struct{ delta, want float64 }{{1e-12, .004838732781}, {1e-6, .007495100134}} {
-		f := testkit.Must(NewHadamardFrequencies(t.Context(), discrete(5), Model{Trust: Local, Items: 1000, Diameter: 1}, Pair{Eps: 1, Delta: c.delta}, nil))
+		f := testkit.Must(NewHadamardFrequencies(t.Context(), discrete(5), Model{Trust: Local, Items: 1000, Diameter: 1}, DP{Eps: 1, Delta: c.delta}, nil))
 		if got := f.inv.(*Hadamard).eps; math.Abs(got/c.want-1) > 1e-9 {
 			t.Errorf("delta %v: %v, want %v", c.delta, got, c.want)
 		}
@@ -148,7 +148,7 @@ func TestNewHadamardFrequencies_Budget(t *testing.T) {
 // P(y|x) ||R[y,.]-unit(x)||^2 is k gain^2-1 for every x.
 func TestHadamard_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 	space := testkit.Must(metric.NewClustered(7, 1, 1))
-	f := testkit.Must(NewHadamardFrequencies(t.Context(), space, Model{Trust: Local, Items: 2, Diameter: 3}, Pair{Eps: 2}, nil))
+	f := testkit.Must(NewHadamardFrequencies(t.Context(), space, Model{Trust: Local, Items: 2, Diameter: 3}, DP{Eps: 2}, nil))
 	for x := range 7 {
 		moment := 0.0
 		for y, p := range lawOf(t, f, nil, x) {
@@ -166,13 +166,13 @@ func TestHadamard_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 	}
 }
 
-// The simulated error of both baselines, their totals spread as Nearest does,
+// The simulated error of both baselines, their totals spread as Project does,
 // is within their bounds and above half of them: the mean of 100 is within a
 // few percent of the expected error.
 func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 	var space metric.Finite = discrete(16)
 	model := Model{Trust: Central, Users: 50, Items: 10, Diameter: 1}
-	h := testkit.Must(NewHadamardFrequencies(t.Context(), space, model, Pair{Eps: 10}, nil))
+	h := testkit.Must(NewHadamardFrequencies(t.Context(), space, model, DP{Eps: 10}, nil))
 	lap := testkit.Must(NewLaplaceFrequencies(t.Context(), space, model, 1))
 	data := usersOf(1, testkit.Distribution(random.Seeded(1), 16, nil), 50, 10)
 	truth := histogram(16, data)
@@ -218,7 +218,7 @@ func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 func TestLaplaceFrequencies_Scale(t *testing.T) {
 	const n, m, eps = 40, 25, .8
 	f := testkit.Must(NewLaplaceFrequencies(t.Context(), discrete(16), Model{Trust: Central, Users: n, Items: m, Diameter: 1}, eps))
-	if g := f.Guarantee().UserLevel(); g != (Pair{Eps: eps}) || f.s*2*m > eps {
+	if g := f.Guarantee().UserLevel(); g != (DP{Eps: eps}) || f.s*2*m > eps {
 		t.Errorf("guarantee %v at parameter %v", g, f.s)
 	}
 	data := usersOf(4, testkit.Distribution(random.Seeded(5), 16, nil), n, m)

@@ -38,7 +38,7 @@ func TestConstructors_EndWithTheirContext(t *testing.T) {
 			return err
 		},
 		"NewHadamardFrequencies": func(ctx context.Context) error {
-			_, err := NewHadamardFrequencies(ctx, space, model, Pair{Eps: 1, Delta: 1e-6}, nil)
+			_, err := NewHadamardFrequencies(ctx, space, model, DP{Eps: 1, Delta: 1e-6}, nil)
 			return err
 		},
 		"NewLinear": func(ctx context.Context) error {

@@ -11,76 +11,77 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Row is a change of what a user holds, and what it may reveal: moving a
+// Move is a change of what a user holds, and what it may reveal: moving a
 // fraction of the items by a mean distance is to be protected with the ordinary
 // privacy level Eps. Such a change moves the user by d_EM <= Fraction*Distance.
-type Row struct {
+type Move struct {
 	Distance float64 // mean distance of the items that move, in the metric's unit: > 0
 	Fraction float64 // of the user's items: in (0, 1]
 	Eps      float64 // > 0; [Promises] does not read it
 }
 
-// check says what is wrong with the row's change.
-func (r Row) check(op string, i int) error {
+// check says what is wrong with the change.
+func (r Move) check(op string, i int) error {
 	switch {
 	case !(r.Distance > 0) || math.IsInf(r.Distance, 1):
-		return &fault.ValueError{Op: op, Arg: "rows.Distance", Index: i, Value: r.Distance, Want: "a finite number > 0"}
+		return &fault.ValueError{Op: op, Arg: "moves.Distance", Index: i, Value: r.Distance, Want: "a finite number > 0"}
 	case !(r.Fraction > 0 && r.Fraction <= 1):
-		return &fault.ValueError{Op: op, Arg: "rows.Fraction", Index: i, Value: r.Fraction, Want: "a number in (0, 1]"}
+		return &fault.ValueError{Op: op, Arg: "moves.Fraction", Index: i, Value: r.Fraction, Want: "a number in (0, 1]"}
 	}
 	return nil
 }
 
 // moves bounds d_EM between the user before and after, from above.
-func (r Row) moves() float64 { return directed.MulUp(r.Fraction, r.Distance) }
+func (r Move) length() float64 { return directed.MulUp(r.Fraction, r.Distance) }
 
-// ChooseAlpha returns the largest level per unit of d_EM that keeps every row:
-// the least Eps/(Fraction*Distance), rounded down (IRC24 Section 3). No row is
-// [ErrEmpty]. O(rows).
-func ChooseAlpha(rows []Row) (float64, error) {
+// ChooseAlpha returns the largest level per unit of d_EM that keeps every
+// move:
+// the least Eps/(Fraction*Distance), rounded down (IRC24 Section 3). No move is an
+// error. O(moves).
+func ChooseAlpha(moves []Move) (float64, error) {
 	const op = "emd: ChooseAlpha"
-	if err := fault.Empty(op, "rows", len(rows)); err != nil {
+	if err := fault.Empty(op, "moves", len(moves)); err != nil {
 		return 0, err
 	}
 	alpha := math.Inf(1)
-	for i, r := range rows {
+	for i, r := range moves {
 		if err := r.check(op, i); err != nil {
 			return 0, err
 		}
 		if !(r.Eps > 0) || math.IsInf(r.Eps, 1) {
-			return 0, &fault.ValueError{Op: op, Arg: "rows.Eps", Index: i, Value: r.Eps, Want: "a finite number > 0"}
+			return 0, &fault.ValueError{Op: op, Arg: "moves.Eps", Index: i, Value: r.Eps, Want: "a finite number > 0"}
 		}
-		alpha = min(alpha, directed.DivDown(r.Eps, r.moves()))
+		alpha = min(alpha, directed.DivDown(r.Eps, r.length()))
 	}
 	if !(alpha > 0) || math.IsInf(alpha, 1) {
-		return 0, fmt.Errorf("%s: the rows ask for a level of %v, beyond the range of float64", op, alpha)
+		return 0, fmt.Errorf("%s: the moves ask for a level of %v, beyond the range of float64", op, alpha)
 	}
 	return alpha, nil
 }
 
 // Promise is what a guarantee says about one change of what a user holds.
 type Promise struct {
-	Row    // Eps is the level that holds: +Inf where nothing is promised
+	Move   // Eps is the level that holds: +Inf where nothing is promised
 	Delta  float64
 	Factor float64 // e^Eps rounded up: how much likelier any result can become, up to Delta
 	Unit   metric.Unit
 }
 
-// Promises says what g promises for the change of each row, rounded up: the
-// reverse of [ChooseAlpha]. The rows' Eps are not read. A Distance above the
-// model's diameter is a [*metric.ValueError]: one of the two is wrong. O(rows).
-func Promises(g Guarantee, rows []Row) ([]Promise, error) {
-	ps := make([]Promise, len(rows))
-	for i, r := range rows {
+// Promises says what g promises for each move, rounded up: the
+// reverse of [ChooseAlpha]. Their Eps are not read. A Distance above the
+// model's diameter is a [*metric.ValueError]: one of the two is wrong. O(moves).
+func Promises(g Guarantee, moves []Move) ([]Promise, error) {
+	ps := make([]Promise, len(moves))
+	for i, r := range moves {
 		if err := r.check("emd: Promises", i); err != nil {
 			return nil, err
 		}
 		if diam := g.model.Diameter; r.Distance > diam && diam > 0 {
-			return nil, &fault.ValueError{Op: "emd: Promises", Arg: "rows.Distance", Index: i, Value: r.Distance, Want: fmt.Sprintf("at most the model's diameter %v", diam)}
+			return nil, &fault.ValueError{Op: "emd: Promises", Arg: "moves.Distance", Index: i, Value: r.Distance, Want: fmt.Sprintf("at most the model's diameter %v", diam)}
 		}
-		p := g.At(r.moves())
+		p := g.At(r.length())
 		r.Eps = p.Eps
-		ps[i] = Promise{Row: r, Delta: p.Delta, Factor: directed.ExpUp(p.Eps), Unit: g.Model().Unit}
+		ps[i] = Promise{Move: r, Delta: p.Delta, Factor: directed.ExpUp(p.Eps), Unit: g.Model().Unit}
 	}
 	return ps, nil
 }

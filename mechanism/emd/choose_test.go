@@ -14,7 +14,7 @@ import (
 
 // The rows of IRC24, Section 3, give 25.
 func TestChooseAlpha_KnownAnswer(t *testing.T) {
-	rows := []Row{{.08, 1. / 30, .2}, {.008, 1, .2}}
+	rows := []Move{{.08, 1. / 30, .2}, {.008, 1, .2}}
 	got, err := ChooseAlpha(rows)
 	if err != nil || got > 25*(1+1e-15) || got < 25*(1-1e-15) {
 		t.Errorf("%v, %v", got, err)
@@ -28,9 +28,9 @@ func TestChooseAlpha_KnownAnswer(t *testing.T) {
 func TestPromises_ReverseOfChooseAlpha(t *testing.T) {
 	r := random.Seeded(1)
 	for range 2000 {
-		rows := make([]Row, 1+r.IntN(5))
+		rows := make([]Move, 1+r.IntN(5))
 		for i := range rows {
-			rows[i] = Row{math.Pow(10, 6*r.Float64()-3), 1 - r.Float64(), math.Pow(10, 3*r.Float64()-2)}
+			rows[i] = Move{math.Pow(10, 6*r.Float64()-3), 1 - r.Float64(), math.Pow(10, 3*r.Float64()-2)}
 		}
 		alpha := testkit.Must(ChooseAlpha(rows))
 		ps := testkit.Must(Promises(promise(t, Model{Trust: Local, Unit: "km", Diameter: 1e4}, alpha, 1e-9), rows))
@@ -57,21 +57,21 @@ func TestPromises_ReverseOfChooseAlpha(t *testing.T) {
 func TestPromise_Words(t *testing.T) {
 	for _, tc := range []struct {
 		g    Guarantee
-		row  Row
+		row  Move
 		want string
 	}{
-		{promise(t, Model{Trust: Local, Diameter: 1}, 25, 0), Row{.08, 1. / 3, 0}, "moving a third of a user's items by 0.08 on average makes no result more than 1.95 times as likely"},
-		{promise(t, Model{Trust: Local, Unit: "km", Diameter: 1}, 25, 1e-6), Row{.08, 1. / 30, 0}, "moving one in 30 of a user's items by 0.08 km on average makes no result more than 1.069 times as likely, up to a probability of 1e-06"},
-		{promise(t, Model{Trust: Local, Diameter: 1}, 1, 1.001e-6), Row{.5, 1, 0}, "moving all of a user's items by 0.5 on average makes no result more than 1.65 times as likely, up to a probability of 1.01e-06"},
-		{promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), Row{.5, 1, 0}, "moving all of a user's items by 0.5 on average makes no result more than 1.65 times as likely"},
-		{promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), Row{.001, .15, 0}, "moving 15 % of a user's items by 0.001 on average makes no result more than 1.00016 times as likely"},
-		{promise(t, Model{Trust: Local, Diameter: 1}, 20, 0), Row{1, .5, 0}, "moving half of a user's items by 1 on average makes no result more than 22027 times as likely"},
-		{promise(t, Model{Trust: Local, Diameter: 1}, 20, 0), Row{1, 1, 0}, "moving all of a user's items by 1 on average makes no result more than 4.88e+08 times as likely"},
-		{promise(t, Model{Trust: Local, Diameter: 1}, 0, 0), Row{1, 1, 0}, "moving all of a user's items by 1 on average makes no result more than 1.00 times as likely"},
-		{discretePromise(t, Model{Trust: Local, Diameter: 1}, .25, Pair{.1, .3}), Row{1, 1, 0}, "moving all of a user's items by 1 on average is not protected"},
-		{Guarantee{}, Row{1, 1, 0}, "moving all of a user's items by 1 on average is not protected"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 25, 0), Move{.08, 1. / 3, 0}, "moving a third of a user's items by 0.08 on average makes no result more than 1.95 times as likely"},
+		{promise(t, Model{Trust: Local, Unit: "km", Diameter: 1}, 25, 1e-6), Move{.08, 1. / 30, 0}, "moving one in 30 of a user's items by 0.08 km on average makes no result more than 1.069 times as likely, up to a probability of 1e-06"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 1, 1.001e-6), Move{.5, 1, 0}, "moving all of a user's items by 0.5 on average makes no result more than 1.65 times as likely, up to a probability of 1.01e-06"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), Move{.5, 1, 0}, "moving all of a user's items by 0.5 on average makes no result more than 1.65 times as likely"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), Move{.001, .15, 0}, "moving 15 % of a user's items by 0.001 on average makes no result more than 1.00016 times as likely"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 20, 0), Move{1, .5, 0}, "moving half of a user's items by 1 on average makes no result more than 22027 times as likely"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 20, 0), Move{1, 1, 0}, "moving all of a user's items by 1 on average makes no result more than 4.88e+08 times as likely"},
+		{promise(t, Model{Trust: Local, Diameter: 1}, 0, 0), Move{1, 1, 0}, "moving all of a user's items by 1 on average makes no result more than 1.00 times as likely"},
+		{discretePromise(t, Model{Trust: Local, Diameter: 1}, .25, DP{.1, .3}), Move{1, 1, 0}, "moving all of a user's items by 1 on average is not protected"},
+		{Guarantee{}, Move{1, 1, 0}, "moving all of a user's items by 1 on average is not protected"},
 	} {
-		ps, err := Promises(tc.g, []Row{tc.row})
+		ps, err := Promises(tc.g, []Move{tc.row})
 		if err != nil || ps[0].String() != tc.want {
 			t.Errorf("%v, %v,\nwant %v", ps[0], err, tc.want)
 		}
@@ -101,23 +101,23 @@ func TestChooseAlpha_BadInput(t *testing.T) {
 	if _, err := ChooseAlpha(nil); !errors.Is(err, fault.ErrEmpty) {
 		t.Errorf("no rows: %v", err)
 	}
-	good := Row{1, 1, 1}
+	good := Move{1, 1, 1}
 	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		for arg, bad := range map[string]Row{"rows.Distance": {v, 1, 1}, "rows.Fraction": {1, v, 1}, "rows.Eps": {1, 1, v}} {
-			_, err := ChooseAlpha([]Row{good, bad})
+		for arg, bad := range map[string]Move{"moves.Distance": {v, 1, 1}, "moves.Fraction": {1, v, 1}, "moves.Eps": {1, 1, v}} {
+			_, err := ChooseAlpha([]Move{good, bad})
 			wantValueError(t, arg, err, arg)
-			if _, err = Promises(promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), []Row{good, bad}); (err == nil) != (arg == "rows.Eps") {
+			if _, err = Promises(promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), []Move{good, bad}); (err == nil) != (arg == "moves.Eps") {
 				t.Errorf("Promises: %s = %v: %v", arg, v, err)
 			}
 		}
 	}
 	// Guarantee.At would stop at the diameter, and promise too much.
-	_, err := Promises(promise(t, Model{Trust: Local, Diameter: 2}, 1, 0), []Row{{2, 1, 0}, {2.5, .1, 0}})
-	wantValueError(t, "beyond the diameter", err, "rows.Distance")
-	_, err = ChooseAlpha([]Row{{1, 1.01, 1}})
-	wantValueError(t, "fraction", err, "rows.Fraction")
-	for _, row := range []Row{{5e-324, .1, 1}, {1e-300, 1, 1e300}, {1e300, 1, 1e-300}} {
-		if a, err := ChooseAlpha([]Row{row}); err == nil && !(a > 0 && a < math.Inf(1)) {
+	_, err := Promises(promise(t, Model{Trust: Local, Diameter: 2}, 1, 0), []Move{{2, 1, 0}, {2.5, .1, 0}})
+	wantValueError(t, "beyond the diameter", err, "moves.Distance")
+	_, err = ChooseAlpha([]Move{{1, 1.01, 1}})
+	wantValueError(t, "fraction", err, "moves.Fraction")
+	for _, row := range []Move{{5e-324, .1, 1}, {1e-300, 1, 1e300}, {1e300, 1, 1e-300}} {
+		if a, err := ChooseAlpha([]Move{row}); err == nil && !(a > 0 && a < math.Inf(1)) {
 			t.Errorf("%+v: %v", row, a)
 		}
 	}

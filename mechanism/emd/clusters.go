@@ -53,10 +53,10 @@ func (c Clusters) across() float64 {
 	return c.Diameter
 }
 
-// extent is what [measured] finds by looking at all distances, but that the
+// distances is what [distancesOf] finds by looking at all distances, but that the
 // diameter is Diameter for a single cluster too.
-func (c Clusters) extent(op string) (extent, error) {
-	e := extent{least: math.Inf(1), positive: math.Inf(1)}
+func (c Clusters) distances(op string) (distances, error) {
+	e := distances{least: math.Inf(1), positive: math.Inf(1)}
 	if err := c.check(op); err != nil {
 		return e, err
 	}

@@ -114,7 +114,7 @@ func TestConformance_UserLevel(t *testing.T) {
 	conform(t, "Frequencies", must(emd.NewFrequencies(t.Context(), channel, space, model, nil)), counts, a, b, refused...)
 	estimate := func(e *emd.Estimate) any { return [2]float64{math.Round(4 * e.Mean[0]), math.Round(4 * e.Mean[4])} }
 	conform(t, "LaplaceFrequencies", must(emd.NewLaplaceFrequencies(t.Context(), space, model, 5)), estimate, a, b, refused...)
-	reduced := must(emd.NewReduced(items, emd.ReduceOptions{Radius: 0.01, DeltaSampling: 1e-3}))
+	reduced := must(emd.NewReduced(items, emd.Sampling{Radius: 0.01, Delta: 1e-3}))
 	conform(t, "Reduced", reduced, nil, a, [][]int{{0, 4, 4}, {2}, {4}}, refused[0], refused[1], refused[5]) // finds bad items only if it draws them, as its doc says
 
 	city := emd.Model{Trust: emd.Central, Users: len(trips), Diameter: 10, Unit: "km"}

@@ -19,7 +19,7 @@
 //
 // With alpha = eps/diameter that is user-level privacy at eps; a larger alpha
 // protects small changes as well and does less about large ones. [ChooseAlpha]
-// makes an alpha of rows such as "a thirtieth of the items moved by 0.08", and
+// makes an alpha of moves such as "a thirtieth of the items moved by 0.08", and
 // [Promises] says in words what an alpha means for each.
 //
 // # The model

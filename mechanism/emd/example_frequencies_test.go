@@ -162,7 +162,7 @@ func ExampleNewFrequencies() {
 func ExampleNewHadamardFrequencies() {
 	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1, Diameter: 1}
 	model := emd.Model{Trust: emd.Central, Users: 2, Items: 3}
-	h, err := emd.NewHadamardFrequencies(context.Background(), space, model, emd.Pair{Eps: 3}, nil)
+	h, err := emd.NewHadamardFrequencies(context.Background(), space, model, emd.DP{Eps: 3}, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -183,9 +183,9 @@ func ExampleNewHadamardFrequencies() {
 
 // The nearest distribution moves mass as little as it can: the 0.2 too much beside
 // the hole fills it.
-func ExampleNearest() {
+func ExampleProject() {
 	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1, Diameter: 1}
-	p, dist, err := emd.Nearest(context.Background(), space, []float64{0.7, -0.2, 0.3, 0.2})
+	p, dist, err := emd.Project(context.Background(), space, []float64{0.7, -0.2, 0.3, 0.2})
 	if err != nil {
 		panic(err)
 	}

@@ -31,7 +31,7 @@ func ExampleNewGuarantee() {
 // One pair for users up to 1 km apart, and steps of that length beyond.
 func ExampleNewDiscrete() {
 	model := emd.Model{Trust: emd.Local, Diameter: 20, Unit: "km"}
-	g, err := emd.NewDiscrete(model, 1, emd.Pair{Eps: 0.5, Delta: 1e-9})
+	g, err := emd.NewDiscrete(model, 1, emd.DP{Eps: 0.5, Delta: 1e-9})
 	if err != nil {
 		panic(err)
 	}

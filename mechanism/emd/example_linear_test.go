@@ -139,7 +139,7 @@ func ExampleShares() {
 	visits := slices.Values(slices.Repeat([][]int{{0, 0, 1}, {1}, {2, 2}}, 100))
 	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), visits)
 	fmt.Printf("constant %.1f per km, deviation %.4f: %.3f %v\n", shares.Lipschitz, m.StdDev(), y, err)
-	p, _, err := emd.Nearest(context.Background(), stations, y)
+	p, _, err := emd.Project(context.Background(), stations, y)
 	fmt.Printf("as a distribution: %.3f %v\n", p, err)
 	// Output:
 	// constant 0.4 per km, deviation 0.0019: [0.223 0.445 0.334] <nil>

@@ -47,7 +47,7 @@ func ExampleItemWiseBudget() {
 	o := &emd.ItemWiseOptions{Delta: 1e-9}
 
 	budget := must(emd.ItemWiseBudget(context.Background(), model, 5, o))
-	fmt.Printf("alpha0 = %.4f by the %v; without shuffling %.2f\n", budget.Alpha0, budget.Bound, 5./20)
+	fmt.Printf("alpha0 = %.4f by the %v; without shuffling %.2f\n", budget.Alpha0, budget.Theorem, 5./20)
 
 	channel := must(exponential.Standard(context.Background(), stars(), budget.Alpha0, nil))
 	release := must(emd.NewItemWise(context.Background(), channel.Channel, model, o))
@@ -79,7 +79,7 @@ func ExampleNewItemWise() {
 // to be built.
 func ExamplePlanReduction() {
 	model := emd.Model{Trust: emd.Shuffled, Users: 100_000, Diameter: 1}
-	target := emd.Pair{Eps: 1, Delta: 1e-6}
+	target := emd.DP{Eps: 1, Delta: 1e-6}
 	item := func(p emd.ReducePlan) float64 {
 		b, err := emd.ItemWiseBudget(context.Background(), p.Model, p.Alpha, &emd.ItemWiseOptions{Delta: p.Delta})
 		if err != nil {
@@ -88,12 +88,12 @@ func ExamplePlanReduction() {
 		return b.Alpha0
 	}
 	plan := must(emd.PlanReduction(context.Background(), model, .05, target, &emd.PlanOptions{Samples: []int{64}, Value: item}))
-	fmt.Printf("users at %.2f are at most %.3f apart after drawing\n", .05, plan.Reach)
+	fmt.Printf("users at %.2f are at most %.3f apart after drawing\n", .05, plan.SampleDistance)
 	fmt.Printf("level %.3f, delta %.1e, and so %.3f an item\n", plan.Alpha, plan.Delta, plan.Value)
 
 	channel := must(exponential.Standard(context.Background(), stars(), plan.Value, nil))
 	inner := must(emd.NewItemWise(context.Background(), channel.Channel, plan.Model, &emd.ItemWiseOptions{Delta: plan.Delta}))
-	release := must(emd.NewReduced(inner, plan.Options))
+	release := must(emd.NewReduced(inner, plan.Sampling))
 	p := release.Guarantee().At(.05)
 	fmt.Println(p.Eps <= target.Eps, p.Delta <= target.Delta)
 	// Output:
@@ -107,7 +107,7 @@ func ExampleNewReduced() {
 	model := emd.Model{Trust: emd.Shuffled, Users: 1000, Items: 400, Diameter: 1}
 	channel := must(exponential.Standard(context.Background(), stars(), .05, nil))
 	inner := must(emd.NewItemWise(context.Background(), channel.Channel, model, nil))
-	release := must(emd.NewReduced(inner, emd.ReduceOptions{Radius: .01, DeltaSampling: 1e-9}))
+	release := must(emd.NewReduced(inner, emd.Sampling{Radius: .01, Delta: 1e-9}))
 	fmt.Println(release.Guarantee())
 
 	users := func(yield func([]int) bool) {
@@ -130,7 +130,7 @@ func ExampleNewReduced() {
 // Section 3 of IRC24: moving a thirtieth of a user's items by 0.08, or all of
 // them by 0.008, is to cost 0.2 at most.
 func ExampleChooseAlpha() {
-	alpha := must(emd.ChooseAlpha([]emd.Row{
+	alpha := must(emd.ChooseAlpha([]emd.Move{
 		{Distance: .08, Fraction: 1. / 30, Eps: .2},
 		{Distance: .008, Fraction: 1, Eps: .2},
 	}))
@@ -142,7 +142,7 @@ func ExampleChooseAlpha() {
 func ExamplePromises() {
 	model := emd.Model{Trust: emd.Central, Users: 100, Unit: "km", Diameter: 1}
 	g := must(emd.NewGuarantee(model, must(mechanism.NewGuarantee(25, 1e-9, "km"))))
-	for _, p := range must(emd.Promises(g, []emd.Row{
+	for _, p := range must(emd.Promises(g, []emd.Move{
 		{Distance: .08, Fraction: 1. / 3},
 		{Distance: .008, Fraction: 1},
 	})) {
@@ -157,7 +157,7 @@ func ExamplePromises() {
 // smallest difference there can be.
 func ExampleFromUserLevel() {
 	model := emd.Model{Trust: emd.Central, Users: 100, Items: 10, Diameter: 1}
-	g := must(emd.FromUserLevel(model, emd.Pair{Eps: .5}, .25))
+	g := must(emd.FromUserLevel(model, emd.DP{Eps: .5}, .25))
 	fmt.Println(g)
 	fmt.Println("back at user level:", g.UserLevel().Eps)
 	// Output:

@@ -280,8 +280,8 @@ func (f *Frequencies) Estimate(c *Counts) (*Estimate, error) {
 	return e, nil
 }
 
-// Distribution returns the distribution on the space that is [Nearest] to the
-// estimate, and its distance from it.
+// Distribution returns the distribution on the space nearest to the estimate
+// ([Project]), and its distance from it.
 func (f *Frequencies) Distribution(ctx context.Context, e *Estimate) (p []float64, dist float64, err error) {
-	return Nearest(ctx, f.space, e.Mean)
+	return Project(ctx, f.space, e.Mean)
 }

@@ -358,9 +358,9 @@ func TestFrequencies_Guarantees(t *testing.T) {
 	if f, err := NewFrequencies(t.Context(), ch, c, model, &FrequencyOptions{Audit: true}); err != nil || f.Guarantee().Alpha() > 10 {
 		t.Errorf("audited: %v, %v", f, err)
 	}
-	h := testkit.Must(NewHadamardFrequencies(t.Context(), c, model, Pair{Eps: 1, Delta: 1e-6}, nil))
+	h := testkit.Must(NewHadamardFrequencies(t.Context(), c, model, DP{Eps: 1, Delta: 1e-6}, nil))
 	for _, d := range []float64{1e-9, .1, 1} {
-		if p := h.Guarantee().At(d); p != (Pair{Eps: 1, Delta: 1e-6}) {
+		if p := h.Guarantee().At(d); p != (DP{Eps: 1, Delta: 1e-6}) {
 			t.Errorf("Hadamard at %v: %v", d, p)
 		}
 	}
@@ -433,17 +433,17 @@ func TestFrequencies_BadInput(t *testing.T) {
 			return err
 		},
 		"Hadamard unbounded": func() error {
-			_, err := NewHadamardFrequencies(t.Context(), c, Model{Trust: Local, Diameter: 1}, Pair{Eps: 1}, nil)
+			_, err := NewHadamardFrequencies(t.Context(), c, Model{Trust: Local, Diameter: 1}, DP{Eps: 1}, nil)
 			return err
 		},
-		"Hadamard eps": func() error { _, err := NewHadamardFrequencies(t.Context(), c, good, Pair{}, nil); return err },
+		"Hadamard eps": func() error { _, err := NewHadamardFrequencies(t.Context(), c, good, DP{}, nil); return err },
 		"Hadamard delta": func() error {
-			_, err := NewHadamardFrequencies(t.Context(), c, good, Pair{Eps: 1, Delta: 1}, nil)
+			_, err := NewHadamardFrequencies(t.Context(), c, good, DP{Eps: 1, Delta: 1}, nil)
 			return err
 		},
-		"Hadamard space": func() error { _, err := NewHadamardFrequencies(t.Context(), nil, good, Pair{Eps: 1}, nil); return err },
+		"Hadamard space": func() error { _, err := NewHadamardFrequencies(t.Context(), nil, good, DP{Eps: 1}, nil); return err },
 		"Hadamard diameter": func() error {
-			_, err := NewHadamardFrequencies(t.Context(), c, Model{Trust: Local, Items: 1, Diameter: .9}, Pair{Eps: 1}, nil)
+			_, err := NewHadamardFrequencies(t.Context(), c, Model{Trust: Local, Items: 1, Diameter: .9}, DP{Eps: 1}, nil)
 			return err
 		},
 		"Laplace local": func() error {

@@ -24,7 +24,7 @@ import (
 // A target without Delta gives independent discrete Laplace noise on the
 // coordinates ([additive.DiscreteLaplace]) and needs the l1 norm. One with
 // Delta gives the discrete Gaussian ([additive.DiscreteGaussian]), in one
-// dimension only, and Model.Diameter bounds its reach. A GridLinear is
+// dimension only, and Model.Diameter bounds the distances it covers. A GridLinear is
 // immutable and safe for concurrent use if the query is.
 type GridLinear[P any] struct {
 	means[P]
@@ -68,9 +68,9 @@ func NewGridLinear[P any](ctx context.Context, q Query[P], step float64, model M
 		return nil, &fault.ValueError{Op: op, Arg: "Grid", Index: -1, Value: o.Grid, Want: "0: a release is on the grid of the step"}
 	}
 	// Integers that are (level, Delta)-private per unit are
-	// (level*reach, Delta)-private per d_EM.
-	reach := directed.DivUp(directed.MulUp(float64(m.model.Items), q.Lipschitz), step)
-	level := directed.DivDown(target.Alpha, reach)
+	// (level*factor, Delta)-private per d_EM.
+	factor := directed.DivUp(directed.MulUp(float64(m.model.Items), q.Lipschitz), step)
+	level := directed.DivDown(target.Alpha, factor)
 	l := &GridLinear[P]{means: m, step: step, g: g}
 	if target.Delta == 0 {
 		if q.Norm.P != 1 && q.Norm.Dim != 1 {
@@ -88,7 +88,7 @@ func NewGridLinear[P any](ctx context.Context, q Query[P], step float64, model M
 		return nil, &fault.ValueError{Op: op, Arg: "Norm.Dim", Index: -1, Value: float64(q.Norm.Dim), Want: "1 for a target with Delta"}
 	}
 	noise, err := additive.NewDiscreteGaussian(additive.GaussianTarget{
-		Alpha: level, Delta: target.Delta, Diameter: directed.MulUp(reach, m.model.Diameter),
+		Alpha: level, Delta: target.Delta, Diameter: directed.MulUp(factor, m.model.Diameter),
 	}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)

@@ -45,7 +45,7 @@ func NewGuarantee(model Model, level mechanism.Guarantee) (Guarantee, error) {
 
 // NewDiscrete returns the promise of the pair (eps, delta) between users at
 // a distance up to radius > 0, eps >= 0 and 0 <= delta < 1, not both 0.
-func NewDiscrete(model Model, radius float64, pair Pair) (Guarantee, error) {
+func NewDiscrete(model Model, radius float64, pair DP) (Guarantee, error) {
 	const op = "emd: NewDiscrete"
 	if err := pair.stated(op, "pair"); err != nil {
 		return Guarantee{}, err
@@ -53,7 +53,7 @@ func NewDiscrete(model Model, radius float64, pair Pair) (Guarantee, error) {
 	return newDiscrete(op, model, radius, pair)
 }
 
-func newDiscrete(op string, model Model, radius float64, pair Pair) (Guarantee, error) {
+func newDiscrete(op string, model Model, radius float64, pair DP) (Guarantee, error) {
 	model, err := model.check(op)
 	if err != nil {
 		return Guarantee{}, err
@@ -68,13 +68,13 @@ func newDiscrete(op string, model Model, radius float64, pair Pair) (Guarantee, 
 	return Guarantee{level: level, model: model, radius: radius}, nil
 }
 
-// Pair is a level (Eps, Delta) of ordinary differential privacy.
-type Pair struct{ Eps, Delta float64 }
+// DP is a level (Eps, Delta) of ordinary differential privacy.
+type DP struct{ Eps, Delta float64 }
 
 // stated refuses a pair that was left out, which would be a promise without any
 // loss.
-func (p Pair) stated(op, arg string) error {
-	if p != (Pair{}) {
+func (p DP) stated(op, arg string) error {
+	if p != (DP{}) {
 		return nil
 	}
 	return &fault.ValueError{Op: op, Arg: arg + ".Eps", Index: -1, Want: "a number > 0 where Delta is 0"}
@@ -83,7 +83,7 @@ func (p Pair) stated(op, arg string) error {
 // Model is the setting that the promise holds in.
 func (g Guarantee) Model() Model { return g.model }
 
-// Radius is the reach of a discrete promise, 0 for one per unit of distance.
+// Radius is the distance that a discrete promise is made for, 0 for one per unit of distance.
 func (g Guarantee) Radius() float64 { return g.radius }
 
 // Alpha is the level per unit of d_EM; +Inf for a discrete promise, which has
@@ -108,22 +108,22 @@ func (g Guarantee) Delta() float64 { return g.level.Delta() }
 // mixtures of the two are when they need not have Model.Items atoms. In a
 // bounded model, where they do, a discrete promise says nothing beyond its
 // radius and Eps is +Inf.
-func (g Guarantee) At(d float64) Pair {
-	var p Pair
+func (g Guarantee) At(d float64) DP {
+	var p DP
 	d = min(d, g.model.Diameter)
 	switch {
 	case !(d >= 0):
-		return Pair{math.Inf(1), 1}
+		return DP{math.Inf(1), 1}
 	case g.radius == 0:
 		p.Eps, p.Delta = g.level.At(d)
 	case d <= g.radius:
 		p.Eps, p.Delta = g.level.At(1)
 	case g.model.Bounded():
-		p = Pair{math.Inf(1), 1}
+		p = DP{math.Inf(1), 1}
 	default:
 		k := math.Ceil(directed.DivUp(d, g.radius))
 		if !(k < math.MaxInt32) {
-			return Pair{math.Inf(1), 1}
+			return DP{math.Inf(1), 1}
 		}
 		p.Eps, p.Delta = g.level.Group(int(k), 1)
 	}
@@ -132,16 +132,16 @@ func (g Guarantee) At(d float64) Pair {
 
 // UserLevel is the ordinary user-level differential privacy that the promise
 // contains: [Guarantee.At] the diameter, whatever a user's items become.
-func (g Guarantee) UserLevel() Pair { return g.At(g.model.Diameter) }
+func (g Guarantee) UserLevel() DP { return g.At(g.model.Diameter) }
 
 // ItemLevel is the pair that protects one item of a user of m items, replaced
 // by any other: d_EM moves by at most diameter/m. m is Model.Items if it is 0;
 // in an unbounded model it must be given. Another number than a bounded model's
 // is a [*metric.ValueError].
-func (g Guarantee) ItemLevel(m int) (Pair, error) {
+func (g Guarantee) ItemLevel(m int) (DP, error) {
 	m, err := g.model.itemsOf("emd: Guarantee.ItemLevel", "m", m)
 	if err != nil {
-		return Pair{}, err
+		return DP{}, err
 	}
 	return g.At(directed.DivUp(g.model.Diameter, float64(m))), nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-func discretePromise(t testing.TB, m Model, radius float64, p Pair) Guarantee {
+func discretePromise(t testing.TB, m Model, radius float64, p DP) Guarantee {
 	t.Helper()
 	g := testkit.Must(NewDiscrete(m, radius, p))
 	return g
@@ -24,21 +24,21 @@ func TestGuarantee_PerUnit(t *testing.T) {
 	if g.Model() != m || g.Radius() != 0 || g.Alpha() != 3 || g.Delta() != 1e-6 {
 		t.Errorf("%+v", g)
 	}
-	for d, want := range map[float64]Pair{0: {0, 1e-6}, .5: {1.5, 1e-6}, 2: {6, 1e-6}} {
+	for d, want := range map[float64]DP{0: {0, 1e-6}, .5: {1.5, 1e-6}, 2: {6, 1e-6}} {
 		if got := g.At(d); got != want {
 			t.Errorf("at %v: %v, want %v", d, got, want)
 		}
 	}
-	if got := g.UserLevel(); got != (Pair{6, 1e-6}) {
+	if got := g.UserLevel(); got != (DP{6, 1e-6}) {
 		t.Errorf("user level %v", got)
 	}
-	if got, err := g.ItemLevel(0); err != nil || got != (Pair{1.5, 1e-6}) {
+	if got, err := g.ItemLevel(0); err != nil || got != (DP{1.5, 1e-6}) {
 		t.Errorf("item level %v, %v", got, err)
 	}
 	_, err := g.ItemLevel(8)
 	wantValueError(t, "8 items of 4", err, "m")
 	open := promise(t, Model{Trust: Local, Diameter: 1}, 1, 0)
-	if got, err := open.ItemLevel(8); err != nil || got != (Pair{.125, 0}) {
+	if got, err := open.ItemLevel(8); err != nil || got != (DP{.125, 0}) {
 		t.Errorf("item level of 8 items %v, %v", got, err)
 	}
 	_, err = open.ItemLevel(0)
@@ -61,7 +61,7 @@ func TestGuarantee_ZeroPromisesNothing(t *testing.T) {
 // attained, so that no smaller one can be right.
 func TestGuarantee_GroupPrivacyIsTight(t *testing.T) {
 	const eps, delta = .4, .01
-	g := discretePromise(t, Model{Trust: Local, Diameter: 1}, .25, Pair{eps, delta})
+	g := discretePromise(t, Model{Trust: Local, Diameter: 1}, .25, DP{eps, delta})
 	s := 0.0 // P_k(S), from the far end of the chain
 	for k := 1; k <= 4; k++ {
 		s = math.Exp(eps)*s + delta // P(S) = e^eps P'(S) + delta
@@ -76,10 +76,10 @@ func TestGuarantee_GroupPrivacyIsTight(t *testing.T) {
 	// Three radii of 0.1 fall short of the next distance above 0.3 by less than
 	// the rounding of their quotient.
 	d := math.Nextafter(.3, 1)
-	if p := discretePromise(t, Model{Trust: Local, Diameter: 1}, .1, Pair{eps, 0}).At(d); p.Eps < 4*eps || d/.1 > 3+1e-15 {
+	if p := discretePromise(t, Model{Trust: Local, Diameter: 1}, .1, DP{eps, 0}).At(d); p.Eps < 4*eps || d/.1 > 3+1e-15 {
 		t.Errorf("just beyond three steps: %v", p)
 	}
-	if p := discretePromise(t, Model{Trust: Local, Diameter: 1}, .25, Pair{0, delta}).At(1); p.Eps != 0 || math.Abs(p.Delta-4*delta) > 1e-15 {
+	if p := discretePromise(t, Model{Trust: Local, Diameter: 1}, .25, DP{0, delta}).At(1); p.Eps != 0 || math.Abs(p.Delta-4*delta) > 1e-15 {
 		t.Errorf("eps = 0: %v", p)
 	}
 }
@@ -118,7 +118,7 @@ func TestGuarantee_GroupPrivacyHoldsExactly(t *testing.T) {
 		for i := 1; i < n; i++ {
 			delta = max(delta, stick(i, i-1, eps), stick(i-1, i, eps))
 		}
-		g := discretePromise(t, Model{Trust: Local, Diameter: 1}, radius, Pair{eps, delta})
+		g := discretePromise(t, Model{Trust: Local, Diameter: 1}, radius, DP{eps, delta})
 		for i := range n {
 			for j := range n {
 				if i == j {
@@ -136,8 +136,8 @@ func TestGuarantee_GroupPrivacyHoldsExactly(t *testing.T) {
 // Between bounded users there may be nobody in the middle: a discrete promise
 // ends at its radius.
 func TestGuarantee_DiscreteOfBoundedUsersEnds(t *testing.T) {
-	g := discretePromise(t, Model{Trust: Local, Items: 4, Diameter: 1}, .3, Pair{1, 1e-6})
-	if p := g.At(.3); p != (Pair{1, 1e-6}) {
+	g := discretePromise(t, Model{Trust: Local, Items: 4, Diameter: 1}, .3, DP{1, 1e-6})
+	if p := g.At(.3); p != (DP{1, 1e-6}) {
 		t.Errorf("at the radius: %v", p)
 	}
 	if p := g.At(.31); !math.IsInf(p.Eps, 1) {
@@ -150,7 +150,7 @@ func TestGuarantee_DiscreteOfBoundedUsersEnds(t *testing.T) {
 		t.Errorf("an item of 4: %v, %v", p, err)
 	}
 	for _, radius := range []float64{1e-12, 1e-30, 5e-324} { // more steps than an int counts
-		far := discretePromise(t, Model{Trust: Local, Diameter: 1}, radius, Pair{1, 1e-6})
+		far := discretePromise(t, Model{Trust: Local, Diameter: 1}, radius, DP{1, 1e-6})
 		if p := far.At(1); !math.IsInf(p.Eps, 1) && p.Eps < 1e11 || p.Delta != 1 {
 			t.Errorf("steps of %v: %v", radius, p)
 		}
@@ -159,7 +159,7 @@ func TestGuarantee_DiscreteOfBoundedUsersEnds(t *testing.T) {
 
 func TestGuarantee_AtNoDistance(t *testing.T) {
 	model := Model{Trust: Local, Diameter: 1}
-	for _, g := range []Guarantee{promise(t, model, 1, 1e-6), discretePromise(t, model, .3, Pair{1, 1e-6})} {
+	for _, g := range []Guarantee{promise(t, model, 1, 1e-6), discretePromise(t, model, .3, DP{1, 1e-6})} {
 		for _, d := range []float64{-1, -5e-324, math.NaN()} {
 			if p := g.At(d); !math.IsInf(p.Eps, 1) {
 				t.Errorf("%v at %v: %v", g, d, p)
@@ -176,12 +176,12 @@ func TestGuarantee_Composition(t *testing.T) {
 		t.Errorf("%v, %v", sum, err)
 	}
 	// A promise per unit joins a discrete one after it was weakened.
-	d := discretePromise(t, m, .1, Pair{.5, 1e-7})
+	d := discretePromise(t, m, .1, DP{.5, 1e-7})
 	if _, err = a.Plus(d); !errors.Is(err, ErrModel) {
 		t.Errorf("per unit and discrete: %v", err)
 	}
 	weak, err := a.Discrete(.1)
-	if err != nil || weak.Radius() != .1 || weak.At(.1) != (Pair{.1, 1e-6}) {
+	if err != nil || weak.Radius() != .1 || weak.At(.1) != (DP{.1, 1e-6}) {
 		t.Fatal(weak, err)
 	}
 	if sum, err = d.Plus(weak); err != nil || sum.Radius() != .1 || math.Abs(sum.At(.1).Eps-.6) > 1e-15 || math.Abs(sum.At(.1).Delta-1.1e-6) > 1e-20 {
@@ -203,7 +203,7 @@ func TestGuarantee_Composition(t *testing.T) {
 		"other unit":       promise(t, Model{Trust: Central, Users: 5, Unit: "km", Diameter: 1}, 1, 0),
 		"no guarantee":     {},
 		"a discrete one":   d,
-		"yet another step": discretePromise(t, m, .2, Pair{.5, 0}),
+		"yet another step": discretePromise(t, m, .2, DP{.5, 0}),
 	} {
 		if g, err := a.Plus(other); !errors.Is(err, ErrModel) || g != (Guarantee{}) {
 			t.Errorf("%s: %v, %v", name, g, err)
@@ -225,13 +225,13 @@ func TestGuarantee_BadInput(t *testing.T) {
 		t.Errorf("unit: %v", err)
 	}
 	for _, radius := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		_, err := NewDiscrete(m, radius, Pair{1, 0})
+		_, err := NewDiscrete(m, radius, DP{1, 0})
 		wantValueError(t, "radius", err, "radius")
 		if _, err = promise(t, m, 1, 0).Discrete(radius); err == nil {
 			t.Errorf("radius %v: no error", radius)
 		}
 	}
-	for _, p := range []Pair{{-1, 0}, {math.NaN(), 0}, {1, -1}, {1, 1}, {1, math.NaN()}} {
+	for _, p := range []DP{{-1, 0}, {math.NaN(), 0}, {1, -1}, {1, 1}, {1, math.NaN()}} {
 		if _, err := NewDiscrete(m, 1, p); err == nil {
 			t.Errorf("%v: no error", p)
 		}
@@ -246,7 +246,7 @@ func TestGuarantee_Words(t *testing.T) {
 	}{
 		{promise(t, m, 2, 0), "2-private per km under d_EM (central, 5 users of 2 items, diameter 1 km)"},
 		{promise(t, m, 2, 1e-6), "(2 per km, 1e-06)-private under d_EM (central, 5 users of 2 items, diameter 1 km)"},
-		{discretePromise(t, m, .1, Pair{1, 1e-6}), "(1, 1e-06)-private between users up to d_EM 0.1 km (central, 5 users of 2 items, diameter 1 km)"},
+		{discretePromise(t, m, .1, DP{1, 1e-6}), "(1, 1e-06)-private between users up to d_EM 0.1 km (central, 5 users of 2 items, diameter 1 km)"},
 	} {
 		if got := tc.g.String(); got != tc.want {
 			t.Errorf("%s\nwant %s", got, tc.want)

@@ -153,7 +153,7 @@ func walshHadamard(f []float64) {
 // possible for others. The promise is that pair between any two users whatever,
 // a discrete one at the diameter. Nothing is shuffled or gained by it. Of the
 // options Context and Workers count.
-func NewHadamardFrequencies(ctx context.Context, space metric.Finite, model Model, pair Pair, o *FrequencyOptions) (*Frequencies, error) {
+func NewHadamardFrequencies(ctx context.Context, space metric.Finite, model Model, pair DP, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewHadamardFrequencies"
 	o = o.orDefault()
 

@@ -33,7 +33,7 @@ type ItemWise struct {
 	channel *mechanism.Channel // outputs unlabeled, so that they can be counted
 	points  []int              // output y stands for points[y]
 	g       Guarantee
-	bound   accountant.Bound
+	bound   accountant.Theorem
 	workers int
 }
 
@@ -100,21 +100,21 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model M
 			return nil, err
 		}
 	}
-	level := accountant.Level{Bound: accountant.PureComposition}
+	level := accountant.Level{Theorem: accountant.PureComposition}
 	if alpha0 > 0 {
 		if level, err = s.Level(ctx, accountant.LevelAt{Alpha0: alpha0, Delta: o.Delta}); err != nil {
 			return nil, fmt.Errorf("%s: %w", op, err)
 		}
 	}
 	delta := o.Delta
-	if level.Bound == accountant.PureComposition {
+	if level.Theorem == accountant.PureComposition {
 		delta = 0
 	}
 	per, err := mechanism.NewGuarantee(level.Alpha, delta, model.Unit)
 	if err != nil {
 		return nil, err
 	}
-	w := &ItemWise{points: make([]int, c.Outputs()), bound: level.Bound, workers: o.Workers}
+	w := &ItemWise{points: make([]int, c.Outputs()), bound: level.Theorem, workers: o.Workers}
 	if w.g, err = NewGuarantee(model, per); err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func ItemWiseBudget(ctx context.Context, model Model, alpha float64, o *ItemWise
 		return accountant.Budget{}, err
 	}
 	if o.Delta == 0 {
-		return accountant.Budget{Alpha0: directed.DivDown(alpha, float64(s.Items)), Bound: accountant.PureComposition}, nil
+		return accountant.Budget{Alpha0: directed.DivDown(alpha, float64(s.Items)), Theorem: accountant.PureComposition}, nil
 	}
 	return s.Budget(ctx, accountant.BudgetFor{Alpha: alpha, Delta: o.Delta})
 }
@@ -156,7 +156,7 @@ func (o *ItemWiseOptions) shuffle(ctx context.Context, op string, model Model) (
 	if o.Space == nil {
 		model, err = model.check(op)
 	} else {
-		var e extent
+		var e distances
 		if model, e, err = model.checkOn(ctx, op, o.Space); e.positive <= model.Diameter { // +Inf where there is none
 			least = e.positive
 		}
@@ -203,8 +203,8 @@ func (w *ItemWise) Guarantee() Guarantee {
 	return w.g
 }
 
-// Bound names the bound of the accountant that gave the promise.
-func (w *ItemWise) Bound() accountant.Bound { return w.bound }
+// Theorem names what proves the promise.
+func (w *ItemWise) Theorem() accountant.Theorem { return w.bound }
 
 // Channel is what every item goes through. Its outputs are numbered as the
 // counts of [ItemWise.Release] are, and carry no labels.

@@ -244,11 +244,11 @@ func TestItemWise_PromiseIsTheAccountants(t *testing.T) {
 	m := Model{Trust: Shuffled, Users: 100, Items: 10, Diameter: 1}
 	w := newItemWise(t, c, m, &ItemWiseOptions{Delta: 1e-6})
 	want, err := accountant.Shuffle{Records: 1000, Items: 10, Diameter: 1}.Level(t.Context(), accountant.LevelAt{Alpha0: alpha0, Delta: 1e-6})
-	if err != nil || w.Guarantee().Alpha() != want.Alpha || w.Bound() != want.Bound || w.Guarantee().Delta() != 1e-6 {
-		t.Errorf("%v by the %v, want %v, %v", w.Guarantee(), w.Bound(), want, err)
+	if err != nil || w.Guarantee().Alpha() != want.Alpha || w.Theorem() != want.Theorem || w.Guarantee().Delta() != 1e-6 {
+		t.Errorf("%v by the %v, want %v, %v", w.Guarantee(), w.Theorem(), want, err)
 	}
-	if w = newItemWise(t, c, m, nil); w.Guarantee().Delta() != 0 || w.Bound() != accountant.PureComposition || math.Abs(w.Guarantee().Alpha()/(10*alpha0)-1) > 1e-15 {
-		t.Errorf("without delta: %v by the %v", w.Guarantee(), w.Bound())
+	if w = newItemWise(t, c, m, nil); w.Guarantee().Delta() != 0 || w.Theorem() != accountant.PureComposition || math.Abs(w.Guarantee().Alpha()/(10*alpha0)-1) > 1e-15 {
+		t.Errorf("without delta: %v by the %v", w.Guarantee(), w.Theorem())
 	}
 	// A looser claim is tightened by an audit, and least distances help.
 	loose := c.WithGuarantee(pureLevel(t, 2*alpha0))

@@ -145,7 +145,7 @@ func estimators(t testing.TB, c Clusters, model Model, alpha0 float64) map[strin
 		t.Fatal(err)
 	}
 	matrix := testkit.Must(NewFrequencies(t.Context(), ch, c, model, nil))
-	h := testkit.Must(NewHadamardFrequencies(t.Context(), c, model, Pair{Eps: alpha0 * float64(model.Items)}, nil))
+	h := testkit.Must(NewHadamardFrequencies(t.Context(), c, model, DP{Eps: alpha0 * float64(model.Items)}, nil))
 	return map[string]*Frequencies{"clusters": closed, "matrix": matrix, "Hadamard": h}
 }
 

@@ -45,7 +45,7 @@ func NewLaplaceFrequencies(ctx context.Context, space metric.Finite, model Model
 	if !(f.s >= minLaplace) {
 		return nil, &fault.ValueError{Op: op, Arg: "eps", Index: -1, Value: eps, Want: "a number with eps/(2*Items) >= 2^-40"}
 	}
-	f.g, err = NewDiscrete(model, model.Diameter, Pair{Eps: eps})
+	f.g, err = NewDiscrete(model, model.Diameter, DP{Eps: eps})
 	return f, err
 }
 
@@ -62,7 +62,7 @@ func (f *LaplaceFrequencies) Guarantee() Guarantee {
 }
 
 // Release returns the noisy mean of the users' histograms, an unbiased estimate
-// of the exact one. The entries need not sum to 1; see [Nearest]. StdErr is the
+// of the exact one. The entries need not sum to 1; see [Project]. StdErr is the
 // known deviation of the noise. Errors are those of [Frequencies.Release].
 func (f *LaplaceFrequencies) Release(rng *rand.Rand, data Users[int]) (*Estimate, error) {
 	const op = "emd: LaplaceFrequencies.Release"
@@ -93,7 +93,7 @@ func (f *LaplaceFrequencies) Release(rng *rand.Rand, data Users[int]) (*Estimate
 
 // ErrorBound bounds the expected earth mover's distance between the mean of the
 // users' histograms and the estimate once what its total errs is spread evenly,
-// as [Nearest] does. Each of the k entries then errs with the variance (1-1/k)
+// as [Project] does. Each of the k entries then errs with the variance (1-1/k)
 // Var(noise), and W1 is at most diameter/2 times the sum of their sizes.
 func (f *LaplaceFrequencies) ErrorBound() float64 {
 	m, k := f.g.model, float64(f.space.Len())

@@ -11,23 +11,23 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Witness is a proof that a Lipschitz constant is at least Ratio: two points
+// Slope is a proof that a Lipschitz constant is at least Ratio: two points
 // whose values are Ratio times as far apart as they are.
-type Witness struct {
+type Slope struct {
 	Ratio float64
 	I, J  int // the points, as numbered in the space; 0, 0 where Ratio is 0
 }
 
 // LipschitzError reports a stated constant that a pair of points refutes.
 type LipschitzError struct {
-	Query   string  // its name
-	Stated  float64 // the constant
-	Witness Witness // the pair, with a larger one
+	Query  string  // its name
+	Stated float64 // the constant
+	Slope  Slope   // the pair, with a larger one
 }
 
 func (e *LipschitzError) Error() string {
 	return fmt.Sprintf("emd: query %q: the Lipschitz constant is stated as %v, but points %d and %d show at least %v",
-		e.Query, e.Stated, e.Witness.I, e.Witness.J, e.Witness.Ratio)
+		e.Query, e.Stated, e.Slope.I, e.Slope.J, e.Slope.Ratio)
 }
 
 // valueSlack and distanceSlack are the relative errors that computed values
@@ -52,14 +52,14 @@ const (
 // is a [*metric.Violation] for a distance that is no number. When ctx is done
 // its error is returned. q is called once for a point, on every core;
 // n*Norm.Dim numbers are held. O(n^2 Norm.Dim).
-func LipschitzAtLeast[P any](ctx context.Context, q Query[P], points *metric.Points[P]) (Witness, error) {
+func LipschitzAtLeast[P any](ctx context.Context, q Query[P], points *metric.Points[P]) (Slope, error) {
 	const op = "emd: LipschitzAtLeast"
 	if err := q.check(op); err != nil {
-		return Witness{}, err
+		return Slope{}, err
 	}
 	values, err := evalAll(ctx, op, q, points)
 	if err != nil {
-		return Witness{}, err
+		return Slope{}, err
 	}
 	return slopes{points, values, q.Norm.Dim, q.Norm.P}.steepest(ctx, op)
 }
@@ -97,10 +97,10 @@ type slopes struct {
 }
 
 // steepest returns the steepest of all pairs.
-func (s slopes) steepest(ctx context.Context, op string) (Witness, error) {
+func (s slopes) steepest(ctx context.Context, op string) (Slope, error) {
 	const size = 8
 	n := s.f.Len()
-	best := make([]Witness, (n+size-1)/size)
+	best := make([]Slope, (n+size-1)/size)
 	errs := make([]error, len(best))
 	err := parallel.Chunks(ctx, n, size, 0, nil, func(c, lo, hi int) {
 		var dist []float64
@@ -115,10 +115,10 @@ func (s slopes) steepest(ctx context.Context, op string) (Witness, error) {
 			}
 		}
 	})
-	var w Witness
+	var w Slope
 	for c, b := range best {
 		if errs[c] != nil {
-			return Witness{}, fmt.Errorf("%s: %w", op, errs[c])
+			return Slope{}, fmt.Errorf("%s: %w", op, errs[c])
 		}
 		w = steeper(w, b)
 	}
@@ -127,7 +127,7 @@ func (s slopes) steepest(ctx context.Context, op string) (Witness, error) {
 
 // steeper keeps a where the two tie, so that results do not depend on the
 // number of workers.
-func steeper(a, b Witness) Witness {
+func steeper(a, b Slope) Slope {
 	if b.Ratio > a.Ratio {
 		return b
 	}
@@ -136,14 +136,14 @@ func steeper(a, b Witness) Witness {
 
 // between returns the quotient of points i and j at distance d, rounded down by
 // the slacks.
-func (s slopes) between(i, j int, d float64) Witness {
+func (s slopes) between(i, j int, d float64) Slope {
 	a, b := s.values[i*s.dim:(i+1)*s.dim], s.values[j*s.dim:(j+1)*s.dim]
 	top, sum := 0.0, 0.0
 	for k, v := range a {
 		top = max(top, gap(v, b[k]))
 	}
 	if top == 0 {
-		return Witness{}
+		return Slope{}
 	}
 	top = min(top, math.MaxFloat64) // a difference may overflow
 	norm := top
@@ -167,7 +167,7 @@ func (s slopes) between(i, j int, d float64) Witness {
 		norm = top * math.Pow(sum, 1/s.p)
 	}
 	norm = min(norm, math.MaxFloat64)
-	return Witness{Ratio: norm / d * (1 - 2*distanceSlack), I: i, J: j} // d = 0: +Inf
+	return Slope{Ratio: norm / d * (1 - 2*distanceSlack), I: i, J: j} // d = 0: +Inf
 }
 
 // gap returns |u-v| less what rounding may have made of it.

@@ -43,7 +43,7 @@ func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
 		add(kind+"ItemWise.Release", func() error { return second(w.Release(nil, items)) })
 		add(kind+"ItemWise.ReleaseShuffled", func() error { return second(w.ReleaseShuffled(nil, items)) })
 		promisesNothing(t, kind+"ItemWise", w)
-		if _, err := NewReduced(w, ReduceOptions{Radius: 1, DeltaSampling: .1}); !errors.Is(err, ErrModel) {
+		if _, err := NewReduced(w, Sampling{Radius: 1, Delta: .1}); !errors.Is(err, ErrModel) {
 			t.Errorf("a Reduced of the %sItemWise: %v", kind, err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
 	}
 	for kind, d := range map[string]*reduced{"zero ": {}, "nil ": nil} {
 		add(kind+"Reduced.Release", func() error { return second(d.Release(nil, items)) })
-		add(kind+"Reduced.GuaranteeFor", func() error { return second(d.GuaranteeFor(ReduceOptions{Radius: 1, DeltaSampling: .1})) })
+		add(kind+"Reduced.GuaranteeFor", func() error { return second(d.GuaranteeFor(Sampling{Radius: 1, Delta: .1})) })
 		promisesNothing(t, kind+"Reduced", d)
 	}
 	for name, call := range ways {
@@ -77,7 +77,7 @@ func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
 		t.Errorf("the zero Guarantee promises %v", p)
 	}
 	var none *metric.Points[int]
-	if _, err := NewHadamardFrequencies(t.Context(), none, Model{Trust: Local, Items: 1}, Pair{Eps: 1}, nil); !errors.Is(err, fault.ErrEmpty) {
+	if _, err := NewHadamardFrequencies(t.Context(), none, Model{Trust: Local, Items: 1}, DP{Eps: 1}, nil); !errors.Is(err, fault.ErrEmpty) {
 		t.Errorf("no space: %v", err)
 	}
 	defer func() {

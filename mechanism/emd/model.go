@@ -105,15 +105,15 @@ func (m Model) check(op string) (Model, error) {
 	return m, err
 }
 
-// checkOn is check for items that are the points of space, whose extent it
-// returns: a diameter of 0 becomes that of space, and one that is less is an
+// checkOn is check for items that are the points of space, whose distances
+// it returns: a diameter of 0 becomes that of space, and one that is less is an
 // error.
-func (m Model) checkOn(ctx context.Context, op string, space metric.Finite) (Model, extent, error) {
+func (m Model) checkOn(ctx context.Context, op string, space metric.Finite) (Model, distances, error) {
 	m, err := m.checkCounts(op)
 	if err != nil {
-		return m, extent{}, err
+		return m, distances{}, err
 	}
-	e, err := measured(ctx, op, space)
+	e, err := distancesOf(ctx, op, space)
 	if err != nil {
 		return m, e, err
 	}

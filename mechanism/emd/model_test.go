@@ -129,7 +129,7 @@ func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 			return guaranteeOf(NewFrequencies(t.Context(), tuned, space, m, nil))
 		}, local, true},
 		"NewHadamardFrequencies": {func(m Model) (Guarantee, error) {
-			return guaranteeOf(NewHadamardFrequencies(t.Context(), space, m, Pair{Eps: 1}, nil))
+			return guaranteeOf(NewHadamardFrequencies(t.Context(), space, m, DP{Eps: 1}, nil))
 		}, local, true},
 		"NewLaplaceFrequencies": {func(m Model) (Guarantee, error) { return guaranteeOf(NewLaplaceFrequencies(t.Context(), space, m, 1)) }, central, true},
 		"NewLinear": {func(m Model) (Guarantee, error) {
@@ -139,12 +139,12 @@ func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 			return guaranteeOf(NewGridLinear(t.Context(), shares, 1, m, Target{Alpha: 1}, nil))
 		}, central, false},
 		"NewGuarantee":   {func(m Model) (Guarantee, error) { return NewGuarantee(m, pureLevel(t, 1)) }, local, false},
-		"NewDiscrete":    {func(m Model) (Guarantee, error) { return NewDiscrete(m, 1, Pair{1, 0}) }, local, false},
-		"FromUserLevel":  {func(m Model) (Guarantee, error) { return FromUserLevel(m, Pair{1, 0}, 1) }, local, false},
+		"NewDiscrete":    {func(m Model) (Guarantee, error) { return NewDiscrete(m, 1, DP{1, 0}) }, local, false},
+		"FromUserLevel":  {func(m Model) (Guarantee, error) { return FromUserLevel(m, DP{1, 0}, 1) }, local, false},
 		"FromItems":      {func(m Model) (Guarantee, error) { return FromItems(m, pureLevel(t, 1)) }, local, false},
 		"ItemWiseBudget": {func(m Model) (Guarantee, error) { return Guarantee{}, second(ItemWiseBudget(t.Context(), m, 1, nil)) }, local, false},
 		"PlanReduction": {func(m Model) (Guarantee, error) {
-			return Guarantee{}, second(PlanReduction(t.Context(), m, 1, Pair{1, 1e-6}, &PlanOptions{Samples: []int{100}}))
+			return Guarantee{}, second(PlanReduction(t.Context(), m, 1, DP{1, 1e-6}, &PlanOptions{Samples: []int{100}}))
 		}, Model{Trust: Local}, false},
 	} {
 		want := c.m
@@ -192,13 +192,13 @@ func TestPromises_NothingIsForgotten(t *testing.T) {
 		"Distance ":         second(HiddenItems(g, Population{Beta: .1})),
 		"Change.Distance":   second(accountant.Shuffle{Records: 5, Diameter: 1}.ItemDelta(accountant.Change{Alpha0: 1, Eps: 1})),
 		"Shuffle.Diameter":  second(accountant.Shuffle{Records: 5}.ItemDelta(accountant.Change{Alpha0: 1, Distance: 1, Eps: 1})),
-		"pair.Eps":          second(NewDiscrete(g.model, 1, Pair{})),
-		"p.Eps":             second(FromUserLevel(g.model, Pair{}, 1)),
+		"pair.Eps":          second(NewDiscrete(g.model, 1, DP{})),
+		"p.Eps":             second(FromUserLevel(g.model, DP{}, 1)),
 		"Clusters.Diameter": second(NewGKRR(Clusters{Count: 2, Size: 2, Within: .5}, 1)),
 	} {
 		wantValueError(t, arg, err, strings.TrimSpace(arg))
 	}
-	if p := linearMust(promise(t, g.model, 0, 0).Discrete(1)); p.At(1) != (Pair{}) {
+	if p := linearMust(promise(t, g.model, 0, 0).Discrete(1)); p.At(1) != (DP{}) {
 		t.Errorf("a promise at level 0 weakened to %v", p)
 	}
 }

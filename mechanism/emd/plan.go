@@ -18,10 +18,10 @@ type ReducePlan struct {
 	// Alpha and Delta are the level that it may have per unit of d_EM.
 	Alpha, Delta float64
 	// Options are for NewReduced.
-	Options ReduceOptions
-	// Reach is the distance that samples of users within the radius keep:
-	// Alpha*Reach is the wanted Eps.
-	Reach float64
+	Sampling Sampling
+	// SampleDistance is how far apart samples of users within the radius are at
+	// most, but for DeltaSampling: Alpha*SampleDistance is the wanted Eps.
+	SampleDistance float64
 	// Value is PlanOptions.Value of the plan, or Alpha where there is none.
 	Value float64
 }
@@ -59,7 +59,7 @@ const splitSteps = 12
 //
 // It takes 15 calls of Value for each number of samples, one after another;
 // where they search a budget, try few.
-func PlanReduction(ctx context.Context, model Model, radius float64, target Pair, o *PlanOptions) (ReducePlan, error) {
+func PlanReduction(ctx context.Context, model Model, radius float64, target DP, o *PlanOptions) (ReducePlan, error) {
 	const op = "emd: PlanReduction"
 	if o == nil {
 		o = &PlanOptions{}
@@ -107,7 +107,7 @@ type planner struct {
 	ctx    context.Context
 	model  Model
 	radius float64
-	target Pair
+	target DP
 	value  func(ReducePlan) float64
 	best   ReducePlan
 	found  bool
@@ -141,7 +141,7 @@ func (p *planner) split() error {
 	return nil
 }
 
-// planMargin keeps the plan's level below target.Eps/Reach by more than the
+// planMargin keeps the plan's level below target.Eps/SampleDistance by more than the
 // roundings between a plan and NewReduced: a few units of 2^-53 each, also in
 // the root. Its terms of size gap = q-mean cancel to kl ~ gap^2/(2 mean), with
 // an error of some 2^-50*gap; over the slope kl' ~ gap/mean that moves the root
@@ -150,15 +150,15 @@ const planMargin = 0x1p-40
 
 // try values the plan that leaves sampling of delta to sampling.
 func (p *planner) try(sampling float64) float64 {
-	plan := ReducePlan{Model: p.model, Options: ReduceOptions{Radius: p.radius, DeltaSampling: sampling}}
+	plan := ReducePlan{Model: p.model, Sampling: Sampling{Radius: p.radius, Delta: sampling}}
 	plan.Delta = max(0, directed.SubDown(p.target.Delta, sampling))
-	c := chernoff{samples: float64(p.model.Items), mean: directed.DivUp(p.radius, p.model.Diameter)}
+	c := sampleMean{samples: float64(p.model.Items), mean: directed.DivUp(p.radius, p.model.Diameter)}
 	q, capped := c.root(p.target.Eps, true, sampling)
-	plan.Reach = min(p.model.Diameter, directed.MulUp(q, p.model.Diameter))
+	plan.SampleDistance = min(p.model.Diameter, directed.MulUp(q, p.model.Diameter))
 	if capped {
-		plan.Reach = p.model.Diameter
+		plan.SampleDistance = p.model.Diameter
 	}
-	plan.Alpha = p.target.Eps / plan.Reach * (1 - planMargin)
+	plan.Alpha = p.target.Eps / plan.SampleDistance * (1 - planMargin)
 	plan.Value = plan.Alpha
 	if p.value != nil {
 		plan.Value = p.value(plan)

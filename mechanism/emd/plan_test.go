@@ -16,18 +16,18 @@ func TestPlanReduction_MeetsTheTarget(t *testing.T) {
 	for range 300 {
 		model := Model{Trust: Local, Diameter: math.Pow(10, 4*r.Float64()-2)}
 		radius := model.Diameter * math.Pow(10, -5*r.Float64())
-		target := Pair{math.Pow(10, 4*r.Float64()-2), math.Pow(10, -12*r.Float64()-.1)}
+		target := DP{math.Pow(10, 4*r.Float64()-2), math.Pow(10, -12*r.Float64()-.1)}
 		o := &PlanOptions{Samples: []int{1 << r.IntN(30)}}
 		if r.IntN(2) == 0 {
 			o.Value = func(p ReducePlan) float64 { return p.Alpha / math.Sqrt(-math.Log(p.Delta)) }
 		}
 		p := testkit.Must(PlanReduction(t.Context(), model, radius, target, o))
-		g, _, err := reduced("", promise(t, p.Model, p.Alpha, p.Delta), p.Options)
+		g, _, err := reduced("", promise(t, p.Model, p.Alpha, p.Delta), p.Sampling)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := g.At(radius)
-		if got.Eps > target.Eps || got.Delta > target.Delta || got.Eps < target.Eps*(1-1e-9) && p.Reach < model.Diameter {
+		if got.Eps > target.Eps || got.Delta > target.Delta || got.Eps < target.Eps*(1-1e-9) && p.SampleDistance < model.Diameter {
 			t.Errorf("%+v gives %v, want %v", p, got, target)
 		}
 	}
@@ -35,10 +35,10 @@ func TestPlanReduction_MeetsTheTarget(t *testing.T) {
 
 func TestPlanReduction_SplitsDelta(t *testing.T) {
 	model := Model{Trust: Central, Users: 100, Diameter: 1}
-	target := Pair{1, 1e-6}
+	target := DP{1, 1e-6}
 	// Without a value: all delta to the sampling, and the most samples.
 	p, err := PlanReduction(t.Context(), model, .05, target, nil)
-	if err != nil || p.Model.Items != 1<<16 || p.Delta != 0 || p.Options.DeltaSampling != target.Delta || p.Value != p.Alpha {
+	if err != nil || p.Model.Items != 1<<16 || p.Delta != 0 || p.Sampling.Delta != target.Delta || p.Value != p.Alpha {
 		t.Errorf("%+v, %v", p, err)
 	}
 	// A mechanism whose level falls with ln(1/delta): the best split is inside,
@@ -49,7 +49,7 @@ func TestPlanReduction_SplitsDelta(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		share := p.Options.DeltaSampling / target.Delta
+		share := p.Sampling.Delta / target.Delta
 		best := 0.0
 		for k := 1; k < 1000; k++ {
 			plan := planner{model: Model{Trust: Central, Users: 100, Items: s, Diameter: 1}, radius: .05, target: target, value: value}
@@ -75,17 +75,17 @@ func TestPlanReduction_SplitsDelta(t *testing.T) {
 
 func TestPlanReduction_BadInput(t *testing.T) {
 	model := Model{Trust: Local, Diameter: 1}
-	ok := Pair{1, 1e-6}
-	plan := func(m Model, radius float64, p Pair, o *PlanOptions) error {
+	ok := DP{1, 1e-6}
+	plan := func(m Model, radius float64, p DP, o *PlanOptions) error {
 		_, err := PlanReduction(t.Context(), m, radius, p, o)
 		return err
 	}
 	wantValueError(t, "model", plan(Model{}, .1, ok, nil), "Model.Trust")
 	wantValueError(t, "radius", plan(model, 0, ok, nil), "radius")
-	wantValueError(t, "eps", plan(model, .1, Pair{0, .1}, nil), "target.Eps")
-	wantValueError(t, "eps", plan(model, .1, Pair{math.NaN(), .1}, nil), "target.Eps")
-	wantValueError(t, "delta", plan(model, .1, Pair{1, 0}, nil), "target.Delta")
-	wantValueError(t, "delta", plan(model, .1, Pair{1, 1}, nil), "target.Delta")
+	wantValueError(t, "eps", plan(model, .1, DP{0, .1}, nil), "target.Eps")
+	wantValueError(t, "eps", plan(model, .1, DP{math.NaN(), .1}, nil), "target.Eps")
+	wantValueError(t, "delta", plan(model, .1, DP{1, 0}, nil), "target.Delta")
+	wantValueError(t, "delta", plan(model, .1, DP{1, 1}, nil), "target.Delta")
 	wantValueError(t, "samples", plan(model, .1, ok, &PlanOptions{Samples: []int{4, 0}}), "Samples")
 	if err := plan(Model{Trust: Local, Items: 4, Diameter: 1}, .1, ok, nil); !errors.Is(err, ErrModel) {
 		t.Errorf("bounded: %v", err)

@@ -218,7 +218,7 @@ func Shares(ctx context.Context, space metric.Finite) (Query[int], error) {
 	if k < 2 {
 		return Query[int]{}, &fault.SizeError{Op: op, Arg: "space", Got: k, Want: "at least 2"}
 	}
-	e, err := measured(ctx, op, space)
+	e, err := distancesOf(ctx, op, space)
 	if err != nil {
 		return Query[int]{}, err
 	}

@@ -165,7 +165,7 @@ func TestLinear_RefusesAWrongConstant(t *testing.T) {
 			q.Lipschitz = stated
 			_, err := NewLinear(t.Context(), q, model, Target{Alpha: 1}, sample)
 			var wrong *LipschitzError
-			if !errors.As(err, &wrong) || wrong.Witness.Ratio <= q.Lipschitz || wrong.Witness.I == wrong.Witness.J {
+			if !errors.As(err, &wrong) || wrong.Slope.Ratio <= q.Lipschitz || wrong.Slope.I == wrong.Slope.J {
 				t.Errorf("%s stated as %v: %v", name, stated, err)
 			}
 		}
@@ -197,7 +197,7 @@ func TestLipschitzAtLeast_Edges(t *testing.T) {
 	}
 	constant := random
 	constant.Func = func(_ float64, dst []float64) { dst[0] = 7 }
-	if w := linearMust(LipschitzAtLeast(t.Context(), constant, twice)); w != (Witness{}) {
+	if w := linearMust(LipschitzAtLeast(t.Context(), constant, twice)); w != (Slope{}) {
 		t.Errorf("a constant: %+v", w)
 	}
 	bad := random

@@ -58,20 +58,20 @@ func made(ok bool, op, by string) error {
 // exponent is convex in t. Lemma 5.2 of IRC24 has the larger c = (1+sqrt 2)r +
 // (3/s) ln(1/delta_s) (its 3/8 is a misprint) and no second factor.
 type Reduced[P, Y any] struct {
-	inner Releaser[P, Y]
-	g     Guarantee
-	reach float64
-	o     ReduceOptions
+	inner    Releaser[P, Y]
+	g        Guarantee
+	distance float64
+	o        Sampling
 }
 
-// ReduceOptions say what a [Reduced] mechanism promises.
-type ReduceOptions struct {
+// Sampling says what a [Reduced] mechanism promises.
+type Sampling struct {
 	// Radius is the distance d_EM between users up to which the promise is
 	// made, > 0.
 	Radius float64
-	// DeltaSampling is the part of the promise's delta that the sampling may
+	// Delta is the part of the promise's delta that the sampling may
 	// use, in (0, 1); it adds to the delta of the mechanism inside.
-	DeltaSampling float64
+	Delta float64
 }
 
 // NewReduced returns inner, a mechanism with a promise per unit of d_EM in a
@@ -79,13 +79,13 @@ type ReduceOptions struct {
 // inner's but for that. Other promises are refused with [ErrModel]. See
 // [PlanReduction] for s and the split of delta. The mean of per-user means
 // needs no sampling: [Linear] takes an unbounded central model as it is.
-func NewReduced[P, Y any](inner Releaser[P, Y], o ReduceOptions) (*Reduced[P, Y], error) {
+func NewReduced[P, Y any](inner Releaser[P, Y], o Sampling) (*Reduced[P, Y], error) {
 	if inner == nil {
 		return nil, fault.Empty("emd: NewReduced", "inner", 0)
 	}
 	d := &Reduced[P, Y]{inner: inner, o: o}
 	var err error
-	d.g, d.reach, err = reduced("emd: NewReduced", inner.Guarantee(), o)
+	d.g, d.distance, err = reduced("emd: NewReduced", inner.Guarantee(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func NewReduced[P, Y any](inner Releaser[P, Y], o ReduceOptions) (*Reduced[P, Y]
 }
 
 // reduced is the promise of sampling in front of a mechanism that promises g.
-func reduced(op string, g Guarantee, o ReduceOptions) (out Guarantee, reach float64, err error) {
+func reduced(op string, g Guarantee, o Sampling) (out Guarantee, distance float64, err error) {
 	model := g.Model()
 	if !model.Bounded() || g.Radius() > 0 {
 		return out, 0, fmt.Errorf("%s: %w: want a promise per unit of d_EM in a bounded model, have: %v", op, ErrModel, g)
@@ -101,24 +101,24 @@ func reduced(op string, g Guarantee, o ReduceOptions) (out Guarantee, reach floa
 	if !(g.Alpha() > 0 && g.Alpha() < math.Inf(1) && g.level.Reach() >= model.Diameter) {
 		return out, 0, fmt.Errorf("%s: %w: want a finite level > 0 up to the diameter, have: %v", op, ErrModel, g)
 	}
-	if err := fault.Positive(op, "Radius", o.Radius); err != nil {
+	if err := fault.Positive(op, "Sampling.Radius", o.Radius); err != nil {
 		return out, 0, err
 	}
-	if !(o.DeltaSampling > 0 && o.DeltaSampling < 1) {
-		return out, 0, &fault.ValueError{Op: op, Arg: "DeltaSampling", Index: -1, Value: o.DeltaSampling, Want: "a number in (0, 1)"}
+	if !(o.Delta > 0 && o.Delta < 1) {
+		return out, 0, &fault.ValueError{Op: op, Arg: "Sampling.Delta", Index: -1, Value: o.Delta, Want: "a number in (0, 1)"}
 	}
-	c := chernoff{samples: float64(model.Items), mean: directed.DivUp(o.Radius, model.Diameter)}
-	q, capped := c.root(directed.MulUp(g.Alpha(), model.Diameter), false, o.DeltaSampling)
+	c := sampleMean{samples: float64(model.Items), mean: directed.DivUp(o.Radius, model.Diameter)}
+	q, capped := c.root(directed.MulUp(g.Alpha(), model.Diameter), false, o.Delta)
 	// D <= diam always, so a cap there costs nothing.
 	delta := g.Delta()
-	reach = model.Diameter
+	distance = model.Diameter
 	if !capped {
-		delta = directed.AddUp(delta, o.DeltaSampling)
-		reach = min(reach, directed.MulUp(q, model.Diameter))
+		delta = directed.AddUp(delta, o.Delta)
+		distance = min(distance, directed.MulUp(q, model.Diameter))
 	}
 	model.Items = 0
-	out, err = NewDiscrete(model, o.Radius, Pair{directed.MulUp(g.Alpha(), reach), min(1, delta)})
-	return out, reach, err
+	out, err = NewDiscrete(model, o.Radius, DP{directed.MulUp(g.Alpha(), distance), min(1, delta)})
+	return out, distance, err
 }
 
 // Guarantee is the discrete promise, in an unbounded model.
@@ -135,9 +135,9 @@ func (d *Reduced[P, Y]) made(op string) error {
 
 // GuaranteeFor is the promise of the same release at another radius, with the
 // same or another part of delta for the sampling: one release keeps the
-// promises of all radii at once, and for those above [ReduceOptions].Radius
+// promises of all radii at once, and for those above [Sampling].Radius
 // they can be far better than the steps of [Guarantee.At].
-func (d *Reduced[P, Y]) GuaranteeFor(o ReduceOptions) (Guarantee, error) {
+func (d *Reduced[P, Y]) GuaranteeFor(o Sampling) (Guarantee, error) {
 	const op = "emd: Reduced.GuaranteeFor"
 	if err := d.made(op); err != nil {
 		return Guarantee{}, err
@@ -149,9 +149,9 @@ func (d *Reduced[P, Y]) GuaranteeFor(o ReduceOptions) (Guarantee, error) {
 // Samples is the number s of items drawn for every user.
 func (d *Reduced[P, Y]) Samples() int { return d.inner.Guarantee().Model().Items }
 
-// Reach is the c of the promise: samples of users at d_EM <= Radius are
-// protected as if they were at most Reach apart.
-func (d *Reduced[P, Y]) Reach() float64 { return d.reach }
+// SampleDistance is the c of the promise: samples of users at d_EM <= Radius
+// are protected as if they were at most that far apart.
+func (d *Reduced[P, Y]) SampleDistance() float64 { return d.distance }
 
 // errStop ends a walk over users that the inner mechanism broke off.
 var errStop = errors.New("stopped")
@@ -192,16 +192,16 @@ func (d *Reduced[P, Y]) Release(rng *rand.Rand, data Users[P]) (Y, error) {
 	return y, err
 }
 
-// chernoff bounds the mean D of samples independent numbers in [0, 1] with
+// sampleMean bounds the mean D of samples independent numbers in [0, 1] with
 // mean at most mean: P{D >= q} <= exp(-samples*kl(q||mean)) for q >= mean
 // (Chernoff; Hoeffding 1963, Theorem 1).
-type chernoff struct{ samples, mean float64 }
+type sampleMean struct{ samples, mean float64 }
 
 // root returns the least q for which delta is proved to cover
 // exp(-samples*kl(q)) * alpha/(alpha + samples*kl'(q)), rounded up; see
 // [Reduced]. a is alpha > 0 or, where budget is set, the level alpha*q of the
 // whole; +Inf leaves Chernoff's bound alone. capped says that no q < 1 does.
-func (c chernoff) root(a float64, budget bool, delta float64) (q float64, capped bool) {
+func (c sampleMean) root(a float64, budget bool, delta float64) (q float64, capped bool) {
 	if !(c.mean < 1) {
 		return 1, true
 	}
@@ -227,7 +227,7 @@ func (c chernoff) root(a float64, budget bool, delta float64) (q float64, capped
 // < q < 1. With g = (q-mean)/mean and h = (q-mean)/(1-q), kl = q ln(1+g) -
 // (1-q) ln(1+h) and its derivative is ln(1+g) + ln(1+h): logarithms of
 // quotients near 1 taken where they keep their digits.
-func (c chernoff) exponent(q, a float64, budget bool) float64 {
+func (c sampleMean) exponent(q, a float64, budget bool) float64 {
 	gapDown, gapUp := directed.SubDown(q, c.mean), directed.SubUp(q, c.mean)
 	restDown, restUp := directed.SubDown(1, q), directed.SubUp(1, q)
 	g := directed.Log1pDown(directed.DivDown(gapDown, c.mean))

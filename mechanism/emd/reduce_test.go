@@ -19,13 +19,13 @@ import (
 func TestNewReduced_Promise(t *testing.T) {
 	model := Model{Trust: Central, Users: 7, Items: 1000, Diameter: 5, Unit: "km"}
 	inner := &promiseOf[int]{g: promise(t, model, 2, 1e-7)}
-	d := testkit.Must(NewReduced[int, int](inner, ReduceOptions{Radius: .5, DeltaSampling: 1e-6}))
-	q, _ := chernoff{1000, .1}.root(10, false, 1e-6)
+	d := testkit.Must(NewReduced[int, int](inner, Sampling{Radius: .5, Delta: 1e-6}))
+	q, _ := sampleMean{1000, .1}.root(10, false, 1e-6)
 	p := d.Guarantee().At(.5)
-	if math.Abs(d.Reach()/(5*q)-1) > 1e-12 || d.Reach() >= 5*.15332312 {
-		t.Errorf("reach %v, want %v", d.Reach(), 5*q)
+	if math.Abs(d.SampleDistance()/(5*q)-1) > 1e-12 || d.SampleDistance() >= 5*.15332312 {
+		t.Errorf("reach %v, want %v", d.SampleDistance(), 5*q)
 	}
-	if math.Abs(p.Eps/(2*d.Reach())-1) > 1e-12 || math.Abs(p.Delta/1.1e-6-1) > 1e-12 || d.Samples() != 1000 {
+	if math.Abs(p.Eps/(2*d.SampleDistance())-1) > 1e-12 || math.Abs(p.Delta/1.1e-6-1) > 1e-12 || d.Samples() != 1000 {
 		t.Errorf("%v", d.Guarantee())
 	}
 	if m := d.Guarantee().Model(); m.Bounded() || m.Users != 7 || m.Unit != "km" || m.Diameter != 5 {
@@ -33,12 +33,12 @@ func TestNewReduced_Promise(t *testing.T) {
 	}
 	// Another radius of the same release; beyond the diameter nothing is spent
 	// on sampling.
-	g, err := d.GuaranteeFor(ReduceOptions{Radius: 1, DeltaSampling: 1e-6})
+	g, err := d.GuaranteeFor(Sampling{Radius: 1, Delta: 1e-6})
 	if err != nil || g.At(1).Eps >= d.Guarantee().At(1).Eps {
 		t.Errorf("radius 1: %v, %v; by steps %v", g, err, d.Guarantee().At(1))
 	}
 	for _, radius := range []float64{5, 50} {
-		if g, err = d.GuaranteeFor(ReduceOptions{Radius: radius, DeltaSampling: 1e-6}); err != nil || g.At(radius) != (Pair{10, 1e-7}) {
+		if g, err = d.GuaranteeFor(Sampling{Radius: radius, Delta: 1e-6}); err != nil || g.At(radius) != (DP{10, 1e-7}) {
 			t.Errorf("radius %v: %v, %v", radius, g, err)
 		}
 	}
@@ -72,7 +72,7 @@ func TestReduced_PromiseHoldsExactly(t *testing.T) {
 			}
 			for _, radius := range []float64{.02, .2, .7} {
 				for _, deltaS := range []float64{1e-9, 1e-3, .2} {
-					g, _, err := reduced("", promise(t, Model{Trust: Local, Items: s, Diameter: 1}, level, 0), ReduceOptions{radius, deltaS})
+					g, _, err := reduced("", promise(t, Model{Trust: Local, Items: s, Diameter: 1}, level, 0), Sampling{radius, deltaS})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -112,7 +112,7 @@ func TestReduced_PromiseHoldsExactly(t *testing.T) {
 func TestReduced_Release(t *testing.T) {
 	model := Model{Trust: Central, Users: 3, Items: 60_000, Diameter: 1}
 	inner := &promiseOf[string]{g: promise(t, model, 1, 0)}
-	d := testkit.Must(NewReduced[string, int](inner, ReduceOptions{Radius: .1, DeltaSampling: 1e-6}))
+	d := testkit.Must(NewReduced[string, int](inner, Sampling{Radius: .1, Delta: 1e-6}))
 	users := [][]string{{"a", "b", "b"}, {"c"}, {"a", "b", "c", "d", "e"}}
 	if n, err := d.Release(random.Seeded(1), linearUsers(users...)); n != 3 || err != nil {
 		t.Fatal(n, err)
@@ -186,7 +186,7 @@ func (m *drawing) Release(r *rand.Rand, data Users[int]) (int, error) {
 // samples: 625 of 10,000 coincide, with deviation 25.
 func TestReduced_SamplesAreIndependentOfTheMechanism(t *testing.T) {
 	model := Model{Trust: Local, Items: 10_000, Diameter: 1}
-	d := testkit.Must(NewReduced[int, int](&drawing{promiseOf[int]{g: promise(t, model, 1, 0)}}, ReduceOptions{Radius: .1, DeltaSampling: 1e-6}))
+	d := testkit.Must(NewReduced[int, int](&drawing{promiseOf[int]{g: promise(t, model, 1, 0)}}, Sampling{Radius: .1, Delta: 1e-6}))
 	same, err := d.Release(random.Seeded(2), One([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))
 	if err != nil || same < 625-6*25 || same > 625+6*25 {
 		t.Errorf("%d coincide, %v", same, err)
@@ -200,19 +200,19 @@ func TestReduced_PromiseIsRoundedUp(t *testing.T) {
 	for range 300 {
 		model := Model{Trust: Local, Items: 1 << (8 + r.IntN(10)), Diameter: 1 + r.Float64()}
 		alpha, delta := 1+r.Float64(), 1e-7*r.Float64()
-		o := ReduceOptions{Radius: .01 + .1*r.Float64(), DeltaSampling: 1e-7 * r.Float64()}
+		o := Sampling{Radius: .01 + .1*r.Float64(), Delta: 1e-7 * r.Float64()}
 		g, _, err := reduced("", promise(t, model, alpha, delta), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := chernoff{float64(model.Items), directed.DivUp(o.Radius, model.Diameter)}
-		q, _ := c.root(directed.MulUp(alpha, model.Diameter), false, o.DeltaSampling)
+		c := sampleMean{float64(model.Items), directed.DivUp(o.Radius, model.Diameter)}
+		q, _ := c.root(directed.MulUp(alpha, model.Diameter), false, o.Delta)
 		pair := g.At(o.Radius)
 		eps := ratio(t, q)
 		if eps.Mul(eps, ratio(t, model.Diameter)).Mul(eps, ratio(t, alpha)); ratio(t, pair.Eps).Cmp(eps) < 0 {
 			t.Errorf("%+v, %+v, alpha=%v: eps = %v is below alpha*c", model, o, alpha, pair.Eps)
 		}
-		if sum := ratio(t, delta); ratio(t, pair.Delta).Cmp(sum.Add(sum, ratio(t, o.DeltaSampling))) < 0 {
+		if sum := ratio(t, delta); ratio(t, pair.Delta).Cmp(sum.Add(sum, ratio(t, o.Delta))) < 0 {
 			t.Errorf("%+v, %+v: delta = %v is below the sum", model, o, pair.Delta)
 		}
 	}
@@ -220,10 +220,10 @@ func TestReduced_PromiseIsRoundedUp(t *testing.T) {
 
 func TestNewReduced_BadInput(t *testing.T) {
 	bounded := Model{Trust: Local, Items: 10, Diameter: 1}
-	discrete := testkit.Must(NewDiscrete(bounded, .1, Pair{1, 0}))
+	discrete := testkit.Must(NewDiscrete(bounded, .1, DP{1, 0}))
 	level := testkit.Must(pureLevel(t, 1).Within(.95))
 	near := testkit.Must(NewGuarantee(bounded, level))
-	good := ReduceOptions{Radius: .1, DeltaSampling: 1e-6}
+	good := Sampling{Radius: .1, Delta: 1e-6}
 	for name, g := range map[string]Guarantee{
 		"nothing":   {},
 		"unbounded": promise(t, Model{Trust: Local, Diameter: 1}, 1, 0),
@@ -241,10 +241,10 @@ func TestNewReduced_BadInput(t *testing.T) {
 	}
 	inner := &promiseOf[int]{g: promise(t, bounded, 1, 0)}
 	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		_, err := NewReduced[int, int](inner, ReduceOptions{Radius: bad, DeltaSampling: .1})
-		wantValueError(t, fmt.Sprint(bad), err, "Radius")
-		_, err = NewReduced[int, int](inner, ReduceOptions{Radius: 1, DeltaSampling: bad})
-		wantValueError(t, fmt.Sprint(bad), err, "DeltaSampling")
+		_, err := NewReduced[int, int](inner, Sampling{Radius: bad, Delta: .1})
+		wantValueError(t, fmt.Sprint(bad), err, "Sampling.Radius")
+		_, err = NewReduced[int, int](inner, Sampling{Radius: 1, Delta: bad})
+		wantValueError(t, fmt.Sprint(bad), err, "Sampling.Delta")
 	}
 }
 
@@ -261,7 +261,7 @@ func TestChernoff_KnownAnswers(t *testing.T) {
 		{1000, .1, 1e-6, .15332311, .282868},
 		{1e4, .1, 1e-12, .12301689, .249711},
 	} {
-		c := chernoff{tc.s, tc.r}
+		c := sampleMean{tc.s, tc.r}
 		got, capped := c.root(math.Inf(1), false, tc.delta)
 		if capped || math.Abs(got-tc.want) > 5e-9 {
 			t.Errorf("%+v: %v, %v", tc, got, capped)
@@ -291,7 +291,7 @@ func TestChernoff_ExponentIsRoundedDown(t *testing.T) {
 			continue
 		}
 		s, a := math.Pow(10, 9*r.Float64()), math.Pow(10, 4*r.Float64()-2)
-		c := chernoff{s, mean}
+		c := sampleMean{s, mean}
 		slope := math.Log(q * (1 - mean) / (mean * (1 - q)))
 		want := s*klOf(q, mean) + math.Log1p(s*slope/a)
 		got := c.exponent(q, a, false)
@@ -316,7 +316,7 @@ func TestChernoff_ExponentIsBelowTheExactOne(t *testing.T) {
 			continue
 		}
 		s, a := 1+1e4*r.Float64(), math.Pow(10, 4*r.Float64()-2)
-		got, want := chernoff{s, mean}.exponent(q, a, false), bigExponent(s, mean, q, a)
+		got, want := sampleMean{s, mean}.exponent(q, a, false), bigExponent(s, mean, q, a)
 		if gap, _ := new(big.Float).Sub(want, big.NewFloat(got)).Float64(); !(gap >= 0) {
 			t.Fatalf("s=%v mean=%v q=%v a=%v: %v is above the exact exponent by %v", s, mean, q, a, got, -gap)
 		}
@@ -355,7 +355,7 @@ func TestReduced_SamplingPart(t *testing.T) {
 			law := binomialLaw(s, r) // the extreme law of D*s
 			for _, alpha := range []float64{.1, 5, 100, 1e9} {
 				for _, delta := range []float64{.1, 1e-6, 1e-12} {
-					c, capped := chernoff{float64(s), r}.root(alpha, false, delta)
+					c, capped := sampleMean{float64(s), r}.root(alpha, false, delta)
 					got := 0.0
 					for k, v := range law {
 						if d := float64(k) / float64(s); d > c {

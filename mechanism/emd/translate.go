@@ -20,7 +20,7 @@ import (
 // Loss: back to user level ([Guarantee.UserLevel]) eps has grown by the factor
 // m*diameter/minDistance. It protects small moves no better than large ones,
 // which is why mechanisms are made for d_EM in the first place.
-func FromUserLevel(model Model, p Pair, minDistance float64) (Guarantee, error) {
+func FromUserLevel(model Model, p DP, minDistance float64) (Guarantee, error) {
 	const op = "emd: FromUserLevel"
 	model, err := bounded(op, model)
 	if err != nil {

@@ -25,7 +25,7 @@ func TestFromUserLevel_LeastDistance(t *testing.T) {
 				least = min(least, d)
 			}
 		}
-		g := testkit.Must(FromUserLevel(Model{Trust: Local, Items: m, Diameter: 1}, Pair{.7, 1e-3}, 1./3))
+		g := testkit.Must(FromUserLevel(Model{Trust: Local, Items: m, Diameter: 1}, DP{.7, 1e-3}, 1./3))
 		if p := g.At(least); math.Abs(p.Eps-.7) > 1e-14 || p.Eps < .7*(1-1e-15) || p.Delta != 1e-3 {
 			t.Errorf("m=%d: %v at the least distance %v", m, p, least)
 		}
@@ -96,13 +96,13 @@ func TestFromItems_PromiseHoldsExactly(t *testing.T) {
 
 func TestTranslate_BadInput(t *testing.T) {
 	bounded := Model{Trust: Local, Items: 4, Diameter: 1}
-	ok := Pair{1, 0}
-	user := func(m Model, p Pair, d float64) error { _, err := FromUserLevel(m, p, d); return err }
+	ok := DP{1, 0}
+	user := func(m Model, p DP, d float64) error { _, err := FromUserLevel(m, p, d); return err }
 	wantValueError(t, "unbounded", user(Model{Trust: Local, Diameter: 1}, ok, .1), "Model.Items")
 	wantValueError(t, "trust", user(Model{Items: 3, Diameter: 1}, ok, .1), "Model.Trust")
-	wantValueError(t, "eps", user(bounded, Pair{-1, 0}, .1), "p.Eps")
-	wantValueError(t, "eps", user(bounded, Pair{math.Inf(1), 0}, .1), "p.Eps")
-	wantValueError(t, "delta", user(bounded, Pair{1, 1}, .1), "delta")
+	wantValueError(t, "eps", user(bounded, DP{-1, 0}, .1), "p.Eps")
+	wantValueError(t, "eps", user(bounded, DP{math.Inf(1), 0}, .1), "p.Eps")
+	wantValueError(t, "delta", user(bounded, DP{1, 1}, .1), "delta")
 	for _, d := range []float64{0, -1, 1.1, math.NaN()} {
 		wantValueError(t, "distance", user(bounded, ok, d), "minDistance")
 	}
@@ -148,7 +148,7 @@ func TestTypicalUsers_Simulated(t *testing.T) {
 		}
 		g := promise(t, Model{Trust: Local, Items: m, Diameter: 1}, 2, 1e-6)
 		typical := testkit.Must(TypicalUsers(g, Population{Distance: dist, Points: points, Beta: .05}))
-		if typical.Pair != g.At(typical.Distance) {
+		if typical.DP != g.At(typical.Distance) {
 			t.Errorf("pair %v", typical)
 		}
 		draw := func(w []float64) []int {
@@ -198,7 +198,7 @@ func TestTypicalUsers_ClosedForm(t *testing.T) {
 		t.Errorf("with a spread: %+v, %v", got, err)
 	}
 	p.Items = 1
-	if got, err = TypicalUsers(g, p); err != nil || got.Distance != 10 || got.Pair != g.UserLevel() {
+	if got, err = TypicalUsers(g, p); err != nil || got.Distance != 10 || got.DP != g.UserLevel() {
 		t.Errorf("one item: %+v, %v", got, err)
 	}
 }
@@ -235,12 +235,12 @@ func TestHiddenItems_PromiseHoldsExactly(t *testing.T) {
 	// The world samples in place of the mechanism: the promise is that of
 	// Reduced.
 	g := promise(t, Model{Trust: Local, Items: 500, Diameter: 1}, 3, 1e-9)
-	d := testkit.Must(NewReduced[int, int](&promiseOf[int]{g: g}, ReduceOptions{Radius: .2, DeltaSampling: 1e-6}))
-	if h, err := HiddenItems(g, Population{Distance: .2, Beta: 1e-6}); err != nil || h != (Typical{d.Guarantee().At(.2), d.Reach()}) {
-		t.Errorf("%+v, %v, want %v within %v", h, err, d.Guarantee(), d.Reach())
+	d := testkit.Must(NewReduced[int, int](&promiseOf[int]{g: g}, Sampling{Radius: .2, Delta: 1e-6}))
+	if h, err := HiddenItems(g, Population{Distance: .2, Beta: 1e-6}); err != nil || h != (Typical{d.Guarantee().At(.2), d.SampleDistance()}) {
+		t.Errorf("%+v, %v, want %v within %v", h, err, d.Guarantee(), d.SampleDistance())
 	}
 	open := promise(t, Model{Trust: Local, Diameter: 1}, 3, 1e-9)
-	if h, err := HiddenItems(open, Population{Distance: .2, Beta: 1e-6, Items: 500}); err != nil || h != (Typical{d.Guarantee().At(.2), d.Reach()}) {
+	if h, err := HiddenItems(open, Population{Distance: .2, Beta: 1e-6, Items: 500}); err != nil || h != (Typical{d.Guarantee().At(.2), d.SampleDistance()}) {
 		t.Errorf("500 items of an unbounded model: %+v, %v", h, err)
 	}
 }
@@ -264,7 +264,7 @@ func TestPopulation_BadInput(t *testing.T) {
 	if _, err := TypicalUsers(Guarantee{}, Population{Distance: .1, Items: 3, Points: 3, Beta: .1}); err == nil {
 		t.Error("no guarantee: no error")
 	}
-	discrete, err := NewDiscrete(Model{Trust: Local, Items: 5, Diameter: 1}, .1, Pair{1, 0})
+	discrete, err := NewDiscrete(Model{Trust: Local, Items: 5, Diameter: 1}, .1, DP{1, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestTranslate_RoundsOutward(t *testing.T) {
 		above("At", g.At(d).Eps, times(number(alpha), number(d)))
 		p := testkit.Must(g.ItemLevel(0))
 		above("ItemLevel", p.Eps, times(item, number(model.Diameter)))
-		user, err := FromUserLevel(model, Pair{alpha, 1e-6}, d)
+		user, err := FromUserLevel(model, DP{alpha, 1e-6}, d)
 		if err != nil || user.Delta() != 1e-6 {
 			t.Fatal(user, err)
 		}

@@ -47,8 +47,8 @@ func (p Population) check(op string, g Guarantee) (Population, error) {
 // Typical is a pair of ordinary user-level privacy that holds for typical
 // users.
 type Typical struct {
-	Pair
-	// Distance is how far apart two typical users may be: the Pair is the
+	DP
+	// Distance is how far apart two typical users may be: the pair is the
 	// guarantee at this distance.
 	Distance float64
 }
@@ -96,7 +96,7 @@ func TypicalUsers(g Guarantee, p Population) (Typical, error) {
 	}
 	tail := directed.MulUp(diam, sqrtUp(directed.DivUp(-directed.LogDown(p.Beta), items)))
 	d := min(diam, directed.AddUp(directed.AddUp(p.Distance, spread), tail))
-	return Typical{Pair: g.At(d), Distance: d}, nil
+	return Typical{DP: g.At(d), Distance: d}, nil
 }
 
 // HiddenItems turns a promise per unit of d_EM into one about the distributions
@@ -119,11 +119,11 @@ func HiddenItems(g Guarantee, p Population) (Typical, error) {
 	model := g.model
 	model.Items = p.Items
 	g.model = model
-	h, reach, err := reduced(op, g, ReduceOptions{Radius: p.Distance, DeltaSampling: p.Beta})
+	h, distance, err := reduced(op, g, Sampling{Radius: p.Distance, Delta: p.Beta})
 	if err != nil {
 		return Typical{}, err
 	}
-	return Typical{Pair: h.At(p.Distance), Distance: reach}, nil
+	return Typical{DP: h.At(p.Distance), Distance: distance}, nil
 }
 
 // sqrtUp is an upper bound of the square root, which is correctly rounded.

@@ -440,7 +440,7 @@ func BenchmarkItemWise(b *testing.B) {
 		}
 		return ItemWise(s, w, reduced, nil)
 	}))
-	r, err := emd.NewReduced(w, emd.ReduceOptions{Radius: .1, DeltaSampling: 1e-9})
+	r, err := emd.NewReduced(w, emd.Sampling{Radius: .1, Delta: 1e-9})
 	if err != nil {
 		b.Fatal(err)
 	}

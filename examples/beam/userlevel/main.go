@@ -171,7 +171,7 @@ func (q *request) choose(at []metric.LatLon) (*emd.ItemWise, error) {
 		}
 		return b.Alpha0
 	}
-	q.plan, err = emd.PlanReduction(model, q.move, emd.Pair{Eps: q.eps, Delta: q.delta}, &emd.PlanOptions{Samples: []int{q.samples}, Value: budget})
+	q.plan, err = emd.PlanReduction(model, q.move, emd.DP{Eps: q.eps, Delta: q.delta}, &emd.PlanOptions{Samples: []int{q.samples}, Value: budget})
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (q *request) choose(at []metric.LatLon) (*emd.ItemWise, error) {
 	if err != nil {
 		return nil, err
 	}
-	reduced, err := emd.NewReduced(release, q.plan.Options)
+	reduced, err := emd.NewReduced(release, q.plan.Sampling)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What is promised is what was asked for, by the channel that is used.
-	reduced, err := emd.NewReduced(release, q.plan.Options)
+	reduced, err := emd.NewReduced(release, q.plan.Sampling)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@
 // A [Shuffle] is the setting. [Shuffle.Level] finds alpha from alpha0 and
 // delta, [Shuffle.Delta] finds delta from alpha0 and alpha, and
 // [Shuffle.Budget] finds the alpha0 that a randomizer may have for a wanted
-// alpha and delta. Each answer names the theorem that proves it, a [Bound], and
+// alpha and delta. Each answer names the theorem that proves it, a [Theorem], and
 // is rounded to the safe side, as are the sums inside: a figure holds for the
 // numbers that the computer works with. [Shuffle.ItemDelta] is about one item
 // that moves by one distance. [Shuffle.Theorem44] is there to compare with.

@@ -18,7 +18,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("the randomizer may have %.3f per km by the %v\n", budget.Alpha0, budget.Bound)
+	fmt.Printf("the randomizer may have %.3f per km by the %v\n", budget.Alpha0, budget.Theorem)
 	level, err := s.Level(ctx, accountant.LevelAt{Alpha0: 0.8, Delta: 1e-9})
 	if err != nil {
 		fmt.Println(err)
@@ -46,7 +46,7 @@ func ExampleShuffle_Level() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("alpha = %.4f per km by the %v, 10 without shuffling\n", level.Alpha, level.Bound)
+	fmt.Printf("alpha = %.4f per km by the %v, 10 without shuffling\n", level.Alpha, level.Theorem)
 	// Output:
 	// alpha = 0.6257 per km by the joint bound, 10 without shuffling
 }

@@ -82,7 +82,7 @@ func TestShuffle_BadInput(t *testing.T) {
 func TestShuffleLevel_OutsideItsRange(t *testing.T) {
 	for _, alpha0 := range []float64{1e-110, 1e-290, 701, 1e200} {
 		s := ask{Records: 100, Items: 10, Diameter: 1, Alpha0: alpha0, Delta: 1e-6}
-		if a, err := s.level(); err != nil || a.Bound != PureComposition || a.Alpha < 10*alpha0 || a.Alpha > 10*alpha0*(1+1e-15) {
+		if a, err := s.level(); err != nil || a.Theorem != PureComposition || a.Alpha < 10*alpha0 || a.Alpha > 10*alpha0*(1+1e-15) {
 			t.Errorf("alpha0 = %g: %v, %v", alpha0, a, err)
 		}
 	}

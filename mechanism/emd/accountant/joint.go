@@ -26,16 +26,16 @@ type joint struct {
 	near   float64 // least distance > 0 of two items
 }
 
-// crowd at w: with one item its distance is w, and the crowd may depend on it.
-// That of many items may be near 0 or near.
-func (b joint) crowd(w float64) crowd {
+// clonesAt w: with one item its distance is w, and the clones may depend on it.
+// Those of many items may be near 0 or near.
+func (b joint) clonesAt(w float64) cloneCount {
 	if b.items > 1 {
 		w = b.near
 	}
-	return crowd{b.others, b.clones.probability(b.alpha0, w)}
+	return cloneCount{b.others, b.clones.probability(b.alpha0, w)}
 }
 
-// varies reports whether the crowd depends on w.
+// varies reports whether the number of clones depends on w.
 func (b joint) varies() bool { return b.items == 1 && b.clones == MetricRandomizer }
 
 const (
@@ -44,12 +44,12 @@ const (
 	// by it.
 	tauErr = 0x1p-48
 	// supTol is the width, in nats of delta, to which the supremum is found. It
-	// adds to the bound. Where the crowd varies with w the cells' bounds are
+	// adds to the bound. Where the clones vary with w the cells' bounds are
 	// above f by an order of their width, not of its square, and the search
 	// would be long.
 	supTol, varyTol = 1e-8, 1e-4
 	// maxCells bounds the search of one supremum; the bound reached by then
-	// stands. A few dozen are usual, some hundred where the crowd varies.
+	// stands. A few dozen are usual, some hundred where the clones vary.
 	maxCells = 2000
 )
 
@@ -70,7 +70,7 @@ type cell struct {
 type search struct {
 	joint
 	alpha float64
-	fixed crowd
+	fixed cloneCount
 	held  []threshold
 	best  float64 // largest value seen of what is sought
 	cells []cell
@@ -84,7 +84,7 @@ func (b joint) sup(ctx context.Context, alpha float64, fixed []threshold, done f
 	if alpha >= directed.MulUp(b.items, b.alpha0) {
 		return math.Inf(-1), nil
 	}
-	s := &search{joint: b, alpha: alpha, fixed: b.crowd(b.near), held: fixed, best: math.Inf(-1)}
+	s := &search{joint: b, alpha: alpha, fixed: b.clonesAt(b.near), held: fixed, best: math.Inf(-1)}
 	tol := supTol
 	if b.varies() {
 		tol = varyTol
@@ -146,7 +146,7 @@ func (s *search) at(w float64) *point {
 func (s *search) push(l, r *point, parent float64) {
 	others := s.fixed
 	if s.varies() {
-		others = s.crowd(l.w)
+		others = s.clonesAt(l.w)
 	}
 	_, x := others.chernoff(l.tau)
 	bound := min(parent, r.gain+logUp(x-math.Log(l.tau)), s.hold(l.tau, r.w))
@@ -173,7 +173,7 @@ func (s *search) refine(c *cell) {
 	c.exact = true
 	right := c.r.psi
 	if s.varies() {
-		right = s.crowd(c.l.w).logRatio(c.r.tau) // Psi at both ends by the smaller p
+		right = s.clonesAt(c.l.w).logRatio(c.r.tau) // Psi at both ends by the smaller p
 	}
 	first := min(c.bound, c.r.gain+c.l.psi)
 	c.bound = first
@@ -199,7 +199,7 @@ func (s *search) know(p *point) {
 	}
 	others := s.fixed
 	if s.varies() {
-		others = s.crowd(p.w)
+		others = s.clonesAt(p.w)
 	}
 	p.psi, p.known = others.logRatio(p.tau), true
 	s.best = max(s.best, min(p.gain+p.psi, s.hold(p.tau, p.w)))
@@ -219,6 +219,6 @@ func (s *search) hold(tau, w float64) float64 {
 }
 
 // logRatio returns ln(Psi(tau)/tau), rounded up.
-func (c crowd) logRatio(tau float64) float64 {
+func (c cloneCount) logRatio(tau float64) float64 {
 	return logUp(c.logPsi(tau) - math.Log(tau))
 }

@@ -316,9 +316,9 @@ func TestShuffle_PrivateInBinaryCrowds(t *testing.T) {
 			for _, delta := range []float64{1e-3, 1e-6, 1e-10} {
 				s := ask{Records: n, Items: int64(m), Alpha0: alpha0, Diameter: 1}
 				u := s.unit(t)
-				levels := map[Bound]float64{
-					Theorem44: u.theorem44(math.Log(delta)),
-					u.bound(): levelOf(u, math.Log(delta), u.pure()),
+				levels := map[Theorem]float64{
+					Theorem44:   u.theorem44(math.Log(delta)),
+					u.theorem(): levelOf(u, math.Log(delta), u.pure()),
 				}
 				if levels[Theorem44] < math.Inf(1) {
 					theorem++

@@ -56,21 +56,21 @@ type Change struct {
 // Level is a level per unit of the earth mover's distance, and the theorem that
 // proves it.
 type Level struct {
-	Alpha float64 // rounded up
-	Bound Bound
+	Alpha   float64 // rounded up
+	Theorem Theorem
 }
 
 // Slack is a delta, and the theorem that proves it.
 type Slack struct {
-	Delta float64 // rounded up
-	Bound Bound
+	Delta   float64 // rounded up
+	Theorem Theorem
 }
 
 // Budget is a level that the randomizer may have per unit of the distance
 // between items, and the theorem that proves it.
 type Budget struct {
-	Alpha0 float64 // rounded down
-	Bound  Bound
+	Alpha0  float64 // rounded down
+	Theorem Theorem
 }
 
 // Clones says with which probability p another record's output can be taken for
@@ -110,13 +110,13 @@ func (c Clones) probability(alpha0, d float64) float64 {
 	return min(p, maxClone)
 }
 
-// Bound names the theorem that gave a figure.
-type Bound int
+// Theorem names the one that gave a figure.
+type Theorem int
 
 const (
 	// PureComposition adds the levels of the items: Alpha = Items*Alpha0 with
 	// Delta = 0. The shuffling plays no part.
-	PureComposition Bound = iota + 1
+	PureComposition Theorem = iota + 1
 	// Joint treats all items of the user at once, every step of the hybrid
 	// argument of IRC24 at the same threshold of the likelihood ratio: the best
 	// one for every earth mover's distance.
@@ -131,7 +131,7 @@ const (
 )
 
 // String is the name of the bound in words.
-func (b Bound) String() string {
+func (b Theorem) String() string {
 	switch b {
 	case PureComposition:
 		return "pure composition"
@@ -142,7 +142,7 @@ func (b Bound) String() string {
 	case Theorem44:
 		return "Theorem 4.4 of IRC24"
 	}
-	return fmt.Sprintf("Bound(%d)", int(b))
+	return fmt.Sprintf("Theorem(%d)", int(b))
 }
 
 const (
@@ -193,7 +193,7 @@ func (s Shuffle) Level(ctx context.Context, at LevelAt) (Level, error) {
 		return Level{}, err
 	}
 	if a < u.pure() {
-		best = Level{directed.DivUp(a, s.Diameter), u.bound()}
+		best = Level{directed.DivUp(a, s.Diameter), u.theorem()}
 	}
 	return best, nil
 }
@@ -223,7 +223,7 @@ func (s Shuffle) Delta(ctx context.Context, at DeltaAt) (Slack, error) {
 	if err != nil {
 		return Slack{}, err
 	}
-	return Slack{min(1, directed.ExpUp(log)), u.bound()}, nil
+	return Slack{min(1, directed.ExpUp(log)), u.theorem()}, nil
 }
 
 // Budget returns the largest level of the randomizer for which the bounds prove
@@ -248,7 +248,7 @@ func (s Shuffle) Budget(ctx context.Context, p BudgetFor) (Budget, error) {
 		return Budget{}, err
 	}
 	if a > pure {
-		best = Budget{directed.DivDown(a, s.Diameter), u.bound()}
+		best = Budget{directed.DivDown(a, s.Diameter), u.theorem()}
 	}
 	return best, nil
 }
@@ -282,7 +282,7 @@ func (s Shuffle) ItemDelta(c Change) (float64, error) {
 		return 0, nil
 	}
 	d := max(c.Distance, minUnit*s.Diameter) // a longer change shows more, and t is normal
-	others := crowd{u.records - 1, s.Clones.probability(u.alpha0, directed.DivDown(c.Distance, s.Diameter))}
+	others := cloneCount{u.records - 1, s.Clones.probability(u.alpha0, directed.DivDown(c.Distance, s.Diameter))}
 	t := math.Tanh(c.Alpha0*d/2) * (1 + tauErr/4)
 	log := logAdd(0, c.Eps) + math.Log(t) + others.logPsi(math.Tanh(c.Eps/2)/t*(1-tauErr))
 	return min(1, directed.ExpUp(logUp(log))), nil
@@ -370,7 +370,7 @@ func slack(op, arg string, v float64) error {
 func (u unit) pure() float64 { return directed.MulUp(float64(u.items), u.alpha0) }
 
 // bound is the name of the joint bound.
-func (u unit) bound() Bound {
+func (u unit) theorem() Theorem {
 	if u.items == 1 {
 		return SingleItem
 	}
@@ -410,7 +410,7 @@ func (u unit) level(ctx context.Context, logDelta, top float64) (float64, error)
 		}
 	}
 	t := u.joint().thresholds(logDelta)
-	reaches := func(alpha float64) (bool, error) { return t.reaches(ctx, alpha) }
+	reaches := func(alpha float64) (bool, error) { return t.proves(ctx, alpha) }
 	lo := hi / 2
 	for {
 		ok, err := reaches(lo)
@@ -448,7 +448,7 @@ func (u unit) budget(ctx context.Context, logDelta, alpha, lo float64) (float64,
 		if alpha0 > maxLevel {
 			return false, nil
 		}
-		return u.joint().thresholds(logDelta).reaches(ctx, alpha)
+		return u.joint().thresholds(logDelta).proves(ctx, alpha)
 	})
 }
 

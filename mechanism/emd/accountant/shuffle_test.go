@@ -55,7 +55,7 @@ func TestItemDelta_IsNotBelowTheFormula(t *testing.T) {
 		}
 		e, ed := exp(f(eps)), exp(f(0).Mul(f(s.Alpha0), f(d)))
 		th := tanhHalf(ed)
-		want := bigPsi(crowd{s.Records - 1, Dominated.probability(s.Alpha0, d)}, f(0).Quo(tanhHalf(e), th))
+		want := bigPsi(cloneCount{s.Records - 1, Dominated.probability(s.Alpha0, d)}, f(0).Quo(tanhHalf(e), th))
 		want.Mul(want, th).Mul(want, e.Add(e, f(1)))
 		got, err := s.item(d, eps)
 		if err != nil || f(got).Cmp(want) < 0 {
@@ -81,7 +81,7 @@ func TestJoint_KnownAnswersAtW(t *testing.T) {
 		{1e8, 1000, 3, 10, 0.5, 1.48959599e-18},
 	} {
 		b := joint{alpha0: c.alpha0, items: float64(c.items), others: c.records - 1}
-		s := &search{joint: b, alpha: c.alpha, fixed: b.crowd(0), best: math.Inf(-1)}
+		s := &search{joint: b, alpha: c.alpha, fixed: b.clonesAt(0), best: math.Inf(-1)}
 		p := s.at(c.w)
 		s.know(p)
 		shuffleNear(t, "f(w)", math.Exp(p.gain+p.psi), c.delta)
@@ -111,7 +111,7 @@ func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
 		{joint{alpha0: 2, items: 1, others: 100, clones: MetricRandomizer}, 1.99},
 	} {
 		top := supOf(c.b, c.alpha, func(best, bound float64) bool { return false })
-		s := &search{joint: c.b, alpha: c.alpha, fixed: c.b.crowd(c.b.near), best: math.Inf(-1)}
+		s := &search{joint: c.b, alpha: c.alpha, fixed: c.b.clonesAt(c.b.near), best: math.Inf(-1)}
 		const n = 400
 		var pts []*point
 		for i := range n + 1 {
@@ -168,8 +168,8 @@ func TestShuffleLevel_KnownAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		shuffleNear(t, "alpha", got.Alpha, c.alpha)
-		if got.Bound != Joint {
-			t.Errorf("by the %v", got.Bound)
+		if got.Theorem != Joint {
+			t.Errorf("by the %v", got.Theorem)
 		}
 		// In units of half the diameter twice the number.
 		s.Diameter, s.Alpha0 = 0.5, 2*s.Alpha0
@@ -193,12 +193,12 @@ func TestShuffleBudget_KnownAnswers(t *testing.T) {
 		got := testkit.Must(s.budget())
 		shuffleNear(t, "alpha0", got.Alpha0, c.alpha0)
 		theorem, err := s.shuffle().Theorem44(BudgetFor{s.Alpha, s.Delta})
-		if err != nil || theorem.Bound != Theorem44 {
+		if err != nil || theorem.Theorem != Theorem44 {
 			t.Fatal(theorem, err)
 		}
 		shuffleNear(t, "alpha0 by Theorem 4.4", theorem.Alpha0, c.theorem44)
 		s.Delta = 0
-		if got, err = s.budget(); err != nil || got.Bound != PureComposition || got.Alpha0 > 0.025 || got.Alpha0 < 0.025*(1-1e-15) {
+		if got, err = s.budget(); err != nil || got.Theorem != PureComposition || got.Alpha0 > 0.025 || got.Alpha0 < 0.025*(1-1e-15) {
 			t.Errorf("delta 0: %v, %v", got, err)
 		}
 	}
@@ -254,7 +254,7 @@ func TestShuffle_RoundTrips(t *testing.T) {
 		if s.Items == 1 && s.Clones == MetricRandomizer {
 			tol = 1e-3
 		}
-		if math.Abs(delta.Delta/s.Delta-1) > tol || delta.Bound != level.Bound {
+		if math.Abs(delta.Delta/s.Delta-1) > tol || delta.Theorem != level.Theorem {
 			t.Errorf("%+v: level %v, there delta %v", s, level, delta)
 		}
 		at = s
@@ -322,17 +322,17 @@ func TestShuffle_ChoosesTheBest(t *testing.T) {
 				s := ask{Records: n, Items: m, Alpha0: alpha0, Delta: 1e-9, Diameter: 1}
 				got := testkit.Must(s.level())
 				u := s.unit(t)
-				each := map[Bound]float64{
+				each := map[Theorem]float64{
 					PureComposition: u.pure(),
 					Theorem44:       u.theorem44(math.Log(s.Delta)),
-					u.bound():       levelOf(u, math.Log(s.Delta), u.pure()),
+					u.theorem():     levelOf(u, math.Log(s.Delta), u.pure()),
 				}
 				for b, v := range each {
 					if got.Alpha > v*(1+2*rootTol) {
 						t.Errorf("%+v: %v, the %v gives %g", s, got, b, v)
 					}
 				}
-				if v := each[got.Bound]; math.Abs(got.Alpha/v-1) > 2*rootTol {
+				if v := each[got.Theorem]; math.Abs(got.Alpha/v-1) > 2*rootTol {
 					t.Errorf("%+v: %v is not the bound's %g", s, got, v)
 				}
 			}

@@ -53,7 +53,7 @@ func (b joint) gain(tau, w float64) float64 {
 // thresholds finds fixed thresholds, as far up as asked for.
 type thresholds struct {
 	joint
-	fixed  crowd
+	fixed  cloneCount
 	target float64 // ln delta; those with G above it are of no use at w = 1
 	grid   []float64
 	g      []float64   // G on the grid as far as looked at, +Inf where too far above target
@@ -78,7 +78,7 @@ const (
 
 // thresholds returns the search for those with G <= target.
 func (b joint) thresholds(target float64) *thresholds {
-	t := &thresholds{joint: b, fixed: b.crowd(b.near), target: target}
+	t := &thresholds{joint: b, fixed: b.clonesAt(b.near), target: target}
 	if b.items == 1 {
 		return t // f is exact, hence monotone
 	}
@@ -112,7 +112,7 @@ func (t *thresholds) upTo(ctx context.Context, tau float64) ([]threshold, error)
 			continue
 		}
 		l, g, r := t.g[i-2], t.g[i-1], t.g[i]
-		if g < l && g <= r && reach(l, g, r) <= t.target {
+		if g < l && g <= r && leastNear(l, g, r) <= t.target {
 			if err := t.minimize(ctx, math.Atanh(t.grid[i-2]), math.Atanh(t.grid[i])); err != nil {
 				return nil, err
 			}
@@ -121,9 +121,9 @@ func (t *thresholds) upTo(ctx context.Context, tau float64) ([]threshold, error)
 	return t.found, nil
 }
 
-// reach is a lower bound, for a convex function, of its values next to the
+// leastNear is a lower bound, for a convex function, of its values next to the
 // middle of three points, at which they are l, g and r.
-func reach(l, g, r float64) float64 { return g - max(math.Abs(l-g), math.Abs(r-g)) }
+func leastNear(l, g, r float64) float64 { return g - max(math.Abs(l-g), math.Abs(r-g)) }
 
 // look returns G at the i-th point of the grid and keeps it if it is of use.
 // Where by its estimates it is not, nor what is next to it, look returns +Inf
@@ -137,7 +137,7 @@ func (t *thresholds) look(i int) float64 {
 	if i > 0 && i+1 < len(t.grid) {
 		r = t.estimate(t.grid[i+1])
 	}
-	if reach(l, g, r) > t.target {
+	if leastNear(l, g, r) > t.target {
 		return math.Inf(1)
 	}
 	c, g := t.at(t.grid[i])
@@ -207,7 +207,7 @@ func (b joint) highest(alpha float64) float64 {
 
 // reaches reports that the bound is at most target at level alpha. Mostly f
 // alone decides: it shows it, or no fixed threshold is of use.
-func (t *thresholds) reaches(ctx context.Context, alpha float64) (bool, error) {
+func (t *thresholds) proves(ctx context.Context, alpha float64) (bool, error) {
 	done := func(best, bound float64) bool { return best > t.target || bound <= t.target }
 	log, err := t.sup(ctx, alpha, nil, done)
 	if err != nil || log <= t.target {

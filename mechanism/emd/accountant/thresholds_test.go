@@ -100,13 +100,13 @@ func TestShuffle_BeyondTheLeastF(t *testing.T) {
 		}
 	}
 	s = ask{Records: 4e5, Items: 20, Alpha0: 7.7, Delta: 1e-6, Diameter: 1}
-	if a, err := s.level(); err != nil || a.Bound != Joint || math.Abs(a.Alpha-64.0354721) > 1e-5 {
+	if a, err := s.level(); err != nil || a.Theorem != Joint || math.Abs(a.Alpha-64.0354721) > 1e-5 {
 		t.Errorf("level %v, %v", a, err)
 	}
 	// From some level on the budget stays: the least G is 1e-6 there.
 	s.Alpha0 = 0
 	for _, s.Alpha = range []float64{98.43, 140} {
-		if b, err := s.budget(); err != nil || b.Bound != Joint || math.Abs(b.Alpha0-7.81836986) > 1e-7 {
+		if b, err := s.budget(); err != nil || b.Theorem != Joint || math.Abs(b.Alpha0-7.81836986) > 1e-7 {
 			t.Errorf("budget(%g) = %v, %v", s.Alpha, b, err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestThresholds_AreTheBestOfEveryW(t *testing.T) {
 	for _, c := range beyond[:8] {
 		u := c.unit(t)
 		b := u.joint()
-		law := b.crowd(b.near)
+		law := b.clonesAt(b.near)
 		type known struct{ x, psi float64 }
 		var curve []known
 		for x := 0.01; x < 12; x *= 1.01 {
@@ -186,7 +186,7 @@ func TestJoint_GainIsThatOfTauW(t *testing.T) {
 func TestChernoff_LosesLittle(t *testing.T) {
 	r := random.Seeded(14)
 	for range 5000 {
-		law := crowd{int64(math.Exp(14 * r.Float64())), math.Exp(-8 * r.Float64())}
+		law := cloneCount{int64(math.Exp(14 * r.Float64())), math.Exp(-8 * r.Float64())}
 		tau := math.Tanh(math.Exp(8*r.Float64() - 6))
 		s, x := law.chernoff(tau)
 		n := 1 + float64(law.others)*law.p*math.Exp(-s)

@@ -49,7 +49,7 @@ func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 		if s.Items == 1 {
 			moved = 1
 		}
-		if b.crowd(1).p != s.Clones.probability(b.alpha0, moved) {
+		if b.clonesAt(1).p != s.Clones.probability(b.alpha0, moved) {
 			t.Fatalf("%+v: the clones are those of another distance", s)
 		}
 	}
@@ -64,7 +64,7 @@ func TestShuffleLevel_IsRoundedUp(t *testing.T) {
 		d := ratio(t, s.Diameter)
 		u := s.unit(t)
 		a, err := s.level()
-		if err != nil || a.Bound != Joint {
+		if err != nil || a.Theorem != Joint {
 			t.Fatal(a, err)
 		}
 		unit := ratio(t, levelOf(u, directed.LogDown(s.Delta), u.pure()))
@@ -81,13 +81,13 @@ func TestShuffle_PureCompositionAgrees(t *testing.T) {
 		m := 1 + r.Int64N(60)
 		s := ask{Records: m, Items: m, Alpha: 3 * r.Float64(), Diameter: 0.1 + 5*r.Float64()}
 		b, err := s.budget()
-		if err != nil || b.Bound != PureComposition {
+		if err != nil || b.Theorem != PureComposition {
 			t.Fatal(b, err)
 		}
 		q := s
 		q.Alpha, q.Alpha0 = 0, b.Alpha0
 		a, err := q.level()
-		if err != nil || a.Bound != PureComposition || a.Alpha > s.Alpha {
+		if err != nil || a.Theorem != PureComposition || a.Alpha > s.Alpha {
 			t.Errorf("%+v: budget %v has the level %v, %v", s, b, a, err)
 		}
 		q.Alpha = a.Alpha

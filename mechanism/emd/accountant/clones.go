@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// crowd is the distribution of the records among which one changed record
+// cloneCount is the distribution of the records among which one changed record
 // hides: C ~ Bin(others, p) of the other records are its clones, and with n =
 // C+1 and B ~ Bin(n, 1/2) the mixture of the changed record and its clones
 // shows only Z = 2B/n-1. What an observer learns is governed by
@@ -14,7 +14,7 @@ import (
 //
 // Psi is decreasing and convex in tau. It is decreasing in n, hence in others
 // and p: Z given n is a reversed martingale (the mean of n fair signs).
-type crowd struct {
+type cloneCount struct {
 	others int64
 	p      float64 // in (0, maxClone], to be rounded down
 }
@@ -63,7 +63,7 @@ const (
 // logPsi returns an upper bound of ln Psi(tau), tau >= 0, within a relative
 // 1e-8 of Psi where maxTilt does not cut it off; -Inf for tau >= 1. It takes
 // time proportional to sqrt(others*p).
-func (c crowd) logPsi(tau float64) float64 {
+func (c cloneCount) logPsi(tau float64) float64 {
 	if tau >= 1 {
 		return math.Inf(-1)
 	}
@@ -124,7 +124,7 @@ func fraction(f uint64) float64 { return float64(int64(f>>2)+1) * 0x1p-62 }
 //
 // The two terms of the rate cancel to tau^2/2, which is below it: their
 // rounding is less than 2^-51 tau.
-func (c crowd) chernoff(tau float64) (s, x float64) {
+func (c cloneCount) chernoff(tau float64) (s, x float64) {
 	rate := (float64((1+tau)*math.Log1p(tau)) + float64((1-tau)*math.Log1p(-tau))) / 2
 	s = max(rate-0x1p-50*tau, float64(tau*tau/2)*(1-0x1p-50))
 	x = math.Log1p(-tau) - s + float64(float64(c.others)*math.Log1p(c.p*math.Expm1(-s)))

@@ -70,7 +70,7 @@ func signedWeights(r *rand.Rand, k int) []float64 {
 	return g
 }
 
-// randomSpaces are of all the kinds that Nearest tells apart.
+// randomSpaces are of all the kinds that Project tells apart.
 func randomSpaces(t *testing.T, r *rand.Rand, k int) map[string]metric.Finite {
 	t.Helper()
 	must := func(f metric.Finite, err error) metric.Finite {
@@ -107,13 +107,13 @@ func randomSpaces(t *testing.T, r *rand.Rand, k int) map[string]metric.Finite {
 	}
 }
 
-func TestNearest_IsTheOptimum(t *testing.T) {
+func TestProject_IsTheOptimum(t *testing.T) {
 	r := random.Seeded(4)
 	for range 30 {
 		for _, k := range []int{2, 4, 6} {
 			for name, space := range randomSpaces(t, r, k) {
 				g := signedWeights(r, k)
-				p, dist, err := Nearest(t.Context(), space, g)
+				p, dist, err := Project(t.Context(), space, g)
 				if err != nil {
 					t.Fatal(name, err)
 				}
@@ -143,7 +143,7 @@ func TestNearest_IsTheOptimum(t *testing.T) {
 }
 
 // The fast ways are taken where they should, and only there.
-func TestNearest_FindsLines(t *testing.T) {
+func TestProject_FindsLines(t *testing.T) {
 	r := random.Seeded(5)
 	for range 20 {
 		for name, space := range randomSpaces(t, r, 8) {
@@ -163,7 +163,7 @@ func TestNearest_FindsLines(t *testing.T) {
 }
 
 // A way that is bent by little is no line, and its distances are those taken.
-func TestNearest_BentLine(t *testing.T) {
+func TestProject_BentLine(t *testing.T) {
 	r := random.Seeded(10)
 	for _, bend := range []float64{1e-2, 1e-3, 1e-5} {
 		arc := make([][]float64, 6)
@@ -175,14 +175,14 @@ func TestNearest_BentLine(t *testing.T) {
 			t.Errorf("bend %v: taken for a line", bend)
 		}
 		g := signedWeights(r, len(arc))
-		if _, dist, err := Nearest(t.Context(), space, g); err != nil || math.Abs(dist-nearestCost(t, space, g)) > 1e-12 {
+		if _, dist, err := Project(t.Context(), space, g); err != nil || math.Abs(dist-nearestCost(t, space, g)) > 1e-12 {
 			t.Errorf("bend %v: distance %v, linear program %v, %v", bend, dist, nearestCost(t, space, g), err)
 		}
 	}
 }
 
 // Cutting off and rescaling is worse: on a space where mass far away is noise.
-func TestNearest_BeatsClipping(t *testing.T) {
+func TestProject_BeatsClipping(t *testing.T) {
 	c := Clusters{Count: 20, Size: 5, Within: .1, Diameter: 1}
 	r := random.Seeded(6)
 	truth := make([]float64, c.Len())
@@ -202,7 +202,7 @@ func TestNearest_BeatsClipping(t *testing.T) {
 	for i := range clipped {
 		clipped[i] /= sum
 	}
-	p, dist, err := Nearest(t.Context(), c, g)
+	p, dist, err := Project(t.Context(), c, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,9 +217,9 @@ func TestNearest_BeatsClipping(t *testing.T) {
 	}
 }
 
-func TestNearest_SpreadsWhatIsLacking(t *testing.T) {
+func TestProject_SpreadsWhatIsLacking(t *testing.T) {
 	c := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}
-	p, dist, err := Nearest(t.Context(), c, []float64{.3, .3, .1, .1})
+	p, dist, err := Project(t.Context(), c, []float64{.3, .3, .1, .1})
 	if err != nil || dist > 1e-15 {
 		t.Fatal(p, dist, err)
 	}
@@ -229,16 +229,16 @@ func TestNearest_SpreadsWhatIsLacking(t *testing.T) {
 		}
 	}
 	q := []float64{.25, .25, .25, .25}
-	if p, _, _ := Nearest(t.Context(), c, q); p[0] != .25 || p[3] != .25 {
+	if p, _, _ := Project(t.Context(), c, q); p[0] != .25 || p[3] != .25 {
 		t.Errorf("a distribution does not stay: %v", p)
 	}
 }
 
 // One point has all the mass; weights are not written to.
-func TestNearest_OnePointAndAliasing(t *testing.T) {
+func TestProject_OnePointAndAliasing(t *testing.T) {
 	one := testkit.Must(metric.NewUltrametric([]int{0}, nil))
 	for _, space := range []metric.Finite{one, Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1}, discrete(1)} {
-		if p, dist, err := Nearest(t.Context(), space, []float64{3}); err != nil || p[0] != 1 || dist != 0 {
+		if p, dist, err := Project(t.Context(), space, []float64{3}); err != nil || p[0] != 1 || dist != 0 {
 			t.Errorf("%T: %v, %v, %v", space, p, dist, err)
 		}
 	}
@@ -246,7 +246,7 @@ func TestNearest_OnePointAndAliasing(t *testing.T) {
 	for name, space := range randomSpaces(t, r, 4) {
 		for _, g := range [][]float64{signedWeights(r, 4), {.25, .25, .25, .25}} {
 			old := slices.Clone(g)
-			p, _, err := Nearest(t.Context(), space, g)
+			p, _, err := Project(t.Context(), space, g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -258,26 +258,26 @@ func TestNearest_OnePointAndAliasing(t *testing.T) {
 	}
 }
 
-func TestNearest_BadInput(t *testing.T) {
+func TestProject_BadInput(t *testing.T) {
 	c := Clusters{Count: 2, Size: 2, Within: .5, Diameter: 1}
 	var size *fault.SizeError
 	for name, space := range randomSpaces(t, random.Seeded(9), 4) {
 		for _, g := range [][]float64{nil, {1}, {1, 0, 0}, {1, 0, 0, 0, 0}} {
-			if _, _, err := Nearest(t.Context(), space, g); !errors.As(err, &size) {
+			if _, _, err := Project(t.Context(), space, g); !errors.As(err, &size) {
 				t.Errorf("%s: length %d: %v", name, len(g), err)
 			}
 		}
 	}
-	if _, _, err := Nearest(t.Context(), Clusters{}, nil); !errors.Is(err, fault.ErrEmpty) {
+	if _, _, err := Project(t.Context(), Clusters{}, nil); !errors.Is(err, fault.ErrEmpty) {
 		t.Errorf("no points: %v", err)
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
-		_, _, err := Nearest(t.Context(), c, []float64{1, v, 0, 0})
+		_, _, err := Project(t.Context(), c, []float64{1, v, 0, 0})
 		wantValueError(t, "weight", err, "g")
 	}
 }
 
-func BenchmarkNearest(b *testing.B) {
+func BenchmarkProject(b *testing.B) {
 	const k = 1000
 	r := random.Seeded(7)
 	line, plane := make([]float64, k), make([][]float64, k)
@@ -298,7 +298,7 @@ func BenchmarkNearest(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/k=%d", c.name, k), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := Nearest(b.Context(), c.space, g); err != nil {
+				if _, _, err := Project(b.Context(), c.space, g); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -307,7 +307,7 @@ func BenchmarkNearest(b *testing.B) {
 }
 
 // However large the weights, the result is a distribution that W1 takes.
-func TestNearest_TotalIsOne(t *testing.T) {
+func TestProject_TotalIsOne(t *testing.T) {
 	r := random.Seeded(3)
 	space := Clusters{Count: 4, Size: 3, Within: .3, Diameter: 1}
 	plane := make([][]float64, 12)
@@ -321,7 +321,7 @@ func TestNearest_TotalIsOne(t *testing.T) {
 			for i := range g {
 				g[i] = size * (r.Float64() - .5)
 			}
-			p, _, err := Nearest(t.Context(), f, g)
+			p, _, err := Project(t.Context(), f, g)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,10 +10,10 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// extent is what the promises here need to know of a space, every distance of
+// distances are what the promises here need to know of those of a space, each of
 // which was looked at: unlike metric.Diameter, which passes over them, a NaN or
 // a negative distance is an error, for no promise would cover its two points.
-type extent struct {
+type distances struct {
 	diameter float64
 	far      [2]int  // points that far apart
 	least    float64 // of two points, +Inf where there is one only
@@ -22,11 +22,11 @@ type extent struct {
 }
 
 // O(n^2) for n points, O(1) for [Clusters].
-func measured(ctx context.Context, op string, space metric.Finite) (extent, error) {
+func distancesOf(ctx context.Context, op string, space metric.Finite) (distances, error) {
 	if c, ok := space.(Clusters); ok {
-		return c.extent(op)
+		return c.distances(op)
 	}
-	e := extent{least: math.Inf(1), positive: math.Inf(1)}
+	e := distances{least: math.Inf(1), positive: math.Inf(1)}
 	n := fault.Len(space)
 	if err := fault.Empty(op, "space", n); err != nil {
 		return e, err

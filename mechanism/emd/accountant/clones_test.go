@@ -19,7 +19,7 @@ func TestPsi_KnownAnswers(t *testing.T) {
 		{1000, 1, 0.1, 5.498022991e-4},
 		{1e6, 2, 0.01, 7.69445474e-8},
 	} {
-		got := math.Exp(crowd{c.records - 1, math.Exp(-c.alpha0)}.logPsi(c.tau))
+		got := math.Exp(cloneCount{c.records - 1, math.Exp(-c.alpha0)}.logPsi(c.tau))
 		if r := got/c.psi - 1; !(r > -1e-9 && r < 1e-8) {
 			t.Errorf("Psi(%d, %g, %g) = %.11g, want %.11g", c.records, c.alpha0, c.tau, got, c.psi)
 		}
@@ -27,7 +27,7 @@ func TestPsi_KnownAnswers(t *testing.T) {
 }
 
 // bigPsi is the definition: the double sum over C and B in 300 bits.
-func bigPsi(c crowd, tau *big.Float) *big.Float {
+func bigPsi(c cloneCount, tau *big.Float) *big.Float {
 	f := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
 	mul := func(x, y *big.Float) *big.Float { return f(0).Mul(x, y) }
 	pow := func(x *big.Float, k int64) *big.Float {
@@ -62,11 +62,11 @@ func TestPsi_BoundsTheExactSum(t *testing.T) {
 		for i := range 12 {
 			p := []float64{0x1p-40, 0.03, 0.5, 0.97, maxClone, r.Float64()}[i%6]
 			tau := []float64{0, 1e-12, 0.5, 1.0 / 3, r.Float64(), r.Float64(), 1 - 0x1p-20, r.Float64()}[i%8]
-			exact := bigPsi(crowd{n, p}, big.NewFloat(tau))
+			exact := bigPsi(cloneCount{n, p}, big.NewFloat(tau))
 			if exact.Sign() == 0 {
 				continue
 			}
-			got := new(big.Float).SetPrec(300).SetFloat64(math.Exp(crowd{n, p}.logPsi(tau)))
+			got := new(big.Float).SetPrec(300).SetFloat64(math.Exp(cloneCount{n, p}.logPsi(tau)))
 			ratio, _ := got.Quo(got, exact).Float64()
 			if !(ratio >= 1 && ratio < 1+1e-8) {
 				t.Errorf("n=%d p=%g tau=%g: %.17g of the exact value", n, p, tau, ratio)
@@ -91,7 +91,7 @@ func plainExcess(n int64, tau float64) float64 {
 // Against the plain double sum at sizes where the window is narrower than the
 // support.
 func TestPsi_MatchesThePlainSum(t *testing.T) {
-	for _, c := range []crowd{{1199, 0.5}, {1999, 0.02}, {799, 0.999}, {899, maxClone}, {49999, 2e-3}} {
+	for _, c := range []cloneCount{{1199, 0.5}, {1999, 0.02}, {799, 0.999}, {899, maxClone}, {49999, 2e-3}} {
 		for _, tau := range []float64{0, 0.01, 0.2, 0.6} {
 			want := 0.0
 			for k := int64(0); k <= min(c.others, 1200); k++ {
@@ -110,7 +110,7 @@ func TestPsi_MatchesThePlainSum(t *testing.T) {
 // slack for roundings. At tau = 0, s and X are 0, T = 21 + ln(1+mean)/2, and
 // psi_n = E|2B/n-1|/2 is (1/2) C(2k,k)/4^k for n = 2k and n = 2k+1.
 func TestPsi_CountsWhatTheWindowLeavesOut(t *testing.T) {
-	for _, c := range []crowd{{1999, 0.5}, {4000, 0.25}, {19_999, 0.02}} {
+	for _, c := range []cloneCount{{1999, 0.5}, {4000, 0.25}, {19_999, 0.02}} {
 		want, excess := 0.0, 0.5
 		for n := int64(1); n <= min(c.others+1, 2400); n++ {
 			if n%2 == 0 {
@@ -140,7 +140,7 @@ func TestPsi_FallsWithTheCrowd(t *testing.T) {
 		for _, tau := range []float64{0, 0.01, 0.3, 0.9} { // at 0.9 beyond maxTilt
 			last := math.Inf(1)
 			for _, n := range []int64{0, 1, 7, 100, 1e4, 1e6, 1e8} {
-				got := crowd{n, p}.logPsi(tau)
+				got := cloneCount{n, p}.logPsi(tau)
 				if got > last+1e-8 || math.IsNaN(got) {
 					t.Errorf("p=%g tau=%g: ln Psi = %g at %d others, %g before", p, tau, got, n, last)
 				}
@@ -153,7 +153,7 @@ func TestPsi_FallsWithTheCrowd(t *testing.T) {
 // At a billion records, between two sums that use the monotony of psi_n alone:
 // over blocks of n, psi at their ends times their mass.
 func TestPsi_BetweenBlockSumsAtABillion(t *testing.T) {
-	c := crowd{1e9 - 1, math.Exp(-8)}
+	c := cloneCount{1e9 - 1, math.Exp(-8)}
 	mean := float64(c.others) * c.p
 	for _, tau := range []float64{0.001, 0.01, 0.02} {
 		const block = 16
@@ -201,7 +201,7 @@ func TestLogBinomial_MatchesExactCoefficients(t *testing.T) {
 }
 
 func TestLogBinomial_SumsToOne(t *testing.T) {
-	for _, c := range []crowd{{1e9, math.Exp(-8)}, {1e9, 1 - 0x1p-20}, {1e7, 0.5}, {1e5, 0.3}} {
+	for _, c := range []cloneCount{{1e9, math.Exp(-8)}, {1e9, 1 - 0x1p-20}, {1e7, 0.5}, {1e5, 0.3}} {
 		sum, mean := 0.0, float64(c.others)*c.p
 		half := 9*math.Sqrt(mean*(1-c.p)) + 20
 		for x := int64(max(0, mean-half)); x <= min(c.others, int64(mean+half)); x++ {
@@ -216,7 +216,7 @@ func TestLogBinomial_SumsToOne(t *testing.T) {
 func BenchmarkPsi(b *testing.B) {
 	for _, n := range []int64{1e4, 1e6, 1e8} {
 		b.Run(fmt.Sprintf("N=%d", n), func(b *testing.B) {
-			c := crowd{n - 1, math.Exp(-3)}
+			c := cloneCount{n - 1, math.Exp(-3)}
 			tau := 8 / math.Sqrt(float64(n)*c.p)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -14,7 +14,7 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// Nearest returns a probability vector on the points of space that is nearest,
+// Project returns a probability vector on the points of space that is nearest,
 // in the earth mover's distance, to the signed weights g, and its distance from
 // them. It is what makes a distribution of an unbiased estimate, whose weights
 // may be negative: since the truth q is a distribution too, W1(p, q) <= W1(p,
@@ -27,8 +27,8 @@ import (
 // distances; for other trees see [wasserstein.ProjectTree]. Everything else is
 // [wasserstein.Project], exact too, at the cost of an optimal transport. Errors
 // are those of these functions.
-func Nearest(ctx context.Context, space metric.Finite, g []float64) (p []float64, dist float64, err error) {
-	const op = "emd: Nearest"
+func Project(ctx context.Context, space metric.Finite, g []float64) (p []float64, dist float64, err error) {
+	const op = "emd: Project"
 	if len(g) != fault.Len(space) {
 		return nil, 0, &fault.SizeError{Op: op, Arg: "g", Got: len(g), Want: "the number of points"}
 	}
@@ -38,7 +38,7 @@ func Nearest(ctx context.Context, space metric.Finite, g []float64) (p []float64
 	if err := fault.AllFinite(op, "g", g); err != nil {
 		return nil, 0, err
 	}
-	p, dist, err = nearest(ctx, space, withTotalOne(g))
+	p, dist, err = project(ctx, space, withTotalOne(g))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -54,19 +54,19 @@ func Nearest(ctx context.Context, space metric.Finite, g []float64) (p []float64
 	return p, dist, nil
 }
 
-func nearest(ctx context.Context, space metric.Finite, g []float64) (p []float64, dist float64, err error) {
+func project(ctx context.Context, space metric.Finite, g []float64) (p []float64, dist float64, err error) {
 	switch s := space.(type) {
 	case Clusters:
-		return nearestOnTree(s.tree, g)
+		return projectOnTree(s.tree, g)
 	case *metric.Clustered:
-		return nearestOnTree(Clusters{Count: s.Clusters(), Size: s.Size(), Within: s.Intra(), Diameter: 1}.tree, g)
+		return projectOnTree(Clusters{Count: s.Clusters(), Size: s.Size(), Within: s.Intra(), Diameter: 1}.tree, g)
 	case *metric.Ultrametric:
 		order := s.Order()
 		leaf := make([]float64, len(g))
 		for k, i := range order {
 			leaf[k] = g[i]
 		}
-		q, dist, err := nearestOnTree(func() (*metric.Tree, error) { return treeOf(s.Heights()) }, leaf)
+		q, dist, err := projectOnTree(func() (*metric.Tree, error) { return treeOf(s.Heights()) }, leaf)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -86,7 +86,7 @@ func nearest(ctx context.Context, space metric.Finite, g []float64) (p []float64
 	return r.P, r.Cost, nil
 }
 
-func nearestOnTree(tree func() (*metric.Tree, error), g []float64) ([]float64, float64, error) {
+func projectOnTree(tree func() (*metric.Tree, error), g []float64) ([]float64, float64, error) {
 	t, err := tree()
 	if err != nil {
 		return nil, 0, err

@@ -44,7 +44,7 @@ func TestMeasured_RefusesBadDistances(t *testing.T) {
 			t.Errorf("Shares with a distance %v: %v", d, err)
 		}
 	}
-	if e, err := measured(t.Context(), "op", oneBad(0)); err != nil || e.diameter != .5 || e.least != 0 || e.zero != [2]int{1, 2} || e.positive != .5 {
+	if e, err := distancesOf(t.Context(), "op", oneBad(0)); err != nil || e.diameter != .5 || e.least != 0 || e.zero != [2]int{1, 2} || e.positive != .5 {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
@@ -70,15 +70,15 @@ func TestMeasured_LooksAtEveryDistance(t *testing.T) {
 	for i := range 3 {
 		for j := range 3 {
 			for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
-				if _, err := measured(t.Context(), "op", oneOdd{i, j, d}); err == nil {
+				if _, err := distancesOf(t.Context(), "op", oneOdd{i, j, d}); err == nil {
 					t.Errorf("takes %v from %d to %d", d, i, j)
 				}
 			}
 			if i == j {
 				continue
 			}
-			long, err := measured(t.Context(), "op", oneOdd{i, j, 9})
-			short, err2 := measured(t.Context(), "op", oneOdd{i, j, .1})
+			long, err := distancesOf(t.Context(), "op", oneOdd{i, j, 9})
+			short, err2 := distancesOf(t.Context(), "op", oneOdd{i, j, .1})
 			if err = errors.Join(err, err2); err != nil || long.diameter != 9 || long.far != [2]int{i, j} || short.least != .1 || short.positive != .1 {
 				t.Errorf("%d to %d: %+v, %+v, %v", i, j, long, short, err)
 			}
