@@ -13,18 +13,16 @@ import (
 // Accuracy encloses the optimal accuracy A(Z, alpha) of a bimetric space, in
 // units of rho2: the least worst expected loss, over all inputs, of the
 // alpha-private mechanisms from the space to itself (BSV24). The bracket ranks
-// all of [LowerBounds] and [UpperBounds], among which are the given losses of
-// mechanisms; without those the upper end is loose, because the theorems'
-// constants are.
+// all of [LowerBounds] and [UpperBounds]. Its upper end is loose, because the
+// theorems' constants are, until [Bracket.With] adds the losses of mechanisms.
 //
 // The privacy metric may put different points at distance 0. On a single point,
 // or where all points are at rho2-distance 0, the bracket is [0, 0].
 //
-// Errors are those of b.Check, a [*metric.ValueError] for alpha <= 0, NaN or +Inf
-// and for a loss that is no finite number >= 0 or lies below a lower bound, and
-// the context's. The cost is that of LowerBounds and UpperBounds together, the
+// Errors are those of b.Check, a [*metric.ValueError] for alpha <= 0, NaN or +Inf,
+// and the context's. The cost is that of LowerBounds and UpperBounds together, the
 // scales' work shared.
-func Accuracy(ctx context.Context, b metric.Bimetric, alpha float64, o *Options, losses ...Loss) (Bracket, error) {
+func Accuracy(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (Bracket, error) {
 	if err := checkScale("entropy: Accuracy", b, alpha); err != nil {
 		return Bracket{}, err
 	}
@@ -32,7 +30,7 @@ func Accuracy(ctx context.Context, b metric.Bimetric, alpha float64, o *Options,
 	if err != nil {
 		return Bracket{}, err
 	}
-	return out[0].With(losses...)
+	return out[0], nil
 }
 
 // Accuracies is [Accuracy] for every level of a list, in its order, for tables
@@ -55,7 +53,7 @@ func Accuracies(ctx context.Context, b metric.Bimetric, alphas []float64, o *Opt
 }
 
 func accuracies(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
-	w, err := newWork(ctx, b, alphas, o)
+	w, err := newWork(ctx, b, alphas, orDefault(o))
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +76,7 @@ type work struct {
 	b      metric.Bimetric
 	near   metric.Bimetric // b, with its distances stored if it is small
 	alphas []float64
-	o      Options
+	o      *Options
 
 	radius    float64
 	center    int
@@ -90,7 +88,7 @@ type work struct {
 }
 
 func newWork(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) (*work, error) {
-	w := &work{b: b, alphas: alphas, o: *o.orDefault()}
+	w := &work{b: b, alphas: alphas, o: o}
 	var err error
 	w.near, err = stored(ctx, b)
 	return w, err
@@ -140,21 +138,29 @@ func (w *work) measure(ctx context.Context, lower, upper bool) error {
 		}
 	}
 	var err error
-	if w.entropic, err = w.scales(ctx, EntropicScales, w.b, entropic); err != nil {
+	if w.entropic, err = w.entropicAt(ctx, w.b, entropic); err != nil {
 		return err
 	}
-	if w.diametric, err = w.scales(ctx, DiametricScales, w.b, diametric); err != nil {
+	w.diametric, err = byLevel(diametric, func(alphas []float64) ([]Scale, error) {
+		return diametricScales(ctx, w.b, alphas, w.o.pass())
+	})
+	if err != nil {
 		return err
 	}
 	if w.b.OneMetric() {
 		w.privacy = w.entropic
 		return nil
 	}
-	w.privacy, err = w.scales(ctx, EntropicScales, metric.Same(w.b.Privacy), privacy)
+	w.privacy, err = w.entropicAt(ctx, metric.Same(w.b.Privacy), privacy)
 	return err
 }
 
-func (w *work) scales(ctx context.Context, of func(context.Context, metric.Bimetric, []float64, *Options) ([]Scale, error), b metric.Bimetric, alphas []float64) (map[float64]Scale, error) {
+func (w *work) entropicAt(ctx context.Context, b metric.Bimetric, alphas []float64) (map[float64]Scale, error) {
+	return byLevel(alphas, func(alphas []float64) ([]Scale, error) { return entropicScales(ctx, b, alphas, w.o) })
+}
+
+// byLevel takes the scales at the levels that are finite and positive.
+func byLevel(alphas []float64, scales func(alphas []float64) ([]Scale, error)) (map[float64]Scale, error) {
 	out := make(map[float64]Scale)
 	alphas = slices.DeleteFunc(alphas, func(a float64) bool { return math.IsInf(a, 1) || !(a > 0) })
 	if len(alphas) == 0 {
@@ -162,7 +168,7 @@ func (w *work) scales(ctx context.Context, of func(context.Context, metric.Bimet
 	}
 	slices.Sort(alphas)
 	alphas = slices.Compact(alphas)
-	s, err := of(ctx, b, alphas, &w.o)
+	s, err := scales(alphas)
 	if err != nil {
 		return nil, err
 	}

@@ -99,6 +99,15 @@ func TestBracket_With(t *testing.T) {
 	a := testkit.Must(entropy.Accuracy(t.Context(), b, 1, nil))
 	before := slices.Clone(a.Bounds)
 	with := testkit.Must(a.With(entropy.Loss{Name: "first", Value: 0.7}, entropy.Loss{Name: "second", Value: 0.8}))
+	var upper []string
+	for _, v := range with.Bounds {
+		if v.Kind == entropy.Upper {
+			upper = append(upper, v.Name)
+		}
+	}
+	if !slices.Equal(upper, []string{"first", "second", "constant", "exponential"}) {
+		t.Errorf("ranked %v", upper)
+	}
 	if with.Hi != 0.7 || with.Lo != a.Lo || with.Best(entropy.Upper).Name != "first" || len(with.Bounds) != len(before)+2 {
 		t.Errorf("%v", with)
 	}

@@ -71,11 +71,11 @@ func TestEntropy_BadInput(t *testing.T) {
 			return a, err
 		},
 		"PrivateMeasureBound": func(f metric.Finite, a float64) (float64, error) {
-			b, err := entropy.PrivateMeasureBound(t.Context(), f, a, nil)
+			b, err := entropy.PrivateMeasureBound(t.Context(), f, a)
 			return b.Value, err
 		},
 		"PrivateDataBound": func(f metric.Finite, eps float64) (float64, error) {
-			b, err := entropy.PrivateDataBound(t.Context(), f, 10, eps, nil)
+			b, err := entropy.PrivateDataBound(t.Context(), f, 10, eps)
 			return b.Value, err
 		},
 	}
@@ -110,10 +110,10 @@ func TestEntropy_NoSpace(t *testing.T) {
 		"Packing":             func() error { _, err := entropy.Packing(t.Context(), nil, nil, 1, nil); return err },
 		"DoublingScale":       func() error { _, err := entropy.DoublingScale(t.Context(), nil, 1, nil); return err },
 		"OuterScale":          func() error { _, err := entropy.OuterScale(t.Context(), nil, 1, nil); return err },
-		"PositiveMeasure":     func() error { _, err := entropy.PositiveMeasure(t.Context(), nil, nil); return err },
+		"PositiveMeasure":     func() error { _, err := entropy.PositiveMeasure(t.Context(), nil); return err },
 		"BallMass":            func() error { _, _, err := entropy.BallMass(t.Context(), nil, nil, 1, nil); return err },
 		"MeasureNet":          func() error { _, err := entropy.MeasureNet(t.Context(), nil, 3); return err },
-		"PrivateMeasureBound": func() error { _, err := entropy.PrivateMeasureBound(t.Context(), nil, 1, nil); return err },
+		"PrivateMeasureBound": func() error { _, err := entropy.PrivateMeasureBound(t.Context(), nil, 1); return err },
 		"MeasureBound":        func() error { _, err := entropy.MeasureBound{}.Prove(t.Context(), nil, 1); return err },
 	} {
 		if err := call(); !errors.Is(err, metric.ErrEmpty) {

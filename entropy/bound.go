@@ -141,32 +141,19 @@ type Loss struct {
 const lossTol = 1e-9
 
 // With returns the bracket with the losses of mechanisms among its upper bounds.
-// It does not modify b. A loss that is NaN or below the best lower bound is a
+// It does not modify b. A loss that is NaN, +Inf or below the best lower bound is a
 // [*metric.ValueError]: its mechanism is not alpha-private, has outputs outside
 // the space, or its loss is not the worst. (A relative 1e-9 is put down to
 // rounding, and the loss raised to the lower bound.)
 func (b Bracket) With(losses ...Loss) (Bracket, error) {
 	bounds := slices.Clone(b.Bounds)
+	best := b.Best(Lower)
 	for i, l := range losses {
-		v, err := checkLoss("entropy: Bracket.With", i, l)
-		if err != nil {
-			return Bracket{}, err
+		if !(l.Value >= best.Value*(1-lossTol)) || math.IsInf(l.Value, 1) {
+			return Bracket{}, &fault.ValueError{Op: "entropy: Bracket.With", Arg: "losses", Index: i, Value: l.Value,
+				Want: fmt.Sprintf("a finite number, at least the %v", best)}
 		}
-		if best := b.Best(Lower); v.Value < best.Value {
-			if v.Value < best.Value*(1-lossTol) {
-				return Bracket{}, &fault.ValueError{Op: "entropy: Bracket.With", Arg: "losses", Index: i, Value: l.Value,
-					Want: fmt.Sprintf("at least the %v", best)}
-			}
-			v.Value = best.Value
-		}
-		bounds = append(bounds, v)
+		bounds = append(bounds, Bound{Kind: Upper, Value: max(l.Value, best.Value), Name: l.Name, Source: "exact loss"})
 	}
 	return newBracket(b.Alpha, bounds), nil
-}
-
-func checkLoss(op string, i int, l Loss) (Bound, error) {
-	if !(l.Value >= 0) || math.IsInf(l.Value, 1) {
-		return Bound{}, &fault.ValueError{Op: op, Arg: "losses", Index: i, Value: l.Value, Want: "a finite number >= 0"}
-	}
-	return Bound{Kind: Upper, Value: l.Value, Name: l.Name, Source: "exact loss"}, nil
 }

@@ -47,28 +47,27 @@ const coverPoints = 64
 // The number is NP-hard to find otherwise. The lower end is that of Packing at 2s,
 // for which the triangle inequality is taken to hold up to
 // [metric.DefaultTolerance], and the upper end a maximal s-separated set. For up
-// to 64 points a branch and bound closes the gap ([Options].Nodes).
+// to 64 points a branch and bound closes the gap ([SearchOptions].Nodes).
 //
 // A *metric.Ultrametric costs O(n), and others what Packing does. Errors are
 // ErrEmpty, *ValueError and the context's.
-func Covering(ctx context.Context, f metric.Finite, subset []int, s float64, o *Options) (Cover, error) {
+func Covering(ctx context.Context, f metric.Finite, subset []int, s float64, o *SearchOptions) (Cover, error) {
 	const op = "entropy: Covering"
 	pts, err := checkSubset(op, f, subset, s)
 	if err != nil {
 		return Cover{}, err
 	}
-	o = o.orDefault()
-
+	nodes := budget(orDefault(o).Nodes)
 	if u := hierarchyOf(ctx, f); u != nil {
 		p := packClusters(u, pts, s)
 		return Cover{p.Lo, p.Hi, p.Separated, p.Separated, ByPacking}, ctx.Err()
 	}
-	cover, err := coverBracket(ctx, f, pts, s, o.nodes())
+	cover, err := coverBracket(ctx, f, pts, s, nodes)
 	if err != nil {
 		return Cover{}, err
 	}
 	if len(pts) <= coverPoints && cover.Lo < cover.Hi {
-		cover.search(ctx, f, pts, s, o.nodes())
+		cover.search(ctx, f, pts, s, nodes)
 	}
 	return cover, ctx.Err()
 }

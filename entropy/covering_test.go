@@ -48,7 +48,7 @@ func TestCovering_BruteForce(t *testing.T) {
 		for _, s := range []float64{0, values[r.IntN(len(values))], values[r.IntN(len(values))] * r.Float64()} {
 			want := bruteCovering(f, pts, s)
 			for _, nodes := range []int{0, 2, -1} {
-				c := testkit.Must(Covering(t.Context(), f, pts, s, &Options{Nodes: nodes}))
+				c := testkit.Must(Covering(t.Context(), f, pts, s, &SearchOptions{Nodes: nodes}))
 				checkCover(t, f, pts, s, c)
 				if c.Lo > want || c.Hi < want || (nodes == 0 && !c.Exact()) {
 					t.Fatalf("seed %d, s %v, nodes %d: [%d, %d], want %d", seed, s, nodes, c.Lo, c.Hi, want)
@@ -64,7 +64,7 @@ func TestCovering_Chain(t *testing.T) {
 	for _, f := range []metric.Finite{planePoints(200, 1), dense(planePoints(60, 4)), randomSpace(64, 1), randomSpace(80, 1)} {
 		for _, s := range []float64{0, .03, .1, .3, .5, 1.1} {
 			all := allPoints(f.Len())
-			c := testkit.Must(Covering(t.Context(), f, nil, s, &Options{Nodes: 500}))
+			c := testkit.Must(Covering(t.Context(), f, nil, s, &SearchOptions{Nodes: 500}))
 			checkCover(t, f, all, s, c)
 			far, err1 := Packing(t.Context(), f, nil, 2*s, nil)
 			near, err2 := Packing(t.Context(), f, nil, s, nil)

@@ -31,11 +31,11 @@ import (
 // O(n) memory (distances are stored up to 2048 points), and centers are sought
 // for the pairs that a bound does not rule out: few in low dimension, most where
 // points have no others halfway between them.
-func DiametricScale(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (Scale, error) {
+func DiametricScale(ctx context.Context, b metric.Bimetric, alpha float64, o *PassOptions) (Scale, error) {
 	if err := checkScale("entropy: DiametricScale", b, alpha); err != nil {
 		return Scale{}, err
 	}
-	s, err := diametric(ctx, b, []float64{alpha}, o.orDefault())
+	s, err := diametricScales(ctx, b, []float64{alpha}, orDefault(o))
 	if err != nil {
 		return Scale{}, err
 	}
@@ -44,15 +44,14 @@ func DiametricScale(ctx context.Context, b metric.Bimetric, alpha float64, o *Op
 
 // DiametricScales is [DiametricScale] at every level of alphas, which ascend.
 // The rows are computed once for all levels.
-func DiametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
+func DiametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o *PassOptions) ([]Scale, error) {
 	if err := checkScales("entropy: DiametricScales", b, alphas); err != nil {
 		return nil, err
 	}
-	return diametric(ctx, b, alphas, o.orDefault())
+	return diametricScales(ctx, b, alphas, orDefault(o))
 }
 
-func diametric(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
-
+func diametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o *PassOptions) ([]Scale, error) {
 	if u1 := hierarchyOf(ctx, b.Privacy); u1 != nil {
 		if u2 := utilityHierarchy(ctx, b, u1); u2 != nil {
 			return diametricTree(newDendrogram(u1), u2, alphas), ctx.Err()
@@ -130,7 +129,7 @@ type bestPair struct {
 }
 
 // rows takes every step-th row of [lo, hi) and raises best.
-func (d *diametricSearch) rows(ctx context.Context, o *Options, lo, hi, step int) error {
+func (d *diametricSearch) rows(ctx context.Context, o *PassOptions, lo, hi, step int) error {
 	count := (hi - lo + step - 1) / step
 	slots := make([][]bestPair, (count+diametricRows-1)/diametricRows)
 	err := parallel.Chunks(ctx, count, diametricRows, o.Workers, nil, func(c, from, to int) {

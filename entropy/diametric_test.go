@@ -75,8 +75,8 @@ func TestDiametricScale_Extremes(t *testing.T) {
 func TestDiametricScales_SharedAndWorkers(t *testing.T) {
 	b := metric.Same(planePoints(700, 5))
 	alphas := []float64{0.3, 2, 5, 20, 80}
-	one := testkit.Must(DiametricScales(t.Context(), b, alphas, &Options{Workers: 1}))
-	four := testkit.Must(DiametricScales(t.Context(), b, alphas, &Options{Workers: 4}))
+	one := testkit.Must(DiametricScales(t.Context(), b, alphas, &PassOptions{Workers: 1}))
+	four := testkit.Must(DiametricScales(t.Context(), b, alphas, &PassOptions{Workers: 4}))
 	for k, a := range alphas {
 		s := testkit.Must(DiametricScale(t.Context(), b, a, nil))
 		checkDiametric(t, b, one[k])

@@ -83,7 +83,7 @@ func doublingScales(ctx context.Context, op string, f metric.Finite, alphas []fl
 	if err := checkLevels(op, f, alphas); err != nil {
 		return nil, err
 	}
-	o = o.orDefault()
+	o = orDefault(o)
 	out := make([]Doubling, len(alphas))
 	if u := hierarchyOf(ctx, f); u != nil {
 		steps := doublingSteps(u)
@@ -98,7 +98,7 @@ func doublingScales(ctx context.Context, op string, f metric.Finite, alphas []fl
 	}
 	slices.Sort(levels)
 	levels = slices.Compact(levels)
-	scales, err := entropic(ctx, metric.Same(f), levels, o)
+	scales, err := entropicScales(ctx, metric.Same(f), levels, o)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func doublingScales(ctx context.Context, op string, f metric.Finite, alphas []fl
 	for k, alpha := range alphas {
 		out[k] = doublingBracket(f, at(alpha), at(min(4*alpha, math.MaxFloat64)))
 		if f.Len() <= doublingPoints {
-			if err := out[k].search(ctx, f, o); err != nil {
+			if err := out[k].search(ctx, f, budget(o.Nodes)); err != nil {
 				return nil, err
 			}
 		}
@@ -153,7 +153,7 @@ func (d *Doubling) take(f metric.Finite, x int, set []int) {
 // numbers that are distances or halves of them the packing numbers of balls do not
 // change: the first of these intervals at which the inequality fails holds the
 // doubling scale.
-func (d *Doubling) search(ctx context.Context, f metric.Finite, o *Options) error {
+func (d *Doubling) search(ctx context.Context, f metric.Finite, nodes int) error {
 	cuts := []float64{0}
 	for i := range f.Len() {
 		for j := range i {
@@ -184,7 +184,7 @@ func (d *Doubling) search(ctx context.Context, f metric.Finite, o *Options) erro
 				continue
 			}
 			p.far.Far(f.Distance, ball, from)
-			set, count, _, _ := p.cliques(o.nodes())
+			set, count, _, _ := p.cliques(nodes)
 			if _, end := ends(count, d.Alpha); end > from {
 				hi = max(hi, min(end, to))
 			}

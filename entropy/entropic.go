@@ -49,7 +49,7 @@ func EntropicScale(ctx context.Context, b metric.Bimetric, alpha float64, o *Opt
 	if err := checkScale("entropy: EntropicScale", b, alpha); err != nil {
 		return Scale{}, err
 	}
-	s, err := entropic(ctx, b, []float64{alpha}, o.orDefault())
+	s, err := entropicScales(ctx, b, []float64{alpha}, orDefault(o))
 	if err != nil {
 		return Scale{}, err
 	}
@@ -64,11 +64,10 @@ func EntropicScales(ctx context.Context, b metric.Bimetric, alphas []float64, o 
 	if err := checkScales("entropy: EntropicScales", b, alphas); err != nil {
 		return nil, err
 	}
-	return entropic(ctx, b, alphas, o.orDefault())
+	return entropicScales(ctx, b, alphas, orDefault(o))
 }
 
-func entropic(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
-
+func entropicScales(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
 	u2 := hierarchyOf(ctx, b.Utility)
 	if u2 == nil {
 		return entropicCells(ctx, b, alphas, o)
@@ -97,7 +96,7 @@ func entropicCells(ctx context.Context, b metric.Bimetric, alphas []float64, o *
 	if err != nil {
 		return nil, err
 	}
-	search, err := cells.New(ctx, b, cells.Options{Nodes: o.nodes(), Workers: o.Workers, Progress: o.Progress})
+	search, err := cells.New(ctx, b, cells.Options{Nodes: budget(o.Nodes), Workers: o.Workers, Progress: o.Progress})
 	if err != nil {
 		return nil, err
 	}

@@ -211,7 +211,7 @@ func TestScales_Trivial(t *testing.T) {
 	same := testkit.Must(metric.NewPoints([][]float64{{1, 2}, {1, 2}, {1, 2}}, metric.Euclidean{}))
 	for _, f := range []metric.Finite{one, same} {
 		for name, scale := range scales {
-			s, err := scale(t.Context(), metric.Same(f), 1, nil)
+			s, err := scale(t.Context(), metric.Same(f), 1)
 			if err != nil || s.Lo != 0 || s.Hi != 0 || s.X != -1 {
 				t.Errorf("%s: %+v, %v", name, s, err)
 			}
@@ -220,15 +220,20 @@ func TestScales_Trivial(t *testing.T) {
 	// At distance 0 in rho1 and 3 in rho2.
 	apart := testkit.Must(metric.NewPoints([][]float64{{0}, {3}, {3}}, metric.Euclidean{}))
 	for name, scale := range scales {
-		s, err := scale(t.Context(), metric.Bimetric{Privacy: same, Utility: apart}, 1e9, nil)
+		s, err := scale(t.Context(), metric.Bimetric{Privacy: same, Utility: apart}, 1e9)
 		if err != nil || s.Lo != 3 || s.Hi != 3 || s.R != 0 {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}
 }
 
-var scales = map[string]func(context.Context, metric.Bimetric, float64, *Options) (Scale, error){
-	"entropic": EntropicScale, "diametric": DiametricScale,
+var scales = map[string]func(context.Context, metric.Bimetric, float64) (Scale, error){
+	"entropic": func(ctx context.Context, b metric.Bimetric, alpha float64) (Scale, error) {
+		return EntropicScale(ctx, b, alpha, nil)
+	},
+	"diametric": func(ctx context.Context, b metric.Bimetric, alpha float64) (Scale, error) {
+		return DiametricScale(ctx, b, alpha, nil)
+	},
 }
 
 func TestScales_Errors(t *testing.T) {
@@ -236,30 +241,37 @@ func TestScales_Errors(t *testing.T) {
 	var value *fault.ValueError
 	for name, scale := range scales {
 		for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-			if _, err := scale(t.Context(), b, alpha, nil); !errors.As(err, &value) || value.Arg != "alpha" {
+			if _, err := scale(t.Context(), b, alpha); !errors.As(err, &value) || value.Arg != "alpha" {
 				t.Errorf("%s, alpha %v: %v", name, alpha, err)
 			}
 		}
-		if _, err := scale(t.Context(), metric.Bimetric{Privacy: b.Privacy, Utility: planePoints(6, 1)}, 1, nil); err == nil {
+		if _, err := scale(t.Context(), metric.Bimetric{Privacy: b.Privacy, Utility: planePoints(6, 1)}, 1); err == nil {
 			t.Errorf("%s takes metrics of 5 and 6 points", name)
 		}
-		if _, err := scale(t.Context(), metric.Bimetric{}, 1, nil); err == nil {
+		if _, err := scale(t.Context(), metric.Bimetric{}, 1); err == nil {
 			t.Errorf("%s takes no metric", name)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := scale(ctx, metric.Same(planePoints(800, 1)), 5, nil); !errors.Is(err, context.Canceled) {
+		if _, err := scale(ctx, metric.Same(planePoints(800, 1)), 5); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, f := range []func(context.Context, metric.Bimetric, []float64, *Options) ([]Scale, error){EntropicScales, DiametricScales} {
-		if _, err := f(t.Context(), b, []float64{2, 1}, nil); !errors.As(err, &value) || value.Index != 1 {
+	for _, f := range []func(ctx context.Context, b metric.Bimetric, alphas []float64) ([]Scale, error){
+		func(ctx context.Context, b metric.Bimetric, alphas []float64) ([]Scale, error) {
+			return EntropicScales(ctx, b, alphas, nil)
+		},
+		func(ctx context.Context, b metric.Bimetric, alphas []float64) ([]Scale, error) {
+			return DiametricScales(ctx, b, alphas, nil)
+		},
+	} {
+		if _, err := f(t.Context(), b, []float64{2, 1}); !errors.As(err, &value) || value.Index != 1 {
 			t.Errorf("descending: %v", err)
 		}
-		if _, err := f(t.Context(), b, []float64{1, math.NaN()}, nil); !errors.As(err, &value) || value.Index != 1 {
+		if _, err := f(t.Context(), b, []float64{1, math.NaN()}); !errors.As(err, &value) || value.Index != 1 {
 			t.Errorf("NaN: %v", err)
 		}
-		if _, err := f(t.Context(), b, nil, nil); !errors.Is(err, fault.ErrEmpty) {
+		if _, err := f(t.Context(), b, nil); !errors.Is(err, fault.ErrEmpty) {
 			t.Errorf("no levels: %v", err)
 		}
 	}

@@ -28,7 +28,8 @@ func ExampleAccuracy() {
 	f := street()
 	m := must(exponential.Tight(context.Background(), f, 1, nil))
 	worst, _ := must(m.Loss(context.Background(), f)).Worst()
-	a := must(entropy.Accuracy(context.Background(), metric.Same(f), 1, nil, entropy.Loss{Name: "tight weights", Value: worst}))
+	a := must(entropy.Accuracy(context.Background(), metric.Same(f), 1, nil))
+	a = must(a.With(entropy.Loss{Name: "tight weights", Value: worst}))
 	fmt.Printf("the optimum is in [%.3f, %.3f] km: at most %.0f %% to gain\n", a.Lo, a.Hi, 100*(1-1/a.Ratio()))
 	for _, b := range a.Bounds {
 		fmt.Printf("  %-5v %6.3f  %-15s %s\n", b.Kind, b.Value, b.Name, b.Source)

@@ -98,7 +98,7 @@ func ExampleMeasureNet() {
 func ExamplePositiveMeasure() {
 	// Three crowded points, and one alone that is not drowned.
 	f := must(metric.NewPoints([][]float64{{0}, {0.1}, {0.2}, {8}}, metric.Euclidean{}))
-	mu := must(entropy.PositiveMeasure(context.Background(), f, nil))
+	mu := must(entropy.PositiveMeasure(context.Background(), f))
 	fmt.Printf("%.3f\n", mu)
 	for _, r := range []float64{0.1, 1, 8} {
 		mass, y, err := entropy.BallMass(context.Background(), f, mu, r, nil)

@@ -10,7 +10,7 @@ import (
 // No private copy of a distribution over the places is nearer to it than this.
 func ExamplePrivateMeasureBound() {
 	f := street()
-	m := must(entropy.PrivateMeasureBound(context.Background(), f, 10, nil))
+	m := must(entropy.PrivateMeasureBound(context.Background(), f, 10))
 	fmt.Printf("W1 error at least %.4f km\n", m.Value)
 	fmt.Printf("by mass %.3f on one of each pair %v\n", m.Mass, m.Pairs)
 	// Output:
@@ -20,7 +20,7 @@ func ExamplePrivateMeasureBound() {
 
 // Synthetic data: 1000 records at eps = 0.1 when one of them is replaced.
 func ExamplePrivateDataBound() {
-	m := must(entropy.PrivateDataBound(context.Background(), street(), 1000, 0.1, nil))
+	m := must(entropy.PrivateDataBound(context.Background(), street(), 1000, 0.1))
 	fmt.Printf("W1 error at least %.4f km, by %d records in %d places\n", m.Value, m.Records, 2*len(m.Pairs))
 	// Output:
 	// W1 error at least 0.0111 km, by 13 records in 2 places

@@ -1,7 +1,9 @@
 package entropy
 
-// The witnesses of the scales, for tests that give them any points.
+// The witnesses that are not exported, for tests that give them any points.
 type (
 	CrowdedBall = crowdedBall
 	WideBall    = wideBall
+	Star        = weightedStar
+	Constant    = constantOutput
 )

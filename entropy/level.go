@@ -20,7 +20,7 @@ import (
 // and stars of [LowerBounds], about 20 times. It is necessary for the loss, and not
 // sufficient: the mechanisms tell what is. The errors are those of b.Check, a
 // [*metric.ValueError] for a loss that is not finite and > 0, and the context's.
-func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *Options) (alpha float64, proof Bound, err error) {
+func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptions) (alpha float64, proof Bound, err error) {
 	const op = "entropy: LevelFor"
 	if err := checkSpace(op, b); err != nil {
 		return 0, Bound{}, err
@@ -28,7 +28,7 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *Options) 
 	if err := fault.Positive(op, "loss", loss); err != nil {
 		return 0, Bound{}, err
 	}
-	w, err := newWork(ctx, b, []float64{0}, o)
+	w, err := newWork(ctx, b, []float64{0}, &Options{Progress: orDefault(o).Progress, Workers: orDefault(o).Workers})
 	if err != nil {
 		return 0, Bound{}, err
 	}

@@ -12,7 +12,8 @@ import (
 // LowerBounds returns lower bounds on the optimal accuracy of b at level alpha,
 // the largest first, each with its witness:
 //
-//   - star ([Star]): 0.7 to 1 of the optimum where it is known, and nearly always
+//   - star: a solution of the dual of the linear program for A that uses only
+//     the privacy constraints between one point and some dozens of others; 0.7 to 1 of the optimum where it is known, and nearly always
 //     the best;
 //   - pairs ([TwoPoints]): the best of all pairs;
 //   - packing ([Packed]): the best found, unless it is below half of pairs;
@@ -34,7 +35,7 @@ func LowerBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Optio
 	if err := checkScale("entropy: LowerBounds", b, alpha); err != nil {
 		return nil, err
 	}
-	w, err := newWork(ctx, b, []float64{alpha}, o)
+	w, err := newWork(ctx, b, []float64{alpha}, orDefault(o))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (w wideBall) value(b metric.Bimetric, alpha float64) float64 {
 // lower returns the lower bounds for every level, from the scales that measure
 // has taken where it has.
 func (w *work) lower(ctx context.Context) ([][]Bound, error) {
-	pairs, err := bestPairs(ctx, w.b, w.alphas, w.o.Workers)
+	pairs, err := bestPairs(ctx, w.b, w.alphas, w.o)
 	if err != nil {
 		return nil, err
 	}

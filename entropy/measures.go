@@ -135,9 +135,12 @@ func (s *Measures) CoveringRadius() float64 {
 
 // TotalVariation returns the net under the total variation distance, computed
 // when asked for in O(n). It lists the measures: O(n*Len()) memory.
-func (s *Measures) TotalVariation() (metric.Finite, error) {
+func (s *Measures) TotalVariation(ctx context.Context) (metric.Finite, error) {
 	all := make([][]float64, s.Len())
 	for i := range all {
+		if i%pause == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		all[i] = s.Measure(i, nil)
 	}
 	return metric.NewPoints(all, metric.TotalVariation{})
@@ -146,10 +149,10 @@ func (s *Measures) TotalVariation() (metric.Finite, error) {
 // Wasserstein returns the net under W1, the distances of package wasserstein,
 // right to about 15 digits. They depend on the difference of two measures only,
 // and each difference is computed once. O(Len()^2) time and memory, which is
-// guarded. Of o Context, Progress and Workers count.
-func (s *Measures) Wasserstein(ctx context.Context, o *Options) (*metric.Dense, error) {
+// guarded.
+func (s *Measures) Wasserstein(ctx context.Context, o *PassOptions) (*metric.Dense, error) {
 	const op = "entropy: Measures.Wasserstein"
-	o = o.orDefault()
+	o = orDefault(o)
 	n, size := s.points(), s.Len()
 	pairs := float64(size) * float64(size-1) / 2
 	if err := fault.Memory(op, pairs, 8); err != nil {

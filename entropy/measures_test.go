@@ -119,7 +119,7 @@ func TestMeasures_Distances(t *testing.T) {
 	f := planePoints(4, 3)
 	s := testkit.Must(MeasureNet(t.Context(), f, 4))
 	d := testkit.Must(s.Wasserstein(t.Context(), nil))
-	tv := testkit.Must(s.TotalVariation())
+	tv := testkit.Must(s.TotalVariation(t.Context()))
 	diameter, _, _, _ := metric.Diameter(t.Context(), f)
 	for i := range s.Len() {
 		for j := range s.Len() {
@@ -140,7 +140,7 @@ func TestMeasures_Distances(t *testing.T) {
 	if err := metric.Validate(t.Context(), d, nil); err != nil {
 		t.Error(err)
 	}
-	other := testkit.Must(s.Wasserstein(t.Context(), &Options{Workers: 1}))
+	other := testkit.Must(s.Wasserstein(t.Context(), &PassOptions{Workers: 1}))
 	for i := range s.Len() {
 		if d.Distance(i, 7) != other.Distance(i, 7) {
 			t.Fatal("the result depends on the number of workers")

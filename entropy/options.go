@@ -9,47 +9,62 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Options tune what searches and what takes long. Nil and the zero value mean
-// the defaults. Results depend on Nodes, and not on Workers or on time.
+// Options tune the entropic and the doubling scale and the bounds. Nil and the
+// zero value mean the defaults. Results depend on Nodes alone.
 type Options struct {
-	// Nodes bounds the branch-and-bound nodes spent on one packing or covering
-	// problem, less on more than some hundred points, where a node takes
-	// longer. 0 is DefaultNodes, and a negative number none: greedy sets and
-	// partitions only. Fewer nodes are faster and may leave wider intervals,
-	// never wrong ones.
+	// Nodes bounds the branch-and-bound nodes of one packing problem, as in
+	// [SearchOptions].
 	Nodes int
-	// Progress, where not nil, is told how many of how many parts are done.
-	// Calls do not overlap. Those that call it are [BallMass],
-	// [Measures.Wasserstein] and the scales where they take long: [OuterScales]
-	// counts levels, [DiametricScales] points, and [EntropicScales] and
-	// [DoublingScales] points or a budget of work that is seldom used up, for one
-	// level after another. [LowerBounds], [UpperBounds], [Accuracy] and
-	// [Accuracies] pass it to the scales that they take, so that it starts again
-	// with each.
+	// Progress, where not nil, is told how many of how many parts are done: of
+	// a scale points, or a budget of work that is seldom used up; of a bound
+	// points. It starts again with each level, scale and bound. Calls do not
+	// overlap.
 	Progress func(done, total int)
-	// Workers is the number of goroutines; 0 means GOMAXPROCS. All that have
-	// Options read it but [Packing], [Covering] and [OuterScales], whose searches
-	// are one after another, [PositiveMeasure], [PrivateMeasureBound] and
-	// [PrivateDataBound].
+	// Workers is the number of goroutines; 0 means GOMAXPROCS.
 	Workers int
 }
 
-// DefaultNodes is enough to make packing numbers exact in most sets of some
-// dozens of points.
-const DefaultNodes = 20000
+// pass is what a pass over the pairs reads of o.
+func (o *Options) pass() *PassOptions { return &PassOptions{o.Progress, o.Workers} }
 
-func (o *Options) orDefault() *Options {
-	if o == nil {
-		return &Options{}
-	}
-	return o
+// PassOptions tune what passes over all pairs of points, on several cores:
+// [DiametricScale], [LevelFor], [BallMass] and [Measures.Wasserstein]. Nil and the
+// zero value mean the defaults, and results do not depend on them.
+type PassOptions struct {
+	// Progress, where not nil, is told how many of how many parts are done. It
+	// starts again with each level. Calls do not overlap.
+	Progress func(done, total int)
+	// Workers is the number of goroutines; 0 means GOMAXPROCS.
+	Workers int
 }
 
-func (o *Options) nodes() int {
-	if o.Nodes == 0 {
-		return DefaultNodes
+// SearchOptions tune a search on one core: [Packing], [Covering] and
+// [OuterScale]. Nil and the zero value mean the defaults.
+type SearchOptions struct {
+	// Nodes bounds the branch-and-bound nodes spent on one packing or covering
+	// problem, less on more than some hundred points, where a node takes
+	// longer. 0 means 20000, enough for most sets of some dozens of points, and a
+	// negative number none: greedy sets and partitions only. Fewer nodes are
+	// faster and may leave wider intervals, never wrong ones.
+	Nodes int
+}
+
+const defaultNodes = 20000
+
+// budget applies the default to the field Nodes of options.
+func budget(nodes int) int {
+	if nodes == 0 {
+		return defaultNodes
 	}
-	return max(0, o.Nodes)
+	return max(0, nodes)
+}
+
+// orDefault is o, or where that is nil the zero value.
+func orDefault[T any](o *T) *T {
+	if o == nil {
+		return new(T)
+	}
+	return o
 }
 
 // checkPoints refuses a space without points, nil among them.
@@ -86,3 +101,6 @@ func checkDistances(op string, f metric.Finite) error {
 	}
 	return nil
 }
+
+// pause is how many cheap steps lie between two looks at the context.
+const pause = 1024

@@ -50,7 +50,7 @@ type OuterStep struct {
 // alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. The cost is that
 // of some dozens to 400 packing numbers of f, the fewer the larger f is, one
 // after another on one core.
-func OuterScale(ctx context.Context, f metric.Finite, alpha float64, o *Options) (Outer, error) {
+func OuterScale(ctx context.Context, f metric.Finite, alpha float64, o *SearchOptions) (Outer, error) {
 	const op = "entropy: OuterScale"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return Outer{}, err
@@ -64,7 +64,7 @@ func OuterScale(ctx context.Context, f metric.Finite, alpha float64, o *Options)
 
 // OuterScales is [OuterScale] at several levels in ascending order, which share
 // the packing numbers.
-func OuterScales(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]Outer, error) {
+func OuterScales(ctx context.Context, f metric.Finite, alphas []float64, o *SearchOptions) ([]Outer, error) {
 	return outerScales(ctx, "entropy: OuterScales", f, alphas, o)
 }
 
@@ -79,22 +79,17 @@ const (
 	outerLeast = 24 // packing numbers at least
 )
 
-func outerScales(ctx context.Context, op string, f metric.Finite, alphas []float64, o *Options) ([]Outer, error) {
+func outerScales(ctx context.Context, op string, f metric.Finite, alphas []float64, o *SearchOptions) ([]Outer, error) {
 	if err := checkLevels(op, f, alphas); err != nil {
 		return nil, err
 	}
-	o = o.orDefault()
-
-	search := outerSearch{f: f, pts: allPoints(f.Len()), nodes: o.nodes(), counts: map[float64]separation{}}
+	search := outerSearch{f: f, pts: allPoints(f.Len()), nodes: budget(orDefault(o).Nodes), counts: map[float64]separation{}}
 	search.u = hierarchyOf(ctx, f)
 	out := make([]Outer, len(alphas))
 	for k, alpha := range alphas {
 		var err error
 		if out[k], err = search.scale(ctx, alpha); err != nil {
 			return nil, err
-		}
-		if o.Progress != nil {
-			o.Progress(k+1, len(alphas))
 		}
 	}
 	return out, nil

@@ -53,7 +53,7 @@ func TestOuter_BruteForce(t *testing.T) {
 			if o.Lo > want*(1+1e-14) || o.Hi < want*(1-1e-14) || o.Width() > 1e-11*want {
 				t.Fatalf("seed %d, n %d, alpha %v: [%.17g, %.17g], want %.17g", seed, n, alphas[k], o.Lo, o.Hi, want)
 			}
-			greedy := testkit.Must(OuterScale(t.Context(), f, alphas[k], &Options{Nodes: -1}))
+			greedy := testkit.Must(OuterScale(t.Context(), f, alphas[k], &SearchOptions{Nodes: -1}))
 			checkOuter(t, f, greedy)
 			if greedy.Lo > want*(1+1e-14) || greedy.Hi < want*(1-1e-14) {
 				t.Fatalf("seed %d, alpha %v, no nodes: %v, want %v", seed, alphas[k], greedy.Interval, want)
@@ -65,7 +65,7 @@ func TestOuter_BruteForce(t *testing.T) {
 func TestOuter_Plane(t *testing.T) {
 	f := planePoints(600, 1)
 	for _, alpha := range []float64{1, 20} {
-		o := testkit.Must(OuterScale(t.Context(), f, alpha, &Options{Nodes: 20}))
+		o := testkit.Must(OuterScale(t.Context(), f, alpha, &SearchOptions{Nodes: 20}))
 		checkOuter(t, f, o)
 		// The packing numbers of the plane are known within a factor 2.
 		if o.Width() > math.Ln2/alpha {

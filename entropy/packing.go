@@ -59,7 +59,7 @@ const matrixPoints = 4096
 // that meet S, and wherever a separated set is found as large as a partition.
 // Finding it is NP-hard otherwise: up to 4096 points a branch and bound closes
 // the gap for S of some dozens of points, and for larger S with small N; see
-// [Options].Nodes. Beyond 4096 points the bounds come from nets and partitions, and
+// [SearchOptions].Nodes. Beyond 4096 points the bounds come from nets and partitions, and
 // are exact on a line. Where sets have many points the partitions take the triangle
 // inequality of f to hold up to [metric.DefaultTolerance].
 //
@@ -67,18 +67,17 @@ const matrixPoints = 4096
 // and the search; more cost some nets of f, near-linear where it has an Index
 // with a tree, and |S| N distances where it has none. It runs on one core and
 // reports no progress. Errors are ErrEmpty, *ValueError and the context's.
-func Packing(ctx context.Context, f metric.Finite, subset []int, s float64, o *Options) (Count, error) {
+func Packing(ctx context.Context, f metric.Finite, subset []int, s float64, o *SearchOptions) (Count, error) {
 	const op = "entropy: Packing"
 	pts, err := checkSubset(op, f, subset, s)
 	if err != nil {
 		return Count{}, err
 	}
-	o = o.orDefault()
 	if u := hierarchyOf(ctx, f); u != nil {
 		return packClusters(u, pts, s), ctx.Err()
 	}
 	var p packer
-	return p.pack(ctx, f, pts, s, o.nodes())
+	return p.pack(ctx, f, pts, s, budget(orDefault(o).Nodes))
 }
 
 // checkSubset checks the arguments of Packing and Covering and returns the

@@ -63,7 +63,7 @@ func TestPacking_BruteForce(t *testing.T) {
 		for _, s := range []float64{0, values[r.IntN(len(values))], values[r.IntN(len(values))] * r.Float64(), 100} {
 			want := brutePacking(f, pts, s)
 			for _, nodes := range []int{0, 2, -1} {
-				c := testkit.Must(Packing(t.Context(), f, pts, s, &Options{Nodes: nodes}))
+				c := testkit.Must(Packing(t.Context(), f, pts, s, &SearchOptions{Nodes: nodes}))
 				checkCount(t, f, pts, s, c)
 				if c.Lo > want || c.Hi < want || (nodes == 0 && !c.Exact()) || (seed%4 == 3 && !c.Exact()) {
 					t.Fatalf("seed %d, s %v, nodes %d: [%d, %d], want %d", seed, s, nodes, c.Lo, c.Hi, want)
@@ -192,7 +192,7 @@ func TestPacking_Verified(t *testing.T) {
 	clusters := testkit.Must(metric.NewClustered(5, 4, .25))
 	for _, f := range []metric.Finite{clusters, dense(clusters)} {
 		for s, want := range map[float64]int{0: 20, .25: 5, .5: 5, 1: 1} {
-			c, err := Packing(t.Context(), f, nil, s, &Options{Nodes: -1})
+			c, err := Packing(t.Context(), f, nil, s, &SearchOptions{Nodes: -1})
 			if err != nil || c.Lo != want || c.Hi != want {
 				t.Errorf("s %v: [%d, %d], want %d (%v)", s, c.Lo, c.Hi, want, err)
 			}

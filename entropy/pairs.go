@@ -44,7 +44,7 @@ func roundOff(v float64) float64 { return max(0, directed.MulDown(v, slack.Down)
 
 // bestPairs returns the best pair for every level, from one pass over all
 // pairs. O(n^2) distances, O(n) memory.
-func bestPairs(ctx context.Context, b metric.Bimetric, alphas []float64, workers int) ([]TwoPoints, error) {
+func bestPairs(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]TwoPoints, error) {
 	type found struct {
 		v float64
 		w TwoPoints
@@ -52,7 +52,7 @@ func bestPairs(ctx context.Context, b metric.Bimetric, alphas []float64, workers
 	const chunk = 64
 	n := b.Len()
 	parts := make([][]found, (n+chunk-1)/chunk)
-	err := parallel.Chunks(ctx, n, chunk, workers, nil, func(c, lo, hi int) {
+	err := parallel.Chunks(ctx, n, chunk, o.Workers, o.Progress, func(c, lo, hi int) {
 		best := make([]found, len(alphas))
 		rows := newBimetricRows(b)
 		for x := lo; x < hi; x++ {

@@ -24,12 +24,10 @@ import (
 // the whole space.
 //
 // A weight below 2^-1074, of a scale that far below the diameter, underflows to
-// 0. The measure depends on f alone, which must be public. Of o only Context
-// counts. It costs one net for every halving of the scale between the diameter
+// 0. The measure depends on f alone, which must be public. It costs one net for every halving of the scale between the diameter
 // and the smallest distance.
-func PositiveMeasure(ctx context.Context, f metric.Finite, o *Options) ([]float64, error) {
+func PositiveMeasure(ctx context.Context, f metric.Finite) ([]float64, error) {
 	const op = "entropy: PositiveMeasure"
-	o = o.orDefault()
 	if err := checkPoints(op, f); err != nil {
 		return nil, err
 	}
@@ -73,11 +71,10 @@ func PositiveMeasure(ctx context.Context, f metric.Finite, o *Options) ([]float6
 // BallMass returns the smallest measure of a closed ball of radius r >= 0
 // around a point of f, rounded down, and the first point that has it: the m of
 // KL10's formula for (gamma, delta)-utility, at r = gamma/2. mu is a
-// distribution on the points of f. Of o Context, Progress and Workers count.
-// O(n^2) distances on every core.
-func BallMass(ctx context.Context, f metric.Finite, mu []float64, r float64, o *Options) (mass float64, y int, err error) {
+// distribution on the points of f. O(n^2) distances on every core.
+func BallMass(ctx context.Context, f metric.Finite, mu []float64, r float64, o *PassOptions) (mass float64, y int, err error) {
 	const op = "entropy: BallMass"
-	o = o.orDefault()
+	o = orDefault(o)
 	if err := checkPoints(op, f); err != nil {
 		return 0, 0, err
 	}

@@ -24,7 +24,7 @@ func TestPositiveMeasure_NoBallIsEmpty(t *testing.T) {
 			}
 		}
 		f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
-		mu := testkit.Must(PositiveMeasure(t.Context(), f, nil))
+		mu := testkit.Must(PositiveMeasure(t.Context(), f))
 		sum := 0.0
 		for _, w := range mu {
 			sum += w
@@ -52,7 +52,7 @@ func TestPositiveMeasure_NoBallIsEmpty(t *testing.T) {
 // = 1/2 + 1/4, 1/4.
 func TestPositiveMeasure_TwoPoints(t *testing.T) {
 	f := testkit.Must(metric.NewDense(2, []float64{1}))
-	mu, err := PositiveMeasure(t.Context(), f, nil)
+	mu, err := PositiveMeasure(t.Context(), f)
 	if err != nil || mu[0] != 0.75 || mu[1] != 0.25 {
 		t.Errorf("%v (%v), want .75, .25", mu, err)
 	}
@@ -84,7 +84,7 @@ func TestPositive_BadInput(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := PositiveMeasure(ctx, f, nil); !errors.Is(err, context.Canceled) {
+	if _, err := PositiveMeasure(ctx, f); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 	if _, _, err := BallMass(ctx, f, []float64{.5, .5}, 1, nil); !errors.Is(err, context.Canceled) {

@@ -56,12 +56,12 @@ type MeasureBound struct {
 //
 // It falls as alpha grows, is half the diameter at most, and 0 for a space of
 // diameter 0. Time O(n^2), of which at most 2^27 distances; O(n) memory.
-func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64, o *Options) (MeasureBound, error) {
+func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64) (MeasureBound, error) {
 	const op = "entropy: PrivateMeasureBound"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return MeasureBound{}, err
 	}
-	return measureBound(ctx, op, f, o, func(m int) (mass float64, records int) {
+	return measureBound(ctx, op, f, func(m int) (mass float64, records int) {
 		return min(bestMass/alpha, 1/float64(m)), 0
 	}, alpha)
 }
@@ -72,7 +72,7 @@ func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64, o 
 // between a data set's empirical measure and the output. By group privacy that
 // is alpha = eps*records in total variation; the masses are multiples of one
 // record, so that the measures of the proof are data sets.
-func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps float64, o *Options) (MeasureBound, error) {
+func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps float64) (MeasureBound, error) {
 	const op = "entropy: PrivateDataBound"
 	if records < 1 {
 		return MeasureBound{}, &fault.ValueError{Op: op, Arg: "records", Index: -1, Value: float64(records), Want: "an integer >= 1"}
@@ -80,7 +80,7 @@ func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps flo
 	if err := fault.Positive(op, "eps", eps); err != nil {
 		return MeasureBound{}, err
 	}
-	return measureBound(ctx, op, f, o, func(m int) (float64, int) {
+	return measureBound(ctx, op, f, func(m int) (float64, int) {
 		// p/(1+e^(eps*k)) rises up to the best k and falls from there.
 		most := records / m
 		k := int(max(1, min(float64(most), math.Floor(bestMass/eps))))
@@ -109,8 +109,7 @@ func massFactor(p, alpha float64) float64 { return p / (1 + math.Exp(alpha*p)) }
 const measureWork = 1 << 26
 
 // measureBound finds the best set; mass returns p for m pairs, 0 for none.
-func measureBound(ctx context.Context, op string, f metric.Finite, o *Options, mass func(m int) (float64, int), alpha float64) (MeasureBound, error) {
-	o = o.orDefault()
+func measureBound(ctx context.Context, op string, f metric.Finite, mass func(m int) (float64, int), alpha float64) (MeasureBound, error) {
 	if err := checkPoints(op, f); err != nil {
 		return MeasureBound{}, err
 	}

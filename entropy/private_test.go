@@ -23,7 +23,7 @@ func TestPrivateMeasureBound_ClosedForm(t *testing.T) {
 			const d = 3
 			w := math.Min(1, bestU*float64(n/2)/alpha)
 			want := d * w / (1 + math.Exp(2*alpha*w/float64(n)))
-			got, err := entropy.PrivateMeasureBound(t.Context(), space.Simplex(n, d), alpha, nil)
+			got, err := entropy.PrivateMeasureBound(t.Context(), space.Simplex(n, d), alpha)
 			if err != nil || got.Value > want*(1+1e-12) || got.Value < want*(1-1e-9) {
 				t.Errorf("%d points, alpha %v: %v (%v), want %v", n, alpha, got.Value, err, want)
 			}
@@ -32,7 +32,7 @@ func TestPrivateMeasureBound_ClosedForm(t *testing.T) {
 	// A data set of one record is a point, and a mechanism for it one on the
 	// space: the pairs' bound.
 	f := space.Euclidean([][]float64{{0}, {3}})
-	got, err := entropy.PrivateDataBound(t.Context(), f, 1, 0.5, nil)
+	got, err := entropy.PrivateDataBound(t.Context(), f, 1, 0.5)
 	if want := 3 / (1 + math.Exp(0.5)); err != nil || math.Abs(got.Value/want-1) > 1e-9 || got.Records != 1 {
 		t.Errorf("%+v (%v), want %v", got, err, want)
 	}
@@ -44,7 +44,7 @@ func TestPrivateMeasureBound_Laws(t *testing.T) {
 	f := space.Path(128, 1)
 	last := math.Inf(1)
 	for alpha := 1e-3; alpha < 1e5; alpha *= 2 {
-		m := testkit.Must(entropy.PrivateMeasureBound(t.Context(), f, alpha, nil))
+		m := testkit.Must(entropy.PrivateMeasureBound(t.Context(), f, alpha))
 		if !(m.Value < last && m.Value <= 127./2) {
 			t.Errorf("alpha %v: %v after %v", alpha, m.Value, last)
 		}
@@ -59,7 +59,7 @@ func TestPrivateMeasureBound_Laws(t *testing.T) {
 			}
 		}
 		for _, records := range []int{1, 10, 1000} {
-			d, err := entropy.PrivateDataBound(t.Context(), f, records, alpha/float64(records), nil)
+			d, err := entropy.PrivateDataBound(t.Context(), f, records, alpha/float64(records))
 			if err != nil || d.Value > m.Value*(1+1e-9) {
 				t.Errorf("alpha %v: %v for %d records, %v for measures (%v)", alpha, d.Value, records, m.Value, err)
 			}
@@ -82,13 +82,13 @@ func TestPrivateDataBound_Chain(t *testing.T) {
 		n, records := size[0], size[1]
 		f := uniform(t, r, n)
 		net := testkit.Must(entropy.MeasureNet(t.Context(), f, records))
-		tv := testkit.Must(net.TotalVariation())
+		tv := testkit.Must(net.TotalVariation(t.Context()))
 		w1 := testkit.Must(net.Wasserstein(t.Context(), nil))
 		b := metric.Bimetric{Privacy: tv, Utility: w1}
 		for _, eps := range []float64{0.05, 0.5, 2} {
 			alpha := eps * float64(records)
 			best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
-			m := testkit.Must(entropy.PrivateDataBound(t.Context(), f, records, eps, nil))
+			m := testkit.Must(entropy.PrivateDataBound(t.Context(), f, records, eps))
 			if !(m.Value > 0 && m.Value <= best.Objective) {
 				t.Errorf("%d points, %d records, eps %v: bound %v, a mechanism loses %v", n, records, eps, m.Value, best.Objective)
 			}
@@ -109,7 +109,7 @@ func TestPrivateDataBound_Chain(t *testing.T) {
 
 func TestPrivateMeasureBound_TrivialAndBadInput(t *testing.T) {
 	for name, f := range map[string]metric.Finite{"one point": space.Path(1, 1), "identical": space.Simplex(5, 0)} {
-		m, err := entropy.PrivateMeasureBound(t.Context(), f, 1, nil)
+		m, err := entropy.PrivateMeasureBound(t.Context(), f, 1)
 		if err != nil || m.Value != 0 {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
@@ -120,17 +120,17 @@ func TestPrivateMeasureBound_TrivialAndBadInput(t *testing.T) {
 	f := space.Path(4, 1)
 	var value *metric.ValueError
 	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := entropy.PrivateMeasureBound(t.Context(), f, v, nil); !errors.As(err, &value) || value.Arg != "alpha" {
+		if _, err := entropy.PrivateMeasureBound(t.Context(), f, v); !errors.As(err, &value) || value.Arg != "alpha" {
 			t.Errorf("alpha = %v: %v", v, err)
 		}
-		if _, err := entropy.PrivateDataBound(t.Context(), f, 3, v, nil); !errors.As(err, &value) || value.Arg != "eps" {
+		if _, err := entropy.PrivateDataBound(t.Context(), f, 3, v); !errors.As(err, &value) || value.Arg != "eps" {
 			t.Errorf("eps = %v: %v", v, err)
 		}
 	}
-	if _, err := entropy.PrivateDataBound(t.Context(), f, 0, 1, nil); !errors.As(err, &value) || value.Arg != "records" {
+	if _, err := entropy.PrivateDataBound(t.Context(), f, 0, 1); !errors.As(err, &value) || value.Arg != "records" {
 		t.Errorf("no records: %v", err)
 	}
-	if _, err := entropy.PrivateMeasureBound(t.Context(), nil, 1, nil); !errors.Is(err, metric.ErrEmpty) {
+	if _, err := entropy.PrivateMeasureBound(t.Context(), nil, 1); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("no space: %v", err)
 	}
 	for _, w := range []entropy.MeasureBound{

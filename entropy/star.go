@@ -3,19 +3,17 @@ package entropy
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/metricdp/metricdp/entropy/internal/star"
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Star is a point x with weights c_y >= 0 and offsets g_y on other points y: the
+// weightedStar is a point x with weights c_y >= 0 and offsets g_y on other points y: the
 // witness of
 //
 //	A(Z, alpha) >= (sum_y g_y + min_z sum_y phi_y(c_y rho2(y,z) - g_y)) / sum_y c_y,
@@ -32,7 +30,7 @@ import (
 // These are the dual solutions of the linear program for A that uses only the
 // privacy constraints between x and the other points; [TwoPoints] and [Packed]
 // are among them, up to the triangle inequality, which this bound does not use.
-type Star struct {
+type weightedStar struct {
 	X       int
 	Points  []int
 	Weights []float64 // c
@@ -40,27 +38,15 @@ type Star struct {
 }
 
 // Prove implements [Witness]. O(n*|Points|).
-func (w Star) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
-	const op = "entropy: Star.Prove"
-	if err := checkWitness(op, b, alpha, w.X, "Points", w.Points...); err != nil {
-		return 0, err
-	}
-	for arg, got := range map[string]int{"Weights": len(w.Weights), "Offsets": len(w.Offsets)} {
-		if got != len(w.Points) {
-			return 0, &fault.SizeError{Op: op, Arg: arg, Got: got, Want: fmt.Sprint(len(w.Points))}
-		}
-	}
-	if err := fault.AllNonNegative(op, "Weights", w.Weights); err != nil {
-		return 0, err
-	}
-	if err := fault.AllFinite(op, "Offsets", w.Offsets); err != nil {
+func (w weightedStar) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
+	if err := checkWitness("entropy: Witness.Prove", b, alpha, w.X, "Points", w.Points...); err != nil {
 		return 0, err
 	}
 	return w.value(b, alpha), nil
 }
 
 // value rounds downward: phi increases with h, so that a lower bound of h will do.
-func (w Star) value(b metric.Bimetric, alpha float64) float64 {
+func (w weightedStar) value(b metric.Bimetric, alpha float64) float64 {
 	n := b.Len()
 	sums := make([]float64, n)
 	total, offset := 0.0, 0.0
@@ -113,7 +99,7 @@ const (
 
 // bestStar returns the best star found for one level. The pair and the packings
 // say where to look.
-func bestStar(ctx context.Context, b metric.Bimetric, alpha float64, pair TwoPoints, packings []packing, workers int) (Star, error) {
+func bestStar(ctx context.Context, b metric.Bimetric, alpha float64, pair TwoPoints, packings []packing, workers int) (weightedStar, error) {
 	n := b.Len()
 	var centers []int
 	if n <= allStars {
@@ -134,16 +120,16 @@ func bestStar(ctx context.Context, b metric.Bimetric, alpha float64, pair TwoPoi
 		seeds = append(seeds, p.Points...)
 	}
 	type found struct {
-		Star
+		weightedStar
 		v float64
 	}
 	stars := make([]found, len(centers))
 	err := parallel.Chunks(ctx, len(centers), 1, workers, nil, func(c, _, _ int) {
 		s := newStarSearch(b, alpha, centers[c], seeds)
-		stars[c].Star, stars[c].v = s.solve()
+		stars[c].weightedStar, stars[c].v = s.solve()
 	})
 	best := slices.MaxFunc(stars, func(p, q found) int { return cmp.Compare(p.v, q.v) })
-	return best.Star, err
+	return best.weightedStar, err
 }
 
 // starSearch solves the program of one x.
@@ -227,7 +213,7 @@ func (s *starSearch) choose(r1 []float64, seeds []int) []int {
 
 // solve returns the best star of the rounds, which cut off the outputs at which the
 // solution so far is worst, and its value.
-func (s *starSearch) solve() (Star, float64) {
+func (s *starSearch) solve() (weightedStar, float64) {
 	n := s.b.Len()
 	outputs := allPoints(n)
 	in := make([]bool, n)
@@ -246,7 +232,7 @@ func (s *starSearch) solve() (Star, float64) {
 			take(k * n / starOutputs)
 		}
 	}
-	var best Star
+	var best weightedStar
 	bestV := 0.0
 	for range starCuts {
 		d := make([][]float64, len(s.rows))
@@ -259,14 +245,14 @@ func (s *starSearch) solve() (Star, float64) {
 		if !ok {
 			break
 		}
-		w := Star{s.x, s.points, c, append(g, make([]float64, len(c)-len(g))...)}
+		w := weightedStar{s.x, s.points, c, append(g, make([]float64, len(c)-len(g))...)}
 		if v := w.value(s.b, s.alpha); v > bestV {
 			best, bestV = w, v
 		}
 		if len(outputs) == n {
 			break
 		}
-		// The outputs at which the sum of Star is smallest.
+		// The outputs at which the sum of weightedStar is smallest.
 		sums := s.sums(w)
 		least := math.Inf(1)
 		for _, z := range outputs {
@@ -295,8 +281,8 @@ func (s *starSearch) solve() (Star, float64) {
 	return best, bestV
 }
 
-// sums returns what Star takes the least of, in plain arithmetic.
-func (s *starSearch) sums(star Star) []float64 {
+// sums returns what weightedStar takes the least of, in plain arithmetic.
+func (s *starSearch) sums(star weightedStar) []float64 {
 	out := make([]float64, s.b.Len())
 	for k, row := range s.rows {
 		c, g, w := star.Weights[k], star.Offsets[k], s.w[k]

@@ -70,14 +70,14 @@ func RelaxedBound(s, so float64) (float64, error) {
 	return directed.AddUp(s, directed.MulUp(14, so)), nil
 }
 
-// Center is the point whose release, whatever the input, loses at most the
+// constantOutput is the point whose release, whatever the input, loses at most the
 // largest rho2-distance from it: the witness of the constant mechanism, which
 // is private at every level.
-type Center struct{ X int }
+type constantOutput struct{ X int }
 
 // Prove implements [Witness]. O(n).
-func (w Center) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
-	if err := checkWitness("entropy: Center.Prove", b, alpha, w.X, ""); err != nil {
+func (w constantOutput) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
+	if err := checkWitness("entropy: Witness.Prove", b, alpha, w.X, ""); err != nil {
 		return 0, err
 	}
 	far := 0.0
@@ -90,40 +90,30 @@ func (w Center) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (fl
 // UpperBounds returns upper bounds on the optimal accuracy at level alpha, the
 // smallest first:
 //
-//   - constant ([Center]): the radius of the space under rho2;
+//   - constant: one point is released, whatever the input; the radius of the space under rho2;
 //   - exponential: L times [StandardBound] with the entropic scale of (Z, rho1,
 //     rho1) at alpha/3, where rho2 <= L*rho1 for a finite L (1 where the metrics
 //     are one): the exponential mechanism of rho1 is alpha-private, and a loss
 //     in rho2 is at most L times that in rho1;
 //   - relaxed: [RelaxedBound], where rho2 is an ultrametric of a type that says so
-//     or of up to 8192 points;
-//   - the given losses of mechanisms, each a finite number >= 0.
+//     or of up to 8192 points.
 //
 // Those that overflow are left out. The theorems are about exact metrics: the
 // relative 2^-40 that [metric.Validate] grants to distances is within what their
 // constants give away, and is not added. The cost is that of [EntropicScale] and
 // [DiametricScale] and some n^2 distances.
-func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Options, losses ...Loss) ([]Bound, error) {
-	const op = "entropy: UpperBounds"
-	if err := checkScale(op, b, alpha); err != nil {
+func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) {
+	if err := checkScale("entropy: UpperBounds", b, alpha); err != nil {
 		return nil, err
 	}
-	w, err := newWork(ctx, b, []float64{alpha}, o)
+	w, err := newWork(ctx, b, []float64{alpha}, orDefault(o))
 	if err != nil {
 		return nil, err
 	}
 	if err := w.measure(ctx, false, true); err != nil {
 		return nil, err
 	}
-	bounds := w.upper()[0]
-	for i, l := range losses {
-		v, err := checkLoss(op, i, l)
-		if err != nil {
-			return nil, err
-		}
-		bounds = append(bounds, v)
-	}
-	return ranked(bounds), nil
+	return ranked(w.upper()[0]), nil
 }
 
 // upper returns the upper bounds for every level, from what measure has taken.
@@ -135,7 +125,7 @@ func (w *work) upper() [][]Bound {
 				out[k] = append(out[k], Bound{Upper, v, name, source, by})
 			}
 		}
-		add(w.radius, "constant", "the radius", Center{w.center})
+		add(w.radius, "constant", "the radius", constantOutput{w.center})
 		level := standardLevel(alpha)
 		if s, ok := w.privacy[level]; ok {
 			if v, err := StandardBound(alpha, s.Hi); err == nil {

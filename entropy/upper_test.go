@@ -114,16 +114,3 @@ func TestUpperBounds_Applies(t *testing.T) {
 		t.Errorf("%v, twice as lossy %v", p, q)
 	}
 }
-
-func TestUpperBounds_Losses(t *testing.T) {
-	b := metric.Same(space.Path(5, 1))
-	bounds := testkit.Must(entropy.UpperBounds(t.Context(), b, 1, nil, entropy.Loss{Name: "noise", Value: 1.5}, entropy.Loss{Name: "worse", Value: 3}))
-	if got := names(bounds); !slices.Equal(got, []string{"noise", "constant", "worse", "exponential"}) {
-		t.Errorf("ranked %v", got)
-	}
-	for _, v := range []float64{math.NaN(), -1, math.Inf(1)} {
-		if _, err := entropy.UpperBounds(t.Context(), b, 1, nil, entropy.Loss{Name: "bad", Value: v}); err == nil {
-			t.Errorf("accepted a loss of %v", v)
-		}
-	}
-}

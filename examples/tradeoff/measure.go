@@ -86,7 +86,7 @@ func (s *study) bound(ctx context.Context, p *demo.Program, alphas []float64) er
 	if err != nil {
 		return err
 	}
-	diametric, err := entropy.DiametricScales(ctx, s.space, alphas, o)
+	diametric, err := entropy.DiametricScales(ctx, s.space, alphas, &entropy.PassOptions{Progress: report})
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,9 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 	}
 
 	// The bracket accepts all, and lies between the best of each.
-	bracket, err := entropy.Accuracy(t.Context(), b, alpha, nil, losses...)
+	bracket, err := entropy.Accuracy(t.Context(), b, alpha, nil)
+	ok(t, err)
+	bracket, err = bracket.With(losses...)
 	ok(t, err)
 	if !(bracket.Lo <= opt.Objective && bracket.Lo <= bracket.Hi && opt.DualBound*(1-lossTol) <= bracket.Hi) {
 		t.Errorf("bracket %v, optimum in [%v, %v]", bracket, opt.DualBound, opt.Objective)

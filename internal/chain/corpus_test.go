@@ -77,11 +77,11 @@ func corpus(t testing.TB, n int) []named {
 		{"measures", measures(t)},
 		{"Baire", baire(t, n)},
 	}
-	random := 1
+	count := 1
 	if long() {
-		random = 8
+		count = 8
 	}
-	for i := range random {
+	for i := range count {
 		r := random.Seeded(uint64(i))
 		plane, graph, tree := space.Uniform(n, r), metrised(n, r), ultra(t, n, r)
 		out = append(out,
@@ -153,7 +153,7 @@ func grid(n int) metric.Finite {
 func measures(t testing.TB) metric.Bimetric {
 	net, err := entropy.MeasureNet(t.Context(), space.Path(3, 1), 4)
 	ok(t, err)
-	tv, err := net.TotalVariation()
+	tv, err := net.TotalVariation(t.Context())
 	ok(t, err)
 	w1, err := net.Wasserstein(t.Context(), nil)
 	ok(t, err)

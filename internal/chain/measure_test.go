@@ -45,7 +45,7 @@ func TestChain_PrivateMeasures(t *testing.T) {
 				ok(t, err)
 				b, err := m.Bound(t.Context(), nil)
 				ok(t, err)
-				floor, err := entropy.PrivateMeasureBound(t.Context(), f, alpha, nil)
+				floor, err := entropy.PrivateMeasureBound(t.Context(), f, alpha)
 				ok(t, err)
 				if p, err := floor.Prove(t.Context(), f, alpha); p != floor.Value || err != nil {
 					t.Errorf("%s: %v is proved %v (%v)", name, floor.Value, p, err)
@@ -84,7 +84,7 @@ func (w *tightest) synthesise(t *testing.T, name string, d *measure.Domain[int],
 		ok(t, err)
 		b, err := s.Bound(t.Context(), records, nil)
 		ok(t, err)
-		floor, err := entropy.PrivateDataBound(t.Context(), f, records, eps, nil)
+		floor, err := entropy.PrivateDataBound(t.Context(), f, records, eps)
 		ok(t, err)
 		if !(floor.Value <= b.Nearest && b.Lower <= b.Nearest && s.Guarantee().Alpha() <= eps) {
 			t.Errorf("%s: at least %v or %v, at most %v; %v", name, floor.Value, b.Lower, b.Nearest, s.Guarantee())
@@ -155,14 +155,14 @@ func TestChain_MeasureNet(t *testing.T) {
 	}{{space.Path(3, 1), 4}, {space.Simplex(3, 1), 4}, {space.Path(2, 5), 12}, {cities(t, 4), 3}} {
 		net, err := entropy.MeasureNet(t.Context(), c.f, c.m)
 		ok(t, err)
-		tv, err := net.TotalVariation()
+		tv, err := net.TotalVariation(t.Context())
 		ok(t, err)
 		w1, err := net.Wasserstein(t.Context(), nil)
 		ok(t, err)
 		for _, eps := range []float64{0.1, 1, 4} {
 			opt, err := lp.Optimal(t.Context(), metric.Bimetric{Privacy: tv, Utility: w1}, eps*float64(c.m), nil)
 			ok(t, err)
-			floor, err := entropy.PrivateDataBound(t.Context(), c.f, c.m, eps, nil)
+			floor, err := entropy.PrivateDataBound(t.Context(), c.f, c.m, eps)
 			ok(t, err)
 			radius, _, _ := metric.Radius(t.Context(), w1)
 			if !(0 < floor.Value && floor.Value <= opt.Objective && opt.DualBound <= radius) {

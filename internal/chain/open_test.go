@@ -84,12 +84,11 @@ func (q question) quotient(t testing.TB, p pairOfMetrics) float64 {
 	b := p.space()
 	opt, err := lp.Optimal(t.Context(), b, 1, &lp.Options{Tolerance: 1e-4, Workers: 1})
 	ok(t, err)
-	o := &entropy.Options{Workers: 1}
-	s, err := entropy.EntropicScale(t.Context(), b, q.entropic, o)
+	s, err := entropy.EntropicScale(t.Context(), b, q.entropic, &entropy.Options{Workers: 1})
 	ok(t, err)
 	sum := s.Hi + 1
 	if q.diametric > 0 {
-		so, err := entropy.DiametricScale(t.Context(), b, q.diametric, o)
+		so, err := entropy.DiametricScale(t.Context(), b, q.diametric, &entropy.PassOptions{Workers: 1})
 		ok(t, err)
 		sum = s.Hi + so.Hi
 	}

@@ -188,19 +188,19 @@ var longCalls = []longCall{
 		return err1(entropy.OuterScale(ctx, f, 5, nil))
 	}},
 	{"entropy.Packing", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.Packing(ctx, f, nil, 0.05, &entropy.Options{Nodes: math.MaxInt}))
+		return err1(entropy.Packing(ctx, f, nil, 0.05, &entropy.SearchOptions{Nodes: math.MaxInt}))
 	}},
 	{"entropy.Covering", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.Covering(ctx, f, nil, 0.05, &entropy.Options{Nodes: math.MaxInt}))
+		return err1(entropy.Covering(ctx, f, nil, 0.05, &entropy.SearchOptions{Nodes: math.MaxInt}))
 	}},
 	{"entropy.PositiveMeasure", high, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.PositiveMeasure(ctx, f, nil))
+		return err1(entropy.PositiveMeasure(ctx, f))
 	}},
 	{"entropy.BallMass", high, 15_000, func(ctx context.Context, f metric.Finite) error {
 		return err2(entropy.BallMass(ctx, f, uniformly(f.Len()), 1, nil))
 	}},
 	{"entropy.PrivateMeasureBound", flat, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(entropy.PrivateMeasureBound(ctx, f, 5, nil))
+		return err1(entropy.PrivateMeasureBound(ctx, f, 5))
 	}},
 
 	{"tsp.Solve", flat, 50_000, func(ctx context.Context, f metric.Finite) error {

@@ -246,14 +246,13 @@ func (r *relaxation) scales(ctx context.Context, m *RelaxedMechanism, bound bool
 	if r.tree != nil {
 		b.Utility = r.tree
 	}
-	o := &entropy.Options{Workers: r.o.Workers}
-	s, err := entropy.EntropicScale(ctx, b, directed.DivDown(r.alpha, 3), o)
+	s, err := entropy.EntropicScale(ctx, b, directed.DivDown(r.alpha, 3), &entropy.Options{Workers: r.o.Workers})
 	if err != nil {
 		return err
 	}
 	m.Entropic = s.Hi
 	if bound {
-		d, err := entropy.DiametricScale(ctx, b, directed.DivDown(r.alpha, 7), o)
+		d, err := entropy.DiametricScale(ctx, b, directed.DivDown(r.alpha, 7), &entropy.PassOptions{Workers: r.o.Workers})
 		if err != nil {
 			return err
 		}

@@ -227,7 +227,7 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 	}
 	if mu == nil {
 		var err error
-		if mu, err = entropy.PositiveMeasure(ctx, b.Utility, nil); err != nil {
+		if mu, err = entropy.PositiveMeasure(ctx, b.Utility); err != nil {
 			return nil, err
 		}
 	}
@@ -238,7 +238,7 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 	}
 	u := &UtilityMechanism{Mu: append([]float64(nil), mu...), FormulaBeta: math.Inf(1), FormulaLevel: math.Inf(1)}
 	if t.Gamma > 0 {
-		mass, _, err := entropy.BallMass(ctx, b.Utility, mu, t.Gamma/2, &entropy.Options{Workers: o.Workers})
+		mass, _, err := entropy.BallMass(ctx, b.Utility, mu, t.Gamma/2, &entropy.PassOptions{Workers: o.Workers})
 		if err != nil {
 			return nil, err
 		}

@@ -79,7 +79,7 @@ func (s *Synthesizer[P]) Bound(ctx context.Context, records float64, o *BoundOpt
 	if s.p.opt.Relation == AddRemoveOne {
 		level *= 2
 	}
-	lower, err := entropy.PrivateDataBound(ctx, f, int(max(1, min(records, 1<<53))), level, nil)
+	lower, err := entropy.PrivateDataBound(ctx, f, int(max(1, min(records, 1<<53))), level)
 	b.Lower = lower.Value
 	return b, err
 }
@@ -101,7 +101,7 @@ func (m *Measure) Bound(ctx context.Context, o *BoundOptions) (Bound, error) {
 	if err != nil {
 		return Bound{}, err
 	}
-	lower, err := entropy.PrivateMeasureBound(ctx, f, m.p.loss, nil)
+	lower, err := entropy.PrivateMeasureBound(ctx, f, m.p.loss)
 	b.Lower = lower.Value
 	return b, err
 }
