@@ -222,7 +222,7 @@ var tspCalls = []call{
 	{"tsp.HeldKarpBound", tsp.HeldKarpBound, []any{points, &tsp.HeldKarpOptions{}}},
 	{"tsp.CoveringIntegral", tsp.CoveringIntegral, []any{points}},
 	{"tsp.Fold", tsp.Fold, []any{points, tour}},
-	{"tsp.Folding.Locality", folding.Locality, []any{ctx, points}},
+	{"tsp.Folding.Locality", folding.Locality, []any{points}},
 	{"tsp.Folding.Locality", func(l tsp.Folding) (tsp.Locality, error) { return l.Locality(context.Background(), points) }, []any{*folding}},
 	{"tsp.Greedy", tsp.Greedy, []any{points, &tsp.GreedyOptions{}}},
 	{"tsp.Improve", tsp.Improve, []any{points, tour, &tsp.ImproveOptions{}}},
