@@ -10,7 +10,8 @@ import (
 // The functions of this file make metrics out of metrics. The results forward
 // Check to the spaces they were made of, and are as safe for concurrent use.
 
-// Scale returns s with every distance multiplied by c > 0: a change of unit.
+// Scale returns s with every distance multiplied by c > 0: a change of unit,
+// to one without a name.
 // It is an [Embedder] where s is one. An extreme c can make distances overflow,
 // which [Densify] refuses.
 func Scale[P any](s Space[P], c float64) (Space[P], error) {
@@ -18,42 +19,54 @@ func Scale[P any](s Space[P], c float64) (Space[P], error) {
 	if err := fault.Positive(op, "c", c); err != nil {
 		return nil, err
 	}
-	return newTransform(op, s, func(d float64) float64 { return c * d })
+	return newTransform(op, s, "", func(d float64) float64 { return c * d })
 }
 
 // Power returns s with every distance raised to the power p, 0 < p <= 1: the
-// snowflake of s, which spreads near points apart. It is an [Embedder] where s
-// is one.
+// snowflake of s, which spreads near points apart. It has no unit, and is an
+// [Embedder] where s is one.
 func Power[P any](s Space[P], p float64) (Space[P], error) {
 	const op = "metric: Power"
 	if !(p > 0 && p <= 1) {
 		return nil, &ValueError{Op: op, Arg: "p", Index: -1, Value: p, Want: "a number in (0, 1]"}
 	}
-	return newTransform(op, s, func(d float64) float64 { return math.Pow(d, p) })
+	return newTransform(op, s, "", func(d float64) float64 { return math.Pow(d, p) })
 }
 
-// Cap returns min(s, c), c > 0: beyond c all points are equally far. It is an
-// [Embedder] where s is one.
+// Cap returns min(s, c), c > 0, in the unit of s: beyond c all points are equally
+// far. It is an [Embedder] where s is one.
 func Cap[P any](s Space[P], c float64) (Space[P], error) {
 	const op = "metric: Cap"
 	if err := fault.Positive(op, "c", c); err != nil {
 		return nil, err
 	}
-	return newTransform(op, s, func(d float64) float64 { return min(d, c) })
+	return newTransform(op, s, UnitOf(s), func(d float64) float64 { return min(d, c) })
+}
+
+// WithUnit returns s with a name for the unit of its distances, so that levels
+// under it are per that unit. s has no unit yet, or that one. The unit of a
+// [Finite] that has none is an option of the mechanisms on it.
+func WithUnit[P any](s Space[P], unit Unit) (Space[P], error) {
+	const op = "metric: WithUnit"
+	if _, err := fault.Unit(op, unit, UnitOf(s)); err != nil {
+		return nil, err
+	}
+	return newTransform(op, s, unit, func(d float64) float64 { return d })
 }
 
 // transform is f of a metric, which is again one for f concave, nondecreasing
 // and 0 only at 0.
 type transform[P any] struct {
-	s Space[P]
-	f func(float64) float64
+	s    Space[P]
+	unit Unit
+	f    func(float64) float64
 }
 
-func newTransform[P any](op string, s Space[P], f func(float64) float64) (Space[P], error) {
+func newTransform[P any](op string, s Space[P], unit Unit, f func(float64) float64) (Space[P], error) {
 	if s == nil {
 		return nil, fmt.Errorf("%s: s is nil: %w", op, fault.ErrEmpty)
 	}
-	t := transform[P]{s, f}
+	t := transform[P]{s, unit, f}
 	if e, ok := s.(Embedder[P]); ok {
 		return embeddedTransform[P]{t, e}, nil
 	}
@@ -62,6 +75,7 @@ func newTransform[P any](op string, s Space[P], f func(float64) float64) (Space[
 
 func (t transform[P]) Distance(x, y P) float64 { return t.f(t.s.Distance(x, y)) }
 func (t transform[P]) Check(x, y P) error      { return check(t.s, x, y) }
+func (t transform[P]) Unit() Unit              { return t.unit }
 
 type embeddedTransform[P any] struct {
 	transform[P]
@@ -75,12 +89,14 @@ func (t embeddedTransform[P]) Norm() (float64, func(float64) float64) {
 	return p, func(v float64) float64 { return t.f(from(v)) }
 }
 
-// Sum returns the sum of one or more metrics on the same points.
+// Sum returns the sum of one or more metrics on the same points. Its unit is that
+// of all of them, where they have the same.
 func Sum[P any](spaces ...Space[P]) (Space[P], error) {
 	return newMany("metric: Sum", spaces, func(a, b float64) float64 { return a + b })
 }
 
-// Max returns the largest of one or more metrics on the same points.
+// Max returns the largest of one or more metrics on the same points. Its unit is
+// as that of [Sum].
 func Max[P any](spaces ...Space[P]) (Space[P], error) {
 	return newMany("metric: Max", spaces, func(a, b float64) float64 { return max(a, b) })
 }
@@ -111,6 +127,22 @@ func (m many[P]) Distance(x, y P) float64 {
 	return d
 }
 
+func (m many[P]) Unit() Unit {
+	unit := UnitOf(m.spaces[0])
+	for _, s := range m.spaces[1:] {
+		unit = common(unit, UnitOf(s))
+	}
+	return unit
+}
+
+// common is the unit of what adds or compares distances in units a and b.
+func common(a, b Unit) Unit {
+	if a == b {
+		return a
+	}
+	return ""
+}
+
 func (m many[P]) Check(x, y P) error {
 	for _, s := range m.spaces {
 		if err := check(s, x, y); err != nil {
@@ -128,7 +160,8 @@ type Pair[A, B any] struct {
 
 // Product returns the metric on pairs whose distance is the p-norm, p in
 // [1, +Inf], of the two distances (a of First, b of Second): their sum for
-// p = 1, the larger for p = +Inf. Products of more spaces nest.
+// p = 1, the larger for p = +Inf. Products of more spaces nest. Its unit is as that
+// of [Sum].
 func Product[A, B any](a Space[A], b Space[B], p float64) (Space[Pair[A, B]], error) {
 	const op = "metric: Product"
 	if a == nil || b == nil {
@@ -160,6 +193,8 @@ func (s product[A, B]) Distance(x, y Pair[A, B]) float64 {
 	}
 	return hi * math.Pow(1+math.Pow(lo/hi, s.p), 1/s.p)
 }
+
+func (s product[A, B]) Unit() Unit { return common(UnitOf(s.a), UnitOf(s.b)) }
 
 func (s product[A, B]) Check(x, y Pair[A, B]) error {
 	if err := check(s.a, x.First, y.First); err != nil {

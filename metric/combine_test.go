@@ -5,7 +5,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -137,5 +139,50 @@ func TestCombinators_RefuseParameters(t *testing.T) {
 		if !errors.Is(err, metric.ErrEmpty) {
 			t.Errorf("missing space %d: %v", i, err)
 		}
+	}
+}
+
+// Each way to make a metric of a metric keeps its unit, or has none.
+func TestUnits_Travel(t *testing.T) {
+	ctx := t.Context()
+	globe, moon := metric.Space[metric.LatLon](metric.GreatCircle{}), metric.Space[metric.LatLon](metric.GreatCircle{Radius: 1737.4})
+	capped, scaled := testkit.Must(metric.Cap(globe, 100)), testkit.Must(metric.Scale(globe, 1000))
+	pts := testkit.Must(metric.NewPoints([]metric.LatLon{{}, {Lat: 1}, {Lat: 3}}, globe))
+	for name, c := range map[string]struct {
+		m    any
+		want metric.Unit
+	}{
+		"globe":       {globe, "km"},
+		"radius":      {metric.GreatCircle{Radius: metric.EarthRadiusKm}, "km"},
+		"moon":        {moon, ""},
+		"named":       {testkit.Must(metric.WithUnit(moon, "km")), "km"},
+		"again":       {testkit.Must(metric.WithUnit(globe, "km")), "km"},
+		"Cap":         {capped, "km"},
+		"Scale":       {scaled, ""},
+		"renamed":     {testkit.Must(metric.WithUnit(scaled, "m")), "m"},
+		"Power":       {testkit.Must(metric.Power(globe, .5)), ""},
+		"Sum":         {testkit.Must(metric.Sum(globe, capped)), "km"},
+		"Sum, mixed":  {testkit.Must(metric.Sum(globe, moon)), ""},
+		"Max":         {testkit.Must(metric.Max(scaled, globe)), ""},
+		"Product":     {testkit.Must(metric.Product(globe, capped, 2)), "km"},
+		"mixed":       {testkit.Must(metric.Product(globe, moon, 2)), ""},
+		"Points":      {pts, "km"},
+		"Densify":     {testkit.Must(metric.Densify(ctx, pts)), "km"},
+		"Subset":      {testkit.Must(metric.Subset(pts, []int{2, 0})), "km"},
+		"Permuted":    {testkit.Must(metric.Permuted(pts, []int{2, 0, 1})), "km"},
+		"Scaled":      {testkit.Must(metric.Scaled(pts, 2)), ""},
+		"Spanner":     {testkit.Must(metric.Spanner(ctx, pts, 2)), "km"},
+		"Subdominant": {testkit.Must(metric.Subdominant(ctx, pts)), "km"},
+		"NewDense":    {testkit.Must(metric.NewDense(2, []float64{1})), ""},
+	} {
+		if got := metric.UnitOf(c.m); got != c.want {
+			t.Errorf("%s: unit %q, want %q", name, got, c.want)
+		}
+	}
+	if _, err := metric.WithUnit(globe, "mile"); !errors.Is(err, fault.ErrUnit) {
+		t.Error(err)
+	}
+	if d := testkit.Must(metric.WithUnit(globe, "km")).Distance(pts.At(0), pts.At(2)); d != pts.Distance(0, 2) {
+		t.Errorf("a name changed a distance to %v", d)
 	}
 }

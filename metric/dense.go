@@ -15,6 +15,7 @@ import (
 type Dense struct {
 	n     int
 	upper []float64 // (0,1), (0,2), ..., (0,n-1), (1,2), ...
+	unit  Unit
 }
 
 // NewDense returns the metric on n points whose distances, row by row above
@@ -36,7 +37,7 @@ func NewDense(n int, upper []float64) (*Dense, error) {
 	if err := fault.AllNonNegative(op, "upper", upper); err != nil {
 		return nil, err
 	}
-	return &Dense{n, slices.Clone(upper)}, nil
+	return &Dense{n: n, upper: slices.Clone(upper)}, nil
 }
 
 // NewMatrix returns the metric whose distances are the rows of an n x n
@@ -69,7 +70,7 @@ func NewMatrix(rows [][]float64) (*Dense, error) {
 		}
 		upper = append(upper, row[i+1:]...)
 	}
-	return &Dense{n, upper}, nil
+	return &Dense{n: n, upper: upper}, nil
 }
 
 // Densify stores all distances of f, on every core. A *Dense is returned as it
@@ -89,7 +90,7 @@ func Densify(ctx context.Context, f Finite) (*Dense, error) {
 	if err := condensedSize(op, n); err != nil {
 		return nil, err
 	}
-	d := &Dense{n, make([]float64, n*(n-1)/2)}
+	d := &Dense{n, make([]float64, n*(n-1)/2), UnitOf(f)}
 	err := parallel.Chunks(ctx, n, 16, 0, nil, func(_, lo, hi int) {
 		var row []float64
 		for i := lo; i < hi; i++ {
@@ -119,6 +120,9 @@ func (d *Dense) at(i, j int) int { return i*(2*d.n-i-1)/2 + j - i - 1 }
 
 // Len returns the number of points.
 func (d *Dense) Len() int { return d.n }
+
+// Unit implements [Measured]: that of the metric whose distances [Densify] stored.
+func (d *Dense) Unit() Unit { return d.unit }
 
 // String is for people: "metric on 5 points".
 func (d *Dense) String() string { return fmt.Sprintf("metric on %d points", d.n) }

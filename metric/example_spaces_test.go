@@ -168,3 +168,23 @@ func ExampleNewClustered() {
 	fmt.Println(f.DistancesFrom(2, nil))
 	// Output: [1 1 0 0.25 1 1]
 }
+
+// Levels under this space are per edit, and say so.
+func ExampleWithUnit() {
+	edits, err := metric.WithUnit(metric.Space[string](metric.Levenshtein{}), "edit")
+	if err != nil {
+		panic(err)
+	}
+	words, err := metric.NewPoints([]string{"river", "stream"}, edits)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(words.Distance(0, 1), words.Unit())
+	fmt.Println(metric.UnitOf(metric.GreatCircle{}))
+	_, err = metric.WithUnit(metric.Space[metric.LatLon](metric.GreatCircle{}), "mile")
+	fmt.Println(err)
+	// Output:
+	// 5 edit
+	// km
+	// metric: WithUnit: different units: Unit is "mile", the metric's "km"
+}

@@ -146,7 +146,7 @@ func newGraph(ctx context.Context, op string, ids []int64, edges []Edge) (*Graph
 	if j := g.unreached(); j >= 0 { // before the n*n distances
 		return nil, fmt.Errorf("%s: no path joins nodes %d and %d: %w", op, ids[0], ids[j], ErrDisconnected)
 	}
-	d := &Dense{n, make([]float64, n*(n-1)/2)}
+	d := &Dense{n: n, upper: make([]float64, n*(n-1)/2)}
 	err := parallel.Chunks(ctx, n, 4, 0, nil, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			tree := path.DijkstraFrom(g.nodes[i], g)
@@ -217,6 +217,10 @@ func (a *adjacency) Weight(u, v int64) (float64, bool) {
 
 // Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.ids) }
+
+// Unit implements [Measured]: that of the metric that it is a [Spanner] of. The
+// lengths of other graphs have none.
+func (g *Graph) Unit() Unit { return g.dense.unit }
 
 // String is for people: "shortest paths between 5 nodes".
 func (g *Graph) String() string { return fmt.Sprintf("shortest paths between %d nodes", g.Len()) }

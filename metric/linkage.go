@@ -148,5 +148,7 @@ func subdominant(ctx context.Context, op string, f Finite) (u *Ultrametric, pare
 		i, j := int(e.I), int(e.J)
 		order, heights, parent[j] = append(order, j), append(heights, f.Distance(i, j)), i
 	}
-	return newUltrametric(order, heights), parent, nil
+	u = newUltrametric(order, heights)
+	u.unit = UnitOf(f)
+	return u, parent, nil
 }

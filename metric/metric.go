@@ -72,6 +72,22 @@ type Embedded interface {
 // so levels in different units do not add.
 type Unit string
 
+// Measured is an optional capability of a [Space] and of a [Finite]: the unit of
+// its distances, "" where it has none. [Points], [Subset], [Permuted] and what
+// stores the distances of another metric have that of what they are made of.
+// [WithUnit] names one.
+type Measured interface {
+	Unit() Unit
+}
+
+// UnitOf returns the unit of a [Space] or [Finite], "" where it has none.
+func UnitOf(m any) Unit {
+	if m, ok := m.(Measured); ok {
+		return m.Unit()
+	}
+	return ""
+}
+
 // ErrEmpty reports a space, a list or a data set without points, or nil in place
 // of one, in every package of the module. Ask for it with errors.Is.
 var ErrEmpty = fault.ErrEmpty

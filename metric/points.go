@@ -53,6 +53,9 @@ func (p *Points[P]) At(i int) P { return p.pts[i] }
 // Space returns the metric the points were given with.
 func (p *Points[P]) Space() Space[P] { return p.space }
 
+// Unit implements [Measured]: that of the space.
+func (p *Points[P]) Unit() Unit { return UnitOf(p.space) }
+
 // Distance returns the distance between points i and j. Which of the two comes
 // first does not matter, even where the space rounds differently either way.
 func (p *Points[P]) Distance(i, j int) float64 {

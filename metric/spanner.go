@@ -53,7 +53,7 @@ func Spanner(ctx context.Context, f Finite, t float64) (*Graph, error) {
 	}
 	g := &greedy{
 		links: make([][]link, n),
-		bound: &Dense{n, make([]float64, n*(n-1)/2)},
+		bound: &Dense{n: n, upper: make([]float64, n*(n-1)/2)},
 		dist:  make([]float64, n),
 	}
 	for k := range g.bound.upper {
@@ -86,7 +86,12 @@ func Spanner(ctx context.Context, f Finite, t float64) (*Graph, error) {
 	for i := range ids {
 		ids[i] = int64(i)
 	}
-	return newGraph(ctx, op, ids, edges)
+	h, err := newGraph(ctx, op, ids, edges)
+	if err != nil {
+		return nil, err
+	}
+	h.dense.unit = UnitOf(f)
+	return h, nil
 }
 
 // span is a pair of points i < j at distance d.

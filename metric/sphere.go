@@ -41,6 +41,15 @@ func (g GreatCircle) Distance(x, y LatLon) float64 {
 	return g.radius() * (2 * math.Atan2(math.Sqrt(h), math.Sqrt(rest)))
 }
 
+// Unit implements [Measured]: "km" on the Earth, whose radius is [EarthRadiusKm],
+// and none on other spheres.
+func (g GreatCircle) Unit() Unit {
+	if g.radius() == EarthRadiusKm {
+		return "km"
+	}
+	return ""
+}
+
 // Check implements [Checker].
 func (g GreatCircle) Check(x, y LatLon) error {
 	const op = "metric: GreatCircle"

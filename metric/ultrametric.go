@@ -26,6 +26,7 @@ type Ultrametric struct {
 	order   []int // order[p] is the point at position p
 	pos     []int // pos[order[p]] = p
 	heights rangeMax[float64]
+	unit    Unit
 }
 
 // NewUltrametric returns the ultrametric on n = len(order) points that stand
@@ -58,7 +59,7 @@ func NewUltrametric(order []int, heights []float64) (*Ultrametric, error) {
 
 // newUltrametric takes checked slices, and keeps them.
 func newUltrametric(order []int, heights []float64) *Ultrametric {
-	return &Ultrametric{order, inverse(order), newRangeMax(heights)}
+	return &Ultrametric{order: order, pos: inverse(order), heights: newRangeMax(heights)}
 }
 
 // Merge joins the clusters A and B of a dendrogram at a height. See [FromLinkage].
@@ -128,6 +129,10 @@ func FromLinkage(n int, merges []Merge) (*Ultrametric, error) {
 
 // Len returns the number of points.
 func (u *Ultrametric) Len() int { return len(u.order) }
+
+// Unit implements [Measured]: that of the metric that [Subdominant] or
+// [AsUltrametric] was given.
+func (u *Ultrametric) Unit() Unit { return u.unit }
 
 // String is for people: "ultrametric on 5 points".
 func (u *Ultrametric) String() string { return fmt.Sprintf("ultrametric on %d points", u.Len()) }

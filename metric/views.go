@@ -7,7 +7,8 @@ import (
 	"github.com/metricdp/metricdp/internal/finite"
 )
 
-// Scaled returns f with every distance multiplied by c > 0: a change of unit.
+// Scaled returns f with every distance multiplied by c > 0: a change of unit,
+// to one without a name.
 func Scaled(f Finite, c float64) (Finite, error) {
 	const op = "metric: Scaled"
 	if err := fault.Empty(op, "f", fault.Len(f)); err != nil {
@@ -82,6 +83,9 @@ type subset struct {
 
 func (s *subset) Len() int                  { return len(s.idx) }
 func (s *subset) Distance(i, j int) float64 { return s.f.Distance(s.idx[i], s.idx[j]) }
+
+// Unit implements [Measured]: that of the whole.
+func (s *subset) Unit() Unit { return UnitOf(s.f) }
 
 func (s *subset) Embed() (Embedding, bool) {
 	e, ok := finite.Embed[Embedding](s.f)

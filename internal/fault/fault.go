@@ -120,6 +120,21 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
+// ErrUnit reports distances or levels in different units.
+var ErrUnit = errors.New("different units")
+
+// Unit returns the unit of a level under a metric: what was given, or that of the
+// metric where that is "". Two different ones are ErrUnit.
+func Unit[U ~string](op string, given, metric U) (U, error) {
+	switch {
+	case given == "":
+		return metric, nil
+	case metric == "" || given == metric:
+		return given, nil
+	}
+	return "", fmt.Errorf("%s: %w: Unit is %q, the metric's %q", op, ErrUnit, given, metric)
+}
+
 // Positive checks 0 < v < +Inf.
 func Positive(op, arg string, v float64) error {
 	if v > 0 && !math.IsInf(v, 1) {
