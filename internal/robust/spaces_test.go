@@ -201,6 +201,7 @@ var entropyCalls = []call{
 	{"entropy.Packed.Prove", entropy.Packed.Prove, []any{entropy.Packed{X: 0, Points: []int{1, 3}}, same, 1.0}},
 	{"entropy.TwoPoints.Prove", entropy.TwoPoints.Prove, []any{entropy.TwoPoints{X: 0, Y: 1}, same, 1.0}},
 	{"entropy.MeasureNet", entropy.MeasureNet, []any{path, 2}},
+	{"entropy.Measures.TotalVariation", measures.TotalVariation, nil},
 	{"entropy.Measures.Wasserstein", measures.Wasserstein, []any{&entropy.PassOptions{}}},
 	{"entropy.PositiveMeasure", entropy.PositiveMeasure, []any{path}},
 	{"entropy.BallMass", entropy.BallMass, []any{path, uniform, 1.0, &entropy.PassOptions{}}},
