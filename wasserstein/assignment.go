@@ -29,6 +29,14 @@ type Matching struct {
 	Lower float64
 }
 
+// AssignmentOptions are the settings of [Assignment]. Nil and the zero value mean
+// the defaults.
+type AssignmentOptions struct {
+	// Workers is the number of goroutines; 0 means one a processor. The result
+	// does not depend on it.
+	Workers int
+}
+
 // Gap returns Upper-Lower, rounded up: what the matching costs too much at most.
 // It is rounding only, some units of 2^-53 times the sizes of the costs and
 // potentials, added over the rows.
@@ -41,7 +49,7 @@ func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 //
 // n > m is a [*metric.SizeError], n = 0 [metric.ErrEmpty] and a cost that is no
 // number or larger than 2^960 in size a [*metric.ValueError], with its index in
-// row order. Of o only Context, whose error ends the work, and Workers count.
+// row order.
 //
 // The algorithm is that of shortest augmenting paths (Jonker and Volgenant
 // 1987), helped by an auction on hard costs (Bertsekas 1988), on short lists of
@@ -51,7 +59,7 @@ func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 // result. The passes use every core. Memory beyond the costs is about 0.7 kB a
 // row, and some kB more where lists grow. Ties are broken the same way every
 // time.
-func Assignment(ctx context.Context, c Cost, o *Options) (*Matching, error) {
+func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, error) {
 	const op = "wasserstein: Assignment"
 	n, m := dims(c)
 	if n == 0 || m == 0 {
@@ -64,13 +72,16 @@ func Assignment(ctx context.Context, c Cost, o *Options) (*Matching, error) {
 	if err := fault.Memory(op, assignment.Bytes(n, m), 1); err != nil {
 		return nil, err
 	}
-	return match(ctx, op, n, m, costRows(c), o)
+	workers := 0
+	if o != nil {
+		workers = o.Workers
+	}
+	return match(ctx, op, n, m, costRows(c), workers)
 }
 
 // match is Assignment of a size that fits.
-func match(ctx context.Context, op string, n, m int, costs rows.Func, o *Options) (*Matching, error) {
-	opt := o.get()
-	col, v, err := assignment.Solve(ctx, n, m, costs, opt.Workers)
+func match(ctx context.Context, op string, n, m int, costs rows.Func, workers int) (*Matching, error) {
+	col, v, err := assignment.Solve(ctx, n, m, costs, workers)
 	var bad *rows.BadCost
 	if errors.As(err, &bad) {
 		err = &fault.ValueError{Op: op, Arg: "cost", Index: bad.I*m + bad.J, Value: bad.Value, Want: "a finite number of size at most 2^960"}
@@ -78,7 +89,7 @@ func match(ctx context.Context, op string, n, m int, costs rows.Func, o *Options
 	if err != nil {
 		return nil, err
 	}
-	return proveMatching(ctx, m, costs, col, v, opt.Workers)
+	return proveMatching(ctx, m, costs, col, v, workers)
 }
 
 // proveMatching makes a Matching of the columns col and any potentials v <= 0 of

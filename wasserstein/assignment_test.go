@@ -255,8 +255,8 @@ func TestAssignment_PermutationAndScale(t *testing.T) {
 func TestAssignment_WorkersAgree(t *testing.T) {
 	n := 500
 	c := testkit.Must(Matrix(n, n, assignEuclid(n, n, 5)))
-	one := testkit.Must(Assignment(t.Context(), c, &Options{Workers: 1}))
-	many := testkit.Must(Assignment(t.Context(), c, &Options{Workers: 7}))
+	one := testkit.Must(Assignment(t.Context(), c, &AssignmentOptions{Workers: 1}))
+	many := testkit.Must(Assignment(t.Context(), c, &AssignmentOptions{Workers: 7}))
 	if fmt.Sprint(one) != fmt.Sprint(many) {
 		t.Error("the result depends on the number of workers")
 	}

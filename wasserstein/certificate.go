@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -40,6 +41,14 @@ type Certificate struct {
 // Gap returns Upper-Lower, rounded up.
 func (c *Certificate) Gap() float64 { return directed.SubUp(c.Upper, c.Lower) }
 
+// CertifyOptions are the settings of [Certify]. Nil and the zero value mean the
+// defaults.
+type CertifyOptions struct {
+	// Workers is the number of goroutines; 0 means one a processor. The result
+	// does not depend on it.
+	Workers int
+}
+
 // Certify bounds the least cost of moving mu onto nu by any plan and any
 // potentials v of the sinks, for instance of another solver: a wrong plan gives
 // an Upper that is too large and wrong potentials a Lower that is too small,
@@ -49,9 +58,9 @@ func (c *Certificate) Gap() float64 { return directed.SubUp(c.Upper, c.Lower) }
 // The plan's entries are masses >= 0 from source I to sink J in any order;
 // several may have the same ends. What its marginals differ from mu and nu is
 // charged the largest cost. Errors are those of [Between] and a
-// [*metric.ValueError] for an entry or a potential; of o only Context and
-// Workers count. One pass over the costs, O(n+m+len(plan)) memory.
-func Certify(ctx context.Context, c Cost, mu, nu []float64, plan []Flow, v []float64, o *Options) (*Certificate, error) {
+// [*metric.ValueError] for an entry or a potential. One pass over the costs,
+// O(n+m+len(plan)) memory.
+func Certify(ctx context.Context, c Cost, mu, nu []float64, plan []Flow, v []float64, o *CertifyOptions) (*Certificate, error) {
 	const op = "wasserstein: Certify"
 	n, m := dims(c)
 	if err := checkMeasures(op, mu, nu, n, m, false); err != nil {
@@ -59,8 +68,7 @@ func Certify(ctx context.Context, c Cost, mu, nu []float64, plan []Flow, v []flo
 	}
 	for k, p := range plan {
 		if p.I < 0 || p.I >= n || p.J < 0 || p.J >= m {
-			return nil, &fault.ValueError{Op: op, Arg: fmt.Sprintf("end of plan[%d]", k), Index: -1,
-				Value: float64(max(p.I, p.J)), Want: fmt.Sprintf("a pair of indices below %d and %d", n, m)}
+			return nil, fault.Value(op, fmt.Sprintf("end of plan[%d]", k), float64(max(p.I, p.J)), fmt.Sprintf("a pair of indices below %d and %d", n, m))
 		}
 		if err := fault.NonNegative(op, fmt.Sprintf("mass of plan[%d]", k), p.Mass); err != nil {
 			return nil, err
@@ -75,8 +83,11 @@ func Certify(ctx context.Context, c Cost, mu, nu []float64, plan []Flow, v []flo
 	if err := fault.AllFinite(op, "v", v); err != nil {
 		return nil, err
 	}
-	opt := o.get()
-	return certify(ctx, op, c, mu, nu, plan, append([]float64(nil), v...), opt.Workers)
+	workers := 0
+	if o != nil {
+		workers = o.Workers
+	}
+	return certify(ctx, op, c, mu, nu, plan, slices.Clone(v), workers)
 }
 
 // certify is Certify for checked arguments; it keeps v.
@@ -136,7 +147,7 @@ func boundTotals(op string, mu, nu []float64, largest float64) (t totals, err er
 		t.excess[side] = max(0, directed.SubUp(t.hi[side], t.lo[1-side]))
 	}
 	if p := largest * max(t.hi[0], t.hi[1]); !(p <= valueMax) {
-		return t, &fault.ValueError{Op: op, Arg: "largest cost times total mass", Index: -1, Value: p, Want: "at most 2^1000"}
+		return t, fault.Value(op, "largest cost times total mass", p, "at most 2^1000")
 	}
 	return t, nil
 }

@@ -86,7 +86,7 @@ func checkSigned(op string, g []float64, n int) error {
 		size += math.Abs(w)
 	}
 	if math.IsInf(size, 1) {
-		return &fault.ValueError{Op: op, Arg: "total variation of g", Index: -1, Value: size, Want: "a finite number"}
+		return fault.Value(op, "total variation of g", size, "a finite number")
 	}
 	return nil
 }

@@ -193,7 +193,7 @@ func multisetMatch(ctx context.Context, op string, f metric.Finite, a, b []int) 
 		// Without a context that ends there is no error.
 		costs, _ = rows.Store(context.Background(), costs, n, n, 0)
 	}
-	r, err := match(ctx, op, n, n, costs, nil)
+	r, err := match(ctx, op, n, n, costs, 0)
 	if err != nil {
 		return 0, err
 	}

@@ -37,6 +37,14 @@ func (p *Projection) String() string {
 // Gap returns Upper-Lower, rounded up.
 func (p *Projection) Gap() float64 { return directed.SubUp(p.Upper, p.Lower) }
 
+// ProjectOptions are the settings of [Project], as in [Options].
+type ProjectOptions struct {
+	Lazy      bool
+	MaxPivots int
+	Progress  func(pivots int, cost float64)
+	Workers   int
+}
+
 // Project returns a probability measure on the points of f that is nearest, in
 // the distance of [W1], to the signed measure with weights g, whose total is 1
 // up to rounding ([*MassError] otherwise: make it so first, by what is known of
@@ -45,8 +53,7 @@ func (p *Projection) Gap() float64 { return directed.SubUp(p.Upper, p.Lower) }
 //
 // Weights are finite and on all points of f. Where g is a probability measure
 // already P is g bit for bit. Errors, cost and memory are as for W1, on the
-// points of positive and those of negative weight, and so are the options but
-// for U and V, which are not used.
+// points of positive and those of negative weight.
 //
 // The nearest measure fills the negative part N of g = G - N from the positive
 // part G at least cost. For let T be a cheapest plan that moves all of N's mass
@@ -57,7 +64,7 @@ func (p *Projection) Gap() float64 { return directed.SubUp(p.Upper, p.Lower) }
 // G and N + q. A plan from G to N + q, cut down in each column to N's share,
 // moves all of N's mass out of G, and so costs at least cost(T). The problem
 // gets balanced by a sink that takes the mass p, of total 1, at no cost.
-func Project(ctx context.Context, f metric.Finite, g []float64, o *Options) (*Projection, error) {
+func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOptions) (*Projection, error) {
 	const op = "wasserstein: Project"
 	n := fault.Len(f)
 	if err := checkSigned(op, g, n); err != nil {
@@ -65,7 +72,10 @@ func Project(ctx context.Context, f metric.Finite, g []float64, o *Options) (*Pr
 	}
 	var src, dst []int
 	var size, keep exact.DD
-	t := transport{op: op, opt: o.get(), sure: true}
+	t := transport{op: op, sure: true}
+	if o != nil {
+		t.opt = Options{Lazy: o.Lazy, MaxPivots: o.MaxPivots, Progress: o.Progress, Workers: o.Workers}
+	}
 	for i, w := range g {
 		keep = keep.AddFloat(w)
 		switch {
@@ -218,10 +228,10 @@ func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 		}
 	}
 	if math.IsNaN(lo) || math.IsInf(lo, 1) {
-		return nil, &fault.ValueError{Op: op, Arg: "lo", Index: -1, Value: lo, Want: "a number below +Inf"}
+		return nil, fault.Value(op, "lo", lo, "a number below +Inf")
 	}
 	if !(hi >= lo) || math.IsInf(hi, -1) {
-		return nil, &fault.ValueError{Op: op, Arg: "hi", Index: -1, Value: hi, Want: fmt.Sprintf("a number >= lo = %v, above -Inf", lo)}
+		return nil, fault.Value(op, "hi", hi, fmt.Sprintf("a number >= lo = %v, above -Inf", lo))
 	}
 	return project.IsotonicL1(g, w, lo, hi), nil
 }

@@ -15,14 +15,13 @@ import (
 	"github.com/metricdp/metricdp/wasserstein/internal/simplex"
 )
 
-// Options tune [W1], [Between], [Project], [Assignment] and [Certify]; the last two
-// read Context and Workers only. Nil and the zero value mean the defaults.
+// Options are the settings of [W1] and [Between]. Nil and the zero value mean the
+// defaults.
 type Options struct {
 	// U and V, if not nil, are potentials to start from, of all sources and
 	// sinks: those of an earlier [Result] on the same costs, for measures not too
 	// different. They change how long the work takes, not what comes out, up to
-	// the choice between several optimal plans. They are only read. [Project]
-	// ignores them.
+	// the choice between several optimal plans. They are only read.
 	U, V []float64
 	// Lazy computes costs anew whenever a pass over all of them is made, instead
 	// of storing them: about 500 bytes a point instead of 8 bytes a pair, for

@@ -239,17 +239,17 @@ var tspCalls = []call{
 }
 
 var wassersteinCalls = []call{
-	{"wasserstein.Assignment", wasserstein.Assignment, []any{square, &wasserstein.Options{}}},
+	{"wasserstein.Assignment", wasserstein.Assignment, []any{square, &wasserstein.AssignmentOptions{}}},
 	{"wasserstein.Certify", wasserstein.Certify, []any{square, four, four,
 		[]wasserstein.Flow{{I: 0, J: 0, Mass: 0.25}, {I: 1, J: 1, Mass: 0.25}, {I: 2, J: 2, Mass: 0.25}, {I: 3, J: 3, Mass: 0.25}},
-		make([]float64, 4), &wasserstein.Options{}}},
+		make([]float64, 4), &wasserstein.CertifyOptions{}}},
 	{"wasserstein.Matrix", wasserstein.Matrix, []any{2, 2, []float64{0, 1, 1, 0}}},
 	{"wasserstein.Distances", wasserstein.Distances, []any{path, []int{0, 1}, []int{2, 3}}},
 	{"wasserstein.W1Line", wasserstein.W1Line, []any{[]float64{0, 1, 2, 3}, four, fourSkew}},
 	{"wasserstein.W1LineBetween", wasserstein.W1LineBetween, []any{[]float64{0, 1, 2, 3}, four, []float64{0, 1, 2, 3}, fourSkew}},
 	{"wasserstein.W1Samples", wasserstein.W1Samples, []any{[]float64{1, 2}, []float64{3, 1}}},
 	{"wasserstein.DistanceEM", wasserstein.DistanceEM, []any{path, []int{0, 1}, []int{2, 2, 3}}},
-	{"wasserstein.Project", wasserstein.Project, []any{path, []float64{0.5, -0.1, 0.3, 0.2, 0.1}, &wasserstein.Options{}}},
+	{"wasserstein.Project", wasserstein.Project, []any{path, []float64{0.5, -0.1, 0.3, 0.2, 0.1}, &wasserstein.ProjectOptions{}}},
 	{"wasserstein.ProjectLine", wasserstein.ProjectLine, []any{[]float64{0, 1, 2}, []float64{0.5, -0.1, 0.3}}},
 	{"wasserstein.IsotonicL1", wasserstein.IsotonicL1, []any{[]float64{1, 3, 2}, []float64{1, 1, 1}, 0.0, 5.0}},
 	{"wasserstein.ProjectSimplex", wasserstein.ProjectSimplex, []any{[]float64{1, -1, 0.5}, 1.0, make([]float64, 3)}},
