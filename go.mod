@@ -3,6 +3,7 @@ module github.com/metricdp/metricdp
 go 1.25.0
 
 require (
+	golang.org/x/exp v0.0.0-20260508232706-74f9aab9d74a
 	gonum.org/v1/gonum v0.17.0
 	gonum.org/v1/plot v0.17.0
 )

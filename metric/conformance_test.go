@@ -24,16 +24,6 @@ func conform[P any](t *testing.T, name string, s metric.Space[P], o *metrictest.
 	}
 }
 
-func must[T any](t testing.TB) func(v T, err error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 // vectors are 40 random points and the awkward ones: equal, near, far, tiny.
 func vectors(dim int) [][]float64 {
 	r := rand.New(rand.NewPCG(3, uint64(dim)))
@@ -59,23 +49,23 @@ func vectors(dim int) [][]float64 {
 func TestConformance_Spaces(t *testing.T) {
 	for _, dim := range []int{1, 2, 7} {
 		pts := vectors(dim)
-		conform(t, "Euclidean", metric.Space[[]float64](metric.Euclidean{}), nil, pts...)
-		conform(t, "Manhattan", metric.Space[[]float64](metric.Manhattan{}), nil, pts...)
-		conform(t, "Chebyshev", metric.Space[[]float64](metric.Chebyshev{}), nil, pts...)
-		conform(t, "Minkowski 1.5", metric.Space[[]float64](metric.Minkowski{P: 1.5}), nil, pts...)
-		conform(t, "Angular", metric.Space[[]float64](metric.Angular{}), nil, pts[:44]...)
+		conform(t, "Euclidean", metric.Euclidean{}, nil, pts...)
+		conform(t, "Manhattan", metric.Manhattan{}, nil, pts...)
+		conform(t, "Chebyshev", metric.Chebyshev{}, nil, pts...)
+		conform(t, "Minkowski 1.5", metric.Minkowski{P: 1.5}, nil, pts...)
+		conform(t, "Angular", metric.Angular{}, nil, pts[:44]...)
 	}
-	conform(t, "Plane", metric.Space[[2]float64](metric.Plane{}), nil, planePoints()...)
-	conform(t, "TotalVariation", metric.Space[[]float64](metric.TotalVariation{}), nil,
+	conform(t, "Plane", metric.Plane{}, nil, planePoints()...)
+	conform(t, "TotalVariation", metric.TotalVariation{}, nil,
 		[]float64{1, 0, 0}, []float64{0, 1, 0}, []float64{0.5, 0.25, 0.25}, []float64{1. / 3, 1. / 3, 1. / 3}, []float64{0, 0, 1})
 
 	places := []metric.LatLon{{Lat: 90}, {Lat: -90}, {Lat: 90, Lon: 40}, {Lon: 180}, {Lon: -180}, {}, {Lon: 1e-9}, {Lat: 1e-12}, {Lat: 48.8566, Lon: 2.3522},
 		{Lat: -48.8566, Lon: 2.3522 - 180}, {Lat: -48.8566, Lon: 2.3522 - 179.9999}, {Lat: 35.6762, Lon: 139.6503}, {Lat: 35.6762, Lon: 139.6503 + 360}}
 	var world metric.Space[metric.LatLon] = metric.GreatCircle{}
 	conform(t, "GreatCircle", world, nil, places...)
-	conform(t, "a scaled GreatCircle", must[metric.Space[metric.LatLon]](t)(metric.Scale(world, 1.1)), nil, places...)
-	conform(t, "a capped GreatCircle", must[metric.Space[metric.LatLon]](t)(metric.Cap(world, 1000)), nil, places...)
-	conform(t, "a power of GreatCircle", must[metric.Space[metric.LatLon]](t)(metric.Power(world, 0.7)), nil, places...)
+	conform(t, "a scaled GreatCircle", testkit.Must(metric.Scale(world, 1.1)), nil, places...)
+	conform(t, "a capped GreatCircle", testkit.Must(metric.Cap(world, 1000)), nil, places...)
+	conform(t, "a power of GreatCircle", testkit.Must(metric.Power(world, 0.7)), nil, places...)
 
 	words := []string{"", "a", "aa", "ab", "kitten", "sitting", "Ärger", "arg\u0308er", "kitten", string(make([]byte, 200)), string(make([]byte, 70)) + "x"}
 	ultra := &metrictest.Options{Ultrametric: true}
@@ -83,14 +73,14 @@ func TestConformance_Spaces(t *testing.T) {
 	var prefix metric.Space[string] = metric.PrefixString{}
 	conform(t, "Levenshtein", edits, nil, words...)
 	conform(t, "PrefixString", prefix, ultra, words...)
-	conform(t, "Discrete", metric.Space[string](metric.Discrete[string]{}), ultra, words...)
-	conform(t, "Sum", must[metric.Space[string]](t)(metric.Sum(edits, prefix)), nil, words...)
-	conform(t, "Max", must[metric.Space[string]](t)(metric.Max(edits, prefix)), nil, words...)
-	conform(t, "Hamming", metric.Space[[]int](metric.Hamming[int]{}), nil, []int{1, 2, 3}, []int{1, 2, 4}, []int{3, 2, 1}, []int{1, 2, 3})
-	conform(t, "CommonPrefix", metric.Space[[]int](metric.CommonPrefix[int]{Base: 3}), ultra, nil, []int{1}, []int{1, 2}, []int{1, 3}, []int{2})
+	conform(t, "Discrete", metric.Discrete[string]{}, ultra, words...)
+	conform(t, "Sum", testkit.Must(metric.Sum(edits, prefix)), nil, words...)
+	conform(t, "Max", testkit.Must(metric.Max(edits, prefix)), nil, words...)
+	conform(t, "Hamming", metric.Hamming[int]{}, nil, []int{1, 2, 3}, []int{1, 2, 4}, []int{3, 2, 1}, []int{1, 2, 3})
+	conform(t, "CommonPrefix", metric.CommonPrefix[int]{Base: 3}, ultra, nil, []int{1}, []int{1, 2}, []int{1, 3}, []int{2})
 
 	for _, p := range []float64{1, 2, 3.5, math.Inf(1)} {
-		s := must[metric.Space[metric.Pair[string, metric.LatLon]]](t)(metric.Product(edits, world, p))
+		s := testkit.Must(metric.Product(edits, world, p))
 		var pairs []metric.Pair[string, metric.LatLon]
 		for i, w := range words {
 			pairs = append(pairs, metric.Pair[string, metric.LatLon]{First: w, Second: places[i]})
@@ -102,17 +92,17 @@ func TestConformance_Spaces(t *testing.T) {
 // Every Finite of the package keeps its contract.
 func TestConformance_Finite(t *testing.T) {
 	p := square(t, 60)
-	dense := must[*metric.Dense](t)(metric.Densify(t.Context(), p))
+	dense := testkit.Must(metric.Densify(t.Context(), p))
 	g := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
 	r := rand.New(rand.NewPCG(4, 4))
 	for v := int64(1); v < 40; v++ {
 		g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(v), T: simple.Node(r.Int64N(v)), W: r.Float64()})
 		g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(v), T: simple.Node((v + 7) % 40), W: r.Float64()})
 	}
-	tree := must[*metric.Tree](t)(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 2, 2, 4}, []float64{0, 1, 0.1, 0.3, 1e-9, 0.7, 0, 1e6, 3}))
-	clustered := must[*metric.Clustered](t)(metric.NewClustered(5, 4, 0.3))
-	linkage := must[*metric.Ultrametric](t)(metric.FromLinkage(4, []metric.Merge{{A: 0, B: 2, Height: 1}, {A: 1, B: 3, Height: 1}, {A: 4, B: 5, Height: 2.5}}))
-	sub := func(f metric.Finite, idx ...int) metric.Finite { return must[metric.Finite](t)(metric.Subset(f, idx)) }
+	tree := testkit.Must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 2, 2, 4}, []float64{0, 1, 0.1, 0.3, 1e-9, 0.7, 0, 1e6, 3}))
+	clustered := testkit.Must(metric.NewClustered(5, 4, 0.3))
+	linkage := testkit.Must(metric.FromLinkage(4, []metric.Merge{{A: 0, B: 2, Height: 1}, {A: 1, B: 3, Height: 1}, {A: 4, B: 5, Height: 2.5}}))
+	sub := func(f metric.Finite, idx ...int) metric.Finite { return testkit.Must(metric.Subset(f, idx)) }
 	for _, c := range []struct {
 		name  string
 		f     metric.Finite
@@ -121,20 +111,20 @@ func TestConformance_Finite(t *testing.T) {
 		{"points", p, false},
 		{"dense", dense, false},
 		{"one point", sub(dense, 3), true},
-		{"graph", must[*metric.Graph](t)(metric.NewGraph(t.Context(), g)), false},
-		{"spanner", must[*metric.Graph](t)(metric.Spanner(t.Context(), p, 1.5)), false},
+		{"graph", testkit.Must(metric.NewGraph(t.Context(), g)), false},
+		{"spanner", testkit.Must(metric.Spanner(t.Context(), p, 1.5)), false},
 		{"paths in a tree", tree.PathMetric(), false},
 		{"nodes of a tree", tree.NodeMetric(), false},
 		{"heights in a tree", tree.Ultrametric(), true},
 		{"linkage", linkage, true},
-		{"subdominant", must[*metric.Ultrametric](t)(metric.Subdominant(t.Context(), p)), true},
+		{"subdominant", testkit.Must(metric.Subdominant(t.Context(), p)), true},
 		{"clustered", clustered, true},
 		{"subset of points", sub(p, 5, 5, 36, 0), false},
 		{"subset of an ultrametric", sub(clustered, 19, 0, 0, 7), true},
-		{"scaled points", must[metric.Finite](t)(metric.Scaled(p, 1.1)), false},
-		{"scaled dense", must[metric.Finite](t)(metric.Scaled(dense, 0x1p-1000)), false},
-		{"permuted", must[metric.Finite](t)(metric.Permuted(dense, r.Perm(60))), false},
-		{"a view of a view", sub(must[metric.Finite](t)(metric.Scaled(sub(p, 9, 8, 7, 7), 3)), 3, 0), false},
+		{"scaled points", testkit.Must(metric.Scaled(p, 1.1)), false},
+		{"scaled dense", testkit.Must(metric.Scaled(dense, 0x1p-1000)), false},
+		{"permuted", testkit.Must(metric.Permuted(dense, r.Perm(60))), false},
+		{"a view of a view", sub(testkit.Must(metric.Scaled(sub(p, 9, 8, 7, 7), 3)), 3, 0), false},
 		{"more points than are tried", square(t, 500), false},
 	} {
 		if err := metrictest.TestFinite(t.Context(), c.f, &metrictest.Options{Ultrametric: c.ultra}); err != nil {

@@ -11,8 +11,9 @@
 //
 // # From points to a finite metric
 //
-// A [Space] measures two points of some type: [Euclidean] vectors, [LatLon] on
-// a [GreatCircle], strings by [Levenshtein] distance, and what [Scale], [Sum],
+// A [Space] measures two points of some type: [Numbers], [Euclidean] vectors of
+// float64 or [Float32], [LatLon] on a [GreatCircle], strings by [Levenshtein]
+// distance, and what [Scale], [Sum],
 // [Max], [Product], [Power] and [Cap] make of them. [NewPoints] turns a list of
 // points into a [Finite] metric, which knows them by index, computes distances
 // when asked and is what every algorithm of the module takes; [Densify] stores

@@ -2,6 +2,7 @@ package metric_test
 
 import (
 	"fmt"
+	"log"
 	"math"
 
 	"github.com/metricdp/metricdp/metric"
@@ -17,7 +18,7 @@ func ExamplePlane() {
 	// Wells on a map, in km, and the one nearest to a house.
 	wells, err := metric.NewPoints([][2]float64{{0, 0}, {3, 4}, {6, 0}}, metric.Plane{})
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(wells.Distance(0, 1))
 	i, d := metric.NewLocator(wells).Nearest([2]float64{5, 0})
@@ -55,6 +56,32 @@ func ExampleTotalVariation() {
 	x, y := []float64{0.5, 0.5, 0}, []float64{0.5, 0.25, 0.25}
 	fmt.Println(metric.TotalVariation{}.Distance(x, y))
 	// Output: 0.25
+}
+
+// Salaries in cents, exact beyond what one float64 holds of each.
+func ExampleNumbers() {
+	pay, err := metric.NewPoints([]int64{310_000, 255_000, 420_050}, metric.Numbers[int64]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(pay.Distance(0, 2))
+	fmt.Println(metric.Numbers[int64]{}.Distance(1<<62, 1<<62+1))
+	// Output:
+	// 110050
+	// 1
+}
+
+// Embeddings of words, as a model returns them.
+func ExampleFloat32() {
+	words := []string{"cat", "dog", "car"}
+	vectors := [][]float32{{0.9, 0.1, 0.2}, {0.8, 0.3, 0.1}, {0, 0.9, 0.7}}
+	p, err := metric.NewPoints(vectors, metric.Float32[metric.Euclidean]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	i, d := metric.NewLocator(p).Nearest([]float32{0.1, 0.8, 0.8})
+	fmt.Printf("%s at %.3f\n", words[i], d)
+	// Output: car at 0.173
 }
 
 func ExampleGreatCircle() {
@@ -105,7 +132,7 @@ func ExamplePrefixString() {
 func ExampleScale() {
 	miles, err := metric.Scale(metric.GreatCircle{}, 1/1.609344)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Printf("%.0f miles\n", miles.Distance(metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278}))
 	// Output: 213 miles
@@ -114,7 +141,7 @@ func ExampleScale() {
 func ExamplePower() {
 	s, err := metric.Power(metric.Euclidean{}, 0.5)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(s.Distance([]float64{0}, []float64{16}))
 	// Output: 4
@@ -123,7 +150,7 @@ func ExamplePower() {
 func ExampleCap() {
 	s, err := metric.Cap(metric.Euclidean{}, 10)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(s.Distance([]float64{0}, []float64{3}), s.Distance([]float64{0}, []float64{300}))
 	// Output: 3 10
@@ -132,7 +159,7 @@ func ExampleCap() {
 func ExampleSum() {
 	s, err := metric.Sum[[]float64](metric.Manhattan{}, metric.Chebyshev{})
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(s.Distance([]float64{0, 0}, []float64{3, 4}))
 	// Output: 11
@@ -141,7 +168,7 @@ func ExampleSum() {
 func ExampleMax() {
 	s, err := metric.Max[[]float64](metric.Manhattan{}, metric.Chebyshev{})
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(s.Distance([]float64{0, 0}, []float64{3, 4}))
 	// Output: 7
@@ -152,7 +179,7 @@ func ExampleProduct() {
 	type record = metric.Pair[metric.LatLon, string]
 	s, err := metric.Product(metric.GreatCircle{}, metric.Discrete[string]{}, 1)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	x := record{First: metric.LatLon{Lat: 10}, Second: "flu"}
 	y := record{First: metric.LatLon{Lat: 10}, Second: "cold"}
@@ -163,7 +190,7 @@ func ExampleProduct() {
 func ExampleNewClustered() {
 	f, err := metric.NewClustered(3, 2, 0.25)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(f.DistancesFrom(2, nil))
 	// Output: [1 1 0 0.25 1 1]

@@ -229,12 +229,12 @@ func (f funcFinite) Distance(i, j int) float64 { return f.f(i, j) }
 
 // TestString_IsALine: what Println shows of a space is a line, not all its numbers.
 func TestString_IsALine(t *testing.T) {
-	pts := must[*metric.Points[string]](t)(metric.NewPoints([]string{"a", "b"}, metric.Levenshtein{}))
+	pts := testkit.Must(metric.NewPoints([]string{"a", "b"}, metric.Levenshtein{}))
 	for want, f := range map[string]metric.Finite{
 		"2 points under metric.Levenshtein": pts,
-		"metric on 2 points":                must[*metric.Dense](t)(metric.Densify(t.Context(), pts)),
-		"shortest paths between 2 nodes":    must[*metric.Graph](t)(metric.NewGraphEdges(t.Context(), 2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
-		"ultrametric on 2 points":           must[*metric.Ultrametric](t)(metric.Subdominant(t.Context(), pts)),
+		"metric on 2 points":                testkit.Must(metric.Densify(t.Context(), pts)),
+		"shortest paths between 2 nodes":    testkit.Must(metric.NewGraphEdges(t.Context(), 2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
+		"ultrametric on 2 points":           testkit.Must(metric.Subdominant(t.Context(), pts)),
 	} {
 		if got := fmt.Sprint(f); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -34,10 +34,8 @@ type Index struct {
 // NewIndex returns an index over f.
 func NewIndex(f Finite) *Index {
 	ix := &Index{f: f}
-	if e, ok := finite.Embed[Embedding](f); ok && len(e.Coords) == f.Len()*e.Dim {
-		ix.tree = kdtree.New(kdtree.Embedding(e), nil)
-	}
-	if t := ix.tree; t != nil {
+	if ix.tree, _ = treeOver(f, nil); ix.tree != nil {
+		t := ix.tree
 		ix.pos = make([]int32, t.N)
 		for k, i := range t.ID {
 			ix.pos[i] = int32(k)
@@ -45,6 +43,28 @@ func NewIndex(f Finite) *Index {
 	}
 	ix.pool.New = func() any { return newQuery(ix.tree, f) }
 	return ix
+}
+
+// treeOver returns a kd-tree over the points ids of f (nil: all), and f's
+// embedding, or nil where a scan serves as well. Coordinates in more dimensions
+// than a tree can use are not even computed: they may take more memory than f.
+func treeOver(f Finite, ids []int) (*kdtree.Tree, Embedding) {
+	if dim(f) > kdtree.MaxDim {
+		return nil, Embedding{}
+	}
+	e, ok := finite.Embed[Embedding](f)
+	if !ok || len(e.Coords) != f.Len()*e.Dim {
+		return nil, Embedding{}
+	}
+	return kdtree.New(kdtree.Embedding(e), ids), e
+}
+
+// dim returns the dimension of f's embedding where it is known beforehand, or 0.
+func dim(f Finite) int {
+	if d, ok := f.(interface{ dim() int }); ok {
+		return d.dim()
+	}
+	return 0
 }
 
 // Len returns the number of points.

@@ -2,8 +2,6 @@ package metric
 
 import (
 	"sync"
-
-	"github.com/metricdp/metricdp/internal/kdtree"
 )
 
 // Locator finds the members of a [Points] that lie nearest to points that need
@@ -20,11 +18,8 @@ type Locator[P any] struct {
 
 // NewLocator returns a locator for the points of p. O(n log n).
 func NewLocator[P any](p *Points[P]) *Locator[P] {
-	var tree *kdtree.Tree
 	space, _ := p.space.(Embedder[P])
-	if e, ok := p.Embed(); ok {
-		tree = kdtree.New(kdtree.Embedding(e), nil)
-	}
+	tree, _ := treeOver(p, nil)
 	l := new(Locator[P])
 	l.pool.New = func() any {
 		v := &visitor[P]{p: p, space: space}

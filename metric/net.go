@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/kdtree"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
@@ -258,10 +257,7 @@ func Assign(ctx context.Context, f Finite, centers []int) (nearest []int, dist [
 	var t *kdtree.Tree
 	var e Embedding
 	if len(centers) > 2*kdtree.LeafSize { // fewer are as fast to scan
-		var ok bool
-		if e, ok = finite.Embed[Embedding](f); ok && len(e.Coords) == n*e.Dim {
-			t = kdtree.New(kdtree.Embedding(e), centers)
-		}
+		t, e = treeOver(f, centers)
 	}
 	nearest, dist = make([]int, n), make([]float64, n)
 	err = parallel.Chunks(ctx, n, 1024, 0, nil, func(_, lo, hi int) {

@@ -87,6 +87,14 @@ type Embedder[P any] interface {
 	Norm() (p float64, fromNorm func(norm float64) float64)
 }
 
+// dim is the dimension of the embedding, or 0.
+func (p *Points[P]) dim() int {
+	if s, ok := p.space.(Embedder[P]); ok {
+		return len(s.Append(nil, p.pts[0]))
+	}
+	return 0
+}
+
 // Embed implements [Embedded] where the space is an [Embedder].
 func (p *Points[P]) Embed() (Embedding, bool) {
 	s, ok := p.space.(Embedder[P])

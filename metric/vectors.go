@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
+	"golang.org/x/exp/constraints"
 
 	"github.com/metricdp/metricdp/internal/fault"
 )
@@ -27,27 +27,30 @@ const minSquares = 0x1p-960
 type Euclidean struct{}
 
 // Distance implements [Space].
-func (Euclidean) Distance(x, y []float64) float64 {
+func (Euclidean) Distance(x, y []float64) float64 { return euclidean(x, y) }
+
+func euclidean[T constraints.Float](x, y []T) float64 {
 	sameLength(len(x), len(y))
 	// Four sums at a time: one sum would wait for each addition.
 	var s0, s1, s2, s3 float64
 	i := 0
 	for ; i+4 <= len(x) && i+4 <= len(y); i += 4 {
 		u, v := x[i:i+4:i+4], y[i:i+4:i+4]
-		d0, d1, d2, d3 := u[0]-v[0], u[1]-v[1], u[2]-v[2], u[3]-v[3]
+		d0, d1 := float64(u[0])-float64(v[0]), float64(u[1])-float64(v[1])
+		d2, d3 := float64(u[2])-float64(v[2]), float64(u[3])-float64(v[3])
 		s0 += float64(d0 * d0)
 		s1 += float64(d1 * d1)
 		s2 += float64(d2 * d2)
 		s3 += float64(d3 * d3)
 	}
 	for ; i < len(x) && i < len(y); i++ {
-		d := x[i] - y[i]
+		d := float64(x[i]) - float64(y[i])
 		s0 += float64(d * d)
 	}
 	if s := (s0 + s1) + (s2 + s3); s >= minSquares && s <= math.MaxFloat64 {
 		return math.Sqrt(s)
 	}
-	return floats.Distance(x, y, 2) // scales, at the price of a division each
+	return minkowski(2, x, y) // which scales
 }
 
 // Check implements [Checker].
@@ -63,11 +66,13 @@ func (Euclidean) Norm() (float64, func(float64) float64) { return 2, identity }
 type Manhattan struct{}
 
 // Distance implements [Space].
-func (Manhattan) Distance(x, y []float64) float64 {
+func (Manhattan) Distance(x, y []float64) float64 { return manhattan(x, y) }
+
+func manhattan[T constraints.Float](x, y []T) float64 {
 	sameLength(len(x), len(y))
 	s := 0.0
 	for i, v := range x {
-		s += math.Abs(v - y[i])
+		s += math.Abs(float64(v) - float64(y[i]))
 	}
 	return s
 }
@@ -86,11 +91,13 @@ func (Manhattan) Norm() (float64, func(float64) float64) { return 1, identity }
 type Chebyshev struct{}
 
 // Distance implements [Space].
-func (Chebyshev) Distance(x, y []float64) float64 {
+func (Chebyshev) Distance(x, y []float64) float64 { return chebyshev(x, y) }
+
+func chebyshev[T constraints.Float](x, y []T) float64 {
 	sameLength(len(x), len(y))
 	m := 0.0
 	for i, v := range x {
-		m = max(m, math.Abs(v-y[i]))
+		m = max(m, math.Abs(float64(v)-float64(y[i])))
 	}
 	return m
 }
@@ -112,21 +119,26 @@ type Minkowski struct{ P float64 }
 
 // Distance implements [Space].
 func (k Minkowski) Distance(x, y []float64) float64 {
-	switch {
-	case k.P == 1:
-		return Manhattan{}.Distance(x, y)
-	case k.P == 2:
-		return Euclidean{}.Distance(x, y)
+	switch k.P {
+	case 1:
+		return manhattan(x, y)
+	case 2:
+		return euclidean(x, y)
 	}
-	m := Chebyshev{}.Distance(x, y)
-	if m == 0 || math.IsInf(k.P, 1) {
+	return minkowski(k.P, x, y)
+}
+
+// minkowski divides by the largest difference, so that no power overflows.
+func minkowski[T constraints.Float](p float64, x, y []T) float64 {
+	m := chebyshev(x, y)
+	if m == 0 || math.IsInf(p, 1) {
 		return m
 	}
 	s := 0.0 // in [1, d]
 	for i, v := range x {
-		s += math.Pow(math.Abs(v-y[i])/m, k.P)
+		s += math.Pow(math.Abs(float64(v)-float64(y[i]))/m, p)
 	}
-	return m * math.Pow(s, 1/k.P)
+	return m * math.Pow(s, 1/p)
 }
 
 // Check implements [Checker].
@@ -155,12 +167,14 @@ func (k Minkowski) Norm() (float64, func(float64) float64) { return k.P, identit
 type Angular struct{}
 
 // Distance implements [Space].
-func (Angular) Distance(x, y []float64) float64 {
+func (Angular) Distance(x, y []float64) float64 { return angular(x, y) }
+
+func angular[T constraints.Float](x, y []T) float64 {
 	sameLength(len(x), len(y))
 	nx, ny := norm(x), norm(y)
 	var diff, sum float64
 	for i, v := range x {
-		a, b := v/nx, y[i]/ny
+		a, b := float64(v)/nx, float64(y[i])/ny
 		diff += float64((a - b) * (a - b))
 		sum += float64((a + b) * (a + b))
 	}
@@ -216,12 +230,16 @@ func (TotalVariation) Distance(x, y []float64) float64 { return Manhattan{}.Dist
 
 // Check implements [Checker]: entries are >= 0 and sum to 1 within 1e-9.
 func (TotalVariation) Check(x, y []float64) error {
+	return checkProbabilities(x, y, probabilityTol)
+}
+
+func checkProbabilities(x, y []float64, tol float64) error {
 	const op = "metric: TotalVariation"
 	for i, v := range [2][]float64{x, y} {
 		if err := fault.Empty(op, argXY[i], len(v)); err != nil {
 			return err
 		}
-		if err := fault.Distribution(op, argXY[i], v, len(x), probabilityTol); err != nil {
+		if err := fault.Distribution(op, argXY[i], v, len(x), tol); err != nil {
 			return err
 		}
 	}
@@ -241,15 +259,21 @@ func identity(v float64) float64 { return v }
 // argXY names the arguments of Check in errors.
 var argXY = [2]string{"x", "y"}
 
-func norm(x []float64) float64 {
-	s := 0.0
+func norm[T constraints.Float](x []T) float64 {
+	s, m := 0.0, 0.0
 	for _, v := range x {
-		s += float64(v * v)
+		s += float64(float64(v) * float64(v))
+		m = max(m, math.Abs(float64(v)))
 	}
-	if s >= minSquares && s <= math.MaxFloat64 {
+	if s >= minSquares && s <= math.MaxFloat64 || m == 0 {
 		return math.Sqrt(s)
 	}
-	return floats.Norm(x, 2)
+	s = 0
+	for _, v := range x {
+		q := float64(v) / m
+		s += float64(q * q)
+	}
+	return m * math.Sqrt(s)
 }
 
 // sameLength panics where two points that no [Checker] has seen do not fit.
@@ -275,12 +299,21 @@ func checkVectors(op string, x, y []float64) error {
 	}
 	for i, v := range [2][]float64{x, y} {
 		for j, c := range v {
-			if !(math.Abs(c) <= maxMagnitude) {
-				return &ValueError{Op: op, Arg: argXY[i], Index: j, Value: c, Want: "a number in [-1e300, 1e300]"}
+			if err := checkCoordinate(op, argXY[i], j, c); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// checkCoordinate refuses what could make a distance infinite. index is -1 for a
+// point that is a number.
+func checkCoordinate(op, arg string, index int, c float64) error {
+	if math.Abs(c) <= maxMagnitude {
+		return nil
+	}
+	return &ValueError{Op: op, Arg: arg, Index: index, Value: c, Want: "a number in [-1e300, 1e300]"}
 }
 
 // checkExponent refuses a p that gives no p-norm.
@@ -288,5 +321,5 @@ func checkExponent(op, arg string, p float64) error {
 	if p >= 1 {
 		return nil
 	}
-	return &ValueError{Op: op, Arg: arg, Index: -1, Value: p, Want: "a number in [1, +Inf]"}
+	return fault.Value(op, arg, p, "a number in [1, +Inf]")
 }

@@ -1,0 +1,217 @@
+package metric_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"runtime"
+	"slices"
+	"testing"
+
+	"golang.org/x/exp/constraints"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// onLine checks that the distances of the numbers are their exact differences,
+// rounded once, and the laws.
+func onLine[T constraints.Integer | constraints.Float](t *testing.T, points ...T) {
+	t.Helper()
+	exact := func(v T) *big.Float {
+		if T(1)/2 != 0 {
+			return new(big.Float).SetPrec(2200).SetFloat64(float64(v))
+		}
+		x, _ := new(big.Float).SetPrec(2200).SetString(fmt.Sprint(v))
+		return x
+	}
+	s := metric.Numbers[T]{}
+	for _, x := range points {
+		for _, y := range points {
+			diff := exact(x)
+			want, _ := diff.Abs(diff.Sub(diff, exact(y))).Float64()
+			if got := s.Distance(x, y); got != want {
+				t.Errorf("%T: from %v to %v: %v, want %v", s, x, y, got, want)
+			}
+		}
+	}
+	conform(t, fmt.Sprintf("%T", s), s, nil, points...)
+}
+
+func TestNumbers_ExactDifference(t *testing.T) {
+	onLine(t, math.MinInt64, math.MinInt64+1, -1<<53-1, -7, 0, 1, 1<<53, 1<<53+1, 1<<53+2, 1<<53+3, math.MaxInt64-1, math.MaxInt64)
+	onLine[uint64](t, 0, 1, 1<<53, 1<<53+1, 1<<63-1, 1<<63, 1<<63+1025, math.MaxUint64-1, math.MaxUint64)
+	onLine[int8](t, -128, -127, -1, 0, 1, 127)
+	onLine[uint8](t, 0, 1, 254, 255)
+	onLine[int32](t, math.MinInt32, -1, 0, math.MaxInt32)
+	onLine[float32](t, -math.MaxFloat32, -1, 0, math.SmallestNonzeroFloat32, 0.1, 1, math.MaxFloat32)
+	onLine[float64](t, -1e300, -1, 0, 5e-324, 0.1, 0.3, 1, 1e16, 1e300)
+}
+
+func TestNumbers_Check(t *testing.T) {
+	for _, v := range []float64{math.NaN(), math.Inf(1), -1.1e300} {
+		_, err := metric.NewPoints([]float64{0, v}, metric.Numbers[float64]{})
+		var bad *metric.ValueError
+		if !errors.As(err, &bad) || bad.Arg != "y" || bad.Index != -1 || bad.Value != v && v == v {
+			t.Errorf("%v: %v", v, err)
+		}
+	}
+	if _, err := metric.NewPoints([]float32{0, float32(math.Inf(-1))}, metric.Numbers[float32]{}); !errors.As(err, new(*metric.ValueError)) {
+		t.Errorf("-Inf of float32: %v", err)
+	}
+}
+
+// Neighbors that one float64 cannot tell apart are told apart by their distance.
+func TestNumbers_NearestBeyond2To53(t *testing.T) {
+	pts := make([]uint64, 200)
+	for i := range pts {
+		pts[i] = 1<<63 + uint64(i*i)
+	}
+	l := metric.NewLocator(testkit.Must(metric.NewPoints(pts, metric.Numbers[uint64]{})))
+	for want, x := range pts {
+		if i, d := l.Nearest(x); i != want || d != 0 {
+			t.Fatalf("nearest to point %d: %d at %v", want, i, d)
+		}
+	}
+}
+
+// narrow keeps the vectors that float32 can hold.
+func narrow(pts [][]float64) (out [][]float32) {
+	for _, p := range pts {
+		q := make([]float32, len(p))
+		for k, v := range p {
+			q[k] = float32(v)
+		}
+		if !slices.ContainsFunc(q, func(v float32) bool { return math.IsInf(float64(v), 0) }) {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+func widened(p []float32) []float64 {
+	out := make([]float64, len(p))
+	for k, v := range p {
+		out[k] = float64(v)
+	}
+	return out
+}
+
+// sameAsFloat64 checks that the distances are those of the widened vectors, to
+// the bit, that none allocates, and the laws.
+func sameAsFloat64[S interface {
+	metric.Space[[]float64]
+	metric.Checker[[]float64]
+	metric.Embedder[[]float64]
+}](t *testing.T, s S, pts [][]float32) {
+	t.Helper()
+	f := metric.Float32[S]{Space: s}
+	for _, x := range pts {
+		for _, y := range pts {
+			if got, want := f.Distance(x, y), s.Distance(widened(x), widened(y)); got != want {
+				t.Fatalf("%T: %v, float64 vectors %v", f, got, want)
+			}
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { f.Distance(pts[0], pts[1]) }); n > 0 && !testkit.Race {
+		t.Errorf("%T: %v allocations", f, n)
+	}
+	conform(t, fmt.Sprintf("%T", f), f, nil, pts...)
+}
+
+func TestFloat32_IsFloat64(t *testing.T) {
+	for _, dim := range []int{1, 2, 7, 30} {
+		pts := narrow(vectors(dim))
+		sameAsFloat64(t, metric.Euclidean{}, pts)
+		sameAsFloat64(t, metric.Manhattan{}, pts)
+		sameAsFloat64(t, metric.Chebyshev{}, pts)
+		sameAsFloat64(t, metric.Minkowski{P: 1.5}, pts)
+		sameAsFloat64(t, metric.Angular{}, pts[:44])
+	}
+	sameAsFloat64(t, metric.TotalVariation{}, [][]float32{{1, 0, 0}, {0, 1, 0}, {0.1, 0.2, 0.7}, {1. / 3, 1. / 3, 1. / 3}})
+}
+
+func TestFloat32_Check(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, c := range []struct {
+		name string
+		s    metric.Space[[]float32]
+		y    []float32
+	}{
+		{"NaN", metric.Float32[metric.Euclidean]{}, []float32{1, nan}},
+		{"Inf", metric.Float32[metric.Manhattan]{}, []float32{1, inf}},
+		{"the zero vector", metric.Float32[metric.Angular]{}, []float32{0, 0}},
+		{"no exponent", metric.Float32[metric.Minkowski]{}, []float32{1, 0}},
+		{"no distribution", metric.Float32[metric.TotalVariation]{}, []float32{0.5, 0.4999}},
+	} {
+		if _, err := metric.NewPoints([][]float32{{1, 0}, c.y}, c.s); !errors.As(err, new(*metric.ValueError)) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if _, err := metric.NewPoints([][]float32{{1, 0}, {1}}, metric.Float32[metric.Chebyshev]{}); !errors.As(err, new(*metric.SizeError)) {
+		t.Errorf("another length: %v", err)
+	}
+}
+
+// With a tree in 3 dimensions and a scan in 64 the neighbors are those of the
+// same vectors in float64, and the scan takes no memory for coordinates.
+func TestFloat32_Neighbors(t *testing.T) {
+	r := random.Seeded(8)
+	for _, dim := range []int{3, 64} {
+		pts, wide := make([][]float32, 500), make([][]float64, 500)
+		for i := range pts {
+			for range dim {
+				pts[i] = append(pts[i], float32(r.NormFloat64()))
+			}
+			wide[i] = widened(pts[i])
+		}
+		p := testkit.Must(metric.NewPoints(pts, metric.Float32[metric.Euclidean]{}))
+		q := testkit.Must(metric.NewPoints(wide, metric.Euclidean{}))
+		got := testkit.Must(metric.NearestNeighbors(t.Context(), p, 3))
+		if want := testkit.Must(metric.NearestNeighbors(t.Context(), q, 3)); !slices.Equal(got, want) {
+			t.Errorf("%d dimensions: other neighbors", dim)
+		}
+		l, m := metric.NewLocator(p), metric.NewLocator(q)
+		for i := range 20 {
+			x := slices.Clone(pts[i])
+			x[0] += 1
+			j, d := l.Nearest(x)
+			if k, e := m.Nearest(widened(x)); j != k || d != e {
+				t.Errorf("%d dimensions: %d at %v, want %d at %v", dim, j, d, k, e)
+			}
+		}
+		if dim == 64 {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			metric.NewIndex(testkit.Must(metric.Scaled(p, 2)))
+			metric.NewLocator(p)
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > 500*64*4 {
+				t.Errorf("an Index and a Locator took %d bytes", took)
+			}
+		}
+	}
+}
+
+func BenchmarkFloat32(b *testing.B) {
+	r := random.Seeded(1)
+	x, y := make([]float32, 300), make([]float32, 300)
+	for k := range x {
+		x[k], y[k] = float32(r.NormFloat64()), float32(r.NormFloat64())
+	}
+	u, v := widened(x), widened(y)
+	b.Run("float32/d=300", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			metric.Float32[metric.Euclidean]{}.Distance(x, y)
+		}
+	})
+	b.Run("float64/d=300", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			metric.Euclidean{}.Distance(u, v)
+		}
+	})
+}
