@@ -166,6 +166,7 @@ func TestUnits_Travel(t *testing.T) {
 		"Max":         {testkit.Must(metric.Max(scaled, globe)), ""},
 		"Product":     {testkit.Must(metric.Product(globe, capped, 2)), "km"},
 		"mixed":       {testkit.Must(metric.Product(globe, moon, 2)), ""},
+		"Float32":     {metric.Float32[metric.Euclidean]{}, ""},
 		"Points":      {pts, "km"},
 		"Densify":     {testkit.Must(metric.Densify(ctx, pts)), "km"},
 		"Subset":      {testkit.Must(metric.Subset(pts, []int{2, 0})), "km"},

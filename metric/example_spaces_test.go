@@ -200,11 +200,11 @@ func ExampleNewClustered() {
 func ExampleWithUnit() {
 	edits, err := metric.WithUnit(metric.Space[string](metric.Levenshtein{}), "edit")
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	words, err := metric.NewPoints([]string{"river", "stream"}, edits)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(words.Distance(0, 1), words.Unit())
 	fmt.Println(metric.UnitOf(metric.GreatCircle{}))

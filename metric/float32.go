@@ -36,6 +36,9 @@ func (f Float32[S]) Distance(x, y []float32) float64 {
 	return f.Space.Distance(w.x, w.y)
 }
 
+// Unit implements [Measured]: that of S.
+func (f Float32[S]) Unit() Unit { return UnitOf(f.Space) }
+
 // Check implements [Checker].
 func (f Float32[S]) Check(x, y []float32) error {
 	w := widen(x, y)
