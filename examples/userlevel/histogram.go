@@ -134,7 +134,7 @@ func (s *study) response(ctx context.Context, l level) result {
 
 // clusters is randomized response at the largest level that keeps alpha.
 func (s *study) clusters(ctx context.Context, c emd.Clusters, model emd.Model, alpha float64) (*emd.Frequencies, error) {
-	budget, err := emd.ItemWiseBudget(ctx, model, alpha, &emd.ItemWiseOptions{Delta: s.delta})
+	budget, err := emd.ItemWiseBudget(ctx, model, emd.Target{Alpha: alpha, Delta: s.delta}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (s *study) clusters(ctx context.Context, c emd.Clusters, model emd.Model, a
 	if err != nil {
 		return nil, err
 	}
-	return emd.NewGKRRFrequencies(ctx, g, model, &emd.FrequencyOptions{Delta: s.delta})
+	return emd.NewGKRRFrequencies(ctx, g, model, &emd.GKRRFrequencyOptions{Delta: s.delta})
 }
 
 // itemWise replaces items by near ones rather than by far ones.
@@ -161,7 +161,7 @@ func (s *study) randomizer(ctx context.Context, alpha float64) (*emd.Frequencies
 	if c, ok := s.space.(emd.Clusters); ok {
 		return s.clusters(ctx, c, s.shuffled(), alpha)
 	}
-	budget, err := emd.ItemWiseBudget(ctx, s.shuffled(), alpha, &emd.ItemWiseOptions{Delta: s.delta})
+	budget, err := emd.ItemWiseBudget(ctx, s.shuffled(), emd.Target{Alpha: alpha, Delta: s.delta}, nil)
 	if err != nil {
 		return nil, err
 	}

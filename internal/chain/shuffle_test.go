@@ -130,7 +130,7 @@ func TestChain_ItemWise(t *testing.T) {
 				model.Users = 1
 			}
 			o := &emd.ItemWiseOptions{Delta: delta}
-			budget, err := emd.ItemWiseBudget(t.Context(), model, alpha/diameter, o)
+			budget, err := emd.ItemWiseBudget(t.Context(), model, emd.Target{Alpha: alpha / diameter, Delta: delta}, nil)
 			ok(t, err)
 			if !(budget.Alpha0 >= alpha/diameter/20*(1-1e-14)) {
 				t.Errorf("%s, %v: budget %v is below that of pure composition", s.name, trust, budget)

@@ -30,7 +30,7 @@ func TestConstructors_EndWithTheirContext(t *testing.T) {
 			return err
 		},
 		"ItemWiseBudget": func(ctx context.Context) error {
-			_, err := ItemWiseBudget(ctx, model, 1, &ItemWiseOptions{Delta: 1e-6, Space: space})
+			_, err := ItemWiseBudget(ctx, model, Target{1, 1e-6}, &BudgetOptions{Space: space})
 			return err
 		},
 		"NewFrequencies": func(ctx context.Context) error {

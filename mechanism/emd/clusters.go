@@ -25,7 +25,7 @@ type Clusters struct {
 // check says what is wrong with c.
 func (c Clusters) check(op string) error {
 	bad := func(arg string, v float64, want string) error {
-		return &fault.ValueError{Op: op, Arg: "Clusters." + arg, Index: -1, Value: v, Want: want}
+		return fault.Value(op, "Clusters."+arg, v, want)
 	}
 	switch {
 	case c.Count < 1:

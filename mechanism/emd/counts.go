@@ -27,7 +27,7 @@ type Counts struct {
 func NewCounts(n []int64, users int64) (*Counts, error) {
 	const op = "emd: NewCounts"
 	if users < 1 {
-		return nil, &fault.ValueError{Op: op, Arg: "users", Index: -1, Value: float64(users), Want: "a number >= 1"}
+		return nil, fault.Value(op, "users", float64(users), "a number >= 1")
 	}
 	c := &Counts{n: slices.Clone(n), users: users}
 	for y, v := range n {
@@ -37,7 +37,7 @@ func NewCounts(n []int64, users int64) (*Counts, error) {
 		c.items += v
 	}
 	if c.items == 0 || c.items%users != 0 {
-		return nil, &fault.ValueError{Op: op, Arg: "sum of n", Index: -1, Value: float64(c.items), Want: "a positive multiple of users"}
+		return nil, fault.Value(op, "sum of n", float64(c.items), "a positive multiple of users")
 	}
 	return c, nil
 }

@@ -39,7 +39,7 @@ func distancesOf(ctx context.Context, op string, space metric.Finite) (distances
 		row = finite.Row(space, i, row)
 		for j, d := range row {
 			if !(d >= 0 && d < math.Inf(1)) {
-				return e, &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of points %d and %d", i, j), Index: -1, Value: d, Want: "a finite number >= 0"}
+				return e, fault.Value(op, fmt.Sprintf("distance of points %d and %d", i, j), d, "a finite number >= 0")
 			}
 			if i == j {
 				continue

@@ -44,13 +44,11 @@ func ratings(users, items int) emd.Users[int] {
 // (5, 1e-9)-private? Ask, build a channel of that level, release.
 func ExampleItemWiseBudget() {
 	model := emd.Model{Trust: emd.Shuffled, Users: 10_000, Items: 20, Diameter: 1}
-	o := &emd.ItemWiseOptions{Delta: 1e-9}
-
-	budget := must(emd.ItemWiseBudget(context.Background(), model, 5, o))
+	budget := must(emd.ItemWiseBudget(context.Background(), model, emd.Target{Alpha: 5, Delta: 1e-9}, nil))
 	fmt.Printf("alpha0 = %.4f by the %v; without shuffling %.2f\n", budget.Alpha0, budget.Theorem, 5./20)
 
 	channel := must(exponential.Standard(context.Background(), stars(), budget.Alpha0, nil))
-	release := must(emd.NewItemWise(context.Background(), channel.Channel, model, o))
+	release := must(emd.NewItemWise(context.Background(), channel.Channel, model, &emd.ItemWiseOptions{Delta: 1e-9}))
 	counts := must(release.Release(rand.New(rand.NewChaCha8([32]byte{1})), ratings(10_000, 20)))
 	fmt.Println(counts)
 	g := release.Guarantee()
@@ -81,7 +79,7 @@ func ExamplePlanReduction() {
 	model := emd.Model{Trust: emd.Shuffled, Users: 100_000, Diameter: 1}
 	target := emd.DP{Eps: 1, Delta: 1e-6}
 	item := func(p emd.ReducePlan) float64 {
-		b, err := emd.ItemWiseBudget(context.Background(), p.Model, p.Alpha, &emd.ItemWiseOptions{Delta: p.Delta})
+		b, err := emd.ItemWiseBudget(context.Background(), p.Model, p.Target, nil)
 		if err != nil {
 			return math.Inf(-1)
 		}

@@ -41,31 +41,31 @@ type inverter interface {
 	estimate(f, mean, variance []float64)
 }
 
-// FrequencyOptions tune the constructors of [Frequencies]. Nil and the zero
-// value mean the defaults.
+// FrequencyOptions tune [NewFrequencies]. Nil and the zero value mean the
+// defaults.
 type FrequencyOptions struct {
 	// Delta is the slack of the promise; 0 allows pure composition only. See
 	// [ItemWiseOptions].
 	Delta  float64
 	Clones accountant.Clones
-	// MaxCondition refuses a channel that is harder to invert; 0 means
-	// 2^20. [NewFrequencies] only.
+	// MaxCondition refuses a channel that is harder to invert; 0 means 2^20.
 	MaxCondition float64
 	// Audit audits the channel under the space, and accounts for the audited
 	// level. Without it the channel's promise is taken to be about the
 	// distances of the space, as for one that [mechanism.Channel.Certify]
-	// returned for it. [NewFrequencies] only.
+	// returned for it.
 	Audit bool
-	// Workers is the number of goroutines, 0 for all processors. No result
-	// depends on it.
+	// Workers is the number of goroutines of a release, 0 for all processors.
+	// No result depends on it.
 	Workers int
 }
 
-func (o *FrequencyOptions) orDefault() *FrequencyOptions {
-	if o == nil {
-		return &FrequencyOptions{}
-	}
-	return o
+// GKRRFrequencyOptions tune [NewGKRRFrequencies]. Nil and the zero value mean
+// the defaults. The fields are as in [FrequencyOptions].
+type GKRRFrequencyOptions struct {
+	Delta   float64
+	Clones  accountant.Clones
+	Workers int
 }
 
 // NewFrequencies returns the estimator with any pure channel whose inputs are
@@ -81,14 +81,20 @@ func (o *FrequencyOptions) orDefault() *FrequencyOptions {
 // [Shares] mostly errs less, and serves users of any number of items.
 func NewFrequencies(ctx context.Context, c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewFrequencies"
-	o = o.orDefault()
+	if o == nil {
+		o = &FrequencyOptions{}
+	}
 	if c == nil || fault.Len(space) == 0 {
 		return nil, fault.Empty(op, "c or space", 0)
 	}
 	if n := fault.Len(space); n != c.Len() {
 		return nil, &fault.SizeError{Op: op, Arg: "space", Got: n, Want: fmt.Sprint(c.Len())}
 	}
-	f, w, err := itemWiseFrequencies(ctx, op, c, space, model, o)
+	io := &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Workers: o.Workers}
+	if o.Audit {
+		io.Space = space
+	}
+	f, w, err := itemWiseFrequencies(ctx, op, c, space, model, io)
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +117,11 @@ func NewFrequencies(ctx context.Context, c *mechanism.Channel, space metric.Fini
 // [NewFrequencies], but that no condition number is refused: that of items in
 // narrow clusters is large, and their confusion costs little distance. See
 // [GKRR.ErrorBound].
-func NewGKRRFrequencies(ctx context.Context, g *GKRR, model Model, o *FrequencyOptions) (*Frequencies, error) {
+func NewGKRRFrequencies(ctx context.Context, g *GKRR, model Model, o *GKRRFrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewGKRRFrequencies"
+	if o == nil {
+		o = &GKRRFrequencyOptions{}
+	}
 	if g == nil {
 		return nil, fault.Empty(op, "g", 0)
 	}
@@ -120,9 +129,7 @@ func NewGKRRFrequencies(ctx context.Context, g *GKRR, model Model, o *FrequencyO
 	if err != nil {
 		return nil, err
 	}
-	own := *o.orDefault()
-	own.Audit = false // the promise is proved
-	f, _, err := itemWiseFrequencies(ctx, op, c, g.space, model, &own)
+	f, _, err := itemWiseFrequencies(ctx, op, c, g.space, model, &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Workers: o.Workers})
 	if err != nil {
 		return nil, err
 	}
@@ -138,38 +145,16 @@ func NewGKRRFrequencies(ctx context.Context, g *GKRR, model Model, o *FrequencyO
 
 // itemWiseFrequencies is what the two have in common: the space fits the model
 // and the item-wise release makes the promise.
-func itemWiseFrequencies(ctx context.Context, op string, c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, *ItemWise, error) {
+func itemWiseFrequencies(ctx context.Context, op string, c *mechanism.Channel, space metric.Finite, model Model, o *ItemWiseOptions) (*Frequencies, *ItemWise, error) {
 	model, _, err := model.checkOn(ctx, op, space)
 	if err != nil {
 		return nil, nil, err
 	}
-	io := &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Workers: o.Workers}
-	if o.Audit {
-		io.Space = space
-	}
-	w, err := buildItemWise(ctx, op, c, model, io)
+	w, err := buildItemWise(ctx, op, c, model, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	return &Frequencies{space: space, g: w.Guarantee(), workers: o.Workers}, w, nil
-}
-
-// estimate implements inverter: A^-1 f = a f + b P f + c, and for item x the
-// squares of the entries of column x of A^-1, of which there are three.
-func (g *GKRR) estimate(f, mean, variance []float64) {
-	t := g.space.Size
-	other, cluster := g.c*g.c, (g.b+g.c)*(g.b+g.c)
-	own := (g.a + g.b + g.c) * (g.a + g.b + g.c)
-	for lo := 0; lo < len(f); lo += t {
-		sum := 0.0
-		for _, p := range f[lo : lo+t] {
-			sum += p
-		}
-		for x := lo; x < lo+t; x++ {
-			mean[x] = float64(g.a*f[x]) + float64(g.b*sum) + g.c
-			variance[x] = max(0, float64(own*f[x])+float64(cluster*(sum-f[x]))+float64(other*(1-sum))-mean[x])
-		}
-	}
 }
 
 // Guarantee is the promise of one [Frequencies.Release].
@@ -214,7 +199,7 @@ func (f *Frequencies) ErrorBound(items int64) float64 {
 // is ChaCha8 keyed from crypto/rand. The draws run on every core, about 10 ns
 // each.
 func (f *Frequencies) Release(rng *rand.Rand, data Users[int]) (*Counts, error) {
-	return f.release(context.Background(), "emd: Frequencies.Release", rng, data, false)
+	return f.release(context.Background(), "emd: Frequencies.Release", f.Guarantee().model, rng, data)
 }
 
 // Collect runs one release for each of any number of users, which in the Local
@@ -223,14 +208,18 @@ func (f *Frequencies) Release(rng *rand.Rand, data Users[int]) (*Counts, error) 
 // in order, and keeps how often each item occurs, on which alone the law of the
 // sum depends. When ctx ends its error is returned.
 func (f *Frequencies) Collect(ctx context.Context, rng *rand.Rand, data Users[int]) (*Counts, error) {
-	return f.release(ctx, "emd: Frequencies.Collect", rng, data, f.Guarantee().model.Trust == Local)
+	model := f.Guarantee().model
+	if model.Trust == Local {
+		model.Users = anyNumber
+	}
+	return f.release(ctx, "emd: Frequencies.Collect", model, rng, data)
 }
 
-func (f *Frequencies) release(ctx context.Context, op string, rng *rand.Rand, data Users[int], many bool) (*Counts, error) {
+func (f *Frequencies) release(ctx context.Context, op string, model Model, rng *rand.Rand, data Users[int]) (*Counts, error) {
 	if err := f.made(op); err != nil {
 		return nil, err
 	}
-	in, users, err := tally(ctx, op, f.g.model, f.space.Len(), data, many)
+	in, users, err := tally(ctx, op, model, f.space.Len(), data)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 	g := mustGKRR(t, c, 1)
 	var first []int64
 	for _, workers := range []int{1, 2, 5} {
-		f := testkit.Must(NewGKRRFrequencies(t.Context(), g, local, &FrequencyOptions{Workers: workers}))
+		f := testkit.Must(NewGKRRFrequencies(t.Context(), g, local, &GKRRFrequencyOptions{Workers: workers}))
 		n := testkit.Must(f.Collect(context.Background(), random.Seeded(8), usersOf(9, p, 5000, 50)))
 		if first == nil {
 			first = n.n
@@ -344,8 +344,7 @@ func TestFrequencies_Guarantees(t *testing.T) {
 	model := Model{Trust: Central, Users: 10000, Items: 10, Diameter: 1}
 	g := mustGKRR(t, c, 1)
 	ch, _ := g.Channel(t.Context())
-	o := &FrequencyOptions{Delta: 1e-6}
-	f := testkit.Must(NewGKRRFrequencies(t.Context(), g, model, o))
+	f := testkit.Must(NewGKRRFrequencies(t.Context(), g, model, &GKRRFrequencyOptions{Delta: 1e-6}))
 	w := testkit.Must(NewItemWise(t.Context(), ch, model, &ItemWiseOptions{Delta: 1e-6}))
 	if f.Guarantee() != w.Guarantee() || f.Guarantee().Alpha() >= 10 {
 		t.Errorf("%v, item-wise %v", f.Guarantee(), w.Guarantee())
@@ -369,7 +368,7 @@ func TestFrequencies_Guarantees(t *testing.T) {
 	last := math.Inf(1)
 	for _, clones := range []accountant.Clones{accountant.Dominated, accountant.MetricRandomizer} {
 		w := testkit.Must(NewItemWise(t.Context(), ch, model, &ItemWiseOptions{Delta: 1e-6, Clones: clones}))
-		one, err := NewGKRRFrequencies(t.Context(), g, model, &FrequencyOptions{Delta: 1e-6, Clones: clones})
+		one, err := NewGKRRFrequencies(t.Context(), g, model, &GKRRFrequencyOptions{Delta: 1e-6, Clones: clones})
 		if err != nil || one.Guarantee() != w.Guarantee() || !(w.Guarantee().Alpha() < last) {
 			t.Errorf("%v: %v, %v, item-wise %v after %v", clones, one, err, w.Guarantee(), last)
 		}
@@ -402,7 +401,7 @@ func TestFrequencies_BadInput(t *testing.T) {
 			return err
 		},
 		"delta": func() error {
-			_, err := NewGKRRFrequencies(t.Context(), g, good, &FrequencyOptions{Delta: 1})
+			_, err := NewGKRRFrequencies(t.Context(), g, good, &GKRRFrequencyOptions{Delta: 1})
 			return err
 		},
 		"no promise": func() error {

@@ -61,7 +61,7 @@ func NewGKRR(c Clusters, alpha0 float64) (*GKRR, error) {
 	level := directed.MulDown(alpha0, 1-auditMargin)
 	g := &GKRR{space: c, in: directed.MulDown(level, c.within()), out: directed.MulDown(level, c.Diameter)}
 	if math.IsInf(directed.MulUp(level, c.Diameter), 1) {
-		return nil, &fault.ValueError{Op: op, Arg: "alpha0", Index: -1, Value: alpha0, Want: "a number with a finite product with the diameter"}
+		return nil, fault.Value(op, "alpha0", alpha0, "a number with a finite product with the diameter")
 	}
 	if c.Size == 1 {
 		g.in = g.out // no two items share a cluster
@@ -79,7 +79,7 @@ func NewGKRR(c Clusters, alpha0 float64) (*GKRR, error) {
 	}
 	g.invert()
 	if s := g.a + g.b + g.c; math.IsInf(s, 0) || math.IsNaN(s) {
-		return nil, &fault.ValueError{Op: op, Arg: "alpha0", Index: -1, Value: alpha0, Want: "a level at which two items differ"}
+		return nil, fault.Value(op, "alpha0", alpha0, "a level at which two items differ")
 	}
 	g.table = exact.NewTable(exact.Weights{W: g.row(0, make([]float64, c.Len())), Log: true})
 	return g, nil
@@ -101,6 +101,24 @@ func (g *GKRR) invert() {
 	block := own + float64(t*step)
 	g.item, g.cluster = (float64(t*e)+float64((k-t)*f))/own, k*f/block // Z/own-1, Z/block-1
 	g.a, g.b, g.c = 1+g.item, -(1+g.item)*(step/block), -f/block
+}
+
+// estimate implements inverter: A^-1 f = a f + b P f + c, and for item x the
+// squares of the entries of column x of A^-1, of which there are three.
+func (g *GKRR) estimate(f, mean, variance []float64) {
+	t := g.space.Size
+	other, cluster := g.c*g.c, (g.b+g.c)*(g.b+g.c)
+	own := (g.a + g.b + g.c) * (g.a + g.b + g.c)
+	for lo := 0; lo < len(f); lo += t {
+		sum := 0.0
+		for _, p := range f[lo : lo+t] {
+			sum += p
+		}
+		for x := lo; x < lo+t; x++ {
+			mean[x] = float64(g.a*f[x]) + float64(g.b*sum) + g.c
+			variance[x] = max(0, float64(own*f[x])+float64(cluster*(sum-f[x]))+float64(other*(1-sum))-mean[x])
+		}
+	}
 }
 
 // Space returns the space.

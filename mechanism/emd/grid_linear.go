@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/additive"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // GridLinear is [Linear] for a query whose values are multiples of a step h, in
@@ -47,25 +48,33 @@ const (
 	maxUnits  = 1 << 40
 )
 
+// GridLinearOptions tune [NewGridLinear]. Nil and the zero value mean the
+// defaults. The fields are as in [LinearOptions].
+type GridLinearOptions[P any] struct {
+	Sample   *metric.Points[P]
+	Contains func(P) bool
+}
+
 // NewGridLinear returns the mechanism with the promise of the target in the
 // model, for a query whose values are multiples of step > 0. The query's
 // constant must hold for these multiples, per unit of the distance between
 // items. Errors are those of [NewLinear], for noise of level
 // Alpha*step/(m*Lipschitz).
-func NewGridLinear[P any](ctx context.Context, q Query[P], step float64, model Model, target Target, o *LinearOptions[P]) (*GridLinear[P], error) {
+func NewGridLinear[P any](ctx context.Context, q Query[P], step float64, model Model, target Target, o *GridLinearOptions[P]) (*GridLinear[P], error) {
 	const op = "emd: NewGridLinear"
-	m, g, err := newMeans(ctx, op, q, model, target, o)
+	if o == nil {
+		o = &GridLinearOptions[P]{}
+	}
+	m, g, err := newMeans(ctx, op, q, model, target, o.Sample)
 	if err != nil {
 		return nil, err
 	}
+	m.contains = o.Contains
 	if !m.model.Bounded() {
-		return nil, &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: 0, Want: "the number of items of every user: means of different numbers are on no grid"}
+		return nil, fault.Value(op, "Model.Items", 0, "the number of items of every user: means of different numbers are on no grid")
 	}
 	if err := fault.Positive(op, "step", step); err != nil {
 		return nil, err
-	}
-	if o != nil && o.Grid != 0 {
-		return nil, &fault.ValueError{Op: op, Arg: "Grid", Index: -1, Value: o.Grid, Want: "0: a release is on the grid of the step"}
 	}
 	// Integers that are (level, Delta)-private per unit are
 	// (level*factor, Delta)-private per d_EM.
@@ -74,7 +83,7 @@ func NewGridLinear[P any](ctx context.Context, q Query[P], step float64, model M
 	l := &GridLinear[P]{means: m, step: step, g: g}
 	if target.Delta == 0 {
 		if q.Norm.P != 1 && q.Norm.Dim != 1 {
-			return nil, &fault.ValueError{Op: op, Arg: "Norm.P", Index: -1, Value: q.Norm.P, Want: "1"}
+			return nil, fault.Value(op, "Norm.P", q.Norm.P, "1")
 		}
 		noise, err := additive.NewDiscreteLaplace(level, nil)
 		if err != nil {
@@ -85,7 +94,7 @@ func NewGridLinear[P any](ctx context.Context, q Query[P], step float64, model M
 		return l, nil
 	}
 	if q.Norm.Dim != 1 {
-		return nil, &fault.ValueError{Op: op, Arg: "Norm.Dim", Index: -1, Value: float64(q.Norm.Dim), Want: "1 for a target with Delta"}
+		return nil, fault.Value(op, "Norm.Dim", float64(q.Norm.Dim), "1 for a target with Delta")
 	}
 	noise, err := additive.NewDiscreteGaussian(additive.GaussianTarget{
 		Alpha: level, Delta: target.Delta, Diameter: directed.MulUp(factor, m.model.Diameter),

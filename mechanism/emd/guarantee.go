@@ -59,7 +59,7 @@ func newDiscrete(op string, model Model, radius float64, pair DP) (Guarantee, er
 		return Guarantee{}, err
 	}
 	if !(radius > 0) || math.IsInf(radius, 1) {
-		return Guarantee{}, &fault.ValueError{Op: op, Arg: "radius", Index: -1, Value: radius, Want: "a positive number"}
+		return Guarantee{}, fault.Value(op, "radius", radius, "a positive number")
 	}
 	level, err := mechanism.NewGuarantee(pair.Eps, pair.Delta, "")
 	if err != nil {

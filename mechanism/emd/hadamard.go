@@ -42,14 +42,14 @@ var _ mechanism.Mechanism[int, int] = (*Hadamard)(nil)
 func NewHadamard(k int, eps float64) (*Hadamard, error) {
 	const op = "emd: NewHadamard"
 	if k < 1 || k >= 1<<30 {
-		return nil, &fault.ValueError{Op: op, Arg: "k", Index: -1, Value: float64(k), Want: "a number of items in [1, 2^30)"}
+		return nil, fault.Value(op, "k", float64(k), "a number of items in [1, 2^30)")
 	}
 	if err := fault.Positive(op, "eps", eps); err != nil {
 		return nil, err
 	}
 	level := directed.MulDown(eps, 1-auditMargin)
 	if math.IsInf(1/level, 1) {
-		return nil, &fault.ValueError{Op: op, Arg: "eps", Index: -1, Value: eps, Want: "a number with a finite reciprocal"}
+		return nil, fault.Value(op, "eps", eps, "a number with a finite reciprocal")
 	}
 	g, err := mechanism.NewGuarantee(level, 0, "")
 	if err != nil {
@@ -145,19 +145,27 @@ func walshHadamard(f []float64) {
 	}
 }
 
+// HadamardFrequencyOptions tune [NewHadamardFrequencies]. Nil and the zero value
+// mean the defaults.
+type HadamardFrequencyOptions struct {
+	// Workers is the number of goroutines of a release, 0 for all processors.
+	// No result depends on it.
+	Workers int
+}
+
 // NewHadamardFrequencies returns the baseline: the estimator of [Frequencies]
 // with Hadamard response at the largest level per item at which all m items of
 // a user together are (pair.Eps, pair.Delta)-private, by exact composition
 // ([accountant.ComposeBudget]). IRC24's eps/sqrt(m ln(m/delta)) is too much for
 // some pairs, as for m = 1000, eps = 1 and delta = 1e-12, and less than what is
 // possible for others. The promise is that pair between any two users whatever,
-// a discrete one at the diameter. Nothing is shuffled or gained by it. Of the
-// options Context and Workers count.
-func NewHadamardFrequencies(ctx context.Context, space metric.Finite, model Model, pair DP, o *FrequencyOptions) (*Frequencies, error) {
+// a discrete one at the diameter. Nothing is gained by shuffling.
+func NewHadamardFrequencies(ctx context.Context, space metric.Finite, model Model, pair DP, o *HadamardFrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewHadamardFrequencies"
-	o = o.orDefault()
-
-	model, err := boundedModel(ctx, op, space, model)
+	if o == nil {
+		o = &HadamardFrequencyOptions{}
+	}
+	model, err := model.boundedOn(ctx, op, space)
 	if err != nil {
 		return nil, err
 	}
@@ -188,23 +196,4 @@ func NewHadamardFrequencies(ctx context.Context, space metric.Finite, model Mode
 		return model.Diameter / 2 * math.Sqrt(k*(float64(k*h.gain()*h.gain())-1)/float64(items))
 	}
 	return f, nil
-}
-
-// boundedModel checks a model in which every user holds Items items, and that
-// space fits it.
-func boundedModel(ctx context.Context, op string, space metric.Finite, model Model) (Model, error) {
-	if err := fault.Empty(op, "space", fault.Len(space)); err != nil {
-		return model, err
-	}
-	model, _, err := model.checkOn(ctx, op, space)
-	if err != nil {
-		return model, err
-	}
-	if !model.Bounded() {
-		return model, &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: 0, Want: "a number >= 1, the same for all users"}
-	}
-	if int64(model.Items) > math.MaxInt64/int64(model.Users) {
-		return model, &fault.SizeError{Op: op, Arg: "Model.Users", Got: model.Users, Want: "fewer than 2^63 items in all"}
-	}
-	return model, nil
 }

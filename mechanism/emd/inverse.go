@@ -63,7 +63,7 @@ func newInverse(ctx context.Context, op string, c *mechanism.Channel, limit floa
 		limit = maxCondition
 	}
 	if !(limit >= 1) {
-		return nil, &fault.ValueError{Op: op, Arg: "MaxCondition", Index: -1, Value: limit, Want: "a number >= 1, or 0"}
+		return nil, fault.Value(op, "MaxCondition", limit, "a number >= 1, or 0")
 	}
 	n, m := c.Len(), c.Outputs()
 	if err := fault.Memory(op, 4*float64(n)*float64(m), 8); err != nil {

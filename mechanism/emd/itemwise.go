@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
@@ -39,8 +38,7 @@ type ItemWise struct {
 
 var _ Releaser[int, []int64] = (*ItemWise)(nil)
 
-// ItemWiseOptions tune [NewItemWise] and [ItemWiseBudget]. Nil and the zero
-// value mean the defaults.
+// ItemWiseOptions tune [NewItemWise]. Nil and the zero value mean the defaults.
 type ItemWiseOptions struct {
 	// Delta is the slack of the promise, in [0, 1). With 0 there is pure
 	// composition only, which shuffling does not improve.
@@ -49,13 +47,20 @@ type ItemWiseOptions struct {
 	Clones accountant.Clones
 	// Space is the metric of the channel's inputs. If given, its diameter is
 	// the model's where that is 0 and must not pass it elsewhere, its least
-	// distance helps the accountant, and [NewItemWise] audits the channel under
-	// it: the audited level, which may be below the claimed one, is what is
-	// accounted for.
+	// distance helps the accountant, and the channel is audited under it: the
+	// audited level, which may be below the claimed one, is what is accounted
+	// for.
 	Space metric.Finite
 	// Workers is the number of goroutines of a release, 0 for all processors.
 	// No result depends on it.
 	Workers int
+}
+
+// BudgetOptions tune [ItemWiseBudget]. Nil and the zero value mean the
+// defaults. Both fields are as in [ItemWiseOptions].
+type BudgetOptions struct {
+	Clones accountant.Clones
+	Space  metric.Finite
 }
 
 // NewItemWise returns the release of all items of the model's users through c.
@@ -83,8 +88,11 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model M
 	if c == nil {
 		return nil, fault.Empty(op, "c", 0)
 	}
-	model, s, err := o.shuffle(ctx, op, model)
+	model, s, err := shuffleOf(ctx, op, model, o.Space, o.Clones)
 	if err != nil {
+		return nil, err
+	}
+	if err := fault.Delta(op, "Delta", o.Delta); err != nil {
 		return nil, err
 	}
 	g := c.Guarantee()
@@ -127,57 +135,45 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model M
 }
 
 // ItemWiseBudget returns the largest level alpha0 per unit of distance between
-// items with which a channel makes [NewItemWise] promise (alpha, o.Delta) in
-// the model, rounded down, and the bound that gives it. Build a channel of that
-// level and hand it to NewItemWise, with the same o. See
-// [accountant.Shuffle.Budget].
-func ItemWiseBudget(ctx context.Context, model Model, alpha float64, o *ItemWiseOptions) (accountant.Budget, error) {
+// items with which a channel makes [NewItemWise] promise the target in the
+// model, rounded down, and the theorem that proves it. Build a channel of that
+// level and hand it to NewItemWise with the target's Delta and the same options.
+// See [accountant.Shuffle.Budget].
+func ItemWiseBudget(ctx context.Context, model Model, target Target, o *BudgetOptions) (accountant.Budget, error) {
 	const op = "emd: ItemWiseBudget"
 	if o == nil {
-		o = &ItemWiseOptions{}
+		o = &BudgetOptions{}
 	}
-	_, s, err := o.shuffle(ctx, op, model)
+	_, s, err := shuffleOf(ctx, op, model, o.Space, o.Clones)
 	if err != nil {
 		return accountant.Budget{}, err
 	}
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
+	if err := target.check(op); err != nil {
 		return accountant.Budget{}, err
 	}
-	if o.Delta == 0 {
-		return accountant.Budget{Alpha0: directed.DivDown(alpha, float64(s.Items)), Theorem: accountant.PureComposition}, nil
-	}
-	return s.Budget(ctx, accountant.BudgetFor{Alpha: alpha, Delta: o.Delta})
+	return s.Budget(ctx, accountant.BudgetFor(target))
 }
 
-// shuffle checks the model and the options, and says what is shuffled.
-func (o *ItemWiseOptions) shuffle(ctx context.Context, op string, model Model) (Model, accountant.Shuffle, error) {
+// shuffleOf checks a model whose items are the points of space, if that is
+// given, and says what is shuffled.
+func shuffleOf(ctx context.Context, op string, model Model, space metric.Finite, clones accountant.Clones) (Model, accountant.Shuffle, error) {
 	var err error
 	least := 0.0 // known distance > 0 of two items
-	if o.Space == nil {
+	if space == nil {
 		model, err = model.check(op)
 	} else {
 		var e distances
-		if model, e, err = model.checkOn(ctx, op, o.Space); e.positive <= model.Diameter { // +Inf where there is none
+		if model, e, err = model.checkOn(ctx, op, space); e.positive <= model.Diameter { // +Inf where there is none
 			least = e.positive
 		}
 	}
 	if err == nil {
-		err = fault.Delta(op, "Delta", o.Delta)
-	}
-	if err != nil {
-		return model, accountant.Shuffle{}, err
-	}
-	if !model.Bounded() {
-		return model, accountant.Shuffle{}, &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: 0,
-			Want: "a number >= 1, the same for all users; NewReduced makes it so by sampling"}
-	}
-	if int64(model.Items) > math.MaxInt64/int64(model.Users) {
-		return model, accountant.Shuffle{}, &fault.SizeError{Op: op, Arg: "Model.Users", Got: model.Users, Want: "fewer than 2^63 items in all"}
+		err = model.checkBounded(op)
 	}
 	return model, accountant.Shuffle{
 		Records: int64(model.Items) * int64(model.Users), Items: int64(model.Items),
-		Diameter: model.Diameter, MinDistance: least, Clones: o.Clones,
-	}, nil
+		Diameter: model.Diameter, MinDistance: least, Clones: clones,
+	}, err
 }
 
 // audit returns the level of c proved under o.Space.
@@ -224,7 +220,7 @@ func (w *ItemWise) Release(rng *rand.Rand, data Users[int]) ([]int64, error) {
 		return nil, err
 	}
 	ctx := context.Background()
-	in, _, err := tally(ctx, op, w.g.model, w.channel.Len(), data, false)
+	in, _, err := tally(ctx, op, w.g.model, w.channel.Len(), data)
 	if err != nil {
 		return nil, err
 	}

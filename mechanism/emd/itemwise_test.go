@@ -280,23 +280,17 @@ func TestItemWiseBudget_IsKept(t *testing.T) {
 		{Trust: Shuffled, Users: 7, Items: 3, Diameter: 4},
 	} {
 		for _, o := range []*ItemWiseOptions{nil, {Delta: 1e-9}, {Delta: 1e-4, Space: space}} {
-			b, err := ItemWiseBudget(t.Context(), m, 5, o)
-			if err != nil {
-				t.Fatal(err)
+			if o == nil {
+				o = &ItemWiseOptions{}
 			}
+			b := testkit.Must(ItemWiseBudget(t.Context(), m, Target{5, o.Delta}, &BudgetOptions{Space: o.Space}))
 			if b.Alpha0 < 5/float64(m.Items)*(1-1e-12) {
 				t.Errorf("%v, %+v: %v below pure composition", m, o, b)
 			}
 			// The budget itself, not an audited level below it.
-			var without ItemWiseOptions
-			if o != nil {
-				without = *o
-				without.Space = nil
-			}
-			b, err = ItemWiseBudget(t.Context(), m, 5, &without)
-			if err != nil {
-				t.Fatal(err)
-			}
+			without := *o
+			without.Space = nil
+			b = testkit.Must(ItemWiseBudget(t.Context(), m, Target{5, o.Delta}, nil))
 			c := geometricChannel(t, space, .1).WithGuarantee(pureLevel(t, b.Alpha0))
 			g := newItemWise(t, c, m, &without).Guarantee()
 			if g.Alpha() > 5*(1+2e-9) || g.Alpha() < 5*(1-1e-6) || g.Delta() > without.Delta {
@@ -316,7 +310,7 @@ func TestItemWise_LocalHidesAmongItsOwn(t *testing.T) {
 		t.Errorf("%v, with a number of users %v", one, many)
 	}
 	budget := func(m Model) accountant.Budget {
-		b := testkit.Must(ItemWiseBudget(t.Context(), m, 5, o))
+		b := testkit.Must(ItemWiseBudget(t.Context(), m, Target{5, 1e-6}, nil))
 		return b
 	}
 	if a, b := budget(Model{Trust: Local, Items: 50, Diameter: 1}), budget(Model{Trust: Local, Items: 50, Users: 1000, Diameter: 1}); a != b {
@@ -354,7 +348,7 @@ func TestItemWise_PureLevelIsRoundedOutward(t *testing.T) {
 		if want := ratio(t, alpha); ratio(t, g.Alpha()).Cmp(want.Mul(want, items)) < 0 {
 			t.Errorf("%d items of level %v: %v", m.Items, alpha, g)
 		}
-		b := testkit.Must(ItemWiseBudget(t.Context(), m, alpha, nil))
+		b := testkit.Must(ItemWiseBudget(t.Context(), m, Target{Alpha: alpha}, nil))
 		if got := ratio(t, b.Alpha0); got.Mul(got, items).Cmp(ratio(t, alpha)) > 0 {
 			t.Errorf("%d items at %v: budget %v", m.Items, alpha, b)
 		}
@@ -397,11 +391,11 @@ func TestNewItemWise_BadInput(t *testing.T) {
 	}
 	for name, call := range map[string]func() error{
 		"Model.Items": func() error {
-			_, err := ItemWiseBudget(t.Context(), Model{Trust: Local, Diameter: 1}, 1, nil)
+			_, err := ItemWiseBudget(t.Context(), Model{Trust: Local, Diameter: 1}, Target{Alpha: 1}, nil)
 			return err
 		},
-		"alpha": func() error { _, err := ItemWiseBudget(t.Context(), local, math.Inf(1), nil); return err },
-		"Delta": func() error { _, err := ItemWiseBudget(t.Context(), local, 1, &ItemWiseOptions{Delta: -1}); return err },
+		"target.Alpha": func() error { return second(ItemWiseBudget(t.Context(), local, Target{Alpha: math.Inf(1)}, nil)) },
+		"target.Delta": func() error { return second(ItemWiseBudget(t.Context(), local, Target{1, -1}, nil)) },
 	} {
 		wantValueError(t, name, call(), name)
 	}

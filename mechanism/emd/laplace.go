@@ -31,7 +31,7 @@ type LaplaceFrequencies struct {
 // (eps, 0) between any two users whatever, a discrete one at the diameter.
 func NewLaplaceFrequencies(ctx context.Context, space metric.Finite, model Model, eps float64) (*LaplaceFrequencies, error) {
 	const op = "emd: NewLaplaceFrequencies"
-	model, err := boundedModel(ctx, op, space, model)
+	model, err := model.boundedOn(ctx, op, space)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func NewLaplaceFrequencies(ctx context.Context, space metric.Finite, model Model
 	}
 	f := &LaplaceFrequencies{space: space, s: directed.DivDown(eps, 2*float64(model.Items))}
 	if !(f.s >= minLaplace) {
-		return nil, &fault.ValueError{Op: op, Arg: "eps", Index: -1, Value: eps, Want: "a number with eps/(2*Items) >= 2^-40"}
+		return nil, fault.Value(op, "eps", eps, "a number with eps/(2*Items) >= 2^-40")
 	}
 	f.g, err = NewDiscrete(model, model.Diameter, DP{Eps: eps})
 	return f, err
@@ -71,7 +71,7 @@ func (f *LaplaceFrequencies) Release(rng *rand.Rand, data Users[int]) (*Estimate
 	}
 	m := f.g.model
 	k := f.space.Len()
-	in, users, err := tally(context.Background(), op, m, k, data, false)
+	in, users, err := tally(context.Background(), op, m, k, data)
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,14 @@ import (
 // d_EM, and Delta in [0, 1).
 type Target struct{ Alpha, Delta float64 }
 
-// LinearOptions are the options of [NewLinear] and [NewGridLinear]. nil and the
-// zero value are the defaults.
+func (t Target) check(op string) error {
+	if err := fault.Positive(op, "target.Alpha", t.Alpha); err != nil {
+		return err
+	}
+	return fault.Delta(op, "target.Delta", t.Delta)
+}
+
+// LinearOptions tune [NewLinear]. Nil and the zero value mean the defaults.
 type LinearOptions[P any] struct {
 	// Sample, where not nil, holds public points on which the constant of the
 	// query is put to the test ([LipschitzAtLeast]): a smaller one than they
@@ -34,7 +40,7 @@ type LinearOptions[P any] struct {
 	// instead where that matters.
 	Contains func(P) bool
 	// Grid, a power of two, is that of a release's coordinates, 0 the default
-	// of [additive.Options]. Not for [NewGridLinear].
+	// of [additive.Options].
 	Grid float64
 }
 
@@ -74,15 +80,16 @@ type Linear[P any] struct {
 // Alpha*n/Lipschitz, outside [1e-100, 1e100]; and those of the options.
 func NewLinear[P any](ctx context.Context, q Query[P], model Model, target Target, o *LinearOptions[P]) (*Linear[P], error) {
 	const op = "emd: NewLinear"
-	m, g, err := newMeans(ctx, op, q, model, target, o)
+	if o == nil {
+		o = &LinearOptions[P]{}
+	}
+	m, g, err := newMeans(ctx, op, q, model, target, o.Sample)
 	if err != nil {
 		return nil, err
 	}
+	m.contains = o.Contains
 	l := &Linear[P]{means: m, g: g}
-	opt := &additive.Options{}
-	if o != nil {
-		opt.Grid = o.Grid
-	}
+	opt := &additive.Options{Grid: o.Grid}
 	// Noise that is (level, Delta)-private in the norm of the query is
 	// (level*Lipschitz/n, Delta)-private under d_EM, and level is rounded to
 	// make that at most Alpha.
@@ -97,7 +104,7 @@ func NewLinear[P any](ctx context.Context, q Query[P], model Model, target Targe
 		return l, nil
 	}
 	if q.Norm.P != 2 && q.Norm.Dim != 1 {
-		return nil, &fault.ValueError{Op: op, Arg: "Norm.P", Index: -1, Value: q.Norm.P, Want: "2 for a target with Delta"}
+		return nil, fault.Value(op, "Norm.P", q.Norm.P, "2 for a target with Delta")
 	}
 	// Delta grows with the distance, so that one rounded up is safe.
 	diam := directed.DivUp(directed.MulUp(m.model.Diameter, q.Lipschitz), n)
@@ -176,42 +183,34 @@ type means[P any] struct {
 	contains func(P) bool
 }
 
-func newMeans[P any](ctx context.Context, op string, q Query[P], model Model, target Target, o *LinearOptions[P]) (means[P], Guarantee, error) {
-	m := means[P]{query: q}
-	fail := func(err error) (means[P], Guarantee, error) { return means[P]{}, Guarantee{}, err }
-	if err := q.check(op); err != nil {
-		return fail(err)
+// newMeans checks the arguments, the query on the sample if there is one.
+func newMeans[P any](ctx context.Context, op string, q Query[P], model Model, target Target, sample *metric.Points[P]) (m means[P], g Guarantee, err error) {
+	if err = q.check(op); err == nil {
+		model, err = model.check(op)
 	}
-	var err error
-	if m.model, err = model.check(op); err != nil {
-		return fail(err)
+	if err == nil {
+		err = model.curated(op)
 	}
-	if err := m.model.curated(op); err != nil {
-		return fail(err)
+	if err == nil {
+		err = target.check(op)
 	}
-	if err := fault.Positive(op, "Alpha", target.Alpha); err != nil {
-		return fail(err)
+	if err == nil && sample != nil {
+		err = refute(ctx, q, sample)
 	}
-	if err := fault.Delta(op, "Delta", target.Delta); err != nil {
-		return fail(err)
+	if err != nil {
+		return m, g, err
 	}
-	if o != nil {
-		m.contains = o.Contains
-		if o.Sample != nil {
-			if err := refute(ctx, q, o.Sample); err != nil {
-				return fail(err)
-			}
-			if d, i, j := farApart(o.Sample); d > m.model.Diameter {
-				return fail(model.tooNarrow(op, d, i, j))
-			}
+	if sample != nil {
+		if d, i, j := farApart(sample); d > model.Diameter {
+			return m, g, model.tooNarrow(op, d, i, j)
 		}
 	}
-	level, err := mechanism.NewGuarantee(target.Alpha, target.Delta, m.model.Unit)
+	level, err := mechanism.NewGuarantee(target.Alpha, target.Delta, model.Unit)
 	if err != nil {
-		return fail(err)
+		return m, g, err
 	}
-	g, err := NewGuarantee(m.model, level)
-	return m, g, err
+	g, err = NewGuarantee(model, level)
+	return means[P]{query: q, model: model}, g, err
 }
 
 // refute returns a *LipschitzError where the sample shows more than the

@@ -25,7 +25,7 @@ func LinearMap[P any](f [][]float64, phi Query[P]) (Query[P], error) {
 		return Query[P]{}, err
 	}
 	if phi.Norm.P != 2 && phi.Norm.Dim != 1 {
-		return Query[P]{}, &fault.ValueError{Op: op, Arg: "phi.Norm.P", Index: -1, Value: phi.Norm.P, Want: "2"}
+		return Query[P]{}, fault.Value(op, "phi.Norm.P", phi.Norm.P, "2")
 	}
 	if err := fault.Empty(op, "f", len(f)); err != nil {
 		return Query[P]{}, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -57,7 +58,7 @@ func TestLinear_SecondMomentKnownAnswers(t *testing.T) {
 			{Model{Trust: Local, Diameter: 1}, 3, 1}, {Model{Trust: Local, Users: 99, Items: 7, Diameter: 1}, 0.3, 10},
 			{Model{Trust: Central, Users: 100, Diameter: 1}, 3, 0.01}, {Model{Trust: Central, Users: 1e9, Items: 5, Diameter: 1}, 3e-9, 1},
 		} {
-			l := linearMust(NewLinear(t.Context(), linearScaled(3, c.p, c.dim), s.model, Target{Alpha: s.alpha}, nil))
+			l := testkit.Must(NewLinear(t.Context(), linearScaled(3, c.p, c.dim), s.model, Target{Alpha: s.alpha}, nil))
 			if got := l.StdDev() / s.factor; math.Abs(got*got-c.want) > 1e-8*c.want {
 				t.Errorf("p=%v d=%d %+v: %.10g, want %.10g", c.p, c.dim, s.model, got*got, c.want)
 			}
@@ -77,7 +78,7 @@ func TestLinear_GaussianKnownAnswers(t *testing.T) {
 		for _, m := range []Model{{Trust: Local, Diameter: c.diam}, {Trust: Central, Users: 1000, Diameter: c.diam}} {
 			n := float64(max(1, m.Users))
 			const l = 0.7
-			lin := linearMust(NewLinear(t.Context(), linearScaled(l, 2, 4), m, Target{Alpha: c.alpha, Delta: c.delta}, nil))
+			lin := testkit.Must(NewLinear(t.Context(), linearScaled(l, 2, 4), m, Target{Alpha: c.alpha, Delta: c.delta}, nil))
 			s := lin.StdDev() * n / l // per unit of d_EM
 			if math.Abs(s-c.s) > 2e-7*c.s {
 				t.Errorf("%+v: s = %.9g", c, s)
@@ -100,7 +101,7 @@ func TestLinear_GaussianKnownAnswers(t *testing.T) {
 	if got := additive.GaussianDelta(paper, 25, 1); got < 0.096 || got > 0.098 {
 		t.Errorf("the paper's sigma: delta %v, is .097", got)
 	}
-	if l := linearMust(NewLinear(t.Context(), linearScaled(1, 2, 1), Model{Trust: Local, Diameter: 1}, Target{25, 1e-6}, nil)); l.StdDev() < 1.5*paper {
+	if l := testkit.Must(NewLinear(t.Context(), linearScaled(1, 2, 1), Model{Trust: Local, Diameter: 1}, Target{25, 1e-6}, nil)); l.StdDev() < 1.5*paper {
 		t.Errorf("sigma %v is near the paper's %v", l.StdDev(), paper)
 	}
 }
@@ -120,11 +121,11 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 				t.Fatalf("alpha %v, l %v, %v: the noise has %v", alpha, l, model, f)
 			}
 		}
-		lin := linearMust(NewLinear(t.Context(), linearScaled(l, 1, 1), model, Target{Alpha: alpha}, nil))
+		lin := testkit.Must(NewLinear(t.Context(), linearScaled(l, 1, 1), model, Target{Alpha: alpha}, nil))
 		level := exact(lin.noise.(*additive.KNorm).Guarantee().Alpha())
 		check(level.Mul(level, exact(l)).Quo(level, exact(float64(model.Users))))
 		step := math.Exp(8 * r.NormFloat64())
-		grid := linearMust(NewGridLinear(t.Context(), linearScaled(l, 1, 1), step, model, Target{Alpha: alpha}, nil))
+		grid := testkit.Must(NewGridLinear(t.Context(), linearScaled(l, 1, 1), step, model, Target{Alpha: alpha}, nil))
 		level = exact(grid.noise.(*additive.DiscreteLaplace).Guarantee().Alpha())
 		check(level.Mul(level, exact(float64(model.Items))).Mul(level, exact(l)).Quo(level, exact(step)))
 
@@ -134,7 +135,7 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 			continue
 		}
 		model.Diameter = math.Exp(8 * r.NormFloat64())
-		lin = linearMust(NewLinear(t.Context(), linearScaled(l, 2, 1), model, Target{alpha, 0.1}, nil))
+		lin = testkit.Must(NewLinear(t.Context(), linearScaled(l, 2, 1), model, Target{alpha, 0.1}, nil))
 		covers := func(reach float64, move *big.Rat) {
 			t.Helper()
 			if exact(reach).Cmp(move) < 0 || exact(reach*(1-1e-15)).Cmp(move) > 0 {
@@ -147,7 +148,7 @@ func TestLinear_LevelIsRoundedDown(t *testing.T) {
 		// discrete law is summed up.
 		model.Items, model.Diameter = 1+r.IntN(20), 1+r.Float64()
 		step = 0.9 * l * r.Float64()
-		grid = linearMust(NewGridLinear(t.Context(), linearScaled(l, 1, 1), step, model, Target{step / l, 0.1}, nil))
+		grid = testkit.Must(NewGridLinear(t.Context(), linearScaled(l, 1, 1), step, model, Target{step / l, 0.1}, nil))
 		move.Mul(exact(model.Diameter), exact(l)).Mul(move, exact(float64(model.Items))).Quo(move, exact(step))
 		covers(grid.noise.(*additive.DiscreteGaussian).Guarantee().Reach(), move)
 	}
@@ -160,20 +161,20 @@ func TestLinear_RefusesADiameterTooSmall(t *testing.T) {
 	for i := range 50 {
 		pts = append(pts, []float64{math.Sin(float64(i)), 2 * math.Cos(float64(i))})
 	}
-	sample := &LinearOptions[[]float64]{Sample: linearMust(metric.NewPoints(pts, metric.Euclidean{}))}
+	sample := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 	for diam, want := range map[float64]string{0: "Model.Diameter = 0, want a positive number", 3.9: "above the model's diameter 3.9", 4: ""} {
 		model := Model{Trust: Central, Users: 2, Items: 1, Diameter: diam}
-		_, err := NewLinear(t.Context(), linearScaled(1, 2, 2), model, Target{Alpha: 1}, sample)
+		_, err := NewLinear(t.Context(), linearScaled(1, 2, 2), model, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: sample})
 		l1 := linearSteps(2)
 		l1.Lipschitz = 2
-		_, err2 := NewGridLinear(t.Context(), l1, 1, model, Target{Alpha: 1}, sample)
+		_, err2 := NewGridLinear(t.Context(), l1, 1, model, Target{Alpha: 1}, &GridLinearOptions[[]float64]{Sample: sample})
 		for i, err := range []error{err, err2} {
 			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%d, diameter %v: %v, want %q", i, diam, err, want)
 			}
 		}
 	}
-	one := linearMust(metric.NewPoints([][]float64{{1, 2}}, metric.Euclidean{}))
+	one := testkit.Must(metric.NewPoints([][]float64{{1, 2}}, metric.Euclidean{}))
 	if _, err := NewLinear(t.Context(), linearScaled(1, 2, 2), Model{Trust: Local, Diameter: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Sample: one}); err != nil {
 		t.Errorf("one point: %v", err)
 	}
@@ -186,9 +187,9 @@ func TestLinear_ReleasesTheMeanOfMeans(t *testing.T) {
 	want := []float64{(1 + 4 + 3) / 3.0, (2 + 5 + 3) / 3.0}
 	for _, target := range []Target{{Alpha: 1e11}, {Alpha: 1e11, Delta: 1e-9}} {
 		model := Model{Trust: Central, Users: 3, Diameter: 10, Unit: "km"}
-		l := linearMust(NewLinear(t.Context(), linearScaled(1, 2, 2), model, target, nil))
+		l := testkit.Must(NewLinear(t.Context(), linearScaled(1, 2, 2), model, target, nil))
 		for range 2 { // one state for all releases
-			y := linearMust(l.Release(random.Seeded(1), linearUsers(users...)))
+			y := testkit.Must(l.Release(random.Seeded(1), linearUsers(users...)))
 			if !floats.EqualApprox(y, want, 1e-5) {
 				t.Errorf("%v: %v, want %v", target, y, want)
 			}
@@ -198,8 +199,8 @@ func TestLinear_ReleasesTheMeanOfMeans(t *testing.T) {
 			t.Errorf("guarantee %v", g)
 		}
 	}
-	local := linearMust(NewLinear(t.Context(), linearScaled(1, 2, 2), Model{Trust: Local, Diameter: 1}, Target{Alpha: 1e12}, nil))
-	if y := linearMust(local.Release(nil, One(users[2]))); !floats.EqualApprox(y, []float64{3, 3}, 1e-5) {
+	local := testkit.Must(NewLinear(t.Context(), linearScaled(1, 2, 2), Model{Trust: Local, Diameter: 1}, Target{Alpha: 1e12}, nil))
+	if y := testkit.Must(local.Release(nil, One(users[2]))); !floats.EqualApprox(y, []float64{3, 3}, 1e-5) {
 		t.Errorf("local: %v", y)
 	}
 }
@@ -213,12 +214,12 @@ func TestLinear_ErrorsAreAsStated(t *testing.T) {
 		p      float64
 		target Target
 	}{{1, Target{Alpha: 2}}, {2, Target{Alpha: 2}}, {math.Inf(1), Target{Alpha: 2}}, {3, Target{Alpha: 2}}, {2, Target{2, 1e-6}}} {
-		l := linearMust(NewLinear(t.Context(), linearScaled(0.5, c.p, 3), Model{Trust: Central, Users: 2, Diameter: 1}, c.target, nil))
+		l := testkit.Must(NewLinear(t.Context(), linearScaled(0.5, c.p, 3), Model{Trust: Central, Users: 2, Diameter: 1}, c.target, nil))
 		data := linearUsers([][]float64{{1, 0, 0}}, [][]float64{{0, 1, 1}})
 		r := random.Seeded(6)
 		m2, m4, within := 0.0, 0.0, 0.0
 		for range draws {
-			y := linearMust(l.Release(r, data))
+			y := testkit.Must(l.Release(r, data))
 			floats.AddConst(-0.25, y)
 			for _, v := range y {
 				m2 += v * v / (3 * draws)
@@ -280,7 +281,7 @@ func TestLinear_BadInput(t *testing.T) {
 		t.Error("a grid that is no power of two")
 	}
 
-	l := linearMust(NewLinear(t.Context(), q, good, target, &LinearOptions[[]float64]{
+	l := testkit.Must(NewLinear(t.Context(), q, good, target, &LinearOptions[[]float64]{
 		Contains: func(x []float64) bool { return len(x) != 2 || !(x[0] > 100 && x[0] < 1e300) },
 	}))
 	x := []float64{1, 2}
@@ -303,7 +304,7 @@ func TestLinear_BadInput(t *testing.T) {
 	} {
 		m := l
 		if name == "two local users" {
-			m = linearMust(NewLinear(t.Context(), q, Model{Trust: Local, Diameter: 1}, target, nil))
+			m = testkit.Must(NewLinear(t.Context(), q, Model{Trust: Local, Diameter: 1}, target, nil))
 		}
 		if y, err := m.Release(nil, c.data); err == nil || y != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v %v, want %q", name, y, err, c.want)
@@ -319,7 +320,7 @@ func TestLinear_BadInput(t *testing.T) {
 // Memory does not grow with the data: three vectors, however many users.
 func TestLinear_Streams(t *testing.T) {
 	for _, n := range []int{10, 1000} {
-		l := linearMust(NewLinear(t.Context(), linearScaled(1, 1, 2), Model{Trust: Central, Users: n, Diameter: 1}, Target{Alpha: 1}, nil))
+		l := testkit.Must(NewLinear(t.Context(), linearScaled(1, 1, 2), Model{Trust: Central, Users: n, Diameter: 1}, Target{Alpha: 1}, nil))
 		user := [][]float64{{1, 2}, {3, 4}}
 		data := func(yield func([][]float64) bool) {
 			for range n {
@@ -329,7 +330,7 @@ func TestLinear_Streams(t *testing.T) {
 			}
 		}
 		r := random.Seeded(1)
-		if a := testing.AllocsPerRun(10, func() { linearMust(l.Release(r, data)) }); a > 12 {
+		if a := testing.AllocsPerRun(10, func() { testkit.Must(l.Release(r, data)) }); a > 12 {
 			t.Errorf("%d users: %v allocations", n, a)
 		}
 	}
@@ -337,10 +338,10 @@ func TestLinear_Streams(t *testing.T) {
 
 // Seeded releases repeat; the query sees items in order.
 func TestLinear_Repeats(t *testing.T) {
-	q := linearMust(Landmarks(metric.Euclidean{}, 1, []float64{0, 0}))
-	l := linearMust(NewLinear(t.Context(), q, Model{Trust: Central, Users: 1, Diameter: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Grid: 0x1p-10}))
-	a := linearMust(l.Release(random.Seeded(9), One([][]float64{{3, 4}})))
-	b := linearMust(l.Release(random.Seeded(9), One([][]float64{{3, 4}})))
+	q := testkit.Must(Landmarks(metric.Euclidean{}, 1, []float64{0, 0}))
+	l := testkit.Must(NewLinear(t.Context(), q, Model{Trust: Central, Users: 1, Diameter: 1}, Target{Alpha: 1}, &LinearOptions[[]float64]{Grid: 0x1p-10}))
+	a := testkit.Must(l.Release(random.Seeded(9), One([][]float64{{3, 4}})))
+	b := testkit.Must(l.Release(random.Seeded(9), One([][]float64{{3, 4}})))
 	if !slices.Equal(a, b) || a[0] != math.Round(a[0]*1024)/1024 {
 		t.Errorf("%v and %v", a, b)
 	}
@@ -353,11 +354,11 @@ func BenchmarkLinear(b *testing.B) {
 		q    Query[[]float64]
 	}{
 		{"average", Average(additive.Norm{P: 2, Dim: 2})},
-		{"landmark", linearMust(Landmarks(metric.Euclidean{}, 1, []float64{0.5, 0.5}))},
-		{"bell", linearMust(Ball(metric.Euclidean{}, []float64{0.5, 0.5}, 0.1, Smoothing{Width: 0.1, Kernel: Bell}))},
+		{"landmark", testkit.Must(Landmarks(metric.Euclidean{}, 1, []float64{0.5, 0.5}))},
+		{"bell", testkit.Must(Ball(metric.Euclidean{}, []float64{0.5, 0.5}, 0.1, Smoothing{Width: 0.1, Kernel: Bell}))},
 	} {
 		b.Run(fmt.Sprintf("%s/items=%d", c.name, users*items), func(b *testing.B) {
-			l := linearMust(NewLinear(b.Context(), c.q, Model{Trust: Central, Users: users, Diameter: 2}, Target{Alpha: 1}, nil))
+			l := testkit.Must(NewLinear(b.Context(), c.q, Model{Trust: Central, Users: users, Diameter: 2}, Target{Alpha: 1}, nil))
 			one := linearPlane(items, 1)
 			data := func(yield func([][]float64) bool) {
 				for range users {
@@ -368,7 +369,7 @@ func BenchmarkLinear(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				linearMust(l.Release(nil, data))
+				testkit.Must(l.Release(nil, data))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(users*items), "ns/item")
 		})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -16,7 +17,7 @@ func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
 		reduced = Reduced[int, []int64]
 	)
 	items, vectors := One([]int{0}), One([]vector{{1}})
-	counts := linearMust(NewCounts([]int64{1}, 1))
+	counts := testkit.Must(NewCounts([]int64{1}, 1))
 	ways := map[string]func() error{}
 	add := func(name string, call func() error) { ways[name] = call }
 	for kind, f := range map[string]*Frequencies{"zero ": {}, "nil ": nil} {

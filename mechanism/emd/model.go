@@ -74,7 +74,7 @@ func (m Model) itemsOf(op, arg string, given int) (int, error) {
 		given = m.Items
 	}
 	if given < 1 || int64(given) > maxNumber || m.Bounded() && given != m.Items {
-		return given, &fault.ValueError{Op: op, Arg: arg, Index: -1, Value: float64(given), Want: "the number of items of a user"}
+		return given, fault.Value(op, arg, float64(given), "the number of items of a user")
 	}
 	return given, nil
 }
@@ -100,7 +100,7 @@ func (m Model) String() string {
 func (m Model) check(op string) (Model, error) {
 	m, err := m.checkCounts(op)
 	if err == nil && (!(m.Diameter > 0) || math.IsInf(m.Diameter, 1)) {
-		err = &fault.ValueError{Op: op, Arg: "Model.Diameter", Index: -1, Value: m.Diameter, Want: "a positive number that no distance between two items exceeds"}
+		err = fault.Value(op, "Model.Diameter", m.Diameter, "a positive number that no distance between two items exceeds")
 	}
 	return m, err
 }
@@ -126,6 +126,26 @@ func (m Model) checkOn(ctx context.Context, op string, space metric.Finite) (Mod
 	return m, e, err
 }
 
+// checkBounded refuses a checked model whose users may hold any number of items.
+func (m Model) checkBounded(op string) error {
+	if !m.Bounded() {
+		return fault.Value(op, "Model.Items", 0, "a number >= 1, the same for all users; NewReduced makes it so by sampling")
+	}
+	if int64(m.Items) > math.MaxInt64/int64(m.Users) {
+		return &fault.SizeError{Op: op, Arg: "Model.Users", Got: m.Users, Want: "fewer than 2^63 items in all"}
+	}
+	return nil
+}
+
+// boundedOn is checkOn for a model that must be bounded.
+func (m Model) boundedOn(ctx context.Context, op string, space metric.Finite) (Model, error) {
+	m, _, err := m.checkOn(ctx, op, space)
+	if err == nil {
+		err = m.checkBounded(op)
+	}
+	return m, err
+}
+
 // checkCounts is check for all but the diameter.
 func (m Model) checkCounts(op string) (Model, error) {
 	switch m.Trust {
@@ -133,13 +153,13 @@ func (m Model) checkCounts(op string) (Model, error) {
 		m.Users = 1
 	case Shuffled, Central:
 		if m.Users < 1 || int64(m.Users) > maxNumber {
-			return m, &fault.ValueError{Op: op, Arg: "Model.Users", Index: -1, Value: float64(m.Users), Want: "a number in [1, 2^53]"}
+			return m, fault.Value(op, "Model.Users", float64(m.Users), "a number in [1, 2^53]")
 		}
 	default:
-		return m, &fault.ValueError{Op: op, Arg: "Model.Trust", Index: -1, Value: float64(m.Trust), Want: "Local, Shuffled or Central"}
+		return m, fault.Value(op, "Model.Trust", float64(m.Trust), "Local, Shuffled or Central")
 	}
 	if m.Items < 0 || int64(m.Items) > maxNumber {
-		return m, &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: float64(m.Items), Want: "a number in [0, 2^53]"}
+		return m, fault.Value(op, "Model.Items", float64(m.Items), "a number in [0, 2^53]")
 	}
 	return m, nil
 }

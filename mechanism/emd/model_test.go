@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -110,9 +111,9 @@ func TestOne_IsOneUser(t *testing.T) {
 // The four points of the issue: what is promised of a whole user rests on the
 // diameter, which is stated or that of the space.
 func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
-	space := linearMust(metric.NewPoints([]float64{0, 100, 200, 300}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
-	tuned := linearMust(exponential.Tuned(t.Context(), space, .01, nil)).Channel
-	shares := linearMust(Shares(t.Context(), space))
+	space := testkit.Must(metric.NewPoints([]float64{0, 100, 200, 300}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
+	tuned := testkit.Must(exponential.Tuned(t.Context(), space, .01, nil)).Channel
+	shares := testkit.Must(Shares(t.Context(), space))
 	local, central := Model{Trust: Local, Items: 3}, Model{Trust: Central, Users: 100, Items: 3}
 	item := func(m Model, o ItemWiseOptions) (Guarantee, error) {
 		return guaranteeOf(NewItemWise(t.Context(), tuned, m, &o))
@@ -138,11 +139,13 @@ func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 		"NewGridLinear": {func(m Model) (Guarantee, error) {
 			return guaranteeOf(NewGridLinear(t.Context(), shares, 1, m, Target{Alpha: 1}, nil))
 		}, central, false},
-		"NewGuarantee":   {func(m Model) (Guarantee, error) { return NewGuarantee(m, pureLevel(t, 1)) }, local, false},
-		"NewDiscrete":    {func(m Model) (Guarantee, error) { return NewDiscrete(m, 1, DP{1, 0}) }, local, false},
-		"FromUserLevel":  {func(m Model) (Guarantee, error) { return FromUserLevel(m, DP{1, 0}, 1) }, local, false},
-		"FromItems":      {func(m Model) (Guarantee, error) { return FromItems(m, pureLevel(t, 1)) }, local, false},
-		"ItemWiseBudget": {func(m Model) (Guarantee, error) { return Guarantee{}, second(ItemWiseBudget(t.Context(), m, 1, nil)) }, local, false},
+		"NewGuarantee":  {func(m Model) (Guarantee, error) { return NewGuarantee(m, pureLevel(t, 1)) }, local, false},
+		"NewDiscrete":   {func(m Model) (Guarantee, error) { return NewDiscrete(m, 1, DP{1, 0}) }, local, false},
+		"FromUserLevel": {func(m Model) (Guarantee, error) { return FromUserLevel(m, DP{1, 0}, 1) }, local, false},
+		"FromItems":     {func(m Model) (Guarantee, error) { return FromItems(m, pureLevel(t, 1)) }, local, false},
+		"ItemWiseBudget": {func(m Model) (Guarantee, error) {
+			return Guarantee{}, second(ItemWiseBudget(t.Context(), m, Target{Alpha: 1}, nil))
+		}, local, false},
 		"PlanReduction": {func(m Model) (Guarantee, error) {
 			return Guarantee{}, second(PlanReduction(t.Context(), m, 1, DP{1, 1e-6}, &PlanOptions{Samples: []int{100}}))
 		}, Model{Trust: Local}, false},
@@ -168,7 +171,7 @@ func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 		}
 	}
 	// One point has no diameter to take.
-	one := linearMust(metric.NewPoints([]float64{1}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
+	one := testkit.Must(metric.NewPoints([]float64{1}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
 	_, err := NewLaplaceFrequencies(t.Context(), one, central, 1)
 	wantValueError(t, "one point", err, "Model.Diameter")
 	if _, err := (Clusters{Count: 2, Size: 2, Within: .5}).tree(); err == nil {
@@ -198,7 +201,7 @@ func TestPromises_NothingIsForgotten(t *testing.T) {
 	} {
 		wantValueError(t, arg, err, strings.TrimSpace(arg))
 	}
-	if p := linearMust(promise(t, g.model, 0, 0).Discrete(1)); p.At(1) != (DP{}) {
+	if p := testkit.Must(promise(t, g.model, 0, 0).Discrete(1)); p.At(1) != (DP{}) {
 		t.Errorf("a promise at level 0 weakened to %v", p)
 	}
 }
@@ -211,7 +214,7 @@ func TestModel_UnitErrorsSayWhatToSet(t *testing.T) {
 	far := plain
 	far.Unit = "km"
 	in := map[metric.Unit]*GKRR{"": mustGKRR(t, plain, 1), "km": mustGKRR(t, far, 1)}
-	channel := func(u metric.Unit) *mechanism.Channel { return linearMust(in[u].Channel(t.Context())) }
+	channel := func(u metric.Unit) *mechanism.Channel { return testkit.Must(in[u].Channel(t.Context())) }
 	for _, c := range []struct {
 		channel, model metric.Unit
 		want           string

@@ -15,9 +15,9 @@ type ReducePlan struct {
 	// Model is the bounded model to build it for; Model.Items is the number of
 	// samples.
 	Model Model
-	// Alpha and Delta are the level that it may have per unit of d_EM.
-	Alpha, Delta float64
-	// Options are for NewReduced.
+	// Target is the level that it may have per unit of d_EM.
+	Target
+	// Sampling is for NewReduced.
 	Sampling Sampling
 	// SampleDistance is how far apart samples of users within the radius are at
 	// most, but for DeltaSampling: Alpha*SampleDistance is the wanted Eps.
@@ -78,7 +78,7 @@ func PlanReduction(ctx context.Context, model Model, radius float64, target DP, 
 		return ReducePlan{}, err
 	}
 	if !(target.Delta > 0 && target.Delta < 1) {
-		return ReducePlan{}, &fault.ValueError{Op: op, Arg: "target.Delta", Index: -1, Value: target.Delta, Want: "a number in (0, 1)"}
+		return ReducePlan{}, fault.Value(op, "target.Delta", target.Delta, "a number in (0, 1)")
 	}
 	samples := o.Samples
 	if samples == nil {
@@ -151,9 +151,10 @@ const planMargin = 0x1p-40
 // try values the plan that leaves sampling of delta to sampling.
 func (p *planner) try(sampling float64) float64 {
 	plan := ReducePlan{Model: p.model, Sampling: Sampling{Radius: p.radius, Delta: sampling}}
-	plan.Delta = max(0, directed.SubDown(p.target.Delta, sampling))
+	plan.Target.Delta = max(0, directed.SubDown(p.target.Delta, sampling))
 	c := sampleMean{samples: float64(p.model.Items), mean: directed.DivUp(p.radius, p.model.Diameter)}
-	q, capped := c.root(p.target.Eps, true, sampling)
+	// The level of the mechanism is what makes the whole promise Eps at q.
+	q, capped := c.root(func(q float64) float64 { return directed.DivUp(p.target.Eps, q) }, sampling)
 	plan.SampleDistance = min(p.model.Diameter, directed.MulUp(q, p.model.Diameter))
 	if capped {
 		plan.SampleDistance = p.model.Diameter

@@ -61,7 +61,7 @@ func TestPlanReduction_SplitsDelta(t *testing.T) {
 	}
 	// Item-wise release: more samples make the user's items weigh less each.
 	item := func(p ReducePlan) float64 {
-		a, err := ItemWiseBudget(t.Context(), p.Model, p.Alpha, &ItemWiseOptions{Delta: p.Delta})
+		a, err := ItemWiseBudget(t.Context(), p.Model, p.Target, nil)
 		if err != nil {
 			return math.Inf(-1)
 		}

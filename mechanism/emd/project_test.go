@@ -170,7 +170,7 @@ func TestProject_BentLine(t *testing.T) {
 		for i := range arc {
 			arc[i] = []float64{float64(i), bend * float64(i*i)}
 		}
-		space := linearMust(metric.NewPoints(arc, metric.Euclidean{}))
+		space := testkit.Must(metric.NewPoints(arc, metric.Euclidean{}))
 		if _, ok := linePositions(space); ok {
 			t.Errorf("bend %v: taken for a line", bend)
 		}

@@ -53,9 +53,9 @@ func (q Query[P]) check(op string) error {
 	case q.Func == nil:
 		return fmt.Errorf("%s: the query %q has no Func", op, q.Name)
 	case !(q.Norm.P >= 1):
-		return &fault.ValueError{Op: op, Arg: "Norm.P", Index: -1, Value: q.Norm.P, Want: "a number in [1, +Inf]"}
+		return fault.Value(op, "Norm.P", q.Norm.P, "a number in [1, +Inf]")
 	case q.Norm.Dim < 1:
-		return &fault.ValueError{Op: op, Arg: "Norm.Dim", Index: -1, Value: float64(q.Norm.Dim), Want: "an integer >= 1"}
+		return fault.Value(op, "Norm.Dim", float64(q.Norm.Dim), "an integer >= 1")
 	}
 	if err := fault.Memory(op, float64(q.Norm.Dim), 8); err != nil {
 		return err
@@ -112,7 +112,7 @@ func Landmarks[P any](s metric.Space[P], p float64, at ...P) (Query[P], error) {
 		return Query[P]{}, err
 	}
 	if !(p >= 1) {
-		return Query[P]{}, &fault.ValueError{Op: op, Arg: "p", Index: -1, Value: p, Want: "a number in [1, +Inf]"}
+		return Query[P]{}, fault.Value(op, "p", p, "a number in [1, +Inf]")
 	}
 	at = append([]P(nil), at...)
 	q := Query[P]{
@@ -224,7 +224,7 @@ func Shares(ctx context.Context, space metric.Finite) (Query[int], error) {
 	}
 	gap := e.least
 	if gap == 0 {
-		return Query[int]{}, &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of points %d and %d", e.zero[0], e.zero[1]), Index: -1, Value: 0, Want: "a number > 0"}
+		return Query[int]{}, fault.Value(op, fmt.Sprintf("distance of points %d and %d", e.zero[0], e.zero[1]), 0, "a number > 0")
 	}
 	return Query[int]{
 		Name: name, Norm: additive.Norm{P: 1, Dim: k}, Lipschitz: directed.DivUp(2, gap),

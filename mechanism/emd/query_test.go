@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -42,20 +43,20 @@ func linearQueries() map[string]Query[[]float64] {
 	l2 := Average(additive.Norm{P: 2, Dim: 2})
 	return map[string]Query[[]float64]{
 		"average":    l2,
-		"landmark":   linearMust(Landmarks(d, 1, c)),
-		"landmarks1": linearMust(Landmarks(d, 1, c, []float64{1, 1}, []float64{0, 1})),
-		"landmarks3": linearMust(Landmarks(d, 3, c, []float64{1, 1})),
-		"landmarksI": linearMust(Landmarks(d, math.Inf(1), c, []float64{1, 1})),
-		"similarity": linearMust(Similarity([]float64{3, -4})),
-		"map":        linearMust(LinearMap([][]float64{{1, 2}, {-3, 0.5}, {0, 1}}, l2)),
-		"map of a landmark": linearMust(LinearMap([][]float64{{2}, {-3}},
-			linearMust(Landmarks(d, 1, c)))),
-		"map of a ramp": linearMust(LinearMap([][]float64{{2}, {-3}},
-			linearMust(Ball(d, c, 0.2, Smoothing{Width: 0.1})))),
-		"ramp": linearMust(Ball(d, c, 0.2, Smoothing{Width: 0.1})),
-		"bell": linearMust(Ball(d, c, 0.2, Smoothing{Width: 0.1, Kernel: Bell})),
-		"blur": linearMust(Ball(d, c, 0.2, Smoothing{Width: 0.1, Kernel: Blur})),
-		"region": linearMust(Region(func(x []float64) float64 { return max(0, x[0]-0.5) },
+		"landmark":   testkit.Must(Landmarks(d, 1, c)),
+		"landmarks1": testkit.Must(Landmarks(d, 1, c, []float64{1, 1}, []float64{0, 1})),
+		"landmarks3": testkit.Must(Landmarks(d, 3, c, []float64{1, 1})),
+		"landmarksI": testkit.Must(Landmarks(d, math.Inf(1), c, []float64{1, 1})),
+		"similarity": testkit.Must(Similarity([]float64{3, -4})),
+		"map":        testkit.Must(LinearMap([][]float64{{1, 2}, {-3, 0.5}, {0, 1}}, l2)),
+		"map of a landmark": testkit.Must(LinearMap([][]float64{{2}, {-3}},
+			testkit.Must(Landmarks(d, 1, c)))),
+		"map of a ramp": testkit.Must(LinearMap([][]float64{{2}, {-3}},
+			testkit.Must(Ball(d, c, 0.2, Smoothing{Width: 0.1})))),
+		"ramp": testkit.Must(Ball(d, c, 0.2, Smoothing{Width: 0.1})),
+		"bell": testkit.Must(Ball(d, c, 0.2, Smoothing{Width: 0.1, Kernel: Bell})),
+		"blur": testkit.Must(Ball(d, c, 0.2, Smoothing{Width: 0.1, Kernel: Blur})),
+		"region": testkit.Must(Region(func(x []float64) float64 { return max(0, x[0]-0.5) },
 			Smoothing{Width: 0.2})),
 	}
 }
@@ -89,13 +90,13 @@ func linearMean[P any](q Query[P], pts []P, items []int) []float64 {
 // Lipschitz*d_EM: exhaustive, with the exact transport distance.
 func TestQuery_MeanMovesByAtMostTheConstant(t *testing.T) {
 	pts := linearPlane(6, 1)
-	f := linearMust(metric.NewPoints(pts, metric.Euclidean{}))
+	f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 	sets := linearMultisets(len(pts), 3)
 	for name, q := range linearQueries() {
 		worst := 0.0
 		for i, a := range sets {
 			for _, b := range sets[:i] {
-				d := linearMust(wasserstein.DistanceEM(t.Context(), f, a, b))
+				d := testkit.Must(wasserstein.DistanceEM(t.Context(), f, a, b))
 				moved := floats.Distance(linearMean(q, pts, a), linearMean(q, pts, b), q.Norm.P)
 				if moved > q.Lipschitz*d*(1+1e-12)+1e-15 {
 					t.Fatalf("%s: %v and %v: moved by %v, d_EM %v", name, a, b, moved, d)
@@ -105,7 +106,7 @@ func TestQuery_MeanMovesByAtMostTheConstant(t *testing.T) {
 				}
 			}
 		}
-		if w := linearMust(LipschitzAtLeast(t.Context(), q, f)); w.Ratio > q.Lipschitz || math.Abs(w.Ratio-worst) > 1e-9*worst {
+		if w := testkit.Must(LipschitzAtLeast(t.Context(), q, f)); w.Ratio > q.Lipschitz || math.Abs(w.Ratio-worst) > 1e-9*worst {
 			t.Errorf("%s: witness %+v, worst mean %v, constant %v", name, w, worst, q.Lipschitz)
 		}
 	}
@@ -121,7 +122,7 @@ func TestQuery_ConstantsAreTight(t *testing.T) {
 			s := float64(i) * 0x1p-10
 			pts[i] = []float64{0.3 + s*dx, 0.6 + s*dy}
 		}
-		return linearMust(metric.NewPoints(pts, metric.Euclidean{}))
+		return testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 	}
 	queries := linearQueries()
 	for name, want := range map[string]float64{
@@ -137,7 +138,7 @@ func TestQuery_ConstantsAreTight(t *testing.T) {
 		if name == "similarity" {
 			f = line(0.6, -0.8)
 		}
-		if w := linearMust(LipschitzAtLeast(t.Context(), q, f)); w.Ratio < want*(1-1e-4) || w.Ratio > q.Lipschitz {
+		if w := testkit.Must(LipschitzAtLeast(t.Context(), q, f)); w.Ratio < want*(1-1e-4) || w.Ratio > q.Lipschitz {
 			t.Errorf("%s: witness %v, constant %v", name, w.Ratio, q.Lipschitz)
 		}
 	}
@@ -153,7 +154,7 @@ func TestQuery_ConstantsAreTight(t *testing.T) {
 // with the pair of points.
 func TestLinear_RefusesAWrongConstant(t *testing.T) {
 	model := Model{Trust: Central, Users: 10, Diameter: 2}
-	pts := linearMust(metric.NewPoints(linearPlane(300, 2), metric.Euclidean{}))
+	pts := testkit.Must(metric.NewPoints(linearPlane(300, 2), metric.Euclidean{}))
 	sample := &LinearOptions[[]float64]{Sample: pts}
 	for name, q := range linearQueries() {
 		if _, err := NewLinear(t.Context(), q, model, Target{Alpha: 1}, sample); err != nil {
@@ -161,7 +162,7 @@ func TestLinear_RefusesAWrongConstant(t *testing.T) {
 		}
 		// Half the constant, and one that falls short of what the sample shows
 		// by little.
-		for _, stated := range []float64{0.5 * q.Lipschitz, 0.99 * linearMust(LipschitzAtLeast(t.Context(), q, pts)).Ratio} {
+		for _, stated := range []float64{0.5 * q.Lipschitz, 0.99 * testkit.Must(LipschitzAtLeast(t.Context(), q, pts)).Ratio} {
 			q.Lipschitz = stated
 			_, err := NewLinear(t.Context(), q, model, Target{Alpha: 1}, sample)
 			var wrong *LipschitzError
@@ -172,7 +173,7 @@ func TestLinear_RefusesAWrongConstant(t *testing.T) {
 	}
 	// A jump has slope 1/d for a pair at distance d across it, and one is
 	// nearer than 1/16 here.
-	jump := linearMust(Indicator(func(x []float64) bool { return x[0] < 0.5 }, 0x1p-4))
+	jump := testkit.Must(Indicator(func(x []float64) bool { return x[0] < 0.5 }, 0x1p-4))
 	if _, err := NewLinear(t.Context(), jump, model, Target{Alpha: 1}, sample); err == nil || !strings.Contains(err.Error(), "stated as 16, but points") {
 		t.Errorf("a jump: %v", err)
 	}
@@ -180,24 +181,24 @@ func TestLinear_RefusesAWrongConstant(t *testing.T) {
 		t.Errorf("an indicator without a gap: %v", err)
 	}
 	// Integer distances have a gap.
-	words := linearMust(metric.NewPoints([]string{"cat", "cut", "cuts", "dog"}, metric.Levenshtein{}))
-	q := linearMust(Indicator(func(w string) bool { return w[0] == 'c' }, 1))
-	if w := linearMust(LipschitzAtLeast(t.Context(), q, words)); w.Ratio > 1 || w.Ratio < 0.3 {
+	words := testkit.Must(metric.NewPoints([]string{"cat", "cut", "cuts", "dog"}, metric.Levenshtein{}))
+	q := testkit.Must(Indicator(func(w string) bool { return w[0] == 'c' }, 1))
+	if w := testkit.Must(LipschitzAtLeast(t.Context(), q, words)); w.Ratio > 1 || w.Ratio < 0.3 {
 		t.Errorf("words: %+v", w)
 	}
 }
 
 func TestLipschitzAtLeast_Edges(t *testing.T) {
-	twice := linearMust(metric.NewPoints([]float64{1, 1, 2}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
+	twice := testkit.Must(metric.NewPoints([]float64{1, 1, 2}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
 	k := 0.0
 	random := Query[float64]{Name: "not a function", Norm: additive.Norm{P: 1, Dim: 1}, Lipschitz: 1,
 		Func: func(_ float64, dst []float64) { k++; dst[0] = k }}
-	if w := linearMust(LipschitzAtLeast(t.Context(), random, twice)); !math.IsInf(w.Ratio, 1) || w.I != 0 || w.J != 1 {
+	if w := testkit.Must(LipschitzAtLeast(t.Context(), random, twice)); !math.IsInf(w.Ratio, 1) || w.I != 0 || w.J != 1 {
 		t.Errorf("different values at distance 0: %+v", w)
 	}
 	constant := random
 	constant.Func = func(_ float64, dst []float64) { dst[0] = 7 }
-	if w := linearMust(LipschitzAtLeast(t.Context(), constant, twice)); w != (Slope{}) {
+	if w := testkit.Must(LipschitzAtLeast(t.Context(), constant, twice)); w != (Slope{}) {
 		t.Errorf("a constant: %+v", w)
 	}
 	bad := random
@@ -210,11 +211,11 @@ func TestLipschitzAtLeast_Edges(t *testing.T) {
 	huge.Func = func(x float64, dst []float64) { dst[0], dst[1] = 1.7e308*(3-2*x), 0 }
 	for _, p := range []float64{1, 2, 3, math.Inf(1)} {
 		huge.Norm.P = p
-		if w := linearMust(LipschitzAtLeast(t.Context(), huge, twice)); !(w.Ratio > 1.79e308) || math.IsInf(w.Ratio, 1) {
+		if w := testkit.Must(LipschitzAtLeast(t.Context(), huge, twice)); !(w.Ratio > 1.79e308) || math.IsInf(w.Ratio, 1) {
 			t.Errorf("huge values, p = %v: %+v", p, w)
 		}
 	}
-	broken := linearMust(metric.NewPoints([]float64{1, 2}, metric.Func[float64](func(x, y float64) float64 { return x - y })))
+	broken := testkit.Must(metric.NewPoints([]float64{1, 2}, metric.Func[float64](func(x, y float64) float64 { return x - y })))
 	var v *metric.Violation
 	if _, err := LipschitzAtLeast(t.Context(), constant, broken); !errors.As(err, &v) {
 		t.Errorf("a negative distance: %v", err)
@@ -228,20 +229,20 @@ func TestLipschitzAtLeast_ForgivesRounding(t *testing.T) {
 	for i := range 200 {
 		pts = append(pts, metric.LatLon{Lat: 10 + float64(i)*1e-8, Lon: 20 + float64(i*i%7)*1e-8})
 	}
-	f := linearMust(metric.NewPoints(pts, metric.GreatCircle{}))
-	q := linearMust(Landmarks(metric.GreatCircle{}, 1, metric.LatLon{Lat: -60, Lon: 170}))
-	if w := linearMust(LipschitzAtLeast(t.Context(), q, f)); w.Ratio > 1 || w.Ratio < 0.99 {
+	f := testkit.Must(metric.NewPoints(pts, metric.GreatCircle{}))
+	q := testkit.Must(Landmarks(metric.GreatCircle{}, 1, metric.LatLon{Lat: -60, Lon: 170}))
+	if w := testkit.Must(LipschitzAtLeast(t.Context(), q, f)); w.Ratio > 1 || w.Ratio < 0.99 {
 		t.Errorf("witness %+v", w)
 	}
 	// Over a short way, a distance and values that are off by what they are
 	// granted.
-	near := linearMust(metric.NewPoints([]float64{0, 0x1p-40}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x-y) * (1 - metric.DefaultTolerance) })))
+	near := testkit.Must(metric.NewPoints([]float64{0, 0x1p-40}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x-y) * (1 - metric.DefaultTolerance) })))
 	line := Query[float64]{Norm: additive.Norm{P: 1, Dim: 1}, Lipschitz: 1, Func: func(x float64, dst []float64) { dst[0] = x }}
-	if w := linearMust(LipschitzAtLeast(t.Context(), line, near)); w.Ratio > 1-valueSlack || w.Ratio < 1-4*metric.DefaultTolerance {
+	if w := testkit.Must(LipschitzAtLeast(t.Context(), line, near)); w.Ratio > 1-valueSlack || w.Ratio < 1-4*metric.DefaultTolerance {
 		t.Errorf("short distances: %v", w.Ratio)
 	}
 	line.Func = func(x float64, dst []float64) { dst[0] = 3 * (1 + x/2) }
-	if w := linearMust(LipschitzAtLeast(t.Context(), line, near)); w.Ratio != 0 {
+	if w := testkit.Must(LipschitzAtLeast(t.Context(), line, near)); w.Ratio != 0 {
 		t.Errorf("rounded values: %v", w.Ratio)
 	}
 }
@@ -381,9 +382,9 @@ func TestQuery_ConstantsAreRoundedUp(t *testing.T) {
 	r := random.Seeded(12)
 	for range 200 {
 		w := math.Exp(4 * r.NormFloat64())
-		above("indicator", linearMust(Indicator(func(float64) bool { return true }, w)).Lipschitz, w, one)
+		above("indicator", testkit.Must(Indicator(func(float64) bool { return true }, w)).Lipschitz, w, one)
 		for k, slope := range slopes {
-			above(k.String(), linearMust(Region(math.Abs, Smoothing{Width: w, Kernel: k})).Lipschitz, w, slope)
+			above(k.String(), testkit.Must(Region(math.Abs, Smoothing{Width: w, Kernel: k})).Lipschitz, w, slope)
 		}
 	}
 }
@@ -428,10 +429,10 @@ func TestQuery_SubnormalConstants(t *testing.T) {
 		q     Query[[]float64]
 		least float64 // in units
 	}{
-		"similarity of 1, 1":    {linearMust(Similarity([]float64{unit, unit})), 2},
-		"similarity of 3, 3":    {linearMust(Similarity([]float64{3 * unit, 3 * unit})), 5},
-		"map of 1, 1":           {linearMust(LinearMap([][]float64{{unit, unit}}, linearScaled(1, 2, 2))), 2},
-		"map of a tiny average": {linearMust(LinearMap([][]float64{{2.5}}, linearScaled(unit, 2, 1))), 3},
+		"similarity of 1, 1":    {testkit.Must(Similarity([]float64{unit, unit})), 2},
+		"similarity of 3, 3":    {testkit.Must(Similarity([]float64{3 * unit, 3 * unit})), 5},
+		"map of 1, 1":           {testkit.Must(LinearMap([][]float64{{unit, unit}}, linearScaled(1, 2, 2))), 2},
+		"map of a tiny average": {testkit.Must(LinearMap([][]float64{{2.5}}, linearScaled(unit, 2, 1))), 3},
 	} {
 		if got := c.q.Lipschitz / unit; got < c.least || got > c.least+1 {
 			t.Errorf("%s: %v units, want %v", name, got, c.least)

@@ -9,6 +9,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/search"
 )
 
 // Releaser is what the mechanisms of this package have in common.
@@ -105,10 +106,11 @@ func reduced(op string, g Guarantee, o Sampling) (out Guarantee, distance float6
 		return out, 0, err
 	}
 	if !(o.Delta > 0 && o.Delta < 1) {
-		return out, 0, &fault.ValueError{Op: op, Arg: "Sampling.Delta", Index: -1, Value: o.Delta, Want: "a number in (0, 1)"}
+		return out, 0, fault.Value(op, "Sampling.Delta", o.Delta, "a number in (0, 1)")
 	}
 	c := sampleMean{samples: float64(model.Items), mean: directed.DivUp(o.Radius, model.Diameter)}
-	q, capped := c.root(directed.MulUp(g.Alpha(), model.Diameter), false, o.Delta)
+	alpha := directed.MulUp(g.Alpha(), model.Diameter)
+	q, capped := c.root(func(float64) float64 { return alpha }, o.Delta)
 	// D <= diam always, so a cap there costs nothing.
 	delta := g.Delta()
 	distance = model.Diameter
@@ -198,36 +200,24 @@ func (d *Reduced[P, Y]) Release(rng *rand.Rand, data Users[P]) (Y, error) {
 type sampleMean struct{ samples, mean float64 }
 
 // root returns the least q for which delta is proved to cover
-// exp(-samples*kl(q)) * alpha/(alpha + samples*kl'(q)), rounded up; see
-// [Reduced]. a is alpha > 0 or, where budget is set, the level alpha*q of the
-// whole; +Inf leaves Chernoff's bound alone. capped says that no q < 1 does.
-func (c sampleMean) root(a float64, budget bool, delta float64) (q float64, capped bool) {
+// exp(-samples*kl(q)) * alpha/(alpha + samples*kl'(q)), alpha = alpha(q) > 0,
+// rounded up; see [Reduced]. capped says that no q < 1 does.
+func (c sampleMean) root(alpha func(q float64) float64, delta float64) (q float64, capped bool) {
 	if !(c.mean < 1) {
 		return 1, true
 	}
 	want := -directed.LogDown(delta)
-	// The left end of the interval fails, the right one holds or is 1. Bounds
-	// rounded outward need not be monotone to the last bit; whatever end they
-	// stop at was checked itself.
-	lo, hi, found := c.mean, 1.0, false
-	for {
-		mid := lo + (hi-lo)/2
-		if !(mid > lo && mid < hi) {
-			return hi, !found
-		}
-		if c.exponent(mid, a, budget) >= want {
-			hi, found = mid, true
-		} else {
-			lo = mid
-		}
-	}
+	// Bounds rounded outward need not be monotone to the last bit; whatever end
+	// the search stops at was checked itself, or is 1.
+	_, q = search.Change(c.mean, 1, 0, func(q float64) bool { return c.exponent(q, alpha(q)) >= want })
+	return q, q == 1
 }
 
 // exponent is a lower bound of -ln of what root compares with delta, for mean
 // < q < 1. With g = (q-mean)/mean and h = (q-mean)/(1-q), kl = q ln(1+g) -
 // (1-q) ln(1+h) and its derivative is ln(1+g) + ln(1+h): logarithms of
 // quotients near 1 taken where they keep their digits.
-func (c sampleMean) exponent(q, a float64, budget bool) float64 {
+func (c sampleMean) exponent(q, alpha float64) float64 {
 	gapDown, gapUp := directed.SubDown(q, c.mean), directed.SubUp(q, c.mean)
 	restDown, restUp := directed.SubDown(1, q), directed.SubUp(1, q)
 	g := directed.Log1pDown(directed.DivDown(gapDown, c.mean))
@@ -235,11 +225,5 @@ func (c sampleMean) exponent(q, a float64, budget bool) float64 {
 	kl := directed.SubDown(directed.MulDown(q, g), directed.MulUp(restUp, h))
 	e := directed.MulDown(c.samples, max(0, kl))
 	slope := directed.MulDown(c.samples, directed.AddDown(g, directed.Log1pDown(directed.DivDown(gapDown, restUp))))
-	if budget {
-		slope = directed.MulDown(slope, q) // slope/(a/q)
-	}
-	if s := directed.DivDown(slope, a); s > 0 && !math.IsInf(a, 1) {
-		e = directed.AddDown(e, directed.Log1pDown(s))
-	}
-	return e
+	return directed.AddDown(e, directed.Log1pDown(max(0, directed.DivDown(slope, alpha))))
 }

@@ -112,7 +112,7 @@ func smoothed[P any](op, name string, distance func(P) float64, o Smoothing) (Qu
 		return Query[P]{}, err
 	}
 	if o.Kernel < Ramp || o.Kernel > Blur {
-		return Query[P]{}, &fault.ValueError{Op: op, Arg: "Kernel", Index: -1, Value: float64(o.Kernel), Want: "Ramp, Bell or Blur"}
+		return Query[P]{}, fault.Value(op, "Kernel", float64(o.Kernel), "Ramp, Bell or Blur")
 	}
 	l := directed.DivUp(o.Kernel.slope(), o.Width)
 	if err := fault.Positive(op, "1/Width", l); err != nil { // a subnormal width

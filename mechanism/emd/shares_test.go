@@ -10,6 +10,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -22,8 +23,8 @@ func TestShares_Constant(t *testing.T) {
 		for i := range pts {
 			pts[i] = [2]float64{r.NormFloat64(), r.NormFloat64()}
 		}
-		space := linearMust(metric.NewPoints(pts, metric.Plane{}))
-		q := linearMust(Shares(t.Context(), space))
+		space := testkit.Must(metric.NewPoints(pts, metric.Plane{}))
+		q := testkit.Must(Shares(t.Context(), space))
 		gap, _, _, _ := metric.MinDistance(t.Context(), space)
 		product := new(big.Float).SetPrec(106).Mul(big.NewFloat(q.Lipschitz), big.NewFloat(gap)) // exact
 		if product.Cmp(big.NewFloat(2)) < 0 || product.Cmp(big.NewFloat(2*(1+0x1p-50))) > 0 {
@@ -36,7 +37,7 @@ func TestShares_Constant(t *testing.T) {
 		for i := range index {
 			index[i] = i
 		}
-		items := linearMust(metric.NewPoints(index, metric.Func[int](space.Distance)))
+		items := testkit.Must(metric.NewPoints(index, metric.Func[int](space.Distance)))
 		// The ratio is a bound from below, with allowance for rounding.
 		w, err := LipschitzAtLeast(t.Context(), q, items)
 		if err != nil || w.Ratio > q.Lipschitz || w.Ratio < q.Lipschitz*(1-1e-11) {
@@ -48,8 +49,8 @@ func TestShares_Constant(t *testing.T) {
 // Almost without noise a release is the shares, each user counting the same.
 func TestShares_Release(t *testing.T) {
 	space := Clusters{Count: 3, Size: 1, Within: 1, Diameter: 1}
-	q := linearMust(Shares(t.Context(), space))
-	m := linearMust(NewLinear(t.Context(), q, Model{Trust: Central, Users: 2, Diameter: 1}, Target{Alpha: 1e11}, nil))
+	q := testkit.Must(Shares(t.Context(), space))
+	m := testkit.Must(NewLinear(t.Context(), q, Model{Trust: Central, Users: 2, Diameter: 1}, Target{Alpha: 1e11}, nil))
 	y, err := m.Release(nil, slices.Values([][]int{{0, 0, 0, 2}, {2, 1}}))
 	if err != nil || !floats.EqualApprox(y, []float64{0.375, 0.25, 0.375}, 1e-8) {
 		t.Errorf("%v, %v", y, err)
@@ -69,7 +70,7 @@ func TestShares_Errors(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	twice := linearMust(metric.NewPoints([]float64{1, 2, 1}, metric.Func[float64](func(x, y float64) float64 { return max(x-y, y-x) })))
+	twice := testkit.Must(metric.NewPoints([]float64{1, 2, 1}, metric.Func[float64](func(x, y float64) float64 { return max(x-y, y-x) })))
 	var v *metric.ValueError
 	if _, err := Shares(t.Context(), twice); !errors.As(err, &v) || v.Arg != "distance of points 0 and 2" || v.Value != 0 {
 		t.Errorf("%v", err)

@@ -26,12 +26,11 @@ type run struct {
 const denseTally = 16
 
 // tally returns how often each of k inputs occurs in data, by ascending input,
-// and for how many users: the model's, or any number >= 1 of them where many is
-// set.
-func tally(ctx context.Context, op string, model Model, k int, data Users[int], many bool) ([]run, int64, error) {
+// and for how many users: the model's, which may be [anyNumber].
+func tally(ctx context.Context, op string, model Model, k int, data Users[int]) ([]run, int64, error) {
 	var counts []int64
 	var list []int
-	if many || float64(k) <= denseTally*float64(model.Users)*float64(model.Items) {
+	if model.Users == anyNumber || float64(k) <= denseTally*float64(model.Users)*float64(model.Items) {
 		counts = make([]int64, k)
 	}
 	users := int64(0)
@@ -49,9 +48,6 @@ func tally(ctx context.Context, op string, model Model, k int, data Users[int], 
 		}
 		users++
 		return ctx.Err()
-	}
-	if many {
-		model.Users = anyNumber
 	}
 	if err := each(op, model, data, add); err != nil {
 		return nil, 0, err

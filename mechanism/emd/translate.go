@@ -33,7 +33,7 @@ func FromUserLevel(model Model, p DP, minDistance float64) (Guarantee, error) {
 		return Guarantee{}, err
 	}
 	if !(minDistance > 0 && minDistance <= model.Diameter) {
-		return Guarantee{}, &fault.ValueError{Op: op, Arg: "minDistance", Index: -1, Value: minDistance, Want: "a number in (0, Model.Diameter]"}
+		return Guarantee{}, fault.Value(op, "minDistance", minDistance, "a number in (0, Model.Diameter]")
 	}
 	level, err := mechanism.NewGuarantee(directed.DivUp(directed.MulUp(p.Eps, float64(model.Items)), minDistance), p.Delta, model.Unit)
 	if err != nil {
@@ -98,8 +98,8 @@ func ToItems(g Guarantee, m int) (mechanism.Guarantee, error) {
 // bounded checks a model that must be bounded.
 func bounded(op string, model Model) (Model, error) {
 	model, err := model.check(op)
-	if err == nil && !model.Bounded() {
-		err = &fault.ValueError{Op: op, Arg: "Model.Items", Index: -1, Value: 0, Want: "a number >= 1, the same for all users"}
+	if err == nil {
+		err = model.checkBounded(op)
 	}
 	return model, err
 }

@@ -36,7 +36,7 @@ func (p Population) check(op string, g Guarantee) (Population, error) {
 		return p, err
 	}
 	if !(p.Beta > 0 && p.Beta < 1) {
-		return p, &fault.ValueError{Op: op, Arg: "Beta", Index: -1, Value: p.Beta, Want: "a number in (0, 1)"}
+		return p, fault.Value(op, "Beta", p.Beta, "a number in (0, 1)")
 	}
 	if math.IsInf(g.Alpha(), 1) && g.Radius() == 0 {
 		return p, fmt.Errorf("%s: the guarantee promises nothing", op)
@@ -86,7 +86,7 @@ func TypicalUsers(g Guarantee, p Population) (Typical, error) {
 	spread := p.Spread
 	switch {
 	case spread == 0 && p.Points < 1:
-		return Typical{}, &fault.ValueError{Op: op, Arg: "Points", Index: -1, Value: float64(p.Points), Want: "a number >= 1, or a Spread"}
+		return Typical{}, fault.Value(op, "Points", float64(p.Points), "a number >= 1, or a Spread")
 	case spread == 0:
 		spread = directed.MulUp(diam, sqrtUp(directed.DivUp(float64(p.Points-1), 2*items)))
 	default:

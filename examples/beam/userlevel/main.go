@@ -165,7 +165,7 @@ func (q *request) choose(at []metric.LatLon) (*emd.ItemWise, error) {
 	diameter, _, _ := metric.Diameter(space)
 	model := emd.Model{Trust: emd.Central, Users: q.users, Diameter: diameter, Unit: km}
 	budget := func(p emd.ReducePlan) float64 {
-		b, err := emd.ItemWiseBudget(p.Model, p.Alpha, &emd.ItemWiseOptions{Delta: p.Delta})
+		b, err := emd.ItemWiseBudget(p.Model, p.Target, nil)
 		if err != nil {
 			return math.Inf(-1)
 		}

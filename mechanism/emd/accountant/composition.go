@@ -34,7 +34,7 @@ func (c Composition) Delta(ctx context.Context, eps float64) (float64, error) {
 	const op = "accountant: Composition.Delta"
 	err := c.check(op)
 	if err == nil && !(eps >= 0 && eps <= 1/minUnit) {
-		err = &fault.ValueError{Op: op, Arg: "eps", Index: -1, Value: eps, Want: "a number in [0, 1e100]"}
+		err = fault.Value(op, "eps", eps, "a number in [0, 1e100]")
 	}
 	if err != nil {
 		return 0, err
@@ -80,7 +80,7 @@ func ComposeBudget(ctx context.Context, count int64, p ComposeFor) (float64, err
 	const op = "accountant: ComposeBudget"
 	err := Composition{count, 1}.check(op)
 	if err == nil && !(p.Eps >= 1e-80 && p.Eps <= 1/minUnit) {
-		err = &fault.ValueError{Op: op, Arg: "ComposeFor.Eps", Index: -1, Value: p.Eps, Want: "a number in [1e-80, 1e100]"}
+		err = fault.Value(op, "ComposeFor.Eps", p.Eps, "a number in [1e-80, 1e100]")
 	}
 	if err == nil {
 		err = slack(op, "ComposeFor.Delta", p.Delta)
@@ -108,9 +108,9 @@ const composeTol = 1e-12
 func (c Composition) check(op string) error {
 	switch {
 	case c.Count < 1 || c.Count > maxCount:
-		return &fault.ValueError{Op: op, Arg: "Composition.Count", Index: -1, Value: float64(c.Count), Want: "a number in [1, 2^40]"}
+		return fault.Value(op, "Composition.Count", float64(c.Count), "a number in [1, 2^40]")
 	case !(c.Item >= minUnit && c.Item <= maxLevel):
-		return &fault.ValueError{Op: op, Arg: "Composition.Item", Index: -1, Value: c.Item, Want: "a number in [1e-100, 700]"}
+		return fault.Value(op, "Composition.Item", c.Item, "a number in [1e-100, 700]")
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func (s Shuffle) Level(ctx context.Context, at LevelAt) (Level, error) {
 	}
 	pure := s.pure(at.Alpha0)
 	if !(at.Alpha0 > 0) || math.IsInf(pure, 1) {
-		return Level{}, &fault.ValueError{Op: op, Arg: "LevelAt.Alpha0", Index: -1, Value: at.Alpha0, Want: "a positive number, finite times Items"}
+		return Level{}, fault.Value(op, "LevelAt.Alpha0", at.Alpha0, "a positive number, finite times Items")
 	}
 	best := Level{pure, PureComposition} // not rounded by the diameter
 	u.alpha0 = directed.MulUp(at.Alpha0, s.Diameter)
@@ -276,7 +276,7 @@ func (s Shuffle) ItemDelta(c Change) (float64, error) {
 		return 0, err
 	}
 	if !(c.Distance > 0 && c.Distance <= s.Diameter) {
-		return 0, &fault.ValueError{Op: op, Arg: "Change.Distance", Index: -1, Value: c.Distance, Want: "a number in (0, Diameter]"}
+		return 0, fault.Value(op, "Change.Distance", c.Distance, "a number in (0, Diameter]")
 	}
 	if c.Eps >= directed.MulUp(c.Alpha0, c.Distance) {
 		return 0, nil
@@ -305,7 +305,7 @@ type unit struct {
 // unit checks s. alpha0 stays 0.
 func (s Shuffle) unit(op string) (unit, error) {
 	bad := func(arg string, v float64, want string) (unit, error) {
-		return unit{}, &fault.ValueError{Op: op, Arg: "Shuffle." + arg, Index: -1, Value: v, Want: want}
+		return unit{}, fault.Value(op, "Shuffle."+arg, v, want)
 	}
 	switch {
 	case s.Records < 1:
@@ -346,7 +346,7 @@ func (u *unit) setAlpha0(op, arg string, v float64) error {
 	if u.alpha0 >= minUnit && u.alpha0 <= maxLevel {
 		return nil
 	}
-	return &fault.ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: "a number in [1e-100, 700]/Diameter"}
+	return fault.Value(op, arg, v, "a number in [1e-100, 700]/Diameter")
 }
 
 // alpha is a level of v per unit of distance over the diameter, rounded down.
@@ -355,7 +355,7 @@ func (u unit) alpha(op, arg string, v float64) (float64, error) {
 	if a >= minUnit && a <= 1/minUnit {
 		return a, nil
 	}
-	return 0, &fault.ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: "a number in [1e-100, 1e100]/Diameter"}
+	return 0, fault.Value(op, arg, v, "a number in [1e-100, 1e100]/Diameter")
 }
 
 // slack checks a delta.
@@ -363,7 +363,7 @@ func slack(op, arg string, v float64) error {
 	if v == 0 || v >= minSlack && v < 1 {
 		return nil
 	}
-	return &fault.ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: "0 or a number in [1e-300, 1)"}
+	return fault.Value(op, arg, v, "0 or a number in [1e-300, 1)")
 }
 
 // pure is the level of pure composition.
