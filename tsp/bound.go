@@ -66,7 +66,7 @@ const boundMax = 1e300
 // at most 1e300 in magnitude, and copied. See [Bound] for the formula; its
 // maximum is taken over the leaves of the tree, of many over the most promising.
 //
-// Multipliers nil are zeros. They give the cheapest bound: the length of a
+// Multipliers nil are zeros. They give the fastest bound: the length of a
 // minimum spanning tree and, for closed tours, one more edge, which is at least
 // half the length of the shortest tour.
 //
@@ -90,17 +90,16 @@ func OneTreeBound(ctx context.Context, f metric.Finite, multipliers []float64, k
 // HeldKarpBound returns a lower bound on the length of all tours of f, or of
 // all open paths: the 1-tree bound of Held and Karp
 // (1970, 1971), that is the largest of the values in [Bound] as far as
-// subgradient ascent reaches it. For uniform points of the plane that is within
-// 0.1 %, and the largest value itself about 0.7 % below the shortest tour; for
-// points in clusters mostly so. Where hundreds of points lie along a line, the
+// subgradient ascent reaches it: within 0.1 % for uniform points of the plane and
+// for most points in clusters. Where hundreds of points lie along a line, the
 // search is slow and may end well below: more Iterations help.
 //
 // The search runs on a graph of near neighbors, O(n Neighbors log n) an
 // iteration. About once in a hundred iterations what it found is proved on all
 // pairs of points, at the cost of an [OneTreeBound], and the edges that the
 // proof turned up join the graph. So all distances are read about ten times
-// where n is small or f has no embedding: [metric.Densify] f first if they are
-// dear.
+// where n is small or f has no embedding: [metric.Densify] f first if they take
+// long.
 //
 // f is taken to be symmetric; the triangle inequality is not needed. No points
 // are [metric.ErrEmpty], an option outside its domain is a [*metric.ValueError],
@@ -111,8 +110,7 @@ func OneTreeBound(ctx context.Context, f metric.Finite, multipliers []float64, k
 // Deviations from the papers: the edge beyond the tree is at the best leaf and
 // not at a fixed point; the direction of a step is that of Volgenant and Jonker
 // (1982), its length falls as a parabola; well-separated clusters, on all
-// scales, also move as wholes, which the papers leave to very many steps of
-// single points.
+// scales, also move as wholes.
 func HeldKarpBound(ctx context.Context, f metric.Finite, o *HeldKarpOptions) (Bound, error) {
 	var h heldkarp.Options
 	if o != nil {

@@ -4,10 +4,9 @@
 // # The problem
 //
 // A tour visits every point once: a closed one returns to where it began, an
-// open path does not. To find the shortest is the traveling salesman's problem,
-// NP-hard; to find one within a few percent of it is not hard at all. Every
-// [Tour] of [Solve] carries its own certificate: a LowerBound below which no tour
-// can be, so that Gap bounds what is left to gain.
+// open path does not ([Kind]). To find the shortest is the traveling salesman's
+// problem, NP-hard. Every [Tour] of [Solve] carries a proved LowerBound of all
+// tours, so that Gap bounds what is left to gain.
 //
 // # What there is
 //
@@ -24,7 +23,26 @@
 //
 // All take a [metric.Finite]. Where it is [metric.Embedded] they use a kd-tree
 // or a curve, and about n log n time; elsewhere they read all n^2 distances, and
-// keep O(n) of them.
+// keep O(n) of them. ctx ends the work early with its error; [Improve] and [Solve]
+// then return the best tour so far, too.
+//
+// # How short the tours are
+//
+// For uniform points of the plane, relative to the shortest tour:
+//
+//	DoubleTree                     40 % longer
+//	SpaceFilling, Hilbert          40 % longer
+//	SpaceFilling, Boustrophedon    30 % longer
+//	Greedy                         14 to 18 % longer
+//	Solve                          1 % longer, for 1,000 to 100,000 points
+//	HeldKarpBound                  0.8 % shorter
+//	OneTreeBound, nil multipliers  12 % shorter
+//
+// On 67 instances of the library TSPLIB the tour of Solve is on average 0.7 %
+// longer than the shortest, which it finds in 30 of them. The worst are points in
+// dense clusters, whose 8 nearest neighbors all lie in their own cluster: up to
+// 11 % longer, whatever the number of kicks. 30 for [ImproveOptions].Neighbors
+// brought two of these to 3 and 4 %. Where a tour must be good, look at its Gap.
 //
 // # Guarantees
 //
@@ -33,10 +51,9 @@
 //	LowerBound <= the shortest tour <= Length
 //
 // holds for the exact sums of the float64 numbers that Distance returns. It does
-// not take the triangle inequality; the factor 2 of DoubleTree and the law of
-// Fold do. Results are a function of the metric and the [Options], Seed
-// included, on any number of cores, unless Options.TimeLimit or a context cuts the
-// work short.
+// not take the triangle inequality; the factor 2 of DoubleTree and the inequality
+// of Fold do. Results are a function of the metric and the options, Seed included,
+// on any number of cores, unless TimeLimit or ctx cuts the work short.
 //
 // Everything here looks at public points only and says nothing about privacy:
 // whoever folds a space for a private measure must not choose the tour by the
@@ -44,9 +61,8 @@
 //
 // # Who should not use it
 //
-// Whoever needs the shortest tour itself, with proof, wants a branch-and-cut
-// code; whoever has asymmetric costs, time windows or several vehicles, another
-// problem's.
+// The shortest tour itself, with proof, takes a branch-and-cut code. Asymmetric
+// costs, time windows and several vehicles are other problems.
 //
 // # References
 //

@@ -28,13 +28,13 @@ type Folding struct {
 	Rank     []int     // the inverse of Order: point i is at Position[Rank[i]]
 }
 
-// foldPairs is the number of pairs on which Fold checks the law, and up to
+// foldPairs is the number of pairs on which Fold checks the inequality, and up to
 // which it checks all.
 const foldPairs = 1 << 17
 
 // Fold lays f out along t; a closed tour is first cut as [Tour.Open] does.
 //
-// Positions are rounded upward, so that the law holds to the last bit for the
+// Positions are rounded upward, so that the inequality holds to the last bit for the
 // float64 difference of positions wherever f obeys the triangle inequality. Up
 // to 512 points it is checked for all pairs, above that for 2^17 random ones,
 // always the same; a pair that breaks it by more than
@@ -155,7 +155,8 @@ func (l Locality) String() string {
 }
 
 // Locality measures the folding of f. Points that share their place with
-// another are left out. The cost is that of metric.NearestNeighbors.
+// another are left out. The cost is that of
+// [metric.NearestNeighbors].
 func (l *Folding) Locality(ctx context.Context, f metric.Finite) (Locality, error) {
 	const op = "tsp: Folding.Locality"
 	if err := checkOrder(op, "folding", fault.Len(f), l.Order); err != nil {

@@ -65,16 +65,15 @@ func (o *ImproveOptions) defaults(op string, n int) (ImproveOptions, error) {
 // none helps. Then it kicks the tour: a double bridge exchanges three short
 // neighboring runs of points, which no such move undoes, the moves repair what
 // the kick has touched, and where the result is longer both are taken back
-// (iterated local search; Johnson and McGeoch 1997). Kicks tries bound the
-// work, and the result does not depend on the speed of the machine unless
-// TimeLimit bounds it too. A lower bound that t has is kept.
+// (iterated local search; Johnson and McGeoch 1997). A lower bound that t has is
+// kept.
 //
-// The moves take about n log n for points of R^d, plus the n queries of a
-// metric.Index; a kick costs microseconds. A kick or move may reverse up to n/2
-// places of an array, which limits the use of kicks beyond 10^6 points.
+// The moves take about O(n log n) for points of R^d, plus n queries of a
+// [metric.Index]; a kick takes microseconds, and O(n) at worst, which limits the
+// use of kicks beyond 10^6 points.
 //
-// A t that is no tour of f is an error, as in [NewTour]. When the context is
-// done, Improve returns the best tour so far together with the context's error.
+// A t that is no tour of f is an error, as in [NewTour]. When ctx is done, Improve
+// returns the best tour so far together with the error of ctx.
 func Improve(ctx context.Context, f metric.Finite, t *Tour, o *ImproveOptions) (*Tour, error) {
 	const op = "tsp: Improve"
 	if err := checkOrder(op, "tour", fault.Len(f), t.order()); err != nil {

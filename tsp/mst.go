@@ -132,9 +132,8 @@ func (t *SpanningTree) Preorder() []int {
 
 // DoubleTree returns the tour that walks around the minimum spanning tree and
 // skips the points it has seen. By the triangle inequality it is at most twice
-// as long as the tree, hence as the shortest tour; for uniform points of the
-// plane about 40 % longer than that. The tree is its lower bound. The cost is
-// that of [MST].
+// as long as the tree, hence as the shortest tour. The tree is its lower bound.
+// The cost is that of [MST].
 func DoubleTree(ctx context.Context, f metric.Finite, kind Kind) (*Tour, error) {
 	tree, err := minimumTree(ctx, "tsp: DoubleTree", f)
 	if err != nil {

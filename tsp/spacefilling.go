@@ -25,16 +25,14 @@ const (
 	// Hilbert is Hilbert's curve, in any dimension. Every stretch of it fills a
 	// compact part of the space.
 	Hilbert Curve = iota
-	// Boustrophedon goes to and fro in strips, as the ox ploughs: a little
-	// shorter, but a stretch of it is long and thin.
+	// Boustrophedon goes to and fro in strips: a little shorter, but a stretch
+	// of it is long and thin.
 	Boustrophedon
 )
 
 // SpaceFilling returns the points of an embedded metric in the order in which a
-// curve meets them: for uniform points of the plane about 40 % (Hilbert) and 30 %
-// (boustrophedon) longer than the shortest tour, in O(n log n). Points in one
-// cell, of 2^-32 of the longest side of the bounding box on Hilbert's curve, are
-// visited in order of index.
+// curve meets them, in O(n log n). Points in one cell, of 2^-32 of the longest
+// side of the bounding box on Hilbert's curve, are visited in order of index.
 //
 // A metric that is not [metric.Embedded] is [ErrNoCoordinates].
 func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, kind Kind) (*Tour, error) {

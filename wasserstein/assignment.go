@@ -44,8 +44,7 @@ func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 
 // Assignment matches every row of the n x m costs c, n <= m, to a column of its
 // own so that the sum of the costs is least. Costs may have any sign here. They
-// are read three times each, and some more often, so a Cost that computes them
-// needs no memory for them: see [Distances] for the items of two multisets.
+// are not stored: see [Distances] for the items of two multisets.
 //
 // n > m is a [*metric.SizeError], n = 0 [metric.ErrEmpty] and a cost that is no
 // number or larger than 2^960 in size a [*metric.ValueError], with its index in
@@ -53,12 +52,9 @@ func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 //
 // The algorithm is that of shortest augmenting paths (Jonker and Volgenant
 // 1987), helped by an auction on hard costs (Bertsekas 1988), on short lists of
-// the cheapest columns of each row, which are made longer wherever they cannot
-// prove a step: O(n^2 m) in the worst case, and on random costs little more than
-// the three passes over all costs that check them, make the lists and prove the
-// result. The passes use every core. Memory beyond the costs is about 0.7 kB a
-// row, and some kB more where lists grow. Ties are broken the same way every
-// time.
+// the columns of least cost of each row, which are made longer wherever they
+// cannot prove a step: O(n^2 m) at worst, and on random costs little more than
+// three passes over all of them. Ties are broken the same way every time.
 func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, error) {
 	const op = "wasserstein: Assignment"
 	n, m := dims(c)

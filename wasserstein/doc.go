@@ -9,7 +9,7 @@
 // least cost of turning mu into nu. It is a metric on measures, and it sees how
 // far mass has moved where the total variation sees only that it has.
 //
-// Privacy needs it twice. A user who contributes many records is a multiset of
+// It has two uses here. A user who contributes many records is a multiset of
 // them, and d_EM, the W1 distance of the empirical measures, says how far apart
 // two users are ([DistanceEM]; user-level metric privacy, IRC24). And the
 // accuracy of a private measure, or of synthetic data, is its expected W1
@@ -62,6 +62,14 @@
 //
 // The projections return a minimizer up to rounding. There are often several;
 // each function says which it returns.
+//
+// # Cost
+//
+// [W1], [Between] and [Project] on n points make some ten passes over the n^2
+// costs, on every core, and about ten pivots a point, of O(n) each at worst.
+// [Assignment] reads the costs three times and O(n^3) at worst. Memory is 8 bytes
+// a pair of points where costs are stored, besides about 500 bytes a point and
+// 700 a row of Assignment. ctx ends the work early with its error.
 //
 // # Who should not use it
 //

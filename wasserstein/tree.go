@@ -86,11 +86,10 @@ func treeCost(t *metric.Tree, below []exact.DD) float64 {
 // W1Ultrametric returns the distance of mu and nu, weights on the points of u.
 // Signed measures, totals, rounding and errors are as in [W1Tree].
 //
-// Hang the dendrogram up such that every join stands at its height and the
-// points at 0, and halve the edges: the path between two points climbs to their
-// join and back, half the height each way, so this is a tree metric. The
-// distance is half the sum, over the clusters that are joined, of the rise to
-// the next join times the difference of mass. O(n).
+// An ultrametric is a tree metric: with every join at half its height and the
+// points at 0, the path between two points climbs to their join and back. So the
+// distance is half the sum, over the clusters that are joined, of the rise to the
+// next join times the difference of mass. O(n).
 func W1Ultrametric(u *metric.Ultrametric, mu, nu []float64) (float64, error) {
 	const op = "wasserstein: W1Ultrametric"
 	n := fault.Len(u)

@@ -84,10 +84,9 @@ func (r *Result) String() string {
 // The answer is exact up to rounding: Gap is about 1e-15 times the sizes of
 // distances and weights. Errors are [metric.ErrEmpty], [*metric.SizeError],
 // [*metric.ValueError] for a weight or a distance outside its domain (a
-// distance is "cost[i]" at index j), [*MassError] for unequal totals, and the
-// context's error. The network simplex on short lists: O(n^2) for each of some
-// ten passes, on every core, and about ten pivots a point of O(n) at worst. See
-// [Options] for memory.
+// distance is "cost[i]" at index j) and [*MassError] for unequal totals. The
+// method is the network simplex on short lists. See the package documentation for
+// its cost.
 func W1(ctx context.Context, f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
 	const op = "wasserstein: W1"
 	n := fault.Len(f)
