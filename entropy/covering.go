@@ -108,6 +108,9 @@ func (c *Cover) search(ctx context.Context, f metric.Finite, pts []int, s float6
 	number := make(map[uint64]bool)
 	var centers []int
 	for x := range f.Len() {
+		if x%pause == 0 && ctx.Err() != nil {
+			return
+		}
 		ball := uint64(0)
 		for k, i := range pts {
 			if f.Distance(x, i) <= s {

@@ -54,7 +54,7 @@ func DiametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o
 func diametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o *PassOptions) ([]Scale, error) {
 	if u1 := hierarchyOf(ctx, b.Privacy); u1 != nil {
 		if u2 := utilityHierarchy(ctx, b, u1); u2 != nil {
-			return diametricTree(newDendrogram(u1), u2, alphas), ctx.Err()
+			return diametricTree(newTree(u1), u2, alphas), ctx.Err()
 		}
 	}
 	b, err := stored(ctx, b)

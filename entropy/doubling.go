@@ -162,13 +162,9 @@ func (d *Doubling) search(ctx context.Context, f metric.Finite, nodes int) error
 	}
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
-	p := packer{}
-	p.Context = ctx
+	var p packer
 	hi := 0.0 // no s above fails
 	for k := len(cuts) - 2; k >= 0 && cuts[k+1] > d.Lo; k-- {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		from, to := cuts[k], min(cuts[k+1], d.Hi)
 		if from >= to {
 			continue
@@ -183,8 +179,10 @@ func (d *Doubling) search(ctx context.Context, f metric.Finite, nodes int) error
 			if float64(len(ball)) <= allowed(d.Alpha, from) {
 				continue
 			}
-			p.far.Far(f.Distance, ball, from)
-			set, count, _, _ := p.cliques(nodes)
+			if err := p.far.Far(ctx, f.Distance, ball, from); err != nil {
+				return err
+			}
+			set, count, _, _ := p.cliques(ctx, nodes)
 			if _, end := ends(count, d.Alpha); end > from {
 				hi = max(hi, min(end, to))
 			}

@@ -77,7 +77,7 @@ func entropicScales(ctx context.Context, b metric.Bimetric, alphas []float64, o 
 		u1 = hierarchyOf(ctx, b.Privacy)
 	}
 	if u1 != nil {
-		return entropicTree(b, newDendrogram(u1), u2, alphas), ctx.Err()
+		return entropicTree(ctx, b, newTree(u1), u2, alphas), ctx.Err()
 	}
 	s := make([]Scale, len(alphas))
 	for k, a := range alphas {

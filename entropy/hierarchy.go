@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/metricdp/metricdp/entropy/internal/limit"
+	"github.com/metricdp/metricdp/internal/dendrogram"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -67,11 +68,11 @@ func packClusters(u *metric.Ultrametric, pts []int, s float64) Count {
 	return c
 }
 
-// dendrogram is the binary tree of an ultrametric. Node p, 0 <= p < n-1, joins
+// tree is the binary tree of an ultrametric. Node p, 0 <= p < n-1, joins
 // what stands left and right of the gap after position p; among equal heights
 // the leftmost is above. The ball of radius h[p] around a point below p is the
 // set below p, or more where the node above is as high.
-type dendrogram struct {
+type tree struct {
 	order       []int // order[q] is the point at position q
 	h           []float64
 	left, right []int32 // the nodes below, or -1 where there is a single point
@@ -79,40 +80,24 @@ type dendrogram struct {
 	post        []int32 // the nodes, those below before those above
 }
 
-func newDendrogram(u *metric.Ultrametric) *dendrogram {
-	d := &dendrogram{order: u.Order(), h: u.Heights()}
+func newTree(u *metric.Ultrametric) *tree {
+	d := &tree{order: u.Order(), h: u.Heights()}
 	m := len(d.h)
 	d.left, d.right, d.first = make([]int32, m), make([]int32, m), make([]int32, m)
-	d.post = make([]int32, 0, m)
-	var stack []int32 // nodes whose right side is open, heights not increasing
-	for p := range m {
-		below, first := int32(-1), int32(p)
-		for len(stack) > 0 {
-			top := stack[len(stack)-1]
-			if d.h[top] >= d.h[p] {
-				break
-			}
-			d.right[top] = below
-			below, first = top, d.first[top]
-			d.post = append(d.post, top)
-			stack = stack[:len(stack)-1]
+	dendrogram.Walk(d.h, func(p, left, right int) {
+		d.left[p], d.right[p], d.first[p] = int32(left), int32(right), int32(p)
+		if left >= 0 {
+			d.first[p] = d.first[left]
 		}
-		d.left[p], d.first[p] = below, first
-		stack = append(stack, int32(p))
-	}
-	below := int32(-1)
-	for _, top := range slices.Backward(stack) {
-		d.right[top] = below
-		below = top
-		d.post = append(d.post, top)
-	}
+		d.post = append(d.post, int32(p))
+	})
 	return d
 }
 
 // diametricTree is the diametric scale of two ultrametrics: in the dendrogram of
 // rho1 the diameter of a node is that of a node below, or the distance between
 // any point on the left and any on the right.
-func diametricTree(d *dendrogram, u *metric.Ultrametric, alphas []float64) []Scale {
+func diametricTree(d *tree, u *metric.Ultrametric, alphas []float64) []Scale {
 	m := len(d.h)
 	diam, arg := make([]float64, m), make([]int32, m) // the pair after position arg
 	for _, p := range d.post {
@@ -145,7 +130,7 @@ func diametricTree(d *dendrogram, u *metric.Ultrametric, alphas []float64) []Sca
 
 // treeCounter counts clusters of rho2 below the nodes of the dendrogram of rho1.
 type treeCounter struct {
-	*dendrogram
+	*tree
 	u     *metric.Ultrametric
 	last  []int32 // by label: the position it stands at last, -1 for none
 	count []int32
@@ -155,7 +140,7 @@ type treeCounter struct {
 
 // entropicTree is the entropic scale of two ultrametrics, by bisection on the
 // heights of rho2. O(n log n) for each of O(log n) steps.
-func entropicTree(b metric.Bimetric, d *dendrogram, u *metric.Ultrametric, alphas []float64) []Scale {
+func entropicTree(ctx context.Context, b metric.Bimetric, d *tree, u *metric.Ultrametric, alphas []float64) []Scale {
 	n := len(d.order)
 	values := heightsOf(u)
 	c := treeCounter{d, u, make([]int32, n), make([]int32, n), nil, make([]int32, n)}
@@ -165,10 +150,10 @@ func entropicTree(b metric.Bimetric, d *dendrogram, u *metric.Ultrametric, alpha
 			c.limit[p] = int32(limit.Least(a, h, n))
 		}
 		// The first value that no ball exceeds. Level 0 of all values is 0.
-		at := sort.Search(len(values)-1, func(i int) bool { return c.exceeded(values[i]) < 0 })
+		at := sort.Search(len(values)-1, func(i int) bool { return ctx.Err() != nil || c.exceeded(values[i]) < 0 })
 		s[k] = noWitness(a, ByHierarchy)
 		s[k].Lo, s[k].Hi = values[at], values[at]
-		if at > 0 {
+		if at > 0 && ctx.Err() == nil {
 			p := c.exceeded(values[at-1])
 			s[k].X, s[k].Set = d.order[d.first[p]], c.set(p, values[at-1])
 			s[k].R = farthest(b.Privacy, s[k].X, s[k].Set)

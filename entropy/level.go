@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -38,6 +39,9 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptio
 	start, far, near := 0.0, 0.0, math.Inf(1)
 	rows := newBimetricRows(w.near)
 	for x := range b.Len() {
+		if ctx.Err() != nil {
+			return 0, Bound{}, ctx.Err()
+		}
 		r1, r2 := rows.at(x)
 		for y := x + 1; y < len(r1); y++ {
 			far = max(far, r1[y])
@@ -91,13 +95,9 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptio
 		}
 		return alpha, proof, err
 	}
-	for above-alpha > levelStep*above && err == nil {
-		if mid := alpha + (above-alpha)/2; !forbids(mid) {
-			above = mid
-		}
-	}
-	if err != nil {
-		return 0, Bound{}, err
+	_, _, wrong := search.Bisect(alpha, above, levelStep, func(a float64) (bool, error) { return !forbids(a), err })
+	if wrong != nil {
+		return 0, Bound{}, wrong
 	}
 	return alpha, proof, nil
 }

@@ -63,12 +63,16 @@ func (w crowdedBall) Prove(ctx context.Context, b metric.Bimetric, alpha float64
 	if err := checkWitness("entropy: Witness.Prove", b, alpha, w.X, "Points", w.Points...); err != nil {
 		return 0, err
 	}
-	return w.value(b, alpha), nil
+	return w.value(ctx, b, alpha), ctx.Err()
 }
 
-func (w crowdedBall) value(b metric.Bimetric, alpha float64) float64 {
+// value is 0 where ctx is done.
+func (w crowdedBall) value(ctx context.Context, b metric.Bimetric, alpha float64) float64 {
 	t, r := math.Inf(1), 0.0
 	for i, y := range w.Points {
+		if ctx.Err() != nil {
+			return 0
+		}
 		r = max(r, b.Privacy.Distance(w.X, y))
 		for _, z := range w.Points[:i] {
 			t = min(t, b.Utility.Distance(y, z))
@@ -121,21 +125,21 @@ func (w *work) lower(ctx context.Context) ([][]Bound, error) {
 		if err != nil {
 			return nil, err
 		}
-		add(star.value(w.b, alpha), "star", sourceDuality, star)
+		add(star.value(ctx, w.b, alpha), "star", sourceDuality, star)
 		add(pair, "pairs", sourcePairs, pairs[k])
 		if len(packings) > 0 {
-			add(packings[0].value(w.b, alpha), "packing", "after IKWAT22 Theorem 3", packings[0].Packed)
+			add(packings[0].value(ctx, w.b, alpha), "packing", "after IKWAT22 Theorem 3", packings[0].Packed)
 		}
 		if s, ok := w.entropic[2*alpha]; ok && s.Lo > 0 {
 			ball := crowdedBall{s.X, s.Set}
-			add(ball.value(w.b, alpha), "entropic scale", "BSV24 Theorem 3.1", ball)
+			add(ball.value(ctx, w.b, alpha), "entropic scale", "BSV24 Theorem 3.1", ball)
 		}
 		if s, ok := w.diametric[2*alpha]; ok && s.Lo > 0 {
 			ball := wideBall{s.X, s.Set[0], s.Set[1]}
 			add(ball.value(w.b, alpha), "diametric scale", "BSV24 Theorem 3.2", ball)
 		}
 	}
-	return out, nil
+	return out, ctx.Err()
 }
 
 const (

@@ -130,7 +130,7 @@ func (s *outerSearch) at(ctx context.Context, g float64) (separation, error) {
 		}
 	}
 	if c.Proof == ByPartition {
-		c.from = min(g, s.widest(c.Sets, g))
+		c.from = min(g, s.widest(ctx, c.Sets, g))
 	}
 	s.counts[g] = c
 	return c, nil
@@ -138,7 +138,7 @@ func (s *outerSearch) at(ctx context.Context, g float64) (separation, error) {
 
 // widest returns the largest diameter of the sets, or g where they have too many
 // pairs to look at.
-func (s *outerSearch) widest(sets [][]int, g float64) float64 {
+func (s *outerSearch) widest(ctx context.Context, sets [][]int, g float64) float64 {
 	pairs, d := 0, 0.0
 	for _, set := range sets {
 		pairs += len(set) * (len(set) - 1) / 2
@@ -148,6 +148,9 @@ func (s *outerSearch) widest(sets [][]int, g float64) float64 {
 	}
 	for _, set := range sets {
 		for a, i := range set {
+			if ctx.Err() != nil {
+				return g
+			}
 			for _, j := range set[:a] {
 				d = max(d, s.f.Distance(i, j))
 			}

@@ -38,12 +38,16 @@ func (w Packed) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (fl
 	if err := fault.Empty(op, "Points", len(w.Points)); err != nil {
 		return 0, err
 	}
-	return w.value(b, alpha), nil
+	return w.value(ctx, b, alpha), ctx.Err()
 }
 
-func (w Packed) value(b metric.Bimetric, alpha float64) float64 {
+// value is 0 where ctx is done.
+func (w Packed) value(ctx context.Context, b metric.Bimetric, alpha float64) float64 {
 	t, sum := math.Inf(1), 0.0
 	for i, y := range w.Points {
+		if ctx.Err() != nil {
+			return 0
+		}
 		for _, z := range w.Points[:i] {
 			t = min(t, b.Utility.Distance(y, z))
 		}
@@ -111,14 +115,14 @@ func bestPackings(ctx context.Context, b metric.Bimetric, alpha, floor float64, 
 	}
 	found := make([]packing, len(centers))
 	err = parallel.Chunks(ctx, len(centers), 1, workers, nil, func(c, _, _ int) {
-		found[c] = greedyPacking(b, alpha, floor, centers[c])
+		found[c] = greedyPacking(ctx, b, alpha, floor, centers[c])
 	})
 	if err != nil {
 		return nil, err
 	}
 	found = topPackings(found)
 	err = parallel.Chunks(ctx, len(found), 1, workers, nil, func(c, _, _ int) {
-		found[c] = improvePacking(b, alpha, found[c])
+		found[c] = improvePacking(ctx, b, alpha, found[c])
 	})
 	return topPackings(found), err
 }
@@ -152,7 +156,7 @@ func packingCenters(ctx context.Context, f metric.Finite) ([]int, error) {
 }
 
 // greedyPacking returns the best greedy packing as seen from x.
-func greedyPacking(b metric.Bimetric, alpha, floor float64, x int) packing {
+func greedyPacking(ctx context.Context, b metric.Bimetric, alpha, floor float64, x int) packing {
 	n := b.Len()
 	r1 := finite.Row(b.Privacy, x, nil)
 	order := make([]int, n)
@@ -179,7 +183,7 @@ func greedyPacking(b metric.Bimetric, alpha, floor float64, x int) packing {
 	var set []int
 	for skip := range 2 {
 		t := 2 * floor
-		for {
+		for ctx.Err() == nil {
 			set = set[:0]
 			least, sum := math.Inf(1), 0.0
 		next:
@@ -211,7 +215,7 @@ func greedyPacking(b metric.Bimetric, alpha, floor float64, x int) packing {
 
 // improvePacking improves a packing while it can: it inserts a point, removes one,
 // replaces one by another, or moves x, whichever gains most. O(n*|S|) a step.
-func improvePacking(b metric.Bimetric, alpha float64, p packing) packing {
+func improvePacking(ctx context.Context, b metric.Bimetric, alpha float64, p packing) packing {
 	if len(p.Points) > maxExchange {
 		return p
 	}
@@ -221,7 +225,7 @@ func improvePacking(b metric.Bimetric, alpha float64, p packing) packing {
 		e.insert(y)
 	}
 	x, v := p.X, p.v
-	for {
+	for ctx.Err() == nil {
 		x = e.bestCenter(x)
 		out, in, u := e.bestMove(x)
 		if !(u > v*(1+1e-12)) { // strictly up, so that it ends
@@ -236,7 +240,7 @@ func improvePacking(b metric.Bimetric, alpha float64, p packing) packing {
 		}
 	}
 	p.X, p.Points = x, e.points
-	p.v = Packed{p.X, p.Points}.value(b, alpha)
+	p.v = Packed{p.X, p.Points}.value(ctx, b, alpha)
 	return p
 }
 

@@ -126,15 +126,13 @@ type packer struct {
 // pack is Packing on checked arguments, for a metric that is no ultrametric.
 // pts is ascending and not empty.
 func (p *packer) pack(ctx context.Context, f metric.Finite, pts []int, s float64, nodes int) (Count, error) {
-	p.Context = ctx
 	if len(pts) > matrixPoints {
 		return p.packLarge(ctx, f, pts, s, nodes)
 	}
-	p.far.Far(f.Distance, pts, s)
-	if err := ctx.Err(); err != nil {
+	if err := p.far.Far(ctx, f.Distance, pts, s); err != nil {
 		return Count{}, err
 	}
-	set, hi, class, k := p.cliques(nodes)
+	set, hi, class, k := p.cliques(ctx, nodes)
 	count := Count{Lo: len(set), Hi: hi, Sets: make([][]int, k), Proof: ByPartition}
 	if hi < k {
 		count.Proof = BySearch
@@ -152,14 +150,14 @@ func (p *packer) pack(ctx context.Context, f metric.Finite, pts []int, s float64
 // cliques bounds the clique number of the graph far: a clique, an upper bound,
 // and a partition into k sets without edges inside. It searches only where clique
 // and partition leave a gap.
-func (p *packer) cliques(nodes int) (set []int, hi int, class []int32, k int) {
+func (p *packer) cliques(ctx context.Context, nodes int) (set []int, hi int, class []int32, k int) {
 	p.Load(&p.far)
 	none := 0
-	set, hi = p.Solve(p.far.Len(), &none)
+	set, hi = p.Solve(ctx, p.far.Len(), &none)
 	class, k = p.Partition()
 	if hi = min(hi, k); len(set) < hi && nodes > 0 {
 		nodes = searchNodes(p.far.Len(), nodes)
-		set, hi = p.Solve(hi, &nodes)
+		set, hi = p.Solve(ctx, hi, &nodes)
 		hi = min(hi, k)
 	}
 	return set, hi, class, k
@@ -364,15 +362,20 @@ func (p *packer) core(ctx context.Context, g metric.Finite, s float64, nodes int
 	if err != nil || net == nil {
 		return nil, 0, nil, err
 	}
-	p.far.Far(g.Distance, net, s)
-	in, _, _, _ := p.cliques(nodes)
+	if err := p.far.Far(ctx, g.Distance, net, s); err != nil {
+		return nil, 0, nil, err
+	}
+	in, _, _, _ := p.cliques(ctx, nodes)
 	for _, i := range in {
 		set = append(set, net[i])
 	}
-	p.far.Far(func(a, b int) float64 {
+	err = p.far.Far(ctx, func(a, b int) float64 {
 		return g.Distance(net[a], net[b]) + radius[a] + radius[b]
 	}, allPoints(len(net)), s*slack.Down)
-	_, hi, class, k := p.cliques(nodes)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	_, hi, class, k := p.cliques(ctx, nodes)
 	label := make([]int, len(cell))
 	for i, c := range cell {
 		label[i] = int(class[c])

@@ -163,8 +163,8 @@ func measureBound(ctx context.Context, op string, f metric.Finite, mass func(m i
 			}
 		}
 	}
-	best.Value = best.prove(f, alpha)
-	return best, nil
+	best.Value = best.prove(ctx, f, alpha)
+	return best, ctx.Err()
 }
 
 // Prove computes Value afresh from the witness, for measures at level alpha, and
@@ -191,12 +191,16 @@ func (w MeasureBound) Prove(ctx context.Context, f metric.Finite, alpha float64)
 			seen[y] = true
 		}
 	}
-	return w.prove(f, alpha), nil
+	return w.prove(ctx, f, alpha), ctx.Err()
 }
 
-func (w MeasureBound) prove(f metric.Finite, alpha float64) float64 {
+// prove is 0 where ctx is done.
+func (w MeasureBound) prove(ctx context.Context, f metric.Finite, alpha float64) float64 {
 	sum := 0.0
 	for i, p := range w.Pairs {
+		if ctx.Err() != nil {
+			return 0
+		}
 		s := f.Distance(p[0], p[1])
 		for j, q := range w.Pairs {
 			if j == i {

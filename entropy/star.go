@@ -42,16 +42,20 @@ func (w weightedStar) Prove(ctx context.Context, b metric.Bimetric, alpha float6
 	if err := checkWitness("entropy: Witness.Prove", b, alpha, w.X, "Points", w.Points...); err != nil {
 		return 0, err
 	}
-	return w.value(b, alpha), nil
+	return w.value(ctx, b, alpha), ctx.Err()
 }
 
-// value rounds downward: phi increases with h, so that a lower bound of h will do.
-func (w weightedStar) value(b metric.Bimetric, alpha float64) float64 {
+// value rounds downward: phi increases with h, so that a lower bound of h will
+// do. It is 0 where ctx is done.
+func (w weightedStar) value(ctx context.Context, b metric.Bimetric, alpha float64) float64 {
 	n := b.Len()
 	sums := make([]float64, n)
 	total, offset := 0.0, 0.0
 	var row []float64
 	for k, y := range w.Points {
+		if ctx.Err() != nil {
+			return 0
+		}
 		c, g := w.Weights[k], w.Offsets[k]
 		u := directed.MulUp(alpha, b.Privacy.Distance(w.X, y))
 		up, down := directed.ExpUp(u), directed.ExpDown(-u)
@@ -126,7 +130,7 @@ func bestStar(ctx context.Context, b metric.Bimetric, alpha float64, pair TwoPoi
 	stars := make([]found, len(centers))
 	err := parallel.Chunks(ctx, len(centers), 1, workers, nil, func(c, _, _ int) {
 		s := newStarSearch(b, alpha, centers[c], seeds)
-		stars[c].weightedStar, stars[c].v = s.solve()
+		stars[c].weightedStar, stars[c].v = s.solve(ctx)
 	})
 	best := slices.MaxFunc(stars, func(p, q found) int { return cmp.Compare(p.v, q.v) })
 	return best.weightedStar, err
@@ -213,7 +217,7 @@ func (s *starSearch) choose(r1 []float64, seeds []int) []int {
 
 // solve returns the best star of the rounds, which cut off the outputs at which the
 // solution so far is worst, and its value.
-func (s *starSearch) solve() (weightedStar, float64) {
+func (s *starSearch) solve(ctx context.Context) (weightedStar, float64) {
 	n := s.b.Len()
 	outputs := allPoints(n)
 	in := make([]bool, n)
@@ -241,12 +245,12 @@ func (s *starSearch) solve() (weightedStar, float64) {
 				d[y] = append(d[y], row[z])
 			}
 		}
-		c, g, ok := star.Solve(s.w, s.free, d)
+		c, g, ok := star.Solve(ctx, s.w, s.free, d)
 		if !ok {
 			break
 		}
 		w := weightedStar{s.x, s.points, c, append(g, make([]float64, len(c)-len(g))...)}
-		if v := w.value(s.b, s.alpha); v > bestV {
+		if v := w.value(ctx, s.b, s.alpha); v > bestV {
 			best, bestV = w, v
 		}
 		if len(outputs) == n {

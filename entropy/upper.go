@@ -6,6 +6,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -37,13 +38,7 @@ func StandardBound(alpha, s float64) (float64, error) {
 	t := min(alpha*s, 1e300)
 	slope := func(u float64) float64 { return math.Exp(u/6) - (float64(1.5*t) + u/2 - 1) }
 	lo, hi := 6*math.Log(3), 24+float64(6*math.Log1p(2*t)) // slope is least where e^(u/6) = 3
-	for range 100 {
-		if mid := (lo + hi) / 2; slope(mid) < 0 {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+	_, hi = search.Change(lo, hi, 1e-12, func(u float64) bool { return slope(u) >= 0 })
 	return min(standardAt(2, alpha, s), standardAt(hi, alpha, s)), nil
 }
 

@@ -202,7 +202,7 @@ func (p *prover) colorBound(q *problem, low, top int, size float64) (open []int)
 func (p *prover) search(q problem, nodes *int) (set []int, hi int) {
 	m, before := len(q.u), *nodes
 	p.solver.Load(q.far)
-	set, hi = p.solver.Reaches(q.k, nodes)
+	set, hi = p.solver.Reaches(p.ctx, q.k, nodes)
 	p.work += int64(m*m/16 + (before-*nodes)*(m*bitset.Words(m)/32+1))
 	return set, hi
 }

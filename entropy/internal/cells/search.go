@@ -262,7 +262,6 @@ func (s *Search) prove(t float64, limit int64) (verdict, error) {
 		verdicts := make([]verdict, len(batch))
 		err := parallel.Chunks(s.ctx, len(batch), 1, s.o.Workers, nil, func(c, _, _ int) {
 			p := prover{ctx: s.ctx, s: s.trees, reach: s.reach, t: t, nodes: s.o.Nodes, limit: each, best: s.best}
-			p.solver.Context = s.ctx
 			verdicts[c] = p.centers(batch[c], top)
 			provers[c] = prover{work: p.work, best: p.best}
 		})

@@ -16,8 +16,6 @@ import (
 // Memory: three bit matrices of m*m bits at most, one of them for the levels of
 // a search, beside its branches. Not for concurrent use.
 type Solver struct {
-	Context context.Context // ends a search where it is done; nil: never
-
 	m, words int
 	adj      Graph   // in the search order
 	order    []int32 // order[k]: the vertex at place k
@@ -90,30 +88,30 @@ func (c *Solver) arrange(g *Graph) {
 // Solve looks for a largest clique. set is the best found, by vertex, valid
 // until the next call; hi is a proved upper bound of the clique number. It
 // stops with hi = len(set) when the search is finished, as soon as
-// len(set) >= need, and when *nodes, which it counts down, reaches 0; nil is no
-// limit. A budget of 0 gives the greedy clique and the coloring's bound.
+// len(set) >= need, when *nodes, which it counts down, reaches 0, nil being no
+// limit, and where ctx is done. A budget of 0 gives the greedy clique and the coloring's bound.
 //
 // Branch and bound with the coloring bound of Tomita in the bit-parallel form
 // of San Segundo, Rodriguez-Losada and Jimenez (2011): O(m^2/64) words a node,
 // and exponentially many nodes in the worst case.
-func (c *Solver) Solve(need int, nodes *int) (set []int, hi int) {
-	return c.search(0, need, nodes)
+func (c *Solver) Solve(ctx context.Context, need int, nodes *int) (set []int, hi int) {
+	return c.search(ctx, 0, need, nodes)
 }
 
 // Reaches decides whether there is a clique of need vertices: it is Solve
 // without the search for cliques that are smaller. Where it finds none it ends
 // with hi = need-1 and a set that may be below the clique number.
-func (c *Solver) Reaches(need int, nodes *int) (set []int, hi int) {
-	return c.search(need-1, need, nodes)
+func (c *Solver) Reaches(ctx context.Context, need int, nodes *int) (set []int, hi int) {
+	return c.search(ctx, need-1, need, nodes)
 }
 
 // search is Solve that ignores cliques of at most floor vertices.
-func (c *Solver) search(floor, need int, nodes *int) ([]int, int) {
+func (c *Solver) search(ctx context.Context, floor, need int, nodes *int) ([]int, int) {
 	if c.m == 0 {
 		return nil, 0
 	}
 	c.greedy()
-	b := budget{floor: floor, need: need, left: math.MaxInt}
+	b := budget{ctx: ctx, floor: floor, need: need, left: math.MaxInt}
 	if nodes != nil {
 		b.left = *nodes
 	}
@@ -130,6 +128,7 @@ func (c *Solver) search(floor, need int, nodes *int) ([]int, int) {
 
 // budget is what one search may do and has to do.
 type budget struct {
+	ctx               context.Context
 	floor, need, left int
 	stop              bool
 }
@@ -170,7 +169,7 @@ const pause = 64
 
 // visit extends the current clique by the vertex of a branch and searches below.
 func (c *Solver) visit(b *budget, depth int, br branch) {
-	if b.left--; b.left%pause == 0 && c.Context != nil && c.Context.Err() != nil {
+	if b.left--; b.left%pause == 0 && b.ctx.Err() != nil {
 		b.left = 0
 	}
 	v := int(br.place)

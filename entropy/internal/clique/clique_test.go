@@ -55,21 +55,21 @@ func TestClique_BruteForce(t *testing.T) {
 		g := randomGraph(m, float64(seed%7)/6, seed)
 		want := bruteClique(g)
 		c.Load(g)
-		set, hi := c.Solve(m+1, nil)
+		set, hi := c.Solve(t.Context(), m+1, nil)
 		checkClique(t, g, set)
 		if len(set) != want || hi != want {
 			t.Fatalf("seed %d: [%d, %d], want %d", seed, len(set), hi, want)
 		}
 		zero := 0
 		c.Load(g)
-		set, hi = c.Solve(m+1, &zero)
+		set, hi = c.Solve(t.Context(), m+1, &zero)
 		checkClique(t, g, set)
 		if len(set) > want || hi < want || len(set) < min(want, 1) {
 			t.Fatalf("seed %d, no nodes: [%d, %d], want %d", seed, len(set), hi, want)
 		}
 		for need := 1; need <= m+1; need++ {
 			c.Load(g)
-			set, hi = c.Reaches(need, nil)
+			set, hi = c.Reaches(t.Context(), need, nil)
 			checkClique(t, g, set)
 			if (len(set) >= need) != (want >= need) || hi < want || (want < need && hi >= need) {
 				t.Fatalf("seed %d, need %d: [%d, %d], want %d", seed, need, len(set), hi, want)
@@ -100,7 +100,7 @@ func TestClique_Budget(t *testing.T) {
 		const m = 90
 		g := randomGraph(m, .7, seed)
 		c.Load(g)
-		all, want := c.Solve(m+1, nil)
+		all, want := c.Solve(t.Context(), m+1, nil)
 		if len(all) != want {
 			t.Fatal("not finished")
 		}
@@ -108,7 +108,7 @@ func TestClique_Budget(t *testing.T) {
 		for n := 1; n < 1<<14; n *= 4 {
 			left := n
 			c.Load(g)
-			set, hi := c.Solve(m+1, &left)
+			set, hi := c.Solve(t.Context(), m+1, &left)
 			checkClique(t, g, set)
 			if len(set) > want || hi < want || hi > last || left < 0 {
 				t.Fatalf("seed %d, %d nodes: [%d, %d], want %d", seed, n, len(set), hi, want)
@@ -123,7 +123,7 @@ func TestClique_NoAllocation(t *testing.T) {
 	g := randomGraph(100, .6, 1)
 	if n := testing.AllocsPerRun(5, func() {
 		c.Load(g)
-		c.Solve(101, nil)
+		c.Solve(t.Context(), 101, nil)
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -143,7 +143,7 @@ func BenchmarkClique(b *testing.B) {
 			for b.Loop() {
 				n = 1 << 30
 				c.Load(g)
-				c.Solve(k.m+1, &n)
+				c.Solve(b.Context(), k.m+1, &n)
 			}
 			b.ReportMetric(float64(1<<30-n), "nodes")
 		})

@@ -1,6 +1,10 @@
 package clique
 
-import "github.com/metricdp/metricdp/internal/bitset"
+import (
+	"context"
+
+	"github.com/metricdp/metricdp/internal/bitset"
+)
 
 // Graph is an undirected graph without loops, as a bit matrix. The zero value
 // has no vertices.
@@ -38,14 +42,19 @@ func (g *Graph) Join(i, j int) {
 // Far makes g the far graph of the points pts at separation s: vertices i and j
 // are joined where dist(pts[i], pts[j]) > s. Its cliques are the s-separated
 // sets and its color classes the sets of diameter at most s, so that both bounds
-// of a packing number come from it. It calls dist m(m-1)/2 times for m points.
-func (g *Graph) Far(dist func(i, j int) float64, pts []int, s float64) {
+// of a packing number come from it. It calls dist m(m-1)/2 times for m points,
+// unless ctx is done, whose error it returns.
+func (g *Graph) Far(ctx context.Context, dist func(i, j int) float64, pts []int, s float64) error {
 	g.Reset(len(pts))
 	for i, p := range pts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for j := range i {
 			if dist(p, pts[j]) > s {
 				g.Join(i, j)
 			}
 		}
 	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/search"
 )
 
 // Exceeded decides whether k >= 2 points are more than exp(alpha*r): for rational
@@ -41,17 +42,8 @@ func Reach(alpha float64, k int) float64 {
 		}
 		hi = math.MaxFloat64
 	}
-	// The bits of positive floats are in their order.
-	a, b := math.Float64bits(lo), math.Float64bits(hi)
-	for b-a > 1 {
-		m := a + (b-a)/2
-		if Exceeded(alpha, math.Float64frombits(m), k) {
-			a = m
-		} else {
-			b = m
-		}
-	}
-	return math.Float64frombits(a)
+	lo, _ = search.Change(lo, hi, 0, func(r float64) bool { return !Exceeded(alpha, r, k) })
+	return lo
 }
 
 // Least is the least k with k > exp(alpha*r), or n+1 where that is larger.

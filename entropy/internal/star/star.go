@@ -3,6 +3,7 @@
 package star
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -45,11 +46,14 @@ const (
 // Solve returns the multipliers c of the losses of the points y, and g of the
 // sums of the first free ones: w[y] is e^(-alpha*rho1(x,y)), below 1 for the free
 // points and 1 for the others, and d[y][z] = rho2(y,z). ok is false where all of d
-// is 0.
-func Solve(w []float64, free int, d [][]float64) (c, g []float64, ok bool) {
+// is 0, or ctx done.
+func Solve(ctx context.Context, w []float64, free int, d [][]float64) (c, g []float64, ok bool) {
 	s := program{w: w, free: free, d: d}
 	s.start()
 	for range steps {
+		if ctx.Err() != nil {
+			return nil, nil, false
+		}
 		gap, count := s.gap()
 		dual := 0.0
 		for _, g := range s.g {

@@ -11,7 +11,7 @@ func TestSolve_TwoPoints(t *testing.T) {
 	for _, d := range []float64{1e-9, 1, 250} {
 		for _, u := range []float64{0.1, 1, 5} {
 			w := math.Exp(-u)
-			c, g, ok := Solve([]float64{w, 1}, 1, [][]float64{{d, 0}, {0, d}}) // outputs x and y
+			c, g, ok := Solve(t.Context(), []float64{w, 1}, 1, [][]float64{{d, 0}, {0, d}}) // outputs x and y
 			if !ok || len(c) != 2 || len(g) != 1 {
 				t.Fatalf("d %v, u %v: %v, %v, %v", d, u, c, g, ok)
 			}
@@ -31,7 +31,7 @@ func TestSolve_TwoPoints(t *testing.T) {
 			}
 		}
 	}
-	if _, _, ok := Solve([]float64{0.5, 1}, 1, [][]float64{{0, 0}, {0, 0}}); ok {
+	if _, _, ok := Solve(t.Context(), []float64{0.5, 1}, 1, [][]float64{{0, 0}, {0, 0}}); ok {
 		t.Error("ok where all distances are 0")
 	}
 }
