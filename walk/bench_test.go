@@ -14,7 +14,7 @@ func BenchmarkIncrements(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		tree *Tree
-		law  Law
+		dist Distribution
 	}{
 		{"haar/n=1048576", binary, KNorm},
 		{"laplace32/n=1048576", wide, Laplace},
@@ -23,7 +23,7 @@ func BenchmarkIncrements(b *testing.B) {
 		{"discrete32/n=1048576", wide, DiscreteLaplace},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			w := equalWalk(c.tree, c.law, ReplaceOne)
+			w := equalWalk(c.tree, c.dist, ReplaceOne)
 			dst := make([]float64, n)
 			r := random.Seeded(1)
 			b.ReportAllocs()

@@ -41,8 +41,8 @@ func TestCounts_SumLeaves(t *testing.T) {
 	}
 }
 
-// TestCenter_RationalReference: within the rounding of its sums, centering is what
-// it is in rational numbers, for counts of any size that CountsInt takes.
+// TestCenter_RationalReference: within the rounding of its sums, centering is
+// what it is in rational numbers, for counts of any size that CountsInt takes.
 func TestCenter_RationalReference(t *testing.T) {
 	r := random.Seeded(9)
 	for trial := range 400 {

@@ -32,30 +32,31 @@
 //
 // [Relation] names the neighbors. With [AddRemoveOne] one record comes or goes:
 // the sensitivity is the L+1 above, for any measures per unit of l1. With
-// [ReplaceOne] one record moves. The total is then known and needs no noise; below
-// the node where the two cells part, both branches change, and D at that node by
-// two. At most this is 2L. Probability measures have this same sensitivity per unit
-// of total variation. [Tree.Sensitivity] reads it off any tree, exactly;
-// [Tree.Loss] where scales differ.
+// [ReplaceOne] one record moves. The total is then known and needs no noise;
+// below the node where the two cells part, both branches change, and D at that
+// node by two. At most this is 2L. Probability measures have this same
+// sensitivity per unit of total variation. [Tree.Sensitivity] reads it off any
+// tree, exactly; [Tree.Loss] where scales differ.
 //
 // This package knows no privacy budget. Scales have a loss of 1 per unit of the
 // relation; [Scales.At] divides them by a level alpha.
 //
 // # Wider trees
 //
-// With k children a node there are h = log n / log k levels. Noise of scale b on
-// each child's count, then one number added to all children so that they sum to
-// their parent ([Tree.Center]), has sensitivity 2h under ReplaceOne. So the scale
-// and the number of terms in a partial sum both fall by log2 k, while a term, the
-// centered noise of up to k children, grows by sqrt(k): the error is prop. to
-// sqrt(k/(log k)^3), least at k = 20 and flat from 8 to 40 ([Levels], [Laplace]).
+// With k children a node there are h = log n / log k levels. Noise of scale b
+// on each child's count, then one number added to all children so that they sum
+// to their parent ([Tree.Center]), has sensitivity 2h under ReplaceOne. So the
+// scale and the number of terms in a partial sum both fall by log2 k, while a
+// term, the centered noise of up to k children, grows by sqrt(k): the error is
+// prop. to sqrt(k/(log k)^3), least at k = 20 and flat from 8 to 40 ([Levels],
+// [Laplace]).
 //
 // Best of all, draw the k children's noise at once: [KNorm], with density prop.
-// to exp(-sum_i |x_i - med(x)|/b). What a record may do to the centered counts of a
-// node fills a convex body, and this norm is the body's. In
-// ascending order such a vector has independent exponential gaps, the j-th of
-// mean b/min(j, k-j), so a draw costs k logarithms and a shuffle. With k = 2 it
-// is Laplace noise on the Haar coefficient.
+// to exp(-sum_i |x_i - med(x)|/b). What a record may do to the centered counts
+// of a node fills a convex body, and this norm is the body's. In ascending
+// order such a vector has independent exponential gaps, the j-th of mean
+// b/min(j, k-j), so a draw costs k logarithms and a shuffle. With k = 2 it is
+// Laplace noise on the Haar coefficient.
 //
 // Noise RMS of partial sums at level 1 per unit of total variation, in closed
 // form ([Walk.RMS]):
@@ -70,10 +71,10 @@
 //
 // # Scales
 //
-// Levels share the loss, and need not share it equally. [Tree.EqualScales] suits
-// cells of an interval, [Tree.PowerScales] cells of R^d, where the fine levels
-// have more cells than their size makes up for. Neither reads data, so a plan can
-// be chosen before any is touched.
+// Levels share the loss, and need not share it equally. [Tree.EqualScales]
+// suits cells of an interval, [Tree.PowerScales] cells of R^d, where the fine
+// levels have more cells than their size makes up for. Neither reads data, so a
+// plan can be chosen before any is touched.
 //
 // # Counts
 //
@@ -81,16 +82,16 @@
 // probabilities are exact for the scale as a real number: release by
 // [Tree.HaarInt] and [Walk.AddHaar], or [Tree.CountsInt] and [Walk.AddCounts].
 // For a histogram, in order: [Balanced], [Tree.EqualScales] of the relation,
-// [Scales.At] the level, [New] with DiscreteLaplace, CountsInt, AddCounts. What is
-// then private is the counts of all nodes; cell i is at [Tree.LeafNode](i).
+// [Scales.At] the level, [New] with DiscreteLaplace, CountsInt, AddCounts. What
+// is then private is the counts of all nodes; cell i is at [Tree.LeafNode](i).
 // All that follows is post-processing, in float64: [Tree.HaarInverse] or
 // [Tree.Center]. Do not leave it out: noisy counts do not add up before it, and
-// partial sums of the leaves alone gather independent noise, at 4,096 cells dozens
-// of times as much.
+// partial sums of the leaves alone gather independent noise, at 4,096 cells
+// dozens of times as much.
 //
-// The real laws are statements about real numbers. The low bits of their float64
-// draws can give inputs away (see package mechanism/additive); where a proof must
-// reach the bits, take the integers.
+// The real distributions are statements about real numbers. The low bits of
+// their float64 draws can give inputs away (see package mechanism/additive);
+// where a proof must reach the bits, take the integers.
 //
 // # Who should not use it
 //

@@ -7,8 +7,8 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// Fifty-two weeks of seven days, with the scales of noise that make it private at
-// level 1 to move a record to another day.
+// Fifty-two weeks of seven days, with the scales of noise that make it private
+// at level 1 to move a record to another day.
 func ExampleLevels() {
 	t, err := walk.Levels(52, 7)
 	if err != nil {
@@ -34,7 +34,7 @@ func ExampleNewNoise() {
 	counts := []int64{120, 80, 40}
 	noise.Add(rand.New(rand.NewPCG(1, 2)), counts) // nil outside of examples
 	fmt.Println(counts)
-	fmt.Printf("%v of scale %v\n", noise.Law(), noise.Scale())
+	fmt.Printf("%v of scale %v\n", noise.Distribution(), noise.Scale())
 	// Output:
 	// [119 92 43]
 	// DiscreteLaplace of scale 4

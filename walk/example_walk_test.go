@@ -37,7 +37,7 @@ func ExampleSuperregular() {
 func ExampleNew() {
 	for _, c := range []struct {
 		arities []int
-		law     walk.Law
+		dist    walk.Distribution
 	}{
 		{[]int{2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, walk.KNorm},
 		{[]int{32, 32}, walk.DiscreteLaplace},
@@ -52,7 +52,7 @@ func ExampleNew() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		w, err := walk.New(t, c.law, scales)
+		w, err := walk.New(t, c.dist, scales)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func ExampleNew() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%4d leaves, height %2d, scale %2v, %v: RMS %.2f\n", t.Len(), t.Height(), scales.Level[0], c.law, rms)
+		fmt.Printf("%4d leaves, height %2d, scale %2v, %v: RMS %.2f\n", t.Len(), t.Height(), scales.Level[0], c.dist, rms)
 	}
 	// Output:
 	// 1024 leaves, height 10, scale 20, KNorm: RMS 26.67

@@ -11,11 +11,11 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// TestHaarInt_KnownAnswer, by hand: 3+0+5+1 = 9 on the left and 13 on the right, so
-// the total is 22 and the first difference -4. The inverse gives, in eighths, the
-// total and the differences above the leaf, once, twice and four times: with the
-// noisy ones below, 22 - 1 - 2*5 + 4*3 = 23 for the first leaf and 22 + 1 + 2*8 +
-// 4*1 = 43 for the last.
+// TestHaarInt_KnownAnswer, by hand: 3+0+5+1 = 9 on the left and 13 on the
+// right, so the total is 22 and the first difference -4. The inverse gives, in
+// eighths, the total and the differences above the leaf, once, twice and four
+// times: with the noisy ones below, 22 - 1 - 2*5 + 4*3 = 23 for the first leaf
+// and 22 + 1 + 2*8 + 4*1 = 43 for the last.
 func TestHaarInt_KnownAnswer(t *testing.T) {
 	tree := must(Balanced(8, 2))
 	x := []int64{3, 0, 5, 1, 0, 2, 7, 4}
@@ -72,8 +72,8 @@ func TestHaar_RoundTrip(t *testing.T) {
 	}
 }
 
-// checkHaarInt compares integer Haar coefficients with the sums they are made of,
-// in math/big.
+// checkHaarInt compares integer Haar coefficients with the sums they are made
+// of, in math/big.
 func checkHaarInt(t *testing.T, tree *Tree, coefficients, x []int64) {
 	t.Helper()
 	sum := func(v int) *big.Int {

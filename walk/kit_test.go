@@ -21,8 +21,8 @@ func check(t testing.TB, err error) {
 }
 
 // equalWalk is the walk of equal scales on tree at level 1 per unit of rel.
-func equalWalk(tree *Tree, law Law, rel Relation) *Walk {
-	return must(New(tree, law, must(tree.EqualScales(rel))))
+func equalWalk(tree *Tree, dist Distribution, rel Relation) *Walk {
+	return must(New(tree, dist, must(tree.EqualScales(rel))))
 }
 
 // shapeTree is a tree as its children; nil is a leaf.

@@ -17,9 +17,9 @@ const (
 	// distance. The total is the same and needs no noise.
 	ReplaceOne Relation = iota
 
-	// AddRemoveOne compares two data sets of which one has a record more, and two
-	// measures of any masses, per unit of the l1 distance of their weights. The
-	// total needs noise too.
+	// AddRemoveOne compares two data sets of which one has a record more, and
+	// two measures of any masses, per unit of the l1 distance of their weights.
+	// The total needs noise too.
 	AddRemoveOne
 )
 
@@ -64,17 +64,18 @@ func (t *Tree) Sensitivity(rel Relation) int {
 }
 
 // Loss returns the privacy loss per unit of rel of noise with these scales, of
-// any [Law]: the number a such that two inputs at distance d have densities, or
-// probabilities, within a factor e^(a*d). It is attained, and rounded up. +Inf
-// where rel is AddRemoveOne and the total has no noise.
+// any [Distribution]: the number a such that two inputs at distance d have
+// densities, or probabilities, within a factor e^(a*d). It is attained, and
+// rounded up. +Inf where rel is AddRemoveOne and the total has no noise.
 //
 // A record below the leaf i counts in all nodes above i. Moving it to j changes
-// what is below the node v where the two branches part: by 2/b at v, b being its
-// scale, since it leaves one child for another, and by 1/b at each node below v
-// on the branches. Loss is the largest such sum, over all v and two branches.
-// Adding it, the sum is 1/b over its whole branch and for the total. Loss is
-// convex in the difference of two inputs, so moves of single records, and of
-// masses between two leaves, are the worst per unit of total variation. O(nodes).
+// what is below the node v where the two branches part: by 2/b at v, b being
+// its scale, since it leaves one child for another, and by 1/b at each node
+// below v on the branches. Loss is the largest such sum, over all v and two
+// branches. Adding it, the sum is 1/b over its whole branch and for the total.
+// Loss is convex in the difference of two inputs, so moves of single records,
+// and of masses between two leaves, are the worst per unit of total variation.
+// O(nodes).
 func (t *Tree) Loss(rel Relation, s Scales) (float64, error) {
 	const op = "walk: Tree.Loss"
 	if err := t.check(op); err != nil {

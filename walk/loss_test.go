@@ -193,7 +193,8 @@ func TestSensitivity_KnownAnswers(t *testing.T) {
 	if got := must(Levels(16, 16, 16)).Sensitivity(ReplaceOne); got != 6 {
 		t.Errorf("16-ary of height 3: %d, want 6", got)
 	}
-	// The worst pair need not part at the root: a leaf beside a tree of height 5.
+	// The worst pair need not part at the root: a leaf beside a tree of height
+	// 5.
 	deep := shapeTree{nil, nil}
 	for range 4 {
 		deep = shapeTree{deep, deep}

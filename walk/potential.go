@@ -7,19 +7,19 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// Potential returns V(z) for the increments z of a walk of law KNorm or
+// Potential returns V(z) for the increments z of a walk of distribution KNorm or
 // DiscreteHaar: their density, or probability, is prop. to e^-V(z). (Of a walk
 // without noise on the total: on the z of sum 0.) So V(z-x') - V(z-x) is the log
 // of the ratio of the densities at z that the inputs x and x' give. For the
-// other laws, whose centering hides some of the noise, see
+// other distributions, whose centering hides some of the noise, see
 // [Walk.PotentialCounts]; they are a [*ValueError]. O(nodes * log(arity)).
 func (w *Walk) Potential(z []float64) (float64, error) {
 	const op = "walk: Walk.Potential"
 	if err := w.check(op); err != nil {
 		return 0, err
 	}
-	if w.law == Laplace || w.law == DiscreteLaplace {
-		return 0, fault.Value(op, "law", float64(w.law), "KNorm or DiscreteHaar")
+	if w.dist == Laplace || w.dist == DiscreteLaplace {
+		return 0, fault.Value(op, "dist", float64(w.dist), "KNorm or DiscreteHaar")
 	}
 	if err := checkLen(op, "z", len(z), w.tree.Len()); err != nil {
 		return 0, err
@@ -66,7 +66,7 @@ func (w *Walk) PotentialCounts(counts []float64) (float64, error) {
 				continue
 			}
 			med := 0.0
-			if w.law == KNorm || w.law == DiscreteHaar {
+			if w.dist == KNorm || w.dist == DiscreteHaar {
 				sorted = append(sorted[:0], below...)
 				slices.Sort(sorted)
 				med = sorted[len(sorted)/2]

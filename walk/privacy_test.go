@@ -30,7 +30,7 @@ func logRatios(t *testing.T, w *Walk, rel Relation, seed uint64, f func(change f
 			for trial := range 8 {
 				for v := range z {
 					z[v] = []float64{0, 1, 3, 50}[trial%4] * r.NormFloat64()
-					if w.Law().Discrete() {
+					if w.Distribution().Discrete() {
 						z[v] = math.Round(z[v])
 					}
 					moved[v] = z[v] + delta[v]
@@ -44,15 +44,15 @@ func logRatios(t *testing.T, w *Walk, rel Relation, seed uint64, f func(change f
 	}
 }
 
-// TestPrivacy_LogDensityRatios: for all laws, both relations and any tree, the
-// log-density ratio of neighbors is at most Loss, which is attained; so noise
-// of 99 % of the scale breaks level 1.
+// TestPrivacy_LogDensityRatios: for all distributions, both relations and any
+// tree, the log-density ratio of neighbors is at most Loss, which is attained;
+// so noise of 99 % of the scale breaks level 1.
 func TestPrivacy_LogDensityRatios(t *testing.T) {
 	r := random.Seeded(21)
 	for trial := range uint64(60) {
-		for _, law := range laws {
+		for _, dist := range dists {
 			tree := randomTree(r, 2+r.IntN(14))
-			if law == DiscreteHaar {
+			if dist == DiscreteHaar {
 				tree = randomBinary(r, 2+r.IntN(6))
 			}
 			for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
@@ -61,18 +61,18 @@ func TestPrivacy_LogDensityRatios(t *testing.T) {
 				}
 				s := must(tree.Normalize(rel, randomScales(r, tree)))
 				worst := 0.0
-				logRatios(t, must(New(tree, law, s)), rel, trial, func(c float64) { worst = max(worst, c) })
+				logRatios(t, must(New(tree, dist, s)), rel, trial, func(c float64) { worst = max(worst, c) })
 				if math.Abs(worst-1) > 1e-11 {
-					t.Fatalf("%v, %v, %v: the worst log-ratio is %v, want 1", law, rel, tree.first, worst)
+					t.Fatalf("%v, %v, %v: the worst log-ratio is %v, want 1", dist, rel, tree.first, worst)
 				}
 				small := Scales{Total: s.Total * .99}
 				for _, b := range s.Level {
 					small.Level = append(small.Level, b*.99)
 				}
 				worst = 0
-				logRatios(t, must(New(tree, law, small)), rel, trial, func(c float64) { worst = max(worst, c) })
+				logRatios(t, must(New(tree, dist, small)), rel, trial, func(c float64) { worst = max(worst, c) })
 				if worst < 1.009 {
-					t.Fatalf("%v, %v: 99 %% of the scale has the log-ratio %v", law, rel, worst)
+					t.Fatalf("%v, %v: 99 %% of the scale has the log-ratio %v", dist, rel, worst)
 				}
 			}
 		}
@@ -80,14 +80,14 @@ func TestPrivacy_LogDensityRatios(t *testing.T) {
 }
 
 // TestPrivacy_Enumeration is independent of the potential: the probability of
-// every released vector in a box is a product of the law of single integers,
-// given in closed form, and its ratio between neighbors is at most e^alpha,
-// and that somewhere.
+// every released vector in a box is a product of the distribution of single
+// integers, given in closed form, and its ratio between neighbors is at most
+// e^alpha, and that somewhere.
 func TestPrivacy_Enumeration(t *testing.T) {
 	pmf := func(s float64, k int64) float64 { return math.Tanh(s/2) * math.Exp(-s*math.Abs(float64(k))) }
 	for _, c := range []struct {
 		tree *Tree
-		law  Law
+		dist Distribution
 	}{
 		{must(Balanced(3, 2)), DiscreteHaar},
 		{must(Balanced(4, 2)), DiscreteHaar},
@@ -99,7 +99,7 @@ func TestPrivacy_Enumeration(t *testing.T) {
 			s := must(must(c.tree.EqualScales(rel)).At(alpha))
 			q := 1 / s.Level[0]
 			release := func(x []int64) []int64 { // before noise
-				if c.law == DiscreteHaar {
+				if c.dist == DiscreteHaar {
 					x = slices.Clone(x)
 					check(t, c.tree.HaarInt(x))
 					return x
@@ -146,7 +146,7 @@ func TestPrivacy_Enumeration(t *testing.T) {
 				}
 			}
 			if math.Abs(math.Log(worst)-alpha) > 1e-12 {
-				t.Errorf("%v, %v: worst log-ratio %v, want %v", c.law, rel, math.Log(worst), alpha)
+				t.Errorf("%v, %v: worst log-ratio %v, want %v", c.dist, rel, math.Log(worst), alpha)
 			}
 		}
 	}

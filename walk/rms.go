@@ -44,7 +44,7 @@ func (w *Walk) Variances(dst []float64) error {
 		return err
 	}
 	t := w.tree
-	factor := newShapes(w.law, t.arity)
+	factor := newShapes(w.dist, t.arity)
 	s := make([]float64, t.Nodes()) // [Noise.Variance] of each node
 	for l, noise := range w.level {
 		unit := noise.unitVariance()
@@ -104,18 +104,18 @@ func (w *Walk) RMS(gaps []float64) (float64, error) {
 
 // shapes remembers the values of shape.
 type shapes struct {
-	law Law
-	val []float64
+	dist Distribution
+	val  []float64
 }
 
-func newShapes(law Law, arity int) *shapes { return &shapes{law, make([]float64, arity+1)} }
+func newShapes(dist Distribution, arity int) *shapes { return &shapes{dist, make([]float64, arity+1)} }
 
 func (s *shapes) at(k int) float64 {
 	if k < 2 {
 		return 0
 	}
 	if s.val[k] == 0 {
-		s.val[k] = shape(s.law, k)
+		s.val[k] = shape(s.dist, k)
 	}
 	return s.val[k]
 }

@@ -8,22 +8,22 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// TestRMS_KnownAnswers, at level 1 per unit of total variation. The share phi of a
-// node with N leaves is 1/N, 2/N, ..., 1, equally often, so that
+// TestRMS_KnownAnswers, at level 1 per unit of total variation. The share phi
+// of a node with N leaves is 1/N, 2/N, ..., 1, equally often, so that
 //
 //	m(N) = E phi^2 = (N+1)(2N+1)/(6N^2),
 //
 // and where all nodes have k children, a level whose nodes have kN leaves adds
-// s((k-1)/2 + m(N) - k m(kN)) to the mean of E S^2 (see the top of rms.go), noise on
-// the total its variance times m(n). s is 2b^2 for Laplace, b^2 for KNorm with k = 2
-// and else as TestVariance_KNormPairs sums it, and for integers
-// 1/(2 sinh^2(1/2b)), half of that for DiscreteHaar.
+// s((k-1)/2 + m(N) - k m(kN)) to the mean of E S^2 (see the top of rms.go),
+// noise on the total its variance times m(n). s is 2b^2 for Laplace, b^2 for
+// KNorm with k = 2 and else as TestVariance_KNormPairs sums it, and for
+// integers 1/(2 sinh^2(1/2b)), half of that for DiscreteHaar.
 func TestRMS_KnownAnswers(t *testing.T) {
 	levels := func(a ...int) *Tree { return must(Levels(a...)) }
 	binary := func(L int) *Tree { return must(Balanced(1<<L, 2)) }
 	paper := func(L int) *Walk {
 		w := must(Superregular(1<<L, &SuperregularOptions{PaperScale: true}))
-		return must(New(w.Tree(), w.Law(), must(w.Scales().At(.5)))) // total variation is half of l1
+		return must(New(w.Tree(), w.Distribution(), must(w.Scales().At(.5)))) // total variation is half of l1
 	}
 	for _, c := range []struct {
 		name string
@@ -62,16 +62,16 @@ func TestVariances_SlowReference(t *testing.T) {
 		for l := range s.Level {
 			s.Level[l] = .5 + r.Float64()
 		}
-		for _, law := range []Law{Laplace, KNorm, DiscreteLaplace, DiscreteHaar} {
-			if law == DiscreteHaar && !tree.Binary() {
+		for _, dist := range []Distribution{Laplace, KNorm, DiscreteLaplace, DiscreteHaar} {
+			if dist == DiscreteHaar && !tree.Binary() {
 				continue
 			}
-			w := must(New(tree, law, s))
+			w := must(New(tree, dist, s))
 			got := make([]float64, tree.Len())
 			check(t, w.Variances(got))
 			for k, want := range slowVariances(w) {
 				if math.Abs(got[k]-want) > 1e-12*(1+want) {
-					t.Fatalf("%v on %v: variance %d is %v, want %v", law, tree.first, k, got[k], want)
+					t.Fatalf("%v on %v: variance %d is %v, want %v", dist, tree.first, k, got[k], want)
 				}
 			}
 		}
@@ -151,7 +151,7 @@ func TestVariance_KNormPairs(t *testing.T) {
 			t.Errorf("k = %d: %v, want %v", k, got, 9*want)
 		}
 		if k > 2 && want >= 2 {
-			t.Errorf("k = %d: the K-norm law has variance factor %v, not below the 2 of Laplace noise", k, want)
+			t.Errorf("k = %d: the K-norm distribution has variance factor %v, not below the 2 of Laplace noise", k, want)
 		}
 	}
 }

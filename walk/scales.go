@@ -132,11 +132,11 @@ func (t *Tree) PowerScales(rel Relation, p float64) (Scales, error) {
 	return t.Normalize(rel, s)
 }
 
-// Normalize returns scales prop. to s whose loss per unit of rel, as [Tree.Loss]
-// computes it, is at most 1 and above 1 - (Height()+2)*2^-48. The entries of s must be
-// positive, and Total too where rel is AddRemoveOne; under ReplaceOne it is dropped.
-// The results must be in the bounds of [NewNoise]. A tree that cannot tell any
-// two inputs apart has scales of 1. O(nodes).
+// Normalize returns scales prop. to s whose loss per unit of rel, as
+// [Tree.Loss] computes it, is at most 1 and above 1 - (Height()+2)*2^-48. The
+// entries of s must be positive, and Total too where rel is AddRemoveOne; under
+// ReplaceOne it is dropped. The results must be in the bounds of [NewNoise]. A
+// tree that cannot tell any two inputs apart has scales of 1. O(nodes).
 func (t *Tree) Normalize(rel Relation, s Scales) (Scales, error) {
 	const op = "walk: Tree.Normalize"
 	if err := t.check(op); err != nil {

@@ -12,14 +12,14 @@ import (
 
 // Walk is noise on the leaves of a tree: its increments are the noise of single
 // leaves, its partial sums the noise of the leaves up to one. Every node adds
-// noise of one law to the division of its count among its children, at the scale
-// of its level.
+// noise of one distribution to the division of its count among its children, at
+// the scale of its level.
 //
 // A Walk is immutable and safe for concurrent use. The zero value draws nothing
 // and is refused.
 type Walk struct {
 	tree   *Tree
-	law    Law
+	dist   Distribution
 	scales Scales
 	total  Noise // not valid where scales.Total is 0
 	level  []Noise
@@ -30,7 +30,7 @@ func (w *Walk) String() string {
 	if w.check("") != nil {
 		return "no walk"
 	}
-	return fmt.Sprintf("%v walk on a %v", w.law, w.tree)
+	return fmt.Sprintf("%v walk on a %v", w.dist, w.tree)
 }
 
 // check refuses a Walk that no constructor made.
@@ -38,30 +38,30 @@ func (w *Walk) check(op string) error {
 	return fault.Made(w != nil && w.tree != nil, op, "Walk", "New or Superregular")
 }
 
-// New returns the walk of the given law and scales on t. DiscreteHaar needs a
-// binary tree. Scales must be as [NewNoise] takes them, one a level; a Total of 0
-// leaves the total as it is.
-func New(t *Tree, law Law, s Scales) (*Walk, error) {
+// New returns the walk of the given distribution and scales on t. DiscreteHaar
+// needs a binary tree. Scales must be as [NewNoise] takes them, one a level; a
+// Total of 0 leaves the total as it is.
+func New(t *Tree, dist Distribution, s Scales) (*Walk, error) {
 	const op = "walk: New"
 	if err := t.check(op); err != nil {
 		return nil, err
 	}
-	if err := law.check(op); err != nil {
+	if err := dist.check(op); err != nil {
 		return nil, err
 	}
-	if law == DiscreteHaar && !t.binary {
+	if dist == DiscreteHaar && !t.binary {
 		return nil, notBinary(op, t)
 	}
 	if err := s.check(op, t.Height()); err != nil {
 		return nil, err
 	}
 	s.Level = slices.Clone(s.Level)
-	w := &Walk{tree: t, law: law, scales: s, level: make([]Noise, len(s.Level))}
+	w := &Walk{tree: t, dist: dist, scales: s, level: make([]Noise, len(s.Level))}
 	for l, b := range s.Level {
-		w.level[l] = newNoise(law, b)
+		w.level[l] = newNoise(dist, b)
 	}
 	if s.Total > 0 {
-		w.total = newNoise(totalLaw(law), s.Total)
+		w.total = newNoise(totalDistribution(dist), s.Total)
 	}
 	return w, nil
 }
@@ -79,14 +79,15 @@ type SuperregularOptions struct {
 // balanced binary tree of n leaves and of height L = log2 n rounded up, the
 // total included.
 //
-// The increments Z have a joint density prop. to e^-V(z) and V, [Walk.Potential],
-// is 1-Lipschitz in the l1 norm, like that of independent Laplace variates of
-// scale 1: the walk is 1-regular. But its partial sums stay within a multiple of
-// (log n)^(3/2) of 0 in place of the square root of n; [Walk.Variances] has them
-// exactly.
+// The increments Z have a joint density prop. to e^-V(z) and V,
+// [Walk.Potential], is 1-Lipschitz in the l1 norm, like that of independent
+// Laplace variates of scale 1: the walk is 1-regular. But its partial sums stay
+// within a multiple of (log n)^(3/2) of 0 in place of the square root of n;
+// [Walk.Variances] has them exactly.
 //
-// Added to a measure and scaled by 2/alpha it is alpha-private per unit of total
-// variation. [ReplaceOne] with scales of 2L does better, since the total is known.
+// Added to a measure and scaled by 2/alpha it is alpha-private per unit of
+// total variation. [ReplaceOne] with scales of 2L does better, since the total
+// is known.
 func Superregular(n int, o *SuperregularOptions) (*Walk, error) {
 	t, err := Balanced(n, 2)
 	if err != nil {
@@ -99,9 +100,9 @@ func Superregular(n int, o *SuperregularOptions) (*Walk, error) {
 	return New(t, KNorm, t.allScales(AddRemoveOne, float64(b)))
 }
 
-// totalLaw is the law of a single number.
-func totalLaw(law Law) Law {
-	if law.Discrete() {
+// totalDistribution is the distribution of a single number.
+func totalDistribution(dist Distribution) Distribution {
+	if dist.Discrete() {
 		return DiscreteLaplace
 	}
 	return Laplace
@@ -110,8 +111,10 @@ func totalLaw(law Law) Law {
 // Tree returns the tree.
 func (w *Walk) Tree() *Tree { return fault.Must(w, w.check("walk: Walk.Tree")).tree }
 
-// Law returns the law.
-func (w *Walk) Law() Law { return fault.Must(w, w.check("walk: Walk.Law")).law }
+// Distribution returns the distribution.
+func (w *Walk) Distribution() Distribution {
+	return fault.Must(w, w.check("walk: Walk.Distribution")).dist
+}
 
 // Scales returns a copy of the scales.
 func (w *Walk) Scales() Scales {
@@ -142,10 +145,10 @@ func (w *Walk) totalVariance() float64 {
 // theirs, of its own. The total is noise of scale Total, 0 where there is none,
 // up to rounding.
 //
-// For discrete laws these are the numbers that [Walk.AddCounts] or
+// For discrete distributions these are the numbers that [Walk.AddCounts] or
 // [Walk.AddHaar] and the inverse transform would lead to, as float64. A nil r is
 // a secure generator; the results for a given r are repeatable. O(nodes), some
-// 15 ns a leaf for real laws and 35 ns for integers.
+// 15 ns a leaf for real distributions and 35 ns for integers.
 func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	const op = "walk: Walk.Increments"
 	if err := w.check(op); err != nil {
@@ -183,20 +186,21 @@ func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	return nil
 }
 
-// AddCounts adds the noise of law DiscreteLaplace to counts of all nodes, one
-// integer a node as [Tree.CountsInt] makes them, in place; the error for another
-// law is a [*ValueError]. What it leaves is what may be published: the count of
-// an only child becomes that of its parent; that of the root is noisy where
-// Total is positive and else remains, because it is public. The probabilities
-// are exact. Sums outside int64 become the nearest int64, which is
-// post-processing. A nil r is a secure generator. O(nodes), 35 ns each.
+// AddCounts adds the noise of distribution DiscreteLaplace to counts of all
+// nodes, one integer a node as [Tree.CountsInt] makes them, in place; the error
+// for another distribution is a [*ValueError]. What it leaves is what may be
+// published: the count of an only child becomes that of its parent; that of the
+// root is noisy where Total is positive and else remains, because it is public.
+// The probabilities are exact. Sums outside int64 become the nearest int64,
+// which is post-processing. A nil r is a secure generator. O(nodes), 35 ns
+// each.
 func (w *Walk) AddCounts(rng *rand.Rand, counts []int64) error {
 	const op = "walk: Walk.AddCounts"
 	if err := w.check(op); err != nil {
 		return err
 	}
-	if w.law != DiscreteLaplace {
-		return fault.Value(op, "law", float64(w.law), "DiscreteLaplace")
+	if w.dist != DiscreteLaplace {
+		return fault.Value(op, "dist", float64(w.dist), "DiscreteLaplace")
 	}
 	t := w.tree
 	if err := checkLen(op, "counts", len(counts), t.Nodes()); err != nil {
@@ -223,17 +227,18 @@ func (w *Walk) AddCounts(rng *rand.Rand, counts []int64) error {
 	return nil
 }
 
-// AddHaar adds the noise of law DiscreteHaar to the integer Haar coefficients
-// that [Tree.HaarInt] makes, in place; the error for another law is a
-// [*ValueError]. The total, x[0], remains where the walk has no noise for it.
-// Exact, saturating and with r as in [Walk.AddCounts]. O(n), 35 ns each.
+// AddHaar adds the noise of distribution DiscreteHaar to the integer Haar
+// coefficients that [Tree.HaarInt] makes, in place; the error for another
+// distribution is a [*ValueError]. The total, x[0], remains where the walk has
+// no noise for it. Exact, saturating and with r as in [Walk.AddCounts]. O(n),
+// 35 ns each.
 func (w *Walk) AddHaar(rng *rand.Rand, x []int64) error {
 	const op = "walk: Walk.AddHaar"
 	if err := w.check(op); err != nil {
 		return err
 	}
-	if w.law != DiscreteHaar {
-		return fault.Value(op, "law", float64(w.law), "DiscreteHaar")
+	if w.dist != DiscreteHaar {
+		return fault.Value(op, "dist", float64(w.dist), "DiscreteHaar")
 	}
 	t := w.tree
 	if err := checkLen(op, "x", len(x), t.Len()); err != nil {

@@ -12,19 +12,19 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-var laws = []Law{Laplace, KNorm, DiscreteLaplace, DiscreteHaar}
+var dists = []Distribution{Laplace, KNorm, DiscreteLaplace, DiscreteHaar}
 
 // TestIncrements_Variances: the draws have the variances that the closed form
 // gives, within 6 standard errors (2e-9 for each of 60 numbers).
 func TestIncrements_Variances(t *testing.T) {
 	r := random.Seeded(20)
-	for _, law := range laws {
+	for _, dist := range dists {
 		for trial := range 2 {
 			tree := randomBinary(r, 9)
-			if law != DiscreteHaar && trial == 1 {
+			if dist != DiscreteHaar && trial == 1 {
 				tree = randomTree(r, 14)
 			}
-			w := must(New(tree, law, randomScales(r, tree)))
+			w := must(New(tree, dist, randomScales(r, tree)))
 			x := make([]float64, tree.Len())
 			got := make([]moment, tree.Len())
 			for range 20_000 {
@@ -37,7 +37,7 @@ func TestIncrements_Variances(t *testing.T) {
 			want := make([]float64, tree.Len())
 			check(t, w.Variances(want))
 			for k := range want {
-				got[k].check(t, law.String(), want[k])
+				got[k].check(t, dist.String(), want[k])
 			}
 		}
 	}
@@ -78,22 +78,22 @@ func TestIncrements_AreTheIntegerRoute(t *testing.T) {
 }
 
 func TestIncrements_TotalAndStream(t *testing.T) {
-	for _, law := range laws {
+	for _, dist := range dists {
 		tree := must(Balanced(100, 2))
-		w := equalWalk(tree, law, ReplaceOne)
+		w := equalWalk(tree, dist, ReplaceOne)
 		a, b := make([]float64, 100), make([]float64, 100)
 		check(t, w.Increments(random.Seeded(1), a))
 		check(t, w.Increments(random.Seeded(1), b))
 		if !slices.Equal(a, b) {
-			t.Errorf("%v: two runs of one seed differ", law)
+			t.Errorf("%v: two runs of one seed differ", dist)
 		}
 		check(t, w.Increments(nil, b)) // equal with a probability below 2^-50
 		if slices.Equal(a, b) {
-			t.Errorf("%v: secure noise repeats", law)
+			t.Errorf("%v: secure noise repeats", dist)
 		}
 		partialSums(a)
 		if math.Abs(a[99]) > 1e-9 {
-			t.Errorf("%v: total %v, want 0", law, a[99])
+			t.Errorf("%v: total %v, want 0", dist, a[99])
 		}
 	}
 }
@@ -110,7 +110,7 @@ func TestIncrements_Allocations(t *testing.T) {
 	}
 }
 
-// TestAdd_Integers: which entries get noise, and which law.
+// TestAdd_Integers: which entries get noise, and which distribution.
 func TestAdd_Integers(t *testing.T) {
 	r := random.Seeded(22)
 	tree := shapeTree{{nil, nil}, {{nil}}}.tree() // nodes 0 | 1 2 | 3 4 5 | 6
@@ -143,8 +143,8 @@ func TestAdd_Integers(t *testing.T) {
 	}
 }
 
-// TestAdd_EntriesHaveTheirScales: the total and every level, of which a tenth less
-// would be seen.
+// TestAdd_EntriesHaveTheirScales: the total and every level, of which a tenth
+// less would be seen.
 func TestAdd_EntriesHaveTheirScales(t *testing.T) {
 	tree := must(Levels(2, 2))
 	s := Scales{Total: 3, Level: []float64{1.5, 2.2}}
@@ -185,7 +185,7 @@ func TestWalk_Errors(t *testing.T) {
 		t.Errorf("DiscreteHaar: %v", err)
 	}
 	if _, err := New(wide, 17, one); !errors.As(err, &value) {
-		t.Errorf("law 17: %v", err)
+		t.Errorf("distribution 17: %v", err)
 	}
 	k := must(New(wide, KNorm, one))
 	l := must(New(wide, Laplace, one))
@@ -200,7 +200,7 @@ func TestWalk_Errors(t *testing.T) {
 		}
 	}
 	for i, err := range []error{k.AddCounts(nil, make([]int64, 4)), k.AddHaar(nil, make([]int64, 3)), h.AddCounts(nil, make([]int64, 3)), d.AddHaar(nil, make([]int64, 3))} {
-		if !errors.As(err, &value) || value.Arg != "law" {
+		if !errors.As(err, &value) || value.Arg != "dist" {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
@@ -221,7 +221,7 @@ func TestWalk_Immutable(t *testing.T) {
 	w := must(New(must(Levels(2, 2)), KNorm, s))
 	s.Level[0] = 9
 	w.Scales().Level[1] = 9
-	if got := w.Scales().Level; got[0] != 1 || got[1] != 2 || w.Noise(1).Scale() != 2 || w.Noise(0).Law() != KNorm {
+	if got := w.Scales().Level; got[0] != 1 || got[1] != 2 || w.Noise(1).Scale() != 2 || w.Noise(0).Distribution() != KNorm {
 		t.Errorf("scales %v", got)
 	}
 }
@@ -232,7 +232,7 @@ func TestWalk_StringIsALine(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for want, got := range map[string]fmt.Stringer{
-		"ReplaceOne": ReplaceOne, "AddRemoveOne": AddRemoveOne, "Relation(2)": Relation(2), "Laplace": Laplace, "Law(-1)": Law(-1),
+		"ReplaceOne": ReplaceOne, "AddRemoveOne": AddRemoveOne, "Relation(2)": Relation(2), "Laplace": Laplace, "Distribution(-1)": Distribution(-1),
 	} {
 		if got.String() != want {
 			t.Errorf("%q, want %q", got, want)

@@ -55,7 +55,7 @@ func TestZeroValues_Refuse(t *testing.T) {
 			"PotentialCounts": func() error { _, err := w.PotentialCounts(nil); return err },
 			"Loss":            func() error { _, err := w.Loss(ReplaceOne); return err },
 			"Tree":            func() error { w.Tree(); return nil },
-			"Law":             func() error { w.Law(); return nil },
+			"Distribution":    func() error { w.Distribution(); return nil },
 			"Scales":          func() error { w.Scales(); return nil },
 			"Noise":           func() error { w.Noise(0); return nil },
 		} {
@@ -69,7 +69,7 @@ func TestZeroValues_Refuse(t *testing.T) {
 		"Draw":      func() { Noise{}.Draw(nil, two) },
 		"Draw none": func() { Noise{}.Draw(nil, nil) },
 		"Add":       func() { Noise{}.Add(nil, ints) },
-		"Add whole": func() { Noise{law: DiscreteLaplace}.Add(nil, ints) },
+		"Add whole": func() { Noise{dist: DiscreteLaplace}.Add(nil, ints) },
 		"Variance":  func() { Noise{}.Variance(2) },
 	} {
 		refuses(t, "Noise: "+name, "a Noise that is not from NewNoise", func() error { f(); return nil })

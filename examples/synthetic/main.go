@@ -89,7 +89,7 @@ const (
 // because what is protected is which records these are; nothing else about the
 // data enters.
 func (s *study) build(records int) error {
-	d, err := measure.NewBox(s.columns, &measure.CellOptions{
+	d, err := measure.NewBox(s.columns, &measure.BoxOptions{
 		Signal: min(float64(records)*s.eps, maxSignal),
 		Lazy:   len(s.columns) > maxDense,
 	})

@@ -41,7 +41,7 @@ func TestChain_PrivateMeasures(t *testing.T) {
 		for _, d := range []*measure.Domain[int]{folded, tree} {
 			for _, alpha := range []float64{1, 100, 1e4} {
 				name := fmt.Sprintf("%s, %v, alpha=%g", s.name, d, alpha)
-				m, err := measure.NewMeasure(d, alpha, &measure.Options{Estimate: measure.Nearest})
+				m, err := measure.NewMeasure(d, alpha, &measure.MeasureOptions{Estimator: measure.Nearest})
 				ok(t, err)
 				b, err := m.Bound(t.Context(), nil)
 				ok(t, err)
@@ -80,7 +80,7 @@ func (w *tightest) synthesise(t *testing.T, name string, d *measure.Domain[int],
 	ok(t, err)
 	for _, eps := range []float64{0.01, 1} {
 		name := fmt.Sprintf("%s, %v, %d records at eps=%g", name, d, records, eps)
-		s, err := measure.NewSynthesizer(d, eps, &measure.Options{Estimate: measure.Nearest})
+		s, err := measure.NewSynthesizer(d, eps, &measure.SynthesizerOptions{Estimator: measure.Nearest})
 		ok(t, err)
 		b, err := s.Bound(t.Context(), records, nil)
 		ok(t, err)

@@ -250,7 +250,7 @@ var longCalls = []longCall{
 		return err1(measure.NewFinite(ctx, f, nil))
 	}},
 	{"measure.NewFolded", high, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(measure.NewFolded(ctx, f, &measure.FiniteOptions{Tour: true}))
+		return err1(measure.NewFolded(ctx, f, &measure.FoldedOptions{Tour: true}))
 	}},
 	{"measure.Measure.Bound", flat, 1000, func(ctx context.Context, f metric.Finite) error {
 		m, err := measure.NewMeasure(must(measure.NewFinite(context.Background(), f, nil)), 1, nil)

@@ -335,7 +335,7 @@ var exponentialCalls = []call{
 }
 
 var (
-	ages        = must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 100}, {Categories: 3}}, &measure.CellOptions{Depth: 2}))
+	ages        = must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 100}, {Categories: 3}}, &measure.BoxOptions{Depth: 2}))
 	stations    = must(measure.NewFinite(context.Background(), path, nil))
 	records     = [][]float64{{31, 0}, {34, 1}, {67, 2}}
 	synthesizer = must(measure.NewSynthesizer(ages, 1, nil))
@@ -356,19 +356,20 @@ func sequence(records [][]float64) iter.Seq2[[]float64, error] {
 }
 
 var measureCalls = []call{
-	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100, Weight: 0.5}, {Categories: 3}}, &measure.CellOptions{Depth: 2}}},
-	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100, Weight: 0.01}, {Lo: 1, Hi: 2, Weight: 1}}, &measure.CellOptions{Signal: 100, Lazy: true}}},
-	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100}, {Lo: 1, Hi: 2}}, &measure.CellOptions{Splits: [][]int{{2, 2}, {2, 1}}}}},
-	{"measure.NewSphere", measure.NewSphere, []any{1.0, &measure.CellOptions{Signal: 100}}},
+	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100, Weight: 0.5}, {Categories: 3}}, &measure.BoxOptions{Depth: 2}}},
+	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100, Weight: 0.01}, {Lo: 1, Hi: 2, Weight: 1}}, &measure.BoxOptions{Signal: 100, Lazy: true}}},
+	{"measure.NewBox", measure.NewBox, []any{[]measure.Column{{Lo: 0, Hi: 100}, {Lo: 1, Hi: 2}}, &measure.BoxOptions{Splits: [][]int{{2, 2}, {2, 1}}}}},
+	{"measure.NewSphere", measure.NewSphere, []any{1.0, &measure.SphereOptions{Signal: 100}}},
 	{"measure.NewFinite", measure.NewFinite, []any{path, &measure.FiniteOptions{}}},
-	{"measure.NewFolded", measure.NewFolded, []any{path, &measure.FiniteOptions{}}},
-	{"measure.NewTaxonomy", measure.NewTaxonomy, []any{taxonomy, &measure.FiniteOptions{}}},
+	{"measure.NewFolded", measure.NewFolded, []any{path, &measure.FoldedOptions{}}},
+	{"measure.NewUltrametric", measure.NewUltrametric, []any{must(metric.NewUltrametric([]int{2, 0, 1}, []float64{1, 2})), &measure.HierarchyOptions{}}},
+	{"measure.NewTaxonomy", measure.NewTaxonomy, []any{taxonomy, &measure.HierarchyOptions{}}},
 	{"measure.On", measure.On[[]float64], []any{must(measure.NewFinite(context.Background(), points, nil)), points}},
 	{"measure.Labels", measure.Labels[string], []any{stations, []string{"a", "b", "c", "d", "e"}}},
 	{"measure.Labels", measure.Labels[float64], []any{stations, []float64{1, 2, 3, 4, 5}}},
 	{"measure.Domain.Cell", ages.Cell, []any{records[0]}},
 	{"measure.Domain.Weights", ages.Weights, []any{records, []float64{1, 2, 3}}},
-	{"measure.NewMeasure", measure.NewMeasure[int], []any{stations, 1.0, &measure.Options{}}},
+	{"measure.NewMeasure", measure.NewMeasure[int], []any{stations, 1.0, &measure.MeasureOptions{}}},
 	{"measure.Measure.Release", privateMass.Release, []any{seeded(), uniform}},
 	{"measure.Measure.Bound", privateMass.Bound, []any{&measure.BoundOptions{Draws: 4}}},
 	{"measure.Count", func(records [][]float64, o *measure.CountOptions) (*measure.Counts[[]float64], error) {
@@ -385,8 +386,8 @@ var measureCalls = []call{
 		return ages.NewCounts().Merge(c)
 	}, []any{records}},
 	{"measure.Counts.UnmarshalBinary", func(b []byte) error { return ages.NewCounts().UnmarshalBinary(b) }, []any{marshalled}},
-	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.Options{}}},
-	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.Options{Relation: walk.AddRemoveOne}}},
+	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.SynthesizerOptions{}}},
+	{"measure.NewSynthesizer", measure.NewSynthesizer[[]float64], []any{ages, 1.0, &measure.SynthesizerOptions{Relation: walk.AddRemoveOne}}},
 	{"measure.Synthesizer.Bound", synthesizer.Bound, []any{100.0, &measure.BoundOptions{Draws: 4}}},
 	{"measure.Synthesizer.Release", synthesizer.Release, []any{seeded(), counts}},
 	{"measure.Synthesizer.Synthetic", synthesizer.Synthetic, []any{seeded(), records, 5}},

@@ -24,7 +24,7 @@ func BenchmarkW1(b *testing.B) {
 			seeds := 100
 			records := uniformRecords(1)
 			exact := func(b *testing.B, x [][]float64, rel *Release[[]float64]) float64 { return lineW1(b, x, rel) }
-			boxCase(b, "default", line, CellOptions{Signal: signal}, nil, n, seeds, records, exact)
+			boxCase(b, "default", line, BoxOptions{Signal: signal}, nil, n, seeds, records, exact)
 			boxCase(b, "pmm", line, pmmCells(1, signal), pmm(), n, seeds, records, exact)
 			foldedCase(b, "paper", lineGrid(1<<ceilLog2(n)), 2, n, seeds, records)
 			foldedCase(b, "wide", lineGrid(1<<ceilLog2(n)), 32, n, seeds, records)
@@ -36,7 +36,7 @@ func BenchmarkW1(b *testing.B) {
 				if n > 1000 {
 					seeds = 4
 				}
-				boxCase(b, "default", plane, CellOptions{Signal: signal}, nil, n, seeds, records, transportW1)
+				boxCase(b, "default", plane, BoxOptions{Signal: signal}, nil, n, seeds, records, transportW1)
 				boxCase(b, "pmm", plane, pmmCells(2, signal), pmm(), n, seeds, records, transportW1)
 				side := 1 << (ceilLog2(n) / 2)
 				foldedCase(b, "paper", planeGrid(side), 2, n, seeds, records)
@@ -57,14 +57,14 @@ func BenchmarkW1(b *testing.B) {
 
 func ceilLog2(n int) int { return int(math.Ceil(math.Log2(float64(n)))) }
 
-func pmm() *Options {
-	return &Options{Noise: Independent, Schedule: ByCost, Estimate: Clipped}
+func pmm() *SynthesizerOptions {
+	return &SynthesizerOptions{Distribution: DiscreteLaplace, Schedule: ByCost, Estimator: Clipped}
 }
 
 // pmmCells cuts one column after the other in two, log2(N eps) - 3 times: the
 // log2(N eps) of its paper are too many for its own good (line, N = 10^4: 33.1
 // in place of 26.2).
-func pmmCells(d int, signal float64) CellOptions {
+func pmmCells(d int, signal float64) BoxOptions {
 	var splits [][]int
 	for l := range int(math.Log2(signal)) - 3 {
 		row := make([]int, d)
@@ -74,7 +74,7 @@ func pmmCells(d int, signal float64) CellOptions {
 		row[l%d] = 2
 		splits = append(splits, row)
 	}
-	return CellOptions{Splits: splits}
+	return BoxOptions{Splits: splits}
 }
 
 func uniformRecords(d int) func(*rand.Rand, int) [][]float64 {
@@ -137,7 +137,7 @@ func planeW1(b testing.TB, x, y [][]float64, nu []float64) float64 {
 	return res.Cost
 }
 
-func boxCase(b *testing.B, name string, cols []Column, cells CellOptions, o *Options, n, seeds int,
+func boxCase(b *testing.B, name string, cols []Column, cells BoxOptions, o *SynthesizerOptions, n, seeds int,
 	records func(*rand.Rand, int) [][]float64, w1 func(*testing.B, [][]float64, *Release[[]float64]) float64) {
 	b.Run("kind="+name, func(b *testing.B) {
 		d := testkit.Must(NewBox(cols, &cells))
@@ -191,9 +191,9 @@ func planeGrid(side int) [][]float64 {
 func foldedCase(b *testing.B, name string, grid [][]float64, arity, n, seeds int, records func(*rand.Rand, int) [][]float64) {
 	b.Run("kind="+name, func(b *testing.B) {
 		pts := testkit.Must(metric.NewPoints(grid, metric.Chebyshev{}))
-		folded := testkit.Must(NewFolded(b.Context(), pts, &FiniteOptions{Arity: arity}))
+		folded := testkit.Must(NewFolded(b.Context(), pts, &FoldedOptions{Arity: arity}))
 		d := testkit.Must(On(folded, pts))
-		s := testkit.Must(NewSynthesizer(d, 1, &Options{Estimate: Nearest}))
+		s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Estimator: Nearest}))
 		report(b, n, seeds, func(r *rand.Rand) float64 {
 			x := records(r, n)
 			rel := releaseOf(b, s, r, x)
@@ -207,7 +207,7 @@ func foldedCase(b *testing.B, name string, grid [][]float64, arity, n, seeds int
 
 // finiteCases draws records from the prior on the points of f.
 func finiteCases(b *testing.B, f metric.Finite, prior []float64, n, seeds int) {
-	run := func(name string, d *Domain[int], err error, o *Options) {
+	run := func(name string, d *Domain[int], err error, o *SynthesizerOptions) {
 		b.Run("kind="+name, func(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
@@ -240,8 +240,8 @@ func finiteCases(b *testing.B, f metric.Finite, prior []float64, n, seeds int) {
 	run("default", d, err, nil)
 	d, err = NewFinite(b.Context(), f, &FiniteOptions{Arity: 2})
 	run("pmm", d, err, pmm())
-	d, err = NewFolded(b.Context(), f, &FiniteOptions{Tour: true})
-	run("paper", d, err, &Options{Estimate: Nearest})
-	d, err = NewFolded(b.Context(), f, &FiniteOptions{Tour: true, Arity: 32})
+	d, err = NewFolded(b.Context(), f, &FoldedOptions{Tour: true})
+	run("paper", d, err, &SynthesizerOptions{Estimator: Nearest})
+	d, err = NewFolded(b.Context(), f, &FoldedOptions{Tour: true, Arity: 32})
 	run("wide", d, err, nil)
 }

@@ -21,30 +21,31 @@ import (
 // scales and the number of records alone. For the records themselves add
 // Resolution.
 type Bound struct {
-	// Signed bounds the expected error of the Signed estimate: rigorous, in closed
-	// form.
+	// Signed bounds the expected error of the Signed estimate: rigorous, in
+	// closed form.
 	Signed float64
 	// Nearest is twice that, which bounds the expected error of the Nearest
 	// estimate: rigorous where it is nearest in the metric or on the line.
 	Nearest float64
-	// Simulated estimates the expected error of the Signed estimate more closely,
-	// by simulation of noise, and StdErr is its standard error. Node by node, it
-	// is still an over-estimate, except on a line. The error of the default
-	// estimate is not bounded by it, but in practice 1.2 to 12 times smaller.
+	// Simulated estimates the expected error of the Signed estimate more
+	// closely, by simulation of noise, and StdErr is its standard error. Node
+	// by node, it is still an over-estimate, except on a line. The error of the
+	// default estimator is not bounded by it, but in practice 1.2 to 12 times
+	// smaller.
 	Simulated, StdErr float64
 	// Lower is a lower bound on the worst expected error, over all data sets, of
 	// every mechanism that is as private: Theorem 8.5 of BSV22 with constants
 	// (package entropy), on the points of up to 1,024 cells.
 	Lower float64
-	// Resolution is the most that moving records to their cells' points adds, NaN
-	// where it is not known.
+	// Resolution is the most that moving records to their cells' points adds,
+	// NaN where it is not known.
 	Resolution float64
 }
 
 // BoundOptions are the settings of [Synthesizer.Bound] and [Measure.Bound].
 type BoundOptions struct {
-	// Draws is how often noise is simulated; 0 means 64. A negative number leaves
-	// Simulated and Lower out, for the closed form alone.
+	// Draws is how often noise is simulated; 0 means 64. A negative number
+	// leaves Simulated and Lower out, for the closed form alone.
 	Draws int
 	// Seed fixes the simulation.
 	Seed uint64
@@ -157,7 +158,7 @@ func (p *plan) signedCost() float64 {
 	if p.line != nil {
 		s := p.walk.Scales()
 		s.Total = 0 // the total's noise is no part of a measure
-		w, err := walk.New(p.tree, p.law, s)
+		w, err := walk.New(p.tree, p.opt.Distribution, s)
 		v := make([]float64, p.cells)
 		if err == nil {
 			err = w.Variances(v)
@@ -181,7 +182,7 @@ func (p *plan) signedCost() float64 {
 func (p *plan) simulateLine(ctx context.Context, o BoundOptions) (mean, stderr float64, err error) {
 	s := p.walk.Scales()
 	s.Total = 0
-	w, err := walk.New(p.tree, p.law, s)
+	w, err := walk.New(p.tree, p.opt.Distribution, s)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -22,7 +21,7 @@ func TestConfidence_Covers(t *testing.T) {
 			continue
 		}
 		f := must(d.Points())
-		for _, o := range []Options{{}, {Estimate: Nearest}, {Estimate: Clipped, Noise: Independent}, {Relation: AddRemoveOne}} {
+		for _, o := range []SynthesizerOptions{{}, {Estimator: Nearest}, {Estimator: Clipped, Distribution: DiscreteLaplace}, {Relation: AddRemoveOne}} {
 			s := must(NewSynthesizer(d, 1, &o))
 			r := random.Seeded(7)
 			for range 10 {
@@ -53,18 +52,18 @@ func TestConfidence_AtMostTheLargestDistance(t *testing.T) {
 		atMostTheLargestDistance(t, name, d)
 	}
 	clouds := randomPoints(200, 2, 3)
-	for name, o := range map[string]FiniteOptions{"Hilbert": {}, "tour": {Tour: true}, "net": {Separation: 0.3}} {
+	for name, o := range map[string]FoldedOptions{"Hilbert": {}, "tour": {Tour: true}, "net": {Separation: 0.3}} {
 		d := must(NewFolded(t.Context(), clouds, &o))
 		atMostTheLargestDistance(t, name, d)
 		atMostTheLargestDistance(t, name+" on", must(On(d, clouds)))
 	}
-	for _, o := range []CellOptions{{Signal: 500}, {Signal: 500, P: 1}, {Signal: 500, P: 2}, {Signal: 500, Lazy: true}} {
+	for _, o := range []BoxOptions{{Signal: 500}, {Signal: 500, P: 1}, {Signal: 500, P: 2}, {Signal: 500, Lazy: true}} {
 		columns := []Column{{Hi: 2, Weight: 3}, {Categories: 3}, {Lo: -1, Hi: 1}, {Categories: 1, Weight: 9}}
 		atMostTheLargestDistance(t, "line", must(NewBox(columns[:1], &o)))
 		atMostTheLargestDistance(t, "box", must(NewBox(columns, &o)))
 		atMostTheLargestDistance(t, "categories", must(NewBox(columns[1:2], &o)))
-		atMostTheLargestDistance(t, "sphere", must(NewSphere(7, &o)))
 	}
+	atMostTheLargestDistance(t, "sphere", must(NewSphere(7, &SphereOptions{Signal: 500})))
 }
 
 func atMostTheLargestDistance[P any](t *testing.T, name string, d *Domain[P]) {
@@ -83,7 +82,7 @@ func atMostTheLargestDistance[P any](t *testing.T, name string, d *Domain[P]) {
 	c := must(CountAll(t.Context(), d, points, nil))
 	for _, eps := range []float64{1e-3, 1, 100} {
 		for _, relation := range []Relation{ReplaceOne, AddRemoveOne} {
-			out := must(must(NewSynthesizer(d, eps, &Options{Relation: relation})).Release(random.Seeded(1), c))
+			out := must(must(NewSynthesizer(d, eps, &SynthesizerOptions{Relation: relation})).Release(random.Seeded(1), c))
 			for _, beta := range []float64{1e-9, 0.5} {
 				if got := must(out.Confidence(2, 1-beta)); got > 2*largest*(1+1e-12) {
 					t.Errorf("%s %v: eps = %v, %v: Confidence %v, but no two points are farther apart than %v", name, d, eps, relation, got/2, largest)
@@ -93,17 +92,17 @@ func atMostTheLargestDistance[P any](t *testing.T, name string, d *Domain[P]) {
 	}
 }
 
-// A Signed measure may be farther from the data than any two points, and Confidence
-// covers that too: of 50 means none is off by more, at beta = 1e-8.
+// A Signed measure may be farther from the data than any two points, and
+// Confidence covers that too: of 50 means none is off by more, at beta = 1e-8.
 func TestConfidence_CoversSigned(t *testing.T) {
-	d := unitBox(1, CellOptions{Depth: 6})
+	d := unitBox(1, BoxOptions{Depth: 6})
 	far := false
 	for _, relation := range []Relation{ReplaceOne, AddRemoveOne} {
 		c := d.NewCounts()
 		if err := c.AddN(d.Point(20), 2000); err != nil {
 			t.Fatal(err)
 		}
-		s := must(NewSynthesizer(d, 0.003, &Options{Estimate: Signed, Relation: relation}))
+		s := must(NewSynthesizer(d, 0.003, &SynthesizerOptions{Estimator: Signed, Relation: relation}))
 		r := random.Seeded(11)
 		for range 25 {
 			out := must(s.Release(r, c))
@@ -119,15 +118,16 @@ func TestConfidence_CoversSigned(t *testing.T) {
 	}
 }
 
-// By hand, for two cells at distance D whose difference has noise K of scale b, so
-// that W1 is half of D|K|. Under AddRemoveOne half of beta pays for the number of
-// records, which is at least the noisy one less q, and the rest for the cells.
+// By hand, for two cells at distance D whose difference has noise K of scale b,
+// so that W1 is half of D|K|. Under AddRemoveOne half of beta pays for the
+// number of records, which is at least the noisy one less q, and the rest for
+// the cells.
 func TestConfidence_KnownAnswers(t *testing.T) {
 	const total, moved = 5000., 0.125
 	d := tinyTrees()["pair"]
 	for _, beta := range []float64{0.3, 0.01, 1e-6} {
 		for _, relation := range []Relation{ReplaceOne, AddRemoveOne} {
-			s := must(NewSynthesizer(d, 1, &Options{Relation: relation}))
+			s := must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: relation}))
 			b, cells, q := s.p.scales.Level[0], beta, 0.
 			if relation == AddRemoveOne {
 				cells, q = beta/2, s.p.scales.Total*math.Log(2/(beta/2))
@@ -154,23 +154,23 @@ func TestConfidence_KnownAnswers(t *testing.T) {
 	}
 }
 
-// The diameter of many points without coordinates is not too small, nor more than
-// twice too large, whatever the shape of their tree says.
+// The diameter of many points without coordinates is not too small, nor more
+// than twice too large, whatever the shape of their tree says.
 func TestDiameter_ManyPoints(t *testing.T) {
 	const n = exactDiameter + 50
 	f := space{n, func(i, j int) float64 { return math.Abs(float64(i*i%n - j*j%n)) }}
 	largest, _, _, _ := metric.Diameter(t.Context(), f)
 	for _, shape := range []float64{largest, 1e9} {
 		a := &arrangement{shape: []nodeShape{{diameter: shape}}}
-		if err := (&net{f: f, ctx: context.Background()}).measureDiameter(a); err != nil || a.diameter < largest || a.diameter > 2*largest {
+		if err := (&net{f: f}).measureDiameter(t.Context(), a); err != nil || a.diameter < largest || a.diameter > 2*largest {
 			t.Errorf("diameter %v, the largest distance is %v: %v", a.diameter, largest, err)
 		}
 	}
 }
 
-// Known answers, of another simulation: on the line E W1 in units of 1/alpha, and
-// in one unit node the cost of centered noise of scale 1. Standard errors are below 1.5 % on either side,
-// and the one for the line is asymptotic.
+// Known answers, of another simulation: on the line E W1 in units of 1/alpha,
+// and in one unit node the cost of centered noise of scale 1. Standard errors
+// are below 1.5 % on either side, and the one for the line is asymptotic.
 func TestBound_KnownAnswers(t *testing.T) {
 	o := &BoundOptions{Draws: 1000}
 	check := func(name string, got, want float64) {
@@ -182,21 +182,21 @@ func TestBound_KnownAnswers(t *testing.T) {
 	for i := range grid {
 		grid[i] = float64(i) / 1024
 	}
-	line := func(d *Domain[int], noise Noise) Bound {
-		return must(must(NewMeasure(d, 1, &Options{Noise: noise})).Bound(t.Context(), o))
+	line := func(d *Domain[int], dist Distribution) Bound {
+		return must(must(NewMeasure(d, 1, &MeasureOptions{Distribution: dist})).Bound(t.Context(), o))
 	}
-	haar := line(must(NewFolded(t.Context(), grid, nil)), Haar)
+	haar := line(must(NewFolded(t.Context(), grid, nil)), KNorm)
 	check("Haar, L = 10", haar.Simulated, 20.72)
 	if haar.Signed < 25 || haar.Signed > 26.6666659 { // mean of roots, below the root of the mean
 		t.Errorf("Haar, L = 10: bound %v", haar.Signed)
 	}
-	check("independent (32,32)", line(must(NewFolded(t.Context(), grid, &FiniteOptions{Arity: 32})), Independent).Simulated, 14.23)
+	check("independent (32,32)", line(must(NewFolded(t.Context(), grid, &FoldedOptions{Arity: 32})), Laplace).Simulated, 14.23)
 	for _, c := range []struct {
 		splits []int
 		want   float64
 	}{{[]int{2, 2}, 0.92}, {[]int{4, 4}, 2.64}, {[]int{4, 4, 4}, 8.98}, {[]int{16}, 0.443 * 4}} {
-		d := unitBox(len(c.splits), CellOptions{Splits: [][]int{c.splits}})
-		m := must(NewMeasure(d, 2, &Options{Noise: Independent})) // scale 2h/alpha = 1
+		d := unitBox(len(c.splits), BoxOptions{Splits: [][]int{c.splits}})
+		m := must(NewMeasure(d, 2, &MeasureOptions{Distribution: Laplace})) // scale 2h/alpha = 1
 		check(fmt.Sprint("unit node ", c.splits), must(m.Bound(t.Context(), o)).Simulated, c.want)
 	}
 }
@@ -209,7 +209,7 @@ func TestBound_Order(t *testing.T) {
 			continue
 		}
 		const n = 500
-		s := must(NewSynthesizer(d, 1, &Options{Estimate: Signed}))
+		s := must(NewSynthesizer(d, 1, &SynthesizerOptions{Estimator: Signed}))
 		b := must(s.Bound(t.Context(), n, nil))
 		if !(b.Lower > 0 && b.Lower < b.Simulated && b.Simulated < b.Signed+5*b.StdErr && b.Nearest == 2*b.Signed) {
 			t.Errorf("%s: %+v", name, b)
@@ -245,7 +245,7 @@ func TestBound_Order(t *testing.T) {
 func TestAccuracy_HalfOfPaper(t *testing.T) {
 	const n, seeds = 10000, 20
 	line := []Column{{Hi: 1}}
-	run := func(d *Domain[[]float64], o *Options) float64 {
+	run := func(d *Domain[[]float64], o *SynthesizerOptions) float64 {
 		s := must(NewSynthesizer(d, 1, o))
 		var w []float64
 		for seed := range seeds {
@@ -256,11 +256,11 @@ func TestAccuracy_HalfOfPaper(t *testing.T) {
 		mean, _ := meanAndError(w)
 		return mean
 	}
-	ours := run(must(NewBox(line, &CellOptions{Signal: n})), nil)
+	ours := run(must(NewBox(line, &BoxOptions{Signal: n})), nil)
 	cells := pmmCells(1, n)
 	baseline := run(must(NewBox(line, &cells)), pmm())
 	pts := must(metric.NewPoints(lineGrid(1<<14), metric.Chebyshev{}))
-	paper := run(must(On(must(NewFolded(t.Context(), pts, nil)), pts)), &Options{Estimate: Nearest})
+	paper := run(must(On(must(NewFolded(t.Context(), pts, nil)), pts)), &SynthesizerOptions{Estimator: Nearest})
 	if ours > paper/2 || ours > baseline/2*1.1 {
 		t.Errorf("N E W1: default %.2f, paper %.2f, PMM %.2f", ours, paper, baseline)
 	}
@@ -268,7 +268,7 @@ func TestAccuracy_HalfOfPaper(t *testing.T) {
 
 // A domain of one cell has nothing to tell apart: no noise, no error.
 func TestBound_OneCell(t *testing.T) {
-	d := testkit.Must(NewBox([]Column{{Lo: 0, Hi: 1}}, &CellOptions{Splits: [][]int{{1}}}))
+	d := testkit.Must(NewBox([]Column{{Lo: 0, Hi: 1}}, &BoxOptions{Splits: [][]int{{1}}}))
 	s := testkit.Must(NewSynthesizer(d, 1, nil))
 	b, err := s.Bound(t.Context(), 10, nil)
 	if err != nil || b.Signed != 0 || b.Simulated != 0 || b.Lower != 0 || b.Resolution != 0.5 {
@@ -282,7 +282,7 @@ func TestBound_OneCell(t *testing.T) {
 
 // Draws that no memory would hold are refused before they are tried.
 func TestBound_RefusesTooManyDraws(t *testing.T) {
-	d := testkit.Must(NewBox([]Column{{Lo: 0, Hi: 1}}, &CellOptions{Depth: 2}))
+	d := testkit.Must(NewBox([]Column{{Lo: 0, Hi: 1}}, &BoxOptions{Depth: 2}))
 	m := testkit.Must(NewMeasure(d, 1, nil))
 	var refused *metric.MemoryError
 	if _, err := m.Bound(t.Context(), &BoundOptions{Draws: math.MaxInt}); math.MaxInt > math.MaxInt32 && !errors.As(err, &refused) {

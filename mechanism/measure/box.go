@@ -19,39 +19,118 @@ type Column struct {
 	// Categories, where positive, makes this a column of categories, the whole
 	// numbers 0 to Categories-1, any two at distance 1. Lo and Hi are not read.
 	Categories int
-	// Weight multiplies the distances of the column, so that columns in different
-	// units compare; 0 means 1. Weight 1/(Hi-Lo) gives every column length 1. Set
-	// it wherever units differ: with weights left out, ages of 18 to 90 beside
-	// incomes of 0 to 200,000 would be one cell wide, and no release would tell
-	// them apart. [NewBox] refuses that unless some Weight is set, be it to 1.
+	// Weight multiplies the distances of the column, so that columns in
+	// different units compare; 0 means 1. Weight 1/(Hi-Lo) gives every column
+	// length 1. Set it wherever units differ: with weights left out, ages of 18
+	// to 90 beside incomes of 0 to 200,000 would be one cell wide, and no
+	// release would tell them apart. [NewBox] refuses that unless some Weight
+	// is set, be it to 1.
 	Weight float64
 }
+
+// Outside says what becomes of records outside the bounds.
+type Outside int
+
+const (
+	// Clip moves a number to the nearer bound. How many records were clipped is
+	// private and nowhere reported.
+	Clip Outside = iota
+	// Refuse makes them errors, which tells that there are any.
+	Refuse
+)
+
+// BoxOptions are the settings of [NewBox]. One of Signal, Depth and Splits is
+// needed; the rest may be zero.
+type BoxOptions struct {
+	// Signal is about the number of records times eps, the one number that the
+	// best size of cells depends on. It must be public: a guess will do, and the
+	// number of records itself is public where records are replaced, not added.
+	Signal float64
+	// Depth sets cells of side 2^-Depth of the geometric mean of the box's
+	// sides. No depth is best for all data: uniform data want fewer cells,
+	// concentrated data more.
+	Depth float64
+	// Arity is about how many children a node has: 0 means 16, and 64 in three
+	// dimensions; from four on 2 a dimension. Splits leave it no choice.
+	Arity int
+	// Splits is the whole plan: level l cuts every cell into Splits[l][a] parts
+	// along column a. Categories are cut into 1 or all, and once into all.
+	Splits [][]int
+	// P is the norm of the product metric of the columns, in [1, +Inf]; 0 means
+	// +Inf, the largest difference of any column.
+	P float64
+	// Outside is what becomes of records out of bounds.
+	Outside Outside
+	// Lazy unfolds cells on demand: for depths and dimensions with too many
+	// cells to hold. A release then leaves out the averages of [Weighted], and
+	// its time and memory depend on private data, as the doc of [Synthesizer]
+	// says.
+	Lazy bool
+}
+
+// check applies the defaults, or says what is wrong.
+func (o *BoxOptions) check(op string) error {
+	if o.P == 0 {
+		o.P = math.Inf(1)
+	}
+	if !(o.P >= 1) {
+		return fault.Value(op, "P", o.P, "a number in [1, +Inf]")
+	}
+	if o.Outside != Clip && o.Outside != Refuse {
+		return fault.Value(op, "Outside", float64(o.Outside), "Clip or Refuse")
+	}
+	if o.Splits == nil {
+		return o.size().check(op, "Depth or Splits")
+	}
+	const want = "0 where Splits are given"
+	switch {
+	case o.Signal != 0:
+		return fault.Value(op, "Signal", o.Signal, want)
+	case o.Depth != 0:
+		return fault.Value(op, "Depth", o.Depth, want)
+	case o.Arity != 0:
+		return fault.Value(op, "Arity", float64(o.Arity), want)
+	}
+	return nil
+}
+
+func (o *BoxOptions) size() size { return size{o.Signal, o.Depth, o.Arity} }
+
+// unfolding says whether a domain's tree is made at once or on demand.
+type unfolding bool
+
+const lazy unfolding = true
 
 // NewBox returns a product of columns cut into cells: points of R^d, or rows
 // with numbers and categories. A record is one number a column, as many as
 // there are columns, and never NaN; it is only read during the call.
 //
-// The defaults are those that simulation found best in one to three
-// dimensions: about Signal cells, Signal/16 on the line, 4 Signal in
-// three dimensions and more, in levels of equal arity. Sides may be cut into
-// any number of parts, so that no small level is left over. Categories that cells
-// of this size would leave together, because numbers reach further, are told
-// apart below them. Noise scales are equal on the line, and otherwise prop. to
-// the fourth root of a node's side.
+// The defaults are those that simulation found best in one to three dimensions:
+// about Signal cells, Signal/16 on the line, 4 Signal in three dimensions and
+// more, in levels of equal arity. Sides may be cut into any number of parts, so
+// that no small level is left over. Categories that cells of this size would
+// leave together, because numbers reach further, are told apart below them.
+// Noise scales are equal on the line, and otherwise prop. to the fourth root of
+// a node's side.
 //
 // Errors are [metric.ErrEmpty], *[metric.ValueError], *[metric.SizeError], and
-// *[metric.MemoryError] for more than 2^26 cells unless Lazy. Where Signal alone
-// says how to cut and no Weight is set, it is an error if one numeric column gets
-// a single cell and another more than 8: see Column.Weight. O(cells).
-func NewBox(columns []Column, o *CellOptions) (*Domain[[]float64], error) {
+// *[metric.MemoryError] for more than 2^26 cells unless Lazy. Where Signal
+// alone says how to cut and no Weight is set, it is an error if one numeric
+// column gets a single cell and another more than 8: see Column.Weight.
+// O(cells).
+func NewBox(columns []Column, o *BoxOptions) (*Domain[[]float64], error) {
 	const op = "measure: NewBox"
 	if err := fault.Empty(op, "columns", len(columns)); err != nil {
 		return nil, err
 	}
-	opt, err := o.check(op, "Depth or Splits")
-	if err != nil {
+	var opt BoxOptions
+	if o != nil {
+		opt = *o
+	}
+	if err := opt.check(op); err != nil {
 		return nil, err
 	}
+	var err error
 	b := &box{p: opt.P, refuse: opt.Outside == Refuse, columns: append([]Column(nil), columns...)}
 	ext := make([]extent, len(columns))
 	for i := range b.columns {
@@ -61,7 +140,7 @@ func NewBox(columns []Column, o *CellOptions) (*Domain[[]float64], error) {
 	}
 	splits := opt.Splits
 	if splits == nil {
-		cells, h, err := opt.plan(op, ext)
+		cells, h, err := opt.size().plan(op, ext)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +167,7 @@ func NewBox(columns []Column, o *CellOptions) (*Domain[[]float64], error) {
 			return nil, &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(n), Want: fmt.Sprintf("%d parts in all, one a category", c.Categories)}
 		}
 	}
-	return b.domain(op, ext, opt.Lazy)
+	return b.domain(op, ext, unfolding(opt.Lazy))
 }
 
 // box is what the methods of a box's domain close over.
@@ -162,7 +241,7 @@ func (c *Column) check(op string, i int) (extent, error) {
 	return extent{length: length}, nil
 }
 
-func (b *box) domain(op string, ext []extent, lazy bool) (*Domain[[]float64], error) {
+func (b *box) domain(op string, ext []extent, unfold unfolding) (*Domain[[]float64], error) {
 	a := &arrangement{what: fmt.Sprintf("box of %d columns", len(b.columns))}
 	if len(b.columns) == 1 {
 		a.what = "box of 1 column"
@@ -170,7 +249,7 @@ func (b *box) domain(op string, ext []extent, lazy bool) (*Domain[[]float64], er
 	if len(b.columns) > 1 {
 		a.sides = b.parts[len(b.splits)]
 	}
-	if err := a.setRegular(op, b.grid, lazy); err != nil {
+	if err := a.setRegular(op, b.grid, unfold); err != nil {
 		return nil, err
 	}
 	g := newBoxGeometry(b.grid, ext, b.p)
@@ -189,7 +268,7 @@ func (b *box) domain(op string, ext []extent, lazy bool) (*Domain[[]float64], er
 	if numeric > 1 {
 		a.exponent = 0.25
 	}
-	if !lazy && len(b.columns) == 1 && numeric == 1 {
+	if unfold != lazy && len(b.columns) == 1 && numeric == 1 {
 		a.line = make([]float64, b.cells)
 		for c := range a.line {
 			a.line[c] = (float64(c) + 0.5) / float64(b.cells) * ext[0].length
@@ -219,7 +298,8 @@ func (b *box) domain(op string, ext []extent, lazy bool) (*Domain[[]float64], er
 	}, nil
 }
 
-// categoriesApart tells whether no node of depth l has two categories of a column.
+// categoriesApart tells whether no node of depth l has two categories of a
+// column.
 func (b *box) categoriesApart(l int) bool {
 	for a, c := range b.columns {
 		if c.Categories > 0 && b.parts[l][a] < c.Categories {
@@ -368,8 +448,8 @@ func (g *boxGeometry) halfCell() float64 {
 	return d.value()
 }
 
-// acrossPoints is the largest distance between points of cells, with a margin for
-// its rounding and theirs.
+// acrossPoints is the largest distance between points of cells, with a margin
+// for its rounding and theirs.
 func (g *boxGeometry) acrossPoints() float64 {
 	d, cell := norm{p: g.p}, g.sides(len(g.splits))
 	for a, e := range g.sides(0) {
@@ -398,8 +478,8 @@ func (g *boxGeometry) shapes() []nodeShape {
 // column at a time: of K children that are left together, groups of m each part
 // from one another. Group g sends its surplus T_g over its fair share through
 // the common center; Var T_g = s m(1-m/K), and the cost is |T_g| times the
-// distance to the center, half the distance between categories for theirs. Both use
-// E|T| <= sqrt(Var T), about 1.25 E|T| for a normal T.
+// distance to the center, half the distance between categories for theirs. Both
+// use E|T| <= sqrt(Var T), about 1.25 E|T| for a normal T.
 func (g *boxGeometry) spread(l int) float64 {
 	cuts := append([]int(nil), g.splits[l]...)
 	side := g.sides(l)

@@ -6,80 +6,36 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/walk"
 )
 
-// Outside says what becomes of records outside the bounds.
-type Outside int
-
-const (
-	// Clip moves a number to the nearer bound. How many records were clipped is
-	// private and nowhere reported.
-	Clip Outside = iota
-	// Refuse makes them errors, which tells that there are any.
-	Refuse
-)
-
-// CellOptions are the settings of [NewBox] and [NewSphere]. One of Signal,
-// Depth and, for a box, Splits is needed; the rest may be zero.
-type CellOptions struct {
-	// Signal is about the number of records times eps, the one number that the
-	// best size of cells depends on. It must be public: a guess will do, and the
-	// number of records itself is public where records are replaced, not added.
-	Signal float64
-	// Depth, where positive, sets cells of side 2^-Depth of the box's side (of the
-	// geometric mean of its sides) in place of the rule. No depth is best for all
-	// data: uniform data want fewer cells, concentrated data more.
-	Depth float64
-	// Arity is about how many children a node has: 0 means 16, and 64 in three
-	// dimensions; from four on 2 a dimension.
-	Arity int
-	// Splits, where not nil, is the whole plan: level l cuts every cell into
-	// Splits[l][a] parts along column a. Categories are cut into 1 or all, and
-	// once into all.
-	Splits [][]int
-	// P is the norm of the product metric of the columns, in [1, +Inf]; 0 means
-	// +Inf, the largest difference of any column. A sphere does not read it.
-	P float64
-	// Outside is what becomes of records out of bounds.
-	Outside Outside
-	// Lazy unfolds cells on demand: for depths and dimensions with too many cells
-	// to hold. A release then leaves out the averages of [Weighted], and its time
-	// and memory depend on private data, as the doc of [Synthesizer] says.
-	Lazy bool
+// size is what options say about the number of cells and levels.
+type size struct {
+	signal, depth float64
+	arity         int
 }
 
-// check returns the options with their defaults, or says what is wrong with them;
-// instead names what may be set in place of Signal.
-func (o *CellOptions) check(op, instead string) (CellOptions, error) {
-	opt := CellOptions{}
-	if o != nil {
-		opt = *o
+// check refuses a size that says too little or too much; instead names what may
+// be set in place of Signal.
+func (s size) check(op, instead string) error {
+	if err := fault.NonNegative(op, "Depth", s.depth); err != nil {
+		return err
 	}
-	if opt.P == 0 {
-		opt.P = math.Inf(1)
+	switch {
+	case s.arity < 0 || s.arity == 1:
+		return fault.Value(op, "Arity", float64(s.arity), "0 or an integer >= 2")
+	case s.depth > 0 && s.signal != 0:
+		return fault.Value(op, "Signal", s.signal, "0 where Depth is given")
+	case s.depth == 0 && fault.Positive(op, "Signal", s.signal) != nil:
+		return fault.Value(op, "Signal", s.signal, "about records*eps, or set "+instead)
 	}
-	if !(opt.P >= 1) {
-		return opt, fault.Value(op, "P", opt.P, "a number in [1, +Inf]")
-	}
-	if err := fault.NonNegative(op, "Depth", opt.Depth); err != nil {
-		return opt, err
-	}
-	if opt.Arity < 0 || opt.Arity == 1 {
-		return opt, fault.Value(op, "Arity", float64(opt.Arity), "0 or an integer >= 2")
-	}
-	if opt.Outside != Clip && opt.Outside != Refuse {
-		return opt, fault.Value(op, "Outside", float64(opt.Outside), "Clip or Refuse")
-	}
-	if opt.Splits == nil && opt.Depth == 0 && fault.Positive(op, "Signal", opt.Signal) != nil {
-		return opt, fault.Value(op, "Signal", opt.Signal, "about records*eps, or set "+instead)
-	}
-	return opt, nil
+	return nil
 }
 
 // plan returns how many cells and levels to aim for. Without numeric columns
 // every combination of categories is a cell.
-func (o *CellOptions) plan(op string, ext []extent) (cells float64, levels int, err error) {
+func (s size) plan(op string, ext []extent) (cells float64, levels int, err error) {
 	var numeric []extent
 	all := 1.0
 	for _, e := range ext {
@@ -93,8 +49,8 @@ func (o *CellOptions) plan(op string, ext []extent) (cells float64, levels int, 
 	switch {
 	case d == 0:
 		bits = math.Log2(all)
-	case o.Depth > 0:
-		bits = float64(float64(d) * o.Depth)
+	case s.depth > 0:
+		bits = float64(float64(d) * s.depth)
 		t := sideFor(numeric, math.Exp2(bits))
 		for _, e := range ext {
 			if e.categories > 0 && t < e.length { // which cells of this size tell apart
@@ -102,7 +58,7 @@ func (o *CellOptions) plan(op string, ext []extent) (cells float64, levels int, 
 			}
 		}
 	default:
-		bits = depthRule(d, o.Signal)
+		bits = depthRule(d, s.signal)
 	}
 	if bits > math.Log2(maxCells) {
 		return 0, 0, &fault.MemoryError{Op: op, Bytes: 8 * math.Exp2(bits), Limit: 8 * explicitCells}
@@ -111,10 +67,10 @@ func (o *CellOptions) plan(op string, ext []extent) (cells float64, levels int, 
 	if d == 3 {
 		step = 6
 	}
-	if o.Arity > 0 {
-		step = math.Log2(float64(o.Arity))
-	} else if d == 1 && o.Depth == 0 {
-		return math.Exp2(bits), lineLevels(o.Signal), nil
+	if s.arity > 0 {
+		step = math.Log2(float64(s.arity))
+	} else if d == 1 && s.depth == 0 {
+		return math.Exp2(bits), lineLevels(s.signal), nil
 	}
 	return math.Exp2(bits), max(1, int(math.Round(bits/step))), nil
 }
@@ -123,8 +79,8 @@ func (o *CellOptions) plan(op string, ext []extent) (cells float64, levels int, 
 // by simulation in one to three dimensions; from four on that for three. On the
 // line, simulated with 60 seeds at Signal = 10^3, 10^4 and 10^5 for Signal/4 to
 // Signal/32 cells, Signal/16 is within 6 % of the best for uniform records and
-// for three normal clusters. Records at five places alone want four times as many
-// cells, and lose 20 to 40 % less then.
+// for three normal clusters. Records at five places alone want four times as
+// many cells, and lose 20 to 40 % less then.
 func depthRule(d int, signal float64) float64 {
 	bits := math.Log2(signal)
 	switch d {
@@ -278,8 +234,8 @@ func smallestFactor(n int) int {
 	return n
 }
 
-// separateArity is the most children that levels of several columns of categories
-// have.
+// separateArity is the most children that levels of several columns of
+// categories have.
 const separateArity = 64
 
 // separate adds levels that part the categories that no level does.
@@ -299,42 +255,30 @@ func separate(cols []extent, splits [][]int) [][]int {
 	return splits
 }
 
-// sideFor returns the least side with at most the given number of cells, by
-// bisection of its logarithm; 2^-60 of the longest column is small enough for
-// every number that maxCells admits.
+// sideFor returns the least side with at most the given number of cells; 2^-60
+// of the longest column is small enough for every number that maxCells admits.
 func sideFor(cols []extent, cells float64) float64 {
 	top := 0.0
 	for _, e := range cols {
 		top = max(top, e.length)
 	}
-	count := func(t float64) float64 {
+	// One part in 2^20 above the target still counts as the target, or a whole
+	// number of cells would be missed by rounding.
+	cells *= 1 + 0x1p-20
+	_, side := search.Change(top*0x1p-60, top, 0x1p-52, func(t float64) bool {
 		n := 1.0
 		for _, e := range cols {
 			n *= e.partsAt(t)
 		}
-		return n
-	}
-	// One part in 2^20 above the target still counts as the target, or a whole
-	// number of cells would be missed by rounding.
-	cells *= 1 + 0x1p-20
-	lo, hi := math.Log2(top)-60, math.Log2(top)
-	if count(math.Exp2(lo)) <= cells {
-		return math.Exp2(lo)
-	}
-	for range 60 {
-		if mid := (lo + hi) / 2; count(math.Exp2(mid)) <= cells {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return math.Exp2(hi)
+		return n <= cells
+	})
+	return side
 }
 
 // setRegular makes the tree of a grid, or leaves it out for a lazy domain.
-func (a *arrangement) setRegular(op string, g *grid, lazy bool) error {
+func (a *arrangement) setRegular(op string, g *grid, unfold unfolding) error {
 	a.arities, a.cells = g.arities, g.cells
-	if lazy {
+	if unfold == lazy {
 		return nil
 	}
 	if g.cells > explicitCells {

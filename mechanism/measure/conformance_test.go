@@ -13,7 +13,7 @@ import (
 // Private measures and synthesizers keep the laws of mechanisms, between data
 // that differ in one record of three.
 func TestConformance(t *testing.T) {
-	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.CellOptions{Signal: 20})
+	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.BoxOptions{Signal: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	other, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 2}}, &measure.CellOptions{Signal: 20})
+	other, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 2}}, &measure.BoxOptions{Signal: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +36,8 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, estimate := range []measure.Estimate{measure.Weighted, measure.Clipped, measure.Nearest, measure.Signed} {
-		m := testkit.Must(measure.NewMeasure(d, 5, &measure.Options{Estimate: estimate}))
+	for _, estimate := range []measure.Estimator{measure.Weighted, measure.Clipped, measure.Nearest, measure.Signed} {
+		m := testkit.Must(measure.NewMeasure(d, 5, &measure.MeasureOptions{Estimator: estimate}))
 		short := mu[0][1:]
 		o := &mechanismtest.Options[[]float64, []float64]{
 			Refused: [][]float64{nil, short, make([]float64, len(mu[0])), append([]float64{math.NaN()}, short...)},
@@ -52,7 +52,7 @@ func TestConformance(t *testing.T) {
 		}
 	}
 	for _, relation := range []measure.Relation{measure.ReplaceOne, measure.AddRemoveOne} {
-		s := testkit.Must(measure.NewSynthesizer(d, 2, &measure.Options{Relation: relation}))
+		s := testkit.Must(measure.NewSynthesizer(d, 2, &measure.SynthesizerOptions{Relation: relation}))
 		o := &mechanismtest.Options[*measure.Counts[[]float64], *measure.Release[[]float64]]{
 			Refused: []*measure.Counts[[]float64]{elsewhere},
 			Key:     func(r *measure.Release[[]float64]) any { return fmt.Sprint(r.Total, r.Weights) },

@@ -13,13 +13,13 @@ import (
 // CountOptions are the settings of [Count] and [CountAll]. Nil and the zero
 // value mean the defaults.
 type CountOptions struct {
-	// SkipErrors leaves out records that have no cell, where the default stops at
-	// the first with its error. Whether any were left out is not reported, being
-	// private, and so is the number that remains: a record replaced by one without
-	// a cell is a record removed. Such counts can only be released under
-	// [AddRemoveOne], where that costs no more than eps; [ReplaceOne] publishes
-	// their number and is refused with [ErrSkipped], whether or not any were left
-	// out.
+	// SkipErrors leaves out records that have no cell, where the default stops
+	// at the first with its error. Whether any were left out is not reported,
+	// being private, and so is the number that remains: a record replaced by
+	// one without a cell is a record removed. Such counts can only be released
+	// under [AddRemoveOne], where that costs no more than eps; [ReplaceOne]
+	// publishes their number and is refused with [ErrSkipped], whether or not
+	// any were left out.
 	SkipErrors bool
 	// Workers is the number of goroutines that find cells; 0 means one a core.
 	// With 1 each record is counted before the next is asked for, so that an

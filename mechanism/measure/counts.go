@@ -83,10 +83,10 @@ func (c *Counts[P]) Len() int {
 }
 
 // Add counts a record. The error is that of [Domain.Cell]; nothing is counted
-// then. Whoever goes on without the record has skipped it, so that the counts are
-// marked as CountOptions.SkipErrors marks them, for release under [AddRemoveOne]
-// alone; to try a record and count it repaired, ask [Domain.Cell] first. O(cost of
-// Cell), without allocation.
+// then. Whoever goes on without the record has skipped it, so that the counts
+// are marked as CountOptions.SkipErrors marks them, for release under
+// [AddRemoveOne] alone; to try a record and count it repaired, ask
+// [Domain.Cell] first. O(cost of Cell), without allocation.
 func (c *Counts[P]) Add(p P) error { return c.AddN(p, 1) }
 
 // AddN counts n >= 0 records that are all p, or share its cell: a row of a table
@@ -119,8 +119,8 @@ func (c *Counts[P]) addAlone(p P) error {
 	return c.add(cell, 1)
 }
 
-// add adds to a cell. Where the counts are dense, the caller holds mu for reading
-// or is alone in knowing them, but for other calls of add.
+// add adds to a cell. Where the counts are dense, the caller holds mu for
+// reading or is alone in knowing them, but for other calls of add.
 func (c *Counts[P]) add(cell int, n int64) error {
 	if c.dense == nil {
 		c.mu.Lock()
@@ -254,9 +254,9 @@ func (c *Counts[P]) MarshalBinary() ([]byte, error) {
 
 // UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces c, which
 // must come from [Domain.NewCounts]: the domain knows what the bytes should
-// hold, and bytes of another domain, or damaged ones, are [ErrMismatch] and leave
-// c as it is. A checksum finds damage by accident; it is no signature, so bytes
-// that may have been forged need one. Memory is linear in len(b).
+// hold, and bytes of another domain, or damaged ones, are [ErrMismatch] and
+// leave c as it is. A checksum finds damage by accident; it is no signature, so
+// bytes that may have been forged need one. Memory is linear in len(b).
 func (c *Counts[P]) UnmarshalBinary(b []byte) error {
 	const op = "measure: Counts.UnmarshalBinary"
 	if err := c.check(op); err != nil {

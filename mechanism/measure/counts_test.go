@@ -34,7 +34,7 @@ func sameCounts[P any](a, b *Counts[P]) bool {
 func TestCount_AllWaysAgree(t *testing.T) {
 	x := uniformRecords(2)(random.Seeded(1), 3*batch+17)
 	for _, lazy := range []bool{false, true} {
-		d := unitBox(2, CellOptions{Signal: 1e4, Lazy: lazy})
+		d := unitBox(2, BoxOptions{Signal: 1e4, Lazy: lazy})
 		want := d.NewCounts()
 		for _, p := range x {
 			if err := want.Add(p); err != nil {
@@ -45,7 +45,7 @@ func TestCount_AllWaysAgree(t *testing.T) {
 		for at := 0; at < len(x); at += 5000 {
 			part := must(CountAll(t.Context(), d, x[at:min(at+5000, len(x))], nil))
 			sent := must(part.MarshalBinary())
-			got := unitBox(2, CellOptions{Signal: 1e4, Lazy: lazy}).NewCounts() // another machine's
+			got := unitBox(2, BoxOptions{Signal: 1e4, Lazy: lazy}).NewCounts() // another machine's
 			if err := got.UnmarshalBinary(sent); err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func grouped(t *testing.T, d *Domain[[]float64], x [][]float64) *Counts[[]float6
 // A count that is refused, or 0, changes nothing.
 func TestAddN_Limits(t *testing.T) {
 	for _, lazy := range []bool{false, true} {
-		c := unitBox(1, CellOptions{Signal: 100, Lazy: lazy}).NewCounts()
+		c := unitBox(1, BoxOptions{Signal: 100, Lazy: lazy}).NewCounts()
 		at := []float64{.3}
 		if err := c.AddN(at, 0); err != nil || c.Len() != 0 || len(c.snapshot().cells) != 0 {
 			t.Errorf("lazy %v: nothing added: %v, %d records, cells %v", lazy, err, c.Len(), c.snapshot().cells)
@@ -121,7 +121,7 @@ func TestAddN_Limits(t *testing.T) {
 // refused changes nothing, the mark of skipped records included.
 func TestMerge_Limits(t *testing.T) {
 	for _, lazy := range []bool{false, true} {
-		d := unitBox(1, CellOptions{Signal: 100, Lazy: lazy})
+		d := unitBox(1, BoxOptions{Signal: 100, Lazy: lazy})
 		counted := func(n int64) *Counts[[]float64] {
 			c := d.NewCounts()
 			if err := c.AddN([]float64{.3}, n); err != nil {
@@ -160,9 +160,9 @@ func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 	valid := [][]float64{{0.1}, {0.9}, {0.5}}
 	invalid := [][]float64{{0.1}, {math.NaN()}, {0.5}} // a neighbor
 	for _, lazy := range []bool{false, true} {
-		d := unitBox(1, CellOptions{Depth: 3, Lazy: lazy})
+		d := unitBox(1, BoxOptions{Depth: 3, Lazy: lazy})
 		replace := must(NewSynthesizer(d, 1, nil))
-		addRemove := must(NewSynthesizer(d, 1, &Options{Relation: AddRemoveOne}))
+		addRemove := must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne}))
 		release := func(name string, c *Counts[[]float64], skipped bool) {
 			t.Helper()
 			if out, err := replace.Release(nil, c); skipped != errors.Is(err, ErrSkipped) || !skipped && err != nil || (out == nil) != skipped {
@@ -211,7 +211,7 @@ func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 // Whoever ignores the error of Add has left out a record for what it says.
 func TestAdd_ErrorsLeaveTheMarkOfSkippedRecords(t *testing.T) {
 	for _, lazy := range []bool{false, true} {
-		d := unitBox(1, CellOptions{Depth: 3, Lazy: lazy})
+		d := unitBox(1, BoxOptions{Depth: 3, Lazy: lazy})
 		for name, add := range map[string]func(c *Counts[[]float64]) error{
 			"Add":        func(c *Counts[[]float64]) error { return c.Add([]float64{math.NaN()}) },
 			"AddN":       func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1, 0.1}, 3) },
@@ -224,7 +224,7 @@ func TestAdd_ErrorsLeaveTheMarkOfSkippedRecords(t *testing.T) {
 			if failed != (name != "no mistake") || failed != errors.Is(err, ErrSkipped) || !failed && err != nil {
 				t.Errorf("lazy %v, %s: %v", lazy, name, err)
 			}
-			if _, err := must(NewSynthesizer(d, 1, &Options{Relation: AddRemoveOne})).Release(nil, c); err != nil {
+			if _, err := must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne})).Release(nil, c); err != nil {
 				t.Errorf("lazy %v, %s: %v", lazy, name, err)
 			}
 		}
@@ -233,7 +233,7 @@ func TestAdd_ErrorsLeaveTheMarkOfSkippedRecords(t *testing.T) {
 
 // With one worker an iterator may reuse its memory.
 func TestCount_ReusedRecord(t *testing.T) {
-	d := unitBox(1, CellOptions{Depth: 3})
+	d := unitBox(1, BoxOptions{Depth: 3})
 	buf := []float64{0}
 	c := must(Count(t.Context(), d, func(yield func([]float64, error) bool) {
 		for i := range 800 {
@@ -251,7 +251,7 @@ func TestCount_ReusedRecord(t *testing.T) {
 }
 
 func TestCount_Errors(t *testing.T) {
-	d := unitBox(1, CellOptions{Depth: 3})
+	d := unitBox(1, BoxOptions{Depth: 3})
 	x := uniformRecords(1)(random.Seeded(1), 2*batch)
 	x[batch+3] = []float64{math.NaN()}
 	x[batch+9] = []float64{math.NaN()}
@@ -291,8 +291,8 @@ func TestCount_Errors(t *testing.T) {
 // FuzzCounts reads hostile bytes: they are refused, or are counts with just
 // that encoding.
 func FuzzCounts(f *testing.F) {
-	d := unitBox(1, CellOptions{Depth: 3})
-	lazy := unitBox(1, CellOptions{Depth: 3, Lazy: true})
+	d := unitBox(1, BoxOptions{Depth: 3})
+	lazy := unitBox(1, BoxOptions{Depth: 3, Lazy: true})
 	tail := func(c *Counts[[]float64]) []byte {
 		b := must(c.MarshalBinary())
 		return b[countsHead-1 : len(b)-crc32.Size]
@@ -324,7 +324,7 @@ func FuzzBox(f *testing.F) {
 		if signal > 1e4 {
 			return
 		}
-		d, err := NewBox([]Column{{Lo: lo, Hi: hi, Weight: weight}, {Categories: categories % 50, Hi: 2}}, &CellOptions{Signal: signal, P: p})
+		d, err := NewBox([]Column{{Lo: lo, Hi: hi, Weight: weight}, {Categories: categories % 50, Hi: 2}}, &BoxOptions{Signal: signal, P: p})
 		if err != nil {
 			return
 		}

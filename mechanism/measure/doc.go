@@ -14,13 +14,13 @@
 //
 // # How
 //
-// The space is cut into cells, and the cells are the leaves of a tree of regions
-// (a [Domain], from public knowledge alone). Records are counted, and every
-// node's count gets noise of its own: an error in how many records a large region has
-// costs much and is made once, for few regions, while in the many small ones it
-// costs little. That is the superregular random walk of BSV22 (package walk).
-// The noisy counts are made into a probability measure on the cells ([Release]),
-// and that into records.
+// The space is cut into cells, and the cells are the leaves of a tree of
+// regions (a [Domain], from public knowledge alone). Records are counted, and
+// every node's count gets noise of its own: an error in how many records a
+// large region has costs much and is made once, for few regions, while in the
+// many small ones it costs little. That is the superregular random walk of
+// BSV22 (package walk). The noisy counts are made into a probability measure on
+// the cells ([Release]), and that into records.
 //
 // # Which domain
 //
@@ -35,7 +35,8 @@
 //	as in the paper                          NewFolded                 a line
 //
 // Errors are measured in one metric over all columns of a box, so columns in
-// different units need a [Column].Weight: 1/(Hi-Lo) makes them equally important.
+// different units need a [Column].Weight: 1/(Hi-Lo) makes them equally
+// important.
 //
 // The String of a domain says what was chosen. A [Synthesizer] turns records, or
 // [Counts] of them, into a Release; a [Measure] is the same for measures, with
@@ -46,23 +47,23 @@
 // A Synthesizer is eps-differentially private, exactly: counts are integers,
 // noise is integers drawn with exactly the stated probabilities, its scales are
 // checked with outward rounding, and everything after is post-processing.
-// Options.Relation names the neighbors: one record replaced, or one added or
-// removed. Where records are left out for what they say, because they are
-// invalid or out of bounds, their number is private and only AddRemoveOne is
-// true (CountOptions.SkipErrors); moving them into the bounds keeps their number
-// public. A record is one row; a person with many rows needs eps divided by their
-// number. A Measure adds ideal real noise.
+// SynthesizerOptions.Relation names the neighbors: one record replaced, or one
+// added or removed. Where records are left out for what they say, because they
+// are invalid or out of bounds, their number is private and only AddRemoveOne
+// is true (CountOptions.SkipErrors); moving them into the bounds keeps their
+// number public. A record is one row; a person with many rows needs eps divided
+// by their number. A Measure adds ideal real noise.
 //
-// [Synthesizer.Bound] tells the expected error before any data are read, rigorous or
-// simulated and labeled so, and what no mechanism can beat; [Release.Confidence]
-// holds after a release, for every estimate.
+// [Synthesizer.Bound] tells the expected error before any data are read,
+// rigorous or simulated and labeled so, and what no mechanism can beat;
+// [Release.Confidence] holds after a release, for every estimate.
 //
 // # Large data
 //
 // Records come from iterators ([Count]) or slices, are counted on every core,
 // and leave 8 bytes a cell behind, however many they are. Counts are merged
-// ([Counts.Merge]) and travel between machines (MarshalBinary). Domains with too many
-// cells to hold can be lazy.
+// ([Counts.Merge]) and travel between machines (MarshalBinary). Domains with
+// too many cells to hold can be lazy.
 //
 // # Who should not use it
 //

@@ -20,10 +20,11 @@ var ErrUnknown = errors.New("unknown label")
 // smaller regions. A record of type P counts in one cell; released mass is
 // reported at the cells' points.
 //
-// Domains come from [NewBox], [NewSphere], [NewFinite], [NewTaxonomy] and
-// [NewFolded]; [On] and [Labels] give the last three records of other types.
-// They are made from public knowledge alone and must be: bounds or net points
-// that were read off the private records are a leak that no noise repairs.
+// Domains come from [NewBox], [NewSphere], [NewFinite], [NewUltrametric],
+// [NewTaxonomy] and [NewFolded]; [On] and [Labels] give the last four records
+// of other types. They are made from public knowledge alone and must be: bounds
+// or net points that were read off the private records are a leak that no noise
+// repairs.
 //
 // A Domain is immutable and safe for concurrent use. The zero value has no cells
 // and is refused.
@@ -37,7 +38,7 @@ type Domain[P any] struct {
 
 // check refuses a Domain that no constructor made.
 func (d *Domain[P]) check(op string) error {
-	return fault.Made(d != nil && d.arrangement != nil, op, "Domain", "NewBox, NewSphere, NewFinite, NewTaxonomy or NewFolded")
+	return fault.Made(d != nil && d.arrangement != nil, op, "Domain", "NewBox, NewSphere, NewFinite, NewUltrametric, NewTaxonomy or NewFolded")
 }
 
 // Len returns the number of cells.
@@ -150,8 +151,8 @@ type arrangement struct {
 	exponent   float64   // scales prop. to diameter^exponent
 }
 
-// roundUp makes up for what rounding takes off a sum of terms >= 0: all that 2^13
-// additions can, and what 2^26 do where their errors have random signs.
+// roundUp makes up for what rounding takes off a sum of terms >= 0: all that
+// 2^13 additions can, and what 2^26 do where their errors have random signs.
 const roundUp = 1 + 0x1p-40
 
 // nodeShape is the geometry of the nodes of one class.
@@ -160,9 +161,9 @@ type nodeShape struct {
 	arity    int     // of each
 	depth    int     // of each
 	diameter float64 // largest distance between points of cells below one
-	// spread bounds what noise costs: if the noise on the children has covariance
-	// s(I - J/k), and each child's share spreads evenly over its own children and
-	// so on down, then E W1 <= sqrt(s) * spread.
+	// spread bounds what noise costs: if the noise on the children has
+	// covariance s(I - J/k), and each child's share spreads evenly over its own
+	// children and so on down, then E W1 <= sqrt(s) * spread.
 	spread float64
 }
 

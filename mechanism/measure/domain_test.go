@@ -21,7 +21,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-func unitBox(d int, o CellOptions) *Domain[[]float64] {
+func unitBox(d int, o BoxOptions) *Domain[[]float64] {
 	cols := make([]Column, d)
 	for a := range cols {
 		cols[a].Hi = 1
@@ -45,11 +45,11 @@ func testDomains() map[string]*Domain[int] {
 		"net h=3":  must(NewFinite(context.Background(), ring, &FiniteOptions{Height: 3})),
 		"delta":    must(NewFinite(context.Background(), pts, &FiniteOptions{Separation: 0.1})),
 		"dendro":   must(NewFinite(context.Background(), must(metric.Subdominant(context.Background(), ring)), nil)),
-		"dendro 1": must(NewFinite(context.Background(), must(metric.Subdominant(context.Background(), ring)), &FiniteOptions{Ratio: 1})),
+		"dendro 1": must(NewUltrametric(context.Background(), must(metric.Subdominant(context.Background(), ring)), &HierarchyOptions{Ratio: 1})),
 		"taxonomy": must(NewTaxonomy(context.Background(), tree, nil)),
-		"tax 1":    must(NewTaxonomy(context.Background(), tree, &FiniteOptions{Ratio: 1})),
+		"tax 1":    must(NewTaxonomy(context.Background(), tree, &HierarchyOptions{Ratio: 1})),
 		"hilbert":  must(NewFolded(context.Background(), pts, nil)),
-		"tour":     must(NewFolded(context.Background(), ring, &FiniteOptions{Arity: 5})),
+		"tour":     must(NewFolded(context.Background(), ring, &FoldedOptions{Arity: 5})),
 		"one":      must(NewFinite(context.Background(), must(metric.Subset(ring, []int{3})), nil)),
 	}
 }
@@ -70,11 +70,11 @@ func TestDomain_CellOfPoint(t *testing.T) {
 	}
 	r := random.Seeded(1)
 	boxes := []*Domain[[]float64]{
-		unitBox(1, CellOptions{Signal: 1e4}),
-		unitBox(2, CellOptions{Signal: 1e3}),
-		unitBox(3, CellOptions{Signal: 1e3}),
-		must(NewBox([]Column{{Lo: -5, Hi: 100, Weight: .01}, {Categories: 7}, {Hi: 3}}, &CellOptions{Signal: 5e3, P: 1})),
-		must(NewBox([]Column{{Categories: 3}, {Categories: 4, Weight: 2}}, &CellOptions{Signal: 1})),
+		unitBox(1, BoxOptions{Signal: 1e4}),
+		unitBox(2, BoxOptions{Signal: 1e3}),
+		unitBox(3, BoxOptions{Signal: 1e3}),
+		must(NewBox([]Column{{Lo: -5, Hi: 100, Weight: .01}, {Categories: 7}, {Hi: 3}}, &BoxOptions{Signal: 5e3, P: 1})),
+		must(NewBox([]Column{{Categories: 3}, {Categories: 4, Weight: 2}}, &BoxOptions{Signal: 1})),
 	}
 	for _, d := range boxes {
 		check(d.String(), d.Len(), func(c int) (int, error) { return d.Cell(d.Point(c)) })
@@ -86,7 +86,7 @@ func TestDomain_CellOfPoint(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range []CellOptions{{Signal: 1000}, {Signal: 5e4}, {Signal: 12}, {Depth: 5.3}} {
+	for _, o := range []SphereOptions{{Signal: 1000}, {Signal: 5e4}, {Signal: 12}, {Depth: 5.3}} {
 		d := must(NewSphere(0, &o))
 		check(d.String(), d.Len(), func(c int) (int, error) { return d.Cell(d.Point(c)) })
 		check(d.String(), d.Len(), func(c int) (int, error) { return d.Cell(d.Jitter(r, c)) })
@@ -121,9 +121,9 @@ func TestShape_DiameterCovers(t *testing.T) {
 	for name, d := range testDomains() {
 		check(name, d.arrangement, func(i, j int) float64 { return d.Distance(d.Point(i), d.Point(j)) })
 	}
-	d := must(NewBox([]Column{{Hi: 2}, {Categories: 3}, {Hi: 1}}, &CellOptions{Signal: 200, P: 2}))
+	d := must(NewBox([]Column{{Hi: 2}, {Categories: 3}, {Hi: 1}}, &BoxOptions{Signal: 200, P: 2}))
 	check("box", d.arrangement, func(i, j int) float64 { return d.Distance(d.Point(i), d.Point(j)) })
-	s := must(NewSphere(1, &CellOptions{Signal: 500}))
+	s := must(NewSphere(1, &SphereOptions{Signal: 500}))
 	check("sphere", s.arrangement, func(i, j int) float64 { return s.Distance(s.Point(i), s.Point(j)) })
 }
 
@@ -147,14 +147,14 @@ func TestNetTree_Bounds(t *testing.T) {
 	}
 }
 
-// The cells of a Separation are the points of a net: farther from each other than
-// that, and no record farther from its own.
+// The cells of a Separation are the points of a net: farther from each other
+// than that, and no record farther from its own.
 func TestSeparation_CellsAreANet(t *testing.T) {
 	const s = 0.2
 	f := randomPoints(300, 2, 12)
 	for name, d := range map[string]*Domain[int]{
 		"net tree": must(NewFinite(t.Context(), f, &FiniteOptions{Separation: s})),
-		"folded":   must(NewFolded(t.Context(), f, &FiniteOptions{Separation: s})),
+		"folded":   must(NewFolded(t.Context(), f, &FoldedOptions{Separation: s})),
 	} {
 		for a := range d.Len() {
 			for b := range a {
@@ -190,7 +190,7 @@ func TestNewFinite_CellsForManyPoints(t *testing.T) {
 // The dendrogram with all its balls has one inner node for each of them.
 func TestDendrogram_Balls(t *testing.T) {
 	u := must(metric.NewUltrametric([]int{2, 0, 1, 4, 3}, []float64{1, 1, 3, 2}))
-	d := must(NewFinite(t.Context(), u, &FiniteOptions{Ratio: 1}))
+	d := must(NewUltrametric(t.Context(), u, &HierarchyOptions{Ratio: 1}))
 	// {2 0 1} of height 1, {4 3} of height 2, all of height 3.
 	if d.Height() != 2 || d.Tree().Nodes() != 8 {
 		t.Fatalf("height %d, %d nodes", d.Height(), d.Tree().Nodes())
@@ -208,7 +208,7 @@ func TestDendrogram_Balls(t *testing.T) {
 
 // Folding keeps the law that no two points are nearer on the line.
 func TestFolded_Law(t *testing.T) {
-	for _, o := range []FiniteOptions{{}, {Tour: true}, {Arity: 8, Separation: 0.05}} {
+	for _, o := range []FoldedOptions{{}, {Tour: true}, {Arity: 8, Separation: 0.05}} {
 		d := must(NewFolded(t.Context(), randomPoints(80, 2, 5), &o))
 		for i := range d.Len() {
 			for j := range i {
@@ -218,76 +218,9 @@ func TestFolded_Law(t *testing.T) {
 			}
 		}
 	}
-	_, _, err := foldingOrder(t.Context(), metric.Finite(linePoints{1, 2}), FiniteOptions{})
+	_, _, err := foldingOrder(t.Context(), metric.Finite(linePoints{1, 2}), &FoldedOptions{})
 	if errors.Is(err, tsp.ErrNoCoordinates) {
 		t.Error("no way without coordinates")
-	}
-}
-
-func TestDomain_Errors(t *testing.T) {
-	nan := math.NaN()
-	inf := math.Inf(1)
-	box := func(c []Column, o *CellOptions) error { _, err := NewBox(c, o); return err }
-	unit := []Column{{Hi: 1}}
-	f := randomPoints(20, 2, 1)
-	fin := func(o FiniteOptions) error { _, err := NewFinite(t.Context(), f, &o); return err }
-	refuse := unitBox(1, CellOptions{Depth: 2, Outside: Refuse})
-	cats := must(NewBox([]Column{{Categories: 3}}, &CellOptions{Signal: 1}))
-	cell := func(d *Domain[[]float64], x ...float64) error { _, err := d.Cell(x); return err }
-	sphere := must(NewSphere(0, &CellOptions{Signal: 100}))
-	for name, err := range map[string]error{
-		"no columns":      box(nil, &CellOptions{Signal: 1}),
-		"no size":         box(unit, nil),
-		"negative signal": box(unit, &CellOptions{Signal: -1}),
-		"NaN depth":       box(unit, &CellOptions{Depth: nan}),
-		"arity 1":         box(unit, &CellOptions{Signal: 1, Arity: 1}),
-		"norm":            box(unit, &CellOptions{Signal: 1, P: 0.5}),
-		"outside":         box(unit, &CellOptions{Signal: 1, Outside: 7}),
-		"Lo = Hi":         box([]Column{{Lo: 1, Hi: 1}}, &CellOptions{Signal: 1}),
-		"NaN bound":       box([]Column{{Lo: nan, Hi: 1}}, &CellOptions{Signal: 1}),
-		"Inf bound":       box([]Column{{Hi: inf}}, &CellOptions{Signal: 1}),
-		"weight":          box([]Column{{Hi: 1, Weight: -1}}, &CellOptions{Signal: 1}),
-		"categories":      box([]Column{{Categories: -2}}, &CellOptions{Signal: 1}),
-		"split":           box(unit, &CellOptions{Splits: [][]int{{0}}}),
-		"split columns":   box(unit, &CellOptions{Splits: [][]int{{2, 2}}}),
-		"split category":  box([]Column{{Categories: 4}}, &CellOptions{Splits: [][]int{{2}}}),
-		"too large":       box(make2(3, unit[0]), &CellOptions{Depth: 20}),
-		"far too large":   box(make2(9, unit[0]), &CellOptions{Depth: 20, Lazy: true}),
-		"signal 1e300":    box(make2(2, unit[0]), &CellOptions{Signal: 1e300, Lazy: true}),
-		"depth 1e300":     box(unit, &CellOptions{Depth: 1e300, Lazy: true}),
-		"sphere 1e300":    second(NewSphere(1, &CellOptions{Signal: 1e300})),
-		"refused":         cell(refuse, 1.5),
-		"NaN record":      cell(unitBox(1, CellOptions{Depth: 2}), nan),
-		"short record":    cell(refuse),
-		"category":        cell(cats, 1.5),
-		"category 3":      cell(cats, 3),
-		"radius":          second(NewSphere(-1, &CellOptions{Signal: 1})),
-		"sphere signal":   second(NewSphere(1, nil)),
-		"latitude":        second(sphere.Cell(metric.LatLon{Lat: 91})),
-		"longitude":       second(sphere.Cell(metric.LatLon{Lon: nan})),
-		"delta":           fin(FiniteOptions{Separation: -1}),
-		"arity":           fin(FiniteOptions{Arity: 1}),
-		"height":          fin(FiniteOptions{Height: -1}),
-		"ratio":           fin(FiniteOptions{Ratio: 2}),
-		"empty":           second(NewFinite(t.Context(), linePoints{}, nil)),
-		"NaN distance":    second(NewFinite(t.Context(), linePoints{1, nan, 3}, &FiniteOptions{Arity: 2})),
-		"index":           second(must(NewFinite(t.Context(), f, nil)).Cell(20)),
-		"few labels":      second(Labels(must(NewFinite(t.Context(), f, nil)), []string{"a"})),
-		"twice":           second(Labels(must(NewFinite(t.Context(), linePoints{1, 2}, nil)), []string{"a", "a"})),
-		"no label":        second(must(Labels(must(NewFinite(t.Context(), linePoints{1, 2}, nil)), []string{"a", "b"})).Cell("c")),
-		"On size":         second(On(must(NewFinite(t.Context(), linePoints{1, 2}, nil)), f)),
-		"On NaN":          second(must(On(must(NewFinite(t.Context(), f, nil)), f)).Cell([]float64{nan, 1})),
-	} {
-		var ve *metric.ValueError
-		var se *metric.SizeError
-		var me *metric.MemoryError
-		if err == nil || !errors.As(err, &ve) && !errors.As(err, &se) && !errors.As(err, &me) &&
-			!errors.Is(err, metric.ErrEmpty) && !errors.Is(err, ErrUnknown) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if err := cell(unitBox(1, CellOptions{Depth: 2}), inf); err != nil {
-		t.Errorf("clipping +Inf: %v", err)
 	}
 }
 
@@ -296,7 +229,7 @@ func TestDomain_Errors(t *testing.T) {
 func TestNewBox_RefusesForgottenWeights(t *testing.T) {
 	ages, incomes := Column{Lo: 18, Hi: 90}, Column{Hi: 200_000}
 	weighed := func(c Column, w float64) Column { c.Weight = w; return c }
-	signal := CellOptions{Signal: 5000}
+	signal := BoxOptions{Signal: 5000}
 	for _, cols := range [][]Column{{ages, incomes}, {{Categories: 3}, ages, incomes}, {incomes, {Hi: 1}, {Hi: 2}}} {
 		_, err := NewBox(cols, &signal)
 		var v *metric.ValueError
@@ -307,34 +240,21 @@ func TestNewBox_RefusesForgottenWeights(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		columns []Column
-		o       CellOptions
+		o       BoxOptions
 		want    string
 	}{
 		"weights":            {[]Column{weighed(ages, 1./72), weighed(incomes, 1./200_000)}, signal, "64 x 64 cells"},
 		"one unit":           {[]Column{weighed(ages, 1), incomes}, signal, ": 1 x "},
-		"depth":              {[]Column{ages, incomes}, CellOptions{Depth: 6}, ": 1 x "},
-		"splits":             {[]Column{ages, incomes}, CellOptions{Splits: [][]int{{1, 64}}}, "1 x 64 cells"},
-		"a wide room":        {[]Column{{Hi: 1}, {Hi: 2}}, CellOptions{Signal: 10}, "1 x 3 cells"},
-		"categories are cut": {[]Column{{Hi: 1}, {Categories: 50}}, CellOptions{Signal: 1000}, "1 x 50 cells"},
-		"few records":        {[]Column{{Hi: 1}, {Hi: 1}}, CellOptions{Signal: 1e-3}, "1 cell"},
+		"depth":              {[]Column{ages, incomes}, BoxOptions{Depth: 6}, ": 1 x "},
+		"splits":             {[]Column{ages, incomes}, BoxOptions{Splits: [][]int{{1, 64}}}, "1 x 64 cells"},
+		"a wide room":        {[]Column{{Hi: 1}, {Hi: 2}}, BoxOptions{Signal: 10}, "1 x 3 cells"},
+		"categories are cut": {[]Column{{Hi: 1}, {Categories: 50}}, BoxOptions{Signal: 1000}, "1 x 50 cells"},
+		"few records":        {[]Column{{Hi: 1}, {Hi: 1}}, BoxOptions{Signal: 1e-3}, "1 cell"},
 		"alone":              {[]Column{{Hi: 1e-9}}, signal, "column: 306 cells"},
 	} {
 		d, err := NewBox(c.columns, &c.o)
 		if err != nil || !strings.Contains(d.String(), c.want) {
 			t.Errorf("%s: %v %v", name, d, err)
-		}
-	}
-}
-
-func TestCellOptions_SayWhatIsMissing(t *testing.T) {
-	_, box := NewBox([]Column{{Hi: 1}}, nil)
-	_, sphere := NewSphere(1, &CellOptions{Signal: -2})
-	for want, err := range map[string]error{
-		"measure: NewBox: Signal = 0, want about records*eps, or set Depth or Splits": box,
-		"measure: NewSphere: Signal = -2, want about records*eps, or set Depth":       sphere,
-	} {
-		if err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }
@@ -353,7 +273,7 @@ func second[T any](_ T, err error) error { return err }
 // with simulated transport between the children of every shape.
 func TestSpread_BoundsNoise(t *testing.T) {
 	check := func(name string, a *arrangement) {
-		p := must(newPlan("test", a, 1, false, &Options{Noise: Independent}))
+		p := must(newPlan("test", a, 1, SynthesizerOptions{Distribution: Laplace}))
 		for class, s := range a.shape {
 			if s.arity < 2 || s.spread == 0 {
 				continue
@@ -373,13 +293,13 @@ func TestSpread_BoundsNoise(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range []CellOptions{{Signal: 1000}, {Signal: 1000, P: 1}, {Signal: 300, P: 2}, {Splits: [][]int{{1, 3}, {5, 2}}}} {
+	for _, o := range []BoxOptions{{Signal: 1000}, {Signal: 1000, P: 1}, {Signal: 300, P: 2}, {Splits: [][]int{{1, 3}, {5, 2}}}} {
 		check(fmt.Sprint(o), unitBox(2, o).arrangement)
 	}
-	check("line", unitBox(1, CellOptions{Signal: 1e4}).arrangement)
-	check("space", unitBox(3, CellOptions{Signal: 1e3}).arrangement)
-	check("mixed", must(NewBox([]Column{{Hi: 1}, {Categories: 5}}, &CellOptions{Signal: 1e3})).arrangement)
-	check("sphere", must(NewSphere(1, &CellOptions{Signal: 1e3})).arrangement)
+	check("line", unitBox(1, BoxOptions{Signal: 1e4}).arrangement)
+	check("space", unitBox(3, BoxOptions{Signal: 1e3}).arrangement)
+	check("mixed", must(NewBox([]Column{{Hi: 1}, {Categories: 5}}, &BoxOptions{Signal: 1e3})).arrangement)
+	check("sphere", must(NewSphere(1, &SphereOptions{Signal: 1e3})).arrangement)
 	for name, d := range testDomains() {
 		check(name, d.arrangement)
 	}
@@ -404,7 +324,7 @@ func TestComb_LossOfRegularTree(t *testing.T) {
 // TestString_GivesNoCountAway: what Println shows of a synthesizer and of counts
 // is a line about what is public.
 func TestString_GivesNoCountAway(t *testing.T) {
-	d := must(NewBox([]Column{{Lo: 0, Hi: 1}}, &CellOptions{Depth: 2}))
+	d := must(NewBox([]Column{{Lo: 0, Hi: 1}}, &BoxOptions{Depth: 2}))
 	s := must(NewSynthesizer(d, 1, nil))
 	if got, want := fmt.Sprint(s), fmt.Sprintf("1-private per record replaced, on a %v", d); got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -25,7 +25,7 @@ func sealed(b []byte) []byte {
 
 // threeRecords are counts of eight cells, and their encoding.
 func threeRecords() (*Counts[[]float64], []byte) {
-	c := must(CountAll(context.Background(), unitBox(1, CellOptions{Depth: 3}), [][]float64{{0.1}, {0.9}, {0.9}}, nil))
+	c := must(CountAll(context.Background(), unitBox(1, BoxOptions{Depth: 3}), [][]float64{{0.1}, {0.9}, {0.9}}, nil))
 	return c, must(c.MarshalBinary())
 }
 
@@ -41,7 +41,7 @@ func TestCounts_EncodingIsFixed(t *testing.T) {
 		t.Errorf("%x, want %s", got, want)
 	}
 	for _, lazy := range []bool{false, true} {
-		read := unitBox(1, CellOptions{Depth: 3, Lazy: lazy}).NewCounts()
+		read := unitBox(1, BoxOptions{Depth: 3, Lazy: lazy}).NewCounts()
 		if err := read.AddN([]float64{0.5}, 7); err != nil { // to be replaced
 			t.Fatal(err)
 		}
@@ -51,12 +51,12 @@ func TestCounts_EncodingIsFixed(t *testing.T) {
 	}
 }
 
-// refused checks that bytes are refused for the given reason, and leave counts as
-// they were.
+// refused checks that bytes are refused for the given reason, and leave counts
+// as they were.
 func refused(t *testing.T, name string, b []byte, reason string) {
 	t.Helper()
 	for _, lazy := range []bool{false, true} {
-		c := unitBox(1, CellOptions{Depth: 3, Lazy: lazy}).NewCounts()
+		c := unitBox(1, BoxOptions{Depth: 3, Lazy: lazy}).NewCounts()
 		if err := c.AddN([]float64{0.5}, 7); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,8 @@ func refused(t *testing.T, name string, b []byte, reason string) {
 	}
 }
 
-// No bit of encoded counts can flip without notice, and no byte be lost or added.
+// No bit of encoded counts can flip without notice, and no byte be lost or
+// added.
 func TestUnmarshal_RefusesDamage(t *testing.T) {
 	_, good := threeRecords()
 	for bit := range 8 * len(good) {
@@ -123,7 +124,7 @@ func TestUnmarshal_RefusesNonsense(t *testing.T) {
 	} {
 		refused(t, c.name, c.b, c.reason)
 	}
-	full := unitBox(1, CellOptions{Depth: 3}).NewCounts()
+	full := unitBox(1, BoxOptions{Depth: 3}).NewCounts()
 	if err := full.UnmarshalBinary(with(append([]byte{1, 0}, most...)...)); err != nil || full.Len() != math.MaxInt {
 		t.Errorf("2^63-1 records: %v", err)
 	}
@@ -137,7 +138,7 @@ func TestUnmarshal_RefusesNonsense(t *testing.T) {
 // Reading takes memory for what is there, not for what is claimed or for the
 // domain, which its counts hold already.
 func TestUnmarshal_Memory(t *testing.T) {
-	d := unitBox(2, CellOptions{Depth: 10}) // 8 MiB
+	d := unitBox(2, BoxOptions{Depth: 10}) // 8 MiB
 	c := must(CountAll(t.Context(), d, [][]float64{{0.1, 0.1}}, nil))
 	good := must(c.MarshalBinary())
 	claims := sealed(append(slices.Clone(good[:countsHead]), 255, 255, 255, 255, 127, 0, 1))
@@ -161,8 +162,8 @@ func TestUnmarshal_Memory(t *testing.T) {
 // says the rest.)
 func TestCounts_ConcurrentUse(t *testing.T) {
 	for _, lazy := range []bool{false, true} {
-		d := unitBox(1, CellOptions{Depth: 3, Lazy: lazy})
-		s := must(NewSynthesizer(d, 1, &Options{Relation: AddRemoveOne}))
+		d := unitBox(1, BoxOptions{Depth: 3, Lazy: lazy})
+		s := must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne}))
 		c, other := d.NewCounts(), must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.9}}, nil))
 		encoded := must(other.MarshalBinary())
 		var wg sync.WaitGroup

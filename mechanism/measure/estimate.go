@@ -15,13 +15,11 @@ import (
 const nearestExact = 2048
 
 // measureFrom turns the noisy counts of all nodes, whose root is the total that
-// the measure is relative to, into weights of the cells. noisy tells that every
-// node has a count with noise of its own, as under [Independent]; otherwise the
-// counts are consistent already. y is overwritten.
+// the measure is relative to, into weights of the cells. y is overwritten.
 //
 // moved bounds the W1 distance of the weights from the signed measure that the
 // counts amount to, centered and without averages: a function of released data.
-func (p *plan) measureFrom(ctx context.Context, y []float64, noisy bool, points func() (metric.Finite, error)) (weights []float64, moved float64, err error) {
+func (p *plan) measureFrom(ctx context.Context, y []float64, points func() (metric.Finite, error)) (weights []float64, moved float64, err error) {
 	t := p.tree
 	total := y[0]
 	raw := append([]float64(nil), y...)
@@ -35,18 +33,18 @@ func (p *plan) measureFrom(ctx context.Context, y []float64, noisy bool, points 
 	for c := range weights {
 		weights[c] = raw[t.LeafNode(c)]
 	}
-	switch p.opt.Estimate {
+	switch p.opt.Estimator {
 	case Signed:
 		return weights, 0, nil
 	case Nearest:
 		weights, err = p.nearest(ctx, weights, points)
 	default:
 		switch {
-		case p.opt.Estimate == Clipped:
+		case p.opt.Estimator == Clipped:
 			for v, x := range y {
 				y[v] = max(0, x)
 			}
-		case noisy:
+		case p.opt.Distribution == DiscreteLaplace: // other counts are consistent already
 			p.average(y)
 			if p.scales.Total > 0 { // then the total was averaged too
 				y[0] = max(1, y[0])
@@ -153,8 +151,8 @@ func (p *plan) nearest(ctx context.Context, g []float64, points func() (metric.F
 		w, _, err := wasserstein.ProjectLine(p.line, g)
 		return w, err
 	}
-	// The other two want a total within rounding of 1; what the sums lost goes to
-	// the largest weight.
+	// The other two want a total within rounding of 1; what the sums lost goes
+	// to the largest weight.
 	sum, top := 0.0, 0
 	for c, x := range g {
 		sum += x

@@ -10,7 +10,7 @@ import (
 // Records in memory are counted on every core; two lists, read anywhere, make
 // one data set.
 func ExampleCountAll() {
-	ages, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 100}}, &measure.CellOptions{Depth: 4})
+	ages, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 100}}, &measure.BoxOptions{Depth: 4})
 	if err != nil {
 		panic(err)
 	}

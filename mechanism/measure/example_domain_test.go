@@ -20,7 +20,7 @@ func ExampleNewBox() {
 		{Lo: 0, Hi: 110, Weight: 1.0 / 110},
 		{Lo: 0, Hi: 200_000, Weight: 1.0 / 200_000},
 		{Categories: 4},
-	}, &measure.CellOptions{Signal: 10_000})
+	}, &measure.BoxOptions{Signal: 10_000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func ExampleNewBox() {
 }
 
 func ExampleNewSphere() {
-	d, err := measure.NewSphere(0, &measure.CellOptions{Signal: 5000})
+	d, err := measure.NewSphere(0, &measure.SphereOptions{Signal: 5000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func ExampleNewFinite() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := measure.NewFinite(context.Background(), pts, &measure.FiniteOptions{Height: 2, Arity: 3})
+	d, err := measure.NewFinite(context.Background(), pts, &measure.FiniteOptions{Arity: 3})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func waits() [][]float64 {
 }
 
 func ExampleNewSynthesizer() {
-	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 30}}, &measure.CellOptions{Signal: 1000})
+	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 30}}, &measure.BoxOptions{Signal: 1000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func ExampleNewSynthesizer() {
 }
 
 func ExampleSynthesizer_Release() {
-	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 30}}, &measure.CellOptions{Signal: 1000})
+	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 30}}, &measure.BoxOptions{Signal: 1000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func ExampleSynthesizer_Release() {
 }
 
 func ExampleSynthesizer_Bound() {
-	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}}, &measure.CellOptions{Signal: 10_000})
+	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}}, &measure.BoxOptions{Signal: 10_000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -136,11 +136,12 @@ func ExampleNewMeasure() {
 }
 
 func ExampleCount() {
-	d, err := measure.NewSphere(0, &measure.CellOptions{Signal: 1e5})
+	d, err := measure.NewSphere(0, &measure.SphereOptions{Signal: 1e5})
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Records from a file or a network, one after the other; here along a spiral.
+	// Records from a file or a network, one after the other; here along a
+	// spiral.
 	places := func(yield func(metric.LatLon, error) bool) {
 		for i := range 100_000 {
 			z := 1 - (2*float64(i)+1)/100_000

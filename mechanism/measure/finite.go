@@ -16,66 +16,50 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// FiniteOptions are the settings of [NewFinite], [NewTaxonomy] and [NewFolded].
-// Nil and the zero value mean the defaults.
+// FiniteOptions are the settings of [NewFinite]. Nil and the zero value mean the
+// defaults.
 type FiniteOptions struct {
-	// Separation s, where positive, keeps a maximal s-separated net of the points
-	// ([metric.Net]) and counts every record at the net point nearest to it.
+	// Separation s, where positive, keeps a maximal s-separated net of the
+	// points ([metric.Net]) and counts every record at the net point nearest to
+	// it.
 	Separation float64
-	// Arity is the most children a node may have; 0 means 1.25 n^(1/Height) for
-	// a net tree, and 2 for NewFolded. NewTaxonomy does not read it.
+	// Arity is the most children a node may have; 0 means 1.25 n^(1/Height).
 	Arity int
 	// Height is the height of the net tree; 0 means about log n to the base 32,
-	// so 2 near n = 1000. Only NewFinite reads it, and not where Arity, which
-	// decides it, is given.
+	// so 2 near n = 1000. It follows from Arity where that is given, and must
+	// then be 0.
 	Height int
-	// Ratio merges a node of a given hierarchy into the one above where its
-	// diameter is more than Ratio times that one's, so that levels shrink and
-	// the noise is not spread over many that are alike. 0 means 1/2, 1 keeps all
-	// nodes with more than one child and of smaller diameter than the one above.
-	Ratio float64
-	// Tour folds along the shortest path that tsp.Solve finds even where the
-	// points have coordinates and Hilbert's curve would do. Only NewFolded reads
-	// it.
-	Tour bool
 }
 
-func (o *FiniteOptions) check(op string) (FiniteOptions, error) {
-	opt := FiniteOptions{}
-	if o != nil {
-		opt = *o
+func (o *FiniteOptions) check(op string) error {
+	if err := checkNet(op, o.Separation, o.Arity); err != nil {
+		return err
 	}
-	if opt.Ratio == 0 {
-		opt.Ratio = 0.5
+	if o.Height < 0 || o.Height > 64 || o.Arity > 0 && o.Height > 0 {
+		return fault.Value(op, "Height", float64(o.Height), "an integer in [0, 64], and 0 where Arity is given")
 	}
-	if err := fault.NonNegative(op, "Separation", opt.Separation); err != nil {
-		return opt, err
+	return nil
+}
+
+func checkNet(op string, separation float64, arity int) error {
+	if arity < 0 || arity == 1 {
+		return fault.Value(op, "Arity", float64(arity), "0 or an integer >= 2")
 	}
-	if opt.Arity < 0 || opt.Arity == 1 {
-		return opt, fault.Value(op, "Arity", float64(opt.Arity), "0 or an integer >= 2")
-	}
-	if opt.Height < 0 || opt.Height > 64 {
-		return opt, fault.Value(op, "Height", float64(opt.Height), "an integer in [0, 64]")
-	}
-	if !(opt.Ratio > 0 && opt.Ratio <= 1) {
-		return opt, fault.Value(op, "Ratio", opt.Ratio, "a number in [0, 1]")
-	}
-	return opt, nil
+	return fault.NonNegative(op, "Separation", separation)
 }
 
 // NewFinite arranges the points of any finite metric as a net tree of bounded
 // height: centers are chosen farthest first, moved to the medoids of what is
 // nearest to them, and given at most Arity^(levels below) points each; and so
-// on within each. A *[metric.Ultrametric] brings its own hierarchy, which is
-// used instead, with as little height as Ratio allows; and 2^15 points or more
-// with coordinates in at most 3 dimensions are arranged by cells of their
-// bounding box, unless Arity or Height is given. The String of the domain says
-// which of the three it is.
+// on within each. Without options a *[metric.Ultrametric] is arranged by its own
+// hierarchy, as by [NewUltrametric]; and unless Arity or Height is given, 2^15
+// points or more with coordinates in at most 3 dimensions are arranged by cells
+// of their bounding box. The String of the domain says which of the three it is.
 //
 // A record is the index of a point of f, and so is Point. Noise scales are such
 // that the a-priori bound is least ([ByCost]). About n*Arity distances a level,
-// n^2/Arity for medoids and bounds, 8 n log n to tell the domain from others, and
-// up to 2,048 points n^2/2 for the diameter.
+// n^2/Arity for medoids and bounds, 8 n log n to tell the domain from others,
+// and up to 2,048 points n^2/2 for the diameter.
 //
 // No points are [metric.ErrEmpty], a negative number of them is a
 // *[metric.SizeError], and more than memory has room for a *[metric.MemoryError]
@@ -84,20 +68,19 @@ func (o *FiniteOptions) check(op string) (FiniteOptions, error) {
 // their domain.
 func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	const op = "measure: NewFinite"
-	opt, err := o.check(op)
-	if err != nil {
+	var opt FiniteOptions
+	if o != nil {
+		opt = *o
+	}
+	if err := opt.check(op); err != nil {
 		return nil, err
 	}
-	n, err := newNet(ctx, op, f, opt)
+	if u, ok := f.(*metric.Ultrametric); ok && opt == (FiniteOptions{}) {
+		return newUltrametric(ctx, op, u, nil)
+	}
+	n, err := newNet(ctx, op, f, opt.Separation)
 	if err != nil {
 		return nil, err
-	}
-	if u, ok := f.(*metric.Ultrametric); ok && opt.Separation == 0 {
-		parent, leaf := hierarchy.Dendrogram(u, opt.Ratio)
-		for _, h := range u.Heights() {
-			n.diameter = max(n.diameter, h)
-		}
-		return n.domain(op, fmt.Sprintf("hierarchy over %d points", f.Len()), parent, leaf)
 	}
 	if n.f.Len() >= cellTreeFrom && opt.Arity == 0 && opt.Height == 0 {
 		if e, ok := finite.Embed[metric.Embedding](n.f); ok && e.Dim <= cellTreeDim {
@@ -105,7 +88,7 @@ func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[
 			if err != nil {
 				return nil, err
 			}
-			return n.domain(op, fmt.Sprintf("cells around %d points", n.f.Len()), parent, leaf)
+			return n.domain(ctx, op, fmt.Sprintf("cells around %d points", n.f.Len()), parent, leaf)
 		}
 	}
 	arity, h := opt.Arity, opt.Height
@@ -119,7 +102,7 @@ func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[
 	if err != nil {
 		return nil, err
 	}
-	return n.domain(op, fmt.Sprintf("net tree over %d points", n.f.Len()), parent, leaf)
+	return n.domain(ctx, op, fmt.Sprintf("net tree over %d points", n.f.Len()), parent, leaf)
 }
 
 // aritySlack is how much more room than points the default arity leaves on each
@@ -136,14 +119,13 @@ type net struct {
 	nearest  []int         // place in points of the net point that serves a point
 	diameter float64       // of f, where a hierarchy knows it, else 0
 	cover    float64       // largest distance to it
-	ctx      context.Context
 }
 
 // pointSize is about the memory that a point of a finite metric takes, with its
 // nodes, in bytes.
 const pointSize = 200
 
-func newNet(ctx context.Context, op string, f metric.Finite, o FiniteOptions) (*net, error) {
+func newNet(ctx context.Context, op string, f metric.Finite, separation float64) (*net, error) {
 	size := fault.Len(f)
 	if err := fault.Empty(op, "f", size); err != nil {
 		return nil, err
@@ -151,12 +133,12 @@ func newNet(ctx context.Context, op string, f metric.Finite, o FiniteOptions) (*
 	if err := fault.Memory(op, float64(size), pointSize); err != nil {
 		return nil, err
 	}
-	n := &net{all: f, f: f, ctx: ctx}
-	if o.Separation == 0 {
+	n := &net{all: f, f: f}
+	if separation == 0 {
 		return n, nil
 	}
 	var err error
-	if n.points, err = metric.Net(ctx, f, o.Separation, nil); err != nil {
+	if n.points, err = metric.Net(ctx, f, separation, nil); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	nearest, dist, err := metric.Assign(ctx, f, n.points)
@@ -176,7 +158,7 @@ func newNet(ctx context.Context, op string, f metric.Finite, o FiniteOptions) (*
 
 // domain makes the domain whose tree has the given parents; leaf[v] is the net
 // point that item v is, -1 for inner ones.
-func (n *net) domain(op, what string, parent, leaf []int) (*Domain[int], error) {
+func (n *net) domain(ctx context.Context, op, what string, parent, leaf []int) (*Domain[int], error) {
 	a := &arrangement{what: what, byCost: true}
 	t, order, err := walk.NewTree(parent)
 	if err != nil {
@@ -187,14 +169,14 @@ func (n *net) domain(op, what string, parent, leaf []int) (*Domain[int], error) 
 	for c := range at {
 		at[c] = leaf[order[t.LeafNode(c)]]
 	}
-	if err := a.measure(n.ctx, op, n.f, at); err != nil {
+	if err := a.measure(ctx, op, n.f, at); err != nil {
 		return nil, err
 	}
-	return n.over(op, a, at)
+	return n.over(ctx, op, a, at)
 }
 
 // over makes the domain on the indices of n.all whose cell c is net point at[c].
-func (n *net) over(op string, a *arrangement, at []int) (*Domain[int], error) {
+func (n *net) over(ctx context.Context, op string, a *arrangement, at []int) (*Domain[int], error) {
 	place := make([]int32, len(at)) // the cell of a net point
 	for c, i := range at {
 		place[i] = int32(c)
@@ -207,10 +189,10 @@ func (n *net) over(op string, a *arrangement, at []int) (*Domain[int], error) {
 		}
 	}
 	a.points, a.resolution = len(cell), n.cover
-	if err := n.measureDiameter(a); err != nil {
+	if err := n.measureDiameter(ctx, a); err != nil {
 		return nil, err
 	}
-	distances, err := sketch(n.ctx, op, n.f, at, len(at))
+	distances, err := sketch(ctx, op, n.f, at, len(at))
 	if err != nil {
 		return nil, err
 	}
@@ -235,17 +217,17 @@ func (n *net) over(op string, a *arrangement, at []int) (*Domain[int], error) {
 const exactDiameter = 2048
 
 // measureDiameter finds the largest distance of the net where a hierarchy or a
-// kd-tree knows it, or where there are few. Elsewhere it takes that of the shape,
-// which goes through a hub or along a line, or the two largest from one point,
-// which are at most twice the largest of all.
-func (n *net) measureDiameter(a *arrangement) (err error) {
+// kd-tree knows it, or where there are few. Elsewhere it takes that of the
+// shape, which goes through a hub or along a line, or the two largest from one
+// point, which are at most twice the largest of all.
+func (n *net) measureDiameter(ctx context.Context, a *arrangement) (err error) {
 	a.diameter = n.diameter
 	if a.diameter > 0 {
 		return nil
 	}
 	e, ok := finite.Embed[metric.Embedding](n.f)
 	if ok && e.Dim <= cellTreeDim || n.f.Len() <= exactDiameter {
-		a.diameter, _, _, err = metric.Diameter(n.ctx, n.f)
+		a.diameter, _, _, err = metric.Diameter(ctx, n.f)
 		return err
 	}
 	far, next := 0.0, 0.0
@@ -415,7 +397,7 @@ func cellTree(op string, e metric.Embedding, n int) (parent, leaf []int, err err
 		parent, leaf = append(parent, up), append(leaf, point)
 		return len(parent) - 1
 	}
-	// divide hangs a run of points, in one cell of depth l, below an item.
+	// divide puts a run of points, in one cell of depth l, below an item.
 	var divide func(up int, run []placed, l, below int)
 	divide = func(up int, run []placed, l, below int) {
 		for ; l < len(g.arities); l++ {

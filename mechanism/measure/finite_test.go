@@ -10,8 +10,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// A number of points that cannot be is refused before a distance is asked for, and
-// before time or memory is spent on them.
+// A number of points that cannot be is refused before a distance is asked for,
+// and before time or memory is spent on them.
 func TestNewFinite_ChecksSizeFirst(t *testing.T) {
 	for _, n := range []int{math.MinInt, -1, 0, math.MaxInt / 4, math.MaxInt - 1, math.MaxInt} {
 		f := space{n, func(i, j int) float64 { panic("a distance was asked for") }}
@@ -20,8 +20,8 @@ func TestNewFinite_ChecksSizeFirst(t *testing.T) {
 			"with a net":    second(NewFinite(t.Context(), f, &FiniteOptions{Separation: 1})),
 			"of arity 2":    second(NewFinite(t.Context(), f, &FiniteOptions{Arity: 2})),
 			"NewFolded":     second(NewFolded(t.Context(), f, nil)),
-			"along a tour":  second(NewFolded(t.Context(), f, &FiniteOptions{Tour: true})),
-			"folded, a net": second(NewFolded(t.Context(), f, &FiniteOptions{Separation: 1})),
+			"along a tour":  second(NewFolded(t.Context(), f, &FoldedOptions{Tour: true})),
+			"folded, a net": second(NewFolded(t.Context(), f, &FoldedOptions{Separation: 1})),
 		} {
 			var size *metric.SizeError
 			var memory *metric.MemoryError
@@ -95,8 +95,8 @@ func (o oneAtATime) Distance(i, j int) float64 {
 	return o.f.Distance(i, j)
 }
 
-// The net tree of many points, which takes ten times as long, returns soon after its
-// context ends, wherever it is.
+// The net tree of many points, which takes ten times as long, returns soon
+// after its context ends, wherever it is.
 func TestNewFinite_StopsWithItsContext(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for deadlines")

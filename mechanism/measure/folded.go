@@ -11,6 +11,20 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
+// FoldedOptions are the settings of [NewFolded]. Nil and the zero value mean the
+// defaults.
+type FoldedOptions struct {
+	// Separation s, where positive, keeps a maximal s-separated net of the
+	// points ([metric.Net]) and counts every record at the net point nearest to
+	// it.
+	Separation float64
+	// Arity is the most children a node may have; 0 means 2.
+	Arity int
+	// Tour folds along the shortest path that tsp.Solve finds even where the
+	// points have coordinates and Hilbert's curve would do.
+	Tour bool
+}
+
 // NewFolded is the arrangement of the paper (BSV22, section 7): a net of
 // the space is laid out along the line, and a balanced tree stands on the line.
 // The order is Hilbert's curve where f is [metric.Embedded], because that keeps
@@ -32,18 +46,20 @@ import (
 // folded tree cannot make use of that. The net tree of [NewFinite] and the cells
 // of [NewBox] can, and are 1.3 to 3.5 times as accurate.
 //
-// Records, options, errors and cost are as for NewFinite, and tsp.Solve's.
-func NewFolded(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
+// Records, errors and cost are as for NewFinite, and tsp.Solve's.
+func NewFolded(ctx context.Context, f metric.Finite, o *FoldedOptions) (*Domain[int], error) {
 	const op = "measure: NewFolded"
-	opt, err := o.check(op)
+	if o == nil {
+		o = &FoldedOptions{}
+	}
+	if err := checkNet(op, o.Separation, o.Arity); err != nil {
+		return nil, err
+	}
+	n, err := newNet(ctx, op, f, o.Separation)
 	if err != nil {
 		return nil, err
 	}
-	n, err := newNet(ctx, op, f, opt)
-	if err != nil {
-		return nil, err
-	}
-	tour, kind, err := foldingOrder(ctx, n.f, opt)
+	tour, kind, err := foldingOrder(ctx, n.f, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -52,15 +68,15 @@ func NewFolded(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	a := &arrangement{what: fmt.Sprintf("%d points folded along %s", n.f.Len(), kind), line: fold.Position}
-	if a.tree, err = walk.Balanced(n.f.Len(), max(2, opt.Arity)); err != nil {
+	if a.tree, err = walk.Balanced(n.f.Len(), max(2, o.Arity)); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	a.cells = a.tree.Len()
 	a.measureLine()
-	return n.over(op, a, fold.Order)
+	return n.over(ctx, op, a, fold.Order)
 }
 
-func foldingOrder(ctx context.Context, f metric.Finite, o FiniteOptions) (*tsp.Tour, string, error) {
+func foldingOrder(ctx context.Context, f metric.Finite, o *FoldedOptions) (*tsp.Tour, string, error) {
 	if !o.Tour {
 		t, err := tsp.SpaceFilling(ctx, f, tsp.Hilbert, tsp.Path)
 		if !errors.Is(err, tsp.ErrNoCoordinates) {

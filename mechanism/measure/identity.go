@@ -56,13 +56,13 @@ func (a *arrangement) same(op string, to *arrangement) error {
 	return fmt.Errorf("%s: %w: counted in a %s, not in this %s", op, ErrMismatch, from, here)
 }
 
-// sketch is a digest of distances of f: of the points at[i] and at[i+s], for all
-// i and every step s up to 8, and in steps of about an eighth from there to most.
-// That is every pair of nine points, and of n points at most 8 n log n. The
-// distances are rounded to 16 bits after the first, because Go may fuse
-// multiplications with additions, so that two machines need not agree on the last
-// of 52; that they round apart has a probability of some 2^-36 a distance, and
-// then counts are refused.
+// sketch is a digest of distances of f: of the points at[i] and at[i+s], for
+// all i and every step s up to 8, and in steps of about an eighth from there to
+// most. That is every pair of nine points, and of n points at most 8 n log n.
+// The distances are rounded to 16 bits after the first, because Go may fuse
+// multiplications with additions, so that two machines need not agree on the
+// last of 52; that they round apart has a probability of some 2^-36 a distance,
+// and then counts are refused.
 func sketch(ctx context.Context, op string, f metric.Finite, at []int, most int) (digest [sha256.Size]byte, err error) {
 	h := sha256.New()
 	bad := make([]error, len(at))

@@ -29,31 +29,31 @@ func fourCells() (finite map[string]*Domain[int], box map[string]*Domain[[]float
 		"net of six":            must(NewFinite(context.Background(), line(1, 2, 3, 4, 4.1, 4.1), &FiniteOptions{Separation: 0.5})),
 		"folded":                must(NewFolded(context.Background(), line(1, 2, 3, 4), nil)),
 		"folded, longer":        must(NewFolded(context.Background(), line(1, 2, 3, 5), nil)),
-		"folded, arity 4":       must(NewFolded(context.Background(), line(1, 2, 3, 4), &FiniteOptions{Arity: 4})),
-		"taxonomy":              must(NewTaxonomy(context.Background(), tree(2, 2, 1, 1, 1, 1), &FiniteOptions{Ratio: 1})),
-		"taxonomy, longer":      must(NewTaxonomy(context.Background(), tree(2, 2, 1, 1, 1, 1.5), &FiniteOptions{Ratio: 1})),
+		"folded, arity 4":       must(NewFolded(context.Background(), line(1, 2, 3, 4), &FoldedOptions{Arity: 4})),
+		"taxonomy":              must(NewTaxonomy(context.Background(), tree(2, 2, 1, 1, 1, 1), &HierarchyOptions{Ratio: 1})),
+		"taxonomy, longer":      must(NewTaxonomy(context.Background(), tree(2, 2, 1, 1, 1, 1.5), &HierarchyOptions{Ratio: 1})),
 		"ultrametric":           must(NewFinite(context.Background(), must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1, 2, 1})), nil)),
 		"ultrametric, higher":   must(NewFinite(context.Background(), must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1, 3, 1})), nil)),
 	}
 	// Points are no farther apart than what they are laid over.
 	far := must(NewFinite(context.Background(), line(0, 10, 20, 30), nil))
 	fold := must(NewFolded(context.Background(), line(0, 10, 20, 30), nil))
-	columns := func(o CellOptions, c ...Column) *Domain[[]float64] { return must(NewBox(c, &o)) }
+	columns := func(o BoxOptions, c ...Column) *Domain[[]float64] { return must(NewBox(c, &o)) }
 	on := func(d *Domain[int], s metric.Space[[]float64], at ...[]float64) *Domain[[]float64] {
 		return must(On(d, must(metric.NewPoints(at, s))))
 	}
 	box = map[string]*Domain[[]float64]{
-		"box":              columns(CellOptions{Depth: 2}, Column{Hi: 1}),
-		"box, wider":       columns(CellOptions{Depth: 2}, Column{Hi: 2}),
-		"box, shifted":     columns(CellOptions{Depth: 2}, Column{Lo: 1, Hi: 2}),
-		"box, weighted":    columns(CellOptions{Depth: 2}, Column{Hi: 1, Weight: 2}),
-		"box, two levels":  columns(CellOptions{Splits: [][]int{{2}, {2}}}, Column{Hi: 1}),
-		"square":           columns(CellOptions{Splits: [][]int{{2, 2}}}, Column{Hi: 1}, Column{Hi: 1}),
-		"square, in turn":  columns(CellOptions{Splits: [][]int{{2, 1}, {1, 2}}}, Column{Hi: 1}, Column{Hi: 1}),
-		"square, and back": columns(CellOptions{Splits: [][]int{{1, 2}, {2, 1}}}, Column{Hi: 1}, Column{Hi: 1}),
-		"strips":           columns(CellOptions{Splits: [][]int{{4, 1}}}, Column{Hi: 1}, Column{Hi: 1}),
-		"categories":       columns(CellOptions{Signal: 1}, Column{Categories: 4}),
-		"two by two":       columns(CellOptions{Signal: 1}, Column{Categories: 2}, Column{Categories: 2}),
+		"box":              columns(BoxOptions{Depth: 2}, Column{Hi: 1}),
+		"box, wider":       columns(BoxOptions{Depth: 2}, Column{Hi: 2}),
+		"box, shifted":     columns(BoxOptions{Depth: 2}, Column{Lo: 1, Hi: 2}),
+		"box, weighted":    columns(BoxOptions{Depth: 2}, Column{Hi: 1, Weight: 2}),
+		"box, two levels":  columns(BoxOptions{Splits: [][]int{{2}, {2}}}, Column{Hi: 1}),
+		"square":           columns(BoxOptions{Splits: [][]int{{2, 2}}}, Column{Hi: 1}, Column{Hi: 1}),
+		"square, in turn":  columns(BoxOptions{Splits: [][]int{{2, 1}, {1, 2}}}, Column{Hi: 1}, Column{Hi: 1}),
+		"square, and back": columns(BoxOptions{Splits: [][]int{{1, 2}, {2, 1}}}, Column{Hi: 1}, Column{Hi: 1}),
+		"strips":           columns(BoxOptions{Splits: [][]int{{4, 1}}}, Column{Hi: 1}, Column{Hi: 1}),
+		"categories":       columns(BoxOptions{Signal: 1}, Column{Categories: 4}),
+		"two by two":       columns(BoxOptions{Signal: 1}, Column{Categories: 2}, Column{Categories: 2}),
 		"points":           on(far, metric.Euclidean{}, []float64{1, 0}, []float64{2, 0}, []float64{2, 1}, []float64{4, 0}),
 		"points, moved":    on(far, metric.Euclidean{}, []float64{1, 1}, []float64{2, 1}, []float64{2, 2}, []float64{4, 1}),
 		"points, l1":       on(far, metric.Manhattan{}, []float64{1, 0}, []float64{2, 0}, []float64{2, 1}, []float64{4, 0}),
@@ -71,8 +71,8 @@ func fourCells() (finite map[string]*Domain[int], box map[string]*Domain[[]float
 	return finite, box, words
 }
 
-// mixed tries to pass every domain's counts off as every other's, and off as those
-// of the same domain of another machine.
+// mixed tries to pass every domain's counts off as every other's, and off as
+// those of the same domain of another machine.
 func mixed[P any](t *testing.T, here, there map[string]*Domain[P]) {
 	for from, d := range here {
 		c := must(CountAll(t.Context(), d, []P{d.Point(0), d.Point(3)}, nil))
@@ -125,21 +125,21 @@ func TestMerge_RefusesOtherDomains(t *testing.T) {
 		add(fmt.Sprint("labels of type ", i), d.id)
 	}
 	for name, d := range map[string]*Domain[metric.LatLon]{
-		"sphere":         must(NewSphere(1, &CellOptions{Depth: 1})),
-		"larger sphere":  must(NewSphere(2, &CellOptions{Depth: 1})),
-		"finer sphere":   must(NewSphere(1, &CellOptions{Depth: 5})),
-		"another sphere": must(NewSphere(1, &CellOptions{Depth: 5, Arity: 4})),
+		"sphere":         must(NewSphere(1, &SphereOptions{Depth: 1})),
+		"larger sphere":  must(NewSphere(2, &SphereOptions{Depth: 1})),
+		"finer sphere":   must(NewSphere(1, &SphereOptions{Depth: 5})),
+		"another sphere": must(NewSphere(1, &SphereOptions{Depth: 5, Arity: 4})),
 	} {
 		add(name, d.id)
 	}
-	err := must(NewBox([]Column{{Hi: 1}}, &CellOptions{Depth: 2})).NewCounts().Merge(must(NewBox([]Column{{Hi: 2}}, &CellOptions{Depth: 2})).NewCounts())
+	err := must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Depth: 2})).NewCounts().Merge(must(NewBox([]Column{{Hi: 2}}, &BoxOptions{Depth: 2})).NewCounts())
 	if want := "counted in a box of 1 column: 4 cells, 1 levels of arity 4, not in this box of 1 column: 4 cells, 1 levels of arity 4, of other bounds, points or distances"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Error(err)
 	}
 }
 
-// One distance of a few points that changes makes another domain; the last bits of
-// distances, which machines need not agree on, make none.
+// One distance of a few points that changes makes another domain; the last bits
+// of distances, which machines need not agree on, make none.
 func TestIdentity_ReadsDistances(t *testing.T) {
 	const n = 6
 	distance := func(i, j int) float64 {
@@ -189,7 +189,7 @@ func TestIdentity_IsFixed(t *testing.T) {
 	}{
 		"box":        {b["box"].id, "23a899d45808b889b9359c241abe1be3"},
 		"categories": {b["two by two"].id, "ae82983273b6297cfed4c8641609c63f"},
-		"sphere":     {must(NewSphere(1, &CellOptions{Depth: 1})).id, "d3bf3f95a2c45dde8d07f7027ce7dcad"},
+		"sphere":     {must(NewSphere(1, &SphereOptions{Depth: 1})).id, "d3bf3f95a2c45dde8d07f7027ce7dcad"},
 		"net tree":   {f["net tree"].id, "07ada7aa6dd40996109c3d981fc11913"},
 		"net":        {f["net of five"].id, "085734b11908d676273e0eec3d0e9714"},
 		"folded":     {f["folded"].id, "7445a78293a82e128a40c292fe487461"},

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -18,9 +19,9 @@ import (
 // Lemma 5.3 of BSV22, so the same level holds for measures on the space).
 //
 // The noise is a statement about real numbers, as in package
-// mechanism/additive; weights are then rounded to multiples of 2^-52, which hides
-// low bits but is no proof about the rest. For data that are records use a
-// [Synthesizer], which is exact.
+// mechanism/additive; weights are then rounded to multiples of 2^-52, which
+// hides low bits but is no proof about the rest. For data that are records use
+// a [Synthesizer], which is exact.
 //
 // A Measure is immutable and safe for concurrent use. The zero value releases
 // nothing.
@@ -34,8 +35,8 @@ type Measure struct {
 // NewMeasure returns the mechanism of level alpha per unit of total variation
 // on the cells of d, which must not be lazy (*[metric.MemoryError]). A change
 // of one of N records moves the empirical measure by 1/N, so alpha = N*eps
-// protects records at eps. Options.Relation is not read; noise is real.
-func NewMeasure[P any](d *Domain[P], alpha float64, o *Options) (*Measure, error) {
+// protects records at eps.
+func NewMeasure[P any](d *Domain[P], alpha float64, o *MeasureOptions) (*Measure, error) {
 	const op = "measure: NewMeasure"
 	if err := d.check(op); err != nil {
 		return nil, err
@@ -46,12 +47,16 @@ func NewMeasure[P any](d *Domain[P], alpha float64, o *Options) (*Measure, error
 	if err := d.explicit(op); err != nil {
 		return nil, err
 	}
-	var opt Options
-	if o != nil {
-		opt = *o
+	if o == nil {
+		o = &MeasureOptions{}
 	}
-	opt.Relation = ReplaceOne
-	p, err := newPlan(op, d.arrangement, alpha, false, &opt)
+	dist := cmp.Or(o.Distribution, KNorm)
+	if dist != Laplace && dist != KNorm {
+		return nil, fault.Value(op, "Distribution", float64(dist), "Laplace or KNorm")
+	}
+	p, err := newPlan(op, d.arrangement, alpha, SynthesizerOptions{
+		Distribution: dist, Schedule: o.Schedule, Scales: o.Scales, Estimator: o.Estimator,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +84,8 @@ const massTolerance = 1e-9
 
 // Release returns a private measure near mu, weights >= 0 of the cells that sum
 // to 1 (*[metric.SizeError], *[metric.ValueError] otherwise): multiples of
-// 2^-52 with sum 1 exactly, unless the estimate is Signed. mu is not modified.
-// A nil r is a secure generator. Some 50 ns a node.
+// 2^-52 with sum 1 exactly, unless the estimator is Signed. mu is not modified.
+// A nil rng is a secure generator. Some 50 ns a node.
 func (m *Measure) Release(rng *rand.Rand, mu []float64) ([]float64, error) {
 	const op = "measure: Measure.Release"
 	if err := m.check(op); err != nil {
@@ -101,7 +106,7 @@ func (m *Measure) Release(rng *rand.Rand, mu []float64) ([]float64, error) {
 		return nil, err
 	}
 	y[0] = 1
-	w, _, err := m.p.measureFrom(context.Background(), y, false, m.finite)
+	w, _, err := m.p.measureFrom(context.Background(), y, m.finite)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}

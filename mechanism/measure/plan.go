@@ -12,28 +12,21 @@ import (
 // each level.
 type plan struct {
 	*arrangement
-	opt    Options
-	law    walk.Law
+	opt    SynthesizerOptions
 	walk   *walk.Walk // nil for a lazy domain
 	noise  []walk.Noise
 	scales walk.Scales
 	loss   float64 // audited: at most what was asked for
 }
 
-func newPlan(op string, a *arrangement, level float64, discrete bool, o *Options) (*plan, error) {
-	p := &plan{arrangement: a}
-	if o != nil {
-		p.opt = *o
-	}
+// newPlan takes options that name a distribution.
+func newPlan(op string, a *arrangement, level float64, o SynthesizerOptions) (*plan, error) {
+	p := &plan{arrangement: a, opt: o}
 	if err := p.opt.check(op, a); err != nil {
 		return nil, err
 	}
 	if !(level >= 1e-50 && level <= 1e50) {
 		return nil, fault.Value(op, "the privacy level", level, "a number in [1e-50, 1e50]")
-	}
-	var err error
-	if p.law, err = p.lawFor(op, discrete); err != nil {
-		return nil, err
 	}
 	// Privacy is that of the tree, or of one with the same branches.
 	t := a.tree
@@ -58,46 +51,18 @@ func newPlan(op string, a *arrangement, level float64, discrete bool, o *Options
 		}
 	}
 	if a.tree != nil {
-		if p.walk, err = walk.New(t, p.law, p.scales); err != nil {
+		if p.walk, err = walk.New(t, p.opt.Distribution, p.scales); err != nil {
 			return nil, fmt.Errorf("%s: %w", op, err)
 		}
 	}
 	for _, b := range p.scales.Level {
-		n, err := walk.NewNoise(p.law, b)
+		n, err := walk.NewNoise(p.opt.Distribution, b)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", op, err)
 		}
 		p.noise = append(p.noise, n)
 	}
 	return p, nil
-}
-
-func (p *plan) lawFor(op string, discrete bool) (walk.Law, error) {
-	binary := p.tree != nil && p.tree.Binary()
-	n := p.opt.Noise
-	if n == AutoNoise {
-		switch {
-		case discrete && binary && p.opt.Estimate != Clipped:
-			n = Haar
-		case discrete:
-			n = Independent
-		default:
-			n = KNorm
-		}
-	}
-	switch {
-	case n == Haar && !binary:
-		return 0, fault.Value(op, "Noise", float64(n), "other than Haar where the tree is not binary")
-	case n == KNorm && discrete:
-		return 0, fault.Value(op, "Noise", float64(n), "Independent or Haar for counts, which get integers")
-	case n == Haar && discrete:
-		return walk.DiscreteHaar, nil
-	case n == Haar, n == KNorm: // the same on two children
-		return walk.KNorm, nil
-	case discrete:
-		return walk.DiscreteLaplace, nil
-	}
-	return walk.Laplace, nil
 }
 
 // unitScales returns the scales of loss 1.
@@ -126,7 +91,7 @@ func (p *plan) unitScales(op string, t *walk.Tree) (walk.Scales, error) {
 }
 
 // leastCost keeps the scales of levels that cost nothing, such as those between
-// duplicates, finite: they take less than a thousandth of the dearest's share.
+// duplicates, finite: they take less than a thousandth of the largest share.
 const leastCost = 1e-6
 
 // levelCosts returns, for every level, the sum of spread over its nodes, in

@@ -3,7 +3,6 @@ package measure
 import (
 	"context"
 	"math"
-	"reflect"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -21,7 +20,7 @@ var (
 // tinyTrees are trees with so few nodes that all outputs can be listed.
 func tinyTrees() map[string]*Domain[int] {
 	tree := func(paths ...[]string) *Domain[int] {
-		return must(NewTaxonomy(context.Background(), must(metric.TreeFromPaths(paths)), &FiniteOptions{Ratio: 1}))
+		return must(NewTaxonomy(context.Background(), must(metric.TreeFromPaths(paths)), &HierarchyOptions{Ratio: 1}))
 	}
 	return map[string]*Domain[int]{
 		"pair":   tree([]string{"r", "a"}, []string{"r", "b"}),
@@ -31,12 +30,12 @@ func tinyTrees() map[string]*Domain[int] {
 	}
 }
 
-// released returns the noise-free integers that noise is added to, and the scale
-// of each; what is public has scale 0. This is the whole of what a release reads of
-// the data.
+// released returns the noise-free integers that noise is added to, and the
+// scale of each; what is public has scale 0. This is the whole of what a
+// release reads of the data.
 func (p *plan) released(t testing.TB, x []int64) (value []int64, scale []float64) {
 	tree := p.tree
-	if p.law == walk.DiscreteHaar {
+	if p.opt.Distribution == walk.DiscreteHaar {
 		c := append([]int64(nil), x...)
 		if err := tree.HaarInt(c); err != nil {
 			t.Fatal(err)
@@ -170,14 +169,15 @@ func worstRatio(t testing.TB, p *plan) float64 {
 	return worst
 }
 
-// The stated level is the exact level of the discrete mechanism, found by listing
-// all outputs of all neighbors; with scales a tenth smaller it is exceeded.
+// The stated level is the exact level of the discrete mechanism, found by
+// listing all outputs of all neighbors; with scales a tenth smaller it is
+// exceeded.
 func TestSynthesizer_ExactLevel(t *testing.T) {
 	const eps = 0.7
 	for name, d := range tinyTrees() {
 		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-			for _, o := range []Options{{Relation: rel}, {Relation: rel, Noise: Independent}, {Relation: rel, Noise: Independent, Schedule: Equal}} {
-				if d.Tree().Nodes() > 5 && o.Noise == Independent && (rel == AddRemoveOne || testing.Short()) {
+			for _, o := range []SynthesizerOptions{{Relation: rel}, {Relation: rel, Distribution: DiscreteLaplace}, {Relation: rel, Distribution: DiscreteLaplace, Schedule: Equal}} {
+				if d.Tree().Nodes() > 5 && o.Distribution == DiscreteLaplace && (rel == AddRemoveOne || testing.Short()) {
 					continue // 5^7 outputs of hundreds of pairs
 				}
 				s := must(NewSynthesizer(d, eps, &o))
@@ -205,7 +205,7 @@ func TestSynthesizer_ExactLevel(t *testing.T) {
 // counts of a tree with two cells, 40,000 times, false-reject probability 1e-7.
 func TestSynthesizer_DrawsStatedLaw(t *testing.T) {
 	d := tinyTrees()["pair"]
-	for _, o := range []Options{{}, {Noise: Independent}} {
+	for _, o := range []SynthesizerOptions{{}, {Distribution: DiscreteLaplace}} {
 		s := must(NewSynthesizer(d, 1.5, &o))
 		value, scale := s.p.released(t, []int64{3, 1})
 		r := random.Seeded(1)
@@ -219,7 +219,7 @@ func TestSynthesizer_DrawsStatedLaw(t *testing.T) {
 		for range 40000 {
 			y := must(s.noisyCounts(r, []int64{3, 1}))
 			got := y[1] - 3
-			if s.p.law == walk.DiscreteHaar {
+			if s.p.opt.Distribution == walk.DiscreteHaar {
 				got = y[1] - y[2] - 2
 			}
 			if math.Abs(got) <= half {
@@ -237,8 +237,8 @@ func TestSynthesizer_DrawsStatedLaw(t *testing.T) {
 	}
 }
 
-// twoSided is the law of K, P{k} prop. to e^(-|k|/scale), or of the difference of two
-// such numbers, on -half, ..., half; what lies beyond is left out.
+// twoSided is the law of K, P{k} prop. to e^(-|k|/scale), or of the difference
+// of two such numbers, on -half, ..., half; what lies beyond is left out.
 func twoSided(scale float64, difference bool, half int) []float64 {
 	k := func(v int) float64 { return math.Tanh(1/(2*scale)) * math.Exp(-math.Abs(float64(v))/scale) }
 	p := make([]float64, 2*half+1)
@@ -259,23 +259,23 @@ func twoSided(scale float64, difference bool, half int) []float64 {
 	return p
 }
 
-// The number of records is released with the noise of its scale where it is private,
-// and as it is where it is public, by every way to a release; a tenth less noise
-// would be seen. False-reject probability 1e-7 each.
+// The number of records is released with the noise of its scale where it is
+// private, and as it is where it is public, by every way to a release; a tenth
+// less noise would be seen. False-reject probability 1e-7 each.
 func TestRelease_TotalHasItsNoise(t *testing.T) {
 	const half = 20
 	for name, c := range map[string]struct {
-		o     CellOptions
-		noise Noise
+		o     BoxOptions
+		noise Distribution
 	}{
-		"integers": {CellOptions{Splits: [][]int{{3}, {2}}}, Independent},
-		"Haar":     {CellOptions{Splits: [][]int{{2}, {2}}}, Haar},
-		"lazy":     {CellOptions{Splits: [][]int{{3}, {2}}, Lazy: true}, Independent},
+		"integers": {BoxOptions{Splits: [][]int{{3}, {2}}}, DiscreteLaplace},
+		"Haar":     {BoxOptions{Splits: [][]int{{2}, {2}}}, DiscreteHaar},
+		"lazy":     {BoxOptions{Splits: [][]int{{3}, {2}}, Lazy: true}, DiscreteLaplace},
 	} {
 		d := must(NewBox([]Column{{Hi: 1}}, &c.o))
 		counts := must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.4}, {0.9}}, nil))
-		public := must(NewSynthesizer(d, 1, &Options{Noise: c.noise}))
-		s := must(NewSynthesizer(d, 1, &Options{Noise: c.noise, Relation: AddRemoveOne, Scales: []float64{1, 2}}))
+		public := must(NewSynthesizer(d, 1, &SynthesizerOptions{Distribution: c.noise}))
+		s := must(NewSynthesizer(d, 1, &SynthesizerOptions{Distribution: c.noise, Relation: AddRemoveOne, Scales: []float64{1, 2}}))
 		r := random.Seeded(3)
 		hist := make([]int, 2*half+1)
 		for i := range 40_000 {
@@ -293,13 +293,13 @@ func TestRelease_TotalHasItsNoise(t *testing.T) {
 	}
 }
 
-// Where the counts are large enough not to be projected, the masses of two children
-// in a lazy release differ by the difference of their noisy counts: of the law that
-// the level's scale says. False-reject probability 1e-7 each.
+// Where the counts are large enough not to be projected, the masses of two
+// children in a lazy release differ by the difference of their noisy counts: of
+// the law that the level's scale says. False-reject probability 1e-7 each.
 func TestLazy_DrawsStatedLaw(t *testing.T) {
 	const half, n = 20, 4000
-	d := must(NewBox([]Column{{Hi: 1}}, &CellOptions{Splits: [][]int{{2}, {2}}, Lazy: true}))
-	s := must(NewSynthesizer(d, 2, &Options{Scales: []float64{1, 2}}))
+	d := must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Splits: [][]int{{2}, {2}}, Lazy: true}))
+	s := must(NewSynthesizer(d, 2, &SynthesizerOptions{Scales: []float64{1, 2}}))
 	var x [][]float64
 	for i := range n {
 		x = append(x, []float64{(float64(i) + 0.5) / n})
@@ -328,12 +328,12 @@ func TestLazy_DrawsStatedLaw(t *testing.T) {
 	}
 }
 
-// Cells without records get noise as all others, and are unfolded for it: that there
-// is mass in a cell says nothing. Each half is the heavier one about every other time;
-// false-reject probability below 1e-20.
+// Cells without records get noise as all others, and are unfolded for it: that
+// there is mass in a cell says nothing. Each half is the heavier one about
+// every other time; false-reject probability below 1e-20.
 func TestLazy_EmptyCellsHaveNoise(t *testing.T) {
-	d := must(NewBox([]Column{{Hi: 1}}, &CellOptions{Splits: [][]int{{2}}, Lazy: true}))
-	s := must(NewSynthesizer(d, 0.1, &Options{Relation: AddRemoveOne}))
+	d := must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Splits: [][]int{{2}}, Lazy: true}))
+	s := must(NewSynthesizer(d, 0.1, &SynthesizerOptions{Relation: AddRemoveOne}))
 	r := random.Seeded(5)
 	heavier := [2]int{}
 	for range 200 {
@@ -356,16 +356,9 @@ func TestLazy_EmptyCellsHaveNoise(t *testing.T) {
 // The level of a Measure, by the exact density of its noise: on a regular tree a
 // shift of mass between two leaves is the worst, and the walk's potential knows
 // its log ratio.
-//
-// It is the same under Options that name the neighbors of data sets: noise for the
-// total, which is 1, would protect nothing, and what it takes of the budget would
-// be lacking elsewhere.
 func TestMeasure_Level(t *testing.T) {
 	for name, d := range tinyTrees() {
 		m := must(NewMeasure(d, 5, nil))
-		if other := must(NewMeasure(d, 5, &Options{Relation: AddRemoveOne})); !reflect.DeepEqual(other.p.scales, m.p.scales) || other.g.String() != m.g.String() {
-			t.Errorf("%s: with AddRemoveOne %v at scales %v, without %v at %v", name, other.g, other.p.scales, m.g, m.p.scales)
-		}
 		n := d.Len()
 		r := random.Seeded(2)
 		z := make([]float64, n)
@@ -395,10 +388,11 @@ func TestMeasure_Level(t *testing.T) {
 	}
 }
 
-// What a Measure draws is what its level assumes: between two cells the difference
-// has a Laplace law of the scale. False-reject probability as of testkit.Uniform.
+// What a Measure draws is what its level assumes: between two cells the
+// difference has a Laplace law of the scale. False-reject probability as of
+// testkit.Uniform.
 func TestMeasure_DrawsStatedLaw(t *testing.T) {
-	m := must(NewMeasure(tinyTrees()["pair"], 5, &Options{Estimate: Signed}))
+	m := must(NewMeasure(tinyTrees()["pair"], 5, &MeasureOptions{Estimator: Signed}))
 	r := random.Seeded(6)
 	u := make([]float64, 20_000)
 	for i := range u {
@@ -412,11 +406,11 @@ func TestMeasure_DrawsStatedLaw(t *testing.T) {
 }
 
 func TestGuarantee_Values(t *testing.T) {
-	d := unitBox(2, CellOptions{Signal: 1e4})
+	d := unitBox(2, BoxOptions{Signal: 1e4})
 	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 		for _, sch := range []Schedule{DomainSchedule, Equal, ByCost} {
 			for _, eps := range []float64{1e-6, 0.1, 1, math.Pi, 700} {
-				g := must(NewSynthesizer(d, eps, &Options{Relation: rel, Schedule: sch})).Guarantee()
+				g := must(NewSynthesizer(d, eps, &SynthesizerOptions{Relation: rel, Schedule: sch})).Guarantee()
 				if g.Alpha() > eps || g.Alpha() < eps*(1-1e-11) || g.Delta() != 0 {
 					t.Errorf("%v %v eps = %v: %v", rel, sch, eps, g)
 				}

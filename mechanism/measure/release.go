@@ -9,7 +9,6 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/walk"
 )
 
 // Release is what a [Synthesizer] publishes: a measure on the cells of its
@@ -18,10 +17,10 @@ import (
 type Release[P any] struct {
 	// Weights are the masses of the cells, or of the regions that a lazy domain
 	// was unfolded to: multiples of 2^-52 that are >= 0 and sum to 1 exactly,
-	// unless the estimate is Signed.
+	// unless the estimator is Signed.
 	Weights []float64
-	// Total is the number of records under ReplaceOne, and the noisy number under
-	// AddRemoveOne, which may even be negative.
+	// Total is the number of records under ReplaceOne, and the noisy number
+	// under AddRemoveOne, which may even be negative.
 	Total float64
 
 	s     *Synthesizer[P]
@@ -57,10 +56,11 @@ type RecordOptions struct {
 	// Sample draws records independently from the measure, in place of giving
 	// every cell its share of the m records to within 1.
 	Sample bool
-	// Jitter spreads the records of a cell uniformly over it, where it has volume,
-	// in place of putting them all at its point.
+	// Jitter spreads the records of a cell uniformly over it, where it has
+	// volume, in place of putting them all at its point.
 	Jitter bool
-	// Shuffle puts the records in random order; they are sorted by cell otherwise.
+	// Shuffle puts the records in random order; they are sorted by cell
+	// otherwise.
 	Shuffle bool
 }
 
@@ -136,7 +136,7 @@ func (r *Release[P]) multiplicities(op string, m int) ([]int64, error) {
 	if m < 0 || m > maxRecords {
 		return nil, fault.Value(op, "m", float64(m), fmt.Sprintf("an integer in [0, %d]", maxRecords))
 	}
-	if r.s.p.opt.Estimate == Signed {
+	if r.s.p.opt.Estimator == Signed {
 		return nil, fmt.Errorf("%s: a Signed measure has no records", op)
 	}
 	n := make([]int64, len(r.Weights))
@@ -157,8 +157,8 @@ func (r *Release[P]) Mean(f func(P) float64) float64 {
 }
 
 // Confidence bounds the error of all Lipschitz statistics at once: with
-// probability at least prob over the noise, such as 0.95, for every f with |f(x) -
-// f(y)| <= lipschitz*Distance(x, y),
+// probability at least prob over the noise, such as 0.95, for every f with
+// |f(x) - f(y)| <= lipschitz*Distance(x, y),
 //
 //	|Mean(f) - mean of f over the points of the records' cells| <= Confidence.
 //
@@ -167,10 +167,11 @@ func (r *Release[P]) Mean(f func(P) float64) float64 {
 // The bound is rigorous for every estimate, and computed from the release
 // alone: W1 is at most the distance of the weights from the centered counts,
 // which are both released, and of these from the truth. The latter is noise,
-// whose mean the a-priori bound covers, and whose deviation obeys a Chernoff bound.
-// It is no more than lipschitz times [Domain.Diameter], which is all that is
-// claimed for a lazy domain; but a Signed measure, being none of probability, may
-// be farther off, and then the bound is larger, up to +Inf. O(nodes).
+// whose mean the a-priori bound covers, and whose deviation obeys a Chernoff
+// bound. It is no more than lipschitz times [Domain.Diameter], which is all
+// that is claimed for a lazy domain; but a Signed measure, being none of
+// probability, may be farther off, and then the bound is larger, up to +Inf.
+// O(nodes).
 func (r *Release[P]) Confidence(lipschitz, prob float64) (float64, error) {
 	const op = "measure: Release.Confidence"
 	if err := r.check(op); err != nil {
@@ -185,7 +186,7 @@ func (r *Release[P]) Confidence(lipschitz, prob float64) (float64, error) {
 	beta := directed.SubDown(1, prob) // of failure
 	p := r.s.p
 	most := lipschitz * p.diameter
-	if p.opt.Estimate == Signed {
+	if p.opt.Estimator == Signed {
 		most = math.Inf(1)
 	}
 	if p.tree == nil {
@@ -212,13 +213,13 @@ func (r *Release[P]) Confidence(lipschitz, prob float64) (float64, error) {
 //
 // The cost F is a function of independent variates z_i, and moves by at most
 // rho_i |dz_i|: a change of one child's noise dz shifts that much mass within
-// its node, whose diameter is rho, and for Haar noise half of it. Let D_i be the martingale
-// differences of F. Given the others, and with an independent copy z' of z_i,
-// E e^(theta D_i) <= E e^(theta(F(z_i)-F(z'))) by Jensen, a symmetric variable,
-// so <= E cosh(theta rho_i |z_i-z'|) = (E e^(theta rho_i z))^2, which is at most
-// (1-(theta rho_i b)^2)^-2 for the Laplace law of scale b, and less for the
-// discrete one: there (cosh x - 1)/x^2 increases. Chernoff's bound is then
-// minimized over theta.
+// its node, whose diameter is rho, and for Haar noise half of it. Let D_i be
+// the martingale differences of F. Given the others, and with an independent
+// copy z' of z_i, E e^(theta D_i) <= E e^(theta(F(z_i)-F(z'))) by Jensen, a
+// symmetric variable, so <= E cosh(theta rho_i |z_i-z'|) = (E e^(theta rho_i
+// z))^2, which is at most (1-(theta rho_i b)^2)^-2 for the Laplace distribution
+// of scale b, and less for the discrete one: there (cosh x - 1)/x^2 increases.
+// Chernoff's bound is then minimized over theta.
 func (p *plan) tail(beta float64) float64 {
 	type term struct{ count, width float64 }
 	var terms []term
@@ -228,7 +229,7 @@ func (p *plan) tail(beta float64) float64 {
 			continue
 		}
 		t := term{float64(s.nodes * s.arity), s.diameter * p.scales.Level[s.depth]}
-		if p.law == walk.DiscreteHaar {
+		if p.opt.Distribution == DiscreteHaar {
 			t.count, t.width = float64(s.nodes), t.width/2
 		}
 		terms = append(terms, t)

@@ -9,13 +9,14 @@ import (
 )
 
 // BenchmarkSynthetic makes synthetic data from plane records that come one by
-// one: counting, release and as many records. live-MB is what is held at the end of
-// the count, which does not depend on N; the records that are made are N again.
+// one: counting, release and as many records. live-MB is what is held at the
+// end of the count, which does not depend on N; the records that are made are N
+// again.
 func BenchmarkSynthetic(b *testing.B) {
 	for _, n := range []int{1_000_000, 10_000_000} {
 		b.Run(fmt.Sprintf("N=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
-			d := must(NewBox([]Column{{Hi: 1}, {Hi: 1}}, &CellOptions{Signal: 1e6}))
+			d := must(NewBox([]Column{{Hi: 1}, {Hi: 1}}, &BoxOptions{Signal: 1e6}))
 			s := must(NewSynthesizer(d, 1, nil))
 			var m runtime.MemStats
 			for b.Loop() {
@@ -47,7 +48,7 @@ func BenchmarkSynthetic(b *testing.B) {
 func BenchmarkCount(b *testing.B) {
 	const n = 1 << 20
 	x := uniformRecords(2)(random.Seeded(1), n)
-	d := unitBox(2, CellOptions{Signal: n})
+	d := unitBox(2, BoxOptions{Signal: n})
 	b.ReportAllocs()
 	for b.Loop() {
 		must(CountAll(b.Context(), d, x, nil))
@@ -59,7 +60,7 @@ func BenchmarkCount(b *testing.B) {
 func BenchmarkRelease(b *testing.B) {
 	for _, bits := range []int{12, 16, 20} {
 		b.Run(fmt.Sprintf("n=%d", 1<<bits), func(b *testing.B) {
-			d := unitBox(2, CellOptions{Depth: float64(bits) / 2})
+			d := unitBox(2, BoxOptions{Depth: float64(bits) / 2})
 			s := must(NewSynthesizer(d, 1, nil))
 			r := random.Seeded(1)
 			c := d.NewCounts()

@@ -11,6 +11,19 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// SphereOptions are the settings of [NewSphere]. One of Signal and Depth is
+// needed; the rest may be zero.
+type SphereOptions struct {
+	// Signal is about the number of records times eps: see [BoxOptions].
+	Signal float64
+	// Depth makes about 4^Depth cells.
+	Depth float64
+	// Arity is about how many children a node has: 0 means 16.
+	Arity int
+	// Lazy unfolds cells on demand: see [BoxOptions].
+	Lazy bool
+}
+
 // NewSphere returns a sphere of the given radius, 0 for that of the Earth in
 // km, cut into cells of equal area: the curved squares of HEALPix (Górski et
 // al. 2005), 12 of them divided into n x n, for any n. Cells have about one
@@ -19,9 +32,8 @@ import (
 //
 // A record is a latitude in [-90, 90] and any longitude, in degrees; others,
 // NaN included, are errors. The longitudes of points lie in [-180, 180].
-// Depth counts from the face of the sphere: about 4^Depth cells in all; of o,
-// Splits, P and Outside are not read. Other errors are as for [NewBox].
-func NewSphere(radius float64, o *CellOptions) (*Domain[metric.LatLon], error) {
+// Other errors are as for [NewBox].
+func NewSphere(radius float64, o *SphereOptions) (*Domain[metric.LatLon], error) {
 	const op = "measure: NewSphere"
 	if radius == 0 {
 		radius = metric.EarthRadiusKm
@@ -29,16 +41,14 @@ func NewSphere(radius float64, o *CellOptions) (*Domain[metric.LatLon], error) {
 	if !(radius >= 1e-100 && radius <= 1e100) {
 		return nil, fault.Value(op, "radius", radius, "0 or a number in [1e-100, 1e100]")
 	}
-	var opt CellOptions
-	if o != nil {
-		opt = *o
-		opt.Splits = nil
+	if o == nil {
+		o = &SphereOptions{}
 	}
-	opt, err := opt.check(op, "Depth")
-	if err != nil {
+	want := size{o.Signal, o.Depth, o.Arity}
+	if err := want.check(op, "Depth"); err != nil {
 		return nil, err
 	}
-	cells, h, err := opt.plan(op, []extent{{length: 1}, {length: 1}})
+	cells, h, err := want.plan(op, []extent{{length: 1}, {length: 1}})
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +58,7 @@ func NewSphere(radius float64, o *CellOptions) (*Domain[metric.LatLon], error) {
 	}
 	space := metric.GreatCircle{Radius: radius}
 	a := &arrangement{what: fmt.Sprintf("sphere of radius %g", radius), exponent: 0.25}
-	if err := a.setRegular(op, s.grid, opt.Lazy); err != nil {
+	if err := a.setRegular(op, s.grid, unfolding(o.Lazy)); err != nil {
 		return nil, err
 	}
 	a.shape, a.children = s.shapes(), s.children

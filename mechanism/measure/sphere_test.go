@@ -11,7 +11,7 @@ import (
 // Uniform points of the sphere must fall into all cells alike: with 48 cells and
 // 200,000 points, a z-score above 6 has probability 1e-7 for all together.
 func TestSphere_EqualAreas(t *testing.T) {
-	d := must(NewSphere(1, &CellOptions{Signal: 48}))
+	d := must(NewSphere(1, &SphereOptions{Signal: 48}))
 	n := make([]float64, d.Len())
 	r := random.Seeded(3)
 	const draws = 200000

@@ -16,16 +16,16 @@ import (
 
 // Synthesizer releases a data set as a probability measure on the cells of a
 // domain, and synthetic records drawn from it. It is eps-differentially private
-// for the neighbors that Options.Relation names: counts are integers, their
-// noise is integers with exactly the stated probabilities, and all that comes
-// after is post-processing. It implements [mechanism.Mechanism].
+// for the neighbors that SynthesizerOptions.Relation names: counts are
+// integers, their noise is integers with exactly the stated probabilities, and
+// all that comes after is post-processing. It implements [mechanism.Mechanism].
 //
 // With a lazy domain the output is as private, but the time and memory that a
 // release takes depend on private data, because cells are unfolded where there
 // seems to be mass. Do not let an adversary measure them.
 //
-// A Synthesizer is immutable and safe for concurrent use. The zero value releases
-// nothing.
+// A Synthesizer is immutable and safe for concurrent use. The zero value
+// releases nothing.
 type Synthesizer[P any] struct {
 	d *Domain[P]
 	p *plan
@@ -36,7 +36,7 @@ type Synthesizer[P any] struct {
 // construction: the walk's loss at the final scales, rounded up, is what
 // Guarantee states. Errors are *[metric.ValueError] and *[metric.SizeError].
 // O(nodes).
-func NewSynthesizer[P any](d *Domain[P], eps float64, o *Options) (*Synthesizer[P], error) {
+func NewSynthesizer[P any](d *Domain[P], eps float64, o *SynthesizerOptions) (*Synthesizer[P], error) {
 	const op = "measure: NewSynthesizer"
 	if err := d.check(op); err != nil {
 		return nil, err
@@ -44,7 +44,14 @@ func NewSynthesizer[P any](d *Domain[P], eps float64, o *Options) (*Synthesizer[
 	if err := fault.Positive(op, "eps", eps); err != nil {
 		return nil, err
 	}
-	p, err := newPlan(op, d.arrangement, eps, true, o)
+	var opt SynthesizerOptions
+	if o != nil {
+		opt = *o
+	}
+	if err := opt.integers(op, d.arrangement); err != nil {
+		return nil, err
+	}
+	p, err := newPlan(op, d.arrangement, eps, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +130,7 @@ func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], err
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	total := s.total(y)
-	weights, moved, err := s.p.measureFrom(context.Background(), y, s.p.law == walk.DiscreteLaplace, s.finite)
+	weights, moved, err := s.p.measureFrom(context.Background(), y, s.finite)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -142,7 +149,7 @@ func (s *Synthesizer[P]) total(y []float64) float64 {
 func (s *Synthesizer[P]) noisyCounts(rng *rand.Rand, x []int64) ([]float64, error) {
 	t := s.p.tree
 	y := make([]float64, t.Nodes())
-	if s.p.law == walk.DiscreteLaplace {
+	if s.p.opt.Distribution == DiscreteLaplace {
 		counts := make([]int64, t.Nodes())
 		if err := t.CountsInt(counts, x); err != nil {
 			return nil, err
@@ -176,8 +183,8 @@ func (s *Synthesizer[P]) noisyCounts(rng *rand.Rand, x []int64) ([]float64, erro
 func (s *Synthesizer[P]) finite() (metric.Finite, error) { return s.d.Points() }
 
 // Synthetic counts records, releases them and returns m synthetic ones, or as
-// many as there were where m is 0 (under AddRemoveOne, as there were by the noisy
-// count): [CountAll], Release and [Release.Records] in one.
+// many as there were where m is 0 (under AddRemoveOne, as there were by the
+// noisy count): [CountAll], Release and [Release.Records] in one.
 func (s *Synthesizer[P]) Synthetic(ctx context.Context, rng *rand.Rand, records []P, m int) ([]P, error) {
 	if err := s.check("measure: Synthesizer.Synthetic"); err != nil {
 		return nil, err
@@ -195,10 +202,11 @@ func (s *Synthesizer[P]) Synthetic(ctx context.Context, rng *rand.Rand, records 
 
 // unfold releases the counts of a lazy domain. From the root down, a node gets
 // the noise of its children's counts, they are projected to its mass, and those
-// with more mass than 2 scales of the noise below them, or with two categories of
-// a column, are unfolded in turn; the others end as a cell with their mass. (Of
-// mass m below the noise, about m over its scale nodes keep some, on every level.) This is a function of the noisy counts
-// of the whole tree, of which only those are drawn that it reads.
+// with more mass than 2 scales of the noise below them, or with two categories
+// of a column, are unfolded in turn; the others end as a cell with their mass.
+// (Of mass m below the noise, about m over its scale nodes keep some, on every
+// level.) This is a function of the noisy counts of the whole tree, of which
+// only those are drawn that it reads.
 func (s *Synthesizer[P]) unfold(rng *rand.Rand, c snapshot) (*Release[P], error) {
 	p := s.p
 	keys := c.cells

@@ -9,31 +9,50 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// HierarchyOptions are the settings of [NewTaxonomy] and [NewUltrametric]. Nil
+// and the zero value mean the defaults.
+type HierarchyOptions struct {
+	// Ratio merges a node of the hierarchy into the one above where its
+	// diameter is more than Ratio times that one's, so that levels shrink and
+	// the noise is not spread over many that are alike. 0 means 1/2; 1 keeps
+	// all nodes with more than one child and of smaller diameter than the one
+	// above.
+	Ratio float64
+}
+
+func (o *HierarchyOptions) ratio(op string) (float64, error) {
+	if o == nil || o.Ratio == 0 {
+		return 0.5, nil
+	}
+	if !(o.Ratio > 0 && o.Ratio <= 1) {
+		return 0, fault.Value(op, "Ratio", o.Ratio, "a number in [0, 1]")
+	}
+	return o.Ratio, nil
+}
+
 // NewTaxonomy uses a given hierarchy as the tree: a taxonomy, a phylogeny,
 // regions. A record is the number of a leaf, point k of t.PathMetric() being
 // leaf t.Leaves()[k], and distances are along the tree's edges. Nodes with one
-// child, and those that Ratio merges, are passed over. (For the ultrametric of
-// a hierarchy pass t.Ultrametric() to [NewFinite].) See [Labels] for records
+// child, and those that Ratio merges, are passed over. See [Labels] for records
 // that are words.
 //
-// Separation and Arity are not read. Errors are *[metric.ValueError] for
-// options. O(n times height) distances.
-func NewTaxonomy(ctx context.Context, t *metric.Tree, o *FiniteOptions) (*Domain[int], error) {
+// Errors are [metric.ErrEmpty] and *[metric.ValueError] for options. O(n times
+// height) distances.
+func NewTaxonomy(ctx context.Context, t *metric.Tree, o *HierarchyOptions) (*Domain[int], error) {
 	const op = "measure: NewTaxonomy"
 	if t == nil || t.Len() == 0 {
 		return nil, fault.Empty(op, "t", 0)
 	}
-	opt, err := o.check(op)
+	ratio, err := o.ratio(op)
 	if err != nil {
 		return nil, err
 	}
-	opt.Separation = 0
-	n, err := newNet(ctx, op, t.PathMetric(), opt)
+	n, err := newNet(ctx, op, t.PathMetric(), 0)
 	if err != nil {
 		return nil, err
 	}
-	// The diameter of what hangs below a node is that of its two longest ways
-	// down, or of a child.
+	// The diameter of what is below a node is that of its two longest ways down,
+	// or of a child.
 	reach, diameter := make([]float64, t.Len()), make([]float64, t.Len())
 	pre := t.Preorder()
 	for i := len(pre) - 1; i > 0; i-- {
@@ -52,6 +71,29 @@ func NewTaxonomy(ctx context.Context, t *metric.Tree, o *FiniteOptions) (*Domain
 	for k, v := range leaves {
 		point[v] = k
 	}
-	parent, point = hierarchy.Contract(pre, parent, point, diameter, opt.Ratio)
-	return n.domain(op, fmt.Sprintf("taxonomy of %d leaves", len(leaves)), parent, point)
+	parent, point = hierarchy.Contract(pre, parent, point, diameter, ratio)
+	return n.domain(ctx, op, fmt.Sprintf("taxonomy of %d leaves", len(leaves)), parent, point)
+}
+
+// NewUltrametric arranges the points of an ultrametric by its own hierarchy, the
+// tree of its balls, with those that Ratio merges passed over. A record is the
+// index of a point. All else is as for [NewFinite]. O(n times height) distances.
+func NewUltrametric(ctx context.Context, u *metric.Ultrametric, o *HierarchyOptions) (*Domain[int], error) {
+	return newUltrametric(ctx, "measure: NewUltrametric", u, o)
+}
+
+func newUltrametric(ctx context.Context, op string, u *metric.Ultrametric, o *HierarchyOptions) (*Domain[int], error) {
+	ratio, err := o.ratio(op)
+	if err != nil {
+		return nil, err
+	}
+	n, err := newNet(ctx, op, u, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range u.Heights() {
+		n.diameter = max(n.diameter, h)
+	}
+	parent, point := hierarchy.Dendrogram(u, ratio)
+	return n.domain(ctx, op, fmt.Sprintf("hierarchy over %d points", u.Len()), parent, point)
 }

@@ -13,7 +13,7 @@ import (
 // nothing and promise nothing: every method refuses, and names where such values
 // come from.
 func TestZeroValues_Refuse(t *testing.T) {
-	good := unitBox(1, CellOptions{Depth: 2})
+	good := unitBox(1, BoxOptions{Depth: 2})
 	points := must(metric.NewPoints([][]float64{{0}, {1}}, metric.Euclidean{}))
 	s := must(NewSynthesizer(good, 1, nil))
 	record := []float64{0.5}
@@ -39,7 +39,7 @@ func TestZeroValues_Refuse(t *testing.T) {
 			"NewSynthesizer": func() error { return second(NewSynthesizer(d, 1, nil)) },
 			"NewMeasure":     func() error { return second(NewMeasure(d, 1, nil)) },
 		} {
-			refuses(t, kind+" Domain: "+name, "a Domain that is not from NewBox, NewSphere, NewFinite, NewTaxonomy or NewFolded", f)
+			refuses(t, kind+" Domain: "+name, "a Domain that is not from NewBox, NewSphere, NewFinite, NewUltrametric, NewTaxonomy or NewFolded", f)
 		}
 		if d.String() != "no domain" {
 			t.Error(d)
@@ -111,7 +111,8 @@ func TestZeroValues_Refuse(t *testing.T) {
 	}
 }
 
-// refuses checks that f returns an error, or panics with one, with the given end.
+// refuses checks that f returns an error, or panics with one, with the given
+// end.
 func refuses(t *testing.T, name, want string, f func() error) {
 	t.Helper()
 	err := func() (err error) {

@@ -28,7 +28,7 @@ type Domain[R any] interface {
 // its default 0 means the same.
 type Box struct {
 	Columns []measure.Column
-	Cells   measure.CellOptions
+	Cells   measure.BoxOptions
 }
 
 // Domain builds the box.
@@ -39,7 +39,7 @@ func (b Box) Domain() (*measure.Domain[[]float64], error) {
 // Sphere describes [measure.NewSphere].
 type Sphere struct {
 	Radius float64
-	Cells  measure.CellOptions
+	Cells  measure.SphereOptions
 }
 
 // Domain builds the sphere.
@@ -52,7 +52,7 @@ func (s Sphere) Domain() (*measure.Domain[metric.LatLon], error) {
 type SyntheticOptions struct {
 	// Release are the settings of the Synthesizer: the neighbors that are
 	// protected and the estimate.
-	Release measure.Options
+	Release measure.SynthesizerOptions
 	// Records is how many synthetic records to make; 0 means as many as there are
 	// originals, by the noisy count under AddRemoveOne.
 	Records int
@@ -88,7 +88,7 @@ func SyntheticData[R any, D Domain[R]](s beam.Scope, d D, eps float64, records b
 	if o.Records < 0 {
 		return fail(fmt.Errorf("%s: %d records: want a number > 0, or 0 for as many as there are", op, o.Records))
 	}
-	if o.Release.Estimate == measure.Signed {
+	if o.Release.Estimator == measure.Signed {
 		return fail(fmt.Errorf("%s: no records can be made of a signed estimate", op))
 	}
 	if err := batch(op, records); err != nil {
@@ -325,7 +325,7 @@ func stream[R any](s *measure.Synthesizer[R], c *measure.Counts[R], from streams
 		return nil, err
 	}
 	how, err := json.Marshal(struct {
-		Release measure.Options
+		Release measure.SynthesizerOptions
 		Records int
 		Output  measure.RecordOptions
 	}{o.Release, o.Records, o.Output})

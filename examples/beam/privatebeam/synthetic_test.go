@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { ptest.Main(m) }
 // unit is a square that is cut into some 4,000 cells.
 var unit = Box{
 	Columns: []measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}},
-	Cells:   measure.CellOptions{Signal: 4096},
+	Cells:   measure.BoxOptions{Signal: 4096},
 }
 
 // points are n records of a number, in blocks, so that they need not be held.
@@ -193,12 +193,12 @@ func TestSyntheticData_RetryReleasesTheSame(t *testing.T) {
 	words := map[uint64]bool{}
 	for _, eps := range []float64{1, 2} { // one key, four mechanisms
 		for _, relation := range []measure.Relation{measure.ReplaceOne, measure.AddRemoveOne} {
-			q, err := measure.NewSynthesizer(c.Domain(), eps, &measure.Options{Relation: relation})
+			q, err := measure.NewSynthesizer(c.Domain(), eps, &measure.SynthesizerOptions{Relation: relation})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, c := range []*measure.Counts[[]float64]{c, direct(t, 1001)} {
-				r, err := stream(q, c, newStreams(key, nil), &SyntheticOptions{Release: measure.Options{Relation: relation}})
+				r, err := stream(q, c, newStreams(key, nil), &SyntheticOptions{Release: measure.SynthesizerOptions{Relation: relation}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -277,7 +277,7 @@ func TestCountFn_MergesAnyWay(t *testing.T) {
 // No records have a release where their number is private: that there is an
 // output says nothing.
 func TestSyntheticData_EmptyInput(t *testing.T) {
-	o := &SyntheticOptions{Release: measure.Options{Relation: measure.AddRemoveOne}, Records: 10}
+	o := &SyntheticOptions{Release: measure.SynthesizerOptions{Relation: measure.AddRemoveOne}, Records: 10}
 	p, s := beam.NewPipelineWithRoot()
 	out, err := SyntheticData(s, unit, 1, source(s, 0), o)
 	if err != nil {
@@ -292,7 +292,7 @@ func TestSyntheticData_EmptyInput(t *testing.T) {
 
 // The other kind of domain, with records that have no cell left out.
 func TestSyntheticData_SphereSkipsErrors(t *testing.T) {
-	sphere := Sphere{Cells: measure.CellOptions{Signal: 100}}
+	sphere := Sphere{Cells: measure.SphereOptions{Signal: 100}}
 	places := []metric.LatLon{{Lat: 48, Lon: 2}, {Lat: 95, Lon: 2}, {Lat: math.NaN(), Lon: 2}, {Lat: -33, Lon: 151}}
 	run := func(o *SyntheticOptions) error {
 		p, s := beam.NewPipelineWithRoot()
@@ -303,7 +303,7 @@ func TestSyntheticData_SphereSkipsErrors(t *testing.T) {
 		keep(s, keepPlaceFn, out)
 		return ptest.Run(p)
 	}
-	if err := run(&SyntheticOptions{Release: measure.Options{Relation: measure.AddRemoveOne}, SkipErrors: true}); err != nil {
+	if err := run(&SyntheticOptions{Release: measure.SynthesizerOptions{Relation: measure.AddRemoveOne}, SkipErrors: true}); err != nil {
 		t.Fatal(err)
 	}
 	// At eps = 1e6 the noisy count is the count, up to a probability of e^-100000.
@@ -332,10 +332,10 @@ func TestSyntheticData_BadArguments(t *testing.T) {
 	}{
 		{"eps", unit, math.NaN(), in, SyntheticOptions{}},
 		{"box", Box{}, 1, in, SyntheticOptions{}},
-		{"JSON", Box{unit.Columns, measure.CellOptions{Signal: 100, P: math.Inf(1)}}, 1, in, SyntheticOptions{}},
+		{"JSON", Box{unit.Columns, measure.BoxOptions{Signal: 100, P: math.Inf(1)}}, 1, in, SyntheticOptions{}},
 		{"records", unit, 1, in, SyntheticOptions{Records: -1}},
 		{"key", unit, 1, in, SyntheticOptions{Key: make(Key, 31)}},
-		{"signed", unit, 1, in, SyntheticOptions{Release: measure.Options{Estimate: measure.Signed}}},
+		{"signed", unit, 1, in, SyntheticOptions{Release: measure.SynthesizerOptions{Estimator: measure.Signed}}},
 		{"window", unit, 1, beam.WindowInto(s, window.NewFixedWindows(1e9), in), SyntheticOptions{}},
 		{"trigger", unit, 1, beam.WindowInto(s, window.NewGlobalWindows(), in, everyElement), SyntheticOptions{}},
 	} {

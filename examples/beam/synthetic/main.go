@@ -76,7 +76,7 @@ func (q *request) pipeline(ctx context.Context) (*beam.Pipeline, error) {
 	if !(q.about >= 1 && q.about <= 1e15) {
 		return nil, fmt.Errorf("--about %v: want a number of records", q.about)
 	}
-	box := privatebeam.Box{Columns: columns, Cells: measure.CellOptions{Signal: min(q.about*q.eps, maxSignal)}}
+	box := privatebeam.Box{Columns: columns, Cells: measure.BoxOptions{Signal: min(q.about*q.eps, maxSignal)}}
 	header, err := table.ReadHeader(ctx, q.input, names...)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (q *request) pipeline(ctx context.Context) (*beam.Pipeline, error) {
 }
 
 // describe says what will be released, before any data are read.
-func (q *request) describe(box privatebeam.Box, o measure.Options) error {
+func (q *request) describe(box privatebeam.Box, o measure.SynthesizerOptions) error {
 	d, err := box.Domain()
 	if err != nil {
 		return err

@@ -70,13 +70,13 @@ func TestSynthetic_IsTheDirectRelease(t *testing.T) {
 
 		box := privatebeam.Box{
 			Columns: []measure.Column{{Lo: 0, Hi: 1, Weight: 1}, {Lo: 0, Hi: 10, Weight: 0.1}},
-			Cells:   measure.CellOptions{Signal: 1000},
+			Cells:   measure.BoxOptions{Signal: 1000},
 		}
 		d, err := box.Domain()
 		if err != nil {
 			t.Fatal(err)
 		}
-		records, o := good, &measure.Options{Relation: measure.AddRemoveOne}
+		records, o := good, &measure.SynthesizerOptions{Relation: measure.AddRemoveOne}
 		if public {
 			o.Relation = measure.ReplaceOne
 			for range bad {

@@ -26,8 +26,9 @@ func TestFace_RoundTrip(t *testing.T) {
 	}
 }
 
-// The 12 squares share the sphere: their centers are those of Górski et al. 2005,
-// four at latitude 41.8 degrees (sin 2/3), four on the equator and four in the south.
+// The 12 squares share the sphere: their centers are those of Górski et al.
+// 2005, four at latitude 41.8 degrees (sin 2/3), four on the equator and four
+// in the south.
 func TestPoint_Centers(t *testing.T) {
 	for face := range 12 {
 		p := Point(face, 0.5, 0.5)
@@ -39,8 +40,8 @@ func TestPoint_Centers(t *testing.T) {
 	}
 }
 
-// No point of a cell is farther than Radius from its center, nor the mean over the
-// cell than 2/3 of that.
+// No point of a cell is farther than Radius from its center, nor the mean over
+// the cell than 2/3 of that.
 func TestRadius_OfAllCells(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 16, 25, 64} {
 		limit := Radius(n)

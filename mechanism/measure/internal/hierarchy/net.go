@@ -1,7 +1,7 @@
-// Package hierarchy arranges the points of a finite metric as trees of ever smaller
-// groups: net trees of bounded height, and hierarchies that are given, contracted.
-// A tree is two slices by item: its parent, -1 for the root, and the point that it
-// is, -1 for inner items.
+// Package hierarchy arranges the points of a finite metric as trees of ever
+// smaller groups: net trees of bounded height, and hierarchies that are given,
+// contracted. A tree is two slices by item: its parent, -1 for the root, and
+// the point that it is, -1 for inner items.
 package hierarchy
 
 import (
@@ -30,9 +30,10 @@ type builder struct {
 // little, the third next to nothing.
 const medoidRounds = 2
 
-// Net returns the net tree of f in which a node has at most arity children: centers
-// are chosen farthest first, moved to the medoids of what is nearest to them, and
-// given at most arity^(levels below) points each; and so on within each.
+// Net returns the net tree of f in which a node has at most arity children:
+// centers are chosen farthest first, moved to the medoids of what is nearest to
+// them, and given at most arity^(levels below) points each; and so on within
+// each.
 func Net(ctx context.Context, op string, f metric.Finite, arity int) (parent, leaf []int, err error) {
 	n := f.Len()
 	if n > arity {
@@ -108,8 +109,8 @@ func (b *builder) divide(v int, points []int, capacity int) error {
 	return nil
 }
 
-// farthestFirst chooses arity centers, the first being the first point, and fewer
-// where the rest are duplicates.
+// farthestFirst chooses arity centers, the first being the first point, and
+// fewer where the rest are duplicates.
 func (b *builder) farthestFirst(points []int) ([]int, error) {
 	sub, err := metric.Subset(b.f, points)
 	if err != nil {

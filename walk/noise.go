@@ -11,20 +11,21 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// Law is a law of the noise that one node adds to the counts of its children.
-// All four have the same privacy loss at the same scale; see [Tree.Loss].
-type Law int
+// Distribution is that of the noise that one node adds to the counts of its
+// children. All four have the same privacy loss at the same scale; see
+// [Tree.Loss]. The zero value is none of them and refused.
+type Distribution int
 
 const (
 	// Laplace adds independent Laplace noise of scale b to each child, and then
 	// the same number to all so that the children sum to their parent.
-	Laplace Law = iota
+	Laplace Distribution = iota + 1
 
 	// KNorm has density prop. to exp(-sum_i |x_i - med(x)|/b) on the vectors x
 	// of sum 0: the K-norm mechanism (HT10) for the body that the differences
-	// of two inputs fill, and the law of least variance here. On two children
-	// x_1 - x_2 is Laplace of scale b, so on a binary tree it is Laplace noise
-	// on the Haar coefficients.
+	// of two inputs fill, and the distribution of least variance here. On two
+	// children x_1 - x_2 is Laplace of scale b, so on a binary tree it is
+	// Laplace noise on the Haar coefficients.
 	KNorm
 
 	// DiscreteLaplace adds to each child independent integers with P{k} prop.
@@ -37,8 +38,8 @@ const (
 )
 
 // String returns the name of the constant.
-func (l Law) String() string {
-	switch l {
+func (d Distribution) String() string {
+	switch d {
 	case Laplace:
 		return "Laplace"
 	case KNorm:
@@ -48,15 +49,15 @@ func (l Law) String() string {
 	case DiscreteHaar:
 		return "DiscreteHaar"
 	}
-	return fmt.Sprintf("Law(%d)", int(l))
+	return fmt.Sprintf("Distribution(%d)", int(d))
 }
 
 // Discrete tells whether the noise consists of integers.
-func (l Law) Discrete() bool { return l == DiscreteLaplace || l == DiscreteHaar }
+func (d Distribution) Discrete() bool { return d == DiscreteLaplace || d == DiscreteHaar }
 
-func (l Law) check(op string) error {
-	if l < Laplace || l > DiscreteHaar {
-		return fault.Value(op, "law", float64(l), "Laplace, KNorm, DiscreteLaplace or DiscreteHaar")
+func (d Distribution) check(op string) error {
+	if d < Laplace || d > DiscreteHaar {
+		return fault.Value(op, "dist", float64(d), "Laplace, KNorm, DiscreteLaplace or DiscreteHaar")
 	}
 	return nil
 }
@@ -78,42 +79,43 @@ func checkScale(op, arg string, index int, b float64) error {
 
 // Noise draws the noise of single nodes, for trees too large to be a [Tree] or
 // unfolded on demand. It is an immutable value, safe for concurrent use. The
-// zero value has no noise to give: its methods panic, but for Law and Scale.
+// zero value has no noise to give: its methods panic, but for Distribution and
+// Scale.
 type Noise struct {
-	law   Law
+	dist  Distribution
 	scale float64
-	rate  float64 // 1/scale rounded down: a discrete law may be wider, not narrower
+	rate  float64 // 1/scale rounded down: a discrete distribution may be wider, not narrower
 }
 
-// NewNoise returns noise of the given law and scale b, a number in [1e-100,
-// 1e100]. Below a discrete law's scale of 1/700 or so all draws are 0 in
-// practice; above 2^48 a draw takes microseconds.
-func NewNoise(law Law, scale float64) (Noise, error) {
+// NewNoise returns noise of the given distribution and scale b, a number in
+// [1e-100, 1e100]. Below a discrete distribution's scale of 1/700 or so all
+// draws are 0 in practice; above 2^48 a draw takes microseconds.
+func NewNoise(dist Distribution, scale float64) (Noise, error) {
 	const op = "walk: NewNoise"
-	if err := law.check(op); err != nil {
+	if err := dist.check(op); err != nil {
 		return Noise{}, err
 	}
 	if err := checkScale(op, "scale", -1, scale); err != nil {
 		return Noise{}, err
 	}
-	return newNoise(law, scale), nil
+	return newNoise(dist, scale), nil
 }
 
-func newNoise(law Law, scale float64) Noise {
-	return Noise{law, scale, directed.DivDown(1, scale)}
+func newNoise(dist Distribution, scale float64) Noise {
+	return Noise{dist, scale, directed.DivDown(1, scale)}
 }
 
 // check refuses noise that NewNoise did not make.
 func (n Noise) check(op string) error { return fault.Made(n.scale != 0, op, "Noise", "NewNoise") }
 
-// Law returns the law.
-func (n Noise) Law() Law { return n.law }
+// Distribution returns the distribution.
+func (n Noise) Distribution() Distribution { return n.dist }
 
 // Scale returns the scale b.
 func (n Noise) Scale() float64 { return n.scale }
 
-// Draw fills dst with the noise of a node with len(dst) children, centered: up to
-// rounding its sum is 0. One child gets 0. DiscreteHaar panics where dst has
+// Draw fills dst with the noise of a node with len(dst) children, centered: up
+// to rounding its sum is 0. One child gets 0. DiscreteHaar panics where dst has
 // more than two entries. A nil r is a secure generator. O(len(dst)), without
 // allocation.
 //
@@ -135,17 +137,17 @@ func (n Noise) draw(rng *rand.Rand, dst []float64) {
 		return
 	}
 	switch {
-	case n.law == DiscreteHaar && k > 2:
+	case n.dist == DiscreteHaar && k > 2:
 		panic("walk: DiscreteHaar noise on more than two children")
-	case n.law == DiscreteHaar:
+	case n.dist == DiscreteHaar:
 		d := float64(exact.DiscreteLaplace(rng, n.rate))
 		dst[0], dst[1] = d/2, -d/2
 		return
-	case n.law == KNorm && k == 2:
+	case n.dist == KNorm && k == 2:
 		d := n.scale * random.Laplace(rng)
 		dst[0], dst[1] = d/2, -d/2
 		return
-	case n.law == KNorm:
+	case n.dist == KNorm:
 		kNorm(rng, dst, n.scale)
 		return
 	}
@@ -160,7 +162,7 @@ func (n Noise) draw(rng *rand.Rand, dst []float64) {
 	}
 }
 
-// kNorm draws from the K-norm law: in ascending order the entries have
+// kNorm draws from the K-norm distribution: in ascending order the entries have
 // independent exponential gaps, because sum_i |x_i - med(x)| is the sum over j
 // of min(j, k-j) times gap j; the order is a uniform permutation.
 func kNorm(rng *rand.Rand, dst []float64, b float64) {
@@ -182,16 +184,16 @@ func kNorm(rng *rand.Rand, dst []float64, b float64) {
 	}
 }
 
-// Add adds independent integers of the law DiscreteLaplace to the counts x of
-// the children of one node, in place: the part of a release that touches private
-// data. It panics at any other law. A node with an only child has nothing to add
-// to: [Tree.Loss] does not count it.
-// Sums outside int64 become the nearest int64, which is post-processing. A nil r
-// is a secure generator. About 35 ns a count.
+// Add adds independent integers of the distribution DiscreteLaplace to the
+// counts x of the children of one node, in place: the part of a release that
+// touches private data. It panics at any other distribution. A node with an
+// only child has nothing to add to: [Tree.Loss] does not count it. Sums outside
+// int64 become the nearest int64, which is post-processing. A nil r is a secure
+// generator. About 35 ns a count.
 func (n Noise) Add(rng *rand.Rand, x []int64) {
 	fault.Must(n, n.check("walk: Noise.Add"))
-	if n.law != DiscreteLaplace {
-		panic("walk: Noise.Add: the law is not DiscreteLaplace")
+	if n.dist != DiscreteLaplace {
+		panic("walk: Noise.Add: the distribution is not DiscreteLaplace")
 	}
 	rng, done := random.Get(rng)
 	for i, c := range x {
@@ -209,13 +211,13 @@ func (n Noise) Variance(k int) float64 {
 	if k < 2 {
 		return 0
 	}
-	return n.unitVariance() * shape(n.law, k)
+	return n.unitVariance() * shape(n.dist, k)
 }
 
 // unitVariance is the variance of the numbers that are drawn, for KNorm the
 // squared scale.
 func (n Noise) unitVariance() float64 {
-	switch n.law {
+	switch n.dist {
 	case Laplace:
 		return 2 * n.scale * n.scale
 	case KNorm:
@@ -232,10 +234,10 @@ func (n Noise) unitVariance() float64 {
 //
 //	E |x|^2 = sum_ij M_ij E g_i g_j = sum_j M_jj m_j^2 + |mu - mean(mu)|^2,
 //
-// mu the cumulated means. The law is exchangeable with sum 0, so its covariance
-// is E|x|^2/(k-1) times I - J/k.
-func shape(l Law, k int) float64 {
-	switch l {
+// mu the cumulated means. The distribution is exchangeable with sum 0, so its
+// covariance is E|x|^2/(k-1) times I - J/k.
+func shape(d Distribution, k int) float64 {
+	switch d {
 	case DiscreteHaar:
 		return 0.5
 	case KNorm:
@@ -255,15 +257,15 @@ func shape(l Law, k int) float64 {
 
 // perUnit is the slope of the potential.
 func (n Noise) perUnit() float64 {
-	if n.law.Discrete() {
+	if n.dist.Discrete() {
 		return n.rate
 	}
 	return 1 / n.scale
 }
 
-// single draws a number of the law Laplace or DiscreteLaplace.
+// single draws a number of the distribution Laplace or DiscreteLaplace.
 func (n Noise) single(rng *rand.Rand) float64 {
-	if n.law == DiscreteLaplace {
+	if n.dist == DiscreteLaplace {
 		return float64(exact.DiscreteLaplace(rng, n.rate))
 	}
 	return n.scale * random.Laplace(rng)

@@ -50,7 +50,7 @@ func TestDraw_Differences(t *testing.T) {
 	const b = 2.5
 	for _, c := range []struct {
 		name string
-		law  Law
+		dist Distribution
 		k    int
 		tail func(x float64) float64 // of (x_1 - x_2)/b
 	}{
@@ -63,7 +63,7 @@ func TestDraw_Differences(t *testing.T) {
 		{"Laplace 5", Laplace, 5, func(x float64) float64 { return (x + 2) * math.Exp(-x) / 4 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			n := must(NewNoise(c.law, b))
+			n := must(NewNoise(c.dist, b))
 			dst := make([]float64, c.k)
 			bins(t, 200_000, cuts, symmetric(c.tail), func() float64 {
 				n.Draw(r, dst)
@@ -74,7 +74,7 @@ func TestDraw_Differences(t *testing.T) {
 }
 
 // TestDraw_KNormRadius: the norm of a K-norm variate in k-1 dimensions has the
-// law Gamma(k-1), whatever the body.
+// distribution Gamma(k-1), whatever the body.
 func TestDraw_KNormRadius(t *testing.T) {
 	r := random.Seeded(15)
 	for _, k := range []int{2, 3, 4, 5, 9, 16} {
@@ -136,12 +136,12 @@ func TestDraw_KNormOrder(t *testing.T) {
 // 6 standard errors, estimated: about 2e-9 for each of 20 numbers.
 func TestDraw_Moments(t *testing.T) {
 	r := random.Seeded(17)
-	for _, law := range []Law{Laplace, KNorm, DiscreteLaplace, DiscreteHaar} {
+	for _, dist := range []Distribution{Laplace, KNorm, DiscreteLaplace, DiscreteHaar} {
 		for _, k := range []int{2, 3, 7} {
-			if law == DiscreteHaar && k > 2 {
+			if dist == DiscreteHaar && k > 2 {
 				continue
 			}
-			n := must(NewNoise(law, 1.5))
+			n := must(NewNoise(dist, 1.5))
 			x := make([]float64, k)
 			const draws = 40_000
 			var own, cross moment
@@ -152,14 +152,14 @@ func TestDraw_Moments(t *testing.T) {
 					sum += v
 				}
 				if math.Abs(sum) > 1e-12 {
-					t.Fatalf("%v: %v sums to %v", law, x, sum)
+					t.Fatalf("%v: %v sums to %v", dist, x, sum)
 				}
 				own.add(x[0] * x[0])
 				cross.add(x[0] * x[k-1])
 			}
 			s := n.Variance(k)
-			own.check(t, law.String()+": variance", s*(1-1/float64(k)))
-			cross.check(t, law.String()+": covariance", -s/float64(k))
+			own.check(t, dist.String()+": variance", s*(1-1/float64(k)))
+			cross.check(t, dist.String()+": covariance", -s/float64(k))
 		}
 	}
 }
@@ -178,8 +178,8 @@ func (m *moment) check(t *testing.T, name string, want float64) {
 	}
 }
 
-// integers is the law of DiscreteLaplace of scale b on -20, ..., 20, with all
-// beyond counted at the ends.
+// integers is the distribution of DiscreteLaplace of scale b on -20, ..., 20,
+// with all beyond counted at the ends.
 func integers(b float64) []float64 {
 	q := math.Exp(-1 / b)
 	p := make([]float64, 41)
@@ -190,7 +190,7 @@ func integers(b float64) []float64 {
 	return p
 }
 
-// tallyInteger counts k where the law of integers has it.
+// tallyInteger counts k where the distribution of integers has it.
 func tallyInteger(count []int, k int64) { count[max(0, min(40, k+20))]++ }
 
 func TestNoise_Integers(t *testing.T) {
@@ -239,9 +239,9 @@ func TestNewNoise_Errors(t *testing.T) {
 			t.Errorf("scale %v: %v", b, err)
 		}
 	}
-	for _, law := range []Law{-1, 4} {
-		if _, err := NewNoise(law, 1); !errors.As(err, &value) || value.Arg != "law" {
-			t.Errorf("%v: %v", law, err)
+	for _, dist := range []Distribution{-1, 0, 5} {
+		if _, err := NewNoise(dist, 1); !errors.As(err, &value) || value.Arg != "dist" {
+			t.Errorf("%v: %v", dist, err)
 		}
 	}
 	for name, f := range map[string]func(){

@@ -1,0 +1,143 @@
+package measure
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/metric"
+)
+
+// What is refused, and how: each error begins with what is given.
+func TestErrors(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	unit, f, two := []Column{{Hi: 1}}, randomPoints(20, 2, 1), linePoints{1, 2}
+	mixed := []Column{{Hi: 1}, {Categories: 3}}
+	hundred := make2(5, Column{Categories: 100})
+	box := func(c []Column, o *BoxOptions) error { return second(NewBox(c, o)) }
+	split := func(c []Column, splits ...[]int) error { return box(c, &BoxOptions{Splits: splits}) }
+	fin := func(o FiniteOptions) error { return second(NewFinite(t.Context(), f, &o)) }
+	fold := func(o FoldedOptions) error { return second(NewFolded(t.Context(), f, &o)) }
+	cell := func(d *Domain[[]float64], x ...float64) error { return second(d.Cell(x)) }
+	d, other := unitBox(1, BoxOptions{Signal: 100}), unitBox(1, BoxOptions{Signal: 1000})
+	lazy := unitBox(1, BoxOptions{Signal: 100, Lazy: true})
+	refuse := unitBox(1, BoxOptions{Depth: 2, Outside: Refuse})
+	cats := must(NewBox([]Column{{Categories: 3}}, &BoxOptions{Signal: 1}))
+	sphere := must(NewSphere(0, &SphereOptions{Signal: 100}))
+	points, pair := must(NewFinite(t.Context(), f, nil)), must(NewFinite(t.Context(), two, nil))
+	syn := func(eps float64, o SynthesizerOptions) error { return second(NewSynthesizer(d, eps, &o)) }
+	lazySyn := func(o SynthesizerOptions) error { return second(NewSynthesizer(lazy, 1, &o)) }
+	mea := func(o MeasureOptions) error { return second(NewMeasure(d, 1, &o)) }
+	s, m := must(NewSynthesizer(d, 1, nil)), must(NewMeasure(d, 1, nil))
+	c := must(CountAll(t.Context(), d, [][]float64{{0.5}}, nil))
+	out := must(s.Release(nil, c))
+	signed := must(must(NewSynthesizer(d, 1, &SynthesizerOptions{Estimator: Signed})).Release(nil, c))
+	for _, x := range []struct {
+		want string
+		err  error
+	}{
+		{"NewBox: columns: empty input", box(nil, &BoxOptions{Signal: 1})},
+		{"NewBox: Signal = 0, want about records*eps, or set Depth or Splits", box(unit, nil)},
+		{"NewBox: Signal = -1, want about", box(unit, &BoxOptions{Signal: -1})},
+		{"NewBox: Signal = 5, want 0 where Depth", box(unit, &BoxOptions{Signal: 5, Depth: 1})},
+		{"NewBox: Signal = 5, want 0 where Splits", box(unit, &BoxOptions{Signal: 5, Splits: [][]int{{2}}})},
+		{"NewBox: Depth = 5, want 0 where Splits", box(unit, &BoxOptions{Depth: 5, Splits: [][]int{{2}}})},
+		{"NewBox: Arity = 5, want 0 where Splits", box(unit, &BoxOptions{Arity: 5, Splits: [][]int{{2}}})},
+		{"NewBox: Depth = NaN", box(unit, &BoxOptions{Depth: nan})},
+		{"NewBox: Arity = 1", box(unit, &BoxOptions{Signal: 1, Arity: 1})},
+		{"NewBox: P = 0.5", box(unit, &BoxOptions{Signal: 1, P: 0.5})},
+		{"NewBox: Outside = 7", box(unit, &BoxOptions{Signal: 1, Outside: 7})},
+		{"NewBox: columns.Hi[0] = 1", box([]Column{{Lo: 1, Hi: 1}}, &BoxOptions{Signal: 1})},
+		{"NewBox: columns.Lo[0] = NaN", box([]Column{{Lo: nan, Hi: 1}}, &BoxOptions{Signal: 1})},
+		{"NewBox: columns.Hi[0] = +Inf", box([]Column{{Hi: inf}}, &BoxOptions{Signal: 1})},
+		{"NewBox: columns.Weight[0] = -1", box([]Column{{Hi: 1, Weight: -1}}, &BoxOptions{Signal: 1})},
+		{"NewBox: columns.Categories[0] = -2", box([]Column{{Categories: -2}}, &BoxOptions{Signal: 1})},
+		{"NewBox: Splits[0][0] = 0", split(unit, []int{0})},
+		{"NewBox: Splits[0] has size 2, want 1", split(unit, []int{2, 2})},
+		{"NewBox: Splits[0][0] = 2, want 1 or 4", split([]Column{{Categories: 4}}, []int{2}, []int{2})},
+		{"NewBox: Splits.column[0] = 1, want 4 parts in all, one a category", box([]Column{{Categories: 4}}, &BoxOptions{Splits: [][]int{}})},
+		{"NewBox: Splits.column[1] = 1, want 3 parts in all, one a category", split(mixed, []int{4, 1})},
+		{"NewBox: Splits.column[1] = 9, want 3 parts in all, one a category", split(mixed, []int{4, 3}, []int{1, 3})},
+		{"NewBox: needs", box(make2(3, unit[0]), &BoxOptions{Depth: 20})},
+		{"NewBox: needs", box(make2(9, unit[0]), &BoxOptions{Depth: 20, Lazy: true})},
+		{"NewBox: needs", box(make2(2, unit[0]), &BoxOptions{Signal: 1e300, Lazy: true})},
+		{"NewBox: needs", box(unit, &BoxOptions{Depth: 1e300, Lazy: true})},
+		{"NewBox: needs", box(hundred, &BoxOptions{Signal: 1000})},
+		{"NewBox: needs", box(append([]Column{{Hi: 1e9}}, hundred...), &BoxOptions{Signal: 1000})},
+		{"NewSphere: needs", second(NewSphere(1, &SphereOptions{Signal: 1e300}))},
+		{"NewSphere: radius = -1", second(NewSphere(-1, &SphereOptions{Signal: 1}))},
+		{"NewSphere: Signal = 0, want about records*eps, or set Depth", second(NewSphere(1, nil))},
+		{"Domain.Cell: record[0] = 1.5, want a number", cell(refuse, 1.5)},
+		{"Domain.Cell: record[0] = NaN", cell(unitBox(1, BoxOptions{Depth: 2}), nan)},
+		{"Domain.Cell: record has size 0", cell(refuse)},
+		{"Domain.Cell: record[0] = 1.5, want a category", cell(cats, 1.5)},
+		{"Domain.Cell: record[0] = 3, want a category", cell(cats, 3)},
+		{"Domain.Cell: metric: GreatCircle: ", second(sphere.Cell(metric.LatLon{Lat: 91}))},
+		{"Domain.Cell: metric: GreatCircle: ", second(sphere.Cell(metric.LatLon{Lon: nan}))},
+		{"Domain.Cell: record = 20, want an index", second(points.Cell(20))},
+		{"Domain.Cell: unknown label: c", second(must(Labels(pair, []string{"a", "b"})).Cell("c"))},
+		{"Domain.Cell: metric: Euclidean: ", second(must(On(points, f)).Cell([]float64{nan, 1}))},
+		{"Domain.Points: needs", second(lazy.Points())},
+		{"Domain.Weights: points: empty input", second(d.Weights(nil, nil))},
+		{"Domain.Weights: weights[0] = -1", second(d.Weights([][]float64{{0}}, []float64{-1}))},
+		{"Domain.Weights: sum of weights = 0", second(d.Weights([][]float64{{0}}, []float64{0}))},
+		{"Domain.Weights: weights[0] = NaN", second(d.Weights([][]float64{{0}}, []float64{nan}))},
+		{"NewFinite: Separation = -1", fin(FiniteOptions{Separation: -1})},
+		{"NewFinite: Arity = 1", fin(FiniteOptions{Arity: 1})},
+		{"NewFinite: Height = -1", fin(FiniteOptions{Height: -1})},
+		{"NewFinite: Height = 2", fin(FiniteOptions{Height: 2, Arity: 3})},
+		{"NewFinite: f: empty input", second(NewFinite(t.Context(), linePoints{}, nil))},
+		{"NewFinite: distance of point 0[1] = NaN", second(NewFinite(t.Context(), linePoints{1, nan, 3}, &FiniteOptions{Arity: 2}))},
+		{"NewFolded: Separation = -1", fold(FoldedOptions{Separation: -1})},
+		{"NewFolded: Arity = 1", fold(FoldedOptions{Arity: 1})},
+		{"NewUltrametric: Ratio = 2", second(NewUltrametric(t.Context(), nil, &HierarchyOptions{Ratio: 2}))},
+		{"NewUltrametric: f: empty input", second(NewUltrametric(t.Context(), nil, nil))},
+		{"Labels: labels has size 1, want 20", second(Labels(points, []string{"a"}))},
+		{"Labels: labels[1] = 0, want a label that no", second(Labels(pair, []string{"a", "a"}))},
+		{"On: p has size 20, want 2", second(On(pair, f))},
+
+		{"NewSynthesizer: eps = 0", syn(0, SynthesizerOptions{})},
+		{"NewSynthesizer: eps = NaN", syn(nan, SynthesizerOptions{})},
+		{"NewSynthesizer: eps = +Inf", syn(inf, SynthesizerOptions{})},
+		{"NewSynthesizer: the privacy level = 1e-300", syn(1e-300, SynthesizerOptions{})},
+		{"NewSynthesizer: Relation = 5", syn(1, SynthesizerOptions{Relation: 5})},
+		{"NewSynthesizer: Distribution = 9", syn(1, SynthesizerOptions{Distribution: 9})},
+		{"NewSynthesizer: Distribution = 4, want other than DiscreteHaar", syn(1, SynthesizerOptions{Distribution: DiscreteHaar})},
+		{"NewSynthesizer: Distribution = 2", syn(1, SynthesizerOptions{Distribution: KNorm})},
+		{"NewSynthesizer: Schedule = -1", syn(1, SynthesizerOptions{Schedule: -1})},
+		{"NewSynthesizer: Estimator = 4", syn(1, SynthesizerOptions{Estimator: 4})},
+		{"NewSynthesizer: Scales has size 7", syn(1, SynthesizerOptions{Scales: make([]float64, 7)})},
+		{"NewSynthesizer: Scales[0] = 0", syn(1, SynthesizerOptions{Scales: make([]float64, d.Height())})},
+		{"NewSynthesizer: Schedule = 2, want 0 where Scales", syn(1, SynthesizerOptions{Scales: make([]float64, d.Height()), Schedule: ByCost})},
+		{"NewSynthesizer: MaxCells = 10, want an integer >= 0, and 0 unless", syn(1, SynthesizerOptions{MaxCells: 10})},
+		{"NewSynthesizer: MaxCells = -1", lazySyn(SynthesizerOptions{MaxCells: -1})},
+		{"NewSynthesizer: Estimator = 2, want Weighted", lazySyn(SynthesizerOptions{Estimator: Nearest})},
+		{"NewMeasure: needs", second(NewMeasure(lazy, 1, nil))},
+		{"NewMeasure: alpha = 0", second(NewMeasure(d, 0, nil))},
+		{"NewMeasure: Distribution = 4, want Laplace or KNorm", mea(MeasureOptions{Distribution: DiscreteHaar})},
+		{"NewMeasure: Schedule = 3", mea(MeasureOptions{Schedule: 3})},
+		{"NewMeasure: Scales has size 7", mea(MeasureOptions{Scales: make([]float64, 7)})},
+		{"NewMeasure: Estimator = -1", mea(MeasureOptions{Estimator: -1})},
+		{"Measure.Release: mu has size 1", second(m.Release(nil, []float64{1}))},
+		{"Measure.Release: sum of mu = 0", second(m.Release(nil, make([]float64, d.Len())))},
+		{"Synthesizer.Release: counts: empty input", second(s.Release(nil, d.NewCounts()))},
+		{"Synthesizer.Release: counts do not belong", second(s.Release(nil, other.NewCounts()))},
+		{"Synthesizer.Bound: records = 0", second(s.Bound(t.Context(), 0, nil))},
+		{"Release.Records: m = -1", second(out.Records(nil, -1, nil))},
+		{"Release.Records: needs", second(out.Records(nil, math.MaxInt32, nil))},
+		{"Release.Records: a Signed measure", second(signed.Records(nil, 5, nil))},
+		{"Release.Confidence: prob = 0", second(out.Confidence(1, 0))},
+		{"Release.Confidence: lipschitz = NaN", second(out.Confidence(nan, 0.9))},
+	} {
+		if x.err == nil || !strings.HasPrefix(x.err.Error(), "measure: "+x.want) {
+			t.Errorf("%v, want measure: %s", x.err, x.want)
+		}
+	}
+	if err := second(s.Release(nil, other.NewCounts())); !errors.Is(err, ErrMismatch) {
+		t.Errorf("counts of another domain: %v", err)
+	}
+	if err := cell(unitBox(1, BoxOptions{Depth: 2}), inf); err != nil {
+		t.Errorf("clipping +Inf: %v", err)
+	}
+}
