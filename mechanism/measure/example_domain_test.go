@@ -144,6 +144,28 @@ func ExampleNewTaxonomy() {
 	// Paris Lyon Tokyo
 }
 
+func ExampleNewUltrametric() {
+	// Four words by when their languages parted, in thousands of years.
+	words := []string{"mano", "main", "hand", "ruka"}
+	u, err := metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1.5, 5, 5})
+	if err != nil {
+		log.Fatal(err)
+	}
+	d, err := measure.NewUltrametric(context.Background(), u, &measure.HierarchyOptions{Ratio: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	byWord, err := measure.Labels(d, words)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(byWord)
+	fmt.Println(byWord.Distance("mano", "main"), byWord.Distance("main", "hand"))
+	// Output:
+	// hierarchy over 4 points: 4 cells, 2 levels of arity up to 3
+	// 1.5 5
+}
+
 func ExampleNewFolded() {
 	var corners [][]float64
 	for i := range 16 {

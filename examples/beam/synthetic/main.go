@@ -96,7 +96,7 @@ func (q *request) pipeline(ctx context.Context) (*beam.Pipeline, error) {
 	}
 	o.Key, o.KeyFile = random.Key, random.KeyFile
 
-	if err := q.describe(box, o.Release); err != nil {
+	if err := q.describe(ctx, box, o.Release); err != nil {
 		return nil, err
 	}
 	p, s := beam.NewPipelineWithRoot()
@@ -110,7 +110,7 @@ func (q *request) pipeline(ctx context.Context) (*beam.Pipeline, error) {
 }
 
 // describe says what will be released, before any data are read.
-func (q *request) describe(box privatebeam.Box, o measure.SynthesizerOptions) error {
+func (q *request) describe(ctx context.Context, box privatebeam.Box, o measure.SynthesizerOptions) error {
 	d, err := box.Domain()
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (q *request) describe(box privatebeam.Box, o measure.SynthesizerOptions) er
 	if err != nil {
 		return err
 	}
-	b, err := y.Bound(q.about, &measure.BoundOptions{Draws: -1})
+	b, err := y.Bound(ctx, q.about, &measure.BoundOptions{Draws: -1})
 	if err != nil {
 		return err
 	}
