@@ -10,6 +10,8 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/metric"
+	"golang.org/x/exp/constraints"
 )
 
 // lineMax bounds positions, like the coordinates and lengths of package metric:
@@ -89,15 +91,16 @@ func W1LineBetween(x, mu, y, nu []float64) (float64, error) {
 }
 
 // W1Samples returns the distance of the empirical measures of two samples of
-// real numbers, which need not have the same size: each of the n numbers of a
-// has weight 1/n, each of the m of b has 1/m.
+// numbers, which need not have the same size: each of the n numbers of a has
+// weight 1/n, each of the m of b has 1/m. The distance of two numbers is that of
+// [metric.Numbers]: differences of integers do not overflow.
 //
 // The optimal plan couples the quantiles of the two. It is followed in whole
-// units of the weight 1/(n*m), so nothing drifts: the relative error is at most
-// 2^-51. Numbers lie in [-1e300, 1e300]; errors are [metric.ErrEmpty],
-// [*metric.ValueError] and [*metric.MemoryError]. The samples are not modified.
-// O(n+m) for sorted samples, otherwise two radix sorts, one on each core.
-func W1Samples(a, b []float64) (float64, error) {
+// units of the weight 1/(n*m): the relative error is at most 2^-51. Numbers lie
+// in [-1e300, 1e300]; errors are [metric.ErrEmpty], [*metric.ValueError] and
+// [*metric.MemoryError]. The samples are not modified. O(n+m) for sorted samples,
+// otherwise two sorts, one on each core: of []float64 by radix.
+func W1Samples[T constraints.Integer | constraints.Float](a, b []T) (float64, error) {
 	const op = "wasserstein: W1Samples"
 	if err := lineCheck(op, "a", a); err != nil {
 		return 0, err
@@ -105,16 +108,23 @@ func W1Samples(a, b []float64) (float64, error) {
 	if err := lineCheck(op, "b", b); err != nil {
 		return 0, err
 	}
-	samples := [2][]float64{a, b}
+	samples := [2][]T{a, b}
 	workers := 0
 	if len(a)+len(b) < lineParallel {
 		workers = 1
 	}
 	// Without a context there is no error.
 	_ = parallel.Chunks(context.Background(), 2, 1, workers, nil, func(c, _, _ int) {
-		if !lineAscends(samples[c]) {
-			samples[c], _ = lineSort(samples[c], false)
+		x := samples[c]
+		if slices.IsSorted(x) {
+			return
 		}
+		if f, ok := any(x).([]float64); ok {
+			f, _ = lineSort(f, false)
+			samples[c] = any(f).([]T)
+			return
+		}
+		samples[c] = slices.Sorted(slices.Values(x))
 	})
 	a, b = samples[0], samples[1]
 	// A number of a weighs m units, one of b weighs n. Below lineCount the
@@ -123,11 +133,12 @@ func W1Samples(a, b []float64) (float64, error) {
 	unit := gcd(n, m)
 	n, m = n/unit, m/unit
 	units := float64(m) * float64(len(a)) // all of either measure
+	var line metric.Numbers[T]
 	var cost exact.DD
 	restA, restB := m, n
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		t := min(restA, restB)
-		cost = cost.AddFloat(float64(math.Abs(a[i]-b[j]) * (float64(t) / units)))
+		cost = cost.AddFloat(float64(line.Distance(a[i], b[j]) * (float64(t) / units)))
 		if restA -= t; restA == 0 {
 			i, restA = i+1, m
 		}
@@ -147,13 +158,13 @@ const lineParallel = 1 << 13
 const lineCount = 1 << 30
 
 // lineCheck checks the positions of a measure on the line.
-func lineCheck(op, arg string, x []float64) error {
+func lineCheck[T constraints.Integer | constraints.Float](op, arg string, x []T) error {
 	if err := lineSize(op, arg, len(x)); err != nil {
 		return err
 	}
 	for i, v := range x {
-		if !(math.Abs(v) <= lineMax) {
-			return &fault.ValueError{Op: op, Arg: arg, Index: i, Value: v, Want: "a number in [-1e300, 1e300]"}
+		if f := float64(v); !(math.Abs(f) <= lineMax) {
+			return &fault.ValueError{Op: op, Arg: arg, Index: i, Value: f, Want: "a number in [-1e300, 1e300]"}
 		}
 	}
 	return nil
@@ -182,7 +193,7 @@ func sumOrInf(c exact.DD) float64 {
 // lineOrder returns the indices of x in ascending order of their values, or nil
 // where x ascends as it stands.
 func lineOrder(x []float64) []int32 {
-	if lineAscends(x) {
+	if slices.IsSorted(x) {
 		return nil
 	}
 	_, order := lineSort(x, true)
@@ -195,15 +206,6 @@ func lineAt(order []int32, k int) int {
 		return k
 	}
 	return int(order[k])
-}
-
-func lineAscends(x []float64) bool {
-	for k := 1; k < len(x); k++ {
-		if x[k] < x[k-1] {
-			return false
-		}
-	}
-	return true
 }
 
 // The radix sort takes the 64 bits of a number in 6 digits of 11 bits, which

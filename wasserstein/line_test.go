@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
+	"golang.org/x/exp/constraints"
 )
 
 // lineClose reports whether got is within the relative error tol of want.
@@ -170,6 +171,61 @@ func TestW1Samples_IsTheQuantileCoupling(t *testing.T) {
 			t.Fatalf("n=%d, m=%d: %v, want %v", n, m, got, want)
 		}
 	}
+}
+
+// Integers of any type keep all their digits: differences neither wrap nor lose
+// what lies below 2^53. Numbers of float32 count as they are.
+func TestW1Samples_OfAnyNumbers(t *testing.T) {
+	type cents int64
+	r := random.Seeded(7)
+	for range 100 {
+		n, m := 1+r.IntN(9), 1+r.IntN(9)
+		bits := make([]uint64, n+m)
+		for i := range bits {
+			bits[i] = r.Uint64() >> (11 * r.IntN(2))
+			if r.IntN(3) == 0 {
+				bits[i] = []uint64{0, 1, 1 << 63, 1<<63 - 1, math.MaxUint64, 1 << 53, 1<<53 + 1}[r.IntN(7)]
+			}
+		}
+		samplesCheck(t, bits[:n], bits[n:])
+		samplesCheck(t, testConvert[int64](bits[:n]), testConvert[int64](bits[n:]))
+		samplesCheck(t, testConvert[cents](bits[:n]), testConvert[cents](bits[n:]))
+		samplesCheck(t, testConvert[int8](bits[:n]), testConvert[int8](bits[n:]))
+		f, g := testConvert[float32](bits[:n]), testConvert[float32](bits[n:])
+		if got, want := testkit.Must(W1Samples(f, g)), testkit.Must(W1Samples(testConvert[float64](f), testConvert[float64](g))); got != want {
+			t.Fatalf("%v, %v: %v, want %v", f, g, got, want)
+		}
+	}
+}
+
+// samplesCheck matches every number, repeated to one size, in order.
+func samplesCheck[T constraints.Integer](t *testing.T, a, b []T) {
+	t.Helper()
+	number := func(v T) *big.Int {
+		if v < 0 {
+			return big.NewInt(int64(v))
+		}
+		return new(big.Int).SetUint64(uint64(v))
+	}
+	x, y, sum := slices.Repeat(a, len(b)), slices.Repeat(b, len(a)), new(big.Int)
+	slices.Sort(x)
+	slices.Sort(y)
+	for k := range x {
+		d := new(big.Int).Sub(number(x[k]), number(y[k]))
+		sum.Add(sum, d.Abs(d))
+	}
+	want, _ := new(big.Rat).SetFrac(sum, big.NewInt(int64(len(x)))).Float64()
+	if got := testkit.Must(W1Samples(a, b)); !lineClose(got, want, 0x1p-51) {
+		t.Fatalf("%T %v, %v: %v, want %v", a, a, b, got, want)
+	}
+}
+
+func testConvert[T, S constraints.Integer | constraints.Float](x []S) []T {
+	out := make([]T, len(x))
+	for i, v := range x {
+		out[i] = T(v)
+	}
+	return out
 }
 
 // A million points: moved by exactly 2^-30 in a random order, unequal sizes, and
