@@ -21,7 +21,7 @@ type Bimetric struct {
 // NewBimetric checks that the two metrics have the same number of points.
 func NewBimetric(privacy, utility Finite) (Bimetric, error) {
 	b := Bimetric{privacy, utility}
-	return b, b.Check()
+	return b, b.check("metric: NewBimetric")
 }
 
 // Same is the bimetric space in which one metric measures both.
@@ -40,8 +40,9 @@ func (b Bimetric) OneMetric() bool {
 
 // Check reports a missing, empty or mismatched metric. Functions that take a
 // Bimetric call it, so that one built as a literal is safe.
-func (b Bimetric) Check() error {
-	const op = "metric: Bimetric.Check"
+func (b Bimetric) Check() error { return b.check("metric: Bimetric.Check") }
+
+func (b Bimetric) check(op string) error {
 	n, m := fault.Len(b.Privacy), fault.Len(b.Utility)
 	if err := fault.Empty(op, "Privacy", n); err != nil {
 		return err
@@ -60,13 +61,9 @@ func (b Bimetric) Check() error {
 // the utility metric. It is +Inf where rho1 is 0 and rho2 is not, and 0 with
 // the pair (0, 0) where rho2 is 0 throughout. O(n^2).
 func (b Bimetric) Lipschitz(ctx context.Context) (ratio float64, i, j int, err error) {
-	if err := b.Check(); err != nil {
+	if err := b.check("metric: Bimetric.Lipschitz"); err != nil {
 		return 0, 0, 0, err
 	}
-	return b.lipschitz(ctx)
-}
-
-func (b Bimetric) lipschitz(ctx context.Context) (ratio float64, i, j int, err error) {
 	var r1, r2 []float64
 	for x := range b.Len() {
 		if err := ctx.Err(); err != nil {

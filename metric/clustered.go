@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 )
 
@@ -21,13 +22,13 @@ type Clustered struct {
 func NewClustered(clusters, size int, intra float64) (*Clustered, error) {
 	const op = "metric: NewClustered"
 	if clusters < 1 {
-		return nil, &ValueError{Op: op, Arg: "clusters", Index: -1, Value: float64(clusters), Want: "at least 1"}
+		return nil, fault.Value(op, "clusters", float64(clusters), "at least 1")
 	}
 	if size < 1 || size > math.MaxInt/clusters {
-		return nil, &ValueError{Op: op, Arg: "size", Index: -1, Value: float64(size), Want: "at least 1, and clusters*size an int"}
+		return nil, fault.Value(op, "size", float64(size), "at least 1, and clusters*size an int")
 	}
 	if !(intra > 0 && intra <= 1) {
-		return nil, &ValueError{Op: op, Arg: "intra", Index: -1, Value: intra, Want: "a number in (0, 1]"}
+		return nil, fault.Value(op, "intra", intra, "a number in (0, 1]")
 	}
 	return &Clustered{clusters, size, intra}, nil
 }

@@ -28,7 +28,7 @@ func Scale[P any](s Space[P], c float64) (Space[P], error) {
 func Power[P any](s Space[P], p float64) (Space[P], error) {
 	const op = "metric: Power"
 	if !(p > 0 && p <= 1) {
-		return nil, &ValueError{Op: op, Arg: "p", Index: -1, Value: p, Want: "a number in (0, 1]"}
+		return nil, fault.Value(op, "p", p, "a number in (0, 1]")
 	}
 	return newTransform(op, s, "", func(d float64) float64 { return math.Pow(d, p) })
 }
@@ -198,10 +198,10 @@ func (s product[A, B]) Unit() Unit { return common(UnitOf(s.a), UnitOf(s.b)) }
 
 func (s product[A, B]) Check(x, y Pair[A, B]) error {
 	if err := check(s.a, x.First, y.First); err != nil {
-		return fmt.Errorf("metric: Product: First: %w", err)
+		return fault.Within("metric: Product: First", err)
 	}
 	if err := check(s.b, x.Second, y.Second); err != nil {
-		return fmt.Errorf("metric: Product: Second: %w", err)
+		return fault.Within("metric: Product: Second", err)
 	}
 	return nil
 }

@@ -61,11 +61,11 @@ func NewMatrix(rows [][]float64) (*Dense, error) {
 			return nil, err
 		}
 		if row[i] != 0 {
-			return nil, &Violation{Axiom: ZeroSelf, I: i, J: i, K: -1, Excess: row[i]}
+			return nil, &Violation{Op: op, Axiom: ZeroSelf, I: i, J: i, K: -1, Excess: row[i]}
 		}
 		for j := range i {
 			if row[j] != rows[j][i] {
-				return nil, &Violation{Axiom: Symmetry, I: j, J: i, K: -1, Excess: row[j] - rows[j][i]}
+				return nil, &Violation{Op: op, Axiom: Symmetry, I: j, J: i, K: -1, Excess: row[j] - rows[j][i]}
 			}
 		}
 		upper = append(upper, row[i+1:]...)

@@ -25,7 +25,7 @@ func ExampleNewPoints() {
 	// Output:
 	// 344 km
 	// [877 932 0] km from Berlin
-	// metric: NewPoints: point 1: metric: GreatCircle: y.Lat = 480, want degrees in [-90, 90]
+	// metric: NewPoints: pts[1]: GreatCircle: y.Lat = 480, want degrees in [-90, 90]
 }
 
 func ExampleNewDense() {
@@ -40,7 +40,7 @@ func ExampleNewDense() {
 func ExampleNewMatrix() {
 	_, err := metric.NewMatrix([][]float64{{0, 1}, {2, 0}})
 	fmt.Println(err)
-	// Output: metric: d(i,j) = d(j,i) fails at i=0, j=1 by 1
+	// Output: metric: NewMatrix: d(i,j) = d(j,i) fails at i=0, j=1 by 1
 }
 
 func ExampleDensify() {

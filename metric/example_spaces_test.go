@@ -92,7 +92,7 @@ func ExampleGreatCircle() {
 	fmt.Println(err)
 	// Output:
 	// 344 km
-	// metric: NewPoints: point 1: metric: GreatCircle: y.Lat = 100, want degrees in [-90, 90]
+	// metric: NewPoints: pts[1]: GreatCircle: y.Lat = 100, want degrees in [-90, 90]
 }
 
 func ExampleHamming() {

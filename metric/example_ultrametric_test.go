@@ -76,7 +76,7 @@ func ExampleValidateUltrametric() {
 		log.Fatal(err)
 	}
 	fmt.Println(metric.ValidateUltrametric(context.Background(), line, 0))
-	// Output: metric: d(i,j) <= max(d(i,k), d(k,j)) fails at i=0, j=2, k=1 by 1
+	// Output: metric: ValidateUltrametric: d(i,j) <= max(d(i,k), d(k,j)) fails at i=0, j=2, k=1 by 1
 }
 
 func ExampleUltrametric_Clusters() {

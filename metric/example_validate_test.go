@@ -27,6 +27,6 @@ func ExampleValidate() {
 		fmt.Println(v.Axiom == metric.Triangle, v.I, v.K, v.J, v.Excess)
 	}
 	// Output:
-	// metric: d(i,j) <= d(i,k) + d(k,j) fails at i=0, j=2, k=1 by 15
+	// metric: Validate: d(i,j) <= d(i,k) + d(k,j) fails at i=0, j=2, k=1 by 15
 	// true 0 1 2 15
 }

@@ -2,6 +2,7 @@ package metric
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -67,7 +68,7 @@ func ultrametric(ctx context.Context, op string, f Finite, tol float64) (*Ultram
 	if err != nil {
 		return nil, err
 	}
-	err = search(ctx, f.Len(), 16, 0, nil, func(_, lo, hi int) *Violation {
+	err = search(ctx, op, f.Len(), 16, 0, nil, func(_, lo, hi int) *Violation {
 		var a, b []float64
 		for i := lo; i < hi; i++ {
 			a, b = finite.Row(f, i, a), u.DistancesFrom(i, b)
@@ -137,7 +138,9 @@ func subdominant(ctx context.Context, op string, f Finite) (u *Ultrametric, pare
 	if err := tableSize(op, n); err != nil {
 		return nil, nil, err
 	}
-	edges, err := spanning.Prim(ctx, f, nil, func(i, j int, d float64) error { return pairLaws(i, j, d, d, false) })
+	edges, err := spanning.Prim(ctx, f, nil, func(i, j int, d float64) error {
+		return &Violation{Op: op, Axiom: FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(d)}
+	})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,7 +26,7 @@ func NearestNeighbors(ctx context.Context, f Finite, k int) ([]int, error) {
 		return nil, err
 	}
 	if k < 1 || k >= n {
-		return nil, &ValueError{Op: op, Arg: "k", Index: -1, Value: float64(k), Want: fmt.Sprintf("an integer in [1, %d]", n-1)}
+		return nil, fault.Value(op, "k", float64(k), fmt.Sprintf("an integer in [1, %d]", n-1))
 	}
 	return nearestNeighbors(ctx, op, f, k)
 }
@@ -37,7 +37,7 @@ func nearestNeighbors(ctx context.Context, op string, f Finite, k int) ([]int, e
 		return nil, err
 	}
 	ix, out := NewIndex(f), make([]int, n*k)
-	err := search(ctx, n, neighborChunk, 0, nil, func(_, lo, hi int) *Violation {
+	err := search(ctx, op, n, neighborChunk, 0, nil, func(_, lo, hi int) *Violation {
 		for h := lo; h < hi && ctx.Err() == nil; h++ {
 			i := ix.ordered(h)
 			if slices.Contains(ix.Neighbors(i, k, out[i*k:i*k:(i+1)*k]), -1) { // nobody
@@ -79,7 +79,7 @@ func ReverseNeighbors(ctx context.Context, f Finite, r int) ([][]int, error) {
 		return nil, err
 	}
 	if r < 1 || r > n {
-		return nil, &ValueError{Op: op, Arg: "r", Index: -1, Value: float64(r), Want: fmt.Sprintf("an integer in [1, %d]", n)}
+		return nil, fault.Value(op, "r", float64(r), fmt.Sprintf("an integer in [1, %d]", n))
 	}
 	if err := fault.Memory(op, float64(n)*float64(r), 8); err != nil {
 		return nil, err

@@ -179,7 +179,7 @@ func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, ra
 		return nil, nil, err
 	}
 	if k < 1 || k > n {
-		return nil, nil, &ValueError{Op: op, Arg: "k", Index: -1, Value: float64(k), Want: fmt.Sprintf("an integer in [1, %d]", n)}
+		return nil, nil, fault.Value(op, "k", float64(k), fmt.Sprintf("an integer in [1, %d]", n))
 	}
 	if err := fault.Index(op, "start", start, n); err != nil {
 		return nil, nil, err
@@ -204,7 +204,7 @@ func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, ra
 				}
 				d := f.Distance(top.i, j)
 				if notFinite(d) {
-					bad[c] = &Violation{Axiom: FiniteValue, I: top.i, J: j, K: -1, Excess: math.Abs(d)}
+					bad[c] = &Violation{Op: op, Axiom: FiniteValue, I: top.i, J: j, K: -1, Excess: math.Abs(d)}
 					return
 				}
 				if d < near[j] {
@@ -221,7 +221,7 @@ func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, ra
 		}
 		for _, err := range bad {
 			if err != nil {
-				return nil, nil, fmt.Errorf("%s: %w", op, err)
+				return nil, nil, err
 			}
 		}
 		top = tops[0]

@@ -31,7 +31,7 @@ func NewPoints[P any](pts []P, s Space[P]) (*Points[P], error) {
 	if c, ok := s.(Checker[P]); ok {
 		for i, p := range pts {
 			if err := c.Check(pts[0], p); err != nil {
-				return nil, fmt.Errorf("%s: point %d: %w", op, i, err)
+				return nil, fault.Within(fmt.Sprintf("%s: pts[%d]", op, i), err)
 			}
 		}
 	}

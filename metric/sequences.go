@@ -3,6 +3,8 @@ package metric
 import (
 	"math"
 	"unicode/utf8"
+
+	"github.com/metricdp/metricdp/internal/fault"
 )
 
 // Hamming counts the positions at which two sequences of one length differ.
@@ -236,7 +238,7 @@ func checkBase(op string, base float64) error {
 	if base == 0 || base > 1 && base <= math.MaxFloat64 {
 		return nil
 	}
-	return &ValueError{Op: op, Arg: "Base", Index: -1, Value: base, Want: "a finite number > 1, or 0 for 2"}
+	return fault.Value(op, "Base", base, "a finite number > 1, or 0 for 2")
 }
 
 // checkEntries refuses NaN, for which == is not an equivalence.

@@ -38,7 +38,7 @@ import (
 func Spanner(ctx context.Context, f Finite, t float64) (*Graph, error) {
 	const op = "metric: Spanner"
 	if !(t >= 1 && t <= math.MaxFloat64) {
-		return nil, &ValueError{Op: op, Arg: "t", Index: -1, Value: t, Want: "a finite number >= 1"}
+		return nil, fault.Value(op, "t", t, "a finite number >= 1")
 	}
 	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {

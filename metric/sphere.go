@@ -1,6 +1,10 @@
 package metric
 
-import "math"
+import (
+	"math"
+
+	"github.com/metricdp/metricdp/internal/fault"
+)
 
 // EarthRadiusKm is the mean radius of the Earth in km (IUGG R1).
 const EarthRadiusKm = 6371.0088
@@ -54,14 +58,14 @@ func (g GreatCircle) Unit() Unit {
 func (g GreatCircle) Check(x, y LatLon) error {
 	const op = "metric: GreatCircle"
 	if r := g.radius(); !(r > 0 && r <= maxMagnitude) {
-		return &ValueError{Op: op, Arg: "Radius", Index: -1, Value: r, Want: "a number in [0, 1e300]"}
+		return fault.Value(op, "Radius", r, "a number in [0, 1e300]")
 	}
 	for i, p := range [2]LatLon{x, y} {
 		if !(math.Abs(p.Lat) <= 90) {
-			return &ValueError{Op: op, Arg: argXY[i] + ".Lat", Index: -1, Value: p.Lat, Want: "degrees in [-90, 90]"}
+			return fault.Value(op, argXY[i]+".Lat", p.Lat, "degrees in [-90, 90]")
 		}
 		if math.IsNaN(p.Lon) || math.IsInf(p.Lon, 0) {
-			return &ValueError{Op: op, Arg: argXY[i] + ".Lon", Index: -1, Value: p.Lon, Want: "a finite number of degrees"}
+			return fault.Value(op, argXY[i]+".Lon", p.Lon, "a finite number of degrees")
 		}
 	}
 	return nil

@@ -99,7 +99,7 @@ func Validate(ctx context.Context, f Finite, o *ValidateOptions) error {
 		fallback int
 	}{{"MaxTriples", &c.MaxTriples, defaultMaxTriples}, {"Samples", &c.Samples, defaultSamples}, {"Workers", &c.Workers, 0}} {
 		if *p.value < 0 {
-			return &ValueError{Op: op, Arg: p.arg, Index: -1, Value: float64(*p.value), Want: "at least 0"}
+			return fault.Value(op, p.arg, float64(*p.value), "at least 0")
 		}
 		if *p.value == 0 {
 			*p.value = p.fallback
@@ -117,16 +117,16 @@ func Validate(ctx context.Context, f Finite, o *ValidateOptions) error {
 	}
 	m := float64(n)
 	if m*(m-1)*(m-2)/2 > float64(c.MaxTriples) {
-		return validateSample(ctx, f, &c)
+		return validateSample(ctx, op, f, &c)
 	}
 	if err := fault.Memory(op, m*m, 8); err != nil {
 		return err
 	}
-	return validateAll(ctx, f, &c)
+	return validateAll(ctx, op, f, &c)
 }
 
 // validateAll checks everything, on a copy of the n*n distances.
-func validateAll(ctx context.Context, f Finite, o *ValidateOptions) error {
+func validateAll(ctx context.Context, op string, f Finite, o *ValidateOptions) error {
 	const rows = 8 // of a chunk
 	n := f.Len()
 	parts := (n + rows - 1) / rows
@@ -148,13 +148,13 @@ func validateAll(ctx context.Context, f Finite, o *ValidateOptions) error {
 		return err
 	}
 
-	err = search(ctx, n, rows, o.Workers, stage(1), func(_, lo, hi int) *Violation {
+	err = search(ctx, op, n, rows, o.Workers, stage(1), func(_, lo, hi int) *Violation {
 		for i := lo; i < hi; i++ {
 			if v := selfLaws(i, d[i*n+i]); v != nil {
 				return v
 			}
 			for j := i + 1; j < n; j++ {
-				if v := pairLaws(i, j, d[i*n+j], d[j*n+i], o.Strict); v != nil {
+				if v := o.pairLaws(i, j, d[i*n+j], d[j*n+i]); v != nil {
 					return v
 				}
 			}
@@ -166,7 +166,7 @@ func validateAll(ctx context.Context, f Finite, o *ValidateOptions) error {
 	}
 
 	slack := 1 + o.Tolerance
-	return search(ctx, n, rows, o.Workers, stage(2), func(_, lo, hi int) *Violation {
+	return search(ctx, op, n, rows, o.Workers, stage(2), func(_, lo, hi int) *Violation {
 		for i := lo; i < hi; i++ {
 			x := row(i)
 			for j := i + 1; j < n; j++ {
@@ -214,9 +214,9 @@ func leastSum(x, y []float64) float64 {
 
 // validateSample checks the diagonal and random triples. There are at least
 // three points.
-func validateSample(ctx context.Context, f Finite, o *ValidateOptions) error {
+func validateSample(ctx context.Context, op string, f Finite, o *ValidateOptions) error {
 	n := f.Len()
-	err := search(ctx, n, sampleChunk, o.Workers, nil, func(_, lo, hi int) *Violation {
+	err := search(ctx, op, n, sampleChunk, o.Workers, nil, func(_, lo, hi int) *Violation {
 		for i := lo; i < hi; i++ {
 			if v := selfLaws(i, f.Distance(i, i)); v != nil {
 				return v
@@ -228,7 +228,7 @@ func validateSample(ctx context.Context, f Finite, o *ValidateOptions) error {
 		return err
 	}
 	slack := 1 + o.Tolerance
-	return search(ctx, o.Samples, sampleChunk, o.Workers, o.Progress, func(c, lo, hi int) *Violation {
+	return search(ctx, op, o.Samples, sampleChunk, o.Workers, o.Progress, func(c, lo, hi int) *Violation {
 		// One generator a chunk, whoever runs it. It guards no secret.
 		r := rand.New(rand.NewPCG(o.Seed, uint64(c)))
 		for range hi - lo {
@@ -238,7 +238,7 @@ func validateSample(ctx context.Context, f Finite, o *ValidateOptions) error {
 				i, j := p[(k+1)%3], p[(k+2)%3]
 				i, j = min(i, j), max(i, j)
 				side[k] = f.Distance(i, j)
-				if v := pairLaws(i, j, side[k], f.Distance(j, i), o.Strict); v != nil {
+				if v := o.pairLaws(i, j, side[k], f.Distance(j, i)); v != nil {
 					return v
 				}
 			}
@@ -283,7 +283,7 @@ func selfLaws(i int, d float64) *Violation {
 }
 
 // pairLaws checks ij = d(i,j) and ji = d(j,i).
-func pairLaws(i, j int, ij, ji float64, strict bool) *Violation {
+func (o *ValidateOptions) pairLaws(i, j int, ij, ji float64) *Violation {
 	switch {
 	case notFinite(ij):
 		return &Violation{Axiom: FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(ij)}
@@ -291,7 +291,7 @@ func pairLaws(i, j int, ij, ji float64, strict bool) *Violation {
 		return &Violation{Axiom: FiniteValue, I: j, J: i, K: -1, Excess: math.Abs(ji)}
 	case ij != ji:
 		return &Violation{Axiom: Symmetry, I: i, J: j, K: -1, Excess: math.Abs(ij - ji)}
-	case strict && ij == 0:
+	case o.Strict && ij == 0:
 		return &Violation{Axiom: Identity, I: i, J: j, K: -1}
 	}
 	return nil
@@ -301,7 +301,7 @@ func pairLaws(i, j int, ij, ji float64, strict bool) *Violation {
 // and returns the violation of the first chunk that has one. Chunks start in
 // order, so when a violation is found those before it run or have run, and
 // those after it can be skipped: the answer is that of one worker.
-func search(ctx context.Context, n, size, workers int, progress parallel.Progress, check func(c, lo, hi int) *Violation) error {
+func search(ctx context.Context, op string, n, size, workers int, progress parallel.Progress, check func(c, lo, hi int) *Violation) error {
 	var (
 		mu    sync.Mutex
 		found *Violation
@@ -323,6 +323,7 @@ func search(ctx context.Context, n, size, workers int, progress parallel.Progres
 		}
 	})
 	if found != nil { // a proof, even where the context ended the search
+		found.Op = op
 		return found
 	}
 	return err

@@ -117,17 +117,17 @@ func TestValidate_NamesEachLaw(t *testing.T) {
 		change []change
 		want   Violation
 	}{
-		{"NaN", false, []change{{1, 3, nan}, {3, 1, nan}}, Violation{FiniteValue, 1, 3, -1, nan}},
-		{"Inf", false, []change{{1, 3, inf}, {3, 1, inf}}, Violation{FiniteValue, 1, 3, -1, inf}},
-		{"-Inf", false, []change{{1, 3, -inf}, {3, 1, -inf}}, Violation{FiniteValue, 1, 3, -1, inf}},
-		{"negative", false, []change{{1, 3, -2}, {3, 1, -2}}, Violation{FiniteValue, 1, 3, -1, 2}},
-		{"NaN below the diagonal", false, []change{{3, 1, nan}}, Violation{FiniteValue, 3, 1, -1, nan}},
-		{"NaN on the diagonal", false, []change{{2, 2, nan}}, Violation{FiniteValue, 2, 2, -1, nan}},
-		{"diagonal", false, []change{{2, 2, 0.5}}, Violation{ZeroSelf, 2, 2, -1, 0.5}},
-		{"asymmetric", false, []change{{1, 3, 1.25}}, Violation{Symmetry, 1, 3, -1, 0.25}},
-		{"asymmetric", false, []change{{3, 1, 1.25}}, Violation{Symmetry, 1, 3, -1, 0.25}},
-		{"identity", true, []change{{4, 5, 0}, {5, 4, 0}}, Violation{Identity, 4, 5, -1, 0}},
-		{"triangle", false, []change{{0, 4, 2.5}, {4, 0, 2.5}, {0, 2, 0.75}, {2, 0, 0.75}}, Violation{Triangle, 0, 4, 2, 0.75}},
+		{"NaN", false, []change{{1, 3, nan}, {3, 1, nan}}, Violation{"metric: Validate", FiniteValue, 1, 3, -1, nan}},
+		{"Inf", false, []change{{1, 3, inf}, {3, 1, inf}}, Violation{"metric: Validate", FiniteValue, 1, 3, -1, inf}},
+		{"-Inf", false, []change{{1, 3, -inf}, {3, 1, -inf}}, Violation{"metric: Validate", FiniteValue, 1, 3, -1, inf}},
+		{"negative", false, []change{{1, 3, -2}, {3, 1, -2}}, Violation{"metric: Validate", FiniteValue, 1, 3, -1, 2}},
+		{"NaN below the diagonal", false, []change{{3, 1, nan}}, Violation{"metric: Validate", FiniteValue, 3, 1, -1, nan}},
+		{"NaN on the diagonal", false, []change{{2, 2, nan}}, Violation{"metric: Validate", FiniteValue, 2, 2, -1, nan}},
+		{"diagonal", false, []change{{2, 2, 0.5}}, Violation{"metric: Validate", ZeroSelf, 2, 2, -1, 0.5}},
+		{"asymmetric", false, []change{{1, 3, 1.25}}, Violation{"metric: Validate", Symmetry, 1, 3, -1, 0.25}},
+		{"asymmetric", false, []change{{3, 1, 1.25}}, Violation{"metric: Validate", Symmetry, 1, 3, -1, 0.25}},
+		{"identity", true, []change{{4, 5, 0}, {5, 4, 0}}, Violation{"metric: Validate", Identity, 4, 5, -1, 0}},
+		{"triangle", false, []change{{0, 4, 2.5}, {4, 0, 2.5}, {0, 2, 0.75}, {2, 0, 0.75}}, Violation{"metric: Validate", Triangle, 0, 4, 2, 0.75}},
 	} {
 		f := newTable(6, func(i, j int) float64 { return float64(min(1, max(i-j, j-i))) })
 		for _, ch := range c.change {
@@ -171,7 +171,7 @@ func TestValidate_FirstPairLeastSum(t *testing.T) {
 			for j := i + 1; j < n && want == nil; j++ {
 				for k := range n {
 					if e := f[i][j] - (f[i][k] + f[k][j]); e > 0 && (want == nil || e > want.Excess) {
-						want = &Violation{Triangle, i, j, k, e}
+						want = &Violation{"metric: Validate", Triangle, i, j, k, e}
 					}
 				}
 			}

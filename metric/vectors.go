@@ -192,7 +192,7 @@ func (Angular) Check(x, y []float64) error {
 	}
 	for i, v := range [2][]float64{x, y} {
 		if n := norm(v); n < minNorm {
-			return &ValueError{Op: op, Arg: "norm of " + argXY[i], Index: -1, Value: n, Want: "at least 2^-1022"}
+			return fault.Value(op, "norm of "+argXY[i], n, "at least 2^-1022")
 		}
 	}
 	return nil

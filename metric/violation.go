@@ -19,14 +19,19 @@ const (
 // and J, for three-point laws also K (otherwise -1), and by how much the law
 // fails.
 type Violation struct {
+	Op      string // the call, as in "metric: Validate"
 	Axiom   Axiom
 	I, J, K int
 	Excess  float64 // by how much, in the unit of the metric
 }
 
 func (v *Violation) Error() string {
-	if v.K >= 0 {
-		return fmt.Sprintf("metric: %s fails at i=%d, j=%d, k=%d by %v", v.Axiom, v.I, v.J, v.K, v.Excess)
+	op, k := "", ""
+	if v.Op != "" {
+		op = v.Op + ": "
 	}
-	return fmt.Sprintf("metric: %s fails at i=%d, j=%d by %v", v.Axiom, v.I, v.J, v.Excess)
+	if v.K >= 0 {
+		k = fmt.Sprintf(", k=%d", v.K)
+	}
+	return fmt.Sprintf("%s%s fails at i=%d, j=%d%s by %v", op, v.Axiom, v.I, v.J, k, v.Excess)
 }

@@ -101,13 +101,13 @@ func (l *Folding) checkPair(f metric.Finite, h, k int) error {
 	}
 	// d(i,j) exceeds the steps from i to j, so some triangle i, p, q of a step
 	// from p to q fails. The worst of them is the witness.
-	worst := &metric.Violation{Axiom: metric.Triangle, I: i, J: j, K: -1, Excess: d - gap}
+	worst := &metric.Violation{Op: "tsp", Axiom: metric.Triangle, I: i, J: j, K: -1, Excess: d - gap}
 	most := 0.0
 	for m := h + 1; m < k; m++ {
 		p, q := l.Order[m], l.Order[m+1]
 		if e := f.Distance(i, q) - f.Distance(i, p) - f.Distance(p, q); e > most {
 			most = e
-			*worst = metric.Violation{Axiom: metric.Triangle, I: i, J: q, K: p, Excess: e}
+			*worst = metric.Violation{Op: "tsp", Axiom: metric.Triangle, I: i, J: q, K: p, Excess: e}
 		}
 	}
 	return worst

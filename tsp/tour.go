@@ -154,5 +154,5 @@ func checkSize(op string, n int) error {
 func notDistance(d float64) bool { return !(d >= 0 && d <= math.MaxFloat64) }
 
 func badDistance(i, j int, d float64) error {
-	return &metric.Violation{Axiom: metric.FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(d)}
+	return &metric.Violation{Op: "tsp", Axiom: metric.FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(d)}
 }

@@ -135,6 +135,22 @@ func Unit[U ~string](op string, given, metric U) (U, error) {
 	return "", fmt.Errorf("%s: %w: Unit is %q, the metric's %q", op, ErrUnit, given, metric)
 }
 
+// Within is the err of a part of the call op: its message after op, and without
+// the name of the package where that is op's too.
+func Within(op string, err error) error { return &within{op, err} }
+
+type within struct {
+	op  string
+	err error
+}
+
+func (w *within) Error() string {
+	pkg, _, _ := strings.Cut(w.op, " ")
+	return w.op + ": " + strings.TrimPrefix(w.err.Error(), pkg+" ")
+}
+
+func (w *within) Unwrap() error { return w.err }
+
 // Positive checks 0 < v < +Inf.
 func Positive(op, arg string, v float64) error {
 	if v > 0 && !math.IsInf(v, 1) {

@@ -99,3 +99,15 @@ func TestReason_IsOneLineWithoutTheNames(t *testing.T) {
 		}
 	}
 }
+
+func TestWithin_NamesThePackageOnce(t *testing.T) {
+	for _, c := range []struct{ op, err, want string }{
+		{"metric: NewPoints: pts[1]", "metric: Plane: x[0] = NaN", "metric: NewPoints: pts[1]: Plane: x[0] = NaN"},
+		{"metric: NewPoints: pts[1]", "mine: no place", "metric: NewPoints: pts[1]: mine: no place"},
+	} {
+		inner := errors.New(c.err)
+		if err := Within(c.op, inner); err.Error() != c.want || !errors.Is(err, inner) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}

@@ -108,7 +108,7 @@ func (s slopes) steepest(ctx context.Context, op string) (Slope, error) {
 			dist = finite.Row(s.f, i, dist)
 			for j := i + 1; j < n; j++ {
 				if !(dist[j] >= 0) || math.IsInf(dist[j], 1) {
-					errs[c] = &metric.Violation{Axiom: metric.FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(dist[j])}
+					errs[c] = &metric.Violation{Op: op, Axiom: metric.FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(dist[j])}
 					return
 				}
 				best[c] = steeper(best[c], s.between(i, j, dist[j]))

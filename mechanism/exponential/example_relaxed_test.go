@@ -39,7 +39,7 @@ func ExampleRelaxed() {
 	// worst loss 0.215, proved below 3.221
 	// standard mechanism: 0.237
 	// true
-	// exponential: Relaxed: metric: d(i,j) <= max(d(i,k), d(k,j)) fails at i=0, j=2, k=1 by 1
+	// exponential: Relaxed: metric: AsUltrametric: d(i,j) <= max(d(i,k), d(k,j)) fails at i=0, j=2, k=1 by 1
 }
 
 func ExampleMostPrivate() {

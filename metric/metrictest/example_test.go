@@ -47,7 +47,7 @@ func ExampleTestSpace() {
 	squared := metric.Func[float64](func(x, y float64) float64 { return (x - y) * (x - y) })
 	fmt.Println(metrictest.TestSpace(context.Background(), squared, []float64{10, 11, 12}, nil))
 	// Output:
-	// metrictest: TestSpace: metric: metric: d(i,j) <= d(i,k) + d(k,j) fails at i=0, j=2, k=1 by 2; points[0] = 10; points[2] = 12; points[1] = 11
+	// metrictest: TestSpace: metric: d(i,j) <= d(i,k) + d(k,j) fails at i=0, j=2, k=1 by 2; points[0] = 10; points[2] = 12; points[1] = 11
 }
 
 func ExampleTestBimetric() {

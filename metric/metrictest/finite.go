@@ -59,7 +59,7 @@ func testFinite(ctx context.Context, op string, f metric.Finite, o *Options) err
 		return err
 	}
 	idx := opt.sample(n)
-	axioms(ctx, t, f, idx, &opt, func(err error) error { return err })
+	axioms(ctx, t, f, idx, &opt, func(v *metric.Violation) error { return v })
 	answers(t, len(idx), func(a, b int) float64 { return f.Distance(idx[a], idx[b]) }, func(a, b int) string {
 		return fmt.Sprintf("Distance(%d, %d)", idx[a], idx[b])
 	})
@@ -85,7 +85,16 @@ func (p plain) Distance(i, j int) float64 { return p.f.Distance(i, j) }
 
 // axioms checks the laws of metrics; say words their violations. Validate's
 // goroutines would end the program where f panics, so pairs are asked before.
-func axioms(ctx context.Context, t *law.Trial, f metric.Finite, idx []int, o *Options, say func(error) error) {
+func axioms(ctx context.Context, t *law.Trial, f metric.Finite, idx []int, o *Options, say func(*metric.Violation) error) {
+	short := func(err error) error { // the law and its witness, without the call that found it
+		var v *metric.Violation
+		if !errors.As(err, &v) {
+			return err
+		}
+		w := *v
+		w.Op = ""
+		return say(&w)
+	}
 	t.Law("metric", func() error {
 		for _, i := range idx {
 			for _, j := range idx {
@@ -96,7 +105,7 @@ func axioms(ctx context.Context, t *law.Trial, f metric.Finite, idx []int, o *Op
 		if f.Len() > o.MaxPoints {
 			triples = 1 // some
 		}
-		return say(metric.Validate(ctx, plain{f}, &metric.ValidateOptions{
+		return short(metric.Validate(ctx, plain{f}, &metric.ValidateOptions{
 			Tolerance:  o.Tolerance,
 			Strict:     o.Strict,
 			MaxTriples: triples,
@@ -115,14 +124,12 @@ func axioms(ctx context.Context, t *law.Trial, f metric.Finite, idx []int, o *Op
 		err = metric.ValidateUltrametric(ctx, sub, 0)
 		var v *metric.Violation
 		if errors.As(err, &v) { // number the witness as f does
-			w := *v
-			w.I, w.J = idx[v.I], idx[v.J]
+			v.I, v.J = idx[v.I], idx[v.J]
 			if v.K >= 0 {
-				w.K = idx[v.K]
+				v.K = idx[v.K]
 			}
-			err = &w
 		}
-		return say(err)
+		return short(err)
 	})
 }
 

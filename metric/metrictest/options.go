@@ -65,7 +65,7 @@ func settings(op string, o *Options) (Options, error) {
 		return c, err
 	}
 	if c.MaxPoints < 0 || c.MaxPoints > maxMaxPoints {
-		return c, &metric.ValueError{Op: op, Arg: "MaxPoints", Index: -1, Value: float64(c.MaxPoints), Want: fmt.Sprintf("an integer in [0, %d]", maxMaxPoints)}
+		return c, fault.Value(op, "MaxPoints", float64(c.MaxPoints), fmt.Sprintf("an integer in [0, %d]", maxMaxPoints))
 	}
 	if c.Tolerance == 0 {
 		c.Tolerance = metric.DefaultTolerance

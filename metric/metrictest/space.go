@@ -43,7 +43,7 @@ func TestSpace[P any](ctx context.Context, s metric.Space[P], points []P, o *Opt
 	if !valid {
 		return t.Err() // distances of such points have no meaning
 	}
-	axioms(ctx, t, f, idx, &opt, func(err error) error { return witness(err, points) })
+	axioms(ctx, t, f, idx, &opt, func(v *metric.Violation) error { return witness(v, points) })
 	t.Law("symmetry", func() error { return symmetric(s, points, idx, opt.Tolerance) })
 	answers(t, len(idx), func(a, b int) float64 { return s.Distance(points[idx[a]], points[idx[b]]) }, func(a, b int) string {
 		return fmt.Sprintf("the distance from points[%d] to points[%d]", idx[a], idx[b])
@@ -67,11 +67,8 @@ func TestSpace[P any](ctx context.Context, s metric.Space[P], points []P, o *Opt
 }
 
 // witness adds to a violation the points that it names.
-func witness[P any](err error, points []P) error {
-	var v *metric.Violation
-	if !errors.As(err, &v) {
-		return err
-	}
+func witness[P any](v *metric.Violation, points []P) error {
+	var err error = v
 	for _, i := range []int{v.I, v.J, v.K} {
 		if i >= 0 {
 			err = fmt.Errorf("%w; points[%d] = %s", err, i, law.Brief(points[i]))
