@@ -30,15 +30,15 @@ func TestItemWise_TwoReleasesShareNoNoise(t *testing.T) {
 		t.Helper()
 		m := emd.Model{Trust: emd.Central, Users: users, Items: 1, Diameter: 1}
 		o := &emd.ItemWiseOptions{Delta: 1e-6}
-		budget, err := emd.ItemWiseBudget(emd.Model{Trust: emd.Central, Users: n - 1, Items: 1, Diameter: 1}, emd.Target{Alpha: 0.5, Delta: 1e-6}, nil)
+		budget, err := emd.ItemWiseBudget(t.Context(), emd.Model{Trust: emd.Central, Users: n - 1, Items: 1, Diameter: 1}, emd.Target{Alpha: 0.5, Delta: 1e-6}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := exponential.Tuned(space, budget.Alpha0, nil)
+		c, err := exponential.Tuned(t.Context(), space, budget.Alpha0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := emd.NewItemWise(c.Channel, m, o)
+		w, err := emd.NewItemWise(t.Context(), c.Channel, m, o)
 		if err != nil {
 			t.Fatal(err)
 		}

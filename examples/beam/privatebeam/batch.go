@@ -29,7 +29,8 @@ func batch(op string, col beam.PCollection) error {
 var built sync.Map // of func() (any, error)
 
 // build makes what a description stands for, once a process: a runner sets a
-// DoFn up for every bundle that it runs at a time.
+// DoFn up for every bundle that it runs at a time. It outlives the bundle, so make
+// must not end with the context of one.
 func build[T any](description any, make func() (T, error)) (T, error) {
 	name, err := json.Marshal(description)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // channel that the items went through. It is a value that survives
 // encoding/json, and registered with [RegisterEstimator].
 type Estimator interface {
-	Frequencies() (*emd.Frequencies, error)
+	Frequencies(ctx context.Context) (*emd.Frequencies, error)
 }
 
 // Estimate is a [emd.Estimate] of how the users' items are distributed, and the
@@ -47,7 +47,7 @@ type estimateFn[E Estimator] struct {
 }
 
 func (f *estimateFn[E]) ProcessElement(ctx context.Context, m Multiset) (Estimate, error) {
-	q, err := build(f.Estimator, f.Estimator.Frequencies)
+	q, err := build(f.Estimator, func() (*emd.Frequencies, error) { return f.Estimator.Frequencies(context.WithoutCancel(ctx)) })
 	if err != nil {
 		return Estimate{}, err
 	}

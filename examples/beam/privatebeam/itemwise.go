@@ -135,7 +135,7 @@ func (f *drawFn) Setup(ctx context.Context) (err error) {
 	if f.streams, err = f.Secret.load(ctx); err != nil {
 		return err
 	}
-	f.samplers, err = build(f.Channel, func() (*samplers, error) { return newSamplers(ctx, f.Channel, f.Inputs) })
+	f.samplers, err = build(f.Channel, func() (*samplers, error) { return newSamplers(context.WithoutCancel(ctx), f.Channel, f.Inputs) })
 	return err
 }
 

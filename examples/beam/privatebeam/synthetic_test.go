@@ -96,7 +96,7 @@ func direct(t testing.TB, n int) *measure.Counts[[]float64] {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := measure.Count(d, func(yield func([]float64, error) bool) {
+	c, err := measure.Count(t.Context(), d, func(yield func([]float64, error) bool) {
 		for i := range n {
 			if !yield(point(i), nil) {
 				return

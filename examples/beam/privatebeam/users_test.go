@@ -1,6 +1,7 @@
 package privatebeam
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -34,12 +35,12 @@ func (l line) space() (metric.Finite, error) {
 func (l line) options() *emd.ItemWiseOptions { return &emd.ItemWiseOptions{Delta: 1e-9} }
 
 // channel is the exponential mechanism on the space.
-func (l line) channel() (*mechanism.Channel, metric.Finite, error) {
+func (l line) channel(ctx context.Context) (*mechanism.Channel, metric.Finite, error) {
 	f, err := l.space()
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := exponential.Standard(f, 6, nil)
+	c, err := exponential.Standard(ctx, f, 6, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,19 +48,19 @@ func (l line) channel() (*mechanism.Channel, metric.Finite, error) {
 }
 
 func (l line) itemWise() (*emd.ItemWise, error) {
-	c, _, err := l.channel()
+	c, _, err := l.channel(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	return emd.NewItemWise(c, l.Model, l.options())
+	return emd.NewItemWise(context.Background(), c, l.Model, l.options())
 }
 
-func (l line) Frequencies() (*emd.Frequencies, error) {
-	c, f, err := l.channel()
+func (l line) Frequencies(ctx context.Context) (*emd.Frequencies, error) {
+	c, f, err := l.channel(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return emd.NewFrequencies(c, f, l.Model, &emd.FrequencyOptions{Delta: 1e-9})
+	return emd.NewFrequencies(ctx, c, f, l.Model, &emd.FrequencyOptions{Delta: 1e-9})
 }
 
 // item i of user u; users hold 1 to 40 of them.
@@ -208,7 +209,7 @@ func TestItemWise_IsTheDirectRelease(t *testing.T) {
 		}
 	}
 
-	f, err := l.Frequencies()
+	f, err := l.Frequencies(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

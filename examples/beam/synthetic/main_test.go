@@ -83,7 +83,7 @@ func TestSynthetic_IsTheDirectRelease(t *testing.T) {
 				records = append(records, []float64{0.5, 5})
 			}
 		}
-		c, err := measure.CountAll(d, records, nil)
+		c, err := measure.CountAll(t.Context(), d, records, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,7 +81,7 @@ func (q *request) pipeline(ctx context.Context) (*beam.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	release, err := q.choose(at)
+	release, err := q.choose(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -157,26 +157,29 @@ func parsePlace(lat, lon string) (metric.LatLon, error) {
 
 // choose finds the level of the channel that hides the moves asked for, and says
 // what is promised.
-func (q *request) choose(at []metric.LatLon) (*emd.ItemWise, error) {
+func (q *request) choose(ctx context.Context, at []metric.LatLon) (*emd.ItemWise, error) {
 	space, err := metric.NewPoints(at, metric.GreatCircle{})
 	if err != nil {
 		return nil, err
 	}
-	diameter, _, _ := metric.Diameter(space)
+	diameter, _, _, err := metric.Diameter(ctx, space)
+	if err != nil {
+		return nil, err
+	}
 	model := emd.Model{Trust: emd.Central, Users: q.users, Diameter: diameter, Unit: km}
 	budget := func(p emd.ReducePlan) float64 {
-		b, err := emd.ItemWiseBudget(p.Model, p.Target, nil)
+		b, err := emd.ItemWiseBudget(ctx, p.Model, p.Target, nil)
 		if err != nil {
 			return math.Inf(-1)
 		}
 		return b.Alpha0
 	}
-	q.plan, err = emd.PlanReduction(model, q.move, emd.DP{Eps: q.eps, Delta: q.delta}, &emd.PlanOptions{Samples: []int{q.samples}, Value: budget})
+	q.plan, err = emd.PlanReduction(ctx, model, q.move, emd.DP{Eps: q.eps, Delta: q.delta}, &emd.PlanOptions{Samples: []int{q.samples}, Value: budget})
 	if err != nil {
 		return nil, err
 	}
 	q.estimator = &regions{At: at, Model: q.plan.Model, Alpha0: q.plan.Value, Delta: q.plan.Delta}
-	release, err := q.estimator.itemWise()
+	release, err := q.estimator.itemWise(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +187,7 @@ func (q *request) choose(at []metric.LatLon) (*emd.ItemWise, error) {
 	if err != nil {
 		return nil, err
 	}
-	frequencies, err := q.estimator.Frequencies()
+	frequencies, err := q.estimator.Frequencies(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 		x, _ := nearest.Nearest(place)
 		items[f[0]] = append(items[f[0]], x)
 	}
-	release, err := q.estimator.itemWise()
+	release, err := q.estimator.itemWise(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 			counts[y]++
 		}
 	}
-	f, err := q.estimator.Frequencies()
+	f, err := q.estimator.Frequencies(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	share, _, err := f.Distribution(e)
+	share, _, err := f.Distribution(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestUserLevel_IsTheDirectRelease(t *testing.T) {
 		t.Errorf("through Beam\n%s\ndirectly\n%s", got, strings.Join(want, "\n"))
 	}
 
-	result, err := wasserstein.W1(space, share, truth, nil)
+	result, err := wasserstein.W1(t.Context(), space, share, truth, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

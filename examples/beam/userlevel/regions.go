@@ -21,33 +21,33 @@ type regions struct {
 }
 
 // channel is the exponential mechanism on the regions.
-func (r *regions) channel() (*mechanism.Channel, *metric.Points[metric.LatLon], error) {
+func (r *regions) channel(ctx context.Context) (*mechanism.Channel, *metric.Points[metric.LatLon], error) {
 	space, err := metric.NewPoints(r.At, metric.GreatCircle{})
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := exponential.Tuned(space, r.Alpha0, &exponential.Options{Unit: km})
+	m, err := exponential.Tuned(ctx, space, r.Alpha0, &exponential.Options{Unit: km})
 	if err != nil {
 		return nil, nil, err
 	}
 	return m.Channel, space, nil
 }
 
-func (r *regions) itemWise() (*emd.ItemWise, error) {
-	c, _, err := r.channel()
+func (r *regions) itemWise(ctx context.Context) (*emd.ItemWise, error) {
+	c, _, err := r.channel(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return emd.NewItemWise(c, r.Model, &emd.ItemWiseOptions{Delta: r.Delta})
+	return emd.NewItemWise(ctx, c, r.Model, &emd.ItemWiseOptions{Delta: r.Delta})
 }
 
 // Frequencies implements privatebeam.Estimator.
-func (r regions) Frequencies() (*emd.Frequencies, error) {
-	c, space, err := r.channel()
+func (r regions) Frequencies(ctx context.Context) (*emd.Frequencies, error) {
+	c, space, err := r.channel(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return emd.NewFrequencies(c, space, r.Model, &emd.FrequencyOptions{Delta: r.Delta})
+	return emd.NewFrequencies(ctx, c, space, r.Model, &emd.FrequencyOptions{Delta: r.Delta})
 }
 
 func init() {
