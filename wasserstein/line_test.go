@@ -178,13 +178,17 @@ func TestW1Samples_IsTheQuantileCoupling(t *testing.T) {
 func TestW1Samples_OfAnyNumbers(t *testing.T) {
 	type cents int64
 	r := random.Seeded(7)
-	for range 100 {
+	for trial := range 100 {
 		n, m := 1+r.IntN(9), 1+r.IntN(9)
-		bits := make([]uint64, n+m)
+		bits, base := make([]uint64, n+m), r.Uint64()
 		for i := range bits {
-			bits[i] = r.Uint64() >> (11 * r.IntN(2))
-			if r.IntN(3) == 0 {
-				bits[i] = []uint64{0, 1, 1 << 63, 1<<63 - 1, math.MaxUint64, 1 << 53, 1<<53 + 1}[r.IntN(7)]
+			switch trial % 3 {
+			case 0:
+				bits[i] = r.Uint64()
+			case 1:
+				bits[i] = base + r.Uint64N(1000) // alike but for the last digits
+			default:
+				bits[i] = []uint64{0, 1, 1 << 63, 1<<63 - 1, math.MaxUint64}[r.IntN(5)]
 			}
 		}
 		samplesCheck(t, bits[:n], bits[n:])

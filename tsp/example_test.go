@@ -1,0 +1,271 @@
+package tsp_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/tsp"
+)
+
+// Public places are folded onto the line along a short path, so that a private
+// measure can be made on the line and carried back. The path is proved to be
+// short, and the folding says how far apart near places come to lie.
+func Example() {
+	ctx := context.Background()
+	f := grid(8, 8)
+	path, err := tsp.Solve(ctx, f, &tsp.SolveOptions{Kind: tsp.Path})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(path)
+	fmt.Printf("at most %.1f %% above the shortest\n", 100*path.Gap())
+	l, err := tsp.Fold(f, path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("length of the line:", l.Length())
+	locality, err := l.Locality(ctx, f)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(locality)
+	noisy := l.Position[10] + .3 // what a mechanism on the line releases
+	fmt.Println("carried back to its point:", l.Nearest(noisy) == l.Order[10])
+	// Output:
+	// open tour of 64 points, length 63, bound 63
+	// at most 0.0 % above the shortest
+	// length of the line: 63
+	// stretch of 64 nearest neighbors: median 1, mean 6.44, max 51, at most 2 for 56.2 %
+	// carried back to its point: true
+}
+
+// grid returns the points (x, y), 0 <= x < w, 0 <= y < h, row by row.
+func grid(w, h int) metric.Finite {
+	var pts [][]float64
+	for y := range h {
+		for x := range w {
+			pts = append(pts, []float64{float64(x), float64(y)})
+		}
+	}
+	f, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return f
+}
+
+func ExampleNewTour() {
+	t, err := tsp.NewTour(grid(2, 2), []int{0, 1, 3, 2}, tsp.Closed)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(t)
+
+	_, err = tsp.NewTour(grid(2, 2), []int{0, 1, 3, 1}, tsp.Closed)
+	fmt.Println(err)
+	// Output:
+	// closed tour of 4 points, length 4
+	// tsp: NewTour: order[3] = 1, want each index once
+}
+
+func ExampleTour_Open() {
+	f := grid(3, 1)
+	closed, err := tsp.NewTour(f, []int{1, 2, 0}, tsp.Closed)
+	if err != nil {
+		log.Fatal(err)
+	}
+	path, err := closed.Open(f) // without the edge from 2 to 0
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(closed.Length, path.Order, path.Length)
+	// Output: 4 [0 1 2] 2
+}
+
+func ExampleMST() {
+	t, err := tsp.MST(context.Background(), grid(3, 2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("length", t.Length)
+	tree, err := metric.NewTree(t.Parent, t.Lengths)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("edges", len(t.Edges()), "root", tree.Root())
+	// Output:
+	// length 5
+	// edges 5 root 0
+}
+
+func ExampleDoubleTree() {
+	t, err := tsp.DoubleTree(context.Background(), grid(4, 1), tsp.Closed)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(t)
+	fmt.Println(t.Order)
+	// Output:
+	// closed tour of 4 points, length 6, bound 3
+	// [0 1 2 3]
+}
+
+func ExampleGreedy() {
+	t, err := tsp.Greedy(context.Background(), grid(5, 1), &tsp.GreedyOptions{Kind: tsp.Path})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(t.Order, t.Length)
+	// Output: [0 1 2 3 4] 4
+}
+
+func ExampleSpaceFilling() {
+	f := grid(4, 4)
+	for _, c := range []tsp.Curve{tsp.Hilbert, tsp.Boustrophedon} {
+		t, err := tsp.SpaceFilling(context.Background(), f, c, tsp.Path)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(t.Order[:8], t.Length)
+	}
+	// Output:
+	// [0 1 5 4 8 12 13 9] 15
+	// [0 1 4 5 8 9 12 13] 17.485281374238575
+}
+
+func ExampleImprove() {
+	f := grid(10, 10)
+	rows := make([]int, 100) // row by row, always from the left
+	for i := range rows {
+		rows[i] = i
+	}
+	t, err := tsp.NewTour(f, rows, tsp.Closed)
+	if err != nil {
+		log.Fatal(err)
+	}
+	better, err := tsp.Improve(context.Background(), f, t, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.1f, then %v\n", t.Length, better.Length)
+	// Output: 184.2, then 100
+}
+
+func ExampleSolve() {
+	t, err := tsp.Solve(context.Background(), grid(10, 10), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("length %v, at most %.1f %% above the shortest\n", t.Length, 100*t.Gap())
+	// Output: length 100, at most 0.0 % above the shortest
+}
+
+// Words have no coordinates; tours need none.
+func ExampleSolve_words() {
+	words := []string{"cat", "dog", "cot", "dot", "coat", "boat"}
+	f, err := metric.NewPoints(words, metric.Levenshtein{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	t, err := tsp.Solve(context.Background(), f, &tsp.SolveOptions{Kind: tsp.Path})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, i := range t.Order {
+		fmt.Print(words[i], " ")
+	}
+	fmt.Println(t.Length)
+	// Output: boat coat cat cot dot dog 5
+}
+func ExampleFold() {
+	f := grid(3, 2)
+	t, err := tsp.Solve(context.Background(), f, &tsp.SolveOptions{Kind: tsp.Path})
+	if err != nil {
+		log.Fatal(err)
+	}
+	l, err := tsp.Fold(f, t)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(l.Position)
+	i := l.Nearest(2.2) // a noisy place on the line
+	fmt.Println("stands for a point at", l.Position[l.Rank[i]])
+	// Output:
+	// [0 1 2 3 4 5]
+	// stands for a point at 2
+}
+
+func ExampleFolding_Locality() {
+	f := grid(32, 32)
+	t, err := tsp.SpaceFilling(context.Background(), f, tsp.Hilbert, tsp.Path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	l, err := tsp.Fold(f, t)
+	if err != nil {
+		log.Fatal(err)
+	}
+	locality, err := l.Locality(context.Background(), f)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(locality)
+	// Output: stretch of 1024 nearest neighbors: median 1, mean 16, max 853, at most 2 for 52 %
+}
+
+func ExampleCoveringIntegral() {
+	f := grid(10, 10)
+	c, err := tsp.CoveringIntegral(context.Background(), f)
+	if err != nil {
+		log.Fatal(err)
+	}
+	t, err := tsp.Solve(context.Background(), f, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("covering numbers say at most %.0f; the tour is %v long\n", c.Bound, t.Length)
+	// Output: covering numbers say at most 2711; the tour is 100 long
+}
+
+// A tour of 25 unit edges would visit as many black as white points of the
+// chessboard, so one edge must be a diagonal. The bound proves it.
+func ExampleHeldKarpBound() {
+	f := grid(5, 5)
+	b, err := tsp.HeldKarpBound(context.Background(), f, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	t, err := tsp.Solve(context.Background(), f, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3f <= shortest <= %.3f\n", b.Value, t.Length)
+	// Output: 25.414 <= shortest <= 25.414
+}
+
+// The multipliers of a bound are its proof.
+func ExampleOneTreeBound() {
+	f := grid(4, 3)
+	b, err := tsp.HeldKarpBound(context.Background(), f, &tsp.HeldKarpOptions{Kind: tsp.Path})
+	if err != nil {
+		log.Fatal(err)
+	}
+	again, err := tsp.OneTreeBound(context.Background(), f, b.Multipliers, tsp.Path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(b.Value, again.Value == b.Value)
+	// Output: 11 true
+}
+
+// Without multipliers it is the bound of a minimum spanning tree.
+func ExampleOneTreeBound_tree() {
+	b, err := tsp.OneTreeBound(context.Background(), grid(4, 3), nil, tsp.Closed)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(b.Value)
+	// Output: 12
+}
