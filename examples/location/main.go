@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 )
 
 //go:embed cities.csv

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/demo/demotest"
+	"github.com/metricdp/metricdp/examples/internal/demotest"
 )
 
 var location = demotest.Program{Name: "location", Main: run, Ext: ".csv"}

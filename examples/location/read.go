@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/metric"
 )
 

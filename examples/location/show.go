@@ -7,7 +7,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"

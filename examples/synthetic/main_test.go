@@ -13,7 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/metricdp/metricdp/internal/demo/demotest"
+	"github.com/metricdp/metricdp/examples/internal/demotest"
 )
 
 var synthetic = demotest.Program{Name: "synthetic", Main: run, Ext: ".csv"}

@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 )
 
 // explain says in words what was protected and what the tables say.

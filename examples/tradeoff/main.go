@@ -21,7 +21,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 )
 
 var (

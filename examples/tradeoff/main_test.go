@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/demo/demotest"
+	"github.com/metricdp/metricdp/examples/internal/demotest"
 )
 
 var tradeoff = demotest.Program{Name: "tradeoff", Main: run, Ext: ".csv"}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/metric"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 )
 
 // The picture has this many levels, from alpha*lowest to alpha*highest, of equal

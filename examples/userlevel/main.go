@@ -17,7 +17,7 @@ import (
 	_ "embed"
 	"fmt"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 )
 
 //go:embed cities.csv

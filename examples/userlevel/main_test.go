@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/demo"
-	"github.com/metricdp/metricdp/internal/demo/demotest"
+	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demotest"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/metric"

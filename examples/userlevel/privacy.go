@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/mechanism/emd"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/mechanism/emd"
 )
 

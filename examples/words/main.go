@@ -21,7 +21,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/metric"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/demo/demotest"
+	"github.com/metricdp/metricdp/examples/internal/demotest"
 )
 
 var words = demotest.Program{Name: "words", Main: run, Ext: ".txt"}

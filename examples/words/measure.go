@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/entropy"
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"

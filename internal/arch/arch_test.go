@@ -42,7 +42,7 @@ var rooms = map[string][]string{
 }
 
 // kits are the packages for tests alone, the only ones that may use testing.
-var kits = []string{"internal/testkit", "internal/demo/demotest"}
+var kits = []string{"internal/testkit", "examples/internal/demotest"}
 
 // folders are all that may lie at the top, besides hidden ones and out, which
 // git ignores.
@@ -76,7 +76,7 @@ func violations(p pkg, standard map[string]bool) []string {
 	var bad []string
 	say := func(words ...string) { bad = append(bad, p.ImportPath+" "+strings.Join(words, " ")) }
 	name, _ := room(p.ImportPath)
-	example := within(name, "examples") || within(name, "internal/demo") // the examples' kit
+	example := within(name, "examples")
 	allowed, public := rooms[name]
 	if !public && !hidden(name) && !within(name, "examples") {
 		say("has no room in this test")
@@ -196,9 +196,9 @@ func TestViolations_AreSeen(t *testing.T) {
 		{"mechanism", pkg{Deps: []string{module + "/mechanism/additive"}}, "may not depend on mechanism/additive"},
 		{"metric", pkg{Deps: []string{module + "/mechanism"}}, "may not depend on mechanism"},
 		{"walk", pkg{Deps: []string{module + "/metric"}}, "may not depend on metric"},
-		{"internal/demo/demotest", pkg{Deps: []string{"testing", "gonum.org/v1/plot"}}, ""},
+		{"examples/internal/demotest", pkg{Deps: []string{"testing", "gonum.org/v1/plot"}}, ""},
 		{"metric", pkg{Deps: []string{"testing"}}, "depends on testing"},
-		{"internal/demo", pkg{Deps: []string{"testing"}}, "depends on testing"},
+		{"examples/internal/demo", pkg{Deps: []string{"testing"}}, "depends on testing"},
 		{"util", pkg{}, "has no room"},
 		{"mechanism/laplace", pkg{}, "has no room"},
 		{"lp", pkg{Deps: []string{"gonum.org/v1/plot/vg"}}, "for the examples' pictures"},

@@ -23,7 +23,6 @@ import (
 // rule is in package directed.
 var fusable = map[string]string{
 	"examples":                "no library code",
-	"internal/demo":           "no library code",
 	"internal/testkit":        "no library code",
 	"mechanism/mechanismtest": "statistics, with error far above rounding",
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 )
 
 // Program is an example under test.

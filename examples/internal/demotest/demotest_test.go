@@ -6,7 +6,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/demo"
+	"github.com/metricdp/metricdp/examples/internal/demo"
 )
 
 // echo copies its input to out.csv and prints a table.
