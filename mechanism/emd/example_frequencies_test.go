@@ -3,6 +3,7 @@ package emd_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"math/rand/v2"
 	"slices"
 
@@ -17,11 +18,11 @@ func ExampleNewGKRRFrequencies() {
 	articles := emd.Clusters{Count: 2, Size: 3, Within: 0.2, Diameter: 1}
 	g, err := emd.NewGKRR(articles, 3)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	f, err := emd.NewGKRRFrequencies(context.Background(), g, emd.Model{Trust: emd.Local, Items: 10}, nil)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(f.Guarantee())
 
@@ -35,15 +36,15 @@ func ExampleNewGKRRFrequencies() {
 	seeded := rand.New(rand.NewPCG(1, 2)) // nil outside of examples
 	counts, err := f.Collect(context.Background(), seeded, users)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	e, err := f.Estimate(counts)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	p, _, err := f.Distribution(context.Background(), e)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	for x := range p {
 		fmt.Printf("%d: %6.3f +- %.3f, %.3f\n", x, e.Mean[x], e.StdErr[x], p[x])
@@ -67,26 +68,26 @@ func ExampleNewCounts() {
 	articles := emd.Clusters{Count: 2, Size: 2, Within: 0.2, Diameter: 1}
 	g, err := emd.NewGKRR(articles, 3)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	f, err := emd.NewGKRRFrequencies(context.Background(), g, emd.Model{Trust: emd.Local, Items: 10}, nil)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	var all emd.Counts
 	for _, shop := range [][]int64{{500, 310, 120, 70}, {240, 190, 30, 40}, {930, 640, 230, 200}} {
 		users := (shop[0] + shop[1] + shop[2] + shop[3]) / 10
 		c, err := emd.NewCounts(shop, users)
 		if err != nil {
-			panic(err)
+			log.Fatal(err)
 		}
 		if err := all.Merge(c); err != nil {
-			panic(err)
+			log.Fatal(err)
 		}
 	}
 	e, err := f.Estimate(&all)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(all.Users(), "users")
 	fmt.Printf("%.3f\n+- %.3f\n", e.Mean, e.StdErr)
@@ -96,12 +97,31 @@ func ExampleNewCounts() {
 	// +- [0.027 0.027 0.014 0.013]
 }
 
+// A shop sends its sums to the collector.
+func ExampleCounts_MarshalBinary() {
+	shop, err := emd.NewCounts([]int64{500, 310, 120, 70}, 100)
+	if err != nil {
+		log.Fatal(err)
+	}
+	sent, err := shop.MarshalBinary()
+	if err != nil {
+		log.Fatal(err)
+	}
+	var received emd.Counts
+	if err := received.UnmarshalBinary(sent); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(sent), "bytes:", received.Users(), "users,", received.Items(), "items")
+	// Output:
+	// 21 bytes: 100 users, 1000 items
+}
+
 // What ordinary user-level privacy costs a curator, to compare with.
 func ExampleNewLaplaceFrequencies() {
 	articles := emd.Clusters{Count: 2, Size: 2, Within: 0.2, Diameter: 1}
 	f, err := emd.NewLaplaceFrequencies(context.Background(), articles, emd.Model{Trust: emd.Central, Users: 1000, Items: 10}, 0.5)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	users := func(yield func([]int) bool) {
 		for range 1000 {
@@ -113,7 +133,7 @@ func ExampleNewLaplaceFrequencies() {
 	seeded := rand.New(rand.NewPCG(1, 2)) // nil outside of examples
 	e, err := f.Release(seeded, users)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(f.Guarantee())
 	fmt.Printf("%.4f, off by %.4f at most in expectation\n", e.Mean, f.ErrorBound())
@@ -127,30 +147,30 @@ func ExampleNewLaplaceFrequencies() {
 func ExampleNewFrequencies() {
 	street, err := metric.NewPoints([]float64{0, 0.25, 0.5, 0.75, 1}, metric.Func[float64](func(x, y float64) float64 { return max(x-y, y-x) }))
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	c, err := exponential.Standard(context.Background(), street, 8, nil)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	f, err := emd.NewFrequencies(context.Background(), c.Channel, street, emd.Model{Trust: emd.Local, Items: 4}, nil)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	seeded := rand.New(rand.NewPCG(1, 2))
 	var all emd.Counts
 	for range 5000 { // one release a user
 		counts, err := f.Release(seeded, emd.One([]int{0, 0, 1, 4}))
 		if err != nil {
-			panic(err)
+			log.Fatal(err)
 		}
 		if err := all.Merge(counts); err != nil {
-			panic(err)
+			log.Fatal(err)
 		}
 	}
 	e, err := f.Estimate(&all)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Printf("condition %.1f, %d users, %.2f\n", f.Condition(), e.Users, e.Mean)
 	// Output:
@@ -164,16 +184,16 @@ func ExampleNewHadamardFrequencies() {
 	model := emd.Model{Trust: emd.Central, Users: 2, Items: 3}
 	h, err := emd.NewHadamardFrequencies(context.Background(), space, model, emd.DP{Eps: 3}, nil)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(h.Guarantee())
 	l, err := emd.NewLaplaceFrequencies(context.Background(), space, model, 3)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	e, err := l.Release(nil, slices.Values([][]int{{0, 0, 1}, {2, 3, 3}}))
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Printf("%d frequencies, each +- %.2f\n", len(e.Mean), e.StdErr[0])
 	// Output:
@@ -187,7 +207,7 @@ func ExampleProject() {
 	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1, Diameter: 1}
 	p, dist, err := emd.Project(context.Background(), space, []float64{0.7, -0.2, 0.3, 0.2})
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Printf("%.2f, moved %.2f\n", p, dist)
 	// Output:
@@ -197,7 +217,7 @@ func ExampleProject() {
 func ExampleNewGKRR() {
 	g, err := emd.NewGKRR(emd.Clusters{Count: 2, Size: 3, Within: 0.2, Diameter: 10, Unit: "km"}, 0.1)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Printf("%v, condition %.4f\n", g.Guarantee(), g.Condition())
 	// Output:
@@ -207,11 +227,11 @@ func ExampleNewGKRR() {
 func ExampleNewHadamard() {
 	h, err := emd.NewHadamard(1000, 0.5)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	y, err := h.Release(nil, 17)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(h.Outputs(), y < h.Outputs())
 	// Output:

@@ -61,15 +61,23 @@ func newDiscrete(op string, model Model, radius float64, pair DP) (Guarantee, er
 	if !(radius > 0) || math.IsInf(radius, 1) {
 		return Guarantee{}, fault.Value(op, "radius", radius, "a positive number")
 	}
-	level, err := mechanism.NewGuarantee(pair.Eps, pair.Delta, "")
-	if err != nil {
+	if err := pair.check(op, "pair"); err != nil {
 		return Guarantee{}, err
 	}
-	return Guarantee{level: level, model: model, radius: radius}, nil
+	level, err := mechanism.NewGuarantee(pair.Eps, pair.Delta, "")
+	return Guarantee{level: level, model: model, radius: radius}, err
 }
 
 // DP is a level (Eps, Delta) of ordinary differential privacy.
 type DP struct{ Eps, Delta float64 }
+
+// check refuses what is no level.
+func (p DP) check(op, arg string) error {
+	if !(p.Eps >= 0) {
+		return fault.Value(op, arg+".Eps", p.Eps, "a number >= 0")
+	}
+	return fault.Delta(op, arg+".Delta", p.Delta)
+}
 
 // stated refuses a pair that was left out, which would be a promise without any
 // loss.
@@ -77,7 +85,7 @@ func (p DP) stated(op, arg string) error {
 	if p != (DP{}) {
 		return nil
 	}
-	return &fault.ValueError{Op: op, Arg: arg + ".Eps", Index: -1, Want: "a number > 0 where Delta is 0"}
+	return fault.Value(op, arg+".Eps", 0, "a number > 0 where Delta is 0")
 }
 
 // Model is the setting that the promise holds in.

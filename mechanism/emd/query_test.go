@@ -18,13 +18,6 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-func linearMust[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // linearPlane returns n points of the unit square.
 func linearPlane(n int, seed uint64) [][]float64 {
 	r := random.Seeded(seed)
