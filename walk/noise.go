@@ -116,7 +116,7 @@ func (n Noise) Scale() float64 { return n.scale }
 
 // Draw fills dst with the noise of a node with len(dst) children, centered: up
 // to rounding its sum is 0. One child gets 0. DiscreteHaar panics where dst has
-// more than two entries. A nil r is a secure generator. O(len(dst)), without
+// more than two entries. A nil rng is a secure generator. O(len(dst)), without
 // allocation.
 //
 // It belongs on the children's counts less their mean. On the counts themselves
@@ -188,7 +188,7 @@ func kNorm(rng *rand.Rand, dst []float64, b float64) {
 // counts x of the children of one node, in place: the part of a release that
 // touches private data. It panics at any other distribution. A node with an
 // only child has nothing to add to: [Tree.Loss] does not count it. Sums outside
-// int64 become the nearest int64, which is post-processing. A nil r is a secure
+// int64 become the nearest int64, which is post-processing. A nil rng is a secure
 // generator. About 35 ns a count.
 func (n Noise) Add(rng *rand.Rand, x []int64) {
 	fault.Must(n, n.check("walk: Noise.Add"))

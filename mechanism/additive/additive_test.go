@@ -1,12 +1,13 @@
 package additive
 
 import (
-	"errors"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -35,124 +36,82 @@ func sample(n int, f func() float64) []float64 {
 
 func near(a, b, tol float64) bool { return math.Abs(a-b) <= tol*math.Abs(b) }
 
-// must returns the value of a constructor that cannot fail here.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
+// What is refused, and how: each error begins with what is given.
+func TestErrors(t *testing.T) {
+	type row struct {
+		want string
+		err  error
 	}
-	return v
-}
-
-func TestConstructors_RefuseBadInput(t *testing.T) {
-	plane := Norm{P: 2, Dim: 2}
-	good := GaussianTarget{Alpha: 1, Delta: 1e-6, Diameter: 1}
-	with := func(f func(g *GaussianTarget)) GaussianTarget { g := good; f(&g); return g }
-	cases := map[string]func() error{}
-	for name, alpha := range map[string]float64{"0": 0, "-1": -1, "NaN": nan, "Inf": inf, "1e-200": 1e-200} {
-		cases["KNorm alpha "+name] = func() error { _, err := NewKNorm(plane, alpha, nil); return err }
-		cases["Laplace alpha "+name] = func() error { _, err := NewLaplace(alpha, nil); return err }
-		cases["Planar alpha "+name] = func() error { _, err := NewPlanarLaplace(alpha, nil); return err }
-		cases["Sphere alpha "+name] = func() error { _, err := NewSphere(alpha, nil); return err }
-		cases["DiscreteLaplace alpha "+name] = func() error { _, err := NewDiscreteLaplace(alpha, nil); return err }
-		cases["TruncatedGeometric alpha "+name] = func() error { _, err := NewTruncatedGeometric(Range{0, 1}, alpha, nil); return err }
-		cases["Madlib alpha "+name] = func() error { _, err := NewMadlib([][]float64{{1}, {2}}, alpha, nil); return err }
-		cases["Gaussian alpha "+name] = func() error {
-			_, err := NewGaussian(1, with(func(g *GaussianTarget) { g.Alpha = alpha }), nil)
-			return err
-		}
-		cases["Gaussian diam "+name] = func() error {
-			_, err := NewGaussian(1, with(func(g *GaussianTarget) { g.Diameter = alpha }), nil)
-			return err
-		}
-		cases["DiscreteGaussian diam "+name] = func() error {
-			_, err := NewDiscreteGaussian(with(func(g *GaussianTarget) { g.Diameter = alpha }), nil)
-			return err
-		}
-		cases["AlphaFor radius "+name] = func() error { _, err := PlanarAlpha(alpha, 0.5); return err }
+	plane, good := Norm{P: 2, Dim: 2}, GaussianTarget{Alpha: 1, Delta: 1e-6, Diameter: 1}
+	words := [][]float64{{1}, {2}}
+	var rows []row
+	say := func(err error, format string, args ...any) {
+		rows = append(rows, row{fmt.Sprintf(format, args...), err})
 	}
-	for name, delta := range map[string]float64{"0": 0, "1": 1, "-1": -1, "NaN": nan, "Inf": inf} {
-		cases["Gaussian delta "+name] = func() error {
-			_, err := NewGaussian(1, with(func(g *GaussianTarget) { g.Delta = delta }), nil)
-			return err
-		}
-		cases["DiscreteGaussian delta "+name] = func() error {
-			_, err := NewDiscreteGaussian(with(func(g *GaussianTarget) { g.Delta = delta }), nil)
-			return err
-		}
-		cases["AlphaFor prob "+name] = func() error { _, err := PlanarAlpha(1, delta); return err }
+	for _, v := range []float64{0, -1, nan, inf, 1e-200} {
+		diameter, alpha := good, good
+		diameter.Diameter, alpha.Alpha = v, v
+		say(second(NewKNorm(plane, v, nil)), "NewKNorm: alpha = %v,", v)
+		say(second(NewLaplace(v, nil)), "NewLaplace: alpha = %v,", v)
+		say(second(NewPlanarLaplace(v, nil)), "NewPlanarLaplace: alpha = %v,", v)
+		say(second(NewSphere(v, nil)), "NewSphere: alpha = %v,", v)
+		say(second(NewDiscreteLaplace(v, nil)), "NewDiscreteLaplace: alpha = %v,", v)
+		say(second(NewTruncatedGeometric(Range{0, 1}, v, nil)), "NewTruncatedGeometric: alpha = %v,", v)
+		say(second(NewMadlib(words, v, nil)), "NewMadlib: alpha = %v,", v)
+		say(second(NewGaussian(1, alpha, nil)), "NewGaussian: Alpha = %v,", v)
+		say(second(NewGaussian(1, diameter, nil)), "NewGaussian: Diameter = %v,", v)
+		say(second(NewDiscreteGaussian(diameter, nil)), "NewDiscreteGaussian: Diameter = %v,", v)
+		say(second(PlanarAlpha(v, 0.5)), "PlanarAlpha: radius = %v,", v)
 	}
-	for name, norm := range map[string]Norm{"p=0.5": {0.5, 2}, "p=NaN": {nan, 2}, "d=0": {2, 0}, "d=-3": {1, -3}} {
-		cases["KNorm "+name] = func() error { _, err := NewKNorm(norm, 1, nil); return err }
-		cases["AlphaFor "+name] = func() error { _, err := norm.AlphaFor(1, 0.5); return err }
+	for _, v := range []float64{0, 1, -1, nan, inf} {
+		delta := good
+		delta.Delta = v
+		say(second(GaussianSigma(delta)), "GaussianSigma: Delta = %v,", v)
+		say(second(DiscreteGaussianSigma(delta)), "DiscreteGaussianSigma: Delta = %v,", v)
+		say(second(PlanarAlpha(1, v)), "PlanarAlpha: prob = %v,", v)
 	}
-	for name, grid := range map[string]float64{"0.3": 0.3, "-1": -1, "NaN": nan, "Inf": inf, "2^-400": 0x1p-400} {
-		o := &Options{Grid: grid}
-		cases["KNorm grid "+name] = func() error { _, err := NewKNorm(plane, 1, o); return err }
-		cases["Laplace grid "+name] = func() error { _, err := NewLaplace(1, o); return err }
-		cases["Gaussian grid "+name] = func() error { _, err := NewGaussian(2, good, o); return err }
+	for want, norm := range map[string]Norm{"P = 0.5": {0.5, 2}, "P = NaN": {nan, 2}, "Dim = 0": {2, 0}, "Dim = -3": {1, -3}, "needs": {2, math.MaxInt}} {
+		say(second(NewKNorm(norm, 1, nil)), "NewKNorm: %s", want)
+		say(second(norm.AlphaFor(1, 0.5)), "Norm.AlphaFor: %s", want)
 	}
-	cases["Gaussian d=0"] = func() error { _, err := NewGaussian(0, good, nil); return err }
-	cases["Sphere radius"] = func() error { _, err := NewSphere(1, &SphereOptions{Radius: -2}); return err }
-	cases["Sphere unit without a radius"] = func() error { _, err := NewSphere(1, &SphereOptions{Unit: "m"}); return err }
-	cases["Sphere alpha*radius"] = func() error { _, err := NewSphere(1e10, nil); return err }
-	cases["TruncatedGeometric range"] = func() error { _, err := NewTruncatedGeometric(Range{3, 2}, 1, nil); return err }
-	cases["DiscreteGaussian too strict"] = func() error {
-		_, err := NewDiscreteGaussian(GaussianTarget{Alpha: 1e-15, Delta: 1e-12, Diameter: 1}, nil)
-		return err
+	for _, v := range []float64{0.3, -1, nan, inf, 0x1p-400} {
+		say(second(NewKNorm(plane, 1, &Options{Grid: v})), "NewKNorm: Grid = %v,", v)
+		say(second(NewLaplace(1, &Options{Grid: v})), "NewLaplace: Grid = %v,", v)
+		say(second(NewGaussian(2, good, &Options{Grid: v})), "NewGaussian: Grid = %v,", v)
 	}
-	cases["Madlib NaN"] = func() error { _, err := NewMadlib([][]float64{{1}, {nan}}, 1, nil); return err }
-	for name, f := range cases {
-		var v *fault.ValueError
-		if err := f(); !errors.As(err, &v) {
-			t.Errorf("%s: error %v, want a *ValueError", name, err)
-		}
-	}
-	if _, err := NewMadlib(nil, 1, nil); !errors.Is(err, metric.ErrEmpty) {
-		t.Errorf("Madlib without words: %v", err)
-	}
-	var size *fault.SizeError
-	if _, err := NewMadlib([][]float64{{1}, {1, 2}}, 1, nil); !errors.As(err, &size) {
-		t.Errorf("Madlib with unequal lengths: %v", err)
-	}
-	var memory *fault.MemoryError
-	if _, err := NewKNorm(Norm{2, math.MaxInt}, 1, nil); !errors.As(err, &memory) {
-		t.Errorf("KNorm in math.MaxInt dimensions: %v", err)
-	}
-}
-
-func TestReleases_RefuseBadInput(t *testing.T) {
-	k := must(NewKNorm(Norm{2, 2}, 1, nil))
-	g := must(NewGaussian(2, GaussianTarget{1, 1e-6, 1}, nil))
-	dst := make([]float64, 2)
-	for name, err := range map[string]error{
-		"KNorm NaN":          second(k.Release(nil, []float64{0, nan})),
-		"KNorm Inf":          second(k.Release(nil, []float64{inf, 0})),
-		"KNorm To NaN":       k.ReleaseTo(dst, nil, []float64{0, nan}),
-		"Gaussian NaN":       second(g.Release(nil, []float64{0, nan})),
-		"Gaussian To NaN":    g.ReleaseTo(dst, nil, []float64{0, nan}),
-		"Laplace NaN":        second(must(NewLaplace(1, nil)).Release(nil, nan)),
-		"Planar Inf":         second(must(NewPlanarLaplace(1, nil)).Release(nil, [2]float64{0, -inf})),
-		"Sphere NaN":         second(must(NewSphere(1, nil)).Release(nil, metric.LatLon{Lat: nan})),
-		"Sphere latitude 91": second(must(NewSphere(1, nil)).Release(nil, metric.LatLon{Lat: 91})),
-		"Sphere lon Inf":     second(must(NewSphere(1, nil)).Release(nil, metric.LatLon{Lon: inf})),
-		"Madlib index":       second(must(NewMadlib([][]float64{{1}, {2}}, 1, nil)).Release(nil, 2)),
-		"Madlib negative":    second(must(NewMadlib([][]float64{{1}, {2}}, 1, nil)).Release(nil, -1)),
-	} {
-		var v *fault.ValueError
-		if !errors.As(err, &v) {
-			t.Errorf("%s: error %v, want a *ValueError", name, err)
-		}
-	}
-	for name, err := range map[string]error{
-		"KNorm length":    second(k.Release(nil, []float64{0})),
-		"KNorm To x":      k.ReleaseTo(dst, nil, []float64{0}),
-		"KNorm To dst":    k.ReleaseTo(dst[:1], nil, []float64{0, 0}),
-		"Gaussian length": second(g.Release(nil, []float64{0, 0, 0})),
-		"Gaussian To dst": g.ReleaseTo(nil, nil, []float64{0, 0}),
-	} {
-		var s *fault.SizeError
-		if !errors.As(err, &s) {
-			t.Errorf("%s: error %v, want a *SizeError", name, err)
+	k, g, madlib := testkit.Must(NewKNorm(plane, 1, nil)), testkit.Must(NewGaussian(2, good, nil)), testkit.Must(NewMadlib(words, 1, nil))
+	sphere, dst := testkit.Must(NewSphere(1, nil)), make([]float64, 2)
+	for _, r := range append(rows, []row{
+		{"NewGaussian: Dim = 0,", second(NewGaussian(0, good, nil))},
+		{"NewSphere: Radius = -2,", second(NewSphere(1, &SphereOptions{Radius: -2}))},
+		{"NewSphere: Radius = 0, want the radius in \"m\"", second(NewSphere(1, &SphereOptions{Unit: "m"}))},
+		{"NewSphere: alpha*Radius = 6", second(NewSphere(1e10, nil))},
+		{"NewTruncatedGeometric: Hi = 2, want an integer >= Lo = 3", second(NewTruncatedGeometric(Range{3, 2}, 1, nil))},
+		{"NewDiscreteGaussian: sigma = ", second(NewDiscreteGaussian(GaussianTarget{Alpha: 1e-15, Delta: 1e-12, Diameter: 1}, nil))},
+		{"NewMadlib: metric: NewPoints: pts: empty input", second(NewMadlib(nil, 1, nil))},
+		{"NewMadlib: metric: ", second(NewMadlib([][]float64{{1}, {nan}}, 1, nil))},
+		{"NewMadlib: metric: ", second(NewMadlib([][]float64{{1}, {1, 2}}, 1, nil))},
+		{"NewMadlib: vectors[1][0] = 1e+30, want at most", second(NewMadlib([][]float64{{1}, {1e30}}, 1, nil))},
+		{"Madlib.Release: x = 2,", second(madlib.Release(nil, 2))},
+		{"Madlib.Release: x = -1,", second(madlib.Release(nil, -1))},
+		{"KNorm.Release: x[1] = NaN,", second(k.Release(nil, []float64{0, nan}))},
+		{"KNorm.Release: x[0] = +Inf,", second(k.Release(nil, []float64{inf, 0}))},
+		{"KNorm.Release: x has size 1, want 2", second(k.Release(nil, []float64{0}))},
+		{"KNorm.ReleaseTo: x[1] = NaN,", k.ReleaseTo(dst, nil, []float64{0, nan})},
+		{"KNorm.ReleaseTo: x has size 1, want 2", k.ReleaseTo(dst, nil, []float64{0})},
+		{"KNorm.ReleaseTo: dst has size 1, want 2", k.ReleaseTo(dst[:1], nil, []float64{0, 0})},
+		{"Gaussian.Release: x[1] = NaN,", second(g.Release(nil, []float64{0, nan}))},
+		{"Gaussian.Release: x has size 3, want 2", second(g.Release(nil, []float64{0, 0, 0}))},
+		{"Gaussian.ReleaseTo: x[1] = NaN,", g.ReleaseTo(dst, nil, []float64{0, nan})},
+		{"Gaussian.ReleaseTo: dst has size 0, want 2", g.ReleaseTo(nil, nil, []float64{0, 0})},
+		{"Laplace.Release: x = NaN,", second(testkit.Must(NewLaplace(1, nil)).Release(nil, nan))},
+		{"PlanarLaplace.Release: x[1] = -Inf,", second(testkit.Must(NewPlanarLaplace(1, nil)).Release(nil, [2]float64{0, -inf}))},
+		{"Sphere.Release: metric: GreatCircle: x.Lat = NaN", second(sphere.Release(nil, metric.LatLon{Lat: nan}))},
+		{"Sphere.Release: metric: GreatCircle: x.Lat = 91", second(sphere.Release(nil, metric.LatLon{Lat: 91}))},
+		{"Sphere.Release: metric: GreatCircle: x.Lon = +Inf", second(sphere.Release(nil, metric.LatLon{Lon: inf}))},
+	}...) {
+		if r.err == nil || !strings.HasPrefix(r.err.Error(), "additive: "+r.want) {
+			t.Errorf("%v, want additive: %s", r.err, r.want)
 		}
 	}
 }
@@ -166,27 +125,27 @@ func TestGuarantees_AreStated(t *testing.T) {
 	o, d := &Options{Unit: "m"}, &DiscreteOptions{Unit: "m"}
 	target := GaussianTarget{Alpha: alpha, Delta: 1e-6, Diameter: 3}
 	for name, g := range map[string]mechanism.Guarantee{
-		"KNorm":              must(NewKNorm(Norm{2, 3}, alpha, o)).Guarantee(),
-		"Laplace":            must(NewLaplace(alpha, o)).Guarantee(),
-		"Planar":             must(NewPlanarLaplace(alpha, o)).Guarantee(),
-		"Sphere":             must(NewSphere(alpha, &SphereOptions{Radius: 5, Unit: "m"})).Guarantee(),
-		"DiscreteLaplace":    must(NewDiscreteLaplace(alpha, d)).Guarantee(),
-		"TruncatedGeometric": must(NewTruncatedGeometric(Range{0, 9}, alpha, d)).Guarantee(),
-		"Madlib":             must(NewMadlib([][]float64{{1}, {2}}, alpha, d)).Guarantee(),
+		"KNorm":              testkit.Must(NewKNorm(Norm{2, 3}, alpha, o)).Guarantee(),
+		"Laplace":            testkit.Must(NewLaplace(alpha, o)).Guarantee(),
+		"Planar":             testkit.Must(NewPlanarLaplace(alpha, o)).Guarantee(),
+		"Sphere":             testkit.Must(NewSphere(alpha, &SphereOptions{Radius: 5, Unit: "m"})).Guarantee(),
+		"DiscreteLaplace":    testkit.Must(NewDiscreteLaplace(alpha, d)).Guarantee(),
+		"TruncatedGeometric": testkit.Must(NewTruncatedGeometric(Range{0, 9}, alpha, d)).Guarantee(),
+		"Madlib":             testkit.Must(NewMadlib([][]float64{{1}, {2}}, alpha, d)).Guarantee(),
 	} {
 		if g.Alpha() != alpha || g.Delta() != 0 || g.Unit() != "m" || g.Reach() != inf {
 			t.Errorf("%s: %v", name, g)
 		}
 	}
 	for name, g := range map[string]mechanism.Guarantee{
-		"Gaussian":         must(NewGaussian(4, target, o)).Guarantee(),
-		"DiscreteGaussian": must(NewDiscreteGaussian(target, d)).Guarantee(),
+		"Gaussian":         testkit.Must(NewGaussian(4, target, o)).Guarantee(),
+		"DiscreteGaussian": testkit.Must(NewDiscreteGaussian(target, d)).Guarantee(),
 	} {
 		if g.Alpha() != alpha || g.Delta() != 1e-6 || g.Unit() != "m" || g.Reach() != target.Diameter {
 			t.Errorf("%s: %v", name, g)
 		}
 	}
-	if u := must(NewSphere(1, nil)).Guarantee().Unit(); u != "km" {
+	if u := testkit.Must(NewSphere(1, nil)).Guarantee().Unit(); u != "km" {
 		t.Errorf("Sphere: default unit %q", u)
 	}
 }
@@ -195,12 +154,12 @@ func TestGuarantees_AreStated(t *testing.T) {
 // output of the same random bits.
 func TestGrid_RoundsOutputs(t *testing.T) {
 	const grid = 0.25
-	free := must(NewKNorm(Norm{2, 3}, 0.5, nil))
-	snapped := must(NewKNorm(Norm{2, 3}, 0.5, &Options{Grid: grid}))
+	free := testkit.Must(NewKNorm(Norm{2, 3}, 0.5, nil))
+	snapped := testkit.Must(NewKNorm(Norm{2, 3}, 0.5, &Options{Grid: grid}))
 	a, b := random.Seeded(1), random.Seeded(1)
 	x := []float64{1e6 + 0.1, -3.3, 0}
 	for range 200 {
-		y, z := must(free.Release(a, x)), must(snapped.Release(b, x))
+		y, z := testkit.Must(free.Release(a, x)), testkit.Must(snapped.Release(b, x))
 		for i := range y {
 			if z[i] != math.Round(z[i]/grid)*grid || math.Abs(y[i]-z[i]) > grid/2 {
 				t.Fatalf("%v becomes %v", y[i], z[i])
@@ -216,8 +175,8 @@ func TestGrid_RoundsOutputs(t *testing.T) {
 
 // A nil generator works, for concurrent callers too.
 func TestRelease_SecureGenerator(t *testing.T) {
-	s := must(NewSphere(1, nil))
-	k := must(NewKNorm(Norm{2, 50}, 1, nil))
+	s := testkit.Must(NewSphere(1, nil))
+	k := testkit.Must(NewKNorm(Norm{2, 50}, 1, nil))
 	done := make(chan struct{})
 	for range 4 {
 		go func() {

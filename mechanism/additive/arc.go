@@ -5,19 +5,20 @@ import (
 	"math/rand/v2"
 )
 
-// arcLaw is the law of the angle theta in [0, pi] between input and output of
-// [Sphere]: density prop. to e^(-a theta) sin theta, a = alpha*R. With
+// arc is the distribution of the angle theta in [0, pi] between input and
+// output of [Sphere]: density prop. to e^(-a theta) sin theta, a = alpha*R.
+// With
 //
 //	H(theta) = 1 - e^(-a theta) (cos theta + a sin theta), T = H(pi) = 1 + e^(-a pi),
 //
 // the distribution function is H/T, since the integral of e^(-at) sin t from 0
 // is H/(1+a^2).
-type arcLaw struct{ a float64 }
+type arc struct{ a float64 }
 
-func (l arcLaw) total() float64 { return 1 + math.Exp(-l.a*math.Pi) }
+func (l arc) total() float64 { return 1 + math.Exp(-l.a*math.Pi) }
 
 // density is the density of theta.
-func (l arcLaw) density(theta float64) float64 {
+func (l arc) density(theta float64) float64 {
 	return (1 + l.a*l.a) * math.Exp(-l.a*theta) * math.Sin(theta) / l.total()
 }
 
@@ -27,7 +28,7 @@ func (l arcLaw) density(theta float64) float64 {
 //	e^t - cos theta - a sin theta = (e^t-1-t) + 2 sin^2(theta/2) + a(theta - sin theta),
 //
 // three terms >= 0.
-func (l arcLaw) head(theta float64) float64 {
+func (l arc) head(theta float64) float64 {
 	t := l.a * theta
 	if t <= 1 {
 		h := math.Sin(theta / 2)
@@ -43,7 +44,7 @@ func (l arcLaw) head(theta float64) float64 {
 //	e^-y + cos theta + a sin theta = (e^-y-1+y) + 2 sin^2(x/2) - a(x - sin x),
 //
 // where the last term, about y x^2/6, is at most a third of the one before.
-func (l arcLaw) tail(theta float64) float64 {
+func (l arc) tail(theta float64) float64 {
 	x := math.Pi - theta
 	if y := l.a * x; y <= 1 {
 		h := math.Sin(x / 2)
@@ -77,22 +78,30 @@ func sinRest(x float64) float64 {
 	return s * x * x2 / 6
 }
 
-// angle returns the angle exceeded with probability p (tail) or reached with
-// probability p (head), for 0 < p < 1, p at most about 1/2 for full accuracy.
+// end is where a probability is counted from: angle 0 or angle pi.
+type end bool
+
+const (
+	fromHead end = false
+	fromTail end = true
+)
+
+// angle returns the angle that is not exceeded with probability p (fromHead), or
+// exceeded (fromTail), for 0 < p < 1, p at most about 1/2 for full accuracy.
 //
 // Newton's method on the logarithm of the probability. The density is
 // log-concave (a straight line plus log sin), hence so are head and tail, and
 // on a concave function Newton's method converges monotonically from the side
 // where it is negative; the bracket catches the first step from the other.
-func (l arcLaw) angle(p float64, fromTail bool) float64 {
+func (l arc) angle(p float64, from end) float64 {
 	lo, hi := 0.0, math.Pi
-	theta := l.guess(p, fromTail)
+	theta := l.guess(p, from)
 	for range 200 {
 		if !(theta > lo && theta < hi) {
 			theta = lo + (hi-lo)/2
 		}
 		var f, slope float64
-		if fromTail {
+		if from == fromTail {
 			f = l.tail(theta)
 			slope = -l.density(theta) / f
 		} else {
@@ -100,7 +109,7 @@ func (l arcLaw) angle(p float64, fromTail bool) float64 {
 			slope = l.density(theta) / f
 		}
 		g := math.Log(f / p)
-		if (g < 0) == fromTail {
+		if (g < 0) == (from == fromTail) {
 			hi = theta
 		} else {
 			lo = theta
@@ -114,12 +123,12 @@ func (l arcLaw) angle(p float64, fromTail bool) float64 {
 	return theta
 }
 
-// guess starts Newton's method: the law near 0, where head is (1+a^2)
+// guess starts Newton's method: the distribution near 0, where head is (1+a^2)
 // theta^2/2T, or the tail (1+t)e^-t of the plane, t = a theta, where a is
-// large, or that of the uniform law, cos^2(theta/2), where it is not.
-func (l arcLaw) guess(p float64, fromTail bool) float64 {
+// large, or that of the uniform one, cos^2(theta/2), where it is not.
+func (l arc) guess(p float64, from end) float64 {
 	switch {
-	case !fromTail:
+	case from == fromHead:
 		return math.Sqrt(2 * p * l.total() / (1 + l.a*l.a))
 	case l.a > 2:
 		u := -math.Log(p)
@@ -129,9 +138,9 @@ func (l arcLaw) guess(p float64, fromTail bool) float64 {
 	}
 }
 
-// draw returns an angle of the law by inversion. Either end of the law has the
+// draw returns an angle by inversion. Either end of the distribution has the
 // resolution of 64 bits.
-func (l arcLaw) draw(rng *rand.Rand) float64 {
+func (l arc) draw(rng *rand.Rand) float64 {
 	u := rng.Uint64()
-	return l.angle((float64(u>>1)+0.5)*0x1p-64, u&1 == 0)
+	return l.angle((float64(u>>1)+0.5)*0x1p-64, end(u&1 == 0))
 }

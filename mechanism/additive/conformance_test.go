@@ -39,11 +39,11 @@ func TestConformance_Integers(t *testing.T) {
 	laplace, err := additive.NewDiscreteLaplace(0.7, nil)
 	o := mechanismtest.Options[int64, int64]{}
 	conform(t, "DiscreteLaplace", laplace, err, 2, o, 0, 2, -1, math.MaxInt64, math.MinInt64)
-	law := map[int64]float64{}
+	distribution := map[int64]float64{}
 	for k := int64(-12); k <= 12; k++ {
-		law[7+k] = math.Tanh(0.35) * math.Exp(-0.7*math.Abs(float64(k)))
+		distribution[7+k] = math.Tanh(0.35) * math.Exp(-0.7*math.Abs(float64(k)))
 	}
-	if err := mechanismtest.TestLaw(t.Context(), laplace, 7, law, nil); err != nil {
+	if err := mechanismtest.TestLaw(t.Context(), laplace, 7, distribution, nil); err != nil {
 		t.Error(err)
 	}
 	gauss, err := additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-3, Diameter: 3}, nil)

@@ -30,9 +30,9 @@ type DiscreteGaussian struct {
 // target: see [DiscreteGaussianSigma].
 func NewDiscreteGaussian(t GaussianTarget, o *DiscreteOptions) (*DiscreteGaussian, error) {
 	const op = "additive: NewDiscreteGaussian"
-	sigma, err := DiscreteGaussianSigma(t)
+	sigma, err := t.discreteSigma(op)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
+		return nil, err
 	}
 	g, err := t.guarantee(o.orDefault().Unit)
 	if err != nil {
@@ -68,8 +68,8 @@ func (m *DiscreteGaussian) Sigma() float64 {
 	return m.sigma
 }
 
-// Release returns x plus noise. The error is nil but for a zero DiscreteGaussian.
-// About 0.1 microseconds.
+// Release returns x plus noise. The error is nil but for a zero
+// DiscreteGaussian. About 0.1 microseconds.
 func (m *DiscreteGaussian) Release(rng *rand.Rand, x int64) (int64, error) {
 	if err := m.check("additive: DiscreteGaussian.Release"); err != nil {
 		return 0, err
@@ -92,9 +92,9 @@ const maxDiscreteSigma = 1 << 40
 // (Canonne, Kamath, Steinke 2020, Theorem 7, with eps = alpha*D). Every
 // rounding goes up. Up to sigma = 4096 the bound exceeds the sum by less than a
 // relative 1e-9; above, the integers are summed in blocks of ceil(sigma/4096),
-// which costs less than a relative 0.01. The sum is increasing in D, for the reason
-// given at [GaussianDelta]. NaN where sigma is outside (0, 2^40], alpha is
-// negative or not finite, or D is outside [0, 2^53]. At most some 10^5
+// which costs less than a relative 0.01. The sum is increasing in D, for the
+// reason given at [GaussianDelta]. NaN where sigma is outside (0, 2^40], alpha
+// is negative or not finite, or D is outside [0, 2^53]. At most some 10^5
 // exponentials.
 func DiscreteGaussianDelta(sigma, alpha float64, distance int64) float64 {
 	if !(sigma > 0 && sigma <= maxDiscreteSigma && alpha >= 0 && !math.IsInf(alpha, 1)) || distance < 0 || distance > 1<<53 {
@@ -119,14 +119,15 @@ func DiscreteGaussianDelta(sigma, alpha float64, distance int64) float64 {
 		return directed.DivUp(mass(k), -directed.Expm1Up(-directed.DivDown(k, varUp)))
 	}
 
-	// 1 - delta is the sum of P{Z = k} min(1, e^(-rate(k-t))). For t < -10 sigma,
-	// where rate > 20/sigma, that is at most P{Z <= -10 sigma} and the sum over k >
-	// -10 sigma of e^(-(k/sigma+20)^2/2) over the whole mass, together below 1e-20:
-	// the only float64 from delta to 1 is 1.
+	// 1 - delta is the sum of P{Z = k} min(1, e^(-rate(k-t))). For t < -10
+	// sigma, where rate > 20/sigma, that is at most P{Z <= -10 sigma} and the
+	// sum over k > -10 sigma of e^(-(k/sigma+20)^2/2) over the whole mass,
+	// together below 1e-20: the only float64 from delta to 1 is 1.
 	if t < -10*sigma {
 		return 1
 	}
-	// Above 39 sigma all terms are bounded by the mass: the last float64s above 0.
+	// Above 39 sigma all terms are bounded by the mass: the last float64s above
+	// 0.
 	high := math.Ceil(39 * sigma)
 	width := math.Ceil(sigma / 4096)
 	sum, k := 0.0, math.Floor(t)
@@ -173,7 +174,10 @@ func massTotal(sigma float64) float64 {
 // rounded down to an integer. A target that needs a sigma above 2^38 is a
 // [*metric.ValueError]. Up to 0.1 seconds for large sigma.
 func DiscreteGaussianSigma(t GaussianTarget) (float64, error) {
-	const op = "additive: DiscreteGaussianSigma"
+	return t.discreteSigma("additive: DiscreteGaussianSigma")
+}
+
+func (t GaussianTarget) discreteSigma(op string) (float64, error) {
 	if err := t.check(op); err != nil {
 		return 0, err
 	}
@@ -181,7 +185,7 @@ func DiscreteGaussianSigma(t GaussianTarget) (float64, error) {
 		return 0, fault.Value(op, "Diameter", t.Diameter, "a number in [1, 2^53]")
 	}
 	t.Diameter = math.Floor(t.Diameter)
-	guess, err := GaussianSigma(t)
+	guess, err := t.sigma(op)
 	if err != nil {
 		return 0, err
 	}

@@ -40,38 +40,39 @@
 // the last digit, for the float64 parameters as exact reals.
 //
 // Laplace, PlanarLaplace, Gaussian, and KNorm for p = 1 and in up to 8
-// dimensions for p = 2 and +Inf, are exact too ([KNorm.Exact] tells). A release is
-// the real sum x + Z of the input, a float64 taken as an exact real, and noise of
-// the stated density, rounded once to the nearest point of a lattice hZ^d. The
-// real sum is private at the stated level, and rounding it is post-processing.
-// So the guarantee is a theorem about all 64 bits of a release, for any two
-// inputs, on the lattice or not, and per unit of their own distance: nothing is
-// added for the cells. The lattice is public: h is [Options.Grid], a power of two,
-// by default the largest that is at most 2^-10 of the noise's scale, which moves
-// an output by at most h/2, less than 1/2000 of the scale, in every coordinate.
-// Noise is a function of uniform numbers; of these as many bits are drawn as
-// decide the lattice point, mostly 63 (interval refining: Haney, Desfontaines,
-// Hartman, Shrestha, Hay 2022). It takes at most about twice as long as real
-// arithmetic. Sums beyond 2^53 steps become the nearest end.
+// dimensions for p = 2 and +Inf, are exact too ([KNorm.Exact] tells). A release
+// is the real sum x + Z of the input, a float64 taken as an exact real, and
+// noise of the stated density, rounded once to the nearest point of a lattice
+// hZ^d. The real sum is private at the stated level, and rounding it is
+// post-processing. So the guarantee is a theorem about all 64 bits of a
+// release, for any two inputs, on the lattice or not, and per unit of their own
+// distance: nothing is added for the cells. The lattice is public: h is
+// [Options.Grid], a power of two, by default the largest that is at most 2^-10
+// of the noise's scale, which moves an output by at most h/2, less than 1/2000
+// of the scale, in every coordinate. Noise is a function of uniform numbers; of
+// these as many bits are drawn as decide the lattice point, mostly 63 (interval
+// refining: Haney, Desfontaines, Hartman, Shrestha, Hay 2022). It takes at most
+// about twice as long as real arithmetic. Sums beyond 2^53 steps become the
+// nearest end.
 //
-// The rest is in real arithmetic: Sphere, KNorm for other p and more dimensions,
-// Madlib on longer vectors, and what is asked for by
+// The rest is in real arithmetic: Sphere, KNorm for other p and more
+// dimensions, Madlib on longer vectors, and what is asked for by
 // [Options.RealArithmetic]. That is a statement about real numbers; its float64
 // implementation samples from 2^64 values a word, rounds logarithms, and rounds
 // x + z to the float64 grid around x, so the set of outputs that can occur at
 // all differs from input to input, and who sees all 64 bits of an output can
 // sometimes tell two inputs apart for certain (Mironov 2012, "On significance
 // of the least significant bits for differential privacy"). Options.Grid rounds
-// these outputs too. It repairs the gross leak and does not make the stated level
-// a theorem about the bits: the probability of a multiple of the grid still errs,
-// and outputs beyond the largest variate (about 44/alpha in one dimension) do not
-// occur, although they should with a probability below 2^-63.
+// these outputs too. It repairs the gross leak and does not make the stated
+// level a theorem about the bits: the probability of a multiple of the grid
+// still errs, and outputs beyond the largest variate (about 44/alpha in one
+// dimension) do not occur, although they should with a probability below 2^-63.
 //
-// All of them refuse an input that is so large that float64 is too coarse for the
-// noise there: beyond 2^52 steps of the lattice or, in real arithmetic, where the
-// spacing of float64 passes 2^-10 of the scale. A Unix time in microseconds is
-// such an input at alpha = 1: subtract a public origin, take a coarser Grid, or
-// release the integer by [DiscreteLaplace].
+// All of them refuse an input that is so large that float64 is too coarse for
+// the noise there: beyond 2^52 steps of the lattice or, in real arithmetic,
+// where the spacing of float64 passes 2^-10 of the scale. A Unix time in
+// microseconds is such an input at alpha = 1: subtract a public origin, take a
+// coarser Grid, or release the integer by [DiscreteLaplace].
 //
 // # Who should not use it
 //
@@ -80,11 +81,11 @@
 // trace of a day, all words of a letter), the guarantees compose to little:
 // [mechanism.Guarantee.Plus] does the sum. For inputs and outputs in one finite
 // set package lp has the mechanism of least loss, and package exponential loses
-// less than noise and Snap where its tight weights exist. Where they do not, alpha
-// being small for the distances of neighbors, noise and Snap lose less: 8.4 km
-// against 11.4 on 60 places of a town at alpha = 0.2 per km, the optimum being
-// 6.4. Errors and Release times must not be shown to an adversary where inputs
-// may be outside the domain.
+// less than noise and Snap where its tight weights exist. Where they do not,
+// alpha being small for the distances of neighbors, noise and Snap lose less:
+// 8.4 km against 11.4 on 60 places of a town at alpha = 0.2 per km, the optimum
+// being 6.4. Errors and Release times must not be shown to an adversary where
+// inputs may be outside the domain.
 //
 // # References
 //

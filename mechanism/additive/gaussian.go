@@ -20,10 +20,10 @@ import (
 // classical sqrt(1.25 ln(1/delta))/alpha and sqrt(2 ln(1.25/delta))/alpha are
 // not private for large alpha.
 //
-// The noise is exact: a release is the real sum of x and the noise, rounded once
-// to multiples of [Options.Grid], and the guarantee is one of its bits, for all
-// inputs, unless [Options.RealArithmetic] is set. A Gaussian is immutable and safe
-// for concurrent use.
+// The noise is exact: a release is the real sum of x and the noise, rounded
+// once to multiples of [Options.Grid], and the guarantee is one of its bits,
+// for all inputs, unless [Options.RealArithmetic] is set. A Gaussian is
+// immutable and safe for concurrent use.
 type Gaussian struct {
 	dim int
 	out rounding // its scale is the deviation
@@ -38,9 +38,9 @@ func NewGaussian(dim int, t GaussianTarget, o *Options) (*Gaussian, error) {
 		return nil, err
 	}
 	opt := o.orDefault()
-	sigma, err := GaussianSigma(t)
+	sigma, err := t.sigma(op)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
+		return nil, err
 	}
 	g, err := t.guarantee(opt.Unit)
 	if err != nil {
@@ -77,8 +77,8 @@ func (m *Gaussian) String() string {
 	return fmt.Sprintf("%s of deviation %.6g in R^%d, %v", m.out.name("Gaussian noise"), m.out.scale, m.dim, m.g)
 }
 
-// Sigma is the standard deviation of the noise on each coordinate, which rounding
-// to the grid changes by at most half a step.
+// Sigma is the standard deviation of the noise on each coordinate, which
+// rounding to the grid changes by at most half a step.
 func (m *Gaussian) Sigma() float64 {
 	fault.Must(m, m.check("additive: Gaussian.Sigma"))
 	return m.out.scale
@@ -90,7 +90,7 @@ func (m *Gaussian) Release(rng *rand.Rand, x []float64) ([]float64, error) {
 	if err := m.check(op); err != nil {
 		return nil, err
 	}
-	if err := m.out.checkVector(op, x, m.dim); err != nil {
+	if err := m.out.checkVector(op, "x", x, m.dim); err != nil {
 		return nil, err
 	}
 	y := make([]float64, len(x))
@@ -100,14 +100,15 @@ func (m *Gaussian) Release(rng *rand.Rand, x []float64) ([]float64, error) {
 
 // ReleaseTo writes x plus noise to dst, which may be x itself. Both must have
 // the mechanism's dimension. Coordinates of x beyond 2^52 times the grid (2^41
-// deviations or more where it is not stated) are a [*metric.ValueError]: float64
-// is too coarse for the noise there. O(dim), without allocation where r is given.
+// deviations or more where it is not stated) are a [*metric.ValueError]:
+// float64 is too coarse for the noise there. O(dim), without allocation where
+// rng is given.
 func (m *Gaussian) ReleaseTo(dst []float64, rng *rand.Rand, x []float64) error {
 	const op = "additive: Gaussian.ReleaseTo"
 	if err := m.check(op); err != nil {
 		return err
 	}
-	if err := m.out.checkVector(op, x, m.dim); err != nil {
+	if err := m.out.checkVector(op, "x", x, m.dim); err != nil {
 		return err
 	}
 	if err := checkDst(op, dst, m.dim); err != nil {
@@ -137,9 +138,9 @@ func (m *Gaussian) addNoise(dst []float64, rng *rand.Rand, x []float64) {
 }
 
 // RadiusQuantile returns the Euclidean norm that the noise does not exceed with
-// probability q: half its square over sigma^2 has the law Gamma(dim/2). Rounding
-// to the grid moves a release by at most sqrt(dim)/2 steps. NaN where q is outside
-// [0, 1].
+// probability q: half its square over sigma^2 has the distribution
+// Gamma(dim/2). Rounding to the grid moves a release by at most sqrt(dim)/2
+// steps. NaN where q is outside [0, 1].
 func (m *Gaussian) RadiusQuantile(q float64) float64 {
 	fault.Must(m, m.check("additive: Gaussian.RadiusQuantile"))
 	return m.out.scale * math.Sqrt(2*gammaQuantile(float64(m.dim)/2, q))

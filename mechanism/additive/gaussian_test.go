@@ -31,7 +31,7 @@ func TestGaussianSigma_KnownAnswers(t *testing.T) {
 		{GaussianTarget{1, 1e-6, 2}, 4.46095254},
 		{GaussianTarget{5, 1e-6, .5}, 0.910208496},
 	} {
-		got := must(GaussianSigma(c.t))
+		got := testkit.Must(GaussianSigma(c.t))
 		digits := 5e-8 // the values are printed with 6 to 9 digits
 		if c.want == .980049 {
 			digits = 1e-6
@@ -42,8 +42,8 @@ func TestGaussianSigma_KnownAnswers(t *testing.T) {
 	}
 }
 
-// The classical formulas are not private: the first has, by the same formula, a delta
-// of .097 at alpha = 25, where 1e-6 was asked for.
+// The classical formulas are not private: the first has, by the same formula, a
+// delta of .097 at alpha = 25, where 1e-6 was asked for.
 func TestGaussianDelta_ClassicalSigmaFails(t *testing.T) {
 	const alpha, delta = 25, 1e-6
 	if d := GaussianDelta(math.Sqrt(1.25*math.Log(1/delta))/alpha, alpha, 1); !near(d, 0.097, 0.01) {
@@ -52,7 +52,7 @@ func TestGaussianDelta_ClassicalSigmaFails(t *testing.T) {
 	if d := GaussianDelta(math.Sqrt(2*math.Log(1.25/delta))/alpha, alpha, 1); d <= delta {
 		t.Errorf("sqrt(2 ln(1.25/delta))/alpha: delta = %v, private after all", d)
 	}
-	if d := GaussianDelta(must(GaussianSigma(GaussianTarget{alpha, delta, 1})), alpha, 1); d > delta {
+	if d := GaussianDelta(testkit.Must(GaussianSigma(GaussianTarget{alpha, delta, 1})), alpha, 1); d > delta {
 		t.Errorf("calibrated: delta = %v", d)
 	}
 }
@@ -115,8 +115,8 @@ func TestGaussianDelta_AgainstQuadrature(t *testing.T) {
 }
 
 // Where alpha*sigma and D/(2 sigma) are large and nearly equal, their rounding
-// moves the difference u more than anything else errs. u is found in math/big, and
-// delta > Q(u) - phi(u)/v.
+// moves the difference u more than anything else errs. u is found in math/big,
+// and delta > Q(u) - phi(u)/v.
 func TestGaussianDelta_CoversItsOwnRounding(t *testing.T) {
 	r := random.Seeded(44)
 	for range 2000 {
@@ -198,7 +198,7 @@ func TestGaussianDelta_Extremes(t *testing.T) {
 // promise reaches, and a hundredth less would not.
 func TestGaussians_SigmaKeepsTheGuarantee(t *testing.T) {
 	for _, target := range []GaussianTarget{{0.5, 1e-6, 1}, {1, 1e-6, 4}, {0.1, 1e-9, 20}} {
-		m, z := must(NewGaussian(2, target, nil)), must(NewDiscreteGaussian(target, nil))
+		m, z := testkit.Must(NewGaussian(2, target, nil)), testkit.Must(NewDiscreteGaussian(target, nil))
 		g, h := m.Guarantee(), z.Guarantee()
 		for name, c := range map[string]struct {
 			sigma float64
@@ -219,12 +219,12 @@ func TestGaussians_SigmaKeepsTheGuarantee(t *testing.T) {
 }
 
 // The squared norm over sigma^2 is chi-square: false-reject probability 1e-7.
-func TestGaussian_Law(t *testing.T) {
+func TestGaussian_Distribution(t *testing.T) {
 	r := random.Seeded(42)
 	for _, dim := range []int{1, 2, 5} {
-		m := must(NewGaussian(dim, GaussianTarget{1, 1e-6, 1}, nil))
+		m := testkit.Must(NewGaussian(dim, GaussianTarget{1, 1e-6, 1}, nil))
 		for how, o := range arithmetics {
-			m := must(NewGaussian(dim, GaussianTarget{1, 1e-6, 1}, o))
+			m := testkit.Must(NewGaussian(dim, GaussianTarget{1, 1e-6, 1}, o))
 			x, y := make([]float64, dim), make([]float64, dim)
 			testkit.Uniform(t, fmt.Sprint(dim, how), sample(draws, func() float64 {
 				m.addNoise(y, r, x)
@@ -358,7 +358,7 @@ func TestDiscreteGaussianSigma_CoversAllDistances(t *testing.T) {
 	for _, c := range []GaussianTarget{
 		{1, 1e-6, 1}, {0.1, 1e-6, 40}, {0.5, 1e-12, 7.9}, {3, 0.01, 3}, {0.01, 0.3, 100}, {25, 1e-6, 2}, {1000, 1e-9, 1},
 	} {
-		sigma := must(DiscreteGaussianSigma(c))
+		sigma := testkit.Must(DiscreteGaussianSigma(c))
 		last := 0.0
 		for d := int64(1); d <= int64(c.Diameter); d++ {
 			got := deltaBySum(sigma, c.Alpha, d)
@@ -370,7 +370,7 @@ func TestDiscreteGaussianSigma_CoversAllDistances(t *testing.T) {
 		if got := deltaBySum(0.99*sigma, c.Alpha, int64(c.Diameter)); got <= c.Delta {
 			t.Errorf("%+v: 0.99 sigma has delta %v", c, got)
 		}
-		if cont := must(GaussianSigma(GaussianTarget{c.Alpha, c.Delta, math.Floor(c.Diameter)})); sigma > 3 && !near(sigma, cont, 0.05) {
+		if cont := testkit.Must(GaussianSigma(GaussianTarget{c.Alpha, c.Delta, math.Floor(c.Diameter)})); sigma > 3 && !near(sigma, cont, 0.05) {
 			t.Errorf("%+v: sigma %v, continuous %v", c, sigma, cont)
 		}
 	}
@@ -381,7 +381,7 @@ func BenchmarkGaussian(b *testing.B) {
 	for _, d := range []int{1, 2, 100} {
 		for _, real := range []bool{false, true} {
 			b.Run(fmt.Sprintf("d=%d,real=%v", d, real), func(b *testing.B) {
-				m := must(NewGaussian(d, GaussianTarget{1, 1e-6, 1}, &Options{RealArithmetic: real}))
+				m := testkit.Must(NewGaussian(d, GaussianTarget{1, 1e-6, 1}, &Options{RealArithmetic: real}))
 				x, y := make([]float64, d), make([]float64, d)
 				b.ReportAllocs()
 				for b.Loop() {
@@ -394,7 +394,7 @@ func BenchmarkGaussian(b *testing.B) {
 
 func BenchmarkGaussianSigma(b *testing.B) {
 	for b.Loop() {
-		must(GaussianSigma(GaussianTarget{1, 1e-6, 1}))
+		testkit.Must(GaussianSigma(GaussianTarget{1, 1e-6, 1}))
 	}
 }
 
@@ -402,7 +402,7 @@ func BenchmarkDiscreteGaussianSigma(b *testing.B) {
 	for _, alpha := range []float64{1, 1e-3, 1e-6} {
 		b.Run(fmt.Sprintf("alpha=%g", alpha), func(b *testing.B) {
 			for b.Loop() {
-				must(DiscreteGaussianSigma(GaussianTarget{alpha, 1e-6, 10}))
+				testkit.Must(DiscreteGaussianSigma(GaussianTarget{alpha, 1e-6, 10}))
 			}
 		})
 	}

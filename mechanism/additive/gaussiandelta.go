@@ -4,18 +4,20 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // GaussianTarget is what [GaussianSigma] and [DiscreteGaussianSigma] calibrate
-// for: (Alpha, Delta)-metric privacy between inputs at a distance up to Diameter.
-// Alpha and Diameter are numbers in [1e-100, 1e100], Delta in [1e-300, 1).
+// for: (Alpha, Delta)-metric privacy between inputs at a distance up to
+// Diameter. Alpha and Diameter are numbers in [1e-100, 1e100], Delta in
+// [1e-300, 1).
 type GaussianTarget struct {
 	Alpha, Delta, Diameter float64
 }
 
-const minDelta = 1e-300 // below, tails of the normal law near underflow
+const minDelta = 1e-300 // below, normal tails near underflow
 
 func (t GaussianTarget) check(op string) error {
 	if err := checkScale(op, "Alpha", t.Alpha); err != nil {
@@ -93,14 +95,18 @@ func GaussianDelta(sigma, alpha, distance float64) float64 {
 	return min(1, max(math.SmallestNonzeroFloat64, min(exact, small)))
 }
 
-// GaussianSigma returns the standard deviation at which normal noise is
-// (Alpha, Delta)-private between all inputs at a distance up to Diameter: the least
+// GaussianSigma returns the standard deviation at which normal noise is (Alpha,
+// Delta)-private between all inputs at a distance up to Diameter: the least
 // sigma with GaussianDelta(sigma, Alpha, Diameter) <= Delta, up to a relative
 // 1e-14, on the safe side. The inputs may lie in R^d under the Euclidean
 // distance for any d; for a query with Lipschitz constant l multiply sigma by
 // l.
 func GaussianSigma(t GaussianTarget) (float64, error) {
-	if err := t.check("additive: GaussianSigma"); err != nil {
+	return t.sigma("additive: GaussianSigma")
+}
+
+func (t GaussianTarget) sigma(op string) (float64, error) {
+	if err := t.check(op); err != nil {
 		return 0, err
 	}
 	return least(t.Diameter, 0x1p-48, func(s float64) bool {
@@ -120,13 +126,7 @@ func least(guess, tol float64, ok func(float64) bool) float64 {
 	for ok(lo) {
 		lo, hi = lo/2, lo
 	}
-	for hi-lo > tol*hi {
-		if mid := lo + (hi-lo)/2; ok(mid) {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
+	_, hi = search.Change(lo, hi, tol, ok)
 	return hi
 }
 

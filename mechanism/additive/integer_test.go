@@ -25,20 +25,20 @@ func geometricMass(x, y, lo, hi int64, alpha float64) float64 {
 
 // Chi-square at false-reject probability 1e-6 a case, for inputs inside and
 // outside the range.
-func TestIntegers_Law(t *testing.T) {
+func TestIntegers_Distribution(t *testing.T) {
 	r := random.Seeded(61)
 	for _, alpha := range []float64{0.1, 1, 3} {
 		const lo, hi = -5, 9
-		m := must(NewTruncatedGeometric(Range{lo, hi}, alpha, nil))
-		free := must(NewDiscreteLaplace(alpha, nil))
+		m := testkit.Must(NewTruncatedGeometric(Range{lo, hi}, alpha, nil))
+		free := testkit.Must(NewDiscreteLaplace(alpha, nil))
 		for _, x := range []int64{lo, 0, 3, hi, lo - 2, hi + 1} {
 			count, countFree, p := make([]int, hi-lo+1), make([]int, hi-lo+1), make([]float64, hi-lo+1)
 			for i := range p {
 				p[i] = geometricMass(x, lo+int64(i), lo, hi, alpha)
 			}
 			for range 200_000 {
-				count[must(m.Release(r, x))-lo]++
-				countFree[min(max(must(free.Release(r, x)), lo), hi)-lo]++
+				count[testkit.Must(m.Release(r, x))-lo]++
+				countFree[min(max(testkit.Must(free.Release(r, x)), lo), hi)-lo]++
 			}
 			testkit.ChiSquare(t, count, p, 1e-6)
 			testkit.ChiSquare(t, countFree, p, 1e-6)
@@ -59,9 +59,9 @@ func TestTruncatedGeometric_Audit(t *testing.T) {
 				w = append(w, geometricMass(int64(x), int64(y), 0, n-1, alpha))
 			}
 		}
-		line := must(metric.NewPoints(pts, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
-		c := must(mechanism.FromWeights(t.Context(), n, n, w, nil))
-		a := must(c.Audit(t.Context(), line, nil))
+		line := testkit.Must(metric.NewPoints(pts, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
+		c := testkit.Must(mechanism.FromWeights(t.Context(), n, n, w, nil))
+		a := testkit.Must(c.Audit(t.Context(), line, nil))
 		if !near(a.Hi, alpha, 1e-12) || !near(a.Lo, alpha, 1e-12) {
 			t.Errorf("alpha = %v: %v", alpha, a)
 		}
@@ -70,17 +70,17 @@ func TestTruncatedGeometric_Audit(t *testing.T) {
 
 func TestDiscreteLaplace_SaturatesAtTheEnds(t *testing.T) {
 	r := random.Seeded(62)
-	m := must(NewDiscreteLaplace(1e-30, nil)) // noise far beyond int64
+	m := testkit.Must(NewDiscreteLaplace(1e-30, nil)) // noise far beyond int64
 	ends := map[int64]int{}
 	for range 2000 {
-		ends[must(m.Release(r, 7))]++
+		ends[testkit.Must(m.Release(r, 7))]++
 	}
 	if lo, hi := ends[math.MinInt64], ends[math.MaxInt64]; lo+hi != 2000 || lo < 800 || hi < 800 {
 		t.Errorf("outputs %v", ends)
 	}
-	strong := must(NewDiscreteLaplace(100, nil))
+	strong := testkit.Must(NewDiscreteLaplace(100, nil))
 	for _, x := range []int64{math.MinInt64, -1, 0, math.MaxInt64} {
-		if y := must(strong.Release(r, x)); y != x {
+		if y := testkit.Must(strong.Release(r, x)); y != x {
 			t.Errorf("%d becomes %d at alpha = 100", x, y)
 		}
 	}
@@ -88,7 +88,7 @@ func TestDiscreteLaplace_SaturatesAtTheEnds(t *testing.T) {
 
 func TestDiscreteLaplace_RadiusQuantile(t *testing.T) {
 	for _, alpha := range []float64{1e-3, 0.3, 1, 5} {
-		m := must(NewDiscreteLaplace(alpha, nil))
+		m := testkit.Must(NewDiscreteLaplace(alpha, nil))
 		beyond := func(k float64) float64 { return 2 * math.Exp(-alpha*(k+1)) / (1 + math.Exp(-alpha)) }
 		for _, q := range []float64{0, 0.1, 0.5, 0.95, 1 - 1e-9} {
 			k := m.RadiusQuantile(q)
@@ -103,9 +103,9 @@ func TestDiscreteLaplace_RadiusQuantile(t *testing.T) {
 }
 
 // The mechanism adds noise of the calibrated sigma: chi-square at 1e-6.
-func TestDiscreteGaussian_Law(t *testing.T) {
+func TestDiscreteGaussian_Distribution(t *testing.T) {
 	r := random.Seeded(63)
-	m := must(NewDiscreteGaussian(GaussianTarget{Alpha: 0.5, Delta: 1e-6, Diameter: 1}, nil))
+	m := testkit.Must(NewDiscreteGaussian(GaussianTarget{Alpha: 0.5, Delta: 1e-6, Diameter: 1}, nil))
 	const reach = 60
 	count, p := make([]int, 2*reach+1), make([]float64, 2*reach+1)
 	total := 0.0
@@ -118,16 +118,16 @@ func TestDiscreteGaussian_Law(t *testing.T) {
 		p[i] /= total
 	}
 	for range 300_000 {
-		count[must(m.Release(r, 1000))-1000+reach]++
+		count[testkit.Must(m.Release(r, 1000))-1000+reach]++
 	}
 	testkit.ChiSquare(t, count, p, 1e-6)
-	if y := must(m.Release(r, math.MaxInt64)); y < math.MaxInt64-1000 {
+	if y := testkit.Must(m.Release(r, math.MaxInt64)); y < math.MaxInt64-1000 {
 		t.Errorf("at the end of int64: %d", y)
 	}
 }
 
 func BenchmarkDiscreteLaplace(b *testing.B) {
-	r, m := random.Seeded(64), must(NewDiscreteLaplace(0.1, nil))
+	r, m := random.Seeded(64), testkit.Must(NewDiscreteLaplace(0.1, nil))
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = m.Release(r, 5)
@@ -135,7 +135,7 @@ func BenchmarkDiscreteLaplace(b *testing.B) {
 }
 
 func BenchmarkTruncatedGeometric(b *testing.B) {
-	r, m := random.Seeded(65), must(NewTruncatedGeometric(Range{0, 100}, 0.1, nil))
+	r, m := random.Seeded(65), testkit.Must(NewTruncatedGeometric(Range{0, 100}, 0.1, nil))
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = m.Release(r, 5)
@@ -143,7 +143,7 @@ func BenchmarkTruncatedGeometric(b *testing.B) {
 }
 
 func BenchmarkDiscreteGaussian(b *testing.B) {
-	r, m := random.Seeded(66), must(NewDiscreteGaussian(GaussianTarget{1, 1e-6, 1}, nil))
+	r, m := random.Seeded(66), testkit.Must(NewDiscreteGaussian(GaussianTarget{1, 1e-6, 1}, nil))
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = m.Release(r, 5)
@@ -151,7 +151,7 @@ func BenchmarkDiscreteGaussian(b *testing.B) {
 }
 
 func BenchmarkDiscreteLaplaceSecure(b *testing.B) {
-	m := must(NewDiscreteLaplace(0.1, nil))
+	m := testkit.Must(NewDiscreteLaplace(0.1, nil))
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = m.Release(nil, 5)

@@ -31,8 +31,8 @@ func (n Norm) check(op string) error {
 
 // AlphaFor returns the level at which the noise of [KNorm] stays within the
 // given radius, in this norm, with the given probability: the quantile of the
-// Gamma(Dim) law divided by the radius, rounded down. The radius must be a
-// number in [1e-90, 1e90], the probability in (0, 1).
+// Gamma(Dim) distribution divided by the radius, rounded down. The radius must
+// be a number in [1e-90, 1e90], the probability in (0, 1).
 //
 // It asks for accuracy, and says what privacy remains. The other question, a
 // wanted e^eps between inputs at distance d, has the answer alpha = eps/d.
@@ -62,11 +62,11 @@ func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 // plane with p = 2 the planar Laplace mechanism of geo-indistinguishability
 // ([PlanarLaplace]), with p = 1 independent Laplace noise on every coordinate.
 //
-// For p = 1, and for p = 2 and +Inf in up to 8 dimensions, the noise is exact: a
-// release is the real sum of x and the noise, rounded once to a multiple of
+// For p = 1, and for p = 2 and +Inf in up to 8 dimensions, the noise is exact:
+// a release is the real sum of x and the noise, rounded once to a multiple of
 // [Options.Grid], and the guarantee is one of its bits, for all inputs. Other
-// noise is in real arithmetic: see the package comment and [KNorm.Exact]. A KNorm
-// is immutable and safe for concurrent use.
+// noise is in real arithmetic: see the package comment and [KNorm.Exact]. A
+// KNorm is immutable and safe for concurrent use.
 type KNorm struct {
 	norm  Norm
 	alpha float64
@@ -129,7 +129,7 @@ func (k *KNorm) Release(rng *rand.Rand, x []float64) ([]float64, error) {
 	if err := k.check(op); err != nil {
 		return nil, err
 	}
-	if err := k.out.checkVector(op, x, k.norm.Dim); err != nil {
+	if err := k.out.checkVector(op, "x", x, k.norm.Dim); err != nil {
 		return nil, err
 	}
 	y := make([]float64, len(x))
@@ -140,13 +140,13 @@ func (k *KNorm) Release(rng *rand.Rand, x []float64) ([]float64, error) {
 // ReleaseTo writes x plus noise to dst, which may be x itself. Both must have
 // length Dim. Coordinates of x beyond 2^52 times the grid (2^41/alpha or more
 // where it is not stated) are a [*metric.ValueError]: float64 is too coarse for
-// the noise there. O(Dim), without allocation where r is given.
+// the noise there. O(Dim), without allocation where rng is given.
 func (k *KNorm) ReleaseTo(dst []float64, rng *rand.Rand, x []float64) error {
 	const op = "additive: KNorm.ReleaseTo"
 	if err := k.check(op); err != nil {
 		return err
 	}
-	if err := k.out.checkVector(op, x, k.norm.Dim); err != nil {
+	if err := k.out.checkVector(op, "x", x, k.norm.Dim); err != nil {
 		return err
 	}
 	if err := checkDst(op, dst, k.norm.Dim); err != nil {
@@ -170,8 +170,8 @@ func (k *KNorm) addNoise(dst []float64, rng *rand.Rand, x []float64) {
 		}
 	case math.IsInf(k.norm.P, 1):
 		// Radius Gamma(d) times the cone measure of the sphere and radius
-		// Gamma(d+1) times the uniform law of the ball are the same law; in a
-		// cube the second is simpler.
+		// Gamma(d+1) times a uniform point of the ball have the same
+		// distribution; in a cube the second is simpler.
 		rad := k.out.scale * random.Gamma(rng, d+1)
 		for i, v := range x {
 			dst[i] = v + rad*random.Symmetric(rng)
@@ -220,9 +220,9 @@ func borrow(n int) *[]float64 {
 func giveBack(b *[]float64) { buffers.Put(b) }
 
 // fillPower fills g with independent variates of density prop. to e^(-|g|^p)
-// and returns their p-norm. |g|^p has the law Gamma(1/p), that is Gamma(1+1/p)
-// times U^p, so |g| = Gamma(1+1/p)^(1/p) * U: no small shape and no underflow
-// at any p.
+// and returns their p-norm. |g|^p has the distribution Gamma(1/p), that is
+// Gamma(1+1/p) times U^p, so |g| = Gamma(1+1/p)^(1/p) * U: no small shape and
+// no underflow at any p.
 func fillPower(rng *rand.Rand, g []float64, p float64) float64 {
 	top := 0.0
 	for i := range g {
@@ -239,8 +239,8 @@ func fillPower(rng *rand.Rand, g []float64, p float64) float64 {
 // RadiusQuantile returns the radius, in the mechanism's norm, that the noise
 // does not exceed with probability q: the quantile of Gamma(Dim) divided by
 // alpha. Rounding to the grid moves a release by at most half a grid step in
-// every coordinate: the norm by at most Dim^(1/P)/2 steps. NaN where q is outside
-// [0, 1].
+// every coordinate: the norm by at most Dim^(1/P)/2 steps. NaN where q is
+// outside [0, 1].
 func (k *KNorm) RadiusQuantile(q float64) float64 {
 	fault.Must(k, k.check("additive: KNorm.RadiusQuantile"))
 	return k.out.scale * gammaQuantile(float64(k.norm.Dim), q)
@@ -259,7 +259,7 @@ func (k *KNorm) RadiusProb(radius float64) float64 {
 //	d(d+1)/alpha^2 * G(3/p) G(d/p) / (G(1/p) G((d+2)/p))
 //
 // with G the gamma function: E ||Z||^2 times the mean of |g|^2/||g||^2, which
-// is a moment of the Beta(1/p, (d-1)/p) law.
+// is a moment of the Beta(1/p, (d-1)/p) distribution.
 func (k *KNorm) SecondMoment() float64 {
 	fault.Must(k, k.check("additive: KNorm.SecondMoment"))
 	d, p := float64(k.norm.Dim), k.norm.P
@@ -270,7 +270,7 @@ func (k *KNorm) SecondMoment() float64 {
 	return k.out.scale * k.out.scale * d * (d + 1) * quotient
 }
 
-// gammaQuantile is the quantile of the Gamma(a) law of scale 1.
+// gammaQuantile is the quantile of the Gamma(a) distribution of scale 1.
 func gammaQuantile(a, q float64) float64 {
 	switch {
 	case !(q >= 0 && q <= 1):
@@ -287,8 +287,8 @@ func gammaQuantile(a, q float64) float64 {
 }
 
 // lowerTail is where [gammaLowerQuantile] takes over from gonum, whose inverse
-// loses digits below 1e-6 (a = 1/2), is NaN below 1e-19 (a = 3), and panics below
-// 1e-161.
+// loses digits below 1e-6 (a = 1/2), is NaN below 1e-19 (a = 3), and panics
+// below 1e-161.
 const lowerTail = 1e-3
 
 // gammaLowerQuantile solves log P(x) = log q for small q by Newton's method in
@@ -296,8 +296,8 @@ const lowerTail = 1e-3
 //
 //	P(x) = x^a e^-x S(x) / G(1+a),  S(x) = sum over k of x^k / ((a+1)...(a+k)),
 //
-// has d log P/dt = a/S. As log P is concave in t, steps from the left stay there;
-// the first guess x^a = q*G(1+a) is on the left because S <= e^x.
+// has d log P/dt = a/S. As log P is concave in t, steps from the left stay
+// there; the first guess x^a = q*G(1+a) is on the left because S <= e^x.
 func gammaLowerQuantile(a, q float64) float64 {
 	lg, _ := math.Lgamma(1 + a)
 	want := directed.Log(q) + lg
@@ -316,7 +316,7 @@ func gammaLowerQuantile(a, q float64) float64 {
 	}
 }
 
-// gammaProb is the distribution function of the Gamma(a) law of scale 1.
+// gammaProb is the distribution function of Gamma(a) of scale 1.
 func gammaProb(a, x float64) float64 {
 	switch {
 	case math.IsNaN(x):

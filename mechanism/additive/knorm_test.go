@@ -13,14 +13,16 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-const draws = 100_000 // a scale wrong by 1 percent fails the laws below
+const draws = 100_000 // a scale wrong by 1 percent fails the distributions below
 
-// arithmetics are the two ways to draw; the grid is far below what the laws see.
+// arithmetics are the two ways to draw; the grid is far below what the
+// distributions see.
 var arithmetics = map[string]*Options{"exact": {Grid: 0x1p-25}, "real": {RealArithmetic: true}}
 
-// At alpha = 1: 2 for p = 1, which is independent Laplace noise, and on the line; d+1
-// for p = 2, as E ||Z||^2 = d(d+1); (d+1)(d+2)/3 for p = +Inf, a Gamma(d+1) variate
-// times a uniform one; and for p = 3 the formula in the doc of SecondMoment.
+// At alpha = 1: 2 for p = 1, which is independent Laplace noise, and on the
+// line; d+1 for p = 2, as E ||Z||^2 = d(d+1); (d+1)(d+2)/3 for p = +Inf, a
+// Gamma(d+1) variate times a uniform one; and for p = 3 the formula in the doc
+// of SecondMoment.
 var secondMoments = []struct {
 	norm Norm
 	want float64
@@ -32,14 +34,14 @@ var secondMoments = []struct {
 
 func TestSecondMoment_KnownAnswers(t *testing.T) {
 	for _, c := range secondMoments {
-		if got := must(NewKNorm(c.norm, 1, nil)).SecondMoment(); !near(got, c.want, 1e-8) {
+		if got := testkit.Must(NewKNorm(c.norm, 1, nil)).SecondMoment(); !near(got, c.want, 1e-8) {
 			t.Errorf("%v: %.10g, want %.10g", c.norm, got, c.want)
 		}
-		if got := must(NewKNorm(c.norm, 10, nil)).SecondMoment(); !near(got, c.want/100, 1e-8) {
+		if got := testkit.Must(NewKNorm(c.norm, 10, nil)).SecondMoment(); !near(got, c.want/100, 1e-8) {
 			t.Errorf("%v at alpha = 10: %.10g, want %.10g", c.norm, got, c.want/100)
 		}
 	}
-	if got := must(NewKNorm(Norm{1e300, 5}, 1, nil)).SecondMoment(); !near(got, 14, 1e-12) {
+	if got := testkit.Must(NewKNorm(Norm{1e300, 5}, 1, nil)).SecondMoment(); !near(got, 14, 1e-12) {
 		t.Errorf("p = 1e300: %v", got)
 	}
 }
@@ -51,9 +53,9 @@ func TestKNorm_SecondMomentSimulated(t *testing.T) {
 	for _, c := range append(secondMoments, struct {
 		norm Norm
 		want float64
-	}{Norm{1000, 3}, must(NewKNorm(Norm{1000, 3}, 1, nil)).SecondMoment()}) {
+	}{Norm{1000, 3}, testkit.Must(NewKNorm(Norm{1000, 3}, 1, nil)).SecondMoment()}) {
 		for how, o := range arithmetics {
-			k := must(NewKNorm(c.norm, 1, o))
+			k := testkit.Must(NewKNorm(c.norm, 1, o))
 			x, y := make([]float64, c.norm.Dim), make([]float64, c.norm.Dim)
 			m2, m4 := 0.0, 0.0
 			for range draws {
@@ -71,13 +73,14 @@ func TestKNorm_SecondMomentSimulated(t *testing.T) {
 	}
 }
 
-// The norm of the noise has the law Gamma(d)/alpha, and RadiusProb says so.
+// The norm of the noise has the distribution Gamma(d)/alpha, and RadiusProb
+// says so.
 func TestKNorm_RadiusLaw(t *testing.T) {
 	r := random.Seeded(33)
 	for _, n := range []Norm{{1, 1}, {1, 3}, {2, 2}, {2, 7}, {2, 100}, {inf, 3}, {1.5, 4}, {3, 2}, {80, 6}} {
 		const alpha = 2.5
 		for how, o := range arithmetics {
-			k := must(NewKNorm(n, alpha, o))
+			k := testkit.Must(NewKNorm(n, alpha, o))
 			x, y := make([]float64, n.Dim), make([]float64, n.Dim)
 			for i := range x {
 				x[i] = float64(i)
@@ -95,7 +98,7 @@ func TestScale_IsNotBelowTheStatedOne(t *testing.T) {
 	r := random.Seeded(34)
 	for range 1000 {
 		alpha := math.Exp(10 * r.NormFloat64())
-		l, k := must(NewLaplace(alpha, nil)), must(NewKNorm(plane, alpha, nil))
+		l, k := testkit.Must(NewLaplace(alpha, nil)), testkit.Must(NewKNorm(plane, alpha, nil))
 		for _, b := range []float64{l.k.out.scale, k.out.scale} {
 			if e := math.FMA(alpha, b, -1); e < 0 || e > 0x1p-51 {
 				t.Fatalf("alpha %v: scale %v", alpha, b)
@@ -106,19 +109,19 @@ func TestScale_IsNotBelowTheStatedOne(t *testing.T) {
 
 // The one- and two-dimensional forms use the same noise at the same level, and
 // the default grid is too fine to see.
-func TestLaplaceAndPlanar_Law(t *testing.T) {
+func TestLaplaceAndPlanar_Distribution(t *testing.T) {
 	r := random.Seeded(40)
 	const alpha = 0.4
-	l, p := must(NewLaplace(alpha, nil)), must(NewPlanarLaplace(alpha, nil))
+	l, p := testkit.Must(NewLaplace(alpha, nil)), testkit.Must(NewPlanarLaplace(alpha, nil))
 	var side, radius, bearing []float64
 	for range 20_000 {
-		z := must(l.Release(r, 3)) - 3
+		z := testkit.Must(l.Release(r, 3)) - 3
 		f := math.Exp(-alpha*math.Abs(z)) / 2
 		if z > 0 {
 			f = 1 - f
 		}
 		side = append(side, f)
-		y := must(p.Release(r, [2]float64{5, -2}))
+		y := testkit.Must(p.Release(r, [2]float64{5, -2}))
 		a, b := y[0]-5, y[1]+2
 		rad := alpha * math.Hypot(a, b)
 		radius = append(radius, 1-(1+rad)*math.Exp(-rad))
@@ -135,7 +138,7 @@ func TestKNorm_DirectionLaw(t *testing.T) {
 	r := random.Seeded(34)
 	for how, o := range arithmetics {
 		for _, n := range []Norm{{1, 3}, {2, 2}, {2, 3}, {2, 8}, {2, 9}, {3, 2}, {1.25, 4}} {
-			k := must(NewKNorm(n, 1, o))
+			k := testkit.Must(NewKNorm(n, 1, o))
 			x, y := make([]float64, n.Dim), make([]float64, n.Dim)
 			testkit.Uniform(t, fmt.Sprint(n, how), sample(20_000, func() float64 {
 				k.addNoise(y, r, x)
@@ -147,7 +150,7 @@ func TestKNorm_DirectionLaw(t *testing.T) {
 				return (1 + f) / 2
 			}))
 		}
-		k := must(NewKNorm(Norm{inf, 3}, 1, o))
+		k := testkit.Must(NewKNorm(Norm{inf, 3}, 1, o))
 		x, y := make([]float64, 3), make([]float64, 3)
 		var other []float64
 		for range 20_000 {
@@ -168,7 +171,7 @@ func TestKNorm_DirectionLaw(t *testing.T) {
 
 func TestKNorm_QuantilesInvert(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 10, 100, 1000} {
-		k := must(NewKNorm(Norm{2, d}, 0.3, nil))
+		k := testkit.Must(NewKNorm(Norm{2, d}, 0.3, nil))
 		for _, q := range []float64{1e-12, 1e-6, 0.01, 0.3, 0.5, 0.9, 0.999, 1 - 1e-9} {
 			if got := k.RadiusProb(k.RadiusQuantile(q)); math.Abs(got-q) > 1e-9*min(q, 1-q)+1e-15 {
 				t.Errorf("d = %d: P{radius <= quantile(%v)} = %v", d, q, got)
@@ -181,7 +184,7 @@ func TestKNorm_QuantilesInvert(t *testing.T) {
 			t.Errorf("d = %d: probabilities at the ends", d)
 		}
 	}
-	l := must(NewLaplace(2, nil))
+	l := testkit.Must(NewLaplace(2, nil))
 	if got, want := l.RadiusQuantile(0.95), math.Log(20)/2; !near(got, want, 1e-12) {
 		t.Errorf("Laplace: %v, want %v", got, want)
 	}
@@ -189,16 +192,16 @@ func TestKNorm_QuantilesInvert(t *testing.T) {
 
 func TestAlphaFor_MeetsTheRadius(t *testing.T) {
 	for _, n := range []Norm{{2, 2}, {1, 1}, {inf, 30}} {
-		alpha := must(n.AlphaFor(7, 0.95))
-		if got := must(NewKNorm(n, alpha, nil)).RadiusQuantile(0.95); !near(got, 7, 1e-12) {
+		alpha := testkit.Must(n.AlphaFor(7, 0.95))
+		if got := testkit.Must(NewKNorm(n, alpha, nil)).RadiusQuantile(0.95); !near(got, 7, 1e-12) {
 			t.Errorf("%v: within %v, want 7", n, got)
 		}
 	}
 	// 1 - (1+r)e^-r = 0.95 at r = 4.743864518...
-	if alpha := must(PlanarAlpha(1, 0.95)); !near(alpha, 4.7438645183905, 1e-10) {
+	if alpha := testkit.Must(PlanarAlpha(1, 0.95)); !near(alpha, 4.7438645183905, 1e-10) {
 		t.Errorf("PlanarAlpha(1, 0.95) = %v", alpha)
 	}
-	p := must(NewPlanarLaplace(4.7438645183905, nil))
+	p := testkit.Must(NewPlanarLaplace(4.7438645183905, nil))
 	if got := p.RadiusProb(1); !near(got, 0.95, 1e-10) {
 		t.Errorf("RadiusProb(1) = %v", got)
 	}
@@ -210,9 +213,9 @@ func TestAlphaFor_MeetsTheRadius(t *testing.T) {
 // dst may be x, and the same bits give the same output either way.
 func TestReleaseTo_Aliasing(t *testing.T) {
 	for _, n := range []Norm{{1, 3}, {2, 3}, {3, 3}, {inf, 3}} {
-		k := must(NewKNorm(n, 1, nil))
+		k := testkit.Must(NewKNorm(n, 1, nil))
 		x := []float64{1, 2, 3}
-		want := must(k.Release(random.Seeded(35), x))
+		want := testkit.Must(k.Release(random.Seeded(35), x))
 		if !slices.Equal(x, []float64{1, 2, 3}) {
 			t.Fatalf("%v: Release changed x", n)
 		}
@@ -229,12 +232,12 @@ func TestReleaseTo_DoesNotAllocate(t *testing.T) {
 	r := random.Seeded(36)
 	x := make([]float64, 20)
 	for _, n := range []Norm{{1, 20}, {2, 20}, {3, 20}, {inf, 20}, {2, 2}, {2, 7}, {inf, 8}} {
-		k, x := must(NewKNorm(n, 1, nil)), x[:n.Dim]
+		k, x := testkit.Must(NewKNorm(n, 1, nil)), x[:n.Dim]
 		if n := testing.AllocsPerRun(100, func() { _ = k.ReleaseTo(x, r, x) }); n >= 1 {
 			t.Errorf("%v allocations: %v", k, n)
 		}
 	}
-	g, l, p := must(NewGaussian(20, GaussianTarget{1, 1e-6, 1}, nil)), must(NewLaplace(1, nil)), must(NewPlanarLaplace(1, nil))
+	g, l, p := testkit.Must(NewGaussian(20, GaussianTarget{1, 1e-6, 1}, nil)), testkit.Must(NewLaplace(1, nil)), testkit.Must(NewPlanarLaplace(1, nil))
 	if n := testing.AllocsPerRun(100, func() { _, _ = l.Release(r, 1); _, _ = p.Release(r, [2]float64{}) }); n >= 1 {
 		t.Errorf("Laplace and PlanarLaplace: %v allocations", n)
 	}
@@ -248,7 +251,7 @@ func BenchmarkKNorm(b *testing.B) {
 	r := random.Seeded(37)
 	for _, n := range []Norm{{1, 1}, {1, 2}, {1, 10}, {2, 2}, {2, 3}, {2, 4}, {2, 8}, {inf, 2}, {inf, 3}, {inf, 8}, {2, 10}, {2, 100}, {inf, 10}, {3, 10}} {
 		for _, real := range []bool{false, true} {
-			k := must(NewKNorm(n, 1, &Options{RealArithmetic: real}))
+			k := testkit.Must(NewKNorm(n, 1, &Options{RealArithmetic: real}))
 			if k.Exact() == real {
 				continue
 			}
@@ -267,7 +270,7 @@ func BenchmarkLaplace(b *testing.B) {
 	r := random.Seeded(38)
 	for _, real := range []bool{false, true} {
 		b.Run(fmt.Sprintf("real=%v", real), func(b *testing.B) {
-			l := must(NewLaplace(1, &Options{RealArithmetic: real}))
+			l := testkit.Must(NewLaplace(1, &Options{RealArithmetic: real}))
 			b.ReportAllocs()
 			for b.Loop() {
 				_, _ = l.Release(r, 1)
@@ -280,7 +283,7 @@ func BenchmarkPlanarLaplace(b *testing.B) {
 	r := random.Seeded(39)
 	for _, real := range []bool{false, true} {
 		b.Run(fmt.Sprintf("real=%v", real), func(b *testing.B) {
-			p := must(NewPlanarLaplace(1, &Options{RealArithmetic: real}))
+			p := testkit.Must(NewPlanarLaplace(1, &Options{RealArithmetic: real}))
 			b.ReportAllocs()
 			for b.Loop() {
 				_, _ = p.Release(r, [2]float64{})

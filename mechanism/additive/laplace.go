@@ -12,10 +12,10 @@ import (
 // [KNorm] mechanism of the line, alpha-private per unit of |x-x'|. Integers
 // have [DiscreteLaplace].
 //
-// The noise is exact: a release is the real sum of x and the noise, rounded once
-// to a multiple of [Options.Grid], and the guarantee is one of its bits, for all
-// inputs, unless [Options.RealArithmetic] is set. A Laplace is immutable and safe
-// for concurrent use.
+// The noise is exact: a release is the real sum of x and the noise, rounded
+// once to a multiple of [Options.Grid], and the guarantee is one of its bits,
+// for all inputs, unless [Options.RealArithmetic] is set. A Laplace is
+// immutable and safe for concurrent use.
 type Laplace struct{ k *KNorm }
 
 // NewLaplace returns the mechanism of level alpha, a number in [1e-100, 1e100].
@@ -59,7 +59,7 @@ func (l *Laplace) Release(rng *rand.Rand, x float64) (float64, error) {
 	if err := l.check(op); err != nil {
 		return 0, err
 	}
-	if err := l.k.out.check(op, -1, x); err != nil {
+	if err := l.k.out.check(op, "x", -1, x); err != nil {
 		return 0, err
 	}
 	rng, done := random.Get(rng)

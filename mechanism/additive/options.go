@@ -13,14 +13,14 @@ import (
 type Options struct {
 	// Unit names the unit of the coordinates, as in "km".
 	Unit metric.Unit
-	// Grid is a power of two, such as 0.125: outputs are its multiples. 0 means the
-	// largest power of two that is at most 2^-10 of the noise's scale, 1/alpha or
-	// Gaussian.Sigma; in real arithmetic, no rounding. Inputs may be as large as
-	// 2^52 times the grid, so that larger ones need a coarser grid. With one below
-	// about 2^-40 of the scale a draw takes microseconds.
+	// Grid is a power of two, such as 0.125: outputs are its multiples. 0 means
+	// the largest power of two that is at most 2^-10 of the noise's scale,
+	// 1/alpha or Gaussian.Sigma; in real arithmetic, no rounding. Inputs may be
+	// as large as 2^52 times the grid, so that larger ones need a coarser grid.
+	// With one below about 2^-40 of the scale a draw takes microseconds.
 	Grid float64
-	// RealArithmetic draws in float64 as if those were real numbers. The guarantee
-	// is then not one of the bits: see the package comment.
+	// RealArithmetic draws in float64 as if those were real numbers. The
+	// guarantee is then not one of the bits: see the package comment.
 	RealArithmetic bool
 }
 

@@ -12,18 +12,20 @@ var plane = Norm{P: 2, Dim: 2}
 
 // PlanarLaplace is the geo-indistinguishable mechanism of the plane (Andrés,
 // Bordenabe, Chatzikokolakis, Palamidessi 2013): noise of density alpha^2/(2
-// pi) e^(-alpha r) at distance r, so a uniform bearing and a radius with law
-// Gamma(2) and mean 2/alpha. It is alpha-private per unit of the Euclidean
-// distance. It is [KNorm] with P = 2 and Dim = 2, for points that are arrays.
+// pi) e^(-alpha r) at distance r, so a uniform bearing and a radius with the
+// distribution Gamma(2) and mean 2/alpha. It is alpha-private per unit of the
+// Euclidean distance. It is [KNorm] with P = 2 and Dim = 2, for points that are
+// arrays.
 //
 // Coordinates are those of a flat map, both in one unit of length. Degrees of
-// latitude and longitude are not: use [Sphere]. [Snap] takes the output to points
-// of metric.Plane; to those of metric.Euclidean, which are slices, take KNorm.
+// latitude and longitude are not: use [Sphere]. [Snap] takes the output to
+// points of metric.Plane; to those of metric.Euclidean, which are slices, take
+// KNorm.
 //
-// The noise is exact: a release is the real sum of x and the noise, rounded once
-// to multiples of [Options.Grid], and the guarantee is one of its bits, for all
-// inputs, unless [Options.RealArithmetic] is set. A PlanarLaplace is immutable and
-// safe for concurrent use.
+// The noise is exact: a release is the real sum of x and the noise, rounded
+// once to multiples of [Options.Grid], and the guarantee is one of its bits,
+// for all inputs, unless [Options.RealArithmetic] is set. A PlanarLaplace is
+// immutable and safe for concurrent use.
 type PlanarLaplace struct{ k *KNorm }
 
 // NewPlanarLaplace returns the mechanism of level alpha, a number in [1e-100,
@@ -67,15 +69,15 @@ func (p *PlanarLaplace) String() string {
 	return p.k.out.name("planar Laplace noise") + ", " + p.k.g.String()
 }
 
-// Release returns x plus noise. Coordinates beyond 2^52 times the grid (2^41/alpha
-// or more where it is not stated) are a [*metric.ValueError]: float64 is too
-// coarse for the noise there.
+// Release returns x plus noise. Coordinates beyond 2^52 times the grid
+// (2^41/alpha or more where it is not stated) are a [*metric.ValueError]:
+// float64 is too coarse for the noise there.
 func (p *PlanarLaplace) Release(rng *rand.Rand, x [2]float64) ([2]float64, error) {
 	const op = "additive: PlanarLaplace.Release"
 	if err := p.check(op); err != nil {
 		return [2]float64{}, err
 	}
-	if err := p.k.out.checkVector(op, x[:], 2); err != nil {
+	if err := p.k.out.checkVector(op, "x", x[:], 2); err != nil {
 		return [2]float64{}, err
 	}
 	p.k.addNoise(x[:], rng, x[:])

@@ -50,7 +50,7 @@ func (r rounding) lattice() exact.Lattice { return exact.Lattice{Step: r.grid} }
 
 // check refuses an input at which float64 is too coarse: beyond 2^52 steps its
 // spacing is more than a step. The index is that of a coordinate, or -1.
-func (r rounding) check(op string, index int, x float64) error {
+func (r rounding) check(op, arg string, index int, x float64) error {
 	limit := exact.LatticeIndexes * r.step
 	if math.Abs(x) <= limit {
 		return nil
@@ -62,16 +62,16 @@ func (r rounding) check(op string, index int, x float64) error {
 			want += fmt.Sprintf(", and the grid %.3g", r.grid)
 		}
 	}
-	return &fault.ValueError{Op: op, Arg: "x", Index: index, Value: x, Want: want}
+	return &fault.ValueError{Op: op, Arg: arg, Index: index, Value: x, Want: want}
 }
 
-// checkVector checks an input of Release.
-func (r rounding) checkVector(op string, x []float64, d int) error {
+// checkVector checks an input of Release, or the argument named.
+func (r rounding) checkVector(op, arg string, x []float64, d int) error {
 	if len(x) != d {
-		return &fault.SizeError{Op: op, Arg: "x", Got: len(x), Want: fmt.Sprint(d)}
+		return &fault.SizeError{Op: op, Arg: arg, Got: len(x), Want: fmt.Sprint(d)}
 	}
 	for i, v := range x {
-		if err := r.check(op, i, v); err != nil {
+		if err := r.check(op, arg, i, v); err != nil {
 			return err
 		}
 	}

@@ -12,10 +12,10 @@ import (
 // Snap replaces every output of m by the index of the nearest of the given
 // points, in their own metric; ties go to the lowest index. The points must be
 // public, and of the type that m releases: KNorm goes with metric.Euclidean and
-// its relatives, PlanarLaplace with metric.Plane, Sphere with metric.GreatCircle.
-// The input may lie anywhere in m's domain. It is post-processing, so m's
-// guarantee stands. An output that the points' space refuses, as one of the
-// wrong length, is an error.
+// its relatives, PlanarLaplace with metric.Plane, Sphere with
+// metric.GreatCircle. The input may lie anywhere in m's domain. It is
+// post-processing, so m's guarantee stands. An output that the points' space
+// refuses, as one of the wrong length, is an error.
 //
 // O(n log n) once. A release searches as [metric.Locator] does, and is safe
 // for concurrent use if m's is.
@@ -54,20 +54,21 @@ type Madlib struct {
 
 // NewMadlib returns the mechanism of level alpha, a number in [1e-100, 1e100],
 // on the words 0, ..., len(vectors)-1. The vectors must have one length, finite
-// entries of a size that [KNorm.ReleaseTo] takes, and not be modified afterwards.
+// entries of a size that [KNorm.ReleaseTo] takes, and not be modified
+// afterwards.
 func NewMadlib(vectors [][]float64, alpha float64, o *DiscreteOptions) (*Madlib, error) {
 	const op = "additive: NewMadlib"
 	words, err := metric.NewPoints(vectors, metric.Euclidean{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	k, err := NewKNorm(Norm{P: 2, Dim: len(vectors[0])}, alpha, &Options{Unit: o.orDefault().Unit})
+	k, err := newKNorm(op, Norm{P: 2, Dim: len(vectors[0])}, alpha, &Options{Unit: o.orDefault().Unit})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
+		return nil, err
 	}
-	for i := range vectors {
-		if err := k.out.checkVector("additive: KNorm.ReleaseTo", vectors[i], k.norm.Dim); err != nil {
-			return nil, fmt.Errorf("%s: word %d: %w", op, i, err)
+	for i, v := range vectors {
+		if err := k.out.checkVector(op, fmt.Sprintf("vectors[%d]", i), v, k.norm.Dim); err != nil {
+			return nil, err
 		}
 	}
 	return &Madlib{k, words, metric.NewLocator(words)}, nil

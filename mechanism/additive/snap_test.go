@@ -23,8 +23,8 @@ func gaussianCloud(seed uint64, n, d int) [][]float64 {
 
 // Snap is the nearest point to what m releases from the same bits.
 func TestSnap_IsNearest(t *testing.T) {
-	pts := must(metric.NewPoints(gaussianCloud(71, 200, 3), metric.Euclidean{}))
-	m := must(NewKNorm(Norm{P: 2, Dim: 3}, 3, &Options{Unit: "m"}))
+	pts := testkit.Must(metric.NewPoints(gaussianCloud(71, 200, 3), metric.Euclidean{}))
+	m := testkit.Must(NewKNorm(Norm{P: 2, Dim: 3}, 3, &Options{Unit: "m"}))
 	s := Snap(m, pts)
 	if s.Guarantee() != m.Guarantee() {
 		t.Errorf("guarantee %v, want %v", s.Guarantee(), m.Guarantee())
@@ -32,8 +32,8 @@ func TestSnap_IsNearest(t *testing.T) {
 	a, b := random.Seeded(72), random.Seeded(72)
 	for i := range 300 {
 		x := pts.At(i % 200)
-		y := must(m.Release(a, x))
-		got := must(s.Release(b, x))
+		y := testkit.Must(m.Release(a, x))
+		got := testkit.Must(s.Release(b, x))
 		best := 0
 		for j := range pts.Len() {
 			if (metric.Euclidean{}).Distance(y, pts.At(j)) < (metric.Euclidean{}).Distance(y, pts.At(best)) {
@@ -47,39 +47,39 @@ func TestSnap_IsNearest(t *testing.T) {
 }
 
 func TestSnap_Sphere(t *testing.T) {
-	pts := must(metric.NewPoints([]metric.LatLon{{Lat: 0, Lon: 0}, {Lat: 0, Lon: 179}, {Lat: 90, Lon: 0}}, metric.GreatCircle{}))
-	s := Snap(must(NewSphere(10, nil)), pts)
+	pts := testkit.Must(metric.NewPoints([]metric.LatLon{{Lat: 0, Lon: 0}, {Lat: 0, Lon: 179}, {Lat: 90, Lon: 0}}, metric.GreatCircle{}))
+	s := Snap(testkit.Must(NewSphere(10, nil)), pts)
 	for _, c := range []struct {
 		x    metric.LatLon
 		want int
 	}{{metric.LatLon{Lat: 10, Lon: -5}, 0}, {metric.LatLon{Lat: 1, Lon: -179}, 1}, {metric.LatLon{Lat: 80, Lon: 90}, 2}} {
-		if got := must(s.Release(random.Seeded(73), c.x)); got != c.want { // noise of 0.2 km
+		if got := testkit.Must(s.Release(random.Seeded(73), c.x)); got != c.want { // noise of 0.2 km
 			t.Errorf("%v goes to %d, want %d", c.x, got, c.want)
 		}
 	}
 }
 
 func TestSnap_RefusesWhatTheSpaceRefuses(t *testing.T) {
-	pts := must(metric.NewPoints(gaussianCloud(74, 5, 3), metric.Euclidean{}))
-	s := Snap(must(NewKNorm(Norm{P: 2, Dim: 2}, 1, nil)), pts)
+	pts := testkit.Must(metric.NewPoints(gaussianCloud(74, 5, 3), metric.Euclidean{}))
+	s := Snap(testkit.Must(NewKNorm(Norm{P: 2, Dim: 2}, 1, nil)), pts)
 	var size *metric.SizeError
 	if _, err := s.Release(nil, []float64{1, 2}); !errors.As(err, &size) {
 		t.Errorf("two coordinates snapped to points of three: %v", err)
 	}
 }
 
-// Two words at distance 1: the noise is a symmetric law on the line through
-// them, whose density in one dimension is Laplace, so a word is kept with
-// probability 1 - e^(-alpha/2)/2. Chi-square at 1e-6.
-func TestMadlib_LawOfTwoWords(t *testing.T) {
+// Two words at distance 1: the noise is a symmetric distribution on the line
+// through them, whose density in one dimension is Laplace, so a word is kept
+// with probability 1 - e^(-alpha/2)/2. Chi-square at 1e-6.
+func TestMadlib_DistributionTwoWords(t *testing.T) {
 	r := random.Seeded(75)
 	const alpha = 1.3
-	m := must(NewMadlib([][]float64{{0}, {1}}, alpha, nil))
+	m := testkit.Must(NewMadlib([][]float64{{0}, {1}}, alpha, nil))
 	flip := math.Exp(-alpha/2) / 2
 	for x, p := range [][]float64{{1 - flip, flip}, {flip, 1 - flip}} {
 		count := make([]int, 2)
 		for range 200_000 {
-			count[must(m.Release(r, x))]++
+			count[testkit.Must(m.Release(r, x))]++
 		}
 		testkit.ChiSquare(t, count, p, 1e-6)
 	}
@@ -87,12 +87,12 @@ func TestMadlib_LawOfTwoWords(t *testing.T) {
 
 func TestMadlib_EqualsSnapOfKNorm(t *testing.T) {
 	vectors := gaussianCloud(76, 300, 30)
-	m := must(NewMadlib(vectors, 3, nil))
-	s := Snap(must(NewKNorm(Norm{P: 2, Dim: 30}, 3, nil)), must(metric.NewPoints(vectors, metric.Euclidean{})))
+	m := testkit.Must(NewMadlib(vectors, 3, nil))
+	s := Snap(testkit.Must(NewKNorm(Norm{P: 2, Dim: 30}, 3, nil)), testkit.Must(metric.NewPoints(vectors, metric.Euclidean{})))
 	a, b := random.Seeded(77), random.Seeded(77)
 	moved := 0
 	for x := range vectors {
-		i, j := must(m.Release(a, x)), must(s.Release(b, vectors[x]))
+		i, j := testkit.Must(m.Release(a, x)), testkit.Must(s.Release(b, vectors[x]))
 		if i != j {
 			t.Fatalf("word %d: Madlib %d, Snap %d", x, i, j)
 		}
@@ -108,7 +108,7 @@ func TestMadlib_EqualsSnapOfKNorm(t *testing.T) {
 func BenchmarkMadlib(b *testing.B) {
 	b.Run("n=5000,d=100", func(b *testing.B) {
 		r := random.Seeded(78)
-		m := must(NewMadlib(gaussianCloud(79, 5000, 100), 100, nil))
+		m := testkit.Must(NewMadlib(gaussianCloud(79, 5000, 100), 100, nil))
 		b.ReportAllocs()
 		for b.Loop() {
 			_, _ = m.Release(r, 17)
@@ -119,8 +119,8 @@ func BenchmarkMadlib(b *testing.B) {
 func BenchmarkSnap(b *testing.B) {
 	b.Run("n=20000,d=2", func(b *testing.B) {
 		r := random.Seeded(80)
-		pts := must(metric.NewPoints(gaussianCloud(81, 20000, 2), metric.Euclidean{}))
-		s := Snap(must(NewKNorm(Norm{P: 2, Dim: 2}, 10, nil)), pts)
+		pts := testkit.Must(metric.NewPoints(gaussianCloud(81, 20000, 2), metric.Euclidean{}))
+		s := Snap(testkit.Must(NewKNorm(Norm{P: 2, Dim: 2}, 10, nil)), pts)
 		x := pts.At(0)
 		b.ReportAllocs()
 		for b.Loop() {

@@ -35,10 +35,10 @@ type SphereOptions struct {
 // private at the stated level.
 //
 // The claim is about real arithmetic: see the package comment. Positions are
-// rounded to about 5e-16 R, some nanometers on the Earth. A Sphere is immutable and
-// safe for concurrent use.
+// rounded to about 5e-16 R, some nanometers on the Earth. A Sphere is immutable
+// and safe for concurrent use.
 type Sphere struct {
-	law    arcLaw
+	arc    arc
 	radius float64
 	g      mechanism.Guarantee
 }
@@ -73,7 +73,7 @@ func NewSphere(alpha float64, o *SphereOptions) (*Sphere, error) {
 	if a > maxArc {
 		return nil, fault.Value(op, "alpha*Radius", a, "at most 1e12")
 	}
-	return &Sphere{arcLaw{a}, opt.Radius, g}, nil
+	return &Sphere{arc{a}, opt.Radius, g}, nil
 }
 
 func (s *Sphere) check(op string) error {
@@ -108,7 +108,7 @@ func (s *Sphere) Release(rng *rand.Rand, x metric.LatLon) (metric.LatLon, error)
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	return destination(x, math.Pi*random.Symmetric(rng), s.law.draw(rng)), nil
+	return destination(x, math.Pi*random.Symmetric(rng), s.arc.draw(rng)), nil
 }
 
 // destination is the point at the given bearing (radians, clockwise from
@@ -146,9 +146,9 @@ func (s *Sphere) RadiusQuantile(q float64) float64 {
 	case q == 1:
 		return math.Pi * s.radius
 	case q <= 0.5:
-		return s.radius * s.law.angle(q, false)
+		return s.radius * s.arc.angle(q, fromHead)
 	default:
-		return s.radius * s.law.angle(1-q, true)
+		return s.radius * s.arc.angle(1-q, fromTail)
 	}
 }
 
@@ -165,5 +165,5 @@ func (s *Sphere) RadiusProb(radius float64) float64 {
 	case angle >= math.Pi:
 		return 1
 	}
-	return s.law.head(angle)
+	return s.arc.head(angle)
 }

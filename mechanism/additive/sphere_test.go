@@ -15,7 +15,7 @@ import (
 var arcLevels = []float64{1e-6, 1e-3, 0.1, 0.3, 0.5, 1, 2, 3, 10, 100, 1e4, 1e6, 1e9, 1e12}
 
 // massBetween integrates the density by quadrature, to about 1e-13.
-func (l arcLaw) massBetween(from, to float64) float64 {
+func (l arc) massBetween(from, to float64) float64 {
 	sum := 0.0
 	const pieces = 40
 	for i := range pieces {
@@ -25,9 +25,9 @@ func (l arcLaw) massBetween(from, to float64) float64 {
 	return sum
 }
 
-func TestArcLaw_HeadAndTailAgainstQuadrature(t *testing.T) {
+func TestArc_HeadAndTailAgainstQuadrature(t *testing.T) {
 	for _, a := range arcLevels {
-		l := arcLaw{a}
+		l := arc{a}
 		for _, f := range []float64{1e-9, 1e-4, 0.01, 0.2, 0.5, 1, 1.5, 3, 10, 40} {
 			theta := f * min(1, 1/a)
 			if theta > math.Pi {
@@ -53,28 +53,29 @@ func TestArcLaw_HeadAndTailAgainstQuadrature(t *testing.T) {
 	}
 }
 
-func TestArcLaw_AngleInverts(t *testing.T) {
+func TestArc_AngleInverts(t *testing.T) {
 	for _, a := range arcLevels {
-		l := arcLaw{a}
+		l := arc{a}
 		for _, p := range []float64{0x1p-65, 1e-15, 1e-9, 1e-4, 0.01, 0.1, 0.3, 0.49999, 0.5} {
-			if got := l.head(l.angle(p, false)); !near(got, p, 1e-12) {
+			if got := l.head(l.angle(p, fromHead)); !near(got, p, 1e-12) {
 				t.Errorf("a = %v: head(angle(%v)) = %v", a, p, got)
 			}
-			theta := l.angle(p, true)
-			// Near pi a float64 theta leaves pi - theta an absolute error of 2^-52.
+			theta := l.angle(p, fromTail)
+			// Near pi a float64 theta leaves pi - theta an absolute error of
+			// 2^-52.
 			tol := 1e-12 + 0x1p-49*(1/(math.Pi-theta)+a)
 			if got := l.tail(theta); !near(got, p, tol) {
 				t.Errorf("a = %v: tail(angle(%v)) = %v", a, p, got)
 			}
 		}
 		// Both forms meet in the middle, and quantiles increase.
-		if u, v := l.angle(0.5, false), l.angle(0.5, true); !near(u, v, 1e-13) {
+		if u, v := l.angle(0.5, fromHead), l.angle(0.5, fromTail); !near(u, v, 1e-13) {
 			t.Errorf("a = %v: medians %v and %v", a, u, v)
 		}
 		last := 0.0
 		for i := 1; i <= 200; i++ {
 			q := float64(i) / 401
-			theta := l.angle(q, false)
+			theta := l.angle(q, fromHead)
 			if theta <= last {
 				t.Errorf("a = %v: quantile %v at %v after %v", a, theta, q, last)
 			}
@@ -82,22 +83,23 @@ func TestArcLaw_AngleInverts(t *testing.T) {
 		}
 	}
 	// Uniform on the sphere in the limit, and the plane at the other end.
-	if got := (arcLaw{1e-9}).angle(0.25, false); !near(got, math.Pi/3, 1e-8) {
+	if got := (arc{1e-9}).angle(0.25, fromHead); !near(got, math.Pi/3, 1e-8) {
 		t.Errorf("uniform: %v", got)
 	}
-	plane := must(NewPlanarLaplace(1, nil))
-	if got := (arcLaw{1e9}).angle(0.25, false) * 1e9; !near(got, plane.RadiusQuantile(0.25), 1e-12) {
+	plane := testkit.Must(NewPlanarLaplace(1, nil))
+	if got := (arc{1e9}).angle(0.25, fromHead) * 1e9; !near(got, plane.RadiusQuantile(0.25), 1e-12) {
 		t.Errorf("plane: %v, want %v", got, plane.RadiusQuantile(0.25))
 	}
 }
 
-// The law has alpha*Radius rounded down: never less noise than the level needs.
+// The distribution has alpha*Radius rounded down: never less noise than the
+// level needs.
 func TestSphere_LevelIsNotAboveTheStatedOne(t *testing.T) {
 	r := random.Seeded(55)
 	inexact := 0
 	for range 1000 {
 		alpha, radius := math.Exp(5*r.NormFloat64()), math.Exp(3*r.NormFloat64())
-		a := must(NewSphere(alpha, &SphereOptions{Radius: radius})).law.a
+		a := testkit.Must(NewSphere(alpha, &SphereOptions{Radius: radius})).arc.a
 		e := math.FMA(alpha, radius, -a)
 		if e < 0 || e > 0x1p-51*a {
 			t.Fatalf("alpha %v, radius %v: %v", alpha, radius, a)
@@ -112,7 +114,7 @@ func TestSphere_LevelIsNotAboveTheStatedOne(t *testing.T) {
 }
 
 func TestSphere_Quantiles(t *testing.T) {
-	s := must(NewSphere(0.01, nil)) // per km
+	s := testkit.Must(NewSphere(0.01, nil)) // per km
 	for _, q := range []float64{1e-6, 0.1, 0.5, 0.9, 0.999999} {
 		if got := s.RadiusProb(s.RadiusQuantile(q)); !near(got, q, 1e-12) {
 			t.Errorf("P{radius <= quantile(%v)} = %v", q, got)
@@ -174,19 +176,19 @@ func TestDestination_DistanceAndBearing(t *testing.T) {
 	}
 }
 
-// The distance traveled has the stated law and the bearing is uniform,
+// The distance traveled has the stated distribution and the bearing is uniform,
 // everywhere: false-reject probability 1e-7 for each of the two.
-func TestSphere_Law(t *testing.T) {
+func TestSphere_Distribution(t *testing.T) {
 	r := random.Seeded(52)
 	for _, alpha := range []float64{1e-5, 1e-3, 0.5} { // alpha*R = .06, 6, 3200
-		s := must(NewSphere(alpha, nil))
+		s := testkit.Must(NewSphere(alpha, nil))
 		for name, x := range places {
 			const n = 20_000
 			dist, bearing := make([]float64, n), make([]float64, n)
 			for i := range n {
-				y := must(s.Release(r, x))
+				y := testkit.Must(s.Release(r, x))
 				d := metric.GreatCircle{}.Distance(x, y)
-				// By the survival function of the law, written out.
+				// By the survival function of the distribution, written out.
 				a, th := alpha*metric.EarthRadiusKm, d/metric.EarthRadiusKm
 				dist[i] = (1 - math.Exp(-a*th)*(math.Cos(th)+a*math.Sin(th))) / (1 + math.Exp(-a*math.Pi))
 				bearing[i] = 0.5 + bearingTo(x, y)/(2*math.Pi)
@@ -200,14 +202,14 @@ func TestSphere_Law(t *testing.T) {
 // Distance and bearing are independent: chi-square over a 4 x 8 table.
 func TestSphere_DistanceAndBearingIndependent(t *testing.T) {
 	r := random.Seeded(53)
-	s := must(NewSphere(1e-3, nil))
+	s := testkit.Must(NewSphere(1e-3, nil))
 	x := metric.LatLon{Lat: 70, Lon: -179.9}
 	count, p := make([]int, 32), make([]float64, 32)
 	for i := range p {
 		p[i] = 1.0 / 32
 	}
 	for range 200_000 {
-		y := must(s.Release(r, x))
+		y := testkit.Must(s.Release(r, x))
 		i := min(3, int(4*s.RadiusProb(metric.GreatCircle{}.Distance(x, y))))
 		j := min(7, int(8*(0.5+bearingTo(x, y)/(2*math.Pi))))
 		count[8*i+j]++
@@ -243,7 +245,7 @@ func TestSphere_NormalizerIsConstant(t *testing.T) {
 func BenchmarkSphere(b *testing.B) {
 	for _, alpha := range []float64{1e-5, 1e-3, 1} {
 		b.Run(fmt.Sprintf("alpha=%g", alpha), func(b *testing.B) {
-			r, s := random.Seeded(54), must(NewSphere(alpha, nil))
+			r, s := random.Seeded(54), testkit.Must(NewSphere(alpha, nil))
 			b.ReportAllocs()
 			for b.Loop() {
 				_, _ = s.Release(r, metric.LatLon{Lat: 48, Lon: 16})
