@@ -95,7 +95,10 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptio
 		}
 		return alpha, proof, err
 	}
-	_, _, wrong := search.Bisect(alpha, above, levelStep, func(a float64) (bool, error) { return !forbids(a), err })
+	_, _, wrong := search.Bisect(alpha, above, levelStep, func(a float64) (bool, error) {
+		allows := !forbids(a)
+		return allows, err
+	})
 	if wrong != nil {
 		return 0, Bound{}, wrong
 	}

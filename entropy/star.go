@@ -129,7 +129,7 @@ func bestStar(ctx context.Context, b metric.Bimetric, alpha float64, pair TwoPoi
 	}
 	stars := make([]found, len(centers))
 	err := parallel.Chunks(ctx, len(centers), 1, workers, nil, func(c, _, _ int) {
-		s := newStarSearch(b, alpha, centers[c], seeds)
+		s := newStarSearch(ctx, b, alpha, centers[c], seeds)
 		stars[c].weightedStar, stars[c].v = s.solve(ctx)
 	})
 	best := slices.MaxFunc(stars, func(p, q found) int { return cmp.Compare(p.v, q.v) })
@@ -147,11 +147,11 @@ type starSearch struct {
 	rows   [][]float64 // of rho2 from the points
 }
 
-func newStarSearch(b metric.Bimetric, alpha float64, x int, seeds []int) *starSearch {
+func newStarSearch(ctx context.Context, b metric.Bimetric, alpha float64, x int, seeds []int) *starSearch {
 	s := &starSearch{b: b, alpha: alpha, x: x}
 	r1 := finite.Row(b.Privacy, x, nil)
 	var free, tied []int
-	for _, y := range s.choose(r1, seeds) {
+	for _, y := range s.choose(ctx, r1, seeds) {
 		switch u := alpha * r1[y]; {
 		case u <= starTied:
 			tied = append(tied, y)
@@ -172,7 +172,7 @@ func newStarSearch(b metric.Bimetric, alpha float64, x int, seeds []int) *starSe
 }
 
 // choose returns the points of the star, x among them.
-func (s *starSearch) choose(r1 []float64, seeds []int) []int {
+func (s *starSearch) choose(ctx context.Context, r1 []float64, seeds []int) []int {
 	n := s.b.Len()
 	if n <= allStars {
 		return allPoints(n)
@@ -186,33 +186,27 @@ func (s *starSearch) choose(r1 []float64, seeds []int) []int {
 			set = append(set, y)
 		}
 	}
-	// The rest are the farthest from those before them, among the points near x.
-	var ball []int
+	// The rest are spread over the points near x.
+	ball := []int{s.x}
 	for y, r := range r1 {
-		if s.alpha*r <= starBall {
+		if y != s.x && s.alpha*r <= starBall {
 			ball = append(ball, y)
 		}
 	}
-	near := make([]float64, len(ball))
-	for i := range near {
-		near[i] = math.Inf(1)
+	near, err := metric.Subset(s.b.Utility, ball)
+	if err != nil {
+		return set
 	}
-	for k := 0; ; k++ {
-		far := -1
-		for i, y := range ball {
-			near[i] = min(near[i], s.b.Utility.Distance(set[k], y))
-			if far < 0 || near[i] > near[far] {
-				far = i
-			}
+	order, radii, _ := metric.FarthestFirst(ctx, near, min(len(ball), starPoints+1), 0)
+	for k, i := range order {
+		if len(set) > starPoints || radii[k] == 0 {
+			break
 		}
-		if k+1 < len(set) {
-			continue
+		if !slices.Contains(set, ball[i]) {
+			set = append(set, ball[i])
 		}
-		if len(set) > starPoints || near[far] == 0 {
-			return set
-		}
-		set = append(set, ball[far])
 	}
+	return set
 }
 
 // solve returns the best star of the rounds, which cut off the outputs at which the
