@@ -1,123 +1,265 @@
 package entropy_test
 
 import (
+	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Every function meets the same bad input with an error, and a single point and
-// identical points with the trivial answer.
-func TestEntropy_BadInput(t *testing.T) {
-	alphas := []float64{1}
-	calls := map[string]func(f metric.Finite, alpha float64) (float64, error){
-		"Packing": func(f metric.Finite, s float64) (float64, error) {
-			c, err := entropy.Packing(t.Context(), f, nil, s, nil)
-			return float64(c.Hi - 1), err
-		},
-		"Covering": func(f metric.Finite, s float64) (float64, error) {
-			c, err := entropy.Covering(t.Context(), f, nil, s, nil)
-			return float64(c.Hi - 1), err
-		},
-		"EntropicScale": func(f metric.Finite, a float64) (float64, error) {
-			s, err := entropy.EntropicScale(t.Context(), metric.Same(f), a, nil)
-			return s.Hi, err
-		},
-		"EntropicScales": func(f metric.Finite, a float64) (float64, error) {
-			alphas[0] = a
-			_, err := entropy.EntropicScales(t.Context(), metric.Same(f), alphas, nil)
-			return 0, err
-		},
-		"DiametricScale": func(f metric.Finite, a float64) (float64, error) {
-			s, err := entropy.DiametricScale(t.Context(), metric.Same(f), a, nil)
-			return s.Hi, err
-		},
-		"DoublingScale": func(f metric.Finite, a float64) (float64, error) {
-			s, err := entropy.DoublingScale(t.Context(), f, a, nil)
-			return s.Hi, err
-		},
-		"OuterScale": func(f metric.Finite, a float64) (float64, error) {
-			s, err := entropy.OuterScale(t.Context(), f, a, nil)
-			return s.Hi, err
-		},
-		"LowerBounds": func(f metric.Finite, a float64) (float64, error) {
-			b, err := entropy.LowerBounds(t.Context(), metric.Same(f), a, nil)
-			if err != nil {
-				return 0, err
-			}
-			return b[0].Value, nil
-		},
-		"UpperBounds": func(f metric.Finite, a float64) (float64, error) {
-			b, err := entropy.UpperBounds(t.Context(), metric.Same(f), a, nil)
-			if err != nil {
-				return 0, err
-			}
-			return b[0].Value, nil
-		},
-		"Accuracy": func(f metric.Finite, a float64) (float64, error) {
-			b, err := entropy.Accuracy(t.Context(), metric.Same(f), a, nil)
-			return b.Hi, err
-		},
-		"Accuracies": func(f metric.Finite, a float64) (float64, error) {
-			_, err := entropy.Accuracies(t.Context(), metric.Same(f), []float64{a}, nil)
-			return 0, err
-		},
-		"LevelFor": func(f metric.Finite, loss float64) (float64, error) {
-			a, _, err := entropy.LevelFor(t.Context(), metric.Same(f), loss, nil)
-			return a, err
-		},
-		"PrivateMeasureBound": func(f metric.Finite, a float64) (float64, error) {
-			b, err := entropy.PrivateMeasureBound(t.Context(), f, a)
-			return b.Value, err
-		},
-		"PrivateDataBound": func(f metric.Finite, eps float64) (float64, error) {
-			b, err := entropy.PrivateDataBound(t.Context(), f, 10, eps)
-			return b.Value, err
-		},
+// number calls a function at a number, or at the levels 0.5 and that number, and
+// returns what is 0 in a trivial space.
+type number struct {
+	name, arg string
+	call      func(ctx context.Context, f metric.Finite, v float64) (float64, error)
+}
+
+var numbers = []number{
+	{"Packing", "s", func(ctx context.Context, f metric.Finite, s float64) (float64, error) {
+		c, err := entropy.Packing(ctx, f, nil, s, nil)
+		return float64(c.Hi - 1), err
+	}},
+	{"Covering", "s", func(ctx context.Context, f metric.Finite, s float64) (float64, error) {
+		c, err := entropy.Covering(ctx, f, nil, s, nil)
+		return float64(c.Hi - 1), err
+	}},
+	{"EntropicScale", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		s, err := entropy.EntropicScale(ctx, metric.Same(f), a, nil)
+		return s.Hi, err
+	}},
+	{"EntropicScales", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		_, err := entropy.EntropicScales(ctx, metric.Same(f), []float64{0.5, a}, nil)
+		return 0, err
+	}},
+	{"DiametricScale", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		s, err := entropy.DiametricScale(ctx, metric.Same(f), a, nil)
+		return s.Hi, err
+	}},
+	{"DiametricScales", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		_, err := entropy.DiametricScales(ctx, metric.Same(f), []float64{0.5, a}, nil)
+		return 0, err
+	}},
+	{"DoublingScale", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		s, err := entropy.DoublingScale(ctx, f, a, nil)
+		return s.Hi, err
+	}},
+	{"DoublingScales", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		_, err := entropy.DoublingScales(ctx, f, []float64{0.5, a}, nil)
+		return 0, err
+	}},
+	{"OuterScale", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		s, err := entropy.OuterScale(ctx, f, a, nil)
+		return s.Hi, err
+	}},
+	{"OuterScales", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		_, err := entropy.OuterScales(ctx, f, []float64{0.5, a}, nil)
+		return 0, err
+	}},
+	{"LowerBounds", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		b, err := entropy.LowerBounds(ctx, metric.Same(f), a, nil)
+		return best(b), err
+	}},
+	{"UpperBounds", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		b, err := entropy.UpperBounds(ctx, metric.Same(f), a, nil)
+		return best(b), err
+	}},
+	{"Accuracy", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		b, err := entropy.Accuracy(ctx, metric.Same(f), a, nil)
+		return b.Hi, err
+	}},
+	{"Accuracies", "alphas", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		_, err := entropy.Accuracies(ctx, metric.Same(f), []float64{0.5, a}, nil)
+		return 0, err
+	}},
+	{"LevelFor", "loss", func(ctx context.Context, f metric.Finite, loss float64) (float64, error) {
+		a, _, err := entropy.LevelFor(ctx, metric.Same(f), loss, nil)
+		return a, err
+	}},
+	{"PrivateMeasureBound", "alpha", func(ctx context.Context, f metric.Finite, a float64) (float64, error) {
+		b, err := entropy.PrivateMeasureBound(ctx, f, a)
+		return b.Value, err
+	}},
+	{"PrivateDataBound", "eps", func(ctx context.Context, f metric.Finite, eps float64) (float64, error) {
+		b, err := entropy.PrivateDataBound(ctx, f, 10, eps)
+		return b.Value, err
+	}},
+	{"BallMass", "r", func(ctx context.Context, f metric.Finite, r float64) (float64, error) {
+		var mu []float64
+		if f != nil && f.Len() > 0 {
+			mu = make([]float64, f.Len())
+			mu[0] = 1
+		}
+		mass, _, err := entropy.BallMass(ctx, f, mu, r, nil)
+		return max(0, 1-mass), err
+	}},
+}
+
+func best(b []entropy.Bound) float64 {
+	if len(b) == 0 {
+		return 0
 	}
-	for name, call := range calls {
+	return b[0].Value
+}
+
+// Every function meets the same bad input with the same errors, and a single point
+// and identical points with the trivial answer.
+func TestEntropy_BadInput(t *testing.T) {
+	large := uniform(t, random.Seeded(1), 5000)
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range numbers {
 		for _, f := range []metric.Finite{space.Constant(1, 0), space.Constant(5, 0), space.Constant(1100, 0)} {
-			if v, err := call(f, 0.5); v != 0 || err != nil {
-				t.Errorf("%s of %+v: %v, %v", name, f, v, err)
+			if v, err := c.call(t.Context(), f, 0.5); v != 0 || err != nil {
+				t.Errorf("%s of %+v: %v, %v", c.name, f, v, err)
 			}
 		}
 		for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
 			for _, n := range []int{2, 5, 1100} {
 				var v *metric.Violation
-				if _, err := call(space.Constant(n, d), 0.5); !errors.As(err, &v) || v.I != 0 || v.J != 1 {
-					t.Errorf("%s of %d points at distance %v: %v", name, n, d, err)
+				if _, err := c.call(t.Context(), space.Constant(n, d), 0.5); !errors.As(err, &v) || v.I != 0 || v.J != 1 {
+					t.Errorf("%s of %d points at distance %v: %v", c.name, n, d, err)
 				}
 			}
 		}
-		if _, err := call(space.Constant(0, 1), 0.5); err == nil {
-			t.Errorf("%s of no points: no error", name)
-		}
-		for _, a := range []float64{-1, math.NaN(), math.Inf(1)} {
-			if _, err := call(space.Constant(5, 1), a); err == nil {
-				t.Errorf("%s at %v: no error", name, a)
+		for _, f := range []metric.Finite{nil, space.Constant(0, 1)} {
+			if _, err := c.call(t.Context(), f, 0.5); !errors.Is(err, metric.ErrEmpty) {
+				t.Errorf("%s of no points: %v", c.name, err)
 			}
+		}
+		wrong, index := []float64{-1, math.NaN(), math.Inf(1)}, -1
+		if len(c.arg) > 1 { // levels and losses
+			wrong = append(wrong, 0)
+		}
+		if c.arg == "alphas" {
+			wrong, index = append(wrong, 0.25), 1 // descending
+		}
+		if c.name == "Accuracies" {
+			wrong = wrong[:4] // in any order
+		}
+		for _, a := range wrong {
+			var v *metric.ValueError
+			_, err := c.call(t.Context(), space.Constant(5, 1), a)
+			if !errors.As(err, &v) || v.Op != "entropy: "+c.name || v.Arg != c.arg || v.Index != index || v.Value != a && a == a {
+				t.Errorf("%s at %v: %v", c.name, a, err)
+			}
+		}
+		if _, err := c.call(done, large, 0.5); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, canceled: %v", c.name, err)
 		}
 	}
 }
 
-// A nil space is one without points.
-func TestEntropy_NoSpace(t *testing.T) {
-	for name, call := range map[string]func() error{
-		"Packing":             func() error { _, err := entropy.Packing(t.Context(), nil, nil, 1, nil); return err },
-		"DoublingScale":       func() error { _, err := entropy.DoublingScale(t.Context(), nil, 1, nil); return err },
-		"OuterScale":          func() error { _, err := entropy.OuterScale(t.Context(), nil, 1, nil); return err },
-		"PositiveMeasure":     func() error { _, err := entropy.PositiveMeasure(t.Context(), nil); return err },
-		"BallMass":            func() error { _, _, err := entropy.BallMass(t.Context(), nil, nil, 1, nil); return err },
-		"MeasureNet":          func() error { _, err := entropy.MeasureNet(t.Context(), nil, 3); return err },
-		"PrivateMeasureBound": func() error { _, err := entropy.PrivateMeasureBound(t.Context(), nil, 1); return err },
-		"MeasureBound":        func() error { _, err := entropy.MeasureBound{}.Prove(t.Context(), nil, 1); return err },
+// fails reports an error that is not the one wanted: with a sentinel that it is, or
+// about an argument and index.
+func fails(t *testing.T, err, is error, arg string, index int) {
+	t.Helper()
+	var v *metric.ValueError
+	if is != nil && !errors.Is(err, is) || is == nil && (!errors.As(err, &v) || v.Arg != arg || v.Index != index) {
+		t.Errorf("%v, want %v %s[%d]", err, is, arg, index)
+	}
+}
+
+func TestEntropy_OtherBadInput(t *testing.T) {
+	ctx, f := t.Context(), space.Path(4, 1)
+	_, err := entropy.Packing(ctx, f, []int{1, 5}, 1, nil)
+	fails(t, err, nil, "subset", 1)
+	_, err = entropy.Covering(ctx, f, []int{}, 1, nil)
+	fails(t, err, metric.ErrEmpty, "", 0)
+	_, err = entropy.Accuracies(ctx, metric.Same(f), nil, nil)
+	fails(t, err, metric.ErrEmpty, "", 0)
+	_, err = entropy.EntropicScales(ctx, metric.Same(f), nil, nil)
+	fails(t, err, metric.ErrEmpty, "", 0)
+	_, err = entropy.PositiveMeasure(ctx, nil)
+	fails(t, err, metric.ErrEmpty, "", 0)
+	_, err = entropy.MeasureNet(ctx, nil, 3)
+	fails(t, err, metric.ErrEmpty, "", 0)
+	_, err = entropy.MeasureNet(ctx, f, 0)
+	fails(t, err, nil, "m", -1)
+	_, err = entropy.PrivateDataBound(ctx, f, 0, 1)
+	fails(t, err, nil, "records", -1)
+	_, _, err = entropy.BallMass(ctx, f, []float64{1.5, -.5, 0, 0}, 1, nil)
+	fails(t, err, nil, "mu", 1)
+	var size *metric.SizeError
+	if _, err = entropy.Accuracy(ctx, metric.Bimetric{Privacy: f, Utility: space.Path(3, 1)}, 1, nil); !errors.As(err, &size) {
+		t.Errorf("sizes 4 and 3: %v", err)
+	}
+	var memory *metric.MemoryError
+	if _, err = entropy.MeasureNet(ctx, space.Path(30, 1), 1000); !errors.As(err, &memory) {
+		t.Errorf("too many measures: %v", err)
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	net, err := entropy.MeasureNet(ctx, f, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = net.TotalVariation(done)
+	fails(t, err, context.Canceled, "", 0)
+	_, err = net.Wasserstein(done, nil)
+	fails(t, err, context.Canceled, "", 0)
+	_, err = entropy.PositiveMeasure(done, f)
+	fails(t, err, context.Canceled, "", 0)
+}
+
+// Witnesses are asked about any space: what they name must be in it.
+func TestWitness_BadInput(t *testing.T) {
+	b := metric.Same(space.Path(3, 1))
+	for arg, ws := range map[string][]entropy.Witness{
+		"X": {entropy.TwoPoints{X: 3}, entropy.Packed{X: 3, Points: []int{0}}, entropy.Star{X: -1}, entropy.CrowdedBall{X: 3}, entropy.WideBall{X: 3}, entropy.Constant{X: 3}},
+		"Y": {entropy.TwoPoints{Y: -1}, entropy.WideBall{Y: 3}, entropy.WideBall{Z: -1}},
+		"Points": {entropy.Packed{Points: []int{3}}, entropy.Star{Points: []int{7}, Weights: []float64{1}, Offsets: []float64{0}},
+			entropy.CrowdedBall{Points: []int{3}}},
 	} {
-		if err := call(); !errors.Is(err, metric.ErrEmpty) {
-			t.Errorf("%s: %v", name, err)
+		for _, w := range ws {
+			var v *metric.ValueError
+			if p, err := w.Prove(t.Context(), b, 1); !errors.As(err, &v) || !strings.HasPrefix(v.Arg, arg) {
+				t.Errorf("%T %+v proves %v: %v, want one about %s", w, w, p, err, arg)
+			}
 		}
+	}
+	for _, w := range []entropy.Witness{entropy.TwoPoints{}, entropy.Packed{Points: []int{0}}, entropy.Star{}, entropy.CrowdedBall{}, entropy.WideBall{}, entropy.Constant{}} {
+		for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+			_, err := w.Prove(t.Context(), b, alpha)
+			fails(t, err, nil, "alpha", -1)
+		}
+		_, err := w.Prove(t.Context(), metric.Bimetric{}, 1)
+		fails(t, err, metric.ErrEmpty, "", 0)
+	}
+	// Sets that prove nothing.
+	for _, w := range []entropy.Witness{entropy.Packed{Points: []int{1}}, entropy.Packed{Points: []int{1, 1}}, entropy.CrowdedBall{X: 0, Points: []int{0, 2}}, entropy.Star{}} {
+		if v, err := w.Prove(t.Context(), b, 1); v != 0 || err != nil {
+			t.Errorf("%T %+v proves %v (%v)", w, w, v, err)
+		}
+	}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, w := range []entropy.Witness{entropy.Packed{Points: []int{0, 2}}, entropy.CrowdedBall{X: 1, Points: []int{0, 2}},
+		entropy.Star{Points: []int{0}, Weights: []float64{1}, Offsets: []float64{0}}} {
+		if v, err := w.Prove(done, b, 1e-9); v != 0 || !errors.Is(err, context.Canceled) {
+			t.Errorf("%T, canceled: %v, %v", w, v, err)
+		}
+	}
+	f := space.Path(4, 1)
+	for _, w := range []entropy.MeasureBound{
+		{Pairs: [][2]int{{0, 4}}}, {Pairs: [][2]int{{0, 1}, {2, 1}}}, {Pairs: [][2]int{{-1, 1}}},
+		{Pairs: [][2]int{{0, 1}, {2, 3}}, Mass: 0.6}, {Pairs: [][2]int{{0, 1}}, Mass: -1}, {Pairs: [][2]int{{0, 1}}, Mass: math.NaN()},
+	} {
+		arg, index := "Pairs", len(w.Pairs)-1
+		if w.Mass != 0 {
+			arg, index = "Mass", -1
+		}
+		_, err := w.Prove(t.Context(), f, 1)
+		fails(t, err, nil, arg, index)
+	}
+	_, err := entropy.MeasureBound{}.Prove(t.Context(), nil, 1)
+	fails(t, err, metric.ErrEmpty, "", 0)
+	if v, err := (entropy.MeasureBound{}).Prove(t.Context(), space.Path(1, 1), 1); v != 0 || err != nil {
+		t.Errorf("nothing proves %v, %v", v, err)
 	}
 }

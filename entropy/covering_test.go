@@ -1,8 +1,6 @@
 package entropy
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -76,16 +74,6 @@ func TestCovering_Chain(t *testing.T) {
 			if d.Lo > c.Hi {
 				t.Fatalf("s %v: %d points of %d need %d balls", s, len(all)-10, len(all), d.Lo)
 			}
-		}
-	}
-}
-
-func TestCovering_Canceled(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, n := range []int{40, 300} {
-		if _, err := Covering(ctx, planePoints(n, 5), nil, .1, nil); !errors.Is(err, context.Canceled) {
-			t.Errorf("%d points: %v", n, err)
 		}
 	}
 }

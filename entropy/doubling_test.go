@@ -1,15 +1,12 @@
 package entropy
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/internal/limit"
 	"github.com/metricdp/metricdp/entropy/internal/slack"
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -136,41 +133,6 @@ func TestDoubling_Extremes(t *testing.T) {
 		} else if d.Interval != (Interval{}) || o.Hi > 1e-299 {
 			t.Errorf("alpha %v: doubling %v, outer %v", alpha, d.Interval, o.Interval)
 		}
-	}
-}
-
-func TestDoubling_Trivial(t *testing.T) {
-	one := space.Halton(1)
-	same := testkit.Must(metric.NewPoints([][]float64{{1}, {1}, {1}}, metric.Euclidean{}))
-	for _, f := range []metric.Finite{one, same} {
-		d, err := DoublingScale(t.Context(), f, 1, nil)
-		if err != nil || d.Interval != (Interval{}) {
-			t.Errorf("%v, %v", d, err)
-		}
-		g, err := OuterScale(t.Context(), f, 1, nil)
-		if err != nil || g.Interval != (Interval{}) {
-			t.Errorf("%v, %v", g, err)
-		}
-	}
-	var value *fault.ValueError
-	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := DoublingScale(t.Context(), one, alpha, nil); !errors.As(err, &value) || value.Arg != "alpha" {
-			t.Error(err)
-		}
-		if _, err := OuterScales(t.Context(), one, []float64{1, alpha}, nil); !errors.As(err, &value) || value.Index != 1 {
-			t.Error(err)
-		}
-	}
-	if _, err := DoublingScale(t.Context(), nil, 1, nil); !errors.Is(err, fault.ErrEmpty) {
-		t.Error(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := DoublingScale(ctx, planePoints(500, 1), 1, nil); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if _, err := OuterScale(ctx, planePoints(500, 1), 1, nil); !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 }
 

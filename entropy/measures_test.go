@@ -1,12 +1,10 @@
 package entropy
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -145,18 +143,6 @@ func TestMeasures_Distances(t *testing.T) {
 		if d.Distance(i, 7) != other.Distance(i, 7) {
 			t.Fatal("the result depends on the number of workers")
 		}
-	}
-}
-
-func TestMeasureNet_BadInput(t *testing.T) {
-	f := planePoints(30, 4)
-	var memory *fault.MemoryError
-	if _, err := MeasureNet(t.Context(), f, 1000); !errors.As(err, &memory) {
-		t.Errorf("too many measures: %v", err)
-	}
-	var value *fault.ValueError
-	if _, err := MeasureNet(t.Context(), f, 0); !errors.As(err, &value) {
-		t.Errorf("m = 0: %v", err)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestOuter_BruteForce(t *testing.T) {
 }
 
 func TestOuter_Plane(t *testing.T) {
-	f := planePoints(600, 1)
+	f := planePoints(300, 1)
 	for _, alpha := range []float64{1, 20} {
 		o := testkit.Must(OuterScale(t.Context(), f, alpha, &SearchOptions{Nodes: 20}))
 		checkOuter(t, f, o)

@@ -2,12 +2,9 @@ package entropy
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -156,36 +153,6 @@ func TestPacking_Line(t *testing.T) {
 		t.Error("a set of 20,000 points was looked at pair by pair")
 	}
 }
-
-func TestPacking_Errors(t *testing.T) {
-	f := space.Halton(5)
-	var value *fault.ValueError
-	for _, s := range []float64{math.NaN(), math.Inf(1), -1} {
-		if _, err := Packing(t.Context(), f, nil, s, nil); !errors.As(err, &value) || value.Arg != "s" {
-			t.Errorf("s = %v: %v", s, err)
-		}
-		if _, err := Covering(t.Context(), f, nil, s, nil); !errors.As(err, &value) || value.Arg != "s" {
-			t.Errorf("s = %v: %v", s, err)
-		}
-	}
-	if _, err := Packing(t.Context(), f, []int{1, 5}, 1, nil); !errors.As(err, &value) || value.Index != 1 {
-		t.Errorf("index 5: %v", err)
-	}
-	for _, err := range []error{
-		second(Packing(t.Context(), nil, nil, 1, nil)), second(Packing(t.Context(), f, []int{}, 1, nil)), second(Covering(t.Context(), nil, nil, 1, nil)),
-	} {
-		if !errors.Is(err, fault.ErrEmpty) {
-			t.Error(err)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := Packing(ctx, planePoints(5000, 1), nil, .1, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
-}
-
-func second[T any](_ T, err error) error { return err }
 
 // TestPacking_Verified: a dense copy of an ultrametric is recognized.
 func TestPacking_Verified(t *testing.T) {

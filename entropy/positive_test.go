@@ -1,8 +1,6 @@
 package entropy
 
 import (
-	"context"
-	"errors"
 	"math"
 	"testing"
 
@@ -69,25 +67,5 @@ func TestBallMass_IsTheLeastSum(t *testing.T) {
 		if err != nil || y != c.y || mass > c.mass || mass < c.mass-1e-15 {
 			t.Errorf("r = %v: %v at %d (%v), want %v at %d", c.r, mass, y, err, c.mass, c.y)
 		}
-	}
-}
-
-func TestPositive_BadInput(t *testing.T) {
-	f := testkit.Must(metric.NewDense(2, []float64{1}))
-	for _, c := range []struct {
-		mu []float64
-		r  float64
-	}{{[]float64{1}, 1}, {[]float64{.5, .4}, 1}, {[]float64{1.5, -.5}, 1}, {[]float64{.5, .5}, -1}, {[]float64{.5, .5}, math.NaN()}} {
-		if _, _, err := BallMass(t.Context(), f, c.mu, c.r, nil); err == nil {
-			t.Errorf("accepted %v", c)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := PositiveMeasure(ctx, f); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
-	if _, _, err := BallMass(ctx, f, []float64{.5, .5}, 1, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package entropy_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -103,42 +102,6 @@ func TestPrivateDataBound_Chain(t *testing.T) {
 					t.Errorf("%+v proves %v (%v), a mechanism loses %v", w, v, err, best.Objective)
 				}
 			}
-		}
-	}
-}
-
-func TestPrivateMeasureBound_TrivialAndBadInput(t *testing.T) {
-	for name, f := range map[string]metric.Finite{"one point": space.Path(1, 1), "identical": space.Simplex(5, 0)} {
-		m, err := entropy.PrivateMeasureBound(t.Context(), f, 1)
-		if err != nil || m.Value != 0 {
-			t.Errorf("%s: %+v, %v", name, m, err)
-		}
-		if v, err := m.Prove(t.Context(), f, 1); v != 0 || err != nil {
-			t.Errorf("%s: %v, %v", name, v, err)
-		}
-	}
-	f := space.Path(4, 1)
-	var value *metric.ValueError
-	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := entropy.PrivateMeasureBound(t.Context(), f, v); !errors.As(err, &value) || value.Arg != "alpha" {
-			t.Errorf("alpha = %v: %v", v, err)
-		}
-		if _, err := entropy.PrivateDataBound(t.Context(), f, 3, v); !errors.As(err, &value) || value.Arg != "eps" {
-			t.Errorf("eps = %v: %v", v, err)
-		}
-	}
-	if _, err := entropy.PrivateDataBound(t.Context(), f, 0, 1); !errors.As(err, &value) || value.Arg != "records" {
-		t.Errorf("no records: %v", err)
-	}
-	if _, err := entropy.PrivateMeasureBound(t.Context(), nil, 1); !errors.Is(err, metric.ErrEmpty) {
-		t.Errorf("no space: %v", err)
-	}
-	for _, w := range []entropy.MeasureBound{
-		{Pairs: [][2]int{{0, 4}}}, {Pairs: [][2]int{{0, 1}, {2, 1}}}, {Pairs: [][2]int{{-1, 1}}},
-		{Pairs: [][2]int{{0, 1}, {2, 3}}, Mass: 0.6}, {Pairs: [][2]int{{0, 1}}, Mass: -1}, {Pairs: [][2]int{{0, 1}}, Mass: math.NaN()},
-	} {
-		if v, err := w.Prove(t.Context(), f, 1); !errors.As(err, &value) {
-			t.Errorf("%+v proves %v, %v", w, v, err)
 		}
 	}
 }

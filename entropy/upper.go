@@ -6,8 +6,8 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/metric"
 )
 
