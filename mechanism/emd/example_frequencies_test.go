@@ -113,7 +113,7 @@ func ExampleCounts_MarshalBinary() {
 	}
 	fmt.Println(len(sent), "bytes:", received.Users(), "users,", received.Items(), "items")
 	// Output:
-	// 21 bytes: 100 users, 1000 items
+	// 20 bytes: 100 users, 1000 items
 }
 
 // What ordinary user-level privacy costs a curator, to compare with.

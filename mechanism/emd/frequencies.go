@@ -75,7 +75,8 @@ type GKRRFrequencyOptions struct {
 // [*ConditionError]; without an inverse it is +Inf. Promise and other errors
 // are those of [NewItemWise]; a Model.Diameter of 0 stands for that of the
 // space, and one that is less is an error. O(n^2 m) time for n inputs and m
-// outputs.
+// outputs. Once ctx ends the call returns, but a singular value decomposition
+// that it has begun goes on in the background to its end.
 //
 // In the Central trust, where a curator sees the items, [NewLinear] with
 // [Shares] mostly errs less, and serves users of any number of items.

@@ -112,7 +112,7 @@ func newInverse(ctx context.Context, op string, c *mechanism.Channel, limit floa
 
 // decompose sets the condition number from the singular values of b = A
 // Q^(-1/2), and the inverse where it is at most limit. gonum's decomposition
-// looks at no context.
+// looks at no context, and is left to end in the background.
 func (v *inverse) decompose(b *mat.Dense, scale []float64, limit float64) (ok bool) {
 	n, m := b.Dims()
 	var svd mat.SVD

@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/search"
 )
 
 // ReducePlan says which mechanism to build for bounded users so that
@@ -45,9 +46,9 @@ type PlanOptions struct {
 // delta, so that a smaller share gains the other side nothing.
 const splitLogits = 14
 
-// splitSteps is the number of golden sections of the interval of logits: to 28
-// * 0.618^12 = 0.09, a share known to 2 parts in 100.
-const splitSteps = 12
+// splitTol times 2 to 4 splitLogits is the width to which the logit is found: a
+// share known to 2 parts in 100.
+const splitTol = 0.002
 
 // PlanReduction splits the delta of a wanted discrete promise (target, for
 // users up to radius apart in the unbounded model) between sampling and
@@ -57,8 +58,8 @@ const splitSteps = 12
 // computes it again. target.Eps > 0 and 0 < target.Delta < 1; a bounded model
 // is refused with [ErrModel].
 //
-// It takes 15 calls of Value for each number of samples, one after another;
-// where they search a budget, try few.
+// It takes some 16 calls of Value for each number of samples, one after
+// another; where they search a budget, try few.
 func PlanReduction(ctx context.Context, model Model, radius float64, target DP, o *PlanOptions) (ReducePlan, error) {
 	const op = "emd: PlanReduction"
 	if o == nil {
@@ -86,14 +87,14 @@ func PlanReduction(ctx context.Context, model Model, radius float64, target DP, 
 			samples = append(samples, s)
 		}
 	}
-	p := planner{ctx: ctx, radius: radius, target: target, value: o.Value}
+	p := planner{radius: radius, target: target, value: o.Value}
 	for i, s := range samples {
 		if s < 1 {
 			return ReducePlan{}, &fault.ValueError{Op: op, Arg: "Samples", Index: i, Value: float64(s), Want: "a number >= 1"}
 		}
 		p.model = model
 		p.model.Items = s
-		if err := p.split(); err != nil {
+		if err := p.split(ctx); err != nil {
 			return ReducePlan{}, err
 		}
 	}
@@ -104,7 +105,6 @@ func PlanReduction(ctx context.Context, model Model, radius float64, target DP, 
 }
 
 type planner struct {
-	ctx    context.Context
 	model  Model
 	radius float64
 	target DP
@@ -114,31 +114,17 @@ type planner struct {
 }
 
 // split tries splits of delta for p.model.
-func (p *planner) split() error {
+func (p *planner) split(ctx context.Context) error {
 	p.try(p.target.Delta) // all of it to the sampling
 	if p.value == nil {
 		return nil
 	}
-	at := func(logit float64) float64 { return p.try(p.target.Delta / (1 + math.Exp(logit))) }
-	const golden = 0.6180339887498949
-	lo, hi := -float64(splitLogits), float64(splitLogits)
-	x, y := hi-golden*(hi-lo), lo+golden*(hi-lo)
-	fx, fy := at(x), at(y)
-	for range splitSteps {
-		if p.ctx != nil && p.ctx.Err() != nil {
-			return p.ctx.Err()
-		}
-		if fx >= fy {
-			hi, y, fy = y, x, fx
-			x = hi - float64(golden*(hi-lo))
-			fx = at(x)
-		} else {
-			lo, x, fx = x, y, fy
-			y = lo + float64(golden*(hi-lo))
-			fy = at(y)
-		}
-	}
-	return nil
+	// The logit is shifted away from 0, where no relative width is reached.
+	const shift = 3 * splitLogits
+	_, _, err := search.Least(shift-splitLogits, shift+splitLogits, splitTol, func(x float64) (float64, error) {
+		return -p.try(p.target.Delta / (1 + math.Exp(x-shift))), ctx.Err()
+	})
+	return err
 }
 
 // planMargin keeps the plan's level below target.Eps/SampleDistance by more than the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/search"
 )
 
 // Composition is Count mechanisms run on the same data, each
@@ -69,7 +70,7 @@ func (c Composition) Level(ctx context.Context, delta float64) (float64, error) 
 			return least, err
 		}
 	}
-	_, hi, err = bisect(minUnit, hi, composeTol, ok)
+	_, hi, err = search.Bisect(minUnit, hi, composeTol, ok)
 	return hi, err
 }
 

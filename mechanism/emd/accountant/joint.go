@@ -66,8 +66,8 @@ type cell struct {
 	exact bool // bound uses Psi, not Chernoff's bound of it
 }
 
-// search is the state of one supremum.
-type search struct {
+// supremum is the state of the search for one.
+type supremum struct {
 	joint
 	alpha float64
 	fixed cloneCount
@@ -84,7 +84,7 @@ func (b joint) sup(ctx context.Context, alpha float64, fixed []threshold, done f
 	if alpha >= directed.MulUp(b.items, b.alpha0) {
 		return math.Inf(-1), nil
 	}
-	s := &search{joint: b, alpha: alpha, fixed: b.clonesAt(b.near), held: fixed, best: math.Inf(-1)}
+	s := &supremum{joint: b, alpha: alpha, fixed: b.clonesAt(b.near), held: fixed, best: math.Inf(-1)}
 	tol := supTol
 	if b.varies() {
 		tol = varyTol
@@ -128,7 +128,7 @@ func (b joint) sup(ctx context.Context, alpha float64, fixed []threshold, done f
 }
 
 // at returns the point w, Psi unknown. tau_0 is the limit alpha/(m alpha0).
-func (s *search) at(w float64) *point {
+func (s *supremum) at(w float64) *point {
 	p := &point{w: w, gain: math.Inf(-1)}
 	if w == 0 {
 		p.tau = s.alpha / (s.items * s.alpha0)
@@ -143,7 +143,7 @@ func (s *search) at(w float64) *point {
 
 // push adds the cell [l, r] with a bound that costs no sum: f <= gain(r)
 // psi(l), as tau_w increases with w, and f <= parent; nor is it above hold.
-func (s *search) push(l, r *point, parent float64) {
+func (s *supremum) push(l, r *point, parent float64) {
 	others := s.fixed
 	if s.varies() {
 		others = s.clonesAt(l.w)
@@ -167,7 +167,7 @@ func (s *search) push(l, r *point, parent float64) {
 // so that mu >= lambda-kappa with a kappa of order h, to which tauErr adds. The
 // product of the two chords is a parabola in lambda, above f by an order of h^2
 // only.
-func (s *search) refine(c *cell) {
+func (s *supremum) refine(c *cell) {
 	s.know(c.l)
 	s.know(c.r)
 	c.exact = true
@@ -193,7 +193,7 @@ func (s *search) refine(c *cell) {
 }
 
 // know finds Psi at p.
-func (s *search) know(p *point) {
+func (s *supremum) know(p *point) {
 	if p.known {
 		return
 	}
@@ -208,7 +208,7 @@ func (s *search) know(p *point) {
 // hold returns the least that a fixed threshold up to tau gives at w, +Inf
 // without one. It bounds all below w down to where tau_w = tau, as each grows
 // with w.
-func (s *search) hold(tau, w float64) float64 {
+func (s *supremum) hold(tau, w float64) float64 {
 	least := math.Inf(1)
 	for _, c := range s.held {
 		if c.tau <= tau {

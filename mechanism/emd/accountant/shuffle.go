@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/search"
 )
 
 // Shuffle describes a release of items: each of Records items goes through a
@@ -427,7 +428,7 @@ func (u unit) level(ctx context.Context, logDelta, top float64) (float64, error)
 		}
 		lo, hi = lo/2, lo
 	}
-	_, hi, err := bisect(lo, hi, u.rootTol(), reaches)
+	_, hi, err := search.Bisect(lo, hi, u.rootTol(), reaches)
 	return hi, err
 }
 
@@ -467,27 +468,9 @@ func largest(lo, tol float64, ok func(float64) (bool, error)) (float64, error) {
 		}
 		lo, hi = hi, 2*hi
 	}
-	lo, _, err := bisect(lo, hi, tol, func(x float64) (bool, error) {
+	lo, _, err := search.Bisect(lo, hi, tol, func(x float64) (bool, error) {
 		holds, err := ok(x)
 		return !holds, err
 	})
 	return lo, err
-}
-
-// bisect narrows [lo, hi], 0 < lo, to the relative width tol. high says which
-// points may be its upper end.
-func bisect(lo, hi, tol float64, high func(float64) (bool, error)) (float64, float64, error) {
-	for hi-lo > tol*hi {
-		mid := lo + (hi-lo)/2
-		up, err := high(mid)
-		if err != nil {
-			return 0, 0, err
-		}
-		if up {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return lo, hi, nil
 }

@@ -81,7 +81,7 @@ func TestJoint_KnownAnswersAtW(t *testing.T) {
 		{1e8, 1000, 3, 10, 0.5, 1.48959599e-18},
 	} {
 		b := joint{alpha0: c.alpha0, items: float64(c.items), others: c.records - 1}
-		s := &search{joint: b, alpha: c.alpha, fixed: b.clonesAt(0), best: math.Inf(-1)}
+		s := &supremum{joint: b, alpha: c.alpha, fixed: b.clonesAt(0), best: math.Inf(-1)}
 		p := s.at(c.w)
 		s.know(p)
 		shuffleNear(t, "f(w)", math.Exp(p.gain+p.psi), c.delta)
@@ -111,7 +111,7 @@ func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
 		{joint{alpha0: 2, items: 1, others: 100, clones: MetricRandomizer}, 1.99},
 	} {
 		top := supOf(c.b, c.alpha, func(best, bound float64) bool { return false })
-		s := &search{joint: c.b, alpha: c.alpha, fixed: c.b.clonesAt(c.b.near), best: math.Inf(-1)}
+		s := &supremum{joint: c.b, alpha: c.alpha, fixed: c.b.clonesAt(c.b.near), best: math.Inf(-1)}
 		const n = 400
 		var pts []*point
 		for i := range n + 1 {

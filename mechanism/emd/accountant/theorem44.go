@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/search"
 )
 
 // Theorem44 returns the largest level of the randomizer for which Theorem 4.4
@@ -75,9 +76,7 @@ func (u unit) theorem44(logDelta float64) float64 {
 	for u.group44(logDelta-step) > logDelta {
 		step *= 2
 	}
-	_, x, _ := bisect(-logDelta, step-logDelta, rootTol, func(x float64) (bool, error) {
-		return u.group44(-x) <= logDelta, nil
-	})
+	_, x := search.Change(-logDelta, step-logDelta, rootTol, func(x float64) bool { return u.group44(-x) <= logDelta })
 	if !u.condition44(-x) {
 		return math.Inf(1)
 	}

@@ -3,6 +3,8 @@ package accountant
 import (
 	"context"
 	"math"
+
+	"github.com/metricdp/metricdp/internal/search"
 )
 
 // f of joint is not monotone in alpha: from some tau_w on e^E grows faster than
@@ -175,29 +177,19 @@ func (t *thresholds) keep(c threshold, g float64) {
 // minimize keeps the minimum of G by golden sections of [lo, hi], 0 < lo, in
 // artanh(tau).
 func (t *thresholds) minimize(ctx context.Context, lo, hi float64) error {
-	const golden = 0.6180339887498949
-	a, b := hi-float64(golden*(hi-lo)), lo+float64(golden*(hi-lo))
-	ca, ga := t.at(math.Tanh(a))
-	cb, gb := t.at(math.Tanh(b))
-	for hi-lo > minTol*hi {
-		if err := ctx.Err(); err != nil {
-			return err
+	var best threshold
+	least := math.Inf(1)
+	_, _, err := search.Least(lo, hi, minTol, func(x float64) (float64, error) {
+		c, g := t.at(math.Tanh(x))
+		if g < least {
+			best, least = c, g
 		}
-		if ga < gb {
-			hi, b, cb, gb = b, a, ca, ga
-			a = hi - float64(golden*(hi-lo))
-			ca, ga = t.at(math.Tanh(a))
-		} else {
-			lo, a, ca, ga = a, b, cb, gb
-			b = lo + float64(golden*(hi-lo))
-			cb, gb = t.at(math.Tanh(b))
-		}
+		return g, ctx.Err()
+	})
+	if err == nil {
+		t.keep(best, least)
 	}
-	if ga < gb {
-		cb, gb = ca, ga
-	}
-	t.keep(cb, gb)
-	return nil
+	return err
 }
 
 // highest returns tau_w at w = 1, the highest, rounded up.
