@@ -2,6 +2,7 @@ package additive_test
 
 import (
 	"fmt"
+	"log"
 	"math"
 
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -12,13 +13,11 @@ import (
 func ExampleNewKNorm() {
 	m, err := additive.NewKNorm(additive.Norm{P: 2, Dim: 3}, 500, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	y, err := m.Release(seeded(), []float64{0.2, -0.1, 0.4})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("%.3f\n", y)
 	eps, _ := m.Guarantee().At(2.0 / 1000)
@@ -31,13 +30,11 @@ func ExampleNewKNorm() {
 func ExampleKNorm_ReleaseTo() {
 	m, err := additive.NewKNorm(additive.Norm{P: math.Inf(1), Dim: 2}, 10, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	x := []float64{1, 2}
 	if err := m.ReleaseTo(x, seeded(), x); err != nil { // in place
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("%.3f\n", x)
 	// Output:
@@ -55,8 +52,7 @@ func ExampleNorm_AlphaFor() {
 func ExampleNewLaplace() {
 	m, err := additive.NewLaplace(0.1, &additive.Options{Unit: "EUR", Grid: 0.25})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	y, err := m.Release(seeded(), 1200)
 	fmt.Println(y, err)
@@ -69,8 +65,7 @@ func ExampleNewLaplace() {
 func ExampleNewDiscreteLaplace() {
 	m, err := additive.NewDiscreteLaplace(0.5, &additive.DiscreteOptions{Unit: "record"})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	r := seeded()
 	for range 3 {
@@ -88,8 +83,7 @@ func ExampleNewDiscreteLaplace() {
 func ExampleNewTruncatedGeometric() {
 	m, err := additive.NewTruncatedGeometric(additive.Range{Lo: 0, Hi: 10}, 0.5, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	r := seeded()
 	for range 4 {
@@ -104,8 +98,7 @@ func ExampleNewGaussian() {
 	target := additive.GaussianTarget{Alpha: 1, Delta: 1e-6, Diameter: 2}
 	m, err := additive.NewGaussian(2, target, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	y, err := m.Release(seeded(), []float64{0.5, -0.5})
 	fmt.Printf("sigma %.4f: %.2f %v\n", m.Sigma(), y, err)
@@ -133,8 +126,7 @@ func ExampleGaussianSigma() {
 func ExampleNewDiscreteGaussian() {
 	m, err := additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-9, Diameter: 3}, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	y, err := m.Release(seeded(), 40)
 	fmt.Printf("sigma %.4f: %d %v\n", m.Sigma(), y, err)

@@ -2,6 +2,7 @@ package additive_test
 
 import (
 	"fmt"
+	"log"
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -15,14 +16,12 @@ func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 func ExampleNewSphere() {
 	m, err := additive.NewSphere(0.5, nil) // per km
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	vienna := metric.LatLon{Lat: 48.2082, Lon: 16.3738}
 	y, err := m.Release(seeded(), vienna)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("released %.3f, %.3f\n", y.Lat, y.Lon)
 	fmt.Printf("within %.1f km in 95 of 100 releases\n", m.RadiusQuantile(0.95))
@@ -37,13 +36,11 @@ func ExampleNewSphere() {
 func ExamplePlanarAlpha() {
 	alpha, err := additive.PlanarAlpha(1, 0.95) // within 1 km with probability 0.95
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	m, err := additive.NewPlanarLaplace(alpha, &additive.Options{Unit: "km"})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println(m.Guarantee())
 	fmt.Printf("half of all releases within %.2f km\n", m.RadiusQuantile(0.5))
@@ -55,13 +52,11 @@ func ExamplePlanarAlpha() {
 func ExampleNewPlanarLaplace() {
 	m, err := additive.NewPlanarLaplace(2, &additive.Options{Unit: "km", Grid: 1.0 / 64})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	y, err := m.Release(seeded(), [2]float64{3.5, 1.25})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println(y)
 	// Output:
@@ -74,13 +69,11 @@ func ExampleSnap() {
 	names := []string{"Vienna", "Bratislava", "Budapest"}
 	pts, err := metric.NewPoints(cities, metric.GreatCircle{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	noise, err := additive.NewSphere(0.05, nil) // per km
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	m := additive.Snap(noise, pts)
 	r := seeded()
@@ -104,13 +97,11 @@ func ExampleSnap() {
 func ExampleSnap_plane() {
 	stands, err := metric.NewPoints([][2]float64{{0, 0}, {0, 20}, {30, 0}, {30, 20}}, metric.Plane{}) // meters
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	noise, err := additive.NewPlanarLaplace(0.1, &additive.Options{Unit: "m"})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	m := additive.Snap(noise, stands)
 	r := seeded()
@@ -134,8 +125,7 @@ func ExampleNewMadlib() {
 	words := []string{"cat", "dog", "car", "bus"}
 	m, err := additive.NewMadlib([][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}, 2, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	r := seeded()
 	for range 4 {

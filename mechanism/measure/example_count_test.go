@@ -3,6 +3,7 @@ package measure_test
 import (
 	"context"
 	"fmt"
+	"log"
 
 	"github.com/metricdp/metricdp/mechanism/measure"
 )
@@ -12,18 +13,18 @@ import (
 func ExampleCountAll() {
 	ages, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 100}}, &measure.BoxOptions{Depth: 4})
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	c, err := measure.CountAll(context.Background(), ages, [][]float64{{31}, {34}, {67}}, nil)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	more, err := measure.CountAll(context.Background(), ages, [][]float64{{5}, {102}}, nil) // 102 is clipped
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	if err := c.Merge(more); err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(c.Domain())
 	fmt.Println(c.Len(), "records")

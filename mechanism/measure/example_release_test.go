@@ -49,42 +49,6 @@ func ExampleNewSynthesizer() {
 	// mean of 1000 records 4.98, of 1000 synthetic ones 4.77
 }
 
-func ExampleSynthesizer_Release() {
-	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 30}}, &measure.BoxOptions{Signal: 1000})
-	if err != nil {
-		log.Fatal(err)
-	}
-	s, err := measure.NewSynthesizer(d, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	// Each half is counted on its own machine.
-	all := waits()
-	counts, err := measure.CountAll(context.Background(), d, all[:500], nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	rest, err := measure.CountAll(context.Background(), d, all[500:], nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := counts.Merge(rest); err != nil {
-		log.Fatal(err)
-	}
-	rel, err := s.Release(seeded(), counts)
-	if err != nil {
-		log.Fatal(err)
-	}
-	short := rel.Mean(func(x []float64) float64 { return max(0, 1-x[0]/10) })
-	within, err := rel.Confidence(0.1, 0.95) // the statistic has Lipschitz constant 1/10
-	fmt.Printf("%.3f, within %.3f with probability 0.95, %v\n", short, within, err)
-	n, err := rel.Multiplicities(100)
-	fmt.Println("of 100 records", n[0], "in the first cell,", err)
-	// Output:
-	// 0.566, within 0.218 with probability 0.95, <nil>
-	// of 100 records 9 in the first cell, <nil>
-}
-
 func ExampleSynthesizer_Bound() {
 	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}}, &measure.BoxOptions{Signal: 10_000})
 	if err != nil {
