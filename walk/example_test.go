@@ -44,6 +44,6 @@ func Example() {
 	fmt.Printf("error of partial sums %.1f %v\n", rms, err)
 	// Output:
 	// released: [100 46 65 33 18 2 0 20 23]
-	// consistent: [100 40.5 59.5 28.8 13.8 -2.2 5.5 25.5 28.5]
+	// consistent: [100 40.5 59.5 28.83 13.83 -2.167 5.5 25.5 28.5]
 	// error of partial sums 4.4 <nil>
 }
