@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -41,8 +42,21 @@ type AuditOptions struct {
 	Delta    float64               // 0: pure metric privacy
 	Progress func(done, total int) // called as blocks of inputs finish
 	Workers  int                   // 0: all processors; the result does not depend on it
+}
 
-	reach float64 // pairs further apart are passed over; 0: none
+// auditing is one audit: its options, the call that it is for, and the distance
+// beyond which pairs are passed over (+Inf: none).
+type auditing struct {
+	AuditOptions
+	op    string
+	reach float64
+}
+
+func (o *AuditOptions) auditing(op string, reach float64) *auditing {
+	if o == nil {
+		o = &AuditOptions{}
+	}
+	return &auditing{*o, op, reach}
 }
 
 // Audit computes the tight level of the channel under rho at o.Delta. The level
@@ -55,15 +69,15 @@ type AuditOptions struct {
 // its Distance returns it. Outputs count as different even where they stand for
 // one point; merging them can only lower the level.
 func (c *Channel) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions) (Audit, error) {
-	const op = "mechanism: Channel.Audit"
-	if o == nil {
-		o = &AuditOptions{}
-	}
-	if err := cmp.Or(c.built(op), fault.Delta(op, "Delta", o.Delta)); err != nil {
+	return c.audit(ctx, rho, o.auditing("mechanism: Channel.Audit", math.Inf(1)))
+}
+
+func (c *Channel) audit(ctx context.Context, rho metric.Finite, o *auditing) (Audit, error) {
+	if err := cmp.Or(c.built(o.op), fault.Delta(o.op, "Delta", o.Delta)); err != nil {
 		return Audit{}, err
 	}
 	if n := fault.Len(rho); n != c.n {
-		return Audit{}, &fault.SizeError{Op: op, Arg: "rho", Got: n, Want: fmt.Sprint(c.n)}
+		return Audit{}, &fault.SizeError{Op: o.op, Arg: "rho", Got: n, Want: fmt.Sprint(c.n)}
 	}
 	if o.Delta >= leastDelta {
 		return c.auditDelta(ctx, rho, o, o.Delta)
@@ -92,15 +106,26 @@ const leastDelta = 0x1p-900
 const roughAudit = 0x1p-36
 
 // Certify audits the channel under rho and returns it with the guarantee that
-// the audit proves: its upper end, per unit. An infinite level is returned
-// with a guarantee that promises nothing; check Alpha.
+// the audit proves: its upper end, per unit, where "" is the unit of rho
+// ([metric.UnitOf]) and one other than that of rho is refused with [ErrUnit]. An
+// infinite level is returned with a guarantee that promises nothing; check Alpha.
 func (c *Channel) Certify(ctx context.Context, rho metric.Finite, unit metric.Unit, o *AuditOptions) (*Channel, Audit, error) {
-	a, err := c.Audit(ctx, rho, o)
+	return c.certify(ctx, rho, unit, o.auditing("mechanism: Channel.Certify", math.Inf(1)))
+}
+
+func (c *Channel) certify(ctx context.Context, rho metric.Finite, unit metric.Unit, o *auditing) (*Channel, Audit, error) {
+	if fault.Len(rho) > 0 {
+		var err error
+		if unit, err = fault.Unit(o.op, unit, metric.UnitOf(rho)); err != nil {
+			return nil, Audit{}, err
+		}
+	}
+	a, err := c.audit(ctx, rho, o)
 	if err != nil {
 		return nil, a, err
 	}
 	g, err := NewGuarantee(a.Hi, a.Delta, unit)
-	if err == nil && o != nil && o.reach > 0 {
+	if err == nil && !math.IsInf(o.reach, 1) {
 		g, err = g.Within(o.reach)
 	}
 	if err != nil {
@@ -116,7 +141,7 @@ const tile = 16
 // pairs calls f for every pair x < x' of rows, on all cores, and folds the
 // audits that f returns: the largest Lo with its witness and the largest Hi,
 // the earlier of equals. f gets the running result of its block.
-func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *AuditOptions, f func(x, xp int, a, b row, d float64, sofar *Audit) error) (Audit, error) {
+func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *auditing, f func(x, xp int, a, b row, d float64, sofar *Audit) error) (Audit, error) {
 	blocks := (c.n + tile - 1) / tile
 	res, errs := make([]Audit, blocks), make([]error, blocks)
 	err := parallel.Chunks(ctx, c.n, tile, o.Workers, o.Progress, func(k, lo, hi int) {
@@ -126,7 +151,7 @@ func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *AuditOptions,
 		var other, dist []float64
 		dists := make([]float64, 0, tile*c.n)
 		for x := lo; x < hi && errs[k] == nil; x++ {
-			own[x-lo], errs[k] = c.read(x, &bufs[x-lo])
+			own[x-lo], errs[k] = c.read(o.op, x, &bufs[x-lo])
 			dist = finite.Row(rho, x, dist)
 			dists = append(dists, dist...)
 		}
@@ -138,16 +163,16 @@ func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *AuditOptions,
 			var b row
 			if xp < hi {
 				b = own[xp-lo]
-			} else if b, errs[k] = c.read(xp, &other); errs[k] != nil {
+			} else if b, errs[k] = c.read(o.op, xp, &other); errs[k] != nil {
 				break
 			}
 			for x := lo; x < min(hi, xp) && errs[k] == nil; x++ {
 				d := dists[(x-lo)*c.n+xp]
 				if !(d >= 0) || math.IsInf(d, 1) {
-					errs[k] = fault.Value("mechanism: Channel.Audit", fmt.Sprintf("rho.Distance(%d, %d)", x, xp), d, "a finite number >= 0")
+					errs[k] = fault.Value(o.op, fmt.Sprintf("rho.Distance(%d, %d)", x, xp), d, "a finite number >= 0")
 					break
 				}
-				if o.reach > 0 && d > o.reach {
+				if d > o.reach {
 					continue
 				}
 				errs[k] = f(x, xp, own[x-lo], b, d, &best)
@@ -180,7 +205,7 @@ func (a *Audit) merge(b Audit) {
 // S the row sums. The first difference is exact to an ulp for logarithmic
 // weights and for the quotient of plain ones; the second is one interval a
 // pair.
-func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *AuditOptions, fine bool) (Audit, error) {
+func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing, fine bool) (Audit, error) {
 	sums, err := c.rowSums(ctx, o, fine)
 	if err != nil {
 		return Audit{}, err
@@ -226,14 +251,14 @@ type sum struct {
 	err float64
 }
 
-func (c *Channel) rowSums(ctx context.Context, o *AuditOptions, fine bool) ([]sum, error) {
+func (c *Channel) rowSums(ctx context.Context, o *auditing, fine bool) ([]sum, error) {
 	sums := make([]sum, c.n)
 	errs := make([]error, c.n)
 	err := parallel.Chunks(ctx, c.n, 8, o.Workers, nil, func(_, lo, hi int) {
 		var buf []float64
 		for x := lo; x < hi; x++ {
 			var r row
-			if r, errs[x] = c.read(x, &buf); errs[x] != nil {
+			if r, errs[x] = c.read(o.op, x, &buf); errs[x] != nil {
 				continue
 			}
 			switch {
@@ -300,7 +325,7 @@ func lnRatio(a, b sum) (lo, hi float64) {
 // For plain weights ratioErr covers logarithms below 746, four ulps each
 // (2^-41); for logarithmic ones up to L in size, the differences a_y - b_y, the
 // row sums' logarithms and their sums round by at most 2^-53 (2 + 2 + 3) L.
-func (c *Channel) auditDelta(ctx context.Context, rho metric.Finite, o *AuditOptions, delta float64) (Audit, error) {
+func (c *Channel) auditDelta(ctx context.Context, rho metric.Finite, o *auditing, delta float64) (Audit, error) {
 	l, err := c.logMatrix(ctx, o)
 	if err != nil {
 		return Audit{}, err
@@ -383,14 +408,7 @@ func solve(f func(float64) float64, start, atMost, above float64) (lo, hi float6
 				return math.Inf(1), math.Inf(1)
 			}
 		}
-		for hi-lo > 0x1p-50*hi {
-			if mid := lo + (hi-lo)/2; f(mid) > target {
-				lo = mid
-			} else {
-				hi = mid
-			}
-		}
-		return lo, hi
+		return search.Change(lo, hi, 0x1p-50, func(s float64) bool { return !(f(s) > target) })
 	}
 	_, hi = least(atMost)
 	lo, _ = least(above)
@@ -419,11 +437,11 @@ func (l *logMatrix) largest() float64 {
 	return big
 }
 
-func (c *Channel) logMatrix(ctx context.Context, o *AuditOptions) (*logMatrix, error) {
+func (c *Channel) logMatrix(ctx context.Context, o *auditing) (*logMatrix, error) {
 	l := &logMatrix{c.w, make([]float64, c.n), c.m}
 	own := c.w == nil || !c.log
 	if own {
-		if err := fault.Memory("mechanism: Channel.Audit", float64(c.n)*float64(c.m), 8); err != nil {
+		if err := fault.Memory(o.op, float64(c.n)*float64(c.m), 8); err != nil {
 			return nil, err
 		}
 		l.w = make([]float64, c.n*c.m)
@@ -433,7 +451,7 @@ func (c *Channel) logMatrix(ctx context.Context, o *AuditOptions) (*logMatrix, e
 		var buf []float64
 		for x := lo; x < hi; x++ {
 			var r row
-			if r, errs[x] = c.read(x, &buf); errs[x] != nil {
+			if r, errs[x] = c.read(o.op, x, &buf); errs[x] != nil {
 				continue
 			}
 			dst := l.row(x)

@@ -273,14 +273,14 @@ type row struct {
 }
 
 // read returns the weights of input x: a view of the matrix, or for a lazy
-// channel written to buf (grown where needed), checked.
-func (c *Channel) read(x int, buf *[]float64) (row, error) {
+// channel written to buf (grown where needed), checked for the call op.
+func (c *Channel) read(op string, x int, buf *[]float64) (row, error) {
 	if c.w != nil {
 		return row{exact.Weights{W: c.w[x*c.m : (x+1)*c.m], Log: c.log}, c.scale[x], c.total[x]}, nil
 	}
 	*buf = slices.Grow((*buf)[:0], c.m)[:c.m]
 	c.fill(x, *buf)
-	if err := c.checkRow("mechanism: Channel", x, *buf); err != nil {
+	if err := c.checkRow(op, x, *buf); err != nil {
 		return row{}, err
 	}
 	w := exact.Weights{W: *buf, Log: c.log}
@@ -302,8 +302,7 @@ func (r row) prob(y int) float64 {
 // (2^-43.4); the exponential, the total and the quotient add less than 2^-46.
 const probErr = 0x1p-42
 
-func (c *Channel) checkInput(x int) error {
-	const op = "mechanism: Channel"
+func (c *Channel) checkInput(op string, x int) error {
 	if err := c.built(op); err != nil {
 		return err
 	}
@@ -325,7 +324,7 @@ func (c *Channel) built(op string) error {
 func (c *Channel) Prob(x, y int) float64 {
 	buf := buffers.Get().(*[]float64)
 	defer buffers.Put(buf)
-	r, err := c.read(x, buf)
+	r, err := c.read("", x, buf)
 	if err != nil {
 		return math.NaN()
 	}
@@ -339,7 +338,7 @@ func (c *Channel) Row(x int, dst []float64) []float64 {
 	dst = slices.Grow(dst[:0], c.m)[:c.m]
 	buf := buffers.Get().(*[]float64)
 	defer buffers.Put(buf)
-	r, err := c.read(x, buf)
+	r, err := c.read("", x, buf)
 	for y := range dst {
 		if err != nil {
 			dst[y] = math.NaN()
@@ -360,12 +359,13 @@ var buffers = sync.Pool{New: func() any { return new([]float64) }}
 // The time taken depends on the row, and about once in 2^40 draws on the draw:
 // a caller who must hide timing must pad it.
 func (c *Channel) Release(rng *rand.Rand, x int) (int, error) {
-	if err := c.checkInput(x); err != nil {
+	const op = "mechanism: Channel.Release"
+	if err := c.checkInput(op, x); err != nil {
 		return 0, err
 	}
 	buf := buffers.Get().(*[]float64)
 	defer buffers.Put(buf)
-	w, err := c.read(x, buf)
+	w, err := c.read(op, x, buf)
 	if err != nil {
 		return 0, err
 	}
@@ -384,11 +384,12 @@ type Sampler struct {
 // Sampler prepares input x for repeated draws: O(Outputs()) time and memory,
 // then O(1) expected a draw.
 func (c *Channel) Sampler(x int) (*Sampler, error) {
-	if err := c.checkInput(x); err != nil {
+	const op = "mechanism: Channel.Sampler"
+	if err := c.checkInput(op, x); err != nil {
 		return nil, err
 	}
 	var own []float64
-	w, err := c.read(x, &own)
+	w, err := c.read(op, x, &own)
 	if err != nil {
 		return nil, err
 	}

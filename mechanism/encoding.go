@@ -127,7 +127,7 @@ func (c *Channel) WriteJSON(w io.Writer) error {
 	var buf []float64
 	var num []byte
 	for x := range c.n {
-		r, err := c.read(x, &buf)
+		r, err := c.read(op, x, &buf)
 		if err != nil {
 			return err
 		}
@@ -165,6 +165,13 @@ const maxFile = 2 << 30
 // space before it, and so what the decoder holds besides the channel.
 const maxToken = 64 << 10
 
+// ReadOptions are the settings of the audit in [ReadChannel], as in
+// [AuditOptions]. Nil and the zero value mean the defaults.
+type ReadOptions struct {
+	Progress func(done, total int) // called as blocks of inputs finish
+	Workers  int                   // 0: all processors
+}
+
 // ReadChannel decodes what [Channel.WriteJSON] wrote and trusts none of it:
 // sizes, weights and labels are checked as [NewChannel] does, and the channel
 // is audited under rho at the delta of its guarantee, over the pairs of inputs
@@ -172,7 +179,7 @@ const maxToken = 64 << 10
 // audited, with that delta and reach. [ErrClaim] says that this level is above the
 // file's claim; a file that claims nothing is audited at delta 0. rho must be the
 // privacy metric that the file's unit names; nothing in the file can prove that it
-// is.
+// is, but where rho has another unit ([metric.UnitOf]) the error is [ErrUnit].
 //
 // Sizes come before labels and weights, and the weights last, so that they are
 // checked first: inputs against rho, inputs*outputs against the 16 GiB of
@@ -180,20 +187,22 @@ const maxToken = 64 << 10
 // and 128 KiB. A document that is damaged, of another format, over 2 GiB, with a
 // name that is unknown or comes twice, or followed by more data is an error that
 // says where. ctx stops reading between two calls of r.Read, and the audit.
-func ReadChannel(ctx context.Context, r io.Reader, rho metric.Finite, o *AuditOptions) (*Channel, error) {
-	var audit AuditOptions
-	if o != nil {
-		audit = *o
+func ReadChannel(ctx context.Context, r io.Reader, rho metric.Finite, o *ReadOptions) (*Channel, error) {
+	if o == nil {
+		o = &ReadOptions{}
 	}
 	d := newDecoder(ctx, r)
 	c, h, err := d.document(fault.Len(rho))
 	if err != nil {
 		return nil, fmt.Errorf("%w, at byte %d", err, d.json.InputOffset())
 	}
-	audit.Delta, audit.reach = h.Delta, h.Reach
-	c, a, err := c.Certify(ctx, rho, metric.Unit(h.Unit), &audit)
+	audit := &auditing{AuditOptions{Delta: h.Delta, Progress: o.Progress, Workers: o.Workers}, readOp, math.Inf(1)}
+	if h.Reach > 0 {
+		audit.reach = h.Reach
+	}
+	c, a, err := c.certify(ctx, rho, metric.Unit(h.Unit), audit)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", readOp, err)
+		return nil, err
 	}
 	if h.Alpha != nil && !(a.Lo <= *h.Alpha) {
 		return nil, fmt.Errorf("%s: %w: claims alpha = %v, audited %v", readOp, ErrClaim, *h.Alpha, a)

@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -26,8 +25,9 @@ type Guarantee struct {
 	set          bool
 }
 
-// ErrUnit reports guarantees in different units, which do not add.
-var ErrUnit = errors.New("guarantees are in different units")
+// ErrUnit reports levels in different units, which do not add, or a Unit other than
+// that of the metric it is stated for.
+var ErrUnit = fault.ErrUnit
 
 // NewGuarantee returns the promise of level alpha >= 0 per unit, 0 <= delta <
 // 1. An alpha of +Inf is allowed and promises nothing.

@@ -83,7 +83,7 @@ func bigProbs(c *Channel) [][]*big.Float {
 	nf := func() *big.Float { return new(big.Float).SetPrec(300) }
 	for x := range out {
 		var buf []float64
-		r, _ := c.read(x, &buf)
+		r, _ := c.read("", x, &buf)
 		sum := nf()
 		for _, v := range r.W {
 			w := nf()

@@ -88,11 +88,11 @@ func (c *Channel) LossAt(x int, rho metric.Finite) (float64, error) {
 	if err := c.checkLoss(op, rho); err != nil {
 		return 0, err
 	}
-	if err := c.checkInput(x); err != nil {
+	if err := c.checkInput(op, x); err != nil {
 		return 0, err
 	}
 	var buf []float64
-	r, err := c.read(x, &buf)
+	r, err := c.read(op, x, &buf)
 	if err != nil {
 		return 0, err
 	}
@@ -152,7 +152,7 @@ func (c *Channel) eachRow(ctx context.Context, op string, rho metric.Finite, f f
 	err := parallel.Chunks(ctx, c.n, 8, 0, nil, func(_, lo, hi int) {
 		var buf, dist []float64
 		for x := lo; x < hi; x++ {
-			r, err := c.read(x, &buf)
+			r, err := c.read(op, x, &buf)
 			if err == nil {
 				dist, err = distances(op, rho, x, dist)
 			}
