@@ -32,7 +32,7 @@ type ChooseOptions struct {
 	TimeLimit time.Duration
 	// MemoryLimit is as in [Options].
 	MemoryLimit float64
-	// Unit names the unit of the privacy metric, for the guarantee.
+	// Unit names the unit of the privacy metric, as in [Options].
 	Unit    metric.Unit
 	Workers int // 0: all processors
 	// Progress, where not nil, is told every method that is about to run, and
@@ -191,9 +191,11 @@ func (c *chooser) settle(ctx context.Context, op string) error {
 	if err := c.b.Check(); err != nil {
 		return err
 	}
-	if _, err := c.options().settle(op, c.b, c.alpha); err != nil {
+	o, err := c.options().settle(op, c.b, c.alpha)
+	if err != nil {
 		return err
 	}
+	c.Unit = o.Unit
 	var row []float64
 	for i := range c.b.Len() {
 		if ctx.Err() != nil {
@@ -320,15 +322,14 @@ const boundByProgram = "linear program"
 // methods are all there are for the space, in the order to try them.
 func (c *chooser) methods(ctx context.Context) []builder {
 	n := c.b.Len()
-	family := func(build func(context.Context, metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) func(context.Context, time.Duration) (*exponential.Mechanism, error) {
-		return func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
-			return build(ctx, c.b.Privacy, c.alpha, &exponential.Options{Unit: c.Unit, Workers: c.Workers})
-		}
-	}
 	list := []builder{
 		{MethodConstant, 0, c.constant},
-		{MethodTight, 0, family(exponential.Tight)},
-		{MethodTuned, 0, family(exponential.Tuned)},
+		{MethodTight, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
+			return exponential.Tight(ctx, c.b.Privacy, c.alpha, &exponential.TightOptions{Unit: c.Unit, Workers: c.Workers})
+		}},
+		{MethodTuned, 0, func(ctx context.Context, _ time.Duration) (*exponential.Mechanism, error) {
+			return exponential.Tuned(ctx, c.b.Privacy, c.alpha, &exponential.Options{Unit: c.Unit, Workers: c.Workers})
+		}},
 	}
 	if !c.b.OneMetric() {
 		list = append(list, builder{MethodRelaxedTuned, cost(relaxedAtThousand, n, 1000, 3), c.relaxed})

@@ -39,7 +39,8 @@ type Options struct {
 	// then ends, with the Status MemoryLimit.
 	MemoryLimit float64
 
-	// Unit names the unit of the privacy metric, for the guarantee.
+	// Unit names the unit of the privacy metric, for the guarantee; the default is
+	// that of the metric itself ([metric.UnitOf]), and another is refused.
 	Unit metric.Unit
 
 	Workers int // 0: all processors; the result does not depend on it
@@ -91,6 +92,11 @@ func (o *Options) settle(op string, b metric.Bimetric, alpha float64) (Options, 
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return s, err
 	}
+	unit, err := fault.Unit(op, s.Unit, metric.UnitOf(b.Privacy))
+	if err != nil {
+		return s, err
+	}
+	s.Unit = unit
 	if s.Prior != nil {
 		if err := fault.Distribution(op, "Prior", s.Prior, n, priorTol); err != nil {
 			return s, err

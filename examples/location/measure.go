@@ -51,7 +51,7 @@ func (s *study) methods() []method {
 		}},
 		s.family("exponential, standard", exponential.Standard),
 		s.family("exponential, tuned", exponential.Tuned),
-		s.family("exponential, tight weights", exponential.Tight),
+		s.family("exponential, tight weights", tight),
 	}
 }
 
@@ -172,4 +172,9 @@ type places struct {
 
 func (p places) Release(rng *rand.Rand, x int) (int, error) {
 	return p.Mechanism.Release(rng, p.points.At(x))
+}
+
+// tight is [exponential.Tight] with the options of the others.
+func tight(ctx context.Context, f metric.Finite, alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
+	return exponential.Tight(ctx, f, alpha, &exponential.TightOptions{Unit: o.Unit, Progress: o.Progress})
 }

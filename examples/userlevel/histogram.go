@@ -165,10 +165,9 @@ func (s *study) randomizer(ctx context.Context, alpha float64) (*emd.Frequencies
 	if err != nil {
 		return nil, err
 	}
-	o := &exponential.Options{Unit: km}
-	m, err := exponential.Tight(ctx, s.space, budget.Alpha0, o)
+	m, err := exponential.Tight(ctx, s.space, budget.Alpha0, &exponential.TightOptions{Unit: km})
 	if err != nil { // tight weights need not exist
-		if m, err = exponential.Tuned(ctx, s.space, budget.Alpha0, o); err != nil {
+		if m, err = exponential.Tuned(ctx, s.space, budget.Alpha0, &exponential.Options{Unit: km}); err != nil {
 			return nil, err
 		}
 	}

@@ -69,8 +69,8 @@ type method struct {
 	build func(ctx context.Context, alpha float64) (built, error)
 }
 
-// family names a mechanism of the exponential family.
-func (s *study) family(name string, build func(context.Context, metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) method {
+// family names a mechanism of the exponential family, with options of type O.
+func family[O any](s *study, name string, build func(context.Context, metric.Finite, float64, *O) (*exponential.Mechanism, error)) method {
 	return method{name, func(ctx context.Context, alpha float64) (built, error) {
 		m, err := build(ctx, s.space, alpha, nil)
 		if err != nil {
@@ -85,9 +85,9 @@ const optMech = "OPTMech"
 // methods are the mechanisms that have a matrix, in the order of the table.
 func (s *study) methods() []method {
 	list := []method{
-		s.family("exponential", exponential.Standard),
-		s.family("exponential, tuned", exponential.Tuned),
-		s.family("exponential, tight weights", exponential.Tight),
+		family(s, "exponential", exponential.Standard),
+		family(s, "exponential, tuned", exponential.Tuned),
+		family(s, "exponential, tight weights", exponential.Tight),
 	}
 	if s.limit == 0 {
 		return list

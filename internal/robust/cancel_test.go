@@ -130,8 +130,8 @@ var longCalls = []longCall{
 	{"mechanism.Channel.Remap", flat, 3000, func(ctx context.Context, f metric.Finite) error { return err1(lazily(f).Remap(ctx, nil, f)) }},
 
 	{"exponential.Standard", flat, 4000, built(exponential.Standard)},
-	{"exponential.Standard, lazy", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.Standard(ctx, f, 1, &exponential.Options{Lazy: true}))
+	{"exponential.Lazy", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(exponential.Lazy(ctx, f, 1, nil))
 	}},
 	{"exponential.Tuned", flat, 3000, built(exponential.Tuned)},
 	{"exponential.Tight", flat, 6000, built(exponential.Tight)},
@@ -266,7 +266,7 @@ var longCalls = []longCall{
 
 func steep() emd.Query[[]float64] { return emd.Average(additive.Norm{P: 1, Dim: 40}) }
 
-func built(build func(context.Context, metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) func(context.Context, metric.Finite) error {
+func built[O any](build func(context.Context, metric.Finite, float64, *O) (*exponential.Mechanism, error)) func(context.Context, metric.Finite) error {
 	return func(ctx context.Context, f metric.Finite) error { return err1(build(ctx, f, 20, nil)) }
 }
 

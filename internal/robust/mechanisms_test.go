@@ -94,9 +94,9 @@ var mechanismCalls = []call{
 	{"mechanism.Channel.Release", channel.Release, []any{seeded(), 2}},
 	{"mechanism.Channel.Sampler", channel.Sampler, []any{2}},
 	{"mechanism.Channel.WriteJSON", channel.WriteJSON, []any{&bytes.Buffer{}}},
-	{"mechanism.ReadChannel", func(text string, rho metric.Finite, o *mechanism.AuditOptions) (*mechanism.Channel, error) {
+	{"mechanism.ReadChannel", func(text string, rho metric.Finite, o *mechanism.ReadOptions) (*mechanism.Channel, error) {
 		return mechanism.ReadChannel(context.Background(), strings.NewReader(text), rho, o)
-	}, []any{written, path, &mechanism.AuditOptions{}}},
+	}, []any{written, path, &mechanism.ReadOptions{}}},
 	{"mechanism.Losses.Mean", losses.Mean, []any{uniform}},
 	{"mechanism.Losses.Quantile", losses.Quantile, []any{0.5}},
 	{"mechanism.Channel.Loss", channel.Loss, []any{path}},
@@ -319,19 +319,19 @@ var exponentialCalls = []call{
 	{"exponential.Best", exponential.Best, []any{twoSided, 1.0, &exponential.BestOptions{Prior: uniform}}},
 	{"exponential.Mechanism.Release", (&exponential.Mechanism{Channel: channel}).Release, []any{seeded(), 2}},
 	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{}}},
-	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{Lazy: true}}},
+	{"exponential.Lazy", exponential.Lazy, []any{path, 1.0, &exponential.LazyOptions{Outputs: []int{0, 2}}}},
 	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{Outputs: []int{0, 2}}}},
 	{"exponential.Weighted", exponential.Weighted, []any{path, 1.0, uniform, &exponential.Options{}}},
 	{"exponential.Constant", exponential.Constant, []any{3, 1, metric.Unit("km")}},
 	{"exponential.Relaxed", exponential.Relaxed, []any{twoSided, 1.0, &exponential.RelaxedOptions{}}},
 	{"exponential.Relaxed", exponential.Relaxed, []any{twoSided, 1.0, &exponential.RelaxedOptions{Rule: exponential.GivenSeparation, Separation: 3, Prior: uniform, Tuned: true, Accuracy: true}}},
 	{"exponential.ConstantNormalizer", exponential.ConstantNormalizer, []any{must(metric.NewClustered(2, 3, 0.5)), 1.0, &exponential.Options{}}},
-	{"exponential.Tight", exponential.Tight, []any{path, 1.0, &exponential.Options{}}},
+	{"exponential.Tight", exponential.Tight, []any{path, 1.0, &exponential.TightOptions{}}},
 	{"exponential.Tuned", exponential.Tuned, []any{path, 1.0, &exponential.Options{}}},
 	{"exponential.UtilityBeta", exponential.UtilityBeta, []any{exponential.Target{Gamma: 1, Delta: 0.1}, 0.2}},
 	{"exponential.SmallestBeta", exponential.SmallestBeta, []any{path, uniform, exponential.Target{Gamma: 1, Delta: 0.1}}},
 	{"exponential.Misses", exponential.Misses, []any{channel, path, 1.0}},
-	{"exponential.MostPrivate", exponential.MostPrivate, []any{twoSided, uniform, exponential.Target{Gamma: 1, Delta: 0.1}, &exponential.Options{}}},
+	{"exponential.MostPrivate", exponential.MostPrivate, []any{twoSided, uniform, exponential.Target{Gamma: 1, Delta: 0.1}, &exponential.UtilityOptions{}}},
 }
 
 var (

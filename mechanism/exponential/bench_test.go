@@ -13,7 +13,7 @@ func BenchmarkStandard(b *testing.B) {
 	b.Run("build/n=1000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			fam := testkit.Must(newFamily(MethodStandard, f, 5, nil, &Options{}))
+			fam := testkit.Must(newFamily("", MethodStandard, f, 5, nil))
 			if _, err := fam.channel(b.Context(), 2.5); err != nil {
 				b.Fatal(err)
 			}
@@ -54,7 +54,7 @@ func BenchmarkFirstRelease(b *testing.B) {
 	b.Run("n=100000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			m := testkit.Must(Standard(b.Context(), f, 5, &Options{Lazy: true}))
+			m := testkit.Must(Lazy(b.Context(), f, 5, nil))
 			if _, err := m.Release(r, 1); err != nil {
 				b.Fatal(err)
 			}

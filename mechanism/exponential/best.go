@@ -1,6 +1,7 @@
 package exponential
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/median"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
@@ -20,11 +22,11 @@ type BestOptions struct {
 	// and the objective is the expected loss under it. With nil the objective is
 	// the largest expected loss over the inputs.
 	Prior []float64
-	// Remap replaces every output of each candidate by the point that minimizes
-	// the expected loss under Prior, given that output. It needs a Prior.
+	// Remap replaces every output of each candidate by the point of all that
+	// minimizes the expected loss under Prior, given that output. It needs a Prior.
 	Remap    bool
-	Outputs  []int                                // as in Options, for the methods that allow one
-	Unit     metric.Unit                          // of the privacy metric
+	Outputs  []int                                // as in [Options]; before Remap
+	Unit     metric.Unit                          // of the privacy metric, as in [Options]
 	Progress func(method Method, done, total int) // of the method's audit
 	Workers  int                                  // 0: all processors
 }
@@ -73,8 +75,8 @@ func (c Candidate) String() string {
 }
 
 // Best builds every mechanism of this package on b that is alpha-private under
-// b.Privacy (constant, standard, tuned, constant normalizer, tight weights, and
-// where the two metrics differ or b.Utility is an ultrametric the relaxed one
+// b.Privacy (constant, standard, tuned, constant normalizer, tight weights unless
+// Outputs leave points out, and where the two metrics differ or b.Utility is an ultrametric the relaxed one
 // with and without tuning) and returns the one with the least loss under
 // b.Utility: the first of equals. Constructions that a space does not admit are
 // listed with their reason; any other failure ends the search. O(n^2*k + n^3)
@@ -94,18 +96,23 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 	if err := checkPrior(op, o.Prior, n); err != nil {
 		return nil, err
 	}
+	if o.Outputs != nil {
+		if err := cmp.Or(fault.Empty(op, "Outputs", len(o.Outputs)), fault.Indices(op, "Outputs", o.Outputs, n)); err != nil {
+			return nil, err
+		}
+	}
 	if o.Remap && o.Prior == nil {
 		return nil, fmt.Errorf("%s: Remap: want a Prior, under which to minimize", op)
 	}
-	options := func(m Method) *Options {
-		p := &Options{Unit: o.Unit, Outputs: o.Outputs, Workers: o.Workers}
-		if m == MethodTight {
-			p.Outputs = nil
+	unit, err := fault.Unit(op, o.Unit, metric.UnitOf(b.Privacy))
+	if err != nil {
+		return nil, err
+	}
+	progress := func(m Method) func(done, total int) {
+		if o.Progress == nil {
+			return nil
 		}
-		if o.Progress != nil {
-			p.Progress = func(done, total int) { o.Progress(m, done, total) }
-		}
-		return p
+		return func(done, total int) { o.Progress(m, done, total) }
 	}
 	tree, err := metric.AsUltrametric(ctx, b.Utility)
 	if ctxErr := ctx.Err(); ctxErr != nil {
@@ -114,10 +121,18 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 	if err != nil && !b.OneMetric() && !noUltrametric(err) {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	relaxed := func(tuned bool) func(context.Context, metric.Finite, float64, *Options) (*Mechanism, error) {
-		return func(ctx context.Context, _ metric.Finite, _ float64, p *Options) (*Mechanism, error) {
-			r := &RelaxedOptions{Tuned: tuned, Prior: o.Prior,
-				Outputs: p.Outputs, Unit: p.Unit, Progress: p.Progress, Workers: p.Workers}
+	type construction struct {
+		Method
+		build func() (*Mechanism, error)
+	}
+	family := func(m Method, build func(context.Context, metric.Finite, float64, *Options) (*Mechanism, error)) construction {
+		return construction{m, func() (*Mechanism, error) {
+			return build(ctx, b.Privacy, alpha, &Options{Unit: unit, Outputs: o.Outputs, Progress: progress(m), Workers: o.Workers})
+		}}
+	}
+	relaxed := func(m Method, tuned bool) construction {
+		return construction{m, func() (*Mechanism, error) {
+			r := &RelaxedOptions{Tuned: tuned, Prior: o.Prior, Outputs: o.Outputs, Unit: unit, Progress: progress(m), Workers: o.Workers}
 			if err := r.check("exponential: Relaxed", b, alpha); err != nil {
 				return nil, err
 			}
@@ -126,33 +141,31 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 				return nil, err
 			}
 			return m.Mechanism, nil
-		}
-	}
-	type construction struct {
-		Method
-		build func(context.Context, metric.Finite, float64, *Options) (*Mechanism, error)
+		}}
 	}
 	methods := []construction{
-		{MethodConstant, func(ctx context.Context, _ metric.Finite, _ float64, _ *Options) (*Mechanism, error) {
-			center, err := bestPoint(ctx, b.Utility, o.Prior)
+		{MethodConstant, func() (*Mechanism, error) {
+			center, err := bestPoint(ctx, b.Utility, o)
 			if err != nil {
 				return nil, err
 			}
-			return Constant(n, center, o.Unit)
+			return Constant(n, center, unit)
 		}},
-		{MethodTight, Tight},
-		{MethodConstantNormalizer, ConstantNormalizer},
-		{MethodTuned, Tuned},
-		{MethodStandard, Standard},
 	}
+	if o.Outputs == nil {
+		methods = append(methods, construction{MethodTight, func() (*Mechanism, error) {
+			return Tight(ctx, b.Privacy, alpha, &TightOptions{Unit: unit, Progress: progress(MethodTight), Workers: o.Workers})
+		}})
+	}
+	methods = append(methods, family(MethodConstantNormalizer, ConstantNormalizer), family(MethodTuned, Tuned), family(MethodStandard, Standard))
 	if tree != nil || !b.OneMetric() {
-		methods = append(methods, construction{MethodRelaxedTuned, relaxed(true)}, construction{MethodRelaxed, relaxed(false)})
+		methods = append(methods, relaxed(MethodRelaxedTuned, true), relaxed(MethodRelaxed, false))
 	}
 	choice := &Choice{Objective: math.Inf(1)}
 	for _, m := range methods {
 		c := Candidate{Method: m.Method, Loss: math.Inf(1), Level: math.NaN()}
 		began := time.Now()
-		mech, err := m.build(ctx, b.Privacy, alpha, options(m.Method))
+		mech, err := m.build()
 		if err == nil {
 			mech, c.Loss, err = evaluate(ctx, mech, b.Utility, o)
 		}
@@ -205,11 +218,24 @@ func evaluate(ctx context.Context, m *Mechanism, rho metric.Finite, o *BestOptio
 	return m, loss, err
 }
 
-// bestPoint is the point that the constant mechanism should release: the
-// center, or the median under the prior.
-func bestPoint(ctx context.Context, rho metric.Finite, prior []float64) (int, error) {
-	if prior != nil {
-		return median.Of(ctx, rho, prior)
+// bestPoint is the point, of the outputs where there are some, that the constant
+// mechanism should release: the center, or the median under the prior.
+func bestPoint(ctx context.Context, rho metric.Finite, o *BestOptions) (int, error) {
+	if o.Outputs != nil {
+		least, at := math.Inf(1), 0
+		for _, y := range o.Outputs {
+			loss, err := objective(finite.Row(rho, y, nil), o.Prior)
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				return 0, err
+			}
+			if loss < least {
+				least, at = loss, y
+			}
+		}
+		return at, nil
+	}
+	if o.Prior != nil {
+		return median.Of(ctx, rho, o.Prior)
 	}
 	_, center, err := metric.Radius(ctx, rho)
 	return center, err

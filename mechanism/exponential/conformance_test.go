@@ -35,11 +35,13 @@ func TestConformance_Finite(t *testing.T) {
 			return exponential.Standard(t.Context(), f, 4, &exponential.Options{Outputs: []int{1, 8, 3}})
 		}, false},
 		{"standard, lazy", f, func() (*exponential.Mechanism, error) {
-			return exponential.Standard(t.Context(), f, 4, &exponential.Options{Lazy: true})
+			return exponential.Lazy(t.Context(), f, 4, nil)
 		}, false},
 		{"tuned", f, func() (*exponential.Mechanism, error) { return exponential.Tuned(t.Context(), f, 4, o) }, false},
 		{"weighted", f, func() (*exponential.Mechanism, error) { return exponential.Weighted(t.Context(), f, 4, weights, o) }, false},
-		{"tight", line, func() (*exponential.Mechanism, error) { return exponential.Tight(t.Context(), line, 1, o) }, false},
+		{"tight", line, func() (*exponential.Mechanism, error) {
+			return exponential.Tight(t.Context(), line, 1, &exponential.TightOptions{Unit: "km"})
+		}, false},
 		{"constant normalizer", cycle, func() (*exponential.Mechanism, error) {
 			return exponential.ConstantNormalizer(t.Context(), cycle, 1, o)
 		}, false},

@@ -52,7 +52,7 @@ func ExampleStandard_lazy() {
 		pts[i] = []float64{float64(i % 500), float64(i / 500)}
 	}
 	f := must(metric.NewPoints(pts, metric.Euclidean{}))
-	m := must(exponential.Standard(context.Background(), f, 2, &exponential.Options{Lazy: true}))
+	m := must(exponential.Lazy(context.Background(), f, 2, nil))
 	y := must(m.Release(seeded(), 100_250))
 	fmt.Println(m.Guarantee(), "released", pts[y], "for", pts[100_250])
 	// Output: 2-private per unit released [250 198] for [250 200]

@@ -1,6 +1,7 @@
 package exponential
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,38 +69,17 @@ func (m *Mechanism) String() string {
 	return fmt.Sprintf("%s, rate %.6g: %v", m.Method, m.Beta, m.Channel)
 }
 
-// Options tune the constructors. Nil and the zero value mean the defaults.
+// Options tune [Standard], [Weighted], [Tuned] and [ConstantNormalizer]. Nil and
+// the zero value mean the defaults.
 type Options struct {
-	// Unit names the unit of the metric, for the guarantee.
+	// Unit names the unit of the metric, for the guarantee; the default is that
+	// of the metric itself ([metric.UnitOf]), and another is refused.
 	Unit metric.Unit
 	// Outputs lists the points that may be released, for instance a
 	// [metric.Net]; the default is every point. It is copied.
-	Outputs []int
-	// Lazy makes Standard keep no matrix and skip the audit, for spaces of any
-	// size: rows are computed at each release. See [Standard] for what the
-	// guarantee then rests on. All other constructors refuse it.
-	Lazy     bool
+	Outputs  []int
 	Progress func(done, total int) // of the audit
 	Workers  int                   // 0: all processors
-}
-
-func (o *Options) orDefault() *Options {
-	if o == nil {
-		return &Options{}
-	}
-	return o
-}
-
-// noLazy refuses Lazy where the construction or its proof needs all pairs.
-func (o *Options) noLazy(m Method) error {
-	if o.Lazy {
-		return fmt.Errorf("exponential: %s: Lazy is for Standard: this construction needs the matrix", m)
-	}
-	return nil
-}
-
-func (o *Options) audit() *mechanism.AuditOptions {
-	return &mechanism.AuditOptions{Progress: o.Progress, Workers: o.Workers}
 }
 
 // LevelError reports a mechanism that an audit found above the level asked
@@ -120,84 +100,49 @@ func (e *LevelError) Error() string {
 }
 
 // Standard returns the exponential mechanism of BSV24 Lemma 4.1: P{y|x} is
-// proportional to exp(-alpha*rho(x,y)/2) over the net. It is alpha-private for
-// every metric and net; the factor 1/2 is tight in the worst case and wasteful
-// usually, see [Tuned], [ConstantNormalizer] and [Tight].
+// proportional to exp(-alpha*rho(x,y)/2) over the outputs. It is alpha-private for
+// every metric; the factor 1/2 is tight in the worst case and wasteful usually, see
+// [Tuned], [ConstantNormalizer] and [Tight].
 //
 // The channel is audited, and the guarantee is the audit's upper end, often
 // well below alpha. A level above alpha by more than rounding is a
 // [*LevelError] with its witness. Points at distance 0 are allowed. O(n*k)
-// memory and O(n^2*k) time on every core for n points and k outputs.
-//
-// With Lazy no matrix is stored and nothing audited: a release costs O(n), and
-// the guarantee is alpha by proof. The proof needs that rho is a metric up to the
-// relative rounding of 2^-40 that [metric.Validate] allows (more above some 4,000
-// coordinates), and that points coincide or lie apart: the rate is lowered by the
-// rounding of the largest distances over the least positive one, and where that
-// is above 1/16, with points closer than some 2^-34 of the diameter (1 mm on the
-// Earth), the error is a [*metric.ValueError] that names them and both distances.
-// Construction finds them in O(n log n) time where the metric has coordinates,
-// and from n^2 distances elsewhere.
+// memory and O(n^2*k) time for n points and k outputs; see [Lazy] for more.
 func Standard(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
-	return weighted(ctx, MethodStandard, f, alpha, nil, o)
+	m, err := newFamily("exponential: Standard", MethodStandard, f, alpha, o)
+	if err != nil {
+		return nil, err
+	}
+	return m.certify(ctx, alpha/2)
 }
 
 // Weighted returns the mechanism with P{y|x} proportional to
 // weights[y]*exp(-alpha*rho(x,y)/2): alpha-private for any positive weights
-// (IKWAT22 Proposition 1), one for each point of the net. Otherwise as
-// [Standard], but for Lazy, which is refused: a weight's logarithm rounds by an
-// amount that only the audit compares with the distances. Weights must not be
-// computed from private data.
+// (IKWAT22 Proposition 1), one for each output. Otherwise as [Standard]. Weights
+// must not be computed from private data.
 func Weighted(ctx context.Context, f metric.Finite, alpha float64, weights []float64, o *Options) (*Mechanism, error) {
 	const op = "exponential: Weighted"
-	o = o.orDefault()
-	if err := o.noLazy(MethodWeighted); err != nil {
+	m, err := newFamily(op, MethodWeighted, f, alpha, o)
+	if err != nil {
 		return nil, err
 	}
-	k := fault.Len(f)
-	if o.Outputs != nil {
-		k = len(o.Outputs)
-	}
-	if len(weights) != k {
+	if k := m.outputs(); len(weights) != k {
 		return nil, &fault.SizeError{Op: op, Arg: "weights", Got: len(weights), Want: fmt.Sprint(k)}
 	}
-	log := make([]float64, k)
+	m.logWeights = make([]float64, len(weights))
 	for y, w := range weights {
 		if !(w > 0) || math.IsInf(w, 1) {
 			return nil, &fault.ValueError{Op: op, Arg: "weights", Index: y, Value: w, Want: "a finite number > 0"}
 		}
-		log[y] = directed.Log(w)
+		m.logWeights[y] = directed.Log(w)
 	}
-	return weighted(ctx, MethodWeighted, f, alpha, log, o)
-}
-
-func weighted(ctx context.Context, m Method, f metric.Finite, alpha float64, logWeights []float64, o *Options) (*Mechanism, error) {
-	o = o.orDefault()
-	fam, err := newFamily(m, f, alpha, logWeights, o)
-	if err != nil {
-		return nil, err
-	}
-	if !o.Lazy {
-		return fam.certify(ctx, alpha/2)
-	}
-	beta, err := fam.lazyRate(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c, err := fam.channel(ctx, beta)
-	if err != nil {
-		return nil, err
-	}
-	g, err := mechanism.NewGuarantee(alpha, 0, o.Unit)
-	if err != nil {
-		return nil, err
-	}
-	return &Mechanism{Channel: c.WithGuarantee(g), Method: m, Beta: beta}, nil
+	return m.certify(ctx, alpha/2)
 }
 
 // family is the one-parameter family of channels that a constructor chooses
 // from: log-weight logWeights[y] - beta*rho(x, net[y]).
 type family struct {
+	op     string // the call
 	method Method
 	f      metric.Finite // the privacy metric
 	net    []int         // nil: every point
@@ -209,28 +154,31 @@ type family struct {
 	rho        func(x int, dst []float64)
 	logWeights []float64
 	alpha      float64
-	o          *Options
+	unit       metric.Unit
+	audit      mechanism.AuditOptions
 }
 
-func newFamily(m Method, f metric.Finite, alpha float64, logWeights []float64, o *Options) (*family, error) {
-	op := "exponential: " + string(m)
+func newFamily(op string, method Method, f metric.Finite, alpha float64, o *Options) (*family, error) {
+	if o == nil {
+		o = &Options{}
+	}
 	if err := fault.Empty(op, "the space", fault.Len(f)); err != nil {
 		return nil, err
 	}
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return nil, err
 	}
-	fam := &family{method: m, f: f, logWeights: logWeights, alpha: alpha, o: o}
-	if o.Outputs != nil {
-		if err := fault.Empty(op, "Outputs", len(o.Outputs)); err != nil {
-			return nil, err
-		}
-		if err := fault.Indices(op, "Outputs", o.Outputs, f.Len()); err != nil {
-			return nil, err
-		}
-		fam.net = slices.Clone(o.Outputs)
+	unit, err := fault.Unit(op, o.Unit, metric.UnitOf(f))
+	if err != nil {
+		return nil, err
 	}
-	return fam, nil
+	if o.Outputs != nil {
+		if err := cmp.Or(fault.Empty(op, "Outputs", len(o.Outputs)), fault.Indices(op, "Outputs", o.Outputs, f.Len())); err != nil {
+			return nil, err
+		}
+	}
+	return &family{op: op, method: method, f: f, net: slices.Clone(o.Outputs), alpha: alpha, unit: unit,
+		audit: mechanism.AuditOptions{Progress: o.Progress, Workers: o.Workers}}, nil
 }
 
 // outputs is the number of points that may be released.
@@ -260,18 +208,56 @@ func (m *family) distances(x int, dst []float64) {
 
 // channel is the member at rate beta.
 func (m *family) channel(ctx context.Context, beta float64) (*mechanism.Channel, error) {
-	return mechanism.NewChannel(ctx, mechanism.Rows{
-		Inputs: m.f.Len(), Outputs: m.outputs(), Log: true,
-		Fill: func(x int, dst []float64) {
-			m.distances(x, dst)
-			for y, d := range dst {
-				dst[y] = -beta * d
-			}
-			for y, w := range m.logWeights {
-				dst[y] += w
-			}
-		},
-	}, &mechanism.ChannelOptions{Labels: m.net, Lazy: m.o.Lazy, Workers: m.o.Workers})
+	bad := make([]error, m.f.Len())
+	c, err := mechanism.NewChannel(ctx, m.rows(beta, func(x int, dist []float64) {
+		bad[x] = m.check(x, dist)
+	}), &mechanism.ChannelOptions{Labels: m.net, Workers: m.audit.Workers})
+	return c, cmp.Or(cmp.Or(bad...), named(m.op, err))
+}
+
+// rows are those of the member at rate beta; look sees the distances of each.
+func (m *family) rows(beta float64, look func(x int, dist []float64)) mechanism.Rows {
+	return mechanism.Rows{Inputs: m.f.Len(), Outputs: m.outputs(), Log: true, Fill: func(x int, dst []float64) {
+		m.distances(x, dst)
+		look(x, dst)
+		for y, d := range dst {
+			dst[y] = -beta * d
+		}
+		for y, w := range m.logWeights {
+			dst[y] += w
+		}
+	}}
+}
+
+// check refuses distances from x to the outputs that are none.
+func (m *family) check(x int, dist []float64) error {
+	for y, d := range dist {
+		if d >= 0 && d <= math.MaxFloat64 {
+			continue
+		}
+		if m.net != nil {
+			y = m.net[y]
+		}
+		return fault.Value(m.op, fmt.Sprintf("rho.Distance(%d, %d)", x, y), d, "a finite number >= 0")
+	}
+	return nil
+}
+
+// named makes an error of package mechanism about a number or a size one of the
+// call op, which the user made.
+func named(op string, err error) error {
+	var value *fault.ValueError
+	var size *fault.SizeError
+	var memory *fault.MemoryError
+	switch {
+	case errors.As(err, &value):
+		value.Op = op
+	case errors.As(err, &size):
+		size.Op = op
+	case errors.As(err, &memory):
+		memory.Op = op
+	}
+	return err
 }
 
 // maxRounding is the largest relative excess of an audited level over alpha
@@ -287,9 +273,9 @@ func (m *family) certify(ctx context.Context, beta float64) (*Mechanism, error) 
 		if err != nil {
 			return nil, err
 		}
-		c, a, err := c.Certify(ctx, m.f, m.o.Unit, m.o.audit())
+		c, a, err := c.Certify(ctx, m.f, m.unit, &m.audit)
 		if err != nil {
-			return nil, err
+			return nil, named(m.op, err)
 		}
 		if a.Hi <= m.alpha {
 			return &Mechanism{Channel: c, Method: m.method, Beta: beta, Audited: a}, nil
@@ -300,7 +286,7 @@ func (m *family) certify(ctx context.Context, beta float64) (*Mechanism, error) 
 		}
 		beta *= 1 - 2*excess - 0x1p-50
 	}
-	return nil, fmt.Errorf("exponential: %s: rounding keeps the audited level above alpha = %v", m.method, m.alpha)
+	return nil, fmt.Errorf("%s: rounding keeps the audited level above alpha = %v", m.op, m.alpha)
 }
 
 // Constant returns the mechanism that releases the given point whatever the

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -127,7 +130,7 @@ func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
 			}
 			// Tuned and tight use the whole budget: a tenth more is visible.
 			if (method == MethodTuned || method == MethodTight) && m.Beta < alpha && n > 1 {
-				fam, _ := newFamily(method, f, alpha, nil, o.orDefault())
+				fam, _ := newFamily("", method, f, alpha, o)
 				c := testkit.Must(fam.channel(t.Context(), m.Beta*1.1))
 				if a, _ := c.Audit(t.Context(), f, nil); a.Lo > alpha {
 					caught++
@@ -162,62 +165,98 @@ func TestConstructors_RefuseANonMetric(t *testing.T) {
 	}
 }
 
-func TestConstructors_BadInput(t *testing.T) {
-	f := space.Path(4, 1)
-	nan, inf := math.NaN(), math.Inf(1)
-	var value *fault.ValueError
-	var size *fault.SizeError
-	for _, alpha := range []float64{0, -1, nan, inf} {
-		for name, build := range map[string]func(context.Context, metric.Finite, float64, *Options) (*Mechanism, error){
-			"Standard": Standard, "Tuned": Tuned, "ConstantNormalizer": ConstantNormalizer, "Tight": Tight,
-		} {
-			if _, err := build(t.Context(), f, alpha, nil); !errors.As(err, &value) || value.Arg != "alpha" {
-				t.Errorf("%s(alpha = %v): %v", name, alpha, err)
+// builders are the constructors of one metric and a level.
+var builders = map[string]func(context.Context, metric.Finite, float64, metric.Unit) (*Mechanism, error){
+	"Standard": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		return Standard(ctx, f, alpha, &Options{Unit: u})
+	},
+	"Weighted": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		return Weighted(ctx, f, alpha, slices.Repeat([]float64{1}, f.Len()), &Options{Unit: u})
+	},
+	"Tuned": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		return Tuned(ctx, f, alpha, &Options{Unit: u})
+	},
+	"ConstantNormalizer": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		return ConstantNormalizer(ctx, f, alpha, &Options{Unit: u})
+	},
+	"Tight": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		return Tight(ctx, f, alpha, &TightOptions{Unit: u})
+	},
+	"Lazy": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		return Lazy(ctx, f, alpha, &LazyOptions{Unit: u})
+	},
+	"Relaxed": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		m, err := Relaxed(ctx, metric.Same(f), alpha, &RelaxedOptions{Unit: u})
+		if err != nil {
+			return nil, err
+		}
+		return m.Mechanism, nil
+	},
+	"MostPrivate": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		m, err := MostPrivate(ctx, metric.Same(f), slices.Repeat([]float64{1 / float64(f.Len())}, f.Len()), Target{Gamma: 1, Delta: .1}, &UtilityOptions{Unit: u})
+		if err != nil {
+			return nil, err
+		}
+		return m.Mechanism, nil
+	},
+	"Best": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		c, err := Best(ctx, metric.Same(f), alpha, &BestOptions{Unit: u})
+		if err != nil {
+			return nil, err
+		}
+		return &c.Mechanism, nil
+	},
+}
+
+// Every constructor takes the unit of its metric, and refuses another.
+func TestConstructors_TakeTheUnitOfTheMetric(t *testing.T) {
+	globe := testkit.Must(metric.NewPoints([]metric.LatLon{{}, {Lat: 90}}, metric.GreatCircle{}))
+	for name, build := range builders {
+		for _, u := range []metric.Unit{"", "km"} {
+			if m, err := build(t.Context(), globe, 1, u); err != nil || m.Guarantee().Unit() != "km" {
+				t.Errorf("%s, unit %q: %v (%v)", name, u, m, err)
 			}
 		}
-		if _, err := Best(t.Context(), metric.Same(f), alpha, nil); !errors.As(err, &value) {
-			t.Errorf("Best(alpha = %v): %v", alpha, err)
+		if _, err := build(t.Context(), globe, 1, "m"); !errors.Is(err, mechanism.ErrUnit) || !strings.HasPrefix(err.Error(), "exponential: "+name+": ") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if m, err := build(t.Context(), space.Path(2, 1), 1, "step"); err != nil || m.Guarantee().Unit() != "step" {
+			t.Errorf("%s: %v (%v)", name, m, err)
 		}
 	}
-	for _, net := range [][]int{{}, {4}, {-1}} {
-		if _, err := Standard(t.Context(), f, 1, &Options{Outputs: net}); err == nil {
-			t.Errorf("net %v accepted", net)
+}
+
+// A distance that is none is an error of the constructor that was called.
+func TestConstructors_NameTheDistance(t *testing.T) {
+	for name, build := range builders {
+		for _, d := range []float64{math.NaN(), -1, math.Inf(1)} {
+			_, err := build(t.Context(), distances{d}, 1, "")
+			var value *fault.ValueError
+			if errors.As(err, &value) && name != "Best" && name != "Relaxed" && name != "MostPrivate" && value.Op != "exponential: "+name {
+				t.Errorf("%s(%v): %v", name, d, err)
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), "exponential: "+name+": ") {
+				t.Errorf("%s(%v): %v", name, d, err)
+			}
 		}
 	}
-	for _, w := range [][]float64{{1, 1, 1}, {1, 1, 1, 0}, {1, 1, 1, nan}, {1, 1, 1, inf}, {1, 1, -1, 1}} {
-		if _, err := Weighted(t.Context(), f, 1, w, nil); !errors.As(err, &value) && !errors.As(err, &size) {
-			t.Errorf("weights %v: %v", w, err)
-		}
-	}
-	for _, build := range []func(context.Context, metric.Finite, float64, *Options) (*Mechanism, error){Tuned, Tight, ConstantNormalizer} {
-		if _, err := build(t.Context(), f, 1, &Options{Lazy: true}); err == nil {
-			t.Error("Lazy accepted")
-		}
-	}
-	if _, err := Weighted(t.Context(), f, 1, []float64{1, 1, 1, 1}, &Options{Lazy: true}); err == nil {
-		t.Error("Weighted accepted Lazy")
-	}
-	if _, err := Tight(t.Context(), f, 1, &Options{Outputs: []int{0}}); err == nil {
-		t.Error("Tight accepted a net")
+}
+
+// What internal/robust does not ask: the sizes that belong together, and one point.
+func TestConstructors_BadInput(t *testing.T) {
+	f := space.Path(4, 1)
+	var size *fault.SizeError
+	if _, err := Weighted(t.Context(), f, 1, []float64{1, 1, 1}, nil); !errors.As(err, &size) || size.Arg != "weights" {
+		t.Errorf("three weights: %v", err)
 	}
 	if _, err := Tight(t.Context(), f, 1e-14, nil); !errors.Is(err, ErrSingular) {
 		t.Errorf("Tight at a tiny level: %v", err)
 	}
-	for _, p := range []int{-1, 4} {
-		if _, err := Constant(4, p, ""); !errors.As(err, &value) {
-			t.Errorf("Constant(%d): %v", p, err)
-		}
+	if _, err := Best(t.Context(), metric.Same(f), 1, &BestOptions{Prior: []float64{1}}); !errors.As(err, &size) || size.Op != "exponential: Best" {
+		t.Errorf("short prior: %v", err)
 	}
-	if _, err := Best(t.Context(), metric.Bimetric{Privacy: f}, 1, nil); err == nil {
-		t.Error("half a bimetric space accepted")
-	}
-	if _, err := Best(t.Context(), metric.Same(f), 1, &BestOptions{Prior: []float64{1}}); err == nil {
-		t.Error("short prior accepted")
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := Tuned(ctx, f, 1, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
+	if _, err := Best(t.Context(), metric.Same(f), 1, &BestOptions{Remap: true}); err == nil || !strings.Contains(err.Error(), "Prior") {
+		t.Errorf("Remap without a Prior: %v", err)
 	}
 	single, err := Best(t.Context(), metric.Same(space.Path(1, 1)), 1, nil)
 	if err != nil || single.Objective != 0 {

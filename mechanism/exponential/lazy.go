@@ -9,8 +9,51 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
+
+// LazyOptions tune [Lazy]. Nil and the zero value mean the defaults.
+type LazyOptions struct {
+	Unit    metric.Unit // as in [Options]
+	Outputs []int       // as in [Options]
+	Workers int         // 0: all processors
+}
+
+// Lazy returns the mechanism of [Standard] without a matrix, for spaces of any
+// size: a row is computed at each release, O(n), and nothing is audited.
+//
+// The guarantee is alpha by proof. The proof needs that rho is a metric up to the
+// relative rounding of 2^-40 that [metric.Validate] allows (more above some 4,000
+// coordinates), and that points coincide or lie apart: the rate is lowered by the
+// rounding of the largest distances over the least positive one, and where that
+// is above 1/16, with points closer than some 2^-34 of the diameter (1 mm on the
+// Earth), the error is a [*metric.ValueError] that names them and both distances.
+// Construction finds them in O(n log n) time where the metric has coordinates,
+// and from n^2 distances elsewhere.
+func Lazy(ctx context.Context, f metric.Finite, alpha float64, o *LazyOptions) (*Mechanism, error) {
+	const op = "exponential: Lazy"
+	if o == nil {
+		o = &LazyOptions{}
+	}
+	m, err := newFamily(op, MethodStandard, f, alpha, &Options{Unit: o.Unit, Outputs: o.Outputs, Workers: o.Workers})
+	if err != nil {
+		return nil, err
+	}
+	beta, err := m.lazyRate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := mechanism.NewChannel(ctx, m.rows(beta, func(int, []float64) {}), &mechanism.ChannelOptions{Labels: m.net, Lazy: true})
+	if err != nil {
+		return nil, named(op, err)
+	}
+	g, err := mechanism.NewGuarantee(alpha, 0, m.unit)
+	if err != nil {
+		return nil, err
+	}
+	return &Mechanism{Channel: c.WithGuarantee(g), Method: MethodStandard, Beta: beta}, nil
+}
 
 // A lazy mechanism is not audited. Its level is proved here, for the float64
 // distances d that releases read.
@@ -44,7 +87,6 @@ const (
 // coincident points share a row. O(n log n) where the metric has coordinates,
 // O(n^2) distances elsewhere.
 func (m *family) lazyRate(ctx context.Context) (float64, error) {
-	op := "exponential: " + string(m.method)
 	// 2^-40 is what metric.Validate grants to rounding. A norm in so many
 	// dimensions that its sum errs by more needs more.
 	t := metric.DefaultTolerance
@@ -54,7 +96,7 @@ func (m *family) lazyRate(ctx context.Context) (float64, error) {
 	far := 0.0
 	for y, d := range finite.Row(m.f, 0, nil) {
 		if !(d >= 0 && d <= math.MaxFloat64/4) {
-			return 0, &fault.ValueError{Op: op, Arg: fmt.Sprintf("rho.Distance(0, %d)", y), Index: -1, Value: d, Want: "a number in [0, 4e307]"}
+			return 0, fault.Value(m.op, fmt.Sprintf("rho.Distance(0, %d)", y), d, "a number in [0, 4e307]")
 		}
 		far = max(far, d)
 	}
@@ -69,13 +111,11 @@ func (m *family) lazyRate(ctx context.Context) (float64, error) {
 	slack := 2 * t * (2 + diameter/near)
 	if slack > maxSlack || near < minLazy {
 		least := max(minLazy, 2*t*diameter/(maxSlack-4*t))
-		return 0, &fault.ValueError{Op: op, Arg: fmt.Sprintf("rho.Distance(%d, %d)", i, j), Index: -1, Value: near,
-			Want: fmt.Sprintf("0 or at least %.3g with Lazy, where distances of up to %.3g round: merge the points, or leave Lazy out", least, diameter)}
+		return 0, fault.Value(m.op, fmt.Sprintf("rho.Distance(%d, %d)", i, j), near, fmt.Sprintf("0 or at least %.3g, where distances of up to %.3g round: merge the points, or take Standard", least, diameter))
 	}
 	beta := directed.DivDown(m.alpha/2, directed.AddUp(1, slack))
 	if beta*near < 0x1p-1000 || beta*(2*diameter) > math.MaxFloat64 {
-		return 0, &fault.ValueError{Op: op, Arg: "alpha", Index: -1, Value: m.alpha,
-			Want: fmt.Sprintf("with Lazy, a level whose products with distances from %.3g to %.3g float64 holds", near, diameter)}
+		return 0, fault.Value(m.op, "alpha", m.alpha, fmt.Sprintf("a level whose products with distances from %.3g to %.3g float64 holds", near, diameter))
 	}
 	return beta, nil
 }
@@ -84,7 +124,7 @@ func (m *family) lazyRate(ctx context.Context) (float64, error) {
 func (m *family) share(ctx context.Context) error {
 	n, ix := m.f.Len(), metric.NewIndex(m.f)
 	first := make([]int, n)
-	err := parallel.Chunks(ctx, n, 16, m.o.Workers, nil, func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, n, 16, m.audit.Workers, nil, func(_, lo, hi int) {
 		for x := lo; x < hi; x++ {
 			first[x] = x
 			if y, d := ix.Nearest(x); d == 0 {

@@ -2,7 +2,6 @@ package exponential
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -99,7 +98,7 @@ func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
 	for name, c := range cases {
 		least, _, _, _ := metric.MinPositiveDistance(t.Context(), c.f)
 		for _, alpha := range []float64{1e-6, 0.1 / least, 2 / least, 30 / least} {
-			m, err := Standard(t.Context(), c.f, alpha, &Options{Lazy: true, Outputs: c.outputs})
+			m, err := Lazy(t.Context(), c.f, alpha, &LazyOptions{Outputs: c.outputs})
 			if err != nil {
 				var value *fault.ValueError
 				if c.accepted || !errors.As(err, &value) || value.Value != least {
@@ -121,7 +120,7 @@ func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
 // little more than is refused, a rate above alpha/2 is found out.
 func TestStandard_LazyGivesUpItsMargin(t *testing.T) {
 	f := euclidean(t, cluster(200, 1, 0x1p33)...)
-	m := testkit.Must(Standard(t.Context(), f, 2, &Options{Lazy: true}))
+	m := testkit.Must(Lazy(t.Context(), f, 2, nil))
 	a, err := m.Audit(t.Context(), f, nil)
 	if err != nil || a.Hi > 2 || a.Lo < 1.9 || m.Beta > 1-0x1p-6 {
 		t.Errorf("%v (%v) at rate %v, want just below 2", a, err, m.Beta)
@@ -139,7 +138,7 @@ func TestStandard_LazyCoincidentPointsShareARow(t *testing.T) {
 		}
 		return 1
 	})
-	m := testkit.Must(Standard(t.Context(), f, 1, &Options{Lazy: true}))
+	m := testkit.Must(Lazy(t.Context(), f, 1, nil))
 	if a, err := m.Audit(t.Context(), f, nil); err != nil || a.Hi > 1 {
 		t.Errorf("%v %v", a, err)
 	}
@@ -162,7 +161,7 @@ func TestStandard_LazyRefuses(t *testing.T) {
 		"negative":                {distances{-1}, 1, "rho.Distance(0, 1)", -1},
 	} {
 		var value *fault.ValueError
-		if _, err := Standard(t.Context(), c.f, c.alpha, &Options{Lazy: true}); !errors.As(err, &value) || value.Arg != c.arg || value.Value != c.value {
+		if _, err := Lazy(t.Context(), c.f, c.alpha, nil); !errors.As(err, &value) || value.Arg != c.arg || value.Value != c.value {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -184,12 +183,14 @@ func (f distances) DistancesFrom(i int, _ []float64) []float64 {
 
 // A metric may bring its rows in a slice of its own.
 func TestStandard_RowsOfTheMetricsOwn(t *testing.T) {
-	for _, lazy := range []bool{false, true} {
-		m := testkit.Must(Standard(t.Context(), distances{2}, 1, &Options{Lazy: lazy}))
+	for name, m := range map[string]*Mechanism{
+		"Standard": testkit.Must(Standard(t.Context(), distances{2}, 1, nil)),
+		"Lazy":     testkit.Must(Lazy(t.Context(), distances{2}, 1, nil)),
+	} {
 		want := 1 / (1 + 2/math.E)
 		for x := range 3 {
 			if p := m.Prob(x, x); !near(p, want, 1e-9) {
-				t.Error(fmt.Sprint(lazy, x, p, want))
+				t.Errorf("%s: P(%d|%d) = %v, want %v", name, x, x, p, want)
 			}
 		}
 	}

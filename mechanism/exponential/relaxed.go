@@ -56,7 +56,7 @@ type RelaxedOptions struct {
 	// are preferred as the representative of their cluster; the default is every
 	// point. It is only read.
 	Outputs  []int
-	Unit     metric.Unit           // of the privacy metric
+	Unit     metric.Unit           // of the privacy metric, as in [Options]
 	Progress func(done, total int) // of the audit
 	Workers  int                   // 0: all processors
 }
@@ -131,7 +131,11 @@ func Relaxed(ctx context.Context, b metric.Bimetric, alpha float64, o *RelaxedOp
 // ultrametric, else nil.
 func relax(ctx context.Context, b metric.Bimetric, tree *metric.Ultrametric, alpha float64, o *RelaxedOptions) (*RelaxedMechanism, error) {
 	const op = "exponential: Relaxed"
-	r := &relaxation{b: b, alpha: alpha, o: o, tree: tree}
+	unit, err := fault.Unit(op, o.Unit, metric.UnitOf(b.Privacy))
+	if err != nil {
+		return nil, err
+	}
+	r := &relaxation{b: b, alpha: alpha, o: o, tree: tree, unit: unit}
 	if tree == nil {
 		r.index = metric.NewIndex(b.Utility)
 	}
@@ -150,7 +154,6 @@ func relax(ctx context.Context, b metric.Bimetric, tree *metric.Ultrametric, alp
 		}
 		r.b.Privacy = d
 	}
-	var err error
 	tries := []float64{o.Separation}
 	switch o.Rule {
 	case TheoremSeparation:
@@ -217,6 +220,7 @@ type relaxation struct {
 	b     metric.Bimetric
 	alpha float64
 	o     *RelaxedOptions
+	unit  metric.Unit
 	tree  *metric.Ultrametric // the utility metric, where it is an ultrametric
 	index *metric.Index       // of the utility metric, where it is not
 }
@@ -301,7 +305,7 @@ func (r *relaxation) best(ctx context.Context, tries []float64) (fam *family, s,
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	fam = r.family(ctx, c)
+	fam = r.family(c)
 	if !r.o.Tuned {
 		return fam, s, beta, nil
 	}
@@ -315,7 +319,7 @@ func (r *relaxation) best(ctx context.Context, tries []float64) (fam *family, s,
 		if err != nil {
 			return nil, 0, 0, err
 		}
-		f := r.family(ctx, c)
+		f := r.family(c)
 		rate, err := f.largestRate(ctx)
 		if err != nil {
 			return nil, 0, 0, err
@@ -331,10 +335,10 @@ func (r *relaxation) best(ctx context.Context, tries []float64) (fam *family, s,
 }
 
 // family is the family of channels on the clusters.
-func (r *relaxation) family(ctx context.Context, c *clusters) *family {
+func (r *relaxation) family(c *clusters) *family {
 	rows := sync.Pool{New: func() any { return new([]float64) }}
-	return &family{method: MethodRelaxed, f: r.b.Privacy, net: c.net, alpha: r.alpha,
-		o: &Options{Unit: r.o.Unit, Progress: r.o.Progress, Workers: r.o.Workers},
+	return &family{op: "exponential: Relaxed", method: MethodRelaxed, f: r.b.Privacy, net: c.net, alpha: r.alpha,
+		unit: r.unit, audit: mechanism.AuditOptions{Progress: r.o.Progress, Workers: r.o.Workers},
 		rho: func(x int, dst []float64) {
 			row := rows.Get().(*[]float64)
 			*row = finite.Row(r.b.Privacy, x, *row)

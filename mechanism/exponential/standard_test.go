@@ -33,7 +33,7 @@ func TestStandard_FactorTwoIsTight(t *testing.T) {
 func TestStandard_LazyIsTheSameLaw(t *testing.T) {
 	f := space.Halton(40)
 	for _, net := range [][]int{nil, {3, 1, 20}} {
-		lazy := testkit.Must(Standard(t.Context(), f, 3, &Options{Lazy: true, Outputs: net, Unit: "km"}))
+		lazy := testkit.Must(Lazy(t.Context(), f, 3, &LazyOptions{Outputs: net, Unit: "km"}))
 		if g := lazy.Guarantee(); g.Alpha() != 3 || g.Unit() != "km" || g.Delta() != 0 {
 			t.Error(g)
 		}
@@ -70,7 +70,7 @@ func TestStandard_LazyRateIsSafeAndTight(t *testing.T) {
 		all[i] = f.Len() - 1 - i
 	}
 	for _, net := range [][]int{nil, all} { // a net is another path through the code
-		m := testkit.Must(Standard(t.Context(), f, 2, &Options{Lazy: true, Outputs: net}))
+		m := testkit.Must(Lazy(t.Context(), f, 2, &LazyOptions{Outputs: net}))
 		if a, err := m.Audit(t.Context(), f, nil); err != nil || a.Hi > 2 || a.Lo < 2/1.02 {
 			t.Errorf("%d outputs named: %v (%v), want just below 2", len(net), a, err)
 		}
@@ -80,7 +80,7 @@ func TestStandard_LazyRateIsSafeAndTight(t *testing.T) {
 // A lazy mechanism computes its rows at every release: from Outputs as they were.
 func TestOptions_OutputsAreCopied(t *testing.T) {
 	f, net := space.Halton(10), []int{1, 5, 8}
-	m := testkit.Must(Standard(t.Context(), f, 3, &Options{Lazy: true, Outputs: net}))
+	m := testkit.Must(Lazy(t.Context(), f, 3, &LazyOptions{Outputs: net}))
 	p := m.Prob(1, 0)
 	net[0], net[1] = 5, 1
 	if q := m.Prob(1, 0); q != p || m.Output(0) != 1 {

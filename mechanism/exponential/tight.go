@@ -35,15 +35,10 @@ const normalizerTol = 1e-9
 // for spaces where sum_y exp(-alpha*rho(x,y)) does not depend on x, such as
 // cycles, cubes and every other vertex-transitive space: there the factor 1/2
 // of [Standard] drops. Elsewhere it is a [*NormalizerError] with two points
-// that differ. The rate stays below alpha by rounding. Cost as [Standard]; Lazy
-// is refused.
+// that differ. The rate stays below alpha by rounding. Cost as [Standard].
 func ConstantNormalizer(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
-	o = o.orDefault()
-	m, err := newFamily(MethodConstantNormalizer, f, alpha, nil, o)
+	m, err := newFamily("exponential: ConstantNormalizer", MethodConstantNormalizer, f, alpha, o)
 	if err != nil {
-		return nil, err
-	}
-	if err := o.noLazy(MethodConstantNormalizer); err != nil {
 		return nil, err
 	}
 	row := make([]float64, m.outputs())
@@ -53,6 +48,9 @@ func ConstantNormalizer(ctx context.Context, f metric.Finite, alpha float64, o *
 			return nil, err
 		}
 		m.distances(x, row)
+		if err := m.check(x, row); err != nil {
+			return nil, err
+		}
 		z := 0.0
 		for _, d := range row {
 			z += exact.Exp(-alpha * d)
@@ -91,6 +89,13 @@ const (
 	zeroWeight = 1e-9
 )
 
+// TightOptions tune [Tight]. Nil and the zero value mean the defaults.
+type TightOptions struct {
+	Unit     metric.Unit           // as in [Options]
+	Progress func(done, total int) // of the audit
+	Workers  int                   // 0: all processors
+}
+
 // Tight returns the mechanism P{y|x} = w_y exp(-alpha*rho(x,y)) with weights w
 // that make every row sum to 1 by themselves, sum_y w_y exp(-alpha*rho(x,y)) =
 // 1, so that no normalizer depends on the input and the full rate alpha is
@@ -99,20 +104,14 @@ const (
 //
 // The weights exist on every line and at large alpha; where one is negative
 // the error is a [*NegativeWeightError] with its index, at very small alpha it
-// is [ErrSingular]. Points at distance 0 share a row, and the first of them
-// stands for all as an output. Options.Outputs and Lazy are refused: the
-// construction needs every point as an output. O(n^3) time and O(n^2) memory.
-func Tight(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
-	const op = "exponential: Tight"
-	o = o.orDefault()
-	if o.Outputs != nil {
-		return nil, fmt.Errorf("%s: Outputs: the construction needs every point as an output", op)
+// is [ErrSingular]. Every point is an output, but that the first of points at
+// distance 0, which share a row, stands for all. O(n^3) time and O(n^2) memory.
+func Tight(ctx context.Context, f metric.Finite, alpha float64, o *TightOptions) (*Mechanism, error) {
+	if o == nil {
+		o = &TightOptions{}
 	}
-	m, err := newFamily(MethodTight, f, alpha, nil, o)
+	m, err := newFamily("exponential: Tight", MethodTight, f, alpha, &Options{Unit: o.Unit, Progress: o.Progress, Workers: o.Workers})
 	if err != nil {
-		return nil, err
-	}
-	if err := o.noLazy(MethodTight); err != nil {
 		return nil, err
 	}
 	if m.net, err = metric.Net(ctx, f, 0, nil); err != nil {
@@ -129,16 +128,15 @@ func Tight(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Me
 
 // tightWeights solves K w = 1 on the net and returns ln w.
 func (m *family) tightWeights(ctx context.Context, alpha float64) ([]float64, error) {
-	const op = "exponential: Tight"
 	k := len(m.net)
-	if err := fault.Memory(op, float64(k)*float64(k), 8); err != nil {
+	if err := fault.Memory(m.op, float64(k)*float64(k), 8); err != nil {
 		return nil, err
 	}
 
 	// exp(-alpha*rho) is positive definite for subsets of L1 and L2, not for
 	// every metric.
 	kernel, err := dense.Factorize(ctx, k, make([]float64, k*k), func(a []float64) error {
-		return parallel.Chunks(ctx, k, 8, m.o.Workers, nil, func(_, lo, hi int) {
+		return parallel.Chunks(ctx, k, 8, m.audit.Workers, nil, func(_, lo, hi int) {
 			for i := lo; i < hi; i++ {
 				for j, y := range m.net {
 					a[i*k+j] = exact.Exp(-alpha * m.f.Distance(m.net[i], y))
@@ -150,12 +148,12 @@ func (m *family) tightWeights(ctx context.Context, alpha float64) ([]float64, er
 		return nil, err
 	}
 	if kernel == nil {
-		return nil, fmt.Errorf("%s: %w", op, ErrSingular)
+		return nil, fmt.Errorf("%s: %w", m.op, ErrSingular)
 	}
 	if cond, err := kernel.Cond(ctx); err != nil {
 		return nil, err
 	} else if !(cond < maxCondition) {
-		return nil, fmt.Errorf("%s: %w", op, ErrSingular)
+		return nil, fmt.Errorf("%s: %w", m.op, ErrSingular)
 	}
 	w := slices.Repeat([]float64{1}, k)
 	if err := kernel.Solve(ctx, w); err != nil {

@@ -3,11 +3,13 @@ package exponential
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -20,15 +22,10 @@ import (
 // rho(x,x'), g the largest rho(x',y) - rho(x,y) over outputs y; g is computed
 // once, so that a step of the bisection costs O(n*k) exponentials. The level is
 // not always monotone in beta: the rate found is a local largest, and its
-// channel is audited. O(n^2*k) time and O(n^2 + n*k) memory on every core. Lazy
-// is refused.
+// channel is audited. O(n^2*k) time and O(n^2 + n*k) memory.
 func Tuned(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
-	o = o.orDefault()
-	m, err := newFamily(MethodTuned, f, alpha, nil, o)
+	m, err := newFamily("exponential: Tuned", MethodTuned, f, alpha, o)
 	if err != nil {
-		return nil, err
-	}
-	if err := o.noLazy(MethodTuned); err != nil {
 		return nil, err
 	}
 	beta, err := m.largestRate(ctx)
@@ -45,28 +42,18 @@ func (m *family) largestRate(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	lo, hi := m.alpha/2, m.alpha
-	if v, err := level(hi); err != nil {
-		return 0, err
-	} else if v <= m.alpha {
-		lo = hi
+	above := func(beta float64) (bool, error) {
+		v, err := level(beta)
+		return !(v <= m.alpha), err
 	}
-	for hi-lo > tunedStep*m.alpha {
-		mid := lo + (hi-lo)/2
-		v, err := level(mid)
-		if err != nil {
-			return 0, err
-		}
-		if v <= m.alpha {
-			lo = mid
-		} else {
-			hi = mid
-		}
+	if up, err := above(m.alpha); err != nil || !up {
+		return m.alpha, err
 	}
-	return lo, nil
+	beta, _, err := search.Bisect(m.alpha/2, m.alpha, tunedStep, above)
+	return beta, err
 }
 
-// tunedStep is where the bisection stops: 2^-40 of alpha changes no loss that
+// tunedStep is where the bisection stops: 2^-40 of the rate changes no loss that
 // anybody reads, and lies above the rounding of level.
 const tunedStep = 0x1p-40
 
@@ -74,26 +61,27 @@ const tunedStep = 0x1p-40
 // a guide for the bisection, not a proof.
 func (m *family) levels(ctx context.Context) (func(beta float64) (float64, error), error) {
 	n, k := m.f.Len(), m.outputs()
-	if err := fault.Memory("exponential: "+string(m.method), float64(n)*float64(n+k), 8); err != nil {
+	if err := fault.Memory(m.op, float64(n)*float64(n+k), 8); err != nil {
 		return nil, err
 	}
 
-	dist := make([]float64, n*k)
-	err := parallel.Chunks(ctx, n, 8, m.o.Workers, nil, func(_, lo, hi int) {
+	dist, bad := make([]float64, n*k), make([]error, n)
+	err := parallel.Chunks(ctx, n, 8, m.audit.Workers, nil, func(_, lo, hi int) {
 		for x := lo; x < hi; x++ {
 			m.distances(x, dist[x*k:(x+1)*k])
+			bad[x] = m.check(x, dist[x*k:(x+1)*k])
 		}
 	})
-	if err != nil {
+	if err = cmp.Or(cmp.Or(bad...), err); err != nil {
 		return nil, err
 	}
 	rho, err := metric.Densify(ctx, m.f)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", m.op, err)
 	}
 	// gap[x*n+xp] = max over y of rho(xp,y) - rho(x,y).
 	gap := make([]float64, n*n)
-	err = parallel.Chunks(ctx, n, 8, m.o.Workers, nil, func(_, lo, hi int) {
+	err = parallel.Chunks(ctx, n, 8, m.audit.Workers, nil, func(_, lo, hi int) {
 		for xp := range n {
 			if xp%64 == 0 && ctx.Err() != nil {
 				return
@@ -115,7 +103,7 @@ func (m *family) levels(ctx context.Context) (func(beta float64) (float64, error
 	}
 	lnZ := make([]float64, n)
 	return func(beta float64) (float64, error) {
-		err := parallel.Chunks(ctx, n, 16, m.o.Workers, nil, func(_, lo, hi int) {
+		err := parallel.Chunks(ctx, n, 16, m.audit.Workers, nil, func(_, lo, hi int) {
 			for x := lo; x < hi; x++ {
 				sum := 0.0
 				for _, d := range dist[x*k : (x+1)*k] {

@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -47,7 +48,11 @@ func UtilityBeta(t Target, mass float64) (float64, error) {
 // distribution on the points, positive in every closed ball of radius gamma.
 // O(n^2) a step, on every core; n^2 distances are stored.
 func SmallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) (float64, error) {
-	const op = "exponential: SmallestBeta"
+	return smallestBeta(ctx, "exponential: SmallestBeta", f, mu, t)
+}
+
+// smallestBeta is SmallestBeta for the call that op names.
+func smallestBeta(ctx context.Context, op string, f metric.Finite, mu []float64, t Target) (float64, error) {
 	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return 0, err
@@ -63,10 +68,9 @@ func SmallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) 
 	}
 	d, err := metric.Densify(ctx, f)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("%s: %w", op, err)
 	}
-	var stopped error
-	misses := func(beta float64) float64 {
+	reaches := func(beta float64) (bool, error) {
 		worst := make([]float64, n)
 		err := parallel.Chunks(ctx, n, 16, 0, nil, func(_, lo, hi int) {
 			var row []float64
@@ -92,32 +96,24 @@ func SmallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) 
 				worst[x] = out / (in + out)
 			}
 		})
-		if err != nil {
-			stopped = err // zeros below end the search
-		}
-		most := 0.0
-		for _, v := range worst {
-			most = max(most, v)
-		}
-		return most
+		return slices.Max(worst) <= t.Delta, err
 	}
-	if misses(0) <= t.Delta {
-		return 0, stopped
+	if ok, err := reaches(0); ok || err != nil {
+		return 0, err
 	}
 	lo, hi := 0.0, smallRate(d)
-	for misses(hi) > t.Delta && stopped == nil {
+	for {
+		if ok, err := reaches(hi); err != nil {
+			return 0, err
+		} else if ok {
+			break
+		}
 		if lo, hi = hi, 2*hi; hi > maxRate {
 			return 0, fmt.Errorf("%s: no rate suffices: some closed ball of radius %v has measure 0", op, t.Gamma)
 		}
 	}
-	for hi-lo > 1e-9*hi && stopped == nil {
-		if mid := lo + (hi-lo)/2; misses(mid) > t.Delta {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return hi, stopped
+	_, hi, err = search.Bisect(lo, hi, 1e-9, reaches)
+	return hi, err
 }
 
 // smallRate is one at which probabilities differ little, but in most of their
@@ -202,6 +198,13 @@ type UtilityMechanism struct {
 	FormulaBeta, FormulaLevel float64
 }
 
+// UtilityOptions tune [MostPrivate]. Nil and the zero value mean the defaults.
+type UtilityOptions struct {
+	Unit     metric.Unit           // of the privacy metric, as in [Options]
+	Progress func(done, total int) // of the audit
+	Workers  int                   // 0: all processors
+}
+
 // MostPrivate returns the base-measure exponential mechanism of KL10 on a finite
 // space, P{y|x} proportional to mu[y] exp(-beta*rho2(x,y)), at the smallest rate
 // that reaches the target under b.Utility ([SmallestBeta]). Its guarantee is its
@@ -211,28 +214,26 @@ type UtilityMechanism struct {
 // mu is a distribution on the points that sees no private data; nil is
 // [entropy.PositiveMeasure] of b.Utility. Points of measure 0 are never
 // released. A level that is infinite, because the utility metric tells points
-// at privacy distance 0 apart, is an error. Of o Outputs and Lazy are refused.
-// O(n^3) time for the audit, O(n^2) memory.
-func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target, o *Options) (*UtilityMechanism, error) {
+// at privacy distance 0 apart, is an error. O(n^3) time for the audit, O(n^2)
+// memory.
+func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target, o *UtilityOptions) (*UtilityMechanism, error) {
 	const op = "exponential: MostPrivate"
-	o = o.orDefault()
+	if o == nil {
+		o = &UtilityOptions{}
+	}
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
-	if err := o.noLazy(MethodBaseMeasure); err != nil {
+	unit, err := fault.Unit(op, o.Unit, metric.UnitOf(b.Privacy))
+	if err != nil {
 		return nil, err
 	}
-	if o.Outputs != nil {
-		return nil, fmt.Errorf("%s: Outputs: the base measure says what may be released", op)
-	}
 	if mu == nil {
-		var err error
 		if mu, err = entropy.PositiveMeasure(ctx, b.Utility); err != nil {
 			return nil, err
 		}
 	}
-
-	beta, err := SmallestBeta(ctx, b.Utility, mu, t)
+	beta, err := smallestBeta(ctx, op, b.Utility, mu, t)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +254,7 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 			u.FormulaLevel = directed.MulUp(2*c*(1+0x1p-52), u.FormulaBeta) // c is rounded
 		}
 	}
-	m := &family{method: MethodBaseMeasure, f: b.Privacy, net: []int{}, o: o}
+	m := &family{op: op, method: MethodBaseMeasure, f: b.Privacy, net: []int{}, audit: mechanism.AuditOptions{Progress: o.Progress, Workers: o.Workers}}
 	for y, w := range mu {
 		if w > 0 {
 			m.net, m.logWeights = append(m.net, y), append(m.logWeights, directed.Log(w))
@@ -280,9 +281,9 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 			beta, step = beta+step, 2*step
 			continue
 		}
-		c, a, err := c.Certify(ctx, b.Privacy, o.Unit, o.audit())
+		c, a, err := c.Certify(ctx, b.Privacy, unit, &m.audit)
 		if err != nil {
-			return nil, err
+			return nil, named(op, err)
 		}
 		if math.IsInf(a.Hi, 1) {
 			return nil, fmt.Errorf("%s: no level: points %d and %d are at privacy distance 0 and utility distance %v", op, a.X, a.XPrime, b.Utility.Distance(a.X, a.XPrime))

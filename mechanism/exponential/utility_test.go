@@ -71,7 +71,7 @@ func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
 		b := randomBimetric(t, r, 2+r.IntN(20))
 		gamma := 0.05 + 0.3*r.Float64()
 		target := Target{Gamma: gamma, Delta: math.Pow(10, -3*r.Float64()-0.1)}
-		m := testkit.Must(MostPrivate(t.Context(), b, nil, target, &Options{Unit: "km"}))
+		m := testkit.Must(MostPrivate(t.Context(), b, nil, target, &UtilityOptions{Unit: "km"}))
 		miss, x, err := Misses(t.Context(), m.Channel, b.Utility, gamma)
 		if err != nil || miss != m.Miss || miss > target.Delta {
 			t.Errorf("misses %v (stated %v), target %v (%v)", miss, m.Miss, target, err)
@@ -95,7 +95,7 @@ func TestMostPrivate_IsTheSmallestRate(t *testing.T) {
 		if m.Beta == 0 {
 			continue
 		}
-		fam := &family{method: MethodBaseMeasure, f: b.Utility, o: &Options{}}
+		fam := &family{method: MethodBaseMeasure, f: b.Utility}
 		for _, w := range m.Mu {
 			fam.logWeights = append(fam.logWeights, math.Log(w))
 		}
@@ -137,18 +137,15 @@ func TestMostPrivate_BadInput(t *testing.T) {
 		b  metric.Bimetric
 		mu []float64
 		t  Target
-		o  *Options
 	}{
-		"half a space":  {metric.Bimetric{Privacy: f}, nil, good, nil},
-		"short measure": {metric.Same(f), []float64{1}, good, nil},
-		"gamma":         {metric.Same(f), nil, Target{-1, 0.1}, nil},
-		"delta":         {metric.Same(f), nil, Target{1, 0}, nil},
-		"empty balls":   {metric.Same(f), []float64{1, 0, 0, 0}, good, nil},
-		"Lazy":          {metric.Same(f), nil, good, &Options{Lazy: true}},
-		"Outputs":       {metric.Same(f), nil, good, &Options{Outputs: []int{0}}},
-		"no privacy":    {metric.Bimetric{Privacy: space.Func(4, func(i, j int) float64 { return 0 }), Utility: f}, nil, good, nil},
+		"half a space":  {metric.Bimetric{Privacy: f}, nil, good},
+		"short measure": {metric.Same(f), []float64{1}, good},
+		"gamma":         {metric.Same(f), nil, Target{-1, 0.1}},
+		"delta":         {metric.Same(f), nil, Target{1, 0}},
+		"empty balls":   {metric.Same(f), []float64{1, 0, 0, 0}, good},
+		"no privacy":    {metric.Bimetric{Privacy: space.Func(4, func(i, j int) float64 { return 0 }), Utility: f}, nil, good},
 	} {
-		if _, err := MostPrivate(t.Context(), c.b, c.mu, c.t, c.o); err == nil {
+		if _, err := MostPrivate(t.Context(), c.b, c.mu, c.t, nil); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
