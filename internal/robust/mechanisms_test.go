@@ -259,7 +259,7 @@ var emdCalls = []call{
 	{"emd.NewGridLinear", emd.NewGridLinear[[]float64], []any{emd.Average(additive.Norm{P: 1, Dim: 2}), 0.5, modelTwo, emd.Target{Alpha: 1}, &emd.GridLinearOptions[[]float64]{}}},
 	{"emd.NewGridLinear", emd.NewGridLinear[[]float64], []any{emd.Average(additive.Norm{P: 2, Dim: 1}), 0.5, modelTwo, emd.Target{Alpha: 1, Delta: 1e-6}, &emd.GridLinearOptions[[]float64]{}}},
 	{"emd.GridLinear.Release", gridLinear.Release, []any{seeded(), pairsOf}},
-	{"emd.GridLinear.ReleaseUnits", gridLinear.ReleaseUnits, []any{seeded(), pairsOf}},
+	{"emd.GridLinear.ReleaseSum", gridLinear.ReleaseSum, []any{seeded(), pairsOf}},
 	{"emd.Landmarks", emd.Landmarks[[]float64], []any{metric.Euclidean{}, 2.0, plane}},
 	{"emd.Similarity", emd.Similarity, []any{[]float64{0.6, 0.8}}},
 	{"emd.Shares", emd.Shares, []any{path}},
@@ -294,7 +294,6 @@ var emdCalls = []call{
 	{"emd.Guarantee.At", perUnit.At, []any{1.0}},
 	{"emd.Guarantee.At", discrete.At, []any{1.0}},
 	{"emd.Frequencies.ErrorBound", frequencies.ErrorBound, []any{int64(10)}},
-	{"emd.GKRR.ErrorBound", gkrr.ErrorBound, []any{int64(10)}},
 	{"emd.Linear.RadiusQuantile", linear.RadiusQuantile, []any{0.5}},
 	{"emd.GridLinear.CoordinateQuantile", gridLinear.CoordinateQuantile, []any{0.5}},
 }

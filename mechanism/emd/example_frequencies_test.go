@@ -219,9 +219,10 @@ func ExampleNewGKRR() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%v, condition %.4f\n", g.Guarantee(), g.Condition())
+	y, err := g.Release(rand.New(rand.NewPCG(1, 2)), 4) // nil outside of examples
+	fmt.Printf("%v: 4 as %d %v\n", g.Guarantee(), y, err)
 	// Output:
-	// 0.1-private per km, condition 20.6384
+	// 0.1-private per km: 4 as 0 <nil>
 }
 
 func ExampleNewHadamard() {

@@ -70,7 +70,7 @@ func ExampleNewGridLinear() {
 		fmt.Println(err)
 		return
 	}
-	sum, err := m.ReleaseUnits(rand.New(rand.NewPCG(1, 2)), slices.Values(households))
+	sum, err := m.ReleaseSum(rand.New(rand.NewPCG(1, 2)), slices.Values(households))
 	fmt.Println("sum 240 as", sum, err)
 	fmt.Printf("mean within %.2f years with probability 0.95\n", m.CoordinateQuantile(0.95))
 	// Output:

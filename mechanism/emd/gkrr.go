@@ -121,9 +121,6 @@ func (g *GKRR) estimate(f, mean, variance []float64) {
 	}
 }
 
-// Space returns the space.
-func (g *GKRR) Space() Clusters { return g.space }
-
 // Guarantee is the pure level, at most the alpha0 asked for and less than a
 // relative 2^-34 below it.
 func (g *GKRR) Guarantee() mechanism.Guarantee {
@@ -135,8 +132,8 @@ func (g *GKRR) Guarantee() mechanism.Guarantee {
 
 func (g *GKRR) made(op string) error { return made(g != nil && g.table != nil, op, "NewGKRR") }
 
-// Condition is the condition number of the law A in the Euclidean norm.
-func (g *GKRR) Condition() float64 {
+// conditionNumber is that of A in the Euclidean norm.
+func (g *GKRR) conditionNumber() float64 {
 	switch {
 	case g.space.Size > 1:
 		return 1 + g.item
@@ -195,7 +192,7 @@ func (g *GKRR) Channel(ctx context.Context) (*mechanism.Channel, error) {
 
 const denseItems = 1024 // 8 MB
 
-// ErrorBound bounds the expected earth mover's distance between the unbiased
+// errorBound bounds the expected earth mover's distance between the unbiased
 // estimate from N items released by g and the distribution of these items, for
 // every such distribution, up to rounding: the bounds (8), (9) of IRC24, with
 // the constants of the law instead of asymptotic ones, halved, because a tree's
@@ -211,7 +208,7 @@ const denseItems = 1024 // 8 MB
 // squared norm trace(R^2)/k = (1 + (s-1)v^2 + s(t-1)u^2)/k. The sums over
 // clusters are randomized response on s clusters with the inverse v*I + t*c*J,
 // and go likewise.
-func (g *GKRR) ErrorBound(items int64) float64 {
+func (g *GKRR) errorBound(items int64) float64 {
 	s, t, r := float64(g.space.Count), float64(g.space.Size), g.space.Within
 	var clusters, rest float64
 	if s > 1 {

@@ -85,7 +85,7 @@ func TestGKRR_InverseIsTheInverse(t *testing.T) {
 		g := mustGKRR(t, c.c, c.alpha0)
 		ch, _ := g.Channel(t.Context())
 		// Rows err by 2^-42 of a probability near 1/k, times the condition.
-		unitRows(t, c, ch, g.estimate, 1e-10+g.Condition()*0x1p-42)
+		unitRows(t, c, ch, g.estimate, 1e-10+g.conditionNumber()*0x1p-42)
 	}
 }
 
@@ -258,10 +258,10 @@ func TestGKRR_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 		}
 		r := s.c.Within
 		want := s.c.across() / 2 * (r*math.Sqrt(float64(k)*max(0, items)) + (1-r)*math.Sqrt(float64(s.c.Count)*max(0, clusters)))
-		if got := g.ErrorBound(1); math.Abs(got-want) > 1e-8*want+1e-7*s.c.across() {
+		if got := g.errorBound(1); math.Abs(got-want) > 1e-8*want+1e-7*s.c.across() {
 			t.Errorf("%+v: bound %v, summed %v", s, got, want)
 		}
-		if got := g.ErrorBound(100); math.Abs(got-g.ErrorBound(1)/10) > 1e-14*got {
+		if got := g.errorBound(100); math.Abs(got-g.errorBound(1)/10) > 1e-14*got {
 			t.Errorf("%+v: not 1/sqrt(N)", s)
 		}
 	}

@@ -118,32 +118,32 @@ func (l *GridLinear[P]) Guarantee() Guarantee {
 	return l.g
 }
 
-// Unit is the distance between two neighboring values of a release: step/(n*m)
+// Spacing is the distance between two neighboring values of a release: step/(n*m)
 // for n users of m items each.
-func (l *GridLinear[P]) Unit() float64 {
+func (l *GridLinear[P]) Spacing() float64 {
 	return l.step / float64(l.model.Users) / float64(l.model.Items)
 }
 
 // StdDev is the standard deviation of the noise on each coordinate of a
 // release; for the discrete Gaussian an upper bound of it, which is close where
-// it exceeds [GridLinear.Unit].
-func (l *GridLinear[P]) StdDev() float64 { return l.deviation * l.Unit() }
+// it exceeds [GridLinear.Spacing].
+func (l *GridLinear[P]) StdDev() float64 { return l.deviation * l.Spacing() }
 
 // CoordinateQuantile returns a radius that the noise does not exceed in any
 // coordinate with probability at least p: the least one, a multiple of
-// [GridLinear.Unit], for discrete Laplace noise, and the next to that of the
+// [GridLinear.Spacing], for discrete Laplace noise, and the next to that of the
 // normal law for the discrete Gaussian. NaN where p is outside [0, 1].
 func (l *GridLinear[P]) CoordinateQuantile(p float64) float64 {
 	if !(p >= 0 && p <= 1) {
 		return math.NaN()
 	}
-	return l.quantile(math.Pow(p, 1/float64(l.query.Norm.Dim))) * l.Unit()
+	return l.quantile(math.Pow(p, 1/float64(l.query.Norm.Dim))) * l.Spacing()
 }
 
-// Release returns the noisy mean: [GridLinear.ReleaseUnits] times
-// [GridLinear.Unit].
+// Release returns the noisy mean: [GridLinear.ReleaseSum] times
+// [GridLinear.Spacing].
 func (l *GridLinear[P]) Release(rng *rand.Rand, data Users[P]) ([]float64, error) {
-	units, err := l.ReleaseUnits(rng, data)
+	units, err := l.ReleaseSum(rng, data)
 	if err != nil {
 		return nil, err
 	}
@@ -154,12 +154,12 @@ func (l *GridLinear[P]) Release(rng *rand.Rand, data Users[P]) ([]float64, error
 	return y, nil
 }
 
-// ReleaseUnits returns the noisy sum of the values of all items, in units of
+// ReleaseSum returns the noisy sum of the values of all items, in units of
 // the step. It walks the data once. Errors are those of [Linear.Release], a
 // value that is not within a relative 2^-46 of one of the first 2^40 multiples
 // of the step, with the user and the item named, and sums that int64 cannot
 // hold. Noise beyond int64 gives the nearest one, which is post-processing.
-func (l *GridLinear[P]) ReleaseUnits(rng *rand.Rand, data Users[P]) ([]int64, error) {
+func (l *GridLinear[P]) ReleaseSum(rng *rand.Rand, data Users[P]) ([]int64, error) {
 	const op = "emd: GridLinear.Release"
 	if err := made(l != nil && l.noise != nil, op, "NewGridLinear"); err != nil {
 		return nil, err

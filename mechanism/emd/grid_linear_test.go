@@ -82,11 +82,11 @@ func TestGridLinear_Law(t *testing.T) {
 	}
 	radius, within := l.CoordinateQuantile(0.8), 0
 	for range draws {
-		u := testkit.Must(l.ReleaseUnits(r, data))
+		u := testkit.Must(l.ReleaseSum(r, data))
 		in := true
 		for j := range count {
 			z := u[j] - sums[j]
-			in = in && math.Abs(float64(z))*l.Unit() <= radius*(1+1e-12)
+			in = in && math.Abs(float64(z))*l.Spacing() <= radius*(1+1e-12)
 			count[j][min(max(z, -top), top)+top]++
 		}
 		if in {
@@ -111,13 +111,13 @@ func TestGridLinear_Law(t *testing.T) {
 	for i, q := range p {
 		v += q * float64((i-top)*(i-top))
 	}
-	if got := l.StdDev() / l.Unit(); math.Abs(got*got-v) > 0.05*v { // the clamped ends hold 4 percent
+	if got := l.StdDev() / l.Spacing(); math.Abs(got*got-v) > 0.05*v { // the clamped ends hold 4 percent
 		t.Errorf("variance %v, want about %v", got*got, v)
 	}
 	// Releases are units times the unit.
-	y, u := testkit.Must(l.Release(random.Seeded(8), data)), testkit.Must(l.ReleaseUnits(random.Seeded(8), data))
+	y, u := testkit.Must(l.Release(random.Seeded(8), data)), testkit.Must(l.ReleaseSum(random.Seeded(8), data))
 	for j := range y {
-		if math.Abs(y[j]-float64(u[j])*l.Unit()) > 1e-12 {
+		if math.Abs(y[j]-float64(u[j])*l.Spacing()) > 1e-12 {
 			t.Errorf("%v and %v units", y, u)
 		}
 	}
@@ -144,7 +144,7 @@ func TestGridLinear_DiscreteGaussian(t *testing.T) {
 	}
 	// P{|Z| > r} <= 1-p for the stated radius, summed.
 	for _, p := range []float64{0.01, 0.5, 0.95, 0.999999} {
-		r := math.Round(l.CoordinateQuantile(p) / l.Unit())
+		r := math.Round(l.CoordinateQuantile(p) / l.Spacing())
 		in, all := 0.0, 0.0
 		for k := -2000.0; k <= 2000; k++ {
 			w := math.Exp(-k * k / (2 * sigma * sigma))

@@ -54,7 +54,7 @@ func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
 	}
 	for kind, l := range map[string]*GridLinear[vector]{"zero ": {}, "nil ": nil} {
 		add(kind+"GridLinear.Release", func() error { return second(l.Release(nil, vectors)) })
-		add(kind+"GridLinear.ReleaseUnits", func() error { return second(l.ReleaseUnits(nil, vectors)) })
+		add(kind+"GridLinear.ReleaseSum", func() error { return second(l.ReleaseSum(nil, vectors)) })
 		promisesNothing(t, kind+"GridLinear", l)
 	}
 	for kind, d := range map[string]*reduced{"zero ": {}, "nil ": nil} {
