@@ -45,8 +45,8 @@ func (c *Clustered) Size() int { return c.size }
 // Intra returns the distance between two points of one cluster.
 func (c *Clustered) Intra() float64 { return c.intra }
 
-// Cluster returns the cluster of point i, counted from 0.
-func (c *Clustered) Cluster(i int) int {
+// cluster returns the cluster of point i, counted from 0.
+func (c *Clustered) cluster(i int) int {
 	if uint(i) >= uint(c.Len()) {
 		panic(fmt.Sprintf("metric: index %d out of range [0, %d)", i, c.Len()))
 	}
@@ -55,7 +55,7 @@ func (c *Clustered) Cluster(i int) int {
 
 // Distance returns the distance between points i and j.
 func (c *Clustered) Distance(i, j int) float64 {
-	switch a, b := c.Cluster(i), c.Cluster(j); {
+	switch a, b := c.cluster(i), c.cluster(j); {
 	case a != b:
 		return 1
 	case i != j:
@@ -67,7 +67,7 @@ func (c *Clustered) Distance(i, j int) float64 {
 
 // DistancesFrom implements [RowReader].
 func (c *Clustered) DistancesFrom(i int, dst []float64) []float64 {
-	lo := c.Cluster(i) * c.size
+	lo := c.cluster(i) * c.size
 	dst = finite.Grow(dst, c.Len())
 	for j := range dst {
 		dst[j] = 1

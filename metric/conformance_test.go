@@ -123,7 +123,7 @@ func TestConformance_Finite(t *testing.T) {
 		{"subset of an ultrametric", sub(clustered, 19, 0, 0, 7), true},
 		{"scaled points", testkit.Must(metric.Scaled(p, 1.1)), false},
 		{"scaled dense", testkit.Must(metric.Scaled(dense, 0x1p-1000)), false},
-		{"permuted", testkit.Must(metric.Permuted(dense, r.Perm(60))), false},
+		{"permuted", sub(dense, r.Perm(60)...), false},
 		{"a view of a view", sub(testkit.Must(metric.Scaled(sub(p, 9, 8, 7, 7), 3)), 3, 0), false},
 		{"more points than are tried", square(t, 500), false},
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math"
 
 	"github.com/metricdp/metricdp/metric"
 )
@@ -76,14 +77,29 @@ func ExampleSubset() {
 	// Output: 2 5
 }
 
-func ExamplePermuted() {
-	d, _ := metric.NewDense(3, []float64{3, 5, 4})
-	p, err := metric.Permuted(d, []int{2, 0, 1})
+// Errors are counted in the unit of privacy: one metric measures both.
+func ExampleSame() {
+	towns, err := metric.NewPoints([]float64{0, 12, 30}, metric.Numbers[float64]{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(p.Distance(0, 1), p.Distance(1, 2))
-	// Output: 5 3
+	b := metric.Same(towns)
+	fmt.Println(b.Privacy.Distance(0, 2), b.Utility.Distance(0, 2), b.OneMetric())
+	// Output: 30 30 true
+}
+
+// How far apart two times of the day are, in hours.
+func ExampleFunc() {
+	clock := metric.Func[float64](func(x, y float64) float64 {
+		d := math.Mod(math.Abs(x-y), 24)
+		return min(d, 24-d)
+	})
+	p, err := metric.NewPoints([]float64{23, 1, 12}, clock)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Distance(0, 1), p.Distance(0, 2))
+	// Output: 2 11
 }
 
 // Privacy by street distance, loss by whether the district is right.

@@ -1,8 +1,6 @@
 package metric
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -86,24 +84,6 @@ func TestExtent_FewPoints(t *testing.T) {
 	}
 	if d, i, j, err := MinDistance(t.Context(), nettestEmpty{}); err != nil || !math.IsInf(d, 1) || i != -1 || j != -1 {
 		t.Errorf("least distance in nothing %v (%d, %d)", d, i, j)
-	}
-}
-
-func TestExtent_Context(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	p := nettestPlane(100)
-	if _, _, _, err := Diameter(ctx, p); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if _, _, err := Radius(ctx, p); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if _, _, _, err := MinDistance(ctx, p); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if _, _, _, err := MinPositiveDistance(ctx, p); !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package metric_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -19,6 +18,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/metric/metrictest"
 )
 
 // randomEdges returns a random tree on n nodes and extra more edges, some of
@@ -81,18 +81,16 @@ func TestGraph_AgreesWithFloydWarshall(t *testing.T) {
 				edges := randomEdges(r, n, 2*n, c.length)
 				g := testkit.Must(metric.NewGraphEdges(t.Context(), n, edges))
 				want := floydWarshall(n, edges)
-				var row []float64
 				for i := range n {
-					row = finite.Row(g, i, row)
 					for j := range n {
-						d := g.Distance(i, j)
-						if math.Abs(d-want[i][j]) > c.tol*want[i][j] || row[j] != d || g.Distance(j, i) != d {
-							t.Fatalf("n = %d: d(%d, %d) = %v, row %v, want %v", n, i, j, d, row[j], want[i][j])
+						if d := g.Distance(i, j); math.Abs(d-want[i][j]) > c.tol*want[i][j] {
+							t.Fatalf("n = %d: d(%d, %d) = %v, want %v", n, i, j, d, want[i][j])
 						}
 					}
 				}
-				s, pts := finiteSpace(g)
-				spaceLaws(t, s, pts, 0)
+				if err := metrictest.TestFinite(t.Context(), g, strictly); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 	}
@@ -213,55 +211,6 @@ func (strayGraph) From(int64) graph.Nodes {
 	return iterator.NewOrderedNodes([]graph.Node{simple.Node(99)})
 }
 
-func TestNewGraph_RefusesGraphs(t *testing.T) {
-	if _, err := metric.NewGraph(t.Context(), nil); !errors.Is(err, metric.ErrEmpty) {
-		t.Errorf("nil: %v", err)
-	}
-	if _, err := metric.NewGraph(t.Context(), simple.NewUndirectedGraph()); !errors.Is(err, metric.ErrEmpty) {
-		t.Errorf("no nodes: %v", err)
-	}
-	one := simple.NewUndirectedGraph()
-	one.AddNode(simple.Node(5))
-	if _, err := metric.NewGraph(t.Context(), strayGraph{one}); err == nil {
-		t.Error("a neighbor that is no node passes")
-	}
-	for _, w := range []float64{-1, math.NaN(), math.Inf(1), math.Inf(-1), 1.1e300} {
-		g := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
-		g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(3), T: simple.Node(8), W: w})
-		_, err := metric.NewGraph(t.Context(), g)
-		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Arg != "weight of edge (3, 8)" {
-			t.Errorf("weight %v: %v", w, err)
-		}
-		_, err = metric.NewGraphEdges(t.Context(), 2, []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 0, J: 1, Length: w}})
-		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Index != 1 {
-			t.Errorf("length %v: %v", w, err)
-		}
-	}
-	two := simple.NewUndirectedGraph()
-	two.AddNode(simple.Node(5))
-	two.AddNode(simple.Node(9))
-	if _, err := metric.NewGraph(t.Context(), two); !errors.Is(err, metric.ErrDisconnected) {
-		t.Errorf("two components: %v", err)
-	}
-	if _, err := metric.NewGraphEdges(t.Context(), 4, []metric.Edge{{I: 0, J: 1}, {I: 2, J: 3}}); !errors.Is(err, metric.ErrDisconnected) {
-		t.Errorf("two components: %v", err)
-	}
-	for _, e := range []metric.Edge{{I: -1, J: 0}, {I: 0, J: 3}, {I: 4, J: 4}} {
-		_, err := metric.NewGraphEdges(t.Context(), 3, []metric.Edge{e})
-		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Index != 0 {
-			t.Errorf("edge %v: %v", e, err)
-		}
-	}
-	for _, n := range []int{0, -1} {
-		if _, err := metric.NewGraphEdges(t.Context(), n, nil); !errors.Is(err, metric.ErrEmpty) {
-			t.Errorf("n = %d: %v", n, err)
-		}
-	}
-	if me := (*metric.MemoryError)(nil); !errors.As(second(metric.NewGraphEdges(t.Context(), math.MaxInt, nil)), &me) {
-		t.Error("too many nodes pass")
-	}
-}
-
 // Two parts are found before memory is taken for the n*n distances.
 func TestNewGraph_FindsPartsInLinearMemory(t *testing.T) {
 	const n = 10_000 // 400 MB of distances
@@ -286,20 +235,6 @@ func TestNewGraph_FindsPartsInLinearMemory(t *testing.T) {
 		if b := after.TotalAlloc - before.TotalAlloc; b > 16<<20 {
 			t.Errorf("%d edges: %d MB allocated", len(c.edges), b>>20)
 		}
-	}
-}
-
-func TestGraph_StopsWithTheContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	_, err := metric.NewGraphEdges(ctx, 2, []metric.Edge{{I: 0, J: 1, Length: 1}})
-	if !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	g := simple.NewUndirectedGraph()
-	g.SetEdge(simple.Edge{F: simple.Node(0), T: simple.Node(1)})
-	if _, err := metric.NewGraph(ctx, g); !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 }
 

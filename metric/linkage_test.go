@@ -174,36 +174,6 @@ func TestValidateUltrametric_ToleranceIsOfTheWhole(t *testing.T) {
 	}
 }
 
-func TestSubdominant_RefusesBadInput(t *testing.T) {
-	for _, d := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1} {
-		f := symmetric(5, func() float64 { return 1 })
-		f[1][3], f[3][1] = d, d
-		_, err := Subdominant(t.Context(), f)
-		for _, err := range []error{err, ValidateUltrametric(t.Context(), f, 0)} {
-			var v *Violation
-			if !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 4 || v.I*v.J != 3 {
-				t.Errorf("distance %v: %v", d, err)
-			}
-		}
-	}
-	if _, err := Subdominant(t.Context(), table{}); !errors.Is(err, ErrEmpty) {
-		t.Error(err)
-	}
-	for _, tol := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if err := ValidateUltrametric(t.Context(), table{{0}}, tol); !errors.As(err, new(*ValueError)) {
-			t.Errorf("tolerance %v: %v", tol, err)
-		}
-	}
-	if err := ValidateUltrametric(t.Context(), table{{0, 3}, {3, 0}}, 0); err != nil {
-		t.Error(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := Subdominant(ctx, planePoints(10)); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-}
-
 func BenchmarkSubdominant(b *testing.B) {
 	for _, n := range []int{1000, 5000} {
 		f := planePoints(n)

@@ -73,7 +73,7 @@ type Embedded interface {
 type Unit string
 
 // Measured is an optional capability of a [Space] and of a [Finite]: the unit of
-// its distances, "" where it has none. [Points], [Subset], [Permuted] and what
+// its distances, "" where it has none. [Points], [Subset] and what
 // stores the distances of another metric have that of what they are made of.
 // [WithUnit] names one.
 type Measured interface {

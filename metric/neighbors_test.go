@@ -1,7 +1,6 @@
 package metric
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -56,41 +55,6 @@ func TestReverseNeighbors_IsTheInverse(t *testing.T) {
 		if !slices.Equal(sets[n-1], last) {
 			t.Fatal("an append to one set changed the next")
 		}
-	}
-}
-
-func TestNeighbors_Errors(t *testing.T) {
-	p := nettestPlane(10)
-	var v *ValueError
-	for _, k := range []int{-1, 0, 10} {
-		if _, err := NearestNeighbors(t.Context(), p, k); !errors.As(err, &v) || v.Arg != "k" {
-			t.Errorf("NearestNeighbors k=%d: %v", k, err)
-		}
-	}
-	for _, r := range []int{-1, 0, 11} {
-		if _, err := ReverseNeighbors(t.Context(), p, r); !errors.As(err, &v) || v.Arg != "r" {
-			t.Errorf("ReverseNeighbors r=%d: %v", r, err)
-		}
-	}
-	if _, err := NearestNeighbors(t.Context(), nettestEmpty{}, 1); !errors.Is(err, ErrEmpty) {
-		t.Error(err)
-	}
-	if _, err := ReverseNeighbors(t.Context(), nettestEmpty{}, 1); !errors.Is(err, ErrEmpty) {
-		t.Error(err)
-	}
-	if _, err := ReverseNeighbors(t.Context(), nettestEndless{}, 1<<20); !errors.As(err, new(*MemoryError)) {
-		t.Error(err)
-	}
-	if _, err := NearestNeighbors(t.Context(), nettestEndless{}, 1<<20); !errors.As(err, new(*MemoryError)) {
-		t.Error(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := NearestNeighbors(ctx, p, 1); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if _, err := ReverseNeighbors(ctx, p, 2); !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 }
 

@@ -1,8 +1,6 @@
 package metric
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -126,34 +124,6 @@ func TestNet_Progress(t *testing.T) {
 	}
 }
 
-func TestNet_Errors(t *testing.T) {
-	var v *ValueError
-	p := nettestPlane(10)
-	for _, s := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := Net(t.Context(), p, s, nil); !errors.As(err, &v) || v.Arg != "s" {
-			t.Errorf("s=%v: %v", s, err)
-		}
-	}
-	if _, err := Net(t.Context(), nettestEmpty{}, 1, nil); !errors.Is(err, ErrEmpty) {
-		t.Error(err)
-	}
-	if _, err := Net(t.Context(), p, 1, &NetOptions{Order: []int{}}); !errors.As(err, new(*SizeError)) {
-		t.Error(err)
-	}
-	for _, order := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8, 10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, -1}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 8}} {
-		if _, err := Net(t.Context(), p, 1, &NetOptions{Order: order}); !errors.As(err, &v) || v.Index != 9 {
-			t.Error(err)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, f := range []Finite{p, nettestScan{p}} {
-		if _, err := Net(ctx, f, 0, nil); !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	}
-}
-
 func TestFarthestFirst_EqualsDefinition(t *testing.T) {
 	r := random.Seeded(7)
 	nettestSpaces(t, 40, func(t *testing.T, p *Points[[]float64]) {
@@ -185,29 +155,6 @@ func TestFarthestFirst_EqualsDefinition(t *testing.T) {
 			t.Fatalf("k=5: %v %v, want a prefix", short, cover)
 		}
 	})
-}
-
-func TestFarthestFirst_Errors(t *testing.T) {
-	var v *ValueError
-	p := nettestPlane(10)
-	for _, k := range []int{0, 11} {
-		if _, _, err := FarthestFirst(t.Context(), p, k, 0); !errors.As(err, &v) || v.Arg != "k" {
-			t.Error(err)
-		}
-	}
-	for _, start := range []int{-1, 10} {
-		if _, _, err := FarthestFirst(t.Context(), p, 1, start); !errors.As(err, &v) || v.Arg != "start" {
-			t.Error(err)
-		}
-	}
-	if _, _, err := FarthestFirst(t.Context(), nettestEmpty{}, 1, 0); !errors.Is(err, ErrEmpty) {
-		t.Error(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, _, err := FarthestFirst(ctx, p, 1, 0); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
 }
 
 func TestAssign_EqualsDefinition(t *testing.T) {
@@ -255,27 +202,6 @@ func TestAssign_FarFromCenters(t *testing.T) {
 	want, _, err := Assign(t.Context(), nettestScan{p}, centers)
 	if err != nil || !slices.Equal(nearest, want) {
 		t.Errorf("%v, want %v", nearest, want)
-	}
-}
-
-func TestAssign_Errors(t *testing.T) {
-	p := nettestPlane(10)
-	if _, _, err := Assign(t.Context(), p, nil); !errors.Is(err, ErrEmpty) {
-		t.Error(err)
-	}
-	if _, _, err := Assign(t.Context(), nettestEmpty{}, []int{0}); !errors.Is(err, ErrEmpty) {
-		t.Error(err)
-	}
-	var v *ValueError
-	for _, c := range []int{-1, 10} {
-		if _, _, err := Assign(t.Context(), p, []int{3, c}); !errors.As(err, &v) || v.Index != 1 {
-			t.Error(err)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, _, err := Assign(ctx, p, []int{1}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 }
 

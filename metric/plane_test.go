@@ -1,7 +1,6 @@
 package metric_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -27,23 +26,9 @@ func TestPlane_IsEuclideanOnArrays(t *testing.T) {
 			}
 		}
 	}
-	embeddingLaw(t, metric.Space[[2]float64](metric.Plane{}), pts[:41], math.Inf(1))
+	conform(t, "Plane", metric.Plane{}, strictly, pts[:41]...)
 	x, y := pts[0], pts[1]
 	if n := testing.AllocsPerRun(10, func() { x[0] += metric.Plane{}.Distance(x, y) }); n != 0 {
 		t.Errorf("%v allocations", n)
-	}
-}
-
-func TestPlane_RefusesWhatHasNoDistance(t *testing.T) {
-	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1.1e300} {
-		for k := range 2 {
-			bad := [2]float64{1, 2}
-			bad[k] = v
-			_, err := metric.NewPoints([][2]float64{{}, bad}, metric.Plane{})
-			var e *metric.ValueError
-			if !errors.As(err, &e) || e.Arg != "y" || e.Index != k {
-				t.Errorf("%v: %v", bad, err)
-			}
-		}
 	}
 }

@@ -1,7 +1,6 @@
 package metric_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/metric/metrictest"
 )
 
 func randomString(r *rand.Rand, alphabet []rune, n int) string {
@@ -38,21 +37,10 @@ func TestSequences_Metric(t *testing.T) {
 		texts = append(texts, w[:r.IntN(6)], randomString(r, alphabets[2], r.IntN(5)))
 	}
 	texts = append(texts, "", strings.Repeat("ab", 50), strings.Repeat("ba", 50)+"a")
-	spaceLaws(t, metric.Hamming[byte]{}, words, 0)
-	spaceLaws(t, metric.Discrete[string]{}, texts, 0)
-	spaceLaws(t, metric.Levenshtein{}, texts, 0)
+	conform(t, "Hamming", metric.Hamming[byte]{}, nil, words...)
+	conform(t, "Levenshtein", metric.Levenshtein{}, nil, texts...)
 	for _, base := range []float64{0, 1.5, 2, math.E, 1e10} {
-		spaceLaws(t, metric.PrefixString{Base: base}, texts, 0)
-		f := testkit.Must(metric.NewPoints(texts, metric.PrefixString{Base: base}))
-		for i := range texts {
-			for j := range texts {
-				for k := range texts {
-					if f.Distance(i, j) > max(f.Distance(i, k), f.Distance(k, j)) {
-						t.Fatalf("base %v: no ultrametric at %q, %q, %q", base, texts[i], texts[j], texts[k])
-					}
-				}
-			}
-		}
+		conform(t, fmt.Sprint("PrefixString, base ", base), metric.PrefixString{Base: base}, &metrictest.Options{Ultrametric: true}, texts...)
 	}
 }
 
@@ -158,38 +146,6 @@ func FuzzLevenshtein(f *testing.F) {
 		}
 		metric.PrefixString{}.Distance(x, y) // must not panic
 	})
-}
-
-func TestSequences_CheckNamesTheFault(t *testing.T) {
-	nan := math.NaN()
-	value := func(err error, arg string, index int) {
-		t.Helper()
-		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Arg != arg || ve.Index != index {
-			t.Errorf("want a ValueError for %s[%d], got %v", arg, index, err)
-		}
-	}
-	value(metric.Hamming[float64]{}.Check([]float64{1, 2}, []float64{1, nan}), "y", 1)
-	value(metric.CommonPrefix[float64]{}.Check([]float64{nan}, nil), "x", 0)
-	value(metric.Discrete[float64]{}.Check(1, nan), "y", -1)
-	value(metric.Levenshtein{}.Check("ok", "aé\xff"), "y", 3)
-	value(metric.PrefixString{}.Check("\xc3", ""), "x", 0)
-	for _, base := range []float64{1, 0.5, -2, nan, math.Inf(1)} {
-		value(metric.PrefixString{Base: base}.Check("", ""), "Base", -1)
-		value(metric.CommonPrefix[int]{Base: base}.Check(nil, nil), "Base", -1)
-	}
-	if se := (*metric.SizeError)(nil); !errors.As(metric.Hamming[int]{}.Check([]int{1}, nil), &se) || se.Got != 0 {
-		t.Error("Hamming: unequal lengths pass")
-	}
-	for _, err := range []error{
-		metric.Levenshtein{}.Check("\uFFFD", "漢"), // U+FFFD itself is valid
-		metric.Hamming[string]{}.Check([]string{"a"}, []string{"b"}),
-		metric.Discrete[int]{}.Check(1, 2),
-		metric.CommonPrefix[int]{Base: 1.01}.Check([]int{1}, nil),
-	} {
-		if err != nil {
-			t.Error(err)
-		}
-	}
 }
 
 func BenchmarkLevenshtein(b *testing.B) {

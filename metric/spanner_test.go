@@ -1,10 +1,7 @@
 package metric_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 
@@ -101,30 +98,6 @@ func TestSpanner_Extremes(t *testing.T) {
 	tree := testkit.Must(metric.Spanner(t.Context(), f, 1e300))
 	if got := len(tree.Edges()); got != 79 {
 		t.Errorf("%d edges in a spanning tree of 80", got)
-	}
-}
-
-func TestSpanner_RefusesBadInput(t *testing.T) {
-	f := square(t, 5)
-	for _, by := range []float64{0, .99, -1, math.NaN(), math.Inf(1)} {
-		var v *metric.ValueError
-		if _, err := metric.Spanner(t.Context(), f, by); !errors.As(err, &v) || v.Arg != "t" {
-			t.Errorf("t=%v: %v", by, err)
-		}
-	}
-	if _, err := metric.Spanner(t.Context(), nil, 3); !errors.Is(err, metric.ErrEmpty) {
-		t.Error(err)
-	}
-	for _, bad := range []float64{math.NaN(), math.Inf(1), -1} {
-		var v *metric.ValueError
-		if _, err := metric.Spanner(t.Context(), flat(bad), 3); !errors.As(err, &v) || v.Arg != "f" {
-			t.Errorf("distance %v: %v", bad, err)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := metric.Spanner(ctx, f, 3); !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package metric_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -30,7 +29,7 @@ func TestGreatCircle_MetricAndEmbedding(t *testing.T) {
 		if r == 0 {
 			r = metric.EarthRadiusKm
 		}
-		embeddingLaw(t, s, pts, 3*r) // near the antipode the chord has too few digits
+		conform(t, "GreatCircle", s, strictly, pts...)
 		hard := append([]metric.LatLon{}, pts...)
 		for _, p := range pts[:4] {
 			lat, lon := p.Lat, p.Lon
@@ -40,7 +39,7 @@ func TestGreatCircle_MetricAndEmbedding(t *testing.T) {
 		hard = append(hard, metric.LatLon{Lat: 90}, metric.LatLon{Lat: 90, Lon: 77}, metric.LatLon{Lat: -90, Lon: 1e9},
 			metric.LatLon{Lon: 180}, metric.LatLon{Lon: -180}, metric.LatLon{Lon: 179.9999999}, metric.LatLon{Lon: -179.9999999})
 		// Large arcs are sums of angles with absolute errors of an ulp of pi.
-		spaceLaws(t, s, hard, 4e-15*r)
+		absolute(t, s, hard, 4e-15*r)
 	}
 }
 
@@ -115,31 +114,6 @@ func TestGreatCircle_ParisLondon(t *testing.T) {
 	got := metric.GreatCircle{}.Distance(metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278})
 	if math.Abs(got-343.56) > 0.01 {
 		t.Errorf("%v km", got)
-	}
-}
-
-func TestGreatCircle_CheckNamesTheFault(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
-	for _, c := range []struct {
-		p   metric.LatLon
-		arg string
-	}{
-		{metric.LatLon{Lat: 90.1}, "y.Lat"}, {metric.LatLon{Lat: -100}, "y.Lat"}, {metric.LatLon{Lat: nan}, "y.Lat"},
-		{metric.LatLon{Lon: nan}, "y.Lon"}, {metric.LatLon{Lon: inf}, "y.Lon"}, {metric.LatLon{Lon: -inf}, "y.Lon"},
-	} {
-		_, err := metric.NewPoints([]metric.LatLon{{}, c.p}, metric.GreatCircle{})
-		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Arg != c.arg {
-			t.Errorf("%v: %v", c.p, err)
-		}
-	}
-	for _, r := range []float64{-1, nan, inf, 1e301} {
-		err := metric.GreatCircle{Radius: r}.Check(metric.LatLon{}, metric.LatLon{})
-		if ve := (*metric.ValueError)(nil); !errors.As(err, &ve) || ve.Arg != "Radius" {
-			t.Errorf("radius %v: %v", r, err)
-		}
-	}
-	if err := (metric.GreatCircle{}).Check(metric.LatLon{Lat: 90, Lon: 1e300}, metric.LatLon{Lat: -90, Lon: -720}); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -192,6 +192,11 @@ func TestNewTree_Defaults(t *testing.T) {
 	if d := tree.PathMetric().Distance(0, 1); d != 2 {
 		t.Errorf("distance %v, want 2", d)
 	}
+	// The largest lengths still give finite distances.
+	large := testkit.Must(NewTree([]int{-1, 0, 0, 1}, []float64{1e300, 1e300, 1e300, 1e300}))
+	if d, u := large.PathMetric().Distance(0, 1), large.Ultrametric().Distance(0, 1); d != 3e300 || u != 2e300 {
+		t.Errorf("distances %v, %v", d, u)
+	}
 	names := []string{"x", "y", "z"}
 	named := testkit.Must(tree.WithNames(names))
 	names[0] = "q"
@@ -216,43 +221,6 @@ func TestNewTree_Defaults(t *testing.T) {
 			}()
 			tree.Name(v)
 		}()
-	}
-}
-
-func TestNewTree_RefusesBadInput(t *testing.T) {
-	for k, c := range []struct {
-		parent []int
-		length []float64
-		arg    string
-		index  int
-	}{
-		{[]int{-1, -1}, nil, "parent", 1},
-		{[]int{-1, 2}, nil, "parent", 1},
-		{[]int{-1, -2}, nil, "parent", 1},
-		{[]int{0}, nil, "parent", 0},
-		{[]int{1, 0}, nil, "parent", 0},
-		{[]int{-1, 0, 3, 4, 2, 4}, nil, "parent", 2},
-		{[]int{-1, 0}, []float64{0, -1}, "length", 1},
-		{[]int{-1, 0}, []float64{0, math.NaN()}, "length", 1},
-		{[]int{-1, 0}, []float64{0, math.Inf(1)}, "length", 1},
-		{[]int{-1, 0}, []float64{0, 1e301}, "length", 1},
-		{[]int{-1, 0}, []float64{-1, 0}, "length", 0},
-	} {
-		var v *ValueError
-		if _, err := NewTree(c.parent, c.length); !errors.As(err, &v) || v.Arg != c.arg || v.Index != c.index {
-			t.Errorf("case %d: %v", k, err)
-		}
-	}
-	if _, err := NewTree(nil, nil); !errors.Is(err, ErrEmpty) {
-		t.Error(err)
-	}
-	if _, err := NewTree([]int{-1}, []float64{0, 0}); !errors.As(err, new(*SizeError)) {
-		t.Error(err)
-	}
-	// The largest lengths still give finite distances.
-	tree := testkit.Must(NewTree([]int{-1, 0, 0, 1}, []float64{1e300, 1e300, 1e300, 1e300}))
-	if d, u := tree.PathMetric().Distance(0, 1), tree.Ultrametric().Distance(0, 1); d != 3e300 || u != 2e300 {
-		t.Errorf("distances %v, %v", d, u)
 	}
 }
 

@@ -1,7 +1,6 @@
 package metric
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -168,70 +167,6 @@ func TestUltrametric_ClustersAreClosedBalls(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestUltrametric_RefusesBadInput(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
-	build := func(order []int, heights ...float64) error {
-		_, err := NewUltrametric(order, heights)
-		return err
-	}
-	link := func(n int, merges ...Merge) error {
-		_, err := FromLinkage(n, merges)
-		return err
-	}
-	value := func(arg string, index int) func(error) bool {
-		return func(err error) bool {
-			var v *ValueError
-			return errors.As(err, &v) && v.Arg == arg && v.Index == index
-		}
-	}
-	size := func(err error) bool { return errors.As(err, new(*SizeError)) }
-	empty := func(err error) bool { return errors.Is(err, ErrEmpty) }
-	for k, c := range []struct {
-		err error
-		is  func(error) bool
-	}{
-		{build(nil), empty},
-		{build([]int{0}, 1), size},
-		{build([]int{0, 1}), size},
-		{build([]int{0, 2}, 1), value("order", 1)},
-		{build([]int{-1, 0}, 1), value("order", 0)},
-		{build([]int{1, 0, 1}, 1, 1), value("order", 2)},
-		{build([]int{0, 1, 2}, 1, nan), value("heights", 1)},
-		{build([]int{0, 1, 2}, inf, 1), value("heights", 0)},
-		{build([]int{0, 1, 2}, 1, -1), value("heights", 1)},
-		{link(0), empty},
-		{link(-1), empty},
-		{link(3, Merge{0, 1, 1}), size},
-		{link(2, Merge{0, 2, 1}), value("clusters of merges", 0)},
-		{link(2, Merge{-1, 1, 1}), value("clusters of merges", 0)},
-		{link(2, Merge{1, 1, 1}), value("clusters of merges", 0)},
-		{link(3, Merge{0, 1, 1}, Merge{1, 2, 1}), value("clusters of merges", 1)},
-		{link(3, Merge{0, 1, 2}, Merge{3, 2, 1}), value("heights of merges", 1)},
-		{link(3, Merge{0, 1, 2}, Merge{2, 3, 1}), value("heights of merges", 1)},
-		{link(2, Merge{0, 1, -1}), value("heights of merges", 0)},
-		{link(2, Merge{0, 1, nan}), value("heights of merges", 0)},
-		{link(2, Merge{0, 1, inf}), value("heights of merges", 0)},
-	} {
-		if !c.is(c.err) {
-			t.Errorf("case %d: %v", k, c.err)
-		}
-	}
-	u, err := NewUltrametric([]int{0}, nil)
-	if err != nil || u.Len() != 1 || u.Distance(0, 0) != 0 || len(finite.Row(u, 0, nil)) != 1 {
-		t.Errorf("one point: %v", err)
-	}
-	for _, i := range []int{-1, 1} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("Distance(%d, %d) did not panic", i, i)
-				}
-			}()
-			u.Distance(i, i)
-		}()
 	}
 }
 

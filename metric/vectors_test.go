@@ -1,7 +1,6 @@
 package metric_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,74 +8,33 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/metric/metrictest"
 )
 
-// spaceLaws checks on every triple of pts what a [metric.Space] promises.
-// Distances have a relative error of a few ulps for each of at most 100
-// coordinates or 10 powers, so sums of them agree to 1e-13; abs is the absolute
-// error of the metrics that have one.
-func spaceLaws[P any](t *testing.T, s metric.Space[P], pts []P, abs float64) {
+// absolute checks the triangle inequality up to the absolute error of metrics that
+// have one, where the kit allows a relative one.
+func absolute[P any](t *testing.T, s metric.Space[P], pts []P, abs float64) {
 	t.Helper()
-	f := testkit.Must(metric.NewPoints(pts, s))
-	var row []float64
-	for i := range pts {
-		row = finite.Row(f, i, row)
-		for j := range pts {
-			d := s.Distance(pts[i], pts[j])
-			if !(d >= 0 && d <= math.MaxFloat64) {
-				t.Fatalf("d(%v, %v) = %v", pts[i], pts[j], d)
+	for _, x := range pts {
+		for _, y := range pts {
+			d := s.Distance(x, y)
+			if !(d >= 0 && d <= math.MaxFloat64) || d != s.Distance(y, x) {
+				t.Fatalf("d(%v, %v) = %v, backwards %v", x, y, d, s.Distance(y, x))
 			}
-			if i == j && d != 0 {
-				t.Errorf("d(%v, itself) = %v", pts[i], d)
-			}
-			if e := s.Distance(pts[j], pts[i]); d != e || row[j] != d || f.Distance(i, j) != d || f.Distance(j, i) != d {
-				t.Errorf("d(%v, %v) = %v, backwards %v, row %v", pts[i], pts[j], d, e, row[j])
-			}
-			for k := range pts {
-				via := s.Distance(pts[i], pts[k]) + s.Distance(pts[k], pts[j])
-				if d > via*(1+1e-13)+abs {
-					t.Errorf("d(%v, %v) = %v > %v via %v", pts[i], pts[j], d, via, pts[k])
+			for _, z := range pts {
+				if via := s.Distance(x, z) + s.Distance(z, y); d > via*(1+1e-13)+abs {
+					t.Errorf("d(%v, %v) = %v > %v via %v", x, y, d, via, z)
 				}
 			}
 		}
 	}
 }
 
-// embeddingLaw checks FromNorm(||x_i - x_j||_P) = Distance(i, j) for the pairs
-// nearer than far.
-func embeddingLaw[P any](t *testing.T, s metric.Space[P], pts []P, far float64) {
-	t.Helper()
-	f := testkit.Must(metric.NewPoints(pts, s))
-	e, ok := finite.Embed[metric.Embedding](f)
-	if !ok || len(e.Coords) != e.Dim*len(pts) {
-		t.Fatalf("Embed: ok = %v, %d coordinates, dimension %d", ok, len(e.Coords), e.Dim)
-	}
-	at := func(i int) []float64 { return e.Coords[i*e.Dim : (i+1)*e.Dim] }
-	for i := range pts {
-		for j := range pts {
-			d := f.Distance(i, j)
-			if got := e.FromNorm(lpDistance(at(i), at(j), e.P)); d < far && math.Abs(got-d) > 1e-12*d {
-				t.Errorf("points %d, %d: embedding says %v, Distance %v", i, j, got, d)
-			}
-		}
-	}
-}
-
-// lpDistance is gonum's, scaled so that no power overflows.
-func lpDistance(x, y []float64, p float64) float64 {
-	diff := floats.SubTo(make([]float64, len(x)), x, y)
-	m := floats.Norm(diff, math.Inf(1))
-	if m == 0 {
-		return 0
-	}
-	floats.Scale(1/m, diff)
-	return m * floats.Norm(diff, p)
-}
+// strictly is for distances with a relative error of a few ulps for each of at most
+// 100 coordinates or 10 powers.
+var strictly = &metrictest.Options{Tolerance: 1e-13}
 
 func gaussians(r *rand.Rand, n, d int) [][]float64 {
 	pts := make([][]float64, n)
@@ -109,12 +67,12 @@ func TestNorms_MetricAndEmbedding(t *testing.T) {
 			r := random.Seeded(1)
 			for _, d := range dims {
 				pts := gaussians(r, 12, d)
-				embeddingLaw(t, s, pts, math.Inf(1))
+				conform(t, name, s, strictly, pts...)
 				pts = append(pts, pts[0]) // a copy, and points where the triangle law is tight
 				for _, c := range []float64{0, 2, -3, 1e200, 1e-200, 1e-310} {
 					pts = append(pts, floats.ScaleTo(make([]float64, d), c, pts[1]))
 				}
-				spaceLaws(t, s, pts, 0)
+				conform(t, name, s, strictly, pts...)
 			}
 		})
 	}
@@ -163,15 +121,13 @@ func TestAngular_MetricAndEmbedding(t *testing.T) {
 	r := random.Seeded(4)
 	for _, d := range dims[1:] {
 		pts := gaussians(r, 12, d)
-		// The chord has 16 digits, the arc near pi as many as its distance
-		// from pi squared allows: below 3 that leaves 12.
-		embeddingLaw(t, metric.Angular{}, pts, 3)
+		conform(t, "Angular", metric.Angular{}, strictly, pts...)
 		for _, c := range []float64{2, -3, 1e200, 1e-200} {
 			pts = append(pts, floats.ScaleTo(make([]float64, d), c, pts[1]))
 		}
-		spaceLaws(t, metric.Angular{}, pts, 4e-15)
+		absolute(t, metric.Angular{}, pts, 4e-15)
 	}
-	spaceLaws(t, metric.Angular{}, [][]float64{{1}, {-2}, {3}}, 0)
+	absolute(t, metric.Angular{}, [][]float64{{1}, {-2}, {3}}, 0)
 }
 
 func TestAngular_ClosedForms(t *testing.T) {
@@ -201,53 +157,9 @@ func TestTotalVariation_MetricAndEmbedding(t *testing.T) {
 		pts = append(pts, p)
 	}
 	pts = append(pts, []float64{1, 0, 0, 0, 0, 0}, []float64{0, 0, 0, 0, 0, 1})
-	spaceLaws(t, metric.TotalVariation{}, pts, 0)
-	embeddingLaw(t, metric.TotalVariation{}, pts, math.Inf(1))
+	conform(t, "TotalVariation", metric.TotalVariation{}, strictly, pts...)
 	if got := (metric.TotalVariation{}).Distance(pts[15], pts[16]); got != 1 {
 		t.Errorf("two atoms: %v, want 1", got)
-	}
-}
-
-func TestVectors_CheckNamesTheFault(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
-	all := map[string]metric.Space[[]float64]{"Angular": metric.Angular{}}
-	for name, s := range norms {
-		all[name] = s
-	}
-	for name, s := range all {
-		for i, bad := range []float64{nan, inf, -inf, 1.1e300} {
-			_, err := metric.NewPoints([][]float64{{1, 2}, {3, bad}}, s)
-			var ve *metric.ValueError
-			if !errors.As(err, &ve) || ve.Arg != "y" || ve.Index != 1 || i > 0 && ve.Value != bad {
-				t.Errorf("%s, coordinate %v: %v", name, bad, err)
-			}
-		}
-		var se *metric.SizeError
-		if _, err := metric.NewPoints([][]float64{{1, 2}, {3}}, s); !errors.As(err, &se) || se.Got != 1 || se.Want != "2" {
-			t.Errorf("%s, unequal lengths: %v", name, err)
-		}
-		if _, err := metric.NewPoints([][]float64{{}, {}}, s); !errors.Is(err, metric.ErrEmpty) {
-			t.Errorf("%s, no coordinates: %v", name, err)
-		}
-	}
-	values := func(what string, err error) {
-		t.Helper()
-		if ve := (*fault.ValueError)(nil); !errors.As(err, &ve) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	for _, p := range []float64{0, 0.99, -1, nan, -inf} {
-		values(fmt.Sprint("P = ", p), metric.Minkowski{P: p}.Check([]float64{1}, []float64{2}))
-	}
-	one := []float64{1, 0}
-	values("zero vector", metric.Angular{}.Check(one, []float64{0, 0}))
-	values("zero vector first", metric.Angular{}.Check([]float64{0, 0}, one))
-	values("subnormal vector", metric.Angular{}.Check(one, []float64{0, 1e-310}))
-	values("negative probability", metric.TotalVariation{}.Check(one, []float64{1.5, -0.5}))
-	values("sum 0.9", metric.TotalVariation{}.Check([]float64{0.9, 0}, one))
-	values("NaN probability", metric.TotalVariation{}.Check(one, []float64{1, nan}))
-	if se := (*fault.SizeError)(nil); !errors.As(metric.TotalVariation{}.Check(one, []float64{1}), &se) {
-		t.Error("TotalVariation: unequal lengths pass")
 	}
 }
 

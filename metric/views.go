@@ -47,8 +47,9 @@ func (s *scaled) Embed() (Embedding, bool) {
 	return e, ok
 }
 
-// Subset returns f restricted to the points idx, renumbered in that order. An
-// index may repeat: the copies are then points at distance 0. idx is copied.
+// Subset returns f restricted to the points idx, renumbered in that order: a
+// permutation of all indices renumbers f. An index may repeat: the copies are
+// then points at distance 0. idx is copied.
 func Subset(f Finite, idx []int) (Finite, error) {
 	const op = "metric: Subset"
 	if err := fault.Empty(op, "idx", len(idx)); err != nil {
@@ -62,20 +63,6 @@ func Subset(f Finite, idx []int) (Finite, error) {
 		return nil, err
 	}
 	return &subset{f, slices.Clone(idx)}, nil
-}
-
-// Permuted returns f with its points renumbered: point i of the result is
-// point perm[i] of f. perm must hold every index once.
-func Permuted(f Finite, perm []int) (Finite, error) {
-	const op = "metric: Permuted"
-	n := fault.Len(f)
-	if err := fault.Empty(op, "f", n); err != nil {
-		return nil, err
-	}
-	if err := fault.Permutation(op, "perm", perm, n); err != nil {
-		return nil, err
-	}
-	return Subset(f, perm)
 }
 
 type subset struct {

@@ -59,7 +59,7 @@ func init() {
 // trusting are the functions that may succeed on metrics with a distance that is
 // negative or no finite number, with the reason.
 var trusting = map[string]string{
-	"metric.NewBimetric": views, "metric.Bimetric.Check": views, "metric.Bimetric.Lipschitz": order, "metric.Scaled": views, "metric.Subset": views, "metric.Permuted": views,
+	"metric.NewBimetric": views, "metric.Bimetric.Check": views, "metric.Bimetric.Lipschitz": order, "metric.Scaled": views, "metric.Subset": views,
 	"metric.Diameter": order, "metric.Radius": order, "metric.MinDistance": order, "metric.MinPositiveDistance": order,
 	"metric.NearestNeighbors": order, "metric.ReverseNeighbors": order, "metric.Net": order, "metric.Assign": order, "exponential.Misses": order,
 	"entropy.Packed.Prove": witness, "entropy.TwoPoints.Prove": witness, "entropy.MeasureBound.Prove": witness,

@@ -162,7 +162,6 @@ var metricCalls = []call{
 	{"metric.Validate", metric.Validate, []any{points, &metric.ValidateOptions{}}},
 	{"metric.Scaled", metric.Scaled, []any{points, 2.0}},
 	{"metric.Subset", metric.Subset, []any{points, []int{0, 2}}},
-	{"metric.Permuted", metric.Permuted, []any{points, []int{4, 3, 2, 1, 0}}},
 
 	// These return no error: they may not panic.
 	{"metric.Ultrametric.Clusters", ultra.Clusters, []any{0.5}},

@@ -1,0 +1,290 @@
+package metric_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/graph"
+	"gonum.org/v1/gonum/graph/simple"
+
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/metric"
+)
+
+func second[A any](_ A, err error) error         { return err }
+func third[A, B any](_ A, _ B, err error) error  { return err }
+func last[A any](_ A, _, _ int, err error) error { return err }
+
+// refused is an error and how it begins: the call, the argument, the index and the
+// value.
+type refused struct {
+	err  error
+	want string
+}
+
+func refuse(t *testing.T, cases []refused) {
+	t.Helper()
+	for _, c := range cases {
+		if c.err == nil || !strings.HasPrefix(c.err.Error(), "metric: "+c.want) {
+			t.Errorf("%v, want metric: %s", c.err, c.want)
+		}
+		is := func(e any) bool { return errors.As(c.err, e) }
+		if kind := errors.Is(c.err, metric.ErrEmpty) || is(new(*metric.SizeError)) || is(new(*metric.MemoryError)) || is(new(*metric.Violation)) || is(new(*metric.ValueError)); !kind {
+			t.Errorf("%v is a %T", c.err, c.err)
+		}
+	}
+}
+
+var nan, inf = math.NaN(), math.Inf(1)
+
+func TestFinites_Refuse(t *testing.T) {
+	ctx, p, none := t.Context(), square(t, 3), space.Constant(0, 1)
+	huge, endless := space.Constant(1<<20, 1), space.Constant(math.MaxInt, 1)
+	bad := func(d float64) metric.Finite { return space.Constant(4, d) }
+	cases := []refused{
+		{second(metric.NewPoints([]string{}, metric.Levenshtein{})), "NewPoints: pts: empty"},
+		{second(metric.NewPoints([]string{"a"}, nil)), "NewPoints: s is nil: empty"},
+		{second(metric.NewDense(0, nil)), "NewDense: n = 0: empty"},
+		{second(metric.NewDense(3, []float64{1, 2})), "NewDense: upper has size 2, want 3"},
+		{second(metric.NewDense(3, []float64{1, 2, -1})), "NewDense: upper[2] = -1"},
+		{second(metric.NewDense(3, []float64{1, nan, 2})), "NewDense: upper[1] = NaN"},
+		{second(metric.NewDense(1<<20, nil)), "NewDense: needs"},
+		{second(metric.NewMatrix(nil)), "NewMatrix: rows: empty"},
+		{second(metric.NewMatrix([][]float64{{0, 1}, {1}})), "NewMatrix: rows[1] has size 1, want 2"},
+		{second(metric.NewMatrix([][]float64{{0, inf}, {inf, 0}})), "NewMatrix: rows[0][1] = +Inf"},
+		{second(metric.NewMatrix([][]float64{{0, 1}, {2, 0}})), "NewMatrix: d(i,j) = d(j,i) fails at i=0, j=1 by 1"},
+		{second(metric.NewMatrix([][]float64{{0, 1}, {1, 3}})), "NewMatrix: d(i,i) = 0 fails at i=1, j=1 by 3"},
+		{second(metric.Densify(ctx, none)), "Densify: f: empty"},
+		{second(metric.Densify(ctx, huge)), "Densify: needs"},
+		{second(metric.Densify(ctx, bad(nan))), "Densify: distance[0] = NaN"},
+		{second(metric.Scaled(p, inf)), "Scaled: c = +Inf"},
+		{second(metric.Scaled(none, 1)), "Scaled: f: empty"},
+		{second(metric.Subset(p, nil)), "Subset: idx: empty"},
+		{second(metric.Subset(none, []int{0})), "Subset: f: empty"},
+		{second(metric.Subset(p, []int{0, 3})), "Subset: idx[1] = 3"},
+		{second(metric.NewBimetric(p, square(t, 4))), "NewBimetric: Utility has size 4, want 3"},
+		{second(metric.NewBimetric(nil, p)), "NewBimetric: Privacy: empty"},
+		{metric.Bimetric{Privacy: p}.Check(), "Bimetric.Check: Utility: empty"},
+		{last(metric.Bimetric{}.Lipschitz(ctx)), "Bimetric.Lipschitz: Privacy: empty"},
+		{second(metric.NewClustered(-3, 1, 1)), "NewClustered: clusters = -3"},
+		{second(metric.NewClustered(2, 0, 1)), "NewClustered: size = 0"},
+		{second(metric.NewClustered(math.MaxInt, 2, 1)), "NewClustered: size = 2"},
+		{second(metric.NewClustered(2, 2, 0)), "NewClustered: intra = 0"},
+		{second(metric.NewClustered(2, 2, 1.1)), "NewClustered: intra = 1.1"},
+		{second(metric.NewClustered(2, 2, nan)), "NewClustered: intra = NaN"},
+
+		{second(metric.Net(ctx, p, nan, nil)), "Net: s = NaN"},
+		{second(metric.Net(ctx, p, -1, nil)), "Net: s = -1"},
+		{second(metric.Net(ctx, none, 1, nil)), "Net: f: empty"},
+		{second(metric.Net(ctx, p, 1, &metric.NetOptions{Order: []int{}})), "Net: Order has size 0, want 3"},
+		{second(metric.Net(ctx, p, 1, &metric.NetOptions{Order: []int{0, 1, 3}})), "Net: Order[2] = 3"},
+		{second(metric.Net(ctx, p, 1, &metric.NetOptions{Order: []int{0, 1, 1}})), "Net: Order[2] = 1"},
+		{third(metric.FarthestFirst(ctx, p, 0, 0)), "FarthestFirst: k = 0"},
+		{third(metric.FarthestFirst(ctx, p, 4, 0)), "FarthestFirst: k = 4"},
+		{third(metric.FarthestFirst(ctx, p, 1, 3)), "FarthestFirst: start = 3"},
+		{third(metric.FarthestFirst(ctx, none, 1, 0)), "FarthestFirst: f: empty"},
+		{third(metric.FarthestFirst(ctx, bad(-1), 1, 0)), "FarthestFirst: 0 <= d(i,j) < Inf fails at i=0, j=1 by 1"},
+		{third(metric.Assign(ctx, p, nil)), "Assign: centers: empty"},
+		{third(metric.Assign(ctx, none, []int{0})), "Assign: f: empty"},
+		{third(metric.Assign(ctx, p, []int{2, -1})), "Assign: centers[1] = -1"},
+		{second(metric.NearestNeighbors(ctx, p, 3)), "NearestNeighbors: k = 3"},
+		{second(metric.NearestNeighbors(ctx, p, 0)), "NearestNeighbors: k = 0"},
+		{second(metric.NearestNeighbors(ctx, none, 1)), "NearestNeighbors: f: empty"},
+		{second(metric.NearestNeighbors(ctx, space.Constant(1<<30, 1), 1<<20)), "NearestNeighbors: needs"},
+		{second(metric.NearestNeighbors(ctx, bad(nan), 1)), "NearestNeighbors: 0 <= d(i,j) < Inf fails at i=0, j=1 by NaN"},
+		{second(metric.ReverseNeighbors(ctx, p, 0)), "ReverseNeighbors: r = 0"},
+		{second(metric.ReverseNeighbors(ctx, p, 4)), "ReverseNeighbors: r = 4"},
+		{second(metric.ReverseNeighbors(ctx, none, 1)), "ReverseNeighbors: f: empty"},
+		{second(metric.ReverseNeighbors(ctx, space.Constant(1<<30, 1), 1<<20)), "ReverseNeighbors: needs"},
+		{second(metric.ReverseNeighbors(ctx, bad(nan), 4)), "ReverseNeighbors: 0 <= d(i,j) < Inf fails"},
+		{last(metric.Diameter(ctx, endless)), "Diameter: needs"},
+		{last(metric.MinDistance(ctx, endless)), "MinDistance: needs"},
+		{last(metric.MinPositiveDistance(ctx, space.Constant(-1, 1))), "MinPositiveDistance: f has size -1"},
+		{third(metric.Radius(ctx, endless)), "Radius: needs"},
+
+		{second(metric.Spanner(ctx, p, .99)), "Spanner: t = 0.99"},
+		{second(metric.Spanner(ctx, p, inf)), "Spanner: t = +Inf"},
+		{second(metric.Spanner(ctx, nil, 3)), "Spanner: f: empty"},
+		{second(metric.Spanner(ctx, huge, 3)), "Spanner: needs"},
+		{second(metric.Spanner(ctx, bad(-1), 3)), "Spanner: f[0] = -1"},
+		{second(metric.Subdominant(ctx, none)), "Subdominant: f: empty"},
+		{second(metric.Subdominant(ctx, endless)), "Subdominant: needs"},
+		{metric.ValidateUltrametric(ctx, p, -1), "ValidateUltrametric: tol = -1"},
+		{metric.ValidateUltrametric(ctx, p, nan), "ValidateUltrametric: tol = NaN"},
+	}
+	for _, d := range []float64{nan, inf, -inf, -1} {
+		f := space.Formula(5, func(i, j int) float64 {
+			if i+j == 4 && i*j == 3 {
+				return d
+			}
+			return 1
+		})
+		want := "0 <= d(i,j) < Inf fails at i=1, j=3"
+		if d == -1 {
+			want += " by 1"
+		}
+		cases = append(cases, refused{second(metric.Subdominant(ctx, f)), "Subdominant: " + want},
+			refused{metric.ValidateUltrametric(ctx, f, 0), "ValidateUltrametric: " + want})
+	}
+	refuse(t, cases)
+}
+
+// weighted is the graph of one edge from node 3 to node 8.
+func weighted(w float64) graph.Undirected {
+	g := simple.NewWeightedUndirectedGraph(0, inf)
+	g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(3), T: simple.Node(8), W: w})
+	return g
+}
+
+func TestConstructors_Refuse(t *testing.T) {
+	ctx := t.Context()
+	edges := func(n int, e ...metric.Edge) error { return second(metric.NewGraphEdges(ctx, n, e)) }
+	row := func(order []int, heights ...float64) error { return second(metric.NewUltrametric(order, heights)) }
+	link := func(n int, m ...metric.Merge) error { return second(metric.FromLinkage(n, m)) }
+	tree := func(parent []int, length ...float64) error { return second(metric.NewTree(parent, length)) }
+	merge := func(a, b int, h float64) metric.Merge { return metric.Merge{A: a, B: b, Height: h} }
+	cases := []refused{
+		{second(metric.NewGraph(ctx, nil)), "NewGraph: g is nil: empty"},
+		{second(metric.NewGraph(ctx, simple.NewUndirectedGraph())), "NewGraph: 0 nodes: empty"},
+		{edges(-1), "NewGraphEdges: -1 nodes: empty"},
+		{edges(math.MaxInt), "NewGraphEdges: needs"},
+		{edges(3, metric.Edge{I: -1, J: 0}), "NewGraphEdges: ends of edges[0] = -1"},
+		{edges(3, metric.Edge{I: 0, J: 3}), "NewGraphEdges: ends of edges[0] = 3"},
+		{edges(3, metric.Edge{I: 4, J: 4}), "NewGraphEdges: ends of edges[0] = 4"},
+
+		{row(nil), "NewUltrametric: order: empty"},
+		{row([]int{0}, 1), "NewUltrametric: heights has size 1, want 0"},
+		{row([]int{0, 2}, 1), "NewUltrametric: order[1] = 2"},
+		{row([]int{-1, 0}, 1), "NewUltrametric: order[0] = -1"},
+		{row([]int{1, 0, 1}, 1, 1), "NewUltrametric: order[2] = 1"},
+		{row([]int{0, 1, 2}, 1, nan), "NewUltrametric: heights[1] = NaN"},
+		{row([]int{0, 1, 2}, 1, -1), "NewUltrametric: heights[1] = -1"},
+		{link(-1), "FromLinkage: n = -1: empty"},
+		{link(math.MaxInt), "FromLinkage: needs"},
+		{link(3, merge(0, 1, 1)), "FromLinkage: merges has size 1, want 2"},
+		{link(2, merge(0, 2, 1)), "FromLinkage: clusters of merges[0] = 2"},
+		{link(2, merge(-1, 1, 1)), "FromLinkage: clusters of merges[0] = -1"},
+		{link(2, merge(1, 1, 1)), "FromLinkage: clusters of merges[0] = 1"},
+		{link(3, merge(0, 1, 1), merge(1, 2, 1)), "FromLinkage: clusters of merges[1] = 1"},
+		{link(3, merge(0, 1, 2), merge(3, 2, 1)), "FromLinkage: heights of merges[1] = 1"},
+		{link(3, merge(0, 1, 2), merge(2, 3, 1)), "FromLinkage: heights of merges[1] = 1"},
+		{link(2, merge(0, 1, -1)), "FromLinkage: heights of merges[0] = -1"},
+		{link(2, merge(0, 1, inf)), "FromLinkage: heights of merges[0] = +Inf"},
+
+		{tree(nil), "NewTree: parent: empty"},
+		{tree([]int{-1}, 0, 0), "NewTree: length has size 2, want 1"},
+		{tree([]int{-1, -1}), "NewTree: parent[1] = -1, want a node, because the root is 0"},
+		{tree([]int{-1, 2}), "NewTree: parent[1] = 2"},
+		{tree([]int{-1, -2}), "NewTree: parent[1] = -2"},
+		{tree([]int{0}), "NewTree: parent[0] = 0, want a way up"},
+		{tree([]int{-1, 0, 3, 4, 2, 4}), "NewTree: parent[2] = 3, want a way up"},
+		{tree([]int{-1, 0}, 0, 1e301), "NewTree: length[1] = 1e+301"},
+		{tree([]int{-1, 0}, -1, 0), "NewTree: length[0] = -1"},
+	}
+	for w, s := range map[float64]string{-1: "-1", nan: "NaN", inf: "+Inf", 1.1e300: "1.1e+300"} {
+		cases = append(cases, refused{second(metric.NewGraph(ctx, weighted(w))), "NewGraph: weight of edge (3, 8) = " + s},
+			refused{edges(2, metric.Edge{I: 0, J: 1, Length: 1}, metric.Edge{I: 0, J: 1, Length: w}), "NewGraphEdges: lengths of edges[1] = " + s},
+			refused{tree([]int{-1, 0}, 0, w), "NewTree: length[1] = " + s})
+	}
+	refuse(t, cases)
+
+	one, two := simple.NewUndirectedGraph(), simple.NewUndirectedGraph()
+	one.AddNode(simple.Node(5))
+	two.AddNode(simple.Node(5))
+	two.AddNode(simple.Node(9))
+	if _, err := metric.NewGraph(ctx, strayGraph{one}); err == nil {
+		t.Error("a neighbor that is no node passes")
+	}
+	if _, err := metric.NewGraph(ctx, two); !errors.Is(err, metric.ErrDisconnected) {
+		t.Errorf("two components: %v", err)
+	}
+}
+
+func TestSpaces_Refuse(t *testing.T) {
+	l2 := metric.Euclidean{}
+	one, two := []float64{1}, []float64{1, 0}
+	type place = metric.LatLon
+	cases := []refused{
+		{second(metric.Scale(l2, 0)), "Scale: c = 0"}, {second(metric.Scale(l2, nan)), "Scale: c = NaN"},
+		{second(metric.Cap(l2, -1)), "Cap: c = -1"}, {second(metric.Cap(l2, inf)), "Cap: c = +Inf"},
+		{second(metric.Power(l2, 0)), "Power: p = 0"}, {second(metric.Power(l2, 1.01)), "Power: p = 1.01"}, {second(metric.Power(l2, nan)), "Power: p = NaN"},
+		{second(metric.Product(l2, l2, 0.9)), "Product: p = 0.9"}, {second(metric.Product(l2, l2, nan)), "Product: p = NaN"},
+		{second(metric.Sum[int]()), "Sum: spaces: empty"}, {second(metric.Max[int]()), "Max: spaces: empty"},
+		{second(metric.Sum[int](nil)), "Sum: spaces[0] is nil: empty"}, {second(metric.Scale[int](nil, 1)), "Scale: s is nil: empty"},
+		{second(metric.Product[int, int](nil, metric.Discrete[int]{}, 1)), "Product: a space is nil: empty"},
+
+		{metric.Minkowski{}.Check(one, one), "Minkowski: P = 0"}, {metric.Minkowski{P: .99}.Check(one, one), "Minkowski: P = 0.99"},
+		{metric.Minkowski{P: nan}.Check(one, one), "Minkowski: P = NaN"},
+		{metric.Angular{}.Check(two, []float64{0, 0}), "Angular: norm of y = 0"},
+		{metric.Angular{}.Check([]float64{0, 1e-310}, two), "Angular: norm of x = 1e-310"},
+		{metric.TotalVariation{}.Check(two, []float64{1.5, -0.5}), "TotalVariation: y[1] = -0.5"},
+		{metric.TotalVariation{}.Check([]float64{0.9, 0}, two), "TotalVariation: sum of x = 0.9"},
+		{metric.TotalVariation{}.Check(two, []float64{1, nan}), "TotalVariation: y[1] = NaN"},
+		{metric.TotalVariation{}.Check(two, one), "TotalVariation: y has size 1, want 2"},
+		{metric.TotalVariation{}.Check(nil, nil), "TotalVariation: x: empty"},
+		{metric.Plane{}.Check([2]float64{}, [2]float64{1, nan}), "Plane: y[1] = NaN"},
+		{metric.Plane{}.Check([2]float64{1.1e300}, [2]float64{}), "Plane: x[0] = 1.1e+300"},
+
+		{metric.Hamming[float64]{}.Check(two, []float64{1, nan}), "Hamming: y[1] = NaN"},
+		{metric.Hamming[int]{}.Check([]int{1}, nil), "Hamming: y has size 0, want 1"},
+		{metric.CommonPrefix[float64]{}.Check([]float64{nan}, nil), "CommonPrefix: x[0] = NaN"},
+		{metric.Discrete[float64]{}.Check(1, nan), "Discrete: y = NaN"},
+		{metric.Levenshtein{}.Check("ok", "aé\xff"), "Levenshtein: y[3] = 255"},
+		{metric.PrefixString{}.Check("\xc3", ""), "PrefixString: x[0] = 195"},
+
+		{metric.GreatCircle{}.Check(place{}, place{Lat: 90.1}), "GreatCircle: y.Lat = 90.1"},
+		{metric.GreatCircle{}.Check(place{Lat: nan}, place{}), "GreatCircle: x.Lat = NaN"},
+		{metric.GreatCircle{}.Check(place{}, place{Lon: nan}), "GreatCircle: y.Lon = NaN"},
+		{metric.GreatCircle{}.Check(place{}, place{Lon: -inf}), "GreatCircle: y.Lon = -Inf"},
+	}
+	for base, s := range map[float64]string{1: "1", -2: "-2", nan: "NaN", inf: "+Inf"} {
+		cases = append(cases, refused{metric.PrefixString{Base: base}.Check("", ""), "PrefixString: Base = " + s},
+			refused{metric.CommonPrefix[int]{Base: base}.Check(nil, nil), "CommonPrefix: Base = " + s})
+	}
+	for r, s := range map[float64]string{-1: "-1", nan: "NaN", inf: "+Inf", 1e301: "1e+301"} {
+		cases = append(cases, refused{metric.GreatCircle{Radius: r}.Check(place{}, place{}), "GreatCircle: Radius = " + s})
+	}
+	for name, s := range map[string]metric.Space[vector]{"Euclidean": l2, "Manhattan": metric.Manhattan{}, "Chebyshev": metric.Chebyshev{},
+		"Minkowski": metric.Minkowski{P: 1.5}, "Angular": metric.Angular{}} {
+		for bad, shown := range map[float64]string{nan: "NaN", inf: "+Inf", -inf: "-Inf", 1.1e300: "1.1e+300"} {
+			cases = append(cases, refused{second(metric.NewPoints([]vector{{1, 2}, {3, bad}}, s)), "NewPoints: pts[1]: " + name + ": y[1] = " + shown})
+		}
+		cases = append(cases, refused{second(metric.NewPoints([]vector{{1, 2}, {3}}, s)), "NewPoints: pts[1]: " + name + ": y has size 1, want 2"},
+			refused{second(metric.NewPoints([]vector{{}, {}}, s)), "NewPoints: pts[0]: " + name + ": x: empty"})
+	}
+	refuse(t, cases)
+	for _, err := range []error{
+		metric.Levenshtein{}.Check("\uFFFD", "漢"), // U+FFFD itself is valid
+		metric.Hamming[string]{}.Check([]string{"a"}, []string{"b"}),
+		metric.Discrete[int]{}.Check(1, 2),
+		metric.CommonPrefix[int]{Base: 1.01}.Check([]int{1}, nil),
+		metric.GreatCircle{}.Check(place{Lat: 90, Lon: 1e300}, place{Lat: -90, Lon: -720}),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What takes a context returns its error.
+func TestContext_Ends(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p := square(t, 100)
+	for _, f := range []metric.Finite{p, slow{p}} {
+		for k, err := range []error{
+			last(metric.Diameter(ctx, f)), third(metric.Radius(ctx, f)), last(metric.MinDistance(ctx, f)), last(metric.MinPositiveDistance(ctx, f)),
+			second(metric.Net(ctx, f, 0, nil)), third(metric.FarthestFirst(ctx, f, 1, 0)), third(metric.Assign(ctx, f, []int{1})),
+			second(metric.NearestNeighbors(ctx, f, 1)), second(metric.ReverseNeighbors(ctx, f, 2)), second(metric.Densify(ctx, f)),
+			second(metric.Spanner(ctx, f, 3)), second(metric.Subdominant(ctx, f)), metric.Validate(ctx, f, nil), last(metric.Same(f).Lipschitz(ctx)),
+			second(metric.NewGraph(ctx, weighted(1))), second(metric.NewGraphEdges(ctx, 2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
+		} {
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%T, call %d: %v", f, k, err)
+			}
+		}
+	}
+}
