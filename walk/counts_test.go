@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"errors"
 	"math"
 	"math/big"
 	"testing"
@@ -88,23 +87,4 @@ func ratCenter(tree *Tree, counts []int64) []*big.Rat {
 		}
 	}
 	return out
-}
-
-func TestCounts_Errors(t *testing.T) {
-	tree := must(Levels(3))
-	var over *OverflowError
-	if err := tree.CountsInt(make([]int64, 4), []int64{math.MaxInt64, 0, 1}); !errors.As(err, &over) || over.Index != 2 {
-		t.Errorf("sum: %v", err)
-	}
-	var size *SizeError
-	for i, err := range []error{
-		tree.Counts(make([]float64, 3), make([]float64, 3)),
-		tree.Counts(make([]float64, 4), make([]float64, 4)),
-		tree.CountsInt(nil, nil),
-		tree.Center(make([]float64, 3)),
-	} {
-		if !errors.As(err, &size) {
-			t.Errorf("%d: %v", i, err)
-		}
-	}
 }

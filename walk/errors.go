@@ -22,18 +22,6 @@ type (
 	MemoryError = fault.MemoryError
 )
 
-// OverflowError reports an integer with which a sum would leave int64.
-type OverflowError struct {
-	Op    string // the method that refused it
-	Index int    // position of the integer
-	Value int64  // what was given
-	Limit int64  // the largest magnitude allowed there
-}
-
-func (e *OverflowError) Error() string {
-	return fmt.Sprintf("%s: x[%d] = %d would overflow int64: the magnitude may be at most %d", e.Op, e.Index, e.Value, e.Limit)
-}
-
 func checkLen(op, arg string, got, want int) error {
 	if got == want {
 		return nil

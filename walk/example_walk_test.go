@@ -11,11 +11,11 @@ import (
 )
 
 func ExampleSuperregular() {
-	w, err := walk.Superregular(1<<12, nil)
+	w, err := walk.Superregular(1 << 12)
 	if err != nil {
 		log.Fatal(err)
 	}
-	loss, _ := w.Loss(walk.AddRemoveOne) // per unit of l1
+	loss, _ := w.Tree().Loss(walk.AddRemoveOne, w.Scales()) // per unit of l1
 	rms, _ := w.RMS(nil)
 	fmt.Printf("regular: %v\n", loss)
 	fmt.Printf("its partial sums: %.1f\n", rms)

@@ -77,7 +77,10 @@ func (t *Tree) Sensitivity(rel Relation) int {
 // and of masses between two leaves, are the worst per unit of total variation.
 // O(nodes).
 func (t *Tree) Loss(rel Relation, s Scales) (float64, error) {
-	const op = "walk: Tree.Loss"
+	return t.lossOf("walk: Tree.Loss", rel, s)
+}
+
+func (t *Tree) lossOf(op string, rel Relation, s Scales) (float64, error) {
 	if err := t.check(op); err != nil {
 		return 0, err
 	}
@@ -94,38 +97,6 @@ func (t *Tree) Loss(rel Relation, s Scales) (float64, error) {
 		return quotientUp(float64(t.Sensitivity(rel)), b), nil
 	}
 	return t.loss(reciprocalUp(s.Total), t.byLevel(s.Level), rel), nil
-}
-
-// LossNodes is [Tree.Loss] with a scale for every node: node[v] is that of the
-// noise that v adds to its children, and is read where v has two or more. total
-// is the scale of the noise on the total, 0 for none.
-func (t *Tree) LossNodes(rel Relation, total float64, node []float64) (float64, error) {
-	const op = "walk: Tree.LossNodes"
-	if err := t.check(op); err != nil {
-		return 0, err
-	}
-	if err := rel.check(op); err != nil {
-		return 0, err
-	}
-	if err := checkLen(op, "node", len(node), t.Nodes()); err != nil {
-		return 0, err
-	}
-	for v, b := range node {
-		if t.first[v+1]-t.first[v] > 1 {
-			if err := checkScale(op, "node", v, b); err != nil {
-				return 0, err
-			}
-		}
-	}
-	if total != 0 {
-		if err := checkScale(op, "total", -1, total); err != nil {
-			return 0, err
-		}
-	}
-	if rel == AddRemoveOne && total == 0 {
-		return math.Inf(1), nil
-	}
-	return t.loss(reciprocalUp(total), func(v int) float64 { return reciprocalUp(node[v]) }, rel), nil
 }
 
 // byLevel returns 1/b rounded up, b the scale of the node's level, for nodes in

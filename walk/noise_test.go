@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"errors"
 	"math"
 	"sort"
 	"testing"
@@ -88,7 +87,7 @@ func TestDraw_KNormRadius(t *testing.T) {
 		counts := make([]float64, k+1)
 		bins(t, 60_000, at, gamma.CDF, func() float64 {
 			n.Draw(r, counts[1:])
-			return must(w.PotentialCounts(counts))
+			return w.potential(counts)
 		})
 	}
 }
@@ -232,18 +231,7 @@ func TestNoise_RateIsNotAboveTheStatedOne(t *testing.T) {
 	}
 }
 
-func TestNewNoise_Errors(t *testing.T) {
-	var value *ValueError
-	for _, b := range []float64{0, -1, math.NaN(), math.Inf(1), 1e101, 1e-101, 5e-324} {
-		if _, err := NewNoise(KNorm, b); !errors.As(err, &value) || value.Arg != "scale" {
-			t.Errorf("scale %v: %v", b, err)
-		}
-	}
-	for _, dist := range []Distribution{-1, 0, 5} {
-		if _, err := NewNoise(dist, 1); !errors.As(err, &value) || value.Arg != "dist" {
-			t.Errorf("%v: %v", dist, err)
-		}
-	}
+func TestNoise_RefusesWhatItCannotDraw(t *testing.T) {
 	for name, f := range map[string]func(){
 		"DiscreteHaar on three": func() { must(NewNoise(DiscreteHaar, 1)).Draw(nil, make([]float64, 3)) },
 		"Add of reals":          func() { must(NewNoise(KNorm, 1)).Add(nil, make([]int64, 3)) },

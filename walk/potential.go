@@ -7,12 +7,12 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// Potential returns V(z) for the increments z of a walk of distribution KNorm or
-// DiscreteHaar: their density, or probability, is prop. to e^-V(z). (Of a walk
+// Potential returns V(z) for the increments z of a walk of the distribution KNorm
+// or DiscreteHaar: their density, or probability, is prop. to e^-V(z). (Of a walk
 // without noise on the total: on the z of sum 0.) So V(z-x') - V(z-x) is the log
-// of the ratio of the densities at z that the inputs x and x' give. For the
-// other distributions, whose centering hides some of the noise, see
-// [Walk.PotentialCounts]; they are a [*ValueError]. O(nodes * log(arity)).
+// of the ratio of the densities at z that the inputs x and x' give. The other
+// distributions, whose centering hides some of the noise, are a [*ValueError].
+// O(nodes * log(arity)).
 func (w *Walk) Potential(z []float64) (float64, error) {
 	const op = "walk: Walk.Potential"
 	if err := w.check(op); err != nil {
@@ -27,31 +27,19 @@ func (w *Walk) Potential(z []float64) (float64, error) {
 	if err := fault.AllFinite(op, "z", z); err != nil {
 		return 0, err
 	}
-	counts := make([]float64, w.tree.Nodes())
-	if err := w.tree.Counts(counts, z); err != nil {
-		return 0, err
-	}
-	return w.PotentialCounts(counts)
+	sums := make([]float64, w.tree.Nodes())
+	counts(w.tree, sums, z)
+	return w.potential(sums), nil
 }
 
-// PotentialCounts returns V for the noise of all nodes' counts before centering,
-// such that their density, or probability, is prop. to e^-V. For Laplace and
+// potential returns V for the noise of all nodes' counts before centering, such
+// that their density, or probability, is prop. to e^-V. For Laplace and
 // DiscreteLaplace V is the sum of |count|/b over the nodes with siblings; for
 // KNorm and DiscreteHaar, where only differences of siblings are released, the
 // sum of |count - med|/b, med a median of the siblings. Both have the root's
 // |count|/Total where that is positive.
-func (w *Walk) PotentialCounts(counts []float64) (float64, error) {
-	const op = "walk: Walk.PotentialCounts"
-	if err := w.check(op); err != nil {
-		return 0, err
-	}
+func (w *Walk) potential(counts []float64) float64 {
 	t := w.tree
-	if err := checkLen(op, "counts", len(counts), t.Nodes()); err != nil {
-		return 0, err
-	}
-	if err := fault.AllFinite(op, "counts", counts); err != nil {
-		return 0, err
-	}
 	sum := 0.0
 	if w.scales.Total > 0 {
 		sum = math.Abs(counts[0]) * w.total.perUnit()
@@ -76,5 +64,5 @@ func (w *Walk) PotentialCounts(counts []float64) (float64, error) {
 			}
 		}
 	}
-	return sum, nil
+	return sum
 }

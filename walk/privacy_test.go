@@ -38,7 +38,7 @@ func logRatios(t *testing.T, w *Walk, rel Relation, seed uint64, f func(change f
 				if w.scales.Total == 0 {
 					z[0], moved[0] = 0, 0
 				}
-				f(math.Abs(must(w.PotentialCounts(moved)) - must(w.PotentialCounts(z))))
+				f(math.Abs(w.potential(moved) - w.potential(z)))
 			}
 		}
 	}

@@ -139,15 +139,12 @@ func (t *Tree) PowerScales(rel Relation, p float64) (Scales, error) {
 // tree that cannot tell any two inputs apart has scales of 1. O(nodes).
 func (t *Tree) Normalize(rel Relation, s Scales) (Scales, error) {
 	const op = "walk: Tree.Normalize"
-	if err := t.check(op); err != nil {
-		return Scales{}, err
-	}
 	if rel == ReplaceOne {
 		s.Total = 0
 	} else if err := checkScale(op, "Total", -1, s.Total); err != nil {
 		return Scales{}, err
 	}
-	loss, err := t.Loss(rel, s)
+	loss, err := t.lossOf(op, rel, s)
 	if err != nil {
 		return Scales{}, err
 	}
@@ -163,7 +160,7 @@ func (t *Tree) Normalize(rel Relation, s Scales) (Scales, error) {
 		for l, b := range s.Level {
 			out.Level[l] = b * f
 		}
-		loss, err := t.Loss(rel, out)
+		loss, err := t.lossOf(op, rel, out)
 		if err != nil {
 			return Scales{}, err
 		}

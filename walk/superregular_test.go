@@ -14,7 +14,7 @@ import (
 func TestSuperregular_Theorem(t *testing.T) {
 	r := random.Seeded(23)
 	for n := 1; n <= 70; n++ {
-		w := must(Superregular(n, nil))
+		w := must(Superregular(n))
 		x, y := make([]float64, n), make([]float64, n)
 		worst := 0.0
 		for trial := range 200 {
@@ -41,19 +41,15 @@ func TestSuperregular_Theorem(t *testing.T) {
 		if n&(n-1) == 0 && worst < 1-1e-9 {
 			t.Errorf("n = %d: the steepest rise found is %v, want 1", n, worst)
 		}
-		if loss := must(w.Loss(AddRemoveOne)); loss > 1 || n&(n-1) == 0 && loss < 1 {
+		if loss := must(w.Tree().Loss(AddRemoveOne, w.Scales())); loss > 1 || n&(n-1) == 0 && loss < 1 {
 			t.Errorf("n = %d: loss %v", n, loss)
 		}
 		if L := w.Tree().Height(); w.Scales().Total != float64(L+1) {
 			t.Errorf("n = %d: scale %v", n, w.Scales().Total)
 		}
 	}
-	paper := must(Superregular(64, &SuperregularOptions{PaperScale: true}))
-	if loss := must(paper.Loss(AddRemoveOne)); loss != quotientUp(7, 8) {
-		t.Errorf("the paper's scale has the loss %v, want 7/8", loss)
-	}
 	for _, n := range []int{2, 5, 64, 1000, 1 << 12} {
-		w := must(Superregular(n, nil))
+		w := must(Superregular(n))
 		v := make([]float64, n)
 		check(t, w.Variances(v))
 		L := float64(w.Tree().Height())
@@ -68,7 +64,7 @@ func TestSuperregular_Theorem(t *testing.T) {
 // TestSuperregular_DensityOnTwo: for n = 2 the density of the increments is
 // that of (T+D)/2, (T-D)/2: compare V with it.
 func TestSuperregular_DensityOnTwo(t *testing.T) {
-	w := must(Superregular(2, nil))
+	w := must(Superregular(2))
 	r := random.Seeded(24)
 	for range 100 {
 		z := []float64{r.NormFloat64(), r.NormFloat64()}

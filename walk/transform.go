@@ -1,6 +1,9 @@
 package walk
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Counts writes to dst, of length Nodes(), the sum of x below each node, x
 // having one value a leaf. O(nodes).
@@ -14,8 +17,7 @@ func (t *Tree) Counts(dst, x []float64) error {
 }
 
 // CountsInt is [Tree.Counts] for integers, exactly. The absolute values of x
-// must sum to at most 2^63-1; where they do not the error is an
-// [*OverflowError].
+// must sum to at most 2^63-1 ([*ValueError]).
 func (t *Tree) CountsInt(dst, x []int64) error {
 	const op = "walk: Tree.CountsInt"
 	if err := t.checkCounts(op, len(dst), len(x)); err != nil {
@@ -111,8 +113,7 @@ func (t *Tree) HaarInverse(x []float64) error {
 }
 
 // HaarInt is [Tree.Haar] for integers, exactly. The absolute values must sum to
-// at most 2^63-1; where they do not, x is left as it is and the error is an
-// [*OverflowError].
+// at most 2^63-1; where they do not, x is left as it is.
 func (t *Tree) HaarInt(x []int64) error {
 	const op = "walk: Tree.HaarInt"
 	if err := t.checkHaar(op, len(x)); err != nil {
@@ -160,7 +161,7 @@ func checkSum(op string, x []int64) error {
 	room := int64(math.MaxInt64)
 	for i, v := range x {
 		if v < -room || v > room {
-			return &OverflowError{Op: op, Index: i, Value: v, Limit: room}
+			return &ValueError{Op: op, Arg: "x", Index: i, Value: float64(v), Want: fmt.Sprintf("a magnitude of at most %d, or sums leave int64", room)}
 		}
 		if v < 0 {
 			v = -v

@@ -100,8 +100,9 @@ const maxNodes = math.MaxInt32 - 1
 // leaves has min(m, arity) children whose leaf numbers differ by at most one,
 // the larger first. Its height is the least possible, log n to the base arity
 // rounded up. O(n).
-func Balanced(n, arity int) (*Tree, error) {
-	const op = "walk: Balanced"
+func Balanced(n, arity int) (*Tree, error) { return balanced("walk: Balanced", n, arity) }
+
+func balanced(op string, n, arity int) (*Tree, error) {
 	if n < 1 || n > maxNodes/2 {
 		return nil, fault.Value(op, "n", float64(n), fmt.Sprintf("an integer in [1, %d]", maxNodes/2))
 	}

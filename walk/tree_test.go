@@ -1,8 +1,6 @@
 package walk
 
 import (
-	"errors"
-	"math"
 	"slices"
 	"testing"
 
@@ -148,40 +146,6 @@ func TestTree_DeepAndWide(t *testing.T) {
 	check(t, err)
 	if tree.Height() != 1 || tree.Arity() != len(parent)-1 || tree.Sensitivity(ReplaceOne) != 2 {
 		t.Errorf("star: height %d, arity %d", tree.Height(), tree.Arity())
-	}
-}
-
-func TestBuild_Errors(t *testing.T) {
-	var value *ValueError
-	for _, c := range [][2]int{{0, 2}, {-1, 2}, {math.MaxInt32, 2}, {4, 1}, {4, 0}} {
-		if _, err := Balanced(c[0], c[1]); !errors.As(err, &value) {
-			t.Errorf("Balanced(%v): %v", c, err)
-		}
-	}
-	if _, err := Levels(3, 0); !errors.As(err, &value) || value.Index != 1 {
-		t.Errorf("Levels(3, 0): %v", err)
-	}
-	var size *SizeError
-	if _, err := Levels(1<<16, 1<<16, 1<<16); !errors.As(err, &size) {
-		t.Errorf("2^48 leaves: %v", err)
-	}
-	if _, _, err := NewTree(nil); !errors.Is(err, ErrEmpty) {
-		t.Errorf("no nodes: %v", err)
-	}
-	for _, c := range []struct {
-		parent []int
-		index  int
-	}{
-		{[]int{0}, 0},                 // its own parent
-		{[]int{-1, -1}, 1},            // two roots
-		{[]int{-1, 5}, 1},             // outside
-		{[]int{-1, -2}, 1},            // outside
-		{[]int{1, 2, 0}, 0},           // no root
-		{[]int{-1, 0, 3, 4, 2, 1}, 2}, // a cycle beside a tree
-	} {
-		if _, _, err := NewTree(c.parent); !errors.As(err, &value) || value.Index != c.index {
-			t.Errorf("%v: %v, want an error at %d", c.parent, err, c.index)
-		}
 	}
 }
 

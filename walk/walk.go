@@ -66,18 +66,10 @@ func New(t *Tree, dist Distribution, s Scales) (*Walk, error) {
 	return w, nil
 }
 
-// SuperregularOptions holds the options of [Superregular]. Nil and the zero
-// value mean the defaults.
-type SuperregularOptions struct {
-	// PaperScale takes the scale L+2 of BSV22, L = log2 n, in place of L+1,
-	// which is enough.
-	PaperScale bool
-}
-
 // Superregular returns the random walk of n steps of BSV22, its Theorem on
 // superregular walks: Laplace noise of scale L+1 on the Haar coefficients of the
 // balanced binary tree of n leaves and of height L = log2 n rounded up, the
-// total included.
+// total included. (The paper takes L+2; L+1 is enough.)
 //
 // The increments Z have a joint density prop. to e^-V(z) and V,
 // [Walk.Potential], is 1-Lipschitz in the l1 norm, like that of independent
@@ -88,16 +80,12 @@ type SuperregularOptions struct {
 // Added to a measure and scaled by 2/alpha it is alpha-private per unit of
 // total variation. [ReplaceOne] with scales of 2L does better, since the total
 // is known.
-func Superregular(n int, o *SuperregularOptions) (*Walk, error) {
-	t, err := Balanced(n, 2)
+func Superregular(n int) (*Walk, error) {
+	t, err := balanced("walk: Superregular", n, 2)
 	if err != nil {
 		return nil, err
 	}
-	b := t.Height() + 1
-	if o != nil && o.PaperScale {
-		b++
-	}
-	return New(t, KNorm, t.allScales(AddRemoveOne, float64(b)))
+	return New(t, KNorm, t.allScales(AddRemoveOne, float64(t.Height()+1)))
 }
 
 // totalDistribution is the distribution of a single number.
@@ -124,14 +112,6 @@ func (w *Walk) Scales() Scales {
 
 // Noise returns the noise that nodes of depth l add to their children.
 func (w *Walk) Noise(l int) Noise { return fault.Must(w, w.check("walk: Walk.Noise")).level[l] }
-
-// Loss returns [Tree.Loss] at the walk's scales.
-func (w *Walk) Loss(rel Relation) (float64, error) {
-	if err := w.check("walk: Walk.Loss"); err != nil {
-		return 0, err
-	}
-	return w.tree.Loss(rel, w.scales)
-}
 
 func (w *Walk) totalVariance() float64 {
 	if w.scales.Total == 0 {

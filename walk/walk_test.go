@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -173,46 +172,6 @@ func TestAdd_EntriesHaveTheirScales(t *testing.T) {
 			t.Log(name, i)
 			testkit.ChiSquare(t, tally[i], integers(b), reject)
 		}
-	}
-}
-
-func TestWalk_Errors(t *testing.T) {
-	var value *ValueError
-	var size *SizeError
-	wide := must(Levels(3))
-	one := Scales{Level: []float64{1}}
-	if _, err := New(wide, DiscreteHaar, one); !errors.As(err, &value) {
-		t.Errorf("DiscreteHaar: %v", err)
-	}
-	if _, err := New(wide, 17, one); !errors.As(err, &value) {
-		t.Errorf("distribution 17: %v", err)
-	}
-	k := must(New(wide, KNorm, one))
-	l := must(New(wide, Laplace, one))
-	d := must(New(wide, DiscreteLaplace, one))
-	h := must(New(must(Levels(2)), DiscreteHaar, one))
-	if _, err := l.Potential(make([]float64, 3)); !errors.As(err, &value) {
-		t.Errorf("Potential of Laplace: %v", err)
-	}
-	for _, x := range []float64{math.NaN(), math.Inf(1)} {
-		if _, err := k.Potential([]float64{0, 0, x}); !errors.As(err, &value) || value.Index != 2 {
-			t.Errorf("Potential of %v: %v", x, err)
-		}
-	}
-	for i, err := range []error{k.AddCounts(nil, make([]int64, 4)), k.AddHaar(nil, make([]int64, 3)), h.AddCounts(nil, make([]int64, 3)), d.AddHaar(nil, make([]int64, 3))} {
-		if !errors.As(err, &value) || value.Arg != "dist" {
-			t.Errorf("%d: %v", i, err)
-		}
-	}
-	_, short := k.Potential(nil)
-	_, shortCounts := l.PotentialCounts(make([]float64, 3))
-	for i, err := range []error{short, shortCounts, k.Increments(nil, make([]float64, 2)), d.AddCounts(nil, nil), h.AddHaar(nil, nil)} {
-		if !errors.As(err, &size) {
-			t.Errorf("%d: %v", i, err)
-		}
-	}
-	if _, err := Superregular(0, nil); !errors.As(err, &value) {
-		t.Errorf("no steps: %v", err)
 	}
 }
 

@@ -1,0 +1,119 @@
+package walk
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+// What is refused, and how: each error begins with what is given.
+func TestErrors(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	three, bad := must(Levels(3)), must(Levels(3, 2))
+	six := must(Balanced(6, 2))
+	one := Scales{Level: []float64{1}}
+	knorm, laplace := must(New(three, KNorm, one)), must(New(three, Laplace, one))
+	integers, haar := must(New(three, DiscreteLaplace, one)), must(New(must(Levels(2)), DiscreteHaar, one))
+	line := equalWalk(six, KNorm, ReplaceOne)
+	floats, ints := make([]float64, 4), make([]int64, 4)
+	type row struct {
+		want string
+		err  error
+	}
+	var rows []row
+	for _, x := range []struct {
+		want string
+		s    Scales
+	}{
+		{"Level has size 0, want 2", Scales{}}, {"Level has size 1, want 2", one},
+		{"Level[1] = 0", Scales{Level: []float64{1, 0}}}, {"Level[1] = NaN", Scales{Level: []float64{1, nan}}},
+		{"Level[1] = +Inf", Scales{Level: []float64{1, inf}}}, {"Level[1] = -1", Scales{Level: []float64{1, -1}}},
+		{"Level[0] = 1e-101", Scales{Level: []float64{1e-101, 1}}},
+		{"Total = -1", Scales{Total: -1, Level: []float64{1, 1}}}, {"Total = NaN", Scales{Total: nan, Level: []float64{1, 1}}},
+	} {
+		total := x.s
+		if total.Total == 0 {
+			total.Total = 1
+		}
+		rows = append(rows, row{"Tree.Loss: " + x.want, second(bad.Loss(ReplaceOne, x.s))}, row{"New: " + x.want, second(New(bad, Laplace, x.s))},
+			row{"Tree.Normalize: " + x.want, second(bad.Normalize(AddRemoveOne, total))})
+	}
+	for _, p := range []struct {
+		want   string
+		parent []int
+	}{
+		{"parent: empty input", nil},
+		{"parent[0] = 0, want no cycle", []int{0, -1}},
+		{"parent[0] = 0, want a root", []int{0}},
+		{"parent[1] = -1, want one root", []int{-1, -1}},
+		{"parent[1] = 5", []int{-1, 5}},
+		{"parent[1] = -2", []int{-1, -2}},
+		{"parent[0] = 1, want a root", []int{1, 2, 0}},
+		{"parent[2] = 3, want no cycle", []int{-1, 0, 3, 4, 2, 1}}, // beside a tree
+	} {
+		_, _, err := NewTree(p.parent)
+		rows = append(rows, row{"NewTree: " + p.want, err})
+	}
+	for _, r := range append(rows, []row{
+		{"Balanced: n = 0,", second(Balanced(0, 2))},
+		{"Balanced: n = -1,", second(Balanced(-1, 2))},
+		{"Balanced: n = 2.147483647e+09,", second(Balanced(math.MaxInt32, 2))},
+		{"Balanced: arity = 1,", second(Balanced(4, 1))},
+		{"Superregular: n = 0,", second(Superregular(0))},
+		{"Levels: arities[1] = 0,", second(Levels(3, 0))},
+		{"Levels: arities has size 2", second(Levels(1<<16, 1<<16, 1<<16))}, // 2^48 leaves
+		{"New: children of node[0] = 3,", second(New(three, DiscreteHaar, one))},
+		{"New: dist = 17,", second(New(three, 17, one))},
+		{"NewNoise: dist = 0,", second(NewNoise(0, 1))},
+		{"NewNoise: dist = 5,", second(NewNoise(5, 1))},
+		{"NewNoise: scale = 0,", second(NewNoise(KNorm, 0))},
+		{"NewNoise: scale = -1,", second(NewNoise(KNorm, -1))},
+		{"NewNoise: scale = NaN,", second(NewNoise(KNorm, nan))},
+		{"NewNoise: scale = 1e+101,", second(NewNoise(KNorm, 1e101))},
+		{"NewNoise: scale = 5e-324,", second(NewNoise(KNorm, 5e-324))},
+		{"Tree.Loss: relation = 7,", second(bad.Loss(7, Scales{Level: []float64{1, 1}}))},
+		{"Tree.Normalize: relation = 5,", second(three.Normalize(5, Scales{Total: 1, Level: []float64{1}}))},
+		{"Tree.PowerScales: p = NaN,", second(six.PowerScales(ReplaceOne, nan))},
+		{"Tree.PowerScales: p = 9,", second(six.PowerScales(ReplaceOne, 9))},
+		{"Scales.At: alpha = 0,", second(one.At(0))},
+		{"Scales.At: Level[0] = 1.0000000000000002e+110,", second(Scales{Level: []float64{1e50}}.At(1e-60))},
+		{"Tree.CountsInt: x[2] = 1, want a magnitude of at most 0", three.CountsInt(ints, []int64{math.MaxInt64, 0, 1})},
+		{"Tree.CountsInt: dst has size 0, want 4", three.CountsInt(nil, nil)},
+		{"Tree.Counts: dst has size 3, want 4", three.Counts(floats[:3], floats[:3])},
+		{"Tree.Counts: x has size 4, want 3", three.Counts(floats, floats)},
+		{"Tree.Center: counts has size 3, want 4", three.Center(floats[:3])},
+		{"Tree.Haar: children of node[0] = 3,", three.Haar(floats[:3])},
+		{"Tree.HaarInt: children of node[0] = 3,", three.HaarInt(ints[:3])},
+		{"Tree.Haar: x has size 0, want 6", six.Haar(nil)},
+		{"Tree.HaarInverse: x has size 4, want 6", six.HaarInverse(floats)},
+		{"Tree.HaarInt: x has size 0, want 6", six.HaarInt(nil)},
+		{"Walk.Potential: dist = 1,", second(laplace.Potential(floats[:3]))},
+		{"Walk.Potential: z[2] = NaN,", second(knorm.Potential([]float64{0, 0, nan}))},
+		{"Walk.Potential: z[2] = +Inf,", second(knorm.Potential([]float64{0, 0, inf}))},
+		{"Walk.Potential: z has size 0, want 3", second(knorm.Potential(nil))},
+		{"Walk.Increments: dst has size 4, want 3", knorm.Increments(nil, floats)},
+		{"Walk.AddCounts: dist = 2,", knorm.AddCounts(nil, ints)},
+		{"Walk.AddCounts: dist = 4,", haar.AddCounts(nil, ints[:3])},
+		{"Walk.AddCounts: counts has size 0, want 4", integers.AddCounts(nil, nil)},
+		{"Walk.AddHaar: dist = 3,", integers.AddHaar(nil, ints[:3])},
+		{"Walk.AddHaar: x has size 0, want 2", haar.AddHaar(nil, nil)},
+		{"Walk.Variances: dst has size 4, want 6", line.Variances(floats)},
+		{"Walk.RMS: gaps has size 1, want 6", second(line.RMS([]float64{1}))},
+		{"Walk.RMS: sum of gaps = 0,", second(line.RMS(make([]float64, 6)))},
+		{"Walk.RMS: gaps[2] = -1,", second(line.RMS([]float64{1, 1, -1, 1, 1, 1}))},
+		{"Walk.RMS: gaps[0] = NaN,", second(line.RMS([]float64{nan, 1, 1, 1, 1, 1}))},
+	}...) {
+		if r.err == nil || !strings.HasPrefix(r.err.Error(), "walk: "+r.want) {
+			t.Errorf("%v, want walk: %s", r.err, r.want)
+		}
+	}
+	if _, _, err := NewTree(nil); !errors.Is(err, ErrEmpty) {
+		t.Errorf("no nodes: %v", err)
+	}
+	if got := must(bad.Loss(AddRemoveOne, Scales{Level: []float64{1, 1}})); !math.IsInf(got, 1) {
+		t.Errorf("no noise on the total: loss %v", got)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
