@@ -236,6 +236,8 @@ var emdCalls = []call{
 		sum := must(emd.NewCounts([]int64{3, 4, 3, 2}, 3))
 		return sum.Merge(c)
 	}, []any{[]int64{3, 4, 3, 2}, int64(3)}},
+	{"emd.Counts.UnmarshalBinary", func(b []byte) error { return new(emd.Counts).UnmarshalBinary(b) }, []any{must(must(emd.NewCounts([]int64{3, 4, 3, 2}, 3)).MarshalBinary())}},
+	{"emd.Guarantee.UnmarshalJSON", func(b []byte) error { return new(emd.Guarantee).UnmarshalJSON(b) }, []any{must(perUnit.MarshalJSON())}},
 	{"emd.NewGKRR", emd.NewGKRR, []any{departments, 3.0}},
 	{"emd.GKRR.Channel", gkrr.Channel, nil},
 	{"emd.Hadamard.Channel", hadamard.Channel, nil},

@@ -61,11 +61,11 @@ type FrequencyOptions struct {
 }
 
 // GKRRFrequencyOptions tune [NewGKRRFrequencies]. Nil and the zero value mean
-// the defaults. The fields are as in [FrequencyOptions].
+// the defaults.
 type GKRRFrequencyOptions struct {
-	Delta   float64
-	Clones  accountant.Clones
-	Workers int
+	Delta   float64           // as in [FrequencyOptions]
+	Clones  accountant.Clones // as in [FrequencyOptions]
+	Workers int               // as in [FrequencyOptions]
 }
 
 // NewFrequencies returns the estimator with any pure channel whose inputs are

@@ -49,10 +49,10 @@ const (
 )
 
 // GridLinearOptions tune [NewGridLinear]. Nil and the zero value mean the
-// defaults. The fields are as in [LinearOptions].
+// defaults.
 type GridLinearOptions[P any] struct {
-	Sample   *metric.Points[P]
-	Contains func(P) bool
+	Sample   *metric.Points[P] // as in [LinearOptions]
+	Contains func(P) bool      // as in [LinearOptions]
 }
 
 // NewGridLinear returns the mechanism with the promise of the target in the

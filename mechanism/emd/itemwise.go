@@ -57,10 +57,10 @@ type ItemWiseOptions struct {
 }
 
 // BudgetOptions tune [ItemWiseBudget]. Nil and the zero value mean the
-// defaults. Both fields are as in [ItemWiseOptions].
+// defaults.
 type BudgetOptions struct {
-	Clones accountant.Clones
-	Space  metric.Finite
+	Clones accountant.Clones // as in [ItemWiseOptions]
+	Space  metric.Finite     // as in [ItemWiseOptions], for its distances
 }
 
 // NewItemWise returns the release of all items of the model's users through c.
