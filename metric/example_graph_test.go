@@ -3,6 +3,7 @@ package metric_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"math"
 
 	"gonum.org/v1/gonum/graph/simple"
@@ -21,7 +22,7 @@ func ExampleNewGraph() {
 
 	g, err := metric.NewGraph(context.Background(), roads)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(g.IDs(), g.Distance(0, 2))
 	// Output: [10 20 40] 10
@@ -34,7 +35,7 @@ func ExampleNewGraphEdges() {
 		{I: 2, J: 0, Length: 12}, // longer than the way round
 	})
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(g.Distance(0, 2))
 	fmt.Println(g.Edges())

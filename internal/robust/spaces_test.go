@@ -148,6 +148,8 @@ var metricCalls = []call{
 	{"metric.GreatCircle.Check", metric.GreatCircle.Check, []any{metric.GreatCircle{Radius: 1}, metric.LatLon{Lat: 1, Lon: 2}, metric.LatLon{Lat: 3, Lon: 4}}},
 	{"metric.Euclidean.Check", metric.Euclidean{}.Check, []any{[]float64{1, 2}, []float64{3, 4}}},
 	{"metric.Plane.Check", metric.Plane{}.Check, []any{[2]float64{1, 2}, [2]float64{3, 4}}},
+	{"metric.Numbers.Check", metric.Numbers[int64]{}.Check, []any{int64(1), int64(2)}},
+	{"metric.Float32.Check", metric.Float32[metric.Euclidean]{}.Check, []any{[]float32{1, 2}, []float32{3, 4}}},
 	{"metric.Manhattan.Check", metric.Manhattan{}.Check, []any{[]float64{1, 2}, []float64{3, 4}}},
 	{"metric.Chebyshev.Check", metric.Chebyshev{}.Check, []any{[]float64{1, 2}, []float64{3, 4}}},
 	{"metric.Minkowski.Check", metric.Minkowski.Check, []any{metric.Minkowski{P: 3}, []float64{1, 2}, []float64{3, 4}}},
