@@ -84,7 +84,7 @@ func TestErrors(t *testing.T) {
 	for _, r := range append(rows, []row{
 		{"NewGaussian: Dim = 0,", second(NewGaussian(0, good, nil))},
 		{"NewSphere: Radius = -2,", second(NewSphere(1, &SphereOptions{Radius: -2}))},
-		{"NewSphere: Radius = 0, want the radius in \"m\"", second(NewSphere(1, &SphereOptions{Unit: "m"}))},
+		{"NewSphere: different units: Unit is \"m\", the metric's \"km\"", second(NewSphere(1, &SphereOptions{Unit: "m"}))},
 		{"NewSphere: alpha*Radius = 6", second(NewSphere(1e10, nil))},
 		{"NewTruncatedGeometric: Hi = 2, want an integer >= Lo = 3", second(NewTruncatedGeometric(Range{3, 2}, 1, nil))},
 		{"NewDiscreteGaussian: sigma = ", second(NewDiscreteGaussian(GaussianTarget{Alpha: 1e-15, Delta: 1e-12, Diameter: 1}, nil))},

@@ -15,10 +15,10 @@ import (
 // SphereOptions are the options of [Sphere]. nil and the zero value are the
 // defaults.
 type SphereOptions struct {
-	// Radius of the sphere; 0 means metric.EarthRadiusKm, and needs Unit to be
-	// "km" or left out.
+	// Radius of the sphere; 0 means metric.EarthRadiusKm.
 	Radius float64
-	// Unit names the unit of Radius.
+	// Unit names the unit of Radius. The Earth's is in "km", and another for it is
+	// refused with [mechanism.ErrUnit].
 	Unit metric.Unit
 }
 
@@ -57,10 +57,11 @@ func NewSphere(alpha float64, o *SphereOptions) (*Sphere, error) {
 		opt = *o
 	}
 	if opt.Radius == 0 {
-		if opt.Unit != "" && opt.Unit != "km" {
-			return nil, fault.Value(op, "Radius", 0, fmt.Sprintf("the radius in %q: 0 stands for the Earth's in km", opt.Unit))
-		}
-		opt.Radius, opt.Unit = metric.EarthRadiusKm, "km"
+		opt.Radius = metric.EarthRadiusKm
+	}
+	var err error
+	if opt.Unit, err = fault.Unit(op, opt.Unit, metric.GreatCircle{Radius: opt.Radius}.Unit()); err != nil {
+		return nil, err
 	}
 	if err := checkScale(op, "Radius", opt.Radius); err != nil {
 		return nil, err

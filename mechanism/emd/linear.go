@@ -201,6 +201,9 @@ func newMeans[P any](ctx context.Context, op string, q Query[P], model Model, ta
 		return m, g, err
 	}
 	if sample != nil {
+		if model.Unit, err = fault.Unit(op, model.Unit, sample.Unit()); err != nil {
+			return m, g, err
+		}
 		if d, i, j := farApart(sample); d > model.Diameter {
 			return m, g, model.tooNarrow(op, d, i, j)
 		}

@@ -55,7 +55,8 @@ type Model struct {
 	// largest distance; everywhere else 0 is an error.
 	Diameter float64
 	// Unit names the unit of the distance between items, and so of the earth
-	// mover's distance.
+	// mover's distance. Where a constructor is given the space it is that of the
+	// space ([metric.UnitOf]), and another is refused with [mechanism.ErrUnit].
 	Unit metric.Unit
 }
 
@@ -115,6 +116,13 @@ func (m Model) checkOn(ctx context.Context, op string, space metric.Finite) (Mod
 	}
 	e, err := distancesOf(ctx, op, space)
 	if err != nil {
+		return m, e, err
+	}
+	unit := metric.UnitOf(space)
+	if c, ok := space.(Clusters); ok {
+		unit = c.Unit
+	}
+	if m.Unit, err = fault.Unit(op, m.Unit, unit); err != nil {
 		return m, e, err
 	}
 	if m.Diameter == 0 {

@@ -219,19 +219,25 @@ func TestModel_UnitErrorsSayWhatToSet(t *testing.T) {
 		channel, model metric.Unit
 		want           string
 	}{
-		{"", "km", `guarantees are in different units: channel "" and model "km": name the unit of the channel where it is made`},
-		{"km", "", `guarantees are in different units: channel "km" and model "": set Model.Unit`},
-		{"km", "mi", `guarantees are in different units: channel "km" and model "mi": bring both to one unit`},
+		{"", "km", `different units: channel "" and model "km": name the unit of the channel where it is made`},
+		{"km", "", `different units: channel "km" and model "": set Model.Unit`},
+		{"km", "mi", `different units: channel "km" and model "mi": bring both to one unit`},
 	} {
 		m := Model{Trust: Local, Items: 1, Diameter: 1, Unit: c.model}
 		for op, err := range map[string]error{
-			"NewItemWise":        second(NewItemWise(t.Context(), channel(c.channel), m, nil)),
-			"NewFrequencies":     second(NewFrequencies(t.Context(), channel(c.channel), plain, m, nil)),
-			"NewGKRRFrequencies": second(NewGKRRFrequencies(t.Context(), in[c.channel], m, nil)),
+			"NewItemWise":    second(NewItemWise(t.Context(), channel(c.channel), m, nil)),
+			"NewFrequencies": second(NewFrequencies(t.Context(), channel(c.channel), plain, m, nil)),
 		} {
 			if want := "emd: " + op + ": " + c.want; err == nil || err.Error() != want || !errors.Is(err, mechanism.ErrUnit) {
 				t.Errorf("%v, want %s", err, want)
 			}
+		}
+	}
+	// The space has a unit: it is the model's, and another is refused.
+	for u, want := range map[metric.Unit]error{"": nil, "km": nil, "mi": mechanism.ErrUnit} {
+		f, err := NewGKRRFrequencies(t.Context(), in["km"], Model{Trust: Local, Items: 1, Unit: u}, nil)
+		if !errors.Is(err, want) || err == nil && f.Guarantee().Model().Unit != "km" {
+			t.Errorf("unit %q: %v", u, err)
 		}
 	}
 }
