@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -184,12 +185,28 @@ func ExampleThen() {
 	// Output: low
 }
 
+// A place twice over: with noise, and as the nearest of a few cities. Both levels
+// are per km, because that is the unit of the metric.
 func ExampleCompose() {
-	space := must(metric.NewDense(2, []float64{1}))
-	m := must(exponential.ConstantNormalizer(context.Background(), space, 0.5, &exponential.Options{Unit: "km"}))
-	twice := must(mechanism.Compose[int, int](m, m))
-	fmt.Println(twice.Guarantee())
-	// Output: 1-private per km
+	cities := []metric.LatLon{{Lat: 48.86, Lon: 2.35}, {Lat: 50.85, Lon: 4.35}, {Lat: 51.51, Lon: -0.13}}
+	points, err := metric.NewPoints(cities, metric.GreatCircle{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	best, err := exponential.Best(context.Background(), metric.Same(points), 0.02, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	sphere, err := additive.NewSphere(0.1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	both, err := mechanism.Compose(sphere, mechanism.On(best, points))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(both.Guarantee())
+	// Output: 0.12-private per km
 }
 
 func ExampleGuarantee() {

@@ -231,3 +231,37 @@ func TestChannel_JSONIsThatOfWriteJSON(t *testing.T) {
 		t.Errorf("a channel that no constructor made is %s", b)
 	}
 }
+
+// A level is per unit of the metric that it was audited under.
+func TestUnits_ComeFromTheMetric(t *testing.T) {
+	globe := testkit.Must(metric.NewPoints([]metric.LatLon{{}, {Lat: 1}}, metric.GreatCircle{}))
+	c := testkit.Must(FromWeights(t.Context(), 2, 2, []float64{2, 1, 1, 2}, nil))
+	km, _, err := c.Certify(t.Context(), globe, "", nil)
+	if err != nil || km.Guarantee().Unit() != "km" {
+		t.Errorf("%v (%v)", km, err)
+	}
+	if _, _, err := c.Certify(t.Context(), globe, "m", nil); !errors.Is(err, ErrUnit) {
+		t.Errorf("another unit: %v", err)
+	}
+	plain, _, err := c.Certify(t.Context(), line(t, 2, globe.Distance(0, 1)), "", nil)
+	if err != nil || plain.Guarantee().Unit() != "" {
+		t.Errorf("%v (%v)", plain, err)
+	}
+	meters, _, err := c.Certify(t.Context(), line(t, 2, globe.Distance(0, 1)), "m", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []struct {
+		c    *Channel
+		want error
+	}{{km, nil}, {plain, nil}, {meters, ErrUnit}} {
+		var file bytes.Buffer
+		if err := w.c.WriteJSON(&file); err != nil {
+			t.Fatal(err)
+		}
+		d, err := ReadChannel(t.Context(), &file, globe, nil)
+		if !errors.Is(err, w.want) || err == nil && d.Guarantee().Unit() != "km" {
+			t.Errorf("%v is read as %v (%v)", w.c, d, err)
+		}
+	}
+}

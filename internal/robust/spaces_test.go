@@ -105,6 +105,7 @@ var metricCalls = []call{
 	{"metric.Scale", metric.Scale[[]float64], []any{metric.Euclidean{}, 2.0}},
 	{"metric.Power", metric.Power[[]float64], []any{metric.Euclidean{}, 0.5}},
 	{"metric.Cap", metric.Cap[[]float64], []any{metric.Euclidean{}, 2.0}},
+	{"metric.WithUnit", metric.WithUnit[[]float64], []any{metric.Euclidean{}, metric.Unit("km")}},
 	{"metric.Sum", metric.Sum[[]float64], []any{[]metric.Space[[]float64]{metric.Euclidean{}, metric.Manhattan{}}}},
 	{"metric.Max", metric.Max[[]float64], []any{[]metric.Space[[]float64]{metric.Euclidean{}, metric.Manhattan{}}}},
 	{"metric.Product", metric.Product[[]float64, string], []any{metric.Euclidean{}, metric.Levenshtein{}, 2.0}},

@@ -196,7 +196,7 @@ func survivesJSON(ctx context.Context, c *mechanism.Channel, rho metric.Finite) 
 		return fmt.Errorf("%d x %d is read as %d x %d", c.Len(), c.Outputs(), d.Len(), d.Outputs())
 	}
 	g, h := c.Guarantee(), d.Guarantee()
-	if g.Unit() != h.Unit() || g.Delta() != h.Delta() || g.Reach() != h.Reach() {
+	if g.Unit() != "" && g.Unit() != h.Unit() || g.Delta() != h.Delta() || g.Reach() != h.Reach() {
 		return fmt.Errorf("%v is read as %v", g, h)
 	}
 	for y := range c.Outputs() {
