@@ -26,7 +26,7 @@ func BenchmarkOptimal(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			if s.Status != Optimum {
+			if s.Status != StatusOptimal {
 				b.Error(s)
 			}
 			b.ReportMetric(s.Gap, "gap")

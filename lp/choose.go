@@ -23,18 +23,14 @@ import (
 // ChooseOptions are the settings of [Choose]. Nil and the zero value mean the
 // defaults.
 type ChooseOptions struct {
-	// Prior, where not nil, has a weight >= 0 for every point, sum 1 within
-	// 1e-9, and asks for the least expected loss under it in place of the least
-	// worst-case loss.
-	Prior []float64
 	// TimeLimit is the allowance for what may be left out; 0 means a minute. The
 	// choice depends on it and, near the limits, on the speed of the machine.
 	TimeLimit time.Duration
-	// MemoryLimit is as in [Options].
+	// These are as in [Options].
+	Prior       []float64
 	MemoryLimit float64
-	// Unit names the unit of the privacy metric, as in [Options].
-	Unit    metric.Unit
-	Workers int // 0: all processors
+	Unit        metric.Unit
+	Workers     int
 	// Progress, where not nil, is told every method that is about to run, and
 	// "lower bound" before that is computed, by the goroutine of the caller.
 	Progress func(method Method)
@@ -107,25 +103,19 @@ func (e *TimeError) Error() string {
 // possible one may be better:
 //
 //   - the constant mechanism, and package exponential's tight weights and tuned
-//     exponential, whatever the time: half a second at n = 600, half a minute at
-//     2,400, 5 minutes each at 5,000;
-//   - the relaxed mechanism, where the two metrics differ: to n = 1,200 in a
-//     minute;
-//   - ConstOPT: to n = 580 in a minute, to 1,200 in a quarter of an hour;
-//   - the optimal mechanism: to n = 290 in a minute, to 650 in a quarter of an
-//     hour, and where the metric is that of a graph, tree or grid to 730 and 1,800;
-//   - Spanner, unless the optimal one was found: to n = 500 in a minute.
+//     exponential, whatever the time;
+//   - the relaxed mechanism, where the two metrics differ;
+//   - ConstOPT;
+//   - the optimal mechanism;
+//   - Spanner, unless the optimal one was found.
 //
 // Of the last four each is compared with the time left by an estimate from n,
-// for two cores, and left out where it would not fit. Every method is listed
-// with what came of it, or why it was not tried. One that was estimated too low
-// is stopped at the end of the time, and what it has by then is considered.
+// for two cores, and left out where it would not fit. One that was estimated too
+// low is stopped at the end of the time, and what it has by then is considered.
+// The losses compared are those of the audited channels.
 //
-// All channels are audited with outward rounding, and the losses compared are
-// those of the channels themselves.
-//
-// When ChooseOptions.Context is done the best mechanism so far is returned along
-// with an error that wraps the context's; the Choice is nil where there is none.
+// Once ctx is done the best mechanism so far is returned along with an error that
+// wraps the context's; the Choice is nil where there is none.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for an alpha,
 // prior, TimeLimit or distance outside its domain. The failure of a method is in its
@@ -137,7 +127,7 @@ func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *ChooseOpti
 		o = &ChooseOptions{}
 	}
 	c := &chooser{b: b, alpha: alpha, ChooseOptions: *o, choice: &Choice{Choice: exponential.Choice{Objective: math.Inf(1)}}}
-	if err := c.settle(ctx, op); err != nil {
+	if err := c.defaults(ctx, op); err != nil {
 		return nil, err
 	}
 	var done context.CancelFunc
@@ -186,12 +176,12 @@ type chooser struct {
 // defaultTime is the allowance that nobody asked for.
 const defaultTime = time.Minute
 
-// settle checks what was asked and fills in defaults.
-func (c *chooser) settle(ctx context.Context, op string) error {
+// defaults checks what was asked and fills in defaults.
+func (c *chooser) defaults(ctx context.Context, op string) error {
 	if err := c.b.Check(); err != nil {
 		return err
 	}
-	o, err := c.options().settle(op, c.b, c.alpha)
+	o, err := c.options().defaults(op, c.b, c.alpha)
 	if err != nil {
 		return err
 	}
@@ -213,9 +203,6 @@ func (c *chooser) settle(ctx context.Context, op string) error {
 			return err
 		}
 	}
-	if c.TimeLimit < 0 {
-		return &fault.ValueError{Op: op, Arg: "TimeLimit", Index: -1, Value: c.TimeLimit.Seconds(), Want: "a duration >= 0"}
-	}
 	if c.TimeLimit == 0 {
 		c.TimeLimit = defaultTime
 	}
@@ -226,7 +213,7 @@ func (c *chooser) settle(ctx context.Context, op string) error {
 }
 
 func (c *chooser) options() *Options {
-	return &Options{Prior: c.Prior, MemoryLimit: c.MemoryLimit, Unit: c.Unit, Workers: c.Workers}
+	return &Options{Prior: c.Prior, TimeLimit: c.TimeLimit, MemoryLimit: c.MemoryLimit, Unit: c.Unit, Workers: c.Workers}
 }
 
 // builder is a method with what it is expected to take.
@@ -445,9 +432,8 @@ func (c *chooser) constOPT(ctx context.Context, left time.Duration) (*exponentia
 // spanner is the mechanism of Spanner, within the time left; its programs may
 // prove a bound too.
 func (c *chooser) spanner(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
-	o := &SpannerOptions{Options: *c.options()}
-	o.TimeLimit = left
-	s, err := Spanner(ctx, c.b, c.alpha, o)
+	s, err := Spanner(ctx, c.b, c.alpha, &SpannerOptions{Prior: c.Prior, TimeLimit: left, MemoryLimit: c.MemoryLimit,
+		Unit: c.Unit, Workers: c.Workers})
 	if s == nil || s.Channel == nil {
 		return nil, err
 	}
@@ -462,6 +448,6 @@ func (c *chooser) best(ctx context.Context, left time.Duration) (*exponential.Me
 	if s == nil {
 		return nil, err
 	}
-	c.optimal = s.Status == Optimum
+	c.optimal = s.Status == StatusOptimal
 	return c.prove(s), err
 }

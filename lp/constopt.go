@@ -17,19 +17,18 @@ import (
 // ConstOptions are the settings of [ConstOPT]. Nil and the zero value mean the
 // defaults.
 type ConstOptions struct {
-	// Replacement has for every point v the inputs I(v) whose probability of
-	// releasing v is an unknown of its own. It is only read. The default is
-	// [metric.ReverseNeighbors] of the privacy metric for Neighbors.
-	Replacement [][]int
 	// Neighbors is r in I_NN,r: how many points each input has among its own
-	// unknowns, itself included, in [1, n-1] (all n of them are for Optimal, or
-	// for Replacement). 0 means 10, or n-1 where that is less.
+	// unknowns, itself included, in [1, n-1]. 0 means 10, or n-1 where that is
+	// less. I(v) is then that of [metric.ReverseNeighbors].
 	Neighbors int
+	// Replacement, where not nil, has for every point v the set I(v): the inputs
+	// whose probability of releasing v is an unknown of its own. It is only read,
+	// and Neighbors has to be 0.
+	Replacement [][]int
 	// Lambdas are the prices of a unit of row sum to try, >= 0 and in the unit
-	// of the utility metric. The mechanism of least loss is returned. The
-	// default is a single one, 100 times the largest utility distance, or an
-	// eighth of it with KeepBudget: row sums that hardly differ are best where
-	// the budget is raised in return, and cost loss where it is not.
+	// of the utility metric; the mechanism of least loss is returned. nil is a
+	// single one, 100 times the largest utility distance, or an eighth of that
+	// distance with KeepBudget.
 	Lambdas []float64
 	// KeepBudget solves with the budget alpha/2 only, as IKWAT22 do. By default
 	// larger ones are tried, as long as the audited level is at most alpha.
@@ -109,19 +108,18 @@ const (
 // apart, below 1e-6, get the same row, and budgets eps*rho1 above 600 count as
 // 600.
 //
-// When Options.Context is done the best mechanism so far is returned along with
-// an error that wraps the context's, as soon as by [Optimal]. Reaching the
-// TimeLimit is no error.
+// Once ctx is done it returns as Optimal does. Reaching the TimeLimit is no error.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for a number,
 // an index or a distance outside its domain; a [*metric.SizeError] for a
 // Replacement of other than n sets, or an empty one among them;
 // [metric.ErrEmpty] for an empty list of lambdas; a [*metric.MemoryError].
 //
-// A program takes some 20 to 40 iterations of 7 n^3 multiplications on two
-// cores, 3 s at n = 400 and 90 s at 1,000, and a lambda some 3 to 6 programs
-// unless KeepBudget is set. Memory is some 200 n^2 bytes, and 72 for each of the
-// (|I(v)|+1)^2 rows of every v.
+// O(n^3) an iteration for sets of a bounded size, some 20 to 40 iterations a
+// program, and some 3 to 6 programs a lambda unless KeepBudget is set. A set of k
+// points has a dense factor of its own: 72 k^2 bytes and O(k^3) an iteration for
+// each v, which MemoryLimit bounds. Sets of all n points cost n times as much as
+// [Optimal] does in memory, which is for them.
 func ConstOPT(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOptions) (*ConstSolution, error) {
 	began := time.Now()
 	if o == nil {
@@ -136,14 +134,14 @@ func ConstOPT(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 	if err != nil {
 		return nil, err
 	}
-	s := &ConstSolution{Channel: best.channel, Audited: best.audit, Objective: best.objective, Status: Optimum}
+	s := &ConstSolution{Channel: best.channel, Audited: best.audit, Objective: best.objective, Status: StatusOptimal}
 	if s.Objective > 0 && len(c.first) > 1 {
 		if err := c.search(ctx, s, began); err != nil {
 			return nil, err
 		}
 	}
 	s.Elapsed = time.Since(began)
-	if s.Status == Canceled {
+	if s.Status == StatusCanceled {
 		return s, fmt.Errorf("%s: stopped after %d programs: %w", c.op, s.Solves, context.Cause(ctx))
 	}
 	return s, nil
@@ -228,10 +226,13 @@ func (o *ConstOptions) replacement(ctx context.Context, p *problem) ([][]int, er
 			r = min(defaultNeighbors, most)
 		}
 		if r < 1 || r > most {
-			return nil, &fault.ValueError{Op: op, Arg: "Neighbors", Index: -1, Value: float64(r), Want: fmt.Sprintf("a number in [1, %d]", most)}
+			return nil, fault.Value(op, "Neighbors", float64(r), fmt.Sprintf("a number in [1, %d]", most))
 		}
 		sets, err := metric.ReverseNeighbors(p.late, p.b.Privacy, r)
 		return sets, p.cause(ctx, err)
+	}
+	if o.Neighbors != 0 {
+		return nil, fault.Value(op, "Neighbors", float64(o.Neighbors), "0 beside Replacement")
 	}
 	if len(o.Replacement) != n {
 		return nil, &fault.SizeError{Op: op, Arg: "Replacement", Got: len(o.Replacement), Want: fmt.Sprint(n)}
@@ -260,11 +261,11 @@ func (c *constProgram) search(ctx context.Context, s *ConstSolution, began time.
 			return err
 		}
 		if ctx.Err() != nil {
-			s.Status = Canceled
+			s.Status = StatusCanceled
 			return nil
 		}
 		if c.ctx.Err() != nil {
-			s.Status = TimeLimit
+			s.Status = StatusTimeLimit
 			return nil
 		}
 	}
@@ -293,7 +294,7 @@ func (c *constProgram) try(s *ConstSolution, fraction, lambda float64, began tim
 	s.Solves++
 	s.Iterations += res.Iterations
 	if res.Status == ipm.Stalled {
-		s.Status = Stalled
+		s.Status = StatusStalled
 	}
 	x := normalized(k, res.X)
 	if x == nil {
@@ -311,7 +312,7 @@ func (c *constProgram) try(s *ConstSolution, fraction, lambda float64, began tim
 	return r.audit.Hi / c.alpha, nil
 }
 
-// private releases the columns x: as they are, or mixed with the uniform law
+// private releases the columns x: as they are, or mixed with the uniform distribution
 // where rounding took a channel of budget alpha/2 above alpha.
 func (c *constProgram) private(x []float64, asItIs bool) (*released, error) {
 	if !asItIs {

@@ -216,7 +216,7 @@ func TestConstOPT_StopsEarly(t *testing.T) {
 			}
 		}})
 		cancel()
-		if !errors.Is(err, context.Canceled) || s == nil || s.Status != Canceled {
+		if !errors.Is(err, context.Canceled) || s == nil || s.Status != StatusCanceled {
 			t.Fatalf("stopped after %d iterations: %v, %v", after, s, err)
 		}
 		if s.Iterations != max(0, after) {
@@ -225,7 +225,7 @@ func TestConstOPT_StopsEarly(t *testing.T) {
 		constCertified(t, b, .5, s)
 	}
 	s, err := ConstOPT(t.Context(), b, .5, &ConstOptions{TimeLimit: 1})
-	if err != nil || s.Status != TimeLimit {
+	if err != nil || s.Status != StatusTimeLimit {
 		t.Errorf("%v: %v", s, err)
 	}
 	constCertified(t, b, .5, s)

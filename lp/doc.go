@@ -47,10 +47,40 @@
 // # The repair
 //
 // On the other side the solver's matrix meets its constraints up to rounding
-// only. It is mixed with just as much of the uniform law as makes all of them
-// hold, usually none, and audited by [mechanism.Channel.Certify]: the guarantee
+// only. It is mixed with just as much of the uniform distribution as makes all of
+// them hold, usually none, and audited by [mechanism.Channel.Certify]: the guarantee
 // is the audited upper end, and it is at most alpha. [Solution].Objective is the
 // loss of that channel, rounded up. The optimum lies in [DualBound, Objective].
+//
+// # Time and memory
+//
+// Every function that takes ctx ends early once it is done, within half a second:
+// with the best mechanism so far, which is private and audited, and an error that
+// wraps the context's, so that both results are set. There is one, if only a
+// constant, from the time on when the distances are read, and that goes on for a
+// fifth of a second more; without it the result is nil. A TimeLimit does so
+// without an error; what was found by then is made private and audited before the
+// return, under a second for 400 inputs and some 10 seconds for 1,000.
+//
+// Times are those of two cores. [Optimal] on points of the plane takes 0.2 s for
+// 50 and 4 s for 100 to a gap of 1e-6, 9 s for 150; to 1e-3 6 s for 150 and 3
+// minutes for 400. On a grid it takes 3 s for 400 and a few minutes for 1,024 to
+// 1e-5. Memory is at most 7 n^3 float64s with dense factors from n = 60 on, 50 n^2
+// to 100 n^2 with sparse ones, and as many as the constraints found ask for
+// elsewhere: 60 MB for 150 points of the plane and 0.5 GB for 400.
+//
+// A program of [ConstOPT] takes 3 s for 400 points and 90 s for 1,000; memory is
+// some 200 n^2 bytes and 72 for each of the (|I(v)|+1)^2 rows of every v. The block
+// of a set I(v) of k inputs is factored and inverted as a whole, O(k^3); ctx does
+// not interrupt the inversion, 2 s for 3,000 inputs. [Spanner] takes as long as 3
+// to 8 calls of Optimal on a graph.
+//
+// [Choose] always tries the constant mechanism, tight weights and the tuned
+// exponential: half a second for 600 points, half a minute for 2,400, 5 minutes for
+// 5,000. In a minute it tries the relaxed mechanism up to 1,200 points, ConstOPT
+// up to 580, the optimal one up to 290 or 730 of a graph, and Spanner up to 500;
+// in a quarter of an hour ConstOPT up to 1,200 and the optimal one up to 650, or
+// 1,800 of a graph.
 //
 // # To release
 //

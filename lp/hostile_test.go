@@ -60,7 +60,7 @@ func TestOptimal_HostileSpaces(t *testing.T) {
 			t.Fatalf("space %d: %v", i, err)
 		}
 		certified(t, b, reach/d, o.Prior, s)
-		if s.Status != Optimum {
+		if s.Status != StatusOptimal {
 			stalled++
 		}
 		if s.Gap > 5e-3 {

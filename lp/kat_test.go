@@ -17,7 +17,7 @@ func solveKnown(t *testing.T, b metric.Bimetric, alpha, want, digits float64) {
 	t.Helper()
 	s := testkit.Must(Optimal(t.Context(), b, alpha, nil))
 	certified(t, b, alpha, nil, s)
-	if s.Status != Optimum || s.Gap > fineTolerance {
+	if s.Status != StatusOptimal || s.Gap > fineTolerance {
 		t.Errorf("%v", s)
 	}
 	if s.DualBound > want+digits || s.Objective < want-digits {
@@ -91,7 +91,7 @@ func TestOptimal_LargerReferencePoints(t *testing.T) {
 			b := metric.Same(referencePoints(t, c.n))
 			s := testkit.Must(Optimal(t.Context(), b, .5, &Options{Tolerance: fineTolerance}))
 			certified(t, b, .5, nil, s)
-			if s.Status != Optimum || s.DualBound > c.want+c.digits || s.Objective < c.want-c.digits {
+			if s.Status != StatusOptimal || s.DualBound > c.want+c.digits || s.Objective < c.want-c.digits {
 				t.Errorf("%v does not hold the known optimum %v", s, c.want)
 			}
 		})

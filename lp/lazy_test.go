@@ -89,7 +89,7 @@ func TestOptimal_ChoosesLazy(t *testing.T) {
 	b := metric.Same(space.Halton(lazySize + 1))
 	one := testkit.Must(Optimal(t.Context(), b, 5, &Options{Tolerance: 1e-2, Workers: 1}))
 	certified(t, b, 5, nil, one)
-	if one.Engine != EngineLazy || one.Status != Optimum || one.Gap > 1e-2 {
+	if one.Engine != EngineLazy || one.Status != StatusOptimal || one.Gap > 1e-2 {
 		t.Error(one)
 	}
 	two := testkit.Must(Optimal(t.Context(), b, 5, &Options{Tolerance: 1e-2, Workers: 2}))
@@ -116,7 +116,7 @@ func TestStopped_Promptly(t *testing.T) {
 			began := time.Now()
 			s, err := Optimal(ctx, b, alpha, nil)
 			took := time.Since(began)
-			if !errors.Is(err, context.DeadlineExceeded) || s == nil || s.Status != Canceled {
+			if !errors.Is(err, context.DeadlineExceeded) || s == nil || s.Status != StatusCanceled {
 				t.Fatalf("%s after %v: %v, %v", name, after, s, err)
 			}
 			certified(t, b, alpha, nil, s)
@@ -154,7 +154,7 @@ func TestLazy_Canceled(t *testing.T) {
 				cancel()
 			}
 		}})
-		if !errors.Is(err, context.Canceled) || s.Status != Canceled {
+		if !errors.Is(err, context.Canceled) || s.Status != StatusCanceled {
 			t.Fatal(s, err)
 		}
 		certified(t, b, 5, nil, s)
@@ -164,7 +164,7 @@ func TestLazy_Canceled(t *testing.T) {
 		cancel()
 	}
 	s, err := Optimal(t.Context(), b, 5, &Options{Tolerance: 1e-9, TimeLimit: 50 * time.Millisecond})
-	if err != nil || s.Status != TimeLimit {
+	if err != nil || s.Status != StatusTimeLimit {
 		t.Fatal(s, err)
 	}
 	certified(t, b, 5, nil, s)
@@ -195,7 +195,7 @@ func TestLazy_MemoryBetweenRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	certified(t, b, 5, nil, s)
-	if s.Status != MemoryLimit || s.Gap > .2 || s.Refused == nil || s.Refused.Bytes < 1<<22 || s.Refused.Limit != limit {
+	if s.Status != StatusMemoryLimit || s.Gap > .2 || s.Refused == nil || s.Refused.Bytes < 1<<22 || s.Refused.Limit != limit {
 		t.Errorf("%v, refused %v", s, s.Refused)
 	}
 }
@@ -258,7 +258,7 @@ func BenchmarkOptimal_Lazy(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			if s.Status != Optimum || s.Engine != EngineLazy {
+			if s.Status != StatusOptimal || s.Engine != EngineLazy {
 				b.Error(s)
 			}
 			b.ReportMetric(s.Gap, "gap")

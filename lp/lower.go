@@ -11,26 +11,18 @@ import (
 // LowerBound returns a bound below the loss of every alpha-private mechanism on
 // b, without a linear program: Theorem 3 of IKWAT22 for a packing, a set of
 // points that are pairwise far apart under the metric of the loss, seen from
-// whichever of them proves most ([entropy.Packed]). nil has one searched for, and
-// compares what it proves with the other bounds of [entropy.LowerBounds]; the
-// best is returned. The Witness of the result can be checked on its own. Both
-// metrics have to obey the triangle inequality, as in package entropy.
+// whichever of them proves most. The Witness of the result, an [entropy.Packed],
+// can be checked on its own. Both metrics have to obey the triangle inequality.
+// [entropy.LowerBounds] searches for a packing and has other bounds.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha or
-// an index outside b; [metric.ErrEmpty] for an empty packing;
-// the context's. O(|packing|^3) for a given one.
-func LowerBound(ctx context.Context, b metric.Bimetric, alpha float64, packing []int, o *entropy.Options) (entropy.Bound, error) {
-	if packing == nil {
-		bounds, err := entropy.LowerBounds(ctx, b, alpha, o)
-		if err != nil || len(bounds) == 0 {
-			return entropy.Bound{}, err
-		}
-		return bounds[0], nil
+// an index outside b; [metric.ErrEmpty] for an empty packing.
+// O(|packing|^3).
+func LowerBound(ctx context.Context, b metric.Bimetric, alpha float64, packing []int) (entropy.Bound, error) {
+	if err := fault.Empty("lp: LowerBound", "packing", len(packing)); err != nil {
+		return entropy.Bound{}, err
 	}
 	best := entropy.Bound{Kind: entropy.Lower, Name: "packing", Source: "IKWAT22 Theorem 3"}
-	if err := fault.Empty("lp: LowerBound", "packing", len(packing)); err != nil {
-		return best, err
-	}
 	for _, x := range packing {
 		w := entropy.Packed{X: x, Points: packing}
 		value, err := w.Prove(ctx, b, alpha)

@@ -13,46 +13,31 @@ import (
 
 // Optimal returns the alpha-private mechanism of least loss on the inputs of b:
 // least worst-case expected loss max_x E rho2(x, M(x)), or least mean loss under
-// Options.Prior (OPTMech of IKWAT22; BCP14 for the mean). For n inputs alpha has
-// the unit 1/rho1, and alpha*rho1 may be as small or as large as it likes: inputs
-// that it hardly tells apart, below an eighth of the tolerance, get the same row.
+// Options.Prior (OPTMech of IKWAT22; BCP14 for the mean). alpha has the unit
+// 1/rho1, and alpha*rho1 may be as small or as large as it likes: inputs that it
+// hardly tells apart, below an eighth of the tolerance, get the same row.
 //
 // The mechanism is a channel whose audited level is at most alpha; DualBound
 // proves how far any other can be better. Neither rests on the solver: see the
 // package documentation.
 //
-// When Options.Context is done the best mechanism so far is returned within half a
-// second, along with an error that wraps the context's, so that both results are
-// set. There is one, if only a constant, from the time on when the distances are
-// read, and that goes on for a fifth of a second more; the Solution is nil where
-// it does not suffice. What was found last counts if it can be made private and
-// audited in that time: some 300 inputs on two cores.
-//
-// Reaching the TimeLimit, the MemoryLimit after the start, or a tolerance that
-// float64 cannot reach, is no error: look at Status and Gap. What was found by the
-// TimeLimit is made private and audited before the return: on two cores under a
-// second at n = 400, and some 10 seconds at 1,000.
-//
-// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha, a
-// prior, an output or a distance outside its domain; a [*metric.MemoryError]
-// that names the bytes for a problem beyond the memory limit.
-//
 // Privacy constraints that shorter distances imply are left out, which is exact.
 // Where few remain, on graphs, trees and grids, the factors are sparse. Elsewhere,
 // above 100 inputs, constraints are added to every output as its solutions break
-// them, until the repaired mechanism is within the tolerance: a few per cent of
-// them. Solution.Engine tells which it was.
+// them, until the repaired mechanism is within the tolerance. Solution.Engine
+// tells which it was.
 //
-// Time, on two cores: with dense factors about n^4 an iteration and some n/2 to n
-// iterations, 0.2 s at n = 50 and 4 s at n = 100 for points of the plane at a gap of
-// 1e-6; with constraints added as needed 9 s at n = 150 to that gap, 6 s to 1e-3,
-// and 3 minutes at n = 400 to 1e-3; with sparse factors about n^3 log n an iteration
-// and 10 to 25 iterations on a grid, 3 s at n = 400 and a few minutes at n = 1024 to
-// 1e-5. Memory is at most 7 n^3 float64s from n = 60 on with dense factors, and
-// some 50 n^2 to 100 n^2 with sparse ones. With constraints added as needed it
-// depends on their number, 60 MB at n = 150 and 0.5 GB at n = 400 in the plane: what
-// is likely is checked before the start, what was added after every round, and
-// where it would pass the limit the search ends with what it has.
+// Once ctx is done both results are set: the best mechanism so far, and an error
+// that wraps the context's. The Solution is nil where the distances could not be
+// read by then. Reaching the TimeLimit, the MemoryLimit after the start, or a
+// tolerance that float64 cannot reach, is no error: look at Status and Gap.
+//
+// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha, a
+// prior, an output or a distance outside its domain; a [*metric.MemoryError]
+// for a problem beyond the memory limit.
+//
+// O(n^4) an iteration and some n/2 to n iterations with dense factors, O(n^3 log n)
+// and 10 to 25 with sparse ones.
 func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {
 	const op = "lp: Optimal"
 	began := time.Now()
@@ -69,7 +54,7 @@ func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Solution{Engine: EngineConstant, Status: Optimum, Prior: distribution(p.o.Prior, p.n)}
+	s := &Solution{Engine: EngineConstant, Status: StatusOptimal, Prior: distribution(p.o.Prior, p.n)}
 	s.keep(best)
 	if s.Objective > 0 {
 		if err := p.search(ctx, s, g, began); err != nil {
@@ -77,7 +62,7 @@ func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) 
 		}
 	}
 	s.Elapsed = time.Since(began)
-	if s.Status == Canceled {
+	if s.Status == StatusCanceled {
 		return s, fmt.Errorf("%s: stopped at a relative gap of %.2g: %w", op, s.Gap, context.Cause(ctx))
 	}
 	return s, nil
@@ -111,19 +96,19 @@ func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time
 		case err != nil && !refused && !errors.Is(err, p.ctx.Err()) && p.late.Err() == nil:
 			return err
 		case s.Gap <= p.o.Tolerance:
-			s.Status = Optimum
+			s.Status = StatusOptimal
 			return nil
 		case ctx.Err() != nil:
-			s.Status = Canceled
+			s.Status = StatusCanceled
 			return nil
 		case p.ctx.Err() != nil:
-			s.Status = TimeLimit
+			s.Status = StatusTimeLimit
 			return nil
 		case refused:
-			s.Status = MemoryLimit
+			s.Status = StatusMemoryLimit
 			return nil
 		}
-		s.Status = Stalled
+		s.Status = StatusStalled
 		for solved := len(g.first); len(g.first) == solved; {
 			if threshold *= mergeGrowth; threshold >= s.Gap {
 				return nil

@@ -11,32 +11,27 @@ import (
 // Options are the settings of [Optimal]. Nil and the zero value mean the
 // defaults.
 type Options struct {
-	// Prior, where not nil, has a weight >= 0 for every input, sum 1 within
-	// 1e-9, and asks for the least expected loss under it (BCP14) in place of
-	// the least worst-case loss.
+	// Prior has a weight >= 0 for every input, sum 1 within 1e-9: the least mean
+	// loss under it is asked for (BCP14). nil is the worst case.
 	Prior []float64
 
-	// Outputs lists the points that may be released; the default is every
-	// input. The utility metric may have more points than the privacy metric
-	// where Outputs is given: the first ones are the inputs, and the others can
-	// only be released.
+	// Outputs lists the points that may be released; nil is every input. The
+	// utility metric may then have more points than the privacy metric: the first
+	// ones are the inputs, and the others can only be released.
 	Outputs []int
 
 	// Tolerance is the relative gap, (objective - bound)/objective, at which to
-	// stop. 0 means 1e-6 up to 150 inputs or outputs and 1e-3 above. The gap
-	// reached is in the Solution; below 1e-8 or so rounding may be in the way.
+	// stop. 0 means 1e-6 up to 150 inputs or outputs and 1e-3 above. Below 1e-8
+	// or so rounding may be in the way.
 	Tolerance float64
 
-	// TimeLimit, where positive, ends the search after that long: the best
-	// mechanism so far is returned, with its gap and without an error. The
-	// result then depends on the speed of the machine.
+	// TimeLimit ends the search after that long, without an error; 0 is no limit.
+	// The result then depends on the speed of the machine.
 	TimeLimit time.Duration
 
-	// MemoryLimit is how many bytes may be used; 0 means 16 GiB. What a problem
-	// needs is known before it is started, about 45 n^3 bytes for n inputs and
-	// outputs with dense factors (see Optimal), and too much is refused with a
-	// [*metric.MemoryError]. EngineLazy may need more than it seemed: the search
-	// then ends, with the Status MemoryLimit.
+	// MemoryLimit is how many bytes may be used; 0 means 16 GiB. A problem that
+	// is known to need more is refused with a [*metric.MemoryError]; one that
+	// turns out to ends with [StatusMemoryLimit].
 	MemoryLimit float64
 
 	// Unit names the unit of the privacy metric, for the guarantee; the default is
@@ -58,8 +53,8 @@ const (
 	priorTol = 1e-9
 )
 
-// settle checks o against b and fills in its defaults.
-func (o *Options) settle(op string, b metric.Bimetric, alpha float64) (Options, error) {
+// defaults checks o against b and fills in its defaults.
+func (o *Options) defaults(op string, b metric.Bimetric, alpha float64) (Options, error) {
 	var s Options
 	if o != nil {
 		s = *o
@@ -103,7 +98,7 @@ func (o *Options) settle(op string, b metric.Bimetric, alpha float64) (Options, 
 		}
 	}
 	if !(s.Tolerance >= 0 && s.Tolerance < 1) {
-		return s, &fault.ValueError{Op: op, Arg: "Tolerance", Index: -1, Value: s.Tolerance, Want: "a number in [0, 1)"}
+		return s, fault.Value(op, "Tolerance", s.Tolerance, "a number in [0, 1)")
 	}
 	if s.Tolerance > 0 {
 		s.Tolerance = max(s.Tolerance, 0x1p-1000) // shares of it are multiplied up to it
@@ -112,6 +107,9 @@ func (o *Options) settle(op string, b metric.Bimetric, alpha float64) (Options, 
 		if max(n, len(s.Outputs)) <= fineSize {
 			s.Tolerance = fineTolerance
 		}
+	}
+	if s.TimeLimit < 0 {
+		return s, fault.Value(op, "TimeLimit", s.TimeLimit.Seconds(), "a duration >= 0")
 	}
 	if err := fault.NonNegative(op, "MemoryLimit", s.MemoryLimit); err != nil {
 		return s, err

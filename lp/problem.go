@@ -19,13 +19,13 @@ type problem struct {
 	op    string
 	b     metric.Bimetric
 	alpha float64
-	o     Options // settled
+	o     Options // with defaults
 	// ctx is that of the call, with the time limit. late is done a little after that
 	// of the call: what was found by then is made private and audited where there is
 	// time. close ends both.
 	ctx, late context.Context
 	close     context.CancelFunc
-	n, m  int // inputs, outputs
+	n, m      int // inputs, outputs
 
 	// lower and upper enclose the budget alpha*rho1 of every pair of inputs.
 	lower, upper []float64
@@ -42,7 +42,7 @@ func bytes(n, m int) float64 {
 
 // read takes the distances out of b.
 func read(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *Options) (*problem, error) {
-	set, err := o.settle(op, b, alpha)
+	set, err := o.defaults(op, b, alpha)
 	if err != nil {
 		return nil, err
 	}

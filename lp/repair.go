@@ -18,7 +18,7 @@ const (
 
 // repair turns the columns of the kernel into a channel whose audited level is
 // at most alpha, or returns nil. The rows, which sum to 1 up to rounding, are
-// mixed with the uniform law u, which is 0-private: where x > exp(e) x' by some
+// mixed with the uniform distribution u, which is 0-private: where x > exp(e) x' by some
 // excess,
 //
 //	(1-theta) x + theta u <= exp(e) ((1-theta) x' + theta u)

@@ -147,9 +147,9 @@ func TestTuning_TakesNoLevelAboveAlpha(t *testing.T) {
 		}
 
 		// Spanner: randomized response has the level of its budget.
-		o := testkit.Must((&Options{Tolerance: 1e-7}).settle("lp: Spanner", line, 1))
+		o := testkit.Must((&Options{Tolerance: 1e-7}).defaults("lp: Spanner", line, 1))
 		graph := testkit.Must(metric.Spanner(t.Context(), line.Privacy, 3))
-		search := &spannerSearch{b: line, alpha: 1, o: SpannerOptions{Options: o}, graph: graph, short: 1}
+		search := &spannerSearch{b: line, alpha: 1, o: o, graph: graph, short: 1}
 		search.best.Objective = math.Inf(1)
 		level, err := search.solve(t.Context(), 1)
 		if err != nil || search.best.Channel == nil {

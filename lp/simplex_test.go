@@ -188,7 +188,7 @@ func TestOptimal_AgainstSimplex(t *testing.T) {
 			t.Fatalf("space %d: %v", i, err)
 		}
 		certified(t, b, alpha, o.Prior, s)
-		if s.Status != Optimum || s.DualBound > hi || s.Objective < lo || !(lo <= hi && hi-lo < 1e-7) {
+		if s.Status != StatusOptimal || s.DualBound > hi || s.Objective < lo || !(lo <= hi && hi-lo < 1e-7) {
 			t.Errorf("space %d, n=%d, alpha=%v, %d outputs, prior %v: %v, simplex method [%v, %v]", i, n, alpha, len(outputs), o.Prior, s, lo, hi)
 		}
 		width = max(width, hi-lo)

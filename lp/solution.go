@@ -13,8 +13,8 @@ type Engine string
 
 // The engines.
 const (
-	// EngineConstant is none: releasing one point whatever the input loses
-	// nothing, or there was no time for more.
+	// EngineConstant is none: a constant loses nothing, or there was no time for
+	// more.
 	EngineConstant Engine = "constant"
 	// EngineDense is the interior point method with dense factors, and the
 	// constraints of every pair of inputs that shorter ones do not imply.
@@ -22,24 +22,21 @@ const (
 	// EngineSparse is the same with sparse factors, for metrics in which shorter
 	// distances imply most: graphs, trees and grids.
 	EngineSparse Engine = "sparse interior point"
-	// EngineLazy is the interior point method with the constraints, output by
-	// output, that its own solutions turned out to break. It is for metrics with
-	// few implied constraints and too many points for EngineDense.
+	// EngineLazy is the interior point method with those constraints that its own
+	// solutions turned out to break, for more points than EngineDense.
 	EngineLazy Engine = "lazy interior point"
 )
 
-// Status says why a search ended.
+// Status says why a search ended. The mechanism and its gap are valid with any.
 type Status string
 
-// The reasons. The mechanism and its gap are valid with any of them.
+// The reasons.
 const (
-	Optimum   Status = "within tolerance"
-	TimeLimit Status = "time limit"
-	Canceled  Status = "canceled"
-	// MemoryLimit: the constraints that the solution breaks would not fit.
-	MemoryLimit Status = "memory limit"
-	// Stalled: rounding stopped the progress before the tolerance was reached.
-	Stalled Status = "stalled by rounding"
+	StatusOptimal     Status = "within tolerance"
+	StatusTimeLimit   Status = "time limit"
+	StatusCanceled    Status = "canceled"
+	StatusMemoryLimit Status = "memory limit"        // constraints that the solution breaks would not fit
+	StatusStalled     Status = "stalled by rounding" // before the tolerance was reached
 )
 
 // Solution is a mechanism with the proof of how good it is. It is immutable and
@@ -64,7 +61,7 @@ type Solution struct {
 
 	Status Status
 	// Refused says what it would have taken to go on where Status is
-	// MemoryLimit; nil elsewhere.
+	// StatusMemoryLimit; nil elsewhere.
 	Refused    *metric.MemoryError
 	Engine     Engine
 	Iterations int

@@ -72,7 +72,7 @@ func TestOptimal_TieRichSpaces(t *testing.T) {
 				b, alpha := metric.Same(f), reach/d
 				s := testkit.Must(Optimal(t.Context(), b, alpha, nil))
 				certified(t, b, alpha, nil, s)
-				if s.Status != Optimum {
+				if s.Status != StatusOptimal {
 					t.Errorf("%v", s)
 				}
 			})
@@ -110,7 +110,7 @@ func TestOptimal_CoincidentForPrivacyOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	certified(t, b, 1, nil, s)
-	if lo, hi := simplexOptimum(t, b, 1, []int{0, 1, 2, 3}, nil); s.DualBound > hi || s.Objective < lo || s.Status != Optimum {
+	if lo, hi := simplexOptimum(t, b, 1, []int{0, 1, 2, 3}, nil); s.DualBound > hi || s.Objective < lo || s.Status != StatusOptimal {
 		t.Errorf("%v, simplex method [%v, %v]", s, lo, hi)
 	}
 	// Nothing can be told apart: a matrix game, which mixes outputs.
@@ -120,7 +120,7 @@ func TestOptimal_CoincidentForPrivacyOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	certified(t, b, 1, nil, s)
-	if s.Status != Optimum || math.Abs(s.Objective-.75) > 1e-6 {
+	if s.Status != StatusOptimal || math.Abs(s.Objective-.75) > 1e-6 {
 		t.Errorf("%v, want 3/4", s)
 	}
 }
@@ -133,7 +133,7 @@ func TestOptimal_NoMetric(t *testing.T) {
 	s := testkit.Must(Optimal(t.Context(), b, 1, nil))
 	certified(t, b, 1, nil, s)
 	lo, hi := simplexOptimum(t, metric.Same(space.Path(3, 1)), 1, []int{0, 1, 2}, nil)
-	if s.Status != Optimum || s.DualBound > hi || s.Objective < lo {
+	if s.Status != StatusOptimal || s.DualBound > hi || s.Objective < lo {
 		t.Errorf("%v, want [%v, %v]", s, lo, hi)
 	}
 }
@@ -142,7 +142,7 @@ func TestOptimal_UnitsDoNotMatter(t *testing.T) {
 	want := .637582264
 	for _, c := range []float64{1e-200, 1e-9, 1e9, 1e200} {
 		s := testkit.Must(Optimal(t.Context(), metric.Same(space.Path(5, c)), 1/c, nil))
-		if s.Status != Optimum || math.Abs(s.Objective/c-want) > 1e-6 {
+		if s.Status != StatusOptimal || math.Abs(s.Objective/c-want) > 1e-6 {
 			t.Errorf("unit %v: %v", c, s)
 		}
 	}
@@ -193,7 +193,7 @@ func TestOptimal_CanceledReturnsWhatItHas(t *testing.T) {
 			}
 		}})
 		cancel()
-		if !errors.Is(err, context.Canceled) || s == nil || s.Status != Canceled {
+		if !errors.Is(err, context.Canceled) || s == nil || s.Status != StatusCanceled {
 			t.Fatalf("canceled at %d: %v, %v", at, s, err)
 		}
 		certified(t, b, .5, nil, s)
@@ -209,7 +209,7 @@ func TestOptimal_CanceledReturnsWhatItHas(t *testing.T) {
 	}
 	certified(t, b, .5, nil, s)
 
-	if s, err = Optimal(t.Context(), b, .5, &Options{TimeLimit: 1}); err != nil || s.Status != TimeLimit {
+	if s, err = Optimal(t.Context(), b, .5, &Options{TimeLimit: 1}); err != nil || s.Status != StatusTimeLimit {
 		t.Fatalf("time limit: %v, %v", s, err)
 	}
 	certified(t, b, .5, nil, s)

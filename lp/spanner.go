@@ -18,15 +18,23 @@ import (
 // SpannerOptions are the settings of [Spanner]. Nil and the zero value mean the
 // defaults.
 type SpannerOptions struct {
-	// Options are those of the linear programs; TimeLimit is for all of them
-	// together.
-	Options
 	// Stretch is t of the t-spanner, a finite number >= 1; 0 means 3.
 	Stretch float64
 	// KeepBudget solves with the budget alpha/Stretch only, as IKWAT22 do, and
 	// proves no bound. By default larger budgets are tried, as long as the
 	// audited level is at most alpha.
 	KeepBudget bool
+
+	// These are as in [Options], for each linear program; TimeLimit is for all of
+	// them together, and Progress counts through them.
+	Prior       []float64
+	Outputs     []int
+	Tolerance   float64
+	TimeLimit   time.Duration
+	MemoryLimit float64
+	Unit        metric.Unit
+	Workers     int
+	Progress    func(iteration int, gap float64, elapsed time.Duration)
 }
 
 // SpannerSolution is the mechanism of [Spanner]. Its Iterations are those of all
@@ -59,45 +67,43 @@ const defaultStretch = 3
 // program has some n^2 unknowns as that of [Optimal] but not n^3 constraints.
 //
 // Where the level under rho1 is below alpha, larger budgets are tried by default,
-// until it is within 1 percent of it. (In the plane that gains little: some pair
-// is stretched by nearly t, and its constraint binds.) A program with the budget
-// alpha follows: what is alpha-private under rho1 is so under g, and its
-// DualBound is thus one for rho1 too. The bracket is about as wide as g is
-// longer than rho1: points in general position ask for a stretch near 1, at
-// which the program costs more.
+// until it is within 1 percent of it. A program with the budget alpha follows:
+// what is alpha-private under rho1 is so under g, and its DualBound is thus one
+// for rho1 too. The bracket is about as wide as g is longer than rho1: points in
+// general position ask for a stretch near 1, at which the program costs more.
 //
-// When Options.Context is done the best mechanism so far is returned along with
-// an error that wraps the context's; both are set unless the spanner itself was
-// interrupted, or the reading of distances as in [Optimal]. Reaching the TimeLimit
-// is no error.
+// Once ctx is done it returns as Optimal does; both results are set unless the
+// spanner itself was interrupted. Reaching the TimeLimit is no error.
 //
-// Errors: those of [Optimal] and [metric.Spanner]. Time and memory are those of
-// some 3 to 8 calls of Optimal on a graph metric.
+// Errors: those of [Optimal] and [metric.Spanner].
 func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolution, error) {
 	const op = "lp: Spanner"
-	began := time.Now()
-	var s SpannerOptions
-	if o != nil {
-		s = *o
+	if o == nil {
+		o = &SpannerOptions{}
 	}
-	if s.Stretch == 0 {
-		s.Stretch = defaultStretch
-	}
+	t := &spannerSearch{b: b, alpha: alpha, keep: o.KeepBudget, began: time.Now()}
 	if b.Privacy == nil {
 		return nil, b.Check()
 	}
 	var err error
-	if s.Options, err = o.options().settle(op, b, alpha); err != nil {
+	t.o, err = (&Options{
+		Prior: o.Prior, Outputs: o.Outputs, Tolerance: o.Tolerance, TimeLimit: o.TimeLimit, MemoryLimit: o.MemoryLimit,
+		Unit: o.Unit, Workers: o.Workers, Progress: o.Progress,
+	}).defaults(op, b, alpha)
+	if err != nil {
 		return nil, err
 	}
-	if !(s.Stretch >= 1) || math.IsInf(s.Stretch, 1) {
-		return nil, &fault.ValueError{Op: op, Arg: "Stretch", Index: -1, Value: s.Stretch, Want: "a finite number >= 1, or 0"}
+	stretch := o.Stretch
+	if stretch == 0 {
+		stretch = defaultStretch
 	}
-	t := &spannerSearch{b: b, alpha: alpha, o: s, began: began}
+	if !(stretch >= 1) || math.IsInf(stretch, 1) {
+		return nil, fault.Value(op, "Stretch", stretch, "a finite number >= 1, or 0")
+	}
 	var done context.CancelFunc
 	t.late, done = linger(ctx)
 	defer done()
-	if t.graph, err = metric.Spanner(ctx, b.Privacy, s.Stretch); err != nil {
+	if t.graph, err = metric.Spanner(ctx, b.Privacy, stretch); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	t.best.Graph = t.graph
@@ -110,27 +116,20 @@ func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOp
 	if err := t.search(ctx); err != nil && !errors.Is(err, context.Cause(ctx)) {
 		return nil, err
 	}
-	t.best.Elapsed = time.Since(began)
+	t.best.Elapsed = time.Since(t.began)
 	if err := ctx.Err(); err != nil {
-		t.best.Status = Canceled
+		t.best.Status = StatusCanceled
 		return &t.best, fmt.Errorf("%s: stopped after %d programs: %w", op, t.best.Solves, context.Cause(ctx))
 	}
 	return &t.best, nil
-}
-
-// options are the embedded ones, nil where o is.
-func (o *SpannerOptions) options() *Options {
-	if o == nil {
-		return nil
-	}
-	return &o.Options
 }
 
 // spannerSearch is the state of one call.
 type spannerSearch struct {
 	b     metric.Bimetric
 	alpha float64
-	o     SpannerOptions
+	o     Options // with defaults
+	keep  bool    // the budget
 	graph *metric.Graph
 	began time.Time
 	late  context.Context // as of a problem
@@ -166,7 +165,7 @@ func (t *spannerSearch) stretch(ctx context.Context) error {
 // constant begins with the constant channel, which audits to 0: there is a
 // mechanism however small alpha is and however early the search stops.
 func (t *spannerSearch) constant(ctx context.Context) error {
-	p, err := read(ctx, "lp: Spanner", t.b, t.alpha, &t.o.Options)
+	p, err := read(ctx, "lp: Spanner", t.b, t.alpha, &t.o)
 	if err != nil {
 		return err
 	}
@@ -190,13 +189,13 @@ func (t *spannerSearch) search(ctx context.Context) error {
 	}
 	err := tune(lo, func(fraction float64) (float64, bool, error) {
 		level, err := t.solve(ctx, fraction)
-		return level, !t.o.KeepBudget && t.left() > 0, err
+		return level, !t.keep && t.left() > 0, err
 	})
-	if err == nil && !t.proved && !t.o.KeepBudget && t.left() > 0 {
+	if err == nil && !t.proved && !t.keep && t.left() > 0 {
 		_, err = t.solve(ctx, t.short)
 	}
 	if t.left() <= 0 {
-		t.best.Status = TimeLimit
+		t.best.Status = StatusTimeLimit
 	}
 	return err
 }
@@ -213,7 +212,7 @@ func (t *spannerSearch) left() time.Duration {
 // better: the channel where its audit allows, the bound where the budget is
 // enough for one. It returns the audited level in units of alpha.
 func (t *spannerSearch) solve(ctx context.Context, fraction float64) (float64, error) {
-	o, best := t.o.Options, &t.best
+	o, best := t.o, &t.best
 	if o.TimeLimit > 0 {
 		o.TimeLimit = max(1, t.left()) // 0 would be none
 	}

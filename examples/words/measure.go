@@ -103,7 +103,7 @@ func (s *study) methods() []method {
 
 // spanner is the linear program on the edges of a spanner, within the time.
 func (s *study) spanner(ctx context.Context, alpha float64) (built, error) {
-	o := &lp.SpannerOptions{Options: lp.Options{TimeLimit: s.limit}}
+	o := &lp.SpannerOptions{TimeLimit: s.limit}
 	sol, err := lp.Spanner(ctx, metric.Same(s.space), alpha, o)
 	if err != nil {
 		return built{}, err
@@ -116,7 +116,7 @@ func (s *study) spanner(ctx context.Context, alpha float64) (built, error) {
 
 // stopped adds to a remark whether time was up.
 func stopped(status lp.Status, remark string) string {
-	if status != lp.TimeLimit {
+	if status != lp.StatusTimeLimit {
 		return remark
 	}
 	if remark != "" {

@@ -55,7 +55,7 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 		t.Errorf("DualBound %v, objective %v, at a smaller level %v", opt.DualBound, opt.Objective, last)
 	}
 	// The gap that lp.Options promises at these sizes, where rounding lets it.
-	if opt.Gap > 1e-6 && opt.Status == lp.Optimum || opt.Status != lp.Optimum && opt.Status != lp.Stalled {
+	if opt.Gap > 1e-6 && opt.Status == lp.StatusOptimal || opt.Status != lp.StatusOptimal && opt.Status != lp.StatusStalled {
 		t.Errorf("gap %g, %v", opt.Gap, opt.Status)
 	}
 	sp, err := lp.Spanner(t.Context(), b, alpha, nil)
@@ -73,7 +73,9 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 	// Lower bounds <= A, each with a witness of exactly that.
 	lowers, err := entropy.LowerBounds(t.Context(), b, alpha, nil)
 	ok(t, err)
-	packed, err := lp.LowerBound(t.Context(), b, alpha, nil, nil)
+	far, _, err := metric.FarthestFirst(t.Context(), b.Utility, min(4, b.Len()), 0)
+	ok(t, err)
+	packed, err := lp.LowerBound(t.Context(), b, alpha, far)
 	ok(t, err)
 	lowest := 0.0
 	for _, l := range append(lowers, packed) {

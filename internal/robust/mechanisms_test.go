@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -399,9 +398,9 @@ var lpCalls = []call{
 	{"lp.Choose", lp.Choose, []any{twoSided, 1.0, &lp.ChooseOptions{Prior: uniform}}},
 	{"lp.ConstOPT", lp.ConstOPT, []any{twoSided, 1.0, &lp.ConstOptions{Lambdas: []float64{10}, Replacement: [][]int{{0, 1}, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4}}}}},
 	{"lp.ConstOPT", lp.ConstOPT, []any{twoSided, 1.0, &lp.ConstOptions{Neighbors: 2}}},
-	{"lp.LowerBound", lp.LowerBound, []any{twoSided, 1.0, []int{0, 2, 4}, &entropy.Options{}}},
+	{"lp.LowerBound", lp.LowerBound, []any{twoSided, 1.0, []int{0, 2, 4}}},
 	{"lp.Optimal", lp.Optimal, []any{twoSided, 1.0, &lp.Options{Prior: skew, Outputs: []int{0, 2, 4}}}},
-	{"lp.Spanner", lp.Spanner, []any{twoSided, 1.0, &lp.SpannerOptions{Options: lp.Options{Prior: skew}, Stretch: 1.5}}},
+	{"lp.Spanner", lp.Spanner, []any{twoSided, 1.0, &lp.SpannerOptions{Prior: skew, Stretch: 1.5}}},
 }
 
 var mechanismKitCalls = []call{

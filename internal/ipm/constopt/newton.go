@@ -81,6 +81,9 @@ func (s *solver) factorBlock(w int) bool {
 		}
 	}
 	for a := range free {
+		if s.ctx.Err() != nil {
+			return false
+		}
 		for c := a; c < free; c++ {
 			inv[a*free+c] = blas64.Dot(vector(t.Data[a*free+c:(a+1)*free]), vector(t.Data[c*free+c:(c+1)*free]))
 		}

@@ -16,7 +16,9 @@
 //
 // A block has 1 + |I(w)| unknowns, Y_w the last. Eliminating it leaves, in the
 // linking system of package kkt, the inverse of the block of I(w) and a matrix of
-// rank one, so that the linking system costs one product F F'.
+// rank one, so that the linking system costs one product F F'. A block of k inputs
+// costs O(k^3), of which the inversion of its factor does not look at the context:
+// .05 s at k = 1,000, .5 s at 2,000 and 2 s at 3,000.
 package constopt
 
 import (

@@ -1,0 +1,145 @@
+package lp_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math"
+	"time"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/lp"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// stops are those of a bus line, a kilometer apart.
+type stops int
+
+func (n stops) Len() int                  { return int(n) }
+func (n stops) Distance(i, j int) float64 { return math.Abs(float64(i - j)) }
+
+// ladder is 3 x 10 places with unit gaps.
+type ladder struct{}
+
+func (ladder) Len() int                  { return 30 }
+func (ladder) Distance(i, j int) float64 { return math.Hypot(float64(i%10-j%10), float64(i/10-j/10)) }
+
+// Three mechanisms for 30 places at level 1: // the unknowns, and one with a tenth of the constraints; what no mechanism can
+// beat; and a release.
+func Example() {
+	ctx, b := context.Background(), metric.Same(ladder{})
+	best, err := lp.Optimal(ctx, b, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	replaced, err := lp.ConstOPT(ctx, b, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	spanner, err := lp.Spanner(ctx, b, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("loss %.3f, %.3f with ConstOPT, %.3f on a spanner\n", best.Objective, replaced.Objective, spanner.Objective)
+	fmt.Printf("no mechanism at level 1 loses less than %.3f\n", best.DualBound)
+	fmt.Println("audited at 1 or less:", best.Guarantee().Alpha() <= 1)
+	place, err := best.Release(nil, 12) // nil: cryptographically secure
+	fmt.Println("released one of the places:", err == nil && place >= 0 && place < 30)
+	// Output:
+	// loss 1.233, 1.251 with ConstOPT, 2.073 on a spanner
+	// no mechanism at level 1 loses less than 1.233
+	// audited at 1 or less: true
+	// released one of the places: true
+}
+
+// The best way to report one of five stops at level 1 per km.
+func ExampleOptimal() {
+	line, err := metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := lp.Optimal(context.Background(), metric.Same(line), 1, &lp.Options{Unit: "km"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("expected error at most %.4f km, %s: nothing beats %.4f\n", s.Objective, s.Status, s.DualBound)
+	fmt.Println("level at most 1:", s.Guarantee().Alpha() <= 1)
+	for y, p := range s.Row(1, nil) {
+		fmt.Printf("from stop 1 to stop %d: %.3f\n", y, p)
+	}
+	// On the stops themselves, not their numbers.
+	at, err := mechanism.On(s, line).Release(random.Seeded(2), line.At(1)) // nil in earnest
+	fmt.Println("released:", at, err)
+	// Output:
+	// expected error at most 0.6376 km, within tolerance: nothing beats 0.6376
+	// level at most 1: true
+	// from stop 1 to stop 0: 0.193
+	// from stop 1 to stop 1: 0.480
+	// from stop 1 to stop 2: 0.236
+	// from stop 1 to stop 3: 0.065
+	// from stop 1 to stop 4: 0.026
+	// released: [2] <nil>
+}
+
+// The same line where nearly everybody gets on at the first two stops: the least
+// mean error.
+func ExampleOptimal_prior() {
+	o := &lp.Options{Prior: []float64{.5, .3, .1, .05, .05}}
+	s, err := lp.Optimal(context.Background(), metric.Same(stops(5)), 1, o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("mean error %.4f km, certified to a relative gap of 1e-6: %v\n", s.Objective, s.Gap <= 1e-6)
+	// Output:
+	// mean error 0.4944 km, certified to a relative gap of 1e-6: true
+}
+
+// Some seven unknowns for every input come within a few percent of the optimal
+// mechanism, which has thirty.
+func ExampleConstOPT() {
+	s, err := lp.ConstOPT(context.Background(), metric.Same(ladder{}), 1, &lp.ConstOptions{Neighbors: 7})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("loss %.2f at a level of at most 1: %v\n", s.Objective, s.Guarantee().Alpha() <= 1)
+	// Output:
+	// loss 1.28 at a level of at most 1: true
+}
+
+// Privacy between the ends of a few edges implies it for all pairs.
+func ExampleSpanner() {
+	s, err := lp.Spanner(context.Background(), metric.Same(ladder{}), 1, &lp.SpannerOptions{Stretch: 1.5})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d edges, stretch %.3f\n", len(s.Graph.Edges()), s.Stretch)
+	fmt.Printf("the optimum lies between %.2f and %.2f\n", s.DualBound, s.Objective)
+	// Output:
+	// 47 edges, stretch 1.414
+	// the optimum lies between 1.09 and 1.43
+}
+
+// A few points far apart already prove that accuracy has a limit.
+func ExampleLowerBound() {
+	corners := []int{0, 9, 20, 29}
+	bound, err := lp.LowerBound(context.Background(), metric.Same(ladder{}), .1, corners)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("no mechanism loses less than %.2f: %s\n", bound.Value, bound.Source)
+	// Output:
+	// no mechanism loses less than 0.62: IKWAT22 Theorem 3
+}
+
+// The best mechanism of 300 stops that a second is enough for, and what none can
+// beat.
+func ExampleChoose() {
+	s, err := lp.Choose(context.Background(), metric.Same(stops(300)), 0.5, &lp.ChooseOptions{TimeLimit: time.Second})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s: error at most %.2f; nothing is below %.2f (%s)\n", s.Method, s.Objective, s.LowerBound, s.BoundBy)
+	// Output:
+	// tight weights: error at most 1.92; nothing is below 1.45 (star)
+}
