@@ -160,6 +160,8 @@ func bads(t reflect.Type, good reflect.Value) []bad {
 		}
 	}
 	switch t.Kind() {
+	case reflect.Float32:
+		number(math.NaN(), math.Inf(1), math.Inf(-1), -1.0, 0.0, 1e-45, math.MaxFloat32)
 	case reflect.Float64:
 		number(math.NaN(), math.Inf(1), math.Inf(-1), -1.0, math.Copysign(0, -1), 0.0, 5e-324, 1e-300, 0.5, 1.0, 1e16, 1e300, 1e308, math.MaxFloat64)
 	case reflect.Int, reflect.Int64:

@@ -100,6 +100,7 @@ var mechanismCalls = []call{
 	{"mechanism.Channel.LossAt", channel.LossAt, []any{2, path}},
 	{"mechanism.Channel.Posterior", channel.Posterior, []any{uniform, 1, make([]float64, 5)}},
 	{"mechanism.Channel.Remap", channel.Remap, []any{uniform, path}},
+	{"mechanism.Labels", mechanism.Labels[string], []any{channel, []string{"a", "b", "c", "d", "e"}}},
 	{"mechanism.Channel.Relabel", channel.Relabel, []any{[]int{0, 1, 2, 3, 4}}},
 	{"mechanism.Compose", mechanism.Compose[int, int], []any{[]mechanism.Mechanism[int, int]{channel, channel}}},
 
@@ -228,6 +229,8 @@ var emdCalls = []call{
 	}, []any{[]int64{3, 4, 3, 2}, int64(3)}},
 	{"emd.Frequencies.Distribution", frequencies.Distribution, []any{estimated}},
 	{"emd.NewCounts", emd.NewCounts, []any{[]int64{3, 4, 3, 2}, int64(3)}},
+	{"emd.Counts.UnmarshalBinary", new(emd.Counts).UnmarshalBinary, []any{must(must(emd.NewCounts([]int64{3, 4, 3, 2}, 3)).MarshalBinary())}},
+	{"emd.Guarantee.UnmarshalJSON", new(emd.Guarantee).UnmarshalJSON, []any{must(perUnit.MarshalJSON())}},
 	{"emd.Counts.Merge", func(n []int64, users int64) error {
 		c, err := emd.NewCounts(n, users)
 		if err != nil {

@@ -64,7 +64,7 @@ var trusting = map[string]string{
 	"metric.NearestNeighbors": order, "metric.ReverseNeighbors": order, "metric.Net": order, "metric.Assign": order, "exponential.Misses": order,
 	"entropy.Packed.Prove": witness, "entropy.TwoPoints.Prove": witness, "entropy.MeasureBound.Prove": witness,
 	"tsp.Tour.Open": few, "tsp.Folding.Locality": few, "wasserstein.DistanceEM": few,
-	"wasserstein.Distances": later, "exponential.Standard": later,
+	"wasserstein.Distances": later, "exponential.Lazy": later,
 	"emd.NewFrequencies": later, "emd.NewHadamardFrequencies": later, "emd.NewLaplaceFrequencies": later, "emd.ItemWiseBudget": later, "emd.NewItemWise": later,
 	"emd.Project": few, "wasserstein.Project": few, "mechanism.Channel.LossAt": few, "lp.LowerBound": witness,
 }
