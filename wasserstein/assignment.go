@@ -47,8 +47,7 @@ func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 // are not stored: see [Distances] for the items of two multisets.
 //
 // n > m is a [*metric.SizeError], n = 0 [metric.ErrEmpty] and a cost that is no
-// number or larger than 2^960 in size a [*metric.ValueError], with its index in
-// row order.
+// number or larger than 2^960 in size a [*metric.ValueError].
 //
 // The algorithm is that of shortest augmenting paths (Jonker and Volgenant
 // 1987), helped by an auction on hard costs (Bertsekas 1988), on short lists of
@@ -72,16 +71,18 @@ func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, e
 	if o != nil {
 		workers = o.Workers
 	}
-	return match(ctx, op, n, m, costRows(c), workers)
-}
-
-// match is Assignment of a size that fits.
-func match(ctx context.Context, op string, n, m int, costs rows.Func, workers int) (*Matching, error) {
-	col, v, err := assignment.Solve(ctx, n, m, costs, workers)
+	r, err := match(ctx, n, m, costRows(c), workers)
 	var bad *rows.BadCost
 	if errors.As(err, &bad) {
-		err = &fault.ValueError{Op: op, Arg: "cost", Index: bad.I*m + bad.J, Value: bad.Value, Want: "a finite number of size at most 2^960"}
+		err = &fault.ValueError{Op: op, Arg: fmt.Sprintf("cost[%d]", bad.I), Index: bad.J, Value: bad.Value, Want: "a finite number of size at most 2^960"}
 	}
+	return r, err
+}
+
+// match is Assignment of a size that fits. Its error is that of ctx or a
+// [*rows.BadCost].
+func match(ctx context.Context, n, m int, costs rows.Func, workers int) (*Matching, error) {
+	col, v, err := assignment.Solve(ctx, n, m, costs, workers)
 	if err != nil {
 		return nil, err
 	}

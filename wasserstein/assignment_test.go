@@ -2,7 +2,6 @@ package wasserstein
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,7 +11,6 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
@@ -295,30 +293,6 @@ func TestProveMatching_CatchesWrongAnswers(t *testing.T) {
 	}
 }
 
-func TestAssignment_Errors(t *testing.T) {
-	var size *metric.SizeError
-	var value *metric.ValueError
-	matrix := func(n, m int, c []float64) Cost { return &matrixCost{n, m, c} }
-	if _, err := Assignment(t.Context(), matrix(2, 1, make([]float64, 2)), nil); !errors.As(err, &size) {
-		t.Errorf("2 x 1: %v", err)
-	}
-	if _, err := Assignment(t.Context(), matrix(0, 0, nil), nil); !errors.Is(err, metric.ErrEmpty) {
-		t.Errorf("empty: %v", err)
-	}
-	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0x1p961, -0x1p961} {
-		c := make([]float64, 12)
-		c[7] = bad
-		if _, err := Assignment(t.Context(), matrix(3, 4, c), nil); !errors.As(err, &value) || value.Index != 7 {
-			t.Errorf("%v: %v", bad, err)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := Assignment(ctx, matrix(3, 3, make([]float64, 9)), nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("context: %v", err)
-	}
-}
-
 // assignAt is a Cost without rows.
 type assignAt struct{ Cost }
 
@@ -330,13 +304,6 @@ func TestAssignment_ReadsEntries(t *testing.T) {
 		t.Errorf("by rows %v (%v), by entries %v (%v)", a, errA, b, errB)
 	}
 }
-
-// assignLine is a metric on points of the real line.
-type assignLinePoints []float64
-
-func assignLine(x ...float64) assignLinePoints       { return x }
-func (x assignLinePoints) Len() int                  { return len(x) }
-func (x assignLinePoints) Distance(i, j int) float64 { return math.Abs(x[i] - x[j]) }
 
 // Birkhoff: between uniform measures a matching is an optimal plan.
 func TestAssignment_EqualsTransport(t *testing.T) {

@@ -1,15 +1,12 @@
 package wasserstein
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/metric"
 )
 
 // Weights are small integers, so that stripping is exact and ties abound.
@@ -119,51 +116,5 @@ func TestBetween_BadWarmStart(t *testing.T) {
 	got, err := Between(t.Context(), c, mu, nu, o)
 	if err != nil || math.Abs(got.Cost-want.Cost) > 1e-13 {
 		t.Fatalf("%v, want %v, %v", got, want.Cost, err)
-	}
-}
-
-func TestBetween_Errors(t *testing.T) {
-	half, fine := []float64{.5, .5}, []float64{0, 1, 1, 1}
-	value := func(arg string, index int) func(error) bool {
-		return func(err error) bool {
-			var v *fault.ValueError
-			return errors.As(err, &v) && v.Arg == arg && v.Index == index
-		}
-	}
-	size := func(err error) bool { var s *fault.SizeError; return errors.As(err, &s) }
-	mass := func(err error) bool { var m *MassError; return errors.As(err, &m) }
-	empty := func(err error) bool { return errors.Is(err, metric.ErrEmpty) }
-	for _, k := range []struct {
-		name   string
-		c      []float64
-		mu, nu []float64
-		o      *Options
-		want   func(error) bool
-	}{
-		{"NaN cost", []float64{0, 1, math.NaN(), 1}, half, half, nil, value("cost[1]", 0)},
-		{"negative cost", []float64{0, -1, 1, 1}, half, half, nil, value("cost[0]", 1)},
-		{"infinite cost", []float64{0, 1, 1, math.Inf(1)}, half, half, nil, value("cost[1]", 1)},
-		{"bad cost where no mass is", []float64{0, 1, 1, math.NaN()}, []float64{1, 0}, []float64{1, 0}, nil, value("cost[1]", 1)},
-		{"overflow", []float64{0, 0x1p900, 1, 1}, []float64{0x1p200, 0}, []float64{0x1p200, 0}, nil, value("largest cost times total mass", -1)},
-		{"negative mass", fine, []float64{2, -1}, half, nil, value("mu", 1)},
-		{"NaN mass", fine, half, []float64{math.NaN(), 1}, nil, value("nu", 0)},
-		{"unequal masses", fine, half, []float64{.5, .6}, nil, mass},
-		{"length", fine, half, []float64{1}, nil, size},
-		{"empty", fine, nil, half, nil, empty},
-		{"U without V", fine, half, half, &Options{U: half}, size},
-		{"infinite V", fine, half, half, &Options{U: half, V: []float64{1, math.Inf(1)}}, value("V", 1)},
-	} {
-		if _, err := Between(t.Context(), w1Matrix(t, 2, 2, k.c), k.mu, k.nu, k.o); !k.want(err) {
-			t.Errorf("%s: %v", k.name, err)
-		}
-	}
-	if _, err := Matrix(2, 2, half); !size(err) {
-		t.Error(err)
-	}
-	if _, err := Matrix(0, 2, nil); !empty(err) {
-		t.Error(err)
-	}
-	if _, err := Distances(w1Plane(random.Seeded(1), 2), []int{0, 2}, []int{1}); !value("a", 1)(err) {
-		t.Error(err)
 	}
 }

@@ -1,12 +1,10 @@
 package wasserstein
 
 import (
-	"errors"
 	"math"
 	"math/big"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -88,25 +86,8 @@ func TestCertify_UnequalTotals(t *testing.T) {
 	}
 }
 
-func TestCertify_Errors(t *testing.T) {
+func TestCertify_OfHugeNumbers(t *testing.T) {
 	c, w := w1Matrix(t, 2, 2, []float64{0, 1, 1, 0}), []float64{1, 1}
-	var v *fault.ValueError
-	for name, plan := range map[string][]Flow{
-		"index":    {{2, 0, 1}},
-		"negative": {{0, 0, -1}},
-		"NaN":      {{0, 0, math.NaN()}},
-	} {
-		if _, err := Certify(t.Context(), c, w, w, plan, nil, nil); !errors.As(err, &v) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	var s *fault.SizeError
-	if _, err := Certify(t.Context(), c, w, w, nil, []float64{1}, nil); !errors.As(err, &s) {
-		t.Error(err)
-	}
-	if _, err := Certify(t.Context(), c, w, w, nil, []float64{1, math.Inf(1)}, nil); !errors.As(err, &v) {
-		t.Error(err)
-	}
 	if got, err := Certify(t.Context(), c, w, w, []Flow{{0, 1, 1e308}, {0, 1, 1e308}}, nil, nil); err != nil || !math.IsInf(got.Upper, 1) || got.Lower != 0 {
 		t.Errorf("huge plan: %+v, %v", got, err)
 	}

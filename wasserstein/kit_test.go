@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -164,4 +165,24 @@ func w1Shifted(r *rand.Rand, n, m int, shift float64) Cost {
 		p, q := x.At(i), y.At(j)
 		return math.Hypot(p[0]-q[0]-shift, p[1]-q[1])
 	})
+}
+
+// assignUniform is a matrix of independent uniform costs, assignEuclid one of
+// distances between two sets of uniform points of the unit square.
+func assignUniform(n, m int, seed uint64) []float64 {
+	r := random.Seeded(seed)
+	c := make([]float64, n*m)
+	for k := range c {
+		c[k] = r.Float64()
+	}
+	return c
+}
+
+func assignEuclid(n, m int, seed uint64) []float64 {
+	c := w1Shifted(random.Seeded(seed), n, m, 0)
+	out := make([]float64, n*m)
+	for k := range out {
+		out[k] = c.At(k/m, k%m)
+	}
+	return out
 }

@@ -2,7 +2,6 @@ package wasserstein
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/metric"
 	"golang.org/x/exp/constraints"
 )
 
@@ -350,48 +348,5 @@ func TestW1Line_Extremes(t *testing.T) {
 	}
 	if got, err := W1Samples([]float64{-1e300, -1e300, -1e300}, []float64{1e300, 1e300}); err != nil || !lineClose(got, 2e300, 0x1p-51) {
 		t.Errorf("%v, %v, want 2e300", got, err)
-	}
-}
-
-func TestW1Line_RefusesBadInput(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
-	value := func(arg string, index int) func(error) bool {
-		return func(err error) bool {
-			var v *metric.ValueError
-			return errors.As(err, &v) && v.Arg == arg && v.Index == index
-		}
-	}
-	size := func(err error) bool { return errors.As(err, new(*metric.SizeError)) }
-	empty := func(err error) bool { return errors.Is(err, metric.ErrEmpty) }
-	mass := func(err error) bool { return errors.As(err, new(*MassError)) }
-	line := func(x, mu, nu []float64) error { _, err := W1Line(x, mu, nu); return err }
-	between := func(x, mu, y, nu []float64) error { _, err := W1LineBetween(x, mu, y, nu); return err }
-	samples := func(a, b []float64) error { _, err := W1Samples(a, b); return err }
-	one := []float64{1}
-	for k, c := range []struct {
-		err error
-		is  func(error) bool
-	}{
-		{line(nil, nil, nil), empty},
-		{line(one, nil, one), empty},
-		{line(one, one, []float64{1, 0}), size},
-		{line([]float64{0, nan}, []float64{1, 0}, []float64{1, 0}), value("x", 1)},
-		{line([]float64{0, 1.1e300}, []float64{1, 0}, []float64{1, 0}), value("x", 1)},
-		{line([]float64{0, 1}, []float64{1, nan}, []float64{1, 0}), value("mu", 1)},
-		{line([]float64{0, 1}, []float64{1, 0}, []float64{-inf, 0}), value("nu", 0)},
-		{line([]float64{0, 1}, []float64{1, 0}, []float64{1, 1e-9}), mass},
-		{between(nil, nil, one, one), empty},
-		{between(one, one, nil, nil), empty},
-		{between(one, one, []float64{1, 2}, one), size},
-		{between(one, one, []float64{nan}, one), value("y", 0)},
-		{between(one, []float64{2}, one, one), mass},
-		{samples(nil, one), empty},
-		{samples(one, nil), empty},
-		{samples([]float64{1, inf}, one), value("a", 1)},
-		{samples(one, []float64{nan}), value("b", 0)},
-	} {
-		if !c.is(c.err) {
-			t.Errorf("case %d: %v", k, c.err)
-		}
 	}
 }

@@ -2,6 +2,7 @@ package wasserstein
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -142,11 +143,11 @@ func multisetCost(ctx context.Context, op string, f metric.Finite, x, y []multis
 	}
 	sub, err := metric.Subset(f, support)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", op, err)
+		return 0, err
 	}
-	r, err := W1(ctx, sub, mu, nu, nil)
+	r, err := w1(ctx, op, sub, mu, nu, Options{})
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", op, err)
+		return 0, err
 	}
 	return r.Cost, nil
 }
@@ -159,7 +160,7 @@ func multisetStar(op string, f metric.Finite, x, y []multisetMass) (float64, err
 	var sum directed.Sum
 	for _, p := range y {
 		d := f.Distance(x[0].point, p.point)
-		if err := fault.NonNegative(op, "distance", d); err != nil {
+		if err := fault.NonNegative(op, betweenPoints(x[0].point, p.point), d); err != nil {
 			return 0, err
 		}
 		sum.Add(float64(d * float64(p.mass)))
@@ -167,6 +168,9 @@ func multisetStar(op string, f metric.Finite, x, y []multisetMass) (float64, err
 	_, cost, _ := sum.Bounds()
 	return cost, nil
 }
+
+// betweenPoints names a distance in errors.
+func betweenPoints(i, j int) string { return fmt.Sprintf("distance of points %d and %d", i, j) }
 
 // multisetExpand lists every point once for g units of its mass.
 func multisetExpand(x []multisetMass, g, items int64) []int {
@@ -179,8 +183,8 @@ func multisetExpand(x []multisetMass, g, items int64) []int {
 	return out
 }
 
-// multisetMatch returns the cost of the cheapest matching of two multisets of
-// one size.
+// multisetMatch returns the least cost of a matching of two multisets of one
+// size.
 func multisetMatch(ctx context.Context, op string, f metric.Finite, a, b []int) (float64, error) {
 	n := len(a)
 	var costs rows.Func = func(i int, buf []float64) []float64 {
@@ -193,7 +197,11 @@ func multisetMatch(ctx context.Context, op string, f metric.Finite, a, b []int) 
 		// Without a context that ends there is no error.
 		costs, _ = rows.Store(context.Background(), costs, n, n, 0)
 	}
-	r, err := match(ctx, op, n, n, costs, 0)
+	r, err := match(ctx, n, n, costs, 0)
+	var bad *rows.BadCost
+	if errors.As(err, &bad) {
+		err = fault.Value(op, betweenPoints(a[bad.I], b[bad.J]), bad.Value, "a finite number of size at most 2^960")
+	}
 	if err != nil {
 		return 0, err
 	}

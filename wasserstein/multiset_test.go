@@ -1,7 +1,6 @@
 package wasserstein
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -89,7 +88,7 @@ func TestDistanceEM_LineIsSortedMatching(t *testing.T) {
 			x[i] = r.NormFloat64()
 		}
 		slices.Sort(x)
-		f := assignLine(x...)
+		f := linePoints(x)
 		a, b := multisetItems(r, points, 300), multisetItems(r, points, 300)
 		sa, sb := slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
 		want := 0.0
@@ -135,21 +134,5 @@ func TestDistanceEM_ReplaceOne(t *testing.T) {
 	b[17] = (a[17] + 1) % 30
 	if got, want := multisetMust(t, f, a, b), f.Distance(a[17], b[17])/1000; got != want {
 		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-func TestDistanceEM_Errors(t *testing.T) {
-	f := assignLine(0, 1, math.Inf(1), math.NaN())
-	var value *metric.ValueError
-	if _, err := DistanceEM(t.Context(), f, nil, []int{1}); !errors.Is(err, metric.ErrEmpty) {
-		t.Error(err)
-	}
-	if _, err := DistanceEM(t.Context(), f, []int{1}, nil); !errors.Is(err, metric.ErrEmpty) {
-		t.Error(err)
-	}
-	for _, x := range [][2][]int{{{-1}, {0}}, {{0}, {4}}, {{0}, {2}}, {{0, 1}, {2, 3}}} {
-		if _, err := DistanceEM(t.Context(), f, x[0], x[1]); !errors.As(err, &value) {
-			t.Errorf("%v: %v", x, err)
-		}
 	}
 }

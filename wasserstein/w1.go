@@ -77,9 +77,8 @@ func (r *Result) String() string {
 // Weights are finite, >= 0 and on all points of f, and their totals are equal up
 // to rounding; they need not be 1, and are never rescaled. Points may coincide.
 // Mass common to mu and nu at a point stays where it is, which the triangle
-// inequality allows, and is in the plan as a flow from i to i. (If f breaks that
-// law the plan need not be optimal, and the certificate, which does not rely on
-// it, shows by how much.)
+// inequality allows, and is in the plan as a flow from i to i. (If f breaks it,
+// the plan need not be optimal, and the certificate shows by how much.)
 //
 // The answer is exact up to rounding: Gap is about 1e-15 times the sizes of
 // distances and weights. Errors are [metric.ErrEmpty], [*metric.SizeError],
@@ -93,7 +92,12 @@ func W1(ctx context.Context, f metric.Finite, mu, nu []float64, o *Options) (*Re
 	if err := checkMeasures(op, mu, nu, n, n, false); err != nil {
 		return nil, err
 	}
-	t := transport{op: op, cost: metricCost{f}, mu: mu, nu: nu, opt: o.get()}
+	return w1(ctx, op, f, mu, nu, o.get())
+}
+
+// w1 is W1 of checked measures, for the call op.
+func w1(ctx context.Context, op string, f metric.Finite, mu, nu []float64, o Options) (*Result, error) {
+	t := transport{op: op, cost: metricCost{f}, mu: mu, nu: nu, opt: o}
 	for i := range mu {
 		if stay := min(mu[i], nu[i]); stay > 0 {
 			t.plan = append(t.plan, Flow{i, i, stay})

@@ -1,0 +1,130 @@
+package wasserstein
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
+)
+
+func second[T any](_ T, err error) error { return err }
+
+func third[S, T any](_ S, _ T, err error) error { return err }
+
+// Errors name the function, the argument, its index and value.
+func TestErrors_SayWhatIsWrong(t *testing.T) {
+	ctx := t.Context()
+	nan, inf := math.NaN(), math.Inf(1)
+	one, two, half := []float64{1}, []float64{0, 1}, []float64{.5, .5}
+	tree := testkit.Must(metric.NewTree([]int{-1, 0, 0}, nil))
+	ultra := tree.Ultrametric()
+	clustered := testkit.Must(metric.NewClustered(1, 2, 0.5))
+	plane := w1Plane(random.Seeded(1), 2)
+	line := metric.Finite(linePoints{0, 1, inf, nan})
+	cost := func(n, m int, c ...float64) Cost { return &matrixCost{n, m, c} }
+	square := cost(2, 2, 0, 1, 1, 0)
+	between := func(c Cost, mu, nu []float64, o *Options) error { return second(Between(ctx, c, mu, nu, o)) }
+	certify := func(v []float64, plan ...Flow) error { return second(Certify(ctx, square, half, half, plan, v, nil)) }
+	assign := func(c Cost) error { return second(Assignment(ctx, c, nil)) }
+	em := func(a, b []int) error { return second(DistanceEM(ctx, line, a, b)) }
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{second(W1Line(nil, nil, nil)), "W1Line: x: empty input"},
+		{second(W1Line(one, one, half)), "W1Line: nu has size 2"},
+		{second(W1Line([]float64{0, nan}, half, half)), "W1Line: x[1] = NaN"},
+		{second(W1Line([]float64{0, 1.1e300}, half, half)), "W1Line: x[1] = 1.1e+300"},
+		{second(W1Line(two, []float64{1, nan}, half)), "W1Line: mu[1] = NaN"},
+		{second(W1Line(two, half, []float64{-inf, 0})), "W1Line: nu[0] = -Inf"},
+		{second(W1Line(two, []float64{1, 0}, []float64{1, 1e-9})), "W1Line: total masses 1 and 1.000000001"},
+		{second(W1LineBetween(one, one, nil, nil)), "W1LineBetween: y: empty input"},
+		{second(W1LineBetween(one, one, two, one)), "W1LineBetween: nu has size 1"},
+		{second(W1LineBetween(one, one, []float64{nan}, one)), "W1LineBetween: y[0] = NaN"},
+		{second(W1Samples(nil, one)), "W1Samples: a: empty input"},
+		{second(W1Samples([]float32{1, float32(inf)}, []float32{1})), "W1Samples: a[1] = +Inf"},
+		{second(W1Samples(one, []float64{nan})), "W1Samples: b[0] = NaN"},
+
+		{second(W1Tree(nil, one, one)), "W1Tree: t: empty input"},
+		{second(W1Tree(new(metric.Tree), nil, nil)), "W1Tree: t: empty input"},
+		{second(W1Tree(tree, half, one)), "W1Tree: nu has size 1"},
+		{second(W1Tree(tree, half, []float64{1, inf})), "W1Tree: nu[1] = +Inf"},
+		{second(W1Tree(tree, half, []float64{.5, .5 + 1e-12})), "W1Tree: total masses 1 and 1.000000000001"},
+		{second(W1TreeNodes(nil, one, one)), "W1TreeNodes: t: empty input"},
+		{second(W1TreeNodes(tree, half, half)), "W1TreeNodes: mu has size 2"},
+		{second(W1Ultrametric(nil, one, one)), "W1Ultrametric: u: empty input"},
+		{second(W1Ultrametric(new(metric.Ultrametric), nil, nil)), "W1Ultrametric: u: empty input"},
+		{second(W1Ultrametric(ultra, half, []float64{.5, .5 + 1e-12})), "W1Ultrametric: total masses 1 and 1.000000000001"},
+		{second(W1Clustered(nil, one, one)), "W1Clustered: c: empty input"},
+		{second(W1Clustered(clustered, half, []float64{.5, .5 + 1e-12})), "W1Clustered: total masses 1 and 1.000000000001"},
+
+		{between(cost(2, 2, 0, 1, nan, 1), half, half, nil), "Between: cost[1][0] = NaN"},
+		{between(cost(2, 2, 0, -1, 1, 1), half, half, nil), "Between: cost[0][1] = -1"},
+		{between(cost(2, 2, 0, 1, 1, inf), half, half, nil), "Between: cost[1][1] = +Inf"},
+		{between(cost(2, 2, 0, 1, 1, nan), []float64{1, 0}, []float64{1, 0}, nil), "Between: cost[1][1] = NaN"}, // where no mass is
+		{between(cost(2, 2, 0, 0x1p900, 1, 1), []float64{0x1p200, 0}, []float64{0x1p200, 0}, nil), "Between: largest cost times total mass = +Inf"},
+		{between(square, []float64{2, -1}, half, nil), "Between: mu[1] = -1"},
+		{between(square, half, []float64{.5, .6}, nil), "Between: total masses 1 and 1.1"},
+		{between(square, half, one, nil), "Between: nu has size 1"},
+		{between(square, half, half, &Options{U: half}), "Between: V has size 0"},
+		{between(square, half, half, &Options{U: half, V: []float64{1, inf}}), "Between: V[1] = +Inf"},
+		{second(Matrix(2, 2, half)), "Matrix: cost has size 2"},
+		{second(Matrix(0, 2, nil)), "Matrix: 0 x 2: empty input"},
+		{second(Distances(plane, []int{0, 2}, []int{1})), "Distances: a[1] = 2"},
+		{certify(nil, Flow{2, 0, 1}), "Certify: end of plan[0] = 2"},
+		{certify(nil, Flow{0, 0, 0}, Flow{0, 0, -1}), "Certify: mass of plan[1] = -1"},
+		{certify(one), "Certify: v has size 1"},
+		{certify([]float64{1, inf}), "Certify: v[1] = +Inf"},
+
+		{assign(cost(2, 1, 0, 0)), "Assignment: rows has size 2"},
+		{assign(cost(0, 0)), "Assignment: cost: empty input"},
+		{assign(nil), "Assignment: cost: empty input"},
+		{assign(cost(2, 2, 0, -inf, 0, nan)), "Assignment: cost[0][1] = -Inf"},
+		{em(nil, []int{1}), "DistanceEM: a: empty input"},
+		{em([]int{1}, nil), "DistanceEM: b: empty input"},
+		{em([]int{-1}, []int{0}), "DistanceEM: a[0] = -1"},
+		{em([]int{0}, []int{2}), "DistanceEM: distance of points 2 and 0 = +Inf"},
+		{em([]int{0, 1}, []int{2, 3}), "DistanceEM: distance of points 0 and 2 = +Inf"},
+
+		{second(Project(ctx, plane, []float64{1, .5}, nil)), "Project: total masses 1.5 and 1"},
+		{second(Project(ctx, plane, []float64{1, nan}, nil)), "Project: g[1] = NaN"},
+		{third(ProjectLine(nil, nil)), "ProjectLine: x: empty input"},
+		{third(ProjectLine(one, nil)), "ProjectLine: g: empty input"},
+		{third(ProjectLine([]float64{nan}, one)), "ProjectLine: x[0] = NaN"},
+		{third(ProjectLine(two, []float64{1, inf})), "ProjectLine: g[1] = +Inf"},
+		{third(ProjectLine(two, []float64{1e308, -1e308})), "ProjectLine: total variation of g = +Inf"},
+		{third(ProjectTree(nil, one)), "ProjectTree: t: empty input"},
+		{third(ProjectTree(tree, one)), "ProjectTree: g has size 1"},
+		{third(ProjectTree(tree, []float64{1, nan})), "ProjectTree: g[1] = NaN"},
+		{second(IsotonicL1(nil, nil, 0, 1)), "IsotonicL1: g: empty input"},
+		{second(IsotonicL1([]float64{0, nan}, nil, 0, 1)), "IsotonicL1: g[1] = NaN"},
+		{second(IsotonicL1(one, half, 0, 1)), "IsotonicL1: w has size 2"},
+		{second(IsotonicL1(one, []float64{-1}, 0, 1)), "IsotonicL1: w[0] = -1"},
+		{second(IsotonicL1(one, []float64{1e308}, 0, 1)), "IsotonicL1: w[0] = 1e+308"},
+		{second(IsotonicL1(one, one, nan, 1)), "IsotonicL1: lo = NaN"},
+		{second(IsotonicL1(one, one, 1, 0)), "IsotonicL1: hi = 0"},
+		{second(ProjectSimplex(nil, 1, nil)), "ProjectSimplex: g: empty input"},
+		{second(ProjectSimplex([]float64{inf}, 1, nil)), "ProjectSimplex: g[0] = +Inf"},
+		{second(ProjectSimplex(one, -1, nil)), "ProjectSimplex: total = -1"},
+	} {
+		if c.err == nil || !strings.HasPrefix(c.err.Error(), "wasserstein: "+c.want) {
+			t.Errorf("%v, want %s", c.err, c.want)
+		}
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := Assignment(done, square, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// linePoints is a metric on points of the real line.
+type linePoints []float64
+
+func (x linePoints) Len() int                  { return len(x) }
+func (x linePoints) Distance(i, j int) float64 { return math.Abs(x[i] - x[j]) }
