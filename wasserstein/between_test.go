@@ -20,8 +20,8 @@ func TestBetween_AllVertices(t *testing.T) {
 			nu[r.IntN(m)]++
 		}
 		c := w1Random(r, n, m)
-		got := testkit.Must(Between(t.Context(), w1Matrix(t, n, m, c), mu, nu, nil))
-		w1Verify(t, w1Matrix(t, n, m, c), mu, nu, got, w1Tol)
+		got := testkit.Must(Between(t.Context(), w1Matrix(n, m, c), mu, nu, nil))
+		w1Verify(t, w1Matrix(n, m, c), mu, nu, got, w1Tol)
 		if want := w1Vertices(c, mu, nu); math.Abs(got.Cost-want) > 1e-13*want {
 			t.Fatalf("%v -> %v at %v: %v, want %v", mu, nu, c, got.Cost, want)
 		}
@@ -42,8 +42,8 @@ func TestBetween_SlowReference(t *testing.T) {
 			}
 		}
 		c := w1Random(r, n, m)
-		got := testkit.Must(Between(t.Context(), w1Matrix(t, n, m, c), mu, nu, nil))
-		w1Verify(t, w1Matrix(t, n, m, c), mu, nu, got, w1Tol)
+		got := testkit.Must(Between(t.Context(), w1Matrix(n, m, c), mu, nu, nil))
+		w1Verify(t, w1Matrix(n, m, c), mu, nu, got, w1Tol)
 		if k%5 == 0 && len(got.Plan) != n {
 			t.Errorf("equal masses, %d points, %d flows", n, len(got.Plan))
 		}
@@ -69,8 +69,8 @@ func TestBetween_MixedScales(t *testing.T) {
 			mu[r.IntN(n)] += w
 			nu[r.IntN(m)] += w
 		}
-		got := testkit.Must(Between(t.Context(), w1Matrix(t, n, m, c), mu, nu, nil))
-		w1Verify(t, w1Matrix(t, n, m, c), mu, nu, got, w1Tol)
+		got := testkit.Must(Between(t.Context(), w1Matrix(n, m, c), mu, nu, nil))
+		w1Verify(t, w1Matrix(n, m, c), mu, nu, got, w1Tol)
 		if want := refTransport(w1Rows(c, n, m), mu, nu); math.Abs(got.Cost-want) > 1e-12*want+1e-14*slices.Max(c) {
 			t.Fatalf("%d x %d: %v, want %v", n, m, got.Cost, want)
 		}

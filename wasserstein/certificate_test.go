@@ -14,10 +14,10 @@ func TestCertify_CatchesWrongInput(t *testing.T) {
 	r := random.Seeded(1)
 	for range 300 {
 		n, m := 2+r.IntN(10), 2+r.IntN(10)
-		c := w1Matrix(t, n, m, w1Random(r, n, m))
+		c := w1Matrix(n, m, w1Random(r, n, m))
 		mu, nu := w1Weights(r, n, true), w1Weights(r, m, true)
 		best := testkit.Must(Between(t.Context(), c, mu, nu, nil))
-		same, err := Certify(t.Context(), c, mu, nu, best.Plan, best.V, nil)
+		same, err := Certify(t.Context(), c, mu, nu, best.Plan, best.V, &CertifyOptions{Workers: 3})
 		if err != nil || same.Lower != best.Lower || same.Upper != best.Upper || same.Cost != best.Cost {
 			t.Fatalf("own plan: %+v, %v, want %+v", same, err, best)
 		}
@@ -40,7 +40,7 @@ func TestCertify_CatchesWrongInput(t *testing.T) {
 			t.Fatalf("[%v, %v] excludes the optimum %v", bad.Lower, bad.Upper, best.Cost)
 		}
 	}
-	none, err := Certify(t.Context(), w1Matrix(t, 1, 2, []float64{1, 3}), []float64{1}, []float64{.5, .5}, nil, nil, nil)
+	none, err := Certify(t.Context(), w1Matrix(1, 2, []float64{1, 3}), []float64{1}, []float64{.5, .5}, nil, nil, nil)
 	if err != nil || none.Upper != 3 || none.Lower != 1 || none.Unmatched != 1 {
 		t.Errorf("no plan at all: %+v, %v", none, err)
 	}
@@ -54,7 +54,7 @@ func TestCertify_RoundsOutward(t *testing.T) {
 	addProduct := func(sum *big.Rat, a, b float64) { sum.Add(sum, new(big.Rat).Mul(rat(a), rat(b))) }
 	for range 100 {
 		n, m := 1+r.IntN(8), 1+r.IntN(8)
-		c := w1Matrix(t, n, m, w1Random(r, n, m))
+		c := w1Matrix(n, m, w1Random(r, n, m))
 		mu, nu := w1Weights(r, n, false), w1Weights(r, m, false)
 		got := testkit.Must(Between(t.Context(), c, mu, nu, nil))
 		dual, primal := new(big.Rat), new(big.Rat)
@@ -77,7 +77,7 @@ func TestCertify_RoundsOutward(t *testing.T) {
 // the smaller total, wherever that is done.
 func TestCertify_UnequalTotals(t *testing.T) {
 	const ulp = 0x1p-52
-	c := w1Matrix(t, 2, 2, []float64{0, 1, 5, 2})
+	c := w1Matrix(2, 2, []float64{0, 1, 5, 2})
 	r := testkit.Must(Between(t.Context(), c, []float64{.5, .5}, []float64{.5 + ulp, .5}, nil))
 	// Mass from 0 stays, mass from 1 costs 2, and as much as an ulp of it may
 	// have to go to 0 at cost 5 while 0 sends its own to 1.
@@ -87,7 +87,7 @@ func TestCertify_UnequalTotals(t *testing.T) {
 }
 
 func TestCertify_OfHugeNumbers(t *testing.T) {
-	c, w := w1Matrix(t, 2, 2, []float64{0, 1, 1, 0}), []float64{1, 1}
+	c, w := w1Matrix(2, 2, []float64{0, 1, 1, 0}), []float64{1, 1}
 	if got, err := Certify(t.Context(), c, w, w, []Flow{{0, 1, 1e308}, {0, 1, 1e308}}, nil, nil); err != nil || !math.IsInf(got.Upper, 1) || got.Lower != 0 {
 		t.Errorf("huge plan: %+v, %v", got, err)
 	}
@@ -140,7 +140,7 @@ func TestCertify_LowerIsThatOfTheLighterMeasure(t *testing.T) {
 			if w[1] > w[0] {
 				v[0] = c
 			}
-			got := testkit.Must(Certify(t.Context(), w1Matrix(t, 1, 1, []float64{c}), w[:1], w[1:], []Flow{{0, 0, s}}, v, nil))
+			got := testkit.Must(Certify(t.Context(), w1Matrix(1, 1, []float64{c}), w[:1], w[1:], []Flow{{0, 0, s}}, v, nil))
 			if new(big.Rat).SetFloat64(got.Lower).Cmp(least) > 0 || new(big.Rat).SetFloat64(got.Upper).Cmp(least) < 0 {
 				t.Fatalf("masses %v at cost %v: [%b, %b] excludes %v", w, c, got.Lower, got.Upper, least.FloatString(40))
 			}

@@ -272,12 +272,12 @@ func ExampleW1() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("cost:", r.Cost, "proved:", r.Gap() < 1e-12)
+	fmt.Println(r)
 	for _, p := range r.Plan {
 		fmt.Println(p.Mass, "from", p.I, "to", p.J)
 	}
 	// Output:
-	// cost: 13 proved: true
+	// plan of 5 flows at cost 13, the least in [13, 13]
 	// 2 from 0 to 0
 	// 3 from 0 to 3
 	// 3 from 1 to 1

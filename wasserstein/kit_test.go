@@ -18,11 +18,7 @@ func w1Plane(r *rand.Rand, n int) *metric.Points[[]float64] {
 	for i := range pts {
 		pts[i] = []float64{r.Float64(), r.Float64()}
 	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		panic(err)
-	}
-	return f
+	return testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 }
 
 // w1Weights returns n weights with total 1, about a third of them 0 if sparse.
@@ -59,11 +55,7 @@ func w1Rows(c []float64, n, m int) [][]float64 {
 	return rows
 }
 
-func w1Matrix(t testing.TB, n, m int, c []float64) Cost {
-	t.Helper()
-	cost := testkit.Must(Matrix(n, m, c))
-	return cost
-}
+func w1Matrix(n, m int, c []float64) Cost { return testkit.Must(Matrix(n, m, c)) }
 
 // w1Tol is the gap that tests grant, relative to the largest cost times the mass.
 const w1Tol = 1e-13
@@ -77,7 +69,7 @@ func w1Verify(t testing.TB, c Cost, mu, nu []float64, r *Result, tol float64) {
 	if len(r.Plan) > n+m-1 {
 		t.Fatalf("%d flows for %d x %d", len(r.Plan), n, m)
 	}
-	cost, mass, dearest := 0.0, total(mu), 0.0
+	cost, mass, largest := 0.0, total(mu), 0.0
 	for k, p := range r.Plan {
 		if !(p.Mass > 0) || k > 0 && (p.I < r.Plan[k-1].I || p.I == r.Plan[k-1].I && p.J <= r.Plan[k-1].J) {
 			t.Fatalf("flow %d: %+v", k, p)
@@ -95,16 +87,16 @@ func w1Verify(t testing.TB, c Cost, mu, nu []float64, r *Result, tol float64) {
 	for i := range n {
 		for j := range m {
 			x := c.At(i, j)
-			dearest = max(dearest, x)
+			largest = max(largest, x)
 			if s := (exact.DD{Hi: r.U[i]}).AddFloat(r.V[j]).AddFloat(-x); s.Hi > 0 {
 				t.Fatalf("U[%d]+V[%d] passes the cost by %v", i, j, s.Hi)
 			}
 		}
 	}
-	if !(r.Lower <= r.Cost && r.Cost <= r.Upper) || r.Gap() > tol*mass*dearest {
-		t.Fatalf("[%v, %v] around %v, mass %v, largest cost %v", r.Lower, r.Upper, r.Cost, mass, dearest)
+	if !(r.Lower <= r.Cost && r.Cost <= r.Upper) || r.Gap() > tol*mass*largest {
+		t.Fatalf("[%v, %v] around %v, mass %v, largest cost %v", r.Lower, r.Upper, r.Cost, mass, largest)
 	}
-	if math.Abs(cost-r.Cost) > 1e-13*(cost+mass*dearest) {
+	if math.Abs(cost-r.Cost) > 1e-13*(cost+mass*largest) {
 		t.Fatalf("the plan costs %v, Cost is %v", cost, r.Cost)
 	}
 }

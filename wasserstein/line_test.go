@@ -271,10 +271,7 @@ func TestW1Line_ManyPoints(t *testing.T) {
 
 func TestW1Line_IsAMetric(t *testing.T) {
 	r := random.Seeded(5)
-	d := func(x, mu, nu []float64) float64 {
-		v := testkit.Must(W1Line(x, mu, nu))
-		return v
-	}
+	d := func(x, mu, nu []float64) float64 { return testkit.Must(W1Line(x, mu, nu)) }
 	for range 200 {
 		n := 1 + r.IntN(50)
 		x := linePositions(r, n)

@@ -93,44 +93,6 @@ func isotonicCost(f, g, w []float64) float64 {
 	return sum
 }
 
-func TestIsotonicL1_KnownValue(t *testing.T) {
-	// Checked by brute force, apart from this code.
-	g := []float64{.4, -.3, .7, .2, 1.3, .9, 1.1, .8}
-	for _, c := range []struct {
-		w    []float64
-		want float64
-	}{
-		{[]float64{1, 2, 1, 3, 1, 1, 2, 1}, 2.3},
-		{[]float64{1, 1, 1, 1, 1, 1, 1, 1}, 1.9},
-	} {
-		f, err := IsotonicL1(g, c.w, 0, 1)
-		if err != nil || !slices.IsSorted(f) || f[0] < 0 || f[7] > 1 {
-			t.Fatalf("%v, %v", f, err)
-		}
-		if got := isotonicCost(f, g, c.w); !lineClose(got, c.want, 1e-15) {
-			t.Errorf("%v costs %v, want %v", f, got, c.want)
-		}
-		// The same on the line: the gaps are the weights.
-		x, weights, last := make([]float64, 9), make([]float64, 9), 0.0
-		for k := range g {
-			x[k+1] = x[k] + c.w[k]
-			weights[k] = g[k] - last
-			last = g[k]
-		}
-		weights[8] = 1 - last
-		p, dist, err := ProjectLine(x, weights)
-		if err != nil || !lineClose(dist, c.want, 1e-15) {
-			t.Errorf("distance %v, %v, want %v", dist, err, c.want)
-		}
-		if d, err := W1Line(x, p, weights); err != nil || !lineClose(d, c.want, 1e-14) {
-			t.Errorf("W1Line %v, %v, want %v", d, err, c.want)
-		}
-	}
-	if f, err := IsotonicL1(g, nil, 0, 1); err != nil || !lineClose(isotonicCost(f, g, []float64{1, 1, 1, 1, 1, 1, 1, 1}), 1.9, 1e-15) {
-		t.Errorf("%v, %v", f, err)
-	}
-}
-
 // All ascending lists over the values of g and the bounds: one of them is
 // optimal.
 func bruteIsotonic(g, w []float64, lo, hi float64) float64 {
@@ -164,7 +126,14 @@ func TestIsotonicL1_IsOptimal(t *testing.T) {
 		lo := float64(r.IntN(4)) - 2
 		hi := lo + float64(r.IntN(4))
 		want := bruteIsotonic(g, w, lo, hi)
-		f := testkit.Must(IsotonicL1(g, w, lo, hi))
+		weights := w
+		if trial%5 == 0 { // nil stands for ones
+			for k := range w {
+				w[k] = 1
+			}
+			weights, want = nil, bruteIsotonic(g, w, lo, hi)
+		}
+		f := testkit.Must(IsotonicL1(g, weights, lo, hi))
 		if !slices.IsSorted(f) || f[0] < lo || f[n-1] > hi || isotonicCost(f, g, w) > want+1e-14*(1+want) {
 			t.Fatalf("IsotonicL1(%v, %v, %v, %v) = %v costs %v, want %v", g, w, lo, hi, f, isotonicCost(f, g, w), want)
 		}
@@ -449,16 +418,16 @@ func projectCost(tree *metric.Tree, p, g []float64) float64 {
 	return treeCost(tree, below)
 }
 
-// On larger trees optimality has a certificate: the dual value. Here the convex
-// cost is attacked instead, by all moves of a little mass from leaf to leaf.
+// On larger trees no move of a little mass from leaf to leaf improves, nor is
+// another way nearer, also for weights far above the mass.
 func TestProjectTree_NoMoveImproves(t *testing.T) {
 	r := random.Seeded(2)
-	for range 60 {
-		tree := treeRandom(r, 2+r.IntN(120))
+	for trial := range 200 {
+		tree := treeRandom(r, 1+r.IntN(120))
 		n := len(tree.Leaves())
 		g := lineSigned(r, n)
 		for k := range g {
-			g[k] += r.NormFloat64() * math.Pow(10, float64(-r.IntN(4)))
+			g[k] += r.NormFloat64() * math.Pow(10, float64(r.IntN(4)-3+23*(trial%2*r.IntN(2))))
 		}
 		p, dist, err := ProjectTree(tree, g)
 		if err != nil {
@@ -466,6 +435,12 @@ func TestProjectTree_NoMoveImproves(t *testing.T) {
 		}
 		projectCheck(t, p)
 		slack := 1e-13 * treeHeight(tree)
+		if trial%2 == 1 {
+			slack = 1e-12 * (dist + treeHeight(tree))
+		}
+		if c := projectCost(tree, refTopDown(t, tree, g), g); c < dist-slack {
+			t.Fatalf("top-down is nearer: %v < %v", c, dist)
+		}
 		for range 400 {
 			i, j := r.IntN(n), r.IntN(n)
 			m := p[i] * []float64{1, .1, 1e-3}[r.IntN(3)]
@@ -524,27 +499,6 @@ func TestProjectTree_SharesEvenly(t *testing.T) {
 				t.Errorf("ProjectTree(%v) = %v, want %v", c.g, p, c.want)
 				break
 			}
-		}
-	}
-}
-
-// Weights far above the mass, at lengths from 1e-12 to 1e12.
-func TestProjectTree_Extremes(t *testing.T) {
-	r := random.Seeded(4)
-	for range 300 {
-		tree := treeRandom(r, 1+r.IntN(60))
-		g := make([]float64, len(tree.Leaves()))
-		for k := range g {
-			g[k] = r.NormFloat64() * math.Pow(10, float64(r.IntN(40)-20))
-		}
-		p, dist, err := ProjectTree(tree, g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		projectCheck(t, p)
-		q := refTopDown(t, tree, g)
-		if c := projectCost(tree, q, g); c < dist*(1-1e-12) {
-			t.Fatalf("top-down is nearer: %v < %v", c, dist)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package wasserstein
 
 import (
 	"math"
-	"testing"
 )
 
 // refTransport is the slow reference of this package's tests: the least cost of
@@ -124,24 +123,4 @@ func refCosts(d func(i, j int) float64, n int) [][]float64 {
 		}
 	}
 	return cost
-}
-
-// Matchings of 4 points by enumeration, and a plan by hand.
-func TestRefTransport_TinyCases(t *testing.T) {
-	cost := [][]float64{{3, 1, 4, 1}, {5, 9, 2, 6}, {5, 3, 5, 8}, {9, 7, 9, 3}}
-	best := math.Inf(1)
-	for p := range 256 {
-		q := [4]int{p & 3, p >> 2 & 3, p >> 4 & 3, p >> 6}
-		if 1<<q[0]|1<<q[1]|1<<q[2]|1<<q[3] == 15 {
-			best = min(best, cost[0][q[0]]+cost[1][q[1]]+cost[2][q[2]]+cost[3][q[3]])
-		}
-	}
-	ones := []float64{1, 1, 1, 1}
-	if got := refTransport(cost, ones, ones); got != best {
-		t.Errorf("matching %v, want %v", got, best)
-	}
-	// The second source must take the first sink, although the other is nearer.
-	if got := refTransport([][]float64{{0, 1}, {1, 3}}, []float64{.5, .5}, []float64{.5, .5}); got != 1 {
-		t.Errorf("plan %v, want 1", got)
-	}
 }

@@ -33,11 +33,7 @@ func treeRandom(r *rand.Rand, n int) *metric.Tree {
 			length[v] = math.Pow(10, float64(r.IntN(25)-12))
 		}
 	}
-	t, err := metric.NewTree(parent, length)
-	if err != nil {
-		panic(err)
-	}
-	return t
+	return testkit.Must(metric.NewTree(parent, length))
 }
 
 func treeHeight(t *metric.Tree) float64 {
@@ -138,10 +134,7 @@ func TestW1Tree_IsAMetric(t *testing.T) {
 		tree := treeRandom(r, 1+r.IntN(100))
 		n := len(tree.Leaves())
 		a, b, c := lineSigned(r, n), lineSigned(r, n), lineMeasure(r, n)
-		d := func(mu, nu []float64) float64 {
-			v := testkit.Must(W1Tree(tree, mu, nu))
-			return v
-		}
+		d := func(mu, nu []float64) float64 { return testkit.Must(W1Tree(tree, mu, nu)) }
 		slack := 1e-14 * treeHeight(tree)
 		if d(a, a) != 0 || d(a, b) != d(b, a) || d(a, b) > d(a, c)+d(c, b)+slack {
 			t.Fatal("not a metric")
