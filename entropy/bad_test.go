@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
@@ -151,6 +152,46 @@ func TestEntropy_BadInput(t *testing.T) {
 		}
 		if _, err := c.call(done, large, 0.5); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, canceled: %v", c.name, err)
+		}
+	}
+}
+
+// countdown is a context that is done after its error has been asked for some times.
+type countdown struct {
+	context.Context
+	left *atomic.Int64
+}
+
+func (c countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Wherever a context ends a call, the call returns its error; where it comes too
+// late, the result.
+func TestEntropy_CanceledAnywhere(t *testing.T) {
+	r := random.Seeded(2)
+	// 34 points are more than some searches look at in full.
+	for _, f := range []metric.Finite{uniform(t, r, 34), ultra(t, r, 34)} {
+		for _, c := range numbers {
+			want, err := c.call(t.Context(), f, 0.5)
+			for k := 1; err == nil; k *= 9 {
+				ctx := countdown{t.Context(), new(atomic.Int64)}
+				ctx.left.Store(int64(k))
+				v, end := c.call(ctx, f, 0.5)
+				if end == nil && v == want {
+					break
+				}
+				if !errors.Is(end, context.Canceled) {
+					t.Errorf("%s of %d points, canceled at look %d: %v, %v, want %v", c.name, f.Len(), k, v, end, want)
+					break
+				}
+			}
+			if err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }

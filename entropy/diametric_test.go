@@ -64,8 +64,12 @@ func TestDiametricScale_Extremes(t *testing.T) {
 func TestDiametricScales_SharedAndWorkers(t *testing.T) {
 	b := metric.Same(planePoints(700, 5))
 	alphas := []float64{0.3, 2, 5, 20, 80}
+	done, total := 0, 1
 	one := testkit.Must(DiametricScales(t.Context(), b, alphas, &PassOptions{Workers: 1}))
-	four := testkit.Must(DiametricScales(t.Context(), b, alphas, &PassOptions{Workers: 4}))
+	four := testkit.Must(DiametricScales(t.Context(), b, alphas, &PassOptions{Workers: 4, Progress: func(d, n int) { done, total = d, n }}))
+	if done != total {
+		t.Errorf("progress ended at %d of %d", done, total)
+	}
 	for k, a := range alphas {
 		s := testkit.Must(DiametricScale(t.Context(), b, a, nil))
 		checkDiametric(t, b, one[k])

@@ -110,8 +110,9 @@ func TestEntropicScale_Rows(t *testing.T) {
 	for _, alpha := range []float64{1, 10, 100} {
 		s := testkit.Must(EntropicScale(t.Context(), b, alpha, &Options{Workers: 1}))
 		checkEntropic(t, b, s)
-		p, err := EntropicScale(t.Context(), b, alpha, &Options{Workers: 4})
-		if err != nil || !s.Exact() || p.Interval != s.Interval || p.X != s.X || !slices.Equal(p.Set, s.Set) {
+		done, total := 0, 1
+		p, err := EntropicScale(t.Context(), b, alpha, &Options{Workers: 4, Progress: func(d, n int) { done, total = d, n }})
+		if err != nil || done != total || !s.Exact() || p.Interval != s.Interval || p.X != s.X || !slices.Equal(p.Set, s.Set) {
 			t.Fatalf("alpha %v: %+v, %+v, %v", alpha, s, p, err)
 		}
 		for x := range 6 { // no ball is exceeded at s

@@ -220,7 +220,7 @@ func (p *packer) packLarge(ctx context.Context, f metric.Finite, pts []int, s fl
 	if best.Hi < len(best.Sets) {
 		best.Proof = BySearch
 	}
-	if g != f {
+	if len(pts) < f.Len() {
 		for k, i := range best.Separated {
 			best.Separated[k] = pts[i]
 		}

@@ -7,6 +7,18 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 )
 
+// Beyond the floats everything is within reach, and beyond n nothing counts.
+func TestReach_Ends(t *testing.T) {
+	for _, alpha := range []float64{5e-324, math.Ln2 / math.MaxFloat64, math.Ln2 / math.MaxFloat64 * (1 + 1e-12)} {
+		if r := Reach(alpha, 2); !Exceeded(alpha, r, 2) || r < math.MaxFloat64 && Exceeded(alpha, directed.Next(r), 2) {
+			t.Errorf("alpha %v: reach %v", alpha, r)
+		}
+	}
+	if k := Least(10, 1, 5); k != 6 {
+		t.Errorf("%d of 5 points", k)
+	}
+}
+
 // The reach of k is the last float64 r with exp(alpha r) < k.
 func TestReach_Law(t *testing.T) {
 	for _, alpha := range []float64{1e-300, 1e-3, math.Ln2, 1, 7.5, 1e12, 1e300} {

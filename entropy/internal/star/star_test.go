@@ -1,6 +1,7 @@
 package star
 
 import (
+	"context"
 	"math"
 	"testing"
 )
@@ -30,6 +31,11 @@ func TestSolve_TwoPoints(t *testing.T) {
 				t.Errorf("d %v, u %v: proves %v, want %v", d, u, got, want)
 			}
 		}
+	}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, ok := Solve(done, []float64{0.5, 1}, 1, [][]float64{{1, 0}, {0, 1}}); ok {
+		t.Error("ok where the context is done")
 	}
 	if _, _, ok := Solve(t.Context(), []float64{0.5, 1}, 1, [][]float64{{0, 0}, {0, 0}}); ok {
 		t.Error("ok where all distances are 0")
