@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
@@ -23,9 +24,9 @@ func TestConformance_Randomizers(t *testing.T) {
 	if err := metrictest.TestFinite(t.Context(), clusters, &metrictest.Options{Strict: true, Ultrametric: true}); err != nil {
 		t.Error(err)
 	}
-	discrete := must(metric.NewPoints([]int{0, 1, 2, 3, 4}, metric.Discrete[int]{}))
-	gkrr := must(emd.NewGKRR(clusters, 1.5))
-	hadamard := must(emd.NewHadamard(5, 1))
+	discrete := testkit.Must(metric.NewPoints([]int{0, 1, 2, 3, 4}, metric.Discrete[int]{}))
+	gkrr := testkit.Must(emd.NewGKRR(clusters, 1.5))
+	hadamard := testkit.Must(emd.NewHadamard(5, 1))
 	for _, c := range []struct {
 		name string
 		m    interface {
@@ -46,7 +47,7 @@ func TestConformance_Randomizers(t *testing.T) {
 		if err != nil || e.Level < 0.8*c.m.Guarantee().Alpha() {
 			t.Errorf("%s: %v, %v: the test sees less than 0.8 of %v", c.name, err, e, c.m.Guarantee())
 		}
-		channel := must(c.m.Channel(t.Context()))
+		channel := testkit.Must(c.m.Channel(t.Context()))
 		if err := mechanismtest.TestChannel(t.Context(), channel, c.rho, o); err != nil {
 			t.Errorf("channel of %s: %v", c.name, err)
 		}
@@ -75,7 +76,7 @@ func (m byUsers[P, Y]) Guarantee() mechanism.Guarantee {
 		d = 1
 	}
 	p := g.At(d)
-	return must(mechanism.NewGuarantee(p.Eps/d, p.Delta, "d_EM"))
+	return testkit.Must(mechanism.NewGuarantee(p.Eps/d, p.Delta, "d_EM"))
 }
 
 // conform checks a user-level mechanism at two data sets, the last user of one
@@ -96,13 +97,13 @@ func conform[P, Y any](t *testing.T, name string, m emd.Releaser[P, Y], key func
 
 // The user-level mechanisms keep the laws of mechanisms, on lists of items.
 func TestConformance_UserLevel(t *testing.T) {
-	space := stars()
-	channel := must(exponential.Standard(t.Context(), space, 2, nil)).Channel
+	space := stars{}
+	channel := testkit.Must(exponential.Standard(t.Context(), space, 2, nil)).Channel
 	model := emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 1}
 	a, b := [][]int{{0, 4}, {2, 2}, {0, 0}}, [][]int{{0, 4}, {2, 2}, {4, 4}}
 	refused := [][][]int{nil, {{0, 4}, {2, 2}}, {{0, 4}, {2, 2}, {0, 5}}, {{0, 4}, {2, 2}, {0, -1}}, {{0, 4}, {2, 2}, {0}}, {{0, 4}, {2, 2}, {}}}
 
-	items := must(emd.NewItemWise(t.Context(), channel, model, nil))
+	items := testkit.Must(emd.NewItemWise(t.Context(), channel, model, nil))
 	conform(t, "ItemWise", items, nil, a, b, refused...)
 	counts := func(c *emd.Counts) any {
 		n := [5]int64{}
@@ -111,10 +112,10 @@ func TestConformance_UserLevel(t *testing.T) {
 		}
 		return n
 	}
-	conform(t, "Frequencies", must(emd.NewFrequencies(t.Context(), channel, space, model, nil)), counts, a, b, refused...)
+	conform(t, "Frequencies", testkit.Must(emd.NewFrequencies(t.Context(), channel, space, model, nil)), counts, a, b, refused...)
 	estimate := func(e *emd.Estimate) any { return [2]float64{math.Round(4 * e.Mean[0]), math.Round(4 * e.Mean[4])} }
-	conform(t, "LaplaceFrequencies", must(emd.NewLaplaceFrequencies(t.Context(), space, model, 5)), estimate, a, b, refused...)
-	reduced := must(emd.NewReduced(items, emd.Sampling{Radius: 0.01, Delta: 1e-3}))
+	conform(t, "LaplaceFrequencies", testkit.Must(emd.NewLaplaceFrequencies(t.Context(), space, model, 5)), estimate, a, b, refused...)
+	reduced := testkit.Must(emd.NewReduced(items, emd.Sampling{Radius: 0.01, Delta: 1e-3}))
 	conform(t, "Reduced", reduced, nil, a, [][]int{{0, 4, 4}, {2}, {4}}, refused[0], refused[1], refused[5]) // finds bad items only if it draws them, as its doc says
 
 	city := emd.Model{Trust: emd.Central, Users: len(trips), Diameter: 10, Unit: "km"}
@@ -123,7 +124,7 @@ func TestConformance_UserLevel(t *testing.T) {
 	bins := func(y []float64) any { return math.Floor(20 * y[0]) }
 	nan := [][][]float64{{{1, 2}}, {{1, 2}}, {{math.NaN(), 2}}}
 	for _, target := range []emd.Target{{Alpha: 2}, {Alpha: 2, Delta: 1e-3}} {
-		m := must(emd.NewLinear(t.Context(), emd.Average(additive.Norm{P: 2, Dim: 2}), city, target, nil))
+		m := testkit.Must(emd.NewLinear(t.Context(), emd.Average(additive.Norm{P: 2, Dim: 2}), city, target, nil))
 		conform(t, "Linear", m, bins, trips, moved, nil, trips[:2], nan, [][][]float64{{{1}}, {{1}}, {{1}}}, [][][]float64{{{1, 2}}, {}, {{1, 2}}})
 	}
 }

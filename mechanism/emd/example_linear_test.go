@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"math/rand/v2"
 	"slices"
 
@@ -24,13 +25,11 @@ func ExampleNewLinear() {
 	city := emd.Model{Trust: emd.Central, Users: len(trips), Diameter: 10, Unit: "km"}
 	m, err := emd.NewLinear(context.Background(), emd.Average(additive.Norm{P: 2, Dim: 2}), city, emd.Target{Alpha: 2}, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), slices.Values(trips))
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("mean place %.2f, standard deviation %.2f km, within %.2f km with probability 0.95\n",
 		y, m.StdDev(), m.RadiusQuantile(0.95))
@@ -42,18 +41,26 @@ func ExampleNewLinear() {
 	// all items of a user moved by 0.5 km: eps 1.00
 }
 
+// The average of vectors is 1-Lipschitz in the norm that measures them.
+func ExampleAverage() {
+	q := emd.Average(additive.Norm{P: 2, Dim: 2})
+	y := make([]float64, 2)
+	q.Func([]float64{3, 4}, y)
+	fmt.Println(y, "constant", q.Lipschitz)
+	// Output:
+	// [3 4] constant 1
+}
+
 // One user alone, with Gaussian noise: the share of the items near a clinic.
 func ExampleNewLinear_local() {
 	clinic := []float64{5, 2}
 	near, err := emd.Ball(metric.Euclidean{}, clinic, 1, emd.Smoothing{Width: 2})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	m, err := emd.NewLinear(context.Background(), near, emd.Model{Trust: emd.Local, Diameter: 10, Unit: "km"}, emd.Target{Alpha: 10, Delta: 1e-6}, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), emd.One(trips[1]))
 	fmt.Printf("Lipschitz constant %v per km, share 1 plus noise of deviation %.2f: %.2f %v\n", near.Lipschitz, m.StdDev(), y, err)
@@ -67,8 +74,7 @@ func ExampleNewGridLinear() {
 	model := emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 120, Unit: "year"}
 	m, err := emd.NewGridLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 1}), 1, model, emd.Target{Alpha: 1}, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	sum, err := m.ReleaseSum(rand.New(rand.NewPCG(1, 2)), slices.Values(households))
 	fmt.Println("sum 240 as", sum, err)
@@ -82,8 +88,7 @@ func ExampleLandmarks() {
 	home, work := metric.LatLon{Lat: 48.9, Lon: 2.3}, metric.LatLon{Lat: 48.8, Lon: 2.4}
 	q, err := emd.Landmarks(metric.GreatCircle{}, 1, home, work)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	dst := make([]float64, 2)
 	q.Func(metric.LatLon{Lat: 48.85, Lon: 2.35}, dst)
@@ -122,19 +127,16 @@ func ExampleIndicator() {
 func ExampleShares() {
 	stations, err := metric.NewPoints([][2]float64{{0, 0}, {0, 5}, {8, 0}}, metric.Plane{}) // km
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	shares, err := emd.Shares(context.Background(), stations)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	city := emd.Model{Trust: emd.Central, Users: 300, Diameter: 10, Unit: "km"}
 	m, err := emd.NewLinear(context.Background(), shares, city, emd.Target{Alpha: 1}, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	visits := slices.Values(slices.Repeat([][]int{{0, 0, 1}, {1}, {2, 2}}, 100))
 	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), visits)
@@ -146,12 +148,40 @@ func ExampleShares() {
 	// as a distribution: [0.222 0.445 0.333] <nil>
 }
 
+// Within 1 km of a clinic, fading out over 2 km.
+func ExampleBall() {
+	near, err := emd.Ball(metric.Plane{}, [2]float64{5, 2}, 1, emd.Smoothing{Width: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	share := make([]float64, 1)
+	for _, x := range []float64{5, 6, 7, 8} {
+		near.Func([2]float64{x, 2}, share)
+		fmt.Print(share[0], " ")
+	}
+	fmt.Println("constant", near.Lipschitz)
+	// Output:
+	// 1 1 0.5 0 constant 0.5
+}
+
+// The data of one user, whose noisy average leaves its device.
+func ExampleOne() {
+	model := emd.Model{Trust: emd.Local, Items: 3, Diameter: 10}
+	m, err := emd.NewGridLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 1}), 1, model, emd.Target{Alpha: 2}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), emd.One([][]float64{{3}, {4}, {8}}))
+	fmt.Printf("5 as %.2f %v\n", y, err)
+	// Output:
+	// 5 as [6.33] <nil>
+}
+
 func ExampleRegion() {
 	// West of x = 3, fading out over 2 km.
 	west, err := emd.Region(func(x []float64) float64 { return max(0, x[0]-3) }, emd.Smoothing{Width: 2})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	dst := make([]float64, 1)
 	for _, x := range []float64{1, 3, 4, 5} {
@@ -167,8 +197,7 @@ func ExampleRegion() {
 func ExampleLipschitzAtLeast() {
 	pts, err := metric.NewPoints([][]float64{{0, 0}, {1, 0}, {1, 3}}, metric.Euclidean{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	q := emd.Query[[]float64]{
 		Name: "twice the height", Norm: additive.Norm{P: 1, Dim: 1}, Lipschitz: 1,

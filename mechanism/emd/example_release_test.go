@@ -10,20 +10,13 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/exponential"
-	"github.com/metricdp/metricdp/metric"
 )
 
-func must[T any](v T, err error) T {
-	if err != nil {
-		log.Fatal(err)
-	}
-	return v
-}
-
 // stars are ratings, one to five, a quarter apart.
-func stars() metric.Finite {
-	return must(metric.NewPoints([]float64{0, .25, .5, .75, 1}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
-}
+type stars struct{}
+
+func (stars) Len() int                  { return 5 }
+func (stars) Distance(i, j int) float64 { return math.Abs(float64(i-j)) / 4 }
 
 // ratings is the data of users users of items ratings each.
 func ratings(users, items int) emd.Users[int] {
@@ -43,13 +36,26 @@ func ratings(users, items int) emd.Users[int] {
 // Which level may each of 20 ratings of 10,000 users have, so that a user is
 // (5, 1e-9)-private? Ask, build a channel of that level, release.
 func ExampleItemWiseBudget() {
+	ctx := context.Background()
 	model := emd.Model{Trust: emd.Shuffled, Users: 10_000, Items: 20, Diameter: 1}
-	budget := must(emd.ItemWiseBudget(context.Background(), model, emd.Target{Alpha: 5, Delta: 1e-9}, nil))
+	budget, err := emd.ItemWiseBudget(ctx, model, emd.Target{Alpha: 5, Delta: 1e-9}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("alpha0 = %.4f by the %v; without shuffling %.2f\n", budget.Alpha0, budget.Theorem, 5./20)
 
-	channel := must(exponential.Standard(context.Background(), stars(), budget.Alpha0, nil))
-	release := must(emd.NewItemWise(context.Background(), channel.Channel, model, &emd.ItemWiseOptions{Delta: 1e-9}))
-	counts := must(release.Release(rand.New(rand.NewChaCha8([32]byte{1})), ratings(10_000, 20)))
+	channel, err := exponential.Standard(ctx, stars{}, budget.Alpha0, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	release, err := emd.NewItemWise(ctx, channel.Channel, model, &emd.ItemWiseOptions{Delta: 1e-9})
+	if err != nil {
+		log.Fatal(err)
+	}
+	counts, err := release.Release(rand.New(rand.NewChaCha8([32]byte{1})), ratings(10_000, 20))
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(counts)
 	g := release.Guarantee()
 	fmt.Println(g.Alpha() <= 5, g.Delta())
@@ -61,37 +67,57 @@ func ExampleItemWiseBudget() {
 
 // A user shuffles its own items: the list tells how often each came out.
 func ExampleNewItemWise() {
-	space := stars()
-	channel := must(exponential.Standard(context.Background(), space, 2, nil))
-	release := must(emd.NewItemWise(context.Background(), channel.Channel, emd.Model{Trust: emd.Local, Items: 8, Diameter: 1}, &emd.ItemWiseOptions{Space: space}))
+	ctx := context.Background()
+	channel, err := exponential.Standard(ctx, stars{}, 2, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	release, err := emd.NewItemWise(ctx, channel.Channel, emd.Model{Trust: emd.Local, Items: 8}, &emd.ItemWiseOptions{Space: stars{}})
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(release.Guarantee())
 	r := rand.New(rand.NewChaCha8([32]byte{1})) // nil for private data
-	fmt.Println(must(release.ReleaseShuffled(r, emd.One([]int{4, 4, 4, 4, 4, 3, 4, 4}))))
+	list, err := release.ReleaseShuffled(r, emd.One([]int{4, 4, 4, 4, 4, 3, 4, 4}))
+	fmt.Println(list, err)
 	// Output:
 	// 11.8371-private per unit under d_EM (local, one user of 8 items, diameter 1)
-	// [4 3 3 4 3 4 3 4]
+	// [4 3 3 4 3 4 3 4] <nil>
 }
 
 // Users with any number of ratings: 64 of each are drawn. The plan says how much
-// of delta the drawing may use, and for which level the item-wise release of 64 is
-// to be built.
+// of delta the drawing may use, and for which level the item-wise release of 64
+// is to be built.
 func ExamplePlanReduction() {
+	ctx := context.Background()
 	model := emd.Model{Trust: emd.Shuffled, Users: 100_000, Diameter: 1}
 	target := emd.DP{Eps: 1, Delta: 1e-6}
 	item := func(p emd.ReducePlan) float64 {
-		b, err := emd.ItemWiseBudget(context.Background(), p.Model, p.Target, nil)
+		b, err := emd.ItemWiseBudget(ctx, p.Model, p.Target, nil)
 		if err != nil {
 			return math.Inf(-1)
 		}
 		return b.Alpha0
 	}
-	plan := must(emd.PlanReduction(context.Background(), model, .05, target, &emd.PlanOptions{Samples: []int{64}, Value: item}))
+	plan, err := emd.PlanReduction(ctx, model, .05, target, &emd.PlanOptions{Samples: []int{64}, Value: item})
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("users at %.2f are at most %.3f apart after drawing\n", .05, plan.SampleDistance)
 	fmt.Printf("level %.3f, delta %.1e, and so %.3f an item\n", plan.Alpha, plan.Delta, plan.Value)
 
-	channel := must(exponential.Standard(context.Background(), stars(), plan.Value, nil))
-	inner := must(emd.NewItemWise(context.Background(), channel.Channel, plan.Model, &emd.ItemWiseOptions{Delta: plan.Delta}))
-	release := must(emd.NewReduced(inner, plan.Sampling))
+	channel, err := exponential.Standard(ctx, stars{}, plan.Value, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	inner, err := emd.NewItemWise(ctx, channel.Channel, plan.Model, &emd.ItemWiseOptions{Delta: plan.Delta})
+	if err != nil {
+		log.Fatal(err)
+	}
+	release, err := emd.NewReduced(inner, plan.Sampling)
+	if err != nil {
+		log.Fatal(err)
+	}
 	p := release.Guarantee().At(.05)
 	fmt.Println(p.Eps <= target.Eps, p.Delta <= target.Delta)
 	// Output:
@@ -102,21 +128,32 @@ func ExamplePlanReduction() {
 
 // The promise of a sampled mechanism: 400 items drawn from every user.
 func ExampleNewReduced() {
+	ctx := context.Background()
+	channel, err := exponential.Standard(ctx, stars{}, .05, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	model := emd.Model{Trust: emd.Shuffled, Users: 1000, Items: 400, Diameter: 1}
-	channel := must(exponential.Standard(context.Background(), stars(), .05, nil))
-	inner := must(emd.NewItemWise(context.Background(), channel.Channel, model, nil))
-	release := must(emd.NewReduced(inner, emd.Sampling{Radius: .01, Delta: 1e-9}))
+	inner, err := emd.NewItemWise(ctx, channel.Channel, model, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	release, err := emd.NewReduced(inner, emd.Sampling{Radius: .01, Delta: 1e-9})
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(release.Guarantee())
 
 	users := func(yield func([]int) bool) {
-		for u := range 1000 {
-			if !yield([]int{0, 1, 2, 3, 4}[:1+u%5]) {
-				return
-			}
+		for u := 0; u < 1000 && yield([]int{0, 1, 2, 3, 4}[:1+u%5]); u++ {
 		}
 	}
+	counts, err := release.Release(nil, users)
+	if err != nil {
+		log.Fatal(err)
+	}
 	total := int64(0)
-	for _, c := range must(release.Release(nil, users)) {
+	for _, c := range counts {
 		total += c
 	}
 	fmt.Println(total, "outputs")
@@ -128,22 +165,32 @@ func ExampleNewReduced() {
 // Section 3 of IRC24: moving a thirtieth of a user's items by 0.08, or all of
 // them by 0.008, is to cost 0.2 at most.
 func ExampleChooseAlpha() {
-	alpha := must(emd.ChooseAlpha([]emd.Move{
+	alpha, err := emd.ChooseAlpha([]emd.Move{
 		{Distance: .08, Fraction: 1. / 30, Eps: .2},
 		{Distance: .008, Fraction: 1, Eps: .2},
-	}))
-	fmt.Printf("%.6g\n", alpha)
-	// Output: 25
+	})
+	fmt.Printf("%.6g %v\n", alpha, err)
+	// Output: 25 <nil>
 }
 
 // What a level per km of d_EM means to a user whose places change.
 func ExamplePromises() {
-	model := emd.Model{Trust: emd.Central, Users: 100, Unit: "km", Diameter: 1}
-	g := must(emd.NewGuarantee(model, must(mechanism.NewGuarantee(25, 1e-9, "km"))))
-	for _, p := range must(emd.Promises(g, []emd.Move{
+	level, err := mechanism.NewGuarantee(25, 1e-9, "km")
+	if err != nil {
+		log.Fatal(err)
+	}
+	g, err := emd.NewGuarantee(emd.Model{Trust: emd.Central, Users: 100, Unit: "km", Diameter: 1}, level)
+	if err != nil {
+		log.Fatal(err)
+	}
+	promises, err := emd.Promises(g, []emd.Move{
 		{Distance: .08, Fraction: 1. / 3},
 		{Distance: .008, Fraction: 1},
-	})) {
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range promises {
 		fmt.Println(p)
 	}
 	// Output:
@@ -155,7 +202,10 @@ func ExamplePromises() {
 // smallest difference there can be.
 func ExampleFromUserLevel() {
 	model := emd.Model{Trust: emd.Central, Users: 100, Items: 10, Diameter: 1}
-	g := must(emd.FromUserLevel(model, emd.DP{Eps: .5}, .25))
+	g, err := emd.FromUserLevel(model, emd.DP{Eps: .5}, .25)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(g)
 	fmt.Println("back at user level:", g.UserLevel().Eps)
 	// Output:
@@ -165,28 +215,47 @@ func ExampleFromUserLevel() {
 
 // A channel that is 0.5-private an item: ten items of a user are 5-private.
 func ExampleFromItems() {
-	channel := must(exponential.Standard(context.Background(), stars(), .5, nil))
-	g := must(emd.FromItems(emd.Model{Trust: emd.Local, Items: 10, Diameter: 1}, channel.Guarantee()))
-	fmt.Printf("%.3f per unit of d_EM\n", g.Alpha())
-	item := must(emd.ToItems(g, 0))
-	fmt.Printf("%.4f per unit of an item's distance, as before: %.4f\n", item.Alpha(), channel.Guarantee().Alpha())
+	item, err := mechanism.NewGuarantee(.5, 0, "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	g, err := emd.FromItems(emd.Model{Trust: emd.Local, Items: 10, Diameter: 1}, item)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(g)
+	back, err := emd.ToItems(g, 0)
+	fmt.Println(back, err)
 	// Output:
-	// 3.925 per unit of d_EM
-	// 0.3925 per unit of an item's distance, as before: 0.3925
+	// 5-private per unit under d_EM (local, one user of 10 items, diameter 1)
+	// 0.5-private per unit <nil>
 }
 
 // Users of 2,000 ratings whose habits are alike are far nearer to each other
 // than the diameter, and better protected.
 func ExampleTypicalUsers() {
-	channel := must(exponential.Standard(context.Background(), stars(), .5, nil))
+	ctx := context.Background()
+	channel, err := exponential.Standard(ctx, stars{}, .5, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	model := emd.Model{Trust: emd.Shuffled, Users: 50_000, Items: 2000, Diameter: 1}
-	release := must(emd.NewItemWise(context.Background(), channel.Channel, model, &emd.ItemWiseOptions{Delta: 1e-9}))
+	release, err := emd.NewItemWise(ctx, channel.Channel, model, &emd.ItemWiseOptions{Delta: 1e-9})
+	if err != nil {
+		log.Fatal(err)
+	}
 	g := release.Guarantee()
 	fmt.Printf("any two users: eps %.2f\n", g.UserLevel().Eps)
 	alike := emd.Population{Distance: .05, Points: 5, Beta: 1e-6}
-	t := must(emd.TypicalUsers(g, alike))
+	t, err := emd.TypicalUsers(g, alike)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("typical users, at most %.3f apart: eps %.2f\n", t.Distance, t.Eps)
-	h := must(emd.HiddenItems(g, alike))
+	h, err := emd.HiddenItems(g, alike)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("their habits, if their ratings are unknown: eps %.2f, delta %.1e\n", h.Eps, h.Delta)
 	// Output:
 	// any two users: eps 0.50

@@ -3,6 +3,7 @@ package accountant_test
 import (
 	"context"
 	"fmt"
+	"log"
 
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 )
@@ -15,20 +16,17 @@ func Example() {
 	s := accountant.Shuffle{Records: 1_000_000, Items: 10, Diameter: 5} // km
 	budget, err := s.Budget(ctx, accountant.BudgetFor{Alpha: 0.5, Delta: 1e-9})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("the randomizer may have %.3f per km by the %v\n", budget.Alpha0, budget.Theorem)
 	level, err := s.Level(ctx, accountant.LevelAt{Alpha0: 0.8, Delta: 1e-9})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("with 0.8 it promises %.3f per km\n", level.Alpha)
 	slack, err := s.Delta(ctx, accountant.DeltaAt{Alpha0: 0.8, Alpha: 0.5})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("0.5 per km holds up to a delta of %.1e\n", slack.Delta)
 	// Output:
@@ -43,8 +41,7 @@ func ExampleShuffle_Level() {
 	s := accountant.Shuffle{Records: 1_000_000, Items: 10, Diameter: 5} // km
 	level, err := s.Level(context.Background(), accountant.LevelAt{Alpha0: 1, Delta: 1e-9})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("alpha = %.4f per km by the %v, 10 without shuffling\n", level.Alpha, level.Theorem)
 	// Output:
@@ -59,8 +56,7 @@ func ExampleShuffle_Budget() {
 		s := accountant.Shuffle{Records: records, Items: 1000, Diameter: 1}
 		budget, err := s.Budget(context.Background(), accountant.BudgetFor{Alpha: 25, Delta: 1e-12})
 		if err != nil {
-			fmt.Println(err)
-			return
+			log.Fatal(err)
 		}
 		fmt.Printf("N = %d: alpha0 = %.4f\n", records, budget.Alpha0)
 	}
@@ -75,8 +71,7 @@ func ExampleShuffle_Theorem44() {
 		s := accountant.Shuffle{Records: records, Items: 1000, Diameter: 1}
 		budget, err := s.Theorem44(accountant.BudgetFor{Alpha: 25, Delta: 1e-12})
 		if err != nil {
-			fmt.Println(err)
-			return
+			log.Fatal(err)
 		}
 		fmt.Printf("N = %d: alpha0 = %.4f\n", records, budget.Alpha0)
 	}
@@ -90,8 +85,7 @@ func ExampleShuffle_Delta() {
 	s := accountant.Shuffle{Records: 1_000_000, Items: 100, Diameter: 1}
 	slack, err := s.Delta(context.Background(), accountant.DeltaAt{Alpha0: 2, Alpha: 3})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("%.1e\n", slack.Delta)
 	// Output:
@@ -103,8 +97,7 @@ func ExampleShuffle_ItemDelta() {
 	s := accountant.Shuffle{Records: 1000, Diameter: 1}
 	delta, err := s.ItemDelta(accountant.Change{Alpha0: 1, Distance: 0.1, Eps: 0.01})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("%.2e\n", delta)
 	// Output:
@@ -115,8 +108,7 @@ func ExampleShuffle_ItemDelta() {
 func ExampleComposeBudget() {
 	item, err := accountant.ComposeBudget(context.Background(), 1000, accountant.ComposeFor{Eps: 1, Delta: 1e-6})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("%.6f each, where sums allow 0.001\n", item)
 	// Output:
@@ -126,8 +118,7 @@ func ExampleComposeBudget() {
 func ExampleComposition_Level() {
 	eps, err := accountant.Composition{Count: 1000, Item: 0.01}.Level(context.Background(), 1e-6)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("%.4f\n", eps)
 	// Output:
@@ -137,8 +128,7 @@ func ExampleComposition_Level() {
 func ExampleComposition_Delta() {
 	delta, err := accountant.Composition{Count: 1000, Item: 0.01}.Delta(context.Background(), 1)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("%.1e\n", delta)
 	// Output:
