@@ -188,36 +188,13 @@ func TestAssignment_IntegersHaveNoGap(t *testing.T) {
 	}
 }
 
-func TestAssignment_PermutationAndScale(t *testing.T) {
-	r := random.Seeded(4)
-	n, m := 150, 160
-	c := assignUniform(n, m, 4)
-	want := assignSolve(t, c, n, m)
-	p, q := r.Perm(n), r.Perm(m)
-	d := make([]float64, n*m)
-	for i := range n {
-		for j := range m {
-			d[p[i]*m+q[j]] = 0x1p-700 * c[i*m+j]
-		}
-	}
-	got := assignSolve(t, d, n, m)
-	if math.Abs(got.Cost*0x1p700-want.Cost) > 1e-13*want.Cost {
-		t.Errorf("cost %v, want %v", got.Cost*0x1p700, want.Cost)
-	}
-	for i, j := range want.Column { // in general position the matching is unique
-		if got.Column[p[i]] != q[j] {
-			t.Fatalf("row %d: column %d, want %d", p[i], got.Column[p[i]], q[j])
-		}
-	}
-}
-
 func TestAssignment_WorkersAgree(t *testing.T) {
 	n := 500
 	c := testkit.Must(Matrix(n, n, assignEuclid(n, n, 5)))
 	one := testkit.Must(Assignment(t.Context(), c, &AssignmentOptions{Workers: 1}))
-	many := testkit.Must(Assignment(t.Context(), c, &AssignmentOptions{Workers: 7}))
+	many := testkit.Must(Assignment(t.Context(), assignAt{c}, &AssignmentOptions{Workers: 7}))
 	if fmt.Sprint(one) != fmt.Sprint(many) {
-		t.Error("the result depends on the number of workers")
+		t.Error("the result depends on the number of workers, or on how costs are read")
 	}
 }
 
@@ -250,25 +227,3 @@ func TestProveMatching_CatchesWrongAnswers(t *testing.T) {
 
 // assignAt is a Cost without rows.
 type assignAt struct{ Cost }
-
-func TestAssignment_ReadsEntries(t *testing.T) {
-	c := testkit.Must(Matrix(100, 120, assignUniform(100, 120, 1)))
-	a, errA := Assignment(t.Context(), c, nil)
-	b, errB := Assignment(t.Context(), assignAt{c}, nil)
-	if errA != nil || errB != nil || fmt.Sprint(a) != fmt.Sprint(b) {
-		t.Errorf("by rows %v (%v), by entries %v (%v)", a, errA, b, errB)
-	}
-}
-
-// Birkhoff: between uniform measures a matching is an optimal plan.
-func TestAssignment_EqualsTransport(t *testing.T) {
-	n := 150
-	ones := slices.Repeat([]float64{1}, n)
-	for _, c := range [][]float64{assignUniform(n, n, 11), assignEuclid(n, n, 11)} {
-		cost := testkit.Must(Matrix(n, n, c))
-		plan := testkit.Must(Between(t.Context(), cost, ones, ones, nil))
-		if got := assignSolve(t, c, n, n); got.Lower > plan.Upper || plan.Lower > got.Upper || math.Abs(got.Cost-plan.Cost) > 1e-13*got.Cost {
-			t.Errorf("matching [%v, %v], plan [%v, %v]", got.Lower, got.Upper, plan.Lower, plan.Upper)
-		}
-	}
-}

@@ -3,7 +3,6 @@ package wasserstein
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
@@ -45,14 +44,6 @@ func w1Random(r *rand.Rand, n, m int) []float64 {
 		}
 	}
 	return c
-}
-
-func w1Rows(c []float64, n, m int) [][]float64 {
-	rows := make([][]float64, n)
-	for i := range rows {
-		rows[i] = c[i*m : (i+1)*m]
-	}
-	return rows
 }
 
 func w1Matrix(n, m int, c []float64) Cost { return testkit.Must(Matrix(n, m, c)) }
@@ -99,54 +90,6 @@ func w1Verify(t testing.TB, c Cost, mu, nu []float64, r *Result, tol float64) {
 	if math.Abs(cost-r.Cost) > 1e-13*(cost+mass*largest) {
 		t.Fatalf("the plan costs %v, Cost is %v", cost, r.Cost)
 	}
-}
-
-// w1Vertices is the least cost over all bases: every set of n+m-1 cells that is
-// a tree has one flow, found by stripping leaves; those >= 0 are the vertices of
-// the transport polytope.
-func w1Vertices(c []float64, mu, nu []float64) float64 {
-	n, m := len(mu), len(nu)
-	best := math.Inf(1)
-	for set := range 1 << (n * m) {
-		var cells []int
-		for k := range n * m {
-			if set>>k&1 == 1 {
-				cells = append(cells, k)
-			}
-		}
-		if len(cells) != n+m-1 {
-			continue
-		}
-		left := append(slices.Clone(mu), nu...)
-		cost, ok := 0.0, true
-		for ok && len(cells) > 0 {
-			deg := make([]int, n+m)
-			for _, k := range cells {
-				deg[k/m]++
-				deg[n+k%m]++
-			}
-			at := slices.IndexFunc(cells, func(k int) bool { return deg[k/m] == 1 || deg[n+k%m] == 1 })
-			if ok = at >= 0; !ok {
-				break
-			}
-			i, j := cells[at]/m, n+cells[at]%m
-			if deg[i] != 1 {
-				i, j = j, i
-			}
-			f := left[i]
-			left[i], left[j] = 0, left[j]-f
-			cost += f * c[cells[at]]
-			ok = f >= 0
-			cells = slices.Delete(cells, at, at+1)
-		}
-		for _, x := range left {
-			ok = ok && x == 0
-		}
-		if ok {
-			best = min(best, cost)
-		}
-	}
-	return best
 }
 
 // w1Shifted is the cost between uniform points of a square and of another one

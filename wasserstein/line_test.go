@@ -52,10 +52,6 @@ func lineSigned(r *rand.Rand, n int) []float64 {
 	return g
 }
 
-func lineMetric(x []float64) func(i, j int) float64 {
-	return func(i, j int) float64 { return math.Abs(x[i] - x[j]) }
-}
-
 func TestW1Line_IsTheTransportCost(t *testing.T) {
 	r := random.Seeded(1)
 	for trial := range 400 {
@@ -67,7 +63,7 @@ func TestW1Line_IsTheTransportCost(t *testing.T) {
 		}
 		got := testkit.Must(W1Line(x, mu, nu))
 		extent := slices.Max(x) - slices.Min(x)
-		if want := refSigned(lineMetric(x), mu, nu); math.Abs(got-want) > 1e-13*extent {
+		if want := refSigned(linePoints(x).Distance, mu, nu); math.Abs(got-want) > 1e-13*extent {
 			t.Fatalf("x=%v mu=%v nu=%v: %v, want %v", x, mu, nu, got, want)
 		}
 	}

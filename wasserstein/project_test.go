@@ -58,16 +58,14 @@ func TestProject_AgreesWithLine(t *testing.T) {
 	r := random.Seeded(2)
 	for range 20 {
 		n := 2 + r.IntN(100)
-		x, pts, g := make([]float64, n), make([][]float64, n), w1Weights(r, n, false)
+		x, g := make([]float64, n), w1Weights(r, n, false)
 		for i := range x {
 			x[i] = 10 * r.Float64()
-			pts[i] = []float64{x[i]}
 			d := 0.1 * r.NormFloat64()
 			g[i] += d
 			g[0] -= d
 		}
-		f, _ := metric.NewPoints(pts, metric.Euclidean{})
-		got := testkit.Must(Project(t.Context(), f, g, nil))
+		got := testkit.Must(Project(t.Context(), linePoints(x), g, nil))
 		if _, want, _ := ProjectLine(x, g); math.Abs(got.Cost-want) > 1e-11*(1e-2+want) {
 			t.Errorf("n = %d: %v, on the line %v", n, got.Cost, want)
 		}
@@ -211,7 +209,7 @@ func TestProjectLine_IsNearest(t *testing.T) {
 		full := slices.Clone(g)
 		full[slices.Index(x, slices.Max(x))] += 1 - total(g)
 		extent := slices.Max(x) - slices.Min(x)
-		want := refNearest(lineMetric(x), full)
+		want := refNearest(linePoints(x).Distance, full)
 		if math.Abs(dist-want) > 1e-13*extent {
 			t.Fatalf("x=%v g=%v: distance %v, want %v", x, g, dist, want)
 		}
@@ -364,19 +362,13 @@ func TestProjectTree_IsNearest(t *testing.T) {
 // refNearestLeaves is refNearest with the final mass on leaves only: a source
 // pays the way to the nearest leaf where it is no leaf itself.
 func refNearestLeaves(tree *metric.Tree, d func(i, j int) float64, g []float64) float64 {
-	n := len(g)
-	cost := refCosts(d, n)
-	plus, minus := make([]float64, n), make([]float64, n+1)
-	minus[n] = 1
-	for i, w := range g {
-		plus[i], minus[i] = max(0, w), max(0, -w)
+	return refFill(d, func(i int) float64 {
 		least := math.Inf(1)
 		for _, v := range tree.Leaves() {
 			least = min(least, d(i, v))
 		}
-		cost[i] = append(cost[i], least)
-	}
-	return refTransport(cost, plus, minus)
+		return least
+	}, g)
 }
 
 // refTopDown is another probability measure near g: from the root down each node

@@ -7,8 +7,12 @@ import (
 // refTransport is the slow reference of this package's tests: the least cost of
 // moving mu onto nu, weights >= 0 of equal total, by successive shortest paths
 // with Bellman-Ford on the residual graph. Costs may have any sign.
-func refTransport(cost [][]float64, mu, nu []float64) float64 {
+func refTransport(c Cost, mu, nu []float64) float64 {
 	n, m := len(mu), len(nu)
+	cost := make([][]float64, n)
+	for i := range cost {
+		cost[i] = costRows(c)(i, make([]float64, m))
+	}
 	supply, demand := append([]float64(nil), mu...), append([]float64(nil), nu...)
 	left := 0.0
 	for _, w := range mu {
@@ -100,27 +104,26 @@ func refSigned(d func(i, j int) float64, mu, nu []float64) float64 {
 		plus[i] = max(0, mu[i]-nu[i])
 		minus[i] = max(0, nu[i]-mu[i])
 	}
-	return refTransport(refCosts(d, len(mu)), plus, minus)
+	return refTransport(CostFunc(len(mu), len(mu), d), plus, minus)
 }
 
 func refNearest(d func(i, j int) float64, g []float64) float64 {
-	plus, minus := make([]float64, len(g)), make([]float64, len(g)+1)
-	minus[len(g)] = 1
-	cost := refCosts(d, len(g))
-	for i, w := range g {
-		plus[i], minus[i] = max(0, w), max(0, -w)
-		cost[i] = append(cost[i], 0)
-	}
-	return refTransport(cost, plus, minus)
+	return refFill(d, func(int) float64 { return 0 }, g)
 }
 
-func refCosts(d func(i, j int) float64, n int) [][]float64 {
-	cost := make([][]float64, n)
-	for i := range cost {
-		cost[i] = make([]float64, n)
-		for j := range cost[i] {
-			cost[i][j] = d(i, j)
-		}
+// refFill is the least cost of serving the negative part of g by the positive one,
+// whose rest, of mass 1, pays the cost stay.
+func refFill(d func(i, j int) float64, stay func(i int) float64, g []float64) float64 {
+	n := len(g)
+	plus, minus := make([]float64, n), make([]float64, n+1)
+	minus[n] = 1
+	for i, w := range g {
+		plus[i], minus[i] = max(0, w), max(0, -w)
 	}
-	return cost
+	return refTransport(CostFunc(n, n+1, func(i, j int) float64 {
+		if j == n {
+			return stay(i)
+		}
+		return d(i, j)
+	}), plus, minus)
 }

@@ -127,17 +127,3 @@ func TestW1Tree_Overflows(t *testing.T) {
 		t.Errorf("%v, %v, want +Inf", got, err)
 	}
 }
-
-func TestW1Tree_IsAMetric(t *testing.T) {
-	r := random.Seeded(5)
-	for range 100 {
-		tree := treeRandom(r, 1+r.IntN(100))
-		n := len(tree.Leaves())
-		a, b, c := lineSigned(r, n), lineSigned(r, n), lineMeasure(r, n)
-		d := func(mu, nu []float64) float64 { return testkit.Must(W1Tree(tree, mu, nu)) }
-		slack := 1e-14 * treeHeight(tree)
-		if d(a, a) != 0 || d(a, b) != d(b, a) || d(a, b) > d(a, c)+d(c, b)+slack {
-			t.Fatal("not a metric")
-		}
-	}
-}
