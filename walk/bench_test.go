@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // BenchmarkIncrements is the whole walk: 2^20 increments, noise and transform.
 func BenchmarkIncrements(b *testing.B) {
 	const n = 1 << 20
-	binary := must(Balanced(n, 2))
-	wide := must(Levels(32, 32, 32, 32))
+	binary := testkit.Must(Balanced(n, 2))
+	wide := testkit.Must(Levels(32, 32, 32, 32))
 	for _, c := range []struct {
 		name string
 		tree *Tree
@@ -41,7 +42,7 @@ func BenchmarkIncrements(b *testing.B) {
 func BenchmarkExactCounts(b *testing.B) {
 	const n = 1 << 20
 	b.Run("haar/n=1048576", func(b *testing.B) {
-		t := must(Balanced(n, 2))
+		t := testkit.Must(Balanced(n, 2))
 		w := equalWalk(t, DiscreteHaar, ReplaceOne)
 		x, y := make([]int64, n), make([]float64, n)
 		r := random.Seeded(1)
@@ -50,16 +51,16 @@ func BenchmarkExactCounts(b *testing.B) {
 			for i := range x {
 				x[i] = int64(i & 7)
 			}
-			check(b, t.HaarInt(x))
-			check(b, w.AddHaar(r, x))
+			testkit.Check(b, t.HaarInt(x))
+			testkit.Check(b, w.AddHaar(r, x))
 			for i, k := range x {
 				y[i] = float64(k)
 			}
-			check(b, t.HaarInverse(y))
+			testkit.Check(b, t.HaarInverse(y))
 		}
 	})
 	b.Run("wide16/n=1048576", func(b *testing.B) {
-		t := must(Levels(16, 16, 16, 16, 16))
+		t := testkit.Must(Levels(16, 16, 16, 16, 16))
 		w := equalWalk(t, DiscreteLaplace, ReplaceOne)
 		x := make([]int64, n)
 		for i := range x {
@@ -69,12 +70,12 @@ func BenchmarkExactCounts(b *testing.B) {
 		r := random.Seeded(1)
 		b.ReportAllocs()
 		for b.Loop() {
-			check(b, t.CountsInt(counts, x))
-			check(b, w.AddCounts(r, counts))
+			testkit.Check(b, t.CountsInt(counts, x))
+			testkit.Check(b, w.AddCounts(r, counts))
 			for v, k := range counts {
 				y[v] = float64(k)
 			}
-			check(b, t.Center(y))
+			testkit.Check(b, t.Center(y))
 		}
 	})
 }
@@ -85,22 +86,22 @@ func BenchmarkPlan(b *testing.B) {
 	b.Run("Balanced/n=1048576", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			must(Balanced(n, 2))
+			testkit.Must(Balanced(n, 2))
 		}
 	})
-	t := must(Balanced(n, 2))
+	t := testkit.Must(Balanced(n, 2))
 	b.Run("Loss/n=1048576", func(b *testing.B) {
-		s := must(t.PowerScales(ReplaceOne, .25))
+		s := testkit.Must(t.PowerScales(ReplaceOne, .25))
 		b.ReportAllocs()
 		for b.Loop() {
-			must(t.Loss(ReplaceOne, s))
+			testkit.Must(t.Loss(ReplaceOne, s))
 		}
 	})
 	b.Run("RMS/n=1048576", func(b *testing.B) {
 		w := equalWalk(t, KNorm, ReplaceOne)
 		b.ReportAllocs()
 		for b.Loop() {
-			b.ReportMetric(must(w.RMS(nil)), "rms")
+			b.ReportMetric(testkit.Must(w.RMS(nil)), "rms")
 		}
 	})
 }

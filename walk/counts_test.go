@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func TestCounts_SumLeaves(t *testing.T) {
@@ -19,8 +20,8 @@ func TestCounts_SumLeaves(t *testing.T) {
 			y[i] = float64(x[i])
 		}
 		counts, float := make([]int64, tree.Nodes()), make([]float64, tree.Nodes())
-		check(t, tree.CountsInt(counts, x))
-		check(t, tree.Counts(float, y))
+		testkit.Check(t, tree.CountsInt(counts, x))
+		testkit.Check(t, tree.Counts(float, y))
 		for v, c := range counts {
 			lo, hi := tree.LeafRange(v)
 			want := int64(0)
@@ -31,7 +32,7 @@ func TestCounts_SumLeaves(t *testing.T) {
 				t.Fatalf("node %d: %d and %v, want %d", v, c, float[v], want)
 			}
 		}
-		check(t, tree.Center(float)) // consistent already
+		testkit.Check(t, tree.Center(float)) // consistent already
 		for v, c := range counts {
 			if math.Abs(float[v]-float64(c)) > 1e-9 {
 				t.Fatalf("centered %v, want %d", float[v], c)
@@ -56,7 +57,7 @@ func TestCenter_RationalReference(t *testing.T) {
 			float[v] = float64(counts[v])
 		}
 		want := ratCenter(tree, counts)
-		check(t, tree.Center(float))
+		testkit.Check(t, tree.Center(float))
 		for v, w := range want {
 			f, _ := w.Float64()
 			if math.Abs(float[v]-f) > 1e-13*float64(limit)*float64(len(counts)) {

@@ -5,16 +5,18 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // What is refused, and how: each error begins with what is given.
 func TestErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	three, bad := must(Levels(3)), must(Levels(3, 2))
-	six := must(Balanced(6, 2))
+	three, bad := testkit.Must(Levels(3)), testkit.Must(Levels(3, 2))
+	six := testkit.Must(Balanced(6, 2))
 	one := Scales{Level: []float64{1}}
-	knorm, laplace := must(New(three, KNorm, one)), must(New(three, Laplace, one))
-	integers, haar := must(New(three, DiscreteLaplace, one)), must(New(must(Levels(2)), DiscreteHaar, one))
+	knorm, laplace := testkit.Must(New(three, KNorm, one)), testkit.Must(New(three, Laplace, one))
+	integers, haar := testkit.Must(New(three, DiscreteLaplace, one)), testkit.Must(New(testkit.Must(Levels(2)), DiscreteHaar, one))
 	line := equalWalk(six, KNorm, ReplaceOne)
 	floats, ints := make([]float64, 4), make([]int64, 4)
 	type row struct {
@@ -111,7 +113,7 @@ func TestErrors(t *testing.T) {
 	if _, _, err := NewTree(nil); !errors.Is(err, ErrEmpty) {
 		t.Errorf("no nodes: %v", err)
 	}
-	if got := must(bad.Loss(AddRemoveOne, Scales{Level: []float64{1, 1}})); !math.IsInf(got, 1) {
+	if got := testkit.Must(bad.Loss(AddRemoveOne, Scales{Level: []float64{1, 1}})); !math.IsInf(got, 1) {
 		t.Errorf("no noise on the total: loss %v", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // TestHaarInt_KnownAnswer, by hand: 3+0+5+1 = 9 on the left and 13 on the
@@ -17,9 +18,9 @@ import (
 // times: with the noisy ones below, 22 - 1 - 2*5 + 4*3 = 23 for the first leaf
 // and 22 + 1 + 2*8 + 4*1 = 43 for the last.
 func TestHaarInt_KnownAnswer(t *testing.T) {
-	tree := must(Balanced(8, 2))
+	tree := testkit.Must(Balanced(8, 2))
 	x := []int64{3, 0, 5, 1, 0, 2, 7, 4}
-	check(t, tree.HaarInt(x))
+	testkit.Check(t, tree.HaarInt(x))
 	got := []int64{x[0]}
 	for v := range 7 {
 		got = append(got, x[tree.Split(v)])
@@ -32,7 +33,7 @@ func TestHaarInt_KnownAnswer(t *testing.T) {
 	for v, d := range []float64{-1, -5, -8, 3, 9, -3, -1} {
 		y[tree.Split(v)] = d
 	}
-	check(t, tree.HaarInverse(y)) // halves of small integers: exact
+	testkit.Check(t, tree.HaarInverse(y)) // halves of small integers: exact
 	for i, want := range []float64{23, -1, 67, -5, -5, 19, 35, 43} {
 		if 8*y[i] != want {
 			t.Errorf("leaf %d: %v eighths, want %v", i, 8*y[i], want)
@@ -51,9 +52,9 @@ func TestHaar_RoundTrip(t *testing.T) {
 			k[i] = int64(r.IntN(100))
 		}
 		y, m := slices.Clone(x), slices.Clone(k)
-		check(t, tree.Haar(y))
+		testkit.Check(t, tree.Haar(y))
 		sum := make([]float64, tree.Nodes())
-		check(t, tree.Counts(sum, x))
+		testkit.Check(t, tree.Counts(sum, x))
 		for v := range tree.Nodes() {
 			if lo, hi := tree.Children(v); lo < hi {
 				if got, want := y[tree.Split(v)], sum[lo]-sum[lo+1]; math.Abs(got-want) > 1e-13 {
@@ -61,8 +62,8 @@ func TestHaar_RoundTrip(t *testing.T) {
 				}
 			}
 		}
-		check(t, tree.HaarInverse(y))
-		check(t, tree.HaarInt(m))
+		testkit.Check(t, tree.HaarInverse(y))
+		testkit.Check(t, tree.HaarInt(m))
 		for i := range x {
 			if math.Abs(x[i]-y[i]) > 1e-13 {
 				t.Fatalf("leaf %d: %v, want %v", i, y[i], x[i])
@@ -99,7 +100,7 @@ func checkHaarInt(t *testing.T, tree *Tree, coefficients, x []int64) {
 }
 
 func TestHaarInt_Overflow(t *testing.T) {
-	tree := must(Balanced(4, 2))
+	tree := testkit.Must(Balanced(4, 2))
 	var over *ValueError
 	for _, x := range [][]int64{
 		{math.MaxInt64, 1, 0, 0}, {math.MinInt64, 0, 0, 0}, {0, math.MaxInt64, 0, -1}, {1 << 62, 0, 0, 1 << 62},

@@ -2,27 +2,13 @@ package walk
 
 import (
 	"math/rand/v2"
-	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
-
-// must is for calls of the tests themselves that cannot fail.
-func must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // equalWalk is the walk of equal scales on tree at level 1 per unit of rel.
 func equalWalk(tree *Tree, dist Distribution, rel Relation) *Walk {
-	return must(New(tree, dist, must(tree.EqualScales(rel))))
+	return testkit.Must(New(tree, dist, testkit.Must(tree.EqualScales(rel))))
 }
 
 // shapeTree is a tree as its children; nil is a leaf.
@@ -40,7 +26,7 @@ func (s shapeTree) tree() *Tree {
 	}
 	add(s, -1)
 	t, _, err := NewTree(parent)
-	return must(t, err)
+	return testkit.Must(t, err)
 }
 
 // allShapes returns every ordered tree with 1 to n leaves in which an inner
@@ -71,7 +57,7 @@ func allShapes(n, arity int) [][]shapeTree {
 	return trees
 }
 
-// randomTree has n nodes, only children included: item i hangs below any
+// randomTree has n nodes, only children included: item i is below any
 // earlier one.
 func randomTree(r *rand.Rand, n int) *Tree {
 	parent := make([]int, n)
@@ -80,7 +66,7 @@ func randomTree(r *rand.Rand, n int) *Tree {
 		parent[i] = r.IntN(i)
 	}
 	t, _, err := NewTree(parent)
-	return must(t, err)
+	return testkit.Must(t, err)
 }
 
 // randomBinary has n leaves and anything between balanced and a chain.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // bruteLoss is the largest weighted l1 norm of the change of the counts, or of
@@ -19,7 +20,7 @@ func bruteLoss(t testing.TB, tree *Tree, rel Relation, haar bool, total float64,
 	norm := func() float64 {
 		sum := 0.0
 		if haar {
-			check(t, tree.HaarInt(x))
+			testkit.Check(t, tree.HaarInt(x))
 			sum = total * math.Abs(float64(x[0]))
 			for v, r := range rate {
 				if lo, hi := tree.Children(v); lo < hi {
@@ -28,7 +29,7 @@ func bruteLoss(t testing.TB, tree *Tree, rel Relation, haar bool, total float64,
 			}
 			return sum
 		}
-		check(t, tree.CountsInt(counts, x))
+		testkit.Check(t, tree.CountsInt(counts, x))
 		sum = total * math.Abs(float64(counts[0]))
 		for v, r := range rate {
 			if lo, hi := tree.Children(v); hi-lo > 1 {
@@ -136,7 +137,7 @@ func TestLoss_RandomTreesAndScales(t *testing.T) {
 				}
 			}
 			want := bruteLoss(t, tree, rel, false, 1/s.Total, rate)
-			if got := must(tree.Loss(rel, s)); got != want {
+			if got := testkit.Must(tree.Loss(rel, s)); got != want {
 				t.Fatalf("%v, %v, %v: loss %v, want %v", tree.first, s, rel, got, want)
 			}
 		}
@@ -147,7 +148,7 @@ func TestLoss_RandomTreesAndScales(t *testing.T) {
 // the sums are not float64s, and Loss is the next one.
 func TestLoss_RoundsUp(t *testing.T) {
 	r := random.Seeded(5)
-	tree := must(Levels(2, 2, 2))
+	tree := testkit.Must(Levels(2, 2, 2))
 	scale := func() float64 { return math.Ldexp(1, r.IntN(150)) }
 	for range 500 {
 		s := Scales{Total: scale(), Level: []float64{scale(), scale(), scale()}}
@@ -159,7 +160,7 @@ func TestLoss_RoundsUp(t *testing.T) {
 			ReplaceOne:   new(big.Rat).Add(branch, branch),
 			AddRemoveOne: new(big.Rat).Add(branch, new(big.Rat).SetFloat64(1/s.Total)),
 		} {
-			got := must(tree.Loss(rel, s))
+			got := testkit.Must(tree.Loss(rel, s))
 			if new(big.Rat).SetFloat64(got).Cmp(want) < 0 {
 				t.Fatalf("%v, %v: loss %v is below the sum", s, rel, got)
 			}
@@ -172,7 +173,7 @@ func TestLoss_RoundsUp(t *testing.T) {
 
 func TestSensitivity_KnownAnswers(t *testing.T) {
 	for _, c := range []struct{ n, replace int }{{1, 0}, {2, 2}, {3, 3}, {5, 5}, {8, 6}, {9, 7}, {129, 15}, {1024, 20}} {
-		tree := must(Balanced(c.n, 2))
+		tree := testkit.Must(Balanced(c.n, 2))
 		if got := tree.Sensitivity(ReplaceOne); got != c.replace {
 			t.Errorf("n = %d: %d, want %d", c.n, got, c.replace)
 		}
@@ -180,7 +181,7 @@ func TestSensitivity_KnownAnswers(t *testing.T) {
 			t.Errorf("n = %d: add or remove %d, want %d", c.n, got, tree.Height()+1)
 		}
 	}
-	if got := must(Levels(16, 16, 16)).Sensitivity(ReplaceOne); got != 6 {
+	if got := testkit.Must(Levels(16, 16, 16)).Sensitivity(ReplaceOne); got != 6 {
 		t.Errorf("16-ary of height 3: %d, want 6", got)
 	}
 	// The worst pair need not part at the root: a leaf beside a tree of height
@@ -225,9 +226,9 @@ func TestLoss_BoundsMeasures(t *testing.T) {
 				s.Total = 0
 			}
 			counts := make([]float64, tree.Nodes())
-			check(t, tree.Counts(counts, x))
-			change := must(New(tree, Laplace, s)).potential(counts)
-			if loss := must(tree.Loss(rel, s)); change > loss*dist*(1+1e-12) {
+			testkit.Check(t, tree.Counts(counts, x))
+			change := testkit.Must(New(tree, Laplace, s)).potential(counts)
+			if loss := testkit.Must(tree.Loss(rel, s)); change > loss*dist*(1+1e-12) {
 				t.Fatalf("%v: change %v, loss %v, distance %v", rel, change, loss, dist)
 			}
 		}

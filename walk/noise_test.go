@@ -62,7 +62,7 @@ func TestDraw_Differences(t *testing.T) {
 		{"Laplace 5", Laplace, 5, func(x float64) float64 { return (x + 2) * math.Exp(-x) / 4 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			n := must(NewNoise(c.dist, b))
+			n := testkit.Must(NewNoise(c.dist, b))
 			dst := make([]float64, c.k)
 			bins(t, 200_000, cuts, symmetric(c.tail), func() float64 {
 				n.Draw(r, dst)
@@ -82,8 +82,8 @@ func TestDraw_KNormRadius(t *testing.T) {
 		for i := 1; i < 20; i++ {
 			at = append(at, gamma.Quantile(float64(i)/20))
 		}
-		n := must(NewNoise(KNorm, 3))
-		w := must(New(must(Levels(k)), KNorm, Scales{Level: []float64{3}}))
+		n := testkit.Must(NewNoise(KNorm, 3))
+		w := testkit.Must(New(testkit.Must(Levels(k)), KNorm, Scales{Level: []float64{3}}))
 		counts := make([]float64, k+1)
 		bins(t, 60_000, at, gamma.CDF, func() float64 {
 			n.Draw(r, counts[1:])
@@ -95,7 +95,7 @@ func TestDraw_KNormRadius(t *testing.T) {
 // TestDraw_KNormOrder: all orders of four children are alike.
 func TestDraw_KNormOrder(t *testing.T) {
 	r := random.Seeded(16)
-	n := must(NewNoise(KNorm, 1))
+	n := testkit.Must(NewNoise(KNorm, 1))
 	count := make([]int, 256)
 	x := make([]float64, 4)
 	for range 100_000 {
@@ -140,7 +140,7 @@ func TestDraw_Moments(t *testing.T) {
 			if dist == DiscreteHaar && k > 2 {
 				continue
 			}
-			n := must(NewNoise(dist, 1.5))
+			n := testkit.Must(NewNoise(dist, 1.5))
 			x := make([]float64, k)
 			const draws = 40_000
 			var own, cross moment
@@ -195,7 +195,7 @@ func tallyInteger(count []int, k int64) { count[max(0, min(40, k+20))]++ }
 func TestNoise_Integers(t *testing.T) {
 	r := random.Seeded(18)
 	const b = 1.75
-	n := must(NewNoise(DiscreteLaplace, b))
+	n := testkit.Must(NewNoise(DiscreteLaplace, b))
 	q := math.Exp(-1 / b)
 	count := make([]int, 41)
 	x := make([]int64, 10)
@@ -225,7 +225,7 @@ func TestNoise_RateIsNotAboveTheStatedOne(t *testing.T) {
 	r := random.Seeded(19)
 	for range 10_000 {
 		b := math.Exp(10 * r.NormFloat64())
-		if n := must(NewNoise(DiscreteLaplace, b)); math.FMA(n.rate, b, -1) > 0 {
+		if n := testkit.Must(NewNoise(DiscreteLaplace, b)); math.FMA(n.rate, b, -1) > 0 {
 			t.Fatalf("scale %v: rate %v", b, n.rate)
 		}
 	}
@@ -233,8 +233,8 @@ func TestNoise_RateIsNotAboveTheStatedOne(t *testing.T) {
 
 func TestNoise_RefusesWhatItCannotDraw(t *testing.T) {
 	for name, f := range map[string]func(){
-		"DiscreteHaar on three": func() { must(NewNoise(DiscreteHaar, 1)).Draw(nil, make([]float64, 3)) },
-		"Add of reals":          func() { must(NewNoise(KNorm, 1)).Add(nil, make([]int64, 3)) },
+		"DiscreteHaar on three": func() { testkit.Must(NewNoise(DiscreteHaar, 1)).Draw(nil, make([]float64, 3)) },
+		"Add of reals":          func() { testkit.Must(NewNoise(KNorm, 1)).Add(nil, make([]int64, 3)) },
 	} {
 		func() {
 			defer func() {
@@ -246,8 +246,8 @@ func TestNoise_RefusesWhatItCannotDraw(t *testing.T) {
 		}()
 	}
 	x := []float64{7}
-	must(NewNoise(Laplace, 1)).Draw(nil, x)
-	if x[0] != 0 || must(NewNoise(Laplace, 1)).Variance(1) != 0 {
+	testkit.Must(NewNoise(Laplace, 1)).Draw(nil, x)
+	if x[0] != 0 || testkit.Must(NewNoise(Laplace, 1)).Variance(1) != 0 {
 		t.Errorf("an only child got %v", x)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // logRatios calls f with the potential's change at z between any two neighbors
@@ -26,7 +27,7 @@ func logRatios(t *testing.T, w *Walk, rel Relation, seed uint64, f func(change f
 			if rel == ReplaceOne {
 				x[j] = -1
 			}
-			check(t, tree.Counts(delta, x))
+			testkit.Check(t, tree.Counts(delta, x))
 			for trial := range 8 {
 				for v := range z {
 					z[v] = []float64{0, 1, 3, 50}[trial%4] * r.NormFloat64()
@@ -59,9 +60,9 @@ func TestPrivacy_LogDensityRatios(t *testing.T) {
 				if tree.Sensitivity(rel) == 0 {
 					continue
 				}
-				s := must(tree.Normalize(rel, randomScales(r, tree)))
+				s := testkit.Must(tree.Normalize(rel, randomScales(r, tree)))
 				worst := 0.0
-				logRatios(t, must(New(tree, dist, s)), rel, trial, func(c float64) { worst = max(worst, c) })
+				logRatios(t, testkit.Must(New(tree, dist, s)), rel, trial, func(c float64) { worst = max(worst, c) })
 				if math.Abs(worst-1) > 1e-11 {
 					t.Fatalf("%v, %v, %v: the worst log-ratio is %v, want 1", dist, rel, tree.first, worst)
 				}
@@ -70,7 +71,7 @@ func TestPrivacy_LogDensityRatios(t *testing.T) {
 					small.Level = append(small.Level, b*.99)
 				}
 				worst = 0
-				logRatios(t, must(New(tree, dist, small)), rel, trial, func(c float64) { worst = max(worst, c) })
+				logRatios(t, testkit.Must(New(tree, dist, small)), rel, trial, func(c float64) { worst = max(worst, c) })
 				if worst < 1.009 {
 					t.Fatalf("%v, %v: 99 %% of the scale has the log-ratio %v", dist, rel, worst)
 				}
@@ -89,23 +90,23 @@ func TestPrivacy_Enumeration(t *testing.T) {
 		tree *Tree
 		dist Distribution
 	}{
-		{must(Balanced(3, 2)), DiscreteHaar},
-		{must(Balanced(4, 2)), DiscreteHaar},
-		{must(Levels(3)), DiscreteLaplace},
-		{must(Balanced(3, 2)), DiscreteLaplace},
+		{testkit.Must(Balanced(3, 2)), DiscreteHaar},
+		{testkit.Must(Balanced(4, 2)), DiscreteHaar},
+		{testkit.Must(Levels(3)), DiscreteLaplace},
+		{testkit.Must(Balanced(3, 2)), DiscreteLaplace},
 	} {
 		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 			const alpha = .8
-			s := must(must(c.tree.EqualScales(rel)).At(alpha))
+			s := testkit.Must(testkit.Must(c.tree.EqualScales(rel)).At(alpha))
 			q := 1 / s.Level[0]
 			release := func(x []int64) []int64 { // before noise
 				if c.dist == DiscreteHaar {
 					x = slices.Clone(x)
-					check(t, c.tree.HaarInt(x))
+					testkit.Check(t, c.tree.HaarInt(x))
 					return x
 				}
 				counts := make([]int64, c.tree.Nodes())
-				check(t, c.tree.CountsInt(counts, x))
+				testkit.Check(t, c.tree.CountsInt(counts, x))
 				return counts
 			}
 			worst := 0.0

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // TestRMS_KnownAnswers, at level 1 per unit of total variation. The share phi
@@ -18,11 +19,11 @@ import (
 // KNorm with k = 2 and else as TestVariance_KNormPairs sums it, and for
 // integers 1/(2 sinh^2(1/2b)), half of that for DiscreteHaar.
 func TestRMS_KnownAnswers(t *testing.T) {
-	levels := func(a ...int) *Tree { return must(Levels(a...)) }
-	binary := func(L int) *Tree { return must(Balanced(1<<L, 2)) }
+	levels := func(a ...int) *Tree { return testkit.Must(Levels(a...)) }
+	binary := func(L int) *Tree { return testkit.Must(Balanced(1<<L, 2)) }
 	paper := func(L int) *Walk {
 		t := binary(L)
-		return must(New(t, KNorm, t.allScales(AddRemoveOne, 2*float64(L+2)))) // total variation is half of l1
+		return testkit.Must(New(t, KNorm, t.allScales(AddRemoveOne, 2*float64(L+2)))) // total variation is half of l1
 	}
 	for _, c := range []struct {
 		name string
@@ -42,7 +43,7 @@ func TestRMS_KnownAnswers(t *testing.T) {
 		{"discrete (32,32)", equalWalk(levels(32, 32), DiscreteLaplace, ReplaceOne), 18.2782568},
 		{"discrete (16)^4", equalWalk(levels(16, 16, 16, 16), DiscreteLaplace, ReplaceOne), 36.0331367},
 	} {
-		if got := must(c.w.RMS(nil)); math.Abs(got-c.want) > 6e-8 {
+		if got := testkit.Must(c.w.RMS(nil)); math.Abs(got-c.want) > 6e-8 {
 			t.Errorf("%s: %.7f, want %.7f", c.name, got, c.want)
 		}
 	}
@@ -65,9 +66,9 @@ func TestVariances_SlowReference(t *testing.T) {
 			if dist == DiscreteHaar && !tree.Binary() {
 				continue
 			}
-			w := must(New(tree, dist, s))
+			w := testkit.Must(New(tree, dist, s))
 			got := make([]float64, tree.Len())
-			check(t, w.Variances(got))
+			testkit.Check(t, w.Variances(got))
 			for k, want := range slowVariances(w) {
 				if math.Abs(got[k]-want) > 1e-12*(1+want) {
 					t.Fatalf("%v on %v: variance %d is %v, want %v", dist, tree.first, k, got[k], want)
@@ -108,15 +109,15 @@ func slowVariances(w *Walk) []float64 {
 }
 
 func TestRMS_Gaps(t *testing.T) {
-	w := equalWalk(must(Balanced(6, 2)), KNorm, ReplaceOne)
+	w := equalWalk(testkit.Must(Balanced(6, 2)), KNorm, ReplaceOne)
 	v := make([]float64, 6)
-	check(t, w.Variances(v))
+	testkit.Check(t, w.Variances(v))
 	if v[5] != 0 {
 		t.Errorf("the total is known, but has variance %v", v[5])
 	}
 	gaps := []float64{0, 2, 0, 0, 1, 7}
 	want := math.Sqrt((2*v[1] + v[4]) / 10)
-	if got := must(w.RMS(gaps)); math.Abs(got-want) > 1e-14 {
+	if got := testkit.Must(w.RMS(gaps)); math.Abs(got-want) > 1e-14 {
 		t.Errorf("RMS %v, want %v", got, want)
 	}
 }
@@ -136,7 +137,7 @@ func TestVariance_KNormPairs(t *testing.T) {
 			}
 		}
 		want := sum / float64(k) / float64(k-1)
-		n := must(NewNoise(KNorm, 3))
+		n := testkit.Must(NewNoise(KNorm, 3))
 		if got := n.Variance(k); math.Abs(got-9*want) > 1e-12*9*want {
 			t.Errorf("k = %d: %v, want %v", k, got, 9*want)
 		}

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func TestEqualScales_AreIntegers(t *testing.T) {
-	tree := must(Balanced(1<<10, 2))
+	tree := testkit.Must(Balanced(1<<10, 2))
 	for rel, want := range map[Relation]float64{ReplaceOne: 20, AddRemoveOne: 11} {
-		s := must(tree.EqualScales(rel))
+		s := testkit.Must(tree.EqualScales(rel))
 		for _, b := range s.Level {
 			if b != want {
 				t.Errorf("%v: scale %v, want %v", rel, b, want)
@@ -19,7 +20,7 @@ func TestEqualScales_AreIntegers(t *testing.T) {
 		if (s.Total == want) != (rel == AddRemoveOne) || (s.Total == 0) != (rel == ReplaceOne) {
 			t.Errorf("%v: total %v", rel, s.Total)
 		}
-		if loss := must(tree.Loss(rel, s)); loss != 1 {
+		if loss := testkit.Must(tree.Loss(rel, s)); loss != 1 {
 			t.Errorf("%v: loss %v", rel, loss)
 		}
 	}
@@ -30,10 +31,10 @@ func TestEqualScales_AreIntegers(t *testing.T) {
 func TestAt_KeepsTheLevel(t *testing.T) {
 	r := random.Seeded(11)
 	for range 2000 {
-		tree := must(Balanced(2+r.IntN(1000), 2+r.IntN(20)))
+		tree := testkit.Must(Balanced(2+r.IntN(1000), 2+r.IntN(20)))
 		alpha := math.Exp(r.NormFloat64())
-		s := must(must(tree.EqualScales(ReplaceOne)).At(alpha))
-		if loss := must(tree.Loss(ReplaceOne, s)); loss > alpha || loss < alpha*(1-1e-15) {
+		s := testkit.Must(testkit.Must(tree.EqualScales(ReplaceOne)).At(alpha))
+		if loss := testkit.Must(tree.Loss(ReplaceOne, s)); loss > alpha || loss < alpha*(1-1e-15) {
 			t.Fatalf("alpha %v: loss %v", alpha, loss)
 		}
 	}
@@ -45,8 +46,8 @@ func TestNormalize_LossIsOne(t *testing.T) {
 		tree := randomTree(r, 2+r.IntN(60))
 		s := randomScales(r, tree)
 		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-			n := must(tree.Normalize(rel, s))
-			loss := must(tree.Loss(rel, n))
+			n := testkit.Must(tree.Normalize(rel, s))
+			loss := testkit.Must(tree.Loss(rel, n))
 			if tree.Sensitivity(rel) == 0 {
 				continue
 			}
@@ -64,8 +65,8 @@ func TestNormalize_LossIsOne(t *testing.T) {
 		}
 	}
 	deep := chain(3000) // many additions, each rounded
-	s := must(deep.Normalize(ReplaceOne, randomScales(r, deep)))
-	if loss := must(deep.Loss(ReplaceOne, s)); loss > 1 || loss < 1-1e-10 {
+	s := testkit.Must(deep.Normalize(ReplaceOne, randomScales(r, deep)))
+	if loss := testkit.Must(deep.Loss(ReplaceOne, s)); loss > 1 || loss < 1-1e-10 {
 		t.Errorf("chain: loss %v", loss)
 	}
 }
@@ -78,13 +79,13 @@ func chain(n int) *Tree {
 		parent = append(parent, v, v)
 	}
 	t, _, err := NewTree(parent)
-	return must(t, err)
+	return testkit.Must(t, err)
 }
 
 func TestPowerScales_Ratios(t *testing.T) {
 	for _, d := range []float64{1, 2, 3, 7} {
-		s := must(must(Balanced(1<<9, 2)).PowerScales(ReplaceOne, (1-1/d)/2))
-		wide := must(must(Levels(8, 8, 8)).PowerScales(ReplaceOne, (1-1/d)/2))
+		s := testkit.Must(testkit.Must(Balanced(1<<9, 2)).PowerScales(ReplaceOne, (1-1/d)/2))
+		wide := testkit.Must(testkit.Must(Levels(8, 8, 8)).PowerScales(ReplaceOne, (1-1/d)/2))
 		for l := range s.Level {
 			want := math.Exp2(-float64(l) * (1 - 1/d) / 2)
 			if got := s.Level[l] / s.Level[0]; math.Abs(got-want) > 1e-13 {
@@ -107,10 +108,10 @@ func TestPowerScales_Ratios(t *testing.T) {
 }
 
 func TestScales_Corners(t *testing.T) {
-	single := must(Levels()) // one leaf: nothing to tell apart, nothing to fail
+	single := testkit.Must(Levels()) // one leaf: nothing to tell apart, nothing to fail
 	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-		for _, s := range []Scales{must(single.EqualScales(rel)), must(single.PowerScales(rel, .25))} {
-			if loss := must(single.Loss(rel, s)); loss != float64(rel) {
+		for _, s := range []Scales{testkit.Must(single.EqualScales(rel)), testkit.Must(single.PowerScales(rel, .25))} {
+			if loss := testkit.Must(single.Loss(rel, s)); loss != float64(rel) {
 				t.Errorf("one leaf, %v: loss %v of %v", rel, loss, s)
 			}
 		}

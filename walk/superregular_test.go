@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // TestSuperregular_Theorem: V is 1-Lipschitz in l1, attained where n is a power
@@ -14,7 +15,7 @@ import (
 func TestSuperregular_Theorem(t *testing.T) {
 	r := random.Seeded(23)
 	for n := 1; n <= 70; n++ {
-		w := must(Superregular(n))
+		w := testkit.Must(Superregular(n))
 		x, y := make([]float64, n), make([]float64, n)
 		worst := 0.0
 		for trial := range 200 {
@@ -33,7 +34,7 @@ func TestSuperregular_Theorem(t *testing.T) {
 			for i := range x {
 				dist += math.Abs(x[i] - y[i])
 			}
-			worst = max(worst, math.Abs(must(w.Potential(x))-must(w.Potential(y)))/dist)
+			worst = max(worst, math.Abs(testkit.Must(w.Potential(x))-testkit.Must(w.Potential(y)))/dist)
 		}
 		if worst > 1+1e-9 {
 			t.Fatalf("n = %d: V rises by %v per unit of l1", n, worst)
@@ -41,7 +42,7 @@ func TestSuperregular_Theorem(t *testing.T) {
 		if n&(n-1) == 0 && worst < 1-1e-9 {
 			t.Errorf("n = %d: the steepest rise found is %v, want 1", n, worst)
 		}
-		if loss := must(w.Tree().Loss(AddRemoveOne, w.Scales())); loss > 1 || n&(n-1) == 0 && loss < 1 {
+		if loss := testkit.Must(w.Tree().Loss(AddRemoveOne, w.Scales())); loss > 1 || n&(n-1) == 0 && loss < 1 {
 			t.Errorf("n = %d: loss %v", n, loss)
 		}
 		if L := w.Tree().Height(); w.Scales().Total != float64(L+1) {
@@ -49,9 +50,9 @@ func TestSuperregular_Theorem(t *testing.T) {
 		}
 	}
 	for _, n := range []int{2, 5, 64, 1000, 1 << 12} {
-		w := must(Superregular(n))
+		w := testkit.Must(Superregular(n))
 		v := make([]float64, n)
-		check(t, w.Variances(v))
+		testkit.Check(t, w.Variances(v))
 		L := float64(w.Tree().Height())
 		// Each level adds b^2 phi^2/2 or b^2 (1-phi)^2/2, phi in [0, 1], and the
 		// total at most 2b^2.
@@ -64,12 +65,12 @@ func TestSuperregular_Theorem(t *testing.T) {
 // TestSuperregular_DensityOnTwo: for n = 2 the density of the increments is
 // that of (T+D)/2, (T-D)/2: compare V with it.
 func TestSuperregular_DensityOnTwo(t *testing.T) {
-	w := must(Superregular(2))
+	w := testkit.Must(Superregular(2))
 	r := random.Seeded(24)
 	for range 100 {
 		z := []float64{r.NormFloat64(), r.NormFloat64()}
 		want := (math.Abs(z[0]+z[1]) + math.Abs(z[0]-z[1])) / 2
-		if got := must(w.Potential(z)); math.Abs(got-want) > 1e-14 {
+		if got := testkit.Must(w.Potential(z)); math.Abs(got-want) > 1e-14 {
 			t.Errorf("V(%v) = %v, want %v", z, got, want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // checkTree checks every law of the numbering.
@@ -53,7 +54,7 @@ func checkTree(t *testing.T, tree *Tree) {
 func TestBalanced_Laws(t *testing.T) {
 	for _, arity := range []int{2, 3, 5, 16} {
 		for n := 1; n <= 300; n++ {
-			tree := must(Balanced(n, arity))
+			tree := testkit.Must(Balanced(n, arity))
 			checkTree(t, tree)
 			height := 0
 			for p := 1; p < n; p *= arity {
@@ -83,7 +84,7 @@ func TestBalanced_Laws(t *testing.T) {
 
 func TestLevels_Laws(t *testing.T) {
 	for _, arities := range [][]int{nil, {1}, {7}, {2, 3, 4}, {10, 1, 10}, {1, 1, 1}, {32, 32}} {
-		tree := must(Levels(arities...))
+		tree := testkit.Must(Levels(arities...))
 		checkTree(t, tree)
 		n := 1
 		for _, k := range arities {
@@ -113,7 +114,7 @@ func TestNewTree_OrderMapsParents(t *testing.T) {
 		}
 		given := slices.Clone(parent)
 		tree, order, err := NewTree(parent)
-		check(t, err)
+		testkit.Check(t, err)
 		checkTree(t, tree)
 		if !slices.Equal(parent, given) || len(order) != n {
 			t.Fatal("parent changed, or order is short")
@@ -136,21 +137,21 @@ func TestTree_DeepAndWide(t *testing.T) {
 		parent[i] = i - 1 // a chain
 	}
 	tree, _, err := NewTree(parent)
-	check(t, err)
+	testkit.Check(t, err)
 	if tree.Len() != 1 || tree.Height() != len(parent)-1 || tree.Sensitivity(ReplaceOne) != 0 || tree.Sensitivity(AddRemoveOne) != 1 {
 		t.Errorf("chain: %d leaves, height %d, sensitivities %d, %d", tree.Len(), tree.Height(), tree.Sensitivity(ReplaceOne), tree.Sensitivity(AddRemoveOne))
 	}
 	clear(parent) // a star
 	parent[0] = -1
 	tree, _, err = NewTree(parent)
-	check(t, err)
+	testkit.Check(t, err)
 	if tree.Height() != 1 || tree.Arity() != len(parent)-1 || tree.Sensitivity(ReplaceOne) != 2 {
 		t.Errorf("star: height %d, arity %d", tree.Height(), tree.Arity())
 	}
 }
 
 func TestTree_IndexPanics(t *testing.T) {
-	tree := must(Levels(3, 2))
+	tree := testkit.Must(Levels(3, 2))
 	for name, f := range map[string]func(){
 		"Children":  func() { tree.Children(10) },
 		"Parent":    func() { tree.Parent(-1) },

@@ -23,18 +23,18 @@ func TestIncrements_Variances(t *testing.T) {
 			if dist != DiscreteHaar && trial == 1 {
 				tree = randomTree(r, 14)
 			}
-			w := must(New(tree, dist, randomScales(r, tree)))
+			w := testkit.Must(New(tree, dist, randomScales(r, tree)))
 			x := make([]float64, tree.Len())
 			got := make([]moment, tree.Len())
 			for range 20_000 {
-				check(t, w.Increments(r, x))
+				testkit.Check(t, w.Increments(r, x))
 				partialSums(x)
 				for k, s := range x {
 					got[k].add(s * s)
 				}
 			}
 			want := make([]float64, tree.Len())
-			check(t, w.Variances(want))
+			testkit.Check(t, w.Variances(want))
 			for k := range want {
 				got[k].check(t, dist.String(), want[k])
 			}
@@ -50,23 +50,23 @@ func TestIncrements_AreTheIntegerRoute(t *testing.T) {
 		tree := randomBinary(r, 12)
 		s := randomScales(r, tree)
 		x, dst := make([]int64, 12), make([]float64, 12)
-		w := must(New(tree, DiscreteHaar, s))
-		check(t, w.AddHaar(random.Seeded(seed), x))
-		check(t, w.Increments(random.Seeded(seed), dst))
+		w := testkit.Must(New(tree, DiscreteHaar, s))
+		testkit.Check(t, w.AddHaar(random.Seeded(seed), x))
+		testkit.Check(t, w.Increments(random.Seeded(seed), dst))
 		haar := make([]float64, 12)
 		for i, k := range x {
 			haar[i] = float64(k)
 		}
-		check(t, tree.HaarInverse(haar)) // exact: integers and 11 halvings at most
+		testkit.Check(t, tree.HaarInverse(haar)) // exact: integers and 11 halvings at most
 		if !slices.Equal(dst, haar) {
 			t.Fatalf("Haar: %v, want %v", dst, haar)
 		}
 		tree = randomTree(r, 20)
-		w = must(New(tree, DiscreteLaplace, randomScales(r, tree)))
+		w = testkit.Must(New(tree, DiscreteLaplace, randomScales(r, tree)))
 		counts := make([]int64, 20)
 		dst = make([]float64, tree.Len())
-		check(t, w.AddCounts(random.Seeded(seed), counts))
-		check(t, w.Increments(random.Seeded(seed), dst))
+		testkit.Check(t, w.AddCounts(random.Seeded(seed), counts))
+		testkit.Check(t, w.Increments(random.Seeded(seed), dst))
 		centered := ratCenter(tree, counts)
 		for i, got := range dst {
 			if want, _ := centered[tree.LeafNode(i)].Float64(); math.Abs(got-want) > 1e-12 {
@@ -78,15 +78,15 @@ func TestIncrements_AreTheIntegerRoute(t *testing.T) {
 
 func TestIncrements_TotalAndStream(t *testing.T) {
 	for _, dist := range dists {
-		tree := must(Balanced(100, 2))
+		tree := testkit.Must(Balanced(100, 2))
 		w := equalWalk(tree, dist, ReplaceOne)
 		a, b := make([]float64, 100), make([]float64, 100)
-		check(t, w.Increments(random.Seeded(1), a))
-		check(t, w.Increments(random.Seeded(1), b))
+		testkit.Check(t, w.Increments(random.Seeded(1), a))
+		testkit.Check(t, w.Increments(random.Seeded(1), b))
 		if !slices.Equal(a, b) {
 			t.Errorf("%v: two runs of one seed differ", dist)
 		}
-		check(t, w.Increments(nil, b)) // equal with a probability below 2^-50
+		testkit.Check(t, w.Increments(nil, b)) // equal with a probability below 2^-50
 		if slices.Equal(a, b) {
 			t.Errorf("%v: secure noise repeats", dist)
 		}
@@ -101,7 +101,7 @@ func TestIncrements_Allocations(t *testing.T) {
 	if testkit.Race {
 		t.Skip("sync.Pool drops items under the race detector")
 	}
-	w := equalWalk(must(Levels(8, 8)), KNorm, ReplaceOne)
+	w := equalWalk(testkit.Must(Levels(8, 8)), KNorm, ReplaceOne)
 	dst := make([]float64, 64)
 	r := random.Seeded(1)
 	if n := testing.AllocsPerRun(20, func() { _ = w.Increments(r, dst) }); n > 1 {
@@ -113,11 +113,11 @@ func TestIncrements_Allocations(t *testing.T) {
 func TestAdd_Integers(t *testing.T) {
 	r := random.Seeded(22)
 	tree := shapeTree{{nil, nil}, {{nil}}}.tree() // nodes 0 | 1 2 | 3 4 5 | 6
-	w := must(New(tree, DiscreteLaplace, Scales{Level: []float64{2, 3, 4}}))
+	w := testkit.Must(New(tree, DiscreteLaplace, Scales{Level: []float64{2, 3, 4}}))
 	noisy := make([]int, 7)
 	for range 500 {
 		counts := []int64{10, 7, 3, 5, 2, 3, 3}
-		check(t, w.AddCounts(r, counts))
+		testkit.Check(t, w.AddCounts(r, counts))
 		for v, c := range []int64{10, 7, 3, 5, 2, 3, 3} {
 			if counts[v] != c {
 				noisy[v]++
@@ -134,7 +134,7 @@ func TestAdd_Integers(t *testing.T) {
 	}
 	counts := []int64{math.MaxInt64, math.MaxInt64, 0, math.MaxInt64, 0, 0, 0}
 	for range 100 {
-		check(t, w.AddCounts(r, counts))
+		testkit.Check(t, w.AddCounts(r, counts))
 		if counts[1] < math.MaxInt64/2 {
 			t.Fatal("wrapped around")
 		}
@@ -145,10 +145,10 @@ func TestAdd_Integers(t *testing.T) {
 // TestAdd_EntriesHaveTheirScales: the total and every level, of which a tenth
 // less would be seen.
 func TestAdd_EntriesHaveTheirScales(t *testing.T) {
-	tree := must(Levels(2, 2))
+	tree := testkit.Must(Levels(2, 2))
 	s := Scales{Total: 3, Level: []float64{1.5, 2.2}}
-	counts := must(New(tree, DiscreteLaplace, s)) // nodes 0 | 1 2 | 3 4 5 6
-	haar := must(New(tree, DiscreteHaar, s))      // the total, then the splits
+	counts := testkit.Must(New(tree, DiscreteLaplace, s)) // nodes 0 | 1 2 | 3 4 5 6
+	haar := testkit.Must(New(tree, DiscreteHaar, s))      // the total, then the splits
 	for name, c := range map[string]struct {
 		add   func(*rand.Rand, []int64) error
 		scale []float64
@@ -163,7 +163,7 @@ func TestAdd_EntriesHaveTheirScales(t *testing.T) {
 		r := random.Seeded(23)
 		for range 40_000 {
 			x := make([]int64, len(c.scale))
-			check(t, c.add(r, x))
+			testkit.Check(t, c.add(r, x))
 			for i, k := range x {
 				tallyInteger(tally[i], k)
 			}
@@ -177,7 +177,7 @@ func TestAdd_EntriesHaveTheirScales(t *testing.T) {
 
 func TestWalk_Immutable(t *testing.T) {
 	s := Scales{Level: []float64{1, 2}}
-	w := must(New(must(Levels(2, 2)), KNorm, s))
+	w := testkit.Must(New(testkit.Must(Levels(2, 2)), KNorm, s))
 	s.Level[0] = 9
 	w.Scales().Level[1] = 9
 	if got := w.Scales().Level; got[0] != 1 || got[1] != 2 || w.Noise(1).Scale() != 2 || w.Noise(0).Distribution() != KNorm {
@@ -187,7 +187,7 @@ func TestWalk_Immutable(t *testing.T) {
 
 func TestWalk_StringIsALine(t *testing.T) {
 	const want = "KNorm walk on a tree of 8 leaves, height 3"
-	if got := fmt.Sprint(equalWalk(must(Balanced(8, 2)), KNorm, ReplaceOne)); got != want {
+	if got := fmt.Sprint(equalWalk(testkit.Must(Balanced(8, 2)), KNorm, ReplaceOne)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for want, got := range map[string]fmt.Stringer{

@@ -1,6 +1,6 @@
 // Package random supplies the randomness behind every Release: ChaCha8 keyed from
 // crypto/rand where the caller gives none, and real variates made of its words.
-// (Integer laws, drawn exactly, are package exact's.)
+// (Integers, drawn exactly, are package exact's.)
 package random
 
 import (

@@ -6,7 +6,7 @@ import (
 )
 
 // The variates here read every word to at least 63 bits. The ziggurat of
-// math/rand/v2 reads 32 and has tables in float32, so that its law is off by
+// math/rand/v2 reads 32 and has tables in float32, so that its distribution is off by
 // about 1e-7 and its outputs lie on few points.
 
 // Uniform is uniform on (0, 1]: 1 has probability 2^-54, the least value is 2^-65.

@@ -72,3 +72,11 @@ func Must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// Check ends t where there is an error: Must for what returns nothing else.
+func Check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

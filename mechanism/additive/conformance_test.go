@@ -43,9 +43,7 @@ func TestConformance_Integers(t *testing.T) {
 	for k := int64(-12); k <= 12; k++ {
 		distribution[7+k] = math.Tanh(0.35) * math.Exp(-0.7*math.Abs(float64(k)))
 	}
-	if err := mechanismtest.TestLaw(t.Context(), laplace, 7, distribution, nil); err != nil {
-		t.Error(err)
-	}
+	testkit.Check(t, mechanismtest.TestLaw(t.Context(), laplace, 7, distribution, nil))
 	gauss, err := additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-3, Diameter: 3}, nil)
 	conform(t, "DiscreteGaussian", gauss, err, 3, o, 0, 3, math.MaxInt64)
 	geometric, err := additive.NewTruncatedGeometric(additive.Range{Lo: -2, Hi: 5}, 0.7, nil)
@@ -92,18 +90,14 @@ func TestConformance_Places(t *testing.T) {
 	cities := testkit.Must(metric.NewPoints([]metric.LatLon{{Lat: 48.86, Lon: 2.35}, {Lat: 51.51, Lon: -0.13}, {Lat: 52.52, Lon: 13.4}}, metric.GreatCircle{Radius: 1}))
 	near := testkit.Must(additive.NewSphere(15, &additive.SphereOptions{Radius: 1}))
 	snapped := additive.Snap(mechanism.Mechanism[metric.LatLon, metric.LatLon](near), cities)
-	if err := mechanismtest.TestMechanism(t.Context(), snapped, []metric.LatLon{cities.At(0), {}}, &mechanismtest.Options[metric.LatLon, int]{Refused: bad}); err != nil {
-		t.Error(err)
-	}
+	testkit.Check(t, mechanismtest.TestMechanism(t.Context(), snapped, []metric.LatLon{cities.At(0), {}}, &mechanismtest.Options[metric.LatLon, int]{Refused: bad}))
 	if _, err := mechanismtest.TestLevel(t.Context(), snapped, cities.At(0), cities.At(1), cities.Distance(0, 1), nil); err != nil {
 		t.Error(err)
 	}
 
 	words := [][]float64{{0, 0}, {1, 0}, {0, 1}, {3, 3}}
 	madlib := testkit.Must(additive.NewMadlib(words, 2, nil))
-	if err := mechanismtest.TestMechanism(t.Context(), madlib, []int{0, 1, 3}, &mechanismtest.Options[int, int]{Refused: []int{-1, 4}}); err != nil {
-		t.Error(err)
-	}
+	testkit.Check(t, mechanismtest.TestMechanism(t.Context(), madlib, []int{0, 1, 3}, &mechanismtest.Options[int, int]{Refused: []int{-1, 4}}))
 	if _, err := mechanismtest.TestLevel(t.Context(), madlib, 0, 1, 1, nil); err != nil {
 		t.Error(err)
 	}

@@ -46,7 +46,7 @@ func NewGaussian(dim int, t GaussianTarget, o *Options) (*Gaussian, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := newRounding(op, opt, sigma, true)
+	out, err := newRounding(op, opt, sigma, exactNoise)
 	if err != nil {
 		return nil, err
 	}
@@ -86,15 +86,10 @@ func (m *Gaussian) Sigma() float64 {
 
 // Release returns x plus noise in a new slice; see [Gaussian.ReleaseTo].
 func (m *Gaussian) Release(rng *rand.Rand, x []float64) ([]float64, error) {
-	const op = "additive: Gaussian.Release"
-	if err := m.check(op); err != nil {
-		return nil, err
-	}
-	if err := m.out.checkVector(op, "x", x, m.dim); err != nil {
-		return nil, err
-	}
 	y := make([]float64, len(x))
-	m.addNoise(y, rng, x)
+	if err := m.releaseTo("additive: Gaussian.Release", y, rng, x); err != nil {
+		return nil, err
+	}
 	return y, nil
 }
 
@@ -104,7 +99,10 @@ func (m *Gaussian) Release(rng *rand.Rand, x []float64) ([]float64, error) {
 // float64 is too coarse for the noise there. O(dim), without allocation where
 // rng is given.
 func (m *Gaussian) ReleaseTo(dst []float64, rng *rand.Rand, x []float64) error {
-	const op = "additive: Gaussian.ReleaseTo"
+	return m.releaseTo("additive: Gaussian.ReleaseTo", dst, rng, x)
+}
+
+func (m *Gaussian) releaseTo(op string, dst []float64, rng *rand.Rand, x []float64) error {
 	if err := m.check(op); err != nil {
 		return err
 	}

@@ -91,8 +91,11 @@ func newKNorm(op string, norm Norm, alpha float64, o *Options) (*KNorm, error) {
 		return nil, err
 	}
 	round := norm.P == 2 || math.IsInf(norm.P, 1)
-	able := norm.P == 1 || norm.Dim == 1 || round && norm.Dim <= exact.MaxLatticeDim
-	out, err := newRounding(op, opt, directed.DivUp(1, alpha), able)
+	can := realNoise
+	if norm.P == 1 || norm.Dim == 1 || round && norm.Dim <= exact.MaxLatticeDim {
+		can = exactNoise
+	}
+	out, err := newRounding(op, opt, directed.DivUp(1, alpha), can)
 	if err != nil {
 		return nil, err
 	}
@@ -125,15 +128,10 @@ func (k *KNorm) String() string {
 
 // Release returns x plus noise in a new slice; see [KNorm.ReleaseTo].
 func (k *KNorm) Release(rng *rand.Rand, x []float64) ([]float64, error) {
-	const op = "additive: KNorm.Release"
-	if err := k.check(op); err != nil {
-		return nil, err
-	}
-	if err := k.out.checkVector(op, "x", x, k.norm.Dim); err != nil {
-		return nil, err
-	}
 	y := make([]float64, len(x))
-	k.addNoise(y, rng, x)
+	if err := k.releaseTo("additive: KNorm.Release", y, rng, x); err != nil {
+		return nil, err
+	}
 	return y, nil
 }
 
@@ -142,7 +140,10 @@ func (k *KNorm) Release(rng *rand.Rand, x []float64) ([]float64, error) {
 // where it is not stated) are a [*metric.ValueError]: float64 is too coarse for
 // the noise there. O(Dim), without allocation where rng is given.
 func (k *KNorm) ReleaseTo(dst []float64, rng *rand.Rand, x []float64) error {
-	const op = "additive: KNorm.ReleaseTo"
+	return k.releaseTo("additive: KNorm.ReleaseTo", dst, rng, x)
+}
+
+func (k *KNorm) releaseTo(op string, dst []float64, rng *rand.Rand, x []float64) error {
 	if err := k.check(op); err != nil {
 		return err
 	}

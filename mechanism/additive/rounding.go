@@ -28,14 +28,22 @@ type rounding struct {
 // if they were up to h farther apart: by up to 2^-10 more of eps.
 const finest = 0x1p-10
 
-// newRounding is the rounding for noise of the given scale; able tells whether
-// it can be drawn exactly.
-func newRounding(op string, o Options, scale float64, able bool) (rounding, error) {
+// arithmetic is how noise can be drawn.
+type arithmetic int
+
+const (
+	realNoise  arithmetic = iota // as if float64s were real numbers
+	exactNoise                   // exactly, on the lattice
+)
+
+// newRounding is the rounding for noise of the given scale, which is drawn as
+// well as it can be and the options allow.
+func newRounding(op string, o Options, scale float64, can arithmetic) (rounding, error) {
 	if err := checkGrid(op, o.Grid); err != nil {
 		return rounding{}, err
 	}
 	_, e := math.Frexp(scale)
-	r := rounding{able && !o.RealArithmetic, o.Grid, math.Ldexp(finest, e-1), scale}
+	r := rounding{can == exactNoise && !o.RealArithmetic, o.Grid, math.Ldexp(finest, e-1), scale}
 	if r.exact {
 		if r.grid == 0 {
 			r.grid = r.step

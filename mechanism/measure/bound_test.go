@@ -20,23 +20,23 @@ func TestConfidence_Covers(t *testing.T) {
 		if d.Len() == 1 {
 			continue
 		}
-		f := must(d.Points())
+		f := testkit.Must(d.Points())
 		for _, o := range []SynthesizerOptions{{}, {Estimator: Nearest}, {Estimator: Clipped, Distribution: DiscreteLaplace}, {Relation: AddRemoveOne}} {
-			s := must(NewSynthesizer(d, 1, &o))
+			s := testkit.Must(NewSynthesizer(d, 1, &o))
 			r := random.Seeded(7)
 			for range 10 {
 				c := randomCounts(d, 3000, r)
-				out := must(s.Release(r, c))
+				out := testkit.Must(s.Release(r, c))
 				mu := make([]float64, d.Len())
 				for i, n := range c.dense {
 					mu[i] = float64(n) / 3000
 				}
-				truth := must(wasserstein.W1(t.Context(), f, mu, out.Weights, nil)).Cost
-				limit := must(out.Confidence(1, 1-1e-6))
+				truth := testkit.Must(wasserstein.W1(t.Context(), f, mu, out.Weights, nil)).Cost
+				limit := testkit.Must(out.Confidence(1, 1-1e-6))
 				if truth > limit {
 					t.Errorf("%s %+v: error %v, bound %v", name, o, truth, limit)
 				}
-				if half := must(out.Confidence(0.5, 1-1e-6)); math.Abs(half-limit/2) > 1e-12*limit {
+				if half := testkit.Must(out.Confidence(0.5, 1-1e-6)); math.Abs(half-limit/2) > 1e-12*limit {
 					t.Errorf("not linear in the Lipschitz constant: %v, %v", limit, half)
 				}
 			}
@@ -53,17 +53,17 @@ func TestConfidence_AtMostTheLargestDistance(t *testing.T) {
 	}
 	clouds := randomPoints(200, 2, 3)
 	for name, o := range map[string]FoldedOptions{"Hilbert": {}, "tour": {Tour: true}, "net": {Separation: 0.3}} {
-		d := must(NewFolded(t.Context(), clouds, &o))
+		d := testkit.Must(NewFolded(t.Context(), clouds, &o))
 		atMostTheLargestDistance(t, name, d)
-		atMostTheLargestDistance(t, name+" on", must(On(d, clouds)))
+		atMostTheLargestDistance(t, name+" on", testkit.Must(On(d, clouds)))
 	}
 	for _, o := range []BoxOptions{{Signal: 500}, {Signal: 500, P: 1}, {Signal: 500, P: 2}, {Signal: 500, Lazy: true}} {
 		columns := []Column{{Hi: 2, Weight: 3}, {Categories: 3}, {Lo: -1, Hi: 1}, {Categories: 1, Weight: 9}}
-		atMostTheLargestDistance(t, "line", must(NewBox(columns[:1], &o)))
-		atMostTheLargestDistance(t, "box", must(NewBox(columns, &o)))
-		atMostTheLargestDistance(t, "categories", must(NewBox(columns[1:2], &o)))
+		atMostTheLargestDistance(t, "line", testkit.Must(NewBox(columns[:1], &o)))
+		atMostTheLargestDistance(t, "box", testkit.Must(NewBox(columns, &o)))
+		atMostTheLargestDistance(t, "categories", testkit.Must(NewBox(columns[1:2], &o)))
 	}
-	atMostTheLargestDistance(t, "sphere", must(NewSphere(7, &SphereOptions{Signal: 500})))
+	atMostTheLargestDistance(t, "sphere", testkit.Must(NewSphere(7, &SphereOptions{Signal: 500})))
 }
 
 func atMostTheLargestDistance[P any](t *testing.T, name string, d *Domain[P]) {
@@ -79,12 +79,12 @@ func atMostTheLargestDistance[P any](t *testing.T, name string, d *Domain[P]) {
 	if x := d.Diameter(); x > largest*(1+1e-12) || x < largest {
 		t.Errorf("%s: the diameter of %v is %v, the largest distance %v", name, d, x, largest)
 	}
-	c := must(CountAll(t.Context(), d, points, nil))
+	c := testkit.Must(CountAll(t.Context(), d, points, nil))
 	for _, eps := range []float64{1e-3, 1, 100} {
 		for _, relation := range []Relation{ReplaceOne, AddRemoveOne} {
-			out := must(must(NewSynthesizer(d, eps, &SynthesizerOptions{Relation: relation})).Release(random.Seeded(1), c))
+			out := testkit.Must(testkit.Must(NewSynthesizer(d, eps, &SynthesizerOptions{Relation: relation})).Release(random.Seeded(1), c))
 			for _, beta := range []float64{1e-9, 0.5} {
-				if got := must(out.Confidence(2, 1-beta)); got > 2*largest*(1+1e-12) {
+				if got := testkit.Must(out.Confidence(2, 1-beta)); got > 2*largest*(1+1e-12) {
 					t.Errorf("%s %v: eps = %v, %v: Confidence %v, but no two points are farther apart than %v", name, d, eps, relation, got/2, largest)
 				}
 			}
@@ -99,15 +99,13 @@ func TestConfidence_CoversSigned(t *testing.T) {
 	far := false
 	for _, relation := range []Relation{ReplaceOne, AddRemoveOne} {
 		c := d.NewCounts()
-		if err := c.AddN(d.Point(20), 2000); err != nil {
-			t.Fatal(err)
-		}
-		s := must(NewSynthesizer(d, 0.003, &SynthesizerOptions{Estimator: Signed, Relation: relation}))
+		testkit.Check(t, c.AddN(d.Point(20), 2000))
+		s := testkit.Must(NewSynthesizer(d, 0.003, &SynthesizerOptions{Estimator: Signed, Relation: relation}))
 		r := random.Seeded(11)
 		for range 25 {
-			out := must(s.Release(r, c))
+			out := testkit.Must(s.Release(r, c))
 			off := math.Abs(out.Mean(func(x []float64) float64 { return x[0] }) - d.Point(20)[0])
-			if limit := must(out.Confidence(1, 1-1e-8)); off > limit {
+			if limit := testkit.Must(out.Confidence(1, 1-1e-8)); off > limit {
 				t.Errorf("%v: the mean is off by %v, at most %v was claimed", relation, off, limit)
 			}
 			far = far || off > d.Diameter()
@@ -127,7 +125,7 @@ func TestConfidence_KnownAnswers(t *testing.T) {
 	d := tinyTrees()["pair"]
 	for _, beta := range []float64{0.3, 0.01, 1e-6} {
 		for _, relation := range []Relation{ReplaceOne, AddRemoveOne} {
-			s := must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: relation}))
+			s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: relation}))
 			b, cells, q := s.p.scales.Level[0], beta, 0.
 			if relation == AddRemoveOne {
 				cells, q = beta/2, s.p.scales.Total*math.Log(2/(beta/2))
@@ -139,7 +137,7 @@ func TestConfidence_KnownAnswers(t *testing.T) {
 			}
 			want := (mean + tail + q*d.Diameter() + moved*total) / (total - q)
 			out := &Release[int]{s: s, Total: total, moved: moved}
-			if got := must(out.Confidence(1, 1-beta)); got < want*(1-1e-9) || got > want*1.003 {
+			if got := testkit.Must(out.Confidence(1, 1-beta)); got < want*(1-1e-9) || got > want*1.003 {
 				t.Errorf("%v, beta = %v: Confidence %v, by hand %v", relation, beta, got, want)
 			}
 			// P{|K| >= k} = 2 e^(-k/b) / (1 + e^(-1/b)) for whole k > 0.
@@ -183,21 +181,21 @@ func TestBound_KnownAnswers(t *testing.T) {
 		grid[i] = float64(i) / 1024
 	}
 	line := func(d *Domain[int], dist Distribution) Bound {
-		return must(must(NewMeasure(d, 1, &MeasureOptions{Distribution: dist})).Bound(t.Context(), o))
+		return testkit.Must(testkit.Must(NewMeasure(d, 1, &MeasureOptions{Distribution: dist})).Bound(t.Context(), o))
 	}
-	haar := line(must(NewFolded(t.Context(), grid, nil)), KNorm)
+	haar := line(testkit.Must(NewFolded(t.Context(), grid, nil)), KNorm)
 	check("Haar, L = 10", haar.Simulated, 20.72)
 	if haar.Signed < 25 || haar.Signed > 26.6666659 { // mean of roots, below the root of the mean
 		t.Errorf("Haar, L = 10: bound %v", haar.Signed)
 	}
-	check("independent (32,32)", line(must(NewFolded(t.Context(), grid, &FoldedOptions{Arity: 32})), Laplace).Simulated, 14.23)
+	check("independent (32,32)", line(testkit.Must(NewFolded(t.Context(), grid, &FoldedOptions{Arity: 32})), Laplace).Simulated, 14.23)
 	for _, c := range []struct {
 		splits []int
 		want   float64
 	}{{[]int{2, 2}, 0.92}, {[]int{4, 4}, 2.64}, {[]int{4, 4, 4}, 8.98}, {[]int{16}, 0.443 * 4}} {
 		d := unitBox(len(c.splits), BoxOptions{Splits: [][]int{c.splits}})
-		m := must(NewMeasure(d, 2, &MeasureOptions{Distribution: Laplace})) // scale 2h/alpha = 1
-		check(fmt.Sprint("unit node ", c.splits), must(m.Bound(t.Context(), o)).Simulated, c.want)
+		m := testkit.Must(NewMeasure(d, 2, &MeasureOptions{Distribution: Laplace})) // scale 2h/alpha = 1
+		check(fmt.Sprint("unit node ", c.splits), testkit.Must(m.Bound(t.Context(), o)).Simulated, c.want)
 	}
 }
 
@@ -209,16 +207,16 @@ func TestBound_Order(t *testing.T) {
 			continue
 		}
 		const n = 500
-		s := must(NewSynthesizer(d, 1, &SynthesizerOptions{Estimator: Signed}))
-		b := must(s.Bound(t.Context(), n, nil))
+		s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Estimator: Signed}))
+		b := testkit.Must(s.Bound(t.Context(), n, nil))
 		if !(b.Lower > 0 && b.Lower < b.Simulated && b.Simulated < b.Signed+5*b.StdErr && b.Nearest == 2*b.Signed) {
 			t.Errorf("%s: %+v", name, b)
 		}
-		dist := must(d.Points())
+		dist := testkit.Must(d.Points())
 		c := randomCounts(d, n, random.Seeded(1))
 		var cost []float64
 		for seed := range 40 {
-			out := must(s.Release(random.Seeded(uint64(seed)), c))
+			out := testkit.Must(s.Release(random.Seeded(uint64(seed)), c))
 			mu, nu, sum := make([]float64, d.Len()), make([]float64, d.Len()), 0.0
 			for i, w := range out.Weights {
 				x := w - float64(c.dense[i])/n
@@ -227,12 +225,12 @@ func TestBound_Order(t *testing.T) {
 			}
 			mu[0] -= min(0, sum)
 			nu[0] += max(0, sum)
-			cost = append(cost, must(wasserstein.W1(t.Context(), dist, mu, nu, nil)).Cost)
+			cost = append(cost, testkit.Must(wasserstein.W1(t.Context(), dist, mu, nu, nil)).Cost)
 		}
 		if mean, se := meanAndError(cost); mean-5*se > b.Signed {
 			t.Errorf("%s: signed error %v +- %v, bound %v", name, mean, se, b.Signed)
 		}
-		m := must(must(NewMeasure(d, n, nil)).Bound(t.Context(), nil))
+		m := testkit.Must(testkit.Must(NewMeasure(d, n, nil)).Bound(t.Context(), nil))
 		if !(m.Lower > 0 && m.Lower < m.Signed) {
 			t.Errorf("%s: measure %+v", name, m)
 		}
@@ -246,7 +244,7 @@ func TestAccuracy_HalfOfPaper(t *testing.T) {
 	const n, seeds = 10000, 20
 	line := []Column{{Hi: 1}}
 	run := func(d *Domain[[]float64], o *SynthesizerOptions) float64 {
-		s := must(NewSynthesizer(d, 1, o))
+		s := testkit.Must(NewSynthesizer(d, 1, o))
 		var w []float64
 		for seed := range seeds {
 			r := random.Seeded(uint64(seed))
@@ -256,11 +254,11 @@ func TestAccuracy_HalfOfPaper(t *testing.T) {
 		mean, _ := meanAndError(w)
 		return mean
 	}
-	ours := run(must(NewBox(line, &BoxOptions{Signal: n})), nil)
+	ours := run(testkit.Must(NewBox(line, &BoxOptions{Signal: n})), nil)
 	cells := pmmCells(1, n)
-	baseline := run(must(NewBox(line, &cells)), pmm())
-	pts := must(metric.NewPoints(lineGrid(1<<14), metric.Chebyshev{}))
-	paper := run(must(On(must(NewFolded(t.Context(), pts, nil)), pts)), &SynthesizerOptions{Estimator: Nearest})
+	baseline := run(testkit.Must(NewBox(line, &cells)), pmm())
+	pts := testkit.Must(metric.NewPoints(lineGrid(1<<14), metric.Chebyshev{}))
+	paper := run(testkit.Must(On(testkit.Must(NewFolded(t.Context(), pts, nil)), pts)), &SynthesizerOptions{Estimator: Nearest})
 	if ours > paper/2 || ours > baseline/2*1.1 {
 		t.Errorf("N E W1: default %.2f, paper %.2f, PMM %.2f", ours, paper, baseline)
 	}

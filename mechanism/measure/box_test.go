@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // No two categories of a column share a cell, whatever the other columns, the
@@ -50,7 +51,7 @@ func TestNewBox_SeparatesCategories(t *testing.T) {
 						if c.Categories > 0 {
 							x[a] = float64(v)
 						}
-						y := d.Point(must(d.Cell(x)))
+						y := d.Point(testkit.Must(d.Cell(x)))
 						for b, other := range columns {
 							if other.Categories > 0 && x[b] != y[b] {
 								t.Fatalf("%v %+v, a %v: %v is in the cell of %v", columns, o, d, x, y)
@@ -61,16 +62,14 @@ func TestNewBox_SeparatesCategories(t *testing.T) {
 			}
 		}
 	}
-	d := must(NewBox([]Column{{Hi: 110}, {Categories: 2}}, &BoxOptions{Signal: 1000}))
+	d := testkit.Must(NewBox([]Column{{Hi: 110}, {Categories: 2}}, &BoxOptions{Signal: 1000}))
 	c := d.NewCounts()
 	for v := range 2 {
 		for range 500 {
-			if err := c.Add([]float64{r.Float64() * 110, float64(v)}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Check(t, c.Add([]float64{r.Float64() * 110, float64(v)}))
 		}
 	}
-	out := must(must(NewSynthesizer(d, 1, nil)).Release(random.Seeded(2), c))
+	out := testkit.Must(testkit.Must(NewSynthesizer(d, 1, nil)).Release(random.Seeded(2), c))
 	if share := out.Mean(func(x []float64) float64 { return x[1] }); math.Abs(share-0.5) > 0.1 { // 13 standard deviations
 		t.Errorf("half of the records are in category 1, and %v of those released", share)
 	}
@@ -89,7 +88,7 @@ func TestNewBox_CategoriesLeaveNumbersAsTheyAre(t *testing.T) {
 		{[]Column{{Hi: 110}, {Categories: 3}}, BoxOptions{Depth: 4}, "16 x 3 cells"},
 		{[]Column{{Hi: 110}, {Hi: 110}, {Categories: 3}}, BoxOptions{Signal: 4096}, "64 x 64 x 3 cells"},
 	} {
-		if d := must(NewBox(c.columns, &c.o)); !strings.Contains(d.String(), ": "+c.want) {
+		if d := testkit.Must(NewBox(c.columns, &c.o)); !strings.Contains(d.String(), ": "+c.want) {
 			t.Errorf("%v %+v: %v, want %s", c.columns, c.o, d, c.want)
 		}
 	}
@@ -107,17 +106,15 @@ func TestNewBox_CutsCategoriesOnce(t *testing.T) {
 // A lazy release tells categories apart too, where noise hides every cell; where
 // MaxCells does not let it, it says so.
 func TestLazy_SeparatesCategories(t *testing.T) {
-	d := must(NewBox([]Column{{Hi: 110}, {Categories: 2}, {Categories: 3}}, &BoxOptions{Signal: 1000, Lazy: true}))
+	d := testkit.Must(NewBox([]Column{{Hi: 110}, {Categories: 2}, {Categories: 3}}, &BoxOptions{Signal: 1000, Lazy: true}))
 	r := random.Seeded(3)
 	c := d.NewCounts()
 	for i := range 1000 {
-		if err := c.Add([]float64{r.Float64() * 110, float64(i % 2), 2}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, c.Add([]float64{r.Float64() * 110, float64(i % 2), 2}))
 	}
 	share := 0.0
 	for range 20 { // cells have 8 records, and noise of scale 60
-		out := must(must(NewSynthesizer(d, 0.1, nil)).Release(r, c))
+		out := testkit.Must(testkit.Must(NewSynthesizer(d, 0.1, nil)).Release(r, c))
 		for _, v := range out.nodes {
 			if v.level < d.Height() {
 				t.Fatalf("a release has node %v of %v", v, d)
@@ -128,7 +125,7 @@ func TestLazy_SeparatesCategories(t *testing.T) {
 	if math.Abs(share-0.5) > 0.2 {
 		t.Errorf("half of the records are in category 1, and %v of those released", share)
 	}
-	few := must(NewSynthesizer(d, 10, &SynthesizerOptions{MaxCells: 3}))
+	few := testkit.Must(NewSynthesizer(d, 10, &SynthesizerOptions{MaxCells: 3}))
 	var wrong *fault.ValueError
 	if _, err := few.Release(r, c); !errors.As(err, &wrong) || wrong.Arg != "MaxCells" {
 		t.Error(err)

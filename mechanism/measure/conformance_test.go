@@ -13,29 +13,16 @@ import (
 // Private measures and synthesizers keep the laws of mechanisms, between data
 // that differ in one record of three.
 func TestConformance(t *testing.T) {
-	d, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.BoxOptions{Signal: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testkit.Must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.BoxOptions{Signal: 20}))
 	records := [2][][]float64{{{0.1}, {0.6}, {0.6}}, {{0.1}, {0.6}, {0.99}}}
 	var mu [2][]float64
 	var counts [2]*measure.Counts[[]float64]
 	for k, x := range records {
-		if mu[k], err = d.Weights(x, nil); err != nil {
-			t.Fatal(err)
-		}
-		if counts[k], err = measure.CountAll(t.Context(), d, x, nil); err != nil {
-			t.Fatal(err)
-		}
+		mu[k] = testkit.Must(d.Weights(x, nil))
+		counts[k] = testkit.Must(measure.CountAll(t.Context(), d, x, nil))
 	}
-	other, err := measure.NewBox([]measure.Column{{Lo: 0, Hi: 2}}, &measure.BoxOptions{Signal: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	elsewhere, err := measure.CountAll(t.Context(), other, records[0], nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := testkit.Must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 2}}, &measure.BoxOptions{Signal: 20}))
+	elsewhere := testkit.Must(measure.CountAll(t.Context(), other, records[0], nil))
 	for _, estimate := range []measure.Estimator{measure.Weighted, measure.Clipped, measure.Nearest, measure.Signed} {
 		m := testkit.Must(measure.NewMeasure(d, 5, &measure.MeasureOptions{Estimator: estimate}))
 		short := mu[0][1:]
@@ -43,9 +30,7 @@ func TestConformance(t *testing.T) {
 			Refused: [][]float64{nil, short, make([]float64, len(mu[0])), append([]float64{math.NaN()}, short...)},
 			Samples: 1 << 14,
 		}
-		if err := mechanismtest.TestMechanism(t.Context(), m, mu[:], o); err != nil {
-			t.Error(err)
-		}
+		testkit.Check(t, mechanismtest.TestMechanism(t.Context(), m, mu[:], o))
 		o.Key = func(w []float64) any { return math.Floor(8 * w[len(w)-1]) }
 		if _, err := mechanismtest.TestLevel(t.Context(), m, mu[0], mu[1], 1./3, o); err != nil {
 			t.Error(err)
@@ -58,9 +43,7 @@ func TestConformance(t *testing.T) {
 			Key:     func(r *measure.Release[[]float64]) any { return fmt.Sprint(r.Total, r.Weights) },
 			Samples: 1 << 14,
 		}
-		if err := mechanismtest.TestMechanism(t.Context(), s, counts[:], o); err != nil {
-			t.Error(err)
-		}
+		testkit.Check(t, mechanismtest.TestMechanism(t.Context(), s, counts[:], o))
 		o.Key = func(r *measure.Release[[]float64]) any { return math.Round(8 * r.Weights[len(r.Weights)-1]) }
 		distance := 1. // records replaced
 		if relation == measure.AddRemoveOne {

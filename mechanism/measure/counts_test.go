@@ -12,6 +12,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -37,33 +38,27 @@ func TestCount_AllWaysAgree(t *testing.T) {
 		d := unitBox(2, BoxOptions{Signal: 1e4, Lazy: lazy})
 		want := d.NewCounts()
 		for _, p := range x {
-			if err := want.Add(p); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Check(t, want.Add(p))
 		}
 		parts := d.NewCounts()
 		for at := 0; at < len(x); at += 5000 {
-			part := must(CountAll(t.Context(), d, x[at:min(at+5000, len(x))], nil))
-			sent := must(part.MarshalBinary())
+			part := testkit.Must(CountAll(t.Context(), d, x[at:min(at+5000, len(x))], nil))
+			sent := testkit.Must(part.MarshalBinary())
 			got := unitBox(2, BoxOptions{Signal: 1e4, Lazy: lazy}).NewCounts() // another machine's
-			if err := got.UnmarshalBinary(sent); err != nil {
-				t.Fatal(err)
-			}
-			if err := parts.Merge(got); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Check(t, got.UnmarshalBinary(sent))
+			testkit.Check(t, parts.Merge(got))
 		}
 		for name, got := range map[string]*Counts[[]float64]{
-			"slice":    must(CountAll(t.Context(), d, x, nil)),
-			"slice/1":  must(CountAll(t.Context(), d, x, &CountOptions{Workers: 1})),
-			"stream":   must(Count(t.Context(), d, stream(x), nil)),
-			"stream/1": must(Count(t.Context(), d, stream(x), &CountOptions{Workers: 1})),
-			"stream/7": must(Count(t.Context(), d, stream(x), &CountOptions{Workers: 7})),
+			"slice":    testkit.Must(CountAll(t.Context(), d, x, nil)),
+			"slice/1":  testkit.Must(CountAll(t.Context(), d, x, &CountOptions{Workers: 1})),
+			"stream":   testkit.Must(Count(t.Context(), d, stream(x), nil)),
+			"stream/1": testkit.Must(Count(t.Context(), d, stream(x), &CountOptions{Workers: 1})),
+			"stream/7": testkit.Must(Count(t.Context(), d, stream(x), &CountOptions{Workers: 7})),
 			"merged":   parts,
 			"grouped":  grouped(t, d, x),
 			"roundtrip": func() *Counts[[]float64] {
 				c := d.NewCounts()
-				_ = c.UnmarshalBinary(must(want.MarshalBinary()))
+				_ = c.UnmarshalBinary(testkit.Must(want.MarshalBinary()))
 				return c
 			}(),
 		} {
@@ -79,14 +74,12 @@ func grouped(t *testing.T, d *Domain[[]float64], x [][]float64) *Counts[[]float6
 	t.Helper()
 	rows := make(map[int][][]float64)
 	for _, p := range x {
-		cell := must(d.Cell(p))
+		cell := testkit.Must(d.Cell(p))
 		rows[cell] = append(rows[cell], p)
 	}
 	c := d.NewCounts()
 	for _, row := range rows {
-		if err := c.AddN(row[0], int64(len(row))); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, c.AddN(row[0], int64(len(row))))
 	}
 	return c
 }
@@ -99,9 +92,7 @@ func TestAddN_Limits(t *testing.T) {
 		if err := c.AddN(at, 0); err != nil || c.Len() != 0 || len(c.snapshot().cells) != 0 {
 			t.Errorf("lazy %v: nothing added: %v, %d records, cells %v", lazy, err, c.Len(), c.snapshot().cells)
 		}
-		if err := c.AddN(at, 5); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, c.AddN(at, 5))
 		var wrong *fault.ValueError
 		for _, n := range []int64{-1, math.MinInt64, math.MaxInt64 - 4} {
 			if err := c.AddN(at, n); !errors.As(err, &wrong) || wrong.Arg != "n" {
@@ -124,9 +115,7 @@ func TestMerge_Limits(t *testing.T) {
 		d := unitBox(1, BoxOptions{Signal: 100, Lazy: lazy})
 		counted := func(n int64) *Counts[[]float64] {
 			c := d.NewCounts()
-			if err := c.AddN([]float64{.3}, n); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Check(t, c.AddN([]float64{.3}, n))
 			return c
 		}
 		c := counted(math.MaxInt64 - 5)
@@ -161,8 +150,8 @@ func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 	invalid := [][]float64{{0.1}, {math.NaN()}, {0.5}} // a neighbor
 	for _, lazy := range []bool{false, true} {
 		d := unitBox(1, BoxOptions{Depth: 3, Lazy: lazy})
-		replace := must(NewSynthesizer(d, 1, nil))
-		addRemove := must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne}))
+		replace := testkit.Must(NewSynthesizer(d, 1, nil))
+		addRemove := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne}))
 		release := func(name string, c *Counts[[]float64], skipped bool) {
 			t.Helper()
 			if out, err := replace.Release(nil, c); skipped != errors.Is(err, ErrSkipped) || !skipped && err != nil || (out == nil) != skipped {
@@ -172,35 +161,27 @@ func TestSkipErrors_RefusedUnderReplaceOne(t *testing.T) {
 				t.Errorf("lazy %v, %s, AddRemoveOne: %v", lazy, name, err)
 			}
 		}
-		clean := must(CountAll(t.Context(), d, valid, nil))
+		clean := testkit.Must(CountAll(t.Context(), d, valid, nil))
 		release("clean", clean, false)
 		for _, w := range []int{1, 2} {
 			o := &CountOptions{SkipErrors: true, Workers: w}
 			for _, x := range [][][]float64{valid, invalid, nil} {
-				release("slice", must(CountAll(t.Context(), d, x, o)), true)
-				release("stream", must(Count(t.Context(), d, stream(x), o)), true)
+				release("slice", testkit.Must(CountAll(t.Context(), d, x, o)), true)
+				release("stream", testkit.Must(Count(t.Context(), d, stream(x), o)), true)
 			}
 		}
-		tainted := must(CountAll(t.Context(), d, valid, &CountOptions{SkipErrors: true}))
+		tainted := testkit.Must(CountAll(t.Context(), d, valid, &CountOptions{SkipErrors: true}))
 		read := d.NewCounts()
 		for _, from := range []*Counts[[]float64]{tainted, clean, tainted} { // what is read replaces the mark too
-			if err := read.UnmarshalBinary(must(from.MarshalBinary())); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Check(t, read.UnmarshalBinary(testkit.Must(from.MarshalBinary())))
 			release("round trip", read, from == tainted)
 		}
-		into := must(CountAll(t.Context(), d, valid, nil))
-		if err := into.Merge(clean); err != nil {
-			t.Fatal(err)
-		}
+		into := testkit.Must(CountAll(t.Context(), d, valid, nil))
+		testkit.Check(t, into.Merge(clean))
 		release("clean into clean", into, false)
-		if err := into.Merge(must(CountAll(t.Context(), d, nil, &CountOptions{SkipErrors: true}))); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, into.Merge(testkit.Must(CountAll(t.Context(), d, nil, &CountOptions{SkipErrors: true}))))
 		release("skipped into clean", into, true)
-		if err := tainted.Merge(clean); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, tainted.Merge(clean))
 		release("clean into skipped", tainted, true)
 		if into.Len() != 6 || tainted.Len() != 6 {
 			t.Errorf("%d and %d records", into.Len(), tainted.Len())
@@ -218,13 +199,13 @@ func TestAdd_ErrorsLeaveTheMarkOfSkippedRecords(t *testing.T) {
 			"a number":   func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1}, -3) },
 			"no mistake": func(c *Counts[[]float64]) error { return c.AddN([]float64{0.1}, 3) },
 		} {
-			c := must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.9}}, nil))
+			c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.9}}, nil))
 			failed := add(c) != nil
-			_, err := must(NewSynthesizer(d, 1, nil)).Release(nil, c)
+			_, err := testkit.Must(NewSynthesizer(d, 1, nil)).Release(nil, c)
 			if failed != (name != "no mistake") || failed != errors.Is(err, ErrSkipped) || !failed && err != nil {
 				t.Errorf("lazy %v, %s: %v", lazy, name, err)
 			}
-			if _, err := must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne})).Release(nil, c); err != nil {
+			if _, err := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne})).Release(nil, c); err != nil {
 				t.Errorf("lazy %v, %s: %v", lazy, name, err)
 			}
 		}
@@ -235,7 +216,7 @@ func TestAdd_ErrorsLeaveTheMarkOfSkippedRecords(t *testing.T) {
 func TestCount_ReusedRecord(t *testing.T) {
 	d := unitBox(1, BoxOptions{Depth: 3})
 	buf := []float64{0}
-	c := must(Count(t.Context(), d, func(yield func([]float64, error) bool) {
+	c := testkit.Must(Count(t.Context(), d, func(yield func([]float64, error) bool) {
 		for i := range 800 {
 			buf[0] = float64(i) / 800
 			if !yield(buf, nil) {
@@ -294,11 +275,11 @@ func FuzzCounts(f *testing.F) {
 	d := unitBox(1, BoxOptions{Depth: 3})
 	lazy := unitBox(1, BoxOptions{Depth: 3, Lazy: true})
 	tail := func(c *Counts[[]float64]) []byte {
-		b := must(c.MarshalBinary())
+		b := testkit.Must(c.MarshalBinary())
 		return b[countsHead-1 : len(b)-crc32.Size]
 	}
-	f.Add(tail(must(CountAll(f.Context(), d, [][]float64{{0.1}, {0.9}}, nil))))
-	f.Add(tail(must(CountAll(f.Context(), d, nil, &CountOptions{SkipErrors: true}))))
+	f.Add(tail(testkit.Must(CountAll(f.Context(), d, [][]float64{{0.1}, {0.9}}, nil))))
+	f.Add(tail(testkit.Must(CountAll(f.Context(), d, nil, &CountOptions{SkipErrors: true}))))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, tail []byte) {
 		for _, d := range []*Domain[[]float64]{d, lazy} {
@@ -307,7 +288,7 @@ func FuzzCounts(f *testing.F) {
 			if c.UnmarshalBinary(b) != nil {
 				continue
 			}
-			if again := must(c.MarshalBinary()); c.Len() < 0 || !bytes.Equal(b, again) {
+			if again := testkit.Must(c.MarshalBinary()); c.Len() < 0 || !bytes.Equal(b, again) {
 				t.Fatalf("%d records were read from %x and written as %x", c.Len(), b, again)
 			}
 		}

@@ -9,48 +9,42 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/tsp"
 	"github.com/metricdp/metricdp/walk"
 )
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
 
 func unitBox(d int, o BoxOptions) *Domain[[]float64] {
 	cols := make([]Column, d)
 	for a := range cols {
 		cols[a].Hi = 1
 	}
-	return must(NewBox(cols, &o))
+	return testkit.Must(NewBox(cols, &o))
 }
 
 func randomPoints(n, d int, seed uint64) *metric.Points[[]float64] {
-	return must(metric.NewPoints(uniformRecords(d)(random.Seeded(seed), n), metric.Euclidean{}))
+	return testkit.Must(metric.NewPoints(uniformRecords(d)(random.Seeded(seed), n), metric.Euclidean{}))
 }
 
 // testDomains are domains of every kind, small.
 func testDomains() map[string]*Domain[int] {
 	pts := randomPoints(60, 2, 1)
-	ring := must(metric.Densify(context.Background(), pts))
-	tree := must(metric.TreeFromPaths([][]string{
+	ring := testkit.Must(metric.Densify(context.Background(), pts))
+	tree := testkit.Must(metric.TreeFromPaths([][]string{
 		{"a", "b", "c"}, {"a", "b", "d"}, {"a", "e"}, {"a", "f", "g", "h", "i"}, {"a", "f", "g", "j"}, {"a", "f", "k"},
 	}))
 	return map[string]*Domain[int]{
-		"net":      must(NewFinite(context.Background(), ring, nil)),
-		"net h=3":  must(NewFinite(context.Background(), ring, &FiniteOptions{Height: 3})),
-		"delta":    must(NewFinite(context.Background(), pts, &FiniteOptions{Separation: 0.1})),
-		"dendro":   must(NewFinite(context.Background(), must(metric.Subdominant(context.Background(), ring)), nil)),
-		"dendro 1": must(NewUltrametric(context.Background(), must(metric.Subdominant(context.Background(), ring)), &HierarchyOptions{Ratio: 1})),
-		"taxonomy": must(NewTaxonomy(context.Background(), tree, nil)),
-		"tax 1":    must(NewTaxonomy(context.Background(), tree, &HierarchyOptions{Ratio: 1})),
-		"hilbert":  must(NewFolded(context.Background(), pts, nil)),
-		"tour":     must(NewFolded(context.Background(), ring, &FoldedOptions{Arity: 5})),
-		"one":      must(NewFinite(context.Background(), must(metric.Subset(ring, []int{3})), nil)),
+		"net":      testkit.Must(NewFinite(context.Background(), ring, nil)),
+		"net h=3":  testkit.Must(NewFinite(context.Background(), ring, &FiniteOptions{Height: 3})),
+		"delta":    testkit.Must(NewFinite(context.Background(), pts, &FiniteOptions{Separation: 0.1})),
+		"dendro":   testkit.Must(NewFinite(context.Background(), testkit.Must(metric.Subdominant(context.Background(), ring)), nil)),
+		"dendro 1": testkit.Must(NewUltrametric(context.Background(), testkit.Must(metric.Subdominant(context.Background(), ring)), &HierarchyOptions{Ratio: 1})),
+		"taxonomy": testkit.Must(NewTaxonomy(context.Background(), tree, nil)),
+		"tax 1":    testkit.Must(NewTaxonomy(context.Background(), tree, &HierarchyOptions{Ratio: 1})),
+		"hilbert":  testkit.Must(NewFolded(context.Background(), pts, nil)),
+		"tour":     testkit.Must(NewFolded(context.Background(), ring, &FoldedOptions{Arity: 5})),
+		"one":      testkit.Must(NewFinite(context.Background(), testkit.Must(metric.Subset(ring, []int{3})), nil)),
 	}
 }
 
@@ -73,8 +67,8 @@ func TestDomain_CellOfPoint(t *testing.T) {
 		unitBox(1, BoxOptions{Signal: 1e4}),
 		unitBox(2, BoxOptions{Signal: 1e3}),
 		unitBox(3, BoxOptions{Signal: 1e3}),
-		must(NewBox([]Column{{Lo: -5, Hi: 100, Weight: .01}, {Categories: 7}, {Hi: 3}}, &BoxOptions{Signal: 5e3, P: 1})),
-		must(NewBox([]Column{{Categories: 3}, {Categories: 4, Weight: 2}}, &BoxOptions{Signal: 1})),
+		testkit.Must(NewBox([]Column{{Lo: -5, Hi: 100, Weight: .01}, {Categories: 7}, {Hi: 3}}, &BoxOptions{Signal: 5e3, P: 1})),
+		testkit.Must(NewBox([]Column{{Categories: 3}, {Categories: 4, Weight: 2}}, &BoxOptions{Signal: 1})),
 	}
 	for _, d := range boxes {
 		check(d.String(), d.Len(), func(c int) (int, error) { return d.Cell(d.Point(c)) })
@@ -87,7 +81,7 @@ func TestDomain_CellOfPoint(t *testing.T) {
 		}
 	}
 	for _, o := range []SphereOptions{{Signal: 1000}, {Signal: 5e4}, {Signal: 12}, {Depth: 5.3}} {
-		d := must(NewSphere(0, &o))
+		d := testkit.Must(NewSphere(0, &o))
 		check(d.String(), d.Len(), func(c int) (int, error) { return d.Cell(d.Point(c)) })
 		check(d.String(), d.Len(), func(c int) (int, error) { return d.Cell(d.Jitter(r, c)) })
 		worst := 0.0
@@ -121,16 +115,16 @@ func TestShape_DiameterCovers(t *testing.T) {
 	for name, d := range testDomains() {
 		check(name, d.arrangement, func(i, j int) float64 { return d.Distance(d.Point(i), d.Point(j)) })
 	}
-	d := must(NewBox([]Column{{Hi: 2}, {Categories: 3}, {Hi: 1}}, &BoxOptions{Signal: 200, P: 2}))
+	d := testkit.Must(NewBox([]Column{{Hi: 2}, {Categories: 3}, {Hi: 1}}, &BoxOptions{Signal: 200, P: 2}))
 	check("box", d.arrangement, func(i, j int) float64 { return d.Distance(d.Point(i), d.Point(j)) })
-	s := must(NewSphere(1, &SphereOptions{Signal: 500}))
+	s := testkit.Must(NewSphere(1, &SphereOptions{Signal: 500}))
 	check("sphere", s.arrangement, func(i, j int) float64 { return s.Distance(s.Point(i), s.Point(j)) })
 }
 
 func TestNetTree_Bounds(t *testing.T) {
-	f := must(metric.Densify(t.Context(), randomPoints(500, 2, 4)))
+	f := testkit.Must(metric.Densify(t.Context(), randomPoints(500, 2, 4)))
 	for _, o := range []FiniteOptions{{}, {Arity: 5}, {Height: 3}, {Arity: 23}} {
-		d := must(NewFinite(t.Context(), f, &o))
+		d := testkit.Must(NewFinite(t.Context(), f, &o))
 		if o.Arity > 0 && d.Tree().Arity() > o.Arity {
 			t.Errorf("%+v: arity %d", o, d.Tree().Arity())
 		}
@@ -141,8 +135,8 @@ func TestNetTree_Bounds(t *testing.T) {
 			t.Errorf("%+v: height %d", o, d.Height())
 		}
 	}
-	same := must(metric.NewPoints(make([]int, 300), metric.Discrete[int]{}))
-	if d := must(NewFinite(t.Context(), same, &FiniteOptions{Arity: 7})); d.Len() != 300 {
+	same := testkit.Must(metric.NewPoints(make([]int, 300), metric.Discrete[int]{}))
+	if d := testkit.Must(NewFinite(t.Context(), same, &FiniteOptions{Arity: 7})); d.Len() != 300 {
 		t.Errorf("duplicates: %v", d)
 	}
 }
@@ -153,8 +147,8 @@ func TestSeparation_CellsAreANet(t *testing.T) {
 	const s = 0.2
 	f := randomPoints(300, 2, 12)
 	for name, d := range map[string]*Domain[int]{
-		"net tree": must(NewFinite(t.Context(), f, &FiniteOptions{Separation: s})),
-		"folded":   must(NewFolded(t.Context(), f, &FoldedOptions{Separation: s})),
+		"net tree": testkit.Must(NewFinite(t.Context(), f, &FiniteOptions{Separation: s})),
+		"folded":   testkit.Must(NewFolded(t.Context(), f, &FoldedOptions{Separation: s})),
 	} {
 		for a := range d.Len() {
 			for b := range a {
@@ -164,7 +158,7 @@ func TestSeparation_CellsAreANet(t *testing.T) {
 			}
 		}
 		for i := range f.Len() {
-			if far := f.Distance(i, d.Point(must(d.Cell(i)))); far > s || far > d.Resolution() {
+			if far := f.Distance(i, d.Point(testkit.Must(d.Cell(i)))); far > s || far > d.Resolution() {
 				t.Errorf("%s: record %d is %v from its cell, resolution %v", name, i, far, d.Resolution())
 			}
 		}
@@ -172,7 +166,7 @@ func TestSeparation_CellsAreANet(t *testing.T) {
 }
 
 func TestNewFinite_CellsForManyPoints(t *testing.T) {
-	d := must(NewFinite(t.Context(), randomPoints(cellTreeFrom, 2, 9), nil))
+	d := testkit.Must(NewFinite(t.Context(), randomPoints(cellTreeFrom, 2, 9), nil))
 	if !strings.HasPrefix(d.String(), "cells") || d.Len() != cellTreeFrom || d.Height() > 8 {
 		t.Error(d)
 	}
@@ -189,27 +183,27 @@ func TestNewFinite_CellsForManyPoints(t *testing.T) {
 
 // The dendrogram with all its balls has one inner node for each of them.
 func TestDendrogram_Balls(t *testing.T) {
-	u := must(metric.NewUltrametric([]int{2, 0, 1, 4, 3}, []float64{1, 1, 3, 2}))
-	d := must(NewUltrametric(t.Context(), u, &HierarchyOptions{Ratio: 1}))
+	u := testkit.Must(metric.NewUltrametric([]int{2, 0, 1, 4, 3}, []float64{1, 1, 3, 2}))
+	d := testkit.Must(NewUltrametric(t.Context(), u, &HierarchyOptions{Ratio: 1}))
 	// {2 0 1} of height 1, {4 3} of height 2, all of height 3.
 	if d.Height() != 2 || d.Tree().Nodes() != 8 {
 		t.Fatalf("height %d, %d nodes", d.Height(), d.Tree().Nodes())
 	}
-	d = must(NewFinite(t.Context(), u, nil)) // 2 > 3/2 is merged
+	d = testkit.Must(NewFinite(t.Context(), u, nil)) // 2 > 3/2 is merged
 	if d.Height() != 2 || d.Tree().Nodes() != 7 {
 		t.Fatalf("contracted: height %d, %d nodes", d.Height(), d.Tree().Nodes())
 	}
 	for c := range d.Len() {
-		if must(d.Cell(d.Point(c))) != c {
+		if testkit.Must(d.Cell(d.Point(c))) != c {
 			t.Error("cells are mixed up")
 		}
 	}
 }
 
-// Folding keeps the law that no two points are nearer on the line.
-func TestFolded_Law(t *testing.T) {
+// No two points are nearer on the folded line.
+func TestFolded_LengthensDistances(t *testing.T) {
 	for _, o := range []FoldedOptions{{}, {Tour: true}, {Arity: 8, Separation: 0.05}} {
-		d := must(NewFolded(t.Context(), randomPoints(80, 2, 5), &o))
+		d := testkit.Must(NewFolded(t.Context(), randomPoints(80, 2, 5), &o))
 		for i := range d.Len() {
 			for j := range i {
 				if d.line[i]-d.line[j] < d.Distance(d.Point(i), d.Point(j)) {
@@ -273,7 +267,7 @@ func second[T any](_ T, err error) error { return err }
 // with simulated transport between the children of every shape.
 func TestSpread_BoundsNoise(t *testing.T) {
 	check := func(name string, a *arrangement) {
-		p := must(newPlan("test", a, 1, SynthesizerOptions{Distribution: Laplace}))
+		p := testkit.Must(newPlan("test", a, 1, SynthesizerOptions{Distribution: Laplace}))
 		for class, s := range a.shape {
 			if s.arity < 2 || s.spread == 0 {
 				continue
@@ -281,7 +275,7 @@ func TestSpread_BoundsNoise(t *testing.T) {
 			r := random.Seeded(uint64(class))
 			var cost []float64
 			for range 100 {
-				cost = append(cost, must(p.nodeCost(t.Context(), r, class, s)))
+				cost = append(cost, testkit.Must(p.nodeCost(t.Context(), r, class, s)))
 			}
 			mean, se := meanAndError(cost)
 			bound := s.spread * math.Sqrt(p.noise[s.depth].Variance(s.arity))
@@ -298,8 +292,8 @@ func TestSpread_BoundsNoise(t *testing.T) {
 	}
 	check("line", unitBox(1, BoxOptions{Signal: 1e4}).arrangement)
 	check("space", unitBox(3, BoxOptions{Signal: 1e3}).arrangement)
-	check("mixed", must(NewBox([]Column{{Hi: 1}, {Categories: 5}}, &BoxOptions{Signal: 1e3})).arrangement)
-	check("sphere", must(NewSphere(1, &SphereOptions{Signal: 1e3})).arrangement)
+	check("mixed", testkit.Must(NewBox([]Column{{Hi: 1}, {Categories: 5}}, &BoxOptions{Signal: 1e3})).arrangement)
+	check("sphere", testkit.Must(NewSphere(1, &SphereOptions{Signal: 1e3})).arrangement)
 	for name, d := range testDomains() {
 		check(name, d.arrangement)
 	}
@@ -313,7 +307,7 @@ func TestComb_LossOfRegularTree(t *testing.T) {
 			arities[l], scales.Level[l] = 2+l%2, 1+float64(l)
 		}
 		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-			a, b := must(must(walk.Levels(arities...)).Loss(rel, scales)), must(comb(h).Loss(rel, scales))
+			a, b := testkit.Must(testkit.Must(walk.Levels(arities...)).Loss(rel, scales)), testkit.Must(comb(h).Loss(rel, scales))
 			if a != b {
 				t.Errorf("height %d, %v: %v and %v", h, rel, a, b)
 			}
@@ -324,12 +318,12 @@ func TestComb_LossOfRegularTree(t *testing.T) {
 // TestString_GivesNoCountAway: what Println shows of a synthesizer and of counts
 // is a line about what is public.
 func TestString_GivesNoCountAway(t *testing.T) {
-	d := must(NewBox([]Column{{Lo: 0, Hi: 1}}, &BoxOptions{Depth: 2}))
-	s := must(NewSynthesizer(d, 1, nil))
+	d := testkit.Must(NewBox([]Column{{Lo: 0, Hi: 1}}, &BoxOptions{Depth: 2}))
+	s := testkit.Must(NewSynthesizer(d, 1, nil))
 	if got, want := fmt.Sprint(s), fmt.Sprintf("1-private per record replaced, on a %v", d); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	some := must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.1}}, nil))
+	some := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.1}}, nil))
 	if got, want := fmt.Sprint(some), fmt.Sprint(d.NewCounts()); got != want {
 		t.Errorf("two records print as %q, none as %q", got, want)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // sealed appends the checksum.
@@ -25,8 +26,8 @@ func sealed(b []byte) []byte {
 
 // threeRecords are counts of eight cells, and their encoding.
 func threeRecords() (*Counts[[]float64], []byte) {
-	c := must(CountAll(context.Background(), unitBox(1, BoxOptions{Depth: 3}), [][]float64{{0.1}, {0.9}, {0.9}}, nil))
-	return c, must(c.MarshalBinary())
+	c := testkit.Must(CountAll(context.Background(), unitBox(1, BoxOptions{Depth: 3}), [][]float64{{0.1}, {0.9}, {0.9}}, nil))
+	return c, testkit.Must(c.MarshalBinary())
 }
 
 // Bytes that were written once are read for good: a change here needs a new
@@ -45,7 +46,7 @@ func TestCounts_EncodingIsFixed(t *testing.T) {
 		if err := read.AddN([]float64{0.5}, 7); err != nil { // to be replaced
 			t.Fatal(err)
 		}
-		if err := read.UnmarshalBinary(must(hex.DecodeString(want))); err != nil || !sameCounts(c, read) {
+		if err := read.UnmarshalBinary(testkit.Must(hex.DecodeString(want))); err != nil || !sameCounts(c, read) {
 			t.Errorf("lazy %v: read %d records: %v", lazy, read.Len(), err)
 		}
 	}
@@ -57,9 +58,7 @@ func refused(t *testing.T, name string, b []byte, reason string) {
 	t.Helper()
 	for _, lazy := range []bool{false, true} {
 		c := unitBox(1, BoxOptions{Depth: 3, Lazy: lazy}).NewCounts()
-		if err := c.AddN([]float64{0.5}, 7); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, c.AddN([]float64{0.5}, 7))
 		before := c.snapshot()
 		if err := c.UnmarshalBinary(b); !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), reason) {
 			t.Errorf("lazy %v, %s: %v", lazy, name, err)
@@ -139,15 +138,13 @@ func TestUnmarshal_RefusesNonsense(t *testing.T) {
 // domain, which its counts hold already.
 func TestUnmarshal_Memory(t *testing.T) {
 	d := unitBox(2, BoxOptions{Depth: 10}) // 8 MiB
-	c := must(CountAll(t.Context(), d, [][]float64{{0.1, 0.1}}, nil))
-	good := must(c.MarshalBinary())
+	c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.1, 0.1}}, nil))
+	good := testkit.Must(c.MarshalBinary())
 	claims := sealed(append(slices.Clone(good[:countsHead]), 255, 255, 255, 255, 127, 0, 1))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range 10 {
-		if err := c.UnmarshalBinary(good); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, c.UnmarshalBinary(good))
 		if c.UnmarshalBinary(claims) == nil {
 			t.Fatal("2^34 cells in 7 bytes")
 		}
@@ -163,9 +160,9 @@ func TestUnmarshal_Memory(t *testing.T) {
 func TestCounts_ConcurrentUse(t *testing.T) {
 	for _, lazy := range []bool{false, true} {
 		d := unitBox(1, BoxOptions{Depth: 3, Lazy: lazy})
-		s := must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne}))
-		c, other := d.NewCounts(), must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.9}}, nil))
-		encoded := must(other.MarshalBinary())
+		s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne}))
+		c, other := d.NewCounts(), testkit.Must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.9}}, nil))
+		encoded := testkit.Must(other.MarshalBinary())
 		var wg sync.WaitGroup
 		for _, f := range []func() error{
 			func() error { return c.Add([]float64{0.3}) },

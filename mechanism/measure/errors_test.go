@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -23,16 +24,16 @@ func TestErrors(t *testing.T) {
 	d, other := unitBox(1, BoxOptions{Signal: 100}), unitBox(1, BoxOptions{Signal: 1000})
 	lazy := unitBox(1, BoxOptions{Signal: 100, Lazy: true})
 	refuse := unitBox(1, BoxOptions{Depth: 2, Outside: Refuse})
-	cats := must(NewBox([]Column{{Categories: 3}}, &BoxOptions{Signal: 1}))
-	sphere := must(NewSphere(0, &SphereOptions{Signal: 100}))
-	points, pair := must(NewFinite(t.Context(), f, nil)), must(NewFinite(t.Context(), two, nil))
+	cats := testkit.Must(NewBox([]Column{{Categories: 3}}, &BoxOptions{Signal: 1}))
+	sphere := testkit.Must(NewSphere(0, &SphereOptions{Signal: 100}))
+	points, pair := testkit.Must(NewFinite(t.Context(), f, nil)), testkit.Must(NewFinite(t.Context(), two, nil))
 	syn := func(eps float64, o SynthesizerOptions) error { return second(NewSynthesizer(d, eps, &o)) }
 	lazySyn := func(o SynthesizerOptions) error { return second(NewSynthesizer(lazy, 1, &o)) }
 	mea := func(o MeasureOptions) error { return second(NewMeasure(d, 1, &o)) }
-	s, m := must(NewSynthesizer(d, 1, nil)), must(NewMeasure(d, 1, nil))
-	c := must(CountAll(t.Context(), d, [][]float64{{0.5}}, nil))
-	out := must(s.Release(nil, c))
-	signed := must(must(NewSynthesizer(d, 1, &SynthesizerOptions{Estimator: Signed})).Release(nil, c))
+	s, m := testkit.Must(NewSynthesizer(d, 1, nil)), testkit.Must(NewMeasure(d, 1, nil))
+	c := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.5}}, nil))
+	out := testkit.Must(s.Release(nil, c))
+	signed := testkit.Must(testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Estimator: Signed})).Release(nil, c))
 	for _, x := range []struct {
 		want string
 		err  error
@@ -76,8 +77,8 @@ func TestErrors(t *testing.T) {
 		{"Domain.Cell: metric: GreatCircle: ", second(sphere.Cell(metric.LatLon{Lat: 91}))},
 		{"Domain.Cell: metric: GreatCircle: ", second(sphere.Cell(metric.LatLon{Lon: nan}))},
 		{"Domain.Cell: record = 20, want an index", second(points.Cell(20))},
-		{"Domain.Cell: unknown label: c", second(must(Labels(pair, []string{"a", "b"})).Cell("c"))},
-		{"Domain.Cell: metric: Euclidean: ", second(must(On(points, f)).Cell([]float64{nan, 1}))},
+		{"Domain.Cell: unknown label: c", second(testkit.Must(Labels(pair, []string{"a", "b"})).Cell("c"))},
+		{"Domain.Cell: metric: Euclidean: ", second(testkit.Must(On(points, f)).Cell([]float64{nan, 1}))},
 		{"Domain.Points: needs", second(lazy.Points())},
 		{"Domain.Weights: points: empty input", second(d.Weights(nil, nil))},
 		{"Domain.Weights: weights[0] = -1", second(d.Weights([][]float64{{0}}, []float64{-1}))},

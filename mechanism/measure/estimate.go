@@ -227,7 +227,7 @@ func (a *arrangement) diameterOf(v, l int) float64 {
 // distanceBound returns an upper bound on the W1 distance between the measure
 // whose nodes have the masses raw, of total 1, and the weights of the cells. On
 // a line it is the distance along it. Otherwise surplus and want among the
-// children of a node are settled there, at no more than its diameter.
+// children of a node cancel there, at no more than its diameter.
 func (p *plan) distanceBound(raw, weights []float64) (float64, error) {
 	t := p.tree
 	diff := make([]float64, t.Nodes())

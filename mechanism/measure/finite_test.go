@@ -1,11 +1,9 @@
 package measure
 
 import (
-	"context"
 	"errors"
 	"math"
 	"testing"
-	"time"
 
 	"github.com/metricdp/metricdp/metric"
 )
@@ -93,22 +91,4 @@ func (o oneAtATime) Distance(i, j int) float64 {
 	o.turn <- true
 	defer func() { <-o.turn }()
 	return o.f.Distance(i, j)
-}
-
-// The net tree of many points, which takes ten times as long, returns soon
-// after its context ends, wherever it is.
-func TestNewFinite_StopsWithItsContext(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for deadlines")
-	}
-	f := space{200_000, func(i, j int) float64 { return math.Abs(math.Sin(float64(i)) - math.Sin(float64(j))) }}
-	for after := 20 * time.Millisecond; after < time.Second; after *= 3 {
-		ctx, cancel := context.WithTimeout(context.Background(), after)
-		start := time.Now()
-		_, err := NewFinite(ctx, f, &FiniteOptions{Height: 3})
-		if over := time.Since(start) - after; !errors.Is(err, context.DeadlineExceeded) || over > 2*time.Second {
-			t.Errorf("%v late, after %v: %v", over, after, err)
-		}
-		cancel()
-	}
 }

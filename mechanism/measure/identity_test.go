@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -17,30 +18,30 @@ import (
 func fourCells() (finite map[string]*Domain[int], box map[string]*Domain[[]float64], words map[string]*Domain[string]) {
 	line := func(at ...float64) metric.Finite { return linePoints(at) }
 	tree := func(l ...float64) *metric.Tree {
-		return must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 2}, append([]float64{0}, l...)))
+		return testkit.Must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 2}, append([]float64{0}, l...)))
 	}
 	finite = map[string]*Domain[int]{
-		"net tree":              must(NewFinite(context.Background(), line(1, 2, 3, 4), nil)),
-		"net tree, longer":      must(NewFinite(context.Background(), line(1, 2, 3, 5), nil)),
-		"net tree, permuted":    must(NewFinite(context.Background(), line(2, 1, 3, 4), nil)),
-		"net tree, binary":      must(NewFinite(context.Background(), line(1, 2, 3, 4), &FiniteOptions{Arity: 2})),
-		"net of five":           must(NewFinite(context.Background(), line(1, 2, 3, 4, 4.1), &FiniteOptions{Separation: 0.5})),
-		"net of five elsewhere": must(NewFinite(context.Background(), line(1, 2, 3, 4, 3.1), &FiniteOptions{Separation: 0.5})),
-		"net of six":            must(NewFinite(context.Background(), line(1, 2, 3, 4, 4.1, 4.1), &FiniteOptions{Separation: 0.5})),
-		"folded":                must(NewFolded(context.Background(), line(1, 2, 3, 4), nil)),
-		"folded, longer":        must(NewFolded(context.Background(), line(1, 2, 3, 5), nil)),
-		"folded, arity 4":       must(NewFolded(context.Background(), line(1, 2, 3, 4), &FoldedOptions{Arity: 4})),
-		"taxonomy":              must(NewTaxonomy(context.Background(), tree(2, 2, 1, 1, 1, 1), &HierarchyOptions{Ratio: 1})),
-		"taxonomy, longer":      must(NewTaxonomy(context.Background(), tree(2, 2, 1, 1, 1, 1.5), &HierarchyOptions{Ratio: 1})),
-		"ultrametric":           must(NewFinite(context.Background(), must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1, 2, 1})), nil)),
-		"ultrametric, higher":   must(NewFinite(context.Background(), must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1, 3, 1})), nil)),
+		"net tree":              testkit.Must(NewFinite(context.Background(), line(1, 2, 3, 4), nil)),
+		"net tree, longer":      testkit.Must(NewFinite(context.Background(), line(1, 2, 3, 5), nil)),
+		"net tree, permuted":    testkit.Must(NewFinite(context.Background(), line(2, 1, 3, 4), nil)),
+		"net tree, binary":      testkit.Must(NewFinite(context.Background(), line(1, 2, 3, 4), &FiniteOptions{Arity: 2})),
+		"net of five":           testkit.Must(NewFinite(context.Background(), line(1, 2, 3, 4, 4.1), &FiniteOptions{Separation: 0.5})),
+		"net of five elsewhere": testkit.Must(NewFinite(context.Background(), line(1, 2, 3, 4, 3.1), &FiniteOptions{Separation: 0.5})),
+		"net of six":            testkit.Must(NewFinite(context.Background(), line(1, 2, 3, 4, 4.1, 4.1), &FiniteOptions{Separation: 0.5})),
+		"folded":                testkit.Must(NewFolded(context.Background(), line(1, 2, 3, 4), nil)),
+		"folded, longer":        testkit.Must(NewFolded(context.Background(), line(1, 2, 3, 5), nil)),
+		"folded, arity 4":       testkit.Must(NewFolded(context.Background(), line(1, 2, 3, 4), &FoldedOptions{Arity: 4})),
+		"taxonomy":              testkit.Must(NewTaxonomy(context.Background(), tree(2, 2, 1, 1, 1, 1), &HierarchyOptions{Ratio: 1})),
+		"taxonomy, longer":      testkit.Must(NewTaxonomy(context.Background(), tree(2, 2, 1, 1, 1, 1.5), &HierarchyOptions{Ratio: 1})),
+		"ultrametric":           testkit.Must(NewFinite(context.Background(), testkit.Must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1, 2, 1})), nil)),
+		"ultrametric, higher":   testkit.Must(NewFinite(context.Background(), testkit.Must(metric.NewUltrametric([]int{0, 1, 2, 3}, []float64{1, 3, 1})), nil)),
 	}
 	// Points are no farther apart than what they are laid over.
-	far := must(NewFinite(context.Background(), line(0, 10, 20, 30), nil))
-	fold := must(NewFolded(context.Background(), line(0, 10, 20, 30), nil))
-	columns := func(o BoxOptions, c ...Column) *Domain[[]float64] { return must(NewBox(c, &o)) }
+	far := testkit.Must(NewFinite(context.Background(), line(0, 10, 20, 30), nil))
+	fold := testkit.Must(NewFolded(context.Background(), line(0, 10, 20, 30), nil))
+	columns := func(o BoxOptions, c ...Column) *Domain[[]float64] { return testkit.Must(NewBox(c, &o)) }
 	on := func(d *Domain[int], s metric.Space[[]float64], at ...[]float64) *Domain[[]float64] {
-		return must(On(d, must(metric.NewPoints(at, s))))
+		return testkit.Must(On(d, testkit.Must(metric.NewPoints(at, s))))
 	}
 	box = map[string]*Domain[[]float64]{
 		"box":              columns(BoxOptions{Depth: 2}, Column{Hi: 1}),
@@ -60,7 +61,7 @@ func fourCells() (finite map[string]*Domain[int], box map[string]*Domain[[]float
 		"points, permuted": on(far, metric.Euclidean{}, []float64{2, 0}, []float64{1, 0}, []float64{2, 1}, []float64{4, 0}),
 		"points of a fold": on(fold, metric.Euclidean{}, []float64{1, 0}, []float64{2, 0}, []float64{2, 1}, []float64{4, 0}),
 	}
-	labels := func(d string, l ...string) *Domain[string] { return must(Labels(finite[d], l)) }
+	labels := func(d string, l ...string) *Domain[string] { return testkit.Must(Labels(finite[d], l)) }
 	words = map[string]*Domain[string]{
 		"words":           labels("net tree", "a", "b", "c", "d"),
 		"other words":     labels("net tree", "a", "b", "c", "e"),
@@ -75,7 +76,7 @@ func fourCells() (finite map[string]*Domain[int], box map[string]*Domain[[]float
 // those of the same domain of another machine.
 func mixed[P any](t *testing.T, here, there map[string]*Domain[P]) {
 	for from, d := range here {
-		c := must(CountAll(t.Context(), d, []P{d.Point(0), d.Point(3)}, nil))
+		c := testkit.Must(CountAll(t.Context(), d, []P{d.Point(0), d.Point(3)}, nil))
 		for to, e := range there {
 			if e.Len() != 4 {
 				t.Fatalf("%s: %v", to, e)
@@ -83,8 +84,8 @@ func mixed[P any](t *testing.T, here, there map[string]*Domain[P]) {
 			into := e.NewCounts()
 			for name, err := range map[string]error{
 				"Merge":           into.Merge(c),
-				"UnmarshalBinary": e.NewCounts().UnmarshalBinary(must(c.MarshalBinary())),
-				"Release":         second(must(NewSynthesizer(e, 1, nil)).Release(nil, c)),
+				"UnmarshalBinary": e.NewCounts().UnmarshalBinary(testkit.Must(c.MarshalBinary())),
+				"Release":         second(testkit.Must(NewSynthesizer(e, 1, nil)).Release(nil, c)),
 			} {
 				if own := from == to; own && err != nil || !own && !errors.Is(err, ErrMismatch) {
 					t.Errorf("%s of counts in a %s, for a %s: %v", name, from, to, err)
@@ -121,18 +122,18 @@ func TestMerge_RefusesOtherDomains(t *testing.T) {
 	for name, d := range w {
 		add(name, d.id)
 	}
-	for i, d := range []*Domain[any]{must(Labels(f["folded"], []any{"1", "2", "3", "4"})), must(Labels(f["folded"], []any{1, 2, 3, 4}))} {
+	for i, d := range []*Domain[any]{testkit.Must(Labels(f["folded"], []any{"1", "2", "3", "4"})), testkit.Must(Labels(f["folded"], []any{1, 2, 3, 4}))} {
 		add(fmt.Sprint("labels of type ", i), d.id)
 	}
 	for name, d := range map[string]*Domain[metric.LatLon]{
-		"sphere":         must(NewSphere(1, &SphereOptions{Depth: 1})),
-		"larger sphere":  must(NewSphere(2, &SphereOptions{Depth: 1})),
-		"finer sphere":   must(NewSphere(1, &SphereOptions{Depth: 5})),
-		"another sphere": must(NewSphere(1, &SphereOptions{Depth: 5, Arity: 4})),
+		"sphere":         testkit.Must(NewSphere(1, &SphereOptions{Depth: 1})),
+		"larger sphere":  testkit.Must(NewSphere(2, &SphereOptions{Depth: 1})),
+		"finer sphere":   testkit.Must(NewSphere(1, &SphereOptions{Depth: 5})),
+		"another sphere": testkit.Must(NewSphere(1, &SphereOptions{Depth: 5, Arity: 4})),
 	} {
 		add(name, d.id)
 	}
-	err := must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Depth: 2})).NewCounts().Merge(must(NewBox([]Column{{Hi: 2}}, &BoxOptions{Depth: 2})).NewCounts())
+	err := testkit.Must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Depth: 2})).NewCounts().Merge(testkit.Must(NewBox([]Column{{Hi: 2}}, &BoxOptions{Depth: 2})).NewCounts())
 	if want := "counted in a box of 1 column: 4 cells, 1 levels of arity 4, not in this box of 1 column: 4 cells, 1 levels of arity 4, of other bounds, points or distances"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Error(err)
 	}
@@ -150,7 +151,7 @@ func TestIdentity_ReadsDistances(t *testing.T) {
 	}
 	id := func(factor func(i, j int) float64) [idSize]byte {
 		f := space{n, func(i, j int) float64 { return distance(i, j) * factor(min(i, j), max(i, j)) }}
-		return must(NewFinite(t.Context(), f, nil)).id
+		return testkit.Must(NewFinite(t.Context(), f, nil)).id
 	}
 	want := id(func(i, j int) float64 { return 1 })
 	if got := id(func(i, j int) float64 { return 1 + 0x1p-50 }); got != want {
@@ -189,7 +190,7 @@ func TestIdentity_IsFixed(t *testing.T) {
 	}{
 		"box":        {b["box"].id, "23a899d45808b889b9359c241abe1be3"},
 		"categories": {b["two by two"].id, "ae82983273b6297cfed4c8641609c63f"},
-		"sphere":     {must(NewSphere(1, &SphereOptions{Depth: 1})).id, "d3bf3f95a2c45dde8d07f7027ce7dcad"},
+		"sphere":     {testkit.Must(NewSphere(1, &SphereOptions{Depth: 1})).id, "d3bf3f95a2c45dde8d07f7027ce7dcad"},
 		"net tree":   {f["net tree"].id, "07ada7aa6dd40996109c3d981fc11913"},
 		"net":        {f["net of five"].id, "085734b11908d676273e0eec3d0e9714"},
 		"folded":     {f["folded"].id, "7445a78293a82e128a40c292fe487461"},

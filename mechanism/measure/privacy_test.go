@@ -20,7 +20,7 @@ var (
 // tinyTrees are trees with so few nodes that all outputs can be listed.
 func tinyTrees() map[string]*Domain[int] {
 	tree := func(paths ...[]string) *Domain[int] {
-		return must(NewTaxonomy(context.Background(), must(metric.TreeFromPaths(paths)), &HierarchyOptions{Ratio: 1}))
+		return testkit.Must(NewTaxonomy(context.Background(), testkit.Must(metric.TreeFromPaths(paths)), &HierarchyOptions{Ratio: 1}))
 	}
 	return map[string]*Domain[int]{
 		"pair":   tree([]string{"r", "a"}, []string{"r", "b"}),
@@ -37,9 +37,7 @@ func (p *plan) released(t testing.TB, x []int64) (value []int64, scale []float64
 	tree := p.tree
 	if p.opt.Distribution == walk.DiscreteHaar {
 		c := append([]int64(nil), x...)
-		if err := tree.HaarInt(c); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, tree.HaarInt(c))
 		value, scale = []int64{c[0]}, []float64{p.scales.Total}
 		for l := range tree.Height() {
 			lo, hi := tree.Level(l)
@@ -52,9 +50,7 @@ func (p *plan) released(t testing.TB, x []int64) (value []int64, scale []float64
 		return value, scale
 	}
 	c := make([]int64, tree.Nodes())
-	if err := tree.CountsInt(c, x); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, tree.CountsInt(c, x))
 	value, scale = c[:1], []float64{p.scales.Total}
 	for l := range tree.Height() {
 		lo, hi := tree.Level(l)
@@ -103,17 +99,17 @@ func compositions(n, k int) [][]int64 {
 // worstRatio enumerates all neighboring data sets of up to two records and all
 // outputs with entries in [-1, 3], and returns the largest log ratio.
 func worstRatio(t testing.TB, p *plan) float64 {
-	type law struct {
+	type outcome struct {
 		value []int64
 		scale []float64
 	}
-	laws := map[int][]law{}
+	outcomes := map[int][]outcome{}
 	counts := map[int][][]int64{}
 	for n := range 3 {
 		counts[n] = compositions(n, p.cells)
 		for _, x := range counts[n] {
 			v, s := p.released(t, x)
-			laws[n] = append(laws[n], law{v, s})
+			outcomes[n] = append(outcomes[n], outcome{v, s})
 		}
 	}
 	l1 := func(x, y []int64) (d int64) {
@@ -123,7 +119,7 @@ func worstRatio(t testing.TB, p *plan) float64 {
 		return d
 	}
 	worst := 0.0
-	compare := func(a, b law) {
+	compare := func(a, b outcome) {
 		y := append([]int64(nil), a.value...)
 		for i := range y {
 			if a.scale[i] != 0 {
@@ -154,14 +150,14 @@ func worstRatio(t testing.TB, p *plan) float64 {
 			if p.opt.Relation == ReplaceOne {
 				for j, z := range xs[:i] {
 					if l1(x, z) == 2 {
-						compare(laws[n][i], laws[n][j])
+						compare(outcomes[n][i], outcomes[n][j])
 					}
 				}
 				continue
 			}
 			for j, z := range counts[n+1] {
 				if l1(x, z) == 1 {
-					compare(laws[n][i], laws[n+1][j])
+					compare(outcomes[n][i], outcomes[n+1][j])
 				}
 			}
 		}
@@ -180,7 +176,7 @@ func TestSynthesizer_ExactLevel(t *testing.T) {
 				if d.Tree().Nodes() > 5 && o.Distribution == DiscreteLaplace && (rel == AddRemoveOne || testing.Short()) {
 					continue // 5^7 outputs of hundreds of pairs
 				}
-				s := must(NewSynthesizer(d, eps, &o))
+				s := testkit.Must(NewSynthesizer(d, eps, &o))
 				stated := s.Guarantee().Alpha()
 				if stated > eps {
 					t.Errorf("%s %+v: states %v, asked for %v", name, o, stated, eps)
@@ -206,7 +202,7 @@ func TestSynthesizer_ExactLevel(t *testing.T) {
 func TestSynthesizer_DrawsStatedLaw(t *testing.T) {
 	d := tinyTrees()["pair"]
 	for _, o := range []SynthesizerOptions{{}, {Distribution: DiscreteLaplace}} {
-		s := must(NewSynthesizer(d, 1.5, &o))
+		s := testkit.Must(NewSynthesizer(d, 1.5, &o))
 		value, scale := s.p.released(t, []int64{3, 1})
 		r := random.Seeded(1)
 		const half = 12
@@ -217,7 +213,7 @@ func TestSynthesizer_DrawsStatedLaw(t *testing.T) {
 			prob[k] = math.Exp(logProb([]int64{value[1] + int64(k-half)}, value[1:2], scale[1:2]))
 		}
 		for range 40000 {
-			y := must(s.noisyCounts(r, []int64{3, 1}))
+			y := testkit.Must(s.noisyCounts(r, []int64{3, 1}))
 			got := y[1] - 3
 			if s.p.opt.Distribution == walk.DiscreteHaar {
 				got = y[1] - y[2] - 2
@@ -237,7 +233,7 @@ func TestSynthesizer_DrawsStatedLaw(t *testing.T) {
 	}
 }
 
-// twoSided is the law of K, P{k} prop. to e^(-|k|/scale), or of the difference
+// twoSided is the distribution of K, P{k} prop. to e^(-|k|/scale), or of the difference
 // of two such numbers, on -half, ..., half; what lies beyond is left out.
 func twoSided(scale float64, difference bool, half int) []float64 {
 	k := func(v int) float64 { return math.Tanh(1/(2*scale)) * math.Exp(-math.Abs(float64(v))/scale) }
@@ -272,18 +268,18 @@ func TestRelease_TotalHasItsNoise(t *testing.T) {
 		"Haar":     {BoxOptions{Splits: [][]int{{2}, {2}}}, DiscreteHaar},
 		"lazy":     {BoxOptions{Splits: [][]int{{3}, {2}}, Lazy: true}, DiscreteLaplace},
 	} {
-		d := must(NewBox([]Column{{Hi: 1}}, &c.o))
-		counts := must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.4}, {0.9}}, nil))
-		public := must(NewSynthesizer(d, 1, &SynthesizerOptions{Distribution: c.noise}))
-		s := must(NewSynthesizer(d, 1, &SynthesizerOptions{Distribution: c.noise, Relation: AddRemoveOne, Scales: []float64{1, 2}}))
+		d := testkit.Must(NewBox([]Column{{Hi: 1}}, &c.o))
+		counts := testkit.Must(CountAll(t.Context(), d, [][]float64{{0.1}, {0.4}, {0.9}}, nil))
+		public := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Distribution: c.noise}))
+		s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Distribution: c.noise, Relation: AddRemoveOne, Scales: []float64{1, 2}}))
 		r := random.Seeded(3)
 		hist := make([]int, 2*half+1)
 		for i := range 40_000 {
-			if out := must(s.Release(r, counts)); math.Abs(out.Total-3) <= half {
+			if out := testkit.Must(s.Release(r, counts)); math.Abs(out.Total-3) <= half {
 				hist[int(out.Total)-3+half]++
 			}
 			if i < 100 {
-				if out := must(public.Release(r, counts)); out.Total != 3 {
+				if out := testkit.Must(public.Release(r, counts)); out.Total != 3 {
 					t.Errorf("%s: the public total is released as %v", name, out.Total)
 				}
 			}
@@ -295,20 +291,20 @@ func TestRelease_TotalHasItsNoise(t *testing.T) {
 
 // Where the counts are large enough not to be projected, the masses of two
 // children in a lazy release differ by the difference of their noisy counts: of
-// the law that the level's scale says. False-reject probability 1e-7 each.
+// the distribution that the level's scale says. False-reject probability 1e-7 each.
 func TestLazy_DrawsStatedLaw(t *testing.T) {
 	const half, n = 20, 4000
-	d := must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Splits: [][]int{{2}, {2}}, Lazy: true}))
-	s := must(NewSynthesizer(d, 2, &SynthesizerOptions{Scales: []float64{1, 2}}))
+	d := testkit.Must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Splits: [][]int{{2}, {2}}, Lazy: true}))
+	s := testkit.Must(NewSynthesizer(d, 2, &SynthesizerOptions{Scales: []float64{1, 2}}))
 	var x [][]float64
 	for i := range n {
 		x = append(x, []float64{(float64(i) + 0.5) / n})
 	}
-	counts := must(CountAll(t.Context(), d, x, nil))
+	counts := testkit.Must(CountAll(t.Context(), d, x, nil))
 	r := random.Seeded(4)
 	hist := [2][]int{make([]int, 2*half+1), make([]int, 2*half+1)}
 	for range 40_000 {
-		out := must(s.Release(r, counts))
+		out := testkit.Must(s.Release(r, counts))
 		var w [4]float64
 		for i, v := range out.nodes {
 			if v.level != 2 {
@@ -332,12 +328,12 @@ func TestLazy_DrawsStatedLaw(t *testing.T) {
 // there is mass in a cell says nothing. Each half is the heavier one about
 // every other time; false-reject probability below 1e-20.
 func TestLazy_EmptyCellsHaveNoise(t *testing.T) {
-	d := must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Splits: [][]int{{2}}, Lazy: true}))
-	s := must(NewSynthesizer(d, 0.1, &SynthesizerOptions{Relation: AddRemoveOne}))
+	d := testkit.Must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Splits: [][]int{{2}}, Lazy: true}))
+	s := testkit.Must(NewSynthesizer(d, 0.1, &SynthesizerOptions{Relation: AddRemoveOne}))
 	r := random.Seeded(5)
 	heavier := [2]int{}
 	for range 200 {
-		out := must(s.Release(r, d.NewCounts()))
+		out := testkit.Must(s.Release(r, d.NewCounts()))
 		var w [2]float64
 		for i, v := range out.nodes {
 			w[v.index] += out.Weights[i]
@@ -358,16 +354,14 @@ func TestLazy_EmptyCellsHaveNoise(t *testing.T) {
 // its log ratio.
 func TestMeasure_Level(t *testing.T) {
 	for name, d := range tinyTrees() {
-		m := must(NewMeasure(d, 5, nil))
+		m := testkit.Must(NewMeasure(d, 5, nil))
 		n := d.Len()
 		r := random.Seeded(2)
 		z := make([]float64, n)
 		worst := 0.0
 		for range 2000 {
-			if err := m.p.walk.Increments(r, z); err != nil {
-				t.Fatal(err)
-			}
-			v := must(m.p.walk.Potential(z))
+			testkit.Check(t, m.p.walk.Increments(r, z))
+			v := testkit.Must(m.p.walk.Potential(z))
 			for i := range n {
 				for j := range n {
 					if i == j {
@@ -377,7 +371,7 @@ func TestMeasure_Level(t *testing.T) {
 					y := append([]float64(nil), z...)
 					y[i] += tv
 					y[j] -= tv
-					worst = max(worst, math.Abs(must(m.p.walk.Potential(y))-v)/tv)
+					worst = max(worst, math.Abs(testkit.Must(m.p.walk.Potential(y))-v)/tv)
 				}
 			}
 		}
@@ -389,14 +383,14 @@ func TestMeasure_Level(t *testing.T) {
 }
 
 // What a Measure draws is what its level assumes: between two cells the
-// difference has a Laplace law of the scale. False-reject probability as of
+// difference has a Laplace distribution of the scale. False-reject probability as of
 // testkit.Uniform.
 func TestMeasure_DrawsStatedLaw(t *testing.T) {
-	m := must(NewMeasure(tinyTrees()["pair"], 5, &MeasureOptions{Estimator: Signed}))
+	m := testkit.Must(NewMeasure(tinyTrees()["pair"], 5, &MeasureOptions{Estimator: Signed}))
 	r := random.Seeded(6)
 	u := make([]float64, 20_000)
 	for i := range u {
-		w := must(m.Release(r, []float64{0.75, 0.25}))
+		w := testkit.Must(m.Release(r, []float64{0.75, 0.25}))
 		z := (w[0] - w[1] - 0.5) / m.p.scales.Level[0]
 		if u[i] = math.Exp(-math.Abs(z)) / 2; z > 0 {
 			u[i] = 1 - u[i]
@@ -410,7 +404,7 @@ func TestGuarantee_Values(t *testing.T) {
 	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 		for _, sch := range []Schedule{DomainSchedule, Equal, ByCost} {
 			for _, eps := range []float64{1e-6, 0.1, 1, math.Pi, 700} {
-				g := must(NewSynthesizer(d, eps, &SynthesizerOptions{Relation: rel, Schedule: sch})).Guarantee()
+				g := testkit.Must(NewSynthesizer(d, eps, &SynthesizerOptions{Relation: rel, Schedule: sch})).Guarantee()
 				if g.Alpha() > eps || g.Alpha() < eps*(1-1e-11) || g.Delta() != 0 {
 					t.Errorf("%v %v eps = %v: %v", rel, sch, eps, g)
 				}

@@ -27,9 +27,9 @@ func TestRelease_MassExactlyOne(t *testing.T) {
 	for name, d := range testDomains() {
 		for _, est := range []Estimator{Weighted, Clipped, Nearest} {
 			for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-				s := must(NewSynthesizer(d, 0.3, &SynthesizerOptions{Estimator: est, Relation: rel}))
+				s := testkit.Must(NewSynthesizer(d, 0.3, &SynthesizerOptions{Estimator: est, Relation: rel}))
 				for _, n := range []int{1, 40, 3000} {
-					out := must(s.Release(r, randomCounts(d, n, r)))
+					out := testkit.Must(s.Release(r, randomCounts(d, n, r)))
 					up, down := 0.0, 0.0
 					for i, w := range out.Weights {
 						if w < 0 || w*(1<<52) != math.Trunc(w*(1<<52)) {
@@ -54,8 +54,8 @@ func TestRelease_MassExactlyOne(t *testing.T) {
 // Above nearestExact cells the nearest measure is that of the tree metric.
 func TestNearest_ManyCells(t *testing.T) {
 	d := unitBox(2, BoxOptions{Depth: 6})
-	s := must(NewSynthesizer(d, 1, &SynthesizerOptions{Estimator: Nearest}))
-	out := must(s.Release(random.Seeded(1), must(CountAll(t.Context(), d, mixture(random.Seeded(2), 20000), nil))))
+	s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Estimator: Nearest}))
+	out := testkit.Must(s.Release(random.Seeded(1), testkit.Must(CountAll(t.Context(), d, mixture(random.Seeded(2), 20000), nil))))
 	sum, near := 0.0, 0.0
 	for c, w := range out.Weights {
 		sum += w
@@ -72,9 +72,9 @@ func TestNearest_ManyCells(t *testing.T) {
 func TestMultiplicities_WithinOne(t *testing.T) {
 	r := random.Seeded(2)
 	for name, d := range testDomains() {
-		out := must(must(NewSynthesizer(d, 1, nil)).Release(r, randomCounts(d, 500, r)))
+		out := testkit.Must(testkit.Must(NewSynthesizer(d, 1, nil)).Release(r, randomCounts(d, 500, r)))
 		for _, m := range []int{1, 7, 500, 1 << 20} {
-			n := must(out.Multiplicities(m))
+			n := testkit.Must(out.Multiplicities(m))
 			sum := int64(0)
 			for i, k := range n {
 				sum += k
@@ -97,7 +97,7 @@ func TestMultiplicities_WithinOne(t *testing.T) {
 				}
 			}
 		}
-		if recs := must(out.Records(nil, 0, nil)); len(recs) != 500 {
+		if recs := testkit.Must(out.Records(nil, 0, nil)); len(recs) != 500 {
 			t.Errorf("%s: %d records by default", name, len(recs))
 		}
 	}
@@ -108,7 +108,7 @@ func TestWeights_ContractTV(t *testing.T) {
 	r := random.Seeded(3)
 	f := randomPoints(30, 2, 7)
 	for _, delta := range []float64{0, 0.2, 0.5} {
-		d := must(NewFinite(t.Context(), f, &FiniteOptions{Separation: delta}))
+		d := testkit.Must(NewFinite(t.Context(), f, &FiniteOptions{Separation: delta}))
 		all := make([]int, f.Len())
 		for i := range all {
 			all[i] = i
@@ -116,7 +116,7 @@ func TestWeights_ContractTV(t *testing.T) {
 		for range 50 {
 			a, b := testkit.Distribution(r, f.Len(), nil), testkit.Distribution(r, f.Len(), nil)
 			before := (metric.TotalVariation{}).Distance(a, b)
-			after := (metric.TotalVariation{}).Distance(must(d.Weights(all, a)), must(d.Weights(all, b)))
+			after := (metric.TotalVariation{}).Distance(testkit.Must(d.Weights(all, a)), testkit.Must(d.Weights(all, b)))
 			if after > before*(1+1e-12) {
 				t.Fatalf("delta %v: TV %v became %v", delta, before, after)
 			}
@@ -127,8 +127,8 @@ func TestWeights_ContractTV(t *testing.T) {
 // The Nearest estimate is no farther from the Signed one, made of the same
 // noise, than other measures are: random ones, and the default estimate.
 func TestNearest_Optimal(t *testing.T) {
-	f := must(metric.Densify(t.Context(), randomPoints(40, 2, 8)))
-	for _, d := range []*Domain[int]{must(NewFinite(t.Context(), f, nil)), must(NewFolded(t.Context(), f, &FoldedOptions{Tour: true}))} {
+	f := testkit.Must(metric.Densify(t.Context(), randomPoints(40, 2, 8)))
+	for _, d := range []*Domain[int]{testkit.Must(NewFinite(t.Context(), f, nil)), testkit.Must(NewFolded(t.Context(), f, &FoldedOptions{Tour: true}))} {
 		dist := metric.Finite(f)
 		if d.line != nil {
 			dist = linePoints(d.line)
@@ -137,7 +137,7 @@ func TestNearest_Optimal(t *testing.T) {
 			for c := range idx {
 				idx[c] = d.Point(c)
 			}
-			dist = must(metric.Subset(f, idx))
+			dist = testkit.Must(metric.Subset(f, idx))
 		}
 		w1 := func(g, p []float64) float64 { // of a signed measure
 			mu, nu := make([]float64, len(g)), make([]float64, len(g))
@@ -147,13 +147,13 @@ func TestNearest_Optimal(t *testing.T) {
 				sum += mu[i] - nu[i]
 			}
 			nu[0] += sum
-			return must(wasserstein.W1(t.Context(), dist, mu, nu, nil)).Cost
+			return testkit.Must(wasserstein.W1(t.Context(), dist, mu, nu, nil)).Cost
 		}
 		r := random.Seeded(4)
 		c := randomCounts(d, 100, r)
 		release := func(e Estimator) []float64 {
-			s := must(NewSynthesizer(d, 1, &SynthesizerOptions{Estimator: e}))
-			return must(s.Release(random.Seeded(5), c)).Weights
+			s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Estimator: e}))
+			return testkit.Must(s.Release(random.Seeded(5), c)).Weights
 		}
 		g := release(Signed)
 		best := w1(g, release(Nearest))
@@ -174,8 +174,8 @@ func TestRelease_Consistent(t *testing.T) {
 		for _, est := range []Estimator{Weighted, Clipped, Nearest, Signed} {
 			r := random.Seeded(6)
 			c := randomCounts(d, 1000, r)
-			s := must(NewSynthesizer(d, 1e6, &SynthesizerOptions{Estimator: est}))
-			out := must(s.Release(r, c))
+			s := testkit.Must(NewSynthesizer(d, 1e6, &SynthesizerOptions{Estimator: est}))
+			out := testkit.Must(s.Release(r, c))
 			for cell, w := range out.Weights {
 				if math.Abs(w-float64(c.dense[cell])/1000) > 1e-12 {
 					t.Fatalf("%s, estimate %v: cell %d has %v of %d records", name, est, cell, w, c.dense[cell])
@@ -183,7 +183,7 @@ func TestRelease_Consistent(t *testing.T) {
 			}
 			mu := make([]float64, d.Len())
 			mu[d.Len()/2] = 1
-			p := must(must(NewMeasure(d, 1e12, &MeasureOptions{Estimator: est})).Release(r, mu))
+			p := testkit.Must(testkit.Must(NewMeasure(d, 1e12, &MeasureOptions{Estimator: est})).Release(r, mu))
 			for cell, w := range p {
 				if math.Abs(w-mu[cell]) > 1e-9 {
 					t.Fatalf("%s, estimate %v: measure %v at %d", name, est, w, cell)
@@ -196,9 +196,9 @@ func TestRelease_Consistent(t *testing.T) {
 // average is the best linear estimate of a node from its own count and those
 // below: by hand for a root with two children that have three and two leaves.
 func TestAverage_InverseVariance(t *testing.T) {
-	d := must(NewTaxonomy(t.Context(), must(metric.TreeFromPaths([][]string{
+	d := testkit.Must(NewTaxonomy(t.Context(), testkit.Must(metric.TreeFromPaths([][]string{
 		{"r", "a", "1"}, {"r", "a", "2"}, {"r", "a", "3"}, {"r", "b", "1"}, {"r", "b", "2"}})), &HierarchyOptions{Ratio: 1}))
-	s := must(NewSynthesizer(d, 1, &SynthesizerOptions{Distribution: DiscreteLaplace, Relation: AddRemoveOne, Scales: []float64{2, 1}}))
+	s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Distribution: DiscreteLaplace, Relation: AddRemoveOne, Scales: []float64{2, 1}}))
 	v0, v1 := s.p.noise[0].Variance(2), s.p.noise[1].Variance(2)
 	y := []float64{100, 50, 40, 10, 20, 30, 15, 20}
 	s.p.average(y)
@@ -220,8 +220,8 @@ func TestLazy_AgreesAndScales(t *testing.T) {
 	x := mixture(random.Seeded(1), 4000)
 	var a, b []float64
 	for seed := range 3 {
-		ra := must(must(NewSynthesizer(full, 1, nil)).Release(random.Seeded(uint64(seed)), must(CountAll(t.Context(), full, x, nil))))
-		rb := must(must(NewSynthesizer(lazy, 1, nil)).Release(random.Seeded(uint64(seed)), must(CountAll(t.Context(), lazy, x, nil))))
+		ra := testkit.Must(testkit.Must(NewSynthesizer(full, 1, nil)).Release(random.Seeded(uint64(seed)), testkit.Must(CountAll(t.Context(), full, x, nil))))
+		rb := testkit.Must(testkit.Must(NewSynthesizer(lazy, 1, nil)).Release(random.Seeded(uint64(seed)), testkit.Must(CountAll(t.Context(), lazy, x, nil))))
 		sub := x[:500]
 		a = append(a, transportError(t, sub, ra))
 		b = append(b, transportError(t, sub, rb))
@@ -232,10 +232,10 @@ func TestLazy_AgreesAndScales(t *testing.T) {
 		t.Errorf("lazy error %v, full %v", mb, ma)
 	}
 	// Counts serve both.
-	if _, err := must(NewSynthesizer(full, 1, nil)).Release(nil, must(CountAll(t.Context(), lazy, x, nil))); err != nil {
+	if _, err := testkit.Must(NewSynthesizer(full, 1, nil)).Release(nil, testkit.Must(CountAll(t.Context(), lazy, x, nil))); err != nil {
 		t.Error(err)
 	}
-	if _, err := must(NewSynthesizer(lazy, 1, nil)).Release(nil, must(CountAll(t.Context(), full, x, nil))); err != nil {
+	if _, err := testkit.Must(NewSynthesizer(lazy, 1, nil)).Release(nil, testkit.Must(CountAll(t.Context(), full, x, nil))); err != nil {
 		t.Error(err)
 	}
 	depth := 8.
@@ -246,8 +246,8 @@ func TestLazy_AgreesAndScales(t *testing.T) {
 	r := random.Seeded(2)
 	y := uniformRecords(6)(r, 10000)
 	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-		s := must(NewSynthesizer(six, 1, &SynthesizerOptions{Relation: rel}))
-		out := must(s.Release(r, must(CountAll(t.Context(), six, y, nil))))
+		s := testkit.Must(NewSynthesizer(six, 1, &SynthesizerOptions{Relation: rel}))
+		out := testkit.Must(s.Release(r, testkit.Must(CountAll(t.Context(), six, y, nil))))
 		sum := 0.0
 		for _, w := range out.Weights {
 			sum += w
@@ -255,18 +255,18 @@ func TestLazy_AgreesAndScales(t *testing.T) {
 		if sum != 1 {
 			t.Errorf("mass %v", sum)
 		}
-		recs := must(out.Records(r, 100, &RecordOptions{Jitter: true}))
+		recs := testkit.Must(out.Records(r, 100, &RecordOptions{Jitter: true}))
 		for _, p := range recs {
 			if _, err := six.Cell(p); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if limit := must(out.Confidence(1, 0.9)); limit != six.Diameter() {
+		if limit := testkit.Must(out.Confidence(1, 0.9)); limit != six.Diameter() {
 			t.Errorf("a lazy release claims %v, its diameter is %v", limit, six.Diameter())
 		}
 	}
-	few := must(NewSynthesizer(six, 1, &SynthesizerOptions{MaxCells: 100}))
-	if out := must(few.Release(r, must(CountAll(t.Context(), six, y, nil)))); len(out.Weights) > 200 {
+	few := testkit.Must(NewSynthesizer(six, 1, &SynthesizerOptions{MaxCells: 100}))
+	if out := testkit.Must(few.Release(r, testkit.Must(CountAll(t.Context(), six, y, nil)))); len(out.Weights) > 200 {
 		t.Errorf("%d regions", len(out.Weights))
 	}
 }
@@ -285,7 +285,7 @@ func transportError(t testing.TB, x [][]float64, rel *Release[[]float64]) float6
 // Under AddRemoveOne that there are no records is private.
 func TestRelease_NoRecords(t *testing.T) {
 	d := unitBox(1, BoxOptions{Signal: 100})
-	if _, err := must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne})).Release(nil, d.NewCounts()); err != nil {
+	if _, err := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne})).Release(nil, d.NewCounts()); err != nil {
 		t.Error(err)
 	}
 }
@@ -298,8 +298,8 @@ func TestAverage_OnlyChildren(t *testing.T) {
 	for _, splits := range [][][]int{{{1}, {4}, {3}}, {{4}, {1}, {1}, {3}}, {{1}, {1}, {4}, {3}, {1}}} {
 		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 			o := &SynthesizerOptions{Relation: rel, Distribution: DiscreteLaplace, Schedule: Equal}
-			p := must(NewSynthesizer(plain, 1, o)).p
-			q := must(NewSynthesizer(unitBox(1, BoxOptions{Splits: splits}), 1, o)).p
+			p := testkit.Must(NewSynthesizer(plain, 1, o)).p
+			q := testkit.Must(NewSynthesizer(unitBox(1, BoxOptions{Splits: splits}), 1, o)).p
 			y, z := make([]float64, p.tree.Nodes()), make([]float64, q.tree.Nodes())
 			for v := range y {
 				y[v] = float64(r.IntN(100))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // BenchmarkSynthetic makes synthetic data from plane records that come one by
@@ -16,13 +17,13 @@ func BenchmarkSynthetic(b *testing.B) {
 	for _, n := range []int{1_000_000, 10_000_000} {
 		b.Run(fmt.Sprintf("N=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
-			d := must(NewBox([]Column{{Hi: 1}, {Hi: 1}}, &BoxOptions{Signal: 1e6}))
-			s := must(NewSynthesizer(d, 1, nil))
+			d := testkit.Must(NewBox([]Column{{Hi: 1}, {Hi: 1}}, &BoxOptions{Signal: 1e6}))
+			s := testkit.Must(NewSynthesizer(d, 1, nil))
 			var m runtime.MemStats
 			for b.Loop() {
 				r := random.Seeded(1)
 				x := make([]float64, 2)
-				c := must(Count(b.Context(), d, func(yield func([]float64, error) bool) {
+				c := testkit.Must(Count(b.Context(), d, func(yield func([]float64, error) bool) {
 					for range n {
 						x[0], x[1] = r.Float64(), r.Float64()
 						if !yield(x, nil) {
@@ -34,8 +35,8 @@ func BenchmarkSynthetic(b *testing.B) {
 				runtime.GC()
 				runtime.ReadMemStats(&m)
 				b.StartTimer()
-				out := must(s.Release(r, c))
-				if len(must(out.Records(r, 0, &RecordOptions{Jitter: true}))) != n {
+				out := testkit.Must(s.Release(r, c))
+				if len(testkit.Must(out.Records(r, 0, &RecordOptions{Jitter: true}))) != n {
 					b.Fatal("records are missing")
 				}
 			}
@@ -51,7 +52,7 @@ func BenchmarkCount(b *testing.B) {
 	d := unitBox(2, BoxOptions{Signal: n})
 	b.ReportAllocs()
 	for b.Loop() {
-		must(CountAll(b.Context(), d, x, nil))
+		testkit.Must(CountAll(b.Context(), d, x, nil))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/record")
 }
@@ -61,7 +62,7 @@ func BenchmarkRelease(b *testing.B) {
 	for _, bits := range []int{12, 16, 20} {
 		b.Run(fmt.Sprintf("n=%d", 1<<bits), func(b *testing.B) {
 			d := unitBox(2, BoxOptions{Depth: float64(bits) / 2})
-			s := must(NewSynthesizer(d, 1, nil))
+			s := testkit.Must(NewSynthesizer(d, 1, nil))
 			r := random.Seeded(1)
 			c := d.NewCounts()
 			for range 1 << bits {
@@ -69,7 +70,7 @@ func BenchmarkRelease(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				must(s.Release(r, c))
+				testkit.Must(s.Release(r, c))
 			}
 		})
 	}

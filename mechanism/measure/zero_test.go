@@ -19,8 +19,8 @@ func TestZeroValues_Refuse(t *testing.T) {
 	testkit.Unmade[Synthesizer[[]float64]](t, "NewSynthesizer")
 	testkit.Unmade[Measure](t, "NewMeasure")
 	testkit.Unmade[Release[[]float64]](t, "Synthesizer.Release")
-	good, pair := unitBox(1, BoxOptions{Depth: 2}), must(NewFinite(t.Context(), linePoints{1, 2}, nil))
-	s := must(NewSynthesizer(good, 1, nil))
+	good, pair := unitBox(1, BoxOptions{Depth: 2}), testkit.Must(NewFinite(t.Context(), linePoints{1, 2}, nil))
+	s := testkit.Must(NewSynthesizer(good, 1, nil))
 	for _, d := range []*Domain[[]float64]{nil, {}} {
 		refuses(t, domain, second(Count(t.Context(), d, stream[[]float64](nil), &CountOptions{SkipErrors: true})))
 		refuses(t, domain, second(CountAll(t.Context(), d, nil, nil)))
