@@ -3,6 +3,7 @@ package lp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -54,6 +55,25 @@ type Choice struct {
 	BoundBy    string
 	Gap        float64 // (Objective - LowerBound)/Objective, 0 where both are 0
 	Elapsed    time.Duration
+}
+
+// MarshalJSON implements json.Marshaler: the members of an [exponential.Choice],
+// and the bound, what it is by, the gap and the time.
+func (c Choice) MarshalJSON() ([]byte, error) {
+	within, err := json.Marshal(c.Choice)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := json.Marshal(struct {
+		LowerBound float64 `json:"lowerBound"`
+		BoundBy    string  `json:"boundBy,omitempty"`
+		Gap        float64 `json:"gap"`
+		Elapsed    float64 `json:"seconds"`
+	}{c.LowerBound, c.BoundBy, c.Gap, c.Elapsed.Seconds()})
+	if err != nil {
+		return nil, err
+	}
+	return append(append(bound[:len(bound)-1], ','), within[1:]...), nil
 }
 
 // String is a line for the loss, the bound and the mechanism, and one for each
@@ -415,7 +435,7 @@ func (c *chooser) relaxed(ctx context.Context, left time.Duration) (*exponential
 	if err != nil {
 		return nil, err
 	}
-	return m.Mechanism, nil
+	return &m.Mechanism, nil
 }
 
 // constOPT is the mechanism of ConstOPT, within the time left. Under a prior it

@@ -2,8 +2,10 @@ package lp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -265,5 +267,25 @@ func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
   spanner: none: an optimal mechanism was found before`
 	if got := s.String(); got != want {
 		t.Errorf("%s", got)
+	}
+}
+
+// A choice in JSON has its bound beside what a choice of package exponential has.
+func TestChoice_JSON(t *testing.T) {
+	s := testkit.Must(Choose(t.Context(), metric.Same(space.Path(4, 1)), 1, nil))
+	var have struct {
+		Objective, LowerBound, Gap float64
+		BoundBy                    string
+		Method                     Method
+		Channel                    json.RawMessage
+	}
+	if err := json.Unmarshal(testkit.Must(json.Marshal(s)), &have); err != nil {
+		t.Fatal(err)
+	}
+	if have.Objective != s.Objective || have.LowerBound != s.LowerBound || have.Gap != s.Gap || have.BoundBy != s.BoundBy || have.Method != s.Method || len(have.Channel) < 16 {
+		t.Errorf("%+v, want %v", have, s)
+	}
+	if err := json.Unmarshal([]byte("{}"), s); err == nil || !strings.Contains(err.Error(), "ReadChannel") {
+		t.Error(err)
 	}
 }

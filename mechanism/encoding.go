@@ -89,8 +89,8 @@ func (g *Guarantee) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// MarshalJSON implements json.Marshaler by [Channel.WriteJSON]. What holds a
-// channel and has no encoding of its own is encoded as its channel.
+// MarshalJSON implements json.Marshaler by [Channel.WriteJSON]. A mechanism that
+// embeds a channel, and has no encoding of its own, is encoded as its channel.
 func (c *Channel) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	err := c.WriteJSON(&b)

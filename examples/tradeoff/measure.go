@@ -42,7 +42,7 @@ func relaxed(name string, tuned bool) method {
 		if err != nil {
 			return nil, err
 		}
-		return m.Mechanism, nil
+		return &m.Mechanism, nil
 	}}
 }
 

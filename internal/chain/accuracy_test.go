@@ -200,7 +200,7 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		add(name, m.Bound, m.Mechanism, nil)
+		add(name, m.Bound, &m.Mechanism, nil)
 		if o.Accuracy && math.IsInf(m.Bound, 1) {
 			t.Errorf("%s has no bound", name)
 		}

@@ -3,6 +3,7 @@ package exponential
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -47,6 +48,46 @@ type Candidate struct {
 	// Err is why there is no mechanism. Beside a mechanism it says that the
 	// context stopped the search for a better one.
 	Err error
+}
+
+// MarshalJSON implements json.Marshaler: the objective, the method with its rate,
+// the candidates, each with its loss and level or an error, and "channel" as
+// [mechanism.Channel.WriteJSON] writes it.
+func (c Choice) MarshalJSON() ([]byte, error) {
+	if c.Channel == nil {
+		return nil, errors.New("exponential: Choice.MarshalJSON: a Choice without a mechanism: Best makes one")
+	}
+	type candidate struct {
+		Method Method   `json:"method"`
+		Loss   *float64 `json:"loss,omitempty"`
+		Level  *float64 `json:"level,omitempty"`
+		Took   float64  `json:"seconds"`
+		Err    string   `json:"error,omitempty"`
+	}
+	text := struct {
+		Objective  float64            `json:"objective"`
+		Method     Method             `json:"method"`
+		Beta       float64            `json:"rate,omitempty"`
+		Candidates []candidate        `json:"candidates"`
+		Channel    *mechanism.Channel `json:"channel"`
+	}{c.Objective, c.Method, c.Beta, []candidate{}, c.Channel}
+	for _, k := range c.Candidates {
+		t := candidate{Method: k.Method, Took: k.Took.Seconds()}
+		if k.Loss <= math.MaxFloat64 {
+			t.Loss, t.Level = &k.Loss, &k.Level
+		}
+		if k.Err != nil {
+			t.Err = k.Err.Error()
+		}
+		text.Candidates = append(text.Candidates, t)
+	}
+	return json.Marshal(text)
+}
+
+// UnmarshalJSON is always an error: the channel of a choice from elsewhere has to
+// be audited, which [mechanism.ReadChannel] does.
+func (c *Choice) UnmarshalJSON([]byte) error {
+	return errors.New(`exponential: Choice.UnmarshalJSON: a channel has to be audited under its metric: decode the member "channel" by mechanism.ReadChannel`)
 }
 
 // String is a line for the loss and the mechanism, and one for each candidate.
@@ -140,7 +181,7 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 			if err != nil {
 				return nil, err
 			}
-			return m.Mechanism, nil
+			return &m.Mechanism, nil
 		}}
 	}
 	methods := []construction{

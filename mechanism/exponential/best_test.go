@@ -1,13 +1,17 @@
 package exponential
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -96,5 +100,50 @@ func TestChoice_StringHasALineForEachCandidate(t *testing.T) {
   tuned: loss 3 at level 0.25`
 	if got := c.String(); got != want {
 		t.Errorf("%s", got)
+	}
+}
+
+// A choice in JSON is the choice, and its channel reads back, audited; nothing reads
+// a mechanism without an audit.
+func TestChoice_JSON(t *testing.T) {
+	f := space.Path(4, 1)
+	c := testkit.Must(Best(t.Context(), metric.Same(f), .1, &BestOptions{Unit: "km"}))
+	text := testkit.Must(json.Marshal(c))
+	var have struct {
+		Objective  float64
+		Method     Method
+		Candidates []struct {
+			Method      Method
+			Loss, Level float64
+			Seconds     float64
+			Error       string
+		}
+		Channel json.RawMessage
+	}
+	if err := json.Unmarshal(text, &have); err != nil || have.Objective != c.Objective || have.Method != c.Method || len(have.Candidates) != len(c.Candidates) {
+		t.Fatalf("%s (%v)", text, err)
+	}
+	for i, k := range c.Candidates {
+		h := have.Candidates[i]
+		if h.Method != k.Method || h.Seconds != k.Took.Seconds() || (h.Error == "") != (k.Err == nil) ||
+			k.Err == nil && (h.Loss != k.Loss || h.Level != k.Level) || k.Err != nil && h.Error != k.Err.Error() {
+			t.Errorf("%v is %+v", k, h)
+		}
+	}
+	again := testkit.Must(mechanism.ReadChannel(t.Context(), bytes.NewReader(have.Channel), f, nil))
+	if again.Guarantee() != c.Guarantee() || again.Prob(1, 0) != c.Prob(1, 0) {
+		t.Errorf("%v is read as %v", c, again)
+	}
+	alone := testkit.Must(json.Marshal(&c.Mechanism)) // a Mechanism is its channel
+	if m, err := mechanism.ReadChannel(t.Context(), bytes.NewReader(alone), f, nil); err != nil || m.Guarantee() != c.Guarantee() {
+		t.Errorf("%s (%v)", alone, err)
+	}
+	for _, v := range []any{new(Choice), new(Mechanism), new(RelaxedMechanism), new(UtilityMechanism)} {
+		if err := json.Unmarshal(text, v); err == nil || !strings.Contains(err.Error(), "ReadChannel") {
+			t.Errorf("%T: %v", v, err)
+		}
+		if _, err := json.Marshal(v); err == nil {
+			t.Errorf("%T without a mechanism was written", v)
+		}
 	}
 }

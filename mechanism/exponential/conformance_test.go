@@ -51,14 +51,14 @@ func TestConformance_Finite(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return m.Mechanism, nil
+			return &m.Mechanism, nil
 		}, false},
 		{"most private", f, func() (*exponential.Mechanism, error) {
 			m, err := exponential.MostPrivate(t.Context(), metric.Same(f), nil, exponential.Target{Gamma: 0.3, Delta: 0.1}, nil)
 			if err != nil {
 				return nil, err
 			}
-			return m.Mechanism, nil
+			return &m.Mechanism, nil
 		}, false},
 	} {
 		m, err := c.build()

@@ -46,7 +46,7 @@ func ExampleStandard() {
 }
 
 // A space of any size: no matrix is ever made.
-func ExampleStandard_lazy() {
+func ExampleLazy() {
 	pts := make([][]float64, 200_000)
 	for i := range pts {
 		pts[i] = []float64{float64(i % 500), float64(i / 500)}

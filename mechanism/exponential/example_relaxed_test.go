@@ -26,7 +26,7 @@ func ExampleRelaxed() {
 
 	m := must(exponential.Relaxed(context.Background(), b, 1, &exponential.RelaxedOptions{Accuracy: true, Unit: "step"}))
 	fmt.Printf("clusters within %v: %d outputs\n", m.Separation, m.Outputs())
-	fmt.Printf("worst loss %.3f, proved below %.3f\n", worst(m.Mechanism, cost), m.Bound)
+	fmt.Printf("worst loss %.3f, proved below %.3f\n", worst(&m.Mechanism, cost), m.Bound)
 	std := must(exponential.Standard(context.Background(), steps, 1, nil))
 	fmt.Printf("standard mechanism: %.3f\n", worst(std, cost))
 

@@ -34,7 +34,8 @@ const (
 
 // Mechanism is a channel of the exponential family: P{y|x} is proportional to
 // W_y exp(-Beta*rho(x,y)), rho the privacy metric unless the constructor says
-// otherwise. It is a mechanism.Mechanism[int, int] through its channel.
+// otherwise. It is a mechanism.Mechanism[int, int] through its channel, and is
+// encoded in JSON as its channel, which [mechanism.ReadChannel] reads.
 type Mechanism struct {
 	*mechanism.Channel
 	Method Method

@@ -190,14 +190,14 @@ var builders = map[string]func(context.Context, metric.Finite, float64, metric.U
 		if err != nil {
 			return nil, err
 		}
-		return m.Mechanism, nil
+		return &m.Mechanism, nil
 	},
 	"MostPrivate": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
 		m, err := MostPrivate(ctx, metric.Same(f), slices.Repeat([]float64{1 / float64(f.Len())}, f.Len()), Target{Gamma: 1, Delta: .1}, &UtilityOptions{Unit: u})
 		if err != nil {
 			return nil, err
 		}
-		return m.Mechanism, nil
+		return &m.Mechanism, nil
 	},
 	"Best": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
 		c, err := Best(ctx, metric.Same(f), alpha, &BestOptions{Unit: u})

@@ -63,7 +63,7 @@ type RelaxedOptions struct {
 
 // RelaxedMechanism is a mechanism of [Relaxed], with what is known of its loss.
 type RelaxedMechanism struct {
-	*Mechanism
+	Mechanism
 	Separation float64 // s
 	// Bound is at least the expected loss, in the worst case or under Prior, by
 	// BSV24 Theorem 5.1 at rate alpha/2; rounding may lower Beta below that by a
@@ -181,9 +181,11 @@ func relax(ctx context.Context, b metric.Bimetric, tree *metric.Ultrametric, alp
 	if err != nil {
 		return nil, err
 	}
-	if m.Mechanism, err = fam.certify(ctx, beta); err != nil {
+	certified, err := fam.certify(ctx, beta)
+	if err != nil {
 		return nil, err
 	}
+	m.Mechanism = *certified
 	return m, nil
 }
 

@@ -96,7 +96,7 @@ func TestRelaxed_AuditsAtItsLevel(t *testing.T) {
 			if err != nil || a.Hi > alpha || m.Guarantee().Alpha() != a.Hi || m.Guarantee().Unit() != "km" {
 				t.Errorf("alpha %v, tuned %v: %v, guarantee %v (%v)", alpha, tuned, a, m.Guarantee(), err)
 			}
-			if loss[k] = worst(t, m.Mechanism, b.Utility); loss[k] > m.Bound {
+			if loss[k] = worst(t, &m.Mechanism, b.Utility); loss[k] > m.Bound {
 				t.Errorf("loss %v above the bound %v", loss[k], m.Bound)
 			}
 			if m.Method == MethodRelaxedTuned && a.Lo > alpha*(1-1e-9) {
@@ -130,7 +130,7 @@ func TestRelaxed_AccuracyBound(t *testing.T) {
 		o.Rule, o.Separation = GivenSeparation, 0
 		o.Accuracy = false
 		zero := testkit.Must(Relaxed(t.Context(), b, alpha, &o))
-		l, k, z := worst(t, best.Mechanism, b.Utility), worst(t, thm.Mechanism, b.Utility), worst(t, zero.Mechanism, b.Utility)
+		l, k, z := worst(t, &best.Mechanism, b.Utility), worst(t, &thm.Mechanism, b.Utility), worst(t, &zero.Mechanism, b.Utility)
 		if l > min(k, z)*(1+1e-12) || k > thm.Bound || l > best.Bound {
 			t.Errorf("loss at the best s %v, at the theorem's %v, at 0 %v; bounds %v, %v", l, k, z, best.Bound, thm.Bound)
 		}
@@ -163,16 +163,16 @@ func TestRelaxed_Candidates(t *testing.T) {
 		all := testkit.Must(Relaxed(t.Context(), b, 8, nil))
 		few := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Candidates: 1}))
 		one := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Workers: 1}))
-		l := worst(t, all.Mechanism, b.Utility)
-		if l > worst(t, few.Mechanism, b.Utility)*(1+1e-12) || one.Separation != all.Separation || worst(t, one.Mechanism, b.Utility) != l {
-			t.Errorf("all %v, few %v, one worker at %v instead of %v", l, worst(t, few.Mechanism, b.Utility), one.Separation, all.Separation)
+		l := worst(t, &all.Mechanism, b.Utility)
+		if l > worst(t, &few.Mechanism, b.Utility)*(1+1e-12) || one.Separation != all.Separation || worst(t, &one.Mechanism, b.Utility) != l {
+			t.Errorf("all %v, few %v, one worker at %v instead of %v", l, worst(t, &few.Mechanism, b.Utility), one.Separation, all.Separation)
 		}
 		if _, ok := b.Utility.(*metric.Ultrametric); !ok {
 			continue
 		}
 		for _, s := range b.Utility.(*metric.Ultrametric).Heights() {
 			m := testkit.Must(Relaxed(t.Context(), b, 8, &RelaxedOptions{Rule: GivenSeparation, Separation: s}))
-			if k := worst(t, m.Mechanism, b.Utility); k < l*(1-1e-12) {
+			if k := worst(t, &m.Mechanism, b.Utility); k < l*(1-1e-12) {
 				t.Errorf("s = %v loses %v, the best %v at %v", s, k, l, all.Separation)
 			}
 		}
@@ -219,7 +219,7 @@ func TestRelaxed_BadInput(t *testing.T) {
 		t.Errorf("canceled: %v", err)
 	}
 	single, err := Relaxed(t.Context(), metric.Same(space.Path(1, 1)), 1, nil)
-	if err != nil || worst(t, single.Mechanism, space.Path(1, 1)) != 0 {
+	if err != nil || worst(t, &single.Mechanism, space.Path(1, 1)) != 0 {
 		t.Errorf("one point: %v, %v", single, err)
 	}
 	// All points identical under rho2: nothing can be lost.
@@ -254,7 +254,7 @@ func TestRelaxed_Mammals(t *testing.T) {
 	std := testkit.Must(Standard(t.Context(), b.Privacy, 1, nil))
 	thm := testkit.Must(Relaxed(t.Context(), b, 1, &RelaxedOptions{Rule: TheoremSeparation, Accuracy: true}))
 	m := testkit.Must(Relaxed(t.Context(), b, 1, &RelaxedOptions{Accuracy: true}))
-	ls, lt, lm := worst(t, std, b.Utility), worst(t, thm.Mechanism, b.Utility), worst(t, m.Mechanism, b.Utility)
+	ls, lt, lm := worst(t, std, b.Utility), worst(t, &thm.Mechanism, b.Utility), worst(t, &m.Mechanism, b.Utility)
 	if lm > 0.75*ls || lm > lt || lt > thm.Bound {
 		t.Errorf("standard %v, theorem's s %v, best %v, bound %v", ls, lt, lm, m.Bound)
 	}
@@ -281,7 +281,7 @@ func BenchmarkRelaxed(b *testing.B) {
 					}
 				}
 				b.ReportMetric(worst(b, std, leaves.Utility), "standard-loss")
-				b.ReportMetric(worst(b, m.Mechanism, leaves.Utility), "loss")
+				b.ReportMetric(worst(b, &m.Mechanism, leaves.Utility), "loss")
 				b.ReportMetric(float64(m.Outputs()), "outputs")
 				b.ReportMetric(m.Bound, "bound")
 			})

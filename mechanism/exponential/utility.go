@@ -187,7 +187,7 @@ type Target struct{ Gamma, Delta float64 }
 // UtilityMechanism is a mechanism with a promised utility, and what KL10's
 // formula would have needed for it.
 type UtilityMechanism struct {
-	*Mechanism
+	Mechanism
 	Mu []float64 // the base measure
 	// Miss is an upper bound on the probability of missing, at most
 	// Target.Delta; see [Misses].
@@ -288,7 +288,7 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 		if math.IsInf(a.Hi, 1) {
 			return nil, fmt.Errorf("%s: no level: points %d and %d are at privacy distance 0 and utility distance %v", op, a.X, a.XPrime, b.Utility.Distance(a.X, a.XPrime))
 		}
-		u.Mechanism = &Mechanism{Channel: c, Method: MethodBaseMeasure, Beta: beta, Audited: a}
+		u.Mechanism = Mechanism{Channel: c, Method: MethodBaseMeasure, Beta: beta, Audited: a}
 		return u, nil
 	}
 	return nil, fmt.Errorf("%s: rounding keeps the probability of missing above %v", op, t.Delta)
