@@ -23,15 +23,27 @@
 //
 // # What can be asked
 //
-// [Validate] and [ValidateUltrametric] check the axioms and return a witness against
-// them. [Net], [FarthestFirst] and [Assign] choose and use centers; an [Index]
-// answers ball and neighbor queries about members, a [Locator] about other
-// points; [Diameter], [Radius] and [MinDistance] are extents. Where the points
-// have coordinates a spatial tree prunes, and the distances decide: the answers
-// are those of the plain scan.
+// [Validate] and [ValidateUltrametric] check the axioms and return a witness
+// against them. [Net], [FarthestFirst] and [Assign] choose and use centers; an
+// [Index] answers ball and neighbor queries about members, a [Locator] about
+// other points; [Diameter], [Radius] and [MinDistance] are extents. Where the
+// points have coordinates a spatial tree prunes, and the distances decide: the
+// answers are those of the plain scan.
 //
 // A metric of one's own needs one method, Distance ([Space], [Func]); package
 // metric/metrictest checks it in a test.
+//
+// # Cost
+//
+// What can take a tenth of a second takes a context first, and ends early with
+// its error once that is done. It runs on every core, with results that do not
+// depend on their number.
+//
+// A kd-tree, for points with coordinates in at most 20 dimensions, takes
+// 12*Dim + 8 bytes a point. [Densify], [NewGraph] and [Spanner] store n(n-1)/2
+// distances. Spanner takes 2 s for 2,000 points of the plane at t = 3 and 6 s at
+// t = 1.1, half of that for the distances of the result, and leaves 1.2 n edges
+// at t = 3, 1.9 n at 1.5 and 4.3 n at 1.1.
 //
 // # Rounding
 //

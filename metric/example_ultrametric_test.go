@@ -95,7 +95,7 @@ func ExampleUltrametric_Clusters() {
 }
 
 func ExampleNewTree() {
-	// Nodes 1 and 2 hang from the root 0, nodes 3 and 4 from node 1.
+	// Nodes 1 and 2 are children of the root 0, nodes 3 and 4 of node 1.
 	t, err := metric.NewTree([]int{-1, 0, 0, 1, 1}, []float64{0, 2, 5, 1, 1})
 	if err != nil {
 		log.Fatal(err)
@@ -153,7 +153,7 @@ func ExampleTree_Ultrametric() {
 	// Output: 1 2
 }
 
-// Work from the leaves up: how many leaves hang below each node.
+// Work from the leaves up: how many leaves lie below each node.
 func ExampleTree_Preorder() {
 	t, err := metric.NewTree([]int{-1, 0, 0, 1, 1}, nil)
 	if err != nil {

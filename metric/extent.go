@@ -21,7 +21,7 @@ import (
 //
 // With an error d is NaN and the points are -1, in all four functions. It is a
 // [*SizeError] where Len is negative, a [*MemoryError] where a number for each
-// point is more than a call may take, or the error of ctx.
+// point is more than a call may take.
 func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 	n := fault.Len(f)
 	if n == 0 {
@@ -72,7 +72,7 @@ func Radius(ctx context.Context, f Finite) (r float64, center int, err error) {
 	}
 	ix := NewIndex(f)
 	best, err := fold(ctx, ix, pair{math.Inf(1), -1, -1}, func(best pair, i int) pair {
-		// A point as far from i as the best radius settles it, unless a tie
+		// A point as far from i as the best radius rules i out, unless a tie
 		// would go to i.
 		stop := best.key
 		if uint(i) < uint(best.i) {

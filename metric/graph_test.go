@@ -23,13 +23,13 @@ import (
 
 // randomEdges returns a random tree on n nodes and extra more edges, some of
 // them loops, doubles or longer than a detour.
-func randomEdges(r *rand.Rand, n, extra int, length func() float64) []metric.Edge {
+func randomEdges(rng *rand.Rand, n, extra int, length func() float64) []metric.Edge {
 	var edges []metric.Edge
 	for i := 1; i < n; i++ {
-		edges = append(edges, metric.Edge{I: i, J: r.IntN(i), Length: length()})
+		edges = append(edges, metric.Edge{I: i, J: rng.IntN(i), Length: length()})
 	}
 	for range extra {
-		edges = append(edges, metric.Edge{I: r.IntN(n), J: r.IntN(n), Length: length()})
+		edges = append(edges, metric.Edge{I: rng.IntN(n), J: rng.IntN(n), Length: length()})
 	}
 	return edges
 }

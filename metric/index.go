@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -16,14 +17,14 @@ import (
 // Where the space is [Embedded] in at most 20 dimensions it searches a kd-tree,
 // which takes O(log n) a query for points that are spread over their
 // dimensions, and all n in the worst case: high dimension, or most distances
-// tied. Other spaces are scanned, with one row of distances a query. Either way the answers
-// are the same, to the bit, as those of a scan: Distance alone decides, and
-// the tree only leaves out points that no rounding could let in. This takes
-// the "up to rounding" of [Embedding] to be a few units in the last place of
-// the largest coordinate and of the distance.
+// tied. Other spaces are scanned, with one row of distances a query. Either way
+// the answers are the same, to the bit, as those of a scan: Distance alone
+// decides, and the tree only leaves out points that no rounding could let in.
+// This takes the "up to rounding" of [Embedding] to be a few units in the last
+// place of the largest coordinate and of the distance.
 //
 // An Index is immutable, safe for concurrent use, and costs nothing where it
-// scans; the tree takes about 12*Dim + 8 bytes a point and O(n log n) time.
+// scans. The tree takes O(n log n) time to build.
 type Index struct {
 	f    Finite
 	tree *kdtree.Tree // nil: scan
@@ -167,17 +168,11 @@ var nobody = entry{math.Inf(1), -1}
 func (a entry) before(b entry) bool { return a.d < b.d || (a.d == b.d && uint(a.i) < uint(b.i)) }
 
 func (a entry) compare(b entry) int {
-	switch {
-	case a.before(b):
-		return -1
-	case b.before(a):
-		return 1
-	}
-	return 0
+	return cmp.Or(cmp.Compare(a.d, b.d), cmp.Compare(uint(a.i), uint(b.i)))
 }
 
 // query is the state of one search from one point, reused so that none
-// allocates. Where the tree is nil, or the point out of its sight, it scans.
+// allocates. Where the tree is nil, or the point far outside it, it scans.
 type query struct {
 	f    Finite // Distance(i, j) is the distance to the j-th point of the tree
 	i    int

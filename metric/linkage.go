@@ -44,8 +44,8 @@ func ValidateUltrametric(ctx context.Context, f Finite, tol float64) error {
 
 // AsUltrametric returns f as an [Ultrametric] with the same distances. Where f is
 // none the error is that of [ValidateUltrametric] at tol = 0. An *Ultrametric is
-// returned as it is, a [*Clustered] in O(n log n), others in O(n^2) time on every
-// core. ctx stops it early.
+// returned as it is, a [*Clustered] takes O(n log n), others O(n^2) time on every
+// core.
 func AsUltrametric(ctx context.Context, f Finite) (*Ultrametric, error) {
 	const op = "metric: AsUltrametric"
 	switch f := f.(type) {
@@ -122,14 +122,13 @@ func stepAbove(f Finite, u *Ultrametric, parent []int, i, j int) *Violation {
 //
 // The order in which the points join, with the length of the edge that brings
 // each, is the subdominant ultrametric u as it stands. Let b be the largest of
-// these lengths w after a, up to and including c.
-// (1) u(a,c) >= b: before the point of length b joined, no edge shorter than b
-// led out of the set, which held a and not c.
-// (2) u(a,c) <= b, for all points from a to c hang together by edges of at
-// most b. By induction on c: c came by such an edge from some p. Where p comes
-// before a, that edge was on offer ever since p joined, so all points after p,
-// up to c, came by edges of at most b: start from p in place of a. Now the
-// points before c hang together, by induction, and p is one of them.
+// these lengths w after a, up to and including c. (1) u(a,c) >= b: before the
+// point of length b joined, no edge shorter than b led out of the set, which
+// held a and not c. (2) u(a,c) <= b, for edges of at most b connect all points
+// from a to c. By induction on c: c came by such an edge from some p. Where p
+// comes before a, that edge was on offer ever since p joined, so all points
+// after p, up to c, came by edges of at most b: start from p in place of a. Now
+// the points before c are connected, by induction, and p is one of them.
 func subdominant(ctx context.Context, op string, f Finite) (u *Ultrametric, parent []int, err error) {
 	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {

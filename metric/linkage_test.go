@@ -27,11 +27,11 @@ func minimax(f Finite) table {
 }
 
 // randomFinites are metrics and other symmetric tables, with ties and zeros.
-func randomFinites(r *rand.Rand, n int) []Finite {
+func randomFinites(rng *rand.Rand, n int) []Finite {
 	return []Finite{
-		symmetric(n, func() float64 { return 1 + r.Float64() }),
-		symmetric(n, func() float64 { return r.ExpFloat64() }),
-		symmetric(n, func() float64 { return float64(r.IntN(4)) }),
+		symmetric(n, func() float64 { return 1 + rng.Float64() }),
+		symmetric(n, func() float64 { return rng.ExpFloat64() }),
+		symmetric(n, func() float64 { return float64(rng.IntN(4)) }),
 		planePoints(n),
 		newTable(n, func(i, j int) float64 { return math.Abs(float64(i - j)) }),
 	}
@@ -123,8 +123,6 @@ func TestValidateUltrametric_WitnessIsGenuine(t *testing.T) {
 	}
 }
 
-// f rises above its subdominant ultrametric, which is 1 throughout, in steps
-// of 10 percent: every triple keeps within the tolerance, f does not.
 // An ultrametric is found with all its distances; another metric is refused, and a
 // nil pointer with an error.
 func TestAsUltrametric_HasTheSameDistances(t *testing.T) {
@@ -153,6 +151,8 @@ func TestAsUltrametric_HasTheSameDistances(t *testing.T) {
 	}
 }
 
+// f rises above its subdominant ultrametric, which is 1 throughout, in steps
+// of 10 percent: every triple keeps within the tolerance, f does not.
 func TestValidateUltrametric_ToleranceIsOfTheWhole(t *testing.T) {
 	f := newTable(10, func(i, j int) float64 {
 		if i == j {

@@ -59,7 +59,7 @@ func nettestPoints(pts [][]float64, s Space[[]float64]) *Points[[]float64] {
 type nettestScan struct{ Finite }
 
 // nettestShapes are point sets that are hard in different ways.
-func nettestShapes(r *rand.Rand, n, dim int) map[string][][]float64 {
+func nettestShapes(rng *rand.Rand, n, dim int) map[string][][]float64 {
 	gen := func(f func(k int) float64) [][]float64 {
 		pts := make([][]float64, n)
 		for i := range pts {
@@ -70,29 +70,29 @@ func nettestShapes(r *rand.Rand, n, dim int) map[string][][]float64 {
 		}
 		return pts
 	}
-	clusters := gen(func(int) float64 { return r.Float64() })
+	clusters := gen(func(int) float64 { return rng.Float64() })
 	for i := range clusters {
 		for a := range clusters[i] {
-			clusters[i][a] = clusters[i%4][a] + 1e-9*r.NormFloat64()
+			clusters[i][a] = clusters[i%4][a] + 1e-9*rng.NormFloat64()
 		}
 	}
 	line := gen(func(i int) float64 { return float64(i*7%n) / 3 })
 	dups := gen(func(int) float64 { return 0.25 })
-	for i, x := range gen(func(int) float64 { return r.Float64() }) {
+	for i, x := range gen(func(int) float64 { return rng.Float64() }) {
 		if i%5 == 0 {
 			dups[i] = x
 		}
 	}
 	return map[string][][]float64{
-		"uniform":  gen(func(int) float64 { return r.Float64() }),
-		"grid":     gen(func(int) float64 { return float64(r.IntN(6)) }),
+		"uniform":  gen(func(int) float64 { return rng.Float64() }),
+		"grid":     gen(func(int) float64 { return float64(rng.IntN(6)) }),
 		"clusters": clusters,
 		"line":     line,
 		"dups":     dups,
 		"same":     gen(func(int) float64 { return -3 }),
-		"far":      gen(func(int) float64 { return 1e8 + 1e-7*float64(r.IntN(30)) }),
-		"huge":     gen(func(int) float64 { return 1e150 * r.NormFloat64() }),
-		"tiny":     gen(func(int) float64 { return 1e-150 * r.NormFloat64() }),
+		"far":      gen(func(int) float64 { return 1e8 + 1e-7*float64(rng.IntN(30)) }),
+		"huge":     gen(func(int) float64 { return 1e150 * rng.NormFloat64() }),
+		"tiny":     gen(func(int) float64 { return 1e-150 * rng.NormFloat64() }),
 	}
 }
 

@@ -12,10 +12,10 @@ import (
 	"github.com/metricdp/metricdp/metric/metrictest"
 )
 
-func randomString(r *rand.Rand, alphabet []rune, n int) string {
+func randomString(rng *rand.Rand, alphabet []rune, n int) string {
 	var b strings.Builder
 	for range n {
-		b.WriteRune(alphabet[r.IntN(len(alphabet))])
+		b.WriteRune(alphabet[rng.IntN(len(alphabet))])
 	}
 	return b.String()
 }

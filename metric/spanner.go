@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/heap"
 )
 
 // Spanner returns a graph of few edges whose shortest paths are at most t times
@@ -26,15 +27,13 @@ import (
 //
 // t = 1 keeps all of the metric and drops the pairs that shorter ones imply: the
 // edges of a tree, grid or road network are found again, and points in general
-// position keep all pairs. Of points in the plane some 1.2 n edges are left at
-// t = 3, 1.9 n at 1.5 and 4.3 n at 1.1; a large t leaves a minimal spanning tree.
+// position keep all pairs. A large t leaves a minimum spanning tree.
 //
 // The errors are [ErrEmpty], [*ValueError] for t and, with the position of the
 // pair as in [NewDense], for a distance outside [0, 1e300], and [*MemoryError].
 // O(n^2 log n) time for sorting, and one search of the neighborhood of a point
-// for each pair that earlier searches have not settled, a few dozen for every
-// point. For 2,000 points of the plane it takes 2 s at t = 3 and 6 s at t = 1.1,
-// half of that for the distances of the result. 12 n^2 bytes besides it.
+// for each pair that earlier searches have not decided; 12 n^2 bytes beside the
+// result.
 func Spanner(ctx context.Context, f Finite, t float64) (*Graph, error) {
 	const op = "metric: Spanner"
 	if !(t >= 1 && t <= math.MaxFloat64) {
@@ -62,6 +61,7 @@ func Spanner(ctx context.Context, f Finite, t float64) (*Graph, error) {
 	for i := range g.dist {
 		g.dist[i] = math.Inf(1)
 	}
+	g.heap = heap.New(g.dist)
 	var edges []Edge
 	for k, e := range pairs {
 		if k%1024 == 0 {
@@ -131,37 +131,35 @@ type greedy struct {
 	// compare as the final distances do, with no allowance for rounding.
 	bound *Dense
 	dist  []float64 // scratch of search: +Inf between searches
-	heap  []link
+	heap  heap.Heap // of points, by dist
 	seen  []int32
 }
 
-// link is an edge as seen from one of its ends, or an entry of the heap.
+// link is an edge as seen from one of its ends.
 type link struct {
 	to     int32
 	length float64
 }
 
 // beyond is how much farther than asked a search goes: most of the pairs that
-// come later are then settled without another.
+// come later are then decided without another.
 const beyond = 1.5
 
 // search is Dijkstra's algorithm from i up to the distance beyond*limit. It
 // lowers the bounds of the pairs (i, j), i < j.
 func (g *greedy) search(i int, limit float64) {
 	reach := beyond * limit
-	g.heap, g.seen = append(g.heap[:0], link{int32(i), 0}), append(g.seen[:0], int32(i))
 	g.dist[i] = 0
-	for len(g.heap) > 0 {
-		top := g.pop()
-		if top.length > g.dist[top.to] {
-			continue // reached on a shorter path since
-		}
-		if j := int(top.to); j > i {
+	g.seen = append(g.seen[:0], int32(i))
+	g.heap.Push(int32(i))
+	for g.heap.Len() > 0 {
+		top := g.heap.Pop()
+		if j := int(top); j > i {
 			at := g.bound.at(i, j)
-			g.bound.upper[at] = min(g.bound.upper[at], top.length)
+			g.bound.upper[at] = min(g.bound.upper[at], g.dist[top])
 		}
-		for _, e := range g.links[top.to] {
-			d := top.length + e.length
+		for _, e := range g.links[top] {
+			d := g.dist[top] + e.length
 			if d > reach || d >= g.dist[e.to] {
 				continue
 			}
@@ -169,48 +167,11 @@ func (g *greedy) search(i int, limit float64) {
 				g.seen = append(g.seen, e.to)
 			}
 			g.dist[e.to] = d
-			g.push(link{e.to, d})
+			g.heap.Push(e.to)
 		}
 	}
+	g.heap.Reset(g.seen)
 	for _, j := range g.seen {
 		g.dist[j] = math.Inf(1)
 	}
-}
-
-// push and pop keep g.heap a binary heap, the shortest length first.
-
-func (g *greedy) push(e link) {
-	h := append(g.heap, e)
-	k := len(h) - 1
-	for k > 0 {
-		up := (k - 1) / 2
-		if h[up].length <= e.length {
-			break
-		}
-		h[k], k = h[up], up
-	}
-	h[k] = e
-	g.heap = h
-}
-
-func (g *greedy) pop() link {
-	h := g.heap
-	top, last := h[0], h[len(h)-1]
-	h = h[:len(h)-1]
-	k := 0
-	for 2*k+1 < len(h) {
-		c := 2*k + 1
-		if c+1 < len(h) && h[c+1].length < h[c].length {
-			c++
-		}
-		if h[c].length >= last.length {
-			break
-		}
-		h[k], k = h[c], c
-	}
-	if len(h) > 0 {
-		h[k] = last
-	}
-	g.heap = h
-	return top
 }

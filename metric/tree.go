@@ -25,8 +25,8 @@ type Tree struct {
 	root   int
 }
 
-// NewTree returns the tree in which node v hangs from parent[v] by an edge of
-// length[v]. The root has the parent -1; its length, of a branch that leads
+// NewTree returns the tree in which an edge of length[v] attaches node v to
+// parent[v]. The root has the parent -1; its length, of a branch that leads
 // nowhere, is kept but enters no distance. Nodes come in any order. A nil
 // length makes all edges 1 and that of the root 0. Slices are copied.
 //
@@ -236,9 +236,8 @@ func (t *Tree) Children(v int) []int { return t.child[t.start[v]:t.start[v+1]:t.
 // Leaf k of this list is point k of [Tree.PathMetric] and [Tree.Ultrametric].
 func (t *Tree) Leaves() []int { return slices.Clone(t.leaves) }
 
-// Preorder returns all nodes, each before its children and each with all that
-// hangs below it in one stretch, as a copy. Read it backwards to work from the
-// leaves up.
+// Preorder returns all nodes, each before its children and followed by all
+// its descendants, as a copy. Read it backwards to work from the leaves up.
 func (t *Tree) Preorder() []int { return slices.Clone(t.pre) }
 
 // PathMetric returns the metric on the leaves in which two are as far apart as
@@ -282,7 +281,7 @@ func (t *Tree) Ultrametric() *Ultrametric {
 // inRow sorts the points k, each standing for nodes[k], by the ranks of the
 // nodes in preorder, and returns with them the lowest common ancestor of each
 // two neighbors, as minus its rank. The lowest common ancestor of any two is
-// the one of least rank in between: all others hang below it.
+// the one of least rank in between: all others lie below it.
 func (t *Tree) inRow(nodes []int) (order []int, joints []int32) {
 	rank, point := inverse(t.pre), make([]int, t.Len())
 	for k, v := range nodes {

@@ -14,27 +14,27 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-// randomTree hangs each node from a random one of the last few, so that depth
+// randomTree attaches each node to a random one of the last few, so that depth
 // varies, and shuffles the numbers.
-func randomTree(r *rand.Rand, n int) *Tree {
-	perm := r.Perm(n)
-	back := 1 + r.IntN(n)
+func randomTree(rng *rand.Rand, n int) *Tree {
+	perm := rng.Perm(n)
+	back := 1 + rng.IntN(n)
 	parent, length := make([]int, n), make([]float64, n)
 	names := make([]string, n)
 	parent[perm[0]] = -1
 	for k := 1; k < n; k++ {
-		parent[perm[k]] = perm[max(0, k-1-r.IntN(back))]
+		parent[perm[k]] = perm[max(0, k-1-rng.IntN(back))]
 	}
 	odd := []string{"", "a", "b_c", "it's", "x y", "(;,)", "[no]", "é", "\u00a0", "''", "1e3", ":"}
 	for v := range length {
-		switch r.IntN(5) {
+		switch rng.IntN(5) {
 		case 0: // length 0
 		case 1:
-			length[v] = math.Ldexp(r.Float64(), r.IntN(60)-30)
+			length[v] = math.Ldexp(rng.Float64(), rng.IntN(60)-30)
 		default:
-			length[v] = r.Float64()
+			length[v] = rng.Float64()
 		}
-		names[v] = odd[r.IntN(len(odd))]
+		names[v] = odd[rng.IntN(len(odd))]
 	}
 	t, err := NewTree(parent, length)
 	if err != nil {
@@ -155,7 +155,7 @@ func TestTree_Structure(t *testing.T) {
 			t.Fatalf("preorder %v of %d nodes", pre, n)
 		}
 		rank := inverse(pre)
-		size := make([]int, n) // of what hangs from a node, itself included
+		size := make([]int, n) // of a subtree
 		var leaves []int
 		for k := n - 1; k >= 0; k-- {
 			v := pre[k]

@@ -13,7 +13,7 @@ import (
 
 // randomMerges is a dendrogram with monotone heights, some of them equal, some
 // 0.
-func randomMerges(r *rand.Rand, n int) []Merge {
+func randomMerges(rng *rand.Rand, n int) []Merge {
 	type cluster struct {
 		id     int
 		height float64
@@ -23,7 +23,7 @@ func randomMerges(r *rand.Rand, n int) []Merge {
 		open = append(open, cluster{i, 0})
 	}
 	take := func() cluster {
-		k := r.IntN(len(open))
+		k := rng.IntN(len(open))
 		c := open[k]
 		open = slices.Delete(open, k, k+1)
 		return c
@@ -31,7 +31,7 @@ func randomMerges(r *rand.Rand, n int) []Merge {
 	var merges []Merge
 	for k := range n - 1 {
 		a, b := take(), take()
-		h := max(a.height, b.height) + float64(r.IntN(3))*r.Float64()
+		h := max(a.height, b.height) + float64(rng.IntN(3))*rng.Float64()
 		merges = append(merges, Merge{a.id, b.id, h})
 		open = append(open, cluster{n + k, h})
 	}

@@ -72,8 +72,8 @@ const (
 // ([FiniteValue]), d(i,i) = 0 ([ZeroSelf]), d(i,j) = d(j,i) exactly
 // ([Symmetry]), under Strict d(i,j) > 0 ([Identity]), and the triangle
 // inequality up to the tolerance ([Triangle]). The error is a [*Violation] that
-// names the points, or [ErrEmpty], a [*ValueError] for an option, a
-// [*MemoryError], or the context's error.
+// names the points, or [ErrEmpty], a [*ValueError] for an option, or a
+// [*MemoryError].
 //
 // Up to MaxTriples triples everything is checked: the laws of one and two
 // points first, then all triangles. The witness is the first pair (i, j), i <= j,

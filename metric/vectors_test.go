@@ -36,12 +36,12 @@ func absolute[P any](t *testing.T, s metric.Space[P], pts []P, abs float64) {
 // 100 coordinates or 10 powers.
 var strictly = &metrictest.Options{Tolerance: 1e-13}
 
-func gaussians(r *rand.Rand, n, d int) [][]float64 {
+func gaussians(rng *rand.Rand, n, d int) [][]float64 {
 	pts := make([][]float64, n)
 	for i := range pts {
 		pts[i] = make([]float64, d)
 		for k := range d {
-			pts[i][k] = r.NormFloat64()
+			pts[i][k] = rng.NormFloat64()
 		}
 	}
 	return pts

@@ -13,18 +13,18 @@ import (
 func identity(v float64) float64 { return v }
 
 // shapes are n coordinates of points that are hard in different ways.
-func shapes(r *rand.Rand, n int) map[string][]float64 {
+func shapes(rng *rand.Rand, n int) map[string][]float64 {
 	out := map[string][]float64{}
 	for name, f := range map[string]func(k int) float64{
-		"uniform":  func(int) float64 { return r.Float64() },
-		"grid":     func(int) float64 { return float64(r.IntN(6)) },
-		"clusters": func(int) float64 { return float64(r.IntN(4)) + 1e-9*r.NormFloat64() },
+		"uniform":  func(int) float64 { return rng.Float64() },
+		"grid":     func(int) float64 { return float64(rng.IntN(6)) },
+		"clusters": func(int) float64 { return float64(rng.IntN(4)) + 1e-9*rng.NormFloat64() },
 		"line":     func(k int) float64 { return float64(k/2*7%n) / 3 },
 		"same":     func(int) float64 { return -3 },
 		"zero":     func(int) float64 { return 0 },
-		"far":      func(int) float64 { return 1e8 + 1e-7*float64(r.IntN(30)) },
-		"huge":     func(int) float64 { return 1e150 * r.NormFloat64() },
-		"tiny":     func(int) float64 { return 1e-150 * r.NormFloat64() },
+		"far":      func(int) float64 { return 1e8 + 1e-7*float64(rng.IntN(30)) },
+		"huge":     func(int) float64 { return 1e150 * rng.NormFloat64() },
+		"tiny":     func(int) float64 { return 1e-150 * rng.NormFloat64() },
 	} {
 		x := make([]float64, n)
 		for k := range x {

@@ -27,7 +27,7 @@ func Prim(ctx context.Context, f finite.Metric, p []float64, bad func(i, j int, 
 	if p == nil {
 		p = make([]float64, n)
 	}
-	// The points outside the tree, side by side: key is the cost of the cheapest
+	// The points outside the tree, side by side: key is the cost of the smallest
 	// edge to the tree, from its end there.
 	rest, from, key := make([]int32, n-1), make([]int32, n-1), make([]float64, n-1)
 	for k := range rest {

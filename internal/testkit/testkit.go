@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Slow skips a test whose paths shorter ones take too where the race detector is on,
-// which makes it take ten times as long, and tests are to be short.
+// Slow skips a test whose paths shorter ones take too where the race detector
+// is on, which makes it take ten times as long, and tests are to be short.
 func Slow(t *testing.T) {
 	t.Helper()
 	if Race && testing.Short() {

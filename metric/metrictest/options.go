@@ -32,9 +32,9 @@ type Options struct {
 	Ultrametric bool
 
 	// MaxPoints is the largest number of points of which all pairs, triples and
-	// rows are checked, at most 10,000; 0 means 200. Of more points, so many random ones are
-	// taken for the laws on pairs, random triples of all points for the metric,
-	// and fewer rows.
+	// rows are checked, at most 10,000; 0 means 200. Of more points, so many
+	// random ones are taken for the laws on pairs, random triples of all points
+	// for the metric, and fewer rows.
 	MaxPoints int
 
 	// Seed fixes the samples.
