@@ -75,15 +75,13 @@ const (
 	// before, but for spaces of up to allThresholds points.
 	thresholdStep = 1.08
 	allThresholds = 48
-	// How many greedy sets, with different x, are improved by exchange.
-	improved = 6
+	// How many sets, with different x, are kept.
+	keptPackings = 6
 	// A greedy set is closed when its sum has reached sumEnough (then a larger t
 	// is the way to more), and when what is left cannot add the fraction sumRest
 	// of what the sum has above 1, or needs for floor.
 	sumEnough = 16
 	sumRest   = 1e-2
-	// Larger sets are not improved: 2n numbers are kept for each of their points.
-	maxExchange = 64
 )
 
 // packing is a candidate for Packed with its value.
@@ -106,8 +104,7 @@ func packingValue(t, sum float64) float64 {
 // For every center x the points are ranked by e^(-alpha*rho1(x,.)), and for
 // thresholds t from 2*floor upward, because no smaller one gives more than
 // floor, the greedy set of pairwise distances >= t is taken, with x and
-// without. The best sets of all are improved by exchange. O(n log n) time a
-// center and n*|S| for each threshold.
+// without. O(n log n) time a center and n*|S| for each threshold.
 func bestPackings(ctx context.Context, b metric.Bimetric, alpha, floor float64, workers int) ([]packing, error) {
 	centers, err := packingCenters(ctx, b.Privacy)
 	if err != nil {
@@ -120,21 +117,12 @@ func bestPackings(ctx context.Context, b metric.Bimetric, alpha, floor float64, 
 	if err != nil {
 		return nil, err
 	}
-	found = topPackings(found)
-	err = parallel.Chunks(ctx, len(found), 1, workers, nil, func(c, _, _ int) {
-		found[c] = improvePacking(ctx, b, alpha, found[c])
-	})
-	return topPackings(found), err
-}
-
-// topPackings sorts by value, and keeps the first few that have one.
-func topPackings(found []packing) []packing {
 	slices.SortStableFunc(found, func(p, q packing) int { return cmp.Compare(q.v, p.v) })
 	k := 0
-	for k < min(len(found), improved) && found[k].v > 0 {
+	for k < min(len(found), keptPackings) && found[k].v > 0 {
 		k++
 	}
-	return found[:k]
+	return found[:k], nil
 }
 
 func packingCenters(ctx context.Context, f metric.Finite) ([]int, error) {
@@ -211,154 +199,4 @@ func greedyPacking(ctx context.Context, b metric.Bimetric, alpha, floor float64,
 		}
 	}
 	return best
-}
-
-// improvePacking improves a packing while it can: it inserts a point, removes one,
-// replaces one by another, or moves x, whichever gains most. O(n*|S|) a step.
-func improvePacking(ctx context.Context, b metric.Bimetric, alpha float64, p packing) packing {
-	if len(p.Points) > maxExchange {
-		return p
-	}
-	n := b.Len()
-	e := exchanger{b: b, alpha: alpha, sum: make([]float64, n), near: make([]nearestTwo, n)}
-	for _, y := range p.Points {
-		e.insert(y)
-	}
-	x, v := p.X, p.v
-	for ctx.Err() == nil {
-		x = e.bestCenter(x)
-		out, in, u := e.bestMove(x)
-		if !(u > v*(1+1e-12)) { // strictly up, so that it ends
-			break
-		}
-		v = u
-		if out >= 0 {
-			e.remove(out)
-		}
-		if in >= 0 {
-			e.insert(in)
-		}
-	}
-	p.X, p.Points = x, e.points
-	p.v = Packed{p.X, p.Points}.value(ctx, b, alpha)
-	return p
-}
-
-// exchanger keeps the distances and weights of the points of a packing.
-type exchanger struct {
-	b      metric.Bimetric
-	alpha  float64
-	points []int
-	far    [][]float64 // far[k][z] = rho2(points[k], z)
-	weight [][]float64 // weight[k][z] = e^(-alpha*rho1(points[k], z))
-	sum    []float64   // sum[z] over k of weight[k][z]
-	near   []nearestTwo
-}
-
-// nearestTwo are the distances of a point to the two nearest of the packing, other
-// than itself, and which is the nearest.
-type nearestTwo struct {
-	k      int
-	d1, d2 float64
-}
-
-func (e *exchanger) insert(y int) {
-	w := finite.Row(e.b.Privacy, y, nil)
-	for z, d := range w {
-		w[z] = math.Exp(-e.alpha * d)
-		e.sum[z] += w[z]
-	}
-	e.points = append(e.points, y)
-	e.far = append(e.far, finite.Row(e.b.Utility, y, nil))
-	e.weight = append(e.weight, w)
-	e.update()
-}
-
-func (e *exchanger) remove(k int) {
-	for z, w := range e.weight[k] {
-		e.sum[z] -= w
-	}
-	e.points = slices.Delete(e.points, k, k+1)
-	e.far = slices.Delete(e.far, k, k+1)
-	e.weight = slices.Delete(e.weight, k, k+1)
-	e.update()
-}
-
-func (e *exchanger) update() {
-	for z := range e.near {
-		e.near[z] = nearestTwo{-1, math.Inf(1), math.Inf(1)}
-	}
-	for k, row := range e.far {
-		for z, d := range row {
-			switch v := &e.near[z]; {
-			case z == e.points[k]:
-			case d < v.d1:
-				*v = nearestTwo{k, d, v.d1}
-			case d < v.d2:
-				v.d2 = d
-			}
-		}
-	}
-}
-
-// bestCenter returns the point with the largest sum of weights, x where it ties.
-func (e *exchanger) bestCenter(x int) int {
-	for z, s := range e.sum {
-		if s > e.sum[x] {
-			x = z
-		}
-	}
-	return x
-}
-
-// without returns the separation of the packing without its k-th point (-1:
-// with all).
-func (e *exchanger) without(k int) float64 {
-	t := math.Inf(1)
-	for i, y := range e.points {
-		switch v := e.near[y]; {
-		case i == k:
-		case v.k == k:
-			t = min(t, v.d2)
-		default:
-			t = min(t, v.d1)
-		}
-	}
-	return t
-}
-
-// bestMove returns the position to remove, the point to insert (-1: none), and
-// the value of the packing then.
-func (e *exchanger) bestMove(x int) (out, in int, v float64) {
-	out, in, v = -1, -1, packingValue(e.without(-1), e.sum[x])
-	member := make([]bool, len(e.near))
-	for _, y := range e.points {
-		member[y] = true
-	}
-	w := finite.Row(e.b.Privacy, x, nil)
-	for z, d := range w {
-		w[z] = math.Exp(-e.alpha * d)
-	}
-	for k := -1; k < len(e.points); k++ {
-		t, s := e.without(k), e.sum[x]
-		if k >= 0 {
-			s -= w[e.points[k]]
-			if u := packingValue(t, s); u > v {
-				out, in, v = k, -1, u
-			}
-		}
-		for z, near := range e.near {
-			d := near.d1
-			if near.k == k {
-				d = near.d2
-			}
-			if member[z] || k < 0 && len(e.points) == maxExchange {
-				continue
-			}
-			if u := packingValue(min(t, d), s+w[z]); u > v {
-				out, in, v = k, z, u
-			}
-		}
-	}
-	return out, in, v
 }
