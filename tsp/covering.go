@@ -52,9 +52,11 @@ const (
 //
 // No points are [metric.ErrEmpty], a negative or non-finite distance that is met
 // is a [*metric.Violation].
-func CoveringIntegral(ctx context.Context, f metric.Finite) (Covering, error) {
+func CoveringIntegral(ctx context.Context, f metric.Finite) (c Covering, err error) {
+	const op = "tsp: CoveringIntegral"
+	defer name(op, &err)
 	n := fault.Len(f)
-	if err := checkSize("tsp: CoveringIntegral", n); err != nil {
+	if err := checkSize(op, n); err != nil {
 		return Covering{}, err
 	}
 	return covering(ctx, f, min(n, max(1, coveringWork/n)))

@@ -41,8 +41,10 @@ const foldPairs = 1 << 17
 // [metric.DefaultTolerance] proves that f is no metric, and is a
 // [*metric.Violation] with K a point between the two. A t that is no tour of f is
 // an error, as in [NewTour]. O(n).
-func Fold(f metric.Finite, t *Tour) (*Folding, error) {
-	if err := checkOrder("tsp: Fold", "t", fault.Len(f), t.order()); err != nil {
+func Fold(f metric.Finite, t *Tour) (l *Folding, err error) {
+	const op = "tsp: Fold"
+	defer name(op, &err)
+	if err := checkOrder(op, "t", fault.Len(f), t.order()); err != nil {
 		return nil, err
 	}
 	path, err := t.Open(f)
@@ -50,7 +52,7 @@ func Fold(f metric.Finite, t *Tour) (*Folding, error) {
 		return nil, err
 	}
 	n := len(path.Order)
-	l := &Folding{Order: slices.Clone(path.Order), Position: make([]float64, n), Rank: make([]int, n)}
+	l = &Folding{Order: slices.Clone(path.Order), Position: make([]float64, n), Rank: make([]int, n)}
 	for k, i := range l.Order {
 		l.Rank[i] = k
 		if k == 0 {
@@ -101,13 +103,13 @@ func (l *Folding) checkPair(f metric.Finite, h, k int) error {
 	}
 	// d(i,j) exceeds the steps from i to j, so some triangle i, p, q of a step
 	// from p to q fails. The worst of them is the witness.
-	worst := &metric.Violation{Op: "tsp", Axiom: metric.Triangle, I: i, J: j, K: -1, Excess: d - gap}
+	worst := &metric.Violation{Axiom: metric.Triangle, I: i, J: j, K: -1, Excess: d - gap}
 	most := 0.0
 	for m := h + 1; m < k; m++ {
 		p, q := l.Order[m], l.Order[m+1]
 		if e := f.Distance(i, q) - f.Distance(i, p) - f.Distance(p, q); e > most {
 			most = e
-			*worst = metric.Violation{Op: "tsp", Axiom: metric.Triangle, I: i, J: q, K: p, Excess: e}
+			*worst = metric.Violation{Axiom: metric.Triangle, I: i, J: q, K: p, Excess: e}
 		}
 	}
 	return worst
@@ -157,8 +159,9 @@ func (l Locality) String() string {
 // Locality measures the folding of f. Points that share their place with
 // another are left out. The cost is that of
 // [metric.NearestNeighbors].
-func (l *Folding) Locality(ctx context.Context, f metric.Finite) (Locality, error) {
+func (l *Folding) Locality(ctx context.Context, f metric.Finite) (out Locality, err error) {
 	const op = "tsp: Folding.Locality"
+	defer name(op, &err)
 	if err := checkOrder(op, "folding", fault.Len(f), l.Order); err != nil {
 		return Locality{}, err
 	}
@@ -180,7 +183,6 @@ func (l *Folding) Locality(ctx context.Context, f metric.Finite) (Locality, erro
 		return Locality{}, err
 	}
 	var s []float64
-	var out Locality
 	for i, j := range near {
 		if j < 0 {
 			return Locality{}, witness(f, i)

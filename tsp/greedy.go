@@ -39,8 +39,9 @@ func neighbors(op string, k int) (int, error) {
 // lowest points first. The ends of the paths that these leave are joined likewise,
 // and so on until one path is left. The time is about that of 3n queries of a
 // [metric.Index], O(n log n) in few dimensions.
-func Greedy(ctx context.Context, f metric.Finite, o *GreedyOptions) (*Tour, error) {
+func Greedy(ctx context.Context, f metric.Finite, o *GreedyOptions) (t *Tour, err error) {
 	const op = "tsp: Greedy"
+	defer name(op, &err)
 	if err := checkSize(op, fault.Len(f)); err != nil {
 		return nil, err
 	}

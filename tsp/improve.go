@@ -74,9 +74,10 @@ func (o *ImproveOptions) defaults(op string, n int) (ImproveOptions, error) {
 //
 // A t that is no tour of f is an error, as in [NewTour]. When ctx is done, Improve
 // returns the best tour so far together with the error of ctx.
-func Improve(ctx context.Context, f metric.Finite, t *Tour, o *ImproveOptions) (*Tour, error) {
+func Improve(ctx context.Context, f metric.Finite, t *Tour, o *ImproveOptions) (better *Tour, err error) {
 	const op = "tsp: Improve"
-	if err := checkOrder(op, "tour", fault.Len(f), t.order()); err != nil {
+	defer name(op, &err)
+	if err := checkOrder(op, "t", fault.Len(f), t.order()); err != nil {
 		return nil, err
 	}
 	s, err := o.defaults(op, f.Len())
@@ -96,7 +97,7 @@ func Improve(ctx context.Context, f metric.Finite, t *Tour, o *ImproveOptions) (
 		return nil, err
 	}
 	order, stopped := p.improve(ctx, p.shrink(t.Order), t.Kind, s)
-	better, err := newTour(f, p.expand(order), t.Kind)
+	better, err = newTour(f, p.expand(order), t.Kind)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -25,20 +26,6 @@ type bare struct{ f metric.Finite }
 func (b bare) Len() int                  { return b.f.Len() }
 func (b bare) Distance(i, j int) float64 { return b.f.Distance(i, j) }
 
-// altered is a metric with one entry replaced.
-type altered struct {
-	bare
-	i, j int
-	d    float64
-}
-
-func (a altered) Distance(i, j int) float64 {
-	if i == a.i && j == a.j || i == a.j && j == a.i {
-		return a.d
-	}
-	return a.f.Distance(i, j)
-}
-
 // randomMetric returns n points at independent distances in [1, 2].
 func randomMetric(n int, seed uint64) metric.Finite {
 	r := random.Seeded(seed)
@@ -46,46 +33,37 @@ func randomMetric(n int, seed uint64) metric.Finite {
 	for k := range upper {
 		upper[k] = 1 + r.Float64()
 	}
-	d, err := metric.NewDense(n, upper)
-	if err != nil {
-		panic(err)
-	}
-	return d
+	return testkit.Must(metric.NewDense(n, upper))
 }
 
 // shortest is the length of the shortest tour, by dynamic programming over sets
 // of points and the last one visited (Held and Karp 1962).
 func shortest(f metric.Finite, kind Kind) float64 {
 	n := f.Len()
-	best := math.Inf(1)
-	for start := range n {
-		length := make([]float64, n<<n)
-		for k := range length {
-			length[k] = math.Inf(1)
+	best, length := math.Inf(1), make([]float64, n<<n)
+	for k := range length {
+		length[k] = math.Inf(1)
+	}
+	for i := range n {
+		if i == 0 || kind == Path {
+			length[i<<n|1<<i] = 0
 		}
-		length[start<<n|1<<start] = 0
-		for set := range 1 << n {
-			for i := range n {
-				d := length[i<<n|set]
-				if math.IsInf(d, 1) {
-					continue
+	}
+	for set := range 1 << n {
+		for i := range n {
+			d := length[i<<n|set]
+			if bits.OnesCount(uint(set)) == n {
+				if kind == Closed {
+					d += f.Distance(i, 0)
 				}
-				if bits.OnesCount(uint(set)) == n {
-					if kind == Closed {
-						d += f.Distance(i, start)
-					}
-					best = min(best, d)
-				}
-				for j := range n {
-					if set>>j&1 == 0 {
-						at := j<<n | set | 1<<j
-						length[at] = min(length[at], d+f.Distance(i, j))
-					}
+				best = min(best, d)
+			}
+			for j := range n {
+				if set>>j&1 == 0 {
+					at := j<<n | set | 1<<j
+					length[at] = min(length[at], d+f.Distance(i, j))
 				}
 			}
-		}
-		if kind == Closed {
-			break
 		}
 	}
 	return best
@@ -161,11 +139,3 @@ func identity(n int) []int {
 	}
 	return order
 }
-
-func second[T any](_ T, err error) error { return err }
-
-// emptyMetric has no points.
-type emptyMetric struct{}
-
-func (emptyMetric) Len() int                  { return 0 }
-func (emptyMetric) Distance(i, j int) float64 { panic("no points") }

@@ -134,12 +134,14 @@ func (t *SpanningTree) Preorder() []int {
 // skips the points it has seen. By the triangle inequality it is at most twice
 // as long as the tree, hence as the shortest tour. The tree is its lower bound.
 // The cost is that of [MST].
-func DoubleTree(ctx context.Context, f metric.Finite, kind Kind) (*Tour, error) {
-	tree, err := minimumTree(ctx, "tsp: DoubleTree", f)
+func DoubleTree(ctx context.Context, f metric.Finite, kind Kind) (t *Tour, err error) {
+	const op = "tsp: DoubleTree"
+	defer name(op, &err)
+	tree, err := minimumTree(ctx, op, f)
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTour(f, tree.Preorder(), kind)
+	t, err = newTour(f, tree.Preorder(), kind)
 	if err == nil {
 		t.LowerBound = tree.Length
 	}

@@ -1,8 +1,6 @@
 package tsp
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -40,10 +38,7 @@ func TestMST_EqualsKruskal(t *testing.T) {
 		// Large enough for the kd-tree, to be held against Prim's algorithm.
 		"tree": plane(2100, 6), "same": cube(2100, 2, 1, metric.Euclidean{}, 7), "ties": cube(2100, 3, 6, metric.Manhattan{}, 8),
 	} {
-		tree, err := MST(t.Context(), f)
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		tree := testkit.Must(MST(t.Context(), f))
 		sum := 0.0
 		for _, e := range tree.Edges() {
 			if e.Length != f.Distance(e.I, e.J) || tree.Parent[e.J] != e.I {
@@ -75,34 +70,13 @@ func TestSpanningTree_PreorderIsThatOfTheTree(t *testing.T) {
 	}
 }
 
-func TestMST_RefusesBadInput(t *testing.T) {
-	if _, err := MST(t.Context(), emptyMetric{}); !errors.Is(err, metric.ErrEmpty) {
-		t.Error(err)
-	}
-	for _, d := range []float64{math.NaN(), math.Inf(1), -1} {
-		violation := new(metric.Violation)
-		if _, err := MST(t.Context(), altered{bare{plane(20, 1)}, 3, 5, d}); !errors.As(err, &violation) || violation.I != 3 || violation.J != 5 {
-			t.Error(d, err)
-		}
-	}
-	done, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, n := range []int{100, 3000} {
-		if _, err := MST(done, plane(n, 1)); !errors.Is(err, context.Canceled) {
-			t.Error(n, err)
-		}
-	}
-}
-
 func BenchmarkMST(b *testing.B) {
 	for _, n := range []int{1000, 100000} {
 		f := plane(n, 1)
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := MST(b.Context(), f); err != nil {
-					b.Fatal(err)
-				}
+				testkit.Must(MST(b.Context(), f))
 			}
 		})
 	}

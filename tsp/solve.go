@@ -57,8 +57,9 @@ const (
 // [metric.Densify] it first if they take long. When ctx is done, Solve returns
 // the best tour so far, nil if there is none yet, together with the error of
 // ctx.
-func Solve(ctx context.Context, f metric.Finite, o *SolveOptions) (*Tour, error) {
+func Solve(ctx context.Context, f metric.Finite, o *SolveOptions) (t *Tour, err error) {
 	const op = "tsp: Solve"
+	defer name(op, &err)
 	if err := checkSize(op, fault.Len(f)); err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func Solve(ctx context.Context, f metric.Finite, o *SolveOptions) (*Tour, error)
 		return nil, err
 	}
 	order, stopped := p.improve(ctx, order, o.Kind, s)
-	t, err := newTour(f, p.expand(order), o.Kind)
+	t, err = newTour(f, p.expand(order), o.Kind)
 	if err != nil {
 		return nil, err
 	}

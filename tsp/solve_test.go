@@ -28,10 +28,7 @@ func TestSolve_AgreesWithExhaustiveSearch(t *testing.T) {
 				for _, kind := range []Kind{Closed, Path} {
 					best := shortest(f, kind)
 					for name, build := range builders {
-						tour, err := build(t.Context(), f, kind, 200)
-						if err != nil {
-							t.Fatal(name, err)
-						}
+						tour := testkit.Must(build(t.Context(), f, kind, 200))
 						check(t, f, tour, kind)
 						slack := 1e-12 * best
 						if tour.Length < best-slack || tour.LowerBound > best+slack {
@@ -58,10 +55,7 @@ func TestTour_LiesBetweenTheTreeAndTwiceTheTree(t *testing.T) {
 		tree := testkit.Must(MST(t.Context(), f))
 		for name, build := range builders {
 			for _, kind := range []Kind{Closed, Path} {
-				tour, err := build(t.Context(), f, kind, 1000)
-				if err != nil {
-					t.Fatal(name, err)
-				}
+				tour := testkit.Must(build(t.Context(), f, kind, 1000))
 				check(t, f, tour, kind)
 				if tour.Length < tree.Length {
 					t.Errorf("%s is shorter than the tree: %v < %v", name, tour.Length, tree.Length)
@@ -166,10 +160,7 @@ func benchmarkSolve(b *testing.B, f metric.Finite, o *SolveOptions, root float64
 	b.ReportAllocs()
 	var t *Tour
 	for b.Loop() {
-		var err error
-		if t, err = Solve(b.Context(), f, o); err != nil {
-			b.Fatal(err)
-		}
+		t = testkit.Must(Solve(b.Context(), f, o))
 	}
 	b.ReportMetric(100*t.Gap(), "gap%")
 	b.ReportMetric(t.Length/(0.7124*root), "ratio")
@@ -180,9 +171,7 @@ func BenchmarkGreedy(b *testing.B) {
 	b.Run("n=100000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := Greedy(b.Context(), f, nil); err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(Greedy(b.Context(), f, nil))
 		}
 	})
 }

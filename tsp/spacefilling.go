@@ -35,8 +35,9 @@ const (
 // side of the bounding box on Hilbert's curve, are visited in order of index.
 //
 // A metric that is not [metric.Embedded] is [ErrNoCoordinates].
-func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, kind Kind) (*Tour, error) {
+func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, kind Kind) (t *Tour, err error) {
 	const op = "tsp: SpaceFilling"
+	defer name(op, &err)
 	if err := checkSize(op, fault.Len(f)); err != nil {
 		return nil, err
 	}
@@ -48,7 +49,6 @@ func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, kind Kind) (*To
 		return nil, err
 	}
 	var order []int
-	var err error
 	switch c {
 	case Hilbert:
 		width := (e.Dim*hilbertBits + 63) / 64

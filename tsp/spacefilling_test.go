@@ -1,7 +1,6 @@
 package tsp
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -109,25 +108,13 @@ func TestSpaceFilling_StripsTurnBack(t *testing.T) {
 	}
 }
 
-func TestSpaceFilling_RefusesBadInput(t *testing.T) {
-	if _, err := SpaceFilling(t.Context(), bare{plane(5, 1)}, Hilbert, Closed); !errors.Is(err, ErrNoCoordinates) {
-		t.Error(err)
-	}
-	var value *metric.ValueError
-	if _, err := SpaceFilling(t.Context(), plane(5, 1), 7, Closed); !errors.As(err, &value) || value.Value != 7 {
-		t.Error(err)
-	}
-}
-
 func BenchmarkSpaceFilling(b *testing.B) {
 	f := plane(100000, 1)
 	for c, name := range map[Curve]string{Hilbert: "hilbert", Boustrophedon: "boustrophedon"} {
 		b.Run(fmt.Sprintf("%s/n=%d", name, f.Len()), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := SpaceFilling(b.Context(), f, c, Closed); err != nil {
-					b.Fatal(err)
-				}
+				testkit.Must(SpaceFilling(b.Context(), f, c, Closed))
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package tsp
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -46,8 +47,9 @@ type Tour struct {
 // An order that does not hold every point once is a [*metric.SizeError] or
 // [*metric.ValueError], a negative or non-finite distance along it a
 // [*metric.Violation]. O(n).
-func NewTour(f metric.Finite, order []int, kind Kind) (*Tour, error) {
+func NewTour(f metric.Finite, order []int, kind Kind) (t *Tour, err error) {
 	const op = "tsp: NewTour"
+	defer name(op, &err)
 	if err := checkOrder(op, "order", fault.Len(f), order); err != nil {
 		return nil, err
 	}
@@ -115,8 +117,10 @@ func (t *Tour) Gap() float64 {
 // first of several, and a path as it is. The cut path has no lower bound: one
 // for closed tours is none for paths. A t that is no tour of f is an error, as
 // in [NewTour]. O(n).
-func (t *Tour) Open(f metric.Finite) (*Tour, error) {
-	if err := checkOrder("tsp: Tour.Open", "tour", fault.Len(f), t.order()); err != nil {
+func (t *Tour) Open(f metric.Finite) (path *Tour, err error) {
+	const op = "tsp: Tour.Open"
+	defer name(op, &err)
+	if err := checkOrder(op, "tour", fault.Len(f), t.order()); err != nil {
 		return nil, err
 	}
 	if t.Kind == Path {
@@ -151,8 +155,15 @@ func checkSize(op string, n int) error {
 	return fault.Empty(op, "f", n)
 }
 
+// name makes op the call that a violation names.
+func name(op string, err *error) {
+	if v := (*metric.Violation)(nil); errors.As(*err, &v) {
+		v.Op = op
+	}
+}
+
 func notDistance(d float64) bool { return !(d >= 0 && d <= math.MaxFloat64) }
 
 func badDistance(i, j int, d float64) error {
-	return &metric.Violation{Op: "tsp", Axiom: metric.FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(d)}
+	return &metric.Violation{Axiom: metric.FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(d)}
 }
