@@ -93,6 +93,16 @@
 // their float64 draws can give inputs away (see package mechanism/additive);
 // where a proof must reach the bits, take the integers.
 //
+// # Randomness
+//
+// A method that draws takes an rng. nil is a secure generator and the choice for
+// private data; another one makes runs repeatable, for tests.
+//
+// # Cost
+//
+// A draw takes some 15 ns a leaf for real numbers and 35 ns for integers;
+// microseconds at scales above 2^48. A [Tree] has 20 bytes a node.
+//
 // # Who should not use it
 //
 // Whoever wants single cells rather than sums: independent noise per cell is

@@ -89,7 +89,7 @@ type Noise struct {
 
 // NewNoise returns noise of the given distribution and scale b, a number in
 // [1e-100, 1e100]. Below a discrete distribution's scale of 1/700 or so all
-// draws are 0 in practice; above 2^48 a draw takes microseconds.
+// draws are 0 in practice.
 func NewNoise(dist Distribution, scale float64) (Noise, error) {
 	const op = "walk: NewNoise"
 	if err := dist.check(op); err != nil {
@@ -116,7 +116,7 @@ func (n Noise) Scale() float64 { return n.scale }
 
 // Draw fills dst with the noise of a node with len(dst) children, centered: up
 // to rounding its sum is 0. One child gets 0. DiscreteHaar panics where dst has
-// more than two entries. A nil rng is a secure generator. O(len(dst)), without
+// more than two entries. O(len(dst)), without
 // allocation.
 //
 // It belongs on the children's counts less their mean. On the counts themselves
@@ -188,8 +188,7 @@ func kNorm(rng *rand.Rand, dst []float64, b float64) {
 // counts x of the children of one node, in place: the part of a release that
 // touches private data. It panics at any other distribution. A node with an
 // only child has nothing to add to: [Tree.Loss] does not count it. Sums outside
-// int64 become the nearest int64, which is post-processing. A nil rng is a secure
-// generator. About 35 ns a count.
+// int64 become the nearest int64, which is post-processing.
 func (n Noise) Add(rng *rand.Rand, x []int64) {
 	fault.Must(n, n.check("walk: Noise.Add"))
 	if n.dist != DiscreteLaplace {

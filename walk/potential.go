@@ -7,12 +7,12 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// Potential returns V(z) for the increments z of a walk of the distribution KNorm
-// or DiscreteHaar: their density, or probability, is prop. to e^-V(z). (Of a walk
-// without noise on the total: on the z of sum 0.) So V(z-x') - V(z-x) is the log
-// of the ratio of the densities at z that the inputs x and x' give. The other
-// distributions, whose centering hides some of the noise, are a [*ValueError].
-// O(nodes * log(arity)).
+// Potential returns V(z) for the increments z of a walk of the distribution
+// KNorm or DiscreteHaar: their density, or probability, is prop. to e^-V(z).
+// (Of a walk without noise on the total: on the z of sum 0.) So V(z-x') -
+// V(z-x) is the log of the ratio of the densities at z that the inputs x and x'
+// give. The other distributions, whose centering hides some of the noise, are a
+// [*ValueError]. O(nodes * log(arity)).
 func (w *Walk) Potential(z []float64) (float64, error) {
 	const op = "walk: Walk.Potential"
 	if err := w.check(op); err != nil {

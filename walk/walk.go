@@ -126,9 +126,7 @@ func (w *Walk) totalVariance() float64 {
 // up to rounding.
 //
 // For discrete distributions these are the numbers that [Walk.AddCounts] or
-// [Walk.AddHaar] and the inverse transform would lead to, as float64. A nil rng is
-// a secure generator; the results for a given rng are repeatable. O(nodes), some
-// 15 ns a leaf for real distributions and 35 ns for integers.
+// [Walk.AddHaar] and the inverse transform would lead to, as float64. O(nodes).
 func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	const op = "walk: Walk.Increments"
 	if err := w.check(op); err != nil {
@@ -172,8 +170,7 @@ func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 // published: the count of an only child becomes that of its parent; that of the
 // root is noisy where Total is positive and else remains, because it is public.
 // The probabilities are exact. Sums outside int64 become the nearest int64,
-// which is post-processing. A nil rng is a secure generator. O(nodes), 35 ns
-// each.
+// which is post-processing. O(nodes).
 func (w *Walk) AddCounts(rng *rand.Rand, counts []int64) error {
 	const op = "walk: Walk.AddCounts"
 	if err := w.check(op); err != nil {
@@ -210,8 +207,7 @@ func (w *Walk) AddCounts(rng *rand.Rand, counts []int64) error {
 // AddHaar adds the noise of distribution DiscreteHaar to the integer Haar
 // coefficients that [Tree.HaarInt] makes, in place; the error for another
 // distribution is a [*ValueError]. The total, x[0], remains where the walk has
-// no noise for it. Exact, saturating and with rng as in [Walk.AddCounts]. O(n),
-// 35 ns each.
+// no noise for it. Exact and saturating as [Walk.AddCounts]. O(n).
 func (w *Walk) AddHaar(rng *rand.Rand, x []int64) error {
 	const op = "walk: Walk.AddHaar"
 	if err := w.check(op); err != nil {

@@ -69,7 +69,7 @@ func (m *DiscreteGaussian) Sigma() float64 {
 }
 
 // Release returns x plus noise. The error is nil but for a zero
-// DiscreteGaussian. About 0.1 microseconds.
+// DiscreteGaussian.
 func (m *DiscreteGaussian) Release(rng *rand.Rand, x int64) (int64, error) {
 	if err := m.check("additive: DiscreteGaussian.Release"); err != nil {
 		return 0, err
@@ -172,7 +172,7 @@ func massTotal(sigma float64) float64 {
 // bisection to a relative 1e-9: DiscreteGaussianDelta(sigma, Alpha, Diameter) <=
 // Delta holds for the number returned. Diameter must lie in [1, 2^53] and is
 // rounded down to an integer. A target that needs a sigma above 2^38 is a
-// [*metric.ValueError]. Up to 0.1 seconds for large sigma.
+// [*metric.ValueError].
 func DiscreteGaussianSigma(t GaussianTarget) (float64, error) {
 	return t.discreteSigma("additive: DiscreteGaussianSigma")
 }

@@ -74,6 +74,17 @@
 // microseconds is such an input at alpha = 1: subtract a public origin, take a
 // coarser Grid, or release the integer by [DiscreteLaplace].
 //
+// # Randomness
+//
+// A method that draws takes an rng. nil is a secure generator and the choice for
+// private data; another one makes runs repeatable, for tests.
+//
+// # Cost
+//
+// A number takes some tens of nanoseconds, a place on the sphere a microsecond,
+// an integer of DiscreteLaplace microseconds where alpha is below about 2^-48.
+// [DiscreteGaussianSigma] takes up to 0.1 seconds, for large sigma.
+//
 // # Who should not use it
 //
 // Noise of level alpha hides what is within about 1/alpha. If that is far less

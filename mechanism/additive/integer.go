@@ -55,8 +55,6 @@ func (l *DiscreteLaplace) String() string {
 }
 
 // Release returns x plus noise. The error is nil but for a zero DiscreteLaplace.
-// Some tens of nanoseconds; as many microseconds where alpha is below about
-// 2^-48.
 func (l *DiscreteLaplace) Release(rng *rand.Rand, x int64) (int64, error) {
 	if err := l.check("additive: DiscreteLaplace.Release"); err != nil {
 		return 0, err

@@ -17,8 +17,8 @@ import (
 type SphereOptions struct {
 	// Radius of the sphere; 0 means metric.EarthRadiusKm.
 	Radius float64
-	// Unit names the unit of Radius. The Earth's is in "km", and another for it is
-	// refused with [mechanism.ErrUnit].
+	// Unit names the unit of Radius. The Earth's is in "km", and another for it
+	// is refused with [mechanism.ErrUnit].
 	Unit metric.Unit
 }
 
@@ -98,8 +98,7 @@ func (s *Sphere) String() string {
 }
 
 // Release returns a point of the sphere, its longitude in [-180, 180]. The
-// input's latitude must lie in [-90, 90] and its longitude be finite. About a
-// microsecond.
+// input's latitude must lie in [-90, 90] and its longitude be finite.
 func (s *Sphere) Release(rng *rand.Rand, x metric.LatLon) (metric.LatLon, error) {
 	if err := s.check("additive: Sphere.Release"); err != nil {
 		return metric.LatLon{}, err

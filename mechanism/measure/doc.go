@@ -58,12 +58,21 @@
 // rigorous or simulated and labeled so, and what no mechanism can beat;
 // [Release.Confidence] holds after a release, for every estimate.
 //
+// A method that draws takes an rng. nil is a secure generator and the choice for
+// private data; another one makes runs repeatable, for tests.
+//
 // # Large data
 //
 // Records come from iterators ([Count]) or slices, are counted on every core,
 // and leave 8 bytes a cell behind, however many they are. Counts are merged
 // ([Counts.Merge]) and travel between machines (MarshalBinary). Domains with
 // too many cells to hold can be lazy.
+//
+// # Cost
+//
+// A release takes some 100 ns a node of the tree, and 60 bytes each; a
+// [Measure] some 50 ns. The constructors that read distances, [Count],
+// [CountAll] and Bound return soon after their context ends, with its error.
 //
 // # Who should not use it
 //

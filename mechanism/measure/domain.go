@@ -84,8 +84,7 @@ func (d *Domain[P]) Point(cell int) P {
 
 // Jitter returns a point drawn uniformly from a cell, and Point(cell) where
 // cells have no volume, as in a finite space. Applied to synthetic records it
-// hides the grid; being post-processing it costs no privacy. A nil rng is a
-// secure generator.
+// hides the grid; being post-processing it costs no privacy.
 func (d *Domain[P]) Jitter(rng *rand.Rand, cell int) P {
 	return fault.Must(d, d.check("measure: Domain.Jitter")).jitter(rng, d.height(), d.index(cell))
 }

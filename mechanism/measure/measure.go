@@ -85,7 +85,7 @@ const massTolerance = 1e-9
 // Release returns a private measure near mu, weights >= 0 of the cells that sum
 // to 1 (*[metric.SizeError], *[metric.ValueError] otherwise): multiples of
 // 2^-52 with sum 1 exactly, unless the estimator is Signed. mu is not modified.
-// A nil rng is a secure generator. Some 50 ns a node.
+// O(nodes).
 func (m *Measure) Release(rng *rand.Rand, mu []float64) ([]float64, error) {
 	const op = "measure: Measure.Release"
 	if err := m.check(op); err != nil {

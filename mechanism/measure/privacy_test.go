@@ -233,8 +233,9 @@ func TestSynthesizer_DrawsStatedLaw(t *testing.T) {
 	}
 }
 
-// twoSided is the distribution of K, P{k} prop. to e^(-|k|/scale), or of the difference
-// of two such numbers, on -half, ..., half; what lies beyond is left out.
+// twoSided is the distribution of K, P{k} prop. to e^(-|k|/scale), or of the
+// difference of two such numbers, on -half, ..., half; what lies beyond is left
+// out.
 func twoSided(scale float64, difference bool, half int) []float64 {
 	k := func(v int) float64 { return math.Tanh(1/(2*scale)) * math.Exp(-math.Abs(float64(v))/scale) }
 	p := make([]float64, 2*half+1)
@@ -291,7 +292,8 @@ func TestRelease_TotalHasItsNoise(t *testing.T) {
 
 // Where the counts are large enough not to be projected, the masses of two
 // children in a lazy release differ by the difference of their noisy counts: of
-// the distribution that the level's scale says. False-reject probability 1e-7 each.
+// the distribution that the level's scale says. False-reject probability 1e-7
+// each.
 func TestLazy_DrawsStatedLaw(t *testing.T) {
 	const half, n = 20, 4000
 	d := testkit.Must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Splits: [][]int{{2}, {2}}, Lazy: true}))
@@ -383,8 +385,8 @@ func TestMeasure_Level(t *testing.T) {
 }
 
 // What a Measure draws is what its level assumes: between two cells the
-// difference has a Laplace distribution of the scale. False-reject probability as of
-// testkit.Uniform.
+// difference has a Laplace distribution of the scale. False-reject probability
+// as of testkit.Uniform.
 func TestMeasure_DrawsStatedLaw(t *testing.T) {
 	m := testkit.Must(NewMeasure(tinyTrees()["pair"], 5, &MeasureOptions{Estimator: Signed}))
 	r := random.Seeded(6)

@@ -73,8 +73,8 @@ const recordSize = 40
 // Records returns m synthetic records, or Total rounded, at least 1, where m is
 // 0. By default their empirical measure is that of the weights in multiples of
 // 1/m, within 1/m for every node of the tree (Corollary 7.3 of BSV22; see
-// [Release.Multiplicities]). g is read where options ask for randomness; nil is
-// a secure generator. It is an error for a Signed measure, and a
+// [Release.Multiplicities]). rng is read where options ask for
+// randomness. It is an error for a Signed measure, and a
 // *[metric.MemoryError] for some 400 million records and more.
 func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, error) {
 	var opt RecordOptions

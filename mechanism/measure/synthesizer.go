@@ -94,8 +94,7 @@ func (s *Synthesizer[P]) String() string {
 // same call, lazy or not ([ErrMismatch] otherwise). Counts of no records are
 // [metric.ErrEmpty] under ReplaceOne, where that is public; under AddRemoveOne
 // they have a release as all others. Counts made with CountOptions.SkipErrors
-// are [ErrSkipped] under ReplaceOne. A nil rng is a secure generator. Some 100 ns
-// a node, with 60 bytes each.
+// are [ErrSkipped] under ReplaceOne. O(nodes).
 func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], error) {
 	const op = "measure: Synthesizer.Release"
 	if err := s.check(op); err != nil {

@@ -78,11 +78,28 @@ func TestNet_Errors(t *testing.T) {
 	if _, _, err := Net(context.Background(), "op", make(line, 1<<17), 1<<16); !errors.As(err, &memory) {
 		t.Errorf("2^33 pairs: %v", err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, _, err := Net(ctx, "op", make(line, 20), 3); err != context.Canceled {
-		t.Errorf("canceled: %v", err)
+	f[7] = 7
+	for n := 0; ; n++ { // wherever it is when its context ends
+		left := n
+		if _, _, err := Net(after{context.Background(), &left}, "op", f, 3); err == nil && n > 50 {
+			break
+		} else if err != context.Canceled {
+			t.Fatalf("canceled after %d questions: %v", n, err)
+		}
 	}
+}
+
+// after is a context that ends when it has been asked a number of times.
+type after struct {
+	context.Context
+	left *int
+}
+
+func (a after) Err() error {
+	if *a.left--; *a.left < 0 {
+		return context.Canceled
+	}
+	return nil
 }
 
 // The balls of an ultrametric: {2 0 1} of height 1 and {4 3} of height 2, all of
