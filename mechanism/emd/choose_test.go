@@ -1,13 +1,11 @@
 package emd
 
 import (
-	"errors"
 	"math"
 	"math/big"
 	"strconv"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -93,32 +91,6 @@ func TestFactorWords_RoundUp(t *testing.T) {
 		got, err := strconv.ParseFloat(digitsUp(f), 64)
 		if err != nil || got < f || got > f*1.01 {
 			t.Errorf("%v: %v, %v", f, got, err)
-		}
-	}
-}
-
-func TestChooseAlpha_BadInput(t *testing.T) {
-	if _, err := ChooseAlpha(nil); !errors.Is(err, fault.ErrEmpty) {
-		t.Errorf("no rows: %v", err)
-	}
-	good := Move{1, 1, 1}
-	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		for arg, bad := range map[string]Move{"moves.Distance": {v, 1, 1}, "moves.Fraction": {1, v, 1}, "moves.Eps": {1, 1, v}} {
-			_, err := ChooseAlpha([]Move{good, bad})
-			wantValueError(t, arg, err, arg)
-			if _, err = Promises(promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), []Move{good, bad}); (err == nil) != (arg == "moves.Eps") {
-				t.Errorf("Promises: %s = %v: %v", arg, v, err)
-			}
-		}
-	}
-	// Guarantee.At would stop at the diameter, and promise too much.
-	_, err := Promises(promise(t, Model{Trust: Local, Diameter: 2}, 1, 0), []Move{{2, 1, 0}, {2.5, .1, 0}})
-	wantValueError(t, "beyond the diameter", err, "moves.Distance")
-	_, err = ChooseAlpha([]Move{{1, 1.01, 1}})
-	wantValueError(t, "fraction", err, "moves.Fraction")
-	for _, row := range []Move{{5e-324, .1, 1}, {1e-300, 1, 1e300}, {1e300, 1, 1e-300}} {
-		if a, err := ChooseAlpha([]Move{row}); err == nil && !(a > 0 && a < math.Inf(1)) {
-			t.Errorf("%+v: %v", row, a)
 		}
 	}
 }

@@ -267,46 +267,6 @@ func TestGKRR_ErrorBoundIsTheSumOfVariances(t *testing.T) {
 	}
 }
 
-func TestGKRR_BadInput(t *testing.T) {
-	good := Clusters{Count: 2, Size: 3, Within: .2, Diameter: 1}
-	for _, c := range []struct {
-		c      Clusters
-		alpha0 float64
-		arg    string
-	}{
-		{Clusters{Size: 3, Within: .2, Diameter: 1}, 1, "Clusters.Count"},
-		{Clusters{Count: 2, Within: .2, Diameter: 1}, 1, "Clusters.Size"},
-		{Clusters{Count: 1 << 20, Size: 1 << 20, Within: .2, Diameter: 1}, 1, "Clusters.Size"},
-		{Clusters{Count: 2, Size: 3, Diameter: 1}, 1, "Clusters.Within"},
-		{Clusters{Count: 2, Size: 3, Within: 1.5, Diameter: 1}, 1, "Clusters.Within"},
-		{Clusters{Count: 2, Size: 3, Within: math.NaN(), Diameter: 1}, 1, "Clusters.Within"},
-		{Clusters{Count: 2, Size: 3, Within: 1e-200, Diameter: 1e-200}, 1, "Clusters.Within"},
-		{Clusters{Count: 2, Size: 3, Within: .2, Diameter: -1}, 1, "Clusters.Diameter"},
-		{Clusters{Count: 2, Size: 3, Within: .2, Diameter: math.Inf(1)}, 1, "Clusters.Diameter"},
-		{good, 0, "alpha0"},
-		{good, -1, "alpha0"},
-		{good, math.NaN(), "alpha0"},
-		{good, math.Inf(1), "alpha0"},
-		{good, 5e-324, "alpha0"},
-		{Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1}, 5e-324, "alpha0"},
-		{Clusters{Count: 2, Size: 3, Within: .2, Diameter: 1e300}, 1e300, "alpha0"},
-	} {
-		_, err := NewGKRR(c.c, c.alpha0)
-		wantValueError(t, fmt.Sprintf("%+v %v", c.c, c.alpha0), err, c.arg)
-	}
-	g := mustGKRR(t, good, 1)
-	for _, x := range []int{-1, 6} {
-		_, err := g.Release(nil, x)
-		wantValueError(t, "Release", err, "x")
-	}
-	if _, err := (Clusters{}).tree(); err == nil {
-		t.Error("a tree of no clusters")
-	}
-	if _, err := (Clusters{}).W1(nil, nil); err == nil {
-		t.Error("W1 on no clusters")
-	}
-}
-
 func BenchmarkGKRR(b *testing.B) {
 	for _, k := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/mechanism"
 )
 
 func discretePromise(t testing.TB, m Model, radius float64, p DP) Guarantee {
@@ -212,28 +211,6 @@ func TestGuarantee_Composition(t *testing.T) {
 			if _, err := d.Plus(other); !errors.Is(err, ErrModel) {
 				t.Errorf("discrete and %s: %v", name, err)
 			}
-		}
-	}
-}
-
-func TestGuarantee_BadInput(t *testing.T) {
-	m := Model{Trust: Local, Diameter: 1}
-	if _, err := NewGuarantee(Model{}, pureLevel(t, 1)); err == nil {
-		t.Error("no trust: no error")
-	}
-	if _, err := NewGuarantee(Model{Trust: Local, Unit: "km", Diameter: 1}, pureLevel(t, 1)); !errors.Is(err, mechanism.ErrUnit) {
-		t.Errorf("unit: %v", err)
-	}
-	for _, radius := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		_, err := NewDiscrete(m, radius, DP{1, 0})
-		wantValueError(t, "radius", err, "radius")
-		if _, err = promise(t, m, 1, 0).Discrete(radius); err == nil {
-			t.Errorf("radius %v: no error", radius)
-		}
-	}
-	for _, p := range []DP{{-1, 0}, {math.NaN(), 0}, {1, -1}, {1, 1}, {1, math.NaN()}} {
-		if _, err := NewDiscrete(m, 1, p); err == nil {
-			t.Errorf("%v: no error", p)
 		}
 	}
 }

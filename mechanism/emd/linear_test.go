@@ -1,7 +1,6 @@
 package emd
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -11,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -235,85 +233,6 @@ func TestLinear_ErrorsAreAsStated(t *testing.T) {
 		if math.Abs(within-prob) > 6*math.Sqrt(prob*(1-prob)/draws) {
 			t.Errorf("%+v: %v within the radius, want %v", c, within, prob)
 		}
-	}
-}
-
-func TestLinear_BadInput(t *testing.T) {
-	q := linearScaled(1, 2, 2)
-	good, target := Model{Trust: Central, Users: 2, Items: 2, Diameter: 1}, Target{Alpha: 1}
-	type args struct {
-		q      Query[[]float64]
-		model  Model
-		target Target
-	}
-	for name, c := range map[string]struct {
-		change func(a *args)
-		want   string
-	}{
-		"alpha 0":         {func(a *args) { a.target.Alpha = 0 }, "Alpha = 0"},
-		"alpha negative":  {func(a *args) { a.target.Alpha = -1 }, "Alpha = -1"},
-		"alpha NaN":       {func(a *args) { a.target.Alpha = math.NaN() }, "Alpha = NaN"},
-		"alpha infinite":  {func(a *args) { a.target.Alpha = math.Inf(1) }, "Alpha = +Inf"},
-		"alpha tiny":      {func(a *args) { a.target.Alpha = 1e-200 }, "1e-100"},
-		"delta 1":         {func(a *args) { a.target.Delta = 1 }, "Delta = 1"},
-		"delta negative":  {func(a *args) { a.target.Delta = -1e-9 }, "Delta = -1e-09"},
-		"delta NaN":       {func(a *args) { a.target.Delta = math.NaN() }, "Delta = NaN"},
-		"delta under l1":  {func(a *args) { a.target.Delta = 0.1; a.q.Norm.P = 1 }, "Norm.P = 1, want 2"},
-		"no trust":        {func(a *args) { a.model.Trust = 0 }, "Model.Trust"},
-		"shuffled":        {func(a *args) { a.model.Trust = Shuffled }, "Model.Trust = 2, want Local or Central"},
-		"no users":        {func(a *args) { a.model.Users = 0 }, "Model.Users = 0"},
-		"diameter":        {func(a *args) { a.model.Diameter = -1 }, "Model.Diameter = -1"},
-		"no function":     {func(a *args) { a.q.Func = nil }, `"scaled" has no Func`},
-		"constant 0":      {func(a *args) { a.q.Lipschitz = 0 }, "Lipschitz = 0"},
-		"constant NaN":    {func(a *args) { a.q.Lipschitz = math.NaN() }, "Lipschitz = NaN"},
-		"norm":            {func(a *args) { a.q.Norm.P = 0.5 }, "Norm.P = 0.5"},
-		"dimension":       {func(a *args) { a.q.Norm.Dim = 0 }, "Norm.Dim = 0"},
-		"huge dimension":  {func(a *args) { a.q.Norm.Dim = math.MaxInt }, "GiB"},
-		"no query at all": {func(a *args) { a.q = Query[[]float64]{} }, "has no Func"},
-	} {
-		a := args{q, good, target}
-		c.change(&a)
-		if _, err := NewLinear(t.Context(), a.q, a.model, a.target, nil); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
-	}
-	if _, err := NewLinear(t.Context(), q, good, target, &LinearOptions[[]float64]{Grid: 0.3}); err == nil {
-		t.Error("a grid that is no power of two")
-	}
-
-	l := testkit.Must(NewLinear(t.Context(), q, good, target, &LinearOptions[[]float64]{
-		Contains: func(x []float64) bool { return len(x) != 2 || !(x[0] > 100 && x[0] < 1e300) },
-	}))
-	x := []float64{1, 2}
-	for name, c := range map[string]struct {
-		data Users[[]float64]
-		want string
-	}{
-		"unequal m":        {linearUsers([][]float64{x, x}, [][]float64{x}), "user 1 has 1 items"},
-		"an empty user":    {linearUsers([][]float64{x, x}, nil), "user 1 has no items"},
-		"too few users":    {linearUsers([][]float64{x, x}), "1 users"},
-		"too many users":   {linearUsers([][]float64{x, x}, [][]float64{x, x}, [][]float64{x, x}), "more users"},
-		"NaN":              {linearUsers([][]float64{x, x}, [][]float64{x, {0, math.NaN()}}), "user 1: item 1: query \"scaled\": f[1] = NaN"},
-		"infinite":         {linearUsers([][]float64{{math.Inf(-1), 0}, x}, [][]float64{x, x}), "user 0: item 0: query \"scaled\": f[0] = -Inf"},
-		"wrong dimension":  {linearUsers([][]float64{x, {1}}, [][]float64{x, x}), "user 0: item 1: average: x has size 1, want 2"},
-		"outside":          {linearUsers([][]float64{x, {101, 0}}, [][]float64{x, x}), "user 0: item 1 is outside the domain"},
-		"sum of one":       {linearUsers([][]float64{{1e308, 0}, {1e308, 0}}, [][]float64{x, x}), "user 0: the sum of the values overflows"},
-		"no users at all":  {linearUsers[[]float64](), "empty input"},
-		"two local users":  {linearUsers([][]float64{x}, [][]float64{x}), "more users"},
-		"none of a source": {func(func([][]float64) bool) {}, "empty input"},
-	} {
-		m := l
-		if name == "two local users" {
-			m = testkit.Must(NewLinear(t.Context(), q, Model{Trust: Local, Diameter: 1}, target, nil))
-		}
-		if y, err := m.Release(nil, c.data); err == nil || y != nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v %v, want %q", name, y, err, c.want)
-		}
-	}
-	var value *fault.ValueError
-	_, err := l.Release(nil, linearUsers([][]float64{{math.NaN(), 0}, x}, nil))
-	if !errors.As(err, &value) || value.Index != 0 || value.Arg != "f" {
-		t.Errorf("%v is no ValueError", err)
 	}
 }
 

@@ -1,8 +1,6 @@
 package emd
 
 import (
-	"context"
-	"errors"
 	"math"
 	"testing"
 
@@ -70,35 +68,5 @@ func TestPlanReduction_SplitsDelta(t *testing.T) {
 	p, err = PlanReduction(t.Context(), model, .05, target, &PlanOptions{Samples: []int{64}, Value: item})
 	if err != nil || p.Delta == 0 || p.Value <= p.Alpha/64 {
 		t.Errorf("item-wise: %+v, %v", p, err)
-	}
-}
-
-func TestPlanReduction_BadInput(t *testing.T) {
-	model := Model{Trust: Local, Diameter: 1}
-	ok := DP{1, 1e-6}
-	plan := func(m Model, radius float64, p DP, o *PlanOptions) error {
-		_, err := PlanReduction(t.Context(), m, radius, p, o)
-		return err
-	}
-	wantValueError(t, "model", plan(Model{}, .1, ok, nil), "Model.Trust")
-	wantValueError(t, "radius", plan(model, 0, ok, nil), "radius")
-	wantValueError(t, "eps", plan(model, .1, DP{0, .1}, nil), "target.Eps")
-	wantValueError(t, "eps", plan(model, .1, DP{math.NaN(), .1}, nil), "target.Eps")
-	wantValueError(t, "delta", plan(model, .1, DP{1, 0}, nil), "target.Delta")
-	wantValueError(t, "delta", plan(model, .1, DP{1, 1}, nil), "target.Delta")
-	wantValueError(t, "samples", plan(model, .1, ok, &PlanOptions{Samples: []int{4, 0}}), "Samples")
-	if err := plan(Model{Trust: Local, Items: 4, Diameter: 1}, .1, ok, nil); !errors.Is(err, ErrModel) {
-		t.Errorf("bounded: %v", err)
-	}
-	if err := plan(model, .1, ok, &PlanOptions{Value: func(ReducePlan) float64 { return math.NaN() }}); err == nil {
-		t.Error("no usable plan: no error")
-	}
-	if err := plan(model, .1, ok, &PlanOptions{Samples: []int{}}); err == nil {
-		t.Error("no samples: no error")
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := PlanReduction(ctx, model, .1, ok, &PlanOptions{Value: func(p ReducePlan) float64 { return p.Alpha }}); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
 	}
 }

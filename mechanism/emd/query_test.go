@@ -240,51 +240,6 @@ func TestLipschitzAtLeast_ForgivesRounding(t *testing.T) {
 	}
 }
 
-func TestQuery_BadInput(t *testing.T) {
-	d := metric.Euclidean{}
-	fails := func(name string, err error, want string) {
-		t.Helper()
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", name, err, want)
-		}
-	}
-	_, err := Landmarks[[]float64](d, 2)
-	fails("no landmarks", err, "empty input")
-	_, err = Landmarks(d, 0.5, []float64{1})
-	fails("p below 1", err, "p = 0.5")
-	_, err = Landmarks(d, 2, []float64{1}, []float64{1, 2})
-	fails("landmarks of two dimensions", err, "at[1]")
-	_, err = Similarity(nil)
-	fails("no direction", err, "empty input")
-	_, err = Similarity([]float64{0, 0})
-	fails("direction 0", err, "||c|| = 0")
-	_, err = Similarity([]float64{1, math.NaN()})
-	fails("direction NaN", err, "c[1] = NaN")
-	_, err = Ball(d, []float64{1}, -1, Smoothing{Width: 1})
-	fails("negative radius", err, "radius = -1")
-	_, err = Ball(d, []float64{math.Inf(1)}, 1, Smoothing{Width: 1})
-	fails("infinite center", err, "Inf")
-	_, err = Ball(d, []float64{1}, 1, Smoothing{})
-	fails("no width", err, "Width = 0")
-	_, err = Ball(d, []float64{1}, 1, Smoothing{Width: 5e-324})
-	fails("subnormal width", err, "1/Width")
-	_, err = Ball(d, []float64{1}, 1, Smoothing{Width: 1, Kernel: 9})
-	fails("unknown kernel", err, "Kernel = 9")
-	_, err = Indicator(func(int) bool { return true }, -1)
-	fails("negative gap", err, "gap = -1")
-	l1, l2 := Average(additive.Norm{P: 1, Dim: 2}), Average(additive.Norm{P: 2, Dim: 2})
-	_, err = LinearMap([][]float64{{1, 2}}, l1)
-	fails("map of l1", err, "phi.Norm.P = 1, want 2")
-	_, err = LinearMap([][]float64{{1, 2}, {3}}, l2)
-	fails("ragged map", err, "f[1] has size 1, want 2")
-	_, err = LinearMap([][]float64{{1, math.Inf(1)}}, l2)
-	fails("infinite map", err, "f[0][1] = +Inf")
-	_, err = LinearMap([][]float64{{0, 0}}, l2)
-	fails("zero map", err, "||f|| = 0")
-	_, err = LinearMap(nil, l2)
-	fails("empty map", err, "empty input")
-}
-
 // An upper bound of the largest singular value, and a close one: known norms,
 // then gonum's own values and products with random vectors.
 func TestSpectralUp_Encloses(t *testing.T) {
@@ -396,20 +351,6 @@ func TestKernel_Values(t *testing.T) {
 		}
 		if !math.IsNaN(k.at(math.NaN(), 2)) {
 			t.Errorf("%v takes NaN", k)
-		}
-	}
-}
-
-// An item of another dimension is refused, not compared in part.
-func TestQuery_RefusesForeignItems(t *testing.T) {
-	for name, q := range linearQueries() {
-		if name == "region" { // its distance is the caller's
-			continue
-		}
-		for _, x := range [][]float64{{1}, {1, 2, 3}, nil} {
-			if err := q.eval(x, make([]float64, q.Norm.Dim)); err == nil {
-				t.Errorf("%s takes %v", name, x)
-			}
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package emd
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -11,7 +9,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -215,36 +212,6 @@ func TestReduced_PromiseIsRoundedUp(t *testing.T) {
 		if sum := ratio(t, delta); ratio(t, pair.Delta).Cmp(sum.Add(sum, ratio(t, o.Delta))) < 0 {
 			t.Errorf("%+v, %+v: delta = %v is below the sum", model, o, pair.Delta)
 		}
-	}
-}
-
-func TestNewReduced_BadInput(t *testing.T) {
-	bounded := Model{Trust: Local, Items: 10, Diameter: 1}
-	discrete := testkit.Must(NewDiscrete(bounded, .1, DP{1, 0}))
-	level := testkit.Must(pureLevel(t, 1).Within(.95))
-	near := testkit.Must(NewGuarantee(bounded, level))
-	good := Sampling{Radius: .1, Delta: 1e-6}
-	for name, g := range map[string]Guarantee{
-		"nothing":   {},
-		"unbounded": promise(t, Model{Trust: Local, Diameter: 1}, 1, 0),
-		"discrete":  discrete,
-		"infinite":  promise(t, bounded, math.Inf(1), 0),
-		"zero":      promise(t, bounded, 0, 0),
-		"near":      near,
-	} {
-		if _, err := NewReduced[int, int](&promiseOf[int]{g: g}, good); !errors.Is(err, ErrModel) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := NewReduced[int, int](nil, good); !errors.Is(err, fault.ErrEmpty) {
-		t.Errorf("nil: %v", err)
-	}
-	inner := &promiseOf[int]{g: promise(t, bounded, 1, 0)}
-	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		_, err := NewReduced[int, int](inner, Sampling{Radius: bad, Delta: .1})
-		wantValueError(t, fmt.Sprint(bad), err, "Sampling.Radius")
-		_, err = NewReduced[int, int](inner, Sampling{Radius: 1, Delta: bad})
-		wantValueError(t, fmt.Sprint(bad), err, "Sampling.Delta")
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -60,19 +59,5 @@ func TestShares_Release(t *testing.T) {
 		if _, err := m.Release(nil, slices.Values([][]int{{0}, {x}})); !errors.As(err, &v) || v.Value != float64(x) {
 			t.Errorf("item %d: %v", x, err)
 		}
-	}
-}
-
-func TestShares_Errors(t *testing.T) {
-	var size *metric.SizeError
-	for _, space := range []metric.Finite{nil, Clusters{Count: 1, Size: 1, Within: 1, Diameter: 1}} {
-		if _, err := Shares(t.Context(), space); !errors.As(err, &size) || size.Got != fault.Len(space) {
-			t.Errorf("%v", err)
-		}
-	}
-	twice := testkit.Must(metric.NewPoints([]float64{1, 2, 1}, metric.Func[float64](func(x, y float64) float64 { return max(x-y, y-x) })))
-	var v *metric.ValueError
-	if _, err := Shares(t.Context(), twice); !errors.As(err, &v) || v.Arg != "distance of points 0 and 2" || v.Value != 0 {
-		t.Errorf("%v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package emd
 
 import (
-	"errors"
 	"math"
 	"math/big"
 	"testing"
@@ -91,42 +90,6 @@ func TestFromItems_PromiseHoldsExactly(t *testing.T) {
 	}
 	if tight < .999 {
 		t.Errorf("only %v of the level is used", tight)
-	}
-}
-
-func TestTranslate_BadInput(t *testing.T) {
-	bounded := Model{Trust: Local, Items: 4, Diameter: 1}
-	ok := DP{1, 0}
-	user := func(m Model, p DP, d float64) error { _, err := FromUserLevel(m, p, d); return err }
-	wantValueError(t, "unbounded", user(Model{Trust: Local, Diameter: 1}, ok, .1), "Model.Items")
-	wantValueError(t, "trust", user(Model{Items: 3, Diameter: 1}, ok, .1), "Model.Trust")
-	wantValueError(t, "eps", user(bounded, DP{-1, 0}, .1), "p.Eps")
-	wantValueError(t, "eps", user(bounded, DP{math.Inf(1), 0}, .1), "p.Eps")
-	wantValueError(t, "delta", user(bounded, DP{1, 1}, .1), "delta")
-	for _, d := range []float64{0, -1, 1.1, math.NaN()} {
-		wantValueError(t, "distance", user(bounded, ok, d), "minDistance")
-	}
-	_, err := FromItems(Model{Trust: Local, Diameter: 1}, pureLevel(t, 1))
-	wantValueError(t, "unbounded", err, "Model.Items")
-	if _, err = FromItems(Model{Trust: Local, Items: 2, Unit: "km", Diameter: 1}, pureLevel(t, 1)); !errors.Is(err, mechanism.ErrUnit) {
-		t.Errorf("unit: %v", err)
-	}
-	large, _ := mechanism.NewGuarantee(3, .01, "")
-	near, _ := pureLevel(t, 1).Within(.95)
-	for name, item := range map[string]mechanism.Guarantee{"none": {}, "a delta that grows to 1": large, "a reach": near} {
-		if g, err := FromItems(bounded, item); err == nil {
-			t.Errorf("%s: %v", name, g)
-		}
-	}
-	for _, m := range []int{-1, 3} {
-		_, err = ToItems(promise(t, bounded, 1, 0), m)
-		wantValueError(t, "m", err, "m")
-	}
-	_, err = ToItems(promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), 0)
-	wantValueError(t, "m", err, "m")
-	discrete := testkit.Must(NewDiscrete(bounded, .1, ok))
-	if _, err = ToItems(discrete, 4); !errors.Is(err, ErrModel) {
-		t.Errorf("discrete: %v", err)
 	}
 }
 
@@ -243,36 +206,6 @@ func TestHiddenItems_PromiseHoldsExactly(t *testing.T) {
 	if h, err := HiddenItems(open, Population{Distance: .2, Beta: 1e-6, Items: 500}); err != nil || h != (Typical{d.Guarantee().At(.2), d.SampleDistance()}) {
 		t.Errorf("500 items of an unbounded model: %+v, %v", h, err)
 	}
-}
-
-func TestPopulation_BadInput(t *testing.T) {
-	g := promise(t, Model{Trust: Local, Items: 5, Diameter: 1}, 1, 0)
-	good := Population{Distance: .1, Points: 3, Beta: .1}
-	for arg, p := range map[string]Population{
-		"Items":    {Distance: .1, Points: 3, Beta: .1, Items: 4},
-		"Distance": {Distance: -1, Points: 3, Beta: .1},
-		"Beta":     {Distance: .1, Points: 3, Beta: 1},
-		"Points":   {Distance: .1, Beta: .1},
-		"Spread":   {Distance: .1, Spread: math.NaN(), Beta: .1},
-	} {
-		_, err := TypicalUsers(g, p)
-		wantValueError(t, arg, err, arg)
-		if _, err = HiddenItems(g, p); (err == nil) != (arg == "Points" || arg == "Spread") {
-			t.Errorf("HiddenItems: %s: %v", arg, err)
-		}
-	}
-	if _, err := TypicalUsers(Guarantee{}, Population{Distance: .1, Items: 3, Points: 3, Beta: .1}); err == nil {
-		t.Error("no guarantee: no error")
-	}
-	discrete, err := NewDiscrete(Model{Trust: Local, Items: 5, Diameter: 1}, .1, DP{1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := HiddenItems(discrete, good); !errors.Is(err, ErrModel) {
-		t.Errorf("discrete: %v", err)
-	}
-	_, err = TypicalUsers(promise(t, Model{Trust: Local, Diameter: 1}, 1, 0), good)
-	wantValueError(t, "unbounded", err, "Items")
 }
 
 // Every level is above the exact one, and every reach below, by some ulps at
