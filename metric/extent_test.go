@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func TestExtent_EqualsDefinition(t *testing.T) {
@@ -64,26 +66,23 @@ func TestExtent_Grid(t *testing.T) {
 }
 
 func TestExtent_FewPoints(t *testing.T) {
-	one := nettestPoints([][]float64{{5}}, nettestSpace{2, nettestIdentity})
-	for _, f := range []Finite{one, nettestScan{one}} {
-		if d, i, j, err := Diameter(t.Context(), f); err != nil || d != 0 || i != 0 || j != 0 {
-			t.Errorf("diameter %v (%d, %d)", d, i, j)
+	inf, one := math.Inf(1), nettestPoints([][]float64{{5}}, nettestSpace{2, nettestIdentity})
+	for f, want := range map[Finite]struct {
+		diameter, radius, least pair
+	}{
+		one:              {pair{0, 0, 0}, pair{0, 0, 0}, pair{inf, -1, -1}},
+		nettestScan{one}: {pair{0, 0, 0}, pair{0, 0, 0}, pair{inf, -1, -1}},
+		nettestEmpty{}:   {pair{0, -1, -1}, pair{0, -1, 0}, pair{inf, -1, -1}},
+	} {
+		if d, i, j, err := Diameter(t.Context(), f); err != nil || (pair{d, i, j}) != want.diameter {
+			t.Errorf("diameter of %T: %v (%d, %d), %v", f, d, i, j, err)
 		}
-		if r, c, err := Radius(t.Context(), f); err != nil || r != 0 || c != 0 {
-			t.Errorf("radius %v at %d", r, c)
+		if r, c, err := Radius(t.Context(), f); err != nil || (pair{r, c, 0}) != want.radius {
+			t.Errorf("radius of %T: %v at %d, %v", f, r, c, err)
 		}
-		if d, i, j, err := MinDistance(t.Context(), f); err != nil || !math.IsInf(d, 1) || i != -1 || j != -1 {
-			t.Errorf("least distance %v (%d, %d)", d, i, j)
+		if d, i, j, err := MinDistance(t.Context(), f); err != nil || (pair{d, i, j}) != want.least {
+			t.Errorf("least distance of %T: %v (%d, %d), %v", f, d, i, j, err)
 		}
-	}
-	if d, i, j, err := Diameter(t.Context(), nettestEmpty{}); err != nil || d != 0 || i != -1 || j != -1 {
-		t.Errorf("diameter of nothing %v (%d, %d)", d, i, j)
-	}
-	if r, c, err := Radius(t.Context(), nettestEmpty{}); err != nil || r != 0 || c != -1 {
-		t.Errorf("radius of nothing %v at %d", r, c)
-	}
-	if d, i, j, err := MinDistance(t.Context(), nettestEmpty{}); err != nil || !math.IsInf(d, 1) || i != -1 || j != -1 {
-		t.Errorf("least distance in nothing %v (%d, %d)", d, i, j)
 	}
 }
 
@@ -95,19 +94,9 @@ func BenchmarkExtent(b *testing.B) {
 			"Radius":      func() { Radius(b.Context(), p) },
 			"MinDistance": func() { MinDistance(b.Context(), p) },
 		} {
-			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					f()
-				}
-			})
+			testkit.Bench(b, fmt.Sprintf("%s/n=%d", name, n), f)
 		}
 	}
 	p := nettestScan{nettestPlane(1000)}
-	b.Run("Diameter/scan/n=1000", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			Diameter(b.Context(), p)
-		}
-	})
+	testkit.Bench(b, "Diameter/scan/n=1000", func() { Diameter(b.Context(), p) })
 }

@@ -240,15 +240,8 @@ func TestNewGraph_FindsPartsInLinearMemory(t *testing.T) {
 
 func BenchmarkNewGraph(b *testing.B) {
 	for _, n := range []int{100, 1000} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			r := random.Seeded(1)
-			edges := randomEdges(r, n, 2*n, r.Float64)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := metric.NewGraphEdges(b.Context(), n, edges); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		r := random.Seeded(1)
+		edges := randomEdges(r, n, 2*n, r.Float64)
+		testkit.Bench(b, fmt.Sprintf("n=%d", n), func() { testkit.Must(metric.NewGraphEdges(b.Context(), n, edges)) })
 	}
 }

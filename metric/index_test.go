@@ -244,12 +244,7 @@ func BenchmarkIndex(b *testing.B) {
 			"Neighbors": func(i int) { dst = ix.Neighbors(i, 10, dst[:0]) },
 			"Farthest":  func(i int) { ix.Farthest(i) },
 		} {
-			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					query(r.IntN(n))
-				}
-			})
+			testkit.Bench(b, fmt.Sprintf("%s/n=%d", name, n), func() { query(r.IntN(n)) })
 		}
 	}
 }

@@ -177,25 +177,11 @@ func TestValidateUltrametric_ToleranceIsOfTheWhole(t *testing.T) {
 func BenchmarkSubdominant(b *testing.B) {
 	for _, n := range []int{1000, 5000} {
 		f := planePoints(n)
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := Subdominant(b.Context(), f); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		testkit.Bench(b, fmt.Sprintf("n=%d", n), func() { testkit.Must(Subdominant(b.Context(), f)) })
 	}
 }
 
 func BenchmarkValidateUltrametric(b *testing.B) {
 	u := testkit.Must(Subdominant(b.Context(), planePoints(5000)))
-	b.Run("n=5000", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if err := ValidateUltrametric(b.Context(), u, 0); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
+	testkit.Bench(b, "n=5000", func() { testkit.Must(0, ValidateUltrametric(b.Context(), u, 0)) })
 }

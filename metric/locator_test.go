@@ -89,14 +89,10 @@ func TestLocator_DoesNotAllocate(t *testing.T) {
 func BenchmarkLocator(b *testing.B) {
 	for _, n := range []int{1000, 1000000} {
 		l := NewLocator(nettestPlane(n))
-		r := random.Seeded(11)
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			x := make([]float64, 2)
-			b.ReportAllocs()
-			for b.Loop() {
-				x[0], x[1] = r.Float64(), r.Float64()
-				l.Nearest(x)
-			}
+		r, x := random.Seeded(11), make([]float64, 2)
+		testkit.Bench(b, fmt.Sprintf("n=%d", n), func() {
+			x[0], x[1] = r.Float64(), r.Float64()
+			l.Nearest(x)
 		})
 	}
 }

@@ -103,13 +103,6 @@ func nettestGrid(w, h int) [][]float64 {
 func BenchmarkNeighbors(b *testing.B) {
 	for _, n := range []int{1000, 100000} {
 		p := nettestPlane(n)
-		b.Run(fmt.Sprintf("k=10/n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := NearestNeighbors(b.Context(), p, 10); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		testkit.Bench(b, fmt.Sprintf("k=10/n=%d", n), func() { testkit.Must(NearestNeighbors(b.Context(), p, 10)) })
 	}
 }

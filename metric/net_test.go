@@ -76,39 +76,6 @@ func TestNet_SeparatedAndMaximal(t *testing.T) {
 	}
 }
 
-// The counts that let the tree skip what is covered are those of the marks.
-func TestNet_Cover(t *testing.T) {
-	ix := NewIndex(nettestPlane(3000))
-	tree := ix.tree
-	c := cover{newQuery(tree, ix.f), make([]int32, 2*tree.Leaves), make([]bool, tree.N)}
-	c.Within(0.2)
-	c.count(1, 0, tree.N)
-	for _, k := range []int{5, 900, 901, 2500} {
-		before := c.left[1]
-		c.i, c.x = int(tree.ID[k]), tree.At(k)
-		if fresh := c.mark(1, 0, tree.N); fresh != before-c.left[1] {
-			t.Fatalf("%d points marked, %d left of %d", fresh, c.left[1], before)
-		}
-		var walk func(node, lo, hi int)
-		walk = func(node, lo, hi int) {
-			left := int32(0)
-			for k := lo; k < hi; k++ {
-				if !c.marked[k] {
-					left++
-				}
-			}
-			if c.left[node] != left {
-				t.Fatalf("node %d: %d left, want %d", node, c.left[node], left)
-			}
-			if node < tree.Leaves {
-				walk(2*node, lo, (lo+hi)/2)
-				walk(2*node+1, (lo+hi)/2, hi)
-			}
-		}
-		walk(1, 0, tree.N)
-	}
-}
-
 func TestNet_Progress(t *testing.T) {
 	for _, f := range []Finite{nettestPlane(10000), nettestScan{nettestPlane(500)}} {
 		last := 0
@@ -253,14 +220,7 @@ func BenchmarkNet(b *testing.B) {
 func BenchmarkFarthestFirst(b *testing.B) {
 	for _, n := range []int{1000, 100000} {
 		p := nettestPlane(n)
-		b.Run(fmt.Sprintf("k=1000/n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, _, err := FarthestFirst(b.Context(), p, 1000, 0); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		testkit.Bench(b, fmt.Sprintf("k=1000/n=%d", n), func() { FarthestFirst(b.Context(), p, 1000, 0) })
 	}
 }
 
@@ -269,14 +229,7 @@ func BenchmarkAssign(b *testing.B) {
 		p := nettestPlane(n)
 		for _, m := range []int{10, 40, 10000} {
 			centers := random.Seeded(9).Perm(n)[:m]
-			b.Run(fmt.Sprintf("centers=%d/n=%d", m, n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, _, err := Assign(b.Context(), p, centers); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
+			testkit.Bench(b, fmt.Sprintf("centers=%d/n=%d", m, n), func() { Assign(b.Context(), p, centers) })
 		}
 	}
 }

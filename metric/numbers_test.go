@@ -202,16 +202,6 @@ func BenchmarkFloat32(b *testing.B) {
 		x[k], y[k] = float32(r.NormFloat64()), float32(r.NormFloat64())
 	}
 	u, v := widened(x), widened(y)
-	b.Run("float32/d=300", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			metric.Float32[metric.Euclidean]{}.Distance(x, y)
-		}
-	})
-	b.Run("float64/d=300", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			metric.Euclidean{}.Distance(u, v)
-		}
-	})
+	testkit.Bench(b, "float32/d=300", func() { metric.Float32[metric.Euclidean]{}.Distance(x, y) })
+	testkit.Bench(b, "float64/d=300", func() { metric.Euclidean{}.Distance(u, v) })
 }

@@ -112,6 +112,12 @@ func TestFinites_Refuse(t *testing.T) {
 		{second(metric.Spanner(ctx, bad(-1), 3)), "Spanner: f[0] = -1"},
 		{second(metric.Subdominant(ctx, none)), "Subdominant: f: empty"},
 		{second(metric.Subdominant(ctx, endless)), "Subdominant: needs"},
+		{metric.Validate(ctx, none, nil), "Validate: f: empty"},
+		{metric.Validate(ctx, p, &metric.ValidateOptions{Tolerance: -1}), "Validate: Tolerance = -1"},
+		{metric.Validate(ctx, p, &metric.ValidateOptions{Tolerance: nan}), "Validate: Tolerance = NaN"},
+		{metric.Validate(ctx, p, &metric.ValidateOptions{MaxTriples: -1}), "Validate: MaxTriples = -1"},
+		{metric.Validate(ctx, p, &metric.ValidateOptions{Samples: -1}), "Validate: Samples = -1"},
+		{metric.Validate(ctx, p, &metric.ValidateOptions{Workers: -1}), "Validate: Workers = -1"},
 		{metric.ValidateUltrametric(ctx, p, -1), "ValidateUltrametric: tol = -1"},
 		{metric.ValidateUltrametric(ctx, p, nan), "ValidateUltrametric: tol = NaN"},
 	}
@@ -128,6 +134,9 @@ func TestFinites_Refuse(t *testing.T) {
 		}
 		cases = append(cases, refused{second(metric.Subdominant(ctx, f)), "Subdominant: " + want},
 			refused{metric.ValidateUltrametric(ctx, f, 0), "ValidateUltrametric: " + want})
+	}
+	if math.MaxInt > math.MaxInt32 { // an int of 32 bits cannot ask for as many triples
+		cases = append(cases, refused{metric.Validate(ctx, huge, &metric.ValidateOptions{MaxTriples: math.MaxInt}), "Validate: needs"})
 	}
 	refuse(t, cases)
 }
@@ -279,7 +288,7 @@ func TestContext_Ends(t *testing.T) {
 			last(metric.Diameter(ctx, f)), third(metric.Radius(ctx, f)), last(metric.MinDistance(ctx, f)), last(metric.MinPositiveDistance(ctx, f)),
 			second(metric.Net(ctx, f, 0, nil)), third(metric.FarthestFirst(ctx, f, 1, 0)), third(metric.Assign(ctx, f, []int{1})),
 			second(metric.NearestNeighbors(ctx, f, 1)), second(metric.ReverseNeighbors(ctx, f, 2)), second(metric.Densify(ctx, f)),
-			second(metric.Spanner(ctx, f, 3)), second(metric.Subdominant(ctx, f)), metric.Validate(ctx, f, nil), last(metric.Same(f).Lipschitz(ctx)),
+			second(metric.Spanner(ctx, f, 3)), second(metric.Subdominant(ctx, f)), metric.Validate(ctx, f, nil), metric.Validate(ctx, f, &metric.ValidateOptions{MaxTriples: 1}), last(metric.Same(f).Lipschitz(ctx)),
 			second(metric.NewGraph(ctx, weighted(1))), second(metric.NewGraphEdges(ctx, 2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
 		} {
 			if !errors.Is(err, context.Canceled) {

@@ -116,11 +116,3 @@ func TestGreatCircle_ParisLondon(t *testing.T) {
 		t.Errorf("%v km", got)
 	}
 }
-
-func BenchmarkGreatCircle(b *testing.B) {
-	x, y := metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278}
-	b.ReportAllocs()
-	for b.Loop() {
-		metric.GreatCircle{}.Distance(x, y)
-	}
-}

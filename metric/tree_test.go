@@ -320,14 +320,7 @@ func BenchmarkTree(b *testing.B) {
 		parent[v] = r.IntN(max(v, 1))
 	}
 	parent[0] = -1
-	b.Run(fmt.Sprintf("New/n=%d", n), func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := NewTree(parent, nil); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
+	testkit.Bench(b, fmt.Sprintf("New/n=%d", n), func() { testkit.Must(NewTree(parent, nil)) })
 	tree := testkit.Must(NewTree(parent, nil))
 	benchmarkDistances(b, n, tree.PathMetric())
 }

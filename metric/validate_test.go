@@ -1,12 +1,10 @@
 package metric
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strconv"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -62,42 +60,25 @@ func sampling(o ValidateOptions) *ValidateOptions {
 	return &o
 }
 
+// TestConformance_Spaces accepts all the others.
 func TestValidate_AcceptsMetrics(t *testing.T) {
 	r := random.Seeded(2)
 	var globe []LatLon
-	var dirs [][]float64
-	for range 120 {
-		globe = append(globe, LatLon{180*r.Float64() - 90, 360*r.Float64() - 180})
-		v := make([]float64, 50)
-		for k := range v {
-			v[k] = r.NormFloat64()
-		}
-		dirs = append(dirs, v)
+	for range 60 { // near, equal, antipodal
+		p := LatLon{180*r.Float64() - 90, 360*r.Float64() - 180}
+		globe = append(globe, p, LatLon{p.Lat, p.Lon + 1e-9*r.Float64()}, p, LatLon{-p.Lat, p.Lon + 180})
 	}
-	for range 40 { // near, equal, antipodal, parallel
-		p := globe[r.IntN(120)]
-		globe = append(globe, LatLon{p.Lat, p.Lon + 1e-9*r.Float64()}, p, LatLon{-p.Lat, p.Lon + 180})
-		v := dirs[r.IntN(120)]
-		w, x := make([]float64, len(v)), make([]float64, len(v))
-		for k := range v {
-			w[k], x[k] = 3*v[k], v[k]*(1+1e-12*r.Float64())
-		}
-		dirs = append(dirs, w, x)
-	}
-	sphere := testkit.Must(NewPoints(globe, GreatCircle{}))
-	angles := testkit.Must(NewPoints(dirs, Angular{}))
 	for name, f := range map[string]Finite{
-		"plane": planePoints(150), "sphere": sphere, "angular": angles,
+		"plane": planePoints(150), "sphere": testkit.Must(NewPoints(globe, GreatCircle{})),
 		"line":   newTable(40, func(i, j int) float64 { return math.Abs(float64(i - j)) }),
 		"point":  table{{0}},
 		"pair":   table{{0, 5}, {5, 0}},
 		"triple": table{{0, 1, 2}, {1, 0, 1}, {2, 1, 0}},
 	} {
-		if err := Validate(t.Context(), f, nil); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err := Validate(t.Context(), f, sampling(ValidateOptions{})); err != nil {
-			t.Errorf("%s, sampled: %v", name, err)
+		for _, o := range []*ValidateOptions{nil, sampling(ValidateOptions{})} {
+			if err := Validate(t.Context(), f, o); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 	if err := Validate(t.Context(), planePoints(30), &ValidateOptions{Strict: true}); err != nil {
@@ -245,24 +226,8 @@ func TestValidate_Tolerance(t *testing.T) {
 	}
 }
 
-func TestValidate_Options(t *testing.T) {
+func TestValidate_Progress(t *testing.T) {
 	f := planePoints(50)
-	for _, o := range []ValidateOptions{{Tolerance: -1}, {Tolerance: math.NaN()}, {Tolerance: math.Inf(1)}, {MaxTriples: -1}, {Samples: -1}, {Workers: -1}} {
-		var v *ValueError
-		if err := Validate(t.Context(), f, &o); !errors.As(err, &v) {
-			t.Errorf("%+v: %v", o, err)
-		}
-	}
-	if err := Validate(t.Context(), table{}, nil); !errors.Is(err, ErrEmpty) {
-		t.Errorf("no points: %v", err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, o := range []*ValidateOptions{nil, sampling(ValidateOptions{})} {
-		if err := Validate(ctx, f, o); !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled: %v", err)
-		}
-	}
 	for _, o := range []*ValidateOptions{{}, sampling(ValidateOptions{})} {
 		last, total := 0, 0
 		o.Progress = func(d, n int) {
@@ -276,24 +241,6 @@ func TestValidate_Options(t *testing.T) {
 		}
 	}
 }
-
-// A matrix that would not fit is refused. An int of 32 bits cannot ask for one:
-// fewer than 2^31 triples are those of at most 1,625 points.
-func TestValidate_RefusesTooLargeAMatrix(t *testing.T) {
-	if strconv.IntSize < 64 {
-		t.Skip("for ints of 64 bits")
-	}
-	var m *MemoryError
-	if err := Validate(t.Context(), zeros(1<<20), &ValidateOptions{MaxTriples: math.MaxInt}); !errors.As(err, &m) {
-		t.Errorf("2^20 points: %v", err)
-	}
-}
-
-// zeros is a set of so many equal points.
-type zeros int
-
-func (z zeros) Len() int                { return int(z) }
-func (zeros) Distance(_, _ int) float64 { return 0 }
 
 // The 60 ordered triples of 5 points come equally often. False-reject
 // probability 1e-6.
@@ -316,24 +263,10 @@ func TestDistinct_Uniform(t *testing.T) {
 func BenchmarkValidate(b *testing.B) {
 	for _, n := range []int{500, 1000} {
 		f := testkit.Must(Densify(b.Context(), planePoints(n)))
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := Validate(b.Context(), f, nil); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		testkit.Bench(b, fmt.Sprintf("n=%d", n), func() { testkit.Must(0, Validate(b.Context(), f, nil)) })
 	}
-	b.Run("sample,n=100000", func(b *testing.B) {
-		f := planePoints(100000)
-		b.ReportAllocs()
-		for b.Loop() {
-			if err := Validate(b.Context(), f, nil); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
+	large := planePoints(100000)
+	testkit.Bench(b, "sample,n=100000", func() { testkit.Must(0, Validate(b.Context(), large, nil)) })
 }
 
 // Symmetry is to the last bit, either way and whether all triples are checked or

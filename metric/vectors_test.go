@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/metric/metrictest"
 )
@@ -190,22 +191,12 @@ func TestSpaces_NoAllocation(t *testing.T) {
 	}
 }
 
-func BenchmarkEuclidean(b *testing.B) {
+func BenchmarkDistance(b *testing.B) {
 	for _, d := range []int{2, 100} {
-		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {
-			pts := gaussians(random.Seeded(1), 2, d)
-			b.ReportAllocs()
-			for b.Loop() {
-				metric.Euclidean{}.Distance(pts[0], pts[1])
-			}
-		})
+		pts := gaussians(random.Seeded(1), 2, d)
+		testkit.Bench(b, fmt.Sprintf("Euclidean/d=%d", d), func() { metric.Euclidean{}.Distance(pts[0], pts[1]) })
+		testkit.Bench(b, fmt.Sprintf("Angular/d=%d", d), func() { metric.Angular{}.Distance(pts[0], pts[1]) })
 	}
-}
-
-func BenchmarkAngular(b *testing.B) {
-	pts := gaussians(random.Seeded(1), 2, 100)
-	b.ReportAllocs()
-	for b.Loop() {
-		metric.Angular{}.Distance(pts[0], pts[1])
-	}
+	x, y := metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278}
+	testkit.Bench(b, "GreatCircle", func() { metric.GreatCircle{}.Distance(x, y) })
 }

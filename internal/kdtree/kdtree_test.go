@@ -90,25 +90,6 @@ func TestTree_Structure(t *testing.T) {
 	}
 }
 
-// The split must put no greater coordinate before mid than after it.
-func TestTree_Split(t *testing.T) {
-	r := random.Seeded(3)
-	for trial := range 300 {
-		n := 1 + r.IntN(60)
-		tree := &Tree{N: n, Dim: 1, coords: make([]float64, n), ID: make([]int32, n)}
-		for k := range tree.coords {
-			tree.coords[k] = float64(r.IntN(1 + trial%20))
-		}
-		mid := r.IntN(n)
-		tree.split(0, mid, n, 0)
-		for k := range n {
-			if v := tree.coords[k]; (k < mid && v > tree.coords[mid]) || (k > mid && v < tree.coords[mid]) {
-				t.Fatalf("n=%d mid=%d: %v", n, mid, tree.coords)
-			}
-		}
-	}
-}
-
 // An embedding that cannot be used is not: all is scanned.
 func TestTree_Refuses(t *testing.T) {
 	good := Embedding{Coords: []float64{1, 2, 3, 4}, Dim: 2, P: 2, FromNorm: identity}

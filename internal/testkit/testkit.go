@@ -80,3 +80,13 @@ func Check(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// Bench times call, as the sub-benchmark of that name.
+func Bench(b *testing.B, name string, call func()) {
+	b.Run(name, func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			call()
+		}
+	})
+}
