@@ -65,7 +65,7 @@ func (o *AuditOptions) auditing(op string, reach float64) *auditing {
 // variation). O(Len()^2 * Outputs()), on every core; a lazy channel's rows are
 // computed Len()/16 times.
 //
-// The result speaks of the exact law that Release draws from, and of rho as
+// The result speaks of the exact distribution that Release draws from, and of rho as
 // its Distance returns it. Outputs count as different even where they stand for
 // one point; merging them can only lower the level.
 func (c *Channel) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions) (Audit, error) {
@@ -211,7 +211,7 @@ func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing,
 		return Audit{}, err
 	}
 	return c.pairs(ctx, rho, o, func(x, xp int, a, b row, d float64, best *Audit) error {
-		if slices.Equal(a.W, b.W) { // one law: 0 exactly, which intervals of sums cannot say
+		if slices.Equal(a.W, b.W) { // one distribution: 0 exactly, which intervals of sums cannot say
 			return nil
 		}
 		sl, sh := lnRatio(sums[x], sums[xp])
@@ -633,7 +633,7 @@ func wideRatio(a, b []float64, largest bool) ratio {
 	return ratio{best - slack, best + slack, at}
 }
 
-// proportional tells whether two rows give the same law, exactly: equal up to
+// proportional tells whether two rows give the same distribution, exactly: equal up to
 // a factor. It decides what an infinite level is at distance 0.
 func proportional(a, b row) bool {
 	same := true

@@ -19,7 +19,7 @@ import (
 // Channel is a mechanism from the points 0, ..., Len()-1 to Outputs()
 // outputs: a row of weights per input, each weight an exact real number. The
 // probability of output y at input x is its weight over the sum of its row,
-// exactly; [Channel.Release] draws from that law without rounding, and
+// exactly; [Channel.Release] draws from it without rounding, and
 // [Channel.Audit] bounds its privacy level rigorously. Weights may be given by
 // their logarithms, so that none underflows.
 //
@@ -351,7 +351,7 @@ func (c *Channel) Row(x int, dst []float64) []float64 {
 
 var buffers = sync.Pool{New: func() any { return new([]float64) }}
 
-// Release draws the output of input x and returns its point. The law is exact:
+// Release draws the output of input x and returns its point. The distribution is exact:
 // the weights' ratio to their sum as real numbers, for whatever bits the row
 // holds. O(Outputs()) without allocation; for many draws from one input see
 // [Channel.Sampler]. An x outside [0, Len()) is a [*metric.ValueError].
@@ -396,7 +396,7 @@ func (c *Channel) Sampler(x int) (*Sampler, error) {
 	return &Sampler{c, exact.NewTable(w.Weights)}, nil
 }
 
-// Draw returns the point of one output, with the law of [Channel.Release] and,
+// Draw returns the point of one output, with the distribution of [Channel.Release] and,
 // for a seeded generator, the same draws.
 func (s *Sampler) Draw(rng *rand.Rand) int {
 	if s == nil || s.table == nil {

@@ -1,6 +1,6 @@
 // Package mechanism holds what every private mechanism has in common: what it
 // does ([Mechanism]), what it promises ([Guarantee]), and, on finite spaces,
-// the matrix of its law ([Channel]) that can be sampled without rounding,
+// the matrix of its distributions ([Channel]) that can be sampled without rounding,
 // audited and measured.
 //
 // # The problem
@@ -22,7 +22,7 @@
 // the last bits: a probability that underflows to 0, a logarithm whose rounding
 // favors an output. Here the float64 weights of a [Channel] row are exact
 // real numbers, or exact logarithms of them; [Channel.Release] draws from their
-// ratios exactly, and [Channel.Audit] bounds the level of that law with
+// ratios exactly, and [Channel.Audit] bounds their level with
 // rounding that always goes up. [Channel.Certify] turns the bound into the
 // guarantee that the channel carries.
 //

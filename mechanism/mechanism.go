@@ -29,7 +29,7 @@ type Mechanism[X, Y any] interface {
 // A new one serves one goroutine: call Rand in each Release, about a microsecond,
 // and do not keep what it returns.
 //
-// It makes the randomness right and not yet the law: float64 noise made of it,
+// It makes the randomness right and not yet the distribution: float64 noise made of it,
 // such as NormFloat64, may break a guarantee in the last bits (package doc,
 // Exactness).
 func Rand(rng *rand.Rand) *rand.Rand {

@@ -408,7 +408,7 @@ var lpCalls = []call{
 
 var mechanismKitCalls = []call{
 	{"mechanismtest.TestChannel", mechanismtest.TestChannel, []any{channel, path, &mechanismtest.Options[int, int]{Samples: 1000}}},
-	{"mechanismtest.TestLaw", mechanismtest.TestLaw[int, int], []any{channel, 2, law(channel.Row(2, nil)), &mechanismtest.Options[int, int]{Samples: 1000}}},
+	{"mechanismtest.TestDistribution", mechanismtest.TestDistribution[int, int], []any{channel, 2, law(channel.Row(2, nil)), &mechanismtest.Options[int, int]{Samples: 1000}}},
 	{"mechanismtest.TestLevel", mechanismtest.TestLevel[int, int], []any{channel, 2, 3, 1.0, &mechanismtest.Options[int, int]{Samples: 1000}}},
 	{"mechanismtest.TestMechanism", mechanismtest.TestMechanism[int, int], []any{channel, []int{0, 1, 2}, &mechanismtest.Options[int, int]{Samples: 1000}}},
 }

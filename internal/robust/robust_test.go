@@ -50,7 +50,7 @@ var accepted = map[string]string{
 
 func init() {
 	for _, n := range []int{math.MaxInt >> 22, math.MaxInt - 1, math.MaxInt} {
-		for _, at := range []string{"TestChannel argument 3", "TestLaw argument 4", "TestLevel argument 5"} {
+		for _, at := range []string{"TestChannel argument 3", "TestDistribution argument 4", "TestLevel argument 5"} {
 			accepted[fmt.Sprintf("mechanismtest.%s: Samples %d", at, n)] = "it draws as often as it is asked to"
 		}
 	}

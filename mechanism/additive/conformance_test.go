@@ -43,7 +43,7 @@ func TestConformance_Integers(t *testing.T) {
 	for k := int64(-12); k <= 12; k++ {
 		distribution[7+k] = math.Tanh(0.35) * math.Exp(-0.7*math.Abs(float64(k)))
 	}
-	testkit.Check(t, mechanismtest.TestLaw(t.Context(), laplace, 7, distribution, nil))
+	testkit.Check(t, mechanismtest.TestDistribution(t.Context(), laplace, 7, distribution, nil))
 	gauss, err := additive.NewDiscreteGaussian(additive.GaussianTarget{Alpha: 0.5, Delta: 1e-3, Diameter: 3}, nil)
 	conform(t, "DiscreteGaussian", gauss, err, 3, o, 0, 3, math.MaxInt64)
 	geometric, err := additive.NewTruncatedGeometric(additive.Range{Lo: -2, Hi: 5}, 0.7, nil)

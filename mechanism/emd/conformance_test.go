@@ -55,7 +55,7 @@ func TestConformance_Randomizers(t *testing.T) {
 		for y, p := range channel.Row(2, nil) {
 			law[channel.Output(y)] += p
 		}
-		if err := mechanismtest.TestLaw(t.Context(), c.m, 2, law, o); err != nil {
+		if err := mechanismtest.TestDistribution(t.Context(), c.m, 2, law, o); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

@@ -28,8 +28,8 @@
 //
 // Every finite mechanism is a [mechanism.Channel] that was audited: the level
 // in its Guarantee is an upper bound, computed with outward rounding, of the
-// privacy level of the exact law that Release draws from. Only Options.Lazy
-// skips the audit, for spaces too large for a matrix; its doc says what the
+// privacy level of the exact distributions that Release draws from. Only [Lazy]
+// does without an audit, for spaces too large for a matrix; its doc says what the
 // guarantee then rests on. Loss is not part of any guarantee; compute it with
 // Channel.Loss.
 //

@@ -1,6 +1,10 @@
 package mechanismtest
 
-import "gonum.org/v1/gonum/mathext"
+import (
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/metricdp/metricdp/internal/search"
+)
 
 // tail is P{Bin(n, p) >= k}.
 func tail(k, n int, p float64) float64 {
@@ -19,14 +23,8 @@ func tail(k, n int, p float64) float64 {
 // hits among n it says at confidence 1-level that a hit has at least this
 // probability. For p below it, k hits or more have probability at most level.
 func atLeast(k, n int, level float64) float64 {
-	lo, hi := 0.0, float64(k)/float64(n)
-	for range 64 { // the tail increases in p; lo stays on the safe side
-		if mid := lo + (hi-lo)/2; tail(k, n, mid) <= level {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+	// The tail increases in p, and what is returned is on the safe side.
+	lo, _ := search.Change(0, float64(k)/float64(n), 0x1p-52, func(p float64) bool { return tail(k, n, p) > level })
 	return lo
 }
 

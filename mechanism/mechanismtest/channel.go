@@ -23,7 +23,7 @@ const (
 
 // TestChannel checks a channel as [TestMechanism] does, at up to 16 of its
 // inputs, and all that a channel says of itself: that its rows are
-// distributions, that Release and Sampler draw from them (as [TestLaw] checks,
+// distributions, that Release and Sampler draw from them (as [TestDistribution] checks,
 // with one Options.FalseReject for all inputs together), that the exact audit
 // under rho does not refute its guarantee, that losses under rho are those of
 // the rows, and that it survives [mechanism.Channel.WriteJSON] and
@@ -55,11 +55,12 @@ func TestChannel(ctx context.Context, c *mechanism.Channel, rho metric.Finite, o
 	if !t.Law("rows", func() error { return checkRows(c) }) {
 		return t.Err()
 	}
-	behavior(t, mechanism.Mechanism[int, int](c), inputs, &opt)
+	m := until[int, int]{ctx, c}
+	behavior[int, int](t, m, inputs, &opt)
 	t.Law("frequencies", func() error {
 		for _, x := range inputs {
-			// Release and Sampler have one law, and half of the errors each.
-			if err := drawsRow(c, x, &opt, opt.FalseReject/float64(2*len(inputs))); err != nil {
+			// Release and Sampler have one distribution, and half of the errors each.
+			if err := drawsRow(c, m, x, &opt, opt.FalseReject/float64(2*len(inputs))); err != nil {
 				return refused(x, err)
 			}
 		}
@@ -72,7 +73,7 @@ func TestChannel(ctx context.Context, c *mechanism.Channel, rho metric.Finite, o
 	if kept { // ReadChannel audits too
 		t.Law("JSON", func() error { return survivesJSON(ctx, c, rho) })
 	}
-	return t.Err()
+	return ended(ctx, t)
 }
 
 func checkRows(c *mechanism.Channel) error {
@@ -107,7 +108,7 @@ func checkRows(c *mechanism.Channel) error {
 	return nil
 }
 
-func drawsRow(c *mechanism.Channel, x int, o *Options[int, int], falseReject float64) error {
+func drawsRow(c *mechanism.Channel, m until[int, int], x int, o *Options[int, int], falseReject float64) error {
 	p := map[int]float64{} // of points: several outputs may stand for one
 	for y, v := range c.Row(x, nil) {
 		p[c.Output(y)] += v
@@ -119,7 +120,7 @@ func drawsRow(c *mechanism.Channel, x int, o *Options[int, int], falseReject flo
 	released, drawn := map[int]int{}, map[int]int{}
 	r, q := o.generator(2), o.generator(3)
 	for range o.Samples {
-		y, err := c.Release(r, x)
+		y, err := m.Release(r, x)
 		if err != nil {
 			return err
 		}

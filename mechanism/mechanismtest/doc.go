@@ -4,20 +4,20 @@
 //
 //	func TestReport(t *testing.T) {
 //		m := newReport()
-//		if err := mechanismtest.TestMechanism(m, []int{0, 5, 41}, nil); err != nil {
+//		if err := mechanismtest.TestMechanism(t.Context(), m, []int{0, 5, 41}, nil); err != nil {
 //			t.Fatal(err)
 //		}
-//		if _, err := mechanismtest.TestLevel(m, 5, 6, 1, nil); err != nil {
+//		if _, err := mechanismtest.TestLevel(t.Context(), m, 5, 6, 1, nil); err != nil {
 //			t.Error(err)
 //		}
 //	}
 //
 // [TestMechanism] checks how a mechanism behaves, [TestLevel] looks for two
-// inputs that it tells apart better than it promises, [TestLaw] compares the
-// frequencies of its outputs with their law where that is known, and
-// [TestChannel] does all that can be done for a finite mechanism whose law is a
-// matrix. They return nil or every law that fails, joined, each a [*Failure].
-// Run the tests under the race detector too, which sees in the law on
+// inputs that it tells apart better than it promises, [TestDistribution] compares the
+// frequencies of its outputs with their distribution where that is known, and
+// [TestChannel] does all that can be done for a finite mechanism whose
+// distributions are a matrix. They return nil or every law that fails, joined, each
+// a [*Failure]; ctx ends them early with its error. Run the tests under the race detector too, which sees in the law on
 // concurrent use what wrong results alone do not show.
 //
 // # The laws
@@ -34,7 +34,7 @@
 //   - input: a release does not modify its input, as far as %#v prints it.
 //   - output: a release does not modify what was released before it.
 //   - level: no event is found likelier than the guarantee allows.
-//   - frequencies: outputs come as often as their law says.
+//   - frequencies: outputs come as often as their distribution says.
 //   - rows: of a channel: probabilities, as Prob gives them, that sum to 1.
 //   - audit: of a channel: its exact level does not refute its guarantee.
 //   - loss: of a channel: the mean distance under its rows.
@@ -58,5 +58,5 @@
 //   - Clopper, Pearson, "The use of confidence or fiducial limits illustrated in
 //     the case of the binomial", 1934.
 //   - Agrawal, "Finite-sample concentration of the multinomial in relative
-//     entropy", 2020: the bound on the false rejects of TestLaw.
+//     entropy", 2020: the bound on the false rejects of TestDistribution.
 package mechanismtest

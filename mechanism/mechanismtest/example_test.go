@@ -63,12 +63,12 @@ func ExampleTestLevel() {
 	// claimed 0.3, seen at least 0.47, rejected: true
 }
 
-func ExampleTestLaw() {
+func ExampleTestDistribution() {
 	law := map[int64]float64{} // the outputs left out share what remains
 	for k := int64(-20); k <= 20; k++ {
 		law[100+k] = math.Tanh(0.25) * math.Exp(-0.5*math.Abs(float64(k)))
 	}
-	fmt.Println(mechanismtest.TestLaw(context.Background(), newCounter(0.5), 100, law, nil))
+	fmt.Println(mechanismtest.TestDistribution(context.Background(), newCounter(0.5), 100, law, nil))
 	// Output:
 	// <nil>
 }

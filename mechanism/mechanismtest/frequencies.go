@@ -8,31 +8,30 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/mechanism"
-	"github.com/metricdp/metricdp/metric"
 )
 
 // massSlack is how far probabilities may be from a sum of 1 by rounding: those
 // of a Channel's row, to a relative 2^-42 each, are a quarter of it off. An
-// output outside a law that lacks no more has a probability of at most this,
-// and one is then drawn in 10^5 draws with probability below 1e-7.
+// output outside a distribution that lacks no more has a probability of at most
+// this, and one is then drawn in 10^5 draws with probability below 1e-7.
 const massSlack = 0x1p-40
 
-// TestLaw draws Options.Samples releases at x and compares how often each
+// TestDistribution draws Options.Samples releases at x and compares how often each
 // output comes up with its probability in p. Where p sums to less than
 // 1 - 2^-40 the outputs it leaves out have the rest together. Put real numbers
 // into bins with [mechanism.Then]; Options.Key is not used.
 //
 // The measure of disagreement is the relative entropy D of the frequencies to p.
-// For k outcomes and n samples of that law
+// For k outcomes and n samples of p
 //
 //	P{n D >= z} <= exp(-z) (e z/(k-1))^(k-1), z > k-1
 //
 // (Agrawal 2020), which no asymptotic argument enters, so a mechanism with that
-// law is rejected, with a [*Failure], with probability at most
+// distribution is rejected, with a [*Failure], with probability at most
 // Options.FalseReject. An outcome of probability 0 rejects at once. Other errors
 // are a [*metric.ValueError], for an option or p, and those of Release.
-func TestLaw[X any, Y comparable](ctx context.Context, m mechanism.Mechanism[X, Y], x X, p map[Y]float64, o *Options[X, Y]) error {
-	const op = "mechanismtest: TestLaw"
+func TestDistribution[X any, Y comparable](ctx context.Context, m mechanism.Mechanism[X, Y], x X, p map[Y]float64, o *Options[X, Y]) error {
+	const op = "mechanismtest: TestDistribution"
 	opt, err := settings(op, o)
 	if err != nil {
 		return err
@@ -45,8 +44,9 @@ func TestLaw[X any, Y comparable](ctx context.Context, m mechanism.Mechanism[X, 
 		sum += v
 	}
 	if sum > 1+massSlack {
-		return &metric.ValueError{Op: op, Arg: "sum of p", Index: -1, Value: sum, Want: "at most 1"}
+		return fault.Value(op, "sum of p", sum, "at most 1")
 	}
+	m = until[X, Y]{ctx, m}
 	t := &law.Trial{Op: op}
 	t.Law("frequencies", func() error {
 		count := map[Y]int{}
@@ -63,10 +63,10 @@ func TestLaw[X any, Y comparable](ctx context.Context, m mechanism.Mechanism[X, 
 		}
 		return nil
 	})
-	return t.Err()
+	return ended(ctx, t)
 }
 
-// disagree returns an error where the counts are not those of the law p, whose
+// disagree returns an error where the counts are not those of the distribution p, whose
 // keys leave out a mass of rest, at that probability of being wrong.
 func disagree[Y comparable](count map[Y]int, p map[Y]float64, rest, falseReject float64) error {
 	n, others := 0, 0
@@ -77,7 +77,7 @@ func disagree[Y comparable](count map[Y]int, p map[Y]float64, rest, falseReject 
 		}
 		if q, ok := p[y]; !ok {
 			if others += c; rest <= massSlack {
-				return fmt.Errorf("%s came up %d times and is not in the law", law.Brief(y), c)
+				return fmt.Errorf("%s came up %d times and is not in the distribution", law.Brief(y), c)
 			}
 		} else if q == 0 {
 			return fmt.Errorf("%s has probability 0 and came up %d times", law.Brief(y), c)

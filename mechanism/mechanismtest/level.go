@@ -10,7 +10,6 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/mechanism"
-	"github.com/metricdp/metricdp/metric"
 )
 
 // Evidence is what samples say about the level between two inputs.
@@ -61,9 +60,10 @@ func TestLevel[X, Y any](ctx context.Context, m mechanism.Mechanism[X, Y], x, xP
 	}
 	g := m.Guarantee()
 	if distance > g.Reach() {
-		return Evidence{}, &metric.ValueError{Op: op, Arg: "distance", Index: -1, Value: distance, Want: fmt.Sprintf("at most the guarantee's reach of %v", g.Reach())}
+		return Evidence{}, fault.Value(op, "distance", distance, fmt.Sprintf("at most the guarantee's reach of %v", g.Reach()))
 	}
 	best := Evidence{Confidence: 1 - opt.FalseReject}
+	m = until[X, Y]{ctx, m}
 	t := &law.Trial{Op: op}
 	t.Law("level", func() error {
 		if err := promises(g); err != nil {
@@ -89,7 +89,7 @@ func TestLevel[X, Y any](ctx context.Context, m mechanism.Mechanism[X, Y], x, xP
 		}
 		return nil
 	})
-	return best, t.Err()
+	return best, ended(ctx, t)
 }
 
 // sampled holds the outputs that occur, in the order in which they first did,

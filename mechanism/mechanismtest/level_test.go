@@ -1,6 +1,7 @@
 package mechanismtest_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -94,7 +95,7 @@ func TestStatistics_RejectAsStated(t *testing.T) {
 		if _, err := mechanismtest.TestLevel(t.Context(), m, 0, 1, 1, o); err != nil {
 			level++
 		}
-		if err := mechanismtest.TestLaw(t.Context(), four, 0, uniform, o); err != nil {
+		if err := mechanismtest.TestDistribution(t.Context(), four, 0, uniform, o); err != nil {
 			law++
 		}
 	}
@@ -104,7 +105,7 @@ func TestStatistics_RejectAsStated(t *testing.T) {
 	}
 }
 
-func TestLaw_FindsOtherLaws(t *testing.T) {
+func TestDistribution_FindsOthers(t *testing.T) {
 	six := &made[int, int]{func(r *rand.Rand, x int) (int, error) { return r.IntN(6), nil }, always(promise(0, 0))}
 	fair := func(change func(p map[int]float64)) map[int]float64 {
 		p := map[int]float64{}
@@ -129,11 +130,11 @@ func TestLaw_FindsOtherLaws(t *testing.T) {
 		{"never seen", map[int]float64{0: 0.1, 1: 0.1, 2: 0.1, 3: 0.1, 4: 0.1, 5: 0.1, 6: 0.4}, "frequencies"},
 		{"one outcome", map[int]float64{0: 1}, "frequencies"},
 	} {
-		only(t, c.name, mechanismtest.TestLaw(t.Context(), six, 0, c.p, nil), c.law)
+		only(t, c.name, mechanismtest.TestDistribution(t.Context(), six, 0, c.p, nil), c.law)
 	}
 	var value *metric.ValueError
 	for _, p := range []map[int]float64{{0: -1}, {0: math.NaN()}, {0: 0.7, 1: 0.4}} {
-		if err := mechanismtest.TestLaw(t.Context(), six, 0, p, nil); !errors.As(err, &value) {
+		if err := mechanismtest.TestDistribution(t.Context(), six, 0, p, nil); !errors.As(err, &value) {
 			t.Errorf("%v: %v", p, err)
 		}
 	}
@@ -172,5 +173,24 @@ func TestChannel_CatchesEachLiar(t *testing.T) {
 		lazy := testkit.Must(mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: 4, Outputs: 4, Fill: c.fill}, &mechanism.ChannelOptions{Lazy: true}))
 		o := &mechanismtest.Options[int, int]{Samples: 1 << 12}
 		only(t, c.name, mechanismtest.TestChannel(t.Context(), lazy.WithGuarantee(promise(c.claim, 0)), c.rho, o), c.law)
+	}
+}
+
+// Every test ends with its context, and not in a failure.
+func TestAll_EndWithTheirContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	m := coin(0.25, 2, 0)
+	c := testkit.Must(mechanism.FromWeights(t.Context(), 2, 2, []float64{2, 1, 1, 2}, nil))
+	_, level := mechanismtest.TestLevel(ctx, m, 0, 1, 1, nil)
+	for name, err := range map[string]error{
+		"TestMechanism":    mechanismtest.TestMechanism(ctx, m, []int{0, 1}, nil),
+		"TestDistribution": mechanismtest.TestDistribution(ctx, m, 0, map[int]float64{0: 1}, nil),
+		"TestChannel":      mechanismtest.TestChannel(ctx, c, space.Path(2, 1), nil),
+		"TestLevel":        level,
+	} {
+		if !errors.Is(err, context.Canceled) || len(laws(err)) != 1 || laws(err)[0] != "no law" {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -29,7 +29,7 @@ const (
 // TestMechanism checks that m keeps the contract of [mechanism.Mechanism] on the
 // given inputs of its domain, and on Options.Refused outside it; the package's
 // doc lists the laws, here those from guarantee to output. Frequencies and the
-// level of privacy are left to [TestLaw] and [TestLevel]. The error joins a
+// level of privacy are left to [TestDistribution] and [TestLevel]. The error joins a
 // [*Failure] for every law that fails; it is [metric.ErrEmpty] for no inputs and
 // a [*metric.ValueError] for an option.
 //
@@ -47,7 +47,28 @@ func TestMechanism[X, Y any](ctx context.Context, m mechanism.Mechanism[X, Y], i
 		return err
 	}
 	t := &law.Trial{Op: op}
-	behavior(t, m, inputs, &opt)
+	behavior[X, Y](t, until[X, Y]{ctx, m}, inputs, &opt)
+	return ended(ctx, t)
+}
+
+// until is a mechanism that releases until ctx is done.
+type until[X, Y any] struct {
+	ctx context.Context
+	mechanism.Mechanism[X, Y]
+}
+
+func (u until[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
+	if err := u.ctx.Err(); err != nil {
+		return y, err
+	}
+	return u.Mechanism.Release(rng, x)
+}
+
+// ended is the error of ctx, or what t found.
+func ended(ctx context.Context, t *law.Trial) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s: %w", t.Op, err)
+	}
 	return t.Err()
 }
 

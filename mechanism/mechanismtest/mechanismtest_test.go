@@ -265,7 +265,7 @@ func TestOptions_BadInput(t *testing.T) {
 		if _, err := mechanismtest.TestLevel(t.Context(), m, 0, 1, 1, &o); !errors.As(err, &value) {
 			t.Errorf("%+v: %v", o, err)
 		}
-		if err := mechanismtest.TestLaw(t.Context(), m, 0, nil, &o); !errors.As(err, &value) {
+		if err := mechanismtest.TestDistribution(t.Context(), m, 0, nil, &o); !errors.As(err, &value) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

@@ -4,10 +4,10 @@ import (
 	"math/rand/v2"
 	"reflect"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
-	"github.com/metricdp/metricdp/metric"
 )
 
 // Failure reports one law that does not hold. Its fields are Op, the call, Law,
@@ -58,10 +58,10 @@ func settings[X, Y any](op string, o *Options[X, Y]) (Options[X, Y], error) {
 		c = *o
 	}
 	if c.Samples < 0 {
-		return c, &metric.ValueError{Op: op, Arg: "Samples", Index: -1, Value: float64(c.Samples), Want: "at least 0"}
+		return c, fault.Value(op, "Samples", float64(c.Samples), "at least 0")
 	}
 	if !(c.FalseReject >= 0 && c.FalseReject < 1) {
-		return c, &metric.ValueError{Op: op, Arg: "FalseReject", Index: -1, Value: c.FalseReject, Want: "a number in [0, 1)"}
+		return c, fault.Value(op, "FalseReject", c.FalseReject, "a number in [0, 1)")
 	}
 	if c.Samples == 0 {
 		c.Samples = defaultSamples
