@@ -3,7 +3,6 @@ package lp
 import (
 	"fmt"
 	"math"
-	"os"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -48,7 +47,7 @@ func BenchmarkOptimal_Graph(b *testing.B) {
 		{"roads n=400", roads(b, 20, 20)}, {"roads n=1000", roads(b, 25, 40)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			if c.f.Len() > 400 && os.Getenv("METRICDP_LONG") == "" {
+			if c.f.Len() > 400 && !long {
 				b.Skip("METRICDP_LONG is not set")
 			}
 			b.ReportAllocs()

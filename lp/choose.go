@@ -13,8 +13,6 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/median"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -198,9 +196,6 @@ const defaultTime = time.Minute
 
 // defaults checks what was asked and fills in defaults.
 func (c *chooser) defaults(ctx context.Context, op string) error {
-	if err := c.b.Check(); err != nil {
-		return err
-	}
 	o, err := c.options().defaults(op, c.b, c.alpha)
 	if err != nil {
 		return err
@@ -211,15 +206,13 @@ func (c *chooser) defaults(ctx context.Context, op string) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("%s: stopped: %w", op, context.Cause(ctx))
 		}
-		row = finite.Row(c.b.Privacy, i, row)
-		if err := fault.AllNonNegative(op, "Privacy", row); err != nil {
+		if row, err = distances(op, "Privacy", c.b.Privacy, i, row); err != nil {
 			return err
 		}
 		if c.b.OneMetric() {
 			continue
 		}
-		row = finite.Row(c.b.Utility, i, row)
-		if err := fault.AllNonNegative(op, "Utility", row); err != nil {
+		if row, err = distances(op, "Utility", c.b.Utility, i, row); err != nil {
 			return err
 		}
 	}

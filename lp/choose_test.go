@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -222,31 +221,6 @@ func TestChoose_Canceled(t *testing.T) {
 	if s, err := Choose(ctx, b, 10, nil); !errors.Is(err, context.Canceled) || s != nil {
 		t.Errorf("%+v, %v", s, err)
 	}
-}
-
-func TestChoose_BadInput(t *testing.T) {
-	good := metric.Same(space.Path(3, 1))
-	bad := func(name string, b metric.Bimetric, alpha float64, o *ChooseOptions, target error) {
-		t.Helper()
-		s, err := Choose(t.Context(), b, alpha, o)
-		value, size := new(fault.ValueError), new(fault.SizeError)
-		if s != nil || err == nil || target == nil && !errors.As(err, &value) && !errors.As(err, &size) {
-			t.Errorf("%s: %v, %v", name, s, err)
-		}
-	}
-	bad("no metrics", metric.Bimetric{}, 1, nil, errors.New("any"))
-	bad("sizes differ", metric.Bimetric{Privacy: space.Path(3, 1), Utility: space.Path(4, 1)}, 1, nil, nil)
-	for _, d := range []float64{-1, math.NaN(), math.Inf(1)} {
-		bad("distances", metric.Same(space.Constant(3, d)), 1, nil, nil)
-		bad("distances of utility", metric.Bimetric{Privacy: space.Path(3, 1), Utility: space.Constant(3, d)}, 1, nil, nil)
-	}
-	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		bad("alpha", good, alpha, nil, nil)
-	}
-	bad("a prior that does not sum", good, 1, &ChooseOptions{Prior: []float64{.5, .4, .2}}, nil)
-	bad("a prior of another length", good, 1, &ChooseOptions{Prior: []float64{.5, .5}}, nil)
-	bad("TimeLimit", good, 1, &ChooseOptions{TimeLimit: -1}, nil)
-	bad("MemoryLimit", good, 1, &ChooseOptions{MemoryLimit: -1}, nil)
 }
 
 func TestChoice_StringHasALineForEachCandidate(t *testing.T) {

@@ -158,9 +158,6 @@ type constProgram struct {
 // newConst checks o and merges inputs.
 func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOptions) (*constProgram, error) {
 	const op = "lp: ConstOPT"
-	if err := b.Check(); err != nil {
-		return nil, err
-	}
 	if o.Lambdas != nil {
 		if err := fault.Empty(op, "Lambdas", len(o.Lambdas)); err != nil {
 			return nil, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -45,7 +44,7 @@ func TestConstOPT_KnownObjectives(t *testing.T) {
 		{400, 5, 53.554488936}, {400, 10, 53.520868782},
 	} {
 		t.Run(fmt.Sprintf("n=%d r=%d", c.n, c.r), func(t *testing.T) {
-			if c.n > 50 && testing.Short() || c.n > 150 && os.Getenv("METRICDP_LONG") == "" {
+			if c.n > 50 && testing.Short() || c.n > 150 && !long {
 				t.Skip("long")
 			}
 			b := metric.Same(referencePoints(t, c.n))
@@ -154,55 +153,6 @@ func TestConstOPT_Replacement(t *testing.T) {
 	}
 }
 
-func TestConstOPT_RefusesBadInput(t *testing.T) {
-	b := metric.Same(space.Path(4, 1))
-	value := func(arg string) func(error) bool {
-		return func(err error) bool { var v *metric.ValueError; return errors.As(err, &v) && v.Arg == arg }
-	}
-	size := func(arg string) func(error) bool {
-		return func(err error) bool { var v *metric.SizeError; return errors.As(err, &v) && v.Arg == arg }
-	}
-	for name, c := range map[string]struct {
-		alpha float64
-		o     ConstOptions
-		ok    func(error) bool
-	}{
-		"alpha 0":           {0, ConstOptions{}, value("alpha")},
-		"alpha NaN":         {math.NaN(), ConstOptions{}, value("alpha")},
-		"alpha infinite":    {math.Inf(1), ConstOptions{}, value("alpha")},
-		"r beyond n":        {1, ConstOptions{Neighbors: 5}, value("Neighbors")},
-		"r = n":             {1, ConstOptions{Neighbors: 4}, value("Neighbors")},
-		"r negative":        {1, ConstOptions{Neighbors: -1}, value("Neighbors")},
-		"lambda negative":   {1, ConstOptions{Lambdas: []float64{1, -1}}, value("Lambdas")},
-		"lambda NaN":        {1, ConstOptions{Lambdas: []float64{math.NaN()}}, value("Lambdas")},
-		"lambda infinite":   {1, ConstOptions{Lambdas: []float64{math.Inf(1)}}, value("Lambdas")},
-		"no lambdas":        {1, ConstOptions{Lambdas: []float64{}}, func(err error) bool { return errors.Is(err, metric.ErrEmpty) }},
-		"three sets":        {1, ConstOptions{Replacement: [][]int{{0}, {1}, {2}}}, size("Replacement")},
-		"an empty set":      {1, ConstOptions{Replacement: [][]int{{0}, {}, {2}, {3}}}, size("Replacement[1]")},
-		"an index too high": {1, ConstOptions{Replacement: [][]int{{0}, {1}, {2}, {4}}}, value("Replacement[3]")},
-		"tolerance":         {1, ConstOptions{Tolerance: -1}, value("Tolerance")},
-		"tolerance NaN":     {1, ConstOptions{Tolerance: math.NaN()}, value("Tolerance")},
-		"memory for all pairs": {1, ConstOptions{MemoryLimit: 5000, Replacement: all(4)}, func(err error) bool {
-			var m *metric.MemoryError
-			return errors.As(err, &m) && m.Bytes > 5000
-		}},
-		"memory": {1, ConstOptions{MemoryLimit: 100}, func(err error) bool {
-			var m *metric.MemoryError
-			return errors.As(err, &m) && m.Limit == 100
-		}},
-	} {
-		if s, err := ConstOPT(t.Context(), b, c.alpha, &c.o); s != nil || !c.ok(err) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := ConstOPT(t.Context(), metric.Bimetric{Privacy: space.Path(3, 1)}, 1, nil); err == nil {
-		t.Error("no utility metric was accepted")
-	}
-	if _, err := ConstOPT(t.Context(), metric.Same(space.Constant(3, math.NaN())), 1, nil); err == nil {
-		t.Error("a NaN distance was accepted")
-	}
-}
-
 func TestConstOPT_StopsEarly(t *testing.T) {
 	b := metric.Same(referencePoints(t, 50))
 	for _, after := range []int{-1, 0, 5, 25} {
@@ -249,7 +199,7 @@ func BenchmarkConstOPT(b *testing.B) {
 		tolerance float64
 	}{{150, 1e-6}, {400, 1e-6}, {400, 1e-3}, {1000, 1e-3}, {2000, 1e-3}} {
 		b.Run(fmt.Sprintf("n=%d/tolerance=%v", c.n, c.tolerance), func(b *testing.B) {
-			if c.n > 400 && os.Getenv("METRICDP_LONG") == "" {
+			if c.n > 400 && !long {
 				b.Skip("METRICDP_LONG is not set")
 			}
 			var same metric.Bimetric

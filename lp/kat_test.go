@@ -3,7 +3,6 @@ package lp
 import (
 	"fmt"
 	"math"
-	"os"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -67,27 +66,24 @@ func TestOptimal_ReferencePoints(t *testing.T) {
 		{20, 6, .0459923231}, {30, 6, .0673938179}, {50, 6, .0685109196},
 	} {
 		t.Run(fmt.Sprintf("n=%d alpha=%v", c.n, c.alpha), func(t *testing.T) {
-			if testing.Short() && c.n > 30 {
-				t.Skip("long")
+			if c.n > 30 && c.alpha != .5 && !long {
+				t.Skip("METRICDP_LONG is not set")
 			}
 			solveKnown(t, metric.Same(referencePoints(t, c.n)), c.alpha, c.want, solverDigits*c.want)
 		})
 	}
 }
 
-// The same, to the digits there are, the last ones cut off; those of n = 100 and more take a minute or two.
+// The same, to the digits there are, the last ones cut off.
 func TestOptimal_LargerReferencePoints(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
+	if !long {
+		t.Skip("METRICDP_LONG is not set")
 	}
 	for _, c := range []struct {
 		n            int
 		want, digits float64
 	}{{75, 2.5407986291, 2e-7}, {100, 2.61534903, 3e-7}, {150, 2.61263, 1e-5}, {200, 2.67587, 1e-5}} {
 		t.Run(fmt.Sprintf("n=%d", c.n), func(t *testing.T) {
-			if c.n > 75 && os.Getenv("METRICDP_LONG") == "" {
-				t.Skip("METRICDP_LONG is not set")
-			}
 			b := metric.Same(referencePoints(t, c.n))
 			s := testkit.Must(Optimal(t.Context(), b, .5, &Options{Tolerance: fineTolerance}))
 			certified(t, b, .5, nil, s)

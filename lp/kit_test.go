@@ -19,6 +19,9 @@ import (
 // points, uniform ones of [0, 10]^2 by numpy's default_rng(n).
 const points = "testdata/points.csv"
 
+// long asks for what takes minutes; CI does.
+var long = os.Getenv("METRICDP_LONG") != ""
+
 // referencePoints reads the set of n points.
 func referencePoints(t testing.TB, n int) metric.Finite {
 	t.Helper()

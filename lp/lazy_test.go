@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -46,8 +45,8 @@ func lazily(t testing.TB, b metric.Bimetric, alpha float64, o *Options) *Solutio
 // metric and two, worst case and mean, small budgets and large.
 func TestLazy_AgreesWithDense(t *testing.T) {
 	r := random.Seeded(7)
-	for i, n := range []int{2, 3, 5, 20, 24, 32, 50} {
-		if testing.Short() && n > 32 {
+	for i, n := range []int{2, 3, 5, 16, 20, 32, 50} {
+		if n > 32 && !long {
 			continue
 		}
 		space := func(i int) metric.Finite {
@@ -87,16 +86,16 @@ func TestOptimal_ChoosesLazy(t *testing.T) {
 		t.Skip("long")
 	}
 	b := metric.Same(space.Halton(lazySize + 1))
-	one := testkit.Must(Optimal(t.Context(), b, 5, &Options{Tolerance: 1e-2, Workers: 1}))
+	one := testkit.Must(Optimal(t.Context(), b, 5, &Options{Tolerance: 5e-2, Workers: 1}))
 	certified(t, b, 5, nil, one)
-	if one.Engine != EngineLazy || one.Status != StatusOptimal || one.Gap > 1e-2 {
+	if one.Engine != EngineLazy || one.Status != StatusOptimal || one.Gap > 5e-2 {
 		t.Error(one)
 	}
-	two := testkit.Must(Optimal(t.Context(), b, 5, &Options{Tolerance: 1e-2, Workers: 2}))
+	two := testkit.Must(Optimal(t.Context(), b, 5, &Options{Tolerance: 5e-2, Workers: 2}))
 	if one.Objective != two.Objective || one.DualBound != two.DualBound || one.Iterations != two.Iterations || !slices.Equal(one.Prior, two.Prior) {
 		t.Errorf("1 worker: %v, 2 workers: %v", one, two)
 	}
-	if s, err := Optimal(t.Context(), metric.Same(tree(lazySize+20)), 1, &Options{Tolerance: 1e-1}); err != nil || s.Engine != EngineSparse {
+	if s, err := Optimal(t.Context(), metric.Same(tree(lazySize+1)), 1, &Options{Tolerance: 1e-1}); err != nil || s.Engine != EngineSparse {
 		t.Error(s, err)
 	}
 }
@@ -109,9 +108,9 @@ func TestStopped_Promptly(t *testing.T) {
 	}
 	const alpha, slack = 5, 5 * time.Second // for machines that are busy
 	worst := time.Duration(0)
-	for name, f := range map[string]metric.Finite{"plane": space.Halton(400), "grid": space.Grid(20)} {
+	for name, f := range map[string]metric.Finite{"plane": space.Halton(300), "grid": space.Grid(18)} {
 		b := metric.Same(f)
-		for _, after := range []time.Duration{1, 100 * time.Millisecond, 400 * time.Millisecond} {
+		for _, after := range []time.Duration{1, 200 * time.Millisecond} {
 			ctx, cancel := context.WithTimeout(context.Background(), after)
 			began := time.Now()
 			s, err := Optimal(ctx, b, alpha, nil)
@@ -147,7 +146,7 @@ func TestLazy_Canceled(t *testing.T) {
 		t.Skip("long")
 	}
 	b := metric.Same(space.Halton(lazySize + 1))
-	for _, stop := range []int{0, 5, 60} {
+	for _, stop := range []int{0, 5, 40} {
 		ctx, cancel := context.WithCancel(context.Background())
 		s, err := Optimal(ctx, b, 5, &Options{Tolerance: 1e-9, Progress: func(i int, _ float64, _ time.Duration) {
 			if i >= stop {
@@ -158,7 +157,7 @@ func TestLazy_Canceled(t *testing.T) {
 			t.Fatal(s, err)
 		}
 		certified(t, b, 5, nil, s)
-		if stop == 60 && s.Gap > .2 {
+		if stop == 40 && s.Gap > .2 {
 			t.Errorf("after %d iterations: %v", stop, s)
 		}
 		cancel()
@@ -246,7 +245,7 @@ func BenchmarkOptimal_Lazy(b *testing.B) {
 		tolerance float64
 	}{{150, 1e-3}, {150, 1e-6}, {200, 1e-3}, {200, 1e-6}, {300, 1e-3}, {400, 2e-3}} {
 		b.Run(fmt.Sprintf("n=%d/gap=%.0e", c.n, c.tolerance), func(b *testing.B) {
-			if c.n > 150 && os.Getenv("METRICDP_LONG") == "" {
+			if c.n > 150 && !long {
 				b.Skip("METRICDP_LONG is not set")
 			}
 			space := metric.Same(referencePoints(b, c.n))

@@ -19,7 +19,14 @@ import (
 // an index outside b; [metric.ErrEmpty] for an empty packing.
 // O(|packing|^3).
 func LowerBound(ctx context.Context, b metric.Bimetric, alpha float64, packing []int) (entropy.Bound, error) {
-	if err := fault.Empty("lp: LowerBound", "packing", len(packing)); err != nil {
+	const op = "lp: LowerBound"
+	if err := b.Check(); err != nil {
+		return entropy.Bound{}, fault.Within(op, err)
+	}
+	if err := fault.Empty(op, "packing", len(packing)); err != nil {
+		return entropy.Bound{}, err
+	}
+	if err := fault.Indices(op, "packing", packing, b.Len()); err != nil {
 		return entropy.Bound{}, err
 	}
 	best := entropy.Bound{Kind: entropy.Lower, Name: "packing", Source: "IKWAT22 Theorem 3"}
@@ -27,7 +34,7 @@ func LowerBound(ctx context.Context, b metric.Bimetric, alpha float64, packing [
 		w := entropy.Packed{X: x, Points: packing}
 		value, err := w.Prove(ctx, b, alpha)
 		if err != nil {
-			return entropy.Bound{}, err
+			return entropy.Bound{}, fault.Within(op, err)
 		}
 		if best.Witness == nil || value > best.Value {
 			best.Value, best.Witness = value, w

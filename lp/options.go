@@ -61,7 +61,7 @@ func (o *Options) defaults(op string, b metric.Bimetric, alpha float64) (Options
 	}
 	if s.Outputs == nil || b.Privacy == nil || b.Utility == nil {
 		if err := b.Check(); err != nil {
-			return s, err
+			return s, fault.Within(op, err)
 		}
 		s.Outputs = make([]int, b.Len())
 		for y := range s.Outputs {

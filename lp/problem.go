@@ -92,12 +92,12 @@ func (p *problem) distances(ctx context.Context) error {
 	p.lower, p.upper = make([]float64, p.n*p.n), make([]float64, p.n*p.n)
 	p.loss, p.scaled = make([]float64, p.m*p.n), make([]float64, p.m*p.n)
 	var row []float64
+	var err error
 	for i := range p.n {
 		if err := p.late.Err(); err != nil {
 			return p.cause(ctx, err)
 		}
-		row = finite.Row(b.Privacy, i, row)
-		if err := fault.AllNonNegative(op, "Privacy", row); err != nil {
+		if row, err = distances(op, "Privacy", b.Privacy, i, row); err != nil {
 			return err
 		}
 		for j := i + 1; j < p.n; j++ {
@@ -111,8 +111,7 @@ func (p *problem) distances(ctx context.Context) error {
 		if err := p.late.Err(); err != nil {
 			return p.cause(ctx, err)
 		}
-		row = finite.Row(b.Utility, i, row)
-		if err := fault.AllNonNegative(op, "Utility", row); err != nil {
+		if row, err = distances(op, "Utility", b.Utility, i, row); err != nil {
 			return err
 		}
 		for w, y := range p.o.Outputs {
@@ -126,6 +125,13 @@ func (p *problem) distances(ctx context.Context) error {
 		p.scaled[i] = math.Ldexp(l, -p.exp)
 	}
 	return nil
+}
+
+// distances are those from point i of f, in dst where it is long enough, or what is
+// wrong with one of them.
+func distances(op, arg string, f metric.Finite, i int, dst []float64) ([]float64, error) {
+	dst = finite.Row(f, i, dst)
+	return dst, fault.AllNonNegative(op, fmt.Sprintf("%s[%d]", arg, i), dst)
 }
 
 // memory refuses what passes the limit.

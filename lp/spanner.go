@@ -82,9 +82,6 @@ func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOp
 		o = &SpannerOptions{}
 	}
 	t := &spannerSearch{b: b, alpha: alpha, keep: o.KeepBudget, began: time.Now()}
-	if b.Privacy == nil {
-		return nil, b.Check()
-	}
 	var err error
 	t.o, err = (&Options{
 		Prior: o.Prior, Outputs: o.Outputs, Tolerance: o.Tolerance, TimeLimit: o.TimeLimit, MemoryLimit: o.MemoryLimit,
@@ -104,7 +101,7 @@ func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOp
 	t.late, done = linger(ctx)
 	defer done()
 	if t.graph, err = metric.Spanner(ctx, b.Privacy, stretch); err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
+		return nil, fault.Within(op, err)
 	}
 	t.best.Graph = t.graph
 	if err := t.stretch(ctx); err != nil {
