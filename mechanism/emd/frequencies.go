@@ -166,12 +166,14 @@ func (f *Frequencies) Guarantee() Guarantee {
 }
 
 func (f *Frequencies) made(op string) error {
-	return made(f != nil && f.draw != nil, op, "NewFrequencies, NewGKRRFrequencies or NewHadamardFrequencies")
+	return fault.Made(f != nil && f.draw != nil, op, "Frequencies", "NewFrequencies, NewGKRRFrequencies or NewHadamardFrequencies")
 }
 
 // Condition is the condition number of the randomizer: by about how much more
 // the estimate of some combination of frequencies errs than without privacy.
-func (f *Frequencies) Condition() float64 { return f.condition }
+func (f *Frequencies) Condition() float64 {
+	return fault.Must(f, f.made("emd: Frequencies.Condition")).condition
+}
 
 // ErrorBound bounds the expected earth mover's distance between the mean of an
 // [Estimate] from that many items in all and the truth, whatever it is: for
@@ -184,6 +186,7 @@ func (f *Frequencies) Condition() float64 { return f.condition }
 // falls like 1/sqrt(items); it does not cover how far the users are from a
 // population that they are a sample of.
 func (f *Frequencies) ErrorBound(items int64) float64 {
+	fault.Must(f, f.made("emd: Frequencies.ErrorBound"))
 	if items < 1 {
 		return math.Inf(1)
 	}

@@ -130,7 +130,9 @@ func (g *GKRR) Guarantee() mechanism.Guarantee {
 	return g.g
 }
 
-func (g *GKRR) made(op string) error { return made(g != nil && g.table != nil, op, "NewGKRR") }
+func (g *GKRR) made(op string) error {
+	return fault.Made(g != nil && g.table != nil, op, "GKRR", "NewGKRR")
+}
 
 // conditionNumber is that of A in the Euclidean norm.
 func (g *GKRR) conditionNumber() float64 {

@@ -110,6 +110,10 @@ func NewGridLinear[P any](ctx context.Context, q Query[P], step float64, model M
 	return l, nil
 }
 
+func (l *GridLinear[P]) made(op string) error {
+	return fault.Made(l != nil && l.noise != nil, op, "GridLinear", "NewGridLinear")
+}
+
 // Guarantee is the target's, in the model.
 func (l *GridLinear[P]) Guarantee() Guarantee {
 	if l == nil {
@@ -121,19 +125,23 @@ func (l *GridLinear[P]) Guarantee() Guarantee {
 // Spacing is the distance between two neighboring values of a release: step/(n*m)
 // for n users of m items each.
 func (l *GridLinear[P]) Spacing() float64 {
+	fault.Must(l, l.made("emd: GridLinear.Spacing"))
 	return l.step / float64(l.model.Users) / float64(l.model.Items)
 }
 
 // StdDev is the standard deviation of the noise on each coordinate of a
 // release; for the discrete Gaussian an upper bound of it, which is close where
 // it exceeds [GridLinear.Spacing].
-func (l *GridLinear[P]) StdDev() float64 { return l.deviation * l.Spacing() }
+func (l *GridLinear[P]) StdDev() float64 {
+	return fault.Must(l, l.made("emd: GridLinear.StdDev")).deviation * l.Spacing()
+}
 
 // CoordinateQuantile returns a radius that the noise does not exceed in any
 // coordinate with probability at least p: the least one, a multiple of
 // [GridLinear.Spacing], for discrete Laplace noise, and the next to that of the
 // normal law for the discrete Gaussian. NaN where p is outside [0, 1].
 func (l *GridLinear[P]) CoordinateQuantile(p float64) float64 {
+	fault.Must(l, l.made("emd: GridLinear.CoordinateQuantile"))
 	if !(p >= 0 && p <= 1) {
 		return math.NaN()
 	}
@@ -161,7 +169,7 @@ func (l *GridLinear[P]) Release(rng *rand.Rand, data Users[P]) ([]float64, error
 // hold. Noise beyond int64 gives the nearest one, which is post-processing.
 func (l *GridLinear[P]) ReleaseSum(rng *rand.Rand, data Users[P]) ([]int64, error) {
 	const op = "emd: GridLinear.Release"
-	if err := made(l != nil && l.noise != nil, op, "NewGridLinear"); err != nil {
+	if err := l.made(op); err != nil {
 		return nil, err
 	}
 	sum, value := make([]int64, l.query.Norm.Dim), make([]float64, l.query.Norm.Dim)

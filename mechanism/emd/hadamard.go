@@ -62,7 +62,7 @@ func NewHadamard(k int, eps float64) (*Hadamard, error) {
 }
 
 // Outputs returns K, the number of outputs.
-func (h *Hadamard) Outputs() int { return h.size }
+func (h *Hadamard) Outputs() int { return fault.Must(h, h.made("emd: Hadamard.Outputs")).size }
 
 // Guarantee is the level, at most eps and less than a relative 2^-34 below it.
 func (h *Hadamard) Guarantee() mechanism.Guarantee {
@@ -72,7 +72,9 @@ func (h *Hadamard) Guarantee() mechanism.Guarantee {
 	return h.g
 }
 
-func (h *Hadamard) made(op string) error { return made(h != nil && h.coin != nil, op, "NewHadamard") }
+func (h *Hadamard) made(op string) error {
+	return fault.Made(h != nil && h.coin != nil, op, "Hadamard", "NewHadamard")
+}
 
 // Release draws what item x is released as. O(1).
 func (h *Hadamard) Release(rng *rand.Rand, x int) (int, error) {

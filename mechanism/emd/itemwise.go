@@ -191,6 +191,10 @@ func (o *ItemWiseOptions) audit(ctx context.Context, op string, c *mechanism.Cha
 	return a.Hi, nil
 }
 
+func (w *ItemWise) made(op string) error {
+	return fault.Made(w != nil && w.channel != nil, op, "ItemWise", "NewItemWise")
+}
+
 // Guarantee is the promise per unit of d_EM.
 func (w *ItemWise) Guarantee() Guarantee {
 	if w == nil {
@@ -204,7 +208,9 @@ func (w *ItemWise) Theorem() accountant.Theorem { return w.bound }
 
 // Channel is what every item goes through. Its outputs are numbered as the
 // counts of [ItemWise.Release] are, and carry no labels.
-func (w *ItemWise) Channel() *mechanism.Channel { return w.channel }
+func (w *ItemWise) Channel() *mechanism.Channel {
+	return fault.Must(w, w.made("emd: ItemWise.Channel")).channel
+}
 
 // Release draws an output for every item and returns how often each came up:
 // counts[y] for output y of the channel, in all as many as there are items. The
@@ -216,7 +222,7 @@ func (w *ItemWise) Channel() *mechanism.Channel { return w.channel }
 // about 10 ns each, run on every core. O(items + inputs + outputs).
 func (w *ItemWise) Release(rng *rand.Rand, data Users[int]) ([]int64, error) {
 	const op = "emd: ItemWise.Release"
-	if err := made(w != nil && w.channel != nil, op, "NewItemWise"); err != nil {
+	if err := w.made(op); err != nil {
 		return nil, err
 	}
 	ctx := context.Background()

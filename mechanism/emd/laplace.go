@@ -53,6 +53,10 @@ func NewLaplaceFrequencies(ctx context.Context, space metric.Finite, model Model
 // within int64.
 const minLaplace = 0x1p-40
 
+func (f *LaplaceFrequencies) made(op string) error {
+	return fault.Made(f != nil && f.space != nil, op, "LaplaceFrequencies", "NewLaplaceFrequencies")
+}
+
 // Guarantee is the promise of one release.
 func (f *LaplaceFrequencies) Guarantee() Guarantee {
 	if f == nil {
@@ -66,7 +70,7 @@ func (f *LaplaceFrequencies) Guarantee() Guarantee {
 // known deviation of the noise. Errors are those of [Frequencies.Release].
 func (f *LaplaceFrequencies) Release(rng *rand.Rand, data Users[int]) (*Estimate, error) {
 	const op = "emd: LaplaceFrequencies.Release"
-	if err := made(f != nil && f.space != nil, op, "NewLaplaceFrequencies"); err != nil {
+	if err := f.made(op); err != nil {
 		return nil, err
 	}
 	m := f.g.model
@@ -96,6 +100,7 @@ func (f *LaplaceFrequencies) Release(rng *rand.Rand, data Users[int]) (*Estimate
 // as [Project] does. Each of the k entries then errs with the variance (1-1/k)
 // Var(noise), and W1 is at most diameter/2 times the sum of their sizes.
 func (f *LaplaceFrequencies) ErrorBound() float64 {
+	fault.Must(f, f.made("emd: LaplaceFrequencies.ErrorBound"))
 	m, k := f.g.model, float64(f.space.Len())
 	variance := 0.5 / (math.Sinh(f.s/2) * math.Sinh(f.s/2))
 	return m.Diameter / 2 * math.Sqrt(k*(k-1)*variance) / (float64(m.Users) * float64(m.Items))

@@ -116,6 +116,10 @@ func NewLinear[P any](ctx context.Context, q Query[P], model Model, target Targe
 	return l, nil
 }
 
+func (l *Linear[P]) made(op string) error {
+	return fault.Made(l != nil && l.noise != nil, op, "Linear", "NewLinear")
+}
+
 // Guarantee is the target's, in the model.
 func (l *Linear[P]) Guarantee() Guarantee {
 	if l == nil {
@@ -126,12 +130,16 @@ func (l *Linear[P]) Guarantee() Guarantee {
 
 // StdDev is the standard deviation of the noise on each coordinate, before
 // rounding to a grid: the root mean square error of the mean of these users.
-func (l *Linear[P]) StdDev() float64 { return l.deviation }
+func (l *Linear[P]) StdDev() float64 {
+	return fault.Must(l, l.made("emd: Linear.StdDev")).deviation
+}
 
 // RadiusQuantile returns the radius, in the norm of the query, that the noise
 // does not exceed with probability p, before rounding to a grid. NaN where p is
 // outside [0, 1].
-func (l *Linear[P]) RadiusQuantile(p float64) float64 { return l.noise.RadiusQuantile(p) }
+func (l *Linear[P]) RadiusQuantile(p float64) float64 {
+	return fault.Must(l, l.made("emd: Linear.RadiusQuantile")).noise.RadiusQuantile(p)
+}
 
 // Release returns the noisy mean, of length Norm.Dim. It walks the data once,
 // with memory for two vectors, one call of the query an item. Errors are data
@@ -140,7 +148,7 @@ func (l *Linear[P]) RadiusQuantile(p float64) float64 { return l.noise.RadiusQua
 // data, so keep them from whom the release is for.
 func (l *Linear[P]) Release(rng *rand.Rand, data Users[P]) ([]float64, error) {
 	const op = "emd: Linear.Release"
-	if err := made(l != nil && l.noise != nil, op, "NewLinear"); err != nil {
+	if err := l.made(op); err != nil {
 		return nil, err
 	}
 	k := l.query.Norm.Dim

@@ -1,102 +1,92 @@
 package emd
 
 import (
-	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/metric"
 )
 
-// What no constructor made releases nothing, and promises nothing: the zero
-// value and the nil pointer of every mechanism.
+// What no constructor made promises nothing, releases nothing and tells no
+// numbers, but names the constructor: zero values and nil pointers.
 func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
-	type (
-		vector  = []float64
-		reduced = Reduced[int, []int64]
-	)
-	items, vectors := One([]int{0}), One([]vector{{1}})
+	type vector = []float64
 	counts := testkit.Must(NewCounts([]int64{1}, 1))
-	ways := map[string]func() error{}
-	add := func(name string, call func() error) { ways[name] = call }
-	for kind, f := range map[string]*Frequencies{"zero ": {}, "nil ": nil} {
-		add(kind+"Frequencies.Release", func() error { return second(f.Release(nil, items)) })
-		add(kind+"Frequencies.Collect", func() error { return second(f.Collect(t.Context(), nil, items)) })
-		add(kind+"Frequencies.Estimate", func() error { return second(f.Estimate(counts)) })
-		promisesNothing(t, kind+"Frequencies", f)
-	}
-	for kind, f := range map[string]*LaplaceFrequencies{"zero ": {}, "nil ": nil} {
-		add(kind+"LaplaceFrequencies.Release", func() error { return second(f.Release(nil, items)) })
-		promisesNothing(t, kind+"LaplaceFrequencies", f)
-	}
-	for kind, g := range map[string]*GKRR{"zero ": {}, "nil ": nil} {
-		add(kind+"GKRR.Release", func() error { return second(g.Release(nil, 0)) })
-		add(kind+"GKRR.Channel", func() error { return second(g.Channel(t.Context())) })
-		promisesNothing(t, kind+"GKRR", g)
-	}
-	for kind, h := range map[string]*Hadamard{"zero ": {}, "nil ": nil} {
-		add(kind+"Hadamard.Release", func() error { return second(h.Release(nil, 0)) })
-		add(kind+"Hadamard.Channel", func() error { return second(h.Channel(t.Context())) })
-		promisesNothing(t, kind+"Hadamard", h)
-	}
-	for kind, w := range map[string]*ItemWise{"zero ": {}, "nil ": nil} {
-		add(kind+"ItemWise.Release", func() error { return second(w.Release(nil, items)) })
-		add(kind+"ItemWise.ReleaseShuffled", func() error { return second(w.ReleaseShuffled(nil, items)) })
-		promisesNothing(t, kind+"ItemWise", w)
-		if _, err := NewReduced(w, Sampling{Radius: 1, Delta: .1}); !errors.Is(err, ErrModel) {
-			t.Errorf("a Reduced of the %sItemWise: %v", kind, err)
+	calls := map[string]func() any{}
+	for kind, made := range map[string]bool{"zero": true, "nil": false} {
+		var (
+			f *Frequencies
+			l *LaplaceFrequencies
+			g *GKRR
+			h *Hadamard
+			w *ItemWise
+			m *Linear[vector]
+			n *GridLinear[vector]
+			d *Reduced[int, []int64]
+		)
+		if made {
+			f, l, g, h, w, m, n, d = new(Frequencies), new(LaplaceFrequencies), new(GKRR), new(Hadamard), new(ItemWise), new(Linear[vector]), new(GridLinear[vector]), new(Reduced[int, []int64])
+		}
+		for name, alpha := range map[string]float64{
+			"Frequencies": f.Guarantee().Alpha(), "LaplaceFrequencies": l.Guarantee().Alpha(), "GKRR": g.Guarantee().Alpha(), "Hadamard": h.Guarantee().Alpha(),
+			"ItemWise": w.Guarantee().Alpha(), "Linear": m.Guarantee().Alpha(), "GridLinear": n.Guarantee().Alpha(), "Reduced": d.Guarantee().Alpha(),
+		} {
+			if !(alpha > 1e308) {
+				t.Errorf("the %s %s promises %v", kind, name, alpha)
+			}
+		}
+		for name, call := range map[string]func() any{
+			"emd: Frequencies.Estimate":          func() any { return second(f.Estimate(counts)) },
+			"emd: Frequencies.Release":           func() any { return second(f.Release(nil, One([]int{0}))) },
+			"emd: LaplaceFrequencies.Release":    func() any { return second(l.Release(nil, One([]int{0}))) },
+			"emd: GKRR.Release":                  func() any { return second(g.Release(nil, 0)) },
+			"emd: Hadamard.Release":              func() any { return second(h.Release(nil, 0)) },
+			"emd: ItemWise.Release":              func() any { return second(w.Release(nil, One([]int{0}))) },
+			"emd: Linear.Release":                func() any { return second(m.Release(nil, One([]vector{{1}}))) },
+			"emd: GridLinear.Release":            func() any { return second(n.Release(nil, One([]vector{{1}}))) },
+			"emd: Reduced.Release":               func() any { return second(d.Release(nil, One([]int{0}))) },
+			"emd: Frequencies.Condition":         func() any { return f.Condition() },
+			"emd: Frequencies.ErrorBound":        func() any { return f.ErrorBound(1) },
+			"emd: LaplaceFrequencies.ErrorBound": func() any { return l.ErrorBound() },
+			"emd: GKRR.Channel":                  func() any { return second(g.Channel(t.Context())) },
+			"emd: Hadamard.Channel":              func() any { return second(h.Channel(t.Context())) },
+			"emd: Hadamard.Outputs":              func() any { return h.Outputs() },
+			"emd: ItemWise.Channel":              func() any { return w.Channel() },
+			"emd: Linear.StdDev":                 func() any { return m.StdDev() },
+			"emd: Linear.RadiusQuantile":         func() any { return m.RadiusQuantile(.5) },
+			"emd: GridLinear.StdDev":             func() any { return n.StdDev() },
+			"emd: GridLinear.Spacing":            func() any { return n.Spacing() },
+			"emd: GridLinear.CoordinateQuantile": func() any { return n.CoordinateQuantile(.5) },
+			"emd: Reduced.GuaranteeFor":          func() any { return second(d.GuaranteeFor(Sampling{Radius: 1, Delta: .1})) },
+			"emd: Reduced.Samples":               func() any { return d.Samples() },
+		} {
+			calls[kind+" "+name] = call
+		}
+		if _, err := NewReduced(w, Sampling{Radius: 1, Delta: .1}); err == nil {
+			t.Errorf("a Reduced of the %s ItemWise", kind)
 		}
 	}
-	for kind, l := range map[string]*Linear[vector]{"zero ": {}, "nil ": nil} {
-		add(kind+"Linear.Release", func() error { return second(l.Release(nil, vectors)) })
-		promisesNothing(t, kind+"Linear", l)
-	}
-	for kind, l := range map[string]*GridLinear[vector]{"zero ": {}, "nil ": nil} {
-		add(kind+"GridLinear.Release", func() error { return second(l.Release(nil, vectors)) })
-		add(kind+"GridLinear.ReleaseSum", func() error { return second(l.ReleaseSum(nil, vectors)) })
-		promisesNothing(t, kind+"GridLinear", l)
-	}
-	for kind, d := range map[string]*reduced{"zero ": {}, "nil ": nil} {
-		add(kind+"Reduced.Release", func() error { return second(d.Release(nil, items)) })
-		add(kind+"Reduced.GuaranteeFor", func() error { return second(d.GuaranteeFor(Sampling{Radius: 1, Delta: .1})) })
-		promisesNothing(t, kind+"Reduced", d)
-	}
-	for name, call := range ways {
-		func() {
-			defer func() {
-				if p := recover(); p != nil {
-					t.Errorf("%s panics: %v", name, p)
-				}
-			}()
-			if err := call(); !errors.Is(err, fault.ErrEmpty) {
-				t.Errorf("%s: %v", name, err)
-			}
-		}()
+	for name, call := range calls {
+		_, method, _ := strings.Cut(name, " ")
+		if said := fmt.Sprint(outcome(call)); !strings.HasPrefix(said, method+": ") || !strings.Contains(said, "that is not from New") {
+			t.Errorf("%s: %v", name, said)
+		}
 	}
 	if p := (Guarantee{}).UserLevel(); !(p.Eps > 1e308) {
 		t.Errorf("the zero Guarantee promises %v", p)
 	}
-	var none *metric.Points[int]
-	if _, err := NewHadamardFrequencies(t.Context(), none, Model{Trust: Local, Items: 1}, DP{Eps: 1}, nil); !errors.Is(err, fault.ErrEmpty) {
-		t.Errorf("no space: %v", err)
+	if said := fmt.Sprint(outcome(func() any { return Clusters{Count: 2, Size: 2, Within: .5}.Distance(0, 3) })); !strings.HasPrefix(said, "emd: Clusters.Diameter") {
+		t.Errorf("clusters without a diameter: %v", said)
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("clusters without a diameter have distances")
-		}
-	}()
-	Clusters{Count: 2, Size: 2, Within: .5}.Distance(0, 3)
 }
 
-func promisesNothing[G interface{ Alpha() float64 }](t *testing.T, name string, m interface{ Guarantee() G }) {
-	t.Helper()
+// outcome is what call returns, or panics with.
+func outcome(call func() any) (v any) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.Errorf("%s.Guarantee panics: %v", name, p)
+			v = p
 		}
 	}()
-	if a := m.Guarantee().Alpha(); !(a > 1e308) {
-		t.Errorf("the %s promises %v", name, a)
-	}
+	return call()
 }

@@ -20,15 +20,6 @@ type Releaser[P, Y any] interface {
 	Guarantee() Guarantee
 }
 
-// made refuses nil and zero values of the mechanisms, which release nothing and
-// whose Guarantee promises nothing.
-func made(ok bool, op, by string) error {
-	if ok {
-		return nil
-	}
-	return fmt.Errorf("%s: not made by %s: %w", op, by, fault.ErrEmpty)
-}
-
 // Reduced runs a mechanism for users of s items each on users of any number of
 // items: it replaces every user's items by s drawn from them at random, with
 // replacement (Algorithm 3 of IRC24). How many items a user holds has no
@@ -132,7 +123,7 @@ func (d *Reduced[P, Y]) Guarantee() Guarantee {
 }
 
 func (d *Reduced[P, Y]) made(op string) error {
-	return made(d != nil && d.inner != nil, op, "NewReduced")
+	return fault.Made(d != nil && d.inner != nil, op, "Reduced", "NewReduced")
 }
 
 // GuaranteeFor is the promise of the same release at another radius, with the
@@ -149,7 +140,9 @@ func (d *Reduced[P, Y]) GuaranteeFor(o Sampling) (Guarantee, error) {
 }
 
 // Samples is the number s of items drawn for every user.
-func (d *Reduced[P, Y]) Samples() int { return d.inner.Guarantee().Model().Items }
+func (d *Reduced[P, Y]) Samples() int {
+	return fault.Must(d, d.made("emd: Reduced.Samples")).inner.Guarantee().Model().Items
+}
 
 // SampleDistance is the c of the promise: samples of users at d_EM <= Radius
 // are protected as if they were at most that far apart.
