@@ -73,7 +73,7 @@ func NewMatrix(rows [][]float64) (*Dense, error) {
 	return &Dense{n: n, upper: upper}, nil
 }
 
-// Densify stores all distances of f, on every core. A *Dense is returned as it
+// Densify stores all distances of f. A *Dense is returned as it
 // is. More than 16 GiB, from some 65,000 points on, are refused with a
 // [*MemoryError], and more than 1 GiB where an address has 32 bits; a negative
 // or non-finite distance is a [*ValueError] that counts positions as [NewDense]

@@ -23,68 +23,47 @@ import (
 // [*SizeError] where Len is negative, a [*MemoryError] where a number for each
 // point is more than a call may take.
 func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
-	n := fault.Len(f)
-	if n == 0 {
-		return 0, -1, -1, nil
-	}
-	if err := fault.Empty("metric: Diameter", "f", n); err != nil {
-		return math.NaN(), -1, -1, err
-	}
-	ix := NewIndex(f)
-	step := func(best pair, i int) pair {
-		for j := i; j < n; j++ {
-			if d := f.Distance(i, j); -d < best.key {
-				best = pair{-d, i, j}
+	far, err := extreme(ctx, "metric: Diameter", f, pair{0, -1, -1}, func(ix *Index) (pair, step) {
+		if ix.tree == nil {
+			return nothing, func(best pair, i int) pair {
+				for j := i; j < f.Len(); j++ {
+					if d := f.Distance(i, j); -d < best.key {
+						best = pair{-d, i, j}
+					}
+				}
+				return best
 			}
 		}
-		return best
-	}
-	start := pair{math.Inf(1), -1, -1}
-	if ix.tree != nil {
 		// Twice the farthest point is a distance near the largest.
-		far, _ := ix.Farthest(0)
-		_, d := ix.Farthest(far)
-		start.key = -d
-		step = func(best pair, i int) pair {
+		end, _ := ix.Farthest(0)
+		_, d := ix.Farthest(end)
+		return pair{-d, -1, -1}, func(best pair, i int) pair {
 			if e := ix.farthest(i, entry{-best.key, -1}, math.Inf(1)); e.i >= 0 {
 				return best.least(pair{-e.d, min(i, e.i), max(i, e.i)})
 			}
 			return best
 		}
-	}
-	best, err := fold(ctx, ix, start, step)
-	if err != nil {
-		return math.NaN(), -1, -1, err
-	}
-	return -best.key, best.i, best.j, nil
+	})
+	return 0 - far.key, far.i, far.j, err
 }
 
 // Radius returns the smallest r such that all of f lies within r of one of its
 // points, and the lowest such point: the least maximal loss of an output that
 // ignores its input. That is (0, -1) for an empty f.
 func Radius(ctx context.Context, f Finite) (r float64, center int, err error) {
-	n := fault.Len(f)
-	if n == 0 {
-		return 0, -1, nil
-	}
-	if err := fault.Empty("metric: Radius", "f", n); err != nil {
-		return math.NaN(), -1, err
-	}
-	ix := NewIndex(f)
-	best, err := fold(ctx, ix, pair{math.Inf(1), -1, -1}, func(best pair, i int) pair {
-		// A point as far from i as the best radius rules i out, unless a tie
-		// would go to i.
-		stop := best.key
-		if uint(i) < uint(best.i) {
-			stop = math.Nextafter(stop, math.Inf(1))
+	best, err := extreme(ctx, "metric: Radius", f, pair{0, -1, -1}, func(ix *Index) (pair, step) {
+		return nothing, func(best pair, i int) pair {
+			// A point as far from i as the best radius rules i out, unless a tie
+			// would go to i.
+			stop := best.key
+			if uint(i) < uint(best.i) {
+				stop = math.Nextafter(stop, math.Inf(1))
+			}
+			e := ix.farthest(i, entry{math.Inf(-1), -1}, stop)
+			return best.least(pair{e.d, i, 0})
 		}
-		e := ix.farthest(i, entry{math.Inf(-1), -1}, stop)
-		return best.least(pair{e.d, i, 0})
 	})
-	if err != nil {
-		return math.NaN(), -1, err
-	}
-	return best.key, best.i, nil
+	return best.key, best.i, err
 }
 
 // MinDistance returns the smallest distance between two points of different
@@ -103,35 +82,25 @@ func MinPositiveDistance(ctx context.Context, f Finite) (d float64, i, j int, er
 
 // minDistance is the smallest distance > floor.
 func minDistance(ctx context.Context, op string, f Finite, floor float64) (d float64, i, j int, err error) {
-	n := fault.Len(f)
-	if n == 0 {
-		return math.Inf(1), -1, -1, nil
-	}
-	if err := fault.Empty(op, "f", n); err != nil {
-		return math.NaN(), -1, -1, err
-	}
-	ix := NewIndex(f)
-	step := func(best pair, i int) pair {
-		for j := i + 1; j < n; j++ {
-			if d := f.Distance(i, j); d < best.key && d > floor {
-				best = pair{d, i, j}
+	near, err := extreme(ctx, op, f, nothing, func(ix *Index) (pair, step) {
+		if ix.tree == nil {
+			return nothing, func(best pair, i int) pair {
+				for j := i + 1; j < f.Len(); j++ {
+					if d := f.Distance(i, j); d < best.key && d > floor {
+						best = pair{d, i, j}
+					}
+				}
+				return best
 			}
 		}
-		return best
-	}
-	if ix.tree != nil {
-		step = func(best pair, i int) pair {
+		return nothing, func(best pair, i int) pair {
 			if e := ix.nearest(i, entry{best.key, -1}, floor); e.i >= 0 {
 				return best.least(pair{e.d, min(i, e.i), max(i, e.i)})
 			}
 			return best
 		}
-	}
-	best, err := fold(ctx, ix, pair{math.Inf(1), -1, -1}, step)
-	if err != nil {
-		return math.NaN(), -1, -1, err
-	}
-	return best.key, best.i, best.j, nil
+	})
+	return near.key, near.i, near.j, err
 }
 
 // pair is a pair of points with what is to be minimal; -1, -1 is none yet.
@@ -142,33 +111,47 @@ type pair struct {
 
 // least returns the one with the smaller key, or the lower pair.
 func (p pair) least(q pair) pair {
-	if q.key != p.key {
-		if q.key < p.key {
-			return q
-		}
-		return p
-	}
-	if uint(q.i) < uint(p.i) || (q.i == p.i && uint(q.j) < uint(p.j)) {
+	if cmp.Or(cmp.Compare(q.key, p.key), cmp.Compare(uint(q.i), uint(p.i)), cmp.Compare(uint(q.j), uint(p.j))) < 0 {
 		return q
 	}
 	return p
 }
 
-// fold takes the least of step over all points. Chunks do not hear of each
-// other, so that the work, too, is the same for any number of workers.
-func fold(ctx context.Context, ix *Index, start pair, step func(best pair, i int) pair) (pair, error) {
+// nothing comes after every pair.
+var nothing = pair{math.Inf(1), -1, -1}
+
+// step returns the least of best and the pairs of point i.
+type step func(best pair, i int) pair
+
+// extreme takes the least of the steps that search returns over all points, from
+// the pair it returns with them; none is the answer for no points. Chunks do not
+// hear of each other, so that the work, too, is the same for any number of
+// workers.
+func extreme(ctx context.Context, op string, f Finite, none pair, search func(ix *Index) (pair, step)) (pair, error) {
 	const chunk = 512
-	n := ix.Len()
+	n := fault.Len(f)
+	if n == 0 {
+		return none, nil
+	}
+	bad := pair{math.NaN(), -1, -1}
+	if err := fault.Empty(op, "f", n); err != nil {
+		return bad, err
+	}
+	ix := NewIndex(f)
+	start, next := search(ix)
 	parts := make([]pair, (n+chunk-1)/chunk)
 	err := parallel.Chunks(ctx, n, chunk, 0, nil, func(c, lo, hi int) {
 		best := start
 		for k := lo; k < hi && ctx.Err() == nil; k++ {
-			best = step(best, ix.ordered(k))
+			best = next(best, ix.ordered(k))
 		}
 		parts[c] = best
 	})
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return bad, err
+	}
 	for _, p := range parts {
 		start = start.least(p)
 	}
-	return start, cmp.Or(err, ctx.Err())
+	return start, nil
 }

@@ -16,9 +16,8 @@ const neighborChunk = 256
 // NearestNeighbors returns the k nearest neighbors of every point: those of
 // point i are entries [i*k, (i+1)*k) of the result, as [Index.Neighbors] lists
 // them. k must lie in [1, Len()-1] ([*ValueError]); distances that are not
-// numbers, where they leave a point too few neighbors, are a [*Violation].
-//
-// It runs on every core. The cost is that of n queries of an [Index].
+// numbers, where they leave a point too few neighbors, are a [*Violation]. n
+// queries of an [Index].
 func NearestNeighbors(ctx context.Context, f Finite, k int) ([]int, error) {
 	const op = "metric: NearestNeighbors"
 	n := fault.Len(f)
@@ -68,10 +67,8 @@ func unordered(f Finite, i int) *Violation {
 // first of its own r nearest, so r = 1 gives the sets {v}, and the others are
 // those of [NearestNeighbors] for r-1; v is thus in its own set always, r
 // points are on average, and r = Len() gives all of them. r must lie in
-// [1, Len()] ([*ValueError]).
-//
-// It runs on every core. The cost is that of n queries of an [Index]; the
-// result holds n*r indices.
+// [1, Len()] ([*ValueError]). n queries of an [Index]; the result holds n*r
+// indices.
 func ReverseNeighbors(ctx context.Context, f Finite, r int) ([][]int, error) {
 	const op = "metric: ReverseNeighbors"
 	n := fault.Len(f)

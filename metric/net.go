@@ -33,7 +33,7 @@ type NetOptions struct {
 //
 // Where [Index] has a kd-tree, every kept point marks its ball there and what
 // is marked is not looked at again: about n log n in all and O(n) memory.
-// Otherwise at most Len() distances for each point kept, on every core.
+// Otherwise at most Len() distances for each point kept.
 func Net(ctx context.Context, f Finite, s float64, o *NetOptions) ([]int, error) {
 	const op = "metric: Net"
 	var opt NetOptions
@@ -171,7 +171,7 @@ func (c *cover) mark(node, lo, hi int) (fresh int32) {
 //
 // k must lie in [1, Len()] and start in [0, Len()) ([*ValueError]); a distance
 // that is met and is negative or not finite is a [*Violation]. k*Len()
-// distances, on every core.
+// distances.
 func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, radii []float64, err error) {
 	const op = "metric: FarthestFirst"
 	n := fault.Len(f)
@@ -239,9 +239,8 @@ func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, ra
 // one listed first has the point, so repeated centers get none. The sets of
 // points with one nearest center are the proximity partition of f.
 //
-// No centers are [ErrEmpty], one outside [0, Len()) is a [*ValueError]. It runs
-// on every core, over a kd-tree of the centers as in [Index], or with
-// Len()*len(centers) distances.
+// No centers are [ErrEmpty], one outside [0, Len()) is a [*ValueError]. It takes
+// a kd-tree of the centers as in [Index], or Len()*len(centers) distances.
 func Assign(ctx context.Context, f Finite, centers []int) (nearest []int, dist []float64, err error) {
 	const op = "metric: Assign"
 	n := fault.Len(f)

@@ -85,8 +85,6 @@ const (
 // order drawn. A law that fails on a fraction p of the triples is missed with
 // probability (1-p)^Samples: one wrong distance among many points may well be.
 // It needs O(n+Samples) calls.
-//
-// The answer depends on f and the options, not on Workers.
 func Validate(ctx context.Context, f Finite, o *ValidateOptions) error {
 	const op = "metric: Validate"
 	if o == nil {
