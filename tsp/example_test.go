@@ -89,15 +89,11 @@ func ExampleMST() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("length", t.Length)
-	tree, err := metric.NewTree(t.Parent, t.Lengths)
-	if err != nil {
-		log.Fatal(err)
+	for i := 1; i < t.Len(); i++ {
+		fmt.Print(i, "-", t.Parent(i), " ")
 	}
-	fmt.Println("edges", len(t.Edges()), "root", tree.Root())
-	// Output:
-	// length 5
-	// edges 5 root 0
+	fmt.Println("root", t.Root())
+	// Output: 1-0 2-1 3-0 4-1 5-2 root 0
 }
 
 func ExampleDoubleTree() {

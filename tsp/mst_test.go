@@ -40,33 +40,29 @@ func TestMST_EqualsKruskal(t *testing.T) {
 	} {
 		tree := testkit.Must(MST(t.Context(), f))
 		sum := 0.0
-		for _, e := range tree.Edges() {
-			if e.Length != f.Distance(e.I, e.J) || tree.Parent[e.J] != e.I {
-				t.Fatal(name, e)
+		for i := range f.Len() {
+			if j := tree.Parent(i); j >= 0 {
+				sum += f.Distance(i, j)
+				if tree.Length(i) != f.Distance(i, j) {
+					t.Fatal(name, i, j)
+				}
+			} else if i > 0 {
+				t.Fatal(name, "root", i)
 			}
-			sum += e.Length
 		}
 		var want float64
 		if f.Len() < 1000 {
 			want = kruskal(f)
-		} else if prim, err := MST(t.Context(), bare{f}); err == nil {
-			want = prim.Length
+		} else {
+			want = testkit.Must(OneTreeBound(t.Context(), bare{f}, nil, Path)).Value
 		}
-		if math.Abs(sum-want) > 1e-11*want || tree.Length > sum*(1+1e-11) || tree.Length < sum*(1-1e-11) {
-			t.Errorf("%s: %v, %v; want %v", name, tree.Length, sum, want)
+		bound := testkit.Must(OneTreeBound(t.Context(), f, nil, Path))
+		if math.Abs(sum-want) > 1e-11*want || math.Abs(bound.Value-want) > 1e-11*want || tree.Len() != f.Len() {
+			t.Errorf("%s: %v, %v; want %v", name, bound.Value, sum, want)
 		}
-		if _, err := metric.NewTree(tree.Parent, tree.Lengths); err != nil || tree.Len() != f.Len() || len(tree.Edges()) != f.Len()-1 {
-			t.Error(name, "no tree:", err)
+		if double := testkit.Must(DoubleTree(t.Context(), f, Path)); !slices.Equal(double.Order, tree.Preorder()) {
+			t.Error(name, "the tour does not follow the tree")
 		}
-	}
-}
-
-// Of metric.Tree's preorder this is the definition.
-func TestSpanningTree_PreorderIsThatOfTheTree(t *testing.T) {
-	tree := testkit.Must(MST(t.Context(), plane(300, 1)))
-	other := testkit.Must(metric.NewTree(tree.Parent, tree.Lengths))
-	if !slices.Equal(tree.Preorder(), other.Preorder()) {
-		t.Error(tree.Preorder(), other.Preorder())
 	}
 }
 

@@ -155,10 +155,14 @@ func checkSize(op string, n int) error {
 	return fault.Empty(op, "f", n)
 }
 
-// name makes op the call that a violation names.
+// name makes op the call that an error of package metric names.
 func name(op string, err *error) {
-	if v := (*metric.Violation)(nil); errors.As(*err, &v) {
-		v.Op = op
+	var violation *metric.Violation
+	var value *metric.ValueError
+	if errors.As(*err, &violation) {
+		violation.Op = op
+	} else if errors.As(*err, &value) {
+		value.Op = op
 	}
 }
 

@@ -3,7 +3,6 @@ package heldkarp
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -16,7 +15,7 @@ import (
 // badDistance returns the error for the distance d between i and j, which is
 // negative or not finite.
 func badDistance(op string, i, j int, d float64) error {
-	return fmt.Errorf("%s: %w", op, &metric.Violation{Axiom: metric.FiniteValue, I: min(i, j), J: max(i, j), K: -1, Excess: math.Abs(d)})
+	return &metric.Violation{Op: op, Axiom: metric.FiniteValue, I: min(i, j), J: max(i, j), K: -1, Excess: math.Abs(d)}
 }
 
 // prim is [spanning.Prim], with errors of the call op.
