@@ -19,18 +19,13 @@ import (
 // The privacy metric may put different points at distance 0. On a single point,
 // or where all points are at rho2-distance 0, the bracket is [0, 0].
 //
-// Errors are those of b.Check, a [*metric.ValueError] for alpha <= 0, NaN or +Inf,
-// and the context's. The cost is that of LowerBounds and UpperBounds together, the
-// scales' work shared.
+// alpha is finite and > 0 (*ValueError). The cost is that of LowerBounds and
+// UpperBounds together, the scales' work shared.
 func Accuracy(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (Bracket, error) {
 	if err := checkScale("entropy: Accuracy", b, alpha); err != nil {
 		return Bracket{}, err
 	}
-	out, err := accuracies(ctx, b, []float64{alpha}, o)
-	if err != nil {
-		return Bracket{}, err
-	}
-	return out[0], nil
+	return one(accuracies(ctx, b, []float64{alpha}, o))
 }
 
 // Accuracies is [Accuracy] for every level of a list, in its order, for tables
@@ -44,10 +39,8 @@ func Accuracies(ctx context.Context, b metric.Bimetric, alphas []float64, o *Opt
 	if err := checkSpace(op, b); err != nil {
 		return nil, err
 	}
-	for i, alpha := range alphas {
-		if !(alpha > 0) || math.IsInf(alpha, 1) {
-			return nil, &fault.ValueError{Op: op, Arg: "alphas", Index: i, Value: alpha, Want: "a finite number > 0"}
-		}
+	if err := checkPositive(op, alphas); err != nil {
+		return nil, err
 	}
 	return accuracies(ctx, b, alphas, o)
 }

@@ -114,7 +114,7 @@ func (b Baire) Space() (metric.Bimetric, error) {
 		return metric.Bimetric{}, err
 	}
 	if b.Depth == 0 {
-		return metric.Bimetric{}, &fault.ValueError{Op: op, Arg: "Depth", Index: -1, Want: "at least 1: a finite space"}
+		return metric.Bimetric{}, fault.Value(op, "Depth", 0, "at least 1: a finite space")
 	}
 	arity := b.arity()
 	size := math.Pow(float64(arity), float64(b.Depth))
@@ -170,10 +170,10 @@ func (b Baire) check(op string, alpha float64) error {
 		return fmt.Errorf("%s: Privacy and Utility are required", op)
 	}
 	if b.Arity != 0 && b.Arity < 2 {
-		return &fault.ValueError{Op: op, Arg: "Arity", Index: -1, Value: float64(b.Arity), Want: "at least 2"}
+		return fault.Value(op, "Arity", float64(b.Arity), "at least 2")
 	}
 	if b.Depth < 0 {
-		return &fault.ValueError{Op: op, Arg: "Depth", Index: -1, Value: float64(b.Depth), Want: "at least 0"}
+		return fault.Value(op, "Depth", float64(b.Depth), "at least 0")
 	}
 	return fault.Positive(op, "alpha", alpha)
 }

@@ -51,7 +51,7 @@ type Witness interface {
 // names: x, its field X, and others, its field or fields arg. What a witness
 // proves about bad distances is not checked: it is meant to cost little.
 func checkWitness(op string, b metric.Bimetric, alpha float64, x int, arg string, others ...int) error {
-	if err := b.Check(); err != nil {
+	if err := checkSizes(op, b); err != nil {
 		return err
 	}
 	if err := fault.Positive(op, "alpha", alpha); err != nil {

@@ -49,8 +49,7 @@ const coverPoints = 64
 // [metric.DefaultTolerance], and the upper end a maximal s-separated set. For up
 // to 64 points a branch and bound closes the gap ([SearchOptions].Nodes).
 //
-// A *metric.Ultrametric costs O(n), and others what Packing does. Errors are
-// ErrEmpty, *ValueError and the context's.
+// A *metric.Ultrametric costs O(n), and others what Packing does.
 func Covering(ctx context.Context, f metric.Finite, subset []int, s float64, o *SearchOptions) (Cover, error) {
 	const op = "entropy: Covering"
 	pts, err := checkSubset(op, f, subset, s)

@@ -35,11 +35,7 @@ func DiametricScale(ctx context.Context, b metric.Bimetric, alpha float64, o *Pa
 	if err := checkScale("entropy: DiametricScale", b, alpha); err != nil {
 		return Scale{}, err
 	}
-	s, err := diametricScales(ctx, b, []float64{alpha}, orDefault(o))
-	if err != nil {
-		return Scale{}, err
-	}
-	return s[0], nil
+	return one(diametricScales(ctx, b, []float64{alpha}, orDefault(o)))
 }
 
 // DiametricScales is [DiametricScale] at every level of alphas, which ascend.

@@ -52,12 +52,14 @@
 // lower end comes from a separated set and an upper end from partitions into
 // sets of small diameter, from the dendrogram of an ultrametric, or from a branch
 // and bound; what is returned carries witnesses, and arithmetic rounds outward.
-// Short of time the interval is wider. It never depends on chance, on the clock
-// or on the number of workers. Distances are the float64 numbers of the given
+// With less work ([Options].Nodes) the interval is wider. It never depends on
+// chance, on the clock or on the number of workers. Distances are the float64 numbers of the given
 // metric. Where a method uses the triangle inequality its doc says so, and
 // grants it [metric.DefaultTolerance]. A negative or non-finite distance is a
 // [*metric.Violation] with its pair: any in a space of up to 1024 points, and in
-// larger ones any from the first point.
+// larger ones any from the first point. A space without points is
+// [metric.ErrEmpty], metrics on different numbers of points are a
+// [*metric.SizeError], and ctx ends the work early with its error.
 //
 // Ultrametrics, and metrics of up to 8192 points that prove to be ones, are exact
 // up to rounding, and fast: about n log n. In other spaces nothing stores all

@@ -62,11 +62,7 @@ func DoublingScale(ctx context.Context, f metric.Finite, alpha float64, o *Optio
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return Doubling{}, err
 	}
-	d, err := doublingScales(ctx, op, f, []float64{alpha}, o)
-	if err != nil {
-		return Doubling{}, err
-	}
-	return d[0], nil
+	return one(doublingScales(ctx, op, f, []float64{alpha}, o))
 }
 
 // DoublingScales is [DoublingScale] at several levels in ascending order, which
@@ -80,7 +76,7 @@ func DoublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *O
 const doublingPoints = 32
 
 func doublingScales(ctx context.Context, op string, f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
-	if err := checkLevels(op, f, alphas); err != nil {
+	if err := checkScales(op, metric.Same(f), alphas); err != nil {
 		return nil, err
 	}
 	o = orDefault(o)
@@ -195,14 +191,6 @@ func (d *Doubling) search(ctx context.Context, f metric.Finite, nodes int) error
 	}
 	d.Hi = min(d.Hi, max(hi, d.Lo))
 	return nil
-}
-
-// checkLevels checks the space and the levels of a scale.
-func checkLevels(op string, f metric.Finite, alphas []float64) error {
-	if err := checkPoints(op, f); err != nil {
-		return err
-	}
-	return checkScales(op, metric.Same(f), alphas)
 }
 
 // ascending returns the places of v in ascending order of its numbers.

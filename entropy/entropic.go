@@ -43,17 +43,12 @@ import (
 // Upper ends take the triangle inequality of both metrics to hold up to
 // [metric.DefaultTolerance]; memberships of balls are decided exactly.
 //
-// alpha is positive, per unit of rho1 (*ValueError). Other errors are those of
-// [metric.Bimetric.Check] and the context's.
+// alpha is positive, per unit of rho1 (*ValueError).
 func EntropicScale(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (Scale, error) {
 	if err := checkScale("entropy: EntropicScale", b, alpha); err != nil {
 		return Scale{}, err
 	}
-	s, err := entropicScales(ctx, b, []float64{alpha}, orDefault(o))
-	if err != nil {
-		return Scale{}, err
-	}
-	return s[0], nil
+	return one(entropicScales(ctx, b, []float64{alpha}, orDefault(o)))
 }
 
 // EntropicScales is [EntropicScale] at every level of alphas, which ascend. The

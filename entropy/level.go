@@ -11,17 +11,16 @@ import (
 
 // LevelFor returns a privacy level below which no mechanism has a worst expected
 // loss of at most loss, in units of rho2: every alpha-private mechanism from b to
-// itself with such a loss has alpha > the one returned. The proof is a [Bound]
-// at that level above loss; it serves the levels below as well, because what is
-// private at a lower level is private at a higher one. The answer is 0 with
+// itself with such a loss has alpha > the one returned. by is a [Bound] at that
+// level above loss; it serves the levels below as well, because what is private
+// at a lower level is private at a higher one. The answer is 0 with
 // a zero Bound where nothing forbids the loss at any level, and +Inf where two
 // points at rho1-distance 0, or all points if they are, forbid it at every level.
 //
 // The level is found by bisection, to a relative 10^-3, on the pairs, packings
 // and stars of [LowerBounds], about 20 times. It is necessary for the loss, and not
-// sufficient: the mechanisms tell what is. The errors are those of b.Check, a
-// [*metric.ValueError] for a loss that is not finite and > 0, and the context's.
-func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptions) (alpha float64, proof Bound, err error) {
+// sufficient: the mechanisms tell what is. loss is finite and > 0 (*ValueError).
+func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptions) (alpha float64, by Bound, err error) {
 	const op = "entropy: LevelFor"
 	if err := checkSpace(op, b); err != nil {
 		return 0, Bound{}, err
@@ -76,7 +75,7 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptio
 		if best.Value <= loss {
 			return false
 		}
-		alpha, proof = a, best
+		alpha, by = a, best
 		return true
 	}
 	// Rounding may put start itself on the wrong side.
@@ -93,7 +92,7 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptio
 		if far == 0 { // the level does not matter
 			alpha = math.Inf(1)
 		}
-		return alpha, proof, err
+		return alpha, by, err
 	}
 	_, _, wrong := search.Bisect(alpha, above, levelStep, func(a float64) (bool, error) {
 		allows := !forbids(a)
@@ -102,7 +101,7 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptio
 	if wrong != nil {
 		return 0, Bound{}, wrong
 	}
-	return alpha, proof, nil
+	return alpha, by, nil
 }
 
 // levelStep is the relative precision of LevelFor.

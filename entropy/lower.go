@@ -42,11 +42,8 @@ func LowerBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Optio
 	if err := w.measure(ctx, true, false); err != nil {
 		return nil, err
 	}
-	bounds, err := w.lower(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return ranked(bounds[0]), nil
+	bounds, err := one(w.lower(ctx))
+	return ranked(bounds), err
 }
 
 // crowdedBall is a set of points, pairwise at least t apart under rho2, within

@@ -44,7 +44,7 @@ func MeasureNet(ctx context.Context, f metric.Finite, m int) (*Measures, error) 
 	}
 	n := f.Len()
 	if m < 1 {
-		return nil, &fault.ValueError{Op: op, Arg: "m", Index: -1, Value: float64(m), Want: "at least 1"}
+		return nil, fault.Value(op, "m", float64(m), "at least 1")
 	}
 	total := 1.0
 	for k := 1; k < n && total < 1e300; k++ { // times (m+k)/k

@@ -67,6 +67,14 @@ func orDefault[T any](o *T) *T {
 	return o
 }
 
+// one is the first of what was found for a list of one level.
+func one[T any](all []T, err error) (first T, _ error) {
+	if err != nil {
+		return first, err
+	}
+	return all[0], nil
+}
+
 // checkPoints refuses a space without points, nil among them.
 func checkPoints(op string, f metric.Finite) error {
 	return fault.Empty(op, "f", fault.Len(f))

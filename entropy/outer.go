@@ -55,11 +55,7 @@ func OuterScale(ctx context.Context, f metric.Finite, alpha float64, o *SearchOp
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return Outer{}, err
 	}
-	d, err := outerScales(ctx, op, f, []float64{alpha}, o)
-	if err != nil {
-		return Outer{}, err
-	}
-	return d[0], nil
+	return one(outerScales(ctx, op, f, []float64{alpha}, o))
 }
 
 // OuterScales is [OuterScale] at several levels in ascending order, which share
@@ -80,7 +76,7 @@ const (
 )
 
 func outerScales(ctx context.Context, op string, f metric.Finite, alphas []float64, o *SearchOptions) ([]Outer, error) {
-	if err := checkLevels(op, f, alphas); err != nil {
+	if err := checkScales(op, metric.Same(f), alphas); err != nil {
 		return nil, err
 	}
 	search := outerSearch{f: f, pts: allPoints(f.Len()), nodes: budget(orDefault(o).Nodes), counts: map[float64]separation{}}

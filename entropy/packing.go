@@ -65,8 +65,7 @@ const matrixPoints = 4096
 //
 // A *metric.Ultrametric costs O(n). Otherwise up to 4096 points cost O(|S|^2),
 // and the search; more cost some nets of f, near-linear where it has an Index
-// with a tree, and |S| N distances where it has none. It runs on one core and
-// reports no progress. Errors are ErrEmpty, *ValueError and the context's.
+// with a tree, and |S| N distances where it has none.
 func Packing(ctx context.Context, f metric.Finite, subset []int, s float64, o *SearchOptions) (Count, error) {
 	const op = "entropy: Packing"
 	pts, err := checkSubset(op, f, subset, s)

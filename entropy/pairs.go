@@ -15,8 +15,8 @@ import (
 //
 //	A(Z, alpha) >= rho2(x,y) / (1 + e^(alpha*rho1(x,y))).
 //
-// Let the losses at x and y be at most A. The output Y of x has the law of the
-// output Y' of y up to a factor, so that
+// Let the losses at x and y be at most A. The output Y of x has the
+// distribution of the output Y' of y up to a factor, so that
 //
 //	A >= E rho2(x,Y) >= e^(-alpha*rho1(x,y)) E rho2(x,Y')
 //	  >= e^(-alpha*rho1(x,y)) (rho2(x,y) - A),

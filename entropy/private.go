@@ -29,7 +29,7 @@ import (
 // sum_i +-(h_(y_i) - h_(y_i')) to be 1-Lipschitz for any signs +-. With the
 // best signs, W1(mu_t, nu) >= sum_i |p*s_i/2*t_i - b_i(nu)|, where b_i(nu) does
 // not depend on t. Two measures that differ in t_i alone are at total variation
-// p, the laws P, Q of their outputs have a common part of mass at least
+// p, the distributions P, Q of their outputs have a common part of mass at least
 // 2/(1+e^(alpha*p)), and on it the two errors of the i-th term add up to p*s_i or
 // more. So their mean is at least p*s_i/(1+e^(alpha*p)). Take the mean over all t.
 type MeasureBound struct {
@@ -75,7 +75,7 @@ func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64) (M
 func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps float64) (MeasureBound, error) {
 	const op = "entropy: PrivateDataBound"
 	if records < 1 {
-		return MeasureBound{}, &fault.ValueError{Op: op, Arg: "records", Index: -1, Value: float64(records), Want: "an integer >= 1"}
+		return MeasureBound{}, fault.Value(op, "records", float64(records), "at least 1")
 	}
 	if err := fault.Positive(op, "eps", eps); err != nil {
 		return MeasureBound{}, err
@@ -180,7 +180,7 @@ func (w MeasureBound) Prove(ctx context.Context, f metric.Finite, alpha float64)
 	}
 	m := float64(len(w.Pairs))
 	if !(w.Mass >= 0 && m*w.Mass <= 1+massTol) {
-		return 0, &fault.ValueError{Op: op, Arg: "Mass", Index: -1, Value: w.Mass, Want: "a mass in [0, 1/len(Pairs)]"}
+		return 0, fault.Value(op, "Mass", w.Mass, "a mass in [0, 1/len(Pairs)]")
 	}
 	seen := make(map[int]bool)
 	for i, p := range w.Pairs {

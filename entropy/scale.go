@@ -61,12 +61,21 @@ func checkScales(op string, b metric.Bimetric, alphas []float64) error {
 	if err := fault.Empty(op, "alphas", len(alphas)); err != nil {
 		return err
 	}
+	if err := checkPositive(op, alphas); err != nil {
+		return err
+	}
+	for i, a := range alphas {
+		if i > 0 && a < alphas[i-1] {
+			return &fault.ValueError{Op: op, Arg: "alphas", Index: i, Value: a, Want: "levels in ascending order"}
+		}
+	}
+	return nil
+}
+
+func checkPositive(op string, alphas []float64) error {
 	for i, a := range alphas {
 		if !(a > 0 && a <= math.MaxFloat64) {
 			return &fault.ValueError{Op: op, Arg: "alphas", Index: i, Value: a, Want: "a finite number > 0"}
-		}
-		if i > 0 && a < alphas[i-1] {
-			return &fault.ValueError{Op: op, Arg: "alphas", Index: i, Value: a, Want: "levels in ascending order"}
 		}
 	}
 	return nil
@@ -80,9 +89,19 @@ func checkScale(op string, b metric.Bimetric, alpha float64) error {
 	return fault.Positive(op, "alpha", alpha)
 }
 
+// checkSizes checks that both metrics of b have the same points, of which there are
+// some.
+func checkSizes(op string, b metric.Bimetric) error {
+	n, m := fault.Len(b.Privacy), fault.Len(b.Utility)
+	if n != m && n > 0 {
+		return &fault.SizeError{Op: op, Arg: "b.Utility", Got: m, Want: fmt.Sprint(n)}
+	}
+	return fault.Empty(op, "the space", n)
+}
+
 // checkSpace checks a bimetric space and its distances.
 func checkSpace(op string, b metric.Bimetric) error {
-	if err := b.Check(); err != nil {
+	if err := checkSizes(op, b); err != nil {
 		return err
 	}
 	if err := checkDistances(op, b.Privacy); err != nil || b.OneMetric() {

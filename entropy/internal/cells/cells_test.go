@@ -47,7 +47,7 @@ func scale(b metric.Bimetric, alpha float64) float64 {
 	return best
 }
 
-func check(t *testing.T, b metric.Bimetric, alpha float64, s Bound) {
+func check(t *testing.T, b metric.Bimetric, alpha float64, s Enclosure) {
 	t.Helper()
 	if s.Lo == 0 {
 		if s.Set != nil {
@@ -112,7 +112,7 @@ func TestSearch_Definition(t *testing.T) {
 // The bits of a result do not depend on the number of workers.
 func TestSearch_Workers(t *testing.T) {
 	b := metric.Bimetric{Privacy: space.Uniform(400, random.Seeded(1)), Utility: space.Uniform(400, random.Seeded(2))}
-	var first Bound
+	var first Enclosure
 	for _, workers := range []int{1, 3} {
 		s := testkit.Must(New(t.Context(), b, Options{Nodes: 500, Workers: workers}))
 		got := testkit.Must(s.Scale(10))

@@ -23,10 +23,10 @@ const (
 	Branches            // a branch and bound
 )
 
-// Bound encloses the scale at one level: Set are points within rho1-distance r of
+// Enclosure is the scale at one level, and its proof: Set are points within rho1-distance r of
 // the point X, pairwise at least Lo apart in rho2, and more than exp(alpha*r).
 // Where Lo is 0 there is no set.
-type Bound struct {
+type Enclosure struct {
 	Lo, Hi float64
 	X      int
 	Set    []int
@@ -137,7 +137,7 @@ func distanceCost(b metric.Bimetric) int64 {
 
 // Scale encloses the scale at alpha. A set found for a larger level is kept: it
 // serves a smaller one as well.
-func (s *Search) Scale(alpha float64) (Bound, error) {
+func (s *Search) Scale(alpha float64) (Enclosure, error) {
 	s.alpha, s.reach, s.work = alpha, s.reach[:0], 0
 	s.budget = max(workLeast, workPerNode*int64(s.n)*int64(max(s.o.Nodes, greedyNodes))) / s.cost
 	s.hi, s.by = s.ys.nodes[0].radius*2*slack.Up, Diameter
@@ -145,12 +145,12 @@ func (s *Search) Scale(alpha float64) (Bound, error) {
 		s.hi = s.diameter
 	}
 	if err := s.lower(); err != nil {
-		return Bound{}, err
+		return Enclosure{}, err
 	}
 	if err := s.close(); err != nil {
-		return Bound{}, err
+		return Enclosure{}, err
 	}
-	r := Bound{Lo: s.best.sep, Hi: s.hi, X: int(s.best.x), By: s.by}
+	r := Enclosure{Lo: s.best.sep, Hi: s.hi, X: int(s.best.x), By: s.by}
 	for _, y := range s.best.set {
 		r.Set = append(r.Set, int(y))
 	}

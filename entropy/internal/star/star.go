@@ -16,7 +16,7 @@ import (
 //	w_y q_z <= p_yz <= q_z/w_y,
 //	sum_z d_yz p_yz <= v
 //
-// where q is the law of the output of x, p_y that of y, w_y =
+// where q is the distribution of the output of x, p_y that of y, w_y =
 // e^(-alpha*rho1(x,y)). Points with w_y = 1, x among them, have p_y = q.
 //
 // A primal-dual interior point method solves it. Both programs have a strictly
