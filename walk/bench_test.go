@@ -91,7 +91,7 @@ func BenchmarkPlan(b *testing.B) {
 	})
 	t := testkit.Must(Balanced(n, 2))
 	b.Run("Loss/n=1048576", func(b *testing.B) {
-		s := testkit.Must(t.PowerScales(ReplaceOne, .25))
+		s := randomScales(random.Seeded(1), t)
 		b.ReportAllocs()
 		for b.Loop() {
 			testkit.Must(t.Loss(ReplaceOne, s))

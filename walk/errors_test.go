@@ -76,8 +76,6 @@ func TestErrors(t *testing.T) {
 		{"NewNoise: scale = 5e-324,", second(NewNoise(KNorm, 5e-324))},
 		{"Tree.Loss: relation = 7,", second(bad.Loss(7, Scales{Level: []float64{1, 1}}))},
 		{"Tree.Normalize: relation = 5,", second(three.Normalize(5, Scales{Total: 1, Level: []float64{1}}))},
-		{"Tree.PowerScales: p = NaN,", second(six.PowerScales(ReplaceOne, nan))},
-		{"Tree.PowerScales: p = 9,", second(six.PowerScales(ReplaceOne, 9))},
 		{"Scales.At: alpha = 0,", second(one.At(0))},
 		{"Scales.At: Level[0] = 1.0000000000000002e+110,", second(Scales{Level: []float64{1e50}}.At(1e-60))},
 		{"Tree.CountsInt: x[2] = 1, want a magnitude of at most 0", three.CountsInt(ints, []int64{math.MaxInt64, 0, 1})},

@@ -77,13 +77,14 @@ func ExampleTree_Haar() {
 	// [4 1 2 3]
 }
 
-// On the cells of a square, quartered level by level.
-func ExampleTree_PowerScales() {
+// On the cells of a square, quartered level by level: scales prop. to the root of
+// a node's side.
+func ExampleTree_Normalize() {
 	t, err := walk.Levels(4, 4, 4)
 	if err != nil {
 		log.Fatal(err)
 	}
-	s, err := t.PowerScales(walk.ReplaceOne, 0.25) // (1-1/d)/2 for d = 2
+	s, err := t.Normalize(walk.ReplaceOne, walk.Scales{Level: []float64{1, math.Sqrt(1. / 2), 1. / 2}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,11 +1,5 @@
 package walk
 
-import (
-	"math"
-
-	"github.com/metricdp/metricdp/internal/fault"
-)
-
 // Scales holds the scales of the noise of a tree.
 type Scales struct {
 	// Total is the scale of the noise on the total, 0 for none.
@@ -90,46 +84,6 @@ func (t *Tree) allScales(rel Relation, b float64) Scales {
 		s.Total = b
 	}
 	return s
-}
-
-// PowerScales returns scales prop. to K^-p, of loss 1 per unit of rel, where
-// 1/K is the share of the whole that a node of the level has: K is the product,
-// over the levels above, of the mean number of children of their inner nodes.
-// The total has that of the root. p must be a number in [-8, 8].
-//
-// Useful where nodes are cells that tile a body of R^d, of side K^(-1/d): p = 0
-// gives [Tree.EqualScales], best for d = 1; p = (1-1/d)/2, scales prop.
-// to 2^(-l(1-1/d)/2) at level l of a binary tree, minimizes the sum over the
-// levels of the noise of their cells times their side; p = 1/(4d), scales prop.
-// to the fourth root of the side, did best in simulation for d = 2 and 3.
-func (t *Tree) PowerScales(rel Relation, p float64) (Scales, error) {
-	const op = "walk: Tree.PowerScales"
-	if err := t.check(op); err != nil {
-		return Scales{}, err
-	}
-	if err := rel.check(op); err != nil {
-		return Scales{}, err
-	}
-	if !(math.Abs(p) <= 8) {
-		return Scales{}, fault.Value(op, "p", p, "a number in [-8, 8]")
-	}
-	if p == 0 {
-		return t.EqualScales(rel)
-	}
-	s := t.allScales(rel, 1)
-	logK := 0.0
-	for l := range s.Level {
-		s.Level[l] = math.Exp(-p * logK)
-		lo, hi := t.Level(l)
-		inner := 0
-		for v := lo; v < hi; v++ {
-			if t.first[v] < t.first[v+1] {
-				inner++
-			}
-		}
-		logK += math.Log(float64(t.first[hi]-t.first[lo]) / float64(inner))
-	}
-	return t.Normalize(rel, s)
 }
 
 // Normalize returns scales prop. to s whose loss per unit of rel, as

@@ -82,35 +82,10 @@ func chain(n int) *Tree {
 	return testkit.Must(t, err)
 }
 
-func TestPowerScales_Ratios(t *testing.T) {
-	for _, d := range []float64{1, 2, 3, 7} {
-		s := testkit.Must(testkit.Must(Balanced(1<<9, 2)).PowerScales(ReplaceOne, (1-1/d)/2))
-		wide := testkit.Must(testkit.Must(Levels(8, 8, 8)).PowerScales(ReplaceOne, (1-1/d)/2))
-		for l := range s.Level {
-			want := math.Exp2(-float64(l) * (1 - 1/d) / 2)
-			if got := s.Level[l] / s.Level[0]; math.Abs(got-want) > 1e-13 {
-				t.Errorf("d = %v, level %d: %v, want %v", d, l, got, want)
-			}
-			if l%3 == 0 { // three binary levels are one 8-ary
-				if got := wide.Level[l/3] / wide.Level[0]; math.Abs(got-want) > 1e-13 {
-					t.Errorf("d = %v, 8-ary level %d: %v, want %v", d, l/3, got, want)
-				}
-			}
-		}
-		sum := 0.0
-		for _, b := range s.Level {
-			sum += 2 / b
-		}
-		if math.Abs(sum-1) > 1e-12 {
-			t.Errorf("d = %v: the rates sum to %v", d, sum)
-		}
-	}
-}
-
 func TestScales_Corners(t *testing.T) {
 	single := testkit.Must(Levels()) // one leaf: nothing to tell apart, nothing to fail
 	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-		for _, s := range []Scales{testkit.Must(single.EqualScales(rel)), testkit.Must(single.PowerScales(rel, .25))} {
+		for _, s := range []Scales{testkit.Must(single.EqualScales(rel)), testkit.Must(single.Normalize(rel, Scales{Total: 2}))} {
 			if loss := testkit.Must(single.Loss(rel, s)); loss != float64(rel) {
 				t.Errorf("one leaf, %v: loss %v of %v", rel, loss, s)
 			}

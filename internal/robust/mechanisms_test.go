@@ -49,7 +49,6 @@ var walkCalls = []call{
 	{"walk.Walk.AddCounts", wholeWalk.AddCounts, []any{seeded(), []int64{10, 3, 7, 1, 2, 3, 4}}},
 	{"walk.Walk.AddHaar", haarWalk.AddHaar, []any{seeded(), []int64{10, 3, 7, 1}}},
 	{"walk.Tree.EqualScales", levels.EqualScales, []any{walk.ReplaceOne}},
-	{"walk.Tree.PowerScales", levels.PowerScales, []any{walk.ReplaceOne, 0.25}},
 	{"walk.Tree.Normalize", levels.Normalize, []any{walk.ReplaceOne, equal}},
 	{"walk.Superregular", walk.Superregular, []any{8}},
 	{"walk.New", walk.New, []any{levels, walk.KNorm, equal}},

@@ -34,7 +34,7 @@ func NewDiscreteGaussian(t GaussianTarget, o *DiscreteOptions) (*DiscreteGaussia
 	if err != nil {
 		return nil, err
 	}
-	g, err := t.guarantee(o.orDefault().Unit)
+	g, err := t.guarantee(orZero(o).Unit)
 	if err != nil {
 		return nil, err
 	}

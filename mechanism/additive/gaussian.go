@@ -37,7 +37,7 @@ func NewGaussian(dim int, t GaussianTarget, o *Options) (*Gaussian, error) {
 	if err := checkDim(op, dim); err != nil {
 		return nil, err
 	}
-	opt := o.orDefault()
+	opt := orZero(o)
 	sigma, err := t.sigma(op)
 	if err != nil {
 		return nil, err

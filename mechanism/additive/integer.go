@@ -27,7 +27,7 @@ type DiscreteLaplace struct {
 // NewDiscreteLaplace returns the mechanism of level alpha, a number in [1e-100,
 // 1e100].
 func NewDiscreteLaplace(alpha float64, o *DiscreteOptions) (*DiscreteLaplace, error) {
-	g, err := pure("additive: NewDiscreteLaplace", alpha, o.orDefault().Unit)
+	g, err := pure("additive: NewDiscreteLaplace", alpha, orZero(o).Unit)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func NewTruncatedGeometric(out Range, alpha float64, o *DiscreteOptions) (*Trunc
 	if out.Lo > out.Hi {
 		return nil, fault.Value(op, "Hi", float64(out.Hi), fmt.Sprintf("an integer >= Lo = %d", out.Lo))
 	}
-	g, err := pure(op, alpha, o.orDefault().Unit)
+	g, err := pure(op, alpha, orZero(o).Unit)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func newKNorm(op string, norm Norm, alpha float64, o *Options) (*KNorm, error) {
 	if err := norm.check(op); err != nil {
 		return nil, err
 	}
-	opt := o.orDefault()
+	opt := orZero(o)
 	g, err := pure(op, alpha, opt.Unit)
 	if err != nil {
 		return nil, err

@@ -30,16 +30,10 @@ type DiscreteOptions struct {
 	Unit metric.Unit // the unit of the metric, as in "record"
 }
 
-func (o *Options) orDefault() Options {
+// orZero returns *o, or a zero T where o is nil.
+func orZero[T any](o *T) T {
 	if o == nil {
-		return Options{}
-	}
-	return *o
-}
-
-func (o *DiscreteOptions) orDefault() DiscreteOptions {
-	if o == nil {
-		return DiscreteOptions{}
+		o = new(T)
 	}
 	return *o
 }

@@ -62,7 +62,7 @@ func NewMadlib(vectors [][]float64, alpha float64, o *DiscreteOptions) (*Madlib,
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	k, err := newKNorm(op, Norm{P: 2, Dim: len(vectors[0])}, alpha, &Options{Unit: o.orDefault().Unit})
+	k, err := newKNorm(op, Norm{P: 2, Dim: len(vectors[0])}, alpha, &Options{Unit: orZero(o).Unit})
 	if err != nil {
 		return nil, err
 	}

@@ -52,10 +52,7 @@ const maxArc = 1e12
 // alpha*radius at most 1e12.
 func NewSphere(alpha float64, o *SphereOptions) (*Sphere, error) {
 	const op = "additive: NewSphere"
-	opt := SphereOptions{}
-	if o != nil {
-		opt = *o
-	}
+	opt := orZero(o)
 	if opt.Radius == 0 {
 		opt.Radius = metric.EarthRadiusKm
 	}

@@ -64,25 +64,14 @@ func (s *Synthesizer[P]) Bound(ctx context.Context, records float64, o *BoundOpt
 	if err := fault.Positive(op, "records", records); err != nil {
 		return Bound{}, err
 	}
-	if o == nil {
-		o = &BoundOptions{}
-	}
-	b, err := s.p.bound(ctx, op, records, *o)
-	if err != nil || o.Draws < 0 || s.p.loss == 0 { // one cell: Lower is 0
-		return b, err
-	}
-	f, err := s.d.sample()
-	if err != nil {
-		return Bound{}, err
-	}
-	// Replacing a record is removing one and adding another.
-	level := s.p.loss
-	if s.p.opt.Relation == AddRemoveOne {
-		level *= 2
-	}
-	lower, err := entropy.PrivateDataBound(ctx, f, int(max(1, min(records, 1<<53))), level)
-	b.Lower = lower.Value
-	return b, err
+	return s.p.bound(ctx, op, records, orZero(o), s.d.sample, func(f metric.Finite) (entropy.MeasureBound, error) {
+		// Replacing a record is removing one and adding another.
+		level := s.p.loss
+		if s.p.opt.Relation == AddRemoveOne {
+			level *= 2
+		}
+		return entropy.PrivateDataBound(ctx, f, int(max(1, min(records, 1<<53))), level)
+	})
 }
 
 // Bound returns the error bounds. It reads no data.
@@ -91,20 +80,9 @@ func (m *Measure) Bound(ctx context.Context, o *BoundOptions) (Bound, error) {
 	if err := m.check(op); err != nil {
 		return Bound{}, err
 	}
-	if o == nil {
-		o = &BoundOptions{}
-	}
-	b, err := m.p.bound(ctx, op, 1, *o)
-	if err != nil || o.Draws < 0 || m.p.loss == 0 {
-		return b, err
-	}
-	f, err := m.sample()
-	if err != nil {
-		return Bound{}, err
-	}
-	lower, err := entropy.PrivateMeasureBound(ctx, f, m.p.loss)
-	b.Lower = lower.Value
-	return b, err
+	return m.p.bound(ctx, op, 1, orZero(o), m.sample, func(f metric.Finite) (entropy.MeasureBound, error) {
+		return entropy.PrivateMeasureBound(ctx, f, m.p.loss)
+	})
 }
 
 // lowerCells is how many cells the lower bound looks at, evenly spread over the
@@ -121,17 +99,15 @@ func (d *Domain[P]) sample() (metric.Finite, error) {
 	return metric.NewPoints(pts, metric.Func[P](d.metric))
 }
 
-func (p *plan) bound(ctx context.Context, op string, mass float64, opt BoundOptions) (Bound, error) {
-	if opt.Draws == 0 {
-		opt.Draws = 64
-	}
+// bound takes what gives the points and, of them, the lower bound.
+func (p *plan) bound(ctx context.Context, op string, mass float64, opt BoundOptions, points func() (metric.Finite, error), lower func(metric.Finite) (entropy.MeasureBound, error)) (Bound, error) {
 	signed := p.signedCost() / mass
 	b := Bound{Signed: signed, Nearest: 2 * signed, Simulated: math.NaN(), StdErr: math.NaN(), Lower: math.NaN(), Resolution: p.resolution}
 	if opt.Draws < 0 {
 		return b, nil
 	}
-	if p.loss == 0 {
-		b.Lower = 0
+	if opt.Draws == 0 {
+		opt.Draws = 64
 	}
 	err := fault.Memory(op, float64(opt.Draws), 24) // a cost and an error each
 	if err != nil {
@@ -142,12 +118,29 @@ func (p *plan) bound(ctx context.Context, op string, mass float64, opt BoundOpti
 	} else {
 		b.Simulated, b.StdErr, err = p.simulateNodes(ctx, opt)
 	}
-	b.Simulated /= mass
-	b.StdErr /= mass
 	if err != nil {
 		return Bound{}, fmt.Errorf("%s: %w", op, err)
 	}
-	return b, nil
+	b.Simulated /= mass
+	b.StdErr /= mass
+	if b.Lower = 0; p.loss == 0 { // one cell
+		return b, nil
+	}
+	f, err := points()
+	if err != nil {
+		return Bound{}, err
+	}
+	least, err := lower(f)
+	b.Lower = least.Value
+	return b, err
+}
+
+// lineWalk is the walk of a domain on the line without noise on the total, which is
+// no part of a measure.
+func (p *plan) lineWalk() (*walk.Walk, error) {
+	s := p.walk.Scales()
+	s.Total = 0
+	return walk.New(p.tree, p.opt.Distribution, s)
 }
 
 // signedCost bounds the expected W1 cost of the noise, in counts times distance:
@@ -156,9 +149,7 @@ func (p *plan) bound(ctx context.Context, op string, mass float64, opt BoundOpti
 func (p *plan) signedCost() float64 {
 	sum := 0.0
 	if p.line != nil {
-		s := p.walk.Scales()
-		s.Total = 0 // the total's noise is no part of a measure
-		w, err := walk.New(p.tree, p.opt.Distribution, s)
+		w, err := p.lineWalk()
 		v := make([]float64, p.cells)
 		if err == nil {
 			err = w.Variances(v)
@@ -180,9 +171,7 @@ func (p *plan) signedCost() float64 {
 }
 
 func (p *plan) simulateLine(ctx context.Context, o BoundOptions) (mean, stderr float64, err error) {
-	s := p.walk.Scales()
-	s.Total = 0
-	w, err := walk.New(p.tree, p.opt.Distribution, s)
+	w, err := p.lineWalk()
 	if err != nil {
 		return 0, 0, err
 	}

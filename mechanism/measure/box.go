@@ -123,10 +123,7 @@ func NewBox(columns []Column, o *BoxOptions) (*Domain[[]float64], error) {
 	if err := fault.Empty(op, "columns", len(columns)); err != nil {
 		return nil, err
 	}
-	var opt BoxOptions
-	if o != nil {
-		opt = *o
-	}
+	opt := orZero(o)
 	if err := opt.check(op); err != nil {
 		return nil, err
 	}
@@ -252,8 +249,8 @@ func (b *box) domain(op string, ext []extent, unfold unfolding) (*Domain[[]float
 	if err := a.setRegular(op, b.grid, unfold); err != nil {
 		return nil, err
 	}
-	g := newBoxGeometry(b.grid, ext, b.p)
-	a.shape, a.children = g.shapes(), g.children
+	g := &boxGeometry{b.grid, ext, b.p}
+	a.shape, a.children = g.shapes(g.diameter, g.spread), g.children
 	a.resolution, a.diameter = g.halfCell(), g.acrossPoints()
 	a.apart = len(b.splits)
 	for l := len(b.parts) - 1; l >= 0 && b.categoriesApart(l); l-- {
@@ -409,10 +406,6 @@ type boxGeometry struct {
 	p   float64
 }
 
-func newBoxGeometry(g *grid, ext []extent, p float64) *boxGeometry {
-	return &boxGeometry{g, ext, p}
-}
-
 // sides returns the extents of a node of depth l. A category that is told apart
 // has length 0.
 func (g *boxGeometry) sides(l int) []extent {
@@ -456,16 +449,6 @@ func (g *boxGeometry) acrossPoints() float64 {
 		d.add(e.length - cell[a].length)
 	}
 	return d.value() * roundUp
-}
-
-func (g *boxGeometry) shapes() []nodeShape {
-	shape := make([]nodeShape, len(g.splits))
-	nodes := 1
-	for l, k := range g.arities {
-		shape[l] = nodeShape{nodes: nodes, arity: k, depth: l, diameter: g.diameter(l), spread: g.spread(l)}
-		nodes *= k
-	}
-	return shape
 }
 
 // spread bounds what noise in a node of depth l costs; see nodeShape.

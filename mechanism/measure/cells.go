@@ -275,6 +275,17 @@ func sideFor(cols []extent, cells float64) float64 {
 	return side
 }
 
+// shapes are those of the nodes of each level.
+func (g *grid) shapes(diameter, spread func(l int) float64) []nodeShape {
+	shape := make([]nodeShape, len(g.splits))
+	nodes := 1
+	for l, k := range g.arities {
+		shape[l] = nodeShape{nodes: nodes, arity: k, depth: l, diameter: diameter(l), spread: spread(l)}
+		nodes *= k
+	}
+	return shape
+}
+
 // setRegular makes the tree of a grid, or leaves it out for a lazy domain.
 func (a *arrangement) setRegular(op string, g *grid, unfold unfolding) error {
 	a.arities, a.cells = g.arities, g.cells

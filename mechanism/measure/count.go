@@ -42,7 +42,7 @@ func Count[P any](ctx context.Context, d *Domain[P], seq iter.Seq2[P, error], o 
 	if err := d.check("measure: Count"); err != nil {
 		return nil, err
 	}
-	opt := o.orDefault()
+	opt := orZero(o)
 	c := d.NewCounts()
 	c.skipped.Store(opt.SkipErrors)
 	if parallel.Workers(opt.Workers) == 1 {
@@ -127,7 +127,7 @@ func CountAll[P any](ctx context.Context, d *Domain[P], records []P, o *CountOpt
 	if err := d.check("measure: CountAll"); err != nil {
 		return nil, err
 	}
-	opt := o.orDefault()
+	opt := orZero(o)
 	c := d.NewCounts()
 	c.skipped.Store(opt.SkipErrors)
 	var first firstError
@@ -149,14 +149,6 @@ func CountAll[P any](ctx context.Context, d *Domain[P], records []P, o *CountOpt
 		return nil, err
 	}
 	return c, nil
-}
-
-func (o *CountOptions) orDefault() CountOptions {
-	opt := CountOptions{}
-	if o != nil {
-		opt = *o
-	}
-	return opt
 }
 
 func (o *CountOptions) tolerate(err error) error {

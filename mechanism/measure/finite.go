@@ -68,10 +68,7 @@ func checkNet(op string, separation float64, arity int) error {
 // their domain.
 func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	const op = "measure: NewFinite"
-	var opt FiniteOptions
-	if o != nil {
-		opt = *o
-	}
+	opt := orZero(o)
 	if err := opt.check(op); err != nil {
 		return nil, err
 	}
@@ -317,7 +314,7 @@ func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, 
 			for x := cf; x < ce; x++ {
 				d := f.Distance(at[h], at[x])
 				if !(d >= 0) || math.IsInf(d, 1) {
-					return s, &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of point %d", at[h]), Index: at[x], Value: d, Want: "a finite number >= 0"}
+					return s, notADistance(op, at[h], at[x], d)
 				}
 				r += d * share[t.LeafNode(x)] / share[c]
 				far = max(far, d)

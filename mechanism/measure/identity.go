@@ -72,7 +72,7 @@ func sketch(ctx context.Context, op string, f metric.Finite, at []int, most int)
 			for i := lo; i < hi; i++ {
 				d := f.Distance(at[i], at[i+s])
 				if !(d >= 0) || math.IsInf(d, 1) {
-					bad[i] = &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of point %d", at[i]), Index: at[i+s], Value: d, Want: "a finite number >= 0"}
+					bad[i] = notADistance(op, at[i], at[i+s], d)
 				}
 				row[i] = uint32((math.Float64bits(max(d, 0)) + 1<<35) >> 36)
 			}
@@ -90,6 +90,10 @@ func sketch(ctx context.Context, op string, f metric.Finite, at []int, most int)
 		}
 	}
 	return [sha256.Size]byte(h.Sum(nil)), nil
+}
+
+func notADistance(op string, i, j int, d float64) error {
+	return &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of point %d", i), Index: j, Value: d, Want: "a finite number >= 0"}
 }
 
 // names is a digest of points or labels, by the types and values that Go would

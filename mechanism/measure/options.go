@@ -114,6 +114,14 @@ type MeasureOptions struct {
 	Estimator Estimator
 }
 
+// orZero returns *o, or a zero T where o is nil.
+func orZero[T any](o *T) T {
+	if o == nil {
+		o = new(T)
+	}
+	return *o
+}
+
 // check applies the defaults, or says what is wrong for the domain.
 func (o *SynthesizerOptions) check(op string, a *arrangement) error {
 	enum := func(arg string, v int) error {

@@ -77,10 +77,7 @@ const recordSize = 40
 // randomness. It is an error for a Signed measure, and a
 // *[metric.MemoryError] for some 400 million records and more.
 func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, error) {
-	var opt RecordOptions
-	if o != nil {
-		opt = *o
-	}
+	opt := orZero(o)
 	n, err := r.multiplicities("measure: Release.Records", m)
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func NewSphere(radius float64, o *SphereOptions) (*Domain[metric.LatLon], error)
 	if err := a.setRegular(op, s.grid, unfolding(o.Lazy)); err != nil {
 		return nil, err
 	}
-	a.shape, a.children = s.shapes(), s.children
+	a.shape, a.children = s.shapes(s.diameter, s.spread), s.children
 	a.resolution, a.diameter = radius*healpix.Radius(s.parts[len(s.splits)][1]), radius*math.Pi
 	sides := []int64{}
 	for _, row := range s.splits {
@@ -131,18 +131,11 @@ func (s *sphere) at(level, index int, rng *rand.Rand) metric.LatLon {
 	return healpix.Point(part[0], (float64(part[1])+u)/n, (float64(part[2])+v)/n)
 }
 
-func (s *sphere) shapes() []nodeShape {
-	shape := make([]nodeShape, len(s.splits))
-	nodes := 1
-	for l, k := range s.arities {
-		d := math.Pi
-		if l > 0 {
-			d = min(d, 2*healpix.Radius(s.parts[l][1]))
-		}
-		shape[l] = nodeShape{nodes: nodes, arity: k, depth: l, diameter: d * s.radius, spread: s.spread(l)}
-		nodes *= k
+func (s *sphere) diameter(l int) float64 {
+	if l == 0 {
+		return math.Pi * s.radius
 	}
-	return shape
+	return min(math.Pi, 2*healpix.Radius(s.parts[l][1])) * s.radius
 }
 
 // spread is as for a box: the faces part first, then quarters and so on, one

@@ -44,10 +44,7 @@ func NewSynthesizer[P any](d *Domain[P], eps float64, o *SynthesizerOptions) (*S
 	if err := fault.Positive(op, "eps", eps); err != nil {
 		return nil, err
 	}
-	var opt SynthesizerOptions
-	if o != nil {
-		opt = *o
-	}
+	opt := orZero(o)
 	if err := opt.integers(op, d.arrangement); err != nil {
 		return nil, err
 	}
