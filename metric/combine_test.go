@@ -56,24 +56,9 @@ func TestProduct_Metric(t *testing.T) {
 	}
 }
 
-func TestCombinators_ClosedForms(t *testing.T) {
-	x, y := vector{0, 0}, vector{3, 4}
-	l1, l2, sup := metric.Manhattan{}, metric.Euclidean{}, metric.Chebyshev{} // 7, 5, 4
-	for want, s := range map[float64]metric.Space[vector]{
-		12.5:         testkit.Must(metric.Scale(l2, 2.5)),
-		2:            testkit.Must(metric.Power(sup, 0.5)),
-		3:            testkit.Must(metric.Cap(l2, 3)),
-		5:            testkit.Must(metric.Cap(l2, 6)),
-		16:           testkit.Must(metric.Sum[vector](l1, l2, sup)),
-		7:            testkit.Must(metric.Max[vector](l2, l1, sup)),
-		math.Cbrt(7): testkit.Must(metric.Power(l1, 1/3.)),
-	} {
-		if got := s.Distance(x, y); math.Abs(got-want) > 1e-15*want {
-			t.Errorf("got %v, want %v", got, want)
-		}
-	}
+func TestProduct_ClosedForms(t *testing.T) {
 	type pair = metric.Pair[float64, float64]
-	gap := metric.Func[float64](func(a, b float64) float64 { return math.Abs(a - b) })
+	gap := metric.Numbers[float64]{}
 	for p, want := range map[float64]float64{1: 7, 2: 5, 3: math.Cbrt(27 + 64), math.Inf(1): 4} {
 		s := testkit.Must(metric.Product(gap, gap, p))
 		if got := s.Distance(pair{}, pair{First: 3, Second: 4}); math.Abs(got-want) > 1e-15*want {

@@ -9,12 +9,8 @@ import (
 )
 
 // line returns points of the real line.
-func line(x ...float64) *metric.Points[[]float64] {
-	pts := make([][]float64, len(x))
-	for i, v := range x {
-		pts[i] = []float64{v}
-	}
-	p, err := metric.NewPoints(pts, metric.Euclidean{})
+func line(x ...float64) *metric.Points[float64] {
+	p, err := metric.NewPoints(x, metric.Numbers[float64]{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -216,7 +216,9 @@ func TestIndex_DoesNotAllocate(t *testing.T) {
 	if testkit.Race {
 		t.Skip("sync.Pool drops items under the race detector")
 	}
-	for _, f := range []Finite{nettestPlane(1000), nettestScan{nettestPlane(1000)}} {
+	p, x := nettestPlane(1000), []float64{0.3, 0.7}
+	l := NewLocator(p)
+	for _, f := range []Finite{p, nettestScan{p}} {
 		ix := NewIndex(f)
 		dst := make([]int, 0, 1000)
 		for name, query := range map[string]func(){
@@ -224,6 +226,8 @@ func TestIndex_DoesNotAllocate(t *testing.T) {
 			"Neighbors": func() { dst = ix.Neighbors(7, 10, dst[:0]) },
 			"Nearest":   func() { ix.Nearest(7) },
 			"Farthest":  func() { ix.Farthest(7) },
+			"Within":    func() { dst = l.Within(x, 0.1, dst[:0]) },
+			"to x":      func() { l.Nearest(x) },
 		} {
 			// A collection may empty the pool now and then.
 			if a := testing.AllocsPerRun(100, query); a >= 1 {

@@ -72,20 +72,6 @@ func TestLocator_ConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-func TestLocator_DoesNotAllocate(t *testing.T) {
-	if testkit.Race {
-		t.Skip("sync.Pool drops items under the race detector")
-	}
-	l := NewLocator(nettestPlane(1000))
-	x, dst := []float64{0.3, 0.7}, make([]int, 0, 1000)
-	if a := testing.AllocsPerRun(100, func() { l.Nearest(x) }); a >= 1 {
-		t.Errorf("Nearest: %v allocations", a)
-	}
-	if a := testing.AllocsPerRun(100, func() { dst = l.Within(x, 0.1, dst[:0]) }); a >= 1 {
-		t.Errorf("Within: %v allocations", a)
-	}
-}
-
 func BenchmarkLocator(b *testing.B) {
 	for _, n := range []int{1000, 1000000} {
 		l := NewLocator(nettestPlane(n))

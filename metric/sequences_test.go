@@ -45,16 +45,6 @@ func TestSequences_Metric(t *testing.T) {
 	}
 }
 
-func TestHamming_ClosedForms(t *testing.T) {
-	h := metric.Hamming[int]{}
-	if got := h.Distance([]int{1, 2, 3, 4}, []int{1, 0, 3, 5}); got != 2 {
-		t.Errorf("got %v, want 2", got)
-	}
-	if got := h.Distance(nil, []int{}); got != 0 {
-		t.Errorf("empty: %v", got)
-	}
-}
-
 func TestPrefix_ClosedForms(t *testing.T) {
 	for _, c := range []struct {
 		x, y string

@@ -4,10 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/metric/metrictest"
 )
+
+// Two ways to compare sets, here the bits of a number: the Jaccard distance is a
+// metric, the one of Dice is not.
+func Example() {
+	jaccard := func(x, y uint) float64 {
+		return 1 - float64(bits.OnesCount(x&y))/float64(max(1, bits.OnesCount(x|y)))
+	}
+	dice := func(x, y uint) float64 {
+		return 1 - 2*float64(bits.OnesCount(x&y))/float64(bits.OnesCount(x)+bits.OnesCount(y))
+	}
+	sets := []uint{0b001, 0b010, 0b011, 0b110, 0b111}
+	fmt.Println(metrictest.TestSpace(context.Background(), metric.Func[uint](jaccard), sets, nil))
+
+	err := metrictest.TestSpace(context.Background(), metric.Func[uint](dice), sets, nil)
+	var f *metrictest.Failure
+	var v *metric.Violation
+	if errors.As(err, &f) && errors.As(err, &v) {
+		fmt.Printf("%s: from %03b to %03b the way through %03b is shorter by %.2f\n", f.Law, sets[v.I], sets[v.J], sets[v.K], v.Excess)
+	}
+	// Output:
+	// <nil>
+	// metric: from 001 to 010 the way through 011 is shorter by 0.33
+}
 
 // week is the days of a week, at these hours from its beginning.
 type week [7]float64

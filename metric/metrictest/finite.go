@@ -27,7 +27,7 @@ func TestFinite(ctx context.Context, f metric.Finite, o *Options) error {
 func TestBimetric(ctx context.Context, b metric.Bimetric, o *Options) error {
 	const op = "metrictest: TestBimetric"
 	if err := b.Check(); err != nil {
-		return err
+		return fault.Within(op, err)
 	}
 	err := testFinite(ctx, op+": Privacy", b.Privacy, o)
 	if b.OneMetric() {

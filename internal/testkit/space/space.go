@@ -6,12 +6,13 @@ package space
 import (
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // Euclidean is the given points at Euclidean distance.
 func Euclidean(pts [][]float64) *metric.Points[[]float64] {
-	return must(metric.NewPoints(pts, metric.Euclidean{}))
+	return testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 }
 
 // Func is n points at distances d(i, j), asked for i < j.
@@ -22,7 +23,7 @@ func Func(n int, d func(i, j int) float64) *metric.Dense {
 			upper = append(upper, d(i, j))
 		}
 	}
-	return must(metric.NewDense(n, upper))
+	return testkit.Must(metric.NewDense(n, upper))
 }
 
 // Formula is n points at distances d(i, j), asked for i != j and each time anew.
@@ -114,7 +115,7 @@ func Cube(n, d, side int, s metric.Space[[]float64], rng *rand.Rand) metric.Fini
 			pts[i] = append(pts[i], v)
 		}
 	}
-	return must(metric.NewPoints(pts, s))
+	return testkit.Must(metric.NewPoints(pts, s))
 }
 
 func plot(n int, at func(i int) []float64) metric.Finite {
@@ -123,11 +124,4 @@ func plot(n int, at func(i int) []float64) metric.Finite {
 		pts[i] = at(i)
 	}
 	return Euclidean(pts)
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
