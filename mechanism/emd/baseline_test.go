@@ -181,18 +181,12 @@ func TestBaselines_ErrorWithinTheBound(t *testing.T) {
 	var hadamard, laplace float64
 	const reps = 100
 	for range reps {
-		counts, err := h.Release(r, data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		counts := testkit.Must(h.Release(r, data))
 		e, err := h.Estimate(counts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := clusters.W1(withTotalOne(e.Mean), truth)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := testkit.Must(clusters.W1(withTotalOne(e.Mean), truth))
 		hadamard += d / reps
 		if e, err = lap.Release(r, data); err != nil {
 			t.Fatal(err)

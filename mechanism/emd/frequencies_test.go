@@ -88,19 +88,10 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 // Frequencies: z of each mean of 200 estimates passes 6 with probability 2e-9.
 func TestNewCounts_TakesItemWiseReleases(t *testing.T) {
 	c := Clusters{Count: 2, Size: 2, Within: .3, Diameter: 1}
-	ch, err := mustGKRR(t, c, 2).Channel(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if ch, err = ch.Relabel([]int{3, 0, 2, 1}); err != nil {
-		t.Fatal(err)
-	}
+	ch := testkit.Must(testkit.Must(mustGKRR(t, c, 2).Channel(t.Context())).Relabel([]int{3, 0, 2, 1}))
 	model := Model{Trust: Central, Users: 4, Items: 5, Diameter: 1}
-	w, err := NewItemWise(t.Context(), ch, model, nil)
-	f, err2 := NewFrequencies(t.Context(), ch, c, model, nil)
-	if err = errors.Join(err, err2); err != nil {
-		t.Fatal(err)
-	}
+	w := newItemWise(t, ch, model, nil)
+	f := testkit.Must(NewFrequencies(t.Context(), ch, c, model, nil))
 	data := usersOf(1, []float64{.1, .2, .3, .4}, 4, 5)
 	truth := histogram(4, data)
 	r := random.Seeded(1)

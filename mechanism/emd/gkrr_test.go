@@ -12,9 +12,7 @@ import (
 )
 
 func mustGKRR(t testing.TB, c Clusters, alpha0 float64) *GKRR {
-	t.Helper()
-	g := testkit.Must(NewGKRR(c, alpha0))
-	return g
+	return testkit.Must(NewGKRR(c, alpha0))
 }
 
 // Known answers, to their last digit.

@@ -12,9 +12,7 @@ import (
 )
 
 func discretePromise(t testing.TB, m Model, radius float64, p DP) Guarantee {
-	t.Helper()
-	g := testkit.Must(NewDiscrete(m, radius, p))
-	return g
+	return testkit.Must(NewDiscrete(m, radius, p))
 }
 
 func TestGuarantee_PerUnit(t *testing.T) {

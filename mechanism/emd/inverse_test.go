@@ -25,8 +25,7 @@ func randomChannel(t testing.TB, r *rand.Rand, n, m int) *mechanism.Channel {
 			w[i] += 2
 		}
 	}
-	c := testkit.Must(mechanism.FromWeights(t.Context(), n, m, w, nil))
-	return c
+	return testkit.Must(mechanism.FromWeights(t.Context(), n, m, w, nil))
 }
 
 func wantValueError(t *testing.T, what string, err error, arg string) {

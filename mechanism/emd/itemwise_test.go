@@ -307,8 +307,7 @@ func TestItemWise_LocalHidesAmongItsOwn(t *testing.T) {
 		t.Errorf("%v, with a number of users %v", one, many)
 	}
 	budget := func(m Model) accountant.Budget {
-		b := testkit.Must(ItemWiseBudget(t.Context(), m, Target{5, 1e-6}, nil))
-		return b
+		return testkit.Must(ItemWiseBudget(t.Context(), m, Target{5, 1e-6}, nil))
 	}
 	if a, b := budget(Model{Trust: Local, Items: 50, Diameter: 1}), budget(Model{Trust: Local, Items: 50, Users: 1000, Diameter: 1}); a != b {
 		t.Errorf("budget %v, with a number of users %v", a, b)

@@ -24,8 +24,7 @@ func line(t testing.TB, n int) *metric.Dense {
 			upper = append(upper, float64(j-i)/float64(n-1))
 		}
 	}
-	d := testkit.Must(metric.NewDense(n, upper))
-	return d
+	return testkit.Must(metric.NewDense(n, upper))
 }
 
 // geometricChannel has weights e^(-beta*d/2): at most beta-private.
@@ -58,15 +57,11 @@ func identityChannel(t testing.TB, n int, o *mechanism.ChannelOptions) *mechanis
 }
 
 func pureLevel(t testing.TB, alpha float64) mechanism.Guarantee {
-	t.Helper()
-	g := testkit.Must(mechanism.NewGuarantee(alpha, 0, ""))
-	return g
+	return testkit.Must(mechanism.NewGuarantee(alpha, 0, ""))
 }
 
 func newItemWise(t testing.TB, c *mechanism.Channel, m Model, o *ItemWiseOptions) *ItemWise {
-	t.Helper()
-	w := testkit.Must(NewItemWise(t.Context(), c, m, o))
-	return w
+	return testkit.Must(NewItemWise(t.Context(), c, m, o))
 }
 
 // multisetLaw is the exact law of the counts of the items' outputs, keyed by
@@ -139,11 +134,8 @@ func histogram(k int, data Users[int]) []float64 {
 func estimators(t testing.TB, c Clusters, model Model, alpha0 float64) map[string]*Frequencies {
 	t.Helper()
 	g := mustGKRR(t, c, alpha0)
-	closed, err := NewGKRRFrequencies(t.Context(), g, model, nil)
-	ch, err2 := g.Channel(t.Context())
-	if err = errors.Join(err, err2); err != nil {
-		t.Fatal(err)
-	}
+	closed := testkit.Must(NewGKRRFrequencies(t.Context(), g, model, nil))
+	ch := testkit.Must(g.Channel(t.Context()))
 	matrix := testkit.Must(NewFrequencies(t.Context(), ch, c, model, nil))
 	h := testkit.Must(NewHadamardFrequencies(t.Context(), c, model, DP{Eps: alpha0 * float64(model.Items)}, nil))
 	return map[string]*Frequencies{"clusters": closed, "matrix": matrix, "Hadamard": h}
@@ -153,8 +145,7 @@ func estimators(t testing.TB, c Clusters, model Model, alpha0 float64) map[strin
 func estimateOf(t testing.TB, f *Frequencies, r *rand.Rand, data Users[int]) *Estimate {
 	t.Helper()
 	counts := testkit.Must(f.Release(r, data))
-	e := testkit.Must(f.Estimate(counts))
-	return e
+	return testkit.Must(f.Estimate(counts))
 }
 
 // unitRows checks that the estimate of each row of c is a unit vector.
@@ -202,8 +193,7 @@ func (m *promiseOf[P]) Release(_ *rand.Rand, data Users[P]) (int, error) {
 func promise(t testing.TB, m Model, alpha, delta float64) Guarantee {
 	t.Helper()
 	level := testkit.Must(mechanism.NewGuarantee(alpha, delta, m.Unit))
-	g := testkit.Must(NewGuarantee(m, level))
-	return g
+	return testkit.Must(NewGuarantee(m, level))
 }
 
 // binomial is the law of s items of two points, one of them of probability p.

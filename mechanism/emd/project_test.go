@@ -83,11 +83,8 @@ func randomSpaces(t *testing.T, r *rand.Rand, k int) map[string]metric.Finite {
 	for i := range heights {
 		heights[i] = float64(1 + r.IntN(4)) // with ties
 	}
-	ultra, err := metric.NewUltrametric(r.Perm(k), heights)
-	same, err2 := metric.NewClustered(k/2, 2, .4)
-	if err = errors.Join(err, err2); err != nil {
-		t.Fatal(err)
-	}
+	ultra := testkit.Must(metric.NewUltrametric(r.Perm(k), heights))
+	same := testkit.Must(metric.NewClustered(k/2, 2, .4))
 	line := make([]float64, k)
 	plane := make([][]float64, k)
 	for i := range line {

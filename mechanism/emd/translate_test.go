@@ -128,18 +128,12 @@ func TestTypicalUsers_Simulated(t *testing.T) {
 		const trials = 500
 		for range trials {
 			a := draw(p)
-			d, err := wasserstein.DistanceEM(t.Context(), space, a, draw(q))
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := testkit.Must(wasserstein.DistanceEM(t.Context(), space, a, draw(q)))
 			if d > typical.Distance {
 				passed++
 			}
 			mean += d / trials
-			if d, err = wasserstein.DistanceEM(t.Context(), space, a, draw(p)); err != nil {
-				t.Fatal(err)
-			}
-			same += d / trials
+			same += testkit.Must(wasserstein.DistanceEM(t.Context(), space, a, draw(p))) / trials
 		}
 		spread := math.Sqrt((points - 1) / (2 * float64(m)))
 		if passed > 25 || same > spread || mean > dist+spread {

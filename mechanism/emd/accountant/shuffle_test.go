@@ -163,21 +163,14 @@ func TestShuffleLevel_KnownAnswers(t *testing.T) {
 		{1e6, 100, 2, 1e-8, 2.6656522},
 	} {
 		s := ask{Records: c.records, Items: c.items, Alpha0: c.alpha0, Delta: c.delta, Diameter: 1}
-		got, err := s.level()
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testkit.Must(s.level())
 		shuffleNear(t, "alpha", got.Alpha, c.alpha)
 		if got.Theorem != Joint {
 			t.Errorf("by the %v", got.Theorem)
 		}
 		// In units of half the diameter twice the number.
 		s.Diameter, s.Alpha0 = 0.5, 2*s.Alpha0
-		got, err = s.level()
-		if err != nil {
-			t.Fatal(err)
-		}
-		shuffleNear(t, "alpha at half the diameter", got.Alpha, 2*c.alpha)
+		shuffleNear(t, "alpha at half the diameter", testkit.Must(s.level()).Alpha, 2*c.alpha)
 	}
 }
 
