@@ -2,7 +2,6 @@ package accountant
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/big"
 	"math/bits"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -172,40 +170,6 @@ func TestCompositionLevel_Ordered(t *testing.T) {
 	}
 	if got, err := (Composition{3, 0.01}).Level(bg, 0.5); err != nil || got != 0 {
 		t.Errorf("at a delta above the total variation %g, %v", got, err)
-	}
-}
-
-func TestCompose_BadInput(t *testing.T) {
-	nan := math.NaN()
-	level := func(c Composition, delta float64) error { _, err := c.Level(bg, delta); return err }
-	delta := func(c Composition, eps float64) error { _, err := c.Delta(bg, eps); return err }
-	budget := func(count int64, p ComposeFor) error { _, err := ComposeBudget(bg, count, p); return err }
-	for _, c := range []struct {
-		arg string
-		err error
-	}{
-		{"Composition.Count", delta(Composition{0, 1}, 0)},
-		{"Composition.Count", delta(Composition{math.MaxInt64, 1}, 0)},
-		{"Composition.Count", level(Composition{-1, 1}, 0.1)},
-		{"Composition.Count", budget(0, ComposeFor{1, 0.1})},
-		{"Composition.Item", delta(Composition{1, 0}, 0)},
-		{"Composition.Item", level(Composition{1, nan}, 0)},
-		{"Composition.Item", level(Composition{1, 701}, 0)},
-		{"eps", delta(Composition{1, 1}, -1)},
-		{"eps", delta(Composition{1, 1}, nan)},
-		{"eps", delta(Composition{1, 1}, math.Inf(1))},
-		{"delta", level(Composition{1, 1}, 1)},
-		{"delta", level(Composition{1, 1}, nan)},
-		{"delta", level(Composition{1, 1}, -0.1)},
-		{"ComposeFor.Eps", budget(1, ComposeFor{0, 0.1})},
-		{"ComposeFor.Eps", budget(1, ComposeFor{nan, 0.1})},
-		{"ComposeFor.Delta", budget(1, ComposeFor{1, 1e-310})},
-		{"ComposeFor.Delta", budget(1, ComposeFor{1, 1})},
-	} {
-		var v *fault.ValueError
-		if !errors.As(c.err, &v) || v.Arg != c.arg {
-			t.Errorf("%v, want one about %s", c.err, c.arg)
-		}
 	}
 }
 

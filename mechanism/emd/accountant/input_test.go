@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,71 +11,94 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-func TestShuffle_BadInput(t *testing.T) {
+// Each question refuses a bad Shuffle, and what it is asked about.
+func TestQuestions_Refuse(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	for _, c := range []struct {
-		arg string
-		set func(s *ask)
-	}{
-		{"Shuffle.Records", func(s *ask) { s.Records = 0 }},
-		{"Shuffle.Records", func(s *ask) { s.Records = math.MinInt64 }},
-		{"Shuffle.Items", func(s *ask) { s.Items = 0 }},
-		{"Shuffle.Items", func(s *ask) { s.Items = 101 }},
-		{"Shuffle.Items", func(s *ask) { s.Records, s.Items = math.MaxInt64, 1<<53+1 }}, // no float64
-		{"Shuffle.Diameter", func(s *ask) { s.Diameter = 0 }},
-		{"Shuffle.Diameter", func(s *ask) { s.Diameter = -1 }},
-		{"Shuffle.Diameter", func(s *ask) { s.Diameter = nan }},
-		{"Shuffle.Diameter", func(s *ask) { s.Diameter = inf }},
-		{"Shuffle.MinDistance", func(s *ask) { s.MinDistance = 2 }},
-		{"Shuffle.MinDistance", func(s *ask) { s.MinDistance = nan }},
-		{"Shuffle.Clones", func(s *ask) { s.Clones = 2 }},
-		{"Alpha0", func(s *ask) { s.Alpha0 = nan }},
-		{"Alpha0", func(s *ask) { s.Alpha0 = -1 }},
-		{"Alpha0", func(s *ask) { s.Alpha0 = 0 }},
-		{"Alpha0", func(s *ask) { s.Alpha0 = inf }},
-		{"Alpha", func(s *ask) { s.Alpha = inf }},
-		{"Alpha", func(s *ask) { s.Alpha = 0 }},
-		{"Alpha", func(s *ask) { s.Alpha = nan }},
-		{"Delta", func(s *ask) { s.Delta = 1 }},
-		{"Delta", func(s *ask) { s.Delta = nan }},
-		{"Delta", func(s *ask) { s.Delta = -1e-9 }},
-		{"Delta", func(s *ask) { s.Delta = 1e-310 }},
+	questions := map[string]func(s Shuffle, alpha0, alpha, delta float64) error{
+		"Shuffle.Level": func(s Shuffle, alpha0, _, delta float64) error {
+			return second(s.Level(bg, LevelAt{alpha0, delta}))
+		},
+		"Shuffle.Delta": func(s Shuffle, alpha0, alpha, _ float64) error {
+			return second(s.Delta(bg, DeltaAt{alpha0, alpha}))
+		},
+		"Shuffle.Budget": func(s Shuffle, _, alpha, delta float64) error {
+			return second(s.Budget(bg, BudgetFor{alpha, delta}))
+		},
+		"Shuffle.Theorem44": func(s Shuffle, _, alpha, delta float64) error {
+			return second(s.Theorem44(BudgetFor{alpha, delta}))
+		},
+		"Shuffle.ItemDelta": func(s Shuffle, alpha0, _, _ float64) error {
+			return second(s.ItemDelta(Change{alpha0, 1, 0.1}))
+		},
+	}
+	for want, set := range map[string]func(s *Shuffle){
+		"Shuffle.Records = 0":                   func(s *Shuffle) { s.Records = 0 },
+		"Shuffle.Items = 0":                     func(s *Shuffle) { s.Items = 0 },
+		"Shuffle.Items = 101":                   func(s *Shuffle) { s.Items = 101 },
+		"Shuffle.Items = 9.007199254740992e+15": func(s *Shuffle) { s.Records, s.Items = math.MaxInt64, 1<<53+1 }, // no float64
+		"Shuffle.Diameter = 0":                  func(s *Shuffle) { s.Diameter = 0 },
+		"Shuffle.Diameter = NaN":                func(s *Shuffle) { s.Diameter = nan },
+		"Shuffle.Diameter = +Inf":               func(s *Shuffle) { s.Diameter = inf },
+		"Shuffle.MinDistance = 2":               func(s *Shuffle) { s.MinDistance = 2 },
+		"Shuffle.MinDistance = NaN":             func(s *Shuffle) { s.MinDistance = nan },
+		"Shuffle.Clones = 2":                    func(s *Shuffle) { s.Clones = 2 },
 	} {
-		s := ask{Records: 100, Items: 10, Diameter: 1, Alpha0: 1, Alpha: 1, Delta: 1e-6}
-		c.set(&s)
-		refused := func(question string, err error, reads ...string) {
-			t.Helper()
-			arg := c.arg
-			if !strings.Contains(arg, ".") {
-				if !slices.Contains(reads, arg) {
-					return
-				}
-				arg = question + "." + arg
+		s := Shuffle{Records: 100, Items: 10, Diameter: 1}
+		set(&s)
+		for name, ask := range questions {
+			if name == "Shuffle.ItemDelta" && strings.Contains(want, "Items") {
+				continue // it does not read them
 			}
-			var v *fault.ValueError
-			if !errors.As(err, &v) || v.Arg != arg {
-				t.Errorf("%v, want one about %s", err, arg)
+			if err := ask(s, 1, 1, 1e-6); err == nil || !strings.HasPrefix(err.Error(), "accountant: "+name+": "+want) {
+				t.Errorf("%s: %v, want %s", name, err, want)
 			}
-		}
-		_, err := s.level()
-		refused("LevelAt", err, "Alpha0", "Delta")
-		_, err = s.delta()
-		refused("DeltaAt", err, "Alpha0", "Alpha")
-		_, err = s.budget()
-		refused("BudgetFor", err, "Alpha", "Delta")
-		_, err = s.shuffle().Theorem44(BudgetFor{s.Alpha, s.Delta})
-		refused("BudgetFor", err, "Alpha", "Delta")
-		if c.arg != "Shuffle.Items" {
-			_, err = s.item(1, 0.1)
-			refused("Change", err, "Alpha0")
 		}
 	}
-	for _, c := range [][2]float64{{-1, 0}, {2, 0}, {nan, 0}, {1, nan}, {1, -1}, {1, inf}} {
-		if d, err := (ask{Records: 5, Alpha0: 1, Diameter: 1}).item(c[0], c[1]); err == nil {
-			t.Errorf("%v: %g", c, d)
+	s := Shuffle{Records: 100, Items: 10, Diameter: 1}
+	c := Composition{1, 1}
+	for _, r := range []struct {
+		err  error
+		want string
+	}{
+		{second(s.Level(bg, LevelAt{nan, 0})), "LevelAt.Alpha0 = NaN"},
+		{second(s.Level(bg, LevelAt{0, 0})), "LevelAt.Alpha0 = 0"},
+		{second(s.Level(bg, LevelAt{inf, 0})), "LevelAt.Alpha0 = +Inf"},
+		{second(s.Level(bg, LevelAt{1, 1})), "LevelAt.Delta = 1"},
+		{second(s.Level(bg, LevelAt{1, nan})), "LevelAt.Delta = NaN"},
+		{second(s.Delta(bg, DeltaAt{-1, 1})), "DeltaAt.Alpha0 = -1"},
+		{second(s.Delta(bg, DeltaAt{1, 0})), "DeltaAt.Alpha = 0"},
+		{second(s.Delta(bg, DeltaAt{1, inf})), "DeltaAt.Alpha = +Inf"},
+		{second(s.Budget(bg, BudgetFor{nan, 0})), "BudgetFor.Alpha = NaN"},
+		{second(s.Budget(bg, BudgetFor{1, -1e-9})), "BudgetFor.Delta = -1e-09"},
+		{second(s.Budget(bg, BudgetFor{1, 1e-310})), "BudgetFor.Delta = 1e-310"},
+		{second(s.Theorem44(BudgetFor{0, 1e-9})), "BudgetFor.Alpha = 0"},
+		{second(s.ItemDelta(Change{0, 1, 0})), "Change.Alpha0 = 0"},
+		{second(s.ItemDelta(Change{1, -1, 0})), "Change.Distance = -1"},
+		{second(s.ItemDelta(Change{1, 2, 0})), "Change.Distance = 2"},
+		{second(s.ItemDelta(Change{1, nan, 0})), "Change.Distance = NaN"},
+		{second(s.ItemDelta(Change{1, 1, nan})), "Change.Eps = NaN"},
+		{second(s.ItemDelta(Change{1, 1, -1})), "Change.Eps = -1"},
+		{second(Composition{0, 1}.Delta(bg, 0)), "Composition.Count = 0"},
+		{second(Composition{math.MaxInt64, 1}.Delta(bg, 0)), "Composition.Count = 9.2"},
+		{second(Composition{1, nan}.Level(bg, 0)), "Composition.Item = NaN"},
+		{second(Composition{1, 701}.Level(bg, 0)), "Composition.Item = 701"},
+		{second(c.Delta(bg, -1)), "eps = -1"},
+		{second(c.Delta(bg, inf)), "eps = +Inf"},
+		{second(c.Level(bg, 1)), "delta = 1"},
+		{second(c.Level(bg, nan)), "delta = NaN"},
+		{second(ComposeBudget(bg, 0, ComposeFor{1, .1})), "Composition.Count = 0"},
+		{second(ComposeBudget(bg, 1, ComposeFor{nan, .1})), "ComposeFor.Eps = NaN"},
+		{second(ComposeBudget(bg, 1, ComposeFor{0, .1})), "ComposeFor.Eps = 0"},
+		{second(ComposeBudget(bg, 1, ComposeFor{1, 1})), "ComposeFor.Delta = 1"},
+	} {
+		var v *fault.ValueError
+		if !errors.As(r.err, &v) || !strings.Contains(r.err.Error(), r.want) {
+			t.Errorf("%v, want %s", r.err, r.want)
 		}
 	}
 }
+
+func second[T any](_ T, err error) error { return err }
 
 // Levels that the joint bound has no digits for are those of pure composition.
 func TestShuffleLevel_OutsideItsRange(t *testing.T) {
@@ -93,18 +115,9 @@ func TestShuffle_EndsWithItsContext(t *testing.T) {
 	s := Shuffle{Records: 1e9, Items: 1, Diameter: 1, Clones: MetricRandomizer}
 	many := Shuffle{Records: 4e9, Items: 20, Diameter: 1}
 	for name, ask := range map[string]func(context.Context) error{
-		"Level": func(ctx context.Context) error {
-			_, err := s.Level(ctx, LevelAt{Alpha0: 0.7, Delta: 1e-30})
-			return err
-		},
-		"Budget": func(ctx context.Context) error {
-			_, err := s.Budget(ctx, BudgetFor{Alpha: 0.1, Delta: 1e-30})
-			return err
-		},
-		"Delta": func(ctx context.Context) error {
-			_, err := many.Delta(ctx, DeltaAt{Alpha0: 7.7, Alpha: 100})
-			return err
-		},
+		"Level":  func(ctx context.Context) error { return second(s.Level(ctx, LevelAt{Alpha0: 0.7, Delta: 1e-30})) },
+		"Budget": func(ctx context.Context) error { return second(s.Budget(ctx, BudgetFor{Alpha: 0.1, Delta: 1e-30})) },
+		"Delta":  func(ctx context.Context) error { return second(many.Delta(ctx, DeltaAt{Alpha0: 7.7, Alpha: 100})) },
 	} {
 		done, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -124,10 +137,9 @@ func TestShuffle_EndsWithItsContext(t *testing.T) {
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
 	c := Composition{Count: 1000, Item: 0.01}
-	_, level := c.Level(done, 1e-6)
-	_, delta := c.Delta(done, 1)
-	_, budget := ComposeBudget(done, 1000, ComposeFor{Eps: 1, Delta: 1e-6})
-	for _, err := range []error{level, delta, budget} {
+	for _, err := range []error{
+		second(c.Level(done, 1e-6)), second(c.Delta(done, 1)), second(ComposeBudget(done, 1000, ComposeFor{Eps: 1, Delta: 1e-6})),
+	} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("composition: %v", err)
 		}
