@@ -16,12 +16,6 @@ import (
 
 func second[T any](_ T, err error) error { return err }
 
-// emptyMetric has no points.
-type emptyMetric struct{}
-
-func (emptyMetric) Len() int                  { return 0 }
-func (emptyMetric) Distance(i, j int) float64 { panic("no points") }
-
 // altered is a metric with one entry replaced.
 type altered struct {
 	bare
@@ -57,7 +51,7 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		{second(short.Open(f)), "Tour.Open: tour has size 3"},
 		{second(zero.Open(f)), "Tour.Open: tour has size 0"},
 		{second((*Tour)(nil).Open(f)), "Tour.Open: tour has size 0"},
-		{second(MST(ctx, emptyMetric{})), "MST: f: empty input"},
+		{second(MST(ctx, space.Constant(0, 1))), "MST: f: empty input"},
 		{second(MST(ctx, altered{bare{f}, 3, 5, -1})), "MST: 0 <= d(i,j) < Inf fails at i=3, j=5 by 1"},
 		{second(MST(ctx, space.Constant(3, 1e305))), "MST: length[1] = 1e+305"},
 		{second(DoubleTree(ctx, altered{bare{f}, 3, 5, -1}, Closed)), "DoubleTree: 0 <= d(i,j) < Inf fails at i=3, j=5 by 1"},
@@ -73,7 +67,10 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		{second(Fold(f, short)), "Fold: t has size 3"},
 		{second(Fold(f, nil)), "Fold: t has size 0"},
 		{second(new(Folding).Locality(ctx, f)), "Folding.Locality: folding has size 0"},
-		{second(CoveringIntegral(ctx, emptyMetric{})), "CoveringIntegral: f: empty input"},
+		{second((&Folding{Order: good.Order}).Locality(ctx, f)), "Folding.Locality: Position has size 0"},
+		{second((&Folding{Order: good.Order, Position: pi}).Locality(ctx, f)), "Folding.Locality: Position[7] = NaN"},
+		{second((&Folding{Order: good.Order, Position: make([]float64, 30), Rank: twice}).Locality(ctx, f)), "Folding.Locality: Rank[7]"},
+		{second(CoveringIntegral(ctx, space.Constant(0, 1))), "CoveringIntegral: f: empty input"},
 		{second(CoveringIntegral(ctx, space.Constant(5, nan))), "CoveringIntegral: 0 <= d(i,j) < Inf fails at i=0, j=1 by NaN"},
 		{heldKarp(HeldKarpOptions{Upper: nan}), "HeldKarpBound: Upper = NaN"},
 		{heldKarp(HeldKarpOptions{Iterations: -1}), "HeldKarpBound: Iterations = -1"},
@@ -108,26 +105,14 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		}
 	}
 	for how, build := range builders {
-		if _, err := build(ctx, emptyMetric{}, Closed, 0); !errors.Is(err, metric.ErrEmpty) {
+		if _, err := build(ctx, space.Constant(0, 1), Closed, 0); !errors.Is(err, metric.ErrEmpty) {
 			t.Error(how, "empty:", err)
 		}
 	}
-	for how, bound := range boundAll {
-		if _, err := bound(ctx, emptyMetric{}, Closed); !errors.Is(err, metric.ErrEmpty) {
-			t.Error(how, "empty:", err)
+	defer func() {
+		if r := recover(); r != "tsp: a Folding without points: Fold makes one" {
+			t.Error(r)
 		}
-	}
-	for name, call := range map[string]func(){
-		"Length":  func() { new(Folding).Length() },
-		"Nearest": func() { new(Folding).Nearest(1) },
-	} {
-		func() {
-			defer func() {
-				if r := recover(); r != "tsp: a Folding without points: Fold makes one" {
-					t.Errorf("%s: %v", name, r)
-				}
-			}()
-			call()
-		}()
-	}
+	}()
+	new(Folding).Nearest(1)
 }

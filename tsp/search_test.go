@@ -87,27 +87,6 @@ func TestSearch_KicksAddWhatTheyClaim(t *testing.T) {
 	}
 }
 
-// The queue holds each node once and gives all back.
-func TestSearch_QueueIsARing(t *testing.T) {
-	s := testSearch(t, plane(10, 1), Closed)
-	for round := range 5 {
-		for a := range int32(10) {
-			s.push(a)
-			s.push(a)
-		}
-		for a := range int32(10) {
-			if got := s.pop(); got != a {
-				t.Fatalf("round %d: %d, want %d", round, got, a)
-			}
-		}
-		s.push(int32(round))
-		s.pop()
-	}
-	if s.n != 0 {
-		t.Error(s.n, "left")
-	}
-}
-
 // A kick allocates nothing once the log has grown.
 func TestSearch_DoesNotAllocate(t *testing.T) {
 	s := testSearch(t, plane(500, 1), Closed)
