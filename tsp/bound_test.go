@@ -3,7 +3,6 @@ package tsp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -308,37 +307,5 @@ func TestBound_OfExtremeDistances(t *testing.T) {
 		if b, err := bound(t.Context(), altered{bare{plane(20, 1)}, 3, 4, math.MaxFloat64}, Closed); err != nil || !(b.Value > 0 && b.Value < 10) {
 			t.Error(how, b.Value, err)
 		}
-	}
-}
-
-func BenchmarkHeldKarpBound(b *testing.B) {
-	run := func(name string, f metric.Finite) {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			var h Bound
-			for b.Loop() {
-				h, _ = HeldKarpBound(b.Context(), f, nil)
-			}
-			b.ReportMetric(float64(h.Iterations), "iterations")
-			b.ReportMetric(h.Value, "bound")
-		})
-	}
-	for _, n := range []int{1000, 10_000, 100_000} {
-		run(fmt.Sprintf("plane/n=%d", n), plane(n, 1))
-	}
-	for _, n := range []int{1000, 2000} {
-		run(fmt.Sprintf("random/n=%d", n), randomMetric(n, 1))
-	}
-}
-
-func BenchmarkOneTreeBound(b *testing.B) {
-	for _, n := range []int{1000, 10_000, 100_000} {
-		f := plane(n, 1)
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				treeBound(b.Context(), f, Closed)
-			}
-		})
 	}
 }

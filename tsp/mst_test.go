@@ -1,7 +1,6 @@
 package tsp
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -63,17 +62,5 @@ func TestMST_EqualsKruskal(t *testing.T) {
 		if double := testkit.Must(DoubleTree(t.Context(), f, Path)); !slices.Equal(double.Order, tree.Preorder()) {
 			t.Error(name, "the tour does not follow the tree")
 		}
-	}
-}
-
-func BenchmarkMST(b *testing.B) {
-	for _, n := range []int{1000, 100000} {
-		f := plane(n, 1)
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				testkit.Must(MST(b.Context(), f))
-			}
-		})
 	}
 }

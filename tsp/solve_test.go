@@ -1,7 +1,6 @@
 package tsp
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -142,36 +141,4 @@ func TestSolve_CopesWithDuplicates(t *testing.T) {
 			}
 		}
 	}
-}
-
-func BenchmarkSolve(b *testing.B) {
-	for _, n := range []int{1000, 100000} {
-		f := plane(n, 1)
-		b.Run(fmt.Sprintf("plane/n=%d", n), func(b *testing.B) { benchmarkSolve(b, f, nil, math.Sqrt(float64(n))) })
-	}
-	dense := testkit.Must(metric.Densify(b.Context(), plane(2000, 1)))
-	b.Run("dense/n=2000", func(b *testing.B) { benchmarkSolve(b, dense, nil, math.Sqrt(2000)) })
-	b.Run("path/n=1000", func(b *testing.B) { benchmarkSolve(b, plane(1000, 1), &SolveOptions{Kind: Path}, math.Sqrt(1000)) })
-}
-
-// benchmarkSolve reports the proved gap in percent and the length over
-// 0.7124 sqrt(n A), to which the shortest tour of n uniform points tends.
-func benchmarkSolve(b *testing.B, f metric.Finite, o *SolveOptions, root float64) {
-	b.ReportAllocs()
-	var t *Tour
-	for b.Loop() {
-		t = testkit.Must(Solve(b.Context(), f, o))
-	}
-	b.ReportMetric(100*t.Gap(), "gap%")
-	b.ReportMetric(t.Length/(0.7124*root), "ratio")
-}
-
-func BenchmarkGreedy(b *testing.B) {
-	f := plane(100000, 1)
-	b.Run("n=100000", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			testkit.Must(Greedy(b.Context(), f, nil))
-		}
-	})
 }

@@ -1,7 +1,6 @@
 package tsp
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -105,17 +104,5 @@ func TestSpaceFilling_StripsTurnBack(t *testing.T) {
 				t.Errorf("side %d: a step of %v", side, d)
 			}
 		}
-	}
-}
-
-func BenchmarkSpaceFilling(b *testing.B) {
-	f := plane(100000, 1)
-	for c, name := range map[Curve]string{Hilbert: "hilbert", Boustrophedon: "boustrophedon"} {
-		b.Run(fmt.Sprintf("%s/n=%d", name, f.Len()), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				testkit.Must(SpaceFilling(b.Context(), f, c, Closed))
-			}
-		})
 	}
 }

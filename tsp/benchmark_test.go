@@ -1,0 +1,72 @@
+package tsp
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// bench times call on f, which returns what is to be reported besides.
+func bench(b *testing.B, name string, f metric.Finite, call func(b *testing.B) map[string]float64) {
+	b.Run(fmt.Sprintf("%s/n=%d", name, f.Len()), func(b *testing.B) {
+		b.ReportAllocs()
+		var found map[string]float64
+		for b.Loop() {
+			found = call(b)
+		}
+		for unit, v := range found {
+			b.ReportMetric(v, unit)
+		}
+	})
+}
+
+func BenchmarkHeldKarpBound(b *testing.B) {
+	for _, f := range []metric.Finite{plane(1000, 1), plane(10_000, 1), plane(100_000, 1), randomMetric(1000, 1), randomMetric(2000, 1)} {
+		name := "plane"
+		if _, ok := f.(*metric.Dense); ok {
+			name = "random"
+		}
+		bench(b, name, f, func(b *testing.B) map[string]float64 {
+			h := testkit.Must(HeldKarpBound(b.Context(), f, nil))
+			return map[string]float64{"iterations": float64(h.Iterations), "bound": h.Value}
+		})
+	}
+}
+
+// BenchmarkSolve reports the proved gap in percent and the length over
+// 0.7124 sqrt(n A), to which the shortest tour of n uniform points tends.
+func BenchmarkSolve(b *testing.B) {
+	solve := func(name string, f metric.Finite, o *SolveOptions) {
+		bench(b, name, f, func(b *testing.B) map[string]float64 {
+			t := testkit.Must(Solve(b.Context(), f, o))
+			return map[string]float64{"gap%": 100 * t.Gap(), "ratio": t.Length / (0.7124 * math.Sqrt(float64(f.Len())))}
+		})
+	}
+	solve("plane", plane(1000, 1), nil)
+	solve("plane", plane(100_000, 1), nil)
+	solve("dense", testkit.Must(metric.Densify(b.Context(), plane(2000, 1))), nil)
+	solve("path", plane(1000, 1), &SolveOptions{Kind: Path})
+}
+
+func BenchmarkTours(b *testing.B) {
+	for _, n := range []int{1000, 100_000} {
+		f := plane(n, 1)
+		for name, call := range map[string]func() error{
+			"OneTreeBound":  func() error { return second(OneTreeBound(b.Context(), f, nil, Closed)) },
+			"MST":           func() error { return second(MST(b.Context(), f)) },
+			"Greedy":        func() error { return second(Greedy(b.Context(), f, nil)) },
+			"Hilbert":       func() error { return second(SpaceFilling(b.Context(), f, Hilbert, Closed)) },
+			"Boustrophedon": func() error { return second(SpaceFilling(b.Context(), f, Boustrophedon, Closed)) },
+		} {
+			bench(b, name, f, func(b *testing.B) map[string]float64 {
+				if err := call(); err != nil {
+					b.Fatal(err)
+				}
+				return nil
+			})
+		}
+	}
+}
