@@ -50,7 +50,7 @@ func NewIndex(f Finite) *Index {
 // embedding, or nil where a scan serves as well. Coordinates in more dimensions
 // than a tree can use are not even computed: they may take more memory than f.
 func treeOver(f Finite, ids []int) (*kdtree.Tree, Embedding) {
-	if dim(f) > kdtree.MaxDim {
+	if finite.Dim(f) > kdtree.MaxDim {
 		return nil, Embedding{}
 	}
 	e, ok := finite.Embed[Embedding](f)
@@ -58,14 +58,6 @@ func treeOver(f Finite, ids []int) (*kdtree.Tree, Embedding) {
 		return nil, Embedding{}
 	}
 	return kdtree.New(kdtree.Embedding(e), ids), e
-}
-
-// dim returns the dimension of f's embedding where it is known beforehand, or 0.
-func dim(f Finite) int {
-	if d, ok := f.(interface{ dim() int }); ok {
-		return d.dim()
-	}
-	return 0
 }
 
 // Len returns the number of points.

@@ -87,9 +87,10 @@ type Embedder[P any] interface {
 	Norm() (p float64, fromNorm func(norm float64) float64)
 }
 
-// dim is the dimension of the embedding, or 0.
-func (p *Points[P]) dim() int {
-	if s, ok := p.space.(Embedder[P]); ok {
+// Dim returns the number of coordinates of a point where the space is an
+// [Embedder], and 0 otherwise.
+func (p *Points[P]) Dim() int {
+	if s, ok := p.space.(Embedder[P]); ok && len(p.pts) > 0 {
 		return len(s.Append(nil, p.pts[0]))
 	}
 	return 0

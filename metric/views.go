@@ -36,7 +36,7 @@ func (s *scaled) DistancesFrom(i int, dst []float64) []float64 {
 	return dst
 }
 
-func (s *scaled) dim() int { return dim(s.f) }
+func (s *scaled) Dim() int { return finite.Dim(s.f) }
 
 func (s *scaled) Embed() (Embedding, bool) {
 	e, ok := finite.Embed[Embedding](s.f)
@@ -76,7 +76,7 @@ func (s *subset) Distance(i, j int) float64 { return s.f.Distance(s.idx[i], s.id
 // Unit implements [Measured]: that of the whole.
 func (s *subset) Unit() Unit { return UnitOf(s.f) }
 
-func (s *subset) dim() int { return dim(s.f) }
+func (s *subset) Dim() int { return finite.Dim(s.f) }
 
 func (s *subset) Embed() (Embedding, bool) {
 	e, ok := finite.Embed[Embedding](s.f)

@@ -35,6 +35,15 @@ func Grow(dst []float64, n int) []float64 {
 	return dst[:n]
 }
 
+// Dim returns the dimension of f's embedding where f knows it without making one,
+// which may take more memory than f, and 0 otherwise.
+func Dim(f Metric) int {
+	if d, ok := f.(interface{ Dim() int }); ok {
+		return d.Dim()
+	}
+	return 0
+}
+
 // Embed returns f's embedding, E being metric.Embedding, if it has one.
 func Embed[E any](f Metric) (e E, ok bool) {
 	if p, is := f.(interface{ Embed() (E, bool) }); is {

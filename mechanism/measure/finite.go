@@ -79,7 +79,7 @@ func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[
 	if err != nil {
 		return nil, err
 	}
-	if n.f.Len() >= cellTreeFrom && opt.Arity == 0 && opt.Height == 0 {
+	if n.f.Len() >= cellTreeFrom && opt.Arity == 0 && opt.Height == 0 && finite.Dim(n.f) <= cellTreeDim {
 		if e, ok := finite.Embed[metric.Embedding](n.f); ok && e.Dim <= cellTreeDim {
 			parent, leaf, err := cellTree(op, e, n.f.Len())
 			if err != nil {
@@ -222,8 +222,12 @@ func (n *net) measureDiameter(ctx context.Context, a *arrangement) (err error) {
 	if a.diameter > 0 {
 		return nil
 	}
-	e, ok := finite.Embed[metric.Embedding](n.f)
-	if ok && e.Dim <= cellTreeDim || n.f.Len() <= exactDiameter {
+	dim := finite.Dim(n.f)
+	if dim == 0 { // unknown
+		e, _ := finite.Embed[metric.Embedding](n.f)
+		dim = e.Dim
+	}
+	if dim > 0 && dim <= cellTreeDim || n.f.Len() <= exactDiameter {
 		a.diameter, _, _, err = metric.Diameter(ctx, n.f)
 		return err
 	}

@@ -125,9 +125,7 @@ func distanceCost(b metric.Bimetric) int64 {
 		switch f := f.(type) {
 		case *metric.Dense, *metric.Graph, *metric.Ultrametric:
 		case metric.Embedded:
-			if e, ok := f.Embed(); ok {
-				cost = max(cost, 1+int64(e.Dim)/8)
-			}
+			cost = max(cost, 1+int64(finite.Dim(f.(metric.Finite)))/8)
 		default:
 			cost = max(cost, 4)
 		}

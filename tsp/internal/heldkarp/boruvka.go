@@ -35,7 +35,7 @@ const (
 // newBoruvka returns nil where Prim's algorithm is the better choice.
 func newBoruvka(f metric.Finite) *boruvka {
 	n := f.Len()
-	if n < minPoints || n > math.MaxInt32/2 {
+	if n < minPoints || n > math.MaxInt32/2 || finite.Dim(f) > maxDim {
 		return nil
 	}
 	e, ok := finite.Embed[metric.Embedding](f)
