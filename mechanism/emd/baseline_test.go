@@ -1,12 +1,15 @@
 package emd
 
 import (
+	"context"
 	"math"
 	"math/bits"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -71,42 +74,24 @@ func TestHadamard_EstimatorInvertsTheChannel(t *testing.T) {
 	}
 }
 
-// Draws have the channel's law: chi-square with 15 degrees of freedom passes 70
-// with probability below 1e-8.
-func TestHadamard_DrawsHaveTheChannelsLaw(t *testing.T) {
-	h := testkit.Must(NewHadamard(12, 1))
-	c, _ := h.Channel(t.Context())
-	r := random.Seeded(1)
-	for x := range 12 {
-		const n = 20000
-		var counts [16]float64
-		for range n {
-			y := testkit.Must(h.Release(r, x))
-			counts[y]++
+// Draws have the channel's law, and do not allocate. Chi-square at level 1e-9.
+func TestRandomizers_DrawTheChannelsLaw(t *testing.T) {
+	for _, m := range []interface {
+		Release(rng *rand.Rand, x int) (int, error)
+		Channel(ctx context.Context) (*mechanism.Channel, error)
+	}{testkit.Must(NewHadamard(12, 1)), mustGKRR(t, Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}, 1.5)} {
+		c := testkit.Must(m.Channel(t.Context()))
+		r := random.Seeded(1)
+		for x := range 12 {
+			counts := make([]int, c.Outputs())
+			for range 20000 {
+				counts[testkit.Must(m.Release(r, x))]++
+			}
+			testkit.ChiSquare(t, counts, c.Row(x, nil), 1e-9)
 		}
-		chi := 0.0
-		for y, p := range c.Row(x, nil) {
-			chi += (counts[y] - n*p) * (counts[y] - n*p) / (n * p)
+		if n := testing.AllocsPerRun(100, func() { m.Release(r, 3) }); n != 0 {
+			t.Errorf("%v allocations a release", n)
 		}
-		if chi > 70 {
-			t.Errorf("item %d: chi-square %v", x, chi)
-		}
-	}
-}
-
-func TestHadamard_BadInput(t *testing.T) {
-	for _, k := range []int{-1, 0, 1 << 30} {
-		_, err := NewHadamard(k, 1)
-		wantValueError(t, "k", err, "k")
-	}
-	for _, eps := range []float64{0, -1, math.NaN(), math.Inf(1), 5e-324} {
-		_, err := NewHadamard(4, eps)
-		wantValueError(t, "eps", err, "eps")
-	}
-	h, _ := NewHadamard(4, 1)
-	for _, x := range []int{-1, 4} {
-		_, err := h.Release(nil, x)
-		wantValueError(t, "x", err, "x")
 	}
 }
 

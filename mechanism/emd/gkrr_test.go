@@ -141,33 +141,6 @@ func TestGKRR_LevelIsRoundedUp(t *testing.T) {
 	}
 }
 
-// Releases have the channel's law: chi-square with 11 degrees of freedom passes
-// 70 with probability below 1e-9. With a generator given, no draw allocates.
-func TestGKRR_ReleasesHaveTheChannelsLaw(t *testing.T) {
-	c := Clusters{Count: 3, Size: 4, Within: .3, Diameter: 1}
-	g := mustGKRR(t, c, 1.5)
-	ch, _ := g.Channel(t.Context())
-	r := random.Seeded(1)
-	for x := range 12 {
-		const n = 20000
-		var counts [12]float64
-		for range n {
-			y := testkit.Must(g.Release(r, x))
-			counts[y]++
-		}
-		chi := 0.0
-		for y, p := range ch.Row(x, nil) {
-			chi += (counts[y] - n*p) * (counts[y] - n*p) / (n * p)
-		}
-		if chi > 70 {
-			t.Errorf("item %d: chi-square %v", x, chi)
-		}
-	}
-	if n := testing.AllocsPerRun(100, func() { g.Release(r, 3) }); n != 0 {
-		t.Errorf("%v allocations a release", n)
-	}
-}
-
 // Beyond denseItems the channel is lazy, and the same law.
 func TestGKRR_LazyChannel(t *testing.T) {
 	c := Clusters{Count: 400, Size: 5, Within: .25, Diameter: 1}

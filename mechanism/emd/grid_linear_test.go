@@ -30,12 +30,7 @@ func TestGridLinear_AuditedExactly(t *testing.T) {
 		model := Model{Trust: Central, Users: 5, Items: m, Diameter: 1.25}
 		l := testkit.Must(NewGridLinear(t.Context(), linearSteps(1), step, model, Target{Alpha: alpha}, nil))
 		level := l.noise.(*additive.DiscreteLaplace).Guarantee().Alpha()
-		var sets [][]int
-		for _, s := range linearMultisets(len(pts), m) {
-			if len(s) == m {
-				sets = append(sets, s)
-			}
-		}
+		sets := multisets(len(pts), m)
 		sum := func(s []int) (k float64) {
 			for _, i := range s {
 				k += values[i] / step

@@ -46,13 +46,6 @@ func TestGuarantee_PerUnit(t *testing.T) {
 	}
 }
 
-func TestGuarantee_ZeroPromisesNothing(t *testing.T) {
-	var g Guarantee
-	if !math.IsInf(g.Alpha(), 1) || !math.IsInf(g.At(1).Eps, 1) || g.String() != "no guarantee" {
-		t.Errorf("%v, %v", g, g.At(1))
-	}
-}
-
 // k steps of a chain whose every step is tight: P_i gives all its mass of delta
 // beyond e^eps times that of P_(i+1). The multiplier (e^(k eps)-1)/(e^eps-1) is
 // attained, so that no smaller one can be right.

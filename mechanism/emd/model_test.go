@@ -55,46 +55,6 @@ func TestModel_Words(t *testing.T) {
 	}
 }
 
-func TestEach_ChecksTheModel(t *testing.T) {
-	users := [][]int{{1, 2}, {3, 4}, {5}}
-	walk := func(m Model, users ...[]int) (seen []int, err error) {
-		err = each("op", m, linearUsers(users...), func(u int, items []int) error {
-			if u < 0 || items[0] == -1 {
-				return errInner
-			}
-			seen = append(seen, append([]int{u}, items...)...)
-			return nil
-		})
-		return seen, err
-	}
-	free := Model{Trust: Central, Users: 3, Diameter: 1}
-	if seen, err := walk(free, users...); err != nil || !slices.Equal(seen, []int{0, 1, 2, 1, 3, 4, 2, 5}) {
-		t.Errorf("%v, %v", seen, err)
-	}
-	two := Model{Trust: Central, Users: 3, Items: 2, Diameter: 1}
-	for name, tc := range map[string]struct {
-		m     Model
-		users [][]int
-		seen  int // numbers before the fault
-	}{
-		"too few":      {free, users[:2], 6},
-		"none":         {free, nil, 0},
-		"too many":     {Model{Trust: Central, Users: 2, Diameter: 1}, users, 6},
-		"local, two":   {Model{Trust: Local, Users: 1, Diameter: 1}, users[:2], 3},
-		"an empty one": {free, [][]int{{1}, {}, {2}}, 2},
-		"fewer items":  {two, users, 6},
-		"more items":   {two, [][]int{{1, 2, 3}, {1, 2}, {1, 2}}, 0},
-	} {
-		if seen, err := walk(tc.m, tc.users...); err == nil || len(seen) != tc.seen {
-			t.Errorf("%s: %v after %v", name, err, seen)
-		}
-	}
-	// An error of f ends the walk, and is the one returned.
-	if seen, err := walk(free, []int{1}, []int{-1}, []int{2}); !errors.Is(err, errInner) || len(seen) != 2 {
-		t.Errorf("%v, %v", seen, err)
-	}
-}
-
 func TestOne_IsOneUser(t *testing.T) {
 	n := 0
 	for items := range One([]string{"a", "b"}) {

@@ -282,11 +282,8 @@ func BenchmarkProject(b *testing.B) {
 		line[i] = r.Float64()
 		plane[i] = []float64{r.Float64(), r.Float64()}
 	}
-	onLine, err := metric.NewPoints(line, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }))
-	inPlane, err2 := metric.NewPoints(plane, metric.Euclidean{})
-	if err = errors.Join(err, err2); err != nil {
-		b.Fatal(err)
-	}
+	onLine := testkit.Must(metric.NewPoints(line, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
+	inPlane := testkit.Must(metric.NewPoints(plane, metric.Euclidean{}))
 	g := signedWeights(r, k)
 	for _, c := range []struct {
 		name  string

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,22 +55,6 @@ func linearQueries() map[string]Query[[]float64] {
 	}
 }
 
-// linearMultisets returns all multisets of up to m of the points 0, ..., n-1.
-func linearMultisets(n, m int) [][]int {
-	var all [][]int
-	var grow func(s []int, from int)
-	grow = func(s []int, from int) {
-		if len(s) > 0 {
-			all = append(all, append([]int(nil), s...))
-		}
-		for i := from; i < n && len(s) < m; i++ {
-			grow(append(s[:len(s):len(s)], i), i)
-		}
-	}
-	grow(nil, 0)
-	return all
-}
-
 func linearMean[P any](q Query[P], pts []P, items []int) []float64 {
 	mean, v := make([]float64, q.Norm.Dim), make([]float64, q.Norm.Dim)
 	for _, i := range items {
@@ -84,7 +69,7 @@ func linearMean[P any](q Query[P], pts []P, items []int) []float64 {
 func TestQuery_MeanMovesByAtMostTheConstant(t *testing.T) {
 	pts := linearPlane(6, 1)
 	f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
-	sets := linearMultisets(len(pts), 3)
+	sets := slices.Concat(multisets(len(pts), 1), multisets(len(pts), 2), multisets(len(pts), 3))
 	for name, q := range linearQueries() {
 		worst := 0.0
 		for i, a := range sets {

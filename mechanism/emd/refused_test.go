@@ -91,6 +91,11 @@ func TestConstructors_Refuse(t *testing.T) {
 		{second(NewGKRR(Clusters{Count: 2, Size: 3, Within: .2, Diameter: 1e300}, 1e300)), "alpha0 = 1e+300", nil},
 		{second(g.Release(nil, -1)), "emd: GKRR.Release: x = -1", nil},
 		{second(g.Release(nil, 4)), "x = 4", nil},
+		{second(NewHadamard(0, 1)), "emd: NewHadamard: k = 0", nil},
+		{second(NewHadamard(1<<30, 1)), "k = 1.073741824e+09", nil},
+		{second(NewHadamard(4, nan)), "eps = NaN", nil},
+		{second(NewHadamard(4, 5e-324)), "eps = 5e-324", nil},
+		{second(testkit.Must(NewHadamard(4, 1)).Release(nil, 4)), "emd: Hadamard.Release: x = 4", nil},
 		{second(Clusters{}.tree()), "emd: Clusters: Clusters.Count = 0", nil},
 		{second(Clusters{}.W1(nil, nil)), "emd: Clusters.W1: Clusters.Count = 0", nil},
 
