@@ -126,69 +126,46 @@ func TestBaire_ClosedFormIsTheEstimate(t *testing.T) {
 	}
 }
 
-func TestBaire_SpaceHasTheStatedMetrics(t *testing.T) {
-	b := Baire{Arity: 3, Depth: 4, Privacy: harmonic, Utility: power(2)}
-	space, err := b.Space()
-	if err != nil || space.Len() != 81 {
-		t.Fatal(space.Len(), err)
-	}
-	for i := range 81 {
-		for j := range 81 {
-			if i == j {
-				continue
-			}
-			k := b.Depth
-			for u, v := i/3, j/3; u != v; u, v = u/3, v/3 {
-				k--
-			}
-			if space.Privacy.Distance(i, j) != harmonic(k) || space.Utility.Distance(i, j) != power(2)(k) {
-				t.Fatalf("points %d and %d differ first at %d: %v, %v", i, j, k, space.Privacy.Distance(i, j), space.Utility.Distance(i, j))
-			}
-		}
-	}
-}
-
 func TestBaire_BadInput(t *testing.T) {
-	good := Baire{Depth: 5, Privacy: harmonic, Utility: harmonic}
 	rising := func(k int) float64 { return float64(k) }
-	for name, change := range map[string]func(*Baire){
-		"arity":     func(b *Baire) { b.Arity = 1 },
-		"depth":     func(b *Baire) { b.Depth = -1 },
-		"f rises":   func(b *Baire) { b.Privacy = rising },
-		"g rises":   func(b *Baire) { b.Utility = rising },
-		"f missing": func(b *Baire) { b.Privacy = nil },
-		"f NaN":     func(b *Baire) { b.Privacy = func(int) float64 { return math.NaN() } },
-		"f Inf":     func(b *Baire) { b.Privacy = func(int) float64 { return math.Inf(1) } },
-		"g < 0":     func(b *Baire) { b.Utility = func(int) float64 { return -1 } },
+	for _, c := range []struct {
+		b     Baire
+		arg   string
+		index int
+	}{
+		{Baire{Arity: 1, Depth: 5, Privacy: harmonic, Utility: harmonic}, "Arity", -1},
+		{Baire{Depth: -1, Privacy: harmonic, Utility: harmonic}, "Depth", -1},
+		{Baire{Depth: 5, Privacy: rising, Utility: harmonic}, "Privacy", 2},
+		{Baire{Depth: 5, Privacy: harmonic, Utility: rising}, "Utility", 2},
+		{Baire{Depth: 5, Privacy: func(int) float64 { return math.NaN() }, Utility: harmonic}, "Privacy", 1},
+		{Baire{Depth: 5, Privacy: func(int) float64 { return math.Inf(1) }, Utility: harmonic}, "Privacy", 1},
+		{Baire{Depth: 5, Privacy: harmonic, Utility: func(int) float64 { return -1 }}, "Utility", 1},
 	} {
-		b := good
-		change(&b)
-		_, err := b.Space()
-		_, err2 := b.DiametricScale(1)
-		if err == nil || err2 == nil {
-			t.Errorf("%s: accepted: %v, %v", name, err, err2)
+		_, err := c.b.Space()
+		_, err2 := c.b.DiametricScale(1)
+		var v, v2 *fault.ValueError
+		if !errors.As(err, &v) || v.Arg != c.arg || v.Index != c.index || !errors.As(err2, &v2) || v2.Arg != c.arg || v2.Index != c.index {
+			t.Errorf("%v, %v, want %s[%d]", err, err2, c.arg, c.index)
 		}
 	}
+	good := Baire{Depth: 5, Privacy: harmonic, Utility: harmonic}
 	var value *fault.ValueError
 	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		if _, err := good.EntropicScale(alpha); !errors.As(err, &value) || value.Arg != "alpha" {
 			t.Errorf("alpha %v: %v", alpha, err)
 		}
-		if _, err := good.DiametricScale(alpha); !errors.As(err, &value) || value.Arg != "alpha" {
-			t.Errorf("alpha %v: %v", alpha, err)
-		}
 	}
 	var memory *fault.MemoryError
-	good.Depth = 60
-	if _, err := good.Space(); !errors.As(err, &memory) {
-		t.Errorf("depth 60: %v", err)
-	}
-	good.Depth = 5000
-	if _, err := good.Space(); !errors.As(err, &memory) {
-		t.Errorf("depth 5000: %v", err)
+	for _, good.Depth = range []int{60, 5000} {
+		if _, err := good.Space(); !errors.As(err, &memory) {
+			t.Errorf("depth %d: %v", good.Depth, err)
+		}
 	}
 	good.Depth = 0
-	if _, err := good.Space(); err == nil {
-		t.Error("infinite space made")
+	if _, err := good.Space(); !errors.As(err, &value) || value.Arg != "Depth" {
+		t.Errorf("an infinite space: %v", err)
+	}
+	if _, err := (Baire{}).EntropicScale(1); err == nil {
+		t.Error("no metrics")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -175,6 +176,54 @@ func bruteOuter(f metric.Finite, alpha float64) float64 {
 		best = min(best, g+math.Log(float64(brutePacking(f, all, g)))/alpha)
 	}
 	return best
+}
+
+// The scales against their definitions: exact in small spaces, and true where no
+// node may be searched.
+func TestScales_BruteForce(t *testing.T) {
+	alphas := []float64{.1, .7, 1.5, 3, 20}
+	greedy := &Options{Nodes: -1}
+	for seed := range uint64(200) {
+		b := randomBimetric(2+int(seed%11), seed)
+		f := b.Utility
+		within := func(what string, alpha float64, got, rough Interval, want, tol float64) {
+			t.Helper()
+			if math.Abs(got.Lo-want) > tol*want || math.Abs(got.Hi-want) > tol*want {
+				t.Fatalf("seed %d, alpha %v: %s [%.17g, %.17g], want %.17g", seed, alpha, what, got.Lo, got.Hi, want)
+			}
+			if rough.Lo > want*(1+1e-14) || rough.Hi < want*(1-1e-14) {
+				t.Fatalf("seed %d, alpha %v: %s %v without search, want %v", seed, alpha, what, rough, want)
+			}
+		}
+		doublings := testkit.Must(DoublingScales(t.Context(), f, alphas, nil))
+		outers := testkit.Must(OuterScales(t.Context(), f, alphas, nil))
+		last := math.Inf(1)
+		for k, alpha := range alphas {
+			e := testkit.Must(EntropicScale(t.Context(), b, alpha, nil))
+			rough := testkit.Must(EntropicScale(t.Context(), b, alpha, greedy))
+			checkEntropic(t, b, e)
+			checkEntropic(t, b, rough)
+			within("entropic", alpha, e.Interval, rough.Interval, bruteEntropic(b, alpha), 0)
+			if e.Hi > last {
+				t.Fatalf("seed %d, alpha %v: %v after %v", seed, alpha, e.Hi, last)
+			}
+			last = e.Hi
+
+			d := testkit.Must(DiametricScale(t.Context(), b, alpha, nil))
+			checkDiametric(t, b, d)
+			within("diametric", alpha, d.Interval, d.Interval, bruteDiametric(b, alpha), 1e-13)
+
+			s := testkit.Must(DoublingScale(t.Context(), f, alpha, greedy))
+			checkDoubling(t, f, doublings[k])
+			checkDoubling(t, f, s)
+			within("doubling", alpha, doublings[k].Interval, s.Interval, bruteDoubling(f, alpha), 1e-12)
+
+			o := testkit.Must(OuterScale(t.Context(), f, alpha, &SearchOptions{Nodes: -1}))
+			checkOuter(t, f, outers[k])
+			checkOuter(t, f, o)
+			within("outer", alpha, outers[k].Interval, o.Interval, bruteOuter(f, alpha), 1e-11)
+		}
+	}
 }
 
 // TestBrute_KnownAnswers holds the reference itself to answers that a program

@@ -33,20 +33,6 @@ func checkDiametric(t *testing.T, b metric.Bimetric, s Scale) {
 	}
 }
 
-func TestDiametricScale_BruteForce(t *testing.T) {
-	for seed := range uint64(200) {
-		b := randomBimetric(2+int(seed%11), seed)
-		for _, alpha := range []float64{0.1, 0.7, 2, 9} {
-			s := testkit.Must(DiametricScale(t.Context(), b, alpha, nil))
-			checkDiametric(t, b, s)
-			want := bruteDiametric(b, alpha)
-			if math.Abs(s.Lo-want) > 1e-13*want || math.Abs(s.Hi-want) > 1e-13*want {
-				t.Fatalf("seed %d, alpha %v: %v, want %v", seed, alpha, s.Interval, want)
-			}
-		}
-	}
-}
-
 // Where exp(-alpha r) underflows the search still ends, and encloses the scale.
 func TestDiametricScale_Extremes(t *testing.T) {
 	b := metric.Same(planePoints(300, 1))

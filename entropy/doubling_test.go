@@ -44,44 +44,6 @@ func checkDoubling(t *testing.T, f metric.Finite, d Doubling) {
 	}
 }
 
-func TestDoubling_BruteForce(t *testing.T) {
-	for seed := range uint64(200) {
-		r := random.Seeded(seed)
-		n := 1 + r.IntN(12)
-		f := randomSpace(n, seed)
-		alphas := []float64{.1, .7, 1.5, 3, 20}
-		ds := testkit.Must(DoublingScales(t.Context(), f, alphas, nil))
-		for k, d := range ds {
-			want := bruteDoubling(f, alphas[k])
-			checkDoubling(t, f, d)
-			if d.Lo > want*(1+1e-14) || d.Hi < want*(1-1e-14) || d.Width() > 1e-12*want {
-				t.Fatalf("seed %d, n %d, alpha %v: [%.17g, %.17g], want %.17g", seed, n, alphas[k], d.Lo, d.Hi, want)
-			}
-			greedy := testkit.Must(DoublingScale(t.Context(), f, alphas[k], &Options{Nodes: -1}))
-			checkDoubling(t, f, greedy)
-			if greedy.Lo > want*(1+1e-14) || greedy.Hi < want*(1-1e-14) {
-				t.Fatalf("seed %d, alpha %v, no nodes: %v, want %v", seed, alphas[k], greedy.Interval, want)
-			}
-		}
-	}
-}
-
-// TestDoubling_Entropic: s(f, 4 alpha)/2 <= doubling scale <= s(f, alpha).
-func TestDoubling_Entropic(t *testing.T) {
-	for seed := range uint64(24) {
-		f := randomSpace(7, seed)
-		for _, alpha := range []float64{.2, 1, 4} {
-			d := bruteDoubling(f, alpha)
-			if hi := bruteEntropic(metric.Same(f), alpha); d > hi*(1+1e-12) {
-				t.Errorf("seed %d, alpha %v: doubling %v above entropic %v", seed, alpha, d, hi)
-			}
-			if lo := bruteEntropic(metric.Same(f), 4*alpha) / 2; d < lo*(1-1e-12) {
-				t.Errorf("seed %d, alpha %v: doubling %v below %v", seed, alpha, d, lo)
-			}
-		}
-	}
-}
-
 // TestDoubling_Bracket: what stands for the search in larger spaces encloses the
 // scale in small ones, by either witness, and a line of 500 points ends.
 func TestDoubling_Bracket(t *testing.T) {

@@ -1,7 +1,6 @@
 package entropy
 
 import (
-	"math"
 	"reflect"
 	"slices"
 	"testing"
@@ -38,46 +37,6 @@ func checkEntropic(t *testing.T, b metric.Bimetric, s Scale) {
 	}
 	if e := directed.ExpUp(directed.MulUp(s.Alpha, s.R)); float64(len(s.Set)) <= e && !limit.Exceeded(s.Alpha, s.R, len(s.Set)) {
 		t.Fatalf("%d points, ball of radius %v may hold %v", len(s.Set), s.R, e)
-	}
-}
-
-func TestEntropicScale_BruteForce(t *testing.T) {
-	for seed := range uint64(200) {
-		b := randomBimetric(2+int(seed%11), seed)
-		last := math.Inf(1)
-		for _, alpha := range []float64{0.1, 0.7, 2, 9} {
-			s := testkit.Must(EntropicScale(t.Context(), b, alpha, nil))
-			checkEntropic(t, b, s)
-			if want := bruteEntropic(b, alpha); s.Lo != want || s.Hi != want {
-				t.Fatalf("seed %d, alpha %v: %v, want %v", seed, alpha, s.Interval, want)
-			}
-			if s.Hi > last {
-				t.Fatalf("seed %d, alpha %v: %v after %v", seed, alpha, s.Hi, last)
-			}
-			last = s.Hi
-			g := testkit.Must(EntropicScale(t.Context(), b, alpha, &Options{Nodes: -1}))
-			checkEntropic(t, b, g)
-			if !g.Contains(s.Lo) {
-				t.Fatalf("seed %d, alpha %v: %v without search, want %v", seed, alpha, g.Interval, s.Lo)
-			}
-		}
-	}
-}
-
-func TestEntropicScale_KnownAnswers(t *testing.T) {
-	b := metric.Same(space.Halton(12))
-	for _, c := range []struct{ alpha, greedy, exact, partition float64 }{
-		{1, .707140881, 1.038072503, 1.038072503},
-		{3, .391114662, .461688059, .600925213},
-	} {
-		s, err := EntropicScale(t.Context(), b, c.alpha, nil)
-		if err != nil || math.Abs(s.Lo-c.exact) > 1e-9 || !s.Exact() {
-			t.Errorf("alpha %v: %v, %v, want %v", c.alpha, s, err, c.exact)
-		}
-		s, err = EntropicScale(t.Context(), b, c.alpha, &Options{Nodes: -1})
-		if err != nil || s.Lo < c.greedy-1e-9 || s.Hi > c.partition+1e-9 {
-			t.Errorf("alpha %v: %v, %v, want [%v, %v]", c.alpha, s, err, c.greedy, c.partition)
-		}
 	}
 }
 

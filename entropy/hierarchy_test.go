@@ -1,10 +1,10 @@
 package entropy
 
 import (
-	"context"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -13,7 +13,7 @@ func TestHierarchy_Same(t *testing.T) {
 	clusters := testkit.Must(metric.NewClustered(3, 5, .5))
 	one := testkit.Must(metric.NewClustered(1, 1, .5))
 	for _, f := range []metric.Finite{clusters, one, dense(clusters), dense(randomSpace(12, 3)), randomSpace(12, 7)} {
-		u := hierarchyOf(context.Background(), f)
+		u := hierarchyOf(t.Context(), f)
 		if u == nil {
 			t.Fatal("not recognized")
 		}
@@ -31,7 +31,7 @@ func TestHierarchy_Same(t *testing.T) {
 func TestHierarchy_Near(t *testing.T) {
 	upper := []float64{1, 1, 1, 1, 1, 1 + 0x1p-52}
 	f := testkit.Must(metric.NewDense(4, upper))
-	if hierarchyOf(context.Background(), f) != nil {
+	if hierarchyOf(t.Context(), f) != nil || hierarchyOf(t.Context(), space.Halton(30)) != nil {
 		t.Error("taken for an ultrametric")
 	}
 }

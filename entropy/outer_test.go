@@ -5,7 +5,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -37,28 +36,6 @@ func checkOuter(t *testing.T, f metric.Finite, o Outer) {
 	}
 	if at < o.Lo || lo < o.Lo*(1-1e-14) {
 		t.Fatalf("Lo %v, steps to %v give %v", o.Lo, at, lo)
-	}
-}
-
-func TestOuter_BruteForce(t *testing.T) {
-	for seed := range uint64(200) {
-		r := random.Seeded(seed)
-		n := 1 + r.IntN(12)
-		f := randomSpace(n, seed)
-		alphas := []float64{.1, .7, 1.5, 3, 20}
-		outs := testkit.Must(OuterScales(t.Context(), f, alphas, nil))
-		for k, o := range outs {
-			want := bruteOuter(f, alphas[k])
-			checkOuter(t, f, o)
-			if o.Lo > want*(1+1e-14) || o.Hi < want*(1-1e-14) || o.Width() > 1e-11*want {
-				t.Fatalf("seed %d, n %d, alpha %v: [%.17g, %.17g], want %.17g", seed, n, alphas[k], o.Lo, o.Hi, want)
-			}
-			greedy := testkit.Must(OuterScale(t.Context(), f, alphas[k], &SearchOptions{Nodes: -1}))
-			checkOuter(t, f, greedy)
-			if greedy.Lo > want*(1+1e-14) || greedy.Hi < want*(1-1e-14) {
-				t.Fatalf("seed %d, alpha %v, no nodes: %v, want %v", seed, alphas[k], greedy.Interval, want)
-			}
-		}
 	}
 }
 

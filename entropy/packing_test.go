@@ -108,32 +108,6 @@ func TestPacking_Large(t *testing.T) {
 	}
 }
 
-// TestPacking_Grid: points on a square lattice, where the largest separated set
-// at the spacing itself is one color of a chessboard.
-func TestPacking_Grid(t *testing.T) {
-	var pts [][]float64
-	for i := range 80 {
-		for j := range 80 {
-			pts = append(pts, []float64{float64(i), float64(j)})
-		}
-	}
-	f, err := metric.NewPoints(pts, metric.Euclidean{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := Packing(t.Context(), f, nil, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkCount(t, f, allPoints(6400), 1, c)
-	if c.Lo > 3200 || c.Hi < 3200 {
-		t.Errorf("[%d, %d], want 3200", c.Lo, c.Hi)
-	}
-	if c, err = Packing(t.Context(), f, nil, 200, nil); err != nil || c.Lo != 1 || c.Hi != 1 {
-		t.Errorf("one set: [%d, %d], %v", c.Lo, c.Hi, err)
-	}
-}
-
 // TestPacking_Line: on a line the sweep is exact, at any size.
 func TestPacking_Line(t *testing.T) {
 	pts := make([][]float64, 5000)
@@ -152,22 +126,6 @@ func TestPacking_Line(t *testing.T) {
 	c := testkit.Must(Packing(t.Context(), space.Constant(20000, 1), nil, 2.5, nil))
 	if c.Lo != 1 || c.Hi != 1 || len(c.Sets[0]) != 20000 {
 		t.Errorf("one cluster: %v", c)
-	}
-}
-
-// TestPacking_Verified: a dense copy of an ultrametric is recognized.
-func TestPacking_Verified(t *testing.T) {
-	clusters := testkit.Must(metric.NewClustered(5, 4, .25))
-	for _, f := range []metric.Finite{clusters, dense(clusters)} {
-		for s, want := range map[float64]int{0: 20, .25: 5, .5: 5, 1: 1} {
-			c, err := Packing(t.Context(), f, nil, s, &SearchOptions{Nodes: -1})
-			if err != nil || c.Lo != want || c.Hi != want {
-				t.Errorf("s %v: [%d, %d], want %d (%v)", s, c.Lo, c.Hi, want, err)
-			}
-		}
-	}
-	if hierarchyOf(context.Background(), space.Halton(30)) != nil {
-		t.Error("points of the plane are no ultrametric")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -49,8 +50,7 @@ func TestChain_Accuracy(t *testing.T) {
 // accuracy checks the chain at one level. A falls with alpha, so that last, an
 // upper bound at a smaller level, is one here. It returns the objective.
 func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
-	opt, err := lp.Optimal(t.Context(), b, alpha, nil)
-	ok(t, err)
+	opt := testkit.Must(lp.Optimal(t.Context(), b, alpha, nil))
 	if !(opt.DualBound <= opt.Objective && opt.DualBound <= last) {
 		t.Errorf("DualBound %v, objective %v, at a smaller level %v", opt.DualBound, opt.Objective, last)
 	}
@@ -58,25 +58,21 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 	if opt.Gap > 1e-6 && opt.Status == lp.StatusOptimal || opt.Status != lp.StatusOptimal && opt.Status != lp.StatusStalled {
 		t.Errorf("gap %g, %v", opt.Gap, opt.Status)
 	}
-	sp, err := lp.Spanner(t.Context(), b, alpha, nil)
-	ok(t, err)
+	sp := testkit.Must(lp.Spanner(t.Context(), b, alpha, nil))
 	if !(sp.DualBound <= sp.Objective && sp.DualBound <= opt.Objective) {
 		t.Errorf("Spanner: bound %v, objective %v, of Optimal %v", sp.DualBound, sp.Objective, opt.Objective)
 	}
-	co, err := lp.ConstOPT(t.Context(), b, alpha, nil)
-	ok(t, err)
+	co := testkit.Must(lp.ConstOPT(t.Context(), b, alpha, nil))
 	links := append(mechanisms(t, b, alpha),
 		link{"Optimal", opt.Channel, opt.Audited.Hi, opt.Objective},
 		link{"Spanner", sp.Channel, sp.Audited.Hi, sp.Objective},
 		link{"ConstOPT", co.Channel, co.Audited.Hi, co.Objective})
 
 	// Lower bounds <= A, each with a witness of exactly that.
-	lowers, err := entropy.LowerBounds(t.Context(), b, alpha, nil)
-	ok(t, err)
+	lowers := testkit.Must(entropy.LowerBounds(t.Context(), b, alpha, nil))
 	far, _, err := metric.FarthestFirst(t.Context(), b.Utility, min(4, b.Len()), 0)
 	ok(t, err)
-	packed, err := lp.LowerBound(t.Context(), b, alpha, far)
-	ok(t, err)
+	packed := testkit.Must(lp.LowerBound(t.Context(), b, alpha, far))
 	lowest := 0.0
 	for _, l := range append(lowers, packed) {
 		lowest = max(lowest, l.Value)
@@ -91,8 +87,7 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 	// A <= losses <= their bounds, and levels.
 	var losses []entropy.Loss
 	for _, m := range links {
-		l, err := m.c.Loss(t.Context(), b.Utility)
-		ok(t, err)
+		l := testkit.Must(m.c.Loss(t.Context(), b.Utility))
 		loss, _ := l.Worst()
 		losses = append(losses, entropy.Loss{Name: m.name, Value: loss})
 		if floor := max(lowest, opt.DualBound); !(loss >= floor*(1-lossTol)) {
@@ -101,8 +96,7 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 		if !(loss*(1-lossTol) <= m.bound) {
 			t.Errorf("%s loses %v, above its bound %v", m.name, loss, m.bound)
 		}
-		audit, err := m.c.Audit(t.Context(), b.Privacy, nil)
-		ok(t, err)
+		audit := testkit.Must(m.c.Audit(t.Context(), b.Privacy, nil))
 		stated := m.c.Guarantee()
 		if !(audit.Lo <= audit.Hi && audit.Hi <= stated.Alpha() && m.level <= stated.Alpha() && stated.Alpha() <= alpha) || stated.Delta() != 0 {
 			t.Errorf("%s: audited %v, beside it %v, stated %v of %v", m.name, audit, m.level, stated, alpha)
@@ -110,8 +104,7 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 	}
 
 	// Upper bounds without a mechanism.
-	uppers, err := entropy.UpperBounds(t.Context(), b, alpha, nil)
-	ok(t, err)
+	uppers := testkit.Must(entropy.UpperBounds(t.Context(), b, alpha, nil))
 	for _, u := range uppers {
 		if !(u.Value >= max(lowest, opt.DualBound)) {
 			t.Errorf("%v is below the lower bound %v", u, max(lowest, opt.DualBound))
@@ -119,10 +112,8 @@ func accuracy(t *testing.T, b metric.Bimetric, alpha, last float64) float64 {
 	}
 
 	// The bracket accepts all, and lies between the best of each.
-	bracket, err := entropy.Accuracy(t.Context(), b, alpha, nil)
-	ok(t, err)
-	bracket, err = bracket.With(losses...)
-	ok(t, err)
+	bracket := testkit.Must(entropy.Accuracy(t.Context(), b, alpha, nil))
+	bracket = testkit.Must(bracket.With(losses...))
 	if !(bracket.Lo <= opt.Objective && bracket.Lo <= bracket.Hi && opt.DualBound*(1-lossTol) <= bracket.Hi) {
 		t.Errorf("bracket %v, optimum in [%v, %v]", bracket, opt.DualBound, opt.Objective)
 	}
@@ -172,12 +163,9 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	add("ConstantNormalizer", inf, m, err)
 
 	// Lemma 4.1 of BSV24: the standard mechanism on a net, by s(Z, alpha/3).
-	s, err := entropy.EntropicScale(t.Context(), metric.Same(b.Privacy), alpha/3, nil)
-	ok(t, err)
-	net, err := metric.Net(t.Context(), b.Privacy, s.Hi, nil)
-	ok(t, err)
-	bound, err := entropy.StandardBound(alpha, s.Hi)
-	ok(t, err)
+	s := testkit.Must(entropy.EntropicScale(t.Context(), metric.Same(b.Privacy), alpha/3, nil))
+	net := testkit.Must(metric.Net(t.Context(), b.Privacy, s.Hi, nil))
+	bound := testkit.Must(entropy.StandardBound(alpha, s.Hi))
 	stretch, _, _, _ := b.Lipschitz(t.Context()) // rho2 <= stretch*rho1
 	if stretch == 0 {
 		bound = 0
@@ -206,8 +194,7 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 		}
 	}
 
-	best, err := exponential.Best(t.Context(), b, alpha, nil)
-	ok(t, err)
+	best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
 	add("Best", best.Objective*(1+lossTol), &best.Mechanism, nil)
 	return out
 }

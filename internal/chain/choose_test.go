@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -15,18 +16,14 @@ import (
 func TestChain_Choose(t *testing.T) {
 	for _, s := range corpus(t, 10) {
 		alpha := 5 / s.diameter()
-		ch, err := lp.Choose(t.Context(), s.Bimetric, alpha, nil)
-		ok(t, err)
-		opt, err := lp.Optimal(t.Context(), s.Bimetric, alpha, nil)
-		ok(t, err)
-		losses, err := ch.Channel.Loss(t.Context(), s.Utility)
-		ok(t, err)
+		ch := testkit.Must(lp.Choose(t.Context(), s.Bimetric, alpha, nil))
+		opt := testkit.Must(lp.Optimal(t.Context(), s.Bimetric, alpha, nil))
+		losses := testkit.Must(ch.Channel.Loss(t.Context(), s.Utility))
 		loss, _ := losses.Worst()
 		if !(ch.LowerBound <= opt.Objective && opt.DualBound <= ch.Objective && ch.LowerBound <= ch.Objective && loss*(1-lossTol) <= ch.Objective) {
 			t.Errorf("%s: in [%v, %v], loss %v, Optimal in [%v, %v]", s.name, ch.LowerBound, ch.Objective, loss, opt.DualBound, opt.Objective)
 		}
-		audit, err := ch.Audit(t.Context(), s.Privacy, nil)
-		ok(t, err)
+		audit := testkit.Must(ch.Audit(t.Context(), s.Privacy, nil))
 		if g := ch.Channel.Guarantee(); !(audit.Hi <= g.Alpha() && g.Alpha() <= alpha) {
 			t.Errorf("%s: audited %v, stated %v of %v", s.name, audit, g, alpha)
 		}
@@ -60,8 +57,7 @@ func TestChain_MostPrivate(t *testing.T) {
 		}
 		for _, gamma := range []float64{0.1, 0.4} {
 			target := exponential.Target{Gamma: gamma * diameter, Delta: 0.05}
-			m, err := exponential.MostPrivate(t.Context(), s.Bimetric, nil, target, nil)
-			ok(t, err)
+			m := testkit.Must(exponential.MostPrivate(t.Context(), s.Bimetric, nil, target, nil))
 			level := m.Guarantee().Alpha()
 			misses, _, err := exponential.Misses(t.Context(), m.Channel, s.Utility, target.Gamma)
 			ok(t, err)
@@ -71,11 +67,9 @@ func TestChain_MostPrivate(t *testing.T) {
 			if level == 0 {
 				continue
 			}
-			losses, err := m.Loss(t.Context(), s.Utility)
-			ok(t, err)
+			losses := testkit.Must(m.Loss(t.Context(), s.Utility))
 			loss, _ := losses.Worst()
-			opt, err := lp.Optimal(t.Context(), s.Bimetric, level, nil)
-			ok(t, err)
+			opt := testkit.Must(lp.Optimal(t.Context(), s.Bimetric, level, nil))
 			if !(loss >= opt.DualBound*(1-lossTol)) {
 				t.Errorf("%s, %+v: loses %v at level %v, where the least is %v", s.name, target, loss, level, opt.DualBound)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -108,8 +109,7 @@ func cities(t testing.TB, n int) metric.Finite {
 
 // words are the GloVe vectors of n of the words of examples/words.
 func words(t testing.TB, n int) metric.Finite {
-	text, err := os.ReadFile("../../examples/words/words.txt")
-	ok(t, err)
+	text := testkit.Must(os.ReadFile("../../examples/words/words.txt"))
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	pts := make([][]float64, n)
 	for k := range pts {
@@ -135,8 +135,7 @@ func mammals(t testing.TB, n int) (metric.Finite, *metric.Ultrametric) {
 		}
 		return float64(len(x) + len(y) - 2*k)
 	}))
-	prefix, err := metric.Subdominant(t.Context(), points(t, paths, metric.CommonPrefix[string]{}))
-	ok(t, err)
+	prefix := testkit.Must(metric.Subdominant(t.Context(), points(t, paths, metric.CommonPrefix[string]{})))
 	return edges, prefix
 }
 
@@ -151,12 +150,9 @@ func grid(n int) metric.Finite {
 // measures are the probability measures on three points of a line in steps of
 // 1/4: private measures at their smallest.
 func measures(t testing.TB) metric.Bimetric {
-	net, err := entropy.MeasureNet(t.Context(), space.Path(3, 1), 4)
-	ok(t, err)
-	tv, err := net.TotalVariation(t.Context())
-	ok(t, err)
-	w1, err := net.Wasserstein(t.Context(), nil)
-	ok(t, err)
+	net := testkit.Must(entropy.MeasureNet(t.Context(), space.Path(3, 1), 4))
+	tv := testkit.Must(net.TotalVariation(t.Context()))
+	w1 := testkit.Must(net.Wasserstein(t.Context(), nil))
 	return metric.Bimetric{Privacy: tv, Utility: w1}
 }
 
@@ -200,32 +196,27 @@ func ultra(t testing.TB, n int, r *rand.Rand) *metric.Ultrametric {
 	for i := range heights {
 		heights[i] = math.Exp(4*r.Float64() - 4)
 	}
-	u, err := metric.NewUltrametric(r.Perm(n), heights)
-	ok(t, err)
+	u := testkit.Must(metric.NewUltrametric(r.Perm(n), heights))
 	return u
 }
 
 func points[P any](t testing.TB, pts []P, s metric.Space[P]) metric.Finite {
 	t.Helper()
-	f, err := metric.NewPoints(pts, s)
-	ok(t, err)
+	f := testkit.Must(metric.NewPoints(pts, s))
 	return f
 }
 
 func table(t testing.TB, name string) [][]string {
 	t.Helper()
-	f, err := os.Open("../../examples/" + name)
-	ok(t, err)
+	f := testkit.Must(os.Open("../../examples/" + name))
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	ok(t, err)
+	rows := testkit.Must(csv.NewReader(f).ReadAll())
 	return rows
 }
 
 func number(t testing.TB, s string) float64 {
 	t.Helper()
-	v, err := strconv.ParseFloat(s, 64)
-	ok(t, err)
+	v := testkit.Must(strconv.ParseFloat(s, 64))
 	return v
 }
 

@@ -11,9 +11,9 @@
 // is possible, and the accountants of item-wise release are ordered as their
 // theorems are.
 //
-// The benchmark OpenProblems searches small spaces for the largest quotients of A
-// and the scales that are thought to describe it.
+// Tests of open problems keep what is known of the quotient of A and the scales
+// that are thought to describe it.
 //
 // Spaces have a dozen points by default; with METRICDP_LONG set they are
-// larger, there are more of them, and searches take minutes.
+// larger, there are more of them.
 package chain

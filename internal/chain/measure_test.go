@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism/measure"
@@ -34,19 +35,14 @@ func TestChain_PrivateMeasures(t *testing.T) {
 		}
 		f := s.Utility
 		diameter, _, _, _ := metric.Diameter(t.Context(), f)
-		folded, err := measure.NewFolded(t.Context(), f, nil)
-		ok(t, err)
-		tree, err := measure.NewFinite(t.Context(), f, nil)
-		ok(t, err)
+		folded := testkit.Must(measure.NewFolded(t.Context(), f, nil))
+		tree := testkit.Must(measure.NewFinite(t.Context(), f, nil))
 		for _, d := range []*measure.Domain[int]{folded, tree} {
 			for _, alpha := range []float64{1, 100, 1e4} {
 				name := fmt.Sprintf("%s, %v, alpha=%g", s.name, d, alpha)
-				m, err := measure.NewMeasure(d, alpha, &measure.MeasureOptions{Estimator: measure.Nearest})
-				ok(t, err)
-				b, err := m.Bound(t.Context(), nil)
-				ok(t, err)
-				floor, err := entropy.PrivateMeasureBound(t.Context(), f, alpha)
-				ok(t, err)
+				m := testkit.Must(measure.NewMeasure(d, alpha, &measure.MeasureOptions{Estimator: measure.Nearest}))
+				b := testkit.Must(m.Bound(t.Context(), nil))
+				floor := testkit.Must(entropy.PrivateMeasureBound(t.Context(), f, alpha))
 				if p, err := floor.Prove(t.Context(), f, alpha); p != floor.Value || err != nil {
 					t.Errorf("%s: %v is proved %v (%v)", name, floor.Value, p, err)
 				}
@@ -57,8 +53,7 @@ func TestChain_PrivateMeasures(t *testing.T) {
 					t.Errorf("%s: %v", name, g)
 				}
 				release := func(seed uint64, mu []float64) []float64 {
-					out, err := m.Release(random.Seeded(seed), mu)
-					ok(t, err)
+					out := testkit.Must(m.Release(random.Seeded(seed), mu))
 					return out
 				}
 				most.measure(t, name, d, b.Nearest, repeats, release)
@@ -76,16 +71,12 @@ type tightest struct{ ratio, errors float64 }
 // synthesise is the same for data sets and package measure's Synthesizer.
 func (w *tightest) synthesise(t *testing.T, name string, d *measure.Domain[int], repeats int) {
 	const records = 1000
-	f, err := d.Points()
-	ok(t, err)
+	f := testkit.Must(d.Points())
 	for _, eps := range []float64{0.01, 1} {
 		name := fmt.Sprintf("%s, %v, %d records at eps=%g", name, d, records, eps)
-		s, err := measure.NewSynthesizer(d, eps, &measure.SynthesizerOptions{Estimator: measure.Nearest})
-		ok(t, err)
-		b, err := s.Bound(t.Context(), records, nil)
-		ok(t, err)
-		floor, err := entropy.PrivateDataBound(t.Context(), f, records, eps)
-		ok(t, err)
+		s := testkit.Must(measure.NewSynthesizer(d, eps, &measure.SynthesizerOptions{Estimator: measure.Nearest}))
+		b := testkit.Must(s.Bound(t.Context(), records, nil))
+		floor := testkit.Must(entropy.PrivateDataBound(t.Context(), f, records, eps))
 		if !(floor.Value <= b.Nearest && b.Lower <= b.Nearest && s.Guarantee().Alpha() <= eps) {
 			t.Errorf("%s: at least %v or %v, at most %v; %v", name, floor.Value, b.Lower, b.Nearest, s.Guarantee())
 		}
@@ -96,8 +87,7 @@ func (w *tightest) synthesise(t *testing.T, name string, d *measure.Domain[int],
 					ok(t, c.Add(d.Point(cell)))
 				}
 			}
-			out, err := s.Release(random.Seeded(seed), c)
-			ok(t, err)
+			out := testkit.Must(s.Release(random.Seeded(seed), c))
 			return out.Weights
 		}
 		w.measure(t, name, d, b.Nearest, repeats, release)
@@ -108,8 +98,7 @@ func (w *tightest) synthesise(t *testing.T, name string, d *measure.Domain[int],
 // thousandths, with its bound.
 func (w *tightest) measure(t *testing.T, name string, d *measure.Domain[int], bound float64, repeats int, release func(seed uint64, mu []float64) []float64) {
 	t.Helper()
-	f, err := d.Points()
-	ok(t, err)
+	f := testkit.Must(d.Points())
 	n := d.Len()
 	r := random.Seeded(4)
 	inputs := [][]float64{make([]float64, n), make([]float64, n)}
@@ -123,8 +112,7 @@ func (w *tightest) measure(t *testing.T, name string, d *measure.Domain[int], bo
 	for k, mu := range inputs {
 		var sum, squares float64
 		for seed := range repeats {
-			res, err := wasserstein.W1(t.Context(), f, mu, release(uint64(seed), mu), nil)
-			ok(t, err)
+			res := testkit.Must(wasserstein.W1(t.Context(), f, mu, release(uint64(seed), mu), nil))
 			sum += res.Cost
 			squares += res.Cost * res.Cost
 		}
@@ -153,17 +141,12 @@ func TestChain_MeasureNet(t *testing.T) {
 		f metric.Finite
 		m int
 	}{{space.Path(3, 1), 4}, {space.Simplex(3, 1), 4}, {space.Path(2, 5), 12}, {cities(t, 4), 3}} {
-		net, err := entropy.MeasureNet(t.Context(), c.f, c.m)
-		ok(t, err)
-		tv, err := net.TotalVariation(t.Context())
-		ok(t, err)
-		w1, err := net.Wasserstein(t.Context(), nil)
-		ok(t, err)
+		net := testkit.Must(entropy.MeasureNet(t.Context(), c.f, c.m))
+		tv := testkit.Must(net.TotalVariation(t.Context()))
+		w1 := testkit.Must(net.Wasserstein(t.Context(), nil))
 		for _, eps := range []float64{0.1, 1, 4} {
-			opt, err := lp.Optimal(t.Context(), metric.Bimetric{Privacy: tv, Utility: w1}, eps*float64(c.m), nil)
-			ok(t, err)
-			floor, err := entropy.PrivateDataBound(t.Context(), c.f, c.m, eps)
-			ok(t, err)
+			opt := testkit.Must(lp.Optimal(t.Context(), metric.Bimetric{Privacy: tv, Utility: w1}, eps*float64(c.m), nil))
+			floor := testkit.Must(entropy.PrivateDataBound(t.Context(), c.f, c.m, eps))
 			radius, _, _ := metric.Radius(t.Context(), w1)
 			if !(0 < floor.Value && floor.Value <= opt.Objective && opt.DualBound <= radius) {
 				t.Errorf("%d measures, eps=%g: bound %v, optimum [%v, %v], radius %v", net.Len(), eps, floor.Value, opt.DualBound, opt.Objective, radius)

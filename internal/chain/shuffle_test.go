@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
@@ -46,8 +47,7 @@ func TestChain_Shuffle(t *testing.T) {
 					if v, err := theorem44Level(s, q); err == nil {
 						checked++
 						below("Theorem 4.4", level, v, 1e-6)
-						b, err := s.Theorem44(accountant.BudgetFor{Alpha: v, Delta: delta})
-						ok(t, err)
+						b := testkit.Must(s.Theorem44(accountant.BudgetFor{Alpha: v, Delta: delta}))
 						below("the budget of Theorem 4.4", b.Alpha0, alpha0, 1e-6)
 						below("the budget of Theorem 4.4", alpha0, b.Alpha0, 1e-6)
 					}
@@ -86,8 +86,7 @@ func TestChain_Shuffle(t *testing.T) {
 
 func shuffleLevel(t *testing.T, s accountant.Shuffle, q accountant.LevelAt) accountant.Level {
 	t.Helper()
-	a, err := s.Level(t.Context(), q)
-	ok(t, err)
+	a := testkit.Must(s.Level(t.Context(), q))
 	return a
 }
 
@@ -125,26 +124,21 @@ func TestChain_ItemWise(t *testing.T) {
 		}
 		diameter := s.diameter()
 		for _, trust := range []emd.Trust{emd.Local, emd.Shuffled} {
-			model := emd.Model{Trust: trust, Users: 100, Items: 20, Diameter: diameter}
+			model := emd.Model{Trust: trust, Users: 100, Items: 20, Diameter: diameter, Unit: metric.UnitOf(s.Privacy)}
 			if trust == emd.Local {
 				model.Users = 1
 			}
 			o := &emd.ItemWiseOptions{Delta: delta}
-			budget, err := emd.ItemWiseBudget(t.Context(), model, emd.Target{Alpha: alpha / diameter, Delta: delta}, nil)
-			ok(t, err)
+			budget := testkit.Must(emd.ItemWiseBudget(t.Context(), model, emd.Target{Alpha: alpha / diameter, Delta: delta}, nil))
 			if !(budget.Alpha0 >= alpha/diameter/20*(1-1e-14)) {
 				t.Errorf("%s, %v: budget %v is below that of pure composition", s.name, trust, budget)
 			}
-			tuned, err := exponential.Tuned(t.Context(), s.Privacy, budget.Alpha0, nil)
-			ok(t, err)
-			opt, err := lp.Optimal(t.Context(), s.Bimetric, budget.Alpha0, nil)
-			ok(t, err)
+			tuned := testkit.Must(exponential.Tuned(t.Context(), s.Privacy, budget.Alpha0, nil))
+			opt := testkit.Must(lp.Optimal(t.Context(), s.Bimetric, budget.Alpha0, nil))
 			for _, c := range []*mechanism.Channel{tuned.Channel, opt.Channel} {
-				w, err := emd.NewItemWise(t.Context(), c, model, o)
-				ok(t, err)
+				w := testkit.Must(emd.NewItemWise(t.Context(), c, model, o))
 				g := w.Guarantee()
-				pure, err := emd.FromItems(model, c.Guarantee())
-				ok(t, err)
+				pure := testkit.Must(emd.FromItems(model, c.Guarantee()))
 				if !(g.Alpha() <= alpha/diameter && g.Delta() <= delta && g.Alpha() <= pure.Alpha()) {
 					t.Errorf("%s, %v: item-wise %v, wanted %v, by composition %v", s.name, trust, g, alpha/diameter, pure)
 				}
