@@ -16,7 +16,7 @@ import (
 // d(i,j) + p_i + p_j. A tour meets every point twice, so this adds exactly
 // 2(p_1 + ... + p_n) to its length. Without its largest edge it is a spanning
 // tree, and that edge costs at least as much as the second smallest at any
-// point v. Hence, for any multipliers, no tour is shorter than
+// point v. So, for any multipliers, no tour is shorter than
 //
 //	MST(p) + max_v second(v, p) - 2(p_1 + ... + p_n).
 //

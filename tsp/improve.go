@@ -173,7 +173,7 @@ func (p *problem) expand(order []int) []int {
 	return out
 }
 
-// improve returns a better order, and the context's error if that ended it.
+// improve returns a better order, and the error of ctx if that ended it.
 func (p *problem) improve(ctx context.Context, order []int, kind Kind, o ImproveOptions) ([]int, error) {
 	if len(order) < 2 {
 		return order, ctx.Err()

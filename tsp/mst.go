@@ -76,7 +76,7 @@ func minimumTree(ctx context.Context, op string, f metric.Finite) (order, parent
 
 // DoubleTree returns the tour that walks around the minimum spanning tree and
 // skips the points it has seen. By the triangle inequality it is at most twice
-// as long as the tree, hence as the shortest tour. The tree is its lower bound.
+// as long as the tree, and so as the shortest tour. The tree is its lower bound.
 // The cost is that of [MST].
 func DoubleTree(ctx context.Context, f metric.Finite, kind Kind) (t *Tour, err error) {
 	const op = "tsp: DoubleTree"

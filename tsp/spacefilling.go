@@ -81,7 +81,7 @@ func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, kind Kind) (t *
 }
 
 // sortByKey returns 0, 1, ... in the order of their keys, width numbers each. The
-// error is the context's.
+// error is that of ctx.
 func sortByKey[T cmp.Ordered](ctx context.Context, keys []T, width int) ([]int, error) {
 	order := make([]int, len(keys)/width)
 	for i := range order {

@@ -52,8 +52,8 @@ type CertifyOptions struct {
 // Certify bounds the least cost of moving mu onto nu by any plan and any
 // potentials v of the sinks, for instance of another solver: a wrong plan gives
 // an Upper that is too large and wrong potentials a Lower that is too small,
-// never the reverse. The potentials of the sources are computed, as the largest
-// that go with v: u_i = min over j of c(i,j)-v[j], rounded down. A nil v is 0.
+// never the reverse. The potentials of the sources are the largest that go with
+// v: u_i = min over j of c(i,j)-v[j], rounded down. A nil v is 0.
 //
 // The plan's entries are masses >= 0 from source I to sink J in any order;
 // several may have the same ends. What its marginals differ from mu and nu is
@@ -175,7 +175,7 @@ func lowerBound(mu, nu, u, v []float64, t totals) float64 {
 }
 
 // upper sets Cost, Upper and Unmatched. Taking what exceeds mu or nu off the
-// plan makes it cheaper and leaves room for the rest of the mass, at the
+// plan lowers its cost and leaves room for the rest of the mass, at the
 // largest cost: with row excesses E and column excesses F in all, the plan moves
 // at least |plan|-E-F within mu and nu, and within measures below them less by
 // at most the difference of the totals. So what is left of the smaller total is

@@ -22,19 +22,16 @@ const lineMax = 1e300
 // real line: the sum over the gaps between neighboring points of the length
 // of the gap times |F-G|, F and G the distribution functions.
 //
-// x comes in any order and may hold duplicates; it is not sorted again where it
-// ascends already. The weights may be negative: for signed measures of equal
-// mass this is the distance of the measures mu+s and nu+s, for any s that makes
-// them >= 0 (Vallender 1974). Weights are never rescaled. A difference of the
-// totals that rounding explains counts as if it lay at the largest point; a
-// larger one is a [*MassError].
+// x comes in any order and may hold duplicates. The weights may be negative, for
+// signed measures of equal mass (Vallender 1974). A difference of the totals that
+// rounding explains counts as if it lay at the largest point; a larger one is a
+// [*MassError].
 //
 // The relative error is about 2^-51, plus the absolute error len(x)*2^-103
-// times the total variation and the extent: sums run in double-double, so
-// neither many points nor weights that nearly cancel cost digits. Positions lie
-// in [-1e300, 1e300]; the result is +Inf where it would overflow. The other
-// errors are [metric.ErrEmpty], [*metric.SizeError], [*metric.ValueError] and
-// [*metric.MemoryError]. O(n log n), and O(n) for sorted x.
+// times the total variation and the extent. Positions lie in [-1e300, 1e300]; the
+// result is +Inf where it would overflow. The other errors are [metric.ErrEmpty],
+// [*metric.SizeError], [*metric.ValueError] and [*metric.MemoryError].
+// O(n log n), and O(n) for sorted x.
 func W1Line(x, mu, nu []float64) (float64, error) {
 	const op = "wasserstein: W1Line"
 	if err := lineCheck(op, "x", x); err != nil {

@@ -25,15 +25,13 @@ import (
 // sizes whose least common multiple passes 2^53 are a [*metric.SizeError],
 // because their masses have no common unit in float64.
 //
-// Order does not matter, and DistanceEM(f, a, b) equals DistanceEM(f, b, a), to
-// the last bit. The value is off by the last digits of a sum of m distances, no
-// more: a few parts in 10^16 of itself for distances of one size.
+// Order does not matter, nor which is a and which b, to the last bit. The value is
+// off by the last digits of a sum of m distances, no more.
 //
-// What the multisets share cancels, since only the difference of two measures
-// is moved. The rest is solved by [Assignment] where points have about one item
-// each, O(k^3) at worst for k items and usually far less, and by [W1] on the
+// What the multisets share cancels. The rest is solved by [Assignment] where
+// points have about one item each, O(k^3) at worst for k items, and by [W1] on the
 // distinct points where they have many. Up to 4,096 items all distances are
-// stored; beyond, they are computed when needed.
+// stored.
 func DistanceEM(ctx context.Context, f metric.Finite, a, b []int) (float64, error) {
 	const op = "wasserstein: DistanceEM"
 	if err := fault.Empty(op, "a", len(a)); err != nil {

@@ -56,7 +56,7 @@ type ProjectOptions struct {
 // points of positive and those of negative weight.
 //
 // The nearest measure fills the negative part N of g = G - N from the positive
-// part G at least cost. For let T be a cheapest plan that moves all of N's mass
+// part G at least cost. For let T be a plan of least cost that moves all of N's mass
 // out of G, and p what T leaves of G. Then p >= 0, p has total 1, and g - p is
 // T's rows less N, so that T shows p to be at a distance <= cost(T). Conversely
 // let q be any probability measure. By Kantorovich and Rubinstein the distance
@@ -91,7 +91,7 @@ func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOption
 		return nil, &MassError{op, keep.Hi, 1, tol}
 	}
 	if len(dst) == 0 {
-		return &Projection{P: append([]float64(nil), g...)}, nil
+		return &Projection{P: slices.Clone(g)}, nil
 	}
 	stay := len(dst)
 	t.nu = append(t.nu, keep.Hi)
@@ -133,27 +133,21 @@ func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOption
 //
 //	sum over k < n of gap_k * |F_k - G_k|.
 //
-// That is the distance of [W1Line] where g has total 1. The total of g need not
-// be 1, as noise leaves it: what it lacks counts as if g had it at the largest
-// point, so put a total that is known exactly into g before.
+// That is the distance of [W1Line] where g has total 1; what it lacks counts as
+// if g had it at the largest point.
 //
-// F is the weighted isotonic regression of G, cut off at 0 and 1 (see
-// [IsotonicL1], also for which of several nearest measures is returned). Points
-// may come in any order; p is in the order of x. A group of equal points shares
-// its mass such that g changes as little as monotone sums allow.
+// F is the weighted isotonic regression of G, cut off at 0 and 1: see
+// [IsotonicL1], also for which of several nearest measures is returned. p is in
+// the order of x, which may be any. A group of equal points shares its mass such
+// that g changes as little as monotone sums allow. p is at most twice as far from
+// any probability measure as g is.
 //
-// p has weights >= 0, differences of neighboring F_k in [0, 1], each rounded
-// once: F_n = 1, so they sum to 1 within len(x)*2^-54. Where g is a probability
-// measure up to rounding already, p is g bit for bit. dist, a sum of terms that
-// err by 2^-52 relatively, is +Inf where it would overflow. Positions lie in
-// [-1e300, 1e300], and the weights are finite with a finite total variation;
-// errors are [metric.ErrEmpty], [*metric.SizeError] and [*metric.ValueError].
-// O(n log n).
-//
-// As an estimate of a distribution behind noisy counts, [ProjectSimplex] at every
-// node of a tree over the line, from the root down, usually ends nearer the
-// truth; this one has the guarantee: it is at most twice as far from any
-// probability measure q as g is.
+// The weights of p are >= 0 and sum to 1 within len(x)*2^-54. Where g is a
+// probability measure up to rounding already, p is g bit for bit. dist, a sum of
+// terms that err by 2^-52 relatively, is +Inf where it would overflow. Positions
+// lie in [-1e300, 1e300], and the weights are finite with a finite total
+// variation; errors are [metric.ErrEmpty], [*metric.SizeError] and
+// [*metric.ValueError]. O(n log n).
 func ProjectLine(x, g []float64) (p []float64, dist float64, err error) {
 	const op = "wasserstein: ProjectLine"
 	if err := lineCheck(op, "x", x); err != nil {
@@ -163,7 +157,7 @@ func ProjectLine(x, g []float64) (p []float64, dist float64, err error) {
 		return nil, 0, err
 	}
 	if isProbability(g) {
-		return append([]float64(nil), g...), 0, nil
+		return slices.Clone(g), 0, nil
 	}
 	n := len(x)
 	order := lineOrder(x)
@@ -201,10 +195,10 @@ func ProjectLine(x, g []float64) (p []float64, dist float64, err error) {
 // [f[k-1], the next of positive weight] that is nearest to g[k]. An ascending g
 // within the bounds comes back as it is.
 //
-// g holds at most 2^30 numbers, finite ones, and w numbers in
-// [0, math.MaxFloat64/2]; a nil w stands for ones. lo <= hi may be infinite. The sum is least for weights that differ from
-// w by rounding. Errors are [metric.ErrEmpty], [*metric.SizeError] and
-// [*metric.ValueError]. O(n log n) by a heap of breakpoints (the slope trick).
+// g holds at most 2^30 finite numbers, and w numbers in [0, math.MaxFloat64/2]; a
+// nil w stands for ones. lo <= hi may be infinite. The sum is least for weights
+// that differ from w by rounding. Errors are [metric.ErrEmpty],
+// [*metric.SizeError] and [*metric.ValueError]. O(n log n).
 func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 	const op = "wasserstein: IsotonicL1"
 	if err := lineSize(op, "g", len(g)); err != nil {
@@ -214,10 +208,7 @@ func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 		return nil, err
 	}
 	if w == nil {
-		w = make([]float64, len(g))
-		for k := range w {
-			w[k] = 1
-		}
+		w = slices.Repeat([]float64{1}, len(g))
 	}
 	if len(w) != len(g) {
 		return nil, &fault.SizeError{Op: op, Arg: "w", Got: len(w), Want: fmt.Sprint(len(g))}
@@ -242,10 +233,9 @@ func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 //
 //	sum over nodes v but the root of t.Length(v) * |P_v - G_v|.
 //
-// That is the distance of [W1Tree] where g has total 1. The total of g need not
-// be 1, as noise leaves it: what it lacks counts as if g had it at the root.
-// Weight k lies on leaf t.Leaves()[k]. (For weights on inner nodes too, attach
-// a leaf to each by an edge of length 0.)
+// That is the distance of [W1Tree] where g has total 1; what it lacks counts as
+// if g had it at the root. Weight k lies on leaf t.Leaves()[k]. For weights on
+// inner nodes too, attach a leaf to each by an edge of length 0.
 //
 // Equal lengths leave many nearest measures. Among them the result is found from
 // the top down: each node gives its mass to its children such that it is

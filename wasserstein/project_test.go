@@ -446,7 +446,7 @@ func TestProjectTree_NoMoveImproves(t *testing.T) {
 	}
 }
 
-// On a comb whose leaves hang on edges of length 0 the tree is the line.
+// On a comb whose leaves are attached by edges of length 0 the tree is the line.
 func TestProjectTree_IsProjectLineOnAComb(t *testing.T) {
 	r := random.Seeded(3)
 	for range 60 {

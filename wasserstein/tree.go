@@ -15,15 +15,14 @@ import (
 // of what mu and nu have below. Weight k lies on leaf t.Leaves()[k], which is
 // point k of t.PathMetric().
 //
-// The weights may be negative, for signed measures of equal mass, and are never
-// rescaled. A difference of the totals that rounding explains counts as if it
-// lay at the root; a larger one is a [*MassError].
+// The weights may be negative, for signed measures of equal mass. A difference of
+// the totals that rounding explains counts as if it lay at the root; a larger one
+// is a [*MassError].
 //
-// Sums run in double-double: the relative error is about 2^-51, plus the
-// absolute error n*2^-103 times the total variation and the height of the tree.
-// The result is +Inf where it would overflow. The other errors are
-// [metric.ErrEmpty], [*metric.SizeError] and [*metric.ValueError]. O(n) for n
-// nodes.
+// The relative error is about 2^-51, plus the absolute error n*2^-103 times the
+// total variation and the height of the tree. The result is +Inf where it would
+// overflow. The other errors are [metric.ErrEmpty], [*metric.SizeError] and
+// [*metric.ValueError]. O(n) for n nodes.
 func W1Tree(t *metric.Tree, mu, nu []float64) (float64, error) {
 	const op = "wasserstein: W1Tree"
 	if err := fault.Empty(op, "t", fault.Len(t)); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // Of returns the point with the least mean distance to the others under the
-// prior (nil: uniform), the first of equals. O(n^2). The error is the context's,
+// prior (nil: uniform), the first of equals. O(n^2). The error is that of ctx,
 // or for the prior that of [mechanism.Losses.Mean].
 func Of(ctx context.Context, f metric.Finite, prior []float64) (int, error) {
 	least, at := math.Inf(1), 0

@@ -60,7 +60,7 @@ func (t *boruvka) bound(a, node int) float64 {
 	return spanning.Cost(d, t.pi[a], t.low[node])
 }
 
-// link is the cheapest edge found so far that leaves a component or a place.
+// link is the edge of least cost found so far that leaves a component or a place.
 type link struct {
 	c    float64
 	a, b int32 // places
@@ -109,7 +109,7 @@ func (t *boruvka) search(op string, a, node, lo, hi int, bound float64, best *li
 // spanning returns a minimum spanning tree of all points under spanning.Cost. The
 // better the hints, edges that may belong to it, the less there is to search.
 //
-// In every round each component takes a cheapest edge that leaves it, and those
+// In every round each component takes an edge of least cost that leaves it, and those
 // that would close a cycle are dropped. Edges of equal cost do no harm, however
 // they are chosen: a closed cycle of choices has one cost throughout, and
 // without its dropped edge there is an order of the equal ones under which

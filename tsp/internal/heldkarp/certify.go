@@ -41,7 +41,7 @@ const mostProbes = 64
 // leaves of a minimum spanning tree on three or more points.
 func lastEdge(f metric.Finite, tree []spanning.Edge, pi []float64) float64 {
 	n := len(pi)
-	// The two cheapest edges of the tree at each point, as far as it has two.
+	// The two edges of least cost of the tree at each point, as far as it has two.
 	type pair struct {
 		end  [2]int32
 		cost [2]float64

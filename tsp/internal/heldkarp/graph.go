@@ -93,7 +93,7 @@ func (g *graph) spanning(pi []float64) float64 {
 	return total
 }
 
-// oneTree is spanning and one more edge: for tours the dearest of the second
+// oneTree is spanning and one more edge: for tours the longest of the second
 // shortest edges at the leaves of the tree, for paths the two edges to a point
 // that lies at distance 0 from all. It returns the value of the bound, with
 // ordinary rounding, and leaves the degrees in deg.
@@ -126,7 +126,7 @@ func (g *graph) oneTree(pi []float64, kind Kind) float64 {
 	return w - 2*s
 }
 
-// second returns the second cheapest edge at v.
+// second returns the second edge at v by cost.
 func (g *graph) second(v int, pi []float64) (float64, int32) {
 	c1, c2 := math.Inf(1), math.Inf(1)
 	j1, j2 := g.adj[g.start[v]], g.adj[g.start[v]] // of use only if costs overflow

@@ -22,9 +22,9 @@ const (
 )
 
 // auction finds better potentials than reduceRows can, by rounds in which a row
-// may keep a column that is too dear by eps or less, eps falling: every bid
+// may keep a column that costs eps too much or less, eps falling: every bid
 // lowers a potential by eps at least. Then it frees the rows whose column is not
-// their cheapest, which is what the augmentation rests on, and reduces once
+// that of least cost, which is what the augmentation rests on, and reduces once
 // more. It returns the rows left free, a twentieth of what it was given or less.
 //
 // Columns may lose their row here, so it is not for n < m (see reduceColumns).
@@ -47,7 +47,7 @@ func (s *solver) auction(ctx context.Context, free []int32) ([]int32, error) {
 				return nil, err
 			}
 			i := free[len(free)-1]
-			j, c, r1, _, _, r2 := s.twoCheapest(i)
+			j, c, r1, _, _, r2 := s.twoLeast(i)
 			s.v[j] -= (r2 - r1) + eps
 			old := s.row[j]
 			s.row[j], s.col[i], s.paid[i] = i, int32(j), c
@@ -63,13 +63,13 @@ func (s *solver) auction(ctx context.Context, free []int32) ([]int32, error) {
 	return s.reduceRows(s.unmatch(0, free)), nil
 }
 
-// unmatch frees the rows whose column is dearer by more than eps than their
-// cheapest, and returns all free rows in the room of free.
+// unmatch frees the rows whose column costs more than eps above the least, and
+// returns all free rows in the room of free.
 func (s *solver) unmatch(eps float64, free []int32) []int32 {
 	free = free[:0]
 	for i := range s.col {
 		if j := s.col[i]; j >= 0 {
-			if _, _, r, _, _, _ := s.twoCheapest(int32(i)); s.paid[i]-s.v[j] > r+eps {
+			if _, _, r, _, _, _ := s.twoLeast(int32(i)); s.paid[i]-s.v[j] > r+eps {
 				s.row[j], s.col[i] = -1, -1
 			}
 		}

@@ -25,7 +25,7 @@ const (
 	scanBlock = 24
 )
 
-// list is the short list of one row, cheapest first. A row of width > m has none
+// list is the short list of one row, the least first. A row of width > m has none
 // and is read whole.
 type list struct {
 	pairs []pair
@@ -90,13 +90,13 @@ func (s *solver) remake(i int32, width int) {
 	s.cand = s.fill(l, int(i), s.rows(int(i), s.buf), s.cand)
 }
 
-// fill puts the l.width cheapest columns into l, and one more into its bound.
+// fill puts the l.width columns of least cost into l, and one more into its bound.
 // cand is scratch space.
 //
 // The columns are dealt to three groups for every one wanted. As many groups as
 // are wanted have a minimum up to that rank among the minima, so that value
 // limits the candidates from above; on costs in random order only a fifth too
-// many pass. Where ties let many pass the dearer ones are thrown out again, and
+// many pass. Where ties let many pass the larger ones are thrown out again, and
 // since the search starts at a column that depends on the row, rows of equal
 // costs list different columns.
 func (s *solver) fill(l *list, i int, c []float64, cand []pair) []pair {
@@ -140,7 +140,7 @@ func (s *solver) fill(l *list, i int, c []float64, cand []pair) []pair {
 }
 
 // selectRank moves the candidate of rank k, counted from 0, to place k and
-// none dearer before it.
+// none larger before it.
 func selectRank(a []pair, k int) {
 	for len(a) > 1 {
 		i, j := split(a)
@@ -154,7 +154,7 @@ func selectRank(a []pair, k int) {
 	}
 }
 
-// sortFirst moves the k cheapest candidates to the front in order.
+// sortFirst moves the k least candidates to the front in order.
 func sortFirst(a []pair, k int) {
 	for len(a) > 12 {
 		i, j := split(a)
@@ -193,10 +193,10 @@ func split(a []pair) (i, j int) {
 	return i, j
 }
 
-// twoCheapest returns the two cheapest columns of row i with their costs and
+// twoLeast returns the two columns of least reduced cost of row i with their costs and
 // reduced costs. Where the list cannot tell the second, j2 is -1 and r2 a lower
 // bound of it; with a single column, r2 is r1.
-func (s *solver) twoCheapest(i int32) (j1 int, c1, r1 float64, j2 int, c2, r2 float64) {
+func (s *solver) twoLeast(i int32) (j1 int, c1, r1 float64, j2 int, c2, r2 float64) {
 	for {
 		l := &s.lists[i]
 		j1, j2 = -1, -1

@@ -14,7 +14,7 @@ import (
 // 1988), but looks at a short list of each row only.
 //
 // The potentials v of the columns never rise. Let a list hold the columns that
-// were cheapest under the v of the day it was made, and bound be a number that
+// were least under the v of the day it was made, and bound be a number that
 // the reduced cost c-v of every column outside the list reached on that day:
 // those columns still cost at least bound today. A step that needs no more than
 // that is the step of the dense algorithm, and one that needs more makes the
@@ -121,10 +121,10 @@ func (s *solver) reduceColumns(least []float64, arg []int32) {
 	}
 }
 
-// reduceRows gives every free row its cheapest column and lowers the potential
+// reduceRows gives every free row its column of least cost and lowers the potential
 // of that column until another would do as well (augmenting row reduction). The
 // row that had the column is dealt with next. It returns the rows left free:
-// those whose cheapest columns tie and are all taken.
+// those whose columns of least cost tie and are all taken.
 func (s *solver) reduceRows(free []int32) []int32 {
 	for range reduceRounds {
 		free = s.reduceRowsOnce(free)
@@ -142,7 +142,7 @@ func (s *solver) reduceRowsOnce(free []int32) []int32 {
 				break
 			}
 			steps--
-			j1, c1, r1, j2, c2, r2 := s.twoCheapest(i)
+			j1, c1, r1, j2, c2, r2 := s.twoLeast(i)
 			lower := s.v[j1] - (r2 - r1)
 			fell := lower < s.v[j1]
 			if fell {

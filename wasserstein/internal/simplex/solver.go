@@ -10,7 +10,7 @@ import (
 // and m sinks whose masses are units, in general position and balanced.
 //
 // It is the primal network simplex on a growing list of arcs: first short lists
-// of cheap arcs, then whatever a pass over all costs finds missing, until it
+// of arcs of small cost, then whatever a pass over all costs finds missing, until it
 // finds nothing (Gottschlich and Schuhmacher, PLoS ONE 9, 2014, for the short
 // lists). Arcs are priced in blocks, the best of each entering the basis.
 type solver struct {

@@ -15,7 +15,7 @@ type arc struct {
 
 const (
 	// listWidth is the length of the short lists. Between uniform points of
-	// the plane the optimum uses few arcs beyond the 20 cheapest of each source;
+	// the plane the optimum uses few arcs beyond the 20 of least cost of each source;
 	// with 10 pricing finds more of them missing, 50 cost more to scan.
 	listWidth = 20
 	// goodCover is the share of the mass that the start must move along short
@@ -26,7 +26,7 @@ const (
 	smallSide = 64
 )
 
-// shortlist sets arcs to the cheapest arcs of every source by c - v, v being the
+// shortlist sets arcs to those of least c - v at every source, v being the
 // start potentials of the sinks, and checks all costs on the way. The scans
 // begin at sinks spread evenly, so that ties do not all go to the same few.
 func (s *solver) shortlist() error {

@@ -13,7 +13,7 @@ type node struct {
 }
 
 // tree is a feasible basis of a transportation problem: a spanning tree
-// of the sources 0..n-1 and the sinks n.., hung from its center and threaded in
+// of the sources 0..n-1 and the sinks n.., rooted at its center and threaded in
 // preorder. Masses are integers and in general position (see toUnits): a
 // proper subset of the nodes never balances, so no flow of a basis is 0, the arc
 // that leaves is unique, and every pivot lowers the cost. That is all it takes
@@ -34,8 +34,8 @@ type edge struct {
 	cost float64
 }
 
-// newTree builds the tree of the given edges, which span the nodes. It
-// hangs from the node that remains when leaves are stripped layer by layer, so
+// newTree builds the tree of the given edges, which span the nodes. Its root
+// is the node that remains when leaves are stripped layer by layer, so
 // that paths to the root are short and subtrees small.
 func newTree(n, nodes int, edges []edge) *tree {
 	t := &tree{n: int32(n), node: make([]node, nodes), pi: make([]float64, nodes)}
@@ -169,7 +169,7 @@ func (t *tree) pivot(i, j int32, c float64) bool {
 	return true
 }
 
-// move cuts off the subtree of out, turns it round to hang from u, and joins u
+// move cuts off the subtree of out, turns it round so that u is its root, and joins u
 // to v by an arc of the given flow and cost. The potentials of the subtree rise
 // by shift. It costs a walk through the subtree.
 func (t *tree) move(out, u, v int32, flow int64, cost, shift float64) {
