@@ -91,7 +91,7 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		{em(nil, []int{1}), "DistanceEM: a: empty input"},
 		{em([]int{1}, nil), "DistanceEM: b: empty input"},
 		{em([]int{-1}, []int{0}), "DistanceEM: a[0] = -1"},
-		{em([]int{0}, []int{2}), "DistanceEM: distance of points 2 and 0 = +Inf"},
+		{em([]int{0}, []int{2}), "DistanceEM: distance of points 0 and 2 = +Inf"},
 		{em([]int{0, 1}, []int{2, 3}), "DistanceEM: distance of points 0 and 2 = +Inf"},
 
 		{second(Project(ctx, plane, []float64{1, .5}, nil)), "Project: total masses 1.5 and 1"},

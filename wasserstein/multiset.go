@@ -2,12 +2,10 @@ package wasserstein
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
@@ -122,53 +120,42 @@ func multisetCost(ctx context.Context, op string, f metric.Finite, x, y []multis
 	for _, p := range y {
 		g = gcd(g, p.mass)
 	}
-	if len(x) == 1 || len(y) == 1 {
-		return multisetStar(op, f, x, y)
-	}
+	var cost float64
+	var err error
 	if items := total / g; items <= multisetCopies*int64(min(len(x), len(y))) {
-		cost, err := multisetMatch(ctx, op, f, multisetExpand(x, g, items), multisetExpand(y, g, items))
-		return cost * float64(g), err
+		cost, err = multisetMatch(ctx, f, multisetExpand(x, g, items), multisetExpand(y, g, items))
+		cost *= float64(g)
+	} else {
+		cost, err = multisetMove(ctx, op, f, x, y)
 	}
-	support := make([]int, 0, len(x)+len(y))
-	mu, nu := make([]float64, len(x)+len(y)), make([]float64, len(x)+len(y))
+	if err != nil && ctx.Err() == nil { // a bad cost: name the points
+		for _, p := range x {
+			for _, q := range y {
+				if d := f.Distance(p.point, q.point); !(d >= 0 && d <= rows.Max) {
+					return 0, fault.Value(op, fmt.Sprintf("distance of points %d and %d", p.point, q.point), d, "a number in [0, 2^960]")
+				}
+			}
+		}
+	}
+	return cost, err
+}
+
+// multisetMove returns the cost by transport of masses.
+func multisetMove(ctx context.Context, op string, f metric.Finite, x, y []multisetMass) (float64, error) {
+	t := transport{op: op, cost: CostFunc(len(x), len(y), func(i, j int) float64 { return f.Distance(x[i].point, y[j].point) })}
 	for _, p := range x {
-		mu[len(support)] = float64(p.mass)
-		support = append(support, p.point)
+		t.mu = append(t.mu, float64(p.mass))
 	}
 	for _, p := range y {
-		nu[len(support)] = float64(p.mass)
-		support = append(support, p.point)
+		t.nu = append(t.nu, float64(p.mass))
 	}
-	sub, err := metric.Subset(f, support)
-	if err != nil {
-		return 0, err
-	}
-	r, err := w1(ctx, op, sub, mu, nu, Options{})
+	t.moveAll()
+	r, err := t.solve(ctx)
 	if err != nil {
 		return 0, err
 	}
 	return r.Cost, nil
 }
-
-// multisetStar returns the cost where one side is a single point.
-func multisetStar(op string, f metric.Finite, x, y []multisetMass) (float64, error) {
-	if len(y) == 1 {
-		x, y = y, x
-	}
-	var sum directed.Sum
-	for _, p := range y {
-		d := f.Distance(x[0].point, p.point)
-		if err := fault.NonNegative(op, betweenPoints(x[0].point, p.point), d); err != nil {
-			return 0, err
-		}
-		sum.Add(float64(d * float64(p.mass)))
-	}
-	_, cost, _ := sum.Bounds()
-	return cost, nil
-}
-
-// betweenPoints names a distance in errors.
-func betweenPoints(i, j int) string { return fmt.Sprintf("distance of points %d and %d", i, j) }
 
 // multisetExpand lists every point once for g units of its mass.
 func multisetExpand(x []multisetMass, g, items int64) []int {
@@ -183,23 +170,16 @@ func multisetExpand(x []multisetMass, g, items int64) []int {
 
 // multisetMatch returns the least cost of a matching of two multisets of one
 // size.
-func multisetMatch(ctx context.Context, op string, f metric.Finite, a, b []int) (float64, error) {
+func multisetMatch(ctx context.Context, f metric.Finite, a, b []int) (float64, error) {
 	n := len(a)
-	var costs rows.Func = func(i int, buf []float64) []float64 {
-		for j := range buf {
-			buf[j] = f.Distance(a[i], b[j])
-		}
-		return buf
-	}
+	costs := costRows(CostFunc(n, n, func(i, j int) float64 { return f.Distance(a[i], b[j]) }))
 	if n <= multisetStored {
-		// Without a context that ends there is no error.
-		costs, _ = rows.Store(context.Background(), costs, n, n, 0)
+		var err error
+		if costs, err = rows.Store(ctx, costs, n, n, 0); err != nil {
+			return 0, err
+		}
 	}
 	r, err := match(ctx, n, n, costs, 0)
-	var bad *rows.BadCost
-	if errors.As(err, &bad) {
-		err = fault.Value(op, betweenPoints(a[bad.I], b[bad.J]), bad.Value, "a finite number of size at most 2^960")
-	}
 	if err != nil {
 		return 0, err
 	}

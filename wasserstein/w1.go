@@ -92,12 +92,7 @@ func W1(ctx context.Context, f metric.Finite, mu, nu []float64, o *Options) (*Re
 	if err := checkMeasures(op, mu, nu, n, n, false); err != nil {
 		return nil, err
 	}
-	return w1(ctx, op, f, mu, nu, o.get())
-}
-
-// w1 is W1 of checked measures, for the call op.
-func w1(ctx context.Context, op string, f metric.Finite, mu, nu []float64, o Options) (*Result, error) {
-	t := transport{op: op, cost: metricCost{f}, mu: mu, nu: nu, opt: o}
+	t := transport{op: op, cost: metricCost{f}, mu: mu, nu: nu, opt: o.get()}
 	for i := range mu {
 		if stay := min(mu[i], nu[i]); stay > 0 {
 			t.plan = append(t.plan, Flow{i, i, stay})
