@@ -54,17 +54,7 @@ type Basis struct {
 // Solve returns an optimal basis. Its errors are that of ctx and a
 // [*rows.BadCost].
 func Solve(ctx context.Context, p *Problem) (*Basis, error) {
-	s := &solver{
-		n: len(p.Src), m: len(p.Dst), rows: p.Costs, units: toUnits(p.Src, p.Dst), dual: p.Start, sure: p.Sure,
-		lazy: p.Lazy, ctx: ctx, workers: p.Workers, most: p.MaxPivots,
-	}
-	if p.Progress != nil {
-		total := 0.0
-		for _, w := range p.Src {
-			total += w.Hi
-		}
-		s.report = func() { p.Progress(s.pivots, s.cost()*total) }
-	}
+	s := &solver{Problem: *p, ctx: ctx, n: len(p.Src), m: len(p.Dst), units: toUnits(p.Src, p.Dst)}
 	if err := s.solve(); err != nil {
 		return nil, err
 	}

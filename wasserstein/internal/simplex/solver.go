@@ -14,16 +14,10 @@ import (
 // finds nothing (Gottschlich and Schuhmacher, PLoS ONE 9, 2014, for the short
 // lists). Arcs are priced in blocks, the best of each entering the basis.
 type solver struct {
-	n, m    int
-	rows    rows.Func
-	units   []int64   // sources, then sinks
-	dual    []float64 // start potentials u and v; nil for 0
-	sure    bool      // dual is a good start, whatever the short lists cover
-	lazy    bool
-	ctx     context.Context
-	workers int
-	most    int // pivots; 0 for no limit
-	report  func()
+	Problem
+	ctx   context.Context
+	n, m  int
+	units []int64 // sources, then sinks
 
 	arcs           []arc
 	tree           *tree
@@ -50,19 +44,19 @@ const (
 )
 
 func (s *solver) eachRow(f func(i int, row []float64)) error {
-	return rows.Each(s.ctx, s.rows, s.n, s.m, s.workers, f)
+	return rows.Each(s.ctx, s.Costs, s.n, s.m, s.Workers, f)
 }
 
 // solve leaves an optimal basis in tree, or the best when most pivots are made.
 func (s *solver) solve() error {
-	if s.dual == nil {
-		s.dual = make([]float64, s.n+s.m)
+	if s.Start == nil {
+		s.Start = make([]float64, s.n+s.m)
 	}
 	if err := s.shortlist(); err != nil {
 		return err
 	}
 	edges, covered, err := s.greedy()
-	if err == nil && !s.sure && covered < goodCover && min(s.n, s.m) >= smallSide {
+	if err == nil && !s.Sure && covered < goodCover && min(s.n, s.m) >= smallSide {
 		if err = s.sample(); err == nil {
 			if err = s.shortlist(); err == nil {
 				edges, _, err = s.greedy()
@@ -80,10 +74,10 @@ func (s *solver) solve() error {
 		if err != nil {
 			return err
 		}
-		if s.report != nil {
-			s.report()
+		if s.Progress != nil {
+			s.Progress(s.pivots, s.cost())
 		}
-		if s.most > 0 && s.pivots >= s.most {
+		if s.MaxPivots > 0 && s.pivots >= s.MaxPivots {
 			return nil
 		}
 		s.refresh()
@@ -111,8 +105,8 @@ func (s *solver) refresh() { s.tol = max(s.tol, relTol*s.tree.refresh()) }
 func (s *solver) run(from int) (done bool, err error) {
 	arcs, pi := s.arcs, s.tree.pi
 	stop := s.pivots + pivotRounds*(s.n+s.m)
-	if s.most > 0 {
-		stop = min(stop, s.most)
+	if s.MaxPivots > 0 {
+		stop = min(stop, s.MaxPivots)
 	}
 	pos, fresh := from, true // fresh: no pivot since the potentials were computed
 	for idle := 0; idle < len(arcs); {
@@ -207,9 +201,9 @@ func (s *solver) purge() {
 	}
 }
 
-// cost is that of the basis for a total mass of 1, up to rounding.
+// cost is that of the basis, up to rounding.
 func (s *solver) cost() float64 {
-	sum, mass := 0.0, 0.0
+	sum, mass, total := 0.0, 0.0, 0.0
 	for v := range s.tree.node {
 		if p := &s.tree.node[v]; p.parent >= 0 {
 			sum += float64(float64(p.flow) * p.cost)
@@ -218,5 +212,8 @@ func (s *solver) cost() float64 {
 	for _, w := range s.units[:s.n] {
 		mass += float64(w)
 	}
-	return sum / mass
+	for _, w := range s.Src {
+		total += w.Hi
+	}
+	return sum / mass * total
 }

@@ -33,7 +33,7 @@ func (s *solver) shortlist() error {
 	k := min(listWidth, s.m)
 	s.arcs = slices.Grow(s.arcs[:0], 2*k*s.n)[:k*s.n]
 	bad := make([]*rows.BadCost, s.n)
-	v := s.dual[s.n:]
+	v := s.Start[s.n:]
 	err := s.eachRow(func(i int, row []float64) {
 		if _, j := rows.Largest(row); j >= 0 {
 			bad[i] = &rows.BadCost{I: i, J: j, Value: row[j]}
@@ -89,7 +89,7 @@ func (s *solver) greedy() (edges []edge, covered float64, err error) {
 	}
 	order := make([]keyed, len(s.arcs))
 	for k, a := range s.arcs {
-		order[k] = keyed{a.c - s.dual[a.i] - s.dual[a.j], int32(k)}
+		order[k] = keyed{a.c - s.Start[a.i] - s.Start[a.j], int32(k)}
 	}
 	slices.SortFunc(order, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.arc, b.arc)) })
 	left := slices.Clone(s.units)
@@ -123,11 +123,11 @@ func (s *solver) greedy() (edges []edge, covered float64, err error) {
 		if err := s.ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		row := s.rows(i, buf)
+		row := s.Costs(i, buf)
 		for left[i] > 0 {
 			best, at := math.Inf(1), 0
 			for q, j := range rest {
-				if r := row[int(j)-s.n] - s.dual[j]; r < best {
+				if r := row[int(j)-s.n] - s.Start[j]; r < best {
 					best, at = r, q
 				}
 			}
@@ -150,7 +150,7 @@ func (s *solver) greedy() (edges []edge, covered float64, err error) {
 // measures are far apart, so that everybody's nearest sinks are the same.
 func (s *solver) sample() error {
 	n, m := (s.n+1)/2, (s.m+1)/2
-	half := &solver{n: n, m: m, ctx: s.ctx, workers: s.workers, lazy: s.lazy}
+	half := &solver{Problem: Problem{Workers: s.Workers, Lazy: s.Lazy}, ctx: s.ctx, n: n, m: m}
 	rep := func(lo, count, of int) (at []int) {
 		for k := range count {
 			v := lo + 2*k
@@ -169,18 +169,18 @@ func (s *solver) sample() error {
 	src, dst := rep(0, n, s.n), rep(s.n, m, s.m)
 	// The sums are in general position as they are: the perturbations of the
 	// sources are still > 0 with total s.n < K.
-	half.rows = rows.Select(s.rows, s.m, src, dst)
-	if !s.lazy {
+	half.Costs = rows.Select(s.Costs, s.m, src, dst)
+	if !s.Lazy {
 		var err error
-		if half.rows, err = rows.Store(s.ctx, half.rows, n, m, s.workers); err != nil {
+		if half.Costs, err = rows.Store(s.ctx, half.Costs, n, m, s.Workers); err != nil {
 			return err
 		}
 	}
 	if err := half.solve(); err != nil {
 		return err
 	}
-	u, v := s.dual[:s.n], s.dual[s.n:]
-	return rows.Potentials(s.ctx, s.rows, s.n, s.m, s.workers, v, func(i int, row []float64) float64 {
+	u, v := s.Start[:s.n], s.Start[s.n:]
+	return rows.Potentials(s.ctx, s.Costs, s.n, s.m, s.Workers, v, func(i int, row []float64) float64 {
 		u[i] = math.Inf(1)
 		for k, j := range dst {
 			u[i] = min(u[i], row[j]+half.tree.pi[n+k])
