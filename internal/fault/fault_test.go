@@ -32,10 +32,13 @@ func TestChecks(t *testing.T) {
 		{"permutation", Permutation("p: F", "x", []int{2, 0, 1}, 3), ""},
 		{"short permutation", Permutation("p: F", "x", []int{0}, 3), "x has size 1, want 3"},
 		{"repeated index", Permutation("p: F", "x", []int{1, 0, 1}, 3), "x[2] = 1, want each index once"},
-		{"finite", AllFinite("p: F", "x", []float64{0, -inf}), "x[1] = -Inf, want a finite number"},
+		{"no permutation", Permutation("p: F", "x", []int{0, 2}, 2), "x[1] = 2, want an index in [0, 2)"},
+		{"finite", AllFinite("p: F", "x", []float64{0, 1}), ""},
+		{"infinite", AllFinite("p: F", "x", []float64{0, -inf}), "x[1] = -Inf, want a finite number"},
 		{"weights", AllNonNegative("p: F", "x", []float64{0, nan}), "x[1] = NaN"},
 		{"prior", Distribution("p: F", "x", []float64{0.5, 0.5}, 2, 1e-9), ""},
 		{"short prior", Distribution("p: F", "x", []float64{1}, 2, 1e-9), "x has size 1, want 2"},
+		{"negative prior", Distribution("p: F", "x", []float64{2, -1}, 2, 1e-9), "x[1] = -1"},
 		{"heavy prior", Distribution("p: F", "x", []float64{1, 1}, 2, 1e-9), "sum of x = 2, want 1"},
 		{"value", Value("p: F", "a", 3, "2"), "p: F: a = 3, want 2"},
 		{"made", Made(true, "p: F", "T", "NewT"), ""},
@@ -109,5 +112,16 @@ func TestWithin_NamesThePackageOnce(t *testing.T) {
 		if err := Within(c.op, inner); err.Error() != c.want || !errors.Is(err, inner) {
 			t.Errorf("%v, want %s", err, c.want)
 		}
+	}
+}
+
+func TestUnit_IsTheOneGiven(t *testing.T) {
+	for _, c := range []struct{ given, metric, want string }{{"", "", ""}, {"", "km", "km"}, {"km", "", "km"}, {"km", "km", "km"}} {
+		if u, err := Unit("p: F", c.given, c.metric); u != c.want || err != nil {
+			t.Errorf("%q under %q: %q, %v", c.given, c.metric, u, err)
+		}
+	}
+	if _, err := Unit("p: F", "mile", "km"); !errors.Is(err, ErrUnit) || err.Error() != `p: F: different units: Unit is "mile", the metric's "km"` {
+		t.Error(err)
 	}
 }

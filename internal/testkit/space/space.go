@@ -6,13 +6,13 @@ package space
 import (
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // Euclidean is the given points at Euclidean distance.
 func Euclidean(pts [][]float64) *metric.Points[[]float64] {
-	return testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
+	return fault.Must(metric.NewPoints(pts, metric.Euclidean{}))
 }
 
 // Func is n points at distances d(i, j), asked for i < j.
@@ -23,7 +23,7 @@ func Func(n int, d func(i, j int) float64) *metric.Dense {
 			upper = append(upper, d(i, j))
 		}
 	}
-	return testkit.Must(metric.NewDense(n, upper))
+	return fault.Must(metric.NewDense(n, upper))
 }
 
 // Formula is n points at distances d(i, j), asked for i != j and each time anew.
@@ -115,7 +115,7 @@ func Cube(n, d, side int, s metric.Space[[]float64], rng *rand.Rand) metric.Fini
 			pts[i] = append(pts[i], v)
 		}
 	}
-	return testkit.Must(metric.NewPoints(pts, s))
+	return fault.Must(metric.NewPoints(pts, s))
 }
 
 func plot(n int, at func(i int) []float64) metric.Finite {
