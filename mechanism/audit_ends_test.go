@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 )
 
 // Lo is at most the level and Hi at least it where numbers leave the range of
@@ -37,7 +38,7 @@ func TestAudit_BoundsOutsideTheRange(t *testing.T) {
 		{"an overflow and a zero", []float64{0, 1e308, 0, 0, -1e308, -inf}, 1, 0, inf, inf, true},
 	} {
 		ch := testkit.Must(FromLogWeights(t.Context(), 2, len(c.w)/2, c.w, nil))
-		a, err := ch.Audit(t.Context(), line(t, 2, c.d), &AuditOptions{Delta: c.delta})
+		a, err := ch.Audit(t.Context(), space.Path(2, c.d), &AuditOptions{Delta: c.delta})
 		if err != nil || !(a.Lo <= c.hi && a.Hi >= c.lo) || c.tight && (a.Lo < c.lo || a.Hi > c.hi) || a.Delta != c.delta {
 			t.Errorf("%s: %v (%v), the level is %v to %v", c.name, a, err, c.lo, c.hi)
 		}

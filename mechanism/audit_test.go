@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -15,7 +16,7 @@ func TestAudit_ContainsExactLevel(t *testing.T) {
 	r := random.Seeded(1)
 	for trial := range 60 {
 		n := 2 + r.IntN(5)
-		f := cloud(t, r, n)
+		f := space.Uniform(n, r)
 		c := arbitrary(t, r, n, 1+r.IntN(6), trial%2 == 0, 0.3)
 		a := testkit.Must(c.Audit(t.Context(), f, nil))
 		level := exactLevel(c, f)
@@ -37,7 +38,7 @@ func TestAudit_ContainsExactLevel(t *testing.T) {
 // The same at delta > 0, with two outputs: of each order of the inputs one output
 // counts, and ln((p-delta)/q) is the level.
 func TestAudit_DeltaContainsExactLevel(t *testing.T) {
-	r, f := random.Seeded(10), line(t, 2, 1)
+	r, f := random.Seeded(10), space.Path(2, 1)
 	for trial := range 60 {
 		c := arbitrary(t, r, 2, 2, trial%2 == 0, 0)
 		delta := math.Pow(10, -15*r.Float64()) / 2
@@ -85,7 +86,7 @@ func exactLevel(c *Channel, f metric.Finite) *big.Float {
 // rows differ by little, that of logarithms where quotients leave the range of
 // float64, that of quotients, and that of differences of logarithms.
 func TestAudit_ContainsExactLevelAtTheEnds(t *testing.T) {
-	r, f := random.Seeded(9), line(t, 2, 1)
+	r, f := random.Seeded(9), space.Path(2, 1)
 	for trial := range 200 {
 		const m = 12
 		w := make([]float64, 2*m)
@@ -119,7 +120,7 @@ func TestAudit_ContainsExactLevelAtTheEnds(t *testing.T) {
 
 // Levels far below 1 keep their relative accuracy, in both representations.
 func TestAudit_TinyLevelsAreRelativelyExact(t *testing.T) {
-	f := line(t, 20, 1)
+	f := space.Path(20, 1)
 	for _, beta := range []float64{1e-3, 1e-6, 1e-9, 1e-12} {
 		c := expo(t, f, beta, false)
 		a, err := c.Audit(t.Context(), f, nil)
@@ -138,7 +139,7 @@ func TestAudit_TinyLevelsAreRelativelyExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, err = p.Audit(t.Context(), line(t, 3, 1), nil); err != nil {
+		if a, err = p.Audit(t.Context(), space.Path(3, 1), nil); err != nil {
 			t.Fatal(err)
 		}
 		if a.Hi-a.Lo > 1e-9*a.Hi || math.Abs(a.Hi-beta/2) > 0.01*beta {
@@ -149,7 +150,7 @@ func TestAudit_TinyLevelsAreRelativelyExact(t *testing.T) {
 
 // alpha*rho = 1e6: nothing underflows, the level is the stated one.
 func TestAudit_HugeExponents(t *testing.T) {
-	f := line(t, 11, 1e5)
+	f := space.Path(11, 1e5)
 	for _, lazy := range []bool{false, true} {
 		c := expo(t, f, 1, lazy)
 		a := testkit.Must(c.Audit(t.Context(), f, nil))
@@ -180,7 +181,7 @@ func TestAudit_DeltaMatchesBruteForce(t *testing.T) {
 	r := random.Seeded(2)
 	for trial := range 80 {
 		n, m := 2+r.IntN(6), 1+r.IntN(7)
-		f := cloud(t, r, n)
+		f := space.Uniform(n, r)
 		c := arbitrary(t, r, n, m, trial%2 == 0, 0.3)
 		delta := math.Pow(10, -6*r.Float64()) / 2
 		a := testkit.Must(c.Audit(t.Context(), f, &AuditOptions{Delta: delta}))
@@ -216,7 +217,7 @@ func TestAudit_DeltaMatchesBruteForce(t *testing.T) {
 
 // A guarantee 10 % too small must not pass: the audit is tight both ways.
 func TestAudit_TwoPointsClosedForm(t *testing.T) {
-	f := line(t, 2, 0.5)
+	f := space.Path(2, 0.5)
 	c := testkit.Must(FromLogWeights(t.Context(), 2, 2, []float64{0, -1, -1, 0}, nil))
 	a, _ := c.Audit(t.Context(), f, nil)
 	if a.Lo > 2 || a.Hi < 2 || a.Hi-a.Lo > 1e-12 {
@@ -237,7 +238,7 @@ func TestAudit_TwoPointsClosedForm(t *testing.T) {
 }
 
 func TestAudit_ZerosAndDuplicates(t *testing.T) {
-	f := line(t, 2, 1)
+	f := space.Path(2, 1)
 	inf := math.Inf(1)
 	for _, c := range []struct {
 		name string
@@ -287,7 +288,7 @@ func TestAudit_ZerosAndDuplicates(t *testing.T) {
 
 // Rows of plain weights that span the whole float64 range.
 func TestAudit_WideWeights(t *testing.T) {
-	f := line(t, 2, 1)
+	f := space.Path(2, 1)
 	c := testkit.Must(FromWeights(t.Context(), 2, 3, []float64{1, 1e-300, 5e-324, 1e-300, 1, 1}, nil))
 	a, err := c.Audit(t.Context(), f, nil)
 	want := 1073 * math.Ln2 // column 2: 2^-1074 against 1/2
@@ -303,7 +304,7 @@ func TestAudit_WideWeights(t *testing.T) {
 
 func BenchmarkAudit(b *testing.B) {
 	r := random.Seeded(5)
-	f := testkit.Must(metric.Densify(b.Context(), cloud(b, r, 1000)))
+	f := testkit.Must(metric.Densify(b.Context(), space.Uniform(1000, r)))
 	log := expo(b, f, 5, false)
 	plain := testkit.Must(NewChannel(b.Context(), Rows{1000, 1000, false, func(x int, dst []float64) { log.Row(x, dst) }}, nil))
 	for _, c := range []struct {

@@ -67,10 +67,13 @@ type ChannelOptions struct {
 
 // NewChannel builds the channel of r. A row with a NaN, a +Inf or a negative
 // weight is a [*metric.ValueError], one with no positive weight
-// [metric.ErrEmpty]; more than 16 GiB are refused with a [*metric.MemoryError]. The channel promises nothing yet: see
-// [Channel.Certify]. O(Inputs*Outputs), on every core; O(1) if lazy.
+// [metric.ErrEmpty]; more than 16 GiB are refused with a
+// [*metric.MemoryError]. The channel promises nothing yet: see [Channel.Certify]. O(Inputs*Outputs), on every core; O(1) if lazy.
 func NewChannel(ctx context.Context, r Rows, o *ChannelOptions) (*Channel, error) {
-	const op = "mechanism: NewChannel"
+	return newChannel(ctx, "mechanism: NewChannel", r, o)
+}
+
+func newChannel(ctx context.Context, op string, r Rows, o *ChannelOptions) (*Channel, error) {
 	if o == nil {
 		o = &ChannelOptions{}
 	}
@@ -115,9 +118,7 @@ func NewChannel(ctx context.Context, r Rows, o *ChannelOptions) (*Channel, error
 				mu.Unlock()
 				continue
 			}
-			w := exact.Weights{W: dst, Log: c.log}
-			c.scale[x] = w.Scale()
-			c.total[x] = w.Total(c.scale[x])
+			c.sum(x)
 		}
 	})
 	if err := cmp.Or(bad, err); err != nil {
@@ -126,14 +127,11 @@ func NewChannel(ctx context.Context, r Rows, o *ChannelOptions) (*Channel, error
 	return c, nil
 }
 
-// sum computes what the weights of a matrix, which are known to be right, add up to.
-func (c *Channel) sum() {
-	c.scale, c.total = make([]float64, c.n), make([]float64, c.n)
-	for x := range c.n {
-		w := exact.Weights{W: c.w[x*c.m : (x+1)*c.m], Log: c.log}
-		c.scale[x] = w.Scale()
-		c.total[x] = w.Total(c.scale[x])
-	}
+// sum computes what the weights of row x, which are known to be right, add up to.
+func (c *Channel) sum(x int) {
+	w := exact.Weights{W: c.w[x*c.m : (x+1)*c.m], Log: c.log}
+	c.scale[x] = w.Scale()
+	c.total[x] = w.Total(c.scale[x])
 }
 
 // FromWeights returns the channel of an n x m matrix of weights >= 0, given
@@ -155,7 +153,7 @@ func fromSlice(ctx context.Context, op string, n, m int, w []float64, log bool, 
 	if o != nil && o.Lazy {
 		w = slices.Clone(w)
 	}
-	return NewChannel(ctx, Rows{n, m, log, func(x int, dst []float64) { copy(dst, w[x*m:]) }}, o)
+	return newChannel(ctx, op, Rows{n, m, log, func(x int, dst []float64) { copy(dst, w[x*m:]) }}, o)
 }
 
 // checkRow reports a weight outside its domain, or a row without weight.

@@ -12,13 +12,14 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
 // Release, Sampler and Prob speak of one law; lazy and dense agree draw by draw.
 func TestChannel_ReleaseLaw(t *testing.T) {
 	r := random.Seeded(3)
-	f := cloud(t, r, 12)
+	f := space.Uniform(12, r)
 	c, lazy := expo(t, f, 8, false), expo(t, f, 8, true)
 	count := make([]int, 12)
 	s := testkit.Must(lazy.Sampler(5))
@@ -45,89 +46,47 @@ func TestChannel_ReleaseLaw(t *testing.T) {
 	}
 }
 
+// What internal/robust does not ask: rows without weight, sizes that do not fit one
+// another, more than there is memory for, and rows of a lazy channel.
 func TestChannel_BadInput(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
-	var value *fault.ValueError
-	var size *fault.SizeError
-	var memory *fault.MemoryError
-	for _, c := range []struct {
-		name   string
-		n, m   int
-		w      []float64
-		log    bool
-		target any
-	}{
-		{"NaN", 1, 2, []float64{1, nan}, false, &value},
-		{"negative", 1, 2, []float64{1, -1}, false, &value},
-		{"Inf", 1, 2, []float64{1, inf}, false, &value},
-		{"log Inf", 1, 2, []float64{1, inf}, true, &value},
-		{"log NaN", 1, 2, []float64{1, nan}, true, &value},
-		{"short", 2, 2, []float64{1, 1, 1}, false, &size},
-		{"long", 1, 2, []float64{1, 1, 1}, false, &size},
-		{"no inputs", 0, 2, nil, false, &size},
-	} {
-		_, err := fromSlice(t.Context(), "test", c.n, c.m, c.w, c.log, nil)
-		if err == nil || !errors.As(err, c.target) {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-	for _, w := range [][]float64{{0, 0, 1, 1}, {1, 1, 0, 0}} {
-		if _, err := FromWeights(t.Context(), 2, 2, w, nil); !errors.Is(err, fault.ErrEmpty) || strings.Contains(err.Error(), "empty") {
-			t.Errorf("row without weight: %v", err)
-		}
-	}
-	fill := func(int, []float64) {}
-	if _, err := NewChannel(t.Context(), Rows{1 << 20, 1 << 20, true, fill}, nil); !errors.As(err, &memory) {
-		t.Errorf("8 TiB: %v", err)
-	}
-	if _, err := NewChannel(t.Context(), Rows{0, 1, true, fill}, nil); !errors.Is(err, fault.ErrEmpty) {
-		t.Errorf("empty: %v", err)
-	}
-	if _, err := NewChannel(t.Context(), Rows{1, 1, true, nil}, nil); !errors.Is(err, fault.ErrEmpty) {
-		t.Errorf("no Fill: %v", err)
-	}
-	if _, err := NewChannel(t.Context(), Rows{1, 2, true, fill}, &ChannelOptions{Labels: []int{1}}); !errors.As(err, &size) {
-		t.Errorf("labels: %v", err)
-	}
-	if _, err := NewChannel(t.Context(), Rows{1, 1, true, fill}, &ChannelOptions{Labels: []int{-1}}); !errors.As(err, &value) {
-		t.Errorf("labels: %v", err)
-	}
-	c := expo(t, line(t, 3, 1), 1, false)
-	for _, x := range []int{-1, 3} {
-		if _, err := c.Release(nil, x); !errors.As(err, &value) {
-			t.Errorf("Release(%d): %v", x, err)
-		}
-		if _, err := c.Sampler(x); !errors.As(err, &value) {
-			t.Errorf("Sampler(%d): %v", x, err)
-		}
-	}
-	for _, delta := range []float64{-1, 1, nan} {
-		if _, err := c.Audit(t.Context(), line(t, 3, 1), &AuditOptions{Delta: delta}); !errors.As(err, &value) {
-			t.Errorf("delta %v: %v", delta, err)
-		}
-	}
-	if _, err := c.Audit(t.Context(), line(t, 4, 1), nil); !errors.As(err, &size) {
-		t.Errorf("audit against another space: %v", err)
-	}
-	if _, err := c.Loss(t.Context(), line(t, 4, 1)); !errors.As(err, &size) {
-		t.Errorf("loss against another space: %v", err)
-	}
+	nan, fill := math.NaN(), func(int, []float64) {}
+	f := space.Path(3, 1)
+	c := expo(t, f, 1, false)
 	lazy := testkit.Must(NewChannel(t.Context(), Rows{3, 2, false, func(x int, dst []float64) { dst[0], dst[1] = 1, float64(x)*nan }}, &ChannelOptions{Lazy: true}))
-	if _, err := lazy.Release(nil, 1); !errors.As(err, &value) {
-		t.Errorf("bad lazy row: %v", err)
-	}
-	if _, err := lazy.Audit(t.Context(), line(t, 3, 1), nil); !errors.As(err, &value) {
-		t.Errorf("bad lazy row: %v", err)
+	for want, err := range map[string]error{
+		"FromWeights: rows[0][1] = -1, want a finite weight >= 0":             second(FromWeights(t.Context(), 1, 2, []float64{1, -1}, nil)),
+		"FromLogWeights: rows[0][1] = +Inf, want a finite log-weight or -Inf": second(FromLogWeights(t.Context(), 1, 2, []float64{1, math.Inf(1)}, nil)),
+		"FromWeights: w has size 3, want 2 x 2, both positive":                second(FromWeights(t.Context(), 2, 2, []float64{1, 1, 1}, nil)),
+		"FromWeights: w has size 0, want 0 x 2, both positive":                second(FromWeights(t.Context(), 0, 2, nil, nil)),
+		"FromWeights: row 1 has no positive weight":                           second(FromWeights(t.Context(), 2, 2, []float64{1, 1, 0, 0}, nil)),
+		"NewChannel: needs 8.19e+03 GiB, the limit is ":                       second(NewChannel(t.Context(), Rows{1 << 20, 1 << 20, true, fill}, nil)),
+		"NewChannel: Inputs: empty input":                                     second(NewChannel(t.Context(), Rows{0, 1, true, fill}, nil)),
+		"NewChannel: Fill is nil: empty input":                                second(NewChannel(t.Context(), Rows{1, 1, true, nil}, nil)),
+		"NewChannel: Labels has size 1, want 2":                               second(NewChannel(t.Context(), Rows{1, 2, true, fill}, &ChannelOptions{Labels: []int{1}})),
+		"NewChannel: Labels[0] = -1, want an index >= 0":                      second(NewChannel(t.Context(), Rows{1, 1, true, fill}, &ChannelOptions{Labels: []int{-1}})),
+		"Channel.Release: x = 3, want an index in [0, 3)":                     second(c.Release(nil, 3)),
+		"Channel.Sampler: x = -1, want an index in [0, 3)":                    second(c.Sampler(-1)),
+		"Channel.Audit: rho has size 4, want 3":                               second(c.Audit(t.Context(), space.Path(4, 1), nil)),
+		"Channel.Loss: rho has size 4, want 3":                                second(c.Loss(t.Context(), space.Path(4, 1))),
+		"Channel.Release: rows[1][1] = NaN, want a finite weight >= 0":        second(lazy.Release(nil, 1)),
+		"Channel.Audit: rows[0][1] = NaN, want a finite weight >= 0":          second(lazy.Audit(t.Context(), f, nil)),
+		"Channel.WriteJSON: rows[0][1] = NaN, want a finite weight >= 0":      lazy.WriteJSON(io.Discard),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), "mechanism: "+want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 	if p := lazy.Prob(1, 0); !math.IsNaN(p) {
 		t.Errorf("bad lazy row: %v", p)
 	}
 }
 
+func second[T any](_ T, err error) error { return err }
+
 func BenchmarkRelease(b *testing.B) {
 	r := random.Seeded(6)
 	for _, n := range []int{1000, 100_000} {
-		c := expo(b, cloud(b, r, n), 5, true)
+		c := expo(b, space.Uniform(n, r), 5, true)
 		b.Run("first/n="+strconv.Itoa(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -180,7 +139,7 @@ func FuzzFromWeights(f *testing.F) {
 		if math.Abs(sum-1) > 1e-9 {
 			t.Fatalf("probabilities sum to %v", sum)
 		}
-		au, err := ch.Audit(t.Context(), line(t, 2, 1), &AuditOptions{Delta: delta})
+		au, err := ch.Audit(t.Context(), space.Path(2, 1), &AuditOptions{Delta: delta})
 		if err != nil {
 			return
 		}
@@ -196,7 +155,7 @@ func FuzzFromWeights(f *testing.F) {
 // A channel that no constructor made does nothing, nil or zero, alone or in what is
 // made of it; it promises nothing either.
 func TestChannel_ZeroRefuses(t *testing.T) {
-	f := line(t, 1, 1)
+	f := space.Path(1, 1)
 	pts := testkit.Must(metric.NewPoints([]string{"a"}, metric.Levenshtein{}))
 	for name, c := range map[string]*Channel{"nil": nil, "zero": new(Channel)} {
 		both := testkit.Must(Compose[int, int](c, c))

@@ -8,11 +8,12 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
 func TestCompose_AddsAndReleases(t *testing.T) {
-	f := line(t, 4, 1)
+	f := space.Path(4, 1)
 	build := func(beta float64, unit metric.Unit) *Channel {
 		c, _, err := expo(t, f, beta, false).Certify(t.Context(), f, unit, nil)
 		if err != nil {

@@ -21,18 +21,15 @@ const frequencySamples = 1 << 14
 func decaying(t *testing.T, rho metric.Finite, beta float64, o *mechanism.ChannelOptions, log bool) *mechanism.Channel {
 	t.Helper()
 	n := rho.Len()
-	c, err := mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: n, Outputs: n, Log: log, Fill: func(x int, dst []float64) {
+	c := testkit.Must(mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: n, Outputs: n, Log: log, Fill: func(x int, dst []float64) {
 		for y := range dst {
 			dst[y] = -beta * rho.Distance(x, y)
 			if !log {
 				dst[y] = math.Exp(dst[y])
 			}
 		}
-	}}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, _, err = c.Certify(t.Context(), rho, "km", nil)
+	}}, o))
+	c, _, err := c.Certify(t.Context(), rho, "km", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,16 +43,9 @@ func TestConformance_Channel(t *testing.T) {
 	for y := range labels {
 		labels[y] = y &^ 1
 	}
-	table, err := mechanism.FromWeights(t.Context(), 2, 3, []float64{0.7, 0.3, 0, 0.2, 0.7, 0.1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := testkit.Must(mechanism.FromWeights(t.Context(), 2, 3, []float64{0.7, 0.3, 0, 0.2, 0.7, 0.1}, nil))
 	pair := space.Path(2, 1)
-	table, err = table.Relabel([]int{0, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, _, err = table.Certify(t.Context(), pair, "", &mechanism.AuditOptions{Delta: 0.2})
+	table, _, err := testkit.Must(table.Relabel([]int{0, 1, 0})).Certify(t.Context(), pair, "", &mechanism.AuditOptions{Delta: 0.2})
 	if err != nil {
 		t.Fatal(err)
 	}

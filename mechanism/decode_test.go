@@ -13,6 +13,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 )
 
 const start = `{"format":"metricdp.channel/1","inputs":2,"outputs":2,"log":true,`
@@ -44,7 +45,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // A document that cannot become a channel is refused where that is clear, whatever
 // comes after it.
 func TestReadChannel_ChecksBeforeItReadsOn(t *testing.T) {
-	f := line(t, 2, 1)
+	f := space.Path(2, 1)
 	for _, c := range []struct{ name, head, again, want string }{
 		{"white space", "", " ", "of over 64 KiB, at byte 0"},
 		{"brackets", "", "[", `have [, want {, at byte 1`},
@@ -72,7 +73,7 @@ func TestReadChannel_ChecksBeforeItReadsOn(t *testing.T) {
 
 // An error names what is wrong, its value and where it is.
 func TestReadChannel_ErrorsSayWhere(t *testing.T) {
-	f := line(t, 2, 1)
+	f := space.Path(2, 1)
 	for in, want := range map[string]string{
 		``:                                                             "mechanism: ReadChannel: unexpected EOF, at byte 0",
 		start + `"weights":[[0,-1],[-1,`:                               "mechanism: ReadChannel: weights[1]: unexpected EOF, at byte 87",
@@ -140,7 +141,7 @@ func (c *canceling) Read(p []byte) (int, error) {
 func TestReadChannel_StopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &endless{head: `{"format":"metricdp.channel/1","inputs":2,"outputs":10000000,"log":true,"weights":[[`, again: "0,"}
-	_, err := ReadChannel(ctx, &canceling{r, 100_000, cancel}, line(t, 2, 1), nil)
+	_, err := ReadChannel(ctx, &canceling{r, 100_000, cancel}, space.Path(2, 1), nil)
 	if !errors.Is(err, context.Canceled) || r.read > 256<<10 {
 		t.Errorf("%v after %d bytes", err, r.read)
 	}
@@ -174,7 +175,7 @@ func TestReadChannel_MemoryIsLinear(t *testing.T) {
 	}
 	before, end := held(), uint64(0)
 	r := &ending{strings.NewReader(doc), func() { end = held() }}
-	if _, err := ReadChannel(t.Context(), r, line(t, 2, 1), nil); err != nil {
+	if _, err := ReadChannel(t.Context(), r, space.Path(2, 1), nil); err != nil {
 		t.Fatal(err)
 	}
 	if limit := before + 24*2*m + 256<<10; end == 0 || end > limit {
@@ -185,7 +186,7 @@ func TestReadChannel_MemoryIsLinear(t *testing.T) {
 // A claim that is true up to a distance is read as it was written, audited up to that
 // distance, and refused where it does not hold there.
 func TestReadChannel_KeepsTheReach(t *testing.T) {
-	f := line(t, 3, 1)
+	f := space.Path(3, 1)
 	// Neighbors differ by a factor e, the ends by e^5.
 	c := testkit.Must(FromLogWeights(t.Context(), 3, 2, []float64{0, -5, 0, -4, 0, 0}, nil))
 	for _, k := range []struct {
@@ -222,7 +223,7 @@ func TestReadChannel_KeepsTheReach(t *testing.T) {
 
 // A claim is refuted by the audit's lower end, and by nothing less.
 func TestReadChannel_ClaimAtTheEndsOfTheAudit(t *testing.T) {
-	f := line(t, 2, 1)
+	f := space.Path(2, 1)
 	c := testkit.Must(FromLogWeights(t.Context(), 2, 2, []float64{0, -1, -1, 0}, nil))
 	a, err := c.Audit(t.Context(), f, nil)
 	if err != nil || !(a.Lo < a.Hi) {

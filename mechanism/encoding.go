@@ -430,7 +430,10 @@ func (d *decoder) document(n int) (*Channel, *header, error) {
 		return nil, nil, d.wrong("more after the channel")
 	}
 	c.n, c.m, c.log, c.labels = h.Inputs, h.Outputs, h.Log, h.Labels
-	c.sum()
+	c.scale, c.total = make([]float64, c.n), make([]float64, c.n)
+	for x := range c.n {
+		c.sum(x)
+	}
 	return c, h, nil
 }
 

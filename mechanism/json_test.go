@@ -11,6 +11,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -19,7 +20,7 @@ func TestJSON_RoundTrip(t *testing.T) {
 	r := random.Seeded(11)
 	for trial := range 40 {
 		n, m := 1+r.IntN(6), 1+r.IntN(6)
-		f := cloud(t, r, n)
+		f := space.Uniform(n, r)
 		c := arbitrary(t, r, n, m, trial%2 == 0, 0.3)
 		if trial%3 == 0 {
 			var err error
@@ -50,49 +51,22 @@ func TestJSON_RoundTrip(t *testing.T) {
 			}
 		}
 	}
-	lazy := expo(t, line(t, 3, 1), 1, true)
+	lazy := expo(t, space.Path(3, 1), 1, true)
 	var b bytes.Buffer
 	if err := lazy.WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := ReadChannel(t.Context(), &b, line(t, 3, 1), nil); err != nil || d.Prob(0, 2) != lazy.Prob(0, 2) {
+	if d, err := ReadChannel(t.Context(), &b, space.Path(3, 1), nil); err != nil || d.Prob(0, 2) != lazy.Prob(0, 2) {
 		t.Errorf("lazy: %v", err)
 	}
 }
 
-func TestJSON_RefusesDamage(t *testing.T) {
-	f := line(t, 2, 1)
+// A claim that the audit refutes is refused, and a file that claims nothing audited.
+func TestReadChannel_TrustsNoClaim(t *testing.T) {
+	f := space.Path(2, 1)
 	good := `{"format":"metricdp.channel/1","inputs":2,"outputs":2,"log":true,"unit":"km","alpha":1.1,"weights":[[0,-1],[-1,0]]}`
 	if c, err := ReadChannel(t.Context(), strings.NewReader(good), f, nil); err != nil || c.Guarantee().Unit() != "km" {
 		t.Fatal(err)
-	}
-	for name, bad := range map[string]string{
-		"empty":        ``,
-		"not json":     `hello`,
-		"cut":          good[:len(good)-4],
-		"trailing":     good + `{}`,
-		"format":       strings.Replace(good, "channel/1", "channel/2", 1),
-		"no format":    strings.Replace(good, `"format":"metricdp.channel/1",`, ``, 1),
-		"unknown":      strings.Replace(good, `"unit"`, `"unti"`, 1),
-		"inputs":       strings.Replace(good, `"inputs":2`, `"inputs":3`, 1),
-		"huge inputs":  strings.Replace(good, `"inputs":2`, `"inputs":9000000000000000000`, 1),
-		"neg inputs":   `{"format":"metricdp.channel/1","inputs":-1,"outputs":2,"log":true,"weights":[]}`,
-		"zero outputs": `{"format":"metricdp.channel/1","inputs":2,"outputs":0,"log":true,"weights":[[],[]]}`,
-		"outputs":      strings.Replace(good, `"outputs":2`, `"outputs":1`, 1),
-		"ragged":       strings.Replace(good, `[0,-1]`, `[0]`, 1),
-		"overflow":     strings.Replace(good, `-1]`, `-1e999]`, 1),
-		"string":       strings.Replace(good, `-1]`, `"-1"]`, 1),
-		"no weight":    strings.Replace(good, `[0,-1]`, `[null,null]`, 1),
-		"plain null":   strings.Replace(strings.Replace(good, `true`, `false`, 1), `[[0,-1],[-1,0]]`, `[[1,null],[1,1]]`, 1),
-		"negative":     strings.Replace(good, `true`, `false`, 1),
-		"labels":       strings.Replace(good, `"unit"`, `"labels":[0],"unit"`, 1),
-		"bad label":    strings.Replace(good, `"unit"`, `"labels":[0,-5],"unit"`, 1),
-		"delta":        strings.Replace(good, `"unit"`, `"delta":2,"unit"`, 1),
-		"other size":   `{"format":"metricdp.channel/1","inputs":1,"outputs":1,"log":true,"weights":[[0]]}`,
-	} {
-		if _, err := ReadChannel(t.Context(), strings.NewReader(bad), f, nil); err == nil {
-			t.Errorf("%s accepted: %s", name, bad)
-		}
 	}
 	lie := strings.Replace(good, `"alpha":1.1`, `"alpha":0.9`, 1)
 	if _, err := ReadChannel(t.Context(), strings.NewReader(lie), f, nil); !errors.Is(err, ErrClaim) {
@@ -108,9 +82,9 @@ func FuzzReadChannel(f *testing.F) {
 	f.Add([]byte(`{"format":"metricdp.channel/1","inputs":2,"outputs":2,"log":true,"unit":"km","alpha":2,"weights":[[0,-1],[-1,null]]}`))
 	f.Add([]byte(`{"format":"metricdp.channel/1","inputs":2,"outputs":1,"log":false,"delta":0.5,"labels":[3],"weights":[[1],[5e-324]]}`))
 	f.Add([]byte(`{"format":"metricdp.channel/1","inputs":2,"outputs":1,"log":true,"alpha":1,"reach":0.5,"weights":[[1],[-1e308]]}`))
-	space := line(f, 2, 1)
+	rho := space.Path(2, 1)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := ReadChannel(t.Context(), bytes.NewReader(data), space, nil)
+		c, err := ReadChannel(t.Context(), bytes.NewReader(data), rho, nil)
 		if err != nil {
 			return
 		}
@@ -122,7 +96,7 @@ func FuzzReadChannel(f *testing.F) {
 		if err := c.WriteJSON(&b); err != nil {
 			t.Fatal(err)
 		}
-		d := testkit.Must(ReadChannel(t.Context(), &b, space, nil))
+		d := testkit.Must(ReadChannel(t.Context(), &b, rho, nil))
 		if c.Guarantee() != d.Guarantee() {
 			t.Fatalf("%v became %v", c.Guarantee(), d.Guarantee())
 		}
@@ -130,7 +104,7 @@ func FuzzReadChannel(f *testing.F) {
 }
 
 func TestJSON_RefusesUnitsThatCannotBeSeen(t *testing.T) {
-	f := line(t, 2, 1)
+	f := space.Path(2, 1)
 	for unit, want := range map[string]string{
 		`k\u0000`:      "mechanism: ReadChannel: unit = \"k\\x00\" has at byte 1 the control character U+0000",
 		`\u202emk`:     `mechanism: ReadChannel: unit = "\u202emk" has at byte 0 U+202E, a mark of the direction of text`,
@@ -208,7 +182,7 @@ func TestGuarantee_JSONRoundTrips(t *testing.T) {
 // A channel is encoded as WriteJSON does, alone and in what holds it, and is not
 // read without its metric.
 func TestChannel_JSONIsThatOfWriteJSON(t *testing.T) {
-	f := line(t, 2, 1)
+	f := space.Path(2, 1)
 	c, err := FromWeights(t.Context(), 2, 2, []float64{3, 1, 1, 3}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -243,11 +217,11 @@ func TestUnits_ComeFromTheMetric(t *testing.T) {
 	if _, _, err := c.Certify(t.Context(), globe, "m", nil); !errors.Is(err, ErrUnit) {
 		t.Errorf("another unit: %v", err)
 	}
-	plain, _, err := c.Certify(t.Context(), line(t, 2, globe.Distance(0, 1)), "", nil)
+	plain, _, err := c.Certify(t.Context(), space.Path(2, globe.Distance(0, 1)), "", nil)
 	if err != nil || plain.Guarantee().Unit() != "" {
 		t.Errorf("%v (%v)", plain, err)
 	}
-	meters, _, err := c.Certify(t.Context(), line(t, 2, globe.Distance(0, 1)), "m", nil)
+	meters, _, err := c.Certify(t.Context(), space.Path(2, globe.Distance(0, 1)), "m", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

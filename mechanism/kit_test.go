@@ -12,32 +12,6 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// line returns n points on the line with the given gap.
-func line(t testing.TB, n int, gap float64) metric.Finite {
-	t.Helper()
-	var upper []float64
-	for i := range n {
-		for j := i + 1; j < n; j++ {
-			upper = append(upper, gap*float64(j-i))
-		}
-	}
-	d := testkit.Must(metric.NewDense(n, upper))
-	return d
-}
-
-// cloud returns n random points of the unit square.
-func cloud(t testing.TB, r *rand.Rand, n int) metric.Finite {
-	t.Helper()
-	pts := make([][2]float64, n)
-	for i := range pts {
-		pts[i] = [2]float64{r.Float64(), r.Float64()}
-	}
-	p := testkit.Must(metric.NewPoints(pts, metric.Func[[2]float64](func(x, y [2]float64) float64 {
-		return math.Hypot(x[0]-y[0], x[1]-y[1])
-	})))
-	return p
-}
-
 // expo is the exponential channel at beta on f.
 func expo(t testing.TB, f metric.Finite, beta float64, lazy bool) *Channel {
 	t.Helper()
@@ -49,7 +23,7 @@ func expo(t testing.TB, f metric.Finite, beta float64, lazy bool) *Channel {
 	return c
 }
 
-// random returns a random channel; a fraction zeros of the weights vanishes in
+// arbitrary returns a random channel; a fraction zeros of the weights vanishes in
 // the same columns of every row, so that the level stays finite.
 func arbitrary(t testing.TB, r *rand.Rand, n, m int, log bool, zeros float64) *Channel {
 	t.Helper()

@@ -7,11 +7,12 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
 func TestLosses(t *testing.T) {
-	f := line(t, 3, 2)
+	f := space.Path(3, 2)
 	c := testkit.Must(FromWeights(t.Context(), 3, 2, []float64{1, 1, 3, 1, 0, 1}, &ChannelOptions{Labels: []int{0, 2}}))
 	l, err := c.Loss(t.Context(), f)
 	if err != nil || l[0] != 2 || l[1] != 2 || l[2] != 0 {
@@ -26,11 +27,6 @@ func TestLosses(t *testing.T) {
 	if m, _ := l.Mean(nil); math.Abs(m-4.0/3) > 1e-15 {
 		t.Error(m)
 	}
-	for _, p := range [][]float64{{1}, {0.5, 0.5, 0.5}, {-1, 1, 1}, {math.NaN(), 0, 1}} {
-		if _, err := l.Mean(p); err == nil {
-			t.Errorf("prior %v accepted", p)
-		}
-	}
 	long := make(Losses, 20)
 	for i := range long {
 		long[i] = float64(i)
@@ -39,9 +35,6 @@ func TestLosses(t *testing.T) {
 		if got, err := long.Quantile(q); got != want || err != nil {
 			t.Errorf("quantile %v = %v (%v), want %v", q, got, err, want)
 		}
-	}
-	if _, err := long.Quantile(0); err == nil {
-		t.Error("quantile 0 accepted")
 	}
 	for x := range 3 {
 		if v, err := c.LossAt(x, f); v != l[x] || err != nil {
@@ -56,7 +49,7 @@ func TestRemap_IsOptimal(t *testing.T) {
 	r := random.Seeded(4)
 	for range 30 {
 		n := 4
-		f := cloud(t, r, n)
+		f := space.Uniform(n, r)
 		c := arbitrary(t, r, n, 3, true, 0)
 		prior := []float64{0.1, 0.2, 0.3, 0.4}
 		remap := testkit.Must(c.Remap(t.Context(), prior, f))

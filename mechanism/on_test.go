@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -53,7 +54,7 @@ func TestOn_RefusesTheNearestOfAll(t *testing.T) {
 	}
 	numbers := testkit.Must(metric.NewPoints([]float64{1, 2}, metric.Space[float64](metric.Func[float64](least))))
 	vectors := testkit.Must(metric.NewPoints([][]float64{{1}, {2}}, metric.Space[[]float64](metric.Func[[]float64](func(x, y []float64) float64 { return least(x[0], y[0]) }))))
-	c := expo(t, line(t, 2, 1), 1, false)
+	c := expo(t, space.Path(2, 1), 1, false)
 	for x, want := range map[float64]error{1: nil, 2: nil, 1.5: ErrNotAPoint} {
 		if _, err := On[float64](c, numbers).Release(nil, x); !errors.Is(err, want) {
 			t.Errorf("number %v: %v, want %v", x, err, want)
@@ -68,7 +69,7 @@ func TestOn_RefusesTheNearestOfAll(t *testing.T) {
 // audit is at most the guarantee: also where outputs stand for other points and
 // where labels are not in the order of the points' names.
 func TestLabels_IsTheChannel(t *testing.T) {
-	f := line(t, 3, 1)
+	f := space.Path(3, 1)
 	c, _, err := expo(t, f, 1, false).Certify(t.Context(), f, "step", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +116,7 @@ func TestLabels_IsTheChannel(t *testing.T) {
 // A label is refused that is none, or is one twice, or has no point; so is an output
 // without a label.
 func TestLabels_Refuses(t *testing.T) {
-	c := expo(t, line(t, 3, 1), 1, false)
+	c := expo(t, space.Path(3, 1), 1, false)
 	var size *fault.SizeError
 	for _, labels := range [][]string{{"a", "b"}, {"a", "b", "c", "d"}} {
 		if _, err := Labels(c, labels); !errors.As(err, &size) || size.Arg != "labels" || size.Want != "3" {

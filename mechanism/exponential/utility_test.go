@@ -1,10 +1,9 @@
 package exponential
 
 import (
-	"context"
-	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -47,19 +46,6 @@ func TestUtilityBeta_KnownAnswers(t *testing.T) {
 	mu2[0] = 1
 	if _, err := SmallestBeta(t.Context(), f, mu2, Target{0.1, 0.05}); err == nil {
 		t.Error("a ball of measure 0 accepted")
-	}
-	for _, c := range [][3]float64{{0, 0.1, 0.1}, {1, 0, 0.1}, {1, 0.1, 0}, {1, 2, 1}, {1, 0.1, math.NaN()}} {
-		if _, err := UtilityBeta(Target{c[0], c[1]}, c[2]); err == nil {
-			t.Errorf("accepted %v", c)
-		}
-	}
-	for _, c := range [][2]float64{{-1, 0.1}, {math.NaN(), 0.1}, {0.1, 0}, {0.1, 1}} {
-		if _, err := SmallestBeta(t.Context(), f, mu, Target{c[0], c[1]}); err == nil {
-			t.Errorf("accepted %v", c)
-		}
-	}
-	if _, err := SmallestBeta(t.Context(), f, mu[:5], Target{0.1, 0.1}); err == nil {
-		t.Error("short measure accepted")
 	}
 }
 
@@ -122,39 +108,27 @@ func TestMisses_CountsWhatIsFarther(t *testing.T) {
 			t.Errorf("gamma %v: %v at %d (%v), want %v at %d", c.gamma, p, x, err, c.p, c.x)
 		}
 	}
-	if _, _, err := Misses(t.Context(), m.Channel, f, math.NaN()); err == nil {
-		t.Error("NaN accepted")
-	}
 	if _, _, err := Misses(t.Context(), m.Channel, space.Path(2, 1), 1); err == nil {
 		t.Error("a metric on too few points accepted")
 	}
 }
 
+// Measures and metrics at which no rate reaches the target, or none is private.
 func TestMostPrivate_BadInput(t *testing.T) {
-	f := space.Path(4, 1)
-	good := Target{Gamma: 1, Delta: 0.1}
-	for name, c := range map[string]struct {
-		b  metric.Bimetric
-		mu []float64
-		t  Target
-	}{
-		"half a space":  {metric.Bimetric{Privacy: f}, nil, good},
-		"short measure": {metric.Same(f), []float64{1}, good},
-		"gamma":         {metric.Same(f), nil, Target{-1, 0.1}},
-		"delta":         {metric.Same(f), nil, Target{1, 0}},
-		"empty balls":   {metric.Same(f), []float64{1, 0, 0, 0}, good},
-		"no privacy":    {metric.Bimetric{Privacy: space.Func(4, func(i, j int) float64 { return 0 }), Utility: f}, nil, good},
+	f, good := space.Path(4, 1), Target{Gamma: 1, Delta: 0.1}
+	one := metric.Bimetric{Privacy: space.Func(4, func(i, j int) float64 { return 0 }), Utility: f}
+	for want, err := range map[string]error{
+		"mu has size 1, want 4":                          second(MostPrivate(t.Context(), metric.Same(f), []float64{1}, good, nil)),
+		"no rate suffices: some closed ball of radius 1": second(MostPrivate(t.Context(), metric.Same(f), []float64{1, 0, 0, 0}, good, nil)),
+		"no level: points ":                              second(MostPrivate(t.Context(), one, nil, good, nil)),
 	} {
-		if _, err := MostPrivate(t.Context(), c.b, c.mu, c.t, nil); err == nil {
-			t.Errorf("%s: accepted", name)
+		if err == nil || !strings.HasPrefix(err.Error(), "exponential: MostPrivate: "+want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := MostPrivate(ctx, metric.Same(f), nil, good, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
 }
+
+func second[T any](_ T, err error) error { return err }
 
 // At Gamma 0 the rate 0 may reach the target but for rounding, and where it is the
 // distances that say how far to go on from there.
