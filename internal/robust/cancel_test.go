@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,7 +24,9 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/measure"
+	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/metric/metrictest"
 	"github.com/metricdp/metricdp/tsp"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -262,7 +265,108 @@ var longCalls = []longCall{
 	{"emd.LipschitzAtLeast", high, 10_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(emd.LipschitzAtLeast(ctx, steep(), f.(*metric.Points[[]float64])))
 	}},
+
+	{"metric.NewGraphEdges", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
+		edges := make([]metric.Edge, f.Len()-1)
+		for i := range edges {
+			edges[i] = metric.Edge{I: i, J: i + 1, Length: 1}
+		}
+		return err1(metric.NewGraphEdges(ctx, f.Len(), edges))
+	}},
+	{"metrictest.TestFinite", globe, 4000, func(ctx context.Context, f metric.Finite) error {
+		return metrictest.TestFinite(ctx, f, &metrictest.Options{MaxPoints: 10_000})
+	}},
+	{"mechanism.Channel.Certify", flat, 2500, func(ctx context.Context, f metric.Finite) error {
+		return err2(lazily(f).Certify(ctx, f, "", nil))
+	}},
+	{"mechanism.FromLogWeights", flat, 5000, func(ctx context.Context, f metric.Finite) error {
+		return err1(mechanism.FromLogWeights(ctx, f.Len(), f.Len(), make([]float64, f.Len()*f.Len()), nil))
+	}},
+	{"mechanismtest.TestChannel", flat, 1000, func(ctx context.Context, f metric.Finite) error {
+		return mechanismtest.TestChannel(ctx, lazily(f), f, &mechanismtest.Options[int, int]{Samples: math.MaxInt32})
+	}},
+	{"exponential.Weighted", flat, 6000, func(ctx context.Context, f metric.Finite) error {
+		return err1(exponential.Weighted(ctx, f, 20, uniformly(f.Len()), nil))
+	}},
+	{"exponential.SmallestBeta", high, 10_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(exponential.SmallestBeta(ctx, f, uniformly(f.Len()), exponential.Target{Gamma: .1, Delta: .1}))
+	}},
+	{"exponential.Misses", flat, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err2(exponential.Misses(ctx, lazily(f), f, .1))
+	}},
+	{"lp.LowerBound", flat, 400, func(ctx context.Context, f metric.Finite) error {
+		all := make([]int, f.Len())
+		for i := range all {
+			all[i] = i
+		}
+		return err1(lp.LowerBound(ctx, metric.Same(f), 1, all))
+	}},
+	{"entropy.LevelFor", flat, 1500, func(ctx context.Context, f metric.Finite) error {
+		return err2(entropy.LevelFor(ctx, two(f), .1, nil))
+	}},
+	{"tsp.Improve", high, 4000, func(ctx context.Context, f metric.Finite) error {
+		t, err := tsp.DoubleTree(ctx, f, tsp.Closed)
+		if err != nil {
+			return err
+		}
+		return err1(tsp.Improve(ctx, f, t, nil))
+	}},
+	{"tsp.OneTreeBound", high, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(tsp.OneTreeBound(ctx, f, make([]float64, f.Len()), tsp.Closed))
+	}},
+	{"wasserstein.DistanceEM", high, 8000, func(ctx context.Context, f metric.Finite) error {
+		half := make([][]int, 2)
+		for i := range f.Len() {
+			half[i%2] = append(half[i%2], i)
+		}
+		return err1(wasserstein.DistanceEM(ctx, f, half[0], half[1]))
+	}},
+	{"emd.Project", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
+		g := arbitrary(f.Len())
+		for i := range g {
+			g[i] = 2*g[i] - 1/float64(len(g))
+		}
+		return err2(emd.Project(ctx, f, g))
+	}},
+	{"emd.Shares", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(emd.Shares(ctx, f)) }},
+	{"measure.Count", flat, 4, func(ctx context.Context, f metric.Finite) error {
+		box := must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.BoxOptions{Depth: 2}))
+		return err1(measure.Count(ctx, box, func(yield func([]float64, error) bool) {
+			for range 100_000_000 {
+				if !yield([]float64{.5}, nil) {
+					return
+				}
+			}
+		}, nil))
+	}},
 }
+
+// shortCalls take a context and are not tried, with the reason.
+var shortCalls = func() map[string]string {
+	short := map[string]string{}
+	for like, names := range map[string]string{
+		"each level is entropy.EntropicScale, and its like":            "entropy.Accuracies entropy.DiametricScales entropy.DoublingScales entropy.EntropicScales entropy.OuterScales",
+		"they are what entropy.Accuracy is made of":                    "entropy.UpperBounds entropy.Packed.Prove entropy.TwoPoints.Prove entropy.MeasureBound.Prove",
+		"entropy.PrivateMeasureBound":                                  "entropy.PrivateDataBound",
+		"the distances of a net of measures are W1 of few points each": "entropy.MeasureNet entropy.Measures.TotalVariation entropy.Measures.Wasserstein",
+		"mechanism.FromLogWeights":                                     "mechanism.FromWeights mechanism.ReadChannel",
+		"mechanismtest.TestChannel":                                    "mechanismtest.TestDistribution mechanismtest.TestLevel mechanismtest.TestMechanism",
+		"metrictest.TestFinite":                                        "metrictest.TestBimetric metrictest.TestSpace",
+		"metric.NewGraphEdges":                                         "metric.NewGraph",
+		"wasserstein.W1":                                               "wasserstein.Between wasserstein.Certify",
+		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
+		"measure.Count, measure.NewFinite, measure.Measure.Bound":      "measure.CountAll measure.NewTaxonomy measure.NewUltrametric measure.Synthesizer.Bound measure.Synthesizer.Synthetic",
+		"its package tests it: sizes are numbers of users and items, not points": "accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
+			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level emd.ItemWiseBudget emd.NewItemWise emd.PlanReduction emd.Frequencies.Collect",
+		"mechanism.NewChannel, metric.Diameter or emd.Project are what takes its time": "emd.GKRR.Channel emd.Hadamard.Channel emd.Frequencies.Distribution emd.NewFrequencies " +
+			"emd.NewGKRRFrequencies emd.NewGridLinear emd.NewHadamardFrequencies emd.NewLaplaceFrequencies emd.NewLinear",
+	} {
+		for _, name := range strings.Fields(names) {
+			short[name] = like
+		}
+	}
+	return short
+}()
 
 func steep() emd.Query[[]float64] { return emd.Average(additive.Norm{P: 1, Dim: 40}) }
 

@@ -92,7 +92,6 @@ var mechanismCalls = []call{
 	{"mechanism.ReadChannel", func(text string, rho metric.Finite, o *mechanism.ReadOptions) (*mechanism.Channel, error) {
 		return mechanism.ReadChannel(context.Background(), strings.NewReader(text), rho, o)
 	}, []any{written, path, &mechanism.ReadOptions{}}},
-	{"mechanism.Labels", mechanism.Labels[string], []any{channel, []string{"a", "b", "c"}}},
 	{"mechanism.Losses.Mean", losses.Mean, []any{uniform}},
 	{"mechanism.Losses.Quantile", losses.Quantile, []any{0.5}},
 	{"mechanism.Channel.Loss", channel.Loss, []any{path}},

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/arch/api"
@@ -27,7 +28,8 @@ func TestRegistry_IsComplete(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, name := range fallible(t) {
+	names, _ := fallible(t)
+	for _, name := range names {
 		seen[name] = true
 		_, exempt := unregistered[name]
 		switch registered := have[name]; {
@@ -52,9 +54,28 @@ func TestRegistry_IsComplete(t *testing.T) {
 	}
 }
 
+// TestLongCalls_AreComplete reads every public package: each exported function and
+// method that takes a context is among the long calls, or it is short, with the
+// reason.
+func TestLongCalls_AreComplete(t *testing.T) {
+	_, names := fallible(t)
+	for _, name := range names {
+		long := slices.ContainsFunc(longCalls, func(c longCall) bool { return c.name == name || strings.HasPrefix(c.name, name+",") })
+		if _, ok := shortCalls[name]; ok == long {
+			t.Errorf("%s: among the long calls: %v, among the short ones: %v", name, long, ok)
+		}
+	}
+	for name := range shortCalls {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is among the short calls and takes no context", name)
+		}
+	}
+}
+
 // fallible returns the names of the exported functions and methods of exported
-// types, in all public packages, that take arguments and return an error.
-func fallible(t *testing.T) (names []string) {
+// types, in all public packages, that take arguments and return an error, and those
+// among them that take a context.
+func fallible(t *testing.T) (names, contexts []string) {
 	dirs := testkit.Must(api.Dirs(filepath.Join("..", "..")))
 	for _, dir := range dirs {
 		code, _, err := api.Parse(token.NewFileSet(), dir)
@@ -79,10 +100,15 @@ func fallible(t *testing.T) (names []string) {
 					}
 					name = recv + "." + name
 				}
-				names = append(names, f.Name.Name+"."+name)
+				name = f.Name.Name + "." + name
+				names = append(names, name)
+				if p, ok := fn.Type.Params.List[0].Type.(*ast.SelectorExpr); ok && p.Sel.Name == "Context" {
+					contexts = append(contexts, name)
+				}
 			}
 		}
 	}
 	slices.Sort(names)
-	return names
+	slices.Sort(contexts)
+	return names, contexts
 }

@@ -60,7 +60,7 @@ func testFinite(ctx context.Context, op string, f metric.Finite, o *Options) err
 	}
 	idx := opt.sample(n)
 	axioms(ctx, t, f, idx, &opt, func(v *metric.Violation) error { return v })
-	answers(t, len(idx), func(a, b int) float64 { return f.Distance(idx[a], idx[b]) }, func(a, b int) string {
+	answers(ctx, t, len(idx), func(a, b int) float64 { return f.Distance(idx[a], idx[b]) }, func(a, b int) string {
 		return fmt.Sprintf("Distance(%d, %d)", idx[a], idx[b])
 	})
 	if r, ok := f.(metric.RowReader); ok {
@@ -97,6 +97,9 @@ func axioms(ctx context.Context, t *law.Trial, f metric.Finite, idx []int, o *Op
 	}
 	t.Law("metric", func() error {
 		for _, i := range idx {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			for _, j := range idx {
 				f.Distance(i, j)
 			}
@@ -135,12 +138,15 @@ func axioms(ctx context.Context, t *law.Trial, f metric.Finite, idx []int, o *Op
 
 // answers checks that distances between n points repeat, in one goroutine and
 // in many.
-func answers(t *law.Trial, n int, d func(a, b int) float64, name func(a, b int) string) {
+func answers(ctx context.Context, t *law.Trial, n int, d func(a, b int) float64, name func(a, b int) string) {
 	want := make([]float64, n*n)
 	same := func(start int) error {
 		for k := range want { // every worker from another pair on
 			k = (k + start) % len(want)
 			a, b := k/n, k%n
+			if b == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if v := d(a, b); !sameBits(v, want[k]) {
 				return fmt.Errorf("%s is %v after %v", name(a, b), v, want[k])
 			}
@@ -149,6 +155,9 @@ func answers(t *law.Trial, n int, d func(a, b int) float64, name func(a, b int) 
 	}
 	ok := t.Law("repeatable", func() error {
 		for k := range want {
+			if k%n == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			want[k] = d(k/n, k%n)
 		}
 		return same(0)

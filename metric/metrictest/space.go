@@ -45,7 +45,7 @@ func TestSpace[P any](ctx context.Context, s metric.Space[P], points []P, o *Opt
 	}
 	axioms(ctx, t, f, idx, &opt, func(v *metric.Violation) error { return witness(v, points) })
 	t.Law("symmetry", func() error { return symmetric(s, points, idx, opt.Tolerance) })
-	answers(t, len(idx), func(a, b int) float64 { return s.Distance(points[idx[a]], points[idx[b]]) }, func(a, b int) string {
+	answers(ctx, t, len(idx), func(a, b int) float64 { return s.Distance(points[idx[a]], points[idx[b]]) }, func(a, b int) string {
 		return fmt.Sprintf("the distance from points[%d] to points[%d]", idx[a], idx[b])
 	})
 	coordinates := true
