@@ -15,6 +15,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/internal/spanning"
 )
 
 // ErrDisconnected reports a graph with two nodes that no path joins: their
@@ -142,10 +143,16 @@ func newGraph(ctx context.Context, op string, ids []int64, edges []Edge) (*Graph
 	edges = slices.CompactFunc(edges, func(a, b Edge) bool { return a.I == b.I && a.J == b.J })
 
 	n := len(ids)
-	g := newAdjacency(n, edges)
-	if j := g.unreached(); j >= 0 { // before the n*n distances
-		return nil, fmt.Errorf("%s: no path joins nodes %d and %d: %w", op, ids[0], ids[j], ErrDisconnected)
+	parts := spanning.NewForest(n)
+	for _, e := range edges {
+		parts.Join(e.I, e.J)
 	}
+	for j, id := range ids { // before the n*n distances
+		if parts.Root(j) != parts.Root(0) {
+			return nil, fmt.Errorf("%s: no path joins nodes %d and %d: %w", op, ids[0], id, ErrDisconnected)
+		}
+	}
+	g := newAdjacency(n, edges)
 	d := &Dense{n: n, upper: make([]float64, n*(n-1)/2)}
 	err := parallel.Chunks(ctx, n, 4, 0, nil, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -182,23 +189,6 @@ func newAdjacency(n int, edges []Edge) *adjacency {
 		a.to[e.J], a.w[e.J] = append(a.to[e.J], a.nodes[e.I]), append(a.w[e.J], e.Length)
 	}
 	return a
-}
-
-// unreached returns the first node that no path joins to node 0, or -1. O(n+m).
-func (a *adjacency) unreached() int {
-	reached := make([]bool, len(a.nodes))
-	reached[0] = true
-	for stack := []int64{0}; len(stack) > 0; {
-		v := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, u := range a.to[v] {
-			if id := u.ID(); !reached[id] {
-				reached[id] = true
-				stack = append(stack, id)
-			}
-		}
-	}
-	return slices.Index(reached, false)
 }
 
 // From, Weight and Edge are what path.DijkstraFrom asks for, the last only by
