@@ -13,8 +13,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Constructors end with their context, before they begin and in the middle of the
-// decomposition of a large channel.
+// Constructors end with their context, before they begin and in the middle of
+// the decomposition of a large channel.
 func TestConstructors_EndWithTheirContext(t *testing.T) {
 	space := line(t, 40)
 	c := geometricChannel(t, space, 1)

@@ -34,10 +34,9 @@ func (r Move) check(op string, i int) error {
 // moves bounds d_EM between the user before and after, from above.
 func (r Move) length() float64 { return directed.MulUp(r.Fraction, r.Distance) }
 
-// ChooseAlpha returns the largest level per unit of d_EM that keeps every
-// move:
-// the least Eps/(Fraction*Distance), rounded down (IRC24 Section 3). No move is an
-// error. O(moves).
+// ChooseAlpha returns the largest level per unit of d_EM that keeps every move:
+// the least Eps/(Fraction*Distance), rounded down (IRC24 Section 3). No move is
+// an error. O(moves).
 func ChooseAlpha(moves []Move) (float64, error) {
 	const op = "emd: ChooseAlpha"
 	if err := fault.Empty(op, "moves", len(moves)); err != nil {
@@ -67,9 +66,9 @@ type Promise struct {
 	Unit   metric.Unit
 }
 
-// Promises says what g promises for each move, rounded up: the
-// reverse of [ChooseAlpha]. Their Eps are not read. A Distance above the
-// model's diameter is a [*metric.ValueError]: one of the two is wrong. O(moves).
+// Promises says what g promises for each move, rounded up: the reverse of
+// [ChooseAlpha]. Their Eps are not read. A Distance above the model's diameter
+// is a [*metric.ValueError]: one of the two is wrong. O(moves).
 func Promises(g Guarantee, moves []Move) ([]Promise, error) {
 	ps := make([]Promise, len(moves))
 	for i, r := range moves {

@@ -53,8 +53,8 @@ func (c Clusters) across() float64 {
 	return c.Diameter
 }
 
-// distances is what [distancesOf] finds by looking at all distances, but that the
-// diameter is Diameter for a single cluster too.
+// distances is what [distancesOf] finds by looking at all distances, but that
+// the diameter is Diameter for a single cluster too.
 func (c Clusters) distances(op string) (distances, error) {
 	e := distances{least: math.Inf(1), positive: math.Inf(1)}
 	if err := c.check(op); err != nil {
@@ -142,7 +142,7 @@ func (c Clusters) tree() (*metric.Tree, error) {
 //	Diameter * (r/2 * ||mu-nu||_1 + (1-r)/2 * ||P(mu-nu)||_1).
 //
 // Weights may be negative. Errors are those of [wasserstein.W1Clustered].
-// O(Len()), no allocation to speak of.
+// O(Len()).
 func (c Clusters) W1(mu, nu []float64) (float64, error) {
 	if err := c.check("emd: Clusters.W1"); err != nil {
 		return 0, err

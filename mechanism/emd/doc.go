@@ -37,9 +37,9 @@
 // # The mechanisms
 //
 //	to release                             constructor        models
-//	the mean of a Lipschitz function       NewLinear          all
-//	shares of public points, noise added   NewLinear, Shares  all
-//	the same of integers, exactly          NewGridLinear      bounded
+//	the mean of a Lipschitz function       NewLinear          local, central
+//	shares of public points, noise added   NewLinear, Shares  local, central
+//	the same of integers, exactly          NewGridLinear      local, central; bounded
 //	the items, each made private           NewItemWise        bounded
 //	how they are distributed               NewFrequencies,    bounded
 //	                                       NewGKRRFrequencies
@@ -75,6 +75,9 @@
 // release only. Shuffling removes names and order from what it is given;
 // whoever sees items on their way there, or when they came, is not in the
 // model. Errors about an item that does not fit depend on the data.
+//
+// A ctx that is done ends a call early with its error. Where a call draws
+// random numbers, a nil rng is ChaCha8 keyed from crypto/rand.
 //
 // # Who should not use it
 //

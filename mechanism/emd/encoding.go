@@ -30,8 +30,8 @@ type claim struct {
 
 // MarshalJSON implements json.Marshaler: the model, and the level in it, as
 // {"trust":"central","users":100,"diameter":20,"unit":"km","alpha":0.1}, with
-// "items" in a bounded model and "delta" where it is positive. A discrete promise
-// has "radius" and "eps" in place of "alpha". The zero Guarantee is {}.
+// "items" in a bounded model and "delta" where it is positive. A discrete
+// promise has "radius" and "eps" in place of "alpha". The zero Guarantee is {}.
 func (g Guarantee) MarshalJSON() ([]byte, error) {
 	m := g.model
 	if err := fault.Name("emd: Guarantee.MarshalJSON", "unit", string(m.Unit)); err != nil {
@@ -122,9 +122,9 @@ func (c claim) guarantee(op string) (Guarantee, error) {
 	return Guarantee{level: level, model: model}, nil
 }
 
-// Encoded counts: the magic, whose last byte is the version; the number of users,
-// that of outputs, and the count of each output, as uvarints, as short as they can
-// be; and CRC-32C of all that, little endian.
+// Encoded counts: the magic, whose last byte is the version; the number of
+// users, that of outputs, and the count of each output, as uvarints, as short
+// as they can be; and CRC-32C of all that, little endian.
 const countsMagic = "mdpemd\x00\x01"
 
 // castagnoli finds every change of at most three bits, and of one run of 32.
@@ -140,10 +140,11 @@ func (c *Counts) MarshalBinary() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
 }
 
-// UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces c by counts
-// that [NewCounts] would take; bytes that are no such counts are an error and
-// leave c as it is. A checksum finds damage by accident; it is no signature, so
-// bytes that may have been forged need one. Memory is linear in len(b).
+// UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces c by
+// counts that [NewCounts] would take; bytes that are no such counts are an
+// error and leave c as it is. A checksum finds damage by accident; it is no
+// signature, so bytes that may have been forged need one. Memory is linear in
+// len(b).
 func (c *Counts) UnmarshalBinary(b []byte) error {
 	const op = "emd: Counts.UnmarshalBinary"
 	const magic = len(countsMagic) - 1

@@ -155,8 +155,8 @@ func TestCounts_BinaryRefuses(t *testing.T) {
 	}
 }
 
-// FuzzCounts reads hostile bytes: they are refused, or are counts with just that
-// encoding.
+// FuzzCounts reads hostile bytes: they are refused, or are counts with just
+// that encoding.
 func FuzzCounts(f *testing.F) {
 	f.Add([]byte("\x02\x03\x00\xac\x02\x04"))
 	f.Add([]byte("\x00\x00"))

@@ -177,8 +177,8 @@ func ExampleNewFrequencies() {
 	// condition 4.0, 5000 users, [0.50 0.26 0.00 -0.01 0.25]
 }
 
-// The baselines at the same model: noise on the counts of a curator, and Hadamard
-// response. Both hide far and near changes of a user alike.
+// The baselines at the same model: noise on the counts of a curator, and
+// Hadamard response. Both hide far and near changes of a user alike.
 func ExampleNewHadamardFrequencies() {
 	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1, Diameter: 1}
 	model := emd.Model{Trust: emd.Central, Users: 2, Items: 3}
@@ -201,8 +201,8 @@ func ExampleNewHadamardFrequencies() {
 	// 4 frequencies, each +- 0.47
 }
 
-// The nearest distribution moves mass as little as it can: the 0.2 too much beside
-// the hole fills it.
+// The nearest distribution moves mass as little as it can: the 0.2 too much
+// beside the hole fills it.
 func ExampleProject() {
 	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1, Diameter: 1}
 	p, dist, err := emd.Project(context.Background(), space, []float64{0.7, -0.2, 0.3, 0.2})

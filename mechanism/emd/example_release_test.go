@@ -85,9 +85,9 @@ func ExampleNewItemWise() {
 	// [4 3 3 4 3 4 3 4] <nil>
 }
 
-// Users with any number of ratings: 64 of each are drawn. The plan says how much
-// of delta the drawing may use, and for which level the item-wise release of 64
-// is to be built.
+// Users with any number of ratings: 64 of each are drawn. The plan says how
+// much of delta the drawing may use, and for which level the item-wise release
+// of 64 is to be built.
 func ExamplePlanReduction() {
 	ctx := context.Background()
 	model := emd.Model{Trust: emd.Shuffled, Users: 100_000, Diameter: 1}

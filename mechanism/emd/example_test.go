@@ -9,10 +9,10 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd"
 )
 
-// Ten thousand users hold 20 purchases each, of six articles in two departments.
-// That a quarter of a user's purchases were of other articles of the same
-// department is to be hidden. Each user randomizes its own, a shuffler mixes
-// them, and everybody may learn how the purchases of all are distributed.
+// Ten thousand users hold 20 purchases each, of six articles in two
+// departments. That a quarter of a user's purchases were of other articles of
+// the same department is to be hidden. Each user randomizes its own, a shuffler
+// mixes them, and everybody may learn how the purchases of all are distributed.
 func Example() {
 	ctx := context.Background()
 	articles := emd.Clusters{Count: 2, Size: 3, Within: 0.2, Diameter: 1}

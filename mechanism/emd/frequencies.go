@@ -14,15 +14,15 @@ import (
 
 // Frequencies estimates how the items of many users are distributed (IRC24,
 // Section 5): every item goes through a randomizer, the multiset of the results
-// is published as [Counts], and the inverse of the randomizer's law makes of it
-// an unbiased estimate of the mean of the users' distributions, each of which
-// holds the same number of items.
+// is published as [Counts], and the inverse of the randomizer's matrix makes of
+// it an unbiased estimate of the mean of the users' distributions, each of
+// which holds the same number of items.
 //
 // In the Local trust each user releases Counts of its own, and anyone may
 // [Counts.Merge] them; in the Shuffled and the Central trust the promise is for
-// one release of all users' items. A Frequencies is immutable and safe for concurrent use.
-// Besides what the inverse needs it takes O(k) memory for k items and outputs,
-// however many users there are.
+// one release of all users' items. A Frequencies is immutable and safe for
+// concurrent use. Besides what the inverse needs it takes O(k) memory for k
+// items and outputs, however many users there are.
 type Frequencies struct {
 	space     metric.Finite
 	g         Guarantee
@@ -95,7 +95,7 @@ func NewFrequencies(ctx context.Context, c *mechanism.Channel, space metric.Fini
 	if o.Audit {
 		io.Space = space
 	}
-	f, w, err := itemWiseFrequencies(ctx, op, c, space, model, io)
+	f, w, diameter, err := itemWiseFrequencies(ctx, op, c, space, model, io)
 	if err != nil {
 		return nil, err
 	}
@@ -104,10 +104,6 @@ func NewFrequencies(ctx context.Context, c *mechanism.Channel, space metric.Fini
 		return nil, err
 	}
 	f.inv, f.condition, f.outputs, f.draw = inv, inv.condition, c.Outputs(), w.drawRun
-	diameter, _, _, err := metric.Diameter(ctx, space)
-	if err != nil {
-		return nil, err
-	}
 	one := inv.errorBound(space, diameter)
 	f.bound = func(items int64) float64 { return one / math.Sqrt(float64(items)) }
 	return f, nil
@@ -129,7 +125,7 @@ func NewGKRRFrequencies(ctx context.Context, g *GKRR, model Model, o *GKRRFreque
 	if err != nil {
 		return nil, err
 	}
-	f, _, err := itemWiseFrequencies(ctx, op, c, g.space, model, &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Workers: o.Workers})
+	f, _, _, err := itemWiseFrequencies(ctx, op, c, g.space, model, &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Workers: o.Workers})
 	if err != nil {
 		return nil, err
 	}
@@ -143,18 +139,19 @@ func NewGKRRFrequencies(ctx context.Context, g *GKRR, model Model, o *GKRRFreque
 	return f, nil
 }
 
-// itemWiseFrequencies is what the two have in common: the space fits the model
-// and the item-wise release makes the promise.
-func itemWiseFrequencies(ctx context.Context, op string, c *mechanism.Channel, space metric.Finite, model Model, o *ItemWiseOptions) (*Frequencies, *ItemWise, error) {
-	model, _, err := model.checkOn(ctx, op, space)
+// itemWiseFrequencies is what the two have in common: the space, of which it
+// returns the diameter, fits the model, and the item-wise release makes the
+// promise.
+func itemWiseFrequencies(ctx context.Context, op string, c *mechanism.Channel, space metric.Finite, model Model, o *ItemWiseOptions) (*Frequencies, *ItemWise, float64, error) {
+	model, e, err := model.checkOn(ctx, op, space)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	w, err := buildItemWise(ctx, op, c, model, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
-	return &Frequencies{space: space, g: w.Guarantee(), workers: o.Workers}, w, nil
+	return &Frequencies{space: space, g: w.g, workers: o.Workers}, w, e.diameter, nil
 }
 
 // Guarantee is the promise of one [Frequencies.Release].
@@ -177,14 +174,14 @@ func (f *Frequencies) Condition() float64 {
 
 // ErrorBound bounds the expected earth mover's distance between the mean of an
 // [Estimate] from that many items in all and the truth, whatever it is: for
-// randomized response on clusters (8) and (9) of IRC24 with exact constants, and for any other channel
-// the sum of the items' standard deviations, weighted by half the diameter or
-// by the distances from one central point, whichever is less, at the worst
-// distribution. The mean of Hadamard response errs in its total, too: the bound
-// is for the mean with the same added to all items so that they sum to 1. The
-// distribution made of the estimate errs by at most twice as much. The bound
-// falls like 1/sqrt(items); it does not cover how far the users are from a
-// population that they are a sample of.
+// randomized response on clusters (8) and (9) of IRC24 with exact constants,
+// and for any other channel the sum of the items' standard deviations, weighted
+// by half the diameter or by the distances from one central point, whichever is
+// less, at the worst distribution. The mean of Hadamard response errs in its
+// total, too: the bound is for the mean with the same added to all items so
+// that they sum to 1. The distribution made of the estimate errs by at most
+// twice as much. The bound falls like 1/sqrt(items); it does not cover how far
+// the users are from a population that they are a sample of.
 func (f *Frequencies) ErrorBound(items int64) float64 {
 	fault.Must(f, f.made("emd: Frequencies.ErrorBound"))
 	if items < 1 {
@@ -195,9 +192,8 @@ func (f *Frequencies) ErrorBound(items int64) float64 {
 
 // Release publishes the items of all users of the model, of one in the Local
 // trust. Items are indices of points; one outside the space, another number of
-// users or of items than the model's, is an error. With a nil r the randomness
-// is ChaCha8 keyed from crypto/rand. The draws run on every core, about 10 ns
-// each.
+// users or of items than the model's, is an error. The draws run on every core,
+// about 10 ns each.
 func (f *Frequencies) Release(rng *rand.Rand, data Users[int]) (*Counts, error) {
 	return f.release(context.Background(), "emd: Frequencies.Release", f.Guarantee().model, rng, data)
 }
@@ -205,8 +201,8 @@ func (f *Frequencies) Release(rng *rand.Rand, data Users[int]) (*Counts, error) 
 // Collect runs one release for each of any number of users, which in the Local
 // trust is what a collector gets who merges what they sent: the sum, not the
 // parts. In the others it is [Frequencies.Release]. It reads data once,
-// in order, and keeps how often each item occurs, on which alone the law of the
-// sum depends. When ctx ends its error is returned.
+// in order, and keeps how often each item occurs, on which alone the
+// distribution of the sum depends.
 func (f *Frequencies) Collect(ctx context.Context, rng *rand.Rand, data Users[int]) (*Counts, error) {
 	model := f.Guarantee().model
 	if model.Trust == Local {

@@ -19,8 +19,8 @@ import (
 // half. On clusters of one item it is ordinary randomized response.
 //
 // A GKRR takes O(k) memory for k items and is a mechanism.Mechanism[int, int],
-// immutable and safe for concurrent use. Its law is exact: log-weights are
-// float64 numbers 0, -in and -out, in <= alpha0*Within*Diameter and out <=
+// immutable and safe for concurrent use. Its distribution is exact: log-weights
+// are float64 numbers 0, -in and -out, in <= alpha0*Within*Diameter and out <=
 // alpha0*Diameter by rounding down, and the sum over a row is the same real
 // number for all rows. Two rows of one cluster differ by in at most, two of
 // different clusters by out: with these numbers over the distances, rounded up,
@@ -30,9 +30,9 @@ type GKRR struct {
 	in, out float64
 	g       mechanism.Guarantee
 	table   *exact.Table // of item 0
-	// The inverse of the law is A^-1 = a*I + b*B + c*J, B[x,y] = 1 where x and
-	// y share a cluster and J[x,y] = 1 everywhere; a + Size*b + k*c = 1 for k
-	// items.
+	// The inverse of its matrix A is A^-1 = a*I + b*B + c*J, B[x,y] = 1 where x
+	// and y share a cluster and J[x,y] = 1 everywhere; a + Size*b + k*c = 1 for
+	// k items.
 	a, b, c float64
 	// The inverse lengthens vectors that sum to 0 over every cluster by 1+item,
 	// and those constant on clusters that sum to 0 by 1+cluster.
@@ -88,10 +88,10 @@ func NewGKRR(c Clusters, alpha0 float64) (*GKRR, error) {
 // row writes the log-weights of item x.
 func (g *GKRR) row(x int, dst []float64) []float64 { return g.space.fill(x, dst, -g.in, -g.out) }
 
-// invert finds the inverse. With weights 1, e and f, the law is A = ((1-e)I +
-// (e-f)B + fJ)/Z, B the blocks of ones and J all ones. I, B and J commute, and
-// on the three common eigenspaces, t items to a cluster and k in all, A has the
-// eigenvalues (1-e)/Z, (1-e+t(e-f))/Z and 1. Solving for the inverse's
+// invert finds the inverse. With weights 1, e and f, the matrix is A = ((1-e)I
+// + (e-f)B + fJ)/Z, B the blocks of ones and J all ones. I, B and J commute,
+// and on the three common eigenspaces, t items to a cluster and k in all, A has
+// the eigenvalues (1-e)/Z, (1-e+t(e-f))/Z and 1. Solving for the inverse's
 // coefficients there, differences taken by hand, leaves no cancellation.
 func (g *GKRR) invert() {
 	t, k := float64(g.space.Size), float64(g.space.Len())
@@ -177,7 +177,7 @@ func (g *GKRR) move(x, y int) int {
 	return y
 }
 
-// Channel returns the same law as a channel with its guarantee. Up to 1,024
+// Channel returns the mechanism as a channel with its guarantee. Up to 1,024
 // items it holds the matrix, beyond it is lazy and holds nothing.
 func (g *GKRR) Channel(ctx context.Context) (*mechanism.Channel, error) {
 	if err := g.made("emd: GKRR.Channel"); err != nil {
@@ -197,9 +197,9 @@ const denseItems = 1024 // 8 MB
 // errorBound bounds the expected earth mover's distance between the unbiased
 // estimate from N items released by g and the distribution of these items, for
 // every such distribution, up to rounding: the bounds (8), (9) of IRC24, with
-// the constants of the law instead of asymptotic ones, halved, because a tree's
+// the constants of A instead of asymptotic ones, halved, because a tree's
 // W1 is half the sum of what they add up. With s clusters of t items, u = a and
-// v = a+t*b of the inverse a*I + b*B + c*J of the law,
+// v = a+t*b of the inverse a*I + b*B + c*J of A,
 //
 //	Diameter/(2 sqrt N) * (r sqrt(C + s(t-1)(u^2-1)) + (1-r) sqrt C),  C = (s-1)(v^2-1).
 //

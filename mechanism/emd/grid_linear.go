@@ -25,8 +25,8 @@ import (
 // A target without Delta gives independent discrete Laplace noise on the
 // coordinates ([additive.DiscreteLaplace]) and needs the l1 norm. One with
 // Delta gives the discrete Gaussian ([additive.DiscreteGaussian]), in one
-// dimension only, and Model.Diameter bounds the distances it covers. A GridLinear is
-// immutable and safe for concurrent use if the query is.
+// dimension only, and Model.Diameter bounds the distances it covers. A
+// GridLinear is immutable and safe for concurrent use if the query is.
 type GridLinear[P any] struct {
 	means[P]
 	step  float64
@@ -102,9 +102,9 @@ func NewGridLinear[P any](ctx context.Context, q Query[P], step float64, model M
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	// The discrete law has the smaller variance, and P{|Z| > k} is at most that
-	// of the normal law for integers k: Canonne, Kamath, Steinke 2020,
-	// Corollary 9 and Proposition 25.
+	// The discrete Gaussian has the smaller variance, and P{|Z| > k} is at most
+	// that of the normal distribution for integers k: Canonne, Kamath, Steinke
+	// 2020, Corollary 9 and Proposition 25.
 	l.noise, l.deviation = noise, noise.Sigma()
 	l.quantile = func(p float64) float64 { return math.Ceil(noise.Sigma() * math.Sqrt2 * math.Erfinv(p)) }
 	return l, nil
@@ -122,8 +122,8 @@ func (l *GridLinear[P]) Guarantee() Guarantee {
 	return l.g
 }
 
-// Spacing is the distance between two neighboring values of a release: step/(n*m)
-// for n users of m items each.
+// Spacing is the distance between two neighboring values of a release:
+// step/(n*m) for n users of m items each.
 func (l *GridLinear[P]) Spacing() float64 {
 	fault.Must(l, l.made("emd: GridLinear.Spacing"))
 	return l.step / float64(l.model.Users) / float64(l.model.Items)
@@ -139,7 +139,7 @@ func (l *GridLinear[P]) StdDev() float64 {
 // CoordinateQuantile returns a radius that the noise does not exceed in any
 // coordinate with probability at least p: the least one, a multiple of
 // [GridLinear.Spacing], for discrete Laplace noise, and the next to that of the
-// normal law for the discrete Gaussian. NaN where p is outside [0, 1].
+// normal distribution for the discrete Gaussian. NaN where p is outside [0, 1].
 func (l *GridLinear[P]) CoordinateQuantile(p float64) float64 {
 	fault.Must(l, l.made("emd: GridLinear.CoordinateQuantile"))
 	if !(p >= 0 && p <= 1) {

@@ -91,7 +91,8 @@ func (p DP) stated(op, arg string) error {
 // Model is the setting that the promise holds in.
 func (g Guarantee) Model() Model { return g.model }
 
-// Radius is the distance that a discrete promise is made for, 0 for one per unit of distance.
+// Radius is the distance that a discrete promise is made for, 0 for one per
+// unit of distance.
 func (g Guarantee) Radius() float64 { return g.radius }
 
 // Alpha is the level per unit of d_EM; +Inf for a discrete promise, which has

@@ -23,7 +23,7 @@ import (
 // probability e^eps/(1+e^eps), and as one of the others, half of all too, with
 // the rest. It hides every item from every other at level eps, near or far.
 //
-// No matrix is stored: memory O(1). The law is exact for the level in
+// No matrix is stored: memory O(1). The distribution is exact for the level in
 // [Hadamard.Guarantee]. It is a mechanism.Mechanism[int, int], immutable and
 // safe for concurrent use. Source: Acharya, Sun, Zhang, "Hadamard response",
 // 2019, as IRC24 use it.
@@ -101,7 +101,7 @@ func (h *Hadamard) draw(rng *rand.Rand, x int) int {
 	return int(y)
 }
 
-// Channel returns the same law as a lazy channel with its guarantee.
+// Channel returns the mechanism as a lazy channel with its guarantee.
 func (h *Hadamard) Channel(ctx context.Context) (*mechanism.Channel, error) {
 	if err := h.made("emd: Hadamard.Channel"); err != nil {
 		return nil, err
@@ -147,8 +147,8 @@ func walshHadamard(f []float64) {
 	}
 }
 
-// HadamardFrequencyOptions tune [NewHadamardFrequencies]. Nil and the zero value
-// mean the defaults.
+// HadamardFrequencyOptions tune [NewHadamardFrequencies]. Nil and the zero
+// value mean the defaults.
 type HadamardFrequencyOptions struct {
 	// Workers is the number of goroutines of a release, 0 for all processors.
 	// No result depends on it.

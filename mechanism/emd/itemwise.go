@@ -137,8 +137,8 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model M
 // ItemWiseBudget returns the largest level alpha0 per unit of distance between
 // items with which a channel makes [NewItemWise] promise the target in the
 // model, rounded down, and the theorem that proves it. Build a channel of that
-// level and hand it to NewItemWise with the target's Delta and the same options.
-// See [accountant.Shuffle.Budget].
+// level and hand it to NewItemWise with the target's Delta and the same
+// options. See [accountant.Shuffle.Budget].
 func ItemWiseBudget(ctx context.Context, model Model, target Target, o *BudgetOptions) (accountant.Budget, error) {
 	const op = "emd: ItemWiseBudget"
 	if o == nil {
@@ -214,12 +214,12 @@ func (w *ItemWise) Channel() *mechanism.Channel {
 
 // Release draws an output for every item and returns how often each came up:
 // counts[y] for output y of the channel, in all as many as there are items. The
-// law is exact, as [mechanism.Channel]'s is. Items are indices of inputs of the
-// channel; one outside is an error that names its user.
+// distribution is exact, as [mechanism.Channel]'s is. Items are indices of
+// inputs of the channel; one outside is an error that names its user.
 //
 // The data are read once, in order, on the caller's goroutine; only how often
-// each input occurs is kept, which is all that the law depends on. The draws,
-// about 10 ns each, run on every core. O(items + inputs + outputs).
+// each input occurs is kept, which is all that the distribution depends on. The
+// draws, about 10 ns each, run on every core. O(items + inputs + outputs).
 func (w *ItemWise) Release(rng *rand.Rand, data Users[int]) ([]int64, error) {
 	const op = "emd: ItemWise.Release"
 	if err := w.made(op); err != nil {

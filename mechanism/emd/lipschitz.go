@@ -49,9 +49,8 @@ const (
 // differ in the last digits only.)
 //
 // An error names the point that q does not take or has no finite value at, or
-// is a [*metric.Violation] for a distance that is no number. When ctx is done
-// its error is returned. q is called once for a point, on every core;
-// n*Norm.Dim numbers are held. O(n^2 Norm.Dim).
+// is a [*metric.Violation] for a distance that is no number. q is called once
+// for a point, on every core; n*Norm.Dim numbers are held. O(n^2 Norm.Dim).
 func LipschitzAtLeast[P any](ctx context.Context, q Query[P], points *metric.Points[P]) (Slope, error) {
 	const op = "emd: LipschitzAtLeast"
 	if err := q.check(op); err != nil {

@@ -55,8 +55,9 @@ type Model struct {
 	// largest distance; everywhere else 0 is an error.
 	Diameter float64
 	// Unit names the unit of the distance between items, and so of the earth
-	// mover's distance. Where a constructor is given the space it is that of the
-	// space ([metric.UnitOf]), and another is refused with [mechanism.ErrUnit].
+	// mover's distance. Where a constructor is given the space it is that of
+	// the space ([metric.UnitOf]), and another is refused with
+	// [mechanism.ErrUnit].
 	Unit metric.Unit
 }
 
@@ -134,7 +135,8 @@ func (m Model) checkOn(ctx context.Context, op string, space metric.Finite) (Mod
 	return m, e, err
 }
 
-// checkBounded refuses a checked model whose users may hold any number of items.
+// checkBounded refuses a checked model whose users may hold any number of
+// items.
 func (m Model) checkBounded(op string) error {
 	if !m.Bounded() {
 		return fault.Value(op, "Model.Items", 0, "a number >= 1, the same for all users; NewReduced makes it so by sampling")

@@ -127,11 +127,11 @@ func (p *planner) split(ctx context.Context) error {
 	return err
 }
 
-// planMargin keeps the plan's level below target.Eps/SampleDistance by more than the
-// roundings between a plan and NewReduced: a few units of 2^-53 each, also in
-// the root. Its terms of size gap = q-mean cancel to kl ~ gap^2/(2 mean), with
-// an error of some 2^-50*gap; over the slope kl' ~ gap/mean that moves the root
-// by 2^-50*mean < 2^-50*q.
+// planMargin keeps the plan's level below target.Eps/SampleDistance by more
+// than the roundings between a plan and NewReduced: a few units of 2^-53 each,
+// also in the root. Its terms of size gap = q-mean cancel to kl ~ gap^2/(2
+// mean), with an error of some 2^-50*gap; over the slope kl' ~ gap/mean that
+// moves the root by 2^-50*mean < 2^-50*q.
 const planMargin = 0x1p-40
 
 // try values the plan that leaves sampling of delta to sampling.

@@ -45,10 +45,10 @@ type Releaser[P, Y any] interface {
 //
 //	delta_s = E (1 - e^(-alpha*(D-c)))_+ <= exp(-s*kl(c||r)) * alpha/(alpha + s*kl'(c||r)),
 //
-// kl being the divergence of Bernoulli laws and kl' its derivative in c. The
-// last step integrates Chernoff's bound P{D > t} <= exp(-s*kl(t||r)), whose
-// exponent is convex in t. Lemma 5.2 of IRC24 has the larger c = (1+sqrt 2)r +
-// (3/s) ln(1/delta_s) (its 3/8 is a misprint) and no second factor.
+// kl being the divergence of Bernoulli distributions and kl' its derivative in
+// c. The last step integrates Chernoff's bound P{D > t} <= exp(-s*kl(t||r)),
+// whose exponent is convex in t. Lemma 5.2 of IRC24 has the larger c = (1+sqrt
+// 2)r + (3/s) ln(1/delta_s) (its 3/8 is a misprint) and no second factor.
 type Reduced[P, Y any] struct {
 	inner    Releaser[P, Y]
 	g        Guarantee

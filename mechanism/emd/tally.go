@@ -13,8 +13,8 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// run is one input and how many items it has: all that the law of the counts of
-// the outputs depends on.
+// run is one input and how many items it has: all that the distribution of the
+// counts of the outputs depends on.
 type run struct {
 	x     int
 	count int64

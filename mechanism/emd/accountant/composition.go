@@ -30,7 +30,7 @@ type ComposeFor struct {
 
 // Delta returns the least delta for which the mechanisms together have level
 // (eps, delta), eps in [0, 1e100], rounded up by a relative 1e-9 or less for
-// Count up to 1e9. When ctx is done its error is returned.
+// Count up to 1e9.
 func (c Composition) Delta(ctx context.Context, eps float64) (float64, error) {
 	const op = "accountant: Composition.Delta"
 	err := c.check(op)
@@ -45,8 +45,7 @@ func (c Composition) Delta(ctx context.Context, eps float64) (float64, error) {
 }
 
 // Level returns the least eps for which the mechanisms together have level
-// (eps, delta), delta 0 or in [1e-300, 1), rounded up. When ctx is done its
-// error is returned.
+// (eps, delta), delta 0 or in [1e-300, 1), rounded up.
 func (c Composition) Level(ctx context.Context, delta float64) (float64, error) {
 	const op = "accountant: Composition.Level"
 	err := c.check(op)
@@ -76,7 +75,6 @@ func (c Composition) Level(ctx context.Context, delta float64) (float64, error) 
 
 // ComposeBudget returns the largest level that each of count mechanisms may
 // have for p to hold of all together, rounded down: the Item of [Composition].
-// When ctx is done its error is returned.
 func ComposeBudget(ctx context.Context, count int64, p ComposeFor) (float64, error) {
 	const op = "accountant: ComposeBudget"
 	err := Composition{count, 1}.check(op)

@@ -33,10 +33,11 @@
 // A [Shuffle] is the setting. [Shuffle.Level] finds alpha from alpha0 and
 // delta, [Shuffle.Delta] finds delta from alpha0 and alpha, and
 // [Shuffle.Budget] finds the alpha0 that a randomizer may have for a wanted
-// alpha and delta. Each answer names the theorem that proves it, a [Theorem], and
-// is rounded to the safe side, as are the sums inside: a figure holds for the
-// numbers that the computer works with. [Shuffle.ItemDelta] is about one item
-// that moves by one distance. [Shuffle.Theorem44] is there to compare with.
+// alpha and delta. Each answer names the theorem that proves it, a [Theorem],
+// and is rounded to the safe side, as are the sums inside: a figure holds for
+// the numbers that the computer works with. [Shuffle.ItemDelta] is about one
+// item that moves by one distance. [Shuffle.Theorem44] is there to compare
+// with.
 //
 // A [Composition] is many pure mechanisms on the same data, one after another.
 // [Composition.Level], [Composition.Delta] and [ComposeBudget] are exact.
@@ -54,8 +55,8 @@
 // A question takes up to some 500 sums of about 16 sqrt(N p) terms, p =
 // exp(-alpha0*Diameter): 0.1 s at N = 1e8 and 10 s at most. For one item and
 // [MetricRandomizer], whose p depends on the distance, it is ten times as long.
-// A composition takes time proportional to the root of its Count. Questions
-// look at their contexts between sums.
+// A composition takes time proportional to the root of its Count. A ctx
+// that is done ends a question early with its error.
 //
 // # References
 //

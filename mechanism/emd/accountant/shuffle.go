@@ -170,7 +170,7 @@ const (
 //
 // It is within a relative 1e-7 of what its bound gives in exact arithmetic, for
 // levels up to 400/Diameter, and within 1e-5 for one item and
-// [MetricRandomizer]. When ctx is done its error is returned.
+// [MetricRandomizer].
 func (s Shuffle) Level(ctx context.Context, at LevelAt) (Level, error) {
 	const op = "accountant: Shuffle.Level"
 	u, err := s.unit(op)
@@ -202,8 +202,7 @@ func (s Shuffle) Level(ctx context.Context, at LevelAt) (Level, error) {
 // Delta returns the least delta for which the release has level (at.Alpha,
 // delta), rounded up; 1 if the bounds prove nothing. It is within a relative
 // 1e-6 of what its bound gives in exact arithmetic (1e-3 for one item and
-// [MetricRandomizer]); but for that it does not grow with at.Alpha. When ctx is
-// done its error is returned.
+// [MetricRandomizer]); but for that it does not grow with at.Alpha.
 func (s Shuffle) Delta(ctx context.Context, at DeltaAt) (Slack, error) {
 	const op = "accountant: Shuffle.Delta"
 	u, err := s.unit(op)
@@ -229,8 +228,7 @@ func (s Shuffle) Delta(ctx context.Context, at DeltaAt) (Slack, error) {
 
 // Budget returns the largest level of the randomizer for which the bounds prove
 // the promise p, rounded down: [Shuffle.Level] of it is at most p.Alpha, and
-// less where the least delta of any level is what decides. When ctx is done its
-// error is returned.
+// less where the least delta of any level is what decides.
 func (s Shuffle) Budget(ctx context.Context, p BudgetFor) (Budget, error) {
 	const op = "accountant: Shuffle.Budget"
 	u, alpha, err := s.unitFor(op, p)
