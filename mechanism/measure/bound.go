@@ -135,8 +135,8 @@ func (p *plan) bound(ctx context.Context, op string, mass float64, opt BoundOpti
 	return b, err
 }
 
-// lineWalk is the walk of a domain on the line without noise on the total, which is
-// no part of a measure.
+// lineWalk is the walk of a domain on the line without noise on the total,
+// which is no part of a measure.
 func (p *plan) lineWalk() (*walk.Walk, error) {
 	s := p.walk.Scales()
 	s.Total = 0

@@ -255,8 +255,9 @@ func separate(cols []extent, splits [][]int) [][]int {
 	return splits
 }
 
-// sideFor returns the least side with at most the given number of cells; 2^-60
-// of the longest column is small enough for every number that maxCells admits.
+// sideFor returns the least side with at most the given number of cells, found
+// by its logarithm; 2^-60 of the longest column is small enough for every
+// number that maxCells admits.
 func sideFor(cols []extent, cells float64) float64 {
 	top := 0.0
 	for _, e := range cols {
@@ -265,14 +266,14 @@ func sideFor(cols []extent, cells float64) float64 {
 	// One part in 2^20 above the target still counts as the target, or a whole
 	// number of cells would be missed by rounding.
 	cells *= 1 + 0x1p-20
-	_, side := search.Change(top*0x1p-60, top, 0x1p-52, func(t float64) bool {
+	_, side := search.Change(math.Log2(top)-60, math.Log2(top), 0x1p-56, func(log float64) bool {
 		n := 1.0
 		for _, e := range cols {
-			n *= e.partsAt(t)
+			n *= e.partsAt(math.Exp2(log))
 		}
 		return n <= cells
 	})
-	return side
+	return math.Exp2(side)
 }
 
 // shapes are those of the nodes of each level.

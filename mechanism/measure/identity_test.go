@@ -195,6 +195,7 @@ func TestIdentity_IsFixed(t *testing.T) {
 		"net":        {f["net of five"].id, "085734b11908d676273e0eec3d0e9714"},
 		"folded":     {f["folded"].id, "7445a78293a82e128a40c292fe487461"},
 		"taxonomy":   {f["taxonomy"].id, "3574abec2f591ecfa1c89398f3ac1b66"},
+		"hierarchy":  {f["ultrametric"].id, "b99594c503761f3998a51be8911e97bb"},
 		"points":     {b["points"].id, "89238428dad8e5b3df10948b1a710665"},
 		"words":      {w["words"].id, "1ce1621de627140fc1c3e9dba1eac44b"},
 	} {

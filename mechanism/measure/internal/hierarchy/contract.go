@@ -41,27 +41,33 @@ func Contract(order, parent, point []int, diameter []float64, ratio float64) (up
 func Dendrogram(u *metric.Ultrametric, ratio float64) (up, at []int) {
 	order, heights := u.Order(), u.Heights()
 	// Items are the n points in their row and, from n on, the joins of the gaps
-	// between them; down has those above first.
+	// between them.
 	n := len(order)
-	parent, point, down := make([]int, 2*n-1), make([]int, 2*n-1), make([]int, 2*n-1)
-	diameter := make([]float64, 2*n-1)
-	for k, p := range order {
-		point[k], down[n-1+k] = p, k
+	parent, point := make([]int, 2*n-1), append(make([]int, 0, 2*n-1), order...)
+	diameter, sides := make([]float64, 2*n-1), make([][2]int, n-1)
+	for range heights {
+		point = append(point, -1)
 	}
-	next := n - 1
+	root := 0
 	dendrogram.Walk(heights, func(gap, left, right int) {
-		v, a, b := n+gap, gap, gap+1
+		a, b := gap, gap+1
 		if left >= 0 {
 			a = n + left
 		}
 		if right >= 0 {
 			b = n + right
 		}
-		parent[a], parent[b] = v, v
-		point[v], diameter[v] = -1, heights[gap]
-		next--
-		down[next] = v
+		root = n + gap
+		parent[a], parent[b], sides[gap], diameter[root] = root, root, [2]int{a, b}, heights[gap]
 	})
-	parent[down[0]] = -1
+	parent[root] = -1
+	var down []int // parents first; counts that were written depend on this order
+	for open := []int{root}; len(open) > 0; {
+		v := open[len(open)-1]
+		open, down = open[:len(open)-1], append(down, v)
+		if v >= n {
+			open = append(open, sides[v-n][:]...)
+		}
+	}
 	return Contract(down, parent, point, diameter, ratio)
 }

@@ -110,8 +110,8 @@ func TestDendrogram_Balls(t *testing.T) {
 		ratio      float64
 		up, points []int
 	}{
-		{1, []int{-1, 0, 0, 2, 2, 2, 1, 1}, []int{-1, -1, -1, 2, 0, 1, 4, 3}},
-		{0.5, []int{-1, 0, 1, 1, 1, 0, 0}, []int{-1, -1, 2, 0, 1, 4, 3}},
+		{1, []int{-1, 0, 1, 1, 0, 4, 4, 4}, []int{-1, -1, 3, 4, -1, 1, 0, 2}},
+		{0.5, []int{-1, 0, 0, 0, 3, 3, 3}, []int{-1, 3, 4, -1, 1, 0, 2}},
 	} {
 		up, at := Dendrogram(u, c.ratio)
 		if !slices.Equal(up, c.up) || !slices.Equal(at, c.points) {
