@@ -50,7 +50,7 @@ func accuracies(ctx context.Context, b metric.Bimetric, alphas []float64, o *Opt
 	if err != nil {
 		return nil, err
 	}
-	if err := w.measure(ctx, true, true); err != nil {
+	if err := w.measure(ctx, Lower, Upper); err != nil {
 		return nil, err
 	}
 	lower, err := w.lower(ctx)
@@ -92,16 +92,16 @@ func newWork(ctx context.Context, b metric.Bimetric, alphas []float64, o *Option
 func standardLevel(alpha float64) float64  { return directed.DivDown(alpha, 3) }
 func diametricLevel(alpha float64) float64 { return directed.DivDown(alpha, 7) }
 
-// measure takes the scales and extents that the lower or the upper bounds need.
-func (w *work) measure(ctx context.Context, lower, upper bool) error {
+// measure takes the scales and extents that the bounds on the given sides need.
+func (w *work) measure(ctx context.Context, sides ...Kind) error {
 	var entropic, diametric, privacy []float64
-	if lower {
+	if slices.Contains(sides, Lower) {
 		for _, a := range w.alphas {
 			entropic = append(entropic, 2*a)
 			diametric = append(diametric, 2*a)
 		}
 	}
-	if upper {
+	if slices.Contains(sides, Upper) {
 		var err error
 		w.radius, w.center, err = metric.Radius(ctx, w.b.Utility)
 		if err != nil {

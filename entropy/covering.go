@@ -8,7 +8,9 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/metricdp/metricdp/entropy/internal/clique"
 	"github.com/metricdp/metricdp/entropy/internal/slack"
+	"github.com/metricdp/metricdp/internal/bitset"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -46,8 +48,9 @@ const coverPoints = 64
 //
 // The number is NP-hard to find otherwise. The lower end is that of Packing at 2s,
 // for which the triangle inequality is taken to hold up to
-// [metric.DefaultTolerance], and the upper end a maximal s-separated set. For up
-// to 64 points a branch and bound closes the gap ([SearchOptions].Nodes).
+// [metric.DefaultTolerance], and the upper end a maximal s-separated set or, up to
+// 4096 points, a greedy cover. For up to 64 points a branch and bound closes the
+// gap ([SearchOptions].Nodes).
 //
 // A *metric.Ultrametric costs O(n), and others what Packing does.
 func Covering(ctx context.Context, f metric.Finite, subset []int, s float64, o *SearchOptions) (Cover, error) {
@@ -71,8 +74,8 @@ func Covering(ctx context.Context, f metric.Finite, subset []int, s float64, o *
 	return cover, ctx.Err()
 }
 
-// coverBracket is Covering by nets: a maximal s-separated set is a cover, and
-// points more than 2s apart lie in no common ball.
+// coverBracket is Covering without a search: a maximal s-separated set is a cover,
+// and points more than 2s apart lie in no common ball.
 func coverBracket(ctx context.Context, f metric.Finite, pts []int, s float64, nodes int) (Cover, error) {
 	var p packer
 	far, err := p.pack(ctx, f, pts, min(2*s/slack.Down, math.MaxFloat64), nodes)
@@ -93,12 +96,54 @@ func coverBracket(ctx context.Context, f metric.Finite, pts []int, s float64, no
 			cover.Centers = net
 		}
 	}
+	if cover.Lo < len(cover.Centers) && len(pts) <= matrixPoints {
+		if err := p.far.Far(ctx, f.Distance, pts, s); err != nil {
+			return Cover{}, err
+		}
+		if centers := greedyCover(ctx, &p.far); centers != nil && len(centers) < len(cover.Centers) {
+			cover.Centers = centers
+		}
+	}
 	for k, i := range cover.Centers {
 		cover.Centers[k] = pts[i]
 	}
 	slices.Sort(cover.Centers)
 	cover.Hi = len(cover.Centers)
 	return cover, nil
+}
+
+// greedyCover takes the ball with the most points that are not covered, again and
+// again; far has the pairs of points that are not in one another's ball. What a
+// ball would add only falls, so that few are counted anew. It is nil where ctx is
+// done.
+func greedyCover(ctx context.Context, far *clique.Graph) (centers []int) {
+	m := far.Len()
+	open := make(bitset.Set, bitset.Words(m))
+	open.Fill(m)
+	most := slices.Repeat([]int{m}, m) // at most this many points would be added
+	for open.Len() > 0 {
+		if ctx.Err() != nil {
+			return nil
+		}
+		best, gain := -1, 0
+		for i := range most {
+			if most[i] <= gain {
+				continue
+			}
+			most[i] = 0
+			for w, x := range far.Row(i) {
+				most[i] += bits.OnesCount64(open[w] &^ x)
+			}
+			if most[i] > gain {
+				best, gain = i, most[i]
+			}
+		}
+		for w, x := range far.Row(best) {
+			open[w] &= x
+		}
+		centers = append(centers, best)
+	}
+	return centers
 }
 
 // search looks for a smaller cover, and for a proof that there is none.

@@ -78,6 +78,16 @@ func TestCovering_Chain(t *testing.T) {
 	}
 }
 
+// A greedy cover is smaller than a net on points of the plane.
+func TestCovering_Greedy(t *testing.T) {
+	f := planePoints(300, 1)
+	c := testkit.Must(Covering(t.Context(), f, nil, .1, nil))
+	checkCover(t, f, allPoints(300), .1, c)
+	if net := testkit.Must(metric.Net(t.Context(), f, .1, nil)); c.Hi >= len(net)*9/10 {
+		t.Errorf("%v, a net has %d", c, len(net))
+	}
+}
+
 func BenchmarkCovering(b *testing.B) {
 	for _, n := range []int{100, 1000, 10000, 100000} {
 		f := planePoints(n, 1)

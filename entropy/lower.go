@@ -39,7 +39,7 @@ func LowerBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Optio
 	if err != nil {
 		return nil, err
 	}
-	if err := w.measure(ctx, true, false); err != nil {
+	if err := w.measure(ctx, Lower); err != nil {
 		return nil, err
 	}
 	bounds, err := one(w.lower(ctx))

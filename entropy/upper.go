@@ -105,7 +105,7 @@ func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Optio
 	if err != nil {
 		return nil, err
 	}
-	if err := w.measure(ctx, false, true); err != nil {
+	if err := w.measure(ctx, Upper); err != nil {
 		return nil, err
 	}
 	return ranked(w.upper()[0]), nil
