@@ -37,12 +37,13 @@ func (p *Projection) String() string {
 // Gap returns Upper-Lower, rounded up.
 func (p *Projection) Gap() float64 { return directed.SubUp(p.Upper, p.Lower) }
 
-// ProjectOptions are the settings of [Project], as in [Options].
+// ProjectOptions are the settings of [Project]. Nil and the zero value mean the
+// defaults. Each is as in [Options].
 type ProjectOptions struct {
-	Lazy      bool
-	MaxPivots int
-	Progress  func(pivots int, cost float64)
-	Workers   int
+	Lazy      bool                           // computes distances anew in every pass
+	MaxPivots int                            // ends the work early; 0 means no limit
+	Progress  func(pivots int, cost float64) // called after every pass
+	Workers   int                            // goroutines; 0 means one a processor
 }
 
 // Project returns a probability measure on the points of f that is nearest, in

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"log"
@@ -58,7 +59,7 @@ func main() {
 			}
 			a, b := read(task, "a"), read(task, "b")
 			show(task, func() (float64, error) {
-				r, err := wasserstein.Between(c, a, b, nil)
+				r, err := wasserstein.Between(context.Background(), c, a, b, nil)
 				if err != nil {
 					return 0, err
 				}
@@ -73,7 +74,7 @@ func main() {
 				log.Fatal(err)
 			}
 			show(task, func() (float64, error) {
-				r, err := wasserstein.Assignment(c, nil)
+				r, err := wasserstein.Assignment(context.Background(), c, nil)
 				if err != nil {
 					return 0, err
 				}
