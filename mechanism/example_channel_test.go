@@ -17,21 +17,20 @@ import (
 // seeded is for output that repeats; releases of private data pass nil.
 func seeded() *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{1})) }
 
-func must[T any](v T, err error) T {
+// Three answers, by hand: randomized response, audited.
+func ExampleFromWeights() {
+	space, err := metric.NewDense(3, []float64{1, 1, 1})
 	if err != nil {
 		log.Fatal(err)
 	}
-	return v
-}
-
-// Three answers, by hand: randomized response, audited.
-func ExampleFromWeights() {
-	space := must(metric.NewDense(3, []float64{1, 1, 1}))
-	c := must(mechanism.FromWeights(context.Background(), 3, 3, []float64{
+	c, err := mechanism.FromWeights(context.Background(), 3, 3, []float64{
 		4, 1, 1,
 		1, 4, 1,
 		1, 1, 4,
-	}, nil))
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(c.Guarantee())
 	c, audit, err := c.Certify(context.Background(), space, "answer", nil)
 	if err != nil {
@@ -39,19 +38,29 @@ func ExampleFromWeights() {
 	}
 	fmt.Println(c)
 	fmt.Printf("e^level = %.4f, between inputs %d and %d\n", math.Exp(audit.Hi), audit.X, audit.XPrime)
-	fmt.Println("released", must(c.Release(seeded(), 2)))
+	y, err := c.Release(seeded(), 2)
+	fmt.Println("released", y, err)
 	// Output:
 	// no guarantee
 	// 3 x 3 channel, 1.3863-private per answer
 	// e^level = 4.0000, between inputs 0 and 1
-	// released 0
+	// released 0 <nil>
 }
 
 // Weights far below the smallest float64 are no matter in logarithms.
 func ExampleFromLogWeights() {
-	space := must(metric.NewDense(2, []float64{1000}))
-	c := must(mechanism.FromLogWeights(context.Background(), 2, 2, []float64{0, -1e6, -1e6, 0}, nil))
-	a := must(c.Audit(context.Background(), space, nil))
+	space, err := metric.NewDense(2, []float64{1000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := mechanism.FromLogWeights(context.Background(), 2, 2, []float64{0, -1e6, -1e6, 0}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	a, err := c.Audit(context.Background(), space, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("%.6g per unit\n", a.Hi)
 	// Output: 1000 per unit
 }
@@ -59,21 +68,36 @@ func ExampleFromLogWeights() {
 // A channel that is never stored: any size, rows computed when needed.
 func ExampleNewChannel() {
 	const n = 1_000_000
-	c := must(mechanism.NewChannel(context.Background(), mechanism.Rows{Inputs: n, Outputs: n, Log: true,
+	c, err := mechanism.NewChannel(context.Background(), mechanism.Rows{Inputs: n, Outputs: n, Log: true,
 		Fill: func(x int, dst []float64) {
 			for y := range dst {
 				dst[y] = -0.5 * max(float64(x-y), float64(y-x))
 			}
-		}}, &mechanism.ChannelOptions{Lazy: true}))
-	fmt.Println(must(c.Release(seeded(), 500_000)))
-	// Output: 499997
+		}}, &mechanism.ChannelOptions{Lazy: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(c.Release(seeded(), 500_000))
+	// Output: 499997 <nil>
 }
 
 func ExampleChannel_Audit() {
-	space := must(metric.NewDense(2, []float64{0.5}))
-	c := must(mechanism.FromWeights(context.Background(), 2, 2, []float64{3, 1, 1, 3}, nil))
-	pure := must(c.Audit(context.Background(), space, nil))
-	approximate := must(c.Audit(context.Background(), space, &mechanism.AuditOptions{Delta: 0.1}))
+	space, err := metric.NewDense(2, []float64{0.5})
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := mechanism.FromWeights(context.Background(), 2, 2, []float64{3, 1, 1, 3}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	pure, err := c.Audit(context.Background(), space, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	approximate, err := c.Audit(context.Background(), space, &mechanism.AuditOptions{Delta: 0.1})
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("delta = 0: %.4f, witness inputs %d and %d, output %d\n", pure.Hi, pure.X, pure.XPrime, pure.Y)
 	fmt.Printf("delta = 0.1: %.4f\n", approximate.Hi)
 	// Output:
@@ -82,35 +106,80 @@ func ExampleChannel_Audit() {
 }
 
 func ExampleChannel_Loss() {
-	space := must(metric.NewDense(3, []float64{1, 2, 1}))
-	m := must(exponential.Standard(context.Background(), space, 2, nil))
-	losses := must(m.Loss(context.Background(), space))
+	space, err := metric.NewDense(3, []float64{1, 2, 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := exponential.Standard(context.Background(), space, 2, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	losses, err := m.Loss(context.Background(), space)
+	if err != nil {
+		log.Fatal(err)
+	}
 	worst, at := losses.Worst()
-	fmt.Printf("worst %.3f at %d, mean %.3f\n", worst, at, must(losses.Mean(nil)))
+	mean, err := losses.Mean(nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("worst %.3f at %d, mean %.3f\n", worst, at, mean)
 	// Output: worst 0.425 at 0, mean 0.424
 }
 
 // An eavesdropper's view, and how the same knowledge lowers the loss.
 func ExampleChannel_Remap() {
-	space := must(metric.NewDense(3, []float64{1, 2, 1}))
+	space, err := metric.NewDense(3, []float64{1, 2, 1})
+	if err != nil {
+		log.Fatal(err)
+	}
 	prior := []float64{0.05, 0.9, 0.05}
-	m := must(exponential.Standard(context.Background(), space, 1, nil))
-	fmt.Printf("posterior of input 1 given output 0: %.3f\n", must(m.Posterior(prior, 0, nil))[1])
-	labels := must(m.Remap(context.Background(), prior, space))
-	better := must(m.Relabel(labels))
-	before, after := must(m.Loss(context.Background(), space)), must(better.Loss(context.Background(), space))
+	m, err := exponential.Standard(context.Background(), space, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	posterior, err := m.Posterior(prior, 0, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("posterior of input 1 given output 0: %.3f\n", posterior[1])
+	labels, err := m.Remap(context.Background(), prior, space)
+	if err != nil {
+		log.Fatal(err)
+	}
+	better, err := m.Relabel(labels)
+	if err != nil {
+		log.Fatal(err)
+	}
+	losses, err := better.Loss(context.Background(), space)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mean, err := losses.Mean(prior)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(labels)
-	fmt.Printf("mean loss %.3f becomes %.3f, %v still\n", must(before.Mean(prior)), must(after.Mean(prior)), better.Guarantee())
+	fmt.Printf("mean loss %.3f, %v still\n", mean, better.Guarantee())
 	// Output:
 	// posterior of input 1 given output 0: 0.877
 	// [1 1 1]
-	// mean loss 0.561 becomes 0.100, 0.614108-private per unit still
+	// mean loss 0.100, 0.614108-private per unit still
 }
 
 func ExampleChannel_Sampler() {
-	space := must(metric.NewDense(3, []float64{1, 2, 1}))
-	m := must(exponential.Standard(context.Background(), space, 4, nil))
-	s := must(m.Sampler(0))
+	space, err := metric.NewDense(3, []float64{1, 2, 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := exponential.Standard(context.Background(), space, 4, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := m.Sampler(0)
+	if err != nil {
+		log.Fatal(err)
+	}
 	r := seeded()
 	count := make([]int, 3)
 	for range 1000 {
@@ -122,9 +191,15 @@ func ExampleChannel_Sampler() {
 
 // A channel survives a file, and is audited again when it is read.
 func ExampleReadChannel() {
-	space := must(metric.NewDense(2, []float64{1}))
-	c := must(mechanism.FromWeights(context.Background(), 2, 2, []float64{3, 1, 1, 3}, nil))
-	c, _, err := c.Certify(context.Background(), space, "km", nil)
+	space, err := metric.NewDense(2, []float64{1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := mechanism.FromWeights(context.Background(), 2, 2, []float64{3, 1, 1, 3}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, _, err = c.Certify(context.Background(), space, "km", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -132,7 +207,10 @@ func ExampleReadChannel() {
 	if err := c.WriteJSON(&b); err != nil {
 		log.Fatal(err)
 	}
-	again := must(mechanism.ReadChannel(context.Background(), &b, space, nil))
+	again, err := mechanism.ReadChannel(context.Background(), &b, space, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(again.Guarantee() == c.Guarantee(), again.Guarantee())
 	// Output: true 1.09862-private per km
 }
@@ -140,14 +218,20 @@ func ExampleReadChannel() {
 // From the points themselves to a point: no indices.
 func ExampleOn() {
 	words := []string{"river", "stream", "creek", "bank"}
-	pts := must(metric.NewPoints(words, metric.Levenshtein{}))
-	m := must(exponential.Tuned(context.Background(), pts, 0.5, &exponential.Options{Unit: "edit"}))
+	pts, err := metric.NewPoints(words, metric.Levenshtein{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := exponential.Tuned(context.Background(), pts, 0.5, &exponential.Options{Unit: "edit"})
+	if err != nil {
+		log.Fatal(err)
+	}
 	onWords := mechanism.On(m, pts)
-	fmt.Println(must(onWords.Release(seeded(), "river")))
-	_, err := onWords.Release(nil, "lake")
+	fmt.Println(onWords.Release(seeded(), "river"))
+	_, err = onWords.Release(nil, "lake")
 	fmt.Println(err)
 	// Output:
-	// river
+	// river <nil>
 	// mechanism: On: the input is not a point of the space
 }
 
@@ -177,12 +261,18 @@ func ExampleLabels() {
 }
 
 func ExampleThen() {
-	space := must(metric.NewDense(3, []float64{1, 2, 1}))
-	m := must(exponential.Standard(context.Background(), space, 2, nil))
+	space, err := metric.NewDense(3, []float64{1, 2, 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := exponential.Standard(context.Background(), space, 2, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	names := []string{"low", "middle", "high"}
 	named := mechanism.Then(mechanism.Mechanism[int, int](m), func(y int) (string, error) { return names[y], nil })
-	fmt.Println(must(named.Release(seeded(), 1)))
-	// Output: low
+	fmt.Println(named.Release(seeded(), 1))
+	// Output: low <nil>
 }
 
 // A place twice over: with noise, and as the nearest of a few cities. Both levels
@@ -210,7 +300,10 @@ func ExampleCompose() {
 }
 
 func ExampleGuarantee() {
-	g := must(mechanism.NewGuarantee(0.1, 1e-6, "km"))
+	g, err := mechanism.NewGuarantee(0.1, 1e-6, "km")
+	if err != nil {
+		log.Fatal(err)
+	}
 	eps, delta := g.At(5)
 	fmt.Printf("%v: within 5 km eps = %.2f, delta = %.0e\n", g, eps, delta)
 	eps, delta = g.Group(10, 5)

@@ -3,6 +3,7 @@ package mechanism_test
 import (
 	"encoding/json"
 	"fmt"
+	"log"
 
 	"github.com/metricdp/metricdp/mechanism"
 )
@@ -28,8 +29,18 @@ func ExampleNewGuarantee() {
 
 // A guarantee travels with what was released under it.
 func ExampleGuarantee_MarshalJSON() {
-	g := must(mechanism.NewGuarantee(0.1, 1e-6, "km"))
-	text := must(json.Marshal(must(g.Within(50))))
+	g, err := mechanism.NewGuarantee(0.1, 1e-6, "km")
+	if err != nil {
+		log.Fatal(err)
+	}
+	near, err := g.Within(50)
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := json.Marshal(near)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(string(text))
 	var again mechanism.Guarantee
 	fmt.Println(json.Unmarshal(text, &again), again)

@@ -2,6 +2,7 @@ package mechanism_test
 
 import (
 	"fmt"
+	"log"
 	"math"
 	"math/rand/v2"
 
@@ -13,8 +14,8 @@ import (
 type answer struct{}
 
 // Release draws with integers, and so exactly.
-func (answer) Release(r *rand.Rand, yes bool) (bool, error) {
-	lie := mechanism.Rand(r).Uint64N(4) == 0
+func (answer) Release(rng *rand.Rand, yes bool) (bool, error) {
+	lie := mechanism.Rand(rng).Uint64N(4) == 0
 	return yes != lie, nil
 }
 
@@ -29,13 +30,16 @@ func (answer) Guarantee() mechanism.Guarantee {
 
 func ExampleRand() {
 	// It composes and post-processes like the mechanisms of the library.
-	twice := must(mechanism.Compose[bool, bool](answer{}, answer{}))
+	twice, err := mechanism.Compose[bool, bool](answer{}, answer{})
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(twice.Guarantee())
-	fmt.Println(must(twice.Release(seeded(), true)))
-	_, err := twice.Release(nil, true) // in earnest
+	fmt.Println(twice.Release(seeded(), true))
+	_, err = twice.Release(nil, true) // in earnest
 	fmt.Println(err)
 	// Output:
 	// 2.19723-private per answer
-	// [true true]
+	// [true true] <nil>
 	// <nil>
 }

@@ -15,34 +15,37 @@ import (
 // seeded is for output that repeats; releases of private data pass nil.
 func seeded() *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{1})) }
 
-func must[T any](v T, err error) T {
+// line is five places, one kilometer apart.
+func line() metric.Finite {
+	pts, err := metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	return v
-}
-
-// line is five places, one kilometer apart.
-func line() metric.Finite {
-	pts := [][]float64{{0}, {1}, {2}, {3}, {4}}
-	return must(metric.NewPoints(pts, metric.Euclidean{}))
+	return pts
 }
 
 func worst(m *exponential.Mechanism, f metric.Finite) float64 {
-	l, _ := must(m.Loss(context.Background(), f)).Worst()
-	return l
+	l, err := m.Loss(context.Background(), f)
+	if err != nil {
+		log.Fatal(err)
+	}
+	loss, _ := l.Worst()
+	return loss
 }
 
 func ExampleStandard() {
 	f := line()
-	m := must(exponential.Standard(context.Background(), f, 1, &exponential.Options{Unit: "km"}))
+	m, err := exponential.Standard(context.Background(), f, 1, &exponential.Options{Unit: "km"})
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(m)
 	fmt.Printf("worst loss %.3f km\n", worst(m, f))
-	fmt.Println(must(m.Release(seeded(), 2)))
+	fmt.Println(m.Release(seeded(), 2))
 	// Output:
 	// standard, rate 0.5: 5 x 5 channel, 0.683971-private per km
 	// worst loss 1.094 km
-	// 0
+	// 0 <nil>
 }
 
 // A space of any size: no matrix is ever made.
@@ -51,23 +54,38 @@ func ExampleLazy() {
 	for i := range pts {
 		pts[i] = []float64{float64(i % 500), float64(i / 500)}
 	}
-	f := must(metric.NewPoints(pts, metric.Euclidean{}))
-	m := must(exponential.Lazy(context.Background(), f, 2, nil))
-	y := must(m.Release(seeded(), 100_250))
+	f, err := metric.NewPoints(pts, metric.Euclidean{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := exponential.Lazy(context.Background(), f, 2, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	y, err := m.Release(seeded(), 100_250)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(m.Guarantee(), "released", pts[y], "for", pts[100_250])
 	// Output: 2-private per unit released [250 198] for [250 200]
 }
 
 func ExampleWeighted() {
 	f := line()
-	m := must(exponential.Weighted(context.Background(), f, 1, []float64{1, 1, 10, 1, 1}, nil))
+	m, err := exponential.Weighted(context.Background(), f, 1, []float64{1, 1, 10, 1, 1}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("level %.3f, P(2|0) = %.3f\n", m.Guarantee().Alpha(), m.Prob(0, 2))
 	// Output: level 0.881, P(2|0) = 0.652
 }
 
 func ExampleTuned() {
 	f := line()
-	m := must(exponential.Tuned(context.Background(), f, 1, nil))
+	m, err := exponential.Tuned(context.Background(), f, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("rate %.3f, level %.3f, worst loss %.3f\n", m.Beta, m.Guarantee().Alpha(), worst(m, f))
 	// Output: rate 0.794, level 1.000, worst loss 0.744
 }
@@ -78,20 +96,32 @@ func ExampleConstantNormalizer() {
 	for i := range 6 {
 		roads = append(roads, metric.Edge{I: i, J: (i + 1) % 6, Length: 1})
 	}
-	ring := must(metric.NewGraphEdges(context.Background(), 6, roads))
-	m := must(exponential.ConstantNormalizer(context.Background(), ring, 1, nil))
+	ring, err := metric.NewGraphEdges(context.Background(), 6, roads)
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := exponential.ConstantNormalizer(context.Background(), ring, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("rate %.3f, level %.3f\n", m.Beta, m.Guarantee().Alpha())
 	// Output: rate 1.000, level 1.000
 }
 
 func ExampleTight() {
 	f := line()
-	m := must(exponential.Tight(context.Background(), f, 1, nil))
+	m, err := exponential.Tight(context.Background(), f, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("level %.3f, worst loss %.3f\n", m.Guarantee().Alpha(), worst(m, f))
 
 	var negative *exponential.NegativeWeightError
-	star := must(metric.NewDense(5, []float64{1, 1, 1, 1, 2, 2, 2, 2, 2, 2}))
-	_, err := exponential.Tight(context.Background(), star, 0.4, nil)
+	star, err := metric.NewDense(5, []float64{1, 1, 1, 1, 2, 2, 2, 2, 2, 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = exponential.Tight(context.Background(), star, 0.4, nil)
 	fmt.Println(errors.As(err, &negative), negative.Index)
 	// Output:
 	// level 1.000, worst loss 0.736
@@ -99,17 +129,23 @@ func ExampleTight() {
 }
 
 func ExampleConstant() {
-	m := must(exponential.Constant(5, 2, "km"))
+	m, err := exponential.Constant(5, 2, "km")
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(m)
-	fmt.Println(must(m.Release(nil, 0)))
+	fmt.Println(m.Release(nil, 0))
 	// Output:
 	// constant: 5 x 1 channel, 0-private per km
-	// 2
+	// 2 <nil>
 }
 
 func ExampleBest() {
 	f := line()
-	c := must(exponential.Best(context.Background(), metric.Same(f), 1, nil))
+	c, err := exponential.Best(context.Background(), metric.Same(f), 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("%s: worst loss %.3f\n", c.Method, c.Objective)
 	for _, k := range c.Candidates {
 		if k.Err == nil {
@@ -126,23 +162,33 @@ func ExampleBest() {
 
 // Numbers in [0, 1], released from a continuum.
 func ExampleNewBaseMeasure() {
-	m := must(exponential.NewBaseMeasure(exponential.BaseMeasure[float64, float64]{
+	m, err := exponential.NewBaseMeasure(exponential.BaseMeasure[float64, float64]{
 		Map:       func(x float64) (float64, error) { return x, nil },
 		Lipschitz: 1,
 		Sigma:     metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }),
 		Draw:      func(r *rand.Rand) float64 { return r.Float64() },
 		Beta:      10,
-	}))
-	fmt.Printf("%v, released %.3f\n", m.Guarantee(), must(m.Release(seeded(), 0.25)))
-	// Output: 20-private per unit, released 0.304
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	y, err := m.Release(seeded(), 0.25)
+	fmt.Printf("%v, released %.3f, %v\n", m.Guarantee(), y, err)
+	// Output: 20-private per unit, released 0.304, <nil>
 }
 
 func ExampleSmallestBeta() {
 	f := line()
 	mu := []float64{0.2, 0.2, 0.2, 0.2, 0.2}
 	target := exponential.Target{Gamma: 1, Delta: 0.05}
-	small := must(exponential.SmallestBeta(context.Background(), f, mu, target))
-	paper := must(exponential.UtilityBeta(target, 0.2))
+	small, err := exponential.SmallestBeta(context.Background(), f, mu, target)
+	if err != nil {
+		log.Fatal(err)
+	}
+	paper, err := exponential.UtilityBeta(target, 0.2)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("within 1 km with probability 95 %%: rate %.3f suffices, the general formula says %.3f\n", small, paper)
 	// Output: within 1 km with probability 95 %: rate 1.657 suffices, the general formula says 9.210
 }

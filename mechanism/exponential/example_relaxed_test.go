@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -20,18 +21,33 @@ func ExampleRelaxed() {
 			}
 		}
 	}
-	steps := must(metric.TreeFromPaths(paths)).PathMetric()
-	cost := must(metric.NewPoints(paths, metric.CommonPrefix[string]{}))
-	b := must(metric.NewBimetric(steps, cost))
+	tree, err := metric.TreeFromPaths(paths)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cost, err := metric.NewPoints(paths, metric.CommonPrefix[string]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	b, err := metric.NewBimetric(tree.PathMetric(), cost)
+	if err != nil {
+		log.Fatal(err)
+	}
 
-	m := must(exponential.Relaxed(context.Background(), b, 1, &exponential.RelaxedOptions{Accuracy: true, Unit: "step"}))
+	m, err := exponential.Relaxed(context.Background(), b, 1, &exponential.RelaxedOptions{Accuracy: true, Unit: "step"})
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("clusters within %v: %d outputs\n", m.Separation, m.Outputs())
 	fmt.Printf("worst loss %.3f, proved below %.3f\n", worst(&m.Mechanism, cost), m.Bound)
-	std := must(exponential.Standard(context.Background(), steps, 1, nil))
+	std, err := exponential.Standard(context.Background(), b.Privacy, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("standard mechanism: %.3f\n", worst(std, cost))
 
 	var none *metric.Violation
-	_, err := exponential.Relaxed(context.Background(), metric.Same(line()), 1, &exponential.RelaxedOptions{Accuracy: true})
+	_, err = exponential.Relaxed(context.Background(), metric.Same(line()), 1, &exponential.RelaxedOptions{Accuracy: true})
 	fmt.Println(errors.As(err, &none))
 	fmt.Println(err)
 	// Output:
@@ -44,7 +60,10 @@ func ExampleRelaxed() {
 
 func ExampleMostPrivate() {
 	f := line()
-	m := must(exponential.MostPrivate(context.Background(), metric.Same(f), nil, exponential.Target{Gamma: 1, Delta: 0.05}, nil))
+	m, err := exponential.MostPrivate(context.Background(), metric.Same(f), nil, exponential.Target{Gamma: 1, Delta: 0.05}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("farther than 1 km with probability %.3f, at level %.3f\n", m.Miss, m.Guarantee().Alpha())
 	fmt.Printf("the general formula says %.3f\n", m.FormulaLevel)
 	// Output:
@@ -54,7 +73,10 @@ func ExampleMostPrivate() {
 
 func ExampleMisses() {
 	f := line()
-	m := must(exponential.Tuned(context.Background(), f, 1, nil))
+	m, err := exponential.Tuned(context.Background(), f, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	p, x, err := exponential.Misses(context.Background(), m.Channel, f, 1)
 	if err != nil {
 		panic(err)
