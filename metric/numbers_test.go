@@ -41,7 +41,7 @@ func onLine[T constraints.Integer | constraints.Float](t *testing.T, points ...T
 }
 
 func TestNumbers_ExactDifference(t *testing.T) {
-	onLine(t, math.MinInt64, math.MinInt64+1, -1<<53-1, -7, 0, 1, 1<<53, 1<<53+1, 1<<53+2, 1<<53+3, math.MaxInt64-1, math.MaxInt64)
+	onLine[int64](t, math.MinInt64, math.MinInt64+1, -1<<53-1, -7, 0, 1, 1<<53, 1<<53+1, 1<<53+2, 1<<53+3, math.MaxInt64-1, math.MaxInt64)
 	onLine[uint64](t, 0, 1, 1<<53, 1<<53+1, 1<<63-1, 1<<63, 1<<63+1025, math.MaxUint64-1, math.MaxUint64)
 	onLine[int8](t, -128, -127, -1, 0, 1, 127)
 	onLine[uint8](t, 0, 1, 254, 255)
