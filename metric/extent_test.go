@@ -9,7 +9,7 @@ import (
 )
 
 func TestExtent_EqualsDefinition(t *testing.T) {
-	nettestSpaces(t, 80, func(t *testing.T, p *Points[[]float64]) {
+	eachSpace(t, 80, func(t *testing.T, p *Points[[]float64]) {
 		n := p.Len()
 		diam, least, positive := pair{-1, 0, 0}, pair{math.Inf(1), -1, -1}, pair{math.Inf(1), -1, -1}
 		radius := entry{math.Inf(1), -1}
@@ -32,7 +32,7 @@ func TestExtent_EqualsDefinition(t *testing.T) {
 				radius = entry{far, i}
 			}
 		}
-		for _, f := range []Finite{p, nettestScan{p}} {
+		for _, f := range []Finite{p, scanned{p}} {
 			if d, i, j, err := Diameter(t.Context(), f); err != nil || (pair{d, i, j}) != diam {
 				t.Errorf("Diameter(%T) = %v (%d, %d), want %v", f, d, i, j, diam)
 			}
@@ -51,8 +51,8 @@ func TestExtent_EqualsDefinition(t *testing.T) {
 
 // The chunks of several workers: closed forms on a grid, where extremes tie.
 func TestExtent_Grid(t *testing.T) {
-	p := nettestPoints(nettestGrid(41, 41), nettestSpace{1, nettestIdentity})
-	for _, f := range []Finite{p, nettestScan{p}} {
+	p := under(gridPoints(41, 41), normSpace{1, identity})
+	for _, f := range []Finite{p, scanned{p}} {
 		if d, i, j, err := Diameter(t.Context(), f); err != nil || d != 80 || i != 0 || j != 41*41-1 {
 			t.Errorf("diameter %v (%d, %d)", d, i, j)
 		}
@@ -66,13 +66,13 @@ func TestExtent_Grid(t *testing.T) {
 }
 
 func TestExtent_FewPoints(t *testing.T) {
-	inf, one := math.Inf(1), nettestPoints([][]float64{{5}}, nettestSpace{2, nettestIdentity})
+	inf, one := math.Inf(1), under([][]float64{{5}}, normSpace{2, identity})
 	for f, want := range map[Finite]struct {
 		diameter, radius, least pair
 	}{
-		one:              {pair{0, 0, 0}, pair{0, 0, 0}, pair{inf, -1, -1}},
-		nettestScan{one}: {pair{0, 0, 0}, pair{0, 0, 0}, pair{inf, -1, -1}},
-		nettestEmpty{}:   {pair{0, -1, -1}, pair{0, -1, 0}, pair{inf, -1, -1}},
+		one:          {pair{0, 0, 0}, pair{0, 0, 0}, pair{inf, -1, -1}},
+		scanned{one}: {pair{0, 0, 0}, pair{0, 0, 0}, pair{inf, -1, -1}},
+		noPoints{}:   {pair{0, -1, -1}, pair{0, -1, 0}, pair{inf, -1, -1}},
 	} {
 		if d, i, j, err := Diameter(t.Context(), f); err != nil || (pair{d, i, j}) != want.diameter {
 			t.Errorf("diameter of %T: %v (%d, %d), %v", f, d, i, j, err)
@@ -88,7 +88,7 @@ func TestExtent_FewPoints(t *testing.T) {
 
 func BenchmarkExtent(b *testing.B) {
 	for _, n := range []int{1000, 1000000} {
-		p := nettestPlane(n)
+		p := planePoints(n)
 		for name, f := range map[string]func(){
 			"Diameter":    func() { Diameter(b.Context(), p) },
 			"Radius":      func() { Radius(b.Context(), p) },
@@ -97,6 +97,6 @@ func BenchmarkExtent(b *testing.B) {
 			testkit.Bench(b, fmt.Sprintf("%s/n=%d", name, n), f)
 		}
 	}
-	p := nettestScan{nettestPlane(1000)}
+	p := scanned{planePoints(1000)}
 	testkit.Bench(b, "Diameter/scan/n=1000", func() { Diameter(b.Context(), p) })
 }

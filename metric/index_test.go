@@ -11,8 +11,8 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-// nettestOrder is every point but i, by distance from i, then by index.
-func nettestOrder(f Finite, i int) []int {
+// byDistance is every point but i, by distance from i, then by index.
+func byDistance(f Finite, i int) []int {
 	var all []int
 	for j := range f.Len() {
 		if j != i {
@@ -34,15 +34,15 @@ func nettestOrder(f Finite, i int) []int {
 
 // The answers of the tree and of the scan are those of the definition.
 func TestIndex_EqualsDefinition(t *testing.T) {
-	nettestSpaces(t, 70, func(t *testing.T, p *Points[[]float64]) {
+	eachSpace(t, 70, func(t *testing.T, p *Points[[]float64]) {
 		n := p.Len()
 		d := testkit.Must(Densify(t.Context(), p))
-		tree, scan := NewIndex(p), NewIndex(nettestScan{p})
+		tree, scan := NewIndex(p), NewIndex(scanned{p})
 		if tree.tree == nil || scan.tree != nil {
 			t.Fatal("the tree is used in the wrong place")
 		}
 		for i := 0; i < n; i += 5 {
-			order := nettestOrder(d, i)
+			order := byDistance(d, i)
 			for _, ix := range []*Index{tree, scan} {
 				for _, k := range []int{0, 1, 2, 7, n - 1, n + 5} {
 					want := append([]int{-9}, order[:min(k, n-1)]...)
@@ -98,8 +98,8 @@ func TestIndex_Sphere(t *testing.T) {
 	for i, p := range places {
 		vectors[i] = GreatCircle{math.Exp(r.NormFloat64())}.Append(nil, p)
 	}
-	for _, f := range []Finite{sphere, nettestPoints(vectors, Angular{})} {
-		tree, scan := NewIndex(f), NewIndex(nettestScan{f})
+	for _, f := range []Finite{sphere, under(vectors, Angular{})} {
+		tree, scan := NewIndex(f), NewIndex(scanned{f})
 		if tree.tree == nil {
 			t.Fatal("no tree")
 		}
@@ -125,7 +125,7 @@ func TestIndex_Sphere(t *testing.T) {
 }
 
 func TestIndex_Edges(t *testing.T) {
-	one := NewIndex(nettestPoints([][]float64{{3}}, nettestSpace{2, nettestIdentity}))
+	one := NewIndex(under([][]float64{{3}}, normSpace{2, identity}))
 	if j, d := one.Nearest(0); j != -1 || !math.IsInf(d, 1) {
 		t.Errorf("Nearest in a single point: %d, %v", j, d)
 	}
@@ -140,7 +140,7 @@ func TestIndex_Edges(t *testing.T) {
 			t.Errorf("Ball of radius %v: %v", r, got)
 		}
 	}
-	for _, f := range []Finite{nettestPlane(50), nettestScan{nettestPlane(50)}} {
+	for _, f := range []Finite{planePoints(50), scanned{planePoints(50)}} {
 		ix := NewIndex(f)
 		func() {
 			defer func() {
@@ -161,7 +161,7 @@ func TestIndex_DuplicatesAreCheap(t *testing.T) {
 	for i := range pts {
 		pts[i] = []float64{float64(i % 2), 0}
 	}
-	count := &nettestCounter{Finite: nettestPoints(pts, nettestSpace{2, nettestIdentity})}
+	count := &counter{Finite: under(pts, normSpace{2, identity})}
 	ix := NewIndex(count)
 	for i := range 100 {
 		if got := ix.Neighbors(n-1-i, 3, nil); !slices.Equal(got, []int{(n - 1 - i) % 2, (n-1-i)%2 + 2, (n-1-i)%2 + 4}) {
@@ -173,21 +173,21 @@ func TestIndex_DuplicatesAreCheap(t *testing.T) {
 	}
 }
 
-type nettestCounter struct {
+type counter struct {
 	Finite
 	calls int
 }
 
-func (c *nettestCounter) Distance(i, j int) float64 {
+func (c *counter) Distance(i, j int) float64 {
 	c.calls++
 	return c.Finite.Distance(i, j)
 }
-func (c *nettestCounter) Embed() (Embedding, bool) { return finite.Embed[Embedding](c.Finite) }
+func (c *counter) Embed() (Embedding, bool) { return finite.Embed[Embedding](c.Finite) }
 
 // The tree asks for few distances beside those it must return.
 func TestIndex_Prunes(t *testing.T) {
 	const n = 20000
-	count := &nettestCounter{Finite: nettestPlane(n)}
+	count := &counter{Finite: planePoints(n)}
 	ix := NewIndex(count)
 	found := 0
 	for i := range 100 {
@@ -216,9 +216,9 @@ func TestIndex_DoesNotAllocate(t *testing.T) {
 	if testkit.Race {
 		t.Skip("sync.Pool drops items under the race detector")
 	}
-	p, x := nettestPlane(1000), []float64{0.3, 0.7}
+	p, x := planePoints(1000), []float64{0.3, 0.7}
 	l := NewLocator(p)
-	for _, f := range []Finite{p, nettestScan{p}} {
+	for _, f := range []Finite{p, scanned{p}} {
 		ix := NewIndex(f)
 		dst := make([]int, 0, 1000)
 		for name, query := range map[string]func(){
@@ -239,7 +239,7 @@ func TestIndex_DoesNotAllocate(t *testing.T) {
 
 func BenchmarkIndex(b *testing.B) {
 	for _, n := range []int{1000, 1000000} {
-		ix := NewIndex(nettestPlane(n))
+		ix := NewIndex(planePoints(n))
 		r := random.Seeded(5)
 		dst := make([]int, 0, 1000)
 		radius := math.Sqrt(10 / (math.Pi * float64(n))) // about ten points

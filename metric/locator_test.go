@@ -13,9 +13,9 @@ import (
 
 func TestLocator_EqualsDefinition(t *testing.T) {
 	r := random.Seeded(10)
-	nettestSpaces(t, 90, func(t *testing.T, p *Points[[]float64]) {
+	eachSpace(t, 90, func(t *testing.T, p *Points[[]float64]) {
 		// The same space without its embedding.
-		scan := nettestPoints(p.pts, Func[[]float64](p.space.Distance))
+		scan := under(p.pts, Func[[]float64](p.space.Distance))
 		for _, l := range []*Locator[[]float64]{NewLocator(p), NewLocator(scan)} {
 			for trial := range 40 {
 				x := slices.Clone(p.At(r.IntN(p.Len())))
@@ -55,7 +55,7 @@ func TestLocator_EqualsDefinition(t *testing.T) {
 }
 
 func TestLocator_ConcurrentUse(t *testing.T) {
-	p := nettestPlane(2000)
+	p := planePoints(2000)
 	l := NewLocator(p)
 	var wg sync.WaitGroup
 	for w := range 4 {
@@ -74,7 +74,7 @@ func TestLocator_ConcurrentUse(t *testing.T) {
 
 func BenchmarkLocator(b *testing.B) {
 	for _, n := range []int{1000, 1000000} {
-		l := NewLocator(nettestPlane(n))
+		l := NewLocator(planePoints(n))
 		r, x := random.Seeded(11), make([]float64, 2)
 		testkit.Bench(b, fmt.Sprintf("n=%d", n), func() {
 			x[0], x[1] = r.Float64(), r.Float64()

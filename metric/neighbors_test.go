@@ -11,15 +11,15 @@ import (
 )
 
 func TestNearestNeighbors_EqualsDefinition(t *testing.T) {
-	p := nettestPlane(300)
-	for _, f := range []Finite{p, nettestScan{p}} {
+	p := planePoints(300)
+	for _, f := range []Finite{p, scanned{p}} {
 		for _, k := range []int{1, 4, 299} {
 			got, err := NearestNeighbors(t.Context(), f, k)
 			if err != nil || len(got) != 300*k {
 				t.Fatal(len(got), err)
 			}
 			for i := range 300 {
-				if want := nettestOrder(p, i)[:k]; !slices.Equal(got[i*k:(i+1)*k], want) {
+				if want := byDistance(p, i)[:k]; !slices.Equal(got[i*k:(i+1)*k], want) {
 					t.Fatalf("k=%d: neighbors of %d: %v, want %v", k, i, got[i*k:(i+1)*k], want)
 				}
 			}
@@ -29,7 +29,7 @@ func TestNearestNeighbors_EqualsDefinition(t *testing.T) {
 
 // u is in I(v) exactly where v is u or among its r-1 nearest others.
 func TestReverseNeighbors_IsTheInverse(t *testing.T) {
-	p := nettestPoints(nettestGrid(6, 6), nettestSpace{2, nettestIdentity})
+	p := under(gridPoints(6, 6), normSpace{2, identity})
 	n := p.Len()
 	for _, r := range []int{1, 2, 5, n} {
 		sets := testkit.Must(ReverseNeighbors(t.Context(), p, r))
@@ -40,7 +40,7 @@ func TestReverseNeighbors_IsTheInverse(t *testing.T) {
 				t.Fatalf("I(%d) = %v is not sorted", v, set)
 			}
 			for u := range n {
-				want := u == v || slices.Contains(nettestOrder(p, u)[:r-1], v)
+				want := u == v || slices.Contains(byDistance(p, u)[:r-1], v)
 				if _, got := slices.BinarySearch(set, u); got != want {
 					t.Fatalf("r=%d: %d in I(%d): %v, want %v", r, u, v, got, want)
 				}
@@ -58,11 +58,11 @@ func TestReverseNeighbors_IsTheInverse(t *testing.T) {
 	}
 }
 
-// nettestNaN has three points, of which two are no number apart.
-type nettestNaN struct{}
+// oneNaN has three points, of which two are no number apart.
+type oneNaN struct{}
 
-func (nettestNaN) Len() int { return 3 }
-func (nettestNaN) Distance(i, j int) float64 {
+func (oneNaN) Len() int { return 3 }
+func (oneNaN) Distance(i, j int) float64 {
 	if i+j == 3 {
 		return math.NaN()
 	}
@@ -71,26 +71,22 @@ func (nettestNaN) Distance(i, j int) float64 {
 
 func TestNeighbors_NotANumber(t *testing.T) {
 	var v *Violation
-	if _, err := NearestNeighbors(t.Context(), nettestNaN{}, 2); !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 3 {
+	if _, err := NearestNeighbors(t.Context(), oneNaN{}, 2); !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 3 {
 		t.Errorf("NearestNeighbors: %v", err)
 	}
-	if _, err := ReverseNeighbors(t.Context(), nettestNaN{}, 3); !errors.As(err, &v) {
+	if _, err := ReverseNeighbors(t.Context(), oneNaN{}, 3); !errors.As(err, &v) {
 		t.Errorf("ReverseNeighbors: %v", err)
 	}
 }
 
-// nettestEmpty has no points, nettestEndless too many.
-type (
-	nettestEmpty   struct{}
-	nettestEndless struct{ nettestEmpty }
-)
+// noPoints has no points.
+type noPoints struct{}
 
-func (nettestEmpty) Len() int                  { return 0 }
-func (nettestEmpty) Distance(i, j int) float64 { panic("no points") }
-func (nettestEndless) Len() int                { return math.MaxInt }
+func (noPoints) Len() int                  { return 0 }
+func (noPoints) Distance(i, j int) float64 { panic("no points") }
 
-// nettestGrid returns the w*h points of a grid of unit steps.
-func nettestGrid(w, h int) [][]float64 {
+// gridPoints returns the w*h points of a grid of unit steps.
+func gridPoints(w, h int) [][]float64 {
 	var pts [][]float64
 	for y := range h {
 		for x := range w {
@@ -102,7 +98,7 @@ func nettestGrid(w, h int) [][]float64 {
 
 func BenchmarkNeighbors(b *testing.B) {
 	for _, n := range []int{1000, 100000} {
-		p := nettestPlane(n)
+		p := planePoints(n)
 		testkit.Bench(b, fmt.Sprintf("k=10/n=%d", n), func() { testkit.Must(NearestNeighbors(b.Context(), p, 10)) })
 	}
 }

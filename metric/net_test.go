@@ -12,8 +12,8 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-// nettestGreedy is the net by its definition.
-func nettestGreedy(f Finite, s float64, order []int) []int {
+// greedyNet is the net by its definition.
+func greedyNet(f Finite, s float64, order []int) []int {
 	var net []int
 next:
 	for _, i := range order {
@@ -29,7 +29,7 @@ next:
 
 func TestNet_EqualsGreedy(t *testing.T) {
 	r := random.Seeded(6)
-	nettestSpaces(t, 90, func(t *testing.T, p *Points[[]float64]) {
+	eachSpace(t, 90, func(t *testing.T, p *Points[[]float64]) {
 		n := p.Len()
 		d := testkit.Must(Densify(t.Context(), p))
 		all := r.Perm(n)
@@ -44,7 +44,7 @@ func TestNet_EqualsGreedy(t *testing.T) {
 					if order == nil {
 						want = all
 					}
-					want = nettestGreedy(d, s, want)
+					want = greedyNet(d, s, want)
 					for _, f := range []Finite{p, d} {
 						got, err := Net(t.Context(), f, s, &NetOptions{Order: order})
 						if err != nil || !slices.Equal(got, want) {
@@ -59,7 +59,7 @@ func TestNet_EqualsGreedy(t *testing.T) {
 
 // A net is s-separated, strictly, and maximal. On a grid most separations tie.
 func TestNet_SeparatedAndMaximal(t *testing.T) {
-	p := nettestPoints(nettestGrid(40, 40), nettestSpace{1, nettestIdentity})
+	p := under(gridPoints(40, 40), normSpace{1, identity})
 	for _, s := range []float64{0, 0.5, 1, 2, 3, 1000} {
 		net := testkit.Must(Net(t.Context(), p, s, nil))
 		for i := range p.Len() {
@@ -77,7 +77,7 @@ func TestNet_SeparatedAndMaximal(t *testing.T) {
 }
 
 func TestNet_Progress(t *testing.T) {
-	for _, f := range []Finite{nettestPlane(10000), nettestScan{nettestPlane(500)}} {
+	for _, f := range []Finite{planePoints(10000), scanned{planePoints(500)}} {
 		last := 0
 		_, err := Net(t.Context(), f, 0.1, &NetOptions{Progress: func(done, total int) {
 			if done < last || total != f.Len() {
@@ -93,7 +93,7 @@ func TestNet_Progress(t *testing.T) {
 
 func TestFarthestFirst_EqualsDefinition(t *testing.T) {
 	r := random.Seeded(7)
-	nettestSpaces(t, 40, func(t *testing.T, p *Points[[]float64]) {
+	eachSpace(t, 40, func(t *testing.T, p *Points[[]float64]) {
 		n, start := p.Len(), r.IntN(p.Len())
 		order, radii, err := FarthestFirst(t.Context(), p, n, start)
 		if err != nil || len(order) != n || len(radii) != n+1 {
@@ -126,13 +126,13 @@ func TestFarthestFirst_EqualsDefinition(t *testing.T) {
 
 func TestAssign_EqualsDefinition(t *testing.T) {
 	r := random.Seeded(8)
-	nettestSpaces(t, 120, func(t *testing.T, p *Points[[]float64]) {
+	eachSpace(t, 120, func(t *testing.T, p *Points[[]float64]) {
 		for _, m := range []int{1, 5, 2*kdtree.LeafSize + 20} {
 			centers := make([]int, m) // with repetitions
 			for k := range centers {
 				centers[k] = r.IntN(p.Len())
 			}
-			for _, f := range []Finite{p, nettestScan{p}} {
+			for _, f := range []Finite{p, scanned{p}} {
 				nearest, dist, err := Assign(t.Context(), f, centers)
 				if err != nil {
 					t.Fatal(err)
@@ -156,17 +156,17 @@ func TestAssign_EqualsDefinition(t *testing.T) {
 // Centers in a speck of the space: the other points lie far outside the range
 // that their tree is scaled to.
 func TestAssign_FarFromCenters(t *testing.T) {
-	pts, centers := nettestGrid(10, 10), make([]int, 80)
+	pts, centers := gridPoints(10, 10), make([]int, 80)
 	for i := range centers {
 		centers[i] = i
 		pts[i] = []float64{1e-200 * float64(i), 1e-190}
 	}
-	p := nettestPoints(pts, nettestSpace{1, nettestIdentity})
+	p := under(pts, normSpace{1, identity})
 	nearest, _, err := Assign(t.Context(), p, centers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, _, err := Assign(t.Context(), nettestScan{p}, centers)
+	want, _, err := Assign(t.Context(), scanned{p}, centers)
 	if err != nil || !slices.Equal(nearest, want) {
 		t.Errorf("%v, want %v", nearest, want)
 	}
@@ -175,10 +175,10 @@ func TestAssign_FarFromCenters(t *testing.T) {
 // Results do not depend on the number of workers.
 func TestNet_WorkersDoNotMatter(t *testing.T) {
 	run := func() string {
-		p := nettestPlane(3000)
-		grid := nettestPoints(nettestGrid(35, 35), nettestSpace{2, nettestIdentity})
+		p := planePoints(3000)
+		grid := under(gridPoints(35, 35), normSpace{2, identity})
 		out := ""
-		for _, f := range []Finite{p, grid, nettestScan{grid}} {
+		for _, f := range []Finite{p, grid, scanned{grid}} {
 			net, _ := Net(t.Context(), f, 0.2, nil)
 			order, radii, _ := FarthestFirst(t.Context(), f, 20, 3)
 			nearest, dist, _ := Assign(t.Context(), f, net[:min(len(net), 300)])
@@ -202,7 +202,7 @@ func TestNet_WorkersDoNotMatter(t *testing.T) {
 // points.
 func BenchmarkNet(b *testing.B) {
 	for _, n := range []int{10000, 1000000} {
-		p := nettestPlane(n)
+		p := planePoints(n)
 		for _, part := range []float64{0.55, 30, float64(n) / 130} {
 			s := math.Sqrt(part / float64(n))
 			b.Run(fmt.Sprintf("s=%.2g/n=%d", s, n), func(b *testing.B) {
@@ -219,14 +219,14 @@ func BenchmarkNet(b *testing.B) {
 
 func BenchmarkFarthestFirst(b *testing.B) {
 	for _, n := range []int{1000, 100000} {
-		p := nettestPlane(n)
+		p := planePoints(n)
 		testkit.Bench(b, fmt.Sprintf("k=1000/n=%d", n), func() { FarthestFirst(b.Context(), p, 1000, 0) })
 	}
 }
 
 func BenchmarkAssign(b *testing.B) {
 	for _, n := range []int{10000, 1000000} {
-		p := nettestPlane(n)
+		p := planePoints(n)
 		for _, m := range []int{10, 40, 10000} {
 			centers := random.Seeded(9).Perm(n)[:m]
 			testkit.Bench(b, fmt.Sprintf("centers=%d/n=%d", m, n), func() { Assign(b.Context(), p, centers) })

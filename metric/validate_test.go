@@ -40,20 +40,6 @@ func symmetric(n int, draw func() float64) table {
 	return t
 }
 
-// planePoints are uniform in the unit square.
-func planePoints(n int) *Points[[]float64] {
-	r := random.Seeded(1)
-	pts := make([][]float64, n)
-	for i := range pts {
-		pts[i] = []float64{r.Float64(), r.Float64()}
-	}
-	p, err := NewPoints(pts, Euclidean{})
-	if err != nil {
-		panic(err)
-	}
-	return p
-}
-
 // sampling makes Validate draw triples at any size.
 func sampling(o ValidateOptions) *ValidateOptions {
 	o.MaxTriples, o.Samples = 1, 1<<14

@@ -1,9 +1,7 @@
-// Package kdtree rules out points. A search over points that sit in R^d, such as
-// for the nearest, a ball or a spanning tree, walks down a [Tree] and skips
-// what cannot matter.
-//
-// The tree decides nothing. It rules out points that no distance the metric
-// may return could admit; the metric is asked about the others.
+// Package kdtree prunes searches over points that sit in R^d: for the nearest, a
+// ball or a spanning tree. Such a search walks down a [Tree], leaves out the points
+// that no distance within the rounding of the metric could let in, and asks the
+// metric about the others, so that its answers are those of a plain scan.
 package kdtree
 
 import (

@@ -37,7 +37,7 @@ func TestBimetric(ctx context.Context, b metric.Bimetric, o *Options) error {
 }
 
 func testFinite(ctx context.Context, op string, f metric.Finite, o *Options) error {
-	opt, err := settings(op, o)
+	opt, err := withDefaults(op, o)
 	if err != nil {
 		return err
 	}

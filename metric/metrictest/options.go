@@ -55,8 +55,8 @@ const (
 	workers = 8
 )
 
-// settings returns o with its defaults in place of zeros.
-func settings(op string, o *Options) (Options, error) {
+// withDefaults returns o with its defaults in place of zeros.
+func withDefaults(op string, o *Options) (Options, error) {
 	var c Options
 	if o != nil {
 		c = *o

@@ -22,7 +22,7 @@ import (
 // above that some millions.
 func TestSpace[P any](ctx context.Context, s metric.Space[P], points []P, o *Options) error {
 	const op = "metrictest: TestSpace"
-	opt, err := settings(op, o)
+	opt, err := withDefaults(op, o)
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// nettestSpace is from(p-norm) on R^d, computed in the plain way.
-type nettestSpace struct {
+// normSpace is from(p-norm) on R^d, computed in the plain way.
+type normSpace struct {
 	p    float64
 	from func(float64) float64
 }
 
-func (s nettestSpace) Distance(x, y []float64) float64 {
+func (s normSpace) Distance(x, y []float64) float64 {
 	sum, top := 0.0, 0.0
 	for a := range x {
 		top = max(top, math.Abs(x[a]-y[a]))
@@ -41,13 +41,12 @@ func (s nettestSpace) Distance(x, y []float64) float64 {
 	return s.from(top * math.Pow(sum, 1/s.p))
 }
 
-func (s nettestSpace) Append(dst, x []float64) []float64      { return append(dst, x...) }
-func (s nettestSpace) Norm() (float64, func(float64) float64) { return s.p, s.from }
-func nettestIdentity(v float64) float64                       { return v }
-func nettestPlateau(v float64) float64                        { return math.Floor(v * 4) }
-func nettestFlat(v float64) float64                           { return 1 - math.Exp(-1e3*v) }
-func nettestCapped(v float64) float64                         { return min(math.Sqrt(v), 0.6) }
-func nettestPoints(pts [][]float64, s Space[[]float64]) *Points[[]float64] {
+func (s normSpace) Append(dst, x []float64) []float64      { return append(dst, x...) }
+func (s normSpace) Norm() (float64, func(float64) float64) { return s.p, s.from }
+func plateau(v float64) float64                            { return math.Floor(v * 4) }
+func flatten(v float64) float64                            { return 1 - math.Exp(-1e3*v) }
+func capped(v float64) float64                             { return min(math.Sqrt(v), 0.6) }
+func under(pts [][]float64, s Space[[]float64]) *Points[[]float64] {
 	p, err := NewPoints(pts, s)
 	if err != nil {
 		panic(err)
@@ -55,11 +54,11 @@ func nettestPoints(pts [][]float64, s Space[[]float64]) *Points[[]float64] {
 	return p
 }
 
-// nettestScan hides every optional capability, so that all is scanned.
-type nettestScan struct{ Finite }
+// scanned hides every optional capability, so that all is scanned.
+type scanned struct{ Finite }
 
-// nettestShapes are point sets that are hard in different ways.
-func nettestShapes(rng *rand.Rand, n, dim int) map[string][][]float64 {
+// shapes are point sets that are hard in different ways.
+func shapes(rng *rand.Rand, n, dim int) map[string][][]float64 {
 	gen := func(f func(k int) float64) [][]float64 {
 		pts := make([][]float64, n)
 		for i := range pts {
@@ -96,34 +95,34 @@ func nettestShapes(rng *rand.Rand, n, dim int) map[string][][]float64 {
 	}
 }
 
-// nettestSpaces calls f with embedded spaces of many kinds.
-func nettestSpaces(t *testing.T, n int, f func(t *testing.T, p *Points[[]float64])) {
+// eachSpace calls f with embedded spaces of many kinds.
+func eachSpace(t *testing.T, n int, f func(t *testing.T, p *Points[[]float64])) {
 	r := random.Seeded(1)
 	each := func(name string, s Space[[]float64], dim int) {
-		for shape, pts := range nettestShapes(r, n, dim) {
+		for shape, pts := range shapes(r, n, dim) {
 			t.Run(fmt.Sprintf("%s/d=%d/%s", name, dim, shape), func(t *testing.T) {
-				f(t, nettestPoints(pts, s))
+				f(t, under(pts, s))
 			})
 		}
 	}
 	for _, dim := range []int{1, 2, 3, 5} {
 		for _, p := range []float64{1, 2, 3, math.Inf(1)} {
-			each(fmt.Sprintf("p=%v", p), nettestSpace{p, nettestIdentity}, dim)
+			each(fmt.Sprintf("p=%v", p), normSpace{p, identity}, dim)
 		}
 	}
-	each("sqrt", nettestSpace{2, math.Sqrt}, 2)
-	each("plateau", nettestSpace{2, nettestPlateau}, 2)
-	each("capped", nettestSpace{1, nettestCapped}, 3)
-	each("noisy", nettestNoisy{nettestSpace{2, nettestIdentity}}, 2)
-	each("flat", nettestNoisy{nettestSpace{2, nettestFlat}}, 2)
+	each("sqrt", normSpace{2, math.Sqrt}, 2)
+	each("plateau", normSpace{2, plateau}, 2)
+	each("capped", normSpace{1, capped}, 3)
+	each("noisy", noisy{normSpace{2, identity}}, 2)
+	each("flat", noisy{normSpace{2, flatten}}, 2)
 }
 
-// nettestNoisy is a space whose embedding and distances are both off by as
+// noisy is a space whose embedding and distances are both off by as
 // much as a careful implementation can be: coordinates by 8 ulps of the
 // largest magnitude, distances by 8 ulps, in a way that hides the order.
-type nettestNoisy struct{ nettestSpace }
+type noisy struct{ normSpace }
 
-func nettestHash(v ...float64) float64 { // in [-1, 1]
+func hash(v ...float64) float64 { // in [-1, 1]
 	h := uint64(99)
 	for _, x := range v {
 		h = (h ^ math.Float64bits(x)) * 0x9e3779b97f4a7c15
@@ -132,24 +131,24 @@ func nettestHash(v ...float64) float64 { // in [-1, 1]
 	return float64(int64(h)) / (1 << 63)
 }
 
-func (s nettestNoisy) Append(dst, x []float64) []float64 {
+func (s noisy) Append(dst, x []float64) []float64 {
 	top := 0.0
 	for _, v := range x {
 		top = max(top, math.Abs(v))
 	}
 	for _, v := range x {
-		dst = append(dst, v+nettestHash(v)*8*0x1p-53*top)
+		dst = append(dst, v+hash(v)*8*0x1p-53*top)
 	}
 	return dst
 }
 
-func (s nettestNoisy) Distance(x, y []float64) float64 {
-	d := s.nettestSpace.Distance(x, y)
-	return d * (1 + 8*0x1p-53*nettestHash(d))
+func (s noisy) Distance(x, y []float64) float64 {
+	d := s.normSpace.Distance(x, y)
+	return d * (1 + 8*0x1p-53*hash(d))
 }
 
-// nettestPlane returns n uniform points of the unit square.
-func nettestPlane(n int) *Points[[]float64] {
+// planePoints returns n uniform points of the unit square.
+func planePoints(n int) *Points[[]float64] {
 	r := random.Seeded(4)
 	flat := make([]float64, 2*n)
 	pts := make([][]float64, n)
@@ -157,5 +156,5 @@ func nettestPlane(n int) *Points[[]float64] {
 		pts[i] = flat[2*i : 2*i+2 : 2*i+2]
 		pts[i][0], pts[i][1] = r.Float64(), r.Float64()
 	}
-	return nettestPoints(pts, nettestSpace{2, nettestIdentity})
+	return under(pts, normSpace{2, identity})
 }
