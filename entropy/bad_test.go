@@ -14,8 +14,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// number calls a function at a number, or at the levels 0.5 and that number, and
-// returns what is 0 in a trivial space.
+// number calls a function at a number, or at the levels 0.5 and that number,
+// and returns what is 0 in a trivial space.
 type number struct {
 	name, arg string
 	call      func(ctx context.Context, f metric.Finite, v float64) (float64, error)
@@ -108,8 +108,8 @@ func best(b []entropy.Bound) float64 {
 	return b[0].Value
 }
 
-// Every function meets the same bad input with the same errors, and a single point
-// and identical points with the trivial answer.
+// Every function meets the same bad input with the same errors, and a single
+// point and identical points with the trivial answer.
 func TestEntropy_BadInput(t *testing.T) {
 	large := uniform(t, random.Seeded(1), 5000)
 	done, cancel := context.WithCancel(t.Context())
@@ -156,7 +156,8 @@ func TestEntropy_BadInput(t *testing.T) {
 	}
 }
 
-// countdown is a context that is done after its error has been asked for some times.
+// countdown is a context that is done after its error has been asked for some
+// times.
 type countdown struct {
 	context.Context
 	left *atomic.Int64
@@ -169,8 +170,8 @@ func (c countdown) Err() error {
 	return nil
 }
 
-// Wherever a context ends a call, the call returns its error; where it comes too
-// late, the result.
+// Wherever a context ends a call, the call returns its error; where it comes
+// too late, the result.
 func TestEntropy_CanceledAnywhere(t *testing.T) {
 	r := random.Seeded(2)
 	// 34 points are more than some searches look at in full.
@@ -196,8 +197,8 @@ func TestEntropy_CanceledAnywhere(t *testing.T) {
 	}
 }
 
-// fails reports an error that is not the one wanted: with a sentinel that it is, or
-// about an argument and index.
+// fails reports an error that is not the one wanted: with a sentinel that it
+// is, or about an argument and index.
 func fails(t *testing.T, err, is error, arg string, index int) {
 	t.Helper()
 	var v *metric.ValueError

@@ -74,9 +74,9 @@ func (b Baire) EntropicScale(alpha float64) (Interval, error) {
 
 // DiametricScale returns the diametric scale of the space at alpha: the largest
 // Utility(k) exp(-alpha*Privacy(k)) over the places k, because the ball of
-// radius Privacy(k) has the rho2-diameter Utility(k). The interval is as wide as
-// rounding makes it. The places are searched until Utility(k) is below what was
-// found; an infinite space in which that is far off is an error.
+// radius Privacy(k) has the rho2-diameter Utility(k). The interval is as wide
+// as rounding makes it. The places are searched until Utility(k) is below what
+// was found; an infinite space in which that is far off is an error.
 func (b Baire) DiametricScale(alpha float64) (Interval, error) {
 	const op = "entropy: Baire.DiametricScale"
 	if err := b.check(op, alpha); err != nil {

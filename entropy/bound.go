@@ -130,7 +130,8 @@ func (b Bracket) String() string {
 
 // Loss is the worst expected loss of an alpha-private mechanism in units of the
 // utility metric, or an upper bound on it: an upper bound on the optimal
-// accuracy. Package entropy knows no mechanisms and takes the number at its word.
+// accuracy. Package entropy knows no mechanisms and takes the number at its
+// word.
 type Loss struct {
 	Name  string  // what to call the mechanism
 	Value float64 // a finite number >= 0
@@ -140,11 +141,11 @@ type Loss struct {
 // is called wrong: a loss summed in float64 over 10^6 outputs errs by less.
 const lossTol = 1e-9
 
-// With returns the bracket with the losses of mechanisms among its upper bounds.
-// It does not modify b. A loss that is NaN, +Inf or below the best lower bound is a
-// [*metric.ValueError]: its mechanism is not alpha-private, has outputs outside
-// the space, or its loss is not the worst. (A relative 1e-9 is put down to
-// rounding, and the loss raised to the lower bound.)
+// With returns the bracket with the losses of mechanisms among its upper
+// bounds. It does not modify b. A loss that is NaN, +Inf or below the best
+// lower bound is a [*metric.ValueError]: its mechanism is not alpha-private,
+// has outputs outside the space, or its loss is not the worst. (A relative 1e-9
+// is put down to rounding, and the loss raised to the lower bound.)
 func (b Bracket) With(losses ...Loss) (Bracket, error) {
 	bounds := slices.Clone(b.Bounds)
 	best := b.Best(Lower)

@@ -12,8 +12,8 @@ import (
 )
 
 // This file is the slow reference of the package: packing and covering numbers
-// from all subsets, and the four scales from their definitions, for spaces of at
-// most 12 points or so.
+// from all subsets, and the four scales from their definitions, for spaces of
+// at most 12 points or so.
 
 // brutePacking is the largest number of points of pts with pairwise distances
 // > s, from all subsets that have them.
@@ -36,8 +36,8 @@ func brutePacking(f metric.Finite, pts []int, s float64) int {
 	return best
 }
 
-// bruteCovering is the least number of closed balls of radius s around points of
-// f that cover pts, from all subsets of centers.
+// bruteCovering is the least number of closed balls of radius s around points
+// of f that cover pts, from all subsets of centers.
 func bruteCovering(f metric.Finite, pts []int, s float64) int {
 	n := f.Len()
 	ball := make([]uint, n)
@@ -178,8 +178,8 @@ func bruteOuter(f metric.Finite, alpha float64) float64 {
 	return best
 }
 
-// The scales against their definitions: exact in small spaces, and true where no
-// node may be searched.
+// The scales against their definitions: exact in small spaces, and true where
+// no node may be searched.
 func TestScales_BruteForce(t *testing.T) {
 	alphas := []float64{.1, .7, 1.5, 3, 20}
 	greedy := &Options{Nodes: -1}

@@ -34,23 +34,23 @@ func (c Cover) String() string { return fmt.Sprintf("[%d, %d]", c.Lo, c.Hi) }
 // Exact reports whether the number is known.
 func (c Cover) Exact() bool { return c.Lo == c.Hi }
 
-// coverPoints is the number of points up to which a least cover is searched for:
-// what a ball covers is then one word of bits.
+// coverPoints is the number of points up to which a least cover is searched
+// for: what a ball covers is then one word of bits.
 const coverPoints = 64
 
 // Covering encloses the covering number of a subset S of f: the least number of
 // closed balls of radius s that cover S. Their centers are any points of f; for
-// centers in S alone pass [metric.Subset](f, subset) and nil. A nil subset is all
-// of f, an index listed twice counts once, and s is finite and >= 0.
+// centers in S alone pass [metric.Subset](f, subset) and nil. A nil subset is
+// all of f, an index listed twice counts once, and s is finite and >= 0.
 //
-// With N the packing number of [Packing], N(S, 2s) <= covering number <= N(S, s),
-// and both are N(S, s) for an ultrametric, where the result is exact.
+// With N the packing number of [Packing], N(S, 2s) <= covering number <= N(S,
+// s), and both are N(S, s) for an ultrametric, where the result is exact.
 //
-// The number is NP-hard to find otherwise. The lower end is that of Packing at 2s,
-// for which the triangle inequality is taken to hold up to
-// [metric.DefaultTolerance], and the upper end a maximal s-separated set or, up to
-// 4096 points, a greedy cover. For up to 64 points a branch and bound closes the
-// gap ([SearchOptions].Nodes).
+// The number is NP-hard to find otherwise. The lower end is that of Packing at
+// 2s, for which the triangle inequality is taken to hold up to
+// [metric.DefaultTolerance], and the upper end a maximal s-separated set or, up
+// to 4096 points, a greedy cover. For up to 64 points a branch and bound closes
+// the gap ([SearchOptions].Nodes).
 //
 // A *metric.Ultrametric costs O(n), and others what Packing does.
 func Covering(ctx context.Context, f metric.Finite, subset []int, s float64, o *SearchOptions) (Cover, error) {
@@ -74,8 +74,8 @@ func Covering(ctx context.Context, f metric.Finite, subset []int, s float64, o *
 	return cover, ctx.Err()
 }
 
-// coverBracket is Covering without a search: a maximal s-separated set is a cover,
-// and points more than 2s apart lie in no common ball.
+// coverBracket is Covering without a search: a maximal s-separated set is a
+// cover, and points more than 2s apart lie in no common ball.
 func coverBracket(ctx context.Context, f metric.Finite, pts []int, s float64, nodes int) (Cover, error) {
 	var p packer
 	far, err := p.pack(ctx, f, pts, min(2*s/slack.Down, math.MaxFloat64), nodes)
@@ -112,10 +112,10 @@ func coverBracket(ctx context.Context, f metric.Finite, pts []int, s float64, no
 	return cover, nil
 }
 
-// greedyCover takes the ball with the most points that are not covered, again and
-// again; far has the pairs of points that are not in one another's ball. What a
-// ball would add only falls, so that few are counted anew. It is nil where ctx is
-// done.
+// greedyCover takes the ball with the most points that are not covered, again
+// and again; far has the pairs of points that are not in one another's ball.
+// What a ball would add only falls, so that few are counted anew. It is nil
+// where ctx is done.
 func greedyCover(ctx context.Context, far *clique.Graph) (centers []int) {
 	m := far.Len()
 	open := make(bitset.Set, bitset.Words(m))

@@ -29,8 +29,8 @@ import (
 // Two ultrametrics, as [metric.Ultrametric] or small enough to be checked, cost
 // O(n log n). Otherwise every row of the two metrics is computed, O(n^2) with
 // O(n) memory (distances are stored up to 2048 points), and centers are sought
-// for the pairs that a bound does not rule out: few in low dimension, most where
-// points have no others halfway between them.
+// for the pairs that a bound does not rule out: few in low dimension, most
+// where points have no others halfway between them.
 func DiametricScale(ctx context.Context, b metric.Bimetric, alpha float64, o *PassOptions) (Scale, error) {
 	if err := checkScale("entropy: DiametricScale", b, alpha); err != nil {
 		return Scale{}, err
@@ -62,8 +62,8 @@ func diametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o
 		d.best[k] = bestPair{noWitness(a, ByPairs), math.Inf(-1)}
 	}
 	n := b.Len()
-	// A sample of rows first: it nearly finds the maximum, and then few pairs of
-	// the other rows can compete. Bounds of the stages depend on n alone.
+	// A sample of rows first: it nearly finds the maximum, and then few pairs
+	// of the other rows can compete. Bounds of the stages depend on n alone.
 	step := max(1, n/diametricSample)
 	for lo := 0; lo < n; lo += step * diametricSample {
 		if err := d.rows(ctx, o, lo, min(n, lo+step*diametricSample), step); err != nil {
@@ -182,8 +182,9 @@ func (d *diametricRow) row(y, from int) {
 	}
 }
 
-// level looks at the pairs of y and a point >= from, at one level. A ball that holds y and z has a
-// radius of at least rho1(y,z)/2, which bounds what the pair is worth.
+// level looks at the pairs of y and a point >= from, at one level. A ball that
+// holds y and z has a radius of at least rho1(y,z)/2, which bounds what the
+// pair is worth.
 func (d *diametricRow) level(y, from, k int) {
 	alpha, best := d.alphas[k], &d.best[k]
 	half := alpha / 2 / slack.Up

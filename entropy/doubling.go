@@ -18,11 +18,11 @@ type Doubling struct {
 	Interval
 	Alpha float64
 
-	// X, R and Set prove Lo: Set are points of the closed ball of radius R around
-	// the point X. Either for every s in [R/2, Lo) they are more than s apart and
-	// more than exp(2 Alpha s) many, or they are 2 Lo apart and more than
-	// exp(4 Alpha R) many, so that s(f, 4 Alpha)/2 >= Lo. Where Lo = 0 nothing
-	// needs a proof: X is -1 and Set nil.
+	// X, R and Set prove Lo: Set are points of the closed ball of radius R
+	// around the point X. Either for every s in [R/2, Lo) they are more than s
+	// apart and more than exp(2 Alpha s) many, or they are 2 Lo apart and more
+	// than exp(4 Alpha R) many, so that s(f, 4 Alpha)/2 >= Lo. Where Lo = 0
+	// nothing needs a proof: X is -1 and Set nil.
 	X   int
 	R   float64
 	Set []int
@@ -49,11 +49,12 @@ type Doubling struct {
 // of radius s >= S, exp(2 alpha (2 + 4 + ... + 2^k) s/2) of them at most, and a
 // 2s-separated set has one point in each.)
 //
-// For an ultrametric the two ends differ by rounding alone, and mostly so for up
-// to 32 points, where all separations are gone through ([Options].Nodes for each
-// packing number). Otherwise Hi is that of [EntropicScale] at alpha, and Lo the best
-// that its separated sets prove at alpha and 4 alpha: some factor below Hi, and
-// what it takes of the triangle inequality is what EntropicScale does.
+// For an ultrametric the two ends differ by rounding alone, and mostly so for
+// up to 32 points, where all separations are gone through ([Options].Nodes for
+// each packing number). Otherwise Hi is that of [EntropicScale] at alpha, and
+// Lo the best that its separated sets prove at alpha and 4 alpha: some factor
+// below Hi, and what it takes of the triangle inequality is what EntropicScale
+// does.
 //
 // alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. An ultrametric
 // costs O(n log n), other spaces what EntropicScales costs.
@@ -71,8 +72,8 @@ func DoublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *O
 	return doublingScales(ctx, "entropy: DoublingScales", f, alphas, o)
 }
 
-// doublingPoints is the number of points up to which a doubling scale is searched
-// for at all separations.
+// doublingPoints is the number of points up to which a doubling scale is
+// searched for at all separations.
 const doublingPoints = 32
 
 func doublingScales(ctx context.Context, op string, f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
@@ -145,10 +146,10 @@ func (d *Doubling) take(f metric.Finite, x int, set []int) {
 	}
 }
 
-// search narrows a bracket by all separations, from the largest down. Between two
-// numbers that are distances or halves of them the packing numbers of balls do not
-// change: the first of these intervals at which the inequality fails holds the
-// doubling scale.
+// search narrows a bracket by all separations, from the largest down. Between
+// two numbers that are distances or halves of them the packing numbers of balls
+// do not change: the first of these intervals at which the inequality fails
+// holds the doubling scale.
 func (d *Doubling) search(ctx context.Context, f metric.Finite, nodes int) error {
 	cuts := []float64{0}
 	for i := range f.Len() {
@@ -200,7 +201,8 @@ func ascending(v []float64) []int {
 	return order
 }
 
-// ends returns bounds of ln(count)/(2 alpha), where exp(2 alpha s) passes count.
+// ends returns bounds of ln(count)/(2 alpha), where exp(2 alpha s) passes
+// count.
 func ends(count int, alpha float64) (lo, hi float64) {
 	n := float64(count)
 	return directed.DivDown(directed.LogDown(n)/2, alpha), directed.DivUp(directed.LogUp(n)/2, alpha)

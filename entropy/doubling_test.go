@@ -44,8 +44,8 @@ func checkDoubling(t *testing.T, f metric.Finite, d Doubling) {
 	}
 }
 
-// TestDoubling_Bracket: what stands for the search in larger spaces encloses the
-// scale in small ones, by either witness, and a line of 500 points ends.
+// TestDoubling_Bracket: what stands for the search in larger spaces encloses
+// the scale in small ones, by either witness, and a line of 500 points ends.
 func TestDoubling_Bracket(t *testing.T) {
 	four := 0
 	for seed := range uint64(60) {

@@ -18,10 +18,10 @@ import (
 //
 //	s(Z, alpha) = inf{s > 0 : N2(B1(x,r), s) <= exp(alpha r) for all x, r > 0},
 //
-// N2 the packing number with pairwise distances > s in rho2 and B1 a closed ball
-// of rho1. It is 0 or a distance of rho2: the largest D for which some ball
-// B1(x,r) has more than exp(alpha r) points pairwise D or more apart. For one
-// point, or where rho2 is 0 throughout, that is 0.
+// N2 the packing number with pairwise distances > s in rho2 and B1 a closed
+// ball of rho1. It is 0 or a distance of rho2: the largest D for which some
+// ball B1(x,r) has more than exp(alpha r) points pairwise D or more apart. For
+// one point, or where rho2 is 0 throughout, that is 0.
 //
 // Packing numbers are NP-hard, so the result is an interval, of which Scale
 // holds the proof. It is exact
@@ -33,12 +33,12 @@ import (
 // Otherwise the lower end comes from sets improved by moves of single points,
 // and the upper end from branch and bound: balls are covered by cells, a clique
 // search bounds how many cells a separated set can meet, and cells and sets of
-// centers are split where that is not enough, best where a ball of rho1 and rho2
-// has a low dimension. Work is limited to some n*Nodes distances
+// centers are split where that is not enough, best where a ball of rho1 and
+// rho2 has a low dimension. Work is limited to some n*Nodes distances
 // ([Options].Nodes), fewer of long vectors; memory is O(n), and distances are
-// stored up to 2048 points.
-// For 10,000 uniform points of the plane, Hi is some 10 percent above Lo. With
-// Nodes < 0 no search is made, and partitions of the balls into cells prove Hi.
+// stored up to 2048 points. For 10,000 uniform points of the plane, Hi is some
+// 10 percent above Lo. With Nodes < 0 no search is made, and partitions of the
+// balls into cells prove Hi.
 //
 // Upper ends take the triangle inequality of both metrics to hold up to
 // [metric.DefaultTolerance]; memberships of balls are decided exactly.
@@ -122,8 +122,8 @@ func farthest(f metric.Finite, x int, set []int) float64 {
 }
 
 const (
-	// clusterSample centers come first, clusterBatch at a time after them, and a
-	// chunk of clusterRows starts from what earlier batches found.
+	// clusterSample centers come first, clusterBatch at a time after them, and
+	// a chunk of clusterRows starts from what earlier batches found.
 	clusterSample = 32
 	clusterBatch  = 512
 	clusterRows   = 16

@@ -37,7 +37,8 @@ func square(k int) metric.Finite {
 	return f
 }
 
-// tight is the worst expected loss of the exponential mechanism with tight weights.
+// tight is the worst expected loss of the exponential mechanism with tight
+// weights.
 func tight(f metric.Finite, alpha float64) entropy.Loss {
 	m, err := exponential.Tight(ctx, f, alpha, nil)
 	if err != nil {
@@ -51,9 +52,9 @@ func tight(f metric.Finite, alpha float64) entropy.Loss {
 	return entropy.Loss{Name: "tight weights", Value: worst}
 }
 
-// A city wants to publish where people are, with odds of at most e between places
-// a kilometer apart. How accurate can that be, what does the mechanism at hand lose
-// beside it, and what level would an error of 500 m need?
+// A city wants to publish where people are, with odds of at most e between
+// places a kilometer apart. How accurate can that be, what does the mechanism
+// at hand lose beside it, and what level would an error of 500 m need?
 func Example() {
 	b := metric.Same(square(5))
 	bracket, err := entropy.Accuracy(ctx, b, 1, nil)
@@ -268,8 +269,8 @@ func ExampleDiametricScales() {
 }
 
 // At level 1 per spacing, discs of radius 2s of a lattice hold more than
-// exp(2s) points that are s apart for some s just below 1.2425 = ln(12)/2, and for
-// none beyond.
+// exp(2s) points that are s apart for some s just below 1.2425 = ln(12)/2, and
+// for none beyond.
 func ExampleDoublingScale() {
 	d, err := entropy.DoublingScale(ctx, square(5), 1, nil)
 	if err != nil {
@@ -399,8 +400,8 @@ func ExampleBaire() {
 	// alpha 1000000: s = 0.48/alpha, s_o = 0.37/alpha
 }
 
-// The space cut off at a depth is finite. At large alpha its points are told apart:
-// its scale is 0.
+// The space cut off at a depth is finite. At large alpha its points are told
+// apart: its scale is 0.
 func ExampleBaire_Space() {
 	space, err := halves(8).Space()
 	if err != nil {

@@ -94,9 +94,9 @@ func newTree(u *metric.Ultrametric) *tree {
 	return d
 }
 
-// diametricTree is the diametric scale of two ultrametrics: in the dendrogram of
-// rho1 the diameter of a node is that of a node below, or the distance between
-// any point on the left and any on the right.
+// diametricTree is the diametric scale of two ultrametrics: in the dendrogram
+// of rho1 the diameter of a node is that of a node below, or the distance
+// between any point on the left and any on the right.
 func diametricTree(d *tree, u *metric.Ultrametric, alphas []float64) []Scale {
 	m := len(d.h)
 	diam, arg := make([]float64, m), make([]int32, m) // the pair after position arg
@@ -128,7 +128,8 @@ func diametricTree(d *tree, u *metric.Ultrametric, alphas []float64) []Scale {
 	return s
 }
 
-// treeCounter counts clusters of rho2 below the nodes of the dendrogram of rho1.
+// treeCounter counts clusters of rho2 below the nodes of the dendrogram of
+// rho1.
 type treeCounter struct {
 	*tree
 	u     *metric.Ultrametric

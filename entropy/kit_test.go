@@ -24,9 +24,9 @@ func dense(f metric.Finite) metric.Finite {
 	return d
 }
 
-// randomSpace returns a space of n points whose kind depends on the seed: points
-// of the plane, of a small integer grid (ties and duplicates), a random graph,
-// or an ultrametric (seed%4 == 3).
+// randomSpace returns a space of n points whose kind depends on the seed:
+// points of the plane, of a small integer grid (ties and duplicates), a random
+// graph, or an ultrametric (seed%4 == 3).
 func randomSpace(n int, seed uint64) metric.Finite {
 	r := random.Seeded(seed)
 	var f metric.Finite

@@ -13,8 +13,8 @@ import (
 // the largest first, each with its witness:
 //
 //   - star: a solution of the dual of the linear program for A that uses only
-//     the privacy constraints between one point and some dozens of others; 0.7 to 1 of the optimum where it is known, and nearly always
-//     the best;
+//     the privacy constraints between one point and some dozens of others; 0.7
+//     to 1 of the optimum where it is known, and nearly always the best;
 //   - pairs ([TwoPoints]): the best of all pairs;
 //   - packing ([Packed]): the best found, unless it is below half of pairs;
 //   - entropic scale: s(Z, 2*alpha)/8, BSV24 Theorem 3.1, from
@@ -22,11 +22,11 @@ import (
 //   - diametric scale: s_o(Z, 2*alpha)/5, BSV24 Theorem 3.2,
 //     likewise. It is at most 2/5 of pairs.
 //
-// They are about mechanisms whose outputs are points of b; all but star hold for
-// outputs anywhere in a larger metric space. Values are rounded downward, and
-// all but star lowered by 2^-38 for the rounding of distances. A value of 0 proves
-// nothing: no two points are apart under rho2, or e^(-alpha*rho1) underflows for
-// all of them.
+// They are about mechanisms whose outputs are points of b; all but star hold
+// for outputs anywhere in a larger metric space. Values are rounded downward,
+// and all but star lowered by 2^-38 for the rounding of distances. A value of 0
+// proves nothing: no two points are apart under rho2, or e^(-alpha*rho1)
+// underflows for all of them.
 //
 // Beside the cost of [EntropicScale] and [DiametricScale], pairs reads n^2
 // distances, and packing and star take about n log n for each of some dozens of

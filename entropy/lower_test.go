@@ -99,8 +99,8 @@ func TestLowerBounds_ClosedForms(t *testing.T) {
 	four := metric.Same(space.Simplex(4, 1))
 	p := testkit.Must(entropy.Packed{X: 1, Points: []int{0, 1, 2, 3}}.Prove(t.Context(), four, 1))
 	near("packing", p, 0.5*(1-1/(1+3/math.E)))
-	// A star with leaves at distance 1 of the center: seen from the center, left
-	// out, they are 2 apart and all at 1.
+	// A star with leaves at distance 1 of the center: seen from the center,
+	// left out, they are 2 apart and all at 1.
 	var legs []metric.Edge
 	const leaves = 30
 	for i := range leaves {
@@ -111,10 +111,10 @@ func TestLowerBounds_ClosedForms(t *testing.T) {
 	near("leaves", bound(t, bounds, "packing").Value, 1-math.E/leaves)
 }
 
-// On random spaces: every lower bound is at most the exact loss of every mechanism,
-// the bounds are ranked, and every witness proves its bound again. The star is not
-// below what it generalizes by more than its solver's tolerance, and Theorem 3.2's
-// bound is at most 2/5 of the pairs'.
+// On random spaces: every lower bound is at most the exact loss of every
+// mechanism, the bounds are ranked, and every witness proves its bound again.
+// The star is not below what it generalizes by more than its solver's
+// tolerance, and Theorem 3.2's bound is at most 2/5 of the pairs'.
 func TestBounds_Chain(t *testing.T) {
 	r := random.Seeded(9)
 	for number := range 90 {
@@ -169,8 +169,8 @@ func TestBounds_Chain(t *testing.T) {
 	}
 }
 
-// checkAnyWitness: witnesses prove what they say with any numbers in them, no more
-// than the loss of a mechanism.
+// checkAnyWitness: witnesses prove what they say with any numbers in them, no
+// more than the loss of a mechanism.
 func checkAnyWitness(t *testing.T, r *rand.Rand, b metric.Bimetric, alpha, loss float64) {
 	n := b.Len()
 	some := func() []int { return r.Perm(n)[:1+r.IntN(n)] }
@@ -194,7 +194,8 @@ func checkAnyWitness(t *testing.T, r *rand.Rand, b metric.Bimetric, alpha, loss 
 	}
 }
 
-// checkStar: what a star proves is at most its formula in 300 bits, and close to it.
+// checkStar: what a star proves is at most its formula in 300 bits, and close
+// to it.
 func checkStar(t *testing.T, b metric.Bimetric, alpha float64, star entropy.Star) {
 	f := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
 	got := testkit.Must(star.Prove(t.Context(), b, alpha))
@@ -248,8 +249,8 @@ func TestLowerBounds_Large(t *testing.T) {
 			}
 		}
 	}
-	// The exact loss of planar Laplace noise is 2/alpha: as many points as this are
-	// nearly a plane, and no bound of a part of it may be above that.
+	// The exact loss of planar Laplace noise is 2/alpha: as many points as this
+	// are nearly a plane, and no bound of a part of it may be above that.
 	if v := first[0]; v.Name != "star" || v.Value > 0.2 || v.Value < 0.1 {
 		t.Errorf("%v, want a star between 0.1 and 0.2", v)
 	}

@@ -92,7 +92,8 @@ func (s *Measures) Measure(i int, dst []float64) []float64 {
 	return dst
 }
 
-// each calls yield with every point and its weight in measure i, in units of 1/m.
+// each calls yield with every point and its weight in measure i, in units of
+// 1/m.
 func (s *Measures) each(i int, yield func(p, c int)) {
 	if i < 0 || i >= s.Len() {
 		panic(fmt.Sprintf("entropy: Measures: index %d out of range [0, %d)", i, s.Len()))
@@ -117,12 +118,12 @@ func (s *Measures) each(i int, yield func(p, c int)) {
 // MST the length of a minimum spanning tree of f. Rounded up.
 //
 // The first. Let T be the tree, in preorder, F the cumulative weights times m
-// in that order and G_U = floor(F + U), U uniform on [0, 1). A subtree is a
-// run of the order, so it has mass b = F(j) - F(i) and gets G_U(j) - G_U(i), which
+// in that order and G_U = floor(F + U), U uniform on [0, 1). A subtree is a run
+// of the order, so it has mass b = F(j) - F(i) and gets G_U(j) - G_U(i), which
 // is floor(b) or ceil(b) with mean b; the error has mean 2r(1-r) <= 1/2, r the
 // fraction of b. Moving mass along the tree costs the sum over its edges of
-// length times error below the edge: at most MST/(2m) on average over U, so
-// for some U.
+// length times error below the edge: at most MST/(2m) on average over U, so for
+// some U.
 //
 // The second. Round the R largest fractions of m*p up and the others down, R
 // their sum. Their mean is R/n, so those rounded up miss at most R(1-R/n) <=

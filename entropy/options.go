@@ -28,8 +28,8 @@ type Options struct {
 func (o *Options) pass() *PassOptions { return &PassOptions{o.Progress, o.Workers} }
 
 // PassOptions tune what passes over all pairs of points, on several cores:
-// [DiametricScale], [LevelFor], [BallMass] and [Measures.Wasserstein]. Nil and the
-// zero value mean the defaults, and results do not depend on them.
+// [DiametricScale], [LevelFor], [BallMass] and [Measures.Wasserstein]. Nil and
+// the zero value mean the defaults, and results do not depend on them.
 type PassOptions struct {
 	// Progress, where not nil, is told how many of how many parts are done. It
 	// starts again with each level. Calls do not overlap.
@@ -43,8 +43,8 @@ type PassOptions struct {
 type SearchOptions struct {
 	// Nodes bounds the branch-and-bound nodes spent on one packing or covering
 	// problem, less on more than some hundred points, where a node takes
-	// longer. 0 means 20000, enough for most sets of some dozens of points, and a
-	// negative number none: greedy sets and partitions only. Fewer nodes are
+	// longer. 0 means 20000, enough for most sets of some dozens of points, and
+	// a negative number none: greedy sets and partitions only. Fewer nodes are
 	// faster and may leave wider intervals, never wrong ones.
 	Nodes int
 }
@@ -84,10 +84,10 @@ func checkPoints(op string, f metric.Finite) error {
 // pairs: a few milliseconds.
 const checkedPoints = 1024
 
-// checkDistances refuses a negative or non-finite distance with its pair: any in
-// a space of up to checkedPoints points, and in a larger one any from its first
-// point, which finds what is wrong throughout. The types of package metric that
-// were checked when they were made are believed.
+// checkDistances refuses a negative or non-finite distance with its pair: any
+// in a space of up to checkedPoints points, and in a larger one any from its
+// first point, which finds what is wrong throughout. The types of package
+// metric that were checked when they were made are believed.
 func checkDistances(op string, f metric.Finite) error {
 	switch f.(type) {
 	case *metric.Dense, *metric.Graph, *metric.Ultrametric, *metric.Clustered:

@@ -18,8 +18,8 @@ type Outer struct {
 	Interval
 	Alpha float64
 
-	// G is the separation that proves Hi = G + ln(N.Hi)/Alpha, and N its packing
-	// number, with the witnesses of it.
+	// G is the separation that proves Hi = G + ln(N.Hi)/Alpha, and N its
+	// packing number, with the witnesses of it.
 	G float64
 	N Count
 
@@ -28,28 +28,29 @@ type Outer struct {
 	Steps []OuterStep
 }
 
-// OuterStep bounds the packing numbers of separations g with From <= g < To: the
-// points of Separated are at least To apart, so that g + ln N(g)/Alpha is at
-// least From + ln(len(Separated))/Alpha.
+// OuterStep bounds the packing numbers of separations g with From <= g < To:
+// the points of Separated are at least To apart, so that g + ln N(g)/Alpha is
+// at least From + ln(len(Separated))/Alpha.
 type OuterStep struct {
 	From, To  float64
 	Separated []int
 }
 
-// OuterScale encloses the outer scale of f at level alpha, in 1/distance (BSV24),
+// OuterScale encloses the outer scale of f at level alpha, in 1/distance
+// (BSV24),
 //
 //	inf over g >= 0 of g + ln N(f, g)/alpha,
 //
 // N the packing number of [Packing] (> g, strictly). f is the metric of the
 // loss, rho2; the privacy metric does not enter.
 //
-// Where packing numbers are exact, as in small spaces, the ends differ by little
-// more than rounding; otherwise they leave the gap of the packing numbers near
-// the best g, divided by alpha.
+// Where packing numbers are exact, as in small spaces, the ends differ by
+// little more than rounding; otherwise they leave the gap of the packing
+// numbers near the best g, divided by alpha.
 //
-// alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. The cost is that
-// of some dozens to 400 packing numbers of f, the fewer the larger f is, one
-// after another on one core.
+// alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. The cost is
+// that of some dozens to 400 packing numbers of f, the fewer the larger f is,
+// one after another on one core.
 func OuterScale(ctx context.Context, f metric.Finite, alpha float64, o *SearchOptions) (Outer, error) {
 	const op = "entropy: OuterScale"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
@@ -65,8 +66,8 @@ func OuterScales(ctx context.Context, f metric.Finite, alphas []float64, o *Sear
 }
 
 const (
-	// outerFine is the relative gap at which the search for an outer scale ends;
-	// the logarithms round by far less.
+	// outerFine is the relative gap at which the search for an outer scale
+	// ends; the logarithms round by far less.
 	outerFine = 0x1p-40
 	// outerSteps bounds the packing numbers found for one level, and outerWork
 	// their number times the number of points.
@@ -132,8 +133,8 @@ func (s *outerSearch) at(ctx context.Context, g float64) (separation, error) {
 	return c, nil
 }
 
-// widest returns the largest diameter of the sets, or g where they have too many
-// pairs to look at.
+// widest returns the largest diameter of the sets, or g where they have too
+// many pairs to look at.
 func (s *outerSearch) widest(ctx context.Context, sets [][]int, g float64) float64 {
 	pairs, d := 0, 0.0
 	for _, set := range sets {
@@ -155,9 +156,9 @@ func (s *outerSearch) widest(ctx context.Context, sets [][]int, g float64) float
 	return d
 }
 
-// scale splits the separations below Hi into steps, the one of least bound again
-// and again: where the packing number just below its end is N, a step [from, to)
-// is worth from + ln(N)/alpha at least.
+// scale splits the separations below Hi into steps, the one of least bound
+// again and again: where the packing number just below its end is N, a step
+// [from, to) is worth from + ln(N)/alpha at least.
 func (s *outerSearch) scale(ctx context.Context, alpha float64) (Outer, error) {
 	out := Outer{Interval: Interval{Hi: math.Inf(1)}, Alpha: alpha}
 	try := func(g float64) (separation, error) {

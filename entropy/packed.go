@@ -77,9 +77,9 @@ const (
 	allThresholds = 48
 	// How many sets, with different x, are kept.
 	keptPackings = 6
-	// A greedy set is closed when its sum has reached sumEnough (then a larger t
-	// is the way to more), and when what is left cannot add the fraction sumRest
-	// of what the sum has above 1, or needs for floor.
+	// A greedy set is closed when its sum has reached sumEnough (then a larger
+	// t is the way to more), and when what is left cannot add the fraction
+	// sumRest of what the sum has above 1, or needs for floor.
 	sumEnough = 16
 	sumRest   = 1e-2
 )

@@ -13,7 +13,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Proof says what a bound of a packing or covering number rests on.
+// Proof says what one end of an interval rests on: the upper end of a [Count]
+// or [Scale], and the lower end of a [Cover].
 type Proof string
 
 const (
@@ -24,6 +25,16 @@ const (
 	ByPacking Proof = "packing"
 	// BySearch is a branch and bound, which has no short witness.
 	BySearch Proof = "branch and bound"
+	// ByHierarchy is a count of clusters in the dendrogram of an ultrametric
+	// rho2, where greedy sets are largest ones.
+	ByHierarchy Proof = "hierarchy"
+	// ByPairs is a bound for every pair of points.
+	ByPairs Proof = "pairs"
+	// ByDiameter is the diameter of the space in rho2, or a bound of it.
+	ByDiameter Proof = "diameter"
+	// ByAlpha is the upper end at a smaller level: the scales do not increase
+	// with alpha.
+	ByAlpha Proof = "smaller alpha"
 )
 
 // Count encloses a packing number: Lo <= N <= Hi.
@@ -59,9 +70,10 @@ const matrixPoints = 4096
 // that meet S, and wherever a separated set is found as large as a partition.
 // Finding it is NP-hard otherwise: up to 4096 points a branch and bound closes
 // the gap for S of some dozens of points, and for larger S with small N; see
-// [SearchOptions].Nodes. Beyond 4096 points the bounds come from nets and partitions, and
-// are exact on a line. Where sets have many points the partitions take the triangle
-// inequality of f to hold up to [metric.DefaultTolerance].
+// [SearchOptions].Nodes. Beyond 4096 points the bounds come from nets and
+// partitions, and are exact on a line. Where sets have many points the
+// partitions take the triangle inequality of f to hold up to
+// [metric.DefaultTolerance].
 //
 // A *metric.Ultrametric costs O(n). Otherwise up to 4096 points cost O(|S|^2),
 // and the search; more cost some nets of f, near-linear where it has an Index
@@ -147,8 +159,8 @@ func (p *packer) pack(ctx context.Context, f metric.Finite, pts []int, s float64
 }
 
 // cliques bounds the clique number of the graph far: a clique, an upper bound,
-// and a partition into k sets without edges inside. It searches only where clique
-// and partition leave a gap.
+// and a partition into k sets without edges inside. It searches only where
+// clique and partition leave a gap.
 func (p *packer) cliques(ctx context.Context, nodes int) (set []int, hi int, class []int32, k int) {
 	p.Load(&p.far)
 	none := 0
@@ -248,10 +260,11 @@ func sweep(g metric.Finite) []int {
 // sweepWork is the number of distances that sweepSets may look at: a second.
 const sweepWork = 1 << 26
 
-// sweepSets partitions g into sets of diameter at most s: the first point in the
-// given order that has no set yet opens one, and what lies within s of it joins
-// it, in that order, where it lies within s of all its points. On a line that is a
-// least partition. It is nil where sets have too many points to look at all pairs.
+// sweepSets partitions g into sets of diameter at most s: the first point in
+// the given order that has no set yet opens one, and what lies within s of it
+// joins it, in that order, where it lies within s of all its points. On a line
+// that is a least partition. It is nil where sets have too many points to look
+// at all pairs.
 func sweepSets(ctx context.Context, g metric.Finite, s float64, order []int) [][]int {
 	ix := metric.NewIndex(g)
 	place := make([]int, len(order))
@@ -291,7 +304,8 @@ func sweepSets(ctx context.Context, g metric.Finite, s float64, order []int) [][
 	return sets
 }
 
-// clusterSets partitions g into the points nearest to each center of an s/2-net.
+// clusterSets partitions g into the points nearest to each center of an
+// s/2-net.
 func clusterSets(ctx context.Context, g metric.Finite, s float64) ([][]int, error) {
 	centers, err := metric.Net(ctx, g, s/2*slack.Down, nil)
 	if err != nil {
@@ -314,17 +328,18 @@ func group(label []int, k int) [][]int {
 	return slices.DeleteFunc(sets, func(s []int) bool { return len(s) == 0 })
 }
 
-// The core of a large problem is a net of it at a distance of s/4, or the finest
-// of coreHalvings further halvings, of at most corePoints points: enough to see
-// the shape of sets of diameter s, few enough for a bit matrix that is quick.
+// The core of a large problem is a net of it at a distance of s/4, or the
+// finest of coreHalvings further halvings, of at most corePoints points: enough
+// to see the shape of sets of diameter s, few enough for a bit matrix that is
+// quick.
 const (
 	corePoints   = 2048
 	coreHalvings = 6
 )
 
 // coreOf returns the core of g, the cell of each point, as a place in the net
-// whose point is nearest, and the radius of each cell; net is nil where a net at
-// s/4 has too many points already.
+// whose point is nearest, and the radius of each cell; net is nil where a net
+// at s/4 has too many points already.
 func coreOf(ctx context.Context, g metric.Finite, s float64) (net, cell []int, radius []float64, err error) {
 	o := &metric.NetOptions{}
 	for k, eps := 0, s/4; k <= coreHalvings; k, eps = k+1, eps/2 {
@@ -351,11 +366,11 @@ func coreOf(ctx context.Context, g metric.Finite, s float64) (net, cell []int, r
 	return net, cell, radius, nil
 }
 
-// core bounds the packing number through a net T finer than s. What is separated
-// in T is separated. A separated set of g has at most one point in the cell of
-// each t, and d(t,u) + r_t + r_u > s for the cells of any two of its points, r
-// the radii: so it is no larger than a clique of the graph of these pairs. sets
-// is nil where T would be too large.
+// core bounds the packing number through a net T finer than s. What is
+// separated in T is separated. A separated set of g has at most one point in
+// the cell of each t, and d(t,u) + r_t + r_u > s for the cells of any two of
+// its points, r the radii: so it is no larger than a clique of the graph of
+// these pairs. sets is nil where T would be too large.
 func (p *packer) core(ctx context.Context, g metric.Finite, s float64, nodes int) (set []int, hi int, sets [][]int, err error) {
 	net, cell, radius, err := coreOf(ctx, g, s)
 	if err != nil || net == nil {

@@ -70,8 +70,8 @@ func TestPacking_BruteForce(t *testing.T) {
 	}
 }
 
-// TestPacking_Large: the methods for large sets against the matrix, on sets that
-// both can take, and the witnesses.
+// TestPacking_Large: the methods for large sets against the matrix, on sets
+// that both can take, and the witnesses.
 func TestPacking_Large(t *testing.T) {
 	cube := make([][]float64, 300)
 	r := random.Seeded(3)

@@ -37,9 +37,9 @@ func (w TwoPoints) value(b metric.Bimetric, alpha float64) float64 {
 	return roundOff(directed.DivDown(b.Utility.Distance(w.X, w.Y), directed.AddUp(1, e)))
 }
 
-// roundOff gives up what the rounding of distances may cost a bound that rests on
-// the triangle inequality, and never returns less than 0 (which a quotient below
-// the least float64 is rounded to).
+// roundOff gives up what the rounding of distances may cost a bound that rests
+// on the triangle inequality, and never returns less than 0 (which a quotient
+// below the least float64 is rounded to).
 func roundOff(v float64) float64 { return max(0, directed.MulDown(v, slack.Down)) }
 
 // bestPairs returns the best pair for every level, from one pass over all
@@ -90,8 +90,8 @@ func bestPairs(ctx context.Context, b metric.Bimetric, alphas []float64, o *Opti
 	return out, nil
 }
 
-// bimetricRows reads the distances from a point under both metrics, once where they
-// are the same.
+// bimetricRows reads the distances from a point under both metrics, once where
+// they are the same.
 type bimetricRows struct {
 	b      metric.Bimetric
 	same   bool

@@ -24,8 +24,8 @@ import (
 // the whole space.
 //
 // A weight below 2^-1074, of a scale that far below the diameter, underflows to
-// 0. The measure depends on f alone, which must be public. It costs one net for every halving of the scale between the diameter
-// and the smallest distance.
+// 0. The measure depends on f alone, which must be public. It costs one net for
+// every halving of the scale between the diameter and the smallest distance.
 func PositiveMeasure(ctx context.Context, f metric.Finite) ([]float64, error) {
 	const op = "entropy: PositiveMeasure"
 	if err := checkPoints(op, f); err != nil {

@@ -22,16 +22,17 @@ import (
 //
 //	Value = sum_i s_i p/(1 + e^(alpha*p)).
 //
-// Proof (Assouad's lemma). For signs t_i let mu_t put mass p on y_i where
-// t_i = 1 and on y_i' where t_i = -1, and what is left on some fixed point.
-// Around each point of the set stands the bump h_y(z) = max(0, s_i/2 -
-// rho(y,z)). Bumps of two points are disjoint, and they are low enough for
-// sum_i +-(h_(y_i) - h_(y_i')) to be 1-Lipschitz for any signs +-. With the
-// best signs, W1(mu_t, nu) >= sum_i |p*s_i/2*t_i - b_i(nu)|, where b_i(nu) does
-// not depend on t. Two measures that differ in t_i alone are at total variation
-// p, the distributions P, Q of their outputs have a common part of mass at least
-// 2/(1+e^(alpha*p)), and on it the two errors of the i-th term add up to p*s_i or
-// more. So their mean is at least p*s_i/(1+e^(alpha*p)). Take the mean over all t.
+// Proof (Assouad's lemma). For signs t_i let mu_t put mass p on y_i where t_i =
+// 1 and on y_i' where t_i = -1, and what is left on some fixed point. Around
+// each point of the set stands the bump h_y(z) = max(0, s_i/2 - rho(y,z)).
+// Bumps of two points are disjoint, and they are low enough for sum_i
+// +-(h_(y_i) - h_(y_i')) to be 1-Lipschitz for any signs +-. With the best
+// signs, W1(mu_t, nu) >= sum_i |p*s_i/2*t_i - b_i(nu)|, where b_i(nu) does not
+// depend on t. Two measures that differ in t_i alone are at total variation p,
+// the distributions P, Q of their outputs have a common part of mass at least
+// 2/(1+e^(alpha*p)), and on it the two errors of the i-th term add up to p*s_i
+// or more. So their mean is at least p*s_i/(1+e^(alpha*p)). Take the mean over
+// all t.
 type MeasureBound struct {
 	Value float64
 	Pairs [][2]int
@@ -40,12 +41,12 @@ type MeasureBound struct {
 	Records int
 }
 
-// PrivateMeasureBound returns a lower bound on the worst expected W1 error of any
-// mechanism from the probability measures on f to themselves that is
-// alpha-private in the total variation TV (half the l1 norm):
-// P{M(mu) in S} <= e^(alpha*TV(mu,nu)) P{M(nu) in S}. It is BSV22 Theorem 8.5
-// with explicit constants, through the packing numbers of f: a set of 2m points
-// at distances >= t proves
+// PrivateMeasureBound returns a lower bound on the worst expected W1 error of
+// any mechanism from the probability measures on f to themselves that is
+// alpha-private in the total variation TV (half the l1 norm): P{M(mu) in S} <=
+// e^(alpha*TV(mu,nu)) P{M(nu) in S}. It is BSV22 Theorem 8.5 with explicit
+// constants, through the packing numbers of f: a set of 2m points at distances
+// >= t proves
 //
 //	t*w/(1 + e^(alpha*w/m))  for every 0 < w <= 1,
 //
@@ -67,8 +68,8 @@ func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64) (M
 }
 
 // PrivateDataBound is [PrivateMeasureBound] for the data sets of the given
-// number of records, each a point of f, and mechanisms that are eps-private when
-// one record is replaced: a lower bound on the worst expected W1 distance
+// number of records, each a point of f, and mechanisms that are eps-private
+// when one record is replaced: a lower bound on the worst expected W1 distance
 // between a data set's empirical measure and the output. By group privacy that
 // is alpha = eps*records in total variation; the masses are multiples of one
 // record, so that the measures of the proof are data sets.
@@ -97,15 +98,16 @@ func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps flo
 // bestMass maximizes u/(1+e^u): e^u (u-1) = 1.
 const bestMass = 1.2784645427610738
 
-// massTol lets m masses, 1/m or k/records in float64, add up to 1. That p is off
-// by a relative 2^-50 changes the bound by at most 2^-50 (1 + alpha*p), and what
-// package slack leaves over, 2^-40, covers it for all alpha*p below 710, where
-// the exponential overflows and the bound is 0.
+// massTol lets m masses, 1/m or k/records in float64, add up to 1. That p is
+// off by a relative 2^-50 changes the bound by at most 2^-50 (1 + alpha*p), and
+// what package slack leaves over, 2^-40, covers it for all alpha*p below 710,
+// where the exponential overflows and the bound is 0.
 const massTol = 0x1p-50
 
 func massFactor(p, alpha float64) float64 { return p / (1 + math.Exp(alpha*p)) }
 
-// measureWork is the largest number of distances spent on farthest-first points.
+// measureWork is the largest number of distances spent on farthest-first
+// points.
 const measureWork = 1 << 26
 
 // measureBound finds the best set; mass returns p for m pairs, 0 for none.
@@ -167,8 +169,8 @@ func measureBound(ctx context.Context, op string, f metric.Finite, mass func(m i
 	return best, ctx.Err()
 }
 
-// Prove computes Value afresh from the witness, for measures at level alpha, and
-// rounds it downward: alpha = eps*records for data sets. Pairs with a point
+// Prove computes Value afresh from the witness, for measures at level alpha,
+// and rounds it downward: alpha = eps*records for data sets. Pairs with a point
 // twice and a mass outside [0, 1/len(Pairs)] are refused. O(len(Pairs)^2).
 func (w MeasureBound) Prove(ctx context.Context, f metric.Finite, alpha float64) (float64, error) {
 	const op = "entropy: MeasureBound.Prove"

@@ -15,7 +15,8 @@ import (
 // The best multiple of 1/(1+e^u) has u = 1.27846..., and is 0.27846.
 const bestU = 1.2784645427610738
 
-// On 2m points at mutual distance t the bound is t*w/(1+e^(alpha*w/m)) at the best w.
+// On 2m points at mutual distance t the bound is t*w/(1+e^(alpha*w/m)) at the
+// best w.
 func TestPrivateMeasureBound_ClosedForm(t *testing.T) {
 	for _, n := range []int{2, 4, 16, 64} {
 		for _, alpha := range []float64{1e-9, 1, 10, 1000} {

@@ -37,19 +37,6 @@ func (s Scale) String() string {
 	return fmt.Sprintf("%v, by %d points within %.4g of point %d", s.Interval, len(s.Set), s.R, s.X)
 }
 
-const (
-	// ByHierarchy is a count of clusters in the dendrogram of an ultrametric
-	// rho2, where greedy sets are largest ones.
-	ByHierarchy Proof = "hierarchy"
-	// ByPairs is a bound for every pair of points.
-	ByPairs Proof = "pairs"
-	// ByDiameter is the diameter of the space in rho2, or a bound of it.
-	ByDiameter Proof = "diameter"
-	// ByAlpha is the upper end at a smaller level: the scales do not increase
-	// with alpha.
-	ByAlpha Proof = "smaller alpha"
-)
-
 // noWitness is the scale 0 at alpha.
 func noWitness(alpha float64, by Proof) Scale { return Scale{Alpha: alpha, X: -1, Proof: by} }
 
@@ -89,8 +76,8 @@ func checkScale(op string, b metric.Bimetric, alpha float64) error {
 	return fault.Positive(op, "alpha", alpha)
 }
 
-// checkSizes checks that both metrics of b have the same points, of which there are
-// some.
+// checkSizes checks that both metrics of b have the same points, of which there
+// are some.
 func checkSizes(op string, b metric.Bimetric) error {
 	n, m := fault.Len(b.Privacy), fault.Len(b.Utility)
 	if n != m && n > 0 {

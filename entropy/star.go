@@ -13,8 +13,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// weightedStar is a point x with weights c_y >= 0 and offsets g_y on other points y: the
-// witness of
+// weightedStar is a point x with weights c_y >= 0 and offsets g_y on other
+// points y: the witness of
 //
 //	A(Z, alpha) >= (sum_y g_y + min_z sum_y phi_y(c_y rho2(y,z) - g_y)) / sum_y c_y,
 //	phi_y(h) = h e^(-alpha*rho1(x,y)) for h >= 0, h e^(alpha*rho1(x,y)) for h < 0.
@@ -93,8 +93,8 @@ const (
 	allOutputs  = 256
 	starOutputs = 128
 	starCuts    = 6
-	// A point y at alpha*rho1(x,y) up to starTied has w_y = 1 to the program, for
-	// which it is too near; one beyond starReach says nothing (e^-20).
+	// A point y at alpha*rho1(x,y) up to starTied has w_y = 1 to the program,
+	// for which it is too near; one beyond starReach says nothing (e^-20).
 	starTied  = 1e-9
 	starReach = 20
 	// The other points are spread over the ball of alpha*rho1 <= starBall.
@@ -209,8 +209,8 @@ func (s *starSearch) choose(ctx context.Context, r1 []float64, seeds []int) []in
 	return set
 }
 
-// solve returns the best star of the rounds, which cut off the outputs at which the
-// solution so far is worst, and its value.
+// solve returns the best star of the rounds, which cut off the outputs at which
+// the solution so far is worst, and its value.
 func (s *starSearch) solve(ctx context.Context) (weightedStar, float64) {
 	n := s.b.Len()
 	outputs := allPoints(n)

@@ -19,8 +19,8 @@ import (
 //	min over u >= 2 of 3s + u/alpha + e^(-u/6) (9s + (3u+12)/alpha).
 //
 // Any u >= 2 gives a valid bound; the one returned is within a relative 1e-9 of
-// the least and rounded upward, +Inf where it overflows. It increases with s, so
-// that the upper end of an interval for s may stand for it.
+// the least and rounded upward, +Inf where it overflows. It increases with s,
+// so that the upper end of an interval for s may stand for it.
 func StandardBound(alpha, s float64) (float64, error) {
 	const op = "entropy: StandardBound"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
@@ -65,9 +65,9 @@ func RelaxedBound(s, so float64) (float64, error) {
 	return directed.AddUp(s, directed.MulUp(14, so)), nil
 }
 
-// constantOutput is the point whose release, whatever the input, loses at most the
-// largest rho2-distance from it: the witness of the constant mechanism, which
-// is private at every level.
+// constantOutput is the point whose release, whatever the input, loses at most
+// the largest rho2-distance from it: the witness of the constant mechanism,
+// which is private at every level.
 type constantOutput struct{ X int }
 
 // Prove implements [Witness]. O(n).
@@ -85,18 +85,19 @@ func (w constantOutput) Prove(ctx context.Context, b metric.Bimetric, alpha floa
 // UpperBounds returns upper bounds on the optimal accuracy at level alpha, the
 // smallest first:
 //
-//   - constant: one point is released, whatever the input; the radius of the space under rho2;
+//   - constant: the radius of the space under rho2, by releasing one point
+//     whatever the input;
 //   - exponential: L times [StandardBound] with the entropic scale of (Z, rho1,
-//     rho1) at alpha/3, where rho2 <= L*rho1 for a finite L (1 where the metrics
-//     are one): the exponential mechanism of rho1 is alpha-private, and a loss
-//     in rho2 is at most L times that in rho1;
-//   - relaxed: [RelaxedBound], where rho2 is an ultrametric of a type that says so
-//     or of up to 8192 points.
+//     rho1) at alpha/3, where rho2 <= L*rho1 for a finite L (1 where the
+//     metrics are one): the exponential mechanism of rho1 is alpha-private, and
+//     a loss in rho2 is at most L times that in rho1;
+//   - relaxed: [RelaxedBound], where rho2 is an ultrametric of a type that says
+//     so or of up to 8192 points.
 //
 // Those that overflow are left out. The theorems are about exact metrics: the
-// relative 2^-40 that [metric.Validate] grants to distances is within what their
-// constants give away, and is not added. The cost is that of [EntropicScale] and
-// [DiametricScale] and some n^2 distances.
+// relative 2^-40 that [metric.Validate] grants to distances is within what
+// their constants give away, and is not added. The cost is that of
+// [EntropicScale] and [DiametricScale] and some n^2 distances.
 func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) {
 	if err := checkScale("entropy: UpperBounds", b, alpha); err != nil {
 		return nil, err

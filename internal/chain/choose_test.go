@@ -10,9 +10,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// TestChain_Choose: what lp.Choose takes is no worse than the mechanisms that it
-// says it passed over, and its bracket holds the optimum. What is attained at a
-// level entropy.LevelFor does not forbid there.
+// TestChain_Choose: what lp.Choose takes is no worse than the mechanisms that
+// it says it passed over, and its bracket holds the optimum. What is attained
+// at a level entropy.LevelFor does not forbid there.
 func TestChain_Choose(t *testing.T) {
 	for _, s := range corpus(t, 10) {
 		alpha := 5 / s.diameter()
@@ -42,9 +42,9 @@ func TestChain_Choose(t *testing.T) {
 	}
 }
 
-// TestChain_MostPrivate: the mechanism of KL10 is the other way round, the least
-// level for a utility. Its level is no more than the formula's, and at that level
-// it cannot beat the bounds.
+// TestChain_MostPrivate: the mechanism of KL10 is the other way round, the
+// least level for a utility. Its level is no more than the formula's, and at
+// that level it cannot beat the bounds.
 func TestChain_MostPrivate(t *testing.T) {
 	n := 10
 	if long() {

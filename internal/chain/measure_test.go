@@ -21,8 +21,8 @@ import (
 //
 // What is measured is a mean over releases at fixed seeds. It has to stay six
 // standard errors below its bound; the means are at most 0.44 of it, and ten
-// standard errors and more below. At other seeds a test of the means alone, without
-// the six, would fail with a probability far below 1e-6.
+// standard errors and more below. At other seeds a test of the means alone,
+// without the six, would fail with a probability far below 1e-6.
 func TestChain_PrivateMeasures(t *testing.T) {
 	n, repeats := 12, 60
 	if long() {
@@ -64,8 +64,8 @@ func TestChain_PrivateMeasures(t *testing.T) {
 	t.Logf("the largest mean is %.3f of its bound, the nearest %.1f standard errors away", most.ratio, 1/most.errors)
 }
 
-// tightest is how close measured errors came to their bounds: the largest quotient,
-// and the standard error over the distance from the bound.
+// tightest is how close measured errors came to their bounds: the largest
+// quotient, and the standard error over the distance from the bound.
 type tightest struct{ ratio, errors float64 }
 
 // synthesise is the same for data sets and package measure's Synthesizer.

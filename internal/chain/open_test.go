@@ -28,9 +28,10 @@ import (
 //
 // At c = d and alpha*r = ln(n)/c the quotient is about n^(2-1/c), at c = d = 1
 // it approaches n-1 as r grows, and for r near 0 it is (n-1)/(2n) for all c and
-// d. In the dense ultrametrics (see dense) s(Z, c*alpha) = 0 and s_o(Z, d*alpha) = 1, while A seems to be bounded for c + d < 1, to grow
-// like ln(n) at c + d = 1 and like a power of n above. So c + d < 1 is needed, for
-// two ultrametrics already.
+// d. In the dense ultrametrics (see dense) s(Z, c*alpha) = 0 and s_o(Z,
+// d*alpha) = 1, while A seems to be bounded for c + d < 1, to grow like ln(n)
+// at c + d = 1 and like a power of n above. So c + d < 1 is needed, for two
+// ultrametrics already.
 type question struct {
 	one       bool    // rho1 = rho2
 	entropic  float64 // the level of s, as a multiple of alpha
@@ -65,9 +66,9 @@ func (q question) quotient(t testing.TB, p pairOfMetrics) float64 {
 }
 
 // dense is the space in which rho1(i, j) = ln(k)/c, k = max(i, j)+1. A ball of
-// rho1 of any radius r has at most e^(c*r) points, so that s(Z, c) = 0, and at all
-// radii as many as that allows. Two metrics have the largest rho2 that s_o(Z, d) = 1
-// allows, e^(d*rho1) = k^(d/c).
+// rho1 of any radius r has at most e^(c*r) points, so that s(Z, c) = 0, and at
+// all radii as many as that allows. Two metrics have the largest rho2 that
+// s_o(Z, d) = 1 allows, e^(d*rho1) = k^(d/c).
 func (q question) dense(n int) pairOfMetrics {
 	rho1 := distances(n, func(i, j int) float64 {
 		return math.Log(float64(max(i, j)+1)) / q.entropic * (1 + 1e-9) // clear of rounding

@@ -14,8 +14,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// shuffleTol is the relative error of 1e-7 that the doc of Shuffle.Level grants, on
-// either side of a comparison.
+// shuffleTol is the relative error of 1e-7 that the doc of Shuffle.Level
+// grants, on either side of a comparison.
 const shuffleTol = 2e-7
 
 // TestChain_Shuffle: the bounds of shuffled releases are ordered as their

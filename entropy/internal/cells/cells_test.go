@@ -12,8 +12,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// scale is the entropic scale of at most some ten points from its definition: the
-// largest least distance of a set with more points than its ball may hold.
+// scale is the entropic scale of at most some ten points from its definition:
+// the largest least distance of a set with more points than its ball may hold.
 func scale(b metric.Bimetric, alpha float64) float64 {
 	n, best := b.Len(), 0.0
 	for set := range 1 << n {

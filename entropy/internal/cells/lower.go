@@ -16,7 +16,8 @@ const (
 	lowerPool    = 512
 	lowerSize    = 256
 
-	// lowerShare is the part of the budget, as 1/lowerShare, that they may take.
+	// lowerShare is the part of the budget, as 1/lowerShare, that they may
+	// take.
 	lowerShare = 8
 )
 
@@ -90,8 +91,8 @@ func (l *lowerSearch) center(x int) {
 	}
 }
 
-// farthestFirst returns k points of the pool, the first of it among them, or nil
-// where fewer are far enough apart to lead anywhere.
+// farthestFirst returns k points of the pool, the first of it among them, or
+// nil where fewer are far enough apart to lead anywhere.
 func (l *lowerSearch) farthestFirst(pool []int32, k int) []int32 {
 	if len(pool) < k {
 		return nil

@@ -95,7 +95,8 @@ type problem struct {
 	far *clique.Graph // of those that may have points more than T apart
 }
 
-// centers looks at the balls around the points of cell x, for all k in [2, top].
+// centers looks at the balls around the points of cell x, for all k in [2,
+// top].
 func (p *prover) centers(x int32, top int) verdict {
 	cx := &p.s.xs.nodes[x]
 	if p.work > p.limit {
@@ -127,8 +128,8 @@ func (p *prover) centers(x int32, top int) verdict {
 	return proved
 }
 
-// countBound returns the largest k <= top that a count of cells of diameter <= T
-// allows in the balls around the points of x.
+// countBound returns the largest k <= top that a count of cells of diameter <=
+// T allows in the balls around the points of x.
 func (p *prover) countBound(x *cell, top int) int {
 	p.keys = p.gather(p.keys[:0], x.center, p.reachFrom(x, p.reach[top]), p.t/2/slack.Up)
 	last, at := 0, 0
@@ -285,8 +286,8 @@ func (p *prover) splitCells(q problem, size float64) problem {
 	return problem{q.x, q.k, u, p.graph(u, parents, q.far, kept)}
 }
 
-// try turns a clique of cells into a separated set of points, if the ball around
-// the center of q.x has points of all of them.
+// try turns a clique of cells into a separated set of points, if the ball
+// around the center of q.x has points of all of them.
 func (p *prover) try(q problem, clique []int) {
 	x, r := p.s.xs.nodes[q.x].center, p.reach[q.k]
 	set := make([]int32, 0, q.k)

@@ -1,5 +1,5 @@
-// Package cells encloses the entropic scale of a space with two metrics, by cells
-// that are split where a proof needs it.
+// Package cells encloses the entropic scale of a space with two metrics, by
+// cells that are split where a proof needs it.
 package cells
 
 import (
@@ -23,9 +23,9 @@ const (
 	Branches            // a branch and bound
 )
 
-// Enclosure is the scale at one level, and its proof: Set are points within rho1-distance r of
-// the point X, pairwise at least Lo apart in rho2, and more than exp(alpha*r).
-// Where Lo is 0 there is no set.
+// Enclosure is the scale at one level, and its proof: Set are points within
+// rho1-distance r of the point X, pairwise at least Lo apart in rho2, and more
+// than exp(alpha*r). Where Lo is 0 there is no set.
 type Enclosure struct {
 	Lo, Hi float64
 	X      int
@@ -40,9 +40,9 @@ type Options struct {
 	Progress func(done, total int) // or nil
 }
 
-// Search encloses the entropic scale of any two metrics. A lower end is the least
-// distance of a separated set that is too large for its ball; an upper end T is
-// proved by a prover for every cell of centers.
+// Search encloses the entropic scale of any two metrics. A lower end is the
+// least distance of a separated set that is too large for its ball; an upper
+// end T is proved by a prover for every cell of centers.
 type Search struct {
 	ctx context.Context
 	*trees
@@ -64,8 +64,8 @@ type Search struct {
 
 const (
 	// workPerNode is the budget of a scale, in distances of the plane, for each
-	// point and node of Options: at the default some 20 s of one core for 10,000
-	// points. Where no clique is searched it is that of greedyNodes.
+	// point and node of Options: at the default some 20 s of one core for
+	// 10,000 points. Where no clique is searched it is that of greedyNodes.
 	workPerNode = 4
 	greedyNodes = 2500
 
@@ -76,17 +76,17 @@ const (
 	// are listed, so that an upper end is one of them.
 	valuesPoints = 700
 
-	// diameterPoints is the number of points up to which the diameter of rho2 is
-	// computed, by a row for each where there is no tree.
+	// diameterPoints is the number of points up to which the diameter of rho2
+	// is computed, by a row for each where there is no tree.
 	diameterPoints = 1 << 12
 
 	// gapClosed is the ratio Hi/Lo - 1 below which only the exact value is
 	// worth another attempt.
 	gapClosed = 0.01
 
-	// workShare is the part of the remaining budget that the next proof is meant
-	// to take, and partLeast the least progress that is worth one, as the part of
-	// the gap that remains.
+	// workShare is the part of the remaining budget that the next proof is
+	// meant to take, and partLeast the least progress that is worth one, as the
+	// part of the gap that remains.
 	workShare = 0.8
 	partLeast = 0.95
 

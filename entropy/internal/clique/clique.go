@@ -1,5 +1,6 @@
 // Package clique bounds the clique number of graphs of up to some thousand
-// vertices: greedy cliques and branch and bound from below, colorings from above.
+// vertices: greedy cliques and branch and bound from below, colorings from
+// above.
 package clique
 
 import (
@@ -87,9 +88,10 @@ func (c *Solver) arrange(g *Graph) {
 
 // Solve looks for a largest clique. set is the best found, by vertex, valid
 // until the next call; hi is a proved upper bound of the clique number. It
-// stops with hi = len(set) when the search is finished, as soon as
-// len(set) >= need, when *nodes, which it counts down, reaches 0, nil being no
-// limit, and where ctx is done. A budget of 0 gives the greedy clique and the coloring's bound.
+// stops with hi = len(set) when the search is finished, as soon as len(set) >=
+// need, when *nodes, which it counts down, reaches 0, nil being no limit, and
+// where ctx is done. A budget of 0 gives the greedy clique and the coloring's
+// bound.
 //
 // Branch and bound with the coloring bound of Tomita in the bit-parallel form
 // of San Segundo, Rodriguez-Losada and Jimenez (2011): O(m^2/64) words a node,
@@ -167,7 +169,8 @@ func (c *Solver) root(b *budget) int {
 // pause is how many nodes of a search lie between two looks at the context.
 const pause = 64
 
-// visit extends the current clique by the vertex of a branch and searches below.
+// visit extends the current clique by the vertex of a branch and searches
+// below.
 func (c *Solver) visit(b *budget, depth int, br branch) {
 	if b.left--; b.left%pause == 0 && b.ctx.Err() != nil {
 		b.left = 0

@@ -120,7 +120,8 @@ func TestClique_Budget(t *testing.T) {
 	}
 }
 
-// A context that is done ends a search with bounds that hold, and no graph is made.
+// A context that is done ends a search with bounds that hold, and no graph is
+// made.
 func TestClique_Canceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

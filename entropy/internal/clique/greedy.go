@@ -110,8 +110,8 @@ func (c *Solver) Colors() int {
 
 // Partition splits the vertices into k sets without an edge inside, which in a
 // far graph are sets of diameter at most s: class[v] in [0, k) is the set of
-// vertex v, valid until the next call. No clique has more than k vertices. It is
-// the better of the search's first-fit coloring and DSATUR (Brelaz 1979).
+// vertex v, valid until the next call. No clique has more than k vertices. It
+// is the better of the search's first-fit coloring and DSATUR (Brelaz 1979).
 // O(m^2) time.
 func (c *Solver) Partition() (class []int32, k int) {
 	if c.m == 0 {

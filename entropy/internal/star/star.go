@@ -21,8 +21,8 @@ import (
 //
 // A primal-dual interior point method solves it. Both programs have a strictly
 // feasible point at hand, so all iterates are feasible up to rounding, and the
-// outputs z meet only in the equations of the points y: eliminating them one by one
-// leaves a positive definite system in the multipliers g and c.
+// outputs z meet only in the equations of the points y: eliminating them one by
+// one leaves a positive definite system in the multipliers g and c.
 type program struct {
 	w    []float64   // one for each point, the tied ones (w = 1) last
 	free int         // points with w < 1
@@ -44,9 +44,9 @@ const (
 )
 
 // Solve returns the multipliers c of the losses of the points y, and g of the
-// sums of the first free ones: w[y] is e^(-alpha*rho1(x,y)), below 1 for the free
-// points and 1 for the others, and d[y][z] = rho2(y,z). ok is false where all of d
-// is 0, or ctx done.
+// sums of the first free ones: w[y] is e^(-alpha*rho1(x,y)), below 1 for the
+// free points and 1 for the others, and d[y][z] = rho2(y,z). ok is false where
+// all of d is 0, or ctx done.
 func Solve(ctx context.Context, w []float64, free int, d [][]float64) (c, g []float64, ok bool) {
 	s := program{w: w, free: free, d: d}
 	s.start()
@@ -66,8 +66,8 @@ func Solve(ctx context.Context, w []float64, free int, d [][]float64) (c, g []fl
 	return s.c, s.g[:s.free], s.v > 0
 }
 
-// start sets a strictly feasible point: all distributions uniform, and multipliers that
-// balance with margins of the size of the distances.
+// start sets a strictly feasible point: all distributions uniform, and
+// multipliers that balance with margins of the size of the distances.
 func (s *program) start() {
 	m, n := len(s.w), len(s.d[0])
 	flat := func() [][]float64 {
@@ -158,10 +158,10 @@ func (s *program) step(mu float64) bool {
 //	H dq = dg_q + sum_free e (dg - d dc) - sum_tied d dc + h0,
 //	H = r/q + sum_free (1/w-w)^2 AB/F,  h0 = mu/q - r + sum_free (1/w-w)(B ma + A mb)/F.
 //
-// The unknowns left are theta = (dg, dg_q, dc) and dv. With u_z the coefficients of
-// theta in the right side, the matrix is the sum over z of u_z u_z'/H, plus a 2x2
-// block sum_z [1, -d; -d, d^2]/F for each free y, plus t/c for dc, and it is
-// bordered by dv, whose column is 1 for dc.
+// The unknowns left are theta = (dg, dg_q, dc) and dv. With u_z the
+// coefficients of theta in the right side, the matrix is the sum over z of u_z
+// u_z'/H, plus a 2x2 block sum_z [1, -d; -d, d^2]/F for each free y, plus t/c
+// for dc, and it is bordered by dv, whose column is 1 for dc.
 type system struct {
 	u       *mat.Dense // rows u_z
 	h, h0   []float64
@@ -247,7 +247,8 @@ func (s *program) assemble(mu float64) *system {
 }
 
 // solve returns theta and dv; dc starts at ci. The matrix is scaled to a unit
-// diagonal, which is all the conditioning it gets: a poor direction costs steps.
+// diagonal, which is all the conditioning it gets: a poor direction costs
+// steps.
 func (sys *system) solve(ci int) (theta []float64, dv float64, ok bool) {
 	size := len(sys.rhs)
 	scale := make([]float64, size)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Seen from x, two points x and y at distance d with w = e^-u: the optimum of the
-// program is d/(1+e^u), and the multipliers prove it.
+// Seen from x, two points x and y at distance d with w = e^-u: the optimum of
+// the program is d/(1+e^u), and the multipliers prove it.
 func TestSolve_TwoPoints(t *testing.T) {
 	for _, d := range []float64{1e-9, 1, 250} {
 		for _, u := range []float64{0.1, 1, 5} {
