@@ -34,9 +34,7 @@ func TestExpBounds_KnownDigits(t *testing.T) {
 		{-20, "2.061153622438557827965940380155820976375807275599103692972244661629164023784559353280e-9"},
 	} {
 		want, _, err := big.ParseFloat(c.s, 10, 300, big.ToNearestEven)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(want, err)
 		lo, hi := ExpBounds(big.NewFloat(c.x), 220)
 		if lo.Cmp(want) > 0 || hi.Cmp(want) < 0 {
 			t.Errorf("e^%v: [%v, %v] misses %v", c.x, lo, hi, want)
@@ -320,49 +318,27 @@ func TestTable_ChiSquare(t *testing.T) {
 	}
 }
 
-func BenchmarkTableDraw(b *testing.B) {
-	r := random.Seeded(7)
-	for _, n := range []int{10, 1000, 100000} {
-		w := randomWeights(r, n, true)
-		table := NewTable(w)
-		b.Run("n="+itoa(n), func(b *testing.B) {
+func BenchmarkDraw(b *testing.B) {
+	r, x := random.Seeded(7), -1.0
+	w := randomWeights(r, 1000, true)
+	small, table, large := NewTable(randomWeights(r, 10, true)), NewTable(w), NewTable(randomWeights(r, 100_000, true))
+	for _, c := range []struct {
+		name string
+		draw func()
+	}{
+		{"table n=10", func() { small.Draw(r) }},
+		{"table n=1000", func() { table.Draw(r) }},
+		{"table n=100000", func() { large.Draw(r) }},
+		{"once n=1000", func() { Draw(r, w) }},
+		{"resolve n=1000", func() { w.resolve(r.Uint64(), r) }},
+		{"Exp", func() { x = -1 - Exp(x) }},
+		{"ExpDD", func() { x = -1 - ExpDD(x).Hi }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				table.Draw(r)
+				c.draw()
 			}
 		})
 	}
 }
-
-func BenchmarkDrawOnce(b *testing.B) {
-	r := random.Seeded(8)
-	w := randomWeights(r, 1000, true)
-	b.ReportAllocs()
-	for b.Loop() {
-		Draw(r, w)
-	}
-}
-
-func BenchmarkResolve(b *testing.B) {
-	r := random.Seeded(9)
-	w := randomWeights(r, 1000, true)
-	for b.Loop() {
-		w.resolve(r.Uint64(), r)
-	}
-}
-
-func BenchmarkExp(b *testing.B) {
-	x := -1.0
-	for b.Loop() {
-		x = -1 - Exp(x)
-	}
-}
-
-func BenchmarkExpDD(b *testing.B) {
-	x := -1.0
-	for b.Loop() {
-		x = -1 - ExpDD(x).Hi
-	}
-}
-
-func itoa(n int) string { return big.NewInt(int64(n)).String() }

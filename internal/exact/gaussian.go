@@ -10,9 +10,9 @@ const MaxGaussianSigma = 1 << 50
 
 // DiscreteGaussian returns K with P{K = k} prop. to e^(-k^2/(2 sigma^2)),
 // exactly, for 0 < sigma <= [MaxGaussianSigma] taken as an exact real, by
-// rejection from the discrete Laplace law (Canonne, Kamath, Steinke 2020,
+// rejection from the discrete Laplace distribution (Canonne, Kamath, Steinke 2020,
 // Algorithm 3, with rate 1/sigma): about 1.3 trials of it, up to 1.7 at small
-// sigma. The law is conditional on |K| < 2^63, whose complement has a
+// sigma. The distribution is conditional on |K| < 2^63, whose complement has a
 // probability below 2^-(2^24), less than any positive float64.
 func DiscreteGaussian(rng *rand.Rand, sigma float64) int64 { return AddDiscreteGaussian(rng, 0, sigma) }
 
@@ -24,7 +24,7 @@ func AddDiscreteGaussian(rng *rand.Rand, x int64, sigma float64) int64 {
 }
 
 // discreteGaussian returns |K| and the sign of K. A proposal Y of the discrete
-// Laplace law with rate s is kept with probability e^-x, where
+// Laplace distribution with rate s is kept with probability e^-x, where
 //
 //	x = (|Y| - sigma^2 s)^2 / (2 sigma^2) = (|Y|/sigma - sigma s)^2 / 2,
 //

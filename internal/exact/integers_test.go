@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	lawDraws = 1_000_000
-	lawLevel = 1e-6 // false-reject probability of each law below
+	draws       = 1_000_000
+	falseReject = 1e-6 // false-reject probability of each distribution below
 )
 
-func TestBernoulliExp_Law(t *testing.T) {
+func TestBernoulliExp_Distribution(t *testing.T) {
 	r := random.Seeded(11)
 	for _, x := range []float64{0, 1e-6, 0.1, 1, 5, 12} {
 		count := make([]int, 2)
-		for range lawDraws {
+		for range draws {
 			if BernoulliExp(r, x) {
 				count[0]++
 			} else {
 				count[1]++
 			}
 		}
-		testkit.ChiSquare(t, count, []float64{math.Exp(-x), -math.Expm1(-x)}, lawLevel)
+		testkit.ChiSquare(t, count, []float64{math.Exp(-x), -math.Expm1(-x)}, falseReject)
 	}
 	for range 1000 {
 		if BernoulliExp(r, math.Inf(1)) || BernoulliExp(r, 1e300) || !BernoulliExp(r, 0) {
@@ -41,7 +41,7 @@ func TestBernoulliExp_Law(t *testing.T) {
 // that starts at low; draws outside fall into the first and the last.
 func drawCells(n int, low, width int64, f func() int64) []int {
 	count := make([]int, n)
-	for range lawDraws {
+	for range draws {
 		k := f() - low
 		c := k / width
 		if k < 0 {
@@ -52,7 +52,7 @@ func drawCells(n int, low, width int64, f func() int64) []int {
 	return count
 }
 
-func TestGeometric_Law(t *testing.T) {
+func TestGeometric_Distribution(t *testing.T) {
 	r := random.Seeded(12)
 	for _, s := range []float64{1e-6, 0.01, 0.5, math.Ln2, 3, 20} {
 		width := int64(math.Ceil(0.05 / s))
@@ -63,11 +63,11 @@ func TestGeometric_Law(t *testing.T) {
 		}
 		p[n-1] = math.Exp(-s * float64((n-1)*width))
 		count := drawCells(n, 0, width, func() int64 { return int64(Geometric(r, s)) })
-		testkit.ChiSquare(t, count, p, lawLevel)
+		testkit.ChiSquare(t, count, p, falseReject)
 	}
 }
 
-func TestDiscreteLaplace_Law(t *testing.T) {
+func TestDiscreteLaplace_Distribution(t *testing.T) {
 	r := random.Seeded(13)
 	for _, s := range []float64{1e-6, 0.01, 0.5, 3, 20} {
 		width := int64(math.Ceil(0.1 / s))
@@ -88,11 +88,11 @@ func TestDiscreteLaplace_Law(t *testing.T) {
 		p[0] = below(low + width)
 		p[n-1] = 1 - below(low+(n-1)*width)
 		count := drawCells(n, low, width, func() int64 { return DiscreteLaplace(r, s) })
-		testkit.ChiSquare(t, count, p, lawLevel)
+		testkit.ChiSquare(t, count, p, falseReject)
 	}
 }
 
-func TestDiscreteGaussian_Law(t *testing.T) {
+func TestDiscreteGaussian_Distribution(t *testing.T) {
 	r := random.Seeded(14)
 	for _, sigma := range []float64{0.01, 0.2, 0.5, 1, 3.7, 100, 3000} {
 		width := int64(math.Ceil(sigma / 10))
@@ -111,7 +111,7 @@ func TestDiscreteGaussian_Law(t *testing.T) {
 			p[c] /= total
 		}
 		count := drawCells(n, low, width, func() int64 { return DiscreteGaussian(r, sigma) })
-		testkit.ChiSquare(t, count, p, lawLevel)
+		testkit.ChiSquare(t, count, p, falseReject)
 	}
 }
 
@@ -268,51 +268,29 @@ func TestIntegers_GoldenStream(t *testing.T) {
 	}
 }
 
-func BenchmarkBernoulliExp(b *testing.B) {
+func BenchmarkIntegers(b *testing.B) {
 	r := random.Seeded(19)
-	for b.Loop() {
-		BernoulliExp(r, 0.7)
-	}
-}
-
-func BenchmarkGeometric(b *testing.B) {
-	r := random.Seeded(20)
-	for _, s := range []float64{1e-12, 1e-6, 0.1, 20} {
-		b.Run(fmt.Sprintf("s=%g", s), func(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		draw func()
+	}{
+		{"Bernoulli", func() { BernoulliExp(r, 0.7) }},
+		{"geometric s=1e-12", func() { Geometric(r, 1e-12) }},
+		{"geometric s=1e-6", func() { Geometric(r, 1e-6) }},
+		{"geometric s=0.1", func() { Geometric(r, 0.1) }},
+		{"geometric s=20", func() { Geometric(r, 20) }},
+		{"geometric s=0.1 big", func() { geometric(r, 0.1, true) }},
+		{"Laplace s=1e-6", func() { DiscreteLaplace(r, 1e-6) }},
+		{"Laplace s=0.1", func() { DiscreteLaplace(r, 0.1) }},
+		{"Laplace s=1", func() { DiscreteLaplace(r, 1) }},
+		{"Gaussian sigma=0.5", func() { DiscreteGaussian(r, 0.5) }},
+		{"Gaussian sigma=10", func() { DiscreteGaussian(r, 10) }},
+		{"Gaussian sigma=1e6", func() { DiscreteGaussian(r, 1e6) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Geometric(r, s)
-			}
-		})
-	}
-}
-
-func BenchmarkGeometricBig(b *testing.B) {
-	r := random.Seeded(21)
-	for b.Loop() {
-		geometric(r, 0.1, true)
-	}
-}
-
-func BenchmarkDiscreteLaplace(b *testing.B) {
-	r := random.Seeded(22)
-	for _, s := range []float64{1e-6, 0.1, 1} {
-		b.Run(fmt.Sprintf("s=%g", s), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				DiscreteLaplace(r, s)
-			}
-		})
-	}
-}
-
-func BenchmarkDiscreteGaussian(b *testing.B) {
-	r := random.Seeded(23)
-	for _, sigma := range []float64{0.5, 10, 1e6} {
-		b.Run(fmt.Sprintf("sigma=%g", sigma), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				DiscreteGaussian(r, sigma)
+				c.draw()
 			}
 		})
 	}

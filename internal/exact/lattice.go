@@ -65,8 +65,8 @@ func (l Lattice) addLaplace(rng *rand.Rand, x, rate float64, exact bool) float64
 // e^(-rate ||z||_p), p = 1, 2 or +Inf, in at most [MaxLatticeDim] dimensions
 // where p > 1; the rest as [Lattice.AddLaplace]. dst may be x.
 //
-// The norm of Z has the law Gamma(d)/rate, a sum of logarithms. For p = Inf Z is
-// a point of the cube times a radius of the law Gamma(d+1). For p = 2 its
+// The norm of Z has the distribution Gamma(d)/rate, a sum of logarithms. For p = Inf Z is
+// a point of the cube times a radius of the distribution Gamma(d+1). For p = 2 its
 // direction is that of d normal variates, two by two sqrt(2 E) (cos t, sin t),
 // E exponential and t a uniform angle.
 func (l Lattice) AddKNorm(dst []float64, rng *rand.Rand, x []float64, rate, p float64) {

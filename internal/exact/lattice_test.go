@@ -92,7 +92,6 @@ func TestLattice_DecidesAtTheBorder(t *testing.T) {
 	borders := 0
 	for _, c := range latticeCases() {
 		if c.d > 4 { // words play the same parts
-
 			continue
 		}
 		x := make([]float64, c.d)
@@ -311,7 +310,7 @@ func window(d, reach int, f func(i int, k []float64)) int {
 
 // Chi-square of every kind of noise on a coarse lattice, around inputs on it and
 // off it, against the masses of its cells: false-reject probability 1e-6 a case.
-func TestLattice_Law(t *testing.T) {
+func TestLattice_Distribution(t *testing.T) {
 	r := random.Seeded(97)
 	const step = 0x1p-3
 	for _, c := range []struct {
@@ -364,10 +363,10 @@ func TestLattice_Law(t *testing.T) {
 	}
 }
 
-// The noise of higher dimensions by two of its functions: the norm has the law
-// Gamma(d), and a coordinate's share of it that of the ball. False-reject
-// probability 1e-7 for each.
-func TestLattice_LawOfManyDimensions(t *testing.T) {
+// The noise of higher dimensions by two of its functions: the norm has the
+// distribution Gamma(d), and a coordinate's share of it that of the ball.
+// False-reject probability 1e-7 for each.
+func TestLattice_DistributionOfManyDimensions(t *testing.T) {
 	r := random.Seeded(98)
 	for d := 3; d <= MaxLatticeDim; d++ {
 		for _, p := range []float64{2, inf} {
@@ -427,7 +426,7 @@ func sphereCDF(d int, t float64) float64 {
 }
 
 // Chi-square of normal noise in one and two coordinates, at 1e-6.
-func TestLattice_NormalLaw(t *testing.T) {
+func TestLattice_NormalDistribution(t *testing.T) {
 	r := random.Seeded(99)
 	const sigma, reach, side = 1.7, 8, 17
 	below := func(x, k float64) float64 { return math.Erfc(-(k-x)/(sigma*math.Sqrt2)) / 2 }
@@ -529,7 +528,7 @@ func TestLattice_PrivacyOfTheBits(t *testing.T) {
 	}
 }
 
-// The same in the plane and in space, for the masses that TestLattice_Law finds
+// The same in the plane and in space, for the masses that TestLattice_Distribution finds
 // in the draws: all pairs of inputs of half a cell, all outputs of a window.
 func TestLattice_PrivacyOfTheCells(t *testing.T) {
 	for _, c := range []struct {
@@ -652,11 +651,9 @@ func BenchmarkLattice(b *testing.B) {
 			}
 		})
 	}
-}
-
-func BenchmarkLatticeBig(b *testing.B) {
-	r := random.Seeded(102)
-	for b.Loop() {
-		Lattice{0x1p-10}.addLaplace(r, 0, 1, true)
-	}
+	b.Run("laplace big", func(b *testing.B) {
+		for b.Loop() {
+			Lattice{0x1p-10}.addLaplace(r, 0, 1, true)
+		}
+	})
 }

@@ -55,14 +55,14 @@ var (
 				pts[i][k] = r.Float64()
 			}
 		}
-		return must(metric.NewPoints(pts, metric.Manhattan{}))
+		return testkit.Must(metric.NewPoints(pts, metric.Manhattan{}))
 	}
 	globe = func(n int) metric.Finite {
 		r, pts := random.Seeded(2), make([]metric.LatLon, n)
 		for i := range pts {
 			pts[i] = metric.LatLon{Lat: 48 + r.Float64(), Lon: 2 + r.Float64()}
 		}
-		return must(metric.NewPoints(pts, metric.GreatCircle{}))
+		return testkit.Must(metric.NewPoints(pts, metric.GreatCircle{}))
 	}
 	woods       = func(n int) metric.Finite { return space.Tree(n, 0.1, random.Seeded(3)) }
 	equidistant = func(n int) metric.Finite { return space.Constant(n, 1) }
@@ -256,7 +256,7 @@ var longCalls = []longCall{
 		return err1(measure.NewFolded(ctx, f, &measure.FoldedOptions{Tour: true}))
 	}},
 	{"measure.Measure.Bound", flat, 1000, func(ctx context.Context, f metric.Finite) error {
-		m, err := measure.NewMeasure(must(measure.NewFinite(context.Background(), f, nil)), 1, nil)
+		m, err := measure.NewMeasure(testkit.Must(measure.NewFinite(context.Background(), f, nil)), 1, nil)
 		if err != nil {
 			return err
 		}
@@ -330,7 +330,7 @@ var longCalls = []longCall{
 	}},
 	{"emd.Shares", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(emd.Shares(ctx, f)) }},
 	{"measure.Count", flat, 4, func(ctx context.Context, f metric.Finite) error {
-		box := must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.BoxOptions{Depth: 2}))
+		box := testkit.Must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.BoxOptions{Depth: 2}))
 		return err1(measure.Count(ctx, box, func(yield func([]float64, error) bool) {
 			for range 100_000_000 {
 				if !yield([]float64{.5}, nil) {
@@ -376,7 +376,7 @@ func built[O any](build func(context.Context, metric.Finite, float64, *O) (*expo
 
 // lazily is a channel that is computed as it is read.
 func lazily(f metric.Finite) *mechanism.Channel {
-	return must(mechanism.NewChannel(context.Background(), mechanism.Rows{Inputs: f.Len(), Outputs: f.Len(), Log: true, Fill: func(x int, dst []float64) {
+	return testkit.Must(mechanism.NewChannel(context.Background(), mechanism.Rows{Inputs: f.Len(), Outputs: f.Len(), Log: true, Fill: func(x int, dst []float64) {
 		for y, d := range finite.Row(f, x, dst) {
 			dst[y] = -d
 		}

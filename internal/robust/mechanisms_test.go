@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -22,11 +23,11 @@ import (
 )
 
 var (
-	levels    = must(walk.Levels(2, 2))
-	equal     = must(levels.EqualScales(walk.ReplaceOne))
-	noise     = must(walk.New(levels, walk.KNorm, equal))
-	wholeWalk = must(walk.New(levels, walk.DiscreteLaplace, equal))
-	haarWalk  = must(walk.New(levels, walk.DiscreteHaar, equal))
+	levels    = testkit.Must(walk.Levels(2, 2))
+	equal     = testkit.Must(levels.EqualScales(walk.ReplaceOne))
+	noise     = testkit.Must(walk.New(levels, walk.KNorm, equal))
+	wholeWalk = testkit.Must(walk.New(levels, walk.DiscreteLaplace, equal))
+	haarWalk  = testkit.Must(walk.New(levels, walk.DiscreteHaar, equal))
 )
 
 var walkCalls = []call{
@@ -55,9 +56,9 @@ var walkCalls = []call{
 }
 
 var (
-	channel   = must(exponential.Standard(context.Background(), path, 1, nil)).Channel
-	guarantee = must(mechanism.NewGuarantee(1, 1e-6, "km"))
-	losses    = must(channel.Loss(context.Background(), path))
+	channel   = testkit.Must(exponential.Standard(context.Background(), path, 1, nil)).Channel
+	guarantee = testkit.Must(mechanism.NewGuarantee(1, 1e-6, "km"))
+	losses    = testkit.Must(channel.Loss(context.Background(), path))
 	written   = func() string {
 		var b bytes.Buffer
 		if err := channel.WriteJSON(&b); err != nil {
@@ -107,19 +108,19 @@ var mechanismCalls = []call{
 }
 
 var (
-	laplace   = must(additive.NewLaplace(1, nil))
-	gridded   = must(additive.NewLaplace(1, &additive.Options{Grid: 0.25}))
-	knorm     = must(additive.NewKNorm(additive.Norm{P: 2, Dim: 2}, 1, nil))
-	knormGrid = must(additive.NewKNorm(additive.Norm{P: 1, Dim: 2}, 1, &additive.Options{Grid: 0.25}))
+	laplace   = testkit.Must(additive.NewLaplace(1, nil))
+	gridded   = testkit.Must(additive.NewLaplace(1, &additive.Options{Grid: 0.25}))
+	knorm     = testkit.Must(additive.NewKNorm(additive.Norm{P: 2, Dim: 2}, 1, nil))
+	knormGrid = testkit.Must(additive.NewKNorm(additive.Norm{P: 1, Dim: 2}, 1, &additive.Options{Grid: 0.25}))
 	target    = additive.GaussianTarget{Alpha: 1, Delta: 1e-6, Diameter: 2}
-	gaussian  = must(additive.NewGaussian(2, target, nil))
-	gaussGrid = must(additive.NewGaussian(2, target, &additive.Options{Grid: 0.25}))
-	whole     = must(additive.NewDiscreteLaplace(1, nil))
-	wholeG    = must(additive.NewDiscreteGaussian(target, nil))
-	truncated = must(additive.NewTruncatedGeometric(additive.Range{Lo: 0, Hi: 10}, 1, nil))
-	planar    = must(additive.NewPlanarLaplace(1, nil))
-	madlib    = must(additive.NewMadlib(plane, 1, nil))
-	sphere    = must(additive.NewSphere(0.01, nil))
+	gaussian  = testkit.Must(additive.NewGaussian(2, target, nil))
+	gaussGrid = testkit.Must(additive.NewGaussian(2, target, &additive.Options{Grid: 0.25}))
+	whole     = testkit.Must(additive.NewDiscreteLaplace(1, nil))
+	wholeG    = testkit.Must(additive.NewDiscreteGaussian(target, nil))
+	truncated = testkit.Must(additive.NewTruncatedGeometric(additive.Range{Lo: 0, Hi: 10}, 1, nil))
+	planar    = testkit.Must(additive.NewPlanarLaplace(1, nil))
+	madlib    = testkit.Must(additive.NewMadlib(plane, 1, nil))
+	sphere    = testkit.Must(additive.NewSphere(0.01, nil))
 	place     = metric.LatLon{Lat: 1, Lon: 2}
 )
 
@@ -172,31 +173,31 @@ var (
 	local       = emd.Model{Trust: emd.Local, Items: 4, Diameter: 4}
 	central     = emd.Model{Trust: emd.Central, Users: 3, Items: 4, Diameter: 4}
 	unbounded   = emd.Model{Trust: emd.Central, Users: 3, Diameter: 6}
-	level       = must(mechanism.NewGuarantee(1, 0, ""))
-	perUnit     = must(emd.NewGuarantee(central, level))
-	discrete    = must(emd.NewDiscrete(central, 1, emd.DP{Eps: 1, Delta: 1e-6}))
+	level       = testkit.Must(mechanism.NewGuarantee(1, 0, ""))
+	perUnit     = testkit.Must(emd.NewGuarantee(central, level))
+	discrete    = testkit.Must(emd.NewDiscrete(central, 1, emd.DP{Eps: 1, Delta: 1e-6}))
 	departments = emd.Clusters{Count: 2, Size: 2, Within: 0.2, Diameter: 1}
-	gkrr        = must(emd.NewGKRR(departments, 3))
+	gkrr        = testkit.Must(emd.NewGKRR(departments, 3))
 	modelOne    = emd.Model{Trust: emd.Central, Users: 3, Items: 4, Diameter: 1}
-	frequencies = must(emd.NewGKRRFrequencies(context.Background(), gkrr, modelOne, nil))
+	frequencies = testkit.Must(emd.NewGKRRFrequencies(context.Background(), gkrr, modelOne, nil))
 	threeUsers  = emd.Users[int](slices.Values([][]int{{0, 1, 2, 3}, {0, 0, 1, 1}, {3, 3, 3, 3}}))
 	threePaths  = emd.Users[[]float64](slices.Values([][][]float64{{{0, 1}, {1, 2}}, {{1, 1}}, {{2, 0}}}))
-	counted     = must(frequencies.Release(seeded(), threeUsers))
-	estimated   = must(frequencies.Estimate(counted))
-	hadamard    = must(emd.NewHadamard(4, 1))
-	curator     = must(emd.NewLaplaceFrequencies(context.Background(), departments, modelOne, 1))
-	itemwise    = must(emd.NewItemWise(context.Background(), channel, central, &emd.ItemWiseOptions{Delta: 1e-6}))
+	counted     = testkit.Must(frequencies.Release(seeded(), threeUsers))
+	estimated   = testkit.Must(frequencies.Estimate(counted))
+	hadamard    = testkit.Must(emd.NewHadamard(4, 1))
+	curator     = testkit.Must(emd.NewLaplaceFrequencies(context.Background(), departments, modelOne, 1))
+	itemwise    = testkit.Must(emd.NewItemWise(context.Background(), channel, central, &emd.ItemWiseOptions{Delta: 1e-6}))
 	average     = emd.Average(additive.Norm{P: 2, Dim: 2})
-	linear      = must(emd.NewLinear(context.Background(), average, unbounded, emd.Target{Alpha: 1}, nil))
-	gridLinear  = must(emd.NewGridLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 2}), 0.5, modelTwo, emd.Target{Alpha: 1}, nil))
+	linear      = testkit.Must(emd.NewLinear(context.Background(), average, unbounded, emd.Target{Alpha: 1}, nil))
+	gridLinear  = testkit.Must(emd.NewGridLinear(context.Background(), emd.Average(additive.Norm{P: 1, Dim: 2}), 0.5, modelTwo, emd.Target{Alpha: 1}, nil))
 	modelTwo    = emd.Model{Trust: emd.Central, Users: 3, Items: 2, Diameter: 4}
 	pairsOf     = emd.Users[[]float64](slices.Values([][][]float64{{{0, 1}, {1, 2}}, {{1, 1}, {0, 0}}, {{2, 0}, {1, 1}}}))
 	reduceModel = emd.Model{Trust: emd.Central, Users: 3, Items: 50, Diameter: 4}
-	reduced     = must(emd.NewReduced[[]float64, []float64](must(emd.NewLinear(context.Background(), average, reduceModel, emd.Target{Alpha: 1}, nil)), reduceTo))
+	reduced     = testkit.Must(emd.NewReduced[[]float64, []float64](testkit.Must(emd.NewLinear(context.Background(), average, reduceModel, emd.Target{Alpha: 1}, nil)), reduceTo))
 	reduceTo    = emd.Sampling{Radius: 0.5, Delta: 1e-6}
 	population  = emd.Population{Distance: 0.1, Items: 100, Points: 5, Beta: 0.01}
 	shuffle     = accountant.Shuffle{Records: 1000, Items: 10, Diameter: 1}
-	typical     = must(emd.NewGuarantee(emd.Model{Trust: emd.Central, Users: 3, Items: 100, Diameter: 4}, level))
+	typical     = testkit.Must(emd.NewGuarantee(emd.Model{Trust: emd.Central, Users: 3, Items: 100, Diameter: 4}, level))
 )
 
 var emdCalls = []call{
@@ -215,7 +216,7 @@ var emdCalls = []call{
 	{"emd.NewGKRRFrequencies", emd.NewGKRRFrequencies, []any{gkrr, modelOne, &emd.GKRRFrequencyOptions{}}},
 	{"emd.Frequencies.Release", frequencies.Release, []any{seeded(), threeUsers}},
 	{"emd.Frequencies.Collect", func(ctx context.Context, data emd.Users[int]) (*emd.Counts, error) {
-		f := must(emd.NewGKRRFrequencies(context.Background(), gkrr, emd.Model{Trust: emd.Local, Items: 4, Diameter: 1}, nil))
+		f := testkit.Must(emd.NewGKRRFrequencies(context.Background(), gkrr, emd.Model{Trust: emd.Local, Items: 4, Diameter: 1}, nil))
 		return f.Collect(ctx, seeded(), data)
 	}, []any{threeUsers}},
 	{"emd.Frequencies.Estimate", func(n []int64, users int64) (*emd.Estimate, error) {
@@ -227,18 +228,18 @@ var emdCalls = []call{
 	}, []any{[]int64{3, 4, 3, 2}, int64(3)}},
 	{"emd.Frequencies.Distribution", frequencies.Distribution, []any{estimated}},
 	{"emd.NewCounts", emd.NewCounts, []any{[]int64{3, 4, 3, 2}, int64(3)}},
-	{"emd.Counts.UnmarshalBinary", new(emd.Counts).UnmarshalBinary, []any{must(must(emd.NewCounts([]int64{3, 4, 3, 2}, 3)).MarshalBinary())}},
-	{"emd.Guarantee.UnmarshalJSON", new(emd.Guarantee).UnmarshalJSON, []any{must(perUnit.MarshalJSON())}},
+	{"emd.Counts.UnmarshalBinary", new(emd.Counts).UnmarshalBinary, []any{testkit.Must(testkit.Must(emd.NewCounts([]int64{3, 4, 3, 2}, 3)).MarshalBinary())}},
+	{"emd.Guarantee.UnmarshalJSON", new(emd.Guarantee).UnmarshalJSON, []any{testkit.Must(perUnit.MarshalJSON())}},
 	{"emd.Counts.Merge", func(n []int64, users int64) error {
 		c, err := emd.NewCounts(n, users)
 		if err != nil {
 			return err
 		}
-		sum := must(emd.NewCounts([]int64{3, 4, 3, 2}, 3))
+		sum := testkit.Must(emd.NewCounts([]int64{3, 4, 3, 2}, 3))
 		return sum.Merge(c)
 	}, []any{[]int64{3, 4, 3, 2}, int64(3)}},
-	{"emd.Counts.UnmarshalBinary", func(b []byte) error { return new(emd.Counts).UnmarshalBinary(b) }, []any{must(must(emd.NewCounts([]int64{3, 4, 3, 2}, 3)).MarshalBinary())}},
-	{"emd.Guarantee.UnmarshalJSON", func(b []byte) error { return new(emd.Guarantee).UnmarshalJSON(b) }, []any{must(perUnit.MarshalJSON())}},
+	{"emd.Counts.UnmarshalBinary", func(b []byte) error { return new(emd.Counts).UnmarshalBinary(b) }, []any{testkit.Must(testkit.Must(emd.NewCounts([]int64{3, 4, 3, 2}, 3)).MarshalBinary())}},
+	{"emd.Guarantee.UnmarshalJSON", func(b []byte) error { return new(emd.Guarantee).UnmarshalJSON(b) }, []any{testkit.Must(perUnit.MarshalJSON())}},
 	{"emd.NewGKRR", emd.NewGKRR, []any{departments, 3.0}},
 	{"emd.GKRR.Channel", gkrr.Channel, nil},
 	{"emd.Hadamard.Channel", hadamard.Channel, nil},
@@ -324,7 +325,7 @@ var exponentialCalls = []call{
 	{"exponential.Constant", exponential.Constant, []any{3, 1, metric.Unit("km")}},
 	{"exponential.Relaxed", exponential.Relaxed, []any{twoSided, 1.0, &exponential.RelaxedOptions{}}},
 	{"exponential.Relaxed", exponential.Relaxed, []any{twoSided, 1.0, &exponential.RelaxedOptions{Rule: exponential.GivenSeparation, Separation: 3, Prior: uniform, Tuned: true, Accuracy: true}}},
-	{"exponential.ConstantNormalizer", exponential.ConstantNormalizer, []any{must(metric.NewClustered(2, 3, 0.5)), 1.0, &exponential.Options{}}},
+	{"exponential.ConstantNormalizer", exponential.ConstantNormalizer, []any{testkit.Must(metric.NewClustered(2, 3, 0.5)), 1.0, &exponential.Options{}}},
 	{"exponential.Tight", exponential.Tight, []any{path, 1.0, &exponential.TightOptions{}}},
 	{"exponential.Tuned", exponential.Tuned, []any{path, 1.0, &exponential.Options{}}},
 	{"exponential.UtilityBeta", exponential.UtilityBeta, []any{exponential.Target{Gamma: 1, Delta: 0.1}, 0.2}},
@@ -334,14 +335,14 @@ var exponentialCalls = []call{
 }
 
 var (
-	ages        = must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 100}, {Categories: 3}}, &measure.BoxOptions{Depth: 2}))
-	stations    = must(measure.NewFinite(context.Background(), path, nil))
+	ages        = testkit.Must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 100}, {Categories: 3}}, &measure.BoxOptions{Depth: 2}))
+	stations    = testkit.Must(measure.NewFinite(context.Background(), path, nil))
 	records     = [][]float64{{31, 0}, {34, 1}, {67, 2}}
-	synthesizer = must(measure.NewSynthesizer(ages, 1, nil))
-	counts      = must(measure.CountAll(context.Background(), ages, records, nil))
-	released    = must(synthesizer.Release(seeded(), counts))
-	privateMass = must(measure.NewMeasure(stations, 1, nil))
-	marshalled  = must(counts.MarshalBinary())
+	synthesizer = testkit.Must(measure.NewSynthesizer(ages, 1, nil))
+	counts      = testkit.Must(measure.CountAll(context.Background(), ages, records, nil))
+	released    = testkit.Must(synthesizer.Release(seeded(), counts))
+	privateMass = testkit.Must(measure.NewMeasure(stations, 1, nil))
+	marshalled  = testkit.Must(counts.MarshalBinary())
 )
 
 func sequence(records [][]float64) iter.Seq2[[]float64, error] {
@@ -361,9 +362,9 @@ var measureCalls = []call{
 	{"measure.NewSphere", measure.NewSphere, []any{1.0, &measure.SphereOptions{Signal: 100}}},
 	{"measure.NewFinite", measure.NewFinite, []any{path, &measure.FiniteOptions{}}},
 	{"measure.NewFolded", measure.NewFolded, []any{path, &measure.FoldedOptions{}}},
-	{"measure.NewUltrametric", measure.NewUltrametric, []any{must(metric.NewUltrametric([]int{2, 0, 1}, []float64{1, 2})), &measure.HierarchyOptions{}}},
+	{"measure.NewUltrametric", measure.NewUltrametric, []any{testkit.Must(metric.NewUltrametric([]int{2, 0, 1}, []float64{1, 2})), &measure.HierarchyOptions{}}},
 	{"measure.NewTaxonomy", measure.NewTaxonomy, []any{taxonomy, &measure.HierarchyOptions{}}},
-	{"measure.On", measure.On[[]float64], []any{must(measure.NewFinite(context.Background(), points, nil)), points}},
+	{"measure.On", measure.On[[]float64], []any{testkit.Must(measure.NewFinite(context.Background(), points, nil)), points}},
 	{"measure.Labels", measure.Labels[string], []any{stations, []string{"a", "b", "c", "d", "e"}}},
 	{"measure.Labels", measure.Labels[float64], []any{stations, []float64{1, 2, 3, 4, 5}}},
 	{"measure.Domain.Cell", ages.Cell, []any{records[0]}},
@@ -406,12 +407,12 @@ var lpCalls = []call{
 
 var mechanismKitCalls = []call{
 	{"mechanismtest.TestChannel", mechanismtest.TestChannel, []any{channel, path, &mechanismtest.Options[int, int]{Samples: 1000}}},
-	{"mechanismtest.TestDistribution", mechanismtest.TestDistribution[int, int], []any{channel, 2, law(channel.Row(2, nil)), &mechanismtest.Options[int, int]{Samples: 1000}}},
+	{"mechanismtest.TestDistribution", mechanismtest.TestDistribution[int, int], []any{channel, 2, distribution(channel.Row(2, nil)), &mechanismtest.Options[int, int]{Samples: 1000}}},
 	{"mechanismtest.TestLevel", mechanismtest.TestLevel[int, int], []any{channel, 2, 3, 1.0, &mechanismtest.Options[int, int]{Samples: 1000}}},
 	{"mechanismtest.TestMechanism", mechanismtest.TestMechanism[int, int], []any{channel, []int{0, 1, 2}, &mechanismtest.Options[int, int]{Samples: 1000}}},
 }
 
-func law(p []float64) map[int]float64 {
+func distribution(p []float64) map[int]float64 {
 	out := map[int]float64{}
 	for y, x := range p {
 		out[y] = x

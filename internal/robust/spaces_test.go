@@ -13,19 +13,13 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/metric/metrictest"
 	"github.com/metricdp/metricdp/tsp"
 	"github.com/metricdp/metricdp/wasserstein"
 )
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
 
 func seeded() *rand.Rand { return random.Seeded(1) }
 
@@ -69,19 +63,19 @@ var (
 	same     = metric.Same(path)
 	twoSided = metric.Bimetric{Privacy: path, Utility: space.Simplex(5, 2)}
 	plane    = [][]float64{{0, 0}, {1, 0}, {0, 1}, {3, 2}, {2, 5}}
-	points   = must(metric.NewPoints(plane, metric.Euclidean{}))
+	points   = testkit.Must(metric.NewPoints(plane, metric.Euclidean{}))
 	uniform  = []float64{0.2, 0.2, 0.2, 0.2, 0.2}
 	skew     = []float64{0.5, 0.1, 0.1, 0.1, 0.2}
-	taxonomy = must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 2}, []float64{0, 1, 1, 0.5, 0.5, 0.25, 0.25}))
+	taxonomy = testkit.Must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 2}, []float64{0, 1, 1, 0.5, 0.5, 0.25, 0.25}))
 	ultra    = taxonomy.Ultrametric()
 	four     = []float64{0.25, 0.25, 0.25, 0.25}
 	fourSkew = []float64{0.5, 0.25, 0.125, 0.125}
-	grouped  = must(metric.NewClustered(2, 2, 0.5))
-	square   = must(wasserstein.Matrix(4, 4, []float64{0, 1, 2, 3, 1, 0, 1, 2, 2, 1, 0, 1, 3, 2, 1, 0}))
-	tour     = must(tsp.Solve(context.Background(), points, nil))
-	folding  = must(tsp.Fold(points, tour))
-	bracket  = must(entropy.Accuracy(context.Background(), same, 1, nil))
-	measures = must(entropy.MeasureNet(context.Background(), path, 2))
+	grouped  = testkit.Must(metric.NewClustered(2, 2, 0.5))
+	square   = testkit.Must(wasserstein.Matrix(4, 4, []float64{0, 1, 2, 3, 1, 0, 1, 2, 2, 1, 0, 1, 3, 2, 1, 0}))
+	tour     = testkit.Must(tsp.Solve(context.Background(), points, nil))
+	folding  = testkit.Must(tsp.Fold(points, tour))
+	bracket  = testkit.Must(entropy.Accuracy(context.Background(), same, 1, nil))
+	measures = testkit.Must(entropy.MeasureNet(context.Background(), path, 2))
 )
 
 func weightedGraph(weights ...float64) *simple.WeightedUndirectedGraph {
@@ -212,7 +206,7 @@ var entropyCalls = []call{
 	{"entropy.BallMass", entropy.BallMass, []any{path, uniform, 1.0, &entropy.PassOptions{}}},
 	{"entropy.PrivateMeasureBound", entropy.PrivateMeasureBound, []any{path, 1.0}},
 	{"entropy.PrivateDataBound", entropy.PrivateDataBound, []any{path, 100, 1.0}},
-	{"entropy.MeasureBound.Prove", entropy.MeasureBound.Prove, []any{must(entropy.PrivateMeasureBound(context.Background(), path, 1)), path, 1.0}},
+	{"entropy.MeasureBound.Prove", entropy.MeasureBound.Prove, []any{testkit.Must(entropy.PrivateMeasureBound(context.Background(), path, 1)), path, 1.0}},
 	{"entropy.StandardBound", entropy.StandardBound, []any{1.0, 1.0}},
 	{"entropy.RelaxedBound", entropy.RelaxedBound, []any{1.0, 1.0}},
 }

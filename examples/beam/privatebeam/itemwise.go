@@ -175,7 +175,7 @@ func packChannel(c *mechanism.Channel) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// newSamplers decodes a channel, whose law is that of the one encoded to the last
+// newSamplers decodes a channel, whose distribution is that of the one encoded to the last
 // bit. Reading audits it anew, which is not what is wanted here: w was audited
 // under its metric where the pipeline was built, and nothing promises anything on
 // a worker. So distances are the largest there are, which any channel keeps.

@@ -162,8 +162,8 @@ func TestItemWise_IsTheDirectRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	law := make([]float64, 9)   // expected counts
-	truth := make([]float64, 9) // the mean of the users' distributions
+	expected := make([]float64, 9) // expected counts
+	truth := make([]float64, 9)    // the mean of the users' distributions
 	for u := range users {
 		user := User{ID: name(u), Items: items(u)}
 		for _, x := range user.Items {
@@ -185,19 +185,19 @@ func TestItemWise_IsTheDirectRelease(t *testing.T) {
 		}
 	}
 	for x, q := range truth {
-		for y := range law {
-			law[y] += users * samples * q * w.Channel().Prob(x, y)
+		for y := range expected {
+			expected[y] += users * samples * q * w.Channel().Prob(x, y)
 		}
 	}
 	if len(keptUsers.sums) != 1 || keptUsers.sums[0].Users != users || !slices.Equal(keptUsers.sums[0].Counts, want.Counts) {
 		t.Fatalf("counts through Beam are %v, directly %v", keptUsers.sums, want)
 	}
-	// The multinomial law of independent draws varies at least as much as this one
+	// The multinomial distribution of independent draws varies at least as much as this one
 	// does (the users are fixed), so that with probability at least 1 - 1e-6 no
 	// count of the nine is off by 5.5 standard deviations.
 	for y, n := range want.Counts {
-		if d := float64(n) - law[y]; math.Abs(d) > 5.5*math.Sqrt(law[y]) {
-			t.Errorf("output %d came up %d times, expected %.1f", y, n, law[y])
+		if d := float64(n) - expected[y]; math.Abs(d) > 5.5*math.Sqrt(expected[y]) {
+			t.Errorf("output %d came up %d times, expected %.1f", y, n, expected[y])
 		}
 	}
 	slices.Sort(keptUsers.outputs)

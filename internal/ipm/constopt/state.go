@@ -104,8 +104,8 @@ func (s *solver) transpose(b *block, v, dst []float64) {
 }
 
 // The start has row sums of 1 + firstSlack at least, and a k above all losses by
-// the same fraction. firstPrice of the cheapest output's cost is what a unit of
-// a row sum is worth at first; leastPrice, of the mean, where that is 0.
+// the same fraction. firstPrice of the least cost of an output is what a unit of a
+// row sum is worth at first; leastPrice, of the mean, where that is 0.
 //
 // firstRatio bounds |ln x| of the unknowns at the start.
 const (
@@ -116,7 +116,7 @@ const (
 )
 
 // start sets a point that is strictly feasible on the primal side, and on the
-// dual side where the cheapest output of every input costs something: Lambda > 0.
+// dual side where every output costs every input something: Lambda > 0.
 // The error is the context's.
 func (s *solver) start() error {
 	for w := range s.blocks {
@@ -157,15 +157,15 @@ func (s *solver) start() error {
 			return err
 		}
 		s.q[u] = v - 1
-		cheapest := math.Inf(1)
+		least := math.Inf(1)
 		for w := range s.m {
 			cost := 0.0
 			for _, i := range s.members[u] {
 				cost += (s.lossOf(w)[i] + s.p.Lambda) * s.z[i]
 			}
-			cheapest = min(cheapest, cost)
+			least = min(least, cost)
 		}
-		s.y[u] = max(firstPrice*cheapest, leastPrice*s.k/float64(s.n))
+		s.y[u] = max(firstPrice*least, leastPrice*s.k/float64(s.n))
 	}
 	t := &s.tasks[0]
 	for w := range s.blocks {
@@ -196,7 +196,7 @@ func (s *solver) start() error {
 	return nil
 }
 
-// center sets x strictly inside the rows of b. With c(a,b) the cheapest chain of
+// center sets x strictly inside the rows of b. With c(a,b) the shortest chain of
 // budgets from a to b, ln x[a] = c(a,z) and ln x[a] = -c(z,a) satisfy the rows for
 // every z; so does their mean over z, with room where chains there and back have.
 // And so do multiples of it, the rows of d itself having room >= 0: it is scaled
