@@ -12,11 +12,11 @@ import (
 func ExampleNewGuarantee() {
 	first, err := mechanism.NewGuarantee(0.5, 0, "km")
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	second, err := mechanism.NewGuarantee(0.25, 1e-6, "km")
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	both, err := first.Plus(second)
 	fmt.Println(both, err)

@@ -23,7 +23,7 @@ func (answer) Release(rng *rand.Rand, yes bool) (bool, error) {
 func (answer) Guarantee() mechanism.Guarantee {
 	g, err := mechanism.NewGuarantee(math.Nextafter(math.Log(3), 2), 0, "answer")
 	if err != nil {
-		panic(err) // not reached: the numbers are good
+		log.Fatal(err) // not reached: the numbers are good
 	}
 	return g
 }

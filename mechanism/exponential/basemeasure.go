@@ -71,16 +71,16 @@ func NewBaseMeasure[X, Y any](b BaseMeasure[X, Y]) (mechanism.Mechanism[X, Y], e
 	delta := 0.0
 	switch {
 	case b.MaxDraws < 0:
-		return nil, &fault.ValueError{Op: op, Arg: "MaxDraws", Index: -1, Value: float64(b.MaxDraws), Want: "an integer >= 0"}
+		return nil, fault.Value(op, "MaxDraws", float64(b.MaxDraws), "an integer >= 0")
 	case b.MaxDraws > 0:
 		if !(b.MinMass > 0 && b.MinMass <= 1) {
-			return nil, &fault.ValueError{Op: op, Arg: "MinMass", Index: -1, Value: b.MinMass, Want: "a number in (0, 1] with MaxDraws"}
+			return nil, fault.Value(op, "MinMass", b.MinMass, "a number in (0, 1] with MaxDraws")
 		}
 		if b.MinMass < 1 {
 			delta = directed.ExpUp(directed.MulUp(float64(b.MaxDraws), directed.Log1pUp(-b.MinMass)))
 		}
 		if delta >= 1 {
-			return nil, &fault.ValueError{Op: op, Arg: "MaxDraws", Index: -1, Value: float64(b.MaxDraws), Want: "more draws: the failure probability rounds to 1"}
+			return nil, fault.Value(op, "MaxDraws", float64(b.MaxDraws), "more draws: the failure probability rounds to 1")
 		}
 	}
 	level := directed.MulUp(2*b.Lipschitz, b.Beta)
@@ -109,7 +109,7 @@ func (b *baseMeasure[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 		c := b.Draw(rng)
 		d := b.Sigma.Distance(ideal, c)
 		if !(d >= 0) || math.IsInf(d, 1) {
-			return y, &fault.ValueError{Op: "exponential: BaseMeasure", Arg: "Sigma", Index: -1, Value: d, Want: "a finite distance >= 0"}
+			return y, fault.Value("exponential: BaseMeasure", "Sigma", d, "a finite distance >= 0")
 		}
 		// The rate times the distance rounds by an ulp; rounding is monotone
 		// and the same for all inputs, so it is a change of sigma by 2^-53.

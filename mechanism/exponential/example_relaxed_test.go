@@ -79,7 +79,7 @@ func ExampleMisses() {
 	}
 	p, x, err := exponential.Misses(context.Background(), m.Channel, f, 1)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Printf("farther than 1 km with probability %.3f at %d\n", p, x)
 	// Output: farther than 1 km with probability 0.189 at 0

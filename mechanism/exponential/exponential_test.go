@@ -242,24 +242,88 @@ func TestConstructors_NameTheDistance(t *testing.T) {
 	}
 }
 
-// What internal/robust does not ask: the sizes that belong together, and one point.
-func TestConstructors_BadInput(t *testing.T) {
-	f := space.Path(4, 1)
-	var size *fault.SizeError
-	if _, err := Weighted(t.Context(), f, 1, []float64{1, 1, 1}, nil); !errors.As(err, &size) || size.Arg != "weights" {
-		t.Errorf("three weights: %v", err)
+func second[T any](_ T, err error) error { return err }
+
+// Errors name the call, the argument, the value and what was wanted.
+func TestErrors(t *testing.T) {
+	ctx, nan := t.Context(), math.NaN()
+	f, u := space.Path(4, 1), randomUltrametric(t, random.Seeded(25), 4)
+	half, one := metric.Bimetric{Privacy: f}, metric.Bimetric{Privacy: space.Func(4, func(i, j int) float64 { return 0 }), Utility: f}
+	good, m := Target{Gamma: 1, Delta: .1}, testkit.Must(Standard(ctx, f, 1, nil))
+	for want, err := range map[string]error{
+		"Standard: alpha = 0, want a finite number > 0":                    second(Standard(ctx, f, 0, nil)),
+		"Standard: Outputs: empty input":                                   second(Standard(ctx, f, 1, &Options{Outputs: []int{}})),
+		"Standard: Outputs[1] = 4, want an index in [0, 4)":                second(Standard(ctx, f, 1, &Options{Outputs: []int{0, 4}})),
+		"Standard: the space: empty input":                                 second(Standard(ctx, nil, 1, nil)),
+		"Weighted: alpha = NaN":                                            second(Weighted(ctx, f, nan, nil, nil)),
+		"Weighted: weights has size 3, want 4":                             second(Weighted(ctx, f, 1, []float64{1, 1, 1}, nil)),
+		"Weighted: weights[1] = 0, want a finite number > 0":               second(Weighted(ctx, f, 1, []float64{1, 0, 1, 1}, nil)),
+		"Tight: exp(-alpha*rho) is singular":                               second(Tight(ctx, f, 1e-14, nil)),
+		"Lazy: alpha = -1":                                                 second(Lazy(ctx, f, -1, nil)),
+		"Constant: n: empty input":                                         second(Constant(0, 0, "")),
+		"Constant: point = 4, want an index in [0, 4)":                     second(Constant(4, 4, "")),
+		"Best: alpha = +Inf":                                               second(Best(ctx, metric.Same(f), math.Inf(1), nil)),
+		"Best: Prior has size 1, want 4":                                   second(Best(ctx, metric.Same(f), 1, &BestOptions{Prior: []float64{1}})),
+		"Best: Remap: want a Prior":                                        second(Best(ctx, metric.Same(f), 1, &BestOptions{Remap: true})),
+		"Best: Outputs[0] = -1":                                            second(Best(ctx, metric.Same(f), 1, &BestOptions{Outputs: []int{-1}})),
+		"Relaxed: alpha = NaN":                                             second(Relaxed(ctx, metric.Same(f), nan, nil)),
+		"Relaxed: Rule = 3":                                                second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Rule: 3})),
+		"Relaxed: Separation = -1":                                         second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Separation: -1})),
+		"Relaxed: Candidates = -1":                                         second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Candidates: -1})),
+		"Relaxed: Prior has size 1, want 4":                                second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Prior: []float64{1}})),
+		"Relaxed: Outputs: empty input":                                    second(Relaxed(ctx, metric.Same(f), 1, &RelaxedOptions{Outputs: []int{}})),
+		"Relaxed: Accuracy: Outputs must list every point":                 second(Relaxed(ctx, metric.Same(u), 1, &RelaxedOptions{Outputs: []int{1, 2}, Accuracy: true})),
+		"Relaxed: Accuracy: Separation 0 is below the entropic scale":      second(Relaxed(ctx, metric.Same(u), 1e-3, &RelaxedOptions{Rule: GivenSeparation, Accuracy: true})),
+		"UtilityBeta: Gamma = 0":                                           second(UtilityBeta(Target{0, .1}, .1)),
+		"UtilityBeta: Delta = 2":                                           second(UtilityBeta(Target{1, 2}, 1)),
+		"UtilityBeta: mass = NaN":                                          second(UtilityBeta(good, nan)),
+		"SmallestBeta: f: empty input":                                     second(SmallestBeta(ctx, nil, nil, good)),
+		"SmallestBeta: Gamma = -1":                                         second(SmallestBeta(ctx, f, []float64{1, 0, 0, 0}, Target{-1, .1})),
+		"SmallestBeta: Delta = 1":                                          second(SmallestBeta(ctx, f, []float64{1, 0, 0, 0}, Target{1, 1})),
+		"MostPrivate: mu has size 1, want 4":                               second(MostPrivate(ctx, metric.Same(f), []float64{1}, good, nil)),
+		"MostPrivate: no rate suffices: some closed ball of radius 1":      second(MostPrivate(ctx, metric.Same(f), []float64{1, 0, 0, 0}, good, nil)),
+		"MostPrivate: no level: points ":                                   second(MostPrivate(ctx, one, nil, good, nil)),
+		"Mechanism.Release: a Mechanism comes from Standard":               second(new(Mechanism).Release(nil, 0)),
+		"standard: audited level 2 exceeds alpha = 1 between points 0 and": &LevelError{MethodStandard, 1, mechanism.Audit{Hi: 2}},
+		"standard: alpha = 1 is below what an audit in float64":            &LevelError{MethodStandard, 1, mechanism.Audit{Hi: 2, X: -1}},
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), "exponential: "+want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
-	if _, err := Tight(t.Context(), f, 1e-14, nil); !errors.Is(err, ErrSingular) {
-		t.Errorf("Tight at a tiny level: %v", err)
+	if _, _, err := Misses(ctx, m.Channel, f, nan); err == nil || !strings.HasPrefix(err.Error(), "exponential: Misses: gamma = NaN") {
+		t.Error(err)
 	}
-	if _, err := Best(t.Context(), metric.Same(f), 1, &BestOptions{Prior: []float64{1}}); !errors.As(err, &size) || size.Op != "exponential: Best" {
-		t.Errorf("short prior: %v", err)
+	for name, err := range map[string]error{
+		"Best": second(Best(ctx, half, 1, nil)), "Relaxed": second(Relaxed(ctx, half, 1, nil)), "MostPrivate": second(MostPrivate(ctx, half, nil, good, nil)),
+	} {
+		if !errors.Is(err, metric.ErrEmpty) {
+			t.Errorf("%s: half a space: %v", name, err)
+		}
 	}
-	if _, err := Best(t.Context(), metric.Same(f), 1, &BestOptions{Remap: true}); err == nil || !strings.Contains(err.Error(), "Prior") {
-		t.Errorf("Remap without a Prior: %v", err)
+	if a := (*Mechanism)(nil).Guarantee().Alpha(); !math.IsInf(a, 1) {
+		t.Errorf("nil promises %v", a)
 	}
-	single, err := Best(t.Context(), metric.Same(space.Path(1, 1)), 1, nil)
+	single, err := Best(ctx, metric.Same(space.Path(1, 1)), 1, nil)
 	if err != nil || single.Objective != 0 {
 		t.Errorf("one point: %v %v", single, err)
+	}
+}
+
+// Every constructor ends with its context, and Best tells of all audits.
+func TestConstructors_EndWithTheirContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, build := range builders {
+		if _, err := build(ctx, space.Path(40, 1), 1, ""); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	told := map[Method]bool{}
+	c := testkit.Must(Best(t.Context(), metric.Same(space.Path(4, 1)), 1, &BestOptions{Progress: func(m Method, done, total int) { told[m] = told[m] || done == total }}))
+	for _, k := range c.Candidates {
+		if told[k.Method] != (k.Err == nil && k.Method != MethodConstant) {
+			t.Errorf("%v: told %v", k, told[k.Method])
+		}
 	}
 }

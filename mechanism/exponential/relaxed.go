@@ -197,13 +197,13 @@ func (o *RelaxedOptions) check(op string, b metric.Bimetric, alpha float64) erro
 		return err
 	}
 	if o.Rule < BestSeparation || o.Rule > GivenSeparation {
-		return &fault.ValueError{Op: op, Arg: "Rule", Index: -1, Value: float64(o.Rule), Want: "BestSeparation, TheoremSeparation or GivenSeparation"}
+		return fault.Value(op, "Rule", float64(o.Rule), "BestSeparation, TheoremSeparation or GivenSeparation")
 	}
 	if err := fault.NonNegative(op, "Separation", o.Separation); err != nil {
 		return err
 	}
 	if o.Candidates < 0 {
-		return &fault.ValueError{Op: op, Arg: "Candidates", Index: -1, Value: float64(o.Candidates), Want: "at least 0"}
+		return fault.Value(op, "Candidates", float64(o.Candidates), "at least 0")
 	}
 	if err := checkPrior(op, o.Prior, b.Len()); err != nil {
 		return err

@@ -178,23 +178,9 @@ func TestRelaxed_Candidates(t *testing.T) {
 	}
 }
 
-func TestRelaxed_BadInput(t *testing.T) {
+// Only an ultrametric has a bound, and it is asked for.
+func TestRelaxed_BoundNeedsAnUltrametric(t *testing.T) {
 	f := space.Path(5, 1)
-	u := randomUltrametric(t, random.Seeded(25), 5)
-	for want, c := range map[string]struct {
-		b     metric.Bimetric
-		alpha float64
-		o     RelaxedOptions
-	}{
-		"Rule = 3":                            {metric.Same(f), 1, RelaxedOptions{Rule: 3}},
-		"Prior has size 1, want 5":            {metric.Same(f), 1, RelaxedOptions{Prior: []float64{1}}},
-		"Accuracy: Outputs must list every":   {metric.Same(u), 1, RelaxedOptions{Outputs: []int{1, 2}, Accuracy: true}},
-		"Accuracy: Separation 0 is below the": {metric.Same(u), 1e-3, RelaxedOptions{Rule: GivenSeparation, Accuracy: true}},
-	} {
-		if _, err := Relaxed(t.Context(), c.b, c.alpha, &c.o); err == nil || !strings.HasPrefix(err.Error(), "exponential: Relaxed: "+want) {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
 	var none *metric.Violation
 	if _, err := Relaxed(t.Context(), metric.Same(f), 1, &RelaxedOptions{Accuracy: true}); !errors.As(err, &none) || none.Axiom != metric.UltrametricLaw {
 		t.Errorf("a path has no bound: %v", err)

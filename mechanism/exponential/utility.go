@@ -33,7 +33,7 @@ func UtilityBeta(t Target, mass float64) (float64, error) {
 		v   float64
 	}{{"Delta", t.Delta}, {"mass", mass}} {
 		if !(a.v > 0 && a.v <= 1) {
-			return 0, &fault.ValueError{Op: op, Arg: a.arg, Index: -1, Value: a.v, Want: "a number in (0, 1]"}
+			return 0, fault.Value(op, a.arg, a.v, "a number in (0, 1]")
 		}
 	}
 	return directed.DivUp(2*directed.LogUp(directed.DivUp(1, directed.MulDown(t.Delta, mass))), t.Gamma), nil
@@ -64,7 +64,7 @@ func smallestBeta(ctx context.Context, op string, f metric.Finite, mu []float64,
 		return 0, err
 	}
 	if !(t.Delta > 0 && t.Delta < 1) {
-		return 0, &fault.ValueError{Op: op, Arg: "Delta", Index: -1, Value: t.Delta, Want: "a number in (0, 1)"}
+		return 0, fault.Value(op, "Delta", t.Delta, "a number in (0, 1)")
 	}
 	d, err := metric.Densify(ctx, f)
 	if err != nil {

@@ -3,7 +3,6 @@ package exponential
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -112,23 +111,6 @@ func TestMisses_CountsWhatIsFarther(t *testing.T) {
 		t.Error("a metric on too few points accepted")
 	}
 }
-
-// Measures and metrics at which no rate reaches the target, or none is private.
-func TestMostPrivate_BadInput(t *testing.T) {
-	f, good := space.Path(4, 1), Target{Gamma: 1, Delta: 0.1}
-	one := metric.Bimetric{Privacy: space.Func(4, func(i, j int) float64 { return 0 }), Utility: f}
-	for want, err := range map[string]error{
-		"mu has size 1, want 4":                          second(MostPrivate(t.Context(), metric.Same(f), []float64{1}, good, nil)),
-		"no rate suffices: some closed ball of radius 1": second(MostPrivate(t.Context(), metric.Same(f), []float64{1, 0, 0, 0}, good, nil)),
-		"no level: points ":                              second(MostPrivate(t.Context(), one, nil, good, nil)),
-	} {
-		if err == nil || !strings.HasPrefix(err.Error(), "exponential: MostPrivate: "+want) {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
-}
-
-func second[T any](_ T, err error) error { return err }
 
 // At Gamma 0 the rate 0 may reach the target but for rounding, and where it is the
 // distances that say how far to go on from there.

@@ -3,6 +3,7 @@ package mechanismtest_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"math"
 	"math/rand/v2"
 
@@ -23,22 +24,22 @@ type counter struct {
 func newCounter(claims float64) *counter {
 	noise, err := additive.NewDiscreteLaplace(0.5, nil)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	return &counter{noise, claims}
 }
 
-func (c *counter) Release(r *rand.Rand, x int64) (int64, error) {
+func (c *counter) Release(rng *rand.Rand, x int64) (int64, error) {
 	if x < 0 {
 		return 0, fmt.Errorf("a count of %d", x)
 	}
-	return c.noise.Release(r, x)
+	return c.noise.Release(rng, x)
 }
 
 func (c *counter) Guarantee() mechanism.Guarantee {
 	g, err := mechanism.NewGuarantee(c.claims, 0, "record")
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	return g
 }
@@ -76,17 +77,17 @@ func ExampleTestDistribution() {
 func ExampleTestChannel() {
 	cities, err := metric.NewMatrix([][]float64{{0, 3, 4}, {3, 0, 5}, {4, 5, 0}})
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	m, err := exponential.Tuned(context.Background(), cities, 0.5, nil)
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(mechanismtest.TestChannel(context.Background(), m.Channel, cities, nil))
 
 	bold, err := mechanism.NewGuarantee(0.1, 0, "")
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(mechanismtest.TestChannel(context.Background(), m.WithGuarantee(bold), cities, nil) == nil)
 	// Output:
