@@ -2,6 +2,7 @@ package additive
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -126,34 +127,23 @@ func TestDiscreteGaussian_Distribution(t *testing.T) {
 	}
 }
 
-func BenchmarkDiscreteLaplace(b *testing.B) {
-	r, m := random.Seeded(64), testkit.Must(NewDiscreteLaplace(0.1, nil))
-	b.ReportAllocs()
-	for b.Loop() {
-		_, _ = m.Release(r, 5)
-	}
-}
-
-func BenchmarkTruncatedGeometric(b *testing.B) {
-	r, m := random.Seeded(65), testkit.Must(NewTruncatedGeometric(Range{0, 100}, 0.1, nil))
-	b.ReportAllocs()
-	for b.Loop() {
-		_, _ = m.Release(r, 5)
-	}
-}
-
-func BenchmarkDiscreteGaussian(b *testing.B) {
-	r, m := random.Seeded(66), testkit.Must(NewDiscreteGaussian(GaussianTarget{1, 1e-6, 1}, nil))
-	b.ReportAllocs()
-	for b.Loop() {
-		_, _ = m.Release(r, 5)
-	}
-}
-
-func BenchmarkDiscreteLaplaceSecure(b *testing.B) {
-	m := testkit.Must(NewDiscreteLaplace(0.1, nil))
-	b.ReportAllocs()
-	for b.Loop() {
-		_, _ = m.Release(nil, 5)
+func BenchmarkIntegers(b *testing.B) {
+	laplace := testkit.Must(NewDiscreteLaplace(0.1, nil))
+	for _, c := range []struct {
+		name string
+		m    mechanism.Mechanism[int64, int64]
+		rng  *rand.Rand
+	}{
+		{"DiscreteLaplace", laplace, random.Seeded(64)},
+		{"DiscreteLaplace,secure", laplace, nil},
+		{"TruncatedGeometric", testkit.Must(NewTruncatedGeometric(Range{0, 100}, 0.1, nil)), random.Seeded(65)},
+		{"DiscreteGaussian", testkit.Must(NewDiscreteGaussian(GaussianTarget{1, 1e-6, 1}, nil)), random.Seeded(66)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = c.m.Release(c.rng, 5)
+			}
+		})
 	}
 }

@@ -269,25 +269,18 @@ func BenchmarkKNorm(b *testing.B) {
 func BenchmarkLaplace(b *testing.B) {
 	r := random.Seeded(38)
 	for _, real := range []bool{false, true} {
-		b.Run(fmt.Sprintf("real=%v", real), func(b *testing.B) {
-			l := testkit.Must(NewLaplace(1, &Options{RealArithmetic: real}))
-			b.ReportAllocs()
-			for b.Loop() {
-				_, _ = l.Release(r, 1)
-			}
-		})
-	}
-}
-
-func BenchmarkPlanarLaplace(b *testing.B) {
-	r := random.Seeded(39)
-	for _, real := range []bool{false, true} {
-		b.Run(fmt.Sprintf("real=%v", real), func(b *testing.B) {
-			p := testkit.Must(NewPlanarLaplace(1, &Options{RealArithmetic: real}))
-			b.ReportAllocs()
-			for b.Loop() {
-				_, _ = p.Release(r, [2]float64{})
-			}
-		})
+		o := &Options{RealArithmetic: real}
+		l, p := testkit.Must(NewLaplace(1, o)), testkit.Must(NewPlanarLaplace(1, o))
+		for name, release := range map[string]func(){
+			"line":  func() { _, _ = l.Release(r, 1) },
+			"plane": func() { _, _ = p.Release(r, [2]float64{}) },
+		} {
+			b.Run(fmt.Sprintf("%s,real=%v", name, real), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					release()
+				}
+			})
+		}
 	}
 }
