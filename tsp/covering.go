@@ -40,15 +40,12 @@ const (
 // The radii r_1 >= r_2 >= ... of [metric.FarthestFirst] show N(x) <= m for all
 // x >= r_m. With all n centers the integral is thus at most
 // r_1 + r_2 + ... + r_(n-1), and that sum is at most twice the integral:
-// the first m+1 centers are r_m apart, so that N(x) > m for x < r_m/2. (Joining
-// every center to the nearest before it shows that a spanning tree is no longer
-// than that sum: a proof of the theorem, with 2 for 16, for this bound.)
+// the first m+1 centers are r_m apart, so that N(x) > m for x < r_m/2.
 //
 // Above 8192 points only the first 2^26/n centers are chosen, m of them, and
-// below their radius [metric.Net] counts the balls of radius r_m 2^(-1/2),
-// r_m 2^(-1), r_m 2^(-3/2), ..., each count serving up to the radius before,
-// until what is left is small. That is O(n log n) where f is [metric.Embedded]
-// in few dimensions, and O(n^2) distances a radius at most elsewhere.
+// below their radius [metric.Net] counts the balls of radius r_m 2^(-k/2), each
+// count serving up to the radius before, until what is left is small: O(n log n)
+// where f is [metric.Embedded] in few dimensions, and O(n^2) a radius elsewhere.
 //
 // No points are [metric.ErrEmpty], a negative or non-finite distance that is met
 // is a [*metric.Violation].

@@ -11,11 +11,18 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// Tours of all kinds are no shorter than the tree, those of DoubleTree and Solve at
+// most twice as long, and their foldings bring no two points nearer.
 func TestFold_IsLipschitzForAllPairs(t *testing.T) {
-	for _, f := range []metric.Finite{plane(1, 1), plane(2, 1), plane(150, 1), cube(150, 2, 4, metric.Manhattan{}, 2), randomMetric(100, 3), cube(100, 3, 1, metric.Euclidean{}, 4)} {
+	for _, f := range []metric.Finite{plane(1, 1), plane(2, 1), plane(500, 1), cube(150, 2, 4, metric.Manhattan{}, 2), randomMetric(200, 3), cube(100, 3, 1, metric.Euclidean{}, 4)} {
+		tree := testkit.Must(OneTreeBound(t.Context(), f, nil, Path)).Value
 		for name, build := range builders {
 			for _, kind := range []Kind{Closed, Path} {
-				tour := testkit.Must(build(t.Context(), f, kind, 100))
+				tour := testkit.Must(build(t.Context(), f, kind, 1000))
+				check(t, f, tour, kind)
+				if tour.Length < tree || (name == "DoubleTree" || name == "Solve") && tour.Length > 2*tree*(1+1e-12) {
+					t.Errorf("%s %v: %v, the tree %v", name, kind, tour.Length, tree)
+				}
 				l := testkit.Must(Fold(f, tour))
 				if !slices.IsSorted(l.Position) || l.Position[0] != 0 {
 					t.Fatal(name, l.Position)

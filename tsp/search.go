@@ -7,8 +7,7 @@ import (
 // search holds a tour under local search, as an array with the place of every
 // node. Nodes are the points in the order of the first tour, so that near
 // points sit near one another in memory. A path is a closed tour through one
-// more node, the last, at distance 0 from all others; no move but those that a
-// path allows gains anything there, and the triangle inequality is not used.
+// more node, the last, at distance 0 from all others.
 type search struct {
 	f     metric.Finite
 	point []int32 // node -> point of f

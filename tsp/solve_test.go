@@ -49,24 +49,6 @@ func TestSolve_AgreesWithExhaustiveSearch(t *testing.T) {
 	}
 }
 
-func TestTour_LiesBetweenTheTreeAndTwiceTheTree(t *testing.T) {
-	for _, f := range []metric.Finite{plane(500, 1), cube(300, 5, 0, metric.Manhattan{}, 2), randomMetric(200, 3), cube(400, 2, 8, metric.Euclidean{}, 4)} {
-		tree := testkit.Must(OneTreeBound(t.Context(), f, nil, Path)).Value
-		for name, build := range builders {
-			for _, kind := range []Kind{Closed, Path} {
-				tour := testkit.Must(build(t.Context(), f, kind, 1000))
-				check(t, f, tour, kind)
-				if tour.Length < tree {
-					t.Errorf("%s is shorter than the tree: %v < %v", name, tour.Length, tree)
-				}
-				if (name == "DoubleTree" || name == "Solve") && tour.Length > 2*tree*(1+1e-12) {
-					t.Errorf("%s is longer than twice the tree: %v > 2*%v", name, tour.Length, tree)
-				}
-			}
-		}
-	}
-}
-
 // A loop of 500 points is known to be shortest, and the bound proves it.
 func TestSolve_FindsTheCircle(t *testing.T) {
 	pts := make([][]float64, 500)

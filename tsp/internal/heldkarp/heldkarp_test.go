@@ -2,7 +2,6 @@ package heldkarp
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -156,24 +155,5 @@ func TestScales_FollowTheClusters(t *testing.T) {
 		if math.Abs(p-want) > 1e-9 {
 			t.Errorf("point %d moved by %v, want %v", i, p, want)
 		}
-	}
-}
-
-func BenchmarkOneTree(b *testing.B) {
-	for _, n := range []int{1000, 100_000} {
-		f := plane(n, 1)
-		near := testkit.Must(metric.NearestNeighbors(b.Context(), f, defaultNeighbors))
-		edges := testkit.Must(SpanningTree(context.Background(), "", f))
-		for e, j := range near {
-			edges = append(edges, spanning.Edge{I: int32(e / defaultNeighbors), J: int32(j)})
-		}
-		g, _ := newGraph(f, edges)
-		pi := make([]float64, n)
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				g.oneTree(pi, Closed)
-			}
-		})
 	}
 }
