@@ -118,8 +118,8 @@ func NewGKRRFrequencies(ctx context.Context, g *GKRR, model Model, o *GKRRFreque
 	if o == nil {
 		o = &GKRRFrequencyOptions{}
 	}
-	if g == nil {
-		return nil, fault.Empty(op, "g", 0)
+	if err := g.made(op); err != nil {
+		return nil, err
 	}
 	c, err := g.Channel(ctx)
 	if err != nil {

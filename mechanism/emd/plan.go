@@ -33,11 +33,11 @@ type PlanOptions struct {
 	// the powers of 2 from 16 to 65,536.
 	Samples []int
 	// Value is what the plan is to make large, for a plan whose Value is not
-	// set yet. For item-wise release that is what ItemWiseBudget allows at
-	// Model, Alpha and Delta if the number of samples is fixed; to compare
+	// set yet. For item-wise release that is what [ItemWiseBudget] allows at
+	// its Model and Target if the number of samples is fixed; to compare
 	// several, an expected error, negated. -Inf or NaN marks a plan that cannot
-	// be used. nil is Alpha, for mechanisms that need no delta, such as noise
-	// of a K-norm: sampling gets all of it, and the most samples win.
+	// be used. nil is Alpha, for mechanisms that need no delta: sampling gets
+	// all of it, and the most samples win.
 	Value func(ReducePlan) float64
 }
 

@@ -115,7 +115,7 @@ func TestConstructors_Refuse(t *testing.T) {
 		{second(ItemWiseBudget(ctx, good, Target{Alpha: inf}, nil)), "target.Alpha = +Inf", nil},
 		{second(ItemWiseBudget(ctx, good, Target{1, -1}, nil)), "target.Delta = -1", nil},
 
-		{second(NewGKRRFrequencies(ctx, nil, good, nil)), "emd: NewGKRRFrequencies: ", metric.ErrEmpty},
+		{second(NewGKRRFrequencies(ctx, nil, good, nil)), "emd: NewGKRRFrequencies: a GKRR that is not from NewGKRR", nil},
 		{second(NewGKRRFrequencies(ctx, g, Model{}, nil)), "emd: NewGKRRFrequencies: Model.Trust = 0", nil},
 		{second(NewGKRRFrequencies(ctx, g, open, nil)), "Model.Items = 0", nil},
 		{second(NewGKRRFrequencies(ctx, g, narrow, nil)), "above the model's diameter 0.9", nil},
@@ -153,7 +153,7 @@ func TestConstructors_Refuse(t *testing.T) {
 		{second(FromUserLevel(Model{Items: 3, Diameter: 1}, DP{1, 0}, .1)), "Model.Trust = 0", nil},
 		{second(FromUserLevel(good, DP{-1, 0}, .1)), "p.Eps = -1", nil},
 		{second(FromUserLevel(good, DP{inf, 0}, .1)), "p.Eps = +Inf", nil},
-		{second(FromUserLevel(good, DP{1, 1}, .1)), "delta = 1", nil},
+		{second(FromUserLevel(good, DP{1, 1}, .1)), "emd: FromUserLevel: p.Delta = 1", nil},
 		{second(FromUserLevel(good, DP{1, 0}, 0)), "minDistance = 0", nil},
 		{second(FromUserLevel(good, DP{1, 0}, 1.1)), "minDistance = 1.1", nil},
 		{second(FromItems(open, pureLevel(t, 1))), "emd: FromItems: Model.Items = 0", nil},

@@ -32,6 +32,9 @@ func FromUserLevel(model Model, p DP, minDistance float64) (Guarantee, error) {
 	if err := fault.NonNegative(op, "p.Eps", p.Eps); err != nil {
 		return Guarantee{}, err
 	}
+	if err := fault.Delta(op, "p.Delta", p.Delta); err != nil {
+		return Guarantee{}, err
+	}
 	if !(minDistance > 0 && minDistance <= model.Diameter) {
 		return Guarantee{}, fault.Value(op, "minDistance", minDistance, "a number in (0, Model.Diameter]")
 	}

@@ -128,7 +128,7 @@ func TestPsi_CountsWhatTheWindowLeavesOut(t *testing.T) {
 
 // psi_n falls with n, by the parity too; that is what the sum by parts and the
 // bound at the window's upper end need.
-func TestPsi_FallsWithTheCrowd(t *testing.T) {
+func TestPsi_FallsWithTheClones(t *testing.T) {
 	for _, tau := range []float64{0, 0.1, 1.0 / 3, 0.5, 0.77} {
 		for n := int64(1); n < 60; n++ {
 			if a, b := plainExcess(n, tau), plainExcess(n+1, tau); b > a*(1+1e-12) {

@@ -308,7 +308,7 @@ func binaryLaw(n, ones int, alpha0 float64) []float64 {
 }
 
 // At a thousand records, where Theorem 4.4 has its condition too.
-func TestShuffle_PrivateInBinaryCrowds(t *testing.T) {
+func TestShuffle_PrivateAmongManyBits(t *testing.T) {
 	const n = 1000
 	theorem := 0
 	for _, alpha0 := range []float64{0.05, 0.3, 1, 3, 6} {

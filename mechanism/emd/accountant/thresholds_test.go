@@ -196,7 +196,7 @@ func TestChernoff_LosesLittle(t *testing.T) {
 	}
 }
 
-// Where the least f is at a level below, the laws of whole crowds of binary
+// Where the least f is at a level below, the laws of many binary
 // randomized response keep the promise made from there.
 func TestShuffle_PrivateBeyondTheLeastF(t *testing.T) {
 	inside, closest := 0, 0.0
