@@ -71,6 +71,19 @@ func TestChannel_BadInput(t *testing.T) {
 		"Channel.Release: rows[1][1] = NaN, want a finite weight >= 0":        second(lazy.Release(nil, 1)),
 		"Channel.Audit: rows[0][1] = NaN, want a finite weight >= 0":          second(lazy.Audit(t.Context(), f, nil)),
 		"Channel.WriteJSON: rows[0][1] = NaN, want a finite weight >= 0":      lazy.WriteJSON(io.Discard),
+		"Channel.Sampler: rows[1][1] = NaN":                                   second(lazy.Sampler(1)),
+		"Channel.LossAt: x = 3":                                               second(c.LossAt(3, f)),
+		"Channel.LossAt: rho has size 4":                                      second(c.LossAt(0, space.Path(4, 1))),
+		"Channel.LossAt: rows[1][1] = NaN":                                    second(lazy.LossAt(1, space.Path(3, 1))),
+		"Channel.Posterior: y = 3":                                            second(c.Posterior(nil, 3, nil)),
+		"Channel.Posterior: prior has size":                                   second(c.Posterior([]float64{1}, 0, nil)),
+		"Channel.Remap: prior has size 1":                                     second(c.Remap(t.Context(), []float64{1}, f)),
+		"Channel.Relabel: labels has size":                                    second(c.Relabel([]int{1})),
+		"Channel.Relabel: labels[0] = -1":                                     second(c.Relabel([]int{-1, 0, 0})),
+		"Channel.Audit: Delta = 1":                                            second(c.Audit(t.Context(), f, &AuditOptions{Delta: 1})),
+		"Channel.Audit: rho.Distance(0, 1)":                                   second(c.Audit(t.Context(), space.Constant(3, -1), nil)),
+		"Losses.Mean: prior has size 1":                                       second(make(Losses, 2).Mean([]float64{1})),
+		"Losses.Quantile: q = 0":                                              second(make(Losses, 2).Quantile(0)),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), "mechanism: "+want) {
 			t.Errorf("%v, want %s", err, want)
