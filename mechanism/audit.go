@@ -62,8 +62,8 @@ func (o *AuditOptions) auditing(op string, reach float64) *auditing {
 // Audit computes the tight level of the channel under rho at o.Delta. The level
 // is +Inf where an output has probability 0 at one input only (delta = 0), or
 // where two inputs at distance 0 differ (by more than delta in total
-// variation). O(Len()^2 * Outputs()), on every core; a lazy channel's rows are
-// computed Len()/16 times.
+// variation). O(Len()^2 * Outputs()); a lazy channel's rows are computed Len()/16
+// times.
 //
 // The result speaks of the exact distribution that Release draws from, and of rho as
 // its Distance returns it. Outputs count as different even where they stand for

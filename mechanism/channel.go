@@ -68,7 +68,8 @@ type ChannelOptions struct {
 // NewChannel builds the channel of r. A row with a NaN, a +Inf or a negative
 // weight is a [*metric.ValueError], one with no positive weight
 // [metric.ErrEmpty]; more than 16 GiB are refused with a
-// [*metric.MemoryError]. The channel promises nothing yet: see [Channel.Certify]. O(Inputs*Outputs), on every core; O(1) if lazy.
+// [*metric.MemoryError]. The channel promises nothing yet: see
+// [Channel.Certify]. O(Inputs*Outputs), O(1) if lazy.
 func NewChannel(ctx context.Context, r Rows, o *ChannelOptions) (*Channel, error) {
 	return newChannel(ctx, "mechanism: NewChannel", r, o)
 }
@@ -104,24 +105,17 @@ func newChannel(ctx context.Context, op string, r Rows, o *ChannelOptions) (*Cha
 	}
 	c.w = make([]float64, c.n*c.m)
 	c.scale, c.total = make([]float64, c.n), make([]float64, c.n)
-	var mu sync.Mutex
-	bad, badRow := error(nil), c.n
+	bad := make([]error, c.n)
 	err := parallel.Chunks(ctx, c.n, 8, o.Workers, nil, func(_, lo, hi int) {
 		for x := lo; x < hi; x++ {
 			dst := c.w[x*c.m : (x+1)*c.m]
 			r.Fill(x, dst)
-			if err := c.checkRow(op, x, dst); err != nil {
-				mu.Lock()
-				if x < badRow { // the first bad row, whoever finds it
-					bad, badRow = err, x
-				}
-				mu.Unlock()
-				continue
+			if bad[x] = c.checkRow(op, x, dst); bad[x] == nil {
+				c.sum(x)
 			}
-			c.sum(x)
 		}
 	})
-	if err := cmp.Or(bad, err); err != nil {
+	if err = cmp.Or(cmp.Or(bad...), err); err != nil {
 		return nil, err
 	}
 	return c, nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
@@ -67,7 +66,7 @@ func (l Losses) Quantile(q float64) (float64, error) {
 // Loss returns the expected loss at every input: the mean of rho(x, Output(y))
 // over the outputs y of x. rho must have Len() points, or more where labels
 // point beyond; a negative or non-finite distance is a [*metric.Violation].
-// O(Len()*Outputs()), on every core.
+// O(Len()*Outputs()).
 func (c *Channel) Loss(ctx context.Context, rho metric.Finite) (Losses, error) {
 	const op = "mechanism: Channel.Loss"
 	if err := c.checkLoss(op, rho); err != nil {
@@ -147,8 +146,7 @@ func distances(op string, rho metric.Finite, x int, dst []float64) ([]float64, e
 // eachRow calls f for every input on all cores, with its distances under rho. The
 // error may be the context's.
 func (c *Channel) eachRow(ctx context.Context, op string, rho metric.Finite, f func(x int, r row, dist []float64)) error {
-	var mu sync.Mutex
-	var bad error
+	bad := make([]error, c.n)
 	err := parallel.Chunks(ctx, c.n, 8, 0, nil, func(_, lo, hi int) {
 		var buf, dist []float64
 		for x := lo; x < hi; x++ {
@@ -156,16 +154,12 @@ func (c *Channel) eachRow(ctx context.Context, op string, rho metric.Finite, f f
 			if err == nil {
 				dist, err = distances(op, rho, x, dist)
 			}
-			if err != nil {
-				mu.Lock()
-				bad = cmp.Or(bad, err)
-				mu.Unlock()
-				return
+			if bad[x] = err; err == nil {
+				f(x, r, dist)
 			}
-			f(x, r, dist)
 		}
 	})
-	return cmp.Or(bad, err)
+	return cmp.Or(cmp.Or(bad...), err)
 }
 
 // Posterior returns the distribution of the input given that output y was
@@ -213,7 +207,7 @@ func (c *Channel) checkPrior(op string, prior []float64) error {
 // the output's own point where none is better, else the first of the best.
 // Apply it with [Channel.Relabel]; being post-processing it costs no privacy,
 // and it never raises the mean loss under this prior. rho is as for
-// [Channel.Loss]. O(Len()*Outputs()*rho.Len()) on every core, and the memory of
+// [Channel.Loss]. O(Len()*Outputs()*rho.Len()), and the memory of
 // two matrices of Len() rows.
 func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite) ([]int, error) {
 	const op = "mechanism: Channel.Remap"

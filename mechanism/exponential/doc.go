@@ -33,6 +33,9 @@
 // guarantee then rests on. Loss is not part of any guarantee; compute it with
 // Channel.Loss.
 //
+// A context ends the work early with its error. Work is done on every core, or on
+// the Workers of the options.
+//
 // alpha is a finite number > 0, per unit of the privacy metric; what lies outside
 // its domain is a *[metric.ValueError], as everywhere in the module.
 //

@@ -110,8 +110,7 @@ type RelaxedMechanism struct {
 //
 // sigma of one point to all clusters takes O(n) for an ultrametric rho2, which
 // cuts the points into clusters, and up to O(n*k) otherwise: a separation costs
-// O(n^2 + n*k) for k outputs, the audit O(n^2*k), memory is O(n*k). Every core
-// works.
+// O(n^2 + n*k) for k outputs, the audit O(n^2*k), memory is O(n*k).
 func Relaxed(ctx context.Context, b metric.Bimetric, alpha float64, o *RelaxedOptions) (*RelaxedMechanism, error) {
 	const op = "exponential: Relaxed"
 	if o == nil {

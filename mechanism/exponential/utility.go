@@ -46,7 +46,7 @@ func UtilityBeta(t Target, mass float64) (float64, error) {
 // with beta, because its derivative is minus a covariance of two increasing
 // functions of the distance) to a relative 1e-9, on the safe side. mu is a
 // distribution on the points, positive in every closed ball of radius gamma.
-// O(n^2) a step, on every core; n^2 distances are stored.
+// O(n^2) a step; n^2 distances are stored.
 func SmallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) (float64, error) {
 	return smallestBeta(ctx, "exponential: SmallestBeta", f, mu, t)
 }
@@ -138,7 +138,7 @@ const (
 // probability over the inputs x that the channel's output lies farther than
 // gamma from x under rho, and the first x that has it: the channel has (gamma,
 // p)-utility (KL10). rho is as for Channel.Loss. A lazy channel's bad row is an
-// error. O(Len()*Outputs()) on every core.
+// error. O(Len()*Outputs()).
 func Misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, x int, err error) {
 	const op = "exponential: Misses"
 	if err := fault.NonNegative(op, "gamma", gamma); err != nil {
