@@ -111,7 +111,7 @@ func (c Clones) probability(alpha0, d float64) float64 {
 	return min(p, maxClone)
 }
 
-// Theorem names the one that gave a figure.
+// Theorem names what proves a figure.
 type Theorem int
 
 const (
@@ -131,9 +131,9 @@ const (
 	Theorem44
 )
 
-// String is the name of the bound in words.
-func (b Theorem) String() string {
-	switch b {
+// String is the name in words.
+func (t Theorem) String() string {
+	switch t {
 	case PureComposition:
 		return "pure composition"
 	case Joint:
@@ -143,7 +143,7 @@ func (b Theorem) String() string {
 	case Theorem44:
 		return "Theorem 4.4 of IRC24"
 	}
-	return fmt.Sprintf("Theorem(%d)", int(b))
+	return fmt.Sprintf("Theorem(%d)", int(t))
 }
 
 const (
@@ -260,7 +260,7 @@ func (s Shuffle) Budget(ctx context.Context, p BudgetFor) (Budget, error) {
 //	Psi(tau) = E (2B/n-1-tau)_+, n-1 ~ Bin(Records-1, p), B ~ Bin(n, 1/2),
 //
 // rounded up; 0 from eps = Alpha0 d on. p is that of [Clones]. It does not
-// depend on Items. Some 10 ms at most.
+// depend on Items.
 func (s Shuffle) ItemDelta(c Change) (float64, error) {
 	const op = "accountant: Shuffle.ItemDelta"
 	s.Items = 1
