@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
@@ -67,11 +68,33 @@ func (p Program) Agrees(t *testing.T) {
 		"flag -seed":                   {"-seed", "-1"},
 		"unexpected argument \"blue\"": {"blue"},
 	})
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if status, _, stderr := p.run(ctx, nil); status != 130 || stderr != p.Name+": interrupted\n" {
-		t.Errorf("interrupted: status %d, %q", status, stderr)
+	for _, looks := range []int64{0, 1, 2, 4, 8, 16, 32, 64, 256, 1024} {
+		ctx := soon(looks)
+		if status, _, stderr := p.run(ctx, []string{"-quiet", "-out", t.TempDir()}); ctx.Context.Err() != nil && (status != 130 || stderr != p.Name+": interrupted\n") {
+			t.Errorf("interrupted after %d looks at the context: status %d, %q", looks, status, stderr)
+		}
 	}
+}
+
+// interrupted is a context that is canceled when it has been looked at so often.
+type interrupted struct {
+	context.Context
+	cancel context.CancelFunc
+	left   atomic.Int64
+}
+
+func soon(looks int64) *interrupted {
+	c := &interrupted{}
+	c.Context, c.cancel = context.WithCancel(context.Background())
+	c.left.Store(looks)
+	return c
+}
+
+func (c *interrupted) Err() error {
+	if c.left.Add(-1) < 0 {
+		c.cancel()
+	}
+	return c.Context.Err()
 }
 
 // File writes an input file, named in with the program's extension, in a new

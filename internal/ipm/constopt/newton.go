@@ -80,10 +80,7 @@ func (s *solver) factorBlock(w int) bool {
 			t.Data[a*free+i] *= c
 		}
 	}
-	for a := range free {
-		if s.ctx.Err() != nil {
-			return false
-		}
+	for a := 0; a < free && s.ctx.Err() == nil; a++ { // outputs returns the context's error
 		for c := a; c < free; c++ {
 			inv[a*free+c] = blas64.Dot(vector(t.Data[a*free+c:(a+1)*free]), vector(t.Data[c*free+c:(c+1)*free]))
 		}
