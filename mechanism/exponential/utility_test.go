@@ -38,6 +38,11 @@ func TestUtilityBeta_KnownAnswers(t *testing.T) {
 	}
 	const n = 101
 	f, mu := grid(n)
+	beta := testkit.Must(SmallestBeta(t.Context(), f, mu, Target{0.095, 0.05}))
+	c := testkit.Must((&family{f: f}).channel(t.Context(), beta))
+	if miss, _, err := Misses(t.Context(), c, f, 0.095); err != nil || miss > 0.05*(1+1e-11) { // the lower end of the search has 1e-9 more
+		t.Errorf("at the smallest rate %v: misses with %v (%v)", beta, miss, err)
+	}
 	if beta, err := SmallestBeta(t.Context(), f, mu, Target{2, 0.05}); beta != 0 || err != nil {
 		t.Errorf("everything is within 2: %v, %v", beta, err)
 	}

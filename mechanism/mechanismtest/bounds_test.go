@@ -35,12 +35,15 @@ func TestAtLeast_Covers(t *testing.T) {
 			}
 			for k := range n + 1 {
 				lo := atLeast(k, n, level)
-				tail := 0.0
+				sum := 0.0
 				for j := k; j <= n; j++ {
-					tail += binomial(n, j, lo)
+					sum += binomial(n, j, lo)
 				}
-				if k > 0 && math.Abs(tail-level) > 1e-9*level || k == 0 && lo != 0 {
-					t.Errorf("n=%d k=%d: %v, where the tail is %v and not %v", n, k, lo, tail, level)
+				if mine := tail(k, n, lo); k > 0 && mine > level { // by the tail that the interval is made of
+					t.Errorf("n=%d k=%d: the tail at %v is %v, above %v", n, k, lo, mine, level)
+				}
+				if k > 0 && math.Abs(sum-level) > 1e-9*level || k == 0 && lo != 0 {
+					t.Errorf("n=%d k=%d: %v, where the tail is %v and not %v", n, k, lo, sum, level)
 				}
 			}
 		}
