@@ -56,7 +56,7 @@ func tight(f metric.Finite, alpha float64) entropy.Loss {
 // places a kilometer apart. How accurate can that be, what does the mechanism
 // at hand lose beside it, and what level would an error of 500 m need?
 func Example() {
-	b := metric.Same(square(5))
+	b := metric.Same(square(4))
 	bracket, err := entropy.Accuracy(ctx, b, 1, nil)
 	if err != nil {
 		log.Fatal(err)
@@ -78,11 +78,11 @@ func Example() {
 	}
 	fmt.Println("entropic scale in km:", s)
 	// Output:
-	// accuracy in km: [1.03898, 1.62225]
+	// accuracy in km: [0.954497, 1.38896]
 	// below: linear programming duality
 	// above: tight weights
-	// an error of 500 m needs alpha > 2.19 per km, by the star
-	// entropic scale in km: 1.41421, by 3 points within 1 of point 1
+	// an error of 500 m needs alpha > 2.08 per km, by the star
+	// entropic scale in km: 1.41421, by 3 points within 1 of point 9
 }
 
 // How far from the best possible is a mechanism? The optimum here is 0.6376 km.
