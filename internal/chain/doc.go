@@ -7,13 +7,13 @@
 //	DualBound of lp.Optimal <= A <= Objective of lp.Optimal,
 //	audited level <= stated level <= alpha.
 //
-// A private measure errs by no more than was foretold, nor is less foretold
-// than is possible, and the accountants of item-wise release are ordered as
-// their theorems are.
+// A private measure errs by no more than was foretold, nor is less foretold than
+// is possible, and the accountants of item-wise release are ordered as their
+// theorems are.
 //
-// Tests of open problems keep what is known of the quotient of A and the scales
-// that are thought to describe it.
+// The benchmark OpenProblems searches small spaces for the largest quotients of A
+// and the scales that are thought to describe it.
 //
 // Spaces have a dozen points by default; with METRICDP_LONG set they are
-// larger, there are more of them.
+// larger, there are more of them, and searches take minutes.
 package chain
