@@ -75,6 +75,9 @@ const boundMax = 1e300
 // searches a kd-tree, in about O(n log n).
 func OneTreeBound(ctx context.Context, f metric.Finite, multipliers []float64, kind Kind) (Bound, error) {
 	const op = "tsp: OneTreeBound"
+	if err := kind.check(op); err != nil {
+		return Bound{}, err
+	}
 	if n := fault.Len(f); multipliers != nil && n != len(multipliers) {
 		return Bound{}, &fault.SizeError{Op: op, Arg: "multipliers", Got: len(multipliers), Want: fmt.Sprint(n)}
 	}
@@ -83,7 +86,7 @@ func OneTreeBound(ctx context.Context, f metric.Finite, multipliers []float64, k
 			return Bound{}, &fault.ValueError{Op: op, Arg: "multipliers", Index: i, Value: p, Want: "a number in [-1e300, 1e300]"}
 		}
 	}
-	b, err := heldkarp.OneTree(ctx, op, f, multipliers, heldkarp.Kind(kind))
+	b, err := heldkarp.OneTree(ctx, op, f, multipliers, kind == Path)
 	return Bound(b), err
 }
 
@@ -112,10 +115,14 @@ func OneTreeBound(ctx context.Context, f metric.Finite, multipliers []float64, k
 // (1982), its length falls as a parabola; well-separated clusters, on all
 // scales, also move as wholes.
 func HeldKarpBound(ctx context.Context, f metric.Finite, o *HeldKarpOptions) (Bound, error) {
-	var h heldkarp.Options
-	if o != nil {
-		h = heldkarp.Options{Kind: heldkarp.Kind(o.Kind), Upper: o.Upper, Iterations: o.Iterations, Neighbors: o.Neighbors, Progress: o.Progress}
+	const op = "tsp: HeldKarpBound"
+	if o == nil {
+		o = new(HeldKarpOptions)
 	}
-	b, err := heldkarp.Ascend(ctx, "tsp: HeldKarpBound", f, h)
+	if err := o.Kind.check(op); err != nil {
+		return Bound{}, err
+	}
+	h := heldkarp.Options{Path: o.Kind == Path, Upper: o.Upper, Iterations: o.Iterations, Neighbors: o.Neighbors, Progress: o.Progress}
+	b, err := heldkarp.Ascend(ctx, op, f, h)
 	return Bound(b), err
 }

@@ -71,7 +71,7 @@ func TestSearch_MovesGainWhatTheyClaim(t *testing.T) {
 
 func TestSearch_KicksAddWhatTheyClaim(t *testing.T) {
 	for n := 4; n < 40; n++ {
-		s := testSearch(t, plane(n, 3), n%2 != 0)
+		s := testSearch(t, plane(n, 3), Kind(n%2))
 		r := random.Seeded(4)
 		for range 50 {
 			before, length := slices.Clone(s.order), consistent(t, s)

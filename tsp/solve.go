@@ -66,6 +66,9 @@ func Solve(ctx context.Context, f metric.Finite, o *SolveOptions) (t *Tour, err 
 	if o == nil {
 		o = new(SolveOptions)
 	}
+	if err := o.Kind.check(op); err != nil {
+		return nil, err
+	}
 	if o.Bound < BoundAuto || o.Bound > BoundHeldKarp {
 		return nil, fault.Value(op, "Bound", float64(o.Bound), "one of the constants")
 	}

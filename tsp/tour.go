@@ -12,12 +12,20 @@ import (
 )
 
 // Kind tells closed tours from open paths.
-type Kind bool
+type Kind int
 
 const (
-	Closed Kind = false // returns to the first point in the end
-	Path   Kind = true  // begins and ends where it likes
+	Closed Kind = iota // returns to the first point in the end
+	Path               // begins and ends where it likes
 )
+
+// check refuses what is neither of the two.
+func (k Kind) check(op string) error {
+	if k != Closed && k != Path {
+		return fault.Value(op, "kind", float64(k), "Closed or Path")
+	}
+	return nil
+}
 
 // String is "closed" or "open".
 func (k Kind) String() string {
@@ -45,8 +53,8 @@ type Tour struct {
 
 // NewTour returns the tour of f in the given order, of which it keeps a copy.
 // An order that does not hold every point once is a [*metric.SizeError] or
-// [*metric.ValueError], a negative or non-finite distance along it a
-// [*metric.Violation]. O(n).
+// [*metric.ValueError], as is a kind that is none, and a negative or non-finite
+// distance along it a [*metric.Violation]. O(n).
 func NewTour(f metric.Finite, order []int, kind Kind) (t *Tour, err error) {
 	const op = "tsp: NewTour"
 	defer name(op, &err)
@@ -56,8 +64,11 @@ func NewTour(f metric.Finite, order []int, kind Kind) (t *Tour, err error) {
 	return newTour(f, slices.Clone(order), kind)
 }
 
-// newTour measures and keeps a valid order.
+// newTour measures and keeps a valid order. Its errors lack the call.
 func newTour(f metric.Finite, order []int, kind Kind) (*Tour, error) {
+	if err := kind.check(""); err != nil {
+		return nil, err
+	}
 	t := &Tour{Order: order, Kind: kind}
 	for k := range order {
 		i, j, ok := t.edge(k)

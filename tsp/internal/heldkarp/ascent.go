@@ -100,7 +100,7 @@ func (s *scales) step(pi []float64, t float64, slope []float64) {
 
 // ascent is a run of subgradient ascent on a graph.
 type ascent struct {
-	kind   Kind
+	path   bool
 	scales *scales
 	steps  int
 	first  float64 // the first step, on the scale 1
@@ -118,7 +118,7 @@ func (a *ascent) run(g *graph, pi []float64, tick func() bool) (best float64, st
 	best = math.Inf(-1)
 	cur, last, slope := slices.Clone(pi), make([]float64, g.n), make([]float64, g.n)
 	for s := 0; s < a.steps && tick(); s++ {
-		w := g.oneTree(cur, a.kind)
+		w := g.oneTree(cur, a.path)
 		if w > best {
 			best = w
 			copy(pi, cur)

@@ -109,12 +109,12 @@ func lastEdge(f metric.Finite, tree []spanning.Edge, pi []float64) float64 {
 // least of the costs at a point is at least the second least of g(c'). The
 // bound is the sum of g(c') over these edges, less the multipliers. Where all
 // multipliers are 0 nothing was rounded and g is the identity.
-func certify(f metric.Finite, tree []spanning.Edge, pi []float64, kind Kind) float64 {
+func certify(f metric.Finite, tree []spanning.Edge, pi []float64, path bool) float64 {
 	n := len(pi)
 	if n < 2 {
 		return 0
 	}
-	if n == 2 && kind == Closed {
+	if n == 2 && !path {
 		return min(2*f.Distance(0, 1), math.MaxFloat64)
 	}
 	var sum lowSum
@@ -126,7 +126,7 @@ func certify(f metric.Finite, tree []spanning.Edge, pi []float64, kind Kind) flo
 	for _, e := range tree {
 		add(spanning.Cost(f.Distance(int(e.I), int(e.J)), pi[e.I], pi[e.J]))
 	}
-	if kind == Path {
+	if path {
 		a, b := twoLeast(pi)
 		sum.add(pi[a])
 		sum.add(pi[b])

@@ -97,9 +97,9 @@ func (g *graph) spanning(pi []float64) float64 {
 // shortest edges at the leaves of the tree, for paths the two edges to a point
 // that lies at distance 0 from all. It returns the value of the bound, with
 // ordinary rounding, and leaves the degrees in deg.
-func (g *graph) oneTree(pi []float64, kind Kind) float64 {
+func (g *graph) oneTree(pi []float64, path bool) float64 {
 	w := g.spanning(pi)
-	if kind == Path {
+	if path {
 		a, b := twoLeast(pi)
 		g.deg[a]++
 		g.deg[b]++

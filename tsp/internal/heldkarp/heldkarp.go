@@ -22,17 +22,9 @@ type Bound struct {
 	Iterations  int
 }
 
-// Kind is tsp.Kind: what is bounded.
-type Kind bool
-
-const (
-	Closed Kind = false
-	Path   Kind = true
-)
-
 // Options are tsp.HeldKarpOptions.
 type Options struct {
-	Kind       Kind
+	Path       bool // bounds paths, not closed tours
 	Upper      float64
 	Iterations int
 	Neighbors  int
@@ -69,8 +61,8 @@ func SpanningTree(ctx context.Context, op string, f metric.Finite) ([]spanning.E
 
 // OneTree returns the bound that the multipliers pi prove, for the call op. They
 // are one a point and at most 1e300 in magnitude; nil are zeros.
-func OneTree(ctx context.Context, op string, f metric.Finite, pi []float64, kind Kind) (Bound, error) {
-	h, err := newSearch(op, f, Options{Kind: kind})
+func OneTree(ctx context.Context, op string, f metric.Finite, pi []float64, path bool) (Bound, error) {
+	h, err := newSearch(op, f, Options{Path: path})
 	if err != nil {
 		return Bound{}, err
 	}
@@ -140,7 +132,7 @@ func (h *search) prove(ctx context.Context, pi []float64, hints []spanning.Edge)
 	if err != nil {
 		return nil, err
 	}
-	if v := certify(h.f, tree, pi, h.o.Kind); v > h.best.Value {
+	if v := certify(h.f, tree, pi, h.o.Path); v > h.best.Value {
 		h.best.Value, h.best.Multipliers = v, pi
 	}
 	return tree, nil
@@ -208,7 +200,7 @@ func (h *search) run(ctx context.Context) error {
 	g, edges = newGraph(h.f, edges)
 	scales := newScales(h.f, tree, g.around(k, h.best.Value/float64(h.n)))
 
-	a := ascent{kind: h.o.Kind, scales: scales, first: firstStep, goal: goal}
+	a := ascent{path: h.o.Path, scales: scales, first: firstStep, goal: goal}
 	pi := make([]float64, h.n)
 	proved := false // the round before
 	for steps := max(shortest, h.o.Iterations/rounds); h.best.Iterations < h.o.Iterations; {
@@ -261,7 +253,7 @@ func (h *search) aim(ctx context.Context, g *graph, pi []float64) {
 			return
 		}
 		mix(k)
-		if w := g.oneTree(mid, h.o.Kind); w > best {
+		if w := g.oneTree(mid, h.o.Path); w > best {
 			best, at = w, k
 		}
 	}
