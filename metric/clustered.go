@@ -85,12 +85,9 @@ func (c *Clustered) ultrametric(op string) (*Ultrametric, error) {
 	if err := tableSize(op, n); err != nil {
 		return nil, err
 	}
-	order, heights := make([]int, n), make([]float64, n-1)
-	for i := range order {
-		order[i] = i
-		if i > 0 {
-			heights[i-1] = c.Distance(i-1, i)
-		}
+	heights := make([]float64, n-1)
+	for p := range heights {
+		heights[p] = c.Distance(p, p+1)
 	}
-	return newUltrametric(order, heights), nil
+	return newUltrametric(ascending[int](n), heights), nil
 }

@@ -9,11 +9,9 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/graph"
-	"gonum.org/v1/gonum/graph/iterator"
-	"gonum.org/v1/gonum/graph/path"
-	"gonum.org/v1/gonum/graph/simple"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/heap"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/spanning"
 )
@@ -99,10 +97,6 @@ func NewGraphEdges(ctx context.Context, n int, edges []Edge) (*Graph, error) {
 	if err := checkNodes(op, n); err != nil {
 		return nil, err
 	}
-	ids := make([]int64, n)
-	for i := range ids {
-		ids[i] = int64(i)
-	}
 	kept := make([]Edge, 0, len(edges))
 	for k, e := range edges {
 		for _, end := range [2]int{e.I, e.J} {
@@ -118,7 +112,7 @@ func NewGraphEdges(ctx context.Context, n int, edges []Edge) (*Graph, error) {
 		}
 		kept = append(kept, Edge{min(e.I, e.J), max(e.I, e.J), e.Length})
 	}
-	return newGraph(ctx, op, ids, kept)
+	return newGraph(ctx, op, ascending[int64](n), kept)
 }
 
 func checkNodes(op string, n int) error {
@@ -152,14 +146,19 @@ func newGraph(ctx context.Context, op string, ids []int64, edges []Edge) (*Graph
 			return nil, fmt.Errorf("%s: no path joins nodes %d and %d: %w", op, ids[0], id, ErrDisconnected)
 		}
 	}
-	g := newAdjacency(n, edges)
+	roads := make([][]link, n)
+	for _, e := range edges {
+		join(roads, e)
+	}
 	d := &Dense{n: n, upper: make([]float64, n*(n-1)/2)}
 	err := parallel.Chunks(ctx, n, 4, 0, nil, func(_, lo, hi int) {
+		search := newDijkstra(roads)
 		for i := lo; i < hi; i++ {
-			tree := path.DijkstraFrom(g.nodes[i], g)
-			for j := i + 1; j < n; j++ {
-				d.upper[d.at(i, j)] = tree.WeightTo(int64(j))
-			}
+			search.from(i, math.Inf(1), func(j int, length float64) {
+				if j > i {
+					d.upper[d.at(i, j)] = length
+				}
+			})
 		}
 	})
 	if err != nil {
@@ -169,40 +168,56 @@ func newGraph(ctx context.Context, op string, ids []int64, edges []Edge) (*Graph
 	return &Graph{d, ids, edges}, nil
 }
 
-// adjacency is the graph that gonum searches: rows of neighbors, sorted, with
-// the indices as IDs. It takes a third of the time of the maps of gonum's own
-// graphs, and unlike a caller's graph it is known to stand concurrent reads.
-type adjacency struct {
-	nodes []graph.Node
-	to    [][]graph.Node // neighbors of each node
-	w     [][]float64    // the lengths of their edges
+// link is an edge as seen from one of its ends.
+type link struct {
+	to     int32
+	length float64
 }
 
-func newAdjacency(n int, edges []Edge) *adjacency {
-	a := &adjacency{make([]graph.Node, n), make([][]graph.Node, n), make([][]float64, n)}
-	for i := range n {
-		a.nodes[i] = simple.Node(i)
-	}
-	// In order of (I, J), row v gets its neighbors below v before those above.
-	for _, e := range edges {
-		a.to[e.I], a.w[e.I] = append(a.to[e.I], a.nodes[e.J]), append(a.w[e.I], e.Length)
-		a.to[e.J], a.w[e.J] = append(a.to[e.J], a.nodes[e.I]), append(a.w[e.J], e.Length)
-	}
-	return a
+// join adds an edge to the links of its ends.
+func join(links [][]link, e Edge) {
+	links[e.I] = append(links[e.I], link{int32(e.J), e.Length})
+	links[e.J] = append(links[e.J], link{int32(e.I), e.Length})
 }
 
-// From, Weight and Edge are what path.DijkstraFrom asks for, the last only by
-// its type.
+// dijkstra searches from one point after another, without an allocation for
+// each: gonum's own takes ten times as long.
+type dijkstra struct {
+	links [][]link
+	dist  []float64 // +Inf between searches
+	heap  heap.Heap // of points, by dist
+	seen  []int32
+}
 
-func (a *adjacency) From(id int64) graph.Nodes  { return iterator.NewOrderedNodes(a.to[id]) }
-func (a *adjacency) Edge(u, v int64) graph.Edge { return nil }
+func newDijkstra(links [][]link) *dijkstra {
+	dist := slices.Repeat([]float64{math.Inf(1)}, len(links))
+	return &dijkstra{links: links, dist: dist, heap: heap.New(dist)}
+}
 
-func (a *adjacency) Weight(u, v int64) (float64, bool) {
-	k, ok := slices.BinarySearchFunc(a.to[u], v, func(x graph.Node, id int64) int { return cmp.Compare(x.ID(), id) })
-	if !ok {
-		return math.Inf(1), u == v
+// from calls settle for i and every point within reach of it, nearest first.
+func (s *dijkstra) from(i int, reach float64, settle func(j int, length float64)) {
+	s.dist[i] = 0
+	s.seen = append(s.seen[:0], int32(i))
+	s.heap.Push(int32(i))
+	for s.heap.Len() > 0 {
+		top := s.heap.Pop()
+		settle(int(top), s.dist[top])
+		for _, e := range s.links[top] {
+			d := s.dist[top] + e.length
+			if d > reach || d >= s.dist[e.to] {
+				continue
+			}
+			if math.IsInf(s.dist[e.to], 1) {
+				s.seen = append(s.seen, e.to)
+			}
+			s.dist[e.to] = d
+			s.heap.Push(e.to)
+		}
 	}
-	return a.w[u][k], true
+	s.heap.Reset(s.seen)
+	for _, j := range s.seen {
+		s.dist[j] = math.Inf(1)
+	}
 }
 
 // Len returns the number of nodes.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/kdtree"
@@ -51,10 +52,7 @@ func Net(ctx context.Context, f Finite, s float64, o *NetOptions) ([]int, error)
 		return nil, err
 	}
 	if opt.Order == nil {
-		opt.Order = make([]int, n)
-		for i := range opt.Order {
-			opt.Order[i] = i
-		}
+		opt.Order = ascending[int](n)
 	} else if err := fault.Permutation(op, "Order", opt.Order, n); err != nil {
 		return nil, err
 	}
@@ -185,18 +183,14 @@ func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, ra
 		return nil, nil, err
 	}
 	const chunk, chosen = 2048, -1
-	near := make([]float64, n) // distance to the nearest chosen; chosen
-	for i := range near {
-		near[i] = math.Inf(1)
-	}
+	near := slices.Repeat([]float64{math.Inf(1)}, n) // distance to the nearest chosen; chosen
 	tops := make([]entry, (n+chunk-1)/chunk)
-	bad := make([]error, len(tops))
 	top := entry{math.Inf(1), start}
 	order, radii = make([]int, 0, k), make([]float64, 0, k+1)
 	for len(order) < k {
 		order, radii = append(order, top.i), append(radii, top.d)
 		near[top.i] = chosen
-		err := parallel.Chunks(ctx, n, chunk, 0, nil, func(c, lo, hi int) {
+		err := search(ctx, op, n, chunk, 0, nil, func(c, lo, hi int) *Violation {
 			best := entry{chosen, -1}
 			for j := lo; j < hi; j++ {
 				if near[j] == chosen {
@@ -204,32 +198,20 @@ func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, ra
 				}
 				d := f.Distance(top.i, j)
 				if notFinite(d) {
-					bad[c] = &Violation{Op: op, Axiom: FiniteValue, I: top.i, J: j, K: -1, Excess: math.Abs(d)}
-					return
+					return &Violation{Axiom: FiniteValue, I: top.i, J: j, K: -1, Excess: math.Abs(d)}
 				}
-				if d < near[j] {
-					near[j] = d
-				}
+				near[j] = min(near[j], d)
 				if near[j] > best.d {
 					best = entry{near[j], j}
 				}
 			}
 			tops[c] = best
+			return nil
 		})
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, err := range bad {
-			if err != nil {
-				return nil, nil, err
-			}
-		}
-		top = tops[0]
-		for _, e := range tops[1:] {
-			if e.d > top.d {
-				top = e
-			}
-		}
+		top = slices.MaxFunc(tops, func(a, b entry) int { return cmp.Compare(a.d, b.d) }) // the first of them
 	}
 	return order, append(radii, max(0, top.d)), nil
 }

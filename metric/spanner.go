@@ -8,7 +8,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
-	"github.com/metricdp/metricdp/internal/heap"
 )
 
 // Spanner returns a graph of few edges whose shortest paths are at most t times
@@ -50,18 +49,13 @@ func Spanner(ctx context.Context, f Finite, t float64) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &greedy{
-		links: make([][]link, n),
-		bound: &Dense{n: n, upper: make([]float64, n*(n-1)/2)},
-		dist:  make([]float64, n),
-	}
-	for k := range g.bound.upper {
-		g.bound.upper[k] = math.Inf(1)
-	}
-	for i := range g.dist {
-		g.dist[i] = math.Inf(1)
-	}
-	g.heap = heap.New(g.dist)
+	// bound of (i, j), i < j, is the length of some path from i to j: what an
+	// earlier search from i found. Only searches from the smaller index count, so
+	// that lengths are summed in the order in which newGraph does it; sums then
+	// compare as the final distances do, with no allowance for rounding.
+	bound := Dense{n: n, upper: slices.Repeat([]float64{math.Inf(1)}, n*(n-1)/2)}
+	links := make([][]link, n)
+	paths := newDijkstra(links)
 	var edges []Edge
 	for k, e := range pairs {
 		if k%1024 == 0 {
@@ -70,28 +64,29 @@ func Spanner(ctx context.Context, f Finite, t float64) (*Graph, error) {
 			}
 		}
 		i, j, limit := int(e.i), int(e.j), t*e.d
-		at := g.bound.at(i, j)
-		if g.bound.upper[at] <= limit {
+		at := bound.at(i, j)
+		if bound.upper[at] <= limit {
 			continue
 		}
-		if g.search(i, limit); g.bound.upper[at] <= limit {
+		paths.from(i, beyond*limit, func(j int, length float64) {
+			if j > i {
+				at := bound.at(i, j)
+				bound.upper[at] = min(bound.upper[at], length)
+			}
+		})
+		if bound.upper[at] <= limit {
 			continue
 		}
 		edges = append(edges, Edge{i, j, e.d})
-		g.links[i] = append(g.links[i], link{e.j, e.d})
-		g.links[j] = append(g.links[j], link{e.i, e.d})
-		g.bound.upper[at] = e.d
+		join(links, edges[len(edges)-1])
+		bound.upper[at] = e.d
 	}
-	ids := make([]int64, n)
-	for i := range ids {
-		ids[i] = int64(i)
-	}
-	h, err := newGraph(ctx, op, ids, edges)
+	g, err := newGraph(ctx, op, ascending[int64](n), edges)
 	if err != nil {
 		return nil, err
 	}
-	h.dense.unit = UnitOf(f)
-	return h, nil
+	g.dense.unit = UnitOf(f)
+	return g, nil
 }
 
 // span is a pair of points i < j at distance d.
@@ -122,56 +117,6 @@ func sortedPairs(ctx context.Context, op string, f Finite, n int) ([]span, error
 	return pairs, nil
 }
 
-// greedy is a spanner under construction.
-type greedy struct {
-	links [][]link // of each point
-	// bound of (i, j), i < j, is the length of some path from i to j: what an
-	// earlier search from i found. Only searches from the smaller index count, so
-	// that lengths are summed in the order in which newGraph does it; sums then
-	// compare as the final distances do, with no allowance for rounding.
-	bound *Dense
-	dist  []float64 // scratch of search: +Inf between searches
-	heap  heap.Heap // of points, by dist
-	seen  []int32
-}
-
-// link is an edge as seen from one of its ends.
-type link struct {
-	to     int32
-	length float64
-}
-
 // beyond is how much farther than asked a search goes: most of the pairs that
 // come later are then decided without another.
 const beyond = 1.5
-
-// search is Dijkstra's algorithm from i up to the distance beyond*limit. It
-// lowers the bounds of the pairs (i, j), i < j.
-func (g *greedy) search(i int, limit float64) {
-	reach := beyond * limit
-	g.dist[i] = 0
-	g.seen = append(g.seen[:0], int32(i))
-	g.heap.Push(int32(i))
-	for g.heap.Len() > 0 {
-		top := g.heap.Pop()
-		if j := int(top); j > i {
-			at := g.bound.at(i, j)
-			g.bound.upper[at] = min(g.bound.upper[at], g.dist[top])
-		}
-		for _, e := range g.links[top] {
-			d := g.dist[top] + e.length
-			if d > reach || d >= g.dist[e.to] {
-				continue
-			}
-			if math.IsInf(g.dist[e.to], 1) {
-				g.seen = append(g.seen, e.to)
-			}
-			g.dist[e.to] = d
-			g.heap.Push(e.to)
-		}
-	}
-	g.heap.Reset(g.seen)
-	for _, j := range g.seen {
-		g.dist[j] = math.Inf(1)
-	}
-}

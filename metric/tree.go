@@ -251,13 +251,7 @@ func (t *Tree) Preorder() []int { return slices.Clone(t.pre) }
 func (t *Tree) PathMetric() Finite { return t.pathMetric(t.leaves) }
 
 // NodeMetric is [Tree.PathMetric] on all nodes: point v is node v.
-func (t *Tree) NodeMetric() Finite {
-	nodes := make([]int, t.Len())
-	for v := range nodes {
-		nodes[v] = v
-	}
-	return t.pathMetric(nodes)
-}
+func (t *Tree) NodeMetric() Finite { return t.pathMetric(ascending[int](t.Len())) }
 
 // Ultrametric returns the ultrametric on the leaves in which two are as far
 // apart as their lowest common ancestor is high: as the longest way from it

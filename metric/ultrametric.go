@@ -245,6 +245,15 @@ func tableSize(op string, n int) error {
 	return fault.Memory(op, float64(n)*float64(bits.Len(uint(n))), 8)
 }
 
+// ascending returns 0, 1, ..., n-1.
+func ascending[T int | int64](n int) []T {
+	all := make([]T, n)
+	for i := range all {
+		all[i] = T(i)
+	}
+	return all
+}
+
 func inverse(perm []int) []int {
 	inv := make([]int, len(perm))
 	for p, i := range perm {
