@@ -46,23 +46,31 @@ func (e *SyntaxError) Error() string {
 // that of r. Those take about 2.5 GB of memory; wrap r in an [io.LimitedReader]
 // for less.
 func ParseNewick(r io.Reader) (*Tree, error) {
-	p := newickParser{r: bufio.NewReader(r), maxBytes: maxNewickBytes, maxNodes: maxNewickNodes, line: 1}
+	return parseNewick(r, maxNewickBytes, maxNewickNodes)
+}
+
+const newickOp = "metric: ParseNewick"
+
+func parseNewick(r io.Reader, maxBytes, maxNodes int) (*Tree, error) {
+	var text strings.Builder
+	n, err := io.Copy(&text, io.LimitReader(r, int64(maxBytes)+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", newickOp, err)
+	}
+	if n > int64(maxBytes) {
+		return nil, &SizeError{Op: newickOp, Arg: "text", Got: int(n), Want: fmt.Sprintf("at most %d bytes", maxBytes)}
+	}
+	p := newickParser{text: text.String(), maxNodes: maxNodes}
 	if err := p.tree(); err != nil {
 		return nil, err
 	}
 	return newTree(newickOp, p.parent, p.length, p.names)
 }
 
-const newickOp = "metric: ParseNewick"
-
 type newickParser struct {
-	r                  *bufio.Reader
-	maxBytes, maxNodes int
-
-	bytes        int // read
-	line, column int // of the last byte read
-	newline      bool
-	buf          []byte
+	text     string
+	at       int // the byte to read next
+	maxNodes int
 
 	parent []int
 	length []float64
@@ -93,21 +101,26 @@ func (p *newickParser) tree() error {
 	}
 	v, state := 0, begun
 	for {
-		c, err := p.token()
-		if err == io.EOF {
-			return p.errorf("the text ends, want ';'")
-		}
-		if err != nil {
+		if err := p.skip(); err != nil {
 			return err
 		}
+		if p.at == len(p.text) {
+			return p.errorf(p.at, "the text ends, want ';'")
+		}
+		var err error
+		at, c := p.at, p.text[p.at]
+		p.at++
 		switch {
 		case c == ';' && v == 0:
-			return p.end()
+			if err = p.skip(); err == nil && p.at < len(p.text) {
+				err = p.errorf(p.at, "unexpected %q after ';'", p.text[p.at:p.at+1])
+			}
+			return err
 		case c == '(' && state == begun:
 			err = p.begin(v)
 			v = len(p.parent) - 1
 		case (c == ',' || c == ')') && v > 0:
-			err = p.edge(state == done)
+			err = p.edge(at, state == done)
 			v, state = p.parent[v], closed
 			if c == ',' && err == nil {
 				err = p.begin(v)
@@ -117,14 +130,14 @@ func (p *newickParser) tree() error {
 			p.length[v], err = p.number()
 			state = done
 		case (c == '\'' || plain(c)) && state < named:
-			p.names[v], err = p.name(c)
+			p.names[v], err = p.name(at)
 			state = named
 		case c == ';':
-			err = p.errorf("';' before all parentheses are closed")
+			err = p.errorf(at, "';' before all parentheses are closed")
 		case (c == ',' || c == ')') && v == 0:
-			err = p.errorf("%q outside parentheses", c)
+			err = p.errorf(at, "%q outside parentheses", c)
 		default:
-			err = p.errorf("unexpected %q%s", []byte{c}, afterState[state])
+			err = p.errorf(at, "unexpected %q%s", p.text[at:at+1], afterState[state])
 		}
 		if err != nil {
 			return err
@@ -146,7 +159,7 @@ func (p *newickParser) begin(parent int) error {
 }
 
 // edge is called at the end of every node but the root.
-func (p *newickParser) edge(hasLength bool) error {
+func (p *newickParser) edge(at int, hasLength bool) error {
 	this := withoutLength
 	if hasLength {
 		this = withLength
@@ -155,178 +168,88 @@ func (p *newickParser) edge(hasLength bool) error {
 		p.edges = this
 	}
 	if this != p.edges {
-		return p.errorf("an edge %s, where those before are %s", this, p.edges)
+		return p.errorf(at, "an edge %s, where those before are %s", this, p.edges)
 	}
 	return nil
 }
 
-// end checks that nothing follows the semicolon.
-func (p *newickParser) end() error {
-	switch c, err := p.token(); {
-	case err == io.EOF:
-		return nil
-	case err != nil:
-		return err
-	default:
-		return p.errorf("unexpected %q after ';'", []byte{c})
-	}
-}
-
 func (p *newickParser) number() (float64, error) {
-	c, err := p.token()
-	if err == io.EOF || err == nil && !plain(c) {
-		return 0, p.errorf("no number after ':'")
-	}
-	if err != nil {
+	if err := p.skip(); err != nil {
 		return 0, err
 	}
-	line, column := p.line, p.column
-	s, err := p.word(c)
-	if err != nil {
-		return 0, err
+	from := p.at
+	s := p.word()
+	if s == "" {
+		return 0, p.errorf(from, "no number after ':'")
 	}
 	x, err := fault.Decimal(s)
 	if err != nil || !(x >= 0 && x <= maxMagnitude) {
-		return 0, &SyntaxError{line, column, fmt.Sprintf("length %.40q, want a number in [0, 1e300]", s)}
+		return 0, p.errorf(from, "length %.40q, want a number in [0, 1e300]", s)
 	}
 	return x, nil
 }
 
-// name reads on from the quote or the plain byte c.
-func (p *newickParser) name(c byte) (s string, err error) {
-	line, column, quoted := p.line, p.column, c == '\''
-	if quoted {
-		s, err = p.quoted()
+// name reads the name, plain or quoted, that begins at from.
+func (p *newickParser) name(from int) (name string, err error) {
+	if p.text[from] == '\'' {
+		for from++; ; p.at += 2 { // two quotes are one of the name
+			n := strings.IndexByte(p.text[p.at:], '\'')
+			if n < 0 {
+				return "", p.errorf(from-1, "a quote that is not closed")
+			}
+			p.at += n
+			if !strings.HasPrefix(p.text[p.at:], "''") {
+				break
+			}
+		}
+		name = p.text[from:p.at]
+		p.at++
 	} else {
-		s, err = p.word(c)
+		p.at = from
+		name = p.word()
 	}
-	if err != nil {
-		return "", err
+	if at, what := fault.Text(name); at >= 0 {
+		return "", p.errorf(from+at, "the name %.40q has %s", name, what)
 	}
-	if at, what := fault.Text(s); at >= 0 {
-		if quoted { // it begins after the quote, and a quote in it takes two
-			column += 1 + strings.Count(s[:at], "'")
-		}
-		return "", &SyntaxError{line, column + at, fmt.Sprintf("the name %.40q has %s", s, what)}
-	}
-	return s, nil
+	return strings.ReplaceAll(name, "''", "'"), nil
 }
 
-// word reads on from the plain byte c.
-func (p *newickParser) word(c byte) (string, error) {
-	p.buf = append(p.buf[:0], c)
-	for {
-		c, err := p.peek()
-		if err != nil {
-			return "", err
-		}
-		if !plain(c) {
-			return string(p.buf), nil
-		}
-		if c, err = p.next(); err != nil {
-			return "", err
-		}
-		p.buf = append(p.buf, c)
+// word reads plain bytes.
+func (p *newickParser) word() string {
+	from := p.at
+	for p.at < len(p.text) && plain(p.text[p.at]) {
+		p.at++
 	}
+	return p.text[from:p.at]
 }
 
-// quoted reads on from an opening quote.
-func (p *newickParser) quoted() (string, error) {
-	line, column := p.line, p.column
-	p.buf = p.buf[:0]
-	for {
-		c, err := p.next()
-		if err == io.EOF {
-			return "", &SyntaxError{line, column, "a quote that is not closed"}
-		}
-		if err != nil {
-			return "", err
-		}
-		if c == '\'' {
-			if c, err = p.peek(); err != nil {
-				return "", err
-			}
-			if c != '\'' {
-				return string(p.buf), nil
-			}
-			if c, err = p.next(); err != nil {
-				return "", err
-			}
-		}
-		p.buf = append(p.buf, c)
-	}
-}
-
-// token skips blanks and comments and returns the byte after, or io.EOF.
-func (p *newickParser) token() (byte, error) {
-	for {
-		c, err := p.next()
-		switch {
-		case err != nil:
-			return 0, err
+// skip goes over blanks and comments to the next token or the end.
+func (p *newickParser) skip() error {
+	open, from := 0, 0 // the comments that are open, and where the first began
+	for ; p.at < len(p.text); p.at++ {
+		switch c := p.text[p.at]; {
 		case c == '[':
-			if err := p.comment(); err != nil {
-				return 0, err
+			if open == 0 {
+				from = p.at
 			}
-		case !blank(c):
-			return c, nil
-		}
-	}
-}
-
-// comment reads on from an opening bracket.
-func (p *newickParser) comment() error {
-	line, column := p.line, p.column
-	for open := 1; open > 0; {
-		c, err := p.next()
-		switch {
-		case err == io.EOF:
-			return &SyntaxError{line, column, "a comment that is not closed"}
-		case err != nil:
-			return err
-		case c == '[':
 			open++
-		case c == ']':
+		case c == ']' && open > 0:
 			open--
+		case open == 0 && !blank(c):
+			return nil
 		}
+	}
+	if open > 0 {
+		return p.errorf(from, "a comment that is not closed")
 	}
 	return nil
 }
 
-// next reads a byte. At the end it returns io.EOF itself.
-func (p *newickParser) next() (byte, error) {
-	if p.newline {
-		p.line, p.column = p.line+1, 0
-	}
-	p.column++
-	c, err := p.r.ReadByte()
-	p.newline = err == nil && c == '\n'
-	switch {
-	case err == io.EOF:
-		return 0, io.EOF
-	case err != nil:
-		return 0, fmt.Errorf("%s: %w", newickOp, err)
-	case p.bytes == p.maxBytes:
-		return 0, &SizeError{Op: newickOp, Arg: "text", Got: p.bytes + 1, Want: fmt.Sprintf("at most %d bytes", p.maxBytes)}
-	}
-	p.bytes++
-	return c, nil
-}
-
-// peek returns the byte that next will read, and a blank at the end.
-func (p *newickParser) peek() (byte, error) {
-	b, err := p.r.Peek(1)
-	switch {
-	case err == io.EOF:
-		return ' ', nil
-	case err != nil:
-		return 0, fmt.Errorf("%s: %w", newickOp, err)
-	}
-	return b[0], nil
-}
-
-func (p *newickParser) errorf(format string, args ...any) error {
-	return &SyntaxError{p.line, p.column, fmt.Sprintf(format, args...)}
+// errorf is the error at a byte.
+func (p *newickParser) errorf(at int, format string, args ...any) error {
+	before := p.text[:at]
+	line, column := 1+strings.Count(before, "\n"), at-strings.LastIndexByte(before, '\n')
+	return &SyntaxError{line, column, fmt.Sprintf(format, args...)}
 }
 
 func blank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
@@ -350,29 +273,23 @@ func (t *Tree) WriteNewick(w io.Writer) error {
 			b.Write(num)
 		}
 	}
-	last := -1 // the node before v
-	for _, v := range t.pre {
-		switch p := t.parent[v]; {
-		case p < 0:
-		case last == p:
-			b.WriteByte('(')
-		default:
-			// Close what lies between the last leaf and the sibling of v.
-			for ; t.parent[last] != p; last = t.parent[last] {
-				label(last)
-				b.WriteByte(')')
-			}
+	// finish writes what ends with the node before one that hangs on p.
+	finish := func(last, p int, then byte) {
+		for ; t.parent[last] != p; last = t.parent[last] {
 			label(last)
-			b.WriteByte(',')
+			b.WriteByte(')')
 		}
-		last = v
-	}
-	for ; last != t.root; last = t.parent[last] {
 		label(last)
-		b.WriteByte(')')
+		b.WriteByte(then)
 	}
-	label(t.root)
-	b.WriteString(";")
+	for k, v := range t.pre[1:] {
+		if last, p := t.pre[k], t.parent[v]; last == p {
+			b.WriteByte('(')
+		} else {
+			finish(last, p, ',')
+		}
+	}
+	finish(t.pre[len(t.pre)-1], -1, ';')
 	return b.Flush()
 }
 

@@ -1,7 +1,6 @@
 package metric
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"strings"
@@ -102,8 +101,8 @@ func TestParseNewick_SyntaxErrors(t *testing.T) {
 
 func TestParseNewick_Limits(t *testing.T) {
 	parse := func(s string, bytes, nodes int) error {
-		p := newickParser{r: bufio.NewReader(strings.NewReader(s)), maxBytes: bytes, maxNodes: nodes, line: 1}
-		return p.tree()
+		_, err := parseNewick(strings.NewReader(s), bytes, nodes)
+		return err
 	}
 	const s = "(a,b);" // 6 bytes, 3 nodes
 	var size *SizeError
