@@ -132,14 +132,11 @@ func (d *Dense) Distance(i, j int) float64 {
 	if i > j {
 		i, j = j, i
 	}
-	if i == j {
-		if uint(i) >= uint(d.n) {
-			panic(fmt.Sprintf("metric: index %d out of range [0, %d)", i, d.n))
-		}
-		return 0
-	}
 	if i < 0 || j >= d.n {
 		panic(fmt.Sprintf("metric: index (%d, %d) out of range [0, %d)", i, j, d.n))
+	}
+	if i == j {
+		return 0
 	}
 	return d.upper[d.at(i, j)]
 }

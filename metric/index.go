@@ -57,7 +57,7 @@ func treeOver(f Finite, ids []int) (*kdtree.Tree, Embedding) {
 	if !ok || len(e.Coords) != f.Len()*e.Dim {
 		return nil, Embedding{}
 	}
-	return kdtree.New(kdtree.Embedding(e), ids), e
+	return kdtree.New(e.Coords, e.Dim, e.P, e.FromNorm, ids), e
 }
 
 // Len returns the number of points.
@@ -220,7 +220,7 @@ func (q *query) ballIn(node, lo, hi int, dst []int) []int {
 		return dst
 	}
 	if node < t.Leaves {
-		mid := int(uint(lo+hi) / 2)
+		mid := (lo + hi) / 2
 		return q.ballIn(2*node+1, mid, hi, q.ballIn(2*node, lo, mid, dst))
 	}
 	for k := lo; k < hi; k++ {
@@ -297,7 +297,7 @@ func (q *query) nearestIn(node, lo, hi int, v float64) {
 		}
 		return
 	}
-	a, b, mid := 2*node, 2*node+1, int(uint(lo+hi)/2)
+	a, b, mid := 2*node, 2*node+1, (lo+hi)/2
 	va, vb := t.BoxMin(a, q.x, q.gaps), t.BoxMin(b, q.x, q.gaps)
 	if va < vb || (va == vb && t.First[a] < t.First[b]) {
 		q.nearestIn(a, lo, mid, va)
@@ -345,7 +345,7 @@ func (q *query) farthestIn(node, lo, hi int, v float64) {
 		}
 		return
 	}
-	a, b, mid := 2*node, 2*node+1, int(uint(lo+hi)/2)
+	a, b, mid := 2*node, 2*node+1, (lo+hi)/2
 	va, vb := t.BoxMax(a, q.x, q.gaps), t.BoxMax(b, q.x, q.gaps)
 	if va > vb {
 		q.farthestIn(a, lo, mid, va)

@@ -10,33 +10,31 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// neighborChunk is how many points a worker takes at a time.
-const neighborChunk = 256
-
 // NearestNeighbors returns the k nearest neighbors of every point: those of
 // point i are entries [i*k, (i+1)*k) of the result, as [Index.Neighbors] lists
 // them. k must lie in [1, Len()-1] ([*ValueError]); distances that are not
 // numbers, where they leave a point too few neighbors, are a [*Violation]. n
 // queries of an [Index].
 func NearestNeighbors(ctx context.Context, f Finite, k int) ([]int, error) {
-	const op = "metric: NearestNeighbors"
+	return nearestNeighbors(ctx, "metric: NearestNeighbors", "k", f, k, 0)
+}
+
+// nearestNeighbors returns the count nearest of every point, of which itself are
+// the point.
+func nearestNeighbors(ctx context.Context, op, arg string, f Finite, count, itself int) ([]int, error) {
 	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, err
 	}
-	if k < 1 || k >= n {
-		return nil, fault.Value(op, "k", float64(k), fmt.Sprintf("an integer in [1, %d]", n-1))
+	if most := n - 1 + itself; count < 1 || count > most {
+		return nil, fault.Value(op, arg, float64(count), fmt.Sprintf("an integer in [1, %d]", most))
 	}
-	return nearestNeighbors(ctx, op, f, k)
-}
-
-func nearestNeighbors(ctx context.Context, op string, f Finite, k int) ([]int, error) {
-	n := f.Len()
-	if err := fault.Memory(op, float64(n)*float64(k), 8); err != nil {
+	if err := fault.Memory(op, float64(n)*float64(count), 8); err != nil {
 		return nil, err
 	}
+	k := count - itself
 	ix, out := NewIndex(f), make([]int, n*k)
-	err := search(ctx, op, n, neighborChunk, 0, nil, func(_, lo, hi int) *Violation {
+	err := search(ctx, op, n, 256, 0, nil, func(_, lo, hi int) *Violation {
 		for h := lo; h < hi && ctx.Err() == nil; h++ {
 			i := ix.ordered(h)
 			if slices.Contains(ix.Neighbors(i, k, out[i*k:i*k:(i+1)*k]), -1) { // nobody
@@ -70,25 +68,11 @@ func unordered(f Finite, i int) *Violation {
 // [1, Len()] ([*ValueError]). n queries of an [Index]; the result holds n*r
 // indices.
 func ReverseNeighbors(ctx context.Context, f Finite, r int) ([][]int, error) {
-	const op = "metric: ReverseNeighbors"
-	n := fault.Len(f)
-	if err := fault.Empty(op, "f", n); err != nil {
+	near, err := nearestNeighbors(ctx, "metric: ReverseNeighbors", "r", f, r, 1)
+	if err != nil {
 		return nil, err
 	}
-	if r < 1 || r > n {
-		return nil, fault.Value(op, "r", float64(r), fmt.Sprintf("an integer in [1, %d]", n))
-	}
-	if err := fault.Memory(op, float64(n)*float64(r), 8); err != nil {
-		return nil, err
-	}
-	k := r - 1
-	var near []int
-	if k > 0 {
-		var err error
-		if near, err = nearestNeighbors(ctx, op, f, k); err != nil {
-			return nil, err
-		}
-	}
+	n, k := f.Len(), r-1
 	size := slices.Repeat([]int{1}, n)
 	for _, v := range near {
 		size[v]++

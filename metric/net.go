@@ -125,7 +125,7 @@ type cover struct {
 
 func (c *cover) count(node, lo, hi int) {
 	if c.left[node] = int32(hi - lo); node < c.tree.Leaves {
-		mid := int(uint(lo+hi) / 2)
+		mid := (lo + hi) / 2
 		c.count(2*node, lo, mid)
 		c.count(2*node+1, mid, hi)
 	}
@@ -139,7 +139,7 @@ func (c *cover) mark(node, lo, hi int) (fresh int32) {
 		return 0
 	}
 	if node < t.Leaves {
-		mid := int(uint(lo+hi) / 2)
+		mid := (lo + hi) / 2
 		fresh = c.mark(2*node, lo, mid) + c.mark(2*node+1, mid, hi)
 	} else {
 		for k := lo; k < hi; k++ {

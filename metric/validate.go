@@ -148,10 +148,7 @@ func validateAll(ctx context.Context, op string, f Finite, o *ValidateOptions) e
 
 	err = search(ctx, op, n, rows, o.Workers, stage(1), func(_, lo, hi int) *Violation {
 		for i := lo; i < hi; i++ {
-			if v := selfLaws(i, d[i*n+i]); v != nil {
-				return v
-			}
-			for j := i + 1; j < n; j++ {
+			for j := i; j < n; j++ {
 				if v := o.pairLaws(i, j, d[i*n+j], d[j*n+i]); v != nil {
 					return v
 				}
@@ -216,7 +213,8 @@ func validateSample(ctx context.Context, op string, f Finite, o *ValidateOptions
 	n := f.Len()
 	err := search(ctx, op, n, sampleChunk, o.Workers, nil, func(_, lo, hi int) *Violation {
 		for i := lo; i < hi; i++ {
-			if v := selfLaws(i, f.Distance(i, i)); v != nil {
+			d := f.Distance(i, i)
+			if v := o.pairLaws(i, i, d, d); v != nil {
 				return v
 			}
 		}
@@ -269,27 +267,18 @@ func distinct(rng *rand.Rand, n int) [3]int {
 
 func notFinite(d float64) bool { return !(d >= 0 && d <= math.MaxFloat64) }
 
-// selfLaws checks the distance d of point i to itself.
-func selfLaws(i int, d float64) *Violation {
-	switch {
-	case notFinite(d):
-		return &Violation{Axiom: FiniteValue, I: i, J: i, K: -1, Excess: math.Abs(d)}
-	case d != 0:
-		return &Violation{Axiom: ZeroSelf, I: i, J: i, K: -1, Excess: d}
-	}
-	return nil
-}
-
-// pairLaws checks ij = d(i,j) and ji = d(j,i).
+// pairLaws checks ij = d(i,j) and ji = d(j,i), i <= j.
 func (o *ValidateOptions) pairLaws(i, j int, ij, ji float64) *Violation {
 	switch {
 	case notFinite(ij):
 		return &Violation{Axiom: FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(ij)}
 	case notFinite(ji):
 		return &Violation{Axiom: FiniteValue, I: j, J: i, K: -1, Excess: math.Abs(ji)}
+	case i == j && ij != 0:
+		return &Violation{Axiom: ZeroSelf, I: i, J: i, K: -1, Excess: ij}
 	case ij != ji:
 		return &Violation{Axiom: Symmetry, I: i, J: j, K: -1, Excess: math.Abs(ij - ji)}
-	case o.Strict && ij == 0:
+	case o.Strict && i != j && ij == 0:
 		return &Violation{Axiom: Identity, I: i, J: j, K: -1}
 	}
 	return nil

@@ -7,22 +7,14 @@ package kdtree
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// Embedding places the points of a metric in R^d: metric.Embedding, which
-// converts to it and says what the fields mean.
-type Embedding struct {
-	Coords   []float64
-	Dim      int
-	P        float64
-	FromNorm func(norm float64) float64
-}
-
-// Tree is a balanced kd-tree over the points of an [Embedding]. It holds no
+// Tree is a balanced kd-tree over the points of a metric.Embedding. It holds no
 // pointers: node k has the children 2k and 2k+1, every leaf lies at the same
 // depth, and a node owns a run [lo, hi) of the places, its children the halves
 // [lo, mid) and [mid, hi), where mid is (lo+hi)/2. The root is node 1 and owns
@@ -87,31 +79,30 @@ const (
 	parallelBuild = 1 << 14
 )
 
-// New builds the tree over the points ids of e (nil: all), which it numbers
-// from 0 in that order. It returns nil where a tree is of no use or the
-// embedding cannot be used. O(n log n).
-func New(e Embedding, ids []int) *Tree {
-	if e.Dim < 1 || e.Dim > MaxDim || !(e.P >= 1) || e.FromNorm == nil || len(e.Coords)%e.Dim != 0 {
+// New builds the tree over the points ids (nil: all) of an embedding, the fields
+// of a metric.Embedding, and numbers them from 0 in that order. It returns nil
+// where a tree is of no use or the embedding cannot be used. O(n log n).
+func New(coords []float64, dim int, p float64, fromNorm func(norm float64) float64, ids []int) *Tree {
+	if dim < 1 || dim > MaxDim || !(p >= 1) || fromNorm == nil || len(coords)%dim != 0 {
 		return nil
 	}
-	n := len(e.Coords) / e.Dim
+	n := len(coords) / dim
 	if ids != nil {
 		n = len(ids)
 	}
-	if n == 0 || n > math.MaxInt32 || fault.AllFinite("", "", e.Coords) != nil {
+	if n == 0 || n > math.MaxInt32 || fault.AllFinite("", "", coords) != nil {
 		return nil
 	}
-	t := &Tree{N: n, Dim: e.Dim, ID: make([]int32, n), Leaves: 1,
-		p: e.P, from: e.FromNorm, slack: float64(e.Dim) * SlackDim, coords: make([]float64, 0, n*e.Dim)}
+	t := &Tree{N: n, Dim: dim, ID: make([]int32, n), Leaves: 1, p: p, from: fromNorm, scale: 1,
+		slack: float64(dim) * SlackDim, coords: make([]float64, 0, n*dim)}
 	for k := range t.ID {
 		i := k
 		if ids != nil {
 			i = ids[k]
 		}
 		t.ID[k] = int32(k)
-		t.coords = append(t.coords, e.Coords[i*e.Dim:(i+1)*e.Dim]...)
+		t.coords = append(t.coords, coords[i*dim:(i+1)*dim]...)
 	}
-	t.scale = 1
 	if m := maxAbs(t.coords); m > 0 {
 		_, exp := math.Frexp(m)
 		// At the least scale the inverse is still finite.
@@ -160,10 +151,7 @@ func (t *Tree) build(node, lo, hi, spawn int) {
 		}
 	}
 	if node >= t.Leaves {
-		t.First[node] = t.ID[lo]
-		for _, i := range t.ID[lo+1 : hi] {
-			t.First[node] = min(t.First[node], i)
-		}
+		t.First[node] = slices.Min(t.ID[lo:hi])
 		return
 	}
 	axis := 0
@@ -172,7 +160,7 @@ func (t *Tree) build(node, lo, hi, spawn int) {
 			axis = a
 		}
 	}
-	mid := int(uint(lo+hi) / 2)
+	mid := (lo + hi) / 2
 	t.split(lo, mid, hi, axis)
 	if spawn > 0 && hi-lo >= parallelBuild {
 		var wg sync.WaitGroup
@@ -255,7 +243,7 @@ func (t *Tree) BoxMin(node int, x, gaps []float64) float64 {
 	box := t.box(node)
 	least, most := box[:t.Dim], box[t.Dim:]
 	for a, v := range x {
-		g := 0.0
+		g := 0.0 // max takes longer
 		if v < least[a] {
 			g = least[a] - v
 		} else if v > most[a] {
@@ -291,12 +279,7 @@ func (t *Tree) fold(g []float64) float64 {
 		}
 		return s
 	}
-	m := 0.0
-	for _, v := range g {
-		if v > m {
-			m = v
-		}
-	}
+	m := maxAbs(g)
 	if m == 0 || math.IsInf(t.p, 1) {
 		return m
 	}

@@ -40,7 +40,7 @@ func TestTree_Structure(t *testing.T) {
 	for _, n := range []int{1, 2, 15, 16, 17, 100, 1000, 3 * parallelBuild} {
 		for shape, coords := range shapes(r, 2*n) {
 			before := slices.Clone(coords)
-			tree := New(Embedding{Coords: coords, Dim: 2, P: 2, FromNorm: identity}, nil)
+			tree := New(coords, 2, 2, identity, nil)
 			if !slices.Equal(coords, before) {
 				t.Fatalf("%s: the embedding was modified", shape)
 			}
@@ -92,24 +92,21 @@ func TestTree_Structure(t *testing.T) {
 
 // An embedding that cannot be used is not: all is scanned.
 func TestTree_Refuses(t *testing.T) {
-	good := Embedding{Coords: []float64{1, 2, 3, 4}, Dim: 2, P: 2, FromNorm: identity}
-	if New(good, nil) == nil {
+	if New([]float64{1, 2, 3, 4}, 2, 2, identity, nil) == nil {
 		t.Fatal("refused a good embedding")
 	}
-	for name, change := range map[string]func(e *Embedding){
-		"no points":      func(e *Embedding) { e.Coords = nil },
-		"NaN coordinate": func(e *Embedding) { e.Coords = []float64{1, math.NaN()} },
-		"Inf coordinate": func(e *Embedding) { e.Coords = []float64{1, math.Inf(1)} },
-		"dimension 0":    func(e *Embedding) { e.Dim = 0 },
-		"ragged":         func(e *Embedding) { e.Dim = 3 },
-		"P below 1":      func(e *Embedding) { e.P = 0.5 },
-		"P NaN":          func(e *Embedding) { e.P = math.NaN() },
-		"no FromNorm":    func(e *Embedding) { e.FromNorm = nil },
-		"high dimension": func(e *Embedding) { e.Coords, e.Dim = make([]float64, 2*MaxDim+2), MaxDim+1 },
+	for name, tree := range map[string]*Tree{
+		"no points":      New(nil, 2, 2, identity, nil),
+		"NaN coordinate": New([]float64{1, math.NaN()}, 2, 2, identity, nil),
+		"Inf coordinate": New([]float64{1, math.Inf(1)}, 2, 2, identity, nil),
+		"dimension 0":    New([]float64{1, 2}, 0, 2, identity, nil),
+		"ragged":         New([]float64{1, 2, 3, 4}, 3, 2, identity, nil),
+		"P below 1":      New([]float64{1, 2}, 2, 0.5, identity, nil),
+		"P NaN":          New([]float64{1, 2}, 2, math.NaN(), identity, nil),
+		"no FromNorm":    New([]float64{1, 2}, 2, 2, nil, nil),
+		"high dimension": New(make([]float64, 2*MaxDim+2), MaxDim+1, 2, identity, nil),
 	} {
-		e := good
-		change(&e)
-		if New(e, nil) != nil {
+		if tree != nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
@@ -118,10 +115,10 @@ func TestTree_Refuses(t *testing.T) {
 func BenchmarkNew(b *testing.B) {
 	for _, n := range []int{1000, 1000000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			e := Embedding{Coords: shapes(random.Seeded(4), 2*n)["uniform"], Dim: 2, P: 2, FromNorm: identity}
+			coords := shapes(random.Seeded(4), 2*n)["uniform"]
 			b.ReportAllocs()
 			for b.Loop() {
-				New(e, nil)
+				New(coords, 2, 2, identity, nil)
 			}
 		})
 	}
@@ -139,7 +136,7 @@ func TestTree_BoundsHold(t *testing.T) {
 				for a := range x {
 					x[a], y[a] = size*r.Float64(), size*r.Float64()
 				}
-				tree := New(Embedding{Coords: slices.Concat(x, y), Dim: 2, P: p, FromNorm: identity}, nil)
+				tree := New(slices.Concat(x, y), 2, p, identity, nil)
 				gaps := make([]float64, 2)
 				v := tree.Norm(0, tree.At(1), gaps)
 				moved := func(by float64) float64 { // the norm if every difference is wrong by this much

@@ -45,7 +45,7 @@ func newBoruvka(f metric.Finite) *boruvka {
 	if e.P != 1 && e.P != 2 {
 		e.P = math.Inf(1) // a norm below it that takes no powers: bounds are from below alone
 	}
-	tree := kdtree.New(kdtree.Embedding(e), nil)
+	tree := kdtree.New(e.Coords, e.Dim, e.P, e.FromNorm, nil)
 	if tree == nil {
 		return nil
 	}
