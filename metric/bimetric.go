@@ -1,8 +1,8 @@
 package metric
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"reflect"
 
@@ -44,16 +44,7 @@ func (b Bimetric) Check() error { return b.check("metric: Bimetric.Check") }
 
 func (b Bimetric) check(op string) error {
 	n, m := fault.Len(b.Privacy), fault.Len(b.Utility)
-	if err := fault.Empty(op, "Privacy", n); err != nil {
-		return err
-	}
-	if err := fault.Empty(op, "Utility", m); err != nil {
-		return err
-	}
-	if m != n {
-		return &SizeError{Op: op, Arg: "Utility", Got: m, Want: fmt.Sprint(n)}
-	}
-	return nil
+	return cmp.Or(fault.Empty(op, "Privacy", n), fault.Empty(op, "Utility", m), fault.Size(op, "Utility", m, n))
 }
 
 // Lipschitz returns the largest rho2(i,j)/rho1(i,j) over all pairs and a pair

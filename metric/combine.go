@@ -3,6 +3,7 @@ package metric
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
 )
@@ -116,7 +117,7 @@ func newMany[P any](op string, spaces []Space[P], join func(a, b float64) float6
 			return nil, fmt.Errorf("%s: spaces[%d] is nil: %w", op, i, fault.ErrEmpty)
 		}
 	}
-	return many[P]{append([]Space[P](nil), spaces...), join}, nil
+	return many[P]{slices.Clone(spaces), join}, nil
 }
 
 func (m many[P]) Distance(x, y P) float64 {

@@ -31,10 +31,7 @@ func NewDense(n int, upper []float64) (*Dense, error) {
 	if err := condensedSize(op, n); err != nil {
 		return nil, err
 	}
-	if want := n * (n - 1) / 2; len(upper) != want {
-		return nil, &SizeError{Op: op, Arg: "upper", Got: len(upper), Want: fmt.Sprint(want)}
-	}
-	if err := fault.AllNonNegative(op, "upper", upper); err != nil {
+	if err := cmp.Or(fault.Size(op, "upper", len(upper), n*(n-1)/2), fault.AllNonNegative(op, "upper", upper)); err != nil {
 		return nil, err
 	}
 	return &Dense{n: n, upper: slices.Clone(upper)}, nil
@@ -46,18 +43,13 @@ func NewDense(n int, upper []float64) (*Dense, error) {
 func NewMatrix(rows [][]float64) (*Dense, error) {
 	const op = "metric: NewMatrix"
 	n := len(rows)
-	if err := fault.Empty(op, "rows", n); err != nil {
-		return nil, err
-	}
-	if err := condensedSize(op, n); err != nil {
+	if err := cmp.Or(fault.Empty(op, "rows", n), condensedSize(op, n)); err != nil {
 		return nil, err
 	}
 	upper := make([]float64, 0, n*(n-1)/2)
 	for i, row := range rows {
-		if len(row) != n {
-			return nil, &SizeError{Op: op, Arg: fmt.Sprintf("rows[%d]", i), Got: len(row), Want: fmt.Sprint(n)}
-		}
-		if err := fault.AllNonNegative(op, fmt.Sprintf("rows[%d]", i), row); err != nil {
+		arg := fmt.Sprintf("rows[%d]", i)
+		if err := cmp.Or(fault.Size(op, arg, len(row), n), fault.AllNonNegative(op, arg, row)); err != nil {
 			return nil, err
 		}
 		if row[i] != 0 {
@@ -84,10 +76,7 @@ func Densify(ctx context.Context, f Finite) (*Dense, error) {
 		return d, nil
 	}
 	n := fault.Len(f)
-	if err := fault.Empty(op, "f", n); err != nil {
-		return nil, err
-	}
-	if err := condensedSize(op, n); err != nil {
+	if err := cmp.Or(fault.Empty(op, "f", n), condensedSize(op, n)); err != nil {
 		return nil, err
 	}
 	d := &Dense{n, make([]float64, n*(n-1)/2), UnitOf(f)}

@@ -181,7 +181,7 @@ type query struct {
 }
 
 func newQuery(t *kdtree.Tree, f Finite) *query {
-	q := &query{f: f, tree: t}
+	q := &query{f: f, skip: -1, tree: t}
 	if t != nil {
 		q.gaps = make([]float64, t.Dim)
 		q.Reach = t.Reach()
@@ -317,11 +317,18 @@ func (q *query) farthest(bound entry, stop float64) entry {
 	}
 	q.row = finite.Row(q.f, q.i, q.row)
 	for j, d := range q.row {
-		if d > q.top.d || (d == q.top.d && uint(j) < uint(q.top.i)) {
-			q.top = entry{d, j}
-		}
+		q.raise(entry{d, j})
 	}
 	return q.top
+}
+
+// raise makes e the farthest, if it is, and reports that.
+func (q *query) raise(e entry) bool {
+	if e.d > q.top.d || (e.d == q.top.d && uint(e.i) < uint(q.top.i)) {
+		q.top = e
+		return true
+	}
+	return false
 }
 
 // farthestIn searches node, whose box reaches to the norm v.
@@ -336,11 +343,8 @@ func (q *query) farthestIn(node, lo, hi int, v float64) {
 				continue
 			}
 			j := int(t.ID[k])
-			d := q.f.Distance(q.i, j)
-			if d > q.top.d || (d == q.top.d && uint(j) < uint(q.top.i)) {
-				if q.top = (entry{d, j}); d > q.R {
-					q.Farther(d)
-				}
+			if q.raise(entry{q.f.Distance(q.i, j), j}) && q.top.d > q.R {
+				q.Farther(q.top.d)
 			}
 		}
 		return

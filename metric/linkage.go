@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -131,10 +132,7 @@ func stepAbove(f Finite, u *Ultrametric, parent []int, i, j int) *Violation {
 // the points before c are connected, by induction, and p is one of them.
 func subdominant(ctx context.Context, op string, f Finite) (u *Ultrametric, parent []int, err error) {
 	n := fault.Len(f)
-	if err := fault.Empty(op, "f", n); err != nil {
-		return nil, nil, err
-	}
-	if err := tableSize(op, n); err != nil {
+	if err := cmp.Or(fault.Empty(op, "f", n), tableSize(op, n)); err != nil {
 		return nil, nil, err
 	}
 	edges, err := spanning.Prim(ctx, f, nil, func(i, j int, d float64) error {

@@ -24,7 +24,6 @@ func NewLocator[P any](p *Points[P]) *Locator[P] {
 	l.pool.New = func() any {
 		v := &visitor[P]{p: p, space: space}
 		v.query = newQuery(tree, v)
-		v.skip = -1
 		return v
 	}
 	return l

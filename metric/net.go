@@ -45,10 +45,7 @@ func Net(ctx context.Context, f Finite, s float64, o *NetOptions) ([]int, error)
 		opt.Progress = func(done, total int) {}
 	}
 	n := fault.Len(f)
-	if err := fault.Empty(op, "f", n); err != nil {
-		return nil, err
-	}
-	if err := fault.NonNegative(op, "s", s); err != nil {
+	if err := cmp.Or(fault.Empty(op, "f", n), fault.NonNegative(op, "s", s)); err != nil {
 		return nil, err
 	}
 	if opt.Order == nil {
@@ -226,13 +223,7 @@ func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, ra
 func Assign(ctx context.Context, f Finite, centers []int) (nearest []int, dist []float64, err error) {
 	const op = "metric: Assign"
 	n := fault.Len(f)
-	if err := fault.Empty(op, "f", n); err != nil {
-		return nil, nil, err
-	}
-	if err := fault.Empty(op, "centers", len(centers)); err != nil {
-		return nil, nil, err
-	}
-	if err := fault.Indices(op, "centers", centers, n); err != nil {
+	if err := cmp.Or(fault.Empty(op, "f", n), fault.Empty(op, "centers", len(centers)), fault.Indices(op, "centers", centers, n)); err != nil {
 		return nil, nil, err
 	}
 	var t *kdtree.Tree
@@ -243,7 +234,6 @@ func Assign(ctx context.Context, f Finite, centers []int) (nearest []int, dist [
 	nearest, dist = make([]int, n), make([]float64, n)
 	err = parallel.Chunks(ctx, n, 1024, 0, nil, func(_, lo, hi int) {
 		q := newQuery(t, toCenters{f, centers})
-		q.skip = -1
 		var x []float64
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			q.i = i

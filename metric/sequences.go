@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"math"
 	"unicode/utf8"
 
@@ -27,10 +28,7 @@ func (Hamming[T]) Distance(x, y []T) float64 {
 // Check implements [Checker].
 func (Hamming[T]) Check(x, y []T) error {
 	const op = "metric: Hamming"
-	if err := checkLengths(op, len(x), len(y)); err != nil {
-		return err
-	}
-	return checkEntries(op, x, y)
+	return cmp.Or(fault.Size(op, "y", len(y), len(x)), checkEntries(op, x, y))
 }
 
 // Discrete is the metric of unordered labels: 0 between equal points, 1 between
@@ -191,10 +189,7 @@ func (c CommonPrefix[T]) Distance(x, y []T) float64 {
 // Check implements [Checker].
 func (c CommonPrefix[T]) Check(x, y []T) error {
 	const op = "metric: CommonPrefix"
-	if err := checkBase(op, c.Base); err != nil {
-		return err
-	}
-	return checkEntries(op, x, y)
+	return cmp.Or(checkBase(op, c.Base), checkEntries(op, x, y))
 }
 
 // PrefixString is [CommonPrefix] on strings, whose entries are their runes. Check
@@ -221,10 +216,7 @@ func (p PrefixString) Distance(x, y string) float64 {
 // Check implements [Checker].
 func (p PrefixString) Check(x, y string) error {
 	const op = "metric: PrefixString"
-	if err := checkBase(op, p.Base); err != nil {
-		return err
-	}
-	return checkUTF8(op, x, y)
+	return cmp.Or(checkBase(op, p.Base), checkUTF8(op, x, y))
 }
 
 func prefixDistance(base float64, k int) float64 {

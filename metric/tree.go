@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -51,16 +52,10 @@ func NewTree(parent []int, length []float64) (*Tree, error) {
 // newTree checks its slices and keeps them.
 func newTree(op string, parent []int, length []float64, names []string) (*Tree, error) {
 	n := len(parent)
-	if err := fault.Empty(op, "parent", n); err != nil {
-		return nil, err
-	}
 	// The metrics of the tree need a table of this size. At the limit there are
 	// fewer than 8e7 nodes, so that no path of edges up to 1e300 overflows.
-	if err := tableSize(op, n); err != nil {
+	if err := cmp.Or(fault.Empty(op, "parent", n), tableSize(op, n), fault.Size(op, "length", len(length), n)); err != nil {
 		return nil, err
-	}
-	if len(length) != n {
-		return nil, &SizeError{Op: op, Arg: "length", Got: len(length), Want: fmt.Sprint(n)}
 	}
 	bad := func(v int, want string) error {
 		return &ValueError{Op: op, Arg: "parent", Index: v, Value: float64(parent[v]), Want: want}
@@ -183,12 +178,13 @@ func TreeFromPaths(paths [][]string) (*Tree, error) {
 // which could not be written and read again or pass for another, is an error
 // that gives the node and the place.
 func (t *Tree) WithNames(names []string) (*Tree, error) {
-	if len(names) != t.Len() {
-		return nil, &SizeError{Op: "metric: Tree.WithNames", Arg: "names", Got: len(names), Want: fmt.Sprint(t.Len())}
+	const op = "metric: Tree.WithNames"
+	if err := fault.Size(op, "names", len(names), t.Len()); err != nil {
+		return nil, err
 	}
 	for v, name := range names {
 		if at, _ := fault.Text(name); at >= 0 {
-			return nil, fault.Name("metric: Tree.WithNames", fmt.Sprintf("names[%d]", v), name)
+			return nil, fault.Name(op, fmt.Sprintf("names[%d]", v), name)
 		}
 	}
 	named := *t

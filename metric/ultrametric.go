@@ -39,19 +39,9 @@ type Ultrametric struct {
 // [*ValueError] and [*MemoryError]. O(n log n).
 func NewUltrametric(order []int, heights []float64) (*Ultrametric, error) {
 	const op = "metric: NewUltrametric"
-	if err := fault.Empty(op, "order", len(order)); err != nil {
-		return nil, err
-	}
-	if err := tableSize(op, len(order)); err != nil {
-		return nil, err
-	}
-	if len(heights) != len(order)-1 {
-		return nil, &SizeError{Op: op, Arg: "heights", Got: len(heights), Want: fmt.Sprint(len(order) - 1)}
-	}
-	if err := fault.Permutation(op, "order", order, len(order)); err != nil {
-		return nil, err
-	}
-	if err := fault.AllNonNegative(op, "heights", heights); err != nil {
+	n := len(order)
+	if err := cmp.Or(fault.Empty(op, "order", n), tableSize(op, n), fault.Size(op, "heights", len(heights), n-1),
+		fault.Permutation(op, "order", order, n), fault.AllNonNegative(op, "heights", heights)); err != nil {
 		return nil, err
 	}
 	return newUltrametric(slices.Clone(order), slices.Clone(heights)), nil
@@ -83,11 +73,8 @@ func FromLinkage(n int, merges []Merge) (*Ultrametric, error) {
 	if n <= 0 {
 		return nil, fmt.Errorf("%s: n = %d: %w", op, n, fault.ErrEmpty)
 	}
-	if err := tableSize(op, n); err != nil {
+	if err := cmp.Or(tableSize(op, n), fault.Size(op, "merges", len(merges), n-1)); err != nil {
 		return nil, err
-	}
-	if len(merges) != n-1 {
-		return nil, &SizeError{Op: op, Arg: "merges", Got: len(merges), Want: fmt.Sprint(n - 1)}
 	}
 	// A cluster is a linked list of points with the height after each.
 	first, last := make([]int, 2*n-1), make([]int, 2*n-1)

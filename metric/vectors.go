@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -144,10 +145,7 @@ func minkowski[T constraints.Float](p float64, x, y []T) float64 {
 // Check implements [Checker].
 func (k Minkowski) Check(x, y []float64) error {
 	const op = "metric: Minkowski"
-	if err := checkExponent(op, "P", k.P); err != nil {
-		return err
-	}
-	return checkVectors(op, x, y)
+	return cmp.Or(checkExponent(op, "P", k.P), checkVectors(op, x, y))
 }
 
 // Append implements [Embedder].
@@ -236,10 +234,7 @@ func (TotalVariation) Check(x, y []float64) error {
 func checkProbabilities(x, y []float64, tol float64) error {
 	const op = "metric: TotalVariation"
 	for i, v := range [2][]float64{x, y} {
-		if err := fault.Empty(op, argXY[i], len(v)); err != nil {
-			return err
-		}
-		if err := fault.Distribution(op, argXY[i], v, len(x), tol); err != nil {
+		if err := cmp.Or(fault.Empty(op, argXY[i], len(v)), fault.Distribution(op, argXY[i], v, len(x), tol)); err != nil {
 			return err
 		}
 	}
@@ -283,18 +278,8 @@ func sameLength(m, n int) {
 	}
 }
 
-func checkLengths(op string, m, n int) error {
-	if m != n {
-		return &SizeError{Op: op, Arg: "y", Got: n, Want: fmt.Sprint(m)}
-	}
-	return nil
-}
-
 func checkVectors(op string, x, y []float64) error {
-	if err := fault.Empty(op, "x", len(x)); err != nil {
-		return err
-	}
-	if err := checkLengths(op, len(x), len(y)); err != nil {
+	if err := cmp.Or(fault.Empty(op, "x", len(x)), fault.Size(op, "y", len(y), len(x))); err != nil {
 		return err
 	}
 	for i, v := range [2][]float64{x, y} {

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -11,10 +12,7 @@ import (
 // to one without a name.
 func Scaled(f Finite, c float64) (Finite, error) {
 	const op = "metric: Scaled"
-	if err := fault.Empty(op, "f", fault.Len(f)); err != nil {
-		return nil, err
-	}
-	if err := fault.Positive(op, "c", c); err != nil {
+	if err := cmp.Or(fault.Empty(op, "f", fault.Len(f)), fault.Positive(op, "c", c)); err != nil {
 		return nil, err
 	}
 	return &scaled{f, c}, nil
@@ -52,14 +50,8 @@ func (s *scaled) Embed() (Embedding, bool) {
 // then points at distance 0. idx is copied.
 func Subset(f Finite, idx []int) (Finite, error) {
 	const op = "metric: Subset"
-	if err := fault.Empty(op, "idx", len(idx)); err != nil {
-		return nil, err
-	}
 	n := fault.Len(f)
-	if err := fault.Empty(op, "f", n); err != nil {
-		return nil, err
-	}
-	if err := fault.Indices(op, "idx", idx, n); err != nil {
+	if err := cmp.Or(fault.Empty(op, "idx", len(idx)), fault.Empty(op, "f", n), fault.Indices(op, "idx", idx, n)); err != nil {
 		return nil, err
 	}
 	return &subset{f, slices.Clone(idx)}, nil

@@ -4,10 +4,12 @@
 package fault
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -45,6 +47,14 @@ type SizeError struct {
 
 func (e *SizeError) Error() string {
 	return fmt.Sprintf("%s: %s has size %d, want %s", e.Op, e.Arg, e.Got, e.Want)
+}
+
+// Size checks that an argument has the length want.
+func Size(op, arg string, got, want int) error {
+	if got == want {
+		return nil
+	}
+	return &SizeError{Op: op, Arg: arg, Got: got, Want: fmt.Sprint(want)}
 }
 
 // MemoryError reports an allocation refused before it was tried.
@@ -186,20 +196,16 @@ func Index(op, arg string, i, n int) error {
 
 // Indices checks that every entry of idx lies in [0, n).
 func Indices(op, arg string, idx []int, n int) error {
-	for k, i := range idx {
-		if i < 0 || i >= n {
-			return &ValueError{Op: op, Arg: arg, Index: k, Value: float64(i), Want: fmt.Sprintf("an index in [0, %d)", n)}
-		}
+	k := slices.IndexFunc(idx, func(i int) bool { return i < 0 || i >= n })
+	if k < 0 {
+		return nil
 	}
-	return nil
+	return &ValueError{Op: op, Arg: arg, Index: k, Value: float64(idx[k]), Want: fmt.Sprintf("an index in [0, %d)", n)}
 }
 
 // Permutation checks that perm holds every index of [0, n) once.
 func Permutation(op, arg string, perm []int, n int) error {
-	if len(perm) != n {
-		return &SizeError{Op: op, Arg: arg, Got: len(perm), Want: fmt.Sprint(n)}
-	}
-	if err := Indices(op, arg, perm, n); err != nil {
+	if err := cmp.Or(Size(op, arg, len(perm), n), Indices(op, arg, perm, n)); err != nil {
 		return err
 	}
 	seen := make([]bool, n)
@@ -235,10 +241,7 @@ func AllNonNegative(op, arg string, v []float64) error {
 // Distribution checks that p has length n, holds finite numbers >= 0 and sums
 // to 1 within tol.
 func Distribution(op, arg string, p []float64, n int, tol float64) error {
-	if len(p) != n {
-		return &SizeError{Op: op, Arg: arg, Got: len(p), Want: fmt.Sprint(n)}
-	}
-	if err := AllNonNegative(op, arg, p); err != nil {
+	if err := cmp.Or(Size(op, arg, len(p), n), AllNonNegative(op, arg, p)); err != nil {
 		return err
 	}
 	sum := 0.0
