@@ -1,15 +1,18 @@
 package robust
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/token"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/arch/api"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/emd"
 )
 
 // unregistered are the functions that the registry leaves out, with the reason.
@@ -51,6 +54,29 @@ func TestRegistry_IsComplete(t *testing.T) {
 	}
 	if len(seen) < 200 {
 		t.Errorf("%d functions", len(seen))
+	}
+}
+
+// binaries are of all types that have MarshalBinary, in the order of their names.
+var binaries = []any{emd.Counts{}, counts}
+
+// TestBinaries_RefuseJSON reads every public package for types that have
+// MarshalBinary: what they hold cannot be seen by encoding/json, which is told so.
+func TestBinaries_RefuseJSON(t *testing.T) {
+	s := surface(t)
+	var names []string
+	for _, v := range binaries {
+		typ := reflect.TypeOf(v)
+		if typ.Kind() == reflect.Pointer {
+			typ = typ.Elem()
+		}
+		names = append(names, typeName(typ))
+		if b, err := json.Marshal(v); err == nil || !strings.Contains(err.Error(), typeName(typ)) || !strings.Contains(err.Error(), "use MarshalBinary") {
+			t.Errorf("%T in JSON: %s, %v", v, b, err)
+		}
+	}
+	if !slices.Equal(names, s.binaries) {
+		t.Errorf("%v have MarshalBinary, tested are %v", s.binaries, names)
 	}
 }
 

@@ -205,6 +205,7 @@ type types struct {
 	draws        map[string]bool     // they have a method that takes a *rand.Rand
 	declares     map[string]bool     // such methods, as "walk.Noise.Draw", where they are declared
 	constructors map[string][]string // exported functions and methods that return one
+	binaries     []string            // they have MarshalBinary, in order
 }
 
 func surface(t *testing.T) types {
@@ -224,6 +225,9 @@ func surface(t *testing.T) types {
 				case *ast.FuncDecl:
 					if !d.Name.IsExported() {
 						continue
+					}
+					if d.Recv != nil && d.Name.Name == "MarshalBinary" {
+						s.binaries = append(s.binaries, qualified(pkg, d.Recv.List[0].Type))
 					}
 					if d.Recv != nil && takesRand(d.Type) {
 						name := qualified(pkg, d.Recv.List[0].Type)
@@ -268,6 +272,7 @@ func surface(t *testing.T) types {
 			}
 		}
 	}
+	slices.Sort(s.binaries)
 	for grown := true; grown; {
 		grown = false
 		for name, embedded := range embeds {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -138,6 +139,11 @@ func (c *Counts) MarshalBinary() ([]byte, error) {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
+}
+
+// MarshalJSON is always an error: counts have no form in JSON.
+func (Counts) MarshalJSON() ([]byte, error) {
+	return nil, errors.New("emd: Counts.MarshalJSON: counts have no form in JSON: use MarshalBinary")
 }
 
 // UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces c by

@@ -252,6 +252,11 @@ func (c *Counts[P]) MarshalBinary() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
 }
 
+// MarshalJSON is always an error: counts have no form in JSON.
+func (*Counts[P]) MarshalJSON() ([]byte, error) {
+	return nil, errors.New("measure: Counts.MarshalJSON: counts have no form in JSON: use MarshalBinary")
+}
+
 // UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces c, which
 // must come from [Domain.NewCounts]: the domain knows what the bytes should
 // hold, and bytes of another domain, or damaged ones, are [ErrMismatch] and
