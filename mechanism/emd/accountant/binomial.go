@@ -73,13 +73,11 @@ func stirling(n int64) float64 {
 
 // logAdd returns ln(e^a+e^b).
 func logAdd(a, b float64) float64 {
-	if a < b {
-		a, b = b, a
+	hi, lo := max(a, b), min(a, b)
+	if math.IsInf(lo, -1) {
+		return hi
 	}
-	if math.IsInf(b, -1) {
-		return a
-	}
-	return a + math.Log1p(math.Exp(b-a))
+	return hi + math.Log1p(math.Exp(lo-hi))
 }
 
 // logExpm1 returns ln(e^x-1) for x > 0.

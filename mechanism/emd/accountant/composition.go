@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -33,11 +34,7 @@ type ComposeFor struct {
 // Count up to 1e9.
 func (c Composition) Delta(ctx context.Context, eps float64) (float64, error) {
 	const op = "accountant: Composition.Delta"
-	err := c.check(op)
-	if err == nil && !(eps >= 0 && eps <= 1/minUnit) {
-		err = fault.Value(op, "eps", eps, "a number in [0, 1e100]")
-	}
-	if err != nil {
+	if err := cmp.Or(c.check(op), within(op, "eps", eps, 0, 1/minUnit, "a number in [0, 1e100]")); err != nil {
 		return 0, err
 	}
 	log, err := c.logDelta(ctx, eps)
@@ -48,11 +45,7 @@ func (c Composition) Delta(ctx context.Context, eps float64) (float64, error) {
 // (eps, delta), delta 0 or in [1e-300, 1), rounded up.
 func (c Composition) Level(ctx context.Context, delta float64) (float64, error) {
 	const op = "accountant: Composition.Level"
-	err := c.check(op)
-	if err == nil {
-		err = slack(op, "delta", delta)
-	}
-	if err != nil {
+	if err := cmp.Or(c.check(op), slack(op, "delta", delta)); err != nil {
 		return 0, err
 	}
 	hi := directed.MulUp(float64(c.Count), c.Item)
@@ -69,7 +62,7 @@ func (c Composition) Level(ctx context.Context, delta float64) (float64, error) 
 			return least, err
 		}
 	}
-	_, hi, err = search.Bisect(minUnit, hi, composeTol, ok)
+	_, hi, err := search.Bisect(minUnit, hi, composeTol, ok)
 	return hi, err
 }
 
@@ -77,13 +70,8 @@ func (c Composition) Level(ctx context.Context, delta float64) (float64, error) 
 // have for p to hold of all together, rounded down: the Item of [Composition].
 func ComposeBudget(ctx context.Context, count int64, p ComposeFor) (float64, error) {
 	const op = "accountant: ComposeBudget"
-	err := Composition{count, 1}.check(op)
-	if err == nil && !(p.Eps >= 1e-80 && p.Eps <= 1/minUnit) {
-		err = fault.Value(op, "ComposeFor.Eps", p.Eps, "a number in [1e-80, 1e100]")
-	}
-	if err == nil {
-		err = slack(op, "ComposeFor.Delta", p.Delta)
-	}
+	err := cmp.Or(Composition{count, 1}.check(op),
+		within(op, "ComposeFor.Eps", p.Eps, 1e-80, 1/minUnit, "a number in [1e-80, 1e100]"), slack(op, "ComposeFor.Delta", p.Delta))
 	if err != nil {
 		return 0, err
 	}
@@ -93,9 +81,6 @@ func ComposeBudget(ctx context.Context, count int64, p ComposeFor) (float64, err
 	}
 	target := directed.LogDown(p.Delta)
 	return largest(lo, composeTol, func(item float64) (bool, error) {
-		if item > maxLevel {
-			return false, nil
-		}
 		log, err := Composition{count, item}.logDelta(ctx, p.Eps)
 		return err == nil && log <= target, err
 	})
@@ -105,13 +90,10 @@ func ComposeBudget(ctx context.Context, count int64, p ComposeFor) (float64, err
 const composeTol = 1e-12
 
 func (c Composition) check(op string) error {
-	switch {
-	case c.Count < 1 || c.Count > maxCount:
+	if c.Count < 1 || c.Count > maxCount {
 		return fault.Value(op, "Composition.Count", float64(c.Count), "a number in [1, 2^40]")
-	case !(c.Item >= minUnit && c.Item <= maxLevel):
-		return fault.Value(op, "Composition.Item", c.Item, "a number in [1e-100, 700]")
 	}
-	return nil
+	return within(op, "Composition.Item", c.Item, minUnit, maxLevel, "a number in [1e-100, 700]")
 }
 
 // maxCount keeps a sum below some 10^7 terms.
@@ -150,27 +132,20 @@ func (c Composition) logDelta(ctx context.Context, eps float64) (float64, error)
 	start := min(top, math.Floor(m*q))
 	log := logBinomial(c.Count, int64(start), q)
 	sum, steps := gain(start), 0.0
-	mass := 1.0
-	for f := start; f > 0; f-- {
-		r := f / ((m - f + 1) * odds)
-		if r < 1 && mass*r <= rest*sum*(1-r) {
-			sum += mass * r / (1 - r)
-			break
+	add := func(end, step float64, ratio func(f float64) float64) {
+		mass := 1.0
+		for f := start; f != end; f += step {
+			r := ratio(f)
+			if r < 1 && mass*r <= rest*sum*(1-r) {
+				sum += mass * r / (1 - r)
+				return
+			}
+			mass *= r
+			sum += float64(mass * gain(f+step))
+			steps++
 		}
-		mass *= r
-		sum += float64(mass * gain(f-1))
-		steps++
 	}
-	mass = 1.0
-	for f := start; f < top; f++ {
-		r := float64((m - f) / (f + 1) * odds)
-		if r < 1 && mass*r <= rest*sum*(1-r) {
-			sum += mass * r / (1 - r)
-			break
-		}
-		mass *= r
-		sum += float64(mass * gain(f+1))
-		steps++
-	}
+	add(0, -1, func(f float64) float64 { return f / ((m - f + 1) * odds) })
+	add(top, 1, func(f float64) float64 { return float64((m - f) / (f + 1) * odds) })
 	return log + math.Log(sum) + pmfErr(log) + float64((steps+16)*stepErr), nil
 }

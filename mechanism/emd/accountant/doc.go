@@ -30,33 +30,30 @@
 //
 // # Questions
 //
-// A [Shuffle] is the setting. [Shuffle.Level] finds alpha from alpha0 and
-// delta, [Shuffle.Delta] finds delta from alpha0 and alpha, and
-// [Shuffle.Budget] finds the alpha0 that a randomizer may have for a wanted
-// alpha and delta. Each answer names the theorem that proves it, a [Theorem],
-// and is rounded to the safe side, as are the sums inside: a figure holds for
-// the numbers that the computer works with. [Shuffle.ItemDelta] is about one
-// item that moves by one distance. [Shuffle.Theorem44] is there to compare
-// with.
+// A [Shuffle] is the setting; alpha, delta and the alpha0 that a randomizer may
+// have are found from the other two by [Shuffle.Level], [Shuffle.Delta] and
+// [Shuffle.Budget]. Each answer names the [Theorem] that proves it and is
+// rounded to the safe side, as are the sums inside: a figure holds for the
+// numbers that the computer works with. [Shuffle.ItemDelta] is about one item
+// that moves by one distance, and [Shuffle.Theorem44] there to compare with.
 //
-// A [Composition] is many pure mechanisms on the same data, one after another.
-// [Composition.Level], [Composition.Delta] and [ComposeBudget] are exact.
+// A [Composition] is many pure mechanisms on the same data; its figures are
+// exact.
 //
 // # Who should not use it
 //
 // A randomizer with a delta of its own, or one whose choices depend on the
-// outputs of other records, is not covered. Neither is an observer who sees
-// when records arrive, or who sent them. The number of records is public, and
-// in the local setting, where users shuffle their own items, N = m. Mechanisms
-// that are not pure are composed by package mechanism, by adding up.
+// outputs of other records, is not covered, nor an observer who sees when
+// records arrive, or who sent them. The number of records is public, and in the
+// local setting, where users shuffle their own items, N = m. Mechanisms that are
+// not pure are composed by package mechanism, by adding up.
 //
 // # Time
 //
 // A question takes up to some 500 sums of about 16 sqrt(N p) terms, p =
 // exp(-alpha0*Diameter): 0.1 s at N = 1e8 and 10 s at most. For one item and
 // [MetricRandomizer], whose p depends on the distance, it is ten times as long.
-// A composition takes time proportional to the root of its Count. A ctx
-// that is done ends a question early with its error.
+// A composition takes time proportional to the root of its Count.
 //
 // # References
 //

@@ -17,14 +17,22 @@ import (
 //
 // For one item it is that item's exact pair (1+e^eps) t Psi(tanh(eps/2)/t). For
 // more, fixed thresholds below tau_w better it: see thresholds.
+//
+// Distances are over the diameter: alpha0 is rounded up, near rounded down.
 type joint struct {
-	alpha0 float64 // diameter 1
-	items  float64
-	others int64
-	least  float64 // least w > 0
-	clones Clones
-	near   float64 // least distance > 0 of two items
+	alpha0   float64
+	items    float64
+	others   int64   // records but one
+	near     float64 // least distance > 0 of two items
+	clones   Clones
+	diameter float64 // what it was
 }
+
+// pure is the level of pure composition.
+func (b joint) pure() float64 { return directed.MulUp(b.items, b.alpha0) }
+
+// least is the least w > 0, rounded down.
+func (b joint) least() float64 { return directed.DivDown(b.near, b.items) }
 
 // clonesAt w: with one item its distance is w, and the clones may depend on it.
 // Those of many items may be near 0 or near.
@@ -70,7 +78,6 @@ type cell struct {
 type supremum struct {
 	joint
 	alpha float64
-	fixed cloneCount
 	held  []threshold
 	best  float64 // largest value seen of what is sought
 	cells []cell
@@ -81,15 +88,15 @@ type supremum struct {
 // the fixed thresholds give that are below tau_w. done(best, bound) may end the
 // search before bound is within a tolerance of best, the largest value seen.
 func (b joint) sup(ctx context.Context, alpha float64, fixed []threshold, done func(best, bound float64) bool) (float64, error) {
-	if alpha >= directed.MulUp(b.items, b.alpha0) {
+	if alpha >= b.pure() {
 		return math.Inf(-1), nil
 	}
-	s := &supremum{joint: b, alpha: alpha, fixed: b.clonesAt(b.near), held: fixed, best: math.Inf(-1)}
+	s := &supremum{joint: b, alpha: alpha, held: fixed, best: math.Inf(-1)}
 	tol := supTol
 	if b.varies() {
 		tol = varyTol
 	}
-	w0 := min(1, b.least)
+	w0 := b.least()
 	first := s.at(w0)
 	for _, w := range [...]float64{1.0 / 16, 0.25, 0.5, 0.75, 1} {
 		if w > w0 || w == 1 {
@@ -134,8 +141,7 @@ func (s *supremum) at(w float64) *point {
 		p.tau = s.alpha / (s.items * s.alpha0)
 	} else {
 		p.tau = math.Tanh(s.alpha*w/(2*s.items)) / math.Tanh(s.alpha0*w/2)
-		x := directed.MulUp(s.alpha, w)
-		p.gain = logUp(logExpm1(x))
+		p.gain = logUp(logExpm1(directed.MulUp(s.alpha, w)))
 	}
 	p.tau *= 1 - tauErr
 	return p
@@ -144,11 +150,7 @@ func (s *supremum) at(w float64) *point {
 // push adds the cell [l, r] with a bound that costs no sum: f <= gain(r)
 // psi(l), as tau_w increases with w, and f <= parent; nor is it above hold.
 func (s *supremum) push(l, r *point, parent float64) {
-	others := s.fixed
-	if s.varies() {
-		others = s.clonesAt(l.w)
-	}
-	_, x := others.chernoff(l.tau)
+	_, x := s.clonesAt(l.w).chernoff(l.tau)
 	bound := min(parent, r.gain+logUp(x-math.Log(l.tau)), s.hold(l.tau, r.w))
 	s.cells = append(s.cells, cell{l: l, r: r, bound: bound})
 }
@@ -175,8 +177,7 @@ func (s *supremum) refine(c *cell) {
 	if s.varies() {
 		right = s.clonesAt(c.l.w).logRatio(c.r.tau) // Psi at both ends by the smaller p
 	}
-	first := min(c.bound, c.r.gain+c.l.psi)
-	c.bound = first
+	c.bound = min(c.bound, c.r.gain+c.l.psi)
 	h, w1 := c.r.w-c.l.w, c.l.w
 	if w1 > 0 {
 		sech := 1 / math.Cosh(s.alpha0*w1/2)
@@ -185,10 +186,7 @@ func (s *supremum) refine(c *cell) {
 		a, b := math.Expm1(c.r.gain-c.l.gain), -math.Expm1(right-c.l.psi)
 		top := 1 + float64(b*kappa)
 		lambda := min(1, max(0, (float64(a*top)-b)/(2*a*b)))
-		second := c.l.gain + c.l.psi + math.Log((1+float64(lambda*a))*(top-float64(lambda*b))) + 0x1p-44
-		if second < first {
-			c.bound = second
-		}
+		c.bound = min(c.bound, c.l.gain+c.l.psi+math.Log((1+float64(lambda*a))*(top-float64(lambda*b)))+0x1p-44)
 	}
 }
 
@@ -197,11 +195,7 @@ func (s *supremum) know(p *point) {
 	if p.known {
 		return
 	}
-	others := s.fixed
-	if s.varies() {
-		others = s.clonesAt(p.w)
-	}
-	p.psi, p.known = others.logRatio(p.tau), true
+	p.psi, p.known = s.clonesAt(p.w).logRatio(p.tau), true
 	s.best = max(s.best, min(p.gain+p.psi, s.hold(p.tau, p.w)))
 }
 
@@ -218,7 +212,10 @@ func (s *supremum) hold(tau, w float64) float64 {
 	return least
 }
 
-// logRatio returns ln(Psi(tau)/tau), rounded up.
+// logRatio returns ln(Psi(tau)/tau), at tau = 0 ln Psi, rounded up.
 func (c cloneCount) logRatio(tau float64) float64 {
+	if tau == 0 {
+		return logUp(c.logPsi(0))
+	}
 	return logUp(c.logPsi(tau) - math.Log(tau))
 }

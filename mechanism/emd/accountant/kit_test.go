@@ -3,6 +3,8 @@ package accountant
 import (
 	"math/big"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // ask is a Shuffle with all numbers that its questions are about.
@@ -33,21 +35,18 @@ func (a ask) item(distance, eps float64) (float64, error) {
 	return a.shuffle().ItemDelta(Change{a.Alpha0, distance, eps})
 }
 
-// unit is a over its diameter.
-func (a ask) unit(t testing.TB) unit {
+// joint is a over its diameter.
+func (a ask) joint(t testing.TB) joint {
 	t.Helper()
-	u, err := a.shuffle().unit("")
-	if err == nil {
-		err = u.setAlpha0("", "", a.Alpha0)
-	}
-	if err != nil {
+	b := testkit.Must(a.shuffle().joint(""))
+	if err := b.setAlpha0("", "", a.Alpha0); err != nil {
 		t.Fatal(err)
 	}
-	return u
+	return b
 }
 
 // levelOf is u.level without a deadline.
-func levelOf(u unit, logDelta, top float64) float64 {
+func levelOf(u joint, logDelta, top float64) float64 {
 	a, _ := u.level(bg, logDelta, top)
 	return a
 }

@@ -315,7 +315,7 @@ func TestShuffle_PrivateAmongManyBits(t *testing.T) {
 		for _, m := range []int{1, 5, 40} {
 			for _, delta := range []float64{1e-3, 1e-6, 1e-10} {
 				s := ask{Records: n, Items: int64(m), Alpha0: alpha0, Diameter: 1}
-				u := s.unit(t)
+				u := s.joint(t)
 				levels := map[Theorem]float64{
 					Theorem44:   u.theorem44(math.Log(delta)),
 					u.theorem(): levelOf(u, math.Log(delta), u.pure()),
@@ -350,7 +350,7 @@ func TestShuffle_PrivateAmongManyBits(t *testing.T) {
 // at distance 1, where the divergence of the exact laws is 0.98.
 func TestTheorem44_NeedsItsCondition(t *testing.T) {
 	const n, alpha0, delta = 1000, 12, 1e-12
-	u := ask{Records: n, Items: 1, Alpha0: alpha0, Diameter: 1}.unit(t)
+	u := ask{Records: n, Items: 1, Alpha0: alpha0, Diameter: 1}.joint(t)
 	eps := math.Log1p(math.Tanh(alpha0/2.0) * u.factor44(math.Log(delta)))
 	if math.Abs(eps-7.52) > 0.005 {
 		t.Errorf("the formula states %g", eps)

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,18 +16,11 @@ import (
 // per unit of the distance between items, and only the multiset of the outputs
 // is published. One user holds Items of the records.
 type Shuffle struct {
-	// Records is N >= 1, the number of all records in the multiset.
-	Records int64
-	// Items is m in [1, N], the number of records that are the user's; at most
-	// 2^53.
-	Items int64
-	// Diameter bounds the distance between two items: a positive number.
-	Diameter float64
-	// MinDistance is a lower bound of the distance between different items, 0
-	// where none is known. [MetricRandomizer] gains from it.
-	MinDistance float64
-	// Clones is how the other records hide one that changes.
-	Clones Clones
+	Records     int64   // N >= 1, the number of all records in the multiset
+	Items       int64   // m in [1, N] of them are the user's; at most 2^53
+	Diameter    float64 // bounds the distance between two items: in [1e-100, 1e100]
+	MinDistance float64 // of different items at least, 0 where unknown: [MetricRandomizer] gains from it
+	Clones      Clones  // how the other records hide one that changes
 }
 
 // LevelAt is what [Shuffle.Level] is asked about.
@@ -90,15 +84,14 @@ const (
 	MetricRandomizer
 )
 
+var clones = [...]string{Dominated: "dominated", MetricRandomizer: "metric randomizer"}
+
 // String is "dominated" or "metric randomizer".
 func (c Clones) String() string {
-	switch c {
-	case Dominated:
-		return "dominated"
-	case MetricRandomizer:
-		return "metric randomizer"
+	if c < 0 || int(c) >= len(clones) {
+		return fmt.Sprintf("Clones(%d)", int(c))
 	}
-	return fmt.Sprintf("Clones(%d)", int(c))
+	return clones[c]
 }
 
 // probability returns p, rounded down, for a change by d; distances are over
@@ -131,26 +124,26 @@ const (
 	Theorem44
 )
 
+var theorems = [...]string{
+	PureComposition: "pure composition",
+	Joint:           "joint bound",
+	SingleItem:      "single item",
+	Theorem44:       "Theorem 4.4 of IRC24",
+}
+
 // String is the name in words.
 func (t Theorem) String() string {
-	switch t {
-	case PureComposition:
-		return "pure composition"
-	case Joint:
-		return "joint bound"
-	case SingleItem:
-		return "single item"
-	case Theorem44:
-		return "Theorem 4.4 of IRC24"
+	if t < PureComposition || int(t) >= len(theorems) {
+		return fmt.Sprintf("Theorem(%d)", int(t))
 	}
-	return fmt.Sprintf("Theorem(%d)", int(t))
+	return theorems[t]
 }
 
 const (
-	// maxRecords is where more records stop to count. Bounds decrease in N, so
-	// that a release of more is safe; their time grows with the root of N.
+	// maxRecords is where more records stop to count: bounds decrease in N, and
+	// their time grows with its root.
 	maxRecords = 1 << 34
-	// maxNumber bounds the number of items of a user, so that it is a float64.
+	// maxNumber bounds Items, so that it is a float64.
 	maxNumber = 1 << 53
 	// rootTol is the relative width to which levels and budgets are bisected;
 	// varyRootTol goes with varyTol.
@@ -173,11 +166,8 @@ const (
 // [MetricRandomizer].
 func (s Shuffle) Level(ctx context.Context, at LevelAt) (Level, error) {
 	const op = "accountant: Shuffle.Level"
-	u, err := s.unit(op)
-	if err == nil {
-		err = slack(op, "LevelAt.Delta", at.Delta)
-	}
-	if err != nil {
+	b, err := s.joint(op)
+	if err := cmp.Or(err, slack(op, "LevelAt.Delta", at.Delta)); err != nil {
 		return Level{}, err
 	}
 	pure := s.pure(at.Alpha0)
@@ -185,16 +175,15 @@ func (s Shuffle) Level(ctx context.Context, at LevelAt) (Level, error) {
 		return Level{}, fault.Value(op, "LevelAt.Alpha0", at.Alpha0, "a positive number, finite times Items")
 	}
 	best := Level{pure, PureComposition} // not rounded by the diameter
-	u.alpha0 = directed.MulUp(at.Alpha0, s.Diameter)
-	if at.Delta == 0 || !(u.alpha0 >= minUnit && u.alpha0 <= maxLevel) {
+	if at.Delta == 0 || b.setAlpha0(op, "", at.Alpha0) != nil {
 		return best, nil
 	}
-	a, err := u.level(ctx, directed.LogDown(at.Delta), u.pure())
+	a, err := b.level(ctx, directed.LogDown(at.Delta), b.pure())
 	if err != nil {
 		return Level{}, err
 	}
-	if a < u.pure() {
-		best = Level{directed.DivUp(a, s.Diameter), u.theorem()}
+	if a < b.pure() {
+		best = Level{directed.DivUp(a, s.Diameter), b.theorem()}
 	}
 	return best, nil
 }
@@ -205,25 +194,20 @@ func (s Shuffle) Level(ctx context.Context, at LevelAt) (Level, error) {
 // [MetricRandomizer]); but for that it does not grow with at.Alpha.
 func (s Shuffle) Delta(ctx context.Context, at DeltaAt) (Slack, error) {
 	const op = "accountant: Shuffle.Delta"
-	u, err := s.unit(op)
-	if err == nil {
-		err = u.setAlpha0(op, "DeltaAt.Alpha0", at.Alpha0)
-	}
-	if err != nil {
-		return Slack{}, err
-	}
-	alpha, err := u.alpha(op, "DeltaAt.Alpha", at.Alpha)
-	if err != nil {
+	b, err := s.joint(op)
+	err = cmp.Or(err, b.setAlpha0(op, "DeltaAt.Alpha0", at.Alpha0))
+	alpha, low := b.alpha(op, "DeltaAt.Alpha", at.Alpha)
+	if err := cmp.Or(err, low); err != nil {
 		return Slack{}, err
 	}
 	if at.Alpha >= s.pure(at.Alpha0) {
 		return Slack{0, PureComposition}, nil
 	}
-	log, err := u.joint().value(ctx, alpha)
+	log, err := b.value(ctx, alpha)
 	if err != nil {
 		return Slack{}, err
 	}
-	return Slack{min(1, directed.ExpUp(log)), u.theorem()}, nil
+	return Slack{min(1, directed.ExpUp(log)), b.theorem()}, nil
 }
 
 // Budget returns the largest level of the randomizer for which the bounds prove
@@ -231,7 +215,7 @@ func (s Shuffle) Delta(ctx context.Context, at DeltaAt) (Slack, error) {
 // less where the least delta of any level is what decides.
 func (s Shuffle) Budget(ctx context.Context, p BudgetFor) (Budget, error) {
 	const op = "accountant: Shuffle.Budget"
-	u, alpha, err := s.unitFor(op, p)
+	b, alpha, err := s.jointFor(op, p)
 	if err != nil {
 		return Budget{}, err
 	}
@@ -242,12 +226,12 @@ func (s Shuffle) Budget(ctx context.Context, p BudgetFor) (Budget, error) {
 	pure := directed.DivDown(alpha, float64(s.Items))
 	// Level, which ends up to its tolerance above the least level, is to say no
 	// more than p.Alpha of the result.
-	a, err := u.budget(ctx, directed.LogDown(p.Delta), alpha*(1-float64(3*u.rootTol())), pure)
+	a, err := b.budget(ctx, directed.LogDown(p.Delta), alpha*(1-float64(3*b.rootTol())), pure)
 	if err != nil {
 		return Budget{}, err
 	}
 	if a > pure {
-		best = Budget{directed.DivDown(a, s.Diameter), u.theorem()}
+		best = Budget{directed.DivDown(a, s.Diameter), b.theorem()}
 	}
 	return best, nil
 }
@@ -264,13 +248,8 @@ func (s Shuffle) Budget(ctx context.Context, p BudgetFor) (Budget, error) {
 func (s Shuffle) ItemDelta(c Change) (float64, error) {
 	const op = "accountant: Shuffle.ItemDelta"
 	s.Items = 1
-	u, err := s.unit(op)
-	if err == nil {
-		err = u.setAlpha0(op, "Change.Alpha0", c.Alpha0)
-	}
-	if err == nil {
-		err = fault.NonNegative(op, "Change.Eps", c.Eps)
-	}
+	b, err := s.joint(op)
+	err = cmp.Or(err, b.setAlpha0(op, "Change.Alpha0", c.Alpha0), fault.NonNegative(op, "Change.Eps", c.Eps))
 	if err != nil {
 		return 0, err
 	}
@@ -281,7 +260,7 @@ func (s Shuffle) ItemDelta(c Change) (float64, error) {
 		return 0, nil
 	}
 	d := max(c.Distance, minUnit*s.Diameter) // a longer change shows more, and t is normal
-	others := cloneCount{u.records - 1, s.Clones.probability(u.alpha0, directed.DivDown(c.Distance, s.Diameter))}
+	others := b.clonesAt(directed.DivDown(c.Distance, s.Diameter))
 	t := math.Tanh(c.Alpha0*d/2) * (1 + tauErr/4)
 	log := logAdd(0, c.Eps) + math.Log(t) + others.logPsi(math.Tanh(c.Eps/2)/t*(1-tauErr))
 	return min(1, directed.ExpUp(logUp(log))), nil
@@ -291,20 +270,10 @@ func (s Shuffle) ItemDelta(c Change) (float64, error) {
 // do, and Budget's the largest, the one of the other is no more than asked for.
 func (s Shuffle) pure(alpha0 float64) float64 { return directed.MulUp(float64(s.Items), alpha0) }
 
-// unit is a checked Shuffle whose distances are over the diameter: alpha0 is
-// rounded up, near rounded down.
-type unit struct {
-	records, items int64
-	diameter       float64 // what it was
-	near           float64 // least distance > 0 of two items
-	clones         Clones
-	alpha0         float64
-}
-
-// unit checks s. alpha0 stays 0.
-func (s Shuffle) unit(op string) (unit, error) {
-	bad := func(arg string, v float64, want string) (unit, error) {
-		return unit{}, fault.Value(op, "Shuffle."+arg, v, want)
+// joint checks s. alpha0 stays 0.
+func (s Shuffle) joint(op string) (joint, error) {
+	bad := func(arg string, v float64, want string) (joint, error) {
+		return joint{}, fault.Value(op, "Shuffle."+arg, v, want)
 	}
 	switch {
 	case s.Records < 1:
@@ -318,43 +287,44 @@ func (s Shuffle) unit(op string) (unit, error) {
 	case s.Clones != Dominated && s.Clones != MetricRandomizer:
 		return bad("Clones", float64(s.Clones), "Dominated or MetricRandomizer")
 	}
-	u := unit{
-		records: min(s.Records, max(maxRecords, s.Items)), items: s.Items, diameter: s.Diameter,
-		near: directed.DivDown(s.MinDistance, s.Diameter), clones: s.Clones,
+	b := joint{items: float64(s.Items), others: min(s.Records, maxRecords) - 1, clones: s.Clones, diameter: s.Diameter}
+	if near := directed.DivDown(s.MinDistance, s.Diameter); near >= minUnit {
+		b.near = near
 	}
-	if u.near < minUnit {
-		u.near = 0
-	}
-	return u, nil
+	return b, nil
 }
 
-// unitFor checks s and p, whose level per diameter is alpha.
-func (s Shuffle) unitFor(op string, p BudgetFor) (u unit, alpha float64, err error) {
-	if u, err = s.unit(op); err == nil {
-		err = slack(op, "BudgetFor.Delta", p.Delta)
-	}
-	if err == nil {
-		alpha, err = u.alpha(op, "BudgetFor.Alpha", p.Alpha)
-	}
-	return u, alpha, err
+// jointFor checks s and p, whose level per diameter is alpha.
+func (s Shuffle) jointFor(op string, p BudgetFor) (b joint, alpha float64, err error) {
+	b, err = s.joint(op)
+	alpha, low := b.alpha(op, "BudgetFor.Alpha", p.Alpha)
+	return b, alpha, cmp.Or(err, slack(op, "BudgetFor.Delta", p.Delta), low)
 }
 
 // setAlpha0 sets the level of the randomizer, v per unit of distance.
-func (u *unit) setAlpha0(op, arg string, v float64) error {
-	u.alpha0 = directed.MulUp(v, u.diameter)
-	if u.alpha0 >= minUnit && u.alpha0 <= maxLevel {
+func (b *joint) setAlpha0(op, arg string, v float64) error {
+	b.alpha0 = directed.MulUp(v, b.diameter)
+	if b.alpha0 >= minUnit && b.alpha0 <= maxLevel {
 		return nil
 	}
 	return fault.Value(op, arg, v, "a number in [1e-100, 700]/Diameter")
 }
 
 // alpha is a level of v per unit of distance over the diameter, rounded down.
-func (u unit) alpha(op, arg string, v float64) (float64, error) {
-	a := directed.MulDown(v, u.diameter)
+func (b joint) alpha(op, arg string, v float64) (float64, error) {
+	a := directed.MulDown(v, b.diameter)
 	if a >= minUnit && a <= 1/minUnit {
 		return a, nil
 	}
 	return 0, fault.Value(op, arg, v, "a number in [1e-100, 1e100]/Diameter")
+}
+
+// within checks that v is in [lo, hi].
+func within(op, arg string, v, lo, hi float64, want string) error {
+	if v >= lo && v <= hi {
+		return nil
+	}
+	return fault.Value(op, arg, v, want)
 }
 
 // slack checks a delta.
@@ -365,50 +335,36 @@ func slack(op, arg string, v float64) error {
 	return fault.Value(op, arg, v, "0 or a number in [1e-300, 1)")
 }
 
-// pure is the level of pure composition.
-func (u unit) pure() float64 { return directed.MulUp(float64(u.items), u.alpha0) }
-
-// bound is the name of the joint bound.
-func (u unit) theorem() Theorem {
-	if u.items == 1 {
+// theorem is the name of the bound.
+func (b joint) theorem() Theorem {
+	if b.items == 1 {
 		return SingleItem
 	}
 	return Joint
 }
 
-func (u unit) joint() joint {
-	return joint{
-		alpha0: u.alpha0,
-		items:  float64(u.items),
-		others: min(u.records, maxRecords) - 1,
-		least:  directed.DivDown(u.near, float64(u.items)),
-		clones: u.clones,
-		near:   u.near,
-	}
-}
-
-// rootTol is the relative width to which the joint bound's roots are bisected.
-func (u unit) rootTol() float64 {
-	if u.joint().varies() {
+// rootTol is the relative width to which the bound's roots are bisected.
+func (b joint) rootTol() float64 {
+	if b.varies() {
 		return varyRootTol
 	}
 	return rootTol
 }
 
-// level returns an alpha at which the joint bound reaches delta: the upper end
-// of a bracket of relative width rootTol, below which it does not. top is
-// returned if that is below no such level.
-func (u unit) level(ctx context.Context, logDelta, top float64) (float64, error) {
+// level returns an alpha at which the bound reaches delta: the upper end of a
+// bracket of relative width rootTol, below which it does not. top is returned
+// if that is below no such level.
+func (b joint) level(ctx context.Context, logDelta, top float64) (float64, error) {
 	hi := top
-	if u.joint().varies() { // start from the quick bound, which p(d) can only better
-		quick := u
+	if b.varies() { // start from the quick bound, which p(d) can only better
+		quick := b
 		quick.clones = Dominated
 		var err error
 		if hi, err = quick.level(ctx, logDelta, top); err != nil {
 			return 0, err
 		}
 	}
-	t := u.joint().thresholds(logDelta)
+	t := b.thresholds(logDelta)
 	reaches := func(alpha float64) (bool, error) { return t.proves(ctx, alpha) }
 	lo := hi / 2
 	for {
@@ -426,49 +382,48 @@ func (u unit) level(ctx context.Context, logDelta, top float64) (float64, error)
 		}
 		lo, hi = lo/2, lo
 	}
-	_, hi, err := search.Bisect(lo, hi, u.rootTol(), reaches)
+	_, hi, err := search.Bisect(lo, hi, b.rootTol(), reaches)
 	return hi, err
 }
 
-// budget returns the largest alpha0 found at which the joint bound proves alpha
-// and delta, from lo up, where something else does.
-func (u unit) budget(ctx context.Context, logDelta, alpha, lo float64) (float64, error) {
-	if u.joint().varies() {
-		quick := u
+// budget returns the largest alpha0 found at which the bound proves alpha and
+// delta, from lo up, where something else does.
+func (b joint) budget(ctx context.Context, logDelta, alpha, lo float64) (float64, error) {
+	if b.varies() {
+		quick := b
 		quick.clones = Dominated
 		var err error
 		if lo, err = quick.budget(ctx, logDelta, alpha, lo); err != nil {
 			return 0, err
 		}
 	}
-	return largest(lo, u.rootTol(), func(alpha0 float64) (bool, error) {
-		u := u
-		u.alpha0 = alpha0
-		if alpha0 > maxLevel {
-			return false, nil
-		}
-		return u.joint().thresholds(logDelta).proves(ctx, alpha)
+	return largest(lo, b.rootTol(), func(alpha0 float64) (bool, error) {
+		b := b
+		b.alpha0 = alpha0
+		return b.thresholds(logDelta).proves(ctx, alpha)
 	})
 }
 
-// largest returns the largest x found at which ok holds, from lo up, where it
-// is known to. A randomizer of a lower level is private at every higher one, so
-// that ok need not hold below.
+// largest returns the largest x up to maxLevel found at which ok holds, from lo
+// up, where it is known to. A randomizer of a lower level is private at every
+// higher one, so that ok need not hold below.
 func largest(lo, tol float64, ok func(float64) (bool, error)) (float64, error) {
+	fails := func(x float64) (bool, error) {
+		if x > maxLevel {
+			return true, nil
+		}
+		holds, err := ok(x)
+		return !holds, err
+	}
 	hi := 2 * lo
 	for {
-		holds, err := ok(hi)
-		if err != nil {
+		if failed, err := fails(hi); err != nil {
 			return 0, err
-		}
-		if !holds {
+		} else if failed {
 			break
 		}
 		lo, hi = hi, 2*hi
 	}
-	lo, _, err := search.Bisect(lo, hi, tol, func(x float64) (bool, error) {
-		holds, err := ok(x)
-		return !holds, err
-	})
+	lo, _, err := search.Bisect(lo, hi, tol, fails)
 	return lo, err
 }

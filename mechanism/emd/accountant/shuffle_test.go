@@ -81,7 +81,7 @@ func TestJoint_KnownAnswersAtW(t *testing.T) {
 		{1e8, 1000, 3, 10, 0.5, 1.48959599e-18},
 	} {
 		b := joint{alpha0: c.alpha0, items: float64(c.items), others: c.records - 1}
-		s := &supremum{joint: b, alpha: c.alpha, fixed: b.clonesAt(0), best: math.Inf(-1)}
+		s := &supremum{joint: b, alpha: c.alpha, best: math.Inf(-1)}
 		p := s.at(c.w)
 		s.know(p)
 		shuffleNear(t, "f(w)", math.Exp(p.gain+p.psi), c.delta)
@@ -103,7 +103,7 @@ func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
 		{joint{alpha0: 3, items: 1000, others: 1e7}, 40},
 		{joint{alpha0: 4, items: 1, others: 1e5}, 0.3},
 		{joint{alpha0: 4, items: 1, others: 1e5, clones: MetricRandomizer}, 0.3},
-		{joint{alpha0: 4, items: 7, others: 1e5, clones: MetricRandomizer, near: 0.5, least: 0.5 / 7}, 1},
+		{joint{alpha0: 4, items: 7, others: 1e5, clones: MetricRandomizer, near: 0.5}, 1},
 		{joint{alpha0: 6, items: 5, others: 1e4}, 25},
 		// Next to pure composition Chernoff's bound is tight, and the clones of
 		// a longer change hide it better than its length shows.
@@ -111,11 +111,11 @@ func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
 		{joint{alpha0: 2, items: 1, others: 100, clones: MetricRandomizer}, 1.99},
 	} {
 		top := supOf(c.b, c.alpha, func(best, bound float64) bool { return false })
-		s := &supremum{joint: c.b, alpha: c.alpha, fixed: c.b.clonesAt(c.b.near), best: math.Inf(-1)}
+		s := &supremum{joint: c.b, alpha: c.alpha, best: math.Inf(-1)}
 		const n = 400
 		var pts []*point
 		for i := range n + 1 {
-			if w := float64(i) / n; w >= c.b.least {
+			if w := float64(i) / n; w >= c.b.least() {
 				p := s.at(w)
 				s.know(p)
 				pts = append(pts, p)
@@ -128,7 +128,7 @@ func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
 			}
 		}
 		for i := range 401 {
-			if w := at + float64(i-200)/200/n; w >= c.b.least && w > 0 && w <= 1 {
+			if w := at + float64(i-200)/200/n; w >= c.b.least() && w > 0 && w <= 1 {
 				s.know(s.at(w))
 			}
 		}
@@ -206,7 +206,7 @@ func TestTheorem44_KnownAnswers(t *testing.T) {
 		{1e8, 0.5, 2, 7.381278040488, 16.031836746898},
 		{1000, 0.3, 0.02, 5.659574121582, 0},
 	} {
-		u := ask{Records: c.records, Items: 1000, Alpha0: c.alpha0, Diameter: 1}.unit(t)
+		u := ask{Records: c.records, Items: 1000, Alpha0: c.alpha0, Diameter: 1}.joint(t)
 		k := u.factor44(x)
 		h := 1000 * math.Log1p(math.Tanh(c.alpha0*c.w/2)*k)
 		if math.Abs(h-c.h) > 1e-11*c.h {
@@ -217,12 +217,12 @@ func TestTheorem44_KnownAnswers(t *testing.T) {
 		}
 	}
 	// The level is that of a delta_int whose delta is the one asked for.
-	u := ask{Records: 1e8, Items: 1000, Alpha0: 2, Diameter: 1}.unit(t)
+	u := ask{Records: 1e8, Items: 1000, Alpha0: 2, Diameter: 1}.joint(t)
 	for _, delta := range []float64{1e-3, 1e-9, 1e-30} {
 		k := 2 * u.theorem44(math.Log(delta)) / u.pure()
-		e := math.Exp(u.alpha0) / float64(u.records)
+		e := math.Exp(u.alpha0) / u.records()
 		root := (k - 8*e) / (8 * math.Sqrt(e))
-		x := math.Log(4*float64(u.items)) - root*root
+		x := math.Log(4*u.items) - root*root
 		if back := u.group44(x); math.Abs(back-math.Log(delta)) > 1e-5 {
 			t.Errorf("delta %g: level with K = %g, back to %g", delta, k, math.Exp(back))
 		}
@@ -314,7 +314,7 @@ func TestShuffle_ChoosesTheBest(t *testing.T) {
 				}
 				s := ask{Records: n, Items: m, Alpha0: alpha0, Delta: 1e-9, Diameter: 1}
 				got := testkit.Must(s.level())
-				u := s.unit(t)
+				u := s.joint(t)
 				each := map[Theorem]float64{
 					PureComposition: u.pure(),
 					Theorem44:       u.theorem44(math.Log(s.Delta)),

@@ -13,7 +13,7 @@ import (
 // larger wherever the two were tried.
 func (s Shuffle) Theorem44(p BudgetFor) (Budget, error) {
 	const op = "accountant: Shuffle.Theorem44"
-	u, alpha, err := s.unitFor(op, p)
+	b, alpha, err := s.jointFor(op, p)
 	if err != nil {
 		return Budget{}, err
 	}
@@ -23,11 +23,11 @@ func (s Shuffle) Theorem44(p BudgetFor) (Budget, error) {
 	}
 	logDelta := directed.LogDown(p.Delta)
 	ok := func(alpha0 float64) (bool, error) {
-		u.alpha0 = alpha0
-		return alpha0 <= maxLevel && u.theorem44(logDelta) <= alpha, nil
+		b.alpha0 = alpha0
+		return b.theorem44(logDelta) <= alpha, nil
 	}
 	// K >= 8/N, so that the theorem gives no less than 4 m alpha0/N.
-	for lo := min(maxLevel, directed.DivDown(alpha, float64(u.items))*float64(u.records)); lo > minUnit; lo /= 2 {
+	for lo := min(maxLevel, directed.DivDown(alpha, b.items)*b.records()); lo > minUnit; lo /= 2 {
 		if holds, _ := ok(lo); !holds {
 			continue
 		}
@@ -48,37 +48,40 @@ func (s Shuffle) Theorem44(p BudgetFor) (Budget, error) {
 // of one sign.
 const theoremErr = 0x1p-44
 
+// records is N.
+func (b joint) records() float64 { return float64(b.others + 1) }
+
 // condition44 is the theorem's condition at ln delta_int = x.
-func (u unit) condition44(x float64) bool {
-	return float64(u.alpha0*(1+theoremErr))+theoremErr <= math.Log(float64(u.records)/(16*(math.Log(2*float64(u.items))-x)))
+func (b joint) condition44(x float64) bool {
+	return float64(b.alpha0*(1+theoremErr))+theoremErr <= math.Log(b.records()/(16*(math.Log(2*b.items)-x)))
 }
 
 // factor44 returns K, rounded up.
-func (u unit) factor44(x float64) float64 {
-	e := math.Exp(u.alpha0) / float64(u.records)
-	return 8 * (math.Sqrt(e*(math.Log(4*float64(u.items))-x)) + e) * (1 + theoremErr)
+func (b joint) factor44(x float64) float64 {
+	e := math.Exp(b.alpha0) / b.records()
+	return 8 * (math.Sqrt(e*(math.Log(4*b.items)-x)) + e) * (1 + theoremErr)
 }
 
 // group44 returns ln delta, rounded up.
-func (u unit) group44(x float64) float64 {
-	k := u.factor44(x)
-	return x + float64(float64(u.items)*math.Log1p(math.Tanh(u.alpha0/2)*k)*(1+theoremErr)) + float64(theoremErr*math.Abs(x))
+func (b joint) group44(x float64) float64 {
+	k := b.factor44(x)
+	return x + float64(b.items*math.Log1p(math.Tanh(b.alpha0/2)*k)*(1+theoremErr)) + float64(theoremErr*math.Abs(x))
 }
 
 // theorem44 returns the theorem's alpha, +Inf without its condition. ln delta
 // is concave in x = ln delta_int and at least x, so it crosses logDelta once
 // below logDelta.
-func (u unit) theorem44(logDelta float64) float64 {
-	if !u.condition44(logDelta) { // and then at no smaller delta_int
+func (b joint) theorem44(logDelta float64) float64 {
+	if !b.condition44(logDelta) { // and then at no smaller delta_int
 		return math.Inf(1)
 	}
 	step := 1.0
-	for u.group44(logDelta-step) > logDelta {
+	for b.group44(logDelta-step) > logDelta {
 		step *= 2
 	}
-	_, x := search.Change(-logDelta, step-logDelta, rootTol, func(x float64) bool { return u.group44(-x) <= logDelta })
-	if !u.condition44(-x) {
+	_, x := search.Change(-logDelta, step-logDelta, rootTol, func(x float64) bool { return b.group44(-x) <= logDelta })
+	if !b.condition44(-x) {
 		return math.Inf(1)
 	}
-	return u.pure() / 2 * u.factor44(-x) * (1 + theoremErr)
+	return b.pure() / 2 * b.factor44(-x) * (1 + theoremErr)
 }

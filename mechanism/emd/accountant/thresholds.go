@@ -31,7 +31,7 @@ import (
 
 // threshold is a fixed one.
 type threshold struct {
-	tau, psi float64 // psi = ln(Psi/tau), at tau = 0 ln Psi
+	tau, psi float64 // psi as of logRatio
 }
 
 // gain returns ln(e^E-1), at tau = 0 ln(E/tau), rounded up. As tau tanh(alpha0
@@ -142,9 +142,7 @@ func (t *thresholds) look(i int) float64 {
 	if leastNear(l, g, r) > t.target {
 		return math.Inf(1)
 	}
-	c, g := t.at(t.grid[i])
-	t.keep(c, g)
-	return g
+	return t.keep(t.grid[i])
 }
 
 // estimate returns Chernoff's bound of G less its loss.
@@ -158,36 +156,25 @@ func (t *thresholds) estimate(tau float64) float64 {
 	return g
 }
 
-// at returns the threshold tau and its G.
-func (t *thresholds) at(tau float64) (c threshold, g float64) {
-	if tau == 0 {
-		c = threshold{0, logUp(t.fixed.logPsi(0))}
-	} else {
-		c = threshold{tau, t.fixed.logRatio(tau)}
-	}
-	return c, t.gain(tau, 1) + c.psi
-}
-
-func (t *thresholds) keep(c threshold, g float64) {
+// keep returns G(tau), and keeps the threshold if it is of use.
+func (t *thresholds) keep(tau float64) float64 {
+	psi := t.fixed.logRatio(tau)
+	g := t.gain(tau, 1) + psi
 	if g <= t.target {
-		t.found = append(t.found, c)
+		t.found = append(t.found, threshold{tau, psi})
 	}
+	return g
 }
 
 // minimize keeps the minimum of G by golden sections of [lo, hi], 0 < lo, in
 // artanh(tau).
 func (t *thresholds) minimize(ctx context.Context, lo, hi float64) error {
-	var best threshold
-	least := math.Inf(1)
-	_, _, err := search.Least(lo, hi, minTol, func(x float64) (float64, error) {
-		c, g := t.at(math.Tanh(x))
-		if g < least {
-			best, least = c, g
-		}
-		return g, ctx.Err()
+	x, _, err := search.Least(lo, hi, minTol, func(x float64) (float64, error) {
+		tau := math.Tanh(x)
+		return t.gain(tau, 1) + t.fixed.logRatio(tau), ctx.Err()
 	})
 	if err == nil {
-		t.keep(best, least)
+		t.keep(math.Tanh(x))
 	}
 	return err
 }
@@ -197,7 +184,7 @@ func (b joint) highest(alpha float64) float64 {
 	return math.Tanh(alpha/(2*b.items)) / math.Tanh(b.alpha0/2) * (1 + tauErr)
 }
 
-// reaches reports that the bound is at most target at level alpha. Mostly f
+// proves reports that the bound is at most target at level alpha. Mostly f
 // alone decides: it shows it, or no fixed threshold is of use.
 func (t *thresholds) proves(ctx context.Context, alpha float64) (bool, error) {
 	done := func(best, bound float64) bool { return best > t.target || bound <= t.target }

@@ -117,8 +117,7 @@ func TestShuffle_BeyondTheLeastF(t *testing.T) {
 func TestThresholds_AreTheBestOfEveryW(t *testing.T) {
 	better := 0
 	for _, c := range beyond[:8] {
-		u := c.unit(t)
-		b := u.joint()
+		b := c.joint(t)
 		law := b.clonesAt(b.near)
 		type known struct{ x, psi float64 }
 		var curve []known
@@ -127,9 +126,9 @@ func TestThresholds_AreTheBestOfEveryW(t *testing.T) {
 			curve = append(curve, known{tau, law.logPsi(tau) - math.Log(tau)})
 		}
 		for _, part := range []float64{0.1, 0.3, 0.5, 0.7, 0.9} {
-			alpha := part * u.pure()
+			alpha := part * b.pure()
 			want, f := math.Inf(-1), math.Inf(-1)
-			for w := 1.0; w > b.least && w > 0.02; w -= 0.02 {
+			for w := 1.0; w > b.least() && w > 0.02; w -= 0.02 {
 				t0 := math.Tanh(b.alpha0 * w / 2)
 				tau := math.Tanh(alpha*w/2/b.items) / t0
 				at := logExpm1(alpha*w) + law.logPsi(tau) - math.Log(tau)
@@ -205,12 +204,11 @@ func TestShuffle_PrivateBeyondTheLeastF(t *testing.T) {
 		alpha0 float64
 	}{{9, 2, 1.88}, {10, 2, 2}, {121, 2, 3.71}, {8, 2, 1.2}, {400, 2, 5}, {700, 2, 4.66}, {700, 5, 3}, {700, 5, 3.3}} {
 		s := ask{Records: int64(c.n), Items: int64(c.m), Alpha0: c.alpha0, Diameter: 1}
-		u := s.unit(t)
-		b := u.joint()
+		b := s.joint(t)
 		const steps = 40
 		var promised [steps]float64
 		for k := range promised {
-			alpha := u.pure() * float64(k+1) / (steps + 1)
+			alpha := b.pure() * float64(k+1) / (steps + 1)
 			promised[k] = min(0, valueOf(b, alpha))
 			f := supOf(b, alpha, func(best, bound float64) bool { return best > 0 })
 			if promised[k] < min(0, f)-1e-3 {
@@ -221,7 +219,7 @@ func TestShuffle_PrivateBeyondTheLeastF(t *testing.T) {
 			for moved := 1; moved <= c.m; moved++ {
 				p, q := binaryLaw(c.n, ones, c.alpha0), binaryLaw(c.n, ones+moved, c.alpha0)
 				for k, log := range promised {
-					eps := u.pure() * float64(k+1) / (steps + 1) * float64(moved) / float64(c.m)
+					eps := b.pure() * float64(k+1) / (steps + 1) * float64(moved) / float64(c.m)
 					exact := max(divergence(p, q, eps), divergence(q, p, eps))
 					if exact > math.Exp(log)*(1+1e-9)+1e-16 {
 						t.Errorf("%+v, %d ones, %d moved: delta(%g) is %g, the promise %g", c, ones, moved, eps, exact, math.Exp(log))

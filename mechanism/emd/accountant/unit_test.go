@@ -21,9 +21,8 @@ func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 			Diameter: 0.1 + 10*r.Float64(), Clones: MetricRandomizer,
 		}
 		s.MinDistance = s.Diameter * r.Float64()
-		u := s.unit(t)
-		alpha := testkit.Must(u.alpha("", "", s.Alpha))
-		b := u.joint()
+		b := s.joint(t)
+		alpha := testkit.Must(b.alpha("", "", s.Alpha))
 		d, least := ratio(t, s.Diameter), ratio(t, s.MinDistance)
 		over := new(big.Rat).Quo(least, d)
 		items := new(big.Rat).SetInt64(s.Items)
@@ -36,7 +35,7 @@ func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 			{"Alpha0", b.alpha0, 1, new(big.Rat).Mul(ratio(t, s.Alpha0), d)},
 			{"Alpha", alpha, -1, new(big.Rat).Mul(ratio(t, s.Alpha), d)},
 			{"the nearest item", b.near, -1, over},
-			{"the least w", b.least, -1, new(big.Rat).Quo(over, items)},
+			{"the least w", b.least(), -1, new(big.Rat).Quo(over, items)},
 			{"others", float64(b.others), -1, new(big.Rat).SetInt64(s.Records - 1)},
 			{"items", b.items, 1, items},
 			{"pure composition", s.shuffle().pure(s.Alpha0), 1, new(big.Rat).Mul(items, ratio(t, s.Alpha0))},
@@ -62,7 +61,7 @@ func TestShuffleLevel_IsRoundedUp(t *testing.T) {
 	for range 20 {
 		s := ask{Records: 300, Items: 3, Alpha0: 0.3 + 0.1*r.Float64(), Delta: 1e-4, Diameter: 1 + r.Float64()}
 		d := ratio(t, s.Diameter)
-		u := s.unit(t)
+		u := s.joint(t)
 		a, err := s.level()
 		if err != nil || a.Theorem != Joint {
 			t.Fatal(a, err)
@@ -147,14 +146,14 @@ func TestTheorem44_ConditionIsWhereItSays(t *testing.T) {
 		for _, m := range []int64{1, 1000} {
 			for _, x := range []float64{-5, -70} {
 				edge := math.Log(float64(n) / (16 * (math.Log(2*float64(m)) - x)))
-				below, above := ask{Records: n, Items: m, Alpha0: edge * (1 - 1e-9), Diameter: 1}.unit(t), ask{Records: n, Items: m, Alpha0: edge * (1 + 1e-9), Diameter: 1}.unit(t)
+				below, above := ask{Records: n, Items: m, Alpha0: edge * (1 - 1e-9), Diameter: 1}.joint(t), ask{Records: n, Items: m, Alpha0: edge * (1 + 1e-9), Diameter: 1}.joint(t)
 				if !below.condition44(x) || above.condition44(x) {
 					t.Errorf("N=%d m=%d ln delta_int=%g: not at %g", n, m, x, edge)
 				}
 			}
 		}
 	}
-	u := ask{Records: 1e8, Items: 1000, Alpha0: 11, Diameter: 1}.unit(t)
+	u := ask{Records: 1e8, Items: 1000, Alpha0: 11, Diameter: 1}.joint(t)
 	if x := math.Log(1e-12); !u.condition44(x) || !math.IsInf(u.theorem44(x), 1) {
 		t.Errorf("level %g, where delta_int is too small", u.theorem44(x))
 	}
