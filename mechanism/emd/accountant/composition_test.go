@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/big"
-	"math/bits"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -29,33 +28,9 @@ func TestCompose_KnownAnswers(t *testing.T) {
 	}
 }
 
-// The divergence of the product laws of randomized response, outcome by
-// outcome.
-func TestCompositionDelta_IsTheDivergence(t *testing.T) {
-	for _, m := range []int{1, 2, 3, 7, 12} {
-		for _, item := range []float64{0.001, 0.3, 1, 4, 40} {
-			for _, x := range []float64{0, 0.2, 0.5, 0.8, 0.99, 1, 2} {
-				eps := x * float64(m) * item
-				want := 0.0
-				for set := range 1 << m {
-					right := bits.OnesCount(uint(set))
-					loss := float64(2*right-m) * item
-					if loss > eps {
-						want += -math.Exp(-float64(m)*math.Log1p(math.Exp(-item))-float64(m-right)*item) * math.Expm1(eps-loss)
-					}
-				}
-				got, err := Composition{int64(m), item}.Delta(bg, eps)
-				if err != nil || got < want*(1-1e-12) || got > want*(1+1e-9)+1e-15 {
-					t.Errorf("m=%d item=%g eps=%g: %.15g, want %.15g, %v", m, item, eps, got, want, err)
-				}
-			}
-		}
-	}
-}
-
-// bigCompose is the divergence in 200 bits.
+// bigCompose is the divergence of the laws of randomized response, in 300 bits.
 func bigCompose(m int64, item, eps float64) *big.Float {
-	f := func(x float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(x) }
+	f := wide
 	exp := func(x *big.Float) *big.Float { v, _ := exact.ExpBounds(x, 200); return v }
 	e := exp(f(-item)) // weight of a wrong answer, of a right one 1
 	total, norm, power := f(0), f(0), f(1)
@@ -101,7 +76,7 @@ func TestCompositionDelta_CountsTheRest(t *testing.T) {
 	} {
 		want := bigCompose(c.Count, c.Item, eps)
 		near, _ := want.Float64()
-		over, _ := new(big.Float).Quo(new(big.Float).SetPrec(200).SetFloat64(near), want).Float64()
+		over, _ := new(big.Float).Quo(wide(near), want).Float64()
 		if got, _ := c.logDelta(bg, eps); got < math.Log(near)-math.Log(over) {
 			t.Errorf("%+v: ln delta %.17g, is %.17g", c, got, math.Log(near))
 		}
@@ -112,7 +87,6 @@ func TestCompositionDelta_CountsTheRest(t *testing.T) {
 // roundings only, each of which goes the right way.
 func TestComposition_WrongIsRoundedDown(t *testing.T) {
 	r := random.Seeded(33)
-	wide := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
 	for range 2000 {
 		item := math.Exp(9*r.Float64() - 7)
 		q := wide(Composition{Item: item}.wrong())
@@ -166,6 +140,8 @@ func TestCompositionLevel_Ordered(t *testing.T) {
 		}
 		if sum, err := c.Level(bg, 0); err != nil || sum < got || sum > float64(m)*c.Item*(1+1e-12) {
 			t.Errorf("%d mechanisms: %g at delta 0, %v", m, sum, err)
+		} else if delta, err := c.Delta(bg, sum); err != nil || delta > minSlack {
+			t.Errorf("%d mechanisms: delta %g at their sum, %v", m, delta, err)
 		}
 	}
 	if got, err := (Composition{3, 0.01}).Level(bg, 0.5); err != nil || got != 0 {

@@ -35,61 +35,26 @@ func Example() {
 	// 0.5 per km holds up to a delta of 2.2e-20
 }
 
-// A hundred thousand users of ten items each send them through a randomizer of
-// level 1 per kilometer; only the multiset of the outputs is published.
-func ExampleShuffle_Level() {
-	s := accountant.Shuffle{Records: 1_000_000, Items: 10, Diameter: 5} // km
-	level, err := s.Level(context.Background(), accountant.LevelAt{Alpha0: 1, Delta: 1e-9})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("alpha = %.4f per km by the %v, 10 without shuffling\n", level.Alpha, level.Theorem)
-	// Output:
-	// alpha = 0.6257 per km by the joint bound, 10 without shuffling
-}
-
 // The example of IRC24: a hundred thousand users of a thousand items, alpha =
 // 25. Shuffling by a trusted party allows a far weaker randomizer than each
-// user alone.
+// user alone, and than the theorem of the paper says.
 func ExampleShuffle_Budget() {
 	for _, records := range []int64{1000, 100_000_000} {
 		s := accountant.Shuffle{Records: records, Items: 1000, Diameter: 1}
-		budget, err := s.Budget(context.Background(), accountant.BudgetFor{Alpha: 25, Delta: 1e-12})
+		promise := accountant.BudgetFor{Alpha: 25, Delta: 1e-12}
+		budget, err := s.Budget(context.Background(), promise)
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("N = %d: alpha0 = %.4f\n", records, budget.Alpha0)
-	}
-	// Output:
-	// N = 1000: alpha0 = 0.0807
-	// N = 100000000: alpha0 = 4.2994
-}
-
-// What the theorem of the paper allows in the same setting.
-func ExampleShuffle_Theorem44() {
-	for _, records := range []int64{1000, 100_000_000} {
-		s := accountant.Shuffle{Records: records, Items: 1000, Diameter: 1}
-		budget, err := s.Theorem44(accountant.BudgetFor{Alpha: 25, Delta: 1e-12})
+		theorem, err := s.Theorem44(promise)
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("N = %d: alpha0 = %.4f\n", records, budget.Alpha0)
+		fmt.Printf("N = %d: alpha0 = %.4f, by Theorem 4.4 %.4f\n", records, budget.Alpha0, theorem.Alpha0)
 	}
 	// Output:
-	// N = 1000: alpha0 = 0.0250
-	// N = 100000000: alpha0 = 2.4839
-}
-
-// At one user's level, the delta that is left.
-func ExampleShuffle_Delta() {
-	s := accountant.Shuffle{Records: 1_000_000, Items: 100, Diameter: 1}
-	slack, err := s.Delta(context.Background(), accountant.DeltaAt{Alpha0: 2, Alpha: 3})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.1e\n", slack.Delta)
-	// Output:
-	// 3.0e-10
+	// N = 1000: alpha0 = 0.0807, by Theorem 4.4 0.0250
+	// N = 100000000: alpha0 = 4.2994, by Theorem 4.4 2.4839
 }
 
 // One item that moves by a tenth of the diameter.

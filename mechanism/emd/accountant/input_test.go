@@ -157,23 +157,19 @@ func FuzzShuffle(f *testing.F) {
 		if m == 1 && clones == int(MetricRandomizer) && n > 1e7 {
 			n %= 1e7 // more take seconds, which go test -fuzz takes for a hang
 		}
-		s := ask{Records: n, Items: m, Diameter: diam, MinDistance: least, Clones: Clones(clones)}
+		s := ask{n, m, level, level, delta, diam, least, Clones(clones)}
 		in := func(what string, v, lo, hi float64) {
 			if !(v >= lo && v <= hi) {
-				t.Errorf("%s of %+v at level %g, delta %g is %g", what, s, level, delta, v)
+				t.Errorf("%s of %+v is %g", what, s, v)
 			}
 		}
-		a, b, c := s, s, s
-		a.Alpha0, a.Delta = level, delta
-		if v, err := a.level(); err == nil {
+		if v, err := s.level(); err == nil {
 			in("level", v.Alpha, 0, float64(m)*level*(1+1e-12))
 		}
-		b.Alpha0, b.Alpha = level, level
-		if v, err := b.delta(); err == nil {
+		if v, err := s.delta(); err == nil {
 			in("delta", v.Delta, 0, 1)
 		}
-		c.Alpha, c.Delta = level, delta
-		if v, err := c.budget(); err == nil {
+		if v, err := s.budget(); err == nil {
 			in("budget", v.Alpha0, level/float64(m)*(1-1e-12), math.MaxFloat64)
 		}
 		if v, err := (ask{Records: n, Alpha0: level, Clones: Clones(clones), Diameter: 1}).item(least, delta); err == nil {
@@ -182,63 +178,38 @@ func FuzzShuffle(f *testing.F) {
 	})
 }
 
-// BenchmarkShuffleBudget is the figure of the README: the largest alpha0 for a
-// user of 1000 items among N.
-func BenchmarkShuffleBudget(b *testing.B) {
-	for _, c := range []struct {
-		name string
-		n    int64
-	}{{"N=1e5", 1e5}, {"N=1e8", 1e8}, {"N=1e9", 1e9}} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			v := Budget{}
-			for b.Loop() {
-				v, _ = ask{Records: c.n, Items: 1000, Alpha: 25, Delta: 1e-12, Diameter: 1}.budget()
-			}
-			b.ReportMetric(v.Alpha0, "alpha0")
-		})
-	}
-}
-
-// The slowest cases too: the widest windows, the largest N that counts.
-func BenchmarkShuffleLevel(b *testing.B) {
-	for _, c := range []struct {
-		name string
-		s    ask
-	}{
-		{"N=1e8,m=1000", ask{Records: 1e8, Items: 1000, Alpha0: 4, Delta: 1e-12, Diameter: 1}},
-		{"N=1e9,m=1", ask{Records: 1e9, Items: 1, Alpha0: 0.7, Delta: 1e-30, Diameter: 1}},
-		{"N=1e9,m=1,MetricRandomizer", ask{Records: 1e9, Items: 1, Alpha0: 0.7, Delta: 1e-30, Clones: MetricRandomizer, Diameter: 1}},
-		{"N=4e5,m=20,beyond", ask{Records: 4e5, Items: 20, Alpha0: 7.7, Delta: 1e-6, Diameter: 1}},
-		{"N=2^40,m=1000", ask{Records: 1 << 40, Items: 1000, Alpha0: 0.7, Delta: 1e-12, Diameter: 1}},
+// The first three are the figures of the README; the slowest cases too, with the
+// widest windows and the largest N that counts.
+func BenchmarkShuffle(b *testing.B) {
+	for name, s := range map[string]ask{
+		"Budget/N=1e5":           {Records: 1e5, Items: 1000, Alpha: 25, Delta: 1e-12},
+		"Budget/N=1e8":           {Records: 1e8, Items: 1000, Alpha: 25, Delta: 1e-12},
+		"Budget/N=1e9":           {Records: 1e9, Items: 1000, Alpha: 25, Delta: 1e-12},
+		"Level/N=1e8,m=1000":     {Records: 1e8, Items: 1000, Alpha0: 4, Delta: 1e-12},
+		"Level/N=1e9,m=1":        {Records: 1e9, Items: 1, Alpha0: 0.7, Delta: 1e-30},
+		"Level/N=1e9,m=1,varies": {Records: 1e9, Items: 1, Alpha0: 0.7, Delta: 1e-30, Clones: MetricRandomizer},
+		"Level/N=4e5,m=20":       {Records: 4e5, Items: 20, Alpha0: 7.7, Delta: 1e-6},
+		"Level/N=2^40,m=1000":    {Records: 1 << 40, Items: 1000, Alpha0: 0.7, Delta: 1e-12},
+		"Delta/N=1e8,m=1000":     {Records: 1e8, Items: 1000, Alpha0: 4, Alpha: 20},
+		"Delta/N=4e5,m=20":       {Records: 4e5, Items: 20, Alpha0: 7.7, Alpha: 120},
 	} {
-		b.Run(c.name, func(b *testing.B) {
+		s.Diameter = 1
+		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
-			v := Level{}
+			var err error
 			for b.Loop() {
-				v, _ = c.s.level()
+				switch {
+				case s.Alpha0 == 0:
+					_, err = s.budget()
+				case s.Alpha == 0:
+					_, err = s.level()
+				default:
+					_, err = s.delta()
+				}
 			}
-			b.ReportMetric(v.Alpha, "alpha")
-		})
-	}
-}
-
-// At the level of a small delta and at one whose fixed threshold is below.
-func BenchmarkShuffleDelta(b *testing.B) {
-	for _, c := range []struct {
-		name string
-		s    ask
-	}{
-		{"N=1e8,m=1000", ask{Records: 1e8, Items: 1000, Alpha0: 4, Alpha: 20, Diameter: 1}},
-		{"N=4e5,m=20,beyond", ask{Records: 4e5, Items: 20, Alpha0: 7.7, Alpha: 120, Diameter: 1}},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			v := Slack{}
-			for b.Loop() {
-				v, _ = c.s.delta()
+			if err != nil {
+				b.Fatal(err)
 			}
-			b.ReportMetric(math.Log10(v.Delta), "log10delta")
 		})
 	}
 }

@@ -45,23 +45,8 @@ func (a ask) joint(t testing.TB) joint {
 	return b
 }
 
-// levelOf is u.level without a deadline.
-func levelOf(u joint, logDelta, top float64) float64 {
-	a, _ := u.level(bg, logDelta, top)
-	return a
-}
-
-// valueOf is b.value without a deadline.
-func valueOf(b joint, alpha float64) float64 {
-	v, _ := b.value(bg, alpha)
-	return v
-}
-
-// supOf is the supremum of b without a deadline and without fixed thresholds.
-func supOf(b joint, alpha float64, done func(best, bound float64) bool) float64 {
-	v, _ := b.sup(bg, alpha, nil, done)
-	return v
-}
+// wide is x in 300 bits.
+func wide(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
 
 // ratio is x as a rational number.
 func ratio(t testing.TB, x float64) *big.Rat {

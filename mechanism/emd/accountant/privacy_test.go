@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -19,8 +21,12 @@ type toy struct {
 	near   float64 // least distance
 }
 
+// newToy normalizes the probabilities.
 func newToy(name string, prob, dist [][]float64) toy {
 	c := toy{name: name, prob: prob, dist: dist, near: 1}
+	for _, p := range prob {
+		floats.Scale(1/floats.Sum(p), p)
+	}
 	for x := range prob {
 		for z := range prob {
 			if x == z {
@@ -54,9 +60,7 @@ func randomToy(r *rand.Rand, inputs, outputs int, spread float64) toy {
 	}
 	prob := make([][]float64, inputs)
 	for i := range prob {
-		for j := range dist[i] {
-			dist[i][j] /= diam
-		}
+		floats.Scale(1/diam, dist[i])
 		prob[i] = make([]float64, outputs)
 	}
 	// Each output prefers one input, so that its logarithm is Lipschitz.
@@ -64,15 +68,6 @@ func randomToy(r *rand.Rand, inputs, outputs int, spread float64) toy {
 		home, s := r.IntN(inputs), spread*r.Float64()
 		for i := range prob {
 			prob[i][y] = math.Exp(-s * dist[i][home])
-		}
-	}
-	for i := range prob {
-		sum := 0.0
-		for _, p := range prob[i] {
-			sum += p
-		}
-		for y := range prob[i] {
-			prob[i][y] /= sum
 		}
 	}
 	return newToy("random", prob, dist)
@@ -83,13 +78,8 @@ func randomToy(r *rand.Rand, inputs, outputs int, spread float64) toy {
 func respond(name string, a float64, dist [][]float64) toy {
 	prob := make([][]float64, len(dist))
 	for x := range dist {
-		sum := 0.0
 		for y := range dist {
 			prob[x] = append(prob[x], math.Exp(-a*dist[x][y]))
-			sum += prob[x][y]
-		}
-		for y := range dist {
-			prob[x][y] /= sum
 		}
 	}
 	return newToy(name, prob, dist)
@@ -201,15 +191,13 @@ func (c toy) every(n, m int, f func(p, q []float64, d float64)) {
 
 func toys() []toy {
 	r := random.Seeded(7)
-	clusters := func(intra float64) [][]float64 {
-		return [][]float64{{0, intra, 1, 1}, {intra, 0, 1, 1}, {1, 1, 0, intra}, {1, 1, intra, 0}}
-	}
+	clusters := [][]float64{{0, 0.3, 1, 1}, {0.3, 0, 1, 1}, {1, 1, 0, 0.3}, {1, 1, 0.3, 0}}
 	two := [][]float64{{0, 1}, {1, 0}}
 	three := [][]float64{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}}
 	line := [][]float64{{0, 0.5, 1}, {0.5, 0, 0.5}, {1, 0.5, 0}}
 	all := []toy{
 		respond("binary", 0.5, two), respond("binary", 2, two), respond("ternary", 1.5, three),
-		respond("line", 2, line), respond("clusters", 1, clusters(0.3)),
+		respond("line", 2, line), respond("clusters", 1, clusters),
 	}
 	for i := range 8 {
 		all = append(all, randomToy(r, 2+i%2, 2+i%3, 3))
@@ -318,7 +306,7 @@ func TestShuffle_PrivateAmongManyBits(t *testing.T) {
 				u := s.joint(t)
 				levels := map[Theorem]float64{
 					Theorem44:   u.theorem44(math.Log(delta)),
-					u.theorem(): levelOf(u, math.Log(delta), u.pure()),
+					u.theorem(): testkit.Must(u.level(bg, math.Log(delta), u.pure())),
 				}
 				if levels[Theorem44] < math.Inf(1) {
 					theorem++

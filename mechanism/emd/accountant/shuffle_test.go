@@ -40,7 +40,7 @@ func TestItemDelta_KnownAnswers(t *testing.T) {
 // next to 1 and what is left of its rounding is 1-tau's.
 func TestItemDelta_IsNotBelowTheFormula(t *testing.T) {
 	r := random.Seeded(41)
-	f := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+	f := wide
 	exp := func(x *big.Float) *big.Float { v, _ := exact.ExpBounds(x, 300); return v }
 	tanhHalf := func(e *big.Float) *big.Float { return f(0).Quo(f(0).Sub(e, f(1)), f(0).Add(e, f(1))) }
 	for range 300 {
@@ -110,7 +110,7 @@ func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
 		{joint{alpha0: 2, items: 1, others: 1000, clones: MetricRandomizer}, 1.999},
 		{joint{alpha0: 2, items: 1, others: 100, clones: MetricRandomizer}, 1.99},
 	} {
-		top := supOf(c.b, c.alpha, func(best, bound float64) bool { return false })
+		top := testkit.Must(c.b.sup(bg, c.alpha, nil, func(best, bound float64) bool { return false }))
 		s := &supremum{joint: c.b, alpha: c.alpha, best: math.Inf(-1)}
 		const n = 400
 		var pts []*point
@@ -229,36 +229,6 @@ func TestTheorem44_KnownAnswers(t *testing.T) {
 	}
 }
 
-// The three questions answer each other.
-func TestShuffle_RoundTrips(t *testing.T) {
-	for _, s := range []ask{
-		{Records: 1000, Items: 1000, Alpha0: 0.05, Delta: 1e-6, Diameter: 1},
-		{Records: 1e5, Items: 10, Alpha0: 1, Delta: 1e-30, Diameter: 1},
-		{Records: 1e7, Items: 50, Alpha0: 1.5, Delta: 1e-12, Diameter: 3},
-		{Records: 1e6, Items: 1, Alpha0: 2, Delta: 1e-9, Diameter: 1},
-		{Records: 1e5, Items: 1, Alpha0: 3, Delta: 1e-9, Clones: MetricRandomizer, Diameter: 1},
-		{Records: 1e5, Items: 8, Alpha0: 3, Delta: 1e-9, Clones: MetricRandomizer, MinDistance: 0.25, Diameter: 1},
-	} {
-		level := testkit.Must(s.level())
-		at := s
-		at.Alpha, at.Delta = level.Alpha, 0
-		delta := testkit.Must(at.delta())
-		tol := 1e-6
-		if s.Items == 1 && s.Clones == MetricRandomizer {
-			tol = 1e-3
-		}
-		if math.Abs(delta.Delta/s.Delta-1) > tol || delta.Theorem != level.Theorem {
-			t.Errorf("%+v: level %v, there delta %v", s, level, delta)
-		}
-		at = s
-		at.Alpha, at.Alpha0 = level.Alpha, 0
-		budget := testkit.Must(at.budget())
-		if math.Abs(budget.Alpha0/s.Alpha0-1) > max(1e-8, tol/100) {
-			t.Errorf("%+v: level %v, there budget %v", s, level, budget)
-		}
-	}
-}
-
 // More records, a lower level of the channel, a larger delta and fewer items
 // can only help, and so can assuming more of the clones.
 func TestShuffle_Monotone(t *testing.T) {
@@ -318,7 +288,7 @@ func TestShuffle_ChoosesTheBest(t *testing.T) {
 				each := map[Theorem]float64{
 					PureComposition: u.pure(),
 					Theorem44:       u.theorem44(math.Log(s.Delta)),
-					u.theorem():     levelOf(u, math.Log(s.Delta), u.pure()),
+					u.theorem():     testkit.Must(u.level(bg, math.Log(s.Delta), u.pure())),
 				}
 				for b, v := range each {
 					if got.Alpha > v*(1+2*rootTol) {
