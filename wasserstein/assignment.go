@@ -67,11 +67,10 @@ func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, e
 	if err := fault.Memory(op, assignment.Bytes(n, m), 1); err != nil {
 		return nil, err
 	}
-	workers := 0
-	if o != nil {
-		workers = o.Workers
+	if o == nil {
+		o = new(AssignmentOptions)
 	}
-	r, err := match(ctx, n, m, costRows(c), workers)
+	r, err := match(ctx, n, m, costRows(c), o.Workers)
 	var bad *rows.BadCost
 	if errors.As(err, &bad) {
 		err = &fault.ValueError{Op: op, Arg: fmt.Sprintf("cost[%d]", bad.I), Index: bad.J, Value: bad.Value, Want: "a finite number of size at most 2^960"}

@@ -1,11 +1,11 @@
 package wasserstein
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -77,17 +77,13 @@ func Certify(ctx context.Context, c Cost, mu, nu []float64, plan []Flow, v []flo
 	if v == nil {
 		v = make([]float64, m)
 	}
-	if len(v) != m {
-		return nil, &fault.SizeError{Op: op, Arg: "v", Got: len(v), Want: strconv.Itoa(m)}
-	}
-	if err := fault.AllFinite(op, "v", v); err != nil {
+	if err := cmp.Or(checkLen(op, "v", len(v), m), fault.AllFinite(op, "v", v)); err != nil {
 		return nil, err
 	}
-	workers := 0
-	if o != nil {
-		workers = o.Workers
+	if o == nil {
+		o = new(CertifyOptions)
 	}
-	return certify(ctx, op, c, mu, nu, plan, slices.Clone(v), workers)
+	return certify(ctx, op, c, mu, nu, plan, slices.Clone(v), o.Workers)
 }
 
 // certify is Certify for checked arguments; it keeps v.

@@ -1,6 +1,7 @@
 package wasserstein
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -68,10 +69,8 @@ func (c *costFunc) At(i, j int) float64 { return c.at(i, j) }
 // [*metric.ValueError]. The lists are not copied.
 func Distances(f metric.Finite, a, b []int) (Cost, error) {
 	const op = "wasserstein: Distances"
-	if err := fault.Indices(op, "a", a, fault.Len(f)); err != nil {
-		return nil, err
-	}
-	if err := fault.Indices(op, "b", b, fault.Len(f)); err != nil {
+	n := fault.Len(f)
+	if err := cmp.Or(fault.Indices(op, "a", a, n), fault.Indices(op, "b", b, n)); err != nil {
 		return nil, err
 	}
 	return CostFunc(len(a), len(b), func(i, j int) float64 { return f.Distance(a[i], b[j]) }), nil

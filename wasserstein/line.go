@@ -34,10 +34,7 @@ const lineMax = 1e300
 // O(n log n), and O(n) for sorted x.
 func W1Line(x, mu, nu []float64) (float64, error) {
 	const op = "wasserstein: W1Line"
-	if err := lineCheck(op, "x", x); err != nil {
-		return 0, err
-	}
-	if err := checkMeasures(op, mu, nu, len(x), len(x), true); err != nil {
+	if err := cmp.Or(lineCheck(op, "x", x), checkMeasures(op, mu, nu, len(x), len(x), true)); err != nil {
 		return 0, err
 	}
 	order := lineOrder(x)
@@ -57,13 +54,7 @@ func W1Line(x, mu, nu []float64) (float64, error) {
 // [W1Line]. O((n+m) log(n+m)).
 func W1LineBetween(x, mu, y, nu []float64) (float64, error) {
 	const op = "wasserstein: W1LineBetween"
-	if err := lineCheck(op, "x", x); err != nil {
-		return 0, err
-	}
-	if err := lineCheck(op, "y", y); err != nil {
-		return 0, err
-	}
-	if err := checkMeasures(op, mu, nu, len(x), len(y), true); err != nil {
+	if err := cmp.Or(lineCheck(op, "x", x), lineCheck(op, "y", y), checkMeasures(op, mu, nu, len(x), len(y), true)); err != nil {
 		return 0, err
 	}
 	ox, oy := lineOrder(x), lineOrder(y)
@@ -99,10 +90,7 @@ func W1LineBetween(x, mu, y, nu []float64) (float64, error) {
 // otherwise two sorts, one on each core: of []float64 by radix.
 func W1Samples[T constraints.Integer | constraints.Float](a, b []T) (float64, error) {
 	const op = "wasserstein: W1Samples"
-	if err := lineCheck(op, "a", a); err != nil {
-		return 0, err
-	}
-	if err := lineCheck(op, "b", b); err != nil {
+	if err := cmp.Or(lineCheck(op, "a", a), lineCheck(op, "b", b)); err != nil {
 		return 0, err
 	}
 	samples := [2][]T{a, b}

@@ -1,11 +1,14 @@
 package wasserstein
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
+	"gonum.org/v1/gonum/floats"
 )
 
 // MassError reports two measures of different total mass: no plan moves one
@@ -39,30 +42,14 @@ func total(w []float64) float64 {
 // checkMeasures checks that mu and nu are weights on n and m points, finite, >=
 // 0 unless signed, and of equal total mass up to massTol.
 func checkMeasures(op string, mu, nu []float64, n, m int, signed bool) error {
-	size := 0.0
-	for _, a := range []struct {
-		arg string
-		w   []float64
-		n   int
-	}{{"mu", mu, n}, {"nu", nu, m}} {
-		if err := fault.Empty(op, a.arg, len(a.w)); err != nil {
-			return err
-		}
-		if len(a.w) != a.n {
-			return &fault.SizeError{Op: op, Arg: a.arg, Got: len(a.w), Want: fmt.Sprint(a.n)}
-		}
-		check := fault.AllNonNegative
-		if signed {
-			check = fault.AllFinite
-		}
-		if err := check(op, a.arg, a.w); err != nil {
-			return err
-		}
-		for _, v := range a.w {
-			size += math.Abs(v)
-		}
+	check := fault.AllNonNegative
+	if signed {
+		check = fault.AllFinite
 	}
-	tm, tn := total(mu), total(nu)
+	if err := cmp.Or(checkWeights(op, "mu", mu, n, check), checkWeights(op, "nu", nu, m, check)); err != nil {
+		return err
+	}
+	tm, tn, size := total(mu), total(nu), floats.Norm(mu, 1)+floats.Norm(nu, 1)
 	tol := massTol(n+m, size)
 	if !(math.Abs(tm-tn) <= tol) || math.IsInf(size, 1) {
 		return &MassError{op, tm, tn, tol}
@@ -72,33 +59,31 @@ func checkMeasures(op string, mu, nu []float64, n, m int, signed bool) error {
 
 // checkSigned checks that g holds n finite weights of finite total variation.
 func checkSigned(op string, g []float64, n int) error {
-	if err := fault.Empty(op, "g", len(g)); err != nil {
+	if err := checkWeights(op, "g", g, n, fault.AllFinite); err != nil {
 		return err
 	}
-	if len(g) != n {
-		return &fault.SizeError{Op: op, Arg: "g", Got: len(g), Want: fmt.Sprint(n)}
-	}
-	if err := fault.AllFinite(op, "g", g); err != nil {
-		return err
-	}
-	size := 0.0
-	for _, w := range g {
-		size += math.Abs(w)
-	}
-	if math.IsInf(size, 1) {
+	if size := floats.Norm(g, 1); math.IsInf(size, 1) {
 		return fault.Value(op, "total variation of g", size, "a finite number")
+	}
+	return nil
+}
+
+// checkWeights checks that w holds one or more weights, n of them, that pass check.
+func checkWeights(op, arg string, w []float64, n int, check func(op, arg string, w []float64) error) error {
+	return cmp.Or(fault.Empty(op, arg, len(w)), checkLen(op, arg, len(w), n), check(op, arg, w))
+}
+
+// checkLen checks the length of an argument.
+func checkLen(op, arg string, n, want int) error {
+	if n != want {
+		return &fault.SizeError{Op: op, Arg: arg, Got: n, Want: fmt.Sprint(want)}
 	}
 	return nil
 }
 
 // isProbability reports whether g is a probability measure up to rounding.
 func isProbability(g []float64) bool {
-	for _, w := range g {
-		if w < 0 {
-			return false
-		}
-	}
-	return math.Abs(total(g)-1) <= massTol(len(g), 1)
+	return slices.Min(g) >= 0 && math.Abs(total(g)-1) <= massTol(len(g), 1)
 }
 
 func gcd(a, b int64) int64 {

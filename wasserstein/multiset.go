@@ -1,9 +1,10 @@
 package wasserstein
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math"
+	"maps"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -32,16 +33,9 @@ import (
 // stored.
 func DistanceEM(ctx context.Context, f metric.Finite, a, b []int) (float64, error) {
 	const op = "wasserstein: DistanceEM"
-	if err := fault.Empty(op, "a", len(a)); err != nil {
-		return 0, err
-	}
-	if err := fault.Empty(op, "b", len(b)); err != nil {
-		return 0, err
-	}
-	if err := fault.Indices(op, "a", a, fault.Len(f)); err != nil {
-		return 0, err
-	}
-	if err := fault.Indices(op, "b", b, fault.Len(f)); err != nil {
+	n := fault.Len(f)
+	if err := cmp.Or(fault.Empty(op, "a", len(a)), fault.Empty(op, "b", len(b)),
+		fault.Indices(op, "a", a, n), fault.Indices(op, "b", b, n)); err != nil {
 		return 0, err
 	}
 	na, nb := int64(len(a)), int64(len(b))
@@ -74,23 +68,15 @@ type multisetMass struct {
 // multisetDifference returns the positive and the negative part of wa times the
 // counts of a minus wb times the counts of b, in ascending order of points.
 func multisetDifference(a, b []int, wa, wb int64) (x, y []multisetMass) {
-	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
-	for len(a)+len(b) > 0 {
-		p := math.MaxInt
-		if len(a) > 0 {
-			p = a[0]
-		}
-		if len(b) > 0 {
-			p = min(p, b[0])
-		}
-		d := int64(0)
-		for ; len(a) > 0 && a[0] == p; a = a[1:] {
-			d += wa
-		}
-		for ; len(b) > 0 && b[0] == p; b = b[1:] {
-			d -= wb
-		}
-		if d > 0 {
+	mass := map[int]int64{}
+	for _, p := range a {
+		mass[p] += wa
+	}
+	for _, p := range b {
+		mass[p] -= wb
+	}
+	for _, p := range slices.Sorted(maps.Keys(mass)) {
+		if d := mass[p]; d > 0 {
 			x = append(x, multisetMass{p, d})
 		} else if d < 0 {
 			y = append(y, multisetMass{p, -d})

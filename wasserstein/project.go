@@ -1,6 +1,7 @@
 package wasserstein
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -151,10 +152,7 @@ func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOption
 // [*metric.ValueError]. O(n log n).
 func ProjectLine(x, g []float64) (p []float64, dist float64, err error) {
 	const op = "wasserstein: ProjectLine"
-	if err := lineCheck(op, "x", x); err != nil {
-		return nil, 0, err
-	}
-	if err := checkSigned(op, g, len(x)); err != nil {
+	if err := cmp.Or(lineCheck(op, "x", x), checkSigned(op, g, len(x))); err != nil {
 		return nil, 0, err
 	}
 	if isProbability(g) {
@@ -202,17 +200,11 @@ func ProjectLine(x, g []float64) (p []float64, dist float64, err error) {
 // [*metric.SizeError] and [*metric.ValueError]. O(n log n).
 func IsotonicL1(g, w []float64, lo, hi float64) ([]float64, error) {
 	const op = "wasserstein: IsotonicL1"
-	if err := lineSize(op, "g", len(g)); err != nil {
-		return nil, err
-	}
-	if err := fault.AllFinite(op, "g", g); err != nil {
-		return nil, err
-	}
 	if w == nil {
 		w = slices.Repeat([]float64{1}, len(g))
 	}
-	if len(w) != len(g) {
-		return nil, &fault.SizeError{Op: op, Arg: "w", Got: len(w), Want: fmt.Sprint(len(g))}
+	if err := cmp.Or(lineSize(op, "g", len(g)), fault.AllFinite(op, "g", g), checkLen(op, "w", len(w), len(g))); err != nil {
+		return nil, err
 	}
 	for k, v := range w {
 		if !(v >= 0 && v <= math.MaxFloat64/2) { // a slope changes by 2v
@@ -283,13 +275,7 @@ func ProjectTree(t *metric.Tree, g []float64) (p []float64, dist float64, err er
 // Wolfe and Crowder 1974); no allocation where dst is large enough.
 func ProjectSimplex(g []float64, total float64, dst []float64) ([]float64, error) {
 	const op = "wasserstein: ProjectSimplex"
-	if err := fault.Empty(op, "g", len(g)); err != nil {
-		return nil, err
-	}
-	if err := fault.AllFinite(op, "g", g); err != nil {
-		return nil, err
-	}
-	if err := fault.NonNegative(op, "total", total); err != nil {
+	if err := cmp.Or(fault.Empty(op, "g", len(g)), fault.AllFinite(op, "g", g), fault.NonNegative(op, "total", total)); err != nil {
 		return nil, err
 	}
 	return project.Simplex(g, total, slices.Grow(dst[:0], len(g))[:len(g)]), nil

@@ -1,6 +1,7 @@
 package wasserstein
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -40,10 +41,7 @@ func W1Tree(t *metric.Tree, mu, nu []float64) (float64, error) {
 func W1TreeNodes(t *metric.Tree, mu, nu []float64) (float64, error) {
 	const op = "wasserstein: W1TreeNodes"
 	n := fault.Len(t)
-	if err := fault.Empty(op, "t", n); err != nil {
-		return 0, err
-	}
-	if err := checkMeasures(op, mu, nu, n, n, true); err != nil {
+	if err := cmp.Or(fault.Empty(op, "t", n), checkMeasures(op, mu, nu, n, n, true)); err != nil {
 		return 0, err
 	}
 	return treeCost(t, treeBelow(t, nil, mu, nu)), nil
@@ -92,10 +90,7 @@ func treeCost(t *metric.Tree, below []exact.DD) float64 {
 func W1Ultrametric(u *metric.Ultrametric, mu, nu []float64) (float64, error) {
 	const op = "wasserstein: W1Ultrametric"
 	n := fault.Len(u)
-	if err := fault.Empty(op, "u", n); err != nil {
-		return 0, err
-	}
-	if err := checkMeasures(op, mu, nu, n, n, true); err != nil {
+	if err := cmp.Or(fault.Empty(op, "u", n), checkMeasures(op, mu, nu, n, n, true)); err != nil {
 		return 0, err
 	}
 	order, heights := u.Order(), u.Heights()
@@ -129,10 +124,7 @@ func W1Ultrametric(u *metric.Ultrametric, mu, nu []float64) (float64, error) {
 func W1Clustered(c *metric.Clustered, mu, nu []float64) (float64, error) {
 	const op = "wasserstein: W1Clustered"
 	n := fault.Len(c)
-	if err := fault.Empty(op, "c", n); err != nil {
-		return 0, err
-	}
-	if err := checkMeasures(op, mu, nu, n, n, true); err != nil {
+	if err := cmp.Or(fault.Empty(op, "c", n), checkMeasures(op, mu, nu, n, n, true)); err != nil {
 		return 0, err
 	}
 	var points, clusters exact.DD

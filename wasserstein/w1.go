@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -223,8 +222,8 @@ func (t *transport) problem(ctx context.Context) (*simplex.Problem, error) {
 		at  []int
 		n   int
 	}{{"U", t.opt.U, t.src.at, len(t.mu)}, {"V", t.opt.V, t.dst.at, len(t.nu)}} {
-		if len(side.w) != side.n {
-			return nil, &fault.SizeError{Op: t.op, Arg: side.arg, Got: len(side.w), Want: strconv.Itoa(side.n)}
+		if err := checkLen(t.op, side.arg, len(side.w), side.n); err != nil {
+			return nil, err
 		}
 		for i, x := range side.w {
 			if !(x >= -valueMax && x <= valueMax) {

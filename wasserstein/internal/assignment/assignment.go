@@ -6,6 +6,7 @@ package assignment
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
@@ -44,11 +45,8 @@ func survey(ctx context.Context, n, m int, costs rows.Func, workers int) ([]floa
 	size := max(rows.Chunk, (n+15)/16)
 	parts := make([]part, (n+size-1)/size)
 	err := parallel.Chunks(ctx, n, size, workers, nil, func(c, lo, hi int) {
-		p := part{make([]float64, m), make([]int32, m), -1}
+		p := part{slices.Repeat([]float64{math.Inf(1)}, m), make([]int32, m), -1}
 		buf := make([]float64, m)
-		for j := range p.least {
-			p.least[j] = math.Inf(1)
-		}
 		for i := lo; i < hi && p.bad < 0; i++ {
 			row := costs(i, buf)
 			worst := uint64(0) // NaN and Inf have the largest bit patterns

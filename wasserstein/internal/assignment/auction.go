@@ -49,13 +49,9 @@ func (s *solver) auction(ctx context.Context, free []int32) ([]int32, error) {
 			i := free[len(free)-1]
 			j, c, r1, _, _, r2 := s.twoLeast(i)
 			s.v[j] -= (r2 - r1) + eps
-			old := s.row[j]
-			s.row[j], s.col[i], s.paid[i] = i, int32(j), c
-			if old >= 0 {
-				s.col[old] = -1
-				free[len(free)-1] = old
-			} else {
-				free = free[:len(free)-1]
+			free = free[:len(free)-1]
+			if old := s.match(i, j, c); old >= 0 {
+				free = append(free, old)
 			}
 		}
 		eps /= stepRatio

@@ -3,6 +3,7 @@ package assignment
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/heap"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
@@ -55,23 +56,14 @@ func newSolver(n, m int, rows rows.Func) *solver {
 		n: n, m: m, rows: rows,
 		buf:    make([]float64, m),
 		v:      make([]float64, m),
-		col:    make([]int32, n),
-		row:    make([]int32, m),
+		col:    slices.Repeat([]int32{-1}, n),
+		row:    slices.Repeat([]int32{-1}, m),
 		paid:   make([]float64, n),
 		lists:  make([]list, n),
-		dist:   make([]float64, m+n),
+		dist:   slices.Repeat([]float64{math.Inf(1)}, m+n),
 		pred:   make([]int32, m),
 		via:    make([]float64, m),
 		offset: make([]float64, n),
-	}
-	for k := range s.dist {
-		s.dist[k] = math.Inf(1)
-	}
-	for i := range s.col {
-		s.col[i] = -1
-	}
-	for j := range s.row {
-		s.row[j] = -1
 	}
 	s.heap = heap.New(s.dist)
 	return s
@@ -127,41 +119,37 @@ func (s *solver) reduceColumns(least []float64, arg []int32) {
 // those whose columns of least cost tie and are all taken.
 func (s *solver) reduceRows(free []int32) []int32 {
 	for range reduceRounds {
-		free = s.reduceRowsOnce(free)
+		next, steps := free[:0], maxSteps*s.n
+		for _, i := range free {
+			for ; i >= 0 && steps > 0; steps-- {
+				j1, c1, r1, j2, c2, r2 := s.twoLeast(i)
+				if lower := s.v[j1] - (r2 - r1); lower < s.v[j1] {
+					s.v[j1] = lower
+				} else if s.row[j1] >= 0 {
+					if j2 < 0 || s.row[j2] >= 0 { // a tie, and no free column
+						break
+					}
+					j1, c1 = j2, c2
+				}
+				i = s.match(i, j1, c1)
+			}
+			if i >= 0 {
+				next = append(next, i)
+			}
+		}
+		free = next
 	}
 	return free
 }
 
-func (s *solver) reduceRowsOnce(free []int32) []int32 {
-	next := free[:0]
-	steps := maxSteps * s.n
-	for _, i := range free {
-		for i >= 0 {
-			if steps == 0 {
-				next = append(next, i)
-				break
-			}
-			steps--
-			j1, c1, r1, j2, c2, r2 := s.twoLeast(i)
-			lower := s.v[j1] - (r2 - r1)
-			fell := lower < s.v[j1]
-			if fell {
-				s.v[j1] = lower
-			} else if s.row[j1] >= 0 {
-				if j2 < 0 || s.row[j2] >= 0 { // a tie, and no free column
-					next = append(next, i)
-					break
-				}
-				j1, c1 = j2, c2
-			}
-			old := s.row[j1]
-			s.row[j1], s.col[i], s.paid[i] = i, int32(j1), c1
-			if i = old; i >= 0 {
-				s.col[i] = -1
-			}
-		}
+// match gives column j at cost c to row i, and returns the row that had it or -1.
+func (s *solver) match(i int32, j int, c float64) (old int32) {
+	old = s.row[j]
+	s.row[j], s.col[i], s.paid[i] = i, int32(j), c
+	if old >= 0 {
+		s.col[old] = -1
 	}
-	return next
+	return old
 }
 
 // augment matches the free row f along a shortest path in reduced costs to a

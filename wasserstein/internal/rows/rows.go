@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -85,15 +86,11 @@ func Slack(c, v []float64) float64 {
 // takes the minimum over its own rows, so the result does not depend on their
 // number.
 func Potentials(ctx context.Context, rows Func, n, m, workers int, v []float64, u func(i int, row []float64) float64) error {
-	for j := range v {
-		v[j] = math.Inf(1)
-	}
+	unknown := slices.Repeat([]float64{math.Inf(1)}, m)
+	copy(v, unknown)
 	var mu sync.Mutex
 	return parallel.Chunks(ctx, n, Chunk, workers, nil, func(_, lo, hi int) {
-		buf, least := make([]float64, m), make([]float64, m)
-		for j := range least {
-			least[j] = math.Inf(1)
-		}
+		buf, least := make([]float64, m), slices.Clone(unknown)
 		for i := lo; i < hi; i++ {
 			row := rows(i, buf)
 			low := u(i, row)

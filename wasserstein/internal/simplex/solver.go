@@ -154,18 +154,7 @@ func (s *solver) price() error {
 		list := found[i*mostAdded : i*mostAdded : (i+1)*mostAdded]
 		for j, c := range row[:len(pi)] {
 			if r := c - u + pi[j]; r < limit {
-				if len(list) == mostAdded {
-					list = list[:mostAdded-1]
-				}
-				p := len(list)
-				list = list[:p+1]
-				for ; p > 0 && list[p-1].c > r; p-- {
-					list[p] = list[p-1]
-				}
-				list[p] = arc{int32(i), int32(s.n + j), r}
-				if len(list) == mostAdded {
-					limit = list[mostAdded-1].c
-				}
+				list, limit = insert(list, arc{int32(i), int32(s.n + j), r}, limit)
 			}
 		}
 		for k := range list {

@@ -39,23 +39,11 @@ func (s *solver) shortlist() error {
 			bad[i] = &rows.BadCost{I: i, J: j, Value: row[j]}
 			return
 		}
-		list := s.arcs[i*k : i*k : (i+1)*k]
-		limit := math.Inf(1)
+		list, limit := s.arcs[i*k:i*k:(i+1)*k], math.Inf(1)
 		scan := func(lo, hi int) {
 			for j, c := range row[lo:hi] {
 				if c -= v[lo+j]; c < limit {
-					if len(list) == k {
-						list = list[:k-1]
-					}
-					p := len(list)
-					list = list[:p+1]
-					for ; p > 0 && list[p-1].c > c; p-- {
-						list[p] = list[p-1]
-					}
-					list[p] = arc{int32(i), int32(s.n + lo + j), c}
-					if len(list) == k {
-						limit = list[k-1].c
-					}
+					list, limit = insert(list, arc{int32(i), int32(s.n + lo + j), c}, limit)
 				}
 			}
 		}
@@ -75,6 +63,21 @@ func (s *solver) shortlist() error {
 		}
 	}
 	return nil
+}
+
+// insert puts a into a list that ascends by c, of which it keeps as many as there
+// is room for. A full list gives a new limit: no arc from there on would stay.
+func insert(list []arc, a arc, limit float64) ([]arc, float64) {
+	p := min(len(list), cap(list)-1)
+	list = list[:p+1]
+	for ; p > 0 && list[p-1].c > a.c; p-- {
+		list[p] = list[p-1]
+	}
+	list[p] = a
+	if len(list) == cap(list) {
+		limit = list[len(list)-1].c
+	}
+	return list, limit
 }
 
 // greedy returns the basis that takes arcs by reduced cost as they come: first
