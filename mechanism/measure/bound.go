@@ -64,7 +64,7 @@ func (s *Synthesizer[P]) Bound(ctx context.Context, records float64, o *BoundOpt
 	if err := fault.Positive(op, "records", records); err != nil {
 		return Bound{}, err
 	}
-	return s.p.bound(ctx, op, records, orZero(o), s.d.sample, func(f metric.Finite) (entropy.MeasureBound, error) {
+	return s.p.bound(ctx, op, records, orZero(o), func(f metric.Finite) (entropy.MeasureBound, error) {
 		// Replacing a record is removing one and adding another.
 		level := s.p.loss
 		if s.p.opt.Relation == AddRemoveOne {
@@ -80,7 +80,7 @@ func (m *Measure) Bound(ctx context.Context, o *BoundOptions) (Bound, error) {
 	if err := m.check(op); err != nil {
 		return Bound{}, err
 	}
-	return m.p.bound(ctx, op, 1, orZero(o), m.sample, func(f metric.Finite) (entropy.MeasureBound, error) {
+	return m.p.bound(ctx, op, 1, orZero(o), func(f metric.Finite) (entropy.MeasureBound, error) {
 		return entropy.PrivateMeasureBound(ctx, f, m.p.loss)
 	})
 }
@@ -90,17 +90,8 @@ func (m *Measure) Bound(ctx context.Context, o *BoundOptions) (Bound, error) {
 // because the proof lets the output be anywhere.
 const lowerCells = 1024
 
-func (d *Domain[P]) sample() (metric.Finite, error) {
-	n := min(d.cells, lowerCells)
-	pts := make([]P, n)
-	for i := range pts {
-		pts[i] = d.point(d.height(), d.cells/n*i+d.cells%n*i/n)
-	}
-	return metric.NewPoints(pts, metric.Func[P](d.metric))
-}
-
-// bound takes what gives the points and, of them, the lower bound.
-func (p *plan) bound(ctx context.Context, op string, mass float64, opt BoundOptions, points func() (metric.Finite, error), lower func(metric.Finite) (entropy.MeasureBound, error)) (Bound, error) {
+// bound takes what gives the lower bound for some points.
+func (p *plan) bound(ctx context.Context, op string, mass float64, opt BoundOptions, lower func(metric.Finite) (entropy.MeasureBound, error)) (Bound, error) {
 	signed := p.signedCost() / mass
 	b := Bound{Signed: signed, Nearest: 2 * signed, Simulated: math.NaN(), StdErr: math.NaN(), Lower: math.NaN(), Resolution: p.resolution}
 	if opt.Draws < 0 {
@@ -126,7 +117,7 @@ func (p *plan) bound(ctx context.Context, op string, mass float64, opt BoundOpti
 	if b.Lower = 0; p.loss == 0 { // one cell
 		return b, nil
 	}
-	f, err := points()
+	f, err := p.points(lowerCells)
 	if err != nil {
 		return Bound{}, err
 	}

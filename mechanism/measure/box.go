@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/metric"
 )
 
 // Column is one coordinate of a box: a number in a range, or a category.
@@ -80,7 +79,7 @@ func (o *BoxOptions) check(op string) error {
 		return fault.Value(op, "Outside", float64(o.Outside), "Clip or Refuse")
 	}
 	if o.Splits == nil {
-		return o.size().check(op, "Depth or Splits")
+		return nil
 	}
 	const want = "0 where Splits are given"
 	switch {
@@ -93,13 +92,6 @@ func (o *BoxOptions) check(op string) error {
 	}
 	return nil
 }
-
-func (o *BoxOptions) size() size { return size{o.Signal, o.Depth, o.Arity} }
-
-// unfolding says whether a domain's tree is made at once or on demand.
-type unfolding bool
-
-const lazy unfolding = true
 
 // NewBox returns a product of columns cut into cells: points of R^d, or rows
 // with numbers and categories. A record is one number a column, as many as
@@ -128,20 +120,19 @@ func NewBox(columns []Column, o *BoxOptions) (*Domain[[]float64], error) {
 		return nil, err
 	}
 	var err error
-	b := &box{p: opt.P, refuse: opt.Outside == Refuse, columns: append([]Column(nil), columns...)}
-	ext := make([]extent, len(columns))
+	b := &box{p: opt.P, refuse: opt.Outside == Refuse, columns: slices.Clone(columns), ext: make([]extent, len(columns))}
 	for i := range b.columns {
-		if ext[i], err = b.columns[i].check(op, i); err != nil {
+		if b.ext[i], err = b.columns[i].check(op, i); err != nil {
 			return nil, err
 		}
 	}
 	splits := opt.Splits
 	if splits == nil {
-		cells, h, err := opt.size().plan(op, ext)
+		cells, h, err := size{opt.Signal, opt.Depth, opt.Arity}.plan(op, "Depth or Splits", b.ext)
 		if err != nil {
 			return nil, err
 		}
-		splits = separate(ext, planLevels(ext, cells, h))
+		splits = separate(b.ext, planLevels(b.ext, cells, h))
 	}
 	if b.grid, err = newGrid(op, splits, len(columns)); err != nil {
 		return nil, err
@@ -164,13 +155,14 @@ func NewBox(columns []Column, o *BoxOptions) (*Domain[[]float64], error) {
 			return nil, &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(n), Want: fmt.Sprintf("%d parts in all, one a category", c.Categories)}
 		}
 	}
-	return b.domain(op, ext, unfolding(opt.Lazy))
+	return b.domain(op, opt.Lazy)
 }
 
 // box is what the methods of a box's domain close over.
 type box struct {
 	*grid
 	columns []Column
+	ext     []extent
 	p       float64
 	refuse  bool
 }
@@ -238,61 +230,47 @@ func (c *Column) check(op string, i int) (extent, error) {
 	return extent{length: length}, nil
 }
 
-func (b *box) domain(op string, ext []extent, unfold unfolding) (*Domain[[]float64], error) {
-	a := &arrangement{what: fmt.Sprintf("box of %d columns", len(b.columns))}
-	if len(b.columns) == 1 {
-		a.what = "box of 1 column"
-	}
-	if len(b.columns) > 1 {
-		a.sides = b.parts[len(b.splits)]
-	}
-	if err := a.setRegular(op, b.grid, unfold); err != nil {
+func (b *box) domain(op string, lazy bool) (*Domain[[]float64], error) {
+	a, err := b.arrange(op, lazy, b.diameter, b.spread)
+	if err != nil {
 		return nil, err
 	}
-	g := &boxGeometry{b.grid, ext, b.p}
-	a.shape, a.children = g.shapes(g.diameter, g.spread), g.children
-	a.resolution, a.diameter = g.halfCell(), g.acrossPoints()
+	a.what = "box of 1 column"
+	if len(b.columns) > 1 {
+		a.what, a.sides = fmt.Sprintf("box of %d columns", len(b.columns)), b.parts[len(b.splits)]
+	}
+	a.resolution, a.diameter = b.halfCell(), b.acrossPoints()
 	a.apart = len(b.splits)
-	for l := len(b.parts) - 1; l >= 0 && b.categoriesApart(l); l-- {
-		a.apart = l
+	for a.apart > 0 && b.categoriesApart(a.apart-1) {
+		a.apart--
 	}
 	numeric := 0
-	for _, e := range ext {
-		if e.categories == 0 {
+	bounds := make([]float64, 0, 4*len(b.columns))
+	for _, c := range b.columns {
+		if c.Categories == 0 {
 			numeric++
 		}
+		bounds = append(bounds, c.Lo, c.Hi, float64(c.Categories), c.Weight)
 	}
 	if numeric > 1 {
 		a.exponent = 0.25
 	}
-	if unfold != lazy && len(b.columns) == 1 && numeric == 1 {
+	if !lazy && len(b.columns) == 1 && numeric == 1 {
 		a.line = make([]float64, b.cells)
 		for c := range a.line {
-			a.line[c] = (float64(c) + 0.5) / float64(b.cells) * ext[0].length
+			a.line[c] = (float64(c) + 0.5) / float64(b.cells) * b.ext[0].length
 		}
 	}
-	rows := make([]int64, 0, len(b.splits)*len(b.columns))
+	var rows []int64
 	for _, row := range b.splits {
 		for _, n := range row {
 			rows = append(rows, int64(n))
 		}
 	}
-	bounds := make([]float64, 0, 4*len(b.columns))
-	for _, c := range b.columns {
-		bounds = append(bounds, c.Lo, c.Hi, float64(c.Categories), c.Weight)
-	}
 	a.identify(rows, bounds)
-	return &Domain[[]float64]{
-		arrangement: a,
-		locate:      b.locate,
-		point:       func(level, i int) []float64 { return b.at(level, i, nil) },
-		jitter: func(rng *rand.Rand, level, i int) []float64 {
-			rng, done := random.Get(rng)
-			defer done()
-			return b.at(level, i, rng)
-		},
-		metric: b.distance,
-	}, nil
+	d := &Domain[[]float64]{arrangement: a, locate: b.locate, at: b.at, metric: b.distance}
+	a.children = d.firstChildren
+	return d, nil
 }
 
 // categoriesApart tells whether no node of depth l has two categories of a
@@ -335,9 +313,9 @@ func (b *box) locate(x []float64) (int, error) {
 	return leaf, nil
 }
 
-// at returns the center of a node, or a uniform point of it where r is not nil.
+// at returns the center of a node, or a uniform point of it where rng is not nil.
 // Of a node that is no cell, categories may not be apart: it has the first.
-func (b *box) at(level, index int, rng *rand.Rand) []float64 {
+func (b *box) at(rng *rand.Rand, level, index int) []float64 {
 	part := make([]int, len(b.columns))
 	b.decode(level, index, part)
 	x := make([]float64, len(part))
@@ -399,19 +377,12 @@ func (n *norm) value() float64 {
 	return n.top * math.Pow(n.sum, 1/n.p)
 }
 
-// boxGeometry measures the cells of a product of columns.
-type boxGeometry struct {
-	*grid
-	ext []extent
-	p   float64
-}
-
 // sides returns the extents of a node of depth l. A category that is told apart
 // has length 0.
-func (g *boxGeometry) sides(l int) []extent {
-	s := append([]extent(nil), g.ext...)
+func (b *box) sides(l int) []extent {
+	s := slices.Clone(b.ext)
 	for a := range s {
-		switch n := g.parts[l][a]; {
+		switch n := b.parts[l][a]; {
 		case s[a].categories == 0:
 			s[a].length /= float64(n)
 		case n > 1 || s[a].categories == 1:
@@ -421,18 +392,18 @@ func (g *boxGeometry) sides(l int) []extent {
 	return s
 }
 
-func (g *boxGeometry) diameter(l int) float64 {
-	d := norm{p: g.p}
-	for _, e := range g.sides(l) {
+func (b *box) diameter(l int) float64 {
+	d := norm{p: b.p}
+	for _, e := range b.sides(l) {
 		d.add(e.length)
 	}
 	return d.value()
 }
 
 // halfCell is the largest distance of a record to the point of its cell.
-func (g *boxGeometry) halfCell() float64 {
-	d := norm{p: g.p}
-	for _, e := range g.sides(len(g.splits)) {
+func (b *box) halfCell() float64 {
+	d := norm{p: b.p}
+	for _, e := range b.sides(len(b.splits)) {
 		if e.categories == 0 {
 			e.length /= 2
 		}
@@ -443,9 +414,9 @@ func (g *boxGeometry) halfCell() float64 {
 
 // acrossPoints is the largest distance between points of cells, with a margin
 // for its rounding and theirs.
-func (g *boxGeometry) acrossPoints() float64 {
-	d, cell := norm{p: g.p}, g.sides(len(g.splits))
-	for a, e := range g.sides(0) {
+func (b *box) acrossPoints() float64 {
+	d, cell := norm{p: b.p}, b.sides(len(b.splits))
+	for a, e := range b.sides(0) {
 		d.add(e.length - cell[a].length)
 	}
 	return d.value() * roundUp
@@ -463,18 +434,9 @@ func (g *boxGeometry) acrossPoints() float64 {
 // the common center; Var T_g = s m(1-m/K), and the cost is |T_g| times the
 // distance to the center, half the distance between categories for theirs. Both
 // use E|T| <= sqrt(Var T), about 1.25 E|T| for a normal T.
-func (g *boxGeometry) spread(l int) float64 {
-	cuts := append([]int(nil), g.splits[l]...)
-	side := g.sides(l)
-	cut, only := 0, -1
-	for a, n := range cuts {
-		if n > 1 {
-			cut++
-			only = a
-		}
-	}
-	k := float64(g.arities[l])
-	if cut == 1 && side[only].categories == 0 {
+func (b *box) spread(l int) float64 {
+	cuts, side, k := slices.Clone(b.splits[l]), b.sides(l), float64(b.arities[l])
+	if only := slices.Index(cuts, b.arities[l]); only >= 0 && side[only].categories == 0 {
 		sum := 0.0
 		for j := 1.0; j < k; j++ {
 			sum += math.Sqrt(j * (1 - j/k))
@@ -493,7 +455,7 @@ func (g *boxGeometry) spread(l int) float64 {
 			groups *= float64(step[a])
 		}
 		m := k / groups
-		total += float64(nodes * meanOffset(side, step, g.p) * math.Sqrt(m*(1-m/k)) * groups)
+		total += float64(nodes * meanOffset(side, step, b.p) * math.Sqrt(m*(1-m/k)) * groups)
 		for a := range cuts {
 			cuts[a] /= step[a]
 			side[a].length /= float64(step[a])
@@ -536,37 +498,4 @@ func meanOffset(side []extent, step []int, p float64) float64 {
 			return sum / count
 		}
 	}
-}
-
-// children returns the centers of the children of a node of depth l.
-func (g *boxGeometry) children(l int) metric.Finite {
-	return &offsets{g, l}
-}
-
-// offsets is the metric between the children of a node.
-type offsets struct {
-	g *boxGeometry
-	l int
-}
-
-func (o *offsets) Len() int { return o.g.arities[o.l] }
-
-func (o *offsets) Distance(i, j int) float64 {
-	side := o.g.sides(o.l + 1)
-	before := o.g.sides(o.l)
-	d := norm{p: o.g.p}
-	for a := len(side) - 1; a >= 0; a-- {
-		n := o.g.splits[o.l][a]
-		steps := math.Abs(float64(i%n - j%n))
-		i, j = i/n, j/n
-		switch {
-		case o.g.ext[a].categories == 0:
-			d.add(steps * side[a].length)
-		case steps > 0:
-			d.add(before[a].length)
-		default:
-			d.add(0)
-		}
-	}
-	return d.value()
 }

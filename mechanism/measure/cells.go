@@ -16,26 +16,21 @@ type size struct {
 	arity         int
 }
 
-// check refuses a size that says too little or too much; instead names what may
-// be set in place of Signal.
-func (s size) check(op, instead string) error {
+// plan returns how many cells and levels to aim for. Without numeric columns
+// every combination of categories is a cell. Too little and too much said are
+// errors; instead names what may be set in place of Signal.
+func (s size) plan(op, instead string, ext []extent) (cells float64, levels int, err error) {
 	if err := fault.NonNegative(op, "Depth", s.depth); err != nil {
-		return err
+		return 0, 0, err
 	}
 	switch {
 	case s.arity < 0 || s.arity == 1:
-		return fault.Value(op, "Arity", float64(s.arity), "0 or an integer >= 2")
+		return 0, 0, fault.Value(op, "Arity", float64(s.arity), "0 or an integer >= 2")
 	case s.depth > 0 && s.signal != 0:
-		return fault.Value(op, "Signal", s.signal, "0 where Depth is given")
+		return 0, 0, fault.Value(op, "Signal", s.signal, "0 where Depth is given")
 	case s.depth == 0 && fault.Positive(op, "Signal", s.signal) != nil:
-		return fault.Value(op, "Signal", s.signal, "about records*eps, or set "+instead)
+		return 0, 0, fault.Value(op, "Signal", s.signal, "about records*eps, or set "+instead)
 	}
-	return nil
-}
-
-// plan returns how many cells and levels to aim for. Without numeric columns
-// every combination of categories is a cell.
-func (s size) plan(op string, ext []extent) (cells float64, levels int, err error) {
 	var numeric []extent
 	all := 1.0
 	for _, e := range ext {
@@ -70,7 +65,7 @@ func (s size) plan(op string, ext []extent) (cells float64, levels int, err erro
 	if s.arity > 0 {
 		step = math.Log2(float64(s.arity))
 	} else if d == 1 && s.depth == 0 {
-		return math.Exp2(bits), lineLevels(s.signal), nil
+		return math.Exp2(bits), max(1, int(math.Floor(math.Log2(s.signal)/5+0.1))), nil
 	}
 	return math.Exp2(bits), max(1, int(math.Round(bits/step))), nil
 }
@@ -89,13 +84,9 @@ func depthRule(d int, signal float64) float64 {
 	case 2:
 		bits = 2 * math.Floor(bits/2)
 	default:
-		bits = float64(d) * math.Round((bits+2)/float64(max(d, 1)))
+		bits = float64(d) * math.Round((bits+2)/float64(d))
 	}
 	return max(1, bits)
-}
-
-func lineLevels(signal float64) int {
-	return max(1, int(math.Floor(math.Log2(signal)/5+0.1)))
 }
 
 // grid is a tree of product cells: level l divides every cell above it along
@@ -116,14 +107,9 @@ const (
 )
 
 func newGrid(op string, splits [][]int, columns int) (*grid, error) {
-	g := &grid{splits: make([][]int, len(splits)), arities: make([]int, len(splits)), cells: 1}
-	ones := make([]int, columns)
-	for a := range ones {
-		ones[a] = 1
-	}
-	g.parts = append(g.parts, ones)
+	g := &grid{arities: make([]int, len(splits)), parts: [][]int{slices.Repeat([]int{1}, columns)}, cells: 1}
 	for l, s := range splits {
-		g.splits[l] = slices.Clone(s)
+		g.splits = append(g.splits, slices.Clone(s))
 		if len(s) != columns {
 			return nil, &fault.SizeError{Op: op, Arg: fmt.Sprintf("Splits[%d]", l), Got: len(s), Want: fmt.Sprint(columns)}
 		}
@@ -205,10 +191,7 @@ func (e extent) partsAt(t float64) float64 {
 // after level l there are cells^(l/h) cells, of one side t in all columns that
 // are longer than t. Levels that would divide nothing are left out.
 func planLevels(cols []extent, cells float64, h int) [][]int {
-	have := make([]int, len(cols))
-	for a := range have {
-		have[a] = 1
-	}
+	have := slices.Repeat([]int{1}, len(cols))
 	var splits [][]int
 	for l := 1; l <= h; l++ {
 		t := sideFor(cols, math.Pow(cells, float64(l)/float64(h)))
@@ -276,27 +259,20 @@ func sideFor(cols []extent, cells float64) float64 {
 	return math.Exp2(side)
 }
 
-// shapes are those of the nodes of each level.
-func (g *grid) shapes(diameter, spread func(l int) float64) []nodeShape {
-	shape := make([]nodeShape, len(g.splits))
+// arrange returns the arrangement of a grid whose nodes of depth l have the given
+// diameters and spreads; its tree is left out for a lazy domain.
+func (g *grid) arrange(op string, lazy bool, diameter, spread func(l int) float64) (a *arrangement, err error) {
+	if !lazy && g.cells > explicitCells {
+		return nil, &fault.MemoryError{Op: op, Bytes: 80 * float64(g.cells), Limit: 80 * explicitCells}
+	}
+	a = &arrangement{arities: g.arities, cells: g.cells}
 	nodes := 1
 	for l, k := range g.arities {
-		shape[l] = nodeShape{nodes: nodes, arity: k, depth: l, diameter: diameter(l), spread: spread(l)}
+		a.shape = append(a.shape, nodeShape{nodes: nodes, arity: k, depth: l, diameter: diameter(l), spread: spread(l)})
 		nodes *= k
 	}
-	return shape
-}
-
-// setRegular makes the tree of a grid, or leaves it out for a lazy domain.
-func (a *arrangement) setRegular(op string, g *grid, unfold unfolding) error {
-	a.arities, a.cells = g.arities, g.cells
-	if unfold == lazy {
-		return nil
+	if !lazy {
+		a.tree, err = walk.Levels(g.arities...)
 	}
-	if g.cells > explicitCells {
-		return &fault.MemoryError{Op: op, Bytes: 80 * float64(g.cells), Limit: 80 * explicitCells}
-	}
-	var err error
-	a.tree, err = walk.Levels(g.arities...)
-	return err
+	return a, err
 }

@@ -3,11 +3,12 @@ package measure
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 )
@@ -31,8 +32,9 @@ var ErrUnknown = errors.New("unknown label")
 type Domain[P any] struct {
 	*arrangement
 	locate func(p P) (int, error)
-	point  func(level, index int) P // of a node of a regular tree; of a leaf elsewhere
-	jitter func(rng *rand.Rand, level, index int) P
+	// at is the point of a node of a regular tree, or of a leaf of another one;
+	// with an rng it is drawn uniformly, where nodes have volume.
+	at     func(rng *rand.Rand, level, index int) P
 	metric func(p, q P) float64
 }
 
@@ -79,14 +81,17 @@ func (d *Domain[P]) Cell(p P) (int, error) {
 // box or sphere, a net point otherwise. It panics for a cell outside [0,
 // Len()).
 func (d *Domain[P]) Point(cell int) P {
-	return fault.Must(d, d.check("measure: Domain.Point")).point(d.height(), d.index(cell))
+	return fault.Must(d, d.check("measure: Domain.Point")).at(nil, d.height(), d.index(cell))
 }
 
 // Jitter returns a point drawn uniformly from a cell, and Point(cell) where
 // cells have no volume, as in a finite space. Applied to synthetic records it
 // hides the grid; being post-processing it costs no privacy.
 func (d *Domain[P]) Jitter(rng *rand.Rand, cell int) P {
-	return fault.Must(d, d.check("measure: Domain.Jitter")).jitter(rng, d.height(), d.index(cell))
+	fault.Must(d, d.check("measure: Domain.Jitter"))
+	rng, done := random.Get(rng)
+	defer done()
+	return d.at(rng, d.height(), d.index(cell))
 }
 
 // index panics unless there is such a cell.
@@ -106,17 +111,32 @@ func (d *Domain[P]) Distance(p, q P) float64 {
 // demand, for W1 distances and lower bounds. O(Len()) memory.
 func (d *Domain[P]) Points() (*metric.Points[P], error) {
 	const op = "measure: Domain.Points"
-	if err := d.check(op); err != nil {
-		return nil, err
-	}
 	if err := d.explicit(op); err != nil {
 		return nil, err
 	}
-	pts := make([]P, d.cells)
-	for c := range pts {
-		pts[c] = d.point(d.height(), c)
+	return d.finite(d.cells, func(i int) node { return node{d.height(), i} })
+}
+
+// finite returns the points of n nodes.
+func (d *Domain[P]) finite(n int, nodes func(i int) node) (*metric.Points[P], error) {
+	pts := make([]P, n)
+	for i := range pts {
+		v := nodes(i)
+		pts[i] = d.at(nil, v.level, v.index)
 	}
 	return metric.NewPoints(pts, metric.Func[P](d.metric))
+}
+
+// some returns the points of up to most cells, evenly spread over the tree.
+func (d *Domain[P]) some(most int) (metric.Finite, error) {
+	n := min(d.cells, most)
+	return d.finite(n, func(i int) node { return node{d.height(), d.cells/n*i + d.cells%n*i/n} })
+}
+
+// firstChildren are the points of the children of the first node of a level:
+// nodes of one level of a regular tree differ little.
+func (d *Domain[P]) firstChildren(level int) metric.Finite {
+	return fault.Must(d.finite(d.arities[level], func(i int) node { return node{level + 1, i} }))
 }
 
 // String says how the space is arranged, as in "box of 2 columns: 64 x 64 cells,
@@ -137,7 +157,9 @@ type arrangement struct {
 	cells   int
 	id      [idSize]byte // see identify
 
-	shape    []nodeShape                   // by class: see class
+	// Nodes of a class are alike: its number is the level in a regular tree, and
+	// the node elsewhere.
+	shape    []nodeShape
 	children func(class int) metric.Finite // their points, for simulation
 
 	sides      []int     // cells a column of a box of two and more; nil elsewhere
@@ -173,31 +195,23 @@ func (a *arrangement) height() int {
 	return a.tree.Height()
 }
 
-// class is the entry of shape that node v of depth l has: its level in a
-// regular tree, else the node itself.
-func (a *arrangement) class(v, l int) int {
-	if a.arities != nil {
-		return l
-	}
-	return v
-}
-
 func (a *arrangement) layout() string {
+	levels := fmt.Sprint(a.height(), " levels")
+	if a.height() == 1 {
+		levels = "1 level"
+	}
 	switch {
 	case a.cells == 1:
 		return "1 cell"
 	case a.arities == nil:
-		return fmt.Sprintf("%d cells, %d levels of arity up to %d", a.cells, a.height(), a.tree.Arity())
-	}
-	lo, hi := math.MaxInt, 0
-	for _, k := range a.arities {
-		lo, hi = min(lo, k), max(hi, k)
+		return fmt.Sprintf("%d cells, %s of arity up to %d", a.cells, levels, a.tree.Arity())
 	}
 	cells := fmt.Sprint(a.cells)
 	if a.sides != nil {
 		cells = strings.Trim(strings.ReplaceAll(fmt.Sprint(a.sides), " ", " x "), "[]")
 	}
-	s := fmt.Sprintf("%s cells, %d levels of arity %d", cells, len(a.arities), lo)
+	lo, hi := slices.Min(a.arities), slices.Max(a.arities)
+	s := fmt.Sprintf("%s cells, %s of arity %d", cells, levels, lo)
 	if hi > lo {
 		s += fmt.Sprintf(" to %d", hi)
 	}
@@ -207,8 +221,12 @@ func (a *arrangement) layout() string {
 	return s
 }
 
-func (a *arrangement) explicit(op string) error {
-	if a.tree == nil {
+// explicit refuses what check does, and a lazy domain.
+func (d *Domain[P]) explicit(op string) error {
+	if err := d.check(op); err != nil {
+		return err
+	}
+	if a := d.arrangement; a.tree == nil {
 		return &fault.MemoryError{Op: op, Bytes: 8 * float64(a.cells), Limit: explicitCells * 8}
 	}
 	return nil

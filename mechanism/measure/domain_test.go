@@ -266,36 +266,37 @@ func second[T any](_ T, err error) error { return err }
 // The spread of a node must bound the cost of its noise: compare the closed form
 // with simulated transport between the children of every shape.
 func TestSpread_BoundsNoise(t *testing.T) {
-	check := func(name string, a *arrangement) {
-		p := testkit.Must(newPlan("test", a, 1, SynthesizerOptions{Distribution: Laplace}))
-		for class, s := range a.shape {
-			if s.arity < 2 || s.spread == 0 {
-				continue
-			}
-			r := random.Seeded(uint64(class))
-			var cost []float64
-			for range 100 {
-				cost = append(cost, testkit.Must(p.nodeCost(t.Context(), r, class, s)))
-			}
-			mean, se := meanAndError(cost)
-			bound := s.spread * math.Sqrt(p.noise[s.depth].Variance(s.arity))
-			if mean-5*se > bound {
-				t.Errorf("%s: node %d costs %v +- %v, bound %v", name, class, mean, se, bound)
-			}
-			if a.arities != nil && bound > 7*mean {
-				t.Errorf("%s: level %d costs %v, bound %v is loose", name, class, mean, bound)
-			}
-		}
-	}
 	for _, o := range []BoxOptions{{Signal: 1000}, {Signal: 1000, P: 1}, {Signal: 300, P: 2}, {Splits: [][]int{{1, 3}, {5, 2}}}} {
-		check(fmt.Sprint(o), unitBox(2, o).arrangement)
+		spreadBoundsNoise(t, fmt.Sprint(o), unitBox(2, o))
 	}
-	check("line", unitBox(1, BoxOptions{Signal: 1e4}).arrangement)
-	check("space", unitBox(3, BoxOptions{Signal: 1e3}).arrangement)
-	check("mixed", testkit.Must(NewBox([]Column{{Hi: 1}, {Categories: 5}}, &BoxOptions{Signal: 1e3})).arrangement)
-	check("sphere", testkit.Must(NewSphere(1, &SphereOptions{Signal: 1e3})).arrangement)
+	spreadBoundsNoise(t, "line", unitBox(1, BoxOptions{Signal: 1e4}))
+	spreadBoundsNoise(t, "space", unitBox(3, BoxOptions{Signal: 1e3}))
+	spreadBoundsNoise(t, "mixed", testkit.Must(NewBox([]Column{{Hi: 1}, {Categories: 5}}, &BoxOptions{Signal: 1e3})))
+	spreadBoundsNoise(t, "sphere", testkit.Must(NewSphere(1, &SphereOptions{Signal: 1e3})))
 	for name, d := range testDomains() {
-		check(name, d.arrangement)
+		spreadBoundsNoise(t, name, d)
+	}
+}
+
+func spreadBoundsNoise[P any](t *testing.T, name string, d *Domain[P]) {
+	p := testkit.Must(newPlan("test", d, 1, SynthesizerOptions{Distribution: Laplace}))
+	for class, s := range p.shape {
+		if s.arity < 2 || s.spread == 0 {
+			continue
+		}
+		r := random.Seeded(uint64(class))
+		var cost []float64
+		for range 100 {
+			cost = append(cost, testkit.Must(p.nodeCost(t.Context(), r, class, s)))
+		}
+		mean, se := meanAndError(cost)
+		bound := s.spread * math.Sqrt(p.noise[s.depth].Variance(s.arity))
+		if mean-5*se > bound {
+			t.Errorf("%s: node %d costs %v +- %v, bound %v", name, class, mean, se, bound)
+		}
+		if p.arities != nil && bound > 7*mean {
+			t.Errorf("%s: level %d costs %v, bound %v is loose", name, class, mean, bound)
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ const nearestExact = 2048
 //
 // moved bounds the W1 distance of the weights from the signed measure that the
 // counts amount to, centered and without averages: a function of released data.
-func (p *plan) measureFrom(ctx context.Context, y []float64, points func() (metric.Finite, error)) (weights []float64, moved float64, err error) {
+func (p *plan) measureFrom(ctx context.Context, y []float64) (weights []float64, moved float64, err error) {
 	t := p.tree
 	total := y[0]
 	raw := append([]float64(nil), y...)
@@ -37,7 +37,7 @@ func (p *plan) measureFrom(ctx context.Context, y []float64, points func() (metr
 	case Signed:
 		return weights, 0, nil
 	case Nearest:
-		weights, err = p.nearest(ctx, weights, points)
+		weights, err = p.nearest(ctx, weights)
 	default:
 		switch {
 		case p.opt.Estimator == Clipped:
@@ -63,58 +63,45 @@ func (p *plan) measureFrom(ctx context.Context, y []float64, points func() (metr
 	return weights, moved, err
 }
 
-// average replaces each count below the root by the average of it and of the sum
-// of its children's, weighted by the inverse variances: Hay et al. 2010, bottom
-// up, for any tree and scales. An only child has the count of its parent.
+// average replaces each count by the average of it and of the sum of its
+// children's, weighted by the inverse variances: Hay et al. 2010, bottom up, for
+// any tree and scales. An only child has the count of its parent.
 func (p *plan) average(y []float64) {
 	t := p.tree
-	variance := make([]float64, t.Nodes()) // of y after averaging
-	for l := t.Height(); l >= 0; l-- {
+	variance := make([]float64, t.Nodes()) // of y as drawn, and then averaged
+	variance[0] = 2 * p.scales.Total * p.scales.Total
+	for l, noise := range p.noise {
+		drawn := noise.Variance(2)
 		lo, hi := t.Level(l)
 		for v := lo; v < hi; v++ {
-			own := 0.0
-			switch {
-			case l > 0:
-				own = p.noise[l-1].Variance(2)
-				if a, b := t.Children(t.Parent(v)); b-a == 1 { // noise from further up
-					own = p.ownVariance(t.Parent(v), l-1)
-				}
-			case p.scales.Total > 0:
-				own = 2 * p.scales.Total * p.scales.Total
-			}
 			a, b := t.Children(v)
-			switch {
-			case a == b:
-				variance[v] = own
-				continue
-			case b-a == 1:
-				y[v], variance[v] = y[a], variance[a]
-				continue
-			}
-			sum, s := 0.0, 0.0
 			for c := a; c < b; c++ {
-				sum += y[c]
-				s += variance[c]
+				variance[c] = drawn
 			}
-			if own+s > 0 {
-				y[v] = (float64(y[v]*s) + float64(sum*own)) / (own + s)
-				variance[v] = own * s / (own + s)
+			if b-a == 1 {
+				variance[a] = variance[v]
 			}
 		}
 	}
-}
-
-// ownVariance is the variance of the count of node v of depth l as it was drawn.
-func (p *plan) ownVariance(v, l int) float64 {
-	t := p.tree
-	for ; l > 0; l-- {
-		u := t.Parent(v)
-		if a, b := t.Children(u); b-a > 1 {
-			return p.noise[l-1].Variance(2)
+	for v := t.Nodes() - 1; v >= 0; v-- {
+		a, b := t.Children(v)
+		switch b - a {
+		case 0:
+			continue
+		case 1:
+			y[v], variance[v] = y[a], variance[a]
+			continue
 		}
-		v = u
+		own, sum, s := variance[v], 0.0, 0.0
+		for c := a; c < b; c++ {
+			sum += y[c]
+			s += variance[c]
+		}
+		if own+s > 0 {
+			y[v] = (float64(y[v]*s) + float64(sum*own)) / (own + s)
+			variance[v] = own * s / (own + s)
+		}
 	}
-	return 2 * p.scales.Total * p.scales.Total
 }
 
 // projectDown gives the mass of every node to its children, in place: as a
@@ -146,7 +133,7 @@ func projectSimplex(g []float64, total float64, dst []float64) ([]float64, error
 
 // nearest returns a probability measure nearest to the signed weights g, whose
 // total is 1 up to rounding, as [Nearest] says.
-func (p *plan) nearest(ctx context.Context, g []float64, points func() (metric.Finite, error)) ([]float64, error) {
+func (p *plan) nearest(ctx context.Context, g []float64) ([]float64, error) {
 	if p.line != nil {
 		w, _, err := wasserstein.ProjectLine(p.line, g)
 		return w, err
@@ -166,26 +153,21 @@ func (p *plan) nearest(ctx context.Context, g []float64, points func() (metric.F
 		if err != nil {
 			return nil, err
 		}
-		at := make([]int, 0, p.cells) // leaf k of t is cell at[k]
-		for v := range p.tree.Nodes() {
-			if lo, hi := p.tree.Children(v); lo == hi {
-				first, _ := p.tree.LeafRange(v)
-				at = append(at, first)
-			}
-		}
-		h := make([]float64, len(g))
-		for k, c := range at {
-			h[k] = g[c]
+		cells, h := t.Leaves(), make([]float64, len(g)) // of t, whose nodes are those of p.tree
+		for k, v := range cells {
+			cells[k], _ = p.tree.LeafRange(v)
+			h[k] = g[cells[k]]
 		}
 		q, _, err := wasserstein.ProjectTree(t, h)
-		for k, c := range at {
-			if err == nil {
-				g[c] = q[k]
-			}
+		if err != nil {
+			return nil, err
 		}
-		return g, err
+		for k, c := range cells {
+			g[c] = q[k]
+		}
+		return g, nil
 	}
-	f, err := points()
+	f, err := p.points(p.cells)
 	if err != nil {
 		return nil, err
 	}
@@ -218,10 +200,13 @@ func (a *arrangement) hst() (*metric.Tree, error) {
 
 // diameterOf returns the diameter of node v of depth l, 0 for a leaf.
 func (a *arrangement) diameterOf(v, l int) float64 {
-	if lo, hi := a.tree.Children(v); lo == hi {
+	switch lo, hi := a.tree.Children(v); {
+	case lo == hi:
 		return 0
+	case a.arities != nil:
+		return a.shape[l].diameter
 	}
-	return a.shape[a.class(v, l)].diameter
+	return a.shape[v].diameter
 }
 
 // distanceBound returns an upper bound on the W1 distance between the measure

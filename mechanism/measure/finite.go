@@ -194,7 +194,6 @@ func (n *net) over(ctx context.Context, op string, a *arrangement, at []int) (*D
 		return nil, err
 	}
 	a.identify(int64(len(cell)), cell, a.degrees(), distances)
-	point := func(_, c int) int { return n.index(at[c]) }
 	return &Domain[int]{
 		arrangement: a,
 		locate: func(i int) (int, error) {
@@ -203,8 +202,12 @@ func (n *net) over(ctx context.Context, op string, a *arrangement, at []int) (*D
 			}
 			return int(cell[i]), nil
 		},
-		point:  point,
-		jitter: func(_ *rand.Rand, l, c int) int { return point(l, c) },
+		at: func(_ *rand.Rand, _, c int) int {
+			if n.points == nil {
+				return at[c]
+			}
+			return n.points[at[c]]
+		},
 		metric: n.all.Distance,
 	}, nil
 }
@@ -241,14 +244,6 @@ func (n *net) measureDiameter(ctx context.Context, a *arrangement) (err error) {
 	}
 	a.diameter = min(a.shape[0].diameter, directed.AddUp(far, next))
 	return nil
-}
-
-// index returns the point of all that net point i is.
-func (n *net) index(i int) int {
-	if n.points == nil {
-		return i
-	}
-	return n.points[i]
 }
 
 // measure fills in the shape of every inner node of a tree whose cell c is

@@ -134,7 +134,7 @@ func TestMerge_RefusesOtherDomains(t *testing.T) {
 		add(name, d.id)
 	}
 	err := testkit.Must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Depth: 2})).NewCounts().Merge(testkit.Must(NewBox([]Column{{Hi: 2}}, &BoxOptions{Depth: 2})).NewCounts())
-	if want := "counted in a box of 1 column: 4 cells, 1 levels of arity 4, not in this box of 1 column: 4 cells, 1 levels of arity 4, of other bounds, points or distances"; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := "counted in a box of 1 column: 4 cells, 1 level of arity 4, not in this box of 1 column: 4 cells, 1 level of arity 4, of other bounds, points or distances"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Error(err)
 	}
 }

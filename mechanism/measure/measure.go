@@ -9,7 +9,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
-	"github.com/metricdp/metricdp/metric"
 )
 
 // Measure is the private measure of BSV22: a mechanism from the probability
@@ -26,10 +25,8 @@ import (
 // A Measure is immutable and safe for concurrent use. The zero value releases
 // nothing.
 type Measure struct {
-	p      *plan
-	g      mechanism.Guarantee
-	finite func() (metric.Finite, error)
-	sample func() (metric.Finite, error)
+	p *plan
+	g mechanism.Guarantee
 }
 
 // NewMeasure returns the mechanism of level alpha per unit of total variation
@@ -38,30 +35,25 @@ type Measure struct {
 // protects records at eps.
 func NewMeasure[P any](d *Domain[P], alpha float64, o *MeasureOptions) (*Measure, error) {
 	const op = "measure: NewMeasure"
-	if err := d.check(op); err != nil {
+	if err := d.explicit(op); err != nil {
 		return nil, err
 	}
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return nil, err
 	}
-	if err := d.explicit(op); err != nil {
-		return nil, err
-	}
-	if o == nil {
-		o = &MeasureOptions{}
-	}
-	dist := cmp.Or(o.Distribution, KNorm)
+	opt := orZero(o)
+	dist := cmp.Or(opt.Distribution, KNorm)
 	if dist != Laplace && dist != KNorm {
 		return nil, fault.Value(op, "Distribution", float64(dist), "Laplace or KNorm")
 	}
-	p, err := newPlan(op, d.arrangement, alpha, SynthesizerOptions{
-		Distribution: dist, Schedule: o.Schedule, Scales: o.Scales, Estimator: o.Estimator,
+	p, err := newPlan(op, d, alpha, SynthesizerOptions{
+		Distribution: dist, Schedule: opt.Schedule, Scales: opt.Scales, Estimator: opt.Estimator,
 	})
 	if err != nil {
 		return nil, err
 	}
 	g, err := mechanism.NewGuarantee(p.loss, 0, "TV")
-	return &Measure{p, g, func() (metric.Finite, error) { return d.Points() }, d.sample}, err
+	return &Measure{p, g}, err
 }
 
 // check refuses a Measure that NewMeasure did not make.
@@ -106,7 +98,7 @@ func (m *Measure) Release(rng *rand.Rand, mu []float64) ([]float64, error) {
 		return nil, err
 	}
 	y[0] = 1
-	w, _, err := m.p.measureFrom(context.Background(), y, m.finite)
+	w, _, err := m.p.measureFrom(context.Background(), y)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -120,13 +112,10 @@ func (m *Measure) Release(rng *rand.Rand, mu []float64) ([]float64, error) {
 // Cell. It contracts total variation.
 func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
 	const op = "measure: Domain.Weights"
-	if err := d.check(op); err != nil {
+	if err := d.explicit(op); err != nil {
 		return nil, err
 	}
 	if err := fault.Empty(op, "points", len(points)); err != nil {
-		return nil, err
-	}
-	if err := d.explicit(op); err != nil {
 		return nil, err
 	}
 	if weights != nil && len(weights) != len(points) {

@@ -61,8 +61,7 @@ func On[P any](d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
 			}
 			return d.locate(i)
 		},
-		point:  func(l, c int) P { return p.At(d.point(l, c)) },
-		jitter: func(_ *rand.Rand, l, c int) P { return p.At(d.point(l, c)) },
+		at:     func(_ *rand.Rand, l, c int) P { return p.At(d.at(nil, l, c)) },
 		metric: p.Space().Distance,
 	}, nil
 }
@@ -97,8 +96,7 @@ func Labels[K comparable](d *Domain[int], labels []K) (*Domain[K], error) {
 			}
 			return d.locate(i)
 		},
-		point:  func(l, c int) K { return labels[d.point(l, c)] },
-		jitter: func(_ *rand.Rand, l, c int) K { return labels[d.point(l, c)] },
+		at: func(_ *rand.Rand, l, c int) K { return labels[d.at(nil, l, c)] },
 		metric: func(x, y K) float64 {
 			i, ok1 := index[x]
 			j, ok2 := index[y]

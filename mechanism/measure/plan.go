@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 )
 
@@ -17,60 +18,64 @@ type plan struct {
 	noise  []walk.Noise
 	scales walk.Scales
 	loss   float64 // audited: at most what was asked for
+	points func(most int) (metric.Finite, error)
 }
 
 // newPlan takes options that name a distribution.
-func newPlan(op string, a *arrangement, level float64, o SynthesizerOptions) (*plan, error) {
-	p := &plan{arrangement: a, opt: o}
-	if err := p.opt.check(op, a); err != nil {
+func newPlan[P any](op string, d *Domain[P], level float64, o SynthesizerOptions) (*plan, error) {
+	p := &plan{arrangement: d.arrangement, opt: o, points: d.some}
+	if err := p.opt.check(op, d.arrangement); err != nil {
 		return nil, err
 	}
 	if !(level >= 1e-50 && level <= 1e50) {
 		return nil, fault.Value(op, "the privacy level", level, "a number in [1e-50, 1e50]")
 	}
-	// Privacy is that of the tree, or of one with the same branches.
-	t := a.tree
-	if t == nil {
-		t = comb(len(a.arities))
-	}
-	unit, err := p.unitScales(op, t)
-	if err != nil {
+	if err := p.scale(level); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return p, nil
+}
+
+// scale makes the noise of a level.
+func (p *plan) scale(level float64) error {
+	// Privacy is that of the tree, or of one with the same branches.
+	t := p.tree
+	if t == nil {
+		t = comb(len(p.arities))
+	}
+	unit, err := p.unitScales(t)
+	if err != nil {
+		return err
 	}
 	// Scales of loss 1 over level have a loss of level up to the rounding of
 	// Loss's sums: some ulps of the level, which a few steps take off.
 	for ask := level; p.loss == 0 || p.loss > level; ask *= 1 - 0x1p-52*float64(2+len(unit.Level)) {
 		if p.scales, err = unit.At(ask); err != nil {
-			return nil, fmt.Errorf("%s: %w", op, err)
+			return err
 		}
 		if p.loss, err = t.Loss(p.opt.Relation, p.scales); err != nil {
-			return nil, fmt.Errorf("%s: %w", op, err)
+			return err
 		}
 		if p.loss == 0 { // one cell: nothing to tell apart
 			break
 		}
 	}
-	if a.tree != nil {
-		if p.walk, err = walk.New(t, p.opt.Distribution, p.scales); err != nil {
-			return nil, fmt.Errorf("%s: %w", op, err)
+	p.noise = make([]walk.Noise, len(p.scales.Level))
+	for l, b := range p.scales.Level {
+		if p.noise[l], err = walk.NewNoise(p.opt.Distribution, b); err != nil {
+			return err
 		}
 	}
-	for _, b := range p.scales.Level {
-		n, err := walk.NewNoise(p.opt.Distribution, b)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", op, err)
-		}
-		p.noise = append(p.noise, n)
+	if p.tree != nil {
+		p.walk, err = walk.New(t, p.opt.Distribution, p.scales)
 	}
-	return p, nil
+	return err
 }
 
 // unitScales returns the scales of loss 1.
-func (p *plan) unitScales(op string, t *walk.Tree) (walk.Scales, error) {
-	h := p.height()
-	s := walk.Scales{Level: make([]float64, h), Total: 1}
-	equal := p.opt.Scales == nil && (p.opt.Schedule == Equal || p.opt.Schedule == DomainSchedule && !p.byCost && p.exponent == 0)
-	if equal {
+func (p *plan) unitScales(t *walk.Tree) (walk.Scales, error) {
+	s := walk.Scales{Level: make([]float64, p.height()), Total: 1}
+	if p.opt.Scales == nil && (p.opt.Schedule == Equal || p.opt.Schedule == DomainSchedule && !p.byCost && p.exponent == 0) {
 		return t.EqualScales(p.opt.Relation)
 	}
 	costs := p.levelCosts()
@@ -84,7 +89,7 @@ func (p *plan) unitScales(op string, t *walk.Tree) (walk.Scales, error) {
 			s.Level[l] = math.Pow(p.shape[l].diameter/p.shape[0].diameter, p.exponent)
 		}
 	}
-	if h > 0 {
+	if len(s.Level) > 0 {
 		s.Total = s.Level[0]
 	}
 	return t.Normalize(p.opt.Relation, s)

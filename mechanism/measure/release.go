@@ -40,7 +40,7 @@ func (r *Release[P]) check(op string) error {
 func (r *Release[P]) Point(i int) P {
 	fault.Must(r, r.check("measure: Release.Point"))
 	v := r.node(i)
-	return r.s.d.point(v.level, v.index)
+	return r.s.d.at(nil, v.level, v.index)
 }
 
 func (r *Release[P]) node(i int) node {
@@ -78,15 +78,11 @@ const recordSize = 40
 // *[metric.MemoryError] for some 400 million records and more.
 func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, error) {
 	opt := orZero(o)
-	n, err := r.multiplicities("measure: Release.Records", m)
+	n, m, err := r.multiplicities("measure: Release.Records", m)
 	if err != nil {
 		return nil, err
 	}
-	total := 0
-	for _, k := range n {
-		total += int(k)
-	}
-	if err := fault.Memory("measure: Release.Records", float64(total), recordSize); err != nil {
+	if err := fault.Memory("measure: Release.Records", float64(m), recordSize); err != nil {
 		return nil, err
 	}
 	rng, done := random.Get(rng)
@@ -94,19 +90,19 @@ func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, erro
 	if opt.Sample {
 		clear(n)
 		t := exact.NewTable(exact.Weights{W: r.Weights})
-		for range total {
+		for range m {
 			n[t.Draw(rng)]++
 		}
 	}
-	records := make([]P, 0, total)
+	var within *rand.Rand
+	if opt.Jitter {
+		within = rng
+	}
+	records := make([]P, 0, m)
 	for i, k := range n {
 		v := r.node(i)
 		for range k {
-			if opt.Jitter {
-				records = append(records, r.s.d.jitter(rng, v.level, v.index))
-			} else {
-				records = append(records, r.s.d.point(v.level, v.index))
-			}
+			records = append(records, r.s.d.at(within, v.level, v.index))
 		}
 	}
 	if opt.Shuffle {
@@ -120,25 +116,27 @@ func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, erro
 // differences. Every run of cells, and so every node of the tree, gets its
 // share to within 1. m = 0 is as in Records.
 func (r *Release[P]) Multiplicities(m int) ([]int64, error) {
-	return r.multiplicities("measure: Release.Multiplicities", m)
+	n, _, err := r.multiplicities("measure: Release.Multiplicities", m)
+	return n, err
 }
 
-func (r *Release[P]) multiplicities(op string, m int) ([]int64, error) {
+// multiplicities returns, beside them, the number of records that m stands for.
+func (r *Release[P]) multiplicities(op string, m int) ([]int64, int, error) {
 	if err := r.check(op); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if m == 0 {
 		m = int(max(1, min(maxRecords, math.Round(r.Total))))
 	}
 	if m < 0 || m > maxRecords {
-		return nil, fault.Value(op, "m", float64(m), fmt.Sprintf("an integer in [0, %d]", maxRecords))
+		return nil, 0, fault.Value(op, "m", float64(m), fmt.Sprintf("an integer in [0, %d]", maxRecords))
 	}
 	if r.s.p.opt.Estimator == Signed {
-		return nil, fmt.Errorf("%s: a Signed measure has no records", op)
+		return nil, 0, fmt.Errorf("%s: a Signed measure has no records", op)
 	}
 	n := make([]int64, len(r.Weights))
 	quantize(r.Weights, int64(m), n)
-	return n, nil
+	return n, m, nil
 }
 
 // Mean returns the integral of f under the released measure.

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/healpix"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -44,11 +43,7 @@ func NewSphere(radius float64, o *SphereOptions) (*Domain[metric.LatLon], error)
 	if o == nil {
 		o = &SphereOptions{}
 	}
-	want := size{o.Signal, o.Depth, o.Arity}
-	if err := want.check(op, "Depth"); err != nil {
-		return nil, err
-	}
-	cells, h, err := want.plan(op, []extent{{length: 1}, {length: 1}})
+	cells, h, err := size{o.Signal, o.Depth, o.Arity}.plan(op, "Depth", []extent{{length: 1}, {length: 1}})
 	if err != nil {
 		return nil, err
 	}
@@ -56,29 +51,20 @@ func NewSphere(radius float64, o *SphereOptions) (*Domain[metric.LatLon], error)
 	if s.grid, err = newGrid(op, faceLevels(max(12, cells), h), 3); err != nil {
 		return nil, err
 	}
-	space := metric.GreatCircle{Radius: radius}
-	a := &arrangement{what: fmt.Sprintf("sphere of radius %g", radius), exponent: 0.25}
-	if err := a.setRegular(op, s.grid, unfolding(o.Lazy)); err != nil {
+	a, err := s.arrange(op, o.Lazy, s.diameter, s.spread)
+	if err != nil {
 		return nil, err
 	}
-	a.shape, a.children = s.shapes(s.diameter, s.spread), s.children
+	a.what, a.exponent = fmt.Sprintf("sphere of radius %g", radius), 0.25
 	a.resolution, a.diameter = radius*healpix.Radius(s.parts[len(s.splits)][1]), radius*math.Pi
 	sides := []int64{}
 	for _, row := range s.splits {
 		sides = append(sides, int64(row[1]))
 	}
 	a.identify(radius, sides)
-	return &Domain[metric.LatLon]{
-		arrangement: a,
-		locate:      s.locate,
-		point:       func(level, i int) metric.LatLon { return s.at(level, i, nil) },
-		jitter: func(rng *rand.Rand, level, i int) metric.LatLon {
-			rng, done := random.Get(rng)
-			defer done()
-			return s.at(level, i, rng)
-		},
-		metric: space.Distance,
-	}, nil
+	d := &Domain[metric.LatLon]{arrangement: a, locate: s.locate, at: s.at, metric: metric.GreatCircle{Radius: radius}.Distance}
+	a.children = d.firstChildren
+	return d, nil
 }
 
 // sphere is a grid of three columns: the 12 faces, and x and y within a face.
@@ -117,7 +103,7 @@ func (s *sphere) locate(p metric.LatLon) (int, error) {
 	return s.table[0][face] + s.table[1][i] + s.table[2][j], nil
 }
 
-func (s *sphere) at(level, index int, rng *rand.Rand) metric.LatLon {
+func (s *sphere) at(rng *rand.Rand, level, index int) metric.LatLon {
 	var part [3]int
 	s.decode(level, index, part[:])
 	n := float64(s.parts[level][1])
@@ -159,18 +145,4 @@ func (s *sphere) spread(l int) float64 {
 		n, side, k = n/f, side*f, m
 	}
 	return total * s.radius
-}
-
-// children returns the centers of the children of a node of depth l, the
-// first of its level: nodes of one level differ in shape only.
-func (s *sphere) children(l int) metric.Finite {
-	pts := make([]metric.LatLon, s.arities[l])
-	for i := range pts {
-		pts[i] = s.at(l+1, i, nil)
-	}
-	p, err := metric.NewPoints(pts, metric.GreatCircle{Radius: s.radius})
-	if err != nil {
-		panic(fault.ErrEmpty) // not reached: the points are on the sphere
-	}
-	return p
 }

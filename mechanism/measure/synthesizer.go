@@ -48,7 +48,7 @@ func NewSynthesizer[P any](d *Domain[P], eps float64, o *SynthesizerOptions) (*S
 	if err := opt.integers(op, d.arrangement); err != nil {
 		return nil, err
 	}
-	p, err := newPlan(op, d.arrangement, eps, opt)
+	p, err := newPlan(op, d, eps, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -125,20 +125,12 @@ func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], err
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	total := s.total(y)
-	weights, moved, err := s.p.measureFrom(context.Background(), y, s.finite)
-	if err != nil {
+	out := &Release[P]{Total: y[0], s: s}
+	y[0] = max(1, out.Total)
+	if out.Weights, out.moved, err = s.p.measureFrom(context.Background(), y); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	return &Release[P]{Weights: weights, Total: total, s: s, moved: moved}, nil
-}
-
-// total returns the number of records as released, and puts what the measure
-// is relative to in its place: at least 1.
-func (s *Synthesizer[P]) total(y []float64) float64 {
-	total := y[0]
-	y[0] = max(1, total)
-	return total
+	return out, nil
 }
 
 // noisyCounts returns the counts of all nodes with noise.
@@ -175,8 +167,6 @@ func (s *Synthesizer[P]) noisyCounts(rng *rand.Rand, x []int64) ([]float64, erro
 	}
 	return y, nil
 }
-
-func (s *Synthesizer[P]) finite() (metric.Finite, error) { return s.d.Points() }
 
 // Synthetic counts records, releases them and returns m synthetic ones, or as
 // many as there were where m is 0 (under AddRemoveOne, as there were by the
