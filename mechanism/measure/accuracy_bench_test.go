@@ -192,7 +192,7 @@ func foldedCase(b *testing.B, name string, grid [][]float64, arity, n, seeds int
 	b.Run("kind="+name, func(b *testing.B) {
 		pts := testkit.Must(metric.NewPoints(grid, metric.Chebyshev{}))
 		folded := testkit.Must(NewFolded(b.Context(), pts, &FoldedOptions{Arity: arity}))
-		d := testkit.Must(On(folded, pts))
+		d := testkit.Must(On(b.Context(), folded, pts))
 		s := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Estimator: Nearest}))
 		report(b, n, seeds, func(r *rand.Rand) float64 {
 			x := records(r, n)

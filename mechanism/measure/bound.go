@@ -8,7 +8,6 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
@@ -100,20 +99,30 @@ func (p *plan) bound(ctx context.Context, op string, mass float64, opt BoundOpti
 	if opt.Draws == 0 {
 		opt.Draws = 64
 	}
-	err := fault.Memory(op, float64(opt.Draws), 24) // a cost and an error each
-	if err != nil {
+	if err := fault.Memory(op, float64(opt.Draws), 24); err != nil { // a cost and an error each
 		return Bound{}, err
 	}
-	if p.line != nil {
-		b.Simulated, b.StdErr, err = p.simulateLine(ctx, opt)
-	} else {
-		b.Simulated, b.StdErr, err = p.simulateNodes(ctx, opt)
+	byDepth := make([][]int, p.height())
+	for class, s := range p.shape {
+		if s.arity > 1 {
+			byDepth[s.depth] = append(byDepth[s.depth], class)
+		}
 	}
+	cost := make([]float64, opt.Draws)
+	err := each(ctx, opt.Draws, 1, func(d int) (err error) {
+		rng := random.Seeded(opt.Seed + uint64(d))
+		if p.line != nil {
+			cost[d], err = p.simulateLine(rng)
+		} else {
+			cost[d], err = p.simulateNodes(ctx, rng, byDepth)
+		}
+		cost[d] /= mass
+		return err
+	})
 	if err != nil {
 		return Bound{}, fmt.Errorf("%s: %w", op, err)
 	}
-	b.Simulated /= mass
-	b.StdErr /= mass
+	b.Simulated, b.StdErr = meanAndError(cost)
 	if b.Lower = 0; p.loss == 0 { // one cell
 		return b, nil
 	}
@@ -161,67 +170,41 @@ func (p *plan) signedCost() float64 {
 	return sum * roundUp
 }
 
-func (p *plan) simulateLine(ctx context.Context, o BoundOptions) (mean, stderr float64, err error) {
+// simulateLine draws the noise of the whole line and returns its W1.
+func (p *plan) simulateLine(rng *rand.Rand) (cost float64, err error) {
 	w, err := p.lineWalk()
-	if err != nil {
-		return 0, 0, err
+	z := make([]float64, p.cells)
+	if err == nil {
+		err = w.Increments(rng, z)
 	}
-	cost := make([]float64, o.Draws)
-	err = parallel.Chunks(ctx, o.Draws, 1, 0, nil, func(d, _, _ int) {
-		z := make([]float64, p.cells)
-		if w.Increments(random.Seeded(o.Seed+uint64(d)), z) != nil {
-			return // not reached: the length is right
-		}
-		sum := 0.0
-		for k := range len(z) - 1 {
-			sum += z[k]
-			cost[d] += float64(math.Abs(sum) * (p.line[k+1] - p.line[k]))
-		}
-	})
-	mean, stderr = meanAndError(cost)
-	return mean, stderr, err
+	sum := 0.0
+	for k := range len(z) - 1 {
+		sum += z[k]
+		cost += float64(math.Abs(sum) * (p.line[k+1] - p.line[k]))
+	}
+	return cost, err
 }
 
 // simulatedNodes is how many nodes of a level of an irregular tree are
 // simulated.
 const simulatedNodes = 16
 
-// simulateNodes adds, over the nodes, the expected W1 of their noise with every
-// child at one point.
-func (p *plan) simulateNodes(ctx context.Context, o BoundOptions) (mean, stderr float64, err error) {
-	byDepth := make([][]int, p.height())
-	for class, s := range p.shape {
-		if s.arity > 1 {
-			byDepth[s.depth] = append(byDepth[s.depth], class)
-		}
-	}
-	// Draw d simulates every level, so that its sum is one sample of the whole.
-	cost := make([]float64, o.Draws)
-	fail := make([]error, o.Draws)
-	err = parallel.Chunks(ctx, o.Draws, 1, 0, nil, func(d, _, _ int) {
-		r := random.Seeded(o.Seed + uint64(d))
-		for _, classes := range byDepth {
-			step := (len(classes) + simulatedNodes - 1) / simulatedNodes
-			for i := 0; i < len(classes); i += step {
-				class := classes[i]
-				s := p.shape[class]
-				stand := min(step, len(classes)-i) * s.nodes // nodes that it stands for
-				w, err := p.nodeCost(ctx, r, class, s)
-				if err != nil {
-					fail[d] = err
-					return
-				}
-				cost[d] += float64(float64(stand) * w)
+// simulateNodes draws the noise of nodes of every level and returns the sum of
+// its W1 over all, with every child at one point. byDepth holds the classes.
+func (p *plan) simulateNodes(ctx context.Context, rng *rand.Rand, byDepth [][]int) (cost float64, err error) {
+	for _, classes := range byDepth {
+		step := (len(classes) + simulatedNodes - 1) / simulatedNodes
+		for i := 0; i < len(classes); i += step {
+			s := p.shape[classes[i]]
+			stand := min(step, len(classes)-i) * s.nodes // nodes that it stands for
+			w, err := p.nodeCost(ctx, rng, classes[i], s)
+			if err != nil {
+				return 0, err
 			}
-		}
-	})
-	for _, e := range fail {
-		if err == nil {
-			err = e
+			cost += float64(float64(stand) * w)
 		}
 	}
-	mean, stderr = meanAndError(cost)
-	return mean, stderr, err
+	return cost, nil
 }
 
 // nodeCost draws the noise of a node and returns its W1.

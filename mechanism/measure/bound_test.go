@@ -55,7 +55,7 @@ func TestConfidence_AtMostTheLargestDistance(t *testing.T) {
 	for name, o := range map[string]FoldedOptions{"Hilbert": {}, "tour": {Tour: true}, "net": {Separation: 0.3}} {
 		d := testkit.Must(NewFolded(t.Context(), clouds, &o))
 		atMostTheLargestDistance(t, name, d)
-		atMostTheLargestDistance(t, name+" on", testkit.Must(On(d, clouds)))
+		atMostTheLargestDistance(t, name+" on", testkit.Must(On(t.Context(), d, clouds)))
 	}
 	for _, o := range []BoxOptions{{Signal: 500}, {Signal: 500, P: 1}, {Signal: 500, P: 2}, {Signal: 500, Lazy: true}} {
 		columns := []Column{{Hi: 2, Weight: 3}, {Categories: 3}, {Lo: -1, Hi: 1}, {Categories: 1, Weight: 9}}
@@ -258,7 +258,7 @@ func TestAccuracy_HalfOfPaper(t *testing.T) {
 	cells := pmmCells(1, n)
 	baseline := run(testkit.Must(NewBox(line, &cells)), pmm())
 	pts := testkit.Must(metric.NewPoints(lineGrid(1<<14), metric.Chebyshev{}))
-	paper := run(testkit.Must(On(testkit.Must(NewFolded(t.Context(), pts, nil)), pts)), &SynthesizerOptions{Estimator: Nearest})
+	paper := run(testkit.Must(On(t.Context(), testkit.Must(NewFolded(t.Context(), pts, nil)), pts)), &SynthesizerOptions{Estimator: Nearest})
 	if ours > paper/2 || ours > baseline/2*1.1 {
 		t.Errorf("N E W1: default %.2f, paper %.2f, PMM %.2f", ours, paper, baseline)
 	}

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -45,44 +46,52 @@ func Count[P any](ctx context.Context, d *Domain[P], seq iter.Seq2[P, error], o 
 	opt := orZero(o)
 	c := d.NewCounts()
 	c.skipped.Store(opt.SkipErrors)
-	if parallel.Workers(opt.Workers) == 1 {
-		n := 0
-		for p, err := range seq {
-			if err == nil {
-				err = opt.tolerate(c.addAlone(p))
+	var first firstError
+	add, finish := c.addAlone, func() {}
+	if workers := parallel.Workers(opt.Workers); workers > 1 {
+		add, finish = c.addInBatches(workers, &first)
+		defer finish() // where seq panics
+	}
+	n := 0
+	var stop error
+	for p, err := range seq {
+		if err == nil {
+			err = add(p)
+		}
+		if err != nil {
+			first.set(n, err)
+			break
+		}
+		if n++; n%batch == 0 {
+			if opt.Progress != nil {
+				opt.Progress(n)
 			}
-			if err != nil {
-				return nil, fmt.Errorf("measure: Count: record %d: %w", n, err)
-			}
-			if n++; n%batch == 0 {
-				if err := opt.pause(ctx, n); err != nil {
-					return nil, err
-				}
+			if stop = ctx.Err(); stop != nil || first.failed.Load() {
+				break
 			}
 		}
-		return c, nil
 	}
-	if err := c.stream(ctx, seq, opt); err != nil {
+	finish()
+	if err := cmp.Or(first.of("Count"), stop); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// stream hands batches of records from the calling goroutine to workers.
-func (c *Counts[P]) stream(ctx context.Context, seq iter.Seq2[P, error], opt CountOptions) error {
+// addInBatches returns what hands records to workers, which report to first, and
+// what waits until all have been counted.
+func (c *Counts[P]) addInBatches(workers int, first *firstError) (add func(p P) error, finish func()) {
 	type job struct {
 		first   int
 		records []P
 	}
-	workers := parallel.Workers(opt.Workers)
 	jobs, free := make(chan job, workers), make(chan []P, 2*workers+1)
-	var first firstError
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
 			for j := range jobs {
 				for i, p := range j.records {
-					if err := opt.tolerate(c.addAlone(p)); err != nil {
+					if err := c.addAlone(p); err != nil {
 						first.set(j.first+i, err)
 						break
 					}
@@ -95,30 +104,19 @@ func (c *Counts[P]) stream(ctx context.Context, seq iter.Seq2[P, error], opt Cou
 	for range cap(free) {
 		free <- make([]P, 0, batch)
 	}
-	finish := sync.OnceFunc(func() { close(jobs); wg.Wait() })
-	defer finish() // where seq panics
 	n, records := 0, <-free
-	var stop error
-	for p, err := range seq {
-		if err != nil {
-			first.set(n, err)
-			break
+	add = func(p P) error {
+		if records = append(records, p); len(records) == batch {
+			jobs <- job{n, records}
+			n, records = n+batch, <-free
 		}
-		records = append(records, p)
-		if n++; len(records) == batch {
-			jobs <- job{n - batch, records}
-			records = <-free
-			if stop = opt.pause(ctx, n); stop != nil || first.failed.Load() {
-				break
-			}
-		}
+		return nil
 	}
-	jobs <- job{n - len(records), records}
-	finish()
-	if first.err != nil {
-		return fmt.Errorf("measure: Count: record %d: %w", first.at, first.err)
-	}
-	return stop
+	return add, sync.OnceFunc(func() {
+		jobs <- job{n, records}
+		close(jobs)
+		wg.Wait()
+	})
 }
 
 // CountAll counts the records of a slice, on every core and without copies.
@@ -137,32 +135,15 @@ func CountAll[P any](ctx context.Context, d *Domain[P], records []P, o *CountOpt
 	}
 	err := parallel.Chunks(ctx, len(records), batch, opt.Workers, progress, func(_, lo, hi int) {
 		for i := lo; i < hi && !first.failed.Load(); i++ {
-			if err := opt.tolerate(c.addAlone(records[i])); err != nil {
+			if err := c.addAlone(records[i]); err != nil {
 				first.set(i, err)
 			}
 		}
 	})
-	if first.err != nil {
-		return nil, fmt.Errorf("measure: CountAll: record %d: %w", first.at, first.err)
-	}
-	if err != nil {
+	if err := cmp.Or(first.of("CountAll"), err); err != nil {
 		return nil, err
 	}
 	return c, nil
-}
-
-func (o *CountOptions) tolerate(err error) error {
-	if o.SkipErrors {
-		return nil
-	}
-	return err
-}
-
-func (o *CountOptions) pause(ctx context.Context, n int) error {
-	if o.Progress != nil {
-		o.Progress(n)
-	}
-	return ctx.Err()
 }
 
 // firstError keeps the error of the lowest position among those reported.
@@ -180,4 +161,12 @@ func (f *firstError) set(at int, err error) {
 	}
 	f.mu.Unlock()
 	f.failed.Store(true)
+}
+
+// of returns the error as that of a function, once all have been set.
+func (f *firstError) of(function string) error {
+	if f.err == nil {
+		return nil
+	}
+	return fmt.Errorf("measure: %s: record %d: %w", function, f.at, f.err)
 }

@@ -110,13 +110,17 @@ func (c *Counts[P]) AddN(p P, n int64) error {
 	return err
 }
 
-// addAlone is Add where nobody knows of c but other calls of it.
+// addAlone is Add where nobody knows of c but other calls of it. There is no
+// error where records are skipped.
 func (c *Counts[P]) addAlone(p P) error {
 	cell, err := c.d.locate(p)
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.add(cell, 1)
 	}
-	return c.add(cell, 1)
+	if c.skipped.Load() {
+		return nil
+	}
+	return err
 }
 
 // add adds to a cell. Where the counts are dense, the caller holds mu for
@@ -163,22 +167,22 @@ func (c *Counts[P]) Merge(o *Counts[P]) error {
 	if c.total.Load() > math.MaxInt64-from.total {
 		return fault.Value(op, "o.Len()", float64(from.total), "a sum below 2^63")
 	}
-	if from.skipped {
-		c.skipped.Store(true)
-	}
-	c.total.Add(from.total)
-	for i, cell := range from.cells {
-		c.put(cell, from.n[i])
-	}
+	c.addAll(from)
 	return nil
 }
 
-// put adds to a cell, and not to the total, for a caller that holds mu.
-func (c *Counts[P]) put(cell int, n int64) {
-	if c.dense != nil {
-		c.dense[cell] += n
-	} else {
-		c.sparse[cell] += n
+// addAll adds what other counts hold, for a caller that holds mu.
+func (c *Counts[P]) addAll(s snapshot) {
+	if s.skipped {
+		c.skipped.Store(true)
+	}
+	c.total.Add(s.total)
+	for i, cell := range s.cells {
+		if c.dense != nil {
+			c.dense[cell] += s.n[i]
+		} else {
+			c.sparse[cell] += s.n[i]
+		}
 	}
 }
 
@@ -193,22 +197,15 @@ type snapshot struct {
 func (c *Counts[P]) snapshot() snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := snapshot{total: c.total.Load(), skipped: c.skipped.Load()}
-	some := len(c.sparse)
-	for _, n := range c.dense {
-		if n != 0 {
-			some++
-		}
-	}
-	s.cells, s.n = make([]int, 0, some), make([]int64, 0, some)
+	most := len(c.dense)
+	s := snapshot{make([]int, 0, most), make([]int64, 0, most), c.total.Load(), c.skipped.Load()}
 	for cell, n := range c.dense {
 		if n != 0 {
 			s.cells, s.n = append(s.cells, cell), append(s.n, n)
 		}
 	}
-	if c.sparse != nil {
-		s.cells = slices.AppendSeq(s.cells, maps.Keys(c.sparse))
-		slices.Sort(s.cells)
+	if c.dense == nil {
+		s.cells = slices.Sorted(maps.Keys(c.sparse))
 		for _, cell := range s.cells {
 			s.n = append(s.n, c.sparse[cell])
 		}
@@ -237,11 +234,11 @@ func (c *Counts[P]) MarshalBinary() ([]byte, error) {
 	}
 	s := c.snapshot()
 	b := append([]byte(countsMagic), c.d.id[:]...)
-	skipped := byte(0)
 	if s.skipped {
-		skipped = 1
+		b = append(b, 1)
+	} else {
+		b = append(b, 0)
 	}
-	b = append(b, skipped)
 	b = binary.AppendUvarint(b, uint64(len(s.cells)))
 	next := 0
 	for i, cell := range s.cells {
@@ -285,30 +282,25 @@ func (c *Counts[P]) UnmarshalBinary(b []byte) error {
 	default:
 		b = b[:sum]
 	}
-	var total uint64
-	if !decodeCells(b[countsHead:], c.d.cells, func(_ int, n int64) bool {
-		total += uint64(n)
-		return total <= math.MaxInt64
-	}) {
+	s, ok := decodeCells(b[countsHead:], c.d.cells)
+	if !ok {
 		return bad("damaged")
 	}
+	s.skipped = b[countsHead-1] == 1
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.dense)
 	clear(c.sparse)
-	decodeCells(b[countsHead:], c.d.cells, func(cell int, n int64) bool {
-		c.put(cell, n)
-		return true
-	})
-	c.total.Store(int64(total))
-	c.skipped.Store(b[countsHead-1] == 1)
+	c.total.Store(0)
+	c.skipped.Store(false)
+	c.addAll(s)
 	return nil
 }
 
-// decodeCells hands the cells that b encodes to put, and tells whether b was all
-// it should be and put content.
-func decodeCells(b []byte, cells int, put func(cell int, n int64) bool) bool {
-	ok := true
+// decodeCells returns the cells that b encodes, and whether it is all it should
+// be.
+func decodeCells(b []byte, cells int) (s snapshot, ok bool) {
+	ok = true
 	read := func() uint64 {
 		v, n := binary.Uvarint(b)
 		if n <= 0 || n > 1 && b[n-1] == 0 { // cut off, too large, or longer than need be
@@ -321,10 +313,12 @@ func decodeCells(b []byte, cells int, put func(cell int, n int64) bool) bool {
 	next := 0
 	for entries := read(); ok && entries > 0; entries-- {
 		gap, n := read(), read()
-		if !ok || gap >= uint64(cells-next) || n == 0 || n > math.MaxInt64 || !put(next+int(gap), int64(n)) {
-			return false
+		if !ok || gap >= uint64(cells-next) || n == 0 || n > uint64(math.MaxInt64-s.total) {
+			return s, false
 		}
+		s.cells, s.n = append(s.cells, next+int(gap)), append(s.n, int64(n))
+		s.total += int64(n)
 		next += int(gap) + 1
 	}
-	return ok && len(b) == 0
+	return s, ok && len(b) == 0
 }

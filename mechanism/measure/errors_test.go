@@ -78,7 +78,7 @@ func TestErrors(t *testing.T) {
 		{"Domain.Cell: metric: GreatCircle: ", second(sphere.Cell(metric.LatLon{Lon: nan}))},
 		{"Domain.Cell: record = 20, want an index", second(points.Cell(20))},
 		{"Domain.Cell: unknown label: c", second(testkit.Must(Labels(pair, []string{"a", "b"})).Cell("c"))},
-		{"Domain.Cell: metric: Euclidean: ", second(testkit.Must(On(points, f)).Cell([]float64{nan, 1}))},
+		{"Domain.Cell: metric: Euclidean: ", second(testkit.Must(On(t.Context(), points, f)).Cell([]float64{nan, 1}))},
 		{"Domain.Points: needs", second(lazy.Points())},
 		{"Domain.Weights: points: empty input", second(d.Weights(nil, nil))},
 		{"Domain.Weights: weights[0] = -1", second(d.Weights([][]float64{{0}}, []float64{-1}))},
@@ -96,7 +96,7 @@ func TestErrors(t *testing.T) {
 		{"NewUltrametric: f: empty input", second(NewUltrametric(t.Context(), nil, nil))},
 		{"Labels: labels has size 1, want 20", second(Labels(points, []string{"a"}))},
 		{"Labels: labels[1] = 0, want a label that no", second(Labels(pair, []string{"a", "a"}))},
-		{"On: p has size 20, want 2", second(On(pair, f))},
+		{"On: p has size 20, want 2", second(On(t.Context(), pair, f))},
 
 		{"NewSynthesizer: eps = 0", syn(0, SynthesizerOptions{})},
 		{"NewSynthesizer: eps = NaN", syn(nan, SynthesizerOptions{})},

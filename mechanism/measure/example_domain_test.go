@@ -88,7 +88,7 @@ func ExampleOn() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := measure.On(net, places)
+	d, err := measure.On(context.Background(), net, places)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
-	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/hierarchy"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
@@ -189,7 +188,7 @@ func (n *net) over(ctx context.Context, op string, a *arrangement, at []int) (*D
 	if err := n.measureDiameter(ctx, a); err != nil {
 		return nil, err
 	}
-	distances, err := sketch(ctx, op, n.f, at, len(at))
+	distances, err := sketch(ctx, len(at), len(at), func(i, j int) (float64, error) { return read(op, n.f, at[i], at[j]) })
 	if err != nil {
 		return nil, err
 	}
@@ -268,25 +267,10 @@ func (a *arrangement) measure(ctx context.Context, op string, f metric.Finite, a
 		return s
 	}
 	share := shares(t)
-	bad := make([]error, t.Nodes())
-	for l := range t.Height() {
-		from, to := t.Level(l)
-		err := parallel.Chunks(ctx, to-from, 1, 0, nil, func(_, lo, hi int) {
-			for v := from + lo; v < from+hi; v++ {
-				a.shape[v], bad[v] = measureNode(ctx, op, t, f, at, share, v)
-				a.shape[v].depth = l
-			}
-		})
-		if err != nil {
-			return err
-		}
-	}
-	for _, err := range bad {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(ctx, t.Nodes(), 1, func(v int) (err error) {
+		a.shape[v], err = measureNode(ctx, op, t, f, at, share, v)
+		return err
+	})
 }
 
 // hubTries is how many cells of a node are tried as its hub.
@@ -298,7 +282,7 @@ func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, 
 	if k == 0 {
 		return nodeShape{}, nil
 	}
-	s := nodeShape{nodes: 1, arity: k}
+	s := nodeShape{nodes: 1, arity: k, depth: t.Depth(v)}
 	first, end := t.LeafRange(v)
 	best := math.Inf(1)
 	step := (end - first + hubTries - 1) / hubTries
@@ -311,9 +295,9 @@ func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, 
 			cf, ce := t.LeafRange(c)
 			r, far := 0.0, 0.0
 			for x := cf; x < ce; x++ {
-				d := f.Distance(at[h], at[x])
-				if !(d >= 0) || math.IsInf(d, 1) {
-					return s, notADistance(op, at[h], at[x], d)
+				d, err := read(op, f, at[h], at[x])
+				if err != nil {
+					return s, err
 				}
 				r += d * share[t.LeafNode(x)] / share[c]
 				far = max(far, d)

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -56,34 +57,24 @@ func (a *arrangement) same(op string, to *arrangement) error {
 	return fmt.Errorf("%s: %w: counted in a %s, not in this %s", op, ErrMismatch, from, here)
 }
 
-// sketch is a digest of distances of f: of the points at[i] and at[i+s], for
-// all i and every step s up to 8, and in steps of about an eighth from there to
-// most. That is every pair of nine points, and of n points at most 8 n log n.
-// The distances are rounded to 16 bits after the first, because Go may fuse
-// multiplications with additions, so that two machines need not agree on the
-// last of 52; that they round apart has a probability of some 2^-36 a distance,
-// and then counts are refused.
-func sketch(ctx context.Context, op string, f metric.Finite, at []int, most int) (digest [sha256.Size]byte, err error) {
+// sketch is a digest of distances of n points: of i and i+s, for all i and every
+// step s up to 8, and in steps of about an eighth from there to most. That is
+// every pair of nine points, and of n points at most 8 n log n. The distances
+// are rounded to 16 bits after the first, because Go may fuse multiplications
+// with additions, so that two machines need not agree on the last of 52; that
+// they round apart has a probability of some 2^-36 a distance, and then counts
+// are refused.
+func sketch(ctx context.Context, n, most int, distance func(i, j int) (float64, error)) (digest [sha256.Size]byte, err error) {
 	h := sha256.New()
-	bad := make([]error, len(at))
-	for s := 1; s < len(at) && s <= most; s += 1 + s/8 {
-		row := make([]uint32, len(at)-s)
-		err := parallel.Chunks(ctx, len(row), 1<<10, 0, nil, func(_, lo, hi int) {
-			for i := lo; i < hi; i++ {
-				d := f.Distance(at[i], at[i+s])
-				if !(d >= 0) || math.IsInf(d, 1) {
-					bad[i] = notADistance(op, at[i], at[i+s], d)
-				}
-				row[i] = uint32((math.Float64bits(max(d, 0)) + 1<<35) >> 36)
-			}
+	for s := 1; s < n && s <= most; s += 1 + s/8 {
+		row := make([]uint32, n-s)
+		err := each(ctx, len(row), 1<<10, func(i int) error {
+			d, err := distance(i, i+s)
+			row[i] = uint32((math.Float64bits(d) + 1<<35) >> 36)
+			return err
 		})
 		if err != nil {
 			return digest, err
-		}
-		for _, err := range bad {
-			if err != nil {
-				return digest, err
-			}
 		}
 		if err := binary.Write(h, binary.LittleEndian, row); err != nil {
 			return digest, err
@@ -92,8 +83,32 @@ func sketch(ctx context.Context, op string, f metric.Finite, at []int, most int)
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
-func notADistance(op string, i, j int, d float64) error {
-	return &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of point %d", i), Index: j, Value: d, Want: "a finite number >= 0"}
+// read returns a distance of f, or an error if it is none.
+func read(op string, f metric.Finite, i, j int) (float64, error) {
+	d := f.Distance(i, j)
+	if !(d >= 0) || math.IsInf(d, 1) {
+		return d, notADistance(op, i, j, d, "a finite number >= 0")
+	}
+	return max(d, 0), nil // not -0
+}
+
+func notADistance(op string, i, j int, d float64, want string) error {
+	return &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of point %d", i), Index: j, Value: d, Want: want}
+}
+
+// each calls f for 0 to n-1 on every core, in runs of the given size, and returns
+// the context's error or that of the lowest number.
+func each(ctx context.Context, n, size int, f func(i int) error) error {
+	bad := make([]error, n)
+	err := parallel.Chunks(ctx, n, size, 0, nil, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			bad[i] = f(i)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return cmp.Or(bad...)
 }
 
 // names is a digest of points or labels, by the types and values that Go would

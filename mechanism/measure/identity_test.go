@@ -41,7 +41,7 @@ func fourCells() (finite map[string]*Domain[int], box map[string]*Domain[[]float
 	fold := testkit.Must(NewFolded(context.Background(), line(0, 10, 20, 30), nil))
 	columns := func(o BoxOptions, c ...Column) *Domain[[]float64] { return testkit.Must(NewBox(c, &o)) }
 	on := func(d *Domain[int], s metric.Space[[]float64], at ...[]float64) *Domain[[]float64] {
-		return testkit.Must(On(d, testkit.Must(metric.NewPoints(at, s))))
+		return testkit.Must(On(context.Background(), d, testkit.Must(metric.NewPoints(at, s))))
 	}
 	box = map[string]*Domain[[]float64]{
 		"box":              columns(BoxOptions{Depth: 2}, Column{Hi: 1}),

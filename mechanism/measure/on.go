@@ -19,7 +19,7 @@ import (
 // (*[metric.SizeError]), and their distances no larger, or what d knows of
 // errors would not hold of them: 8 of each point are compared
 // (*[metric.ValueError]).
-func On[P any](d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
+func On[P any](ctx context.Context, d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
 	const op = "measure: On"
 	if err := d.check(op); err != nil {
 		return nil, err
@@ -27,22 +27,17 @@ func On[P any](d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
 	if n := fault.Len(p); n != d.points {
 		return nil, &fault.SizeError{Op: op, Arg: "p", Got: n, Want: fmt.Sprint(d.points)}
 	}
-	a := *d.arrangement
-	for i := range p.Len() {
-		for j := i + 1; j < min(i+9, p.Len()); j++ {
-			if x, y := p.Distance(i, j), d.metric(i, j); x > y*(1+1e-9) {
-				return nil, &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of point %d", i), Index: j, Value: x, Want: fmt.Sprintf("at most %v, as in the metric of d", y)}
-			}
+	distances, err := sketch(ctx, p.Len(), 8, func(i, j int) (float64, error) {
+		x, err := read(op, p, i, j)
+		if y := d.metric(i, j); err == nil && x > y*(1+1e-9) {
+			err = notADistance(op, i, j, x, fmt.Sprintf("at most %v, as in the metric of d", y))
 		}
-	}
-	all := make([]int, p.Len())
-	for i := range all {
-		all[i] = i
-	}
-	distances, err := sketch(context.Background(), op, p, all, 8) // what tells two metrics apart
+		return x, err
+	})
 	if err != nil {
 		return nil, err
 	}
+	a := *d.arrangement
 	a.identify(d.id, names(p.Len(), p.At), distances)
 	a.resolution = math.NaN()
 	loc := metric.NewLocator(p)

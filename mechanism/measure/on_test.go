@@ -23,7 +23,7 @@ func TestOn_RefusesLargerDistances(t *testing.T) {
 		ok     bool
 	}{"km on km": {km, km, true}, "miles on km": {km, miles, true}, "km on miles": {miles, km, false}} {
 		for how, d := range map[string]*Domain[int]{"net": testkit.Must(NewFinite(t.Context(), c.of, nil)), "dense": testkit.Must(NewFinite(t.Context(), testkit.Must(metric.Densify(t.Context(), c.of)), nil)), "folded": testkit.Must(NewFolded(t.Context(), c.of, nil))} {
-			_, err := On(d, c.on)
+			_, err := On(t.Context(), d, c.on)
 			var wrong *metric.ValueError
 			if c.ok && err != nil || !c.ok && !errors.As(err, &wrong) {
 				t.Errorf("%s, %s: %v", name, how, err)

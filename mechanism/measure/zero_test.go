@@ -28,11 +28,11 @@ func TestZeroValues_Refuse(t *testing.T) {
 		refuses(t, domain, second(NewMeasure(d, 1, nil)))
 	}
 	for _, d := range []*Domain[int]{nil, {}} {
-		refuses(t, domain, second(On(d, randomPoints(2, 1, 1))))
+		refuses(t, domain, second(On(t.Context(), d, randomPoints(2, 1, 1))))
 		refuses(t, domain, second(Labels[int](d, nil)))
 	}
 	for _, p := range []*metric.Points[[]float64]{nil, {}} {
-		refuses(t, "p has size 0, want 2", second(On(pair, p)))
+		refuses(t, "p has size 0, want 2", second(On(t.Context(), pair, p)))
 	}
 	for _, c := range []*Counts[[]float64]{nil, {}} {
 		refuses(t, counts, good.NewCounts().Merge(c))
