@@ -10,6 +10,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -55,14 +56,10 @@ func run(ctx context.Context, p *demo.Program) error {
 		return err
 	}
 	table := s.table()
-	if err := table.WriteText(p.Stdout); err != nil {
-		return err
-	}
+	p.Print(table)
 	s.explain(p)
-	if err := p.WriteFile("table.csv", table.WriteCSV); err != nil {
-		return err
-	}
-	if err := p.WriteFile("released.csv", s.release); err != nil {
+	err := cmp.Or(p.WriteFile("table.csv", table.WriteCSV), p.WriteFile("released.csv", s.release))
+	if err != nil {
 		return err
 	}
 	head, err := s.head(ctx, pictured)

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/metric"
@@ -41,7 +44,6 @@ func (s *study) read(ctx context.Context, p *demo.Program, n int, prior string) 
 	} else if prior != "uniform" {
 		return fmt.Errorf("-prior %q: want uniform or population", prior)
 	}
-	total := 0.0
 	err = demo.ReadCSV(name, f, columns, func(r *demo.Row) {
 		q := place{
 			name: r.Text("name"),
@@ -52,7 +54,6 @@ func (s *study) read(ctx context.Context, p *demo.Program, n int, prior string) 
 		}
 		if len(s.places) < n {
 			s.places = append(s.places, q)
-			total += q.population
 		}
 	})
 	if err != nil {
@@ -61,7 +62,7 @@ func (s *study) read(ctx context.Context, p *demo.Program, n int, prior string) 
 	if len(s.places) < minPlaces {
 		return fmt.Errorf("%s: one place alone: want at least %d, for a place is hidden among others", name, minPlaces)
 	}
-	if weighted && total == 0 {
+	if weighted && !slices.ContainsFunc(s.places, func(q place) bool { return q.population > 0 }) {
 		return fmt.Errorf("%s: nobody lives in the first %d places", name, len(s.places))
 	}
 	return s.setup(ctx, weighted)
@@ -69,17 +70,14 @@ func (s *study) read(ctx context.Context, p *demo.Program, n int, prior string) 
 
 // setup fills in the metric and the prior of the places.
 func (s *study) setup(ctx context.Context, weighted bool) (err error) {
-	coordinates := make([]metric.LatLon, len(s.places))
-	total := 0.0
-	for i, q := range s.places {
-		coordinates[i] = q.at
-		total += q.population
-	}
-	if weighted {
-		for _, q := range s.places {
-			s.prior = append(s.prior, q.population/total)
+	var coordinates []metric.LatLon
+	for _, q := range s.places {
+		coordinates = append(coordinates, q.at)
+		if weighted {
+			s.prior = append(s.prior, q.population)
 		}
 	}
+	floats.Scale(1/floats.Sum(s.prior), s.prior)
 	if s.points, err = metric.NewPoints(coordinates, metric.GreatCircle{}); err != nil {
 		return err
 	}

@@ -114,5 +114,5 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 		}
 		chart.Series = append(chart.Series, series)
 	}
-	return p.WriteChart("loss.png", &chart)
+	return p.WriteCharts("loss.png", &chart)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -27,18 +28,11 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 		return err
 	}
 	statistics := s.statistics()
-	if err := errors.WriteText(p.Stdout); err != nil {
-		return err
-	}
+	p.Print(errors)
 	fmt.Fprintln(p.Stdout)
-	if err := statistics.WriteText(p.Stdout); err != nil {
-		return err
-	}
+	p.Print(statistics)
 	s.explain(p)
-	if err := p.WriteFile("errors.csv", errors.WriteCSV); err != nil {
-		return err
-	}
-	return p.WriteFile("statistics.csv", statistics.WriteCSV)
+	return cmp.Or(p.WriteFile("errors.csv", errors.WriteCSV), p.WriteFile("statistics.csv", statistics.WriteCSV))
 }
 
 // errors is the table of what is known of the error, in the order in which it
@@ -208,11 +202,7 @@ func uniform(n int) []float64 {
 func (s *study) statistics() *demo.Table {
 	t := demo.NewTable("of", "statistic", "original", "synthetic", "difference")
 	row := func(of, name string, x, y float64) {
-		if math.IsNaN(x - y) { // the correlation of a constant
-			t.Row(of, name, number(x), number(y), "-")
-			return
-		}
-		t.Row(of, name, x, y, y-x)
+		t.Row(of, name, x, y, y-x) // the correlation of a constant is NaN
 	}
 	shares := []float64{0.05, 0.25, 0.5, 0.75, 0.95}
 	for i, name := range s.names {
@@ -229,12 +219,4 @@ func (s *study) statistics() *demo.Table {
 		}
 	}
 	return t
-}
-
-// number is v, or a dash for NaN.
-func number(v float64) any {
-	if math.IsNaN(v) {
-		return "-"
-	}
-	return v
 }

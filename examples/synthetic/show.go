@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
@@ -57,12 +56,10 @@ func (s *study) draw(p *demo.Program) error {
 		}
 		parts[k] = &demo.Chart{Title: title[k], X: s.names[0], Y: s.names[1], Series: []demo.Series{cloud}}
 	}
-	return p.WriteFile("records.png", func(w io.Writer) error {
-		if len(s.columns) == 1 {
-			return curves.Write(w, "png")
-		}
-		return demo.WriteBeside(w, "png", parts[0], parts[1])
-	})
+	if len(s.columns) == 1 {
+		return p.WriteCharts("records.png", curves)
+	}
+	return p.WriteCharts("records.png", parts[:]...)
 }
 
 // distribution is the distribution function of ascending values, in so many

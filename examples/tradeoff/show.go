@@ -39,9 +39,7 @@ func (s *study) show(ctx context.Context, p *demo.Program, alphas []float64) err
 	if err := s.measure(ctx, p, alphas); err != nil {
 		return err
 	}
-	if err := s.table().WriteText(p.Stdout); err != nil {
-		return err
-	}
+	p.Print(s.table())
 	s.explain(p)
 	return s.draw(p)
 }
@@ -57,7 +55,7 @@ func (s *study) table() *demo.Table {
 		lower, upper := r.bracket.Best(entropy.Lower), r.bracket.Best(entropy.Upper)
 		cells := []any{r.bracket.Alpha, lower.Value, lower.Name, interval(r.entropic), interval(r.diametric)}
 		for _, v := range r.losses {
-			cells = append(cells, number(v, "-"))
+			cells = append(cells, v)
 		}
 		t.Row(append(cells, upper.Value, upper.Name, r.bracket.Ratio())...)
 	}
@@ -78,14 +76,6 @@ func interval(i entropy.Interval) any {
 		return lo + " to " + hi
 	}
 	return i.Hi
-}
-
-// number is v, or the word for NaN.
-func number(v float64, none string) any {
-	if math.IsNaN(v) {
-		return none
-	}
-	return v
 }
 
 // explain says in words what the table shows.
@@ -161,7 +151,7 @@ func (s *study) draw(p *demo.Program) error {
 		}
 		c.Series = append(c.Series, line)
 	}
-	return p.WriteChart(s.metric+".png", &c)
+	return p.WriteCharts(s.metric+".png", &c)
 }
 
 // writeTable writes table.csv: every number in full, a line for each space and
@@ -184,7 +174,7 @@ func writeTable(p *demo.Program, studies []*study) error {
 				if k < len(r.losses) { // plain methods come first
 					v = r.losses[k]
 				}
-				cells = append(cells, number(v, ""))
+				cells = append(cells, v)
 			}
 			t.Row(cells...)
 		}

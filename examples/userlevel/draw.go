@@ -2,9 +2,10 @@ package main
 
 import (
 	"context"
-	"io"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
 )
@@ -54,7 +55,7 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 		return nil
 	}
 	p.Remark("The picture: errors against alpha; DP (moves) and DP (user) are user DP that promises as much for the moves, for a user.")
-	return p.WriteFile("error.png", func(w io.Writer) error { return demo.WriteBeside(w, "png", charts...) })
+	return p.WriteCharts("error.png", charts...)
 }
 
 // empty tells whether a chart has no point to show.
@@ -83,11 +84,7 @@ func (s *study) drawMean(ctx context.Context, c *demo.Chart, alpha float64) erro
 		if err != nil {
 			return err
 		}
-		sum := 0.0
-		for _, size := range sizes {
-			sum += size
-		}
-		add(c, kinds[k], alpha, sum/float64(len(sizes)))
+		add(c, kinds[k], alpha, stat.Mean(sizes, nil))
 	}
 	return nil
 }

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/emd"
@@ -222,15 +223,7 @@ func (s *study) apart(ctx context.Context, y, z []float64) (float64, error) {
 }
 
 func scaled(p []float64) []float64 {
-	sum := 0.0
-	for _, v := range p {
-		sum += v
-	}
-	q := slices.Clone(p)
-	for i := range q {
-		q[i] /= sum
-	}
-	return q
+	return floats.ScaleTo(make([]float64, len(p)), 1/floats.Sum(p), p)
 }
 
 // measure fills in the mean error of repeated releases, each taken to the nearest

@@ -13,6 +13,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -66,10 +67,7 @@ func run(ctx context.Context, p *demo.Program) error {
 	if err := s.read(ctx, p, *n, *regions); err != nil {
 		return err
 	}
-	if err := s.choose(); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(s.choose(), ctx.Err()); err != nil {
 		return err
 	}
 	if err := s.introduce(ctx, p); err != nil {
@@ -91,10 +89,8 @@ func run(ctx context.Context, p *demo.Program) error {
 			return err
 		}
 	}
-	if err := p.WriteFile("histogram.csv", histogram.WriteCSV); err != nil {
-		return err
-	}
-	if err := p.WriteFile("released.csv", released.WriteCSV); err != nil {
+	err = cmp.Or(p.WriteFile("histogram.csv", histogram.WriteCSV), p.WriteFile("released.csv", released.WriteCSV))
+	if err != nil {
 		return err
 	}
 	return s.draw(ctx, p)

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -81,11 +83,7 @@ func (s *study) errors(ctx context.Context, l *emd.Linear[metric.LatLon], q ques
 		if first == nil {
 			first = y
 		}
-		square := 0.0
-		for j, v := range exact {
-			square += (y[j] - v) * (y[j] - v)
-		}
-		sizes = append(sizes, math.Sqrt(square))
+		sizes = append(sizes, floats.Distance(y, exact, 2))
 	}
 	slices.Sort(sizes)
 	return sizes, first, nil
@@ -138,9 +136,7 @@ func (s *study) means(ctx context.Context, p *demo.Program) (*demo.Table, error)
 		t.Row(cells...)
 	}
 	wipe()
-	if err := t.WriteText(p.Stdout); err != nil {
-		return nil, err
-	}
+	p.Print(t)
 	p.Remark("\nstated: what the mechanism says of its own error. One release: the place above the center of mass; without noise it")
 	p.Remark("is %s. For the same moves user DP errs %.3g and %.3g times as much as d_EM.", above(exactly(questions[0].Query, s.places)),
 		stated[sameMoves][0]/stated[ours][0], stated[sameMoves][1]/stated[ours][1])

@@ -47,17 +47,13 @@ func (s *study) histogram(ctx context.Context, p *demo.Program) (table, released
 			t.Row(r.level.String(), r.name, r.moves, r.whole, r.delta, r.measured, min(r.bound, s.wide))
 		}
 	}
-	if err := t.WriteText(p.Stdout); err != nil {
-		return nil, nil, err
-	}
+	p.Print(t)
 	p.Remark("")
 	if err := s.explain(ctx, p, list); err != nil {
 		return nil, nil, err
 	}
 	all := s.largest(list)
-	if err := all(shown).WriteText(p.Stdout); err != nil {
-		return nil, nil, err
-	}
+	p.Print(all(shown))
 	p.Remark("(in %% of all items, one release each)\n")
 	return t, all(len(s.regions)), nil
 }

@@ -13,6 +13,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -78,17 +79,13 @@ func run(ctx context.Context, p *demo.Program) error {
 	if err := s.compare(ctx, p); err != nil {
 		return err
 	}
-	if err := s.table().WriteText(p.Stdout); err != nil {
-		return err
-	}
+	p.Print(s.table())
 	s.explain(p)
 	if err := s.samples(p); err != nil {
 		return err
 	}
-	if err := p.WriteFile("table.csv", s.table().WriteCSV); err != nil {
-		return err
-	}
-	if err := p.WriteFile("released.csv", s.release); err != nil {
+	err = cmp.Or(p.WriteFile("table.csv", s.table().WriteCSV), p.WriteFile("released.csv", s.release))
+	if err != nil {
 		return err
 	}
 	return s.draw(ctx, p)

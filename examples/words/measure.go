@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/internal/random"
@@ -233,11 +235,7 @@ func guessed(c *mechanism.Channel) float64 {
 			most[y] = max(most[y], q)
 		}
 	}
-	sum := 0.0
-	for _, q := range most {
-		sum += q
-	}
-	return sum / float64(c.Len())
+	return floats.Sum(most) / float64(c.Len())
 }
 
 // How many releases a word estimate the loss of Madlib, which has no matrix: in

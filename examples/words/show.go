@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -53,19 +52,11 @@ func (s *study) table() *demo.Table {
 	t := demo.NewTable("mechanism", "eps_tight", "worst loss", "95 % loss", "mean loss", "guessed", "build time")
 	for _, r := range s.rows {
 		if r.err == nil {
-			t.Row(r.name, known(r.level), r.worst, r.quantile, r.mean, known(r.guessed), r.took)
+			t.Row(r.name, r.level, r.worst, r.quantile, r.mean, r.guessed, r.took)
 		}
 	}
-	t.Row("lower bound", "-", s.lower, "-", "-", "-", "-")
+	t.Row("lower bound", unknown, s.lower, unknown, unknown, unknown, "-")
 	return t
-}
-
-// known is v, or a dash for NaN.
-func known(v float64) any {
-	if math.IsNaN(v) {
-		return "-"
-	}
-	return v
 }
 
 // explain says in words what the table shows.
@@ -125,9 +116,7 @@ func (s *study) samples(p *demo.Program) error {
 		}
 		t.Row(cells...)
 	}
-	if err := t.WriteText(p.Stdout); err != nil {
-		return err
-	}
+	p.Print(t)
 	p.Remark("(releasing a word k times adds up to k alpha; here it only shows what one release may be)\n")
 	return nil
 }
@@ -149,10 +138,7 @@ func (s *study) draws(r result, x, releases int) ([]string, error) {
 
 // release writes one release of every word by every mechanism.
 func (s *study) release(w io.Writer) error {
-	out := csv.NewWriter(w)
-	if err := out.Write([]string{"mechanism", "word", "released"}); err != nil {
-		return err
-	}
+	t := demo.NewTable("mechanism", "word", "released")
 	for _, r := range s.rows {
 		if r.err != nil {
 			continue
@@ -162,13 +148,10 @@ func (s *study) release(w io.Writer) error {
 			if err != nil {
 				return err
 			}
-			if err := out.Write([]string{r.name, word, released[0]}); err != nil {
-				return err
-			}
+			t.Row(r.name, word, released[0])
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return t.WriteCSV(w)
 }
 
 // The picture has this many levels, from alpha*lowest to alpha*highest, of equal
@@ -232,7 +215,7 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 		report(len(methods)*steps+i+1, total)
 	}
 	chart.Series = append(chart.Series, madlib)
-	return p.WriteFile("loss.png", func(w io.Writer) error { return chart.Write(w, "png") })
+	return p.WriteCharts("loss.png", &chart)
 }
 
 // level is the i-th level of the picture.

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image/color"
 	"io"
@@ -34,42 +35,28 @@ type Series struct {
 	Cloud  bool      // points without a line
 }
 
-// Write writes the chart to w in a format that is "png" or "svg". It refuses
-// series of unequal lengths and a chart without a single point to show; w is
-// untouched then.
-func (c *Chart) Write(w io.Writer, format string) error {
-	x, y, err := c.ranges()
-	if err != nil {
-		return err
+// writeCharts writes a chart to w in a format that is "png" or "svg", or several
+// side by side, as squares, for comparison: their axes have one range, which
+// shows the points of all. It refuses series of unequal lengths, a chart without
+// a single point to show, and an axis that is logarithmic in one chart and not in
+// another; w is untouched then.
+func writeCharts(w io.Writer, format string, charts ...*Chart) error {
+	if len(charts) == 0 {
+		return errors.New("demo: no charts")
 	}
-	return writePicture(w, format, chartWidth, chartHeight, func(canvas draw.Canvas) { c.draw(canvas, x, y) })
-}
-
-// WriteBeside writes charts to w side by side, as squares, for comparison: their
-// axes have one range, which shows the points of all. All else is as in
-// [Chart.Write]. No axis may be logarithmic in one chart and not in another.
-func WriteBeside(w io.Writer, format string, charts ...*Chart) error {
-	var x, y axisRange
+	x, y := newRange(charts[0].LogX), newRange(charts[0].LogY)
 	for _, c := range charts {
-		cx, cy, err := c.ranges()
-		if err != nil {
+		if err := c.ranges(x, y); err != nil {
 			return err
 		}
-		x.join(cx)
-		y.join(cy)
 	}
-	if x.empty() {
-		return fmt.Errorf("demo: no charts")
+	n, part := len(charts), vg.Length(chartWidth)
+	if n > 1 {
+		part = chartHeight
 	}
-	for _, c := range charts {
-		if c.LogX != x.log || c.LogY != y.log {
-			return fmt.Errorf("demo: chart %q has other axes than the one before it", c.Title)
-		}
-	}
-	n := len(charts)
-	return writePicture(w, format, vg.Length(n)*chartHeight, chartHeight, func(canvas draw.Canvas) {
+	return writePicture(w, format, vg.Length(n)*part, chartHeight, func(canvas draw.Canvas) {
 		for k, c := range charts {
-			c.draw(draw.Crop(canvas, vg.Length(k)*chartHeight, vg.Length(k+1-n)*chartHeight, 0, 0), x, y)
+			c.draw(draw.Crop(canvas, vg.Length(k)*part, vg.Length(k+1-n)*part, 0, 0), x, y)
 		}
 	})
 }
@@ -103,33 +90,38 @@ func writePicture(w io.Writer, format string, width, height vg.Length, paint fun
 	return err
 }
 
-// ranges returns what the axes must show.
-func (c *Chart) ranges() (x, y axisRange, err error) {
-	x, y = axisRange{log: c.LogX}, axisRange{log: c.LogY}
+// ranges widens the ranges of the axes to what they must show.
+func (c *Chart) ranges(x, y *axisRange) error {
+	if c.LogX != x.log || c.LogY != y.log {
+		return fmt.Errorf("demo: chart %q has other axes than the one before it", c.Title)
+	}
+	empty := true
 	for _, s := range c.Series {
 		if len(s.Y) != len(s.X) || (s.Lo != nil || s.Hi != nil) && (len(s.Lo) != len(s.X) || len(s.Hi) != len(s.X)) {
-			return x, y, fmt.Errorf("demo: series %q has %d x, %d y, %d lo, %d hi", s.Name, len(s.X), len(s.Y), len(s.Lo), len(s.Hi))
+			return fmt.Errorf("demo: series %q has %d x, %d y, %d lo, %d hi", s.Name, len(s.X), len(s.Y), len(s.Lo), len(s.Hi))
 		}
 		for i := range s.X {
 			if c.shows(s.X[i], s.Y[i]) {
 				x.add(s.X[i])
 				y.add(s.Y[i])
+				empty = false
 			}
 			if s.band(c, i) {
 				x.add(s.X[i])
 				y.add(s.Lo[i])
 				y.add(s.Hi[i])
+				empty = false
 			}
 		}
 	}
-	if x.empty() {
-		return x, y, fmt.Errorf("demo: chart %q has no point to show", c.Title)
+	if empty {
+		return fmt.Errorf("demo: chart %q has no point to show", c.Title)
 	}
-	return x, y, nil
+	return nil
 }
 
 // draw draws the chart with axes of the given ranges.
-func (c *Chart) draw(canvas draw.Canvas, xs, ys axisRange) {
+func (c *Chart) draw(canvas draw.Canvas, xs, ys *axisRange) {
 	p := styledPlot(c.LogX, c.LogY)
 	legend := styledLegend()
 	named := false

@@ -25,7 +25,7 @@ func sample() *Chart {
 
 func TestChart_PNG(t *testing.T) {
 	var b bytes.Buffer
-	if err := sample().Write(&b, "png"); err != nil {
+	if err := writeCharts(&b, "png", sample()); err != nil {
 		t.Fatal(err)
 	}
 	img := testkit.Must(png.Decode(&b))
@@ -48,7 +48,7 @@ func TestChart_PNG(t *testing.T) {
 
 func TestChart_SVGIsWellFormedAndWorded(t *testing.T) {
 	var b bytes.Buffer
-	if err := sample().Write(&b, "svg"); err != nil {
+	if err := writeCharts(&b, "svg", sample()); err != nil {
 		t.Fatal(err)
 	}
 	text := map[string]bool{}
@@ -72,13 +72,13 @@ func TestChart_SVGIsWellFormedAndWorded(t *testing.T) {
 }
 
 // Charts side by side are squares, and the axes of all go as far as any must.
-func TestWriteBeside_SharesAxes(t *testing.T) {
+func TestWriteCharts_SharesAxes(t *testing.T) {
 	chart := func(x float64) *Chart {
 		return &Chart{Title: "t", Series: []Series{{X: []float64{0, x}, Y: []float64{0, x}, Cloud: true}}}
 	}
 	written := func(charts ...*Chart) string {
 		var b bytes.Buffer
-		if err := WriteBeside(&b, "svg", charts...); err != nil {
+		if err := writeCharts(&b, "svg", charts...); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
@@ -89,7 +89,7 @@ func TestWriteBeside_SharesAxes(t *testing.T) {
 		t.Errorf("%d ticks at 30 on axes up to 10, want none, and %d on axes up to 30, want 4", a, b)
 	}
 	var b bytes.Buffer
-	if err := WriteBeside(&b, "png", chart(1), chart(2)); err != nil {
+	if err := writeCharts(&b, "png", chart(1), chart(2)); err != nil {
 		t.Fatal(err)
 	}
 	img := testkit.Must(png.Decode(&b))
@@ -98,13 +98,13 @@ func TestWriteBeside_SharesAxes(t *testing.T) {
 	}
 }
 
-func TestWriteBeside_Refuses(t *testing.T) {
+func TestWriteCharts_Refuses(t *testing.T) {
 	for want, charts := range map[string][]*Chart{
 		"no charts":              {},
-		`chart "e" has no point`: {sample(), {Title: "e"}},
+		`chart "e" has no point`: {sample(), {Title: "e", LogX: true, LogY: true}},
 		`chart "l" has other ax`: {sample(), {Title: "l", LogX: true, Series: []Series{{X: []float64{1}, Y: []float64{1}}}}},
 	} {
-		if err := WriteBeside(io.Discard, "png", charts...); err == nil || !strings.Contains(err.Error(), want) {
+		if err := writeCharts(io.Discard, "png", charts...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -123,7 +123,7 @@ func TestChart_OddData(t *testing.T) {
 			for _, x := range v {
 				shown = shown || onAxis(x, log)
 			}
-			if err := c.Write(io.Discard, "svg"); (err == nil) != shown {
+			if err := writeCharts(io.Discard, "svg", &c); (err == nil) != shown {
 				t.Errorf("%v, log %v: %v", v, log, err)
 			}
 		}
@@ -140,15 +140,15 @@ func TestChart_Refuses(t *testing.T) {
 		`chart "t" has no point to s`: {X: one, Y: []float64{math.NaN()}},
 	} {
 		c := Chart{Title: "t", Series: []Series{s}}
-		if err := c.Write(io.Discard, "png"); err == nil || !strings.Contains(err.Error(), want) {
+		if err := writeCharts(io.Discard, "png", &c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if err := sample().Write(io.Discard, "gif"); err == nil || !strings.Contains(err.Error(), `not "gif"`) {
+	if err := writeCharts(io.Discard, "gif", sample()); err == nil || !strings.Contains(err.Error(), `not "gif"`) {
 		t.Error(err)
 	}
 	for _, format := range []string{"png", "svg"} {
-		if err := sample().Write(broken{}, format); err == nil {
+		if err := writeCharts(broken{}, format, sample()); err == nil {
 			t.Errorf("%s: a failed write went unnoticed", format)
 		}
 	}

@@ -55,8 +55,8 @@ func (e *InputError) Error() string {
 // the first that is malformed, with an [*InputError]; file is its name in
 // messages. Spaces around fields and a byte order mark are dropped, empty lines
 // skipped. A file without records is an error, as are more than a million of
-// them (but see [Columns]) and one of more than 64 KiB. The Row and its strings are row's to read;
-// the Row itself is reused by the next call. One pass, one record in memory.
+// them (but see [Columns]) and one of more than 64 KiB. The next call reuses the
+// Row. One pass, one record in memory.
 func ReadCSV(file string, r io.Reader, c Columns, row func(*Row)) error {
 	lim := &recordLimiter{r: withoutMark(r)}
 	cr := csv.NewReader(lim)
@@ -75,7 +75,7 @@ func ReadCSV(file string, r io.Reader, c Columns, row func(*Row)) error {
 		return err
 	}
 	for n := 0; ; n++ {
-		lim.begin(cr.InputOffset())
+		lim.start = cr.InputOffset()
 		w.fields, err = cr.Read()
 		if err == io.EOF && n == 0 {
 			return &InputError{File: file, Reason: "no rows below the header"}
@@ -113,9 +113,6 @@ type column struct {
 	required bool
 }
 
-// Has says whether an optional column is in the file and not blank here.
-func (w *Row) Has(name string) bool { return w.Text(name) != "" }
-
 // Text returns the column without the spaces around it, or "" where the file
 // lacks it.
 func (w *Row) Text(name string) string {
@@ -130,7 +127,7 @@ func (w *Row) Text(name string) string {
 }
 
 // Float returns the column as a finite number in [lo, hi], or 0 where it is
-// an optional one that the row lacks ([Row.Has]). Numbers are plain decimals:
+// an optional one that the row lacks. Numbers are plain decimals:
 // 0x1p4 and 1_0 are none.
 func (w *Row) Float(name string, lo, hi float64) float64 {
 	s := w.Text(name)
@@ -215,8 +212,6 @@ type recordLimiter struct {
 }
 
 var errRecordTooLong = fmt.Errorf("a record is longer than %d bytes (a quote left open?)", maxRecordBytes)
-
-func (l *recordLimiter) begin(offset int64) { l.start = offset }
 
 func (l *recordLimiter) Read(p []byte) (int, error) {
 	if l.read-l.start > maxRecordBytes {

@@ -3,6 +3,7 @@ package demo
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -12,13 +13,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-)
-
-// Exit statuses of a [Program].
-const (
-	exitOK          = 0
-	exitBadInput    = 2   // also flags: what the flag package itself uses
-	exitInterrupted = 130 // 128 + SIGINT, as shells report it
 )
 
 // Program is one example program: the flags that all of them share, and the
@@ -36,6 +30,7 @@ type Program struct {
 	args []string
 	out  string // -out, or the temporary folder once there is one
 	bar  *bar   // the last one drawn, or nil
+	lost error  // of the first table that could not be printed
 }
 
 // Main runs an example and ends the process: status 0, or 2 with the error of
@@ -65,20 +60,20 @@ func Run(ctx context.Context, name string, args []string, stdout, stderr io.Writ
 	p.Flags.BoolVar(&p.Quiet, "quiet", false, "no progress bar, no remarks")
 
 	err := run(ctx, p)
-	switch {
+	switch err = cmp.Or(err, p.lost); {
 	case err == nil:
-		return exitOK
+		return 0
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprintf(stdout, "Usage of %s:\n", name)
 		p.Flags.SetOutput(stdout)
 		p.Flags.PrintDefaults()
-		return exitOK
+		return 0
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		fmt.Fprintf(stderr, "%s: interrupted\n", name)
-		return exitInterrupted
+		return 130 // 128 + SIGINT, as shells report it
 	}
 	fmt.Fprintf(stderr, "%s: %s\n", name, strings.ReplaceAll(err.Error(), "\n", "; "))
-	return exitBadInput
+	return 2 // as the flag package has it for bad flags
 }
 
 // ReadsFile adds the flag -in; what describes the file, as in "CSV with the
@@ -132,28 +127,20 @@ func (p *Program) Input(embeddedName string, embedded []byte) (f io.ReadCloser, 
 	return f, p.In, err
 }
 
-// Path returns the path of a file in the folder of -out; where the flag was not
-// given, in a temporary one that is created on first use.
-func (p *Program) Path(file string) (string, error) {
+// Print prints a table on the standard output. [Run] reports its error.
+func (p *Program) Print(t *Table) { p.lost = cmp.Or(p.lost, t.WriteText(p.Stdout)) }
+
+// WriteFile creates a file in the folder of -out, or in a new temporary one, and
+// passes it to write, buffered. It says what it wrote unless -quiet.
+func (p *Program) WriteFile(file string, write func(w io.Writer) error) (err error) {
 	if p.out == "" {
-		dir, err := os.MkdirTemp("", p.Name+"-")
-		if err != nil {
-			return "", err
+		if p.out, err = os.MkdirTemp("", p.Name+"-"); err != nil {
+			return err
 		}
-		p.out = dir
 		// Not a remark: nothing else tells where the files are.
 		fmt.Fprintf(p.Stdout, "files go to %s\n", p.out)
 	}
-	return filepath.Join(p.out, file), nil
-}
-
-// WriteFile creates a file in the folder of -out and passes it to write,
-// buffered. It says what it wrote unless -quiet.
-func (p *Program) WriteFile(file string, write func(w io.Writer) error) (err error) {
-	path, err := p.Path(file)
-	if err != nil {
-		return err
-	}
+	path := filepath.Join(p.out, file)
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -170,11 +157,12 @@ func (p *Program) WriteFile(file string, write func(w io.Writer) error) (err err
 	return nil
 }
 
-// WriteChart is [Program.WriteFile] for a picture, in the format of the file's
-// extension.
-func (p *Program) WriteChart(file string, c *Chart) error {
+// WriteCharts is [Program.WriteFile] for a picture, in the format of the file's
+// extension: a chart, or several side by side, as squares with axes of one range,
+// none of them logarithmic in one and not in another.
+func (p *Program) WriteCharts(file string, charts ...*Chart) error {
 	return p.WriteFile(file, func(w io.Writer) error {
-		return c.Write(w, strings.TrimPrefix(filepath.Ext(file), "."))
+		return writeCharts(w, strings.TrimPrefix(filepath.Ext(file), "."), charts...)
 	})
 }
 

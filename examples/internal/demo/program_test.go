@@ -185,7 +185,7 @@ func TestProgram_ChecksOutFirst(t *testing.T) {
 func TestProgram_WriteChart(t *testing.T) {
 	dir := t.TempDir()
 	write := func(_ context.Context, p *Program) error {
-		return errors.Join(p.Parse(), p.WriteChart("a.png", sample()), p.WriteChart("a.svg", sample()), p.WriteChart("a.gif", sample()))
+		return errors.Join(p.Parse(), p.WriteCharts("a.png", sample()), p.WriteCharts("a.svg", sample()), p.WriteCharts("a.gif", sample()))
 	}
 	if status, _, stderr := runDemo(write, "-out", dir); status != 2 || !strings.Contains(stderr, `not "gif"`) {
 		t.Errorf("status %d, %q", status, stderr)

@@ -37,51 +37,42 @@ func (t *Table) Row(cells ...any) {
 }
 
 // WriteText prints the columns side by side, numbers to the right at four
-// significant digits, words to the left.
+// significant digits and a dash for NaN, words to the left.
 func (t *Table) WriteText(w io.Writer) error {
-	lines := make([][]string, len(t.rows)+1)
-	lines[0] = t.columns
-	width := make([]int, len(t.columns))
-	right := make([]bool, len(t.columns))
-	for i, row := range t.rows {
-		lines[i+1] = make([]string, len(row))
+	lines := [][]string{t.columns}
+	width := make([]int, len(t.columns)) // negative: to the left
+	for _, row := range t.rows {
+		line := make([]string, len(row))
 		for j, cell := range row {
-			lines[i+1][j] = cellText(cell)
+			line[j] = cellText(cell)
 			if _, word := cell.(string); !word {
-				right[j] = true
+				width[j] = 1
 			}
+		}
+		lines = append(lines, line)
+	}
+	for j, side := range width {
+		for _, line := range lines {
+			width[j] = max(width[j], utf8.RuneCountInString(line[j]))
+		}
+		if side == 0 {
+			width[j] *= -1
 		}
 	}
 	for _, line := range lines {
+		cells := make([]string, len(line))
 		for j, s := range line {
-			width[j] = max(width[j], utf8.RuneCountInString(s))
+			cells[j] = fmt.Sprintf("%*s", width[j], s)
 		}
-	}
-	var b strings.Builder
-	for _, line := range lines {
-		start := b.Len()
-		for j, s := range line {
-			if j > 0 {
-				b.WriteString("  ")
-			}
-			pad := strings.Repeat(" ", width[j]-utf8.RuneCountInString(s))
-			if right[j] {
-				s = pad + s
-			} else {
-				s += pad
-			}
-			b.WriteString(s)
-		}
-		trimmed := strings.TrimRight(b.String()[start:], " ")
-		if _, err := io.WriteString(w, trimmed+"\n"); err != nil {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "  "), " ")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// WriteCSV prints a header line and the rows, numbers in the shortest form
-// that reads back to the same float64, durations in seconds.
+// WriteCSV prints a header line and the rows, numbers in the shortest form that
+// reads back to the same float64, nothing for NaN, durations in seconds.
 func (t *Table) WriteCSV(w io.Writer) error {
 	cw := csv.NewWriter(w)
 	cw.Write(t.columns) // the writer keeps its first error for Error
@@ -90,6 +81,9 @@ func (t *Table) WriteCSV(w io.Writer) error {
 		for j, cell := range row {
 			switch v := cell.(type) {
 			case float64:
+				if line[j] = ""; math.IsNaN(v) {
+					continue
+				}
 				line[j] = strconv.FormatFloat(v, 'g', -1, 64)
 			case time.Duration:
 				line[j] = strconv.FormatFloat(v.Seconds(), 'g', -1, 64)
@@ -107,6 +101,9 @@ func (t *Table) WriteCSV(w io.Writer) error {
 func cellText(cell any) string {
 	switch v := cell.(type) {
 	case float64:
+		if math.IsNaN(v) {
+			return "-"
+		}
 		return Number(v)
 	case time.Duration:
 		return seconds(v)

@@ -1,7 +1,9 @@
 package demo
 
 import (
+	"context"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"strings"
@@ -12,23 +14,24 @@ import (
 func ExampleTable() {
 	t := NewTable("mechanism", "loss (km)", "places", "build")
 	t.Row("exponential", 12.3456, 300, 12345*time.Microsecond)
-	t.Row("tight weights", 7.0, 12, 2*time.Second)
+	t.Row("tight weights", math.NaN(), 12, 2*time.Second)
 	t.WriteText(os.Stdout)
 	// Output:
 	// mechanism      loss (km)  places   build
 	// exponential        12.35     300  12.3ms
-	// tight weights      7.000      12      2s
+	// tight weights          -      12      2s
 }
 
 func TestTable_CSVKeepsEveryBit(t *testing.T) {
 	tab := NewTable("name", "x", "t (s)")
 	tab.Row("Nice, \"FR\"", 0x1.3333333333334p-2, 1500*time.Millisecond)
 	tab.Row("é", math.Inf(1), time.Duration(0))
+	tab.Row("none", math.NaN(), time.Minute)
 	var b strings.Builder
 	if err := tab.WriteCSV(&b); err != nil {
 		t.Fatal(err)
 	}
-	want := "name,x,t (s)\n\"Nice, \"\"FR\"\"\",0.30000000000000004,1.5\né,+Inf,0\n"
+	want := "name,x,t (s)\n\"Nice, \"\"FR\"\"\",0.30000000000000004,1.5\né,+Inf,0\nnone,,60\n"
 	if b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
@@ -51,6 +54,10 @@ func TestTable_WriteErrors(t *testing.T) {
 	tab.Row(1.0)
 	if tab.WriteText(broken{}) == nil || tab.WriteCSV(broken{}) == nil {
 		t.Error("a failed write went unnoticed")
+	}
+	print := func(_ context.Context, p *Program) error { p.Print(tab); return nil }
+	if status := Run(context.Background(), "demo", nil, broken{}, io.Discard, print); status != 2 {
+		t.Errorf("status %d after a table that was not printed", status)
 	}
 	defer func() {
 		if recover() == nil {

@@ -27,27 +27,11 @@ const wantTicks = 7
 type axisRange struct {
 	log    bool
 	lo, hi float64
-	some   bool
 }
 
-func (r *axisRange) empty() bool { return !r.some }
+func newRange(log bool) *axisRange { return &axisRange{log, math.Inf(1), math.Inf(-1)} }
 
-func (r *axisRange) add(v float64) {
-	if !r.some {
-		r.lo, r.hi, r.some = v, v, true
-	}
-	r.lo, r.hi = min(r.lo, v), max(r.hi, v)
-}
-
-// join makes r show what o does too.
-func (r *axisRange) join(o axisRange) {
-	if !r.some {
-		*r = o
-		return
-	}
-	r.add(o.lo)
-	r.add(o.hi)
-}
+func (r *axisRange) add(v float64) { r.lo, r.hi = min(r.lo, v), max(r.hi, v) }
 
 // apply sets the limits of a, with 4 % of air on either side. A single value
 // gets room around it: a tenth of itself, or a factor of two.
