@@ -36,8 +36,7 @@ func (a Audit) String() string {
 	return fmt.Sprintf("level in [%s, %s] at delta %.3g, witness x=%d x'=%d y=%d", outward(a.Lo, 9, false), outward(a.Hi, 9, true), a.Delta, a.X, a.XPrime, a.Y)
 }
 
-// AuditOptions tune [Channel.Audit]. Nil and the zero value mean the
-// defaults.
+// AuditOptions tune [Channel.Audit]. Nil and the zero value mean the defaults.
 type AuditOptions struct {
 	Delta    float64               // 0: pure metric privacy
 	Progress func(done, total int) // called as blocks of inputs finish
@@ -52,11 +51,11 @@ type auditing struct {
 	reach float64
 }
 
-func (o *AuditOptions) auditing(op string, reach float64) *auditing {
+func (o *AuditOptions) auditing(op string) *auditing {
 	if o == nil {
 		o = &AuditOptions{}
 	}
-	return &auditing{*o, op, reach}
+	return &auditing{*o, op, math.Inf(1)}
 }
 
 // Audit computes the tight level of the channel under rho at o.Delta. The level
@@ -69,7 +68,7 @@ func (o *AuditOptions) auditing(op string, reach float64) *auditing {
 // its Distance returns it. Outputs count as different even where they stand for
 // one point; merging them can only lower the level.
 func (c *Channel) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions) (Audit, error) {
-	return c.audit(ctx, rho, o.auditing("mechanism: Channel.Audit", math.Inf(1)))
+	return c.audit(ctx, rho, o.auditing("mechanism: Channel.Audit"))
 }
 
 func (c *Channel) audit(ctx context.Context, rho metric.Finite, o *auditing) (Audit, error) {
@@ -110,7 +109,7 @@ const roughAudit = 0x1p-36
 // ([metric.UnitOf]) and one other than that of rho is refused with [ErrUnit]. An
 // infinite level is returned with a guarantee that promises nothing; check Alpha.
 func (c *Channel) Certify(ctx context.Context, rho metric.Finite, unit metric.Unit, o *AuditOptions) (*Channel, Audit, error) {
-	return c.certify(ctx, rho, unit, o.auditing("mechanism: Channel.Certify", math.Inf(1)))
+	return c.certify(ctx, rho, unit, o.auditing("mechanism: Channel.Certify"))
 }
 
 func (c *Channel) certify(ctx context.Context, rho metric.Finite, unit metric.Unit, o *auditing) (*Channel, Audit, error) {
@@ -141,7 +140,7 @@ const tile = 16
 // pairs calls f for every pair x < x' of rows, on all cores, and folds the
 // audits that f returns: the largest Lo with its witness and the largest Hi,
 // the earlier of equals. f gets the running result of its block.
-func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *auditing, f func(x, xp int, a, b row, d float64, sofar *Audit) error) (Audit, error) {
+func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *auditing, f func(x, xp int, a, b row, d float64, sofar *Audit)) (Audit, error) {
 	blocks := (c.n + tile - 1) / tile
 	res, errs := make([]Audit, blocks), make([]error, blocks)
 	err := parallel.Chunks(ctx, c.n, tile, o.Workers, o.Progress, func(k, lo, hi int) {
@@ -156,8 +155,7 @@ func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *auditing, f f
 			dists = append(dists, dist...)
 		}
 		for xp := lo + 1; xp < c.n && errs[k] == nil; xp++ {
-			if xp%64 == 0 && ctx.Err() != nil {
-				errs[k] = ctx.Err()
+			if errs[k] = ctx.Err(); errs[k] != nil {
 				break
 			}
 			var b row
@@ -168,14 +166,11 @@ func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *auditing, f f
 			}
 			for x := lo; x < min(hi, xp) && errs[k] == nil; x++ {
 				d := dists[(x-lo)*c.n+xp]
-				if !(d >= 0) || math.IsInf(d, 1) {
+				if !(d >= 0 && d <= math.MaxFloat64) {
 					errs[k] = fault.Value(o.op, fmt.Sprintf("rho.Distance(%d, %d)", x, xp), d, "a finite number >= 0")
-					break
+				} else if d <= o.reach {
+					f(x, xp, own[x-lo], b, d, &best)
 				}
-				if d > o.reach {
-					continue
-				}
-				errs[k] = f(x, xp, own[x-lo], b, d, &best)
 			}
 		}
 		res[k] = best
@@ -210,9 +205,9 @@ func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing,
 	if err != nil {
 		return Audit{}, err
 	}
-	return c.pairs(ctx, rho, o, func(x, xp int, a, b row, d float64, best *Audit) error {
+	return c.pairs(ctx, rho, o, func(x, xp int, a, b row, d float64, best *Audit) {
 		if slices.Equal(a.W, b.W) { // one distribution: 0 exactly, which intervals of sums cannot say
-			return nil
+			return
 		}
 		sl, sh := lnRatio(sums[x], sums[xp])
 		var up, down ratio // of w[x,y]/w[x',y]: the largest and the smallest
@@ -224,10 +219,10 @@ func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing,
 		pos := Audit{Lo: directed.SubDown(up.lo, sh), Hi: directed.SubUp(up.hi, sl), X: x, XPrime: xp, Y: up.at}
 		neg := Audit{Lo: directed.SubDown(sl, down.hi), Hi: directed.SubUp(sh, down.lo), X: xp, XPrime: x, Y: down.at}
 		if d == 0 {
-			if up.at >= 0 && !proportional(a, b) {
+			if !proportional(a, b) {
 				*best = Audit{Lo: math.Inf(1), Hi: math.Inf(1), X: x, XPrime: xp, Y: up.at}
 			}
-			return nil
+			return
 		}
 		for _, p := range [2]Audit{pos, neg} {
 			p.Lo, p.Hi = directed.DivDown(p.Lo, d), directed.DivUp(p.Hi, d)
@@ -238,7 +233,6 @@ func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing,
 			}
 			best.merge(p)
 		}
-		return nil
 	})
 }
 
@@ -253,26 +247,18 @@ type sum struct {
 
 func (c *Channel) rowSums(ctx context.Context, o *auditing, fine bool) ([]sum, error) {
 	sums := make([]sum, c.n)
-	errs := make([]error, c.n)
-	err := parallel.Chunks(ctx, c.n, 8, o.Workers, nil, func(_, lo, hi int) {
-		var buf []float64
-		for x := lo; x < hi; x++ {
-			var r row
-			if r, errs[x] = c.read(o.op, x, &buf); errs[x] != nil {
-				continue
-			}
-			switch {
-			case !c.log:
-				_, e := math.Frexp(r.scale)
-				sums[x] = sum{t: r.TotalDD(r.scale), exp: e, err: exact.TotalDDErr}
-			case fine:
-				sums[x] = sum{t: r.TotalDD(r.scale), ln: r.scale, err: exact.TotalDDErr}
-			default:
-				sums[x] = sum{t: exact.DD{Hi: r.total}, ln: r.scale, err: exact.TotalErr}
-			}
+	err := c.eachRow(ctx, o.op, o.Workers, nil, func(x int, r row, _ []float64) {
+		switch {
+		case !c.log:
+			_, e := math.Frexp(r.scale)
+			sums[x] = sum{t: r.TotalDD(r.scale), exp: e, err: exact.TotalDDErr}
+		case fine:
+			sums[x] = sum{t: r.TotalDD(r.scale), ln: r.scale, err: exact.TotalDDErr}
+		default:
+			sums[x] = sum{t: exact.DD{Hi: r.total}, ln: r.scale, err: exact.TotalErr}
 		}
 	})
-	return sums, cmp.Or(err, cmp.Or(errs...))
+	return sums, err
 }
 
 // lnRatio bounds ln of the quotient of two row sums.
@@ -339,7 +325,7 @@ func (c *Channel) auditDelta(ctx context.Context, rho metric.Finite, o *auditing
 	sumErr := 2*(probErr+ratioErr) + float64(c.m)*0x1p-51
 	atMost := delta * (1 - 2*sumErr) // F <= atMost proves f <= delta
 	above := delta * (1 + 2*sumErr)  // F > above proves f > delta
-	a, err := c.pairs(ctx, rho, o, func(x, xp int, _, _ row, d float64, best *Audit) error {
+	a, err := c.pairs(ctx, rho, o, func(x, xp int, _, _ row, d float64, best *Audit) {
 		for _, p := range [2][2]int{{x, xp}, {xp, x}} {
 			a, b := l.row(p[0]), l.row(p[1])
 			shift := l.ln[p[0]] - l.ln[p[1]]
@@ -356,14 +342,12 @@ func (c *Channel) auditDelta(ctx context.Context, rho metric.Finite, o *auditing
 			}
 			best.merge(Audit{Lo: lo, Hi: hi, X: p[0], XPrime: p[1], Y: -1})
 		}
-		return nil
 	})
 	a.Delta = delta
 	return a, err
 }
 
-// margin is how far the computed log-ratios, and so the argument of f, may be
-// from the true ones.
+// margin is how far the argument of f may be from the true one.
 type margin float64
 
 // passes tells whether f proves that the level of a pair at distance d is at most
@@ -417,9 +401,8 @@ func solve(f func(float64) float64, start, atMost, above float64) (lo, hi float6
 
 // logMatrix is every weight's logarithm and every row sum's.
 type logMatrix struct {
-	w  []float64
-	ln []float64
-	m  int
+	w, ln []float64
+	m     int
 }
 
 func (l *logMatrix) row(x int) []float64 { return l.w[x*l.m : (x+1)*l.m] }
@@ -429,7 +412,7 @@ func (l *logMatrix) largest() float64 {
 	big := 0.0
 	for _, s := range [2][]float64{l.w, l.ln} {
 		for _, v := range s {
-			if a := math.Abs(v); a > big && !math.IsInf(a, 1) {
+			if a := math.Abs(v); a > big && a <= math.MaxFloat64 {
 				big = a
 			}
 		}
@@ -446,30 +429,19 @@ func (c *Channel) logMatrix(ctx context.Context, o *auditing) (*logMatrix, error
 		}
 		l.w = make([]float64, c.n*c.m)
 	}
-	errs := make([]error, c.n)
-	err := parallel.Chunks(ctx, c.n, 8, o.Workers, nil, func(_, lo, hi int) {
-		var buf []float64
-		for x := lo; x < hi; x++ {
-			var r row
-			if r, errs[x] = c.read(o.op, x, &buf); errs[x] != nil {
-				continue
+	err := c.eachRow(ctx, o.op, o.Workers, nil, func(x int, r row, _ []float64) {
+		dst, scale := l.row(x), r.scale
+		if !c.log {
+			scale = math.Log(scale)
+			for y, v := range r.W {
+				dst[y] = directed.Log(v)
 			}
-			dst := l.row(x)
-			switch {
-			case !c.log:
-				for y, v := range r.W {
-					dst[y] = directed.Log(v)
-				}
-				l.ln[x] = math.Log(r.scale) + math.Log(r.total)
-			default:
-				if own {
-					copy(dst, r.W)
-				}
-				l.ln[x] = r.scale + math.Log(r.total)
-			}
+		} else if own {
+			copy(dst, r.W)
 		}
+		l.ln[x] = scale + math.Log(r.total)
 	})
-	return l, cmp.Or(err, cmp.Or(errs...))
+	return l, err
 }
 
 // ratio bounds the natural logarithm of an extreme w[x,y]/w[x',y] over the
@@ -522,11 +494,8 @@ func infinite(a, b []float64, want float64) ratio {
 		if v-b[y] != want {
 			continue
 		}
-		if math.IsInf(v, 0) || math.IsInf(b[y], 0) {
+		if at = y; math.IsInf(v, 0) || math.IsInf(b[y], 0) {
 			return ratio{want, want, y}
-		}
-		if at < 0 {
-			at = y
 		}
 	}
 	end := math.Copysign(math.MaxFloat64, want)
@@ -618,11 +587,8 @@ func wideRatio(a, b []float64, largest bool) ratio {
 		best = math.Inf(-1)
 	}
 	for y, v := range a {
-		if v == 0 && b[y] == 0 {
-			continue
-		}
-		d := directed.Log(v) - directed.Log(b[y])
-		if at < 0 || largest && d > best || !largest && d < best {
+		d := directed.Log(v) - directed.Log(b[y]) // NaN where both weights are 0
+		if largest && d > best || !largest && d < best {
 			best, at = d, y
 		}
 	}
@@ -633,23 +599,10 @@ func wideRatio(a, b []float64, largest bool) ratio {
 	return ratio{best - slack, best + slack, at}
 }
 
-// proportional tells whether two rows give the same distribution, exactly: equal up to
-// a factor. It decides what an infinite level is at distance 0.
+// proportional tells whether two rows give the same distribution, equal up to a
+// factor, in exact arithmetic.
 func proportional(a, b row) bool {
-	same := true
-	for y, v := range a.W {
-		same = same && v == b.W[y]
-	}
-	if same {
-		return true
-	}
-	// Exact arithmetic against the heaviest output of a.
-	p := 0
-	for y, v := range a.W {
-		if v > a.W[p] {
-			p = y
-		}
-	}
+	p := slices.Index(a.W, slices.Max(a.W)) // the heaviest output of a
 	if a.Log && math.IsInf(b.W[p], -1) || !a.Log && b.W[p] == 0 {
 		return false
 	}

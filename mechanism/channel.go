@@ -16,11 +16,10 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// Channel is a mechanism from the points 0, ..., Len()-1 to Outputs()
-// outputs: a row of weights per input, each weight an exact real number. The
-// probability of output y at input x is its weight over the sum of its row,
-// exactly; [Channel.Release] draws from it without rounding, and
-// [Channel.Audit] bounds its privacy level rigorously. Weights may be given by
+// Channel is a mechanism from the points 0, ..., Len()-1 to Outputs() outputs: a
+// row of weights per input. The probability of output y at input x is its weight
+// over the sum of its row, as real numbers: [Channel.Release] draws from it exactly,
+// and [Channel.Audit] bounds its privacy level rigorously. Weights may be given by
 // their logarithms, so that none underflows.
 //
 // Output y stands for the point Output(y): y itself unless the channel was
@@ -86,15 +85,9 @@ func newChannel(ctx context.Context, op string, r Rows, o *ChannelOptions) (*Cha
 	}
 	c := &Channel{n: r.Inputs, m: r.Outputs, log: r.Log}
 	if o.Labels != nil {
-		if len(o.Labels) != c.m {
-			return nil, &fault.SizeError{Op: op, Arg: "Labels", Got: len(o.Labels), Want: fmt.Sprint(c.m)}
+		if err := c.label(op, "Labels", o.Labels); err != nil {
+			return nil, err
 		}
-		for y, p := range o.Labels {
-			if p < 0 {
-				return nil, &fault.ValueError{Op: op, Arg: "Labels", Index: y, Value: float64(p), Want: "an index >= 0"}
-			}
-		}
-		c.labels = slices.Clone(o.Labels)
 	}
 	if o.Lazy {
 		c.fill = r.Fill
@@ -152,22 +145,16 @@ func fromSlice(ctx context.Context, op string, n, m int, w []float64, log bool, 
 
 // checkRow reports a weight outside its domain, or a row without weight.
 func (c *Channel) checkRow(op string, x int, row []float64) error {
-	any := false
+	zero, want := 0.0, "a finite weight >= 0"
+	if c.log {
+		zero, want = math.Inf(-1), "a finite log-weight or -Inf"
+	}
 	for y, v := range row {
-		ok := v >= 0
-		if c.log {
-			ok = v == v
-		}
-		if !ok || math.IsInf(v, 1) {
-			want := "a finite weight >= 0"
-			if c.log {
-				want = "a finite log-weight or -Inf"
-			}
+		if !(v >= zero && v <= math.MaxFloat64) {
 			return &fault.ValueError{Op: op, Arg: fmt.Sprintf("rows[%d]", x), Index: y, Value: v, Want: want}
 		}
-		any = any || v > 0 || c.log && !math.IsInf(v, -1)
 	}
-	if !any {
+	if slices.Max(row) == zero {
 		return &noWeightError{op, x}
 	}
 	return nil
@@ -247,15 +234,25 @@ func (c *Channel) Relabel(labels []int) (*Channel, error) {
 	if err := c.built(op); err != nil {
 		return nil, err
 	}
-	if len(labels) != c.m {
-		return nil, &fault.SizeError{Op: op, Arg: "labels", Got: len(labels), Want: fmt.Sprint(c.m)}
-	}
-	if err := fault.Indices(op, "labels", labels, math.MaxInt); err != nil {
+	d := *c
+	if err := d.label(op, "labels", labels); err != nil {
 		return nil, err
 	}
-	d := *c
-	d.labels = slices.Clone(labels)
 	return &d, nil
+}
+
+// label sets the labels to a copy.
+func (c *Channel) label(op, arg string, labels []int) error {
+	if len(labels) != c.m {
+		return &fault.SizeError{Op: op, Arg: arg, Got: len(labels), Want: fmt.Sprint(c.m)}
+	}
+	for y, p := range labels {
+		if p < 0 {
+			return &fault.ValueError{Op: op, Arg: arg, Index: y, Value: float64(p), Want: "an index >= 0"}
+		}
+	}
+	c.labels = slices.Clone(labels)
+	return nil
 }
 
 // row is one input's weights, with what the sums need.

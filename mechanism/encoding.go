@@ -116,57 +116,46 @@ func (c *Channel) WriteJSON(w io.Writer) error {
 	if err := fault.Name(op, "unit", string(c.g.Unit())); err != nil {
 		return err
 	}
-	h := header{Format: formatName, Inputs: c.n, Outputs: c.m, Log: c.log, Labels: c.labels, claim: c.g.claim()}
-	head, err := json.Marshal(h)
+	head, err := json.Marshal(header{formatName, c.n, c.m, c.log, c.labels, c.g.claim()})
 	if err != nil {
 		return err
 	}
 	b := bufio.NewWriter(w)
-	b.Write(head[:len(head)-1])
-	b.WriteString(",\"weights\":[")
+	fmt.Fprintf(b, "%s,\"weights\":[", head[:len(head)-1])
 	var buf []float64
-	var num []byte
+	before := "\n["
 	for x := range c.n {
 		r, err := c.read(op, x, &buf)
 		if err != nil {
 			return err
 		}
-		sep := "\n["
-		if x > 0 {
-			sep = ",\n["
-		}
-		b.WriteString(sep)
-		for y, v := range r.W {
-			num = num[:0]
-			if y > 0 {
-				num = append(num, ',')
-			}
+		for _, v := range r.W {
+			b.WriteString(before)
 			if math.IsInf(v, -1) {
-				num = append(num, "null"...)
+				b.WriteString("null")
 			} else {
-				num = strconv.AppendFloat(num, v, 'g', -1, 64)
+				b.Write(strconv.AppendFloat(b.AvailableBuffer(), v, 'g', -1, 64))
 			}
-			b.Write(num)
+			before = ","
 		}
-		b.WriteByte(']')
+		before = "],\n["
 	}
-	b.WriteString("]}\n")
+	b.WriteString("]]}\n")
 	return b.Flush()
 }
 
 // ErrClaim reports a file whose channel is not as private as it says.
 var ErrClaim = errors.New("the channel does not keep the guarantee it claims")
 
-// maxFile is the largest document that ReadChannel looks at: about 20 bytes a
-// weight for the 10^8 weights of a channel on 10,000 points.
+// maxFile is the largest document that is read: about 20 bytes a weight for the
+// 10^8 weights of a channel on 10,000 points.
 const maxFile = 2 << 30
 
 // maxToken is the most that one number, string or name may take with the white
 // space before it, and so what the decoder holds besides the channel.
 const maxToken = 64 << 10
 
-// ReadOptions are the settings of the audit in [ReadChannel], as in
-// [AuditOptions]. Nil and the zero value mean the defaults.
+// ReadOptions tune [ReadChannel] as [AuditOptions] do an audit.
 type ReadOptions struct {
 	Progress func(done, total int) // called as blocks of inputs finish
 	Workers  int                   // 0: all processors
@@ -192,11 +181,15 @@ func ReadChannel(ctx context.Context, r io.Reader, rho metric.Finite, o *ReadOpt
 		o = &ReadOptions{}
 	}
 	d := newDecoder(ctx, r)
-	c, h, err := d.document(fault.Len(rho))
+	w, h, err := d.document(fault.Len(rho))
 	if err != nil {
 		return nil, fmt.Errorf("%w, at byte %d", err, d.json.InputOffset())
 	}
-	audit := &auditing{AuditOptions{Delta: h.Delta, Progress: o.Progress, Workers: o.Workers}, readOp, math.Inf(1)}
+	c, err := fromSlice(ctx, readOp, h.Inputs, h.Outputs, w, h.Log, &ChannelOptions{Labels: h.Labels, Workers: o.Workers})
+	if err != nil {
+		return nil, err
+	}
+	audit := (&AuditOptions{Delta: h.Delta, Progress: o.Progress, Workers: o.Workers}).auditing(readOp)
 	if h.Reach > 0 {
 		audit.reach = h.Reach
 	}
@@ -251,11 +244,11 @@ func newDecoder(ctx context.Context, r io.Reader) *decoder {
 
 // wrong is an error about what is being read.
 func (d *decoder) wrong(format string, args ...any) error {
-	at := ""
+	op := readOp
 	if d.at != "" {
-		at = d.at + ": "
+		op += ": " + d.at
 	}
-	return fmt.Errorf("%s: %s%w", readOp, at, fmt.Errorf(format, args...))
+	return fmt.Errorf("%s: %w", op, fmt.Errorf(format, args...))
 }
 
 // value is an error about the number v, the index-th of what is being read, or
@@ -336,20 +329,19 @@ func (d *decoder) whole(index, least int) (int, error) {
 	return v, nil
 }
 
-// number reads a finite number >= 0.
-func (d *decoder) number() (float64, error) {
+// number reads one that check allows.
+func (d *decoder) number(check func(op, arg string, v float64) error) (float64, error) {
 	t, err := next[json.Number](d, "a number")
 	if err != nil {
 		return 0, err
 	}
 	v, _ := t.Float64() // +Inf where it is too large
-	return v, fault.NonNegative(readOp, d.at, v)
+	return v, check(readOp, d.at, v)
 }
 
-// document reads a channel on n inputs and what its file says of it.
-func (d *decoder) document(n int) (*Channel, *header, error) {
-	h := &header{}
-	c := &Channel{}
+// document reads the weights of a channel on n inputs and what its file says of it.
+func (d *decoder) document(n int) (w []float64, h *header, err error) {
+	h = &header{}
 	seen := map[string]bool{}
 	if err := d.bracket('{'); err != nil {
 		return nil, nil, err
@@ -387,29 +379,29 @@ func (d *decoder) document(n int) (*Channel, *header, error) {
 			if !seen["outputs"] {
 				return nil, nil, d.wrong("before the outputs that they are for")
 			}
-			h.Labels, err = d.labels(h.Outputs)
+			err = d.array(h.Outputs, func(y int) error {
+				p, err := d.whole(y, 0)
+				h.Labels = append(h.Labels, p)
+				return err
+			})
 		case "unit":
 			if h.Unit, err = next[string](d, "a string"); err == nil {
 				err = fault.Name(readOp, d.at, h.Unit)
 			}
 		case "alpha":
 			h.Alpha = new(float64)
-			*h.Alpha, err = d.number()
+			*h.Alpha, err = d.number(fault.NonNegative)
 		case "delta":
-			if h.Delta, err = d.number(); err == nil {
-				err = fault.Delta(readOp, d.at, h.Delta)
-			}
+			h.Delta, err = d.number(fault.Delta)
 		case "reach":
-			if h.Reach, err = d.number(); err == nil {
-				err = fault.Positive(readOp, d.at, h.Reach)
-			}
+			h.Reach, err = d.number(fault.Positive)
 		case "weights":
 			for _, name := range []string{"format", "inputs", "outputs", "log"} {
 				if !seen[name] {
 					return nil, nil, d.wrong("before %q", name)
 				}
 			}
-			c.w, err = d.weights(h)
+			w, err = d.weights(h)
 		default:
 			d.at = ""
 			err = d.wrong("%.40q is an unknown name", key)
@@ -429,36 +421,31 @@ func (d *decoder) document(n int) (*Channel, *header, error) {
 	if _, err := d.json.Token(); err != io.EOF {
 		return nil, nil, d.wrong("more after the channel")
 	}
-	c.n, c.m, c.log, c.labels = h.Inputs, h.Outputs, h.Log, h.Labels
-	c.scale, c.total = make([]float64, c.n), make([]float64, c.n)
-	for x := range c.n {
-		c.sum(x)
-	}
-	return c, h, nil
+	return w, h, nil
 }
 
-// labels reads m of them.
-func (d *decoder) labels(m int) (labels []int, err error) {
+// array reads want elements by read, which gets the index of each.
+func (d *decoder) array(want int, read func(k int) error) error {
 	if err := d.bracket('['); err != nil {
-		return nil, err
+		return err
 	}
-	for d.more() {
-		if len(labels) == m {
-			return nil, d.size(m+1, m)
+	n, at := 0, d.at
+	for ; d.more(); n++ {
+		if n == want {
+			return d.size(n+1, want)
 		}
-		p, err := d.whole(len(labels), 0)
-		if err != nil {
-			return nil, err
+		if err := read(n); err != nil {
+			return err
 		}
-		labels = append(labels, p)
+		d.at = at
 	}
 	if err := d.bracket(']'); err != nil {
-		return nil, err
+		return err
 	}
-	if len(labels) < m {
-		return nil, d.size(len(labels), m)
+	if n < want {
+		return d.size(n, want)
 	}
-	return labels, nil
+	return nil
 }
 
 // weights reads the rows.
@@ -467,59 +454,22 @@ func (d *decoder) weights(h *header) (w []float64, err error) {
 	if err := fault.Memory(readOp, float64(n)*float64(m), 8); err != nil {
 		return nil, err
 	}
-	if err := d.bracket('['); err != nil {
-		return nil, err
-	}
-	x := 0
-	for ; d.more(); x++ {
-		if x == n {
-			return nil, d.size(n+1, n)
-		}
+	err = d.array(n, func(x int) error {
 		d.at = fmt.Sprintf("weights[%d]", x)
-		if w, err = d.row(w, h); err != nil {
-			return nil, err
+		err := d.array(m, func(y int) error {
+			v, err := d.weight(y, h.Log)
+			if err == nil && len(w) == cap(w) { // no more than there is to come
+				w = append(make([]float64, 0, min(2*int64(len(w))+1024, int64(n)*int64(m))), w...)
+			}
+			w = append(w, v)
+			return err
+		})
+		if err == nil && (&Channel{log: h.Log}).checkRow(readOp, x, w[x*m:]) != nil {
+			err = &noWeightError{readOp, x}
 		}
-		if (&Channel{log: h.Log}).checkRow(readOp, x, w[x*m:]) != nil {
-			return nil, &noWeightError{readOp, x}
-		}
-		d.at = "weights"
-	}
-	if err := d.bracket(']'); err != nil {
-		return nil, err
-	}
-	if x < n {
-		return nil, d.size(x, n)
-	}
-	return w, nil
-}
-
-// row reads one and appends it to w.
-func (d *decoder) row(w []float64, h *header) ([]float64, error) {
-	if err := d.bracket('['); err != nil {
-		return nil, err
-	}
-	y := 0
-	for ; d.more(); y++ {
-		if y == h.Outputs {
-			return nil, d.size(y+1, y)
-		}
-		v, err := d.weight(y, h.Log)
-		if err != nil {
-			return nil, err
-		}
-		if len(w) == cap(w) { // no more than there is to come
-			most := min(2*int64(len(w))+1024, int64(h.Inputs)*int64(h.Outputs))
-			w = append(make([]float64, 0, most), w...)
-		}
-		w = append(w, v)
-	}
-	if err := d.bracket(']'); err != nil {
-		return nil, err
-	}
-	if y < h.Outputs {
-		return nil, d.size(y, h.Outputs)
-	}
-	return w, nil
+		return err
+	})
+	return w, err
 }
 
 // weight reads the y-th of a row.

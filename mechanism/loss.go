@@ -27,24 +27,24 @@ func (l Losses) Worst() (loss float64, x int) {
 	return loss, x
 }
 
-// priorTol is how far a prior's sum may be from 1: rounding of up to 10^6
-// entries.
-const priorTol = 1e-9
+// distribution returns a prior on n inputs, uniform where it is nil. Its sum may be
+// 1e-9 from 1: the rounding of up to 10^6 entries.
+func distribution(op string, prior []float64, n int) ([]float64, error) {
+	if prior == nil {
+		return slices.Repeat([]float64{1 / float64(n)}, n), nil
+	}
+	return prior, fault.Distribution(op, "prior", prior, n, 1e-9)
+}
 
 // Mean returns the expected loss of an input drawn from prior, uniform where
 // prior is nil. A prior of the wrong length, with a negative entry or a sum
 // other than 1 (within 1e-9) is refused.
 func (l Losses) Mean(prior []float64) (float64, error) {
-	sum := 0.0
-	if prior == nil {
-		for _, v := range l {
-			sum += v
-		}
-		return sum / float64(len(l)), nil
-	}
-	if err := fault.Distribution("mechanism: Losses.Mean", "prior", prior, len(l), priorTol); err != nil {
+	prior, err := distribution("mechanism: Losses.Mean", prior, len(l))
+	if err != nil {
 		return 0, err
 	}
+	sum := 0.0
 	for x, v := range l {
 		sum += float64(prior[x] * v)
 	}
@@ -73,7 +73,7 @@ func (c *Channel) Loss(ctx context.Context, rho metric.Finite) (Losses, error) {
 		return nil, err
 	}
 	l := make(Losses, c.n)
-	err := c.eachRow(ctx, op, rho, func(x int, r row, dist []float64) { l[x] = c.lossOf(r, dist) })
+	err := c.eachRow(ctx, op, 0, rho, func(x int, r row, dist []float64) { l[x] = c.lossOf(r, dist) })
 	if err != nil {
 		return nil, err
 	}
@@ -84,10 +84,7 @@ func (c *Channel) Loss(ctx context.Context, rho metric.Finite) (Losses, error) {
 // [Channel.Loss]. O(Len() + Outputs()).
 func (c *Channel) LossAt(x int, rho metric.Finite) (float64, error) {
 	const op = "mechanism: Channel.LossAt"
-	if err := c.checkLoss(op, rho); err != nil {
-		return 0, err
-	}
-	if err := c.checkInput(op, x); err != nil {
+	if err := cmp.Or(c.checkLoss(op, rho), c.checkInput(op, x)); err != nil {
 		return 0, err
 	}
 	var buf []float64
@@ -143,15 +140,16 @@ func distances(op string, rho metric.Finite, x int, dst []float64) ([]float64, e
 	return dst, nil
 }
 
-// eachRow calls f for every input on all cores, with its distances under rho. The
-// error may be the context's.
-func (c *Channel) eachRow(ctx context.Context, op string, rho metric.Finite, f func(x int, r row, dist []float64)) error {
+// eachRow calls f for every input on that many cores, with its distances under rho
+// if there is one. The error may be the context's.
+func (c *Channel) eachRow(ctx context.Context, op string, workers int, rho metric.Finite,
+	f func(x int, r row, dist []float64)) error {
 	bad := make([]error, c.n)
-	err := parallel.Chunks(ctx, c.n, 8, 0, nil, func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, c.n, 8, workers, nil, func(_, lo, hi int) {
 		var buf, dist []float64
 		for x := lo; x < hi; x++ {
 			r, err := c.read(op, x, &buf)
-			if err == nil {
+			if err == nil && rho != nil {
 				dist, err = distances(op, rho, x, dist)
 			}
 			if bad[x] = err; err == nil {
@@ -174,16 +172,14 @@ func (c *Channel) Posterior(prior []float64, y int, dst []float64) ([]float64, e
 	if err := fault.Index(op, "y", y, c.m); err != nil {
 		return nil, err
 	}
-	if err := c.checkPrior(op, prior); err != nil {
+	prior, err := distribution(op, prior, c.n)
+	if err != nil {
 		return nil, err
 	}
 	dst = slices.Grow(dst[:0], c.n)[:c.n]
 	sum := 0.0
 	for x := range dst {
-		dst[x] = c.Prob(x, y)
-		if prior != nil {
-			dst[x] *= prior[x]
-		}
+		dst[x] = prior[x] * c.Prob(x, y)
 		sum += dst[x]
 	}
 	if !(sum > 0) {
@@ -193,13 +189,6 @@ func (c *Channel) Posterior(prior []float64, y int, dst []float64) ([]float64, e
 		dst[x] /= sum
 	}
 	return dst, nil
-}
-
-func (c *Channel) checkPrior(op string, prior []float64) error {
-	if prior == nil {
-		return nil
-	}
-	return fault.Distribution(op, "prior", prior, c.n, priorTol)
 }
 
 // Remap returns, for every output, the point of rho that minimizes the expected
@@ -214,7 +203,8 @@ func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite)
 	if err := c.checkLoss(op, rho); err != nil {
 		return nil, err
 	}
-	if err := c.checkPrior(op, prior); err != nil {
+	prior, err := distribution(op, prior, c.n)
+	if err != nil {
 		return nil, err
 	}
 	k := rho.Len()
@@ -222,14 +212,10 @@ func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite)
 		return nil, err
 	}
 	joint, dist := make([]float64, c.n*c.m), make([]float64, c.n*k)
-	err := c.eachRow(ctx, op, rho, func(x int, r row, d []float64) {
+	err = c.eachRow(ctx, op, 0, rho, func(x int, r row, d []float64) {
 		copy(dist[x*k:], d)
-		p := 1 / float64(c.n)
-		if prior != nil {
-			p = prior[x]
-		}
 		for y := range r.W {
-			joint[x*c.m+y] = p * r.prob(y)
+			joint[x*c.m+y] = prior[x] * r.prob(y)
 		}
 	})
 	if err != nil {
