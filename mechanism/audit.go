@@ -17,21 +17,19 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Audit is the tight privacy level of a channel at a given delta: the least
-// alpha for which it is (alpha, delta)-private. Lo <= level <= Hi is proved:
-// every rounding on the way to Hi went up, on the way to Lo down. X, XPrime
-// and Y witness Lo: for delta = 0 output Y is the one whose probability
-// differs most between the two inputs; for delta > 0 the whole set of outputs
-// likelier at X counts and Y is -1. With a single input, or none that differ,
-// the level is 0 and X, XPrime, Y are -1.
+// Audit is the tight privacy level of a channel at a given delta: the least alpha
+// for which it is (alpha, delta)-private. Lo <= level <= Hi is proved. X, XPrime and
+// Y witness Lo: for delta = 0 output Y is the one whose probability differs most
+// between the two inputs; for delta > 0 the whole set of outputs likelier at X counts
+// and Y is -1. With a single input, or none that differ, the level is 0 and X,
+// XPrime, Y are -1.
 type Audit struct {
 	Lo, Hi       float64
 	Delta        float64
 	X, XPrime, Y int
 }
 
-// String gives the interval, rounded outward to the digits shown, and its
-// witness.
+// String gives the interval, rounded outward, and its witness.
 func (a Audit) String() string {
 	return fmt.Sprintf("level in [%s, %s] at delta %.3g, witness x=%d x'=%d y=%d", outward(a.Lo, 9, false), outward(a.Hi, 9, true), a.Delta, a.X, a.XPrime, a.Y)
 }
@@ -82,7 +80,7 @@ func (c *Channel) audit(ctx context.Context, rho metric.Finite, o *auditing) (Au
 		return c.auditDelta(ctx, rho, o, o.Delta)
 	}
 	a, err := c.auditPure(ctx, rho, o, false)
-	if err == nil && a.Hi-a.Lo > roughAudit*a.Hi && a.Hi < math.Inf(1) && c.log {
+	if err == nil && a.Hi-a.Lo > roughAudit*a.Hi && c.log {
 		a, err = c.auditPure(ctx, rho, o, true)
 	}
 	if err != nil || o.Delta == 0 {
@@ -99,9 +97,8 @@ func (c *Channel) audit(ctx context.Context, rho metric.Finite, o *auditing) (Au
 // relative accuracy in float64: those below 2^-1022 lose theirs.
 const leastDelta = 0x1p-900
 
-// roughAudit is the relative width above which the audit of a logarithmic
-// channel is repeated with normalizers in double-double: tight levels times
-// distances far below 1 need them.
+// roughAudit is the relative width above which the audit of a logarithmic channel is
+// repeated with normalizers in double-double, as for losses far below 1.
 const roughAudit = 0x1p-36
 
 // Certify audits the channel under rho and returns it with the guarantee that
@@ -133,8 +130,8 @@ func (c *Channel) certify(ctx context.Context, rho metric.Finite, unit metric.Un
 	return c.WithGuarantee(g), a, nil
 }
 
-// tile is how many inputs are compared with each other input in one go: their
-// rows stay in the second-level cache.
+// tile is how many inputs are compared with each other input in one go: their rows
+// stay in the second-level cache.
 const tile = 16
 
 // pairs calls f for every pair x < x' of rows, on all cores, and folds the
@@ -263,11 +260,12 @@ func (c *Channel) rowSums(ctx context.Context, o *auditing, fine bool) ([]sum, e
 
 // lnRatio bounds ln of the quotient of two row sums.
 func lnRatio(a, b sum) (lo, hi float64) {
+	lo, hi = directed.SubDown(a.ln, b.ln), directed.SubUp(a.ln, b.ln)
 	t := a.t
 	if k := a.exp - b.exp; k >= -900 && k <= 900 {
 		f := math.Ldexp(1, k) // exact: t is between 1/2 and 2^32
 		t = exact.DD{Hi: t.Hi * f, Lo: t.Lo * f}
-	} else {
+	} else { // of plain weights, which have no ln
 		lo = directed.MulDown(float64(k), math.Ln2) - 0x1p-43 // |k| < 2^12, ln 2 to 2^-55
 		hi = directed.MulUp(float64(k), math.Ln2) + 0x1p-43
 	}
@@ -284,14 +282,7 @@ func lnRatio(a, b sum) (lo, hi float64) {
 		slack := float64((4*max(a.err, b.err) + 0x1p-50) * q)
 		l, h = directed.LogDown(q-slack), directed.LogUp(q+slack)
 	}
-	if a.ln != b.ln {
-		l = directed.AddDown(l, directed.SubDown(a.ln, b.ln))
-		h = directed.AddUp(h, directed.SubUp(a.ln, b.ln))
-	}
-	if lo != 0 || hi != 0 {
-		return directed.AddDown(l, lo), directed.AddUp(h, hi)
-	}
-	return l, h
+	return directed.AddDown(l, lo), directed.AddUp(h, hi)
 }
 
 // auditDelta is the audit at delta >= leastDelta. For an ordered pair (x, x') let r_y =
@@ -350,8 +341,7 @@ func (c *Channel) auditDelta(ctx context.Context, rho metric.Finite, o *auditing
 // margin is how far the argument of f may be from the true one.
 type margin float64
 
-// passes tells whether f proves that the level of a pair at distance d is at most
-// level.
+// passes tells whether f proves that a pair at distance d has at most that level.
 func (r margin) passes(f func(float64) float64, level, d, atMost float64) bool {
 	return f(directed.SubDown(directed.MulDown(level, d), float64(r))) <= atMost
 }
@@ -412,8 +402,8 @@ func (l *logMatrix) largest() float64 {
 	big := 0.0
 	for _, s := range [2][]float64{l.w, l.ln} {
 		for _, v := range s {
-			if a := math.Abs(v); a > big && a <= math.MaxFloat64 {
-				big = a
+			if !math.IsInf(v, 0) {
+				big = max(big, math.Abs(v))
 			}
 		}
 	}
@@ -451,10 +441,9 @@ type ratio struct {
 	at     int
 }
 
-// logExtremes returns the largest and the smallest a[y]-b[y]. A weight of 0
-// (-Inf) in one row only makes an end infinite; in both it is passed over
-// (the difference is NaN, which no comparison lets through). Rounding is
-// monotone, so the largest rounded difference is the rounded largest.
+// logExtremes returns the largest and the smallest a[y]-b[y]. A weight of 0 (-Inf)
+// in one row only makes an end infinite; in both it is NaN and passed over. Rounding
+// is monotone, so the largest rounded difference is the rounded largest.
 func logExtremes(a, b []float64) (up, down ratio) {
 	hi, lo := math.Inf(-1), math.Inf(1)
 	b = b[:len(a)]

@@ -22,11 +22,9 @@ import (
 // and [Channel.Audit] bounds its privacy level rigorously. Weights may be given by
 // their logarithms, so that none underflows.
 //
-// Output y stands for the point Output(y): y itself unless the channel was
-// built with labels. Release and Sampler return that point.
-//
-// Channels are immutable and safe for concurrent use. They implement
-// Mechanism[int, int]. Nil and the zero value are refused.
+// Output y stands for the point Output(y), which Release and Sampler return: y itself
+// unless the channel was built with labels. Channels are immutable and safe for
+// concurrent use. Nil and the zero value are refused.
 type Channel struct {
 	n, m   int
 	log    bool
@@ -160,8 +158,8 @@ func (c *Channel) checkRow(op string, x int, row []float64) error {
 	return nil
 }
 
-// noWeightError is an ErrEmpty of one row: the words of ErrEmpty would be read
-// as if they were about the whole channel.
+// noWeightError is an ErrEmpty of one row, whose words would be read as if they were
+// about the whole channel.
 type noWeightError struct {
 	op  string
 	row int
@@ -218,9 +216,8 @@ func (c *Channel) Guarantee() Guarantee {
 	return c.g
 }
 
-// WithGuarantee returns the same channel with the promise g. It is a claim of
-// the caller, for mechanisms with a proof that covers the weights as they are;
-// where none is at hand use [Channel.Certify], which computes it.
+// WithGuarantee returns the same channel with the promise g. It is a claim of the
+// caller, who has a proof for the weights as they are; [Channel.Certify] computes one.
 func (c *Channel) WithGuarantee(g Guarantee) *Channel {
 	d := *c
 	d.g = g
@@ -298,7 +295,7 @@ func (c *Channel) checkInput(op string, x int) error {
 	return fault.Index(op, "x", x, c.n)
 }
 
-// built refuses nil and the zero value, which release nothing.
+// built refuses nil and the zero value.
 func (c *Channel) built(op string) error {
 	if c == nil || c.n == 0 {
 		return fmt.Errorf("%s: the channel was not made by NewChannel: %w", op, fault.ErrEmpty)
@@ -306,10 +303,9 @@ func (c *Channel) built(op string) error {
 	return nil
 }
 
-// Prob returns the probability of output y at input x, rounded to float64
-// (relative error below 2^-42; a probability below about 1e-308 reads as 0,
-// though Release draws it as often as it should). NaN for a bad row of a lazy
-// channel. O(1), O(Outputs()) if lazy.
+// Prob returns the probability of output y at input x to a relative 2^-42 (below
+// about 1e-308 it reads as 0, though Release draws it as often as it should), NaN for
+// a bad row of a lazy channel. O(1), O(Outputs()) if lazy.
 func (c *Channel) Prob(x, y int) float64 {
 	buf := buffers.Get().(*[]float64)
 	defer buffers.Put(buf)
@@ -320,9 +316,8 @@ func (c *Channel) Prob(x, y int) float64 {
 	return r.prob(y)
 }
 
-// Row returns all probabilities at input x, as Prob gives them, in dst where
-// its capacity allows. They sum to 1 up to rounding. NaN throughout for a bad
-// row of a lazy channel. O(Outputs()).
+// Row returns all probabilities at input x, as Prob gives them, in dst where its
+// capacity allows. O(Outputs()).
 func (c *Channel) Row(x int, dst []float64) []float64 {
 	dst = slices.Grow(dst[:0], c.m)[:c.m]
 	buf := buffers.Get().(*[]float64)
@@ -340,13 +335,11 @@ func (c *Channel) Row(x int, dst []float64) []float64 {
 
 var buffers = sync.Pool{New: func() any { return new([]float64) }}
 
-// Release draws the output of input x and returns its point. The distribution is exact:
-// the weights' ratio to their sum as real numbers, for whatever bits the row
-// holds. O(Outputs()) without allocation; for many draws from one input see
-// [Channel.Sampler]. An x outside [0, Len()) is a [*metric.ValueError].
-//
-// The time taken depends on the row, and about once in 2^40 draws on the draw:
-// a caller who must hide timing must pad it.
+// Release draws the output of input x, with its exact probability whatever bits the
+// row holds, and returns its point. O(Outputs()) without allocation; for many draws
+// from one input see [Channel.Sampler]. An x outside [0, Len()) is a
+// [*metric.ValueError]. The time taken depends on the row, and about once in 2^40
+// draws on the draw: a caller who must hide timing must pad it.
 func (c *Channel) Release(rng *rand.Rand, x int) (int, error) {
 	const op = "mechanism: Channel.Release"
 	if err := c.checkInput(op, x); err != nil {
@@ -363,8 +356,8 @@ func (c *Channel) Release(rng *rand.Rand, x int) (int, error) {
 	return c.Output(exact.Draw(rng, w.Weights)), nil
 }
 
-// Sampler draws repeatedly from one row. It is immutable and safe for
-// concurrent use. Nil and the zero value panic.
+// Sampler draws repeatedly from one row. It is safe for concurrent use. Nil and the
+// zero value panic.
 type Sampler struct {
 	c     *Channel
 	table *exact.Table

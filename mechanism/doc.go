@@ -20,11 +20,10 @@
 //
 // The promise is one about real numbers, and most implementations break it in
 // the last bits: a probability that underflows to 0, a logarithm whose rounding
-// favors an output. Here the float64 weights of a [Channel] row are exact
-// real numbers, or exact logarithms of them; [Channel.Release] draws from their
-// ratios exactly, and [Channel.Audit] bounds their level with
-// rounding that always goes up. [Channel.Certify] turns the bound into the
-// guarantee that the channel carries.
+// favors an output. Here the float64 weights of a [Channel] row are exact real
+// numbers, or exact logarithms of them; [Channel.Release] draws from their ratios
+// exactly, and [Channel.Audit] bounds their level with rounding that always goes up.
+// [Channel.Certify] turns the bound into the guarantee that the channel carries.
 //
 // # From points to a release
 //
@@ -45,21 +44,18 @@
 // # Randomness
 //
 // Randomness is ChaCha8 keyed from crypto/rand unless the caller passes a
-// generator of math/rand/v2, as in rand.New(rand.NewPCG(1, 2)); a seeded one is
-// for tests.
+// generator of math/rand/v2, as in rand.New(rand.NewPCG(1, 2)), which is for tests.
 //
 // The generators live in the memory of the process and are used again. A virtual
 // machine restored twice from one snapshot, or cloned while it runs, holds their
-// state twice: both copies draw the same noise, and two releases with the same noise
-// give away the difference of their inputs. Call [Reseed] after a restore, before the
-// first release. It keys anew from crypto/rand, which is the operating system's, and
-// must itself have noticed the restore (Linux does, from 5.18, where the hypervisor
-// has a generation ID).
+// state twice: both copies draw the same noise, which gives away the difference of
+// their inputs. Call [Reseed] after a restore, before the first release. It keys anew
+// from the operating system, which must itself have noticed the restore (Linux does,
+// from 5.18, where the hypervisor has a generation ID).
 //
 // # Limits
 //
 // The time that a release takes may depend on the input, and nothing here hides
-// it. A guarantee protects one input; releasing twice adds levels
-// ([Guarantee.Plus]). Errors about an input outside the domain reveal that it is
-// outside.
+// it. A guarantee protects one input; releasing twice adds levels ([Guarantee.Plus]).
+// Errors about an input outside the domain reveal that it is outside.
 package mechanism

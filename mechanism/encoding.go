@@ -49,8 +49,7 @@ func (g Guarantee) claim() claim {
 }
 
 // MarshalJSON implements json.Marshaler: {"unit":"km","alpha":0.1}, with "delta"
-// where it is positive and "reach" where it is finite. Without "alpha" nothing is
-// promised.
+// where it is positive, "reach" where it is finite, no "alpha" where that is +Inf.
 func (g Guarantee) MarshalJSON() ([]byte, error) {
 	if err := fault.Name("mechanism: Guarantee.MarshalJSON", "unit", string(g.unit)); err != nil {
 		return nil, err
@@ -89,25 +88,23 @@ func (g *Guarantee) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// MarshalJSON implements json.Marshaler by [Channel.WriteJSON]. A mechanism that
-// embeds a channel, and has no encoding of its own, is encoded as its channel.
+// MarshalJSON implements json.Marshaler by [Channel.WriteJSON], also for a mechanism
+// that embeds a channel and has no encoding of its own.
 func (c *Channel) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	err := c.WriteJSON(&b)
 	return b.Bytes(), err
 }
 
-// UnmarshalJSON is always an error: a channel from elsewhere has to be audited,
-// which [ReadChannel] does.
+// UnmarshalJSON is always an error: [ReadChannel] audits what it reads.
 func (c *Channel) UnmarshalJSON([]byte) error {
 	return errors.New("mechanism: Channel.UnmarshalJSON: a channel has to be audited under its metric: use ReadChannel")
 }
 
-// WriteJSON encodes the channel: sizes, labels, unit and guarantee, and the
-// weights row by row. Weights are written so that they read back to the same bits.
-// A lazy channel is written row by row too, and reads back dense. A unit with a
-// control character, a mark of the direction of text or bytes that are no UTF-8
-// is an error, in writing and in reading.
+// WriteJSON encodes the channel: sizes, labels, unit and guarantee, and row by row
+// the weights, which read back to the same bits. A lazy channel reads back dense. A
+// unit with a control character, a mark of the direction of text or bytes that are no
+// UTF-8 is an error, in writing and in reading.
 func (c *Channel) WriteJSON(w io.Writer) error {
 	const op = "mechanism: Channel.WriteJSON"
 	if err := c.built(op); err != nil {
@@ -161,26 +158,27 @@ type ReadOptions struct {
 	Workers  int                   // 0: all processors
 }
 
-// ReadChannel decodes what [Channel.WriteJSON] wrote and trusts none of it:
-// sizes, weights and labels are checked as [NewChannel] does, and the channel
-// is audited under rho at the delta of its guarantee, over the pairs of inputs
-// within the reach of the guarantee. The channel returned carries the level just
-// audited, with that delta and reach. [ErrClaim] says that this level is above the
-// file's claim; a file that claims nothing is audited at delta 0. rho must be the
-// privacy metric that the file's unit names; nothing in the file can prove that it
-// is, but where rho has another unit ([metric.UnitOf]) the error is [ErrUnit].
+// ReadChannel decodes what [Channel.WriteJSON] wrote and trusts none of it: it is
+// checked as by [NewChannel] and audited under rho at the delta of its guarantee, over
+// the pairs of inputs within its reach. The channel returned carries the level just
+// audited, with that delta and reach; [ErrClaim] says that it is above the file's
+// claim. A file that claims nothing is audited at delta 0. rho must be the privacy
+// metric that the file's unit names; nothing in the file can prove that it is, but
+// where rho has another unit ([metric.UnitOf]) the error is [ErrUnit].
 //
-// Sizes come before labels and weights, and the weights last, so that they are
-// checked first: inputs against rho, inputs*outputs against the 16 GiB of
-// NewChannel. Reading takes at most 24 bytes for each weight that has been read
-// and 128 KiB. A document that is damaged, of another format, over 2 GiB, with a
-// name that is unknown or comes twice, or followed by more data is an error that
-// says where. ctx stops reading between two calls of r.Read, and the audit.
+// Sizes are checked before labels and weights are read, and so must come before
+// them: inputs against rho, inputs*outputs against the 16 GiB of NewChannel. Reading
+// takes at most 24 bytes for each weight that has been read and 128 KiB. A document
+// that is damaged, of another format, over 2 GiB, with a name that is unknown or comes
+// twice, or followed by more data is an error that says where. ctx stops reading
+// between two calls of r.Read, and the audit.
 func ReadChannel(ctx context.Context, r io.Reader, rho metric.Finite, o *ReadOptions) (*Channel, error) {
 	if o == nil {
 		o = &ReadOptions{}
 	}
-	d := newDecoder(ctx, r)
+	d := &decoder{ctx: ctx, r: r}
+	d.json = json.NewDecoder(d)
+	d.json.UseNumber()
 	w, h, err := d.document(fault.Len(rho))
 	if err != nil {
 		return nil, fmt.Errorf("%w, at byte %d", err, d.json.InputOffset())
@@ -205,41 +203,30 @@ func ReadChannel(ctx context.Context, r io.Reader, rho metric.Finite, o *ReadOpt
 
 const readOp = "mechanism: ReadChannel"
 
-// source hands out what the decoder may look at: until ctx is done, and no more
-// than maxToken bytes for one token.
-type source struct {
-	ctx  context.Context
-	r    io.Reader
-	n    int64 // bytes read
-	most int64 // that may be read for the next token
-}
-
 var errLong = fmt.Errorf("a number, a string or white space of over %d KiB", maxToken>>10)
-
-func (s *source) Read(p []byte) (int, error) {
-	if s.ctx.Err() != nil {
-		return 0, s.ctx.Err()
-	}
-	if s.n >= s.most {
-		return 0, errLong
-	}
-	n, err := s.r.Read(p[:min(int64(len(p)), s.most-s.n)])
-	s.n += int64(n)
-	return n, err
-}
 
 // decoder reads a document token by token.
 type decoder struct {
-	src  *source
+	ctx  context.Context
+	r    io.Reader
+	n    int64 // bytes read of it
+	most int64 // that may be read for the next token
 	json *json.Decoder
 	at   string // what is being read, as "weights[2]"
 }
 
-func newDecoder(ctx context.Context, r io.Reader) *decoder {
-	src := &source{ctx: ctx, r: r}
-	d := &decoder{src: src, json: json.NewDecoder(src)}
-	d.json.UseNumber()
-	return d
+// Read hands out what json may look at: until ctx is done, and no more than
+// maxToken bytes for one token.
+func (d *decoder) Read(p []byte) (int, error) {
+	if d.ctx.Err() != nil {
+		return 0, d.ctx.Err()
+	}
+	if d.n >= d.most {
+		return 0, errLong
+	}
+	n, err := d.r.Read(p[:min(int64(len(p)), d.most-d.n)])
+	d.n += int64(n)
+	return n, err
 }
 
 // wrong is an error about what is being read.
@@ -261,8 +248,8 @@ func (d *decoder) size(got, want int) error {
 	return &fault.SizeError{Op: readOp, Arg: d.at, Got: got, Want: fmt.Sprint(want)}
 }
 
-// allow lets the source read the next token.
-func (d *decoder) allow() { d.src.most = min(d.json.InputOffset()+maxToken, maxFile+1) }
+// allow lets Read reach the next token.
+func (d *decoder) allow() { d.most = min(d.json.InputOffset()+maxToken, maxFile+1) }
 
 // more tells whether the array or object that is being read goes on.
 func (d *decoder) more() bool {
@@ -277,7 +264,7 @@ func (d *decoder) token() (json.Token, error) {
 	switch {
 	case err == nil:
 		return t, nil
-	case d.src.n > maxFile:
+	case d.n > maxFile:
 		return nil, &fault.MemoryError{Op: readOp, Bytes: maxFile + 1, Limit: maxFile}
 	case err == io.EOF:
 		err = io.ErrUnexpectedEOF

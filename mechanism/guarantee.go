@@ -10,14 +10,10 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Guarantee is the promise of (alpha, delta)-metric privacy: for all inputs x,
-// x' and all measurable sets S,
-//
-//	P{M(x) in S} <= exp(alpha*rho(x,x')) P{M(x') in S} + delta.
-//
-// alpha is per unit of the metric rho; Unit names it. The zero value promises
-// nothing: its Alpha is +Inf. Some guarantees hold only for inputs up to a
-// distance apart, [Guarantee.Reach]. Guarantees are comparable values.
+// Guarantee is the promise of (alpha, delta)-metric privacy (package doc), for
+// inputs up to a distance apart, [Guarantee.Reach]. alpha is per unit of the metric;
+// Unit names it. The zero value promises nothing: its Alpha is +Inf. Guarantees are
+// comparable values.
 type Guarantee struct {
 	alpha, delta float64
 	reach        float64 // 0: all distances
@@ -29,8 +25,8 @@ type Guarantee struct {
 // that of the metric it is stated for.
 var ErrUnit = fault.ErrUnit
 
-// NewGuarantee returns the promise of level alpha >= 0 per unit, 0 <= delta <
-// 1. An alpha of +Inf is allowed and promises nothing.
+// NewGuarantee returns the promise of level alpha >= 0 per unit, 0 <= delta < 1. An
+// alpha of +Inf is allowed and promises nothing.
 func NewGuarantee(alpha, delta float64, unit metric.Unit) (Guarantee, error) {
 	const op = "mechanism: NewGuarantee"
 	if !(alpha >= 0) {
@@ -68,8 +64,8 @@ func (g Guarantee) Within(reach float64) (Guarantee, error) {
 	return g, nil
 }
 
-// Reach is the distance up to which two inputs are covered: +Inf for all but
-// the mechanisms whose delta grows with the distance, such as Gaussian noise.
+// Reach is the distance up to which two inputs are covered: +Inf but where delta
+// grows with the distance, as for Gaussian noise.
 func (g Guarantee) Reach() float64 {
 	if g.reach == 0 {
 		return math.Inf(1)
@@ -98,7 +94,7 @@ func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
 	if g.unit != h.unit {
 		return Guarantee{}, fmt.Errorf("mechanism: Guarantee.Plus: %w: %q and %q", ErrUnit, g.unit, h.unit)
 	}
-	if h.reach != 0 && h.reach < g.Reach() {
+	if h.Reach() < g.Reach() {
 		g.reach = h.reach
 	}
 	g.alpha = directed.AddUp(g.alpha, h.alpha)

@@ -114,11 +114,8 @@ func (c *Channel) checkLoss(op string, rho metric.Finite) error {
 		return err
 	}
 	want := c.n
-	for _, p := range c.labels {
-		want = max(want, p+1)
-	}
-	if c.labels == nil {
-		want = max(want, c.m)
+	for y := range c.m {
+		want = max(want, c.Output(y)+1)
 	}
 	// A larger space than asked for is allowed only where labels reach beyond
 	// the inputs: otherwise it is another space by mistake.
@@ -128,8 +125,7 @@ func (c *Channel) checkLoss(op string, rho metric.Finite) error {
 	return nil
 }
 
-// distances is the row of x under rho, or a *metric.Violation where one is negative
-// or no number.
+// distances is the row of x under rho, or a *metric.Violation.
 func distances(op string, rho metric.Finite, x int, dst []float64) ([]float64, error) {
 	dst = finite.Row(rho, x, dst)
 	for j, d := range dst {
@@ -192,12 +188,11 @@ func (c *Channel) Posterior(prior []float64, y int, dst []float64) ([]float64, e
 }
 
 // Remap returns, for every output, the point of rho that minimizes the expected
-// loss given that output (Bayesian remap, as in Chatzikokolakis et al. 2017):
-// the output's own point where none is better, else the first of the best.
-// Apply it with [Channel.Relabel]; being post-processing it costs no privacy,
-// and it never raises the mean loss under this prior. rho is as for
-// [Channel.Loss]. O(Len()*Outputs()*rho.Len()), and the memory of
-// two matrices of Len() rows.
+// loss given that output (Bayesian remap, as in Chatzikokolakis et al. 2017): the
+// output's own point where none is better, else the first of the best. Applied with
+// [Channel.Relabel] it costs no privacy and never raises the mean loss under this
+// prior. rho is as for [Channel.Loss]. O(Len()*Outputs()*rho.Len()), and the memory
+// of two matrices of Len() rows.
 func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite) ([]int, error) {
 	const op = "mechanism: Channel.Remap"
 	if err := c.checkLoss(op, rho); err != nil {

@@ -3,6 +3,7 @@ package mechanism
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
@@ -10,13 +11,12 @@ import (
 
 // Mechanism is a randomized map from private inputs to public outputs.
 //
-// Release draws one output. rng is a generator of math/rand/v2. With a nil rng,
-// which is right for all that is published, the randomness is ChaCha8 keyed from
-// crypto/rand and Release is safe for concurrent use; with a caller's rng runs
-// repeat, the caller must not share it between goroutines, and whoever knows its
-// seed can undo the privacy. (A mechanism of one's own keeps this contract with
-// [Rand].) An error means that x is outside the mechanism's domain; it never
-// depends on the random draw unless the doc says so.
+// With a nil rng, which is right for all that is published, the randomness is
+// ChaCha8 keyed from crypto/rand and Release is safe for concurrent use; with a
+// caller's rng runs repeat, the caller must not share it between goroutines, and
+// whoever knows its seed can undo the privacy. (A mechanism of one's own keeps this
+// contract with [Rand].) An error means that x is outside the mechanism's domain; it
+// never depends on the random draw unless the doc says so.
 type Mechanism[X, Y any] interface {
 	// Release draws an output for the input x.
 	Release(rng *rand.Rand, x X) (Y, error)
@@ -24,14 +24,11 @@ type Mechanism[X, Y any] interface {
 	Guarantee() Guarantee
 }
 
-// Rand is for the Release of a mechanism of one's own: it returns r itself or,
-// where r is nil, a new ChaCha8 generator keyed with 256 bits from crypto/rand.
+// Rand is for the Release of a mechanism of one's own: it returns rng itself or,
+// where that is nil, a new ChaCha8 generator keyed with 256 bits from crypto/rand.
 // A new one serves one goroutine: call Rand in each Release, about a microsecond,
-// and do not keep what it returns.
-//
-// It makes the randomness right and not yet the distribution: float64 noise made of it,
-// such as NormFloat64, may break a guarantee in the last bits (package doc,
-// Exactness).
+// and do not keep what it returns. float64 noise made of it, such as NormFloat64,
+// may still break a guarantee in the last bits (package doc, Exactness).
 func Rand(rng *rand.Rand) *rand.Rand {
 	if rng == nil {
 		return random.Secure()
@@ -39,12 +36,12 @@ func Rand(rng *rand.Rand) *rand.Rand {
 	return rng
 }
 
-// Reseed leaves the secure generators of this process behind: every release with a
-// nil rng that begins after it draws from a generator keyed afresh from crypto/rand.
-// Call it where a process goes on as a copy of itself, before the first release: in a
-// virtual machine restored or cloned from a snapshot, in a container restored from a
-// checkpoint. Releases under way, generators that [Rand] returned and a caller's own
-// go on as they were. It is cheap, and safe for concurrent use.
+// Reseed makes every release with a nil rng that begins after it draw from a
+// generator keyed afresh from crypto/rand. Call it before the first release of a
+// process that goes on as a copy of itself: in a virtual machine restored or cloned
+// from a snapshot, in a container restored from a checkpoint. Releases under way,
+// generators that [Rand] returned and a caller's own go on as they were. It is cheap,
+// and safe for concurrent use.
 func Reseed() { random.Reseed() }
 
 // Then post-processes every output of m by f, which must not look at private
@@ -95,7 +92,7 @@ func Compose[X, Y any](ms ...Mechanism[X, Y]) (Mechanism[X, []Y], error) {
 			return nil, fmt.Errorf("%s: ms[%d]: %w", op, i+1, err)
 		}
 	}
-	return &composed[X, Y]{append([]Mechanism[X, Y](nil), ms...), g}, nil
+	return &composed[X, Y]{slices.Clone(ms), g}, nil
 }
 
 type composed[X, Y any] struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
@@ -21,64 +22,64 @@ var ErrNotAPoint = errors.New("the input is not a point of the space")
 // privacy, so that is left to the caller, who can find the point with
 // [metric.Locator]. Outputs must be indices of pts too.
 //
-// Points of a comparable type are looked up in O(1); others cost a
-// nearest-point query. It panics where m or pts is nil.
+// Points of a comparable type are looked up in O(1); others cost a nearest-point
+// query. It panics where m or pts is nil.
 func On[P any](m Mechanism[int, int], pts *metric.Points[P]) Mechanism[P, P] {
 	if m == nil || pts == nil {
 		panic("mechanism: On: m or pts is nil")
 	}
-	o := &on[P]{m: m, pts: pts}
+	index := map[any]int{}
 	if t := reflect.TypeFor[P](); t.Comparable() && t.Kind() != reflect.Interface {
-		o.index = make(map[any]int, pts.Len())
 		for i := pts.Len() - 1; i >= 0; i-- { // the first of equals stays
-			o.index[any(pts.At(i))] = i
+			index[any(pts.At(i))] = i
 		}
 	}
-	o.locate = metric.NewLocator(pts)
-	return o
-}
-
-type on[P any] struct {
-	m      Mechanism[int, int]
-	pts    *metric.Points[P]
-	index  map[any]int // nil where P is not comparable
-	locate *metric.Locator[P]
-}
-
-func (o *on[P]) Guarantee() Guarantee { return o.m.Guarantee() }
-
-func (o *on[P]) String() string { return fmt.Sprintf("on %v: %v", o.pts, o.m) }
-
-func (o *on[P]) Release(rng *rand.Rand, x P) (y P, err error) {
-	i, err := o.find(x)
-	if err != nil {
-		return y, err
-	}
-	j, err := o.m.Release(rng, i)
-	if err != nil {
-		return y, err
-	}
-	if j < 0 || j >= o.pts.Len() {
-		return y, fmt.Errorf("mechanism: On: output %d is no index of the %d points", j, o.pts.Len())
-	}
-	return o.pts.At(j), nil
-}
-
-func (o *on[P]) find(x P) (int, error) {
-	if o.index != nil {
-		if i, ok := o.index[any(x)]; ok {
+	locate := metric.NewLocator(pts)
+	return &lifted[P]{"On", m, fmt.Sprint(pts), pts.Len(), pts.At, func(x P) (int, error) {
+		if len(index) > 0 {
+			if i, ok := index[any(x)]; ok {
+				return i, nil
+			}
+		}
+		if c, ok := pts.Space().(metric.Checker[P]); ok {
+			if err := c.Check(pts.At(0), x); err != nil {
+				return 0, err
+			}
+		}
+		if i, d := locate.Nearest(x); d == 0 {
 			return i, nil
 		}
+		return 0, fmt.Errorf("mechanism: On: %w", ErrNotAPoint)
+	}}
+}
+
+// lifted is a mechanism on n indices that takes and gives what they stand for.
+type lifted[P any] struct {
+	op   string
+	m    Mechanism[int, int]
+	what string // they stand for
+	n    int
+	at   func(i int) P
+	find func(x P) (int, error)
+}
+
+func (l *lifted[P]) Guarantee() Guarantee { return l.m.Guarantee() }
+
+func (l *lifted[P]) String() string { return fmt.Sprintf("on %s: %v", l.what, l.m) }
+
+func (l *lifted[P]) Release(rng *rand.Rand, x P) (y P, err error) {
+	i, err := l.find(x)
+	if err != nil {
+		return y, err
 	}
-	if c, ok := o.pts.Space().(metric.Checker[P]); ok {
-		if err := c.Check(o.pts.At(0), x); err != nil {
-			return 0, err
-		}
+	j, err := l.m.Release(rng, i)
+	if err != nil {
+		return y, fmt.Errorf("mechanism: %s: %w", l.op, err)
 	}
-	if i, d := o.locate.Nearest(x); d == 0 {
-		return i, nil
+	if j < 0 || j >= l.n {
+		return y, fmt.Errorf("mechanism: %s: output %d is none of %s", l.op, j, l.what)
 	}
-	return 0, fmt.Errorf("mechanism: On: %w", ErrNotAPoint)
+	return l.at(j), nil
 }
 
 // Labels lifts a mechanism on indices to labels: index i is labels[i], as input
@@ -99,63 +100,43 @@ func Labels[K comparable](m Mechanism[int, int], labels []K) (Mechanism[K, K], e
 	if err := fault.Empty(op, "labels", len(labels)); err != nil {
 		return nil, err
 	}
-	l := &labeled[K]{m: m, labels: append([]K(nil), labels...), index: make(map[K]int, len(labels))}
-	for i, label := range l.labels {
+	labels = slices.Clone(labels)
+	index := make(map[K]int, len(labels))
+	for i, label := range labels {
 		if !hashable(label) || label != label {
 			return nil, fmt.Errorf("%s: labels[%d] = %s cannot be compared with itself", op, i, show(label))
 		}
-		if j, ok := l.index[label]; ok {
+		if j, ok := index[label]; ok {
 			return nil, fmt.Errorf("%s: labels[%d] = %s is labels[%d] too", op, i, show(label), j)
 		}
-		l.index[label] = i
+		index[label] = i
 	}
 	c, ok := m.(interface {
 		Len() int
 		Outputs() int
 		Output(y int) int
 	})
-	if !ok {
-		return l, nil
-	}
-	n := fault.Len(c)
-	if err := fault.Empty(op, "m", n); err != nil {
-		return nil, err
-	}
-	for y := range c.Outputs() {
-		n = max(n, c.Output(y)+1)
-	}
-	if len(labels) != n {
-		return nil, &fault.SizeError{Op: op, Arg: "labels", Got: len(labels), Want: fmt.Sprint(n)}
-	}
-	return l, nil
-}
-
-type labeled[K comparable] struct {
-	m      Mechanism[int, int]
-	labels []K
-	index  map[K]int
-}
-
-func (l *labeled[K]) Guarantee() Guarantee { return l.m.Guarantee() }
-
-func (l *labeled[K]) String() string { return fmt.Sprintf("on %d labels: %v", len(l.labels), l.m) }
-
-func (l *labeled[K]) Release(rng *rand.Rand, x K) (y K, err error) {
-	i, ok := 0, hashable(x)
 	if ok {
-		i, ok = l.index[x]
+		n := fault.Len(c)
+		if err := fault.Empty(op, "m", n); err != nil {
+			return nil, err
+		}
+		for y := range c.Outputs() {
+			n = max(n, c.Output(y)+1)
+		}
+		if len(labels) != n {
+			return nil, &fault.SizeError{Op: op, Arg: "labels", Got: len(labels), Want: fmt.Sprint(n)}
+		}
 	}
-	if !ok {
-		return y, fmt.Errorf("mechanism: Labels: %w: %s is none of the %d labels", ErrNotAPoint, show(x), len(l.labels))
-	}
-	j, err := l.m.Release(rng, i)
-	if err != nil {
-		return y, fmt.Errorf("mechanism: Labels: labels[%d] = %s: %w", i, show(x), err)
-	}
-	if j < 0 || j >= len(l.labels) {
-		return y, fmt.Errorf("mechanism: Labels: output %d has none of the %d labels", j, len(l.labels))
-	}
-	return l.labels[j], nil
+	what := fmt.Sprintf("%d labels", len(labels))
+	return &lifted[K]{"Labels", m, what, len(labels), func(i int) K { return labels[i] }, func(x K) (int, error) {
+		if hashable(x) {
+			if i, ok := index[x]; ok {
+				return i, nil
+			}
+		}
+		return 0, fmt.Errorf("%s: %w: %s is none of the %s", op, ErrNotAPoint, show(x), what)
+	}}, nil
 }
 
 // hashable tells whether a map can look x up: an interface, which K may be or
