@@ -56,15 +56,12 @@ func (o *AuditOptions) auditing(op string) *auditing {
 	return &auditing{*o, op, math.Inf(1)}
 }
 
-// Audit computes the tight level of the channel under rho at o.Delta. The level
-// is +Inf where an output has probability 0 at one input only (delta = 0), or
-// where two inputs at distance 0 differ (by more than delta in total
-// variation). O(Len()^2 * Outputs()); a lazy channel's rows are computed Len()/16
-// times.
-//
-// The result speaks of the exact distribution that Release draws from, and of rho as
-// its Distance returns it. Outputs count as different even where they stand for
-// one point; merging them can only lower the level.
+// Audit computes the tight level at o.Delta of the distributions that Release draws
+// from, under rho as its Distance returns it. The level is +Inf where an output has
+// probability 0 at one input only (delta = 0), or where two inputs at distance 0
+// differ (by more than delta in total variation). Outputs count as different even
+// where they stand for one point; merging them can only lower the level.
+// O(Len()^2 * Outputs()); a lazy channel's rows are computed Len()/16 times.
 func (c *Channel) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions) (Audit, error) {
 	return c.audit(ctx, rho, o.auditing("mechanism: Channel.Audit"))
 }
@@ -101,10 +98,9 @@ const leastDelta = 0x1p-900
 // repeated with normalizers in double-double, as for losses far below 1.
 const roughAudit = 0x1p-36
 
-// Certify audits the channel under rho and returns it with the guarantee that
-// the audit proves: its upper end, per unit, where "" is the unit of rho
-// ([metric.UnitOf]) and one other than that of rho is refused with [ErrUnit]. An
-// infinite level is returned with a guarantee that promises nothing; check Alpha.
+// Certify audits the channel under rho and returns it with the guarantee that the
+// audit proves: its upper end, per unit, where "" is the unit of rho ([metric.UnitOf])
+// and another is refused with [ErrUnit]. An infinite level promises nothing.
 func (c *Channel) Certify(ctx context.Context, rho metric.Finite, unit metric.Unit, o *AuditOptions) (*Channel, Audit, error) {
 	return c.certify(ctx, rho, unit, o.auditing("mechanism: Channel.Certify"))
 }
@@ -502,8 +498,8 @@ func moreAt(a, b []float64, from int, want float64) bool {
 	return false
 }
 
-// nearOne is the size of ln(w/w') below which extremes looks at differences
-// instead of quotients: a quotient near 1 has lost the digits that count.
+// nearOne is the size of ln(w/w') below which extremes looks at differences instead
+// of quotients: a quotient near 1 has lost the digits that count.
 const nearOne = 0x1p-6
 
 // extremes returns bounds on the logarithms of the largest and the smallest
@@ -568,8 +564,8 @@ func relativeExtremes(a, b []float64) (up, down ratio) {
 // normal range and lose its digits.
 const tinyQuotient = 0x1p-1000
 
-// wideRatio finds the extreme quotient in logarithms, for rows whose quotients
-// leave the float64 range. A weight of 0 in one row makes the end infinite.
+// wideRatio finds the extreme quotient in logarithms, for quotients out of the
+// range of float64. A weight of 0 in one row makes the end infinite.
 func wideRatio(a, b []float64, largest bool) ratio {
 	best, at := math.Inf(1), -1
 	if largest {

@@ -40,11 +40,8 @@ var _ Mechanism[int, int] = (*Channel)(nil)
 
 // Rows describes a channel's weights a row at a time.
 type Rows struct {
-	// Inputs is the number of rows, Outputs that of weights in each.
-	Inputs, Outputs int
-	// Log says that weights are given by their natural logarithms, -Inf for
-	// weight 0.
-	Log bool
+	Inputs, Outputs int  // the number of rows, and of weights in each
+	Log             bool // weights are given by natural logarithms, -Inf for weight 0
 	// Fill writes the Outputs weights of input x to dst. It must be a
 	// function of x alone and safe for concurrent use.
 	Fill func(x int, dst []float64)
@@ -52,12 +49,9 @@ type Rows struct {
 
 // ChannelOptions tune [NewChannel]. Nil and the zero value mean the defaults.
 type ChannelOptions struct {
-	// Labels gives the point that each output stands for; it is copied. The
-	// default is that output y is point y.
-	Labels []int
-	// Lazy keeps Fill and computes rows when they are needed, so that a
-	// mechanism on n points needs no n*m numbers. A bad weight is then found
-	// when its row is first used, and Release reports it.
+	Labels []int // the point that each output y stands for; nil: point y
+	// Lazy keeps Fill and computes rows, without a matrix, when they are needed. A
+	// bad weight is then found when its row is first used, and Release reports it.
 	Lazy    bool
 	Workers int // 0: all processors
 }
@@ -153,23 +147,10 @@ func (c *Channel) checkRow(op string, x int, row []float64) error {
 		}
 	}
 	if slices.Max(row) == zero {
-		return &noWeightError{op, x}
+		return fmt.Errorf("%s: row %d has no positive weight: %w", op, x, fault.ErrEmpty)
 	}
 	return nil
 }
-
-// noWeightError is an ErrEmpty of one row, whose words would be read as if they were
-// about the whole channel.
-type noWeightError struct {
-	op  string
-	row int
-}
-
-func (e *noWeightError) Error() string {
-	return fmt.Sprintf("%s: row %d has no positive weight", e.op, e.row)
-}
-
-func (*noWeightError) Unwrap() error { return fault.ErrEmpty }
 
 // Len returns the number of inputs, 0 for a nil channel.
 func (c *Channel) Len() int {

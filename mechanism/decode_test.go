@@ -85,7 +85,7 @@ func TestReadChannel_ErrorsSayWhere(t *testing.T) {
 		start + `"weights":[[0,-1],[0x1p4,0]]}`:                        "weights[1]: invalid character 'x'",
 		start + `"weights":[[0,-1],[1_0,0]]}`:                          "weights[1]: invalid character '_'",
 		start + `"weights":[[0,-1],[01,0]]}`:                           "weights[1]: invalid character '1'",
-		start + `"weights":[[0,-1],[null,null]]}`:                      "row 1 has no positive weight, at byte 94",
+		start + `"weights":[[0,-1],[null,null]]}`:                      "row 1 has no positive weight: empty input, at byte 94",
 		start + `"weights":[[0,-1]]}`:                                  "weights has size 1, want 2",
 		start + `"weights":[[0,-1],[0]]}`:                              "weights[1] has size 1, want 2",
 		start + `"inputs":2`:                                           `"inputs" a second time, at byte 73`,

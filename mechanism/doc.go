@@ -28,14 +28,13 @@
 // # From points to a release
 //
 // Build a metric.Finite from points, a channel by a constructor of package
-// mechanism/exponential (or by hand with [FromWeights]), look at its
-// [Channel.Loss], and release indices with [Channel.Release] or the points
-// themselves through [On], which takes the points of the list and no others: for
-// inputs anywhere in the space add noise and snap it to the list (package
-// mechanism/additive). [Then] post-processes; [Compose] releases several
-// outputs of one input and adds their levels; [Labels] lifts a mechanism on indices
-// to words, places or keys. Levels are per the unit of the metric, which a space
-// such as metric.GreatCircle knows.
+// mechanism/exponential (or by hand with [FromWeights]), look at its [Channel.Loss],
+// and release indices with [Channel.Release], the points themselves through [On], or
+// words, places and keys through [Labels]. Both take what is on the list and nothing
+// else: for inputs anywhere in the space add noise and snap it to the list (package
+// mechanism/additive). [Then] post-processes; [Compose] releases several outputs of
+// one input and adds their levels. Levels are per the unit of the metric, which a
+// space such as metric.GreatCircle knows.
 //
 // Where a call takes a context, the context ends it early with its error. Work is
 // done on every core, or on the Workers of the options; results do not depend on

@@ -451,8 +451,8 @@ func (d *decoder) weights(h *header) (w []float64, err error) {
 			w = append(w, v)
 			return err
 		})
-		if err == nil && (&Channel{log: h.Log}).checkRow(readOp, x, w[x*m:]) != nil {
-			err = &noWeightError{readOp, x}
+		if err == nil {
+			err = (&Channel{log: h.Log}).checkRow(readOp, x, w[x*m:])
 		}
 		return err
 	})

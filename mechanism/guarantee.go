@@ -74,9 +74,8 @@ func (g Guarantee) Reach() float64 {
 }
 
 // At returns the differential-privacy pair that holds between two inputs at
-// distance d >= 0: eps = alpha*d, rounded up, and delta. At distance 0 eps is
-// 0 for a finite alpha. Where nothing is promised, by the zero Guarantee, beyond
-// its reach, or at a d that is no distance, eps is +Inf.
+// distance d >= 0: eps = alpha*d, rounded up, and delta. Where nothing is promised,
+// beyond the reach, or at a d that is no distance, eps is +Inf.
 func (g Guarantee) At(d float64) (eps, delta float64) {
 	if math.IsInf(g.Alpha(), 1) || !(d >= 0 && d <= g.Reach()) || math.IsInf(d, 1) {
 		return math.Inf(1), g.delta
@@ -102,12 +101,11 @@ func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
 	return g, nil
 }
 
-// Group is group privacy: the pair that holds between two inputs joined by a
-// chain of k >= 0 steps of length at most d each. eps is k*alpha*d; a positive
-// delta grows to delta*(e^eps-1)/(e^(eps/k)-1), kept at 1. Both are rounded
-// up. For delta = 0 this is At(k*d); for delta > 0 it is weaker than At where
-// the metric itself covers the distance, and is what holds where the guarantee
-// was proved for neighbors only. Below 0 steps nothing is promised.
+// Group is group privacy: the pair that holds between two inputs joined by a chain
+// of k >= 0 steps of length at most d each. eps is k*alpha*d; a positive delta grows
+// to delta*(e^eps-1)/(e^(eps/k)-1), kept at 1. Both are rounded up. For delta > 0 it
+// is weaker than At(k*d), and is what holds where the guarantee was proved for
+// neighbors only. Below 0 steps nothing is promised.
 func (g Guarantee) Group(k int, d float64) (eps, delta float64) {
 	switch {
 	case k < 0:
@@ -133,9 +131,8 @@ func (g Guarantee) Group(k int, d float64) (eps, delta float64) {
 	return eps, min(1, directed.MulUp(delta, grow))
 }
 
-// String is for people: "0.5-private per km", "(0.5 per km, 1e-06)-private up
-// to 20 km", or "no guarantee". Level and delta are rounded up to the digits
-// shown, the reach down: what it says, holds.
+// String is for people: "0.5-private per km", "(0.5 per km, 1e-06)-private up to 20
+// km", or "no guarantee". It is rounded so that what it says, holds.
 func (g Guarantee) String() string {
 	if math.IsInf(g.Alpha(), 1) {
 		return "no guarantee"

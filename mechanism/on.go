@@ -16,11 +16,10 @@ import (
 var ErrNotAPoint = errors.New("the input is not a point of the space")
 
 // On lifts a mechanism on the indices of pts to the points themselves. An input
-// must be one of the points, equal to it or at distance 0; any other is refused
-// with [ErrNotAPoint] (or with the reason why it has no distance). Moving it to
-// the nearest point instead would add up to twice the way to the loss of
-// privacy, so that is left to the caller, who can find the point with
-// [metric.Locator]. Outputs must be indices of pts too.
+// must be one of the points, equal to it or at distance 0; any other is refused with
+// [ErrNotAPoint] (or with the reason why it has no distance). Moving it to the
+// nearest point by [metric.Locator] would add up to twice the way to the loss of
+// privacy, and is left to the caller. Outputs must be indices of pts too.
 //
 // Points of a comparable type are looked up in O(1); others cost a nearest-point
 // query. It panics where m or pts is nil.
@@ -82,16 +81,15 @@ func (l *lifted[P]) Release(rng *rand.Rand, x P) (y P, err error) {
 	return l.at(j), nil
 }
 
-// Labels lifts a mechanism on indices to labels: index i is labels[i], as input
-// and as output. Words, places or keys go in and come out, and the guarantee is
-// m's. The labels are public, different from one another, and copied.
+// Labels lifts a mechanism on indices to labels: words, places or keys. Index i is
+// labels[i], as input and as output, and the guarantee is m's. The labels are public,
+// different from one another, and copied.
 //
-// Every label stands for a point of m: where m tells its size, as a [Channel]
-// and all that embeds one do, labels of another number are a
-// [*metric.SizeError]. (Outputs that stand for points beyond the inputs have
-// labels too, which are no inputs.) Release refuses any other input with
-// [ErrNotAPoint]. That error has the input in its text: it is for the caller,
-// who gave it, and not to be published. O(1) a release more than m takes.
+// Every label stands for a point of m: where m tells its size, as a [Channel] and all
+// that embeds one do, labels of another number are a [*metric.SizeError]. (Outputs
+// beyond the inputs have labels too, which are no inputs.) Release refuses any other
+// input with [ErrNotAPoint]. That error has the input in its text: it is for the
+// caller, and not to be published. O(1) a release more than m takes.
 func Labels[K comparable](m Mechanism[int, int], labels []K) (Mechanism[K, K], error) {
 	const op = "mechanism: Labels"
 	if m == nil {
