@@ -1,87 +1,70 @@
 package metric
 
 import (
+	"errors"
 	"fmt"
-	"math"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
+// extents are the diameter, the least distances, of all and the positive, and the
+// radius of f.
+func extents(t *testing.T, f Finite) (all [4]pair) {
+	t.Helper()
+	var errs [4]error
+	all[0].key, all[0].i, all[0].j, errs[0] = Diameter(t.Context(), f)
+	all[1].key, all[1].i, all[1].j, errs[1] = MinDistance(t.Context(), f)
+	all[2].key, all[2].i, all[2].j, errs[2] = MinPositiveDistance(t.Context(), f)
+	all[3].key, all[3].i, errs[3] = Radius(t.Context(), f)
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Error(err)
+	}
+	return all
+}
+
 func TestExtent_EqualsDefinition(t *testing.T) {
 	eachSpace(t, 80, func(t *testing.T, p *Points[[]float64]) {
-		n := p.Len()
-		diam, least, positive := pair{-1, 0, 0}, pair{math.Inf(1), -1, -1}, pair{math.Inf(1), -1, -1}
-		radius := entry{math.Inf(1), -1}
-		for i := range n {
+		want := [4]pair{{-1, 0, 0}, nothing, nothing, nothing}
+		for i := range p.Len() {
 			far := 0.0
-			for j := range n {
+			for j := range p.Len() {
 				d := p.Distance(i, j)
 				far = max(far, d)
-				if j >= i && d > diam.key {
-					diam = pair{d, i, j}
+				if j >= i && d > want[0].key {
+					want[0] = pair{d, i, j}
 				}
-				if j > i && d < least.key {
-					least = pair{d, i, j}
+				if j > i && d < want[1].key {
+					want[1] = pair{d, i, j}
 				}
-				if j > i && d > 0 && d < positive.key {
-					positive = pair{d, i, j}
+				if j > i && d > 0 && d < want[2].key {
+					want[2] = pair{d, i, j}
 				}
 			}
-			if far < radius.d {
-				radius = entry{far, i}
+			if far < want[3].key {
+				want[3] = pair{far, i, 0}
 			}
 		}
 		for _, f := range []Finite{p, scanned{p}} {
-			if d, i, j, err := Diameter(t.Context(), f); err != nil || (pair{d, i, j}) != diam {
-				t.Errorf("Diameter(%T) = %v (%d, %d), want %v", f, d, i, j, diam)
-			}
-			if d, i, j, err := MinDistance(t.Context(), f); err != nil || (pair{d, i, j}) != least {
-				t.Errorf("MinDistance(%T) = %v (%d, %d), want %v", f, d, i, j, least)
-			}
-			if d, i, j, err := MinPositiveDistance(t.Context(), f); err != nil || (pair{d, i, j}) != positive {
-				t.Errorf("MinPositiveDistance(%T) = %v (%d, %d), want %v", f, d, i, j, positive)
-			}
-			if r, c, err := Radius(t.Context(), f); err != nil || (entry{r, c}) != radius {
-				t.Errorf("Radius(%T) = %v at %d, want %v", f, r, c, radius)
+			if got := extents(t, f); got != want {
+				t.Errorf("%T: %v, want %v", f, got, want)
 			}
 		}
 	})
 }
 
-// The chunks of several workers: closed forms on a grid, where extremes tie.
-func TestExtent_Grid(t *testing.T) {
-	p := under(gridPoints(41, 41), normSpace{1, identity})
-	for _, f := range []Finite{p, scanned{p}} {
-		if d, i, j, err := Diameter(t.Context(), f); err != nil || d != 80 || i != 0 || j != 41*41-1 {
-			t.Errorf("diameter %v (%d, %d)", d, i, j)
-		}
-		if r, c, err := Radius(t.Context(), f); err != nil || r != 40 || c != 20*41+20 {
-			t.Errorf("radius %v at %d", r, c)
-		}
-		if d, i, j, err := MinDistance(t.Context(), f); err != nil || d != 1 || i != 0 || j != 1 {
-			t.Errorf("least distance %v (%d, %d)", d, i, j)
-		}
-	}
-}
-
-func TestExtent_FewPoints(t *testing.T) {
-	inf, one := math.Inf(1), under([][]float64{{5}}, normSpace{2, identity})
-	for f, want := range map[Finite]struct {
-		diameter, radius, least pair
-	}{
-		one:          {pair{0, 0, 0}, pair{0, 0, 0}, pair{inf, -1, -1}},
-		scanned{one}: {pair{0, 0, 0}, pair{0, 0, 0}, pair{inf, -1, -1}},
-		noPoints{}:   {pair{0, -1, -1}, pair{0, -1, 0}, pair{inf, -1, -1}},
+// The chunks of several workers, where extremes tie, and spaces of few points.
+func TestExtent_ClosedForms(t *testing.T) {
+	grid := under(gridPoints(41, 41), normSpace{1, identity})
+	one := under([][]float64{{5}}, normSpace{2, identity})
+	ofGrid := [4]pair{{80, 0, 41*41 - 1}, {1, 0, 1}, {1, 0, 1}, {40, 20*41 + 20, 0}}
+	ofOne := [4]pair{{0, 0, 0}, nothing, nothing, {0, 0, 0}}
+	for f, want := range map[Finite][4]pair{
+		grid: ofGrid, scanned{grid}: ofGrid, one: ofOne, scanned{one}: ofOne,
+		new(Dense): {{0, -1, -1}, nothing, nothing, {0, -1, 0}},
 	} {
-		if d, i, j, err := Diameter(t.Context(), f); err != nil || (pair{d, i, j}) != want.diameter {
-			t.Errorf("diameter of %T: %v (%d, %d), %v", f, d, i, j, err)
-		}
-		if r, c, err := Radius(t.Context(), f); err != nil || (pair{r, c, 0}) != want.radius {
-			t.Errorf("radius of %T: %v at %d, %v", f, r, c, err)
-		}
-		if d, i, j, err := MinDistance(t.Context(), f); err != nil || (pair{d, i, j}) != want.least {
-			t.Errorf("least distance of %T: %v (%d, %d), %v", f, d, i, j, err)
+		if got := extents(t, f); got != want {
+			t.Errorf("%T: %v, want %v", f, got, want)
 		}
 	}
 }

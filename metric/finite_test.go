@@ -1,14 +1,13 @@
 package metric_test
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -34,20 +33,9 @@ func TestViews_AreOfTheDistances(t *testing.T) {
 	d := testkit.Must(metric.Densify(t.Context(), p))
 	scaled, idx := testkit.Must(metric.Scaled(p, 1.1)), []int{5, 5, 36, 0}
 	sub := testkit.Must(metric.Subset(scaled, idx))
-	for i := range 37 {
-		for j := range 37 {
-			if d.Distance(i, j) != p.Distance(i, j) || scaled.Distance(i, j) != 1.1*p.Distance(i, j) {
-				t.Fatalf("(%d, %d) differs", i, j)
-			}
-		}
-	}
-	for a, i := range idx {
-		for b, j := range idx {
-			if sub.Distance(a, b) != scaled.Distance(i, j) {
-				t.Fatalf("(%d, %d) of the subset differs", a, b)
-			}
-		}
-	}
+	metric.SameDistances(t, d, p)
+	metric.SameDistances(t, scaled, space.Formula(37, func(i, j int) float64 { return 1.1 * p.Distance(i, j) }))
+	metric.SameDistances(t, sub, space.Formula(4, func(a, b int) float64 { return scaled.Distance(idx[a], idx[b]) }))
 	// Views keep the coordinates, if there are any.
 	for _, f := range []metric.Finite{p, scaled, sub} {
 		if e, ok := finite.Embed[metric.Embedding](f); !ok || e.Dim != 2 || len(e.Coords) != 2*f.Len() {
@@ -60,48 +48,38 @@ func TestViews_AreOfTheDistances(t *testing.T) {
 	}
 }
 
-type constant struct {
-	n int
-	d float64
-}
-
-func (c constant) Len() int                  { return c.n }
-func (c constant) Distance(i, j int) float64 { return c.d }
-
 func TestBimetric_Lipschitz(t *testing.T) {
 	p := square(t, 25)
-	double, _ := metric.Scaled(p, 2)
-	b := testkit.Must(metric.NewBimetric(p, double))
-	if k, _, _, err := b.Lipschitz(t.Context()); err != nil || math.Abs(k-2) > 1e-15 {
-		t.Errorf("ratio %v, want 2", k)
-	}
 	rho1 := testkit.Must(metric.NewMatrix([][]float64{{0, 1, 2}, {1, 0, 1}, {2, 1, 0}}))
-	rho2, _ := metric.NewMatrix([][]float64{{0, 3, 8}, {3, 0, 5}, {8, 5, 0}})
-	b = metric.Bimetric{Privacy: rho1, Utility: rho2}
-	if k, i, j, err := b.Lipschitz(t.Context()); err != nil || k != 5 || i != 1 || j != 2 {
-		t.Errorf("ratio %v at (%d, %d), want 5 at (1, 2)", k, i, j)
-	}
-	b = metric.Bimetric{Privacy: constant{3, 0}, Utility: rho2}
-	if k, _, _, err := b.Lipschitz(t.Context()); err != nil || !math.IsInf(k, 1) {
-		t.Errorf("ratio %v, want +Inf", k)
-	}
-	b = metric.Same(constant{3, 0})
-	if k, i, j, err := b.Lipschitz(t.Context()); err != nil || k != 0 || i != 0 || j != 0 {
-		t.Errorf("ratio %v at (%d, %d) on identical points", k, i, j)
+	rho2 := testkit.Must(metric.NewMatrix([][]float64{{0, 3, 8}, {3, 0, 5}, {8, 5, 0}}))
+	zero := space.Constant(3, 0)
+	for _, c := range []struct {
+		privacy, utility metric.Finite
+		ratio            float64
+		i, j             int
+	}{
+		{p, testkit.Must(metric.Scaled(p, 2)), 2, 0, 1},
+		{rho1, rho2, 5, 1, 2},
+		{zero, rho2, inf, 0, 1},
+		{zero, zero, 0, 0, 0},
+	} {
+		b := testkit.Must(metric.NewBimetric(c.privacy, c.utility))
+		if ratio, i, j, err := b.Lipschitz(t.Context()); err != nil || ratio != c.ratio || i != c.i || j != c.j {
+			t.Errorf("ratio %v at (%d, %d), %v; want %v at (%d, %d)", ratio, i, j, err, c.ratio, c.i, c.j)
+		}
 	}
 }
 
 func TestBimetric_OneMetric(t *testing.T) {
 	d := testkit.Must(metric.Densify(t.Context(), square(t, 5)))
 	twin := testkit.Must(metric.Densify(t.Context(), slow{d}))
-	uncomparable := funcFinite{5, func(i, j int) float64 { return d.Distance(i, j) }}
+	uncomparable := space.Formula(5, d.Distance)
 	for i, c := range []struct {
 		b    metric.Bimetric
 		want bool
 	}{
 		{metric.Same(d), true},
 		{metric.Same(slow{d}), true},
-		{metric.Same(constant{5, 1}), true},
 		{metric.Bimetric{Privacy: d, Utility: twin}, false},
 		{metric.Bimetric{Privacy: d, Utility: slow{d}}, false},
 		{metric.Same(uncomparable), false}, // two funcs cannot be compared
@@ -112,14 +90,23 @@ func TestBimetric_OneMetric(t *testing.T) {
 	}
 }
 
-// funcFinite is a Finite that Go cannot compare.
-type funcFinite struct {
-	n int
-	f func(i, j int) float64
+func TestClustered_IsItsDefinition(t *testing.T) {
+	for _, c := range []struct {
+		clusters, size int
+		intra          float64
+	}{{1, 1, 1}, {1, 5, 0.2}, {5, 1, 0.2}, {3, 4, 0.3}, {2, 3, 1}, {2, 2, 0x1p-1074}} {
+		f := testkit.Must(metric.NewClustered(c.clusters, c.size, c.intra))
+		if f.Clusters() != c.clusters || f.Size() != c.size || f.Intra() != c.intra {
+			t.Errorf("%v: accessors disagree", c)
+		}
+		metric.SameDistances(t, f, space.Formula(c.clusters*c.size, func(i, j int) float64 {
+			if i/c.size == j/c.size {
+				return c.intra
+			}
+			return 1
+		}))
+	}
 }
-
-func (f funcFinite) Len() int                  { return f.n }
-func (f funcFinite) Distance(i, j int) float64 { return f.f(i, j) }
 
 // TestString_IsALine: what Println shows of a space is a line, not all its numbers.
 func TestString_IsALine(t *testing.T) {
@@ -133,11 +120,5 @@ func TestString_IsALine(t *testing.T) {
 		if got := fmt.Sprint(f); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-	}
-}
-
-func TestNewPoints_RefusesNoSpace(t *testing.T) {
-	if _, err := metric.NewPoints([]string{"a"}, nil); !errors.Is(err, metric.ErrEmpty) {
-		t.Errorf("%v, want ErrEmpty", err)
 	}
 }

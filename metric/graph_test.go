@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/gonum/graph/multi"
 	"gonum.org/v1/gonum/graph/simple"
 
-	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -119,12 +118,7 @@ func TestGraph_EdgesDetermineTheMetric(t *testing.T) {
 				t.Errorf("edge %v is missing", e)
 			}
 		}
-		again := testkit.Must(metric.NewGraphEdges(t.Context(), n, kept))
-		for i := range n {
-			if !slices.Equal(finite.Row(g, i, nil), finite.Row(again, i, nil)) {
-				t.Errorf("the metric of the reported edges differs in row %d", i)
-			}
-		}
+		metric.SameDistances(t, testkit.Must(metric.NewGraphEdges(t.Context(), n, kept)), g)
 		clear(kept)
 		if len(kept) > 0 && g.Edges()[0] == kept[0] {
 			t.Error("Edges does not copy")
@@ -142,11 +136,7 @@ func TestGraph_OrderDoesNotMatter(t *testing.T) {
 		edges[k].I, edges[k].J = edges[k].J, edges[k].I
 	}
 	h := testkit.Must(metric.NewGraphEdges(t.Context(), 60, edges))
-	for i := range 60 {
-		if !slices.Equal(finite.Row(g, i, nil), finite.Row(h, i, nil)) {
-			t.Errorf("row %d differs", i)
-		}
-	}
+	metric.SameDistances(t, h, g)
 	if !slices.Equal(g.Edges(), h.Edges()) {
 		t.Error("edges differ")
 	}
@@ -178,11 +168,7 @@ func TestNewGraph_AgreesWithNewGraphEdges(t *testing.T) {
 		if !slices.Equal(got.IDs(), ids) || !slices.Equal(got.Edges(), want.Edges()) || got.Len() != n {
 			t.Errorf("%s: IDs or edges differ", name)
 		}
-		for i := range n {
-			if !slices.Equal(finite.Row(got, i, nil), finite.Row(want, i, nil)) {
-				t.Errorf("%s: row %d differs", name, i)
-			}
-		}
+		metric.SameDistances(t, got, want)
 	}
 	if g, err := metric.NewGraphEdges(t.Context(), 2, []metric.Edge{{I: 1, J: 0, Length: 3}}); err != nil || !slices.Equal(g.IDs(), []int64{0, 1}) {
 		t.Errorf("NewGraphEdges: %v, %v", g, err)

@@ -1,12 +1,14 @@
 package metric
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -19,16 +21,7 @@ func byDistance(f Finite, i int) []int {
 			all = append(all, j)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b int) int {
-		da, db := f.Distance(i, a), f.Distance(i, b)
-		switch {
-		case da < db:
-			return -1
-		case da > db:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(f.Distance(i, a), f.Distance(i, b)) })
 	return all
 }
 
@@ -141,15 +134,9 @@ func TestIndex_Edges(t *testing.T) {
 		}
 	}
 	for _, f := range []Finite{planePoints(50), scanned{planePoints(50)}} {
-		ix := NewIndex(f)
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("an index outside did not panic")
-				}
-			}()
-			ix.Ball(50, 1, nil)
-		}()
+		if !law.Panics(func() { NewIndex(f).Ball(50, 1, nil) }) {
+			t.Error("an index outside did not panic")
+		}
 	}
 }
 

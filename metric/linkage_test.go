@@ -40,24 +40,10 @@ func randomFinites(rng *rand.Rand, n int) []Finite {
 func TestSubdominant_IsMinimaxPath(t *testing.T) {
 	r := random.Seeded(1)
 	for n := 1; n <= 35; n++ {
-		for k, f := range randomFinites(r, n) {
+		for _, f := range randomFinites(r, n) {
 			u := testkit.Must(Subdominant(t.Context(), f))
-			want := minimax(f)
-			for i := range n {
-				for j := range n {
-					if d := u.Distance(i, j); d != want[i][j] || d > f.Distance(i, j) {
-						t.Fatalf("kind %d, n=%d: u(%d,%d) = %v, want %v", k, n, i, j, d, want[i][j])
-					}
-				}
-			}
-			again := testkit.Must(Subdominant(t.Context(), u))
-			for i := range n {
-				for j := range n {
-					if again.Distance(i, j) != u.Distance(i, j) {
-						t.Fatalf("an ultrametric is not its own subdominant at (%d,%d)", i, j)
-					}
-				}
-			}
+			SameDistances(t, u, minimax(f))
+			SameDistances(t, testkit.Must(Subdominant(t.Context(), u)), u) // an ultrametric is its own
 		}
 	}
 }
@@ -131,14 +117,7 @@ func TestAsUltrametric_HasTheSameDistances(t *testing.T) {
 	sub := testkit.Must(Subdominant(t.Context(), planePoints(20)))
 	dense := testkit.Must(Densify(t.Context(), sub))
 	for _, f := range []Finite{c, sub, dense, table{{0}}} {
-		u := testkit.Must(AsUltrametric(ctx, f))
-		for i := range f.Len() {
-			for j := range f.Len() {
-				if u.Distance(i, j) != f.Distance(i, j) {
-					t.Errorf("%v: d(%d,%d) = %v, want %v", f, i, j, u.Distance(i, j), f.Distance(i, j))
-				}
-			}
-		}
+		SameDistances(t, testkit.Must(AsUltrametric(ctx, f)), f)
 	}
 	var v *Violation
 	if u, err := AsUltrametric(ctx, planePoints(5)); u != nil || !errors.As(err, &v) || v.Axiom != UltrametricLaw {

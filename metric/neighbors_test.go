@@ -58,32 +58,13 @@ func TestReverseNeighbors_IsTheInverse(t *testing.T) {
 	}
 }
 
-// oneNaN has three points, of which two are no number apart.
-type oneNaN struct{}
-
-func (oneNaN) Len() int { return 3 }
-func (oneNaN) Distance(i, j int) float64 {
-	if i+j == 3 {
-		return math.NaN()
-	}
-	return math.Abs(float64(i - j))
-}
-
 func TestNeighbors_NotANumber(t *testing.T) {
 	var v *Violation
-	if _, err := NearestNeighbors(t.Context(), oneNaN{}, 2); !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 3 {
+	oneNaN := table{{0, 1, 2}, {1, 0, math.NaN()}, {2, math.NaN(), 0}}
+	if _, err := NearestNeighbors(t.Context(), oneNaN, 2); !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 3 {
 		t.Errorf("NearestNeighbors: %v", err)
 	}
-	if _, err := ReverseNeighbors(t.Context(), oneNaN{}, 3); !errors.As(err, &v) {
-		t.Errorf("ReverseNeighbors: %v", err)
-	}
 }
-
-// noPoints has no points.
-type noPoints struct{}
-
-func (noPoints) Len() int                  { return 0 }
-func (noPoints) Distance(i, j int) float64 { panic("no points") }
 
 // gridPoints returns the w*h points of a grid of unit steps.
 func gridPoints(w, h int) [][]float64 {

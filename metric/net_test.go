@@ -57,25 +57,6 @@ func TestNet_EqualsGreedy(t *testing.T) {
 	})
 }
 
-// A net is s-separated, strictly, and maximal. On a grid most separations tie.
-func TestNet_SeparatedAndMaximal(t *testing.T) {
-	p := under(gridPoints(40, 40), normSpace{1, identity})
-	for _, s := range []float64{0, 0.5, 1, 2, 3, 1000} {
-		net := testkit.Must(Net(t.Context(), p, s, nil))
-		for i := range p.Len() {
-			near := 0
-			for _, k := range net {
-				if p.Distance(i, k) <= s {
-					near++
-				}
-			}
-			if near == 0 || (slices.Contains(net, i) && near != 1) {
-				t.Fatalf("s=%v: %d points of the net within s of point %d", s, near, i)
-			}
-		}
-	}
-}
-
 func TestNet_Progress(t *testing.T) {
 	for _, f := range []Finite{planePoints(10000), scanned{planePoints(500)}} {
 		last := 0

@@ -1,7 +1,6 @@
 package metric_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -48,19 +47,6 @@ func TestNumbers_ExactDifference(t *testing.T) {
 	onLine[int32](t, math.MinInt32, -1, 0, math.MaxInt32)
 	onLine[float32](t, -math.MaxFloat32, -1, 0, math.SmallestNonzeroFloat32, 0.1, 1, math.MaxFloat32)
 	onLine[float64](t, -1e300, -1, 0, 5e-324, 0.1, 0.3, 1, 1e16, 1e300)
-}
-
-func TestNumbers_Check(t *testing.T) {
-	for _, v := range []float64{math.NaN(), math.Inf(1), -1.1e300} {
-		_, err := metric.NewPoints([]float64{0, v}, metric.Numbers[float64]{})
-		var bad *metric.ValueError
-		if !errors.As(err, &bad) || bad.Arg != "y" || bad.Index != -1 || bad.Value != v && v == v {
-			t.Errorf("%v: %v", v, err)
-		}
-	}
-	if _, err := metric.NewPoints([]float32{0, float32(math.Inf(-1))}, metric.Numbers[float32]{}); !errors.As(err, new(*metric.ValueError)) {
-		t.Errorf("-Inf of float32: %v", err)
-	}
 }
 
 // Neighbors that one float64 cannot tell apart are told apart by their distance.
@@ -131,28 +117,6 @@ func TestFloat32_IsFloat64(t *testing.T) {
 		sameAsFloat64(t, metric.Angular{}, pts[:44])
 	}
 	sameAsFloat64(t, metric.TotalVariation{}, [][]float32{{1, 0, 0}, {0, 1, 0}, {0.1, 0.2, 0.7}, {1. / 3, 1. / 3, 1. / 3}})
-}
-
-func TestFloat32_Check(t *testing.T) {
-	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	for _, c := range []struct {
-		name string
-		s    metric.Space[[]float32]
-		y    []float32
-	}{
-		{"NaN", metric.Float32[metric.Euclidean]{}, []float32{1, nan}},
-		{"Inf", metric.Float32[metric.Manhattan]{}, []float32{1, inf}},
-		{"the zero vector", metric.Float32[metric.Angular]{}, []float32{0, 0}},
-		{"no exponent", metric.Float32[metric.Minkowski]{}, []float32{1, 0}},
-		{"no distribution", metric.Float32[metric.TotalVariation]{}, []float32{0.5, 0.4999}},
-	} {
-		if _, err := metric.NewPoints([][]float32{{1, 0}, c.y}, c.s); !errors.As(err, new(*metric.ValueError)) {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-	if _, err := metric.NewPoints([][]float32{{1, 0}, {1}}, metric.Float32[metric.Chebyshev]{}); !errors.As(err, new(*metric.SizeError)) {
-		t.Errorf("another length: %v", err)
-	}
 }
 
 // With a tree in 3 dimensions and a scan in 64 the neighbors are those of the

@@ -214,7 +214,7 @@ func TestConstructors_Refuse(t *testing.T) {
 
 func TestSpaces_Refuse(t *testing.T) {
 	l2 := metric.Euclidean{}
-	one, two := []float64{1}, []float64{1, 0}
+	one, two, ones := []float64{1}, []float64{1, 0}, []float32{1, 1}
 	type place = metric.LatLon
 	cases := []refused{
 		{second(metric.Scale(l2, 0)), "Scale: c = 0"}, {second(metric.Scale(l2, nan)), "Scale: c = NaN"},
@@ -236,6 +236,14 @@ func TestSpaces_Refuse(t *testing.T) {
 		{metric.TotalVariation{}.Check(nil, nil), "TotalVariation: x: empty"},
 		{metric.Plane{}.Check([2]float64{}, [2]float64{1, nan}), "Plane: y[1] = NaN"},
 		{metric.Plane{}.Check([2]float64{1.1e300}, [2]float64{}), "Plane: x[0] = 1.1e+300"},
+
+		{metric.Numbers[float64]{}.Check(0, nan), "Numbers: y = NaN"}, {metric.Numbers[float64]{}.Check(-1.1e300, 0), "Numbers: x = -1.1e+300"},
+		{metric.Numbers[float32]{}.Check(0, float32(-inf)), "Numbers: y = -Inf"},
+		{metric.Float32[metric.Euclidean]{}.Check(ones, []float32{1, float32(nan)}), "Euclidean: y[1] = NaN"},
+		{metric.Float32[metric.Chebyshev]{}.Check(ones, ones[:1]), "Chebyshev: y has size 1, want 2"},
+		{metric.Float32[metric.Angular]{}.Check(ones, []float32{0, 0}), "Angular: norm of y = 0"},
+		{metric.Float32[metric.Minkowski]{}.Check(ones, ones), "Minkowski: P = 0"},
+		{metric.Float32[metric.TotalVariation]{}.Check([]float32{0.5, 0.4999}, ones), "TotalVariation: sum of x = 0.9999"},
 
 		{metric.Hamming[float64]{}.Check(two, []float64{1, nan}), "Hamming: y[1] = NaN"},
 		{metric.Hamming[int]{}.Check([]int{1}, nil), "Hamming: y has size 0, want 1"},

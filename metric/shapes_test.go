@@ -54,6 +54,21 @@ func under(pts [][]float64, s Space[[]float64]) *Points[[]float64] {
 	return p
 }
 
+// SameDistances checks that got has the points of want, at its distances.
+func SameDistances(t *testing.T, got, want Finite) {
+	t.Helper()
+	if got.Len() != want.Len() {
+		t.Fatalf("%d points, want %d", got.Len(), want.Len())
+	}
+	for i := range want.Len() {
+		for j := range want.Len() {
+			if d := got.Distance(i, j); d != want.Distance(i, j) {
+				t.Fatalf("d(%d, %d) = %v, want %v", i, j, d, want.Distance(i, j))
+			}
+		}
+	}
+}
+
 // scanned hides every optional capability, so that all is scanned.
 type scanned struct{ Finite }
 

@@ -1,6 +1,7 @@
 package metric_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -19,15 +20,7 @@ func naiveSpanner(f metric.Finite, t float64) []metric.Edge {
 			pairs = append(pairs, metric.Edge{I: i, J: j, Length: f.Distance(i, j)})
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b metric.Edge) int {
-		switch {
-		case a.Length < b.Length:
-			return -1
-		case a.Length > b.Length:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(pairs, func(a, b metric.Edge) int { return cmp.Compare(a.Length, b.Length) })
 	d := unconnected(n)
 	var edges []metric.Edge
 	for _, e := range pairs {
@@ -85,13 +78,7 @@ func TestSpanner_Extremes(t *testing.T) {
 	r := random.Seeded(2)
 	f := testkit.Must(metric.NewGraphEdges(t.Context(), 80, randomEdges(r, 80, 100, func() float64 { return float64(1 + r.IntN(9)) })))
 	one := testkit.Must(metric.Spanner(t.Context(), f, 1))
-	for i := range 80 {
-		for j := range 80 {
-			if one.Distance(i, j) != f.Distance(i, j) {
-				t.Fatalf("(%d, %d): %v, want %v", i, j, one.Distance(i, j), f.Distance(i, j))
-			}
-		}
-	}
+	metric.SameDistances(t, one, f)
 	if got, most := len(one.Edges()), len(f.Edges()); got > most {
 		t.Errorf("%d edges in the 1-spanner, %d in the graph", got, most)
 	}
@@ -99,17 +86,6 @@ func TestSpanner_Extremes(t *testing.T) {
 	if got := len(tree.Edges()); got != 79 {
 		t.Errorf("%d edges in a spanning tree of 80", got)
 	}
-}
-
-// flat has 4 points at one distance.
-type flat float64
-
-func (flat) Len() int { return 4 }
-func (c flat) Distance(i, j int) float64 {
-	if i == j {
-		return 0
-	}
-	return float64(c)
 }
 
 func BenchmarkSpanner(b *testing.B) {

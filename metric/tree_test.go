@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -67,14 +68,10 @@ func TestTree_PathMetricIsTheWalk(t *testing.T) {
 	r := random.Seeded(1)
 	for n := 1; n <= 60; n++ {
 		tree := randomTree(r, n)
-		all := make([]int, n)
-		for v := range all {
-			all[v] = v
-		}
 		for _, c := range []struct {
 			f     Finite
 			nodes []int
-		}{{tree.PathMetric(), tree.Leaves()}, {tree.NodeMetric(), all}} {
+		}{{tree.PathMetric(), tree.Leaves()}, {tree.NodeMetric(), ascending[int](n)}} {
 			if c.f.Len() != len(c.nodes) {
 				t.Fatalf("%d points, want %d", c.f.Len(), len(c.nodes))
 			}
@@ -133,16 +130,11 @@ func TestTree_UltrametricIsTheHeightOfTheAncestor(t *testing.T) {
 			}
 			return h
 		}
-		u, leaves := tree.Ultrametric(), tree.Leaves()
-		for i, x := range leaves {
-			for j, y := range leaves {
-				_, meet := walk(tree, x, y)
-				if d := u.Distance(i, j); d != high(meet) {
-					t.Fatalf("n=%d: u(%d,%d) = %v, want %v", n, x, y, d, high(meet))
-				}
-			}
-		}
-		strongTriangle(t, u)
+		leaves := tree.Leaves()
+		SameDistances(t, tree.Ultrametric(), newTable(len(leaves), func(i, j int) float64 {
+			_, meet := walk(tree, leaves[i], leaves[j])
+			return high(meet)
+		}))
 	}
 }
 
@@ -212,15 +204,8 @@ func TestNewTree_Defaults(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	for _, v := range []int{-1, 3} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("Name(%d) did not panic", v)
-				}
-			}()
-			tree.Name(v)
-		}()
+	if !law.Panics(func() { tree.Name(-1) }) || !law.Panics(func() { tree.Name(3) }) {
+		t.Error("a name of no node")
 	}
 }
 
@@ -239,19 +224,7 @@ func TestTreeFromPaths_NumbersAsTheyOccur(t *testing.T) {
 	if got, want := tree.String(), "((x:1,(x:1)y:1)a:1,b:1,(x:1)c:1)r;"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	var ends []string
-	for _, v := range tree.Leaves() {
-		ends = append(ends, tree.Name(v))
-	}
-	if got := fmt.Sprint(ends); got != "[x b x x]" {
-		t.Errorf("leaves %s", got)
-	}
-	want := table{{0, 3, 3, 4}, {3, 0, 4, 3}, {3, 4, 0, 5}, {4, 3, 5, 0}}
-	for i := range want {
-		if got := finite.Row(tree.PathMetric(), i, nil); !slices.Equal(got, want[i]) {
-			t.Errorf("row %d: %v, want %v", i, got, want[i])
-		}
-	}
+	SameDistances(t, tree.PathMetric(), table{{0, 3, 3, 4}, {3, 0, 4, 3}, {3, 4, 0, 5}, {4, 3, 5, 0}})
 	if tree, err = TreeFromPaths(split("r")); err != nil || tree.String() != "r;" || len(tree.Leaves()) != 1 {
 		t.Errorf("%v, %v", tree, err)
 	}

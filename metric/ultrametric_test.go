@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -36,20 +35,6 @@ func randomMerges(rng *rand.Rand, n int) []Merge {
 		open = append(open, cluster{n + k, h})
 	}
 	return merges
-}
-
-// strongTriangle checks all triples.
-func strongTriangle(t *testing.T, f Finite) {
-	t.Helper()
-	for i := range f.Len() {
-		for j := range f.Len() {
-			for k := range f.Len() {
-				if d, e, g := f.Distance(i, j), f.Distance(i, k), f.Distance(k, j); d > max(e, g) {
-					t.Fatalf("d(%d,%d) = %v > d(%d,%d), d(%d,%d) = %v, %v", i, j, d, i, k, k, j, e, g)
-				}
-			}
-		}
-	}
 }
 
 // sameRows checks that DistancesFrom gives the bits of Distance, in a slice
@@ -87,19 +72,9 @@ func TestFromLinkage_HeightOfTheMerge(t *testing.T) {
 			}
 			members[n+k] = append(members[m.A], members[m.B]...)
 		}
-		for i := range n {
-			for j := range n {
-				if d := u.Distance(i, j); d != want[i][j] {
-					t.Fatalf("n=%d: d(%d,%d) = %v, want %v", n, i, j, d, want[i][j])
-				}
-			}
-		}
-		strongTriangle(t, u)
+		SameDistances(t, u, want)
 		sameRows(t, u)
 		if err := ValidateUltrametric(t.Context(), u, 0); err != nil {
-			t.Error(err)
-		}
-		if err := Validate(t.Context(), u, &ValidateOptions{Tolerance: 1e-300}); err != nil {
 			t.Error(err)
 		}
 		again, err := NewUltrametric(u.Order(), u.Heights())
@@ -115,13 +90,7 @@ func TestNewUltrametric_LargestHeightBetween(t *testing.T) {
 	u := testkit.Must(NewUltrametric(order, heights))
 	order[0], heights[0] = 9, 9 // copied
 	u.Order()[1], u.Heights()[1] = 9, 9
-	want := table{{0, 4, 1, 4}, {4, 0, 4, 2}, {1, 4, 0, 4}, {4, 2, 4, 0}}
-	for i := range want {
-		if got := finite.Row(u, i, nil); !slices.Equal(got, want[i]) {
-			t.Errorf("row %d: %v, want %v", i, got, want[i])
-		}
-	}
-	sameRows(t, u)
+	SameDistances(t, u, table{{0, 4, 1, 4}, {4, 0, 4, 2}, {1, 4, 0, 4}, {4, 2, 4, 0}})
 
 	r := random.Seeded(2)
 	for n := 1; n <= 70; n++ { // every length of a stretch, around powers of two

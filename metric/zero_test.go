@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -42,15 +43,9 @@ func TestZeroValues_AnswerNothing(t *testing.T) {
 		"NewIndex":      func() { new(metric.Index).Nearest(0) },
 		"NewLocator":    func() { new(metric.Locator[float64]).Nearest(0) },
 	} {
-		func() {
-			defer func() {
-				if r := recover(); !strings.Contains(fmt.Sprint(r), name) {
-					t.Errorf("%s: %v", name, r)
-				}
-			}()
-			call()
-			t.Errorf("%s: an answer", name)
-		}()
+		if err := law.Caught(func() error { call(); return nil }); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	if n := new(metric.Index).Len(); n != 0 {
 		t.Errorf("Index: %d points", n)
