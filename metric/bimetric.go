@@ -31,8 +31,7 @@ func Same(f Finite) Bimetric { return Bimetric{f, f} }
 func (b Bimetric) Len() int { return b.Privacy.Len() }
 
 // OneMetric reports whether one value measures both privacy and utility, as in
-// the result of [Same], so that work on one serves the other. Two values that
-// happen to have equal distances are not looked at.
+// the result of [Same]. It does not compare distances.
 func (b Bimetric) OneMetric() bool {
 	p, u := reflect.ValueOf(b.Privacy), reflect.ValueOf(b.Utility)
 	return p.Type() == u.Type() && p.Comparable() && u.Comparable() && p.Equal(u)
@@ -48,9 +47,8 @@ func (b Bimetric) check(op string) error {
 }
 
 // Lipschitz returns the largest rho2(i,j)/rho1(i,j) over all pairs and a pair
-// that attains it: the Lipschitz constant of the identity from the privacy to
-// the utility metric. It is +Inf where rho1 is 0 and rho2 is not, and 0 with
-// the pair (0, 0) where rho2 is 0 throughout. O(n^2).
+// that attains it. It is +Inf where rho1 is 0 and rho2 is not, and 0 with the
+// pair (0, 0) where rho2 is 0 throughout. O(n^2).
 func (b Bimetric) Lipschitz(ctx context.Context) (ratio float64, i, j int, err error) {
 	if err := b.check("metric: Bimetric.Lipschitz"); err != nil {
 		return 0, 0, 0, err

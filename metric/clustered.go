@@ -45,7 +45,7 @@ func (c *Clustered) Size() int { return c.size }
 // Intra returns the distance between two points of one cluster.
 func (c *Clustered) Intra() float64 { return c.intra }
 
-// cluster returns the cluster of point i, counted from 0.
+// cluster returns the cluster of point i.
 func (c *Clustered) cluster(i int) int {
 	if uint(i) >= uint(c.Len()) {
 		panic(fmt.Sprintf("metric: index %d out of range [0, %d)", i, c.Len()))
@@ -71,9 +71,9 @@ func (c *Clustered) DistancesFrom(i int, dst []float64) []float64 {
 	dst = finite.Grow(dst, c.Len())
 	for j := range dst {
 		dst[j] = 1
-	}
-	for j := lo; j < lo+c.size; j++ {
-		dst[j] = c.intra
+		if j >= lo && j < lo+c.size {
+			dst[j] = c.intra
+		}
 	}
 	dst[i] = 0
 	return dst

@@ -11,10 +11,9 @@ import (
 // The functions of this file make metrics out of metrics. The results forward
 // Check to the spaces they were made of, and are as safe for concurrent use.
 
-// Scale returns s with every distance multiplied by c > 0: a change of unit,
-// to one without a name.
-// It is an [Embedder] where s is one. An extreme c can make distances overflow,
-// which [Densify] refuses.
+// Scale returns s with every distance multiplied by c > 0: a change of unit, to
+// one without a name. It is an [Embedder] where s is one. An extreme c can make
+// distances overflow.
 func Scale[P any](s Space[P], c float64) (Space[P], error) {
 	const op = "metric: Scale"
 	if err := fault.Positive(op, "c", c); err != nil {
@@ -34,8 +33,8 @@ func Power[P any](s Space[P], p float64) (Space[P], error) {
 	return newTransform(op, s, "", func(d float64) float64 { return math.Pow(d, p) })
 }
 
-// Cap returns min(s, c), c > 0, in the unit of s: beyond c all points are equally
-// far. It is an [Embedder] where s is one.
+// Cap returns min(s, c), c > 0, in the unit of s. It is an [Embedder] where s is
+// one.
 func Cap[P any](s Space[P], c float64) (Space[P], error) {
 	const op = "metric: Cap"
 	if err := fault.Positive(op, "c", c); err != nil {
@@ -90,14 +89,13 @@ func (t embeddedTransform[P]) Norm() (float64, func(float64) float64) {
 	return p, func(v float64) float64 { return t.f(from(v)) }
 }
 
-// Sum returns the sum of one or more metrics on the same points. Its unit is that
-// of all of them, where they have the same.
+// Sum returns the sum of one or more metrics on the same points, in the unit that
+// all of them have, if there is one.
 func Sum[P any](spaces ...Space[P]) (Space[P], error) {
 	return newMany("metric: Sum", spaces, func(a, b float64) float64 { return a + b })
 }
 
-// Max returns the largest of one or more metrics on the same points. Its unit is
-// as that of [Sum].
+// Max returns the largest of one or more metrics, with the unit of their [Sum].
 func Max[P any](spaces ...Space[P]) (Space[P], error) {
 	return newMany("metric: Max", spaces, func(a, b float64) float64 { return max(a, b) })
 }
@@ -160,9 +158,8 @@ type Pair[A, B any] struct {
 }
 
 // Product returns the metric on pairs whose distance is the p-norm, p in
-// [1, +Inf], of the two distances (a of First, b of Second): their sum for
-// p = 1, the larger for p = +Inf. Products of more spaces nest. Its unit is as that
-// of [Sum].
+// [1, +Inf], of the two distances (a of First, b of Second): their sum for p = 1,
+// the larger for p = +Inf. Products of more spaces nest. The unit is as of [Sum].
 func Product[A, B any](a Space[A], b Space[B], p float64) (Space[Pair[A, B]], error) {
 	const op = "metric: Product"
 	if a == nil || b == nil {

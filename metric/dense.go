@@ -21,8 +21,7 @@ type Dense struct {
 // NewDense returns the metric on n points whose distances, row by row above
 // the diagonal, are upper: d(0,1), d(0,2), ..., d(0,n-1), d(1,2), ... It copies
 // upper. A negative, NaN or infinite entry is a [*ValueError], a length other
-// than n(n-1)/2 a [*SizeError]. The triangle inequality is not checked here:
-// see [Validate].
+// than n(n-1)/2 a [*SizeError]. [Validate] checks the triangle inequality.
 func NewDense(n int, upper []float64) (*Dense, error) {
 	const op = "metric: NewDense"
 	if n <= 0 {
@@ -65,11 +64,10 @@ func NewMatrix(rows [][]float64) (*Dense, error) {
 	return &Dense{n: n, upper: upper}, nil
 }
 
-// Densify stores all distances of f. A *Dense is returned as it
-// is. More than 16 GiB, from some 65,000 points on, are refused with a
-// [*MemoryError], and more than 1 GiB where an address has 32 bits; a negative
-// or non-finite distance is a [*ValueError] that counts positions as [NewDense]
-// does. O(n^2).
+// Densify stores all distances of f. A *Dense is returned as it is. More than
+// 16 GiB, from some 65,000 points on (1 GiB where an address has 32 bits), are a
+// [*MemoryError]; a negative or non-finite distance is a [*ValueError] that
+// counts positions as [NewDense] does. O(n^2).
 func Densify(ctx context.Context, f Finite) (*Dense, error) {
 	const op = "metric: Densify"
 	if d, ok := f.(*Dense); ok {

@@ -13,13 +13,13 @@
 //
 // A [Space] measures two points of some type: [Numbers], [Euclidean] vectors of
 // float64 or [Float32], [LatLon] on a [GreatCircle], strings by [Levenshtein]
-// distance, and what [Scale], [Sum],
-// [Max], [Product], [Power] and [Cap] make of them. [NewPoints] turns a list of
-// points into a [Finite] metric, which knows them by index, computes distances
-// when asked and is what every algorithm of the module takes; [Densify] stores
-// the distances. Matrices ([NewDense], [NewMatrix]), graphs ([NewGraph]), trees
-// ([NewTree], [ParseNewick]) and dendrograms ([NewUltrametric], [FromLinkage],
-// [Subdominant]) are finite metrics of their own.
+// distance, and what [Scale], [Sum], [Max], [Product], [Power] and [Cap] make of
+// them. [NewPoints] turns a list of points into a [Finite] metric, which knows
+// them by index and is what every algorithm of the module takes. Matrices
+// ([NewDense], [NewMatrix], [Densify]), graphs ([NewGraph]), trees ([NewTree],
+// [ParseNewick]) and dendrograms ([NewUltrametric], [FromLinkage],
+// [Subdominant]) are finite metrics of their own. A metric of one's own needs one
+// method, Distance ([Func]); package metric/metrictest checks it in a test.
 //
 // # What can be asked
 //
@@ -27,23 +27,13 @@
 // against them. [Net], [FarthestFirst] and [Assign] choose and use centers; an
 // [Index] answers ball and neighbor queries about members, a [Locator] about
 // other points; [Diameter], [Radius] and [MinDistance] are extents. Where the
-// points have coordinates a spatial tree prunes, and the distances decide: the
-// answers are those of the plain scan.
-//
-// A metric of one's own needs one method, Distance ([Space], [Func]); package
-// metric/metrictest checks it in a test.
-//
-// # Cost
+// points have coordinates in at most 20 dimensions a kd-tree prunes, in
+// 12*Dim + 8 bytes a point, and the distances decide: the answers are those of
+// the plain scan.
 //
 // What can take a tenth of a second takes a context first, and ends early with
 // its error once that is done. It runs on every core, with results that do not
 // depend on their number.
-//
-// A kd-tree, for points with coordinates in at most 20 dimensions, takes
-// 12*Dim + 8 bytes a point. [Densify], [NewGraph] and [Spanner] store n(n-1)/2
-// distances. Spanner takes 2 s for 2,000 points of the plane at t = 3 and 6 s at
-// t = 1.1, half of that for the distances of the result, and leaves 1.2 n edges
-// at t = 3, 1.9 n at 1.5 and 4.3 n at 1.1.
 //
 // # Rounding
 //

@@ -19,9 +19,8 @@ import (
 // and (0, -1, -1) for none. A distance that is NaN is passed over, here as in
 // [MinDistance] and [Radius]; [Validate] names it.
 //
-// With an error d is NaN and the points are -1, in all four functions. It is a
-// [*SizeError] where Len is negative, a [*MemoryError] where a number for each
-// point is more than a call may take.
+// With an error, that of ctx, a [*SizeError] where Len is negative or a
+// [*MemoryError], d is NaN and the points are -1, in all four functions.
 func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 	far, err := extreme(ctx, "metric: Diameter", f, pair{0, -1, -1}, func(ix *Index) (pair, step) {
 		if ix.tree == nil {
@@ -125,8 +124,7 @@ type step func(best pair, i int) pair
 
 // extreme takes the least of the steps that search returns over all points, from
 // the pair it returns with them; none is the answer for no points. Chunks do not
-// hear of each other, so that the work, too, is the same for any number of
-// workers.
+// hear of each other: the work is the same for any number of workers.
 func extreme(ctx context.Context, op string, f Finite, none pair, search func(ix *Index) (pair, step)) (pair, error) {
 	const chunk = 512
 	n := fault.Len(f)

@@ -4,10 +4,9 @@ import "sync"
 
 // Float32 is the space S on vectors of float32, as embeddings of words and
 // pictures come: Float32[Euclidean]{} in place of Euclidean{}. The distance is
-// that of S between the same numbers as float64, bit for bit. Vectors are not
-// converted as a whole: a point of d coordinates keeps its 4d bytes, and an
-// [Index], a [Locator] or [NearestNeighbors] adds the float64 coordinates of its
-// tree only up to 20 dimensions.
+// that of S between the same numbers as float64, bit for bit. A point of d
+// coordinates keeps its 4d bytes; only kd-trees, up to 20 dimensions, hold
+// float64 copies.
 //
 // Check is that of S, except that a vector of [TotalVariation] may sum to 1
 // within 1e-5, because float32 has 7 digits.

@@ -36,20 +36,19 @@ type Graph struct {
 
 // NewGraph returns the shortest-path metric of g, whose point i is the node
 // with the i-th smallest ID. The weights of the edges are their lengths where
-// g is [graph.Weighted], and 1 otherwise; a length of 0 is allowed. An edge
-// from a node to itself is ignored, whatever its weight. Parallel lines of a
-// multigraph have the one weight that its Weight method gives, by default in
-// gonum their sum. g is only read, on the calling goroutine, and not kept.
+// g is [graph.Weighted], and 1 otherwise. An edge from a node to itself is
+// ignored. Parallel lines of a multigraph have the one weight that its Weight
+// method gives, by default in gonum their sum. g is only read, on the calling
+// goroutine, and not kept.
 //
-// The errors are [ErrEmpty] for no nodes, [*ValueError] for a weight that is
-// negative, NaN or above 1e300, [ErrDisconnected], and [*MemoryError] before
-// anything is allocated for the distances. Both come in O(n + m log m).
+// The errors are [ErrEmpty] for no nodes, [*ValueError] for a weight outside
+// [0, 1e300], and, in O(n + m log m), before anything is allocated for the
+// distances, [ErrDisconnected] and [*MemoryError].
 //
 // It runs Dijkstra's algorithm from every node, on every core: O(n m log n)
 // for m edges. The distance of a pair is the least, over its paths, of the
 // float64 sum of the lengths taken from the smaller index to the larger. It does
-// not depend on the order of the edges, and obeys the triangle inequality up to
-// the rounding of such sums.
+// not depend on the order of the edges.
 func NewGraph(ctx context.Context, g graph.Undirected) (*Graph, error) {
 	const op = "metric: NewGraph"
 	if g == nil {
@@ -223,8 +222,7 @@ func (s *dijkstra) from(i int, reach float64, settle func(j int, length float64)
 // Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.ids) }
 
-// Unit implements [Measured]: that of the metric that it is a [Spanner] of. The
-// lengths of other graphs have none.
+// Unit implements [Measured]: that of the metric that it is a [Spanner] of.
 func (g *Graph) Unit() Unit { return g.dense.unit }
 
 // String is for people: "shortest paths between 5 nodes".
@@ -242,7 +240,6 @@ func (g *Graph) DistancesFrom(i int, dst []float64) []float64 {
 func (g *Graph) IDs() []int64 { return slices.Clone(g.ids) }
 
 // Edges returns a copy of the edges that are shortest paths between their ends,
-// I < J, in order of (I, J). They determine the metric: the edges left out are
-// longer than a path of others. A function is Lipschitz, and a channel private,
-// for all pairs where it is so along these edges.
+// I < J, in order of (I, J). They determine the metric: a function is Lipschitz,
+// and a channel private, for all pairs where it is so along these edges.
 func (g *Graph) Edges() []Edge { return slices.Clone(g.edges) }

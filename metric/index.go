@@ -15,16 +15,14 @@ import (
 // [Finite]: balls, nearest and farthest points.
 //
 // Where the space is [Embedded] in at most 20 dimensions it searches a kd-tree,
-// which takes O(log n) a query for points that are spread over their
-// dimensions, and all n in the worst case: high dimension, or most distances
-// tied. Other spaces are scanned, with one row of distances a query. Either way
-// the answers are the same, to the bit, as those of a scan: Distance alone
-// decides, and the tree only leaves out points that no rounding could let in.
-// This takes the "up to rounding" of [Embedding] to be a few units in the last
-// place of the largest coordinate and of the distance.
+// which takes O(n log n) to build, and O(log n) a query for points that are
+// spread over their dimensions; in the worst case, high dimension or most
+// distances tied, it looks at all n. Other spaces are scanned, with one row of
+// distances a query. Either way the answers are, to the bit, those of a scan:
+// Distance alone decides, and the tree only leaves out points that the rounding
+// granted in [Embedding] could not let in.
 //
-// An Index is immutable, safe for concurrent use, and costs nothing where it
-// scans. The tree takes O(n log n) time to build.
+// An Index is immutable and safe for concurrent use.
 type Index struct {
 	f    Finite
 	tree *kdtree.Tree // nil: scan
@@ -63,9 +61,8 @@ func treeOver(f Finite, ids []int) (*kdtree.Tree, Embedding) {
 // Len returns the number of points.
 func (ix *Index) Len() int { return fault.Len(ix.f) }
 
-// Ball appends to dst, in ascending order, the points of the closed ball of
-// radius r around point i, which are i itself and all others at a distance
-// <= r, and returns it. It is empty for r < 0.
+// Ball appends to dst, in ascending order, the points at a distance <= r from
+// point i, itself among them, and returns it.
 func (ix *Index) Ball(i int, r float64, dst []int) []int {
 	q := ix.query(i)
 	defer ix.pool.Put(q)
@@ -98,8 +95,8 @@ func (ix *Index) Nearest(i int) (j int, d float64) {
 	return e.i, e.d
 }
 
-// nearest returns the other point least in the order of entries, but not below
-// bound, which comes back where nothing beats it, nor at a distance <= floor.
+// nearest returns the least other entry at a distance > floor, or bound where
+// nothing comes before that.
 func (ix *Index) nearest(i int, bound entry, floor float64) entry {
 	q := ix.query(i)
 	defer ix.pool.Put(q)
@@ -109,8 +106,7 @@ func (ix *Index) nearest(i int, bound entry, floor float64) entry {
 }
 
 // Farthest returns the point farthest from point i, the lowest where several
-// tie, and its distance, the eccentricity of i. That is (i, 0) in a space of
-// one point.
+// tie, and its distance.
 func (ix *Index) Farthest(i int) (j int, d float64) {
 	e := ix.farthest(i, entry{math.Inf(-1), -1}, math.Inf(1))
 	return e.i, e.d

@@ -16,9 +16,8 @@ import (
 // It is the ultrametric of single linkage, and its distances are among f's.
 //
 // A negative or non-finite distance is a [*Violation]; no points are
-// [ErrEmpty]. f is taken to be symmetric with zero diagonal; the triangle
-// inequality is not needed. Prim's algorithm on the rows of f: O(n^2) time,
-// O(n) memory beside the result.
+// [ErrEmpty]. f needs no triangle inequality. Prim's algorithm on the rows of f:
+// O(n^2) time, O(n) memory beside the result.
 func Subdominant(ctx context.Context, f Finite) (*Ultrametric, error) {
 	u, _, err := subdominant(ctx, "metric: Subdominant", f)
 	return u, err
@@ -30,10 +29,9 @@ func Subdominant(ctx context.Context, f Finite) (*Ultrametric, error) {
 // inequality for all triples.
 //
 // Otherwise the error is a [*Violation] of [UltrametricLaw], a triple with
-// positive Excess. (With tol > 0 the excess of one triple may be smaller than
-// tol grants, because f can rise above u in many small steps.) Other errors
-// are those of [Subdominant], and a [*ValueError] for tol. O(n^2) time on every
-// core, O(n) memory for each.
+// positive Excess, which may be less than tol grants, because f can rise above u
+// in many small steps. Other errors are those of [Subdominant], and a
+// [*ValueError] for tol. O(n^2) time on every core, O(n) memory for each.
 func ValidateUltrametric(ctx context.Context, f Finite, tol float64) error {
 	const op = "metric: ValidateUltrametric"
 	if err := fault.NonNegative(op, "tol", tol); err != nil {

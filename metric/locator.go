@@ -1,17 +1,14 @@
 package metric
 
-import (
-	"sync"
-)
+import "sync"
 
 // Locator finds the members of a [Points] that lie nearest to points that need
 // not be members: the way back from a noisy location to a data set. It searches
 // a kd-tree where the space is an [Embedder] in at most 20 dimensions, with the
 // guarantees and costs of [Index], and scans otherwise.
 //
-// Queries must be points that the space's [Checker], if any, accepts; what the
-// space does with others (a panic, a NaN) is not caught. A Locator is
-// immutable and safe for concurrent use, and its queries do not allocate.
+// Queries must be points that the space's [Checker], if any, accepts. A Locator
+// is immutable and safe for concurrent use, and its queries do not allocate.
 type Locator[P any] struct {
 	pool sync.Pool // of *visitor[P]
 }

@@ -1,8 +1,6 @@
 package metric
 
-import (
-	"github.com/metricdp/metricdp/internal/fault"
-)
+import "github.com/metricdp/metricdp/internal/fault"
 
 // Space measures the distance between any two points of type P.
 //
@@ -73,9 +71,8 @@ type Embedded interface {
 type Unit string
 
 // Measured is an optional capability of a [Space] and of a [Finite]: the unit of
-// its distances, "" where it has none. [Points], [Subset] and what
-// stores the distances of another metric have that of what they are made of.
-// [WithUnit] names one.
+// its distances, "" where it has none. [Points], [Subset] and what stores the
+// distances of another metric keep it. [WithUnit] names one.
 type Measured interface {
 	Unit() Unit
 }

@@ -16,7 +16,7 @@ import (
 // the defaults.
 type NetOptions struct {
 	// Order is the order in which points are tried, a permutation of the
-	// indices; nil tries them in ascending order. It is only read.
+	// indices; nil is the ascending one.
 	Order []int
 	// Progress, where not nil, is told from time to time how many of the points
 	// are dealt with.
@@ -24,10 +24,9 @@ type NetOptions struct {
 }
 
 // Net returns a maximal s-separated subset of f, the greedy one: it tries the
-// points in order and keeps each whose distance to every point kept before is
-// > s. Thus any two points of the net are more than s apart, strictly, and every
-// point of f has one within s. s = 0 keeps the first of every class of points
-// at distance 0. The net is listed in the order in which it was kept.
+// points in order and keeps, and lists, each whose distance to every point kept
+// before is > s. Thus any two points of the net are more than s apart, strictly,
+// and every point of f has one within s.
 //
 // s must be finite and >= 0 ([*ValueError]); an Order that is no permutation is
 // a [*SizeError] or a [*ValueError], an empty f [ErrEmpty].

@@ -34,13 +34,11 @@ func (e *SyntaxError) Error() string {
 // follow. Nodes are numbered in the order they begin: preorder.
 //
 // A name is plain, as it stands, underscores included, or in single quotes,
-// with two for one. Control characters, line breaks among them, marks of the
-// direction of text and bytes that are no UTF-8 stand in no name. Blanks, and
-// comments in square brackets, nested or not, may stand between any two tokens.
-// A node may have any number of children, and none or one; names may be missing
-// and may repeat. Lengths are decimal numbers in [0, 1e300]. Where no edge has a
-// length all are 1; where some have and some have not it is an error. The
-// root's length is optional and 0 if missing.
+// with two for one; it is one that [Tree.WithNames] takes. Blanks, and comments
+// in square brackets, nested or not, may stand between any two tokens. A node may
+// have any number of children, names may be missing and may repeat. Lengths are
+// decimal numbers in [0, 1e300]. Where no edge has a length all are 1; where some
+// have and some have not it is an error. The root's length is 0 if missing.
 //
 // The error is a [*SyntaxError], a [*SizeError] beyond 2^28 bytes or 2^24 nodes, or
 // that of r. Those take about 2.5 GB of memory; wrap r in an [io.LimitedReader]
@@ -257,9 +255,9 @@ func blank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 // plain reports whether c may stand in a name without quotes.
 func plain(c byte) bool { return !blank(c) && strings.IndexByte("()[]':;,", c) < 0 }
 
-// WriteNewick writes the tree in Newick format, names in quotes where they need
-// them, lengths in full. [ParseNewick] reads it back with the same names and
-// lengths, bit for bit, and the nodes numbered in preorder. O(n).
+// WriteNewick writes the tree in Newick format. [ParseNewick] reads it back with
+// the same names and lengths, bit for bit, and the nodes numbered in preorder.
+// O(n).
 func (t *Tree) WriteNewick(w io.Writer) error {
 	if err := fault.Empty("metric: Tree.WriteNewick", "the tree", t.Len()); err != nil {
 		return err

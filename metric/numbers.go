@@ -1,8 +1,6 @@
 package metric
 
-import (
-	"golang.org/x/exp/constraints"
-)
+import "golang.org/x/exp/constraints"
 
 // Numbers is the line: |x-y| for numbers of any integer or floating-point type,
 // amounts and counts as they come. The distance is the exact difference rounded
@@ -39,8 +37,7 @@ func (Numbers[T]) Check(x, y T) error {
 }
 
 // Append implements [Embedder]. Integers above 2^53 are rounded to the nearest
-// float64, as an [Embedding] may: an [Index] and a [Locator] still compare the
-// distances.
+// float64, as an [Embedding] may.
 func (Numbers[T]) Append(dst []float64, x T) []float64 { return append(dst, float64(x)) }
 
 // Norm implements [Embedder].

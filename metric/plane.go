@@ -2,11 +2,10 @@ package metric
 
 import "math"
 
-// Plane is the [Euclidean] distance of R^2 on arrays in place of slices: points
-// of flat maps, which compare by ==. Both coordinates are in one unit of length.
-// Degrees of latitude and longitude are not; [GreatCircle] takes those. Check,
-// and so [NewPoints], refuses NaN and coordinates above 1e300 in magnitude, so
-// that no distance is infinite.
+// Plane is the [Euclidean] distance of R^2 on arrays in place of slices, which
+// compare by ==. Both coordinates are in one unit of length, as degrees of
+// latitude and longitude are not: [GreatCircle] takes those. Check, and so
+// [NewPoints], refuses NaN and coordinates above 1e300 in magnitude.
 type Plane struct{}
 
 // Distance implements [Space].

@@ -16,10 +16,8 @@ type Points[P any] struct {
 }
 
 // NewPoints returns the finite metric of pts under s. The slice is copied, the
-// points themselves are not: they must not be modified afterwards. Where s is
-// a [Checker] every point is checked against the first, and the error names
-// the index. Equal points are allowed; no points, or no space, are [ErrEmpty].
-// O(len(pts)).
+// points themselves are not: they must not be modified afterwards. The error of a
+// [Checker] names the index; no points, or no space, are [ErrEmpty]. O(len(pts)).
 func NewPoints[P any](pts []P, s Space[P]) (*Points[P], error) {
 	const op = "metric: NewPoints"
 	if err := fault.Empty(op, "pts", len(pts)); err != nil {
@@ -41,8 +39,7 @@ func NewPoints[P any](pts []P, s Space[P]) (*Points[P], error) {
 // Len returns the number of points.
 func (p *Points[P]) Len() int { return len(p.pts) }
 
-// String is for people: "300 points under metric.GreatCircle". It gives no point
-// away.
+// String is for people: "300 points under metric.GreatCircle".
 func (p *Points[P]) String() string {
 	return fmt.Sprintf("%d points under %T", len(p.pts), p.space)
 }
@@ -56,8 +53,8 @@ func (p *Points[P]) Space() Space[P] { return p.space }
 // Unit implements [Measured]: that of the space.
 func (p *Points[P]) Unit() Unit { return UnitOf(p.space) }
 
-// Distance returns the distance between points i and j. Which of the two comes
-// first does not matter, even where the space rounds differently either way.
+// Distance returns the distance between points i and j, the same either way even
+// where the space rounds differently.
 func (p *Points[P]) Distance(i, j int) float64 {
 	if i > j {
 		i, j = j, i

@@ -54,9 +54,8 @@ func (Discrete[T]) Check(x, y T) error {
 }
 
 // Levenshtein is the edit distance of strings: the least number of insertions,
-// deletions and substitutions of a rune that turn one into the other. (A letter
-// and its accent may be two runes; normalize the strings where they should be
-// one.) Check refuses strings that are not valid UTF-8.
+// deletions and substitutions of a rune that turn one into the other. A letter
+// and its accent may be two runes. Check refuses strings that are not valid UTF-8.
 //
 // It takes ceil(m/64)*n steps of a few word operations for lengths m and n, by
 // the bit-parallel algorithm of G. Myers (J. ACM 46, 1999), in the form of
@@ -166,10 +165,9 @@ func runeOffset(s string, k int) int {
 }
 
 // CommonPrefix is the Baire ultrametric on sequences: Base^-k, k the length of
-// the longest common prefix, and 0 between equal sequences. A proper prefix of
-// a sequence is not equal to it. Check refuses entries not equal to themselves
-// (NaN). Common prefixes longer than about 1074/log2(Base) underflow to 0.
-// O(length).
+// the longest common prefix, and 0 between equal sequences. Check refuses entries
+// not equal to themselves (NaN). Common prefixes longer than about
+// 1074/log2(Base) underflow to 0. O(length).
 type CommonPrefix[T comparable] struct {
 	Base float64 // a finite number > 1; 0 means 2
 }
@@ -220,10 +218,7 @@ func (p PrefixString) Check(x, y string) error {
 }
 
 func prefixDistance(base float64, k int) float64 {
-	if base == 0 {
-		base = 2
-	}
-	return math.Pow(base, -float64(k))
+	return math.Pow(cmp.Or(base, 2), -float64(k))
 }
 
 func checkBase(op string, base float64) error {

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -10,8 +11,7 @@ import (
 const EarthRadiusKm = 6371.0088
 
 // LatLon is a point of a sphere: its latitude Lat in [-90, 90] and its longitude
-// Lon, any finite number, both in degrees. Longitudes that differ by 360 name the
-// same point, as do all longitudes at a pole.
+// Lon, any finite number, both in degrees.
 type LatLon struct{ Lat, Lon float64 }
 
 // GreatCircle is the length of the shorter great-circle arc between two points
@@ -45,8 +45,7 @@ func (g GreatCircle) Distance(x, y LatLon) float64 {
 	return g.radius() * (2 * math.Atan2(math.Sqrt(h), math.Sqrt(rest)))
 }
 
-// Unit implements [Measured]: "km" on the Earth, whose radius is [EarthRadiusKm],
-// and none on other spheres.
+// Unit implements [Measured]: "km" where the radius is [EarthRadiusKm].
 func (g GreatCircle) Unit() Unit {
 	if g.radius() == EarthRadiusKm {
 		return "km"
@@ -79,21 +78,15 @@ func (g GreatCircle) Append(dst []float64, p LatLon) []float64 {
 	return append(dst, c*cosDeg(lon), c*sinDeg(lon), r*sinDeg(p.Lat))
 }
 
-// Norm implements [Embedder]: from the chord through the sphere to the arc.
-// Coordinates have an absolute error of about 1e-16 radii, and so have short
-// arcs; near the antipode, where the chord is flat in the arc, arcs are off by
-// up to 1e-7 radii.
+// Norm implements [Embedder]: from the chord through the sphere to the arc, with
+// an absolute error of about 1e-16 radii, but of up to 1e-7 near the antipode,
+// where the chord is flat in the arc.
 func (g GreatCircle) Norm() (float64, func(float64) float64) {
 	r := g.radius()
 	return 2, func(chord float64) float64 { return r * chordToArc(chord/r) }
 }
 
-func (g GreatCircle) radius() float64 {
-	if g.Radius == 0 {
-		return EarthRadiusKm
-	}
-	return g.Radius
-}
+func (g GreatCircle) radius() float64 { return cmp.Or(g.Radius, EarthRadiusKm) }
 
 const degree = math.Pi / 180
 

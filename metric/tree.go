@@ -13,8 +13,7 @@ import (
 
 // Tree is a rooted tree with a length on every edge: a taxonomy, a phylogeny,
 // a hierarchy of regions. Its nodes are 0, ..., Len()-1. It is immutable and
-// safe for concurrent use; methods that take a node panic where there is none
-// of that number.
+// safe for concurrent use; methods panic where there is no such node.
 type Tree struct {
 	parent []int
 	length []float64
@@ -108,18 +107,17 @@ func newTree(op string, parent []int, length []float64, names []string) (*Tree, 
 }
 
 // TreeFromPaths returns the tree of a taxonomy, given as paths of names from
-// the root down, with edges of length 1. Paths share a node as long as they
-// agree; the same name under different parents makes different nodes. All
-// begin with the name of the root.
+// the root, the same for all, down, with edges of length 1. Paths share a node as
+// long as they agree; the same name under different parents makes different nodes.
 //
 // Nodes are numbered as they first occur, path by path, from the root down, and
 // path k ends in Leaves()[k], which is point k of PathMetric and Ultrametric.
 // So no path may be the beginning of another, and none may come twice: append
 // what tells them apart, as the words to the paths of their meanings.
 //
-// Either is an error that gives the indices of both paths, and no paths, an
-// empty path, an empty name or one that [Tree.WithNames] refuses, or a second
-// root one that gives the index of the path. O(names).
+// Either is an error that gives the indices of both paths; no paths, an empty
+// path, an empty name, one that [Tree.WithNames] refuses, and a second root are
+// others. O(names).
 func TreeFromPaths(paths [][]string) (*Tree, error) {
 	const op = "metric: TreeFromPaths"
 	if err := fault.Empty(op, "paths", len(paths)); err != nil {
@@ -173,10 +171,10 @@ func TreeFromPaths(paths [][]string) (*Tree, error) {
 }
 
 // WithNames returns the tree with the given names of its nodes, which are
-// copied. Names may be empty and may repeat. One with control characters, line
-// breaks among them, marks of the direction of text or bytes that are no UTF-8,
-// which could not be written and read again or pass for another, is an error
-// that gives the node and the place.
+// copied. Names may be empty and may repeat. One with control characters, marks
+// of the direction of text or bytes that are no UTF-8, which could not be written
+// and read again or pass for another, is an error that gives the node and the
+// place.
 func (t *Tree) WithNames(names []string) (*Tree, error) {
 	const op = "metric: Tree.WithNames"
 	if err := fault.Size(op, "names", len(names), t.Len()); err != nil {
@@ -232,18 +230,17 @@ func (t *Tree) Children(v int) []int { return t.child[t.start[v]:t.start[v+1]:t.
 // Leaf k of this list is point k of [Tree.PathMetric] and [Tree.Ultrametric].
 func (t *Tree) Leaves() []int { return slices.Clone(t.leaves) }
 
-// Preorder returns all nodes, each before its children and followed by all
-// its descendants, as a copy. Read it backwards to work from the leaves up.
+// Preorder returns all nodes, each followed by all its descendants, as a copy.
 func (t *Tree) Preorder() []int { return slices.Clone(t.pre) }
 
 // PathMetric returns the metric on the leaves in which two are as far apart as
 // the path between them is long. Point k is node Leaves()[k].
 //
-// A distance costs O(1), all from a point O(number of points), memory is
-// O(n log n). Each of the two sides of a path is computed by itself, as a
-// difference of depths in double-double arithmetic: a distance has a relative
+// A distance costs O(1), a row of the [RowReader] that it is O(number of points),
+// memory is O(n log n). Each of the two sides of a path is computed by itself, as
+// a difference of depths in double-double arithmetic: a distance has a relative
 // error of at most 2^-51, plus an absolute one of at most k*2^-103 times the
-// depth of the deeper end, k edges below the root. The result is a [RowReader].
+// depth of the deeper end, k edges below the root.
 func (t *Tree) PathMetric() Finite { return t.pathMetric(t.leaves) }
 
 // NodeMetric is [Tree.PathMetric] on all nodes: point v is node v.

@@ -14,14 +14,12 @@ import (
 // Ultrametric is a finite metric with the strong triangle inequality
 // d(i,j) <= max(d(i,k), d(k,j)): any two balls are nested or disjoint.
 //
-// Its points stand in a row, such that every ball is a run of neighbors, with
-// a height between each two neighbors: the distance of two points is the
-// largest height between them. Every finite ultrametric has this form (the
-// leaves of its dendrogram, from left to right), and every row of heights
-// gives an ultrametric, exactly and not just up to rounding.
+// Its points stand in a row with a height between each two neighbors: the
+// distance of two points is the largest height between them. Every finite
+// ultrametric has this form (the leaves of its dendrogram, from left to right),
+// and every row of heights gives one, exactly and not just up to rounding.
 //
-// A distance costs O(1), all distances from a point O(n), memory is
-// O(n log n) for a table of range maxima.
+// A distance costs O(1), all from a point O(n), memory is O(n log n).
 type Ultrametric struct {
 	order   []int // order[p] is the point at position p
 	pos     []int // pos[order[p]] = p
@@ -64,10 +62,10 @@ type Merge struct {
 // used once. Two points lie at the height of the merge that joins them. (R's
 // hclust writes -1-i for the point i, and k+1 for n+k.)
 //
-// Heights must be finite, >= 0, and at least those of the merges below; single,
-// complete, average and Ward linkage are so, centroid and median linkage need
-// not be. The errors are [*ValueError], which names the merge as Index,
-// [*SizeError], [ErrEmpty] and [*MemoryError]. O(n log n).
+// Heights must be finite, >= 0, and at least those of the merges below, as those
+// of centroid and median linkage need not be. The errors are [*ValueError], which
+// names the merge as Index, [*SizeError], [ErrEmpty] and [*MemoryError].
+// O(n log n).
 func FromLinkage(n int, merges []Merge) (*Ultrametric, error) {
 	const op = "metric: FromLinkage"
 	if n <= 0 {
@@ -117,8 +115,7 @@ func FromLinkage(n int, merges []Merge) (*Ultrametric, error) {
 // Len returns the number of points.
 func (u *Ultrametric) Len() int { return len(u.order) }
 
-// Unit implements [Measured]: that of the metric that [Subdominant] or
-// [AsUltrametric] was given.
+// Unit implements [Measured]: that of the metric that it was made of.
 func (u *Ultrametric) Unit() Unit { return u.unit }
 
 // String is for people: "ultrametric on 5 points".

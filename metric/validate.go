@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -16,20 +17,17 @@ import (
 type ValidateOptions struct {
 	// Tolerance is the relative slack of the triangle inequality:
 	// d(i,j) <= (1+Tolerance) (d(i,k)+d(k,j)) passes. 0 means
-	// [DefaultTolerance]; any positive number below 1e-16 asks for the
-	// inequality between the float64 numbers as they are.
+	// [DefaultTolerance], a positive number below 1e-16 no slack at all.
 	Tolerance float64
 
 	// Strict also forbids distinct points at distance 0 ([Identity]).
 	Strict bool
 
 	// MaxTriples is the largest number of triples, n(n-1)(n-2)/2 of them, that
-	// are all checked; above it Samples random ones are. 0 means 2^30, that is
-	// all triples up to n = 1291.
+	// are all checked. 0 means 2^30, that is all triples up to n = 1291.
 	MaxTriples int
 
-	// Samples is the number of triples drawn where there are more than
-	// MaxTriples. 0 means 2^20.
+	// Samples is the number of triples drawn where there are more. 0 means 2^20.
 	Samples int
 
 	// Seed fixes the sample.
@@ -77,14 +75,13 @@ const (
 //
 // Up to MaxTriples triples everything is checked: the laws of one and two
 // points first, then all triangles. The witness is the first pair (i, j), i <= j,
-// in lexicographic order, and for a triangle the k with the least sum. It needs
-// O(n^2) calls, O(n^2) memory and O(n^3) arithmetic.
+// in lexicographic order, and for a triangle the k with the least sum. It takes
+// O(n^2) calls and memory and O(n^3) arithmetic.
 //
 // Above that, the n distances d(i,i) and Samples random triples of distinct
-// points are checked for all the laws, and the witness is the first in the
+// points are checked, in O(n+Samples) calls, and the witness is the first in the
 // order drawn. A law that fails on a fraction p of the triples is missed with
 // probability (1-p)^Samples: one wrong distance among many points may well be.
-// It needs O(n+Samples) calls.
 func Validate(ctx context.Context, f Finite, o *ValidateOptions) error {
 	const op = "metric: Validate"
 	if o == nil {
@@ -92,27 +89,19 @@ func Validate(ctx context.Context, f Finite, o *ValidateOptions) error {
 	}
 	c := *o
 	for _, p := range []struct {
-		arg      string
-		value    *int
-		fallback int
-	}{{"MaxTriples", &c.MaxTriples, defaultMaxTriples}, {"Samples", &c.Samples, defaultSamples}, {"Workers", &c.Workers, 0}} {
-		if *p.value < 0 {
-			return fault.Value(op, p.arg, float64(*p.value), "at least 0")
+		arg   string
+		value int
+	}{{"MaxTriples", c.MaxTriples}, {"Samples", c.Samples}, {"Workers", c.Workers}} {
+		if p.value < 0 {
+			return fault.Value(op, p.arg, float64(p.value), "at least 0")
 		}
-		if *p.value == 0 {
-			*p.value = p.fallback
-		}
-	}
-	if err := fault.NonNegative(op, "Tolerance", c.Tolerance); err != nil {
-		return err
-	}
-	if c.Tolerance == 0 {
-		c.Tolerance = DefaultTolerance
 	}
 	n := fault.Len(f)
-	if err := fault.Empty(op, "f", n); err != nil {
+	if err := cmp.Or(fault.NonNegative(op, "Tolerance", c.Tolerance), fault.Empty(op, "f", n)); err != nil {
 		return err
 	}
+	c.MaxTriples, c.Samples = cmp.Or(c.MaxTriples, defaultMaxTriples), cmp.Or(c.Samples, defaultSamples)
+	c.Tolerance = cmp.Or(c.Tolerance, DefaultTolerance)
 	m := float64(n)
 	if m*(m-1)*(m-2)/2 > float64(c.MaxTriples) {
 		return validateSample(ctx, op, f, &c)
@@ -286,8 +275,8 @@ func (o *ValidateOptions) pairLaws(i, j int, ij, ji float64) *Violation {
 
 // search runs check on the chunks of [0, n), as [parallel.Chunks] cuts them,
 // and returns the violation of the first chunk that has one. Chunks start in
-// order, so when a violation is found those before it run or have run, and
-// those after it can be skipped: the answer is that of one worker.
+// order, so those after one that is found can be skipped: the answer is that of
+// one worker.
 func search(ctx context.Context, op string, n, size, workers int, progress parallel.Progress, check func(c, lo, hi int) *Violation) error {
 	var (
 		mu    sync.Mutex

@@ -21,10 +21,9 @@ const minSquares = 0x1p-960
 
 // Euclidean is the l2 distance of R^d. Its points are slices of one length
 // d >= 1. Check, and so [NewPoints], refuses an empty slice, unequal lengths,
-// NaN, and coordinates above 1e300 in magnitude, so that no distance is
-// infinite; Distance panics on unequal lengths. Squares that would overflow or
-// underflow are scaled first: the relative error is at most about d ulps for
-// coordinates of any size. O(d), no allocation, like all metrics on vectors here.
+// NaN, and coordinates above 1e300 in magnitude; Distance panics on unequal
+// lengths. The relative error is at most about d ulps for coordinates of any
+// size. O(d), no allocation, like all metrics on vectors here.
 type Euclidean struct{}
 
 // Distance implements [Space].
@@ -155,9 +154,8 @@ func (Minkowski) Append(dst, p []float64) []float64 { return append(dst, p...) }
 func (k Minkowski) Norm() (float64, func(float64) float64) { return k.P, identity }
 
 // Angular is the angle between two nonzero vectors, in radians, in [0, pi]:
-// the metric to use in place of cosine similarity, which is none. It ignores
-// length, so positive multiples of one vector lie at distance 0 up to
-// rounding.
+// the metric to use in place of cosine similarity, which is none. Positive
+// multiples of one vector lie at distance 0 up to rounding.
 //
 // The absolute error is about 1e-15 at every angle, near 0 and pi too, where
 // the arc cosine of the cosine loses half the digits (W. Kahan, "How futile
@@ -206,16 +204,14 @@ func (Angular) Append(dst, p []float64) []float64 {
 }
 
 // Norm implements [Embedder]: from the chord between two unit vectors to their
-// angle. The chord is flat in the angle near pi, so there the angle has an
-// absolute error of up to 1e-7.
+// angle, with an absolute error of up to 1e-7 near pi, where the chord is flat.
 func (Angular) Norm() (float64, func(float64) float64) { return 2, chordToArc }
 
 // chordToArc maps a chord of the unit sphere to its arc.
 func chordToArc(c float64) float64 { return 2 * math.Asin(min(1, c/2)) }
 
-// TotalVariation is half the l1 distance between probability vectors: the
-// largest difference of the probability of one event, in [0, 1]. Its points are
-// slices of one length >= 1.
+// TotalVariation is half the l1 distance between probability vectors, slices of
+// one length >= 1: the largest difference of the probability of one event.
 type TotalVariation struct{}
 
 // probabilityTol is how far from 1 the sum of a probability vector may lie: it

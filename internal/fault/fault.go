@@ -34,7 +34,15 @@ func (e *ValueError) Error() string {
 
 // Value is the error of one argument, a number that does not belong to a slice.
 func Value(op, arg string, v float64, want string) error {
-	return &ValueError{Op: op, Arg: arg, Index: -1, Value: v, Want: want}
+	return &ValueError{op, arg, -1, v, want}
+}
+
+// need is nil where ok, and else [Value].
+func need(ok bool, op, arg string, v float64, want string) error {
+	if ok {
+		return nil
+	}
+	return Value(op, arg, v, want)
 }
 
 // SizeError reports a length that does not fit the rest of the input.
@@ -77,8 +85,8 @@ func (e *MemoryError) Error() string {
 // addresses have 32 bits.
 const MemoryLimit = 1 << (30 + 4*(^uint(0)>>63))
 
-// Memory returns a *MemoryError where count items of size bytes pass
-// MemoryLimit. Counts are float64 so that n*n cannot overflow.
+// Memory returns a *MemoryError where count items of size bytes, as float64 so that
+// n*n cannot overflow, pass MemoryLimit.
 func Memory(op string, count float64, size int) error {
 	if b := count * float64(size); b > MemoryLimit {
 		return &MemoryError{Op: op, Bytes: b, Limit: MemoryLimit}
@@ -86,10 +94,9 @@ func Memory(op string, count float64, size int) error {
 	return nil
 }
 
-// Empty checks the number n of points, or entries, of an argument: 0 is
-// ErrEmpty, with the call and the argument named, a negative number, as a Len
-// may return, a *SizeError, and one whose points cannot have a float64 each a
-// *MemoryError.
+// Empty checks the number n of points, or entries, of an argument: 0 is ErrEmpty, a
+// negative number, as a Len may return, a *SizeError, and one whose points cannot
+// have a float64 each a *MemoryError.
 func Empty(op, arg string, n int) error {
 	switch {
 	case n == 0:
@@ -112,8 +119,7 @@ func Len(f interface{ Len() int }) int {
 	return f.Len()
 }
 
-// Made is the check of a method on its receiver: an error unless made tells that
-// the value, a what, comes from one of its makers.
+// Made is the check of a method on its receiver, a what from one of its makers.
 func Made(made bool, op, what, makers string) error {
 	if made {
 		return nil
@@ -121,8 +127,7 @@ func Made(made bool, op, what, makers string) error {
 	return fmt.Errorf("%s: a %s that is not from %s", op, what, makers)
 }
 
-// Must returns v, and panics where there is an error: for the methods that return
-// none, with what [Made] says.
+// Must returns v, and panics where there is an error.
 func Must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -133,8 +138,8 @@ func Must[T any](v T, err error) T {
 // ErrUnit reports distances or levels in different units.
 var ErrUnit = errors.New("different units")
 
-// Unit returns the unit of a level under a metric: what was given, or that of the
-// metric where that is "". Two different ones are ErrUnit.
+// Unit returns the unit given, or that of the metric where that is "". Two
+// different ones are ErrUnit.
 func Unit[U ~string](op string, given, metric U) (U, error) {
 	switch {
 	case given == "":
@@ -163,30 +168,20 @@ func (w *within) Unwrap() error { return w.err }
 
 // Positive checks 0 < v < +Inf.
 func Positive(op, arg string, v float64) error {
-	if v > 0 && !math.IsInf(v, 1) {
-		return nil
-	}
-	return Value(op, arg, v, "a finite number > 0")
+	return need(v > 0 && !math.IsInf(v, 1), op, arg, v, "a finite number > 0")
 }
 
 // NonNegative checks 0 <= v < +Inf.
 func NonNegative(op, arg string, v float64) error {
-	if v >= 0 && !math.IsInf(v, 1) {
-		return nil
-	}
-	return Value(op, arg, v, "a finite number >= 0")
+	return need(v >= 0 && !math.IsInf(v, 1), op, arg, v, "a finite number >= 0")
 }
 
 // Delta checks 0 <= v < 1.
 func Delta(op, arg string, v float64) error {
-	if v >= 0 && v < 1 {
-		return nil
-	}
-	return Value(op, arg, v, "a number in [0, 1)")
+	return need(v >= 0 && v < 1, op, arg, v, "a number in [0, 1)")
 }
 
-// Index checks 0 <= i < n, for indices that come from data. (Indices that come
-// from code panic instead, as a slice would.)
+// Index checks 0 <= i < n, for indices that come from data.
 func Index(op, arg string, i, n int) error {
 	if i >= 0 && i < n {
 		return nil
@@ -248,10 +243,7 @@ func Distribution(op, arg string, p []float64, n int, tol float64) error {
 	for _, x := range p {
 		sum += x
 	}
-	if math.Abs(sum-1) > tol {
-		return Value(op, "sum of "+arg, sum, "1")
-	}
-	return nil
+	return need(math.Abs(sum-1) <= tol, op, "sum of "+arg, sum, "1")
 }
 
 // Reason is the message of err in one line for a reader who sees the names

@@ -4,6 +4,7 @@
 package law
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -12,12 +13,11 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// Failure reports one law that does not hold. Err is what shows it, and is
-// found by [errors.As] through the failure.
+// Failure reports one law that does not hold.
 type Failure struct {
 	Op  string // the call, as in "metrictest: TestFinite"
 	Law string // its name, from the list in the kit's doc
-	Err error
+	Err error  // what shows it
 }
 
 func (f *Failure) Error() string { return f.Op + ": " + f.Law + ": " + f.Err.Error() }
@@ -33,8 +33,8 @@ type Trial struct {
 }
 
 // Law runs check and records its error as a failure of the named law. A panic
-// of check is one too, and ends the trial: later laws, which would most likely
-// panic in the same place, are not run. It reports whether the law holds.
+// is one too, and ends the trial: later laws, which would most likely panic in the
+// same place, are not run. It reports whether the law holds.
 func (t *Trial) Law(name string, check func() error) bool {
 	if t.panicked {
 		return false
@@ -73,26 +73,18 @@ func Together(n int, f func(worker int) error) error {
 	var wait sync.WaitGroup
 	start := make(chan struct{})
 	for w := range n {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		wait.Go(func() {
 			<-start
 			errs[w] = Caught(func() error { return f(w) })
-		}()
+		})
 	}
 	close(start)
 	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 // Show is v in Go syntax: the contents of slices, maps and structs, and of
-// what one pointer at the top points to. Two values that show alike are taken
-// for equal.
+// what one pointer at the top points to.
 func Show(v any) string { return fmt.Sprintf("%#v", v) }
 
 // Brief is Show cut off at a length that suits a message.

@@ -19,8 +19,8 @@
 //   - length: Len is >= 0 and does not change.
 //   - metric: what [metric.Validate] checks; the witness is a [*metric.Violation].
 //   - ultrametric: what [metric.ValidateUltrametric] checks, where Options ask.
-//   - symmetry: of a Space, up to the tolerance, since it may round differently
-//     either way; for a Finite symmetry is exact and part of metric.
+//   - symmetry: of a Space, up to the tolerance; that of a Finite is exact and
+//     part of metric.
 //   - repeatable: the same question has the same answer, bit for bit.
 //   - concurrent use: the answers are those also from many goroutines.
 //   - range: indices outside [0, Len()) panic.
@@ -33,8 +33,6 @@
 //   - embedding: a [metric.Embedded] keeps the contract of [metric.Embedding].
 //
 // Optional capabilities are tested where a value has them.
-//
-// # What a pass means
 //
 // A law that fails is shown by its witness and needs no statistics. No test
 // proves the laws for points it has not seen, or for spaces above

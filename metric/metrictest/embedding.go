@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/kdtree"
 	"github.com/metricdp/metricdp/internal/law"
@@ -42,47 +43,24 @@ func wellFormed(e metric.Embedding, n int) error {
 	case e.FromNorm == nil:
 		return errors.New("FromNorm is nil")
 	}
-	for k, c := range e.Coords {
-		if math.IsNaN(c) || math.IsInf(c, 0) {
-			return fmt.Errorf("coordinate %d of point %d is %v", k%e.Dim, k/e.Dim, c)
-		}
-	}
-	return nil
+	return fault.AllFinite("embedding", "Coords", e.Coords)
 }
 
 // placement compares distances with FromNorm of the norms, each moved by the
 // rounding that spatial trees grant it.
 func placement(f metric.Finite, e metric.Embedding, idx []int) error {
-	big := 0.0
-	for _, c := range e.Coords {
-		big = max(big, math.Abs(c))
-	}
-	diff := make([]float64, e.Dim)
 	slack := float64(float64(e.Dim) * kdtree.SlackDim)
+	big := float64(slack * floats.Norm(e.Coords, math.Inf(1)))
+	at := func(i int) []float64 { return e.Coords[i*e.Dim : (i+1)*e.Dim] }
 	for a, i := range idx {
 		for _, j := range idx[:a+1] {
-			v := norm(floats.SubTo(diff, e.Coords[i*e.Dim:(i+1)*e.Dim], e.Coords[j*e.Dim:(j+1)*e.Dim]), e.P)
-			lo := (1 - kdtree.SlackOut) * e.FromNorm(max(0, float64(v*(1-slack))-float64(slack*big)))
-			hi := (1 + kdtree.SlackOut) * e.FromNorm(float64(v*(1+slack))+float64(slack*big))
+			v := metric.Minkowski{P: e.P}.Distance(at(i), at(j))
+			lo := (1 - kdtree.SlackOut) * e.FromNorm(max(0, float64(v*(1-slack))-big))
+			hi := (1 + kdtree.SlackOut) * e.FromNorm(float64(v*(1+slack))+big)
 			if d := f.Distance(i, j); !(lo <= d && d <= hi) {
 				return fmt.Errorf("Distance(%d, %d) = %v, FromNorm of the norm %v is %v, beyond rounding", i, j, d, v, e.FromNorm(v))
 			}
 		}
 	}
 	return nil
-}
-
-// norm is the p-norm of x, which it scales so that no power overflows.
-func norm(x []float64, p float64) float64 {
-	if len(x) == 0 {
-		return 0
-	}
-	most := floats.Norm(x, math.Inf(1))
-	if most == 0 || math.IsInf(p, 1) {
-		return most
-	}
-	for k := range x {
-		x[k] /= most
-	}
-	return most * floats.Norm(x, p)
 }

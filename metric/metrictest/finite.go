@@ -47,8 +47,7 @@ func testFinite(ctx context.Context, op string, f metric.Finite, o *Options) err
 	t := &law.Trial{Op: op}
 	n := 0
 	if !t.Law("length", func() error {
-		n = f.Len()
-		if n < 0 {
+		if n = f.Len(); n < 0 {
 			return fmt.Errorf("Len() = %d", n)
 		}
 		return nil
@@ -153,7 +152,7 @@ func answers(ctx context.Context, t *law.Trial, n int, d func(a, b int) float64,
 		}
 		return nil
 	}
-	ok := t.Law("repeatable", func() error {
+	if t.Law("repeatable", func() error {
 		for k := range want {
 			if k%n == 0 && ctx.Err() != nil {
 				return ctx.Err()
@@ -161,8 +160,7 @@ func answers(ctx context.Context, t *law.Trial, n int, d func(a, b int) float64,
 			want[k] = d(k/n, k%n)
 		}
 		return same(0)
-	})
-	if ok {
+	}) {
 		t.Law("concurrent use", func() error {
 			return law.Together(workers, func(w int) error { return same(w * len(want) / workers) })
 		})

@@ -1,8 +1,9 @@
 package metrictest
 
 import (
+	"cmp"
 	"fmt"
-	"math/rand/v2"
+	"maps"
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -12,16 +13,16 @@ import (
 )
 
 // Failure reports one law that does not hold. Its fields are Op, the call, Law,
-// the name of the law in the package's doc, and Err, what shows that it fails,
-// which [errors.As] and [errors.Is] find through it.
+// its name in the package's doc, and Err, what shows that it fails, which
+// [errors.As] and [errors.Is] find through it.
 type Failure = law.Failure
 
 // Options are the settings of the tests. Nil and the zero value mean the
 // defaults.
 type Options struct {
 	// Tolerance is the relative slack of the triangle inequality, and of the
-	// symmetry of a Space. 0 means [metric.DefaultTolerance]; any positive number
-	// below 1e-16 asks for the laws of the float64 numbers as they are.
+	// symmetry of a Space. 0 means [metric.DefaultTolerance], a positive number
+	// below 1e-16 no slack at all.
 	Tolerance float64
 
 	// Strict also forbids distance 0 between points of different index.
@@ -67,12 +68,8 @@ func withDefaults(op string, o *Options) (Options, error) {
 	if c.MaxPoints < 0 || c.MaxPoints > maxMaxPoints {
 		return c, fault.Value(op, "MaxPoints", float64(c.MaxPoints), fmt.Sprintf("an integer in [0, %d]", maxMaxPoints))
 	}
-	if c.Tolerance == 0 {
-		c.Tolerance = metric.DefaultTolerance
-	}
-	if c.MaxPoints == 0 {
-		c.MaxPoints = defaultMaxPoints
-	}
+	c.Tolerance = cmp.Or(c.Tolerance, metric.DefaultTolerance)
+	c.MaxPoints = cmp.Or(c.MaxPoints, defaultMaxPoints)
 	return c, nil
 }
 
@@ -86,22 +83,9 @@ func (o *Options) sample(n int) []int {
 		}
 		return all
 	}
-	return choose(random.Seeded(o.Seed), n, o.MaxPoints)
-}
-
-// choose draws k of the indices below n > k, each set of k equally likely (R.
-// Floyd), in O(k) memory.
-func choose(rng *rand.Rand, n, k int) []int {
-	in := make(map[int]bool, k)
-	idx := make([]int, 0, k)
-	for top := n - k; top < n; top++ {
-		i := rng.IntN(top + 1)
-		if in[i] {
-			i = top
-		}
-		in[i] = true
-		idx = append(idx, i)
+	rng, in := random.Seeded(o.Seed), make(map[int]bool, o.MaxPoints)
+	for len(in) < o.MaxPoints {
+		in[rng.IntN(n)] = true
 	}
-	slices.Sort(idx)
-	return idx
+	return slices.Sorted(maps.Keys(in))
 }

@@ -1,8 +1,10 @@
 package metrictest
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/metric"
@@ -60,10 +62,7 @@ func rows(t *law.Trial, f metric.Finite, r metric.RowReader, n int, idx []int) {
 func placed(n, i int, read func(dst []float64) ([]float64, error)) error {
 	mark := math.Float64frombits(0x7ff8_5ca1_ab1e_0000) // a NaN that no distance is
 	for _, c := range []struct{ length, capacity int }{{0, 0}, {n - 1, n - 1}, {0, n}, {n, n}, {n, n + 3}, {n + 3, n + 3}} {
-		dst := make([]float64, c.capacity)
-		for j := range dst {
-			dst[j] = mark
-		}
+		dst := slices.Repeat([]float64{mark}, c.capacity)
 		row, err := read(dst[:c.length:c.capacity])
 		if err != nil {
 			return fmt.Errorf("dst of length %d and capacity %d: %w", c.length, c.capacity, err)
@@ -74,10 +73,8 @@ func placed(n, i int, read func(dst []float64) ([]float64, error)) error {
 		if &row[0] != &dst[0] {
 			return fmt.Errorf("DistancesFrom(%d) is not in dst, whose capacity of %d is enough for %d", i, c.capacity, n)
 		}
-		for j := n; j < c.capacity; j++ {
-			if !sameBits(dst[j], mark) {
-				return fmt.Errorf("DistancesFrom(%d) writes to dst[%d], beyond its %d entries", i, j, n)
-			}
+		if slices.ContainsFunc(dst[n:], func(v float64) bool { return !sameBits(v, mark) }) {
+			return fmt.Errorf("DistancesFrom(%d) writes to dst beyond its %d entries", i, n)
 		}
 	}
 	return nil
@@ -91,15 +88,13 @@ func owned(read func(k int, dst []float64) ([]float64, error), n int) error {
 		if err != nil {
 			return err
 		}
-		kept := append([]float64(nil), row...)
+		kept := slices.Clone(row)
 		other, err := read((k+1)%n, nil)
 		if err != nil {
 			return err
 		}
-		for j := range kept {
-			if !sameBits(row[j], kept[j]) {
-				return fmt.Errorf("a later call of DistancesFrom changes a row it returned before")
-			}
+		if !slices.EqualFunc(row, kept, sameBits) {
+			return errors.New("a later call of DistancesFrom changes a row it returned before")
 		}
 		for j := range row {
 			row[j], other[j] = math.NaN(), math.NaN()

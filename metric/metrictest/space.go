@@ -36,11 +36,10 @@ func TestSpace[P any](ctx context.Context, s metric.Space[P], points []P, o *Opt
 		before[a] = law.Show(points[i])
 	}
 	var f *metric.Points[P]
-	valid := t.Law("check", func() (err error) {
+	if !t.Law("check", func() (err error) {
 		f, err = checked(s, points, idx)
 		return err
-	})
-	if !valid {
+	}) {
 		return t.Err() // distances of such points have no meaning
 	}
 	axioms(ctx, t, f, idx, &opt, func(v *metric.Violation) error { return witness(v, points) })
@@ -48,11 +47,8 @@ func TestSpace[P any](ctx context.Context, s metric.Space[P], points []P, o *Opt
 	answers(ctx, t, len(idx), func(a, b int) float64 { return s.Distance(points[idx[a]], points[idx[b]]) }, func(a, b int) string {
 		return fmt.Sprintf("the distance from points[%d] to points[%d]", idx[a], idx[b])
 	})
-	coordinates := true
-	if e, ok := s.(metric.Embedder[P]); ok {
-		coordinates = t.Law("coordinates", func() error { return appends(e, points, idx) })
-	}
-	if coordinates {
+	e, ok := s.(metric.Embedder[P])
+	if !ok || t.Law("coordinates", func() error { return appends(e, points, idx) }) {
 		embedding(t, f, len(points), idx)
 	}
 	t.Law("points", func() error {
