@@ -78,12 +78,12 @@ func sinRest(x float64) float64 {
 	return s * x * x2 / 6
 }
 
-// end is where a probability is counted from: angle 0 or angle pi.
+// end is where a probability is counted from.
 type end bool
 
 const (
-	fromHead end = false
-	fromTail end = true
+	fromHead end = false // angle 0
+	fromTail end = true  // angle pi
 )
 
 // angle returns the angle that is not exceeded with probability p (fromHead), or
@@ -94,27 +94,24 @@ const (
 // on a concave function Newton's method converges monotonically from the side
 // where it is negative; the bracket catches the first step from the other.
 func (l arc) angle(p float64, from end) float64 {
+	prob, sign := l.head, 1.0
+	if from == fromTail {
+		prob, sign = l.tail, -1
+	}
 	lo, hi := 0.0, math.Pi
 	theta := l.guess(p, from)
 	for range 200 {
 		if !(theta > lo && theta < hi) {
 			theta = lo + (hi-lo)/2
 		}
-		var f, slope float64
-		if from == fromTail {
-			f = l.tail(theta)
-			slope = -l.density(theta) / f
-		} else {
-			f = l.head(theta)
-			slope = l.density(theta) / f
-		}
-		g := math.Log(f / p)
-		if (g < 0) == (from == fromTail) {
-			hi = theta
-		} else {
+		f := prob(theta)
+		g := sign * math.Log(f/p)
+		if g < 0 {
 			lo = theta
+		} else {
+			hi = theta
 		}
-		step := g / slope
+		step := g * f / l.density(theta)
 		if math.Abs(step) <= 0x1p-50*theta || hi-lo <= 0x1p-50*hi {
 			return theta - step
 		}

@@ -1,7 +1,6 @@
 package additive
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -29,8 +28,7 @@ type DiscreteGaussian struct {
 // NewDiscreteGaussian returns the mechanism with the least noise for the
 // target: see [DiscreteGaussianSigma].
 func NewDiscreteGaussian(t GaussianTarget, o *DiscreteOptions) (*DiscreteGaussian, error) {
-	const op = "additive: NewDiscreteGaussian"
-	sigma, err := t.discreteSigma(op)
+	sigma, err := t.discreteSigma("additive: NewDiscreteGaussian")
 	if err != nil {
 		return nil, err
 	}
@@ -46,19 +44,11 @@ func (m *DiscreteGaussian) check(op string) error {
 }
 
 // Guarantee is the target's alpha and delta, with the diameter as its reach.
-func (m *DiscreteGaussian) Guarantee() mechanism.Guarantee {
-	if m.check("") != nil {
-		return mechanism.Guarantee{}
-	}
-	return m.g
-}
+func (m *DiscreteGaussian) Guarantee() mechanism.Guarantee { return orZero(m).g }
 
-// String gives the noise and its guarantee.
+// String is for people.
 func (m *DiscreteGaussian) String() string {
-	if err := m.check("additive"); err != nil {
-		return err.Error()
-	}
-	return fmt.Sprintf("discrete Gaussian noise of sigma %.6g, %v", m.sigma, m.g)
+	return describe(m.check("additive"), m.Guarantee(), "discrete Gaussian noise of sigma %.6g", orZero(m).sigma)
 }
 
 // Sigma is the parameter of the noise, to many digits its standard deviation
@@ -126,8 +116,7 @@ func DiscreteGaussianDelta(sigma, alpha float64, distance int64) float64 {
 	if t < -10*sigma {
 		return 1
 	}
-	// Above 39 sigma all terms are bounded by the mass: the last float64s above
-	// 0.
+	// Above 39 sigma terms are bounded by the mass: the last float64s above 0.
 	high := math.Ceil(39 * sigma)
 	width := math.Ceil(sigma / 4096)
 	sum, k := 0.0, math.Floor(t)

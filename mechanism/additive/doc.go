@@ -45,15 +45,13 @@
 // noise of the stated density, rounded once to the nearest point of a lattice
 // hZ^d. The real sum is private at the stated level, and rounding it is
 // post-processing. So the guarantee is a theorem about all 64 bits of a
-// release, for any two inputs, on the lattice or not, and per unit of their own
-// distance: nothing is added for the cells. The lattice is public: h is
-// [Options.Grid], a power of two, by default the largest that is at most 2^-10
-// of the noise's scale, which moves an output by at most h/2, less than 1/2000
-// of the scale, in every coordinate. Noise is a function of uniform numbers; of
-// these as many bits are drawn as decide the lattice point, mostly 63 (interval
-// refining: Haney, Desfontaines, Hartman, Shrestha, Hay 2022). It takes at most
-// about twice as long as real arithmetic. Sums beyond 2^53 steps become the
-// nearest end.
+// release, for any two inputs, on the lattice or not, per unit of their own
+// distance. The lattice is public: h is [Options.Grid], by default less than
+// 1/1000 of the noise's scale; an output moves by at most h/2 in every
+// coordinate. Noise is a function of uniform numbers; of these as many bits are
+// drawn as decide the lattice point, mostly 63 (interval refining: Haney,
+// Desfontaines, Hartman, Shrestha, Hay 2022). It takes at most about twice as
+// long as real arithmetic. Sums beyond 2^53 steps become the nearest end.
 //
 // The rest is in real arithmetic: Sphere, KNorm for other p and more
 // dimensions, Madlib on longer vectors, and what is asked for by
@@ -63,10 +61,9 @@
 // all differs from input to input, and who sees all 64 bits of an output can
 // sometimes tell two inputs apart for certain (Mironov 2012, "On significance
 // of the least significant bits for differential privacy"). Options.Grid rounds
-// these outputs too. It repairs the gross leak and does not make the stated
-// level a theorem about the bits: the probability of a multiple of the grid
-// still errs, and outputs beyond the largest variate (about 44/alpha in one
-// dimension) do not occur, although they should with a probability below 2^-63.
+// these outputs too, which repairs the gross leak and is no theorem about the
+// bits: the probability of a multiple of the grid still errs, and outputs
+// beyond the largest variate (about 44/alpha in one dimension) do not occur.
 //
 // All of them refuse an input that is so large that float64 is too coarse for
 // the noise there: beyond 2^52 steps of the lattice or, in real arithmetic,

@@ -67,9 +67,9 @@ func ExampleNewDiscreteLaplace() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r := seeded()
+	rng := seeded()
 	for range 3 {
-		y, err := m.Release(r, 100)
+		y, err := m.Release(rng, 100)
 		fmt.Println(y, err)
 	}
 	fmt.Println("within", m.RadiusQuantile(0.95), "with probability 0.95")
@@ -85,9 +85,9 @@ func ExampleNewTruncatedGeometric() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r := seeded()
+	rng := seeded()
 	for range 4 {
-		y, _ := m.Release(r, 1)
+		y, _ := m.Release(rng, 1)
 		fmt.Print(y, " ")
 	}
 	// Output:

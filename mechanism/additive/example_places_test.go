@@ -76,9 +76,9 @@ func ExampleSnap() {
 		log.Fatal(err)
 	}
 	m := additive.Snap(noise, pts)
-	r := seeded()
+	rng := seeded()
 	for range 3 {
-		i, err := m.Release(r, metric.LatLon{Lat: 48.2, Lon: 16.6})
+		i, err := m.Release(rng, metric.LatLon{Lat: 48.2, Lon: 16.6})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -104,9 +104,9 @@ func ExampleSnap_plane() {
 		log.Fatal(err)
 	}
 	m := additive.Snap(noise, stands)
-	r := seeded()
+	rng := seeded()
 	for range 3 {
-		i, err := m.Release(r, [2]float64{4, 3})
+		i, err := m.Release(rng, [2]float64{4, 3})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -127,9 +127,9 @@ func ExampleNewMadlib() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r := seeded()
+	rng := seeded()
 	for range 4 {
-		i, err := m.Release(r, 0)
+		i, err := m.Release(rng, 0)
 		if err != nil {
 			fmt.Println(err)
 			return

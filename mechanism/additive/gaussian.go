@@ -1,7 +1,6 @@
 package additive
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -20,10 +19,8 @@ import (
 // classical sqrt(1.25 ln(1/delta))/alpha and sqrt(2 ln(1.25/delta))/alpha are
 // not private for large alpha.
 //
-// The noise is exact: a release is the real sum of x and the noise, rounded
-// once to multiples of [Options.Grid], and the guarantee is one of its bits,
-// for all inputs, unless [Options.RealArithmetic] is set. A Gaussian is
-// immutable and safe for concurrent use.
+// The noise is exact (see the package comment) unless [Options.RealArithmetic]
+// is set. A Gaussian is immutable and safe for concurrent use.
 type Gaussian struct {
 	dim int
 	out rounding // its scale is the deviation
@@ -34,10 +31,10 @@ type Gaussian struct {
 // target.
 func NewGaussian(dim int, t GaussianTarget, o *Options) (*Gaussian, error) {
 	const op = "additive: NewGaussian"
+	opt := orZero(o)
 	if err := checkDim(op, dim); err != nil {
 		return nil, err
 	}
-	opt := orZero(o)
 	sigma, err := t.sigma(op)
 	if err != nil {
 		return nil, err
@@ -46,7 +43,7 @@ func NewGaussian(dim int, t GaussianTarget, o *Options) (*Gaussian, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := newRounding(op, opt, sigma, exactNoise)
+	out, err := newRounding(op, opt, sigma, true)
 	if err != nil {
 		return nil, err
 	}
@@ -58,23 +55,15 @@ func (m *Gaussian) check(op string) error {
 }
 
 // Guarantee is the target's alpha and delta, with the diameter as its reach.
-func (m *Gaussian) Guarantee() mechanism.Guarantee {
-	if m.check("") != nil {
-		return mechanism.Guarantee{}
-	}
-	return m.g
-}
+func (m *Gaussian) Guarantee() mechanism.Guarantee { return orZero(m).g }
 
-// Exact tells whether the noise is exact, so that the guarantee is one of the
-// bits of a release, or in real arithmetic.
-func (m *Gaussian) Exact() bool { return m.check("") == nil && m.out.exact }
+// Exact tells whether the guarantee is one of the bits: see the package comment.
+func (m *Gaussian) Exact() bool { return orZero(m).out.exact }
 
 // String gives the noise and its guarantee.
 func (m *Gaussian) String() string {
-	if err := m.check("additive"); err != nil {
-		return err.Error()
-	}
-	return fmt.Sprintf("%s of deviation %.6g in R^%d, %v", m.out.name("Gaussian noise"), m.out.scale, m.dim, m.g)
+	z := orZero(m)
+	return describe(m.check("additive"), z.g, z.out.name("Gaussian noise")+" of deviation %.6g in R^%d", z.out.scale, z.dim)
 }
 
 // Sigma is the standard deviation of the noise on each coordinate, which
@@ -94,10 +83,8 @@ func (m *Gaussian) Release(rng *rand.Rand, x []float64) ([]float64, error) {
 }
 
 // ReleaseTo writes x plus noise to dst, which may be x itself. Both must have
-// the mechanism's dimension. Coordinates of x beyond 2^52 times the grid (2^41
-// deviations or more where it is not stated) are a [*metric.ValueError]:
-// float64 is too coarse for the noise there. O(dim), without allocation where
-// rng is given.
+// the mechanism's dimension. A coordinate too large for [Options.Grid] is a
+// [*metric.ValueError]. O(dim), without allocation where rng is given.
 func (m *Gaussian) ReleaseTo(dst []float64, rng *rand.Rand, x []float64) error {
 	return m.releaseTo("additive: Gaussian.ReleaseTo", dst, rng, x)
 }
@@ -109,30 +96,23 @@ func (m *Gaussian) releaseTo(op string, dst []float64, rng *rand.Rand, x []float
 	if err := m.out.checkVector(op, "x", x, m.dim); err != nil {
 		return err
 	}
-	if err := checkDst(op, dst, m.dim); err != nil {
+	if err := checkLen(op, "dst", len(dst), m.dim); err != nil {
 		return err
 	}
-	m.addNoise(dst, rng, x)
-	return nil
-}
-
-func (m *Gaussian) addNoise(dst []float64, rng *rand.Rand, x []float64) {
 	rng, done := random.Get(rng)
 	defer done()
 	if m.out.exact {
 		m.out.lattice().AddNormal(dst, rng, x, m.out.scale)
-		return
+		return nil
 	}
-	d := len(x)
-	for i := 0; i+1 < d; i += 2 {
+	for i := 0; i < m.dim; i += 2 {
 		a, b := random.Normals(rng)
-		dst[i], dst[i+1] = x[i]+m.out.scale*a, x[i+1]+m.out.scale*b
+		dst[i] = toGrid(x[i]+m.out.scale*a, m.out.grid)
+		if i+1 < m.dim {
+			dst[i+1] = toGrid(x[i+1]+m.out.scale*b, m.out.grid)
+		}
 	}
-	if d%2 == 1 {
-		a, _ := random.Normals(rng)
-		dst[d-1] = x[d-1] + m.out.scale*a
-	}
-	toGridAll(dst, m.out.grid)
+	return nil
 }
 
 // RadiusQuantile returns the Euclidean norm that the noise does not exceed with

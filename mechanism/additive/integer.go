@@ -39,19 +39,11 @@ func (l *DiscreteLaplace) check(op string) error {
 }
 
 // Guarantee is alpha per unit of the absolute difference, delta 0.
-func (l *DiscreteLaplace) Guarantee() mechanism.Guarantee {
-	if l.check("") != nil {
-		return mechanism.Guarantee{}
-	}
-	return l.g
-}
+func (l *DiscreteLaplace) Guarantee() mechanism.Guarantee { return orZero(l).g }
 
 // String gives the noise and its guarantee.
 func (l *DiscreteLaplace) String() string {
-	if err := l.check("additive"); err != nil {
-		return err.Error()
-	}
-	return "discrete Laplace noise, " + l.g.String()
+	return describe(l.check("additive"), l.Guarantee(), "discrete Laplace noise")
 }
 
 // Release returns x plus noise. The error is nil but for a zero DiscreteLaplace.
@@ -111,19 +103,12 @@ func (t *TruncatedGeometric) check(op string) error {
 }
 
 // Guarantee is alpha per unit of the absolute difference, delta 0.
-func (t *TruncatedGeometric) Guarantee() mechanism.Guarantee {
-	if t.check("") != nil {
-		return mechanism.Guarantee{}
-	}
-	return t.inner.g
-}
+func (t *TruncatedGeometric) Guarantee() mechanism.Guarantee { return orZero(t).inner.g }
 
 // String gives the noise and its guarantee.
 func (t *TruncatedGeometric) String() string {
-	if err := t.check("additive"); err != nil {
-		return err.Error()
-	}
-	return fmt.Sprintf("truncated geometric on [%d, %d], %v", t.lo, t.hi, t.inner.g)
+	z := orZero(t)
+	return describe(t.check("additive"), z.inner.g, "truncated geometric on [%d, %d]", z.lo, z.hi)
 }
 
 // Release returns x plus noise, clamped to the range. The error is nil but for a

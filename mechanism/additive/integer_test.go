@@ -27,7 +27,7 @@ func geometricMass(x, y, lo, hi int64, alpha float64) float64 {
 // Chi-square at false-reject probability 1e-6 a case, for inputs inside and
 // outside the range.
 func TestIntegers_Distribution(t *testing.T) {
-	r := random.Seeded(61)
+	rng := random.Seeded(61)
 	for _, alpha := range []float64{0.1, 1, 3} {
 		const lo, hi = -5, 9
 		m := testkit.Must(NewTruncatedGeometric(Range{lo, hi}, alpha, nil))
@@ -38,8 +38,8 @@ func TestIntegers_Distribution(t *testing.T) {
 				p[i] = geometricMass(x, lo+int64(i), lo, hi, alpha)
 			}
 			for range 200_000 {
-				count[testkit.Must(m.Release(r, x))-lo]++
-				countFree[min(max(testkit.Must(free.Release(r, x)), lo), hi)-lo]++
+				count[testkit.Must(m.Release(rng, x))-lo]++
+				countFree[min(max(testkit.Must(free.Release(rng, x)), lo), hi)-lo]++
 			}
 			testkit.ChiSquare(t, count, p, 1e-6)
 			testkit.ChiSquare(t, countFree, p, 1e-6)
@@ -70,18 +70,18 @@ func TestTruncatedGeometric_Audit(t *testing.T) {
 }
 
 func TestDiscreteLaplace_SaturatesAtTheEnds(t *testing.T) {
-	r := random.Seeded(62)
+	rng := random.Seeded(62)
 	m := testkit.Must(NewDiscreteLaplace(1e-30, nil)) // noise far beyond int64
 	ends := map[int64]int{}
 	for range 2000 {
-		ends[testkit.Must(m.Release(r, 7))]++
+		ends[testkit.Must(m.Release(rng, 7))]++
 	}
 	if lo, hi := ends[math.MinInt64], ends[math.MaxInt64]; lo+hi != 2000 || lo < 800 || hi < 800 {
 		t.Errorf("outputs %v", ends)
 	}
 	strong := testkit.Must(NewDiscreteLaplace(100, nil))
 	for _, x := range []int64{math.MinInt64, -1, 0, math.MaxInt64} {
-		if y := testkit.Must(strong.Release(r, x)); y != x {
+		if y := testkit.Must(strong.Release(rng, x)); y != x {
 			t.Errorf("%d becomes %d at alpha = 100", x, y)
 		}
 	}
@@ -105,7 +105,7 @@ func TestDiscreteLaplace_RadiusQuantile(t *testing.T) {
 
 // The mechanism adds noise of the calibrated sigma: chi-square at 1e-6.
 func TestDiscreteGaussian_Distribution(t *testing.T) {
-	r := random.Seeded(63)
+	rng := random.Seeded(63)
 	m := testkit.Must(NewDiscreteGaussian(GaussianTarget{Alpha: 0.5, Delta: 1e-6, Diameter: 1}, nil))
 	const reach = 60
 	count, p := make([]int, 2*reach+1), make([]float64, 2*reach+1)
@@ -119,10 +119,10 @@ func TestDiscreteGaussian_Distribution(t *testing.T) {
 		p[i] /= total
 	}
 	for range 300_000 {
-		count[testkit.Must(m.Release(r, 1000))-1000+reach]++
+		count[testkit.Must(m.Release(rng, 1000))-1000+reach]++
 	}
 	testkit.ChiSquare(t, count, p, 1e-6)
-	if y := testkit.Must(m.Release(r, math.MaxInt64)); y < math.MaxInt64-1000 {
+	if y := testkit.Must(m.Release(rng, math.MaxInt64)); y < math.MaxInt64-1000 {
 		t.Errorf("at the end of int64: %d", y)
 	}
 }

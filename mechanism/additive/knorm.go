@@ -1,11 +1,12 @@
 package additive
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -47,8 +48,8 @@ func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 	if !(radius >= 1e-90 && radius <= 1e90) {
 		return 0, fault.Value(op, "radius", radius, "a number in [1e-90, 1e90]")
 	}
-	if err := checkProb(op, "prob", prob); err != nil {
-		return 0, err
+	if !(prob > 0 && prob < 1) {
+		return 0, fault.Value(op, "prob", prob, "a number in (0, 1)")
 	}
 	alpha := directed.DivDown(gammaQuantile(float64(n.Dim), prob), radius)
 	return alpha, checkScale(op, "alpha", alpha)
@@ -62,11 +63,9 @@ func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 // plane with p = 2 the planar Laplace mechanism of geo-indistinguishability
 // ([PlanarLaplace]), with p = 1 independent Laplace noise on every coordinate.
 //
-// For p = 1, and for p = 2 and +Inf in up to 8 dimensions, the noise is exact:
-// a release is the real sum of x and the noise, rounded once to a multiple of
-// [Options.Grid], and the guarantee is one of its bits, for all inputs. Other
-// noise is in real arithmetic: see the package comment and [KNorm.Exact]. A
-// KNorm is immutable and safe for concurrent use.
+// For p = 1, and for p = 2 and +Inf in up to 8 dimensions, the noise is exact;
+// other noise is in real arithmetic: see the package comment and [KNorm.Exact].
+// A KNorm is immutable and safe for concurrent use.
 type KNorm struct {
 	norm  Norm
 	alpha float64
@@ -74,9 +73,8 @@ type KNorm struct {
 	g     mechanism.Guarantee
 }
 
-// NewKNorm returns the mechanism of level alpha per unit of the norm. alpha
-// must be a number in [1e-100, 1e100]; a wrong argument is a
-// [*metric.ValueError].
+// NewKNorm returns the mechanism of level alpha, a number in [1e-100, 1e100], per
+// unit of the norm. A wrong argument is a [*metric.ValueError].
 func NewKNorm(norm Norm, alpha float64, o *Options) (*KNorm, error) {
 	return newKNorm("additive: NewKNorm", norm, alpha, o)
 }
@@ -91,10 +89,7 @@ func newKNorm(op string, norm Norm, alpha float64, o *Options) (*KNorm, error) {
 		return nil, err
 	}
 	round := norm.P == 2 || math.IsInf(norm.P, 1)
-	can := realNoise
-	if norm.P == 1 || norm.Dim == 1 || round && norm.Dim <= exact.MaxLatticeDim {
-		can = exactNoise
-	}
+	can := norm.P == 1 || norm.Dim == 1 || round && norm.Dim <= exact.MaxLatticeDim
 	out, err := newRounding(op, opt, directed.DivUp(1, alpha), can)
 	if err != nil {
 		return nil, err
@@ -107,23 +102,15 @@ func (k *KNorm) check(op string) error {
 }
 
 // Guarantee is alpha per unit of the norm, delta 0.
-func (k *KNorm) Guarantee() mechanism.Guarantee {
-	if k.check("") != nil {
-		return mechanism.Guarantee{}
-	}
-	return k.g
-}
+func (k *KNorm) Guarantee() mechanism.Guarantee { return orZero(k).g }
 
-// Exact tells whether the noise is exact, so that the guarantee is one of the
-// bits of a release, or in real arithmetic.
-func (k *KNorm) Exact() bool { return k.check("") == nil && k.out.exact }
+// Exact tells whether the guarantee is one of the bits: see the package comment.
+func (k *KNorm) Exact() bool { return orZero(k).out.exact }
 
 // String gives the noise and its guarantee.
 func (k *KNorm) String() string {
-	if err := k.check("additive"); err != nil {
-		return err.Error()
-	}
-	return fmt.Sprintf("%s (p = %v) in R^%d, %v", k.out.name("K-norm noise"), k.norm.P, k.norm.Dim, k.g)
+	z := orZero(k)
+	return describe(k.check("additive"), z.g, z.out.name("K-norm noise")+" (p = %v) in R^%d", z.norm.P, z.norm.Dim)
 }
 
 // Release returns x plus noise in a new slice; see [KNorm.ReleaseTo].
@@ -136,9 +123,8 @@ func (k *KNorm) Release(rng *rand.Rand, x []float64) ([]float64, error) {
 }
 
 // ReleaseTo writes x plus noise to dst, which may be x itself. Both must have
-// length Dim. Coordinates of x beyond 2^52 times the grid (2^41/alpha or more
-// where it is not stated) are a [*metric.ValueError]: float64 is too coarse for
-// the noise there. O(Dim), without allocation where rng is given.
+// length Dim. A coordinate too large for [Options.Grid] is a
+// [*metric.ValueError]. O(Dim), without allocation where rng is given.
 func (k *KNorm) ReleaseTo(dst []float64, rng *rand.Rand, x []float64) error {
 	return k.releaseTo("additive: KNorm.ReleaseTo", dst, rng, x)
 }
@@ -150,19 +136,14 @@ func (k *KNorm) releaseTo(op string, dst []float64, rng *rand.Rand, x []float64)
 	if err := k.out.checkVector(op, "x", x, k.norm.Dim); err != nil {
 		return err
 	}
-	if err := checkDst(op, dst, k.norm.Dim); err != nil {
+	if err := checkLen(op, "dst", len(dst), k.norm.Dim); err != nil {
 		return err
 	}
-	k.addNoise(dst, rng, x)
-	return nil
-}
-
-func (k *KNorm) addNoise(dst []float64, rng *rand.Rand, x []float64) {
 	rng, done := random.Get(rng)
 	defer done()
 	if k.out.exact {
 		k.out.lattice().AddKNorm(dst, rng, x, k.alpha, k.norm.P)
-		return
+		return nil
 	}
 	switch d := float64(len(x)); {
 	case k.norm.P == 1 || d == 1: // the l_p norms agree on the line
@@ -180,24 +161,24 @@ func (k *KNorm) addNoise(dst []float64, rng *rand.Rand, x []float64) {
 	default:
 		k.addDirected(dst, rng, x)
 	}
-	toGridAll(dst, k.out.grid)
+	for i, v := range dst {
+		dst[i] = toGrid(v, k.out.grid)
+	}
+	return nil
 }
 
-// addDirected is addNoise for 1 < p < Inf: radius Gamma(d) times a
+// addDirected adds real noise for 1 < p < Inf: radius Gamma(d) times a
 // direction g/||g||_p of the cone measure, the g_i independent with density
 // prop. to e^(-|g|^p). The direction has its own buffer, since dst may be x.
 func (k *KNorm) addDirected(dst []float64, rng *rand.Rand, x []float64) {
-	buf := borrow(len(x))
-	defer giveBack(buf)
-	g := *buf
+	buf := buffers.Get().(*[]float64)
+	defer buffers.Put(buf)
+	*buf = slices.Grow((*buf)[:0], len(x))
+	g := (*buf)[:len(x)]
 	rad := k.out.scale * random.Gamma(rng, float64(len(x)))
 	if k.norm.P == 2 {
 		random.FillNormal(rng, g) // e^(-g^2/2): the scale cancels
-		s := 0.0
-		for _, v := range g {
-			s += v * v
-		}
-		rad /= math.Sqrt(s)
+		rad /= math.Sqrt(floats.Dot(g, g))
 	} else {
 		rad /= fillPower(rng, g, k.norm.P)
 	}
@@ -208,29 +189,15 @@ func (k *KNorm) addDirected(dst []float64, rng *rand.Rand, x []float64) {
 
 var buffers = sync.Pool{New: func() any { return new([]float64) }}
 
-// borrow returns a pooled slice of length n, to be handed to giveBack.
-func borrow(n int) *[]float64 {
-	b := buffers.Get().(*[]float64)
-	if cap(*b) < n {
-		*b = make([]float64, n)
-	}
-	*b = (*b)[:n]
-	return b
-}
-
-func giveBack(b *[]float64) { buffers.Put(b) }
-
 // fillPower fills g with independent variates of density prop. to e^(-|g|^p)
 // and returns their p-norm. |g|^p has the distribution Gamma(1/p), that is
 // Gamma(1+1/p) times U^p, so |g| = Gamma(1+1/p)^(1/p) * U: no small shape and
 // no underflow at any p.
 func fillPower(rng *rand.Rand, g []float64, p float64) float64 {
-	top := 0.0
 	for i := range g {
 		g[i] = math.Pow(random.Gamma(rng, 1+1/p), 1/p) * random.Symmetric(rng)
-		top = max(top, math.Abs(g[i]))
 	}
-	s := 0.0 // in [1, d]
+	top, s := floats.Norm(g, math.Inf(1)), 0.0 // s in [1, d]
 	for _, v := range g {
 		s += math.Pow(math.Abs(v)/top, p)
 	}
@@ -239,9 +206,8 @@ func fillPower(rng *rand.Rand, g []float64, p float64) float64 {
 
 // RadiusQuantile returns the radius, in the mechanism's norm, that the noise
 // does not exceed with probability q: the quantile of Gamma(Dim) divided by
-// alpha. Rounding to the grid moves a release by at most half a grid step in
-// every coordinate: the norm by at most Dim^(1/P)/2 steps. NaN where q is
-// outside [0, 1].
+// alpha. Rounding to the grid moves a release by at most half a step in every
+// coordinate, Dim^(1/P)/2 in the norm. NaN where q is outside [0, 1].
 func (k *KNorm) RadiusQuantile(q float64) float64 {
 	fault.Must(k, k.check("additive: KNorm.RadiusQuantile"))
 	return k.out.scale * gammaQuantile(float64(k.norm.Dim), q)
@@ -280,8 +246,7 @@ func gammaQuantile(a, q float64) float64 {
 		return 0
 	case q == 1:
 		return math.Inf(1)
-	}
-	if q < lowerTail {
+	case q < lowerTail:
 		return gammaLowerQuantile(a, q)
 	}
 	return mathext.GammaIncRegInv(a, q)
@@ -319,13 +284,8 @@ func gammaLowerQuantile(a, q float64) float64 {
 
 // gammaProb is the distribution function of Gamma(a) of scale 1.
 func gammaProb(a, x float64) float64 {
-	switch {
-	case math.IsNaN(x):
-		return x
-	case x <= 0:
-		return 0
-	case math.IsInf(x, 1):
+	if math.IsInf(x, 1) {
 		return 1
 	}
-	return mathext.GammaIncReg(a, x)
+	return mathext.GammaIncReg(a, max(0, x))
 }

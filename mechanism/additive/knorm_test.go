@@ -49,7 +49,7 @@ func TestSecondMoment_KnownAnswers(t *testing.T) {
 // 6 standard errors, estimated from the draws: false-reject probability 2e-9 a
 // case.
 func TestKNorm_SecondMomentSimulated(t *testing.T) {
-	r := random.Seeded(32)
+	rng := random.Seeded(32)
 	for _, c := range append(secondMoments, struct {
 		norm Norm
 		want float64
@@ -59,7 +59,7 @@ func TestKNorm_SecondMomentSimulated(t *testing.T) {
 			x, y := make([]float64, c.norm.Dim), make([]float64, c.norm.Dim)
 			m2, m4 := 0.0, 0.0
 			for range draws {
-				k.addNoise(y, r, x)
+				testkit.Check(t, k.ReleaseTo(y, rng, x))
 				for _, v := range y { // by symmetry every coordinate counts
 					m2 += v * v / float64(len(y))
 					m4 += v * v * v * v / float64(len(y))
@@ -76,7 +76,7 @@ func TestKNorm_SecondMomentSimulated(t *testing.T) {
 // The norm of the noise has the distribution Gamma(d)/alpha, and RadiusProb
 // says so.
 func TestKNorm_RadiusLaw(t *testing.T) {
-	r := random.Seeded(33)
+	rng := random.Seeded(33)
 	for _, n := range []Norm{{1, 1}, {1, 3}, {2, 2}, {2, 7}, {2, 100}, {inf, 3}, {1.5, 4}, {3, 2}, {80, 6}} {
 		const alpha = 2.5
 		for how, o := range arithmetics {
@@ -86,7 +86,7 @@ func TestKNorm_RadiusLaw(t *testing.T) {
 				x[i] = float64(i)
 			}
 			testkit.Uniform(t, fmt.Sprint(n, how), sample(20_000, func() float64 {
-				k.addNoise(y, r, x)
+				testkit.Check(t, k.ReleaseTo(y, rng, x))
 				return mathext.GammaIncReg(float64(n.Dim), alpha*floats.Distance(x, y, n.P))
 			}))
 		}
@@ -95,9 +95,9 @@ func TestKNorm_RadiusLaw(t *testing.T) {
 
 // The scale is 1/alpha rounded up: noise is never less than the level needs.
 func TestScale_IsNotBelowTheStatedOne(t *testing.T) {
-	r := random.Seeded(34)
+	rng := random.Seeded(34)
 	for range 1000 {
-		alpha := math.Exp(10 * r.NormFloat64())
+		alpha := math.Exp(10 * rng.NormFloat64())
 		l, k := testkit.Must(NewLaplace(alpha, nil)), testkit.Must(NewKNorm(plane, alpha, nil))
 		for _, b := range []float64{l.k.out.scale, k.out.scale} {
 			if e := math.FMA(alpha, b, -1); e < 0 || e > 0x1p-51 {
@@ -110,18 +110,18 @@ func TestScale_IsNotBelowTheStatedOne(t *testing.T) {
 // The one- and two-dimensional forms use the same noise at the same level, and
 // the default grid is too fine to see.
 func TestLaplaceAndPlanar_Distribution(t *testing.T) {
-	r := random.Seeded(40)
+	rng := random.Seeded(40)
 	const alpha = 0.4
 	l, p := testkit.Must(NewLaplace(alpha, nil)), testkit.Must(NewPlanarLaplace(alpha, nil))
 	var side, radius, bearing []float64
 	for range 20_000 {
-		z := testkit.Must(l.Release(r, 3)) - 3
+		z := testkit.Must(l.Release(rng, 3)) - 3
 		f := math.Exp(-alpha*math.Abs(z)) / 2
 		if z > 0 {
 			f = 1 - f
 		}
 		side = append(side, f)
-		y := testkit.Must(p.Release(r, [2]float64{5, -2}))
+		y := testkit.Must(p.Release(rng, [2]float64{5, -2}))
 		a, b := y[0]-5, y[1]+2
 		rad := alpha * math.Hypot(a, b)
 		radius = append(radius, 1-(1+rad)*math.Exp(-rad))
@@ -135,13 +135,13 @@ func TestLaplaceAndPlanar_Distribution(t *testing.T) {
 // The direction has the cone measure: |U_1|^p is Beta(1/p, (d-1)/p), for p =
 // Inf max|U| = 1 and the others uniform; the sign is fair.
 func TestKNorm_DirectionLaw(t *testing.T) {
-	r := random.Seeded(34)
+	rng := random.Seeded(34)
 	for how, o := range arithmetics {
 		for _, n := range []Norm{{1, 3}, {2, 2}, {2, 3}, {2, 8}, {2, 9}, {3, 2}, {1.25, 4}} {
 			k := testkit.Must(NewKNorm(n, 1, o))
 			x, y := make([]float64, n.Dim), make([]float64, n.Dim)
 			testkit.Uniform(t, fmt.Sprint(n, how), sample(20_000, func() float64 {
-				k.addNoise(y, r, x)
+				testkit.Check(t, k.ReleaseTo(y, rng, x))
 				u := y[0] / floats.Norm(y, n.P)
 				f := mathext.RegIncBeta(1/n.P, float64(n.Dim-1)/n.P, min(1, math.Pow(math.Abs(u), n.P)))
 				if u < 0 {
@@ -154,7 +154,7 @@ func TestKNorm_DirectionLaw(t *testing.T) {
 		x, y := make([]float64, 3), make([]float64, 3)
 		var other []float64
 		for range 20_000 {
-			k.addNoise(y, r, x)
+			testkit.Check(t, k.ReleaseTo(y, rng, x))
 			top := floats.Norm(y, inf)
 			for _, v := range y {
 				if math.Abs(v) < top {
@@ -229,26 +229,26 @@ func TestReleaseTo_DoesNotAllocate(t *testing.T) {
 	if testkit.Race {
 		t.Skip("sync.Pool drops items under the race detector")
 	}
-	r := random.Seeded(36)
+	rng := random.Seeded(36)
 	x := make([]float64, 20)
 	for _, n := range []Norm{{1, 20}, {2, 20}, {3, 20}, {inf, 20}, {2, 2}, {2, 7}, {inf, 8}} {
 		k, x := testkit.Must(NewKNorm(n, 1, nil)), x[:n.Dim]
-		if n := testing.AllocsPerRun(100, func() { _ = k.ReleaseTo(x, r, x) }); n >= 1 {
+		if n := testing.AllocsPerRun(100, func() { _ = k.ReleaseTo(x, rng, x) }); n >= 1 {
 			t.Errorf("%v allocations: %v", k, n)
 		}
 	}
 	g, l, p := testkit.Must(NewGaussian(20, GaussianTarget{1, 1e-6, 1}, nil)), testkit.Must(NewLaplace(1, nil)), testkit.Must(NewPlanarLaplace(1, nil))
-	if n := testing.AllocsPerRun(100, func() { _, _ = l.Release(r, 1); _, _ = p.Release(r, [2]float64{}) }); n >= 1 {
+	if n := testing.AllocsPerRun(100, func() { _, _ = l.Release(rng, 1); _, _ = p.Release(rng, [2]float64{}) }); n >= 1 {
 		t.Errorf("Laplace and PlanarLaplace: %v allocations", n)
 	}
-	if n := testing.AllocsPerRun(100, func() { _ = g.ReleaseTo(x, r, x) }); n >= 1 {
+	if n := testing.AllocsPerRun(100, func() { _ = g.ReleaseTo(x, rng, x) }); n >= 1 {
 		t.Errorf("Gaussian: %v allocations", n)
 	}
 }
 
 // What exact noise costs beside real arithmetic: at most twice as much.
 func BenchmarkKNorm(b *testing.B) {
-	r := random.Seeded(37)
+	rng := random.Seeded(37)
 	for _, n := range []Norm{{1, 1}, {1, 2}, {1, 10}, {2, 2}, {2, 3}, {2, 4}, {2, 8}, {inf, 2}, {inf, 3}, {inf, 8}, {2, 10}, {2, 100}, {inf, 10}, {3, 10}} {
 		for _, real := range []bool{false, true} {
 			k := testkit.Must(NewKNorm(n, 1, &Options{RealArithmetic: real}))
@@ -259,7 +259,7 @@ func BenchmarkKNorm(b *testing.B) {
 				x, y := make([]float64, n.Dim), make([]float64, n.Dim)
 				b.ReportAllocs()
 				for b.Loop() {
-					_ = k.ReleaseTo(y, r, x)
+					_ = k.ReleaseTo(y, rng, x)
 				}
 			})
 		}
@@ -267,13 +267,13 @@ func BenchmarkKNorm(b *testing.B) {
 }
 
 func BenchmarkLaplace(b *testing.B) {
-	r := random.Seeded(38)
+	rng := random.Seeded(38)
 	for _, real := range []bool{false, true} {
 		o := &Options{RealArithmetic: real}
 		l, p := testkit.Must(NewLaplace(1, o)), testkit.Must(NewPlanarLaplace(1, o))
 		for name, release := range map[string]func(){
-			"line":  func() { _, _ = l.Release(r, 1) },
-			"plane": func() { _, _ = p.Release(r, [2]float64{}) },
+			"line":  func() { _, _ = l.Release(rng, 1) },
+			"plane": func() { _, _ = p.Release(rng, [2]float64{}) },
 		} {
 			b.Run(fmt.Sprintf("%s,real=%v", name, real), func(b *testing.B) {
 				b.ReportAllocs()

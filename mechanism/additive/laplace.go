@@ -12,10 +12,8 @@ import (
 // [KNorm] mechanism of the line, alpha-private per unit of |x-x'|. Integers
 // have [DiscreteLaplace].
 //
-// The noise is exact: a release is the real sum of x and the noise, rounded
-// once to a multiple of [Options.Grid], and the guarantee is one of its bits,
-// for all inputs, unless [Options.RealArithmetic] is set. A Laplace is
-// immutable and safe for concurrent use.
+// The noise is exact (see the package comment) unless [Options.RealArithmetic]
+// is set. A Laplace is immutable and safe for concurrent use.
 type Laplace struct{ k *KNorm }
 
 // NewLaplace returns the mechanism of level alpha, a number in [1e-100, 1e100].
@@ -32,28 +30,18 @@ func (l *Laplace) check(op string) error {
 }
 
 // Guarantee is alpha per unit of the absolute difference, delta 0.
-func (l *Laplace) Guarantee() mechanism.Guarantee {
-	if l.check("") != nil {
-		return mechanism.Guarantee{}
-	}
-	return l.k.g
-}
+func (l *Laplace) Guarantee() mechanism.Guarantee { return orZero(l).k.Guarantee() }
 
-// Exact tells whether the noise is exact, so that the guarantee is one of the
-// bits of a release, or in real arithmetic.
-func (l *Laplace) Exact() bool { return l.check("") == nil && l.k.out.exact }
+// Exact tells whether the guarantee is one of the bits: see the package comment.
+func (l *Laplace) Exact() bool { return orZero(l).k.Exact() }
 
 // String gives the noise and its guarantee.
 func (l *Laplace) String() string {
-	if err := l.check("additive"); err != nil {
-		return err.Error()
-	}
-	return l.k.out.name("Laplace noise") + ", " + l.k.g.String()
+	return describe(l.check("additive"), l.Guarantee(), "%s", orZero(orZero(l).k).out.name("Laplace noise"))
 }
 
-// Release returns x plus noise. An x beyond 2^52 times the grid (2^41/alpha or
-// more where it is not stated) is a [*metric.ValueError]: float64 is too coarse
-// for the noise there.
+// Release returns x plus noise. An x too large for [Options.Grid] is a
+// [*metric.ValueError].
 func (l *Laplace) Release(rng *rand.Rand, x float64) (float64, error) {
 	const op = "additive: Laplace.Release"
 	if err := l.check(op); err != nil {
@@ -70,9 +58,7 @@ func (l *Laplace) Release(rng *rand.Rand, x float64) (float64, error) {
 	return toGrid(x+float64(l.k.out.scale*random.Laplace(rng)), l.k.out.grid), nil
 }
 
-// RadiusQuantile returns the radius that the noise does not exceed with
-// probability q: -ln(1-q)/alpha. Rounding to the grid moves a release by at most
-// half a step. NaN where q is outside [0, 1].
+// RadiusQuantile is [KNorm.RadiusQuantile], here -ln(1-q)/alpha.
 func (l *Laplace) RadiusQuantile(q float64) float64 {
 	fault.Must(l, l.check("additive: Laplace.RadiusQuantile"))
 	return l.k.RadiusQuantile(q)

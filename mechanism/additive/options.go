@@ -16,7 +16,7 @@ type Options struct {
 	// Grid is a power of two, such as 0.125: outputs are its multiples. 0 means
 	// the largest power of two that is at most 2^-10 of the noise's scale,
 	// 1/alpha or Gaussian.Sigma; in real arithmetic, no rounding. Inputs may be
-	// as large as 2^52 times the grid, so that larger ones need a coarser grid.
+	// as large as 2^52 times the grid: beyond, float64 is too coarse for the noise.
 	// With one below about 2^-40 of the scale a draw takes microseconds.
 	Grid float64
 	// RealArithmetic draws in float64 as if those were real numbers. The
@@ -53,13 +53,6 @@ func checkScale(op, arg string, v float64) error {
 	return fault.Value(op, arg, v, "a number in [1e-100, 1e100]")
 }
 
-func checkProb(op, arg string, v float64) error {
-	if v > 0 && v < 1 {
-		return nil
-	}
-	return fault.Value(op, arg, v, "a number in (0, 1)")
-}
-
 // checkDim accepts the dimensions for which a vector fits memory.
 func checkDim(op string, d int) error {
 	if d <= 0 {
@@ -68,11 +61,11 @@ func checkDim(op string, d int) error {
 	return fault.Memory(op, float64(d), 8)
 }
 
-func checkDst(op string, dst []float64, d int) error {
-	if len(dst) != d {
-		return &fault.SizeError{Op: op, Arg: "dst", Got: len(dst), Want: fmt.Sprint(d)}
+func checkLen(op, arg string, got, want int) error {
+	if got == want {
+		return nil
 	}
-	return nil
+	return &fault.SizeError{Op: op, Arg: arg, Got: got, Want: fmt.Sprint(want)}
 }
 
 // pure is the guarantee of a mechanism without delta, its alpha checked.
@@ -81,4 +74,13 @@ func pure(op string, alpha float64, unit metric.Unit) (mechanism.Guarantee, erro
 		return mechanism.Guarantee{}, err
 	}
 	return mechanism.NewGuarantee(alpha, 0, unit)
+}
+
+// describe is what the String methods say: the noise and its guarantee, or what
+// is wrong with the mechanism.
+func describe(err error, g mechanism.Guarantee, noise string, args ...any) string {
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf(noise, args...) + ", " + g.String()
 }

@@ -22,10 +22,8 @@ var plane = Norm{P: 2, Dim: 2}
 // points of metric.Plane; to those of metric.Euclidean, which are slices, take
 // KNorm.
 //
-// The noise is exact: a release is the real sum of x and the noise, rounded
-// once to multiples of [Options.Grid], and the guarantee is one of its bits,
-// for all inputs, unless [Options.RealArithmetic] is set. A PlanarLaplace is
-// immutable and safe for concurrent use.
+// The noise is exact (see the package comment) unless [Options.RealArithmetic]
+// is set. A PlanarLaplace is immutable and safe for concurrent use.
 type PlanarLaplace struct{ k *KNorm }
 
 // NewPlanarLaplace returns the mechanism of level alpha, a number in [1e-100,
@@ -50,43 +48,30 @@ func PlanarAlpha(radius, prob float64) (float64, error) {
 }
 
 // Guarantee is alpha per unit of the Euclidean distance, delta 0.
-func (p *PlanarLaplace) Guarantee() mechanism.Guarantee {
-	if p.check("") != nil {
-		return mechanism.Guarantee{}
-	}
-	return p.k.g
-}
+func (p *PlanarLaplace) Guarantee() mechanism.Guarantee { return orZero(p).k.Guarantee() }
 
-// Exact tells whether the noise is exact, so that the guarantee is one of the
-// bits of a release, or in real arithmetic.
-func (p *PlanarLaplace) Exact() bool { return p.check("") == nil && p.k.out.exact }
+// Exact tells whether the guarantee is one of the bits: see the package comment.
+func (p *PlanarLaplace) Exact() bool { return orZero(p).k.Exact() }
 
 // String gives the noise and its guarantee.
 func (p *PlanarLaplace) String() string {
-	if err := p.check("additive"); err != nil {
-		return err.Error()
-	}
-	return p.k.out.name("planar Laplace noise") + ", " + p.k.g.String()
+	return describe(p.check("additive"), p.Guarantee(), "%s", orZero(orZero(p).k).out.name("planar Laplace noise"))
 }
 
-// Release returns x plus noise. Coordinates beyond 2^52 times the grid
-// (2^41/alpha or more where it is not stated) are a [*metric.ValueError]:
-// float64 is too coarse for the noise there.
+// Release returns x plus noise. A coordinate too large for [Options.Grid] is a
+// [*metric.ValueError].
 func (p *PlanarLaplace) Release(rng *rand.Rand, x [2]float64) ([2]float64, error) {
 	const op = "additive: PlanarLaplace.Release"
 	if err := p.check(op); err != nil {
 		return [2]float64{}, err
 	}
-	if err := p.k.out.checkVector(op, "x", x[:], 2); err != nil {
+	if err := p.k.releaseTo(op, x[:], rng, x[:]); err != nil {
 		return [2]float64{}, err
 	}
-	p.k.addNoise(x[:], rng, x[:])
 	return x, nil
 }
 
-// RadiusQuantile returns the distance that the noise does not exceed with
-// probability q. Rounding to the grid moves a release by at most 0.71 steps. NaN
-// where q is outside [0, 1].
+// RadiusQuantile is [KNorm.RadiusQuantile]: the grid adds at most 0.71 steps.
 func (p *PlanarLaplace) RadiusQuantile(q float64) float64 {
 	fault.Must(p, p.check("additive: PlanarLaplace.RadiusQuantile"))
 	return p.k.RadiusQuantile(q)

@@ -1,6 +1,7 @@
 package additive
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -28,26 +29,16 @@ type rounding struct {
 // if they were up to h farther apart: by up to 2^-10 more of eps.
 const finest = 0x1p-10
 
-// arithmetic is how noise can be drawn.
-type arithmetic int
-
-const (
-	realNoise  arithmetic = iota // as if float64s were real numbers
-	exactNoise                   // exactly, on the lattice
-)
-
-// newRounding is the rounding for noise of the given scale, which is drawn as
-// well as it can be and the options allow.
-func newRounding(op string, o Options, scale float64, can arithmetic) (rounding, error) {
+// newRounding is the rounding for noise of the given scale, drawn exactly where
+// it can be and the options allow.
+func newRounding(op string, o Options, scale float64, can bool) (rounding, error) {
 	if err := checkGrid(op, o.Grid); err != nil {
 		return rounding{}, err
 	}
 	_, e := math.Frexp(scale)
-	r := rounding{can == exactNoise && !o.RealArithmetic, o.Grid, math.Ldexp(finest, e-1), scale}
+	r := rounding{can && !o.RealArithmetic, o.Grid, math.Ldexp(finest, e-1), scale}
 	if r.exact {
-		if r.grid == 0 {
-			r.grid = r.step
-		}
+		r.grid = cmp.Or(r.grid, r.step)
 		r.step = r.grid
 	}
 	return r, nil
@@ -75,8 +66,8 @@ func (r rounding) check(op, arg string, index int, x float64) error {
 
 // checkVector checks an input of Release, or the argument named.
 func (r rounding) checkVector(op, arg string, x []float64, d int) error {
-	if len(x) != d {
-		return &fault.SizeError{Op: op, Arg: arg, Got: len(x), Want: fmt.Sprint(d)}
+	if err := checkLen(op, arg, len(x), d); err != nil {
+		return err
 	}
 	for i, v := range x {
 		if err := r.check(op, arg, i, v); err != nil {
@@ -111,13 +102,4 @@ func toGrid(v, g float64) float64 {
 		return v
 	}
 	return float64(math.RoundToEven(v/g)*g) + 0
-}
-
-func toGridAll(v []float64, g float64) {
-	if g == 0 {
-		return
-	}
-	for i := range v {
-		v[i] = toGrid(v[i], g)
-	}
 }

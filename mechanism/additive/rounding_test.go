@@ -20,7 +20,7 @@ import (
 // the noise is seen: an output equals it in at most 1 of 400 draws (here about 1
 // of 2,000; 20,000 draws, false-reject probability below 1e-9).
 func TestReleases_RefuseInputsThatHideTheNoise(t *testing.T) {
-	r := random.Seeded(85)
+	rng := random.Seeded(85)
 	target := GaussianTarget{Alpha: 4.2246789, Delta: 1e-6, Diameter: 1.0 / 4.2246789} // sigma 1
 	for _, real := range []bool{false, true} {
 		o := &Options{RealArithmetic: real}
@@ -32,24 +32,24 @@ func TestReleases_RefuseInputsThatHideTheNoise(t *testing.T) {
 			return y[0], nil
 		}
 		releases := map[string]func(x float64) (float64, error){
-			"Laplace": func(x float64) (float64, error) { return l.Release(r, x) },
+			"Laplace": func(x float64) (float64, error) { return l.Release(rng, x) },
 			"PlanarLaplace": func(x float64) (float64, error) {
-				y, err := p.Release(r, [2]float64{x, 0})
+				y, err := p.Release(rng, [2]float64{x, 0})
 				return first(y[:], err)
 			},
-			"Gaussian":           func(x float64) (float64, error) { return first(g.Release(r, []float64{x, 0})) },
-			"Gaussian.ReleaseTo": func(x float64) (float64, error) { y := []float64{x, 0}; return first(y, g.ReleaseTo(y, r, y)) },
+			"Gaussian":           func(x float64) (float64, error) { return first(g.Release(rng, []float64{x, 0})) },
+			"Gaussian.ReleaseTo": func(x float64) (float64, error) { y := []float64{x, 0}; return first(y, g.ReleaseTo(y, rng, y)) },
 		}
 		for _, n := range []Norm{{1, 2}, {2, 3}, {2, 20}, {3, 2}, {inf, 2}, {inf, 9}} {
 			k := testkit.Must(NewKNorm(n, 1, o))
 			releases[k.String()] = func(x float64) (float64, error) {
 				y := make([]float64, n.Dim)
 				y[n.Dim-1] = x
-				y, err := k.Release(r, y)
+				y, err := k.Release(rng, y)
 				if err != nil {
 					return 0, err
 				}
-				return y[n.Dim-1], k.ReleaseTo(y, r, append(make([]float64, n.Dim-1), x))
+				return y[n.Dim-1], k.ReleaseTo(y, rng, append(make([]float64, n.Dim-1), x))
 			}
 		}
 		for name, release := range releases {
@@ -79,7 +79,7 @@ func TestReleases_RefuseInputsThatHideTheNoise(t *testing.T) {
 	micros := testkit.Must(NewLaplace(1, &Options{Grid: 0.5}))
 	same := 0
 	for range 1000 {
-		if testkit.Must(micros.Release(r, 1.7e15)) == 1.7e15 {
+		if testkit.Must(micros.Release(rng, 1.7e15)) == 1.7e15 {
 			same++
 		}
 	}
@@ -91,7 +91,7 @@ func TestReleases_RefuseInputsThatHideTheNoise(t *testing.T) {
 	s, x := testkit.Must(NewSphere(maxArc, &SphereOptions{Radius: 1})), metric.LatLon{Lat: 60, Lon: 179}
 	same = 0
 	for range 20_000 {
-		if testkit.Must(s.Release(r, x)) == x {
+		if testkit.Must(s.Release(rng, x)) == x {
 			same++
 		}
 	}
@@ -103,7 +103,7 @@ func TestReleases_RefuseInputsThatHideTheNoise(t *testing.T) {
 // Outputs are multiples of the stated grid, or of the largest power of two that is
 // at most 2^-10 of the scale; there is one zero.
 func TestExact_OutputsAreMultiplesOfTheGrid(t *testing.T) {
-	r := random.Seeded(86)
+	rng := random.Seeded(86)
 	for _, c := range []struct{ alpha, grid, want float64 }{
 		{1, 0, 0x1p-10}, {0.99, 0, 0x1p-10}, {1.01, 0, 0x1p-11}, {2, 0, 0x1p-11}, {1000, 0, 0x1p-20},
 		{1e-100, 0, 0x1p322}, {1e100, 0, 0x1p-343}, {1, 0.25, 0.25}, {1, 0x1p-30, 0x1p-30}, {3, 8, 8},
@@ -113,8 +113,8 @@ func TestExact_OutputsAreMultiplesOfTheGrid(t *testing.T) {
 			t.Errorf("alpha %v, grid %v: %v and %v", c.alpha, c.grid, l.k.out.grid, k.out.grid)
 		}
 		for _, x := range []float64{0, 0.3 * c.want, -1000.4 * c.want} {
-			v := testkit.Must(k.Release(r, []float64{x, -x}))
-			for _, y := range append(v, testkit.Must(l.Release(r, x))) {
+			v := testkit.Must(k.Release(rng, []float64{x, -x}))
+			for _, y := range append(v, testkit.Must(l.Release(rng, x))) {
 				if y/c.want != math.Round(y/c.want) || y == 0 && math.Signbit(y) {
 					t.Errorf("alpha %v, grid %v, input %v: output %v", c.alpha, c.grid, x, y)
 				}
@@ -122,7 +122,7 @@ func TestExact_OutputsAreMultiplesOfTheGrid(t *testing.T) {
 		}
 	}
 	g := testkit.Must(NewGaussian(3, GaussianTarget{Alpha: 1, Delta: 1e-6, Diameter: 1}, nil)) // sigma 4.22
-	for _, y := range testkit.Must(g.Release(r, []float64{0, 1e-9, 1e9})) {
+	for _, y := range testkit.Must(g.Release(rng, []float64{0, 1e-9, 1e9})) {
 		if y*256 != math.Round(y*256) || !g.Exact() {
 			t.Errorf("Gaussian output %v", y)
 		}
@@ -191,7 +191,7 @@ func TestExact_SaysWhatIsDrawnExactly(t *testing.T) {
 // share of draws beyond it lies between those of the real noise half a cell
 // farther and half a cell nearer. 100,000 draws, 6 standard errors: 2e-9.
 func TestRadiusQuantile_HoldsOnTheGrid(t *testing.T) {
-	r := random.Seeded(87)
+	rng := random.Seeded(87)
 	const draws, q = 100_000, 0.9
 	for _, n := range []Norm{{1, 1}, {1, 3}, {2, 2}, {2, 4}, {inf, 3}} {
 		for _, grid := range []float64{0, 1} {
@@ -199,7 +199,7 @@ func TestRadiusQuantile_HoldsOnTheGrid(t *testing.T) {
 			radius, slack := k.RadiusQuantile(q), math.Pow(float64(n.Dim), 1/n.P)/2*k.out.grid
 			x, inside := make([]float64, n.Dim), 0
 			for range draws {
-				y, norm := testkit.Must(k.Release(r, x)), 0.0
+				y, norm := testkit.Must(k.Release(rng, x)), 0.0
 				for _, v := range y {
 					if math.IsInf(n.P, 1) {
 						norm = max(norm, math.Abs(v))

@@ -53,9 +53,8 @@ type Madlib struct {
 }
 
 // NewMadlib returns the mechanism of level alpha, a number in [1e-100, 1e100],
-// on the words 0, ..., len(vectors)-1. The vectors must have one length, finite
-// entries of a size that [KNorm.ReleaseTo] takes, and not be modified
-// afterwards.
+// on the words 0, ..., len(vectors)-1. The vectors must have one length, entries
+// that [KNorm.ReleaseTo] takes, and not be modified afterwards.
 func NewMadlib(vectors [][]float64, alpha float64, o *DiscreteOptions) (*Madlib, error) {
 	const op = "additive: NewMadlib"
 	words, err := metric.NewPoints(vectors, metric.Euclidean{})
@@ -79,41 +78,31 @@ func (m *Madlib) check(op string) error {
 }
 
 // Guarantee is alpha per unit of the Euclidean distance of vectors, delta 0.
-func (m *Madlib) Guarantee() mechanism.Guarantee {
-	if m.check("") != nil {
-		return mechanism.Guarantee{}
-	}
-	return m.k.g
-}
+func (m *Madlib) Guarantee() mechanism.Guarantee { return orZero(m).k.Guarantee() }
 
-// Exact tells whether the noise is exact, so that the guarantee is one of the
-// words released, or in real arithmetic.
-func (m *Madlib) Exact() bool { return m.check("") == nil && m.k.out.exact }
+// Exact tells whether the guarantee is one of the words: see the package comment.
+func (m *Madlib) Exact() bool { return orZero(m).k.Exact() }
 
 // String gives the noise and its guarantee.
 func (m *Madlib) String() string {
-	if err := m.check("additive"); err != nil {
-		return err.Error()
-	}
-	return fmt.Sprintf("Madlib on %d words, %v", m.words.Len(), m.k.g)
+	return describe(m.check("additive"), m.Guarantee(), "Madlib on %d words", fault.Len(orZero(m).words))
 }
 
 // Release returns the index of a word. The error reports an x outside [0, n).
 // In d dimensions and on n words, O(d) for the noise and a nearest-point search,
 // O(n*d) where d > 20.
 func (m *Madlib) Release(rng *rand.Rand, x int) (int, error) {
-	if err := m.check("additive: Madlib.Release"); err != nil {
+	const op = "additive: Madlib.Release"
+	if err := m.check(op); err != nil {
 		return 0, err
 	}
-	if err := fault.Index("additive: Madlib.Release", "x", x, m.words.Len()); err != nil {
+	if err := fault.Index(op, "x", x, m.words.Len()); err != nil {
 		return 0, err
 	}
-	v := m.words.At(x)
-	buf := borrow(len(v))
-	defer giveBack(buf)
-	if err := m.k.ReleaseTo(*buf, rng, v); err != nil {
+	y, err := m.k.Release(rng, m.words.At(x))
+	if err != nil {
 		return 0, err
 	}
-	i, _ := m.near.Nearest(*buf)
+	i, _ := m.near.Nearest(y)
 	return i, nil
 }

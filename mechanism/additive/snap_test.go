@@ -12,11 +12,11 @@ import (
 
 // gaussianCloud returns n points of R^d.
 func gaussianCloud(seed uint64, n, d int) [][]float64 {
-	r := random.Seeded(seed)
+	rng := random.Seeded(seed)
 	pts := make([][]float64, n)
 	for i := range pts {
 		pts[i] = make([]float64, d)
-		random.FillNormal(r, pts[i])
+		random.FillNormal(rng, pts[i])
 	}
 	return pts
 }
@@ -72,14 +72,14 @@ func TestSnap_RefusesWhatTheSpaceRefuses(t *testing.T) {
 // through them, whose density in one dimension is Laplace, so a word is kept
 // with probability 1 - e^(-alpha/2)/2. Chi-square at 1e-6.
 func TestMadlib_DistributionTwoWords(t *testing.T) {
-	r := random.Seeded(75)
+	rng := random.Seeded(75)
 	const alpha = 1.3
 	m := testkit.Must(NewMadlib([][]float64{{0}, {1}}, alpha, nil))
 	flip := math.Exp(-alpha/2) / 2
 	for x, p := range [][]float64{{1 - flip, flip}, {flip, 1 - flip}} {
 		count := make([]int, 2)
 		for range 200_000 {
-			count[testkit.Must(m.Release(r, x))]++
+			count[testkit.Must(m.Release(rng, x))]++
 		}
 		testkit.ChiSquare(t, count, p, 1e-6)
 	}
@@ -107,24 +107,24 @@ func TestMadlib_EqualsSnapOfKNorm(t *testing.T) {
 
 func BenchmarkMadlib(b *testing.B) {
 	b.Run("n=5000,d=100", func(b *testing.B) {
-		r := random.Seeded(78)
+		rng := random.Seeded(78)
 		m := testkit.Must(NewMadlib(gaussianCloud(79, 5000, 100), 100, nil))
 		b.ReportAllocs()
 		for b.Loop() {
-			_, _ = m.Release(r, 17)
+			_, _ = m.Release(rng, 17)
 		}
 	})
 }
 
 func BenchmarkSnap(b *testing.B) {
 	b.Run("n=20000,d=2", func(b *testing.B) {
-		r := random.Seeded(80)
+		rng := random.Seeded(80)
 		pts := testkit.Must(metric.NewPoints(gaussianCloud(81, 20000, 2), metric.Euclidean{}))
 		s := Snap(testkit.Must(NewKNorm(Norm{P: 2, Dim: 2}, 10, nil)), pts)
 		x := pts.At(0)
 		b.ReportAllocs()
 		for b.Loop() {
-			_, _ = s.Release(r, x)
+			_, _ = s.Release(rng, x)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package additive
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -35,8 +36,7 @@ type SphereOptions struct {
 // private at the stated level.
 //
 // The claim is about real arithmetic: see the package comment. Positions are
-// rounded to about 5e-16 R, some nanometers on the Earth. A Sphere is immutable
-// and safe for concurrent use.
+// rounded to about 5e-16 R. A Sphere is immutable and safe for concurrent use.
 type Sphere struct {
 	arc    arc
 	radius float64
@@ -53,25 +53,23 @@ const maxArc = 1e12
 func NewSphere(alpha float64, o *SphereOptions) (*Sphere, error) {
 	const op = "additive: NewSphere"
 	opt := orZero(o)
-	if opt.Radius == 0 {
-		opt.Radius = metric.EarthRadiusKm
-	}
-	var err error
-	if opt.Unit, err = fault.Unit(op, opt.Unit, metric.GreatCircle{Radius: opt.Radius}.Unit()); err != nil {
-		return nil, err
-	}
-	if err := checkScale(op, "Radius", opt.Radius); err != nil {
-		return nil, err
-	}
-	g, err := pure(op, alpha, opt.Unit)
+	radius := cmp.Or(opt.Radius, metric.EarthRadiusKm)
+	unit, err := fault.Unit(op, opt.Unit, metric.GreatCircle{Radius: radius}.Unit())
 	if err != nil {
 		return nil, err
 	}
-	a := directed.MulDown(alpha, opt.Radius)
+	if err := checkScale(op, "Radius", radius); err != nil {
+		return nil, err
+	}
+	g, err := pure(op, alpha, unit)
+	if err != nil {
+		return nil, err
+	}
+	a := directed.MulDown(alpha, radius)
 	if a > maxArc {
 		return nil, fault.Value(op, "alpha*Radius", a, "at most 1e12")
 	}
-	return &Sphere{arc{a}, opt.Radius, g}, nil
+	return &Sphere{arc{a}, radius, g}, nil
 }
 
 func (s *Sphere) check(op string) error {
@@ -79,19 +77,11 @@ func (s *Sphere) check(op string) error {
 }
 
 // Guarantee is alpha per unit of great-circle distance, delta 0.
-func (s *Sphere) Guarantee() mechanism.Guarantee {
-	if s.check("") != nil {
-		return mechanism.Guarantee{}
-	}
-	return s.g
-}
+func (s *Sphere) Guarantee() mechanism.Guarantee { return orZero(s).g }
 
 // String gives the noise and its guarantee.
 func (s *Sphere) String() string {
-	if err := s.check("additive"); err != nil {
-		return err.Error()
-	}
-	return fmt.Sprintf("noise on the sphere of radius %.6g, %v", s.radius, s.g)
+	return describe(s.check("additive"), s.Guarantee(), "noise on the sphere of radius %.6g", orZero(s).radius)
 }
 
 // Release returns a point of the sphere, its longitude in [-180, 180]. The
@@ -118,17 +108,10 @@ func destination(x metric.LatLon, bearing, angle float64) metric.LatLon {
 	sinB, cosB := math.Sincos(bearing)
 	sinA, cosA := math.Sincos(angle)
 	// along is the component towards the axis's meridian, east across it.
-	along := cosA*cosLat - sinA*cosB*sinLat
-	east := sinA * sinB
-	v := [3]float64{
-		along*cosLon - east*sinLon,
-		along*sinLon + east*cosLon,
-		cosA*sinLat + sinA*cosB*cosLat,
-	}
-	return metric.LatLon{
-		Lat: math.Atan2(v[2], math.Hypot(v[0], v[1])) / degree,
-		Lon: math.Atan2(v[1], v[0]) / degree,
-	}
+	along, east := cosA*cosLat-sinA*cosB*sinLat, sinA*sinB
+	x0, x1 := along*cosLon-east*sinLon, along*sinLon+east*cosLon
+	x2 := cosA*sinLat + sinA*cosB*cosLat
+	return metric.LatLon{Lat: math.Atan2(x2, math.Hypot(x0, x1)) / degree, Lon: math.Atan2(x1, x0) / degree}
 }
 
 // RadiusQuantile returns the great-circle distance that the output does not
@@ -154,13 +137,8 @@ func (s *Sphere) RadiusQuantile(q float64) float64 {
 func (s *Sphere) RadiusProb(radius float64) float64 {
 	fault.Must(s, s.check("additive: Sphere.RadiusProb"))
 	angle := radius / s.radius
-	switch {
-	case math.IsNaN(angle):
-		return angle
-	case angle <= 0:
-		return 0
-	case angle >= math.Pi:
+	if angle >= math.Pi {
 		return 1
 	}
-	return s.arc.head(angle)
+	return s.arc.head(max(0, angle))
 }

@@ -95,10 +95,10 @@ func TestArc_AngleInverts(t *testing.T) {
 // The distribution has alpha*Radius rounded down: never less noise than the
 // level needs.
 func TestSphere_LevelIsNotAboveTheStatedOne(t *testing.T) {
-	r := random.Seeded(55)
+	rng := random.Seeded(55)
 	inexact := 0
 	for range 1000 {
-		alpha, radius := math.Exp(5*r.NormFloat64()), math.Exp(3*r.NormFloat64())
+		alpha, radius := math.Exp(5*rng.NormFloat64()), math.Exp(3*rng.NormFloat64())
 		a := testkit.Must(NewSphere(alpha, &SphereOptions{Radius: radius})).arc.a
 		e := math.FMA(alpha, radius, -a)
 		if e < 0 || e > 0x1p-51*a {
@@ -149,11 +149,11 @@ func bearingTo(x, y metric.LatLon) float64 {
 }
 
 func TestDestination_DistanceAndBearing(t *testing.T) {
-	r := random.Seeded(51)
+	rng := random.Seeded(51)
 	unitSphere := metric.GreatCircle{Radius: 1}
 	for name, x := range places {
 		for range 2000 {
-			b, a := math.Pi*random.Symmetric(r), math.Pi*math.Pow(10, -8*r.Float64())
+			b, a := math.Pi*random.Symmetric(rng), math.Pi*math.Pow(10, -8*rng.Float64())
 			y := destination(x, b, a)
 			if err := unitSphere.Check(x, y); err != nil || math.Abs(y.Lon) > 180 {
 				t.Fatalf("%s: %v, %v", name, y, err)
@@ -179,14 +179,14 @@ func TestDestination_DistanceAndBearing(t *testing.T) {
 // The distance traveled has the stated distribution and the bearing is uniform,
 // everywhere: false-reject probability 1e-7 for each of the two.
 func TestSphere_Distribution(t *testing.T) {
-	r := random.Seeded(52)
+	rng := random.Seeded(52)
 	for _, alpha := range []float64{1e-5, 1e-3, 0.5} { // alpha*R = .06, 6, 3200
 		s := testkit.Must(NewSphere(alpha, nil))
 		for name, x := range places {
 			const n = 20_000
 			dist, bearing := make([]float64, n), make([]float64, n)
 			for i := range n {
-				y := testkit.Must(s.Release(r, x))
+				y := testkit.Must(s.Release(rng, x))
 				d := metric.GreatCircle{}.Distance(x, y)
 				// By the survival function of the distribution, written out.
 				a, th := alpha*metric.EarthRadiusKm, d/metric.EarthRadiusKm
@@ -201,7 +201,7 @@ func TestSphere_Distribution(t *testing.T) {
 
 // Distance and bearing are independent: chi-square over a 4 x 8 table.
 func TestSphere_DistanceAndBearingIndependent(t *testing.T) {
-	r := random.Seeded(53)
+	rng := random.Seeded(53)
 	s := testkit.Must(NewSphere(1e-3, nil))
 	x := metric.LatLon{Lat: 70, Lon: -179.9}
 	count, p := make([]int, 32), make([]float64, 32)
@@ -209,7 +209,7 @@ func TestSphere_DistanceAndBearingIndependent(t *testing.T) {
 		p[i] = 1.0 / 32
 	}
 	for range 200_000 {
-		y := testkit.Must(s.Release(r, x))
+		y := testkit.Must(s.Release(rng, x))
 		i := min(3, int(4*s.RadiusProb(metric.GreatCircle{}.Distance(x, y))))
 		j := min(7, int(8*(0.5+bearingTo(x, y)/(2*math.Pi))))
 		count[8*i+j]++
@@ -245,10 +245,10 @@ func TestSphere_NormalizerIsConstant(t *testing.T) {
 func BenchmarkSphere(b *testing.B) {
 	for _, alpha := range []float64{1e-5, 1e-3, 1} {
 		b.Run(fmt.Sprintf("alpha=%g", alpha), func(b *testing.B) {
-			r, s := random.Seeded(54), testkit.Must(NewSphere(alpha, nil))
+			rng, s := random.Seeded(54), testkit.Must(NewSphere(alpha, nil))
 			b.ReportAllocs()
 			for b.Loop() {
-				_, _ = s.Release(r, metric.LatLon{Lat: 48, Lon: 16})
+				_, _ = s.Release(rng, metric.LatLon{Lat: 48, Lon: 16})
 			}
 		})
 	}
