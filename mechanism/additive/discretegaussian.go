@@ -32,11 +32,7 @@ func NewDiscreteGaussian(t GaussianTarget, o *DiscreteOptions) (*DiscreteGaussia
 	if err != nil {
 		return nil, err
 	}
-	g, err := t.guarantee(orZero(o).Unit)
-	if err != nil {
-		return nil, err
-	}
-	return &DiscreteGaussian{sigma, g}, nil
+	return &DiscreteGaussian{sigma, t.guarantee(orZero(o).Unit)}, nil
 }
 
 func (m *DiscreteGaussian) check(op string) error {
@@ -167,9 +163,6 @@ func DiscreteGaussianSigma(t GaussianTarget) (float64, error) {
 }
 
 func (t GaussianTarget) discreteSigma(op string) (float64, error) {
-	if err := t.check(op); err != nil {
-		return 0, err
-	}
 	if !(t.Diameter >= 1 && t.Diameter <= 1<<53) {
 		return 0, fault.Value(op, "Diameter", t.Diameter, "a number in [1, 2^53]")
 	}

@@ -39,15 +39,11 @@ func NewGaussian(dim int, t GaussianTarget, o *Options) (*Gaussian, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := t.guarantee(opt.Unit)
-	if err != nil {
-		return nil, err
-	}
 	out, err := newRounding(op, opt, sigma, true)
 	if err != nil {
 		return nil, err
 	}
-	return &Gaussian{dim, out, g}, nil
+	return &Gaussian{dim, out, t.guarantee(opt.Unit)}, nil
 }
 
 func (m *Gaussian) check(op string) error {

@@ -32,13 +32,10 @@ func (t GaussianTarget) check(op string) error {
 	return fault.Value(op, "Delta", t.Delta, "a number in [1e-300, 1)")
 }
 
-// guarantee is the promise of noise calibrated for t: nothing beyond Diameter.
-func (t GaussianTarget) guarantee(unit metric.Unit) (mechanism.Guarantee, error) {
-	g, err := mechanism.NewGuarantee(t.Alpha, t.Delta, unit)
-	if err != nil {
-		return g, err
-	}
-	return g.Within(t.Diameter)
+// guarantee is the promise of noise calibrated for t, which has been checked:
+// nothing beyond Diameter.
+func (t GaussianTarget) guarantee(unit metric.Unit) mechanism.Guarantee {
+	return fault.Must(fault.Must(mechanism.NewGuarantee(t.Alpha, t.Delta, unit)).Within(t.Diameter))
 }
 
 // GaussianDelta returns the smallest delta such that adding normal noise of
