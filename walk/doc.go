@@ -5,14 +5,11 @@
 // # The problem
 //
 // A histogram with n cells is private once independent Laplace noise of scale 1
-// is on each cell. But whoever adds up cells adds up noise: over k of them it
-// grows like the square root of k, and the distribution function of the noisy
-// histogram is off by sqrt(n). Its distance from the truth in W1, the mean over
-// all cells of that error, is as large. So is the error of Lipschitz statistics.
-//
-// Noise that is as private and has partial sums of only (log n)^(3/2) exists:
-// the superregular random walk of BSV22. [Superregular] is it; its relatives
-// here are up to twice as accurate.
+// is on each cell. But whoever adds up cells adds up noise: the distribution
+// function of the noisy histogram is off by sqrt(n), and so are its distance
+// from the truth in W1 and Lipschitz statistics. The superregular random walk of
+// BSV22, [Superregular], is as private and has partial sums of only (log
+// n)^(3/2); its relatives here are up to twice as accurate.
 //
 // # Trees and Haar coefficients
 //
@@ -22,21 +19,18 @@
 // its Haar coefficients ([Tree.Haar]). From the total down, the children of a
 // node with sum P have (P+D)/2 and (P-D)/2 ([Tree.HaarInverse]).
 //
-// A record changes the total by 1, and by 1 each D above its cell: L+1 numbers
-// in all, out of n. So Laplace noise of scale L+1 on every coefficient makes the
-// joint density change by at most a factor e. And a partial sum of cells meets
-// noise only where its end cuts a node in two, once a level: L+1 terms of about
-// this size, whence (L+1)^(3/2).
+// A record changes the total by 1, and by 1 each D above its cell: L+1 numbers.
+// So Laplace noise of scale L+1 on every coefficient makes the joint density
+// change by at most a factor e. And a partial sum of cells meets noise only where
+// its end cuts a node in two, once a level: L+1 terms, whence (L+1)^(3/2).
 //
 // # What is compared
 //
-// [Relation] names the neighbors. With [AddRemoveOne] one record comes or goes:
-// the sensitivity is the L+1 above, for any measures per unit of l1. With
-// [ReplaceOne] one record moves. The total is then known and needs no noise;
-// below the node where the two cells part, both branches change, and D at that
-// node by two. At most this is 2L. Probability measures have this same
-// sensitivity per unit of total variation. [Tree.Sensitivity] reads it off any
-// tree, exactly; [Tree.Loss] where scales differ.
+// [Relation] names the neighbors. With [AddRemoveOne] the sensitivity is the L+1
+// above. With [ReplaceOne] one record moves; below the node where the two cells
+// part, both branches change, and D at that node by two: at most 2L.
+// [Tree.Sensitivity] reads it off any tree, exactly; [Tree.Loss] where scales
+// differ.
 //
 // This package knows no privacy budget. Scales have a loss of 1 per unit of the
 // relation; [Scales.At] divides them by a level alpha.
@@ -45,18 +39,15 @@
 //
 // With k children a node there are h = log n / log k levels. Noise of scale b
 // on each child's count, then one number added to all children so that they sum
-// to their parent ([Tree.Center]), has sensitivity 2h under ReplaceOne. So the
-// scale and the number of terms in a partial sum both fall by log2 k, while a
-// term, the centered noise of up to k children, grows by sqrt(k): the error is
-// prop. to sqrt(k/(log k)^3), least at k = 20 and flat from 8 to 40 ([Levels],
-// [Laplace]).
+// to their parent ([Tree.Center]), has sensitivity 2h under ReplaceOne. So scale
+// and number of terms in a partial sum fall by log2 k, while a term grows by
+// sqrt(k): the error is prop. to sqrt(k/(log k)^3), least at k = 20 and flat from
+// 8 to 40 ([Levels], [Laplace]).
 //
-// Best of all, draw the k children's noise at once: [KNorm], with density prop.
-// to exp(-sum_i |x_i - med(x)|/b). What a record may do to the centered counts
-// of a node fills a convex body, and this norm is the body's. In ascending
-// order such a vector has independent exponential gaps, the j-th of mean
-// b/min(j, k-j), so a draw costs k logarithms and a shuffle. With k = 2 it is
-// Laplace noise on the Haar coefficient.
+// Best of all, draw the k children's noise at once: [KNorm], whose norm is that
+// of the convex body which a record may fill with the centered counts of a node.
+// A draw costs k logarithms and a shuffle. With k = 2 it is Laplace noise on the
+// Haar coefficient.
 //
 // Noise RMS of partial sums at level 1 per unit of total variation, in closed
 // form ([Walk.RMS]):
@@ -71,12 +62,11 @@
 //
 // # Scales
 //
-// Levels share the loss, and need not share it equally. [Tree.EqualScales]
-// suits cells of an interval. Of cells of R^d the fine levels have more than their
-// size makes up for: scales prop. to side^((d-1)/2) minimize the sum over the levels
-// of the noise of their cells times their side, and scales prop. to side^(1/4) did
-// best in simulation for d = 2 and 3. [Tree.Normalize] makes any scales private at
-// level 1. None of this reads data, so a plan can be chosen before any is touched.
+// Levels need not share the loss equally. [Tree.EqualScales] suits cells of an
+// interval. For cells of R^d scales prop. to side^((d-1)/2) minimize the sum over
+// the levels of the noise of their cells times their side, and scales prop. to
+// side^(1/4) did best in simulation for d = 2 and 3. [Tree.Normalize] makes any
+// scales private at level 1. None of this reads data.
 //
 // # Counts
 //
@@ -87,9 +77,8 @@
 // [Scales.At] the level, [New] with DiscreteLaplace, CountsInt, AddCounts. What
 // is then private is the counts of all nodes; cell i is at [Tree.LeafNode](i).
 // All that follows is post-processing, in float64: [Tree.HaarInverse] or
-// [Tree.Center]. Do not leave it out: noisy counts do not add up before it, and
-// partial sums of the leaves alone gather independent noise, at 4,096 cells
-// dozens of times as much.
+// [Tree.Center]. Do not leave it out: partial sums of the noisy leaves alone have
+// dozens of times the noise at 4,096 cells.
 //
 // The real distributions are statements about real numbers. The low bits of
 // their float64 draws can give inputs away (see package mechanism/additive);
@@ -97,8 +86,8 @@
 //
 // # Randomness
 //
-// A method that draws takes an rng. nil is a secure generator and the choice for
-// private data; another one makes runs repeatable, for tests.
+// nil is a secure generator and the choice for private data; another rng makes
+// runs repeatable, for tests.
 //
 // # Cost
 //
@@ -111,8 +100,8 @@
 // smaller by the number of levels. Or a private measure, or synthetic data,
 // rather than its noise: package mechanism/measure does all the rest.
 //
-// Only the noise here protects anything. A tree, its gaps and its scales must be
-// public, and what is computed before noise is as secret as the data.
+// A tree, its gaps and its scales must be public, and what is computed before
+// noise is as secret as the data.
 //
 // # References
 //

@@ -9,16 +9,14 @@ import (
 // ErrEmpty reports a tree without nodes; see errors.Is. It is metric.ErrEmpty.
 var ErrEmpty = fault.ErrEmpty
 
-// The error types of this package; see errors.As.
+// The error types of this package, those of package metric, whose doc has the
+// fields; see errors.As.
 type (
-	// ValueError reports one number outside its domain. It is metric.ValueError,
-	// whose doc has the fields.
+	// ValueError reports one number outside its domain.
 	ValueError = fault.ValueError
-	// SizeError reports a length that does not fit the tree. It is
-	// metric.SizeError, whose doc has the fields.
+	// SizeError reports a length that does not fit the tree.
 	SizeError = fault.SizeError
-	// MemoryError reports a tree refused before it was allocated. It is
-	// metric.MemoryError, whose doc has the fields.
+	// MemoryError reports a tree refused before it was allocated.
 	MemoryError = fault.MemoryError
 )
 

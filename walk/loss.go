@@ -3,6 +3,7 @@ package walk
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -25,13 +26,10 @@ const (
 
 // String returns the name of the constant.
 func (r Relation) String() string {
-	switch r {
-	case ReplaceOne:
-		return "ReplaceOne"
-	case AddRemoveOne:
-		return "AddRemoveOne"
+	if r.check("") != nil {
+		return fmt.Sprintf("Relation(%d)", int(r))
 	}
-	return fmt.Sprintf("Relation(%d)", int(r))
+	return [...]string{"ReplaceOne", "AddRemoveOne"}[r]
 }
 
 func (r Relation) check(op string) error {
@@ -47,20 +45,15 @@ func (r Relation) check(op string) error {
 //
 // Under AddRemoveOne that is 1 more than the height; only children do not add to
 // the height here. Under ReplaceOne it is the largest sum of the heights of two
-// branches that meet in one node: 2*Height() where all leaves are equally deep;
-// 5, 7 and 15 for the balanced binary trees of 5, 9 and 129 leaves. It panics at
-// another rel. O(nodes).
+// branches that meet in one node: 2*Height() where all leaves are equally deep.
+// It panics at another rel. O(nodes).
 func (t *Tree) Sensitivity(rel Relation) int {
 	const op = "walk: Tree.Sensitivity"
 	fault.Must(t, t.check(op))
 	if err := rel.check(op); err != nil {
 		panic(err)
 	}
-	total := 0.0
-	if rel == AddRemoveOne {
-		total = 1
-	}
-	return int(t.loss(total, func(int) float64 { return 1 }, rel))
+	return int(t.loss(rel, 1, slices.Repeat([]float64{1}, t.Height())))
 }
 
 // Loss returns the privacy loss per unit of rel of noise with these scales, of
@@ -96,48 +89,35 @@ func (t *Tree) lossOf(op string, rel Relation, s Scales) (float64, error) {
 	if b, ok := s.equal(rel); ok { // exact for scales such as 20 or 1/3
 		return quotientUp(float64(t.Sensitivity(rel)), b), nil
 	}
-	return t.loss(reciprocalUp(s.Total), t.byLevel(s.Level), rel), nil
-}
-
-// byLevel returns 1/b rounded up, b the scale of the node's level, for nodes in
-// descending order.
-func (t *Tree) byLevel(scale []float64) func(v int) float64 {
-	l := t.Height()
-	rate := 0.0
-	return func(v int) float64 {
-		for v < int(t.level[l]) {
-			l--
-			rate = reciprocalUp(scale[l])
-		}
-		return rate
+	rates := make([]float64, len(s.Level))
+	for l, b := range s.Level {
+		rates[l] = quotientUp(1, b)
 	}
+	return t.loss(rel, quotientUp(1, s.Total), rates), nil
 }
 
-// loss sums rates, rounding up. It asks for the rates of the nodes that have
-// two or more children, in descending order.
-func (t *Tree) loss(total float64, rate func(v int) float64, rel Relation) float64 {
+// loss sums the rates of the levels, rounding up, and that of the total, which
+// ReplaceOne leaves out.
+func (t *Tree) loss(rel Relation, total float64, rates []float64) float64 {
 	branch := make([]float64, t.Nodes()) // largest sum of rates from v down
 	worst := 0.0
-	for v := t.Nodes() - 1; v >= 0; v-- {
-		below := branch[t.first[v]:t.first[v+1]]
-		switch len(below) {
-		case 0:
-			continue
-		case 1:
-			branch[v] = below[0]
-			continue
-		}
-		first, second := 0.0, 0.0
-		for _, x := range below {
-			if x > first {
-				first, second = x, first
-			} else if x > second {
-				second = x
+	for l, r := range slices.Backward(rates) {
+		lo, hi := t.Level(l)
+		for v := lo; v < hi; v++ {
+			below := branch[t.first[v]:t.first[v+1]]
+			if len(below) < 2 {
+				copy(branch[v:], below)
+				continue
 			}
-		}
-		r := rate(v)
-		branch[v] = directed.AddUp(r, first)
-		if rel == ReplaceOne {
+			first, second := 0.0, 0.0
+			for _, x := range below {
+				if x > first {
+					first, second = x, first
+				} else if x > second {
+					second = x
+				}
+			}
+			branch[v] = directed.AddUp(r, first)
 			worst = max(worst, directed.AddUp(branch[v], directed.AddUp(r, second)))
 		}
 	}
@@ -147,15 +127,8 @@ func (t *Tree) loss(total float64, rate func(v int) float64, rel Relation) float
 	return directed.AddUp(total, branch[0])
 }
 
-func reciprocalUp(b float64) float64 {
-	if b == 0 {
-		return 0
-	}
-	return quotientUp(1, b)
-}
-
 // quotientUp returns the least float64 >= a/b, for a >= 0 and b > 0 in the range
-// of scales, where the remainder is exact.
+// of scales, where the remainder is exact; +Inf for 1/0.
 func quotientUp(a, b float64) float64 {
 	q := a / b
 	if math.FMA(-q, b, a) > 0 {

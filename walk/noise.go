@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -39,17 +41,10 @@ const (
 
 // String returns the name of the constant.
 func (d Distribution) String() string {
-	switch d {
-	case Laplace:
-		return "Laplace"
-	case KNorm:
-		return "KNorm"
-	case DiscreteLaplace:
-		return "DiscreteLaplace"
-	case DiscreteHaar:
-		return "DiscreteHaar"
+	if d.check("") != nil {
+		return fmt.Sprintf("Distribution(%d)", int(d))
 	}
-	return fmt.Sprintf("Distribution(%d)", int(d))
+	return [...]string{"Laplace", "KNorm", "DiscreteLaplace", "DiscreteHaar"}[d-Laplace]
 }
 
 // Discrete tells whether the noise consists of integers.
@@ -69,7 +64,6 @@ const (
 	maxScale = 1e100
 )
 
-// checkScale checks one scale.
 func checkScale(op, arg string, index int, b float64) error {
 	if b >= minScale && b <= maxScale {
 		return nil
@@ -78,9 +72,8 @@ func checkScale(op, arg string, index int, b float64) error {
 }
 
 // Noise draws the noise of single nodes, for trees too large to be a [Tree] or
-// unfolded on demand. It is an immutable value, safe for concurrent use. The
-// zero value has no noise to give: its methods panic, but for Distribution and
-// Scale.
+// unfolded on demand. It is immutable and safe for concurrent use. The methods of
+// the zero value panic, but for Distribution and Scale.
 type Noise struct {
 	dist  Distribution
 	scale float64
@@ -105,7 +98,6 @@ func newNoise(dist Distribution, scale float64) Noise {
 	return Noise{dist, scale, directed.DivDown(1, scale)}
 }
 
-// check refuses noise that NewNoise did not make.
 func (n Noise) check(op string) error { return fault.Made(n.scale != 0, op, "Noise", "NewNoise") }
 
 // Distribution returns the distribution.
@@ -116,18 +108,17 @@ func (n Noise) Scale() float64 { return n.scale }
 
 // Draw fills dst with the noise of a node with len(dst) children, centered: up
 // to rounding its sum is 0. One child gets 0. DiscreteHaar panics where dst has
-// more than two entries. O(len(dst)), without
-// allocation.
+// more than two entries. O(len(dst)), without allocation.
 //
-// It belongs on the children's counts less their mean. On the counts themselves
-// it would leave their sum as it is and so reveal the count of the node; what is
-// to be released is the noisy count of the node, divided equally, plus the
-// children's counts less their mean, plus this.
+// It belongs on the children's counts less their mean: on the counts themselves
+// it would leave their sum, the count of the node, as it is. Release the noisy
+// count of the node, divided equally, plus the children's counts less their
+// mean, plus this.
 func (n Noise) Draw(rng *rand.Rand, dst []float64) {
 	fault.Must(n, n.check("walk: Noise.Draw"))
 	rng, done := random.Get(rng)
+	defer done()
 	n.draw(rng, dst)
-	done()
 }
 
 func (n Noise) draw(rng *rand.Rand, dst []float64) {
@@ -139,12 +130,8 @@ func (n Noise) draw(rng *rand.Rand, dst []float64) {
 	switch {
 	case n.dist == DiscreteHaar && k > 2:
 		panic("walk: DiscreteHaar noise on more than two children")
-	case n.dist == DiscreteHaar:
-		d := float64(exact.DiscreteLaplace(rng, n.rate))
-		dst[0], dst[1] = d/2, -d/2
-		return
-	case n.dist == KNorm && k == 2:
-		d := n.scale * random.Laplace(rng)
+	case n.dist == DiscreteHaar, n.dist == KNorm && k == 2:
+		d := n.single(rng)
 		dst[0], dst[1] = d/2, -d/2
 		return
 	case n.dist == KNorm:
@@ -156,10 +143,7 @@ func (n Noise) draw(rng *rand.Rand, dst []float64) {
 		dst[i] = n.single(rng)
 		sum += dst[i]
 	}
-	mean := sum / float64(k)
-	for i := range dst {
-		dst[i] -= mean
-	}
+	floats.AddConst(-sum/float64(k), dst)
 }
 
 // kNorm draws from the K-norm distribution: in ascending order the entries have
@@ -185,10 +169,10 @@ func kNorm(rng *rand.Rand, dst []float64, b float64) {
 }
 
 // Add adds independent integers of the distribution DiscreteLaplace to the
-// counts x of the children of one node, in place: the part of a release that
-// touches private data. It panics at any other distribution. A node with an
-// only child has nothing to add to: [Tree.Loss] does not count it. Sums outside
-// int64 become the nearest int64, which is post-processing.
+// counts x of the children of one node, in place. It panics at any other
+// distribution. A node with an only child has nothing to add to: [Tree.Loss]
+// does not count it. Sums outside int64 become the nearest int64, which is
+// post-processing.
 func (n Noise) Add(rng *rand.Rand, x []int64) {
 	fault.Must(n, n.check("walk: Noise.Add"))
 	if n.dist != DiscreteLaplace {
@@ -207,28 +191,21 @@ func (n Noise) Add(rng *rand.Rand, x []int64) {
 // k < 2 it is 0. O(k) for KNorm, else O(1).
 func (n Noise) Variance(k int) float64 {
 	fault.Must(n, n.check("walk: Noise.Variance"))
-	if k < 2 {
-		return 0
-	}
-	return n.unitVariance() * shape(n.dist, k)
+	return n.singleVariance() * shape(n.dist, k)
 }
 
-// unitVariance is the variance of the numbers that are drawn, for KNorm the
-// squared scale.
-func (n Noise) unitVariance() float64 {
-	switch n.dist {
-	case Laplace:
+// singleVariance is the variance of single.
+func (n Noise) singleVariance() float64 {
+	if !n.dist.Discrete() {
 		return 2 * n.scale * n.scale
-	case KNorm:
-		return n.scale * n.scale
 	}
 	// 2q/(1-q)^2, q = e^-rate, without cancellation for small rates.
 	h := math.Sinh(n.rate / 2)
 	return 1 / (2 * h * h)
 }
 
-// shape is the factor of the variance that depends on the number of children.
-// For KNorm the ordered entries are cumulated gaps of means m_j = 1/min(j,k-j),
+// shape is the variance on k children divided by that of single. For KNorm the
+// ordered entries are cumulated gaps of means m_j = 1/min(j,k-j),
 // and with M_ij = min(i,j)(k - max(i,j))/k
 //
 //	E |x|^2 = sum_ij M_ij E g_i g_j = sum_j M_jj m_j^2 + |mu - mean(mu)|^2,
@@ -236,10 +213,12 @@ func (n Noise) unitVariance() float64 {
 // mu the cumulated means. The distribution is exchangeable with sum 0, so its
 // covariance is E|x|^2/(k-1) times I - J/k.
 func shape(d Distribution, k int) float64 {
-	switch d {
-	case DiscreteHaar:
+	switch {
+	case k < 2:
+		return 0
+	case d == DiscreteHaar:
 		return 0.5
-	case KNorm:
+	case d == KNorm:
 		kk := float64(k)
 		var diag, mu, sum, squares float64
 		for j := 1; j < k; j++ {
@@ -249,7 +228,7 @@ func shape(d Distribution, k int) float64 {
 			sum += mu
 			squares += float64(mu * mu)
 		}
-		return (diag + squares - sum*sum/kk) / (kk - 1)
+		return (diag + squares - sum*sum/kk) / (kk - 1) / 2
 	}
 	return 1
 }
@@ -262,9 +241,9 @@ func (n Noise) perUnit() float64 {
 	return 1 / n.scale
 }
 
-// single draws a number of the distribution Laplace or DiscreteLaplace.
+// single draws a Laplace variate, of integers where the distribution is discrete.
 func (n Noise) single(rng *rand.Rand) float64 {
-	if n.dist == DiscreteLaplace {
+	if n.dist.Discrete() {
 		return float64(exact.DiscreteLaplace(rng, n.rate))
 	}
 	return n.scale * random.Laplace(rng)

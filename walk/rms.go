@@ -4,6 +4,9 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
@@ -44,13 +47,16 @@ func (w *Walk) Variances(dst []float64) error {
 		return err
 	}
 	t := w.tree
-	factor := newShapes(w.dist, t.arity)
 	s := make([]float64, t.Nodes()) // [Noise.Variance] of each node
+	children, factor := 0, 0.0      // of the node before
 	for l, noise := range w.level {
-		unit := noise.unitVariance()
+		unit := noise.singleVariance()
 		lo, hi := t.Level(l)
 		for v := lo; v < hi; v++ {
-			s[v] = unit * factor.at(int(t.first[v+1]-t.first[v]))
+			if k := int(t.first[v+1] - t.first[v]); k != children {
+				children, factor = k, shape(w.dist, k)
+			}
+			s[v] = unit * factor
 		}
 	}
 	total := w.totalVariance()
@@ -87,35 +93,8 @@ func (w *Walk) RMS(gaps []float64) (float64, error) {
 	if err := w.Variances(v); err != nil {
 		return 0, err
 	}
-	var sum, weight float64
-	for k, x := range v {
-		g := 1.0
-		if gaps != nil {
-			g = gaps[k]
-		}
-		sum += float64(g * x)
-		weight += g
-	}
-	if weight == 0 {
+	if gaps != nil && floats.Max(gaps) == 0 {
 		return 0, fault.Value(op, "sum of gaps", 0, "a number > 0")
 	}
-	return math.Sqrt(sum / weight), nil
-}
-
-// shapes remembers the values of shape.
-type shapes struct {
-	dist Distribution
-	val  []float64
-}
-
-func newShapes(dist Distribution, arity int) *shapes { return &shapes{dist, make([]float64, arity+1)} }
-
-func (s *shapes) at(k int) float64 {
-	if k < 2 {
-		return 0
-	}
-	if s.val[k] == 0 {
-		s.val[k] = shape(s.dist, k)
-	}
-	return s.val[k]
+	return math.Sqrt(stat.Mean(v, gaps)), nil
 }

@@ -1,5 +1,7 @@
 package walk
 
+import "slices"
+
 // Scales holds the scales of the noise of a tree.
 type Scales struct {
 	// Total is the scale of the noise on the total, 0 for none.
@@ -17,12 +19,11 @@ func (s Scales) At(alpha float64) (Scales, error) {
 	if err := checkScale(op, "alpha", -1, alpha); err != nil {
 		return Scales{}, err
 	}
-	level := make([]float64, len(s.Level))
+	s = Scales{quotientUp(s.Total, alpha), slices.Clone(s.Level)}
 	for l, b := range s.Level {
-		level[l] = quotientUp(b, alpha)
+		s.Level[l] = quotientUp(b, alpha)
 	}
-	s = Scales{quotientUp(s.Total, alpha), level}
-	return s, s.check(op, len(level))
+	return s, s.check(op, len(s.Level))
 }
 
 func (s Scales) check(op string, height int) error {
@@ -44,20 +45,15 @@ func (s Scales) check(op string, height int) error {
 
 // equal returns the scale that all levels and, where rel needs it, the total
 // have in common.
-func (s Scales) equal(rel Relation) (float64, bool) {
-	b := s.Total
-	if rel == ReplaceOne {
-		if len(s.Level) == 0 {
-			return 0, false
-		}
-		b = s.Level[0]
+func (s Scales) equal(rel Relation) (b float64, ok bool) {
+	all := s.Level
+	if rel == AddRemoveOne {
+		all = append([]float64{s.Total}, all...)
 	}
-	for _, x := range s.Level {
-		if x != b {
-			return 0, false
-		}
+	if len(all) == 0 {
+		return 0, false
 	}
-	return b, true
+	return all[0], slices.Min(all) == slices.Max(all)
 }
 
 // EqualScales returns scales that are all alike and have a loss of exactly 1 per
@@ -76,21 +72,18 @@ func (t *Tree) EqualScales(rel Relation) (Scales, error) {
 }
 
 func (t *Tree) allScales(rel Relation, b float64) Scales {
-	s := Scales{Level: make([]float64, t.Height())}
-	for l := range s.Level {
-		s.Level[l] = b
-	}
+	s := Scales{Level: slices.Repeat([]float64{b}, t.Height())}
 	if rel == AddRemoveOne {
 		s.Total = b
 	}
 	return s
 }
 
-// Normalize returns scales prop. to s whose loss per unit of rel, as
-// [Tree.Loss] computes it, is at most 1 and above 1 - (Height()+2)*2^-48. The
-// entries of s must be positive, and Total too where rel is AddRemoveOne; under
-// ReplaceOne it is dropped. The results must be in the bounds of [NewNoise]. A
-// tree that cannot tell any two inputs apart has scales of 1. O(nodes).
+// Normalize returns scales prop. to s whose [Tree.Loss] per unit of rel is at most
+// 1 and above 1 - (Height()+2)*2^-48. Total must be positive where rel is
+// AddRemoveOne; under ReplaceOne it is dropped. The results must be in the bounds
+// of [NewNoise]. A tree that cannot tell any two inputs apart has scales of 1.
+// O(nodes).
 func (t *Tree) Normalize(rel Relation, s Scales) (Scales, error) {
 	const op = "walk: Tree.Normalize"
 	if rel == ReplaceOne {

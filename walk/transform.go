@@ -3,6 +3,8 @@ package walk
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Counts writes to dst, of length Nodes(), the sum of x below each node, x
@@ -33,11 +35,10 @@ func (t *Tree) CountsInt(dst, x []int64) error {
 func counts[T int64 | float64](t *Tree, dst, x []T) {
 	for v := t.Nodes() - 1; v >= 0; v-- {
 		lo, hi := t.first[v], t.first[v+1]
-		if lo == hi {
-			dst[v] = x[t.lo[v]]
-			continue
-		}
 		sum := T(0)
+		if lo == hi {
+			sum = x[t.lo[v]]
+		}
 		for _, y := range dst[lo:hi] {
 			sum += y
 		}
@@ -46,8 +47,7 @@ func counts[T int64 | float64](t *Tree, dst, x []T) {
 }
 
 // Center makes counts of all nodes consistent, in place: from the root down, it
-// adds one number to all children of a node such that they sum to the node. The
-// root keeps its count. O(nodes).
+// adds one number to all children of a node such that they sum to it. O(nodes).
 func (t *Tree) Center(counts []float64) error {
 	const op = "walk: Tree.Center"
 	if err := t.check(op); err != nil {
@@ -61,14 +61,7 @@ func (t *Tree) Center(counts []float64) error {
 		if len(below) == 0 {
 			continue
 		}
-		sum := 0.0
-		for _, y := range below {
-			sum += y
-		}
-		shift := (counts[v] - sum) / float64(len(below))
-		for i := range below {
-			below[i] += shift
-		}
+		floats.AddConst((counts[v]-floats.Sum(below))/float64(len(below)), below)
 	}
 	return nil
 }
@@ -163,10 +156,7 @@ func checkSum(op string, x []int64) error {
 		if v < -room || v > room {
 			return &ValueError{Op: op, Arg: "x", Index: i, Value: float64(v), Want: fmt.Sprintf("a magnitude of at most %d, or sums leave int64", room)}
 		}
-		if v < 0 {
-			v = -v
-		}
-		room -= v
+		room -= max(v, -v)
 	}
 	return nil
 }

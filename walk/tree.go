@@ -3,6 +3,7 @@ package walk
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -30,7 +31,6 @@ type Tree struct {
 	binary bool
 }
 
-// check refuses a Tree that no constructor made.
 func (t *Tree) check(op string) error {
 	return fault.Made(t != nil && len(t.leaf) > 0, op, "Tree", "NewTree, Balanced or Levels")
 }
@@ -114,19 +114,13 @@ func balanced(op string, n, arity int) (*Tree, error) {
 	degree := make([]int32, 0, 2*n-1)
 	size[0] = int32(n)
 	for v := 0; v < len(size); v++ {
-		m := int(size[v])
-		if m == 1 {
-			degree = append(degree, 0)
-			continue
+		m, k := int(size[v]), 0
+		if m > 1 {
+			k = min(m, arity)
 		}
-		k := min(m, arity)
 		degree = append(degree, int32(k))
 		for i := range k {
-			s := m / k
-			if i < m%k {
-				s++
-			}
-			size = append(size, int32(s))
+			size = append(size, int32((m-i+k-1)/k))
 		}
 	}
 	return build(op, degree)
@@ -151,9 +145,7 @@ func Levels(arities ...int) (*Tree, error) {
 	degree := make([]int32, 0, int(nodes))
 	w := 1
 	for _, k := range arities {
-		for range w {
-			degree = append(degree, int32(k))
-		}
+		degree = append(degree, slices.Repeat([]int32{int32(k)}, w)...)
 		w *= k
 	}
 	return build(op, degree[:int(nodes)]) // the leaves are zeros
@@ -198,7 +190,7 @@ func NewTree(parent []int) (t *Tree, order []int, err error) {
 		start[i+1] += start[i]
 	}
 	child := make([]int, n-1)
-	next := append([]int(nil), start[:n]...)
+	next := slices.Clone(start[:n])
 	for i, p := range parent {
 		if p >= 0 {
 			child[next[p]] = i
@@ -217,11 +209,8 @@ func NewTree(parent []int) (t *Tree, order []int, err error) {
 		for _, i := range order {
 			reached[i] = true
 		}
-		for i, p := range parent {
-			if !reached[i] {
-				return nil, nil, &ValueError{Op: op, Arg: "parent", Index: i, Value: float64(p), Want: "no cycle"}
-			}
-		}
+		i := slices.Index(reached, false)
+		return nil, nil, &ValueError{Op: op, Arg: "parent", Index: i, Value: float64(parent[i]), Want: "no cycle"}
 	}
 	t, err = build(op, degree)
 	return t, order, err

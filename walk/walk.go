@@ -21,7 +21,7 @@ type Walk struct {
 	tree   *Tree
 	dist   Distribution
 	scales Scales
-	total  Noise // not valid where scales.Total is 0
+	total  Noise // a single number; not valid where scales.Total is 0
 	level  []Noise
 }
 
@@ -33,7 +33,6 @@ func (w *Walk) String() string {
 	return fmt.Sprintf("%v walk on a %v", w.dist, w.tree)
 }
 
-// check refuses a Walk that no constructor made.
 func (w *Walk) check(op string) error {
 	return fault.Made(w != nil && w.tree != nil, op, "Walk", "New or Superregular")
 }
@@ -61,7 +60,7 @@ func New(t *Tree, dist Distribution, s Scales) (*Walk, error) {
 		w.level[l] = newNoise(dist, b)
 	}
 	if s.Total > 0 {
-		w.total = newNoise(totalDistribution(dist), s.Total)
+		w.total = newNoise(dist, s.Total)
 	}
 	return w, nil
 }
@@ -73,27 +72,17 @@ func New(t *Tree, dist Distribution, s Scales) (*Walk, error) {
 //
 // The increments Z have a joint density prop. to e^-V(z) and V,
 // [Walk.Potential], is 1-Lipschitz in the l1 norm, like that of independent
-// Laplace variates of scale 1: the walk is 1-regular. But its partial sums stay
-// within a multiple of (log n)^(3/2) of 0 in place of the square root of n;
-// [Walk.Variances] has them exactly.
+// Laplace variates of scale 1; but the partial sums stay within a multiple of
+// (log n)^(3/2) of 0.
 //
 // Added to a measure and scaled by 2/alpha it is alpha-private per unit of
-// total variation. [ReplaceOne] with scales of 2L does better, since the total
-// is known.
+// total variation. [ReplaceOne] with scales of 2L does better.
 func Superregular(n int) (*Walk, error) {
 	t, err := balanced("walk: Superregular", n, 2)
 	if err != nil {
 		return nil, err
 	}
 	return New(t, KNorm, t.allScales(AddRemoveOne, float64(t.Height()+1)))
-}
-
-// totalDistribution is the distribution of a single number.
-func totalDistribution(dist Distribution) Distribution {
-	if dist.Discrete() {
-		return DiscreteLaplace
-	}
-	return Laplace
 }
 
 // Tree returns the tree.
@@ -117,7 +106,7 @@ func (w *Walk) totalVariance() float64 {
 	if w.scales.Total == 0 {
 		return 0
 	}
-	return w.total.unitVariance()
+	return w.total.singleVariance()
 }
 
 // Increments writes the noise of each leaf to dst, of length Len(): from the
@@ -164,25 +153,28 @@ func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	return nil
 }
 
-// AddCounts adds the noise of distribution DiscreteLaplace to counts of all
-// nodes, one integer a node as [Tree.CountsInt] makes them, in place; the error
-// for another distribution is a [*ValueError]. What it leaves is what may be
-// published: the count of an only child becomes that of its parent; that of the
-// root is noisy where Total is positive and else remains, because it is public.
-// The probabilities are exact. Sums outside int64 become the nearest int64,
-// which is post-processing. O(nodes).
-func (w *Walk) AddCounts(rng *rand.Rand, counts []int64) error {
-	const op = "walk: Walk.AddCounts"
+// checkAdd checks the walk and the length of what integers are added to.
+func (w *Walk) checkAdd(op string, dist Distribution, arg string, got int, want func(*Tree) int) error {
 	if err := w.check(op); err != nil {
 		return err
 	}
-	if w.dist != DiscreteLaplace {
-		return fault.Value(op, "dist", float64(w.dist), "DiscreteLaplace")
+	if w.dist != dist {
+		return fault.Value(op, "dist", float64(w.dist), dist.String())
 	}
-	t := w.tree
-	if err := checkLen(op, "counts", len(counts), t.Nodes()); err != nil {
+	return checkLen(op, arg, got, want(w.tree))
+}
+
+// AddCounts adds the noise of distribution DiscreteLaplace (another is a
+// [*ValueError]) to counts of all nodes, as [Tree.CountsInt] makes them, in place.
+// What it leaves may be published: the count of an only child becomes that of its
+// parent; that of the root is noisy where Total is positive and else remains,
+// because it is public. The probabilities are exact. Sums outside int64 become
+// the nearest int64, which is post-processing. O(nodes).
+func (w *Walk) AddCounts(rng *rand.Rand, counts []int64) error {
+	if err := w.checkAdd("walk: Walk.AddCounts", DiscreteLaplace, "counts", len(counts), (*Tree).Nodes); err != nil {
 		return err
 	}
+	t := w.tree
 	rng, done := random.Get(rng)
 	defer done()
 	if w.scales.Total > 0 {
@@ -204,22 +196,15 @@ func (w *Walk) AddCounts(rng *rand.Rand, counts []int64) error {
 	return nil
 }
 
-// AddHaar adds the noise of distribution DiscreteHaar to the integer Haar
-// coefficients that [Tree.HaarInt] makes, in place; the error for another
-// distribution is a [*ValueError]. The total, x[0], remains where the walk has
-// no noise for it. Exact and saturating as [Walk.AddCounts]. O(n).
+// AddHaar adds the noise of distribution DiscreteHaar (another is a
+// [*ValueError]) to the integer Haar coefficients that [Tree.HaarInt] makes, in
+// place. The total, x[0], remains where the walk has no noise for it. Exact and
+// saturating as [Walk.AddCounts]. O(n).
 func (w *Walk) AddHaar(rng *rand.Rand, x []int64) error {
-	const op = "walk: Walk.AddHaar"
-	if err := w.check(op); err != nil {
+	if err := w.checkAdd("walk: Walk.AddHaar", DiscreteHaar, "x", len(x), (*Tree).Len); err != nil {
 		return err
-	}
-	if w.dist != DiscreteHaar {
-		return fault.Value(op, "dist", float64(w.dist), "DiscreteHaar")
 	}
 	t := w.tree
-	if err := checkLen(op, "x", len(x), t.Len()); err != nil {
-		return err
-	}
 	rng, done := random.Get(rng)
 	defer done()
 	if w.scales.Total > 0 {
