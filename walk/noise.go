@@ -130,8 +130,12 @@ func (n Noise) draw(rng *rand.Rand, dst []float64) {
 	switch {
 	case n.dist == DiscreteHaar && k > 2:
 		panic("walk: DiscreteHaar noise on more than two children")
-	case n.dist == DiscreteHaar, n.dist == KNorm && k == 2:
-		d := n.single(rng)
+	case n.dist == DiscreteHaar:
+		d := float64(exact.DiscreteLaplace(rng, n.rate))
+		dst[0], dst[1] = d/2, -d/2
+		return
+	case n.dist == KNorm && k == 2:
+		d := n.scale * random.Laplace(rng)
 		dst[0], dst[1] = d/2, -d/2
 		return
 	case n.dist == KNorm:
