@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -89,39 +88,29 @@ func Promises(g Guarantee, moves []Move) ([]Promise, error) {
 // makes no result more than 1.95 times as likely". Factors and delta are
 // rounded up.
 func (p Promise) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "moving %s by %.6g", fractionWords(p.Fraction), p.Distance)
-	if p.Unit != "" {
-		fmt.Fprintf(&b, " %s", p.Unit)
-	}
-	b.WriteString(" on average ")
+	s := fmt.Sprintf("moving %s of a user's items by %s on average ", fractionWords(p.Fraction), inWords(p.Distance, p.Unit))
 	if math.IsInf(p.Factor, 1) || p.Delta >= 1 {
-		b.WriteString("is not protected")
-		return b.String()
+		return s + "is not protected"
 	}
-	fmt.Fprintf(&b, "makes no result more than %s times as likely", factorWords(p.Factor))
+	s += fmt.Sprintf("makes no result more than %s times as likely", factorWords(p.Factor))
 	if p.Delta > 0 {
-		fmt.Fprintf(&b, ", up to a probability of %s", digitsUp(p.Delta))
+		s += ", up to a probability of " + digitsUp(p.Delta)
 	}
-	return b.String()
+	return s
 }
 
 // fractionWords names a fraction of the items. Fractions that are meant as a
 // half, a third, ... come as the nearest float64 or as a few decimals of it.
 func fractionWords(f float64) string {
-	names := []string{"all", "half", "a third", "a quarter", "a fifth"}
-	for k, name := range names {
-		if math.Abs(float64(f*float64(k+1))-1) < 1e-9 {
-			if k == 0 {
-				return "all of a user's items"
-			}
-			return name + " of a user's items"
-		}
+	names := [...]string{"", "all", "half", "a third", "a quarter", "a fifth"}
+	inverse := math.Round(1 / f)
+	switch whole := inverse <= 1e6 && math.Abs(float64(f*inverse)-1) < 1e-9; {
+	case whole && int(inverse) < len(names):
+		return names[int(inverse)]
+	case whole:
+		return fmt.Sprintf("one in %d", int(inverse))
 	}
-	if inv := math.Round(1 / f); inv <= 1e6 && math.Abs(float64(f*inv)-1) < 1e-9 {
-		return fmt.Sprintf("one in %d of a user's items", int(inv))
-	}
-	return fmt.Sprintf("%.4g %% of a user's items", 100*f)
+	return fmt.Sprintf("%.4g %%", 100*f)
 }
 
 // digitsUp writes f > 0 with three digits, rounded up.

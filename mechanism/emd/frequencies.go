@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -82,9 +83,7 @@ type GKRRFrequencyOptions struct {
 // [Shares] mostly errs less, and serves users of any number of items.
 func NewFrequencies(ctx context.Context, c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewFrequencies"
-	if o == nil {
-		o = &FrequencyOptions{}
-	}
+	o = cmp.Or(o, &FrequencyOptions{})
 	if c == nil || fault.Len(space) == 0 {
 		return nil, fault.Empty(op, "c or space", 0)
 	}
@@ -115,9 +114,7 @@ func NewFrequencies(ctx context.Context, c *mechanism.Channel, space metric.Fini
 // narrow clusters is large, and their confusion costs little distance.
 func NewGKRRFrequencies(ctx context.Context, g *GKRR, model Model, o *GKRRFrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewGKRRFrequencies"
-	if o == nil {
-		o = &GKRRFrequencyOptions{}
-	}
+	o = cmp.Or(o, &GKRRFrequencyOptions{})
 	if err := g.made(op); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -52,10 +53,7 @@ const auditMargin = 0x1p-35
 // is a [*metric.ValueError], like every argument outside its domain.
 func NewGKRR(c Clusters, alpha0 float64) (*GKRR, error) {
 	const op = "emd: NewGKRR"
-	if err := c.check(op); err != nil {
-		return nil, err
-	}
-	if err := fault.Positive(op, "alpha0", alpha0); err != nil {
+	if err := cmp.Or(c.check(op), fault.Positive(op, "alpha0", alpha0)); err != nil {
 		return nil, err
 	}
 	level := directed.MulDown(alpha0, 1-auditMargin)

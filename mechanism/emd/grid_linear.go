@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -35,7 +36,6 @@ type GridLinear[P any] struct {
 	}
 	deviation float64               // of the noise, in units
 	quantile  func(float64) float64 // of its absolute value
-	g         Guarantee
 }
 
 // gridSlack is how far, relatively, a value may be from a multiple of the step:
@@ -62,25 +62,19 @@ type GridLinearOptions[P any] struct {
 // Alpha*step/(m*Lipschitz).
 func NewGridLinear[P any](ctx context.Context, q Query[P], step float64, model Model, target Target, o *GridLinearOptions[P]) (*GridLinear[P], error) {
 	const op = "emd: NewGridLinear"
-	if o == nil {
-		o = &GridLinearOptions[P]{}
-	}
-	m, g, err := newMeans(ctx, op, q, model, target, o.Sample)
-	if err != nil {
+	o = cmp.Or(o, &GridLinearOptions[P]{})
+	m, err := newMeans(ctx, op, q, model, target, o.Sample, o.Contains)
+	if err := cmp.Or(err, fault.Positive(op, "step", step)); err != nil {
 		return nil, err
 	}
-	m.contains = o.Contains
 	if !m.model.Bounded() {
 		return nil, fault.Value(op, "Model.Items", 0, "the number of items of every user: means of different numbers are on no grid")
-	}
-	if err := fault.Positive(op, "step", step); err != nil {
-		return nil, err
 	}
 	// Integers that are (level, Delta)-private per unit are
 	// (level*factor, Delta)-private per d_EM.
 	factor := directed.DivUp(directed.MulUp(float64(m.model.Items), q.Lipschitz), step)
 	level := directed.DivDown(target.Alpha, factor)
-	l := &GridLinear[P]{means: m, step: step, g: g}
+	l := &GridLinear[P]{means: m, step: step}
 	if target.Delta == 0 {
 		if q.Norm.P != 1 && q.Norm.Dim != 1 {
 			return nil, fault.Value(op, "Norm.P", q.Norm.P, "1")

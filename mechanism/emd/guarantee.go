@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -58,10 +59,7 @@ func newDiscrete(op string, model Model, radius float64, pair DP) (Guarantee, er
 	if err != nil {
 		return Guarantee{}, err
 	}
-	if !(radius > 0) || math.IsInf(radius, 1) {
-		return Guarantee{}, fault.Value(op, "radius", radius, "a positive number")
-	}
-	if err := pair.check(op, "pair"); err != nil {
+	if err := cmp.Or(fault.Positive(op, "radius", radius), pair.check(op, "pair")); err != nil {
 		return Guarantee{}, err
 	}
 	level, err := mechanism.NewGuarantee(pair.Eps, pair.Delta, "")
@@ -167,17 +165,13 @@ func (g Guarantee) Discrete(radius float64) (Guarantee, error) {
 // refused with [ErrModel]; bring them to one radius with [Guarantee.Discrete]
 // first.
 func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
-	if g.model != h.model {
-		return Guarantee{}, fmt.Errorf("emd: Guarantee.Plus: %w: %v; %v", ErrModel, g.model, h.model)
+	if g.model != h.model || g.radius != h.radius {
+		return Guarantee{}, fmt.Errorf("emd: Guarantee.Plus: %w: %v, radius %g; %v, radius %g", ErrModel, g.model, g.radius, h.model, h.radius)
 	}
-	if g.radius != h.radius {
-		return Guarantee{}, fmt.Errorf("emd: Guarantee.Plus: %w: radius %g and %g", ErrModel, g.radius, h.radius)
-	}
-	level, err := g.level.Plus(h.level)
-	if err != nil {
+	var err error
+	if g.level, err = g.level.Plus(h.level); err != nil {
 		return Guarantee{}, err
 	}
-	g.level = level
 	return g, nil
 }
 
@@ -187,12 +181,8 @@ func (g Guarantee) String() string {
 		return "no guarantee"
 	}
 	if g.radius > 0 {
-		unit := ""
-		if g.model.Unit != "" {
-			unit = " " + string(g.model.Unit)
-		}
-		return fmt.Sprintf("(%.6g, %.3g)-private between users up to d_EM %.6g%s (%v)",
-			g.level.Alpha(), g.level.Delta(), g.radius, unit, g.model)
+		return fmt.Sprintf("(%.6g, %.3g)-private between users up to d_EM %s (%v)",
+			g.level.Alpha(), g.level.Delta(), inWords(g.radius, g.model.Unit), g.model)
 	}
 	return fmt.Sprintf("%v under d_EM (%v)", g.level, g.model)
 }

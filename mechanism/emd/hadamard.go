@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -164,11 +165,9 @@ type HadamardFrequencyOptions struct {
 // a discrete one at the diameter. Nothing is gained by shuffling.
 func NewHadamardFrequencies(ctx context.Context, space metric.Finite, model Model, pair DP, o *HadamardFrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewHadamardFrequencies"
-	if o == nil {
-		o = &HadamardFrequencyOptions{}
-	}
-	model, err := model.boundedOn(ctx, op, space)
-	if err != nil {
+	o = cmp.Or(o, &HadamardFrequencyOptions{})
+	model, _, err := model.checkOn(ctx, op, space)
+	if err := cmp.Or(err, model.checkBounded(op)); err != nil {
 		return nil, err
 	}
 	eps, err := accountant.ComposeBudget(ctx, int64(model.Items), accountant.ComposeFor(pair))

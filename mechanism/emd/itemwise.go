@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,17 +83,12 @@ func NewItemWise(ctx context.Context, c *mechanism.Channel, model Model, o *Item
 
 // buildItemWise is NewItemWise for the constructor that op names.
 func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWise, error) {
-	if o == nil {
-		o = &ItemWiseOptions{}
-	}
+	o = cmp.Or(o, &ItemWiseOptions{})
 	if c == nil {
 		return nil, fault.Empty(op, "c", 0)
 	}
 	model, s, err := shuffleOf(ctx, op, model, o.Space, o.Clones)
-	if err != nil {
-		return nil, err
-	}
-	if err := fault.Delta(op, "Delta", o.Delta); err != nil {
+	if err := cmp.Or(err, fault.Delta(op, "Delta", o.Delta)); err != nil {
 		return nil, err
 	}
 	g := c.Guarantee()
@@ -141,14 +137,9 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model M
 // options. See [accountant.Shuffle.Budget].
 func ItemWiseBudget(ctx context.Context, model Model, target Target, o *BudgetOptions) (accountant.Budget, error) {
 	const op = "emd: ItemWiseBudget"
-	if o == nil {
-		o = &BudgetOptions{}
-	}
+	o = cmp.Or(o, &BudgetOptions{})
 	_, s, err := shuffleOf(ctx, op, model, o.Space, o.Clones)
-	if err != nil {
-		return accountant.Budget{}, err
-	}
-	if err := target.check(op); err != nil {
+	if err := cmp.Or(err, target.check(op)); err != nil {
 		return accountant.Budget{}, err
 	}
 	return s.Budget(ctx, accountant.BudgetFor(target))
@@ -158,28 +149,22 @@ func ItemWiseBudget(ctx context.Context, model Model, target Target, o *BudgetOp
 // given, and says what is shuffled.
 func shuffleOf(ctx context.Context, op string, model Model, space metric.Finite, clones accountant.Clones) (Model, accountant.Shuffle, error) {
 	var err error
-	least := 0.0 // known distance > 0 of two items
+	var e distances
 	if space == nil {
 		model, err = model.check(op)
-	} else {
-		var e distances
-		if model, e, err = model.checkOn(ctx, op, space); e.positive <= model.Diameter { // +Inf where there is none
-			least = e.positive
-		}
-	}
-	if err == nil {
-		err = model.checkBounded(op)
+	} else if model, e, err = model.checkOn(ctx, op, space); math.IsInf(e.positive, 1) {
+		e.positive = 0 // unknown
 	}
 	return model, accountant.Shuffle{
 		Records: int64(model.Items) * int64(model.Users), Items: int64(model.Items),
-		Diameter: model.Diameter, MinDistance: least, Clones: clones,
-	}, err
+		Diameter: model.Diameter, MinDistance: e.positive, Clones: clones,
+	}, cmp.Or(err, model.checkBounded(op))
 }
 
 // audit returns the level of c proved under o.Space.
 func (o *ItemWiseOptions) audit(ctx context.Context, op string, c *mechanism.Channel) (float64, error) {
-	if o.Space.Len() != c.Len() {
-		return 0, &fault.SizeError{Op: op, Arg: "Space", Got: o.Space.Len(), Want: fmt.Sprint(c.Len())}
+	if err := fault.Size(op, "Space", o.Space.Len(), c.Len()); err != nil {
+		return 0, err
 	}
 	a, err := c.Audit(ctx, o.Space, &mechanism.AuditOptions{Workers: o.Workers})
 	if err != nil {
@@ -256,10 +241,7 @@ func (w *ItemWise) ReleaseShuffled(rng *rand.Rand, data Users[int]) ([]int, erro
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	for i := len(list) - 1; i > 0; i-- { // Fisher-Yates
-		j := int(rng.Uint64N(uint64(i) + 1))
-		list[i], list[j] = list[j], list[i]
-	}
+	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	return list, nil
 }
 

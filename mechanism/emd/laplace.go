@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -31,15 +32,12 @@ type LaplaceFrequencies struct {
 // (eps, 0) between any two users whatever, a discrete one at the diameter.
 func NewLaplaceFrequencies(ctx context.Context, space metric.Finite, model Model, eps float64) (*LaplaceFrequencies, error) {
 	const op = "emd: NewLaplaceFrequencies"
-	model, err := model.boundedOn(ctx, op, space)
-	if err != nil {
+	model, _, err := model.checkOn(ctx, op, space)
+	if err := cmp.Or(err, model.checkBounded(op), fault.Positive(op, "eps", eps)); err != nil {
 		return nil, err
 	}
 	if model.Trust != Central {
 		return nil, fault.Value(op, "Model.Trust", float64(model.Trust), "Central: noise on the counts of all users needs a curator")
-	}
-	if err := fault.Positive(op, "eps", eps); err != nil {
-		return nil, err
 	}
 	f := &LaplaceFrequencies{space: space, s: directed.DivDown(eps, 2*float64(model.Items))}
 	if !(f.s >= minLaplace) {

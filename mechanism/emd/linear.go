@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -19,10 +20,7 @@ import (
 type Target struct{ Alpha, Delta float64 }
 
 func (t Target) check(op string) error {
-	if err := fault.Positive(op, "target.Alpha", t.Alpha); err != nil {
-		return err
-	}
-	return fault.Delta(op, "target.Delta", t.Delta)
+	return cmp.Or(fault.Positive(op, "target.Alpha", t.Alpha), fault.Delta(op, "target.Delta", t.Delta))
 }
 
 // LinearOptions tune [NewLinear]. Nil and the zero value mean the defaults.
@@ -71,7 +69,6 @@ type Linear[P any] struct {
 		RadiusQuantile(q float64) float64
 	}
 	deviation float64
-	g         Guarantee
 }
 
 // NewLinear returns the mechanism with the promise of the target in the model.
@@ -80,15 +77,12 @@ type Linear[P any] struct {
 // Alpha*n/Lipschitz, outside [1e-100, 1e100]; and those of the options.
 func NewLinear[P any](ctx context.Context, q Query[P], model Model, target Target, o *LinearOptions[P]) (*Linear[P], error) {
 	const op = "emd: NewLinear"
-	if o == nil {
-		o = &LinearOptions[P]{}
-	}
-	m, g, err := newMeans(ctx, op, q, model, target, o.Sample)
+	o = cmp.Or(o, &LinearOptions[P]{})
+	m, err := newMeans(ctx, op, q, model, target, o.Sample, o.Contains)
 	if err != nil {
 		return nil, err
 	}
-	m.contains = o.Contains
-	l := &Linear[P]{means: m, g: g}
+	l := &Linear[P]{means: m}
 	opt := &additive.Options{Grid: o.Grid}
 	// Noise that is (level, Delta)-private in the norm of the query is
 	// (level*Lipschitz/n, Delta)-private under d_EM, and level is rounded to
@@ -189,49 +183,40 @@ type means[P any] struct {
 	query    Query[P]
 	model    Model
 	contains func(P) bool
+	g        Guarantee
 }
 
 // newMeans checks the arguments, the query on the sample if there is one.
-func newMeans[P any](ctx context.Context, op string, q Query[P], model Model, target Target, sample *metric.Points[P]) (m means[P], g Guarantee, err error) {
-	if err = q.check(op); err == nil {
-		model, err = model.check(op)
+func newMeans[P any](ctx context.Context, op string, q Query[P], model Model, target Target, sample *metric.Points[P], contains func(P) bool) (m means[P], err error) {
+	model, err = model.check(op)
+	if err := cmp.Or(q.check(op), err, target.check(op)); err != nil {
+		return m, err
 	}
-	if err == nil {
-		err = model.curated(op)
-	}
-	if err == nil {
-		err = target.check(op)
-	}
-	if err == nil && sample != nil {
-		err = refute(ctx, q, sample)
-	}
-	if err != nil {
-		return m, g, err
+	if model.Trust == Shuffled {
+		return m, fault.Value(op, "Model.Trust", float64(model.Trust), "Local or Central: a shuffler adds no noise to a mean")
 	}
 	if sample != nil {
 		if model.Unit, err = fault.Unit(op, model.Unit, sample.Unit()); err != nil {
-			return m, g, err
+			return m, err
+		}
+		w, err := LipschitzAtLeast(ctx, q, sample)
+		if err == nil && w.Ratio > q.Lipschitz {
+			err = &LipschitzError{q.Name, q.Lipschitz, w}
+		}
+		if err != nil {
+			return m, err
 		}
 		if d, i, j := farApart(sample); d > model.Diameter {
-			return m, g, model.tooNarrow(op, d, i, j)
+			return m, model.tooNarrow(op, d, i, j)
 		}
 	}
 	level, err := mechanism.NewGuarantee(target.Alpha, target.Delta, model.Unit)
 	if err != nil {
-		return m, g, err
+		return m, err
 	}
-	g, err = NewGuarantee(model, level)
-	return means[P]{query: q, model: model}, g, err
-}
-
-// refute returns a *LipschitzError where the sample shows more than the
-// constant of q, which has itself been rounded.
-func refute[P any](ctx context.Context, q Query[P], sample *metric.Points[P]) error {
-	w, err := LipschitzAtLeast(ctx, q, sample)
-	if err == nil && w.Ratio > q.Lipschitz {
-		err = &LipschitzError{q.Name, q.Lipschitz, w}
-	}
-	return err
+	m = means[P]{query: q, model: model, contains: contains}
+	m.g, err = NewGuarantee(model, level)
+	return m, err
 }
 
 // farApart returns two points of a space at least half as far apart as any two:

@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -60,7 +61,38 @@ func LipschitzAtLeast[P any](ctx context.Context, q Query[P], points *metric.Poi
 	if err != nil {
 		return Slope{}, err
 	}
-	return slopes{points, values, q.Norm.Dim, q.Norm.P}.steepest(ctx, op)
+	const size = 8
+	n, k := points.Len(), q.Norm.Dim
+	best := make([]Slope, (n+size-1)/size)
+	errs := make([]error, len(best))
+	err = parallel.Chunks(ctx, n, size, 0, nil, func(c, lo, hi int) {
+		var dist []float64
+		for i := lo; i < hi; i++ {
+			dist = finite.Row(points, i, dist)
+			for j := i + 1; j < n; j++ {
+				d := dist[j]
+				if !(d >= 0) || math.IsInf(d, 1) {
+					v := &metric.Violation{Op: op, Axiom: metric.FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(d)}
+					errs[c] = fmt.Errorf("%s: %w", op, v)
+					return
+				}
+				moved := atLeast(values[i*k:(i+1)*k], values[j*k:(j+1)*k], q.Norm.P)
+				if moved == 0 {
+					continue
+				}
+				if ratio := moved / d * (1 - 2*distanceSlack); ratio > best[c].Ratio { // d = 0: +Inf
+					best[c] = Slope{ratio, i, j}
+				}
+			}
+		}
+	})
+	var w Slope
+	for _, b := range best {
+		if b.Ratio > w.Ratio {
+			w = b
+		}
+	}
+	return w, cmp.Or(cmp.Or(errs...), err)
 }
 
 // evalAll returns the values of q at all points, one after another.
@@ -79,94 +111,36 @@ func evalAll[P any](ctx context.Context, op string, q Query[P], points *metric.P
 			}
 		}
 	})
-	for _, e := range errs {
-		if e != nil {
-			return nil, e
-		}
-	}
-	return values, err
+	return values, cmp.Or(cmp.Or(errs...), err)
 }
 
-// slopes are difference quotients of the values at points of a space.
-type slopes struct {
-	f      metric.Finite
-	values []float64
-	dim    int
-	p      float64
-}
-
-// steepest returns the steepest of all pairs.
-func (s slopes) steepest(ctx context.Context, op string) (Slope, error) {
-	const size = 8
-	n := s.f.Len()
-	best := make([]Slope, (n+size-1)/size)
-	errs := make([]error, len(best))
-	err := parallel.Chunks(ctx, n, size, 0, nil, func(c, lo, hi int) {
-		var dist []float64
-		for i := lo; i < hi; i++ {
-			dist = finite.Row(s.f, i, dist)
-			for j := i + 1; j < n; j++ {
-				if !(dist[j] >= 0) || math.IsInf(dist[j], 1) {
-					errs[c] = &metric.Violation{Op: op, Axiom: metric.FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(dist[j])}
-					return
-				}
-				best[c] = steeper(best[c], s.between(i, j, dist[j]))
-			}
-		}
-	})
-	var w Slope
-	for c, b := range best {
-		if errs[c] != nil {
-			return Slope{}, fmt.Errorf("%s: %w", op, errs[c])
-		}
-		w = steeper(w, b)
-	}
-	return w, err
-}
-
-// steeper keeps a where the two tie, so that results do not depend on the
-// number of workers.
-func steeper(a, b Slope) Slope {
-	if b.Ratio > a.Ratio {
-		return b
-	}
-	return a
-}
-
-// between returns the quotient of points i and j at distance d, rounded down by
-// the slacks.
-func (s slopes) between(i, j int, d float64) Slope {
-	a, b := s.values[i*s.dim:(i+1)*s.dim], s.values[j*s.dim:(j+1)*s.dim]
+// atLeast returns the norm of a-b less what rounding may have made of it, and
+// no more than the largest float64.
+func atLeast(a, b []float64, p float64) float64 {
 	top, sum := 0.0, 0.0
 	for k, v := range a {
 		top = max(top, gap(v, b[k]))
 	}
-	if top == 0 {
-		return Slope{}
-	}
 	top = min(top, math.MaxFloat64) // a difference may overflow
-	norm := top
-	switch {
-	case len(a) == 1 || math.IsInf(s.p, 1):
-	case s.p == 1:
-		for k, v := range a {
-			sum += gap(v, b[k]) / top
-		}
-		norm = top * sum
-	case s.p == 2:
-		for k, v := range a {
-			u := gap(v, b[k]) / top
-			sum += float64(u * u)
-		}
-		norm = top * math.Sqrt(sum)
-	default:
-		for k, v := range a {
-			sum += math.Pow(gap(v, b[k])/top, s.p)
-		}
-		norm = top * math.Pow(sum, 1/s.p)
+	if top == 0 || len(a) == 1 || math.IsInf(p, 1) {
+		return top
 	}
-	norm = min(norm, math.MaxFloat64)
-	return Slope{Ratio: norm / d * (1 - 2*distanceSlack), I: i, J: j} // d = 0: +Inf
+	for k, v := range a {
+		switch u := gap(v, b[k]) / top; p {
+		case 1:
+			sum += u
+		case 2:
+			sum += float64(u * u)
+		default:
+			sum += math.Pow(u, p)
+		}
+	}
+	if p == 2 {
+		sum = math.Sqrt(sum)
+	} else if p != 1 {
+		sum = math.Pow(sum, 1/p)
+	}
+	return min(top*sum, math.MaxFloat64)
 }
 
 // gap returns |u-v| less what rounding may have made of it.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"strings"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism"
@@ -87,34 +88,39 @@ func (m Model) String() string {
 	if m.Bounded() {
 		items = fmt.Sprintf("%d items", m.Items)
 	}
-	s := fmt.Sprintf("one user of %s", items)
+	users := "one user"
 	if m.Trust != Local {
-		s = fmt.Sprintf("%d users of %s", m.Users, items)
+		users = fmt.Sprintf("%d users", m.Users)
 	}
-	s = fmt.Sprintf("%v, %s, diameter %.6g", m.Trust, s, m.Diameter)
-	if m.Unit != "" {
-		s += " " + string(m.Unit)
-	}
-	return s
+	return fmt.Sprintf("%v, %s of %s, diameter %s", m.Trust, users, items, inWords(m.Diameter, m.Unit))
+}
+
+// inWords is a distance with its unit, if it has one.
+func inWords(d float64, unit metric.Unit) string {
+	return strings.TrimSpace(fmt.Sprintf("%.6g %s", d, unit))
 }
 
 // check returns m with Users filled in, or says what is wrong with it.
 func (m Model) check(op string) (Model, error) {
-	m, err := m.checkCounts(op)
-	if err == nil && (!(m.Diameter > 0) || math.IsInf(m.Diameter, 1)) {
-		err = fault.Value(op, "Model.Diameter", m.Diameter, "a positive number that no distance between two items exceeds")
+	if m.Trust == Local {
+		m.Users = 1
 	}
-	return m, err
+	switch {
+	case m.Trust < Local || m.Trust > Central:
+		return m, fault.Value(op, "Model.Trust", float64(m.Trust), "Local, Shuffled or Central")
+	case m.Users < 1 || int64(m.Users) > maxNumber:
+		return m, fault.Value(op, "Model.Users", float64(m.Users), "a number in [1, 2^53]")
+	case m.Items < 0 || int64(m.Items) > maxNumber:
+		return m, fault.Value(op, "Model.Items", float64(m.Items), "a number in [0, 2^53]")
+	case !(m.Diameter > 0) || math.IsInf(m.Diameter, 1):
+		return m, fault.Value(op, "Model.Diameter", m.Diameter, "a positive number that no distance between two items exceeds")
+	}
+	return m, nil
 }
 
-// checkOn is check for items that are the points of space, whose distances
-// it returns: a diameter of 0 becomes that of space, and one that is less is an
-// error.
+// checkOn is check for items that are the points of space, whose distances it
+// returns: a diameter of 0 becomes that of space, and less is an error.
 func (m Model) checkOn(ctx context.Context, op string, space metric.Finite) (Model, distances, error) {
-	m, err := m.checkCounts(op)
-	if err != nil {
-		return m, distances{}, err
-	}
 	e, err := distancesOf(ctx, op, space)
 	if err != nil {
 		return m, e, err
@@ -135,52 +141,15 @@ func (m Model) checkOn(ctx context.Context, op string, space metric.Finite) (Mod
 	return m, e, err
 }
 
-// checkBounded refuses a checked model whose users may hold any number of
-// items.
+// checkBounded refuses a model whose users may hold any number of items.
 func (m Model) checkBounded(op string) error {
 	if !m.Bounded() {
 		return fault.Value(op, "Model.Items", 0, "a number >= 1, the same for all users; NewReduced makes it so by sampling")
 	}
-	if int64(m.Items) > math.MaxInt64/int64(m.Users) {
+	if float64(m.Items)*float64(m.Users) >= 0x1p63 {
 		return &fault.SizeError{Op: op, Arg: "Model.Users", Got: m.Users, Want: "fewer than 2^63 items in all"}
 	}
 	return nil
-}
-
-// boundedOn is checkOn for a model that must be bounded.
-func (m Model) boundedOn(ctx context.Context, op string, space metric.Finite) (Model, error) {
-	m, _, err := m.checkOn(ctx, op, space)
-	if err == nil {
-		err = m.checkBounded(op)
-	}
-	return m, err
-}
-
-// checkCounts is check for all but the diameter.
-func (m Model) checkCounts(op string) (Model, error) {
-	switch m.Trust {
-	case Local:
-		m.Users = 1
-	case Shuffled, Central:
-		if m.Users < 1 || int64(m.Users) > maxNumber {
-			return m, fault.Value(op, "Model.Users", float64(m.Users), "a number in [1, 2^53]")
-		}
-	default:
-		return m, fault.Value(op, "Model.Trust", float64(m.Trust), "Local, Shuffled or Central")
-	}
-	if m.Items < 0 || int64(m.Items) > maxNumber {
-		return m, fault.Value(op, "Model.Items", float64(m.Items), "a number in [0, 2^53]")
-	}
-	return m, nil
-}
-
-// curated refuses the Shuffled trust, in which nobody sees what the noise would
-// be added to.
-func (m Model) curated(op string) error {
-	if m.Trust != Shuffled {
-		return nil
-	}
-	return fault.Value(op, "Model.Trust", float64(m.Trust), "Local or Central: a shuffler adds no noise to a mean")
 }
 
 // tooNarrow reports items i and j of a space at a distance d above the diameter

@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -62,9 +63,7 @@ const splitTol = 0.002
 // another; where they search a budget, try few.
 func PlanReduction(ctx context.Context, model Model, radius float64, target DP, o *PlanOptions) (ReducePlan, error) {
 	const op = "emd: PlanReduction"
-	if o == nil {
-		o = &PlanOptions{}
-	}
+	o = cmp.Or(o, &PlanOptions{})
 	model, err := model.check(op)
 	if err != nil {
 		return ReducePlan{}, err
@@ -72,14 +71,8 @@ func PlanReduction(ctx context.Context, model Model, radius float64, target DP, 
 	if model.Bounded() {
 		return ReducePlan{}, fmt.Errorf("%s: %w: users already hold %d items each", op, ErrModel, model.Items)
 	}
-	if err := fault.Positive(op, "radius", radius); err != nil {
+	if err := cmp.Or(fault.Positive(op, "radius", radius), fault.Positive(op, "target.Eps", target.Eps), inside(op, "target.Delta", target.Delta)); err != nil {
 		return ReducePlan{}, err
-	}
-	if err := fault.Positive(op, "target.Eps", target.Eps); err != nil {
-		return ReducePlan{}, err
-	}
-	if !(target.Delta > 0 && target.Delta < 1) {
-		return ReducePlan{}, fault.Value(op, "target.Delta", target.Delta, "a number in (0, 1)")
 	}
 	samples := o.Samples
 	if samples == nil {
@@ -87,7 +80,7 @@ func PlanReduction(ctx context.Context, model Model, radius float64, target DP, 
 			samples = append(samples, s)
 		}
 	}
-	p := planner{radius: radius, target: target, value: o.Value}
+	p := planner{radius: radius, target: target, value: o.Value, best: ReducePlan{Value: math.Inf(-1)}}
 	for i, s := range samples {
 		if s < 1 {
 			return ReducePlan{}, &fault.ValueError{Op: op, Arg: "Samples", Index: i, Value: float64(s), Want: "a number >= 1"}
@@ -98,7 +91,7 @@ func PlanReduction(ctx context.Context, model Model, radius float64, target DP, 
 			return ReducePlan{}, err
 		}
 	}
-	if !p.found {
+	if math.IsInf(p.best.Value, -1) {
 		return ReducePlan{}, fmt.Errorf("%s: no plan has a value", op)
 	}
 	return p.best, nil
@@ -110,7 +103,6 @@ type planner struct {
 	target DP
 	value  func(ReducePlan) float64
 	best   ReducePlan
-	found  bool
 }
 
 // split tries splits of delta for p.model.
@@ -150,11 +142,11 @@ func (p *planner) try(sampling float64) float64 {
 	if p.value != nil {
 		plan.Value = p.value(plan)
 	}
-	if !(plan.Value > math.Inf(-1)) {
+	if math.IsNaN(plan.Value) {
 		return math.Inf(-1)
 	}
-	if !p.found || plan.Value > p.best.Value {
-		p.best, p.found = plan, true
+	if plan.Value > p.best.Value {
+		p.best = plan
 	}
 	return plan.Value
 }

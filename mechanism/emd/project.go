@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/dendrogram"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -32,10 +34,7 @@ func Project(ctx context.Context, space metric.Finite, g []float64) (p []float64
 	if len(g) != fault.Len(space) {
 		return nil, 0, &fault.SizeError{Op: op, Arg: "g", Got: len(g), Want: "the number of points"}
 	}
-	if err := fault.Empty(op, "g", len(g)); err != nil {
-		return nil, 0, err
-	}
-	if err := fault.AllFinite(op, "g", g); err != nil {
+	if err := cmp.Or(fault.Empty(op, "g", len(g)), fault.AllFinite(op, "g", g)); err != nil {
 		return nil, 0, err
 	}
 	p, dist, err = project(ctx, space, withTotalOne(g))
@@ -55,39 +54,24 @@ func Project(ctx context.Context, space metric.Finite, g []float64) (p []float64
 }
 
 func project(ctx context.Context, space metric.Finite, g []float64) (p []float64, dist float64, err error) {
+	var t *metric.Tree
 	switch s := space.(type) {
 	case Clusters:
-		return projectOnTree(s.tree, g)
+		t, err = s.tree()
 	case *metric.Clustered:
-		return projectOnTree(Clusters{Count: s.Clusters(), Size: s.Size(), Within: s.Intra(), Diameter: 1}.tree, g)
+		t, err = Clusters{Count: s.Clusters(), Size: s.Size(), Within: s.Intra(), Diameter: 1}.tree()
 	case *metric.Ultrametric:
-		order := s.Order()
-		leaf := make([]float64, len(g))
-		for k, i := range order {
-			leaf[k] = g[i]
+		t, err = treeOf(s.Order(), s.Heights())
+	default:
+		if x, ok := linePositions(space); ok {
+			return wasserstein.ProjectLine(x, g)
 		}
-		q, dist, err := projectOnTree(func() (*metric.Tree, error) { return treeOf(s.Heights()) }, leaf)
+		r, err := wasserstein.Project(ctx, space, g, nil)
 		if err != nil {
 			return nil, 0, err
 		}
-		p := make([]float64, len(g))
-		for k, i := range order {
-			p[i] = q[k]
-		}
-		return p, dist, nil
+		return r.P, r.Cost, nil
 	}
-	if x, ok := linePositions(space); ok {
-		return wasserstein.ProjectLine(x, g)
-	}
-	r, err := wasserstein.Project(ctx, space, g, nil)
-	if err != nil {
-		return nil, 0, err
-	}
-	return r.P, r.Cost, nil
-}
-
-func projectOnTree(tree func() (*metric.Tree, error), g []float64) ([]float64, float64, error) {
-	t, err := tree()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -108,9 +92,7 @@ func withTotalOne(g []float64) []float64 {
 		return g
 	}
 	g = slices.Clone(g)
-	for i := range g {
-		g[i] += lack / float64(len(g))
-	}
+	floats.AddConst(lack/float64(len(g)), g)
 	return g
 }
 
@@ -127,14 +109,8 @@ const lineSlack = 0x1p-40
 // rows.
 func linePositions(space metric.Finite) ([]float64, bool) {
 	n := space.Len()
-	x := slices.Clone(finite.Row(space, 0, nil))
-	end := 0
-	for i, d := range x {
-		if d > x[end] {
-			end = i
-		}
-	}
-	x = slices.Clone(finite.Row(space, end, x))
+	end := floats.MaxIdx(finite.Row(space, 0, nil))
+	x := slices.Clone(finite.Row(space, end, nil))
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
@@ -147,12 +123,12 @@ func linePositions(space metric.Finite) ([]float64, bool) {
 	return x, way <= x[order[n-1]]*(1+lineSlack)
 }
 
-// treeOf returns the tree whose leaves, in order, are the points of an
-// ultrametric that has these heights between neighbors: joins of height h stand
+// treeOf returns the tree whose leaves are the points of an ultrametric that
+// has these heights between neighbors in this order: joins of height h stand
 // h/2 above the leaves. Joins of one height may be chained, by edges of length
 // 0.
-func treeOf(heights []float64) (*metric.Tree, error) {
-	n := len(heights) + 1
+func treeOf(order []int, heights []float64) (*metric.Tree, error) {
+	n := len(order)
 	parent := make([]int, 2*n-1) // n+k is the join of height k
 	level := make([]float64, 2*n-1)
 	copy(level[n:], heights)
@@ -162,7 +138,7 @@ func treeOf(heights []float64) (*metric.Tree, error) {
 			if k >= 0 {
 				parent[n+k] = n + gap
 			} else {
-				parent[gap+side] = n + gap
+				parent[order[gap+side]] = n + gap
 			}
 		}
 		parent[n+gap] = -1 // until it is joined

@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,10 +151,7 @@ func rootUp(k, p float64) float64 {
 // finite and not 0.
 func Similarity(c []float64) (Query[[]float64], error) {
 	const op, name = "emd: Similarity", "similarity"
-	if err := fault.Empty(op, "c", len(c)); err != nil {
-		return Query[[]float64]{}, err
-	}
-	if err := fault.AllFinite(op, "c", c); err != nil {
+	if err := cmp.Or(fault.Empty(op, "c", len(c)), fault.AllFinite(op, "c", c)); err != nil {
 		return Query[[]float64]{}, err
 	}
 	l := euclideanUp(c)

@@ -330,11 +330,11 @@ func TestKernel_Values(t *testing.T) {
 		Blur: {0.6914624612740131, 0.5, 0.3085375387259869, 0.15865525393145705},
 	} {
 		for i, v := range want {
-			if got := k.at(float64(i-1), 2); math.Abs(got-v) > 1e-15 {
+			if got := kernels[k].at(float64(i-1) / 2); math.Abs(got-v) > 1e-15 {
 				t.Errorf("%v at %d: %v, want %v", k, i-1, got, v)
 			}
 		}
-		if !math.IsNaN(k.at(math.NaN(), 2)) {
+		if !math.IsNaN(kernels[k].at(math.NaN())) {
 			t.Errorf("%v takes NaN", k)
 		}
 	}

@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -53,7 +54,6 @@ type Reduced[P, Y any] struct {
 	inner    Releaser[P, Y]
 	g        Guarantee
 	distance float64
-	o        Sampling
 }
 
 // Sampling says what a [Reduced] mechanism promises.
@@ -75,29 +75,21 @@ func NewReduced[P, Y any](inner Releaser[P, Y], o Sampling) (*Reduced[P, Y], err
 	if inner == nil {
 		return nil, fault.Empty("emd: NewReduced", "inner", 0)
 	}
-	d := &Reduced[P, Y]{inner: inner, o: o}
-	var err error
-	d.g, d.distance, err = reduced("emd: NewReduced", inner.Guarantee(), o)
+	g, distance, err := reduced("emd: NewReduced", inner.Guarantee(), o)
 	if err != nil {
 		return nil, err
 	}
-	return d, nil
+	return &Reduced[P, Y]{inner, g, distance}, nil
 }
 
 // reduced is the promise of sampling in front of a mechanism that promises g.
 func reduced(op string, g Guarantee, o Sampling) (out Guarantee, distance float64, err error) {
 	model := g.Model()
-	if !model.Bounded() || g.Radius() > 0 {
-		return out, 0, fmt.Errorf("%s: %w: want a promise per unit of d_EM in a bounded model, have: %v", op, ErrModel, g)
+	if !model.Bounded() || !(g.Alpha() > 0 && g.Alpha() < math.Inf(1) && g.level.Reach() >= model.Diameter) {
+		return out, 0, fmt.Errorf("%s: %w: want a finite level > 0 per unit of d_EM, up to the diameter, in a bounded model, have: %v", op, ErrModel, g)
 	}
-	if !(g.Alpha() > 0 && g.Alpha() < math.Inf(1) && g.level.Reach() >= model.Diameter) {
-		return out, 0, fmt.Errorf("%s: %w: want a finite level > 0 up to the diameter, have: %v", op, ErrModel, g)
-	}
-	if err := fault.Positive(op, "Sampling.Radius", o.Radius); err != nil {
+	if err := cmp.Or(fault.Positive(op, "Sampling.Radius", o.Radius), inside(op, "Sampling.Delta", o.Delta)); err != nil {
 		return out, 0, err
-	}
-	if !(o.Delta > 0 && o.Delta < 1) {
-		return out, 0, fault.Value(op, "Sampling.Delta", o.Delta, "a number in (0, 1)")
 	}
 	c := sampleMean{samples: float64(model.Items), mean: directed.DivUp(o.Radius, model.Diameter)}
 	alpha := directed.MulUp(g.Alpha(), model.Diameter)
@@ -112,6 +104,14 @@ func reduced(op string, g Guarantee, o Sampling) (out Guarantee, distance float6
 	model.Items = 0
 	out, err = NewDiscrete(model, o.Radius, DP{directed.MulUp(g.Alpha(), distance), min(1, delta)})
 	return out, distance, err
+}
+
+// inside refuses a p that is no probability between 0 and 1.
+func inside(op, arg string, p float64) error {
+	if p > 0 && p < 1 {
+		return nil
+	}
+	return fault.Value(op, arg, p, "a number in (0, 1)")
 }
 
 // Guarantee is the discrete promise, in an unbounded model.

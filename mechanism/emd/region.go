@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -28,47 +29,25 @@ const (
 	Blur
 )
 
+// kernels have their names, their constants at width 1, which are the first
+// float64 above e^(-1/2) = 0.606530659712633423... and 1/sqrt(2 pi) =
+// 0.398942280401432677..., and their heights there. NaN stays NaN.
+var kernels = [...]struct {
+	name  string
+	slope float64
+	at    func(s float64) float64
+}{
+	Ramp: {"ramp", 1, func(s float64) float64 { return min(1, max(0, 1-s)) }},
+	Bell: {"bell", 0.60653065971263343, func(s float64) float64 { s = max(0, s); return math.Exp(-s * s / 2) }},
+	Blur: {"blur", 0.39894228040143269, func(s float64) float64 { return math.Erfc(s/math.Sqrt2) / 2 }},
+}
+
 // String is the name in lower case.
 func (k Kernel) String() string {
-	switch k {
-	case Ramp:
-		return "ramp"
-	case Bell:
-		return "bell"
-	case Blur:
-		return "blur"
+	if k < Ramp || k > Blur {
+		return "unknown kernel"
 	}
-	return "unknown kernel"
-}
-
-// The constants of the kernels at w = 1, the first float64 above each:
-// e^(-1/2) = 0.606530659712633423..., 1/sqrt(2 pi) = 0.398942280401432677...
-const (
-	bellSlope = 0.60653065971263343
-	blurSlope = 0.39894228040143269
-)
-
-// at returns the height at s and width w.
-func (k Kernel) at(s, w float64) float64 {
-	switch k {
-	case Bell:
-		u := max(0, s) / w
-		return math.Exp(-u * u / 2)
-	case Blur:
-		return math.Erfc(s/w/math.Sqrt2) / 2
-	}
-	return min(1, max(0, 1-s/w)) // NaN stays NaN
-}
-
-// slope returns the Lipschitz constant at w = 1.
-func (k Kernel) slope() float64 {
-	switch k {
-	case Bell:
-		return bellSlope
-	case Blur:
-		return blurSlope
-	}
-	return 1
+	return kernels[k].name
 }
 
 // Smoothing says how the edge of a region is smoothed: over what width, in the
@@ -91,12 +70,9 @@ func Region[P any](distance func(P) float64, o Smoothing) (Query[P], error) {
 // copied.
 func Ball[P any](s metric.Space[P], center P, radius float64, o Smoothing) (Query[P], error) {
 	const op = "emd: Ball"
-	if err := fault.NonNegative(op, "radius", radius); err != nil {
-		return Query[P]{}, err
-	}
 	q, err := smoothed(op, "smoothed ball", func(x P) float64 { return s.Distance(x, center) - radius }, o)
-	if err != nil {
-		return q, err
+	if err := cmp.Or(fault.NonNegative(op, "radius", radius), err); err != nil {
+		return Query[P]{}, err
 	}
 	if c, ok := s.(metric.Checker[P]); ok {
 		if err := c.Check(center, center); err != nil {
@@ -108,18 +84,16 @@ func Ball[P any](s metric.Space[P], center P, radius float64, o Smoothing) (Quer
 }
 
 func smoothed[P any](op, name string, distance func(P) float64, o Smoothing) (Query[P], error) {
-	if err := fault.Positive(op, "Width", o.Width); err != nil {
-		return Query[P]{}, err
-	}
 	if o.Kernel < Ramp || o.Kernel > Blur {
 		return Query[P]{}, fault.Value(op, "Kernel", float64(o.Kernel), "Ramp, Bell or Blur")
 	}
-	l := directed.DivUp(o.Kernel.slope(), o.Width)
-	if err := fault.Positive(op, "1/Width", l); err != nil { // a subnormal width
+	k := kernels[o.Kernel]
+	l := directed.DivUp(k.slope, o.Width)
+	if err := cmp.Or(fault.Positive(op, "Width", o.Width), fault.Positive(op, "1/Width", l)); err != nil { // a subnormal width
 		return Query[P]{}, err
 	}
 	return Query[P]{
 		Name: name, Norm: additive.Norm{P: 1, Dim: 1}, Lipschitz: l,
-		Func: func(x P, dst []float64) { dst[0] = o.Kernel.at(distance(x), o.Width) },
+		Func: func(x P, dst []float64) { dst[0] = k.at(distance(x) / o.Width) },
 	}, nil
 }

@@ -1,11 +1,11 @@
 package emd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"sync"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -101,7 +101,7 @@ func drawRuns(ctx context.Context, rng *rand.Rand, in []run, outputs, workers in
 		}
 		lo := int64(c) * drawChunk
 		hi := min(total, lo+drawChunk)
-		for i := sort.Search(len(ends), func(i int) bool { return ends[i] > lo }); lo < hi; i++ {
+		for i, _ := slices.BinarySearch(ends, lo+1); lo < hi; i++ {
 			end := min(hi, ends[i])
 			if err := draw(own, run{in[i].x, end - lo}, sum); err != nil {
 				return err
@@ -110,40 +110,29 @@ func drawRuns(ctx context.Context, rng *rand.Rand, in []run, outputs, workers in
 		}
 		return nil
 	}
-	var (
-		mu     sync.Mutex
-		free   [][]int64 // one sum a worker, between chunks
-		failed error
-		first  = chunks
-	)
+	errs := make([]error, chunks)
+	var mu sync.Mutex
+	var free [][]int64 // one sum a worker, between chunks
 	err := parallel.Chunks(ctx, chunks, 1, workers, nil, func(c, _, _ int) {
 		mu.Lock()
-		var sum []int64
-		if k := len(free); k > 0 {
-			sum, free = free[k-1], free[:k-1]
-		} else {
-			sum = make([]int64, outputs)
+		if len(free) == 0 {
+			free = append(free, make([]int64, outputs))
 		}
+		sum := free[len(free)-1]
+		free = free[:len(free)-1]
 		mu.Unlock()
-		err := chunk(c, sum)
+		errs[c] = chunk(c, sum)
 		mu.Lock()
 		free = append(free, sum)
-		if err != nil && c < first { // the first failure, whoever meets it
-			failed, first = err, c
-		}
 		mu.Unlock()
 	})
-	if failed != nil {
-		return nil, failed
-	}
-	if err != nil {
+	if err := cmp.Or(cmp.Or(errs...), err); err != nil {
 		return nil, err
 	}
-	counts := free[0]
 	for _, sum := range free[1:] {
 		for y, v := range sum {
-			counts[y] += v
+			free[0][y] += v
 		}
 	}
-	return counts, nil
+	return free[0], nil
 }

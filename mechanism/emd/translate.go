@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -22,17 +23,9 @@ import (
 // which is why mechanisms are made for d_EM in the first place.
 func FromUserLevel(model Model, p DP, minDistance float64) (Guarantee, error) {
 	const op = "emd: FromUserLevel"
-	model, err := bounded(op, model)
-	if err != nil {
-		return Guarantee{}, err
-	}
-	if err := p.stated(op, "p"); err != nil {
-		return Guarantee{}, err
-	}
-	if err := fault.NonNegative(op, "p.Eps", p.Eps); err != nil {
-		return Guarantee{}, err
-	}
-	if err := fault.Delta(op, "p.Delta", p.Delta); err != nil {
+	model, err := model.check(op)
+	if err := cmp.Or(err, model.checkBounded(op), p.stated(op, "p"),
+		fault.NonNegative(op, "p.Eps", p.Eps), fault.Delta(op, "p.Delta", p.Delta)); err != nil {
 		return Guarantee{}, err
 	}
 	if !(minDistance > 0 && minDistance <= model.Diameter) {
@@ -56,8 +49,8 @@ func FromUserLevel(model Model, p DP, minDistance float64) (Guarantee, error) {
 // so; for item-wise release [NewItemWise] has far better levels.
 func FromItems(model Model, item mechanism.Guarantee) (Guarantee, error) {
 	const op = "emd: FromItems"
-	model, err := bounded(op, model)
-	if err != nil {
+	model, err := model.check(op)
+	if err := cmp.Or(err, model.checkBounded(op)); err != nil {
 		return Guarantee{}, err
 	}
 	if item.Unit() != model.Unit {
@@ -96,13 +89,4 @@ func ToItems(g Guarantee, m int) (mechanism.Guarantee, error) {
 		return item.Within(directed.MulDown(reach, float64(m)))
 	}
 	return item, err
-}
-
-// bounded checks a model that must be bounded.
-func bounded(op string, model Model) (Model, error) {
-	model, err := model.check(op)
-	if err == nil {
-		err = model.checkBounded(op)
-	}
-	return model, err
 }

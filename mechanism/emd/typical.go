@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -29,19 +30,12 @@ type Population struct {
 // check returns p with its defaults for g filled in.
 func (p Population) check(op string, g Guarantee) (Population, error) {
 	var err error
-	if p.Items, err = g.model.itemsOf(op, "Items", p.Items); err != nil {
-		return p, err
+	p.Items, err = g.model.itemsOf(op, "Items", p.Items)
+	err = cmp.Or(err, fault.Positive(op, "Distance", p.Distance), inside(op, "Beta", p.Beta))
+	if err == nil && math.IsInf(g.Alpha(), 1) && g.Radius() == 0 {
+		err = fmt.Errorf("%s: the guarantee promises nothing", op)
 	}
-	if err := fault.Positive(op, "Distance", p.Distance); err != nil {
-		return p, err
-	}
-	if !(p.Beta > 0 && p.Beta < 1) {
-		return p, fault.Value(op, "Beta", p.Beta, "a number in (0, 1)")
-	}
-	if math.IsInf(g.Alpha(), 1) && g.Radius() == 0 {
-		return p, fmt.Errorf("%s: the guarantee promises nothing", op)
-	}
-	return p, nil
+	return p, err
 }
 
 // Typical is a pair of ordinary user-level privacy that holds for typical
@@ -89,10 +83,9 @@ func TypicalUsers(g Guarantee, p Population) (Typical, error) {
 		return Typical{}, fault.Value(op, "Points", float64(p.Points), "a number >= 1, or a Spread")
 	case spread == 0:
 		spread = directed.MulUp(diam, sqrtUp(directed.DivUp(float64(p.Points-1), 2*items)))
-	default:
-		if err := fault.Positive(op, "Spread", spread); err != nil {
-			return Typical{}, err
-		}
+	}
+	if err := fault.NonNegative(op, "Spread", spread); err != nil {
+		return Typical{}, err
 	}
 	tail := directed.MulUp(diam, sqrtUp(directed.DivUp(-directed.LogDown(p.Beta), items)))
 	d := min(diam, directed.AddUp(directed.AddUp(p.Distance, spread), tail))
@@ -116,9 +109,7 @@ func HiddenItems(g Guarantee, p Population) (Typical, error) {
 	if err != nil {
 		return Typical{}, err
 	}
-	model := g.model
-	model.Items = p.Items
-	g.model = model
+	g.model.Items = p.Items
 	h, distance, err := reduced(op, g, Sampling{Radius: p.Distance, Delta: p.Beta})
 	if err != nil {
 		return Typical{}, err
