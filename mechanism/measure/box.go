@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -81,16 +82,13 @@ func (o *BoxOptions) check(op string) error {
 	if o.Splits == nil {
 		return nil
 	}
-	const want = "0 where Splits are given"
-	switch {
-	case o.Signal != 0:
-		return fault.Value(op, "Signal", o.Signal, want)
-	case o.Depth != 0:
-		return fault.Value(op, "Depth", o.Depth, want)
-	case o.Arity != 0:
-		return fault.Value(op, "Arity", float64(o.Arity), want)
+	left := func(arg string, v float64) error {
+		if v != 0 {
+			return fault.Value(op, arg, v, "0 where Splits are given")
+		}
+		return nil
 	}
-	return nil
+	return cmp.Or(left("Signal", o.Signal), left("Depth", o.Depth), left("Arity", float64(o.Arity)))
 }
 
 // NewBox returns a product of columns cut into cells: points of R^d, or rows
@@ -180,17 +178,17 @@ func (b *box) checkUnits(op string, columns []Column) error {
 	cells := b.parts[len(b.splits)]
 	uncut, most := -1, -1
 	for a, c := range columns {
-		switch {
-		case c.Weight != 0:
+		if c.Weight != 0 {
 			return nil
-		case c.Categories > 0:
-		default:
-			if cells[a] == 1 && uncut < 0 {
-				uncut = a
-			}
-			if most < 0 || cells[a] > cells[most] {
-				most = a
-			}
+		}
+		if c.Categories > 0 {
+			continue
+		}
+		if cells[a] == 1 && uncut < 0 {
+			uncut = a
+		}
+		if most < 0 || cells[a] > cells[most] {
+			most = a
 		}
 	}
 	if uncut < 0 || cells[most] <= maxUncut {
@@ -208,23 +206,19 @@ func (c *Column) check(op string, i int) (extent, error) {
 	if c.Weight == 0 {
 		c.Weight = 1
 	}
-	if !(c.Weight >= 1e-100 && c.Weight <= 1e100) {
-		return bad("Weight", c.Weight, "0 or a number in [1e-100, 1e100]")
-	}
-	if c.Categories < 0 || c.Categories > maxParts {
-		return bad("Categories", float64(c.Categories), fmt.Sprintf("an integer in [0, %d]", maxParts))
-	}
-	if c.Categories > 0 {
-		return extent{c.Weight, c.Categories}, nil
-	}
-	if !(c.Lo >= -1e100 && c.Lo <= 1e100) {
-		return bad("Lo", c.Lo, "a number in [-1e100, 1e100]")
-	}
-	if !(c.Hi > c.Lo && c.Hi <= 1e100) {
-		return bad("Hi", c.Hi, "a number in (Lo, 1e100]")
-	}
 	length := (c.Hi - c.Lo) * c.Weight
-	if !(length >= 1e-100 && length <= 1e100) {
+	switch {
+	case !(c.Weight >= 1e-100 && c.Weight <= 1e100):
+		return bad("Weight", c.Weight, "0 or a number in [1e-100, 1e100]")
+	case c.Categories < 0 || c.Categories > maxParts:
+		return bad("Categories", float64(c.Categories), fmt.Sprintf("an integer in [0, %d]", maxParts))
+	case c.Categories > 0:
+		return extent{c.Weight, c.Categories}, nil
+	case !(c.Lo >= -1e100 && c.Lo <= 1e100):
+		return bad("Lo", c.Lo, "a number in [-1e100, 1e100]")
+	case !(c.Hi > c.Lo && c.Hi <= 1e100):
+		return bad("Hi", c.Hi, "a number in (Lo, 1e100]")
+	case !(length >= 1e-100 && length <= 1e100):
 		return bad("(Hi-Lo)*Weight", length, "a number in [1e-100, 1e100]")
 	}
 	return extent{length: length}, nil
@@ -472,9 +466,11 @@ func (b *box) spread(l int) float64 {
 // meanOffset returns the mean distance of the centers of the parts to that of
 // the whole, when step[a] equal parts are made of column a.
 func meanOffset(side []extent, step []int, p float64) float64 {
-	at := make([]int, len(step))
-	sum, count := 0.0, 0.0
-	for {
+	parts, sum := 1, 0.0
+	for _, n := range step {
+		parts *= n
+	}
+	for i := range parts {
 		d := norm{p: p}
 		for a, n := range step {
 			switch {
@@ -482,20 +478,11 @@ func meanOffset(side []extent, step []int, p float64) float64 {
 			case side[a].categories > 0:
 				d.add(side[a].length / 2)
 			default:
-				d.add(side[a].length * math.Abs((float64(at[a])+0.5)/float64(n)-0.5))
+				d.add(side[a].length * math.Abs((float64(i%n)+0.5)/float64(n)-0.5))
 			}
+			i /= n
 		}
 		sum += d.value()
-		count++
-		a := 0
-		for ; a < len(at); a++ {
-			if at[a]++; at[a] < step[a] {
-				break
-			}
-			at[a] = 0
-		}
-		if a == len(at) {
-			return sum / count
-		}
 	}
+	return sum / float64(parts)
 }

@@ -212,7 +212,7 @@ func TestFolded_LengthensDistances(t *testing.T) {
 			}
 		}
 	}
-	_, _, err := foldingOrder(t.Context(), metric.Finite(linePoints{1, 2}), &FoldedOptions{})
+	_, _, err := foldingOrder(t.Context(), linePoints{1, 2}, false)
 	if errors.Is(err, tsp.ErrNoCoordinates) {
 		t.Error("no way without coordinates")
 	}

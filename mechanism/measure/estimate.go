@@ -187,12 +187,10 @@ func (p *plan) nearest(ctx context.Context, g []float64) ([]float64, error) {
 func (a *arrangement) hst() (*metric.Tree, error) {
 	t := a.tree
 	parent, length := make([]int, t.Nodes()), make([]float64, t.Nodes())
-	for l := range t.Height() + 1 {
-		lo, hi := t.Level(l)
-		for v := lo; v < hi; v++ {
-			if parent[v] = t.Parent(v); l > 0 {
-				length[v] = max(0, a.diameterOf(parent[v], l-1)-a.diameterOf(v, l)) / 2
-			}
+	for v := range parent {
+		if parent[v] = t.Parent(v); v > 0 {
+			l := t.Depth(v)
+			length[v] = max(0, a.diameterOf(parent[v], l-1)-a.diameterOf(v, l)) / 2
 		}
 	}
 	return metric.NewTree(parent, length)
@@ -215,26 +213,26 @@ func (a *arrangement) diameterOf(v, l int) float64 {
 // children of a node cancel there, at no more than its diameter.
 func (p *plan) distanceBound(raw, weights []float64) (float64, error) {
 	t := p.tree
-	diff := make([]float64, t.Nodes())
-	if err := t.Counts(diff, weights); err != nil {
-		return 0, err
-	}
+	moved := 0.0
 	if p.line != nil {
-		sum, moved := 0.0, 0.0
+		sum := 0.0
 		for c := range len(weights) - 1 {
 			sum += weights[c] - raw[t.LeafNode(c)]
 			moved += float64(math.Abs(sum) * (p.line[c+1] - p.line[c]))
 		}
 		return moved, nil
 	}
-	moved := 0.0
+	mass := make([]float64, t.Nodes())
+	if err := t.Counts(mass, weights); err != nil {
+		return 0, err
+	}
 	for l := range t.Height() {
 		lo, hi := t.Level(l)
 		for v := lo; v < hi; v++ {
 			surplus, want := 0.0, 0.0
 			a, b := t.Children(v)
 			for c := a; c < b; c++ {
-				if d := diff[c] - raw[c]; d > 0 {
+				if d := mass[c] - raw[c]; d > 0 {
 					surplus += d
 				} else {
 					want -= d

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -30,21 +31,11 @@ type FiniteOptions struct {
 	Height int
 }
 
-func (o *FiniteOptions) check(op string) error {
-	if err := checkNet(op, o.Separation, o.Arity); err != nil {
-		return err
-	}
-	if o.Height < 0 || o.Height > 64 || o.Arity > 0 && o.Height > 0 {
-		return fault.Value(op, "Height", float64(o.Height), "an integer in [0, 64], and 0 where Arity is given")
-	}
-	return nil
-}
-
-func checkNet(op string, separation float64, arity int) error {
+func checkArity(op string, arity int) error {
 	if arity < 0 || arity == 1 {
 		return fault.Value(op, "Arity", float64(arity), "0 or an integer >= 2")
 	}
-	return fault.NonNegative(op, "Separation", separation)
+	return nil
 }
 
 // NewFinite arranges the points of any finite metric as a net tree of bounded
@@ -68,8 +59,11 @@ func checkNet(op string, separation float64, arity int) error {
 func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	const op = "measure: NewFinite"
 	opt := orZero(o)
-	if err := opt.check(op); err != nil {
+	if err := checkArity(op, opt.Arity); err != nil {
 		return nil, err
+	}
+	if opt.Height < 0 || opt.Height > 64 || opt.Arity > 0 && opt.Height > 0 {
+		return nil, fault.Value(op, "Height", float64(opt.Height), "an integer in [0, 64], and 0 where Arity is given")
 	}
 	if u, ok := f.(*metric.Ultrametric); ok && opt == (FiniteOptions{}) {
 		return newUltrametric(ctx, op, u, nil)
@@ -122,6 +116,9 @@ type net struct {
 const pointSize = 200
 
 func newNet(ctx context.Context, op string, f metric.Finite, separation float64) (*net, error) {
+	if err := fault.NonNegative(op, "Separation", separation); err != nil {
+		return nil, err
+	}
 	size := fault.Len(f)
 	if err := fault.Empty(op, "f", size); err != nil {
 		return nil, err
@@ -137,11 +134,10 @@ func newNet(ctx context.Context, op string, f metric.Finite, separation float64)
 	if n.points, err = metric.Net(ctx, f, separation, nil); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	nearest, dist, err := metric.Assign(ctx, f, n.points)
-	if err != nil {
+	var dist []float64
+	if n.nearest, dist, err = metric.Assign(ctx, f, n.points); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	n.nearest = nearest
 	for i, d := range dist {
 		if !(d >= 0) || math.IsInf(d, 1) {
 			return nil, &fault.ValueError{Op: op, Arg: "distance to the net", Index: i, Value: d, Want: "a finite number >= 0"}
@@ -235,11 +231,8 @@ func (n *net) measureDiameter(ctx context.Context, a *arrangement) (err error) {
 	}
 	far, next := 0.0, 0.0
 	for j := range n.f.Len() {
-		if d := n.f.Distance(0, j); d > far {
-			far, next = d, far
-		} else if d > next {
-			next = d
-		}
+		d := n.f.Distance(0, j)
+		far, next = max(far, d), max(next, min(far, d))
 	}
 	a.diameter = min(a.shape[0].diameter, directed.AddUp(far, next))
 	return nil
@@ -261,10 +254,7 @@ func (a *arrangement) measure(ctx context.Context, op string, f metric.Finite, a
 			idx = append(idx, at[(first+end)/2])
 		}
 		s, err := metric.Subset(f, idx)
-		if err != nil {
-			panic(err) // not reached: indices of f
-		}
-		return s
+		return fault.Must(s, err)
 	}
 	share := shares(t)
 	return each(ctx, t.Nodes(), 1, func(v int) (err error) {
@@ -367,12 +357,7 @@ func cellTree(op string, e metric.Embedding, n int) (parent, leaf []int, err err
 		}
 		points[i] = placed{key, i}
 	}
-	slices.SortFunc(points, func(x, y placed) int {
-		if x.key != y.key {
-			return x.key - y.key
-		}
-		return x.point - y.point
-	})
+	slices.SortFunc(points, func(x, y placed) int { return cmp.Or(x.key-y.key, x.point-y.point) })
 	add := func(up, point int) int {
 		parent, leaf = append(parent, up), append(leaf, point)
 		return len(parent) - 1

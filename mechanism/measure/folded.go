@@ -14,9 +14,7 @@ import (
 // FoldedOptions are the settings of [NewFolded]. Nil and the zero value mean the
 // defaults.
 type FoldedOptions struct {
-	// Separation s, where positive, keeps a maximal s-separated net of the
-	// points ([metric.Net]) and counts every record at the net point nearest to
-	// it.
+	// Separation is as in [FiniteOptions].
 	Separation float64
 	// Arity is the most children a node may have; 0 means 2.
 	Arity int
@@ -25,13 +23,12 @@ type FoldedOptions struct {
 	Tour bool
 }
 
-// NewFolded is the arrangement of the paper (BSV22, section 7): a net of
-// the space is laid out along the line, and a balanced tree stands on the line.
-// The order is Hilbert's curve where f is [metric.Embedded], because that keeps
-// neighbors together best, and a short tour otherwise or with o.Tour
-// (tsp.Solve). With arity 2, the default, [NewMeasure] and a [Synthesizer] with
-// Haar noise and the [Nearest] estimate are the paper's private measure with
-// the factors that were found since; arity 16 or 32 halves the error.
+// NewFolded is the arrangement of the paper (BSV22, section 7): a net of the
+// space is laid out along the line, and a balanced tree stands on the line. The
+// order is Hilbert's curve where f is [metric.Embedded], and a short tour
+// otherwise or with o.Tour (tsp.Solve). With arity 2, the default, [NewMeasure]
+// and a [Synthesizer] with Haar noise and the [Nearest] estimate are the paper's
+// private measure with better factors; arity 16 or 32 halves the error.
 //
 // Folding only lengthens distances, so what is proved on the line holds in the
 // space. With alpha-privacy per unit of TV (alpha = N*eps for N records),
@@ -49,17 +46,15 @@ type FoldedOptions struct {
 // Records, errors and cost are as for NewFinite, and tsp.Solve's.
 func NewFolded(ctx context.Context, f metric.Finite, o *FoldedOptions) (*Domain[int], error) {
 	const op = "measure: NewFolded"
-	if o == nil {
-		o = &FoldedOptions{}
-	}
-	if err := checkNet(op, o.Separation, o.Arity); err != nil {
+	opt := orZero(o)
+	if err := checkArity(op, opt.Arity); err != nil {
 		return nil, err
 	}
-	n, err := newNet(ctx, op, f, o.Separation)
+	n, err := newNet(ctx, op, f, opt.Separation)
 	if err != nil {
 		return nil, err
 	}
-	tour, kind, err := foldingOrder(ctx, n.f, o)
+	tour, kind, err := foldingOrder(ctx, n.f, opt.Tour)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -68,7 +63,7 @@ func NewFolded(ctx context.Context, f metric.Finite, o *FoldedOptions) (*Domain[
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	a := &arrangement{what: fmt.Sprintf("%d points folded along %s", n.f.Len(), kind), line: fold.Position}
-	if a.tree, err = walk.Balanced(n.f.Len(), max(2, o.Arity)); err != nil {
+	if a.tree, err = walk.Balanced(n.f.Len(), max(2, opt.Arity)); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	a.cells = a.tree.Len()
@@ -76,8 +71,8 @@ func NewFolded(ctx context.Context, f metric.Finite, o *FoldedOptions) (*Domain[
 	return n.over(ctx, op, a, fold.Order)
 }
 
-func foldingOrder(ctx context.Context, f metric.Finite, o *FoldedOptions) (*tsp.Tour, string, error) {
-	if !o.Tour {
+func foldingOrder(ctx context.Context, f metric.Finite, solve bool) (*tsp.Tour, string, error) {
+	if !solve {
 		t, err := tsp.SpaceFilling(ctx, f, tsp.Hilbert, tsp.Path)
 		if !errors.Is(err, tsp.ErrNoCoordinates) {
 			return t, "Hilbert's curve", err
@@ -95,28 +90,24 @@ func (a *arrangement) measureLine() {
 	t := a.tree
 	a.shape = make([]nodeShape, t.Nodes())
 	share := shares(t)
-	for l := range t.Height() {
-		from, to := t.Level(l)
-		for v := from; v < to; v++ {
-			lo, hi := t.Children(v)
-			if lo == hi {
-				continue
-			}
-			k := float64(hi - lo)
-			first, end := t.LeafRange(v)
-			s := nodeShape{nodes: 1, arity: hi - lo, depth: l, diameter: a.line[end-1] - a.line[first]}
-			for c := lo; c < hi; c++ {
-				cf, ce := t.LeafRange(c)
-				phi := 0.0
-				for x := cf; x < ce && x+1 < end; x++ {
-					phi += share[t.LeafNode(x)] / share[c]
-					whole := float64(c - lo)
-					w := whole + phi
-					s.spread += float64((a.line[x+1] - a.line[x]) * math.Sqrt(max(0, whole+float64(phi*phi)-w*w/k)))
-				}
-			}
-			a.shape[v] = s
+	for v := range a.shape {
+		lo, hi := t.Children(v)
+		if lo == hi {
+			continue
 		}
+		k := float64(hi - lo)
+		first, end := t.LeafRange(v)
+		s := nodeShape{nodes: 1, arity: hi - lo, depth: t.Depth(v), diameter: a.line[end-1] - a.line[first]}
+		for c := lo; c < hi; c++ {
+			cf, ce := t.LeafRange(c)
+			phi, whole := 0.0, float64(c-lo)
+			for x := cf; x < ce && x+1 < end; x++ {
+				phi += share[t.LeafNode(x)] / share[c]
+				w := whole + phi
+				s.spread += float64((a.line[x+1] - a.line[x]) * math.Sqrt(max(0, whole+float64(phi*phi)-w*w/k)))
+			}
+		}
+		a.shape[v] = s
 	}
 	a.children = func(v int) metric.Finite {
 		lo, hi := t.Children(v)

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -124,29 +125,24 @@ func orZero[T any](o *T) T {
 
 // check applies the defaults, or says what is wrong for the domain.
 func (o *SynthesizerOptions) check(op string, a *arrangement) error {
-	enum := func(arg string, v int) error {
-		return fault.Value(op, arg, float64(v), "one of the constants of its type")
-	}
+	const constant = "one of the constants of its type"
 	switch {
 	case o.Relation != ReplaceOne && o.Relation != AddRemoveOne:
-		return enum("Relation", int(o.Relation))
+		return fault.Value(op, "Relation", float64(o.Relation), constant)
 	case o.Schedule < DomainSchedule || o.Schedule > ByCost:
-		return enum("Schedule", int(o.Schedule))
+		return fault.Value(op, "Schedule", float64(o.Schedule), constant)
 	case o.Scales != nil && o.Schedule != DomainSchedule:
 		return fault.Value(op, "Schedule", float64(o.Schedule), "0 where Scales are given")
 	case o.Estimator < Weighted || o.Estimator > Signed:
-		return enum("Estimator", int(o.Estimator))
+		return fault.Value(op, "Estimator", float64(o.Estimator), constant)
 	case a.tree == nil && o.Estimator != Weighted:
 		return fault.Value(op, "Estimator", float64(o.Estimator), "Weighted for a lazy domain")
 	case o.MaxCells < 0 || a.tree != nil && o.MaxCells > 0:
 		return fault.Value(op, "MaxCells", float64(o.MaxCells), "an integer >= 0, and 0 unless the domain is lazy")
-	}
-	if o.MaxCells == 0 {
-		o.MaxCells = 1 << 22
-	}
-	if o.Scales != nil && len(o.Scales) != a.height() {
+	case o.Scales != nil && len(o.Scales) != a.height():
 		return &fault.SizeError{Op: op, Arg: "Scales", Got: len(o.Scales), Want: fmt.Sprintf("%d, one a level", a.height())}
 	}
+	o.MaxCells = cmp.Or(o.MaxCells, 1<<22)
 	for l, b := range o.Scales {
 		if !(b >= 1e-20 && b <= 1e20) {
 			return &fault.ValueError{Op: op, Arg: "Scales", Index: l, Value: b, Want: "a number in [1e-20, 1e20]"}

@@ -103,7 +103,7 @@ const leastCost = 1e-6
 // units of the largest.
 func (a *arrangement) levelCosts() []float64 {
 	costs := make([]float64, a.height())
-	top := 0.0
+	top := 0x1p-1022 // where all are 0
 	for _, s := range a.shape {
 		if s.arity > 1 {
 			costs[s.depth] += float64(float64(s.nodes) * s.spread)
@@ -111,10 +111,6 @@ func (a *arrangement) levelCosts() []float64 {
 		}
 	}
 	for l, c := range costs {
-		if top == 0 {
-			costs[l] = 1
-			continue
-		}
 		costs[l] = max(c/top, leastCost)
 	}
 	return costs
@@ -136,8 +132,5 @@ func comb(h int) *walk.Tree {
 		}
 	}
 	t, _, err := walk.NewTree(parent)
-	if err != nil {
-		panic(err) // not reached: the parents are a tree
-	}
-	return t
+	return fault.Must(t, err)
 }

@@ -62,8 +62,7 @@ func NewTaxonomy(ctx context.Context, t *metric.Tree, o *HierarchyOptions) (*Dom
 		reach[p] = max(reach[p], r)
 	}
 	n.diameter = diameter[t.Root()] * roundUp
-	point := make([]int, t.Len())
-	parent := make([]int, t.Len())
+	point, parent := make([]int, t.Len()), make([]int, t.Len())
 	for v := range parent {
 		parent[v], point[v] = t.Parent(v), -1
 	}

@@ -78,12 +78,9 @@ func (b *builder) divide(v int, points []int, capacity int) error {
 	if err != nil {
 		return err
 	}
-	groups, err := b.assign(points, centers, capacity)
-	if err != nil {
-		return err
-	}
-	for range medoidRounds {
-		for g := range centers {
+	var groups [][]int
+	for round := range medoidRounds + 1 {
+		for g := 0; round > 0 && g < len(centers); g++ {
 			if err := b.ctx.Err(); err != nil {
 				return err
 			}
