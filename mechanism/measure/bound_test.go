@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -242,21 +241,19 @@ func TestBound_Order(t *testing.T) {
 // measures the same and more, 13.0, 27.1 and 26.2 with standard errors of 2 %.
 func TestAccuracy_HalfOfPaper(t *testing.T) {
 	const n, seeds = 10000, 20
-	line := []Column{{Hi: 1}}
 	run := func(d *Domain[[]float64], o *SynthesizerOptions) float64 {
 		s := testkit.Must(NewSynthesizer(d, 1, o))
 		var w []float64
 		for seed := range seeds {
 			r := random.Seeded(uint64(seed))
 			x := uniformRecords(1)(r, n)
-			w = append(w, n*lineW1(t, x, releaseOf(t, s, r, x)))
+			w = append(w, n*w1(t, x, releaseOf(t, s, r, x)))
 		}
 		mean, _ := meanAndError(w)
 		return mean
 	}
-	ours := run(testkit.Must(NewBox(line, &BoxOptions{Signal: n})), nil)
-	cells := pmmCells(1, n)
-	baseline := run(testkit.Must(NewBox(line, &cells)), pmm())
+	ours := run(unitBox(1, BoxOptions{Signal: n}), nil)
+	baseline := run(unitBox(1, pmmCells(1, n)), pmm())
 	pts := testkit.Must(metric.NewPoints(lineGrid(1<<14), metric.Chebyshev{}))
 	paper := run(testkit.Must(On(t.Context(), testkit.Must(NewFolded(t.Context(), pts, nil)), pts)), &SynthesizerOptions{Estimator: Nearest})
 	if ours > paper/2 || ours > baseline/2*1.1 {
@@ -275,15 +272,5 @@ func TestBound_OneCell(t *testing.T) {
 	m := testkit.Must(NewMeasure(d, 1, nil))
 	if b, err := m.Bound(t.Context(), nil); err != nil || b.Signed != 0 || b.Lower != 0 {
 		t.Errorf("%+v, %v", b, err)
-	}
-}
-
-// Draws that no memory would hold are refused before they are tried.
-func TestBound_RefusesTooManyDraws(t *testing.T) {
-	d := testkit.Must(NewBox([]Column{{Lo: 0, Hi: 1}}, &BoxOptions{Depth: 2}))
-	m := testkit.Must(NewMeasure(d, 1, nil))
-	var refused *metric.MemoryError
-	if _, err := m.Bound(t.Context(), &BoundOptions{Draws: math.MaxInt}); math.MaxInt > math.MaxInt32 && !errors.As(err, &refused) {
-		t.Error(err)
 	}
 }

@@ -2,9 +2,7 @@ package measure
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -72,34 +70,6 @@ func TestNewBox_SeparatesCategories(t *testing.T) {
 	out := testkit.Must(testkit.Must(NewSynthesizer(d, 1, nil)).Release(random.Seeded(2), c))
 	if share := out.Mean(func(x []float64) float64 { return x[1] }); math.Abs(share-0.5) > 0.1 { // 13 standard deviations
 		t.Errorf("half of the records are in category 1, and %v of those released", share)
-	}
-}
-
-// The numbers are cut as if no column had categories, or finer.
-func TestNewBox_CategoriesLeaveNumbersAsTheyAre(t *testing.T) {
-	for _, c := range []struct {
-		columns []Column
-		o       BoxOptions
-		want    string
-	}{
-		{[]Column{{Hi: 110}}, BoxOptions{Signal: 1000}, "64 cells, 2 levels of arity 8"},
-		{[]Column{{Hi: 110}, {Categories: 2}}, BoxOptions{Signal: 1000}, "64 x 2 cells, 3 levels of arity 2 to 8"},
-		{[]Column{{Hi: 110}, {Categories: 100}}, BoxOptions{Signal: 1000}, "64 x 100 cells"},
-		{[]Column{{Hi: 110}, {Categories: 3}}, BoxOptions{Depth: 4}, "16 x 3 cells"},
-		{[]Column{{Hi: 110}, {Hi: 110}, {Categories: 3}}, BoxOptions{Signal: 4096}, "64 x 64 x 3 cells"},
-	} {
-		if d := testkit.Must(NewBox(c.columns, &c.o)); !strings.Contains(d.String(), ": "+c.want) {
-			t.Errorf("%v %+v: %v, want %s", c.columns, c.o, d, c.want)
-		}
-	}
-}
-
-// A category comes apart at one level, whichever it is.
-func TestNewBox_CutsCategoriesOnce(t *testing.T) {
-	for _, splits := range [][][]int{{{4, 3}}, {{4, 1}, {1, 3}}, {{1, 3}, {4, 1}}} {
-		if d, err := NewBox([]Column{{Hi: 1}, {Categories: 3}}, &BoxOptions{Splits: splits}); err != nil || d.Len() != 12 {
-			t.Error(fmt.Sprint(splits), d, err)
-		}
 	}
 }
 

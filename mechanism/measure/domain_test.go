@@ -5,22 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
-	"github.com/metricdp/metricdp/tsp"
 	"github.com/metricdp/metricdp/walk"
 )
 
 func unitBox(d int, o BoxOptions) *Domain[[]float64] {
-	cols := make([]Column, d)
-	for a := range cols {
-		cols[a].Hi = 1
-	}
-	return testkit.Must(NewBox(cols, &o))
+	return testkit.Must(NewBox(slices.Repeat([]Column{{Hi: 1}}, d), &o))
 }
 
 func randomPoints(n, d int, seed uint64) *metric.Points[[]float64] {
@@ -170,32 +166,9 @@ func TestNewFinite_CellsForManyPoints(t *testing.T) {
 	if !strings.HasPrefix(d.String(), "cells") || d.Len() != cellTreeFrom || d.Height() > 8 {
 		t.Error(d)
 	}
-	seen := make([]bool, d.Len())
-	for c := range d.Len() {
-		seen[d.Point(c)] = true
-	}
-	for i, ok := range seen {
-		if !ok {
+	for i := range d.Len() {
+		if d.Point(testkit.Must(d.Cell(i))) != i {
 			t.Fatalf("point %d has no cell", i)
-		}
-	}
-}
-
-// The dendrogram with all its balls has one inner node for each of them.
-func TestDendrogram_Balls(t *testing.T) {
-	u := testkit.Must(metric.NewUltrametric([]int{2, 0, 1, 4, 3}, []float64{1, 1, 3, 2}))
-	d := testkit.Must(NewUltrametric(t.Context(), u, &HierarchyOptions{Ratio: 1}))
-	// {2 0 1} of height 1, {4 3} of height 2, all of height 3.
-	if d.Height() != 2 || d.Tree().Nodes() != 8 {
-		t.Fatalf("height %d, %d nodes", d.Height(), d.Tree().Nodes())
-	}
-	d = testkit.Must(NewFinite(t.Context(), u, nil)) // 2 > 3/2 is merged
-	if d.Height() != 2 || d.Tree().Nodes() != 7 {
-		t.Fatalf("contracted: height %d, %d nodes", d.Height(), d.Tree().Nodes())
-	}
-	for c := range d.Len() {
-		if testkit.Must(d.Cell(d.Point(c))) != c {
-			t.Error("cells are mixed up")
 		}
 	}
 }
@@ -212,15 +185,11 @@ func TestFolded_LengthensDistances(t *testing.T) {
 			}
 		}
 	}
-	_, _, err := foldingOrder(t.Context(), linePoints{1, 2}, false)
-	if errors.Is(err, tsp.ErrNoCoordinates) {
-		t.Error("no way without coordinates")
-	}
 }
 
 // A column that gets one cell because of its unit is refused, unless the caller
-// has said that this is what is wanted.
-func TestNewBox_RefusesForgottenWeights(t *testing.T) {
+// has said that this is what is wanted; other boxes are cut as they should be.
+func TestNewBox_Cells(t *testing.T) {
 	ages, incomes := Column{Lo: 18, Hi: 90}, Column{Hi: 200_000}
 	weighed := func(c Column, w float64) Column { c.Weight = w; return c }
 	signal := BoxOptions{Signal: 5000}
@@ -238,27 +207,29 @@ func TestNewBox_RefusesForgottenWeights(t *testing.T) {
 		want    string
 	}{
 		"weights":            {[]Column{weighed(ages, 1./72), weighed(incomes, 1./200_000)}, signal, "64 x 64 cells"},
-		"one unit":           {[]Column{weighed(ages, 1), incomes}, signal, ": 1 x "},
-		"depth":              {[]Column{ages, incomes}, BoxOptions{Depth: 6}, ": 1 x "},
+		"one unit":           {[]Column{weighed(ages, 1), incomes}, signal, "1 x "},
+		"depth":              {[]Column{ages, incomes}, BoxOptions{Depth: 6}, "1 x "},
 		"splits":             {[]Column{ages, incomes}, BoxOptions{Splits: [][]int{{1, 64}}}, "1 x 64 cells"},
 		"a wide room":        {[]Column{{Hi: 1}, {Hi: 2}}, BoxOptions{Signal: 10}, "1 x 3 cells"},
 		"categories are cut": {[]Column{{Hi: 1}, {Categories: 50}}, BoxOptions{Signal: 1000}, "1 x 50 cells"},
 		"few records":        {[]Column{{Hi: 1}, {Hi: 1}}, BoxOptions{Signal: 1e-3}, "1 cell"},
-		"alone":              {[]Column{{Hi: 1e-9}}, signal, "column: 306 cells"},
+		"alone":              {[]Column{{Hi: 1e-9}}, signal, "306 cells"},
+		// The numbers are cut as if no column had categories, or finer.
+		"a number":         {[]Column{{Hi: 110}}, BoxOptions{Signal: 1000}, "64 cells, 2 levels of arity 8"},
+		"two categories":   {[]Column{{Hi: 110}, {Categories: 2}}, BoxOptions{Signal: 1000}, "64 x 2 cells, 3 levels of arity 2 to 8"},
+		"a hundred":        {[]Column{{Hi: 110}, {Categories: 100}}, BoxOptions{Signal: 1000}, "64 x 100 cells"},
+		"three at a depth": {[]Column{{Hi: 110}, {Categories: 3}}, BoxOptions{Depth: 4}, "16 x 3 cells"},
+		"two numbers":      {[]Column{{Hi: 110}, {Hi: 110}, {Categories: 3}}, BoxOptions{Signal: 4096}, "64 x 64 x 3 cells"},
+		// A category comes apart at one level, whichever it is.
+		"at once": {[]Column{{Hi: 1}, {Categories: 3}}, BoxOptions{Splits: [][]int{{4, 3}}}, "4 x 3 cells"},
+		"last":    {[]Column{{Hi: 1}, {Categories: 3}}, BoxOptions{Splits: [][]int{{4, 1}, {1, 3}}}, "4 x 3 cells"},
+		"first":   {[]Column{{Hi: 1}, {Categories: 3}}, BoxOptions{Splits: [][]int{{1, 3}, {4, 1}}}, "4 x 3 cells"},
 	} {
 		d, err := NewBox(c.columns, &c.o)
-		if err != nil || !strings.Contains(d.String(), c.want) {
+		if err != nil || !strings.Contains(d.String(), ": "+c.want) {
 			t.Errorf("%s: %v %v", name, d, err)
 		}
 	}
-}
-
-func make2(n int, c Column) []Column {
-	cols := make([]Column, n)
-	for i := range cols {
-		cols[i] = c
-	}
-	return cols
 }
 
 func second[T any](_ T, err error) error { return err }

@@ -3,6 +3,7 @@ package measure
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ func TestErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	unit, f, two := []Column{{Hi: 1}}, randomPoints(20, 2, 1), linePoints{1, 2}
 	mixed := []Column{{Hi: 1}, {Categories: 3}}
-	hundred := make2(5, Column{Categories: 100})
+	hundred := slices.Repeat([]Column{{Categories: 100}}, 5)
 	box := func(c []Column, o *BoxOptions) error { return second(NewBox(c, o)) }
 	split := func(c []Column, splits ...[]int) error { return box(c, &BoxOptions{Splits: splits}) }
 	fin := func(o FiniteOptions) error { return second(NewFinite(t.Context(), f, &o)) }
@@ -60,9 +61,9 @@ func TestErrors(t *testing.T) {
 		{"NewBox: Splits.column[0] = 1, want 4 parts in all, one a category", box([]Column{{Categories: 4}}, &BoxOptions{Splits: [][]int{}})},
 		{"NewBox: Splits.column[1] = 1, want 3 parts in all, one a category", split(mixed, []int{4, 1})},
 		{"NewBox: Splits.column[1] = 9, want 3 parts in all, one a category", split(mixed, []int{4, 3}, []int{1, 3})},
-		{"NewBox: needs", box(make2(3, unit[0]), &BoxOptions{Depth: 20})},
-		{"NewBox: needs", box(make2(9, unit[0]), &BoxOptions{Depth: 20, Lazy: true})},
-		{"NewBox: needs", box(make2(2, unit[0]), &BoxOptions{Signal: 1e300, Lazy: true})},
+		{"NewBox: needs", box(slices.Repeat(unit, 3), &BoxOptions{Depth: 20})},
+		{"NewBox: needs", box(slices.Repeat(unit, 9), &BoxOptions{Depth: 20, Lazy: true})},
+		{"NewBox: needs", box(slices.Repeat(unit, 2), &BoxOptions{Signal: 1e300, Lazy: true})},
 		{"NewBox: needs", box(unit, &BoxOptions{Depth: 1e300, Lazy: true})},
 		{"NewBox: needs", box(hundred, &BoxOptions{Signal: 1000})},
 		{"NewBox: needs", box(append([]Column{{Hi: 1e9}}, hundred...), &BoxOptions{Signal: 1000})},
@@ -124,6 +125,7 @@ func TestErrors(t *testing.T) {
 		{"Measure.Release: sum of mu = 0", second(m.Release(nil, make([]float64, d.Len())))},
 		{"Synthesizer.Release: counts: empty input", second(s.Release(nil, d.NewCounts()))},
 		{"Synthesizer.Release: counts do not belong", second(s.Release(nil, other.NewCounts()))},
+		{"Measure.Bound: needs", second(m.Bound(t.Context(), &BoundOptions{Draws: math.MaxInt}))},
 		{"Synthesizer.Bound: records = 0", second(s.Bound(t.Context(), 0, nil))},
 		{"Release.Records: m = -1", second(out.Records(nil, -1, nil))},
 		{"Release.Records: needs", second(out.Records(nil, math.MaxInt32, nil))},

@@ -3,6 +3,7 @@ package measure
 import (
 	"errors"
 	"math"
+	"sync/atomic"
 	"testing"
 
 	"github.com/metricdp/metricdp/metric"
@@ -66,29 +67,15 @@ func TestNewFinite_RefusesWrongDistances(t *testing.T) {
 				}
 			}
 		}
-		calls := 0
+		var calls atomic.Int64
 		now := space{300, func(a, b int) float64 {
-			if calls++; calls%1000 == 0 {
+			if calls.Add(1)%1000 == 0 {
 				return wrong
 			}
 			return math.Abs(float64(a - b))
 		}}
-		if _, err := NewFinite(t.Context(), oneAtATime{f: now, turn: make(chan bool, 1)}, nil); !errors.As(err, &value) {
+		if _, err := NewFinite(t.Context(), now, nil); !errors.As(err, &value) {
 			t.Errorf("%v now and then: %v", wrong, err)
 		}
 	}
-}
-
-// oneAtATime makes a metric that keeps count safe for concurrent use.
-type oneAtATime struct {
-	f    metric.Finite
-	turn chan bool
-}
-
-func (o oneAtATime) Len() int { return o.f.Len() }
-
-func (o oneAtATime) Distance(i, j int) float64 {
-	o.turn <- true
-	defer func() { <-o.turn }()
-	return o.f.Distance(i, j)
 }
