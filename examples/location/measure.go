@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/examples/internal/demo"
-	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -16,12 +15,13 @@ import (
 
 // result is one row of the table.
 type result struct {
-	name                         string
-	level, worst, mean, quantile float64
-	took                         time.Duration
-	remark                       string
-	err                          error                         // why the mechanism does not exist here
-	mech                         mechanism.Mechanism[int, int] // nil where err is set
+	name  string
+	level float64
+	demo.Loss
+	took   time.Duration
+	remark string
+	err    error                         // why the mechanism does not exist here
+	mech   mechanism.Mechanism[int, int] // nil where err is set
 }
 
 const km = metric.Unit("km")
@@ -51,7 +51,7 @@ func (s *study) methods() []method {
 		}},
 		s.family("exponential, standard", exponential.Standard),
 		s.family("exponential, tuned", exponential.Tuned),
-		s.family("exponential, tight weights", tight),
+		s.family("exponential, tight weights", demo.Tight),
 	}
 }
 
@@ -75,7 +75,7 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 		if err != nil {
 			return err
 		}
-		if best < 0 || r.mean < s.rows[best].mean {
+		if best < 0 || r.Mean < s.rows[best].Mean {
 			best = len(s.rows)
 		}
 		s.rows = append(s.rows, r)
@@ -98,16 +98,8 @@ func (s *study) measure(ctx context.Context, name string, c *mechanism.Channel, 
 		return r, err
 	}
 	r = result{name: name, level: c.Guarantee().Alpha(), took: took, mech: c}
-	return r, s.summarize(&r, losses)
-}
-
-func (s *study) summarize(r *result, losses mechanism.Losses) (err error) {
-	r.worst, _ = losses.Worst()
-	if r.mean, err = losses.Mean(s.prior); err != nil {
-		return err
-	}
-	r.quantile, err = losses.Quantile(0.95)
-	return err
+	r.Loss, err = demo.LossOf(losses, s.prior)
+	return r, err
 }
 
 // remap post-processes a mechanism by what the prior says of its outputs.
@@ -143,25 +135,11 @@ func (s *study) noise(ctx context.Context, alpha float64, releases int) (result,
 	}
 	snapped := additive.Snap(mechanism.Mechanism[metric.LatLon, metric.LatLon](sphere), s.points)
 	m := places{snapped, s.points}
-	took := time.Since(start)
-	r := random.Seeded(s.seed)
-	losses := make(mechanism.Losses, len(s.places))
-	for x := range losses {
-		if ctx.Err() != nil {
-			return result{}, ctx.Err()
-		}
-		for range releases {
-			y, err := m.Release(r, x)
-			if err != nil {
-				return result{}, err
-			}
-			losses[x] += s.space.Distance(x, y) / float64(releases)
-		}
-	}
-	res := result{name: noiseName, level: m.Guarantee().Alpha(), took: took, mech: m}
+	res := result{name: noiseName, level: m.Guarantee().Alpha(), took: time.Since(start), mech: m}
 	res.remark = fmt.Sprintf("losses estimated from %d releases a place; before snapping the noise stays within %.3g km with probability 95 %%; it works for any place on Earth, listed or not",
 		releases, sphere.RadiusQuantile(0.95))
-	return res, s.summarize(&res, losses)
+	res.Loss, err = demo.Simulate(ctx, m, s.space, s.prior, s.seed, releases)
+	return res, err
 }
 
 // places lets a mechanism that takes coordinates take the index of a place.
@@ -172,9 +150,4 @@ type places struct {
 
 func (p places) Release(rng *rand.Rand, x int) (int, error) {
 	return p.Mechanism.Release(rng, p.points.At(x))
-}
-
-// tight is [exponential.Tight] with the options of the others.
-func tight(ctx context.Context, f metric.Finite, alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
-	return exponential.Tight(ctx, f, alpha, &exponential.TightOptions{Unit: o.Unit, Progress: o.Progress})
 }

@@ -47,7 +47,7 @@ func (s *study) read(ctx context.Context, p *demo.Program, n int, prior string) 
 	err = demo.ReadCSV(name, f, columns, func(r *demo.Row) {
 		q := place{
 			name: r.Text("name"),
-			at:   metric.LatLon{Lat: r.Float("lat", -90, 90), Lon: r.Float("lon", -180, 180)},
+			at:   r.LatLon(),
 		}
 		if weighted {
 			q.population = r.Float("population", 0, 1e12)

@@ -29,7 +29,7 @@ func (s *study) table() *demo.Table {
 	t := demo.NewTable("mechanism", "level (per km)", "worst loss (km)", "mean loss (km)", "95 % loss (km)", "build time")
 	for _, r := range s.rows {
 		if r.err == nil {
-			t.Row(r.name, r.level, r.worst, r.mean, r.quantile, r.took)
+			t.Row(r.name, r.level, r.Worst, r.Mean, r.Quantile, r.took)
 		}
 	}
 	return t
@@ -90,12 +90,12 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 				return math.NaN(), nil // a gap in the line: no such mechanism here
 			}
 			r, err := s.measure(ctx, m.name, mech.Channel, 0)
-			return r.mean, err
+			return r.Mean, err
 		}})
 	}
 	lines = append(lines, line{noiseName, func(alpha float64) (float64, error) {
 		r, err := s.noise(ctx, alpha, simulatedPicture)
-		return r.mean, err
+		return r.Mean, err
 	}})
 
 	chart := demo.Chart{Title: fmt.Sprintf("What privacy costs (%d places)", len(s.places)), X: "alpha (per km)", Y: "mean loss (km)", LogX: true, LogY: true}

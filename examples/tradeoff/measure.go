@@ -52,7 +52,7 @@ var (
 	plain = []method{
 		plainly("standard", exponential.Standard),
 		plainly("tuned", exponential.Tuned),
-		plainly("tight", tight),
+		plainly("tight", demo.Tight),
 	}
 	// branches answer with a branch of the hierarchy that rho2 is.
 	branches = []method{
@@ -190,9 +190,4 @@ func ladder(lo, hi float64, digits ...string) []float64 {
 			}
 		}
 	}
-}
-
-// tight is [exponential.Tight] with the options of the others.
-func tight(ctx context.Context, f metric.Finite, alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
-	return exponential.Tight(ctx, f, alpha, &exponential.TightOptions{Unit: o.Unit, Progress: o.Progress})
 }

@@ -17,8 +17,9 @@ import (
 type points interface {
 	columns() demo.Columns
 	add(r *demo.Row)
-	// metrics returns the privacy and the utility metric.
-	metrics() (rho1, rho2 metric.Finite, err error)
+	// metrics returns the privacy and the utility metric of n of the points,
+	// spread evenly, or of all.
+	metrics(n int) (rho1, rho2 metric.Finite, err error)
 }
 
 // study is a space, and what to call it.
@@ -64,55 +65,36 @@ func read(ctx context.Context, p *demo.Program, name string, n int) (*study, err
 	if err := demo.ReadCSV(file, f, s.columns(), s.add); err != nil {
 		return nil, err
 	}
-	rho1, rho2, err := s.metrics()
+	rho1, rho2, err := s.metrics(n)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if rho1.Len() < 2 {
 		return nil, fmt.Errorf("%s: one point, want two at least", file)
 	}
-	idx := spread(rho1.Len(), n)
-	if s.space.Privacy, err = dense(ctx, rho1, idx); err != nil {
+	if s.space.Privacy, err = metric.Densify(ctx, rho1); err != nil {
 		return nil, err
 	}
 	if s.space.Utility = s.space.Privacy; rho1 != rho2 {
-		s.space.Utility, err = ultrametric(ctx, rho2, idx)
+		// As a hierarchy, in which packing numbers are exact and fast.
+		s.space.Utility, err = metric.Subdominant(ctx, rho2)
 	}
 	return s, err
 }
 
-// spread returns n indices spread evenly over [0, total), or all.
-func spread(total, n int) []int {
-	n = min(n, total)
-	idx := make([]int, n)
-	for k := range idx {
-		idx[k] = k * total / n
+// spread returns n points spread evenly over the list, or all.
+func spread[P any](pts []P, n int) []P {
+	n = min(n, len(pts))
+	some := make([]P, n)
+	for k := range some {
+		some[k] = pts[k*len(pts)/n]
 	}
-	return idx
-}
-
-// dense stores the distances of some points.
-func dense(ctx context.Context, f metric.Finite, idx []int) (*metric.Dense, error) {
-	sub, err := metric.Subset(f, idx)
-	if err != nil {
-		return nil, err
-	}
-	return metric.Densify(ctx, sub)
-}
-
-// ultrametric returns a metric that is one as a hierarchy, in which packing
-// numbers are exact and fast.
-func ultrametric(ctx context.Context, f metric.Finite, idx []int) (*metric.Ultrametric, error) {
-	sub, err := metric.Subset(f, idx)
-	if err != nil {
-		return nil, err
-	}
-	return metric.Subdominant(ctx, sub)
+	return some
 }
 
 // same is one metric for both.
-func same[P any](pts []P, space metric.Space[P]) (rho1, rho2 metric.Finite, err error) {
-	f, err := metric.NewPoints(pts, space)
+func same[P any](pts []P, n int, space metric.Space[P]) (rho1, rho2 metric.Finite, err error) {
+	f, err := metric.NewPoints(spread(pts, n), space)
 	return f, f, err
 }
 
@@ -121,17 +103,17 @@ type sphere []metric.LatLon
 
 func (s *sphere) columns() demo.Columns { return demo.Columns{Required: []string{"lat", "lon"}} }
 func (s *sphere) add(r *demo.Row) {
-	*s = append(*s, metric.LatLon{Lat: r.Float("lat", -90, 90), Lon: r.Float("lon", -180, 180)})
+	*s = append(*s, r.LatLon())
 }
-func (s *sphere) metrics() (rho1, rho2 metric.Finite, err error) {
-	return same(*s, metric.GreatCircle{})
+func (s *sphere) metrics(n int) (rho1, rho2 metric.Finite, err error) {
+	return same(*s, n, metric.GreatCircle{})
 }
 
 // chords are the same places at the distance straight through the Earth, so
 // that -metric euclidean has something to show without a file.
 type chords struct{ sphere }
 
-func (c *chords) metrics() (rho1, rho2 metric.Finite, err error) {
+func (c *chords) metrics(n int) (rho1, rho2 metric.Finite, err error) {
 	through := make([][]float64, len(c.sphere))
 	for i, p := range c.sphere {
 		lat, lon := p.Lat*math.Pi/180, p.Lon*math.Pi/180
@@ -141,7 +123,7 @@ func (c *chords) metrics() (rho1, rho2 metric.Finite, err error) {
 			metric.EarthRadiusKm * math.Sin(lat),
 		}
 	}
-	return same(through, metric.Euclidean{})
+	return same(through, n, metric.Euclidean{})
 }
 
 // vectors are points of the plane or of space.
@@ -160,8 +142,8 @@ func (v *vectors) add(r *demo.Row) {
 	}
 	*v = append(*v, at)
 }
-func (v *vectors) metrics() (rho1, rho2 metric.Finite, err error) {
-	return same(*v, metric.Euclidean{})
+func (v *vectors) metrics(n int) (rho1, rho2 metric.Finite, err error) {
+	return same(*v, n, metric.Euclidean{})
 }
 
 // paths are nodes of a hierarchy, each the steps from the root down. Privacy is
@@ -177,11 +159,12 @@ func (p *paths) add(r *demo.Row) {
 	}
 	*p = append(*p, path)
 }
-func (p *paths) metrics() (rho1, rho2 metric.Finite, err error) {
-	if rho1, err = metric.NewPoints(*p, metric.Func[[]string](edges)); err != nil {
+func (p *paths) metrics(n int) (rho1, rho2 metric.Finite, err error) {
+	some := spread(*p, n)
+	if rho1, err = metric.NewPoints(some, metric.Func[[]string](edges)); err != nil {
 		return nil, nil, err
 	}
-	rho2, err = metric.NewPoints(*p, metric.CommonPrefix[string]{})
+	rho2, err = metric.NewPoints(some, metric.CommonPrefix[string]{})
 	return rho1, rho2, err
 }
 

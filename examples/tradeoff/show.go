@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/examples/internal/demo"
-	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -101,17 +99,9 @@ func (s *study) explain(p *demo.Program) {
 			}
 		}
 		if why != nil {
-			p.Remark("No %s mechanism at alpha = %s: %s", m.name, strings.Join(at, ", "), reason(why))
+			p.Remark("No %s mechanism at alpha = %s: %s", m.name, strings.Join(at, ", "), demo.Why(why))
 		}
 	}
-}
-
-// reason is why a mechanism does not exist, in short where that is common.
-func reason(err error) string {
-	if negative := new(exponential.NegativeWeightError); errors.As(err, &negative) {
-		return "a weight would be negative"
-	}
-	return err.Error()
 }
 
 // explainRelaxed says what it brings to answer with branches.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -73,7 +74,7 @@ func (s *study) linear(ctx context.Context, name string, users [][]int, l level)
 	s.promised(&r, mech.Guarantee(), false)
 	r.bound = 2 * mech.StdDev() * s.spread()
 	r.release = func(rng *rand.Rand) ([]float64, error) {
-		return mech.Release(rng, each(users))
+		return mech.Release(rng, slices.Values(users))
 	}
 	return r
 }
@@ -102,7 +103,7 @@ func (s *study) laplace(ctx context.Context, l level) result {
 	s.promised(&r, mech.Guarantee(), false)
 	r.bound = 2 * mech.ErrorBound()
 	r.release = func(rng *rand.Rand) ([]float64, error) {
-		e, err := mech.Release(rng, each(s.first))
+		e, err := mech.Release(rng, slices.Values(s.first))
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +186,7 @@ func (s *study) frequencies(name string, l level, mech *emd.Frequencies, err err
 	s.promised(&r, mech.Guarantee(), changed)
 	r.bound = 2 * unit * mech.ErrorBound(int64(s.model.Users*s.model.Items))
 	r.release = func(rng *rand.Rand) ([]float64, error) {
-		counts, err := mech.Release(rng, each(s.first))
+		counts, err := mech.Release(rng, slices.Values(s.first))
 		if err != nil {
 			return nil, err
 		}

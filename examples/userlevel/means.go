@@ -76,7 +76,7 @@ func (s *study) errors(ctx context.Context, l *emd.Linear[metric.LatLon], q ques
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		y, err := l.Release(r, each(s.places))
+		y, err := l.Release(r, slices.Values(s.places))
 		if err != nil {
 			return nil, nil, err
 		}

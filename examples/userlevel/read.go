@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -87,7 +86,7 @@ func (s *study) readPlaces(ctx context.Context, name string, in io.Reader, n int
 	columns := demo.Columns{Required: []string{"user", "lat", "lon"}}
 	return demo.ReadCSV(name, in, columns, func(r *demo.Row) {
 		u := s.user(r, users, n, "lat")
-		x := metric.LatLon{Lat: r.Float("lat", -90, 90), Lon: r.Float("lon", -180, 180)}
+		x := r.LatLon()
 		if u < 0 {
 			return
 		}
@@ -101,20 +100,16 @@ func (s *study) readPlaces(ctx context.Context, name string, in io.Reader, n int
 
 // readRegions fills in the regions and their metric.
 func (s *study) readRegions(ctx context.Context, file string) (err error) {
-	name, in := "regions.csv", io.Reader(strings.NewReader(string(world)))
-	if file != "" {
-		f, err := os.Open(file)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		name, in = file, f
+	f, name, err := demo.Open(file, "regions.csv", world)
+	if err != nil {
+		return err
 	}
+	defer f.Close()
 	var at []metric.LatLon
 	columns := demo.Columns{Required: []string{"name", "lat", "lon"}}
-	err = demo.ReadCSV(name, in, columns, func(r *demo.Row) {
+	err = demo.ReadCSV(name, f, columns, func(r *demo.Row) {
 		s.regions = append(s.regions, r.Text("name"))
-		at = append(at, metric.LatLon{Lat: r.Float("lat", -90, 90), Lon: r.Float("lon", -180, 180)})
+		at = append(at, r.LatLon())
 	})
 	if err != nil {
 		return err
@@ -257,14 +252,3 @@ const (
 
 // runs is how many releases are made where most are wanted.
 func (s *study) runs(most int) int { return min(most, max(fewest, maxRead/s.total())) }
-
-// each is the data of users as a mechanism takes them.
-func each[P any](users [][]P) emd.Users[P] {
-	return func(yield func([]P) bool) {
-		for _, items := range users {
-			if !yield(items) {
-				return
-			}
-		}
-	}
-}

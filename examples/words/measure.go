@@ -10,7 +10,6 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/examples/internal/demo"
-	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -34,23 +33,19 @@ type study struct {
 	lowerBy string
 }
 
-// IKWAT22 compare mechanisms by their level at this delta, and by the loss that
-// this share of the inputs does not exceed.
-const (
-	delta    = 0.001
-	quantile = 0.95
-)
+// delta is that at which IKWAT22 compare levels.
+const delta = 0.001
 
 // result is one row of the table.
 type result struct {
-	name                  string
-	level                 float64 // eps_tight at delta; NaN where unknown
-	worst, quantile, mean float64
-	guessed               float64 // how often the best guess from a release is right; NaN where unknown
-	took                  time.Duration
-	remark                string
-	err                   error                         // why the mechanism does not exist here
-	mech                  mechanism.Mechanism[int, int] // nil where err is set
+	name  string
+	level float64 // eps_tight at delta; NaN where unknown
+	demo.Loss
+	guessed float64 // how often the best guess from a release is right; NaN where unknown
+	took    time.Duration
+	remark  string
+	err     error                         // why the mechanism does not exist here
+	mech    mechanism.Mechanism[int, int] // nil where err is set
 }
 
 // built is a mechanism as a matrix, with what there is to say about it.
@@ -211,16 +206,8 @@ func (s *study) measure(ctx context.Context, name string, b built) (result, erro
 	}
 	r.level = audit.Hi
 	r.guessed = guessed(b.channel)
-	return r, r.summarize(losses)
-}
-
-func (r *result) summarize(losses mechanism.Losses) (err error) {
-	r.worst, _ = losses.Worst()
-	if r.mean, err = losses.Mean(nil); err != nil {
-		return err
-	}
-	r.quantile, err = losses.Quantile(quantile)
-	return err
+	r.Loss, err = demo.LossOf(losses, nil)
+	return r, err
 }
 
 // guessed is how often someone who sees a release, and thinks every word as
@@ -256,29 +243,8 @@ func (s *study) madlib(ctx context.Context, alpha float64, releases int) (result
 	}
 	r := result{name: madlibName, level: unknown, guessed: unknown, took: time.Since(start), mech: m}
 	r.remark = fmt.Sprintf("losses estimated from %d releases a word; its level at delta = %v is not known, alpha at delta = 0 is proved", releases, delta)
-	draws := random.Seeded(s.seed)
-	losses := make(mechanism.Losses, len(s.words))
-	for x := range losses {
-		if ctx.Err() != nil {
-			return result{}, ctx.Err()
-		}
-		for range releases {
-			y, err := m.Release(draws, x)
-			if err != nil {
-				return result{}, err
-			}
-			losses[x] += s.space.Distance(x, y) / float64(releases)
-		}
-	}
-	return r, r.summarize(losses)
+	r.Loss, err = demo.Simulate(ctx, m, s.space, nil, s.seed, releases)
+	return r, err
 }
 
 var errNone = errors.New("nothing private was found: alpha times the distances is too small")
-
-// reason is why a mechanism does not exist, in short where that is common.
-func reason(err error) string {
-	if negative := new(exponential.NegativeWeightError); errors.As(err, &negative) {
-		return "a weight would be negative"
-	}
-	return err.Error()
-}

@@ -52,7 +52,7 @@ func (s *study) table() *demo.Table {
 	t := demo.NewTable("mechanism", "eps_tight", "worst loss", "95 % loss", "mean loss", "guessed", "build time")
 	for _, r := range s.rows {
 		if r.err == nil {
-			t.Row(r.name, r.level, r.worst, r.quantile, r.mean, r.guessed, r.took)
+			t.Row(r.name, r.level, r.Worst, r.Quantile, r.Mean, r.guessed, r.took)
 		}
 	}
 	t.Row("lower bound", unknown, s.lower, unknown, unknown, unknown, "-")
@@ -69,14 +69,14 @@ func (s *study) explain(p *demo.Program) {
 	}
 	for _, r := range s.rows {
 		if r.err != nil {
-			p.Remark("no %s: %s", r.name, reason(r.err))
+			p.Remark("no %s: %s", r.name, demo.Why(r.err))
 		} else if r.remark != "" {
 			p.Remark("%s: %s", r.name, r.remark)
 		}
 	}
 	if rows := s.matrices(); s.lower > 0 && len(rows) > 0 {
 		best := best(rows)
-		p.Remark("Least worst loss: %s, %.3g times the lower bound.", best.name, best.worst/s.lower)
+		p.Remark("Least worst loss: %s, %.3g times the lower bound.", best.name, best.Worst/s.lower)
 	}
 }
 
@@ -87,7 +87,7 @@ func (s *study) matrices() []result {
 
 // best is the first of those with the least worst loss.
 func best(rows []result) result {
-	return slices.MinFunc(rows, func(a, b result) int { return cmp.Compare(a.worst, b.worst) })
+	return slices.MinFunc(rows, func(a, b result) int { return cmp.Compare(a.Worst, b.Worst) })
 }
 
 const (
@@ -196,7 +196,7 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 				if err != nil {
 					return err
 				}
-				x, y = r.level, r.quantile
+				x, y = r.level, r.Quantile
 			}
 			series.X, series.Y = append(series.X, x), append(series.Y, y)
 			report(k*steps+i+1, total)
@@ -210,7 +210,7 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 			return err
 		}
 		if r.err == nil {
-			madlib.X, madlib.Y = append(madlib.X, s.level(i)), append(madlib.Y, r.quantile)
+			madlib.X, madlib.Y = append(madlib.X, s.level(i)), append(madlib.Y, r.Quantile)
 		}
 		report(len(methods)*steps+i+1, total)
 	}

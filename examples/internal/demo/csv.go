@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // Limits of ReadCSV against input that is not what it says. The longest record
@@ -144,6 +145,11 @@ func (w *Row) Float(name string, lo, hi float64) float64 {
 		w.Fail(name, "want "+span(lo, hi))
 	}
 	return v
+}
+
+// LatLon returns the columns lat and lon.
+func (w *Row) LatLon() metric.LatLon {
+	return metric.LatLon{Lat: w.Float("lat", -90, 90), Lon: w.Float("lon", -180, 180)}
 }
 
 // Fail rejects the row for a reason of the caller's own, unless it has been

@@ -120,11 +120,16 @@ func (p *Program) writable() error {
 // is none, and returns it with the name to use in messages. The caller closes
 // it.
 func (p *Program) Input(embeddedName string, embedded []byte) (f io.ReadCloser, name string, err error) {
-	if p.In == "" {
+	return Open(p.In, embeddedName, embedded)
+}
+
+// Open is [Program.Input] for the file of another flag.
+func Open(file, embeddedName string, embedded []byte) (f io.ReadCloser, name string, err error) {
+	if file == "" {
 		return io.NopCloser(bytes.NewReader(embedded)), embeddedName, nil
 	}
-	f, err = os.Open(p.In)
-	return f, p.In, err
+	f, err = os.Open(file)
+	return f, file, err
 }
 
 // Print prints a table on the standard output. [Run] reports its error.
