@@ -66,10 +66,7 @@ func Greedy(ctx context.Context, f metric.Finite, o *GreedyOptions) (t *Tour, er
 // greedy returns the order of a greedy path, whose two ends close the tour.
 func greedy(ctx context.Context, f metric.Finite, near *candidates) ([]int, error) {
 	n := f.Len()
-	links := make([][2]int32, n) // the neighbors of each point on its path
-	for i := range links {
-		links[i] = [2]int32{-1, -1}
-	}
+	links := slices.Repeat([][2]int32{{-1, -1}}, n) // the neighbors of each point on its path
 	paths := spanning.NewForest(n)
 	ends := make([]int, n) // the points that lack an edge
 	for i := range ends {

@@ -1,6 +1,7 @@
 package tsp
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -48,10 +49,7 @@ func (o *ImproveOptions) defaults(op string, n int) (ImproveOptions, error) {
 	}
 	var err error
 	s.Neighbors, err = neighbors(op, s.Neighbors)
-	if s.Kicks == 0 {
-		s.Kicks = min(mostKicks, defaultKicks*n)
-	}
-	s.Kicks = max(0, s.Kicks)
+	s.Kicks = max(0, cmp.Or(s.Kicks, min(mostKicks, defaultKicks*n)))
 	if s.Progress == nil {
 		s.Progress = func(done, total int) {}
 	}
@@ -154,21 +152,13 @@ func (p *problem) expand(order []int) []int {
 	if p.first == nil {
 		return order
 	}
-	start := make([]int, len(p.first)+1)
-	for _, c := range p.class {
-		start[c+1]++
-	}
-	for c := range p.first {
-		start[c+1] += start[c]
-	}
-	members, at := make([]int, len(p.class)), slices.Clone(start)
+	members := make([][]int, len(p.first))
 	for i, c := range p.class {
-		members[at[c]] = i
-		at[c]++
+		members[c] = append(members[c], i)
 	}
 	out := make([]int, 0, len(p.class))
 	for _, c := range order {
-		out = append(out, members[start[c]:start[c+1]]...)
+		out = append(out, members[c]...)
 	}
 	return out
 }

@@ -1,13 +1,10 @@
 package tsp
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
 )
@@ -38,40 +35,12 @@ func MST(ctx context.Context, f metric.Finite) (t *metric.Tree, err error) {
 	return metric.NewTree(parent, length)
 }
 
-// minimumTree returns the preorder of a minimum spanning tree rooted at point 0,
-// children in ascending order, and the point above each point, -1 above 0.
+// minimumTree is [heldkarp.SpanningTree] for any f.
 func minimumTree(ctx context.Context, op string, f metric.Finite) (order, parent []int, err error) {
-	n := fault.Len(f)
-	if err := checkSize(op, n); err != nil {
+	if err := checkSize(op, fault.Len(f)); err != nil {
 		return nil, nil, err
 	}
-	edges, err := heldkarp.SpanningTree(ctx, op, f)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, e := range edges {
-		edges = append(edges, spanning.Edge{I: e.J, J: e.I})
-	}
-	// Descending, so that the lowest is the first to leave the stack.
-	slices.SortFunc(edges, func(a, b spanning.Edge) int { return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(b.J, a.J)) })
-	start := make([]int, n+1)
-	for k, e := range edges {
-		start[e.I+1] = k + 1
-	}
-	order, parent = make([]int, 0, n), make([]int, n)
-	parent[0] = -1
-	for stack := []int{0}; len(stack) > 0; {
-		i := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		order = append(order, i)
-		for _, e := range edges[start[i]:start[i+1]] {
-			if j := int(e.J); j != parent[i] {
-				parent[j] = i
-				stack = append(stack, j)
-			}
-		}
-	}
-	return order, parent, nil
+	return heldkarp.SpanningTree(ctx, op, f)
 }
 
 // DoubleTree returns the tour that walks around the minimum spanning tree and

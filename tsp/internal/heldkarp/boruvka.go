@@ -3,6 +3,7 @@ package heldkarp
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/kdtree"
@@ -22,6 +23,7 @@ type boruvka struct {
 	set  []int32   // by place, the component
 	one  []int32   // by node, the component of all its places, or -1
 	gaps []float64
+	err  error // for the first bad distance: then nothing is searched any more
 }
 
 const (
@@ -68,42 +70,37 @@ type link struct {
 
 // search improves best, an edge from any place of the component of a, by the
 // edges of a.
-func (t *boruvka) search(op string, a, node, lo, hi int, bound float64, best *link) error {
-	if bound >= best.c || t.one[node] == t.set[a] {
-		return nil
+func (t *boruvka) search(op string, a, node, lo, hi int, bound float64, best *link) {
+	if bound >= best.c || t.one[node] == t.set[a] || t.err != nil {
+		return
 	}
 	if node < t.tree.Leaves {
 		l, r, mid := 2*node, 2*node+1, (lo+hi)/2
 		bl, br := t.bound(a, l), t.bound(a, r)
 		if bl <= br {
-			if err := t.search(op, a, l, lo, mid, bl, best); err != nil {
-				return err
-			}
-			return t.search(op, a, r, mid, hi, br, best)
+			t.search(op, a, l, lo, mid, bl, best)
+			t.search(op, a, r, mid, hi, br, best)
+		} else {
+			t.search(op, a, r, mid, hi, br, best)
+			t.search(op, a, l, lo, mid, bl, best)
 		}
-		if err := t.search(op, a, r, mid, hi, br, best); err != nil {
-			return err
-		}
-		return t.search(op, a, l, lo, mid, bl, best)
+		return
 	}
 	x := t.tree.At(a)
 	for b := lo; b < hi; b++ {
-		if t.set[b] == t.set[a] {
-			continue
-		}
-		if spanning.Cost(t.tree.Below(t.tree.Norm(b, x, t.gaps)), t.pi[a], t.pi[b]) >= best.c {
+		if t.set[b] == t.set[a] || spanning.Cost(t.tree.Below(t.tree.Norm(b, x, t.gaps)), t.pi[a], t.pi[b]) >= best.c {
 			continue
 		}
 		i, j := int(t.tree.ID[a]), int(t.tree.ID[b])
 		dist := t.f.Distance(i, j)
 		if !(dist >= 0 && dist <= math.MaxFloat64) {
-			return badDistance(op, i, j, dist)
+			t.err = badDistance(op, i, j, dist)
+			return
 		}
 		if c := spanning.Cost(dist, t.pi[a], t.pi[b]); c < best.c {
 			*best = link{c, int32(a), int32(b)}
 		}
 	}
-	return nil
 }
 
 // spanning returns a minimum spanning tree of all points under spanning.Cost. The
@@ -125,12 +122,8 @@ func (t *boruvka) spanning(ctx context.Context, op string, pi []float64, hints [
 	for k, e := range hints {
 		links[k] = link{spanning.Cost(t.f.Distance(int(e.I), int(e.J)), pi[e.I], pi[e.J]), place[e.I], place[e.J]}
 	}
-	t.lowest(1, 0, n)
 	// No edge from place a to another component costs less than known[a].
-	known := make([]float64, n)
-	for a := range known {
-		known[a] = math.Inf(-1)
-	}
+	known := slices.Repeat([]float64{math.Inf(-1)}, n)
 	best := make([]link, n)
 	parts := spanning.NewForest(n)
 	tree := make([]spanning.Edge, 0, n-1)
@@ -139,7 +132,7 @@ func (t *boruvka) spanning(ctx context.Context, op string, pi []float64, hints [
 			return nil, err
 		}
 		before := len(tree)
-		t.uniform(1, 0, n)
+		t.sum(1, 0, n)
 		for a := range best {
 			best[a] = link{c: math.Inf(1)}
 		}
@@ -150,11 +143,10 @@ func (t *boruvka) spanning(ctx context.Context, op string, pi []float64, hints [
 				continue
 			}
 			kept = append(kept, l)
-			if l.c < best[s].c {
-				best[s] = l
-			}
-			if l.c < best[r].c {
-				best[r] = l
+			for _, s := range [2]int32{s, r} {
+				if l.c < best[s].c {
+					best[s] = l
+				}
 			}
 		}
 		links = kept
@@ -163,8 +155,9 @@ func (t *boruvka) spanning(ctx context.Context, op string, pi []float64, hints [
 			if known[a] >= b.c {
 				continue
 			}
-			if err := t.search(op, a, 1, 0, n, math.Inf(-1), b); err != nil {
-				return nil, err
+			t.search(op, a, 1, 0, n, math.Inf(-1), b)
+			if t.err != nil {
+				return nil, t.err
 			}
 			known[a] = b.c
 		}
@@ -186,37 +179,22 @@ func (t *boruvka) spanning(ctx context.Context, op string, pi []float64, hints [
 	return tree, nil
 }
 
-// lowest fills low.
-func (t *boruvka) lowest(node, lo, hi int) float64 {
-	m := math.Inf(1)
-	if node < t.tree.Leaves {
+// sum fills low and one, from the leaves up.
+func (t *boruvka) sum(node, lo, hi int) {
+	if l, r := 2*node, 2*node+1; node < t.tree.Leaves {
 		mid := (lo + hi) / 2
-		m = min(t.lowest(2*node, lo, mid), t.lowest(2*node+1, mid, hi))
-	} else {
-		for _, p := range t.pi[lo:hi] {
-			m = min(m, p)
+		t.sum(l, lo, mid)
+		t.sum(r, mid, hi)
+		t.low[node], t.one[node] = min(t.low[l], t.low[r]), t.one[l]
+		if t.one[l] != t.one[r] {
+			t.one[node] = -1
+		}
+		return
+	}
+	t.low[node], t.one[node] = slices.Min(t.pi[lo:hi]), t.set[lo]
+	for _, q := range t.set[lo:hi] {
+		if q != t.set[lo] {
+			t.one[node] = -1
 		}
 	}
-	t.low[node] = m
-	return m
-}
-
-// uniform fills one.
-func (t *boruvka) uniform(node, lo, hi int) int32 {
-	s := t.set[lo]
-	if node < t.tree.Leaves {
-		mid := (lo + hi) / 2
-		l, r := t.uniform(2*node, lo, mid), t.uniform(2*node+1, mid, hi)
-		if s = l; l != r {
-			s = -1
-		}
-	} else {
-		for _, q := range t.set[lo:hi] {
-			if q != s {
-				s = -1
-			}
-		}
-	}
-	t.one[node] = s
-	return s
 }

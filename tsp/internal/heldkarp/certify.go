@@ -40,29 +40,11 @@ const mostProbes = 64
 // lastEdge returns the largest of the second least costs of the edges at the
 // leaves of a minimum spanning tree on three or more points.
 func lastEdge(f metric.Finite, tree []spanning.Edge, pi []float64) float64 {
-	n := len(pi)
-	// The two edges of least cost of the tree at each point, as far as it has two.
-	type pair struct {
-		end  [2]int32
-		cost [2]float64
-		deg  int
-	}
-	at := make([]pair, n)
+	at := make([]pair, len(pi))
 	for _, e := range tree {
 		c := spanning.Cost(f.Distance(int(e.I), int(e.J)), pi[e.I], pi[e.J])
-		for _, e := range [2]spanning.Edge{e, {I: e.J, J: e.I}} {
-			p := &at[e.I]
-			k := min(p.deg, 2)
-			for ; k > 0 && c < p.cost[k-1]; k-- {
-				if k < 2 {
-					p.end[k], p.cost[k] = p.end[k-1], p.cost[k-1]
-				}
-			}
-			if k < 2 {
-				p.end[k], p.cost[k] = e.J, c
-			}
-			p.deg++
-		}
+		at[e.I].add(c, e.J)
+		at[e.J].add(c, e.I)
 	}
 	// From leaf v along the tree to u and on to w: the second least cost at v is
 	// at most that of the edge from v to w.
@@ -152,16 +134,11 @@ func certify(f metric.Finite, tree []spanning.Edge, pi []float64, path bool) flo
 
 // second returns the second least cost among the edges at v, of lengths row.
 func second(row, pi []float64, v int) float64 {
-	c1, c2 := math.Inf(1), math.Inf(1)
+	var p pair
 	for j, d := range row {
-		if j == v {
-			continue
-		}
-		if c := spanning.Cost(d, pi[v], pi[j]); c < c1 {
-			c1, c2 = c, c1
-		} else if c < c2 {
-			c2 = c
+		if j != v {
+			p.add(spanning.Cost(d, pi[v], pi[j]), int32(j))
 		}
 	}
-	return c2
+	return p.cost[1]
 }

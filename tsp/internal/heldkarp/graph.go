@@ -128,34 +128,40 @@ func (g *graph) oneTree(pi []float64, path bool) float64 {
 
 // second returns the second edge at v by cost.
 func (g *graph) second(v int, pi []float64) (float64, int32) {
-	c1, c2 := math.Inf(1), math.Inf(1)
-	j1, j2 := g.adj[g.start[v]], g.adj[g.start[v]] // of use only if costs overflow
-	for k := g.start[v]; k < g.start[v+1]; k++ {
-		j := g.adj[k]
-		c := spanning.Cost(g.dist[k], pi[v], pi[j])
-		if c < c1 {
-			c2, j2, c1, j1 = c1, j1, c, j
-		} else if c < c2 {
-			c2, j2 = c, j
-		}
+	lo, hi := g.start[v], g.start[v+1]
+	var p pair
+	for k, j := range g.adj[lo:hi] {
+		p.add(spanning.Cost(g.dist[lo+k], pi[v], pi[j]), j)
 	}
-	return c2, j2
+	return p.cost[1], p.end[1]
+}
+
+// pair are the two edges of least cost, of deg edges at a point, by their other
+// ends.
+type pair struct {
+	cost [2]float64
+	end  [2]int32
+	deg  int
+}
+
+func (p *pair) add(cost float64, end int32) {
+	switch {
+	case p.deg == 0 || cost < p.cost[0]:
+		p.cost[1], p.end[1] = p.cost[0], p.end[0]
+		p.cost[0], p.end[0] = cost, end
+	case p.deg == 1 || cost < p.cost[1]:
+		p.cost[1], p.end[1] = cost, end
+	}
+	p.deg++
 }
 
 // twoLeast returns the places of the two least of two or more numbers.
-func twoLeast(v []float64) (a, b int) {
-	a, b = 0, 1
-	if v[b] < v[a] {
-		a, b = b, a
+func twoLeast(v []float64) (a, b int32) {
+	var p pair
+	for i, x := range v {
+		p.add(x, int32(i))
 	}
-	for i := 2; i < len(v); i++ {
-		if v[i] < v[a] {
-			a, b = i, a
-		} else if v[i] < v[b] {
-			b = i
-		}
-	}
-	return a, b
+	return p.end[0], p.end[1]
 }
 
 // tree returns the edges of the spanning tree under pi.
@@ -170,27 +176,23 @@ func (g *graph) tree(pi []float64) []spanning.Edge {
 	return t
 }
 
-// preorder returns the edges of the tour that visits the points in preorder
-// from point 0, along a graph that is a tree.
-func (g *graph) preorder() []spanning.Edge {
-	tour := make([]spanning.Edge, 0, g.n)
-	seen := make([]bool, g.n)
-	stack, last := []int32{0}, int32(-1)
-	for len(stack) > 0 {
-		v := stack[len(stack)-1]
+// preorder returns the points of a graph that is a tree in preorder from point 0,
+// children in ascending order, and the point above each, -1 above point 0.
+func (g *graph) preorder() (order, parent []int) {
+	order, parent = make([]int, 0, g.n), make([]int, g.n)
+	parent[0] = -1
+	for stack := []int{0}; len(stack) > 0; {
+		i := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		seen[v] = true
-		if last >= 0 {
-			tour = append(tour, spanning.Edge{I: last, J: v})
-		}
-		last = v
-		for _, j := range g.adj[g.start[v]:g.start[v+1]] {
-			if !seen[j] {
+		order = append(order, i)
+		for _, v := range slices.Backward(g.adj[g.start[i]:g.start[i+1]]) {
+			if j := int(v); j != parent[i] {
+				parent[j] = i
 				stack = append(stack, j)
 			}
 		}
 	}
-	return append(tour, spanning.Edge{I: last, J: 0})
+	return order, parent
 }
 
 // around returns for each point the distance to the farthest of its k nearest

@@ -5,6 +5,7 @@
 package heldkarp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -50,13 +51,17 @@ func defaultIterations(n int) int {
 func HasTree(f metric.Finite) bool { return newBoruvka(f) != nil }
 
 // SpanningTree returns a minimum spanning tree of one or more points, always the
-// same one, for the call op.
-func SpanningTree(ctx context.Context, op string, f metric.Finite) ([]spanning.Edge, error) {
-	p := make([]float64, f.Len())
-	if t := newBoruvka(f); t != nil {
-		return t.spanning(ctx, op, p, nil)
+// same one, for the call op: the points in preorder from point 0, children in
+// ascending order, and the point above each, -1 above point 0.
+func SpanningTree(ctx context.Context, op string, f metric.Finite) (order, parent []int, err error) {
+	h := &search{op: op, f: f, kd: newBoruvka(f)}
+	edges, err := h.tree(ctx, make([]float64, f.Len()), nil)
+	if err != nil {
+		return nil, nil, err
 	}
-	return prim(ctx, op, f, p)
+	g, _ := newGraph(f, edges)
+	order, parent = g.preorder()
+	return order, parent, nil
 }
 
 // OneTree returns the bound that the multipliers pi prove, for the call op. They
@@ -100,35 +105,27 @@ func newSearch(op string, f metric.Finite, o Options) (*search, error) {
 	if n > math.MaxInt32/2 { // point numbers are int32
 		return nil, &fault.SizeError{Op: op, Arg: "f", Got: n, Want: fmt.Sprintf("at most %d", math.MaxInt32/2)}
 	}
-	h := &search{op: op, f: f, n: n, o: o}
-	if err := fault.NonNegative(op, "Upper", h.o.Upper); err != nil {
+	if err := cmp.Or(fault.NonNegative(op, "Upper", o.Upper), fault.NonNegative(op, "Iterations", float64(o.Iterations)),
+		fault.NonNegative(op, "Neighbors", float64(o.Neighbors))); err != nil {
 		return nil, err
 	}
-	if err := fault.NonNegative(op, "Iterations", float64(h.o.Iterations)); err != nil {
-		return nil, err
-	}
-	if err := fault.NonNegative(op, "Neighbors", float64(h.o.Neighbors)); err != nil {
-		return nil, err
-	}
-	if h.o.Iterations == 0 {
-		h.o.Iterations = defaultIterations(n)
-	}
-	if h.o.Neighbors == 0 {
-		h.o.Neighbors = defaultNeighbors
-	}
-	h.best.Multipliers = make([]float64, n)
-	h.kd = newBoruvka(f)
-	return h, nil
+	o.Iterations = cmp.Or(o.Iterations, defaultIterations(n))
+	o.Neighbors = cmp.Or(o.Neighbors, defaultNeighbors)
+	return &search{op: op, f: f, n: n, o: o, kd: newBoruvka(f), best: Bound{Multipliers: make([]float64, n)}}, nil
 }
 
-// prove makes the bound of pi, which it keeps, the best if it is. It returns
-// the spanning tree under pi of all pairs of points.
-func (h *search) prove(ctx context.Context, pi []float64, hints []spanning.Edge) (tree []spanning.Edge, err error) {
+// tree returns the spanning tree under pi of all pairs of points.
+func (h *search) tree(ctx context.Context, pi []float64, hints []spanning.Edge) ([]spanning.Edge, error) {
 	if h.kd != nil {
-		tree, err = h.kd.spanning(ctx, h.op, pi, hints)
-	} else {
-		tree, err = prim(ctx, h.op, h.f, pi)
+		return h.kd.spanning(ctx, h.op, pi, hints)
 	}
+	return prim(ctx, h.op, h.f, pi)
+}
+
+// prove makes the bound of pi, which it keeps, the best if it is, and returns
+// the tree.
+func (h *search) prove(ctx context.Context, pi []float64, hints []spanning.Edge) ([]spanning.Edge, error) {
+	tree, err := h.tree(ctx, pi, hints)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +190,10 @@ func (h *search) run(ctx context.Context) error {
 	g, edges := newGraph(h.f, slices.Clone(tree))
 	// The tour keeps the multipliers from growing without bound, as they would
 	// on a graph without any.
-	edges = append(edges, g.preorder()...)
+	order, _ := g.preorder()
+	for k, i := range order {
+		edges = append(edges, spanning.Edge{I: int32(i), J: int32(order[(k+1)%h.n])})
+	}
 	for e, j := range near {
 		edges = append(edges, spanning.Edge{I: int32(e / k), J: int32(j)})
 	}
