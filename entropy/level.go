@@ -55,8 +55,8 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptio
 			}
 			if r1[y] > 0 {
 				start = max(start, math.Log(q)/r1[y])
-			} else if p := (TwoPoints{x, y}); p.value(b, 1) > loss {
-				return math.Inf(1), Bound{Lower, p.value(b, 1), "pairs", sourcePairs, p}, nil
+			} else if v, err := (TwoPoints{x, y}).Prove(ctx, b, 1); err != nil || v > loss {
+				return math.Inf(1), Bound{Lower, v, "pairs", sourcePairs, TwoPoints{x, y}}, err
 			}
 		}
 	}

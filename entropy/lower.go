@@ -29,7 +29,7 @@ import (
 // underflows for all of them.
 //
 // Beside the cost of [EntropicScale] and [DiametricScale], pairs reads n^2
-// distances, and packing and star take about n log n for each of some dozens of
+// distances, and packing and star take about n log n for each of up to 128
 // points x, with O(n) memory. Results do not depend on the number of workers.
 func LowerBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) {
 	if err := checkScale("entropy: LowerBounds", b, alpha); err != nil {
@@ -60,25 +60,12 @@ func (w crowdedBall) Prove(ctx context.Context, b metric.Bimetric, alpha float64
 	if err := checkWitness("entropy: Witness.Prove", b, alpha, w.X, "Points", w.Points...); err != nil {
 		return 0, err
 	}
-	return w.value(ctx, b, alpha), ctx.Err()
-}
-
-// value is 0 where ctx is done.
-func (w crowdedBall) value(ctx context.Context, b metric.Bimetric, alpha float64) float64 {
-	t, r := math.Inf(1), 0.0
-	for i, y := range w.Points {
-		if ctx.Err() != nil {
-			return 0
-		}
-		r = max(r, b.Privacy.Distance(w.X, y))
-		for _, z := range w.Points[:i] {
-			t = min(t, b.Utility.Distance(y, z))
-		}
+	t, err := leastDistance(ctx, b.Utility, w.Points)
+	r := farthest(b.Privacy, w.X, w.Points)
+	if k := len(w.Points); err != nil || k < 2 || math.IsNaN(r) || !limit.Exceeded(2*alpha, r, k) {
+		return 0, err
 	}
-	if k := len(w.Points); k < 2 || math.IsNaN(r) || !limit.Exceeded(2*alpha, r, k) {
-		return 0
-	}
-	return roundOff(t / 8)
+	return roundOff(t / 8), nil
 }
 
 // wideBall is a rho1-ball around X with two points Y and Z in it, of radius r
@@ -92,13 +79,8 @@ func (w wideBall) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (
 	if err := checkWitness("entropy: Witness.Prove", b, alpha, w.X, "Y, Z", w.Y, w.Z); err != nil {
 		return 0, err
 	}
-	return w.value(b, alpha), nil
-}
-
-func (w wideBall) value(b metric.Bimetric, alpha float64) float64 {
-	r := max(b.Privacy.Distance(w.X, w.Y), b.Privacy.Distance(w.X, w.Z))
-	s := directed.MulDown(b.Utility.Distance(w.Y, w.Z), directed.ExpDown(-directed.MulUp(2*alpha, r)))
-	return roundOff(directed.DivDown(s, 5))
+	r := farthest(b.Privacy, w.X, []int{w.Y, w.Z})
+	return roundOff(directed.DivDown(worthDown(b.Utility.Distance(w.Y, w.Z), 2*alpha, r), 5)), nil
 }
 
 // lower returns the lower bounds for every level, from the scales that measure
@@ -110,10 +92,10 @@ func (w *work) lower(ctx context.Context) ([][]Bound, error) {
 	}
 	out := make([][]Bound, len(w.alphas))
 	for k, alpha := range w.alphas {
-		add := func(v float64, name, source string, by Witness) {
-			out[k] = append(out[k], Bound{Lower, v, name, source, by})
+		pair, err := pairs[k].Prove(ctx, w.near, alpha)
+		if err != nil {
+			return nil, err
 		}
-		pair := pairs[k].value(w.b, alpha)
 		packings, err := bestPackings(ctx, w.near, alpha, pair/2, w.o.Workers)
 		if err != nil {
 			return nil, err
@@ -122,24 +104,25 @@ func (w *work) lower(ctx context.Context) ([][]Bound, error) {
 		if err != nil {
 			return nil, err
 		}
-		add(star.value(ctx, w.b, alpha), "star", sourceDuality, star)
-		add(pair, "pairs", sourcePairs, pairs[k])
+		out[k] = []Bound{{Lower, 0, "star", "linear programming duality", star}, {Lower, 0, "pairs", sourcePairs, pairs[k]}}
+		add := func(name, source string, by Witness) { out[k] = append(out[k], Bound{Lower, 0, name, source, by}) }
 		if len(packings) > 0 {
-			add(packings[0].value(ctx, w.b, alpha), "packing", "after IKWAT22 Theorem 3", packings[0].Packed)
+			add("packing", "after IKWAT22 Theorem 3", packings[0].Packed)
 		}
-		if s, ok := w.entropic[2*alpha]; ok && s.Lo > 0 {
-			ball := crowdedBall{s.X, s.Set}
-			add(ball.value(ctx, w.b, alpha), "entropic scale", "BSV24 Theorem 3.1", ball)
+		if s := w.entropic[2*alpha]; s.Lo > 0 {
+			add("entropic scale", "BSV24 Theorem 3.1", crowdedBall{s.X, s.Set})
 		}
-		if s, ok := w.diametric[2*alpha]; ok && s.Lo > 0 {
-			ball := wideBall{s.X, s.Set[0], s.Set[1]}
-			add(ball.value(w.b, alpha), "diametric scale", "BSV24 Theorem 3.2", ball)
+		if s := w.diametric[2*alpha]; s.Lo > 0 {
+			add("diametric scale", "BSV24 Theorem 3.2", wideBall{s.X, s.Set[0], s.Set[1]})
+		}
+		for i := range out[k] {
+			v := &out[k][i]
+			if v.Value, err = v.Witness.Prove(ctx, w.b, alpha); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, ctx.Err()
 }
 
-const (
-	sourcePairs   = "the triangle inequality"
-	sourceDuality = "linear programming duality"
-)
+const sourcePairs = "the triangle inequality"

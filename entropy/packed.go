@@ -38,64 +38,54 @@ func (w Packed) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (fl
 	if err := fault.Empty(op, "Points", len(w.Points)); err != nil {
 		return 0, err
 	}
-	return w.value(ctx, b, alpha), ctx.Err()
-}
-
-// value is 0 where ctx is done.
-func (w Packed) value(ctx context.Context, b metric.Bimetric, alpha float64) float64 {
-	t, sum := math.Inf(1), 0.0
-	for i, y := range w.Points {
-		if ctx.Err() != nil {
-			return 0
-		}
-		for _, z := range w.Points[:i] {
-			t = min(t, b.Utility.Distance(y, z))
-		}
+	t, err := leastDistance(ctx, b.Utility, w.Points)
+	sum := 0.0
+	for _, y := range w.Points {
 		sum = directed.AddDown(sum, directed.ExpDown(-directed.MulUp(alpha, b.Privacy.Distance(w.X, y))))
 	}
-	if math.IsInf(t, 1) || sum <= 1 {
-		return 0 // nothing is proved
+	if err != nil || math.IsInf(t, 1) || sum <= 1 {
+		return 0, err // nothing is proved
 	}
-	return roundOff(directed.MulDown(t/2, directed.SubDown(1, directed.DivUp(1, sum))))
+	return roundOff(directed.MulDown(t/2, directed.SubDown(1, directed.DivUp(1, sum)))), nil
+}
+
+// leastDistance is the least distance of two of the points, +Inf where there
+// are none. O(|points|^2).
+func leastDistance(ctx context.Context, f metric.Finite, points []int) (float64, error) {
+	t := math.Inf(1)
+	for i, y := range points {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		for _, z := range points[:i] {
+			t = min(t, f.Distance(y, z))
+		}
+	}
+	return t, nil
 }
 
 // The search for packings, that is for x and S of [Packed]. What it finds it
 // values in plain float64 arithmetic; Packed proves.
 
 const (
-	// Every point of a space of up to allCenters points is tried as x,
-	// otherwise some spread over the indices and some spread over the space.
-	allCenters  = 128
-	someCenters = 48
-	farCenters  = 16
-	// From x, all of up to allCandidates points are looked at, otherwise a
-	// quarter of that number of the nearest and the rest spread over the ranks.
-	allCandidates = 1024
+	// packingCenters points spread over the space are tried as x, and from each
+	// the packingCandidates nearest points are looked at.
+	packingCenters    = 128
+	packingCandidates = 1024
 	// The threshold t of one greedy set is at least this factor above the one
-	// before, but for spaces of up to allThresholds points.
+	// before.
 	thresholdStep = 1.08
-	allThresholds = 48
 	// How many sets, with different x, are kept.
 	keptPackings = 6
-	// A greedy set is closed when its sum has reached sumEnough (then a larger
-	// t is the way to more), and when what is left cannot add the fraction
-	// sumRest of what the sum has above 1, or needs for floor.
-	sumEnough = 16
-	sumRest   = 1e-2
+	// A greedy set is closed when what is left cannot add the fraction sumRest
+	// of what the sum has above 1, or needs for floor.
+	sumRest = 1e-2
 )
 
 // packing is a candidate for Packed with its value.
 type packing struct {
 	Packed
 	v float64
-}
-
-// packingValue is the bound of [Packed] for a separation and a sum of weights.
-func packingValue(t, sum float64) float64 {
-	if !(sum > 1) || math.IsInf(t, 1) {
-		return 0
-	}
-	return t / 2 * (1 - 1/sum)
 }
 
 // bestPackings returns some packings for one level, the best first. Values
@@ -106,7 +96,7 @@ func packingValue(t, sum float64) float64 {
 // floor, the greedy set of pairwise distances >= t is taken, with x and
 // without. O(n log n) time a center and n*|S| for each threshold.
 func bestPackings(ctx context.Context, b metric.Bimetric, alpha, floor float64, workers int) ([]packing, error) {
-	centers, err := packingCenters(ctx, b.Privacy)
+	centers, _, err := metric.FarthestFirst(ctx, b.Privacy, min(b.Len(), packingCenters), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -117,85 +107,46 @@ func bestPackings(ctx context.Context, b metric.Bimetric, alpha, floor float64, 
 	if err != nil {
 		return nil, err
 	}
+	found = slices.DeleteFunc(found, func(p packing) bool { return p.v == 0 })
 	slices.SortStableFunc(found, func(p, q packing) int { return cmp.Compare(q.v, p.v) })
-	k := 0
-	for k < min(len(found), keptPackings) && found[k].v > 0 {
-		k++
-	}
-	return found[:k], nil
-}
-
-func packingCenters(ctx context.Context, f metric.Finite) ([]int, error) {
-	n := f.Len()
-	var out []int
-	if n <= allCenters {
-		for x := range n {
-			out = append(out, x)
-		}
-		return out, nil
-	}
-	far, _, err := metric.FarthestFirst(ctx, f, farCenters, 0)
-	for k := range someCenters {
-		out = append(out, k*n/someCenters)
-	}
-	out = append(out, far...)
-	slices.Sort(out)
-	return slices.Compact(out), err
+	return found[:min(len(found), keptPackings)], nil
 }
 
 // greedyPacking returns the best greedy packing as seen from x.
 func greedyPacking(ctx context.Context, b metric.Bimetric, alpha, floor float64, x int) packing {
-	n := b.Len()
 	r1 := finite.Row(b.Privacy, x, nil)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(r1[i], r1[j]), cmp.Compare(i, j)) })
-	if n > allCandidates {
-		const near, spread = allCandidates / 4, allCandidates - allCandidates/4
-		for k := range spread {
-			order[near+k] = order[near+k*(n-near)/spread]
-		}
-		order, n = order[:allCandidates], allCandidates
-	}
-	weight := make([]float64, n)
-	for k, i := range order {
-		weight[k] = math.Exp(-alpha * r1[i])
-	}
-	step := thresholdStep
-	if n <= allThresholds {
-		step = 1
-	}
+	order := ascending(r1)
+	n := min(len(order), packingCandidates)
 	best := packing{Packed: Packed{X: x}}
-	var set []int
 	for skip := range 2 {
 		t := 2 * floor
 		for ctx.Err() == nil {
-			set = set[:0]
+			var set []int
 			least, sum := math.Inf(1), 0.0
 		next:
 			for k := skip; k < n; k++ {
-				if sum > sumEnough || weight[k]*float64(n-k) < sumRest*max(sum-1, 2*floor/t) {
+				y := order[k]
+				weight := math.Exp(-alpha * r1[y])
+				if weight*float64(n-k) < sumRest*max(sum-1, 2*floor/t) {
 					break
 				}
 				near := math.Inf(1)
-				for _, j := range set {
-					d := b.Utility.Distance(order[k], j)
+				for _, z := range set {
+					d := b.Utility.Distance(y, z)
 					if d < t {
 						continue next
 					}
 					near = min(near, d)
 				}
-				set, sum, least = append(set, order[k]), sum+weight[k], min(least, near)
+				set, sum, least = append(set, y), sum+weight, min(least, near)
 			}
 			if len(set) < 2 {
 				break
 			}
-			if v := packingValue(least, sum); v > best.v {
-				best.v, best.Points = v, slices.Clone(set)
+			if v := least / 2 * (1 - 1/sum); v > best.v {
+				best.v, best.Points = v, set
 			}
-			t = max(step*t, math.Nextafter(least, math.Inf(1)))
+			t = max(thresholdStep*t, math.Nextafter(least, math.Inf(1)))
 		}
 	}
 	return best

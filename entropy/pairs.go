@@ -1,8 +1,10 @@
 package entropy
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/directed"
@@ -29,12 +31,8 @@ func (w TwoPoints) Prove(ctx context.Context, b metric.Bimetric, alpha float64) 
 	if err := checkWitness("entropy: TwoPoints.Prove", b, alpha, w.X, "Y", w.Y); err != nil {
 		return 0, err
 	}
-	return w.value(b, alpha), nil
-}
-
-func (w TwoPoints) value(b metric.Bimetric, alpha float64) float64 {
 	e := directed.ExpUp(directed.MulUp(alpha, b.Privacy.Distance(w.X, w.Y)))
-	return roundOff(directed.DivDown(b.Utility.Distance(w.X, w.Y), directed.AddUp(1, e)))
+	return roundOff(directed.DivDown(b.Utility.Distance(w.X, w.Y), directed.AddUp(1, e))), nil
 }
 
 // roundOff gives up what the rounding of distances may cost a bound that rests
@@ -79,13 +77,8 @@ func bestPairs(ctx context.Context, b metric.Bimetric, alphas []float64, o *Opti
 	}
 	out := make([]TwoPoints, len(alphas))
 	for k := range alphas {
-		top := found{}
-		for _, p := range parts {
-			if p[k].v > top.v {
-				top = p[k]
-			}
-		}
-		out[k] = top.w
+		top := slices.MaxFunc(parts, func(p, q []found) int { return cmp.Compare(p[k].v, q[k].v) })
+		out[k] = top[k].w
 	}
 	return out, nil
 }

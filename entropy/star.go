@@ -37,24 +37,18 @@ type weightedStar struct {
 	Offsets []float64 // g
 }
 
-// Prove implements [Witness]. O(n*|Points|).
+// Prove implements [Witness]. phi increases with h, so that a lower bound of h
+// will do. O(n*|Points|).
 func (w weightedStar) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
 	if err := checkWitness("entropy: Witness.Prove", b, alpha, w.X, "Points", w.Points...); err != nil {
 		return 0, err
 	}
-	return w.value(ctx, b, alpha), ctx.Err()
-}
-
-// value rounds downward: phi increases with h, so that a lower bound of h will
-// do. It is 0 where ctx is done.
-func (w weightedStar) value(ctx context.Context, b metric.Bimetric, alpha float64) float64 {
-	n := b.Len()
-	sums := make([]float64, n)
+	sums := make([]float64, b.Len())
 	total, offset := 0.0, 0.0
 	var row []float64
 	for k, y := range w.Points {
-		if ctx.Err() != nil {
-			return 0
+		if err := ctx.Err(); err != nil {
+			return 0, err
 		}
 		c, g := w.Weights[k], w.Offsets[k]
 		u := directed.MulUp(alpha, b.Privacy.Distance(w.X, y))
@@ -72,9 +66,9 @@ func (w weightedStar) value(ctx context.Context, b metric.Bimetric, alpha float6
 	}
 	v := directed.AddDown(offset, slices.Min(sums))
 	if !(v > 0) { // NaN where a sum overflowed
-		return 0
+		return 0, nil
 	}
-	return max(0, directed.DivDown(v, total))
+	return max(0, directed.DivDown(v, total)), nil
 }
 
 // The search for stars: for x, the other points, and the outputs of the linear
@@ -215,14 +209,14 @@ func (s *starSearch) solve(ctx context.Context) (weightedStar, float64) {
 	n := s.b.Len()
 	outputs := allPoints(n)
 	in := make([]bool, n)
+	take := func(z int) {
+		if !in[z] {
+			in[z] = true
+			outputs = append(outputs, z)
+		}
+	}
 	if n > allOutputs {
 		outputs = outputs[:0]
-		take := func(z int) {
-			if !in[z] {
-				in[z] = true
-				outputs = append(outputs, z)
-			}
-		}
 		for _, y := range s.points {
 			take(y)
 		}
@@ -244,7 +238,7 @@ func (s *starSearch) solve(ctx context.Context) (weightedStar, float64) {
 			break
 		}
 		w := weightedStar{s.x, s.points, c, append(g, make([]float64, len(c)-len(g))...)}
-		if v := w.value(ctx, s.b, s.alpha); v > bestV {
+		if v, _ := w.Prove(ctx, s.b, s.alpha); v > bestV {
 			best, bestV = w, v
 		}
 		if len(outputs) == n {
@@ -256,20 +250,13 @@ func (s *starSearch) solve(ctx context.Context) (weightedStar, float64) {
 		for _, z := range outputs {
 			least = min(least, sums[z])
 		}
-		order := allPoints(n)
-		slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(sums[i], sums[j]), cmp.Compare(i, j)) })
-		added := 0
-		for _, z := range order {
-			if sums[z] >= least || added == starOutputs {
-				break
-			}
-			if !in[z] {
-				in[z] = true
-				outputs = append(outputs, z)
-				added++
+		before := len(outputs)
+		for _, z := range ascending(sums) {
+			if sums[z] < least && len(outputs) < before+starOutputs {
+				take(z)
 			}
 		}
-		if added == 0 {
+		if len(outputs) == before {
 			break
 		}
 	}
