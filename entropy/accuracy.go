@@ -22,10 +22,9 @@ import (
 // alpha is finite and > 0 (*ValueError). The cost is that of LowerBounds and
 // UpperBounds together, the scales' work shared.
 func Accuracy(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (Bracket, error) {
-	if err := checkScale("entropy: Accuracy", b, alpha); err != nil {
-		return Bracket{}, err
-	}
-	return one(accuracies(ctx, b, []float64{alpha}, o))
+	return oneLevel("entropy: Accuracy", b, alpha, func(alphas []float64) ([]Bracket, error) {
+		return accuracies(ctx, b, alphas, o)
+	})
 }
 
 // Accuracies is [Accuracy] for every level of a list, in its order, for tables

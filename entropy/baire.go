@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -46,30 +47,24 @@ func (b Baire) EntropicScale(alpha float64) (Interval, error) {
 	}
 	arity := float64(b.arity())
 	lo, hi := math.Inf(1), math.Inf(1) // enclose the least value
-	f := places{op, "Privacy", b.Privacy, math.Inf(1)}
+	f := places{op, "Privacy", b.Privacy, math.MaxFloat64, nil}
 	// From k = hi on no place has a smaller value.
-	for k := 1; b.has(k) && float64(k) < hi; k++ {
-		v, err := f.at(k)
-		if err != nil {
-			return Interval{}, err
-		}
+	for k := 1; b.has(k) && float64(k) < hi && f.err == nil; k++ {
+		v := f.at(k)
 		lo = min(lo, directed.AddDown(float64(k), directed.DivDown(directed.MulDown(alpha, v), directed.LogUp(arity))))
 		hi = min(hi, directed.AddUp(float64(k), directed.DivUp(directed.MulUp(alpha, v), directed.LogDown(arity))))
 	}
-	value := func(k float64) (float64, error) {
+	g := places{op, "Utility", b.Utility, math.MaxFloat64, f.err}
+	value := func(k float64) float64 {
 		if k = math.Floor(k); b.Depth > 0 && k > float64(b.Depth) {
-			return 0, nil
+			return 0
 		}
-		g := places{op, "Utility", b.Utility, math.Inf(1)}
 		return g.at(int(k))
 	}
 	var s Interval
-	var err error
-	if s.Lo, err = value(hi); err != nil {
-		return Interval{}, err
-	}
-	s.Hi, err = value(lo)
-	return s, err
+	s.Hi = value(lo)
+	s.Lo = value(hi)
+	return s, g.err
 }
 
 // DiametricScale returns the diametric scale of the space at alpha: the largest
@@ -82,23 +77,17 @@ func (b Baire) DiametricScale(alpha float64) (Interval, error) {
 	if err := b.check(op, alpha); err != nil {
 		return Interval{}, err
 	}
-	f := places{op, "Privacy", b.Privacy, math.Inf(1)}
-	g := places{op, "Utility", b.Utility, math.Inf(1)}
+	f, g := places{op, "Privacy", b.Privacy, math.MaxFloat64, nil}, places{op, "Utility", b.Utility, math.MaxFloat64, nil}
 	var s Interval
 	for k := 1; b.has(k); k++ {
-		r, err := f.at(k)
-		if err != nil {
-			return Interval{}, err
-		}
-		d, err := g.at(k)
-		if err != nil {
+		r, d := f.at(k), g.at(k)
+		if err := cmp.Or(f.err, g.err); err != nil {
 			return Interval{}, err
 		}
 		if d <= s.Lo {
 			break
 		}
-		s.Lo = max(s.Lo, directed.MulDown(d, directed.ExpDown(-directed.MulUp(alpha, r))))
-		s.Hi = max(s.Hi, directed.MulUp(d, directed.ExpUp(-directed.MulDown(alpha, r))))
+		s.Lo, s.Hi = max(s.Lo, worthDown(d, alpha, r)), max(s.Hi, worthUp(d, alpha, r))
 	}
 	return s, nil
 }
@@ -124,17 +113,14 @@ func (b Baire) Space() (metric.Bimetric, error) {
 	n := int(size)
 	ultrametric := func(arg string, f func(int) float64) (*metric.Ultrametric, error) {
 		height := make([]float64, b.Depth+1)
-		p := places{op, arg, f, math.Inf(1)}
+		p := places{op, arg, f, math.MaxFloat64, nil}
 		for k := 1; k <= b.Depth; k++ {
-			var err error
-			if height[k], err = p.at(k); err != nil {
-				return nil, err
-			}
+			height[k] = p.at(k)
 		}
-		order, heights := make([]int, n), make([]float64, n-1)
-		for i := range order {
-			order[i] = i
+		if p.err != nil {
+			return nil, p.err
 		}
+		heights := make([]float64, n-1)
 		for i := range heights { // i and i+1 differ first in front of i+1's trailing zeros
 			k := b.Depth
 			for v := i + 1; v%arity == 0; v /= arity {
@@ -142,17 +128,14 @@ func (b Baire) Space() (metric.Bimetric, error) {
 			}
 			heights[i] = height[k]
 		}
-		return metric.NewUltrametric(order, heights)
+		return metric.NewUltrametric(allPoints(n), heights)
 	}
 	rho1, err := ultrametric("Privacy", b.Privacy)
 	if err != nil {
 		return metric.Bimetric{}, err
 	}
 	rho2, err := ultrametric("Utility", b.Utility)
-	if err != nil {
-		return metric.Bimetric{}, err
-	}
-	return metric.Bimetric{Privacy: rho1, Utility: rho2}, nil
+	return metric.Bimetric{Privacy: rho1, Utility: rho2}, err
 }
 
 func (b Baire) arity() int {
@@ -178,21 +161,27 @@ func (b Baire) check(op string, alpha float64) error {
 	return fault.Positive(op, "alpha", alpha)
 }
 
-// places reads a metric's values place by place and checks them.
+// places reads a metric's values place by place and keeps the first error.
 type places struct {
 	op, arg string
 	f       func(k int) float64
-	last    float64
+	most    float64 // the value at the place before
+	err     error
 }
 
-func (p *places) at(k int) (float64, error) {
+func (p *places) at(k int) float64 {
+	if p.err != nil {
+		return 0
+	}
 	if k > maxPlaces {
-		return 0, fmt.Errorf("%s: %s decreases too slowly: undecided after %d places", p.op, p.arg, maxPlaces)
+		p.err = fmt.Errorf("%s: %s decreases too slowly: undecided after %d places", p.op, p.arg, maxPlaces)
+		return 0
 	}
 	v := p.f(k)
-	if !(v >= 0 && v <= min(p.last, math.MaxFloat64)) {
-		return 0, &fault.ValueError{Op: p.op, Arg: p.arg, Index: k, Value: v, Want: fmt.Sprintf("a finite number >= 0, at most %v as at the place before", p.last)}
+	if !(v >= 0 && v <= p.most) {
+		p.err = &fault.ValueError{Op: p.op, Arg: p.arg, Index: k, Value: v,
+			Want: fmt.Sprintf("a finite number >= 0, at most %v as at the place before", p.most)}
 	}
-	p.last = v
-	return v, nil
+	p.most = v
+	return v
 }

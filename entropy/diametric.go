@@ -8,7 +8,6 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -32,10 +31,9 @@ import (
 // for the pairs that a bound does not rule out: few in low dimension, most
 // where points have no others halfway between them.
 func DiametricScale(ctx context.Context, b metric.Bimetric, alpha float64, o *PassOptions) (Scale, error) {
-	if err := checkScale("entropy: DiametricScale", b, alpha); err != nil {
-		return Scale{}, err
-	}
-	return one(diametricScales(ctx, b, []float64{alpha}, orDefault(o)))
+	return oneLevel("entropy: DiametricScale", b, alpha, func(alphas []float64) ([]Scale, error) {
+		return diametricScales(ctx, b, alphas, orDefault(o))
+	})
 }
 
 // DiametricScales is [DiametricScale] at every level of alphas, which ascend.
@@ -49,7 +47,11 @@ func DiametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o
 
 func diametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o *PassOptions) ([]Scale, error) {
 	if u1 := hierarchyOf(ctx, b.Privacy); u1 != nil {
-		if u2 := utilityHierarchy(ctx, b, u1); u2 != nil {
+		u2 := u1
+		if !b.OneMetric() {
+			u2 = hierarchyOf(ctx, b.Utility)
+		}
+		if u2 != nil {
 			return diametricTree(newTree(u1), u2, alphas), ctx.Err()
 		}
 	}
@@ -57,26 +59,15 @@ func diametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o
 	if err != nil {
 		return nil, err
 	}
-	d := diametricSearch{b: b, alphas: alphas, same: b.OneMetric(), best: make([]bestPair, len(alphas))}
+	d := diametricSearch{b: b, alphas: alphas, best: make([]bestPair, len(alphas))}
 	for k, a := range alphas {
 		d.best[k] = bestPair{noWitness(a, ByPairs), math.Inf(-1)}
 	}
-	n := b.Len()
-	// A sample of rows first: it nearly finds the maximum, and then few pairs
-	// of the other rows can compete. Bounds of the stages depend on n alone.
-	step := max(1, n/diametricSample)
-	for lo := 0; lo < n; lo += step * diametricSample {
-		if err := d.rows(ctx, o, lo, min(n, lo+step*diametricSample), step); err != nil {
-			return nil, err
-		}
-	}
-	for lo := 0; step > 1 && lo < n; lo += diametricBatch {
-		if err := d.rows(ctx, o, lo, min(n, lo+diametricBatch), 1); err != nil {
-			return nil, err
-		}
-		if o.Progress != nil {
-			o.Progress(min(n, lo+diametricBatch), n)
-		}
+	err = staged(b.Len(), diametricSample, diametricBatch, o.Progress, func(lo, hi, step int) error {
+		return d.rows(ctx, o, lo, hi, step)
+	})
+	if err != nil {
+		return nil, err
 	}
 	s := make([]Scale, len(alphas))
 	for k, best := range d.best {
@@ -88,12 +79,24 @@ func diametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o
 	return s, nil
 }
 
-// utilityHierarchy is hierarchyOf for rho2 where that of rho1 is known.
-func utilityHierarchy(ctx context.Context, b metric.Bimetric, u1 *metric.Ultrametric) *metric.Ultrametric {
-	if b.OneMetric() {
-		return u1
+// staged runs all rows in [0, n), a sample of them first: it nearly finds a
+// maximum, and then few of the others can compete. run takes every step-th row
+// of [lo, hi). What it is given depends on n alone.
+func staged(n, sample, batch int, progress func(done, total int), run func(lo, hi, step int) error) error {
+	step := max(1, n/sample)
+	if err := run(0, n, step); err != nil || step == 1 {
+		return err
 	}
-	return hierarchyOf(ctx, b.Utility)
+	for lo := 0; lo < n; lo += batch {
+		hi := min(n, lo+batch)
+		if err := run(lo, hi, 1); err != nil {
+			return err
+		}
+		if progress != nil {
+			progress(hi, n)
+		}
+	}
+	return nil
 }
 
 const (
@@ -112,7 +115,6 @@ const (
 type diametricSearch struct {
 	b      metric.Bimetric
 	alphas []float64
-	same   bool
 	best   []bestPair // by level
 }
 
@@ -129,7 +131,7 @@ func (d *diametricSearch) rows(ctx context.Context, o *PassOptions, lo, hi, step
 	count := (hi - lo + step - 1) / step
 	slots := make([][]bestPair, (count+diametricRows-1)/diametricRows)
 	err := parallel.Chunks(ctx, count, diametricRows, o.Workers, nil, func(c, from, to int) {
-		r := diametricRow{diametricSearch: d, best: slices.Clone(d.best)}
+		r := diametricRow{diametricSearch: d, read: newBimetricRows(d.b), best: slices.Clone(d.best)}
 		for i := from; i < to && ctx.Err() == nil; i++ {
 			if y := lo + i*step; step > 1 {
 				r.row(y, 0)
@@ -157,6 +159,7 @@ func (d *diametricSearch) rows(ctx context.Context, o *PassOptions, lo, hi, step
 // diametricRow is the state of one chunk.
 type diametricRow struct {
 	*diametricSearch
+	read       *bimetricRows
 	best       []bestPair
 	row1, row2 []float64
 	pairs      []rowPair
@@ -171,12 +174,7 @@ type rowPair struct {
 
 // row looks at all pairs of y and a point >= from.
 func (d *diametricRow) row(y, from int) {
-	d.row1 = finite.Row(d.b.Privacy, y, d.row1)
-	if d.same {
-		d.row2 = d.row1
-	} else {
-		d.row2 = finite.Row(d.b.Utility, y, d.row2)
-	}
+	d.row1, d.row2 = d.read.at(y)
 	for k := range d.alphas {
 		d.level(y, from, k)
 	}

@@ -1,14 +1,12 @@
 package entropy
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
 
 	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -59,28 +57,25 @@ type Doubling struct {
 // alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. An ultrametric
 // costs O(n log n), other spaces what EntropicScales costs.
 func DoublingScale(ctx context.Context, f metric.Finite, alpha float64, o *Options) (Doubling, error) {
-	const op = "entropy: DoublingScale"
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
-		return Doubling{}, err
-	}
-	return one(doublingScales(ctx, op, f, []float64{alpha}, o))
+	return oneLevel("entropy: DoublingScale", metric.Same(f), alpha, func(alphas []float64) ([]Doubling, error) {
+		return doublingScales(ctx, f, alphas, orDefault(o))
+	})
 }
 
 // DoublingScales is [DoublingScale] at several levels in ascending order, which
 // share the work of [EntropicScales].
 func DoublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
-	return doublingScales(ctx, "entropy: DoublingScales", f, alphas, o)
+	if err := checkScales("entropy: DoublingScales", metric.Same(f), alphas); err != nil {
+		return nil, err
+	}
+	return doublingScales(ctx, f, alphas, orDefault(o))
 }
 
 // doublingPoints is the number of points up to which a doubling scale is
 // searched for at all separations.
 const doublingPoints = 32
 
-func doublingScales(ctx context.Context, op string, f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
-	if err := checkScales(op, metric.Same(f), alphas); err != nil {
-		return nil, err
-	}
-	o = orDefault(o)
+func doublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
 	out := make([]Doubling, len(alphas))
 	if u := hierarchyOf(ctx, f); u != nil {
 		steps := doublingSteps(u)
@@ -89,57 +84,50 @@ func doublingScales(ctx context.Context, op string, f metric.Finite, alphas []fl
 		}
 		return out, ctx.Err()
 	}
+	four := func(alpha float64) float64 { return min(4*alpha, math.MaxFloat64) }
 	levels := slices.Clone(alphas)
 	for _, alpha := range alphas {
-		levels = append(levels, min(4*alpha, math.MaxFloat64))
+		levels = append(levels, four(alpha))
 	}
-	slices.Sort(levels)
-	levels = slices.Compact(levels)
-	scales, err := entropicScales(ctx, metric.Same(f), levels, o)
+	at, err := byLevel(levels, func(levels []float64) ([]Scale, error) {
+		return entropicScales(ctx, metric.Same(f), levels, o)
+	})
 	if err != nil {
 		return nil, err
 	}
-	at := func(alpha float64) Scale {
-		k, _ := slices.BinarySearch(levels, alpha)
-		return scales[k]
-	}
 	for k, alpha := range alphas {
-		out[k] = doublingBracket(f, at(alpha), at(min(4*alpha, math.MaxFloat64)))
+		out[k] = doublingBracket(ctx, f, at[alpha], at[four(alpha)])
 		if f.Len() <= doublingPoints {
 			if err := out[k].search(ctx, f, budget(o.Nodes)); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return out, nil
+	return out, ctx.Err()
 }
 
 // doublingBracket encloses the doubling scale at the level of s by the entropic
 // scales there and at four times that level.
-func doublingBracket(f metric.Finite, s, four Scale) Doubling {
+func doublingBracket(ctx context.Context, f metric.Finite, s, four Scale) Doubling {
 	d := Doubling{Interval: Interval{Hi: s.Hi}, Alpha: s.Alpha, X: -1}
 	// Two points of a ball of radius S are at most 2S apart up to rounding.
 	if lo := four.Lo / 2 * slack.Down; lo > 0 && four.Alpha >= 4*s.Alpha {
 		d.Lo, d.X, d.R, d.Set = lo, four.X, four.R, four.Set
 	}
-	d.take(f, s.X, s.Set)
-	d.take(f, four.X, four.Set)
+	d.take(ctx, f, s.X, s.Set)
+	d.take(ctx, f, four.X, four.Set)
 	d.Hi = max(d.Hi, d.Lo) // by rounding only
 	return d
 }
 
 // take makes the points set around x the witness if they fail at larger s than
 // the one before.
-func (d *Doubling) take(f metric.Finite, x int, set []int) {
+func (d *Doubling) take(ctx context.Context, f metric.Finite, x int, set []int) {
 	if len(set) < 2 {
 		return
 	}
-	radius, apart := farthest(f, x, set), math.Inf(1)
-	for a, i := range set {
-		for _, j := range set[:a] {
-			apart = min(apart, f.Distance(i, j))
-		}
-	}
+	radius := farthest(f, x, set)
+	apart, _ := leastDistance(ctx, f, set)
 	end, _ := ends(len(set), d.Alpha)
 	if end = min(end, apart); end > radius/2 && end > d.Lo {
 		d.Lo, d.X, d.R, d.Set = end, x, radius, slices.Clone(set)
@@ -187,18 +175,11 @@ func (d *Doubling) search(ctx context.Context, f metric.Finite, nodes int) error
 			for k, i := range set {
 				pts[k] = ball[i]
 			}
-			d.take(f, x, pts)
+			d.take(ctx, f, x, pts)
 		}
 	}
 	d.Hi = min(d.Hi, max(hi, d.Lo))
 	return nil
-}
-
-// ascending returns the places of v in ascending order of its numbers.
-func ascending(v []float64) []int {
-	order := allPoints(len(v))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(v[a], v[b]) })
-	return order
 }
 
 // ends returns bounds of ln(count)/(2 alpha), where exp(2 alpha s) passes
@@ -304,8 +285,6 @@ func doublingOf(u *metric.Ultrametric, steps []doublingStep, alpha float64) Doub
 		}
 	}
 	d.Set, d.X = reps[best], reps[best][0]
-	for _, i := range d.Set {
-		d.R = max(d.R, u.Distance(d.X, i))
-	}
+	d.R = farthest(u, d.X, d.Set)
 	return d
 }

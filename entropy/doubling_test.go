@@ -52,13 +52,13 @@ func TestDoubling_Bracket(t *testing.T) {
 		f := randomSpace(4+int(seed%8), seed)
 		for _, alpha := range []float64{.1, .7, 1.5, 3, 20} {
 			s := testkit.Must(EntropicScales(t.Context(), metric.Same(f), []float64{alpha, 4 * alpha}, nil))
-			d := doublingBracket(f, s[0], s[1])
+			d := doublingBracket(t.Context(), f, s[0], s[1])
 			checkDoubling(t, f, d)
 			if want := bruteDoubling(f, alpha); d.Lo > want*(1+1e-14) || d.Hi < want*(1-1e-14) {
 				t.Errorf("seed %d, alpha %v: %v, want %v", seed, alpha, d.Interval, want)
 			}
 			s[0].Set = nil // the other witness alone
-			d = doublingBracket(f, s[0], s[1])
+			d = doublingBracket(t.Context(), f, s[0], s[1])
 			checkDoubling(t, f, d)
 			if d.Lo == s[1].Lo/2*slack.Down && d.Lo > 0 {
 				four++

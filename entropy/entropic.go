@@ -45,10 +45,9 @@ import (
 //
 // alpha is positive, per unit of rho1 (*ValueError).
 func EntropicScale(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (Scale, error) {
-	if err := checkScale("entropy: EntropicScale", b, alpha); err != nil {
-		return Scale{}, err
-	}
-	return one(entropicScales(ctx, b, []float64{alpha}, orDefault(o)))
+	return oneLevel("entropy: EntropicScale", b, alpha, func(alphas []float64) ([]Scale, error) {
+		return entropicScales(ctx, b, alphas, orDefault(o))
+	})
 }
 
 // EntropicScales is [EntropicScale] at every level of alphas, which ascend. The
@@ -153,10 +152,8 @@ type clusterRow struct {
 // row of rho1 a center, counted at the best value so far, and a bisection where
 // that is exceeded, which few centers do. O(n^2) time and O(n) memory.
 func entropicRows(ctx context.Context, b metric.Bimetric, u *metric.Ultrametric, alpha float64, o *Options) (Scale, error) {
-	n := b.Len()
 	best := clusterRow{b: b, alpha: alpha, values: heightsOf(u), u: u, x: -1}
-	step := max(1, n/clusterSample)
-	run := func(from, to, step int) error {
+	err := staged(b.Len(), clusterSample, clusterBatch, o.Progress, func(from, to, step int) error {
 		count := (to - from + step - 1) / step
 		slots := make([]clusterRow, (count+clusterRows-1)/clusterRows)
 		err := parallel.Chunks(ctx, count, clusterRows, o.Workers, nil, func(c, lo, hi int) {
@@ -175,17 +172,9 @@ func entropicRows(ctx context.Context, b metric.Bimetric, u *metric.Ultrametric,
 			}
 		}
 		return ctx.Err()
-	}
-	if err := run(0, n, step); err != nil {
+	})
+	if err != nil {
 		return Scale{}, err
-	}
-	for lo := 0; step > 1 && lo < n; lo += clusterBatch {
-		if err := run(lo, min(n, lo+clusterBatch), 1); err != nil {
-			return Scale{}, err
-		}
-		if o.Progress != nil {
-			o.Progress(min(n, lo+clusterBatch), n)
-		}
 	}
 	s := noWitness(alpha, ByHierarchy)
 	s.Lo, s.Hi = best.values[best.at], best.values[best.at]

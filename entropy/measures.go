@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -79,14 +80,12 @@ func MeasureNet(ctx context.Context, f metric.Finite, m int) (*Measures, error) 
 }
 
 // Len returns the number of measures.
-func (s *Measures) Len() int { return s.count[s.points()][s.m] }
-
-func (s *Measures) points() int { return s.f.Len() }
+func (s *Measures) Len() int { return s.count[s.f.Len()][s.m] }
 
 // Measure returns the weights of measure i, in dst where its capacity allows.
 // O(n log m).
 func (s *Measures) Measure(i int, dst []float64) []float64 {
-	n := s.points()
+	n := s.f.Len()
 	dst = slices.Grow(dst[:0], n)[:n]
 	s.each(i, func(p, c int) { dst[p] = float64(c) / float64(s.m) })
 	return dst
@@ -99,10 +98,10 @@ func (s *Measures) each(i int, yield func(p, c int)) {
 		panic(fmt.Sprintf("entropy: Measures: index %d out of range [0, %d)", i, s.Len()))
 	}
 	rest := s.m
-	for p := range s.points() {
+	for p := range s.f.Len() {
 		// The measures with less than c at p are ways[rest]-ways[rest-c] of
 		// those that agree so far.
-		ways := s.count[s.points()-p]
+		ways := s.count[s.f.Len()-p]
 		c := sort.Search(rest, func(c int) bool { return ways[rest]-ways[rest-c-1] > i })
 		i -= ways[rest] - ways[rest-c]
 		rest -= c
@@ -130,7 +129,7 @@ func (s *Measures) each(i int, yield func(p, c int)) {
 // floor(n^2/4)/n in all: that over m is the mass that moves, by at most the
 // diameter.
 func (s *Measures) CoveringRadius() float64 {
-	n, m := float64(s.points()), float64(s.m)
+	n, m := float64(s.f.Len()), float64(s.m)
 	return min(directed.DivUp(s.tree, 2*m), directed.DivUp(directed.MulUp(s.diam, math.Floor(n*n/4)), n*m))
 }
 
@@ -154,7 +153,7 @@ func (s *Measures) TotalVariation(ctx context.Context) (metric.Finite, error) {
 func (s *Measures) Wasserstein(ctx context.Context, o *PassOptions) (*metric.Dense, error) {
 	const op = "entropy: Measures.Wasserstein"
 	o = orDefault(o)
-	n, size := s.points(), s.Len()
+	n, size := s.f.Len(), s.Len()
 	pairs := float64(size) * float64(size-1) / 2
 	if err := fault.Memory(op, pairs, 8); err != nil {
 		return nil, err
@@ -195,27 +194,17 @@ func (s *Measures) Wasserstein(ctx context.Context, o *PassOptions) (*metric.Den
 		var mu, nu []float64
 		for k := lo; k < hi; k++ {
 			mu, nu = s.Measure(first[k][0], mu), s.Measure(first[k][1], nu)
-			cost[k], errs[k] = s.w1(ctx, mu, nu)
+			r, err := wasserstein.W1(ctx, s.f, mu, nu, &wasserstein.Options{Workers: 1})
+			if errs[k] = err; err == nil {
+				cost[k] = r.Upper
+			}
 		}
 	})
-	for _, e := range errs {
-		if err == nil {
-			err = e
-		}
-	}
-	if err != nil {
+	if err = cmp.Or(err, cmp.Or(errs...)); err != nil {
 		return nil, err
 	}
 	for i, k := range upper {
 		upper[i] = cost[int(k)]
 	}
 	return metric.NewDense(size, upper)
-}
-
-func (s *Measures) w1(ctx context.Context, mu, nu []float64) (float64, error) {
-	r, err := wasserstein.W1(ctx, s.f, mu, nu, &wasserstein.Options{Workers: 1})
-	if err != nil {
-		return 0, err
-	}
-	return r.Upper, nil
 }

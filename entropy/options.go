@@ -75,6 +75,14 @@ func one[T any](all []T, err error) (first T, _ error) {
 	return all[0], nil
 }
 
+// oneLevel is what scales returns for the level alpha of b, checked.
+func oneLevel[T any](op string, b metric.Bimetric, alpha float64, scales func([]float64) ([]T, error)) (first T, _ error) {
+	if err := checkScale(op, b, alpha); err != nil {
+		return first, err
+	}
+	return one(scales([]float64{alpha}))
+}
+
 // checkPoints refuses a space without points, nil among them.
 func checkPoints(op string, f metric.Finite) error {
 	return fault.Empty(op, "f", fault.Len(f))

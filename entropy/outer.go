@@ -8,7 +8,6 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -52,17 +51,18 @@ type OuterStep struct {
 // that of some dozens to 400 packing numbers of f, the fewer the larger f is,
 // one after another on one core.
 func OuterScale(ctx context.Context, f metric.Finite, alpha float64, o *SearchOptions) (Outer, error) {
-	const op = "entropy: OuterScale"
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
-		return Outer{}, err
-	}
-	return one(outerScales(ctx, op, f, []float64{alpha}, o))
+	return oneLevel("entropy: OuterScale", metric.Same(f), alpha, func(alphas []float64) ([]Outer, error) {
+		return outerScales(ctx, f, alphas, o)
+	})
 }
 
 // OuterScales is [OuterScale] at several levels in ascending order, which share
 // the packing numbers.
 func OuterScales(ctx context.Context, f metric.Finite, alphas []float64, o *SearchOptions) ([]Outer, error) {
-	return outerScales(ctx, "entropy: OuterScales", f, alphas, o)
+	if err := checkScales("entropy: OuterScales", metric.Same(f), alphas); err != nil {
+		return nil, err
+	}
+	return outerScales(ctx, f, alphas, o)
 }
 
 const (
@@ -76,12 +76,8 @@ const (
 	outerLeast = 24 // packing numbers at least
 )
 
-func outerScales(ctx context.Context, op string, f metric.Finite, alphas []float64, o *SearchOptions) ([]Outer, error) {
-	if err := checkScales(op, metric.Same(f), alphas); err != nil {
-		return nil, err
-	}
-	search := outerSearch{f: f, pts: allPoints(f.Len()), nodes: budget(orDefault(o).Nodes), counts: map[float64]separation{}}
-	search.u = hierarchyOf(ctx, f)
+func outerScales(ctx context.Context, f metric.Finite, alphas []float64, o *SearchOptions) ([]Outer, error) {
+	search := outerSearch{f: f, u: hierarchyOf(ctx, f), pts: allPoints(f.Len()), nodes: budget(orDefault(o).Nodes), counts: map[float64]separation{}}
 	out := make([]Outer, len(alphas))
 	for k, alpha := range alphas {
 		var err error

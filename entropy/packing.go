@@ -127,6 +127,13 @@ func allPoints(n int) []int {
 	return pts
 }
 
+// ascending returns the places of v in ascending order of its numbers.
+func ascending(v []float64) []int {
+	order := allPoints(len(v))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(v[a], v[b]) })
+	return order
+}
+
 // packer bounds packing numbers one after another with the same buffers. The
 // zero value is ready; not for concurrent use.
 type packer struct {
@@ -251,10 +258,7 @@ func (p *packer) packLarge(ctx context.Context, f metric.Finite, pts []int, s fl
 func sweep(g metric.Finite) []int {
 	ix := metric.NewIndex(g)
 	rim, _ := ix.Farthest(0)
-	d := finite.Row(g, rim, nil)
-	order := allPoints(g.Len())
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d[a], d[b]) })
-	return order
+	return ascending(finite.Row(g, rim, nil))
 }
 
 // sweepWork is the number of distances that sweepSets may look at: a second.

@@ -2,7 +2,7 @@ package entropy
 
 import (
 	"context"
-	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -34,10 +34,6 @@ func PositiveMeasure(ctx context.Context, f metric.Finite) ([]float64, error) {
 	if err := checkDistances(op, f); err != nil {
 		return nil, err
 	}
-	n := f.Len()
-	net := func(s float64) ([]int, error) {
-		return metric.Net(ctx, f, s, nil)
-	}
 	s, _, _, err := metric.Diameter(ctx, f)
 	if err != nil {
 		return nil, err
@@ -45,13 +41,13 @@ func PositiveMeasure(ctx context.Context, f metric.Finite) ([]float64, error) {
 	if err := fault.NonNegative(op, "a distance of f", s); err != nil {
 		return nil, err
 	}
-	all, err := net(0)
+	all, err := metric.Net(ctx, f, 0, nil)
 	if err != nil {
 		return nil, err
 	}
-	mu := make([]float64, n)
+	mu := make([]float64, f.Len())
 	for w := 0.5; ; w, s = w/2, s/2 {
-		c, err := net(s)
+		c, err := metric.Net(ctx, f, s, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -103,13 +99,8 @@ func BallMass(ctx context.Context, f metric.Finite, mu []float64, r float64, o *
 	if err != nil {
 		return 0, 0, err
 	}
-	mass = math.Inf(1)
-	for z, v := range masses {
-		if v < mass {
-			mass, y = v, z
-		}
-	}
-	return mass, y, nil
+	mass = slices.Min(masses)
+	return mass, slices.Index(masses, mass), nil
 }
 
 // distributionTol is how far a distribution's sum may be from 1: the rounding

@@ -130,7 +130,6 @@ func measureBound(ctx context.Context, op string, f metric.Finite, mass func(m i
 	}
 	var best MeasureBound
 	near := make([]float64, k) // distance to the nearest other point so far
-	rank := make([]int, k)
 	next := 2
 	for i, y := range order {
 		near[i] = math.Inf(1)
@@ -145,11 +144,8 @@ func measureBound(ctx context.Context, op string, f metric.Finite, mass func(m i
 			return MeasureBound{}, err
 		}
 		next = i + 2 + i/16
-		rank = rank[:i+1]
-		for j := range rank {
-			rank[j] = j
-		}
-		slices.SortFunc(rank, func(a, b int) int { return cmp.Or(cmp.Compare(near[b], near[a]), cmp.Compare(a, b)) })
+		rank := allPoints(i + 1)
+		slices.SortStableFunc(rank, func(a, b int) int { return cmp.Compare(near[b], near[a]) })
 		sum, pairs := 0.0, 0
 		for m := 1; 2*m <= len(rank); m++ {
 			sum += near[rank[2*m-1]]

@@ -101,13 +101,6 @@ func (c *Solver) common(cand bitset.Set) {
 	}
 }
 
-// Colors is the number of colors of the search's first-fit coloring.
-func (c *Solver) Colors() int {
-	all := c.levelSet(0)
-	all.Fill(c.m)
-	return c.color(all, c.m)
-}
-
 // Partition splits the vertices into k sets without an edge inside, which in a
 // far graph are sets of diameter at most s: class[v] in [0, k) is the set of
 // vertex v, valid until the next call. No clique has more than k vertices. It
