@@ -63,7 +63,7 @@ func diametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o
 	for k, a := range alphas {
 		d.best[k] = bestPair{noWitness(a, ByPairs), math.Inf(-1)}
 	}
-	err = staged(b.Len(), diametricSample, diametricBatch, o.Progress, func(lo, hi, step int) error {
+	err = staged(b.Len(), o.Progress, func(lo, hi, step int) error {
 		return d.rows(ctx, o, lo, hi, step)
 	})
 	if err != nil {
@@ -82,13 +82,13 @@ func diametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o
 // staged runs all rows in [0, n), a sample of them first: it nearly finds a
 // maximum, and then few of the others can compete. run takes every step-th row
 // of [lo, hi). What it is given depends on n alone.
-func staged(n, sample, batch int, progress func(done, total int), run func(lo, hi, step int) error) error {
-	step := max(1, n/sample)
+func staged(n int, progress func(done, total int), run func(lo, hi, step int) error) error {
+	step := max(1, n/stagedSample)
 	if err := run(0, n, step); err != nil || step == 1 {
 		return err
 	}
-	for lo := 0; lo < n; lo += batch {
-		hi := min(n, lo+batch)
+	for lo := 0; lo < n; lo += stagedBatch {
+		hi := min(n, lo+stagedBatch)
 		if err := run(lo, hi, 1); err != nil {
 			return err
 		}
@@ -100,15 +100,11 @@ func staged(n, sample, batch int, progress func(done, total int), run func(lo, h
 }
 
 const (
-	// diametricSample rows come first, diametricBatch at a time after them, so
-	// that a chunk of diametricRows starts from what earlier batches found.
-	diametricSample = 64
-	diametricBatch  = 1024
-	diametricRows   = 16
-
-	// diametricDirect survivors of a row are looked at before the row is cut
-	// down to the centers that the others may have.
-	diametricDirect = 4
+	// stagedSample rows come first, stagedBatch at a time after them, and a
+	// chunk of stagedRows starts from what earlier batches found.
+	stagedSample = 64
+	stagedBatch  = 1024
+	stagedRows   = 16
 )
 
 // diametricSearch goes through pairs by rows.
@@ -129,8 +125,8 @@ type bestPair struct {
 // rows takes every step-th row of [lo, hi) and raises best.
 func (d *diametricSearch) rows(ctx context.Context, o *PassOptions, lo, hi, step int) error {
 	count := (hi - lo + step - 1) / step
-	slots := make([][]bestPair, (count+diametricRows-1)/diametricRows)
-	err := parallel.Chunks(ctx, count, diametricRows, o.Workers, nil, func(c, from, to int) {
+	slots := make([][]bestPair, (count+stagedRows-1)/stagedRows)
+	err := parallel.Chunks(ctx, count, stagedRows, o.Workers, nil, func(c, from, to int) {
 		r := diametricRow{diametricSearch: d, read: newBimetricRows(d.b), best: slices.Clone(d.best)}
 		for i := from; i < to && ctx.Err() == nil; i++ {
 			if y := lo + i*step; step > 1 {
@@ -203,28 +199,13 @@ func (d *diametricRow) level(y, from, k int) {
 	slices.SortFunc(d.pairs, func(p, q rowPair) int {
 		return cmp.Or(cmp.Compare(q.bound, p.bound), cmp.Compare(p.z, q.z))
 	})
-	direct := min(len(d.pairs), diametricDirect)
-	for _, p := range d.pairs[:direct] {
-		if p.bound > best.log {
-			lo, hi := d.band(p.z, alpha, best.log)
-			d.candidates(lo, hi)
-			d.pair(y, p.z, alpha, best)
-		}
-	}
-	rest := d.pairs[direct:]
-	for len(rest) > 0 && rest[len(rest)-1].bound <= best.log {
-		rest = rest[:len(rest)-1]
-	}
-	if len(rest) == 0 {
-		return
-	}
 	lo, hi := math.Inf(1), 0.0
-	for _, p := range rest {
+	for _, p := range d.pairs {
 		l, h := d.band(p.z, alpha, best.log)
 		lo, hi = min(lo, l), max(hi, h)
 	}
 	d.candidates(lo, hi)
-	for _, p := range rest {
+	for _, p := range d.pairs {
 		if p.bound > best.log {
 			d.pair(y, p.z, alpha, best)
 		}

@@ -120,14 +120,6 @@ func farthest(f metric.Finite, x int, set []int) float64 {
 	return r
 }
 
-const (
-	// clusterSample centers come first, clusterBatch at a time after them, and
-	// a chunk of clusterRows starts from what earlier batches found.
-	clusterSample = 32
-	clusterBatch  = 512
-	clusterRows   = 16
-)
-
 // clusterRow counts the clusters of an ultrametric rho2 in the balls of any
 // rho1, one center at a time. A chunk has one of its own.
 type clusterRow struct {
@@ -153,10 +145,10 @@ type clusterRow struct {
 // that is exceeded, which few centers do. O(n^2) time and O(n) memory.
 func entropicRows(ctx context.Context, b metric.Bimetric, u *metric.Ultrametric, alpha float64, o *Options) (Scale, error) {
 	best := clusterRow{b: b, alpha: alpha, values: heightsOf(u), u: u, x: -1}
-	err := staged(b.Len(), clusterSample, clusterBatch, o.Progress, func(from, to, step int) error {
+	err := staged(b.Len(), o.Progress, func(from, to, step int) error {
 		count := (to - from + step - 1) / step
-		slots := make([]clusterRow, (count+clusterRows-1)/clusterRows)
-		err := parallel.Chunks(ctx, count, clusterRows, o.Workers, nil, func(c, lo, hi int) {
+		slots := make([]clusterRow, (count+stagedRows-1)/stagedRows)
+		err := parallel.Chunks(ctx, count, stagedRows, o.Workers, nil, func(c, lo, hi int) {
 			r := clusterRow{b: b, alpha: alpha, values: best.values, u: u, at: best.at, x: -1}
 			for i := lo; i < hi && ctx.Err() == nil; i++ {
 				r.center(from + i*step)
