@@ -86,13 +86,12 @@ func (g *Guarantee) UnmarshalJSON(b []byte) error {
 
 func (c claim) guarantee(op string) (Guarantee, error) {
 	trust := Trust(slices.Index(trusts[:], c.Trust))
-	if trust < Local {
+	switch {
+	case trust < Local:
 		return Guarantee{}, fmt.Errorf("%s: trust = %.40q, want local, shuffled or central", op, c.Trust)
-	}
-	if trust == Local && c.Users != 0 {
+	case trust == Local && c.Users != 0:
 		return Guarantee{}, fault.Value(op, "users", float64(c.Users), "none in the local trust")
-	}
-	if c.Radius == 0 && c.Eps != nil || c.Radius != 0 && (c.Alpha != nil || c.Reach != 0) {
+	case c.Radius == 0 && c.Eps != nil || c.Radius != 0 && (c.Alpha != nil || c.Reach != 0):
 		return Guarantee{}, fmt.Errorf("%s: want radius and eps of a discrete promise, or alpha and reach of one per unit", op)
 	}
 	model := Model{Trust: trust, Users: c.Users, Items: c.Items, Diameter: c.Diameter, Unit: c.Unit}
@@ -111,14 +110,13 @@ func (c claim) guarantee(op string) (Guarantee, error) {
 	}
 	var level mechanism.Guarantee
 	if c.Alpha != nil || c.Delta != 0 || c.Unit != "" {
-		if level, err = mechanism.NewGuarantee(stated(c.Alpha), c.Delta, c.Unit); err != nil {
-			return Guarantee{}, fmt.Errorf("%s: %w", op, err)
-		}
+		level, err = mechanism.NewGuarantee(stated(c.Alpha), c.Delta, c.Unit)
 	}
-	if c.Reach != 0 {
-		if level, err = level.Within(c.Reach); err != nil {
-			return Guarantee{}, fmt.Errorf("%s: %w", op, err)
-		}
+	if err == nil && c.Reach != 0 {
+		level, err = level.Within(c.Reach)
+	}
+	if err != nil {
+		return Guarantee{}, fmt.Errorf("%s: %w", op, err)
 	}
 	return Guarantee{level: level, model: model}, nil
 }

@@ -3,7 +3,6 @@ package emd
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -84,11 +83,12 @@ type GKRRFrequencyOptions struct {
 func NewFrequencies(ctx context.Context, c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewFrequencies"
 	o = cmp.Or(o, &FrequencyOptions{})
-	if c == nil || fault.Len(space) == 0 {
+	n := fault.Len(space)
+	if c == nil || n == 0 {
 		return nil, fault.Empty(op, "c or space", 0)
 	}
-	if n := fault.Len(space); n != c.Len() {
-		return nil, &fault.SizeError{Op: op, Arg: "space", Got: n, Want: fmt.Sprint(c.Len())}
+	if err := fault.Size(op, "space", n, c.Len()); err != nil {
+		return nil, err
 	}
 	io := &ItemWiseOptions{Delta: o.Delta, Clones: o.Clones, Workers: o.Workers}
 	if o.Audit {
@@ -126,13 +126,7 @@ func NewGKRRFrequencies(ctx context.Context, g *GKRR, model Model, o *GKRRFreque
 	if err != nil {
 		return nil, err
 	}
-	f.inv, f.condition, f.outputs, f.bound = g, g.conditionNumber(), g.space.Len(), g.errorBound
-	f.draw = func(rng *rand.Rand, n run, sum []int64) error {
-		for range n.count {
-			sum[g.draw(rng, n.x)]++
-		}
-		return nil
-	}
+	f.inv, f.condition, f.outputs, f.draw, f.bound = g, g.conditionNumber(), g.space.Len(), eachBy(g.draw), g.errorBound
 	return f, nil
 }
 
@@ -246,8 +240,8 @@ func (f *Frequencies) Estimate(c *Counts) (*Estimate, error) {
 	if c == nil || c.items == 0 {
 		return nil, fault.Empty(op, "Counts", 0)
 	}
-	if len(c.n) != f.outputs {
-		return nil, &fault.SizeError{Op: op, Arg: "Counts", Got: len(c.n), Want: fmt.Sprint(f.outputs)}
+	if err := fault.Size(op, "Counts", len(c.n), f.outputs); err != nil {
+		return nil, err
 	}
 	q := make([]float64, len(c.n))
 	for y, n := range c.n {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -40,12 +42,7 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 		var all Counts
 		for u := range 4 {
 			one := testkit.Must(f.Release(nil, usersOf(uint64(u), p, 1, 50)))
-			if err := all.Merge(one); err != nil {
-				t.Fatal(err)
-			}
-			if err := all.Merge(&Counts{}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Check(t, errors.Join(all.Merge(one), all.Merge(&Counts{})))
 		}
 		total := int64(0)
 		for y := range all.Outputs() {
@@ -58,13 +55,17 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	a, b := &Counts{n: []int64{1, 2}, users: 1, items: 3}, &Counts{n: []int64{1, 2, 0}, users: 1, items: 3}
-	var size *fault.SizeError
-	if err := a.Merge(b); !errors.As(err, &size) {
-		t.Errorf("outputs: %v", err)
-	}
-	if err := b.Merge(a); !errors.As(err, &size) {
-		t.Errorf("fewer outputs: %v", err)
+	a := &Counts{n: []int64{1, 2}, users: 1, items: 3}
+	for name, b := range map[string]*Counts{
+		"outputs":  {n: []int64{1, 2, 0}, users: 1, items: 3},
+		"fewer":    {n: []int64{3}, users: 1, items: 3},
+		"items":    {n: []int64{3, 3}, users: 1, items: 6},
+		"overflow": {n: []int64{math.MaxInt64, 0}, users: math.MaxInt64 / 3, items: math.MaxInt64 / 3 * 3},
+	} {
+		var size *fault.SizeError
+		if err := a.Merge(b); !errors.As(err, &size) || a.n[0] != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	var sum Counts
 	if err := errors.Join(sum.Merge(a), sum.Merge(a)); err != nil || !slices.Equal(sum.n, []int64{2, 4}) || !slices.Equal(a.n, []int64{1, 2}) {
@@ -74,41 +75,20 @@ func TestFrequencies_SeedsAndMerging(t *testing.T) {
 	if c, err := NewCounts(given, 1); err != nil || &c.n[0] == &given[0] {
 		t.Errorf("not a copy, %v", err)
 	}
-	b = &Counts{n: []int64{3, 3}, users: 1, items: 6}
-	if err := a.Merge(b); !errors.As(err, &size) {
-		t.Errorf("items: %v", err)
-	}
-	b = &Counts{n: []int64{math.MaxInt64, 0}, users: math.MaxInt64 / 3, items: math.MaxInt64 / 3 * 3}
-	if err := a.Merge(b); !errors.As(err, &size) || a.n[0] != 1 {
-		t.Errorf("overflow: %v", err)
-	}
 }
 
-// Counts of an item-wise release, of a channel with labels, are those of
-// Frequencies: z of each mean of 200 estimates passes 6 with probability 2e-9.
+// Counts of an item-wise release, of a noiseless channel with labels, are those
+// of Frequencies.
 func TestNewCounts_TakesItemWiseReleases(t *testing.T) {
 	c := Clusters{Count: 2, Size: 2, Within: .3, Diameter: 1}
-	ch := testkit.Must(testkit.Must(mustGKRR(t, c, 2).Channel(t.Context())).Relabel([]int{3, 0, 2, 1}))
+	ch := testkit.Must(identityChannel(t, 4, nil).Relabel([]int{3, 0, 2, 1}))
 	model := Model{Trust: Central, Users: 4, Items: 5, Diameter: 1}
 	w := newItemWise(t, ch, model, nil)
 	f := testkit.Must(NewFrequencies(t.Context(), ch, c, model, nil))
 	data := usersOf(1, []float64{.1, .2, .3, .4}, 4, 5)
-	truth := histogram(4, data)
-	r := random.Seeded(1)
-	var sum, squares [4]float64
-	for range 200 {
-		n := testkit.Must(w.Release(r, data))
-		counts := testkit.Must(NewCounts(n, 4))
-		e := testkit.Must(f.Estimate(counts))
-		for x, v := range e.Mean {
-			sum[x] += v - truth[x]
-			squares[x] += (v - truth[x]) * (v - truth[x])
-		}
-	}
-	for x := range sum {
-		if z := sum[x] / math.Sqrt(squares[x]); math.Abs(z) > 6 {
-			t.Errorf("item %d: z = %v", x, z)
-		}
+	counts := testkit.Must(NewCounts(testkit.Must(w.Release(nil, data)), 4))
+	if e := testkit.Must(f.Estimate(counts)); !floats.EqualApprox(e.Mean, histogram(4, data), 1e-12) {
+		t.Errorf("%v of %v", e.Mean, histogram(4, data))
 	}
 	for _, c := range []struct {
 		n     []int64
@@ -306,16 +286,10 @@ func TestFrequencies_ErrorWithinTheHalvedBound(t *testing.T) {
 		raw, near := 0.0, 0.0
 		for range reps {
 			e := estimateOf(t, f, r, data)
-			d := testkit.Must(s.c.W1(e.Mean, truth))
-			raw += d / reps
+			raw += testkit.Must(s.c.W1(e.Mean, truth)) / reps
 			q, _, err := f.Distribution(t.Context(), e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d, err = s.c.W1(q, truth); err != nil {
-				t.Fatal(err)
-			}
-			near += d / reps
+			testkit.Check(t, err)
+			near += testkit.Must(s.c.W1(q, truth)) / reps
 		}
 		bound := f.ErrorBound(int64(s.n * s.m))
 		if raw > bound || raw < bound/2 {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -61,12 +63,11 @@ func NewGKRR(c Clusters, alpha0 float64) (*GKRR, error) {
 	if math.IsInf(directed.MulUp(level, c.Diameter), 1) {
 		return nil, fault.Value(op, "alpha0", alpha0, "a number with a finite product with the diameter")
 	}
-	if c.Size == 1 {
-		g.in = g.out // no two items share a cluster
-	}
 	worst := 0.0
 	if c.Size > 1 {
 		worst = directed.DivUp(g.in, c.within())
+	} else {
+		g.in = g.out // no two items share a cluster
 	}
 	if c.Count > 1 {
 		worst = max(worst, directed.DivUp(g.out, c.Diameter))
@@ -108,10 +109,7 @@ func (g *GKRR) estimate(f, mean, variance []float64) {
 	other, cluster := g.c*g.c, (g.b+g.c)*(g.b+g.c)
 	own := (g.a + g.b + g.c) * (g.a + g.b + g.c)
 	for lo := 0; lo < len(f); lo += t {
-		sum := 0.0
-		for _, p := range f[lo : lo+t] {
-			sum += p
-		}
+		sum := floats.Sum(f[lo : lo+t])
 		for x := lo; x < lo+t; x++ {
 			mean[x] = float64(g.a*f[x]) + float64(g.b*sum) + g.c
 			variance[x] = max(0, float64(own*f[x])+float64(cluster*(sum-f[x]))+float64(other*(1-sum))-mean[x])

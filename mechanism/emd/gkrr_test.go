@@ -105,23 +105,6 @@ func TestGKRR_MovesAreSymmetries(t *testing.T) {
 	}
 }
 
-// The same random bits give the same draws of item 0 by GKRR and by its
-// channel, whose rows the audit sees.
-func TestGKRR_DrawsAreTheChannels(t *testing.T) {
-	for _, s := range gkrrSettings {
-		g := mustGKRR(t, s.c, s.alpha0)
-		c := testkit.Must(g.Channel(t.Context()))
-		a, b := random.Seeded(1), random.Seeded(1)
-		for range 2000 {
-			y, err := g.Release(a, 0)
-			z, err2 := c.Release(b, 0)
-			if err != nil || err2 != nil || y != z {
-				t.Fatalf("%+v: %d, %v, the channel's %d, %v", s, y, err, z, err2)
-			}
-		}
-	}
-}
-
 // To the last bit: what two rows differ by is no more than the level times the
 // distance.
 func TestGKRR_LevelIsRoundedUp(t *testing.T) {

@@ -44,6 +44,12 @@ func NewGuarantee(model Model, level mechanism.Guarantee) (Guarantee, error) {
 	return Guarantee{level: level, model: model}, nil
 }
 
+// perUnit is the promise of level (alpha, delta) in a checked model.
+func perUnit(model Model, alpha, delta float64) (Guarantee, error) {
+	level, err := mechanism.NewGuarantee(alpha, delta, model.Unit)
+	return Guarantee{level: level, model: model}, err
+}
+
 // NewDiscrete returns the promise of the pair (eps, delta) between users at
 // a distance up to radius > 0, eps >= 0 and 0 <= delta < 1, not both 0.
 func NewDiscrete(model Model, radius float64, pair DP) (Guarantee, error) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -84,26 +86,15 @@ func TestGuarantee_GroupPrivacyHoldsExactly(t *testing.T) {
 		spread := 3 * r.Float64()
 		for i := range laws {
 			laws[i] = make([]float64, outputs)
-			sum := 0.0
 			for y := range laws[i] {
-				w := math.Exp(spread * r.NormFloat64())
+				laws[i][y] = math.Exp(spread * r.NormFloat64())
 				if i > 0 { // a step from the law before
-					w = laws[i-1][y] * math.Exp(.5*r.NormFloat64())
+					laws[i][y] = laws[i-1][y] * math.Exp(.5*r.NormFloat64())
 				}
-				laws[i][y] = w
-				sum += w
 			}
-			for y := range laws[i] {
-				laws[i][y] /= sum
-			}
+			floats.Scale(1/floats.Sum(laws[i]), laws[i])
 		}
-		stick := func(i, j int, eps float64) float64 {
-			d := 0.0
-			for y := range laws[i] {
-				d += max(0, laws[i][y]-math.Exp(eps)*laws[j][y])
-			}
-			return d
-		}
+		stick := func(i, j int, eps float64) float64 { return beyond(laws[i], laws[j], eps) }
 		eps, delta := r.Float64(), 0.0
 		for i := 1; i < n; i++ {
 			delta = max(delta, stick(i, i-1, eps), stick(i-1, i, eps))

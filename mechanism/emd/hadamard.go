@@ -175,20 +175,11 @@ func NewHadamardFrequencies(ctx context.Context, space metric.Finite, model Mode
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	h, err := NewHadamard(space.Len(), eps)
-	if err != nil {
+	g, err2 := NewDiscrete(model, model.Diameter, pair)
+	if err := cmp.Or(err, err2); err != nil {
 		return nil, err
 	}
-	g, err := NewDiscrete(model, model.Diameter, pair)
-	if err != nil {
-		return nil, err
-	}
-	f := &Frequencies{space: space, g: g, inv: h, condition: h.gain(), outputs: h.size, workers: o.Workers}
-	f.draw = func(rng *rand.Rand, n run, sum []int64) error {
-		for range n.count {
-			sum[h.draw(rng, n.x)]++
-		}
-		return nil
-	}
+	f := &Frequencies{space: space, g: g, inv: h, condition: h.gain(), outputs: h.size, workers: o.Workers, draw: eachBy(h.draw)}
 	// As inverse.errorBound, with weights diam/2: once what the total errs is
 	// spread evenly, which shortens the vector of errors, k*gain^2 - 1
 	// is the sum of N times the variances of its entries.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/metricdp/metricdp/internal/fault"
@@ -94,65 +95,55 @@ func newInverse(ctx context.Context, op string, c *mechanism.Channel, limit floa
 	}
 	b.Apply(func(_, y int, p float64) float64 { return p * scale[y] }, a)
 	v := &inverse{a: a}
-	done := make(chan bool, 1)
-	go func() { done <- v.decompose(b, scale, limit) }()
+	done := make(chan error, 1)
+	go func() { done <- v.decompose(op, b, scale, limit) }()
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case ok := <-done:
-		switch {
-		case !ok:
-			return nil, fmt.Errorf("%s: the singular value decomposition does not converge", op)
-		case v.r == nil:
-			return nil, &ConditionError{op, v.condition, limit}
-		}
-		return v, nil
+	case err := <-done:
+		return v, err
 	}
 }
 
 // decompose sets the condition number from the singular values of b = A
 // Q^(-1/2), and the inverse where it is at most limit. gonum's decomposition
 // looks at no context, and is left to end in the background.
-func (v *inverse) decompose(b *mat.Dense, scale []float64, limit float64) (ok bool) {
+func (v *inverse) decompose(op string, b *mat.Dense, scale []float64, limit float64) error {
 	n, m := b.Dims()
 	var svd mat.SVD
 	if !svd.Factorize(b, mat.SVDThin) {
-		return false
+		return fmt.Errorf("%s: the singular value decomposition does not converge", op)
 	}
 	values := svd.Values(nil)
 	v.condition = values[0] / values[len(values)-1]
 	if m < n || math.IsNaN(v.condition) {
 		v.condition = math.Inf(1)
 	}
-	if !(v.condition <= limit) {
-		return true
+	if v.condition > limit {
+		return &ConditionError{op, v.condition, limit}
 	}
 	// R = Q^(-1/2) V diag(1/values) U'.
 	var left, right mat.Dense
 	svd.UTo(&left)
 	svd.VTo(&right)
 	right.Apply(func(y, k int, x float64) float64 { return scale[y] * x / values[k] }, &right)
-	v.r = mat.NewDense(m, n, nil)
+	v.r = new(mat.Dense)
 	v.r.Mul(&right, left.T())
 	v.refine()
-	return true
+	return nil
 }
 
 // refine does one step of Newton's method, R + R(I - AR), which squares the
 // error of A*R and takes the condition number out of it.
 func (v *inverse) refine() {
 	n, _ := v.a.Dims()
-	e := mat.NewDense(n, n, nil)
+	var e, d mat.Dense // AR - I and what R has too much
 	e.Mul(v.a, v.r)
-	e.Apply(func(i, j int, x float64) float64 {
-		if i == j {
-			return 1 - x
-		}
-		return -x
-	}, e)
-	var d mat.Dense
-	d.Mul(v.r, e)
-	v.r.Add(v.r, &d)
+	for i := range n {
+		e.Set(i, i, e.At(i, i)-1)
+	}
+	d.Mul(v.r, &e)
+	v.r.Sub(v.r, &d)
 }
 
 // estimate implements inverter.
@@ -211,11 +202,7 @@ func (v *inverse) errorBound(space metric.Finite, diameter float64) float64 {
 	var row []float64
 	for o := range n {
 		row = finite.Row(space, o, row)
-		sum := 0.0
-		for _, d := range row {
-			sum += d
-		}
-		if sum < best {
+		if sum := floats.Sum(row); sum < best {
 			best = sum
 			copy(weights, row)
 		}

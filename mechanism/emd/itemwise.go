@@ -114,12 +114,8 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model M
 	if level.Theorem == accountant.PureComposition {
 		delta = 0
 	}
-	per, err := mechanism.NewGuarantee(level.Alpha, delta, model.Unit)
-	if err != nil {
-		return nil, err
-	}
 	w := &ItemWise{points: make([]int, c.Outputs()), bound: level.Theorem, workers: o.Workers}
-	if w.g, err = NewGuarantee(model, per); err != nil {
+	if w.g, err = perUnit(model, level.Alpha, delta); err != nil {
 		return nil, err
 	}
 	own := make([]int, c.Outputs())

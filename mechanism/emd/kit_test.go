@@ -196,6 +196,24 @@ func promise(t testing.TB, m Model, alpha, delta float64) Guarantee {
 	return testkit.Must(NewGuarantee(m, level))
 }
 
+// hockeyStick is the least delta at level eps.
+func hockeyStick(p, q map[string]float64, eps float64) float64 {
+	delta := 0.0
+	for key, v := range p {
+		delta += max(0, v-math.Exp(eps)*q[key])
+	}
+	return delta
+}
+
+// beyond is hockeyStick for laws on 0, 1, ...
+func beyond(p, q []float64, eps float64) float64 {
+	delta := 0.0
+	for y, v := range p {
+		delta += max(0, v-math.Exp(eps)*q[y])
+	}
+	return delta
+}
+
 // binomial is the law of s items of two points, one of them of probability p.
 func binomialLaw(s int, p float64) []float64 {
 	law := []float64{1}

@@ -10,7 +10,6 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
-	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -210,13 +209,8 @@ func newMeans[P any](ctx context.Context, op string, q Query[P], model Model, ta
 			return m, model.tooNarrow(op, d, i, j)
 		}
 	}
-	level, err := mechanism.NewGuarantee(target.Alpha, target.Delta, model.Unit)
-	if err != nil {
-		return m, err
-	}
-	m = means[P]{query: q, model: model, contains: contains}
-	m.g, err = NewGuarantee(model, level)
-	return m, err
+	g, err := perUnit(model, target.Alpha, target.Delta)
+	return means[P]{q, model, contains, g}, err
 }
 
 // farApart returns two points of a space at least half as far apart as any two:

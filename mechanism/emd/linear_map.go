@@ -1,6 +1,7 @@
 package emd
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sync"
@@ -27,19 +28,14 @@ func LinearMap[P any](f [][]float64, phi Query[P]) (Query[P], error) {
 	if phi.Norm.P != 2 && phi.Norm.Dim != 1 {
 		return Query[P]{}, fault.Value(op, "phi.Norm.P", phi.Norm.P, "2")
 	}
-	if err := fault.Empty(op, "f", len(f)); err != nil {
-		return Query[P]{}, err
-	}
 	rows, cols := len(f), phi.Norm.Dim
-	if err := fault.Memory(op, float64(rows)*float64(cols), 8); err != nil {
+	if err := cmp.Or(fault.Empty(op, "f", rows), fault.Memory(op, float64(rows)*float64(cols), 8)); err != nil {
 		return Query[P]{}, err
 	}
 	flat := make([]float64, 0, rows*cols)
 	for i, row := range f {
-		if len(row) != cols {
-			return Query[P]{}, &fault.SizeError{Op: op, Arg: fmt.Sprintf("f[%d]", i), Got: len(row), Want: fmt.Sprint(cols)}
-		}
-		if err := fault.AllFinite(op, fmt.Sprintf("f[%d]", i), row); err != nil {
+		arg := fmt.Sprintf("f[%d]", i)
+		if err := cmp.Or(fault.Size(op, arg, len(row), cols), fault.AllFinite(op, arg, row)); err != nil {
 			return Query[P]{}, err
 		}
 		flat = append(flat, row...)
@@ -75,15 +71,11 @@ func LinearMap[P any](f [][]float64, phi Query[P]) (Query[P], error) {
 // spectralUp returns an upper bound of ||F||_2, and whether it was found, by
 // the singular value decomposition, which is not trusted: see spectralBound.
 func spectralUp(f *mat.Dense) (float64, bool) {
-	rows, cols := f.Dims()
-	var a mat.Dense
-	if cols > rows { // ||F|| = ||F'||: the smaller Gram matrix
-		a.CloneFrom(f.T())
-	} else {
-		a.CloneFrom(f)
+	a := mat.DenseCopyOf(f)
+	if rows, cols := f.Dims(); cols > rows { // ||F|| = ||F'||: the smaller Gram matrix
+		a = mat.DenseCopyOf(f.T())
 	}
-	top := mat.Max(&a)
-	top = max(top, -mat.Min(&a))
+	top := max(mat.Max(a), -mat.Min(a))
 	if top == 0 {
 		return 0, true
 	}
@@ -91,15 +83,15 @@ func spectralUp(f *mat.Dense) (float64, bool) {
 	// underflow. What underflows in the scaling is below 2^-1074 and in
 	// products likewise, far below the slack.
 	_, e := math.Frexp(top)
-	a.Apply(func(_, _ int, v float64) float64 { return math.Ldexp(v, -e) }, &a)
+	a.Apply(func(_, _ int, v float64) float64 { return math.Ldexp(v, -e) }, a)
 
 	var svd mat.SVD
-	if !svd.Factorize(&a, mat.SVDThinV) {
+	if !svd.Factorize(a, mat.SVDThinV) {
 		return 0, false
 	}
 	var v mat.Dense
 	svd.VTo(&v)
-	norm, ok := spectralBound(&a, &v)
+	norm, ok := spectralBound(a, &v)
 	return ldexpUp(norm, e), ok
 }
 

@@ -3,7 +3,6 @@ package emd
 import (
 	"errors"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,19 +51,6 @@ func TestModel_Words(t *testing.T) {
 		if got := m.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-	}
-}
-
-func TestOne_IsOneUser(t *testing.T) {
-	n := 0
-	for items := range One([]string{"a", "b"}) {
-		n++
-		if !slices.Equal(items, []string{"a", "b"}) {
-			t.Errorf("%v", items)
-		}
-	}
-	if n != 1 {
-		t.Errorf("%d users", n)
 	}
 }
 

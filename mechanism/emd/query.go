@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -58,10 +60,7 @@ func (q Query[P]) check(op string) error {
 	case q.Norm.Dim < 1:
 		return fault.Value(op, "Norm.Dim", float64(q.Norm.Dim), "an integer >= 1")
 	}
-	if err := fault.Memory(op, float64(q.Norm.Dim), 8); err != nil {
-		return err
-	}
-	return fault.Positive(op, "Lipschitz", q.Lipschitz)
+	return cmp.Or(fault.Memory(op, float64(q.Norm.Dim), 8), fault.Positive(op, "Lipschitz", q.Lipschitz))
 }
 
 // eval writes f(x) to dst and refuses what is no number.
@@ -82,12 +81,7 @@ func (q Query[P]) eval(x P, dst []float64) error {
 
 // vectorCheck accepts the vectors of length d.
 func vectorCheck(name string, d int) func([]float64) error {
-	return func(x []float64) error {
-		if len(x) == d {
-			return nil
-		}
-		return &fault.SizeError{Op: name, Arg: "x", Got: len(x), Want: fmt.Sprint(d)}
-	}
+	return func(x []float64) error { return fault.Size(name, "x", len(x), d) }
 }
 
 // Average is the identity on R^Dim, whose mean is the average of a user's
@@ -176,10 +170,7 @@ func Similarity(c []float64) (Query[[]float64], error) {
 // power of two keeps the squares from overflow and is exact, but for entries
 // that underflow: the ulp of Next covers those.
 func euclideanUp(c []float64) float64 {
-	top := 0.0
-	for _, v := range c {
-		top = max(top, math.Abs(v))
-	}
+	top := floats.Norm(c, math.Inf(1))
 	if top == 0 {
 		return 0
 	}
@@ -220,12 +211,11 @@ func Shares(ctx context.Context, space metric.Finite) (Query[int], error) {
 	if err != nil {
 		return Query[int]{}, err
 	}
-	gap := e.least
-	if gap == 0 {
+	if e.least == 0 {
 		return Query[int]{}, fault.Value(op, fmt.Sprintf("distance of points %d and %d", e.zero[0], e.zero[1]), 0, "a number > 0")
 	}
 	return Query[int]{
-		Name: name, Norm: additive.Norm{P: 1, Dim: k}, Lipschitz: directed.DivUp(2, gap),
+		Name: name, Norm: additive.Norm{P: 1, Dim: k}, Lipschitz: directed.DivUp(2, e.least),
 		Func: func(x int, dst []float64) {
 			clear(dst)
 			dst[x] = 1

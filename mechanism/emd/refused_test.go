@@ -78,7 +78,19 @@ func TestConstructors_Refuse(t *testing.T) {
 		change(&p)
 		return p
 	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	project := func(s metric.Finite, g ...float64) error {
+		_, _, err := Project(ctx, s, g)
+		return err
+	}
 	refused(t, []refusal{
+		{project(c, 1, 0, 0), "emd: Project: g has size 3", nil},
+		{project(Clusters{}), "emd: Project: ", metric.ErrEmpty},
+		{project(c, 1, nan, 0, 0), "g[1] = NaN", nil},
+		{project(oneOdd{0, 1, nan}, 1, -1, 1), "", nil},
+		{second(Shares(done, line(t, 3))), "", context.Canceled},
+		{second(PlanReduction(done, open, .1, DP{1, 1e-6}, &PlanOptions{Value: func(p ReducePlan) float64 { return p.Alpha }})), "", context.Canceled},
 		{with(func(c *Clusters) { c.Count = 0 }), "emd: NewGKRR: Clusters.Count = 0", nil},
 		{with(func(c *Clusters) { c.Size = 0 }), "Clusters.Size = 0", nil},
 		{with(func(c *Clusters) { c.Count, c.Size = 1<<20, 1<<20 }), "Clusters.Size = ", nil},
@@ -212,11 +224,6 @@ func TestConstructors_Refuse(t *testing.T) {
 	var e *ConditionError
 	if err := frequencies(ch, c, good, &FrequencyOptions{MaxCondition: 1.5}); !errors.As(err, &e) {
 		t.Errorf("condition: %v", err)
-	}
-	done, cancel := context.WithCancel(ctx)
-	cancel()
-	if _, err := PlanReduction(done, open, .1, DP{1, 1e-6}, &PlanOptions{Value: func(p ReducePlan) float64 { return p.Alpha }}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a plan, canceled: %v", err)
 	}
 }
 

@@ -75,6 +75,16 @@ const drawChunk = 1 << 16
 // drawer adds the outputs of n.count draws for input n.x to sum.
 type drawer func(rng *rand.Rand, n run, sum []int64) error
 
+// eachBy draws one output after another.
+func eachBy(draw func(rng *rand.Rand, x int) int) drawer {
+	return func(rng *rand.Rand, n run, sum []int64) error {
+		for range n.count {
+			sum[draw(rng, n.x)]++
+		}
+		return nil
+	}
+}
+
 // drawRuns returns how often each output comes up. The draws are cut into
 // chunks that depend on their number only, and a seeded r gives each chunk its
 // own generator, so that the sums are the same whoever adds them.

@@ -31,11 +31,7 @@ func FromUserLevel(model Model, p DP, minDistance float64) (Guarantee, error) {
 	if !(minDistance > 0 && minDistance <= model.Diameter) {
 		return Guarantee{}, fault.Value(op, "minDistance", minDistance, "a number in (0, Model.Diameter]")
 	}
-	level, err := mechanism.NewGuarantee(directed.DivUp(directed.MulUp(p.Eps, float64(model.Items)), minDistance), p.Delta, model.Unit)
-	if err != nil {
-		return Guarantee{}, err
-	}
-	return NewGuarantee(model, level)
+	return perUnit(model, directed.DivUp(directed.MulUp(p.Eps, float64(model.Items)), minDistance), p.Delta)
 }
 
 // FromItems turns metric privacy of single items into privacy under d_EM in a
@@ -60,11 +56,7 @@ func FromItems(model Model, item mechanism.Guarantee) (Guarantee, error) {
 	if math.IsInf(item.Alpha(), 1) || item.Reach() < model.Diameter || delta >= 1 {
 		return Guarantee{}, fmt.Errorf("%s: %v promises nothing about %d items up to %v apart", op, item, model.Items, model.Diameter)
 	}
-	level, err := mechanism.NewGuarantee(directed.MulUp(float64(model.Items), item.Alpha()), delta, model.Unit)
-	if err != nil {
-		return Guarantee{}, err
-	}
-	return NewGuarantee(model, level)
+	return perUnit(model, directed.MulUp(float64(model.Items), item.Alpha()), delta)
 }
 
 // ToItems is what a promise per unit of d_EM says about a single item of a user

@@ -175,11 +175,7 @@ func TestHiddenItems_PromiseHoldsExactly(t *testing.T) {
 					laws[i] = binomialLaw(m, p[i]*c.Prob(1, 1)+(1-p[i])*c.Prob(0, 1))
 				}
 				for i := range laws {
-					delta := 0.0
-					for y := range laws[i] {
-						delta += max(0, laws[i][y]-math.Exp(h.Eps)*laws[1-i][y])
-					}
-					if delta > h.Delta+1e-12 {
+					if delta := beyond(laws[i], laws[1-i], h.Eps); delta > h.Delta+1e-12 {
 						t.Errorf("m=%d, beta=%v, %v: delta %v, promised %+v", m, beta, p, delta, h)
 					}
 				}
