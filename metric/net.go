@@ -91,7 +91,6 @@ func netTree(ctx context.Context, ix *Index, s float64, o NetOptions) ([]int, er
 	t := ix.tree
 	c := cover{newQuery(t, ix.f), make([]int32, 2*t.Leaves), make([]bool, t.N)}
 	c.Within(s)
-	c.count(1, 0, t.N)
 	const pause = 1 << 12 // points between two looks at the context
 	for k, i := range o.Order {
 		if k%pause == 0 {
@@ -115,23 +114,15 @@ func netTree(ctx context.Context, ix *Index, s float64, o NetOptions) ([]int, er
 // cover marks balls in a tree.
 type cover struct {
 	*query
-	left   []int32 // node by node: the points not marked
+	count  []int32 // node by node: the points marked
 	marked []bool  // in tree order
-}
-
-func (c *cover) count(node, lo, hi int) {
-	if c.left[node] = int32(hi - lo); node < c.tree.Leaves {
-		mid := (lo + hi) / 2
-		c.count(2*node, lo, mid)
-		c.count(2*node+1, mid, hi)
-	}
 }
 
 // mark marks the ball of the query's point and returns how many points of node
 // it was the first to reach.
 func (c *cover) mark(node, lo, hi int) (fresh int32) {
 	t := c.tree
-	if c.left[node] == 0 || c.Far(t.BoxMin(node, c.x, c.gaps)) {
+	if int(c.count[node]) == hi-lo || c.Far(t.BoxMin(node, c.x, c.gaps)) {
 		return 0
 	}
 	if node < t.Leaves {
@@ -148,7 +139,7 @@ func (c *cover) mark(node, lo, hi int) (fresh int32) {
 			}
 		}
 	}
-	c.left[node] -= fresh
+	c.count[node] += fresh
 	return fresh
 }
 

@@ -1,6 +1,5 @@
-// Package fault holds the error types that every package of the module
-// returns, so that a caller can read the offending argument, index and number
-// out of any of them with errors.As. Public packages re-export them by alias.
+// Package fault holds the error types of every package of the module and the checks
+// that return them. Public packages re-export the types by alias.
 package fault
 
 import (
@@ -80,9 +79,8 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("%s: needs %.3g %s, the limit is %.3g %s", e.Op, e.Bytes/size, unit, e.Limit/size, unit)
 }
 
-// MemoryLimit is the largest single allocation, in bytes, that a constructor
-// makes: 16 GiB, about a float64 matrix of 46,000 points, and 1 GiB where
-// addresses have 32 bits.
+// MemoryLimit is the largest single allocation, in bytes: 16 GiB, about a float64
+// matrix of 46,000 points, and 1 GiB where addresses have 32 bits.
 const MemoryLimit = 1 << (30 + 4*(^uint(0)>>63))
 
 // Memory returns a *MemoryError where count items of size bytes, as float64 so that
@@ -215,19 +213,18 @@ func Permutation(op, arg string, perm []int, n int) error {
 
 // AllFinite checks that every entry of v is a finite number.
 func AllFinite(op, arg string, v []float64) error {
-	for i, x := range v {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return &ValueError{Op: op, Arg: arg, Index: i, Value: x, Want: "a finite number"}
-		}
-	}
-	return nil
+	return all(op, arg, v, -math.MaxFloat64, "a finite number")
 }
 
 // AllNonNegative checks that every entry of v is a finite number >= 0.
 func AllNonNegative(op, arg string, v []float64) error {
+	return all(op, arg, v, 0, "a finite number >= 0")
+}
+
+func all(op, arg string, v []float64, least float64, want string) error {
 	for i, x := range v {
-		if !(x >= 0) || math.IsInf(x, 1) {
-			return &ValueError{Op: op, Arg: arg, Index: i, Value: x, Want: "a finite number >= 0"}
+		if !(x >= least && x <= math.MaxFloat64) {
+			return &ValueError{Op: op, Arg: arg, Index: i, Value: x, Want: want}
 		}
 	}
 	return nil

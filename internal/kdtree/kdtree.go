@@ -1,7 +1,7 @@
 // Package kdtree prunes searches over points that sit in R^d: for the nearest, a
-// ball or a spanning tree. Such a search walks down a [Tree], leaves out the points
-// that no distance within the rounding of the metric could let in, and asks the
-// metric about the others, so that its answers are those of a plain scan.
+// ball or a spanning tree. A search leaves out the points that no distance within
+// the rounding of the metric could let in, and asks the metric about the others, so
+// that its answers are those of a plain scan.
 package kdtree
 
 import (
@@ -9,6 +9,8 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -19,10 +21,8 @@ import (
 // depth, and a node owns a run [lo, hi) of the places, its children the halves
 // [lo, mid) and [mid, hi), where mid is (lo+hi)/2. The root is node 1 and owns
 // [0, N). Beside the coordinates, copied in order of places, a point costs 4
-// bytes, and a leaf of 8 to 16 points two tight boxes.
-// (gonum.org/v1/gonum/spatial/kdtree allocates a node and a slice behind an
-// interface for every point, about ten times as much, and measures through
-// interface calls.)
+// bytes, and a leaf of 8 to 16 points two tight boxes: a tenth of what
+// gonum.org/v1/gonum/spatial/kdtree allocates.
 //
 // The contract of metric.Embedding holds up to rounding, which is taken to mean
 // that for points i and j at the computed norm v in normalized coordinates,
@@ -75,8 +75,7 @@ const (
 	// that no square overflows. Farther out, points are scanned.
 	maxQuery = 0x1p500
 
-	// parallelBuild is the size from which a subtree is worth a goroutine.
-	parallelBuild = 1 << 14
+	parallelBuild = 1 << 14 // points of a subtree that are worth a goroutine
 )
 
 // New builds the tree over the points ids (nil: all) of an embedding, the fields
@@ -128,17 +127,11 @@ func maxAbs(x []float64) float64 {
 
 // Normalize scales the coordinates x, which is exact unless they underflow;
 // what is lost then lies far below the slack.
-func (t *Tree) Normalize(x []float64) {
-	inv := 1 / t.scale
-	for k := range x {
-		x[k] *= inv
-	}
-}
+func (t *Tree) Normalize(x []float64) { floats.Scale(1/t.scale, x) }
 
 // build arranges the points [lo, hi) under node, with up to 2^spawn goroutines.
 func (t *Tree) build(node, lo, hi, spawn int) {
-	box := t.box(node)
-	least, most := box[:t.Dim], box[t.Dim:]
+	least, most := t.box(node)
 	copy(least, t.At(lo))
 	copy(most, t.At(lo))
 	for k := lo + 1; k < hi; k++ {
@@ -175,9 +168,8 @@ func (t *Tree) build(node, lo, hi, spawn int) {
 }
 
 // split moves the points of [lo, hi) with the least coordinates along axis to
-// [lo, mid): quickselect, stopping on equal keys so that duplicates halve too.
-// Its pivots are medians of three pseudo-random places, so that no ordinary
-// order of the input makes it quadratic.
+// [lo, mid): quickselect, stopping on equal keys so that duplicates halve too,
+// with medians of three pseudo-random places for pivots.
 func (t *Tree) split(lo, mid, hi, axis int) {
 	c, d := t.coords[axis:], t.Dim
 	seed := uint64(lo)<<32 ^ uint64(hi)
@@ -197,7 +189,11 @@ func (t *Tree) split(lo, mid, hi, axis int) {
 				j--
 			}
 			if i <= j {
-				t.swap(i, j)
+				t.ID[i], t.ID[j] = t.ID[j], t.ID[i]
+				x, y := t.At(i), t.At(j)
+				for a, v := range x {
+					x[a], y[a] = y[a], v
+				}
 				i++
 				j--
 			}
@@ -213,20 +209,12 @@ func (t *Tree) split(lo, mid, hi, axis int) {
 	}
 }
 
-func (t *Tree) swap(i, j int) {
-	t.ID[i], t.ID[j] = t.ID[j], t.ID[i]
-	x, y := t.At(i), t.At(j)
-	for a, v := range x {
-		x[a], y[a] = y[a], v
-	}
-}
-
 // At returns the normalized coordinates of the point at place k.
 func (t *Tree) At(k int) []float64 { return t.coords[k*t.Dim : (k+1)*t.Dim : (k+1)*t.Dim] }
 
-func (t *Tree) box(node int) []float64 {
-	w := 2 * t.Dim
-	return t.boxes[node*w : (node+1)*w : (node+1)*w]
+func (t *Tree) box(node int) (least, most []float64) {
+	box := t.boxes[2*node*t.Dim : 2*(node+1)*t.Dim]
+	return box[:t.Dim], box[t.Dim:]
 }
 
 // Norm returns the p-norm from x to the point at place k. It and its kin leave
@@ -240,8 +228,7 @@ func (t *Tree) Norm(k int, x, gaps []float64) float64 {
 
 // BoxMin returns the least p-norm from x to a point of node's box.
 func (t *Tree) BoxMin(node int, x, gaps []float64) float64 {
-	box := t.box(node)
-	least, most := box[:t.Dim], box[t.Dim:]
+	least, most := t.box(node)
 	for a, v := range x {
 		g := 0.0 // max takes longer
 		if v < least[a] {
@@ -256,8 +243,7 @@ func (t *Tree) BoxMin(node int, x, gaps []float64) float64 {
 
 // BoxMax returns the largest p-norm from x to a point of node's box.
 func (t *Tree) BoxMax(node int, x, gaps []float64) float64 {
-	box := t.box(node)
-	least, most := box[:t.Dim], box[t.Dim:]
+	least, most := t.box(node)
 	for a, v := range x {
 		gaps[a] = max(v-least[a], most[a]-v)
 	}
@@ -311,9 +297,8 @@ func (t *Tree) above(v, slack float64) float64 {
 	return max(tiny, t.from((float64(v*(1+t.slack))+slack)*t.scale)*(1+SlackOut))
 }
 
-// Reach tells which norms rule a point out of a search from one place, and asks
-// FromNorm as seldom as it can: FromNorm is monotone, so one answer serves all
-// norms on that side of it.
+// Reach tells which norms rule a point out of a search from one place. FromNorm is
+// monotone, so one answer of it serves all norms on that side.
 type Reach struct {
 	R float64 // the distance searched for
 

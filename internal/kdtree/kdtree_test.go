@@ -46,14 +46,14 @@ func TestTree_Structure(t *testing.T) {
 			}
 			var walk func(node, lo, hi int) int32
 			walk = func(node, lo, hi int) int32 {
-				box := tree.box(node)
+				low, high := tree.box(node)
 				least := tree.ID[lo]
 				for a := range 2 {
 					lower, upper := math.Inf(1), math.Inf(-1)
 					for k := lo; k < hi; k++ {
 						lower, upper = min(lower, tree.At(k)[a]), max(upper, tree.At(k)[a])
 					}
-					if box[a] != lower || box[2+a] != upper {
+					if low[a] != lower || high[a] != upper {
 						t.Fatalf("%s: box of node %d is not tight", shape, node)
 					}
 				}
@@ -144,6 +144,9 @@ func TestTree_BoundsHold(t *testing.T) {
 						gaps[a] = max(0, math.Abs(x[a]-y[a])/tree.scale+by)
 					}
 					return tree.fold(gaps) * tree.scale
+				}
+				if least, most := tree.BoxMin(1, tree.At(1), gaps), tree.BoxMax(1, tree.At(1), gaps); least != 0 || most < v {
+					t.Fatalf("p=%v: the box lies between %v and %v", p, least, most)
 				}
 				reach := tree.Reach()
 				if !reach.Aim(tree.At(0)) || reach.Aim([]float64{0}) || reach.Aim([]float64{0, math.Inf(1)}) {

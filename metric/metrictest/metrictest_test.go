@@ -314,6 +314,11 @@ func TestOptions_BadInput(t *testing.T) {
 	if err := metrictest.TestSpace(t.Context(), metric.Manhattan{}, nil, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Error(err)
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := metrictest.TestFinite(ctx, newLine(), nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 	if err := metrictest.TestFinite(t.Context(), nil, nil); !errors.Is(err, metric.ErrEmpty) {
 		t.Errorf("no space: %v", err)
 	}
