@@ -28,22 +28,17 @@ func ExamplePlane() {
 	// 2 1
 }
 
-func ExampleManhattan() {
-	x, y := []float64{0, 0}, []float64{3, 4}
-	fmt.Println(metric.Manhattan{}.Distance(x, y))
-	// Output: 7
-}
-
-func ExampleChebyshev() {
-	x, y := []float64{0, 0}, []float64{3, 4}
-	fmt.Println(metric.Chebyshev{}.Distance(x, y))
-	// Output: 4
-}
-
+// P = 1 and 2 are Manhattan and Euclidean, +Inf is Chebyshev.
 func ExampleMinkowski() {
 	x, y := []float64{0, 0}, []float64{3, 4}
-	fmt.Printf("%.4f\n", metric.Minkowski{P: 3}.Distance(x, y))
-	// Output: 4.4979
+	for _, p := range []float64{1, 2, 3, math.Inf(1)} {
+		fmt.Printf("%.4f\n", metric.Minkowski{P: p}.Distance(x, y))
+	}
+	// Output:
+	// 7.0000
+	// 5.0000
+	// 4.4979
+	// 4.0000
 }
 
 func ExampleAngular() {

@@ -183,19 +183,17 @@ func TestIndex_Prunes(t *testing.T) {
 	if count.calls != found {
 		t.Errorf("%d distances for %d points in balls", count.calls, found)
 	}
-	count.calls = 0
-	for i := range 100 {
-		ix.Neighbors(i, 5, nil)
-	}
-	if count.calls > 100*20 {
-		t.Errorf("%d distances for 5 neighbors", count.calls/100)
-	}
-	count.calls = 0
-	for i := range 100 {
-		ix.Farthest(i)
-	}
-	if count.calls > 100*20 {
-		t.Errorf("%d distances for the farthest point", count.calls/100)
+	for name, query := range map[string]func(i int){
+		"5 neighbors":        func(i int) { ix.Neighbors(i, 5, nil) },
+		"the farthest point": func(i int) { ix.Farthest(i) },
+	} {
+		count.calls = 0
+		for i := range 100 {
+			query(i)
+		}
+		if count.calls > 100*20 {
+			t.Errorf("%d distances for %s", count.calls/100, name)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 )
 
@@ -54,16 +55,18 @@ func under(pts [][]float64, s Space[[]float64]) *Points[[]float64] {
 	return p
 }
 
-// SameDistances checks that got has the points of want, at its distances.
+// SameDistances checks that got has the points of want, at its distances, also in
+// the rows that it may have.
 func SameDistances(t *testing.T, got, want Finite) {
 	t.Helper()
 	if got.Len() != want.Len() {
 		t.Fatalf("%d points, want %d", got.Len(), want.Len())
 	}
 	for i := range want.Len() {
+		row := finite.Row(got, i, nil)
 		for j := range want.Len() {
-			if d := got.Distance(i, j); d != want.Distance(i, j) {
-				t.Fatalf("d(%d, %d) = %v, want %v", i, j, d, want.Distance(i, j))
+			if d, e := got.Distance(i, j), want.Distance(i, j); d != e || row[j] != e {
+				t.Fatalf("d(%d, %d) = %v, in a row %v, want %v", i, j, d, row[j], e)
 			}
 		}
 	}

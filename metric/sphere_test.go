@@ -93,18 +93,18 @@ func TestGreatCircle_SmallAngles(t *testing.T) {
 			}
 		}
 	}
-	// Around the antipode the distance to it falls short of pi by as much.
-	x, y := metric.LatLon{Lat: 20, Lon: 30}, metric.LatLon{Lat: -20 + 1e-6, Lon: -150}
-	if got, want := math.Pi-unit.Distance(x, y), (y.Lat+20)*deg; math.Abs(got-want) > 1e-15 {
-		t.Errorf("to the antipode: %v, want %v", got, want)
-	}
-	// Across the date line, and around a pole.
-	a, b := 180-1e-9, -180+1e-9
-	if got, want := unit.Distance(metric.LatLon{Lon: a}, metric.LatLon{Lon: b}), ((180-a)+(b+180))*deg; math.Abs(got-want) > 1e-14*want {
-		t.Errorf("across the date line: %v, want %v", got, want)
-	}
-	c := 90 - 1e-9
-	if got, want := unit.Distance(metric.LatLon{Lat: c}, metric.LatLon{Lat: c, Lon: 180}), 2*(90-c)*deg; math.Abs(got-want) > 1e-14*want {
-		t.Errorf("across the pole: %v, want %v", got, want)
+	p := func(lat, lon float64) metric.LatLon { return metric.LatLon{Lat: lat, Lon: lon} }
+	a, b, c, d := 180-1e-9, -180+1e-9, 90-1e-9, -20+1e-6
+	for _, c := range []struct {
+		name           string
+		got, want, tol float64
+	}{
+		{"short of the antipode", math.Pi - unit.Distance(p(20, 30), p(d, -150)), (d + 20) * deg, 1e-15},
+		{"across the date line", unit.Distance(p(0, a), p(0, b)), ((180 - a) + (b + 180)) * deg, 3e-25},
+		{"across the pole", unit.Distance(p(c, 0), p(c, 180)), 2 * (90 - c) * deg, 3e-25},
+	} {
+		if math.Abs(c.got-c.want) > c.tol {
+			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
+		}
 	}
 }

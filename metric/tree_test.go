@@ -89,7 +89,7 @@ func TestTree_PathMetricIsTheWalk(t *testing.T) {
 					}
 				}
 			}
-			sameRows(t, c.f)
+			SameDistances(t, c.f, scanned{c.f}) // its rows
 			if err := Validate(t.Context(), c.f, &ValidateOptions{Tolerance: 0x1p-49}); err != nil {
 				t.Error(err)
 			}
@@ -302,19 +302,10 @@ func BenchmarkTree(b *testing.B) {
 // n.
 func benchmarkDistances(b *testing.B, n int, f Finite) {
 	m := f.Len()
-	b.Run(fmt.Sprintf("Distance/n=%d", n), func(b *testing.B) {
-		b.ReportAllocs()
-		sum, i := 0.0, 0
-		for b.Loop() {
-			i = (i + 7919) % m
-			sum += f.Distance(i, m-1-i)
-		}
+	sum, i, dst := 0.0, 0, make([]float64, m)
+	testkit.Bench(b, fmt.Sprintf("Distance/n=%d", n), func() {
+		i = (i + 7919) % m
+		sum += f.Distance(i, m-1-i)
 	})
-	b.Run(fmt.Sprintf("DistancesFrom/n=%d", n), func(b *testing.B) {
-		b.ReportAllocs()
-		dst := make([]float64, m)
-		for b.Loop() {
-			dst = finite.Row(f, m/2, dst)
-		}
-	})
+	testkit.Bench(b, fmt.Sprintf("DistancesFrom/n=%d", n), func() { dst = finite.Row(f, m/2, dst) })
 }

@@ -37,22 +37,6 @@ func randomMerges(rng *rand.Rand, n int) []Merge {
 	return merges
 }
 
-// sameRows checks that DistancesFrom gives the bits of Distance, in a slice
-// with room for them and without.
-func sameRows(t *testing.T, f Finite) {
-	t.Helper()
-	dst := make([]float64, 0, f.Len()+1)
-	for i := range f.Len() {
-		grown := f.(RowReader).DistancesFrom(i, nil)
-		dst = f.(RowReader).DistancesFrom(i, dst)
-		for j := range f.Len() {
-			if d := f.Distance(i, j); dst[j] != d || grown[j] != d || f.Distance(j, i) != d {
-				t.Fatalf("d(%d,%d): row %v, %v, Distance %v, %v", i, j, dst[j], grown[j], d, f.Distance(j, i))
-			}
-		}
-	}
-}
-
 // Two points lie at the height of the merge that joins them.
 func TestFromLinkage_HeightOfTheMerge(t *testing.T) {
 	r := random.Seeded(1)
@@ -73,7 +57,6 @@ func TestFromLinkage_HeightOfTheMerge(t *testing.T) {
 			members[n+k] = append(members[m.A], members[m.B]...)
 		}
 		SameDistances(t, u, want)
-		sameRows(t, u)
 		if err := ValidateUltrametric(t.Context(), u, 0); err != nil {
 			t.Error(err)
 		}
@@ -98,19 +81,15 @@ func TestNewUltrametric_LargestHeightBetween(t *testing.T) {
 		for p := range heights {
 			heights[p] = r.Float64()
 		}
-		u := testkit.Must(NewUltrametric(order, heights))
-		for p := range n {
+		want := symmetric(n, func() float64 { return 0 })
+		for p, i := range order {
 			m := 0.0
-			for q := p; q < n; q++ {
-				if q > p {
-					m = max(m, heights[q-1])
-				}
-				if d := u.Distance(order[p], order[q]); d != m {
-					t.Fatalf("n=%d, positions %d, %d: %v, want %v", n, p, q, d, m)
-				}
+			for q, j := range order[p+1:] {
+				m = max(m, heights[p+q])
+				want[i][j], want[j][i] = m, m
 			}
 		}
-		sameRows(t, u)
+		SameDistances(t, testkit.Must(NewUltrametric(order, heights)), want)
 	}
 }
 

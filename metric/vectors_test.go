@@ -80,6 +80,23 @@ func TestNorms_MetricAndEmbedding(t *testing.T) {
 	}
 }
 
+func TestPlane_IsEuclideanOnArrays(t *testing.T) {
+	var pts [][2]float64
+	for _, v := range vectors(2) {
+		pts = append(pts, [2]float64(v))
+	}
+	for _, x := range pts {
+		for _, y := range pts {
+			// Either rounds some five times.
+			d, want := metric.Plane{}.Distance(x, y), metric.Euclidean{}.Distance(x[:], y[:])
+			if math.Abs(d-want) > 0x1p-50*want {
+				t.Errorf("%v and %v: %v, want %v", x, y, d, want)
+			}
+		}
+	}
+	conform(t, "Plane", metric.Plane{}, strictly, pts[:41]...)
+}
+
 func TestMinkowski_AgreesWithTheNamedNorms(t *testing.T) {
 	pts := gaussians(random.Seeded(2), 20, 7)
 	for p, s := range map[float64]metric.Space[[]float64]{1: metric.Manhattan{}, 2: metric.Euclidean{}, math.Inf(1): metric.Chebyshev{}} {
@@ -181,6 +198,7 @@ func TestSpaces_NoAllocation(t *testing.T) {
 			sum += s.Distance(x, y)
 		}
 		sum += metric.Angular{}.Distance(x, y)
+		sum += metric.Plane{}.Distance([2]float64{1, 2}, [2]float64{sum, 3})
 		sum += metric.GreatCircle{}.Distance(metric.LatLon{Lat: 1}, metric.LatLon{Lon: 3})
 		sum += metric.Levenshtein{}.Distance(word, "metrics")
 		sum += metric.PrefixString{}.Distance(word, "metrics")

@@ -44,28 +44,28 @@ func TestTree_Structure(t *testing.T) {
 			if !slices.Equal(coords, before) {
 				t.Fatalf("%s: the embedding was modified", shape)
 			}
-			var walk func(node, lo, hi int) int32
-			walk = func(node, lo, hi int) int32 {
+			var walk func(node, lo, hi int)
+			walk = func(node, lo, hi int) {
 				low, high := tree.box(node)
-				least := tree.ID[lo]
+				least := slices.Min(tree.ID[lo:hi])
 				for a := range 2 {
 					lower, upper := math.Inf(1), math.Inf(-1)
 					for k := lo; k < hi; k++ {
 						lower, upper = min(lower, tree.At(k)[a]), max(upper, tree.At(k)[a])
 					}
-					if low[a] != lower || high[a] != upper {
-						t.Fatalf("%s: box of node %d is not tight", shape, node)
+					if low[a] != lower || high[a] != upper || tree.First[node] != least {
+						t.Fatalf("%s: box or first of node %d", shape, node)
 					}
 				}
 				if node < tree.Leaves {
 					mid := (lo + hi) / 2
-					least = min(walk(2*node, lo, mid), walk(2*node+1, mid, hi))
+					walk(2*node, lo, mid)
+					walk(2*node+1, mid, hi)
 				} else {
 					if hi-lo > LeafSize || hi == lo {
 						t.Fatalf("leaf of %d points", hi-lo)
 					}
 					for k := lo; k < hi; k++ {
-						least = min(least, tree.ID[k])
 						for a, v := range tree.At(k) {
 							if v*tree.scale != coords[2*int(tree.ID[k])+a] {
 								t.Fatalf("%s: point %d moved", shape, tree.ID[k])
@@ -73,10 +73,6 @@ func TestTree_Structure(t *testing.T) {
 						}
 					}
 				}
-				if tree.First[node] != least {
-					t.Fatalf("%s: first of node %d", shape, node)
-				}
-				return least
 			}
 			walk(1, 0, n)
 			ids := slices.Clone(tree.ID)

@@ -61,12 +61,7 @@ func TestTogether_ReturnsTheFirstWorkersError(t *testing.T) {
 	if err != three || ran.Load() != 8 {
 		t.Errorf("%v after %d workers", err, ran.Load())
 	}
-	if err := Together(8, func(w int) error {
-		if w == 5 {
-			panic("five")
-		}
-		return nil
-	}); !errors.As(err, new(*parallel.Panic)) {
+	if err := Together(8, func(int) error { panic("all") }); !errors.As(err, new(*parallel.Panic)) {
 		t.Errorf("a panic on a goroutine: %v", err)
 	}
 }

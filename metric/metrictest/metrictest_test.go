@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/metric/metrictest"
 )
@@ -19,20 +20,16 @@ func laws(err error) []string {
 	var names []string
 	var walk func(error)
 	walk = func(err error) {
+		var f *metrictest.Failure
 		if j, ok := err.(interface{ Unwrap() []error }); ok {
 			for _, e := range j.Unwrap() {
 				walk(e)
 			}
-			return
-		}
-		var f *metrictest.Failure
-		if errors.As(err, &f) {
+		} else if errors.As(err, &f) {
 			names = append(names, f.Law)
 		}
 	}
-	if err != nil {
-		walk(err)
-	}
+	walk(err)
 	return names
 }
 
@@ -86,14 +83,7 @@ func newLine() *line {
 		return gap(i, j)
 	}
 	l.rows = func(i int, dst []float64) []float64 {
-		if cap(dst) < size {
-			dst = make([]float64, size)
-		}
-		dst = dst[:size]
-		for j := range dst {
-			dst[j] = l.distance(i, j)
-		}
-		return dst
+		return finite.Row(shown{l}, i, dst)
 	}
 	l.embed = func() (metric.Embedding, bool) {
 		c := make([]float64, size)
@@ -296,33 +286,28 @@ func TestBimetric_NamesTheMetric(t *testing.T) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	if err := metrictest.TestBimetric(t.Context(), metric.Bimetric{Privacy: good}, nil); err == nil {
-		t.Error("no utility metric passes")
-	}
 }
 
-func TestOptions_BadInput(t *testing.T) {
-	var value *metric.ValueError
-	for _, o := range []metrictest.Options{{Tolerance: -1}, {Tolerance: math.NaN()}, {MaxPoints: -1}} {
-		if err := metrictest.TestFinite(t.Context(), newLine(), &o); !errors.As(err, &value) {
-			t.Errorf("%+v: %v", o, err)
-		}
-		if err := metrictest.TestSpace(t.Context(), metric.Manhattan{}, [][]float64{{1}}, &o); !errors.As(err, &value) {
-			t.Errorf("%+v: %v", o, err)
-		}
-	}
-	if err := metrictest.TestSpace(t.Context(), metric.Manhattan{}, nil, nil); !errors.Is(err, metric.ErrEmpty) {
-		t.Error(err)
-	}
+func TestFinite_Refuses(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := metrictest.TestFinite(ctx, newLine(), nil); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+	none := with(newLine(), func(l *line) { l.n = func() int { return 0 } })
+	for _, c := range []struct{ err, want error }{
+		{metrictest.TestSpace(t.Context(), metric.Manhattan{}, nil, nil), metric.ErrEmpty},
+		{metrictest.TestFinite(t.Context(), nil, nil), metric.ErrEmpty},
+		{metrictest.TestFinite(t.Context(), none, nil), metric.ErrEmpty},
+		{metrictest.TestBimetric(t.Context(), metric.Bimetric{Privacy: none}, nil), metric.ErrEmpty},
+		{metrictest.TestFinite(ctx, newLine(), nil), context.Canceled},
+	} {
+		if !errors.Is(c.err, c.want) {
+			t.Errorf("%v, want %v", c.err, c.want)
+		}
 	}
-	if err := metrictest.TestFinite(t.Context(), nil, nil); !errors.Is(err, metric.ErrEmpty) {
-		t.Errorf("no space: %v", err)
-	}
-	if err := metrictest.TestFinite(t.Context(), with(newLine(), func(l *line) { l.n = func() int { return 0 } }), nil); !errors.Is(err, metric.ErrEmpty) {
-		t.Error(err)
+	for _, o := range []metrictest.Options{{Tolerance: -1}, {Tolerance: math.NaN()}, {MaxPoints: -1}} {
+		finite := metrictest.TestFinite(t.Context(), newLine(), &o)
+		space := metrictest.TestSpace(t.Context(), metric.Manhattan{}, [][]float64{{1}}, &o)
+		if value := new(metric.ValueError); !errors.As(finite, &value) || !errors.As(space, &value) {
+			t.Errorf("%+v: %v, %v", o, finite, space)
+		}
 	}
 }
