@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/wasserstein"
@@ -192,9 +194,7 @@ func (s *study) flat(records [][]float64) [][]float64 {
 // uniform returns n equal weights of sum 1.
 func uniform(n int) []float64 {
 	w := make([]float64, n)
-	for i := range w {
-		w[i] = 1 / float64(n)
-	}
+	floats.AddConst(1/float64(n), w)
 	return w
 }
 

@@ -224,9 +224,6 @@ func TestSynthetic_MillionPiped(t *testing.T) {
 func TestSynthetic_Flags(t *testing.T) { synthetic.Agrees(t) }
 
 func TestSynthetic_BadInput(t *testing.T) {
-	in := func(content string) []string {
-		return []string{"-cols", "a,b", "-bounds", "0:1,0:1", "-in", synthetic.File(t, content)}
-	}
 	good := synthetic.File(t, "a,b\n1,2\n")
 	synthetic.Rejects(t, map[string][]string{
 		"-cols is missing":                                  {"-in", good},
@@ -253,16 +250,6 @@ func TestSynthetic_BadInput(t *testing.T) {
 		"-rows 10000001: want":                              {"-rows", "10000001"},
 		"-records -1: want":                                 {"-records", "-1"},
 		"want one of them":                                  {"-secure", "-seed", "1"},
-		"no such file":                                      {"-in", "/no/such/file", "-cols", "a", "-bounds", "0:1"},
-		"is a directory":                                    {"-in", t.TempDir(), "-cols", "a", "-bounds", "0:1"},
-		"empty, want a header line":                         in(""),
-		"no rows below the header":                          in("a,b\n"),
-		"line 3: b = \"NaN\": not a finite number":          in("a,b\n1,2\n1,NaN\n"),
-		"line 2: a = \"Inf\": not a finite number":          in("a,b\nInf,1\n"),
-		"line 2: b = \"?\": not a number":                   in("a,b\n1,?\n"),
-		"line 2: b = \"\": not a number":                    in("a,b\n1,\n"),
-		"line 3: not the 2 fields of the header":            in("a,b\n1,2\n1\n"),
-		"unexpected argument \"places.csv\" (-help lists":   {"places.csv"},
 		"can be read only once: say with -records about ho": {"-in", os.DevNull, "-cols", "a", "-bounds", "0:1"},
 	})
 }

@@ -105,16 +105,11 @@ func TestTradeoff_BadInput(t *testing.T) {
 		"want at most 50":                     {"-alphas", strings.Repeat("1,", 50) + "1"},
 		"-n 1: want 2 to 2000":                {"-n", "1"},
 		"-n 2001":                             {"-n", "2001"},
-		"no such file":                        {"-in", "/no/such/file"},
 		"no column \"lat\"":                   {"-in", tradeoff.File(t, "x,y\n1,2\n")},
 		"no column \"y\"":                     {"-metric", "euclidean", "-in", tradeoff.File(t, "x\n1\n")},
 		"no column \"path\"":                  {"-metric", "prefix", "-in", tradeoff.File(t, "leaf\n1\n")},
-		"line 3: x = \"?\": not a number":     {"-metric", "euclidean", "-in", tradeoff.File(t, "x,y\n1,1\n?,1\n")},
-		"line 2: lat = \"91\"":                {"-in", tradeoff.File(t, "lat,lon\n91,2\n")},
 		"a step without a name":               {"-metric", "prefix", "-in", tradeoff.File(t, "path\na>>b\n")},
 		"one point, want two":                 {"-in", tradeoff.File(t, "lat,lon\n1,2\n")},
-		"no rows":                             {"-in", tradeoff.File(t, "lat,lon\n")},
 		"choose a larger unit":                {"-quiet", "-metric", "euclidean", "-in", tradeoff.File(t, "x,y\n0,0\n1e-320,0\n")},
-		"unexpected argument":                 {"cities"},
 	})
 }

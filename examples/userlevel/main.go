@@ -70,13 +70,17 @@ func run(ctx context.Context, p *demo.Program) error {
 	if err := cmp.Or(s.choose(), ctx.Err()); err != nil {
 		return err
 	}
-	if err := s.introduce(ctx, p); err != nil {
+	g, err := s.guarantee(ctx)
+	if err != nil {
+		return err
+	}
+	levels, err := s.levels(g)
+	if err := cmp.Or(err, s.introduce(p, g, levels)); err != nil {
 		return err
 	}
 	var means *demo.Table
 	if s.places != nil {
-		var err error
-		if means, err = s.means(ctx, p); err != nil {
+		if means, err = s.means(ctx, p, levels); err != nil {
 			return err
 		}
 	}

@@ -105,15 +105,7 @@ func (s *study) guarantee(ctx context.Context) (emd.Guarantee, error) {
 const hopeless = 10
 
 // introduce says who the users are and what is promised to them.
-func (s *study) introduce(ctx context.Context, p *demo.Program) error {
-	g, err := s.guarantee(ctx)
-	if err != nil {
-		return err
-	}
-	levels, err := s.levels(g)
-	if err != nil {
-		return err
-	}
+func (s *study) introduce(p *demo.Program, g emd.Guarantee, levels [3]level) error {
 	promises, err := emd.Promises(g, s.rows)
 	if err != nil {
 		return err

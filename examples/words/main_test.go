@@ -133,7 +133,6 @@ func TestWords_BadInput(t *testing.T) {
 		"number 1 of \"d\" is no number":         {"-in", words.File(t, "a 1\nd 1_0\n")},
 		"number 1 of \"b\" is no number":         {"-in", words.File(t, "a 1\nb 1e101\n")},
 		"a line of more than 65536 bytes":        {"-in", words.File(t, strings.Repeat("a", 70000))},
-		"unexpected argument":                    {"river"},
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -76,16 +77,13 @@ func writePicture(w io.Writer, format string, width, height vg.Length, paint fun
 	all.SetColor(color.White)
 	all.Fill(all.Path())
 	paint(all)
-	if png, ok := canvas.(vgimg.PngCanvas); ok {
-		_, err := png.WriteTo(w)
+	var picture bytes.Buffer
+	if _, err := canvas.WriteTo(&picture); err != nil {
 		return err
 	}
-	var svg bytes.Buffer
-	if _, err := canvas.WriteTo(&svg); err != nil {
-		return err
-	}
-	// Arial has the same widths and is what a machine without Liberation has.
-	_, err := w.Write(bytes.ReplaceAll(svg.Bytes(),
+	// Arial has the same widths and is what a machine without Liberation has. (No
+	// PNG contains these words.)
+	_, err := w.Write(bytes.ReplaceAll(picture.Bytes(),
 		[]byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif")))
 	return err
 }
@@ -127,20 +125,19 @@ func (c *Chart) draw(canvas draw.Canvas, xs, ys *axisRange) {
 	named := false
 	var lines []plot.Plotter
 	for k, s := range c.Series {
-		st := seriesStyle(k)
-		for lo, hi := range runs(len(s.X), func(i int) bool { return s.band(c, i) }) {
-			p.Add(bandPolygon(s, lo, hi, st.fill)) // bands lie below all lines
+		line, fill, mark := seriesStyle(k, s.Cloud && len(s.X) > maxMarked)
+		for _, r := range runs(len(s.X), func(i int) bool { return s.band(c, i) }) {
+			p.Add(bandPolygon(s, r[0], r[1], fill)) // bands lie below all lines
 		}
 		var thumbs []plot.Thumbnailer
-		line := &plotter.Line{LineStyle: st.line}
 		if !s.Cloud {
-			for lo, hi := range runs(len(s.X), func(i int) bool { return c.shows(s.X[i], s.Y[i]) }) {
-				lines = append(lines, &plotter.Line{XYs: pairs(s.X[lo:hi], s.Y[lo:hi]), LineStyle: st.line})
+			for _, r := range runs(len(s.X), func(i int) bool { return c.shows(s.X[i], s.Y[i]) }) {
+				lines = append(lines, &plotter.Line{XYs: pairs(s.X[r[0]:r[1]], s.Y[r[0]:r[1]]), LineStyle: line})
 			}
-			thumbs = append(thumbs, line)
+			thumbs = append(thumbs, &plotter.Line{LineStyle: line})
 		}
 		if s.Cloud || len(s.X) <= maxMarked {
-			marks := &plotter.Scatter{GlyphStyle: st.glyph(s.Cloud && len(s.X) > maxMarked)}
+			marks := &plotter.Scatter{GlyphStyle: mark}
 			for i := range s.X {
 				if c.shows(s.X[i], s.Y[i]) {
 					marks.XYs = append(marks.XYs, plotter.XY{X: s.X[i], Y: s.Y[i]})
@@ -197,27 +194,24 @@ func (s *Series) band(c *Chart, i int) bool {
 
 // bandPolygon outlines the band of the points lo to hi-1.
 func bandPolygon(s Series, lo, hi int, fill color.Color) plot.Plotter {
-	outline := pairs(s.X[lo:hi], s.Lo[lo:hi])
-	for i := hi - 1; i >= lo; i-- {
-		outline = append(outline, plotter.XY{X: s.X[i], Y: s.Hi[i]})
-	}
-	return &plotter.Polygon{XYs: []plotter.XYs{outline}, Color: fill}
+	there, back := pairs(s.X[lo:hi], s.Lo[lo:hi]), pairs(s.X[lo:hi], s.Hi[lo:hi])
+	slices.Reverse(back)
+	return &plotter.Polygon{XYs: []plotter.XYs{append(there, back...)}, Color: fill}
 }
 
-// runs yields the maximal ranges [lo, hi) of [0, n) on which ok holds.
-func runs(n int, ok func(int) bool) func(yield func(lo, hi int) bool) {
-	return func(yield func(lo, hi int) bool) {
-		for lo := 0; lo < n; lo++ {
-			hi := lo
-			for hi < n && ok(hi) {
-				hi++
-			}
-			if hi > lo && !yield(lo, hi) {
-				return
-			}
-			lo = hi
+// runs returns the maximal ranges [lo, hi) of [0, n) on which ok holds.
+func runs(n int, ok func(int) bool) (ranges [][2]int) {
+	for lo := 0; lo < n; lo++ {
+		hi := lo
+		for hi < n && ok(hi) {
+			hi++
 		}
+		if hi > lo {
+			ranges = append(ranges, [2]int{lo, hi})
+		}
+		lo = hi
 	}
+	return ranges
 }
 
 func pairs(x, y []float64) plotter.XYs {

@@ -127,9 +127,9 @@ func (w *Row) Text(name string) string {
 	return strings.TrimSpace(w.fields[c.pos])
 }
 
-// Float returns the column as a finite number in [lo, hi], or 0 where it is
-// an optional one that the row lacks. Numbers are plain decimals:
-// 0x1p4 and 1_0 are none.
+// Float returns the column as a finite number in [lo, hi], or 0 where it is an
+// optional one that the row lacks. Numbers are plain decimals: 0x1p4 and 1_0
+// are none. Only hi may be infinite.
 func (w *Row) Float(name string, lo, hi float64) float64 {
 	s := w.Text(name)
 	if s == "" && !w.at[name].required {
@@ -228,13 +228,10 @@ func (l *recordLimiter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// span words an interval whose ends may be infinite.
+// span words an interval whose end may be infinite.
 func span(lo, hi float64) string {
-	switch {
-	case math.IsInf(hi, 1):
+	if math.IsInf(hi, 1) {
 		return fmt.Sprintf("a number >= %v", lo)
-	case math.IsInf(lo, -1):
-		return fmt.Sprintf("a number <= %v", hi)
 	}
 	return fmt.Sprintf("a number in [%v, %v]", lo, hi)
 }

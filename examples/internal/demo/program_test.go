@@ -33,12 +33,15 @@ func TestRun_Flags(t *testing.T) {
 	if status != 0 || stderr != "" {
 		t.Errorf("status %d, %q", status, stderr)
 	}
-	runDemo(func(_ context.Context, p *Program) error {
-		if err := p.Parse(); err != nil || p.Seed != 1 || p.Quiet {
-			t.Errorf("defaults: seed %d, quiet %v, %v", p.Seed, p.Quiet, err)
+	status, stdout, stderr := runDemo(func(_ context.Context, p *Program) error {
+		if p.Seed != 1 || p.Quiet {
+			t.Errorf("defaults: seed %d, quiet %v", p.Seed, p.Quiet)
 		}
-		return nil
-	})
+		return p.Parse()
+	}, "-help")
+	if status != 0 || stderr != "" || !strings.Contains(stdout, "-seed") {
+		t.Errorf("-help: status %d, stdout %q, stderr %q", status, stdout, stderr)
+	}
 }
 
 func TestRun_BadInputIsOneLineAndStatus2(t *testing.T) {
@@ -62,13 +65,6 @@ func TestRun_BadInputIsOneLineAndStatus2(t *testing.T) {
 	}
 }
 
-func TestRun_Help(t *testing.T) {
-	status, stdout, stderr := runDemo(func(_ context.Context, p *Program) error { return p.Parse() }, "-help")
-	if status != 0 || stderr != "" || !strings.Contains(stdout, "-seed") {
-		t.Errorf("status %d, stdout %q, stderr %q", status, stdout, stderr)
-	}
-}
-
 func TestRun_Interrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var out, errs strings.Builder
@@ -86,34 +82,25 @@ func TestProgram_Input(t *testing.T) {
 	if err := os.WriteFile(file, []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for in, want := range map[string]string{"": "cities.csv: built in", file: file + ": mine"} {
-		runDemo(func(_ context.Context, p *Program) error {
-			p.ReadsFile("anything")
-			if err := p.Parse(); err != nil {
-				return err
-			}
-			f, name, err := p.Input("cities.csv", []byte("built in"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			b, _ := io.ReadAll(f)
-			if got := name + ": " + string(b); got != want {
-				t.Errorf("%q, want %q", got, want)
-			}
-			return nil
-		}, "-in", in)
-	}
-	status, _, stderr := runDemo(func(_ context.Context, p *Program) error {
+	read := func(_ context.Context, p *Program) error {
 		p.ReadsFile("anything")
 		if err := p.Parse(); err != nil {
 			return err
 		}
-		_, _, err := p.Input("cities.csv", nil)
+		f, name, err := p.Input("cities.csv", []byte("built in"))
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		fmt.Fprint(p.Stdout, name+": ")
+		_, err = io.Copy(p.Stdout, f)
 		return err
-	}, "-in", file+".missing")
-	if status != 2 || !strings.Contains(stderr, "mine.csv.missing") {
-		t.Errorf("missing file: status %d, %q", status, stderr)
+	}
+	for in, want := range map[string]string{"": "cities.csv: built in", file: file + ": mine", file + ".missing": ""} {
+		status, stdout, stderr := runDemo(read, "-in", in)
+		if stdout != want || (status == 0) != (want != "") || want == "" && !strings.Contains(stderr, "mine.csv.missing") {
+			t.Errorf("-in %s: status %d, %q, want %q, %q", in, status, stdout, want, stderr)
+		}
 	}
 }
 
@@ -150,7 +137,6 @@ func TestProgram_WriteFile(t *testing.T) {
 		t.Fatalf("a new folder was not printed: %q", stdout)
 	}
 	check(filepath.Join(tmp, "a.txt"))
-
 }
 
 // A folder that cannot be written is refused before the work, and one that can

@@ -42,31 +42,17 @@ var (
 	rule = color.Gray{Y: 0xe2}
 )
 
-type lineAndMarks struct {
-	line   draw.LineStyle
-	fill   color.Color
-	color  color.RGBA
-	marker draw.GlyphDrawer
-}
-
-// seriesStyle is the look of the k-th series: colors, dashes and markers
-// cycle with the coprime-enough lengths 6, 4 and 5, so that 60 series differ.
-func seriesStyle(k int) lineAndMarks {
+// seriesStyle is the look of the k-th series, its markers small in a crowd:
+// colors, dashes and markers cycle with the coprime-enough lengths 6, 4 and 5, so
+// that 60 series differ.
+func seriesStyle(k int, crowd bool) (line draw.LineStyle, fill color.Color, mark draw.GlyphStyle) {
 	c := palette[k%len(palette)]
-	return lineAndMarks{
-		line:   draw.LineStyle{Color: c, Width: 1.6, Dashes: dashes[k%len(dashes)]},
-		fill:   color.NRGBA{c.R, c.G, c.B, 0x38},
-		color:  c,
-		marker: markers[k%len(markers)],
-	}
-}
-
-// glyph is the marker of a point; small in a crowd.
-func (s lineAndMarks) glyph(crowd bool) draw.GlyphStyle {
+	line = draw.LineStyle{Color: c, Width: 1.6, Dashes: dashes[k%len(dashes)]}
+	mark = draw.GlyphStyle{Color: c, Radius: 2.8, Shape: markers[k%len(markers)]}
 	if crowd {
-		return draw.GlyphStyle{Color: color.NRGBA{s.color.R, s.color.G, s.color.B, 0xb0}, Radius: 1.5, Shape: s.marker}
+		mark.Color, mark.Radius = color.NRGBA{c.R, c.G, c.B, 0xb0}, 1.5
 	}
-	return draw.GlyphStyle{Color: s.color, Radius: 2.8, Shape: s.marker}
+	return line, color.NRGBA{c.R, c.G, c.B, 0x38}, mark
 }
 
 // textStyle is horizontal text that lies at its point as the alignments say.

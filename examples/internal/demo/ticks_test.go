@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot"
 )
 
 func TestTicks_Labels(t *testing.T) {
@@ -43,12 +45,8 @@ func TestTicks_Labels(t *testing.T) {
 // A label reads back to its tick, ticks lie in the range, and there are neither
 // too few nor too many labels, at any scale.
 func TestTicks_LawsAtEveryScale(t *testing.T) {
-	check := func(name string, lo, hi float64, log bool) {
+	check := func(name string, lo, hi float64, marks func(lo, hi float64) []plot.Tick) {
 		t.Helper()
-		marks := linearTicks
-		if log {
-			marks = logTicks
-		}
 		labels := 0
 		for _, tk := range marks(lo, hi) {
 			if tk.Value < lo || tk.Value > hi {
@@ -71,9 +69,9 @@ func TestTicks_LawsAtEveryScale(t *testing.T) {
 		s := math.Pow(10, float64(e))
 		for _, width := range []float64{1.3, 2, 3.7, 9, 40, 1e3, 1e5, 1e9} {
 			name := fmt.Sprintf("scale %g width %g", s, width)
-			check("linear, "+name, s, s*width, false)
-			check("linear, "+name, -s*width, s, false)
-			check("log, "+name, s, s*width, true)
+			check("linear, "+name, s, s*width, linearTicks)
+			check("linear, "+name, -s*width, s, linearTicks)
+			check("log, "+name, s, s*width, logTicks)
 		}
 	}
 }
