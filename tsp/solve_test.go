@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -46,22 +45,6 @@ func TestSolve_AgreesWithExhaustiveSearch(t *testing.T) {
 	}
 	if reached < cases*99/100 {
 		t.Errorf("optimum reached in %d cases of %d", reached, cases)
-	}
-}
-
-// A loop of 500 points is known to be shortest, and the bound proves it.
-func TestSolve_FindsTheCircle(t *testing.T) {
-	pts := make([][]float64, 500)
-	for i, p := range random.Seeded(1).Perm(len(pts)) {
-		sin, cos := math.Sincos(2 * math.Pi * float64(p) / float64(len(pts)))
-		pts[i] = []float64{cos, sin}
-	}
-	f, _ := metric.NewPoints(pts, metric.Euclidean{})
-	tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Improve: ImproveOptions{Kicks: 1000}}))
-	check(t, f, tour, Closed)
-	want := 2 * float64(len(pts)) * math.Sin(math.Pi/float64(len(pts)))
-	if math.Abs(tour.Length-want) > 1e-9 || tour.Gap() > 1e-3 {
-		t.Errorf("length %v, gap %v; want %v", tour.Length, tour.Gap(), want)
 	}
 }
 

@@ -88,21 +88,3 @@ func TestSpaceFilling_SortsTheLine(t *testing.T) {
 		}
 	}
 }
-
-// Strips on a grid of even and odd count go to and fro.
-func TestSpaceFilling_StripsTurnBack(t *testing.T) {
-	for _, side := range []int{12, 27} { // 7 strips, and 16
-		var pts [][]float64
-		strips := math.Round(math.Sqrt(float64(side*side) / 3))
-		for i := range side * side {
-			pts = append(pts, []float64{float64(i / side), float64(i % side)})
-		}
-		f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
-		tour := testkit.Must(SpaceFilling(t.Context(), f, Boustrophedon, Path))
-		for k := 1; k < len(tour.Order); k++ {
-			if d := f.Distance(tour.Order[k-1], tour.Order[k]); d > 2*float64(side)/strips {
-				t.Errorf("side %d: a step of %v", side, d)
-			}
-		}
-	}
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
+	"gonum.org/v1/gonum/floats"
 )
 
 // bench times call, which may report what it found by the metrics it returns.
@@ -58,38 +59,13 @@ func noisyWeights(seed uint64, n int) []float64 {
 // square, and random weights on them.
 func planeProblem(n int) (c Cost, mu, nu []float64) {
 	r := random.Seeded(1)
-	f := w1Plane(r, 2*n)
-	both := make([]int, 2*n)
-	for i := range both {
-		both[i] = i
-	}
-	weights := func() []float64 {
-		w := make([]float64, n)
-		for i := range w {
-			w[i] = r.Float64()
-		}
-		return normalized(w)
-	}
-	return testkit.Must(Distances(f, both[:n], both[n:])), weights(), weights()
-}
-
-// normalized divides w by its total.
-func normalized(w []float64) []float64 {
-	sum := total(w)
-	for i := range w {
-		w[i] /= sum
-	}
-	return w
+	return w1Shifted(r, n, n, 0), w1Weights(r, n, false), w1Weights(r, n, false)
 }
 
 // stored is c in memory.
 func stored(c Cost) Cost {
 	n, m := c.Dims()
-	flat := make([]float64, n*m)
-	for k := range flat {
-		flat[k] = c.At(k/m, k%m)
-	}
-	return testkit.Must(Matrix(n, m, flat))
+	return w1Matrix(n, m, costsOf(c))
 }
 
 func BenchmarkAssignment(b *testing.B) {
@@ -193,7 +169,7 @@ func BenchmarkBetween_Warm(b *testing.B) {
 		for i := range mu {
 			mu[i] *= math.Exp(0.05 * r.NormFloat64())
 		}
-		normalized(mu)
+		floats.Scale(1/total(mu), mu)
 		bench(b, fmt.Sprintf("n=%d", n), func(b *testing.B) (map[string]float64, error) {
 			return work(Between(b.Context(), c, mu, nu, &Options{U: before.U, V: before.V}))
 		})

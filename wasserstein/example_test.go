@@ -91,24 +91,6 @@ func ExampleAssignment() {
 	// no matching costs less than 5
 }
 
-// Every item of the first multiset gets another one of the second.
-func ExampleAssignment_items() {
-	f, err := metric.NewPoints([][]float64{{0}, {1}, {4}, {9}}, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	cost, err := wasserstein.Distances(f, []int{0, 1}, []int{1, 2, 3})
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := wasserstein.Assignment(context.Background(), cost, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println("partners", m.Column, "distance", m.Cost)
-	// Output: partners [0 1] distance 4
-}
-
 // Two users who visited four places each; two visits are common.
 func ExampleDistanceEM() {
 	places, err := metric.NewPoints([][]float64{{0, 0}, {3, 4}, {6, 8}}, metric.Euclidean{})

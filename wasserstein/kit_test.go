@@ -114,7 +114,12 @@ func assignUniform(n, m int, seed uint64) []float64 {
 }
 
 func assignEuclid(n, m int, seed uint64) []float64 {
-	c := w1Shifted(random.Seeded(seed), n, m, 0)
+	return costsOf(w1Shifted(random.Seeded(seed), n, m, 0))
+}
+
+// costsOf lists the costs row by row.
+func costsOf(c Cost) []float64 {
+	n, m := c.Dims()
 	out := make([]float64, n*m)
 	for k := range out {
 		out[k] = c.At(k/m, k%m)

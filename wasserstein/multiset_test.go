@@ -74,38 +74,19 @@ func TestDistanceEM_LineIsSortedMatching(t *testing.T) {
 	}
 }
 
-func TestDistanceEM_IsAMetric(t *testing.T) {
+// Neither the order of items nor that of the multisets matters.
+func TestDistanceEM_OfProportions(t *testing.T) {
 	r := random.Seeded(4)
 	f := w1Plane(r, 20)
 	for range 150 {
-		var s [3][]int
-		for k := range s {
-			s[k] = multisetItems(r, 20, 1+r.IntN(30))
-		}
-		ab, bc, ac := multisetDistance(t, f, s[0], s[1]), multisetDistance(t, f, s[1], s[2]), multisetDistance(t, f, s[0], s[2])
-		if ac > ab+bc+1e-14 {
-			t.Fatalf("%v > %v + %v", ac, ab, bc)
-		}
-		p := slices.Clone(s[0])
+		a, b := multisetItems(r, 20, 1+r.IntN(30)), multisetItems(r, 20, 1+r.IntN(30))
+		p := slices.Clone(a)
 		r.Shuffle(len(p), func(i, j int) { p[i], p[j] = p[j], p[i] })
-		if ba := multisetDistance(t, f, s[1], p); ba != ab {
+		if ab, ba := multisetDistance(t, f, a, b), multisetDistance(t, f, b, p); ba != ab {
 			t.Fatalf("symmetry, order: %v, %v", ab, ba)
 		}
-		if d := multisetDistance(t, f, s[0], append(p, p...)); d != 0 {
+		if d := multisetDistance(t, f, a, append(p, p...)); d != 0 {
 			t.Fatalf("same proportions: %v", d)
 		}
-	}
-}
-
-// Replacing one of m items moves it by its distance over m: the granularity
-// that user-level privacy speaks of.
-func TestDistanceEM_ReplaceOne(t *testing.T) {
-	r := random.Seeded(5)
-	f := w1Plane(r, 30)
-	a := multisetItems(r, 30, 1000)
-	b := slices.Clone(a)
-	b[17] = (a[17] + 1) % 30
-	if got, want := multisetDistance(t, f, a, b), f.Distance(a[17], b[17])/1000; got != want {
-		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -54,24 +54,6 @@ func TestProject_SlowReference(t *testing.T) {
 	}
 }
 
-func TestProject_AgreesWithLine(t *testing.T) {
-	r := random.Seeded(2)
-	for range 20 {
-		n := 2 + r.IntN(100)
-		x, g := make([]float64, n), w1Weights(r, n, false)
-		for i := range x {
-			x[i] = 10 * r.Float64()
-			d := 0.1 * r.NormFloat64()
-			g[i] += d
-			g[0] -= d
-		}
-		got := testkit.Must(Project(t.Context(), linePoints(x), g, nil))
-		if _, want, _ := ProjectLine(x, g); math.Abs(got.Cost-want) > 1e-11*(1e-2+want) {
-			t.Errorf("n = %d: %v, on the line %v", n, got.Cost, want)
-		}
-	}
-}
-
 func TestProject_Edges(t *testing.T) {
 	f := w1Plane(random.Seeded(3), 3)
 	g := []float64{.25, .5, .25}
@@ -442,32 +424,6 @@ func TestProjectTree_NoMoveImproves(t *testing.T) {
 			if c := projectCost(tree, q, g); c < dist-slack {
 				t.Fatalf("distance %v; moving %v from %d to %d: %v", dist, m, i, j, c)
 			}
-		}
-	}
-}
-
-// On a comb whose leaves are attached by edges of length 0 the tree is the line.
-func TestProjectTree_IsProjectLineOnAComb(t *testing.T) {
-	r := random.Seeded(3)
-	for range 60 {
-		n := 1 + r.IntN(60)
-		parent, length := make([]int, 2*n), make([]float64, 2*n)
-		x := make([]float64, n)
-		for k := range n {
-			parent[k], length[k] = k-1, float64(r.IntN(5))
-			parent[n+k] = k // the leaf
-			if k > 0 {
-				x[k] = x[k-1] + length[k]
-			}
-		}
-		tree := testkit.Must(metric.NewTree(parent, length))
-		g := lineSigned(r, n)
-		_, want, err := ProjectLine(x, g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, got, err := ProjectTree(tree, g); err != nil || math.Abs(got-want) > 1e-13*(1+x[n-1]) {
-			t.Fatalf("%v, %v, want %v", got, err, want)
 		}
 	}
 }

@@ -29,36 +29,6 @@ func TestW1_SlowReference(t *testing.T) {
 	}
 }
 
-func TestW1_Line(t *testing.T) {
-	r := random.Seeded(4)
-	for range 20 {
-		n := 2 + r.IntN(300)
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = math.Round(50*r.NormFloat64()) / 8
-		}
-		mu, nu := w1Weights(r, n, false), w1Weights(r, n, true)
-		got := testkit.Must(W1(t.Context(), linePoints(x), mu, nu, nil))
-		if want, _ := W1Line(x, mu, nu); math.Abs(got.Cost-want) > 1e-12*want {
-			t.Fatalf("n = %d: %v, want %v", n, got.Cost, want)
-		}
-	}
-}
-
-// W1 of point masses is their distance, and that of equal measures 0.
-func TestW1_OfPointMasses(t *testing.T) {
-	r := random.Seeded(5)
-	f := w1Plane(r, 60)
-	d := func(a, b []float64) float64 { return testkit.Must(W1(t.Context(), f, a, b, nil)).Cost }
-	for i := range 5 {
-		a, b := make([]float64, 60), make([]float64, 60)
-		a[i], b[59-i] = 1, 1
-		if got, want := d(a, b), f.Distance(i, 59-i); got != want || d(b, a) != want || d(a, a) != 0 {
-			t.Errorf("point masses: %v, want %v", got, want)
-		}
-	}
-}
-
 // Powers of two change nothing but the exponent, across the range of float64.
 func TestW1_ScaleEquivariance(t *testing.T) {
 	r := random.Seeded(6)

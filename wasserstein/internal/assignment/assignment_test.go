@@ -73,7 +73,7 @@ func TestSolve_NamesTheFirstBadCost(t *testing.T) {
 // A list is asked again once the potentials of its columns fell: the least of the
 // row is outside where all of them did, and the second where one did not.
 func TestTwoLeast_IsThatOfTheWholeRow(t *testing.T) {
-	const n = 200
+	const n = 300 // so that a list may grow
 	r := random.Seeded(2)
 	c := make([]float64, n*n)
 	for k := range c {

@@ -91,8 +91,9 @@ func TestStore_KeepsRows(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Store(ctx, costs, n, m, 0); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+	_, err := Store(ctx, costs, n, m, 0)
+	if each := Each(ctx, costs, n, m, 0, nil); !errors.Is(err, context.Canceled) || !errors.Is(each, context.Canceled) {
+		t.Error(err, each)
 	}
 }
 
