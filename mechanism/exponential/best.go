@@ -19,12 +19,11 @@ import (
 
 // BestOptions tune [Best]. Nil and the zero value mean the defaults.
 type BestOptions struct {
-	// Prior, where not nil, is the distribution of the inputs, sum 1 within 1e-9,
-	// and the objective is the expected loss under it. With nil the objective is
-	// the largest expected loss over the inputs.
+	// Prior is the distribution of the inputs, sum 1 within 1e-9, under which the
+	// objective is the expected loss; nil: the largest over the inputs.
 	Prior []float64
-	// Remap replaces every output of each candidate by the point of all that
-	// minimizes the expected loss under Prior, given that output. It needs a Prior.
+	// Remap replaces every output by the point that minimizes the expected loss under
+	// Prior, which it needs, given that output.
 	Remap    bool
 	Outputs  []int                                // as in [Options]; before Remap
 	Unit     metric.Unit                          // of the privacy metric, as in [Options]
@@ -84,8 +83,7 @@ func (c Choice) MarshalJSON() ([]byte, error) {
 	return json.Marshal(text)
 }
 
-// UnmarshalJSON is always an error: the channel of a choice from elsewhere has to
-// be audited, which [mechanism.ReadChannel] does.
+// UnmarshalJSON is always an error: [mechanism.ReadChannel] audits what it reads.
 func (c *Choice) UnmarshalJSON([]byte) error {
 	return errors.New(`exponential: Choice.UnmarshalJSON: a channel has to be audited under its metric: decode the member "channel" by mechanism.ReadChannel`)
 }
@@ -116,12 +114,12 @@ func (c Candidate) String() string {
 }
 
 // Best builds every mechanism of this package on b that is alpha-private under
-// b.Privacy (constant, standard, tuned, constant normalizer, tight weights unless
-// Outputs leave points out, and where the two metrics differ or b.Utility is an ultrametric the relaxed one
-// with and without tuning) and returns the one with the least loss under
-// b.Utility: the first of equals. Constructions that a space does not admit are
-// listed with their reason; any other failure ends the search. O(n^2*k + n^3)
-// time for n points and k outputs.
+// b.Privacy (constant, standard, tuned, constant normalizer, tight weights without
+// Outputs, and where the two metrics differ or b.Utility is an ultrametric the relaxed
+// one with and without tuning) and returns the one with the least loss under
+// b.Utility: the first of equals. Constructions that a space does not admit are listed
+// with their reason; any other failure ends the search. O(n^2*k + n^3) time for n
+// points and k outputs.
 func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions) (*Choice, error) {
 	const op = "exponential: Best"
 	if o == nil {
@@ -137,10 +135,8 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 	if err := checkPrior(op, o.Prior, n); err != nil {
 		return nil, err
 	}
-	if o.Outputs != nil {
-		if err := cmp.Or(fault.Empty(op, "Outputs", len(o.Outputs)), fault.Indices(op, "Outputs", o.Outputs, n)); err != nil {
-			return nil, err
-		}
+	if err := checkOutputs(op, o.Outputs, n); err != nil {
+		return nil, err
 	}
 	if o.Remap && o.Prior == nil {
 		return nil, fmt.Errorf("%s: Remap: want a Prior, under which to minimize", op)
@@ -174,9 +170,6 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 	relaxed := func(m Method, tuned bool) construction {
 		return construction{m, func() (*Mechanism, error) {
 			r := &RelaxedOptions{Tuned: tuned, Prior: o.Prior, Outputs: o.Outputs, Unit: unit, Progress: progress(m), Workers: o.Workers}
-			if err := r.check("exponential: Relaxed", b, alpha); err != nil {
-				return nil, err
-			}
 			m, err := relax(ctx, b, tree, alpha, r)
 			if err != nil {
 				return nil, err
@@ -184,15 +177,13 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 			return &m.Mechanism, nil
 		}}
 	}
-	methods := []construction{
-		{MethodConstant, func() (*Mechanism, error) {
-			center, err := bestPoint(ctx, b.Utility, o)
-			if err != nil {
-				return nil, err
-			}
-			return Constant(n, center, unit)
-		}},
-	}
+	methods := []construction{{MethodConstant, func() (*Mechanism, error) {
+		center, err := bestPoint(ctx, b.Utility, o)
+		if err != nil {
+			return nil, err
+		}
+		return Constant(n, center, unit)
+	}}}
 	if o.Outputs == nil {
 		methods = append(methods, construction{MethodTight, func() (*Mechanism, error) {
 			return Tight(ctx, b.Privacy, alpha, &TightOptions{Unit: unit, Progress: progress(MethodTight), Workers: o.Workers})
@@ -227,8 +218,7 @@ func Best(ctx context.Context, b metric.Bimetric, alpha float64, o *BestOptions)
 	return choice, nil
 }
 
-// inapplicable tells a construction that the space does not admit from a
-// failure.
+// inapplicable tells a construction that the space does not admit from a failure.
 func inapplicable(err error) bool {
 	var negative *NegativeWeightError
 	var normalizer *NormalizerError
@@ -243,13 +233,9 @@ func evaluate(ctx context.Context, m *Mechanism, rho metric.Finite, o *BestOptio
 		if err != nil {
 			return nil, 0, err
 		}
-		c, err := m.Relabel(labels)
-		if err != nil {
+		if m.Channel, err = m.Relabel(labels); err != nil {
 			return nil, 0, err
 		}
-		r := *m
-		r.Channel = c
-		m = &r
 	}
 	losses, err := m.Loss(ctx, rho)
 	if err != nil {
@@ -262,24 +248,24 @@ func evaluate(ctx context.Context, m *Mechanism, rho metric.Finite, o *BestOptio
 // bestPoint is the point, of the outputs where there are some, that the constant
 // mechanism should release: the center, or the median under the prior.
 func bestPoint(ctx context.Context, rho metric.Finite, o *BestOptions) (int, error) {
-	if o.Outputs != nil {
-		least, at := math.Inf(1), 0
-		for _, y := range o.Outputs {
-			loss, err := objective(finite.Row(rho, y, nil), o.Prior)
-			if err = cmp.Or(err, ctx.Err()); err != nil {
-				return 0, err
-			}
-			if loss < least {
-				least, at = loss, y
-			}
-		}
-		return at, nil
-	}
-	if o.Prior != nil {
+	if o.Outputs == nil && o.Prior != nil {
 		return median.Of(ctx, rho, o.Prior)
 	}
-	_, center, err := metric.Radius(ctx, rho)
-	return center, err
+	if o.Outputs == nil {
+		_, center, err := metric.Radius(ctx, rho)
+		return center, err
+	}
+	least, at := math.Inf(1), 0
+	for _, y := range o.Outputs {
+		loss, err := objective(finite.Row(rho, y, nil), o.Prior)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return 0, err
+		}
+		if loss < least {
+			least, at = loss, y
+		}
+	}
+	return at, nil
 }
 
 // objective is the worst of the losses, or their mean under a prior.

@@ -8,19 +8,20 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// clusters are the outputs of a relaxed mechanism: the points of a net with
-// their closed balls of radius s under the utility metric. Ball j is
-// member[start[j]:start[j+1]]. Balls of an ultrametric are disjoint.
+// clusters are the outputs of a relaxed mechanism: the points of a net, each with
+// its closed ball of radius s under the utility metric. Balls of an ultrametric are
+// disjoint.
 type clusters struct {
-	net, start, member []int
+	net   []int
+	balls [][]int
 }
 
 // sigma writes the distance of x to every ball to dst, row being the privacy
 // distances from x.
 func (c *clusters) sigma(row, dst []float64) {
-	for j := range dst {
+	for j, ball := range c.balls {
 		least := math.Inf(1)
-		for _, v := range c.member[c.start[j]:c.start[j+1]] {
+		for _, v := range ball {
 			if d := row[v]; d < least {
 				least = d
 			}
@@ -35,10 +36,10 @@ func (r *relaxation) clusters(ctx context.Context, s float64) (*clusters, error)
 	if r.tree != nil {
 		return r.cut(s), nil
 	}
-	allowed := r.b.Utility
+	allowed, outputs := r.b.Utility, r.outputs()
 	if r.o.Outputs != nil {
 		var err error
-		if allowed, err = metric.Subset(allowed, r.o.Outputs); err != nil {
+		if allowed, err = metric.Subset(allowed, outputs); err != nil {
 			return nil, err
 		}
 	}
@@ -46,19 +47,13 @@ func (r *relaxation) clusters(ctx context.Context, s float64) (*clusters, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &clusters{net: net, start: make([]int, 1, len(net)+1)}
-	var ball []int
+	c := &clusters{net, make([][]int, len(net))}
 	for j, y := range net {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if r.o.Outputs != nil {
-			y = r.o.Outputs[y]
-			net[j] = y
-		}
-		ball = r.index.Ball(y, s, ball[:0])
-		c.member = append(c.member, ball...)
-		c.start = append(c.start, len(c.member))
+		net[j] = outputs[y]
+		c.balls[j] = r.index.Ball(net[j], s, nil)
 	}
 	return c, nil
 }
@@ -66,39 +61,36 @@ func (r *relaxation) clusters(ctx context.Context, s float64) (*clusters, error)
 // cut is clusters for an ultrametric: O(n).
 func (r *relaxation) cut(s float64) *clusters {
 	label := r.tree.Clusters(s)
-	number := make([]int, len(label)) // of the output for a cluster, plus 1
-	c := &clusters{start: []int{0}}
-	represent := func(y int) {
-		if k := label[y]; number[k] == 0 {
-			c.net = append(c.net, y)
+	number := slices.Repeat([]int{-1}, len(label)) // of the output for a cluster
+	c := &clusters{}
+	for _, y := range r.outputs() {
+		if k := label[y]; number[k] < 0 {
 			number[k] = len(c.net)
+			c.net = append(c.net, y)
 		}
 	}
-	if r.o.Outputs == nil {
-		for y := range label {
-			represent(y)
-		}
-	} else {
-		for _, y := range r.o.Outputs {
-			represent(y)
-		}
-	}
-	c.start = make([]int, len(c.net)+1)
-	for _, k := range label {
-		if j := number[k]; j > 0 {
-			c.start[j]++
-		}
-	}
-	for j := range c.net {
-		c.start[j+1] += c.start[j]
-	}
-	c.member = make([]int, c.start[len(c.net)])
-	next := slices.Clone(c.start)
+	c.balls = make([][]int, len(c.net))
 	for v, k := range label {
-		if j := number[k] - 1; j >= 0 {
-			c.member[next[j]] = v
-			next[j]++
+		if j := number[k]; j >= 0 {
+			c.balls[j] = append(c.balls[j], v)
 		}
 	}
 	return c
+}
+
+// outputs are the points that may be released.
+func (r *relaxation) outputs() []int {
+	if r.o.Outputs != nil {
+		return r.o.Outputs
+	}
+	return all(r.b.Len())
+}
+
+// all are the indices below n.
+func all(n int) []int {
+	idx := make([]int, n)
+	for i := range idx {
+		idx[i] = i
+	}
+	return idx
 }

@@ -34,8 +34,7 @@ const (
 
 // Mechanism is a channel of the exponential family: P{y|x} is proportional to
 // W_y exp(-Beta*rho(x,y)), rho the privacy metric unless the constructor says
-// otherwise. It is a mechanism.Mechanism[int, int] through its channel, and is
-// encoded in JSON as its channel, which [mechanism.ReadChannel] reads.
+// otherwise. It is encoded in JSON as its channel, which [mechanism.ReadChannel] reads.
 type Mechanism struct {
 	*mechanism.Channel
 	Method Method
@@ -45,8 +44,7 @@ type Mechanism struct {
 	Audited mechanism.Audit
 }
 
-// Release is that of the channel. A Mechanism that no constructor made, alone or
-// in a [Choice], refuses.
+// Release is that of the channel. A Mechanism that no constructor made refuses.
 func (m *Mechanism) Release(rng *rand.Rand, x int) (int, error) {
 	if m == nil || m.Channel == nil {
 		return 0, errors.New("exponential: Mechanism.Release: a Mechanism comes from Standard, Best or another constructor, not from its zero value")
@@ -83,10 +81,10 @@ type Options struct {
 	Workers  int                   // 0: all processors
 }
 
-// LevelError reports a mechanism that an audit found above the level asked
-// for by more than rounding explains: the distances are no metric, points lie
-// too close together for float64 to keep their rows apart as asked, or alpha is
-// so small, below some 1e-20 over the least distance, that nothing can be proved.
+// LevelError reports a mechanism that an audit found above the level asked for by
+// more than rounding explains: the distances are no metric, points lie too close
+// together for float64 to keep their rows apart as asked, or alpha is so small, below
+// some 1e-20 over the least distance, that nothing can be proved.
 type LevelError struct {
 	Method  Method
 	Alpha   float64         // what was asked
@@ -105,10 +103,10 @@ func (e *LevelError) Error() string {
 // every metric; the factor 1/2 is tight in the worst case and wasteful usually, see
 // [Tuned], [ConstantNormalizer] and [Tight].
 //
-// The channel is audited, and the guarantee is the audit's upper end, often
-// well below alpha. A level above alpha by more than rounding is a
-// [*LevelError] with its witness. Points at distance 0 are allowed. O(n*k)
-// memory and O(n^2*k) time for n points and k outputs; see [Lazy] for more.
+// The channel is audited, and the guarantee is the audit's upper end, often well
+// below alpha. A level above alpha by more than rounding is a [*LevelError]. Points at
+// distance 0 are allowed. O(n*k) memory and O(n^2*k) time for n points and k outputs;
+// see [Lazy] for more.
 func Standard(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	m, err := newFamily("exponential: Standard", MethodStandard, f, alpha, o)
 	if err != nil {
@@ -132,7 +130,7 @@ func Weighted(ctx context.Context, f metric.Finite, alpha float64, weights []flo
 	}
 	m.logWeights = make([]float64, len(weights))
 	for y, w := range weights {
-		if !(w > 0) || math.IsInf(w, 1) {
+		if !(w > 0 && w <= math.MaxFloat64) {
 			return nil, &fault.ValueError{Op: op, Arg: "weights", Index: y, Value: w, Want: "a finite number > 0"}
 		}
 		m.logWeights[y] = directed.Log(w)
@@ -147,9 +145,7 @@ type family struct {
 	method Method
 	f      metric.Finite // the privacy metric
 	net    []int         // nil: every point
-	// first is the point whose row each point takes; nil: its own. Only lazy
-	// families have it.
-	first []int
+	first  []int         // the point whose row each takes, in a lazy family; nil: its own
 	// rho writes what the rate multiplies, at x and every output, to dst; nil
 	// stands for the privacy metric. It is safe for concurrent use.
 	rho        func(x int, dst []float64)
@@ -173,13 +169,19 @@ func newFamily(op string, method Method, f metric.Finite, alpha float64, o *Opti
 	if err != nil {
 		return nil, err
 	}
-	if o.Outputs != nil {
-		if err := cmp.Or(fault.Empty(op, "Outputs", len(o.Outputs)), fault.Indices(op, "Outputs", o.Outputs, f.Len())); err != nil {
-			return nil, err
-		}
+	if err := checkOutputs(op, o.Outputs, f.Len()); err != nil {
+		return nil, err
 	}
 	return &family{op: op, method: method, f: f, net: slices.Clone(o.Outputs), alpha: alpha, unit: unit,
 		audit: mechanism.AuditOptions{Progress: o.Progress, Workers: o.Workers}}, nil
+}
+
+// checkOutputs refuses a list of none, or of what are no points.
+func checkOutputs(op string, outputs []int, n int) error {
+	if outputs == nil {
+		return nil
+	}
+	return cmp.Or(fault.Empty(op, "Outputs", len(outputs)), fault.Indices(op, "Outputs", outputs, n))
 }
 
 // outputs is the number of points that may be released.
@@ -247,16 +249,13 @@ func (m *family) check(x int, dist []float64) error {
 // named makes an error of package mechanism about a number or a size one of the
 // call op, which the user made.
 func named(op string, err error) error {
-	var value *fault.ValueError
-	var size *fault.SizeError
-	var memory *fault.MemoryError
-	switch {
-	case errors.As(err, &value):
-		value.Op = op
-	case errors.As(err, &size):
-		size.Op = op
-	case errors.As(err, &memory):
-		memory.Op = op
+	switch e := err.(type) {
+	case *fault.ValueError:
+		e.Op = op
+	case *fault.SizeError:
+		e.Op = op
+	case *fault.MemoryError:
+		e.Op = op
 	}
 	return err
 }
@@ -300,14 +299,11 @@ func Constant(n, point int, unit metric.Unit) (*Mechanism, error) {
 	if err := fault.Index(op, "point", point, n); err != nil {
 		return nil, err
 	}
-	c, err := mechanism.NewChannel(context.Background(), mechanism.Rows{Inputs: n, Outputs: 1,
-		Fill: func(_ int, dst []float64) { dst[0] = 1 }}, &mechanism.ChannelOptions{Labels: []int{point}})
+	ones := slices.Repeat([]float64{1}, n)
+	c, err := mechanism.FromWeights(context.Background(), n, 1, ones, &mechanism.ChannelOptions{Labels: []int{point}})
 	if err != nil {
 		return nil, err
 	}
 	g, err := mechanism.NewGuarantee(0, 0, unit)
-	if err != nil {
-		return nil, err
-	}
-	return &Mechanism{Channel: c.WithGuarantee(g), Method: MethodConstant, Audited: mechanism.Audit{X: -1, XPrime: -1, Y: -1}}, nil
+	return &Mechanism{Channel: c.WithGuarantee(g), Method: MethodConstant, Audited: mechanism.Audit{X: -1, XPrime: -1, Y: -1}}, err
 }

@@ -20,8 +20,8 @@ type LazyOptions struct {
 	Workers int         // 0: all processors
 }
 
-// Lazy returns the mechanism of [Standard] without a matrix, for spaces of any
-// size: a row is computed at each release, O(n), and nothing is audited.
+// Lazy returns the mechanism of [Standard] without a matrix or an audit, for spaces
+// of any size: a row is computed at each release, O(n).
 //
 // The guarantee is alpha by proof. The proof needs that rho is a metric up to the
 // relative rounding of 2^-40 that [metric.Validate] allows (more above some 4,000
@@ -83,9 +83,8 @@ const (
 	minLazy = 0x1p-500
 )
 
-// lazyRate returns the largest rate that the proof above allows, and has
-// coincident points share a row. O(n log n) where the metric has coordinates,
-// O(n^2) distances elsewhere.
+// lazyRate returns the largest rate that the proof above allows, and has coincident
+// points share a row.
 func (m *family) lazyRate(ctx context.Context) (float64, error) {
 	// 2^-40 is what metric.Validate grants to rounding. A norm in so many
 	// dimensions that its sum errs by more needs more.
@@ -132,14 +131,6 @@ func (m *family) share(ctx context.Context) error {
 			}
 		}
 	})
-	if err != nil {
-		return err
-	}
-	for x, y := range first {
-		if y != x {
-			m.first = first
-			return nil
-		}
-	}
-	return nil
+	m.first = first
+	return err
 }

@@ -36,25 +36,20 @@ const (
 type RelaxedOptions struct {
 	Rule       SeparationRule // how the separation is chosen
 	Separation float64        // for GivenSeparation: finite, >= 0
-	// Candidates is how many separations BestSeparation tries at most, not
-	// counting 0 and that of the theorem; 0 is 64. Up to that many different
-	// values are all tried.
+	// Candidates is how many separations BestSeparation tries at most, beside 0 and
+	// that of the theorem; 0 is 64.
 	Candidates int
-	// Prior, where not nil, is the distribution of the inputs, and BestSeparation
-	// and Tuned compare expected losses under it, else the worst case.
+	// Prior is the distribution of the inputs, under which BestSeparation and Tuned
+	// compare expected losses; nil: in the worst case.
 	Prior []float64
-	// Tuned takes the largest rate whose audited level is at most alpha, as
-	// [Tuned] does, unless alpha/2 has less loss. BestSeparation does so with at
-	// most 8 separations, those with the least loss at rate alpha, which no
-	// tuning reaches beyond, while that is below the loss found already. Each
-	// costs O(n^2*k) time; O(n^2) memory.
-	Tuned bool
-	// Accuracy asks for the Bound: a utility metric that is no ultrametric is
-	// then refused.
-	Accuracy bool
-	// Outputs lists the points that may be released, in the order in which they
-	// are preferred as the representative of their cluster; the default is every
-	// point. It is only read.
+	// Tuned takes the largest rate whose audited level is at most alpha, as [Tuned]
+	// does, unless alpha/2 has less loss. BestSeparation does so with the at most 8
+	// separations of the least loss at rate alpha, which no tuning reaches beyond,
+	// while that is below the loss found already. Each costs O(n^2*k) time; O(n^2) memory.
+	Tuned    bool
+	Accuracy bool // asks for the Bound: a utility metric that is no ultrametric is refused
+	// Outputs lists the points that may be released, the first of a cluster standing
+	// for it; the default is every point. It is only read.
 	Outputs  []int
 	Unit     metric.Unit           // of the privacy metric, as in [Options]
 	Progress func(done, total int) // of the audit
@@ -82,12 +77,10 @@ type RelaxedMechanism struct {
 //	sigma(x,y) = min of rho1(x,v) over the points v with rho2(v,y) <= s,
 //
 // how far x is, in the privacy metric rho1, from the cluster that y stands for.
-// It is private for any two metrics, because sigma changes no faster with x
-// than rho1 does. Where rho1 sees little of what rho2 means it is more accurate
-// than [Standard], which knows rho1 only. At s = 0 it is the standard mechanism,
-// if rho2 tells all points apart.
-//
-// The channel is audited; errors and guarantee are as in Standard.
+// It is private for any two metrics, because sigma changes no faster with x than
+// rho1 does, and more accurate than [Standard] where rho1 sees little of what rho2
+// means. At s = 0 it is the standard mechanism, if rho2 tells all points apart. The
+// channel is audited; errors and guarantee are as in Standard.
 //
 // # Accuracy
 //
@@ -96,21 +89,18 @@ type RelaxedMechanism struct {
 //
 //	E rho2(x, M(x)) <= s + 14*s_o(Z, alpha/7)
 //
-// by Abel summation on the paper's proof, see [entropy.RelaxedBound]. The
-// general form has s(Z, c*alpha), s_o(Z, d*alpha) and the constant
-// c/(1/2-c-d) for any c, d > 0 with c + d < 1/2; 14 is that for 1/3 and 1/7. It
-// holds at rates above alpha/2 too, because both scales fall with alpha.
-// BestSeparation compares the losses themselves, and the theorem's s is among
-// those it compares, so its loss is below the bound too. The other separations
-// are 0 and merge heights of the ultrametric, thinned out where there are too
-// many; for a metric that is no ultrametric they are 0 and covering radii of
-// [metric.FarthestFirst], and the theorem's s is not tried.
+// by Abel summation on the paper's proof, see [entropy.RelaxedBound]. The general
+// form has s(Z, c*alpha), s_o(Z, d*alpha) and the constant c/(1/2-c-d) for any
+// c, d > 0 with c + d < 1/2; 14 is that for 1/3 and 1/7. It holds at rates above
+// alpha/2 too, because both scales fall with alpha. BestSeparation compares the losses
+// themselves at the theorem's s, at 0 and at merge heights of the ultrametric, thinned
+// out where there are too many, so that its loss is below the bound too; for other
+// metrics at 0 and at covering radii of [metric.FarthestFirst].
 //
 // # Cost
 //
-// sigma of one point to all clusters takes O(n) for an ultrametric rho2, which
-// cuts the points into clusters, and up to O(n*k) otherwise: a separation costs
-// O(n^2 + n*k) for k outputs, the audit O(n^2*k), memory is O(n*k).
+// A separation costs O(n^2) for an ultrametric rho2, which cuts the points into
+// clusters, and up to O(n^2*k) otherwise; the audit O(n^2*k), memory is O(n*k).
 func Relaxed(ctx context.Context, b metric.Bimetric, alpha float64, o *RelaxedOptions) (*RelaxedMechanism, error) {
 	const op = "exponential: Relaxed"
 	if o == nil {
@@ -139,7 +129,7 @@ func relax(ctx context.Context, b metric.Bimetric, tree *metric.Ultrametric, alp
 		r.index = metric.NewIndex(b.Utility)
 	}
 	m := &RelaxedMechanism{Bound: math.Inf(1), Entropic: math.NaN(), Diametric: math.NaN()}
-	proved := r.tree != nil && r.complete()
+	proved := tree != nil && r.complete()
 	if o.Accuracy && !proved {
 		return nil, fmt.Errorf("%s: Accuracy: Outputs must list every point", op)
 	}
@@ -167,15 +157,13 @@ func relax(ctx context.Context, b metric.Bimetric, tree *metric.Ultrametric, alp
 		return nil, err
 	}
 	m.Separation = s
-	if proved {
-		switch s := max(m.Separation, m.Entropic); {
-		case o.Rule == BestSeparation:
-			m.Bound, err = entropy.RelaxedBound(m.Entropic, m.Diametric)
-		case s == m.Separation:
-			m.Bound, err = entropy.RelaxedBound(s, m.Diametric)
-		case o.Accuracy:
-			return nil, fmt.Errorf("%s: Accuracy: Separation %v is below the entropic scale %v at alpha/3", op, m.Separation, m.Entropic)
-		}
+	switch {
+	case proved && o.Rule == BestSeparation:
+		m.Bound, err = entropy.RelaxedBound(m.Entropic, m.Diametric)
+	case proved && s >= m.Entropic:
+		m.Bound, err = entropy.RelaxedBound(s, m.Diametric)
+	case proved && o.Accuracy:
+		err = fmt.Errorf("%s: Accuracy: Separation %v is below the entropic scale %v at alpha/3", op, s, m.Entropic)
 	}
 	if err != nil {
 		return nil, err
@@ -207,13 +195,7 @@ func (o *RelaxedOptions) check(op string, b metric.Bimetric, alpha float64) erro
 	if err := checkPrior(op, o.Prior, b.Len()); err != nil {
 		return err
 	}
-	if o.Outputs == nil {
-		return nil
-	}
-	if err := fault.Empty(op, "Outputs", len(o.Outputs)); err != nil {
-		return err
-	}
-	return fault.Indices(op, "Outputs", o.Outputs, b.Len())
+	return checkOutputs(op, o.Outputs, b.Len())
 }
 
 // relaxation is the work of one call of Relaxed.
@@ -234,11 +216,7 @@ func noUltrametric(err error) bool {
 
 // complete tells whether every point may be released.
 func (r *relaxation) complete() bool {
-	if r.o.Outputs == nil {
-		return true
-	}
-	net := slices.Clone(r.o.Outputs)
-	slices.Sort(net)
+	net := slices.Sorted(slices.Values(r.outputs()))
 	return len(slices.Compact(net)) == r.b.Len()
 }
 
@@ -276,7 +254,7 @@ const (
 
 // best returns the member with the least loss over the separations; of equals
 // the first in the order given.
-func (r *relaxation) best(ctx context.Context, tries []float64) (fam *family, s, beta float64, err error) {
+func (r *relaxation) best(ctx context.Context, tries []float64) (_ *family, s, beta float64, err error) {
 	type try struct{ s, half, full float64 } // a separation, its loss at alpha/2 and alpha
 	all := make([]try, len(tries))
 	first := 0 // with the least loss at alpha/2
@@ -289,13 +267,11 @@ func (r *relaxation) best(ctx context.Context, tries []float64) (fam *family, s,
 		if err != nil {
 			return nil, 0, 0, err
 		}
-		if all[i].half, err = r.loss(ctx, c, r.alpha/2); err != nil {
-			return nil, 0, 0, err
+		if all[i].half, err = r.loss(ctx, c, r.alpha/2); err == nil && r.o.Tuned {
+			all[i].full, err = r.loss(ctx, c, r.alpha)
 		}
-		if r.o.Tuned {
-			if all[i].full, err = r.loss(ctx, c, r.alpha); err != nil {
-				return nil, 0, 0, err
-			}
+		if err != nil {
+			return nil, 0, 0, err
 		}
 		if all[i].half < all[first].half {
 			first = i
@@ -306,11 +282,10 @@ func (r *relaxation) best(ctx context.Context, tries []float64) (fam *family, s,
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	fam = r.family(c)
+	fam, least := r.family(c), all[first].half
 	if !r.o.Tuned {
 		return fam, s, beta, nil
 	}
-	least := all[first].half
 	slices.SortStableFunc(all, func(a, b try) int { return cmp.Compare(a.full, b.full) })
 	for _, t := range all[:min(len(all), tunedCandidates)] {
 		if t.full >= least && len(all) > 1 {
@@ -325,9 +300,11 @@ func (r *relaxation) best(ctx context.Context, tries []float64) (fam *family, s,
 		if err != nil {
 			return nil, 0, 0, err
 		}
-		if loss, err := r.loss(ctx, c, rate); err != nil {
+		loss, err := r.loss(ctx, c, rate)
+		if err != nil {
 			return nil, 0, 0, err
-		} else if loss < least {
+		}
+		if loss < least {
 			fam, s, beta, least = f, t.s, rate, loss
 			fam.method = MethodRelaxedTuned
 		}
@@ -388,11 +365,11 @@ func (r *relaxation) candidates(ctx context.Context, theorem float64) ([]float64
 		tries = append(tries, theorem)
 	}
 	tries = append(tries, 0)
-	slices.Sort(tries)
-	tries = slices.Compact(tries)
-	slices.Reverse(tries)
-	return tries, nil
+	slices.SortFunc(tries, descending)
+	return slices.Compact(tries), nil
 }
+
+func descending(a, b float64) int { return cmp.Compare(b, a) }
 
 // thinned returns at most Candidates separations. scales[k-1] is one that
 // leaves about k outputs, so that ranks in a geometric progression thin them out
@@ -405,11 +382,9 @@ func (r *relaxation) thinned(ctx context.Context) ([]float64, error) {
 	var scales []float64
 	if r.tree != nil {
 		scales = r.tree.Heights()
-		slices.Sort(scales)
-		slices.Reverse(scales)
+		slices.SortFunc(scales, descending)
 	} else {
-		n := r.b.Len()
-		_, radii, err := metric.FarthestFirst(ctx, r.b.Utility, n, 0)
+		_, radii, err := metric.FarthestFirst(ctx, r.b.Utility, r.b.Len(), 0)
 		if err != nil {
 			return nil, err
 		}

@@ -28,25 +28,21 @@ func UtilityBeta(t Target, mass float64) (float64, error) {
 	if err := fault.Positive(op, "Gamma", t.Gamma); err != nil {
 		return 0, err
 	}
-	for _, a := range []struct {
-		arg string
-		v   float64
-	}{{"Delta", t.Delta}, {"mass", mass}} {
-		if !(a.v > 0 && a.v <= 1) {
-			return 0, fault.Value(op, a.arg, a.v, "a number in (0, 1]")
-		}
+	if !(t.Delta > 0 && t.Delta <= 1) {
+		return 0, fault.Value(op, "Delta", t.Delta, "a number in (0, 1]")
+	}
+	if !(mass > 0 && mass <= 1) {
+		return 0, fault.Value(op, "mass", mass, "a number in (0, 1]")
 	}
 	return directed.DivUp(2*directed.LogUp(directed.DivUp(1, directed.MulDown(t.Delta, mass))), t.Gamma), nil
 }
 
-// SmallestBeta returns the smallest rate beta at which the mechanism with
-// P{y|x} proportional to mu[y] exp(-beta*f(x,y)) has (gamma, delta)-utility on a
-// finite space: at every x the output is farther than gamma with probability
-// at most delta. It bisects on the mechanism itself (the probability falls
-// with beta, because its derivative is minus a covariance of two increasing
-// functions of the distance) to a relative 1e-9, on the safe side. mu is a
-// distribution on the points, positive in every closed ball of radius gamma.
-// O(n^2) a step; n^2 distances are stored.
+// SmallestBeta returns the smallest rate beta at which the mechanism with P{y|x}
+// proportional to mu[y] exp(-beta*f(x,y)) reaches the target. It bisects on the
+// mechanism itself (the probability of missing falls with beta, because its derivative
+// is minus a covariance of two increasing functions of the distance) to a relative
+// 1e-9, on the safe side. mu is a distribution on the points, positive in every closed
+// ball of radius gamma. O(n^2) a step; n^2 distances are stored.
 func SmallestBeta(ctx context.Context, f metric.Finite, mu []float64, t Target) (float64, error) {
 	return smallestBeta(ctx, "exponential: SmallestBeta", f, mu, t)
 }
@@ -116,8 +112,8 @@ func smallestBeta(ctx context.Context, op string, f metric.Finite, mu []float64,
 	return hi, err
 }
 
-// smallRate is one at which probabilities differ little, but in most of their
-// digits: the reciprocal of about the largest distance.
+// smallRate is the reciprocal of about the largest distance: probabilities differ
+// little, but in most of their digits.
 func smallRate(f metric.Finite) float64 {
 	return min(1/slices.Max(finite.Row(f, 0, nil)), maxRate)
 }
@@ -188,13 +184,11 @@ type Target struct{ Gamma, Delta float64 }
 // formula would have needed for it.
 type UtilityMechanism struct {
 	Mechanism
-	Mu []float64 // the base measure
-	// Miss is an upper bound on the probability of missing, at most
-	// Target.Delta; see [Misses].
-	Miss float64
-	// FormulaBeta is UtilityBeta, and FormulaLevel the privacy level that KL10
-	// prove for it, 2*C*FormulaBeta with C the Lipschitz constant of the utility
-	// metric against the privacy metric. +Inf where Gamma is 0.
+	Mu   []float64 // the base measure
+	Miss float64   // at least the probability of missing ([Misses]), at most Target.Delta
+	// FormulaBeta is UtilityBeta, and FormulaLevel what KL10 prove for it,
+	// 2*C*FormulaBeta with C the Lipschitz constant of the utility metric against the
+	// privacy metric. +Inf where Gamma is 0.
 	FormulaBeta, FormulaLevel float64
 }
 
@@ -206,16 +200,14 @@ type UtilityOptions struct {
 }
 
 // MostPrivate returns the base-measure exponential mechanism of KL10 on a finite
-// space, P{y|x} proportional to mu[y] exp(-beta*rho2(x,y)), at the smallest rate
-// that reaches the target under b.Utility ([SmallestBeta]). Its guarantee is its
-// audited level under b.Privacy: eps*(gamma, delta), what this utility costs
-// here, mostly far below the FormulaLevel beside it.
+// space, P{y|x} proportional to mu[y] exp(-beta*rho2(x,y)), at the smallest rate that
+// reaches the target under b.Utility ([SmallestBeta]). Its guarantee is its audited
+// level under b.Privacy, mostly far below the FormulaLevel beside it.
 //
 // mu is a distribution on the points that sees no private data; nil is
-// [entropy.PositiveMeasure] of b.Utility. Points of measure 0 are never
-// released. A level that is infinite, because the utility metric tells points
-// at privacy distance 0 apart, is an error. O(n^3) time for the audit, O(n^2)
-// memory.
+// [entropy.PositiveMeasure] of b.Utility. Points of measure 0 are never released. A
+// level that is infinite, because the utility metric tells points at privacy distance
+// 0 apart, is an error. O(n^3) time for the audit, O(n^2) memory.
 func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target, o *UtilityOptions) (*UtilityMechanism, error) {
 	const op = "exponential: MostPrivate"
 	if o == nil {
