@@ -21,15 +21,11 @@ const (
 	lossErr = 0x1p-40
 )
 
-// TestChannel checks a channel as [TestMechanism] does, at up to 16 of its
-// inputs, and all that a channel says of itself: that its rows are
-// distributions, that Release and Sampler draw from them (as [TestDistribution] checks,
-// with one Options.FalseReject for all inputs together), that the exact audit
-// under rho does not refute its guarantee, that losses under rho are those of
-// the rows, and that it survives [mechanism.Channel.WriteJSON] and
-// [mechanism.ReadChannel]. rho is the privacy metric, of as many points as there
-// are inputs; losses are left out where outputs stand for other points. A
-// guarantee must be set: see [mechanism.Channel.Certify].
+// TestChannel checks all laws but level (package doc): those of [TestMechanism] and
+// the frequencies, with one Options.FalseReject for all inputs together, at up to 16
+// inputs. rho is the privacy metric, of as many points as there are inputs; losses are
+// left out where outputs stand for other points. A guarantee must be set: see
+// [mechanism.Channel.Certify].
 //
 // It is for channels made by code of one's own, such as a lazy
 // [mechanism.Rows] or a claim by [mechanism.Channel.WithGuarantee]; what
@@ -93,11 +89,8 @@ func checkRows(c *mechanism.Channel) error {
 		if !(math.Abs(sum-1) <= massSlack) {
 			return fmt.Errorf("Row(%d) sums to %v", x, sum)
 		}
-		again = c.Row(x, again)
-		for y, p := range row {
-			if again[y] != p {
-				return fmt.Errorf("Row(%d)[%d] is %v after %v", x, y, again[y], p)
-			}
+		if again = c.Row(x, again); !slices.Equal(row, again) {
+			return fmt.Errorf("Row(%d) is %v after %v", x, again, row)
 		}
 		for _, y := range []int{0, x % len(row), len(row) - 1} {
 			if p := c.Prob(x, y); p != row[y] {

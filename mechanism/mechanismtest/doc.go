@@ -12,13 +12,12 @@
 //		}
 //	}
 //
-// [TestMechanism] checks how a mechanism behaves, [TestLevel] looks for two
-// inputs that it tells apart better than it promises, [TestDistribution] compares the
+// [TestMechanism] checks how a mechanism behaves, [TestLevel] looks for two inputs
+// that it tells apart better than it promises, [TestDistribution] compares the
 // frequencies of its outputs with their distribution where that is known, and
-// [TestChannel] does all that can be done for a finite mechanism whose
-// distributions are a matrix. They return nil or every law that fails, joined, each
-// a [*Failure]; ctx ends them early with its error. Run the tests under the race detector too, which sees in the law on
-// concurrent use what wrong results alone do not show.
+// [TestChannel] checks a mechanism whose distributions are a matrix. They return nil or
+// every law that fails, joined, each a [*Failure]; ctx ends them early with its error.
+// Run the tests under the race detector too.
 //
 // # The laws
 //

@@ -72,14 +72,11 @@ func disagree[Y comparable](count map[Y]int, p map[Y]float64, rest, falseReject 
 	n, others := 0, 0
 	for y, c := range count {
 		n += c
-		if c == 0 {
-			continue
+		q, ok := p[y]
+		if !ok {
+			others += c
 		}
-		if q, ok := p[y]; !ok {
-			if others += c; rest <= massSlack {
-				return fmt.Errorf("%s came up %d times and is not in the distribution", law.Brief(y), c)
-			}
-		} else if q == 0 {
+		if c > 0 && (ok && q == 0 || !ok && rest <= massSlack) {
 			return fmt.Errorf("%s has probability 0 and came up %d times", law.Brief(y), c)
 		}
 	}

@@ -37,18 +37,16 @@ func (e Evidence) String() string {
 //
 //	P{M(x) in S} > exp(alpha*distance) P{M(xPrime) in S} + delta
 //
-// or the same with the inputs exchanged. Half of the samples choose one set S
-// for each direction, the outputs whose frequencies differ most; the other half
-// bounds its two probabilities by the exact binomial intervals of Clopper and
-// Pearson. So a mechanism that keeps its guarantee is rejected, with a
-// [*Failure], with probability at most Options.FalseReject, whatever its outputs
-// are; how likely a broken one is found depends on the samples and on the key.
-// Outputs that hardly repeat, such as real numbers, need Options.Key to put
-// them in bins.
+// or the same with the inputs exchanged. Half of the samples choose one set S for
+// each direction; the other half bounds its two probabilities by the exact binomial
+// intervals of Clopper and Pearson. So a mechanism that keeps its guarantee is
+// rejected, with a [*Failure], with probability at most Options.FalseReject; how
+// likely a broken one is found depends on the samples and on the key. Outputs that
+// hardly repeat, such as real numbers, need Options.Key to put them in bins.
 //
-// The evidence is returned either way. A pass proves nothing. Other errors are
-// a [*metric.ValueError], for an option or a distance that is negative, not
-// finite or beyond the guarantee's reach, and those of Release.
+// The evidence is returned either way. A pass proves nothing. Other errors are a
+// [*metric.ValueError], for an option or a distance that is negative, not finite or
+// beyond the guarantee's reach, and those of Release.
 func TestLevel[X, Y any](ctx context.Context, m mechanism.Mechanism[X, Y], x, xPrime X, distance float64, o *Options[X, Y]) (Evidence, error) {
 	const op = "mechanismtest: TestLevel"
 	opt, err := settings(op, o)
@@ -102,25 +100,22 @@ type sampled struct {
 
 func draw[X, Y any](m mechanism.Mechanism[X, Y], x, xPrime X, o *Options[X, Y]) (*sampled, error) {
 	s := &sampled{n: [2]int{max(1, o.Samples/2), max(1, o.Samples-o.Samples/2)}}
-	at := map[any]int{}
-	number := func(y any) int {
-		k, ok := at[y]
-		if !ok {
-			k = len(s.train)
-			at[y] = k
-			s.train, s.test = append(s.train, [2]int{}), append(s.test, [2]int{})
-		}
-		return k
-	}
+	number := map[any]int{}
 	r := o.generator(1)
-	for side, x := range []X{x, xPrime} {
-		if err := o.count(m, r, x, s.n[0], func(y any) { s.train[number(y)][side]++ }); err != nil {
-			return nil, err
-		}
-	}
-	for side, x := range []X{x, xPrime} {
-		if err := o.count(m, r, x, s.n[1], func(y any) { s.test[number(y)][side]++ }); err != nil {
-			return nil, err
+	for part, counts := range []*[][2]int{&s.train, &s.test} {
+		for side, x := range []X{x, xPrime} {
+			err := o.count(m, r, x, s.n[part], func(y any) {
+				k, ok := number[y]
+				if !ok {
+					k = len(number)
+					number[y] = k
+					s.train, s.test = append(s.train, [2]int{}), append(s.test, [2]int{})
+				}
+				(*counts)[k][side]++
+			})
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
 	return s, nil
@@ -129,8 +124,8 @@ func draw[X, Y any](m mechanism.Mechanism[X, Y], x, xPrime X, o *Options[X, Y]) 
 // exchange makes the second input the first.
 func (s *sampled) exchange() {
 	for k := range s.train {
-		s.train[k][0], s.train[k][1] = s.train[k][1], s.train[k][0]
-		s.test[k][0], s.test[k][1] = s.test[k][1], s.test[k][0]
+		slices.Reverse(s.train[k][:])
+		slices.Reverse(s.test[k][:])
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/law"
@@ -16,22 +17,19 @@ const (
 	// Releases of one input in the laws on single releases.
 	repeats = 16
 
-	// Releases of one input in the law of randomness, which without a generator
-	// is checked where at most half of the draws with generators agree, and
-	// fails where two runs of draws agree altogether. Let p be the probability
-	// of the likeliest output. If p >= 3/4, half of 128 draws agree at most with
-	// probability exp(-2*128/16) = 1.2e-7 (Hoeffding), and that is over the seed,
-	// once. If p < 3/4, two draws agree with probability sum p_y^2 <= p, and two
-	// runs with (3/4)^128 = 1e-16.
+	// Releases of one input in the law of randomness, which without a generator is
+	// checked where at most half of the draws with generators agree, and fails where
+	// two runs of draws agree altogether. Let p be the probability of the likeliest
+	// output. If p >= 3/4, half of 128 draws agree at most with probability
+	// exp(-2*128/16) = 1.2e-7 (Hoeffding), over the seed, once. If p < 3/4, two draws
+	// agree with probability sum p_y^2 <= p, and two runs with (3/4)^128 = 1e-16.
 	draws = 128
 )
 
-// TestMechanism checks that m keeps the contract of [mechanism.Mechanism] on the
-// given inputs of its domain, and on Options.Refused outside it; the package's
-// doc lists the laws, here those from guarantee to output. Frequencies and the
-// level of privacy are left to [TestDistribution] and [TestLevel]. The error joins a
-// [*Failure] for every law that fails; it is [metric.ErrEmpty] for no inputs and
-// a [*metric.ValueError] for an option.
+// TestMechanism checks that m keeps the laws from guarantee to output (package doc)
+// on the given inputs of its domain, and on Options.Refused outside it. The error
+// joins a [*Failure] for every law that fails; it is [metric.ErrEmpty] for no inputs
+// and a [*metric.ValueError] for an option.
 //
 // The law of randomness rejects a mechanism that is right, and has
 // Options.Constant where its output hardly varies, with probability at most
@@ -108,15 +106,11 @@ func behavior[X, Y any](t *law.Trial, m mechanism.Mechanism[X, Y], inputs []X, o
 }
 
 func promises(g mechanism.Guarantee) error {
-	switch a, d, r := g.Alpha(), g.Delta(), g.Reach(); {
-	case math.IsInf(a, 1):
+	if math.IsInf(g.Alpha(), 1) { // of the rest its constructor takes care
 		return errors.New("it promises nothing: alpha is +Inf")
-	case !(a >= 0):
-		return fmt.Errorf("alpha = %v", a)
-	case !(d >= 0 && d < 1):
+	}
+	if d := g.Delta(); !(d < 1) { // of a sum
 		return fmt.Errorf("delta = %v, want a number in [0, 1)", d)
-	case !(r > 0):
-		return fmt.Errorf("reach = %v", r)
 	}
 	return nil
 }
@@ -139,29 +133,28 @@ func releases[X, Y any](m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y
 
 // run draws repeats outputs of x from the k-th generator, and a number after
 // them that shows where they left it. between is called before every release.
-func run[X, Y any](m mechanism.Mechanism[X, Y], x X, o *Options[X, Y], k int, between func()) ([]any, uint64, error) {
+func run[X, Y any](m mechanism.Mechanism[X, Y], x X, o *Options[X, Y], k int, between func()) ([]any, error) {
+	var keys []any
 	r := o.generator(k)
-	keys := make([]any, repeats)
-	for j := range keys {
+	for range repeats {
 		between()
-		y, err := m.Release(r, x)
-		if err != nil {
-			return nil, 0, refused(x, err)
+		if err := o.count(m, r, x, 1, func(y any) { keys = append(keys, y) }); err != nil {
+			return nil, err
 		}
-		keys[j] = o.Key(y)
 	}
-	return keys, r.Uint64(), nil
+	return append(keys, r.Uint64()), nil
 }
 
 // equal reports how two results of run for x differ.
-func equal[X any](x X, a, b []any, s, t uint64) error {
+func equal[X any](x X, a, b []any) error {
 	for j := range a {
-		if !same(a[j], b[j]) {
+		switch {
+		case same(a[j], b[j]):
+		case j == repeats:
+			return fmt.Errorf("input %s: the same releases leave a generator in two states", law.Brief(x))
+		default:
 			return fmt.Errorf("input %s, release %d from one seed: %s and %s", law.Brief(x), j, law.Brief(a[j]), law.Brief(b[j]))
 		}
-	}
-	if s != t {
-		return fmt.Errorf("input %s: the same releases leave a generator in two states", law.Brief(x))
 	}
 	return nil
 }
@@ -170,12 +163,12 @@ func equal[X any](x X, a, b []any, s, t uint64) error {
 // other inputs and generators: a stock of noise kept between calls shows.
 func repeatable[X, Y any](m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y]) error {
 	for i, x := range inputs {
-		a, s, err := run(m, x, o, i, func() {})
+		a, err := run(m, x, o, i, func() {})
 		if err != nil {
 			return err
 		}
 		other, step := o.generator(len(inputs)+i), 0
-		b, t, err := run(m, x, o, i, func() {
+		b, err := run(m, x, o, i, func() {
 			m.Release(nil, x)
 			for range 1 + step%2 {
 				m.Release(other, inputs[(i+step)%len(inputs)])
@@ -185,7 +178,7 @@ func repeatable[X, Y any](m mechanism.Mechanism[X, Y], inputs []X, o *Options[X,
 		if err != nil {
 			return err
 		}
-		if err := equal(x, a, b, s, t); err != nil {
+		if err := equal(x, a, b); err != nil {
 			return err
 		}
 	}
@@ -199,8 +192,7 @@ func varies[X, Y any](m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y])
 	}
 	varied := false
 	for i, x := range inputs {
-		seeded := map[any]int{}
-		most := 0
+		seeded, most := map[any]int{}, 0
 		for k := range draws {
 			err := o.count(m, o.generator((i+1)*draws+k), x, 1, func(y any) {
 				seeded[y]++
@@ -220,11 +212,7 @@ func varies[X, Y any](m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y])
 				return err
 			}
 		}
-		agree := true
-		for j := range runs[0] {
-			agree = agree && same(runs[0][j], runs[1][j])
-		}
-		if agree {
+		if slices.EqualFunc(runs[0], runs[1], same) {
 			return fmt.Errorf("input %s: two runs of %d releases without a generator are the same", law.Brief(x), draws)
 		}
 	}
@@ -237,7 +225,7 @@ func varies[X, Y any](m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y])
 // kept checks that an output is the caller's: later releases leave it alone.
 func kept[X, Y any](m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y]) error {
 	r := o.generator(0)
-	ys := make([]Y, 0, repeats*len(inputs))
+	var ys []Y
 	var was []string
 	for range repeats {
 		for _, x := range inputs {
@@ -259,22 +247,18 @@ func kept[X, Y any](m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y]) e
 // together releases from many goroutines at once. Half of the releases have a
 // generator, of the goroutine's own: their outputs are known from before.
 func together[X, Y any](m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y]) error {
-	type result struct {
-		keys []any
-		end  uint64
-	}
-	want := make([]result, len(inputs))
+	want := make([][]any, len(inputs))
 	for i, x := range inputs {
 		var err error
-		if want[i].keys, want[i].end, err = run(m, x, o, i, func() {}); err != nil {
+		if want[i], err = run(m, x, o, i, func() {}); err != nil {
 			return err
 		}
 	}
-	return law.Together(workers, func(w int) error {
+	return law.Together(8, func(w int) error {
 		for k := range inputs {
 			i := (k + w) % len(inputs)
 			var none error
-			keys, end, err := run(m, inputs[i], o, i, func() {
+			have, err := run(m, inputs[i], o, i, func() {
 				if _, err := m.Release(nil, inputs[i]); err != nil {
 					none = refused(inputs[i], err)
 				}
@@ -283,7 +267,7 @@ func together[X, Y any](m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y
 			if err = errors.Join(err, none); err != nil {
 				return err
 			}
-			if err := equal(inputs[i], want[i].keys, keys, want[i].end, end); err != nil {
+			if err := equal(inputs[i], want[i], have); err != nil {
 				return err
 			}
 		}
@@ -295,12 +279,11 @@ func together[X, Y any](m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y
 func refuses[X, Y any](m mechanism.Mechanism[X, Y], o *Options[X, Y]) error {
 	for i, x := range o.Refused {
 		for k := range repeats {
-			var r *rand.Rand
-			if k > 0 {
-				r = o.generator(k)
+			r := o.generator(k)
+			if k == 0 {
+				r = nil
 			}
-			y, err := m.Release(r, x)
-			if err == nil {
+			if y, err := m.Release(r, x); err == nil {
 				return fmt.Errorf("input Refused[%d] = %s: released as %s", i, law.Brief(x), law.Brief(y))
 			}
 		}

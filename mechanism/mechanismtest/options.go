@@ -1,6 +1,7 @@
 package mechanismtest
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"reflect"
 
@@ -18,10 +19,9 @@ type Failure = law.Failure
 // Options are the settings of the tests of a Mechanism[X, Y]. Nil and the zero
 // value mean the defaults.
 type Options[X, Y any] struct {
-	// Key makes of an output what it is counted and compared by: a comparable
-	// value that is equal for outputs that are taken to be the same. It is
-	// needed to put real numbers into bins for TestLevel, and for outputs with
-	// pointers, iterators or channels inside. The default is the output itself
+	// Key makes of an output the comparable value that it is counted and compared
+	// by. It is needed to put real numbers into bins for TestLevel, and for outputs
+	// with pointers, iterators or channels inside. The default is the output itself
 	// where it is comparable, and what %#v prints otherwise.
 	Key func(Y) any
 
@@ -44,13 +44,6 @@ type Options[X, Y any] struct {
 	Seed uint64
 }
 
-const (
-	defaultSamples     = 1 << 17
-	defaultFalseReject = 1e-6
-	// Goroutines of the law on concurrent use.
-	workers = 8
-)
-
 // settings returns o with its defaults in place of zeros.
 func settings[X, Y any](op string, o *Options[X, Y]) (Options[X, Y], error) {
 	var c Options[X, Y]
@@ -63,12 +56,8 @@ func settings[X, Y any](op string, o *Options[X, Y]) (Options[X, Y], error) {
 	if !(c.FalseReject >= 0 && c.FalseReject < 1) {
 		return c, fault.Value(op, "FalseReject", c.FalseReject, "a number in [0, 1)")
 	}
-	if c.Samples == 0 {
-		c.Samples = defaultSamples
-	}
-	if c.FalseReject == 0 {
-		c.FalseReject = defaultFalseReject
-	}
+	c.Samples = cmp.Or(c.Samples, 1<<17)
+	c.FalseReject = cmp.Or(c.FalseReject, 1e-6)
 	if c.Key == nil {
 		c.Key = key[Y]
 	}
