@@ -148,7 +148,8 @@ func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *auditing, f f
 			dists = append(dists, dist...)
 		}
 		for xp := lo + 1; xp < c.n && errs[k] == nil; xp++ {
-			if errs[k] = ctx.Err(); errs[k] != nil {
+			if ctx != nil && ctx.Err() != nil {
+				errs[k] = ctx.Err()
 				break
 			}
 			var b row
