@@ -16,9 +16,7 @@ import (
 
 // Bound is what is known of the expected W1 error before any data are seen,
 // in units of the metric: of the measure of the records, moved to the points of
-// their cells, and what is released. It depends on the net, the tree, the
-// scales and the number of records alone. For the records themselves add
-// Resolution.
+// their cells, and what is released. For the records themselves add Resolution.
 type Bound struct {
 	// Signed bounds the expected error of the Signed estimate: rigorous, in
 	// closed form.
@@ -27,10 +25,9 @@ type Bound struct {
 	// estimate: rigorous where it is nearest in the metric or on the line.
 	Nearest float64
 	// Simulated estimates the expected error of the Signed estimate more
-	// closely, by simulation of noise, and StdErr is its standard error. Node
-	// by node, it is still an over-estimate, except on a line. The error of the
-	// default estimator is not bounded by it, but in practice 1.2 to 12 times
-	// smaller.
+	// closely, by simulation of noise, and StdErr is its standard error. It is
+	// still an over-estimate, except on a line. The error of the default
+	// estimator is not bounded by it, but in practice 1.2 to 12 times smaller.
 	Simulated, StdErr float64
 	// Lower is a lower bound on the worst expected error, over all data sets, of
 	// every mechanism that is as private: Theorem 8.5 of BSV22 with constants

@@ -20,11 +20,10 @@ type Column struct {
 	// numbers 0 to Categories-1, any two at distance 1. Lo and Hi are not read.
 	Categories int
 	// Weight multiplies the distances of the column, so that columns in
-	// different units compare; 0 means 1. Weight 1/(Hi-Lo) gives every column
-	// length 1. Set it wherever units differ: with weights left out, ages of 18
-	// to 90 beside incomes of 0 to 200,000 would be one cell wide, and no
-	// release would tell them apart. [NewBox] refuses that unless some Weight
-	// is set, be it to 1.
+	// different units compare; 0 means 1, and 1/(Hi-Lo) gives every column
+	// length 1. With weights left out, ages of 18 to 90 beside incomes of 0 to
+	// 200,000 would be one cell wide: [NewBox] refuses that unless some Weight is
+	// set, be it to 1.
 	Weight float64
 }
 
@@ -61,10 +60,9 @@ type BoxOptions struct {
 	P float64
 	// Outside is what becomes of records out of bounds.
 	Outside Outside
-	// Lazy unfolds cells on demand: for depths and dimensions with too many
-	// cells to hold. A release then leaves out the averages of [Weighted], and
-	// its time and memory depend on private data, as the doc of [Synthesizer]
-	// says.
+	// Lazy unfolds cells on demand, where there are too many to hold. A release
+	// then leaves out the averages of [Weighted], and its time and memory depend
+	// on private data: see [Synthesizer].
 	Lazy bool
 }
 
@@ -167,13 +165,11 @@ type box struct {
 
 // maxUncut is how many cells one numeric column may have where the rule gives
 // another a single one and no weight is set. Cells are near to cubes, so beyond
-// it one range is at least five times the other: ranges of one unit may well be,
-// but then it is worth saying so, by a weight of 1.
+// it one range is at least five times the other.
 const maxUncut = 8
 
 // checkUnits refuses a box whose weights were all left out and whose cells tell
 // nothing about a numeric column because another's numbers are so much larger.
-// Categories have no part in it: their distance of 1 is no accident of units.
 func (b *box) checkUnits(op string, columns []Column) error {
 	cells := b.parts[len(b.splits)]
 	uncut, most := -1, -1

@@ -72,10 +72,10 @@ func (s size) plan(op, instead string, ext []extent) (cells float64, levels int,
 
 // depthRule is the rule for the binary logarithm of the number of cells, found
 // by simulation in one to three dimensions; from four on that for three. On the
-// line, simulated with 60 seeds at Signal = 10^3, 10^4 and 10^5 for Signal/4 to
-// Signal/32 cells, Signal/16 is within 6 % of the best for uniform records and
-// for three normal clusters. Records at five places alone want four times as
-// many cells, and lose 20 to 40 % less then.
+// line Signal/16 cells are within 6 % of the best for uniform records and for
+// three normal clusters, of Signal/4 to Signal/32 at Signal = 10^3 to 10^5.
+// Records at five places alone want four times as many, and lose 20 to 40 % less
+// then.
 func depthRule(d int, signal float64) float64 {
 	bits := math.Log2(signal)
 	switch d {

@@ -23,8 +23,8 @@ import (
 // is what a [Synthesizer] releases, once: two releases of the same counts spend
 // the budget twice.
 //
-// A Counts is safe for concurrent use. Of a lazy domain it is a map of the
-// cells that are not empty. The zero value counts nothing and is refused.
+// A Counts is safe for concurrent use. The zero value counts nothing and is
+// refused.
 type Counts[P any] struct {
 	d *Domain[P]
 
@@ -83,9 +83,8 @@ func (c *Counts[P]) Len() int {
 }
 
 // Add counts a record. The error is that of [Domain.Cell]; nothing is counted
-// then. Whoever goes on without the record has skipped it, so that the counts
-// are marked as CountOptions.SkipErrors marks them, for release under
-// [AddRemoveOne] alone; to try a record and count it repaired, ask
+// then, and the counts are marked as CountOptions.SkipErrors marks them, for
+// release under [AddRemoveOne] alone; to try a record and count it repaired, ask
 // [Domain.Cell] first. O(cost of Cell), without allocation.
 func (c *Counts[P]) Add(p P) error { return c.AddN(p, 1) }
 

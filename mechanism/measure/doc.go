@@ -14,13 +14,12 @@
 //
 // # How
 //
-// The space is cut into cells, and the cells are the leaves of a tree of
-// regions (a [Domain], from public knowledge alone). Records are counted, and
-// every node's count gets noise of its own: an error in how many records a
-// large region has costs much and is made once, for few regions, while in the
-// many small ones it costs little. That is the superregular random walk of
-// BSV22 (package walk). The noisy counts are made into a probability measure on
-// the cells ([Release]), and that into records.
+// The space is cut into cells, the leaves of a tree of regions (a [Domain], from
+// public knowledge alone). Records are counted, and every node's count gets
+// noise of its own: errors of large regions cost much and are few, those of the
+// many small ones cost little. That is the superregular random walk of BSV22
+// (package walk). The noisy counts are made into a probability measure on the
+// cells ([Release]), and that into records.
 //
 // # Which domain
 //
@@ -34,13 +33,10 @@
 //	words, keys                              Labels of one of these    the same
 //	as in the paper                          NewFolded                 a line
 //
-// Errors are measured in one metric over all columns of a box, so columns in
-// different units need a [Column].Weight: 1/(Hi-Lo) makes them equally
-// important.
-//
-// The String of a domain says what was chosen. A [Synthesizer] turns records, or
-// [Counts] of them, into a Release; a [Measure] is the same for measures, with
-// privacy per unit of total variation.
+// Columns of a box in different units need a [Column].Weight. The String of a
+// domain says what was chosen. A [Synthesizer] turns records, or [Counts] of
+// them, into a Release; a [Measure] is the same for measures, with privacy per
+// unit of total variation.
 //
 // # Guarantees
 //
@@ -54,9 +50,8 @@
 // number public. A record is one row; a person with many rows needs eps divided
 // by their number. A Measure adds ideal real noise.
 //
-// [Synthesizer.Bound] tells the expected error before any data are read,
-// rigorous or simulated and labeled so, and what no mechanism can beat;
-// [Release.Confidence] holds after a release, for every estimate.
+// [Synthesizer.Bound] tells the expected error before any data are read, and what
+// no mechanism can beat; [Release.Confidence] holds after a release.
 //
 // A method that draws takes an rng. nil is a secure generator and the choice for
 // private data; another one makes runs repeatable, for tests.
@@ -66,11 +61,7 @@
 // Records come from iterators ([Count]) or slices, are counted on every core,
 // and leave 8 bytes a cell behind, however many they are. Counts are merged
 // ([Counts.Merge]) and travel between machines (MarshalBinary). Domains with
-// too many cells to hold can be lazy.
-//
-// # Cost
-//
-// A release takes some 100 ns a node of the tree, and 60 bytes each; a
+// too many cells to hold can be lazy. A release takes some 100 ns a node of the tree, and 60 bytes each; a
 // [Measure] some 50 ns. The constructors that read distances, [Count],
 // [CountAll] and Bound return soon after their context ends, with its error.
 //

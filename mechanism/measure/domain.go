@@ -21,11 +21,8 @@ var ErrUnknown = errors.New("unknown label")
 // smaller regions. A record of type P counts in one cell; released mass is
 // reported at the cells' points.
 //
-// Domains come from [NewBox], [NewSphere], [NewFinite], [NewUltrametric],
-// [NewTaxonomy] and [NewFolded]; [On] and [Labels] give the last four records
-// of other types. They are made from public knowledge alone and must be: bounds
-// or net points that were read off the private records are a leak that no noise
-// repairs.
+// A domain must be made from public knowledge alone: bounds or net points that
+// were read off the private records are a leak that no noise repairs.
 //
 // A Domain is immutable and safe for concurrent use. The zero value has no cells
 // and is refused.
@@ -85,8 +82,7 @@ func (d *Domain[P]) Point(cell int) P {
 }
 
 // Jitter returns a point drawn uniformly from a cell, and Point(cell) where
-// cells have no volume, as in a finite space. Applied to synthetic records it
-// hides the grid; being post-processing it costs no privacy.
+// cells have no volume, as in a finite space. It costs no privacy.
 func (d *Domain[P]) Jitter(rng *rand.Rand, cell int) P {
 	fault.Must(d, d.check("measure: Domain.Jitter"))
 	rng, done := random.Get(rng)

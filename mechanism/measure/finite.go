@@ -96,9 +96,8 @@ func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[
 }
 
 // aritySlack is how much more room than points the default arity leaves on each
-// level. Without any, the last points go where there is room and not where they
-// are near; with 1.25 W1 falls by 10 % on the 1,000 largest cities and rises by
-// 2 % on words, where no clusters are round.
+// level. With 1.25 in place of 1, W1 falls by 10 % on the 1,000 largest cities
+// and rises by 2 % on words, where no clusters are round.
 const aritySlack = 1.25
 
 // net is a finite metric, or a separated subset of it with the way there.
@@ -216,8 +215,7 @@ const exactDiameter = 2048
 // shape, which goes through a hub or along a line, or the two largest from one
 // point, which are at most twice the largest of all.
 func (n *net) measureDiameter(ctx context.Context, a *arrangement) (err error) {
-	a.diameter = n.diameter
-	if a.diameter > 0 {
+	if a.diameter = n.diameter; a.diameter > 0 {
 		return nil
 	}
 	dim := finite.Dim(n.f)
@@ -321,8 +319,7 @@ func shares(t *walk.Tree) []float64 {
 }
 
 // From cellTreeFrom points on, and up to cellTreeDim dimensions, NewFinite cuts
-// the bounding box of an embedded metric into cells, in O(n log n), where a net
-// tree would take n^(1+1/height) distances.
+// the bounding box of an embedded metric into cells, in O(n log n).
 const (
 	cellTreeFrom = 1 << 15
 	cellTreeDim  = 3

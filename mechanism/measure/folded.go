@@ -39,9 +39,9 @@ type FoldedOptions struct {
 // (log n)^(3/2)/alpha: the accuracy theorem of BSV22, with constants. The second
 // term is [Bound]'s Nearest.
 //
-// But places that are far apart on the line may be close in the space, and the
-// folded tree cannot make use of that. The net tree of [NewFinite] and the cells
-// of [NewBox] can, and are 1.3 to 3.5 times as accurate.
+// Places that are far apart on the line may be close in the space; the net tree
+// of [NewFinite] and the cells of [NewBox] make use of that, and are 1.3 to 3.5
+// times as accurate.
 //
 // Records, errors and cost are as for NewFinite, and tsp.Solve's.
 func NewFolded(ctx context.Context, f metric.Finite, o *FoldedOptions) (*Domain[int], error) {

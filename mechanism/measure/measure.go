@@ -17,10 +17,9 @@ import (
 // [Domain.Weights] gets them from points (that they contract total variation is
 // Lemma 5.3 of BSV22, so the same level holds for measures on the space).
 //
-// The noise is a statement about real numbers, as in package
-// mechanism/additive; weights are then rounded to multiples of 2^-52, which
-// hides low bits but is no proof about the rest. For data that are records use
-// a [Synthesizer], which is exact.
+// The noise is a statement about real numbers; weights are then rounded to
+// multiples of 2^-52, which hides low bits but is no proof about the rest. For
+// data that are records use a [Synthesizer], which is exact.
 //
 // A Measure is immutable and safe for concurrent use. The zero value releases
 // nothing.

@@ -14,9 +14,8 @@ type Relation = walk.Relation
 const (
 	// ReplaceOne makes two data sets of the same size neighbors where they
 	// differ in one record. The number of records is public and released as it
-	// is, so every record must have a cell, the old one and the new. Where some
-	// are left out for what they say, by CountOptions.SkipErrors or before
-	// counting, that number is private and only AddRemoveOne protects it.
+	// is. Where some are left out for what they say, by CountOptions.SkipErrors
+	// or before counting, it is private and only AddRemoveOne protects it.
 	ReplaceOne = walk.ReplaceOne
 	// AddRemoveOne makes them neighbors where one has a record more. The number
 	// of records is private and noised too.

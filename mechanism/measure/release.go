@@ -159,14 +159,12 @@ func (r *Release[P]) Mean(f func(P) float64) float64 {
 //
 // For the records themselves add lipschitz*Resolution(). prob lies in (0, 1).
 //
-// The bound is rigorous for every estimate, and computed from the release
-// alone: W1 is at most the distance of the weights from the centered counts,
-// which are both released, and of these from the truth. The latter is noise,
-// whose mean the a-priori bound covers, and whose deviation obeys a Chernoff
-// bound. It is no more than lipschitz times [Domain.Diameter], which is all
-// that is claimed for a lazy domain; but a Signed measure, being none of
-// probability, may be farther off, and then the bound is larger, up to +Inf.
-// O(nodes).
+// The bound is rigorous and computed from the release alone: W1 is at most the
+// distance of the weights from the centered counts, which are both released, and
+// of these from the truth, which is noise: the a-priori bound covers its mean,
+// and a Chernoff bound its deviation. It is no more than lipschitz times
+// [Domain.Diameter], which is all that is claimed for a lazy domain; but a Signed
+// measure may be farther off, and then the bound is larger, up to +Inf. O(nodes).
 func (r *Release[P]) Confidence(lipschitz, prob float64) (float64, error) {
 	const op = "measure: Release.Confidence"
 	if err := r.check(op); err != nil {

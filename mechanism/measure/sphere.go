@@ -78,17 +78,15 @@ type sphere struct {
 func faceLevels(cells float64, h int) [][]int {
 	var splits [][]int
 	side := 1
+	faces := 12
 	for l := 1; l <= h; l++ {
 		want := math.Sqrt(math.Pow(cells, float64(l)/float64(h)) / 12)
 		n := max(1, int(math.Round(want/float64(side))))
 		side *= n
-		faces := 1
-		if l == 1 {
-			faces = 12
-		}
 		if faces*n > 1 {
 			splits = append(splits, []int{faces, n, n})
 		}
+		faces = 1
 	}
 	return splits
 }

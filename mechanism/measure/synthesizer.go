@@ -16,13 +16,11 @@ import (
 
 // Synthesizer releases a data set as a probability measure on the cells of a
 // domain, and synthetic records drawn from it. It is eps-differentially private
-// for the neighbors that SynthesizerOptions.Relation names: counts are
-// integers, their noise is integers with exactly the stated probabilities, and
-// all that comes after is post-processing. It implements [mechanism.Mechanism].
+// for the neighbors that SynthesizerOptions.Relation names, exactly; see the
+// package's doc. It implements [mechanism.Mechanism].
 //
 // With a lazy domain the output is as private, but the time and memory that a
-// release takes depend on private data, because cells are unfolded where there
-// seems to be mass. Do not let an adversary measure them.
+// release takes depend on private data. Do not let an adversary measure them.
 //
 // A Synthesizer is immutable and safe for concurrent use. The zero value
 // releases nothing.
@@ -200,10 +198,11 @@ func (s *Synthesizer[P]) unfold(rng *rand.Rand, c snapshot) (*Release[P], error)
 	for i, n := range c.n {
 		cum[i+1] = cum[i] + n
 	}
-	below := make([]int, len(p.arities)+1) // cells below a node of each level
-	below[len(p.arities)] = 1
-	for l := len(p.arities) - 1; l >= 0; l-- {
-		below[l] = below[l+1] * p.arities[l]
+	below := make([]int, len(p.arities)) // cells below a child of a node of each level
+	rest := p.cells
+	for l, k := range p.arities {
+		rest /= k
+		below[l] = rest
 	}
 	// The cells of a live node that are not empty are keys[lo:hi].
 	type live struct {
@@ -220,11 +219,10 @@ func (s *Synthesizer[P]) unfold(rng *rand.Rand, c snapshot) (*Release[P], error)
 		noise.Add(rng, root)
 	}
 	out := &Release[P]{s: s, Total: float64(root[0]), nodes: []node{}}
-	queue := []live{{node{}, 0, len(keys), max(1, out.Total)}}
 	made := 1
 	counts := make([]int64, slices.Max(append([]int{1}, p.arities...)))
 	y, buf := make([]float64, len(counts)), make([]float64, len(counts))
-	for len(queue) > 0 {
+	for queue := []live{{node{}, 0, len(keys), max(1, out.Total)}}; len(queue) > 0; {
 		v := queue[0]
 		queue = queue[1:]
 		if v.level < p.apart && made >= p.opt.MaxCells {
@@ -240,7 +238,7 @@ func (s *Synthesizer[P]) unfold(rng *rand.Rand, c snapshot) (*Release[P], error)
 		ends := make([]int, k+1)
 		ends[0] = v.lo
 		for i := range k {
-			last := (v.index*k + i + 1) * below[v.level+1] // the first key past child i
+			last := (v.index*k + i + 1) * below[v.level] // the first key past child i
 			ends[i+1] = ends[i] + sort.SearchInts(keys[ends[i]:v.hi], last)
 			counts[i] = cum[ends[i+1]] - cum[ends[i]]
 		}
