@@ -38,22 +38,17 @@ func (p *plan) measureFrom(ctx context.Context, y []float64) (weights []float64,
 		return weights, 0, nil
 	case Nearest:
 		weights, err = p.nearest(ctx, weights)
+	case Clipped:
+		for v, x := range y {
+			y[v] = max(0, x)
+		}
+		err = projectDown(t, y, weights)
 	default:
-		switch {
-		case p.opt.Estimator == Clipped:
-			for v, x := range y {
-				y[v] = max(0, x)
-			}
-		case p.opt.Distribution == DiscreteLaplace: // other counts are consistent already
+		if p.opt.Distribution == DiscreteLaplace { // other counts are consistent already
 			p.average(y)
-			if p.scales.Total > 0 { // then the total was averaged too
-				y[0] = max(1, y[0])
-			}
+			y[0] = max(1, y[0])
 		}
-		err = projectDown(t, y)
-		for c := range weights {
-			weights[c] = y[t.LeafNode(c)]
-		}
+		err = projectDown(t, y, weights)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -104,13 +99,15 @@ func (p *plan) average(y []float64) {
 	}
 }
 
-// projectDown gives the mass of every node to its children, in place: as a
-// vector >= 0 nearest in l2 to what they have.
-func projectDown(t *walk.Tree, y []float64) error {
+// projectDown gives the mass of every node to its children, in place, as a vector
+// >= 0 nearest in l2 to what they have, and that of the leaves to weights.
+func projectDown(t *walk.Tree, y, weights []float64) error {
 	buf := make([]float64, t.Arity())
 	for v := range y {
 		lo, hi := t.Children(v)
 		if lo == hi {
+			c, _ := t.LeafRange(v)
+			weights[c] = y[v]
 			continue
 		}
 		q, err := projectSimplex(y[lo:hi], y[v], buf)

@@ -370,11 +370,8 @@ func cellTree(op string, e metric.Embedding, n int) (parent, leaf []int, err err
 		}
 		for len(run) > 0 {
 			end := 1
-			if l < len(g.arities) {
-				cell := run[0].key / below
-				for end < len(run) && run[end].key/below == cell {
-					end++
-				}
+			for l < len(g.arities) && end < len(run) && run[end].key/below == run[0].key/below {
+				end++
 			}
 			if end == 1 {
 				add(up, run[0].point)

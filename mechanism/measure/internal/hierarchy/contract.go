@@ -1,6 +1,8 @@
 package hierarchy
 
 import (
+	"slices"
+
 	"github.com/metricdp/metricdp/internal/dendrogram"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -43,11 +45,8 @@ func Dendrogram(u *metric.Ultrametric, ratio float64) (up, at []int) {
 	// Items are the n points in their row and, from n on, the joins of the gaps
 	// between them.
 	n := len(order)
-	parent, point := make([]int, 2*n-1), append(make([]int, 0, 2*n-1), order...)
+	parent, point := make([]int, 2*n-1), slices.Concat(order, slices.Repeat([]int{-1}, n-1))
 	diameter, sides := make([]float64, 2*n-1), make([][2]int, n-1)
-	for range heights {
-		point = append(point, -1)
-	}
 	root := 0
 	dendrogram.Walk(heights, func(gap, left, right int) {
 		a, b := gap, gap+1
