@@ -115,6 +115,18 @@ func TestConfidence_CoversSigned(t *testing.T) {
 	}
 }
 
+// signedW1 is the distance between a signed measure and another one.
+func signedW1(t *testing.T, f metric.Finite, g, p []float64) float64 {
+	mu, nu, sum := make([]float64, len(g)), make([]float64, len(g)), 0.0
+	for i := range g {
+		mu[i], nu[i] = max(0, g[i]-p[i]), max(0, p[i]-g[i])
+		sum += mu[i] - nu[i]
+	}
+	mu[0] -= min(0, sum)
+	nu[0] += max(0, sum)
+	return testkit.Must(wasserstein.W1(t.Context(), f, mu, nu, nil)).Cost
+}
+
 // By hand, for two cells at distance D whose difference has noise K of scale b,
 // so that W1 is half of D|K|. Under AddRemoveOne half of beta pays for the
 // number of records, which is at least the noisy one less q, and the rest for
@@ -216,15 +228,11 @@ func TestBound_Order(t *testing.T) {
 		var cost []float64
 		for seed := range 40 {
 			out := testkit.Must(s.Release(random.Seeded(uint64(seed)), c))
-			mu, nu, sum := make([]float64, d.Len()), make([]float64, d.Len()), 0.0
-			for i, w := range out.Weights {
-				x := w - float64(c.dense[i])/n
-				mu[i], nu[i] = max(0, x), max(0, -x)
-				sum += x
+			truth := make([]float64, d.Len())
+			for i, k := range c.dense {
+				truth[i] = float64(k) / n
 			}
-			mu[0] -= min(0, sum)
-			nu[0] += max(0, sum)
-			cost = append(cost, testkit.Must(wasserstein.W1(t.Context(), dist, mu, nu, nil)).Cost)
+			cost = append(cost, signedW1(t, dist, out.Weights, truth))
 		}
 		if mean, se := meanAndError(cost); mean-5*se > b.Signed {
 			t.Errorf("%s: signed error %v +- %v, bound %v", name, mean, se, b.Signed)

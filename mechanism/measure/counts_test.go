@@ -48,6 +48,10 @@ func TestCount_AllWaysAgree(t *testing.T) {
 			testkit.Check(t, got.UnmarshalBinary(sent))
 			testkit.Check(t, parts.Merge(got))
 		}
+		grouped := d.NewCounts()
+		for cell, n := range testkit.Must(CountAll(t.Context(), unitBox(2, BoxOptions{Signal: 1e4}), x, nil)).dense {
+			testkit.Check(t, grouped.AddN(d.Point(cell), n))
+		}
 		for name, got := range map[string]*Counts[[]float64]{
 			"slice":    testkit.Must(CountAll(t.Context(), d, x, nil)),
 			"slice/1":  testkit.Must(CountAll(t.Context(), d, x, &CountOptions{Workers: 1})),
@@ -55,50 +59,11 @@ func TestCount_AllWaysAgree(t *testing.T) {
 			"stream/1": testkit.Must(Count(t.Context(), d, stream(x), &CountOptions{Workers: 1})),
 			"stream/7": testkit.Must(Count(t.Context(), d, stream(x), &CountOptions{Workers: 7})),
 			"merged":   parts,
-			"grouped":  grouped(t, d, x),
+			"grouped":  grouped,
 		} {
 			if !sameCounts(want, got) {
 				t.Errorf("lazy %v, %s: counts differ", lazy, name)
 			}
-		}
-	}
-}
-
-// grouped counts the records of each cell at once.
-func grouped(t *testing.T, d *Domain[[]float64], x [][]float64) *Counts[[]float64] {
-	t.Helper()
-	rows := make(map[int][][]float64)
-	for _, p := range x {
-		cell := testkit.Must(d.Cell(p))
-		rows[cell] = append(rows[cell], p)
-	}
-	c := d.NewCounts()
-	for _, row := range rows {
-		testkit.Check(t, c.AddN(row[0], int64(len(row))))
-	}
-	return c
-}
-
-// A count that is refused, or 0, changes nothing.
-func TestAddN_Limits(t *testing.T) {
-	for _, lazy := range []bool{false, true} {
-		c := unitBox(1, BoxOptions{Signal: 100, Lazy: lazy}).NewCounts()
-		at := []float64{.3}
-		if err := c.AddN(at, 0); err != nil || c.Len() != 0 || len(c.snapshot().cells) != 0 {
-			t.Errorf("lazy %v: nothing added: %v, %d records, cells %v", lazy, err, c.Len(), c.snapshot().cells)
-		}
-		testkit.Check(t, c.AddN(at, 5))
-		var wrong *fault.ValueError
-		for _, n := range []int64{-1, math.MinInt64, math.MaxInt64 - 4} {
-			if err := c.AddN(at, n); !errors.As(err, &wrong) || wrong.Arg != "n" {
-				t.Errorf("lazy %v, n = %d: %v", lazy, n, err)
-			}
-		}
-		if err := c.AddN([]float64{math.NaN()}, 1); err == nil {
-			t.Errorf("lazy %v: a record that is no number was counted", lazy)
-		}
-		if c.Len() != 5 || len(c.snapshot().cells) != 1 {
-			t.Errorf("lazy %v: %d records in cells %v", lazy, c.Len(), c.snapshot().cells)
 		}
 	}
 }
@@ -113,8 +78,18 @@ func TestMerge_Limits(t *testing.T) {
 			testkit.Check(t, c.AddN([]float64{.3}, n))
 			return c
 		}
-		c := counted(math.MaxInt64 - 5)
+		c := counted(0)
+		if c.Len() != 0 || len(c.snapshot().cells) != 0 {
+			t.Errorf("lazy %v: nothing added: %d records, cells %v", lazy, c.Len(), c.snapshot().cells)
+		}
+		c = counted(math.MaxInt64 - 5)
 		var wrong *fault.ValueError
+		for _, n := range []int64{-1, math.MinInt64, 6} {
+			if err := c.AddN([]float64{.3}, n); !errors.As(err, &wrong) || wrong.Arg != "n" {
+				t.Errorf("lazy %v, n = %d: %v", lazy, n, err)
+			}
+		}
+		c.skipped.Store(false)
 		for _, n := range []int64{6, math.MaxInt64} {
 			from := counted(n)
 			from.skipped.Store(true)
@@ -238,11 +213,10 @@ func TestCount_Errors(t *testing.T) {
 	for _, w := range []int{1, 2} {
 		o := &CountOptions{Workers: w}
 		var ve *metric.ValueError
-		if _, err := Count(t.Context(), d, stream(x), o); !errors.As(err, &ve) {
-			t.Errorf("NaN in a stream: %v", err)
-		}
-		if _, err := CountAll(t.Context(), d, x, o); !errors.As(err, &ve) {
-			t.Errorf("NaN in a slice: %v", err)
+		for _, err := range []error{second(Count(t.Context(), d, stream(x), o)), second(CountAll(t.Context(), d, x, o))} {
+			if !errors.As(err, &ve) {
+				t.Errorf("NaN: %v", err)
+			}
 		}
 		if _, err := Count(t.Context(), d, broken, o); !errors.Is(err, boom) {
 			t.Errorf("error of the iterator: %v", err)
@@ -251,11 +225,10 @@ func TestCount_Errors(t *testing.T) {
 		if c, err := Count(t.Context(), d, stream(x), o); err != nil || c.Len() != len(x)-2 {
 			t.Errorf("skipping: %v", err)
 		}
-		if _, err := Count(done, d, stream(x), o); !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled: %v", err)
-		}
-		if _, err := CountAll(done, d, x, o); !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled: %v", err)
+		for _, err := range []error{second(Count(done, d, stream(x), o)), second(CountAll(done, d, x, o))} {
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("canceled: %v", err)
+			}
 		}
 	}
 	told := 0

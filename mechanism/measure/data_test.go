@@ -31,9 +31,7 @@ func loadCities(b testing.TB) (metric.Finite, []float64) {
 		p, _ := strconv.ParseFloat(row[4], 64)
 		pts, pop = append(pts, metric.LatLon{Lat: lat, Lon: lon}), append(pop, p)
 	}
-	p := testkit.Must(metric.NewPoints(pts, metric.GreatCircle{}))
-	d := testkit.Must(metric.Densify(b.Context(), p))
-	return d, pop
+	return testkit.Must(metric.Densify(b.Context(), testkit.Must(metric.NewPoints(pts, metric.GreatCircle{})))), pop
 }
 
 // loadGloVe returns the 1,000 most frequent words, with Zipf's law.
@@ -49,7 +47,5 @@ func loadGloVe(b testing.TB) (metric.Finite, []float64) {
 		}
 		pts, prior = append(pts, v), append(prior, 1/float64(len(pts)+1))
 	}
-	p := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
-	d := testkit.Must(metric.Densify(b.Context(), p))
-	return d, prior
+	return testkit.Must(metric.Densify(b.Context(), testkit.Must(metric.NewPoints(pts, metric.Euclidean{})))), prior
 }

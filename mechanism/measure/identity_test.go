@@ -73,9 +73,10 @@ func fourCells() (finite map[string]*Domain[int], box map[string]*Domain[[]float
 }
 
 // mixed tries to pass every domain's counts off as every other's, and off as
-// those of the same domain of another machine.
-func mixed[P any](t *testing.T, here, there map[string]*Domain[P]) {
+// those of the same domain of another machine. It adds their ids.
+func mixed[P any](t *testing.T, here, there map[string]*Domain[P], add func(name string, id [idSize]byte)) {
 	for from, d := range here {
+		add(from, d.id)
 		c := testkit.Must(CountAll(t.Context(), d, []P{d.Point(0), d.Point(3)}, nil))
 		for to, e := range there {
 			if e.Len() != 4 {
@@ -103,9 +104,6 @@ func mixed[P any](t *testing.T, here, there map[string]*Domain[P]) {
 func TestMerge_RefusesOtherDomains(t *testing.T) {
 	f, b, w := fourCells()
 	g, c, x := fourCells()
-	mixed(t, f, g)
-	mixed(t, b, c)
-	mixed(t, w, x)
 	seen := map[[idSize]byte]string{}
 	add := func(name string, id [idSize]byte) {
 		if old, ok := seen[id]; ok {
@@ -113,15 +111,9 @@ func TestMerge_RefusesOtherDomains(t *testing.T) {
 		}
 		seen[id] = name
 	}
-	for name, d := range f {
-		add(name, d.id)
-	}
-	for name, d := range b {
-		add(name, d.id)
-	}
-	for name, d := range w {
-		add(name, d.id)
-	}
+	mixed(t, f, g, add)
+	mixed(t, b, c, add)
+	mixed(t, w, x, add)
 	for i, d := range []*Domain[any]{testkit.Must(Labels(f["folded"], []any{"1", "2", "3", "4"})), testkit.Must(Labels(f["folded"], []any{1, 2, 3, 4}))} {
 		add(fmt.Sprint("labels of type ", i), d.id)
 	}

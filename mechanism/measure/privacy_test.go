@@ -94,16 +94,15 @@ func compositions(n, k int) [][]int64 {
 // outputs with entries in [-1, 3], and returns the largest log ratio.
 func worstRatio(t testing.TB, p *plan) float64 {
 	type outcome struct {
-		value []int64
-		scale []float64
+		n        int
+		x, value []int64
+		scale    []float64
 	}
-	outcomes := map[int][]outcome{}
-	counts := map[int][][]int64{}
+	var all []outcome
 	for n := range 3 {
-		counts[n] = compositions(n, p.cells)
-		for _, x := range counts[n] {
+		for _, x := range compositions(n, p.cells) {
 			v, s := p.released(t, x)
-			outcomes[n] = append(outcomes[n], outcome{v, s})
+			all = append(all, outcome{n, x, v, s})
 		}
 	}
 	l1 := func(x, y []int64) (d int64) {
@@ -114,45 +113,27 @@ func worstRatio(t testing.TB, p *plan) float64 {
 	}
 	worst := 0.0
 	compare := func(a, b outcome) {
-		y := append([]int64(nil), a.value...)
-		for i := range y {
-			if a.scale[i] != 0 {
-				y[i] = -1
+		y, outputs := append([]int64(nil), a.value...), 1
+		for _, s := range a.scale {
+			if s != 0 {
+				outputs *= 5
 			}
 		}
-		for {
+		for digits := range outputs {
+			for i, s := range a.scale {
+				if s != 0 {
+					y[i], digits = int64(digits%5)-1, digits/5
+				}
+			}
 			if r := math.Abs(logProb(y, a.value, a.scale) - logProb(y, b.value, b.scale)); r > worst {
 				worst = r
 			}
-			i := 0
-			for ; i < len(y); i++ {
-				if a.scale[i] == 0 {
-					continue
-				}
-				if y[i]++; y[i] <= 3 {
-					break
-				}
-				y[i] = -1
-			}
-			if i == len(y) {
-				return
-			}
 		}
 	}
-	for n, xs := range counts {
-		for i, x := range xs {
-			if p.opt.Relation == ReplaceOne {
-				for j, z := range xs[:i] {
-					if l1(x, z) == 2 {
-						compare(outcomes[n][i], outcomes[n][j])
-					}
-				}
-				continue
-			}
-			for j, z := range counts[n+1] {
-				if l1(x, z) == 1 {
-					compare(outcomes[n][i], outcomes[n+1][j])
-				}
+	for i, a := range all {
+		for _, b := range all[:i] {
+			if apart := l1(a.x, b.x); p.opt.Relation == ReplaceOne && apart == 2 && a.n == b.n || p.opt.Relation == AddRemoveOne && apart == 1 {
+				compare(b, a)
 			}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
-	"github.com/metricdp/metricdp/wasserstein"
 )
 
 func randomCounts(d *Domain[int], n int, r *rand.Rand) *Counts[int] {
@@ -109,10 +108,7 @@ func TestWeights_ContractTV(t *testing.T) {
 	f := randomPoints(30, 2, 7)
 	for _, delta := range []float64{0, 0.2, 0.5} {
 		d := testkit.Must(NewFinite(t.Context(), f, &FiniteOptions{Separation: delta}))
-		all := make([]int, f.Len())
-		for i := range all {
-			all[i] = i
-		}
+		all := random.Seeded(1).Perm(f.Len())
 		for range 50 {
 			a, b := testkit.Distribution(r, f.Len(), nil), testkit.Distribution(r, f.Len(), nil)
 			before := (metric.TotalVariation{}).Distance(a, b)
@@ -129,25 +125,9 @@ func TestWeights_ContractTV(t *testing.T) {
 func TestNearest_Optimal(t *testing.T) {
 	f := testkit.Must(metric.Densify(t.Context(), randomPoints(40, 2, 8)))
 	for _, d := range []*Domain[int]{testkit.Must(NewFinite(t.Context(), f, nil)), testkit.Must(NewFolded(t.Context(), f, &FoldedOptions{Tour: true}))} {
-		dist := metric.Finite(f)
+		dist := metric.Finite(testkit.Must(d.Points()))
 		if d.line != nil {
 			dist = linePoints(d.line)
-		} else {
-			idx := make([]int, d.Len())
-			for c := range idx {
-				idx[c] = d.Point(c)
-			}
-			dist = testkit.Must(metric.Subset(f, idx))
-		}
-		w1 := func(g, p []float64) float64 { // of a signed measure
-			mu, nu := make([]float64, len(g)), make([]float64, len(g))
-			sum := 0.0
-			for i := range g {
-				mu[i], nu[i] = max(0, g[i]), p[i]+max(0, -g[i])
-				sum += mu[i] - nu[i]
-			}
-			nu[0] += sum
-			return testkit.Must(wasserstein.W1(t.Context(), dist, mu, nu, nil)).Cost
 		}
 		r := random.Seeded(4)
 		c := randomCounts(d, 100, r)
@@ -156,12 +136,12 @@ func TestNearest_Optimal(t *testing.T) {
 			return testkit.Must(s.Release(random.Seeded(5), c)).Weights
 		}
 		g := release(Signed)
-		best := w1(g, release(Nearest))
-		if other := w1(g, release(Weighted)); other < best-1e-9 {
+		best := signedW1(t, dist, g, release(Nearest))
+		if other := signedW1(t, dist, g, release(Weighted)); other < best-1e-9 {
 			t.Errorf("%v: the default is at %v, nearest at %v", d, other, best)
 		}
 		for range 100 {
-			if other := w1(g, testkit.Distribution(r, len(g), nil)); other < best-1e-9 {
+			if other := signedW1(t, dist, g, testkit.Distribution(r, len(g), nil)); other < best-1e-9 {
 				t.Errorf("%v: some measure is at %v, nearest at %v", d, other, best)
 			}
 		}
@@ -275,8 +255,7 @@ func TestAverage_OnlyChildren(t *testing.T) {
 			for v := range y {
 				y[v] = float64(r.IntN(100))
 			}
-			// Nodes of the same leaves are the same; the first of them was
-			// drawn.
+			// Nodes of the same leaves are the same; the first was drawn.
 			same := func(v int) int {
 				first, end := q.tree.LeafRange(v)
 				for u := range y {

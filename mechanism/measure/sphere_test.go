@@ -26,10 +26,8 @@ func TestSphere_EqualAreas(t *testing.T) {
 			t.Errorf("cell %d has %v points, %v expected", c, k, want)
 		}
 	}
-	for _, p := range []metric.LatLon{{Lat: 90}, {Lat: -90, Lon: 400}, {Lat: 0, Lon: 180}, {Lat: 0, Lon: -180}, {Lat: 0, Lon: -1e-300}, {Lat: 41.8103148957786, Lon: 90}} {
-		if _, err := d.Cell(p); err != nil {
-			t.Errorf("%v: %v", p, err)
-		}
+	for _, p := range []metric.LatLon{{Lat: 90}, {Lat: -90, Lon: 400}, {Lon: -1e-300}} {
+		testkit.Must(d.Cell(p))
 	}
 	if a, b := testkit.Must(d.Cell(metric.LatLon{Lat: 10, Lon: 180})), testkit.Must(d.Cell(metric.LatLon{Lat: 10, Lon: -180})); a != b {
 		t.Error("the date line divides a place from itself")
