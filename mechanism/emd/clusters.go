@@ -135,9 +135,8 @@ func (c Clusters) tree() (*metric.Tree, error) {
 	return metric.NewTree(parent, length)
 }
 
-// W1 returns the earth mover's distance of mu and nu, weights on the items, by
-// the closed form for the tree of depth two whose leaves are the items: with r
-// = Within and P the sums over clusters,
+// W1 returns the earth mover's distance of mu and nu, weights on the items: with
+// r = Within and P the sums over clusters,
 //
 //	Diameter * (r/2 * ||mu-nu||_1 + (1-r)/2 * ||P(mu-nu)||_1).
 //
@@ -147,10 +146,7 @@ func (c Clusters) W1(mu, nu []float64) (float64, error) {
 	if err := c.check("emd: Clusters.W1"); err != nil {
 		return 0, err
 	}
-	m, err := metric.NewClustered(c.Count, c.Size, c.Within)
-	if err != nil {
-		return 0, err
-	}
+	m := fault.Must(metric.NewClustered(c.Count, c.Size, c.Within)) // c is checked
 	d, err := wasserstein.W1Clustered(m, mu, nu)
 	return c.Diameter * d, err
 }

@@ -4,11 +4,10 @@
 // # The problem
 //
 // n users hold items, points of a metric space: places they were at, words they
-// typed, measurements of a device. User-level differential privacy hides
-// whatever a user's items are, and all of them at once; for that it needs as
-// much noise as if every user could change everything. Mostly one does not:
-// what is to be hidden is where somebody went on a few evenings, or each place
-// within a kilometer.
+// typed, measurements of a device. User-level differential privacy hides all of
+// a user's items at once, with as much noise as if every user could change
+// everything. Mostly what is to be hidden is less: where somebody went on a few
+// evenings, or each place within a kilometer.
 //
 // The distribution mu of a user's items says what share of them is where, and
 // the earth mover's distance d_EM(mu, mu') is the share moved times how far, at
@@ -28,11 +27,9 @@
 // and nobody is trusted. Shuffled: each user makes its items private, and a
 // shuffler takes off names and order. Central: a curator sees the items of all
 // n users. Bounded: all hold the same public number m of items. Unbounded: any
-// number, which is protected too, because only the distribution of a user's
-// items counts. Every
-// mechanism takes its data as [Users], one slice of items after another, and
-// says what it promises as a [Guarantee], which knows its model: what may not
-// be composed is an error.
+// number, which is protected too. Every mechanism takes its data as [Users],
+// one slice of items after another, and says what it promises as a [Guarantee],
+// which knows its model: what may not be composed is an error.
 //
 // # The mechanisms
 //
@@ -53,14 +50,13 @@
 // that errs less than NewFrequencies, in examples/userlevel half as much.
 //
 // [ItemWise] sends each item through a pure channel of level alpha0 and
-// publishes how often each output came up, and nothing else. Without names and
-// order a user's items hide among those of all others, so that alpha0 may be
-// far above alpha/m. Package accountant computes how far: its bounds are three
-// to eight times tighter than Theorem 4.4 of IRC24, which needs a condition
-// that the paper omits. [Frequencies] undoes the channel on average: an
-// unbiased estimate with error bars, and the distribution nearest to it under
-// d_EM. [NewHadamard] and [NewLaplaceFrequencies] are the baselines of ordinary
-// user-level privacy.
+// publishes how often each output came up. Without names and order a user's
+// items hide among those of all others, so that alpha0 may be far above
+// alpha/m: package accountant says how far, three to eight times beyond Theorem
+// 4.4 of IRC24, which needs a condition that the paper omits. [Frequencies]
+// undoes the channel on average: an unbiased estimate with error bars, and the
+// distribution nearest to it under d_EM. [NewHadamard] and
+// [NewLaplaceFrequencies] are the baselines of ordinary user-level privacy.
 //
 // [Reduced] draws s items of every user, with replacement, so that a mechanism
 // for bounded users serves all; its promise is discrete, one pair (eps, delta)

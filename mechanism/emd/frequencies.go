@@ -19,10 +19,9 @@ import (
 // which holds the same number of items.
 //
 // In the Local trust each user releases Counts of its own, and anyone may
-// [Counts.Merge] them; in the Shuffled and the Central trust the promise is for
-// one release of all users' items. A Frequencies is immutable and safe for
-// concurrent use. Besides what the inverse needs it takes O(k) memory for k
-// items and outputs, however many users there are.
+// [Counts.Merge] them; in the others the promise is for one release of all
+// users' items. A Frequencies is immutable and safe for concurrent use. Besides
+// the inverse it takes O(k) memory for k items and outputs.
 type Frequencies struct {
 	space     metric.Finite
 	g         Guarantee
@@ -44,20 +43,16 @@ type inverter interface {
 // FrequencyOptions tune [NewFrequencies]. Nil and the zero value mean the
 // defaults.
 type FrequencyOptions struct {
-	// Delta is the slack of the promise; 0 allows pure composition only. See
-	// [ItemWiseOptions].
-	Delta  float64
-	Clones accountant.Clones
+	Delta  float64           // as in [ItemWiseOptions]
+	Clones accountant.Clones // as in [ItemWiseOptions]
 	// MaxCondition refuses a channel that is harder to invert; 0 means 2^20.
 	MaxCondition float64
 	// Audit audits the channel under the space, and accounts for the audited
 	// level. Without it the channel's promise is taken to be about the
 	// distances of the space, as for one that [mechanism.Channel.Certify]
 	// returned for it.
-	Audit bool
-	// Workers is the number of goroutines of a release, 0 for all processors.
-	// No result depends on it.
-	Workers int
+	Audit   bool
+	Workers int // as in [ItemWiseOptions]
 }
 
 // GKRRFrequencyOptions tune [NewGKRRFrequencies]. Nil and the zero value mean
@@ -130,19 +125,15 @@ func NewGKRRFrequencies(ctx context.Context, g *GKRR, model Model, o *GKRRFreque
 	return f, nil
 }
 
-// itemWiseFrequencies is what the two have in common: the space, of which it
-// returns the diameter, fits the model, and the item-wise release makes the
-// promise.
+// itemWiseFrequencies is what the two have in common: the promise is that of
+// item-wise release. It returns the diameter of the space.
 func itemWiseFrequencies(ctx context.Context, op string, c *mechanism.Channel, space metric.Finite, model Model, o *ItemWiseOptions) (*Frequencies, *ItemWise, float64, error) {
 	model, e, err := model.checkOn(ctx, op, space)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	w, err := buildItemWise(ctx, op, c, model, o)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	return &Frequencies{space: space, g: w.g, workers: o.Workers}, w, e.diameter, nil
+	return &Frequencies{space: space, g: w.Guarantee(), workers: o.Workers}, w, e.diameter, err
 }
 
 // Guarantee is the promise of one [Frequencies.Release].
@@ -181,10 +172,9 @@ func (f *Frequencies) ErrorBound(items int64) float64 {
 	return f.bound(items)
 }
 
-// Release publishes the items of all users of the model, of one in the Local
-// trust. Items are indices of points; one outside the space, another number of
-// users or of items than the model's, is an error. The draws run on every core,
-// about 10 ns each.
+// Release publishes the items of all users of the model. Items are indices of
+// points; one outside the space, and data that do not fit the model, are
+// errors. The draws run on every core, about 10 ns each.
 func (f *Frequencies) Release(rng *rand.Rand, data Users[int]) (*Counts, error) {
 	return f.release(context.Background(), "emd: Frequencies.Release", f.Guarantee().model, rng, data)
 }
@@ -221,9 +211,8 @@ func (f *Frequencies) release(ctx context.Context, op string, model Model, rng *
 type Estimate struct {
 	// Mean[x] estimates the frequency of item x. It may be negative or above 1.
 	Mean []float64
-	// StdErr[x] is an estimate of its standard deviation over the draws, the
-	// items being what they are; its square is unbiased but for cutting off at
-	// 0.
+	// StdErr[x] estimates its standard deviation over the draws; its square is
+	// unbiased but for cutting off at 0.
 	StdErr []float64
 	// Users and Items are how many there were.
 	Users, Items int64

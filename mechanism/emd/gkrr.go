@@ -17,9 +17,9 @@ import (
 
 // GKRR is generalized k-ary randomized response on a clustered space (IRC24,
 // Algorithm 4): item x is released as y with probability exp(-alpha0*d(x,y))/Z.
-// Z does not depend on x, because the space looks the same from all items, so
-// this exponential mechanism keeps the whole level alpha0 where others lose
-// half. On clusters of one item it is ordinary randomized response.
+// Z does not depend on x, so this exponential mechanism keeps the whole level
+// alpha0 where others lose half. On clusters of one item it is ordinary
+// randomized response.
 //
 // A GKRR takes O(k) memory for k items and is a mechanism.Mechanism[int, int],
 // immutable and safe for concurrent use. Its distribution is exact: log-weights

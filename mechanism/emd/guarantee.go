@@ -159,17 +159,16 @@ func (g Guarantee) ItemLevel(m int) (DP, error) {
 	return g.At(directed.DivUp(g.model.Diameter, float64(m))), nil
 }
 
-// Discrete weakens the promise to its pair at the radius. It is what a
-// promise per unit has in common with a discrete one, so that the two compose.
+// Discrete weakens the promise to its pair at the radius, so that a promise per
+// unit composes with a discrete one.
 func (g Guarantee) Discrete(radius float64) (Guarantee, error) {
 	return newDiscrete("emd: Guarantee.Discrete", g.model, radius, g.At(radius))
 }
 
 // Plus is sequential composition: the promise of publishing both results about
-// the same users. Levels and deltas add. Promises in different models, of
-// different units, or of which one only is discrete or their radii differ, are
-// refused with [ErrModel]; bring them to one radius with [Guarantee.Discrete]
-// first.
+// the same users. Levels and deltas add. Promises in different models or of
+// different radii are refused with [ErrModel]; [Guarantee.Discrete] brings them
+// to one radius.
 func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
 	if g.model != h.model || g.radius != h.radius {
 		return Guarantee{}, fmt.Errorf("emd: Guarantee.Plus: %w: %v, radius %g; %v, radius %g", ErrModel, g.model, g.radius, h.model, h.radius)

@@ -24,10 +24,9 @@ import (
 // probability e^eps/(1+e^eps), and as one of the others, half of all too, with
 // the rest. It hides every item from every other at level eps, near or far.
 //
-// No matrix is stored: memory O(1). The distribution is exact for the level in
-// [Hadamard.Guarantee]. It is a mechanism.Mechanism[int, int], immutable and
-// safe for concurrent use. Source: Acharya, Sun, Zhang, "Hadamard response",
-// 2019, as IRC24 use it.
+// The distribution is exact for the level in [Hadamard.Guarantee]. Memory is
+// O(1). It is a mechanism.Mechanism[int, int], immutable and safe for
+// concurrent use. Source: Acharya, Sun, Zhang, "Hadamard response", 2019.
 type Hadamard struct {
 	k, size int
 	eps     float64
@@ -151,9 +150,7 @@ func walshHadamard(f []float64) {
 // HadamardFrequencyOptions tune [NewHadamardFrequencies]. Nil and the zero
 // value mean the defaults.
 type HadamardFrequencyOptions struct {
-	// Workers is the number of goroutines of a release, 0 for all processors.
-	// No result depends on it.
-	Workers int
+	Workers int // as in [ItemWiseOptions]
 }
 
 // NewHadamardFrequencies returns the baseline: the estimator of [Frequencies]

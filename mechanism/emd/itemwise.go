@@ -25,10 +25,10 @@ var ErrNotPure = errors.New("the channel has no pure guarantee over the whole sp
 // the promise per user is far better than m times that per item (IRC24 Section
 // 4, with a tighter accountant: see [accountant.Shuffle]).
 //
-// In the Local trust a user shuffles its own m items. In the Shuffled trust a
-// shuffler mixes those of all users, who have drawn from [ItemWise.Channel]
-// themselves; Release does the work of both. A curator, in the Central trust,
-// may do it too. An ItemWise is immutable and safe for concurrent use.
+// In the Local trust a user shuffles its own m items, in the Shuffled trust a
+// shuffler those of all users, who have drawn from [ItemWise.Channel]
+// themselves, and in the Central trust a curator may do it: Release is the work
+// of all. An ItemWise is immutable and safe for concurrent use.
 type ItemWise struct {
 	channel *mechanism.Channel // outputs unlabeled, so that they can be counted
 	points  []int              // output y stands for points[y]
@@ -48,9 +48,8 @@ type ItemWiseOptions struct {
 	Clones accountant.Clones
 	// Space is the metric of the channel's inputs. If given, its diameter is
 	// the model's where that is 0 and must not pass it elsewhere, its least
-	// distance helps the accountant, and the channel is audited under it: the
-	// audited level, which may be below the claimed one, is what is accounted
-	// for.
+	// distance helps the accountant, and the audited level of the channel under
+	// it, which may be below the claimed one, is accounted for.
 	Space metric.Finite
 	// Workers is the number of goroutines of a release, 0 for all processors.
 	// No result depends on it.
@@ -65,12 +64,11 @@ type BudgetOptions struct {
 }
 
 // NewItemWise returns the release of all items of the model's users through c.
-// Every user must hold the same public number of items: an unbounded model is
-// refused (see [NewReduced]), and so are a c without a pure guarantee
-// ([ErrNotPure]), one in another unit ([mechanism.ErrUnit]) and, with a Space,
-// one that does not keep what it claims ([mechanism.ErrClaim]). Without a Space
-// it is taken on trust that the guarantee of c is about the distance between
-// items that d_EM is made of, and that no two items are farther apart than
+// An unbounded model is refused (see [NewReduced]), and so are a c without a
+// pure guarantee ([ErrNotPure]), one in another unit ([mechanism.ErrUnit]) and,
+// with a Space, one that does not keep what it claims ([mechanism.ErrClaim]).
+// Without a Space it is taken on trust that the guarantee of c is about the
+// distance that d_EM is made of, and that no two items are farther apart than
 // Model.Diameter: on both the promise rests.
 //
 // The promise is that of [accountant.Shuffle.Level] for N = m records in the
@@ -199,8 +197,8 @@ func (w *ItemWise) Channel() *mechanism.Channel {
 // inputs of the channel; one outside is an error that names its user.
 //
 // The data are read once, in order, on the caller's goroutine; only how often
-// each input occurs is kept, which is all that the distribution depends on. The
-// draws, about 10 ns each, run on every core. O(items + inputs + outputs).
+// each input occurs is kept. The draws, about 10 ns each, run on every core.
+// O(items + inputs + outputs).
 func (w *ItemWise) Release(rng *rand.Rand, data Users[int]) ([]int64, error) {
 	const op = "emd: ItemWise.Release"
 	if err := w.made(op); err != nil {

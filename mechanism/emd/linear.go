@@ -24,17 +24,15 @@ func (t Target) check(op string) error {
 
 // LinearOptions tune [NewLinear]. Nil and the zero value mean the defaults.
 type LinearOptions[P any] struct {
-	// Sample, where not nil, holds public points on which the constant of the
-	// query is put to the test ([LipschitzAtLeast]): a smaller one than they
-	// show is refused with a [*LipschitzError], and so are two points, looked
-	// for in O(n), that are farther apart than Model.Diameter. All pairs of
-	// points are looked at: some thousands are a good number.
+	// Sample, where not nil, holds public points, some thousands, on all pairs
+	// of which the constant of the query is put to the test: a smaller one than
+	// they show is refused with a [*LipschitzError], and so are two points,
+	// looked for in O(n), that are farther apart than Model.Diameter.
 	Sample *metric.Points[P]
-	// Contains, where not nil, says which items lie in the space that the model
-	// speaks of, whose diameter is at most Model.Diameter; a release of others
-	// is an error. Beyond that diameter Gaussian noise promises nothing. Who
-	// sees the error learns that such an item was there, so clean the data
-	// instead where that matters.
+	// Contains, where not nil, says which items lie in the space of the model;
+	// a release of others is an error. Beyond Model.Diameter Gaussian noise
+	// promises nothing. Who sees the error learns that such an item was there:
+	// clean the data instead where that matters.
 	Contains func(P) bool
 	// Grid, a power of two, is that of a release's coordinates, 0 the default
 	// of [additive.Options].
@@ -135,10 +133,9 @@ func (l *Linear[P]) RadiusQuantile(p float64) float64 {
 }
 
 // Release returns the noisy mean, of length Norm.Dim. It walks the data once,
-// with memory for two vectors, one call of the query an item. Errors are data
-// that do not fit the model, an item outside the domain, and a value that is no
-// finite number, each with the user and the item named; they depend on the
-// data, so keep them from whom the release is for.
+// one call of the query an item. Errors name the user and the item: data that
+// do not fit the model, an item outside the domain, a value that is no finite
+// number. They depend on the data, so keep them from whom the release is for.
 func (l *Linear[P]) Release(rng *rand.Rand, data Users[P]) ([]float64, error) {
 	const op = "emd: Linear.Release"
 	if err := l.made(op); err != nil {

@@ -42,12 +42,11 @@ const (
 
 // LipschitzAtLeast returns the pair of points between which q is steepest. Its
 // Ratio is a lower bound of the Lipschitz constant of q on any space that
-// contains the points: every difference of values is diminished and every
-// distance lengthened by what rounding may have done, if values are right to a
-// relative 2^-40 and distances to [metric.DefaultTolerance]. It is +Inf where
-// two points at distance 0 have different values. A function that cancels, such
-// as <x, c> for x almost orthogonal to c, errs by more: leave out points that
-// differ in the last digits only.
+// contains the points, if values are right to a relative 2^-40 and distances to
+// [metric.DefaultTolerance]. It is +Inf where two points at distance 0 have
+// different values. A function that cancels, such as <x, c> for x almost
+// orthogonal to c, errs by more: leave out points that differ in the last
+// digits only.
 //
 // An error names the point that q does not take or has no finite value at, or
 // is a [*metric.Violation] for a distance that is no number. q is called once

@@ -33,12 +33,11 @@ type PlanOptions struct {
 	// Samples are the numbers of items a user that are tried; the default is
 	// the powers of 2 from 16 to 65,536.
 	Samples []int
-	// Value is what the plan is to make large, for a plan whose Value is not
-	// set yet. For item-wise release that is what [ItemWiseBudget] allows at
-	// its Model and Target if the number of samples is fixed; to compare
-	// several, an expected error, negated. -Inf or NaN marks a plan that cannot
-	// be used. nil is Alpha, for mechanisms that need no delta: sampling gets
-	// all of it, and the most samples win.
+	// Value is what the plan is to make large. For item-wise release that is
+	// what [ItemWiseBudget] allows at its Model and Target if the number of
+	// samples is fixed; to compare several, an expected error, negated. -Inf or
+	// NaN marks a plan that cannot be used. nil is Alpha, for mechanisms that
+	// need no delta: sampling gets all of it, and the most samples win.
 	Value func(ReducePlan) float64
 }
 
@@ -53,14 +52,11 @@ const splitTol = 0.002
 
 // PlanReduction splits the delta of a wanted discrete promise (target, for
 // users up to radius apart in the unbounded model) between sampling and
-// mechanism, and chooses the number of samples: the best of those tried by
-// o.Value, where the split is found by golden section and need not be the
-// global optimum. What a plan promises does not depend on that: NewReduced
-// computes it again. target.Eps > 0 and 0 < target.Delta < 1; a bounded model
-// is refused with [ErrModel].
-//
-// It takes some 16 calls of Value for each number of samples, one after
-// another; where they search a budget, try few.
+// mechanism, and chooses the number of samples, the best of those tried by
+// o.Value. The split is found by golden section, some 16 calls of Value, and
+// need not be the global optimum; what a plan promises does not depend on that.
+// target.Eps > 0 and 0 < target.Delta < 1; a bounded model is refused with
+// [ErrModel].
 func PlanReduction(ctx context.Context, model Model, radius float64, target DP, o *PlanOptions) (ReducePlan, error) {
 	const op = "emd: PlanReduction"
 	o = cmp.Or(o, &PlanOptions{})

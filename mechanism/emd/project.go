@@ -18,11 +18,10 @@ import (
 
 // Project returns a probability vector on the points of space that is nearest,
 // in the earth mover's distance, to the signed weights g, and its distance from
-// them. It is what makes a distribution of an unbiased estimate, whose weights
-// may be negative: since the truth q is a distribution too, W1(p, q) <= W1(p,
-// g) + W1(g, q) <= 2 W1(g, q), where cutting off at 0 and rescaling can be off
-// by more than that. What the total of g lacks of 1 is first spread evenly over
-// all points.
+// them. It makes a distribution p of an unbiased estimate g of a distribution
+// q, with W1(p, q) <= W1(p, g) + W1(g, q) <= 2 W1(g, q), where cutting off at 0
+// and rescaling can be off by more. What the total of g lacks of 1 is first
+// spread evenly over all points.
 //
 // [Clusters], [metric.Clustered], [metric.Ultrametric] and every space whose
 // points lie on a line take O(n log n), and a line is found by two rows of

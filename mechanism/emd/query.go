@@ -25,9 +25,8 @@ import (
 // 4.1; Kantorovich duality), which is what [Linear] rests on.
 //
 // The constructors here derive the constant; whoever writes a Query by hand
-// states it, and [LipschitzAtLeast] looks for a proof of the contrary. It is a
-// statement about real numbers: values of Func that are off by rounding move a
-// release by as little.
+// states it, and [LipschitzAtLeast] looks for a proof of the contrary. Values
+// of Func that are off by rounding move a release by as little.
 type Query[P any] struct {
 	// Name is for errors and people, as in "distance to a landmark".
 	Name string
@@ -226,11 +225,10 @@ func Shares(ctx context.Context, space metric.Finite) (Query[int], error) {
 
 // Indicator is 1 on the items for which in holds and 0 on the others, where no
 // item inside is nearer than gap > 0 to one outside: constant 1/gap, rounded
-// up. On edit distances and other metrics with integer values gap is 1. On the
-// plane, and wherever items inside and outside come as near as one likes, gap
-// is 0 and the error [ErrDiscontinuous]: the mean jumps while the users hardly
-// move. [Ball] and [Region] are the indicators to use there. A gap that is
-// stated too large, [LipschitzAtLeast] finds out on points at hand.
+// up. On metrics with integer values gap is 1. Wherever items inside and
+// outside come as near as one likes, gap is 0 and the error
+// [ErrDiscontinuous]: [Ball] and [Region] are the indicators to use there. A
+// gap stated too large, [LipschitzAtLeast] finds out on points at hand.
 func Indicator[P any](in func(P) bool, gap float64) (Query[P], error) {
 	const op = "emd: Indicator"
 	if gap == 0 {

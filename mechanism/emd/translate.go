@@ -19,8 +19,7 @@ import (
 // (IRC24 Section 8.)
 //
 // Loss: back to user level ([Guarantee.UserLevel]) eps has grown by the factor
-// m*diameter/minDistance. It protects small moves no better than large ones,
-// which is why mechanisms are made for d_EM in the first place.
+// m*diameter/minDistance. It protects small moves no better than large ones.
 func FromUserLevel(model Model, p DP, minDistance float64) (Guarantee, error) {
 	const op = "emd: FromUserLevel"
 	model, err := model.check(op)

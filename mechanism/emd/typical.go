@@ -67,9 +67,9 @@ type Typical struct {
 // sqrt((Points-1)/(2*Items)) by Cauchy-Schwarz, for the sum of p_x(1-p_x) is at
 // most 1-1/Points.
 //
-// Loss: it says nothing about untypical pairs, and those who are untypical are
-// often those in danger; between them [Guarantee.UserLevel] holds. Beta is a
-// probability of the data and is not to be added to a delta: see [HiddenItems].
+// Loss: it says nothing about untypical users, often those in danger; between
+// them [Guarantee.UserLevel] holds. Beta is a probability of the data and is
+// not to be added to a delta: see [HiddenItems].
 func TypicalUsers(g Guarantee, p Population) (Typical, error) {
 	const op = "emd: TypicalUsers"
 	p, err := p.check(op, g)
