@@ -134,13 +134,10 @@ func (s *study) worst(ctx context.Context, m method, alpha float64) (float64, er
 }
 
 // defaultAlphas are round levels from the one at which the whole space looks
-// alike to one at which most points are told from their neighbors.
-func (s *study) defaultAlphas(ctx context.Context) ([]float64, error) {
+// alike to one at which most points are told from their neighbors; wide is the
+// diameter.
+func (s *study) defaultAlphas(wide float64) []float64 {
 	rho1 := s.space.Privacy
-	wide, _, _, err := metric.Diameter(ctx, rho1)
-	if err != nil {
-		return nil, err
-	}
 	var nearest []float64
 	for x := range rho1.Len() {
 		least := wide
@@ -163,7 +160,7 @@ func (s *study) defaultAlphas(ctx context.Context) ([]float64, error) {
 	if k := len(alphas) - maxDefault; k > 0 { // from 1 mm to 1000 km, say
 		alphas = alphas[k:]
 	}
-	return alphas, nil
+	return alphas
 }
 
 // maxDefault is how many levels a run computes that was not told which.

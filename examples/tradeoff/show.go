@@ -28,9 +28,7 @@ func (s *study) show(ctx context.Context, p *demo.Program, alphas []float64) err
 	p.Remark("lower, upper: the bracket of the least worst expected loss that an alpha-private mechanism can have, and what proves its ends;")
 	p.Remark("entropic, diametric: the scales of the space; %s, ...: the exact loss of that mechanism.\n", s.methods[0].name)
 	if alphas == nil {
-		if alphas, err = s.defaultAlphas(ctx); err != nil {
-			return err
-		} else if len(alphas) == 0 {
+		if alphas = s.defaultAlphas(wide); len(alphas) == 0 {
 			return fmt.Errorf("%s: distances of %g at most: choose a larger unit", s.file, wide)
 		}
 	}

@@ -65,7 +65,7 @@ func run(ctx context.Context, p *demo.Program) error {
 	if most := r[len(r)-1]; most >= len(s.words) && *list != defaultR {
 		return fmt.Errorf("-r %d: want fewer than the %d words", most, len(s.words))
 	}
-	wide, _, _, err := metric.Diameter(ctx, s.space)
+	wide, i, j, err := metric.Diameter(ctx, s.space)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func run(ctx context.Context, p *demo.Program) error {
 		fmt.Fprintf(p.Stdout, "%s: all %d words have one vector: the loss is 0 at every alpha\n", s.file, len(s.words))
 		return nil
 	}
-	if err := s.introduce(ctx, p); err != nil {
+	if err := s.introduce(ctx, p, wide, i, j); err != nil {
 		return err
 	}
 	if err := s.compare(ctx, p); err != nil {

@@ -100,15 +100,12 @@ func (s *study) methods() []method {
 
 // spanner is the linear program on the edges of a spanner, within the time.
 func (s *study) spanner(ctx context.Context, alpha float64) (built, error) {
-	o := &lp.SpannerOptions{TimeLimit: s.limit}
-	sol, err := lp.Spanner(ctx, metric.Same(s.space), alpha, o)
+	sol, err := lp.Spanner(ctx, metric.Same(s.space), alpha, &lp.SpannerOptions{TimeLimit: s.limit})
 	if err != nil {
 		return built{}, err
 	}
-	b := built{channel: sol.Channel, bound: sol.DualBound}
 	edges := fmt.Sprintf("%d edges, which make distances up to %.3g times as long", len(sol.Graph.Edges()), sol.Stretch)
-	b.remark = stopped(sol.Status, edges)
-	return b, nil
+	return built{channel: sol.Channel, bound: sol.DualBound, remark: stopped(sol.Status, edges)}, nil
 }
 
 // stopped adds to a remark whether time was up.

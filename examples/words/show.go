@@ -18,12 +18,9 @@ import (
 // unknown stands for a figure that there is none of.
 var unknown = math.NaN()
 
-// introduce says what the words are and what alpha means for them.
-func (s *study) introduce(ctx context.Context, p *demo.Program) error {
-	wide, i, j, err := metric.Diameter(ctx, s.space)
-	if err != nil {
-		return err
-	}
+// introduce says what the words are, of which i and j are farthest apart, and
+// what alpha means for them.
+func (s *study) introduce(ctx context.Context, p *demo.Program, wide float64, i, j int) error {
 	near, k, l, err := metric.MinDistance(ctx, s.space)
 	if err != nil {
 		return err

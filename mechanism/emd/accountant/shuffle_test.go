@@ -71,26 +71,6 @@ func TestItemDelta_IsNotBelowTheFormula(t *testing.T) {
 	}
 }
 
-// f(w) of the joint bound.
-func TestJoint_KnownAnswersAtW(t *testing.T) {
-	for _, c := range []struct {
-		records, items          int64
-		alpha0, alpha, w, delta float64
-	}{
-		{1000, 1000, 0.1, 30, 1, 6.23731894e-9},
-		{1e8, 1000, 3, 10, 0.5, 1.48959599e-18},
-	} {
-		b := joint{alpha0: c.alpha0, items: float64(c.items), others: c.records - 1}
-		s := &supremum{joint: b, alpha: c.alpha, best: math.Inf(-1)}
-		p := s.at(c.w)
-		s.know(p)
-		shuffleNear(t, "f(w)", math.Exp(p.gain+p.psi), c.delta)
-		if c.w == 1 {
-			shuffleNear(t, "tau", p.tau, 0.300227442)
-		}
-	}
-}
-
 // The supremum is above f on a fine grid, and no higher than its tolerance
 // allows; so is the bound of every cell, however wide.
 func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
@@ -264,14 +244,6 @@ func TestShuffle_Monotone(t *testing.T) {
 			s.Clones = Dominated
 		}
 	})
-	last := 1.0
-	for i := range 40 {
-		d, err := ask{Records: 20000, Items: 20, Alpha0: 2, Alpha: float64(i+1) / 20, Diameter: 1}.delta()
-		if err != nil || d.Delta > last {
-			t.Errorf("delta %v after %g, %v", d, last, err)
-		}
-		last = d.Delta
-	}
 }
 
 // Every figure is the best of the bounds that hold.

@@ -22,19 +22,18 @@ func (s Shuffle) Theorem44(p BudgetFor) (Budget, error) {
 		return best, nil
 	}
 	logDelta := directed.LogDown(p.Delta)
-	ok := func(alpha0 float64) (bool, error) {
+	proves := func(alpha0 float64) bool {
 		b.alpha0 = alpha0
-		return b.theorem44(logDelta) <= alpha, nil
+		return b.theorem44(logDelta) <= alpha
 	}
 	// K >= 8/N, so that the theorem gives no less than 4 m alpha0/N.
-	for lo := min(maxLevel, directed.DivDown(alpha, b.items)*b.records()); lo > minUnit; lo /= 2 {
-		if holds, _ := ok(lo); !holds {
-			continue
-		}
-		if best.Alpha0, err = largest(lo, rootTol, ok); err == nil {
-			best.Alpha0 = directed.DivDown(best.Alpha0, s.Diameter)
-		}
-		break
+	lo := min(maxLevel, directed.DivDown(alpha, b.items)*b.records())
+	for lo > minUnit && !proves(lo) {
+		lo /= 2
+	}
+	if lo > minUnit {
+		lo, err = largest(lo, rootTol, func(alpha0 float64) (bool, error) { return proves(alpha0), nil })
+		best.Alpha0 = directed.DivDown(lo, s.Diameter)
 	}
 	return best, err
 }
