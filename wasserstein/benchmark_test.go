@@ -62,12 +62,6 @@ func planeProblem(n int) (c Cost, mu, nu []float64) {
 	return w1Shifted(r, n, n, 0), w1Weights(r, n, false), w1Weights(r, n, false)
 }
 
-// stored is c in memory.
-func stored(c Cost) Cost {
-	n, m := c.Dims()
-	return w1Matrix(n, m, costsOf(c))
-}
-
 func BenchmarkAssignment(b *testing.B) {
 	for _, n := range []int{1000, 3000} {
 		for name, c := range map[string][]float64{"uniform": assignUniform(n, n, 1), "euclid": assignEuclid(n, n, 1)} {
@@ -147,46 +141,33 @@ func BenchmarkTree(b *testing.B) {
 	}
 }
 
-// BenchmarkBetween is the setting of the comparison with POT: stored costs.
+// BenchmarkBetween has stored costs, the setting of the comparison with POT; the
+// same from potentials for measures that differ by some percent; and distances
+// measured on the fly.
 func BenchmarkBetween(b *testing.B) {
 	for _, n := range []int{1000, 3000} {
 		c, mu, nu := planeProblem(n)
-		c = stored(c)
-		bench(b, fmt.Sprintf("n=%d", n), func(b *testing.B) (map[string]float64, error) {
-			return work(Between(b.Context(), c, mu, nu, nil))
-		})
-	}
-}
-
-// BenchmarkBetween_Warm starts from the potentials for measures that differ by
-// some percent.
-func BenchmarkBetween_Warm(b *testing.B) {
-	for _, n := range []int{1000, 3000} {
-		c, mu, nu := planeProblem(n)
-		c = stored(c)
-		before := testkit.Must(Between(b.Context(), c, mu, nu, nil))
-		r := random.Seeded(2)
-		for i := range mu {
-			mu[i] *= math.Exp(0.05 * r.NormFloat64())
+		dense := w1Matrix(n, n, costsOf(c))
+		before := testkit.Must(Between(b.Context(), dense, mu, nu, nil))
+		r, near := random.Seeded(2), slices.Clone(mu)
+		for i := range near {
+			near[i] *= math.Exp(0.05 * r.NormFloat64())
 		}
-		floats.Scale(1/total(mu), mu)
-		bench(b, fmt.Sprintf("n=%d", n), func(b *testing.B) (map[string]float64, error) {
-			return work(Between(b.Context(), c, mu, nu, &Options{U: before.U, V: before.V}))
-		})
-	}
-}
-
-// BenchmarkW1_Lazy measures distances on the fly: two measures on 20,000 points
-// of the plane, each on half of them. The bytes allocated are all that is used.
-func BenchmarkW1_Lazy(b *testing.B) {
-	for _, n := range []int{1000, 10000} {
-		if n > 1000 && testing.Short() {
-			b.Skip("takes some ten seconds")
+		floats.Scale(1/total(near), near)
+		for _, v := range []struct {
+			name string
+			c    Cost
+			mu   []float64
+			o    Options
+		}{
+			{"stored", dense, mu, Options{}},
+			{"warm", dense, near, Options{U: before.U, V: before.V}},
+			{"lazy", c, mu, Options{Lazy: true}},
+		} {
+			bench(b, fmt.Sprintf("%s/n=%d", v.name, n), func(b *testing.B) (map[string]float64, error) {
+				return work(Between(b.Context(), v.c, v.mu, nu, &v.o))
+			})
 		}
-		c, mu, nu := planeProblem(n)
-		bench(b, fmt.Sprintf("n=%d", n), func(b *testing.B) (map[string]float64, error) {
-			return work(Between(b.Context(), c, mu, nu, &Options{Lazy: true}))
-		})
 	}
 }
 

@@ -9,11 +9,9 @@
 // least cost of turning mu into nu. It is a metric on measures, and it sees how
 // far mass has moved where the total variation sees only that it has.
 //
-// It has two uses here. A user who contributes many records is a multiset of
-// them, and d_EM, the W1 distance of the empirical measures, says how far apart
-// two users are ([DistanceEM]; user-level metric privacy, IRC24). And the
-// accuracy of a private measure, or of synthetic data, is its expected W1
-// distance from the truth, because that bounds the error of every Lipschitz
+// It has two uses here. It says how far apart two users are who contribute many
+// records each ([DistanceEM]; user-level metric privacy, IRC24). And the expected
+// distance of a private measure from the truth bounds the error of every Lipschitz
 // query at once (BSV22). Such a measure comes out of the noise signed and is
 // projected back onto the probability measures.
 //
@@ -60,8 +58,7 @@
 // costs, computed from these alone and rounded outward ([Certify] does it for
 // plans from elsewhere). Whatever the solver did, the distance lies in there.
 //
-// The projections return a minimizer up to rounding. There are often several;
-// each function says which it returns.
+// The projections return a minimizer up to rounding.
 //
 // # Cost
 //

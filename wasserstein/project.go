@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein/internal/project"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Projection is the answer of [Project].
@@ -73,23 +74,20 @@ func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOption
 		return nil, err
 	}
 	var src, dst []int
-	var size, keep exact.DD
-	t := transport{op: op, sure: true}
-	if o != nil {
-		t.opt = Options{Lazy: o.Lazy, MaxPivots: o.MaxPivots, Progress: o.Progress, Workers: o.Workers}
+	var keep exact.DD
+	if o == nil {
+		o = new(ProjectOptions)
 	}
+	t := transport{op: op, sure: true, opt: &Options{Lazy: o.Lazy, MaxPivots: o.MaxPivots, Progress: o.Progress, Workers: o.Workers}}
 	for i, w := range g {
 		keep = keep.AddFloat(w)
-		switch {
-		case w > 0:
+		if w > 0 {
 			src, t.mu = append(src, i), append(t.mu, w)
-			size = size.AddFloat(w)
-		case w < 0:
+		} else if w < 0 {
 			dst, t.nu = append(dst, i), append(t.nu, -w)
-			size = size.AddFloat(-w)
 		}
 	}
-	if tol := massTol(n, size.Hi); !(keep.Hi-1 <= tol && 1-keep.Hi <= tol) {
+	if tol := massTol(n, floats.Norm(g, 1)); !(keep.Hi-1 <= tol && 1-keep.Hi <= tol) {
 		return nil, &MassError{op, keep.Hi, 1, tol}
 	}
 	if len(dst) == 0 {

@@ -39,14 +39,6 @@ type Options struct {
 	Workers int
 }
 
-func (o *Options) get() Options {
-	var d Options
-	if o != nil {
-		d = *o
-	}
-	return d
-}
-
 // Flow moves Mass from source I to sink J.
 type Flow struct {
 	I, J int
@@ -91,7 +83,7 @@ func W1(ctx context.Context, f metric.Finite, mu, nu []float64, o *Options) (*Re
 	if err := checkMeasures(op, mu, nu, n, n, false); err != nil {
 		return nil, err
 	}
-	t := transport{op: op, cost: metricCost{f}, mu: mu, nu: nu, opt: o.get()}
+	t := transport{op: op, cost: metricCost{f}, mu: mu, nu: nu, opt: o}
 	for i := range mu {
 		if stay := min(mu[i], nu[i]); stay > 0 {
 			t.plan = append(t.plan, Flow{i, i, stay})
@@ -116,7 +108,7 @@ func Between(ctx context.Context, c Cost, mu, nu []float64, o *Options) (*Result
 	if err := checkMeasures(op, mu, nu, n, m, false); err != nil {
 		return nil, err
 	}
-	t := transport{op: op, cost: c, mu: mu, nu: nu, opt: o.get()}
+	t := transport{op: op, cost: c, mu: mu, nu: nu, opt: o}
 	t.moveAll()
 	return t.solve(ctx)
 }
@@ -126,10 +118,10 @@ type transport struct {
 	op       string
 	cost     Cost
 	mu, nu   []float64
-	src, dst masses // what is left to move
-	plan     []Flow // what is not
-	opt      Options
-	sure     bool // the potentials of opt are a good start
+	src, dst masses   // what is left to move
+	plan     []Flow   // what is not
+	opt      *Options // nil: the defaults
+	sure     bool     // the potentials of opt are a good start
 }
 
 // masses are the points of a measure that have mass.
@@ -160,6 +152,9 @@ func (t *transport) moveAll() {
 const denseLimit = 1 << 30
 
 func (t *transport) solve(ctx context.Context) (*Result, error) {
+	if t.opt == nil {
+		t.opt = new(Options)
+	}
 	n, m := len(t.mu), len(t.nu)
 	if err := fault.Memory(t.op, simplex.Bytes(n, m), 1); err != nil {
 		return nil, err

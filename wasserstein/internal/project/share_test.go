@@ -5,9 +5,11 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"gonum.org/v1/gonum/floats"
 )
 
-// Reference: bisection for tau between the bounds.
+// Reference: bisection for tau between the bounds. With bounds [0, +Inf) the split
+// is the projection onto the simplex.
 func TestShare_IsNearest(t *testing.T) {
 	r := random.Seeded(6)
 	var s share
@@ -24,6 +26,9 @@ func TestShare_IsNearest(t *testing.T) {
 			}
 			if r.IntN(6) == 0 {
 				hi = math.Inf(1)
+			}
+			if trial%5 == 0 {
+				lo, hi = 0, math.Inf(1)
 			}
 			s.add(want, lo, hi)
 			sumLo, sumHi = sumLo+lo, sumHi+hi
@@ -47,32 +52,9 @@ func TestShare_IsNearest(t *testing.T) {
 				t.Fatalf("%+v: %v at %d, want %v", s, m, c, clamp(c, lo))
 			}
 		}
-	}
-}
-
-// With bounds [0, +Inf) the split is the projection onto the simplex.
-func TestShare_IsSimplexWithoutBounds(t *testing.T) {
-	r := random.Seeded(5)
-	for trial := range 1000 {
-		g := make([]float64, 1+r.IntN(12))
-		for i := range g {
-			if g[i] = 1e3 * (2*r.Float64() - 1); trial%2 == 0 {
-				g[i] = float64(r.IntN(7)) / 4
-			}
-		}
-		mass := r.ExpFloat64()
 		if trial%5 == 0 {
-			mass = float64(r.IntN(2))
-		}
-		p := Simplex(g, mass, make([]float64, len(g)))
-		var s share
-		s.reset(mass)
-		for _, v := range g {
-			s.add(v, 0, math.Inf(1))
-		}
-		for i, m := range s.split() {
-			if math.Abs(m-p[i]) > 1e-12 {
-				t.Fatalf("split %v, want %v", s.got, p)
+			if p := Simplex(s.want, s.mass, make([]float64, n)); !floats.EqualApprox(p, s.got, 1e-12) {
+				t.Fatalf("%+v: the projection onto the simplex is %v", s, p)
 			}
 		}
 	}
