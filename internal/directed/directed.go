@@ -95,7 +95,11 @@ func TwoProd(a, b float64) (p, e float64) {
 // math/big at many thousand points.
 const libmUlps = 4
 
-func widen(v float64, up bool) float64 {
+// widen moves v outward unless it is exact.
+func widen(v float64, exact, up bool) float64 {
+	if exact {
+		return v
+	}
 	for range libmUlps {
 		if up {
 			v = Next(v)
@@ -116,57 +120,17 @@ func Log(x float64) float64 {
 }
 
 // LogUp and LogDown bound the natural logarithm. ln 1 is exactly 0.
-func LogUp(x float64) float64 {
-	if x == 1 || x == 0 {
-		return math.Log(x)
-	}
-	return widen(Log(x), true)
-}
-func LogDown(x float64) float64 {
-	if x == 1 || x == 0 {
-		return math.Log(x)
-	}
-	return widen(Log(x), false)
-}
+func LogUp(x float64) float64   { return widen(Log(x), x == 1 || x == 0, true) }
+func LogDown(x float64) float64 { return widen(Log(x), x == 1 || x == 0, false) }
 
 // Log1pUp and Log1pDown bound ln(1+x).
-func Log1pUp(x float64) float64 {
-	if x == 0 || x == -1 {
-		return math.Log1p(x)
-	}
-	return widen(math.Log1p(x), true)
-}
-func Log1pDown(x float64) float64 {
-	if x == 0 || x == -1 {
-		return math.Log1p(x)
-	}
-	return widen(math.Log1p(x), false)
-}
+func Log1pUp(x float64) float64   { return widen(math.Log1p(x), x == 0 || x == -1, true) }
+func Log1pDown(x float64) float64 { return widen(math.Log1p(x), x == 0 || x == -1, false) }
 
 // ExpUp and ExpDown bound e^x; ExpDown is never negative.
-func ExpUp(x float64) float64 {
-	if x == 0 {
-		return 1
-	}
-	return widen(math.Exp(x), true)
-}
-func ExpDown(x float64) float64 {
-	if x == 0 {
-		return 1
-	}
-	return max(0, widen(math.Exp(x), false))
-}
+func ExpUp(x float64) float64   { return widen(math.Exp(x), x == 0, true) }
+func ExpDown(x float64) float64 { return max(0, widen(math.Exp(x), x == 0, false)) }
 
 // Expm1Up and Expm1Down bound e^x - 1.
-func Expm1Up(x float64) float64 {
-	if x == 0 {
-		return 0
-	}
-	return widen(math.Expm1(x), true)
-}
-func Expm1Down(x float64) float64 {
-	if x == 0 {
-		return 0
-	}
-	return max(-1, widen(math.Expm1(x), false))
-}
+func Expm1Up(x float64) float64   { return widen(math.Expm1(x), x == 0, true) }
+func Expm1Down(x float64) float64 { return max(-1, widen(math.Expm1(x), x == 0, false)) }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"sync"
 )
@@ -21,10 +22,7 @@ type Weights struct {
 // log-weight, or the power of two at or below the largest weight (at least
 // 2^-1000).
 func (w Weights) Scale() float64 {
-	s := math.Inf(-1)
-	for _, x := range w.W {
-		s = max(s, x)
-	}
+	s := slices.Max(w.W)
 	if w.Log {
 		return s
 	}
@@ -32,20 +30,20 @@ func (w Weights) Scale() float64 {
 	return math.Ldexp(1, max(e-1, -1000))
 }
 
+// over returns the weight of the entry x over scale.
+func (w Weights) over(scale, x float64) float64 {
+	if w.Log {
+		return Exp(x - scale)
+	}
+	return x / scale
+}
+
 // cumulate appends the partial sums of the weights over scale, nondecreasing,
 // each with an absolute error of at most TotalErr times the last one.
 func (w Weights) cumulate(dst []float64, scale float64) []float64 {
 	var t DD
-	if w.Log {
-		for _, l := range w.W {
-			t = t.AddFloat(Exp(l - scale))
-			dst = append(dst, t.Hi)
-		}
-		return dst
-	}
-	inv := 1 / scale
 	for _, x := range w.W {
-		t = t.AddFloat(x * inv)
+		t = t.AddFloat(w.over(scale, x))
 		dst = append(dst, t.Hi)
 	}
 	return dst
@@ -55,15 +53,8 @@ func (w Weights) cumulate(dst []float64, scale float64) []float64 {
 // logarithmic) with relative error at most [TotalErr].
 func (w Weights) Total(scale float64) float64 {
 	var t DD
-	if w.Log {
-		for _, l := range w.W {
-			t = t.AddFloat(Exp(l - scale))
-		}
-		return t.Hi
-	}
-	inv := 1 / scale
 	for _, x := range w.W {
-		t = t.AddFloat(x * inv)
+		t = t.AddFloat(w.over(scale, x))
 	}
 	return t.Hi
 }
@@ -79,14 +70,11 @@ const TotalErr = 0x1p-47
 // TotalDD is Total in double-double, relative error at most [TotalDDErr].
 func (w Weights) TotalDD(scale float64) DD {
 	var t DD
-	if !w.Log {
-		inv := 1 / scale
-		for _, x := range w.W {
-			t = t.AddFloat(x * inv)
-		}
-		return t
-	}
 	for _, x := range w.W {
+		if !w.Log {
+			t = t.AddFloat(w.over(scale, x))
+			continue
+		}
 		if x-scale < -600 {
 			continue // less than 2^-865 each beside a largest term of 1
 		}

@@ -6,17 +6,14 @@ import (
 	"math/rand/v2"
 )
 
-// Geometric returns min(K, 2^64-1), where P{K = k} = (1 - e^-s) e^(-sk) for k =
-// 0, 1, ..., exactly, for a finite s > 0 taken as an exact real.
+// geometric returns min(K, 2^64-1), where P{K = k} = (1 - e^-s) e^(-sk) for k =
+// 0, 1, ..., exactly, for a finite s > 0 taken as an exact real; in arbitrary
+// precision only where exact is set, as a test.
 //
 // It inverts the survival function: K >= k when U < e^(-sk). About one draw in
 // s*2^47 is decided in arbitrary precision, about 20 microseconds, so that down
 // to s = 2^-32 the cost is that of a logarithm; from 2^-48 on every draw takes
 // the long way.
-func Geometric(rng *rand.Rand, s float64) uint64 { return geometric(rng, s, false) }
-
-// geometric is Geometric, in arbitrary precision only where exact is set: a
-// test of the equality of both ways.
 //
 // The float64 way: -ln U for U in [u, u+1)/2^64 is e up to e*2^-50 (math.Log,
 // with the four ulps that package directed allows it), 2^-52 (conversion of u)

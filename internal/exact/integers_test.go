@@ -62,7 +62,7 @@ func TestGeometric_Distribution(t *testing.T) {
 			p[c] = math.Exp(-s*float64(int64(c)*width)) * -math.Expm1(-s*float64(width))
 		}
 		p[n-1] = math.Exp(-s * float64((n-1)*width))
-		count := drawCells(n, 0, width, func() int64 { return int64(Geometric(r, s)) })
+		count := drawCells(n, 0, width, func() int64 { return int64(geometric(r, s, false)) })
 		testkit.ChiSquare(t, count, p, falseReject)
 	}
 }
@@ -110,7 +110,7 @@ func TestDiscreteGaussian_Distribution(t *testing.T) {
 		for c := range p {
 			p[c] /= total
 		}
-		count := drawCells(n, low, width, func() int64 { return DiscreteGaussian(r, sigma) })
+		count := drawCells(n, low, width, func() int64 { return AddDiscreteGaussian(r, 0, sigma) })
 		testkit.ChiSquare(t, count, p, falseReject)
 	}
 }
@@ -125,7 +125,7 @@ func TestDiscreteGaussian_LargeSigma(t *testing.T) {
 	}{{1e6, 200_000}, {1 << 36, 50_000}, {MaxGaussianSigma, 2000}} {
 		m2 := 0.0
 		for range c.n {
-			z := float64(DiscreteGaussian(r, c.sigma)) / c.sigma
+			z := float64(AddDiscreteGaussian(r, 0, c.sigma)) / c.sigma
 			m2 += z * z / float64(c.n)
 		}
 		if math.Abs(m2-1) > 6*math.Sqrt(2/float64(c.n)) {
@@ -205,10 +205,10 @@ func TestGeometric_DecidesAtTheBoundary(t *testing.T) {
 			above := words(hi)
 			(*below)[1]-- // no borrow and no carry at these s
 			(*above)[1]++
-			if got := Geometric(rand.New(below), s); got != k {
+			if got := geometric(rand.New(below), s, false); got != k {
 				t.Errorf("s = %v: just below e^-%vs: %d", s, k, got)
 			}
-			if got := Geometric(rand.New(above), s); got != k-1 {
+			if got := geometric(rand.New(above), s, false); got != k-1 {
 				t.Errorf("s = %v: just above e^-%vs: %d", s, k, got)
 			}
 		}
@@ -218,16 +218,16 @@ func TestGeometric_DecidesAtTheBoundary(t *testing.T) {
 func TestGeometric_Saturates(t *testing.T) {
 	r := random.Seeded(18)
 	for range 20 {
-		if k := Geometric(r, 1e-300); k != math.MaxUint64 {
+		if k := geometric(r, 1e-300, false); k != math.MaxUint64 {
 			t.Fatalf("s = 1e-300: %d", k)
 		}
-		if k := Geometric(r, 5e-324); k != math.MaxUint64 {
+		if k := geometric(r, 5e-324, false); k != math.MaxUint64 {
 			t.Fatalf("s = 5e-324: %d", k)
 		}
 	}
 	// 64 zero bits: K >= 44/s, found by bisection of all integers.
 	zero := fixed{0, 1 << 63}
-	if k, want := Geometric(rand.New(&zero), 1), uint64(45); k != want { // -ln 2^-65 = 45.05
+	if k, want := geometric(rand.New(&zero), 1, false), uint64(45); k != want { // -ln 2^-65 = 45.05
 		t.Errorf("U = 2^-65: K = %d, want %d", k, want)
 	}
 }
@@ -260,7 +260,7 @@ func TestIntegers_GoldenStream(t *testing.T) {
 	r := random.Seeded(2024)
 	var got []int64
 	for range 6 {
-		got = append(got, int64(Geometric(r, 0.1)), DiscreteLaplace(r, 0.1), DiscreteGaussian(r, 10))
+		got = append(got, int64(geometric(r, 0.1, false)), DiscreteLaplace(r, 0.1), AddDiscreteGaussian(r, 0, 10))
 	}
 	want := []int64{17, 16, -12, 10, -10, -6, 10, 1, -11, 18, -3, 0, 16, -28, 1, 14, -10, -24}
 	if !slices.Equal(got, want) {
@@ -275,17 +275,17 @@ func BenchmarkIntegers(b *testing.B) {
 		draw func()
 	}{
 		{"Bernoulli", func() { BernoulliExp(r, 0.7) }},
-		{"geometric s=1e-12", func() { Geometric(r, 1e-12) }},
-		{"geometric s=1e-6", func() { Geometric(r, 1e-6) }},
-		{"geometric s=0.1", func() { Geometric(r, 0.1) }},
-		{"geometric s=20", func() { Geometric(r, 20) }},
+		{"geometric s=1e-12", func() { geometric(r, 1e-12, false) }},
+		{"geometric s=1e-6", func() { geometric(r, 1e-6, false) }},
+		{"geometric s=0.1", func() { geometric(r, 0.1, false) }},
+		{"geometric s=20", func() { geometric(r, 20, false) }},
 		{"geometric s=0.1 big", func() { geometric(r, 0.1, true) }},
 		{"Laplace s=1e-6", func() { DiscreteLaplace(r, 1e-6) }},
 		{"Laplace s=0.1", func() { DiscreteLaplace(r, 0.1) }},
 		{"Laplace s=1", func() { DiscreteLaplace(r, 1) }},
-		{"Gaussian sigma=0.5", func() { DiscreteGaussian(r, 0.5) }},
-		{"Gaussian sigma=10", func() { DiscreteGaussian(r, 10) }},
-		{"Gaussian sigma=1e6", func() { DiscreteGaussian(r, 1e6) }},
+		{"Gaussian sigma=0.5", func() { AddDiscreteGaussian(r, 0, 0.5) }},
+		{"Gaussian sigma=10", func() { AddDiscreteGaussian(r, 0, 10) }},
+		{"Gaussian sigma=1e6", func() { AddDiscreteGaussian(r, 0, 1e6) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

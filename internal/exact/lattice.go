@@ -65,10 +65,10 @@ func (l Lattice) addLaplace(rng *rand.Rand, x, rate float64, exact bool) float64
 // e^(-rate ||z||_p), p = 1, 2 or +Inf, in at most [MaxLatticeDim] dimensions
 // where p > 1; the rest as [Lattice.AddLaplace]. dst may be x.
 //
-// The norm of Z has the distribution Gamma(d)/rate, a sum of logarithms. For p = Inf Z is
-// a point of the cube times a radius of the distribution Gamma(d+1). For p = 2 its
-// direction is that of d normal variates, two by two sqrt(2 E) (cos t, sin t),
-// E exponential and t a uniform angle.
+// The norm of Z has the distribution Gamma(d)/rate, a sum of logarithms. For p =
+// Inf Z is a point of the cube times a radius of the distribution Gamma(d+1). For
+// p = 2 its direction is that of d normal variates, two by two sqrt(2 E) (cos t,
+// sin t), E exponential and t a uniform angle.
 func (l Lattice) AddKNorm(dst []float64, rng *rand.Rand, x []float64, rate, p float64) {
 	l.addKNorm(dst, rng, x, rate, p, false)
 }
@@ -91,18 +91,8 @@ func (l Lattice) addKNorm(dst []float64, rng *rand.Rand, x []float64, rate, p fl
 		words[i] = rng.Uint64()
 	}
 	var noise [MaxLatticeDim]float64
-	inv := 1 / float64(rate*l.Step)
-	err := s.noise(words, noise[:d]) * inv
-	ok := !exact
-	for i, v := range noise[:d] {
-		var near bool
-		noise[i], near = l.nearest(x[i], float64(v*inv), err)
-		ok = ok && near
-	}
-	if ok {
-		for i, k := range noise[:d] {
-			dst[i] = k * l.Step
-		}
+	err := s.noise(words, noise[:d])
+	if !exact && l.settle(dst, x, noise[:d], 1/float64(rate*l.Step), err) {
 		return
 	}
 	l.resolveKNorm(rng, append([]uint64(nil), words...), s, x, dst, rate)
@@ -136,17 +126,7 @@ func (l Lattice) addNormals(dst []float64, rng *rand.Rand, x []float64, sigma fl
 	words := [2]uint64{rng.Uint64(), rng.Uint64()}
 	scale := sigma / l.Step // exact
 	z, err := normals(words)
-	var k [2]float64
-	ok := !exact
-	for i, v := range x {
-		var near bool
-		k[i], near = l.nearest(v, float64(scale*z[i]), float64(scale*err))
-		ok = ok && near
-	}
-	if ok {
-		for i := range dst {
-			dst[i] = k[i] * l.Step
-		}
+	if !exact && l.settle(dst, x, z[:len(x)], scale, err) {
 		return
 	}
 	l.resolve(rng, []uint64{words[0], words[1]}, x, dst, func(u []interval, prec uint) ([]interval, bool) {
@@ -206,6 +186,22 @@ func cosSinFast(w uint64) (cos, sin float64) {
 	u, _ := unit(w)
 	sin, cos = math.Sincos(float64(2 * math.Pi * u))
 	return cos, sin
+}
+
+// settle sets dst to x + scale*z rounded, z within err and scaled to steps, unless
+// float64 does not decide. It uses z; dst may be x.
+func (l Lattice) settle(dst, x, z []float64, scale, err float64) bool {
+	for i, v := range z {
+		k, ok := l.nearest(x[i], float64(v*scale), float64(err*scale))
+		if !ok {
+			return false
+		}
+		z[i] = k
+	}
+	for i, k := range z {
+		dst[i] = k * l.Step
+	}
+	return true
 }
 
 // nearest returns the integer nearest to x/Step + z for every noise within err
@@ -293,21 +289,26 @@ type ball struct {
 func (b ball) words() int {
 	switch {
 	case b.cube:
-		return 2*b.d + 1
+		return b.radial() + b.d
 	case b.d == 2:
-		return 3
+		return b.radial() + 1
 	default:
-		return b.d + 2*((b.d+1)/2)
+		return b.radial() + 2*((b.d+1)/2)
 	}
+}
+
+// radial is how many of the words make the radius, the first ones.
+func (b ball) radial() int {
+	if b.cube {
+		return b.d + 1
+	}
+	return b.d
 }
 
 // noise sets z to noise of rate 1 and returns a bound on the error of every
 // coordinate, +Inf or NaN where there is none.
 func (b ball) noise(words []uint64, z []float64) (err float64) {
-	n := b.d
-	if b.cube {
-		n++
-	}
+	n := b.radial()
 	prod, radErr := 1.0, 0.0
 	for _, w := range words[:n] {
 		u, e := unit(w)
@@ -380,10 +381,7 @@ func (b ball) direction(words []uint64, z []float64) (err float64) {
 // enclose is noise in interval arithmetic, for uniform numbers in u. It fails
 // where the sum of direction may be 0.
 func (b ball) enclose(words []uint64, u []interval, prec uint) (z []interval, ok bool) {
-	n := b.d
-	if b.cube {
-		n++
-	}
+	n := b.radial()
 	rad := point(0)
 	for _, v := range u[:n] {
 		rad = rad.add(v.negLog(prec), prec)

@@ -5,6 +5,7 @@ package random
 
 import (
 	crand "crypto/rand"
+	"encoding/binary"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -15,9 +16,7 @@ import (
 // noise.
 func Seeded(seed uint64) *rand.Rand {
 	var key [32]byte
-	for i := range 8 {
-		key[i] = byte(seed >> (8 * i))
-	}
+	binary.LittleEndian.PutUint64(key[:], seed)
 	return rand.New(rand.NewChaCha8(key))
 }
 
@@ -40,9 +39,8 @@ var (
 	epoch atomic.Uint64 // how often Reseed was called
 )
 
-// Get returns r itself, or a secure generator owned by the caller until the
-// returned function is called, where r is nil. Generators are pooled, so the
-// key set-up is paid about once a processor.
+// Get returns rng itself or, where that is nil, a secure generator owned by the
+// caller until the returned function is called. Generators are pooled.
 func Get(rng *rand.Rand) (*rand.Rand, func()) {
 	if rng != nil {
 		return rng, func() {}
@@ -56,7 +54,6 @@ func Get(rng *rand.Rand) (*rand.Rand, func()) {
 	return s.Rand, func() { pool.Put(s) }
 }
 
-// Reseed makes Get leave all generators behind that it has handed out so far, those
-// in use at this moment when they come back: every Get that begins later has a new
-// one.
+// Reseed makes Get leave all generators behind that it has handed out so far:
+// every Get that begins later has a new one.
 func Reseed() { epoch.Add(1) }

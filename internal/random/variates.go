@@ -43,25 +43,20 @@ func Normals(rng *rand.Rand) (x, y float64) {
 
 // FillNormal fills dst with independent standard normal variates.
 func FillNormal(rng *rand.Rand, dst []float64) {
-	for len(dst) > 1 {
+	for ; len(dst) > 1; dst = dst[2:] {
 		dst[0], dst[1] = Normals(rng)
-		dst = dst[2:]
 	}
 	if len(dst) == 1 {
 		dst[0], _ = Normals(rng)
 	}
 }
 
-// productShape is the largest integer shape for which Gamma multiplies
-// uniforms: the product is at least 2^(-65*productShape), far from underflow.
-const productShape = 8
-
 // Gamma has density prop. to x^(a-1) e^-x, for a shape a >= 1: for small
 // integers the sum of a exponentials, else Marsaglia and Tsang, "A simple
 // method for generating gamma variables", 2000.
 func Gamma(rng *rand.Rand, a float64) float64 {
-	if a <= productShape && a == math.Floor(a) {
-		p := 1.0
+	if a <= 8 && a == math.Floor(a) {
+		p := 1.0 // at least 2^(-65*8) in the end: no underflow
 		for range int(a) {
 			p *= Uniform(rng)
 		}
@@ -76,8 +71,7 @@ func Gamma(rng *rand.Rand, a float64) float64 {
 			continue
 		}
 		v = v * v * v
-		u := Uniform(rng)
-		x2 := x * x
+		u, x2 := Uniform(rng), x*x
 		// The squeeze saves the logarithms in most rounds.
 		if u < 1-0.0331*x2*x2 || math.Log(u) < 0.5*x2+d*(1-v+math.Log(v)) {
 			return d * v
