@@ -23,17 +23,8 @@ func BenchmarkIncrements(b *testing.B) {
 		{"discretehaar/n=1048576", binary, DiscreteHaar},
 		{"discrete32/n=1048576", wide, DiscreteLaplace},
 	} {
-		b.Run(c.name, func(b *testing.B) {
-			w := equalWalk(c.tree, c.dist, ReplaceOne)
-			dst := make([]float64, n)
-			r := random.Seeded(1)
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := w.Increments(r, dst); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		w, dst, r := equalWalk(c.tree, c.dist, ReplaceOne), make([]float64, n), random.Seeded(1)
+		testkit.Bench(b, c.name, func() { testkit.Check(b, w.Increments(r, dst)) })
 	}
 }
 
@@ -41,62 +32,41 @@ func BenchmarkIncrements(b *testing.B) {
 // noise and inverse.
 func BenchmarkExactCounts(b *testing.B) {
 	const n = 1 << 20
-	b.Run("haar/n=1048576", func(b *testing.B) {
-		t := testkit.Must(Balanced(n, 2))
-		w := equalWalk(t, DiscreteHaar, ReplaceOne)
-		x, y := make([]int64, n), make([]float64, n)
-		r := random.Seeded(1)
-		b.ReportAllocs()
-		for b.Loop() {
-			for i := range x {
-				x[i] = int64(i & 7)
-			}
-			testkit.Check(b, t.HaarInt(x))
-			testkit.Check(b, w.AddHaar(r, x))
-			for i, k := range x {
-				y[i] = float64(k)
-			}
-			testkit.Check(b, t.HaarInverse(y))
+	given, r := make([]int64, n), random.Seeded(1)
+	for i := range given {
+		given[i] = int64(i & 7)
+	}
+	binary, wide := testkit.Must(Balanced(n, 2)), testkit.Must(Levels(16, 16, 16, 16, 16))
+	haar, leaves := equalWalk(binary, DiscreteHaar, ReplaceOne), make([]float64, n)
+	x := make([]int64, n)
+	testkit.Bench(b, "haar/n=1048576", func() {
+		copy(x, given)
+		testkit.Check(b, binary.HaarInt(x))
+		testkit.Check(b, haar.AddHaar(r, x))
+		for i, k := range x {
+			leaves[i] = float64(k)
 		}
+		testkit.Check(b, binary.HaarInverse(leaves))
 	})
-	b.Run("wide16/n=1048576", func(b *testing.B) {
-		t := testkit.Must(Levels(16, 16, 16, 16, 16))
-		w := equalWalk(t, DiscreteLaplace, ReplaceOne)
-		x := make([]int64, n)
-		for i := range x {
-			x[i] = int64(i & 7)
+	w := equalWalk(wide, DiscreteLaplace, ReplaceOne)
+	counts, nodes := make([]int64, wide.Nodes()), make([]float64, wide.Nodes())
+	testkit.Bench(b, "wide16/n=1048576", func() {
+		testkit.Check(b, wide.CountsInt(counts, given))
+		testkit.Check(b, w.AddCounts(r, counts))
+		for v, k := range counts {
+			nodes[v] = float64(k)
 		}
-		counts, y := make([]int64, t.Nodes()), make([]float64, t.Nodes())
-		r := random.Seeded(1)
-		b.ReportAllocs()
-		for b.Loop() {
-			testkit.Check(b, t.CountsInt(counts, x))
-			testkit.Check(b, w.AddCounts(r, counts))
-			for v, k := range counts {
-				y[v] = float64(k)
-			}
-			testkit.Check(b, t.Center(y))
-		}
+		testkit.Check(b, wide.Center(nodes))
 	})
 }
 
 // BenchmarkPlan is what is computed before any data are touched.
 func BenchmarkPlan(b *testing.B) {
 	const n = 1 << 20
-	b.Run("Balanced/n=1048576", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			testkit.Must(Balanced(n, 2))
-		}
-	})
+	testkit.Bench(b, "Balanced/n=1048576", func() { testkit.Must(Balanced(n, 2)) })
 	t := testkit.Must(Balanced(n, 2))
-	b.Run("Loss/n=1048576", func(b *testing.B) {
-		s := randomScales(random.Seeded(1), t)
-		b.ReportAllocs()
-		for b.Loop() {
-			testkit.Must(t.Loss(ReplaceOne, s))
-		}
-	})
+	s := randomScales(random.Seeded(1), t)
+	testkit.Bench(b, "Loss/n=1048576", func() { testkit.Must(t.Loss(ReplaceOne, s)) })
 	b.Run("RMS/n=1048576", func(b *testing.B) {
 		w := equalWalk(t, KNorm, ReplaceOne)
 		b.ReportAllocs()

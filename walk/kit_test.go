@@ -81,10 +81,3 @@ func randomBinary(r *rand.Rand, n int) *Tree {
 	}
 	return grow(n).tree()
 }
-
-// partialSums replaces x by its partial sums.
-func partialSums(x []float64) {
-	for i := 1; i < len(x); i++ {
-		x[i] += x[i-1]
-	}
-}

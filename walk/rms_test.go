@@ -58,11 +58,9 @@ func TestVariances_SlowReference(t *testing.T) {
 		if trial%4 == 0 {
 			tree = randomBinary(r, 1+r.IntN(15))
 		}
-		s := Scales{Total: float64(r.IntN(3)), Level: make([]float64, tree.Height())}
-		for l := range s.Level {
-			s.Level[l] = .5 + r.Float64()
-		}
-		for _, dist := range []Distribution{Laplace, KNorm, DiscreteLaplace, DiscreteHaar} {
+		s := randomScales(r, tree)
+		s.Total = float64(r.IntN(3))
+		for _, dist := range dists {
 			if dist == DiscreteHaar && !tree.Binary() {
 				continue
 			}

@@ -61,17 +61,3 @@ func TestSuperregular_Theorem(t *testing.T) {
 		}
 	}
 }
-
-// TestSuperregular_DensityOnTwo: for n = 2 the density of the increments is
-// that of (T+D)/2, (T-D)/2: compare V with it.
-func TestSuperregular_DensityOnTwo(t *testing.T) {
-	w := testkit.Must(Superregular(2))
-	r := random.Seeded(24)
-	for range 100 {
-		z := []float64{r.NormFloat64(), r.NormFloat64()}
-		want := (math.Abs(z[0]+z[1]) + math.Abs(z[0]-z[1])) / 2
-		if got := testkit.Must(w.Potential(z)); math.Abs(got-want) > 1e-14 {
-			t.Errorf("V(%v) = %v, want %v", z, got, want)
-		}
-	}
-}

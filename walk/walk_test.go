@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -28,7 +30,7 @@ func TestIncrements_Variances(t *testing.T) {
 			got := make([]moment, tree.Len())
 			for range 20_000 {
 				testkit.Check(t, w.Increments(r, x))
-				partialSums(x)
+				floats.CumSum(x, x)
 				for k, s := range x {
 					got[k].add(s * s)
 				}
@@ -90,7 +92,7 @@ func TestIncrements_TotalAndStream(t *testing.T) {
 		if slices.Equal(a, b) {
 			t.Errorf("%v: secure noise repeats", dist)
 		}
-		partialSums(a)
+		floats.CumSum(a, a)
 		if math.Abs(a[99]) > 1e-9 {
 			t.Errorf("%v: total %v, want 0", dist, a[99])
 		}

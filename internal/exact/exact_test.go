@@ -334,11 +334,6 @@ func BenchmarkDraw(b *testing.B) {
 		{"Exp", func() { x = -1 - Exp(x) }},
 		{"ExpDD", func() { x = -1 - ExpDD(x).Hi }},
 	} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				c.draw()
-			}
-		})
+		testkit.Bench(b, c.name, c.draw)
 	}
 }

@@ -287,11 +287,6 @@ func BenchmarkIntegers(b *testing.B) {
 		{"Gaussian sigma=10", func() { AddDiscreteGaussian(r, 0, 10) }},
 		{"Gaussian sigma=1e6", func() { AddDiscreteGaussian(r, 0, 1e6) }},
 	} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				c.draw()
-			}
-		})
+		testkit.Bench(b, c.name, c.draw)
 	}
 }

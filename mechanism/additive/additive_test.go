@@ -118,38 +118,6 @@ func TestErrors(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Every guarantee is the level asked for, in the unit asked for, and up to the
-// diameter that the noise was chosen for.
-func TestGuarantees_AreStated(t *testing.T) {
-	const alpha = 0.7
-	o, d := &Options{Unit: "m"}, &DiscreteOptions{Unit: "m"}
-	target := GaussianTarget{Alpha: alpha, Delta: 1e-6, Diameter: 3}
-	for name, g := range map[string]mechanism.Guarantee{
-		"KNorm":              testkit.Must(NewKNorm(Norm{2, 3}, alpha, o)).Guarantee(),
-		"Laplace":            testkit.Must(NewLaplace(alpha, o)).Guarantee(),
-		"Planar":             testkit.Must(NewPlanarLaplace(alpha, o)).Guarantee(),
-		"Sphere":             testkit.Must(NewSphere(alpha, &SphereOptions{Radius: 5, Unit: "m"})).Guarantee(),
-		"DiscreteLaplace":    testkit.Must(NewDiscreteLaplace(alpha, d)).Guarantee(),
-		"TruncatedGeometric": testkit.Must(NewTruncatedGeometric(Range{0, 9}, alpha, d)).Guarantee(),
-		"Madlib":             testkit.Must(NewMadlib([][]float64{{1}, {2}}, alpha, d)).Guarantee(),
-	} {
-		if g.Alpha() != alpha || g.Delta() != 0 || g.Unit() != "m" || g.Reach() != inf {
-			t.Errorf("%s: %v", name, g)
-		}
-	}
-	for name, g := range map[string]mechanism.Guarantee{
-		"Gaussian":         testkit.Must(NewGaussian(4, target, o)).Guarantee(),
-		"DiscreteGaussian": testkit.Must(NewDiscreteGaussian(target, d)).Guarantee(),
-	} {
-		if g.Alpha() != alpha || g.Delta() != 1e-6 || g.Unit() != "m" || g.Reach() != target.Diameter {
-			t.Errorf("%s: %v", name, g)
-		}
-	}
-	if u := testkit.Must(NewSphere(1, nil)).Guarantee().Unit(); u != "km" {
-		t.Errorf("Sphere: default unit %q", u)
-	}
-}
-
 // Outputs are multiples of the grid, at most half a step from the ungridded
 // output of the same random bits.
 func TestGrid_RoundsOutputs(t *testing.T) {
@@ -170,28 +138,5 @@ func TestGrid_RoundsOutputs(t *testing.T) {
 		if v := toGrid(c[0], c[1]); v != c[2] {
 			t.Errorf("toGrid(%v, %v) = %v, want %v", c[0], c[1], v, c[2])
 		}
-	}
-}
-
-// A nil generator works, for concurrent callers too.
-func TestRelease_SecureGenerator(t *testing.T) {
-	s := testkit.Must(NewSphere(1, nil))
-	k := testkit.Must(NewKNorm(Norm{2, 50}, 1, nil))
-	done := make(chan struct{})
-	for range 4 {
-		go func() {
-			defer func() { done <- struct{}{} }()
-			for range 100 {
-				if _, err := s.Release(nil, metric.LatLon{}); err != nil {
-					t.Error(err)
-				}
-				if _, err := k.Release(nil, make([]float64, 50)); err != nil {
-					t.Error(err)
-				}
-			}
-		}()
-	}
-	for range 4 {
-		<-done
 	}
 }

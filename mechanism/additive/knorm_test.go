@@ -255,13 +255,8 @@ func BenchmarkKNorm(b *testing.B) {
 			if k.Exact() == real {
 				continue
 			}
-			b.Run(fmt.Sprintf("p=%v,d=%d,real=%v", n.P, n.Dim, real), func(b *testing.B) {
-				x, y := make([]float64, n.Dim), make([]float64, n.Dim)
-				b.ReportAllocs()
-				for b.Loop() {
-					_ = k.ReleaseTo(y, rng, x)
-				}
-			})
+			x, y := make([]float64, n.Dim), make([]float64, n.Dim)
+			testkit.Bench(b, fmt.Sprintf("p=%v,d=%d,real=%v", n.P, n.Dim, real), func() { _ = k.ReleaseTo(y, rng, x) })
 		}
 	}
 }
@@ -271,16 +266,7 @@ func BenchmarkLaplace(b *testing.B) {
 	for _, real := range []bool{false, true} {
 		o := &Options{RealArithmetic: real}
 		l, p := testkit.Must(NewLaplace(1, o)), testkit.Must(NewPlanarLaplace(1, o))
-		for name, release := range map[string]func(){
-			"line":  func() { _, _ = l.Release(rng, 1) },
-			"plane": func() { _, _ = p.Release(rng, [2]float64{}) },
-		} {
-			b.Run(fmt.Sprintf("%s,real=%v", name, real), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					release()
-				}
-			})
-		}
+		testkit.Bench(b, fmt.Sprintf("line,real=%v", real), func() { _, _ = l.Release(rng, 1) })
+		testkit.Bench(b, fmt.Sprintf("plane,real=%v", real), func() { _, _ = p.Release(rng, [2]float64{}) })
 	}
 }
