@@ -23,8 +23,8 @@ func BenchmarkIncrements(b *testing.B) {
 		{"discretehaar/n=1048576", binary, DiscreteHaar},
 		{"discrete32/n=1048576", wide, DiscreteLaplace},
 	} {
-		w, dst, r := equalWalk(c.tree, c.dist, ReplaceOne), make([]float64, n), random.Seeded(1)
-		testkit.Bench(b, c.name, func() { testkit.Check(b, w.Increments(r, dst)) })
+		w, dst, rng := equalWalk(c.tree, c.dist, ReplaceOne), make([]float64, n), random.Seeded(1)
+		testkit.Bench(b, c.name, func() { testkit.Check(b, w.Increments(rng, dst)) })
 	}
 }
 
@@ -32,7 +32,7 @@ func BenchmarkIncrements(b *testing.B) {
 // noise and inverse.
 func BenchmarkExactCounts(b *testing.B) {
 	const n = 1 << 20
-	given, r := make([]int64, n), random.Seeded(1)
+	given, rng := make([]int64, n), random.Seeded(1)
 	for i := range given {
 		given[i] = int64(i & 7)
 	}
@@ -42,7 +42,7 @@ func BenchmarkExactCounts(b *testing.B) {
 	testkit.Bench(b, "haar/n=1048576", func() {
 		copy(x, given)
 		testkit.Check(b, binary.HaarInt(x))
-		testkit.Check(b, haar.AddHaar(r, x))
+		testkit.Check(b, haar.AddHaar(rng, x))
 		for i, k := range x {
 			leaves[i] = float64(k)
 		}
@@ -52,7 +52,7 @@ func BenchmarkExactCounts(b *testing.B) {
 	counts, nodes := make([]int64, wide.Nodes()), make([]float64, wide.Nodes())
 	testkit.Bench(b, "wide16/n=1048576", func() {
 		testkit.Check(b, wide.CountsInt(counts, given))
-		testkit.Check(b, w.AddCounts(r, counts))
+		testkit.Check(b, w.AddCounts(rng, counts))
 		for v, k := range counts {
 			nodes[v] = float64(k)
 		}

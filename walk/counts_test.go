@@ -10,13 +10,13 @@ import (
 )
 
 func TestCounts_SumLeaves(t *testing.T) {
-	r := random.Seeded(8)
+	rng := random.Seeded(8)
 	for range 100 {
-		tree := randomTree(r, 1+r.IntN(60))
+		tree := randomTree(rng, 1+rng.IntN(60))
 		x := make([]int64, tree.Len())
 		y := make([]float64, tree.Len())
 		for i := range x {
-			x[i] = r.Int64N(2000) - 1000
+			x[i] = rng.Int64N(2000) - 1000
 			y[i] = float64(x[i])
 		}
 		counts, float := make([]int64, tree.Nodes()), make([]float64, tree.Nodes())
@@ -44,15 +44,15 @@ func TestCounts_SumLeaves(t *testing.T) {
 // TestCenter_RationalReference: within the rounding of its sums, centering is
 // what it is in rational numbers, for counts of any size that CountsInt takes.
 func TestCenter_RationalReference(t *testing.T) {
-	r := random.Seeded(9)
+	rng := random.Seeded(9)
 	for trial := range 400 {
-		tree := randomTree(r, 1+r.IntN(30))
+		tree := randomTree(rng, 1+rng.IntN(30))
 		limit := int64(math.MaxInt64) >> (trial % 60)
 		counts, float := make([]int64, tree.Nodes()), make([]float64, tree.Nodes())
 		for v := range counts {
-			counts[v] = r.Int64N(limit)*2 - limit
+			counts[v] = rng.Int64N(limit)*2 - limit
 			if trial%3 == 0 {
-				counts[v] = limit * (2*r.Int64N(2) - 1)
+				counts[v] = limit * (2*rng.Int64N(2) - 1)
 			}
 			float[v] = float64(counts[v])
 		}

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"math/rand/v2"
+	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -59,25 +60,34 @@ func allShapes(n, arity int) [][]shapeTree {
 
 // randomTree has n nodes, only children included: item i is below any
 // earlier one.
-func randomTree(r *rand.Rand, n int) *Tree {
+func randomTree(rng *rand.Rand, n int) *Tree {
 	parent := make([]int, n)
 	parent[0] = -1
 	for i := 1; i < n; i++ {
-		parent[i] = r.IntN(i)
+		parent[i] = rng.IntN(i)
 	}
 	t, _, err := NewTree(parent)
 	return testkit.Must(t, err)
 }
 
 // randomBinary has n leaves and anything between balanced and a chain.
-func randomBinary(r *rand.Rand, n int) *Tree {
+func randomBinary(rng *rand.Rand, n int) *Tree {
 	var grow func(n int) shapeTree
 	grow = func(n int) shapeTree {
 		if n == 1 {
 			return nil
 		}
-		m := 1 + r.IntN(n-1)
+		m := 1 + rng.IntN(n-1)
 		return shapeTree{grow(m), grow(n - m)}
 	}
 	return grow(n).tree()
+}
+
+func mustPanic(t *testing.T, name string, f func()) {
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s: no panic", name)
+		}
+	}()
+	f()
 }

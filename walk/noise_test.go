@@ -48,7 +48,7 @@ func symmetric(tail func(x float64) float64) func(float64) float64 {
 var cuts = []float64{-6, -4, -3, -2, -1.5, -1, -.6, -.3, -.1, 0, .1, .3, .6, 1, 1.5, 2, 3, 4, 6}
 
 func TestDraw_Differences(t *testing.T) {
-	r := random.Seeded(14)
+	rng := random.Seeded(14)
 	const b = 2.5
 	for _, c := range []struct {
 		name string
@@ -68,7 +68,7 @@ func TestDraw_Differences(t *testing.T) {
 			n := testkit.Must(NewNoise(c.dist, b))
 			dst := make([]float64, c.k)
 			bins(t, 200_000, cuts, symmetric(c.tail), func() float64 {
-				n.Draw(r, dst)
+				n.Draw(rng, dst)
 				return (dst[0] - dst[c.k-1]) / b
 			})
 		})
@@ -78,7 +78,7 @@ func TestDraw_Differences(t *testing.T) {
 // TestDraw_KNormRadius: the norm of a K-norm variate in k-1 dimensions has the
 // distribution Gamma(k-1), whatever the body.
 func TestDraw_KNormRadius(t *testing.T) {
-	r := random.Seeded(15)
+	rng := random.Seeded(15)
 	for _, k := range []int{2, 3, 4, 5, 9, 16} {
 		gamma := distuv.Gamma{Alpha: float64(k - 1), Beta: 1}
 		var at []float64
@@ -89,7 +89,7 @@ func TestDraw_KNormRadius(t *testing.T) {
 		w := testkit.Must(New(testkit.Must(Levels(k)), KNorm, Scales{Level: []float64{3}}))
 		counts := make([]float64, k+1)
 		bins(t, 60_000, at, gamma.CDF, func() float64 {
-			n.Draw(r, counts[1:])
+			n.Draw(rng, counts[1:])
 			return w.potential(counts)
 		})
 	}
@@ -97,12 +97,12 @@ func TestDraw_KNormRadius(t *testing.T) {
 
 // TestDraw_KNormOrder: all orders of four children are alike.
 func TestDraw_KNormOrder(t *testing.T) {
-	r := random.Seeded(16)
+	rng := random.Seeded(16)
 	n := testkit.Must(NewNoise(KNorm, 1))
 	x, order := make([]float64, 4), make([]int, 4)
 	seen := map[[4]int]int{}
 	for range 100_000 {
-		n.Draw(r, x)
+		n.Draw(rng, x)
 		floats.Argsort(x, order)
 		seen[[4]int(order)]++
 	}
@@ -115,7 +115,7 @@ func TestDraw_KNormOrder(t *testing.T) {
 // TestDraw_Moments: sum 0, and the covariance that Variance states. The bound is
 // 6 standard errors, estimated: about 2e-9 for each of 20 numbers.
 func TestDraw_Moments(t *testing.T) {
-	r := random.Seeded(17)
+	rng := random.Seeded(17)
 	for _, dist := range dists {
 		for _, k := range []int{2, 3, 7} {
 			if dist == DiscreteHaar && k > 2 {
@@ -126,7 +126,7 @@ func TestDraw_Moments(t *testing.T) {
 			const draws = 40_000
 			var own, cross moment
 			for range draws {
-				n.Draw(r, x)
+				n.Draw(rng, x)
 				if sum := floats.Sum(x); math.Abs(sum) > 1e-12 {
 					t.Fatalf("%v: %v sums to %v", dist, x, sum)
 				}
@@ -170,7 +170,7 @@ func integers(b float64) []float64 {
 func tallyInteger(count []int, k int64) { count[max(0, min(40, k+20))]++ }
 
 func TestNoise_Integers(t *testing.T) {
-	r := random.Seeded(18)
+	rng := random.Seeded(18)
 	const b = 1.75
 	n := testkit.Must(NewNoise(DiscreteLaplace, b))
 	q := math.Exp(-1 / b)
@@ -180,7 +180,7 @@ func TestNoise_Integers(t *testing.T) {
 		for i := range x {
 			x[i] = int64(1000 * i)
 		}
-		n.Add(r, x)
+		n.Add(rng, x)
 		for i, v := range x {
 			tallyInteger(count, v-int64(1000*i))
 		}
@@ -191,7 +191,7 @@ func TestNoise_Integers(t *testing.T) {
 	}
 	x[0], x[1] = math.MaxInt64, math.MinInt64
 	for range 50 {
-		n.Add(r, x[:2]) // saturates and never wraps around
+		n.Add(rng, x[:2]) // saturates and never wraps around
 		if x[0] < math.MaxInt64/2 || x[1] > math.MinInt64/2 {
 			t.Fatal(x[:2])
 		}
@@ -199,9 +199,9 @@ func TestNoise_Integers(t *testing.T) {
 }
 
 func TestNoise_RateIsNotAboveTheStatedOne(t *testing.T) {
-	r := random.Seeded(19)
+	rng := random.Seeded(19)
 	for range 10_000 {
-		b := math.Exp(10 * r.NormFloat64())
+		b := math.Exp(10 * rng.NormFloat64())
 		if n := testkit.Must(NewNoise(DiscreteLaplace, b)); math.FMA(n.rate, b, -1) > 0 {
 			t.Fatalf("scale %v: rate %v", b, n.rate)
 		}
@@ -213,14 +213,7 @@ func TestNoise_RefusesWhatItCannotDraw(t *testing.T) {
 		"DiscreteHaar on three": func() { testkit.Must(NewNoise(DiscreteHaar, 1)).Draw(nil, make([]float64, 3)) },
 		"Add of reals":          func() { testkit.Must(NewNoise(KNorm, 1)).Add(nil, make([]int64, 3)) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		mustPanic(t, name, f)
 	}
 	x := []float64{7}
 	testkit.Must(NewNoise(Laplace, 1)).Draw(nil, x)

@@ -14,7 +14,7 @@ import (
 // off: V is convex and piecewise linear, and its slopes occur there.
 func logRatios(t *testing.T, w *Walk, rel Relation, seed uint64, f func(change float64)) {
 	tree := w.Tree()
-	r := random.Seeded(seed)
+	rng := random.Seeded(seed)
 	x := make([]float64, tree.Len())
 	delta, z, moved := make([]float64, tree.Nodes()), make([]float64, tree.Nodes()), make([]float64, tree.Nodes())
 	for i := range x {
@@ -30,7 +30,7 @@ func logRatios(t *testing.T, w *Walk, rel Relation, seed uint64, f func(change f
 			testkit.Check(t, tree.Counts(delta, x))
 			for trial := range 8 {
 				for v := range z {
-					z[v] = []float64{0, 1, 3, 50}[trial%4] * r.NormFloat64()
+					z[v] = []float64{0, 1, 3, 50}[trial%4] * rng.NormFloat64()
 					if w.Distribution().Discrete() {
 						z[v] = math.Round(z[v])
 					}
@@ -49,18 +49,18 @@ func logRatios(t *testing.T, w *Walk, rel Relation, seed uint64, f func(change f
 // tree, the log-density ratio of neighbors is at most Loss, which is attained;
 // so noise of 99 % of the scale breaks level 1.
 func TestPrivacy_LogDensityRatios(t *testing.T) {
-	r := random.Seeded(21)
+	rng := random.Seeded(21)
 	for trial := range uint64(60) {
 		for _, dist := range dists {
-			tree := randomTree(r, 2+r.IntN(14))
+			tree := randomTree(rng, 2+rng.IntN(14))
 			if dist == DiscreteHaar {
-				tree = randomBinary(r, 2+r.IntN(6))
+				tree = randomBinary(rng, 2+rng.IntN(6))
 			}
 			for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 				if tree.Sensitivity(rel) == 0 {
 					continue
 				}
-				s := testkit.Must(tree.Normalize(rel, randomScales(r, tree)))
+				s := testkit.Must(tree.Normalize(rel, randomScales(rng, tree)))
 				worst := 0.0
 				logRatios(t, testkit.Must(New(tree, dist, s)), rel, trial, func(c float64) { worst = max(worst, c) })
 				if math.Abs(worst-1) > 1e-11 {

@@ -52,14 +52,14 @@ func TestRMS_KnownAnswers(t *testing.T) {
 // TestVariances_SlowReference sends every single number of the noise through
 // Center and adds up squares, on trees of any shape.
 func TestVariances_SlowReference(t *testing.T) {
-	r := random.Seeded(2)
+	rng := random.Seeded(2)
 	for trial := range 60 {
-		tree := randomTree(r, 1+r.IntN(30))
+		tree := randomTree(rng, 1+rng.IntN(30))
 		if trial%4 == 0 {
-			tree = randomBinary(r, 1+r.IntN(15))
+			tree = randomBinary(rng, 1+rng.IntN(15))
 		}
-		s := randomScales(r, tree)
-		s.Total = float64(r.IntN(3))
+		s := randomScales(rng, tree)
+		s.Total = float64(rng.IntN(3))
 		for _, dist := range dists {
 			if dist == DiscreteHaar && !tree.Binary() {
 				continue

@@ -29,10 +29,10 @@ func TestEqualScales_AreIntegers(t *testing.T) {
 // TestAt_KeepsTheLevel: equal scales divided by alpha have a loss of alpha at
 // most, as the outward rounding of Loss sees it.
 func TestAt_KeepsTheLevel(t *testing.T) {
-	r := random.Seeded(11)
+	rng := random.Seeded(11)
 	for range 2000 {
-		tree := testkit.Must(Balanced(2+r.IntN(1000), 2+r.IntN(20)))
-		alpha := math.Exp(r.NormFloat64())
+		tree := testkit.Must(Balanced(2+rng.IntN(1000), 2+rng.IntN(20)))
+		alpha := math.Exp(rng.NormFloat64())
 		s := testkit.Must(testkit.Must(tree.EqualScales(ReplaceOne)).At(alpha))
 		if loss := testkit.Must(tree.Loss(ReplaceOne, s)); loss > alpha || loss < alpha*(1-1e-15) {
 			t.Fatalf("alpha %v: loss %v", alpha, loss)
@@ -41,10 +41,10 @@ func TestAt_KeepsTheLevel(t *testing.T) {
 }
 
 func TestNormalize_LossIsOne(t *testing.T) {
-	r := random.Seeded(12)
+	rng := random.Seeded(12)
 	for range 500 {
-		tree := randomTree(r, 2+r.IntN(60))
-		s := randomScales(r, tree)
+		tree := randomTree(rng, 2+rng.IntN(60))
+		s := randomScales(rng, tree)
 		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 			n := testkit.Must(tree.Normalize(rel, s))
 			loss := testkit.Must(tree.Loss(rel, n))
@@ -65,7 +65,7 @@ func TestNormalize_LossIsOne(t *testing.T) {
 		}
 	}
 	deep := chain(3000) // many additions, each rounded
-	s := testkit.Must(deep.Normalize(ReplaceOne, randomScales(r, deep)))
+	s := testkit.Must(deep.Normalize(ReplaceOne, randomScales(rng, deep)))
 	if loss := testkit.Must(deep.Loss(ReplaceOne, s)); loss > 1 || loss < 1-1e-10 {
 		t.Errorf("chain: loss %v", loss)
 	}

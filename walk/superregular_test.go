@@ -13,21 +13,21 @@ import (
 // of two, by the exact formula; and the partial sums stay within a multiple of
 // (log n)^(3/2).
 func TestSuperregular_Theorem(t *testing.T) {
-	r := random.Seeded(23)
+	rng := random.Seeded(23)
 	for n := 1; n <= 70; n++ {
 		w := testkit.Must(Superregular(n))
 		x, y := make([]float64, n), make([]float64, n)
 		worst := 0.0
 		for trial := range 200 {
 			for i := range x {
-				x[i] = []float64{0, 1, 100}[trial%3] * r.NormFloat64()
+				x[i] = []float64{0, 1, 100}[trial%3] * rng.NormFloat64()
 			}
 			copy(y, x)
 			if trial%2 == 0 {
-				y[r.IntN(n)] += r.NormFloat64()
+				y[rng.IntN(n)] += rng.NormFloat64()
 			} else {
 				for i := range y {
-					y[i] += r.NormFloat64()
+					y[i] += rng.NormFloat64()
 				}
 			}
 			dist := 0.0

@@ -103,14 +103,14 @@ func TestLevels_Laws(t *testing.T) {
 }
 
 func TestNewTree_OrderMapsParents(t *testing.T) {
-	r := random.Seeded(5)
+	rng := random.Seeded(5)
 	for range 300 {
-		n := 1 + r.IntN(60)
-		label := r.Perm(n) // item label[i] is the i-th of a tree that grows
+		n := 1 + rng.IntN(60)
+		label := rng.Perm(n) // item label[i] is the i-th of a tree that grows
 		parent := make([]int, n)
 		parent[label[0]] = -1
 		for i := 1; i < n; i++ {
-			parent[label[i]] = label[r.IntN(i)]
+			parent[label[i]] = label[rng.IntN(i)]
 		}
 		given := slices.Clone(parent)
 		tree, order, err := NewTree(parent)
@@ -161,13 +161,6 @@ func TestTree_IndexPanics(t *testing.T) {
 		"Depth":     func() { tree.Depth(10) },
 		"Split":     func() { tree.Split(0) }, // three children
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		mustPanic(t, name, f)
 	}
 }

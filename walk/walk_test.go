@@ -18,18 +18,18 @@ var dists = []Distribution{Laplace, KNorm, DiscreteLaplace, DiscreteHaar}
 // TestIncrements_Variances: the draws have the variances that the closed form
 // gives, within 6 standard errors (2e-9 for each of 60 numbers).
 func TestIncrements_Variances(t *testing.T) {
-	r := random.Seeded(20)
+	rng := random.Seeded(20)
 	for _, dist := range dists {
 		for trial := range 2 {
-			tree := randomBinary(r, 9)
+			tree := randomBinary(rng, 9)
 			if dist != DiscreteHaar && trial == 1 {
-				tree = randomTree(r, 14)
+				tree = randomTree(rng, 14)
 			}
-			w := testkit.Must(New(tree, dist, randomScales(r, tree)))
+			w := testkit.Must(New(tree, dist, randomScales(rng, tree)))
 			x := make([]float64, tree.Len())
 			got := make([]moment, tree.Len())
 			for range 20_000 {
-				testkit.Check(t, w.Increments(r, x))
+				testkit.Check(t, w.Increments(rng, x))
 				floats.CumSum(x, x)
 				for k, s := range x {
 					got[k].add(s * s)
@@ -48,9 +48,9 @@ func TestIncrements_Variances(t *testing.T) {
 // exactly, is what Increments gives for the same stream.
 func TestIncrements_AreTheIntegerRoute(t *testing.T) {
 	for seed := range uint64(20) {
-		r := random.Seeded(seed)
-		tree := randomBinary(r, 12)
-		s := randomScales(r, tree)
+		rng := random.Seeded(seed)
+		tree := randomBinary(rng, 12)
+		s := randomScales(rng, tree)
 		x, dst := make([]int64, 12), make([]float64, 12)
 		w := testkit.Must(New(tree, DiscreteHaar, s))
 		testkit.Check(t, w.AddHaar(random.Seeded(seed), x))
@@ -63,8 +63,8 @@ func TestIncrements_AreTheIntegerRoute(t *testing.T) {
 		if !slices.Equal(dst, haar) {
 			t.Fatalf("Haar: %v, want %v", dst, haar)
 		}
-		tree = randomTree(r, 20)
-		w = testkit.Must(New(tree, DiscreteLaplace, randomScales(r, tree)))
+		tree = randomTree(rng, 20)
+		w = testkit.Must(New(tree, DiscreteLaplace, randomScales(rng, tree)))
 		counts := make([]int64, 20)
 		dst = make([]float64, tree.Len())
 		testkit.Check(t, w.AddCounts(random.Seeded(seed), counts))
@@ -105,21 +105,21 @@ func TestIncrements_Allocations(t *testing.T) {
 	}
 	w := equalWalk(testkit.Must(Levels(8, 8)), KNorm, ReplaceOne)
 	dst := make([]float64, 64)
-	r := random.Seeded(1)
-	if n := testing.AllocsPerRun(20, func() { _ = w.Increments(r, dst) }); n > 1 {
+	rng := random.Seeded(1)
+	if n := testing.AllocsPerRun(20, func() { _ = w.Increments(rng, dst) }); n > 1 {
 		t.Errorf("%v allocations", n)
 	}
 }
 
 // TestAdd_Integers: which entries get noise, and which distribution.
 func TestAdd_Integers(t *testing.T) {
-	r := random.Seeded(22)
+	rng := random.Seeded(22)
 	tree := shapeTree{{nil, nil}, {{nil}}}.tree() // nodes 0 | 1 2 | 3 4 5 | 6
 	w := testkit.Must(New(tree, DiscreteLaplace, Scales{Level: []float64{2, 3, 4}}))
 	noisy := make([]int, 7)
 	for range 500 {
 		counts := []int64{10, 7, 3, 5, 2, 3, 3}
-		testkit.Check(t, w.AddCounts(r, counts))
+		testkit.Check(t, w.AddCounts(rng, counts))
 		for v, c := range []int64{10, 7, 3, 5, 2, 3, 3} {
 			if counts[v] != c {
 				noisy[v]++
@@ -136,7 +136,7 @@ func TestAdd_Integers(t *testing.T) {
 	}
 	counts := []int64{math.MaxInt64, math.MaxInt64, 0, math.MaxInt64, 0, 0, 0}
 	for range 100 {
-		testkit.Check(t, w.AddCounts(r, counts))
+		testkit.Check(t, w.AddCounts(rng, counts))
 		if counts[1] < math.MaxInt64/2 {
 			t.Fatal("wrapped around")
 		}
@@ -162,10 +162,10 @@ func TestAdd_EntriesHaveTheirScales(t *testing.T) {
 		for i := range tally {
 			tally[i] = make([]int, 41)
 		}
-		r := random.Seeded(23)
+		rng := random.Seeded(23)
 		for range 40_000 {
 			x := make([]int64, len(c.scale))
-			testkit.Check(t, c.add(r, x))
+			testkit.Check(t, c.add(rng, x))
 			for i, k := range x {
 				tallyInteger(tally[i], k)
 			}

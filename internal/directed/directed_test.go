@@ -11,31 +11,31 @@ import (
 )
 
 // number draws a float64 over the whole range, with a bent for edge values.
-func number(r interface {
+func number(rng interface {
 	IntN(int) int
 	Uint64() uint64
 	Float64() float64
 }) float64 {
 	edge := []float64{0, 1, -1, math.MaxFloat64, -math.MaxFloat64, 5e-324, 0x1p-1022, 3, 1e-300, 0.1}
-	switch r.IntN(4) {
+	switch rng.IntN(4) {
 	case 0:
-		return edge[r.IntN(len(edge))]
+		return edge[rng.IntN(len(edge))]
 	case 1:
-		return r.Float64() - 0.5
+		return rng.Float64() - 0.5
 	}
 	for {
-		if v := math.Float64frombits(r.Uint64()); v-v == 0 {
+		if v := math.Float64frombits(rng.Uint64()); v-v == 0 {
 			return v
 		}
 	}
 }
 
 func TestArithmetic_BoundsExactResult(t *testing.T) {
-	r := random.Seeded(1)
+	rng := random.Seeded(1)
 	op := func(name string, f func(z, x, y *big.Float), up, down func(a, b float64) float64) {
 		tight := 0
 		for range 30000 {
-			a, b := number(r), number(r)
+			a, b := number(rng), number(rng)
 			if b == 0 && name == "/" {
 				continue
 			}
@@ -63,16 +63,16 @@ func TestArithmetic_BoundsExactResult(t *testing.T) {
 
 // The transcendental bounds, through the proved exponential.
 func TestTranscendental_BoundsExactResult(t *testing.T) {
-	r := random.Seeded(2)
+	rng := random.Seeded(2)
 	exp := func(x float64) (lo, hi *big.Float) { return exact.ExpBounds(big.NewFloat(x), 120) }
 	one := big.NewFloat(1)
 	for i := range 20000 {
-		x := math.Ldexp(1+r.Float64(), r.IntN(2096)-1074)
+		x := math.Ldexp(1+rng.Float64(), rng.IntN(2096)-1074)
 		switch i % 4 {
 		case 1:
-			x = 1 + (r.Float64()-0.5)*math.Ldexp(1, -r.IntN(50))
+			x = 1 + (rng.Float64()-0.5)*math.Ldexp(1, -rng.IntN(50))
 		case 2:
-			x = math.Ldexp(r.Float64(), -1000-r.IntN(74)) // subnormal
+			x = math.Ldexp(rng.Float64(), -1000-rng.IntN(74)) // subnormal
 		}
 		if x == 0 {
 			continue
@@ -83,7 +83,7 @@ func TestTranscendental_BoundsExactResult(t *testing.T) {
 		if _, h := exp(directed.LogUp(x)); h.Cmp(big.NewFloat(x)) < 0 {
 			t.Fatalf("LogUp(%v) is below", x)
 		}
-		y := (r.Float64() - 0.4) * math.Ldexp(1, r.IntN(60)-50)
+		y := (rng.Float64() - 0.4) * math.Ldexp(1, rng.IntN(60)-50)
 		y = max(y, -0.999)
 		sum := new(big.Float).SetPrec(2200).Add(one, big.NewFloat(y))
 		if l, _ := exp(directed.Log1pDown(y)); l.Cmp(sum) > 0 {
@@ -92,7 +92,7 @@ func TestTranscendental_BoundsExactResult(t *testing.T) {
 		if _, h := exp(directed.Log1pUp(y)); h.Cmp(sum) < 0 {
 			t.Fatalf("Log1pUp(%v) is below", y)
 		}
-		z := (r.Float64() - 0.5) * []float64{1e-9, 1, 60, 1400}[i%4]
+		z := (rng.Float64() - 0.5) * []float64{1e-9, 1, 60, 1400}[i%4]
 		lo, hi := exp(z)
 		if !math.IsInf(directed.ExpUp(z), 1) && big.NewFloat(directed.ExpUp(z)).Cmp(hi) < 0 || big.NewFloat(directed.ExpDown(z)).Cmp(lo) > 0 {
 			t.Fatalf("e^%v", z)

@@ -10,16 +10,16 @@ import (
 
 // Reference: math/big.
 func TestSum_BoundsExactSum(t *testing.T) {
-	r := random.Seeded(1)
+	rng := random.Seeded(1)
 	for trial := range 2000 {
 		var s Sum
 		exact, size := new(big.Float).SetPrec(6000), 0.0
-		for range 1 + r.IntN(30) {
+		for range 1 + rng.IntN(30) {
 			spread := []int{0, 40, 900}[trial%3]
-			a := math.Ldexp(r.NormFloat64(), r.IntN(spread+1)-spread/2)
+			a := math.Ldexp(rng.NormFloat64(), rng.IntN(spread+1)-spread/2)
 			b := 1.0
 			if trial%2 == 0 {
-				b = math.Ldexp(r.NormFloat64(), r.IntN(spread+1)-spread/2-spread/4) // some products underflow
+				b = math.Ldexp(rng.NormFloat64(), rng.IntN(spread+1)-spread/2-spread/4) // some products underflow
 				s.AddProduct(a, b)
 			} else {
 				s.Add(a)

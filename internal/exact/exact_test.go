@@ -45,10 +45,10 @@ func TestExpBounds_KnownDigits(t *testing.T) {
 // Bounds at a low precision must contain the bounds at a high one, keep their
 // stated width, and multiply as e^(x+y) = e^x e^y.
 func TestExpBounds_NestAndMultiply(t *testing.T) {
-	r := random.Seeded(1)
+	rng := random.Seeded(1)
 	for range 300 {
-		x := (r.Float64() - 0.5) * math.Pow(10, float64(r.IntN(9)))
-		y := (r.Float64() - 0.5) * math.Pow(10, float64(r.IntN(3)))
+		x := (rng.Float64() - 0.5) * math.Pow(10, float64(rng.IntN(9)))
+		y := (rng.Float64() - 0.5) * math.Pow(10, float64(rng.IntN(3)))
 		xl, xh := ExpBounds(big.NewFloat(x), 64)
 		zl, zh := ExpBounds(big.NewFloat(x), 400)
 		if xl.Cmp(zl) > 0 || xh.Cmp(zh) < 0 {
@@ -86,12 +86,12 @@ func TestExpBounds_Extremes(t *testing.T) {
 }
 
 func TestExp_StatedError(t *testing.T) {
-	r := random.Seeded(2)
+	rng := random.Seeded(2)
 	worst := 0.0
 	for i := range 40000 {
-		x := -r.Float64() * []float64{0.4, 1, 30, 708}[i%4]
+		x := -rng.Float64() * []float64{0.4, 1, 30, 708}[i%4]
 		if i%8 == 7 {
-			x = r.Float64() * 709
+			x = rng.Float64() * 709
 		}
 		lo, hi := ExpBounds(big.NewFloat(x), 80)
 		worst = max(worst, relErr(big.NewFloat(Exp(x)), lo, hi))
@@ -113,10 +113,10 @@ func TestExp_StatedError(t *testing.T) {
 }
 
 func TestExpDD_StatedError(t *testing.T) {
-	r := random.Seeded(3)
+	rng := random.Seeded(3)
 	worst := 0.0
 	for i := range 5000 {
-		x := (r.Float64() - 0.8) * []float64{1e-9, 0.5, 20, 600}[i%4]
+		x := (rng.Float64() - 0.8) * []float64{1e-9, 0.5, 20, 600}[i%4]
 		e := ExpDD(x)
 		v := new(big.Float).SetPrec(300).Add(big.NewFloat(e.Hi), big.NewFloat(e.Lo))
 		lo, hi := ExpBounds(big.NewFloat(x), 140)
@@ -129,11 +129,11 @@ func TestExpDD_StatedError(t *testing.T) {
 }
 
 func TestTotals_StatedError(t *testing.T) {
-	r := random.Seeded(4)
+	rng := random.Seeded(4)
 	for trial := range 60 {
 		w := Weights{Log: trial%2 == 0}
-		for range 1 + r.IntN(200) {
-			x := r.Float64() * math.Pow(10, float64(r.IntN(6)-2))
+		for range 1 + rng.IntN(200) {
+			x := rng.Float64() * math.Pow(10, float64(rng.IntN(6)-2))
 			if w.Log {
 				x = -x
 			}
@@ -157,31 +157,31 @@ func TestTotals_StatedError(t *testing.T) {
 	}
 }
 
-func randomWeights(r *rand.Rand, n int, log bool) Weights {
+func randomWeights(rng *rand.Rand, n int, log bool) Weights {
 	w := Weights{Log: log, W: make([]float64, n)}
 	for i := range w.W {
 		switch {
-		case log && r.IntN(5) == 0:
+		case log && rng.IntN(5) == 0:
 			w.W[i] = math.Inf(-1)
 		case log:
-			w.W[i] = -r.Float64() * 12
-		case r.IntN(5) == 0:
+			w.W[i] = -rng.Float64() * 12
+		case rng.IntN(5) == 0:
 		default:
-			w.W[i] = r.Float64()
+			w.W[i] = rng.Float64()
 		}
 	}
-	w.W[r.IntN(n)] = 1
+	w.W[rng.IntN(n)] = 1
 	return w
 }
 
 // The fast paths and the arbitrary-precision path are one function of the bits.
 func TestDraw_FastEqualsExact(t *testing.T) {
-	r := random.Seeded(5)
+	rng := random.Seeded(5)
 	for trial := range 40 {
-		w := randomWeights(r, 1+r.IntN(30), trial%2 == 0)
+		w := randomWeights(rng, 1+rng.IntN(30), trial%2 == 0)
 		table := NewTable(w)
 		for range 40 {
-			seed := r.Uint64()
+			seed := rng.Uint64()
 			u := random.Seeded(seed).Uint64()
 			rest := random.Seeded(seed)
 			rest.Uint64()
@@ -247,9 +247,9 @@ func TestDraw_DecidesAtTheBoundary(t *testing.T) {
 // Around each boundary 2^64 C_j/S, to the last bit of a word and as far as float64
 // may be wrong, a draw is on the boundary's right side.
 func TestDraw_DecidesAtEveryBoundary(t *testing.T) {
-	r := random.Seeded(12)
+	rng := random.Seeded(12)
 	for trial := range 8 {
-		w := randomWeights(r, 12, trial%2 == 0)
+		w := randomWeights(rng, 12, trial%2 == 0)
 		table := NewTable(w)
 		lo, hi := w.cumulateBig(300)
 		n := len(lo)
@@ -272,8 +272,8 @@ func TestDraw_DecidesAtEveryBoundary(t *testing.T) {
 					continue // beyond [0, 1), or next to another boundary
 				}
 				want, _ := slices.BinarySearch(bounds, u)
-				for name, draw := range map[string]func(*rand.Rand) int{"Draw": func(r *rand.Rand) int { return Draw(r, w) }, "Table.Draw": table.Draw} {
-					bits := fixed{u, r.Uint64()}
+				for name, draw := range map[string]func(*rand.Rand) int{"Draw": func(rng *rand.Rand) int { return Draw(rng, w) }, "Table.Draw": table.Draw} {
+					bits := fixed{u, rng.Uint64()}
 					if got := draw(rand.New(&bits)); got != want {
 						t.Fatalf("trial %d: %s at %d from a boundary is %d, want %d", trial, name, off, got, want)
 					}
@@ -286,12 +286,12 @@ func TestDraw_DecidesAtEveryBoundary(t *testing.T) {
 // 10^6 draws, chi-square at 1e-6: each of the eight cases falsely fails with
 // that probability over the choice of the seed.
 func TestTable_ChiSquare(t *testing.T) {
-	r := random.Seeded(6)
+	rng := random.Seeded(6)
 	for _, w := range []Weights{
 		{W: []float64{1, 2, 3, 4}},
 		{W: []float64{0.1, 0, 1e-3, 5, 1e300, 1e300}},
 		{W: []float64{-1, -2, -3, 0}, Log: true},
-		randomWeights(r, 1000, true),
+		randomWeights(rng, 1000, true),
 	} {
 		n := len(w.W)
 		scale := w.Scale()
@@ -307,30 +307,30 @@ func TestTable_ChiSquare(t *testing.T) {
 		const draws = 1_000_000
 		count := make([]int, n)
 		for range draws {
-			count[table.Draw(r)]++
+			count[table.Draw(rng)]++
 		}
 		testkit.ChiSquare(t, count, p, 1e-6)
 		clear(count)
 		for range draws / 10 {
-			count[Draw(r, w)]++
+			count[Draw(rng, w)]++
 		}
 		testkit.ChiSquare(t, count, p, 1e-6)
 	}
 }
 
 func BenchmarkDraw(b *testing.B) {
-	r, x := random.Seeded(7), -1.0
-	w := randomWeights(r, 1000, true)
-	small, table, large := NewTable(randomWeights(r, 10, true)), NewTable(w), NewTable(randomWeights(r, 100_000, true))
+	rng, x := random.Seeded(7), -1.0
+	w := randomWeights(rng, 1000, true)
+	small, table, large := NewTable(randomWeights(rng, 10, true)), NewTable(w), NewTable(randomWeights(rng, 100_000, true))
 	for _, c := range []struct {
 		name string
 		draw func()
 	}{
-		{"table n=10", func() { small.Draw(r) }},
-		{"table n=1000", func() { table.Draw(r) }},
-		{"table n=100000", func() { large.Draw(r) }},
-		{"once n=1000", func() { Draw(r, w) }},
-		{"resolve n=1000", func() { w.resolve(r.Uint64(), r) }},
+		{"table n=10", func() { small.Draw(rng) }},
+		{"table n=1000", func() { table.Draw(rng) }},
+		{"table n=100000", func() { large.Draw(rng) }},
+		{"once n=1000", func() { Draw(rng, w) }},
+		{"resolve n=1000", func() { w.resolve(rng.Uint64(), rng) }},
 		{"Exp", func() { x = -1 - Exp(x) }},
 		{"ExpDD", func() { x = -1 - ExpDD(x).Hi }},
 	} {

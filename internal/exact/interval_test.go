@@ -21,10 +21,10 @@ func within(t *testing.T, what string, a interval, want *big.Float, width float6
 
 // ln, against e^x of exp.go: ln x lies between y1 and y2 where e^y1 <= x <= e^y2.
 func TestLogBounds_Enclose(t *testing.T) {
-	r := random.Seeded(91)
+	rng := random.Seeded(91)
 	xs := []float64{1, 0.5, 0.7, math.Nextafter(0.7, 0), 0x1p-63, 0x1p-1074, math.Nextafter(1, 0)}
 	for range 50 {
-		xs = append(xs, math.Exp(20*r.Float64()-20), 1-math.Exp(-30*r.Float64()))
+		xs = append(xs, math.Exp(20*rng.Float64()-20), 1-math.Exp(-30*rng.Float64()))
 	}
 	for _, x := range xs {
 		for _, prec := range []uint{64, 127, 300} {
@@ -56,7 +56,7 @@ func TestPi_Digits(t *testing.T) {
 // Cosines and sines where they are known, near float64's, on one circle, and for
 // an interval those of its members.
 func TestCosSin_Enclose(t *testing.T) {
-	r := random.Seeded(92)
+	rng := random.Seeded(92)
 	third := new(big.Float).SetPrec(400).Quo(big.NewFloat(1), big.NewFloat(3))
 	for _, prec := range []uint{64, 200} {
 		eps := math.Ldexp(64, -int(prec))
@@ -69,7 +69,7 @@ func TestCosSin_Enclose(t *testing.T) {
 		within(t, "cos", c, big.NewFloat(-0.5), eps)
 		within(t, "square of sin", s.mul(s, 300), big.NewFloat(0.75), 2*eps)
 		for range 50 {
-			v, w := r.Float64(), r.Float64()*1e-3
+			v, w := rng.Float64(), rng.Float64()*1e-3
 			c, s := cosSin(interval{big.NewFloat(v), big.NewFloat(v + w)}, prec)
 			for _, u := range []float64{v, v + w/2, v + w} {
 				d, e := cosSin(point(u), 300)

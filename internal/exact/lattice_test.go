@@ -8,6 +8,9 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -19,30 +22,30 @@ var inf = math.Inf(1)
 type latticeCase struct {
 	name string
 	d    int
-	add  func(l Lattice, r *rand.Rand, x []float64, exact bool) []float64
+	add  func(l Lattice, rng *rand.Rand, x []float64, exact bool) []float64
 }
 
 // latticeCases are all ways to make noise of rate 1.
 func latticeCases() []latticeCase {
-	cases := []latticeCase{{"laplace", 1, func(l Lattice, r *rand.Rand, x []float64, exact bool) []float64 {
-		return []float64{l.addLaplace(r, x[0], 1, exact)}
+	cases := []latticeCase{{"laplace", 1, func(l Lattice, rng *rand.Rand, x []float64, exact bool) []float64 {
+		return []float64{l.addLaplace(rng, x[0], 1, exact)}
 	}}}
 	for _, p := range []float64{1, 2, inf} {
 		for d := 1; d <= MaxLatticeDim; d++ {
 			if p == 1 && d > 2 {
 				continue // coordinate by coordinate
 			}
-			cases = append(cases, latticeCase{fmt.Sprintf("p=%v,d=%d", p, d), d, func(l Lattice, r *rand.Rand, x []float64, exact bool) []float64 {
+			cases = append(cases, latticeCase{fmt.Sprintf("p=%v,d=%d", p, d), d, func(l Lattice, rng *rand.Rand, x []float64, exact bool) []float64 {
 				y := make([]float64, d)
-				l.addKNorm(y, r, x, 1, p, exact)
+				l.addKNorm(y, rng, x, 1, p, exact)
 				return y
 			}})
 		}
 	}
 	for d := 1; d <= 2; d++ {
-		cases = append(cases, latticeCase{fmt.Sprintf("normal,d=%d", d), d, func(l Lattice, r *rand.Rand, x []float64, exact bool) []float64 {
+		cases = append(cases, latticeCase{fmt.Sprintf("normal,d=%d", d), d, func(l Lattice, rng *rand.Rand, x []float64, exact bool) []float64 {
 			y := make([]float64, d)
-			l.addNormals(y, r, x, 1, exact)
+			l.addNormals(y, rng, x, 1, exact)
 			return y
 		}})
 	}
@@ -88,7 +91,7 @@ func (s *replay) Uint64() uint64 {
 // fails.
 func TestLattice_DecidesAtTheBorder(t *testing.T) {
 	const step = 0x1p-10
-	r := random.Seeded(94)
+	rng := random.Seeded(94)
 	borders := 0
 	for _, c := range latticeCases() {
 		if c.d > 4 { // words play the same parts
@@ -103,7 +106,7 @@ func TestLattice_DecidesAtTheBorder(t *testing.T) {
 		for word := range probe.n {
 			words := make([]uint64, probe.n)
 			for i := range words {
-				words[i] = r.Uint64()
+				words[i] = rng.Uint64()
 			}
 			draw := func(w uint64, exact bool) []float64 {
 				words[word] = w
@@ -137,9 +140,9 @@ func TestLattice_DecidesAtTheBorder(t *testing.T) {
 }
 
 // shaped is a word whose uniform number is often near 0 or near 1.
-func shaped(r *rand.Rand) uint64 {
-	w, s := r.Uint64(), r.IntN(64)
-	switch r.IntN(3) {
+func shaped(rng *rand.Rand) uint64 {
+	w, s := rng.Uint64(), rng.IntN(64)
+	switch rng.IntN(3) {
 	case 0:
 		return w >> s
 	case 1:
@@ -169,7 +172,7 @@ func beyond(a interval, v, err float64) float64 {
 // Every stated error bound covers the whole cell of its words: enclosed in
 // interval arithmetic, near 0, near 1 and between.
 func TestLattice_ErrorBounds(t *testing.T) {
-	r := random.Seeded(103)
+	rng := random.Seeded(103)
 	worst := map[string]float64{}
 	see := func(name string, ratio float64) {
 		if worst[name] = max(worst[name], ratio); ratio > 1 {
@@ -177,7 +180,7 @@ func TestLattice_ErrorBounds(t *testing.T) {
 		}
 	}
 	for range 500 {
-		w := shaped(r)
+		w := shaped(rng)
 		if w < 4 {
 			continue // U may be 0
 		}
@@ -189,7 +192,7 @@ func TestLattice_ErrorBounds(t *testing.T) {
 		see("circle", max(beyond(cos, c, circleErr), beyond(sin, s, circleErr)))
 	}
 	for range 500 {
-		words := [2]uint64{max(4, shaped(r)), max(4, shaped(r))}
+		words := [2]uint64{max(4, shaped(rng)), max(4, shaped(rng))}
 		z, err := normals(words)
 		for i, a := range enclosedNormals([]interval{cellOf(words[0]), cellOf(words[1])}, 200) {
 			see("normals", beyond(a, z[i], err))
@@ -201,7 +204,7 @@ func TestLattice_ErrorBounds(t *testing.T) {
 			words, cells, z := make([]uint64, b.words()), make([]interval, b.words()), make([]float64, d)
 			for range 40 {
 				for i := range words {
-					words[i] = max(4, shaped(r))
+					words[i] = max(4, shaped(rng))
 					cells[i] = cellOf(words[i])
 				}
 				err := b.noise(words, z)
@@ -311,7 +314,7 @@ func window(d, reach int, f func(i int, k []float64)) int {
 // Chi-square of every kind of noise on a coarse lattice, around inputs on it and
 // off it, against the masses of its cells: false-reject probability 1e-6 a case.
 func TestLattice_Distribution(t *testing.T) {
-	r := random.Seeded(97)
+	rng := random.Seeded(97)
 	const step = 0x1p-3
 	for _, c := range []struct {
 		p           float64
@@ -344,7 +347,7 @@ func TestLattice_Distribution(t *testing.T) {
 		mass = append(mass, max(0, outside))
 		count := make([]int, n+1)
 		for range c.n {
-			Lattice{step}.AddKNorm(y, r, x, c.rate/step, c.p)
+			Lattice{step}.AddKNorm(y, rng, x, c.rate/step, c.p)
 			cell := 0
 			for i := d - 1; i >= 0; i-- {
 				k := y[i]/step - 1000
@@ -367,25 +370,19 @@ func TestLattice_Distribution(t *testing.T) {
 // distribution Gamma(d), and a coordinate's share of it that of the ball.
 // False-reject probability 1e-7 for each.
 func TestLattice_DistributionOfManyDimensions(t *testing.T) {
-	r := random.Seeded(98)
+	rng := random.Seeded(98)
 	for d := 3; d <= MaxLatticeDim; d++ {
 		for _, p := range []float64{2, inf} {
 			x, y := make([]float64, d), make([]float64, d)
 			var norms, shares []float64
 			for range 10_000 {
-				Lattice{0x1p-25}.AddKNorm(y, r, x, 1, p)
-				norm := 0.0
-				for _, v := range y {
-					if p == 2 {
-						norm = math.Hypot(norm, v)
-					} else {
-						norm = max(norm, math.Abs(v))
-					}
-				}
-				norms = append(norms, gammaCDF(d, norm))
+				Lattice{0x1p-25}.AddKNorm(y, rng, x, 1, p)
+				norm := floats.Norm(y, p)
+				norms = append(norms, mathext.GammaIncReg(float64(d), norm))
 				share := y[d-1] / norm
-				if p == 2 {
-					shares = append(shares, sphereCDF(d, share))
+				if p == 2 { // its square is Beta(1/2, (d-1)/2)
+					beta := mathext.RegIncBeta(0.5, float64(d-1)/2, min(1, share*share))
+					shares = append(shares, (1+math.Copysign(beta, share))/2)
 				} else if math.Abs(share) < 1 {
 					shares = append(shares, (1+share)/2)
 				}
@@ -397,37 +394,9 @@ func TestLattice_DistributionOfManyDimensions(t *testing.T) {
 	}
 }
 
-// gammaCDF is 1 - e^-x (1 + x + ... + x^(d-1)/(d-1)!).
-func gammaCDF(d int, x float64) float64 {
-	s, term := 0.0, math.Exp(-x)
-	for k := range d {
-		s += term
-		term *= x / float64(k+1)
-	}
-	return 1 - s
-}
-
-// sphereCDF is the distribution function of a coordinate of a uniform point of
-// the unit sphere, whose density is prop. to (1-t^2)^((d-3)/2): by substituting t
-// = sin u, the integral of cos^(d-2) u.
-func sphereCDF(d int, t float64) float64 {
-	u := math.Asin(max(-1, min(1, t)))
-	var power func(n int, u float64) float64 // the integral of cos^n from 0 to u
-	power = func(n int, u float64) float64 {
-		switch n {
-		case 0:
-			return u
-		case 1:
-			return math.Sin(u)
-		}
-		return math.Pow(math.Cos(u), float64(n-1))*math.Sin(u)/float64(n) + float64(n-1)/float64(n)*power(n-2, u)
-	}
-	return 0.5 + power(d-2, u)/(2*power(d-2, math.Pi/2))
-}
-
 // Chi-square of normal noise in one and two coordinates, at 1e-6.
 func TestLattice_NormalDistribution(t *testing.T) {
-	r := random.Seeded(99)
+	rng := random.Seeded(99)
 	const sigma, reach, side = 1.7, 8, 17
 	below := func(x, k float64) float64 { return math.Erfc(-(k-x)/(sigma*math.Sqrt2)) / 2 }
 	for d := 1; d <= 3; d++ {
@@ -458,7 +427,7 @@ func TestLattice_NormalDistribution(t *testing.T) {
 				mass[cell(k[0], k[1])] = p
 			})
 			for range 100_000 {
-				Lattice{1}.AddNormal(y, r, x, sigma)
+				Lattice{1}.AddNormal(y, rng, x, sigma)
 				count[cell(y[0], y[last])]++
 			}
 			testkit.ChiSquare(t, count, mass, 1e-6)
@@ -531,14 +500,14 @@ func TestLattice_PrivacyOfTheBits(t *testing.T) {
 // Outputs are multiples of the step, kept within 2^53 of them, whatever the rate,
 // and there is one zero.
 func TestLattice_Support(t *testing.T) {
-	r := random.Seeded(100)
+	rng := random.Seeded(100)
 	for _, step := range []float64{0x1p-400, 0x1p-10, 1, 0x1p400} {
 		for _, rate := range []float64{1e-30, 1, 1e30} {
 			l := Lattice{step}
 			for _, x := range []float64{0, 0.5, -1 << 52, 1 << 52, 1e-5, -0.2} {
 				ends := 0
 				for range 100 {
-					k := l.AddLaplace(r, x*step, rate/step) / step
+					k := l.AddLaplace(rng, x*step, rate/step) / step
 					if k != math.Round(k) || math.Abs(k) > 1<<53 {
 						t.Fatalf("step %g, rate %g, input %g: %v steps", step, rate, x, k)
 					}
@@ -578,18 +547,18 @@ func TestLattice_ZeroWord(t *testing.T) {
 
 // A seed means the same draws for ever, on every platform.
 func TestLattice_GoldenStream(t *testing.T) {
-	r := random.Seeded(2025)
+	rng := random.Seeded(2025)
 	l := Lattice{0.5}
-	got := []float64{l.AddLaplace(r, 1, 0.1)}
+	got := []float64{l.AddLaplace(rng, 1, 0.1)}
 	for _, p := range []float64{1, 2, inf} {
 		for _, d := range []int{2, 3} {
 			y := make([]float64, d)
-			l.AddKNorm(y, r, y, 0.1, p)
+			l.AddKNorm(y, rng, y, 0.1, p)
 			got = append(got, y...)
 		}
 	}
 	y := make([]float64, 3)
-	l.AddNormal(y, r, y, 10)
+	l.AddNormal(y, rng, y, 10)
 	got = append(got, y...)
 	want := []float64{0, 19, -1, -1.5, -8.5, -21.5, 1, 45.5, 32, 2.5, 13.5, 1.5, -18, -21.5, 9.5, -21, -20.5, 9.5, -24}
 	if !slices.Equal(got, want) {
@@ -598,10 +567,10 @@ func TestLattice_GoldenStream(t *testing.T) {
 }
 
 func BenchmarkLattice(b *testing.B) {
-	r := random.Seeded(101)
+	rng := random.Seeded(101)
 	for _, c := range latticeCases() {
 		x := make([]float64, c.d)
-		testkit.Bench(b, c.name, func() { c.add(Lattice{0x1p-10}, r, x, false) })
+		testkit.Bench(b, c.name, func() { c.add(Lattice{0x1p-10}, rng, x, false) })
 	}
-	testkit.Bench(b, "laplace big", func() { Lattice{0x1p-10}.addLaplace(r, 0, 1, true) })
+	testkit.Bench(b, "laplace big", func() { Lattice{0x1p-10}.addLaplace(rng, 0, 1, true) })
 }

@@ -28,44 +28,17 @@ func TestSeeded_Repeats(t *testing.T) {
 
 // The golden stream: what a seed gives must not change between releases.
 func TestSeeded_Golden(t *testing.T) {
-	r := Seeded(1)
+	rng := Seeded(1)
 	for i, want := range golden {
-		if got := r.Uint64(); got != want {
+		if got := rng.Uint64(); got != want {
 			t.Errorf("word %d is %#x, was %#x", i, got, want)
 		}
 	}
 }
 
-// Concurrent callers get generators of their own, and no two words repeat
-// (false-reject probability below 1e-10: birthday bound of 80000 words of 64
-// bits).
-func TestGet_SecureGeneratorsDiffer(t *testing.T) {
-	var mu sync.Mutex
-	seen := map[uint64]bool{}
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for range 100 {
-				r, done := Get(nil)
-				words := make([]uint64, 100)
-				for i := range words {
-					words[i] = r.Uint64()
-				}
-				done()
-				mu.Lock()
-				for _, w := range words {
-					if seen[w] {
-						t.Errorf("word %#x twice", w)
-					}
-					seen[w] = true
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
+func TestGet_KeepsTheCallersGenerator(t *testing.T) {
 	own := Seeded(3)
-	if r, done := Get(own); r != own {
+	if rng, done := Get(own); rng != own {
 		t.Error("the caller's generator is replaced")
 	} else {
 		done()
@@ -77,8 +50,8 @@ func TestGet_SecureGeneratorsDiffer(t *testing.T) {
 func TestReseed_LeavesAllGeneratorsBehind(t *testing.T) {
 	take := func(n int) (rs []*rand.Rand, done []func()) {
 		for range n {
-			r, d := Get(nil)
-			rs, done = append(rs, r), append(done, d)
+			rng, d := Get(nil)
+			rs, done = append(rs, rng), append(done, d)
 		}
 		return rs, done
 	}
@@ -88,8 +61,8 @@ func TestReseed_LeavesAllGeneratorsBehind(t *testing.T) {
 	}
 	busy, later := take(4)
 	again := false // the pool works at all; it may drop some under the race detector
-	for _, r := range busy {
-		again = again || slices.Contains(idle, r)
+	for _, rng := range busy {
+		again = again || slices.Contains(idle, rng)
 	}
 	if !again && !testkit.Race {
 		t.Error("generators are not pooled")
@@ -99,38 +72,38 @@ func TestReseed_LeavesAllGeneratorsBehind(t *testing.T) {
 		d()
 	}
 	for range 100 {
-		r, done := Get(nil)
-		if slices.Contains(idle, r) || slices.Contains(busy, r) {
+		rng, done := Get(nil)
+		if slices.Contains(idle, rng) || slices.Contains(busy, rng) {
 			t.Fatal("a generator from before Reseed is handed out")
 		}
 		done()
 	}
 	// The words of the clone: idle and busy as they are now.
 	clone := map[uint64]bool{}
-	for _, r := range append(idle, busy...) {
+	for _, rng := range append(idle, busy...) {
 		for range 100 {
-			clone[r.Uint64()] = true
+			clone[rng.Uint64()] = true
 		}
 	}
 	for range 1000 {
-		r, done := Get(nil)
-		if clone[r.Uint64()] { // by chance less than once in 2^43
+		rng, done := Get(nil)
+		if clone[rng.Uint64()] { // by chance less than once in 2^43
 			t.Fatal("a word of a generator from before Reseed")
 		}
 		done()
 	}
 }
 
-// Reseed while others draw: no word comes twice (by chance less than once in 2^33), and
-// the race detector is content.
-func TestReseed_IsSafeForConcurrentUse(t *testing.T) {
+// Concurrent callers, while some call Reseed, have generators of their own: no word
+// comes twice (by chance less than once in 2^33).
+func TestGet_SecureGeneratorsDiffer(t *testing.T) {
 	var words [4][]uint64
 	var wg sync.WaitGroup
 	for k := range words {
 		wg.Go(func() {
 			for i := range 5000 {
-				r, done := Get(nil)
-				words[k] = append(words[k], r.Uint64())
+				rng, done := Get(nil)
+				words[k] = append(words[k], rng.Uint64())
 				done()
 				if i%50 == k {
 					Reseed()

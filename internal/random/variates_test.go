@@ -14,7 +14,7 @@ import (
 // Every variate, put into its distribution function, is uniform. A scale wrong
 // by 1 percent fails.
 func TestVariates_Law(t *testing.T) {
-	r := Seeded(31)
+	rng := Seeded(31)
 	uniform := func(name string, draw func() float64) {
 		t.Helper()
 		u := make([]float64, 100_000)
@@ -24,25 +24,25 @@ func TestVariates_Law(t *testing.T) {
 		testkit.Uniform(t, name, u)
 	}
 	normal := distuv.UnitNormal
-	uniform("Uniform", func() float64 { return Uniform(r) })
-	uniform("Symmetric", func() float64 { return (1 + Symmetric(r)) / 2 })
-	uniform("Exponential", func() float64 { return -math.Expm1(-Exponential(r)) })
+	uniform("Uniform", func() float64 { return Uniform(rng) })
+	uniform("Symmetric", func() float64 { return (1 + Symmetric(rng)) / 2 })
+	uniform("Exponential", func() float64 { return -math.Expm1(-Exponential(rng)) })
 	uniform("Laplace", func() float64 {
-		z := Laplace(r)
+		z := Laplace(rng)
 		if z < 0 {
 			return math.Exp(z) / 2
 		}
 		return 1 - math.Exp(-z)/2
 	})
-	uniform("Normals, first", func() float64 { x, _ := Normals(r); return normal.CDF(x) })
-	uniform("Normals, second", func() float64 { _, y := Normals(r); return normal.CDF(y) })
-	uniform("Normals, sum", func() float64 { x, y := Normals(r); return normal.CDF((x + y) / math.Sqrt2) })
+	uniform("Normals, first", func() float64 { x, _ := Normals(rng); return normal.CDF(x) })
+	uniform("Normals, second", func() float64 { _, y := Normals(rng); return normal.CDF(y) })
+	uniform("Normals, sum", func() float64 { x, y := Normals(rng); return normal.CDF((x + y) / math.Sqrt2) })
 	three := make([]float64, 3)
 	uniform("FillNormal", func() float64 {
-		FillNormal(r, three)
+		FillNormal(rng, three)
 		return normal.CDF((three[0] + three[1] + three[2]) / math.Sqrt(3))
 	})
 	for _, a := range []float64{1, 2, 8, 9, 1.001, 1 + 1.0/3, 1.5, 100.5} {
-		uniform(fmt.Sprintf("Gamma(%v)", a), func() float64 { return mathext.GammaIncReg(a, Gamma(r, a)) })
+		uniform(fmt.Sprintf("Gamma(%v)", a), func() float64 { return mathext.GammaIncReg(a, Gamma(rng, a)) })
 	}
 }

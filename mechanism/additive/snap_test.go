@@ -46,19 +46,6 @@ func TestSnap_IsNearest(t *testing.T) {
 	}
 }
 
-func TestSnap_Sphere(t *testing.T) {
-	pts := testkit.Must(metric.NewPoints([]metric.LatLon{{Lat: 0, Lon: 0}, {Lat: 0, Lon: 179}, {Lat: 90, Lon: 0}}, metric.GreatCircle{}))
-	s := Snap(testkit.Must(NewSphere(10, nil)), pts)
-	for _, c := range []struct {
-		x    metric.LatLon
-		want int
-	}{{metric.LatLon{Lat: 10, Lon: -5}, 0}, {metric.LatLon{Lat: 1, Lon: -179}, 1}, {metric.LatLon{Lat: 80, Lon: 90}, 2}} {
-		if got := testkit.Must(s.Release(random.Seeded(73), c.x)); got != c.want { // noise of 0.2 km
-			t.Errorf("%v goes to %d, want %d", c.x, got, c.want)
-		}
-	}
-}
-
 func TestSnap_RefusesWhatTheSpaceRefuses(t *testing.T) {
 	pts := testkit.Must(metric.NewPoints(gaussianCloud(74, 5, 3), metric.Euclidean{}))
 	s := Snap(testkit.Must(NewKNorm(Norm{P: 2, Dim: 2}, 1, nil)), pts)
