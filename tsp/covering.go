@@ -9,9 +9,6 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// coveringFactor is the constant of Theorem 6.3 of BSV22.
-const coveringFactor = 16
-
 // Covering is a bound on the length of the shortest tour that knows nothing of
 // tours, only how many balls cover the space.
 type Covering struct {
@@ -93,7 +90,7 @@ func covering(ctx context.Context, f metric.Finite, m int) (Covering, error) {
 		}
 		out.Integral = addRectangle(out.Integral, len(all)-1, hi)
 	}
-	out.Bound = coveringFactor * out.Integral // a power of two: exact
+	out.Bound = 16 * out.Integral // exact
 	return out, nil
 }
 

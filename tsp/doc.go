@@ -76,5 +76,4 @@
 //     in local optimization" (1997).
 //   - S. Lin, B. W. Kernighan, "An effective heuristic algorithm for the
 //     traveling-salesman problem", Operations Research 21 (1973).
-//   - J. Skilling, "Programming the Hilbert curve", AIP Conf. Proc. 707 (2004).
 package tsp

@@ -176,9 +176,6 @@ func (p *problem) improve(ctx context.Context, order []int, kind Kind, o Improve
 	stop := func() bool {
 		return ctx.Err() != nil || o.TimeLimit > 0 && time.Now().After(deadline)
 	}
-	for v := range s.order {
-		s.push(int32(v))
-	}
 	s.descend(stop)
 	s.iterate(o, stop)
 	return s.tour(), ctx.Err()
@@ -224,9 +221,9 @@ func (s *search) kick(rng *rand.Rand, run int) (added float64) {
 	ends := [8]int32{}
 	for h, i := range [8]int{0, 1, x, x + 1, x + y, x + y + 1, x + y + z, x + y + z + 1} {
 		ends[h] = s.order[at(i)]
-	}
-	for h := 0; h < 8; h += 2 {
-		added -= s.distance(ends[h], ends[h+1])
+		if h%2 != 0 {
+			added -= s.distance(ends[h-1], ends[h])
+		}
 	}
 	for _, e := range [4][2]int{{0, 5}, {6, 3}, {4, 1}, {2, 7}} {
 		added += s.distance(ends[e[0]], ends[e[1]])

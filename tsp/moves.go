@@ -47,7 +47,9 @@ func (s *search) descend(stop func() bool) (saved float64) {
 		}
 		a := s.pop()
 		for {
-			m := s.best(a)
+			var m move
+			s.bestFrom(a, 0, &m)
+			s.bestFrom(a, 1, &m)
 			if m.kind == noMove {
 				break
 			}
@@ -56,15 +58,6 @@ func (s *search) descend(stop func() bool) (saved float64) {
 		}
 	}
 	return saved
-}
-
-// best returns the best move from t1 = a, noMove if none shortens the tour.
-func (s *search) best(a int32) move {
-	var m move
-	for dir := range 2 {
-		s.bestFrom(a, dir, &m)
-	}
-	return m
 }
 
 // bestFrom looks for a better move than m among those in which t2 follows t1

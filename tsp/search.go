@@ -1,8 +1,6 @@
 package tsp
 
-import (
-	"github.com/metricdp/metricdp/metric"
-)
+import "github.com/metricdp/metricdp/metric"
 
 // search holds a tour under local search, as an array with the place of every
 // node. Nodes are the points in the order of the first tour, so that near
@@ -39,7 +37,7 @@ type span struct{ i, j int32 }
 // distances, so that no search goes in circles.
 const gainSlack = 0x1p-48
 
-// newSearch starts from a valid order with the candidates of f.
+// newSearch starts from a valid order with the candidates of f, all nodes queued.
 func newSearch(f metric.Finite, order []int, kind Kind, c *candidates) *search {
 	n := len(order)
 	nodes := n
@@ -49,6 +47,7 @@ func newSearch(f metric.Finite, order []int, kind Kind, c *candidates) *search {
 		nodes++
 	}
 	s.order, s.pos, s.edge = make([]int32, nodes), make([]int32, nodes), make([]float64, nodes)
+	s.queue, s.waiting = make([]int32, nodes), make([]bool, nodes)
 	for v := range nodes {
 		s.order[v], s.pos[v] = int32(v), int32(v)
 	}
@@ -66,8 +65,8 @@ func newSearch(f metric.Finite, order []int, kind Kind, c *candidates) *search {
 	}
 	for v := range nodes {
 		s.edge[v] = s.distance(int32(v), int32((v+1)%nodes))
+		s.push(int32(v))
 	}
-	s.queue, s.waiting = make([]int32, nodes), make([]bool, nodes)
 	return s
 }
 

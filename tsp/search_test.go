@@ -72,9 +72,6 @@ func TestSearch_MovesGainWhatTheyClaim(t *testing.T) {
 // A kick allocates nothing once the log has grown.
 func TestSearch_DoesNotAllocate(t *testing.T) {
 	s := testSearch(t, plane(500, 1), Closed)
-	for v := range s.order {
-		s.push(int32(v))
-	}
 	never := func() bool { return false }
 	s.descend(never)
 	r := random.Seeded(1)
