@@ -72,13 +72,12 @@ func (g *Guarantee) UnmarshalJSON(b []byte) error {
 	if err := fault.Name(op, "unit", string(c.Unit)); err != nil {
 		return err
 	}
-	if c == (claim{}) {
-		*g = Guarantee{}
-		return nil
-	}
-	have, err := c.guarantee(op)
-	if err != nil {
-		return err
+	var have Guarantee
+	if c != (claim{}) {
+		var err error
+		if have, err = c.guarantee(op); err != nil {
+			return err
+		}
 	}
 	*g = have
 	return nil

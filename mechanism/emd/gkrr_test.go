@@ -7,7 +7,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
@@ -166,14 +165,6 @@ func TestClusters_W1(t *testing.T) {
 		tol := 1e-14 * c.across()
 		if math.Abs(closed-general.Cost) > tol || math.Abs(closed-onTree) > tol {
 			t.Errorf("%+v: closed %v, general %v, tree %v", c, closed, general.Cost, onTree)
-		}
-	}
-	same, _ := metric.NewClustered(3, 4, .25)
-	for i := range same.Len() {
-		for j := range same.Len() {
-			if same.Distance(i, j) != (Clusters{Count: 3, Size: 4, Within: .25, Diameter: 1}).Distance(i, j) {
-				t.Fatal("not metric.Clustered")
-			}
 		}
 	}
 }

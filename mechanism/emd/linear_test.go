@@ -235,25 +235,6 @@ func TestLinear_ErrorsAreAsStated(t *testing.T) {
 	}
 }
 
-// Memory does not grow with the data: three vectors, however many users.
-func TestLinear_Streams(t *testing.T) {
-	for _, n := range []int{10, 1000} {
-		l := testkit.Must(NewLinear(t.Context(), linearScaled(1, 1, 2), Model{Trust: Central, Users: n, Diameter: 1}, Target{Alpha: 1}, nil))
-		user := [][]float64{{1, 2}, {3, 4}}
-		data := func(yield func([][]float64) bool) {
-			for range n {
-				if !yield(user) {
-					return
-				}
-			}
-		}
-		r := random.Seeded(1)
-		if a := testing.AllocsPerRun(10, func() { testkit.Must(l.Release(r, data)) }); a > 12 {
-			t.Errorf("%d users: %v allocations", n, a)
-		}
-	}
-}
-
 func BenchmarkLinear(b *testing.B) {
 	const users, items = 1000, 1000 // 10^6 items a release
 	for _, c := range []struct {

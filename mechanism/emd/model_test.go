@@ -70,7 +70,6 @@ func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 		own  bool // is given the space
 	}{
 		"NewItemWise":        {func(m Model) (Guarantee, error) { return item(m, ItemWiseOptions{Delta: 1e-6}) }, central, false},
-		"NewItemWise, pure":  {func(m Model) (Guarantee, error) { return item(m, ItemWiseOptions{}) }, local, false},
 		"NewItemWise, Space": {func(m Model) (Guarantee, error) { return item(m, ItemWiseOptions{Delta: 1e-6, Space: space}) }, central, true},
 		"NewFrequencies": {func(m Model) (Guarantee, error) {
 			return guaranteeOf(NewFrequencies(t.Context(), tuned, space, m, nil))
