@@ -19,18 +19,23 @@ type Move struct {
 	Eps      float64 // > 0; [Promises] does not read it
 }
 
-// check says what is wrong with the change.
-func (r Move) check(op string, i int) error {
+// check says what is wrong with the change, at the given eps.
+func (r Move) check(op string, i int, eps float64) error {
+	bad := func(arg string, v float64, want string) error {
+		return &fault.ValueError{Op: op, Arg: "moves." + arg, Index: i, Value: v, Want: want}
+	}
 	switch {
 	case !(r.Distance > 0) || math.IsInf(r.Distance, 1):
-		return &fault.ValueError{Op: op, Arg: "moves.Distance", Index: i, Value: r.Distance, Want: "a finite number > 0"}
+		return bad("Distance", r.Distance, "a finite number > 0")
 	case !(r.Fraction > 0 && r.Fraction <= 1):
-		return &fault.ValueError{Op: op, Arg: "moves.Fraction", Index: i, Value: r.Fraction, Want: "a number in (0, 1]"}
+		return bad("Fraction", r.Fraction, "a number in (0, 1]")
+	case !(eps > 0) || math.IsInf(eps, 1):
+		return bad("Eps", eps, "a finite number > 0")
 	}
 	return nil
 }
 
-// moves bounds d_EM between the user before and after, from above.
+// length bounds d_EM between the user before and after, from above.
 func (r Move) length() float64 { return directed.MulUp(r.Fraction, r.Distance) }
 
 // ChooseAlpha returns the largest level per unit of d_EM that keeps every move:
@@ -43,11 +48,8 @@ func ChooseAlpha(moves []Move) (float64, error) {
 	}
 	alpha := math.Inf(1)
 	for i, r := range moves {
-		if err := r.check(op, i); err != nil {
+		if err := r.check(op, i, r.Eps); err != nil {
 			return 0, err
-		}
-		if !(r.Eps > 0) || math.IsInf(r.Eps, 1) {
-			return 0, &fault.ValueError{Op: op, Arg: "moves.Eps", Index: i, Value: r.Eps, Want: "a finite number > 0"}
 		}
 		alpha = min(alpha, directed.DivDown(r.Eps, r.length()))
 	}
@@ -71,7 +73,7 @@ type Promise struct {
 func Promises(g Guarantee, moves []Move) ([]Promise, error) {
 	ps := make([]Promise, len(moves))
 	for i, r := range moves {
-		if err := r.check("emd: Promises", i); err != nil {
+		if err := r.check("emd: Promises", i, 1); err != nil {
 			return nil, err
 		}
 		if diam := g.model.Diameter; r.Distance > diam && diam > 0 {

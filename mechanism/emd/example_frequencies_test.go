@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -177,8 +176,7 @@ func ExampleNewFrequencies() {
 	// condition 4.0, 5000 users, [0.50 0.26 0.00 -0.01 0.25]
 }
 
-// The baselines at the same model: noise on the counts of a curator, and
-// Hadamard response. Both hide far and near changes of a user alike.
+// Hadamard response hides far and near changes of a user alike.
 func ExampleNewHadamardFrequencies() {
 	space := emd.Clusters{Count: 2, Size: 2, Within: 0.1, Diameter: 1}
 	model := emd.Model{Trust: emd.Central, Users: 2, Items: 3}
@@ -187,18 +185,8 @@ func ExampleNewHadamardFrequencies() {
 		log.Fatal(err)
 	}
 	fmt.Println(h.Guarantee())
-	l, err := emd.NewLaplaceFrequencies(context.Background(), space, model, 3)
-	if err != nil {
-		log.Fatal(err)
-	}
-	e, err := l.Release(nil, slices.Values([][]int{{0, 0, 1}, {2, 3, 3}}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%d frequencies, each +- %.2f\n", len(e.Mean), e.StdErr[0])
 	// Output:
 	// (3, 0)-private between users up to d_EM 1 (central, 2 users of 3 items, diameter 1)
-	// 4 frequencies, each +- 0.47
 }
 
 // The nearest distribution moves mass as little as it can: the 0.2 too much

@@ -38,11 +38,10 @@ type GridLinear[P any] struct {
 	quantile  func(float64) float64 // of its absolute value
 }
 
-// gridSlack is how far, relatively, a value may be from a multiple of the step:
-// a step such as 0.1 and its multiples are rounded, and so is a value that was
-// computed. What is released is the nearest multiple, and exactly that. Up to
-// maxUnits of them the slack is at most 1/64 of a step, so that values between
-// two multiples are found out.
+// gridSlack is how far, relatively, a value may be from a multiple of the step,
+// the nearest of which is released: a step such as 0.1 is rounded. Up to
+// maxUnits the slack is at most 1/64 of a step, so that values between two
+// multiples are found out.
 const (
 	gridSlack = 0x1p-46
 	maxUnits  = 1 << 40
@@ -146,14 +145,11 @@ func (l *GridLinear[P]) CoordinateQuantile(p float64) float64 {
 // [GridLinear.Spacing].
 func (l *GridLinear[P]) Release(rng *rand.Rand, data Users[P]) ([]float64, error) {
 	units, err := l.ReleaseSum(rng, data)
-	if err != nil {
-		return nil, err
+	var y []float64
+	for _, u := range units {
+		y = append(y, float64(u)*l.step/float64(l.model.Users)/float64(l.model.Items))
 	}
-	y := make([]float64, len(units))
-	for i, u := range units {
-		y[i] = float64(u) * l.step / float64(l.model.Users) / float64(l.model.Items)
-	}
-	return y, nil
+	return y, err
 }
 
 // ReleaseSum returns the noisy sum of the values of all items, in units of

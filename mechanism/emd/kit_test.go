@@ -94,12 +94,8 @@ func usersOf(seed uint64, p []float64, n, m int) Users[int] {
 		for range n {
 			for i := range items {
 				u := r.Float64()
-				items[i] = len(p) - 1
-				for x, q := range p {
-					if u -= q; u < 0 {
-						items[i] = x
-						break
-					}
+				for items[i] = 0; u >= p[items[i]] && items[i] < len(p)-1; items[i]++ {
+					u -= p[items[i]]
 				}
 			}
 			if !yield(items) {

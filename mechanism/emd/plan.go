@@ -61,14 +61,11 @@ func PlanReduction(ctx context.Context, model Model, radius float64, target DP, 
 	const op = "emd: PlanReduction"
 	o = cmp.Or(o, &PlanOptions{})
 	model, err := model.check(op)
-	if err != nil {
+	if err := cmp.Or(err, fault.Positive(op, "radius", radius), fault.Positive(op, "target.Eps", target.Eps), inside(op, "target.Delta", target.Delta)); err != nil {
 		return ReducePlan{}, err
 	}
 	if model.Bounded() {
 		return ReducePlan{}, fmt.Errorf("%s: %w: users already hold %d items each", op, ErrModel, model.Items)
-	}
-	if err := cmp.Or(fault.Positive(op, "radius", radius), fault.Positive(op, "target.Eps", target.Eps), inside(op, "target.Delta", target.Delta)); err != nil {
-		return ReducePlan{}, err
 	}
 	samples := o.Samples
 	if samples == nil {

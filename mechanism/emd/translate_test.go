@@ -114,14 +114,8 @@ func TestTypicalUsers_Simulated(t *testing.T) {
 		if typical.DP != g.At(typical.Distance) {
 			t.Errorf("pair %v", typical)
 		}
-		draw := func(w []float64) []int {
-			items := make([]int, m)
-			for i := range items {
-				u := r.Float64()
-				for u -= w[items[i]]; u > 0 && items[i] < points-1; u -= w[items[i]] {
-					items[i]++
-				}
-			}
+		draw := func(w []float64) (items []int) {
+			usersOf(r.Uint64(), w, 1, m)(func(drawn []int) bool { items = drawn; return true })
 			return items
 		}
 		passed, mean, same := 0, 0.0, 0.0
