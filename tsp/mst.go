@@ -24,23 +24,32 @@ import (
 func MST(ctx context.Context, f metric.Finite) (t *metric.Tree, err error) {
 	const op = "tsp: MST"
 	defer name(op, &err)
-	_, parent, err := minimumTree(ctx, op, f)
+	_, parent, length, err := minimumTree(ctx, op, f)
 	if err != nil {
 		return nil, err
-	}
-	length := make([]float64, len(parent))
-	for i, j := range parent[1:] {
-		length[i+1] = f.Distance(i+1, j)
 	}
 	return metric.NewTree(parent, length)
 }
 
-// minimumTree is [heldkarp.SpanningTree] for any f.
-func minimumTree(ctx context.Context, op string, f metric.Finite) (order, parent []int, err error) {
+// minimumTree is [heldkarp.SpanningTree] for any f, with the distance of each
+// point from the one above.
+func minimumTree(ctx context.Context, op string, f metric.Finite) (order, parent []int, length []float64, err error) {
 	if err := checkSize(op, fault.Len(f)); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return heldkarp.SpanningTree(ctx, op, f)
+	if order, parent, err = heldkarp.SpanningTree(ctx, op, f); err != nil {
+		return nil, nil, nil, err
+	}
+	length = make([]float64, len(parent))
+	for i, j := range parent {
+		if j < 0 {
+			continue
+		}
+		if length[i] = f.Distance(i, j); notDistance(length[i]) { // not when it was read before
+			return nil, nil, nil, badDistance(i, j, length[i])
+		}
+	}
+	return order, parent, length, nil
 }
 
 // DoubleTree returns the tour that walks around the minimum spanning tree and
@@ -50,7 +59,7 @@ func minimumTree(ctx context.Context, op string, f metric.Finite) (order, parent
 func DoubleTree(ctx context.Context, f metric.Finite, kind Kind) (t *Tour, err error) {
 	const op = "tsp: DoubleTree"
 	defer name(op, &err)
-	order, parent, err := minimumTree(ctx, op, f)
+	order, _, length, err := minimumTree(ctx, op, f)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +67,8 @@ func DoubleTree(ctx context.Context, f metric.Finite, kind Kind) (t *Tour, err e
 	if err != nil {
 		return nil, err
 	}
-	for i, j := range parent[1:] {
-		t.LowerBound = directed.AddDown(t.LowerBound, f.Distance(i+1, j))
+	for _, d := range length {
+		t.LowerBound = directed.AddDown(t.LowerBound, d)
 	}
 	return t, nil
 }

@@ -32,9 +32,7 @@ type Matching struct {
 // AssignmentOptions are the settings of [Assignment]. Nil and the zero value mean
 // the defaults.
 type AssignmentOptions struct {
-	// Workers is the number of goroutines; 0 means one a processor. The result
-	// does not depend on it.
-	Workers int
+	Workers int // goroutines; 0 means one a processor, with the same result
 }
 
 // Gap returns Upper-Lower, rounded up: what the matching costs too much at most.

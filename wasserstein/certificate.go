@@ -44,9 +44,7 @@ func (c *Certificate) Gap() float64 { return directed.SubUp(c.Upper, c.Lower) }
 // CertifyOptions are the settings of [Certify]. Nil and the zero value mean the
 // defaults.
 type CertifyOptions struct {
-	// Workers is the number of goroutines; 0 means one a processor. The result
-	// does not depend on it.
-	Workers int
+	Workers int // goroutines; 0 means one a processor, with the same result
 }
 
 // Certify bounds the least cost of moving mu onto nu by any plan and any

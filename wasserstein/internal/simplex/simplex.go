@@ -26,13 +26,10 @@ type Problem struct {
 	// of the mass the short lists cover.
 	Start []float64
 	Sure  bool
-	// MaxPivots ends the work; 0 means no limit.
+	// The rest is as in wasserstein.Options.
 	MaxPivots int
-	// Progress, where not nil, is told after every pass over the costs how many
-	// pivots are made and what the basis costs, up to rounding.
-	Progress func(pivots int, cost float64)
-	// Workers is the number of goroutines; 0 means one a processor.
-	Workers int
+	Progress  func(pivots int, cost float64)
+	Workers   int
 }
 
 // Bytes bounds the memory for n sources of m costs, but for stored costs: the
@@ -44,9 +41,7 @@ func Bytes(n, m int) float64 {
 
 // Basis is an optimal basis, or the best one when the last pivot was made.
 type Basis struct {
-	// Pivots is the number of steps, and Passes that of the passes over all costs
-	// that looked for one more.
-	Pivots, Passes int
+	Pivots, Passes int // as in wasserstein.Result
 	src, dst       []exact.DD
 	tree           *tree
 }
