@@ -123,10 +123,7 @@ func TestAudit_TinyLevelsAreRelativelyExact(t *testing.T) {
 	f := space.Path(20, 1)
 	for _, beta := range []float64{1e-3, 1e-6, 1e-9, 1e-12} {
 		c := expo(t, f, beta, false)
-		a, err := c.Audit(t.Context(), f, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := testkit.Must(c.Audit(t.Context(), f, nil))
 		if a.Hi-a.Lo > 1e-10*a.Hi || a.Hi > 2*beta*(1+1e-12) || a.Lo < beta/2 {
 			t.Errorf("beta=%g: %v", beta, a)
 		}
@@ -135,13 +132,8 @@ func TestAudit_TinyLevelsAreRelativelyExact(t *testing.T) {
 		for x := range 3 {
 			w[2*x], w[2*x+1] = 1+float64(x)*beta, 1
 		}
-		p, err := FromWeights(t.Context(), 3, 2, w, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a, err = p.Audit(t.Context(), space.Path(3, 1), nil); err != nil {
-			t.Fatal(err)
-		}
+		p := testkit.Must(FromWeights(t.Context(), 3, 2, w, nil))
+		a = testkit.Must(p.Audit(t.Context(), space.Path(3, 1), nil))
 		if a.Hi-a.Lo > 1e-9*a.Hi || math.Abs(a.Hi-beta/2) > 0.01*beta {
 			t.Errorf("plain weights, beta=%g: %v", beta, a)
 		}

@@ -202,7 +202,7 @@ func TestChannel_ZeroRefuses(t *testing.T) {
 	for name, do := range map[string]func(){
 		"Sampler": func() { new(Sampler).Draw(nil) },
 		"On":      func() { On[string](nil, pts) },
-		"Then":    func() { Then[int, int, int](nil, nil) },
+		"Then":    func() { Then[int, int, int](new(Channel), nil) },
 	} {
 		func() {
 			defer func() {

@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -200,18 +199,8 @@ func TestReadChannel_KeepsTheReach(t *testing.T) {
 		{4.1, 0, 0, true},
 		{3, 0, .5, true}, // no pair is so near
 	} {
-		g, err := NewGuarantee(k.alpha, k.delta, "km")
-		if err == nil && k.reach > 0 {
-			g, err = g.Within(k.reach)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b bytes.Buffer
-		if err := c.WithGuarantee(g).WriteJSON(&b); err != nil {
-			t.Fatal(err)
-		}
-		d, err := ReadChannel(t.Context(), &b, f, nil)
+		g := promise(k.alpha, k.delta, k.reach, "km")
+		d, err := reread(t, c.WithGuarantee(g), f)
 		if k.keeps != (err == nil) || err != nil && !errors.Is(err, ErrClaim) {
 			t.Errorf("%v: %v", g, err)
 		}
@@ -230,12 +219,7 @@ func TestReadChannel_ClaimAtTheEndsOfTheAudit(t *testing.T) {
 		t.Fatal(a, err)
 	}
 	for claim, want := range map[float64]error{a.Hi: nil, a.Lo: nil, math.Nextafter(a.Lo, 0): ErrClaim} {
-		g := testkit.Must(NewGuarantee(claim, 0, ""))
-		var b bytes.Buffer
-		if err := c.WithGuarantee(g).WriteJSON(&b); err != nil {
-			t.Fatal(err)
-		}
-		if d, err := ReadChannel(t.Context(), &b, f, nil); !errors.Is(err, want) || err == nil && d.Guarantee().Alpha() != a.Hi {
+		if d, err := reread(t, c.WithGuarantee(promise(claim, 0, 0, "")), f); !errors.Is(err, want) || err == nil && d.Guarantee().Alpha() != a.Hi {
 			t.Errorf("claim %v of %v: %v", claim, a, err)
 		}
 	}

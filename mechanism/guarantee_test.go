@@ -100,10 +100,7 @@ func TestGuarantee_RoundsUp(t *testing.T) {
 	for range 200 {
 		var g [2]Guarantee
 		for i := range g {
-			var err error
-			if g[i], err = NewGuarantee(r.ExpFloat64(), r.Float64()/4, ""); err != nil {
-				t.Fatal(err)
-			}
+			g[i] = promise(r.ExpFloat64(), r.Float64()/4, 0, "")
 		}
 		d, k := r.ExpFloat64(), 1+r.IntN(100)
 		sum := testkit.Must(g[0].Plus(g[1]))
@@ -185,12 +182,8 @@ func TestGuarantee_StringRoundsOutward(t *testing.T) {
 		{1, 0, 19.9999999, "1-private per km up to 19.9999 km"},
 		{1, 0, math.Log(3), "1-private per km up to 1.09861 km"},
 	} {
-		g, err := NewGuarantee(c.alpha, c.delta, "km")
-		if err == nil && c.reach > 0 {
-			g, err = g.Within(c.reach)
-		}
-		if err != nil || g.String() != c.want {
-			t.Errorf("%v, %v, %v: %q, %v, want %q", c.alpha, c.delta, c.reach, g, err, c.want)
+		if g := promise(c.alpha, c.delta, c.reach, "km"); g.String() != c.want {
+			t.Errorf("%v, %v, %v: %q, want %q", c.alpha, c.delta, c.reach, g, c.want)
 		}
 	}
 	for _, v := range []float64{math.Inf(1), math.NaN()} {

@@ -23,20 +23,10 @@ func TestJSON_RoundTrip(t *testing.T) {
 		f := space.Uniform(n, r)
 		c := arbitrary(t, r, n, m, trial%2 == 0, 0.3)
 		if trial%3 == 0 {
-			var err error
-			if c, err = c.Relabel(make([]int, m)); err != nil {
-				t.Fatal(err)
-			}
+			c = testkit.Must(c.Relabel(make([]int, m)))
 		}
-		c, _, err := c.Certify(t.Context(), f, "km", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b bytes.Buffer
-		if err := c.WriteJSON(&b); err != nil {
-			t.Fatal(err)
-		}
-		d := testkit.Must(ReadChannel(t.Context(), &b, f, nil))
+		c = certified(t, c, f, "km")
+		d := testkit.Must(reread(t, c, f))
 		if d.Guarantee() != c.Guarantee() || d.log != c.log || d.n != n || d.m != m {
 			t.Fatalf("read %v, wrote %v", d.Guarantee(), c.Guarantee())
 		}
@@ -52,11 +42,7 @@ func TestJSON_RoundTrip(t *testing.T) {
 		}
 	}
 	lazy := expo(t, space.Path(3, 1), 1, true)
-	var b bytes.Buffer
-	if err := lazy.WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
-	if d, err := ReadChannel(t.Context(), &b, space.Path(3, 1), nil); err != nil || d.Prob(0, 2) != lazy.Prob(0, 2) {
+	if d, err := reread(t, lazy, space.Path(3, 1)); err != nil || d.Prob(0, 2) != lazy.Prob(0, 2) {
 		t.Errorf("lazy: %v", err)
 	}
 }
@@ -92,11 +78,7 @@ func FuzzReadChannel(f *testing.F) {
 		if _, err := c.Release(nil, 1); err != nil {
 			t.Fatal(err)
 		}
-		var b bytes.Buffer
-		if err := c.WriteJSON(&b); err != nil {
-			t.Fatal(err)
-		}
-		d := testkit.Must(ReadChannel(t.Context(), &b, rho, nil))
+		d := testkit.Must(reread(t, c, rho))
 		if c.Guarantee() != d.Guarantee() {
 			t.Fatalf("%v became %v", c.Guarantee(), d.Guarantee())
 		}
@@ -118,26 +100,14 @@ func TestJSON_RefusesUnitsThatCannotBeSeen(t *testing.T) {
 			t.Errorf("%s: %v, want %s", unit, err, want)
 		}
 	}
-	c, _, err := expo(t, f, 1, false).Certify(t.Context(), f, "k\x00", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := certified(t, expo(t, f, 1, false), f, "k\x00")
 	if err := c.WriteJSON(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "U+0000") {
 		t.Errorf("written: %v", err)
 	}
 }
 
 func TestGuarantee_JSONRoundTrips(t *testing.T) {
-	g := func(alpha, delta, reach float64, unit metric.Unit) Guarantee {
-		g, err := NewGuarantee(alpha, delta, unit)
-		if err == nil && reach > 0 {
-			g, err = g.Within(reach)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return g
-	}
+	g := promise
 	for _, c := range []struct {
 		g    Guarantee
 		want string
@@ -183,17 +153,8 @@ func TestGuarantee_JSONRoundTrips(t *testing.T) {
 // read without its metric.
 func TestChannel_JSONIsThatOfWriteJSON(t *testing.T) {
 	f := space.Path(2, 1)
-	c, err := FromWeights(t.Context(), 2, 2, []float64{3, 1, 1, 3}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c, _, err = c.Certify(t.Context(), f, "km", nil); err != nil {
-		t.Fatal(err)
-	}
-	b, err := json.Marshal(struct{ *Channel }{c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := certified(t, testkit.Must(FromWeights(t.Context(), 2, 2, []float64{3, 1, 1, 3}, nil)), f, "km")
+	b := testkit.Must(json.Marshal(struct{ *Channel }{c}))
 	again, err := ReadChannel(t.Context(), bytes.NewReader(b), f, nil)
 	if err != nil || again.Guarantee() != c.Guarantee() {
 		t.Errorf("%s reads as %v, %v", b, again, err)
@@ -210,32 +171,18 @@ func TestChannel_JSONIsThatOfWriteJSON(t *testing.T) {
 func TestUnits_ComeFromTheMetric(t *testing.T) {
 	globe := testkit.Must(metric.NewPoints([]metric.LatLon{{}, {Lat: 1}}, metric.GreatCircle{}))
 	c := testkit.Must(FromWeights(t.Context(), 2, 2, []float64{2, 1, 1, 2}, nil))
-	km, _, err := c.Certify(t.Context(), globe, "", nil)
-	if err != nil || km.Guarantee().Unit() != "km" {
-		t.Errorf("%v (%v)", km, err)
+	path := space.Path(2, globe.Distance(0, 1))
+	km, plain, meters := certified(t, c, globe, ""), certified(t, c, path, ""), certified(t, c, path, "m")
+	if km.Guarantee().Unit() != "km" || plain.Guarantee().Unit() != "" {
+		t.Errorf("%v, %v", km, plain)
 	}
 	if _, _, err := c.Certify(t.Context(), globe, "m", nil); !errors.Is(err, ErrUnit) {
 		t.Errorf("another unit: %v", err)
 	}
-	plain, _, err := c.Certify(t.Context(), space.Path(2, globe.Distance(0, 1)), "", nil)
-	if err != nil || plain.Guarantee().Unit() != "" {
-		t.Errorf("%v (%v)", plain, err)
-	}
-	meters, _, err := c.Certify(t.Context(), space.Path(2, globe.Distance(0, 1)), "m", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range []struct {
-		c    *Channel
-		want error
-	}{{km, nil}, {plain, nil}, {meters, ErrUnit}} {
-		var file bytes.Buffer
-		if err := w.c.WriteJSON(&file); err != nil {
-			t.Fatal(err)
-		}
-		d, err := ReadChannel(t.Context(), &file, globe, nil)
-		if !errors.Is(err, w.want) || err == nil && d.Guarantee().Unit() != "km" {
-			t.Errorf("%v is read as %v (%v)", w.c, d, err)
+	for c, want := range map[*Channel]error{km: nil, plain: nil, meters: ErrUnit} {
+		d, err := reread(t, c, globe)
+		if !errors.Is(err, want) || err == nil && d.Guarantee().Unit() != "km" {
+			t.Errorf("%v is read as %v (%v)", c, d, err)
 		}
 	}
 }

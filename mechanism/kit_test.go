@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"bytes"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -15,12 +16,36 @@ import (
 // expo is the exponential channel at beta on f.
 func expo(t testing.TB, f metric.Finite, beta float64, lazy bool) *Channel {
 	t.Helper()
-	c := testkit.Must(NewChannel(t.Context(), Rows{f.Len(), f.Len(), true, func(x int, dst []float64) {
+	return testkit.Must(NewChannel(t.Context(), Rows{f.Len(), f.Len(), true, func(x int, dst []float64) {
 		for y, d := range finite.Row(f, x, dst) {
 			dst[y] = -beta * d
 		}
 	}}, &ChannelOptions{Lazy: lazy}))
+}
+
+// promise is the guarantee of these numbers; a reach of 0 is all distances.
+func promise(alpha, delta, reach float64, unit metric.Unit) Guarantee {
+	g := testkit.Must(NewGuarantee(alpha, delta, unit))
+	if reach > 0 {
+		g = testkit.Must(g.Within(reach))
+	}
+	return g
+}
+
+// certified is the channel certified under f.
+func certified(t testing.TB, c *Channel, f metric.Finite, unit metric.Unit) *Channel {
+	t.Helper()
+	c, _, err := c.Certify(t.Context(), f, unit, nil)
+	testkit.Check(t, err)
 	return c
+}
+
+// reread is the channel as written and read again.
+func reread(t testing.TB, c *Channel, f metric.Finite) (*Channel, error) {
+	t.Helper()
+	var b bytes.Buffer
+	testkit.Check(t, c.WriteJSON(&b))
+	return ReadChannel(t.Context(), &b, f, nil)
 }
 
 // arbitrary returns a random channel; a fraction zeros of the weights vanishes in
@@ -47,8 +72,7 @@ func arbitrary(t testing.TB, r *rand.Rand, n, m int, log bool, zeros float64) *C
 	if log {
 		from = FromLogWeights
 	}
-	c := testkit.Must(from(t.Context(), n, m, w, nil))
-	return c
+	return testkit.Must(from(t.Context(), n, m, w, nil))
 }
 
 // bigProbs returns the channel's exact law to 300 bits.

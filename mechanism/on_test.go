@@ -70,10 +70,7 @@ func TestOn_RefusesTheNearestOfAll(t *testing.T) {
 // where labels are not in the order of the points' names.
 func TestLabels_IsTheChannel(t *testing.T) {
 	f := space.Path(3, 1)
-	c, _, err := expo(t, f, 1, false).Certify(t.Context(), f, "step", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := certified(t, expo(t, f, 1, false), f, "step")
 	swapped := testkit.Must(c.Relabel([]int{2, 0, 0}))
 	beyond := testkit.Must(c.Relabel([]int{3, 1, 4}))
 	for _, c := range []*Channel{c, swapped, beyond} {
