@@ -24,49 +24,27 @@ func TestConformance_Finite(t *testing.T) {
 	for k := range weights {
 		weights[k] = 1 + float64(k%3)
 	}
+	net := &exponential.Options{Outputs: []int{1, 8, 3}}
+	both := metric.Bimetric{Privacy: line, Utility: clusters}
+	target := exponential.Target{Gamma: 0.3, Delta: 0.1}
 	for _, c := range []struct {
-		name     string
-		rho      metric.Finite
-		build    func() (*exponential.Mechanism, error)
-		constant bool
+		name string
+		rho  metric.Finite
+		m    *exponential.Mechanism
 	}{
-		{"standard", f, func() (*exponential.Mechanism, error) { return exponential.Standard(t.Context(), f, 4, o) }, false},
-		{"standard on a net", f, func() (*exponential.Mechanism, error) {
-			return exponential.Standard(t.Context(), f, 4, &exponential.Options{Outputs: []int{1, 8, 3}})
-		}, false},
-		{"standard, lazy", f, func() (*exponential.Mechanism, error) {
-			return exponential.Lazy(t.Context(), f, 4, nil)
-		}, false},
-		{"tuned", f, func() (*exponential.Mechanism, error) { return exponential.Tuned(t.Context(), f, 4, o) }, false},
-		{"weighted", f, func() (*exponential.Mechanism, error) { return exponential.Weighted(t.Context(), f, 4, weights, o) }, false},
-		{"tight", line, func() (*exponential.Mechanism, error) {
-			return exponential.Tight(t.Context(), line, 1, &exponential.TightOptions{Unit: "km"})
-		}, false},
-		{"constant normalizer", cycle, func() (*exponential.Mechanism, error) {
-			return exponential.ConstantNormalizer(t.Context(), cycle, 1, o)
-		}, false},
-		{"constant", f, func() (*exponential.Mechanism, error) { return exponential.Constant(15, 4, "km") }, true},
-		{"relaxed", line, func() (*exponential.Mechanism, error) {
-			m, err := exponential.Relaxed(t.Context(), metric.Bimetric{Privacy: line, Utility: clusters}, 2, nil)
-			if err != nil {
-				return nil, err
-			}
-			return &m.Mechanism, nil
-		}, false},
-		{"most private", f, func() (*exponential.Mechanism, error) {
-			m, err := exponential.MostPrivate(t.Context(), metric.Same(f), nil, exponential.Target{Gamma: 0.3, Delta: 0.1}, nil)
-			if err != nil {
-				return nil, err
-			}
-			return &m.Mechanism, nil
-		}, false},
+		{"standard", f, testkit.Must(exponential.Standard(t.Context(), f, 4, o))},
+		{"standard on a net", f, testkit.Must(exponential.Standard(t.Context(), f, 4, net))},
+		{"standard, lazy", f, testkit.Must(exponential.Lazy(t.Context(), f, 4, nil))},
+		{"tuned", f, testkit.Must(exponential.Tuned(t.Context(), f, 4, o))},
+		{"weighted", f, testkit.Must(exponential.Weighted(t.Context(), f, 4, weights, o))},
+		{"tight", line, testkit.Must(exponential.Tight(t.Context(), line, 1, &exponential.TightOptions{Unit: "km"}))},
+		{"constant normalizer", cycle, testkit.Must(exponential.ConstantNormalizer(t.Context(), cycle, 1, o))},
+		{"constant", f, testkit.Must(exponential.Constant(15, 4, "km"))},
+		{"relaxed", line, &testkit.Must(exponential.Relaxed(t.Context(), both, 2, nil)).Mechanism},
+		{"most private", f, &testkit.Must(exponential.MostPrivate(t.Context(), metric.Same(f), nil, target, nil)).Mechanism},
 	} {
-		m, err := c.build()
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		if err := mechanismtest.TestChannel(t.Context(), m.Channel, c.rho, &mechanismtest.Options[int, int]{Samples: 1 << 14, Constant: c.constant}); err != nil {
+		o := &mechanismtest.Options[int, int]{Samples: 1 << 14, Constant: c.name == "constant"}
+		if err := mechanismtest.TestChannel(t.Context(), c.m.Channel, c.rho, o); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

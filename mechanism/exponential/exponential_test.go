@@ -1,6 +1,7 @@
 package exponential
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -90,14 +91,7 @@ func TestEveryMethod_AuditsAtItsLevel(t *testing.T) {
 	caught := 0
 	for range 60 {
 		n := 1 + r.IntN(25)
-		pts := make([][]float64, n)
-		for i := range pts {
-			pts[i] = []float64{r.Float64(), r.Float64()}
-			if i > 0 && r.IntN(4) == 0 {
-				pts[i] = pts[r.IntN(i)] // duplicates
-			}
-		}
-		f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
+		f := randomPoints(t, r, n)
 		alpha := math.Pow(10, 5*r.Float64()-2)
 		var o *Options
 		weights := make([]float64, n)
@@ -165,18 +159,12 @@ func TestConstructors_RefuseANonMetric(t *testing.T) {
 }
 
 // builders are the constructors of one metric and a level.
-var builders = map[string]func(context.Context, metric.Finite, float64, metric.Unit) (*Mechanism, error){
-	"Standard": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		return Standard(ctx, f, alpha, &Options{Unit: u})
-	},
+var builders = map[string]builder{
+	"Standard":           tuning(Standard),
+	"Tuned":              tuning(Tuned),
+	"ConstantNormalizer": tuning(ConstantNormalizer),
 	"Weighted": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
 		return Weighted(ctx, f, alpha, slices.Repeat([]float64{1}, f.Len()), &Options{Unit: u})
-	},
-	"Tuned": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		return Tuned(ctx, f, alpha, &Options{Unit: u})
-	},
-	"ConstantNormalizer": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		return ConstantNormalizer(ctx, f, alpha, &Options{Unit: u})
 	},
 	"Tight": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
 		return Tight(ctx, f, alpha, &TightOptions{Unit: u})
@@ -186,25 +174,25 @@ var builders = map[string]func(context.Context, metric.Finite, float64, metric.U
 	},
 	"Relaxed": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
 		m, err := Relaxed(ctx, metric.Same(f), alpha, &RelaxedOptions{Unit: u})
-		if err != nil {
-			return nil, err
-		}
-		return &m.Mechanism, nil
+		return &cmp.Or(m, &RelaxedMechanism{}).Mechanism, err
 	},
 	"MostPrivate": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		m, err := MostPrivate(ctx, metric.Same(f), slices.Repeat([]float64{1 / float64(f.Len())}, f.Len()), Target{Gamma: 1, Delta: .1}, &UtilityOptions{Unit: u})
-		if err != nil {
-			return nil, err
-		}
-		return &m.Mechanism, nil
+		mu := slices.Repeat([]float64{1 / float64(f.Len())}, f.Len())
+		m, err := MostPrivate(ctx, metric.Same(f), mu, Target{Gamma: 1, Delta: .1}, &UtilityOptions{Unit: u})
+		return &cmp.Or(m, &UtilityMechanism{}).Mechanism, err
 	},
 	"Best": func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
-		c, err := Best(ctx, metric.Same(f), alpha, &BestOptions{Unit: u})
-		if err != nil {
-			return nil, err
-		}
-		return &c.Mechanism, nil
+		m, err := Best(ctx, metric.Same(f), alpha, &BestOptions{Unit: u})
+		return &cmp.Or(m, &Choice{}).Mechanism, err
 	},
+}
+
+type builder = func(context.Context, metric.Finite, float64, metric.Unit) (*Mechanism, error)
+
+func tuning(build func(context.Context, metric.Finite, float64, *Options) (*Mechanism, error)) builder {
+	return func(ctx context.Context, f metric.Finite, alpha float64, u metric.Unit) (*Mechanism, error) {
+		return build(ctx, f, alpha, &Options{Unit: u})
+	}
 }
 
 // Every constructor takes the unit of its metric, and refuses another.

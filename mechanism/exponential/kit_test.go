@@ -33,8 +33,7 @@ func randomUltrametric(t testing.TB, r *rand.Rand, n int) *metric.Ultrametric {
 			heights[i] = 0
 		}
 	}
-	u := testkit.Must(metric.NewUltrametric(r.Perm(n), heights))
-	return u
+	return testkit.Must(metric.NewUltrametric(r.Perm(n), heights))
 }
 
 func randomPoints(t testing.TB, r *rand.Rand, n int) metric.Finite {
@@ -46,8 +45,7 @@ func randomPoints(t testing.TB, r *rand.Rand, n int) metric.Finite {
 			pts[i] = pts[r.IntN(i)]
 		}
 	}
-	f := testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
-	return f
+	return testkit.Must(metric.NewPoints(pts, metric.Euclidean{}))
 }
 
 // randomBimetric has distinct points under rho1.

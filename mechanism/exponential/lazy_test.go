@@ -24,8 +24,7 @@ func euclidean(t testing.TB, coords ...float64) metric.Finite {
 
 func points[P any](t testing.TB, pts []P, s metric.Space[P]) metric.Finite {
 	t.Helper()
-	f := testkit.Must(metric.NewPoints(pts, s))
-	return f
+	return testkit.Must(metric.NewPoints(pts, s))
 }
 
 // cluster is k coincident points at 0, then the points given: the factor 1/2 of

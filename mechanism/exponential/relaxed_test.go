@@ -42,7 +42,9 @@ func TestRelaxed_SigmaIsTheDefinition(t *testing.T) {
 			o.Outputs = r.Perm(b.Len())[:1+r.IntN(b.Len())]
 		}
 		m := testkit.Must(Relaxed(t.Context(), b, 3, o))
+		var outputs []int
 		for y := range m.Outputs() {
+			outputs = append(outputs, m.Output(y))
 			for z := range y {
 				if b.Utility.Distance(m.Output(y), m.Output(z)) <= s {
 					t.Fatalf("outputs %d and %d are too close", y, z)
@@ -53,7 +55,7 @@ func TestRelaxed_SigmaIsTheDefinition(t *testing.T) {
 			}
 		}
 		for x := range b.Len() {
-			if o.Outputs == nil && !slices.ContainsFunc(allOutputs(m), func(y int) bool { return b.Utility.Distance(x, y) <= s }) {
+			if o.Outputs == nil && !slices.ContainsFunc(outputs, func(y int) bool { return b.Utility.Distance(x, y) <= s }) {
 				t.Fatalf("no output near %d", x)
 			}
 			z, p := 0.0, make([]float64, m.Outputs())
@@ -68,14 +70,6 @@ func TestRelaxed_SigmaIsTheDefinition(t *testing.T) {
 			}
 		}
 	}
-}
-
-func allOutputs(m *RelaxedMechanism) []int {
-	y := make([]int, m.Outputs())
-	for i := range y {
-		y[i] = m.Output(i)
-	}
-	return y
 }
 
 // On 100 random bimetric spaces the audited level is at most alpha, tuned or
@@ -214,8 +208,7 @@ func mammals(t testing.TB) metric.Bimetric {
 	}
 	tree := testkit.Must(metric.TreeFromPaths(paths))
 	baire := testkit.Must(metric.NewPoints(paths, metric.CommonPrefix[string]{}))
-	b := testkit.Must(metric.NewBimetric(tree.PathMetric(), baire))
-	return b
+	return testkit.Must(metric.NewBimetric(tree.PathMetric(), baire))
 }
 
 // On a real hierarchy the bound holds, and the best separation beats the

@@ -1,6 +1,7 @@
 package exponential
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -65,11 +66,9 @@ func TestStandard_LazyRateIsSafeAndTight(t *testing.T) {
 		}
 		return 0
 	})
-	all := make([]int, f.Len())
-	for i := range all {
-		all[i] = f.Len() - 1 - i
-	}
-	for _, net := range [][]int{nil, all} { // a net is another path through the code
+	backward := all(f.Len())
+	slices.Reverse(backward)
+	for _, net := range [][]int{nil, backward} { // a net is another path through the code
 		m := testkit.Must(Lazy(t.Context(), f, 2, &LazyOptions{Outputs: net}))
 		if a, err := m.Audit(t.Context(), f, nil); err != nil || a.Hi > 2 || a.Lo < 2/1.02 {
 			t.Errorf("%d outputs named: %v (%v), want just below 2", len(net), a, err)
