@@ -32,19 +32,12 @@ const (
 	// that of their balls.
 	coarseCenters = 0.25
 
-	// splitRatio: cells down to this part of the largest radius are split along
-	// with the largest.
-	splitRatio = 0.7
-
-	// corePasses of core bring most of what more would.
-	corePasses = 4
-
 	// matrixCells bounds the cells of one graph: 2 MiB.
 	matrixCells = 4096
 
-	// coarseNodes is the budget of clique searches among cells that may still
-	// be split. A failure costs one more split.
-	coarseNodes = 2000
+	// splitRatio: cells down to this part of the largest radius are split along
+	// with the largest.
+	splitRatio = 0.7
 )
 
 // startCells says how many times smaller than T the radius of the cells is that
@@ -225,9 +218,6 @@ func (p *prover) refine(q problem) verdict {
 		}
 		final := x.leaf() && size == 0
 		nodes := p.nodes
-		if !final {
-			nodes = min(nodes, coarseNodes)
-		}
 		set, hi := p.search(q, &nodes)
 		if hi < q.k {
 			return proved
@@ -269,7 +259,7 @@ func (p *prover) splitCells(q problem, size float64) problem {
 	var u, parents []int32
 	for i, v := range q.u {
 		c := &p.s.ys.nodes[v]
-		if c.leaf() || c.radius < size*splitRatio {
+		if c.leaf() || c.radius < splitRatio*size {
 			kept[i] = true
 			u, parents = append(u, v), append(parents, int32(i))
 			continue
@@ -517,8 +507,7 @@ func (p *prover) radialColors(far *clique.Graph) []int32 {
 }
 
 // core drops the vertices that lie in no clique of k: those whose neighbors
-// take fewer than k-1 colors. Where some drop out, others may follow, up to
-// corePasses times.
+// take fewer than k-1 colors, until no more do.
 func (p *prover) core(q problem) problem {
 	m := len(q.u)
 	w := bitset.Words(m)
@@ -526,8 +515,8 @@ func (p *prover) core(q problem) problem {
 	alive := make(bitset.Set, w)
 	alive.Fill(m)
 	count := m
-	for pass := 0; pass < corePasses && count >= q.k; pass++ {
-		before := count
+	for before := m + 1; before > count && count >= q.k; {
+		before = count
 		for v := range m {
 			if !alive.Has(v) {
 				continue
@@ -541,9 +530,6 @@ func (p *prover) core(q problem) problem {
 				count--
 			}
 			p.work += int64(w/4 + degree/4)
-		}
-		if count == before {
-			break
 		}
 	}
 	if count < q.k {
