@@ -146,10 +146,7 @@ func BenchmarkAccuracy(b *testing.B) {
 	b.ReportAllocs()
 	var a entropy.Bracket
 	for b.Loop() {
-		var err error
-		if a, err = entropy.Accuracy(b.Context(), space, 10, &entropy.Options{Nodes: -1}); err != nil {
-			b.Fatal(err)
-		}
+		a = testkit.Must(entropy.Accuracy(b.Context(), space, 10, &entropy.Options{Nodes: -1}))
 	}
 	b.ReportMetric(a.Ratio(), "Hi/Lo")
 }

@@ -9,21 +9,23 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-func BenchmarkEntropicScale(b *testing.B) {
-	for _, alpha := range []float64{5, 20} {
-		for _, n := range []int{1000, 2000, 5000, 10000} {
-			b.Run(fmt.Sprintf("alpha=%v/n=%d", alpha, n), func(b *testing.B) {
-				z := metric.Same(planePoints(n, 1))
-				b.ReportAllocs()
-				var s Scale
-				for b.Loop() {
-					var err error
-					if s, err = EntropicScale(b.Context(), z, alpha, nil); err != nil {
-						b.Fatal(err)
+func BenchmarkScale(b *testing.B) {
+	for _, n := range []int{1000, 2000, 5000, 10000} {
+		z := metric.Same(planePoints(n, 1))
+		for name, scale := range map[string]func(alpha float64) (Scale, error){
+			"entropic":  func(alpha float64) (Scale, error) { return EntropicScale(b.Context(), z, alpha, nil) },
+			"diametric": func(alpha float64) (Scale, error) { return DiametricScale(b.Context(), z, alpha, nil) },
+		} {
+			for _, alpha := range []float64{5, 20} {
+				b.Run(fmt.Sprintf("%s/alpha=%v/n=%d", name, alpha, n), func(b *testing.B) {
+					b.ReportAllocs()
+					var s Scale
+					for b.Loop() {
+						s = testkit.Must(scale(alpha))
 					}
-				}
-				b.ReportMetric(s.Hi/s.Lo, "Hi/Lo")
-			})
+					b.ReportMetric(s.Hi/s.Lo, "Hi/Lo")
+				})
+			}
 		}
 	}
 }
@@ -54,11 +56,7 @@ func bigUltrametric(n int, seed uint64) *metric.Ultrametric {
 	for i := range h {
 		h[i] = r.Float64()
 	}
-	u, err := metric.NewUltrametric(r.Perm(n), h)
-	if err != nil {
-		panic(err)
-	}
-	return u
+	return testkit.Must(metric.NewUltrametric(r.Perm(n), h))
 }
 
 func BenchmarkEntropicScale_Ultrametric(b *testing.B) {
@@ -68,25 +66,9 @@ func BenchmarkEntropicScale_Ultrametric(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := EntropicScale(b.Context(), z, 10, nil); err != nil {
-						b.Fatal(err)
-					}
+					testkit.Must(EntropicScale(b.Context(), z, 10, nil))
 				}
 			})
 		}
-	}
-}
-
-func BenchmarkDiametricScale(b *testing.B) {
-	for _, n := range []int{1000, 2000, 5000, 10000} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			z := metric.Same(planePoints(n, 1))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := DiametricScale(b.Context(), z, 5, nil); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

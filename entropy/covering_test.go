@@ -96,10 +96,7 @@ func BenchmarkCovering(b *testing.B) {
 				b.ReportAllocs()
 				var c Cover
 				for b.Loop() {
-					var err error
-					if c, err = Covering(b.Context(), f, nil, s, nil); err != nil {
-						b.Fatal(err)
-					}
+					c = testkit.Must(Covering(b.Context(), f, nil, s, nil))
 				}
 				b.ReportMetric(float64(c.Lo), "lo")
 				b.ReportMetric(float64(c.Hi), "hi")

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -17,11 +18,7 @@ func planePoints(n int, seed uint64) metric.Finite { return space.Uniform(n, ran
 
 // dense returns a copy of f as a matrix, without coordinates.
 func dense(f metric.Finite) metric.Finite {
-	d, err := metric.Densify(context.Background(), f)
-	if err != nil {
-		panic(err)
-	}
-	return d
+	return testkit.Must(metric.Densify(context.Background(), f))
 }
 
 // randomSpace returns a space of n points whose kind depends on the seed:

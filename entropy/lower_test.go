@@ -26,8 +26,7 @@ func ultra(t testing.TB, r *rand.Rand, n int) metric.Finite {
 	for i := range h {
 		h[i] = math.Exp(-3 * r.Float64())
 	}
-	u := testkit.Must(metric.NewUltrametric(r.Perm(n), h))
-	return u
+	return testkit.Must(metric.NewUltrametric(r.Perm(n), h))
 }
 
 // randomSpace is a metric, an ultrametric, or two of them, by its number.
@@ -263,10 +262,7 @@ func BenchmarkLowerBounds(b *testing.B) {
 			b.ReportAllocs()
 			var bounds []entropy.Bound
 			for b.Loop() {
-				var err error
-				if bounds, err = entropy.LowerBounds(b.Context(), space, 10, &entropy.Options{Nodes: -1}); err != nil {
-					b.Fatal(err)
-				}
+				bounds = testkit.Must(entropy.LowerBounds(b.Context(), space, 10, &entropy.Options{Nodes: -1}))
 			}
 			b.ReportMetric(bounds[0].Value, "bound")
 		})

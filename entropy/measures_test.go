@@ -3,10 +3,12 @@ package entropy
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -28,21 +30,12 @@ func TestMeasureNet_ListsEveryMeasureOnce(t *testing.T) {
 				}
 				sum += v
 			}
-			if math.Abs(sum-1) > 1e-12 || i > 0 && !lexicographic(last, p) {
+			if math.Abs(sum-1) > 1e-12 || i > 0 && slices.Compare(last, p) >= 0 {
 				t.Errorf("measure %d is %v after %v", i, p, last)
 			}
 			last = p
 		}
 	}
-}
-
-func lexicographic(p, q []float64) bool {
-	for i := range p {
-		if p[i] != q[i] {
-			return p[i] < q[i]
-		}
-	}
-	return false
 }
 
 // Random measures, dense, sparse and adversarial, are never farther than the
@@ -54,14 +47,7 @@ func TestMeasures_CoveringRadius(t *testing.T) {
 		n, m := 1+r.IntN(5), 1+r.IntN(4)
 		f := planePoints(n, r.Uint64())
 		if r.IntN(3) == 0 { // all points at distance 1
-			upper := make([]float64, n*(n-1)/2)
-			for i := range upper {
-				upper[i] = 1
-			}
-			var err error
-			if f, err = metric.NewDense(n, upper); err != nil {
-				t.Fatal(err)
-			}
+			f = space.Simplex(n, 1)
 		}
 		s := testkit.Must(MeasureNet(t.Context(), f, m))
 		radius := s.CoveringRadius()
@@ -151,9 +137,7 @@ func BenchmarkMeasures(b *testing.B) {
 	b.Run(fmt.Sprintf("Wasserstein/n=%d", s.Len()), func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := s.Wasserstein(b.Context(), nil); err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(s.Wasserstein(b.Context(), nil))
 		}
 	})
 }

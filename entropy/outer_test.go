@@ -57,10 +57,7 @@ func BenchmarkOuterScale(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d/alpha=20", n), func(b *testing.B) {
 			var o Outer
 			for b.Loop() {
-				var err error
-				if o, err = OuterScale(b.Context(), f, 20, nil); err != nil {
-					b.Fatal(err)
-				}
+				o = testkit.Must(OuterScale(b.Context(), f, 20, nil))
 			}
 			b.ReportMetric(o.Lo, "lo")
 			b.ReportMetric(o.Hi, "hi")

@@ -1,7 +1,6 @@
 package entropy
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -86,24 +85,15 @@ func TestPacking_Large(t *testing.T) {
 		for _, s := range []float64{0, .03, .1, .3, .5, 1.1, 2} {
 			all := allPoints(f.Len())
 			var p packer
-			c, err := p.packLarge(context.Background(), f, all, s, 1000)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := testkit.Must(p.packLarge(t.Context(), f, all, s, 1000))
 			checkCount(t, f, all, s, c)
-			d, err := Packing(t.Context(), f, nil, s, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := testkit.Must(Packing(t.Context(), f, nil, s, nil))
 			checkCount(t, f, all, s, d)
 			if c.Lo > d.Hi || d.Lo > c.Hi {
 				t.Fatalf("s %v: [%d, %d] and [%d, %d]", s, c.Lo, c.Hi, d.Lo, d.Hi)
 			}
 			sub := all[f.Len()/3:]
-			if c, err = p.packLarge(context.Background(), f, sub, s, 0); err != nil {
-				t.Fatal(err)
-			}
-			checkCount(t, f, sub, s, c)
+			checkCount(t, f, sub, s, testkit.Must(p.packLarge(t.Context(), f, sub, s, 0)))
 		}
 	}
 }
@@ -137,10 +127,7 @@ func BenchmarkPacking(b *testing.B) {
 				b.ReportAllocs()
 				var c Count
 				for b.Loop() {
-					var err error
-					if c, err = Packing(b.Context(), f, nil, s, nil); err != nil {
-						b.Fatal(err)
-					}
+					c = testkit.Must(Packing(b.Context(), f, nil, s, nil))
 				}
 				b.ReportMetric(float64(c.Lo), "lo")
 				b.ReportMetric(float64(c.Hi), "hi")
