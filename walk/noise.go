@@ -209,13 +209,13 @@ func (n Noise) singleVariance() float64 {
 }
 
 // shape is the variance on k children divided by that of single. For KNorm the
-// ordered entries are cumulated gaps of means m_j = 1/min(j,k-j),
-// and with M_ij = min(i,j)(k - max(i,j))/k
+// ordered entries are cumulated gaps of means m_j = 1/min(j,k-j), and with M_ij =
+// min(i,j)(k - max(i,j))/k
 //
 //	E |x|^2 = sum_ij M_ij E g_i g_j = sum_j M_jj m_j^2 + |mu - mean(mu)|^2,
 //
 // mu the cumulated means. The distribution is exchangeable with sum 0, so its
-// covariance is E|x|^2/(k-1) times I - J/k.
+// covariance is E|x|^2/(k-1) times I - J/k; the variance of single is 2.
 func shape(d Distribution, k int) float64 {
 	switch {
 	case k < 2:

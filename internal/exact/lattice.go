@@ -11,14 +11,12 @@ import (
 // numbers is rounded once, and nothing else is. So whatever holds of the
 // distribution of x + Z for real numbers x holds of the float64s returned.
 // (Haney, Desfontaines, Hartman, Shrestha, Hay, "Precision-based attacks and
-// interval refining: how to break, then fix, differential privacy on finite
-// computers", 2022, do so in one dimension.)
+// interval refining", 2022, do so in one dimension.)
 //
 // The noise is a function of independent uniform numbers. Each is known to lie
 // in a cell of 2^-63; float64 arithmetic with an error bound finds the lattice
-// point, unless the noise that the cells allow comes near the border of two;
-// then interval arithmetic decides, with more bits of the uniforms where it
-// needs them.
+// point unless the noise comes near the border of two; then interval arithmetic
+// decides, with more bits where it needs them.
 
 // Lattice is the set of multiples of a step, and the inputs on it.
 type Lattice struct {

@@ -42,7 +42,7 @@ func (m *DiscreteGaussian) check(op string) error {
 // Guarantee is the target's alpha and delta, with the diameter as its reach.
 func (m *DiscreteGaussian) Guarantee() mechanism.Guarantee { return orZero(m).g }
 
-// String is for people.
+// String gives the noise and its guarantee.
 func (m *DiscreteGaussian) String() string {
 	return describe(m.check("additive"), m.Guarantee(), "discrete Gaussian noise of sigma %.6g", orZero(m).sigma)
 }
