@@ -7,7 +7,6 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/internal/limit"
 	"github.com/metricdp/metricdp/entropy/internal/slack"
-	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -105,27 +104,17 @@ func BenchmarkDoublingScale(b *testing.B) {
 			b.Run(fmt.Sprintf("n=%d/alpha=%v", n, alpha), func(b *testing.B) {
 				var d Doubling
 				for b.Loop() {
-					var err error
-					if d, err = DoublingScale(b.Context(), f, alpha, nil); err != nil {
-						b.Fatal(err)
-					}
+					d = testkit.Must(DoublingScale(b.Context(), f, alpha, nil))
 				}
 				b.ReportMetric(d.Lo, "lo")
 				b.ReportMetric(d.Hi, "hi")
 			})
 		}
 	}
-	r := random.Seeded(1)
-	h := make([]float64, 99999)
-	for i := range h {
-		h[i] = math.Pow(r.Float64(), 4)
-	}
-	u := testkit.Must(metric.NewUltrametric(r.Perm(100000), h))
+	u := bigUltrametric(100000, 1)
 	b.Run("ultrametric/n=100000", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := DoublingScale(b.Context(), u, 3, nil); err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(DoublingScale(b.Context(), u, 3, nil))
 		}
 	})
 }
