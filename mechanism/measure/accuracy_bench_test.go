@@ -28,9 +28,9 @@ func BenchmarkW1(b *testing.B) {
 			grid    [][]float64
 			seeds   int
 		}{
-			{"line", uniformRecords(1), lineGrid(1 << ceilLog2(n)), 100},
-			{"square", uniformRecords(2), planeGrid(side), max(4, 20_000/n)},
-			{"mixture", mixture, planeGrid(side), max(4, 20_000/n)},
+			{"line", uniformRecords(1), lattice(1, 1<<ceilLog2(n)), 100},
+			{"square", uniformRecords(2), lattice(2, side), max(4, 20_000/n)},
+			{"mixture", mixture, lattice(2, side), max(4, 20_000/n)},
 		} {
 			b.Run(fmt.Sprintf("data=%s/N=%d", set.name, n), func(b *testing.B) {
 				d := len(set.grid[0])
@@ -177,20 +177,17 @@ func releaseOf[P any](b testing.TB, s *Synthesizer[P], r *rand.Rand, x []P) *Rel
 	return testkit.Must(s.Release(r, testkit.Must(CountAll(b.Context(), s.Domain(), x, nil))))
 }
 
-func lineGrid(n int) [][]float64 {
-	pts := make([][]float64, n)
-	for i := range pts {
-		pts[i] = []float64{(float64(i) + .5) / float64(n)}
-	}
-	return pts
-}
-
-func planeGrid(side int) [][]float64 {
-	var pts [][]float64
-	for i := range side {
-		for j := range side {
-			pts = append(pts, []float64{(float64(i) + .5) / float64(side), (float64(j) + .5) / float64(side)})
+// lattice has side points along each of d dimensions.
+func lattice(d, side int) [][]float64 {
+	pts := [][]float64{nil}
+	for range d {
+		var next [][]float64
+		for _, p := range pts {
+			for i := range side {
+				next = append(next, append(slices.Clone(p), (float64(i)+.5)/float64(side)))
+			}
 		}
+		pts = next
 	}
 	return pts
 }

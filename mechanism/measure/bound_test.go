@@ -187,19 +187,19 @@ func TestBound_KnownAnswers(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	grid := make(linePoints, 1024)
-	for i := range grid {
-		grid[i] = float64(i) / 1024
+	points := make(linePoints, 1024)
+	for i := range points {
+		points[i] = float64(i) / 1024
 	}
 	line := func(d *Domain[int], dist Distribution) Bound {
 		return testkit.Must(testkit.Must(NewMeasure(d, 1, &MeasureOptions{Distribution: dist})).Bound(t.Context(), o))
 	}
-	haar := line(testkit.Must(NewFolded(t.Context(), grid, nil)), KNorm)
+	haar := line(testkit.Must(NewFolded(t.Context(), points, nil)), KNorm)
 	check("Haar, L = 10", haar.Simulated, 20.72)
 	if haar.Signed < 25 || haar.Signed > 26.6666659 { // mean of roots, below the root of the mean
 		t.Errorf("Haar, L = 10: bound %v", haar.Signed)
 	}
-	check("independent (32,32)", line(testkit.Must(NewFolded(t.Context(), grid, &FoldedOptions{Arity: 32})), Laplace).Simulated, 14.23)
+	check("independent (32,32)", line(testkit.Must(NewFolded(t.Context(), points, &FoldedOptions{Arity: 32})), Laplace).Simulated, 14.23)
 	for _, c := range []struct {
 		splits []int
 		want   float64
@@ -262,7 +262,7 @@ func TestAccuracy_HalfOfPaper(t *testing.T) {
 	}
 	ours := run(unitBox(1, BoxOptions{Signal: n}), nil)
 	baseline := run(unitBox(1, pmmCells(1, n)), pmm())
-	pts := testkit.Must(metric.NewPoints(lineGrid(1<<14), metric.Chebyshev{}))
+	pts := testkit.Must(metric.NewPoints(lattice(1, 1<<14), metric.Chebyshev{}))
 	paper := run(testkit.Must(On(t.Context(), testkit.Must(NewFolded(t.Context(), pts, nil)), pts)), &SynthesizerOptions{Estimator: Nearest})
 	if ours > paper/2 || ours > baseline/2*1.1 {
 		t.Errorf("N E W1: default %.2f, paper %.2f, PMM %.2f", ours, paper, baseline)

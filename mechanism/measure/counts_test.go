@@ -48,6 +48,14 @@ func TestCount_AllWaysAgree(t *testing.T) {
 			testkit.Check(t, got.UnmarshalBinary(sent))
 			testkit.Check(t, parts.Merge(got))
 		}
+		reused := func(yield func([]float64, error) bool) {
+			buf := make([]float64, 2)
+			for p := range stream(x) {
+				if copy(buf, p); !yield(buf, nil) {
+					return
+				}
+			}
+		}
 		grouped := d.NewCounts()
 		for cell, n := range testkit.Must(CountAll(t.Context(), unitBox(2, BoxOptions{Signal: 1e4}), x, nil)).dense {
 			testkit.Check(t, grouped.AddN(d.Point(cell), n))
@@ -57,6 +65,7 @@ func TestCount_AllWaysAgree(t *testing.T) {
 			"slice/1":  testkit.Must(CountAll(t.Context(), d, x, &CountOptions{Workers: 1})),
 			"stream":   testkit.Must(Count(t.Context(), d, stream(x), nil)),
 			"stream/1": testkit.Must(Count(t.Context(), d, stream(x), &CountOptions{Workers: 1})),
+			"reused/1": testkit.Must(Count(t.Context(), d, reused, &CountOptions{Workers: 1})),
 			"stream/7": testkit.Must(Count(t.Context(), d, stream(x), &CountOptions{Workers: 7})),
 			"merged":   parts,
 			"grouped":  grouped,
@@ -178,25 +187,6 @@ func TestAdd_ErrorsLeaveTheMarkOfSkippedRecords(t *testing.T) {
 			if _, err := testkit.Must(NewSynthesizer(d, 1, &SynthesizerOptions{Relation: AddRemoveOne})).Release(nil, c); err != nil {
 				t.Errorf("lazy %v, %s: %v", lazy, name, err)
 			}
-		}
-	}
-}
-
-// With one worker an iterator may reuse its memory.
-func TestCount_ReusedRecord(t *testing.T) {
-	d := unitBox(1, BoxOptions{Depth: 3})
-	buf := []float64{0}
-	c := testkit.Must(Count(t.Context(), d, func(yield func([]float64, error) bool) {
-		for i := range 800 {
-			buf[0] = float64(i) / 800
-			if !yield(buf, nil) {
-				return
-			}
-		}
-	}, &CountOptions{Workers: 1}))
-	for cell, n := range c.dense {
-		if n != 100 {
-			t.Errorf("cell %d has %d", cell, n)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -136,9 +135,6 @@ func TestErrors(t *testing.T) {
 		if x.err == nil || !strings.HasPrefix(x.err.Error(), "measure: "+x.want) {
 			t.Errorf("%v, want measure: %s", x.err, x.want)
 		}
-	}
-	if err := second(s.Release(nil, other.NewCounts())); !errors.Is(err, ErrMismatch) {
-		t.Errorf("counts of another domain: %v", err)
 	}
 	if err := cell(unitBox(1, BoxOptions{Depth: 2}), inf); err != nil {
 		t.Errorf("clipping +Inf: %v", err)

@@ -110,8 +110,7 @@ type net struct {
 	cover    float64       // largest distance to it
 }
 
-// pointSize is about the memory that a point of a finite metric takes, with its
-// nodes, in bytes.
+// pointSize is about the bytes that a point takes, with its nodes.
 const pointSize = 200
 
 func newNet(ctx context.Context, op string, f metric.Finite, separation float64) (*net, error) {
@@ -206,8 +205,7 @@ func (n *net) over(ctx context.Context, op string, a *arrangement, at []int) (*D
 	}, nil
 }
 
-// exactDiameter is up to how many points all distances are looked at for the
-// largest: as many as the net tree takes.
+// exactDiameter is up to how many points all distances are looked at.
 const exactDiameter = 2048
 
 // measureDiameter finds the largest distance of the net where a hierarchy or a

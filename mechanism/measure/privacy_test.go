@@ -261,11 +261,7 @@ func TestLazy_DrawsStatedLaw(t *testing.T) {
 	const half, n = 20, 4000
 	d := testkit.Must(NewBox([]Column{{Hi: 1}}, &BoxOptions{Splits: [][]int{{2}, {2}}, Lazy: true}))
 	s := testkit.Must(NewSynthesizer(d, 2, &SynthesizerOptions{Scales: []float64{1, 2}}))
-	var x [][]float64
-	for i := range n {
-		x = append(x, []float64{(float64(i) + 0.5) / n})
-	}
-	counts := testkit.Must(CountAll(t.Context(), d, x, nil))
+	counts := testkit.Must(CountAll(t.Context(), d, lattice(1, n), nil))
 	r := random.Seeded(4)
 	hist := [2][]int{make([]int, 2*half+1), make([]int, 2*half+1)}
 	for range 40_000 {

@@ -64,18 +64,16 @@ type RecordOptions struct {
 	Shuffle bool
 }
 
-// maxRecords bounds how many records a measure is divided into.
-const maxRecords = math.MaxInt32
-
-// recordSize is about the memory of a record: a slice and two numbers.
-const recordSize = 40
+const (
+	maxRecords = math.MaxInt32 // that a measure is divided into
+	recordSize = 40            // about the memory of a record: a slice and two numbers
+)
 
 // Records returns m synthetic records, or Total rounded, at least 1, where m is
 // 0. By default their empirical measure is that of the weights in multiples of
 // 1/m, within 1/m for every node of the tree (Corollary 7.3 of BSV22; see
-// [Release.Multiplicities]). rng is read where options ask for
-// randomness. It is an error for a Signed measure, and a
-// *[metric.MemoryError] for some 400 million records and more.
+// [Release.Multiplicities]). rng is read where options ask for randomness. A
+// Signed measure has none; some 400 million are a *[metric.MemoryError].
 func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, error) {
 	opt := orZero(o)
 	n, m, err := r.multiplicities("measure: Release.Records", m)

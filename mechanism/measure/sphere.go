@@ -40,10 +40,8 @@ func NewSphere(radius float64, o *SphereOptions) (*Domain[metric.LatLon], error)
 	if !(radius >= 1e-100 && radius <= 1e100) {
 		return nil, fault.Value(op, "radius", radius, "0 or a number in [1e-100, 1e100]")
 	}
-	if o == nil {
-		o = &SphereOptions{}
-	}
-	cells, h, err := size{o.Signal, o.Depth, o.Arity}.plan(op, "Depth", []extent{{length: 1}, {length: 1}})
+	opt := orZero(o)
+	cells, h, err := size{opt.Signal, opt.Depth, opt.Arity}.plan(op, "Depth", []extent{{length: 1}, {length: 1}})
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +49,7 @@ func NewSphere(radius float64, o *SphereOptions) (*Domain[metric.LatLon], error)
 	if s.grid, err = newGrid(op, faceLevels(max(12, cells), h), 3); err != nil {
 		return nil, err
 	}
-	a, err := s.arrange(op, o.Lazy, s.diameter, s.spread)
+	a, err := s.arrange(op, opt.Lazy, s.diameter, s.spread)
 	if err != nil {
 		return nil, err
 	}
