@@ -18,9 +18,8 @@ import (
 // need not be finite: the density of the output y at input x, against a
 // probability measure mu on Y, is proportional to exp(-Beta*sigma(Map(x), y)).
 type BaseMeasure[X, Y any] struct {
-	// Map takes an input to its ideal output, with Lipschitz constant
-	// Lipschitz > 0 from the privacy metric on X to Sigma on Y. The constant is
-	// the caller's claim: privacy rests on it.
+	// Map takes an input to its ideal output, with the constant Lipschitz > 0 from
+	// the privacy metric on X to Sigma on Y, the caller's claim: privacy rests on it.
 	Map       func(X) (Y, error)
 	Lipschitz float64
 	Sigma     metric.Space[Y] // must be a metric; checked only where it is NaN or negative

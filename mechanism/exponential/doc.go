@@ -26,18 +26,14 @@
 //
 // # Guarantees
 //
-// Every finite mechanism is a [mechanism.Channel] that was audited: the level
-// in its Guarantee is an upper bound, computed with outward rounding, of the
-// privacy level of the exact distributions that Release draws from. Only [Lazy]
-// does without an audit, for spaces too large for a matrix; its doc says what the
-// guarantee then rests on. Loss is not part of any guarantee; compute it with
-// Channel.Loss.
+// Every finite mechanism is a [mechanism.Channel] that was audited: the level in its
+// Guarantee is an upper bound of that of the exact distributions that Release draws
+// from. Only [Lazy] does without an audit, for spaces too large for a matrix; its doc
+// says what the guarantee then rests on.
 //
 // A context ends the work early with its error. Work is done on every core, or on
-// the Workers of the options.
-//
-// alpha is a finite number > 0, per unit of the privacy metric; what lies outside
-// its domain is a *[metric.ValueError], as everywhere in the module.
+// the Workers of the options. alpha is a finite number > 0, per unit of the privacy
+// metric; what lies outside its domain is a *[metric.ValueError].
 //
 // # Who should not use it
 //

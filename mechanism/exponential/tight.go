@@ -31,11 +31,10 @@ func (e *NormalizerError) Error() string {
 // costs is in the audited level.
 const normalizerTol = 1e-9
 
-// ConstantNormalizer returns the exponential mechanism at the full rate alpha,
-// for spaces where sum_y exp(-alpha*rho(x,y)) does not depend on x, such as
-// cycles, cubes and every other vertex-transitive space: there the factor 1/2
-// of [Standard] drops. Elsewhere it is a [*NormalizerError] with two points
-// that differ. The rate stays below alpha by rounding. Cost as [Standard].
+// ConstantNormalizer returns the exponential mechanism at the full rate alpha, but for
+// rounding, where sum_y exp(-alpha*rho(x,y)) does not depend on x, as on cycles, cubes
+// and every other vertex-transitive space: there the factor 1/2 of [Standard] drops.
+// Elsewhere it is a [*NormalizerError]. Cost as [Standard].
 func ConstantNormalizer(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	m, err := newFamily("exponential: ConstantNormalizer", MethodConstantNormalizer, f, alpha, o)
 	if err != nil {
@@ -159,19 +158,11 @@ func (m *family) tightWeights(ctx context.Context, alpha float64) ([]float64, er
 	if err := kernel.Solve(ctx, w); err != nil {
 		return nil, err
 	}
-	worst, at, largest := 0.0, 0, 0.0
+	if worst := slices.Min(w); worst < -zeroWeight*slices.Max(w) {
+		return nil, &NegativeWeightError{m.net[slices.Index(w, worst)], worst}
+	}
 	for i, v := range w {
-		if v < worst {
-			worst, at = v, i
-		}
-		largest = max(largest, v)
+		w[i] = directed.Log(max(0, v))
 	}
-	if worst < -zeroWeight*largest {
-		return nil, &NegativeWeightError{m.net[at], worst}
-	}
-	log := make([]float64, k)
-	for i := range log {
-		log[i] = directed.Log(max(0, w[i]))
-	}
-	return log, nil
+	return w, nil
 }
