@@ -85,8 +85,7 @@
 // # References
 //
 //   - IRC24: Imola, Roy Chowdhury, Chaudhuri, "Metric differential privacy at the
-//     user-level via the earth mover's distance", 2024. Its sigma of the Gaussian
-//     mechanism, Fact 5.1, Lemma 5.2, Theorem 4.4 and the scale of its central
-//     Laplace baseline are corrected here, each where it is used.
+//     user-level via the earth mover's distance", 2024, with its errors corrected
+//     where it is used.
 //   - Acharya, Sun, Zhang, "Hadamard response", 2019.
 package emd

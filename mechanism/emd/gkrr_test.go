@@ -25,13 +25,12 @@ func TestGKRR_KnownAnswers(t *testing.T) {
 		{4, 5, .1, 2, 34.78225, -6.6060042, -.037611453, math.NaN()},
 	} {
 		g := mustGKRR(t, Clusters{Count: c.s, Size: c.t, Within: c.r, Diameter: 1}, c.alpha0)
-		a, b, cc := g.a, g.b, g.c
-		for _, v := range [][2]float64{{a, c.a}, {b, c.b}, {cc, c.c}} {
+		for _, v := range [][2]float64{{g.a, c.a}, {g.b, c.b}, {g.c, c.c}} {
 			if math.Abs(v[0]/v[1]-1) > 5e-8 {
 				t.Errorf("%+v: %v, want %v", c, v[0], v[1])
 			}
 		}
-		if one := a + float64(c.t)*b + float64(c.s*c.t)*cc; math.Abs(one-1) > 1e-13 {
+		if one := g.a + float64(c.t)*g.b + float64(c.s*c.t)*g.c; math.Abs(one-1) > 1e-13 {
 			t.Errorf("%+v: row sum of the inverse %v", c, one)
 		}
 		ch := testkit.Must(g.Channel(t.Context()))
