@@ -9,15 +9,13 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// The functions of this file run on every core. They take about n log n where
-// [Index] has a kd-tree and the extreme distance is attained by few pairs, and
-// n^2/2 distances (Radius: n^2) otherwise. Their witnesses are the same either
-// way: the lowest of all.
-
 // Diameter returns the largest distance of f and the lowest pair i <= j, in
 // lexicographic order, that attains it. That is (0, 0, 0) for a single point
 // and (0, -1, -1) for none. A distance that is NaN is passed over, here as in
 // [MinDistance] and [Radius]; [Validate] names it.
+//
+// It takes about n log n where [Index] has a kd-tree and few pairs attain the
+// extreme, and n^2/2 distances otherwise, as do the others (Radius: n^2).
 //
 // With an error, that of ctx, a [*SizeError] where Len is negative or a
 // [*MemoryError], d is NaN and the points are -1, in all four functions.
@@ -47,8 +45,7 @@ func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 }
 
 // Radius returns the smallest r such that all of f lies within r of one of its
-// points, and the lowest such point: the least maximal loss of an output that
-// ignores its input. That is (0, -1) for an empty f.
+// points, and the lowest such point; (0, -1) for an empty f.
 func Radius(ctx context.Context, f Finite) (r float64, center int, err error) {
 	best, err := extreme(ctx, "metric: Radius", f, pair{0, -1, -1}, func(ix *Index) (pair, step) {
 		return nothing, func(best pair, i int) pair {

@@ -26,8 +26,8 @@ type Edge struct {
 	Length float64 // finite and >= 0
 }
 
-// Graph is the metric of shortest paths of a connected undirected graph. It
-// stores its n(n-1)/2 distances.
+// Graph is the metric of shortest paths of a connected undirected graph, its
+// n(n-1)/2 distances stored.
 type Graph struct {
 	dense *Dense
 	ids   []int64
@@ -88,9 +88,8 @@ func NewGraph(ctx context.Context, g graph.Undirected) (*Graph, error) {
 	return newGraph(ctx, op, ids, edges)
 }
 
-// NewGraphEdges is [NewGraph] for the graph with the nodes 0, ..., n-1 and the
-// given edges, whose ends may come in either order. Of several edges between
-// the same two nodes the shortest counts. edges is not kept.
+// NewGraphEdges is [NewGraph] for the nodes 0, ..., n-1 and the given edges, of
+// which the shortest counts where several join two nodes. edges is not kept.
 func NewGraphEdges(ctx context.Context, n int, edges []Edge) (*Graph, error) {
 	const op = "metric: NewGraphEdges"
 	if err := checkNodes(op, n); err != nil {

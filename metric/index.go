@@ -45,8 +45,8 @@ func NewIndex(f Finite) *Index {
 }
 
 // treeOver returns a kd-tree over the points ids of f (nil: all), and f's
-// embedding, or nil where a scan serves as well. Coordinates in more dimensions
-// than a tree can use are not even computed: they may take more memory than f.
+// embedding, or nil where a scan serves as well. Coordinates that no tree can use
+// may take more memory than f, and are not even computed.
 func treeOver(f Finite, ids []int) (*kdtree.Tree, Embedding) {
 	if finite.Dim(f) > kdtree.MaxDim {
 		return nil, Embedding{}
@@ -69,9 +69,8 @@ func (ix *Index) Ball(i int, r float64, dst []int) []int {
 	return q.ball(r, dst)
 }
 
-// Neighbors appends to dst the k points nearest to point i, itself left out,
-// in ascending order of distance, and of index where distances tie, and
-// returns it. There are fewer where the space has no k others.
+// Neighbors appends to dst the k points nearest to point i, or all others, in
+// ascending order of distance, and of index where distances tie, and returns it.
 func (ix *Index) Neighbors(i, k int, dst []int) []int {
 	q := ix.query(i)
 	defer ix.pool.Put(q)
@@ -87,9 +86,8 @@ func (ix *Index) Neighbors(i, k int, dst []int) []int {
 	return dst
 }
 
-// Nearest returns the point nearest to point i, itself left out, and its
-// distance: the lowest such j where several tie, and -1 and +Inf where there
-// is no other point.
+// Nearest returns the other point nearest to point i, the lowest where several
+// tie, and its distance; -1 and +Inf where there is none.
 func (ix *Index) Nearest(i int) (j int, d float64) {
 	e := ix.nearest(i, nobody, -1)
 	return e.i, e.d
@@ -112,9 +110,8 @@ func (ix *Index) Farthest(i int) (j int, d float64) {
 	return e.i, e.d
 }
 
-// farthest returns the farthest point from i, or bound where all are nearer
-// than that; it ends early, with any point at a distance >= stop, once it
-// meets one.
+// farthest returns the farthest point from i, or bound where all are nearer than
+// that, or any point at a distance >= stop.
 func (ix *Index) farthest(i int, bound entry, stop float64) entry {
 	q := ix.query(i)
 	defer ix.pool.Put(q)
@@ -134,8 +131,7 @@ func (ix *Index) query(i int) *query {
 	return q
 }
 
-// ordered returns the k-th point in an order that visits neighbors together,
-// for the sake of the caches.
+// ordered returns the k-th point in an order that is kind to the caches.
 func (ix *Index) ordered(k int) int {
 	if ix.tree == nil {
 		return k
@@ -160,7 +156,7 @@ func (a entry) compare(b entry) int {
 }
 
 // query is the state of one search from one point, reused so that none
-// allocates. Where the tree is nil, or the point far outside it, it scans.
+// allocates.
 type query struct {
 	f    Finite // Distance(i, j) is the distance to the j-th point of the tree
 	i    int
@@ -273,9 +269,8 @@ func (q *query) offer(e entry) bool {
 	return true
 }
 
-// nearestIn searches node, whose box lies at the norm v. Where the worst of
-// the best is at distance 0 only a lower index improves on it, so heaps of
-// duplicates are not searched through.
+// nearestIn searches node, whose box lies at the norm v. Where the worst of the
+// best is at distance 0 only a lower index improves on it.
 func (q *query) nearestIn(node, lo, hi int, v float64) {
 	t := q.tree
 	if q.Far(v) || (q.best[0].d == 0 && uint(t.First[node]) > uint(q.best[0].i)) {

@@ -18,8 +18,8 @@ type Func[P any] func(x, y P) float64
 func (f Func[P]) Distance(x, y P) float64 { return f(x, y) }
 
 // Checker is an optional capability of a [Space]: it says why two points have
-// no meaningful distance (a NaN coordinate, unequal lengths, a latitude of
-// 100). [NewPoints] calls Check(first, p) for every point p.
+// no meaningful distance (a NaN coordinate, unequal lengths). [NewPoints] calls
+// Check(first, p) for every point p.
 type Checker[P any] interface {
 	Check(x, y P) error
 }
@@ -59,8 +59,8 @@ type Embedding struct {
 }
 
 // Embedded is an optional capability of a [Finite] whose points sit in R^d.
-// Embed allocates Len()*Dim numbers; ok is false where the space has no
-// embedding after all (a view over one that has none).
+// Embed allocates Len()*Dim numbers; ok is false for a view over a space that has
+// no embedding.
 type Embedded interface {
 	Embed() (e Embedding, ok bool)
 }

@@ -49,8 +49,7 @@ func nearestNeighbors(ctx context.Context, op, arg string, f Finite, count, itse
 	return out, nil
 }
 
-// unordered finds the distance from i that is not a number, for which too few
-// of the others were nearest.
+// unordered finds the distance from i for which too few of the others were nearest.
 func unordered(f Finite, i int) *Violation {
 	for j := range f.Len() {
 		if d := f.Distance(i, j); math.IsNaN(d) || math.IsInf(d, 0) {
@@ -62,11 +61,9 @@ func unordered(f Finite, i int) *Violation {
 
 // ReverseNeighbors returns for every point v, in ascending order, the points
 // that count v among their r nearest: I_NN,r(v) of IKWAT22. A point is the
-// first of its own r nearest, so r = 1 gives the sets {v}, and the others are
-// those of [NearestNeighbors] for r-1; v is thus in its own set always, r
-// points are on average, and r = Len() gives all of them. r must lie in
-// [1, Len()] ([*ValueError]). n queries of an [Index]; the result holds n*r
-// indices.
+// first of its own r nearest, and the others are those of [NearestNeighbors] for
+// r-1. r must lie in [1, Len()] ([*ValueError]). n queries of an [Index]; the
+// result holds n*r indices.
 func ReverseNeighbors(ctx context.Context, f Finite, r int) ([][]int, error) {
 	near, err := nearestNeighbors(ctx, "metric: ReverseNeighbors", "r", f, r, 1)
 	if err != nil {

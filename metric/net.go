@@ -29,11 +29,9 @@ type NetOptions struct {
 // and every point of f has one within s.
 //
 // s must be finite and >= 0 ([*ValueError]); an Order that is no permutation is
-// a [*SizeError] or a [*ValueError], an empty f [ErrEmpty].
-//
-// Where [Index] has a kd-tree, every kept point marks its ball there and what
-// is marked is not looked at again: about n log n in all and O(n) memory.
-// Otherwise at most Len() distances for each point kept.
+// a [*SizeError] or a [*ValueError], an empty f [ErrEmpty]. It takes about n log n
+// where [Index] has a kd-tree, otherwise at most Len() distances for each point
+// kept, and O(n) memory.
 func Net(ctx context.Context, f Finite, s float64, o *NetOptions) ([]int, error) {
 	const op = "metric: Net"
 	var opt NetOptions
@@ -143,16 +141,15 @@ func (c *cover) mark(node, lo, hi int) (fresh int32) {
 	return fresh
 }
 
-// FarthestFirst chooses k points of f one after another, each the farthest
-// from those before it, the lowest index where several tie (Gonzalez 1985).
-// The first is start. The first m of them are, for every m, a cover of f by m
-// balls whose radius is at most twice the least possible.
+// FarthestFirst chooses k points of f, beginning with start, each the farthest
+// from those before it, the lowest index where several tie (Gonzalez 1985). The
+// first m are, for every m, a cover of f by m balls whose radius is at most twice
+// the least possible.
 //
-// radii has length k+1: radii[m] is the largest distance of a point of f to the
-// nearest of the first m chosen, their covering radius. For 0 < m < k that is
-// also the distance of order[m] to those before it, so that order[:m+1] are
-// pairwise at least radii[m] apart. radii[0] is +Inf, and the radii do not
-// increase.
+// radii has length k+1, begins with +Inf and does not increase: radii[m] is the
+// largest distance of a point of f to the nearest of the first m chosen. For
+// 0 < m < k that is also the distance of order[m] to those before it, so that
+// order[:m+1] are pairwise at least radii[m] apart.
 //
 // k must lie in [1, Len()] and start in [0, Len()) ([*ValueError]); a distance
 // that is met and is negative or not finite is a [*Violation]. k*Len()
@@ -205,8 +202,7 @@ func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, ra
 
 // Assign returns for every point i of f the nearest of the given centers and
 // its distance: the point centers[nearest[i]] at dist[i]. Where centers tie the
-// one listed first has the point, so repeated centers get none. The sets of
-// points with one nearest center are the proximity partition of f.
+// one listed first has the point.
 //
 // No centers are [ErrEmpty], one outside [0, Len()) is a [*ValueError]. It takes
 // a kd-tree of the centers as in [Index], or Len()*len(centers) distances.
@@ -242,8 +238,7 @@ func Assign(ctx context.Context, f Finite, centers []int) (nearest []int, dist [
 	return nearest, dist, nil
 }
 
-// toCenters is what a query from a point of f measures: the distance from
-// point i of f to the j-th center.
+// toCenters measures from point i of f to the j-th center.
 type toCenters struct {
 	f       Finite
 	centers []int

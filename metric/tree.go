@@ -26,9 +26,9 @@ type Tree struct {
 }
 
 // NewTree returns the tree in which an edge of length[v] attaches node v to
-// parent[v]. The root has the parent -1; its length, of a branch that leads
-// nowhere, is kept but enters no distance. Nodes come in any order. A nil
-// length makes all edges 1 and that of the root 0. Slices are copied.
+// parent[v]. The root has the parent -1; its length is kept but enters no
+// distance. A nil length makes all edges 1 and that of the root 0. Slices are
+// copied.
 //
 // Lengths lie in [0, 1e300]. A parent that is no node, a second root, a cycle
 // or no root, or a bad length is a [*ValueError] with the node as Index; the
@@ -209,8 +209,7 @@ func (t *Tree) made() {
 // Parent returns the node above v, -1 for the root.
 func (t *Tree) Parent(v int) int { return t.parent[v] }
 
-// Length returns the length of the edge above v. That of the root enters no
-// distance.
+// Length returns the length of the edge above v.
 func (t *Tree) Length(v int) float64 { return t.length[v] }
 
 // Name returns the name of v, "" where it has none.
@@ -222,12 +221,10 @@ func (t *Tree) Name(v int) string {
 	return t.names[v]
 }
 
-// Children returns the nodes below v, in increasing order. The slice belongs to
-// the tree and must not be modified.
+// Children returns the nodes below v, in increasing order. It must not be modified.
 func (t *Tree) Children(v int) []int { return t.child[t.start[v]:t.start[v+1]:t.start[v+1]] }
 
 // Leaves returns the nodes without children, in increasing order, as a copy.
-// Leaf k of this list is point k of [Tree.PathMetric] and [Tree.Ultrametric].
 func (t *Tree) Leaves() []int { return slices.Clone(t.leaves) }
 
 // Preorder returns all nodes, each followed by all its descendants, as a copy.
@@ -267,8 +264,8 @@ func (t *Tree) Ultrametric() *Ultrametric {
 
 // inRow sorts the points k, each standing for nodes[k], by the ranks of the
 // nodes in preorder, and returns with them the lowest common ancestor of each
-// two neighbors, as minus its rank. The lowest common ancestor of any two is
-// the one of least rank in between: all others lie below it.
+// two neighbors, as minus its rank. That of any two is the one of least rank in
+// between: all others lie below it.
 func (t *Tree) inRow(nodes []int) (order []int, joints []int32) {
 	rank, point := inverse(t.pre), make([]int, t.Len())
 	for k, v := range nodes {

@@ -45,9 +45,8 @@ func (s *scaled) Embed() (Embedding, bool) {
 	return e, ok
 }
 
-// Subset returns f restricted to the points idx, renumbered in that order: a
-// permutation of all indices renumbers f. An index may repeat: the copies are
-// then points at distance 0. idx is copied.
+// Subset returns f restricted to the points idx, renumbered in that order. An
+// index may repeat: the copies are points at distance 0. idx is copied.
 func Subset(f Finite, idx []int) (Finite, error) {
 	const op = "metric: Subset"
 	n := fault.Len(f)

@@ -148,8 +148,8 @@ func Unit[U ~string](op string, given, metric U) (U, error) {
 	return "", fmt.Errorf("%s: %w: Unit is %q, the metric's %q", op, ErrUnit, given, metric)
 }
 
-// Within is the err of a part of the call op: its message after op, and without
-// the name of the package where that is op's too.
+// Within is the err of a part of the call op, without the name of the package where
+// that is op's too.
 func Within(op string, err error) error { return &within{op, err} }
 
 type within struct {
@@ -230,8 +230,7 @@ func all(op, arg string, v []float64, least float64, want string) error {
 	return nil
 }
 
-// Distribution checks that p has length n, holds finite numbers >= 0 and sums
-// to 1 within tol.
+// Distribution checks for n finite numbers >= 0 that sum to 1 within tol.
 func Distribution(op, arg string, p []float64, n int, tol float64) error {
 	if err := cmp.Or(Size(op, arg, len(p), n), AllNonNegative(op, arg, p)); err != nil {
 		return err
@@ -243,8 +242,8 @@ func Distribution(op, arg string, p []float64, n int, tol float64) error {
 	return need(math.Abs(sum-1) <= tol, op, "sum of "+arg, sum, "1")
 }
 
-// Reason is the message of err in one line for a reader who sees the names
-// beside it: without those that it begins with, one after another.
+// Reason is the message of err in one line, without the names that it begins with,
+// one after another.
 func Reason(err error, names ...string) string {
 	s := strings.ReplaceAll(err.Error(), "\n", "; ")
 	for _, name := range names {
