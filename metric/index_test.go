@@ -2,9 +2,11 @@ package metric
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/finite"
@@ -23,6 +25,17 @@ func byDistance(f Finite, i int) []int {
 	}
 	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(f.Distance(i, a), f.Distance(i, b)) })
 	return all
+}
+
+// within is -9 and the points at distances d(j) <= r.
+func within(n int, r float64, d func(j int) float64) []int {
+	ball := []int{-9}
+	for j := range n {
+		if d(j) <= r {
+			ball = append(ball, j)
+		}
+	}
+	return ball
 }
 
 // The answers of the tree and of the scan are those of the definition.
@@ -59,12 +72,7 @@ func TestIndex_EqualsDefinition(t *testing.T) {
 				for _, j := range []int{i, order[0], order[n/4], order[n-2]} {
 					v := d.Distance(i, j)
 					for _, r := range []float64{v, math.Nextafter(v, -1), math.Nextafter(v, math.Inf(1))} {
-						want := []int{-9}
-						for j := range n {
-							if d.Distance(i, j) <= r {
-								want = append(want, j)
-							}
-						}
+						want := within(n, r, func(j int) float64 { return d.Distance(i, j) })
 						if got := ix.Ball(i, r, []int{-9}); !slices.Equal(got, want) {
 							t.Fatalf("Ball(%d, %v) = %v, want %v", i, r, got, want)
 						}
@@ -235,5 +243,146 @@ func BenchmarkIndex(b *testing.B) {
 		} {
 			testkit.Bench(b, fmt.Sprintf("%s/n=%d", name, n), func() { query(r.IntN(n)) })
 		}
+	}
+}
+
+func TestLocator_EqualsDefinition(t *testing.T) {
+	r := random.Seeded(10)
+	eachSpace(t, 90, func(t *testing.T, p *Points[[]float64]) {
+		// The same space without its embedding.
+		scan := under(p.pts, Func[[]float64](p.space.Distance))
+		for _, l := range []*Locator[[]float64]{NewLocator(p), NewLocator(scan)} {
+			for trial := range 40 {
+				x := slices.Clone(p.At(r.IntN(p.Len())))
+				for a := range x {
+					switch trial % 4 {
+					case 1: // near
+						x[a] *= 1 + 1e-3*r.NormFloat64()
+					case 2: // outside
+						x[a] = 100 * (x[a] - r.Float64())
+					case 3: // out of sight
+						x[a] = min(max(x[a]*math.Pow(10, float64(r.IntN(300))), -1e150), 1e150)
+					}
+				}
+				want := nobody
+				for j := range p.Len() {
+					if e := (entry{p.space.Distance(x, p.At(j)), j}); e.before(want) {
+						want = e
+					}
+				}
+				if i, d := l.Nearest(x); i != want.i || d != want.d {
+					t.Fatalf("Nearest(%v) = %d, %v, want %v", x, i, d, want)
+				}
+				for _, radius := range []float64{want.d, math.Nextafter(want.d, -1), 2 * want.d} {
+					ball := within(p.Len(), radius, func(j int) float64 { return p.space.Distance(x, p.At(j)) })
+					if got := l.Within(x, radius, []int{-9}); !slices.Equal(got, ball) {
+						t.Fatalf("Within(%v, %v) = %v, want %v", x, radius, got, ball)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestLocator_ConcurrentUse(t *testing.T) {
+	p := planePoints(2000)
+	l := NewLocator(p)
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			r := random.Seeded(uint64(w))
+			for range 500 {
+				i := r.IntN(p.Len())
+				if j, d := l.Nearest(p.At(i)); j != i || d != 0 {
+					t.Errorf("point %d is at %d, %v", i, j, d)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func BenchmarkLocator(b *testing.B) {
+	for _, n := range []int{1000, 1000000} {
+		l := NewLocator(planePoints(n))
+		r, x := random.Seeded(11), make([]float64, 2)
+		testkit.Bench(b, fmt.Sprintf("n=%d", n), func() {
+			x[0], x[1] = r.Float64(), r.Float64()
+			l.Nearest(x)
+		})
+	}
+}
+
+func TestNearestNeighbors_EqualsDefinition(t *testing.T) {
+	p := planePoints(300)
+	for _, f := range []Finite{p, scanned{p}} {
+		for _, k := range []int{1, 4, 299} {
+			got, err := NearestNeighbors(t.Context(), f, k)
+			if err != nil || len(got) != 300*k {
+				t.Fatal(len(got), err)
+			}
+			for i := range 300 {
+				if want := byDistance(p, i)[:k]; !slices.Equal(got[i*k:(i+1)*k], want) {
+					t.Fatalf("k=%d: neighbors of %d: %v, want %v", k, i, got[i*k:(i+1)*k], want)
+				}
+			}
+		}
+	}
+}
+
+// u is in I(v) exactly where v is u or among its r-1 nearest others.
+func TestReverseNeighbors_IsTheInverse(t *testing.T) {
+	p := under(gridPoints(6, 6), normSpace{2, identity})
+	n := p.Len()
+	for _, r := range []int{1, 2, 5, n} {
+		sets := testkit.Must(ReverseNeighbors(t.Context(), p, r))
+		total := 0
+		for v, set := range sets {
+			total += len(set)
+			if !slices.IsSorted(set) {
+				t.Fatalf("I(%d) = %v is not sorted", v, set)
+			}
+			for u := range n {
+				want := u == v || slices.Contains(byDistance(p, u)[:r-1], v)
+				if _, got := slices.BinarySearch(set, u); got != want {
+					t.Fatalf("r=%d: %d in I(%d): %v, want %v", r, u, v, got, want)
+				}
+			}
+		}
+		if total != n*r {
+			t.Fatalf("r=%d: %d entries", r, total)
+		}
+		// The sets share memory, and must not run into one another.
+		last := slices.Clone(sets[n-1])
+		_ = append(sets[n-2], -1)
+		if !slices.Equal(sets[n-1], last) {
+			t.Fatal("an append to one set changed the next")
+		}
+	}
+}
+
+func TestNeighbors_NotANumber(t *testing.T) {
+	var v *Violation
+	oneNaN := table{{0, 1, 2}, {1, 0, math.NaN()}, {2, math.NaN(), 0}}
+	if _, err := NearestNeighbors(t.Context(), oneNaN, 2); !errors.As(err, &v) || v.Axiom != FiniteValue || v.I+v.J != 3 {
+		t.Errorf("NearestNeighbors: %v", err)
+	}
+}
+
+// gridPoints returns the w*h points of a grid of unit steps.
+func gridPoints(w, h int) [][]float64 {
+	var pts [][]float64
+	for y := range h {
+		for x := range w {
+			pts = append(pts, []float64{float64(x), float64(y)})
+		}
+	}
+	return pts
+}
+
+func BenchmarkNeighbors(b *testing.B) {
+	for _, n := range []int{1000, 100000} {
+		p := planePoints(n)
+		testkit.Bench(b, fmt.Sprintf("k=10/n=%d", n), func() { testkit.Must(NearestNeighbors(b.Context(), p, 10)) })
 	}
 }

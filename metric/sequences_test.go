@@ -91,12 +91,9 @@ func TestLevenshtein_AgreesWithTheMatrix(t *testing.T) {
 	r := random.Seeded(2)
 	check := func(x, y string) {
 		t.Helper()
-		want := plainLevenshtein(x, y)
-		if got := (metric.Levenshtein{}).Distance(x, y); got != want {
-			t.Errorf("%q, %q: %v, want %v", x, y, got, want)
-		}
-		if got := (metric.Levenshtein{}).Distance(y, x); got != want {
-			t.Errorf("%q, %q backwards: %v, want %v", x, y, got, want)
+		want, s := plainLevenshtein(x, y), metric.Levenshtein{}
+		if got, back := s.Distance(x, y), s.Distance(y, x); got != want || back != want {
+			t.Errorf("%q, %q: %v, backwards %v, want %v", x, y, got, back, want)
 		}
 	}
 	check("kitten", "sitting") // 3

@@ -170,14 +170,11 @@ func TestValidate_SameForAnyWorkers(t *testing.T) {
 			}
 		}
 		for _, o := range []ValidateOptions{{}, {MaxTriples: 1, Samples: 1 << 18, Seed: 9}} {
-			var first string
-			for _, w := range []int{1, 2, 3, 8} {
+			o.Workers = 1
+			first := fmt.Sprint(Validate(t.Context(), f, &o))
+			for _, w := range []int{2, 3, 8} {
 				o.Workers = w
-				got := fmt.Sprint(Validate(t.Context(), f, &o))
-				if first == "" {
-					first = got
-				}
-				if got != first {
+				if got := fmt.Sprint(Validate(t.Context(), f, &o)); got != first {
 					t.Errorf("%d workers: %s, one: %s", w, got, first)
 				}
 			}
@@ -198,11 +195,10 @@ func TestValidate_Tolerance(t *testing.T) {
 		{0x1p-52, 1e-300, false}, {0, 1e-300, true}, {0.25, 0.5, true}, {0.75, 0.5, false},
 	} {
 		o := ValidateOptions{Tolerance: c.tol}
-		if err := Validate(t.Context(), f(c.rel), &o); (err == nil) != c.ok {
-			t.Errorf("excess %g, tolerance %g: %v", c.rel, c.tol, err)
-		}
-		if err := Validate(t.Context(), f(c.rel), sampling(o)); (err == nil) != c.ok {
-			t.Errorf("excess %g, tolerance %g, sampled: %v", c.rel, c.tol, err)
+		for _, o := range []*ValidateOptions{&o, sampling(o)} {
+			if err := Validate(t.Context(), f(c.rel), o); (err == nil) != c.ok {
+				t.Errorf("excess %g, %+v: %v", c.rel, o, err)
+			}
 		}
 	}
 	// Sums that overflow are no violation.
