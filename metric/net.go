@@ -12,8 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// NetOptions are the optional arguments of [Net]. Nil and the zero value mean
-// the defaults.
+// NetOptions are the settings of [Net]. Nil means the defaults.
 type NetOptions struct {
 	// Order is the order in which points are tried, a permutation of the
 	// indices; nil is the ascending one.

@@ -12,8 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// ValidateOptions are the settings of [Validate]. The zero value and nil mean
-// the defaults.
+// ValidateOptions are the settings of [Validate]. Nil means the defaults.
 type ValidateOptions struct {
 	// Tolerance is the relative slack of the triangle inequality:
 	// d(i,j) <= (1+Tolerance) (d(i,k)+d(k,j)) passes. 0 means

@@ -11,10 +11,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// TestFinite checks that f keeps the contract of [metric.Finite], and of the
-// optional capabilities it has: the package's doc lists the laws. The error
-// joins a [*Failure] for every law that fails; it is [metric.ErrEmpty] for a
-// space without points and a [*metric.ValueError] for an option.
+// TestFinite checks the laws of the package's doc for f. The error joins a
+// [*Failure] for every law that fails; it is [metric.ErrEmpty] for a space
+// without points and a [*metric.ValueError] for an option.
 //
 // Up to Options.MaxPoints points it takes some 30 Len()^2 distances and
 // Len()^3 arithmetic, above that some millions of distances.

@@ -17,8 +17,7 @@ import (
 // [errors.As] and [errors.Is] find through it.
 type Failure = law.Failure
 
-// Options are the settings of the tests. Nil and the zero value mean the
-// defaults.
+// Options are the settings of the tests. Nil means the defaults.
 type Options struct {
 	// Tolerance is the relative slack of the triangle inequality, and of the
 	// symmetry of a Space. 0 means [metric.DefaultTolerance], a positive number
@@ -33,9 +32,8 @@ type Options struct {
 	Ultrametric bool
 
 	// MaxPoints is the largest number of points of which all pairs, triples and
-	// rows are checked, at most 10,000; 0 means 200. Of more points, so many
-	// random ones are taken for the laws on pairs, random triples of all points
-	// for the metric, and fewer rows.
+	// rows are checked, at most 10,000; 0 means 200. Of more points, as many random
+	// ones are taken for pairs, random triples of all, and fewer rows.
 	MaxPoints int
 
 	// Seed fixes the samples.
