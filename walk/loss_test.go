@@ -171,3 +171,67 @@ func randomScales(rng *rand.Rand, tree *Tree) Scales {
 	}
 	return s
 }
+
+// TestLoss_BoundsMeasures: for measures of any kind the weighted change of the
+// coefficients is at most the loss times the distance that the relation names.
+func TestLoss_BoundsMeasures(t *testing.T) {
+	r := random.Seeded(4)
+	for range 500 {
+		tree := randomTree(r, 2+r.IntN(40))
+		n := tree.Len()
+		s := randomScales(r, tree)
+		x := make([]float64, n) // difference of two measures
+		for i := range x {
+			x[i] = r.NormFloat64()
+		}
+		for _, rel := range []Relation{AddRemoveOne, ReplaceOne} {
+			if rel == ReplaceOne { // subtract the mean
+				sum := 0.0
+				for _, v := range x {
+					sum += v
+				}
+				for i := range x {
+					x[i] -= sum / float64(n)
+				}
+			}
+			dist := 0.0
+			for _, v := range x {
+				dist += math.Abs(v)
+			}
+			if rel == ReplaceOne {
+				dist /= 2
+				s.Total = 0
+			}
+			counts := make([]float64, tree.Nodes())
+			testkit.Check(t, tree.Counts(counts, x))
+			change := testkit.Must(New(tree, Laplace, s)).potential(counts)
+			if loss := testkit.Must(tree.Loss(rel, s)); change > loss*dist*(1+1e-12) {
+				t.Fatalf("%v: change %v, loss %v, distance %v", rel, change, loss, dist)
+			}
+		}
+	}
+}
+
+func TestSensitivity_KnownAnswers(t *testing.T) {
+	for _, c := range []struct{ n, replace int }{{1, 0}, {2, 2}, {3, 3}, {5, 5}, {8, 6}, {9, 7}, {129, 15}, {1024, 20}} {
+		tree := testkit.Must(Balanced(c.n, 2))
+		if got := tree.Sensitivity(ReplaceOne); got != c.replace {
+			t.Errorf("n = %d: %d, want %d", c.n, got, c.replace)
+		}
+		if got := tree.Sensitivity(AddRemoveOne); got != tree.Height()+1 {
+			t.Errorf("n = %d: add or remove %d, want %d", c.n, got, tree.Height()+1)
+		}
+	}
+	if got := testkit.Must(Levels(16, 16, 16)).Sensitivity(ReplaceOne); got != 6 {
+		t.Errorf("16-ary of height 3: %d, want 6", got)
+	}
+	// The worst pair need not part at the root: a leaf beside a tree of height
+	// 5.
+	deep := shapeTree{nil, nil}
+	for range 4 {
+		deep = shapeTree{deep, deep}
+	}
+	if got := (shapeTree{nil, deep}).tree().Sensitivity(ReplaceOne); got != 10 {
+		t.Errorf("lopsided: %d, want 10", got)
+	}
+}

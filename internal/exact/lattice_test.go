@@ -574,3 +574,46 @@ func BenchmarkLattice(b *testing.B) {
 	}
 	testkit.Bench(b, "laplace big", func() { Lattice{0x1p-10}.addLaplace(rng, 0, 1, true) })
 }
+
+// The same in the plane and in space, for the masses that TestLattice_Distribution finds
+// in the draws: all pairs of inputs of half a cell, all outputs of a window.
+func TestLattice_PrivacyOfTheCells(t *testing.T) {
+	for _, c := range []struct {
+		p               float64
+		d, reach, m     int
+		rate, wantTight float64
+	}{{1, 2, 4, 8, 0.7, 0.999}, {2, 2, 4, 8, 0.7, 0.95}, {inf, 2, 4, 8, 0.7, 0.95}, {2, 3, 2, 6, 1.3, 0.8}, {inf, 3, 2, 6, 1.3, 0.8}} {
+		var inputs, mass [][]float64
+		window(c.d, 1, func(_ int, h []float64) {
+			x := slices.Clone(h)
+			for i := range x {
+				x[i] *= 0.75
+			}
+			var row []float64
+			window(c.d, c.reach, func(_ int, k []float64) { row = append(row, cellMass(c.p, c.rate, x, k, c.m)) })
+			inputs, mass = append(inputs, x), append(mass, row)
+		})
+		tight := 0.0
+		for i, p := range mass {
+			for j, q := range mass {
+				norm := 0.0
+				for a, v := range inputs[i] {
+					switch diff := math.Abs(v - inputs[j][a]); {
+					case c.p == 1:
+						norm += diff
+					case c.p == 2:
+						norm = math.Hypot(norm, diff)
+					default:
+						norm = max(norm, diff)
+					}
+				}
+				for k := range p {
+					tight = max(tight, p[k]/q[k]/math.Exp(c.rate*norm))
+				}
+			}
+		}
+		if tight > 1+1e-12 || tight < c.wantTight {
+			t.Errorf("p = %v, d = %d: the largest ratio is %v of what is allowed", c.p, c.d, tight)
+		}
+	}
+}

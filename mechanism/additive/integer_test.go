@@ -8,6 +8,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // geometricMass is P{clamp(x+Z, lo, hi) = y} for the noise of DiscreteLaplace.
@@ -117,5 +118,27 @@ func BenchmarkIntegers(b *testing.B) {
 		{"DiscreteGaussian", testkit.Must(NewDiscreteGaussian(GaussianTarget{1, 1e-6, 1}, nil)), random.Seeded(66)},
 	} {
 		testkit.Bench(b, c.name, func() { _, _ = c.m.Release(c.rng, 5) })
+	}
+}
+
+// The audit of the channel with those probabilities returns alpha: it is
+// private at alpha, and not at less.
+func TestTruncatedGeometric_Audit(t *testing.T) {
+	for _, alpha := range []float64{0.05, 1, 6} {
+		const n = 12
+		w := make([]float64, 0, n*n)
+		pts := make([]float64, n)
+		for x := range pts {
+			pts[x] = float64(x)
+			for y := range n {
+				w = append(w, geometricMass(int64(x), int64(y), 0, n-1, alpha))
+			}
+		}
+		line := testkit.Must(metric.NewPoints(pts, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
+		c := testkit.Must(mechanism.FromWeights(t.Context(), n, n, w, nil))
+		a := testkit.Must(c.Audit(t.Context(), line, nil))
+		if !near(a.Hi, alpha, 1e-12) || !near(a.Lo, alpha, 1e-12) {
+			t.Errorf("alpha = %v: %v", alpha, a)
+		}
 	}
 }

@@ -143,6 +143,11 @@ func (Counts) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("emd: Counts.MarshalJSON: counts have no form in JSON: use MarshalBinary")
 }
 
+// UnmarshalJSON is always an error: see MarshalJSON.
+func (*Counts) UnmarshalJSON([]byte) error {
+	return errors.New("emd: Counts.UnmarshalJSON: counts have no form in JSON: use UnmarshalBinary")
+}
+
 // UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces c by
 // counts that [NewCounts] would take; bytes that are no such counts are an
 // error and leave c as it is. A checksum finds damage by accident; it is no

@@ -288,3 +288,30 @@ func TestReduced_SamplingPart(t *testing.T) {
 		}
 	}
 }
+
+// The exponent is a lower bound, and close.
+func TestSampleMean_ExponentIsRoundedDown(t *testing.T) {
+	r := random.Seeded(1)
+	for range 20_000 {
+		mean := math.Pow(10, -6*r.Float64())
+		q := mean + (1-mean)*math.Pow(10, -8*r.Float64())
+		if !(q > mean && q < 1) {
+			continue
+		}
+		s, a := math.Pow(10, 9*r.Float64()), math.Pow(10, 4*r.Float64()-2)
+		c := sampleMean{s, mean}
+		slope := math.Log(q * (1 - mean) / (mean * (1 - q)))
+		want := s*klOf(q, mean) + math.Log1p(s*slope/a)
+		got := c.exponent(q, a)
+		// klOf and slope cancel: their own errors are a few ulps of 1.
+		tol := 1e-14*want + s*1e-15*(1+math.Abs(math.Log(mean))) + s/a*2e-15/(1+s*slope/a)
+		if got > want+tol || got < want-tol {
+			t.Fatalf("s=%v mean=%v q=%v a=%v: %v, want %v", s, mean, q, a, got, want)
+		}
+	}
+}
+
+// klOf is the divergence of Bernoulli distributions, as its definition says.
+func klOf(q, r float64) float64 {
+	return q*math.Log(q/r) + (1-q)*math.Log((1-q)/(1-r))
+}

@@ -253,6 +253,11 @@ func (*Counts[P]) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("measure: Counts.MarshalJSON: counts have no form in JSON: use MarshalBinary")
 }
 
+// UnmarshalJSON is always an error: see MarshalJSON.
+func (*Counts[P]) UnmarshalJSON([]byte) error {
+	return errors.New("measure: Counts.UnmarshalJSON: counts have no form in JSON: use UnmarshalBinary")
+}
+
 // UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces c, which
 // must come from [Domain.NewCounts]: the domain knows what the bytes should
 // hold, and bytes of another domain, or damaged ones, are [ErrMismatch] and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"math/bits"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/directed"
@@ -167,4 +168,28 @@ func FuzzCompose(f *testing.F) {
 			t.Errorf("budget %g", v)
 		}
 	})
+}
+
+// The divergence of the product laws of randomized response, outcome by
+// outcome.
+func TestCompositionDelta_IsTheDivergence(t *testing.T) {
+	for _, m := range []int{1, 2, 3, 7, 12} {
+		for _, item := range []float64{0.001, 0.3, 1, 4, 40} {
+			for _, x := range []float64{0, 0.2, 0.5, 0.8, 0.99, 1, 2} {
+				eps := x * float64(m) * item
+				want := 0.0
+				for set := range 1 << m {
+					right := bits.OnesCount(uint(set))
+					loss := float64(2*right-m) * item
+					if loss > eps {
+						want += -math.Exp(-float64(m)*math.Log1p(math.Exp(-item))-float64(m-right)*item) * math.Expm1(eps-loss)
+					}
+				}
+				got, err := Composition{int64(m), item}.Delta(bg, eps)
+				if err != nil || got < want*(1-1e-12) || got > want*(1+1e-9)+1e-15 {
+					t.Errorf("m=%d item=%g eps=%g: %.15g, want %.15g, %v", m, item, eps, got, want, err)
+				}
+			}
+		}
+	}
 }
