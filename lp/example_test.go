@@ -141,5 +141,5 @@ func ExampleChoose() {
 	}
 	fmt.Printf("%s: error at most %.2f; nothing is below %.2f (%s)\n", s.Method, s.Objective, s.LowerBound, s.BoundBy)
 	// Output:
-	// tight weights: error at most 1.92; nothing is below 1.46 (star)
+	// tight weights: error at most 1.92; nothing is below 1.45 (star)
 }

@@ -19,6 +19,8 @@ import (
 var unregistered = map[string]string{
 	"mechanism.Channel.UnmarshalJSON":  "it is always an error",
 	"exponential.Choice.UnmarshalJSON": "it is always an error",
+	"emd.Counts.UnmarshalJSON":         "it is always an error",
+	"measure.Counts.UnmarshalJSON":     "it is always an error",
 }
 
 // TestRegistry_IsComplete reads every public package: each exported function and
