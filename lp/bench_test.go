@@ -86,6 +86,5 @@ func roads(t testing.TB, rows, columns int) metric.Finite {
 			add(u, u+columns)
 		}
 	}
-	g := testkit.Must(metric.NewGraphEdges(t.Context(), n, edges))
-	return g
+	return testkit.Must(metric.NewGraphEdges(t.Context(), n, edges))
 }

@@ -172,8 +172,8 @@ func Choose(ctx context.Context, b metric.Bimetric, alpha float64, o *ChooseOpti
 			}
 		}
 		s = nil
-	} else if s.Objective > 0 {
-		s.Gap = max(0, directed.DivUp(directed.SubUp(s.Objective, s.LowerBound), s.Objective))
+	} else {
+		s.Gap = max(0, gap(s.Objective, s.LowerBound))
 	}
 	if ctx.Err() != nil {
 		return s, fmt.Errorf("%s: stopped: %w", op, context.Cause(ctx))

@@ -75,22 +75,14 @@ func TestChoose_Optimal(t *testing.T) {
 func TestChoose_Prior(t *testing.T) {
 	b := metric.Same(space.Path(5, 1))
 	prior := []float64{.5, .3, .1, .05, .05}
-	want, err := Optimal(t.Context(), b, 1, &Options{Prior: prior})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := Choose(t.Context(), b, 1, &ChooseOptions{Prior: prior})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testkit.Must(Optimal(t.Context(), b, 1, &Options{Prior: prior}))
+	s := testkit.Must(Choose(t.Context(), b, 1, &ChooseOptions{Prior: prior}))
 	checkChoice(t, b, 1, prior, s)
 	if math.Abs(s.Objective-want.Objective) > 2e-6 || s.LowerBound != want.DualBound {
 		t.Errorf("%v and bound %v, want %v", s.Objective, s.LowerBound, want)
 	}
 	// Little time, and no bound for a mean.
-	if s, err = Choose(t.Context(), b, 1, &ChooseOptions{Prior: prior, TimeLimit: time.Nanosecond}); err != nil {
-		t.Fatal(err)
-	}
+	s = testkit.Must(Choose(t.Context(), b, 1, &ChooseOptions{Prior: prior, TimeLimit: time.Nanosecond}))
 	checkChoice(t, b, 1, prior, s)
 	if s.LowerBound != 0 || s.BoundBy != "" || s.Gap != 1 {
 		t.Errorf("bound %v by %q, gap %v", s.LowerBound, s.BoundBy, s.Gap)
@@ -181,10 +173,7 @@ func TestChoose_NoMetric(t *testing.T) {
 
 func TestChoose_Trivial(t *testing.T) {
 	for name, f := range map[string]metric.Finite{"one point": space.Path(1, 1), "coincident points": space.Simplex(3, 0)} {
-		s, err := Choose(t.Context(), metric.Same(f), 1, nil)
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		s := testkit.Must(Choose(t.Context(), metric.Same(f), 1, nil))
 		checkChoice(t, metric.Same(f), 1, nil, s)
 		if s.Objective != 0 || s.Gap != 0 {
 			t.Errorf("%s: %+v", name, s)
@@ -195,11 +184,7 @@ func TestChoose_Trivial(t *testing.T) {
 func TestChoose_HostileLevels(t *testing.T) {
 	for _, alpha := range []float64{1e-300, 1e-20, 100, 1e10, 1e300} {
 		b := metric.Same(space.Path(4, 1))
-		s, err := Choose(t.Context(), b, alpha, nil)
-		if err != nil {
-			t.Fatal(alpha, err)
-		}
-		checkChoice(t, b, alpha, nil, s)
+		checkChoice(t, b, alpha, nil, testkit.Must(Choose(t.Context(), b, alpha, nil)))
 	}
 }
 

@@ -179,13 +179,7 @@ func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 		p.close()
 		return nil, err
 	}
-	g := &merged{problem: p, class: classes(n, p.upper, constMerge)}
-	for i, c := range g.class {
-		if c == len(g.first) {
-			g.first = append(g.first, i)
-		}
-	}
-	g.prog = ipm.Problem{Inputs: len(g.first), Outputs: n, Class: g.class}
+	g := p.merge(constMerge)
 	g.prog.Budget, _ = g.budgets()
 	c := &constProgram{merged: g, lambdas: o.Lambdas, keep: o.KeepBudget}
 	if c.lambdas == nil {
@@ -327,10 +321,7 @@ func (c *constProgram) private(x []float64, asItIs bool) (*released, error) {
 // normalized divides the rows of columns of k inputs by their sums. It returns
 // nil where one has none.
 func normalized(k int, x []float64) []float64 {
-	sum := make([]float64, k)
-	for i, v := range x {
-		sum[i%k] += v
-	}
+	sum := rowSums(k, x)
 	for _, v := range sum {
 		if !(v > 0 && v <= math.MaxFloat64) {
 			return nil

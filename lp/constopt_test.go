@@ -143,9 +143,8 @@ func TestConstOPT_Replacement(t *testing.T) {
 	b := metric.Same(referencePoints(t, 20))
 	sets := testkit.Must(metric.ReverseNeighbors(t.Context(), b.Privacy, 4))
 	want := testkit.Must(ConstOPT(t.Context(), b, 1, &ConstOptions{Neighbors: 4}))
-	for v := range sets { // order and repetition do not matter
-		set := append([]int{sets[v][len(sets[v])-1]}, sets[v]...)
-		sets[v] = set
+	for v, set := range sets { // order and repetition do not matter
+		sets[v] = append([]int{set[len(set)-1]}, set...)
 	}
 	got := testkit.Must(ConstOPT(t.Context(), b, 1, &ConstOptions{Replacement: sets}))
 	if got.Objective != want.Objective || got.Program != want.Program {
@@ -179,15 +178,6 @@ func TestConstOPT_StopsEarly(t *testing.T) {
 		t.Errorf("%v: %v", s, err)
 	}
 	constCertified(t, b, .5, s)
-}
-
-func TestConstOPT_WorkersAgree(t *testing.T) {
-	b := metric.Same(space.Halton(40))
-	one := testkit.Must(ConstOPT(t.Context(), b, 5, &ConstOptions{Workers: 1}))
-	two := testkit.Must(ConstOPT(t.Context(), b, 5, &ConstOptions{Workers: 2}))
-	if one.Objective != two.Objective || one.Program != two.Program || one.ProgramBound != two.ProgramBound || one.Audited != two.Audited {
-		t.Errorf("1 worker: %v, 2 workers: %v", one, two)
-	}
 }
 
 // BenchmarkConstOPT solves one program of random points of a square at r = 10,
@@ -231,9 +221,8 @@ func BenchmarkConstOPT(b *testing.B) {
 // A point that only others may be replaced by has a block of a single row, after
 // which the pairs of rows begin at odd numbers.
 func TestConstOPT_SingleRowBlocks(t *testing.T) {
-	line := testkit.Must(metric.NewPoints([]float64{0, 1, 2, 3, 4}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
+	b := metric.Same(space.Path(5, 1))
 	for _, first := range [][]int{{1}, {1, 1}, {2, 1}} {
-		b := metric.Same(line)
 		s := testkit.Must(ConstOPT(t.Context(), b, 1, &ConstOptions{Lambdas: []float64{10}, Replacement: [][]int{first, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4}}}))
 		constCertified(t, b, 1, s)
 	}
@@ -241,8 +230,7 @@ func TestConstOPT_SingleRowBlocks(t *testing.T) {
 
 // A tolerance that underflows in shares ends where the kernel can do no more.
 func TestOptimal_SubnormalTolerance(t *testing.T) {
-	line := testkit.Must(metric.NewPoints([]float64{0, 1, 2}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
-	if _, err := Optimal(t.Context(), metric.Same(line), 1, &Options{Tolerance: 5e-324}); err != nil {
+	if _, err := Optimal(t.Context(), metric.Same(space.Path(3, 1)), 1, &Options{Tolerance: 5e-324}); err != nil {
 		t.Error(err)
 	}
 }

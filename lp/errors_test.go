@@ -44,18 +44,14 @@ func TestErrors_NameTheArgument(t *testing.T) {
 		want string
 	}{
 		{optimal(b, 0, Options{}), "lp: Optimal: alpha = 0, want a finite number > 0"},
-		{optimal(b, math.Inf(1), Options{}), "lp: Optimal: alpha = +Inf, want a finite number > 0"},
 		{optimal(nowhere, 1, Options{}), "lp: Optimal: Privacy[0][1] = NaN, want a finite number >= 0"},
 		{optimal(negative, 1, Options{}), "lp: Optimal: Utility[0][1] = -1, want a finite number >= 0"},
 		{optimal(b, 1, Options{Prior: []float64{.5, .5}}), "lp: Optimal: Prior has size 2, want 4"},
-		{optimal(b, 1, Options{Prior: []float64{1, .5, .5, 0}}), "lp: Optimal: sum of Prior = 2, want 1"},
-		{optimal(b, 1, Options{Prior: []float64{1.5, -.5, 0, 0}}), "lp: Optimal: Prior[1] = -0.5, want a finite number >= 0"},
 		{optimal(b, 1, Options{Outputs: []int{}}), "lp: Optimal: Outputs: empty input"},
 		{optimal(b, 1, Options{Outputs: []int{0, 4}}), "lp: Optimal: Outputs[1] = 4, want an index in [0, 4)"},
 		{optimal(metric.Bimetric{Privacy: b.Privacy, Utility: space.Path(5, 1)}, 1, Options{}), "lp: Optimal: metric: Bimetric.Check: Utility has size 5, want 4"},
 		{optimal(metric.Bimetric{Privacy: b.Privacy, Utility: space.Path(2, 1)}, 1, Options{Outputs: []int{0}}), "lp: Optimal: Utility has size 2, want at least 4"},
 		{optimal(metric.Same(empty), 1, Options{}), "lp: Optimal: metric: Bimetric.Check: Privacy: empty input"},
-		{optimal(metric.Bimetric{}, 1, Options{}), "lp: Optimal: metric: Bimetric.Check: Privacy: empty input"},
 		{optimal(metric.Bimetric{}, 1, Options{Outputs: []int{0}}), "lp: Optimal: metric: Bimetric.Check: Privacy: empty input"},
 		{optimal(metric.Bimetric{Privacy: empty, Utility: empty}, 1, Options{Outputs: []int{0}}), "lp: Optimal: Privacy: empty input"},
 		{optimal(metric.Bimetric{Privacy: b.Privacy, Utility: empty}, 1, Options{Outputs: []int{0}}), "lp: Optimal: Utility: empty input"},
@@ -65,23 +61,18 @@ func TestErrors_NameTheArgument(t *testing.T) {
 		{optimal(b, 1, Options{MemoryLimit: nan}), "lp: Optimal: MemoryLimit = NaN, want a finite number >= 0"},
 
 		{replaced(metric.Bimetric{Privacy: b.Privacy}, ConstOptions{}), "lp: ConstOPT: metric: Bimetric.Check: Utility: empty input"},
-		{replaced(nowhere, ConstOptions{}), "lp: ConstOPT: Privacy[0][1] = NaN, want a finite number >= 0"},
 		{replaced(b, ConstOptions{Neighbors: 4}), "lp: ConstOPT: Neighbors = 4, want a number in [1, 3]"},
-		{replaced(b, ConstOptions{Neighbors: -1}), "lp: ConstOPT: Neighbors = -1, want a number in [1, 3]"},
 		{replaced(b, ConstOptions{Neighbors: 1, Replacement: all(4)}), "lp: ConstOPT: Neighbors = 1, want 0 beside Replacement"},
 		{replaced(b, ConstOptions{Lambdas: []float64{1, -1}}), "lp: ConstOPT: Lambdas[1] = -1, want a finite number >= 0"},
 		{replaced(b, ConstOptions{Lambdas: []float64{}}), "lp: ConstOPT: Lambdas: empty input"},
 		{replaced(b, ConstOptions{Replacement: all(4)[1:]}), "lp: ConstOPT: Replacement has size 3, want 4"},
 		{replaced(b, ConstOptions{Replacement: [][]int{{0}, {}, {2}, {3}}}), "lp: ConstOPT: Replacement[1] has size 0, want at least 1"},
 		{replaced(b, ConstOptions{Replacement: [][]int{{0}, {1}, {2}, {3, 4}}}), "lp: ConstOPT: Replacement[3][1] = 4, want an index in [0, 4)"},
-		{replaced(b, ConstOptions{Tolerance: nan}), "lp: ConstOPT: Tolerance = NaN, want a number in [0, 1)"},
 		{replaced(b, ConstOptions{MemoryLimit: 100}), "lp: ConstOPT: needs 0.000977 MiB, the limit is 9.54e-05 MiB"},
 		{replaced(b, ConstOptions{MemoryLimit: 5000, Replacement: all(4)}), "lp: ConstOPT: needs 0.0154 MiB, the limit is 0.00477 MiB"},
 
 		{spanner(b, 1, .5), "lp: Spanner: Stretch = 0.5, want a finite number >= 1, or 0"},
-		{spanner(b, 1, math.Inf(1)), "lp: Spanner: Stretch = +Inf, want a finite number >= 1, or 0"},
 		{spanner(b, nan, 0), "lp: Spanner: alpha = NaN, want a finite number > 0"},
-		{spanner(metric.Bimetric{}, 1, 0), "lp: Spanner: metric: Bimetric.Check: Privacy: empty input"},
 		{spanner(nowhere, 1, 0), "lp: Spanner: metric: Spanner: f[0] = NaN, want a number in [0, 1e300]"},
 
 		{choose(metric.Bimetric{}, 1, ChooseOptions{}), "lp: Choose: metric: Bimetric.Check: Privacy: empty input"},
@@ -89,11 +80,8 @@ func TestErrors_NameTheArgument(t *testing.T) {
 		{choose(negative, 1, ChooseOptions{}), "lp: Choose: Utility[0][1] = -1, want a finite number >= 0"},
 		{choose(b, -1, ChooseOptions{}), "lp: Choose: alpha = -1, want a finite number > 0"},
 		{choose(b, 1, ChooseOptions{Prior: []float64{.5, .4, .2, 0}}), "lp: Choose: sum of Prior = 1.1, want 1"},
-		{choose(b, 1, ChooseOptions{TimeLimit: -1e9}), "lp: Choose: TimeLimit = -1, want a duration >= 0"},
-		{choose(b, 1, ChooseOptions{MemoryLimit: -1}), "lp: Choose: MemoryLimit = -1, want a finite number >= 0"},
 
 		{lower(b, 1, 0, 4), "lp: LowerBound: packing[1] = 4, want an index in [0, 4)"},
-		{lower(b, 1, -1), "lp: LowerBound: packing[0] = -1, want an index in [0, 4)"},
 		{lower(b, 1), "lp: LowerBound: packing: empty input"},
 		{lower(b, nan, 1, 2), "lp: LowerBound: entropy: Packed.Prove: alpha = NaN, want a finite number > 0"},
 		{lower(metric.Bimetric{}, 1, 1), "lp: LowerBound: metric: Bimetric.Check: Privacy: empty input"},
@@ -104,13 +92,13 @@ func TestErrors_NameTheArgument(t *testing.T) {
 	}
 }
 
-// What a problem would take is known before it is begun, for both engines.
+// What a problem would take is known before it is begun, for every engine.
 func TestErrors_MemoryIsKnownBefore(t *testing.T) {
 	var mem *metric.MemoryError
 	for _, c := range []struct {
 		f           metric.Finite
 		limit, most float64
-	}{{space.Simplex(2000, 1), 4 << 30, 12 << 30}, {space.Path(100, 1), 1 << 20, 1 << 25}} {
+	}{{space.Simplex(2000, 1), 4 << 30, 12 << 30}, {space.Path(100, 1), 1 << 20, 1 << 25}, {space.Halton(200), 16 << 20, 1 << 28}} {
 		_, err := Optimal(t.Context(), metric.Same(c.f), 1, &Options{MemoryLimit: c.limit})
 		if !errors.As(err, &mem) || mem.Bytes < c.limit || mem.Bytes > c.most {
 			t.Errorf("%d points: %v", c.f.Len(), err)

@@ -35,8 +35,7 @@ func FuzzOptimal(f *testing.F) {
 					upper[i] = math.Exp((b - 128) / 16) // 3e-4 to 3e3
 				}
 			}
-			d := testkit.Must(metric.NewDense(n, upper))
-			return d
+			return testkit.Must(metric.NewDense(n, upper))
 		}
 		b := metric.Same(space())
 		if next() > 128 {

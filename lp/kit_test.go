@@ -56,8 +56,7 @@ func lossOf(t testing.TB, c *mechanism.Channel, utility metric.Finite, prior []f
 		worst, _ := losses.Worst()
 		return worst
 	}
-	mean := testkit.Must(losses.Mean(prior))
-	return mean
+	return testkit.Must(losses.Mean(prior))
 }
 
 // certified checks what every solution promises.

@@ -2,6 +2,7 @@ package lp
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -65,7 +66,11 @@ func (g *merged) mend(s *Solution, x []float64) error {
 		for i, c := range companion {
 			mixed[i] = (y[i] + float64((weight-excess[i%k])*c)) / (1 + weight)
 		}
-		if loss := g.lossOf(mixed); loss < least {
+		loss, err := g.lossOf(mixed)
+		if err != nil {
+			return err
+		}
+		if loss < least {
 			least, g.level = loss, level
 			best = append(best[:0], mixed...)
 		}
@@ -81,11 +86,7 @@ func (g *merged) mend(s *Solution, x []float64) error {
 // envelope writes the least matrix above x that is private at a fraction of the
 // budgets. O(k^2 m).
 func (g *merged) envelope(y, x []float64, level float64) error {
-	k := g.prog.Inputs
-	decay := make([]float64, k*k)
-	for i, e := range g.prog.Budget {
-		decay[i] = math.Exp(-level * e)
-	}
+	k, decay := g.prog.Inputs, g.decay(level)
 	return g.eachOutput(func(w int) {
 		from, to := x[w*k:(w+1)*k], y[w*k:(w+1)*k]
 		clear(to)
@@ -99,13 +100,18 @@ func (g *merged) envelope(y, x []float64, level float64) error {
 	})
 }
 
+// decay is exp(-level e) for the budgets e.
+func (g *merged) decay(level float64) []float64 {
+	decay := make([]float64, len(g.prog.Budget))
+	for i, e := range g.prog.Budget {
+		decay[i] = math.Exp(-level * e)
+	}
+	return decay
+}
+
 // companionWeight is the least K, +Inf where there is none.
 func (g *merged) companionWeight(companion, excess []float64) (float64, error) {
-	k := g.prog.Inputs
-	decay := make([]float64, k*k)
-	for i, e := range g.prog.Budget {
-		decay[i] = math.Exp(-e)
-	}
+	k, decay := g.prog.Inputs, g.decay(1)
 	of := make([]float64, g.m)
 	err := g.eachOutput(func(w int) {
 		c, most := companion[w*k:(w+1)*k], 0.0
@@ -123,14 +129,7 @@ func (g *merged) companionWeight(companion, excess []float64) (float64, error) {
 		}
 		of[w] = most
 	})
-	weight := 0.0
-	for _, v := range of {
-		weight = max(weight, v)
-	}
-	for _, v := range excess {
-		weight = max(weight, v)
-	}
-	return weight, err
+	return max(slices.Max(of), slices.Max(excess)), err
 }
 
 // eachOutput runs f in parallel. By now the time may be up: it ends with late.
@@ -148,7 +147,7 @@ func rowSums(k int, x []float64) []float64 {
 }
 
 // lossOf is the loss of columns by classes, rounded, in the kernel's unit.
-func (g *merged) lossOf(x []float64) float64 {
+func (g *merged) lossOf(x []float64) (float64, error) {
 	k := g.prog.Inputs
 	loss := make([]float64, g.n)
 	for w := range g.m {
@@ -156,15 +155,5 @@ func (g *merged) lossOf(x []float64) float64 {
 			loss[i] += float64(x[w*k+c] * g.scaled[w*g.n+i])
 		}
 	}
-	worst, mean := 0.0, 0.0
-	for i, l := range loss {
-		worst = max(worst, l)
-		if g.o.Prior != nil {
-			mean += float64(g.o.Prior[i] * l)
-		}
-	}
-	if g.o.Prior != nil {
-		return mean
-	}
-	return worst
+	return g.total(func(i int) float64 { return loss[i] })
 }

@@ -18,23 +18,14 @@ import (
 // lazily solves with the lazy engine at any size.
 func lazily(t testing.TB, b metric.Bimetric, alpha float64, o *Options) *Solution {
 	t.Helper()
-	p, err := read(t.Context(), "lp: Optimal", b, alpha, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testkit.Must(read(t.Context(), "lp: Optimal", b, alpha, o))
 	g := p.merge(p.o.Tolerance / mergeShare)
 	if err := g.prepare(); err != nil {
 		t.Fatal(err)
 	}
-	if g.lazy, err = g.plan.Lazy(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	g.lazy = testkit.Must(g.plan.Lazy(context.Background()))
 	s := &Solution{Prior: distribution(p.o.Prior, p.n)}
-	best, err := p.constant(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.keep(best)
+	s.keep(testkit.Must(p.constant(t.Context())))
 	if err := g.rounds(s, time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -59,10 +50,7 @@ func TestLazy_AgreesWithDense(t *testing.T) {
 			b := metric.Bimetric{Privacy: space(i), Utility: space(i + int(alpha)%3)}
 			var prior []float64
 			if alpha == 4 {
-				prior = make([]float64, n)
-				for u := range prior {
-					prior[u] = 1 / float64(n)
-				}
+				prior = distribution(nil, n)
 			}
 			const tolerance = 1e-5
 			o := &Options{Tolerance: tolerance, Prior: prior}
@@ -169,14 +157,6 @@ func TestLazy_Canceled(t *testing.T) {
 	certified(t, b, 5, nil, s)
 }
 
-func TestLazy_MemoryUpFront(t *testing.T) {
-	var e *metric.MemoryError
-	_, err := Optimal(t.Context(), metric.Same(space.Halton(200)), 1, &Options{MemoryLimit: 16 << 20})
-	if !errors.As(err, &e) || e.Bytes < 1<<24 || e.Bytes > 1<<28 {
-		t.Errorf("%v", err)
-	}
-}
-
 // What the rounds find may pass the limit that the start kept: the mechanism is
 // returned, and what it would have taken to go on is said.
 func TestLazy_MemoryBetweenRounds(t *testing.T) {
@@ -187,9 +167,8 @@ func TestLazy_MemoryBetweenRounds(t *testing.T) {
 	p := testkit.Must(read(t.Context(), "lp: Optimal", b, 5, &Options{Tolerance: 1e-9}))
 	const limit = 1 << 20 // once the first round has begun
 	p.o.Progress = func(int, float64, time.Duration) { p.o.MemoryLimit = limit }
-	best := testkit.Must(p.constant(t.Context()))
 	s := &Solution{Prior: distribution(nil, p.n)}
-	s.keep(best)
+	s.keep(testkit.Must(p.constant(t.Context())))
 	if err := p.search(t.Context(), s, p.merge(0), time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -204,20 +183,13 @@ func TestLazy_MemoryBetweenRounds(t *testing.T) {
 func TestMend_AnyColumns(t *testing.T) {
 	const n, alpha = 12, 3
 	b := metric.Same(space.Halton(n))
-	p := testkit.Must(read(t.Context(), "lp: Optimal", b, alpha, nil))
-	g := p.merge(0)
-	if err := g.prepare(); err != nil {
-		t.Fatal(err)
-	}
+	g := prepared(t, b, alpha, nil)
 	r := random.Seeded(2)
-	x, sums := make([]float64, n*n), make([]float64, n)
+	x := make([]float64, n*n)
 	for i := range x {
 		x[i] = r.ExpFloat64()
-		sums[i%n] += x[i]
 	}
-	for i := range x {
-		x[i] /= sums[i%n]
-	}
+	x = normalized(n, x)
 	y := make([]float64, n*n)
 	if err := g.envelope(y, x, 1); err != nil {
 		t.Fatal(err)

@@ -45,11 +45,9 @@ type merged struct {
 // rounded distances break it by an ulp, and a dissimilarity that is no metric is
 // served as well. That is for prepare, in O(k^3) for k classes; merge takes O(n^2).
 func (p *problem) merge(threshold float64) *merged {
-	g := &merged{problem: p, class: classes(p.n, p.upper, threshold)}
+	g := &merged{problem: p}
+	g.class, g.first = classes(p.n, p.upper, threshold)
 	for i, c := range g.class {
-		if c == len(g.first) {
-			g.first = append(g.first, i)
-		}
 		g.spread = max(g.spread, p.upper[g.first[c]*p.n+i])
 	}
 	g.prog = ipm.Problem{Inputs: max(len(g.first), 2), Outputs: p.m, Loss: p.scaled, Class: g.class, Prior: p.o.Prior}
@@ -125,19 +123,18 @@ func (g *merged) bound(lower float64) float64 {
 
 // classes numbers the single-linkage clusters by their first members. Inputs at
 // budget 0 are always joined.
-func classes(n int, budget []float64, threshold float64) []int {
-	class := make([]int, n)
+func classes(n int, budget []float64, threshold float64) (class, first []int) {
+	class = make([]int, n)
 	for i := range class {
 		class[i] = -1
 	}
-	k := 0
 	var stack []int
 	for i := range n {
 		if class[i] >= 0 {
 			continue
 		}
-		class[i] = k
-		stack = append(stack, i)
+		k := len(first)
+		class[i], first, stack = k, append(first, i), append(stack, i)
 		for len(stack) > 0 {
 			u := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
@@ -148,9 +145,8 @@ func classes(n int, budget []float64, threshold float64) []int {
 				}
 			}
 		}
-		k++
 	}
-	return class
+	return class, first
 }
 
 // budgets returns what the kernel imposes between classes, and what its bound

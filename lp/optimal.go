@@ -73,10 +73,15 @@ func (s *Solution) keep(r *released) {
 	if r != nil && (s.Channel == nil || r.objective < s.Objective) {
 		s.Channel, s.Audited, s.Objective = r.channel, r.audit, r.objective
 	}
-	s.Gap = 0
-	if s.Objective > 0 {
-		s.Gap = directed.DivUp(directed.SubUp(s.Objective, s.DualBound), s.Objective)
+	s.Gap = gap(s.Objective, s.DualBound)
+}
+
+// gap is (objective - bound)/objective, rounded up, 0 where both are 0.
+func gap(objective, bound float64) float64 {
+	if !(objective > 0) {
+		return 0
 	}
+	return directed.DivUp(directed.SubUp(objective, bound), objective)
 }
 
 // search improves s, which holds the constant channel, until it is within the

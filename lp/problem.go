@@ -202,13 +202,9 @@ func (p *problem) total(loss func(input int) float64) (float64, error) {
 func (p *problem) constant(ctx context.Context) (*released, error) {
 	least, best := math.Inf(1), 0
 	for w := range p.m {
-		loss := 0.0
-		for i, l := range p.loss[w*p.n : (w+1)*p.n] {
-			if p.o.Prior == nil {
-				loss = max(loss, l)
-			} else {
-				loss += float64(p.o.Prior[i] * l)
-			}
+		loss, err := p.total(func(i int) float64 { return p.loss[w*p.n+i] })
+		if err != nil {
+			return nil, p.cause(ctx, err)
 		}
 		if loss < least {
 			least, best = loss, w
@@ -222,6 +218,5 @@ func (p *problem) constant(ctx context.Context) (*released, error) {
 	if err != nil {
 		return nil, err
 	}
-	loss, err := p.total(func(i int) float64 { return p.loss[best*p.n+i] })
-	return &released{c, m.Audited, loss}, p.cause(ctx, err)
+	return &released{c, m.Audited, least}, nil
 }

@@ -154,8 +154,7 @@ func randomMetric(t testing.TB, r *rand.Rand, n int) metric.Finite {
 			}
 		}
 	}
-	f := testkit.Must(metric.NewMatrix(d))
-	return f
+	return testkit.Must(metric.NewMatrix(d))
 }
 
 // 200 random spaces, two metrics, some with a prior, some with other outputs.

@@ -105,10 +105,7 @@ func TestOptimal_CoincidentForPrivacyOnly(t *testing.T) {
 		Privacy: space.Formula(4, func(i, j int) float64 { return math.Abs(float64(i/2 - j/2)) }),
 		Utility: space.Path(4, 1),
 	}
-	s, err := Optimal(t.Context(), b, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(Optimal(t.Context(), b, 1, nil))
 	certified(t, b, 1, nil, s)
 	if lo, hi := simplexOptimum(t, b, 1, []int{0, 1, 2, 3}, nil); s.DualBound > hi || s.Objective < lo || s.Status != StatusOptimal {
 		t.Errorf("%v, simplex method [%v, %v]", s, lo, hi)
@@ -116,9 +113,7 @@ func TestOptimal_CoincidentForPrivacyOnly(t *testing.T) {
 	// Nothing can be told apart: a matrix game, which mixes outputs.
 	b.Privacy = space.Formula(4, func(i, j int) float64 { return 0 })
 	b.Utility = space.Simplex(4, 1)
-	if s, err = Optimal(t.Context(), b, 1, nil); err != nil {
-		t.Fatal(err)
-	}
+	s = testkit.Must(Optimal(t.Context(), b, 1, nil))
 	certified(t, b, 1, nil, s)
 	if s.Status != StatusOptimal || math.Abs(s.Objective-.75) > 1e-6 {
 		t.Errorf("%v, want 3/4", s)

@@ -246,9 +246,6 @@ func (t *spannerSearch) solve(ctx context.Context, fraction float64) (float64, e
 	if bound || best.Prior == nil {
 		best.Prior = s.Prior
 	}
-	best.Gap = 0
-	if best.Objective > 0 {
-		best.Gap = directed.DivUp(directed.SubUp(best.Objective, best.DualBound), best.Objective)
-	}
+	best.Gap = gap(best.Objective, best.DualBound)
 	return audit.Hi / t.alpha, solveErr
 }
