@@ -42,7 +42,7 @@ func (s *solver) factor(t *task, w int) bool {
 	n, l := s.n, s.factorOf(w)
 	for eps := 0.0; ; eps = max(100*eps, ridge) {
 		ok := false
-		if f := s.patternOf(w); f != nil {
+		if f := s.parts[w].f; f != nil {
 			s.assembleSparse(l, w)
 			for u := range n {
 				l[f.start[u]] *= 1 + eps
@@ -63,10 +63,11 @@ func (s *solver) factor(t *task, w int) bool {
 			return false
 		}
 	}
-	if s.own != nil {
-		s.own[w].f.invert(t.inverse, t.work, l)
-	} else if s.sparse != nil {
+	if s.sparse != nil {
 		return true
+	}
+	if f := s.parts[w].f; f != nil {
+		f.invert(t.inverse, t.work, l)
 	} else {
 		copy(t.inverse, l)
 		lapack64.Potri(blas64.Triangular{N: n, Stride: n, Uplo: blas.Upper, Diag: blas.NonUnit, Data: t.inverse})
@@ -189,10 +190,8 @@ func (s *solver) solveBlock(t *task, w int, dst, v []float64) {
 	for u := range dst {
 		dst[u] = x[u] * v[u]
 	}
-	if s.own != nil {
-		s.own[w].f.solve(s.factorOf(w), dst, t.plus)
-	} else if s.sparse != nil {
-		s.sparse.solve(s.factorOf(w), dst)
+	if f := s.parts[w].f; f != nil {
+		f.solve(s.factorOf(w), dst, t.plus)
 	} else {
 		// By rows of the factor: gonum's Dtrsv is three times slower.
 		f, bl := s.factorOf(w), blas64.Implementation()

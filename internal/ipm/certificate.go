@@ -79,13 +79,10 @@ func (s *solver) prove(t *task, w int) {
 	a, b := s.fullProof, s.fullB
 	l := t.inverse // l[u*n+v] is the dual of b x[v] - a x[u] >= 0
 	clear(l)
-	for u := range n {
-		for i := c.start[u]; i < c.start[u+1]; i++ {
-			v := int(c.v[i])
-			// One below 0 proves nothing; 0 in its place does. A NaN stays.
-			l[u*n+v], l[v*n+u] = max(0, c.lf[i]), max(0, c.lk[i])
-		}
-	}
+	c.each(func(i int32, u, v int) {
+		// One below 0 proves nothing; 0 in its place does. A NaN stays.
+		l[u*n+v], l[v*n+u] = max(0, c.lf[i]), max(0, c.lk[i])
+	})
 	less := make([]float64, n)
 	s.weigh(less, w, s.z, 1)
 	// cost returns the reduced cost at u, rounded down, and its parts.

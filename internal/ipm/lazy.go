@@ -21,18 +21,8 @@ import (
 type Lazy struct {
 	p       *Problem
 	all     *pairs
-	columns []ownRows
+	columns []part
 	way     []*kept // of the last Solve
-}
-
-// ownRows is the structure of one column.
-type ownRows struct {
-	index []int32 // of its pairs in the list of all, ascending
-	*pairs
-	f *ownPattern
-	// rows and factor are where its part of arrays over rows and of the factors
-	// begins.
-	rows, factor int
 }
 
 // nearest is how many pairs of every input a Lazy begins with.
@@ -43,7 +33,7 @@ const nearest = 8
 // factors. A spanner serves a few per cent better in the plane, but has nearly
 // all pairs where distances differ little. The error is the context's.
 func (l *Plan) Lazy(ctx context.Context) (*Lazy, error) {
-	z := &Lazy{p: l.p, all: l.r, columns: make([]ownRows, l.p.Outputs)}
+	z := &Lazy{p: l.p, all: l.r, columns: make([]part, l.p.Outputs)}
 	n := z.all.n
 	of := make([][]int32, n) // pairs of every input
 	z.all.each(func(i int32, u, v int) {
@@ -61,7 +51,7 @@ func (l *Plan) Lazy(ctx context.Context) (*Lazy, error) {
 		index = append(index, list[:min(nearest, len(list))]...)
 	}
 	slices.Sort(index)
-	var c ownRows
+	var c part
 	c.set(z.all, slices.Compact(index))
 	for w := range z.columns {
 		z.columns[w] = c
@@ -70,7 +60,7 @@ func (l *Plan) Lazy(ctx context.Context) (*Lazy, error) {
 }
 
 // set gives the column the pairs of all at index, which it keeps.
-func (c *ownRows) set(all *pairs, index []int32) {
+func (c *part) set(all *pairs, index []int32) {
 	r := &pairs{n: all.n, start: make([]int32, all.n+1), v: make([]int32, len(index))}
 	for _, t := range []*[]float64{&r.a, &r.b, &r.proof, &r.omega} {
 		*t = make([]float64, len(index))
@@ -87,16 +77,8 @@ func (c *ownRows) set(all *pairs, index []int32) {
 	for u := range r.n {
 		r.start[u+1] += r.start[u]
 	}
-	c.index, c.pairs, c.f = index, r, newOwnPattern(r)
-}
-
-// Pairs is how many pairs the columns impose on average.
-func (l *Lazy) Pairs() float64 {
-	sum := 0.0
-	for _, c := range l.columns {
-		sum += float64(c.len())
-	}
-	return sum / float64(len(l.columns))
+	order, _ := eliminationOrder(r, math.MaxInt)
+	c.index, c.pairs, c.f = index, r, newPattern(r, order)
 }
 
 // Bytes bounds the memory of the lists and of a Solve with them.
@@ -148,16 +130,8 @@ func (l *Lazy) solve(ctx context.Context, o Settings) (r *Result, warm bool) {
 
 // solver sets up a solve.
 func (l *Lazy) solver(ctx context.Context, o Settings) *solver {
-	s := &solver{ctx: ctx, p: l.p, o: o, n: l.p.Inputs, m: l.p.Outputs, r: l.all, own: l.columns, due: firstKept}
-	rows, factor := 0, 0
-	for w := range s.own {
-		c := &s.own[w]
-		c.rows, c.factor = rows, factor
-		rows += 2 * c.len()
-		factor += len(c.f.row)
-		s.weight += c.sumOmega
-	}
-	s.allocate(rows, factor)
+	s := &solver{ctx: ctx, p: l.p, o: o, r: l.all, parts: l.columns, due: firstKept}
+	s.allocate()
 	return s
 }
 
@@ -184,7 +158,7 @@ func (l *Lazy) Extend(ctx context.Context, x []float64, least float64, workers i
 }
 
 // extend does the work of Extend for one column.
-func (c *ownRows) extend(all *pairs, decay, x []float64, least, absolute float64) int {
+func (c *part) extend(all *pairs, decay, x []float64, least, absolute float64) int {
 	n := len(x)
 	worstOf := make([]float64, n) // for every v, over u
 	whose := make([]int, n)

@@ -21,7 +21,7 @@ func (s *solver) newton(d *direction, pulled bool, target float64, cross []float
 		copy(h, s.y)
 		s.weigh(h, w, s.z, -1)
 		if pulled {
-			s.pairs(w).transpose(s.rows(s.pull, w), h)
+			s.parts[w].transpose(s.rows(s.pull, w), h)
 		}
 		dx := s.column(d.x, w)
 		s.solveBlock(t, w, dx, h)

@@ -31,7 +31,7 @@ func TestNewton_AgainstDenseSystem(t *testing.T) {
 		}
 
 		// Unknowns dx, dlambda, dy, then dz, dk, where there is no prior.
-		n, m, nz, rows := s.n, s.m, s.nz, s.rowLen()
+		n, m, nz, rows := s.n, s.m, s.nz, 2*s.r.len()
 		x0, l0 := 0, m*n
 		y0 := l0 + m*rows
 		z0 := y0 + n

@@ -6,20 +6,21 @@ import (
 	"github.com/metricdp/metricdp/internal/bitset"
 )
 
-// pattern is the fill pattern of the Cholesky factors, one for all columns: the
-// inputs are numbered in elimination order. Column j of a factor has its
-// diagonal at start[j] and the rows row[start[j]+1 : start[j+1]] below it, in
-// ascending order.
+// pattern is the fill pattern of Cholesky factors whose rows are numbered in
+// elimination order. Column j of a factor has its diagonal at start[j] and the rows
+// row[start[j]+1 : start[j+1]] below it, in ascending order.
 type pattern struct {
-	n     int
-	start []int
-	row   []int32
+	n      int
+	order  []int // the input of every row
+	number []int // the row of every input
+	start  []int
+	row    []int32
 	// left lists, for every row j, the positions of its entries in the columns
 	// before: left[leftStart[j]:leftStart[j+1]], and leftColumn those columns.
 	leftStart  []int
 	left       []int
 	leftColumn []int32
-	at         []int // position of every pair of the relabeled list
+	at         []int // position of every pair of inputs
 	diag       []int // and of the diagonal of every input
 }
 
@@ -29,36 +30,6 @@ const (
 	leastSparse = 64
 	sparseFill  = 0.1
 )
-
-// sparseOrder is the elimination order with which sparse factors pay, or nil.
-func sparseOrder(r *pairs) []int {
-	if r.n < leastSparse {
-		return nil
-	}
-	order, _ := eliminationOrder(r, int(sparseFill*float64(r.n*r.n)))
-	return order
-}
-
-// relabeled is the problem with input order[k] as number k, and its pairs r.
-func (p *Problem) relabeled(order []int, r *pairs) (*Problem, *pairs) {
-	n := p.Inputs
-	number := make([]int, n)
-	for k, u := range order {
-		number[u] = k
-	}
-	q := *p
-	q.Budget = make([]float64, n*n)
-	for k, u := range order {
-		for l, v := range order {
-			q.Budget[k*n+l] = p.Budget[u*n+v]
-		}
-	}
-	q.Class = make([]int, len(p.Class))
-	for i, c := range p.Class {
-		q.Class[i] = number[c]
-	}
-	return &q, r.relabeled(number)
-}
 
 // eliminationOrder is a minimum degree ordering of the graph of the pairs, ties
 // to the lowest number. It returns the order, order[k] being the input that is
@@ -99,61 +70,39 @@ func eliminationOrder(r *pairs, most int) (order []int, fill int) {
 	return order, fill
 }
 
-// relabeled is the list of the same pairs under new numbers.
-func (r *pairs) relabeled(number []int) *pairs {
-	type pair struct{ u, v, i int32 }
-	list := make([]pair, 0, r.len())
-	for u := range r.n {
-		for i := r.start[u]; i < r.start[u+1]; i++ {
-			p, q := int32(number[u]), int32(number[r.v[i]])
-			list = append(list, pair{min(p, q), max(p, q), i})
-		}
-	}
-	slices.SortFunc(list, func(a, b pair) int {
-		if a.u != b.u {
-			return int(a.u - b.u)
-		}
-		return int(a.v - b.v)
-	})
-	out := &pairs{n: r.n, start: make([]int32, r.n+1), sumOmega: r.sumOmega}
-	for _, p := range list {
-		out.start[p.u+1]++
-		out.v = append(out.v, p.v)
-		out.a = append(out.a, r.a[p.i])
-		out.b = append(out.b, r.b[p.i])
-		out.proof = append(out.proof, r.proof[p.i])
-		out.omega = append(out.omega, r.omega[p.i])
-	}
-	for u := range r.n {
-		out.start[u+1] += out.start[u]
-	}
-	return out
-}
-
-// newPattern is the symbolic factorization of pairs that are numbered in
-// elimination order: the rows of column j are those of its pairs and of the
-// columns whose first row it is.
-func newPattern(r *pairs) *pattern {
+// newPattern is the symbolic factorization of the pairs in an elimination order: the
+// rows of column j are those of its pairs and of the columns whose first row it is.
+func newPattern(r *pairs, order []int) *pattern {
 	n := r.n
-	f := &pattern{n: n, start: make([]int, n+1), leftStart: make([]int, n+1)}
+	f := &pattern{n: n, order: order, number: make([]int, n), start: make([]int, n+1), leftStart: make([]int, n+1)}
+	for k, u := range order {
+		f.number[u] = k
+	}
+	ends := func(u, v int) (j int, row int32) {
+		j, k := f.number[u], f.number[v]
+		return min(j, k), int32(max(j, k))
+	}
+	later := make([][]int32, n) // the rows of the pairs of column j
+	r.each(func(_ int32, u, v int) {
+		j, row := ends(u, v)
+		later[j] = append(later[j], row)
+	})
 	children := make([][]int, n)
 	mark := make([]int, n)
 	for j := range n {
 		f.row = append(f.row, int32(j))
 		mark[j] = j + 1
-		add := func(v int32) {
-			if mark[v] != j+1 {
-				mark[v] = j + 1
-				f.row = append(f.row, v)
+		add := func(rows []int32) {
+			for _, v := range rows {
+				if mark[v] != j+1 {
+					mark[v] = j + 1
+					f.row = append(f.row, v)
+				}
 			}
 		}
-		for _, v := range r.v[r.start[j]:r.start[j+1]] {
-			add(v)
-		}
+		add(later[j])
 		for _, c := range children[j] {
-			for _, v := range f.row[f.start[c]+1 : f.start[c+1]] {
-				add(v)
-			}
+			add(f.row[f.start[c]+1 : f.start[c+1]])
 		}
 		f.start[j+1] = len(f.row)
 		below := f.row[f.start[j]+1:]
@@ -169,7 +118,6 @@ func newPattern(r *pairs) *pattern {
 		f.leftStart[j+1] += f.leftStart[j]
 	}
 	f.left, f.leftColumn = make([]int, f.leftStart[n]), make([]int32, f.leftStart[n])
-	f.diag = f.start[:n]
 	next := slices.Clone(f.leftStart)
 	for j := range n {
 		for i := f.start[j] + 1; i < f.start[j+1]; i++ {
@@ -177,10 +125,15 @@ func newPattern(r *pairs) *pattern {
 			f.left[next[v]], f.leftColumn[next[v]] = i, int32(j)
 			next[v]++
 		}
-		for i := r.start[j]; i < r.start[j+1]; i++ {
-			k, _ := slices.BinarySearch(f.row[f.start[j]:f.start[j+1]], r.v[i])
-			f.at = append(f.at, f.start[j]+k)
-		}
+	}
+	f.at, f.diag = make([]int, r.len()), make([]int, n)
+	r.each(func(i int32, u, v int) {
+		j, row := ends(u, v)
+		k, _ := slices.BinarySearch(f.row[f.start[j]:f.start[j+1]], row)
+		f.at[i] = f.start[j] + k
+	})
+	for u, k := range f.number {
+		f.diag[u] = f.start[k]
 	}
 	return f
 }

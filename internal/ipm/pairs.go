@@ -96,12 +96,7 @@ func newPairs(ctx context.Context, p *Problem) (*pairs, error) {
 // matrix spreads an array over the pairs to a symmetric matrix.
 func (r *pairs) matrix(of []float64) []float64 {
 	m := make([]float64, r.n*r.n)
-	for u := range r.n {
-		for i := r.start[u]; i < r.start[u+1]; i++ {
-			v := int(r.v[i])
-			m[u*r.n+v], m[v*r.n+u] = of[i], of[i]
-		}
-	}
+	r.each(func(i int32, u, v int) { m[u*r.n+v], m[v*r.n+u] = of[i], of[i] })
 	return m
 }
 

@@ -9,12 +9,8 @@ import "github.com/metricdp/metricdp/internal/ipm/kkt"
 
 // rows is a column's part of an array over all rows.
 func (s *solver) rows(v []float64, w int) []float64 {
-	if s.own != nil {
-		c := &s.own[w]
-		return v[c.rows : c.rows+2*c.len()]
-	}
-	l := s.rowLen()
-	return v[w*l : (w+1)*l]
+	c := &s.parts[w]
+	return v[c.rows : c.rows+2*c.len()]
 }
 
 // columnRows views one column's arrays: l lambda, s, r = 1/s and p pull, the
@@ -25,7 +21,7 @@ type columnRows struct {
 }
 
 func (s *solver) view(w int) columnRows {
-	r := s.pairs(w)
+	r := s.parts[w].pairs
 	np := r.len()
 	half := func(v []float64) (f, k []float64) {
 		v = s.rows(v, w)

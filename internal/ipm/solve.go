@@ -14,10 +14,9 @@ const residual = 1e-8
 // Plan is a problem whose structure was looked at: what it takes to solve is
 // known.
 type Plan struct {
-	p     *Problem // relabeled where factors are sparse
-	r     *pairs
-	f     *pattern
-	order []int // the input that number k stands for; nil: k
+	p *Problem
+	r *pairs
+	f *pattern // nil: the factors are dense
 }
 
 // Prepare chooses the rows to impose and the kind of the factors. O(n^3), less
@@ -32,9 +31,10 @@ func Prepare(ctx context.Context, p *Problem) (*Plan, error) {
 		return nil, err
 	}
 	l := &Plan{p: p, r: r}
-	if l.order = sparseOrder(l.r); l.order != nil {
-		l.p, l.r = p.relabeled(l.order, l.r)
-		l.f = newPattern(l.r)
+	if r.n >= leastSparse {
+		if order, _ := eliminationOrder(r, int(sparseFill*float64(r.n*r.n))); order != nil {
+			l.f = newPattern(r, order)
+		}
 	}
 	return l, nil
 }
@@ -55,12 +55,6 @@ func (l *Plan) Bytes() float64 {
 // best so far, which from the start on is a feasible channel.
 func (l *Plan) Solve(ctx context.Context, o Settings) *Result {
 	best, _ := newSolver(ctx, l.p, o, l.r, l.f).run(nil)
-	if l.order != nil {
-		x, n := slices.Clone(best.X), l.p.Inputs
-		for i, v := range x {
-			best.X[i-i%n+l.order[i%n]] = v
-		}
-	}
 	return best
 }
 

@@ -50,7 +50,7 @@ func TestStart_StrictlyFeasible(t *testing.T) {
 		for w := range s.m {
 			// y + G'lambda = D z, up to the rounding of lambda.
 			r := slices.Clone(s.y)
-			s.pairs(w).transpose(s.rows(s.lambda, w), r)
+			s.parts[w].transpose(s.rows(s.lambda, w), r)
 			s.weigh(r, w, s.z, -1)
 			for u, v := range r {
 				if math.Abs(v) > 1e-14*(1+1/alpha) {

@@ -6,12 +6,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// The blocks where few pairs are imposed, as on graphs: sparse Cholesky factors
-// with one pattern for all columns.
+// The blocks where few pairs are imposed: sparse Cholesky factors, with one pattern
+// for all columns on graphs, and with one for each where the problem is Lazy.
 
 // assembleSparse writes the lower triangle of H_w, as block does, to l.
 func (s *solver) assembleSparse(l []float64, w int) {
-	f, c, x := s.patternOf(w), s.view(w), s.column(s.x, w)
+	f, c, x := s.parts[w].f, s.view(w), s.column(s.x, w)
 	clear(l)
 	for u := range c.n {
 		xu, du := x[u], 0.0
@@ -59,8 +59,11 @@ func (f *pattern) cholesky(l, work []float64) bool {
 	return true
 }
 
-// solve overwrites v with the solution for the factor l.
-func (f *pattern) solve(l, v []float64) {
+// solve overwrites b, by inputs, with the solution for the factor l. v has room for n.
+func (f *pattern) solve(l, b, v []float64) {
+	for k, u := range f.order {
+		v[k] = b[u]
+	}
 	for j := range f.n {
 		lo, hi := f.start[j], f.start[j+1]
 		v[j] /= l[lo]
@@ -76,14 +79,15 @@ func (f *pattern) solve(l, v []float64) {
 			sum -= x * v[rows[i]]
 		}
 		v[j] = sum / l[lo]
+		b[f.order[j]] = v[j]
 	}
 }
 
-// invert writes the inverse of what l factors to z, n x n: from the last row to
-// the first, L'Z = L^-1 gives row j right of the diagonal as a combination of the
-// rows below (Takahashi et al. 1973). About n*len(l) multiplications in long
-// vectors.
-func (f *pattern) invert(z, l []float64) {
+// invert writes the inverse of what l factors to to, n x n and by inputs; z has room
+// for as much. From the last row to the first, L'Z = L^-1 gives row j right of the
+// diagonal as a combination of the rows below (Takahashi et al. 1973). About
+// n*len(l) multiplications in long vectors.
+func (f *pattern) invert(to, z, l []float64) {
 	n := f.n
 	bl := blas64.Implementation()
 	for j := n - 1; j >= 0; j-- {
@@ -104,6 +108,12 @@ func (f *pattern) invert(z, l []float64) {
 		row[j] = diag * scale
 		for i := j + 1; i < n; i++ {
 			z[i*n+j] = row[i]
+		}
+	}
+	for u, k := range f.number {
+		from, row := z[k*n:(k+1)*n], to[u*n:(u+1)*n]
+		for v, k := range f.number {
+			row[v] = from[k]
 		}
 	}
 }

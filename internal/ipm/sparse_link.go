@@ -22,12 +22,13 @@ import (
 // is about what a core caches at n = 1000.
 const groupInputs = 64
 
-// group is what the columns lo..hi-1 of the inverses take, and their sums.
+// group is what the columns lo..hi-1 of the inverses, in elimination order, take,
+// and their sums.
 type group struct {
 	lo, hi int
-	reach  []int     // inputs where L^-1 has entries in these columns, ascending
-	losses []int     // the loss rows of the inputs lo..hi-1
-	home   []int     // their inputs, less lo
+	reach  []int     // rows where L^-1 has entries in these columns, ascending
+	losses []int     // the loss rows of the inputs of columns lo..hi-1
+	home   []int     // their columns, less lo
 	loss   []float64 // their losses in one column
 	z      []float64 // n rows: columns lo..hi-1 of H_w^-1 diag(x)
 	row    []float64 // a row of z, and times the losses
@@ -37,31 +38,20 @@ type group struct {
 
 // linkSparse writes the linking system but for its diagonal part t/z.
 func (s *solver) linkSparse() error {
-	free := make(chan *group, parallel.Workers(s.o.Workers))
 	ctx := s.ctx
 	err := parallel.Chunks(ctx, s.n, groupInputs, s.o.Workers, nil, func(_, lo, hi int) {
-		var g *group
-		select {
-		case g = <-free:
-		default:
-			g = &group{z: make([]float64, s.n*groupInputs)}
-		}
-		g.reset(s, lo, hi)
+		g := newGroup(s, lo, hi)
 		for w := 0; w < s.m && ctx.Err() == nil; w++ {
 			g.forward(s, w)
 			g.backward(s, w)
 		}
 		g.write(s)
-		free <- g
 	})
 	return cmp.Or(err, ctx.Err())
 }
 
-// reset prepares g for the inputs lo..hi-1.
-func (g *group) reset(s *solver, lo, hi int) {
-	f := s.sparse
-	g.lo, g.hi = lo, hi
-	g.reach, g.losses, g.home = g.reach[:0], g.losses[:0], g.home[:0]
+func newGroup(s *solver, lo, hi int) *group {
+	f, g := s.sparse, &group{lo: lo, hi: hi, z: make([]float64, s.n*(hi-lo))}
 	reached := make([]bool, s.n)
 	for u := lo; u < s.n; u++ {
 		if reached[u] = reached[u] || u < hi; reached[u] {
@@ -72,27 +62,17 @@ func (g *group) reset(s *solver, lo, hi int) {
 		}
 	}
 	for u := lo; u < hi; u++ {
-		for _, r := range s.members[u] {
+		for _, r := range s.members[f.order[u]] {
 			g.losses, g.home = append(g.losses, r), append(g.home, u-lo)
 		}
 	}
 	g.loss = make([]float64, len(g.losses))
 	g.row = make([]float64, hi-lo+len(g.losses))
-	g.inputs = zeros(g.inputs, s.n*len(g.row))
-	g.lossRows = zeros(g.lossRows, s.nz*len(g.row))
+	g.inputs, g.lossRows = make([]float64, s.n*len(g.row)), make([]float64, s.nz*len(g.row))
+	return g
 }
 
-// zeros is n zeros, in the memory of v where that is enough.
-func zeros(v []float64, n int) []float64 {
-	if cap(v) < n {
-		return make([]float64, n)
-	}
-	v = v[:n]
-	clear(v)
-	return v
-}
-
-// forward solves L z = diag(x) in the columns of g, at the inputs it reaches.
+// forward solves L z = diag(x) in the columns of g, at the rows it reaches.
 func (g *group) forward(s *solver, w int) {
 	f, l, x, bl := s.sparse, s.factorOf(w), s.column(s.x, w), blas64.Implementation()
 	k := g.hi - g.lo
@@ -100,7 +80,7 @@ func (g *group) forward(s *solver, w int) {
 		clear(g.z[u*k : (u+1)*k])
 	}
 	for u := g.lo; u < g.hi; u++ {
-		g.z[u*k+u-g.lo] = x[u]
+		g.z[u*k+u-g.lo] = x[f.order[u]]
 	}
 	for _, u := range g.reach {
 		at, end := f.start[u], f.start[u+1]
@@ -146,9 +126,10 @@ func (g *group) backward(s *solver, w int) {
 		for i, l := range g.loss[:len(lossy)] {
 			lossy[i] = l * z[home[i]]
 		}
-		bl.Daxpy(n, x[u], g.row, 1, g.inputs[u*n:], 1)
-		for _, r := range s.members[u] {
-			bl.Daxpy(n, x[u]*loss[r], g.row, 1, g.lossRows[r*n:], 1)
+		input := f.order[u]
+		bl.Daxpy(n, x[input], g.row, 1, g.inputs[u*n:], 1)
+		for _, r := range s.members[input] {
+			bl.Daxpy(n, x[input]*loss[r], g.row, 1, g.lossRows[r*n:], 1)
 		}
 	}
 }
@@ -156,18 +137,19 @@ func (g *group) backward(s *solver, w int) {
 // write stores the sums in the upper triangle of the linking matrix.
 func (g *group) write(s *solver) {
 	k, n, q, size := g.hi-g.lo, len(g.row), s.link.Q.Data, s.link.Q.Stride
-	for u := g.lo; u < s.n; u++ {
-		sum := g.inputs[u*n : (u+1)*n]
-		for c := g.lo; c < min(g.hi, u+1); c++ {
-			q[c*size+u] = sum[c-g.lo]
+	inputs := s.sparse.order[g.lo:g.hi]
+	for at, u := range s.sparse.order[g.lo:] {
+		sum := g.inputs[(g.lo+at)*n:][:n]
+		for c, v := range inputs[:min(k, at+1)] {
+			q[min(u, v)*size+max(u, v)] = sum[c]
 		}
 		for i, r := range g.losses {
 			q[u*size+s.n+r] = -sum[k+i]
 		}
 		for _, r := range s.members[u] {
 			sum := g.lossRows[r*n : (r+1)*n]
-			for c := g.lo; c < g.hi; c++ {
-				q[c*size+s.n+r] = -sum[c-g.lo]
+			for c, v := range inputs {
+				q[v*size+s.n+r] = -sum[c]
 			}
 			for i, j := range g.losses {
 				q[(s.n+min(r, j))*size+s.n+max(r, j)] = sum[k+i]

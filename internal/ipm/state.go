@@ -30,16 +30,12 @@ type solver struct {
 	lambda, s, inv []float64 // over all rows of all columns; inv = 1/s
 	// pull is the part of the next lambda that does not depend on dx:
 	// dlambda = pull - lambda (1 + ds/s).
-	pull []float64
-	chol []float64 // per column, the Cholesky factor of its block
-	// sparse is the pattern of the factors; nil: they are upper triangles of n x
-	// n matrices.
-	sparse *pattern
-	// own is the structure of every column where they differ, with sparse
-	// factors; nil: r and sparse are for all of them.
-	own []ownRows
+	pull   []float64
+	chol   []float64 // per column, the Cholesky factor of its block
+	parts  []part
+	sparse *pattern // nil: the columns do not have one in common
 	// way are iterates to start the next round from, due the gap at which to keep
-	// the next one; see keep.
+	// the next one, 0 for none; see keep.
 	way []*kept
 	due float64
 
@@ -74,53 +70,48 @@ type task struct {
 	stats      stats
 }
 
-// factorLen is the size of the factor of a column.
-func (s *solver) factorLen() int {
-	if s.sparse != nil {
-		return len(s.sparse.row)
+// part is the structure of one column.
+type part struct {
+	*pairs          // its privacy rows
+	f      *pattern // nil: its factor is the upper triangle of an n x n matrix
+	index  []int32  // of its pairs in the list of all, ascending, where that is longer
+	// rows and factor are where its part of arrays over rows and of the factors
+	// begins.
+	rows, factor int
+}
+
+// entries is the size of its factor.
+func (c *part) entries() int {
+	if c.f == nil {
+		return c.n * c.n
 	}
-	return s.n * s.n
+	return len(c.f.row)
 }
 
 func (s *solver) factorOf(w int) []float64 {
-	if s.own != nil {
-		c := &s.own[w]
-		return s.chol[c.factor : c.factor+len(c.f.row)]
-	}
-	l := s.factorLen()
-	return s.chol[w*l : (w+1)*l]
+	c := &s.parts[w]
+	return s.chol[c.factor : c.factor+c.entries()]
 }
-
-// patternOf is the pattern of the factor of column w, or nil.
-func (s *solver) patternOf(w int) *pattern {
-	if s.own != nil {
-		return s.own[w].f.pattern
-	}
-	return s.sparse
-}
-
-// pairs are the privacy rows of column w.
-func (s *solver) pairs(w int) *pairs {
-	if s.own != nil {
-		return s.own[w].pairs
-	}
-	return s.r
-}
-
-// rowLen is the number of privacy rows of a column.
-func (s *solver) rowLen() int { return 2 * s.r.len() }
 
 // newSolver takes the pairs of p, and the pattern of their factors or nil.
 func newSolver(ctx context.Context, p *Problem, o Settings, r *pairs, f *pattern) *solver {
-	s := &solver{ctx: ctx, p: p, o: o, n: p.Inputs, m: p.Outputs, r: r, sparse: f}
-	s.weight = r.sumOmega * float64(s.m)
-	s.allocate(s.m*s.rowLen(), s.m*s.factorLen())
+	s := &solver{ctx: ctx, p: p, o: o, r: r, sparse: f, parts: slices.Repeat([]part{{pairs: r, f: f}}, p.Outputs)}
+	s.allocate()
 	return s
 }
 
-// allocate takes the memory for so many privacy rows and entries of factors.
-func (s *solver) allocate(rowsLen, factorLen int) {
+// allocate takes the memory for the parts.
+func (s *solver) allocate() {
 	p := s.p
+	s.n, s.m = p.Inputs, p.Outputs
+	rowsLen, factorLen := 0, 0
+	for w := range s.parts {
+		c := &s.parts[w]
+		c.rows, c.factor = rowsLen, factorLen
+		rowsLen += 2 * c.len()
+		factorLen += c.entries()
+		s.weight += c.sumOmega
+	}
 	if s.nz = p.rows(); p.Prior != nil {
 		s.nz = 0
 	}
@@ -152,10 +143,11 @@ func (s *solver) allocate(rowsLen, factorLen int) {
 		}
 	}
 	for _, t := range s.tasks {
-		if s.sparse == nil {
-			t.p, t.pd, t.dpd = make([]float64, n*n), make([]float64, n*nz), make([]float64, nz*nz)
+		if s.sparse != nil {
+			break
 		}
-		if s.own != nil {
+		t.p, t.pd, t.dpd = make([]float64, n*n), make([]float64, n*nz), make([]float64, nz*nz)
+		if s.parts[0].f != nil {
 			t.work = make([]float64, n*n)
 		}
 	}
@@ -276,19 +268,16 @@ func (s *solver) start() error {
 		for u := range g {
 			g[u] /= share[u]
 		}
-		for u := range n {
-			for i := c.start[u]; i < c.start[u+1]; i++ {
-				v, a, b := c.v[i], c.a[i], c.b[i]
-				// omega (b g[v] + a g[u]) / (b^2 - a^2), with b^2 - a^2 =
-				// b^2 (1 - exp(-2e)) that neither cancels nor overflows.
-				e := min(s.p.Budget[u*n+int(v)], MaxBudget)
-				share := c.omega[i] / -math.Expm1(-2*e) / b
-				c.lf[i] = share * (g[v] + a/b*g[u])
-				c.lk[i] = share * (g[u] + a/b*g[v])
-				c.sf[i], c.sk[i] = b*x[v]-a*x[u], b*x[u]-a*x[v]
-				c.rf[i], c.rk[i] = 1/c.sf[i], 1/c.sk[i]
-			}
-		}
+		c.each(func(i int32, u, v int) {
+			// omega (b g[v] + a g[u]) / (b^2 - a^2), with b^2 - a^2 =
+			// b^2 (1 - exp(-2e)) that neither cancels nor overflows.
+			a, b, e := c.a[i], c.b[i], min(s.p.Budget[u*n+v], MaxBudget)
+			share := c.omega[i] / -math.Expm1(-2*e) / b
+			c.lf[i] = share * (g[v] + a/b*g[u])
+			c.lk[i] = share * (g[u] + a/b*g[v])
+			c.sf[i], c.sk[i] = b*x[v]-a*x[u], b*x[u]-a*x[v]
+			c.rf[i], c.rk[i] = 1/c.sf[i], 1/c.sk[i]
+		})
 		s.price(t, w)
 	})
 }

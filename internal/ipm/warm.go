@@ -42,10 +42,10 @@ type kept struct {
 	index      [][]int32 // the pairs of every column then
 }
 
-// keep keeps the iterate of a lazy solve where it is due.
+// keep keeps the iterate where it is due.
 func (s *solver) keep() {
 	gap := (s.best.Upper - s.best.Lower) / s.best.Upper
-	if s.own == nil || !(gap > 0 && gap <= s.due) { // rounding may have it below 0
+	if !(gap > 0 && gap <= s.due) { // rounding may have it below 0
 		return
 	}
 	for gap <= s.due {
@@ -55,8 +55,8 @@ func (s *solver) keep() {
 		gap: gap, k: s.k, x: slices.Clone(s.x), y: slices.Clone(s.y), z: slices.Clone(s.z), t: slices.Clone(s.t),
 		lambda: slices.Clone(s.lambda), index: make([][]int32, s.m),
 	}
-	for w := range s.own {
-		c.index[w] = s.own[w].index
+	for w := range s.parts {
+		c.index[w] = s.parts[w].index
 	}
 	if len(s.way) == mostKept {
 		s.way = slices.Delete(s.way, 0, 1)
@@ -149,7 +149,7 @@ func (s *solver) take(c *kept, cold []float64, k float64) error {
 			v.sk[i] = max(v.b[i]*x[p]-v.a[i]*x[q], theta*v.sk[i])
 			v.rf[i], v.rk[i] = 1/v.sf[i], 1/v.sk[i]
 			v.lf[i], v.lk[i] = target*v.omega[i]*v.rf[i], target*v.omega[i]*v.rk[i]
-			if next < len(index) && index[next] == s.own[w].index[i] {
+			if next < len(index) && index[next] == s.parts[w].index[i] {
 				v.lf[i], v.lk[i] = max(floored*v.lf[i], f[next]), max(floored*v.lk[i], b[next])
 				next++
 			}

@@ -35,7 +35,7 @@ func TestLazy_WarmStart(t *testing.T) {
 	if ok, err := s.warm(way); !ok || err != nil {
 		t.Fatal("no warm start", err)
 	}
-	for w := range s.own {
+	for w := range s.parts {
 		c, x := s.view(w), s.column(s.x, w)
 		c.each(func(i int32, u, v int) {
 			f, k := c.b[i]*x[v]-c.a[i]*x[u], c.b[i]*x[u]-c.a[i]*x[v]
@@ -64,14 +64,12 @@ func TestLazy_WarmStart(t *testing.T) {
 }
 
 // Gaps that rounding takes to 0 and below, or that are not known yet, keep
-// nothing; nor does a solve with one structure for all columns.
+// nothing.
 func TestKeep_NoGap(t *testing.T) {
 	for _, upper := range []float64{1, .5, math.Inf(1)} {
-		for _, own := range [][]ownRows{nil, {}} {
-			s := &solver{own: own, due: firstKept, best: Result{Upper: upper, Lower: 1}}
-			if s.keep(); len(s.way) > 0 || s.due != firstKept {
-				t.Errorf("upper %v: %d kept, due %v", upper, len(s.way), s.due)
-			}
+		s := &solver{due: firstKept, best: Result{Upper: upper, Lower: 1}}
+		if s.keep(); len(s.way) > 0 || s.due != firstKept {
+			t.Errorf("upper %v: %d kept, due %v", upper, len(s.way), s.due)
 		}
 	}
 }
