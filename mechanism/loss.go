@@ -175,7 +175,7 @@ func (c *Channel) Posterior(prior []float64, y int, dst []float64) ([]float64, e
 	dst = slices.Grow(dst[:0], c.n)[:c.n]
 	sum := 0.0
 	for x := range dst {
-		dst[x] = prior[x] * c.Prob(x, y)
+		dst[x] = float64(prior[x] * c.Prob(x, y))
 		sum += dst[x]
 	}
 	if !(sum > 0) {
