@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -88,11 +89,11 @@ func points(file string) (metric.Bimetric, error) {
 }
 
 func optimal(b metric.Bimetric, eps float64) (result, error) {
-	s, err := lp.Optimal(b, eps, &lp.Options{Tolerance: tolerance})
+	s, err := lp.Optimal(context.Background(), b, eps, &lp.Options{Tolerance: tolerance})
 	if err != nil {
 		return result{}, err
 	}
-	if s.Status != lp.Optimum {
+	if s.Status != lp.StatusOptimal {
 		return result{}, fmt.Errorf("%v", s)
 	}
 	r := result{Objective: s.Objective, Bound: s.DualBound}
@@ -105,13 +106,13 @@ func optimal(b metric.Bimetric, eps float64) (result, error) {
 // replaced solves the program of ConstOPT with the budget eps and lambda = 50 for
 // the ten nearest neighbors. What it promises is twice the budget.
 func replaced(b metric.Bimetric, eps float64) (result, error) {
-	s, err := lp.ConstOPT(b, 2*eps, &lp.ConstOptions{
+	s, err := lp.ConstOPT(context.Background(), b, 2*eps, &lp.ConstOptions{
 		Neighbors: 10, Lambdas: []float64{50}, KeepBudget: true, Tolerance: tolerance,
 	})
 	if err != nil {
 		return result{}, err
 	}
-	if s.Status != lp.Optimum || s.Budget != eps || s.Lambda != 50 {
+	if s.Status != lp.StatusOptimal || s.Budget != eps || s.Lambda != 50 {
 		return result{}, fmt.Errorf("%v", s)
 	}
 	return result{Objective: s.Program, Bound: s.ProgramBound}, nil
