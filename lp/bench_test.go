@@ -15,23 +15,22 @@ import (
 // 1e-6 with dense factors; BenchmarkOptimal_Lazy has more points.
 func BenchmarkOptimal(b *testing.B) {
 	for _, n := range []int{20, 50, 75, 100} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			space := metric.Same(referencePoints(b, n))
-			b.ReportAllocs()
-			var s *Solution
-			for b.Loop() {
-				var err error
-				if s, err = Optimal(b.Context(), space, .5, &Options{Tolerance: 1e-6}); err != nil {
-					b.Fatal(err)
-				}
-			}
-			if s.Status != StatusOptimal {
-				b.Error(s)
-			}
-			b.ReportMetric(s.Gap, "gap")
-			b.ReportMetric(float64(s.Iterations), "iterations")
-		})
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) { benchOptimal(b, referencePoints(b, n), 1e-6, EngineDense) })
 	}
+}
+
+// benchOptimal solves at eps = .5 to a gap, by the engine that is expected.
+func benchOptimal(b *testing.B, f metric.Finite, tolerance float64, engine Engine) {
+	b.ReportAllocs()
+	var s *Solution
+	for b.Loop() {
+		s = testkit.Must(Optimal(b.Context(), metric.Same(f), .5, &Options{Tolerance: tolerance}))
+	}
+	if s.Status != StatusOptimal || s.Engine != engine {
+		b.Error(s)
+	}
+	b.ReportMetric(s.Gap, "gap")
+	b.ReportMetric(float64(s.Iterations), "iterations")
 }
 
 // BenchmarkOptimal_Graph solves l1 grids, random trees and roads at eps = .5 to
@@ -50,16 +49,7 @@ func BenchmarkOptimal_Graph(b *testing.B) {
 			if c.f.Len() > 400 && !long {
 				b.Skip("METRICDP_LONG is not set")
 			}
-			b.ReportAllocs()
-			var s *Solution
-			for b.Loop() {
-				var err error
-				if s, err = Optimal(b.Context(), metric.Same(c.f), .5, &Options{Tolerance: 1e-5}); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(s.Gap, "gap")
-			b.ReportMetric(float64(s.Iterations), "iterations")
+			benchOptimal(b, c.f, 1e-5, EngineSparse)
 		})
 	}
 }

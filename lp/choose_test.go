@@ -119,21 +119,6 @@ func TestChoose_StoppedIsNotOptimal(t *testing.T) {
 	}
 }
 
-// A grid of 400 points is solved with sparse factors where dense ones would not
-// fit the time.
-func TestChoose_LooksAtTheSpace(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		f      metric.Finite
-		sparse bool
-	}{{"grid", space.Grid(18), true}, {"points of the plane", space.Halton(324), false}} {
-		o := chooser{b: metric.Same(c.f), alpha: 1, ChooseOptions: ChooseOptions{TimeLimit: time.Minute}}
-		if needs := o.optimalNeeds(t.Context()); (needs < time.Minute) != c.sparse {
-			t.Errorf("%s: %v", c.name, needs)
-		}
-	}
-}
-
 // The estimate follows the engines: dense factors, constraints as needed to 1e-6
 // and to 1e-3, and sparse factors, each within a factor of 2 of what was measured.
 func TestChoose_OptimalNeeds(t *testing.T) {

@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -159,10 +160,8 @@ type constProgram struct {
 func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOptions) (*constProgram, error) {
 	const op = "lp: ConstOPT"
 	if o.Lambdas != nil {
-		if err := fault.Empty(op, "Lambdas", len(o.Lambdas)); err != nil {
-			return nil, err
-		}
-		if err := fault.AllNonNegative(op, "Lambdas", o.Lambdas); err != nil {
+		err := cmp.Or(fault.Empty(op, "Lambdas", len(o.Lambdas)), fault.AllNonNegative(op, "Lambdas", o.Lambdas))
+		if err != nil {
 			return nil, err
 		}
 	}

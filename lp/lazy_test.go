@@ -220,21 +220,7 @@ func BenchmarkOptimal_Lazy(b *testing.B) {
 			if c.n > 150 && !long {
 				b.Skip("METRICDP_LONG is not set")
 			}
-			space := metric.Same(referencePoints(b, c.n))
-			b.ReportAllocs()
-			var s *Solution
-			for b.Loop() {
-				var err error
-				if s, err = Optimal(b.Context(), space, .5, &Options{Tolerance: c.tolerance}); err != nil {
-					b.Fatal(err)
-				}
-			}
-			if s.Status != StatusOptimal || s.Engine != EngineLazy {
-				b.Error(s)
-			}
-			b.ReportMetric(s.Gap, "gap")
-			b.ReportMetric(float64(s.Iterations), "iterations")
-			b.Logf("[%.8f, %.8f]", s.DualBound, s.Objective)
+			benchOptimal(b, referencePoints(b, c.n), c.tolerance, EngineLazy)
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/metricdp/metricdp/entropy"
@@ -23,10 +24,7 @@ func LowerBound(ctx context.Context, b metric.Bimetric, alpha float64, packing [
 	if err := b.Check(); err != nil {
 		return entropy.Bound{}, fault.Within(op, err)
 	}
-	if err := fault.Empty(op, "packing", len(packing)); err != nil {
-		return entropy.Bound{}, err
-	}
-	if err := fault.Indices(op, "packing", packing, b.Len()); err != nil {
+	if err := cmp.Or(fault.Empty(op, "packing", len(packing)), fault.Indices(op, "packing", packing, b.Len())); err != nil {
 		return entropy.Bound{}, err
 	}
 	best := entropy.Bound{Kind: entropy.Lower, Name: "packing", Source: "IKWAT22 Theorem 3"}

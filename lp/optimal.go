@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/metric"
@@ -159,10 +161,7 @@ const kernelShare = 0.9
 
 // distribution scales weights to sum 1; none at all become uniform.
 func distribution(weights []float64, n int) []float64 {
-	sum := 0.0
-	for _, w := range weights {
-		sum += w
-	}
+	sum := floats.Sum(weights)
 	p := make([]float64, n)
 	for i := range p {
 		p[i] = 1 / float64(n)

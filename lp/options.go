@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -69,29 +70,23 @@ func (o *Options) defaults(op string, b metric.Bimetric, alpha float64) (Options
 		}
 	}
 	n, m := fault.Len(b.Privacy), fault.Len(b.Utility)
-	if err := fault.Empty(op, "Privacy", n); err != nil {
-		return s, err
-	}
-	if err := fault.Empty(op, "Utility", m); err != nil {
+	if err := cmp.Or(fault.Empty(op, "Privacy", n), fault.Empty(op, "Utility", m)); err != nil {
 		return s, err
 	}
 	if m < n {
 		return s, &fault.SizeError{Op: op, Arg: "Utility", Got: m, Want: fmt.Sprintf("at least %d", n)}
 	}
-	if err := fault.Empty(op, "Outputs", len(s.Outputs)); err != nil {
-		return s, err
-	}
-	if err := fault.Indices(op, "Outputs", s.Outputs, m); err != nil {
-		return s, err
-	}
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
-		return s, err
-	}
-	unit, err := fault.Unit(op, s.Unit, metric.UnitOf(b.Privacy))
+	err := cmp.Or(
+		fault.Empty(op, "Outputs", len(s.Outputs)),
+		fault.Indices(op, "Outputs", s.Outputs, m),
+		fault.Positive(op, "alpha", alpha),
+	)
 	if err != nil {
 		return s, err
 	}
-	s.Unit = unit
+	if s.Unit, err = fault.Unit(op, s.Unit, metric.UnitOf(b.Privacy)); err != nil {
+		return s, err
+	}
 	if s.Prior != nil {
 		if err := fault.Distribution(op, "Prior", s.Prior, n, priorTol); err != nil {
 			return s, err

@@ -17,7 +17,8 @@ func heap() float64 {
 }
 
 // What is said to be needed is what there is on the heap in the middle of a
-// solve, to a factor of 2, and no less but for what the runtime adds.
+// solve, to a factor of 2, and no less but for what the runtime adds. With dense
+// factors it is at most 7 n^3 float64s.
 func TestBytes_AgainstTheHeap(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -52,7 +53,7 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 			l.Solve(ctx, o)
 		}
 		t.Logf("%s: %.3g of %.3g bytes", c.name, peak, bytes)
-		if !(bytes > .95*peak && bytes < 2*peak) {
+		if dense := !c.sparse && !c.lazy; !(bytes > .95*peak && bytes < 2*peak) || dense && bytes > 7*8*60*60*60 {
 			t.Errorf("%s: %.3g bytes on the heap, %.3g stated", c.name, peak, bytes)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
@@ -116,11 +118,7 @@ func (s *solver) record() (worst float64) {
 	for _, v := range s.sum {
 		worst = max(worst, math.Abs(v-1))
 	}
-	upper := 0.0
-	mass := 0.0
-	for _, z := range s.z {
-		mass += z
-	}
+	upper, mass := 0.0, floats.Sum(s.z)
 	for i, l := range s.loss {
 		v := l / s.sum[s.p.Class[i]]
 		if s.nz == 0 {
@@ -147,12 +145,5 @@ func (s *solver) record() (worst float64) {
 func (s *solver) promising() bool {
 	b := &s.best
 	enough := (1 - s.o.Tolerance) * b.Upper
-	sum, mass := 0.0, 0.0
-	for _, v := range s.y {
-		sum += v
-	}
-	for _, v := range s.z {
-		mass += v
-	}
-	return b.Lower < enough && sum >= enough*mass
+	return b.Lower < enough && floats.Sum(s.y) >= enough*floats.Sum(s.z)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -76,18 +75,6 @@ func TestSolve_ClosedForms(t *testing.T) {
 	}
 }
 
-func TestSolve_WorkersAgree(t *testing.T) {
-	p := square(13, 5)
-	a, errA := solve(t.Context(), p, Settings{Tolerance: 1e-8, Workers: 1})
-	b, errB := solve(t.Context(), p, Settings{Tolerance: 1e-8, Workers: 3})
-	if err := errors.Join(errA, errB); err != nil {
-		t.Fatal(err)
-	}
-	if a.Lower != b.Lower || a.Upper != b.Upper || !slices.Equal(a.X, b.X) || !slices.Equal(a.Z, b.Z) {
-		t.Errorf("1 worker [%v, %v], 3 workers [%v, %v]", a.Lower, a.Upper, b.Lower, b.Upper)
-	}
-}
-
 // A prior of weight 1 on one input costs nothing; the uniform one on two points
 // as much as the worst case.
 func TestSolve_Prior(t *testing.T) {
@@ -150,21 +137,5 @@ func TestSolve_BadSizes(t *testing.T) {
 	var value *fault.ValueError
 	if _, err := solve(t.Context(), program(3, 0, simplex), Settings{}); !errors.As(err, &value) {
 		t.Errorf("budget 0: %v", err)
-	}
-}
-
-// Bytes covers what a solver allocates at its start, all but little of what it
-// ever does, and is at most 7 n^3 float64s.
-func TestBytes_Covers(t *testing.T) {
-	for _, n := range []int{60, 90} {
-		p := square(n, 2) // no pair is implied
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		s := newSolver(context.Background(), p, Settings{}, pairsOf(p), nil)
-		runtime.ReadMemStats(&after)
-		got, want, most := float64(after.TotalAlloc-before.TotalAlloc), Bytes(s.n, s.m, n), float64(7*8*n*n*n)
-		if got > want || got < .8*want || want > most {
-			t.Errorf("n=%d: %v bytes allocated, %v announced, 7 n^3 float64s are %v", n, got, want, most)
-		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/ipm/kkt"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
@@ -170,9 +172,7 @@ func (s *solver) columns(f func(t *task, w int)) error {
 func (s *solver) total(dst []float64, of func(*task) []float64) {
 	clear(dst)
 	for _, t := range s.tasks {
-		for i, v := range of(t) {
-			dst[i] += v
-		}
+		floats.Add(dst, of(t))
 	}
 }
 

@@ -2,6 +2,7 @@ package constopt
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -123,13 +124,8 @@ func (s *solver) assemble() (ok bool, err error) {
 			f[n+i] = -(l + s.p.Lambda) * f[s.p.Class[i]]
 		}
 	})
-	if err != nil {
+	if err != nil || slices.Contains(failed, true) {
 		return false, err
-	}
-	for _, bad := range failed {
-		if bad {
-			return false, nil
-		}
 	}
 	q := s.link.Q.Data
 	for lo := 0; lo < size; lo += productRows {

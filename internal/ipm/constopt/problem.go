@@ -282,12 +282,14 @@ func (s *solver) newBlock(w int, d []float64) block {
 	for i, u := range in {
 		for j, v := range in[:i] {
 			e := s.distance(int(u), int(v))
-			s.addRows(j, i, e+d[v]-d[u], e+d[u]-d[v])
+			s.addRow(j, i, e+d[v]-d[u])
+			s.addRow(i, j, e+d[u]-d[v])
 		}
 	}
 	if b.outside {
 		for i, u := range in {
-			s.addRows(i, len(in), up[u], down[u])
+			s.addRow(i, len(in), up[u])
+			s.addRow(len(in), i, down[u])
 		}
 	}
 	if b.size() == 1 { // the only row is m >= 0
@@ -298,14 +300,9 @@ func (s *solver) newBlock(w int, d []float64) block {
 	return b
 }
 
-// addRows appends the rows (p, q) and (q, p). What rounding made negative is 0.
-func (s *solver) addRows(p, q int, forward, backward float64) {
-	for _, r := range [2]struct {
-		p, q int
-		e    float64
-	}{{p, q, max(0, forward)}, {q, p, max(0, backward)}} {
-		s.from, s.to = append(s.from, int32(r.p)), append(s.to, int32(r.q))
-		s.alpha, s.beta = append(s.alpha, math.Exp(-r.e/2)), append(s.beta, math.Exp(r.e/2))
-		s.budget = append(s.budget, r.e)
-	}
+// addRow appends the row (p, q) of budget e. What rounding made negative is 0.
+func (s *solver) addRow(p, q int, e float64) {
+	e = max(0, e)
+	s.from, s.to, s.budget = append(s.from, int32(p)), append(s.to, int32(q)), append(s.budget, e)
+	s.alpha, s.beta = append(s.alpha, math.Exp(-e/2)), append(s.beta, math.Exp(e/2))
 }

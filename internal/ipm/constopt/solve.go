@@ -2,6 +2,7 @@ package constopt
 
 import (
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/ipm"
@@ -43,23 +44,10 @@ func (s *solver) iterate() ipm.Status {
 // record keeps the iterate, scaled to a least row sum of 1, where it is the best
 // so far.
 func (s *solver) record() {
-	least, most := math.Inf(1), 0.0
-	for _, v := range s.sum {
-		least = min(least, v)
-	}
-	for _, l := range s.loss {
-		if !(l <= most) {
-			most = l // a NaN too
-		}
-	}
-	upper := most / least
-	if !(least > 0 && upper < s.best.Upper) {
+	least := slices.Min(s.sum)
+	upper := slices.Max(s.loss) / least
+	if !(least > 0 && upper < s.best.Upper && slices.Min(s.x) >= 0) {
 		return
-	}
-	for _, v := range s.x {
-		if !(v >= 0) {
-			return
-		}
 	}
 	s.best.Upper = upper
 	for w := range s.blocks {

@@ -3,8 +3,10 @@ package constopt
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/parallel"
 )
@@ -129,25 +131,13 @@ func (s *solver) start() error {
 	if err := s.sums(s.x, s.sum, s.loss); err != nil {
 		return err
 	}
-	least := math.Inf(1)
-	for _, v := range s.sum {
-		least = min(least, v)
-	}
-	scale := 1.0
-	if least > 0 {
-		scale = (1 + firstSlack) / least
-	}
-	for i := range s.x {
-		s.x[i] *= scale
+	if least := slices.Min(s.sum); least > 0 {
+		floats.Scale((1+firstSlack)/least, s.x)
 	}
 	if err := s.sums(s.x, s.sum, s.loss); err != nil {
 		return err
 	}
-	most, mean := 0.0, 0.0
-	for _, l := range s.loss {
-		most, mean = max(most, l), mean+l/float64(s.rows)
-	}
-	s.k = (1+firstSlack)*most + firstSlack*mean
+	s.k = (1+firstSlack)*slices.Max(s.loss) + firstSlack*floats.Sum(s.loss)/float64(s.rows)
 	for i, l := range s.loss {
 		s.t[i] = s.k - l
 		s.z[i] = 1 / float64(s.rows)
