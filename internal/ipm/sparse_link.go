@@ -30,8 +30,11 @@ type group struct {
 	losses []int     // the loss rows of the inputs of columns lo..hi-1
 	home   []int     // their columns, less lo
 	loss   []float64 // their losses in one column
-	z      []float64 // n rows: columns lo..hi-1 of H_w^-1 diag(x)
-	row    []float64 // a row of z, and times the losses
+	// x is a column, and members the loss rows of the inputs, in elimination order.
+	x       []float64
+	members [][]int
+	z       []float64 // n rows: columns lo..hi-1 of H_w^-1 diag(x)
+	row     []float64 // a row of z, and times the losses
 	// sum of x_v row_v, and per loss row of v times its loss.
 	inputs, lossRows []float64
 }
@@ -52,6 +55,10 @@ func (s *solver) linkSparse() error {
 
 func newGroup(s *solver, lo, hi int) *group {
 	f, g := s.sparse, &group{lo: lo, hi: hi, z: make([]float64, s.n*(hi-lo))}
+	g.x, g.members = make([]float64, s.n), make([][]int, s.n)
+	for k, u := range f.order {
+		g.members[k] = s.members[u]
+	}
 	reached := make([]bool, s.n)
 	for u := lo; u < s.n; u++ {
 		if reached[u] = reached[u] || u < hi; reached[u] {
@@ -62,7 +69,7 @@ func newGroup(s *solver, lo, hi int) *group {
 		}
 	}
 	for u := lo; u < hi; u++ {
-		for _, r := range s.members[f.order[u]] {
+		for _, r := range g.members[u] {
 			g.losses, g.home = append(g.losses, r), append(g.home, u-lo)
 		}
 	}
@@ -76,11 +83,14 @@ func newGroup(s *solver, lo, hi int) *group {
 func (g *group) forward(s *solver, w int) {
 	f, l, x, bl := s.sparse, s.factorOf(w), s.column(s.x, w), blas64.Implementation()
 	k := g.hi - g.lo
+	for i, u := range f.order {
+		g.x[i] = x[u]
+	}
 	for _, u := range g.reach {
 		clear(g.z[u*k : (u+1)*k])
 	}
 	for u := g.lo; u < g.hi; u++ {
-		g.z[u*k+u-g.lo] = x[f.order[u]]
+		g.z[u*k+u-g.lo] = g.x[u]
 	}
 	for _, u := range g.reach {
 		at, end := f.start[u], f.start[u+1]
@@ -98,7 +108,7 @@ func (g *group) forward(s *solver, w int) {
 // backward solves L'z = z down to row lo, the others following by symmetry, and
 // adds the rows to the sums.
 func (g *group) backward(s *solver, w int) {
-	f, l, x, bl := s.sparse, s.factorOf(w), s.column(s.x, w), blas64.Implementation()
+	f, l, bl := s.sparse, s.factorOf(w), blas64.Implementation()
 	k, n := g.hi-g.lo, len(g.row)
 	loss := s.lossOf(w)
 	for i, r := range g.losses {
@@ -126,10 +136,9 @@ func (g *group) backward(s *solver, w int) {
 		for i, l := range g.loss[:len(lossy)] {
 			lossy[i] = l * z[home[i]]
 		}
-		input := f.order[u]
-		bl.Daxpy(n, x[input], g.row, 1, g.inputs[u*n:], 1)
-		for _, r := range s.members[input] {
-			bl.Daxpy(n, x[input]*loss[r], g.row, 1, g.lossRows[r*n:], 1)
+		bl.Daxpy(n, g.x[u], g.row, 1, g.inputs[u*n:], 1)
+		for _, r := range g.members[u] {
+			bl.Daxpy(n, g.x[u]*loss[r], g.row, 1, g.lossRows[r*n:], 1)
 		}
 	}
 }
