@@ -59,16 +59,13 @@ type Choice struct {
 // and the bound, what it is by, the gap and the time.
 func (c Choice) MarshalJSON() ([]byte, error) {
 	within, err := json.Marshal(c.Choice)
-	if err != nil {
-		return nil, err
-	}
-	bound, err := json.Marshal(struct {
+	bound, boundErr := json.Marshal(struct {
 		LowerBound float64 `json:"lowerBound"`
 		BoundBy    string  `json:"boundBy,omitempty"`
 		Gap        float64 `json:"gap"`
 		Elapsed    float64 `json:"seconds"`
 	}{c.LowerBound, c.BoundBy, c.Gap, c.Elapsed.Seconds()})
-	if err != nil {
+	if err := cmp.Or(err, boundErr); err != nil {
 		return nil, err
 	}
 	return append(append(bound[:len(bound)-1], ','), within[1:]...), nil

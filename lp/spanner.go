@@ -104,11 +104,10 @@ func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOp
 		return nil, fault.Within(op, err)
 	}
 	t.best.Graph = t.graph
-	if err := t.stretch(ctx); err != nil {
-		return nil, err
-	}
-	if err := t.constant(ctx); err != nil {
-		return nil, err
+	for _, step := range []func(context.Context) error{t.stretch, t.constant} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := t.search(ctx); err != nil && !errors.Is(err, context.Cause(ctx)) {
 		return nil, err

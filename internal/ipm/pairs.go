@@ -123,15 +123,12 @@ func (r *pairs) each(f func(i int32, u, v int)) {
 	}
 }
 
-// find is the position of the pair u, v, or -1 for one that others imply.
+// find is the position of the pair u, v, which no others imply.
 func (r *pairs) find(u, v int) int32 {
 	if u > v {
 		u, v = v, u
 	}
 	lo := r.start[u]
-	k, ok := slices.BinarySearch(r.v[lo:r.start[u+1]], int32(v))
-	if !ok {
-		return -1
-	}
+	k, _ := slices.BinarySearch(r.v[lo:r.start[u+1]], int32(v))
 	return lo + int32(k)
 }
