@@ -15,7 +15,7 @@ func TestZeroValues_Refuse(t *testing.T) {
 	const domain = "NewBox, NewSphere, NewFinite, NewUltrametric, NewTaxonomy or NewFolded"
 	const counts = "Domain.NewCounts, Count or CountAll"
 	testkit.Unmade[Domain[[]float64]](t, domain)
-	testkit.Unmade[Counts[[]float64]](t, counts, "MarshalJSON")
+	testkit.Unmade[Counts[[]float64]](t, counts, "MarshalJSON", "UnmarshalJSON")
 	testkit.Unmade[Synthesizer[[]float64]](t, "NewSynthesizer")
 	testkit.Unmade[Measure](t, "NewMeasure")
 	testkit.Unmade[Release[[]float64]](t, "Synthesizer.Release")
