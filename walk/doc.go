@@ -5,24 +5,22 @@
 // # The problem
 //
 // A histogram with n cells is private once independent Laplace noise of scale 1
-// is on each cell. But whoever adds up cells adds up noise: the distribution
-// function of the noisy histogram is off by sqrt(n), and so are its distance
-// from the truth in W1 and Lipschitz statistics. The superregular random walk of
-// BSV22, [Superregular], is as private and has partial sums of only (log
-// n)^(3/2); its relatives here are up to twice as accurate.
+// is on each cell. But the distribution function of the noisy histogram is off
+// by sqrt(n), and so is its distance from the truth in W1. The superregular
+// random walk of BSV22, [Superregular], is as private and has partial sums of
+// only (log n)^(3/2); its relatives here are up to twice as accurate.
 //
 // # Trees and Haar coefficients
 //
-// Halve the cells, and each half again, until single cells remain: a binary tree
-// of height L = log2 n ([Balanced]). A histogram is the same as its total and,
-// for each node, the difference D of the sums below its two children: these are
-// its Haar coefficients ([Tree.Haar]). From the total down, the children of a
-// node with sum P have (P+D)/2 and (P-D)/2 ([Tree.HaarInverse]).
+// Halve the cells, and each half again, until single cells remain: a binary
+// tree of height L = log2 n ([Balanced]). Its Haar coefficients ([Tree.Haar])
+// are the total and, for each node, the difference D of the sums below its two
+// children: (P+D)/2 and (P-D)/2 where its own is P ([Tree.HaarInverse]).
 //
-// A record changes the total by 1, and by 1 each D above its cell: L+1 numbers.
-// So Laplace noise of scale L+1 on every coefficient makes the joint density
-// change by at most a factor e. And a partial sum of cells meets noise only where
-// its end cuts a node in two, once a level: L+1 terms, whence (L+1)^(3/2).
+// A record changes the total, and each D above its cell, by 1: with Laplace
+// noise of scale L+1 on each the joint density changes by at most a factor e. A
+// partial sum meets noise only where its end cuts a node in two, once a level:
+// L+1 terms, whence (L+1)^(3/2).
 //
 // # What is compared
 //
@@ -39,15 +37,13 @@
 //
 // With k children a node there are h = log n / log k levels. Noise of scale b
 // on each child's count, then one number added to all children so that they sum
-// to their parent ([Tree.Center]), has sensitivity 2h under ReplaceOne. So scale
-// and number of terms in a partial sum fall by log2 k, while a term grows by
-// sqrt(k): the error is prop. to sqrt(k/(log k)^3), least at k = 20 and flat from
-// 8 to 40 ([Levels], [Laplace]).
+// to their parent ([Tree.Center]), has sensitivity 2h under ReplaceOne. Scale
+// and number of terms fall by log2 k, while a term grows by sqrt(k): the error
+// is prop. to sqrt(k/(log k)^3), least at k = 20 and flat from 8 to 40
+// ([Levels], [Laplace]).
 //
-// Best of all, draw the k children's noise at once: [KNorm], whose norm is that
-// of the convex body which a record may fill with the centered counts of a node.
-// A draw costs k logarithms and a shuffle. With k = 2 it is Laplace noise on the
-// Haar coefficient.
+// Best of all, draw the k children's noise at once: [KNorm], at k logarithms
+// and a shuffle.
 //
 // Noise RMS of partial sums at level 1 per unit of total variation, in closed
 // form ([Walk.RMS]):
@@ -63,10 +59,9 @@
 // # Scales
 //
 // Levels need not share the loss equally. [Tree.EqualScales] suits cells of an
-// interval. For cells of R^d scales prop. to side^((d-1)/2) minimize the sum over
-// the levels of the noise of their cells times their side, and scales prop. to
-// side^(1/4) did best in simulation for d = 2 and 3. [Tree.Normalize] makes any
-// scales private at level 1. None of this reads data.
+// interval. For cells of R^d scales prop. to side^((d-1)/2) have the least
+// a-priori bound; side^(1/4) did best in simulation for d = 2 and 3.
+// [Tree.Normalize] makes any scales private at level 1.
 //
 // # Counts
 //
@@ -76,9 +71,8 @@
 // For a histogram, in order: [Balanced], [Tree.EqualScales] of the relation,
 // [Scales.At] the level, [New] with DiscreteLaplace, CountsInt, AddCounts. What
 // is then private is the counts of all nodes; cell i is at [Tree.LeafNode](i).
-// All that follows is post-processing, in float64: [Tree.HaarInverse] or
-// [Tree.Center]. Do not leave it out: partial sums of the noisy leaves alone have
-// dozens of times the noise at 4,096 cells.
+// The rest is post-processing, in float64: [Tree.HaarInverse] or [Tree.Center],
+// without which partial sums have far more noise.
 //
 // The real distributions are statements about real numbers. The low bits of
 // their float64 draws can give inputs away (see package mechanism/additive);
@@ -105,13 +99,12 @@
 //
 // # References
 //
-//   - BSV22: March Boedihardjo, Thomas Strohmer, Roman Vershynin, "Private
-//     measures, random walks, and synthetic data" (2022): the superregular walk.
-//   - HT10: Moritz Hardt, Kunal Talwar, "On the geometry of differential privacy"
-//     (2010): the K-norm mechanism.
-//   - Xiaokui Xiao, Guozhang Wang, Johannes Gehrke, "Differential privacy via
-//     wavelet transforms" (2010): noise on Haar coefficients.
-//   - Michael Hay, Vibhor Rastogi, Gerome Miklau, Dan Suciu, "Boosting the
-//     accuracy of differentially private histograms through consistency" (2010):
-//     counts on trees.
+//   - BSV22: Boedihardjo, Strohmer, Vershynin, "Private measures, random walks,
+//     and synthetic data" (2022): the superregular walk.
+//   - HT10: Hardt, Talwar, "On the geometry of differential privacy" (2010):
+//     the K-norm mechanism.
+//   - Xiao, Wang, Gehrke, "Differential privacy via wavelet transforms" (2010):
+//     noise on Haar coefficients.
+//   - Hay, Rastogi, Miklau, Suciu, "Boosting the accuracy of differentially
+//     private histograms through consistency" (2010): counts on trees.
 package walk

@@ -96,8 +96,7 @@ func (t *Tree) lossOf(op string, rel Relation, s Scales) (float64, error) {
 	return t.loss(rel, quotientUp(1, s.Total), rates), nil
 }
 
-// loss sums the rates of the levels, rounding up, and that of the total, which
-// ReplaceOne leaves out.
+// loss sums the levels' rates and, for AddRemoveOne, the total's, rounding up.
 func (t *Tree) loss(rel Relation, total float64, rates []float64) float64 {
 	branch := make([]float64, t.Nodes()) // largest sum of rates from v down
 	worst := 0.0

@@ -23,11 +23,10 @@ const (
 	// the same number to all so that the children sum to their parent.
 	Laplace Distribution = iota + 1
 
-	// KNorm has density prop. to exp(-sum_i |x_i - med(x)|/b) on the vectors x
-	// of sum 0: the K-norm mechanism (HT10) for the body that the differences
-	// of two inputs fill, and the distribution of least variance here. On two
-	// children x_1 - x_2 is Laplace of scale b, so on a binary tree it is
-	// Laplace noise on the Haar coefficients.
+	// KNorm has density prop. to exp(-sum_i |x_i - med(x)|/b) on the vectors x of
+	// sum 0: the K-norm mechanism (HT10) for the body that the differences of two
+	// inputs fill, and the distribution of least variance here. On a binary tree
+	// it is Laplace noise of scale b on the Haar coefficients.
 	KNorm
 
 	// DiscreteLaplace adds to each child independent integers with P{k} prop.
@@ -71,9 +70,9 @@ func checkScale(op, arg string, index int, b float64) error {
 	return &ValueError{Op: op, Arg: arg, Index: index, Value: b, Want: "a number in [1e-100, 1e100]"}
 }
 
-// Noise draws the noise of single nodes, for trees too large to be a [Tree] or
-// unfolded on demand. It is immutable and safe for concurrent use. The methods of
-// the zero value panic, but for Distribution and Scale.
+// Noise is that of single nodes, for trees too large for a [Tree]; immutable
+// and safe for concurrent use. A zero Noise panics, but for Distribution and
+// Scale.
 type Noise struct {
 	dist  Distribution
 	scale float64
@@ -110,10 +109,9 @@ func (n Noise) Scale() float64 { return n.scale }
 // to rounding its sum is 0. One child gets 0. DiscreteHaar panics where dst has
 // more than two entries. O(len(dst)), without allocation.
 //
-// It belongs on the children's counts less their mean: on the counts themselves
-// it would leave their sum, the count of the node, as it is. Release the noisy
-// count of the node, divided equally, plus the children's counts less their
-// mean, plus this.
+// It belongs on the children's counts less their mean, to which the noisy count
+// of the node, divided equally, is added: on the counts themselves it would
+// leave their sum, the count of the node, as it is.
 func (n Noise) Draw(rng *rand.Rand, dst []float64) {
 	fault.Must(n, n.check("walk: Noise.Draw"))
 	rng, done := random.Get(rng)
@@ -198,7 +196,6 @@ func (n Noise) Variance(k int) float64 {
 	return n.singleVariance() * shape(n.dist, k)
 }
 
-// singleVariance is the variance of single.
 func (n Noise) singleVariance() float64 {
 	if !n.dist.Discrete() {
 		return 2 * n.scale * n.scale
@@ -237,7 +234,6 @@ func shape(d Distribution, k int) float64 {
 	return 1
 }
 
-// perUnit is the slope of the potential.
 func (n Noise) perUnit() float64 {
 	if n.dist.Discrete() {
 		return n.rate

@@ -72,10 +72,9 @@ func (w *Walk) Variances(dst []float64) error {
 }
 
 // RMS returns the root of the mean over the leaves k of E S_k^2, weighted by
-// gaps, or unweighted where gaps is nil: the scale of the error that the walk
-// makes as a measure on the line, its leaves at these distances. Divided by the
-// number of records it is a distance. gaps are numbers >= 0, not all 0. Cost as
-// [Walk.Variances].
+// gaps, numbers >= 0 and not all 0, or unweighted where gaps is nil: the scale
+// of the walk's error as a measure on the line, its leaves at these distances.
+// Cost as [Walk.Variances].
 func (w *Walk) RMS(gaps []float64) (float64, error) {
 	const op = "walk: Walk.RMS"
 	if err := w.check(op); err != nil {

@@ -43,8 +43,7 @@ func (s Scales) check(op string, height int) error {
 	return nil
 }
 
-// equal returns the scale that all levels and, where rel needs it, the total
-// have in common.
+// equal returns the scale that all levels, and a needed total, have in common.
 func (s Scales) equal(rel Relation) (b float64, ok bool) {
 	all := s.Level
 	if rel == AddRemoveOne {

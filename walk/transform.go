@@ -149,7 +149,6 @@ func notBinary(op string, t *Tree) error {
 	panic("walk: unreachable")
 }
 
-// checkSum checks that the magnitudes of x sum to at most 2^63-1.
 func checkSum(op string, x []int64) error {
 	room := int64(math.MaxInt64)
 	for i, v := range x {

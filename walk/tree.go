@@ -152,10 +152,9 @@ func Levels(arities ...int) (*Tree, error) {
 }
 
 // NewTree returns the tree in which item i has the parent parent[i], -1 for the
-// one root, for a hierarchy, a taxonomy or a net of any shape. The children of
-// a node are ordered by their index. Because a Tree numbers its nodes level by
-// level, order[v] says which item node v is; the items that are leaves come in
-// the order of a walk around the tree.
+// one root. The children of a node are ordered by their index. order[v] says
+// which item node v is, as nodes are numbered level by level; items that are
+// leaves come in the order of a walk around the tree.
 //
 // An empty parent is [ErrEmpty]; an entry outside [-1, len(parent)), a second
 // root or a cycle is a [*ValueError]. O(len(parent)).
@@ -216,8 +215,7 @@ func NewTree(parent []int) (t *Tree, order []int, err error) {
 	return t, order, err
 }
 
-// build makes the tree whose nodes, level by level, have these numbers of
-// children. They must describe a tree of at most maxNodes nodes.
+// build takes the degrees of a tree of at most maxNodes nodes, level by level.
 func build(op string, degree []int32) (*Tree, error) {
 	n := len(degree)
 	if err := fault.Memory(op, float64(n), 5*4); err != nil {

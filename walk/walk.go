@@ -11,9 +11,8 @@ import (
 )
 
 // Walk is noise on the leaves of a tree: its increments are the noise of single
-// leaves, its partial sums the noise of the leaves up to one. Every node adds
-// noise of one distribution to the division of its count among its children, at
-// the scale of its level.
+// leaves, its partial sums that of the leaves up to one. Every node adds noise,
+// at its level's scale, to the division of its count among its children.
 //
 // A Walk is immutable and safe for concurrent use. The zero value draws nothing
 // and is refused.
@@ -66,14 +65,13 @@ func New(t *Tree, dist Distribution, s Scales) (*Walk, error) {
 }
 
 // Superregular returns the random walk of n steps of BSV22, its Theorem on
-// superregular walks: Laplace noise of scale L+1 on the Haar coefficients of the
-// balanced binary tree of n leaves and of height L = log2 n rounded up, the
+// superregular walks: Laplace noise of scale L+1 on the Haar coefficients of
+// the balanced binary tree of n leaves and of height L = log2 n rounded up, the
 // total included. (The paper takes L+2; L+1 is enough.)
 //
 // The increments Z have a joint density prop. to e^-V(z) and V,
-// [Walk.Potential], is 1-Lipschitz in the l1 norm, like that of independent
-// Laplace variates of scale 1; but the partial sums stay within a multiple of
-// (log n)^(3/2) of 0.
+// [Walk.Potential], is 1-Lipschitz in the l1 norm; the partial sums stay within
+// a multiple of (log n)^(3/2) of 0.
 //
 // Added to a measure and scaled by 2/alpha it is alpha-private per unit of
 // total variation. [ReplaceOne] with scales of 2L does better.
@@ -111,11 +109,9 @@ func (w *Walk) totalVariance() float64 {
 
 // Increments writes the noise of each leaf to dst, of length Len(): from the
 // root down, each node divides its noise equally among its children and adds
-// theirs, of its own. The total is noise of scale Total, 0 where there is none,
-// up to rounding.
-//
-// For discrete distributions these are the numbers that [Walk.AddCounts] or
-// [Walk.AddHaar] and the inverse transform would lead to, as float64. O(nodes).
+// theirs. Their sum is noise of scale Total, 0 where there is none, up to
+// rounding. For discrete distributions these are what [Walk.AddCounts] or
+// [Walk.AddHaar] and the inverse transform lead to, as float64. O(nodes).
 func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	const op = "walk: Walk.Increments"
 	if err := w.check(op); err != nil {
@@ -153,7 +149,6 @@ func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	return nil
 }
 
-// checkAdd checks the walk and the length of what integers are added to.
 func (w *Walk) checkAdd(op string, dist Distribution, arg string, got int, want func(*Tree) int) error {
 	if err := w.check(op); err != nil {
 		return err

@@ -34,8 +34,7 @@ func expTrial(u uint64, x, err float64) (below, ok bool) {
 	return f < t, f < t-width || f > t+width
 }
 
-// expTrialBig decides U < e^-x in arbitrary precision. exponent returns bounds
-// on x >= 0 whose relative distance goes to 0 as prec grows.
+// expTrialBig decides U < e^-x; exponent's bounds on x tighten as prec grows.
 func expTrialBig(u uint64, rng *rand.Rand, exponent func(prec uint) (lo, hi *big.Float)) bool {
 	k := newUniform(u, rng).decide(func(ulo, uhi *big.Float, prec uint) (int64, bool) {
 		lo, hi := exponent(prec)

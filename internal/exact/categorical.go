@@ -9,10 +9,9 @@ import (
 	"sync"
 )
 
-// Weights are unnormalized probabilities taken as exact reals: w[i] itself, or
-// e^w[i] where Log is set. The entries must be finite, w[i] >= 0 in the first
-// case; -Inf stands for weight 0 in the second. At least one weight must be
-// positive. NaN must not occur.
+// Weights are unnormalized probabilities taken as exact reals: w[i] >= 0
+// itself, or e^w[i] where Log is set, with -Inf for weight 0. Entries must
+// otherwise be finite, and one weight positive.
 type Weights struct {
 	W   []float64
 	Log bool
@@ -30,7 +29,6 @@ func (w Weights) Scale() float64 {
 	return math.Ldexp(1, max(e-1, -1000))
 }
 
-// over returns the weight of the entry x over scale.
 func (w Weights) over(scale, x float64) float64 {
 	if w.Log {
 		return Exp(x - scale)
@@ -134,7 +132,6 @@ func Draw(rng *rand.Rand, w Weights) int {
 	return w.resolve(u, rng)
 }
 
-// resolve decides in arbitrary precision.
 func (w Weights) resolve(u uint64, rng *rand.Rand) int {
 	v := newUniform(u, rng)
 	i := v.decide(func(lo, hi *big.Float, prec uint) (int64, bool) {

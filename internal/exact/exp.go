@@ -34,9 +34,8 @@ const (
 )
 
 // Exp returns e^x with relative error at most [ExpErr] where the result is a
-// normal number, and absolute error at most 2^-1073 where it is smaller. It is
-// math.Exp with a bound that is proved here and is the same on every platform.
-// x must not be NaN; x > 709 gives +Inf.
+// normal number, and absolute error at most 2^-1073 where it is smaller, the
+// same on every platform. x must not be NaN; x > 709 gives +Inf.
 func Exp(x float64) float64 {
 	if x < -746 {
 		return 0

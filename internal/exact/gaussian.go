@@ -52,8 +52,7 @@ func discreteGaussian(rng *rand.Rand, sigma float64, exact bool) (n uint64, neg 
 	}
 }
 
-// gaussianExponent returns x of discreteGaussian, every rounding in the given
-// direction.
+// gaussianExponent returns x of discreteGaussian, rounded in one direction.
 func gaussianExponent(n uint64, sigma, s float64, prec uint, mode big.RoundingMode) *big.Float {
 	f := func() *big.Float { return new(big.Float).SetPrec(max(prec, 256)).SetMode(mode) }
 	variance := f().SetFloat64(sigma)

@@ -18,8 +18,7 @@ func AddDiscreteLaplace(rng *rand.Rand, x int64, s float64) int64 {
 	return addSaturated(x, n, neg)
 }
 
-// discreteLaplace returns |K|, saturated at 2^64-1, and the sign of K: a
-// geometric magnitude with a fair sign, without the second zero.
+// discreteLaplace returns |K|, saturated at 2^64-1, and the sign of K.
 func discreteLaplace(rng *rand.Rand, s float64, exact bool) (n uint64, neg bool) {
 	for {
 		neg = rng.Uint64()>>63 == 1

@@ -147,7 +147,6 @@ func normals(words [2]uint64) (z [2]float64, err float64) {
 	return [2]float64{rad * cos, rad * sin}, err
 }
 
-// enclosedNormals is normals in interval arithmetic.
 func enclosedNormals(u []interval, prec uint) []interval {
 	e := u[0].negLog(prec)
 	rad := e.add(e, prec).sqrt(prec)

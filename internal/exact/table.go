@@ -39,9 +39,8 @@ func NewTable(w Weights) *Table {
 // Len returns the number of weights.
 func (t *Table) Len() int { return len(t.upper) }
 
-// Draw returns index i with probability exactly w_i / sum w. For the same
-// random bits it returns what [Draw] returns. No allocation but about once in
-// 2^45/n draws.
+// Draw returns what [Draw] returns for the same random bits. No allocation but
+// about once in 2^45/n draws.
 func (t *Table) Draw(rng *rand.Rand) int {
 	u := rng.Uint64()
 	j, last := int(t.guide[u>>t.shift]), len(t.upper)-1

@@ -5,9 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// uniform is a real number U, uniform on [0, 1), of which bits binary digits
-// are known: num/2^bits <= U < (num+1)/2^bits. More digits are drawn from r
-// when a decision needs them.
+// uniform is a real number U, uniform on [0, 1): num/2^bits <= U <
+// (num+1)/2^bits. More digits are drawn from r when a decision needs them.
 type uniform struct {
 	r    *rand.Rand
 	num  *big.Int
@@ -18,7 +17,6 @@ func newUniform(u uint64, rng *rand.Rand) *uniform {
 	return &uniform{rng, new(big.Int).SetUint64(u), 64}
 }
 
-// extend draws further digits until at least bits are known.
 func (v *uniform) extend(bits uint) {
 	for v.bits < bits {
 		v.num.Lsh(v.num, 64)

@@ -17,7 +17,6 @@ type arc struct{ a float64 }
 
 func (l arc) total() float64 { return 1 + math.Exp(-l.a*math.Pi) }
 
-// density is the density of theta.
 func (l arc) density(theta float64) float64 {
 	return (1 + l.a*l.a) * math.Exp(-l.a*theta) * math.Sin(theta) / l.total()
 }
@@ -54,7 +53,6 @@ func (l arc) tail(theta float64) float64 {
 	return (math.Exp(-l.a*theta)*(cos+l.a*sin) + math.Exp(-l.a*math.Pi)) / l.total()
 }
 
-// expRest returns e^t - 1 - t.
 func expRest(t float64) float64 {
 	if math.Abs(t) > 0.5 {
 		return math.Expm1(t) - t

@@ -13,11 +13,10 @@ import (
 
 // DiscreteGaussian adds to an integer the noise Z with P{Z = k} prop. to
 // e^(-k^2/(2 sigma^2)) (Canonne, Kamath, Steinke 2020). It is (alpha,
-// delta)-private per unit of |x-x'| for integers at a distance up to a diameter
-// that the caller states, and exactly so: the draw has these probabilities for
-// the float64 sigma as an exact real, and delta was summed with outward
-// rounding. Inputs farther apart are not covered, and Release cannot see them.
-// A sum outside int64 becomes the nearest int64, which is post-processing.
+// delta)-private per unit of |x-x'| for integers at a distance up to the
+// target's diameter, exactly, for the float64 sigma as an exact real. Inputs
+// farther apart are not covered, and Release cannot see them. A sum outside
+// int64 becomes the nearest int64, which is post-processing.
 //
 // A DiscreteGaussian is immutable and safe for concurrent use.
 type DiscreteGaussian struct {
@@ -65,8 +64,7 @@ func (m *DiscreteGaussian) Release(rng *rand.Rand, x int64) (int64, error) {
 	return exact.AddDiscreteGaussian(rng, x, m.sigma), nil
 }
 
-// maxDiscreteSigma bounds sigma so that all integers that matter are exact in
-// float64.
+// maxDiscreteSigma keeps all integers that matter exact in float64.
 const maxDiscreteSigma = 1 << 40
 
 // DiscreteGaussianDelta returns an upper bound on the smallest delta such that

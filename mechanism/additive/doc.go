@@ -21,14 +21,12 @@
 //
 // # Guarantees
 //
-// With density prop. to e^(-alpha*d(x,y)) the triangle inequality gives
-// density ratios up to e^(alpha*d(x,x')), and where the normalizer does not
-// depend on x, as under translations and rotations, that is alpha-privacy with
-// the full alpha. (On general spaces half of alpha is lost to the normalizer:
-// see package exponential.) What is done to the output afterwards, such as
-// clipping it to a region or snapping it to a set, is post-processing and
-// free. Drawing again until the output falls in a region is not: it changes
-// the normalizer.
+// With density prop. to e^(-alpha*d(x,y)) the triangle inequality gives density
+// ratios up to e^(alpha*d(x,x')), and where the normalizer does not depend on
+// x, as under translations and rotations, that is alpha-privacy with the full
+// alpha. What is done to the output afterwards, such as clipping it to a region
+// or snapping it to a set, is post-processing and free. Drawing again until the
+// output falls in a region is not: it changes the normalizer.
 //
 // The Gaussian mechanisms promise (alpha, delta) between inputs at a distance
 // up to a diameter that the caller states, because their delta grows with the
@@ -48,22 +46,20 @@
 // release, for any two inputs, on the lattice or not, per unit of their own
 // distance. The lattice is public: h is [Options.Grid], by default less than
 // 1/1000 of the noise's scale; an output moves by at most h/2 in every
-// coordinate. Noise is a function of uniform numbers; of these as many bits are
-// drawn as decide the lattice point, mostly 63 (interval refining: Haney,
-// Desfontaines, Hartman, Shrestha, Hay 2022). It takes at most about twice as
-// long as real arithmetic. Sums beyond 2^53 steps become the nearest end.
+// coordinate. Of the uniform numbers behind the noise as many bits are drawn as
+// decide the lattice point, mostly 63 (interval refining: Haney, Desfontaines,
+// Hartman, Shrestha, Hay 2022). Sums beyond 2^53 steps become the nearest end.
 //
 // The rest is in real arithmetic: Sphere, KNorm for other p and more
-// dimensions, Madlib on longer vectors, and what is asked for by
-// [Options.RealArithmetic]. That is a statement about real numbers; its float64
-// implementation samples from 2^64 values a word, rounds logarithms, and rounds
-// x + z to the float64 grid around x, so the set of outputs that can occur at
-// all differs from input to input, and who sees all 64 bits of an output can
-// sometimes tell two inputs apart for certain (Mironov 2012, "On significance
-// of the least significant bits for differential privacy"). Options.Grid rounds
-// these outputs too, which repairs the gross leak and is no theorem about the
-// bits: the probability of a multiple of the grid still errs, and outputs
-// beyond the largest variate (about 44/alpha in one dimension) do not occur.
+// dimensions, Madlib on longer vectors, and what [Options.RealArithmetic] asks
+// for. That is a statement about real numbers; in float64 the set of outputs
+// that can occur at all differs from input to input, and who sees all 64 bits
+// of an output can sometimes tell two inputs apart for certain (Mironov 2012,
+// "On significance of the least significant bits for differential privacy").
+// Options.Grid rounds these outputs too, which repairs the gross leak and is no
+// theorem about the bits: the probability of a multiple of the grid still errs,
+// and outputs beyond the largest variate (about 44/alpha in one dimension) do
+// not occur.
 //
 // All of them refuse an input that is so large that float64 is too coarse for
 // the noise there: beyond 2^52 steps of the lattice or, in real arithmetic,
@@ -89,10 +85,8 @@
 // trace of a day, all words of a letter), the guarantees compose to little:
 // [mechanism.Guarantee.Plus] does the sum. For inputs and outputs in one finite
 // set package lp has the mechanism of least loss, and package exponential loses
-// less than noise and Snap where its tight weights exist. Where they do not,
-// alpha being small for the distances of neighbors, noise and Snap lose less:
-// 8.4 km against 11.4 on 60 places of a town at alpha = 0.2 per km, the optimum
-// being 6.4. Errors and Release times must not be shown to an adversary where
+// less than noise and Snap where its tight weights exist, and more where they
+// do not. Errors and Release times must not be shown to an adversary where
 // inputs may be outside the domain.
 //
 // # References

@@ -11,13 +11,11 @@ import (
 
 // Gaussian adds independent normal noise of one standard deviation to every
 // coordinate of a point of R^d. It is (alpha, delta)-private per unit of the
-// Euclidean distance for inputs at a distance up to a diameter that the caller
-// states: two inputs farther apart are not covered, and Release cannot see
-// them. Clip the data to a ball of that diameter first if in doubt.
-//
-// The deviation is exact for the two numbers ([GaussianSigma]), where the
-// classical sqrt(1.25 ln(1/delta))/alpha and sqrt(2 ln(1.25/delta))/alpha are
-// not private for large alpha.
+// Euclidean distance for inputs at a distance up to the target's diameter: two
+// inputs farther apart are not covered, and Release cannot see them. Clip the
+// data to a ball of that diameter first if in doubt. [GaussianSigma] has the
+// deviation; the classical sqrt(1.25 ln(1/delta))/alpha and sqrt(2
+// ln(1.25/delta))/alpha are not private for large alpha.
 //
 // The noise is exact (see the package comment) unless [Options.RealArithmetic]
 // is set. A Gaussian is immutable and safe for concurrent use.
@@ -27,8 +25,7 @@ type Gaussian struct {
 	g   mechanism.Guarantee
 }
 
-// NewGaussian returns the mechanism on R^dim with the least noise for the
-// target.
+// NewGaussian returns the mechanism on R^dim with the least noise for t.
 func NewGaussian(dim int, t GaussianTarget, o *Options) (*Gaussian, error) {
 	const op = "additive: NewGaussian"
 	opt := orZero(o)
@@ -112,9 +109,8 @@ func (m *Gaussian) releaseTo(op string, dst []float64, rng *rand.Rand, x []float
 }
 
 // RadiusQuantile returns the Euclidean norm that the noise does not exceed with
-// probability q: half its square over sigma^2 has the distribution
-// Gamma(dim/2). Rounding to the grid moves a release by at most sqrt(dim)/2
-// steps. NaN where q is outside [0, 1].
+// probability q, before rounding to the grid: half its square over sigma^2 has
+// the distribution Gamma(dim/2). NaN where q is outside [0, 1].
 func (m *Gaussian) RadiusQuantile(q float64) float64 {
 	fault.Must(m, m.check("additive: Gaussian.RadiusQuantile"))
 	return m.out.scale * math.Sqrt(2*gammaQuantile(float64(m.dim)/2, q))

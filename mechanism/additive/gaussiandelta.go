@@ -32,8 +32,7 @@ func (t GaussianTarget) check(op string) error {
 	return fault.Value(op, "Delta", t.Delta, "a number in [1e-300, 1)")
 }
 
-// guarantee is the promise of noise calibrated for t, which has been checked:
-// nothing beyond Diameter.
+// guarantee promises nothing beyond Diameter, for t that was checked.
 func (t GaussianTarget) guarantee(unit metric.Unit) mechanism.Guarantee {
 	return fault.Must(fault.Must(mechanism.NewGuarantee(t.Alpha, t.Delta, unit)).Within(t.Diameter))
 }
@@ -92,12 +91,11 @@ func GaussianDelta(sigma, alpha, distance float64) float64 {
 	return min(1, max(math.SmallestNonzeroFloat64, min(exact, small)))
 }
 
-// GaussianSigma returns the standard deviation at which normal noise is (Alpha,
-// Delta)-private between all inputs at a distance up to Diameter: the least
-// sigma with GaussianDelta(sigma, Alpha, Diameter) <= Delta, up to a relative
-// 1e-14, on the safe side. The inputs may lie in R^d under the Euclidean
-// distance for any d; for a query with Lipschitz constant l multiply sigma by
-// l.
+// GaussianSigma returns the least standard deviation, up to a relative 1e-14 on
+// the safe side, at which normal noise is (Alpha, Delta)-private between all
+// inputs at a Euclidean distance up to Diameter, in any dimension:
+// GaussianDelta(sigma, Alpha, Diameter) <= Delta. For a query with Lipschitz
+// constant l multiply it by l.
 func GaussianSigma(t GaussianTarget) (float64, error) {
 	return t.sigma("additive: GaussianSigma")
 }
@@ -111,9 +109,8 @@ func (t GaussianTarget) sigma(op string) (float64, error) {
 	}), nil
 }
 
-// least returns a point where ok holds, such that it fails a relative tol
-// below, for ok that fails near 0 and holds from some point on. The search
-// starts at guess.
+// least returns a point where ok holds that fails a relative tol below, for ok
+// that fails near 0 and holds from some point on. The search starts at guess.
 func least(guess, tol float64, ok func(float64) bool) float64 {
 	hi := guess
 	for !ok(hi) {
@@ -127,8 +124,7 @@ func least(guess, tol float64, ok func(float64) bool) float64 {
 	return hi
 }
 
-// deepTail is where the tail functions change from math.Erfc to a continued
-// fraction.
+// deepTail is where math.Erfc gives way to a continued fraction.
 const deepTail = 4
 
 func normalDensity(u float64) float64 {

@@ -11,12 +11,11 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// DiscreteLaplace adds to an integer the noise Z with P{Z = k} =
-// tanh(alpha/2) e^(-alpha|k|): the two-sided geometric mechanism (Ghosh,
-// Roughgarden, Sundararajan 2009). It is alpha-private per unit of |x-x'|, and
-// exactly so: the draw has these probabilities for the float64 alpha as an
-// exact real, with no rounding. A sum outside int64 becomes the nearest int64,
-// which is post-processing of the sum over all integers.
+// DiscreteLaplace adds to an integer the noise Z with P{Z = k} = tanh(alpha/2)
+// e^(-alpha|k|): the two-sided geometric mechanism (Ghosh, Roughgarden,
+// Sundararajan 2009). It is alpha-private per unit of |x-x'|, exactly, for the
+// float64 alpha as an exact real. A sum outside int64 becomes the nearest
+// int64, which is post-processing of the sum over all integers.
 //
 // A DiscreteLaplace is immutable and safe for concurrent use.
 type DiscreteLaplace struct {

@@ -33,10 +33,8 @@ func (n Norm) check(op string) error {
 // AlphaFor returns the level at which the noise of [KNorm] stays within the
 // given radius, in this norm, with the given probability: the quantile of the
 // Gamma(Dim) distribution divided by the radius, rounded down. The radius must
-// be a number in [1e-90, 1e90], the probability in (0, 1).
-//
-// It asks for accuracy, and says what privacy remains. The other question, a
-// wanted e^eps between inputs at distance d, has the answer alpha = eps/d.
+// be a number in [1e-90, 1e90], the probability in (0, 1). For a wanted e^eps
+// between inputs at distance d take alpha = eps/d instead.
 func (n Norm) AlphaFor(radius, prob float64) (float64, error) {
 	return n.alphaFor("additive: Norm.AlphaFor", radius, prob)
 }
@@ -56,16 +54,13 @@ func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 }
 
 // KNorm adds noise with density prop. to e^(-alpha*||z||) to a point of R^d:
-// the K-norm mechanism (HT10) for an l_p norm. The density ratio between two
-// inputs is at most e^(alpha*||x-x'||) by the triangle inequality and the
-// normalizer does not depend on x, so it is alpha-private per unit of that norm
-// with the full alpha. In one dimension it is the Laplace mechanism, in the
-// plane with p = 2 the planar Laplace mechanism of geo-indistinguishability
-// ([PlanarLaplace]), with p = 1 independent Laplace noise on every coordinate.
+// the K-norm mechanism (HT10) for an l_p norm. It is alpha-private per unit of
+// that norm: see the package comment. In the plane with p = 2 it is
+// [PlanarLaplace], with p = 1 independent Laplace noise on every coordinate.
 //
 // For p = 1, and for p = 2 and +Inf in up to 8 dimensions, the noise is exact;
-// other noise is in real arithmetic: see the package comment and [KNorm.Exact].
-// A KNorm is immutable and safe for concurrent use.
+// other noise is in real arithmetic: see [KNorm.Exact]. A KNorm is immutable
+// and safe for concurrent use.
 type KNorm struct {
 	norm  Norm
 	alpha float64
@@ -237,7 +232,6 @@ func (k *KNorm) SecondMoment() float64 {
 	return k.out.scale * k.out.scale * d * (d + 1) * quotient
 }
 
-// gammaQuantile is the quantile of the Gamma(a) distribution of scale 1.
 func gammaQuantile(a, q float64) float64 {
 	switch {
 	case !(q >= 0 && q <= 1):
@@ -253,8 +247,7 @@ func gammaQuantile(a, q float64) float64 {
 }
 
 // lowerTail is where [gammaLowerQuantile] takes over from gonum, whose inverse
-// loses digits below 1e-6 (a = 1/2), is NaN below 1e-19 (a = 3), and panics
-// below 1e-161.
+// loses digits, is NaN or panics for small q.
 const lowerTail = 1e-3
 
 // gammaLowerQuantile solves log P(x) = log q for small q by Newton's method in
@@ -282,7 +275,6 @@ func gammaLowerQuantile(a, q float64) float64 {
 	}
 }
 
-// gammaProb is the distribution function of Gamma(a) of scale 1.
 func gammaProb(a, x float64) float64 {
 	if math.IsInf(x, 1) {
 		return 1

@@ -8,12 +8,10 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// Laplace adds noise with density (alpha/2) e^(-alpha|z|) to a number: the
-// [KNorm] mechanism of the line, alpha-private per unit of |x-x'|. Integers
-// have [DiscreteLaplace].
-//
-// The noise is exact (see the package comment) unless [Options.RealArithmetic]
-// is set. A Laplace is immutable and safe for concurrent use.
+// Laplace adds noise with density (alpha/2) e^(-alpha|z|) to a number: [KNorm]
+// on the line, alpha-private per unit of |x-x'| and exact unless
+// [Options.RealArithmetic] is set (see the package comment). Integers have
+// [DiscreteLaplace]. A Laplace is immutable and safe for concurrent use.
 type Laplace struct{ k *KNorm }
 
 // NewLaplace returns the mechanism of level alpha, a number in [1e-100, 1e100].
@@ -40,8 +38,7 @@ func (l *Laplace) String() string {
 	return describe(l.check("additive"), l.Guarantee(), "%s", orZero(orZero(l).k).out.name("Laplace noise"))
 }
 
-// Release returns x plus noise. An x too large for [Options.Grid] is a
-// [*metric.ValueError].
+// Release returns x plus noise: see [KNorm.ReleaseTo] for errors.
 func (l *Laplace) Release(rng *rand.Rand, x float64) (float64, error) {
 	const op = "additive: Laplace.Release"
 	if err := l.check(op); err != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Options of the continuous mechanisms on R^d. nil and the zero value are the
-// defaults.
+// Options are for the mechanisms on R^d; nil and zero mean the defaults.
 type Options struct {
 	// Unit names the unit of the coordinates, as in "km".
 	Unit metric.Unit
@@ -24,13 +23,11 @@ type Options struct {
 	RealArithmetic bool
 }
 
-// DiscreteOptions are the options of the mechanisms with integer outputs. nil
-// and the zero value are the defaults.
+// DiscreteOptions are for integer outputs; nil and zero mean the defaults.
 type DiscreteOptions struct {
 	Unit metric.Unit // the unit of the metric, as in "record"
 }
 
-// orZero returns *o, or a zero T where o is nil.
 func orZero[T any](o *T) T {
 	if o == nil {
 		o = new(T)
@@ -76,8 +73,7 @@ func pure(op string, alpha float64, unit metric.Unit) (mechanism.Guarantee, erro
 	return mechanism.NewGuarantee(alpha, 0, unit)
 }
 
-// describe is what the String methods say: the noise and its guarantee, or what
-// is wrong with the mechanism.
+// describe is what String says: the noise and its guarantee, or what is wrong.
 func describe(err error, g mechanism.Guarantee, noise string, args ...any) string {
 	if err != nil {
 		return err.Error()

@@ -7,23 +7,21 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// plane is the norm of the planar mechanism.
 var plane = Norm{P: 2, Dim: 2}
 
 // PlanarLaplace is the geo-indistinguishable mechanism of the plane (Andrés,
 // Bordenabe, Chatzikokolakis, Palamidessi 2013): noise of density alpha^2/(2
-// pi) e^(-alpha r) at distance r, so a uniform bearing and a radius with the
-// distribution Gamma(2) and mean 2/alpha. It is alpha-private per unit of the
-// Euclidean distance. It is [KNorm] with P = 2 and Dim = 2, for points that are
-// arrays.
+// pi) e^(-alpha r) at distance r, of mean 2/alpha. It is alpha-private per unit
+// of the Euclidean distance, and exact unless [Options.RealArithmetic] is set
+// (see the package comment): [KNorm] with P = 2 and Dim = 2, for points that
+// are arrays.
 //
 // Coordinates are those of a flat map, both in one unit of length. Degrees of
 // latitude and longitude are not: use [Sphere]. [Snap] takes the output to
-// points of metric.Plane; to those of metric.Euclidean, which are slices, take
+// points of metric.Plane; those of metric.Euclidean, which are slices, need
 // KNorm.
 //
-// The noise is exact (see the package comment) unless [Options.RealArithmetic]
-// is set. A PlanarLaplace is immutable and safe for concurrent use.
+// A PlanarLaplace is immutable and safe for concurrent use.
 type PlanarLaplace struct{ k *KNorm }
 
 // NewPlanarLaplace returns the mechanism of level alpha, a number in [1e-100,
@@ -41,8 +39,7 @@ func (p *PlanarLaplace) check(op string) error {
 }
 
 // PlanarAlpha returns the level at which the noise of [PlanarLaplace] stays
-// within the given radius with the given probability, as in "within 1 km with
-// probability 0.95" (4.74 per km). See [Norm.AlphaFor].
+// within radius with probability prob: see [Norm.AlphaFor].
 func PlanarAlpha(radius, prob float64) (float64, error) {
 	return plane.alphaFor("additive: PlanarAlpha", radius, prob)
 }
@@ -58,8 +55,7 @@ func (p *PlanarLaplace) String() string {
 	return describe(p.check("additive"), p.Guarantee(), "%s", orZero(orZero(p).k).out.name("planar Laplace noise"))
 }
 
-// Release returns x plus noise. A coordinate too large for [Options.Grid] is a
-// [*metric.ValueError].
+// Release returns x plus noise: see [KNorm.ReleaseTo] for errors.
 func (p *PlanarLaplace) Release(rng *rand.Rand, x [2]float64) ([2]float64, error) {
 	const op = "additive: PlanarLaplace.Release"
 	if err := p.check(op); err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// rounding is where the outputs of a continuous mechanism lie and what inputs it
-// takes.
+// rounding is where outputs lie and what inputs a mechanism takes.
 type rounding struct {
 	exact bool
 	grid  float64 // the outputs are its multiples; 0 in real arithmetic alone
@@ -29,8 +28,7 @@ type rounding struct {
 // if they were up to h farther apart: by up to 2^-10 more of eps.
 const finest = 0x1p-10
 
-// newRounding is the rounding for noise of the given scale, drawn exactly where
-// it can be and the options allow.
+// newRounding draws noise exactly where it can and the options allow.
 func newRounding(op string, o Options, scale float64, can bool) (rounding, error) {
 	if err := checkGrid(op, o.Grid); err != nil {
 		return rounding{}, err
@@ -64,7 +62,6 @@ func (r rounding) check(op, arg string, index int, x float64) error {
 	return &fault.ValueError{Op: op, Arg: arg, Index: index, Value: x, Want: want}
 }
 
-// checkVector checks an input of Release, or the argument named.
 func (r rounding) checkVector(op, arg string, x []float64, d int) error {
 	if err := checkLen(op, arg, len(x), d); err != nil {
 		return err

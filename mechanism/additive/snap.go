@@ -10,15 +10,14 @@ import (
 )
 
 // Snap replaces every output of m by the index of the nearest of the given
-// points, in their own metric; ties go to the lowest index. The points must be
-// public, and of the type that m releases: KNorm goes with metric.Euclidean and
-// its relatives, PlanarLaplace with metric.Plane, Sphere with
-// metric.GreatCircle. The input may lie anywhere in m's domain. It is
-// post-processing, so m's guarantee stands. An output that the points' space
-// refuses, as one of the wrong length, is an error.
+// points, in their own metric; ties go to the lowest index. It is
+// post-processing, so m's guarantee stands. The points must be public, and of
+// the type that m releases: KNorm goes with metric.Euclidean and its relatives,
+// PlanarLaplace with metric.Plane, Sphere with metric.GreatCircle. An output
+// that the points' space refuses is an error.
 //
-// O(n log n) once. A release searches as [metric.Locator] does, and is safe
-// for concurrent use if m's is.
+// O(n log n) once. A release searches as [metric.Locator] does, and is safe for
+// concurrent use if m's is.
 func Snap[X, P any](m mechanism.Mechanism[X, P], pts *metric.Points[P]) mechanism.Mechanism[X, int] {
 	near := metric.NewLocator(pts)
 	check, _ := pts.Space().(metric.Checker[P])
@@ -38,11 +37,9 @@ func Snap[X, P any](m mechanism.Mechanism[X, P], pts *metric.Points[P]) mechanis
 // vector is nearest (Feyisetan, Balle, Drake, Diethe 2020). Words are the
 // indices of their vectors. It is alpha-private per unit of the Euclidean
 // distance between the vectors of two words; a text of n words released word by
-// word composes n times.
-//
-// In d dimensions the noise has norm about d/alpha, so in 100 dimensions words
-// change often unless alpha is well above 100 divided by the distance of near
-// words.
+// word composes n times. In d dimensions the noise has norm about d/alpha, so
+// alpha must be well above d divided by the distance of near words, or words
+// change often.
 //
 // The noise is exact in up to 8 dimensions, and in real arithmetic above: see
 // [KNorm]. A Madlib is immutable and safe for concurrent use.

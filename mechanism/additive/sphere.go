@@ -13,8 +13,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// SphereOptions are the options of [Sphere]. nil and the zero value are the
-// defaults.
+// SphereOptions are for [Sphere]. nil and the zero value are the defaults.
 type SphereOptions struct {
 	// Radius of the sphere; 0 means metric.EarthRadiusKm.
 	Radius float64
@@ -26,14 +25,9 @@ type SphereOptions struct {
 // Sphere is the planar Laplace mechanism of the sphere: the output has density
 // prop. to e^(-alpha*d) with respect to area, d its great-circle distance from
 // the input. The normalizer is the same for every input, so it is alpha-private
-// per unit of [metric.GreatCircle] distance with the full alpha, everywhere: at
-// the poles, across the date line, and at distances where the Earth is not
-// flat.
-//
-// The bearing is uniform and the distance r has density prop. to e^(-alpha*r)
-// sin(r/R) on [0, pi R], whose distribution function is inverted. Noise added to
-// latitude and longitude, or to the coordinates of a map projection, is not
-// private at the stated level.
+// per unit of [metric.GreatCircle] distance with the full alpha, at the poles
+// and across the date line too. Noise added to latitude and longitude, or to
+// the coordinates of a map projection, is not private at the stated level.
 //
 // The claim is about real arithmetic: see the package comment. Positions are
 // rounded to about 5e-16 R. A Sphere is immutable and safe for concurrent use.
@@ -43,9 +37,8 @@ type Sphere struct {
 	g      mechanism.Guarantee
 }
 
-// maxArc bounds alpha*R: there the spacing of longitudes near 180 degrees, 2^-45
-// of them or 2^-51 R, is 2^-11 of the noise's width 1/alpha. Beyond, the noise
-// would come near the rounding of positions.
+// maxArc bounds alpha*R: there the spacing of longitudes near 180 degrees,
+// 2^-51 R, is 2^-11 of the noise's width 1/alpha.
 const maxArc = 1e12
 
 // NewSphere returns the mechanism of level alpha > 0 per unit of the radius,

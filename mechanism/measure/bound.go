@@ -47,11 +47,10 @@ type BoundOptions struct {
 	Seed uint64
 }
 
-// Bound returns the error bounds for a data set of the given number of records,
-// which must be public or a guess. It reads no data. O(nodes), and with
-// simulation Draws transport problems of the size of a node for every level, for
-// up to 16 nodes of each. Under AddRemoveOne what the noise of the total adds,
-// (its scale)/records times a diameter, is left out.
+// Bound returns the error bounds for a public or guessed number of records. It
+// reads no data. O(nodes), and with simulation Draws transport problems of the
+// size of a node for up to 16 nodes a level. Under AddRemoveOne what the noise
+// of the total adds, (its scale)/records times a diameter, is left out.
 func (s *Synthesizer[P]) Bound(ctx context.Context, records float64, o *BoundOptions) (Bound, error) {
 	const op = "measure: Synthesizer.Bound"
 	if err := s.check(op); err != nil {
@@ -132,8 +131,7 @@ func (p *plan) bound(ctx context.Context, op string, mass float64, opt BoundOpti
 	return b, err
 }
 
-// lineWalk is the walk of a domain on the line without noise on the total,
-// which is no part of a measure.
+// lineWalk leaves out noise on the total, which is no part of a measure.
 func (p *plan) lineWalk() (*walk.Walk, error) {
 	s := p.walk.Scales()
 	s.Total = 0
@@ -167,7 +165,6 @@ func (p *plan) signedCost() float64 {
 	return sum * roundUp
 }
 
-// simulateLine draws the noise of the whole line and returns its W1.
 func (p *plan) simulateLine(rng *rand.Rand) (cost float64, err error) {
 	w, err := p.lineWalk()
 	z := make([]float64, p.cells)
@@ -182,8 +179,7 @@ func (p *plan) simulateLine(rng *rand.Rand) (cost float64, err error) {
 	return cost, err
 }
 
-// simulatedNodes is how many nodes of a level of an irregular tree are
-// simulated.
+// simulatedNodes is how many nodes of an irregular tree's level are simulated.
 const simulatedNodes = 16
 
 // simulateNodes draws the noise of nodes of every level and returns the sum of
@@ -204,7 +200,6 @@ func (p *plan) simulateNodes(ctx context.Context, rng *rand.Rand, byDepth [][]in
 	return cost, nil
 }
 
-// nodeCost draws the noise of a node and returns its W1.
 func (p *plan) nodeCost(ctx context.Context, rng *rand.Rand, class int, s nodeShape) (float64, error) {
 	z := make([]float64, s.arity)
 	p.noise[s.depth].Draw(rng, z)

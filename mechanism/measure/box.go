@@ -19,11 +19,10 @@ type Column struct {
 	// Categories, where positive, makes this a column of categories, the whole
 	// numbers 0 to Categories-1, any two at distance 1. Lo and Hi are not read.
 	Categories int
-	// Weight multiplies the distances of the column, so that columns in
-	// different units compare; 0 means 1, and 1/(Hi-Lo) gives every column
-	// length 1. With weights left out, ages of 18 to 90 beside incomes of 0 to
-	// 200,000 would be one cell wide: [NewBox] refuses that unless some Weight is
-	// set, be it to 1.
+	// Weight multiplies the distances of the column, so that columns in different
+	// units compare; 0 means 1, and 1/(Hi-Lo) gives every column length 1.
+	// Without any Weight [NewBox] refuses numeric columns of very different
+	// ranges.
 	Weight float64
 }
 
@@ -41,13 +40,10 @@ const (
 // BoxOptions are the settings of [NewBox]. One of Signal, Depth and Splits is
 // needed; the rest may be zero.
 type BoxOptions struct {
-	// Signal is about the number of records times eps, the one number that the
-	// best size of cells depends on. It must be public: a guess will do, and the
-	// number of records itself is public where records are replaced, not added.
+	// Signal is about the number of records times eps, which the best size of
+	// cells depends on. It must be public: a guess will do.
 	Signal float64
-	// Depth sets cells of side 2^-Depth of the geometric mean of the box's
-	// sides. No depth is best for all data: uniform data want fewer cells,
-	// concentrated data more.
+	// Depth sets cells of side 2^-Depth of the geometric mean of the box's sides.
 	Depth float64
 	// Arity is about how many children a node has: 0 means 16, and 64 in three
 	// dimensions; from four on 2 a dimension. Splits leave it no choice.
@@ -93,19 +89,18 @@ func (o *BoxOptions) check(op string) error {
 // with numbers and categories. A record is one number a column, as many as
 // there are columns, and never NaN; it is only read during the call.
 //
-// The defaults are those that simulation found best in one to three dimensions:
-// about Signal cells, Signal/16 on the line, 4 Signal in three dimensions and
-// more, in levels of equal arity. Sides may be cut into any number of parts, so
-// that no small level is left over. Categories that cells of this size would
-// leave together, because numbers reach further, are told apart below them.
-// Noise scales are equal on the line, and otherwise prop. to the fourth root of
-// a node's side.
+// By default there are about Signal cells, Signal/16 on the line, 4 Signal in
+// three dimensions and more, in levels of equal arity: the best in simulation.
+// Sides may be cut into any number of parts. Categories that cells of this size
+// would leave together, because numbers reach further, are told apart below
+// them. Noise scales are equal on the line, and otherwise prop. to the fourth
+// root of a node's side.
 //
 // Errors are [metric.ErrEmpty], *[metric.ValueError], *[metric.SizeError], and
 // *[metric.MemoryError] for more than 2^26 cells unless Lazy. Where Signal
 // alone says how to cut and no Weight is set, it is an error if one numeric
-// column gets a single cell and another more than 8: see Column.Weight.
-// O(cells).
+// column gets a single cell and another more than 8; a Weight set to 1 allows
+// it. O(cells).
 func NewBox(columns []Column, o *BoxOptions) (*Domain[[]float64], error) {
 	const op = "measure: NewBox"
 	if err := fault.Empty(op, "columns", len(columns)); err != nil {
@@ -163,13 +158,11 @@ type box struct {
 	refuse  bool
 }
 
-// maxUncut is how many cells one numeric column may have where the rule gives
-// another a single one and no weight is set. Cells are near to cubes, so beyond
-// it one range is at least five times the other.
+// maxUncut is how many cells one numeric column may have beside a single one of
+// another: beyond it, one range is at least five times the other.
 const maxUncut = 8
 
-// checkUnits refuses a box whose weights were all left out and whose cells tell
-// nothing about a numeric column because another's numbers are so much larger.
+// checkUnits refuses unweighted columns that cells tell nothing about.
 func (b *box) checkUnits(op string, columns []Column) error {
 	cells := b.parts[len(b.splits)]
 	uncut, most := -1, -1
@@ -367,8 +360,7 @@ func (n *norm) value() float64 {
 	return n.top * math.Pow(n.sum, 1/n.p)
 }
 
-// sides returns the extents of a node of depth l. A category that is told apart
-// has length 0.
+// sides returns depth l's extents, 0 for a category that is told apart.
 func (b *box) sides(l int) []extent {
 	s := slices.Clone(b.ext)
 	for a := range s {
@@ -402,8 +394,7 @@ func (b *box) halfCell() float64 {
 	return d.value()
 }
 
-// acrossPoints is the largest distance between points of cells, with a margin
-// for its rounding and theirs.
+// acrossPoints bounds the distance between cells' points, rounding included.
 func (b *box) acrossPoints() float64 {
 	d, cell := norm{p: b.p}, b.sides(len(b.splits))
 	for a, e := range b.sides(0) {

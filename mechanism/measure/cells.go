@@ -10,7 +10,6 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// size is what options say about the number of cells and levels.
 type size struct {
 	signal, depth float64
 	arity         int
@@ -72,10 +71,8 @@ func (s size) plan(op, instead string, ext []extent) (cells float64, levels int,
 
 // depthRule is the rule for the binary logarithm of the number of cells, found
 // by simulation in one to three dimensions; from four on that for three. On the
-// line Signal/16 cells are within 6 % of the best for uniform records and for
-// three normal clusters, of Signal/4 to Signal/32 at Signal = 10^3 to 10^5.
-// Records at five places alone want four times as many, and lose 20 to 40 % less
-// then.
+// line Signal/16 cells are within 6 % of the best for uniform and clustered
+// records.
 func depthRule(d int, signal float64) float64 {
 	bits := math.Log2(signal)
 	switch d {
@@ -155,8 +152,7 @@ func (g *grid) fill(columns int) {
 	}
 }
 
-// decode writes to part, one entry a column, which part of each column node
-// index of depth l is.
+// decode writes to part which part of each column node index of depth l is.
 func (g *grid) decode(l, index int, part []int) {
 	clear(part)
 	for d := l - 1; d >= 0; d-- {
@@ -217,8 +213,7 @@ func smallestFactor(n int) int {
 	return n
 }
 
-// separateArity is the most children that levels of several columns of
-// categories have.
+// separateArity bounds the arity of levels of several columns of categories.
 const separateArity = 64
 
 // separate adds levels that part the categories that no level does.
@@ -259,8 +254,7 @@ func sideFor(cols []extent, cells float64) float64 {
 	return math.Exp2(side)
 }
 
-// arrange returns the arrangement of a grid whose nodes of depth l have the given
-// diameters and spreads; its tree is left out for a lazy domain.
+// arrange takes diameter and spread by depth. A lazy domain gets no tree.
 func (g *grid) arrange(op string, lazy bool, diameter, spread func(l int) float64) (a *arrangement, err error) {
 	if !lazy && g.cells > explicitCells {
 		return nil, &fault.MemoryError{Op: op, Bytes: 80 * float64(g.cells), Limit: 80 * explicitCells}

@@ -11,16 +11,14 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// CountOptions are the settings of [Count] and [CountAll]. Nil and the zero
-// value mean the defaults.
+// CountOptions are for [Count] and [CountAll]. Nil and zero mean the defaults.
 type CountOptions struct {
-	// SkipErrors leaves out records that have no cell, where the default stops
-	// at the first with its error. Whether any were left out is not reported,
-	// being private, and so is the number that remains: a record replaced by
-	// one without a cell is a record removed. Such counts can only be released
-	// under [AddRemoveOne], where that costs no more than eps; [ReplaceOne]
-	// publishes their number and is refused with [ErrSkipped], whether or not
-	// any were left out.
+	// SkipErrors leaves out records that have no cell, where the default stops at
+	// the first with its error. How many are left out, and so how many remain, is
+	// private: a record replaced by one without a cell is a record removed. Such
+	// counts can only be released under [AddRemoveOne], where that costs no more
+	// than eps; [ReplaceOne] publishes their number and is refused with
+	// [ErrSkipped], whether or not any were left out.
 	SkipErrors bool
 	// Workers is the number of goroutines that find cells; 0 means one a core.
 	// With 1 each record is counted before the next is asked for, so that an
@@ -34,11 +32,10 @@ type CountOptions struct {
 // batch is how many records travel together between goroutines.
 const batch = 4096
 
-// Count counts the records that seq yields. An error that seq yields, or that a
-// record has (see [CountOptions]), ends the count and is returned with the
-// position of the record. With more than one worker the records must not share
-// memory that the iterator overwrites. Memory is that of the counts and a few
-// thousand records, however many there are.
+// Count counts the records that seq yields. The first error, of seq or of a
+// record (see [CountOptions]), is returned with the record's position. With
+// more than one worker the records must not share memory that the iterator
+// overwrites. Memory is that of the counts and a few thousand records.
 func Count[P any](ctx context.Context, d *Domain[P], seq iter.Seq2[P, error], o *CountOptions) (*Counts[P], error) {
 	if err := d.check("measure: Count"); err != nil {
 		return nil, err
@@ -78,8 +75,7 @@ func Count[P any](ctx context.Context, d *Domain[P], seq iter.Seq2[P, error], o 
 	return c, nil
 }
 
-// addInBatches returns what hands records to workers, which report to first, and
-// what waits until all have been counted.
+// addInBatches returns what hands records to workers, and what waits for them.
 func (c *Counts[P]) addInBatches(workers int, first *firstError) (add func(p P) error, finish func()) {
 	type job struct {
 		first   int

@@ -15,9 +15,8 @@ import (
 )
 
 // Counts are the numbers of records in the cells of a domain: all that a
-// release needs to know of a data set, in memory that does not depend on the
-// number of records. Data sets too large for one machine are counted in parts,
-// anywhere, and merged; the result is that of one pass.
+// release needs to know of a data set, in memory that does not depend on their
+// number. Data counted in parts and merged give the result of one pass.
 //
 // Counts are as private as the records, encoded or not. What may be published
 // is what a [Synthesizer] releases, once: two releases of the same counts spend
@@ -57,7 +56,6 @@ func (d *Domain[P]) NewCounts() *Counts[P] {
 	return c
 }
 
-// check refuses counts that no domain made.
 func (c *Counts[P]) check(op string) error {
 	if err := fault.Made(c != nil && c.d != nil, op, "Counts", "Domain.NewCounts, Count or CountAll"); err != nil {
 		return fmt.Errorf("%w: %w", err, ErrMismatch)
@@ -212,11 +210,10 @@ func (c *Counts[P]) snapshot() snapshot {
 	return s
 }
 
-// Encoded counts: the magic, whose last byte is the version; the id of the
-// domain; a byte that is 1 where records may have been skipped, else 0; how many
-// cells are not empty, and for each the number of cells passed over and the
-// count, as uvarints, as short as they can be; and CRC-32C of all that, little
-// endian.
+// Encoded counts: the magic, whose last byte is the version; the domain's id; 1
+// where records may have been skipped, else 0; how many cells are not empty,
+// and for each the number of cells passed over and the count, as shortest
+// uvarints; and CRC-32C of all that, little endian.
 const (
 	countsMagic = "mdpcnt\x00\x03"
 	countsHead  = len(countsMagic) + idSize + 1
@@ -259,10 +256,9 @@ func (*Counts[P]) UnmarshalJSON([]byte) error {
 }
 
 // UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces c, which
-// must come from [Domain.NewCounts]: the domain knows what the bytes should
-// hold, and bytes of another domain, or damaged ones, are [ErrMismatch] and
-// leave c as it is. A checksum finds damage by accident; it is no signature, so
-// bytes that may have been forged need one. Memory is linear in len(b).
+// must come from [Domain.NewCounts]; bytes of another domain, or damaged ones,
+// are [ErrMismatch] and leave c as it is. The checksum is no signature: bytes
+// that may have been forged need one. Memory is linear in len(b).
 func (c *Counts[P]) UnmarshalBinary(b []byte) error {
 	const op = "measure: Counts.UnmarshalBinary"
 	if err := c.check(op); err != nil {
@@ -301,8 +297,7 @@ func (c *Counts[P]) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// decodeCells returns the cells that b encodes, and whether it is all it should
-// be.
+// decodeCells returns the cells that b encodes; ok tells whether b is valid.
 func decodeCells(b []byte, cells int) (s snapshot, ok bool) {
 	ok = true
 	read := func() uint64 {

@@ -4,22 +4,20 @@
 //
 // # The problem
 //
-// Somebody has N records, points of a metric space, and wants to publish other
-// records that are like them in every respect that varies slowly over the
-// space: means, proportions of regions, distances to a shop, averages of smooth
-// functions nobody has thought of yet. All these are off by at most the W1
-// distance of the two empirical measures, so that distance is the error. And no
-// single record must show: the output may change by a factor e^eps in
-// probability at most when one record does.
+// Somebody has N records, points of a metric space, and wants to publish others
+// that are like them in every respect that varies slowly over the space: means,
+// proportions of regions, averages of smooth functions nobody has thought of
+// yet. All these are off by at most the W1 distance of the two empirical
+// measures: that is the error. And no single record must show: changing one
+// changes the probability of any output by at most a factor e^eps.
 //
 // # How
 //
-// The space is cut into cells, the leaves of a tree of regions (a [Domain], from
-// public knowledge alone). Records are counted, and every node's count gets
-// noise of its own: errors of large regions cost much and are few, those of the
-// many small ones cost little. That is the superregular random walk of BSV22
-// (package walk). The noisy counts are made into a probability measure on the
-// cells ([Release]), and that into records.
+// The space is cut into cells, the leaves of a tree of regions (a [Domain],
+// from public knowledge alone). Every node's count of records gets noise of its
+// own: the superregular random walk of BSV22 (package walk). The noisy counts
+// are made into a probability measure on the cells ([Release]), and that into
+// records.
 //
 // # Which domain
 //
@@ -33,10 +31,9 @@
 //	words, keys                              Labels of one of these    the same
 //	as in the paper                          NewFolded                 a line
 //
-// Columns of a box in different units need a [Column].Weight. The String of a
-// domain says what was chosen. A [Synthesizer] turns records, or [Counts] of
-// them, into a Release; a [Measure] is the same for measures, with privacy per
-// unit of total variation.
+// Columns of a box in different units need a [Column].Weight. A [Synthesizer]
+// turns records, or [Counts] of them, into a Release; a [Measure] is the same
+// for measures, with privacy per unit of total variation.
 //
 // # Guarantees
 //
@@ -59,11 +56,10 @@
 // # Large data
 //
 // Records come from iterators ([Count]) or slices, are counted on every core,
-// and leave 8 bytes a cell behind, however many they are. Counts are merged
-// ([Counts.Merge]) and travel between machines (MarshalBinary). Domains with
-// too many cells to hold can be lazy. A release takes some 100 ns a node of the tree, and 60 bytes each; a
-// [Measure] some 50 ns. The constructors that read distances, [Count],
-// [CountAll] and Bound return soon after their context ends, with its error.
+// and leave 8 bytes a cell behind. Counts are merged ([Counts.Merge]) and sent
+// between machines (MarshalBinary). Domains with too many cells to hold can be
+// lazy. A release takes some 100 ns and 60 bytes a node; a [Measure] some 50
+// ns. What takes a context returns soon after it ends.
 //
 // # Who should not use it
 //

@@ -16,10 +16,9 @@ import (
 // ErrUnknown reports a record that is none of the labels of a domain.
 var ErrUnknown = errors.New("unknown label")
 
-// Domain is a public arrangement of a space for private counting: the space is
-// cut into cells, and the cells are the leaves of a rooted tree of ever
-// smaller regions. A record of type P counts in one cell; released mass is
-// reported at the cells' points.
+// Domain is a public arrangement of a space for private counting: a rooted tree
+// of ever smaller regions, whose leaves are cells. A record of type P counts in
+// one cell; released mass is reported at the cells' points.
 //
 // A domain must be made from public knowledge alone: bounds or net points that
 // were read off the private records are a leak that no noise repairs.
@@ -35,7 +34,6 @@ type Domain[P any] struct {
 	metric func(p, q P) float64
 }
 
-// check refuses a Domain that no constructor made.
 func (d *Domain[P]) check(op string) error {
 	return fault.Made(d != nil && d.arrangement != nil, op, "Domain", "NewBox, NewSphere, NewFinite, NewUltrametric, NewTaxonomy or NewFolded")
 }
@@ -50,10 +48,9 @@ func (d *Domain[P]) Tree() *walk.Tree { return fault.Must(d, d.check("measure: D
 // Height returns the number of levels of the tree below its root.
 func (d *Domain[P]) Height() int { return fault.Must(d, d.check("measure: Domain.Height")).height() }
 
-// Resolution returns the largest distance from a record to the point of its
-// cell: 0 where every record is a point. Clipped records count from where they
-// were clipped to. It is NaN where the space of records is not known, as after
-// [On].
+// Resolution returns the largest distance from a record, clipped if need be, to
+// the point of its cell. It is NaN where the space of records is not known, as
+// after [On].
 func (d *Domain[P]) Resolution() float64 {
 	return fault.Must(d, d.check("measure: Domain.Resolution")).resolution
 }
@@ -144,8 +141,7 @@ func (d *Domain[P]) String() string {
 	return fmt.Sprint(d.what, ": ", d.layout())
 }
 
-// arrangement is the part of a Domain that does not depend on the type of the
-// records: the tree of cells and what is known of its geometry.
+// arrangement is the part of a Domain that does not depend on P.
 type arrangement struct {
 	what    string
 	tree    *walk.Tree // nil where cells are unfolded on demand
@@ -228,6 +224,5 @@ func (d *Domain[P]) explicit(op string) error {
 	return nil
 }
 
-// explicitCells is how many cells a domain may have without being lazy: 2^26,
-// for which tree, counts and estimates take about 5 GB.
+// explicitCells bounds a domain that is not lazy: a release takes about 5 GB.
 const explicitCells = 1 << 26

@@ -10,8 +10,7 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// nearestExact is the largest number of cells for which the nearest measure is
-// found in the metric itself, at some n^2 operations.
+// nearestExact bounds the cells for nearest in the metric itself, at n^2 steps.
 const nearestExact = 2048
 
 // measureFrom turns the noisy counts of all nodes, whose root is the total that
@@ -99,8 +98,7 @@ func (p *plan) average(y []float64) {
 	}
 }
 
-// projectDown gives the mass of every node to its children, in place, as a vector
-// >= 0 nearest in l2 to what they have, and that of the leaves to weights.
+// projectDown gives nodes' masses to their children, in place: see [Weighted].
 func projectDown(t *walk.Tree, y, weights []float64) error {
 	buf := make([]float64, t.Arity())
 	for v := range y {
@@ -128,8 +126,7 @@ func projectSimplex(g []float64, total float64, dst []float64) ([]float64, error
 	return wasserstein.ProjectSimplex(g, total, dst)
 }
 
-// nearest returns a probability measure nearest to the signed weights g, whose
-// total is 1 up to rounding, as [Nearest] says.
+// nearest projects g, of total 1 up to rounding, as [Nearest] says.
 func (p *plan) nearest(ctx context.Context, g []float64) ([]float64, error) {
 	if p.line != nil {
 		w, _, err := wasserstein.ProjectLine(p.line, g)

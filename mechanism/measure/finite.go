@@ -16,8 +16,7 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// FiniteOptions are the settings of [NewFinite]. Nil and the zero value mean the
-// defaults.
+// FiniteOptions are for [NewFinite]. Nil and the zero value mean the defaults.
 type FiniteOptions struct {
 	// Separation s, where positive, keeps a maximal s-separated net of the
 	// points ([metric.Net]) and counts every record at the net point nearest to
@@ -41,21 +40,20 @@ func checkArity(op string, arity int) error {
 // NewFinite arranges the points of any finite metric as a net tree of bounded
 // height: centers are chosen farthest first, moved to the medoids of what is
 // nearest to them, and given at most Arity^(levels below) points each; and so
-// on within each. Without options a *[metric.Ultrametric] is arranged by its own
-// hierarchy, as by [NewUltrametric]; and unless Arity or Height is given, 2^15
-// points or more with coordinates in at most 3 dimensions are arranged by cells
-// of their bounding box. The String of the domain says which of the three it is.
+// on within each. Without options a *[metric.Ultrametric] is arranged as by
+// [NewUltrametric]; and unless Arity or Height is given, 2^15 points or more
+// with coordinates in at most 3 dimensions are arranged by cells of their
+// bounding box. The String of the domain says which of the three it is.
 //
-// A record is the index of a point of f, and so is Point. Noise scales are such
-// that the a-priori bound is least ([ByCost]). About n*Arity distances a level,
-// n^2/Arity for medoids and bounds, 8 n log n to tell the domain from others,
-// and up to 2,048 points n^2/2 for the diameter.
+// A record is the index of a point of f, and so is Point. Noise scales are
+// [ByCost]. About n*Arity distances a level, n^2/Arity for medoids and bounds,
+// 8 n log n to tell the domain from others, and up to 2,048 points n^2/2 for
+// the diameter.
 //
 // No points are [metric.ErrEmpty], a negative number of them is a
-// *[metric.SizeError], and more than memory has room for a *[metric.MemoryError]
-// before any distance is asked for. A negative or non-finite distance, among
-// those that are read, is a *[metric.ValueError], and so are options outside
-// their domain.
+// *[metric.SizeError], more than memory has room for a *[metric.MemoryError],
+// and a negative or non-finite distance, among those that are read, or an
+// option outside its domain a *[metric.ValueError].
 func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[int], error) {
 	const op = "measure: NewFinite"
 	opt := orZero(o)
@@ -96,8 +94,7 @@ func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[
 }
 
 // aritySlack is how much more room than points the default arity leaves on each
-// level. With 1.25 in place of 1, W1 falls by 10 % on the 1,000 largest cities
-// and rises by 2 % on words, where no clusters are round.
+// level. It lowers W1 by 10 % where there are clusters (cities).
 const aritySlack = 1.25
 
 // net is a finite metric, or a separated subset of it with the way there.
@@ -146,8 +143,7 @@ func newNet(ctx context.Context, op string, f metric.Finite, separation float64)
 	return n, err
 }
 
-// domain makes the domain whose tree has the given parents; leaf[v] is the net
-// point that item v is, -1 for inner ones.
+// domain takes the tree's parents; leaf[v] is item v's net point, -1 if inner.
 func (n *net) domain(ctx context.Context, op, what string, parent, leaf []int) (*Domain[int], error) {
 	a := &arrangement{what: what, byCost: true}
 	t, order, err := walk.NewTree(parent)
@@ -208,10 +204,9 @@ func (n *net) over(ctx context.Context, op string, a *arrangement, at []int) (*D
 // exactDiameter is up to how many points all distances are looked at.
 const exactDiameter = 2048
 
-// measureDiameter finds the largest distance of the net where a hierarchy or a
-// kd-tree knows it, or where there are few. Elsewhere it takes that of the
-// shape, which goes through a hub or along a line, or the two largest from one
-// point, which are at most twice the largest of all.
+// measureDiameter finds the largest distance where a hierarchy or a kd-tree
+// knows it, or points are few. Elsewhere it takes that of the shape, or the two
+// largest from one point, which are at most twice the largest of all.
 func (n *net) measureDiameter(ctx context.Context, a *arrangement) (err error) {
 	if a.diameter = n.diameter; a.diameter > 0 {
 		return nil
@@ -302,8 +297,7 @@ func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, 
 	return s, nil
 }
 
-// shares returns the mass of every node when each spreads its own evenly over
-// its children, 0 where that underflows.
+// shares spreads every node's mass evenly over its children; it may underflow.
 func shares(t *walk.Tree) []float64 {
 	share := make([]float64, t.Nodes())
 	share[0] = 1

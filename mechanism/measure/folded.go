@@ -11,8 +11,7 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// FoldedOptions are the settings of [NewFolded]. Nil and the zero value mean the
-// defaults.
+// FoldedOptions are for [NewFolded]. Nil and the zero value mean the defaults.
 type FoldedOptions struct {
 	// Separation is as in [FiniteOptions].
 	Separation float64
@@ -39,9 +38,8 @@ type FoldedOptions struct {
 // (log n)^(3/2)/alpha: the accuracy theorem of BSV22, with constants. The second
 // term is [Bound]'s Nearest.
 //
-// Places that are far apart on the line may be close in the space; the net tree
-// of [NewFinite] and the cells of [NewBox] make use of that, and are 1.3 to 3.5
-// times as accurate.
+// Places far apart on the line may be close in the space: [NewFinite] and
+// [NewBox] use that, and are 1.3 to 3.5 times as accurate.
 //
 // Records, errors and cost are as for NewFinite, and tsp.Solve's.
 func NewFolded(ctx context.Context, f metric.Finite, o *FoldedOptions) (*Domain[int], error) {
@@ -120,7 +118,6 @@ func (a *arrangement) measureLine() {
 	}
 }
 
-// linePoints are points of the real line.
 type linePoints []float64
 
 func (p linePoints) Len() int { return len(p) }

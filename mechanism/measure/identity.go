@@ -14,10 +14,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Counts are only numbers of cells: what keeps those of one domain from being
-// added to those of another is the domain's id, a digest of all that says which
-// records are in which cell and where the cells are. Two calls with the same
-// arguments, on any two machines, make domains of one id.
+// A domain's id keeps its counts from being added to another's: a digest of
+// which records are in which cell and where the cells are. Two calls with the
+// same arguments, on any two machines, make domains of one id.
 
 const idSize = 16
 
@@ -34,8 +33,7 @@ func (a *arrangement) identify(values ...any) {
 	copy(a.id[:], h.Sum(nil))
 }
 
-// degrees are the numbers of children of the nodes, which are the shape of the
-// tree.
+// degrees are the nodes' numbers of children: the shape of the tree.
 func (a *arrangement) degrees() []int32 {
 	degrees := make([]int32, a.tree.Nodes())
 	for v := range degrees {
@@ -96,8 +94,7 @@ func notADistance(op string, i, j int, d float64, want string) error {
 	return &fault.ValueError{Op: op, Arg: fmt.Sprintf("distance of point %d", i), Index: j, Value: d, Want: want}
 }
 
-// each calls f for 0 to n-1 on every core, in runs of the given size, and returns
-// the context's error or that of the lowest number.
+// each calls f for 0 to n-1 on every core; the error is the lowest number's.
 func each(ctx context.Context, n, size int, f func(i int) error) error {
 	bad := make([]error, n)
 	err := parallel.Chunks(ctx, n, size, 0, nil, func(_, lo, hi int) {

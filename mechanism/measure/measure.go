@@ -55,7 +55,6 @@ func NewMeasure[P any](d *Domain[P], alpha float64, o *MeasureOptions) (*Measure
 	return &Measure{p, g}, err
 }
 
-// check refuses a Measure that NewMeasure did not make.
 func (m *Measure) check(op string) error {
 	return fault.Made(m != nil && m.p != nil, op, "Measure", "NewMeasure")
 }
@@ -69,8 +68,7 @@ func (m *Measure) Guarantee() mechanism.Guarantee {
 	return m.g
 }
 
-// massTolerance is how far from 1 the weights of an input may sum: rounding of
-// up to 2^20 weights.
+// massTolerance is how far from 1 an input may sum: rounding of 2^20 weights.
 const massTolerance = 1e-9
 
 // Release returns a private measure near mu, weights >= 0 of the cells that sum

@@ -48,9 +48,8 @@ const (
 	DomainSchedule Schedule = iota
 	// Equal gives all levels the same scale.
 	Equal
-	// ByCost makes scales prop. to C^(-1/2), C what noise of scale 1 on the
-	// level may cost, in the sum over its nodes: the least a-priori bound. On a
-	// box cut in two by two this is the schedule of PMM.
+	// ByCost makes scales prop. to C^(-1/2), C what noise of scale 1 on the level
+	// may cost, in the sum over its nodes: the least a-priori bound.
 	ByCost
 )
 
@@ -65,10 +64,9 @@ const (
 	// data. Noise of [DiscreteHaar] and of a Measure leaves nothing to average.
 	Weighted Estimator = iota
 	// Clipped sets negative noisy counts to 0 and then, from the top down, adds
-	// the same to all children of a node or takes it off as far as they are >=
-	// 0, so that they sum to the node. On a box cut in two by two with
-	// [DiscreteLaplace] noise and [ByCost] it is PMM, a well-known hierarchical
-	// baseline, for comparison.
+	// the same to all children of a node or takes it off as far as they are >= 0,
+	// so that they sum to the node. With [DiscreteLaplace] and [ByCost] on a box
+	// cut in two by two it is PMM, the baseline.
 	Clipped
 	// Nearest makes counts consistent and takes a probability measure nearest in
 	// W1: on the line by isotonic regression, as in the paper; up to 2,048 cells
@@ -81,8 +79,7 @@ const (
 	Signed
 )
 
-// SynthesizerOptions are the settings of [NewSynthesizer]. Nil and the zero
-// value mean the defaults.
+// SynthesizerOptions are for [NewSynthesizer]; nil and zero mean the defaults.
 type SynthesizerOptions struct {
 	// Relation names the neighbors that are protected from one another.
 	Relation Relation
@@ -94,8 +91,7 @@ type SynthesizerOptions struct {
 	// Scales, where not nil, says more than a Schedule, which must then be left
 	// out: a number > 0 for every level, to which its noise is proportional.
 	Scales []float64
-	// Estimator turns the counts into a measure. That of a lazy domain is
-	// Weighted.
+	// Estimator turns the counts into a measure; Weighted for a lazy domain.
 	Estimator Estimator
 	// MaxCells is how many cells a release of a lazy domain may unfold before it
 	// stops unfolding more, which is an error where categories are not yet told
@@ -103,8 +99,7 @@ type SynthesizerOptions struct {
 	MaxCells int
 }
 
-// MeasureOptions are the settings of [NewMeasure]. Nil and the zero value mean
-// the defaults.
+// MeasureOptions are for [NewMeasure]; nil and zero mean the defaults.
 type MeasureOptions struct {
 	// Distribution of the noise, Laplace or KNorm; 0 means KNorm.
 	Distribution Distribution

@@ -9,8 +9,7 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// plan is a walk with the options resolved, or, for a lazy domain, the noise of
-// each level.
+// plan is a walk with options resolved; a lazy domain has the levels' noise.
 type plan struct {
 	*arrangement
 	opt    SynthesizerOptions
@@ -99,8 +98,7 @@ func (p *plan) unitScales(t *walk.Tree) (walk.Scales, error) {
 // duplicates, finite: they take less than a thousandth of the largest share.
 const leastCost = 1e-6
 
-// levelCosts returns, for every level, the sum of spread over its nodes, in
-// units of the largest.
+// levelCosts returns every level's sum of spread, in units of the largest.
 func (a *arrangement) levelCosts() []float64 {
 	costs := make([]float64, a.height())
 	top := 0x1p-1022 // where all are 0

@@ -31,7 +31,6 @@ type Release[P any] struct {
 // node is a node of a regular tree.
 type node struct{ level, index int }
 
-// check refuses a Release that no Synthesizer made.
 func (r *Release[P]) check(op string) error {
 	return fault.Made(r != nil && r.s != nil, op, "Release", "Synthesizer.Release")
 }
@@ -50,8 +49,7 @@ func (r *Release[P]) node(i int) node {
 	return node{r.s.d.height(), r.s.d.index(i)}
 }
 
-// RecordOptions are the settings of [Release.Records]. Nil and the zero value
-// mean the defaults.
+// RecordOptions are for [Release.Records]. Nil and zero mean the defaults.
 type RecordOptions struct {
 	// Sample draws records independently from the measure, in place of giving
 	// every cell its share of the m records to within 1.
@@ -118,7 +116,6 @@ func (r *Release[P]) Multiplicities(m int) ([]int64, error) {
 	return n, err
 }
 
-// multiplicities returns, beside them, the number of records that m stands for.
 func (r *Release[P]) multiplicities(op string, m int) ([]int64, int, error) {
 	if err := r.check(op); err != nil {
 		return nil, 0, err

@@ -71,8 +71,7 @@ type sphere struct {
 	radius float64
 }
 
-// faceLevels plans h levels for about the given number of cells, as planLevels
-// does; the first has the 12 faces at least.
+// faceLevels is planLevels with the 12 faces on the first level.
 func faceLevels(cells float64, h int) [][]int {
 	var splits [][]int
 	side := 1

@@ -58,7 +58,6 @@ func NewSynthesizer[P any](d *Domain[P], eps float64, o *SynthesizerOptions) (*S
 	return &Synthesizer[P]{d, p, g}, err
 }
 
-// check refuses a Synthesizer that NewSynthesizer did not make.
 func (s *Synthesizer[P]) check(op string) error {
 	return fault.Made(s != nil && s.p != nil, op, "Synthesizer", "NewSynthesizer")
 }
@@ -131,7 +130,6 @@ func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], err
 	return out, nil
 }
 
-// noisyCounts returns the counts of all nodes with noise.
 func (s *Synthesizer[P]) noisyCounts(rng *rand.Rand, x []int64) ([]float64, error) {
 	t := s.p.tree
 	y := make([]float64, t.Nodes())
@@ -166,9 +164,8 @@ func (s *Synthesizer[P]) noisyCounts(rng *rand.Rand, x []int64) ([]float64, erro
 	return y, nil
 }
 
-// Synthetic counts records, releases them and returns m synthetic ones, or as
-// many as there were where m is 0 (under AddRemoveOne, as there were by the
-// noisy count): [CountAll], Release and [Release.Records] in one.
+// Synthetic is [CountAll], Release and [Release.Records] in one. It returns m
+// synthetic records; for m = 0 as many as there were, by Release.Total.
 func (s *Synthesizer[P]) Synthetic(ctx context.Context, rng *rand.Rand, records []P, m int) ([]P, error) {
 	if err := s.check("measure: Synthesizer.Synthetic"); err != nil {
 		return nil, err
@@ -187,10 +184,9 @@ func (s *Synthesizer[P]) Synthetic(ctx context.Context, rng *rand.Rand, records 
 // unfold releases the counts of a lazy domain. From the root down, a node gets
 // the noise of its children's counts, they are projected to its mass, and those
 // with more mass than 2 scales of the noise below them, or with two categories
-// of a column, are unfolded in turn; the others end as a cell with their mass.
-// (Of mass m below the noise, about m over its scale nodes keep some, on every
-// level.) This is a function of the noisy counts of the whole tree, of which
-// only those are drawn that it reads.
+// of a column, are unfolded in turn; the others end as cells. This is a
+// function of the noisy counts of the whole tree, of which only those are drawn
+// that it reads.
 func (s *Synthesizer[P]) unfold(rng *rand.Rand, c snapshot) (*Release[P], error) {
 	p := s.p
 	keys := c.cells

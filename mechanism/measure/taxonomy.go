@@ -12,11 +12,10 @@ import (
 // HierarchyOptions are the settings of [NewTaxonomy] and [NewUltrametric]. Nil
 // and the zero value mean the defaults.
 type HierarchyOptions struct {
-	// Ratio merges a node of the hierarchy into the one above where its
-	// diameter is more than Ratio times that one's, so that levels shrink and
-	// the noise is not spread over many that are alike. 0 means 1/2; 1 keeps
-	// all nodes with more than one child and of smaller diameter than the one
-	// above.
+	// Ratio merges a node of the hierarchy into the one above where its diameter
+	// is more than Ratio times that one's, so that noise is not spread over
+	// levels that are alike. 0 means 1/2; 1 merges only those with one child or
+	// no smaller diameter.
 	Ratio float64
 }
 

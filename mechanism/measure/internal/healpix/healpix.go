@@ -1,7 +1,6 @@
 // Package healpix maps the sphere to 12 squares of equal area and back: the
-// HEALPix projection of Górski et al., "HEALPix: a framework for high-resolution
-// discretization and fast analysis of data distributed on the sphere", 2005. A
-// square cut into n x n parts makes cells of equal area and about one shape.
+// projection of Górski et al., "HEALPix: a framework for high-resolution
+// discretization and fast analysis of data distributed on the sphere", 2005.
 package healpix
 
 import (
@@ -10,10 +9,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Face maps the sphere to the 12 unit squares of the HEALPix projection,
-// which keeps areas: Górski et al. 2005, section 4, and the reference
-// implementation's ang2pix. Near a pole 1-|sin lat| is computed without
-// cancellation.
+// Face maps the sphere to the 12 unit squares: Górski et al. 2005, section 4,
+// and the reference implementation's ang2pix. Near a pole 1-|sin lat| is
+// computed without cancellation.
 func Face(p metric.LatLon) (face int, x, y float64) {
 	sin := math.Sin(p.Lat * (math.Pi / 180))
 	turn := math.Mod(p.Lon, 360) / 90

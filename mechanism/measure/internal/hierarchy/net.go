@@ -16,7 +16,6 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// builder builds a net tree.
 type builder struct {
 	op     string
 	f      metric.Finite
@@ -26,14 +25,11 @@ type builder struct {
 	leaf   []int // the point an item is, -1 for inner items
 }
 
-// medoidRounds is how often centers move to medoids. The second round changes
-// little, the third next to nothing.
+// medoidRounds: a second changes little, a third next to nothing.
 const medoidRounds = 2
 
-// Net returns the net tree of f in which a node has at most arity children:
-// centers are chosen farthest first, moved to the medoids of what is nearest to
-// them, and given at most arity^(levels below) points each; and so on within
-// each.
+// Net returns the net tree of f in which a node has at most arity children, as
+// measure.NewFinite describes it.
 func Net(ctx context.Context, op string, f metric.Finite, arity int) (parent, leaf []int, err error) {
 	n := f.Len()
 	if n > arity {
@@ -62,8 +58,7 @@ func (b *builder) add(up, point int) int {
 	return len(b.parent) - 1
 }
 
-// divide puts the given points below item v, at most capacity of them below each
-// child.
+// divide puts points below item v, at most capacity of them below each child.
 func (b *builder) divide(v int, points []int, capacity int) error {
 	if err := b.ctx.Err(); err != nil {
 		return err
@@ -106,8 +101,7 @@ func (b *builder) divide(v int, points []int, capacity int) error {
 	return nil
 }
 
-// farthestFirst chooses arity centers, the first being the first point, and
-// fewer where the rest are duplicates.
+// farthestFirst chooses arity centers, fewer where only duplicates remain.
 func (b *builder) farthestFirst(points []int) ([]int, error) {
 	sub, err := metric.Subset(b.f, points)
 	if err != nil {
@@ -134,9 +128,9 @@ func (b *builder) farthestFirst(points []int) ([]int, error) {
 // pairSize is the memory of a point and a center in assign, twice for the sort.
 const pairSize = 32
 
-// assign gives every point to the nearest center that has room, the nearest
-// pairs first. Where duplicates leave fewer centers than arity, groups without
-// a center take what is left over. The error is the context's.
+// assign gives every point to the nearest center with room, nearest pairs
+// first. Groups without a center, for lack of distinct points, take what is
+// left over.
 func (b *builder) assign(points, centers []int, capacity int) ([][]int, error) {
 	type pair struct {
 		d    float64
@@ -177,12 +171,10 @@ func (b *builder) assign(points, centers []int, capacity int) ([][]int, error) {
 	return groups, nil
 }
 
-// medoidSample bounds the points that a medoid is chosen from, and among whom
-// it is the best.
+// medoidSample bounds medoid's candidates, and those they are compared with.
 const medoidSample = 256
 
-// medoid returns the point of a group with the least sum of distances to the
-// others, by a sample at equal steps in large groups.
+// medoid returns the point with the least sum of distances, sampled if many.
 func (b *builder) medoid(group []int) int {
 	step := (len(group) + medoidSample - 1) / medoidSample
 	best, at := math.Inf(1), group[0]
