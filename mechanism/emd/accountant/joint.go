@@ -186,7 +186,10 @@ func (s *supremum) refine(c *cell) {
 		a, b := math.Expm1(c.r.gain-c.l.gain), -math.Expm1(right-c.l.psi)
 		top := 1 + float64(b*kappa)
 		lambda := min(1, max(0, (float64(a*top)-b)/(2*a*b)))
-		c.bound = min(c.bound, c.l.gain+c.l.psi+math.Log((1+float64(lambda*a))*(top-float64(lambda*b)))+0x1p-44)
+		// Of NaN, where a and b are 0, the bound stands: min would return it.
+		if second := c.l.gain + c.l.psi + math.Log((1+float64(lambda*a))*(top-float64(lambda*b))) + 0x1p-44; second < c.bound {
+			c.bound = second
+		}
 	}
 }
 
