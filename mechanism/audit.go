@@ -83,8 +83,7 @@ func (c *Channel) audit(ctx context.Context, rho metric.Finite, o *auditing) (Au
 	if err != nil || o.Delta == 0 {
 		return a, err
 	}
-	// The level falls as delta grows: it is at most that at 0, and at least that
-	// at leastDelta.
+	// The level is between those at 0 and at leastDelta.
 	b, err := c.auditDelta(ctx, rho, o, leastDelta)
 	b.Hi, b.Delta = a.Hi, o.Delta
 	return b, err
@@ -126,13 +125,11 @@ func (c *Channel) certify(ctx context.Context, rho metric.Finite, unit metric.Un
 	return c.WithGuarantee(g), a, nil
 }
 
-// tile is how many inputs are compared with each other input in one go: their rows
-// stay in the second-level cache.
+// tile inputs share a pass: their rows stay in the second-level cache.
 const tile = 16
 
-// pairs calls f for every pair x < x' of rows, on all cores, and folds the
-// audits that f returns: the largest Lo with its witness and the largest Hi,
-// the earlier of equals. f gets the running result of its block.
+// pairs calls f for every pair x < x' of rows, on all cores, and merges the
+// audits, the earlier of equals. f gets the running result of its block.
 func (c *Channel) pairs(ctx context.Context, rho metric.Finite, o *auditing, f func(x, xp int, a, b row, d float64, sofar *Audit)) (Audit, error) {
 	blocks := (c.n + tile - 1) / tile
 	res, errs := make([]Audit, blocks), make([]error, blocks)
@@ -431,8 +428,7 @@ func (c *Channel) logMatrix(ctx context.Context, o *auditing) (*logMatrix, error
 	return l, err
 }
 
-// ratio bounds the natural logarithm of an extreme w[x,y]/w[x',y] over the
-// outputs y, and says at which y.
+// ratio bounds ln of an extreme w[x,y]/w[x',y] over y, and says at which y.
 type ratio struct {
 	lo, hi float64
 	at     int
@@ -488,8 +484,7 @@ func infinite(a, b []float64, want float64) ratio {
 	return ratio{min(want, end), max(want, end), at}
 }
 
-// moreAt tells whether a later output has the same rounded difference, and so
-// perhaps a larger exact one.
+// moreAt tells whether a later output has the same rounded difference.
 func moreAt(a, b []float64, from int, want float64) bool {
 	for y := from; y < len(a); y++ {
 		if a[y]-b[y] == want {
@@ -503,8 +498,7 @@ func moreAt(a, b []float64, from int, want float64) bool {
 // of quotients: a quotient near 1 has lost the digits that count.
 const nearOne = 0x1p-6
 
-// extremes returns bounds on the logarithms of the largest and the smallest
-// quotient a[y]/b[y]. 0/0 is passed over as NaN.
+// extremes bounds the logarithms of the extreme quotients a[y]/b[y], but 0/0.
 func extremes(a, b []float64) (up, down ratio) {
 	hi, lo := math.Inf(-1), math.Inf(1)
 	b = b[:len(a)]
@@ -523,8 +517,7 @@ func extremes(a, b []float64) (up, down ratio) {
 	return quotient(a, b, hi, true), quotient(a, b, lo, false)
 }
 
-// quotient returns bounds on the logarithm of the extreme quotient that float64
-// found to be q.
+// quotient bounds ln of the extreme quotient, which float64 found to be q.
 func quotient(a, b []float64, q float64, largest bool) ratio {
 	if q < tinyQuotient || q > 1/tinyQuotient {
 		return wideRatio(a, b, largest)
@@ -585,8 +578,7 @@ func wideRatio(a, b []float64, largest bool) ratio {
 	return ratio{best - slack, best + slack, at}
 }
 
-// proportional tells whether two rows give the same distribution, equal up to a
-// factor, in exact arithmetic.
+// proportional tells whether two rows are equal up to a factor, exactly.
 func proportional(a, b row) bool {
 	p := slices.Index(a.W, slices.Max(a.W)) // the heaviest output of a
 	if a.Log && math.IsInf(b.W[p], -1) || !a.Log && b.W[p] == 0 {

@@ -16,15 +16,14 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// Channel is a mechanism from the points 0, ..., Len()-1 to Outputs() outputs: a
-// row of weights per input. The probability of output y at input x is its weight
-// over the sum of its row, as real numbers: [Channel.Release] draws from it exactly,
-// and [Channel.Audit] bounds its privacy level rigorously. Weights may be given by
-// their logarithms, so that none underflows.
+// Channel is a mechanism from the points 0, ..., Len()-1 to Outputs() outputs:
+// a row of weights per input. The probability of output y at input x is its
+// weight over the sum of its row, as real numbers: [Channel.Release] draws from
+// it exactly, and [Channel.Audit] bounds its privacy level rigorously.
 //
-// Output y stands for the point Output(y), which Release and Sampler return: y itself
-// unless the channel was built with labels. Channels are immutable and safe for
-// concurrent use. Nil and the zero value are refused.
+// Output y stands for the point Output(y), which Release and Sampler return: y
+// itself unless the channel has labels. Immutable and safe for concurrent use.
+// Nil and the zero value are refused.
 type Channel struct {
 	n, m   int
 	log    bool
@@ -56,10 +55,9 @@ type ChannelOptions struct {
 	Workers int // 0: all processors
 }
 
-// NewChannel builds the channel of r. A row with a NaN, a +Inf or a negative
-// weight is a [*metric.ValueError], one with no positive weight
-// [metric.ErrEmpty]; more than 16 GiB are refused with a
-// [*metric.MemoryError]. The channel promises nothing yet: see
+// NewChannel builds the channel of r. A NaN, a +Inf or a negative weight is a
+// [*metric.ValueError], a row without a positive weight [metric.ErrEmpty], more
+// than 16 GiB a [*metric.MemoryError]. The channel promises nothing yet: see
 // [Channel.Certify]. O(Inputs*Outputs), O(1) if lazy.
 func NewChannel(ctx context.Context, r Rows, o *ChannelOptions) (*Channel, error) {
 	return newChannel(ctx, "mechanism: NewChannel", r, o)
@@ -239,8 +237,7 @@ type row struct {
 	scale, total float64
 }
 
-// read returns the weights of input x: a view of the matrix, or for a lazy
-// channel written to buf (grown where needed), checked for the call op.
+// read returns the weights of input x: a view, or for a lazy channel in buf.
 func (c *Channel) read(op string, x int, buf *[]float64) (row, error) {
 	if c.w != nil {
 		return row{exact.Weights{W: c.w[x*c.m : (x+1)*c.m], Log: c.log}, c.scale[x], c.total[x]}, nil
@@ -284,9 +281,9 @@ func (c *Channel) built(op string) error {
 	return nil
 }
 
-// Prob returns the probability of output y at input x to a relative 2^-42 (below
-// about 1e-308 it reads as 0, though Release draws it as often as it should), NaN for
-// a bad row of a lazy channel. O(1), O(Outputs()) if lazy.
+// Prob returns the probability of output y at input x to a relative 2^-42 (0
+// below about 1e-308), NaN for a bad row of a lazy channel. O(1), O(Outputs())
+// if lazy.
 func (c *Channel) Prob(x, y int) float64 {
 	buf := buffers.Get().(*[]float64)
 	defer buffers.Put(buf)
@@ -316,11 +313,11 @@ func (c *Channel) Row(x int, dst []float64) []float64 {
 
 var buffers = sync.Pool{New: func() any { return new([]float64) }}
 
-// Release draws the output of input x, with its exact probability whatever bits the
-// row holds, and returns its point. O(Outputs()) without allocation; for many draws
-// from one input see [Channel.Sampler]. An x outside [0, Len()) is a
-// [*metric.ValueError]. The time taken depends on the row, and about once in 2^40
-// draws on the draw: a caller who must hide timing must pad it.
+// Release draws the output of input x, with its exact probability, and returns
+// its point. O(Outputs()); for many draws from one input see [Channel.Sampler].
+// An x outside [0, Len()) is a [*metric.ValueError]. The time taken depends on
+// the row, and about once in 2^40 draws on the draw: who must hide timing must
+// pad it.
 func (c *Channel) Release(rng *rand.Rand, x int) (int, error) {
 	const op = "mechanism: Channel.Release"
 	if err := c.checkInput(op, x); err != nil {

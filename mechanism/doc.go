@@ -27,18 +27,17 @@
 //
 // # From points to a release
 //
-// Build a metric.Finite from points, a channel by a constructor of package
-// mechanism/exponential (or by hand with [FromWeights]), look at its [Channel.Loss],
-// and release indices with [Channel.Release], the points themselves through [On], or
-// words, places and keys through [Labels]. Both take what is on the list and nothing
-// else: for inputs anywhere in the space add noise and snap it to the list (package
-// mechanism/additive). [Then] post-processes; [Compose] releases several outputs of
-// one input and adds their levels. Levels are per the unit of the metric, which a
-// space such as metric.GreatCircle knows.
+// Build a metric.Finite from points, a channel by package mechanism/exponential
+// (or by hand with [FromWeights]), look at its [Channel.Loss], and release
+// indices with [Channel.Release], points through [On], or words, places and
+// keys through [Labels]. Both take only what is on the list: for other inputs
+// add noise and snap it to the list (package mechanism/additive). [Then]
+// post-processes; [Compose] releases several outputs of one input and adds
+// their levels. Levels are per the unit of the metric, which a space such as
+// metric.GreatCircle knows.
 //
-// Where a call takes a context, the context ends it early with its error. Work is
-// done on every core, or on the Workers of the options; results do not depend on
-// their number.
+// A context ends a call early with its error. Work is done on every core, or on
+// the Workers of the options; results do not depend on their number.
 //
 // # Randomness
 //

@@ -144,12 +144,10 @@ func (c *Channel) WriteJSON(w io.Writer) error {
 // ErrClaim reports a file whose channel is not as private as it says.
 var ErrClaim = errors.New("the channel does not keep the guarantee it claims")
 
-// maxFile is the largest document that is read: about 20 bytes a weight for the
-// 10^8 weights of a channel on 10,000 points.
+// maxFile is the largest document read: 20 bytes for each of 10^8 weights.
 const maxFile = 2 << 30
 
-// maxToken is the most that one number, string or name may take with the white
-// space before it, and so what the decoder holds besides the channel.
+// maxToken bounds one number, string or name with the white space before it.
 const maxToken = 64 << 10
 
 // ReadOptions tune [ReadChannel] as [AuditOptions] do an audit.
@@ -158,19 +156,20 @@ type ReadOptions struct {
 	Workers  int                   // 0: all processors
 }
 
-// ReadChannel decodes what [Channel.WriteJSON] wrote and trusts none of it: it is
-// checked as by [NewChannel] and audited under rho at the delta of its guarantee, over
-// the pairs of inputs within its reach. The channel returned carries the level just
-// audited, with that delta and reach; [ErrClaim] says that it is above the file's
-// claim. A file that claims nothing is audited at delta 0. rho must be the privacy
-// metric that the file's unit names; nothing in the file can prove that it is, but
-// where rho has another unit ([metric.UnitOf]) the error is [ErrUnit].
+// ReadChannel decodes what [Channel.WriteJSON] wrote and trusts none of it: it
+// is checked as by [NewChannel] and audited under rho at the delta of its
+// guarantee (0 if it claims nothing), over the pairs of inputs within its
+// reach. The channel returned carries the audited level, with that delta and
+// reach; [ErrClaim] says that it is above the file's claim. rho must be the
+// privacy metric that the file's unit names; nothing in the file can prove that
+// it is, but where rho has another unit ([metric.UnitOf]) the error is
+// [ErrUnit].
 //
-// Sizes are checked before labels and weights are read, and so must come before
-// them: inputs against rho, inputs*outputs against the 16 GiB of NewChannel. Reading
-// takes at most 24 bytes for each weight that has been read and 128 KiB. A document
-// that is damaged, of another format, over 2 GiB, with a name that is unknown or comes
-// twice, or followed by more data is an error that says where. ctx stops reading
+// Sizes must come before labels and weights, and are checked first: inputs
+// against rho, inputs*outputs against the 16 GiB of NewChannel. Reading takes
+// at most 24 bytes for each weight read and 128 KiB. A document that is
+// damaged, of another format, over 2 GiB, with an unknown or repeated name, or
+// followed by more data is an error that says where. ctx ends the reading
 // between two calls of r.Read, and the audit.
 func ReadChannel(ctx context.Context, r io.Reader, rho metric.Finite, o *ReadOptions) (*Channel, error) {
 	if o == nil {
@@ -238,8 +237,7 @@ func (d *decoder) wrong(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", op, fmt.Errorf(format, args...))
 }
 
-// value is an error about the number v, the index-th of what is being read, or
-// all of it where index is -1.
+// value is an error about v, the index-th of what is read, or all of it at -1.
 func (d *decoder) value(index int, v float64, want string) error {
 	return &fault.ValueError{Op: readOp, Arg: d.at, Index: index, Value: v, Want: want}
 }

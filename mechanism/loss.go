@@ -136,8 +136,7 @@ func distances(op string, rho metric.Finite, x int, dst []float64) ([]float64, e
 	return dst, nil
 }
 
-// eachRow calls f for every input on that many cores, with its distances under rho
-// if there is one. The error may be the context's.
+// eachRow calls f for every input, with its distances under rho if not nil.
 func (c *Channel) eachRow(ctx context.Context, op string, workers int, rho metric.Finite,
 	f func(x int, r row, dist []float64)) error {
 	bad := make([]error, c.n)

@@ -37,11 +37,10 @@ func Rand(rng *rand.Rand) *rand.Rand {
 }
 
 // Reseed makes every release with a nil rng that begins after it draw from a
-// generator keyed afresh from crypto/rand. Call it before the first release of a
-// process that goes on as a copy of itself: in a virtual machine restored or cloned
-// from a snapshot, in a container restored from a checkpoint. Releases under way,
-// generators that [Rand] returned and a caller's own go on as they were. It is cheap,
-// and safe for concurrent use.
+// generator keyed afresh from crypto/rand. Call it before the first release of
+// a process restored or cloned from a snapshot or a checkpoint. Releases under
+// way, generators that [Rand] returned and a caller's own go on as they were.
+// Cheap, and safe for concurrent use.
 func Reseed() { random.Reseed() }
 
 // Then post-processes every output of m by f, which must not look at private

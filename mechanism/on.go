@@ -11,8 +11,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// ErrNotAPoint reports an input that is not one of the points, or of the labels,
-// of a mechanism.
+// ErrNotAPoint reports an input that is no point or label of a mechanism.
 var ErrNotAPoint = errors.New("the input is not a point of the space")
 
 // On lifts a mechanism on the indices of pts to the points themselves. An input
@@ -81,15 +80,15 @@ func (l *lifted[P]) Release(rng *rand.Rand, x P) (y P, err error) {
 	return l.at(j), nil
 }
 
-// Labels lifts a mechanism on indices to labels: words, places or keys. Index i is
-// labels[i], as input and as output, and the guarantee is m's. The labels are public,
-// different from one another, and copied.
+// Labels lifts a mechanism on indices to labels: words, places or keys. Index i
+// is labels[i], as input and as output, and the guarantee is m's. The labels
+// are public, different from one another, and copied.
 //
-// Every label stands for a point of m: where m tells its size, as a [Channel] and all
-// that embeds one do, labels of another number are a [*metric.SizeError]. (Outputs
-// beyond the inputs have labels too, which are no inputs.) Release refuses any other
-// input with [ErrNotAPoint]. That error has the input in its text: it is for the
-// caller, and not to be published. O(1) a release more than m takes.
+// Where m tells its size, as a [Channel] and all that embeds one do, labels of
+// another number are a [*metric.SizeError]. (Outputs beyond the inputs have
+// labels too, which are no inputs.) Release refuses any other input with
+// [ErrNotAPoint], which has the input in its text: do not publish it. O(1) a
+// release more than m takes.
 func Labels[K comparable](m Mechanism[int, int], labels []K) (Mechanism[K, K], error) {
 	const op = "mechanism: Labels"
 	if m == nil {
@@ -137,8 +136,7 @@ func Labels[K comparable](m Mechanism[int, int], labels []K) (Mechanism[K, K], e
 	}}, nil
 }
 
-// hashable tells whether a map can look x up: an interface, which K may be or
-// hold, can have a slice in it.
+// hashable is false where an interface in x holds a slice or the like.
 func hashable[K comparable](x K) bool {
 	switch reflect.TypeFor[K]().Kind() {
 	case reflect.Interface, reflect.Struct, reflect.Array:

@@ -101,8 +101,7 @@ func (p Promise) String() string {
 	return s
 }
 
-// fractionWords names a fraction of the items. Fractions that are meant as a
-// half, a third, ... come as the nearest float64 or as a few decimals of it.
+// fractionWords names a fraction: near 1/k, as a half, a third or one in k.
 func fractionWords(f float64) string {
 	names := [...]string{"", "all", "half", "a third", "a quarter", "a fifth"}
 	inverse := math.Round(1 / f)

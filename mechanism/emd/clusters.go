@@ -42,8 +42,7 @@ func (c Clusters) check(op string) error {
 	return nil
 }
 
-// within is the distance of two items of one cluster, across that of two
-// clusters.
+// within is the distance inside a cluster, across that of two clusters.
 func (c Clusters) within() float64 { return float64(c.Within * c.across()) }
 
 func (c Clusters) across() float64 {
@@ -101,8 +100,7 @@ func (c Clusters) DistancesFrom(i int, dst []float64) []float64 {
 	return c.fill(i, dst[:c.Len()], c.within(), c.across())
 }
 
-// fill writes to dst 0 for item i, in for the others of its cluster and out for
-// the rest.
+// fill writes 0 for item i, in for the rest of its cluster and out elsewhere.
 func (c Clusters) fill(i int, dst []float64, in, out float64) []float64 {
 	lo := c.cluster(i) * c.Size
 	for j := range dst {

@@ -19,11 +19,10 @@ type Counts struct {
 	users, items int64
 }
 
-// NewCounts returns the counts n of the outputs of that many users >= 1, for
-// counts that came another way: over a network, or from [ItemWise.Release],
-// whose numbering of outputs is that of [NewFrequencies]. n is copied. A
-// negative entry, a total of 0 or of no whole number of items per user is a
-// [*metric.ValueError].
+// NewCounts returns the counts n of the outputs of that many users >= 1, as
+// from [ItemWise.Release], whose outputs are numbered as those of
+// [NewFrequencies]. n is copied. A negative entry, a total of 0 or of no whole
+// number of items per user is a [*metric.ValueError].
 func NewCounts(n []int64, users int64) (*Counts, error) {
 	const op = "emd: NewCounts"
 	if users < 1 {
@@ -54,9 +53,8 @@ func (c *Counts) Outputs() int { return len(c.n) }
 // At returns how often output y came up. It panics where there is none.
 func (c *Counts) At(y int) int64 { return c.n[y] }
 
-// Merge adds the counts of other users, which d leaves as it is. Different
-// numbers of outputs, or of items per user, are a [*metric.SizeError]: they
-// come from different mechanisms.
+// Merge adds the counts of other users. Different numbers of outputs, or of
+// items per user, are a [*metric.SizeError].
 func (c *Counts) Merge(d *Counts) error {
 	const op = "emd: Counts.Merge"
 	switch {

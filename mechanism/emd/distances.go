@@ -10,10 +10,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// distances are what the promises here need to know of those of a space, each
-// of which was looked at: unlike metric.Diameter, which passes over them, a NaN
-// or a negative distance is an error, for no promise would cover its two
-// points.
+// distances are what the promises here need to know of a space's. All were
+// looked at: metric.Diameter passes over a NaN or a negative distance, which is
+// an error here, for no promise would cover its two points.
 type distances struct {
 	diameter float64
 	far      [2]int  // points that far apart

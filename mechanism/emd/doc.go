@@ -45,18 +45,16 @@
 // A [Query] is a function with its Lipschitz constant: [Average], [Landmarks],
 // [Region], [Similarity], [LinearMap], [Shares]; [LipschitzAtLeast] finds
 // constants that are too small. Frequencies of cells with sharp borders have
-// none, and [Indicator] says so. But the shares of the points of a finite
-// metric are the mean of the query Shares: where a curator may see the items
-// that errs less than NewFrequencies, in examples/userlevel half as much.
+// none, and [Indicator] says so. Where a curator may see the items, Shares of a
+// finite metric errs less than NewFrequencies.
 //
 // [ItemWise] sends each item through a pure channel of level alpha0 and
 // publishes how often each output came up. Without names and order a user's
 // items hide among those of all others, so that alpha0 may be far above
-// alpha/m: package accountant says how far, three to eight times beyond Theorem
-// 4.4 of IRC24, which needs a condition that the paper omits. [Frequencies]
-// undoes the channel on average: an unbiased estimate with error bars, and the
-// distribution nearest to it under d_EM. [NewHadamard] and
-// [NewLaplaceFrequencies] are the baselines of ordinary user-level privacy.
+// alpha/m: package accountant says how far. [Frequencies] undoes the channel on
+// average: an unbiased estimate with error bars, and the distribution nearest
+// to it under d_EM. [NewHadamard] and [NewLaplaceFrequencies] are the baselines
+// of ordinary user-level privacy.
 //
 // [Reduced] draws s items of every user, with replacement, so that a mechanism
 // for bounded users serves all; its promise is discrete, one pair (eps, delta)

@@ -15,13 +15,13 @@ import (
 // Frequencies estimates how the items of many users are distributed (IRC24,
 // Section 5): every item goes through a randomizer, the multiset of the results
 // is published as [Counts], and the inverse of the randomizer's matrix makes of
-// it an unbiased estimate of the mean of the users' distributions, each of
-// which holds the same number of items.
+// it an unbiased estimate of the mean of the users' distributions. All users
+// hold the same number of items.
 //
-// In the Local trust each user releases Counts of its own, and anyone may
-// [Counts.Merge] them; in the others the promise is for one release of all
-// users' items. A Frequencies is immutable and safe for concurrent use. Besides
-// the inverse it takes O(k) memory for k items and outputs.
+// In the Local trust each user releases Counts of its own, which anyone may
+// [Counts.Merge]; in the others the promise is for one release of all users'
+// items. Immutable and safe for concurrent use. O(k) memory for k items and
+// outputs, besides the inverse.
 type Frequencies struct {
 	space     metric.Finite
 	g         Guarantee
@@ -40,41 +40,37 @@ type inverter interface {
 	estimate(f, mean, variance []float64)
 }
 
-// FrequencyOptions tune [NewFrequencies]. Nil and the zero value mean the
-// defaults.
+// FrequencyOptions tune [NewFrequencies]; nil and zero are the defaults.
 type FrequencyOptions struct {
 	Delta  float64           // as in [ItemWiseOptions]
 	Clones accountant.Clones // as in [ItemWiseOptions]
 	// MaxCondition refuses a channel that is harder to invert; 0 means 2^20.
 	MaxCondition float64
-	// Audit audits the channel under the space, and accounts for the audited
+	// Audit audits the channel under the space and accounts for the audited
 	// level. Without it the channel's promise is taken to be about the
-	// distances of the space, as for one that [mechanism.Channel.Certify]
-	// returned for it.
+	// distances of the space.
 	Audit   bool
 	Workers int // as in [ItemWiseOptions]
 }
 
-// GKRRFrequencyOptions tune [NewGKRRFrequencies]. Nil and the zero value mean
-// the defaults.
+// GKRRFrequencyOptions tune [NewGKRRFrequencies]; nil and zero: the defaults.
 type GKRRFrequencyOptions struct {
 	Delta   float64           // as in [FrequencyOptions]
 	Clones  accountant.Clones // as in [FrequencyOptions]
 	Workers int               // as in [FrequencyOptions]
 }
 
-// NewFrequencies returns the estimator with any pure channel whose inputs are
-// the points of space. Of the many inverses of a channel with more outputs than
-// inputs it takes the one with the least variance where all inputs are equally
-// likely. A channel whose condition number is above o.MaxCondition is a
-// [*ConditionError]; without an inverse it is +Inf. Promise and other errors
-// are those of [NewItemWise]; a Model.Diameter of 0 stands for that of the
-// space, and one that is less is an error. O(n^2 m) time for n inputs and m
+// NewFrequencies returns the estimator with a pure channel whose inputs are the
+// points of space. Of the channel's inverses it takes the one with the least
+// variance where all inputs are equally likely. A condition number above
+// o.MaxCondition is a [*ConditionError]; without an inverse it is +Inf. Promise
+// and other errors are those of [NewItemWise]; a Model.Diameter of 0 stands for
+// that of the space, and a smaller one is an error. O(n^2 m) for n inputs and m
 // outputs. Once ctx ends the call returns, but a singular value decomposition
-// that it has begun goes on in the background to its end.
+// under way goes on in the background.
 //
-// In the Central trust, where a curator sees the items, [NewLinear] with
-// [Shares] mostly errs less, and serves users of any number of items.
+// In the Central trust [NewLinear] with [Shares] mostly errs less, and serves
+// users of any number of items.
 func NewFrequencies(ctx context.Context, c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewFrequencies"
 	o = cmp.Or(o, &FrequencyOptions{})
@@ -104,9 +100,9 @@ func NewFrequencies(ctx context.Context, c *mechanism.Channel, space metric.Fini
 }
 
 // NewGKRRFrequencies returns the estimator with randomized response on
-// clusters: no inverse is stored, and an estimate is O(k). Errors are those of
-// [NewFrequencies], but that no condition number is refused: that of items in
-// narrow clusters is large, and their confusion costs little distance.
+// clusters. No inverse is stored, and an estimate is O(k). Errors are those of
+// [NewFrequencies], but no condition number is refused: confusing the items of
+// narrow clusters costs little distance.
 func NewGKRRFrequencies(ctx context.Context, g *GKRR, model Model, o *GKRRFrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewGKRRFrequencies"
 	o = cmp.Or(o, &GKRRFrequencyOptions{})
@@ -125,8 +121,7 @@ func NewGKRRFrequencies(ctx context.Context, g *GKRR, model Model, o *GKRRFreque
 	return f, nil
 }
 
-// itemWiseFrequencies is what the two have in common: the promise is that of
-// item-wise release. It returns the diameter of the space.
+// itemWiseFrequencies is what both share; it also returns the diameter.
 func itemWiseFrequencies(ctx context.Context, op string, c *mechanism.Channel, space metric.Finite, model Model, o *ItemWiseOptions) (*Frequencies, *ItemWise, float64, error) {
 	model, e, err := model.checkOn(ctx, op, space)
 	if err != nil {
@@ -155,15 +150,14 @@ func (f *Frequencies) Condition() float64 {
 }
 
 // ErrorBound bounds the expected earth mover's distance between the mean of an
-// [Estimate] from that many items in all and the truth, whatever it is: for
-// randomized response on clusters (8) and (9) of IRC24 with exact constants,
-// and for any other channel the sum of the items' standard deviations, weighted
-// by half the diameter or by the distances from one central point, whichever is
-// less, at the worst distribution. The mean of Hadamard response errs in its
-// total, too: the bound is for the mean with the same added to all items so
-// that they sum to 1. The distribution made of the estimate errs by at most
-// twice as much. The bound falls like 1/sqrt(items); it does not cover how far
-// the users are from a population that they are a sample of.
+// [Estimate] from that many items in all and the truth, whatever it is. For
+// randomized response on clusters it is (8) and (9) of IRC24 with exact
+// constants; for any other channel the sum of the items' standard deviations at
+// the worst distribution, weighted by half the diameter or by the distances
+// from one central point, whichever is less. For Hadamard response, whose total
+// errs too, the mean is first shifted to sum to 1. The distribution made of the
+// estimate errs by at most twice as much. How far the users are from a
+// population is not covered.
 func (f *Frequencies) ErrorBound(items int64) float64 {
 	fault.Must(f, f.made("emd: Frequencies.ErrorBound"))
 	if items < 1 {
@@ -174,16 +168,14 @@ func (f *Frequencies) ErrorBound(items int64) float64 {
 
 // Release publishes the items of all users of the model. Items are indices of
 // points; one outside the space, and data that do not fit the model, are
-// errors. The draws run on every core, about 10 ns each.
+// errors.
 func (f *Frequencies) Release(rng *rand.Rand, data Users[int]) (*Counts, error) {
 	return f.release(context.Background(), "emd: Frequencies.Release", f.Guarantee().model, rng, data)
 }
 
-// Collect runs one release for each of any number of users, which in the Local
-// trust is what a collector gets who merges what they sent: the sum, not the
-// parts. In the others it is [Frequencies.Release]. It reads data once,
-// in order, and keeps how often each item occurs, on which alone the
-// distribution of the sum depends.
+// Collect runs one release for each user, any number of them, and returns the
+// sum: in the Local trust, what a collector gets who merges what they sent. In
+// the others it is [Frequencies.Release]. It reads data once, in order.
 func (f *Frequencies) Collect(ctx context.Context, rng *rand.Rand, data Users[int]) (*Counts, error) {
 	model := f.Guarantee().model
 	if model.Trust == Local {

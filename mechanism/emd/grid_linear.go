@@ -15,19 +15,19 @@ import (
 )
 
 // GridLinear is [Linear] for a query whose values are multiples of a step h, in
-// exact integer arithmetic: the values of all items are summed in units of h,
-// integer noise is added to the sum, and only then is it divided by the number
-// of items. The stated promise is that of the bits.
+// exact integer arithmetic: integer noise is added to the sum of all values in
+// units of h, which only then is divided by the number of items. The stated
+// promise is that of the bits.
 //
-// Every user must hold the same public number m of items, because the divisor
-// must not depend on the data: unbounded models are refused. One user whose
-// items change by d_EM moves the sum by at most m*Lipschitz*d_EM/h units.
+// Every user must hold the same public number m of items, as the divisor must
+// not depend on the data: unbounded models are refused. One user whose items
+// change by d_EM moves the sum by at most m*Lipschitz*d_EM/h units.
 //
-// A target without Delta gives independent discrete Laplace noise on the
-// coordinates ([additive.DiscreteLaplace]) and needs the l1 norm. One with
-// Delta gives the discrete Gaussian ([additive.DiscreteGaussian]), in one
-// dimension only, and Model.Diameter bounds the distances it covers. A
-// GridLinear is immutable and safe for concurrent use if the query is.
+// Without Delta the noise is independent discrete Laplace on the coordinates
+// ([additive.DiscreteLaplace]) and needs the l1 norm. With Delta it is the
+// discrete Gaussian ([additive.DiscreteGaussian]), in one dimension only, and
+// Model.Diameter bounds the distances covered. Immutable and safe for
+// concurrent use if the query is.
 type GridLinear[P any] struct {
 	means[P]
 	step  float64
@@ -47,17 +47,15 @@ const (
 	maxUnits  = 1 << 40
 )
 
-// GridLinearOptions tune [NewGridLinear]. Nil and the zero value mean the
-// defaults.
+// GridLinearOptions tune [NewGridLinear]; nil and zero are the defaults.
 type GridLinearOptions[P any] struct {
 	Sample   *metric.Points[P] // as in [LinearOptions]
 	Contains func(P) bool      // as in [LinearOptions]
 }
 
 // NewGridLinear returns the mechanism with the promise of the target in the
-// model, for a query whose values are multiples of step > 0. The query's
-// constant must hold for these multiples, per unit of the distance between
-// items. Errors are those of [NewLinear], for noise of level
+// model, for a query whose values are multiples of step > 0, for which its
+// constant must hold. Errors are those of [NewLinear], for noise of level
 // Alpha*step/(m*Lipschitz).
 func NewGridLinear[P any](ctx context.Context, q Query[P], step float64, model Model, target Target, o *GridLinearOptions[P]) (*GridLinear[P], error) {
 	const op = "emd: NewGridLinear"
@@ -152,11 +150,10 @@ func (l *GridLinear[P]) Release(rng *rand.Rand, data Users[P]) ([]float64, error
 	return y, err
 }
 
-// ReleaseSum returns the noisy sum of the values of all items, in units of
-// the step. It walks the data once. Errors are those of [Linear.Release], a
-// value that is not within a relative 2^-46 of one of the first 2^40 multiples
-// of the step, with the user and the item named, and sums that int64 cannot
-// hold. Noise beyond int64 gives the nearest one, which is post-processing.
+// ReleaseSum returns the noisy sum of all values, in units of the step. It
+// walks the data once. Errors are those of [Linear.Release], a value not within
+// a relative 2^-46 of one of the first 2^40 multiples of the step, and a sum
+// beyond int64. Noise beyond int64 gives the nearest one: post-processing.
 func (l *GridLinear[P]) ReleaseSum(rng *rand.Rand, data Users[P]) ([]int64, error) {
 	const op = "emd: GridLinear.Release"
 	if err := l.made(op); err != nil {

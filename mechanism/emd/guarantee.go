@@ -27,8 +27,7 @@ type Guarantee struct {
 	radius float64
 }
 
-// ErrModel reports guarantees that do not compose: they speak of different
-// models.
+// ErrModel reports guarantees for different models, which do not compose.
 var ErrModel = errors.New("guarantees are for different models")
 
 // NewGuarantee returns the promise of level (alpha, delta) in the model.
@@ -83,8 +82,7 @@ func (p DP) check(op, arg string) error {
 	return fault.Delta(op, arg+".Delta", p.Delta)
 }
 
-// stated refuses a pair that was left out, which would be a promise without any
-// loss.
+// stated refuses a pair that was left out: a promise without any loss.
 func (p DP) stated(op, arg string) error {
 	if p != (DP{}) {
 		return nil
@@ -95,8 +93,7 @@ func (p DP) stated(op, arg string) error {
 // Model is the setting that the promise holds in.
 func (g Guarantee) Model() Model { return g.model }
 
-// Radius is the distance that a discrete promise is made for, 0 for one per
-// unit of distance.
+// Radius is the distance of a discrete promise, 0 for one per unit of distance.
 func (g Guarantee) Radius() float64 { return g.radius }
 
 // Alpha is the level per unit of d_EM; +Inf for a discrete promise, which has
@@ -115,12 +112,11 @@ func (g Guarantee) Delta() float64 { return g.level.Delta() }
 // rounded up; no two are farther apart than Model.Diameter. Where d is no
 // distance nothing is promised, and Eps is +Inf. A discrete promise reaches
 // beyond its radius r in k = ceil(d/r) steps: (k*eps,
-// delta*(e^(k*eps)-1)/(e^eps-1)). (Fact 5.1 of IRC24 has another multiplier of
-// delta, which is too small.) The steps need that d_EM is a length: between two
-// distributions at distance d there are others at distances r, 2r, ..., which
-// mixtures of the two are when they need not have Model.Items atoms. In a
-// bounded model, where they do, a discrete promise says nothing beyond its
-// radius and Eps is +Inf.
+// delta*(e^(k*eps)-1)/(e^eps-1)). (Fact 5.1 of IRC24 has a multiplier of delta
+// that is too small.) The steps need distributions at distances r, 2r, ...
+// between two at distance d: mixtures of the two, unless they must have
+// Model.Items atoms. So in a bounded model a discrete promise says nothing
+// beyond its radius, and Eps is +Inf.
 func (g Guarantee) At(d float64) DP {
 	var p DP
 	d = min(d, g.model.Diameter)
@@ -165,10 +161,9 @@ func (g Guarantee) Discrete(radius float64) (Guarantee, error) {
 	return newDiscrete("emd: Guarantee.Discrete", g.model, radius, g.At(radius))
 }
 
-// Plus is sequential composition: the promise of publishing both results about
-// the same users. Levels and deltas add. Promises in different models or of
-// different radii are refused with [ErrModel]; [Guarantee.Discrete] brings them
-// to one radius.
+// Plus is sequential composition, the promise of publishing both results about
+// the same users: levels and deltas add. Different models or radii are refused
+// with [ErrModel]; [Guarantee.Discrete] brings promises to one radius.
 func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
 	if g.model != h.model || g.radius != h.radius {
 		return Guarantee{}, fmt.Errorf("emd: Guarantee.Plus: %w: %v, radius %g; %v, radius %g", ErrModel, g.model, g.radius, h.model, h.radius)

@@ -133,8 +133,7 @@ func (h *Hadamard) estimate(f, mean, variance []float64) {
 	}
 }
 
-// walshHadamard multiplies f, whose length is a power of two, by the Hadamard
-// matrix.
+// walshHadamard multiplies f by the Hadamard matrix; len(f) is a power of two.
 func walshHadamard(f []float64) {
 	for half := 1; half < len(f); half *= 2 {
 		for lo := 0; lo < len(f); lo += 2 * half {
@@ -156,9 +155,7 @@ type HadamardFrequencyOptions struct {
 // NewHadamardFrequencies returns the baseline: the estimator of [Frequencies]
 // with Hadamard response at the largest level per item at which all m items of
 // a user together are (pair.Eps, pair.Delta)-private, by exact composition
-// ([accountant.ComposeBudget]). IRC24's eps/sqrt(m ln(m/delta)) is too much for
-// some pairs, as for m = 1000, eps = 1 and delta = 1e-12, and less than what is
-// possible for others. The promise is that pair between any two users whatever,
+// ([accountant.ComposeBudget]). The promise is that pair between any two users,
 // a discrete one at the diameter. Nothing is gained by shuffling.
 func NewHadamardFrequencies(ctx context.Context, space metric.Finite, model Model, pair DP, o *HadamardFrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewHadamardFrequencies"

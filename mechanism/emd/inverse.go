@@ -34,12 +34,10 @@ func (e *ConditionError) Error() string {
 	return fmt.Sprintf("%s: the channel's condition number %.3g is above %.3g: its outputs do not determine its inputs; raise alpha0, merge close items, or raise MaxCondition", e.Op, e.Condition, e.Limit)
 }
 
-// inverse turns the distribution of what a channel released into that of what
-// went in. With A the channel's matrix, a row per input and a column per output
-// (not per label), it is a matrix R with A*R = I: the row vector f*R estimates
-// without bias the distribution of items whose outputs have the frequencies f.
-//
-// It is immutable, and holds twice as many numbers as A.
+// inverse estimates the distribution of a channel's inputs. With A the
+// channel's matrix, a row per input and a column per output (not per label), it
+// is an R with A*R = I: f*R is unbiased for outputs of frequencies f. It holds
+// twice as many numbers as A.
 type inverse struct {
 	a, r *mat.Dense // n x m and m x n
 	// condition is the largest singular value of the channel, columns scaled by
@@ -106,8 +104,7 @@ func newInverse(ctx context.Context, op string, c *mechanism.Channel, limit floa
 }
 
 // decompose sets the condition number from the singular values of b = A
-// Q^(-1/2), and the inverse where it is at most limit. gonum's decomposition
-// looks at no context, and is left to end in the background.
+// Q^(-1/2), and the inverse where it is at most limit.
 func (v *inverse) decompose(op string, b *mat.Dense, scale []float64, limit float64) error {
 	n, m := b.Dims()
 	var svd mat.SVD

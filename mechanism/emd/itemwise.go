@@ -20,15 +20,14 @@ import (
 var ErrNotPure = errors.New("the channel has no pure guarantee over the whole space")
 
 // ItemWise releases every item through one pure channel, independently, and
-// publishes the multiset of the results: how often each output came up, and
-// nothing of who sent it or in what order. Being one of many hides an item, so
-// the promise per user is far better than m times that per item (IRC24 Section
-// 4, with a tighter accountant: see [accountant.Shuffle]).
+// publishes the multiset of the results: how often each output came up. Being
+// one of many hides an item, so the promise per user is far better than m times
+// that per item (IRC24 Section 4, with the tighter [accountant.Shuffle]).
 //
 // In the Local trust a user shuffles its own m items, in the Shuffled trust a
-// shuffler those of all users, who have drawn from [ItemWise.Channel]
-// themselves, and in the Central trust a curator may do it: Release is the work
-// of all. An ItemWise is immutable and safe for concurrent use.
+// shuffler those of all users, who draw from [ItemWise.Channel] themselves, and
+// in the Central trust a curator may do it: Release is the work of all.
+// Immutable and safe for concurrent use.
 type ItemWise struct {
 	channel *mechanism.Channel // outputs unlabeled, so that they can be counted
 	points  []int              // output y stands for points[y]
@@ -56,8 +55,7 @@ type ItemWiseOptions struct {
 	Workers int
 }
 
-// BudgetOptions tune [ItemWiseBudget]. Nil and the zero value mean the
-// defaults.
+// BudgetOptions tune [ItemWiseBudget]; nil and zero are the defaults.
 type BudgetOptions struct {
 	Clones accountant.Clones // as in [ItemWiseOptions]
 	Space  metric.Finite     // as in [ItemWiseOptions], for its distances
@@ -72,9 +70,8 @@ type BudgetOptions struct {
 // Model.Diameter: on both the promise rests.
 //
 // The promise is that of [accountant.Shuffle.Level] for N = m records in the
-// Local trust and N = m*n in the others; its delta is 0 where pure
-// composition is as good. The time is the accountant's, and that of the audit
-// if there is one.
+// Local trust and N = m*n in the others; its delta is 0 where pure composition
+// is as good.
 func NewItemWise(ctx context.Context, c *mechanism.Channel, model Model, o *ItemWiseOptions) (*ItemWise, error) {
 	return buildItemWise(ctx, "emd: NewItemWise", c, model, o)
 }
@@ -139,8 +136,7 @@ func ItemWiseBudget(ctx context.Context, model Model, target Target, o *BudgetOp
 	return s.Budget(ctx, accountant.BudgetFor(target))
 }
 
-// shuffleOf checks a model whose items are the points of space, if that is
-// given, and says what is shuffled.
+// shuffleOf checks a model, on space if given, and says what is shuffled.
 func shuffleOf(ctx context.Context, op string, model Model, space metric.Finite, clones accountant.Clones) (Model, accountant.Shuffle, error) {
 	var err error
 	var e distances
@@ -192,13 +188,10 @@ func (w *ItemWise) Channel() *mechanism.Channel {
 }
 
 // Release draws an output for every item and returns how often each came up:
-// counts[y] for output y of the channel, in all as many as there are items. The
-// distribution is exact, as [mechanism.Channel]'s is. Items are indices of
-// inputs of the channel; one outside is an error that names its user.
-//
-// The data are read once, in order, on the caller's goroutine; only how often
-// each input occurs is kept. The draws, about 10 ns each, run on every core.
-// O(items + inputs + outputs).
+// counts[y] for output y of the channel. The distribution is exact, as
+// [mechanism.Channel]'s is. Items are indices of inputs of the channel; one
+// outside is an error that names its user. The data are read once, in order, on
+// the caller's goroutine. O(items + inputs + outputs).
 func (w *ItemWise) Release(rng *rand.Rand, data Users[int]) ([]int64, error) {
 	const op = "emd: ItemWise.Release"
 	if err := w.made(op); err != nil {
@@ -239,8 +232,7 @@ func (w *ItemWise) ReleaseShuffled(rng *rand.Rand, data Users[int]) ([]int, erro
 	return list, nil
 }
 
-// tableDraws is the number of draws from which on a table, which costs a few
-// passes over the row, beats one pass a draw.
+// tableDraws is the number of draws from which a table beats a pass a draw.
 const tableDraws = 4
 
 // drawRun adds n.count outputs of input n.x to sum.

@@ -14,13 +14,10 @@ import (
 )
 
 // LaplaceFrequencies is the central baseline: the counts of all items with
-// Laplace noise that hides a whole user. Another user in place of one moves the
-// histogram by up to 2 in l1, and so the mean of n by up to 2/n: noise Lap(2/(n
-// eps)) on every frequency is (eps, 0)-private. (IRC24's Lap(1/(n eps)) is only
-// (2 eps, 0).) What is sampled is the exact integer version: discrete Laplace
-// noise of parameter eps/(2m) on the counts, which move by up to 2m.
-//
-// It is immutable and safe for concurrent use.
+// discrete Laplace noise that hides a whole user. Another user in place of one
+// moves the counts by up to 2m in l1, so noise of parameter eps/(2m) is (eps,
+// 0)-private. (IRC24's Lap(1/(n eps)) on the frequencies, half as much, is only
+// (2 eps, 0).) Immutable and safe for concurrent use.
 type LaplaceFrequencies struct {
 	space metric.Finite
 	g     Guarantee

@@ -41,22 +41,21 @@ type LinearOptions[P any] struct {
 
 // Linear releases the mean over users of the mean of a Lipschitz query over
 // each user's items, with noise. One user whose items change by d_EM moves it
-// by at most Lipschitz*d_EM/n, whatever the numbers of items of the users, so
-// local models (n = 1) and central ones, bounded and unbounded, are served
-// alike, without sampling. Users weigh the same, however many items they hold.
+// by at most Lipschitz*d_EM/n, so that local (n = 1) and central models,
+// bounded and unbounded, are served alike. Users weigh the same, however many
+// items they hold.
 //
-// A target without Delta gives noise with density prop. to
-// exp(-alpha*n/Lipschitz*||z||) in the norm of the query, [additive.KNorm]. One
-// with Delta needs the l2 norm and gives Gaussian noise of the least deviation,
-// [additive.GaussianSigma] at Model.Diameter: items farther apart than that are
-// outside the promise. (The deviation of IRC24, l sqrt(1.25 ln(1/delta))/alpha,
-// is not private: at alpha = 25, delta = 1e-6 its delta is 0.097.)
+// Without Delta the noise has a density prop. to exp(-alpha*n/Lipschitz*||z||)
+// in the norm of the query, [additive.KNorm]. With Delta the norm must be l2
+// and the noise is Gaussian of the least deviation, [additive.GaussianSigma] at
+// Model.Diameter: items farther apart are outside the promise. (The deviation
+// of IRC24, l sqrt(1.25 ln(1/delta))/alpha, is not private.)
 //
 // The noise is exact where that of package additive is, so that a release is
 // one real sum, rounded once; but the claim takes the mean for a real number,
 // and it is computed in float64. [GridLinear] is exact throughout. A mean
-// beyond 2^52 times the grid is refused, as [additive.KNorm.ReleaseTo] does. A
-// Linear is immutable and safe for concurrent use if the query is.
+// beyond 2^52 times the grid is refused. Immutable and safe for concurrent use
+// if the query is.
 //
 // Source: IRC24, Theorem 4.1 with the scales of its proof.
 type Linear[P any] struct {
@@ -173,8 +172,7 @@ func (l *Linear[P]) Release(rng *rand.Rand, data Users[P]) ([]float64, error) {
 	return mean, nil
 }
 
-// means is what the two linear mechanisms share: the query on the data of a
-// model.
+// means is the query on the data of a model, for both linear mechanisms.
 type means[P any] struct {
 	query    Query[P]
 	model    Model

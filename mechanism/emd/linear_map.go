@@ -68,8 +68,7 @@ func LinearMap[P any](f [][]float64, phi Query[P]) (Query[P], error) {
 	}, nil
 }
 
-// spectralUp returns an upper bound of ||F||_2, and whether it was found, by
-// the singular value decomposition, which is not trusted: see spectralBound.
+// spectralUp returns an upper bound of ||F||_2, and whether one was found.
 func spectralUp(f *mat.Dense) (float64, bool) {
 	a := mat.DenseCopyOf(f)
 	if rows, cols := f.Dims(); cols > rows { // ||F|| = ||F'||: the smaller Gram matrix

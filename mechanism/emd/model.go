@@ -19,9 +19,8 @@ const (
 	// Local: each user runs the mechanism on its own items and sends the
 	// result. Nobody is trusted.
 	Local Trust = iota + 1
-	// Shuffled: each user makes its items private one by one, and a shuffler
-	// that is trusted to take off names and order publishes what came of the
-	// items of all users.
+	// Shuffled: each user makes its items private one by one, and a trusted
+	// shuffler publishes the results of all, without names and order.
 	Shuffled
 	// Central: a curator sees all items of all users and sends one result.
 	Central
@@ -55,23 +54,20 @@ type Model struct {
 	// rest. Where a constructor is given the whole space, 0 stands for its
 	// largest distance; everywhere else 0 is an error.
 	Diameter float64
-	// Unit names the unit of the distance between items, and so of the earth
-	// mover's distance. Where a constructor is given the space it is that of
-	// the space ([metric.UnitOf]), and another is refused with
-	// [mechanism.ErrUnit].
+	// Unit names the unit of the distance between items, and so of d_EM. Where
+	// a constructor is given the space it is the space's ([metric.UnitOf]), and
+	// another is refused with [mechanism.ErrUnit].
 	Unit metric.Unit
 }
 
-// maxNumber bounds the numbers of users and of items of one, so that they are
-// float64 values: levels are rounded outward, and a number rounded to nearest
-// would undo that.
+// maxNumber keeps the numbers of users and items exact in float64: levels are
+// rounded outward.
 const maxNumber = 1 << 53
 
 // Bounded reports whether all users hold the same public number of items.
 func (m Model) Bounded() bool { return m.Items > 0 }
 
-// itemsOf returns how many items a user of the model holds: given, or Items
-// where that is 0.
+// itemsOf returns how many items a user holds: given, or Items if that is 0.
 func (m Model) itemsOf(op, arg string, given int) (int, error) {
 	if given == 0 {
 		given = m.Items
@@ -152,14 +148,12 @@ func (m Model) checkBounded(op string) error {
 	return nil
 }
 
-// tooNarrow reports items i and j of a space at a distance d above the diameter
-// of m.
+// tooNarrow reports items i and j at a distance d above the diameter.
 func (m Model) tooNarrow(op string, d float64, i, j int) error {
 	return fmt.Errorf("%s: points %d and %d of the space are at distance %v, above the model's diameter %v", op, i, j, d, m.Diameter)
 }
 
-// otherUnit reports a channel, an item or a level of another unit than the
-// model's.
+// otherUnit reports something in another unit than the model's.
 func (m Model) otherUnit(op, what string, unit metric.Unit) error {
 	advice := "bring both to one unit"
 	switch {
@@ -184,8 +178,7 @@ func One[P any](items []P) Users[P] {
 // anyNumber in place of Model.Users lets [each] pass any number of users >= 1.
 const anyNumber = 0
 
-// each calls f with the items of every user of data, checked against the model:
-// the number of users, and of items of each.
+// each calls f with the items of every user, checked against the model.
 func each[P any](op string, m Model, data Users[P], f func(user int, items []P) error) error {
 	if data == nil {
 		return fault.Empty(op, "data", 0)

@@ -16,18 +16,16 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// Project returns a probability vector on the points of space that is nearest,
-// in the earth mover's distance, to the signed weights g, and its distance from
-// them. It makes a distribution p of an unbiased estimate g of a distribution
-// q, with W1(p, q) <= W1(p, g) + W1(g, q) <= 2 W1(g, q), where cutting off at 0
-// and rescaling can be off by more. What the total of g lacks of 1 is first
-// spread evenly over all points.
+// Project returns a probability vector on the points of space nearest, in the
+// earth mover's distance, to the signed weights g, and its distance from them.
+// What the total of g lacks of 1 is first spread evenly over all points. For an
+// unbiased estimate g of a distribution q, W1(p, q) <= 2 W1(g, q); cutting off
+// at 0 and rescaling can be off by more.
 //
-// [Clusters], [metric.Clustered], [metric.Ultrametric] and every space whose
-// points lie on a line take O(n log n), and a line is found by two rows of
-// distances; for other trees see [wasserstein.ProjectTree]. Everything else is
-// [wasserstein.Project], exact too, at the cost of an optimal transport. Errors
-// are those of these functions.
+// [Clusters], [metric.Clustered], [metric.Ultrametric] and points on a line
+// take O(n log n); for other trees see [wasserstein.ProjectTree]. Everything
+// else is [wasserstein.Project], exact too, at the cost of an optimal
+// transport. Errors are those of these functions.
 func Project(ctx context.Context, space metric.Finite, g []float64) (p []float64, dist float64, err error) {
 	const op = "emd: Project"
 	if len(g) != fault.Len(space) {
@@ -95,9 +93,8 @@ func withTotalOne(g []float64) []float64 {
 	return g
 }
 
-// lineSlack is how much longer than the distance of its ends a way through all
-// points may be, relatively, for them to lie on a line: the rounding of some
-// 10^4 distances.
+// lineSlack is the relative excess of a way through all points of a line over
+// the distance of its ends: the rounding of some 10^4 distances.
 const lineSlack = 0x1p-40
 
 // linePositions returns positions of the points on the real line with the same
@@ -122,10 +119,9 @@ func linePositions(space metric.Finite) ([]float64, bool) {
 	return x, way <= x[order[n-1]]*(1+lineSlack)
 }
 
-// treeOf returns the tree whose leaves are the points of an ultrametric that
-// has these heights between neighbors in this order: joins of height h stand
-// h/2 above the leaves. Joins of one height may be chained, by edges of length
-// 0.
+// treeOf returns the tree whose leaves are the points of an ultrametric with
+// these heights between neighbors in this order. Joins of height h stand h/2
+// above the leaves.
 func treeOf(order []int, heights []float64) (*metric.Tree, error) {
 	n := len(order)
 	parent := make([]int, 2*n-1) // n+k is the join of height k

@@ -44,8 +44,7 @@ type Query[P any] struct {
 	Check func(x P) error
 }
 
-// ErrDiscontinuous reports a function that jumps: it has no Lipschitz constant,
-// so no noise makes it private at a finite level per unit of distance.
+// ErrDiscontinuous reports a function that jumps: no constant is Lipschitz.
 var ErrDiscontinuous = errors.New("a function that jumps between items at any small distance has no Lipschitz constant: " +
 	"smooth it (Region, Ball), or state the gap between the items inside and outside")
 
@@ -96,10 +95,8 @@ func Average(norm additive.Norm) Query[[]float64] {
 }
 
 // Landmarks is the vector of the distances to k >= 1 public points, with the
-// l_p norm: constant k^(1/p), rounded up, since every coordinate has the
-// constant 1 by the triangle inequality. That is 1 for a single landmark, and
-// for any number under p = +Inf. The points themselves are not copied and must
-// not be modified afterwards.
+// l_p norm: constant k^(1/p), rounded up, as every coordinate has the constant
+// 1. The points are not copied and must not be modified afterwards.
 func Landmarks[P any](s metric.Space[P], p float64, at ...P) (Query[P], error) {
 	const op, name = "emd: Landmarks", "distance to landmarks"
 	if err := fault.Empty(op, "at", len(at)); err != nil {
@@ -192,14 +189,12 @@ func ldexpUp(x float64, e int) float64 {
 }
 
 // Shares is the vector of the indicators of the points of space, which are the
-// items: its mean over a user's items is the shares of them at each point, and
-// [NewLinear] in the Central trust releases the shares of all users. In the l1
-// norm any two of the vectors are 2 apart, so that the constant is 2/g, rounded
-// up, g being the least distance between two points. Points at distance 0,
-// which the shares would tell apart at any level, are a [*metric.ValueError],
-// and fewer than two points a [*metric.SizeError]. NewLinear does not see
-// space: Model.Diameter must be at least [metric.Diameter] of it. O(n^2) for n
-// points, and O(n) for a value.
+// items: its mean over a user's items is their share at each point. Any two of
+// the vectors are 2 apart in l1, so the constant is 2/g, rounded up, g the
+// least distance between two points. Points at distance 0 are a
+// [*metric.ValueError], fewer than two points a [*metric.SizeError]. NewLinear
+// does not see space: Model.Diameter must be at least its [metric.Diameter].
+// O(n^2) for n points, and O(n) for a value.
 func Shares(ctx context.Context, space metric.Finite) (Query[int], error) {
 	const op, name = "emd: Shares", "shares"
 	k := fault.Len(space)
@@ -224,11 +219,10 @@ func Shares(ctx context.Context, space metric.Finite) (Query[int], error) {
 }
 
 // Indicator is 1 on the items for which in holds and 0 on the others, where no
-// item inside is nearer than gap > 0 to one outside: constant 1/gap, rounded
-// up. On metrics with integer values gap is 1. Wherever items inside and
-// outside come as near as one likes, gap is 0 and the error
-// [ErrDiscontinuous]: [Ball] and [Region] are the indicators to use there. A
-// gap stated too large, [LipschitzAtLeast] finds out on points at hand.
+// item inside is nearer than gap > 0 to one outside (1 on integer metrics):
+// constant 1/gap, rounded up. Where they come as near as one likes, gap is 0
+// and the error [ErrDiscontinuous]: use [Ball] or [Region]. [LipschitzAtLeast]
+// can refute a gap stated too large.
 func Indicator[P any](in func(P) bool, gap float64) (Query[P], error) {
 	const op = "emd: Indicator"
 	if gap == 0 {

@@ -22,10 +22,9 @@ type Releaser[P, Y any] interface {
 }
 
 // Reduced runs a mechanism for users of s items each on users of any number of
-// items: it replaces every user's items by s drawn from them at random, with
-// replacement (Algorithm 3 of IRC24). How many items a user holds has no
-// influence beyond their proportions, and is protected with them. A Reduced is
-// immutable, and as safe for concurrent use as the mechanism inside.
+// items: it replaces every user's items by s drawn from them, with replacement
+// (Algorithm 3 of IRC24). Only the proportions of a user's items count.
+// Immutable, and as safe for concurrent use as the mechanism inside.
 //
 // # Its promise
 //
@@ -48,8 +47,7 @@ type Releaser[P, Y any] interface {
 //
 // kl being the divergence of Bernoulli distributions and kl' its derivative in
 // c. The last step integrates Chernoff's bound P{D > t} <= exp(-s*kl(t||r)),
-// whose exponent is convex in t. Lemma 5.2 of IRC24 has the larger c = (1+sqrt
-// 2)r + (3/s) ln(1/delta_s) (its 3/8 is a misprint) and no second factor.
+// whose exponent is convex in t. Lemma 5.2 of IRC24 has a larger c.
 type Reduced[P, Y any] struct {
 	inner    Releaser[P, Y]
 	g        Guarantee
@@ -126,10 +124,9 @@ func (d *Reduced[P, Y]) made(op string) error {
 	return fault.Made(d != nil && d.inner != nil, op, "Reduced", "NewReduced")
 }
 
-// GuaranteeFor is the promise of the same release at another radius, with the
-// same or another part of delta for the sampling: one release keeps the
-// promises of all radii at once, and for those above [Sampling].Radius
-// they can be far better than the steps of [Guarantee.At].
+// GuaranteeFor is the promise of the same release at another radius, with any
+// part of delta for the sampling. All radii hold at once; above
+// [Sampling].Radius they can be far better than the steps of [Guarantee.At].
 func (d *Reduced[P, Y]) GuaranteeFor(o Sampling) (Guarantee, error) {
 	const op = "emd: Reduced.GuaranteeFor"
 	if err := d.made(op); err != nil {
@@ -152,9 +149,8 @@ func (d *Reduced[P, Y]) SampleDistance() float64 { return d.distance }
 var errStop = errors.New("stopped")
 
 // Release samples every user's items and runs the mechanism inside on them.
-// data is read once. An item that the mechanism inside would refuse is found
-// only if it is drawn. O(users*s) and one buffer of s items, besides the
-// mechanism inside.
+// data is read once. An item that it would refuse is found only if drawn.
+// O(users*s) and a buffer of s items, besides the mechanism inside.
 func (d *Reduced[P, Y]) Release(rng *rand.Rand, data Users[P]) (Y, error) {
 	const op = "emd: Reduced.Release"
 	var none Y

@@ -65,9 +65,8 @@ func Region[P any](distance func(P) float64, o Smoothing) (Query[P], error) {
 	return smoothed("emd: Region", "smoothed region", distance, o)
 }
 
-// Ball is [Region] for the ball of the given radius >= 0 around a public
-// center, with the signed distance d_X(x, center) - radius. The center is not
-// copied.
+// Ball is [Region] for the ball of radius >= 0 around a public center, by the
+// signed distance d_X(x, center) - radius. The center is not copied.
 func Ball[P any](s metric.Space[P], center P, radius float64, o Smoothing) (Query[P], error) {
 	const op = "emd: Ball"
 	q, err := smoothed(op, "smoothed ball", func(x P) float64 { return s.Distance(x, center) - radius }, o)

@@ -13,16 +13,14 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// run is one input and how many items it has: all that the distribution of the
-// counts of the outputs depends on.
+// run is one input and how many items it has.
 type run struct {
 	x     int
 	count int64
 }
 
 // denseTally is the number of inputs per item up to which counting in an array
-// of all inputs beats sorting the items: clearing and scanning 8 bytes costs
-// about 1 ns, a step of the sort about 5 ns per item.
+// of all inputs beats sorting the items.
 const denseTally = 16
 
 // tally returns how often each of k inputs occurs in data, by ascending input,
@@ -68,8 +66,7 @@ func tally(ctx context.Context, op string, model Model, k int, data Users[int]) 
 	return runs, users, nil
 }
 
-// drawChunk is the number of draws that one generator makes: some 0.5 ms, far
-// above the cost of keying it, and 150 chunks in 10^7 items.
+// drawChunk is the number of draws of one generator, far above its keying.
 const drawChunk = 1 << 16
 
 // drawer adds the outputs of n.count draws for input n.x to sum.

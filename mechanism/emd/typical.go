@@ -38,8 +38,7 @@ func (p Population) check(op string, g Guarantee) (Population, error) {
 	return p, err
 }
 
-// Typical is a pair of ordinary user-level privacy that holds for typical
-// users.
+// Typical is a pair of user-level privacy that holds for typical users.
 type Typical struct {
 	DP
 	// Distance is how far apart two typical users may be: the pair is the

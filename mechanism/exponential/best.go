@@ -49,9 +49,9 @@ type Candidate struct {
 	Err error
 }
 
-// MarshalJSON implements json.Marshaler: the objective, the method with its rate,
-// the candidates, each with its loss and level or an error, and "channel" as
-// [mechanism.Channel.WriteJSON] writes it.
+// MarshalJSON implements json.Marshaler: objective, method with rate,
+// candidates with loss and level or error, and "channel" by
+// [mechanism.Channel.WriteJSON].
 func (c Choice) MarshalJSON() ([]byte, error) {
 	if c.Channel == nil {
 		return nil, errors.New("exponential: Choice.MarshalJSON: a Choice without a mechanism: Best makes one")

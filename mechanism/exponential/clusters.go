@@ -16,8 +16,7 @@ type clusters struct {
 	balls [][]int
 }
 
-// sigma writes the distance of x to every ball to dst, row being the privacy
-// distances from x.
+// sigma writes the privacy distance from x to every ball to dst; row is x's.
 func (c *clusters) sigma(row, dst []float64) {
 	for j, ball := range c.balls {
 		least := math.Inf(1)

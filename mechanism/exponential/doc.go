@@ -41,10 +41,9 @@
 // far points hardly at all: if which city someone is in is the secret, a small
 // alpha for street distances is no protection. For points of R^d or the sphere
 // that need not be released on a grid, package additive needs no matrix and
-// pays no normalizer. Snapped to the same points its noise also loses less than
-// what is here at levels too small for tight weights ([Choice].Candidates say
-// whether they exist): 20.5 km in the worst case against 45 on 300 towns of
-// France at alpha = 0.1 per km.
+// pays no normalizer; snapped to the same points its noise also loses less at
+// levels too small for tight weights ([Choice].Candidates say whether they
+// exist).
 //
 // # References
 //

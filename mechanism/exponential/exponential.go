@@ -99,14 +99,14 @@ func (e *LevelError) Error() string {
 }
 
 // Standard returns the exponential mechanism of BSV24 Lemma 4.1: P{y|x} is
-// proportional to exp(-alpha*rho(x,y)/2) over the outputs. It is alpha-private for
-// every metric; the factor 1/2 is tight in the worst case and wasteful usually, see
-// [Tuned], [ConstantNormalizer] and [Tight].
+// proportional to exp(-alpha*rho(x,y)/2) over the outputs. It is alpha-private
+// for every metric; the factor 1/2 is usually wasteful, see [Tuned],
+// [ConstantNormalizer] and [Tight].
 //
-// The channel is audited, and the guarantee is the audit's upper end, often well
-// below alpha. A level above alpha by more than rounding is a [*LevelError]. Points at
-// distance 0 are allowed. O(n*k) memory and O(n^2*k) time for n points and k outputs;
-// see [Lazy] for more.
+// The guarantee is the audit's upper end, often well below alpha. A level above
+// alpha by more than rounding is a [*LevelError]. Points at distance 0 are
+// allowed. O(n*k) memory and O(n^2*k) time for n points and k outputs; see
+// [Lazy] for more.
 func Standard(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	m, err := newFamily("exponential: Standard", MethodStandard, f, alpha, o)
 	if err != nil {

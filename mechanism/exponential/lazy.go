@@ -83,8 +83,7 @@ const (
 	minLazy = 0x1p-500
 )
 
-// lazyRate returns the largest rate that the proof above allows, and has coincident
-// points share a row.
+// lazyRate returns the proof's largest rate; coincident points share a row.
 func (m *family) lazyRate(ctx context.Context) (float64, error) {
 	// 2^-40 is what metric.Validate grants to rounding. A norm in so many
 	// dimensions that its sum errs by more needs more.

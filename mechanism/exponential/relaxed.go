@@ -42,10 +42,9 @@ type RelaxedOptions struct {
 	// Prior is the distribution of the inputs, under which BestSeparation and Tuned
 	// compare expected losses; nil: in the worst case.
 	Prior []float64
-	// Tuned takes the largest rate whose audited level is at most alpha, as [Tuned]
-	// does, unless alpha/2 has less loss. BestSeparation does so with the at most 8
-	// separations of the least loss at rate alpha, which no tuning reaches beyond,
-	// while that is below the loss found already. Each costs O(n^2*k) time; O(n^2) memory.
+	// Tuned takes the largest rate whose audited level is at most alpha, as
+	// [Tuned] does, unless alpha/2 has less loss; BestSeparation does so for at
+	// most 8 separations. Each costs O(n^2*k) time; O(n^2) memory.
 	Tuned    bool
 	Accuracy bool // asks for the Bound: a utility metric that is no ultrametric is refused
 	// Outputs lists the points that may be released, the first of a cluster standing
@@ -116,8 +115,7 @@ func Relaxed(ctx context.Context, b metric.Bimetric, alpha float64, o *RelaxedOp
 	return relax(ctx, b, tree, alpha, o)
 }
 
-// relax is Relaxed for checked arguments. tree is the utility metric if that is an
-// ultrametric, else nil.
+// relax is Relaxed for checked arguments; tree is nil without an ultrametric.
 func relax(ctx context.Context, b metric.Bimetric, tree *metric.Ultrametric, alpha float64, o *RelaxedOptions) (*RelaxedMechanism, error) {
 	const op = "exponential: Relaxed"
 	unit, err := fault.Unit(op, o.Unit, metric.UnitOf(b.Privacy))
@@ -252,8 +250,7 @@ const (
 	tunedCandidates = 8
 )
 
-// best returns the member with the least loss over the separations; of equals
-// the first in the order given.
+// best returns the member with the least loss, the first of equals.
 func (r *relaxation) best(ctx context.Context, tries []float64) (_ *family, s, beta float64, err error) {
 	type try struct{ s, half, full float64 } // a separation, its loss at alpha/2 and alpha
 	all := make([]try, len(tries))
@@ -353,9 +350,8 @@ func (r *relaxation) loss(ctx context.Context, c *clusters, beta float64) (float
 	return objective(losses, r.o.Prior)
 }
 
-// candidates returns the separations to try, the largest first: of equal losses
-// it has the fewest outputs. theorem is one of them, unless it is NaN, and so
-// is 0.
+// candidates returns the separations to try, 0 and theorem (unless NaN) among
+// them, the largest first: of equal losses it has the fewest outputs.
 func (r *relaxation) candidates(ctx context.Context, theorem float64) ([]float64, error) {
 	tries, err := r.thinned(ctx)
 	if err != nil {
@@ -371,9 +367,8 @@ func (r *relaxation) candidates(ctx context.Context, theorem float64) ([]float64
 
 func descending(a, b float64) int { return cmp.Compare(b, a) }
 
-// thinned returns at most Candidates separations. scales[k-1] is one that
-// leaves about k outputs, so that ranks in a geometric progression thin them out
-// evenly.
+// thinned returns at most Candidates separations, of ranks in a geometric
+// progression: scales[k-1] leaves about k outputs.
 func (r *relaxation) thinned(ctx context.Context) ([]float64, error) {
 	limit := r.o.Candidates
 	if limit == 0 {

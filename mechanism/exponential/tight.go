@@ -96,15 +96,14 @@ type TightOptions struct {
 }
 
 // Tight returns the mechanism P{y|x} = w_y exp(-alpha*rho(x,y)) with weights w
-// that make every row sum to 1 by themselves, sum_y w_y exp(-alpha*rho(x,y)) =
-// 1, so that no normalizer depends on the input and the full rate alpha is
-// alpha-private: the factor 1/2 of [Standard] drops. On a line it is the
-// truncated geometric mechanism, and mostly it is close to optimal.
+// that make every row sum to 1 by themselves, so that no normalizer depends on
+// the input and the full rate alpha is alpha-private: the factor 1/2 of
+// [Standard] drops. On a line it is the truncated geometric mechanism.
 //
-// The weights exist on every line and at large alpha; where one is negative
-// the error is a [*NegativeWeightError] with its index, at very small alpha it
-// is [ErrSingular]. Every point is an output, but that the first of points at
-// distance 0, which share a row, stands for all. O(n^3) time and O(n^2) memory.
+// The weights exist on every line and at large alpha; where one is negative the
+// error is a [*NegativeWeightError], at very small alpha [ErrSingular]. Every
+// point is an output, but that the first of points at distance 0, which share a
+// row, stands for all. O(n^3) time and O(n^2) memory.
 func Tight(ctx context.Context, f metric.Finite, alpha float64, o *TightOptions) (*Mechanism, error) {
 	if o == nil {
 		o = &TightOptions{}

@@ -15,8 +15,7 @@ import (
 
 // Tuned returns the exponential mechanism at the largest rate beta between
 // alpha/2 and alpha whose audited level is at most alpha: what [Standard] stays
-// below alpha is turned into accuracy, often much of it (the worst expected loss
-// is 1.16 against 1.92 on a path of 50 points at alpha = 1).
+// below alpha is turned into accuracy.
 //
 // The level at a rate is max over x, x' of (beta*g(x,x') + ln Z(x') - ln Z(x)) /
 // rho(x,x'), g the largest rho(x',y) - rho(x,y) over outputs y; g is computed
@@ -53,8 +52,7 @@ func (m *family) largestRate(ctx context.Context) (float64, error) {
 	return beta, err
 }
 
-// tunedStep is where the bisection stops: 2^-40 of the rate changes no loss that
-// anybody reads, and lies above the rounding of level.
+// tunedStep ends the bisection, above the rounding of level.
 const tunedStep = 0x1p-40
 
 // levels returns the tight level as a function of the rate, in plain float64:

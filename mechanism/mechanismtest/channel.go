@@ -27,11 +27,10 @@ const (
 // left out where outputs stand for other points. A guarantee must be set: see
 // [mechanism.Channel.Certify].
 //
-// It is for channels made by code of one's own, such as a lazy
-// [mechanism.Rows] or a claim by [mechanism.Channel.WithGuarantee]; what
-// Certify returns keeps these laws. It takes two audits and Options.Samples
-// releases from each of the 16 inputs. Other errors are a [*metric.SizeError]
-// for rho and a [*metric.ValueError] for an option.
+// It is for channels such as a lazy [mechanism.Rows] or a claim by
+// [mechanism.Channel.WithGuarantee]; what Certify returns keeps these laws. It
+// takes two audits and Options.Samples releases from each input. Other errors
+// are a [*metric.SizeError] for rho and a [*metric.ValueError] for an option.
 func TestChannel(ctx context.Context, c *mechanism.Channel, rho metric.Finite, o *Options[int, int]) error {
 	const op = "mechanismtest: TestChannel"
 	opt, err := settings(op, o)
@@ -129,8 +128,7 @@ func drawsRow(c *mechanism.Channel, m until[int, int], x int, o *Options[int, in
 	return nil
 }
 
-// auditAgrees checks that no pair of inputs refutes the guarantee. Within a
-// finite reach the witness must lie, or else it refutes nothing.
+// auditAgrees checks that no pair within reach refutes the guarantee.
 func auditAgrees(ctx context.Context, c *mechanism.Channel, rho metric.Finite) error {
 	g := c.Guarantee()
 	a, err := c.Audit(ctx, rho, &mechanism.AuditOptions{Delta: g.Delta()})
@@ -143,8 +141,7 @@ func auditAgrees(ctx context.Context, c *mechanism.Channel, rho metric.Finite) e
 	return nil
 }
 
-// inside reports whether every output stands for one of the inputs, as the loss
-// under their metric takes.
+// inside reports whether every output stands for one of the inputs.
 func inside(c *mechanism.Channel) bool {
 	for y := range c.Outputs() {
 		if c.Output(y) >= c.Len() {

@@ -41,12 +41,13 @@
 //
 // # What a pass means
 //
-// A broken law of behavior is shown by its witness. Laws on frequencies reject a
-// mechanism that is right with probability at most Options.FalseReject, which is
-// proved for any number of samples, and as the generators are seeded a test that
-// passes once passes always. A pass of [TestLevel] proves nothing: only a proof, or the Audit of a
-// [mechanism.Channel], bounds the level from above. Randomness that is weak but
-// varies, and time that depends on the input, are not seen.
+// A broken law of behavior is shown by its witness. Laws on frequencies reject
+// a mechanism that is right with probability at most Options.FalseReject,
+// proved for any number of samples; as the generators are seeded, a test that
+// passes once passes always. A pass of [TestLevel] proves nothing: only a
+// proof, or the Audit of a [mechanism.Channel], bounds the level from above.
+// Weak randomness that varies, and time that depends on the input, are not
+// seen.
 //
 // # References
 //

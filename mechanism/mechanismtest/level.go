@@ -90,9 +90,8 @@ func TestLevel[X, Y any](ctx context.Context, m mechanism.Mechanism[X, Y], x, xP
 	return best, ended(ctx, t)
 }
 
-// sampled holds the outputs that occur, in the order in which they first did,
-// and how often each came up at the two inputs: train to choose an event, test
-// to judge it.
+// sampled holds the outputs that occur, in order of first occurrence, and their
+// counts at the two inputs: train to choose an event, test to judge it.
 type sampled struct {
 	train, test [][2]int
 	n           [2]int // of a train and a test
@@ -164,9 +163,8 @@ func (s *sampled) choose(delta, level float64) []int {
 	return order[:best]
 }
 
-// judge bounds the level from below by one event, each of whose two
-// probabilities is bounded at false-reject probability level, and reports
-// whether the event breaks the guarantee of eps and delta.
+// judge bounds the level from below by one event, each probability bounded at
+// level, and reports whether the event breaks the guarantee of eps and delta.
 func (s *sampled) judge(eps, delta, distance, level float64) (e Evidence, broken bool) {
 	event := s.choose(delta, level)
 	e.Samples, e.Outputs = s.n[1], len(event)

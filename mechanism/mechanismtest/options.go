@@ -75,9 +75,8 @@ func key[Y any](y Y) any {
 // same compares two keys; NaN counts as equal to itself.
 func same(a, b any) bool { return a == b || law.Show(a) == law.Show(b) }
 
-// generator is the k-th of the generators of o. Streams differ in the high
-// half of the seed's words: a test that also seeds its own with small numbers
-// does not meet them.
+// generator is the k-th of o's. Streams differ in the seed's high half, so that
+// a test's own seeds, small numbers, do not meet them.
 func (o *Options[X, Y]) generator(k int) *rand.Rand {
 	return random.Seeded(o.Seed ^ 0x6d65_7472_6963_0000 ^ uint64(k)<<40)
 }

@@ -22,8 +22,7 @@ type Composition struct {
 	Item  float64 // in [1e-100, 700]
 }
 
-// ComposeFor is the promise that [ComposeBudget] is to keep for all mechanisms
-// together.
+// ComposeFor is the promise that [ComposeBudget] is to keep for all together.
 type ComposeFor struct {
 	Eps   float64 // in [1e-80, 1e100]
 	Delta float64 // 0 or in [1e-300, 1)

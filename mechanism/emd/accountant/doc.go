@@ -10,10 +10,10 @@
 //
 //	P{R(x) = y} <= exp(alpha0*d(x,x')) P{R(x') = y}.
 //
-// Only the multiset of the N outputs is published, by a shuffler that is
-// trusted with that. A user owns m of the records. One item hides among all
-// others, so that the user is far better protected than the m*alpha0 of
-// composition says; how much better is what an accountant computes.
+// Only the multiset of the N outputs is published, by a trusted shuffler. A
+// user owns m of the records. One item hides among all others, so the user is
+// far better protected than the m*alpha0 of composition; an accountant computes
+// how much.
 //
 // # What is promised
 //
@@ -30,15 +30,13 @@
 //
 // # Questions
 //
-// A [Shuffle] is the setting; alpha, delta and the alpha0 that a randomizer may
-// have are found from the other two by [Shuffle.Level], [Shuffle.Delta] and
-// [Shuffle.Budget]. Each answer names the [Theorem] that proves it and is
-// rounded to the safe side, as are the sums inside: a figure holds for the
-// numbers that the computer works with. [Shuffle.ItemDelta] is about one item
-// that moves by one distance, and [Shuffle.Theorem44] there to compare with.
-//
-// A [Composition] is many pure mechanisms on the same data; its figures are
-// exact.
+// A [Shuffle] is the setting; [Shuffle.Level], [Shuffle.Delta] and
+// [Shuffle.Budget] find alpha, delta and the alpha0 that a randomizer may have
+// from the other two. Each answer names the [Theorem] that proves it and is
+// rounded to the safe side, as are the sums inside. [Shuffle.ItemDelta] is
+// about one item that moves by one distance, [Shuffle.Theorem44] is there to
+// compare with. A [Composition] is many pure mechanisms on the same data,
+// exactly.
 //
 // # Who should not use it
 //
@@ -51,9 +49,8 @@
 // # Time
 //
 // A question takes up to some 500 sums of about 16 sqrt(N p) terms, p =
-// exp(-alpha0*Diameter): 0.1 s at N = 1e8 and 10 s at most. For one item and
-// [MetricRandomizer], whose p depends on the distance, it is ten times as long.
-// A composition takes time proportional to the root of its Count.
+// exp(-alpha0*Diameter): 10 s at most, and ten times as long for one item and
+// [MetricRandomizer]. A composition takes O(sqrt(Count)).
 //
 // # References
 //

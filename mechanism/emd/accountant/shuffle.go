@@ -48,8 +48,7 @@ type Change struct {
 	Eps      float64 // >= 0
 }
 
-// Level is a level per unit of the earth mover's distance, and the theorem that
-// proves it.
+// Level is a level per unit of d_EM, and the theorem that proves it.
 type Level struct {
 	Alpha   float64 // rounded up
 	Theorem Theorem
@@ -61,8 +60,7 @@ type Slack struct {
 	Theorem Theorem
 }
 
-// Budget is a level that the randomizer may have per unit of the distance
-// between items, and the theorem that proves it.
+// Budget is a level per unit of the distance between items, and its theorem.
 type Budget struct {
 	Alpha0  float64 // rounded down
 	Theorem Theorem
@@ -94,8 +92,7 @@ func (c Clones) String() string {
 	return clones[c]
 }
 
-// probability returns p, rounded down, for a change by d; distances are over
-// the diameter.
+// probability returns p, rounded down, for a change by d over the diameter.
 func (c Clones) probability(alpha0, d float64) float64 {
 	p := directed.ExpDown(-alpha0)
 	if c == MetricRandomizer {
@@ -160,10 +157,8 @@ const (
 // at.Delta), rounded up, by the better of [PureComposition], which holds with
 // delta 0, and [Joint] (or [SingleItem]). Without Delta, and where
 // Alpha0*Diameter is outside [1e-100, 700], it is pure composition's.
-//
 // It is within a relative 1e-7 of what its bound gives in exact arithmetic, for
-// levels up to 400/Diameter, and within 1e-5 for one item and
-// [MetricRandomizer].
+// levels up to 400/Diameter (1e-5 for one item and [MetricRandomizer]).
 func (s Shuffle) Level(ctx context.Context, at LevelAt) (Level, error) {
 	const op = "accountant: Shuffle.Level"
 	b, err := s.joint(op)

@@ -127,9 +127,8 @@ func (t *thresholds) upTo(ctx context.Context, tau float64) ([]threshold, error)
 // middle of three points, at which they are l, g and r.
 func leastNear(l, g, r float64) float64 { return g - max(math.Abs(l-g), math.Abs(r-g)) }
 
-// look returns G at the i-th point of the grid and keeps it if it is of use.
-// Where by its estimates it is not, nor what is next to it, look returns +Inf
-// without the sum.
+// look returns G at the i-th point of the grid and keeps it if of use; +Inf,
+// without the sum, where by its estimates nothing near is.
 func (t *thresholds) look(i int) float64 {
 	g := t.estimate(t.grid[i])
 	l, r := g, g
