@@ -17,12 +17,11 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Audit is the tight privacy level of a channel at a given delta: the least alpha
-// for which it is (alpha, delta)-private. Lo <= level <= Hi is proved. X, XPrime and
-// Y witness Lo: for delta = 0 output Y is the one whose probability differs most
-// between the two inputs; for delta > 0 the whole set of outputs likelier at X counts
-// and Y is -1. With a single input, or none that differ, the level is 0 and X,
-// XPrime, Y are -1.
+// Audit is the tight privacy level of a channel at a given delta: the least
+// alpha for which it is (alpha, delta)-private. Lo <= level <= Hi is proved. X,
+// XPrime and Y witness Lo: for delta = 0, Y is the output whose probability
+// differs most between the inputs; for delta > 0 all outputs likelier at X
+// count, and Y is -1. Where Lo is 0 all are -1.
 type Audit struct {
 	Lo, Hi       float64
 	Delta        float64
@@ -41,8 +40,7 @@ type AuditOptions struct {
 	Workers  int                   // 0: all processors; the result does not depend on it
 }
 
-// auditing is one audit: its options, the call that it is for, and the distance
-// beyond which pairs are passed over (+Inf: none).
+// auditing is one audit; pairs beyond reach are passed over.
 type auditing struct {
 	AuditOptions
 	op    string
@@ -93,8 +91,7 @@ func (c *Channel) audit(ctx context.Context, rho metric.Finite, o *auditing) (Au
 // relative accuracy in float64: those below 2^-1022 lose theirs.
 const leastDelta = 0x1p-900
 
-// roughAudit is the relative width above which the audit of a logarithmic channel is
-// repeated with normalizers in double-double, as for losses far below 1.
+// roughAudit is the relative width beyond which double-double sums are used.
 const roughAudit = 0x1p-36
 
 // Certify audits the channel under rho and returns it with the guarantee that the
@@ -484,7 +481,8 @@ func infinite(a, b []float64, want float64) ratio {
 	return ratio{min(want, end), max(want, end), at}
 }
 
-// moreAt tells whether a later output has the same rounded difference.
+// moreAt tells whether a later output has the same rounded difference, and so
+// perhaps a larger exact one.
 func moreAt(a, b []float64, from int, want float64) bool {
 	for y := from; y < len(a); y++ {
 		if a[y]-b[y] == want {

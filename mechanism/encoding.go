@@ -101,10 +101,10 @@ func (c *Channel) UnmarshalJSON([]byte) error {
 	return errors.New("mechanism: Channel.UnmarshalJSON: a channel has to be audited under its metric: use ReadChannel")
 }
 
-// WriteJSON encodes the channel: sizes, labels, unit and guarantee, and row by row
-// the weights, which read back to the same bits. A lazy channel reads back dense. A
-// unit with a control character, a mark of the direction of text or bytes that are no
-// UTF-8 is an error, in writing and in reading.
+// WriteJSON encodes the channel: sizes, labels, unit, guarantee and, row by
+// row, the weights, which read back to the same bits (a lazy channel dense). A
+// unit with a control character, a mark of text direction or invalid UTF-8 is
+// an error.
 func (c *Channel) WriteJSON(w io.Writer) error {
 	const op = "mechanism: Channel.WriteJSON"
 	if err := c.built(op); err != nil {
@@ -214,8 +214,7 @@ type decoder struct {
 	at   string // what is being read, as "weights[2]"
 }
 
-// Read hands out what json may look at: until ctx is done, and no more than
-// maxToken bytes for one token.
+// Read hands out up to maxToken bytes for one token, until ctx is done.
 func (d *decoder) Read(p []byte) (int, error) {
 	if d.ctx.Err() != nil {
 		return 0, d.ctx.Err()

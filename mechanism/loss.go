@@ -187,11 +187,11 @@ func (c *Channel) Posterior(prior []float64, y int, dst []float64) ([]float64, e
 }
 
 // Remap returns, for every output, the point of rho that minimizes the expected
-// loss given that output (Bayesian remap, as in Chatzikokolakis et al. 2017): the
-// output's own point where none is better, else the first of the best. Applied with
-// [Channel.Relabel] it costs no privacy and never raises the mean loss under this
-// prior. rho is as for [Channel.Loss]. O(Len()*Outputs()*rho.Len()), and the memory
-// of two matrices of Len() rows.
+// loss given that output (Bayesian remap, Chatzikokolakis et al. 2017): its own
+// point where none is better, else the first of the best. Applied with
+// [Channel.Relabel] it costs no privacy and never raises the mean loss under
+// this prior. rho is as for [Channel.Loss]. O(Len()*Outputs()*rho.Len()), and
+// two matrices of Len() rows.
 func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite) ([]int, error) {
 	const op = "mechanism: Channel.Remap"
 	if err := c.checkLoss(op, rho); err != nil {

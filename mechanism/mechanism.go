@@ -24,11 +24,11 @@ type Mechanism[X, Y any] interface {
 	Guarantee() Guarantee
 }
 
-// Rand is for the Release of a mechanism of one's own: it returns rng itself or,
-// where that is nil, a new ChaCha8 generator keyed with 256 bits from crypto/rand.
-// A new one serves one goroutine: call Rand in each Release, about a microsecond,
-// and do not keep what it returns. float64 noise made of it, such as NormFloat64,
-// may still break a guarantee in the last bits (package doc, Exactness).
+// Rand is for the Release of a mechanism of one's own: it returns rng or, where
+// that is nil, a new ChaCha8 generator keyed with 256 bits from crypto/rand. It
+// serves one goroutine: call Rand in each Release, and do not keep what it
+// returns. float64 noise made of it, such as NormFloat64, may still break a
+// guarantee in the last bits (package doc, Exactness).
 func Rand(rng *rand.Rand) *rand.Rand {
 	if rng == nil {
 		return random.Secure()

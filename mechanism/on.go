@@ -15,13 +15,12 @@ import (
 var ErrNotAPoint = errors.New("the input is not a point of the space")
 
 // On lifts a mechanism on the indices of pts to the points themselves. An input
-// must be one of the points, equal to it or at distance 0; any other is refused with
-// [ErrNotAPoint] (or with the reason why it has no distance). Moving it to the
-// nearest point by [metric.Locator] would add up to twice the way to the loss of
-// privacy, and is left to the caller. Outputs must be indices of pts too.
-//
-// Points of a comparable type are looked up in O(1); others cost a nearest-point
-// query. It panics where m or pts is nil.
+// must be one of the points, equal to it or at distance 0; any other is refused
+// with [ErrNotAPoint] (or with the reason why it has no distance). Moving it to
+// the nearest point would add up to twice the way to the loss of privacy, and
+// is left to the caller. Outputs must be indices of pts too. O(1) for points of
+// a comparable type, else a nearest-point query. It panics where m or pts is
+// nil.
 func On[P any](m Mechanism[int, int], pts *metric.Points[P]) Mechanism[P, P] {
 	if m == nil || pts == nil {
 		panic("mechanism: On: m or pts is nil")

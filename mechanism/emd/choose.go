@@ -87,8 +87,7 @@ func Promises(g Guarantee, moves []Move) ([]Promise, error) {
 }
 
 // String is for people: "moving a third of a user's items by 0.08 km on average
-// makes no result more than 1.95 times as likely". Factors and delta are
-// rounded up.
+// makes no result more than 1.95 times as likely", rounded up.
 func (p Promise) String() string {
 	s := fmt.Sprintf("moving %s of a user's items by %s on average ", fractionWords(p.Fraction), inWords(p.Distance, p.Unit))
 	if math.IsInf(p.Factor, 1) || p.Delta >= 1 {
@@ -123,8 +122,7 @@ func digitsUp(f float64) string {
 	return s
 }
 
-// factorWords writes f >= 1 with three digits, or two digits of f-1 where that
-// is small, rounded up.
+// factorWords writes f >= 1 with two or three digits, rounded up.
 func factorWords(f float64) string {
 	if f >= 1e6 {
 		return digitsUp(f)

@@ -11,10 +11,9 @@ import (
 
 // Clusters is a space of Count clusters of Size items each (IRC24, section 5):
 // item i lies in cluster i/Size, two items of one cluster are at distance
-// Within*Diameter, and items of two clusters at distance Diameter. It is a
-// [metric.Finite] that stores nothing, [metric.Clustered] with a diameter.
-// Functions that take a Clusters check it; its own methods panic where there is
-// no item of that number, and for distances without a Diameter.
+// Within*Diameter, and items of two clusters at distance Diameter. It stores
+// nothing. Functions that take a Clusters check it; its own methods panic for
+// an item out of range, and for distances without a Diameter.
 type Clusters struct {
 	Count, Size int         // >= 1
 	Within      float64     // 0 < Within <= 1
@@ -114,8 +113,7 @@ func (c Clusters) fill(i int, dst []float64, in, out float64) []float64 {
 }
 
 // tree returns the tree of depth two whose leaves are the items, in order, and
-// whose path metric is c: half the distance Within*Diameter above every leaf,
-// the rest of half the diameter above every cluster. O(Len()).
+// whose path metric is c. O(Len()).
 func (c Clusters) tree() (*metric.Tree, error) {
 	if err := c.check("emd: Clusters"); err != nil {
 		return nil, err

@@ -9,11 +9,10 @@ import (
 )
 
 // Counts is what a [Frequencies] publishes: how often each output came up. The
-// zero value is that of nobody, to merge others into. A Counts is not safe for
-// concurrent use while it changes.
-//
-// But for the Local trust, counts of some of the model's users only must not be
-// published as if they had the promise of all: fewer items hide a user less.
+// zero value is that of nobody, to merge others into. Not safe for concurrent
+// use while it changes. But for the Local trust, counts of some of the model's
+// users only must not be published as if they had the promise of all: fewer
+// items hide a user less.
 type Counts struct {
 	n            []int64
 	users, items int64

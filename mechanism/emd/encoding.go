@@ -148,11 +148,10 @@ func (*Counts) UnmarshalJSON([]byte) error {
 	return errors.New("emd: Counts.UnmarshalJSON: counts have no form in JSON: use UnmarshalBinary")
 }
 
-// UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces c by
-// counts that [NewCounts] would take; bytes that are no such counts are an
-// error and leave c as it is. A checksum finds damage by accident; it is no
-// signature, so bytes that may have been forged need one. Memory is linear in
-// len(b).
+// UnmarshalBinary implements encoding.BinaryUnmarshaler. It takes what
+// [NewCounts] would; other bytes are an error and leave c as it is. The
+// checksum finds damage by accident: bytes that may have been forged need a
+// signature. Memory is linear in len(b).
 func (c *Counts) UnmarshalBinary(b []byte) error {
 	const op = "emd: Counts.UnmarshalBinary"
 	const magic = len(countsMagic) - 1

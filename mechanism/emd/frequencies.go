@@ -33,9 +33,8 @@ type Frequencies struct {
 	workers   int
 }
 
-// inverter estimates, from the frequencies f of N outputs, the distribution of
-// the inputs, and N times the variance of each of its entries. It adds to mean
-// and variance, which are 0, and may overwrite f.
+// inverter adds to mean and variance, from the frequencies f of N outputs, the
+// estimate and N times its variances. It may overwrite f.
 type inverter interface {
 	estimate(f, mean, variance []float64)
 }

@@ -157,8 +157,7 @@ func (g *GKRR) Release(rng *rand.Rand, x int) (int, error) {
 
 func (g *GKRR) draw(rng *rand.Rand, x int) int { return g.move(x, g.table.Draw(rng)) }
 
-// move applies a symmetry of the space that takes item 0 to x: clusters are
-// rotated, and so are the items of cluster 0 before.
+// move applies a symmetry of the space that takes item 0 to x.
 func (g *GKRR) move(x, y int) int {
 	t := g.space.Size
 	place := x % t
@@ -173,8 +172,7 @@ func (g *GKRR) move(x, y int) int {
 	return y
 }
 
-// Channel returns the mechanism as a channel with its guarantee. Up to 1,024
-// items it holds the matrix, beyond it is lazy and holds nothing.
+// Channel returns the mechanism as a channel, lazy beyond 1,024 items.
 func (g *GKRR) Channel(ctx context.Context) (*mechanism.Channel, error) {
 	if err := g.made("emd: GKRR.Channel"); err != nil {
 		return nil, err

@@ -17,16 +17,14 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Hadamard is Hadamard response, the randomizer of ordinary differential
-// privacy that [Frequencies] is measured against: with K = 2^ceil(log2(k+1))
-// outputs and H the Hadamard matrix, H[a,b] = -1 to the number of ones of a&b,
-// item x is released as a uniform output of C_x = {y : H[x+1,y] = +1} with
-// probability e^eps/(1+e^eps), and as one of the others, half of all too, with
-// the rest. It hides every item from every other at level eps, near or far.
-//
-// The distribution is exact for the level in [Hadamard.Guarantee]. Memory is
-// O(1). It is a mechanism.Mechanism[int, int], immutable and safe for
-// concurrent use. Source: Acharya, Sun, Zhang, "Hadamard response", 2019.
+// Hadamard is Hadamard response (Acharya, Sun, Zhang 2019), the randomizer of
+// ordinary differential privacy that [Frequencies] is measured against: with K
+// = 2^ceil(log2(k+1)) outputs and H the Hadamard matrix, H[a,b] = -1 to the
+// number of ones of a&b, item x is released as a uniform output of C_x = {y :
+// H[x+1,y] = +1} with probability e^eps/(1+e^eps), else of the other half. It
+// hides every item from every other at level eps, near or far. The distribution
+// is exact for the level in [Hadamard.Guarantee]. O(1) memory. Immutable and
+// safe for concurrent use.
 type Hadamard struct {
 	k, size int
 	eps     float64
@@ -37,8 +35,7 @@ type Hadamard struct {
 var _ mechanism.Mechanism[int, int] = (*Hadamard)(nil)
 
 // NewHadamard returns Hadamard response on k >= 1 items, k < 2^30, at level eps
-// > 0. The guarantee is per unit of the distance that is 1 between any two
-// items.
+// > 0 per unit of the distance that is 1 between any two items.
 func NewHadamard(k int, eps float64) (*Hadamard, error) {
 	const op = "emd: NewHadamard"
 	if k < 1 || k >= 1<<30 {
@@ -146,8 +143,7 @@ func walshHadamard(f []float64) {
 	}
 }
 
-// HadamardFrequencyOptions tune [NewHadamardFrequencies]. Nil and the zero
-// value mean the defaults.
+// HadamardFrequencyOptions tune [NewHadamardFrequencies]; nil: the defaults.
 type HadamardFrequencyOptions struct {
 	Workers int // as in [ItemWiseOptions]
 }

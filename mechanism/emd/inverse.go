@@ -22,8 +22,7 @@ import (
 // 1e-6.
 const maxCondition = 0x1p20
 
-// ConditionError reports a channel whose outputs say too little about its
-// inputs for frequencies to be estimated from them.
+// ConditionError reports a channel whose outputs say too little of its inputs.
 type ConditionError struct {
 	Op        string  // the function that refused it
 	Condition float64 // +Inf for a channel without an inverse
@@ -104,7 +103,8 @@ func newInverse(ctx context.Context, op string, c *mechanism.Channel, limit floa
 }
 
 // decompose sets the condition number from the singular values of b = A
-// Q^(-1/2), and the inverse where it is at most limit.
+// Q^(-1/2), and the inverse where it is at most limit. gonum's decomposition
+// looks at no context and is left to end in the background.
 func (v *inverse) decompose(op string, b *mat.Dense, scale []float64, limit float64) error {
 	n, m := b.Dims()
 	var svd mat.SVD

@@ -15,8 +15,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// ErrNotPure reports a channel whose promise is not one that shuffling can
-// amplify: it has a delta, ends at some distance, or there is none.
+// ErrNotPure reports a channel without a pure guarantee over all distances.
 var ErrNotPure = errors.New("the channel has no pure guarantee over the whole space")
 
 // ItemWise releases every item through one pure channel, independently, and
@@ -122,10 +121,9 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model M
 }
 
 // ItemWiseBudget returns the largest level alpha0 per unit of distance between
-// items with which a channel makes [NewItemWise] promise the target in the
-// model, rounded down, and the theorem that proves it. Build a channel of that
-// level and hand it to NewItemWise with the target's Delta and the same
-// options. See [accountant.Shuffle.Budget].
+// items, rounded down, with which a channel makes [NewItemWise] promise the
+// target, at its Delta and the same options, and the theorem that proves it.
+// See [accountant.Shuffle.Budget].
 func ItemWiseBudget(ctx context.Context, model Model, target Target, o *BudgetOptions) (accountant.Budget, error) {
 	const op = "emd: ItemWiseBudget"
 	o = cmp.Or(o, &BudgetOptions{})
@@ -205,9 +203,8 @@ func (w *ItemWise) Release(rng *rand.Rand, data Users[int]) ([]int64, error) {
 	return drawRuns(ctx, rng, in, w.channel.Outputs(), w.workers, w.drawRun)
 }
 
-// ReleaseShuffled is [ItemWise.Release] with the result written as a list: the
-// point that each output stands for, as often as it came up, in uniformly
-// random order. It holds what the counts hold. 8 bytes an item.
+// ReleaseShuffled is [ItemWise.Release] with the result as a list of points,
+// each as often as it came up, in uniformly random order. 8 bytes an item.
 func (w *ItemWise) ReleaseShuffled(rng *rand.Rand, data Users[int]) ([]int, error) {
 	counts, err := w.Release(rng, data)
 	if err != nil {

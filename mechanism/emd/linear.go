@@ -24,10 +24,9 @@ func (t Target) check(op string) error {
 
 // LinearOptions tune [NewLinear]. Nil and the zero value mean the defaults.
 type LinearOptions[P any] struct {
-	// Sample, where not nil, holds public points, some thousands, on all pairs
-	// of which the constant of the query is put to the test: a smaller one than
-	// they show is refused with a [*LipschitzError], and so are two points,
-	// looked for in O(n), that are farther apart than Model.Diameter.
+	// Sample, where not nil, holds public points, some thousands. A constant
+	// smaller than they show is refused with a [*LipschitzError], and so are
+	// two points, looked for in O(n), farther apart than Model.Diameter.
 	Sample *metric.Points[P]
 	// Contains, where not nil, says which items lie in the space of the model;
 	// a release of others is an error. Beyond Model.Diameter Gaussian noise

@@ -36,10 +36,9 @@ func (t Trust) String() string {
 	return trusts[t]
 }
 
-// Model is the setting that a mechanism is built for and its promise ranges
-// over. Two data sets are neighbors if one user's items differ; how many users
-// there are, and in the bounded case how many items each of them holds, is
-// public. Models are comparable values.
+// Model is the setting that a mechanism's promise ranges over. Neighbors are
+// data sets that differ in one user's items; the number of users, and in the
+// bounded case of items of each, is public. Models are comparable values.
 type Model struct {
 	Trust Trust
 	// Users is the number of users whose items enter one release: 1 to 2^53. It
@@ -114,8 +113,7 @@ func (m Model) check(op string) (Model, error) {
 	return m, nil
 }
 
-// checkOn is check for items that are the points of space, whose distances it
-// returns: a diameter of 0 becomes that of space, and less is an error.
+// checkOn is check on space, whose distances it returns: see Model.Diameter.
 func (m Model) checkOn(ctx context.Context, op string, space metric.Finite) (Model, distances, error) {
 	e, err := distancesOf(ctx, op, space)
 	if err != nil {

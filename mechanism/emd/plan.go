@@ -41,13 +41,11 @@ type PlanOptions struct {
 	Value func(ReducePlan) float64
 }
 
-// splitLogits is how far from an equal split of delta the search goes: shares
-// of e^-14, about 1e-6, for either side. Levels change with the logarithm of
-// delta, so that a smaller share gains the other side nothing.
+// splitLogits bounds the shares of delta: e^-14, about 1e-6, for either side.
+// Levels change with ln delta, so that smaller shares gain nothing.
 const splitLogits = 14
 
-// splitTol times 2 to 4 splitLogits is the width to which the logit is found: a
-// share known to 2 parts in 100.
+// splitTol finds a share to 2 parts in 100.
 const splitTol = 0.002
 
 // PlanReduction splits the delta of a wanted discrete promise (target, for

@@ -75,8 +75,7 @@ func project(ctx context.Context, space metric.Finite, g []float64) (p []float64
 	return wasserstein.ProjectTree(t, g)
 }
 
-// withTotalOne returns a copy of g with the same number added to all weights so
-// that they sum to 1, and g itself where they do up to rounding.
+// withTotalOne returns g, or a copy with all weights shifted to sum to 1.
 func withTotalOne(g []float64) []float64 {
 	var sum exact.DD
 	size := 1.0
@@ -101,8 +100,8 @@ const lineSlack = 0x1p-40
 // distances, if there are any. A farthest point from any point of a line is an
 // end of it, and if from there, in order of distance, the steps sum to the
 // distance of the last, then by the triangle inequality every part of the way
-// is as long as the distance of its ends. O(n log n) and n distances beyond two
-// rows.
+// is as long as the distance of its ends. O(n log n), with two rows of
+// distances.
 func linePositions(space metric.Finite) ([]float64, bool) {
 	n := space.Len()
 	end := floats.MaxIdx(finite.Row(space, 0, nil))

@@ -44,7 +44,7 @@ type Query[P any] struct {
 	Check func(x P) error
 }
 
-// ErrDiscontinuous reports a function that jumps: no constant is Lipschitz.
+// ErrDiscontinuous reports a function that jumps: it is not Lipschitz.
 var ErrDiscontinuous = errors.New("a function that jumps between items at any small distance has no Lipschitz constant: " +
 	"smooth it (Region, Ball), or state the gap between the items inside and outside")
 

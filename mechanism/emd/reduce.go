@@ -64,11 +64,10 @@ type Sampling struct {
 	Delta float64
 }
 
-// NewReduced returns inner, a mechanism with a promise per unit of d_EM in a
-// bounded model of s items, for users of any number of items; the model is
-// inner's but for that. Other promises are refused with [ErrModel]. See
-// [PlanReduction] for s and the split of delta. The mean of per-user means
-// needs no sampling: [Linear] takes an unbounded central model as it is.
+// NewReduced returns inner, which promises per unit of d_EM in a bounded model
+// of s items, for users of any number of items. Other promises are refused with
+// [ErrModel]. [PlanReduction] chooses s and splits delta. The mean of per-user
+// means needs no sampling: [Linear] takes unbounded central models.
 func NewReduced[P, Y any](inner Releaser[P, Y], o Sampling) (*Reduced[P, Y], error) {
 	if inner == nil {
 		return nil, fault.Empty("emd: NewReduced", "inner", 0)

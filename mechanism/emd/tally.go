@@ -66,7 +66,7 @@ func tally(ctx context.Context, op string, model Model, k int, data Users[int]) 
 	return runs, users, nil
 }
 
-// drawChunk is the number of draws of one generator, far above its keying.
+// drawChunk draws of one generator take far longer than keying it.
 const drawChunk = 1 << 16
 
 // drawer adds the outputs of n.count draws for input n.x to sum.
@@ -82,9 +82,8 @@ func eachBy(draw func(rng *rand.Rand, x int) int) drawer {
 	}
 }
 
-// drawRuns returns how often each output comes up. The draws are cut into
-// chunks that depend on their number only, and a seeded r gives each chunk its
-// own generator, so that the sums are the same whoever adds them.
+// drawRuns returns how often each output comes up. Chunks depend on the number
+// of draws only, each with its own generator: workers change nothing.
 func drawRuns(ctx context.Context, rng *rand.Rand, in []run, outputs, workers int, draw drawer) ([]int64, error) {
 	ends := make([]int64, len(in)) // of the runs, in the list of all draws
 	total := int64(0)

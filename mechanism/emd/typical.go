@@ -19,9 +19,8 @@ type Population struct {
 	// read where Spread is given.
 	Points int
 	// Spread bounds the mean W1 distance of two samples of Items items from one
-	// distribution. 0: what is true on any Points points, diameter *
-	// sqrt((Points-1)/(2*Items)). Where near points are many a bound for the
-	// space at hand is far better.
+	// distribution. 0 is diameter*sqrt((Points-1)/(2*Items)), true on any
+	// Points points; a bound for the space at hand can be far better.
 	Spread float64
 	// Beta is the probability, in (0, 1), with which the data may be untypical.
 	Beta float64

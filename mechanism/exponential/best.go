@@ -245,8 +245,7 @@ func evaluate(ctx context.Context, m *Mechanism, rho metric.Finite, o *BestOptio
 	return m, loss, err
 }
 
-// bestPoint is the point, of the outputs where there are some, that the constant
-// mechanism should release: the center, or the median under the prior.
+// bestPoint is what Constant should release: the center or the prior's median.
 func bestPoint(ctx context.Context, rho metric.Finite, o *BestOptions) (int, error) {
 	if o.Outputs == nil && o.Prior != nil {
 		return median.Of(ctx, rho, o.Prior)

@@ -8,9 +8,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// clusters are the outputs of a relaxed mechanism: the points of a net, each with
-// its closed ball of radius s under the utility metric. Balls of an ultrametric are
-// disjoint.
+// clusters are the outputs of a relaxed mechanism: points of a net, each with
+// its closed ball of radius s under the utility metric, disjoint if an
+// ultrametric.
 type clusters struct {
 	net   []int
 	balls [][]int
@@ -29,8 +29,7 @@ func (c *clusters) sigma(row, dst []float64) {
 	}
 }
 
-// clusters makes a greedy maximal s-separated subset of the points that may be
-// released, and its balls.
+// clusters makes a greedy maximal s-separated set of outputs, and its balls.
 func (r *relaxation) clusters(ctx context.Context, s float64) (*clusters, error) {
 	if r.tree != nil {
 		return r.cut(s), nil

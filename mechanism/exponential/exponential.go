@@ -81,10 +81,9 @@ type Options struct {
 	Workers  int                   // 0: all processors
 }
 
-// LevelError reports a mechanism that an audit found above the level asked for by
-// more than rounding explains: the distances are no metric, points lie too close
-// together for float64 to keep their rows apart as asked, or alpha is so small, below
-// some 1e-20 over the least distance, that nothing can be proved.
+// LevelError reports a mechanism that an audit found above the level asked for
+// by more than rounding: the distances are no metric, points lie too close for
+// float64, or alpha is below some 1e-20 over the least distance.
 type LevelError struct {
 	Method  Method
 	Alpha   float64         // what was asked

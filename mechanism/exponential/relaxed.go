@@ -243,14 +243,14 @@ func (r *relaxation) scales(ctx context.Context, m *RelaxedMechanism, bound bool
 }
 
 const (
-	// defaultCandidates is enough for numbers of outputs that differ by a
-	// factor of 1.16 from one to the next on 10^4 points.
+	// defaultCandidates steps outputs by a factor of 1.16 on 10^4 points.
 	defaultCandidates = 64
 	// tunedCandidates bounds the work of tuning, each about that of the audit.
 	tunedCandidates = 8
 )
 
-// best returns the member with the least loss, the first of equals.
+// best returns the member with the least loss, the first of equals. No tuning
+// reaches below a separation's loss at rate alpha.
 func (r *relaxation) best(ctx context.Context, tries []float64) (_ *family, s, beta float64, err error) {
 	type try struct{ s, half, full float64 } // a separation, its loss at alpha/2 and alpha
 	all := make([]try, len(tries))
@@ -322,8 +322,7 @@ func (r *relaxation) family(c *clusters) *family {
 		}}
 }
 
-// loss is the objective at rate beta, in plain float64: the channel
-// would have the same to about 14 digits.
+// loss is the objective at rate beta, in float64, right to about 14 digits.
 func (r *relaxation) loss(ctx context.Context, c *clusters, beta float64) (float64, error) {
 	n := r.b.Len()
 	losses := make(mechanism.Losses, n)

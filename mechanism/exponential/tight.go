@@ -63,8 +63,7 @@ func ConstantNormalizer(ctx context.Context, f metric.Finite, alpha float64, o *
 	return m.certify(ctx, alpha)
 }
 
-// NegativeWeightError says that the tight weights do not exist on a space: the
-// solution of K w = 1 is negative at a point.
+// NegativeWeightError reports tight weights that are negative at a point.
 type NegativeWeightError struct {
 	Index  int     // the point
 	Weight float64 // the solution there
@@ -74,8 +73,7 @@ func (e *NegativeWeightError) Error() string {
 	return fmt.Sprintf("exponential: tight weights do not exist: w[%d] = %.6g; at larger alpha they do", e.Index, e.Weight)
 }
 
-// ErrSingular reports a matrix exp(-alpha*rho) that float64 cannot tell from a
-// singular one: alpha times the distances is too small.
+// ErrSingular reports a matrix exp(-alpha*rho) singular to working precision.
 var ErrSingular = errors.New("exp(-alpha*rho) is singular to working precision")
 
 const (

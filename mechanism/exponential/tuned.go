@@ -34,8 +34,7 @@ func Tuned(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Me
 	return m.certify(ctx, beta)
 }
 
-// largestRate finds the largest rate between alpha/2 and alpha whose level is
-// at most alpha: a local largest, up to rounding.
+// largestRate finds a locally largest rate of level at most alpha.
 func (m *family) largestRate(ctx context.Context) (float64, error) {
 	level, err := m.levels(ctx)
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// UtilityBeta returns the rate that KL10 give for (gamma, delta)-utility of the
-// base-measure mechanism: at rate beta = (2/gamma) ln(1/(delta*mass)) the
-// output lies within gamma > 0 of the ideal one with probability at least
-// 1 - delta, where mass > 0 is a lower bound on mu(B(y, gamma/2)) over all y, on
-// finite spaces that of [entropy.BallMass]. It is safe and mostly far too large;
-// on finite spaces see [SmallestBeta].
+// UtilityBeta returns KL10's rate for (gamma, delta)-utility of the
+// base-measure mechanism: at beta = (2/gamma) ln(1/(delta*mass)) the output
+// lies within gamma > 0 of the ideal one with probability at least 1 - delta,
+// mass > 0 a lower bound on mu(B(y, gamma/2)) over all y, such as
+// [entropy.BallMass]. It is mostly far too large; on finite spaces see
+// [SmallestBeta].
 func UtilityBeta(t Target, mass float64) (float64, error) {
 	const op = "exponential: UtilityBeta"
 	if err := fault.Positive(op, "Gamma", t.Gamma); err != nil {
@@ -112,8 +112,7 @@ func smallestBeta(ctx context.Context, op string, f metric.Finite, mu []float64,
 	return hi, err
 }
 
-// smallRate is the reciprocal of about the largest distance: probabilities differ
-// little, but in most of their digits.
+// smallRate is the reciprocal of about the largest distance.
 func smallRate(f metric.Finite) float64 {
 	return min(1/slices.Max(finite.Row(f, 0, nil)), maxRate)
 }
@@ -131,10 +130,9 @@ const (
 )
 
 // Misses returns an upper bound, right to a relative 2^-41, on the largest
-// probability over the inputs x that the channel's output lies farther than
-// gamma from x under rho, and the first x that has it: the channel has (gamma,
-// p)-utility (KL10). rho is as for Channel.Loss. A lazy channel's bad row is an
-// error. O(Len()*Outputs()).
+// probability that the output at an input x lies farther than gamma from x
+// under rho, and the first such x: (gamma, p)-utility (KL10). rho is as for
+// Channel.Loss. A lazy channel's bad row is an error. O(Len()*Outputs()).
 func Misses(ctx context.Context, c *mechanism.Channel, rho metric.Finite, gamma float64) (p float64, x int, err error) {
 	const op = "exponential: Misses"
 	if err := fault.NonNegative(op, "gamma", gamma); err != nil {

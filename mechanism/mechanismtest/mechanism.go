@@ -159,8 +159,7 @@ func equal[X any](x X, a, b []any) error {
 	return nil
 }
 
-// repeatable compares two runs from one seed, the second among releases of
-// other inputs and generators: a stock of noise kept between calls shows.
+// repeatable compares two runs from one seed, the second among other releases.
 func repeatable[X, Y any](m mechanism.Mechanism[X, Y], inputs []X, o *Options[X, Y]) error {
 	for i, x := range inputs {
 		a, err := run(m, x, o, i, func() {})

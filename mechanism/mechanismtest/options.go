@@ -11,18 +11,17 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// Failure reports one law that does not hold. Its fields are Op, the call, Law,
-// the name of the law in the package's doc, and Err, what shows that it fails,
-// which [errors.As] and [errors.Is] find through it.
+// Failure reports a law that fails: Op is the call, Law the name of the law and
+// Err what shows that it fails, which [errors.As] and [errors.Is] find.
 type Failure = law.Failure
 
 // Options are the settings of the tests of a Mechanism[X, Y]. Nil and the zero
 // value mean the defaults.
 type Options[X, Y any] struct {
-	// Key makes of an output the comparable value that it is counted and compared
-	// by. It is needed to put real numbers into bins for TestLevel, and for outputs
-	// with pointers, iterators or channels inside. The default is the output itself
-	// where it is comparable, and what %#v prints otherwise.
+	// Key makes of an output the comparable value that it is counted by.
+	// TestLevel needs it to put real numbers into bins, and so do outputs with
+	// pointers or channels inside. The default is the output, or what %#v
+	// prints of it.
 	Key func(Y) any
 
 	// Refused are inputs outside the domain, of each kind there is.

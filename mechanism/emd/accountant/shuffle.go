@@ -346,9 +346,8 @@ func (b joint) rootTol() float64 {
 	return rootTol
 }
 
-// level returns an alpha at which the bound reaches delta: the upper end of a
-// bracket of relative width rootTol, below which it does not. top is returned
-// if that is below no such level.
+// level returns an alpha at which the bound reaches delta, the upper end of a
+// bracket of relative width rootTol, or top if no such level is below it.
 func (b joint) level(ctx context.Context, logDelta, top float64) (float64, error) {
 	hi := top
 	if b.varies() { // start from the quick bound, which p(d) can only better

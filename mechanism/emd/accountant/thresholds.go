@@ -183,8 +183,7 @@ func (b joint) highest(alpha float64) float64 {
 	return math.Tanh(alpha/(2*b.items)) / math.Tanh(b.alpha0/2) * (1 + tauErr)
 }
 
-// proves reports that the bound is at most target at level alpha. Mostly f
-// alone decides: it shows it, or no fixed threshold is of use.
+// proves reports that the bound is at most target at level alpha.
 func (t *thresholds) proves(ctx context.Context, alpha float64) (bool, error) {
 	done := func(best, bound float64) bool { return best > t.target || bound <= t.target }
 	log, err := t.sup(ctx, alpha, nil, done)
