@@ -45,7 +45,6 @@ func (c *Clustered) Size() int { return c.size }
 // Intra returns the distance between two points of one cluster.
 func (c *Clustered) Intra() float64 { return c.intra }
 
-// cluster returns the cluster of point i.
 func (c *Clustered) cluster(i int) int {
 	if uint(i) >= uint(c.Len()) {
 		panic(fmt.Sprintf("metric: index %d out of range [0, %d)", i, c.Len()))

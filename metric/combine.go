@@ -44,8 +44,7 @@ func Cap[P any](s Space[P], c float64) (Space[P], error) {
 }
 
 // WithUnit returns s with a name for the unit of its distances, so that levels
-// under it are per that unit. s has no unit yet, or that one. The unit of a
-// [Finite] that has none is an option of the mechanisms on it.
+// under it are per that unit. s has no unit yet, or that one.
 func WithUnit[P any](s Space[P], unit Unit) (Space[P], error) {
 	const op = "metric: WithUnit"
 	if _, err := fault.Unit(op, unit, UnitOf(s)); err != nil {

@@ -64,10 +64,9 @@ func NewMatrix(rows [][]float64) (*Dense, error) {
 	return &Dense{n: n, upper: upper}, nil
 }
 
-// Densify stores all distances of f. A *Dense is returned as it is. More than
-// 16 GiB, from some 65,000 points on (1 GiB where an address has 32 bits), are a
-// [*MemoryError]; a negative or non-finite distance is a [*ValueError] that
-// counts positions as [NewDense] does. O(n^2).
+// Densify stores all distances of f; a *Dense is returned as it is. More than
+// 16 GiB (1 GiB on 32 bits) are a [*MemoryError], a negative or non-finite
+// distance a [*ValueError] with its position as in [NewDense]. O(n^2).
 func Densify(ctx context.Context, f Finite) (*Dense, error) {
 	const op = "metric: Densify"
 	if d, ok := f.(*Dense); ok {

@@ -4,10 +4,9 @@
 // # Notation
 //
 // A metric rho on a set Z is symmetric, 0 from a point to itself, and obeys
-// rho(x,z) <= rho(x,y) + rho(y,z). In metric privacy one metric, rho1, says how
-// hard two inputs must be to tell apart, and another, rho2, what an error
-// costs; a [Bimetric] space holds both on the same points (BSV24). Often they
-// are one and the same ([Same]).
+// rho(x,z) <= rho(x,y) + rho(y,z). In metric privacy rho1 says how hard two
+// inputs must be to tell apart, and rho2 what an error costs; a [Bimetric]
+// space holds both (BSV24), often as one ([Same]).
 //
 // # From points to a finite metric
 //
@@ -26,14 +25,12 @@
 // [Validate] and [ValidateUltrametric] check the axioms and return a witness
 // against them. [Net], [FarthestFirst] and [Assign] choose and use centers; an
 // [Index] answers ball and neighbor queries about members, a [Locator] about
-// other points; [Diameter], [Radius] and [MinDistance] are extents. Where the
-// points have coordinates in at most 20 dimensions a kd-tree prunes, in
-// 12*Dim + 8 bytes a point, and the distances decide: the answers are those of
-// the plain scan.
+// other points; [Diameter], [Radius] and [MinDistance] are extents. For
+// coordinates in at most 20 dimensions a kd-tree prunes, in 12*Dim + 8 bytes a
+// point; the answers are those of the plain scan.
 //
 // What can take a tenth of a second takes a context first, and ends early with
-// its error once that is done. It runs on every core, with results that do not
-// depend on their number.
+// its error. It runs on every core; results do not depend on their number.
 //
 // # Rounding
 //

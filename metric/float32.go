@@ -2,11 +2,9 @@ package metric
 
 import "sync"
 
-// Float32 is the space S on vectors of float32, as embeddings of words and
-// pictures come: Float32[Euclidean]{} in place of Euclidean{}. The distance is
-// that of S between the same numbers as float64, bit for bit. A point of d
-// coordinates keeps its 4d bytes; only kd-trees, up to 20 dimensions, hold
-// float64 copies.
+// Float32 is the space S on vectors of float32: Float32[Euclidean]{} in place
+// of Euclidean{}. The distance is that of S between the same numbers as
+// float64, bit for bit. Only kd-trees hold float64 copies.
 //
 // Check is that of S, except that a vector of [TotalVariation] may sum to 1
 // within 1e-5, because float32 has 7 digits.
@@ -58,7 +56,6 @@ func (f Float32[S]) Append(dst []float64, p []float32) []float64 {
 // Norm implements [Embedder].
 func (f Float32[S]) Norm() (float64, func(float64) float64) { return f.Space.Norm() }
 
-// wide holds two vectors as float64 for the time of a call.
 type wide struct{ x, y []float64 }
 
 var widePool = sync.Pool{New: func() any { return new(wide) }}

@@ -35,10 +35,9 @@ type Graph struct {
 }
 
 // NewGraph returns the shortest-path metric of g, whose point i is the node
-// with the i-th smallest ID. The weights of the edges are their lengths where
-// g is [graph.Weighted], and 1 otherwise. An edge from a node to itself is
-// ignored. Parallel lines of a multigraph have the one weight that its Weight
-// method gives, by default in gonum their sum. g is only read, on the calling
+// with the i-th smallest ID. Weights are lengths where g is [graph.Weighted],
+// and 1 otherwise. An edge from a node to itself is ignored. Parallel lines
+// have the one weight that Weight gives. g is only read, on the calling
 // goroutine, and not kept.
 //
 // The errors are [ErrEmpty] for no nodes, [*ValueError] for a weight outside
@@ -166,20 +165,17 @@ func newGraph(ctx context.Context, op string, ids []int64, edges []Edge) (*Graph
 	return &Graph{d, ids, edges}, nil
 }
 
-// link is an edge as seen from one of its ends.
 type link struct {
 	to     int32
 	length float64
 }
 
-// join adds an edge to the links of its ends.
 func join(links [][]link, e Edge) {
 	links[e.I] = append(links[e.I], link{int32(e.J), e.Length})
 	links[e.J] = append(links[e.J], link{int32(e.I), e.Length})
 }
 
-// dijkstra searches from one point after another, without an allocation for
-// each: gonum's own takes ten times as long.
+// dijkstra searches from one point after another in the same buffers.
 type dijkstra struct {
 	links [][]link
 	dist  []float64 // +Inf between searches

@@ -14,13 +14,12 @@ import (
 // Index answers questions about the neighborhoods of the points of a
 // [Finite]: balls, nearest and farthest points.
 //
-// Where the space is [Embedded] in at most 20 dimensions it searches a kd-tree,
-// which takes O(n log n) to build, and O(log n) a query for points that are
-// spread over their dimensions; in the worst case, high dimension or most
-// distances tied, it looks at all n. Other spaces are scanned, with one row of
+// Where the space is [Embedded] in at most 20 dimensions it searches a kd-tree:
+// O(n log n) to build, and O(log n) a query for points spread over their
+// dimensions, n in the worst case. Other spaces are scanned, with one row of
 // distances a query. Either way the answers are, to the bit, those of a scan:
-// Distance alone decides, and the tree only leaves out points that the rounding
-// granted in [Embedding] could not let in.
+// the tree only leaves out points that the rounding granted in [Embedding]
+// could not let in.
 //
 // An Index is immutable and safe for concurrent use.
 type Index struct {
@@ -139,7 +138,6 @@ func (ix *Index) ordered(k int) int {
 	return int(ix.tree.ID[k])
 }
 
-// entry is a point at a distance.
 type entry struct {
 	d float64
 	i int
@@ -155,8 +153,7 @@ func (a entry) compare(b entry) int {
 	return cmp.Or(cmp.Compare(a.d, b.d), cmp.Compare(uint(a.i), uint(b.i)))
 }
 
-// query is the state of one search from one point, reused so that none
-// allocates.
+// query is the state of one search from one point, reused.
 type query struct {
 	f    Finite // Distance(i, j) is the distance to the j-th point of the tree
 	i    int

@@ -41,10 +41,9 @@ func ValidateUltrametric(ctx context.Context, f Finite, tol float64) error {
 	return err
 }
 
-// AsUltrametric returns f as an [Ultrametric] with the same distances. Where f is
-// none the error is that of [ValidateUltrametric] at tol = 0. An *Ultrametric is
-// returned as it is, a [*Clustered] takes O(n log n), others O(n^2) time on every
-// core.
+// AsUltrametric returns f as an [Ultrametric] with the same distances, or the
+// error of [ValidateUltrametric] at tol = 0. O(1) for an *Ultrametric, O(n log
+// n) for a [*Clustered], otherwise O(n^2) on every core.
 func AsUltrametric(ctx context.Context, f Finite) (*Ultrametric, error) {
 	const op = "metric: AsUltrametric"
 	switch f := f.(type) {

@@ -70,9 +70,8 @@ type Embedded interface {
 // so levels in different units do not add.
 type Unit string
 
-// Measured is an optional capability of a [Space] and of a [Finite]: the unit of
-// its distances, "" where it has none. [Points], [Subset] and what stores the
-// distances of another metric keep it. [WithUnit] names one.
+// Measured is an optional capability of a [Space] and of a [Finite]: the unit
+// of its distances, "" where it has none. [WithUnit] names one.
 type Measured interface {
 	Unit() Unit
 }
@@ -91,15 +90,14 @@ var ErrEmpty = fault.ErrEmpty
 
 // The error types of every package of the module. Ask for them with errors.As.
 type (
-	// ValueError reports a number outside its domain. Its fields are Op, the
-	// call, Arg, the argument, Index, the position in it or -1 for a single
-	// number, Value, what was given, and Want, the domain in words.
+	// ValueError reports a number outside its domain: Op the call, Arg the
+	// argument, Index the position in it or -1 for a single number, Value what
+	// was given, Want the domain in words.
 	ValueError = fault.ValueError
-	// SizeError reports a length that does not fit the rest of the input. Its
-	// fields are Op, the call, Arg, the argument, Got, its length, and Want, what
-	// it should be, in words.
+	// SizeError reports a length that does not fit the rest of the input: Op
+	// the call, Arg the argument, Got its length, Want what it should be.
 	SizeError = fault.SizeError
-	// MemoryError reports an allocation refused before it was tried. Its fields
-	// are Op, the call, and Bytes and Limit, what it needs and what it may use.
+	// MemoryError reports an allocation refused before it was tried: Op the
+	// call, Bytes what it needs, Limit what it may use.
 	MemoryError = fault.MemoryError
 )

@@ -19,8 +19,7 @@ func NearestNeighbors(ctx context.Context, f Finite, k int) ([]int, error) {
 	return nearestNeighbors(ctx, "metric: NearestNeighbors", "k", f, k, 0)
 }
 
-// nearestNeighbors returns the count nearest of every point, of which itself are
-// the point.
+// nearestNeighbors finds the count nearest, of which itself are the point.
 func nearestNeighbors(ctx context.Context, op, arg string, f Finite, count, itself int) ([]int, error) {
 	n := fault.Len(f)
 	if err := fault.Empty(op, "f", n); err != nil {
@@ -60,10 +59,9 @@ func unordered(f Finite, i int) *Violation {
 }
 
 // ReverseNeighbors returns for every point v, in ascending order, the points
-// that count v among their r nearest: I_NN,r(v) of IKWAT22. A point is the
-// first of its own r nearest, and the others are those of [NearestNeighbors] for
-// r-1. r must lie in [1, Len()] ([*ValueError]). n queries of an [Index]; the
-// result holds n*r indices.
+// that count v among their r nearest, themselves included: I_NN,r(v) of
+// IKWAT22. r must lie in [1, Len()] ([*ValueError]). n queries of an [Index];
+// the result holds n*r indices.
 func ReverseNeighbors(ctx context.Context, f Finite, r int) ([][]int, error) {
 	near, err := nearestNeighbors(ctx, "metric: ReverseNeighbors", "r", f, r, 1)
 	if err != nil {

@@ -17,8 +17,7 @@ type NetOptions struct {
 	// Order is the order in which points are tried, a permutation of the
 	// indices; nil is the ascending one.
 	Order []int
-	// Progress, where not nil, is told from time to time how many of the points
-	// are dealt with.
+	// Progress, where not nil, is told how many of the points are dealt with.
 	Progress func(done, total int)
 }
 

@@ -91,8 +91,7 @@ const (
 
 var afterState = [...]string{"", " after a closing parenthesis", " after a name", " after a length"}
 
-// tree parses to the semicolon and the end. The stack of open nodes is the way
-// up from node v.
+// tree parses to the end. The open nodes are the way up from node v.
 func (p *newickParser) tree() error {
 	if err := p.begin(-1); err != nil {
 		return err
@@ -143,7 +142,6 @@ func (p *newickParser) tree() error {
 	}
 }
 
-// begin appends a node.
 func (p *newickParser) begin(parent int) error {
 	if len(p.parent) == p.maxNodes {
 		return &SizeError{Op: newickOp, Arg: "tree", Got: len(p.parent) + 1, Want: fmt.Sprintf("at most %d nodes", p.maxNodes)}

@@ -25,9 +25,7 @@ import (
 // g/f is [Bimetric.Lipschitz] of {f, g}.
 //
 // t = 1 drops the pairs that shorter ones imply: the edges of a tree, grid or
-// road network are found again. A large t leaves a minimum spanning tree. Of
-// 2,000 points of the plane t = 3 leaves 1.2 n edges in 1.3 s, t = 1.1 leaves 4.3 n
-// in 2.4 s.
+// road network are found again. A large t leaves a minimum spanning tree.
 //
 // The errors are [ErrEmpty], [*ValueError] for t and, with the position of the
 // pair as in [NewDense], for a distance outside [0, 1e300], and [*MemoryError].
@@ -86,7 +84,6 @@ func Spanner(ctx context.Context, f Finite, t float64) (*Graph, error) {
 	return g, nil
 }
 
-// span is a pair of points i < j at distance d.
 type span struct {
 	d    float64
 	i, j int32

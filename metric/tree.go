@@ -110,12 +110,9 @@ func newTree(op string, parent []int, length []float64, names []string) (*Tree, 
 // the root, the same for all, down, with edges of length 1. Paths share a node as
 // long as they agree; the same name under different parents makes different nodes.
 //
-// Nodes are numbered as they first occur, path by path, from the root down, and
-// path k ends in Leaves()[k], which is point k of PathMetric and Ultrametric.
-// So no path may be the beginning of another, and none may come twice: append
-// what tells them apart, as the words to the paths of their meanings.
-//
-// Either is an error that gives the indices of both paths; no paths, an empty
+// Nodes are numbered as they first occur, and path k ends in Leaves()[k], which
+// is point k of PathMetric and Ultrametric. So no path may be the beginning of
+// another, or come twice: an error that gives both indices. No paths, an empty
 // path, an empty name, one that [Tree.WithNames] refuses, and a second root are
 // others. O(names).
 func TreeFromPaths(paths [][]string) (*Tree, error) {
@@ -171,10 +168,9 @@ func TreeFromPaths(paths [][]string) (*Tree, error) {
 }
 
 // WithNames returns the tree with the given names of its nodes, which are
-// copied. Names may be empty and may repeat. One with control characters, marks
-// of the direction of text or bytes that are no UTF-8, which could not be written
-// and read again or pass for another, is an error that gives the node and the
-// place.
+// copied. Names may be empty and may repeat. Control characters, marks of the
+// direction of text and invalid UTF-8, with which a name may pass for another,
+// are an error that gives the node and the place.
 func (t *Tree) WithNames(names []string) (*Tree, error) {
 	const op = "metric: Tree.WithNames"
 	if err := fault.Size(op, "names", len(names), t.Len()); err != nil {

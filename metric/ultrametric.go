@@ -59,13 +59,11 @@ type Merge struct {
 // FromLinkage returns the ultrametric of a dendrogram over n points, given by
 // its n-1 merges as scipy's linkage numbers them: cluster i < n is the point i
 // alone, cluster n+k is made by merges[k] out of two earlier clusters, each
-// used once. Two points lie at the height of the merge that joins them. (R's
-// hclust writes -1-i for the point i, and k+1 for n+k.)
+// used once. Two points lie at the height of the merge that joins them.
 //
-// Heights must be finite, >= 0, and at least those of the merges below, as those
-// of centroid and median linkage need not be. The errors are [*ValueError], which
-// names the merge as Index, [*SizeError], [ErrEmpty] and [*MemoryError].
-// O(n log n).
+// Heights must be finite, >= 0, and at least those of the merges below. The
+// errors are [*ValueError], with the merge as Index, [*SizeError], [ErrEmpty]
+// and [*MemoryError]. O(n log n).
 func FromLinkage(n int, merges []Merge) (*Ultrametric, error) {
 	const op = "metric: FromLinkage"
 	if n <= 0 {
@@ -229,7 +227,6 @@ func tableSize(op string, n int) error {
 	return fault.Memory(op, float64(n)*float64(bits.Len(uint(n))), 8)
 }
 
-// ascending returns 0, 1, ..., n-1.
 func ascending[T int | int64](n int) []T {
 	all := make([]T, n)
 	for i := range all {

@@ -195,8 +195,7 @@ func leastSum(x, y []float64) float64 {
 	return min(m0, m1, m2, m3)
 }
 
-// validateSample checks the diagonal and random triples. There are at least
-// three points.
+// validateSample checks the diagonal and random triples, for n >= 3.
 func validateSample(ctx context.Context, op string, f Finite, o *ValidateOptions) error {
 	n := f.Len()
 	err := search(ctx, op, n, sampleChunk, o.Workers, nil, func(_, lo, hi int) *Violation {
@@ -237,8 +236,7 @@ func validateSample(ctx context.Context, op string, f Finite, o *ValidateOptions
 	})
 }
 
-// distinct draws three different indices below n >= 3: the second and third
-// skip over those already taken.
+// distinct draws three different indices below n >= 3.
 func distinct(rng *rand.Rand, n int) [3]int {
 	a, b, c := rng.IntN(n), rng.IntN(n-1), rng.IntN(n-2)
 	if b >= a {
@@ -272,10 +270,9 @@ func (o *ValidateOptions) pairLaws(i, j int, ij, ji float64) *Violation {
 	return nil
 }
 
-// search runs check on the chunks of [0, n), as [parallel.Chunks] cuts them,
-// and returns the violation of the first chunk that has one. Chunks start in
-// order, so those after one that is found can be skipped: the answer is that of
-// one worker.
+// search returns the violation of the first chunk of [0, n) that has one.
+// Chunks start in order, and those after a violation are skipped: the answer is
+// that of one worker.
 func search(ctx context.Context, op string, n, size, workers int, progress parallel.Progress, check func(c, lo, hi int) *Violation) error {
 	var (
 		mu    sync.Mutex

@@ -247,7 +247,6 @@ func (TotalVariation) Norm() (float64, func(float64) float64) {
 
 func identity(v float64) float64 { return v }
 
-// argXY names the arguments of Check in errors.
 var argXY = [2]string{"x", "y"}
 
 func norm[T constraints.Float](x []T) float64 {

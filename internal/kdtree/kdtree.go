@@ -16,13 +16,10 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// Tree is a balanced kd-tree over the points of a metric.Embedding. It holds no
-// pointers: node k has the children 2k and 2k+1, every leaf lies at the same
-// depth, and a node owns a run [lo, hi) of the places, its children the halves
-// [lo, mid) and [mid, hi), where mid is (lo+hi)/2. The root is node 1 and owns
-// [0, N). Beside the coordinates, copied in order of places, a point costs 4
-// bytes, and a leaf of 8 to 16 points two tight boxes: a tenth of what
-// gonum.org/v1/gonum/spatial/kdtree allocates.
+// Tree is a balanced kd-tree over the points of a metric.Embedding, without
+// pointers: node k has the children 2k and 2k+1, all leaves have one depth, and
+// a node owns a run [lo, hi) of the places, its children the halves [lo, mid)
+// and [mid, hi), mid = (lo+hi)/2. The root is node 1 and owns [0, N).
 //
 // The contract of metric.Embedding holds up to rounding, which is taken to mean
 // that for points i and j at the computed norm v in normalized coordinates,

@@ -1,6 +1,5 @@
 // Package metrictest checks implementations of the interfaces of package
-// metric: run a metric of your own through it in a test, as testing/fstest and
-// testing/iotest do for file systems and readers.
+// metric: run a metric of your own through it in a test.
 //
 //	func TestFares(t *testing.T) {
 //		if err := metrictest.TestFinite(newFares(), nil); err != nil {
@@ -8,11 +7,10 @@
 //		}
 //	}
 //
-// [TestSpace] is for a [metric.Space] with some points of it, [TestFinite] for a
-// [metric.Finite], [TestBimetric] for two of them on the same points. They
-// return nil or every law that fails, joined, each a [*Failure] with a witness.
-// Run the test under the race detector too, which sees in the laws on
-// concurrent use what wrong results alone do not show.
+// [TestSpace] is for a [metric.Space] with some points of it, [TestFinite] for
+// a [metric.Finite], [TestBimetric] for two of them. They return nil or every
+// law that fails, joined, each a [*Failure] with a witness. Run the test under
+// the race detector, too.
 //
 // # The laws
 //
@@ -34,7 +32,6 @@
 //
 // Optional capabilities are tested where a value has them.
 //
-// A law that fails is shown by its witness and needs no statistics. No test
-// proves the laws for points it has not seen, or for spaces above
+// No test proves the laws for points it has not seen, or for spaces above
 // Options.MaxPoints those it has not sampled.
 package metrictest

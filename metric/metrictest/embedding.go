@@ -15,8 +15,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// embedding checks the coordinates of f, where it has some, of n points against
-// the distances between those of idx.
+// embedding checks the coordinates of f, if any, against the distances of idx.
 func embedding(t *law.Trial, f metric.Finite, n int, idx []int) {
 	t.Law("embedding", func() error {
 		e, ok := finite.Embed[metric.Embedding](f)

@@ -134,8 +134,7 @@ func axioms(ctx context.Context, t *law.Trial, f metric.Finite, idx []int, o *Op
 	})
 }
 
-// answers checks that distances between n points repeat, in one goroutine and
-// in many.
+// answers checks that distances repeat, in one goroutine and in many.
 func answers(ctx context.Context, t *law.Trial, n int, d func(a, b int) float64, name func(a, b int) string) {
 	want := make([]float64, n*n)
 	same := func(start int) error {

@@ -12,9 +12,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Failure reports one law that does not hold. Its fields are Op, the call, Law,
-// its name in the package's doc, and Err, what shows that it fails, which
-// [errors.As] and [errors.Is] find through it.
+// Failure reports one law that does not hold: Op the call, Law its name in the
+// package's doc, Err what shows that it fails, for [errors.As] and [errors.Is].
 type Failure = law.Failure
 
 // Options are the settings of the tests. Nil means the defaults.

@@ -58,8 +58,7 @@ func rows(t *law.Trial, f metric.Finite, r metric.RowReader, n int, idx []int) {
 	})
 }
 
-// placed checks where the row of point i goes: into dst where that is large
-// enough, whatever its length and contents, and nowhere beyond it.
+// placed checks that a row goes into dst if large enough, and nowhere beyond.
 func placed(n, i int, read func(dst []float64) ([]float64, error)) error {
 	mark := math.Float64frombits(0x7ff8_5ca1_ab1e_0000) // a NaN that no distance is
 	for _, c := range []struct{ length, capacity int }{{0, 0}, {n - 1, n - 1}, {0, n}, {n, n}, {n, n + 3}, {n + 3, n + 3}} {
