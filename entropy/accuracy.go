@@ -11,10 +11,9 @@ import (
 )
 
 // Accuracy encloses the optimal accuracy A(Z, alpha) of a bimetric space, in
-// units of rho2: the least worst expected loss, over all inputs, of the
-// alpha-private mechanisms from the space to itself (BSV24). The bracket ranks
-// all of [LowerBounds] and [UpperBounds]. Its upper end is loose, because the
-// theorems' constants are, until [Bracket.With] adds the losses of mechanisms.
+// units of rho2 (BSV24; see the package doc). The bracket ranks all of
+// [LowerBounds] and [UpperBounds]. Its upper end is loose until [Bracket.With]
+// adds the losses of mechanisms.
 //
 // The privacy metric may put different points at distance 0. On a single point,
 // or where all points are at rho2-distance 0, the bracket is [0, 0].
@@ -27,9 +26,8 @@ func Accuracy(ctx context.Context, b metric.Bimetric, alpha float64, o *Options)
 	})
 }
 
-// Accuracies is [Accuracy] for every level of a list, in its order, for tables
-// over alpha: the levels share the passes over the space that they can. Add the
-// losses of mechanisms by [Bracket.With]. No levels are ErrEmpty.
+// Accuracies is [Accuracy] for every level of a list, in its order; the levels
+// share passes over the space. No levels are ErrEmpty.
 func Accuracies(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Bracket, error) {
 	const op = "entropy: Accuracies"
 	if err := fault.Empty(op, "alphas", len(alphas)); err != nil {

@@ -25,8 +25,7 @@ type Baire struct {
 	Utility func(k int) float64
 }
 
-// maxPlaces bounds the places that an infinite space is searched to: some
-// seconds of work, which only metrics that hardly decrease can ask for.
+// maxPlaces bounds the places that an infinite space is searched to.
 const maxPlaces = 1 << 24
 
 // EntropicScale returns the entropic scale of the space at alpha. With k0 the
@@ -94,9 +93,8 @@ func (b Baire) DiametricScale(alpha float64) (Interval, error) {
 
 // Space returns the space itself: Arity^Depth points, sequences in
 // lexicographic order, under two metrics of type [*metric.Ultrametric]. Depth
-// must be positive; more memory than the module's limit is a
-// [*metric.MemoryError]. Memory is 16*n*log2(n) bytes for n points: 340 MB for
-// 2^20.
+// must be positive. Memory is 16*n*log2(n) bytes for n points; too much is a
+// [*metric.MemoryError].
 func (b Baire) Space() (metric.Bimetric, error) {
 	const op = "entropy: Baire.Space"
 	if err := b.check(op, 1); err != nil {

@@ -48,8 +48,7 @@ type Witness interface {
 }
 
 // checkWitness checks the arguments of Prove and the points that the witness
-// names: x, its field X, and others, its field or fields arg. What a witness
-// proves about bad distances is not checked: it is meant to cost little.
+// names: x, its field X, and others, its fields arg; not distances.
 func checkWitness(op string, b metric.Bimetric, alpha float64, x int, arg string, others ...int) error {
 	if err := checkSizes(op, b); err != nil {
 		return err
@@ -72,9 +71,8 @@ func (b Bound) String() string {
 	return s
 }
 
-// Bracket encloses the optimal accuracy: of all alpha-private mechanisms on the
-// points of a bimetric space, with outputs in the space, the least worst
-// expected loss (BSV24), in units of the utility metric.
+// Bracket encloses the optimal accuracy of a bimetric space at the level Alpha,
+// in units of the utility metric (BSV24).
 type Bracket struct {
 	Interval
 	Alpha float64
@@ -129,9 +127,8 @@ func (b Bracket) String() string {
 }
 
 // Loss is the worst expected loss of an alpha-private mechanism in units of the
-// utility metric, or an upper bound on it: an upper bound on the optimal
-// accuracy. Package entropy knows no mechanisms and takes the number at its
-// word.
+// utility metric, or an upper bound on it. Package entropy takes the number at
+// its word.
 type Loss struct {
 	Name  string  // what to call the mechanism
 	Value float64 // a finite number >= 0

@@ -197,9 +197,8 @@ type leastCover struct {
 	best      []int // nil while none is smaller than that known at first
 }
 
-// expand searches below the chosen balls and reports whether it finished. Some
-// ball must cover the open point that the fewest balls cover: each of those is
-// tried, the one with the most open points first.
+// expand searches below the chosen balls and reports whether it finished. It
+// tries the balls that cover the open point that the fewest cover.
 func (l *leastCover) expand(open uint64) bool {
 	if open == 0 {
 		l.best, l.size = slices.Clone(l.chosen), len(l.chosen)

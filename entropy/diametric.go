@@ -26,10 +26,9 @@ import (
 // [metric.DefaultTolerance].
 //
 // Two ultrametrics, as [metric.Ultrametric] or small enough to be checked, cost
-// O(n log n). Otherwise every row of the two metrics is computed, O(n^2) with
-// O(n) memory (distances are stored up to 2048 points), and centers are sought
-// for the pairs that a bound does not rule out: few in low dimension, most
-// where points have no others halfway between them.
+// O(n log n). Otherwise O(n^2) distances, O(n) memory (distances are stored up
+// to 2048 points), and a search for centers of the pairs that a bound does not
+// rule out: few in low dimension.
 func DiametricScale(ctx context.Context, b metric.Bimetric, alpha float64, o *PassOptions) (Scale, error) {
 	return oneLevel("entropy: DiametricScale", b, alpha, func(alphas []float64) ([]Scale, error) {
 		return diametricScales(ctx, b, alphas, orDefault(o))
@@ -79,9 +78,8 @@ func diametricScales(ctx context.Context, b metric.Bimetric, alphas []float64, o
 	return s, nil
 }
 
-// staged runs all rows in [0, n), a sample of them first: it nearly finds a
-// maximum, and then few of the others can compete. run takes every step-th row
-// of [lo, hi). What it is given depends on n alone.
+// staged runs all rows in [0, n), a sample first: it nearly finds a maximum.
+// run takes every step-th row of [lo, hi). What it is given depends on n alone.
 func staged(n int, progress func(done, total int), run func(lo, hi, step int) error) error {
 	step := max(1, n/stagedSample)
 	if err := run(0, n, step); err != nil || step == 1 {
@@ -114,9 +112,8 @@ type diametricSearch struct {
 	best   []bestPair // by level
 }
 
-// bestPair is the pair worth most so far. No pair looked at is worth more than
-// Hi; log is a lower bound of the logarithm of what the best is worth, which
-// may be below the least float64.
+// bestPair is the pair worth most so far, which is at most Hi; log is a lower
+// bound of the logarithm of its worth, which may be below the least float64.
 type bestPair struct {
 	Scale
 	log float64
@@ -177,8 +174,7 @@ func (d *diametricRow) row(y, from int) {
 }
 
 // level looks at the pairs of y and a point >= from, at one level. A ball that
-// holds y and z has a radius of at least rho1(y,z)/2, which bounds what the
-// pair is worth.
+// holds y and z has a radius of at least rho1(y,z)/2.
 func (d *diametricRow) level(y, from, k int) {
 	alpha, best := d.alphas[k], &d.best[k]
 	half := alpha / 2 / slack.Up

@@ -8,11 +8,10 @@
 // privacy and a metric rho2 for loss. A mechanism M from Z to Z is
 // alpha-private when P{M(x) in S} <= exp(alpha rho1(x,x')) P{M(x') in S} for
 // all points x, x' and sets S of outputs; alpha has the unit 1/rho1. Its
-// accuracy is the worst expected loss, the largest E rho2(x, M(x)) over x, in
-// units of rho2, and the optimal accuracy A(Z, alpha) is the least accuracy of
-// all alpha-private mechanisms. On a finite space it is the value of a linear
-// program with n^2 unknowns and n^3 constraints. This package encloses it at
-// sizes far beyond that, from the geometry of the space (BSV24).
+// accuracy is the worst expected loss, the largest E rho2(x, M(x)) over x. The
+// optimal accuracy A(Z, alpha) is the least of all alpha-private mechanisms.
+// This package encloses it from the geometry of the space (BSV24), far beyond
+// the size of linear programs.
 //
 // # Scales
 //
@@ -32,11 +31,9 @@
 //
 // # What to call
 //
-// [Accuracy] brackets A(Z, alpha) and ranks every bound with its source; give
-// it the exact losses of mechanisms at hand to see how far they are from the
-// best possible. [LowerBounds] and [UpperBounds] are its halves, [Accuracies]
-// is for tables over alpha, and [LevelFor] turns the question round: the level
-// that a wanted loss needs.
+// [Accuracy] brackets A(Z, alpha) and ranks every bound with its source;
+// [Bracket.With] adds the losses of mechanisms. [LowerBounds] and [UpperBounds]
+// are its halves, and [LevelFor] gives the level that a wanted loss needs.
 //
 // [EntropicScale], [DiametricScale], [DoublingScale] and [OuterScale] enclose
 // the scales, and their plural forms do so at a list of levels. [Packing] and
@@ -48,31 +45,28 @@
 //
 // # Guarantees
 //
-// An [Interval] is a proof, not an estimate. Packing numbers are NP-hard, so a
-// lower end comes from a separated set and an upper end from partitions into
-// sets of small diameter, from the dendrogram of an ultrametric, or from a
-// branch and bound; what is returned carries witnesses, and arithmetic rounds
-// outward. With less work ([Options].Nodes) the interval is wider. It never
-// depends on chance, on the clock or on the number of workers. Distances are
-// the float64 numbers of the given metric. Where a method uses the triangle
-// inequality its doc says so, and grants it [metric.DefaultTolerance]. A
-// negative or non-finite distance is a [*metric.Violation] with its pair: any
-// in a space of up to 1024 points, and in larger ones any from the first point.
-// A space without points is [metric.ErrEmpty], metrics on different numbers of
-// points are a [*metric.SizeError], and ctx ends the work early with its error.
+// An [Interval] is a proof, not an estimate. Packing numbers are NP-hard: a
+// lower end comes from a separated set, an upper end from a partition into sets
+// of small diameter, a dendrogram or a branch and bound, in arithmetic that
+// rounds outward. Less work ([Options].Nodes) gives wider intervals. Results
+// never depend on chance, the clock or the number of workers. Distances are the
+// float64 numbers of the given metric. Functions that use the triangle
+// inequality say so and grant it [metric.DefaultTolerance]. A negative or
+// non-finite distance is a [*metric.Violation]: any in a space of up to 1024
+// points, in larger ones any from the first point. A space without points is
+// [metric.ErrEmpty], metrics on different numbers of points are a
+// [*metric.SizeError].
 //
 // Ultrametrics, and metrics of up to 8192 points that prove to be ones, are
-// exact up to rounding, and fast: about n log n. In other spaces nothing stores
-// all pairs; memory is linear in n for a few thousand points and more, and time
-// is what each function says.
+// exact up to rounding and take about n log n. In other spaces memory is linear
+// in n from a few thousand points on.
 //
 // # Who should not use it
 //
-// Up to a few hundred points package lp gives A itself, with the mechanism.
-// The bounds are about the worst input; the expected loss under a prior can be
-// much smaller. They are about pure privacy (delta = 0) and about mechanisms
-// that see one point of Z. And they say nothing about a metric that is not one:
-// run [metric.Validate] on data of unknown origin.
+// Up to a few hundred points package lp gives A itself, with the mechanism. The
+// bounds are about the worst input, not a prior, about pure privacy (delta = 0)
+// and mechanisms that see one point of Z. They say nothing about a metric that
+// is not one: run [metric.Validate] on data of unknown origin.
 //
 // # References
 //

@@ -50,9 +50,8 @@ type Doubling struct {
 // For an ultrametric the two ends differ by rounding alone, and mostly so for
 // up to 32 points, where all separations are gone through ([Options].Nodes for
 // each packing number). Otherwise Hi is that of [EntropicScale] at alpha, and
-// Lo the best that its separated sets prove at alpha and 4 alpha: some factor
-// below Hi, and what it takes of the triangle inequality is what EntropicScale
-// does.
+// Lo the best that its separated sets prove at alpha and 4 alpha. It takes the
+// triangle inequality to hold as EntropicScale does.
 //
 // alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. An ultrametric
 // costs O(n log n), other spaces what EntropicScales costs.
@@ -71,8 +70,7 @@ func DoublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *O
 	return doublingScales(ctx, f, alphas, orDefault(o))
 }
 
-// doublingPoints is the number of points up to which a doubling scale is
-// searched for at all separations.
+// doublingPoints is the largest space searched at all separations.
 const doublingPoints = 32
 
 func doublingScales(ctx context.Context, f metric.Finite, alphas []float64, o *Options) ([]Doubling, error) {
@@ -182,8 +180,7 @@ func (d *Doubling) search(ctx context.Context, f metric.Finite, nodes int) error
 	return nil
 }
 
-// ends returns bounds of ln(count)/(2 alpha), where exp(2 alpha s) passes
-// count.
+// ends returns bounds of ln(count)/(2 alpha).
 func ends(count int, alpha float64) (lo, hi float64) {
 	n := float64(count)
 	return directed.DivDown(directed.LogDown(n)/2, alpha), directed.DivUp(directed.LogUp(n)/2, alpha)

@@ -33,12 +33,10 @@ import (
 // Otherwise the lower end comes from sets improved by moves of single points,
 // and the upper end from branch and bound: balls are covered by cells, a clique
 // search bounds how many cells a separated set can meet, and cells and sets of
-// centers are split where that is not enough, best where a ball of rho1 and
-// rho2 has a low dimension. Work is limited to some n*Nodes distances
-// ([Options].Nodes), fewer of long vectors; memory is O(n), and distances are
-// stored up to 2048 points. For 10,000 uniform points of the plane, Hi is some
-// 10 percent above Lo. With Nodes < 0 no search is made, and partitions of the
-// balls into cells prove Hi.
+// centers are split where that is not enough. Low dimensions work best. Work is
+// limited to some n*Nodes distances ([Options].Nodes), fewer of long vectors;
+// memory is O(n), and distances are stored up to 2048 points. With Nodes < 0 no
+// search is made, and partitions of the balls into cells prove Hi.
 //
 // Upper ends take the triangle inequality of both metrics to hold up to
 // [metric.DefaultTolerance]; memberships of balls are decided exactly.
@@ -51,9 +49,8 @@ func EntropicScale(ctx context.Context, b metric.Bimetric, alpha float64, o *Opt
 }
 
 // EntropicScales is [EntropicScale] at every level of alphas, which ascend. The
-// levels share the cells and what they find: s(Z, alpha) does not increase with
-// alpha, so a separated set serves all smaller levels and an upper end all
-// larger ones.
+// levels share the work: s(Z, alpha) does not increase with alpha, so a
+// separated set serves all smaller levels and an upper end all larger ones.
 func EntropicScales(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) ([]Scale, error) {
 	if err := checkScales("entropy: EntropicScales", b, alphas); err != nil {
 		return nil, err
@@ -140,9 +137,8 @@ type clusterRow struct {
 	sort []int
 }
 
-// entropicRows is the entropic scale at one level for an ultrametric rho2: one
-// row of rho1 a center, counted at the best value so far, and a bisection where
-// that is exceeded, which few centers do. O(n^2) time and O(n) memory.
+// entropicRows is the entropic scale at one level for an ultrametric rho2,
+// center by center. O(n^2) time and O(n) memory.
 func entropicRows(ctx context.Context, b metric.Bimetric, u *metric.Ultrametric, alpha float64, o *Options) (Scale, error) {
 	best := clusterRow{b: b, alpha: alpha, values: heightsOf(u), u: u, x: -1}
 	err := staged(b.Len(), o.Progress, func(from, to, step int) error {

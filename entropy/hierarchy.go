@@ -12,13 +12,11 @@ import (
 )
 
 // hierarchyPoints is the number of points up to which an unknown metric is
-// checked in full for being an ultrametric, at n^2 distances twice. The check
-// runs only where no random triple speaks against it.
+// checked in full for being an ultrametric, at n^2 distances twice.
 const hierarchyPoints = 1 << 13
 
-// hierarchyTriples is the number of random triples looked at first. They cost
-// nothing beside anything else, and a metric that is far from an ultrametric
-// does not pass.
+// hierarchyTriples is the number of random triples looked at first: a metric
+// far from an ultrametric does not pass.
 const hierarchyTriples = 256
 
 // hierarchyOf returns f as an *metric.Ultrametric with the same distances, or
@@ -214,8 +212,7 @@ func (c *treeCounter) exceeded(s float64) int {
 	return found
 }
 
-// set returns as many points below node p, one of a cluster of rho2 at
-// separation s each, as are too many.
+// set returns one point of each of too many clusters below node p.
 func (c *treeCounter) set(p int, s float64) []int {
 	label := c.u.Clusters(s)
 	seen := make(map[int]bool)

@@ -2,9 +2,8 @@ package entropy
 
 import "fmt"
 
-// Interval is a rigorous enclosure of a number: Lo <= it <= Hi. Both ends are
-// proved, by witnesses that the type around it carries, in arithmetic rounded
-// outward.
+// Interval is a rigorous enclosure of a number: Lo <= it <= Hi, proved by the
+// witnesses of the type around it, in arithmetic rounded outward.
 type Interval struct{ Lo, Hi float64 }
 
 // Exact reports whether the ends coincide.

@@ -10,18 +10,15 @@ import (
 )
 
 // LevelFor returns a privacy level below which no mechanism has a worst
-// expected loss of at most loss, in units of rho2: every alpha-private
-// mechanism from b to itself with such a loss has alpha > the one returned. by
-// is a [Bound] at that level above loss; it serves the levels below as well,
-// because what is private at a lower level is private at a higher one. The
-// answer is 0 with a zero Bound where nothing forbids the loss at any level,
-// and +Inf where two points at rho1-distance 0, or all points if they are,
-// forbid it at every level.
+// expected loss of at most loss, in units of rho2. by is a [Bound] at that
+// level above loss; it serves the levels below as well, which are more private.
+// The answer is 0 with a zero Bound where nothing forbids the loss, and +Inf
+// where two points at rho1-distance 0, or all points if they are, forbid it at
+// every level.
 //
 // The level is found by bisection, to a relative 10^-3, on the pairs, packings
-// and stars of [LowerBounds], about 20 times. It is necessary for the loss, and
-// not sufficient: the mechanisms tell what is. loss is finite and > 0
-// (*ValueError).
+// and stars of [LowerBounds], about 20 times. It is necessary for the loss, not
+// sufficient. loss is finite and > 0 (*ValueError).
 func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptions) (alpha float64, by Bound, err error) {
 	const op = "entropy: LevelFor"
 	if err := checkSpace(op, b); err != nil {

@@ -13,8 +13,7 @@ import (
 // the largest first, each with its witness:
 //
 //   - star: a solution of the dual of the linear program for A that uses only
-//     the privacy constraints between one point and some dozens of others; 0.7
-//     to 1 of the optimum where it is known, and nearly always the best;
+//     the privacy constraints of one point; nearly always the best;
 //   - pairs ([TwoPoints]): the best of all pairs;
 //   - packing ([Packed]): the best found, unless it is below half of pairs;
 //   - entropic scale: s(Z, 2*alpha)/8, BSV24 Theorem 3.1, from
@@ -29,8 +28,7 @@ import (
 // underflows for all of them.
 //
 // Beside the cost of [EntropicScale] and [DiametricScale], pairs reads n^2
-// distances, and packing and star take about n log n for each of up to 128
-// points x, with O(n) memory. Results do not depend on the number of workers.
+// distances, and packing and star take about n log n for up to 128 points x.
 func LowerBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) {
 	if err := checkScale("entropy: LowerBounds", b, alpha); err != nil {
 		return nil, err

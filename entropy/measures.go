@@ -16,12 +16,10 @@ import (
 )
 
 // Measures is the net of measures of BSV24 Lemma A.1: all probability measures
-// on a finite space whose weights are multiples of 1/m. Under W1 it is a finite
-// space of measures, in which every probability measure has one within
-// [Measures.CoveringRadius]: what EntropicScale and LowerBounds need to say how
-// well a measure can be published privately. For that pair
-// [Measures.TotalVariation] (or W1) as the privacy metric with
-// [Measures.Wasserstein] as the utility.
+// on a finite space whose weights are multiples of 1/m. Under W1 every
+// probability measure has one within [Measures.CoveringRadius]. To bound how
+// well a measure can be published privately, pair [Measures.TotalVariation] (or
+// W1) as the privacy metric with [Measures.Wasserstein] as the utility.
 //
 // Measures are numbered in lexicographic order of their weights, and made when
 // asked for. A Measures is immutable and safe for concurrent use.
@@ -147,9 +145,8 @@ func (s *Measures) TotalVariation(ctx context.Context) (metric.Finite, error) {
 }
 
 // Wasserstein returns the net under W1, the distances of package wasserstein,
-// right to about 15 digits. They depend on the difference of two measures only,
-// and each difference is computed once. O(Len()^2) time and memory, which is
-// guarded.
+// right to about 15 digits. O(Len()^2) time and memory; too much is a
+// [*metric.MemoryError].
 func (s *Measures) Wasserstein(ctx context.Context, o *PassOptions) (*metric.Dense, error) {
 	const op = "entropy: Measures.Wasserstein"
 	o = orDefault(o)

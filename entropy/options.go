@@ -15,10 +15,8 @@ type Options struct {
 	// Nodes bounds the branch-and-bound nodes of one packing problem, as in
 	// [SearchOptions].
 	Nodes int
-	// Progress, where not nil, is told how many of how many parts are done: of
-	// a scale points, or a budget of work that is seldom used up; of a bound
-	// points. It starts again with each level, scale and bound. Calls do not
-	// overlap.
+	// Progress, where not nil, is told how many of how many parts are done. It
+	// starts again with each level, scale and bound. Calls do not overlap.
 	Progress func(done, total int)
 	// Workers is the number of goroutines; 0 means GOMAXPROCS.
 	Workers int
@@ -41,11 +39,10 @@ type PassOptions struct {
 // SearchOptions tune a search on one core: [Packing], [Covering] and
 // [OuterScale]. Nil and the zero value mean the defaults.
 type SearchOptions struct {
-	// Nodes bounds the branch-and-bound nodes spent on one packing or covering
-	// problem, less on more than some hundred points, where a node takes
-	// longer. 0 means 20000, enough for most sets of some dozens of points, and
-	// a negative number none: greedy sets and partitions only. Fewer nodes are
-	// faster and may leave wider intervals, never wrong ones.
+	// Nodes bounds the branch-and-bound nodes of one problem, less on more than
+	// some hundred points. 0 means 20000, enough for some dozens of points; a
+	// negative number none: greedy sets and partitions only. Fewer nodes leave
+	// wider intervals, never wrong ones.
 	Nodes int
 }
 
@@ -93,9 +90,8 @@ func checkPoints(op string, f metric.Finite) error {
 const checkedPoints = 1024
 
 // checkDistances refuses a negative or non-finite distance with its pair: any
-// in a space of up to checkedPoints points, and in a larger one any from its
-// first point, which finds what is wrong throughout. The types of package
-// metric that were checked when they were made are believed.
+// of up to checkedPoints points, in a larger space any from the first point.
+// The checked types of package metric are believed.
 func checkDistances(op string, f metric.Finite) error {
 	switch f.(type) {
 	case *metric.Dense, *metric.Graph, *metric.Ultrametric, *metric.Clustered:

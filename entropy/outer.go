@@ -47,17 +47,15 @@ type OuterStep struct {
 // little more than rounding; otherwise they leave the gap of the packing
 // numbers near the best g, divided by alpha.
 //
-// alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. The cost is
-// that of some dozens to 400 packing numbers of f, the fewer the larger f is,
-// one after another on one core.
+// alpha is finite and > 0 (*ValueError), an empty f is ErrEmpty. It costs some
+// dozens to 400 packing numbers of f, the fewer the larger f is, on one core.
 func OuterScale(ctx context.Context, f metric.Finite, alpha float64, o *SearchOptions) (Outer, error) {
 	return oneLevel("entropy: OuterScale", metric.Same(f), alpha, func(alphas []float64) ([]Outer, error) {
 		return outerScales(ctx, f, alphas, o)
 	})
 }
 
-// OuterScales is [OuterScale] at several levels in ascending order, which share
-// the packing numbers.
+// OuterScales is [OuterScale] at several levels, ascending, at shared cost.
 func OuterScales(ctx context.Context, f metric.Finite, alphas []float64, o *SearchOptions) ([]Outer, error) {
 	if err := checkScales("entropy: OuterScales", metric.Same(f), alphas); err != nil {
 		return nil, err
@@ -224,8 +222,7 @@ func (s *outerSearch) scale(ctx context.Context, alpha float64) (Outer, error) {
 	return out, nil
 }
 
-// outerStep is a step with what g + ln N(g)/alpha is at least on it; done says
-// not to split it.
+// outerStep is a step with a lower bound on it; done says not to split it.
 type outerStep struct {
 	OuterStep
 	worth float64

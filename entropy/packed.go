@@ -64,8 +64,7 @@ func leastDistance(ctx context.Context, f metric.Finite, points []int) (float64,
 	return t, nil
 }
 
-// The search for packings, that is for x and S of [Packed]. What it finds it
-// values in plain float64 arithmetic; Packed proves.
+// The search for packings, in plain float64 arithmetic; Packed proves.
 
 const (
 	// packingCenters points spread over the space are tried as x, and from each

@@ -13,8 +13,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Proof says what one end of an interval rests on: the upper end of a [Count]
-// or [Scale], and the lower end of a [Cover].
+// Proof says what an end of a [Count], [Scale] or [Cover] rests on.
 type Proof string
 
 const (
@@ -67,17 +66,15 @@ const matrixPoints = 4096
 // at positive distances.
 //
 // The number is exact for an ultrametric, where it counts the balls of radius s
-// that meet S, and wherever a separated set is found as large as a partition.
-// Finding it is NP-hard otherwise: up to 4096 points a branch and bound closes
-// the gap for S of some dozens of points, and for larger S with small N; see
-// [SearchOptions].Nodes. Beyond 4096 points the bounds come from nets and
-// partitions, and are exact on a line. Where sets have many points the
-// partitions take the triangle inequality of f to hold up to
-// [metric.DefaultTolerance].
+// that meet S, and wherever a separated set is as large as a partition. Finding
+// it is NP-hard otherwise: up to 4096 points a branch and bound
+// ([SearchOptions].Nodes) closes the gap for S of some dozens of points, and
+// for larger S with small N. Beyond, the bounds come from nets and partitions,
+// and are exact on a line. Partitions may take the triangle inequality of f to
+// hold up to [metric.DefaultTolerance].
 //
-// A *metric.Ultrametric costs O(n). Otherwise up to 4096 points cost O(|S|^2),
-// and the search; more cost some nets of f, near-linear where it has an Index
-// with a tree, and |S| N distances where it has none.
+// A *metric.Ultrametric costs O(n), others up to 4096 points O(|S|^2) and the
+// search; more points cost some nets of f.
 func Packing(ctx context.Context, f metric.Finite, subset []int, s float64, o *SearchOptions) (Count, error) {
 	const op = "entropy: Packing"
 	pts, err := checkSubset(op, f, subset, s)
@@ -91,8 +88,7 @@ func Packing(ctx context.Context, f metric.Finite, subset []int, s float64, o *S
 	return p.pack(ctx, f, pts, s, budget(orDefault(o).Nodes))
 }
 
-// checkSubset checks the arguments of Packing and Covering and returns the
-// subset in ascending order.
+// checkSubset checks the arguments and returns the subset in ascending order.
 func checkSubset(op string, f metric.Finite, subset []int, s float64) ([]int, error) {
 	if err := checkPoints(op, f); err != nil {
 		return nil, err
@@ -166,8 +162,7 @@ func (p *packer) pack(ctx context.Context, f metric.Finite, pts []int, s float64
 }
 
 // cliques bounds the clique number of the graph far: a clique, an upper bound,
-// and a partition into k sets without edges inside. It searches only where
-// clique and partition leave a gap.
+// and a partition into k sets without edges inside.
 func (p *packer) cliques(ctx context.Context, nodes int) (set []int, hi int, class []int32, k int) {
 	p.Load(&p.far)
 	none := 0
@@ -181,9 +176,8 @@ func (p *packer) cliques(ctx context.Context, nodes int) (set []int, hi int, cla
 	return set, hi, class, k
 }
 
-// searchNodes is the number of nodes to spend on m points out of a budget. A
-// node takes time in proportion to m^2 at most; large problems get fewer, so
-// that the budget bounds the time as well.
+// searchNodes is the number of nodes for m points out of a budget: large
+// problems get fewer, so that it bounds the time as well.
 func searchNodes(m, nodes int) int {
 	const small = 256 // points up to which the budget is spent in full
 	r := 1 + (m/small)*(m/small)
@@ -252,9 +246,8 @@ func (p *packer) packLarge(ctx context.Context, f metric.Finite, pts []int, s fl
 	return best, ctx.Err()
 }
 
-// sweep orders the points by their distance from a point at the rim. Greedy
-// sets in that order close up against what was kept before, and are denser
-// than in a random order.
+// sweep orders the points by their distance from a point at the rim, in which
+// greedy sets are denser than in a random order.
 func sweep(g metric.Finite) []int {
 	ix := metric.NewIndex(g)
 	rim, _ := ix.Farthest(0)
@@ -322,8 +315,7 @@ func clusterSets(ctx context.Context, g metric.Finite, s float64) ([][]int, erro
 	return group(nearest, len(centers)), nil
 }
 
-// group returns the sets of the points with one label in [0, k), without those
-// that are empty.
+// group returns the nonempty sets of the points with one label in [0, k).
 func group(label []int, k int) [][]int {
 	sets := make([][]int, k)
 	for i, l := range label {

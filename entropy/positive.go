@@ -20,8 +20,7 @@ import (
 // C_i being the maximal 2^-i*diameter separated net of f ([metric.Net]). A
 // closed ball of radius r has measure at least 2^-(i+1)/|C_i| for the first i
 // with 2^-i*diameter <= r. Of points at distance 0 the first has the weight of
-// all. The sum is infinite and added up in closed form from where the net is
-// the whole space.
+// all.
 //
 // A weight below 2^-1074, of a scale that far below the diameter, underflows to
 // 0. The measure depends on f alone, which must be public. It costs one net for

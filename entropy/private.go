@@ -50,10 +50,8 @@ type MeasureBound struct {
 //
 //	t*w/(1 + e^(alpha*w/m))  for every 0 < w <= 1,
 //
-// about t*min(1/2, 0.278*m/alpha). Sets are prefixes of [metric.FarthestFirst],
-// and their points are paired so that dense and sparse regions each count at
-// their own scale. The upper bounds that go with it come from the covering
-// numbers: tsp.CoveringIntegral, through the private measures of BSV22.
+// about t*min(1/2, 0.278*m/alpha). Sets are prefixes of [metric.FarthestFirst].
+// Upper bounds come from covering numbers: tsp.CoveringIntegral.
 //
 // It falls as alpha grows, is half the diameter at most, and 0 for a space of
 // diameter 0. Time O(n^2), of which at most 2^27 distances; O(n) memory.
@@ -106,8 +104,7 @@ const massTol = 0x1p-50
 
 func massFactor(p, alpha float64) float64 { return p / (1 + math.Exp(alpha*p)) }
 
-// measureWork is the largest number of distances spent on farthest-first
-// points.
+// measureWork bounds the distances spent on farthest-first points.
 const measureWork = 1 << 26
 
 // measureBound finds the best set; mass returns p for m pairs, 0 for none.

@@ -40,7 +40,6 @@ func (s Scale) String() string {
 // noWitness is the scale 0 at alpha.
 func noWitness(alpha float64, by Proof) Scale { return Scale{Alpha: alpha, X: -1, Proof: by} }
 
-// checkScales checks the arguments of a scale at several levels.
 func checkScales(op string, b metric.Bimetric, alphas []float64) error {
 	if err := checkSpace(op, b); err != nil {
 		return err
@@ -68,7 +67,6 @@ func checkPositive(op string, alphas []float64) error {
 	return nil
 }
 
-// checkScale is checkScales for one level.
 func checkScale(op string, b metric.Bimetric, alpha float64) error {
 	if err := checkSpace(op, b); err != nil {
 		return err
@@ -76,8 +74,7 @@ func checkScale(op string, b metric.Bimetric, alpha float64) error {
 	return fault.Positive(op, "alpha", alpha)
 }
 
-// checkSizes checks that both metrics of b have the same points, of which there
-// are some.
+// checkSizes checks that both metrics have the same points, at least one.
 func checkSizes(op string, b metric.Bimetric) error {
 	n, m := fault.Len(b.Privacy), fault.Len(b.Utility)
 	if n != m && n > 0 {
@@ -86,7 +83,6 @@ func checkSizes(op string, b metric.Bimetric) error {
 	return fault.Empty(op, "the space", n)
 }
 
-// checkSpace checks a bimetric space and its distances.
 func checkSpace(op string, b metric.Bimetric) error {
 	if err := checkSizes(op, b); err != nil {
 		return err

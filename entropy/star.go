@@ -71,8 +71,7 @@ func (w weightedStar) Prove(ctx context.Context, b metric.Bimetric, alpha float6
 	return max(0, directed.DivDown(v, total)), nil
 }
 
-// The search for stars: for x, the other points, and the outputs of the linear
-// program.
+// The search for stars.
 
 const (
 	// Every point of a space of up to allStars points is tried as x with all
@@ -130,7 +129,6 @@ func bestStar(ctx context.Context, b metric.Bimetric, alpha float64, pair TwoPoi
 	return best.weightedStar, err
 }
 
-// starSearch solves the program of one x.
 type starSearch struct {
 	b      metric.Bimetric
 	alpha  float64
@@ -203,8 +201,7 @@ func (s *starSearch) choose(ctx context.Context, r1 []float64, seeds []int) []in
 	return set
 }
 
-// solve returns the best star of the rounds, which cut off the outputs at which
-// the solution so far is worst, and its value.
+// solve returns the best star of the rounds, and its value.
 func (s *starSearch) solve(ctx context.Context) (weightedStar, float64) {
 	n := s.b.Len()
 	outputs := allPoints(n)
@@ -266,7 +263,6 @@ func (s *starSearch) solve(ctx context.Context) (weightedStar, float64) {
 	return best, bestV
 }
 
-// sums returns what weightedStar takes the least of, in plain arithmetic.
 func (s *starSearch) sums(star weightedStar) []float64 {
 	out := make([]float64, s.b.Len())
 	for k, row := range s.rows {

@@ -19,8 +19,7 @@ import (
 //	min over u >= 2 of 3s + u/alpha + e^(-u/6) (9s + (3u+12)/alpha).
 //
 // Any u >= 2 gives a valid bound; the one returned is within a relative 1e-9 of
-// the least and rounded upward, +Inf where it overflows. It increases with s,
-// so that the upper end of an interval for s may stand for it.
+// the least, rounded upward, +Inf on overflow. It increases with s.
 func StandardBound(alpha, s float64) (float64, error) {
 	const op = "entropy: StandardBound"
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
@@ -65,9 +64,8 @@ func RelaxedBound(s, so float64) (float64, error) {
 	return directed.AddUp(s, directed.MulUp(14, so)), nil
 }
 
-// constantOutput is the point whose release, whatever the input, loses at most
-// the largest rho2-distance from it: the witness of the constant mechanism,
-// which is private at every level.
+// constantOutput is the point to release whatever the input, which is private
+// at every level: the loss is at most its radius under rho2.
 type constantOutput struct{ X int }
 
 // Prove implements [Witness]. O(n).
@@ -88,9 +86,8 @@ func (w constantOutput) Prove(ctx context.Context, b metric.Bimetric, alpha floa
 //   - constant: the radius of the space under rho2, by releasing one point
 //     whatever the input;
 //   - exponential: L times [StandardBound] with the entropic scale of (Z, rho1,
-//     rho1) at alpha/3, where rho2 <= L*rho1 for a finite L (1 where the
-//     metrics are one): the exponential mechanism of rho1 is alpha-private, and
-//     a loss in rho2 is at most L times that in rho1;
+//     rho1) at alpha/3, where rho2 <= L*rho1 for a finite L: the mechanism is
+//     alpha-private, and a loss in rho2 is at most L times that in rho1;
 //   - relaxed: [RelaxedBound], where rho2 is an ultrametric of a type that says
 //     so or of up to 8192 points.
 //

@@ -16,8 +16,7 @@ const (
 	lowerPool    = 512
 	lowerSize    = 256
 
-	// lowerShare is the part of the budget, as 1/lowerShare, that they may
-	// take.
+	// lowerShare: they may take 1/lowerShare of the budget.
 	lowerShare = 8
 )
 
@@ -52,9 +51,8 @@ type lowerSearch struct {
 	dist  []float64
 }
 
-// center takes sizes k of growing steps: farthest-first points of the ball of
-// the reach of k, which are at least half as far apart as the best k points,
-// and moves of them.
+// center takes sizes k of growing steps: farthest-first points of the ball, at
+// least half as far apart as the best k points, and moves of them.
 func (l *lowerSearch) center(x int) {
 	s := l.s
 	row := finite.Row(s.b.Privacy, x, nil)
@@ -91,8 +89,7 @@ func (l *lowerSearch) center(x int) {
 	}
 }
 
-// farthestFirst returns k points of the pool, the first of it among them, or
-// nil where fewer are far enough apart to lead anywhere.
+// farthestFirst returns k points of the pool, or nil.
 func (l *lowerSearch) farthestFirst(pool []int32, k int) []int32 {
 	if len(pool) < k {
 		return nil

@@ -12,8 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/bitset"
 )
 
-// verdict is the outcome of an attempt to prove that no ball of a set of
-// centers holds too many points more than T apart.
+// verdict is the outcome of an attempt at a proof.
 type verdict int
 
 const (
@@ -40,10 +39,9 @@ const (
 	splitRatio = 0.7
 )
 
-// startCells says how many times smaller than T the radius of the cells is that
-// are colorBound, one after another. The last ones are also what the search
-// begins with: fine enough to drop the inside of a ball, where a separated set
-// seldom has points.
+// startCells says how many times smaller than T the radii of the cells of
+// colorBound are. The last are fine enough to drop the inside of a ball, where
+// a separated set seldom has points.
 var startCells = [...]float64{2.5, 5}
 
 // prover tries to prove s(Z, alpha) <= T for one set of centers after another.
@@ -88,8 +86,7 @@ type problem struct {
 	far *clique.Graph // of those that may have points more than T apart
 }
 
-// centers looks at the balls around the points of cell x, for all k in [2,
-// top].
+// centers looks at the balls around the points of cell x, k in [2, top].
 func (p *prover) centers(x int32, top int) verdict {
 	cx := &p.s.xs.nodes[x]
 	if p.work > p.limit {
@@ -121,8 +118,8 @@ func (p *prover) centers(x int32, top int) verdict {
 	return proved
 }
 
-// countBound returns the largest k <= top that a count of cells of diameter <=
-// T allows in the balls around the points of x.
+// countBound returns the largest k <= top that a count of cells of diameter
+// <= T allows.
 func (p *prover) countBound(x *cell, top int) int {
 	p.keys = p.gather(p.keys[:0], x.center, p.reachFrom(x, p.reach[top]), p.t/2/slack.Up)
 	last, at := 0, 0
@@ -192,7 +189,6 @@ func (p *prover) colorBound(q *problem, low, top int, size float64) (open []int)
 	return open
 }
 
-// search looks for a clique of q.k cells.
 func (p *prover) search(q problem, nodes *int) (set []int, hi int) {
 	m, before := len(q.u), *nodes
 	p.solver.Load(q.far)
@@ -201,8 +197,7 @@ func (p *prover) search(q problem, nodes *int) (set []int, hi int) {
 	return set, hi
 }
 
-// refine decides q, by splitting cells and centers until a proof or a set is
-// found.
+// refine decides q by splitting cells and centers.
 func (p *prover) refine(q problem) verdict {
 	for {
 		if p.work > p.limit || p.ctx.Err() != nil {
@@ -240,7 +235,6 @@ func (p *prover) refine(q problem) verdict {
 	}
 }
 
-// splitCenters takes the parts of the cell of centers one by one.
 func (p *prover) splitCenters(q problem) verdict {
 	x := p.s.xs.nodes[q.x]
 	for i := range x.count {
@@ -251,7 +245,6 @@ func (p *prover) splitCenters(q problem) verdict {
 	return proved
 }
 
-// splitCells splits the cells that are not much smaller than the largest.
 func (p *prover) splitCells(q problem, size float64) problem {
 	x := &p.s.xs.nodes[q.x]
 	r := p.reach[q.k]
@@ -276,8 +269,7 @@ func (p *prover) splitCells(q problem, size float64) problem {
 	return problem{q.x, q.k, u, p.graph(u, parents, q.far, kept)}
 }
 
-// try turns a clique of cells into a separated set of points, if the ball
-// around the center of q.x has points of all of them.
+// try turns a clique of cells into a separated set of points, if it can.
 func (p *prover) try(q problem, clique []int) {
 	x, r := p.s.xs.nodes[q.x].center, p.reach[q.k]
 	set := make([]int32, 0, q.k)
@@ -320,8 +312,7 @@ func (p *prover) reachFrom(x *cell, r float64) float64 {
 }
 
 // meets reports whether a ball of radius r around a point of x may have a point
-// of u. It looks at parts of both, so it is right more often than their radii
-// alone allow, and always where x is a point and u a leaf.
+// of u: exactly so where x is a point and u a leaf.
 func (p *prover) meets(x, u *cell, r float64, deep int) bool {
 	p.work++
 	d := p.s.b.Privacy.Distance(int(x.center), int(u.center))
@@ -377,9 +368,8 @@ func (p *prover) gather(dst []cellKey, c int32, r, size float64) []cellKey {
 	return dst
 }
 
-// graph builds the graph of the cells u. Where parents is given, vertex i
-// descends from vertex parents[i] of the graph old: only pairs joined there can
-// be joined, and pairs that both are vertices of it (kept) are joined as there.
+// graph builds the graph of the cells u, from the graph old of their parents
+// where given: only pairs joined there can be, and those of kept vertices are.
 // It is not complete once work passes the limit.
 func (p *prover) graph(u, parents []int32, old *clique.Graph, kept []bool) *clique.Graph {
 	far := clique.NewGraph(len(u))
@@ -477,8 +467,7 @@ func (p *prover) induced(q problem, x int32, keep []int32) problem {
 	return sub
 }
 
-// radialColors colors the vertices in order and returns how many colors the
-// first ones take: entry i is for vertices 0 to i.
+// radialColors colors the vertices in order; entry i is for vertices 0 to i.
 func (p *prover) radialColors(far *clique.Graph) []int32 {
 	m := far.Len()
 	w := bitset.Words(m)

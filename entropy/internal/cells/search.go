@@ -40,9 +40,8 @@ type Options struct {
 	Progress func(done, total int) // or nil
 }
 
-// Search encloses the entropic scale of any two metrics. A lower end is the
-// least distance of a separated set that is too large for its ball; an upper
-// end T is proved by a prover for every cell of centers.
+// Search encloses the entropic scale of any two metrics: separated sets too
+// large for their ball prove Lo, a prover for every cell of centers proves Hi.
 type Search struct {
 	ctx context.Context
 	*trees
@@ -72,21 +71,18 @@ const (
 	// workLeast is a budget that small spaces get in any case.
 	workLeast = 1 << 24
 
-	// valuesPoints is the number of points up to which the distances of rho2
-	// are listed, so that an upper end is one of them.
+	// valuesPoints is the largest space whose rho2-distances are listed.
 	valuesPoints = 700
 
-	// diameterPoints is the number of points up to which the diameter of rho2
-	// is computed, by a row for each where there is no tree.
+	// diameterPoints is the largest space whose rho2-diameter is computed.
 	diameterPoints = 1 << 12
 
 	// gapClosed is the ratio Hi/Lo - 1 below which only the exact value is
 	// worth another attempt.
 	gapClosed = 0.01
 
-	// workShare is the part of the remaining budget that the next proof is
-	// meant to take, and partLeast the least progress that is worth one, as the
-	// part of the gap that remains.
+	// workShare is the part of the remaining budget for the next proof, and
+	// partLeast the least part of the gap that is worth one.
 	workShare = 0.8
 	partLeast = 0.95
 
@@ -117,8 +113,7 @@ func New(ctx context.Context, b metric.Bimetric, o Options) (*Search, error) {
 	return s, ctx.Err()
 }
 
-// distanceCost is how many times longer than those of the plane distances take,
-// as far as the type tells.
+// distanceCost is the cost of a distance over one in the plane, by type.
 func distanceCost(b metric.Bimetric) int64 {
 	cost := int64(1)
 	for _, f := range [2]metric.Finite{b.Privacy, b.Utility} {
@@ -133,8 +128,7 @@ func distanceCost(b metric.Bimetric) int64 {
 	return cost
 }
 
-// Scale encloses the scale at alpha. A set found for a larger level is kept: it
-// serves a smaller one as well.
+// Scale encloses the scale at alpha. Sets of larger levels serve it, too.
 func (s *Search) Scale(alpha float64) (Enclosure, error) {
 	s.alpha, s.reach, s.work = alpha, s.reach[:0], 0
 	s.budget = max(workLeast, workPerNode*int64(s.n)*int64(max(s.o.Nodes, greedyNodes))) / s.cost
@@ -156,7 +150,6 @@ func (s *Search) Scale(alpha float64) (Enclosure, error) {
 }
 
 // close attempts proofs until the interval is a point or the budget is spent.
-// What it tries depends on outcomes and work alone.
 func (s *Search) close() error {
 	var c course
 	for s.hi > s.best.sep {
@@ -184,7 +177,6 @@ func (s *Search) close() error {
 	return nil
 }
 
-// course is what the choice of the next upper end to try rests on.
 type course struct {
 	failed       float64 // the largest T without a proof
 	last, before attempt // proofs
@@ -245,8 +237,7 @@ func (s *Search) target(c *course) (t float64, limit int64, ok bool) {
 	return s.values[i], left, s.values[i] < s.hi
 }
 
-// prove attempts a proof of s(Z, alpha) <= t, and raises best where sets are
-// found on the way. It gives up where it takes more work than limit.
+// prove attempts a proof of s(Z, alpha) <= t within limit, and raises best.
 func (s *Search) prove(t float64, limit int64) (verdict, error) {
 	// No ball has more than top points more than t apart.
 	top := max(2, len(s.ys.frontier(t/2/slack.Up)))
@@ -288,7 +279,6 @@ func (s *Search) prove(t float64, limit int64) (verdict, error) {
 	return proved, nil
 }
 
-// improve keeps a set that is better than the best.
 func (s *Search) improve(c separated) {
 	if c.sep > s.best.sep {
 		s.best = c
@@ -308,8 +298,7 @@ func (s *Search) reachOf(k int) float64 {
 	return s.reach[k]
 }
 
-// starts lists the cells of centers that a proof begins with: as large as the
-// largest balls allow, but enough of them for several workers.
+// starts lists the cells of centers that a proof begins with.
 func (s *Search) starts(top int) []int32 {
 	r := s.reach[top] * coarseCenters
 	cells := s.xs.frontier(r)

@@ -18,8 +18,7 @@ type separated struct {
 const spreadMoves = 8
 
 // spread improves a set by moving one of its two nearest points at a time to
-// the point of pool that is farthest from the others, and returns the least
-// distance of the set. It adds the distances it computes to work.
+// the point of pool farthest from the others, and returns its least distance.
 func spread(f metric.Finite, set, pool []int32, work *int64, limit int64) float64 {
 	k := len(set)
 	sep, a, b := nearest(f, set)

@@ -47,7 +47,6 @@ func newTree(ctx context.Context, f, privacy metric.Finite) (*tree, error) {
 	return t, nil
 }
 
-// builder is a tree being built.
 type builder struct {
 	*tree
 	f, rho1 metric.Finite
@@ -80,7 +79,6 @@ func (b *builder) node(lo, hi int32) cell {
 	return c
 }
 
-// farthest is the first of the points that are farthest from x.
 func (b *builder) farthest(x int32, pts []int32) (y int32, d float64) {
 	y, d = x, 0
 	for _, p := range pts {
@@ -114,8 +112,7 @@ func (b *builder) split(v int) {
 	b.nodes = append(b.nodes, b.node(c.lo, mid), b.node(mid, c.hi))
 }
 
-// frontier lists the nodes of radius at most r, or leaves, that make up the
-// space.
+// frontier lists the nodes of radius <= r, or leaves, that make up the space.
 func (t *tree) frontier(r float64) []int32 {
 	var cells []int32
 	stack := []int32{0}
@@ -134,7 +131,6 @@ func (t *tree) frontier(r float64) []int32 {
 	return cells
 }
 
-// trees are the cells of two metrics on the same points.
 type trees struct {
 	b      metric.Bimetric
 	xs, ys *tree // of rho1 and rho2

@@ -11,11 +11,9 @@ import (
 	"github.com/metricdp/metricdp/internal/bitset"
 )
 
-// Solver finds largest cliques of one graph after another.
-//
-// The zero value is ready; its buffers are kept from one graph to the next.
-// Memory: three bit matrices of m*m bits at most, one of them for the levels of
-// a search, beside its branches. Not for concurrent use.
+// Solver finds largest cliques of one graph after another, in the same buffers:
+// at most three bit matrices of m*m bits. The zero value is ready. Not for
+// concurrent use.
 type Solver struct {
 	m, words int
 	adj      Graph   // in the search order
@@ -37,8 +35,7 @@ type Solver struct {
 	coloring []int32
 }
 
-// branch is a vertex (its place) and the number of colors that it and what
-// comes before it need.
+// branch is a place and the number of colors up to it.
 type branch struct{ place, colors int32 }
 
 // Load takes a graph. It is copied. O(m^2).
@@ -59,10 +56,8 @@ func (c *Solver) Load(g *Graph) {
 	}
 }
 
-// arrange sets order so that every vertex has the fewest neighbors before it
-// that a smallest-last order leaves: the vertex of least degree in what remains
-// goes to the last free place. Early places are then the dense core, which
-// takes few colors.
+// arrange puts the vertices in smallest-last order: the one of least degree in
+// what remains goes to the last free place. Early places are the dense core.
 func (c *Solver) arrange(g *Graph) {
 	m := c.m
 	c.order, c.degree = resized(c.order, m), resized(c.degree, m)
@@ -86,12 +81,11 @@ func (c *Solver) arrange(g *Graph) {
 	}
 }
 
-// Solve looks for a largest clique. set is the best found, by vertex, valid
-// until the next call; hi is a proved upper bound of the clique number. It
-// stops with hi = len(set) when the search is finished, as soon as len(set) >=
-// need, when *nodes, which it counts down, reaches 0, nil being no limit, and
-// where ctx is done. A budget of 0 gives the greedy clique and the coloring's
-// bound.
+// Solve looks for a largest clique. set is the best found, valid until the next
+// call; hi is a proved upper bound. It stops with hi = len(set) when finished,
+// as soon as len(set) >= need, when *nodes, which it counts down, reaches 0
+// (nil: no limit), and where ctx is done. A budget of 0 gives the greedy
+// clique and the coloring's bound.
 //
 // Branch and bound with the coloring bound of Tomita in the bit-parallel form
 // of San Segundo, Rodriguez-Losada and Jimenez (2011): O(m^2/64) words a node,
@@ -107,7 +101,6 @@ func (c *Solver) Reaches(ctx context.Context, need int, nodes *int) (set []int, 
 	return c.search(ctx, need-1, need, nodes)
 }
 
-// search is Solve that ignores cliques of at most floor vertices.
 func (c *Solver) search(ctx context.Context, floor, need int, nodes *int) ([]int, int) {
 	if c.m == 0 {
 		return nil, 0
@@ -128,7 +121,6 @@ func (c *Solver) search(ctx context.Context, floor, need int, nodes *int) ([]int
 	return c.set, hi
 }
 
-// budget is what one search may do and has to do.
 type budget struct {
 	ctx               context.Context
 	floor, need, left int
@@ -169,8 +161,7 @@ func (c *Solver) root(b *budget) int {
 // pause is how many nodes of a search lie between two looks at the context.
 const pause = 64
 
-// visit extends the current clique by the vertex of a branch and searches
-// below.
+// visit extends the clique by the vertex of a branch and searches below.
 func (c *Solver) visit(b *budget, depth int, br branch) {
 	if b.left--; b.left%pause == 0 && b.ctx.Err() != nil {
 		b.left = 0
@@ -196,7 +187,6 @@ func (c *Solver) visit(b *budget, depth int, br branch) {
 	c.levelSet(depth).Remove(v)
 }
 
-// expand searches the candidates of one level below the root.
 func (c *Solver) expand(b *budget, depth int) {
 	base := len(c.stack)
 	c.color(c.levelSet(depth), c.bar(b)-depth)
@@ -218,9 +208,8 @@ func (c *Solver) expand(b *budget, depth int) {
 	c.stack = c.stack[:base]
 }
 
-// color colors the candidates greedily, class by class in the search order,
-// and pushes those that get a color above skip on the stack. It returns the
-// number of colors.
+// color colors the candidates greedily, pushes those with a color above skip on
+// the stack, and returns the number of colors.
 func (c *Solver) color(cand bitset.Set, skip int) int {
 	w := c.words
 	c.free = resized(c.free, 2*w)
@@ -264,8 +253,7 @@ func (c *Solver) levelSet(depth int) bitset.Set {
 	return c.level[depth*c.words : end]
 }
 
-// resized returns a slice of length n with the memory of s where it suffices;
-// its content is arbitrary.
+// resized returns a slice of length n, in the memory of s where that suffices.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -273,7 +261,6 @@ func resized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// zeroed is resized with all entries 0.
 func zeroed[T any](s []T, n int) []T {
 	s = resized(s, n)
 	clear(s)

@@ -39,11 +39,10 @@ func (g *Graph) Join(i, j int) {
 	g.rows[j*g.words+i/64] |= 1 << (i % 64)
 }
 
-// Far makes g the far graph of the points pts at separation s: vertices i and j
-// are joined where dist(pts[i], pts[j]) > s. Its cliques are the s-separated
-// sets and its color classes the sets of diameter at most s, so that both
-// bounds of a packing number come from it. It calls dist m(m-1)/2 times for m
-// points, unless ctx is done, whose error it returns.
+// Far makes g the far graph of the points pts at separation s: i and j are
+// joined where dist(pts[i], pts[j]) > s. Its cliques are the s-separated sets,
+// its color classes the sets of diameter at most s. m(m-1)/2 calls of dist. The
+// error is ctx's.
 func (g *Graph) Far(ctx context.Context, dist func(i, j int) float64, pts []int, s float64) error {
 	g.Reset(len(pts))
 	for i, p := range pts {

@@ -33,8 +33,7 @@ func (c *Solver) greedy() {
 	c.best = append(c.best[:0], c.cur...)
 }
 
-// extend adds to the current clique what fits, in the search order, out of the
-// vertices cand that are joined to all of it.
+// extend adds to the clique, in search order, what fits out of cand.
 func (c *Solver) extend(cand bitset.Set) {
 	for at := 0; at < c.words; {
 		if cand[at] == 0 {
@@ -50,8 +49,7 @@ func (c *Solver) extend(cand bitset.Set) {
 	}
 }
 
-// improve makes the current clique larger by an exchange of one vertex for two
-// that are joined, or says that there is none.
+// improve exchanges one vertex for two, or says that it cannot.
 func (c *Solver) improve() bool {
 	w := c.words
 	c.one, c.two = zeroed(c.one, w), zeroed(c.two, w)
@@ -91,7 +89,6 @@ func (c *Solver) improve() bool {
 	return false
 }
 
-// common sets cand to the vertices joined to all of the current clique.
 func (c *Solver) common(cand bitset.Set) {
 	cand.Fill(c.m)
 	for _, v := range c.cur {
@@ -101,11 +98,9 @@ func (c *Solver) common(cand bitset.Set) {
 	}
 }
 
-// Partition splits the vertices into k sets without an edge inside, which in a
-// far graph are sets of diameter at most s: class[v] in [0, k) is the set of
-// vertex v, valid until the next call. No clique has more than k vertices. It
-// is the better of the search's first-fit coloring and DSATUR (Brelaz 1979).
-// O(m^2) time.
+// Partition splits the vertices into k sets without an edge inside: class[v] in
+// [0, k) is the set of v, valid until the next call. No clique has more than k
+// vertices. The better of first-fit and DSATUR (Brelaz 1979). O(m^2) time.
 func (c *Solver) Partition() (class []int32, k int) {
 	if c.m == 0 {
 		return nil, 0
@@ -123,9 +118,8 @@ func (c *Solver) Partition() (class []int32, k int) {
 	return c.classes, 1 + int(slices.Max(c.classes))
 }
 
-// saturate replaces classes by the coloring of DSATUR if that has fewer than k
-// colors: next comes the vertex that sees the most colors, and among those the
-// one of largest degree, with the first color it does not see.
+// saturate replaces classes by DSATUR's if it has fewer than k colors: next
+// comes the vertex that sees the most colors, then that of largest degree.
 func (c *Solver) saturate(k int) {
 	m, w := c.m, bitset.Words(k)
 	c.sat = zeroed(c.sat, m*w)

@@ -19,10 +19,9 @@ import (
 // where q is the distribution of the output of x, p_y that of y, w_y =
 // e^(-alpha*rho1(x,y)). Points with w_y = 1, x among them, have p_y = q.
 //
-// A primal-dual interior point method solves it. Both programs have a strictly
-// feasible point at hand, so all iterates are feasible up to rounding, and the
-// outputs z meet only in the equations of the points y: eliminating them one by
-// one leaves a positive definite system in the multipliers g and c.
+// A primal-dual interior point method solves it, from strictly feasible points.
+// The outputs z meet only in the equations of the points y: eliminating them
+// leaves a positive definite system in the multipliers g and c.
 type program struct {
 	w    []float64   // one for each point, the tied ones (w = 1) last
 	free int         // points with w < 1
@@ -246,9 +245,8 @@ func (s *program) assemble(mu float64) *system {
 	return sys
 }
 
-// solve returns theta and dv; dc starts at ci. The matrix is scaled to a unit
-// diagonal, which is all the conditioning it gets: a poor direction costs
-// steps.
+// solve returns theta and dv; dc starts at ci. The unit diagonal is all the
+// conditioning the matrix gets: a poor direction costs steps.
 func (sys *system) solve(ci int) (theta []float64, dv float64, ok bool) {
 	size := len(sys.rhs)
 	scale := make([]float64, size)
