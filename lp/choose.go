@@ -19,8 +19,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// ChooseOptions are the settings of [Choose]. Nil and the zero value mean the
-// defaults.
+// ChooseOptions are the settings of [Choose]; nil and zeros mean the defaults.
 type ChooseOptions struct {
 	// TimeLimit is the allowance for what may be left out; 0 means a minute. The
 	// choice depends on it and, near the limits, on the speed of the machine.
@@ -37,11 +36,11 @@ type ChooseOptions struct {
 
 // Choice is what [Choose] took and what it passed over.
 //
-// The Choice within has the mechanism, whose guarantee was audited and is at most
-// the alpha that was asked for, and its Objective: worst case or expected, rounded
-// up; probabilities below 1e-308 do not count. Among its Candidates are those that
-// were left out, with a [*TimeError], a [*metric.MemoryError] or the word that an
-// optimal mechanism had been found.
+// The Choice within has the mechanism, audited to at most the alpha that was
+// asked for, and its Objective: worst case or expected, rounded up;
+// probabilities below 1e-308 do not count. Candidates that were left out have a
+// [*TimeError], a [*metric.MemoryError] or the word that an optimal mechanism
+// had been found.
 type Choice struct {
 	exponential.Choice
 	// LowerBound is proved: no alpha-private mechanism on the points has a
@@ -55,8 +54,7 @@ type Choice struct {
 	Elapsed    time.Duration
 }
 
-// MarshalJSON implements json.Marshaler: the members of an [exponential.Choice],
-// and the bound, what it is by, the gap and the time.
+// MarshalJSON implements json.Marshaler.
 func (c Choice) MarshalJSON() ([]byte, error) {
 	within, err := json.Marshal(c.Choice)
 	bound, boundErr := json.Marshal(struct {
@@ -71,8 +69,7 @@ func (c Choice) MarshalJSON() ([]byte, error) {
 	return append(append(bound[:len(bound)-1], ','), within[1:]...), nil
 }
 
-// String is a line for the loss, the bound and the mechanism, and one for each
-// candidate.
+// String is a line for loss, bound and mechanism, and one for each candidate.
 func (c *Choice) String() string {
 	s := c.Choice.String()
 	if c.BoundBy != "" {
@@ -87,8 +84,7 @@ type Method = exponential.Method
 // Candidate is a method that [Choose] considered.
 type Candidate = exponential.Candidate
 
-// The methods of [Choose]: those of package exponential by the names they have
-// there, and the linear programs of this package.
+// The methods of [Choose]: those of package exponential, and linear programs.
 const (
 	MethodConstant     = exponential.MethodConstant
 	MethodTight        = exponential.MethodTight
@@ -99,8 +95,7 @@ const (
 	MethodSpanner      = Method("spanner")
 )
 
-// errNeedless says that a method was left out because an optimal mechanism, to
-// the tolerance of [Optimal], had been found.
+// errNeedless says that [Optimal] had reached its tolerance before.
 var errNeedless = errors.New("lp: an optimal mechanism was found before")
 
 // TimeError says that a method was left out because it takes too long.
@@ -188,7 +183,6 @@ type chooser struct {
 	optimal bool // within the tolerance of Optimal
 }
 
-// defaultTime is the allowance that nobody asked for.
 const defaultTime = time.Minute
 
 // defaults checks what was asked and fills in defaults.
@@ -233,8 +227,8 @@ type builder struct {
 	build func(ctx context.Context, left time.Duration) (*exponential.Mechanism, error)
 }
 
-// errNone says that a method ended without a mechanism whose audit, which rounds
-// up by some 1e-24, is at most alpha.
+// errNone says that no mechanism audits, rounded up by some 1e-24, to at most
+// alpha.
 var errNone = errors.New("lp: no private mechanism was found: alpha times the distances is too small")
 
 // try runs a method if it fits and keeps what it built if it is the best.
@@ -338,32 +332,29 @@ func (c *chooser) methods(ctx context.Context) []builder {
 	)
 }
 
-// What methods take on two cores, to the tolerance that [Optimal] has by default:
-// measured with the benchmarks of this package, whose points, grids and trees have
-// the same sizes. Powers are those between the sizes that were measured. An
-// estimate that is too low costs little: at the end of the time there is a
-// mechanism all the same.
+// What methods take on two cores, to the tolerance that [Optimal] has by
+// default, by the benchmarks of this package. An estimate that is too low costs
+// little: at the end of the time there is a mechanism all the same.
 const (
 	relaxedAtThousand = 30 * time.Second // eight tunings, and the separations
 	spannerAt400      = 25 * time.Second // eight programs of a sparse graph
 
-	// A program takes 3 s at n = 400; tuning asks for 3 to 6 of them.
+	// A single program, which tuning solves 3 to 6 times.
 	constAtThousand = 88 * time.Second
 	constPrograms   = 5
 	constPower      = 3.7
 
-	// Points of the plane, dense factors: 0.2 s at n = 50.
+	// Points of the plane, dense factors.
 	denseAtHundred = 4 * time.Second
 	densePower     = 4.1
-	// Points of the plane, constraints as they are needed, to 1e-6: 9 s at n =
-	// 150, and 2 to 4 s, as with dense factors, where that begins.
+	// Points of the plane, constraints as they are needed, to 1e-6.
 	lazyFineAt150 = 10 * time.Second
 	lazyFinePower = 4.1
-	// The same to 1e-3: 6 s at n = 150, 176 s at 400.
+	// The same to 1e-3.
 	lazyCoarseAt400 = 175 * time.Second
 	lazyCoarsePower = 3.4
 
-	// 5 to 16 s for trees, roads and grids; a grid of 1,024 points 160 s.
+	// Trees, roads and grids.
 	sparseAt400 = 10 * time.Second
 	sparsePower = 2.95
 )
@@ -415,8 +406,8 @@ func (c *chooser) constant(ctx context.Context, _ time.Duration) (*exponential.M
 	return exponential.Constant(c.b.Len(), point, c.Unit)
 }
 
-// relaxed is the relaxed mechanism at the best separation and rate, or none if
-// the time left was not enough.
+// relaxed is the relaxed mechanism at the best separation and rate in that
+// time.
 func (c *chooser) relaxed(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
@@ -428,8 +419,7 @@ func (c *chooser) relaxed(ctx context.Context, left time.Duration) (*exponential
 	return &m.Mechanism, nil
 }
 
-// constOPT is the mechanism of ConstOPT, within the time left. Under a prior it
-// is that of least worst-case loss all the same.
+// constOPT is the mechanism of ConstOPT; it ignores the prior.
 func (c *chooser) constOPT(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
 	s, err := ConstOPT(ctx, c.b, c.alpha, &ConstOptions{TimeLimit: left, MemoryLimit: c.MemoryLimit,
 		Unit: c.Unit, Workers: c.Workers})
@@ -439,8 +429,7 @@ func (c *chooser) constOPT(ctx context.Context, left time.Duration) (*exponentia
 	return &exponential.Mechanism{Channel: s.Channel, Audited: s.Audited}, err
 }
 
-// spanner is the mechanism of Spanner, within the time left; its programs may
-// prove a bound too.
+// spanner is the mechanism of Spanner; its programs may prove a bound too.
 func (c *chooser) spanner(ctx context.Context, left time.Duration) (*exponential.Mechanism, error) {
 	s, err := Spanner(ctx, c.b, c.alpha, &SpannerOptions{Prior: c.Prior, TimeLimit: left, MemoryLimit: c.MemoryLimit,
 		Unit: c.Unit, Workers: c.Workers})

@@ -15,8 +15,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// ConstOptions are the settings of [ConstOPT]. Nil and the zero value mean the
-// defaults.
+// ConstOptions are the settings of [ConstOPT]; nil and zeros mean the defaults.
 type ConstOptions struct {
 	// Neighbors is r in I_NN,r: how many points each input has among its own
 	// unknowns, itself included, in [1, n-1]. 0 means 10, or n-1 where that is
@@ -31,15 +30,13 @@ type ConstOptions struct {
 	// single one, 100 times the largest utility distance, or an eighth of that
 	// distance with KeepBudget.
 	Lambdas []float64
-	// KeepBudget solves with the budget alpha/2 only, as IKWAT22 do. By default
-	// larger ones are tried, as long as the audited level is at most alpha.
+	// KeepBudget solves with the budget alpha/2 only, as IKWAT22 do.
 	KeepBudget bool
 
 	// Tolerance is the gap of the linear programs at which to stop, relative to
 	// their value less lambda. 0 means 1e-6 up to 150 points and 1e-3 above.
 	Tolerance float64
-	// These are as in [Options]; the iterations that Progress is told count
-	// through all programs, and its gap is that of the current one.
+	// As in [Options], for all programs together; Progress has the gap of each.
 	TimeLimit   time.Duration
 	MemoryLimit float64
 	Unit        metric.Unit
@@ -47,22 +44,20 @@ type ConstOptions struct {
 	Progress    func(iteration int, gap float64, elapsed time.Duration)
 }
 
-// ConstSolution is the mechanism of [ConstOPT]. It is immutable and safe for
+// ConstSolution is the mechanism of [ConstOPT], immutable and safe for
 // concurrent use.
 type ConstSolution struct {
-	// The mechanism. Its guarantee is the upper end of Audited, at most the alpha
-	// that was asked for.
+	// The mechanism: its guarantee is the upper end of Audited, at most alpha.
 	*mechanism.Channel
 	Audited mechanism.Audit
 	// Objective is the worst-case loss of Channel, rounded up.
 	Objective float64
 
-	// Budget and Lambda are those of the linear program behind Channel: the
-	// level before its rows were normalized, in [alpha/2, alpha], and the price
-	// of row sums. Program is the value that was attained in it, and
-	// ProgramBound is below its optimum; both include Lambda. They say how well
-	// it was solved: another mechanism may well be better. All four are 0 where
-	// the constant channel is returned because none was better.
+	// Budget, the level before rows were normalized, in [alpha/2, alpha], and
+	// Lambda are those of the linear program behind Channel. Program is the
+	// value attained in it, and ProgramBound is below its optimum, Lambda
+	// included: another mechanism may be better. All are 0 for a constant
+	// channel.
 	Budget, Lambda        float64
 	Program, ProgramBound float64
 
@@ -103,11 +98,10 @@ const (
 // large lambda, the level is close to eps: by default eps is then raised until
 // the audited level comes to within 1 percent of alpha (beyond the paper).
 //
-// The result is the best channel that was found, audited: its guarantee is at
-// most alpha. How far from optimal it is, is not part of the answer: see DualBound
-// of [Optimal] and entropy.LowerBounds. Points that alpha*rho1 hardly tells
-// apart, below 1e-6, get the same row, and budgets eps*rho1 above 600 count as
-// 600.
+// The result is the best channel found, audited: its guarantee is at most
+// alpha. How far from optimal it is, DualBound of [Optimal] or
+// entropy.LowerBounds tell. Points that alpha*rho1 hardly tells apart, below
+// 1e-6, get the same row, and budgets eps*rho1 above 600 count as 600.
 //
 // Once ctx is done it returns as Optimal does. Reaching the TimeLimit is no error.
 //
@@ -117,10 +111,9 @@ const (
 // [metric.ErrEmpty] for an empty list of lambdas; a [*metric.MemoryError].
 //
 // O(n^3) an iteration for sets of a bounded size, some 20 to 40 iterations a
-// program, and some 3 to 6 programs a lambda unless KeepBudget is set. A set of k
-// points has a dense factor of its own: 72 k^2 bytes and O(k^3) an iteration for
-// each v, which MemoryLimit bounds. Sets of all n points cost n times as much as
-// [Optimal] does in memory, which is for them.
+// program, and some 3 to 6 programs a lambda unless KeepBudget is set. A set of
+// k points takes 72 k^2 bytes and O(k^3) an iteration for each v, within
+// MemoryLimit. For sets of all n points use [Optimal].
 func ConstOPT(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOptions) (*ConstSolution, error) {
 	began := time.Now()
 	if o == nil {
@@ -207,7 +200,6 @@ func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 	return c, nil
 }
 
-// replacement returns the sets I(v), checked.
 func (o *ConstOptions) replacement(ctx context.Context, p *problem) ([][]int, error) {
 	op, n := p.op, p.n
 	if o.Replacement == nil {
@@ -239,7 +231,6 @@ func (o *ConstOptions) replacement(ctx context.Context, p *problem) ([][]int, er
 	return o.Replacement, nil
 }
 
-// search solves the programs of all lambdas and keeps the best channel in s.
 func (c *constProgram) search(ctx context.Context, s *ConstSolution, began time.Time) error {
 	for _, lambda := range c.lambdas {
 		c.kernel.Lambda = math.Ldexp(lambda, -c.exp)
@@ -262,9 +253,9 @@ func (c *constProgram) search(ctx context.Context, s *ConstSolution, began time.
 	return nil
 }
 
-// try solves the program with the given fraction of alpha as its budget, and
-// keeps its channel where that is private and the best. It returns the audited
-// level in units of alpha.
+// try solves the program with that fraction of alpha as its budget, keeps its
+// channel where it is the best, and returns the audited level in units of
+// alpha.
 func (c *constProgram) try(s *ConstSolution, fraction, lambda float64, began time.Time) (float64, error) {
 	k := c.kernel.Inputs
 	c.kernel.Budget = make([]float64, k*k)
@@ -302,8 +293,8 @@ func (c *constProgram) try(s *ConstSolution, fraction, lambda float64, began tim
 	return r.audit.Hi / c.alpha, nil
 }
 
-// private releases the columns x: as they are, or mixed with the uniform distribution
-// where rounding took a channel of budget alpha/2 above alpha.
+// private releases the columns x, mixed with the uniform distribution where
+// rounding took a channel of budget alpha/2 above alpha.
 func (c *constProgram) private(x []float64, asItIs bool) (*released, error) {
 	if !asItIs {
 		return c.repair(x)
@@ -317,8 +308,7 @@ func (c *constProgram) private(x []float64, asItIs bool) (*released, error) {
 	return c.release(weight)
 }
 
-// normalized divides the rows of columns of k inputs by their sums. It returns
-// nil where one has none.
+// normalized divides rows by their sums; it returns nil where one has none.
 func normalized(k int, x []float64) []float64 {
 	sum := rowSums(k, x)
 	for _, v := range sum {

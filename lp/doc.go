@@ -17,23 +17,22 @@
 // BSV24. [Options].Prior asks for the least mean loss instead (BCP14), and
 // [Options].Outputs for other outputs than the inputs.
 //
-// There are n*m unknowns and n^2*m constraints, of which every pair of inputs
-// binds for some output. General solvers give up at some 75 points, or return
-// wrong answers where alpha*rho1 is large. [Optimal] uses that outputs are tied
-// to each other only through the n row sums and the n losses: an interior point
-// method eliminates one output after another. On the shortest-path metric of a
-// graph the constraints of its edges imply all others, and what is left of each
-// output is a sparse matrix. Elsewhere every output begins with the constraints of
-// near inputs; those that the solution breaks are added and the program is solved
-// again. Each of these relaxations proves a bound, and is turned into a private
-// channel by the least private matrix above it and a mixture that mends its rows.
+// There are n*m unknowns and n^2*m constraints. General solvers give up at some
+// 75 points, or return wrong answers where alpha*rho1 is large. [Optimal] is an
+// interior point method that eliminates one output after another: outputs are
+// tied to each other only through the n row sums and the n losses. On the
+// shortest-path metric of a graph the constraints of its edges imply all
+// others, and the factors are sparse. Elsewhere every output begins with the
+// constraints of near inputs, and those that the solution breaks are added.
+// Each of these relaxations proves a bound, and is turned into a private
+// channel by the least private matrix above it and a mixture that mends its
+// rows.
 //
 // # The certificate
 //
-// A solver's claim of optimality is worth as much as its tolerances. What is
-// returned here is proved apart from it. For multipliers lambda >= 0 of the
-// privacy constraints and weights z >= 0 of the losses, sum 1, every private
-// channel satisfies
+// The proof does not rest on the solver's tolerances. For multipliers lambda >=
+// 0 of the privacy constraints and weights z >= 0 of the losses, sum 1, every
+// private channel satisfies
 //
 //	k >= sum_u z_u sum_w rho2(u,w) M[u,w] >= sum_u min_w c_w[u],
 //
@@ -46,41 +45,40 @@
 //
 // # The repair
 //
-// On the other side the solver's matrix meets its constraints up to rounding
-// only. It is mixed with just as much of the uniform distribution as makes all of
-// them hold, usually none, and audited by [mechanism.Channel.Certify]: the guarantee
-// is the audited upper end, and it is at most alpha. [Solution].Objective is the
-// loss of that channel, rounded up. The optimum lies in [DualBound, Objective].
+// The solver's matrix meets its constraints up to rounding only. It is mixed
+// with just as much of the uniform distribution as makes all of them hold,
+// usually none, and audited by [mechanism.Channel.Certify]: the guarantee is
+// the audited upper end, at most alpha. [Solution].Objective is the loss of
+// that channel, rounded up. The optimum lies in [DualBound, Objective].
 //
 // # Time and memory
 //
-// Every function that takes ctx ends early once it is done, within half a second:
-// with the best mechanism so far, which is private and audited, and an error that
-// wraps the context's, so that both results are set. There is one, if only a
-// constant, from the time on when the distances are read, and that goes on for a
-// fifth of a second more; without it the result is nil. A TimeLimit does so
-// without an error; what was found by then is made private and audited before the
-// return, under a second for 400 inputs and some 10 seconds for 1,000.
+// Every function that takes ctx ends within half a second once it is done: with
+// the best mechanism so far, which is private and audited, and an error that
+// wraps the context's, so that both results are set. The result is nil only
+// where the distances could not be read by a fifth of a second after that. A
+// TimeLimit ends the search without an error; what was found by then is made
+// private and audited before the return, under a second for 400 inputs and some
+// 10 seconds for 1,000.
 //
-// Times are those of two cores. [Optimal] on points of the plane takes 0.2 s for
-// 50 and 4 s for 100 to a gap of 1e-6, 9 s for 150; to 1e-3 6 s for 150 and 3
-// minutes for 400. On a grid it takes 3 s for 400 and a few minutes for 1,024 to
-// 1e-5. Memory is at most 7 n^3 float64s with dense factors from n = 60 on, 50 n^2
-// to 100 n^2 with sparse ones, and as many as the constraints found ask for
-// elsewhere: 60 MB for 150 points of the plane and 0.5 GB for 400.
+// Times are those of two cores. [Optimal] on points of the plane takes 0.2 s
+// for 50 and 4 s for 100 to a gap of 1e-6, 9 s for 150; to 1e-3 6 s for 150 and
+// 3 minutes for 400. On a grid it takes 3 s for 400 and a few minutes for 1,024
+// to 1e-5. Memory is 60 MB for 150 points of the plane and 0.5 GB for 400; in
+// float64s at most 7 n^3 with dense factors from n = 60 on, 50 n^2 to 100 n^2
+// with sparse ones.
 //
-// A program of [ConstOPT] takes 3 s for 400 points and 90 s for 1,000; memory is
-// some 200 n^2 bytes and 72 for each of the (|I(v)|+1)^2 rows of every v. The block
-// of a set I(v) of k inputs is factored and inverted as a whole, O(k^3); ctx does
-// not interrupt the inversion, 2 s for 3,000 inputs. [Spanner] takes as long as 3
-// to 8 calls of Optimal on a graph.
+// A program of [ConstOPT] takes 3 s for 400 points and 90 s for 1,000; memory
+// is some 200 n^2 bytes and 72 for each of the (|I(v)|+1)^2 rows of every v.
+// The block of a set I(v) of k inputs costs O(k^3); ctx does not interrupt its
+// inversion, 2 s for 3,000 inputs. [Spanner] takes as long as 3 to 8 calls of
+// Optimal on a graph.
 //
 // [Choose] always tries the constant mechanism, tight weights and the tuned
-// exponential: half a second for 600 points, half a minute for 2,400, 5 minutes for
-// 5,000. In a minute it tries the relaxed mechanism up to 1,200 points, ConstOPT
-// up to 580, the optimal one up to 290 or 730 of a graph, and Spanner up to 500;
-// in a quarter of an hour ConstOPT up to 1,200 and the optimal one up to 650, or
-// 1,800 of a graph.
+// exponential: half a second for 600 points, half a minute for 2,400, 5 minutes
+// for 5,000. In a minute it tries the relaxed mechanism up to 1,200 points,
+// ConstOPT up to 580, the optimal one up to 290 or 730 of a graph, and Spanner
+// up to 500.
 //
 // # To release
 //
@@ -89,13 +87,12 @@
 //
 // # Who should not use it
 //
-// From a few hundred points on (a thousand on a graph) the program takes minutes
-// and gigabytes; package exponential has mechanisms for thousands. On 60 places
-// of a town they lose 3 to 20 per cent more than the optimum where tight weights
-// exist, and up to 80 per cent more at smaller levels, where ConstOPT, or noise
-// and additive.Snap, come nearer. An optimal mechanism is optimal for one loss,
-// and unlike noise it has no simple description: its matrix has to be shipped.
-// Its rows may have weight 1e-20 and less, which are released that often.
+// From a few hundred points on (a thousand on a graph) the program takes
+// minutes and gigabytes; package exponential has mechanisms for thousands. On
+// 60 places of a town they lose 3 to 20 per cent more than the optimum where
+// tight weights exist, and up to 80 per cent more at smaller levels. An optimal
+// mechanism is optimal for one loss, and its matrix has to be shipped. Its rows
+// may have weights of 1e-20 and less, which are released that often.
 //
 // # References
 //

@@ -7,10 +7,6 @@ import (
 	"github.com/metricdp/metricdp/internal/ipm"
 )
 
-// The lazy engine imposes the constraints of near inputs on every output first,
-// solves, adds those that the solution breaks, output by output, and so on. A few
-// per cent of the pairs of inputs are enough.
-
 const (
 	// lazySize is the number of classes of inputs above which constraints are
 	// added as they are needed, if factors are dense: with 100 points of the
@@ -29,10 +25,9 @@ const (
 	lazyBreach = 0.1
 )
 
-// rounds runs the lazy engine and improves s with what every round finds, until
-// it is within the tolerance, the context is done, or a round finds nothing to add
-// and cannot be solved any better. The error may be for the memory that what it
-// found takes: s is valid then too.
+// rounds runs the lazy engine and improves s with every round, until it is
+// within the tolerance, the context is done, or nothing is left to add or to
+// gain. After an error for memory s is valid too.
 func (g *merged) rounds(s *Solution, began time.Time) error {
 	s.Engine = EngineLazy
 	goal := lazyShare * g.o.Tolerance

@@ -11,7 +11,6 @@ import (
 // lazyLevels are the fractions of the budgets at which companions are tried.
 var lazyLevels = []float64{0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995}
 
-// mendTime is what mend may take where the context is done: all levels at n = 200.
 const mendTime = 300 * time.Millisecond
 
 // mend repairs columns x that break some constraints, and keeps the channel.
@@ -132,12 +131,10 @@ func (g *merged) companionWeight(companion, excess []float64) (float64, error) {
 	return max(slices.Max(of), slices.Max(excess)), err
 }
 
-// eachOutput runs f in parallel. By now the time may be up: it ends with late.
 func (g *merged) eachOutput(f func(w int)) error {
 	return parallel.Chunks(g.late, g.m, 1, g.o.Workers, nil, func(w, _, _ int) { f(w) })
 }
 
-// rowSums adds the columns of length k.
 func rowSums(k int, x []float64) []float64 {
 	sum := make([]float64, k)
 	for i, v := range x {

@@ -17,8 +17,7 @@ import (
 // [entropy.LowerBounds] searches for a packing and has other bounds.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha or
-// an index outside b; [metric.ErrEmpty] for an empty packing.
-// O(|packing|^3).
+// an index outside b; [metric.ErrEmpty] for an empty packing. O(|packing|^3).
 func LowerBound(ctx context.Context, b metric.Bimetric, alpha float64, packing []int) (entropy.Bound, error) {
 	const op = "lp: LowerBound"
 	if err := b.Check(); err != nil {

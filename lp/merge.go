@@ -14,9 +14,8 @@ import (
 // inputs closer than a threshold are merged into classes that share a row.
 //
 // The threshold starts at the tolerance over mergeShare: by [merged.bound] the
-// optimum changes by that factor only. Where the kernel stalls nevertheless,
-// larger thresholds are tried, mergeGrowth times the last, up to the gap there
-// is.
+// optimum changes by that factor only. Where the kernel stalls nevertheless, it
+// grows by mergeGrowth, up to the gap there is.
 const (
 	mergeShare  = 8
 	mergeGrowth = 8
@@ -54,7 +53,6 @@ func (p *problem) merge(threshold float64) *merged {
 	return g
 }
 
-// admit refuses what will not fit the memory, as far as that can be told in O(n).
 func (g *merged) admit() error {
 	switch k := g.prog.Inputs; {
 	case !g.looksDense():
@@ -66,8 +64,7 @@ func (g *merged) admit() error {
 	}
 }
 
-// prepare sets the budgets and chooses the engine. The error is the context's or
-// for the memory.
+// prepare sets the budgets and chooses the engine.
 func (g *merged) prepare() error {
 	if err := g.admit(); err != nil {
 		return err
@@ -95,8 +92,7 @@ func (g *merged) fits(engine float64) error { return g.memory(bytes(g.n, g.m) + 
 // probability below 1e-50.
 const sampled = 256
 
-// looksDense tells whether a sample of pairs finds fewer than half of them to be
-// implied by shorter ones.
+// looksDense tells whether fewer than half of the sampled pairs are implied.
 func (g *merged) looksDense() bool {
 	r := random.Seeded(1) // any: the choice matters to the speed of an error alone
 	implied := 0

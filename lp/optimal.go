@@ -23,11 +23,10 @@ import (
 // proves how far any other can be better. Neither rests on the solver: see the
 // package documentation.
 //
-// Privacy constraints that shorter distances imply are left out, which is exact.
-// Where few remain, on graphs, trees and grids, the factors are sparse. Elsewhere,
-// above 100 inputs, constraints are added to every output as its solutions break
-// them, until the repaired mechanism is within the tolerance. Solution.Engine
-// tells which it was.
+// Privacy constraints that shorter distances imply are left out, which is
+// exact. Where few remain, on graphs, trees and grids, the factors are sparse.
+// Elsewhere, above 100 inputs, constraints are added as solutions break them.
+// Solution.Engine tells which it was.
 //
 // Once ctx is done both results are set: the best mechanism so far, and an error
 // that wraps the context's. The Solution is nil where the distances could not be
@@ -78,7 +77,6 @@ func (s *Solution) keep(r *released) {
 	s.Gap = gap(s.Objective, s.DualBound)
 }
 
-// gap is (objective - bound)/objective, rounded up, 0 where both are 0.
 func gap(objective, bound float64) float64 {
 	if !(objective > 0) {
 		return 0
@@ -86,8 +84,8 @@ func gap(objective, bound float64) float64 {
 	return directed.DivUp(directed.SubUp(objective, bound), objective)
 }
 
-// search improves s, which holds the constant channel, until it is within the
-// tolerance or nothing helps. It begins with the program g.
+// search improves s until it is within the tolerance or nothing helps, from g
+// on.
 func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time.Time) error {
 	for threshold := p.o.Tolerance / mergeShare; ; {
 		err := g.prepare()
@@ -125,7 +123,6 @@ func (p *problem) search(ctx context.Context, s *Solution, g *merged, began time
 	}
 }
 
-// solve improves s with all constraints imposed at once.
 func (g *merged) solve(s *Solution, began time.Time) error {
 	before := s.Iterations
 	s.Engine = EngineDense
@@ -155,8 +152,7 @@ func (s *Solution) raise(g *merged, res *ipm.Result) {
 	}
 }
 
-// kernelShare of the tolerance is what the kernel aims at: the rest is for the
-// repair.
+// kernelShare of the tolerance is for the kernel, the rest for the repair.
 const kernelShare = 0.9
 
 // distribution scales weights to sum 1; none at all become uniform.

@@ -9,8 +9,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Options are the settings of [Optimal]. Nil and the zero value mean the
-// defaults.
+// Options are the settings of [Optimal]; nil and zeros mean the defaults.
 type Options struct {
 	// Prior has a weight >= 0 for every input, sum 1 within 1e-9: the least mean
 	// loss under it is asked for (BCP14). nil is the worst case.

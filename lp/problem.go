@@ -20,9 +20,9 @@ type problem struct {
 	b     metric.Bimetric
 	alpha float64
 	o     Options // with defaults
-	// ctx is that of the call, with the time limit. late is done a little after that
-	// of the call: what was found by then is made private and audited where there is
-	// time. close ends both.
+	// ctx is that of the call, with the time limit. late is done a little
+	// later: what was found by then is made private and audited. close ends
+	// both.
 	ctx, late context.Context
 	close     context.CancelFunc
 	n, m      int // inputs, outputs
@@ -67,8 +67,7 @@ func read(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *O
 // audit of some 300 inputs on two cores.
 const lateness = 200 * time.Millisecond
 
-// linger returns a context that is done a little after ctx is, or once it is
-// canceled.
+// linger returns a context that is done a little after ctx is.
 func linger(ctx context.Context) (late context.Context, cancel context.CancelFunc) {
 	late, done := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lateness, done) })
@@ -86,7 +85,6 @@ func (p *problem) cause(ctx context.Context, err error) error {
 	return err
 }
 
-// distances reads those of b.
 func (p *problem) distances(ctx context.Context) error {
 	op, b, alpha := p.op, p.b, p.alpha
 	p.lower, p.upper = make([]float64, p.n*p.n), make([]float64, p.n*p.n)
@@ -127,14 +125,12 @@ func (p *problem) distances(ctx context.Context) error {
 	return nil
 }
 
-// distances are those from point i of f, in dst where it is long enough, or what is
-// wrong with one of them.
+// distances are those from point i of f, in dst where it is long enough.
 func distances(op, arg string, f metric.Finite, i int, dst []float64) ([]float64, error) {
 	dst = finite.Row(f, i, dst)
 	return dst, fault.AllNonNegative(op, fmt.Sprintf("%s[%d]", arg, i), dst)
 }
 
-// memory refuses what passes the limit.
 func (p *problem) memory(bytes float64) error {
 	if bytes > p.o.MemoryLimit {
 		return &fault.MemoryError{Op: p.op, Bytes: bytes, Limit: p.o.MemoryLimit}
@@ -150,7 +146,7 @@ type released struct {
 }
 
 // release builds the channel of the weights, one row per input, audits it, and
-// bounds its loss from above. By now the time may be up: it ends with late.
+// bounds its loss from above, until late ends.
 func (p *problem) release(weight []float64) (*released, error) {
 	c, err := mechanism.FromWeights(p.late, p.n, p.m, weight, &mechanism.ChannelOptions{Labels: p.o.Outputs, Workers: p.o.Workers})
 	if err != nil {
@@ -176,8 +172,7 @@ func (p *problem) objective(weight []float64) (float64, error) {
 	})
 }
 
-// total is the largest of the losses of all inputs, or their mean under the prior,
-// rounded up.
+// total is the largest loss, or the mean under the prior, rounded up.
 func (p *problem) total(loss func(input int) float64) (float64, error) {
 	worst, mean, mass := 0.0, 0.0, 0.0
 	for i := range p.n {
@@ -197,8 +192,7 @@ func (p *problem) total(loss func(input int) float64) (float64, error) {
 	return worst, nil
 }
 
-// constant is the channel that releases the one best output whatever the input. Its
-// rows are equal, so that its level is 0 without an audit.
+// constant releases the one best output. Its rows are equal: its level is 0.
 func (p *problem) constant(ctx context.Context) (*released, error) {
 	least, best := math.Inf(1), 0
 	for w := range p.m {

@@ -7,10 +7,9 @@ import (
 	"github.com/metricdp/metricdp/internal/ipm"
 )
 
-// The mixture tried first makes every constraint hold with a relative margin of
-// firstMargin; an audit that still finds a level above alpha multiplies the
-// margin by 8. After mostRepairs attempts, with a margin beyond 1, the uniform
-// channel is nearly all that is left, and the constant one is better.
+// The mixture tried first has a relative margin of firstMargin; an audit that
+// still finds a level above alpha multiplies it by 8. After mostRepairs
+// attempts nearly all is uniform, and the constant channel is better.
 const (
 	firstMargin = 0x1p-46
 	mostRepairs = 16
@@ -53,8 +52,7 @@ func (g *merged) repair(x []float64) (*released, error) {
 	return nil, nil
 }
 
-// mixture is the least theta that makes every constraint hold with the margin. The
-// error is the context's.
+// mixture is the least theta that makes every constraint hold with the margin.
 func mixture(ctx context.Context, k, m int, x, budget []float64, margin float64) (float64, error) {
 	most := 0.0
 	for u := range k {

@@ -13,17 +13,14 @@ type Engine string
 
 // The engines.
 const (
-	// EngineConstant is none: a constant loses nothing, or there was no time for
-	// more.
+	// EngineConstant is none: a constant loses nothing, or time was up.
 	EngineConstant Engine = "constant"
-	// EngineDense is the interior point method with dense factors, and the
-	// constraints of every pair of inputs that shorter ones do not imply.
+	// EngineDense is the interior point method with dense factors.
 	EngineDense Engine = "dense interior point"
-	// EngineSparse is the same with sparse factors, for metrics in which shorter
-	// distances imply most: graphs, trees and grids.
+	// EngineSparse is the same with sparse factors, for graphs, trees and
+	// grids.
 	EngineSparse Engine = "sparse interior point"
-	// EngineLazy is the interior point method with those constraints that its own
-	// solutions turned out to break, for more points than EngineDense.
+	// EngineLazy adds the constraints that its own solutions break.
 	EngineLazy Engine = "lazy interior point"
 )
 
@@ -39,18 +36,17 @@ const (
 	StatusStalled     Status = "stalled by rounding" // before the tolerance was reached
 )
 
-// Solution is a mechanism with the proof of how good it is. It is immutable and
-// safe for concurrent use.
+// Solution is a mechanism with its proof, immutable and safe for concurrent
+// use.
 type Solution struct {
-	// The mechanism. Its guarantee is the upper end of Audited, at most the alpha
-	// that was asked for.
+	// The mechanism: its guarantee is the upper end of Audited, at most alpha.
 	*mechanism.Channel
 	Audited mechanism.Audit
 	// Objective is the loss of Channel, worst case or expected, rounded up.
 	Objective float64
-	// DualBound is proved: no alpha-private mechanism has a smaller loss. The
-	// proof is by weak duality, evaluated with outward rounding; it does not
-	// rest on the solver having converged. 0 where nothing is proved.
+	// DualBound is proved, by weak duality with outward rounding, whatever the
+	// solver did: no alpha-private mechanism has a smaller loss. 0 where
+	// nothing is proved.
 	DualBound float64
 	// Gap is (Objective - DualBound)/Objective, 0 where both are 0.
 	Gap float64

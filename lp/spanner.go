@@ -15,18 +15,16 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// SpannerOptions are the settings of [Spanner]. Nil and the zero value mean the
+// SpannerOptions are the settings of [Spanner]; nil and zeros mean the
 // defaults.
 type SpannerOptions struct {
 	// Stretch is t of the t-spanner, a finite number >= 1; 0 means 3.
 	Stretch float64
 	// KeepBudget solves with the budget alpha/Stretch only, as IKWAT22 do, and
-	// proves no bound. By default larger budgets are tried, as long as the
-	// audited level is at most alpha.
+	// proves no bound. By default larger budgets are tried.
 	KeepBudget bool
 
-	// These are as in [Options], for each linear program; TimeLimit is for all of
-	// them together, and Progress counts through them.
+	// As in [Options], for all linear programs together.
 	Prior       []float64
 	Outputs     []int
 	Tolerance   float64
@@ -37,9 +35,9 @@ type SpannerOptions struct {
 	Progress    func(iteration int, gap float64, elapsed time.Duration)
 }
 
-// SpannerSolution is the mechanism of [Spanner]. Its Iterations are those of all
-// linear programs; DualBound and Prior are as in [Optimal], for the metric of the
-// space, and Gap is between them and Objective.
+// SpannerSolution is the mechanism of [Spanner]. Iterations counts through all
+// programs; Gap is between Objective and the DualBound for the metric of the
+// space.
 type SpannerSolution struct {
 	Solution
 	// Graph is the spanner, and Stretch how many times its distances are as
@@ -60,11 +58,11 @@ func (s *SpannerSolution) String() string {
 const defaultStretch = 3
 
 // Spanner returns the alpha-private mechanism that is optimal under stronger
-// constraints, between the ends of the edges of a greedy t-spanner of the privacy
-// metric (SpannerMech of IKWAT22; [metric.Spanner]). With g the metric of the
-// spanner, rho1 <= g <= t*rho1, a mechanism that is alpha/t-private under g is
-// alpha-private under rho1, and for g the rows of few pairs imply all others: the
-// program has some n^2 unknowns as that of [Optimal] but not n^3 constraints.
+// constraints, between the ends of the edges of a greedy t-spanner of the
+// privacy metric (SpannerMech of IKWAT22; [metric.Spanner]). With g the metric
+// of the spanner, rho1 <= g <= t*rho1, a mechanism that is alpha/t-private
+// under g is alpha-private under rho1, and for g the rows of few pairs imply
+// all others.
 //
 // Where the level under rho1 is below alpha, larger budgets are tried by default,
 // until it is within 1 percent of it. A program with the budget alpha follows:
@@ -72,8 +70,8 @@ const defaultStretch = 3
 // for rho1 too. The bracket is about as wide as g is longer than rho1: points in
 // general position ask for a stretch near 1, at which the program costs more.
 //
-// Once ctx is done it returns as Optimal does; both results are set unless the
-// spanner itself was interrupted. Reaching the TimeLimit is no error.
+// Once ctx is done it returns as [Optimal] does; the result is nil only where
+// the spanner itself was interrupted. Reaching the TimeLimit is no error.
 //
 // Errors: those of [Optimal] and [metric.Spanner].
 func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOptions) (*SpannerSolution, error) {
@@ -158,8 +156,8 @@ func (t *spannerSearch) stretch(ctx context.Context) error {
 	return nil
 }
 
-// constant begins with the constant channel, which audits to 0: there is a
-// mechanism however small alpha is and however early the search stops.
+// constant begins with the constant channel, of level 0: there is always a
+// result.
 func (t *spannerSearch) constant(ctx context.Context) error {
 	p, err := read(ctx, "lp: Spanner", t.b, t.alpha, &t.o)
 	if err != nil {
@@ -204,9 +202,8 @@ func (t *spannerSearch) left() time.Duration {
 	return t.o.TimeLimit - time.Since(t.began)
 }
 
-// solve solves with the given fraction of alpha as the budget and keeps what is
-// better: the channel where its audit allows, the bound where the budget is
-// enough for one. It returns the audited level in units of alpha.
+// solve solves with that fraction of alpha as the budget, keeps what is better
+// and returns the audited level in units of alpha.
 func (t *spannerSearch) solve(ctx context.Context, fraction float64) (float64, error) {
 	o, best := t.o, &t.best
 	if o.TimeLimit > 0 {

@@ -12,10 +12,9 @@ const (
 	tuneInside = 0.15
 )
 
-// tune looks for the largest fraction in [lo, 1] of alpha for which try, which
-// solves with that as the budget, finds an audited level of at most 1, in units
-// of alpha. It first tries lo, where the level is at most 1; levels beyond that
-// are taken to grow with the fraction, for speed only. try returns false to stop.
+// tune looks for the largest fraction in [lo, 1] of alpha for which try finds
+// an audited level of at most 1, in units of alpha. It begins at lo, where that
+// holds; that levels grow is for speed only. try returns false to stop.
 func tune(lo float64, try func(fraction float64) (level float64, more bool, err error)) error {
 	level, more, err := try(lo)
 	if err != nil {

@@ -34,8 +34,8 @@ type Bound struct {
 	Iterations int
 }
 
-// HeldKarpOptions are the settings of [HeldKarpBound]. Nil and the zero value
-// mean the defaults.
+// HeldKarpOptions are the settings of [HeldKarpBound]; nil and zeros mean the
+// defaults.
 type HeldKarpOptions struct {
 	// Kind is the kind of the tours to bound.
 	Kind Kind
@@ -53,8 +53,7 @@ type HeldKarpOptions struct {
 	// graph begins with; 0 means 7.
 	Neighbors int
 
-	// Progress, where not nil, is told how many of how many iterations are
-	// done.
+	// Progress, where not nil, is told how many iterations are done.
 	Progress func(done, total int)
 }
 
@@ -91,18 +90,16 @@ func OneTreeBound(ctx context.Context, f metric.Finite, multipliers []float64, k
 }
 
 // HeldKarpBound returns a lower bound on the length of all tours of f, or of
-// all open paths: the 1-tree bound of Held and Karp
-// (1970, 1971), that is the largest of the values in [Bound] as far as
-// subgradient ascent reaches it: within 0.1 % for uniform points of the plane and
-// for most points in clusters. Where hundreds of points lie along a line, the
-// search is slow and may end well below: more Iterations help.
+// all open paths: the 1-tree bound of Held and Karp (1970, 1971), the largest
+// of the values in [Bound] as far as subgradient ascent reaches it. Where
+// hundreds of points lie along a line, the search is slow and may end well
+// below: more Iterations help.
 //
 // The search runs on a graph of near neighbors, O(n Neighbors log n) an
-// iteration. About once in a hundred iterations what it found is proved on all
-// pairs of points, at the cost of an [OneTreeBound], and the edges that the
-// proof turned up join the graph. So all distances are read about ten times
-// where n is small or f has no embedding: [metric.Densify] f first if they take
-// long.
+// iteration. About once in a hundred iterations what it found is proved by an
+// [OneTreeBound], and the edges that the proof turned up join the graph. Where
+// n is small or f has no embedding all distances are read about ten times:
+// [metric.Densify] f first if they take long.
 //
 // f is taken to be symmetric; the triangle inequality is not needed. No points
 // are [metric.ErrEmpty], an option outside its domain is a [*metric.ValueError],

@@ -8,9 +8,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// candidates are the nearest neighbors of every point, with their distances:
-// the edges that a good tour is made of. Those of point i are entries
-// [i*k, (i+1)*k), the nearest first.
+// candidates are the nearest neighbors of every point, with their distances.
+// Those of point i are entries [i*k, (i+1)*k), the nearest first.
 type candidates struct {
 	k  int
 	id []int32

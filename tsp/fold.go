@@ -28,8 +28,7 @@ type Folding struct {
 	Rank     []int     // the inverse of Order: point i is at Position[Rank[i]]
 }
 
-// foldPairs is the number of pairs on which Fold checks the inequality, and up to
-// which it checks all.
+// foldPairs is the number of pairs that Fold checks at most.
 const foldPairs = 1 << 17
 
 // Fold lays f out along t; a closed tour is first cut as [Tour.Open] does.
@@ -156,9 +155,8 @@ func (l Locality) String() string {
 		l.Points, l.Median, l.Mean, l.Max, 100*l.Kept)
 }
 
-// Locality measures the folding of f. Points that share their place with
-// another are left out. The cost is that of
-// [metric.NearestNeighbors].
+// Locality measures the folding of f, without points that share their place, in
+// the time of [metric.NearestNeighbors].
 func (l *Folding) Locality(ctx context.Context, f metric.Finite) (out Locality, err error) {
 	const op = "tsp: Folding.Locality"
 	defer name(op, &err)

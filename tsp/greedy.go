@@ -10,13 +10,11 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// GreedyOptions are the settings of [Greedy]. Nil and the zero value mean the
-// defaults.
+// GreedyOptions are the settings of [Greedy]; nil and zeros mean the defaults.
 type GreedyOptions struct {
 	Kind Kind
 
-	// Neighbors is how many nearest neighbors of a point count as candidates
-	// for an edge. 0 means 8; more is slower and a little better.
+	// Neighbors is as in [ImproveOptions].
 	Neighbors int
 }
 

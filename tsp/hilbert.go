@@ -4,15 +4,13 @@ package tsp
 // 2^-32 of the longest side of the points' box.
 const hilbertBits = 32
 
-// hilbertKey writes the place on the Hilbert curve of the cell x, whose d
-// coordinates have the given number of bits, to the d*bits highest bits of key,
-// the most significant first. It overwrites x.
+// hilbertKey writes the place on the Hilbert curve of the cell x to the d*bits
+// highest bits of key, the most significant first. It overwrites x.
 //
-// The curve runs through all 2^(d*bits) cells by steps to a neighbor. It is
-// that of J. Skilling, "Programming the Hilbert curve" (AIP Conf. Proc. 707,
-// 2004): from the highest bit down, the cell is turned into the frame of the
-// part of the curve that it lies on; then the Gray code of the bits, interleaved
-// over the coordinates, is undone.
+// From the highest bit down, the cell is turned into the frame of the part of
+// the curve that it lies on; then the Gray code of the interleaved bits is
+// undone (J. Skilling, "Programming the Hilbert curve", AIP Conf. Proc. 707,
+// 2004).
 func hilbertKey(key []uint64, x []uint32, bits int) {
 	for b := bits - 1; b > 0; b-- {
 		low := uint32(1)<<b - 1

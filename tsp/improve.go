@@ -12,8 +12,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// ImproveOptions are the settings of [Improve]. Nil and the zero value mean the
-// defaults, with which the result is a function of the metric and the tour.
+// ImproveOptions are the settings of [Improve]; nil and zeros mean the
+// defaults.
 type ImproveOptions struct {
 	// Neighbors is how many nearest neighbors of a point count as candidates
 	// for an edge. 0 means 8; more is slower and a little better.
@@ -23,16 +23,16 @@ type ImproveOptions struct {
 	// for each point, but at most 100,000; negative means none.
 	Kicks int
 
-	// TimeLimit, where positive, ends the improvement after that long. The result
-	// then depends on the speed of the machine. The neighbor lists before are not
-	// counted.
+	// TimeLimit, where positive, ends the improvement, after the neighbor
+	// lists, after that long. The result then depends on the speed of the
+	// machine.
 	TimeLimit time.Duration
 
 	// Seed fixes the perturbations.
 	Seed uint64
 
-	// Progress, where not nil, is told from time to time, by the goroutine of
-	// the caller, how many of the perturbations have been tried.
+	// Progress, where not nil, is told from time to time how many kicks have
+	// been tried.
 	Progress func(done, total int)
 }
 
@@ -181,9 +181,8 @@ func (p *problem) improve(ctx context.Context, order []int, kind Kind, o Improve
 	return s.tour(), ctx.Err()
 }
 
-// maxRun is the most points of each of the three runs that a kick exchanges.
-// Longer runs make longer edges, which take longer to repair: from 10^3 to 10^5
-// points of the plane, runs of 10 end too early and runs of 50 take too long.
+// maxRun is the most points of each of the three runs that a kick exchanges: 10
+// end too early and 50 take too long to repair.
 const maxRun = 30
 
 // iterate kicks the tour and keeps what makes it no longer.

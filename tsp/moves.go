@@ -33,8 +33,7 @@ const (
 	swapRuns
 )
 
-// breadth is how many candidates for t5 are tried. More take longer and hardly
-// help; of t3 all are tried.
+// breadth is how many candidates for t5 are tried; of t3 all are.
 const breadth = 5
 
 // descend makes moves until the queue is empty or stop returns true, which is
@@ -122,8 +121,8 @@ func (s *search) bestCut(t1, t2, t3, t4 int32, gone, g float64, dir int, m *move
 	}
 }
 
-// offer makes m the chain t, which removes the length gone, if it gains more
-// and more than rounding may feign.
+// offer makes m the chain t, if it gains more, and more than rounding may
+// feign.
 func (s *search) offer(m *move, kind moveKind, t [6]int32, gone, gain float64) {
 	if gain > m.gain && gain > gainSlack*gone {
 		*m = move{kind, t, gain}

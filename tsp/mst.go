@@ -9,9 +9,9 @@ import (
 	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
 )
 
-// MST returns a minimum spanning tree of f, rooted at point 0: node i is point i.
-// Of several it is always the same one. Its length, rounded downward, is the
-// Value of [OneTreeBound] for paths without multipliers.
+// MST returns a minimum spanning tree of f, rooted at point 0, always the same
+// one: node i is point i. Its length, rounded downward, is the Value of
+// [OneTreeBound] for paths without multipliers.
 //
 // Where f has 2048 or more points and is [metric.Embedded] in at most 4
 // dimensions, Borůvka's algorithm searches a kd-tree in about O(n log n), and

@@ -3,9 +3,8 @@ package tsp
 import "github.com/metricdp/metricdp/metric"
 
 // search holds a tour under local search, as an array with the place of every
-// node. Nodes are the points in the order of the first tour, so that near
-// points sit near one another in memory. A path is a closed tour through one
-// more node, the last, at distance 0 from all others.
+// node. Nodes are the points in the order of the first tour. A path is a closed
+// tour through one more node, the last, at distance 0 from all others.
 type search struct {
 	f     metric.Finite
 	point []int32 // node -> point of f
@@ -91,8 +90,8 @@ func (s *search) distance(a, b int32) float64 {
 	return ordered(s.f, int(s.point[a]), int(s.point[b]))
 }
 
-// candidates returns the candidates of node a and their distances. The extra
-// node of a path has none.
+// candidates returns the candidates of node a, but for the extra one, with
+// distances.
 func (s *search) candidates(a int32) ([]int32, []float64) {
 	if a == s.dummy {
 		return nil, nil
@@ -101,8 +100,7 @@ func (s *search) candidates(a int32) ([]int32, []float64) {
 	return s.near[lo:hi], s.dist[lo:hi]
 }
 
-// step returns the node after a in direction dir, 0 forward and 1 backward, and
-// its distance.
+// step returns the node after a, forward (0) or backward (1), and its distance.
 func (s *search) step(a int32, dir int) (int32, float64) {
 	p := int(s.pos[a])
 	if dir == 0 {
@@ -118,8 +116,7 @@ func (s *search) step(a int32, dir int) (int32, float64) {
 	return s.order[p], s.edge[p]
 }
 
-// between reports whether b lies on the way from a to c in direction dir, ends
-// included.
+// between reports whether b lies on the way from a to c, ends included.
 func (s *search) between(a, b, c int32, dir int) bool {
 	if dir != 0 {
 		a, c = c, a

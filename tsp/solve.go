@@ -8,8 +8,7 @@ import (
 	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
 )
 
-// SolveOptions are the settings of [Solve]. Nil and the zero value mean the
-// defaults, with which the result is a function of the metric alone.
+// SolveOptions are the settings of [Solve]; nil and zeros mean the defaults.
 type SolveOptions struct {
 	Kind Kind
 
@@ -53,10 +52,9 @@ const (
 // The triangle inequality is not needed for the bound to hold.
 //
 // Time is that of [Greedy], [Improve] and [HeldKarpBound]; where f has no
-// embedding, O(n^2) distances for the neighbors and as much for the bound:
-// [metric.Densify] it first if they take long. When ctx is done, Solve returns
-// the best tour so far, nil if there is none yet, together with the error of
-// ctx.
+// embedding, O(n^2) distances: [metric.Densify] it first if they take long.
+// When ctx is done, Solve returns the best tour so far, nil if there is none,
+// with the error of ctx.
 func Solve(ctx context.Context, f metric.Finite, o *SolveOptions) (t *Tour, err error) {
 	const op = "tsp: Solve"
 	defer name(op, &err)

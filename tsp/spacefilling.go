@@ -80,8 +80,7 @@ func SpaceFilling(ctx context.Context, f metric.Finite, c Curve, kind Kind) (t *
 	return newTour(f, order, kind)
 }
 
-// sortByKey returns 0, 1, ... in the order of their keys, width numbers each. The
-// error is that of ctx.
+// sortByKey returns 0, 1, ... in the order of their keys, width numbers each.
 func sortByKey[T cmp.Ordered](ctx context.Context, keys []T, width int) ([]int, error) {
 	order := make([]int, len(keys)/width)
 	for i := range order {
@@ -98,8 +97,7 @@ func sortByKey[T cmp.Ordered](ctx context.Context, keys []T, width int) ([]int, 
 	return order, err
 }
 
-// grid maps the bounding box of an embedding to [0, 1]^Dim, by one factor for
-// all axes.
+// grid maps the bounding box of an embedding to [0, 1]^Dim, by one factor.
 type grid struct {
 	e     metric.Embedding
 	least []float64

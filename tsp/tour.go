@@ -148,8 +148,7 @@ func (t *Tour) Open(f metric.Finite) (path *Tour, err error) {
 	return newTour(f, slices.Concat(t.Order[cut:], t.Order[:cut]), Path)
 }
 
-// checkOrder refuses an empty metric and an order that is no permutation of
-// its n points.
+// checkOrder refuses an empty metric and an order that is no permutation.
 func checkOrder(op, arg string, n int, order []int) error {
 	if err := checkSize(op, n); err != nil {
 		return err
@@ -157,8 +156,7 @@ func checkOrder(op, arg string, n int, order []int) error {
 	return fault.Permutation(op, arg, order, n)
 }
 
-// checkSize refuses an empty metric, and one whose indices would not fit the
-// int32 of the searches.
+// checkSize refuses an empty metric, and indices beyond int32.
 func checkSize(op string, n int) error {
 	if n >= math.MaxInt32 {
 		return &fault.SizeError{Op: op, Arg: "f", Got: n, Want: "less than 2^31-1"}

@@ -29,8 +29,8 @@ type Matching struct {
 	Lower float64
 }
 
-// AssignmentOptions are the settings of [Assignment]. Nil and the zero value mean
-// the defaults.
+// AssignmentOptions are the settings of [Assignment]; nil and zeros mean the
+// defaults.
 type AssignmentOptions struct {
 	Workers int // goroutines; 0 means one a processor, with the same result
 }
@@ -41,8 +41,7 @@ type AssignmentOptions struct {
 func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 
 // Assignment matches every row of the n x m costs c, n <= m, to a column of its
-// own so that the sum of the costs is least. Costs may have any sign here. They
-// are not stored: see [Distances] for the items of two multisets.
+// own at least total cost. Costs may have any sign, and are not stored.
 //
 // n > m is a [*metric.SizeError], n = 0 [metric.ErrEmpty] and a cost that is no
 // number or larger than 2^960 in size a [*metric.ValueError].
@@ -76,8 +75,6 @@ func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, e
 	return r, err
 }
 
-// match is Assignment of a size that fits. Its error is that of ctx or a
-// [*rows.BadCost].
 func match(ctx context.Context, n, m int, costs rows.Func, workers int) (*Matching, error) {
 	col, v, err := assignment.Solve(ctx, n, m, costs, workers)
 	if err != nil {

@@ -41,7 +41,7 @@ type Certificate struct {
 // Gap returns Upper-Lower, rounded up.
 func (c *Certificate) Gap() float64 { return directed.SubUp(c.Upper, c.Lower) }
 
-// CertifyOptions are the settings of [Certify]. Nil and the zero value mean the
+// CertifyOptions are the settings of [Certify]; nil and zeros mean the
 // defaults.
 type CertifyOptions struct {
 	Workers int // goroutines; 0 means one a processor, with the same result

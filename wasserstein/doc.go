@@ -6,14 +6,13 @@
 //
 // Two measures mu and nu of one total mass lie on a metric space. Moving mass m
 // over a distance d costs m*d. W1(mu, nu), the earth mover's distance, is the
-// least cost of turning mu into nu. It is a metric on measures, and it sees how
-// far mass has moved where the total variation sees only that it has.
+// least cost of turning mu into nu, a metric on measures.
 //
-// It has two uses here. It says how far apart two users are who contribute many
-// records each ([DistanceEM]; user-level metric privacy, IRC24). And the expected
-// distance of a private measure from the truth bounds the error of every Lipschitz
-// query at once (BSV22). Such a measure comes out of the noise signed and is
-// projected back onto the probability measures.
+// [DistanceEM] says how far apart two users are who contribute many records
+// each (user-level metric privacy, IRC24). And the expected distance of a
+// private measure from the truth bounds the error of every Lipschitz query at
+// once (BSV22). Such a measure comes out of the noise signed and is projected
+// onto the probability measures.
 //
 // # Notation
 //
@@ -42,11 +41,10 @@
 // Any finite metric: [W1], by the network simplex, and [Between] for two sets of
 // points or any costs; [Assignment] and [DistanceEM] for multisets.
 //
-// The nearest probability measure to a signed one: [ProjectLine], [ProjectTree],
-// and [Project] on any finite metric. [IsotonicL1] and [ProjectSimplex] are their
-// kernels. The latter at every node of a tree, from the root down, minimizes
-// another distance, and is usually the better estimate of what lies behind noisy
-// counts.
+// The nearest probability measure to a signed one: [ProjectLine],
+// [ProjectTree], and [Project] on any finite metric. [IsotonicL1] and
+// [ProjectSimplex] are their kernels; the latter from the root of a tree down
+// is usually the better estimate of noisy counts.
 //
 // # What is exact, and what is bounded
 //
@@ -64,19 +62,18 @@
 //
 // [W1], [Between] and [Project] on n points make some ten passes over the n^2
 // costs, on every core, and about ten pivots a point, of O(n) each at worst.
-// [Assignment] reads the costs three times and O(n^3) at worst. Memory is 8 bytes
-// a pair of points where costs are stored, besides about 500 bytes a point and
-// 700 a row of Assignment. ctx ends the work early with its error.
+// Memory is 8 bytes a pair of points where costs are stored, besides about 500
+// bytes a point and 700 a row of Assignment. ctx ends the work early with its
+// error.
 //
 // # Who should not use it
 //
-// W1 is not W2: a plan of W1 is no good plan for squared distances ([Between] and
-// [Assignment] take any costs, those too). Measures of different mass need
-// unbalanced transport, which is not here. The W1 distance of two samples from one
-// distribution in R^d falls like n^(-1/d): in high dimension it says more about
-// the sample size than about the distributions. None of this is private by
-// itself: a distance between two data sets reveals them, and is to be released
-// through a mechanism.
+// W1 is not W2: a plan of W1 is no good plan for squared distances ([Between]
+// and [Assignment] take any costs). Measures of different mass need unbalanced
+// transport. The W1 distance of two samples of one distribution in R^d falls
+// like n^(-1/d): in high dimension it tells the sample size. None of this is
+// private by itself: a distance between two data sets reveals them, and is to
+// be released through a mechanism.
 //
 // # References
 //

@@ -134,15 +134,13 @@ func W1Samples[T constraints.Integer | constraints.Float](a, b []T) (float64, er
 	return sumOrInf(cost), nil
 }
 
-// lineParallel is the number of points from which a second goroutine, which
-// costs some microseconds, is worth it.
+// lineParallel is the number of points that are worth a second goroutine.
 const lineParallel = 1 << 13
 
 // lineCount is the largest number of points on a line: their indices, the
 // counters of the radix sort and the nodes of the heap are int32.
 const lineCount = 1 << 30
 
-// lineCheck checks the positions of a measure on the line.
 func lineCheck[T constraints.Integer | constraints.Float](op, arg string, x []T) error {
 	if err := lineSize(op, arg, len(x)); err != nil {
 		return err
@@ -155,7 +153,6 @@ func lineCheck[T constraints.Integer | constraints.Float](op, arg string, x []T)
 	return nil
 }
 
-// lineSize checks the number of points.
 func lineSize(op, arg string, n int) error {
 	if err := fault.Empty(op, arg, n); err != nil {
 		return err
@@ -175,8 +172,8 @@ func sumOrInf(c exact.DD) float64 {
 	return c.Hi
 }
 
-// lineOrder returns the indices of x in ascending order of their values, or nil
-// where x ascends as it stands.
+// lineOrder returns the indices of x in ascending order of value, nil for 0, 1,
+// ...
 func lineOrder(x []float64) []int32 {
 	if slices.IsSorted(x) {
 		return nil
@@ -193,9 +190,8 @@ func lineAt(order []int32, k int) int {
 	return int(order[k])
 }
 
-// The radix sort takes the 64 bits of a number in 6 digits of 11 bits, which
-// BenchmarkLineSort finds faster than 8 digits of 8 bits from a thousand numbers
-// on. Below lineSmall numbers a comparison sort is.
+// The radix sort takes the 64 bits of a number in 6 digits of 11 bits. Below
+// lineSmall numbers a comparison sort is faster.
 const (
 	lineBits   = 11
 	lineDigits = 6

@@ -11,8 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// MassError reports two measures of different total mass: no plan moves one
-// onto the other, and nothing here rescales a caller's weights.
+// MassError reports two measures of different total mass.
 type MassError struct {
 	Op     string  // the function that refused them
 	Mu, Nu float64 // the totals
@@ -57,7 +56,6 @@ func checkMeasures(op string, mu, nu []float64, n, m int, signed bool) error {
 	return nil
 }
 
-// checkSigned checks that g holds n finite weights of finite total variation.
 func checkSigned(op string, g []float64, n int) error {
 	if err := checkWeights(op, "g", g, n, fault.AllFinite); err != nil {
 		return err
@@ -68,12 +66,10 @@ func checkSigned(op string, g []float64, n int) error {
 	return nil
 }
 
-// checkWeights checks that w holds one or more weights, n of them, that pass check.
 func checkWeights(op, arg string, w []float64, n int, check func(op, arg string, w []float64) error) error {
 	return cmp.Or(fault.Empty(op, arg, len(w)), checkLen(op, arg, len(w), n), check(op, arg, w))
 }
 
-// checkLen checks the length of an argument.
 func checkLen(op, arg string, n, want int) error {
 	if n != want {
 		return &fault.SizeError{Op: op, Arg: arg, Got: n, Want: fmt.Sprint(want)}

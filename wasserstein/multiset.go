@@ -13,19 +13,18 @@ import (
 )
 
 // DistanceEM returns the earth mover's distance d_EM of two multisets of points
-// of f (IRC24): the W1 distance of their empirical measures, that give each of
-// len(a) items the mass 1/len(a) and each of len(b) items the mass 1/len(b).
-// Between multisets of one size m that is 1/m times the least sum of distances
-// over all ways to pair the items (Birkhoff). It is a metric on multisets where
-// f is one, multisets with the same proportions being the same.
+// of f (IRC24): the W1 distance of their empirical measures, which give each of
+// len(a) items the mass 1/len(a). Between multisets of one size m that is 1/m
+// times the least cost of pairing the items (Birkhoff). It is a metric on
+// multisets up to proportions where f is one.
 //
 // An empty multiset is [metric.ErrEmpty]; an index outside [0, f.Len()) is a
 // [*metric.ValueError], and so is a distance that is no finite number. Two
 // sizes whose least common multiple passes 2^53 are a [*metric.SizeError],
 // because their masses have no common unit in float64.
 //
-// Order does not matter, nor which is a and which b, to the last bit. The value is
-// off by the last digits of a sum of m distances, no more.
+// The result is symmetric and free of order to the last bit, and off by the
+// last digits of a sum of m distances at most.
 //
 // What the multisets share cancels. The rest is solved by [Assignment] where
 // points have about one item each, O(k^3) at worst for k items, and by [W1] on the
@@ -87,11 +86,10 @@ func multisetDifference(a, b []int, wa, wb int64) (x, y []multisetMass) {
 
 const (
 	// multisetCopies is the number of items to a point, on average over the
-	// smaller support, up to which copies are matched one by one: matching 2k
-	// items takes about as long as a transport between k and k points.
+	// smaller support, up to which copies are matched one by one.
 	multisetCopies = 2
-	// multisetStored is the number of items a side up to which the distances
-	// are stored, 128 MiB of them.
+	// multisetStored is the number of items a side up to which distances are
+	// stored.
 	multisetStored = 4096
 )
 
@@ -154,8 +152,7 @@ func multisetExpand(x []multisetMass, g, items int64) []int {
 	return out
 }
 
-// multisetMatch returns the least cost of a matching of two multisets of one
-// size.
+// multisetMatch returns the least cost of a matching of multisets of one size.
 func multisetMatch(ctx context.Context, f metric.Finite, a, b []int) (float64, error) {
 	n := len(a)
 	costs := costRows(CostFunc(n, n, func(i, j int) float64 { return f.Distance(a[i], b[j]) }))

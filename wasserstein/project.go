@@ -39,8 +39,7 @@ func (p *Projection) String() string {
 // Gap returns Upper-Lower, rounded up.
 func (p *Projection) Gap() float64 { return directed.SubUp(p.Upper, p.Lower) }
 
-// ProjectOptions are the settings of [Project]. Nil and the zero value mean the
-// defaults. Each is as in [Options].
+// ProjectOptions are the settings of [Project], as in [Options].
 type ProjectOptions struct {
 	Lazy      bool                           // computes distances anew in every pass
 	MaxPivots int                            // ends the work early; 0 means no limit

@@ -14,28 +14,26 @@ import (
 	"github.com/metricdp/metricdp/wasserstein/internal/simplex"
 )
 
-// Options are the settings of [W1] and [Between]. Nil and the zero value mean the
+// Options are the settings of [W1] and [Between]; nil and zeros mean the
 // defaults.
 type Options struct {
-	// U and V, if not nil, are potentials to start from, of all sources and
-	// sinks: those of an earlier [Result] on the same costs, for measures not too
-	// different. They change how long the work takes, not what comes out, up to
-	// the choice between several optimal plans. They are only read.
+	// U and V, if not nil, are potentials of all sources and sinks to start
+	// from, as those of an earlier [Result] on the same costs. They change how
+	// long the work takes, and which of several optimal plans comes out. They
+	// are only read.
 	U, V []float64
-	// Lazy computes costs anew whenever a pass over all of them is made, instead
-	// of storing them: about 500 bytes a point instead of 8 bytes a pair, for
-	// passes that take as long as the costs take. The result is the same. Costs
-	// that would pass 1 GiB are never stored.
+	// Lazy computes costs anew in every pass instead of storing them: about 500
+	// bytes a point instead of 8 bytes a pair. The result is the same. Costs
+	// beyond 1 GiB are never stored.
 	Lazy bool
-	// MaxPivots ends the work after so many steps; 0 means no limit. The result
-	// is then a plan that may be improved: Lower and Upper say by how much.
+	// MaxPivots ends the work after so many steps; 0 means no limit. Lower and
+	// Upper then say how good the plan is.
 	MaxPivots int
-	// Progress, where not nil, is told after every pass over the costs how many
-	// pivots are made and, up to rounding, what the plan costs now (besides mass
-	// that stays in place).
+	// Progress, where not nil, is told after every pass how many pivots are
+	// made and, up to rounding, what the plan costs now, in mass that moves.
 	Progress func(pivots int, cost float64)
-	// Workers is the number of goroutines; 0 means one a processor. The result
-	// does not depend on it.
+	// Workers is the number of goroutines, with the same result; 0 means one a
+	// processor.
 	Workers int
 }
 
@@ -51,8 +49,8 @@ type Result struct {
 	// Plan is sorted by (I, J), has at most n+m-1 entries, all of positive mass,
 	// and the marginals mu and nu up to Unmatched.
 	Plan []Flow
-	// Pivots is the number of simplex steps, and Passes that of the passes over
-	// all costs that looked for one more.
+	// Pivots is the number of simplex steps, Passes that of the passes over all
+	// costs.
 	Pivots, Passes int
 }
 
@@ -74,9 +72,7 @@ func (r *Result) String() string {
 // The answer is exact up to rounding: Gap is about 1e-15 times the sizes of
 // distances and weights. Errors are [metric.ErrEmpty], [*metric.SizeError],
 // [*metric.ValueError] for a weight or a distance outside its domain (a
-// distance is "cost[i]" at index j) and [*MassError] for unequal totals. The
-// method is the network simplex on short lists. See the package documentation for
-// its cost.
+// distance is "cost[i]" at index j) and [*MassError] for unequal totals.
 func W1(ctx context.Context, f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
 	const op = "wasserstein: W1"
 	n := fault.Len(f)

@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	// exactPoints is how many records of either kind are compared in full: some
-	// seconds. Of more, sampledPoints are: a second. One column only needs sorting,
-	// and all that a summary keeps is compared.
+	// exactPoints is how many records of either kind are compared in full. Of
+	// more, sampledPoints are. One column only needs sorting.
 	exactPoints   = 8192
 	sampledPoints = 4096
 	confidence    = 0.95
@@ -37,8 +36,7 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 	return cmp.Or(p.WriteFile("errors.csv", errors.WriteCSV), p.WriteFile("statistics.csv", statistics.WriteCSV))
 }
 
-// errors is the table of what is known of the error, in the order in which it
-// gets known.
+// errors is the table of what is known of the error.
 func (s *study) errors(ctx context.Context, p *demo.Program) (*demo.Table, error) {
 	o := &measure.BoundOptions{Seed: s.seed}
 	if s.synthesizer.Domain().Len() == 1 {

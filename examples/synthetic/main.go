@@ -8,9 +8,7 @@
 //
 // It streams the records, counts them in the cells of the box that the public
 // bounds span, releases the counts with differential privacy and writes
-// synthetic.csv. Then it compares: it prints how far the synthetic records are
-// from the originals beside what was known before and after the release, prints
-// statistics of both and draws them.
+// synthetic.csv. Then it compares the synthetic records with the originals.
 //
 // A run repeats with its -seed, and whoever knows that can take the noise off
 // again. What is to be published has to be made with -secure.
@@ -85,9 +83,8 @@ const (
 	defaultRows = 1_000_000
 )
 
-// build makes the synthesizer for a number of records. That number is public,
-// because what is protected is which records these are; nothing else about the
-// data enters.
+// build makes the synthesizer for a number of records, which is public: what is
+// protected is which records these are.
 func (s *study) build(records int) error {
 	d, err := measure.NewBox(s.columns, &measure.BoxOptions{
 		Signal: min(float64(records)*s.eps, maxSignal),
@@ -119,8 +116,7 @@ func (s *study) synthesize(rng *rand.Rand) (err error) {
 	return nil
 }
 
-// fineness is the share of a column's range to which values are rounded, at
-// least: digits below it would be noise.
+// fineness is the share of a column's range to which values are rounded.
 const fineness = 1e-6
 
 // round rounds v to a decimal fraction, but not out of the column's bounds.

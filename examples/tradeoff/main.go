@@ -7,10 +7,8 @@
 //	go run ./examples/tradeoff -in places.csv -metric euclidean -out /tmp/tradeoff
 //
 // It reads the points, brackets the optimal accuracy and the scales of the
-// space, builds every mechanism, prints a table and draws loss against alpha
-// with the bracket shaded. Without flags it shows two spaces: cities on the
-// globe, and a hierarchy of mammals in which privacy and loss have different
-// metrics.
+// space, builds every mechanism, prints a table and draws loss against alpha.
+// Without flags it shows cities on the globe, and a hierarchy of mammals.
 package main
 
 import (

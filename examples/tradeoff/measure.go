@@ -46,8 +46,7 @@ func relaxed(name string, tuned bool) method {
 	}}
 }
 
-// The methods, in the order of the columns and of the lines in the picture. The
-// constant mechanism is among the upper bounds of package entropy.
+// The methods, in the order of columns and lines.
 var (
 	plain = []method{
 		plainly("standard", exponential.Standard),
@@ -133,9 +132,9 @@ func (s *study) worst(ctx context.Context, m method, alpha float64) (float64, er
 	return loss, nil
 }
 
-// defaultAlphas are round levels from the one at which the whole space looks
-// alike to one at which most points are told from their neighbors; wide is the
-// diameter.
+// defaultAlphas are round levels from the one at which the whole space, of that
+// diameter, looks alike to one at which most points are told from their
+// neighbors.
 func (s *study) defaultAlphas(wide float64) []float64 {
 	rho1 := s.space.Privacy
 	var nearest []float64
@@ -166,8 +165,8 @@ func (s *study) defaultAlphas(wide float64) []float64 {
 // maxDefault is how many levels a run computes that was not told which.
 const maxDefault = 15
 
-// ladder returns the numbers digits times 10^e in [lo, hi], the one below lo and
-// no fewer than three.
+// ladder returns digits times 10^e in [lo, hi], the one below lo, and at least
+// three.
 func ladder(lo, hi float64, digits ...string) []float64 {
 	var steps []float64
 	for e := int(math.Floor(math.Log10(lo))) - 1; ; e++ {

@@ -17,8 +17,8 @@ import (
 type points interface {
 	columns() demo.Columns
 	add(r *demo.Row)
-	// metrics returns the privacy and the utility metric of n of the points,
-	// spread evenly, or of all.
+	// metrics returns the privacy and the utility metric of n points, spread
+	// evenly.
 	metrics(n int) (rho1, rho2 metric.Finite, err error)
 }
 
@@ -168,8 +168,7 @@ func (p *paths) metrics(n int) (rho1, rho2 metric.Finite, err error) {
 	return rho1, rho2, err
 }
 
-// edges is the number of edges between two nodes, up to where their paths part
-// and down again.
+// edges is the number of edges between two nodes.
 func edges(x, y []string) float64 {
 	k := 0
 	for k < min(len(x), len(y)) && x[k] == y[k] {

@@ -40,7 +40,6 @@ const (
 	exponentially = "exponential mechanism"
 )
 
-// methods are the ways to release the histogram, in the order of levels.
 func (s *study) methods(ctx context.Context, alpha float64) (list [3][]result, err error) {
 	mech, err := s.shares(ctx, s.first, level{alpha: alpha})
 	if err != nil {
@@ -112,7 +111,6 @@ func (s *study) laplace(ctx context.Context, l level) result {
 	return r
 }
 
-// shuffled is the model of items that users make private themselves.
 func (s *study) shuffled() emd.Model {
 	m := s.model
 	m.Trust = emd.Shuffled
@@ -125,8 +123,8 @@ func (s *study) hadamard(ctx context.Context, l level) result {
 	return s.frequencies(hadamard, l, mech, err, 1, false)
 }
 
-// response is a better one, made with what the library has for d_EM: under the
-// metric in which any two items are at distance 1, alpha is a user-level eps.
+// response has d_EM under the metric in which any two items are at distance 1,
+// where alpha is a user-level eps.
 func (s *study) response(ctx context.Context, l level) result {
 	model := s.shuffled()
 	model.Diameter, model.Unit = 1, ""
@@ -157,8 +155,7 @@ func (s *study) itemWise(ctx context.Context, l level) result {
 	return s.frequencies(name, l, mech, err, 1, false)
 }
 
-// randomizer is the estimator with the channel of the largest level at which the
-// shuffled items keep alpha.
+// randomizer is the estimator with the channel of the largest level.
 func (s *study) randomizer(ctx context.Context, alpha float64) (*emd.Frequencies, error) {
 	if c, ok := s.space.(emd.Clusters); ok {
 		return s.clusters(ctx, c, s.shuffled(), alpha)
@@ -210,8 +207,7 @@ func (s *study) promised(r *result, g emd.Guarantee, changed bool) {
 const rounding = 0x1p-40
 
 // apart is the earth mover's distance between two distributions on the regions,
-// whose sums are first made equal: where the noise was large, that of the nearest
-// distribution is 1 up to the rounding of the noise only.
+// whose sums are first made equal.
 func (s *study) apart(ctx context.Context, y, z []float64) (float64, error) {
 	d, err := wasserstein.W1(ctx, s.space, scaled(y), scaled(z), nil)
 	if err != nil {

@@ -40,7 +40,6 @@ func center() question {
 	}, 2 * r}
 }
 
-// questions are the center, and the distance to the first region.
 func (s *study) questions() ([2]question, error) {
 	landmark, err := emd.Landmarks(metric.GreatCircle{}, 2, s.points.At(0))
 	return [2]question{center(), {landmark, halfway}}, err
@@ -136,7 +135,6 @@ func (s *study) means(ctx context.Context, p *demo.Program, levels [3]level) (*d
 	return t, nil
 }
 
-// at is the quantile of sorted numbers.
 func at(sorted []float64, q float64) float64 {
 	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }

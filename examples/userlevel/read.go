@@ -172,8 +172,7 @@ func (s *study) readItems(ctx context.Context, name string, in io.Reader, n int)
 }
 
 // user returns the number of the row's user, or -1 for one after the first n. A
-// row without an item, whose column is what, is how a file says that a user has
-// none.
+// row without an item says that a user has none.
 func (s *study) user(r *demo.Row, users map[string]int, n int, what string) int {
 	name := r.Text("user")
 	if name == "" {
@@ -243,8 +242,7 @@ func (s *study) total() (n int) {
 	return n
 }
 
-// Of many items fewer releases are made than errors are otherwise measured on, so
-// that all of a row read about maxRead items, but fewest in any case.
+// Of many items fewer releases are made: a row reads about maxRead items.
 const (
 	maxRead = 10_000_000
 	fewest  = 10

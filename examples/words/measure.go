@@ -207,9 +207,8 @@ func (s *study) measure(ctx context.Context, name string, b built) (result, erro
 	return r, err
 }
 
-// guessed is how often someone who sees a release, and thinks every word as
-// likely as any other before, names the word behind it: the mean over the words
-// of the probability that the release is one to which no word leads likelier.
+// guessed is how often the best guess from a release, all words being as
+// likely, names the word behind it.
 func guessed(c *mechanism.Channel) float64 {
 	most := make([]float64, c.Outputs())
 	var row []float64
@@ -222,8 +221,7 @@ func guessed(c *mechanism.Channel) float64 {
 	return floats.Sum(most) / float64(c.Len())
 }
 
-// How many releases a word estimate the loss of Madlib, which has no matrix: in
-// the table, and for a point of the picture.
+// How many releases a word estimate the loss of Madlib, which has no matrix.
 const (
 	simulated        = 1000
 	simulatedPicture = 100

@@ -18,8 +18,7 @@ import (
 // unknown stands for a figure that there is none of.
 var unknown = math.NaN()
 
-// introduce says what the words are, of which i and j are farthest apart, and
-// what alpha means for them.
+// introduce says what the words and alpha are; i and j are farthest apart.
 func (s *study) introduce(ctx context.Context, p *demo.Program, wide float64, i, j int) error {
 	near, k, l, err := metric.MinDistance(ctx, s.space)
 	if err != nil {
@@ -118,8 +117,7 @@ func (s *study) samples(p *demo.Program) error {
 	return nil
 }
 
-// draws are releases of one word, from random numbers of their own: they do not
-// depend on what else was drawn.
+// draws are releases of one word, from random numbers of their own.
 func (s *study) draws(r result, x, releases int) ([]string, error) {
 	random := random.Seeded(s.seed ^ uint64(x+1)<<32)
 	words := make([]string, releases)

@@ -31,13 +31,12 @@ func (s *solver) block(t *task, w int) {
 	}
 }
 
-// ridge is the relative growth of the diagonal of a block that rounding made
-// indefinite: a step of some ulps, repeated a hundredfold until it is not.
+// ridge is the first relative growth of the diagonal of an indefinite block.
 const ridge = 0x1p-48
 
 // factor overwrites the block of column w with its Cholesky factor, and adds
-// its part of the linking system to t unless linkSparse will. It reports numbers
-// that are not finite.
+// its part of the linking system to t unless linkSparse will. It reports
+// numbers not finite.
 func (s *solver) factor(t *task, w int) bool {
 	n, l := s.n, s.factorOf(w)
 	for eps := 0.0; ; eps = max(100*eps, ridge) {
@@ -103,8 +102,8 @@ func (s *solver) addInverse(t *task, w int) {
 	}
 }
 
-// mirror copies the upper triangle of an n x n matrix to the lower one, by tiles
-// that stay in the cache.
+// mirror copies the upper triangle to the lower one, by tiles that stay in the
+// cache.
 func mirror(n int, a []float64) {
 	const tile = 16
 	for lo := 0; lo < n; lo += tile {
@@ -154,8 +153,7 @@ func (s *solver) assemble() (ok bool, err error) {
 	return s.link.Factor(s.ctx)
 }
 
-// linkTasks writes what the tasks added up of the linking system: all but its
-// diagonal part t/z. The error is the context's.
+// linkTasks writes the sums of the tasks, all but the diagonal part t/z.
 func (s *solver) linkTasks() error {
 	n, nz, k := s.n, s.nz, s.n+s.nz
 	q := s.link.Q.Data

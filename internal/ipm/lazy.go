@@ -9,15 +9,14 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// Lazy is a problem of which every column imposes some pairs only: its own,
-// more of them from round to round. A few per cent of all suffice. Solve solves the
-// relaxation, whose Lower is a bound of the whole problem; Extend adds pairs that
-// its solution breaks.
+// Lazy is a problem of which every column imposes some pairs only, its own.
+// Solve solves the relaxation, whose Lower is a bound of the whole problem;
+// Extend adds pairs that its solution breaks.
 //
-// A pair brings both of its rows, so that the cold start of a solve, which shares
-// the reduced costs out over rows in both directions, is there in every round.
-// Columns have elimination orders and factors of their own: a common order would
-// fill them three to four times as much.
+// A pair brings both of its rows, because the cold start shares the reduced
+// costs out over rows in both directions. Columns have elimination orders and
+// factors of their own: a common order would fill them three to four times as
+// much.
 type Lazy struct {
 	p       *Problem
 	all     *pairs
@@ -30,8 +29,7 @@ const nearest = 8
 
 // Lazy begins with the pairs, the same for every column, that are among the
 // nearest of either end, ties to the lowest number. The plan must have dense
-// factors. A spanner serves a few per cent better in the plane, but has nearly
-// all pairs where distances differ little. The error is the context's.
+// factors. The error is the context's.
 func (l *Plan) Lazy(ctx context.Context) (*Lazy, error) {
 	z := &Lazy{p: l.p, all: l.r, columns: make([]part, l.p.Outputs)}
 	n := z.all.n
@@ -91,17 +89,16 @@ func (l *Lazy) Bytes() float64 {
 	return lazyBytes(l.p.Inputs, l.p.Outputs, l.p.rows(), pairs, factors)
 }
 
-// lazyBytes counts what bytes does, the lists of the columns, 44 bytes a pair,
-// and their patterns, 16 bytes an entry of a factor; the list of all pairs; and
-// what is kept of a solve, mostKept times a column and the multipliers, 20 bytes a
-// pair with its number.
+// lazyBytes counts what bytes does, 44 bytes a pair for the lists of the
+// columns, 16 an entry of a factor for the patterns, the list of all pairs, and
+// mostKept iterates.
 func lazyBytes(inputs, outputs, rows int, pairs, factors float64) float64 {
 	n, m, r := float64(inputs), float64(outputs), float64(rows)
 	return bytes(n, m, r, pairs, factors, 3*n*n+n*r+r*r) + (44+20*mostKept)*pairs + 16*factors + 50*n*n + mostKept*8*m*n
 }
 
-// Solve solves the relaxation, from where the last one came by if it was not the
-// first; where that stalls, from scratch.
+// Solve solves the relaxation from the last iterates; where that stalls, from
+// scratch.
 func (l *Lazy) Solve(ctx context.Context, o Settings) *Result {
 	r, warm := l.solve(ctx, o)
 	if !warm || r.Status != Stalled {
@@ -128,7 +125,6 @@ func (l *Lazy) solve(ctx context.Context, o Settings) (r *Result, warm bool) {
 	return r, warm
 }
 
-// solver sets up a solve.
 func (l *Lazy) solver(ctx context.Context, o Settings) *solver {
 	s := &solver{ctx: ctx, p: l.p, o: o, r: l.all, parts: l.columns, due: firstKept}
 	s.allocate()
@@ -157,7 +153,6 @@ func (l *Lazy) Extend(ctx context.Context, x []float64, least float64, workers i
 	return added, err
 }
 
-// extend does the work of Extend for one column.
 func (c *part) extend(all *pairs, decay, x []float64, least, absolute float64) int {
 	n := len(x)
 	worstOf := make([]float64, n) // for every v, over u
@@ -203,9 +198,8 @@ func (c *part) extend(all *pairs, decay, x []float64, least, absolute float64) i
 	return len(index) - before
 }
 
-// LazyBytes is what a Lazy of that size takes, to go by before it exists: with
-// lazyPairs pairs for every input in a column, and factors of lazyFill entries a
-// pair. Points of the plane need less: 5.5 to 6 pairs from n = 100 to 400.
+// LazyBytes estimates a Lazy before it exists: lazyPairs pairs for every input
+// in a column, and factors of lazyFill entries a pair.
 func LazyBytes(inputs, outputs, rows int) float64 {
 	n := float64(inputs)
 	pairs := min(lazyPairs, (n-1)/2) * n * float64(outputs)

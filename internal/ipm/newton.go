@@ -105,9 +105,8 @@ func (s *solver) solveLink(d *direction, columns bool) bool {
 }
 
 // With one pattern of sparse factors correctors cost little next to the linking
-// system: more of them, and one that brings nothing is followed by another, once.
-// That saved a tenth to a fifth of the iterations on trees, roads and paths of 256
-// points.
+// system: more of them pay, and one that brings nothing is followed by another,
+// once.
 const (
 	sparseCorrectors = 8
 	sparseTries      = 1
@@ -189,7 +188,6 @@ func (s *solver) step() (ok bool, err error) {
 	return true, s.move(kkt.BackOff*primal, kkt.BackOff*dual)
 }
 
-// aim solves for s.dir and returns how far it can go on either side.
 func (s *solver) aim(target float64, cross []float64) (primal, dual float64, err error) {
 	if err := s.newton(&s.dir, true, target, cross); err != nil {
 		return 0, 0, err
@@ -198,7 +196,6 @@ func (s *solver) aim(target float64, cross []float64) (primal, dual float64, err
 	return kkt.Reach(st.least, s.t, s.dir.t), kkt.Reach(st.dual, s.z[:s.nz], s.dir.z), err
 }
 
-// move takes the step.
 func (s *solver) move(primal, dual float64) error {
 	d := &s.dir
 	for u, v := range d.y {

@@ -24,16 +24,14 @@ type pattern struct {
 	diag       []int // and of the diagonal of every input
 }
 
-// Sparse factors pay where they have less than a tenth of n^2 entries, a fifth
-// of the dense ones, and from some size on.
+// Sparse factors pay below a tenth of n^2 entries, and from some size on.
 const (
 	leastSparse = 64
 	sparseFill  = 0.1
 )
 
 // eliminationOrder is a minimum degree ordering of the graph of the pairs, ties
-// to the lowest number. It returns the order, order[k] being the input that is
-// eliminated as the k-th, and the entries of the factor, diagonal included; it
+// to the lowest number, with the entries of the factor, diagonal included; it
 // gives up where they pass most. Neighbors are bit sets: O(n^2 + fill n/64).
 func eliminationOrder(r *pairs, most int) (order []int, fill int) {
 	n := r.n
@@ -70,8 +68,8 @@ func eliminationOrder(r *pairs, most int) (order []int, fill int) {
 	return order, fill
 }
 
-// newPattern is the symbolic factorization of the pairs in an elimination order: the
-// rows of column j are those of its pairs and of the columns whose first row it is.
+// newPattern is the symbolic factorization of the pairs in an elimination
+// order.
 func newPattern(r *pairs, order []int) *pattern {
 	n := r.n
 	f := &pattern{n: n, order: order, number: make([]int, n), start: make([]int, n+1), leftStart: make([]int, n+1)}

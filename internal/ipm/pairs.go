@@ -48,8 +48,7 @@ const (
 	impliedUlps = 0x1p-50
 )
 
-// newPairs imposes every pair that no others imply. O(n^3). The error is the
-// context's.
+// newPairs imposes every pair that no others imply. O(n^3).
 func newPairs(ctx context.Context, p *Problem) (*pairs, error) {
 	n := p.Inputs
 	np := n * (n - 1) / 2

@@ -22,11 +22,9 @@
 // on both sides. Eliminating the columns block by block leaves a linear system
 // in dy and dz only (package kkt). Rows that shorter pairs imply are left out
 // (pairs.go), and where few remain the blocks have sparse factors (sparse.go).
-// Where many remain and the problem is large, columns begin with few of them and
-// get what they break (lazy.go), and each solve starts from where the last one came
-// by (warm.go). In units of x every number is a ratio, so budgets of some
-// hundreds, where entries of one column differ by exp(300), neither overflow nor
-// underflow.
+// Large problems with many rows add them as they are broken (lazy.go), each
+// solve starting from the last (warm.go). In units of x every number is a
+// ratio, so budgets of some hundreds neither overflow nor underflow.
 //
 // # What is promised
 //
@@ -48,8 +46,7 @@ import (
 // one.
 const MaxBudget = 600
 
-// Problem is one program. All matrices are flat; the kernel does not modify or
-// keep them.
+// Problem is one program. Matrices are flat, and neither modified nor kept.
 type Problem struct {
 	Inputs, Outputs int // Inputs >= 2
 	// Budget[u*Inputs+v] > 0 is imposed on the pair u, v, and Ceiling is at
@@ -115,9 +112,8 @@ func taskColumns(outputs int) int {
 	return max(leastColumns, (outputs+tasks-1)/tasks)
 }
 
-// Bytes bounds the memory that a problem takes in which no pair is implied. Where
-// inputs, outputs and loss rows are n each that is 5 n^3 + 120 n^2 float64s or so,
-// at most 7 n^3 from n = 60 on.
+// Bytes bounds the memory that a problem takes in which no pair is implied: at
+// most 7 n^3 float64s for n inputs, outputs and loss rows, from n = 60 on.
 func Bytes(inputs, outputs, rows int) float64 {
 	return denseBytes(inputs, outputs, rows, inputs*(inputs-1)/2)
 }
@@ -127,11 +123,10 @@ func denseBytes(inputs, outputs, rows, pairs int) float64 {
 	return bytes(n, m, r, m*float64(pairs), m*n*n, 2*n*n+n*r+r*r)
 }
 
-// bytes counts, for so many pairs and entries of factors in all columns, lambda,
-// s, 1/s and the targets of every row, the factors, what a task has of its own,
-// the linking system and its factor, and what has the size of a matrix: x, steps
-// and right-hand sides, 8 m n, and 16 n^2 for matrices over pairs, the lists from
-// which they were chosen, what linkSparse keeps, 5 n^2 at most, and vectors.
+// bytes counts, for so many pairs and entries of factors in all columns, four
+// arrays over rows, the factors, the tasks, the linking system and its factor,
+// x, steps and right-hand sides, 8 m n, and 16 n^2 for matrices over pairs and
+// vectors.
 func bytes(n, m, r, pairs, factors, task float64) float64 {
 	size := float64(taskColumns(int(m)))
 	return 8 * (8*pairs + factors + math.Ceil(m/size)*task + 2*(n+r)*(n+r) + 8*m*n + 16*n*n)
@@ -139,8 +134,7 @@ func bytes(n, m, r, pairs, factors, task float64) float64 {
 
 func (p *Problem) rows() int { return len(p.Class) }
 
-// check refuses what would make the kernel index out of range or divide by 0;
-// callers validate their users' input before.
+// check refuses what would make the kernel index out of range or divide by 0.
 func (p *Problem) check() error {
 	const op = "ipm: Solve"
 	n := p.Inputs

@@ -2,10 +2,9 @@ package ipm
 
 import "github.com/metricdp/metricdp/internal/ipm/kkt"
 
-// The loops over the privacy rows, one column each: where the time goes besides
-// the factorizations. A pair has a forward row f and a backward row k. Slack
-// steps are taken relative to the slack, rho = ds/s, and divided by nothing:
-// inv holds 1/s.
+// The loops over the privacy rows, one column each. A pair has a forward row f
+// and a backward row k. Slack steps are relative to the slack, rho = ds/s; inv
+// holds 1/s.
 
 // rows is a column's part of an array over all rows.
 func (s *solver) rows(v []float64, w int) []float64 {
@@ -13,8 +12,8 @@ func (s *solver) rows(v []float64, w int) []float64 {
 	return v[c.rows : c.rows+2*c.len()]
 }
 
-// columnRows views one column's arrays: l lambda, s, r = 1/s and p pull, the
-// forward half f and the backward half k.
+// columnRows views one column: l lambda, s, r = 1/s and p pull, in halves f and
+// k.
 type columnRows struct {
 	*pairs
 	lf, lk, sf, sk, rf, rk, pf, pk []float64

@@ -13,17 +13,15 @@ import (
 // residual is the largest error of a row sum with which a solve may end.
 const residual = 1e-8
 
-// Plan is a problem whose structure was looked at: what it takes to solve is
-// known.
+// Plan is a problem whose structure is known.
 type Plan struct {
 	p *Problem
 	r *pairs
 	f *pattern // nil: the factors are dense
 }
 
-// Prepare chooses the rows to impose and the kind of the factors. O(n^3), less
-// where most pairs are implied. The error is the context's, or for problems that do
-// not fit their sizes.
+// Prepare chooses the rows to impose and the kind of the factors. O(n^3). The
+// error is the context's, or for wrong sizes.
 func Prepare(ctx context.Context, p *Problem) (*Plan, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -60,7 +58,6 @@ func (l *Plan) Solve(ctx context.Context, o Settings) *Result {
 	return best
 }
 
-// run starts, warm where the way allows, and iterates.
 func (s *solver) run(way []*kept) (r *Result, warm bool) {
 	s.best = Result{Upper: math.Inf(1), Z: make([]float64, s.p.rows()), Status: Interrupted}
 	err := s.start()
@@ -74,8 +71,7 @@ func (s *solver) run(way []*kept) (r *Result, warm bool) {
 	return &s.best, warm
 }
 
-// iterate takes steps until there is a reason to stop. An error is the
-// context's.
+// iterate takes steps until there is a reason to stop.
 func (s *solver) iterate() (Status, error) {
 	b := &s.best
 	var patience kkt.Patience
@@ -140,8 +136,7 @@ func (s *solver) record() (worst float64) {
 	return worst
 }
 
-// promising tells whether the duals as they stand would reach the tolerance, but
-// for the rounding of their proof.
+// promising tells whether the duals, but for rounding, reach the tolerance.
 func (s *solver) promising() bool {
 	b := &s.best
 	enough := (1 - s.o.Tolerance) * b.Upper

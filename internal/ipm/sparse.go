@@ -6,8 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// The blocks where few pairs are imposed: sparse Cholesky factors, with one pattern
-// for all columns on graphs, and with one for each where the problem is Lazy.
+// Sparse Cholesky factors: one pattern for all columns, or one each in a Lazy.
 
 // assembleSparse writes the lower triangle of H_w, as block does, to l.
 func (s *solver) assembleSparse(l []float64, w int) {
@@ -27,9 +26,8 @@ func (s *solver) assembleSparse(l []float64, w int) {
 	}
 }
 
-// cholesky overwrites the lower triangle in l with its factor, column by column
-// from the columns before. work has n zeros and is left so. It reports a pivot
-// that is not positive.
+// cholesky overwrites the lower triangle in l with its factor. work has n zeros
+// and is left so. It reports a pivot that is not positive.
 func (f *pattern) cholesky(l, work []float64) bool {
 	for j := range f.n {
 		lo, hi := f.start[j], f.start[j+1]
@@ -83,10 +81,9 @@ func (f *pattern) solve(l, b, v []float64) {
 	}
 }
 
-// invert writes the inverse of what l factors to to, n x n and by inputs; z has room
-// for as much. From the last row to the first, L'Z = L^-1 gives row j right of the
-// diagonal as a combination of the rows below (Takahashi et al. 1973). About
-// n*len(l) multiplications in long vectors.
+// invert writes the inverse of what l factors to to, n x n and by inputs, with
+// z as scratch: L'Z = L^-1 gives row j right of the diagonal as a combination
+// of the rows below (Takahashi et al. 1973). About n*len(l) multiplications.
 func (f *pattern) invert(to, z, l []float64) {
 	n := f.n
 	bl := blas64.Implementation()

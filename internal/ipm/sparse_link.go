@@ -8,22 +8,17 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// The linking system from sparse factors with one pattern. What it takes of the
-// inverses of the blocks, a lower triangle, is computed by groups of inputs: one
-// group for all columns, then the next. No n x n matrix is formed, the sums of a
-// group stay in the cache, and every entry of the system has one writer, which
-// adds the columns in order: the result does not depend on the workers. Multiply
-// and add, a column: n times the entries of the factor, less where only the last
-// inputs have many, and 2 n^2 for the sums.
+// The linking system from sparse factors with one pattern. The lower triangles
+// of the inverses are computed by groups of inputs: one group for all columns,
+// then the next. The sums of a group stay in the cache, and every entry has one
+// writer, which adds the columns in order: the result does not depend on the
+// workers.
 
-// groupInputs is the number of inputs in a group, and the length of the rows that
-// are added: below 64 the calls take longer than the sums (a fifth longer in all
-// at 32, three quarters at 16). What a group touches, some 300 float64s an input,
-// is about what a core caches at n = 1000.
+// groupInputs is the number of inputs in a group: shorter calls cost more than
+// sums, and at n = 1000 a group just fits the cache of a core.
 const groupInputs = 64
 
-// group is what the columns lo..hi-1 of the inverses, in elimination order, take,
-// and their sums.
+// group is what columns lo..hi-1 of the inverses take, in elimination order.
 type group struct {
 	lo, hi int
 	reach  []int     // rows where L^-1 has entries in these columns, ascending

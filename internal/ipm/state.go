@@ -60,7 +60,6 @@ type direction struct {
 	k          float64
 }
 
-// task holds what one group of columns adds up, and its scratch space.
 type task struct {
 	p, pd, dpd []float64 // sums of P, P D and D P D, see package kkt; nil: see linkSparse
 	inverse    []float64

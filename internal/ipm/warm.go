@@ -6,15 +6,13 @@ import (
 )
 
 // A round starts from an iterate of the round before, made feasible for the new
-// rows, where that disturbs it less than what it has to go. Points of the plane
-// took half the iterations at n = 150 and a gap of 1e-6 (266 for 508 in all, the
-// last rounds 10 to 15 for 80); from gaps near 1e-2, as at n = 400 for 1e-3, a warm
-// start is no faster than a cold one. Iterates close to the optimum are the worst to start from, their slacks
-// and multipliers being lopsided; so some are kept from the way there.
+// rows, where that disturbs it less than what it has to go: half the
+// iterations, for small gaps. Iterates close to the optimum are the worst to
+// start from, their slacks and multipliers being lopsided; so some are kept
+// from the way there.
 
-// The first iterate whose relative gap is below firstKept is kept, and so is the
-// first one below each power of 10 after that: the last mostKept of them. From
-// larger gaps a cold start is faster.
+// The first iterate whose relative gap is below firstKept is kept, and so is
+// the first one below each power of 10 after that: the last mostKept of them.
 const (
 	firstKept = 1e-2
 	mostKept  = 4
@@ -64,9 +62,9 @@ func (s *solver) keep() {
 	s.way = append(s.way, c)
 }
 
-// warm replaces the cold start, which s is at, by one from the last iterate of
-// the way that serves, and reports whether there is one. The dual residual that
-// new rows bring is left to the Newton steps, as are the row sums.
+// warm replaces the cold start by one from the last iterate that serves, and
+// reports whether there is one. The Newton steps mend the dual residual of new
+// rows, and row sums.
 func (s *solver) warm(way []*kept) (ok bool, err error) {
 	if len(way) == 0 {
 		return false, nil

@@ -17,29 +17,28 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd"
 )
 
-// Multiset is what [ItemWise] publishes: how often each output of the channel came
-// up.
+// Multiset is what [ItemWise] publishes: how often each output came up.
 type Multiset struct {
 	Counts []int64
 	Users  int64
 }
 
-// ItemWise releases the items of a PCollection<User> through the channel of w and
-// returns a PCollection<Multiset> of one element: how often each output came up,
-// and nothing of whose it was. That alone may leave the pipeline; the promise is
-// w.Guarantee(), made once.
+// ItemWise releases the items of a PCollection<User> through the channel of w
+// and returns a PCollection<Multiset> of one element: how often each output came
+// up, and nothing of whose it was. That alone may leave the pipeline; the
+// promise is w.Guarantee(), made once.
 //
 // Every user must hold the Items of w's model and, but for the Local trust,
 // the number of users must be its Users; a pipeline that meets others fails before it
 // publishes anything. In the Local trust the counts of any number of users are
 // added up. That every ID occurs once is taken on trust: see [User].
 //
-// Users are drawn on all workers. Each user's draws are derived from the key, the
-// nonce of this transform, w, the user and the items, so that a bundle that is run
-// again draws the same, and no other transform does. The channel is part of the
-// pipeline, up to some 12 bytes for each of its probabilities: mind the limits of the
-// runner, 10 MB for Dataflow. A worker holds it, and a table of O(outputs) for each of
-// the inputs that it meets.
+// Users are drawn on all workers. Each user's draws are derived from the key,
+// the nonce of this transform, w, the user and the items: a retry draws the
+// same, and no other transform does. The channel is part of the pipeline, up to
+// some 12 bytes a probability: mind the limits of the runner, 10 MB for
+// Dataflow. A worker holds it, and O(outputs) for each of the inputs that it
+// meets.
 func ItemWise(s beam.Scope, w *emd.ItemWise, users beam.PCollection, o *Options) (beam.PCollection, error) {
 	const op = "privatebeam: ItemWise"
 	fail := func(err error) (beam.PCollection, error) { return beam.PCollection{}, err }
@@ -175,10 +174,9 @@ func packChannel(c *mechanism.Channel) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// newSamplers decodes a channel, whose distribution is that of the one encoded to the last
-// bit. Reading audits it anew, which is not what is wanted here: w was audited
-// under its metric where the pipeline was built, and nothing promises anything on
-// a worker. So distances are the largest there are, which any channel keeps.
+// newSamplers decodes a channel, to the last bit. Reading audits it, under the
+// largest distances there are, which any channel keeps: w was audited under its
+// metric where the pipeline was built, and a worker promises nothing.
 func newSamplers(ctx context.Context, encoded []byte, inputs int) (*samplers, error) {
 	z, err := gzip.NewReader(bytes.NewReader(encoded))
 	if err != nil {

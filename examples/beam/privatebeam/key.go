@@ -101,16 +101,15 @@ func NewKeyFile(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// secret is how a DoFn comes by its generators. It travels with it, so that what is
-// run again finds the same.
+// secret is how a DoFn comes by its generators, at a retry too.
 type secret struct {
 	Key   Key
 	File  string
 	Nonce []byte // of this transform of this pipeline; none under a key of a seed
 }
 
-// newSecret checks what the options say, draws a key where they say nothing, and
-// the nonce.
+// newSecret checks the options, and draws the nonce and, if none is given, a
+// key.
 func newSecret(op string, k Key, file string) (secret, error) {
 	switch {
 	case len(k) > 0 && file != "":

@@ -47,8 +47,8 @@ func (s Sphere) Domain() (*measure.Domain[metric.LatLon], error) {
 	return measure.NewSphere(s.Radius, &s.Cells)
 }
 
-// SyntheticOptions are the settings of [SyntheticData]. Nil and the zero value
-// mean the defaults.
+// SyntheticOptions are the settings of [SyntheticData]; nil and zeros mean the
+// defaults.
 type SyntheticOptions struct {
 	// Release are the settings of the Synthesizer: the neighbors that are
 	// protected and the estimate.
@@ -69,10 +69,9 @@ type SyntheticOptions struct {
 // SyntheticData turns a PCollection<R> of records, each a person's, into a
 // PCollection<R> of synthetic records, eps-private as [measure.Synthesizer] says.
 //
-// Each bundle counts its records in the cells of the domain, in memory of 8 bytes
-// a cell (of a lazy domain: a record); the counts are merged; and a single
-// element, the merged counts, is released, once. The synthetic records are made
-// on one worker too, and must fit it, as must the cells.
+// Each bundle counts its records in the cells of the domain, in memory of 8
+// bytes a cell (of a lazy domain: a record); the merged counts are released,
+// once. The cells and the synthetic records must fit one worker.
 //
 // The input must be in the global window. An error is one of arguments; what is
 // wrong with the data, such as a record without a cell, fails the pipeline.

@@ -37,8 +37,7 @@ func (u User) stream(s streams, use string) *rand.Rand {
 	return s(use, []byte(u.ID), items)
 }
 
-// ascending returns items in order, in memory of its own if they are not: elements
-// belong to the runner.
+// ascending returns items in order and leaves those of the runner alone.
 func ascending(items []int) []int {
 	if slices.IsSorted(items) {
 		return items
@@ -76,8 +75,7 @@ func Users(s beam.Scope, items beam.PCollection) beam.PCollection {
 // replacement, whatever their number, and returns users of that many items each:
 // the sampling of [emd.NewReduced], whose promise is that of what follows.
 //
-// Each user's draws are derived from the key, the nonce of this transform, the user
-// and the items, so that a bundle that is run again draws the same, and no other
+// Randomness is derived as in [ItemWise]: a retry draws the same, and no other
 // transform does.
 func Reduce(s beam.Scope, samples int, users beam.PCollection, o *Options) (beam.PCollection, error) {
 	const op = "privatebeam: Reduce"

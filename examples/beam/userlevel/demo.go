@@ -20,8 +20,7 @@ const (
 	spread = 1.0
 )
 
-// writeDemo writes made-up users, in no order: each lives in one of the regions, the
-// earlier the likelier, and goes elsewhere now and then.
+// writeDemo writes made-up users, in no order, mostly at home in one region.
 func writeDemo(w io.Writer, users int, regions []metric.LatLon) error {
 	r := rand.New(rand.NewPCG(demoSeed, 0))
 	b := bufio.NewWriter(w)

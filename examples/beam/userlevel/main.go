@@ -34,8 +34,7 @@ import (
 const (
 	name = "estimate.csv"
 	km   = metric.Unit("km")
-	// The linear algebra of the estimate is cubic in the number of regions, and
-	// the channel that travels to the workers quadratic.
+	// The estimate is cubic in the number of regions, the channel quadratic.
 	maxRegions = 500
 )
 
@@ -108,7 +107,6 @@ func (q *request) pipeline(ctx context.Context) (*beam.Pipeline, error) {
 	return p, nil
 }
 
-// makeUp writes the data that no --input stands for.
 func (q *request) makeUp(at []metric.LatLon) (err error) {
 	if !table.Local() {
 		return errors.New("--input is missing: with this runner it has to be where the workers can read")
@@ -125,7 +123,6 @@ func (q *request) makeUp(at []metric.LatLon) (err error) {
 	return errors.Join(writeDemo(f, q.users, at), f.Close())
 }
 
-// readRegions reads the public regions.
 func (q *request) readRegions(ctx context.Context) ([]metric.LatLon, error) {
 	rows, err := table.Read(ctx, q.regions, "name", "lat", "lon")
 	if err != nil {
@@ -145,7 +142,6 @@ func (q *request) readRegions(ctx context.Context) ([]metric.LatLon, error) {
 	return at, nil
 }
 
-// parsePlace reads a latitude and a longitude.
 func parsePlace(lat, lon string) (metric.LatLon, error) {
 	y, err1 := fault.Decimal(lat)
 	x, err2 := fault.Decimal(lon)

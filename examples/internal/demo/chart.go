@@ -36,11 +36,10 @@ type Series struct {
 	Cloud  bool      // points without a line
 }
 
-// writeCharts writes a chart to w in a format that is "png" or "svg", or several
-// side by side, as squares, for comparison: their axes have one range, which
-// shows the points of all. It refuses series of unequal lengths, a chart without
-// a single point to show, and an axis that is logarithmic in one chart and not in
-// another; w is untouched then.
+// writeCharts writes charts to w, as "png" or "svg", side by side with one
+// range of the axes. It refuses series of unequal lengths, a chart without a
+// point to show, and axes that are logarithmic in one chart only; w is
+// untouched then.
 func writeCharts(w io.Writer, format string, charts ...*Chart) error {
 	if len(charts) == 0 {
 		return errors.New("demo: no charts")
@@ -158,9 +157,8 @@ func (c *Chart) draw(canvas draw.Canvas, xs, ys *axisRange) {
 	c.layOut(draw.Crop(canvas, margin, -margin, margin, -margin), p, legend, named)
 }
 
-// layOut draws the words around the plot, then the plot. plot.Plot would put
-// the legend over the data, and on a logarithmic axis it reserves room for the
-// label in the wrong place.
+// layOut draws the words around the plot, then the plot: plot.Plot would put
+// the legend over the data.
 func (c *Chart) layOut(canvas draw.Canvas, p *plot.Plot, legend plot.Legend, named bool) {
 	if c.Title != "" {
 		sty := textStyle(titleSize, draw.XCenter, draw.YTop)

@@ -15,9 +15,8 @@ import (
 	"strings"
 )
 
-// Program is one example program: the flags that all of them share, and the
-// places it reads from and writes to. The fields hold their values once Parse
-// has returned.
+// Program is one example program: the flags that all share, and the places it
+// reads from and writes to.
 type Program struct {
 	Name  string
 	Flags *flag.FlagSet // add the program's own before Parse
@@ -34,8 +33,7 @@ type Program struct {
 }
 
 // Main runs an example and ends the process: status 0, or 2 with the error of
-// run as one line on the standard error, or 130 where the user interrupted.
-// The context of run is done at the first interrupt.
+// run in one line, or 130 after an interrupt, at which the context is done.
 func Main(name string, run func(ctx context.Context, p *Program) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	status := Run(ctx, name, os.Args[1:], os.Stdout, os.Stderr, run)
@@ -43,8 +41,8 @@ func Main(name string, run func(ctx context.Context, p *Program) error) {
 	os.Exit(status)
 }
 
-// Run is [Main] with everything that it takes from the process as arguments,
-// and returns the exit status. It is what an example's test calls.
+// Run is [Main] with all that it takes from the process as arguments, for
+// tests.
 func Run(ctx context.Context, name string, args []string, stdout, stderr io.Writer,
 	run func(ctx context.Context, p *Program) error) int {
 	p := &Program{
@@ -116,9 +114,8 @@ func (p *Program) writable() error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// Input opens the file of -in, or the data embedded in the program where there
-// is none, and returns it with the name to use in messages. The caller closes
-// it.
+// Input opens the file of -in, or the embedded data, for the caller to close,
+// and returns the name to use in messages.
 func (p *Program) Input(embeddedName string, embedded []byte) (f io.ReadCloser, name string, err error) {
 	return Open(p.In, embeddedName, embedded)
 }
@@ -162,9 +159,8 @@ func (p *Program) WriteFile(file string, write func(w io.Writer) error) (err err
 	return nil
 }
 
-// WriteCharts is [Program.WriteFile] for a picture, in the format of the file's
-// extension: a chart, or several side by side, as squares with axes of one range,
-// none of them logarithmic in one and not in another.
+// WriteCharts is [Program.WriteFile] for charts side by side, in the format of
+// the file's extension.
 func (p *Program) WriteCharts(file string, charts ...*Chart) error {
 	return p.WriteFile(file, func(w io.Writer) error {
 		return writeCharts(w, strings.TrimPrefix(filepath.Ext(file), "."), charts...)

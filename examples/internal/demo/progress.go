@@ -15,9 +15,8 @@ const (
 )
 
 // Progress returns the callback that long work reports to, and a function that
-// wipes the bar. The bar is drawn on the standard error, at most ten times a
-// second, and not at all with -quiet or where that is no terminal. Both
-// functions are safe for concurrent use.
+// wipes the bar. There is none with -quiet or without a terminal. Both are safe
+// for concurrent use.
 func (p *Program) Progress(label string) (report func(done, total int), clear func()) {
 	if p.Quiet || !isTerminal(p.Stderr) {
 		return func(int, int) {}, func() {}

@@ -12,12 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// digits is how many significant digits of a number a text table shows. A
-// table in CSV holds every bit.
+// digits is how many significant digits a text table shows.
 const digits = 4
 
-// Table is rows of cells below named columns, to be printed aligned or as
-// CSV.
+// Table is rows of cells below named columns, to be printed aligned or as CSV.
 type Table struct {
 	columns []string
 	rows    [][]any

@@ -8,8 +8,7 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// maxShown is the largest magnitude that a chart shows: far from where the
-// arithmetic of the drawing would overflow.
+// maxShown is the largest magnitude that a chart shows.
 const maxShown = 1e100
 
 // onAxis says whether an axis has a place for v.
@@ -94,9 +93,7 @@ func tickLabel(v, step float64, power int) string {
 }
 
 // logTicks marks 1, 2, ..., 9 times every power of ten and labels as many of
-// them as have room: 1, 2 and 5 over a few decades, 1 and 3 over some more,
-// then the powers alone, then every second or third of those. Less than a factor
-// of 5, where they could be one, is labeled as a linear axis is.
+// them as have room. Less than a factor of 5 is labeled as a linear axis is.
 func logTicks(lo, hi float64) []plot.Tick {
 	decades := math.Log10(hi) - math.Log10(lo)
 	var labeled string

@@ -109,8 +109,7 @@ func (s *solver) solveBlock(b *block, v []float64) {
 	}
 }
 
-// productRows is how many rows of the linking system one product computes: the
-// part below the diagonal that it wastes is 1/(2 size) of them.
+// productRows is how many rows of the linking system one product computes.
 const productRows = 256
 
 // assemble factors all blocks and the linking system.
@@ -152,7 +151,6 @@ func (s *solver) assemble() (ok bool, err error) {
 	return s.link.Factor(s.ctx)
 }
 
-// addInverse adds the inverse of the block of I(w) to the linking system.
 func (s *solver) addInverse(w int) {
 	b, size, q := &s.blocks[w], s.n+s.rows, s.link.Q.Data
 	loss := s.lossOf(w)

@@ -15,10 +15,9 @@
 //	sum_w (loss[i,w] + Lambda) M[u,w] <= k     every loss row i of u dual z >= 0
 //
 // A block has 1 + |I(w)| unknowns, Y_w the last. Eliminating it leaves, in the
-// linking system of package kkt, the inverse of the block of I(w) and a matrix of
-// rank one, so that the linking system costs one product F F'. A block of k inputs
-// costs O(k^3), of which the inversion of its factor does not look at the context:
-// .05 s at k = 1,000, .5 s at 2,000 and 2 s at 3,000.
+// linking system of package kkt, the inverse of the block of I(w) and a matrix
+// of rank one, one product F F' in all. A block of k inputs costs O(k^3), whose
+// inversion does not look at the context: 2 s at k = 3,000.
 package constopt
 
 import (
@@ -31,8 +30,8 @@ import (
 	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
-// Problem is one program of ConstOPT. Matrices are flat; the kernel does not
-// modify or keep them.
+// Problem is one program of ConstOPT. Matrices are flat, and neither modified
+// nor kept.
 type Problem struct {
 	Inputs, Outputs int
 	// Budget[u*Inputs+v] is imposed on the inputs u and v. It is symmetric, > 0
@@ -60,10 +59,10 @@ type Result struct {
 	Status       ipm.Status
 }
 
-// pinned is the room below which an unknown counts as determined: what keeps m_a
-// apart from Y_w is lost in the rounding of budgets of some hundreds, and the
-// multipliers grow as 1/room. Its input is then treated as outside, which is a
-// restriction: the channel stays private.
+// pinned is the room below which an unknown counts as determined, because
+// rounding of large budgets hides it and multipliers grow as 1/room. Its input
+// is then treated as outside, which is a restriction: the channel stays
+// private.
 const pinned = 1e-7
 
 // block is the program of one output: unknowns atom..atom+len(in) or one less
@@ -117,7 +116,6 @@ type solver struct {
 	best      Result
 }
 
-// direction is one Newton direction.
 type direction struct {
 	x, y, q, z, t []float64
 	k             float64
@@ -132,16 +130,14 @@ type task struct {
 	stats     stats
 }
 
-// Bytes bounds the memory that [Solve] takes: kappa, F, the linking
-// system, its factor and the best columns; and for every block of k unknowns at
-// most k^2 rows of eight numbers, indices included, a factor and an inverse; and
+// Bytes bounds the memory that [Solve] takes: F and matrices, for every block
+// of k unknowns at most k^2 rows of eight numbers, a factor and an inverse, and
 // vectors.
 func (p *Problem) Bytes() float64 {
 	n, m, size := float64(p.Inputs), float64(p.Outputs), float64(p.Inputs+len(p.Class))
 	return float64(8 * (m*(2*n+size) + 2*size*size + 9*p.most() + 100*size))
 }
 
-// most is the largest number of rows there can be.
 func (p *Problem) most() float64 {
 	rows := 0.0
 	for _, in := range p.Inside {
@@ -163,8 +159,8 @@ func (p *Problem) check() error {
 	return nil
 }
 
-// Solve runs the interior point method on p. When the context is done
-// it returns the best so far: where it was before the start, X is 0.
+// Solve runs the interior point method on p, or until the context is done: X is
+// 0 if that was before the start.
 func Solve(ctx context.Context, p *Problem, o ipm.Settings) (*Result, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -178,8 +174,7 @@ func Solve(ctx context.Context, p *Problem, o ipm.Settings) (*Result, error) {
 	return &s.best, nil
 }
 
-// newSolver sets up the blocks; start does not begin where the context ended
-// that.
+// newSolver sets up the blocks, as far as the context allows.
 func newSolver(ctx context.Context, p *Problem, o ipm.Settings) *solver {
 	s := &solver{ctx: ctx, p: p, o: o, n: p.Inputs, m: p.Outputs, rows: len(p.Class)}
 	s.members = make([][]int32, s.n)

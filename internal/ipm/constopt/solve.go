@@ -41,8 +41,8 @@ func (s *solver) iterate() ipm.Status {
 	}
 }
 
-// record keeps the iterate, scaled to a least row sum of 1, where it is the best
-// so far.
+// record keeps the iterate, scaled to a least row sum of 1, where it is the
+// best.
 func (s *solver) record() {
 	least := slices.Min(s.sum)
 	upper := slices.Max(s.loss) / least

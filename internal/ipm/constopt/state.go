@@ -11,14 +11,11 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// mostTasks is how many groups of outputs there are at most.
 const mostTasks = 16
 
-// taskSize is the number of outputs in a task.
 func (s *solver) taskSize() int { return max(8, (s.m+mostTasks-1)/mostTasks) }
 
-// outputs calls f for every output, tasks in parallel. It stops with the
-// context's error.
+// outputs calls f for every output, tasks in parallel.
 func (s *solver) outputs(f func(t *task, w int)) error {
 	ctx := s.ctx
 	err := parallel.Chunks(ctx, s.m, s.taskSize(), s.o.Workers, nil, func(c, lo, hi int) {
@@ -119,7 +116,6 @@ const (
 
 // start sets a point that is strictly feasible on the primal side, and on the
 // dual side where every output costs every input something: Lambda > 0.
-// The error is the context's.
 func (s *solver) start() error {
 	for w := range s.blocks {
 		if err := s.ctx.Err(); err != nil {

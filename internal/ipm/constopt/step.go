@@ -10,8 +10,7 @@ import (
 // dlambda/lambda, and a sum.
 type stats struct{ primal, dual, sum float64 }
 
-// survey runs f on every row with its ds, block by block, and folds what the
-// tasks found.
+// survey runs f on every row with its ds, and folds what the tasks found.
 func (s *solver) survey(d *direction, f func(st *stats, r int, ds float64)) (stats, error) {
 	for i := range s.tasks {
 		s.tasks[i].stats = stats{}
@@ -52,9 +51,8 @@ func (s *solver) reaches(d *direction, pulled bool) (primal, dual float64, err e
 }
 
 // step computes a predictor and correctors (Mehrotra 1992, Gondzio 1996) and
-// moves. It reports failure where numbers stop being finite. The parameters are
-// those of package ipm; here a direction is cheap, n^2 against n^3 for the
-// factors.
+// moves. It reports failure where numbers stop being finite. Parameters as in
+// package ipm.
 func (s *solver) step() (ok bool, err error) {
 	if err := s.newton(&s.aff, false, 0, nil); err != nil {
 		return false, err
@@ -158,7 +156,6 @@ func (s *solver) raise(floor, primal, dual float64) error {
 	return err
 }
 
-// aim solves for s.dir and returns how far it can go on either side.
 func (s *solver) aim(target float64) (primal, dual float64, err error) {
 	if err := s.newton(&s.dir, true, target, s.cross); err != nil {
 		return 0, 0, err
@@ -166,7 +163,6 @@ func (s *solver) aim(target float64) (primal, dual float64, err error) {
 	return s.reaches(&s.dir, true)
 }
 
-// move takes the step.
 func (s *solver) move(primal, dual float64) error {
 	d := &s.dir
 	for u := range s.y {

@@ -54,8 +54,7 @@ func NewLink(n, nz int) *Link {
 const FirstRidge = 0x1p-50
 
 // Factor scales and factors Q. It reports failure where no ridge below 1 helps,
-// which only numbers that are not finite can bring about. The error is the
-// context's.
+// as for numbers that are not finite. The error is the context's.
 func (l *Link) Factor(ctx context.Context) (ok bool, err error) {
 	k := l.Q.N
 	for i := range k {

@@ -2,9 +2,8 @@ package kkt
 
 import "math"
 
-// The parameters of a step (Mehrotra 1992, Gondzio 1996), chosen by experiment
-// on random points of the square (n = 50, 75, 100; all insensitive within a
-// factor of 2).
+// The parameters of a step (Mehrotra 1992, Gondzio 1996), by experiment on
+// random points of the square (all insensitive within a factor of 2).
 const (
 	BackOff    = 0.9 // of the way to the boundary
 	Correctors = 4   // at most

@@ -9,12 +9,11 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// scales shapes the steps of the ascent. A multiplier moves on the scale of
-// the distances around its point. Where a cluster lies apart, its multipliers
-// must also move together, on the scale of the gap around it, and steps on the
-// small scale would take long to add up to that. So there is a direction for
-// each point and one for each cluster, with scales of their own: points first,
-// and every cluster before the one around it, which is up, or -1.
+// scales shapes the steps of the ascent. A multiplier moves on the scale of the
+// distances around its point; those of a cluster that lies apart also move
+// together, on the scale of the gap around it. So there is a direction for each
+// point and each cluster: points first, and every cluster before the one around
+// it, which is up, or -1.
 type scales struct {
 	up    []int32
 	scale []float64

@@ -28,8 +28,7 @@ type boruvka struct {
 
 const (
 	// minPoints is the number of points from which the kd-tree beats Prim's
-	// algorithm, and maxDim the dimension up to which it is sure to at twice
-	// that.
+	// algorithm, and maxDim the largest dimension to use it in.
 	minPoints = 2048
 	maxDim    = 4
 )

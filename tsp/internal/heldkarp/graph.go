@@ -10,9 +10,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// graph is a sparse graph of short edges, in which the ascent looks for
-// trees, with the arrays that a pass needs. The neighbors of i are adj[k] for
-// start[i] <= k < start[i+1], at the distances dist[k].
+// graph is a sparse graph of short edges, with the arrays that a pass needs.
+// The neighbors of i are adj[k] for start[i] <= k < start[i+1], at the
+// distances dist[k].
 type graph struct {
 	n     int
 	start []int
@@ -136,8 +136,7 @@ func (g *graph) second(v int, pi []float64) (float64, int32) {
 	return p.cost[1], p.end[1]
 }
 
-// pair are the two edges of least cost, of deg edges at a point, by their other
-// ends.
+// pair are the two edges of least cost at a point, by their other ends.
 type pair struct {
 	cost [2]float64
 	end  [2]int32
@@ -196,8 +195,7 @@ func (g *graph) preorder() (order, parent []int) {
 }
 
 // around returns for each point the distance to the farthest of its k nearest
-// in the graph, the scale on which its multiplier moves, but at least a small
-// part of unit.
+// in the graph, at least a small part of unit.
 func (g *graph) around(k int, unit float64) []float64 {
 	const part = 1e-6
 	out := make([]float64, g.n)

@@ -46,8 +46,7 @@ func defaultIterations(n int) int {
 	return int(max(least, min(most, work/float64(n))))
 }
 
-// HasTree reports whether a kd-tree serves f, so that [SpanningTree] and the
-// proof of a bound take about O(n log n) in place of O(n^2).
+// HasTree reports whether a kd-tree serves f, in about O(n log n).
 func HasTree(f metric.Finite) bool { return newBoruvka(f) != nil }
 
 // SpanningTree returns a minimum spanning tree of one or more points, always the
@@ -147,9 +146,8 @@ func (h *search) tick(ctx context.Context) bool {
 	return true
 }
 
-// The schedule of the rounds, each an ascent on the graph and then a proof. The
-// numbers are the best of a few dozen tried on uniform and clustered points of
-// the plane and on random matrices; none is critical.
+// The schedule of the rounds, each an ascent on the graph and then a proof, by
+// experiment; no number is critical.
 const (
 	// The first round takes one in rounds of the iterations, and none fewer
 	// than shortest.
@@ -161,9 +159,8 @@ const (
 
 	// After a round whose value on the graph was proved but for loss, the next
 	// is longer and begins with shorter steps; or with longer ones, if this was
-	// the second such round on end and still gained gain, as on points along a
-	// line, whose multipliers have far to go. After any other round edges were
-	// missing, and the same is tried again with them.
+	// the second such round on end and still gained gain. After any other round
+	// edges were missing, and the same is tried again with them.
 	loss   = 0.002
 	longer = 1.5
 	finer  = 0.7
@@ -235,9 +232,9 @@ func (h *search) run(ctx context.Context) error {
 	return nil
 }
 
-// aim sets pi to where the next round should begin: the best place, on g,
-// between the best multipliers and those where the last round ended, which may
-// have been led astray by a graph that lacked edges.
+// aim sets pi to the best place, on g, between the best multipliers and those
+// where the last round ended, which may have been led astray by a graph that
+// lacked edges.
 func (h *search) aim(ctx context.Context, g *graph, pi []float64) {
 	const parts = 4
 	mid := make([]float64, h.n)

@@ -6,13 +6,12 @@ import (
 )
 
 const (
-	// hardShare is the part of the rows, 1 in so many, that are left free
-	// where an auction pays: on uniform costs some 1 in 100 are, on Euclidean
-	// ones 1 in 6, and each of those would search a fifth of the matrix.
+	// hardShare is the part of the rows, 1 in so many, that are left free where
+	// an auction pays: some 1 in 100 on uniform costs, 1 in 6 on Euclidean
+	// ones.
 	hardShare = 16
 	// The auctions have increments of firstStep, /5, /25, /125 times what
-	// separates the ends of a list. Other choices (twice or half the first,
-	// three rounds, a ratio of 10) cost up to a quarter more.
+	// separates the ends of a list.
 	firstStep = 0.5
 	stepRatio = 5
 	auctions  = 4
@@ -59,8 +58,7 @@ func (s *solver) auction(ctx context.Context, free []int32) ([]int32, error) {
 	return s.reduceRows(s.unmatch(0, free)), nil
 }
 
-// unmatch frees the rows whose column costs more than eps above the least, and
-// returns all free rows in the room of free.
+// unmatch frees the rows whose column costs more than eps above the least.
 func (s *solver) unmatch(eps float64, free []int32) []int32 {
 	free = free[:0]
 	for i := range s.col {

@@ -11,8 +11,7 @@ import (
 
 const (
 	// listWidth is the length of the first lists and bidWidth that of lists
-	// remade in the first phases. Between half and twice as much the time changes
-	// by a tenth.
+	// remade in the first phases.
 	listWidth = 24
 	bidWidth  = 64
 	// listGrow is the factor by which a list grows that the search has used up,

@@ -9,10 +9,9 @@ import (
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
-// solver finds a matching of least cost by shortest augmenting paths (Jonker and
-// Volgenant 1987: column reduction, augmenting row reduction, augmentation), with
-// an auction before the augmentation where that has much left to do (Bertsekas
-// 1988), but looks at a short list of each row only.
+// solver finds a matching of least cost by shortest augmenting paths (Jonker
+// and Volgenant 1987), with an auction before them where they have much left to
+// do (Bertsekas 1988), but looks at a short list of each row only.
 //
 // The potentials v of the columns never rise. Let a list hold the columns that
 // were least under the v of the day it was made, and bound be a number that

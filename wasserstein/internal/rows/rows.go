@@ -23,8 +23,7 @@ type Func func(i int, buf []float64) []float64
 // most the spread of the reduced costs, and n < 2^28.
 const Max = 0x1p960
 
-// Chunk is the number of rows a worker takes at a time: some hundred
-// microseconds of work where a row has 1,000 costs.
+// Chunk is the number of rows a worker takes at a time.
 const Chunk = 64
 
 // BadCost is the error for a cost outside its domain.
@@ -82,9 +81,8 @@ func Slack(c, v []float64) float64 {
 }
 
 // Potentials sets v to the potentials of the columns that go with those of the
-// rows: v_j = min over i of c_ij - u(i), u being asked once a row. Each worker
-// takes the minimum over its own rows, so the result does not depend on their
-// number.
+// rows: v_j = min over i of c_ij - u(i), u being asked once a row. The result
+// does not depend on workers.
 func Potentials(ctx context.Context, rows Func, n, m, workers int, v []float64, u func(i int, row []float64) float64) error {
 	unknown := slices.Repeat([]float64{math.Inf(1)}, m)
 	copy(v, unknown)

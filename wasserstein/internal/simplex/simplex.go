@@ -18,8 +18,7 @@ type Problem struct {
 	// Costs has a row for each source and a column for each sink, of numbers in
 	// [0, rows.Max].
 	Costs rows.Func
-	// Lazy tells that Costs should not be stored, as half of the problem otherwise
-	// is to find a start.
+	// Lazy tells that Costs should not be stored.
 	Lazy bool
 	// Start holds potentials to begin with, of sources and then sinks; nil stands
 	// for zeros. It is overwritten. Sure tells that they are good, whatever share
@@ -33,8 +32,7 @@ type Problem struct {
 }
 
 // Bytes bounds the memory for n sources of m costs, but for stored costs: the
-// short list, at most growth times longer in the course of the work and copied
-// when it grows; nodes and masses are small beside it.
+// short list at its longest, and its copy.
 func Bytes(n, m int) float64 {
 	return 16 * (float64(float64(n)*listWidth*2*growth) + 8*float64(m))
 }

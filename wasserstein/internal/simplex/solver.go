@@ -100,8 +100,7 @@ func (s *solver) solve() error {
 
 func (s *solver) refresh() { s.tol = max(s.tol, relTol*s.tree.refresh()) }
 
-// run pivots on the listed arcs, beginning with arc from, until none has a
-// negative reduced cost; done is false where it stopped before.
+// run pivots on the listed arcs, beginning with arc from, until none is left.
 func (s *solver) run(from int) (done bool, err error) {
 	arcs, pi := s.arcs, s.tree.pi
 	stop := s.pivots + pivotRounds*(s.n+s.m)

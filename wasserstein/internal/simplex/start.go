@@ -14,13 +14,11 @@ type arc struct {
 }
 
 const (
-	// listWidth is the length of the short lists. Between uniform points of
-	// the plane the optimum uses few arcs beyond the 20 of least cost of each source;
-	// with 10 pricing finds more of them missing, 50 cost more to scan.
+	// listWidth is the length of the short lists: shorter ones miss arcs,
+	// longer ones cost more to scan.
 	listWidth = 20
 	// goodCover is the share of the mass that the start must move along short
-	// lists for them to count as a good choice: measured, 0.9 and more where the
-	// measures overlap and below 0.3 where they do not.
+	// lists for them to count as a good choice.
 	goodCover = 0.5
 	// smallSide is the size below which a sample is not worth solving.
 	smallSide = 64
@@ -65,8 +63,8 @@ func (s *solver) shortlist() error {
 	return nil
 }
 
-// insert puts a into a list that ascends by c, of which it keeps as many as there
-// is room for. A full list gives a new limit: no arc from there on would stay.
+// insert puts a into a full or growing list that ascends by c, and returns its
+// limit.
 func insert(list []arc, a arc, limit float64) ([]arc, float64) {
 	p := min(len(list), cap(list)-1)
 	list = list[:p+1]

@@ -27,8 +27,7 @@ type Job struct {
 	Seed    int64
 }
 
-// Flags defines the flags of a job. The default of the output is a file of that
-// name.
+// Flags defines the flags of a job; name is the file of the output by default.
 func (j *Job) Flags(name string) {
 	flag.StringVar(&j.Output, "output", "", "CSV to write, on any file system that Beam knows (default: "+name+" in a new folder under the system's temporary one)")
 	flag.StringVar(&j.KeyFile, "key_file", "", "new file, where the workers can read it, for the key of the noise; without one the key is part of the pipeline, which runners store and may log")
@@ -98,9 +97,8 @@ func count(result beam.PipelineResult) (n int64) {
 	return n
 }
 
-// Main is the main function of a program: it parses the flags and, where run
-// fails, says so in one line. Its status is 2 for bad input and 1 for a pipeline
-// that failed.
+// Main is the main function of a program. Its status is 2 for bad input and 1
+// for a pipeline that failed.
 func Main(name string, prepare func(ctx context.Context) (*beam.Pipeline, error), j *Job) {
 	flag.Parse()
 	if flag.NArg() > 0 {

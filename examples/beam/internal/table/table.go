@@ -18,8 +18,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
 
-// Header is the first line of a table, and where the columns are that somebody
-// asked for.
+// Header is the first line of a table, and where the named columns are.
 type Header struct {
 	Line string
 	At   []int
