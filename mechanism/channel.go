@@ -222,10 +222,8 @@ func (c *Channel) label(op, arg string, labels []int) error {
 	if len(labels) != c.m {
 		return &fault.SizeError{Op: op, Arg: arg, Got: len(labels), Want: fmt.Sprint(c.m)}
 	}
-	for y, p := range labels {
-		if p < 0 {
-			return &fault.ValueError{Op: op, Arg: arg, Index: y, Value: float64(p), Want: "an index >= 0"}
-		}
+	if err := fault.Indices(op, arg, labels, math.MaxInt); err != nil { // a space has no more points
+		return err
 	}
 	c.labels = slices.Clone(labels)
 	return nil

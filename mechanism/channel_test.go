@@ -63,7 +63,7 @@ func TestChannel_BadInput(t *testing.T) {
 		"NewChannel: Inputs: empty input":                                     second(NewChannel(t.Context(), Rows{0, 1, true, fill}, nil)),
 		"NewChannel: Fill is nil: empty input":                                second(NewChannel(t.Context(), Rows{1, 1, true, nil}, nil)),
 		"NewChannel: Labels has size 1, want 2":                               second(NewChannel(t.Context(), Rows{1, 2, true, fill}, &ChannelOptions{Labels: []int{1}})),
-		"NewChannel: Labels[0] = -1, want an index >= 0":                      second(NewChannel(t.Context(), Rows{1, 1, true, fill}, &ChannelOptions{Labels: []int{-1}})),
+		"NewChannel: Labels[0] = -1, want an index in [0, ":                   second(NewChannel(t.Context(), Rows{1, 1, true, fill}, &ChannelOptions{Labels: []int{-1}})),
 		"Channel.Release: x = 3, want an index in [0, 3)":                     second(c.Release(nil, 3)),
 		"Channel.Sampler: x = -1, want an index in [0, 3)":                    second(c.Sampler(-1)),
 		"Channel.Audit: rho has size 4, want 3":                               second(c.Audit(t.Context(), space.Path(4, 1), nil)),
@@ -80,9 +80,12 @@ func TestChannel_BadInput(t *testing.T) {
 		"Channel.Remap: prior has size 1":                                     second(c.Remap(t.Context(), []float64{1}, f)),
 		"Channel.Relabel: labels has size":                                    second(c.Relabel([]int{1})),
 		"Channel.Relabel: labels[0] = -1":                                     second(c.Relabel([]int{-1, 0, 0})),
+		"Channel.Relabel: labels[1] = 9.2":                                    second(c.Relabel([]int{0, math.MaxInt, 0})),
 		"Channel.Audit: Delta = 1":                                            second(c.Audit(t.Context(), f, &AuditOptions{Delta: 1})),
 		"Channel.Audit: rho.Distance(0, 1)":                                   second(c.Audit(t.Context(), space.Constant(3, -1), nil)),
 		"Losses.Mean: prior has size 1":                                       second(make(Losses, 2).Mean([]float64{1})),
+		"Losses.Mean: the inputs: empty input":                                second(Losses{}.Mean(nil)),
+		"Losses.Quantile: the inputs: empty input":                            second(Losses{}.Quantile(1)),
 		"Losses.Quantile: q = 0":                                              second(make(Losses, 2).Quantile(0)),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), "mechanism: "+want) {

@@ -31,7 +31,7 @@ func (l Losses) Worst() (loss float64, x int) {
 // 1e-9 from 1: the rounding of up to 10^6 entries.
 func distribution(op string, prior []float64, n int) ([]float64, error) {
 	if prior == nil {
-		return slices.Repeat([]float64{1 / float64(n)}, n), nil
+		return slices.Repeat([]float64{1 / float64(n)}, n), fault.Empty(op, "the inputs", n)
 	}
 	return prior, fault.Distribution(op, "prior", prior, n, 1e-9)
 }
@@ -54,8 +54,12 @@ func (l Losses) Mean(prior []float64) (float64, error) {
 // Quantile returns the smallest loss that at least a fraction q of the inputs
 // do not exceed, 0 < q <= 1 (IKWAT22 use q = 0.95).
 func (l Losses) Quantile(q float64) (float64, error) {
+	const op = "mechanism: Losses.Quantile"
 	if !(q > 0 && q <= 1) {
-		return 0, fault.Value("mechanism: Losses.Quantile", "q", q, "a number in (0, 1]")
+		return 0, fault.Value(op, "q", q, "a number in (0, 1]")
+	}
+	if err := fault.Empty(op, "the inputs", len(l)); err != nil {
+		return 0, err
 	}
 	s := slices.Sorted(slices.Values(l))
 	// ceil(q*n) computed so that q = 0.95 of 20 is 19 and not 20.

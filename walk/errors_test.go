@@ -91,6 +91,7 @@ func TestErrors(t *testing.T) {
 		{"Walk.Potential: dist = 1,", second(laplace.Potential(floats[:3]))},
 		{"Walk.Potential: z[2] = NaN,", second(knorm.Potential([]float64{0, 0, nan}))},
 		{"Walk.Potential: z[2] = +Inf,", second(knorm.Potential([]float64{0, 0, inf}))},
+		{"Walk.Potential: counts of z[0] = +Inf,", second(knorm.Potential([]float64{1e308, 1e308, 0}))},
 		{"Walk.Potential: z has size 0, want 3", second(knorm.Potential(nil))},
 		{"Walk.Increments: dst has size 4, want 3", knorm.Increments(nil, floats)},
 		{"Walk.AddCounts: dist = 2,", knorm.AddCounts(nil, ints)},

@@ -29,6 +29,9 @@ func (w *Walk) Potential(z []float64) (float64, error) {
 	}
 	sums := make([]float64, w.tree.Nodes())
 	counts(w.tree, sums, z)
+	if err := fault.AllFinite(op, "counts of z", sums); err != nil {
+		return 0, err
+	}
 	return w.potential(sums), nil
 }
 

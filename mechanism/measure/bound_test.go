@@ -171,9 +171,13 @@ func TestDiameter_ManyPoints(t *testing.T) {
 	largest, _, _, _ := metric.Diameter(t.Context(), f)
 	for _, shape := range []float64{largest, 1e9} {
 		a := &arrangement{shape: []nodeShape{{diameter: shape}}}
-		if err := (&net{f: f}).measureDiameter(t.Context(), a); err != nil || a.diameter < largest || a.diameter > 2*largest {
+		if err := (&net{f: f}).measureDiameter(t.Context(), "", a); err != nil || a.diameter < largest || a.diameter > 2*largest {
 			t.Errorf("diameter %v, the largest distance is %v: %v", a.diameter, largest, err)
 		}
+	}
+	nan := space{n, func(i, j int) float64 { return f.Distance(i, j) + math.Log(float64(n-2-j)) }}
+	if err := (&net{f: nan}).measureDiameter(t.Context(), "", &arrangement{shape: make([]nodeShape, 1)}); err == nil {
+		t.Error("a distance that is NaN has a diameter")
 	}
 }
 

@@ -175,7 +175,7 @@ func (n *net) over(ctx context.Context, op string, a *arrangement, at []int) (*D
 		}
 	}
 	a.points, a.resolution = len(cell), n.cover
-	if err := n.measureDiameter(ctx, a); err != nil {
+	if err := n.measureDiameter(ctx, op, a); err != nil {
 		return nil, err
 	}
 	distances, err := sketch(ctx, len(at), len(at), func(i, j int) (float64, error) { return read(op, n.f, at[i], at[j]) })
@@ -207,7 +207,7 @@ const exactDiameter = 2048
 // measureDiameter finds the largest distance where a hierarchy or a kd-tree
 // knows it, or points are few. Elsewhere it takes that of the shape, or the two
 // largest from one point, which are at most twice the largest of all.
-func (n *net) measureDiameter(ctx context.Context, a *arrangement) (err error) {
+func (n *net) measureDiameter(ctx context.Context, op string, a *arrangement) (err error) {
 	if a.diameter = n.diameter; a.diameter > 0 {
 		return nil
 	}
@@ -222,7 +222,10 @@ func (n *net) measureDiameter(ctx context.Context, a *arrangement) (err error) {
 	}
 	far, next := 0.0, 0.0
 	for j := range n.f.Len() {
-		d := n.f.Distance(0, j)
+		d, err := read(op, n.f, 0, j)
+		if err != nil {
+			return err
+		}
 		far, next = max(far, d), max(next, min(far, d))
 	}
 	a.diameter = min(a.shape[0].diameter, directed.AddUp(far, next))
