@@ -38,8 +38,8 @@ func Change(lo, hi, tol float64, holds func(x float64) bool) (fails, held float6
 const golden = 0.6180339887498949
 
 // Least narrows an interval around a minimum of f by golden sections, to at most
-// tol times its larger end in magnitude, tol > 0, and returns the best point that
-// it asked f about. f should fall and then rise. An error of f ends the search.
+// tol times its larger end in magnitude or until no float64 are left between, and
+// returns the best point that it asked f about. f should fall and then rise. An error of f ends the search.
 func Least(lo, hi, tol float64, f func(x float64) (float64, error)) (x, least float64, err error) {
 	x, least = lo, math.Inf(1)
 	at := func(y float64) (float64, error) {
@@ -55,7 +55,7 @@ func Least(lo, hi, tol float64, f func(x float64) (float64, error)) (x, least fl
 		return x, least, err
 	}
 	fb, err := at(b)
-	for err == nil && hi-lo > tol*max(math.Abs(lo), math.Abs(hi)) {
+	for err == nil && hi-lo > tol*max(math.Abs(lo), math.Abs(hi)) && lo < a && a < b && b < hi {
 		if fa <= fb {
 			hi, b, fb = b, a, fa
 			a = hi - float64(golden*(hi-lo))

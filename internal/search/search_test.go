@@ -40,6 +40,22 @@ func TestLeast_Minimum(t *testing.T) {
 	}
 }
 
+// Below the spacing of float64 the sections would never become shorter.
+func TestLeast_EndsAtAdjacent(t *testing.T) {
+	for _, at := range []float64{0, 2, -.7} {
+		calls := 0
+		x, _, err := Least(-1, 5, 0, func(x float64) (float64, error) {
+			if calls++; calls > 5000 {
+				return 0, errors.New("no end")
+			}
+			return math.Abs(x - at), nil
+		})
+		if err != nil || math.Abs(x-at) > 1e-15 {
+			t.Errorf("minimum at %v: %v, %v", at, x, err)
+		}
+	}
+}
+
 func TestLeast_Error(t *testing.T) {
 	stop, calls := errors.New("stop"), 0
 	_, _, err := Least(0, 1, 1e-9, func(float64) (float64, error) {
