@@ -132,13 +132,19 @@ func certify(f metric.Finite, tree []spanning.Edge, pi []float64, path bool) flo
 	return value
 }
 
-// second returns the second least cost among the edges at v, of lengths row.
+// second returns the second least cost among the edges at v, of lengths row. It
+// passes over NaN, which a kd-tree need not have met.
 func second(row, pi []float64, v int) float64 {
-	var p pair
+	c1, c2 := math.Inf(1), math.Inf(1)
 	for j, d := range row {
-		if j != v {
-			p.add(spanning.Cost(d, pi[v], pi[j]), int32(j))
+		if j == v {
+			continue
+		}
+		if c := spanning.Cost(d, pi[v], pi[j]); c < c1 {
+			c1, c2 = c, c1
+		} else if c < c2 {
+			c2 = c
 		}
 	}
-	return p.cost[1]
+	return c2
 }

@@ -160,3 +160,14 @@ func TestScales_FollowTheClusters(t *testing.T) {
 		}
 	}
 }
+
+// A search of a kd-tree need not have met the NaN that a row holds: a bound must
+// neither become NaN nor rise to it.
+func TestSecond_PassesOverNaN(t *testing.T) {
+	nan, pi := math.NaN(), make([]float64, 4)
+	for _, row := range [][]float64{{0, 3, 5, nan}, {0, nan, 3, 5}, {0, 5, nan, 3}} {
+		if got := second(row, pi, 0); got != 5 {
+			t.Errorf("%v: %v, want 5", row, got)
+		}
+	}
+}
