@@ -47,7 +47,8 @@ func Cap[P any](s Space[P], c float64) (Space[P], error) {
 // under it are per that unit. s has no unit yet, or that one.
 func WithUnit[P any](s Space[P], unit Unit) (Space[P], error) {
 	const op = "metric: WithUnit"
-	if _, err := fault.Unit(op, unit, UnitOf(s)); err != nil {
+	unit, err := fault.Unit(op, unit, UnitOf(s))
+	if err != nil {
 		return nil, err
 	}
 	return newTransform(op, s, unit, func(d float64) float64 { return d })

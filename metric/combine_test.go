@@ -99,6 +99,7 @@ func TestUnits_Travel(t *testing.T) {
 		"moon":        {moon, ""},
 		"named":       {testkit.Must(metric.WithUnit(moon, "km")), "km"},
 		"again":       {testkit.Must(metric.WithUnit(globe, "km")), "km"},
+		"unnamed":     {testkit.Must(metric.WithUnit(globe, "")), "km"},
 		"Cap":         {capped, "km"},
 		"Scale":       {scaled, ""},
 		"renamed":     {testkit.Must(metric.WithUnit(scaled, "m")), "m"},
