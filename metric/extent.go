@@ -21,9 +21,9 @@ import (
 // [*MemoryError], d is NaN and the points are -1, in all four functions.
 func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 	far, err := extreme(ctx, "metric: Diameter", f, pair{0, -1, -1}, func(ix *Index) (pair, step) {
-		if ix.tree == nil {
+		if n := ix.Len(); ix.tree == nil {
 			return nothing, func(best pair, i int) pair {
-				for j := i; j < f.Len(); j++ {
+				for j := i; j < n; j++ {
 					if d := f.Distance(i, j); -d < best.key {
 						best = pair{-d, i, j}
 					}
@@ -79,9 +79,9 @@ func MinPositiveDistance(ctx context.Context, f Finite) (d float64, i, j int, er
 // minDistance is the smallest distance > floor.
 func minDistance(ctx context.Context, op string, f Finite, floor float64) (d float64, i, j int, err error) {
 	near, err := extreme(ctx, op, f, nothing, func(ix *Index) (pair, step) {
-		if ix.tree == nil {
+		if n := ix.Len(); ix.tree == nil {
 			return nothing, func(best pair, i int) pair {
-				for j := i + 1; j < f.Len(); j++ {
+				for j := i + 1; j < n; j++ {
 					if d := f.Distance(i, j); d < best.key && d > floor {
 						best = pair{d, i, j}
 					}

@@ -1,7 +1,6 @@
 package metric
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -150,7 +149,13 @@ var nobody = entry{math.Inf(1), -1}
 func (a entry) before(b entry) bool { return a.d < b.d || (a.d == b.d && uint(a.i) < uint(b.i)) }
 
 func (a entry) compare(b entry) int {
-	return cmp.Or(cmp.Compare(a.d, b.d), cmp.Compare(uint(a.i), uint(b.i)))
+	switch {
+	case a.before(b):
+		return -1
+	case b.before(a):
+		return 1
+	}
+	return 0
 }
 
 // query is the state of one search from one point, reused.

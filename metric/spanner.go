@@ -58,7 +58,7 @@ func Spanner(ctx context.Context, f Finite, t float64) (*Graph, error) {
 				return nil, err
 			}
 		}
-		i, j, limit := int(e.i), int(e.j), t*e.d
+		i, j, limit := int(e.i), int(e.j), min(t*e.d, math.MaxFloat64)
 		at := bound.at(i, j)
 		if bound.upper[at] <= limit {
 			continue

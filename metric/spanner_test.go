@@ -85,6 +85,15 @@ func TestSpanner_Extremes(t *testing.T) {
 	}
 }
 
+// t times a distance overflows: the edges stay, and are a spanning tree.
+func TestSpanner_LargeStretch(t *testing.T) {
+	f := testkit.Must(metric.NewDense(3, []float64{1e300, 2e299, 9e299}))
+	g, err := metric.Spanner(t.Context(), f, 1e300)
+	if err != nil || len(g.Edges()) != 2 {
+		t.Errorf("%v, %v", g, err)
+	}
+}
+
 func BenchmarkSpanner(b *testing.B) {
 	for _, n := range []int{500, 2000} {
 		for _, t := range []float64{3, 1.5, 1.1} {

@@ -131,7 +131,7 @@ func (k Minkowski) Distance(x, y []float64) float64 {
 // minkowski divides by the largest difference, so that no power overflows.
 func minkowski[T constraints.Float](p float64, x, y []T) float64 {
 	m := chebyshev(x, y)
-	if m == 0 || math.IsInf(p, 1) {
+	if m == 0 || math.IsInf(m, 1) || math.IsInf(p, 1) {
 		return m
 	}
 	s := 0.0 // in [1, d]

@@ -136,6 +136,15 @@ func TestNorms_EveryScale(t *testing.T) {
 	}
 }
 
+// Points that no Checker has seen.
+func TestNorms_OverflowIsInfinite(t *testing.T) {
+	for _, s := range []metric.Space[[]float64]{metric.Euclidean{}, metric.Manhattan{}, metric.Chebyshev{}, metric.Minkowski{P: 3}} {
+		if d := s.Distance([]float64{math.MaxFloat64, 1}, []float64{-math.MaxFloat64, 2}); !math.IsInf(d, 1) {
+			t.Errorf("%T: %v, want +Inf", s, d)
+		}
+	}
+}
+
 func TestAngular_MetricAndEmbedding(t *testing.T) {
 	r := random.Seeded(4)
 	for _, d := range dims[1:] {
