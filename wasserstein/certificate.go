@@ -16,7 +16,7 @@ import (
 // pair of potentials. It rests on the costs and the weights alone, as the
 // float64 numbers they are, and not on how plan and potentials were found.
 //
-// Where the totals of mu and nu differ by rounding, the claim is about all
+// Where the totals of mu and nu differ a little, the claim is about all
 // measures below mu and nu whose total is the smaller of the two: moving any of
 // these onto any other costs no less than Lower and no more than Upper.
 type Certificate struct {

@@ -25,7 +25,7 @@
 // signed measures of equal mass it is the distance of mu+s and nu+s, for any s
 // that makes both >= 0; it does not depend on s.
 //
-// Totals that differ by more than the rounding of the weights explains are a
+// Totals that differ by more than 2^-30 of the sizes of the measures are a
 // [*MassError]. No weight is ever rescaled.
 //
 // # Which function

@@ -23,8 +23,8 @@ const lineMax = 1e300
 // of the gap times |F-G|, F and G the distribution functions.
 //
 // x comes in any order and may hold duplicates. The weights may be negative, for
-// signed measures of equal mass (Vallender 1974). A difference of the totals that
-// rounding explains counts as if it lay at the largest point; a larger one is a
+// signed measures of equal mass (Vallender 1974). A small difference of the totals
+// counts as if it lay at the largest point; one above 2^-30 of their sizes is a
 // [*MassError].
 //
 // The relative error is about 2^-51, plus the absolute error len(x)*2^-103

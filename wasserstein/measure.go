@@ -11,15 +11,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// MassError reports two measures of different total mass.
+// MassError reports two measures of different total mass, by more than 2^-30 of
+// their sizes.
 type MassError struct {
 	Op     string  // the function that refused them
 	Mu, Nu float64 // the totals
-	Tol    float64 // the difference that rounding would explain
+	Tol    float64 // the difference that is accepted
 }
 
 func (e *MassError) Error() string {
-	return fmt.Sprintf("%s: total masses %v and %v differ by more than rounding (%.3g)", e.Op, e.Mu, e.Nu, e.Tol)
+	return fmt.Sprintf("%s: total masses %v and %v differ by more than %.3g", e.Op, e.Mu, e.Nu, e.Tol)
 }
 
 // massTol bounds the difference of two totals that were equal before the
@@ -38,8 +39,13 @@ func total(w []float64) float64 {
 	return t.Hi + t.Lo
 }
 
+// slack is how much of their total variation the totals of two measures may
+// differ by: more than rounding leaves of an estimate from noisy or inverted
+// counts, and less than anything that was forgotten.
+const slack = 0x1p-30
+
 // checkMeasures checks that mu and nu are weights on n and m points, finite, >=
-// 0 unless signed, and of equal total mass up to massTol.
+// 0 unless signed, and of equal total mass up to slack.
 func checkMeasures(op string, mu, nu []float64, n, m int, signed bool) error {
 	check := fault.AllNonNegative
 	if signed {
@@ -49,7 +55,7 @@ func checkMeasures(op string, mu, nu []float64, n, m int, signed bool) error {
 		return err
 	}
 	tm, tn, size := total(mu), total(nu), floats.Norm(mu, 1)+floats.Norm(nu, 1)
-	tol := massTol(n+m, size)
+	tol := max(massTol(n+m, size), slack*size)
 	if !(math.Abs(tm-tn) <= tol) || math.IsInf(size, 1) {
 		return &MassError{op, tm, tn, tol}
 	}

@@ -17,7 +17,7 @@ import (
 // point k of t.PathMetric().
 //
 // The weights may be negative, for signed measures of equal mass. A difference of
-// the totals that rounding explains counts as if it lay at the root; a larger one
+// the totals up to 2^-30 of their sizes counts as if it lay at the root; a larger one
 // is a [*MassError].
 //
 // The relative error is about 2^-51, plus the absolute error n*2^-103 times the

@@ -63,8 +63,10 @@ func (r *Result) String() string {
 // of the measures with weights mu and nu on the points of f: the least cost of
 // moving mu onto nu when a unit of mass moved from i to j costs f.Distance(i, j).
 //
-// Weights are finite, >= 0 and on all points of f, and their totals are equal up
-// to rounding; they need not be 1, and are never rescaled. Points may coincide.
+// Weights are finite and on all points of f, and their totals are equal up to
+// 2^-30 of the sizes of mu and nu; they need not be 1, and are never rescaled.
+// What is negative in one, as in an unbiased estimate, is added to the other,
+// and everything else is about the two sums. Points may coincide.
 // Mass common to mu and nu at a point stays where it is, which the triangle
 // inequality allows, and is in the plan as a flow from i to i. (If f breaks it,
 // the plan need not be optimal, and the certificate shows by how much.)
@@ -76,8 +78,11 @@ func (r *Result) String() string {
 func W1(ctx context.Context, f metric.Finite, mu, nu []float64, o *Options) (*Result, error) {
 	const op = "wasserstein: W1"
 	n := fault.Len(f)
-	if err := checkMeasures(op, mu, nu, n, n, false); err != nil {
+	if err := checkMeasures(op, mu, nu, n, n, true); err != nil {
 		return nil, err
+	}
+	if slices.Min(mu) < 0 || slices.Min(nu) < 0 {
+		mu, nu = withParts(mu, nu), withParts(nu, mu)
 	}
 	t := transport{op: op, cost: metricCost{f}, mu: mu, nu: nu, opt: o}
 	for i := range mu {
@@ -94,10 +99,19 @@ func W1(ctx context.Context, f metric.Finite, mu, nu []float64, o *Options) (*Re
 	return t.solve(ctx)
 }
 
+// withParts returns the positive part of mu with the negative part of nu.
+func withParts(mu, nu []float64) []float64 {
+	sum := make([]float64, len(mu))
+	for i := range mu {
+		sum[i] = max(0, mu[i]) + max(0, -nu[i])
+	}
+	return sum
+}
+
 // Between returns the least cost of moving the measure mu on n sources onto the
-// measure nu on m sinks at the costs c, which need not be a metric. Everything
-// else is as in [W1], but no mass stays in place: a flow from i to i has a cost
-// like any other. A [Matrix] is not copied where all weights are positive.
+// measure nu on m sinks at the costs c, which need not be a metric. Weights are
+// >= 0. Everything else is as in [W1], but no mass stays in place: a flow from i
+// to i has a cost like any other. A [Matrix] is not copied where all weights are positive.
 func Between(ctx context.Context, c Cost, mu, nu []float64, o *Options) (*Result, error) {
 	const op = "wasserstein: Between"
 	n, m := dims(c)

@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/exponential"
@@ -206,10 +204,9 @@ func (s *study) promised(r *result, g emd.Guarantee, changed bool) {
 // over all items err by some of their ulps.
 const rounding = 0x1p-40
 
-// apart is the earth mover's distance between two distributions on the regions,
-// whose sums are first made equal.
+// apart is the earth mover's distance between two distributions on the regions.
 func (s *study) apart(ctx context.Context, y, z []float64) (float64, error) {
-	d, err := wasserstein.W1(ctx, s.space, scaled(y), scaled(z), nil)
+	d, err := wasserstein.W1(ctx, s.space, y, z, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -217,10 +214,6 @@ func (s *study) apart(ctx context.Context, y, z []float64) (float64, error) {
 		return 0, nil
 	}
 	return d.Cost, nil
-}
-
-func scaled(p []float64) []float64 {
-	return floats.ScaleTo(make([]float64, len(p)), 1/floats.Sum(p), p)
 }
 
 // measure fills in the mean error of repeated releases, each taken to the nearest
