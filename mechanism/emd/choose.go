@@ -104,7 +104,7 @@ func (p Promise) String() string {
 func fractionWords(f float64) string {
 	names := [...]string{"", "all", "half", "a third", "a quarter", "a fifth"}
 	inverse := math.Round(1 / f)
-	switch whole := inverse <= 1e6 && math.Abs(float64(f*inverse)-1) < 1e-9; {
+	switch whole := inverse >= 1 && inverse <= 1e6 && math.Abs(float64(f*inverse)-1) < 1e-9; {
 	case whole && int(inverse) < len(names):
 		return names[int(inverse)]
 	case whole:

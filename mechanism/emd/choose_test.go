@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -72,6 +73,15 @@ func TestPromise_Words(t *testing.T) {
 		ps, err := Promises(tc.g, []Move{tc.row})
 		if err != nil || ps[0].String() != tc.want {
 			t.Errorf("%v, %v,\nwant %v", ps[0], err, tc.want)
+		}
+	}
+}
+
+// One that was made by hand may hold any numbers.
+func TestPromise_AnyFraction(t *testing.T) {
+	for _, f := range []float64{-1, -.2, 0, 2, 5e-324, math.NaN(), math.Inf(-1)} {
+		if s := (Promise{Move: Move{Fraction: f}, Factor: 2}).String(); !strings.Contains(s, "%") {
+			t.Errorf("%v: %s", f, s)
 		}
 	}
 }

@@ -116,7 +116,7 @@ func (v *inverse) decompose(op string, b *mat.Dense, scale []float64, limit floa
 	if m < n || math.IsNaN(v.condition) {
 		v.condition = math.Inf(1)
 	}
-	if v.condition > limit {
+	if v.condition > limit || math.IsInf(v.condition, 1) {
 		return &ConditionError{op, v.condition, limit}
 	}
 	// R = Q^(-1/2) V diag(1/values) U'.

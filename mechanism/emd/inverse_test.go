@@ -167,6 +167,11 @@ func TestInverse_RefusesWhatIsIllConditioned(t *testing.T) {
 			t.Errorf("%v: %v", c.w, e)
 		}
 	}
+	var e *ConditionError
+	none := testkit.Must(mechanism.FromWeights(t.Context(), 2, 1, []float64{1, 1}, nil))
+	if _, err := newInverse(t.Context(), "", none, math.Inf(1)); !errors.As(err, &e) {
+		t.Errorf("no limit, and no inverse: %v", err)
+	}
 	ch, _ := mechanism.FromWeights(t.Context(), 1, 1, []float64{1}, nil)
 	for _, limit := range []float64{-1, .5, math.NaN()} {
 		_, err := newInverse(t.Context(), "", ch, limit)

@@ -115,6 +115,13 @@ func (m Model) check(op string) (Model, error) {
 
 // checkOn is check on space, whose distances it returns: see Model.Diameter.
 func (m Model) checkOn(ctx context.Context, op string, space metric.Finite) (Model, distances, error) {
+	known := m
+	if m.Diameter == 0 {
+		known.Diameter = 1 // as good as any, until the distances are read
+	}
+	if _, err := known.check(op); err != nil {
+		return m, distances{}, err
+	}
 	e, err := distancesOf(ctx, op, space)
 	if err != nil {
 		return m, e, err

@@ -33,6 +33,12 @@ func refused(t *testing.T, all []refusal) {
 	}
 }
 
+// unread is a space of that many points whose distances must not be asked for.
+type unread int
+
+func (s unread) Len() int                { return int(s) }
+func (unread) Distance(_, _ int) float64 { panic("read before the cheap checks") }
+
 // What no constructor accepts, beside the numbers that internal/robust tries
 // on all of them.
 func TestConstructors_Refuse(t *testing.T) {
@@ -137,6 +143,7 @@ func TestConstructors_Refuse(t *testing.T) {
 		{frequencies(nil, c, good, nil), "emd: NewFrequencies: ", metric.ErrEmpty},
 		{frequencies(ch, nil, good, nil), "emd: NewFrequencies: ", metric.ErrEmpty},
 		{frequencies(ch, one, good, nil), "space has size 1, want 4", nil},
+		{second(NewLaplaceFrequencies(ctx, unread(4), Model{Trust: Central, Items: 1}, 1)), "Model.Users = 0", nil},
 		{frequencies(ch, c, narrow, nil), "above the model's diameter 0.9", nil},
 		{frequencies(ch, line(t, 4), narrow, nil), "points 0 and 3 of the space are at distance 1", nil},
 		{frequencies(ch, Clusters{Count: 2, Size: 2, Within: 5, Diameter: 1}, good, nil), "Clusters.Within = 5", nil},

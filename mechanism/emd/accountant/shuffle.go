@@ -158,7 +158,8 @@ const (
 // delta 0, and [Joint] (or [SingleItem]). Without Delta, and where
 // Alpha0*Diameter is outside [1e-100, 700], it is pure composition's.
 // It is within a relative 1e-7 of what its bound gives in exact arithmetic, for
-// levels up to 400/Diameter (1e-5 for one item and [MetricRandomizer]).
+// levels up to 400/Diameter (1e-5 for one item and [MetricRandomizer]), and does
+// not look below 2^-40 of pure composition's.
 func (s Shuffle) Level(ctx context.Context, at LevelAt) (Level, error) {
 	const op = "accountant: Shuffle.Level"
 	b, err := s.joint(op)
