@@ -160,6 +160,14 @@ func TestAudit_HugeExponents(t *testing.T) {
 	}
 }
 
+// Row sums of e^1e17 and 2e^-7: the level 1e17 + 7 - ln 2 is between two float64.
+func TestAudit_RoundsDifferencesOfScalesOutward(t *testing.T) {
+	c := testkit.Must(FromLogWeights(t.Context(), 2, 2, []float64{1e17, -7, -7, -7}, nil))
+	if a := testkit.Must(c.Audit(t.Context(), space.Path(2, 1), nil)); a.Lo > 1e17 || a.Hi <= 1e17 {
+		t.Errorf("[%v, %v]", a.Lo, a.Hi)
+	}
+}
+
 // excessAt is the slow reference for delta > 0.
 func excessAt(c *Channel, x, xp int, s float64) float64 {
 	sum := 0.0
