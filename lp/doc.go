@@ -51,6 +51,12 @@
 // the audited upper end, at most alpha. [Solution].Objective is the loss of
 // that channel, rounded up. The optimum lies in [DualBound, Objective].
 //
+// # The level for a utility
+//
+// [MostPrivate] asks the other way round: for the least level at which some mechanism
+// misses by more than gamma with probability at most delta, eps*(gamma, delta) of KL10.
+// [LevelLowerBound] bounds it from below, without a program.
+//
 // # Time and memory
 //
 // Every function that takes ctx ends within half a second once it is done: with
@@ -100,7 +106,8 @@
 // and scalability in metric differential privacy. BCP14: Bordenabe,
 // Chatzikokolakis, Palamidessi, Optimal geo-indistinguishable mechanisms for
 // location privacy. BSV24: Boedihardjo, Strohmer, Vershynin, Metric geometry of
-// the privacy-utility tradeoff. Mehrotra, On the implementation of a primal-dual
-// interior point method, 1992. Gondzio, Multiple centrality corrections in a
-// primal-dual method for linear programming, 1996.
+// the privacy-utility tradeoff. KL10: Kleinberg, Ligett, Privacy-compatibility for
+// general utility metrics. Mehrotra, On the implementation of a primal-dual interior
+// point method, 1992. Gondzio, Multiple centrality corrections in a primal-dual method
+// for linear programming, 1996.
 package lp

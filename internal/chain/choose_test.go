@@ -42,8 +42,8 @@ func TestChain_Choose(t *testing.T) {
 	}
 }
 
-// TestChain_MostPrivate: the mechanism of KL10 is the other way round, the
-// least level for a utility. Its level is no more than the formula's, and at
+// TestChain_MostPrivate: the mechanism of KL10 is the other way round, a
+// small level for a utility. Its level is no more than the formula's, and at
 // that level it cannot beat the bounds.
 func TestChain_MostPrivate(t *testing.T) {
 	n := 10

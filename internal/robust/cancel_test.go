@@ -168,6 +168,12 @@ var longCalls = []longCall{
 	{"lp.Spanner", flat, 500, func(ctx context.Context, f metric.Finite) error {
 		return err1(lp.Spanner(ctx, metric.Same(f), 5, nil))
 	}},
+	{"lp.MostPrivate", flat, 1000, func(ctx context.Context, f metric.Finite) error {
+		return err1(lp.MostPrivate(ctx, two(f), exponential.Target{Gamma: 0.1, Delta: 0.1}, nil))
+	}},
+	{"lp.LevelLowerBound", high, 8000, func(ctx context.Context, f metric.Finite) error {
+		return err1(lp.LevelLowerBound(ctx, metric.Same(f), exponential.Target{Gamma: 0.1, Delta: 0.1}))
+	}},
 	{"lp.Choose", flat, 1500, func(ctx context.Context, f metric.Finite) error {
 		return err1(lp.Choose(ctx, two(f), 5, nil))
 	}},

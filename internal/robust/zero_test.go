@@ -34,7 +34,7 @@ var zeros = []any{
 	new(exponential.Mechanism), new(exponential.Choice), new(exponential.RelaxedMechanism), new(exponential.UtilityMechanism),
 	new(measure.Domain[[]float64]), new(measure.Measure), new(measure.Release[[]float64]), new(measure.Synthesizer[[]float64]),
 	new(walk.Noise), new(walk.Walk),
-	new(lp.Choice), new(lp.ConstSolution), new(lp.Solution), new(lp.SpannerSolution),
+	new(lp.Choice), new(lp.ConstSolution), new(lp.MostPrivateSolution), new(lp.Solution), new(lp.SpannerSolution),
 }
 
 // interfaces draw random numbers; their zero value is nil, which Go refuses.

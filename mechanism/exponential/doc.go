@@ -22,7 +22,7 @@
 // [Weighted] takes weights from the caller, for instance a public prior.
 // [NewBaseMeasure] is the mechanism of KL10 for infinite output spaces, and
 // [MostPrivate] the same on a finite space at the least rate that reaches a
-// wanted utility.
+// wanted utility; MostPrivate of package lp is the best of all mechanisms there.
 //
 // # Guarantees
 //

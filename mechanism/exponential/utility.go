@@ -197,10 +197,17 @@ type UtilityOptions struct {
 	Workers  int                   // 0: all processors
 }
 
-// MostPrivate returns the base-measure exponential mechanism of KL10 on a finite
-// space, P{y|x} proportional to mu[y] exp(-beta*rho2(x,y)), at the smallest rate that
-// reaches the target under b.Utility ([SmallestBeta]). Its guarantee is its audited
-// level under b.Privacy, mostly far below the FormulaLevel beside it.
+// MostPrivate returns the most private one of the base-measure exponential mechanisms
+// of KL10 on a finite space, P{y|x} proportional to mu[y] exp(-beta*rho2(x,y)): that at
+// the smallest rate that reaches the target under b.Utility ([SmallestBeta]). Its
+// guarantee is its audited level under b.Privacy, mostly far below the FormulaLevel
+// beside it.
+//
+// It is an upper bound on eps*(Gamma, Delta), KL10's infimum over all mechanisms, and
+// a loose one: on 200 random spaces of 2 to 6 points 2.8 times eps* in the median, 58
+// times at most, and above 0 on 16 of 17 where eps* is 0; on 50 points of the plane 3 to 8
+// times. MostPrivate of package lp has eps* itself, with the mechanism, for up to some
+// hundred points.
 //
 // mu is a distribution on the points that sees no private data; nil is
 // [entropy.PositiveMeasure] of b.Utility. Points of measure 0 are never released. A

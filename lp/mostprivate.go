@@ -1,0 +1,398 @@
+package lp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism"
+	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// MostPrivateOptions are the settings of [MostPrivate]; nil and zeros mean the
+// defaults.
+type MostPrivateOptions struct {
+	// Tolerance is the width of Level, relative to its upper end, at which to stop.
+	// 0 means 1e-4 up to 150 points and 1e-2 above.
+	Tolerance float64
+	// As in [Options], for all linear programs together.
+	TimeLimit   time.Duration
+	MemoryLimit float64
+	Unit        metric.Unit
+	Workers     int
+	// Progress, where not nil, is told after every program what Level is so far, by
+	// the goroutine of the caller.
+	Progress func(level entropy.Interval)
+}
+
+// MostPrivateSolution is a mechanism that reaches a target, with a proof of how
+// private one can be that does, immutable and safe for concurrent use.
+type MostPrivateSolution struct {
+	// The mechanism: its guarantee is the upper end of Audited.
+	*mechanism.Channel
+	Audited mechanism.Audit
+	// Miss is at least the largest probability of releasing a point farther than
+	// Gamma from the input, and at most Delta.
+	Miss float64
+	// Level holds eps*: Lo is proved, by the dual bound of a linear program or a
+	// packing, and Hi is the level of the mechanism.
+	Level entropy.Interval
+
+	Status  Status
+	Solves  int           // linear programs solved
+	Elapsed time.Duration // from the call to the return
+}
+
+// String gives the figures in a line.
+func (s *MostPrivateSolution) String() string {
+	return fmt.Sprintf("level %.9g, no less than %.9g, missing with probability %.3g: %s (%d programs)", s.Level.Hi, s.Level.Lo, s.Miss, s.Status, s.Solves)
+}
+
+// MostPrivate returns the most private mechanism on the points of b that reaches the
+// target: at every input the output is farther than Gamma under rho2 with probability
+// at most Delta. Its level is eps*(Gamma, Delta), which KL10 (Definition 2.3) define
+// as an infimum over all mechanisms and bound by that of one ([exponential.MostPrivate],
+// which is often several times more). Level encloses it.
+//
+// The least probability of missing at a level eps is the linear program of
+// [Optimal] with the loss 1 where rho2 > Gamma and 0 elsewhere; it falls as eps grows.
+// A dual bound above Delta proves eps* >= eps, and a channel that misses with at most
+// Delta is a mechanism at its audited level. The search begins with [LevelLowerBound],
+// which is often eps* itself, and the channel of exponential.MostPrivate, which it thus
+// never falls behind; between, levels are interpolated, 10 at most as a rule. A level
+// of 0 is exact; Level may be wider than the tolerance by a millionth of the reciprocal
+// of the diameter.
+//
+// Where points at privacy distance 0 are too far apart for the target, there is no
+// level: an error. Once ctx is done both results are set, as by Optimal, or the first is
+// nil where there is no mechanism yet. Reaching the TimeLimit is no error.
+//
+// Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for the target, an
+// option or a distance outside its domain; a [*metric.MemoryError]. The cost is
+// that of as many calls of Optimal.
+func MostPrivate(ctx context.Context, b metric.Bimetric, t exponential.Target, o *MostPrivateOptions) (*MostPrivateSolution, error) {
+	const op = "lp: MostPrivate"
+	began := time.Now()
+	if o == nil {
+		o = &MostPrivateOptions{}
+	}
+	s := &levelSearch{op: op, b: b, t: t, MostPrivateOptions: *o, began: began}
+	if err := s.defaults(); err != nil {
+		return nil, err
+	}
+	err := s.start(ctx)
+	if err == nil {
+		err = s.run(ctx)
+	}
+	r := &s.best
+	r.Elapsed = time.Since(began)
+	switch {
+	case r.Channel == nil:
+		return nil, err
+	case ctx.Err() != nil:
+		r.Status = StatusCanceled
+		return r, fmt.Errorf("%s: stopped after %d programs: %w", op, r.Solves, context.Cause(ctx))
+	case err != nil:
+		return nil, err
+	}
+	return r, nil
+}
+
+const (
+	fineLevel   = 1e-4
+	coarseLevel = 1e-2
+	// programShare of the tolerance is for the program's own gap: the value falls
+	// about as fast as the level grows, or faster.
+	programShare = 0.1
+	// leastBudget is the budget alpha*rho1 of the diameter below which a program is
+	// taken for one at level 0.
+	leastBudget = 1e-6
+)
+
+// levelSearch is the state of one call.
+type levelSearch struct {
+	op string
+	b  metric.Bimetric // as asked for
+	t  exponential.Target
+	MostPrivateOptions
+	began time.Time
+	far   metric.Bimetric // the same with the loss of the target
+	least float64         // the level of leastBudget
+	best  MostPrivateSolution
+
+	// The dual bound at Level.Lo, the objective at Level.Hi, 0 where unknown; levels
+	// from below to above could not be decided.
+	atLo, atHi   float64
+	below, above float64
+}
+
+// missed is the loss of a target.
+type missed struct {
+	metric.Finite
+	gamma float64
+}
+
+func (m missed) Distance(i, j int) float64 {
+	if m.Finite.Distance(i, j) <= m.gamma {
+		return 0
+	}
+	return 1
+}
+
+// defaults checks what was asked.
+func (s *levelSearch) defaults() error {
+	if err := s.b.Check(); err != nil {
+		return fault.Within(s.op, err)
+	}
+	if err := checkTarget(s.op, s.t); err != nil {
+		return err
+	}
+	o, err := (&Options{Tolerance: s.Tolerance, TimeLimit: s.TimeLimit, MemoryLimit: s.MemoryLimit, Unit: s.Unit}).defaults(s.op, s.b, 1)
+	if err != nil {
+		return err
+	}
+	if s.Unit = o.Unit; s.Tolerance == 0 {
+		s.Tolerance = coarseLevel
+		if s.b.Len() <= fineSize {
+			s.Tolerance = fineLevel
+		}
+	}
+	if s.Progress == nil {
+		s.Progress = func(entropy.Interval) {}
+	}
+	return nil
+}
+
+// start finds a first mechanism and a first bound.
+func (s *levelSearch) start(ctx context.Context) error {
+	bound, err := LevelLowerBound(ctx, s.b, s.t) // reads all distances
+	if err != nil {
+		return fault.Within(s.op, err)
+	}
+	if math.IsInf(bound.Level, 1) {
+		return s.noLevel(bound.Packing[0], bound.Packing[1])
+	}
+	s.best.Level = entropy.Interval{Lo: bound.Level, Hi: math.Inf(1)}
+	diameter, _, _, err := metric.Diameter(ctx, s.b.Privacy)
+	if err != nil {
+		return fault.Within(s.op, err)
+	}
+	s.least = 1
+	if diameter > 0 {
+		s.least = min(leastBudget/diameter, math.MaxFloat64)
+	}
+	s.far = metric.Bimetric{Privacy: s.b.Privacy, Utility: missed{s.b.Utility, s.t.Gamma}}
+	m, err := exponential.MostPrivate(ctx, s.b, nil, s.t, &exponential.UtilityOptions{Unit: s.Unit, Workers: s.Workers})
+	switch {
+	case err == nil:
+		s.keep(m.Channel, m.Audited, m.Miss)
+	case ctx.Err() != nil:
+		return fault.Within(s.op, err)
+	default:
+		return s.separate(ctx)
+	}
+	return nil
+}
+
+func (s *levelSearch) noLevel(x, y int) error {
+	return fmt.Errorf("%s: no level is enough: points at privacy distance 0, among them %d and %d, are too far apart to miss by more than %v with probability at most %v",
+		s.op, x, y, s.t.Gamma, s.t.Delta)
+}
+
+// keep takes a channel that reaches the target where it is more private.
+func (s *levelSearch) keep(c *mechanism.Channel, a mechanism.Audit, miss float64) {
+	if miss <= s.t.Delta && a.Hi < s.best.Level.Hi {
+		s.best.Channel, s.best.Audited, s.best.Miss = c, a, miss
+		s.best.Level.Hi, s.atHi = a.Hi, miss
+	}
+}
+
+// run narrows Level.
+func (s *levelSearch) run(ctx context.Context) error {
+	r := &s.best
+	if r.Level.Hi > 0 && r.Level.Lo < s.least {
+		// All inputs share a row: the level is 0, or the bound serves for one above.
+		if err := s.try(ctx, s.least); err != nil || s.over(ctx) {
+			return err
+		}
+	}
+	for k := 0; ; k++ {
+		lo, hi := r.Level.Lo, r.Level.Hi
+		width := float64(s.Tolerance*hi) + s.least
+		if hi-lo <= width {
+			r.Status = StatusOptimal
+			return nil
+		}
+		if s.above > 0 { // rounding hides the middle: the wider side of it
+			if hi = min(s.below, hi); r.Level.Hi-s.above > hi-lo {
+				lo, hi = max(s.above, lo), r.Level.Hi
+			}
+			if hi-lo <= width/4 {
+				r.Status = StatusStalled
+				return nil
+			}
+		}
+		if err := s.try(ctx, s.next(lo, hi, width/3, k)); err != nil || s.over(ctx) {
+			return err
+		}
+	}
+}
+
+// over tells whether to stop with what there is.
+func (s *levelSearch) over(ctx context.Context) bool {
+	if s.TimeLimit > 0 && time.Since(s.began) >= s.TimeLimit {
+		s.best.Status = StatusTimeLimit
+		return true
+	}
+	return ctx.Err() != nil
+}
+
+// next is the level to try in (lo, hi): where the logarithm of the value, taken to be
+// linear, is that of Delta, a little aside so that both ends come close.
+func (s *levelSearch) next(lo, hi, aside float64, k int) float64 {
+	if k == 0 && lo > 0 {
+		return lo + aside // a packing is often all that counts
+	}
+	if s.above > 0 || s.atLo == 0 || s.atHi == 0 || k%4 == 3 {
+		if lo > 0 && hi > 4*lo {
+			return math.Sqrt(lo) * math.Sqrt(hi)
+		}
+		return lo + (hi-lo)/2
+	}
+	delta := math.Log(s.t.Delta)
+	from, to := math.Log(s.atLo)-delta, delta-math.Log(s.atHi) // > 0, >= 0
+	x := lo + float64((hi-lo)*(from/(from+to)))
+	if k%2 == 0 {
+		aside = -aside
+	}
+	return min(max(x+aside, lo+math.Abs(aside)/2), hi-math.Abs(aside)/2)
+}
+
+// try solves the program at a level.
+func (s *levelSearch) try(ctx context.Context, level float64) error {
+	o := Options{Tolerance: programShare * s.Tolerance, MemoryLimit: s.MemoryLimit, Unit: s.Unit, Workers: s.Workers}
+	if s.TimeLimit > 0 {
+		o.TimeLimit = max(1, s.TimeLimit-time.Since(s.began))
+	}
+	sol, err := Optimal(ctx, s.far, level, &o)
+	if sol == nil {
+		return fault.Within(s.op, err)
+	}
+	r := &s.best
+	r.Solves++
+	s.keep(sol.Channel, sol.Audited, sol.Objective)
+	switch {
+	case sol.Objective <= s.t.Delta:
+	case sol.DualBound > s.t.Delta:
+		if level > r.Level.Lo {
+			r.Level.Lo, s.atLo = min(level, r.Level.Hi), sol.DualBound
+		}
+	case s.above == 0:
+		s.below, s.above = level, level
+	default:
+		s.below, s.above = min(s.below, level), max(s.above, level)
+	}
+	s.Progress(r.Level)
+	if err != nil && ctx.Err() == nil {
+		return fault.Within(s.op, err)
+	}
+	return nil
+}
+
+// separate finds a first mechanism where some points are at privacy distance 0,
+// however far apart under the utility metric. Each class of them can only have a row of
+// its own: the most it misses with is the value of a game, a linear program without
+// privacy. Let all rows be the best ones, each point alone releasing itself, and
+// v < Delta the largest value: mixed with a share (Delta-v)/2 of the uniform
+// distribution they reach the target at a finite level.
+func (s *levelSearch) separate(ctx context.Context) error {
+	n := s.b.Len()
+	flat := make([]float64, n*n)
+	for x := range n {
+		row, err := distances(s.op, "Privacy", s.b.Privacy, x, flat[x*n:(x+1)*n:(x+1)*n])
+		if err != nil {
+			return err
+		}
+		copy(flat[x*n:], row)
+	}
+	class, first := classes(n, flat, 0)
+	value, rows := 0.0, make([][]float64, len(first))
+	for c, x := range first {
+		rows[c] = make([]float64, n)
+		rows[c][x] = 1
+		order := []int{}
+		for y := range n {
+			if class[y] == c {
+				order = append(order, y)
+			}
+		}
+		if len(order) == 1 {
+			continue
+		}
+		together := len(order)
+		for y := range n {
+			if class[y] != c {
+				order = append(order, y)
+			}
+		}
+		loss, err := metric.Subset(s.far.Utility, order)
+		if err != nil {
+			return fault.Within(s.op, err)
+		}
+		outputs := make([]int, n)
+		for y := range n {
+			outputs[y] = y
+		}
+		game := metric.Bimetric{Privacy: coincident(together), Utility: loss}
+		sol, err := Optimal(ctx, game, 1, &Options{Tolerance: fineTolerance, MemoryLimit: s.MemoryLimit, Outputs: outputs, Workers: s.Workers})
+		if err != nil {
+			return fault.Within(s.op, err)
+		}
+		if s.best.Solves++; sol.DualBound > s.t.Delta {
+			return s.noLevel(order[0], order[1])
+		}
+		if sol.Objective >= s.t.Delta {
+			return fmt.Errorf("%s: no level was found: the least probability of missing that any level can reach is in [%v, %v]", s.op, sol.DualBound, sol.Objective)
+		}
+		value = max(value, sol.Objective)
+		clear(rows[c])
+		for y, p := range sol.Row(0, nil) {
+			rows[c][order[sol.Output(y)]] += p
+		}
+	}
+	share := (s.t.Delta - value) / 2
+	weight := make([]float64, 0, n*n)
+	for x := range n {
+		for _, p := range rows[class[x]] {
+			weight = append(weight, float64((1-share)*p)+share/float64(n))
+		}
+	}
+	c, err := mechanism.FromWeights(ctx, n, n, weight, &mechanism.ChannelOptions{Workers: s.Workers})
+	if err != nil {
+		return fault.Within(s.op, err)
+	}
+	c, a, err := c.Certify(ctx, s.b.Privacy, s.Unit, &mechanism.AuditOptions{Workers: s.Workers})
+	if err != nil {
+		return fault.Within(s.op, err)
+	}
+	miss, _, err := exponential.Misses(ctx, c, s.b.Utility, s.t.Gamma)
+	if err != nil {
+		return fault.Within(s.op, err)
+	}
+	s.keep(c, a, miss)
+	if s.best.Channel == nil {
+		return errors.New(s.op + ": no level was found: rounding is in the way")
+	}
+	return nil
+}
+
+// coincident is a space of points that privacy does not tell apart.
+type coincident int
+
+func (n coincident) Len() int                { return int(n) }
+func (coincident) Distance(int, int) float64 { return 0 }
