@@ -54,9 +54,13 @@ func accuracies(ctx context.Context, b metric.Bimetric, alphas []float64, o *Opt
 	if err != nil {
 		return nil, err
 	}
+	upper, err := w.upper(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]Bracket, len(alphas))
-	for k, upper := range w.upper() {
-		out[k] = newBracket(alphas[k], append(lower[k], upper...))
+	for k := range out {
+		out[k] = newBracket(alphas[k], append(lower[k], upper[k]...))
 	}
 	return out, nil
 }
@@ -68,13 +72,11 @@ type work struct {
 	alphas []float64
 	o      *Options
 
-	radius    float64
-	center    int
-	lipschitz float64 // of rho2 over rho1, rounded upward
-	ultra     bool    // rho2 is an ultrametric
+	radius float64
+	center int
+	ultra  bool // rho2 is an ultrametric
 
-	entropic, diametric map[float64]Scale // of b, by level
-	privacy             map[float64]Scale // entropic, of (Z, rho1, rho1)
+	entropic, diametric map[float64]Scale // by level
 }
 
 func newWork(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) (*work, error) {
@@ -84,14 +86,13 @@ func newWork(ctx context.Context, b metric.Bimetric, alphas []float64, o *Option
 	return w, err
 }
 
-// The levels at which the theorems take the scales, rounded downward: scales
-// fall with alpha.
-func standardLevel(alpha float64) float64  { return directed.DivDown(alpha, 3) }
-func diametricLevel(alpha float64) float64 { return directed.DivDown(alpha, 7) }
+// standardLevel is where Theorem 5.1 takes the entropic scale, rounded downward:
+// scales fall with alpha.
+func standardLevel(alpha float64) float64 { return directed.DivDown(alpha, 3) }
 
 // measure takes the scales and extents that the bounds on the given sides need.
 func (w *work) measure(ctx context.Context, sides ...Kind) error {
-	var entropic, diametric, privacy []float64
+	var entropic, diametric []float64
 	if slices.Contains(sides, Lower) {
 		for _, a := range w.alphas {
 			entropic = append(entropic, 2*a)
@@ -104,49 +105,23 @@ func (w *work) measure(ctx context.Context, sides ...Kind) error {
 		if err != nil {
 			return err
 		}
-		same := w.b.OneMetric()
-		w.lipschitz = 1
-		if !same {
-			// The largest quotient rounds to the largest of the rounded ones.
-			l, _, _, err := w.b.Lipschitz(ctx)
-			if err != nil {
-				return err
-			}
-			w.lipschitz = directed.Next(l)
-		}
-		w.ultra = hierarchyOf(ctx, w.b.Utility) != nil
-		for _, a := range w.alphas {
-			if w.ultra {
-				diametric = append(diametric, diametricLevel(a))
-			}
-			if same || w.ultra {
+		if w.ultra = hierarchyOf(ctx, w.b.Utility) != nil; w.ultra {
+			for _, a := range w.alphas {
 				entropic = append(entropic, standardLevel(a))
-			}
-			if !same && !math.IsInf(w.lipschitz, 1) {
-				privacy = append(privacy, standardLevel(a))
 			}
 		}
 	}
 	var err error
-	if w.entropic, err = w.entropicAt(ctx, w.b, entropic); err != nil {
+	w.entropic, err = byLevel(entropic, func(alphas []float64) ([]Scale, error) {
+		return entropicScales(ctx, w.b, alphas, w.o)
+	})
+	if err != nil {
 		return err
 	}
 	w.diametric, err = byLevel(diametric, func(alphas []float64) ([]Scale, error) {
 		return diametricScales(ctx, w.b, alphas, w.o.pass())
 	})
-	if err != nil {
-		return err
-	}
-	if w.b.OneMetric() {
-		w.privacy = w.entropic
-		return nil
-	}
-	w.privacy, err = w.entropicAt(ctx, metric.Same(w.b.Privacy), privacy)
 	return err
-}
-
-func (w *work) entropicAt(ctx context.Context, b metric.Bimetric, alphas []float64) (map[float64]Scale, error) {
-	return byLevel(alphas, func(alphas []float64) ([]Scale, error) { return entropicScales(ctx, b, alphas, w.o) })
 }
 
 // byLevel takes the scales at the levels that are finite and positive.

@@ -31,7 +31,7 @@ func TestAccuracy_Trivial(t *testing.T) {
 	}
 	// Points that privacy does not tell apart: half the diameter at least.
 	a, err := entropy.Accuracy(t.Context(), metric.Bimetric{Privacy: same, Utility: space.Path(4, 1)}, 1, nil)
-	if err != nil || a.Lo < 1.5*(1-1e-9) || a.Hi != 2 {
+	if err != nil || a.Lo < 1.5*(1-1e-9) || a.Hi > 1.5*(1+1e-9) { // the ends, each half of the time
 		t.Errorf("%v, %v", a, err)
 	}
 }
@@ -66,13 +66,13 @@ func TestBracket_With(t *testing.T) {
 			upper = append(upper, v.Name)
 		}
 	}
-	if !slices.Equal(upper, []string{"first", "second", "constant", "exponential"}) {
+	if !slices.Equal(upper, []string{"first", "second", "exponential", "constant"}) {
 		t.Errorf("ranked %v", upper)
 	}
 	if with.Hi != 0.7 || with.Lo != a.Lo || with.Best(entropy.Upper).Name != "first" || len(with.Bounds) != len(before)+2 {
 		t.Errorf("%v", with)
 	}
-	if len(a.Bounds) != len(before) || a.Hi != 2 {
+	if len(a.Bounds) != len(before) || a.Hi != before[slices.IndexFunc(before, func(v entropy.Bound) bool { return v.Kind == entropy.Upper })].Value {
 		t.Errorf("With has changed its receiver: %v", a)
 	}
 	if s := with.String(); !strings.Contains(s, "lower") || !strings.Contains(s, "0.7 by first") {

@@ -106,8 +106,8 @@ func ExampleAccuracy() {
 	//   lower  0.251  packing         after IKWAT22 Theorem 3
 	//   lower  0.054  diametric scale BSV24 Theorem 3.2
 	//   upper  0.736  tight weights   exact loss
+	//   upper  1.094  exponential     loss on a net, BSV24 Lemma 4.1
 	//   upper  2.000  constant        the radius
-	//   upper 34.631  exponential     BSV24 Lemma 4.1
 }
 
 // A table over levels: the bounds first, the mechanisms added to each row.
@@ -158,8 +158,8 @@ func ExampleUpperBounds() {
 		fmt.Println(u)
 	}
 	// Output:
+	// upper 1.09437 by exponential (loss on a net, BSV24 Lemma 4.1)
 	// upper 2 by constant (the radius)
-	// upper 34.6313 by exponential (BSV24 Lemma 4.1)
 }
 
 // What level does a wanted accuracy need at least?
@@ -181,7 +181,7 @@ func ExampleStandardBound() {
 }
 
 func ExampleRelaxedBound() {
-	fmt.Println(entropy.RelaxedBound(0.5, 0.25))
+	fmt.Println(entropy.RelaxedBound(0.5, 0.25, 1))
 	// Output: 4 <nil>
 }
 

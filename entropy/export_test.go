@@ -6,4 +6,5 @@ type (
 	WideBall    = wideBall
 	Star        = weightedStar
 	Constant    = constantOutput
+	NetOutputs  = netOutputs
 )

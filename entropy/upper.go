@@ -1,12 +1,16 @@
 package entropy
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -48,20 +52,43 @@ func standardAt(u, alpha, s float64) float64 {
 	return directed.AddUp(directed.AddUp(directed.MulUp(3, s), directed.DivUp(u, alpha)), tail)
 }
 
-// RelaxedBound returns s + 14*so, rounded upward: an upper bound on the worst
-// expected loss of the relaxed ultrametric mechanism at level alpha, where rho2
-// is an ultrametric, s the entropic scale at alpha/3 and so the diametric scale
-// at alpha/7 (BSV24 Theorem 5.1, its constant made explicit). Both must be
-// finite and >= 0.
-func RelaxedBound(s, so float64) (float64, error) {
+// RelaxedBound returns s + (15k-1)*so, rounded upward: an upper bound on the
+// worst expected loss of the relaxed mechanism at level alpha, any two metrics,
+// on a maximal s-separated net N of rho2. s is the entropic scale at alpha/3 or
+// larger, so the diametric scale at alpha/7, and k is at least as many points of
+// N as have balls of radius s that meet B2(w,s), for every w: 1 where rho2 is an
+// ultrametric, for which this is BSV24 Theorem 5.1 with its constant made
+// explicit, and otherwise at most
+//
+//	|N in B2(w,2s)| <= K = max over w of N2(B2(w,2s), s),
+//
+// a power of the doubling constant of rho2. s and so are finite and >= 0.
+//
+// More generally the bound is s(Z, c*alpha) + (k (1/2-d)/(1/2-c-d) - 1) s_o(Z,
+// d*alpha) for c + d < 1/2. Proof. P{y|x} is proportional to e^(-alpha sigma_y/2),
+// sigma_y being the least rho1(x,v) of the points v of a cell of y: points v with
+// rho2(v,y) <= s, such that x is in a cell. The sum of the weights is at least 1.
+//
+// Let v_y attain sigma_y, v_y = x in the cell of x. The loss at y is at most s +
+// rho2(x,v_y) <= s + s_o e^(d alpha sigma_y), and s alone for the cell of x.
+//
+// Let n(r) be the number of y with sigma_y <= r. Among their v_y, which lie in
+// B1(x,r), take a maximal s-separated set: at most e^(c alpha r) points. Every v_y
+// is within s of one of these, w, so that the ball of y meets B2(w,s), which at
+// most k do. Hence 1 <= n(r) <= k e^(c alpha r). With b = (1/2-d) alpha the sum of
+// e^(-b sigma_y) without the cell of x is
+//
+//	int b e^(-br) (n(r)-1) dr <= k b/(b - c alpha) - 1.
+func RelaxedBound(s, so float64, k int) (float64, error) {
 	const op = "entropy: RelaxedBound"
-	if err := fault.NonNegative(op, "s", s); err != nil {
+	if err := cmp.Or(fault.NonNegative(op, "s", s), fault.NonNegative(op, "so", so)); err != nil {
 		return 0, err
 	}
-	if err := fault.NonNegative(op, "so", so); err != nil {
-		return 0, err
+	if k < 1 {
+		return 0, fault.Value(op, "k", float64(k), "at least 1")
 	}
-	return directed.AddUp(s, directed.MulUp(14, so)), nil
+	factor := directed.SubUp(directed.MulUp(15, float64(k)), 1)
+	return directed.AddUp(s, directed.MulUp(factor, so)), nil
 }
 
 // constantOutput is the point to release whatever the input, which is private
@@ -80,21 +107,295 @@ func (w constantOutput) Prove(ctx context.Context, b metric.Bimetric, alpha floa
 	return far, nil
 }
 
+// netOutputs are the outputs N of an exponential mechanism, P{y|x} proportional
+// to e^(-alpha sigma(x,y)/2), with sigma = rho1, or where Cells with sigma(x,y)
+// the distance under rho1 from x to the cell of y: the points that have y as
+// their nearest of N under rho2, the first of equals. No sigma changes faster
+// with x than rho1 does, so that this is alpha-private for every rho2.
+//
+// Its worst expected loss is an upper bound of A. Where N is a maximal
+// s-separated net of rho1 it obeys these, which need not be computed: with s =
+// s(Z, rho1, rho1, c*alpha) or larger, s_o = s_o(Z, d*alpha) of both metrics, and
+// c + d < 1/2,
+//
+//	loss <= (1/2-d)/(1/2-c-d) e^((c+d) alpha s) s_o,
+//
+// at c = 1/3 and d = 1/7 15 e^(10 alpha s/21) s_o. Proof. Let r_y = rho1(x,y) and
+// r_0 <= s the least of them. The weights add up to e^(-alpha r_0/2) at least.
+// rho2(x,y) <= diam2(B1(x,r_y)) <= s_o e^(d alpha r_y), and n(r) = |N in B1(x,r)|
+// is 0 for r < r_0 and at most e^(c alpha r). With b = (1/2-d) alpha
+//
+//	sum_y e^(-b r_y) = int b e^(-br) n(r) dr <= b/(b - c alpha) e^(-(b - c alpha) r_0),
+//
+// and alpha/2 - b + c alpha = (c+d) alpha.
+//
+// For one metric, at c = 1/3 and d = 1/7, A <= 25 max(s, s_o): where alpha s <=
+// 1, 15 e^(10/21) < 24.2. Otherwise outputs within 6s lose at most 6s. Beyond R =
+// 6s > 2/alpha, f(r) = r e^(-alpha r/2) decreases, and
+//
+//	sum of f(r_y) over r_y > R <= int_R -f'(r) e^(alpha r/3) dr <= (3R + 12/alpha) e^(-alpha R/6),
+//
+// so that they lose at most e^(alpha s/2) times that, e^(-1/2) 30 s < 18.2 s.
+type netOutputs struct {
+	Outputs []int
+	Cells   bool
+}
+
+// Prove implements [Witness]. Metrics need obey the triangle inequality up to
+// [metric.DefaultTolerance] only: privacy is that of lengths of shortest paths
+// under rho1, which lie between keep times the distance and the distance itself.
+// A path is at least (1+t)^-(log2 of its edges, rounded up) of that, t the
+// tolerance. O(n*|Outputs|), and O(n^2) with Cells.
+func (w netOutputs) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
+	return w.prove(ctx, b, alpha, 0)
+}
+
+func (w netOutputs) prove(ctx context.Context, b metric.Bimetric, alpha float64, workers int) (float64, error) {
+	const op = "entropy: Witness.Prove"
+	if err := cmp.Or(checkWitness(op, b, alpha, 0, "Outputs", w.Outputs...), fault.Empty(op, "Outputs", len(w.Outputs))); err != nil {
+		return 0, err
+	}
+	var label []int
+	if w.Cells {
+		var err error
+		if label, _, err = metric.Assign(ctx, b.Utility, w.Outputs); err != nil {
+			return 0, err
+		}
+	}
+	n := b.Len()
+	worst := make([]float64, n)
+	err := parallel.Chunks(ctx, n, 32, workers, nil, func(_, lo, hi int) {
+		rows := newBimetricRows(b)
+		sigma := make([]float64, len(w.Outputs))
+		for x := lo; x < hi && ctx.Err() == nil; x++ {
+			r1, r2 := rows.at(x)
+			if w.Cells {
+				nearestOf(label, r1, sigma)
+			} else {
+				for j, y := range w.Outputs {
+					sigma[j] = r1[y]
+				}
+			}
+			worst[x] = w.lossUp(alpha, sigma, r2)
+		}
+	})
+	return slices.Max(worst), cmp.Or(err, ctx.Err())
+}
+
+// nearestOf writes the least of row over each cell to sigma, +Inf for none.
+func nearestOf(label []int, row, sigma []float64) {
+	for j := range sigma {
+		sigma[j] = math.Inf(1)
+	}
+	for v, j := range label {
+		if d := row[v]; d < sigma[j] {
+			sigma[j] = d
+		}
+	}
+}
+
+// keep is 1 - 32t: shortest paths of up to 2^31 edges.
+const keep = 1 - 32*metric.DefaultTolerance
+
+// lossUp is an upper bound of the expected loss where the true distances are
+// between keep*sigma and sigma, and row2 has the losses.
+func (w netOutputs) lossUp(alpha float64, sigma, row2 []float64) float64 {
+	half := directed.DivDown(alpha, 2) // any rate up to alpha/2 is private
+	near := slices.Min(sigma)
+	far, sum, mass := 0.0, 0.0, 0.0
+	for j, r := range sigma {
+		if math.IsInf(r, 1) {
+			continue // no point has this output as its nearest
+		}
+		loss := row2[w.Outputs[j]]
+		far = max(far, loss)
+		least := directed.MulDown(half, directed.SubDown(directed.MulDown(r, keep), near))
+		most := directed.MulUp(half, directed.SubUp(r, near))
+		sum = directed.AddUp(sum, directed.MulUp(loss, directed.ExpUp(-least)))
+		mass = directed.AddDown(mass, directed.ExpDown(-most))
+	}
+	if v := directed.DivUp(sum, mass); v < far { // NaN where sum overflowed
+		return v
+	}
+	return far
+}
+
+// netPoints bounds the nets that are tried.
+const netPoints = 1 << 14
+
+// bestNets returns for every level the best outputs of the exponential
+// mechanism among the prefixes of a farthest-first order of rho1. For every s
+// one of them is a maximal s-separated net, if it has up to netPoints points.
+func (w *work) bestNets(ctx context.Context) ([]netOutputs, error) {
+	order, _, err := w.farthestFirst(ctx, w.near.Privacy)
+	if err != nil {
+		return nil, err
+	}
+	best, err := w.leastWorst(ctx, len(order), func(r1, r2 []float64, rate float64, worst []float64) {
+		l := runningLoss{near: math.Inf(1)}
+		for m, y := range order {
+			l.add(rate, r1[y], r2[y])
+			worst[m] = l.above(worst[m])
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]netOutputs, len(best))
+	for k, m := range best {
+		out[k].Outputs = order[:m+1]
+	}
+	return out, nil
+}
+
+// bestCells is bestNets for the mechanism with cells and an order of rho2.
+// Prefixes grow by a quarter; so many as the maximal s-separated nets have, s
+// from seps, are tried as well.
+func (w *work) bestCells(ctx context.Context, seps []float64) ([]netOutputs, error) {
+	order, radii, err := w.farthestFirst(ctx, w.near.Utility)
+	if err != nil {
+		return nil, err
+	}
+	sizes := []int{len(order)}
+	for m := 1; m < len(order); m = max(m+1, m*5/4) {
+		sizes = append(sizes, m)
+	}
+	for _, s := range seps {
+		if m := slices.IndexFunc(radii, func(r float64) bool { return r <= s }); m > 0 {
+			sizes = append(sizes, m)
+		}
+	}
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
+	labels, err := prefixCells(ctx, w.near.Utility, order, sizes)
+	if err != nil {
+		return nil, err
+	}
+	best, err := w.leastWorst(ctx, len(sizes), func(r1, r2 []float64, rate float64, worst []float64) {
+		sigma := make([]float64, len(order))
+		for i, m := range sizes {
+			nearestOf(labels[i], r1, sigma[:m])
+			l := runningLoss{near: math.Inf(1)}
+			for j, r := range sigma[:m] {
+				l.add(rate, r, r2[order[j]])
+			}
+			worst[i] = l.above(worst[i])
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]netOutputs, len(best))
+	for k, i := range best {
+		out[k] = netOutputs{order[:sizes[i]], true}
+	}
+	return out, nil
+}
+
+// farthestFirst begins at the center: a net of one point is the constant.
+func (w *work) farthestFirst(ctx context.Context, f metric.Finite) (order []int, radii []float64, err error) {
+	return metric.FarthestFirst(ctx, f, min(f.Len(), netPoints), w.center)
+}
+
+// prefixCells returns the cells of order[:m] for the ascending sizes m: for
+// every point the place in order of the nearest, the first of equals.
+func prefixCells(ctx context.Context, f metric.Finite, order, sizes []int) (labels [][]int, err error) {
+	near := slices.Repeat([]float64{math.Inf(1)}, f.Len())
+	label := make([]int, f.Len())
+	var row []float64
+	for j, y := range order {
+		row = finite.Row(f, y, row)
+		for v, d := range row {
+			if d < near[v] {
+				near[v], label[v] = d, j
+			}
+		}
+		if sizes[len(labels)] == j+1 {
+			labels = append(labels, slices.Clone(label))
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return labels, nil
+}
+
+// leastWorst returns for every level which of count candidates has the least
+// worst loss, in float64, the first of equals. raise raises the worst losses at a
+// rate to those of the point with the given distances.
+func (w *work) leastWorst(ctx context.Context, count int, raise func(r1, r2 []float64, rate float64, worst []float64)) ([]int, error) {
+	none := func() [][]float64 {
+		worst := make([][]float64, len(w.alphas))
+		for k := range worst {
+			worst[k] = make([]float64, count)
+		}
+		return worst
+	}
+	worst := none()
+	var mu sync.Mutex
+	err := parallel.Chunks(ctx, w.b.Len(), 64, w.o.Workers, w.o.Progress, func(_, lo, hi int) {
+		mine := none()
+		rows := newBimetricRows(w.near)
+		for x := lo; x < hi && ctx.Err() == nil; x++ {
+			r1, r2 := rows.at(x)
+			for k, alpha := range w.alphas {
+				raise(r1, r2, alpha/2, mine[k])
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for k := range worst {
+			for i, v := range mine[k] {
+				worst[k][i] = max(worst[k][i], v)
+			}
+		}
+	})
+	best := make([]int, len(worst))
+	for k := range best {
+		best[k] = slices.Index(worst[k], slices.Min(worst[k]))
+	}
+	return best, cmp.Or(err, ctx.Err())
+}
+
+// runningLoss is the mean of the losses added, with weights e^(-rate*r), which
+// are relative to that of the least r so far, near: at first +Inf.
+type runningLoss struct{ near, sum, mass float64 }
+
+func (l *runningLoss) add(rate, r, loss float64) {
+	if r < l.near {
+		by := math.Exp(rate * (r - l.near))
+		l.near, l.sum, l.mass = r, float64(l.sum*by)+loss, float64(l.mass*by)+1
+	} else if u := rate * (r - l.near); u < 40 { // e^-40 changes nothing; nor does r = +Inf
+		e := math.Exp(-u)
+		l.sum, l.mass = l.sum+float64(e*loss), l.mass+e
+	}
+}
+
+// above is the larger of the mean and v; sums that overflow are +Inf.
+func (l *runningLoss) above(v float64) float64 {
+	if l.sum <= float64(v*l.mass) {
+		return v
+	}
+	return l.sum / l.mass
+}
+
 // UpperBounds returns upper bounds on the optimal accuracy at level alpha, the
-// smallest first:
+// smallest first, each with its witness, of which Prove computes the worst
+// expected loss of a mechanism from the distances, rounded upward:
 //
-//   - constant: the radius of the space under rho2, by releasing one point
-//     whatever the input;
-//   - exponential: L times [StandardBound] with the entropic scale of (Z, rho1,
-//     rho1) at alpha/3, where rho2 <= L*rho1 for a finite L: the mechanism is
-//     alpha-private, and a loss in rho2 is at most L times that in rho1;
-//   - relaxed: [RelaxedBound], where rho2 is an ultrametric of a type that says
-//     so or of up to 8192 points.
+//   - constant: one point whatever the input, the center of rho2;
+//   - exponential: the exponential mechanism at rate alpha/2 of BSV24 Lemma 4.1
+//     on a net of rho1, the best of all prefixes of a farthest-first order. It is
+//     at most both bounds of the package doc's theorem for all exponents, and at
+//     most [StandardBound] times the largest rho2/rho1;
+//   - relaxed: that of BSV24 Theorem 5.1 on a net of rho2, each output with the
+//     points nearest to it, the best of some prefixes; where the metrics differ
+//     or rho2 is an ultrametric. It is at most [RelaxedBound] for an ultrametric
+//     of a type that says so or of up to 8192 points.
 //
-// Those that overflow are left out. The theorems are about exact metrics: the
-// relative 2^-40 that [metric.Validate] grants to distances is within what
-// their constants give away, and is not added. The cost is that of
-// [EntropicScale] and [DiametricScale] and some n^2 distances.
+// Nets have up to 16384 points. n^2 distances and exponentials, and for relaxed
+// n^2 log n comparisons. The mechanisms are private for metrics that obey the
+// triangle inequality up to [metric.DefaultTolerance].
 func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) ([]Bound, error) {
 	if err := checkScale("entropy: UpperBounds", b, alpha); err != nil {
 		return nil, err
@@ -106,32 +407,45 @@ func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Optio
 	if err := w.measure(ctx, Upper); err != nil {
 		return nil, err
 	}
-	return ranked(w.upper()[0]), nil
+	bounds, err := one(w.upper(ctx))
+	return ranked(bounds), err
 }
 
 // upper returns the upper bounds for every level, from what measure has taken.
-func (w *work) upper() [][]Bound {
-	out := make([][]Bound, len(w.alphas))
-	for k, alpha := range w.alphas {
-		add := func(v float64, name, source string, by Witness) {
-			if !math.IsInf(v, 1) {
-				out[k] = append(out[k], Bound{Upper, v, name, source, by})
+func (w *work) upper(ctx context.Context) ([][]Bound, error) {
+	nets, err := w.bestNets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var cells []netOutputs
+	if w.ultra || !w.b.OneMetric() {
+		var seps []float64
+		for _, alpha := range w.alphas {
+			if s, ok := w.entropic[standardLevel(alpha)]; ok && w.ultra {
+				seps = append(seps, s.Hi)
 			}
 		}
-		add(w.radius, "constant", "the radius", constantOutput{w.center})
-		level := standardLevel(alpha)
-		if s, ok := w.privacy[level]; ok {
-			if v, err := StandardBound(alpha, s.Hi); err == nil {
-				add(directed.MulUp(w.lipschitz, v), "exponential", "BSV24 Lemma 4.1", nil)
-			}
-		}
-		if s, ok := w.entropic[level]; ok && w.ultra {
-			if so, ok := w.diametric[diametricLevel(alpha)]; ok {
-				if v, err := RelaxedBound(s.Hi, so.Hi); err == nil {
-					add(v, "relaxed", "BSV24 Theorem 5.1", nil)
-				}
-			}
+		if cells, err = w.bestCells(ctx, seps); err != nil {
+			return nil, err
 		}
 	}
-	return out
+	out := make([][]Bound, len(w.alphas))
+	for k, alpha := range w.alphas {
+		out[k] = []Bound{{Upper, w.radius, "constant", "the radius", constantOutput{w.center}}}
+		add := func(by netOutputs, name, source string) error {
+			v, err := by.prove(ctx, w.near, alpha, w.o.Workers)
+			out[k] = append(out[k], Bound{Upper, v, name, source, by})
+			return err
+		}
+		if err := add(nets[k], "exponential", "loss on a net, BSV24 Lemma 4.1"); err != nil {
+			return nil, err
+		}
+		if cells == nil {
+			continue
+		}
+		if err := add(cells[k], "relaxed", "loss on a net, BSV24 Theorem 5.1"); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

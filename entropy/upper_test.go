@@ -56,15 +56,21 @@ func TestStandardBound(t *testing.T) {
 }
 
 func TestRelaxedBound(t *testing.T) {
-	if b, err := entropy.RelaxedBound(0.5, 0.25); b != 4 || err != nil {
+	if b, err := entropy.RelaxedBound(0.5, 0.25, 1); b != 4 || err != nil {
 		t.Errorf("%v (%v), want 4", b, err)
 	}
 	// Upward: 0.1 + 14*0.7 is not a float64.
-	if b, _ := entropy.RelaxedBound(0.1, 0.7); b < 0.1+14*0.7 {
+	if b, _ := entropy.RelaxedBound(0.1, 0.7, 1); b < 0.1+14*0.7 {
 		t.Errorf("%v", b)
 	}
+	if b, err := entropy.RelaxedBound(0.5, 0.25, 3); b != 11.5 || err != nil {
+		t.Errorf("%v (%v), want 11.5", b, err)
+	}
+	if _, err := entropy.RelaxedBound(0.5, 0.25, 0); err == nil {
+		t.Error("accepted k = 0")
+	}
 	for _, c := range [][2]float64{{-1, 1}, {1, math.NaN()}, {math.Inf(1), 0}, {0, -1}} {
-		if _, err := entropy.RelaxedBound(c[0], c[1]); err == nil {
+		if _, err := entropy.RelaxedBound(c[0], c[1], 1); err == nil {
 			t.Errorf("accepted %v", c)
 		}
 	}
@@ -91,10 +97,10 @@ func TestUpperBounds_Applies(t *testing.T) {
 		want []string
 	}{
 		{"one metric", metric.Same(plane), []string{"constant", "exponential"}},
-		{"scaled", metric.Bimetric{Privacy: plane, Utility: doubled}, []string{"constant", "exponential"}},
+		{"scaled", metric.Bimetric{Privacy: plane, Utility: doubled}, []string{"constant", "exponential", "relaxed"}},
 		{"ultrametric", metric.Same(tree), []string{"constant", "exponential", "relaxed"}},
 		{"hidden ultrametric", metric.Bimetric{Privacy: plane, Utility: hidden}, []string{"constant", "exponential", "relaxed"}},
-		{"no Lipschitz constant", metric.Bimetric{Privacy: twice, Utility: plane}, []string{"constant"}},
+		{"no Lipschitz constant", metric.Bimetric{Privacy: twice, Utility: plane}, []string{"constant", "exponential", "relaxed"}},
 	} {
 		bounds := testkit.Must(entropy.UpperBounds(t.Context(), c.b, 2, nil))
 		got := names(bounds)
@@ -107,10 +113,126 @@ func TestUpperBounds_Applies(t *testing.T) {
 			t.Errorf("%s: %v, radius %v", c.name, v, radius)
 		}
 	}
-	// The Lipschitz constant scales the bound.
+	// The loss scales with rho2.
 	one := testkit.Must(entropy.UpperBounds(t.Context(), metric.Same(plane), 2, nil))
 	two := testkit.Must(entropy.UpperBounds(t.Context(), metric.Bimetric{Privacy: plane, Utility: doubled}, 2, nil))
-	if p, q := bound(t, one, "exponential").Value, bound(t, two, "exponential").Value; !(q >= 2*p && q <= 2*p*(1+1e-14)) {
+	if p, q := bound(t, one, "exponential").Value, bound(t, two, "exponential").Value; !(math.Abs(q-2*p) <= 1e-12*p) {
 		t.Errorf("%v, twice as lossy %v", p, q)
+	}
+}
+
+// A witness proves the loss of its mechanism, from above and closely, and no other
+// net of the farthest-first order loses less.
+func TestUpperBounds_AreLosses(t *testing.T) {
+	for number := range 40 {
+		b, alpha := randomSpace(t, number)
+		_, center, _ := metric.Radius(t.Context(), b.Utility)
+		for _, u := range testkit.Must(entropy.UpperBounds(t.Context(), b, alpha, nil)) {
+			w, ok := u.Witness.(entropy.NetOutputs)
+			if !ok {
+				continue
+			}
+			loss, level := netLoss(b, alpha, w)
+			if level > alpha*(1+1e-9) {
+				t.Errorf("space %d: %v is %v-private at level %v", number, u, level, alpha)
+			}
+			if !(u.Value >= loss*(1-1e-13) && u.Value <= loss*(1+1e-6)) {
+				t.Errorf("space %d: %v, loss %v", number, u, loss)
+			}
+			if p, err := w.Prove(t.Context(), b, alpha); p != u.Value || err != nil {
+				t.Errorf("space %d: %v is proved %v (%v)", number, u, p, err)
+			}
+			f := b.Privacy
+			if w.Cells {
+				f = b.Utility
+			}
+			order, _, _ := metric.FarthestFirst(t.Context(), f, min(9, f.Len()), center)
+			for m := range order {
+				if m < 4 || !w.Cells { // some prefixes with cells are passed over
+					if loss, _ := netLoss(b, alpha, entropy.NetOutputs{Outputs: order[:m+1], Cells: w.Cells}); loss < u.Value*(1-1e-6) {
+						t.Errorf("space %d: %d outputs lose %v, less than %v", number, m+1, loss, u)
+					}
+				}
+			}
+		}
+	}
+}
+
+// netLoss is the worst loss of the mechanism, and its level.
+func netLoss(b metric.Bimetric, alpha float64, w entropy.NetOutputs) (worst, level float64) {
+	logs := make([][]float64, b.Len())
+	for x := range logs {
+		sigma := slices.Repeat([]float64{math.Inf(1)}, len(w.Outputs))
+		for v := range b.Len() {
+			near := 0
+			for j, y := range w.Outputs {
+				if b.Utility.Distance(v, y) < b.Utility.Distance(v, w.Outputs[near]) {
+					near = j
+				}
+			}
+			if w.Cells {
+				sigma[near] = min(sigma[near], b.Privacy.Distance(x, v))
+			}
+		}
+		mass, least := 0.0, math.Inf(1)
+		for j, y := range w.Outputs {
+			if !w.Cells {
+				sigma[j] = b.Privacy.Distance(x, y)
+			}
+			least = min(least, sigma[j])
+		}
+		for _, d := range sigma {
+			mass += math.Exp(-alpha / 2 * (d - least))
+		}
+		loss := 0.0
+		for j, y := range w.Outputs {
+			logs[x] = append(logs[x], -alpha/2*(sigma[j]-least)-math.Log(mass))
+			loss += math.Exp(logs[x][j]) * b.Utility.Distance(x, y)
+		}
+		worst = max(worst, loss)
+	}
+	for x := range logs {
+		for z := range logs {
+			for j := range w.Outputs {
+				if d := b.Privacy.Distance(x, z); d > 0 && !math.IsInf(logs[x][j], -1) {
+					level = max(level, (logs[x][j]-logs[z][j])/d)
+				}
+			}
+		}
+	}
+	return worst, level
+}
+
+// The theorems: what the witnesses prove is at most the bounds by the scales.
+func TestUpperBounds_Theorems(t *testing.T) {
+	for number := range 60 {
+		b, alpha := randomSpace(t, number)
+		bounds := testkit.Must(entropy.UpperBounds(t.Context(), b, alpha, nil))
+		scales := func(b metric.Bimetric, c, d float64) (s, so float64) {
+			return testkit.Must(entropy.EntropicScale(t.Context(), b, c*alpha, nil)).Hi,
+				testkit.Must(entropy.DiametricScale(t.Context(), b, d*alpha, nil)).Hi
+		}
+		net := bound(t, bounds, "exponential").Value
+		for _, e := range [][2]float64{{1. / 3, 1. / 7}, {0.4, 0.05}, {0.05, 0.4}, {0.24, 0.24}} {
+			c, d := e[0], e[1]
+			s, _ := scales(metric.Same(b.Privacy), c, d)
+			_, so := scales(b, c, d)
+			if v := (0.5 - d) / (0.5 - c - d) * math.Exp((c+d)*alpha*s) * so; net > v {
+				t.Errorf("space %d, c = %v, d = %v: %v above %v", number, c, d, net, v)
+			}
+		}
+		s, _ := scales(metric.Same(b.Privacy), 1./3, 1./7)
+		if l, _, _, _ := b.Lipschitz(t.Context()); net > l*testkit.Must(entropy.StandardBound(alpha, s)) {
+			t.Errorf("space %d: %v above Lemma 4.1's bound", number, net)
+		}
+		s, so := scales(b, 1./3, 1./7)
+		if b.OneMetric() && net > 25*max(s, so) {
+			t.Errorf("space %d: %v, s = %v, s_o = %v", number, net, s, so)
+		}
+		if metric.ValidateUltrametric(t.Context(), b.Utility, 0) == nil {
+			if v := testkit.Must(entropy.RelaxedBound(s, so, 1)); bound(t, bounds, "relaxed").Value > v {
+				t.Errorf("space %d: %v above Theorem 5.1's %v", number, bound(t, bounds, "relaxed"), v)
+			}
+		}
 	}
 }

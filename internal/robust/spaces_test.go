@@ -208,7 +208,7 @@ var entropyCalls = []call{
 	{"entropy.PrivateDataBound", entropy.PrivateDataBound, []any{path, 100, 1.0}},
 	{"entropy.MeasureBound.Prove", entropy.MeasureBound.Prove, []any{testkit.Must(entropy.PrivateMeasureBound(context.Background(), path, 1)), path, 1.0}},
 	{"entropy.StandardBound", entropy.StandardBound, []any{1.0, 1.0}},
-	{"entropy.RelaxedBound", entropy.RelaxedBound, []any{1.0, 1.0}},
+	{"entropy.RelaxedBound", entropy.RelaxedBound, []any{1.0, 1.0, 1}},
 }
 
 var baire = entropy.Baire{

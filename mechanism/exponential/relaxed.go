@@ -46,7 +46,7 @@ type RelaxedOptions struct {
 	// [Tuned] does, unless alpha/2 has less loss; BestSeparation does so for at
 	// most 8 separations. Each costs O(n^2*k) time; O(n^2) memory.
 	Tuned    bool
-	Accuracy bool // asks for the Bound: a utility metric that is no ultrametric is refused
+	Accuracy bool // asks for the Bound also where it takes a search: see there
 	// Outputs lists the points that may be released, the first of a cluster standing
 	// for it; the default is every point. It is only read.
 	Outputs  []int
@@ -60,13 +60,16 @@ type RelaxedMechanism struct {
 	Mechanism
 	Separation float64 // s
 	// Bound is at least the expected loss, in the worst case or under Prior, by
-	// BSV24 Theorem 5.1 at rate alpha/2; rounding may lower Beta below that by a
-	// relative 2^-19. It is +Inf where the utility metric is no
-	// ultrametric, Outputs leaves points out or a given s is below Entropic.
+	// [entropy.RelaxedBound] at rate alpha/2; rounding may lower Beta below that by
+	// a relative 2^-19. It is +Inf where Outputs leaves points out or a given s is
+	// below Entropic, and for a utility metric that is no ultrametric unless
+	// Accuracy or TheoremSeparation asks: the entropic scale takes a search there.
 	Bound float64
 	// Entropic >= s(Z, alpha/3) and Diametric >= s_o(Z, alpha/7) are the scales
-	// behind the bound; NaN where they were not needed.
+	// behind the bound; NaN where they were not needed. Overlap is its k, 0 where
+	// not needed.
 	Entropic, Diametric float64
+	Overlap             int
 }
 
 // Relaxed returns the mechanism of BSV24 Theorem 5.1: on a maximal s-separated
@@ -83,18 +86,18 @@ type RelaxedMechanism struct {
 //
 // # Accuracy
 //
-// Where rho2 is an ultrametric (exactly: other metrics are refused with a
-// [*metric.Violation] if Accuracy asks) and s >= s(Z, alpha/3),
+// For s >= s(Z, alpha/3), and k the most outputs within 2s of a point under rho2,
+// or 1 where rho2 is an ultrametric,
 //
-//	E rho2(x, M(x)) <= s + 14*s_o(Z, alpha/7)
+//	E rho2(x, M(x)) <= s + (15k-1)*s_o(Z, alpha/7),
 //
-// by Abel summation on the paper's proof, see [entropy.RelaxedBound]. The general
-// form has s(Z, c*alpha), s_o(Z, d*alpha) and the constant c/(1/2-c-d) for any
-// c, d > 0 with c + d < 1/2; 14 is that for 1/3 and 1/7. It holds at rates above
-// alpha/2 too, because both scales fall with alpha. BestSeparation compares the losses
+// BSV24 Theorem 5.1 with its constant and beyond ultrametrics: the proof and the
+// general form are at [entropy.RelaxedBound]. It holds at rates above alpha/2 too,
+// because both scales fall with alpha. BestSeparation compares the losses
 // themselves at the theorem's s, at 0 and at merge heights of the ultrametric, thinned
 // out where there are too many, so that its loss is below the bound too; for other
-// metrics at 0 and at covering radii of [metric.FarthestFirst].
+// metrics at 0, at covering radii of [metric.FarthestFirst] and, if Accuracy asks,
+// at the theorem's s.
 //
 // # Cost
 //
@@ -109,7 +112,7 @@ func Relaxed(ctx context.Context, b metric.Bimetric, alpha float64, o *RelaxedOp
 		return nil, err
 	}
 	tree, err := metric.AsUltrametric(ctx, b.Utility)
-	if err != nil && (o.Accuracy || !noUltrametric(err)) {
+	if err != nil && !noUltrametric(err) {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	return relax(ctx, b, tree, alpha, o)
@@ -127,7 +130,7 @@ func relax(ctx context.Context, b metric.Bimetric, tree *metric.Ultrametric, alp
 		r.index = metric.NewIndex(b.Utility)
 	}
 	m := &RelaxedMechanism{Bound: math.Inf(1), Entropic: math.NaN(), Diametric: math.NaN()}
-	proved := tree != nil && r.complete()
+	proved := r.complete() && (tree != nil || o.Accuracy || o.Rule == TheoremSeparation)
 	if o.Accuracy && !proved {
 		return nil, fmt.Errorf("%s: Accuracy: Outputs must list every point", op)
 	}
@@ -155,16 +158,13 @@ func relax(ctx context.Context, b metric.Bimetric, tree *metric.Ultrametric, alp
 		return nil, err
 	}
 	m.Separation = s
-	switch {
-	case proved && o.Rule == BestSeparation:
-		m.Bound, err = entropy.RelaxedBound(m.Entropic, m.Diametric)
-	case proved && s >= m.Entropic:
-		m.Bound, err = entropy.RelaxedBound(s, m.Diametric)
-	case proved && o.Accuracy:
-		err = fmt.Errorf("%s: Accuracy: Separation %v is below the entropic scale %v at alpha/3", op, s, m.Entropic)
-	}
-	if err != nil {
-		return nil, err
+	if proved {
+		if o.Rule == BestSeparation {
+			s = m.Entropic
+		}
+		if err := r.bound(ctx, m, s); err != nil {
+			return nil, err
+		}
 	}
 	certified, err := fam.certify(ctx, beta)
 	if err != nil {
@@ -240,6 +240,40 @@ func (r *relaxation) scales(ctx context.Context, m *RelaxedMechanism, bound bool
 		m.Diametric = d.Hi
 	}
 	return nil
+}
+
+// bound sets the bound at the separation s.
+func (r *relaxation) bound(ctx context.Context, m *RelaxedMechanism, s float64) error {
+	if s < m.Entropic {
+		if r.o.Accuracy {
+			return fmt.Errorf("exponential: Relaxed: Accuracy: Separation %v is below the entropic scale %v at alpha/3", s, m.Entropic)
+		}
+		return nil
+	}
+	m.Overlap = 1
+	if r.tree == nil {
+		c, err := r.clusters(ctx, s)
+		if err != nil {
+			return err
+		}
+		// Balls that meet have centers up to 2s apart, and what the triangle
+		// inequality may lack.
+		near := make([]int, r.b.Len())
+		var ball []int
+		for _, y := range c.net {
+			ball = r.index.Ball(y, directed.MulUp(2*s, 1+metric.DefaultTolerance), ball[:0])
+			for _, w := range ball {
+				near[w]++
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		m.Overlap = slices.Max(near)
+	}
+	var err error
+	m.Bound, err = entropy.RelaxedBound(s, m.Diametric, m.Overlap)
+	return err
 }
 
 const (

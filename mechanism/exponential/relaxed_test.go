@@ -2,7 +2,6 @@ package exponential
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -172,13 +171,45 @@ func TestRelaxed_Candidates(t *testing.T) {
 	}
 }
 
-// Only an ultrametric has a bound, and it is asked for.
-func TestRelaxed_BoundNeedsAnUltrametric(t *testing.T) {
-	f := space.Path(5, 1)
-	var none *metric.Violation
-	if _, err := Relaxed(t.Context(), metric.Same(f), 1, &RelaxedOptions{Accuracy: true}); !errors.As(err, &none) || none.Axiom != metric.UltrametricLaw {
-		t.Errorf("a path has no bound: %v", err)
+// Where rho2 is no ultrametric the bound is there if asked for, with the number of
+// outputs near a point, and the loss is below it.
+func TestRelaxed_BoundOfAnyMetric(t *testing.T) {
+	r := random.Seeded(25)
+	crowded := 0
+	for i := range 60 {
+		n := 2 + i%30
+		b := metric.Bimetric{Privacy: randomPoints(t, r, n), Utility: randomPoints(t, r, n)}
+		alpha := math.Pow(10, 4*r.Float64()-1)
+		s := testkit.Must(entropy.EntropicScale(t.Context(), b, alpha/3, nil)).Hi
+		so := testkit.Must(entropy.DiametricScale(t.Context(), b, alpha/7, nil)).Hi
+		most := 0 // the definition
+		net := testkit.Must(metric.Net(t.Context(), b.Utility, s, nil))
+		for w := range n {
+			k := 0
+			for _, y := range net {
+				if b.Utility.Distance(w, y) <= 2*s {
+					k++
+				}
+			}
+			most = max(most, k)
+		}
+		if most > 1 {
+			crowded++
+		}
+		for _, o := range []RelaxedOptions{{Rule: TheoremSeparation}, {Accuracy: true}, {Accuracy: true, Rule: GivenSeparation, Separation: s}} {
+			m := testkit.Must(Relaxed(t.Context(), b, alpha, &o))
+			if want := s + (15*float64(most)-1)*so; m.Overlap != most || !near(m.Bound, want, 1e-9) {
+				t.Errorf("%+v: overlap %d, bound %v; want %d, %v", o, m.Overlap, m.Bound, most, want)
+			}
+			if loss := worst(t, &m.Mechanism, b.Utility); loss > m.Bound {
+				t.Errorf("%+v: loss %v above the bound %v", o, loss, m.Bound)
+			}
+		}
 	}
+	if crowded < 10 {
+		t.Errorf("outputs near one another in %d spaces only", crowded)
+	}
+	f := space.Path(5, 1)
 	m, err := Relaxed(t.Context(), metric.Same(f), 1, nil)
 	if err != nil || !math.IsInf(m.Bound, 1) {
 		t.Errorf("without asking: %v, %v", m, err)
