@@ -211,8 +211,13 @@ func (w netOutputs) lossUp(alpha float64, sigma, row2 []float64) float64 {
 		far = max(far, loss)
 		least := directed.MulDown(half, directed.SubDown(directed.MulDown(r, keep), near))
 		most := directed.MulUp(half, directed.SubUp(r, near))
-		sum = directed.AddUp(sum, directed.MulUp(loss, directed.ExpUp(-least)))
-		mass = directed.AddDown(mass, directed.ExpDown(-most))
+		e := directed.ExpUp(-least)
+		sum = directed.AddUp(sum, directed.MulUp(loss, e))
+		// e^-most >= e^-least (1 - (most-least)), and above 1e-300 e is within
+		// 2^-48 of e^-least.
+		if e > 1e-300 {
+			mass = directed.AddDown(mass, max(0, directed.MulDown(e, directed.SubDown(1-0x1p-48, directed.SubUp(most, least)))))
+		}
 	}
 	if v := directed.DivUp(sum, mass); v < far { // NaN where sum overflowed
 		return v
@@ -224,15 +229,11 @@ func (w netOutputs) lossUp(alpha float64, sigma, row2 []float64) float64 {
 const netPoints = 1 << 14
 
 // bestNets returns for every level the best outputs of the exponential
-// mechanism among the prefixes of a farthest-first order of rho1. For every s
+// mechanism among the prefixes of order, which is farthest-first under rho1. For every s
 // one of them is a maximal s-separated net, if it has up to netPoints points.
-func (w *work) bestNets(ctx context.Context) ([]netOutputs, error) {
-	order, _, err := w.farthestFirst(ctx, w.near.Privacy)
-	if err != nil {
-		return nil, err
-	}
+func (w *work) bestNets(ctx context.Context, order []int) ([]netOutputs, error) {
 	best, err := w.leastWorst(ctx, len(order), func(r1, r2 []float64, rate float64, worst []float64) {
-		l := runningLoss{near: math.Inf(1)}
+		var l runningLoss
 		for m, y := range order {
 			l.add(rate, r1[y], r2[y])
 			worst[m] = l.above(worst[m])
@@ -248,16 +249,12 @@ func (w *work) bestNets(ctx context.Context) ([]netOutputs, error) {
 	return out, nil
 }
 
-// bestCells is bestNets for the mechanism with cells and an order of rho2.
-// Prefixes grow by a quarter; so many as the maximal s-separated nets have, s
-// from seps, are tried as well.
-func (w *work) bestCells(ctx context.Context, seps []float64) ([]netOutputs, error) {
-	order, radii, err := w.farthestFirst(ctx, w.near.Utility)
-	if err != nil {
-		return nil, err
-	}
+// bestCells is bestNets for the mechanism with cells and an order under rho2.
+// Prefixes double; those that are maximal s-separated nets, s from seps, are
+// tried as well.
+func (w *work) bestCells(ctx context.Context, order []int, radii, seps []float64) ([]netOutputs, error) {
 	sizes := []int{len(order)}
-	for m := 1; m < len(order); m = max(m+1, m*5/4) {
+	for m := 1; m < len(order); m *= 2 {
 		sizes = append(sizes, m)
 	}
 	for _, s := range seps {
@@ -275,7 +272,7 @@ func (w *work) bestCells(ctx context.Context, seps []float64) ([]netOutputs, err
 		sigma := make([]float64, len(order))
 		for i, m := range sizes {
 			nearestOf(labels[i], r1, sigma[:m])
-			l := runningLoss{near: math.Inf(1)}
+			var l runningLoss
 			for j, r := range sigma[:m] {
 				l.add(rate, r, r2[order[j]])
 			}
@@ -351,23 +348,30 @@ func (w *work) leastWorst(ctx context.Context, count int, raise func(r1, r2 []fl
 		}
 	})
 	best := make([]int, len(worst))
-	for k := range best {
-		best[k] = slices.Index(worst[k], slices.Min(worst[k]))
+	for k, worst := range worst {
+		for i, v := range worst {
+			if v < worst[best[k]] {
+				best[k] = i
+			}
+		}
 	}
 	return best, cmp.Or(err, ctx.Err())
 }
 
 // runningLoss is the mean of the losses added, with weights e^(-rate*r), which
-// are relative to that of the least r so far, near: at first +Inf.
+// are relative to that of near, the least r so far.
 type runningLoss struct{ near, sum, mass float64 }
 
 func (l *runningLoss) add(rate, r, loss float64) {
-	if r < l.near {
-		by := math.Exp(rate * (r - l.near))
-		l.near, l.sum, l.mass = r, float64(l.sum*by)+loss, float64(l.mass*by)+1
-	} else if u := rate * (r - l.near); u < 40 { // e^-40 changes nothing; nor does r = +Inf
+	switch u := rate * (r - l.near); {
+	case l.mass == 0:
+		*l = runningLoss{r, loss, 1}
+	case u < 0:
+		e := math.Exp(u)
+		*l = runningLoss{r, float64(l.sum*e) + loss, float64(l.mass*e) + 1}
+	case u < 40: // e^-40 changes nothing; nor does r = +Inf
 		e := math.Exp(-u)
-		l.sum, l.mass = l.sum+float64(e*loss), l.mass+e
+		*l = runningLoss{l.near, l.sum + float64(e*loss), l.mass + e}
 	}
 }
 
@@ -413,7 +417,11 @@ func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Optio
 
 // upper returns the upper bounds for every level, from what measure has taken.
 func (w *work) upper(ctx context.Context) ([][]Bound, error) {
-	nets, err := w.bestNets(ctx)
+	order, radii, err := w.farthestFirst(ctx, w.near.Privacy)
+	if err != nil {
+		return nil, err
+	}
+	nets, err := w.bestNets(ctx, order)
 	if err != nil {
 		return nil, err
 	}
@@ -425,7 +433,12 @@ func (w *work) upper(ctx context.Context) ([][]Bound, error) {
 				seps = append(seps, s.Hi)
 			}
 		}
-		if cells, err = w.bestCells(ctx, seps); err != nil {
+		if !w.b.OneMetric() {
+			if order, radii, err = w.farthestFirst(ctx, w.near.Utility); err != nil {
+				return nil, err
+			}
+		}
+		if cells, err = w.bestCells(ctx, order, radii, seps); err != nil {
 			return nil, err
 		}
 	}
