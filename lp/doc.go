@@ -17,16 +17,16 @@
 // BSV24. [Options].Prior asks for the least mean loss instead (BCP14), and
 // [Options].Outputs for other outputs than the inputs.
 //
-// There are n*m unknowns and n^2*m constraints. General solvers give up at some
+// There are n*m unknowns and n^2*m constraints ([Options.Size] counts them, those
+// of the other options those of other programs). General solvers give up at some
 // 75 points, or return wrong answers where alpha*rho1 is large. [Optimal] is an
-// interior point method that eliminates one output after another: outputs are
-// tied to each other only through the n row sums and the n losses. On the
-// shortest-path metric of a graph the constraints of its edges imply all
-// others, and the factors are sparse. Elsewhere every output begins with the
-// constraints of near inputs, and those that the solution breaks are added.
-// Each of these relaxations proves a bound, and is turned into a private
-// channel by the least private matrix above it and a mixture that mends its
-// rows.
+// interior point method that eliminates one output after another: outputs are tied
+// to each other only through the n row sums and the n losses. On the shortest-path
+// metric of a graph the constraints of its edges imply all others, and the factors
+// are sparse. Elsewhere every output begins with the constraints of near inputs,
+// and those that the solution breaks are added. Each of these relaxations proves a
+// bound, and is turned into a private channel by the least private matrix above it
+// and a mixture that mends its rows.
 //
 // # The certificate
 //

@@ -57,6 +57,17 @@ func (s *SpannerSolution) String() string {
 
 const defaultStretch = 3
 
+// stretch is the one asked for.
+func (o *SpannerOptions) stretch(op string) (float64, error) {
+	switch {
+	case o.Stretch == 0:
+		return defaultStretch, nil
+	case !(o.Stretch >= 1) || math.IsInf(o.Stretch, 1):
+		return 0, fault.Value(op, "Stretch", o.Stretch, "a finite number >= 1, or 0")
+	}
+	return o.Stretch, nil
+}
+
 // Spanner returns the alpha-private mechanism that is optimal under stronger
 // constraints, between the ends of the edges of a greedy t-spanner of the
 // privacy metric (SpannerMech of IKWAT22; [metric.Spanner]). With g the metric
@@ -88,12 +99,9 @@ func Spanner(ctx context.Context, b metric.Bimetric, alpha float64, o *SpannerOp
 	if err != nil {
 		return nil, err
 	}
-	stretch := o.Stretch
-	if stretch == 0 {
-		stretch = defaultStretch
-	}
-	if !(stretch >= 1) || math.IsInf(stretch, 1) {
-		return nil, fault.Value(op, "Stretch", stretch, "a finite number >= 1, or 0")
+	stretch, err := o.stretch(op)
+	if err != nil {
+		return nil, err
 	}
 	var done context.CancelFunc
 	t.late, done = linger(ctx)

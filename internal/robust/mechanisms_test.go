@@ -400,11 +400,14 @@ var lpCalls = []call{
 	{"lp.Choose", lp.Choose, []any{twoSided, 1.0, &lp.ChooseOptions{Prior: uniform}}},
 	{"lp.ConstOPT", lp.ConstOPT, []any{twoSided, 1.0, &lp.ConstOptions{Lambdas: []float64{10}, Replacement: [][]int{{0, 1}, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4}}}}},
 	{"lp.ConstOPT", lp.ConstOPT, []any{twoSided, 1.0, &lp.ConstOptions{Neighbors: 2}}},
+	{"lp.ConstOptions.Size", (&lp.ConstOptions{Neighbors: 2}).Size, []any{twoSided}},
 	{"lp.LevelLowerBound", lp.LevelLowerBound, []any{twoSided, exponential.Target{Gamma: 1, Delta: 0.1}}},
 	{"lp.LowerBound", lp.LowerBound, []any{twoSided, 1.0, []int{0, 2, 4}}},
 	{"lp.MostPrivate", lp.MostPrivate, []any{twoSided, exponential.Target{Gamma: 1, Delta: 0.1}, &lp.MostPrivateOptions{}}},
 	{"lp.Optimal", lp.Optimal, []any{twoSided, 1.0, &lp.Options{Prior: skew, Outputs: []int{0, 2, 4}}}},
+	{"lp.Options.Size", (&lp.Options{Outputs: []int{0, 2}}).Size, []any{twoSided}},
 	{"lp.Spanner", lp.Spanner, []any{twoSided, 1.0, &lp.SpannerOptions{Prior: skew, Stretch: 1.5}}},
+	{"lp.SpannerOptions.Size", (&lp.SpannerOptions{Stretch: 1.5}).Size, []any{twoSided}},
 }
 
 var mechanismKitCalls = []call{

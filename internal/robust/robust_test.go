@@ -67,6 +67,7 @@ var trusting = map[string]string{
 	"wasserstein.Distances": later, "exponential.Lazy": later,
 	"emd.NewFrequencies": later, "emd.NewHadamardFrequencies": later, "emd.NewLaplaceFrequencies": later, "emd.ItemWiseBudget": later, "emd.NewItemWise": later,
 	"emd.Project": few, "wasserstein.Project": few, "mechanism.Channel.LossAt": few, "lp.LowerBound": witness,
+	"lp.Options.Size": few, "lp.ConstOptions.Size": few,
 }
 
 const (
