@@ -26,8 +26,54 @@
 // A small ball with many separated points in it cannot be told apart at level
 // alpha, so that s(Z, 2 alpha)/8 and s_o(Z, 2 alpha)/5 are lower bounds of
 // A(Z, alpha). Up to constants an exponential mechanism on a net attains the
-// entropic scale at a smaller level, with a term 1/alpha or, where rho2 is an
-// ultrametric, the diametric scale.
+// entropic scale at a smaller level, with a term 1/alpha ([StandardBound]) or the
+// diametric scale.
+//
+// # Theorems
+//
+// BSV24 Theorem 1.7 has A between constants times s + s_o, at levels that differ
+// by constants, for ultrametrics rho2; section 1.4 asks for more. New here, with s
+// at alpha/3 and s_o at alpha/7:
+//
+// One metric, the space connected or not (question (ii)): A is s + s_o up to
+// constants, by the lower bounds above and
+//
+//	A(Z, alpha) <= 25 max(s, s_o).
+//
+// Any two metrics, with s of (Z, rho1, rho1) and s_o of both:
+//
+//	A(Z, alpha) <= 15 e^(10 alpha s/21) s_o,
+//
+// which falls exponentially with alpha once s = 0. Any two metrics, with s and s_o
+// of both, and k = max over w of N2(B2(w,2s), s), or 1 for ultrametrics rho2
+// (proof at [RelaxedBound]):
+//
+//	A(Z, alpha) <= s + (15k-1) s_o.
+//
+// For levels c*alpha of s and d*alpha of s_o, c + d < 1/2, 15 is
+// (1/2-d)/(1/2-c-d), and 10/21 is c + d. Proof: let N be a maximal s-separated net of rho1, and draw y
+// of N with probability proportional to e^(-alpha rho1(x,y)/2). Let r_y =
+// rho1(x,y), of which the least, r_0, is at most s, and b = (1/2-d) alpha. The loss
+// rho2(x,y) is at most diam2(B1(x,r_y)) <= e^(d alpha r_y) s_o, and at most e^(c
+// alpha r) points of N are within r >= r_0 of x, none within less. Hence
+//
+//	sum of e^(-b r_y) <= int from r_0 of b e^(-br) e^(c alpha r) dr = b/(b - c alpha) e^(-(b - c alpha) r_0),
+//
+// while the weights add up to e^(-alpha r_0/2) at least, and alpha/2 - b + c alpha =
+// (c+d) alpha. For one metric and alpha s <= 1 this is below 24.2 s_o at 1/3 and
+// 1/7. Otherwise outputs within R = 6s lose at most R, and the others, as r
+// e^(-alpha r/2) falls from 2/alpha on, at most
+//
+//	e^(alpha s/2) (3R + 12/alpha) e^(-alpha R/6) <= 30 s e^(-1/2) < 18.2 s.
+//
+// The witnesses of [UpperBounds] lose no more than these bounds of nets of rho1,
+// whatever c and d.
+//
+// What remains: for two metrics c + d < 1 is needed, because there are ultrametrics
+// with A >= (ln n + O(1))/zeta(1/c) times s + s_o at c + d = 1, and simplices that
+// need c + d <= 1 for one metric. Between 1/2 and 1, and at any c + d < 1 without k
+// for rho2 that is no ultrametric, it is open whether A is at most a constant times
+// s + s_o.
 //
 // # What to call
 //

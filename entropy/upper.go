@@ -114,28 +114,8 @@ func (w constantOutput) Prove(ctx context.Context, b metric.Bimetric, alpha floa
 // with x than rho1 does, so that this is alpha-private for every rho2.
 //
 // Its worst expected loss is an upper bound of A. Where N is a maximal
-// s-separated net of rho1 it obeys these, which need not be computed: with s =
-// s(Z, rho1, rho1, c*alpha) or larger, s_o = s_o(Z, d*alpha) of both metrics, and
-// c + d < 1/2,
-//
-//	loss <= (1/2-d)/(1/2-c-d) e^((c+d) alpha s) s_o,
-//
-// at c = 1/3 and d = 1/7 15 e^(10 alpha s/21) s_o. Proof. Let r_y = rho1(x,y) and
-// r_0 <= s the least of them. The weights add up to e^(-alpha r_0/2) at least.
-// rho2(x,y) <= diam2(B1(x,r_y)) <= s_o e^(d alpha r_y), and n(r) = |N in B1(x,r)|
-// is 0 for r < r_0 and at most e^(c alpha r). With b = (1/2-d) alpha
-//
-//	sum_y e^(-b r_y) = int b e^(-br) n(r) dr <= b/(b - c alpha) e^(-(b - c alpha) r_0),
-//
-// and alpha/2 - b + c alpha = (c+d) alpha.
-//
-// For one metric, at c = 1/3 and d = 1/7, A <= 25 max(s, s_o): where alpha s <=
-// 1, 15 e^(10/21) < 24.2. Otherwise outputs within 6s lose at most 6s. Beyond R =
-// 6s > 2/alpha, f(r) = r e^(-alpha r/2) decreases, and
-//
-//	sum of f(r_y) over r_y > R <= int_R -f'(r) e^(alpha r/3) dr <= (3R + 12/alpha) e^(-alpha R/6),
-//
-// so that they lose at most e^(alpha s/2) times that, e^(-1/2) 30 s < 18.2 s.
+// s-separated net of rho1 it obeys the theorem of the package doc for s =
+// s(Z, rho1, rho1, c*alpha) or larger, which therefore need not be computed.
 type netOutputs struct {
 	Outputs []int
 	Cells   bool
@@ -390,7 +370,7 @@ func (l *runningLoss) above(v float64) float64 {
 //   - constant: one point whatever the input, the center of rho2;
 //   - exponential: the exponential mechanism at rate alpha/2 of BSV24 Lemma 4.1
 //     on a net of rho1, the best of all prefixes of a farthest-first order. It is
-//     at most both bounds of the package doc's theorem for all exponents, and at
+//     at most the bounds of the package doc's theorem for all c and d, and at
 //     most [StandardBound] times the largest rho2/rho1;
 //   - relaxed: that of BSV24 Theorem 5.1 on a net of rho2, each output with the
 //     points nearest to it, the best of some prefixes; where the metrics differ
