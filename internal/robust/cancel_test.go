@@ -334,6 +334,12 @@ var longCalls = []longCall{
 		}
 		return err2(emd.Project(ctx, f, g))
 	}},
+	{"emd.NewDistribution", high, 20_000, func(ctx context.Context, f metric.Finite) error {
+		return err1(emd.NewDistribution(ctx, emd.Finite(f), emd.Model{Trust: emd.Central, Users: 1000}, 1, nil))
+	}},
+	{"emd.Histogram.Error", high, 20_000, func(ctx context.Context, _ metric.Finite) error {
+		return err1(sharp().Error(ctx, seeded(), 0.5, nil))
+	}},
 	{"emd.Shares", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(emd.Shares(ctx, f)) }},
 	{"measure.Count", flat, 4, func(ctx context.Context, f metric.Finite) error {
 		box := testkit.Must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.BoxOptions{Depth: 2}))
@@ -364,9 +370,9 @@ var shortCalls = func() map[string]string {
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
 		"measure.Count, measure.NewFinite, measure.Measure.Bound":      "measure.CountAll measure.NewTaxonomy measure.NewUltrametric measure.On measure.Synthesizer.Bound measure.Synthesizer.Synthetic",
 		"its package tests it: sizes are numbers of users and items, not points": "accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
-			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level emd.ItemWiseBudget emd.NewItemWise emd.PlanReduction emd.Frequencies.Collect",
+			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level emd.ItemWiseBudget emd.NewItemWise emd.PlanReduction emd.Frequencies.Collect emd.Distribution.Collect",
 		"mechanism.NewChannel, metric.Diameter or emd.Project are what takes its time": "emd.GKRR.Channel emd.Hadamard.Channel emd.Frequencies.Distribution emd.NewFrequencies " +
-			"emd.NewGKRRFrequencies emd.NewGridLinear emd.NewHadamardFrequencies emd.NewLaplaceFrequencies emd.NewLinear",
+			"emd.NewGKRRFrequencies emd.NewGridLinear emd.NewHadamardFrequencies emd.NewLaplaceFrequencies emd.NewLinear emd.Distribution.Estimate",
 	} {
 		for _, name := range strings.Fields(names) {
 			short[name] = like
@@ -374,6 +380,13 @@ var shortCalls = func() map[string]string {
 	}
 	return short
 }()
+
+// sharp is a histogram of which every draw takes a while.
+var sharp = sync.OnceValue(func() *emd.Histogram[float64] {
+	d := testkit.Must(emd.NewDistribution(context.Background(), emd.Line(0, 1), emd.Model{Trust: emd.Central, Users: 1}, 1e10, nil))
+	r := testkit.Must(d.Release(seeded(), emd.One([]float64{0.5})))
+	return testkit.Must(d.Estimate(context.Background(), r))
+})
 
 func steep() emd.Query[[]float64] { return emd.Average(additive.Norm{P: 1, Dim: 40}) }
 

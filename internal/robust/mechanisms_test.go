@@ -197,6 +197,10 @@ var (
 	reduceTo    = emd.Sampling{Radius: 0.5, Delta: 1e-6}
 	population  = emd.Population{Distance: 0.1, Items: 100, Points: 5, Beta: 0.01}
 	shuffle     = accountant.Shuffle{Records: 1000, Items: 10, Diameter: 1}
+	spread      = testkit.Must(emd.NewDistribution(context.Background(), emd.Line(0, 4), unbounded, 2, nil))
+	lengths     = emd.Users[float64](slices.Values([][]float64{{0, 1.5, 3}, {2}, {3.5, 4}}))
+	reported    = testkit.Must(spread.Release(seeded(), lengths))
+	histogram   = testkit.Must(spread.Estimate(context.Background(), reported))
 	typical     = testkit.Must(emd.NewGuarantee(emd.Model{Trust: emd.Central, Users: 3, Items: 100, Diameter: 4}, level))
 )
 
@@ -226,6 +230,29 @@ var emdCalls = []call{
 		}
 		return frequencies.Estimate(c)
 	}, []any{[]int64{3, 4, 3, 2}, int64(3)}},
+	{"emd.NewDistribution", func(ctx context.Context, lo, hi float64, m emd.Model, alpha float64, o *emd.DistributionOptions) (*emd.Distribution[float64], error) {
+		return emd.NewDistribution(ctx, emd.Line(lo, hi), m, alpha, o)
+	}, []any{0.0, 4.0, unbounded, 2.0, &emd.DistributionOptions{Spacing: 0.1}}},
+	{"emd.NewDistribution", func(ctx context.Context, f metric.Finite, m emd.Model, alpha float64, o *emd.DistributionOptions) (*emd.Distribution[int], error) {
+		return emd.NewDistribution(ctx, emd.Finite(f), m, alpha, o)
+	}, []any{path, local, 2.0, &emd.DistributionOptions{Reports: 10}}},
+	{"emd.NewDistribution", func(ctx context.Context, c emd.Clusters, m emd.Model, alpha float64) (*emd.Distribution[int], error) {
+		return emd.NewDistribution(ctx, emd.Finite(c), m, alpha, nil)
+	}, []any{departments, modelOne, 2.0}},
+	{"emd.Distribution.Release", spread.Release, []any{seeded(), lengths}},
+	{"emd.Distribution.Collect", spread.Collect, []any{seeded(), lengths}},
+	{"emd.Distribution.Estimate", spread.Estimate, []any{reported}},
+	{"emd.Histogram.Records", histogram.Records, []any{seeded(), 5}},
+	{"emd.Histogram.Error", histogram.Error, []any{seeded(), 0.5, &emd.ErrorOptions{Draws: 10}}},
+	{"emd.Report.Merge", func(b []byte) error {
+		r := testkit.Must(spread.Release(seeded(), lengths))
+		var s emd.Report
+		if err := s.UnmarshalBinary(b); err != nil {
+			return err
+		}
+		return r.Merge(&s)
+	}, []any{testkit.Must(reported.MarshalBinary())}},
+	{"emd.Report.UnmarshalBinary", func(b []byte) error { return new(emd.Report).UnmarshalBinary(b) }, []any{testkit.Must(reported.MarshalBinary())}},
 	{"emd.Frequencies.Distribution", frequencies.Distribution, []any{estimated}},
 	{"emd.NewCounts", emd.NewCounts, []any{[]int64{3, 4, 3, 2}, int64(3)}},
 	{"emd.Counts.UnmarshalBinary", new(emd.Counts).UnmarshalBinary, []any{testkit.Must(testkit.Must(emd.NewCounts([]int64{3, 4, 3, 2}, 3)).MarshalBinary())}},

@@ -20,6 +20,7 @@ var unregistered = map[string]string{
 	"mechanism.Channel.UnmarshalJSON":  "it is always an error",
 	"exponential.Choice.UnmarshalJSON": "it is always an error",
 	"emd.Counts.UnmarshalJSON":         "it is always an error",
+	"emd.Report.UnmarshalJSON":         "it is always an error",
 	"measure.Counts.UnmarshalJSON":     "it is always an error",
 }
 
@@ -60,7 +61,7 @@ func TestRegistry_IsComplete(t *testing.T) {
 }
 
 // binaries are of all types that have MarshalBinary, in the order of their names.
-var binaries = []any{emd.Counts{}, counts}
+var binaries = []any{emd.Counts{}, emd.Report{}, counts}
 
 // TestBinaries_RefuseJSON reads every public package for types that have
 // MarshalBinary: what they hold cannot be seen by encoding/json, which is told so.

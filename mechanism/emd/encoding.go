@@ -2,6 +2,7 @@ package emd
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -120,13 +121,74 @@ func (c claim) guarantee(op string) (Guarantee, error) {
 	return Guarantee{level: level, model: model}, nil
 }
 
-// Encoded counts: the magic, whose last byte is the version; the number of
-// users, that of outputs, and the count of each output, as uvarints, as short
-// as they can be; and CRC-32C of all that, little endian.
-const countsMagic = "mdpemd\x00\x01"
+// Encoded counts and reports: a magic, whose last byte is the version; numbers as
+// uvarints, as short as they can be, those of a report's sums zigzag; and CRC-32C of
+// all that, little endian. Counts are the number of users, that of outputs, and the
+// count of each output; a report the bits of its level, the numbers of users,
+// reports and sums, and the sums.
+const (
+	countsMagic = "mdpemd\x00\x01"
+	reportMagic = "mdpemr\x00\x01"
+)
 
 // castagnoli finds every change of at most three bits, and of one run of 32.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// seal appends the checksum.
+func seal(b []byte) []byte {
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+// opened reads the numbers of what was sealed.
+type opened struct {
+	b       []byte
+	damaged bool
+}
+
+// unseal checks all but the numbers.
+func unseal(op, what, magic string, b []byte) (*opened, error) {
+	last, sum := len(magic)-1, len(b)-crc32.Size
+	switch {
+	case sum <= last || string(b[:last]) != magic[:last]:
+		return nil, fmt.Errorf("%s: %d bytes are no encoded %s", op, len(b), what)
+	case b[last] != magic[last]:
+		return nil, fmt.Errorf("%s: format %d of %s, want %d", op, b[last], what, magic[last])
+	case binary.LittleEndian.Uint32(b[sum:]) != crc32.Checksum(b[:sum], castagnoli):
+		return nil, fmt.Errorf("%s: the checksum is wrong: truncated or damaged", op)
+	}
+	return &opened{b: b[last+1 : sum]}, nil
+}
+
+// word returns the next number, at most limit; 0 from where there is none.
+func (o *opened) word(limit uint64) uint64 {
+	v, n := binary.Uvarint(o.b)
+	if n <= 0 || n > 1 && o.b[n-1] == 0 || v > limit { // cut off, longer than need be, or too large
+		o.damaged, o.b = true, nil
+		return 0
+	}
+	o.b = o.b[n:]
+	return v
+}
+
+// number returns the next number, an int64 >= 0.
+func (o *opened) number() int64 { return int64(o.word(math.MaxInt64)) }
+
+// length returns the next number, of numbers that follow: a byte each or more.
+func (o *opened) length() int {
+	n := o.number()
+	if n > int64(len(o.b)) {
+		o.damaged, n = true, 0
+	}
+	return int(n)
+}
+
+// close says whether all was well, and nothing left.
+func (o *opened) close(op string) error {
+	if o.damaged || len(o.b) > 0 {
+		return fmt.Errorf("%s: damaged", op)
+	}
+	return nil
+}
 
 // MarshalBinary implements encoding.BinaryMarshaler. A byte an output or more.
 func (c *Counts) MarshalBinary() ([]byte, error) {
@@ -135,7 +197,7 @@ func (c *Counts) MarshalBinary() ([]byte, error) {
 	for _, n := range c.n {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
+	return seal(b), nil
 }
 
 // MarshalJSON is always an error: counts have no form in JSON.
@@ -154,39 +216,19 @@ func (*Counts) UnmarshalJSON([]byte) error {
 // signature. Memory is linear in len(b).
 func (c *Counts) UnmarshalBinary(b []byte) error {
 	const op = "emd: Counts.UnmarshalBinary"
-	const magic = len(countsMagic) - 1
-	sum := len(b) - crc32.Size
-	switch {
-	case sum <= magic || string(b[:magic]) != countsMagic[:magic]:
-		return fmt.Errorf("%s: %d bytes are no encoded counts", op, len(b))
-	case b[magic] != countsMagic[magic]:
-		return fmt.Errorf("%s: format %d of counts, want %d", op, b[magic], countsMagic[magic])
-	case binary.LittleEndian.Uint32(b[sum:]) != crc32.Checksum(b[:sum], castagnoli):
-		return fmt.Errorf("%s: the checksum is wrong: truncated or damaged", op)
+	o, err := unseal(op, "counts", countsMagic, b)
+	if err != nil {
+		return err
 	}
-	b = b[magic+1 : sum]
-	damaged := false
-	read := func() int64 {
-		v, n := binary.Uvarint(b)
-		if n <= 0 || n > 1 && b[n-1] == 0 || v > math.MaxInt64 { // cut off, longer than need be, or too large
-			damaged, b = true, nil
-			return 0
-		}
-		b = b[n:]
-		return int64(v)
-	}
-	users, outputs := read(), read()
-	if damaged || outputs > int64(len(b)) {
-		return fmt.Errorf("%s: damaged", op)
-	}
-	n := make([]int64, outputs)
+	users := o.number()
+	n := make([]int64, o.length())
 	for y := range n {
-		n[y] = read()
+		n[y] = o.number()
 	}
-	switch {
-	case damaged || len(b) > 0:
-		return fmt.Errorf("%s: damaged", op)
-	case users == 0 && outputs == 0: // nobody
+	if err := o.close(op); err != nil {
+		return err
+	}
+	if users == 0 && len(n) == 0 { // nobody
 		*c = Counts{}
 		return nil
 	}
@@ -195,5 +237,64 @@ func (c *Counts) UnmarshalBinary(b []byte) error {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	*c = *have
+	return nil
+}
+
+// MarshalBinary implements encoding.BinaryMarshaler. A byte a sum or more.
+func (r *Report) MarshalBinary() ([]byte, error) {
+	b := []byte(reportMagic)
+	for _, v := range []uint64{math.Float64bits(r.a), uint64(r.users), uint64(r.reports), uint64(len(r.sum))} {
+		b = binary.AppendUvarint(b, v)
+	}
+	for _, s := range r.sum {
+		b = binary.AppendVarint(b, s)
+	}
+	return seal(b), nil
+}
+
+// MarshalJSON is always an error: reports have no form in JSON.
+func (Report) MarshalJSON() ([]byte, error) {
+	return nil, errors.New("emd: Report.MarshalJSON: reports have no form in JSON: use MarshalBinary")
+}
+
+// UnmarshalJSON is always an error: see MarshalJSON.
+func (*Report) UnmarshalJSON([]byte) error {
+	return errors.New("emd: Report.UnmarshalJSON: reports have no form in JSON: use UnmarshalBinary")
+}
+
+// UnmarshalBinary implements encoding.BinaryUnmarshaler. Bytes that are no report
+// are an error and leave r as it is. The checksum finds damage by accident: bytes
+// that may have been forged need a signature, for one report can move a sum at
+// will. Memory is linear in len(b).
+func (r *Report) UnmarshalBinary(b []byte) error {
+	const op = "emd: Report.UnmarshalBinary"
+	o, err := unseal(op, "report", reportMagic, b)
+	if err != nil {
+		return err
+	}
+	have := Report{a: math.Float64frombits(o.word(math.MaxUint64))}
+	have.users, have.reports = o.number(), o.number()
+	have.sum = make([]int64, o.length())
+	for i := range have.sum {
+		u := o.word(math.MaxUint64)
+		have.sum[i] = int64(u>>1) ^ -int64(u&1)
+	}
+	if err := o.close(op); err != nil {
+		return err
+	}
+	if have.users == 0 && have.reports == 0 && have.a == 0 && len(have.sum) == 0 { // nobody
+		*r = Report{}
+		return nil
+	}
+	if have.users > maxNumber {
+		return fault.Value(op, "users", float64(have.users), "at most 2^53")
+	}
+	if have.reports < 1 || have.reports > have.users {
+		return fault.Value(op, "reports", float64(have.reports), "a number in [1, users]")
+	}
+	if err := cmp.Or(fault.Positive(op, "level", have.a), fault.Empty(op, "sums", len(have.sum))); err != nil {
+		return err
+	}
+	*r = have
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/metricdp/metricdp/internal/apportion"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -130,7 +131,7 @@ func (r *Release[P]) multiplicities(op string, m int) ([]int64, int, error) {
 		return nil, 0, fmt.Errorf("%s: a Signed measure has no records", op)
 	}
 	n := make([]int64, len(r.Weights))
-	quantize(r.Weights, int64(m), n)
+	apportion.Divide(r.Weights, int64(m), n)
 	return n, m, nil
 }
 

@@ -1,0 +1,203 @@
+package emd
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/apportion"
+	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
+)
+
+// Histogram is the estimate of a [Distribution]: weights >= 0 of public points,
+// whose sum is 1 up to rounding. It is as private as the report that it was made
+// of, whatever is done with it.
+type Histogram[P any] struct {
+	Points  []P
+	Weights []float64
+
+	d              *Distribution[P]
+	users, reports int64
+}
+
+func (h *Histogram[P]) check(op string) error {
+	if err := fault.Made(h != nil && h.d != nil, op, "Histogram", "Distribution.Estimate"); err != nil {
+		return err
+	}
+	return fault.Distribution(op, "Weights", h.Weights, h.d.plan.Len(), 1e-9)
+}
+
+// maxRecords bounds what a histogram is divided into.
+const maxRecords = math.MaxInt32
+
+// Records returns k synthetic items, in random order: a run of points gets its
+// share of them to within 1.
+func (h *Histogram[P]) Records(rng *rand.Rand, k int) ([]P, error) {
+	const op = "emd: Histogram.Records"
+	if err := h.check(op); err != nil {
+		return nil, err
+	}
+	if k < 0 || k > maxRecords {
+		return nil, fault.Value(op, "k", float64(k), fmt.Sprintf("an integer in [0, %d]", maxRecords))
+	}
+	if err := fault.Memory(op, float64(k), 40); err != nil {
+		return nil, err
+	}
+	n := make([]int64, len(h.Weights))
+	apportion.Divide(h.Weights, int64(k), n)
+	records := make([]P, 0, k)
+	for i, c := range n {
+		for range c {
+			records = append(records, h.d.plan.point(i))
+		}
+	}
+	rng, done := random.Get(rng)
+	defer done()
+	rng.Shuffle(k, func(i, j int) { records[i], records[j] = records[j], records[i] })
+	return records, nil
+}
+
+// ErrorOptions tune [Histogram.Error]. Nil and the zero value mean the defaults.
+type ErrorOptions struct {
+	Draws int // how often the noise is simulated; 0 means 200
+}
+
+// ErrorBar is a quantile of an error, from simulations.
+type ErrorBar struct {
+	Quantile float64 // the simulations'
+	Lo, Hi   float64 // enclose the quantile of the error, with probability 0.99 or more
+	Mean     float64 // the simulations'
+	Draws    int     // how many there were
+}
+
+// Error simulates the release on the estimate, whose noise is public, and returns
+// how far, in d_EM, new estimates are from it with probability prob in (0, 1),
+// such as 0.95. Where the truth is like the estimate, so is the error; what is
+// lost to [Distribution.Resolution] is not seen in it. It reads no data, so it
+// costs no privacy. Hi is the diameter where Draws are too few. Draws fits.
+func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, o *ErrorOptions) (ErrorBar, error) {
+	const op = "emd: Histogram.Error"
+	if err := h.check(op); err != nil {
+		return ErrorBar{}, err
+	}
+	if !(prob > 0 && prob < 1) {
+		return ErrorBar{}, fault.Value(op, "prob", prob, "a number in (0, 1)")
+	}
+	draws := 200
+	if o != nil && o.Draws != 0 {
+		draws = o.Draws
+	}
+	if draws < 1 || draws > 1<<20 {
+		return ErrorBar{}, fault.Value(op, "Draws", float64(draws), "a number in [1, 2^20]")
+	}
+	rng, done := random.Get(rng)
+	defer done()
+	y, err := h.mean()
+	if err != nil {
+		return ErrorBar{}, err
+	}
+	d, n := h.d, float64(h.users)
+	rounding := 0.0
+	if d.g.model.Items != 1 {
+		rounding = math.Sqrt(n / 12) // of a mean somewhere between two integers
+	}
+	bar := ErrorBar{Draws: draws}
+	errs := make([]float64, draws)
+	noisy := make([]float64, len(y))
+	for t := range errs {
+		if err := ctx.Err(); err != nil {
+			return ErrorBar{}, err
+		}
+		for i, v := range y {
+			z := 0.0
+			if h.reports <= fewReports {
+				for range h.reports {
+					z += float64(exact.DiscreteLaplace(rng, d.a))
+				}
+			} else { // the sum is normal, nearly
+				_, dev := d.noise(&Report{users: 1, reports: h.reports})
+				g, _ := random.Normals(rng)
+				z = dev * g
+			}
+			if rounding > 0 {
+				g, _ := random.Normals(rng)
+				z += float64(rounding * g)
+			}
+			noisy[i] = v + z/n
+		}
+		p, err := d.plan.Fit(ctx, noisy)
+		if err != nil {
+			return ErrorBar{}, err
+		}
+		if errs[t], err = d.plan.W1(ctx, h.Weights, p); err != nil {
+			return ErrorBar{}, err
+		}
+		bar.Mean += errs[t] / float64(draws)
+	}
+	slices.Sort(errs)
+	at := func(k int) float64 {
+		switch {
+		case k < 0:
+			return 0
+		case k >= draws:
+			return d.diameter
+		}
+		return errs[k]
+	}
+	lo, hi := quantileRanks(draws, prob)
+	bar.Quantile = at(min(draws-1, int(math.Ceil(prob*float64(draws)))-1))
+	bar.Lo, bar.Hi = at(lo), at(hi)
+	return bar, nil
+}
+
+// fewReports is up to how many reports noise is simulated one by one.
+const fewReports = 64
+
+// quantileRanks returns the ranks, from 0, of order statistics among n draws that
+// enclose the quantile of probability prob, except with probability 1/200 on
+// either side; -1 and n where there are none. The number of draws at or below the
+// quantile is binomial: it is compared with k by its distribution function.
+func quantileRanks(n int, prob float64) (lo, hi int) {
+	logn, _ := math.Lgamma(float64(n) + 1)
+	lo, hi = -1, n
+	below := 0.0 // P{X < k}
+	for k := range n + 1 {
+		a, _ := math.Lgamma(float64(k) + 1)
+		b, _ := math.Lgamma(float64(n-k) + 1)
+		below += math.Exp(logn - a - b + float64(float64(k)*math.Log(prob)) + float64(float64(n-k)*math.Log1p(-prob)))
+		// Now below = P{X <= k}: the draw of rank k exceeds the quantile if X <= k.
+		if below <= 0.005 {
+			lo = k
+		}
+		if below >= 0.995 && k < n {
+			return lo, k
+		}
+	}
+	return lo, hi
+}
+
+// mean is the mean of Phi under the weights.
+func (h *Histogram[P]) mean() ([]float64, error) {
+	plan := h.d.plan
+	units := min(1<<40, math.MaxInt64/2/plan.Largest())
+	n := make([]int64, len(h.Weights))
+	apportion.Divide(h.Weights, units, n)
+	acc := make([]int64, plan.Work())
+	for i, c := range n {
+		if c > 0 {
+			if err := plan.add(acc, plan.point(i), c); err != nil {
+				return nil, err
+			}
+		}
+	}
+	plan.Finish(acc)
+	y := make([]float64, plan.Dim())
+	for i := range y {
+		y[i] = float64(acc[i]) / float64(units)
+	}
+	return y, nil
+}

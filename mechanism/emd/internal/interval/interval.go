@@ -1,0 +1,174 @@
+// Package interval maps points of an interval to integers such that the mean of many
+// tells how they are distributed: the part of each of m cells that lies below
+// the point.
+package interval
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// Map sends the position x, an integer, to
+//
+//	Phi_c(x) = min(max(x - Bounds[c], 0), Bounds[c+1] - Bounds[c])
+//
+// for its cells c. All coordinates grow with x and they sum to x - Bounds[0], so
+// that ||Phi(x) - Phi(y)||_1 = |x - y|: no map with fewer noisy numbers, and none
+// with correlated sums, lost less distance for its noise.
+//
+// The mean of Phi_c over many points is the integral over the cell of the share
+// of points above. One minus that, divided by the cell's width, is the mean G_c
+// of their distribution function F there.
+type Map struct {
+	Bounds  []int64 // ascending, all different, at least two
+	Outputs []int64 // ascending positions between the first and the last bound, at least one
+	Quantum float64 // the distance of two neighboring positions
+	Exact   bool    // every cell is the gap of two neighboring outputs, which all points lie on
+}
+
+// Cells returns the bounds of at most m cells between the positions 0 and
+// length, of equal widths to within 1. 1 <= m <= length.
+func Cells(length, m int64) []int64 {
+	bounds := make([]int64, m+1)
+	for c := range bounds {
+		// c*length/m without overflow: below m the remainder's product is.
+		k := int64(c)
+		bounds[c] = length/m*k + length%m*k/m
+	}
+	return bounds
+}
+
+// Merge returns the bounds of cells that join neighboring gaps between
+// positions, which ascend, until they are at least that wide.
+func Merge(positions []int64, width int64) []int64 {
+	bounds := positions[:1:1]
+	for i, x := range positions {
+		last := bounds[len(bounds)-1]
+		if x > last && (x-last >= width || i == len(positions)-1) {
+			bounds = append(bounds, x)
+		}
+	}
+	return bounds
+}
+
+func (m *Map) width(c int) int64 { return m.Bounds[c+1] - m.Bounds[c] }
+
+func (m *Map) widest() (w int64) {
+	for c := range m.Dim() {
+		w = max(w, m.width(c))
+	}
+	return w
+}
+
+// Dim is the number of cells.
+func (m *Map) Dim() int { return len(m.Bounds) - 1 }
+
+// Work is the length of an accumulator: for every cell what of it lies below
+// the points in it, and after that how many points are in it.
+func (m *Map) Work() int { return 2 * m.Dim() }
+
+// Largest bounds the coordinates.
+func (m *Map) Largest() int64 { return m.widest() }
+
+// Add counts a position between the first and the last bound.
+func (m *Map) Add(acc []int64, x, count int64) {
+	c, found := slices.BinarySearch(m.Bounds, x)
+	if !found || c == m.Dim() {
+		c--
+	}
+	acc[c] += count * (x - m.Bounds[c])
+	acc[m.Dim()+c] += count
+}
+
+// Finish makes of an accumulator the sum of Phi, in its first Dim numbers.
+func (m *Map) Finish(acc []int64) {
+	k := m.Dim()
+	above := int64(0)
+	for c := k - 1; c >= 0; c-- {
+		acc[c] += above * m.width(c)
+		above += acc[k+c]
+	}
+}
+
+// Len is the number of outputs.
+func (m *Map) Len() int { return len(m.Outputs) }
+
+// Fit returns the weights of the outputs, for a noisy mean y of Phi: with G as
+// above, the L1 isotonic regression f of G is drawn as a piecewise linear
+// function through the middles of the cells, constant beyond the outer ones,
+// and what it gains between the middles of two gaps of outputs is the weight of
+// the output between.
+func (m *Map) Fit(_ context.Context, y []float64) ([]float64, error) {
+	k := m.Dim()
+	g, widths := make([]float64, k), make([]float64, k)
+	for c := range k {
+		widths[c] = float64(m.width(c))
+		g[c] = 1 - y[c]/widths[c]
+	}
+	f, err := wasserstein.IsotonicL1(g, widths, 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	p := make([]float64, len(m.Outputs))
+	below, c := 0.0, 0
+	for j := range p {
+		if j == len(p)-1 {
+			p[j] = 1 - below
+			break
+		}
+		// Positions are below 2^52, twice them exact in float64.
+		x := float64(m.Outputs[j] + m.Outputs[j+1])
+		middle := func(c int) float64 { return float64(m.Bounds[c] + m.Bounds[c+1]) }
+		for c < k-1 && middle(c+1) <= x {
+			c++
+		}
+		v := f[c]
+		if a := middle(c); c < k-1 && x > a {
+			v += float64((f[c+1] - f[c]) * ((x - a) / (middle(c+1) - a)))
+		}
+		v = min(max(v, below), 1)
+		p[j] = v - below
+		below = v
+	}
+	return p, nil
+}
+
+// W1 is the distance of two lists of weights of the outputs.
+func (m *Map) W1(_ context.Context, p, q []float64) (float64, error) {
+	sum, diff := 0.0, 0.0
+	for j := range len(p) - 1 {
+		diff += p[j] - q[j]
+		sum += float64(float64(m.Outputs[j+1]-m.Outputs[j]) * math.Abs(diff))
+	}
+	return sum * m.Quantum, nil
+}
+
+// Resolution bounds the distance of what Fit makes of the noiseless mean of any
+// points from these.
+//
+// In a cell of width w the distribution function F of the points rises from a to
+// b, and the integral of |F - G_c| is at most w (b-a)/2. f = G rises by d between
+// two neighboring middles, and the piecewise linear function differs there from
+// the steps by triangles of area w d/8 on both sides. All rises sum to at most 1:
+// 3/4 of the widest cell. At last every mass moves by at most half a gap.
+func (m *Map) Resolution() float64 {
+	if m.Exact {
+		return 0
+	}
+	gap := max(m.Outputs[0]-m.Bounds[0], m.Bounds[m.Dim()]-m.Outputs[len(m.Outputs)-1])
+	for j := range len(m.Outputs) - 1 {
+		gap = max(gap, m.Outputs[j+1]-m.Outputs[j])
+	}
+	return (0.75*float64(m.widest()) + float64(gap)) * m.Quantum
+}
+
+// Bound bounds the expected error of the weights where the noise of every
+// coordinate of y has the given expected size: the truth is ascending, so that
+// the regression is at most as far from the noisy means as it is, and twice the
+// noise from it (the width of a cell times the error of G there is the noise).
+func (m *Map) Bound(size, _ float64) float64 {
+	return float64(2*float64(m.Dim())*size)*m.Quantum + m.Resolution()
+}
