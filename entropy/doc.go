@@ -85,9 +85,12 @@
 // the scales, and their plural forms do so at a list of levels. [Packing] and
 // [Covering] are the numbers behind them. [Baire] has closed forms for trees of
 // sequences. [PrivateMeasureBound] and [PrivateDataBound] bound what private
-// measures and synthetic data can achieve under W1 (BSV22), and [MeasureNet]
-// makes a finite space of measures. [PositiveMeasure] and [BallMass] serve the
-// base-measure mechanism of KL10.
+// measures and synthetic data can achieve under W1 (BSV22),
+// [PrivateTransportBound] what users can who are protected under the earth mover's
+// distance, and [MeasureNet] makes a finite space of measures. [BallAccuracy],
+// [MeasuresAccuracy] and [LipschitzAccuracy] enclose A itself for three families of
+// spaces. [PositiveMeasure] and [BallMass] serve the base-measure mechanism of
+// KL10.
 //
 // # Guarantees
 //

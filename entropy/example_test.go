@@ -510,3 +510,49 @@ func ExamplePrivateDataBound() {
 	// Output:
 	// W1 error at least 0.0111 km, by 13 records in 2 places
 }
+
+// A hundred users at alpha = 0.5 per km: however the places they went to are
+// published, as one distribution, its earth mover's distance from the truth may be
+// this much on average.
+func ExamplePrivateTransportBound() {
+	w, err := entropy.PrivateTransportBound(ctx, street(), 0.5*100)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("W1 error at least %.4f km, by the pairs %v\n", w.Value, w.Pairs)
+	// Output:
+	// W1 error at least 0.0369 km, by the pairs [[0 1] [4 3]]
+}
+
+// A point of the unit ball of R^10, at alpha = 100.
+func ExampleBallAccuracy() {
+	i, err := entropy.BallAccuracy(10, 100)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("loss in", i)
+	// Output:
+	// loss in [0.0104712, 0.2]
+}
+
+// The distribution of the items of 10,000 users on a line of length 1, at alpha = 1.
+func ExampleMeasuresAccuracy() {
+	i, err := entropy.MeasuresAccuracy(1, 1*10_000)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("W1 error in", i)
+	// Output:
+	// W1 error in [0.00361369, 0.02]
+}
+
+// A function on the square that rises by at most 1 a unit, at alpha = 1000.
+func ExampleLipschitzAccuracy() {
+	i, err := entropy.LipschitzAccuracy(2, 1000)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("largest error in", i)
+	// Output:
+	// largest error in [0.05, 0.238667]
+}

@@ -154,3 +154,21 @@ func TestChain_MeasureNet(t *testing.T) {
 		}
 	}
 }
+
+// TestChain_LineMinimax: what entropy takes for the optimum on an interval, in its
+// bounds for distributions, is proved by the linear programs of points on it. A
+// distribution on two points at distance 1 is a number in [0,1].
+func TestChain_LineMinimax(t *testing.T) {
+	betas := []float64{.1, 1, 2.25, 6, 16}
+	if long() {
+		betas = []float64{.1, .25, .5, .75, 1, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 3, 3.5, 4, 5, 6, 8, 11, 16}
+	}
+	two, line := space.Path(2, 1), testkit.Must(metric.Scaled(space.Path(33, 1), 1./32))
+	for _, beta := range betas {
+		w := testkit.Must(entropy.PrivateTransportBound(t.Context(), two, beta))
+		opt := testkit.Must(lp.Optimal(t.Context(), metric.Same(line), beta, nil))
+		if !(w.Value <= opt.DualBound && w.Value >= opt.Objective*(1-1e-4)) {
+			t.Errorf("level %v: %v, the program is in [%v, %v]", beta, w.Value, opt.DualBound, opt.Objective)
+		}
+	}
+}

@@ -212,6 +212,10 @@ var longCalls = []longCall{
 		return err1(entropy.PrivateMeasureBound(ctx, f, 5))
 	}},
 
+	{"entropy.PrivateTransportBound", high, 8000, func(ctx context.Context, f metric.Finite) error {
+		return err1(entropy.PrivateTransportBound(ctx, f, 1e6))
+	}},
+
 	{"tsp.Solve", flat, 50_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(tsp.Solve(ctx, f, nil))
 	}},
@@ -358,7 +362,7 @@ var shortCalls = func() map[string]string {
 	short := map[string]string{}
 	for like, names := range map[string]string{
 		"each level is entropy.EntropicScale, and its like":            "entropy.Accuracies entropy.DiametricScales entropy.DoublingScales entropy.EntropicScales entropy.OuterScales",
-		"they are what entropy.Accuracy is made of":                    "entropy.UpperBounds entropy.Packed.Prove entropy.TwoPoints.Prove entropy.MeasureBound.Prove",
+		"they are what entropy.Accuracy is made of":                    "entropy.UpperBounds entropy.Packed.Prove entropy.TwoPoints.Prove entropy.MeasureBound.Prove entropy.TransportBound.Prove",
 		"entropy.PrivateMeasureBound":                                  "entropy.PrivateDataBound",
 		"a look at the distances, metric.Spanner or NearestNeighbors":  "lp.Options.Size lp.SpannerOptions.Size lp.ConstOptions.Size",
 		"the distances of a net of measures are W1 of few points each": "entropy.MeasureNet entropy.Measures.TotalVariation entropy.Measures.Wasserstein",

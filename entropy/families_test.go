@@ -1,0 +1,138 @@
+package entropy_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
+	"github.com/metricdp/metricdp/metric"
+)
+
+type family struct {
+	name string
+	f    func(dim int, alpha float64) (entropy.Interval, error)
+}
+
+var families = []family{
+	{"ball", entropy.BallAccuracy}, {"measures", entropy.MeasuresAccuracy}, {"Lipschitz", entropy.LipschitzAccuracy},
+}
+
+// TestFamilies_BracketTheRate: the ends fall with alpha, and stay within a constant of
+// each other, which is that of the docs; in the plane measures have a logarithm.
+func TestFamilies_BracketTheRate(t *testing.T) {
+	for _, c := range []struct {
+		family
+		dim  int
+		most float64 // Hi/Lo
+	}{
+		{families[0], 1, 8}, {families[0], 2, 16}, {families[0], 10, 20}, {families[0], 100, 17},
+		{families[1], 1, 5.7}, {families[1], 2, 130}, {families[1], 3, 80}, {families[1], 6, 60},
+		{families[2], 1, 9}, {families[2], 2, 9}, {families[2], 5, 10},
+	} {
+		last := entropy.Interval{Lo: 1, Hi: 1}
+		most := 0.0
+		for alpha := 1e-6; alpha < 1e12; alpha *= 3 {
+			i := testkit.Must(c.f(c.dim, alpha))
+			if !(0 < i.Lo && i.Lo <= i.Hi && i.Hi <= 1 && i.Hi <= last.Hi && i.Lo <= last.Lo*1.02) {
+				t.Errorf("%s, dim %d, alpha %v: %v after %v", c.name, c.dim, alpha, i, last)
+			}
+			last, most = i, max(most, i.Hi/i.Lo)
+		}
+		if most > c.most {
+			t.Errorf("%s, dim %d: ends %v apart, want at most %v", c.name, c.dim, most, c.most)
+		}
+	}
+}
+
+// TestFamilies_OnTheLine: the ball of R is an interval of length 2, where Laplace noise
+// cut off at the ends, which is alpha-private, loses (1-e^(-alpha))/alpha at most: the
+// mean of the smaller of |noise| and the way to the end. So does a number in [0,1],
+// twice as close, as a measure on two points at distance 1.
+func TestFamilies_OnTheLine(t *testing.T) {
+	two := space.Path(2, 1)
+	for alpha := 1e-3; alpha < 1e6; alpha *= 1.7 {
+		most := -math.Expm1(-alpha) / alpha
+		if i := testkit.Must(entropy.BallAccuracy(1, alpha)); i.Lo > most || i.Hi < most/2 {
+			t.Errorf("ball, alpha %v: %v, where %v is reached", alpha, i, most)
+		}
+		w := testkit.Must(entropy.PrivateTransportBound(t.Context(), two, 2*alpha))
+		if w.Value > most/2 || w.Value < most/2*0.7 {
+			t.Errorf("two points, level %v: %v, where %v is reached", 2*alpha, w.Value, most/2)
+		}
+	}
+	if i := testkit.Must(entropy.MeasuresAccuracy(1, 1e8)); math.Abs(i.Lo*1e4/0.3634-1) > 3e-3 || math.Abs(i.Hi*1e4/2-1) > 1e-3 {
+		t.Errorf("measures on the line: %v, want .3634 and 2 over the root of alpha", i)
+	}
+}
+
+func TestFamilies_Refuse(t *testing.T) {
+	for _, f := range families {
+		for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+			if _, err := f.f(2, alpha); err == nil {
+				t.Errorf("%s: level %v is not refused", f.name, alpha)
+			}
+		}
+		for _, dim := range []int{-1, 0, 101} {
+			if _, err := f.f(dim, 1); err == nil {
+				t.Errorf("%s: dimension %d is not refused", f.name, dim)
+			}
+		}
+		for _, alpha := range []float64{1e-300, 1e300} {
+			for _, dim := range []int{1, 2, 100} {
+				if i, err := f.f(dim, alpha); err != nil || !(i.Lo >= 0 && i.Lo <= i.Hi && i.Hi <= 1) {
+					t.Errorf("%s, dim %d, alpha %v: %v (%v)", f.name, dim, alpha, i, err)
+				}
+			}
+		}
+	}
+}
+
+// TestTransportBound_Laws: the bound falls with the level, scales with the space, its
+// witness proves it again, also at another level, and it is below the diameter/2, which
+// one point attains.
+func TestTransportBound_Laws(t *testing.T) {
+	for name, f := range map[string]metric.Finite{
+		"path": space.Path(40, 1), "simplex": space.Simplex(9, 2), "plane": space.Halton(50), "coincident": space.Simplex(4, 0),
+	} {
+		d, _, _, _ := metric.Diameter(t.Context(), f)
+		last := math.Inf(1)
+		for a := 1e-2; a < 1e9; a *= 5 {
+			w := testkit.Must(entropy.PrivateTransportBound(t.Context(), f, a))
+			if again := testkit.Must(w.Prove(t.Context(), f, a)); again != w.Value || !(w.Value <= last && w.Value <= d/2) || (w.Value > 0) != (d > 0) {
+				t.Errorf("%s, level %v: %v after %v, proved again %v", name, a, w.Value, last, again)
+			}
+			if d == 0 {
+				continue
+			}
+			last = w.Value
+			big := testkit.Must(entropy.PrivateTransportBound(t.Context(), testkit.Must(metric.Scaled(f, 8)), a/8))
+			if math.Abs(big.Value/w.Value-8) > 1e-9 {
+				t.Errorf("%s, level %v: %v, in a space 8 times as large %v", name, a, w.Value, big.Value)
+			}
+			if more := testkit.Must(w.Prove(t.Context(), f, 2*a)); more > w.Value || more < w.Value/2.01 {
+				t.Errorf("%s: %v at level %v, at twice the level %v", name, w.Value, a, more)
+			}
+			if _, err := w.Prove(t.Context(), f, a/2); err == nil && len(w.Pairs) > 0 && w.Beta*float64(len(w.Pairs)) > a*d*0.6 {
+				t.Errorf("%s: masses above 1 are not refused", name)
+			}
+		}
+	}
+}
+
+// TestTransportBound_GridRate: on a k x k grid the bound is that of neighbors, the
+// constant of the unit square in the limit.
+func TestTransportBound_GridRate(t *testing.T) {
+	const k = 24
+	f := space.Func(k*k, func(i, j int) float64 {
+		return math.Max(math.Abs(float64(i%k-j%k)), math.Abs(float64(i/k-j/k))) / (k - 1)
+	})
+	for _, a := range []float64{3e2, 3e3, 1.5e4} {
+		w := testkit.Must(entropy.PrivateTransportBound(t.Context(), f, a))
+		cube := testkit.Must(entropy.MeasuresAccuracy(2, a))
+		if w.Value < 0.6*cube.Lo || w.Value > 1.2*cube.Lo {
+			t.Errorf("level %v: %v on the grid, %v on the square", a, w.Value, cube.Lo)
+		}
+	}
+}
