@@ -90,7 +90,8 @@ func MeasuresAccuracy(dim int, alpha float64) (Interval, error) {
 	sum := 0.0
 	for j := 1.0; dim > 1 && j < 1024/d; j++ {
 		sum += math.Exp2((j - 1) * (1 - d/2))
-		hi = min(hi, min(1, math.Sqrt(d)/2)/(math.Exp2(j)-1)+2*d/alpha*math.Sqrt(2-math.Exp2(1-d))*math.Exp2(d*j)*sum)
+		noise := float64(2 * d / alpha * math.Sqrt(2-math.Exp2(1-d)) * math.Exp2(d*j) * sum)
+		hi = min(hi, min(1, math.Sqrt(d)/2)/(math.Exp2(j)-1)+noise)
 	}
 	return outward(lo, hi, 0.5), nil
 }
@@ -131,7 +132,9 @@ const maxDim = 100
 
 // outward moves the ends of an interval by what rounding may have cost. The radius
 // of the space, which needs no privacy, is exact.
-func outward(lo, hi, radius float64) Interval { return Interval{roundOff(lo), min(hi*slack.Up, radius)} }
+func outward(lo, hi, radius float64) Interval {
+	return Interval{roundOff(lo), min(hi*slack.Up, radius)}
+}
 
 // numbersNear are whole numbers >= 1 about (c*alpha)^(1/(dim+1)) for c from 2^-9
 // to 2^9: any number of cells gives a true bound, and the best is among these or
