@@ -75,6 +75,25 @@
 // for rho2 that is no ultrametric, it is open whether A is at most a constant times
 // s + s_o.
 //
+// # Rules
+//
+// What one space says of another, and one level of another (after BSV24, section 2):
+//
+//   - A, s and s_o do not rise with alpha or rho1, and do not fall with rho2. ln
+//     s_o is convex in alpha, as s_o is a largest rho2 e^(-alpha r).
+//   - A subset S of Z has s(S) <= s(Z) and s_o(S) <= s_o(Z). For one metric rho2,
+//     A(S) <= 2 A(Z): move every output to the nearest point of S. Pairs and
+//     packings in S bound A(Z) itself, from below.
+//   - A product, of which both metrics are the sums of those of Z and Y, has
+//     max(A(Z), A(Y)) <= A(ZxY) <= A(Z) + A(Y): fix one coordinate and drop it, or
+//     release each by itself.
+//   - Chain rule: N(S, u) <= N(S, r) max over x of N(B(x,r), u), as a maximal
+//     r-separated set of S has all of S in its balls. At u = s(Z, alpha) of one metric
+//     that is N(Z, u) <= N(Z, r) e^(alpha r) for every r.
+//   - For one metric the entropic scale is at most twice the outer one. Let t be at
+//     least g and 2 ln N(Z, g)/alpha. A ball of radius r <= t/2 has one t-separated
+//     point only, and any other ball at most N(Z, g) <= e^(alpha t/2) of them.
+//
 // # What to call
 //
 // [Accuracy] brackets A(Z, alpha) and ranks every bound with its source;
