@@ -12,8 +12,8 @@ import (
 
 // Accuracy encloses the optimal accuracy A(Z, alpha) of a bimetric space, in
 // units of rho2 (BSV24; see the package doc). The bracket ranks all of
-// [LowerBounds] and [UpperBounds]. Its upper end is loose until [Bracket.With]
-// adds the losses of mechanisms.
+// [LowerBounds] and [UpperBounds]. [Bracket.With] adds the losses of
+// mechanisms.
 //
 // The privacy metric may put different points at distance 0. On a single point,
 // or where all points are at rho2-distance 0, the bracket is [0, 0].

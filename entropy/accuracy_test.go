@@ -66,7 +66,7 @@ func TestBracket_With(t *testing.T) {
 			upper = append(upper, v.Name)
 		}
 	}
-	if !slices.Equal(upper, []string{"first", "second", "exponential", "constant"}) {
+	if !slices.Equal(upper, []string{"first", "exponential", "second", "constant"}) {
 		t.Errorf("ranked %v", upper)
 	}
 	if with.Hi != 0.7 || with.Lo != a.Lo || with.Best(entropy.Upper).Name != "first" || len(with.Bounds) != len(before)+2 {

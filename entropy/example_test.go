@@ -106,7 +106,7 @@ func ExampleAccuracy() {
 	//   lower  0.251  packing         after IKWAT22 Theorem 3
 	//   lower  0.054  diametric scale BSV24 Theorem 3.2
 	//   upper  0.736  tight weights   exact loss
-	//   upper  1.094  exponential     loss on a net, BSV24 Lemma 4.1
+	//   upper  0.745  exponential     loss on a net, BSV24 Lemma 4.1
 	//   upper  2.000  constant        the radius
 }
 
@@ -158,7 +158,7 @@ func ExampleUpperBounds() {
 		fmt.Println(u)
 	}
 	// Output:
-	// upper 1.09437 by exponential (loss on a net, BSV24 Lemma 4.1)
+	// upper 0.744876 by exponential (loss on a net, BSV24 Lemma 4.1)
 	// upper 2 by constant (the radius)
 }
 

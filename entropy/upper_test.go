@@ -149,12 +149,52 @@ func TestUpperBounds_AreLosses(t *testing.T) {
 			order, _, _ := metric.FarthestFirst(t.Context(), f, min(9, f.Len()), center)
 			for m := range order {
 				if (m+1)&m == 0 || !w.Cells { // with cells 1, 2, 4, 8 are tried
-					if loss, _ := netLoss(b, alpha, entropy.NetOutputs{Outputs: order[:m+1], Cells: w.Cells}); loss < u.Value*(1-1e-6) {
+					if loss, _ := netLoss(b, alpha, entropy.NetOutputs{Outputs: order[:m+1], Cells: w.Cells, Rate: 0.5}); loss < u.Value*(1-1e-6) {
 						t.Errorf("space %d: %d outputs lose %v, less than %v", number, m+1, loss, u)
 					}
 				}
 			}
 		}
+	}
+}
+
+// A witness at any rate proves a loss only of a mechanism that is private; and on
+// points all alike, where the normalizer is the same, that at nearly all of alpha.
+func TestUpperBounds_ProvePrivacy(t *testing.T) {
+	r := random.Seeded(7)
+	proved, refused := 0, 0
+	for number := range 200 {
+		b, alpha := randomSpace(t, number)
+		w := entropy.NetOutputs{Outputs: r.Perm(b.Len())[:1+r.IntN(b.Len())], Cells: r.IntN(2) == 0, Rate: r.Float64()}
+		v := testkit.Must(w.Prove(t.Context(), b, alpha))
+		loss, level := netLoss(b, alpha, w)
+		switch {
+		case math.IsInf(v, 1):
+			refused++
+			if w.Rate <= 0.5 {
+				t.Errorf("space %d: %+v is refused", number, w)
+			}
+			continue
+		case w.Rate > 0.5:
+			proved++
+		}
+		if level > alpha*(1+1e-9) || !(v >= loss*(1-1e-13) && v <= loss*(1+1e-6)) {
+			t.Errorf("space %d: %+v proves %v at level %v; loss %v at level %v", number, w, v, alpha, loss, level)
+		}
+	}
+	if proved < 20 || refused < 20 {
+		t.Errorf("%d proved, %d refused", proved, refused)
+	}
+	for _, rate := range []float64{-1, 1.5, math.NaN()} {
+		if _, err := (entropy.NetOutputs{Outputs: []int{0}, Rate: rate}).Prove(t.Context(), metric.Same(space.Path(2, 1)), 1); err == nil {
+			t.Errorf("rate %v is accepted", rate)
+		}
+	}
+	const n = 1000
+	e := math.Exp(12)
+	best := testkit.Must(entropy.UpperBounds(t.Context(), metric.Same(space.Simplex(n, 1)), 12, nil))[0]
+	if want := (n - 1) / (n - 1 + e); !(best.Value >= want && best.Value <= want*(1+1e-4)) {
+		t.Errorf("%v, optimum %v", best, want)
 	}
 }
 
@@ -182,11 +222,11 @@ func netLoss(b metric.Bimetric, alpha float64, w entropy.NetOutputs) (worst, lev
 			least = min(least, sigma[j])
 		}
 		for _, d := range sigma {
-			mass += math.Exp(-alpha / 2 * (d - least))
+			mass += math.Exp(-w.Rate * alpha * (d - least))
 		}
 		loss := 0.0
 		for j, y := range w.Outputs {
-			logs[x] = append(logs[x], -alpha/2*(sigma[j]-least)-math.Log(mass))
+			logs[x] = append(logs[x], -w.Rate*alpha*(sigma[j]-least)-math.Log(mass))
 			loss += math.Exp(logs[x][j]) * b.Utility.Distance(x, y)
 		}
 		worst = max(worst, loss)

@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -85,5 +87,28 @@ func TestTheorems(t *testing.T) {
 	slices.Sort(names)
 	for _, name := range names {
 		t.Logf("optimum at most %.4f of %s", nearest[name], name)
+	}
+}
+
+// BenchmarkUpperBounds reports how many times the optimum the best upper bound is.
+func BenchmarkUpperBounds(b *testing.B) {
+	const n = 30
+	for _, s := range []named{
+		{"plane", metric.Same(space.Uniform(n, random.Seeded(1)))},
+		{"ultrametric", metric.Same(ultra(b, n, random.Seeded(2)))},
+		{"path", metric.Same(space.Path(n, 1./n))},
+		{"simplex", metric.Same(space.Simplex(n, 1))},
+		{"two metrics", metric.Bimetric{Privacy: space.Uniform(n, random.Seeded(3)), Utility: space.Uniform(n, random.Seeded(4))}},
+	} {
+		for _, alpha := range []float64{1, 5, 20, 80, 200, 3000} {
+			b.Run(fmt.Sprintf("%s/alpha=%v", s.name, alpha), func(b *testing.B) {
+				opt := testkit.Must(lp.Optimal(b.Context(), s.Bimetric, alpha, &lp.Options{Tolerance: 1e-4}))
+				var best entropy.Bound
+				for b.Loop() {
+					best = testkit.Must(entropy.UpperBounds(b.Context(), s.Bimetric, alpha, nil))[0]
+				}
+				b.ReportMetric(best.Value/opt.DualBound, "above_optimum")
+			})
+		}
 	}
 }
