@@ -330,7 +330,7 @@ var exponentialCalls = []call{
 	{"exponential.NewBaseMeasure", exponential.NewBaseMeasure[float64, float64], []any{exponential.BaseMeasure[float64, float64]{
 		Map: func(x float64) (float64, error) { return x, nil }, Lipschitz: 1, Beta: 0.5,
 		Sigma: metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }),
-		Draw:  func(r *rand.Rand) float64 { return 0.5 }, MaxDraws: 10, MinMass: 0.5,
+		Draw:  func(r *rand.Rand) (float64, error) { return 0.5, nil }, MaxDraws: 10, MinMass: 0.5,
 	}}},
 	{"exponential.NewBaseMeasure", func(b exponential.BaseMeasure[float64, float64], x float64) (float64, error) {
 		m, err := exponential.NewBaseMeasure(b)
@@ -341,8 +341,23 @@ var exponentialCalls = []call{
 	}, []any{exponential.BaseMeasure[float64, float64]{
 		Map: func(x float64) (float64, error) { return x, nil }, Lipschitz: 1, Beta: 0.5,
 		Sigma: metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) }),
-		Draw:  func(r *rand.Rand) float64 { return 0.5 }, MaxDraws: 10, MinMass: 0.5,
+		Draw:  func(r *rand.Rand) (float64, error) { return 0.5, nil }, MaxDraws: 10, MinMass: 0.5,
 	}, 0.5}},
+	{"exponential.NewNets", func(depth int, c exponential.Net[int], beta float64) (float64, error) {
+		n, err := exponential.NewNets(depth, func(int) (exponential.Net[int], error) { return c, nil })
+		if err != nil {
+			return 0, err
+		}
+		if _, err := n.Draw(seeded()); err != nil {
+			return 0, err
+		}
+		return n.MinMass(beta)
+	}, []any{3, exponential.Net[int]{Len: 2, At: func(k int) int { return k }, Radius: 1}, 0.5}},
+	{"exponential.BoxNets", exponential.BoxNets, []any{[]float64{0, 1}, []float64{2, 3}, 2.0}},
+	{"exponential.SphereNets", exponential.SphereNets, []any{1.0}},
+	{"exponential.Nets.Draw", testkit.Must(exponential.SphereNets(1)).Draw, []any{seeded()}},
+	{"exponential.Nets.MinMass", testkit.Must(exponential.SphereNets(1)).MinMass, []any{0.5}},
+	{"exponential.Nets.Beta", testkit.Must(exponential.SphereNets(1)).Beta, []any{exponential.Target{Gamma: 0.5, Delta: 0.1}}},
 	{"exponential.Best", exponential.Best, []any{twoSided, 1.0, &exponential.BestOptions{Prior: uniform}}},
 	{"exponential.Mechanism.Release", (&exponential.Mechanism{Channel: channel}).Release, []any{seeded(), 2}},
 	{"exponential.Standard", exponential.Standard, []any{path, 1.0, &exponential.Options{}}},

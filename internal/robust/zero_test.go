@@ -31,7 +31,7 @@ var zeros = []any{
 	new(additive.Madlib), new(additive.PlanarLaplace), new(additive.Sphere), new(additive.TruncatedGeometric),
 	new(emd.Distribution[float64]), new(emd.Frequencies), new(emd.Histogram[float64]), new(emd.GKRR), new(emd.GridLinear[[]float64]), new(emd.Hadamard), new(emd.ItemWise), new(emd.LaplaceFrequencies),
 	new(emd.Linear[[]float64]), new(emd.Reduced[[]float64, []float64]),
-	new(exponential.Mechanism), new(exponential.Choice), new(exponential.RelaxedMechanism), new(exponential.UtilityMechanism),
+	new(exponential.Mechanism), new(exponential.Nets[int]), new(exponential.Choice), new(exponential.RelaxedMechanism), new(exponential.UtilityMechanism),
 	new(measure.Domain[[]float64]), new(measure.Measure), new(measure.Release[[]float64]), new(measure.Synthesizer[[]float64]),
 	new(walk.Noise), new(walk.Walk),
 	new(lp.Choice), new(lp.ConstSolution), new(lp.MostPrivateSolution), new(lp.Solution), new(lp.SpannerSolution),

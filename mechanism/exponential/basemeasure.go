@@ -23,8 +23,10 @@ type BaseMeasure[X, Y any] struct {
 	Map       func(X) (Y, error)
 	Lipschitz float64
 	Sigma     metric.Space[Y] // must be a metric; checked only where it is NaN or negative
-	// Draw samples mu, the public base measure.
-	Draw func(*rand.Rand) Y
+	// Draw samples mu, the public base measure: [Nets.Draw], for one. An error
+	// ends the release. It is one more output that mu may have, at distance 0 of
+	// all inputs, as long as it depends on what was drawn alone.
+	Draw func(*rand.Rand) (Y, error)
 	Beta float64     // > 0, per unit of Sigma
 	Unit metric.Unit // of the privacy metric
 
@@ -105,7 +107,10 @@ func (b *baseMeasure[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	rng, done := random.Get(rng)
 	defer done()
 	for t := 0; b.MaxDraws == 0 || t < b.MaxDraws; t++ {
-		c := b.Draw(rng)
+		c, err := b.Draw(rng)
+		if err != nil {
+			return y, err
+		}
 		d := b.Sigma.Distance(ideal, c)
 		if !(d >= 0) || math.IsInf(d, 1) {
 			return y, fault.Value("exponential: BaseMeasure", "Sigma", d, "a finite distance >= 0")

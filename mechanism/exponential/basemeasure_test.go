@@ -14,7 +14,7 @@ import (
 // The rejection sampler on a finite space has the exact law, and its failure
 // probability stays below the stated delta.
 func TestBaseMeasure_Law(t *testing.T) {
-	draw := func(r *rand.Rand) float64 { return float64(r.IntN(5)) / 4 }
+	draw := func(r *rand.Rand) (float64, error) { return float64(r.IntN(5)) / 4, nil }
 	cfg := BaseMeasure[float64, float64]{
 		Map:       func(x float64) (float64, error) { return x, nil },
 		Lipschitz: 1,

@@ -56,7 +56,7 @@ func TestConformance_BaseMeasure(t *testing.T) {
 	sigma := metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })
 	draws := exponential.BaseMeasure[float64, float64]{
 		Map: func(x float64) (float64, error) { return x, nil }, Lipschitz: 1, Sigma: sigma,
-		Draw: func(r *rand.Rand) float64 { return r.Float64() }, Beta: 3,
+		Draw: func(r *rand.Rand) (float64, error) { return r.Float64(), nil }, Beta: 3,
 	}
 	bounded := draws
 	bounded.MaxDraws, bounded.MinMass = 4000, math.Exp(-3)

@@ -20,8 +20,9 @@
 //   - [Best] builds them all and keeps the one with the least loss.
 //
 // [Weighted] takes weights from the caller, for instance a public prior.
-// [NewBaseMeasure] is the mechanism of KL10 for infinite output spaces, and
-// [MostPrivate] the same on a finite space at the least rate that reaches a
+// [NewBaseMeasure] is the mechanism of KL10 for infinite output spaces, with
+// [Nets] for the base measure on compact ones ([BoxNets], [SphereNets], [NewNets]),
+// and [MostPrivate] the same on a finite space at the least rate that reaches a
 // wanted utility; MostPrivate of package lp is the best of all mechanisms there.
 //
 // # Guarantees

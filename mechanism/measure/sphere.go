@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/mechanism/measure/internal/healpix"
+	"github.com/metricdp/metricdp/internal/healpix"
 	"github.com/metricdp/metricdp/metric"
 )
 
