@@ -166,6 +166,11 @@ func TestUpperBounds_ProvePrivacy(t *testing.T) {
 	for number := range 200 {
 		b, alpha := randomSpace(t, number)
 		w := entropy.NetOutputs{Outputs: r.Perm(b.Len())[:1+r.IntN(b.Len())], Cells: r.IntN(2) == 0, Rate: r.Float64()}
+		if r.IntN(2) == 0 {
+			for range w.Outputs {
+				w.Weights = append(w.Weights, math.Exp(3*r.NormFloat64()))
+			}
+		}
 		v := testkit.Must(w.Prove(t.Context(), b, alpha))
 		loss, level := netLoss(b, alpha, w)
 		switch {
@@ -185,10 +190,18 @@ func TestUpperBounds_ProvePrivacy(t *testing.T) {
 	if proved < 20 || refused < 20 {
 		t.Errorf("%d proved, %d refused", proved, refused)
 	}
-	for _, rate := range []float64{-1, 1.5, math.NaN()} {
-		if _, err := (entropy.NetOutputs{Outputs: []int{0}, Rate: rate}).Prove(t.Context(), metric.Same(space.Path(2, 1)), 1); err == nil {
-			t.Errorf("rate %v is accepted", rate)
+	for _, w := range []entropy.NetOutputs{
+		{}, {Outputs: []int{2}}, {Outputs: []int{0}, Rate: -1}, {Outputs: []int{0}, Rate: 1.5}, {Outputs: []int{0}, Rate: math.NaN()},
+		{Outputs: []int{0}, Weights: []float64{1, 1}}, {Outputs: []int{0}, Weights: []float64{0}}, {Outputs: []int{0}, Weights: []float64{math.Inf(1)}},
+	} {
+		if _, err := w.Prove(t.Context(), metric.Same(space.Path(2, 1)), 1); err == nil {
+			t.Errorf("%+v is accepted", w)
 		}
+	}
+	// What underflows is not counted on.
+	tiny := entropy.NetOutputs{Outputs: []int{0, 1}, Rate: 0.5, Weights: []float64{1e-300, 1e300}}
+	if v := testkit.Must(tiny.Prove(t.Context(), metric.Same(space.Path(2, 1)), 1400)); !(v >= 1-1e-290) {
+		t.Errorf("underflow: %v", v)
 	}
 	const n = 1000
 	e := math.Exp(12)
@@ -221,12 +234,18 @@ func netLoss(b metric.Bimetric, alpha float64, w entropy.NetOutputs) (worst, lev
 			}
 			least = min(least, sigma[j])
 		}
-		for _, d := range sigma {
-			mass += math.Exp(-w.Rate * alpha * (d - least))
+		weight := func(j int) float64 {
+			if w.Weights == nil {
+				return 1
+			}
+			return w.Weights[j]
+		}
+		for j, d := range sigma {
+			mass += weight(j) * math.Exp(-w.Rate*alpha*(d-least))
 		}
 		loss := 0.0
 		for j, y := range w.Outputs {
-			logs[x] = append(logs[x], -w.Rate*alpha*(sigma[j]-least)-math.Log(mass))
+			logs[x] = append(logs[x], math.Log(weight(j))-w.Rate*alpha*(sigma[j]-least)-math.Log(mass))
 			loss += math.Exp(logs[x][j]) * b.Utility.Distance(x, y)
 		}
 		worst = max(worst, loss)
