@@ -14,6 +14,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/exponential"
+	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -39,7 +40,7 @@ const delta = 0.001
 // result is one row of the table.
 type result struct {
 	name  string
-	level float64 // eps_tight at delta; NaN where unknown
+	level float64 // eps_tight at delta; of Madlib an upper bound
 	demo.Loss
 	guessed float64 // how often the best guess from a release is right; NaN where unknown
 	took    time.Duration
@@ -178,6 +179,11 @@ func (s *study) compare(ctx context.Context, p *demo.Program) error {
 	if err != nil {
 		return err
 	}
+	if madlib.err == nil {
+		if err := s.levelOf(ctx, &madlib); err != nil {
+			return err
+		}
+	}
 	s.rows = append(s.rows, madlib)
 	report(len(methods)+1, len(methods)+2)
 	bounds, err := entropy.LowerBounds(ctx, metric.Same(s.space), s.alpha, nil)
@@ -236,10 +242,28 @@ func (s *study) madlib(ctx context.Context, alpha float64, releases int) (result
 	if err != nil { // float64 is too coarse for the noise at these vectors
 		return result{name: madlibName, err: err}, nil
 	}
-	r := result{name: madlibName, level: unknown, guessed: unknown, took: time.Since(start), mech: m}
-	r.remark = fmt.Sprintf("losses estimated from %d releases a word; its level at delta = %v is not known, alpha at delta = 0 is proved", releases, delta)
+	r := result{name: madlibName, guessed: unknown, took: time.Since(start), mech: m}
+	if r.level, err = m.LevelAt(ctx, delta); err != nil {
+		return r, err
+	}
 	r.Loss, err = demo.Simulate(ctx, m, s.space, nil, s.seed, releases)
 	return r, err
+}
+
+// How often every word is released to bound the level of Madlib from below, and how
+// often that may be wrong.
+const (
+	witnesses = 5_000
+	doubt     = .01
+)
+
+// levelOf says between what the level of Madlib lies.
+func (s *study) levelOf(ctx context.Context, r *result) error {
+	o := &mechanismtest.Options[int, int]{Samples: min(witnesses, 50*witnesses/len(s.words)), FalseReject: doubt, Seed: s.seed}
+	e, _, _, err := mechanismtest.LevelAtLeast(ctx, r.mech, s.space, delta, o)
+	r.remark = fmt.Sprintf("losses estimated from %d releases a word; its eps_tight is at most that of its noise and at least %s, by %d releases a word at confidence %v",
+		simulated, demo.Number(e.Level), o.Samples, e.Confidence)
+	return err
 }
 
 var errNone = errors.New("nothing private was found: alpha times the distances is too small")

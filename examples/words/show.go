@@ -58,7 +58,7 @@ func (s *study) table() *demo.Table {
 // explain says in words what the table shows.
 func (s *study) explain(p *demo.Program) {
 	p.Remark("")
-	p.Remark("eps_tight: the audited level at delta = %v. guessed: how often a release gives its word away to someone", delta)
+	p.Remark("eps_tight: the audited level at delta = %v, of Madlib that of its noise. guessed: how often a release gives its word away to someone", delta)
 	p.Remark("who thought all %d equally likely; without any release that is %s.", len(s.words), demo.Number(1/float64(len(s.words))))
 	if s.lower > 0 {
 		p.Remark("lower bound: no %v-private mechanism has a smaller worst loss (by %s).", s.alpha, s.lowerBy)
@@ -78,7 +78,7 @@ func (s *study) explain(p *demo.Program) {
 
 // matrices are the mechanisms that have a matrix, that is all but Madlib.
 func (s *study) matrices() []result {
-	return slices.DeleteFunc(slices.Clone(s.rows), func(r result) bool { return r.err != nil || math.IsNaN(r.level) })
+	return slices.DeleteFunc(slices.Clone(s.rows), func(r result) bool { return r.err != nil || r.name == madlibName })
 }
 
 // best is the first of those with the least worst loss.
@@ -160,7 +160,7 @@ const (
 // pictured is the longest that a mechanism may take to be in the picture.
 const pictured = 5 * time.Second
 
-// draw writes the picture of loss against the audited level.
+// draw writes the picture of loss against the audited level, of Madlib that of its noise.
 func (s *study) draw(ctx context.Context, p *demo.Program) error {
 	chart := demo.Chart{
 		Title: fmt.Sprintf("Releasing words (%d of %s)", len(s.words), s.file),
@@ -198,14 +198,14 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 		}
 		chart.Series = append(chart.Series, series)
 	}
-	madlib := demo.Series{Name: madlibName + ", at alpha"}
+	madlib := demo.Series{Name: madlibName + ", at the level of its noise"}
 	for i := range steps {
 		r, err := s.madlib(ctx, s.level(i), simulatedPicture)
 		if err != nil {
 			return err
 		}
-		if r.err == nil {
-			madlib.X, madlib.Y = append(madlib.X, s.level(i)), append(madlib.Y, r.Quantile)
+		if r.err == nil && r.level > 0 {
+			madlib.X, madlib.Y = append(madlib.X, r.level), append(madlib.Y, r.Quantile)
 		}
 		report(len(methods)*steps+i+1, total)
 	}

@@ -367,7 +367,7 @@ var shortCalls = func() map[string]string {
 		"a look at the distances, metric.Spanner or NearestNeighbors":  "lp.Options.Size lp.SpannerOptions.Size lp.ConstOptions.Size",
 		"the distances of a net of measures are W1 of few points each": "entropy.MeasureNet entropy.Measures.TotalVariation entropy.Measures.Wasserstein",
 		"mechanism.FromLogWeights":                                     "mechanism.FromWeights mechanism.ReadChannel",
-		"mechanismtest.TestChannel":                                    "mechanismtest.TestDistribution mechanismtest.TestLevel mechanismtest.TestMechanism",
+		"mechanismtest.TestChannel":                                    "mechanismtest.LevelAtLeast mechanismtest.TestDistribution mechanismtest.TestLevel mechanismtest.TestMechanism",
 		"metrictest.TestFinite":                                        "metrictest.TestBimetric metrictest.TestSpace",
 		"metric.NewGraphEdges":                                         "metric.NewGraph",
 		"wasserstein.W1":                                               "wasserstein.Between wasserstein.Certify",
@@ -375,7 +375,7 @@ var shortCalls = func() map[string]string {
 		"measure.Count, measure.NewFinite, measure.Measure.Bound":      "measure.CountAll measure.NewTaxonomy measure.NewUltrametric measure.On measure.Synthesizer.Bound measure.Synthesizer.Synthetic",
 		"its package tests it: sizes are numbers of users and items, not points": "accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
 			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level emd.ItemWiseBudget emd.NewItemWise emd.PlanReduction emd.Frequencies.Collect emd.Distribution.Collect",
-		"mechanism.NewChannel, metric.Diameter or emd.Project are what takes its time": "emd.GKRR.Channel emd.Hadamard.Channel emd.Frequencies.Distribution emd.NewFrequencies " +
+		"mechanism.NewChannel, metric.Diameter or emd.Project are what takes its time": "additive.Madlib.LevelAt emd.GKRR.Channel emd.Hadamard.Channel emd.Frequencies.Distribution emd.NewFrequencies " +
 			"emd.NewGKRRFrequencies emd.NewGridLinear emd.NewHadamardFrequencies emd.NewLaplaceFrequencies emd.NewLinear emd.Distribution.Estimate",
 	} {
 		for _, name := range strings.Fields(names) {

@@ -152,6 +152,7 @@ var additiveCalls = []call{
 	{"additive.PlanarAlpha", additive.PlanarAlpha, []any{1.0, 0.5}},
 	{"additive.PlanarLaplace.Release", planar.Release, []any{seeded(), [2]float64{1, 2}}},
 	{"additive.NewMadlib", additive.NewMadlib, []any{plane, 1.0, &additive.DiscreteOptions{}}},
+	{"additive.Madlib.LevelAt", madlib.LevelAt, []any{0.1}},
 	{"additive.Madlib.Release", madlib.Release, []any{seeded(), 1}},
 	{"additive.NewSphere", additive.NewSphere, []any{1.0, &additive.SphereOptions{}}},
 	{"additive.Sphere.Release", sphere.Release, []any{seeded(), place}},
@@ -160,6 +161,8 @@ var additiveCalls = []call{
 	{"additive.GaussianDelta", additive.GaussianDelta, []any{1.0, 1.0, 1.0}},
 	{"additive.Gaussian.RadiusQuantile", gaussian.RadiusQuantile, []any{0.5}},
 	{"additive.DiscreteLaplace.RadiusQuantile", whole.RadiusQuantile, []any{0.5}},
+	{"additive.KNorm.LevelAt", knorm.LevelAt, []any{0.1, 1.0}},
+	{"additive.KNorm.LevelAt", testkit.Must(additive.NewKNorm(additive.Norm{P: 2, Dim: 9}, 1, nil)).LevelAt, []any{0.1, 1.0}},
 	{"additive.KNorm.RadiusQuantile", knorm.RadiusQuantile, []any{0.5}},
 	{"additive.KNorm.RadiusProb", knorm.RadiusProb, []any{0.5}},
 	{"additive.Laplace.RadiusQuantile", laplace.RadiusQuantile, []any{0.5}},
@@ -453,6 +456,7 @@ var lpCalls = []call{
 }
 
 var mechanismKitCalls = []call{
+	{"mechanismtest.LevelAtLeast", mechanismtest.LevelAtLeast[int], []any{channel, path, 0.1, &mechanismtest.Options[int, int]{Samples: 1000}}},
 	{"mechanismtest.TestChannel", mechanismtest.TestChannel, []any{channel, path, &mechanismtest.Options[int, int]{Samples: 1000}}},
 	{"mechanismtest.TestDistribution", mechanismtest.TestDistribution[int, int], []any{channel, 2, distribution(channel.Row(2, nil)), &mechanismtest.Options[int, int]{Samples: 1000}}},
 	{"mechanismtest.TestLevel", mechanismtest.TestLevel[int, int], []any{channel, 2, 3, 1.0, &mechanismtest.Options[int, int]{Samples: 1000}}},

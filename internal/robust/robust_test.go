@@ -45,12 +45,13 @@ var registry = [][]call{
 var accepted = map[string]string{
 	"tsp.Improve argument 2: LowerBound NaN": "the bound is handed on as it was given",
 
-	"mechanismtest.TestLevel argument 1: nil": "a test without a mechanism is wrong, and may stop the test",
+	"mechanismtest.TestLevel argument 1: nil":    "a test without a mechanism is wrong, and may stop the test",
+	"mechanismtest.LevelAtLeast argument 1: nil": "a test without a mechanism is wrong, and may stop the test",
 }
 
 func init() {
 	for _, n := range []int{math.MaxInt >> 22, math.MaxInt - 1, math.MaxInt} {
-		for _, at := range []string{"TestChannel argument 3", "TestDistribution argument 4", "TestLevel argument 5"} {
+		for _, at := range []string{"TestChannel argument 3", "TestDistribution argument 4", "TestLevel argument 5", "LevelAtLeast argument 4"} {
 			accepted[fmt.Sprintf("mechanismtest.%s: Samples %d", at, n)] = "it draws as often as it is asked to"
 		}
 	}

@@ -1,6 +1,7 @@
 package additive_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math/rand/v2"
@@ -141,4 +142,32 @@ func ExampleNewMadlib() {
 	// dog
 	// dog
 	// dog
+}
+
+// In many dimensions noise of level 1 keeps a far smaller one but for delta.
+func ExampleKNorm_LevelAt() {
+	for _, dim := range []int{1, 2, 10, 100} {
+		m, err := additive.NewKNorm(additive.Norm{P: 2, Dim: dim}, 1, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		level, err := m.LevelAt(0.001, 5)
+		fmt.Printf("%d dimensions: %.2f %v\n", dim, level, err)
+	}
+	// Output:
+	// 1 dimensions: 1.00 <nil>
+	// 2 dimensions: 1.00 <nil>
+	// 10 dimensions: 0.82 <nil>
+	// 100 dimensions: 0.27 <nil>
+}
+
+func ExampleMadlib_LevelAt() {
+	m, err := additive.NewMadlib([][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}, 2, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	level, err := m.LevelAt(context.Background(), 0.05)
+	fmt.Printf("%.2f %v\n", level, err)
+	// Output:
+	// 1.93 <nil>
 }

@@ -17,7 +17,8 @@
 // frequencies of its outputs with their distribution where that is known, and
 // [TestChannel] checks a mechanism whose distributions are a matrix. They return nil or
 // every law that fails, joined, each a [*Failure]; ctx ends them early with its error.
-// Run the tests under the race detector too.
+// Run the tests under the race detector too. [LevelAtLeast] is no test: it bounds the level
+// of a mechanism without a matrix from below.
 //
 // # The laws
 //

@@ -94,3 +94,21 @@ func ExampleTestChannel() {
 	// <nil>
 	// false
 }
+
+// Four words have no matrix under noise that is snapped, but a level that simulation
+// bounds from below.
+func ExampleLevelAtLeast() {
+	vectors := [][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}
+	m, err := additive.NewMadlib(vectors, 0.5, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	points, err := metric.NewPoints(vectors, metric.Euclidean{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	e, _, _, err := mechanismtest.LevelAtLeast(context.Background(), m, points, 0.001, nil)
+	fmt.Printf("at delta 0.001 no level below %.2f is kept, at confidence %v: %v\n", e.Level, e.Confidence, err)
+	// Output:
+	// at delta 0.001 no level below 0.30 is kept, at confidence 0.999999: <nil>
+}

@@ -133,9 +133,9 @@ func (s *sampled) exchange() {
 //
 //	ln((P-delta)/Q) - z (its standard deviation)
 //
-// largest, where z deviations are what an interval of that level takes. Outputs
-// that training has not seen are not in it.
-func (s *sampled) choose(delta, level float64) []int {
+// largest, where z deviations are what an interval of that level takes, and that
+// score. Outputs that training has not seen are not in it.
+func (s *sampled) choose(delta, level float64) (event []int, score float64) {
 	var order []int
 	for k, c := range s.train {
 		if c[0] > 0 {
@@ -160,13 +160,13 @@ func (s *sampled) choose(delta, level float64) []int {
 			best, most = k+1, score
 		}
 	}
-	return order[:best]
+	return order[:best], most
 }
 
 // judge bounds the level from below by one event, each probability bounded at
 // level, and reports whether the event breaks the guarantee of eps and delta.
 func (s *sampled) judge(eps, delta, distance, level float64) (e Evidence, broken bool) {
-	event := s.choose(delta, level)
+	event, _ := s.choose(delta, level)
 	e.Samples, e.Outputs = s.n[1], len(event)
 	for _, k := range event {
 		e.P += s.test[k][0]

@@ -1,0 +1,134 @@
+package additive
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/search"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// LevelAt returns a level at which the mechanism is (level, delta)-private for inputs up
+// to reach apart: at most alpha, and in many dimensions far less. On the line it is
+// the least such level, for p = 2 above it by 1 percent or so where it is not small, and for
+// other norms alpha. It is rounded up, and takes the distribution functions of gonum
+// to be right to a relative 1e-9. delta is in (0, 1), reach a number >= 0.
+//
+// Two inputs r apart see the privacy loss l = alpha*(|z+r*e| - |z|), z the noise and e a
+// unit vector, and are private at the level a where E max(0, 1 - e^(a*r-l)) <= delta. As
+// l/r grows with r for every z (norms are convex) so does the expectation: the largest
+// distance decides. On the line it is 1 - e^((a-alpha)*r/2). For p = 2 only the norm of z,
+// Gamma(d) over alpha, and the cosine c of its angle to e matter, independent, with (1+c)/2
+// of the distribution Beta((d-1)/2, (d-1)/2): l falls in the norm and grows in c, so
+// that the sum over the cells of a grid, each at its least norm and largest c, is an
+// upper bound.
+func (k *KNorm) LevelAt(delta, reach float64) (float64, error) {
+	return k.levelAt("additive: KNorm.LevelAt", delta, reach)
+}
+
+const (
+	levelRadii, levelCosines = 64, 1024 // cells of the grid
+	levelErr                 = 1e-9     // relative, of the distributions that gonum computes
+)
+
+func (k *KNorm) levelAt(op string, delta, reach float64) (float64, error) {
+	if err := k.check(op); err != nil {
+		return 0, err
+	}
+	if !(delta > 0 && delta < 1) {
+		return 0, fault.Value(op, "delta", delta, "a number in (0, 1)")
+	}
+	if err := fault.NonNegative(op, "reach", reach); err != nil {
+		return 0, err
+	}
+	d, a := float64(k.norm.Dim), directed.MulUp(k.alpha, reach)
+	switch {
+	case reach == 0:
+		return 0, nil
+	case d == 1:
+		s := directed.AddUp(a, 2*directed.Log1pUp(-delta))
+		return min(k.alpha, directed.DivUp(max(0, s), reach)), nil
+	case k.norm.P != 2 || a > 1e9:
+		return k.alpha, nil
+	}
+	// Cells where the loss is positive, with their probabilities; beside them those of
+	// hardly any, at the largest loss.
+	type cell struct{ loss, prob float64 }
+	var cells []cell
+	from, to := max(0, d-8*math.Sqrt(d)), d+8*math.Sqrt(d)
+	wide := min(1, 10/math.Sqrt(d))
+	cosine := func(j int) float64 { // the upper end of cell j, -1 and 1 the outermost
+		switch j {
+		case -1:
+			return -1
+		case levelCosines:
+			return 1
+		}
+		return wide * (2*float64(j)/(levelCosines-1) - 1)
+	}
+	inCosine := make([]float64, levelCosines+1)
+	before := 0.0
+	for j := range inCosine {
+		upTo := 1.0
+		if c := cosine(j); c < 1 {
+			upTo = mathext.RegIncBeta((d-1)/2, (d-1)/2, (1+c)/2)
+		}
+		inCosine[j], before = max(0, upTo-before), upTo
+	}
+	rest, low, before := 0.0, 0.0, 0.0
+	for i := range levelRadii + 1 {
+		high, upTo := math.Inf(1), 1.0
+		if i < levelRadii {
+			high = from + (to-from)*float64(i)/(levelRadii-1)
+			upTo = gammaProb(d, high)
+		}
+		p := max(0, upTo-before)
+		for j, q := range inCosine {
+			c := cosine(j)
+			loss := a // at R = 0
+			if low > 0 {
+				loss = a * (2*low*c + a) / (math.Sqrt(low*low+2*low*a*c+a*a) + low)
+			}
+			if w := p * q; w < 1e-12*delta {
+				rest += w
+			} else if loss > 0 {
+				cells = append(cells, cell{min(a, loss), w})
+			}
+		}
+		low, before = high, upTo
+	}
+	private := func(s float64) bool {
+		sum := rest
+		for _, c := range cells {
+			if c.loss > s {
+				sum -= float64(c.prob * math.Expm1(s-c.loss))
+			}
+		}
+		return sum*(1+levelErr) <= delta
+	}
+	if private(0) {
+		return 0, nil
+	}
+	_, s := search.Change(0, a, 1e-5, private)
+	return min(k.alpha, directed.DivUp(s*(1+levelErr), reach)), nil
+}
+
+// LevelAt returns a level at which the mechanism is (level, delta)-private: that of its
+// noise ([KNorm.LevelAt]) at the largest distance of two words. It is an upper end of the
+// tight level at delta, which IKWAT22 compare mechanisms by; a lower end that holds with
+// confidence has mechanismtest.LevelAtLeast.
+func (m *Madlib) LevelAt(ctx context.Context, delta float64) (float64, error) {
+	const op = "additive: Madlib.LevelAt"
+	if err := m.check(op); err != nil {
+		return 0, err
+	}
+	reach, _, _, err := metric.Diameter(ctx, m.words)
+	if err != nil {
+		return 0, fault.Within(op, err)
+	}
+	return m.k.levelAt(op, delta, reach)
+}
