@@ -210,6 +210,12 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 		report(len(methods)*steps+i+1, total)
 	}
 	chart.Series = append(chart.Series, madlib)
+	if !slices.ContainsFunc(chart.Series, func(l demo.Series) bool {
+		return slices.ContainsFunc(l.X, func(x float64) bool { return x > 0 })
+	}) {
+		p.Remark("no picture: at delta = %v all levels are 0.", delta)
+		return nil
+	}
 	return p.WriteCharts("loss.png", &chart)
 }
 
