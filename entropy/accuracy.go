@@ -47,7 +47,7 @@ func accuracies(ctx context.Context, b metric.Bimetric, alphas []float64, o *Opt
 	if err != nil {
 		return nil, err
 	}
-	if err := w.measure(ctx, Lower, Upper); err != nil {
+	if err := w.measure(ctx); err != nil {
 		return nil, err
 	}
 	lower, err := w.lower(ctx)
@@ -71,12 +71,13 @@ type work struct {
 	near   metric.Bimetric // b, with its distances stored if it is small
 	alphas []float64
 	o      *Options
+	closed *closedStars // once lower has run
 
 	radius float64
 	center int
 	ultra  bool // rho2 is an ultrametric
 
-	entropic, diametric map[float64]Scale // by level
+	entropic map[float64]Scale // by level
 }
 
 func newWork(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) (*work, error) {
@@ -90,36 +91,21 @@ func newWork(ctx context.Context, b metric.Bimetric, alphas []float64, o *Option
 // scales fall with alpha.
 func standardLevel(alpha float64) float64 { return directed.DivDown(alpha, 3) }
 
-// measure takes the scales and extents that the bounds on the given sides need.
-func (w *work) measure(ctx context.Context, sides ...Kind) error {
-	var entropic, diametric []float64
-	if slices.Contains(sides, Lower) {
-		for _, a := range w.alphas {
-			entropic = append(entropic, 2*a)
-			diametric = append(diametric, 2*a)
-		}
-	}
-	if slices.Contains(sides, Upper) {
-		var err error
-		w.radius, w.center, err = metric.Radius(ctx, w.b.Utility)
-		if err != nil {
-			return err
-		}
-		if w.ultra = hierarchyOf(ctx, w.b.Utility) != nil; w.ultra {
-			for _, a := range w.alphas {
-				entropic = append(entropic, standardLevel(a))
-			}
-		}
-	}
+// measure takes the scales and extents that the upper bounds need.
+func (w *work) measure(ctx context.Context) error {
 	var err error
-	w.entropic, err = byLevel(entropic, func(alphas []float64) ([]Scale, error) {
-		return entropicScales(ctx, w.b, alphas, w.o)
-	})
+	w.radius, w.center, err = metric.Radius(ctx, w.b.Utility)
 	if err != nil {
 		return err
 	}
-	w.diametric, err = byLevel(diametric, func(alphas []float64) ([]Scale, error) {
-		return diametricScales(ctx, w.b, alphas, w.o.pass())
+	var levels []float64
+	if w.ultra = hierarchyOf(ctx, w.b.Utility) != nil; w.ultra {
+		for _, a := range w.alphas {
+			levels = append(levels, standardLevel(a))
+		}
+	}
+	w.entropic, err = byLevel(levels, func(alphas []float64) ([]Scale, error) {
+		return entropicScales(ctx, w.b, alphas, w.o)
 	})
 	return err
 }

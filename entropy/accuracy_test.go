@@ -117,7 +117,7 @@ func TestLevelFor(t *testing.T) {
 		t.Errorf("indistinguishable points: %v, %v, %v", alpha, proof, err)
 	}
 	alike := metric.Bimetric{Privacy: space.Simplex(4, 0), Utility: space.Simplex(4, 1)} // A = 3/4 at every level
-	if alpha, proof, err := entropy.LevelFor(t.Context(), alike, 0.7, nil); !math.IsInf(alpha, 1) || proof.Name != "star" || err != nil {
+	if alpha, proof, err := entropy.LevelFor(t.Context(), alike, 0.7, nil); !math.IsInf(alpha, 1) || proof.Name != "closed star" || err != nil {
 		t.Errorf("four points as one: %v, %v, %v", alpha, proof, err)
 	}
 	if alpha, _, err := entropy.LevelFor(t.Context(), alike, 0.8, nil); alpha != 0 || err != nil {

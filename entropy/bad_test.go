@@ -256,10 +256,11 @@ func TestEntropy_OtherBadInput(t *testing.T) {
 func TestWitness_BadInput(t *testing.T) {
 	b := metric.Same(space.Path(3, 1))
 	for arg, ws := range map[string][]entropy.Witness{
-		"X": {entropy.TwoPoints{X: 3}, entropy.Packed{X: 3, Points: []int{0}}, entropy.Star{X: -1}, entropy.CrowdedBall{X: 3}, entropy.WideBall{X: 3}, entropy.Constant{X: 3}},
-		"Y": {entropy.TwoPoints{Y: -1}, entropy.WideBall{Y: 3}, entropy.WideBall{Z: -1}},
-		"Points": {entropy.Packed{Points: []int{3}}, entropy.Star{Points: []int{7}, Weights: []float64{1}, Offsets: []float64{0}},
-			entropy.CrowdedBall{Points: []int{3}}},
+		"X":      {entropy.Star{X: 3}, entropy.Star{X: -1}, entropy.Constant{X: 3}},
+		"Points": {entropy.Star{Points: []int{7}, Weights: []float64{1}, Radii: []float64{0}}},
+		"Weights": {entropy.Star{Points: []int{0}, Weights: []float64{-1}, Radii: []float64{0}},
+			entropy.Star{Points: []int{0}, Weights: []float64{math.NaN()}, Radii: []float64{0}}, entropy.Star{Points: []int{0}, Weights: []float64{math.Inf(1)}, Radii: []float64{0}}},
+		"Radii": {entropy.Star{Points: []int{0}, Weights: []float64{1}, Radii: []float64{math.NaN()}}, entropy.Star{Points: []int{0}, Weights: []float64{1}, Radii: []float64{math.Inf(-1)}}},
 	} {
 		for _, w := range ws {
 			var v *metric.ValueError
@@ -268,7 +269,7 @@ func TestWitness_BadInput(t *testing.T) {
 			}
 		}
 	}
-	for _, w := range []entropy.Witness{entropy.TwoPoints{}, entropy.Packed{Points: []int{0}}, entropy.Star{}, entropy.CrowdedBall{}, entropy.WideBall{}, entropy.Constant{}} {
+	for _, w := range []entropy.Witness{entropy.Star{}, entropy.Constant{}} {
 		for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 			_, err := w.Prove(t.Context(), b, alpha)
 			fails(t, err, nil, "alpha", -1)
@@ -277,15 +278,15 @@ func TestWitness_BadInput(t *testing.T) {
 		fails(t, err, metric.ErrEmpty, "", 0)
 	}
 	// Sets that prove nothing.
-	for _, w := range []entropy.Witness{entropy.Packed{Points: []int{1}}, entropy.Packed{Points: []int{1, 1}}, entropy.CrowdedBall{X: 0, Points: []int{0, 2}}, entropy.Star{}} {
+	for _, w := range []entropy.Witness{entropy.Star{}, entropy.Star{Points: []int{1}, Weights: []float64{0}, Radii: []float64{1}}, entropy.Star{Points: []int{0, 0}, Weights: []float64{1, 1}, Radii: []float64{1, 1}},
+		entropy.Star{Points: []int{0}, Weights: []float64{1e300}, Radii: []float64{1e300}}, entropy.Star{Points: []int{0}, Weights: []float64{1e-300}, Radii: []float64{-1e300}}} {
 		if v, err := w.Prove(t.Context(), b, 1); v != 0 || err != nil {
 			t.Errorf("%T %+v proves %v (%v)", w, w, v, err)
 		}
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, w := range []entropy.Witness{entropy.Packed{Points: []int{0, 2}}, entropy.CrowdedBall{X: 1, Points: []int{0, 2}},
-		entropy.Star{Points: []int{0}, Weights: []float64{1}, Offsets: []float64{0}}} {
+	for _, w := range []entropy.Witness{entropy.Star{Points: []int{0}, Weights: []float64{1}, Radii: []float64{0}}} {
 		if v, err := w.Prove(done, b, 1e-9); v != 0 || !errors.Is(err, context.Canceled) {
 			t.Errorf("%T, canceled: %v, %v", w, v, err)
 		}

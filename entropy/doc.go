@@ -25,9 +25,9 @@
 //
 // A small ball with many separated points in it cannot be told apart at level
 // alpha, so that s(Z, 2 alpha)/8 and s_o(Z, 2 alpha)/5 are lower bounds of
-// A(Z, alpha). Up to constants an exponential mechanism on a net attains the
-// entropic scale at a smaller level, with a term 1/alpha ([StandardBound]) or the
-// diametric scale.
+// A(Z, alpha), and a [Star] proves more of it. Up to constants an exponential
+// mechanism on a net attains the entropic scale at a smaller level, with a term
+// 1/alpha ([StandardBound]) or the diametric scale.
 //
 // # Theorems
 //
@@ -74,6 +74,18 @@
 // need c + d <= 1 for one metric. Between 1/2 and 1, and at any c + d < 1 without k
 // for rho2 that is no ultrametric, it is open whether A is at most a constant times
 // s + s_o.
+//
+// From below, new as well, for every point x, with delta_y the distance of y to the
+// nearest other point under rho2 and g_y = rho2(x,y) e^(-alpha rho1(x,y)):
+//
+//	A(Z, alpha) >= sum_y g_y/(1 + sum_y g_y/delta_y).
+//
+// It is exact on equidistant points at every alpha, and its share of A tends to 1
+// as alpha grows. Packings (IKWAT22 Theorem 3) prove half of A on two points, and
+// the scales, at 2 alpha (BSV24 Theorems 3.1 and 3.2), the share e^(-alpha rho1)
+// at most once alpha is large. Proof: an output of y is y itself with probability
+// 1 - A/delta_y at least, of x with e^(-alpha rho1(x,y)) times that, and A is at
+// least the sum of rho2(x,y) times the latter.
 //
 // # Rules
 //

@@ -132,6 +132,21 @@ func (d *Doubling) take(ctx context.Context, f metric.Finite, x int, set []int) 
 	}
 }
 
+// leastDistance is the least distance of two of the points, +Inf where there
+// are none. O(|points|^2).
+func leastDistance(ctx context.Context, f metric.Finite, points []int) (float64, error) {
+	t := math.Inf(1)
+	for i, y := range points {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		for _, z := range points[:i] {
+			t = min(t, f.Distance(y, z))
+		}
+	}
+	return t, nil
+}
+
 // search narrows a bracket by all separations, from the largest down. Between
 // two numbers that are distances or halves of them the packing numbers of balls
 // do not change: the first of these intervals at which the inequality fails

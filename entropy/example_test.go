@@ -102,9 +102,7 @@ func ExampleAccuracy() {
 	// Output:
 	// the optimum is in [0.633, 0.736] km: at most 14 % to gain
 	//   lower  0.633  star            linear programming duality
-	//   lower  0.269  pairs           the triangle inequality
-	//   lower  0.251  packing         after IKWAT22 Theorem 3
-	//   lower  0.054  diametric scale BSV24 Theorem 3.2
+	//   lower  0.593  closed star     linear programming duality
 	//   upper  0.736  tight weights   exact loss
 	//   upper  0.745  exponential     loss on a net, BSV24 Lemma 4.1
 	//   upper  2.000  constant        the radius
@@ -136,17 +134,15 @@ func ExampleLowerBounds() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(bounds[1])
-	if w, ok := bounds[1].Witness.(entropy.TwoPoints); ok {
-		v, err := w.Prove(ctx, b, 1)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("points %d and %d prove %.4f\n", w.X, w.Y, v)
+	fmt.Println(bounds[0])
+	v, err := bounds[0].Witness.Prove(ctx, b, 1)
+	if err != nil {
+		log.Fatal(err)
 	}
+	fmt.Printf("proved again: %.4f\n", v)
 	// Output:
-	// lower 0.268941 by pairs (the triangle inequality)
-	// points 0 and 1 prove 0.2689
+	// lower 0.632838 by star (linear programming duality)
+	// proved again: 0.6328
 }
 
 func ExampleUpperBounds() {

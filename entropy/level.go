@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/search"
 	"github.com/metricdp/metricdp/metric"
@@ -16,9 +17,8 @@ import (
 // where two points at rho1-distance 0, or all points if they are, forbid it at
 // every level.
 //
-// The level is found by bisection, to a relative 10^-3, on the pairs, packings
-// and stars of [LowerBounds], about 20 times. It is necessary for the loss, not
-// sufficient. loss is finite and > 0 (*ValueError).
+// The level is found by bisection, to a relative 10^-3, on [LowerBounds], about 20
+// times. It is necessary for the loss, not sufficient. loss is finite and > 0 (*ValueError).
 func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptions) (alpha float64, by Bound, err error) {
 	const op = "entropy: LevelFor"
 	if err := checkSpace(op, b); err != nil {
@@ -27,13 +27,13 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptio
 	if err := fault.Positive(op, "loss", loss); err != nil {
 		return 0, Bound{}, err
 	}
-	w, err := newWork(ctx, b, []float64{0}, &Options{Progress: orDefault(o).Progress, Workers: orDefault(o).Workers})
+	w, err := newWork(ctx, b, []float64{0}, orDefault(o).options())
 	if err != nil {
 		return 0, Bound{}, err
 	}
-	// What the pairs prove is the place to start: rho2/(1+e^(alpha*rho1)) >
-	// loss for alpha < ln(rho2/loss-1)/rho1. Without a pair more than 2*loss
-	// apart, a level at which nothing can be told apart.
+	// What pairs prove is the place to start: rho2/(1+e^(alpha*rho1)) > loss
+	// for alpha < ln(rho2/loss-1)/rho1. Without a pair more than 2*loss apart,
+	// a level at which nothing can be told apart.
 	start, far, near := 0.0, 0.0, math.Inf(1)
 	rows := newBimetricRows(w.near)
 	for x := range b.Len() {
@@ -52,8 +52,11 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptio
 			}
 			if r1[y] > 0 {
 				start = max(start, math.Log(q)/r1[y])
-			} else if v, err := (TwoPoints{x, y}).Prove(ctx, b, 1); err != nil || v > loss {
-				return math.Inf(1), Bound{Lower, v, "pairs", sourcePairs, TwoPoints{x, y}}, err
+			} else {
+				pair := Star{X: x, Points: []int{x, y}, Weights: []float64{1, 1}, Radii: []float64{0, r2[y] * slack.Down}}
+				if v, err := pair.Prove(ctx, b, 1); err != nil || v > loss {
+					return math.Inf(1), Bound{Lower, v, "closed star", sourceStar, pair}, err
+				}
 			}
 		}
 	}
@@ -70,7 +73,7 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *PassOptio
 		if bounds, err = w.lower(ctx); err != nil {
 			return false
 		}
-		best := ranked(bounds[0])[0]
+		best := bounds[0][0]
 		if best.Value <= loss {
 			return false
 		}

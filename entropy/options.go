@@ -22,11 +22,8 @@ type Options struct {
 	Workers int
 }
 
-// pass is what a pass over the pairs reads of o.
-func (o *Options) pass() *PassOptions { return &PassOptions{o.Progress, o.Workers} }
-
 // PassOptions tune what passes over all pairs of points, on several cores:
-// [DiametricScale], [LevelFor], [BallMass] and [Measures.Wasserstein]. Nil and
+// [DiametricScale], [LowerBounds], [LevelFor], [BallMass] and [Measures.Wasserstein]. Nil and
 // the zero value mean the defaults, and results do not depend on them.
 type PassOptions struct {
 	// Progress, where not nil, is told how many of how many parts are done. It
@@ -35,6 +32,9 @@ type PassOptions struct {
 	// Workers is the number of goroutines; 0 means GOMAXPROCS.
 	Workers int
 }
+
+// options is o with the default for nodes.
+func (o *PassOptions) options() *Options { return &Options{Progress: o.Progress, Workers: o.Workers} }
 
 // SearchOptions tune a search on one core: [Packing], [Covering] and
 // [OuterScale]. Nil and the zero value mean the defaults.

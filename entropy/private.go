@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/entropy/internal/slack"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/metric"
@@ -210,3 +211,8 @@ func (w MeasureBound) prove(ctx context.Context, f metric.Finite, alpha float64)
 	e := directed.ExpUp(directed.MulUp(alpha, w.Mass))
 	return roundOff(directed.MulDown(sum, directed.DivDown(w.Mass, directed.AddUp(1, e))))
 }
+
+// roundOff gives up what the rounding of distances may cost a bound that rests
+// on the triangle inequality, and never returns less than 0 (which a quotient
+// below the least float64 is rounded to).
+func roundOff(v float64) float64 { return max(0, directed.MulDown(v, slack.Down)) }

@@ -8,78 +8,110 @@ import (
 
 	"github.com/metricdp/metricdp/entropy/internal/star"
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// weightedStar is a point x with weights c_y >= 0 and offsets g_y on other
-// points y: the witness of
+// Star is a point x with weights k_y >= 0 and radii t_y on points y: the
+// witness of
 //
-//	A(Z, alpha) >= (sum_y g_y + min_z sum_y phi_y(c_y rho2(y,z) - g_y)) / sum_y c_y,
-//	phi_y(h) = h e^(-alpha*rho1(x,y)) for h >= 0, h e^(alpha*rho1(x,y)) for h < 0.
+//	A(Z, alpha) sum_y k_y w_y >= sum_y k_y w_y t_y + min_z sum_y k_y phi_y(rho2(y,z) - t_y),
+//	w_y = e^(-alpha*rho1(x,y)),  phi_y(h) = w_y^2 h for h >= 0, h for h < 0.
 //
-// The outputs z of y have probabilities P_y(z) that lie between
-// e^(-alpha*rho1(x,y)) and e^(alpha*rho1(x,y)) times P_x(z), and add up to 1.
-// Hence
+// The outputs z of y have probabilities P_y(z) that lie between w_y P_x(z) and
+// P_x(z)/w_y, and add up to 1. Hence
 //
-//	A sum_y c_y >= sum_y c_y sum_z rho2(y,z) P_y(z)
-//	  = sum_y g_y + sum_z sum_y (c_y rho2(y,z) - g_y) P_y(z)
-//	  >= sum_y g_y + sum_z P_x(z) sum_y phi_y(c_y rho2(y,z) - g_y).
+//	A sum_y k_y w_y >= sum_y k_y w_y sum_z rho2(y,z) P_y(z)
+//	  = sum_y k_y w_y t_y + sum_z sum_y k_y w_y (rho2(y,z) - t_y) P_y(z)
+//	  >= sum_y k_y w_y t_y + sum_z P_x(z) sum_y k_y phi_y(rho2(y,z) - t_y).
 //
-// These are the dual solutions of the linear program for A that uses only the
-// privacy constraints between x and the other points; [TwoPoints] and [Packed]
-// are among them, up to the triangle inequality, which this bound does not use.
-type weightedStar struct {
+// The stars are the dual solutions of the linear program for A that uses only
+// the privacy constraints between x and the other points. The triangle
+// inequality is not used.
+//
+// Older bounds are stars. Two points: A >= rho2(x,y)/(1 + e^(alpha*rho1(x,y))) by
+// k_x = k_y = 1, t_x = 0, t_y = rho2(x,y). A packing, points y at distances >= t
+// under rho2: A >= t/2 (1 - 1/sum_y w_y) by k_y = 1, t_y = t/2 (IKWAT22 Theorem
+// 3, where x is among the points). They are above the bounds of BSV24. Theorem
+// 3.1, t/8 for more than e^(2 alpha r) points at distances >= t in a rho1-ball of
+// radius r: they are k >= 2, and sum_y w_y >= k e^(-alpha*r) > sqrt k >= sqrt 2.
+// Theorem 3.2, rho2(y,z) e^(-2 alpha r)/5 for two points of such a ball:
+// rho1(y,z) <= 2r.
+type Star struct {
 	X       int
 	Points  []int
-	Weights []float64 // c
-	Offsets []float64 // g
+	Weights []float64 // k
+	Radii   []float64 // t, in the unit of rho2
 }
 
 // Prove implements [Witness]. phi increases with h, so that a lower bound of h
 // will do. O(n*|Points|).
-func (w weightedStar) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
-	if err := checkWitness("entropy: Witness.Prove", b, alpha, w.X, "Points", w.Points...); err != nil {
+func (s Star) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
+	const op = "entropy: Star.Prove"
+	if err := checkWitness(op, b, alpha, s.X, "Points", s.Points...); err != nil {
 		return 0, err
 	}
+	if err := cmp.Or(fault.Size(op, "Weights", len(s.Weights), len(s.Points)), fault.Size(op, "Radii", len(s.Radii), len(s.Points)),
+		fault.AllNonNegative(op, "Weights", s.Weights), fault.AllFinite(op, "Radii", s.Radii)); err != nil {
+		return 0, err
+	}
+	row := finite.Row(b.Utility, s.X, nil)
+	unit := unitOf(slices.Max(row), 800)
 	sums := make([]float64, b.Len())
 	total, offset := 0.0, 0.0
-	var row []float64
-	for k, y := range w.Points {
+	for i, y := range s.Points {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		c, g := w.Weights[k], w.Offsets[k]
-		u := directed.MulUp(alpha, b.Privacy.Distance(w.X, y))
-		up, down := directed.ExpUp(u), directed.ExpDown(-u)
+		k, t := s.Weights[i], s.Radii[i]
+		r := b.Privacy.Distance(s.X, y)
+		// e^(-u/2) twice: the distance times e^-u may be a number where e^-u is none.
+		root := directed.ExpDown(-directed.MulUp(directed.MulUp(alpha, r), 0.5))
+		w := directed.MulDown(root, root)
+		below, above := directed.MulDown(t, unit), directed.MulUp(t, unit)
 		row = finite.Row(b.Utility, y, row)
 		for z, d := range row {
-			h := directed.SubDown(directed.MulDown(c, d), g)
-			f := up
+			h := directed.MulDown(k, directed.SubDown(directed.MulDown(d, unit), above))
 			if h >= 0 {
-				f = down
+				h = directed.MulDown(directed.MulDown(h, w), w)
 			}
-			sums[z] = directed.AddDown(sums[z], directed.MulDown(h, f))
+			sums[z] = directed.AddDown(sums[z], h)
 		}
-		total, offset = directed.AddUp(total, c), directed.AddDown(offset, g)
+		up := directed.MulUp(k, directed.ExpUp(-directed.MulDown(alpha, r)))
+		total = directed.AddUp(total, up)
+		if below < 0 {
+			offset = directed.AddDown(offset, directed.MulDown(up, below))
+		} else {
+			offset = directed.AddDown(offset, directed.MulDown(directed.MulDown(directed.MulDown(k, below), root), root))
+		}
 	}
 	v := directed.AddDown(offset, slices.Min(sums))
 	if !(v > 0) { // NaN where a sum overflowed
 		return 0, nil
 	}
-	return max(0, directed.DivDown(v, total)), nil
+	return max(0, directed.DivDown(directed.DivDown(v, total), unit)), nil
+}
+
+// unitOf is a power of 2 that takes distances of size d to 2^to or so, if it is
+// a number. At 2^800 neither sums of distances nor their products with small
+// probabilities leave the range of float64.
+func unitOf(d float64, to int) float64 {
+	_, e := math.Frexp(d)
+	return math.Ldexp(1, min(to-e, 1000))
 }
 
 // The search for stars.
 
 const (
 	// Every point of a space of up to allStars points is tried as x with all
-	// the others. Otherwise the points of the best pair and packings are, and
-	// spareStars spread over the indices, with starPoints others.
-	allStars   = 32
-	spareStars = 4
-	starPoints = 48
+	// the others. Otherwise the centers of the starCenters best closed stars
+	// are, and spareStars spread over the indices, with starPoints others.
+	allStars    = 32
+	starCenters = 8
+	spareStars  = 4
+	starPoints  = 48
 	// All outputs enter the program of up to allOutputs points. Otherwise it
 	// starts with starOutputs, and gains that many of those it is violated at
 	// for starCuts rounds.
@@ -94,39 +126,45 @@ const (
 	starBall = 5
 )
 
-// bestStar returns the best star found for one level. The pair and the packings
-// say where to look.
-func bestStar(ctx context.Context, b metric.Bimetric, alpha float64, pair TwoPoints, packings []packing, workers int) (weightedStar, error) {
-	n := b.Len()
-	var centers []int
-	if n <= allStars {
-		centers = allPoints(n)
-	} else {
-		centers = []int{pair.X, pair.Y}
-		for _, p := range packings {
-			centers = append(centers, p.X)
+// searchedStar returns the best star that the program finds for one level. The
+// best closed stars say where to look.
+func (c *closedStars) searchedStar(ctx context.Context, alpha float64, closed []closedStar, workers int) (best Star, v float64, err error) {
+	n := c.b.Len()
+	centers := slices.Clone(closed)
+	if n > allStars {
+		slices.SortStableFunc(centers, func(p, q closedStar) int { return cmp.Compare(q.v, p.v) })
+		// A center stands for all points nearer to it than what it proves.
+		var kept []closedStar
+		covered := make([]bool, n)
+		for _, s := range centers {
+			if covered[s.x] || len(kept) == starCenters {
+				continue
+			}
+			kept = append(kept, s)
+			for z, d := range finite.Row(c.b.Utility, s.x, nil) {
+				covered[z] = covered[z] || d*c.unit < s.v
+			}
 		}
+		centers = kept
 		for k := range spareStars {
-			centers = append(centers, k*n/spareStars)
+			centers = append(centers, closed[k*n/spareStars])
 		}
-		slices.Sort(centers)
-		centers = slices.Compact(centers)
 	}
-	seeds := []int{pair.X, pair.Y}
-	for _, p := range packings {
-		seeds = append(seeds, p.Points...)
+	var seeds []int
+	for _, s := range centers {
+		seeds = append(seeds, c.star(s).Points...)
 	}
 	type found struct {
-		weightedStar
+		Star
 		v float64
 	}
 	stars := make([]found, len(centers))
-	err := parallel.Chunks(ctx, len(centers), 1, workers, nil, func(c, _, _ int) {
-		s := newStarSearch(ctx, b, alpha, centers[c], seeds)
-		stars[c].weightedStar, stars[c].v = s.solve(ctx)
+	err = parallel.Chunks(ctx, len(centers), 1, workers, nil, func(i, _, _ int) {
+		s := newStarSearch(ctx, c.b, alpha, centers[i].x, seeds)
+		stars[i].Star, stars[i].v = s.solve(ctx)
 	})
-	best := slices.MaxFunc(stars, func(p, q found) int { return cmp.Compare(p.v, q.v) })
-	return best.weightedStar, err
+	top := slices.MaxFunc(stars, func(p, q found) int { return cmp.Compare(p.v, q.v) })
+	return top.Star, top.v, err
 }
 
 type starSearch struct {
@@ -136,7 +174,8 @@ type starSearch struct {
 	points []int // with w < 1, then those with w = 1
 	w      []float64
 	free   int
-	rows   [][]float64 // of rho2 from the points
+	rows   [][]float64 // of rho2 from the points, times unit
+	unit   float64
 }
 
 func newStarSearch(ctx context.Context, b metric.Bimetric, alpha float64, x int, seeds []int) *starSearch {
@@ -153,9 +192,14 @@ func newStarSearch(ctx context.Context, b metric.Bimetric, alpha float64, x int,
 	}
 	s.free = len(free)
 	s.points = append(free, tied...)
+	s.unit = unitOf(slices.Max(finite.Row(b.Utility, x, nil)), 0)
 	for _, y := range s.points {
 		s.w = append(s.w, math.Exp(-alpha*r1[y]))
-		s.rows = append(s.rows, finite.Row(b.Utility, y, nil))
+		row := make([]float64, b.Len())
+		for z, d := range finite.Row(b.Utility, y, nil) {
+			row[z] = d * s.unit
+		}
+		s.rows = append(s.rows, row)
 	}
 	for k := range tied {
 		s.w[s.free+k] = 1
@@ -202,7 +246,7 @@ func (s *starSearch) choose(ctx context.Context, r1 []float64, seeds []int) []in
 }
 
 // solve returns the best star of the rounds, and its value.
-func (s *starSearch) solve(ctx context.Context) (weightedStar, float64) {
+func (s *starSearch) solve(ctx context.Context) (Star, float64) {
 	n := s.b.Len()
 	outputs := allPoints(n)
 	in := make([]bool, n)
@@ -221,7 +265,7 @@ func (s *starSearch) solve(ctx context.Context) (weightedStar, float64) {
 			take(k * n / starOutputs)
 		}
 	}
-	var best weightedStar
+	var best Star
 	bestV := 0.0
 	for range starCuts {
 		d := make([][]float64, len(s.rows))
@@ -234,14 +278,26 @@ func (s *starSearch) solve(ctx context.Context) (weightedStar, float64) {
 		if !ok {
 			break
 		}
-		w := weightedStar{s.x, s.points, c, append(g, make([]float64, len(c)-len(g))...)}
-		if v, _ := w.Prove(ctx, s.b, s.alpha); v > bestV {
-			best, bestV = w, v
+		w := Star{s.x, s.points, c, append(g, make([]float64, len(c)-len(g))...)}
+		for k := range c {
+			w.Radii[k] /= c[k] * s.unit
+			w.Weights[k] /= s.w[k]
+		}
+		// The program's accuracy is relative to distances, not to the bound: a
+		// smaller share of the free points takes the sums back above 0.
+		for _, share := range []float64{1, 0.99, 0.9, 0.7} {
+			w := Star{s.x, s.points, slices.Clone(w.Weights), w.Radii}
+			for k := range s.free {
+				w.Weights[k] *= share
+			}
+			if v, _ := w.Prove(ctx, s.b, s.alpha); v > bestV {
+				best, bestV = w, v
+			}
 		}
 		if len(outputs) == n {
 			break
 		}
-		// The outputs at which the sum of weightedStar is smallest.
+		// The outputs at which the sum of the star is smallest.
 		sums := s.sums(w)
 		least := math.Inf(1)
 		for _, z := range outputs {
@@ -263,16 +319,16 @@ func (s *starSearch) solve(ctx context.Context) (weightedStar, float64) {
 	return best, bestV
 }
 
-func (s *starSearch) sums(star weightedStar) []float64 {
+func (s *starSearch) sums(star Star) []float64 {
 	out := make([]float64, s.b.Len())
-	for k, row := range s.rows {
-		c, g, w := star.Weights[k], star.Offsets[k], s.w[k]
+	for i, row := range s.rows {
+		k, t, w := star.Weights[i], star.Radii[i]*s.unit, s.w[i]
 		for z, d := range row {
-			if h := float64(c*d) - g; h >= 0 {
-				out[z] += float64(h * w)
-			} else {
-				out[z] += h / w
+			h := k * (d - t)
+			if h >= 0 {
+				h *= w * w
 			}
+			out[z] += h
 		}
 	}
 	return out

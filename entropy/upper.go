@@ -589,7 +589,7 @@ func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Optio
 	if err != nil {
 		return nil, err
 	}
-	if err := w.measure(ctx, Upper); err != nil {
+	if err := w.measure(ctx); err != nil {
 		return nil, err
 	}
 	bounds, err := one(w.upper(ctx))

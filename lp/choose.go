@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -45,8 +44,7 @@ type Choice struct {
 	exponential.Choice
 	// LowerBound is proved: no alpha-private mechanism on the points has a
 	// smaller loss. BoundBy says by what: "linear program" is a DualBound of
-	// [Optimal] or [Spanner], the others are those of entropy.LowerBounds, of which
-	// all but "star" take both metrics to obey the triangle inequality. It is 0, by
+	// [Optimal] or [Spanner], the others are those of entropy.LowerBounds. It is 0, by
 	// nothing, under a prior that no linear program was solved for.
 	LowerBound float64
 	BoundBy    string
@@ -286,15 +284,11 @@ func (c *chooser) loss(channel *mechanism.Channel) (float64, error) {
 // bound fills in the lower bound where no linear program was solved to the end.
 func (c *chooser) bound(ctx context.Context) error {
 	c.Progress("lower bound")
-	bounds, err := entropy.LowerBounds(ctx, c.b, c.alpha, &entropy.Options{Workers: c.Workers})
+	bounds, err := entropy.LowerBounds(ctx, c.b, c.alpha, &entropy.PassOptions{Workers: c.Workers})
 	if err != nil {
 		return err
 	}
-	if len(bounds) > 0 && bounds[0].Value > c.choice.Objective {
-		// A dissimilarity that is no metric: star alone does not need it to be one.
-		bounds = slices.DeleteFunc(bounds, func(k entropy.Bound) bool { return k.Name != "star" })
-	}
-	if len(bounds) > 0 && bounds[0].Value > c.choice.LowerBound {
+	if bounds[0].Value > c.choice.LowerBound {
 		c.choice.LowerBound, c.choice.BoundBy = bounds[0].Value, bounds[0].Name
 	}
 	return nil

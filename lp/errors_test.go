@@ -83,7 +83,7 @@ func TestErrors_NameTheArgument(t *testing.T) {
 
 		{lower(b, 1, 0, 4), "lp: LowerBound: packing[1] = 4, want an index in [0, 4)"},
 		{lower(b, 1), "lp: LowerBound: packing: empty input"},
-		{lower(b, nan, 1, 2), "lp: LowerBound: entropy: Packed.Prove: alpha = NaN, want a finite number > 0"},
+		{lower(b, nan, 1, 2), "lp: LowerBound: alpha = NaN, want a finite number > 0"},
 		{lower(metric.Bimetric{}, 1, 1), "lp: LowerBound: metric: Bimetric.Check: Privacy: empty input"},
 	} {
 		if got := fmt.Sprint(c.err); got != c.want {

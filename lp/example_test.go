@@ -131,7 +131,7 @@ func ExampleLowerBound() {
 	}
 	fmt.Printf("no mechanism loses less than %.2f: %s\n", bound.Value, bound.Source)
 	// Output:
-	// no mechanism loses less than 0.62: IKWAT22 Theorem 3
+	// no mechanism loses less than 2.13: after IKWAT22 Theorem 3
 }
 
 // The best mechanism of 300 stops that a second is enough for, and what none can
@@ -143,7 +143,7 @@ func ExampleChoose() {
 	}
 	fmt.Printf("%s: error at most %.2f; nothing is below %.2f (%s)\n", s.Method, s.Objective, s.LowerBound, s.BoundBy)
 	// Output:
-	// tight weights: error at most 1.92; nothing is below 1.45 (star)
+	// tight weights: error at most 1.92; nothing is below 1.46 (star)
 }
 
 // Places within a kilometer of the true one, nineteen times in twenty: the level

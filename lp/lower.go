@@ -3,6 +3,7 @@ package lp
 import (
 	"cmp"
 	"context"
+	"math"
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -10,31 +11,51 @@ import (
 )
 
 // LowerBound returns a bound below the loss of every alpha-private mechanism on
-// b, without a linear program: Theorem 3 of IKWAT22 for a packing, a set of
-// points that are pairwise far apart under the metric of the loss, seen from
-// whichever of them proves most. The Witness of the result, an [entropy.Packed],
-// can be checked on its own. Both metrics have to obey the triangle inequality.
-// [entropy.LowerBounds] searches for a packing and has other bounds.
+// b, without a linear program: for a packing, a set of points that are pairwise
+// at least t > 0 apart under the metric of the loss, and with
+// G = sum_y rho2(x,y) e^(-alpha*rho1(x,y)) over its points,
+//
+//	t/2 (1 - 1/(1 + 2G/t)),
+//
+// seen from whichever x among them proves most. Theorem 3 of IKWAT22 has
+// sum_(y != x) e^(-alpha*rho1(x,y)) in the place of 2G/t, at most half of it. The
+// Witness of the result, an [entropy.Star], can be checked on its own.
+// [entropy.LowerBounds] searches for stars.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha or
-// an index outside b; [metric.ErrEmpty] for an empty packing. O(|packing|^3).
+// an index outside b; [metric.ErrEmpty] for an empty packing. O(n*|packing|^2).
 func LowerBound(ctx context.Context, b metric.Bimetric, alpha float64, packing []int) (entropy.Bound, error) {
 	const op = "lp: LowerBound"
 	if err := b.Check(); err != nil {
 		return entropy.Bound{}, fault.Within(op, err)
 	}
-	if err := cmp.Or(fault.Empty(op, "packing", len(packing)), fault.Indices(op, "packing", packing, b.Len())); err != nil {
+	if err := cmp.Or(fault.Positive(op, "alpha", alpha), fault.Empty(op, "packing", len(packing)), fault.Indices(op, "packing", packing, b.Len())); err != nil {
 		return entropy.Bound{}, err
 	}
-	best := entropy.Bound{Kind: entropy.Lower, Name: "packing", Source: "IKWAT22 Theorem 3"}
+	t := math.Inf(1)
+	for i, y := range packing {
+		for _, z := range packing[:i] {
+			t = min(t, b.Utility.Distance(y, z))
+		}
+	}
+	best := entropy.Bound{Kind: entropy.Lower, Name: "packing", Source: "after IKWAT22 Theorem 3"}
 	for _, x := range packing {
-		w := entropy.Packed{X: x, Points: packing}
-		value, err := w.Prove(ctx, b, alpha)
+		// The weights are those at which all sums of the star are >= 0, lowered
+		// for the rounding of distances.
+		star := entropy.Star{X: x, Points: []int{x}, Weights: []float64{1}, Radii: []float64{0}}
+		for _, y := range packing {
+			if d := b.Utility.Distance(x, y); y != x && t > 0 {
+				star.Points = append(star.Points, y)
+				star.Weights = append(star.Weights, d/(t/2)*(1-0x1p-38))
+				star.Radii = append(star.Radii, t/2)
+			}
+		}
+		value, err := star.Prove(ctx, b, alpha)
 		if err != nil {
 			return entropy.Bound{}, fault.Within(op, err)
 		}
 		if best.Witness == nil || value > best.Value {
-			best.Value, best.Witness = value, w
+			best.Value, best.Witness = value, star
 		}
 	}
 	return best, nil

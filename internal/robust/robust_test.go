@@ -63,7 +63,7 @@ var trusting = map[string]string{
 	"metric.NewBimetric": views, "metric.Bimetric.Check": views, "metric.Bimetric.Lipschitz": order, "metric.Scaled": views, "metric.Subset": views,
 	"metric.Diameter": order, "metric.Radius": order, "metric.MinDistance": order, "metric.MinPositiveDistance": order,
 	"metric.NearestNeighbors": order, "metric.ReverseNeighbors": order, "metric.Net": order, "metric.Assign": order, "exponential.Misses": order,
-	"entropy.Packed.Prove": witness, "entropy.TwoPoints.Prove": witness, "entropy.MeasureBound.Prove": witness,
+	"entropy.Star.Prove": witness, "entropy.MeasureBound.Prove": witness,
 	"tsp.Tour.Open": few, "tsp.Folding.Locality": few, "wasserstein.DistanceEM": few,
 	"wasserstein.Distances": later, "exponential.Lazy": later,
 	"emd.NewFrequencies": later, "emd.NewHadamardFrequencies": later, "emd.NewLaplaceFrequencies": later, "emd.ItemWiseBudget": later, "emd.NewItemWise": later,

@@ -46,8 +46,8 @@ var others = map[reflect.Type][]other{
 		{"enormous", wasserstein.CostFunc(math.MaxInt>>22, math.MaxInt>>22, func(i, j int) float64 { return 1 })},
 	},
 	reflect.TypeFor[entropy.Witness](): {
-		{"out of range", entropy.TwoPoints{X: 99}},
-		{"negative", entropy.TwoPoints{X: -1}},
+		{"out of range", entropy.Star{X: 99}},
+		{"negative", entropy.Star{X: -1}},
 	},
 }
 
@@ -193,12 +193,11 @@ var entropyCalls = []call{
 	{"entropy.EntropicScale", entropy.EntropicScale, []any{twoSided, 1.0, &entropy.Options{}}},
 	{"entropy.EntropicScales", entropy.EntropicScales, []any{twoSided, []float64{1, 2}, &entropy.Options{}}},
 	{"entropy.LevelFor", entropy.LevelFor, []any{twoSided, 0.5, &entropy.PassOptions{}}},
-	{"entropy.LowerBounds", entropy.LowerBounds, []any{twoSided, 1.0, &entropy.Options{}}},
+	{"entropy.LowerBounds", entropy.LowerBounds, []any{twoSided, 1.0, &entropy.PassOptions{}}},
 	{"entropy.UpperBounds", entropy.UpperBounds, []any{twoSided, 1.0, &entropy.Options{}}},
 	{"entropy.OuterScale", entropy.OuterScale, []any{path, 1.0, &entropy.SearchOptions{}}},
 	{"entropy.OuterScales", entropy.OuterScales, []any{path, []float64{1, 2}, &entropy.SearchOptions{}}},
-	{"entropy.Packed.Prove", entropy.Packed.Prove, []any{entropy.Packed{X: 0, Points: []int{1, 3}}, same, 1.0}},
-	{"entropy.TwoPoints.Prove", entropy.TwoPoints.Prove, []any{entropy.TwoPoints{X: 0, Y: 1}, same, 1.0}},
+	{"entropy.Star.Prove", entropy.Star.Prove, []any{entropy.Star{X: 0, Points: []int{0, 3}, Weights: []float64{1, 1}, Radii: []float64{0, 1}}, same, 1.0}},
 	{"entropy.MeasureNet", entropy.MeasureNet, []any{path, 2}},
 	{"entropy.Measures.TotalVariation", measures.TotalVariation, nil},
 	{"entropy.Measures.Wasserstein", measures.Wasserstein, []any{&entropy.PassOptions{}}},

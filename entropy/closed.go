@@ -1,0 +1,248 @@
+package entropy
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/entropy/internal/slack"
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// The closed star of a point x, for a set Y of other points y with radii t_y,
+// is k_x = 1, t_x = 0, k_y = rho2(x,y)/t_y. With w_y = e^(-alpha*rho1(x,y)) and
+// g_y = w_y rho2(x,y) it proves
+//
+//	A(Z, alpha) >= sum_y g_y / (1 + sum_y g_y/t_y)
+//
+// in three cases, and at least that where its sums are positive.
+//
+//   - t_y is the distance of y to the nearest other point of Z under rho2. For,
+//     with the losses at most A, P_y{y} >= 1 - A/t_y, P_x{y} >= w_y P_y{y}, and
+//     A >= sum_y rho2(x,y) P_x{y}. Solve for A. On k points at distance 1 it is
+//     (k-1)/(k-1+e^alpha), which randomized response attains.
+//   - t is the same for all y, Y are 2t apart under rho2, and t from x. For the
+//     open t-balls around Y are disjoint, P_y(z) is spread over that of y, and
+//     at z in it rho2(x,z) - rho2(x,y)/t (t-rho2(y,z)) >= rho2(y,z)
+//     (rho2(x,y)/t - 1) >= 0. Where x or Y are coarser than Z, this is better.
+//   - Y is one point, and t = rho2(x,y), by the triangle inequality.
+//
+// A y pays in the first if t_y is above the bound that the others give. Of points
+// at rho2-distance 0 from each other, which are one output, only that which
+// rho1 puts nearest to x is among the y.
+//
+// No mechanism is much better than the first where balls are sparse. If S_x =
+// sum_(y != x) e^(-alpha*rho1(x,y)) <= 1 at all x, then c_x = 1 - sum_(y != x)
+// c_y e^(-alpha*rho1(x,y)) has a solution with c in [0,1] (Brouwer), and
+// P_x{y} = c_y e^(-alpha*rho1(x,y)) is an alpha-private mechanism with losses
+// of at most G = max_x sum_y g_y: the base measure of KL10.
+
+// closedStars is what the closed stars of a space share at all levels.
+type closedStars struct {
+	b       metric.Bimetric
+	unit    float64   // distances under rho2 are taken times this
+	nearest []float64 // distance to the nearest point that is not at 0, +Inf if none
+	twin    []int     // the next point at rho2-distance 0, -1 for none
+	heads   []int     // the points that are no twin of one before, largest nearest first
+	order   []int     // heads, the farthest from those before it first
+	radii   []float64 // radii[i] is the distance of order[i] to those before it
+}
+
+// coarsePoints is the number of points in the largest net looked at.
+const coarsePoints = 4096
+
+// newClosedStars reads n^2 distances, and farthest-first points read as many.
+func newClosedStars(ctx context.Context, b metric.Bimetric, workers int) (*closedStars, error) {
+	n := b.Len()
+	c := &closedStars{b: b, unit: unitOf(slices.Max(finite.Row(b.Utility, 0, nil)), 800), nearest: make([]float64, n), twin: make([]int, n)}
+	later := make([]bool, n) // a twin of one before
+	err := parallel.Chunks(ctx, n, 64, workers, nil, func(_, lo, hi int) {
+		var row []float64
+		for y := lo; y < hi; y++ {
+			row = finite.Row(b.Utility, y, row)
+			c.nearest[y], c.twin[y] = math.Inf(1), -1
+			for z, d := range row {
+				switch {
+				case d > 0:
+					c.nearest[y] = min(c.nearest[y], d)
+				case z < y:
+					later[y] = true
+				case z > y && c.twin[y] < 0:
+					c.twin[y] = z
+				}
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	order, radii, err := metric.FarthestFirst(ctx, b.Utility, min(n, coarsePoints), 0)
+	if err != nil {
+		return nil, err
+	}
+	for i, y := range order {
+		if !later[y] {
+			c.order, c.radii = append(c.order, y), append(c.radii, radii[i])
+		}
+	}
+	for _, y := range slices.Backward(ascending(c.nearest)) {
+		if !later[y] {
+			c.heads = append(c.heads, y)
+		}
+	}
+	return c, nil
+}
+
+// closedStar is what one point makes of closed stars at one level.
+type closedStar struct {
+	x   int
+	v   float64 // the best value, in units
+	how method  // of the best
+	k   int     // by how many of heads or order, or by which point
+	sum float64 // S_x
+	g   float64 // sum_y g_y
+}
+
+type method int
+
+const (
+	byAll  method = iota // heads
+	byNet                // order
+	byPair               // with one other point
+)
+
+// at returns the closed stars of all points, which depend on the level alone.
+// O(n^2).
+func (c *closedStars) at(ctx context.Context, alpha float64, o *Options) ([]closedStar, error) {
+	n := c.b.Len()
+	out := make([]closedStar, n)
+	err := parallel.Chunks(ctx, n, 64, o.Workers, o.Progress, func(_, lo, hi int) {
+		rows := newBimetricRows(c.b)
+		w, g := make([]float64, n), make([]float64, n) // of heads
+		for x := lo; x < hi; x++ {
+			r1, r2 := rows.at(x)
+			s := &out[x]
+			s.x = x
+			for _, y := range c.heads {
+				root := math.Exp(-float64(alpha*r1[c.nearestTwin(y, r1)]) / 2)
+				w[y], g[y] = root*root, float64(r2[y]*c.unit)*root*root
+				if r2[y] == 0 {
+					continue
+				}
+				s.sum, s.g = s.sum+w[y], s.g+g[y]
+				if v := g[y] / (1 + w[y]) * slack.Down; v > s.v {
+					s.v, s.how, s.k = v, byPair, y
+				}
+			}
+			sum, total := 0.0, 1.0
+			for i, y := range c.heads {
+				t := c.nearest[y] * c.unit
+				sum, total = sum+g[y], total+g[y]/t
+				if v := sum / total; v > s.v {
+					s.v, s.how, s.k = v, byAll, i+1
+				}
+			}
+			// In a net the point nearest to x, with g = most, is not counted
+			// while it is too near.
+			sum = 0
+			near, most := math.Inf(1), 0.0
+			for i, y := range c.order {
+				d := r2[y] * c.unit
+				switch {
+				case d == 0:
+				case d < near:
+					sum, near, most = sum+most, d, g[y]
+				default:
+					sum += g[y]
+				}
+				t := c.radii[i] / 2 * c.unit
+				all := sum
+				if near >= t {
+					all += most
+				}
+				if v := all / (1 + all/t) * slack.Down; i > 0 && v > s.v {
+					s.v, s.how, s.k = v, byNet, i+1
+				}
+			}
+		}
+	})
+	return out, err
+}
+
+// settled tells whether no star can beat the best closed star by more than a
+// thousandth: a mechanism is as good.
+func (c *closedStars) settled(all []closedStar, best closedStar) bool {
+	for _, s := range all {
+		if s.sum > 1 || s.g > best.v*(1+settledAt) {
+			return false
+		}
+	}
+	return len(c.heads) == len(all)
+}
+
+// settledAt is the relative gap where the search for stars is spared.
+const settledAt = 1e-3
+
+// nearestTwin returns y or its twin that is nearest by the distances r1.
+func (c *closedStars) nearestTwin(y int, r1 []float64) int {
+	best := y
+	for z := c.twin[y]; z >= 0; z = c.twin[z] {
+		if r1[z] < r1[best] {
+			best = z
+		}
+	}
+	return best
+}
+
+// star returns the witness.
+func (c *closedStars) star(s closedStar) Star {
+	r1, r2 := newBimetricRows(c.b).at(s.x)
+	out := Star{X: s.x, Points: []int{s.x}, Weights: []float64{1}, Radii: []float64{0}}
+	add := func(y int, t, share float64) {
+		if r2[y] > 0 && r2[y] >= t {
+			out.Points = append(out.Points, c.nearestTwin(y, r1))
+			out.Weights = append(out.Weights, directed.DivDown(r2[y], t)*share)
+			out.Radii = append(out.Radii, t)
+		}
+	}
+	// slack.Down: what is proved by the triangle inequality must survive the
+	// rounding of distances.
+	switch {
+	case s.v == 0:
+	case s.how == byAll:
+		for _, y := range c.heads[:s.k] {
+			add(y, c.nearest[y], 1)
+		}
+	case s.how == byNet:
+		for _, y := range c.order[:s.k] {
+			add(y, c.radii[s.k-1]/2, slack.Down)
+		}
+	default:
+		add(s.k, r2[s.k], slack.Down)
+	}
+	return out
+}
+
+// bimetricRows reads the distances from a point under both metrics, once where
+// they are the same.
+type bimetricRows struct {
+	b      metric.Bimetric
+	same   bool
+	r1, r2 []float64
+}
+
+func newBimetricRows(b metric.Bimetric) *bimetricRows {
+	return &bimetricRows{b: b, same: b.OneMetric()}
+}
+
+func (r *bimetricRows) at(x int) (r1, r2 []float64) {
+	r.r1 = finite.Row(r.b.Privacy, x, r.r1)
+	if r.same {
+		return r.r1, r.r1
+	}
+	r.r2 = finite.Row(r.b.Utility, x, r.r2)
+	return r.r1, r.r2
+}
