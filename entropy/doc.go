@@ -138,8 +138,8 @@
 // [*metric.SizeError].
 //
 // Ultrametrics, and metrics of up to 8192 points that prove to be ones, are
-// exact up to rounding and take about n log n. In other spaces memory is linear
-// in n from a few thousand points on.
+// exact up to rounding, and their scales take about n log n. In other spaces
+// memory is linear in n from a few thousand points on.
 //
 // # Who should not use it
 //

@@ -383,9 +383,7 @@ func (w netOutputs) tune(ctx context.Context, b metric.Bimetric, alpha float64, 
 			slack[x] = t*alpha*l.sum/l.mass*0x1p-34 + 0x1p-44
 		})
 		over(func(x int) {
-			var r1 []float64
-			r1 = finite.Row(b.Privacy, x, r1)
-			for z, d := range r1 {
+			for z, d := range finite.Row(b.Privacy, x, nil) {
 				if d > 0 && !(logZ[z]-logZ[x]+slack[z]+slack[x] <= (1-t)*alpha*d) {
 					found.Store(true)
 					return

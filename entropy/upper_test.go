@@ -199,9 +199,12 @@ func TestUpperBounds_ProvePrivacy(t *testing.T) {
 		}
 	}
 	// What underflows is not counted on.
-	tiny := entropy.NetOutputs{Outputs: []int{0, 1}, Rate: 0.5, Weights: []float64{1e-300, 1e300}}
-	if v := testkit.Must(tiny.Prove(t.Context(), metric.Same(space.Path(2, 1)), 1400)); !(v >= 1-1e-290) {
-		t.Errorf("underflow: %v", v)
+	tiny := entropy.NetOutputs{Outputs: []int{1, 2}, Rate: 0.5, Weights: []float64{4e-22, 1e300}}
+	losses := []float64{0, 1, 0.6, 1, 0, 0.4, 0.6, 0.4, 0}
+	line := metric.Bimetric{Privacy: space.Path(3, 1), Utility: space.Func(3, func(i, j int) float64 { return losses[3*i+j] })}
+	second := math.Exp(300*math.Log(10) - 740)
+	if v, want := testkit.Must(tiny.Prove(t.Context(), line, 1480)), (4e-22+0.6*second)/(4e-22+second); v < want {
+		t.Errorf("underflow: %v, loss %v", v, want)
 	}
 	const n = 1000
 	e := math.Exp(12)
