@@ -7,8 +7,9 @@
 //	go run ./examples/tradeoff -in places.csv -metric euclidean -out /tmp/tradeoff
 //
 // It reads the points, brackets the optimal accuracy and the scales of the
-// space, builds every mechanism, prints a table and draws loss against alpha.
-// Without flags it shows cities on the globe, and a hierarchy of mammals.
+// space, builds every mechanism, the best of all by linear programming among them,
+// prints a table and draws loss against alpha. Without flags it shows cities on the
+// globe, and a hierarchy of mammals, in about a minute; fewer points take less.
 package main
 
 import (

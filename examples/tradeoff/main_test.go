@@ -10,17 +10,17 @@ import (
 var tradeoff = demotest.Program{Name: "tradeoff", Main: run, Ext: ".csv"}
 
 const goldenCities = `
-alpha (per km)  lower (km)  by    entropic  diametric  standard  tuned  tight  upper  by           ratio
-     0.0002000        3792  star      6425       3618     11740  11025      -   6044  exponential  1.594
-      0.002000       369.5  star     402.2      251.1      1261  849.2  489.1  489.1  tight        1.323
-       0.02000       21.52  star     35.05      29.82     46.09  25.60  25.02  25.02  tight        1.163
+alpha (per km)  lower (km)  by    entropic  diametric  standard  tuned  tight  const  optimal  upper  by       ratio
+     0.0002000        3792  star      6425       3618     11740  11025      -   4408     4286   4286  optimal  1.130
+      0.002000       369.5  star     402.2      251.1      1261  849.2  489.1  405.2    402.4  402.4  optimal  1.089
+       0.02000       21.52  star     35.05      29.82     46.09  25.60  25.02  21.85    21.77  21.77  optimal  1.012
 `
 
 const goldenMammals = `
-alpha (per edge)     lower  by    entropic  diametric  standard     tuned     tight  relaxed  relaxed tuned     upper  by           ratio
-          0.2000    0.2498  star    0.2500     0.2247    0.4654    0.4594         -   0.3503         0.3275    0.2894  exponential  1.158
-           1.000   0.06107  star         0    0.03383    0.2364   0.07860   0.07467   0.1784        0.07531   0.07467  tight        1.223
-           2.000  0.005994  star         0   0.004579   0.06681  0.006100  0.006042  0.06588       0.006100  0.006042  tight        1.008
+alpha (per edge)     lower  by    entropic  diametric  standard     tuned     tight     const   optimal  relaxed  relaxed tuned     upper  by       ratio
+          0.2000    0.2498  star    0.2500     0.2247    0.4654    0.4594         -    0.2522    0.2517   0.3503         0.3275    0.2517  optimal  1.008
+           1.000   0.06107  star         0    0.03383    0.2364   0.07860   0.07467   0.06254   0.06174   0.1784        0.07531   0.06174  optimal  1.011
+           2.000  0.005994  star         0   0.004579   0.06681  0.006100  0.006042  0.006135  0.005998  0.06588       0.006100  0.005998  optimal  1.001
 `
 
 func TestTradeoff_Flags(t *testing.T) { tradeoff.Agrees(t) }
@@ -46,7 +46,7 @@ func TestTradeoff_BothStories(t *testing.T) {
 	}
 	for _, row := range demotest.Table(t, dir, "table.csv") {
 		lower, upper := demotest.Number(t, row["lower"]), demotest.Number(t, row["upper"])
-		for _, m := range []string{"standard", "tuned", "tight", "relaxed", "relaxed_tuned"} {
+		for _, m := range []string{"standard", "tuned", "tight", "const", "optimal", "relaxed", "relaxed_tuned"} {
 			if row[m] == "" {
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/examples/internal/demo"
+	"github.com/metricdp/metricdp/lp"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/metric"
@@ -25,25 +26,70 @@ type row struct {
 // method is one way to build a mechanism that is alpha-private under rho1.
 type method struct {
 	name  string
-	build func(ctx context.Context, b metric.Bimetric, alpha float64, o *exponential.Options) (*exponential.Mechanism, error)
+	build func(ctx context.Context, s *study, alpha float64) (*mechanism.Channel, error)
 }
 
 // plainly names a construction that looks at rho1 alone.
 func plainly(name string, build func(context.Context, metric.Finite, float64, *exponential.Options) (*exponential.Mechanism, error)) method {
-	return method{name, func(ctx context.Context, b metric.Bimetric, alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
-		return build(ctx, b.Privacy, alpha, o)
+	return method{name, func(ctx context.Context, s *study, alpha float64) (*mechanism.Channel, error) {
+		m, err := build(ctx, s.space.Privacy, alpha, &exponential.Options{Unit: s.unit})
+		if err != nil {
+			return nil, err
+		}
+		return m.Channel, nil
 	}}
 }
 
 // relaxed names a form of the relaxed ultrametric mechanism.
 func relaxed(name string, tuned bool) method {
-	return method{name, func(ctx context.Context, b metric.Bimetric, alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
-		m, err := exponential.Relaxed(ctx, b, alpha, &exponential.RelaxedOptions{Tuned: tuned, Unit: o.Unit})
+	return method{name, func(ctx context.Context, s *study, alpha float64) (*mechanism.Channel, error) {
+		m, err := exponential.Relaxed(ctx, s.space, alpha, &exponential.RelaxedOptions{Tuned: tuned, Unit: s.unit})
 		if err != nil {
 			return nil, err
 		}
-		return &m.Mechanism, nil
+		return m.Channel, nil
 	}}
+}
+
+// The largest spaces for the linear programs, and how near to the least loss they
+// must come on more than exact points: seconds a level.
+const (
+	maxOptimal = 200
+	maxConst   = 400
+	exact      = 100
+	enough     = 0.1
+)
+
+// near is the gap at which a program may end; 0 is next to none.
+func (s *study) near() float64 {
+	if s.space.Len() <= exact {
+		return 0
+	}
+	return enough
+}
+
+// constant is the smaller program, with a neighborhood of each point free.
+func constant(ctx context.Context, s *study, alpha float64) (*mechanism.Channel, error) {
+	if n := s.space.Len(); n > maxConst {
+		return nil, fmt.Errorf("%d points are too many for a linear program here, want at most %d", n, maxConst)
+	}
+	m, err := lp.ConstOPT(ctx, s.space, alpha, &lp.ConstOptions{Tolerance: s.near() / 10, Unit: s.unit})
+	if err != nil {
+		return nil, err
+	}
+	return m.Channel, nil
+}
+
+// optimal is the whole program.
+func optimal(ctx context.Context, s *study, alpha float64) (*mechanism.Channel, error) {
+	if n := s.space.Len(); n > maxOptimal {
+		return nil, fmt.Errorf("%d points are too many for the whole linear program here, want at most %d", n, maxOptimal)
+	}
+	m, err := lp.Optimal(ctx, s.space, alpha, &lp.Options{Tolerance: s.near(), Unit: s.unit})
+	if err != nil {
+		return nil, err
+	}
+	return m.Channel, nil
 }
 
 // The methods, in the order of columns and lines.
@@ -52,6 +98,8 @@ var (
 		plainly("standard", exponential.Standard),
 		plainly("tuned", exponential.Tuned),
 		plainly("tight", demo.Tight),
+		{"const", constant},
+		{"optimal", optimal},
 	}
 	// branches answer with a branch of the hierarchy that rho2 is.
 	branches = []method{
@@ -120,7 +168,7 @@ func (r *row) compare(ctx context.Context, s *study) (err error) {
 // worst builds a mechanism and returns its exact worst expected loss, or NaN
 // and why there is no such mechanism.
 func (s *study) worst(ctx context.Context, m method, alpha float64) (float64, error) {
-	mech, err := m.build(ctx, s.space, alpha, &exponential.Options{Unit: s.unit})
+	mech, err := m.build(ctx, s, alpha)
 	var losses mechanism.Losses
 	if err == nil {
 		losses, err = mech.Loss(ctx, s.space.Utility)

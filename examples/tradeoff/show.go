@@ -26,7 +26,12 @@ func (s *study) show(ctx context.Context, p *demo.Program, alphas []float64) err
 	}
 	p.Remark("%d points of %s, %s.", n, s.file, fmt.Sprintf(s.about, wide))
 	p.Remark("lower, upper: the bracket of the least worst expected loss that an alpha-private mechanism can have, and what proves its ends;")
-	p.Remark("entropic, diametric: the scales of the space; %s, ...: the exact loss of that mechanism.\n", s.methods[0].name)
+	p.Remark("entropic, diametric: the scales of the space; %s, ...: the exact loss of that mechanism;", s.methods[0].name)
+	within := ""
+	if s.near() > 0 {
+		within = fmt.Sprintf(" within %g %%", 100*enough)
+	}
+	p.Remark("const, optimal: linear programs, for up to %d and %d points; optimal is the least loss of all%s.\n", maxConst, maxOptimal, within)
 	if alphas == nil {
 		if alphas = s.defaultAlphas(wide); len(alphas) == 0 {
 			return fmt.Errorf("%s: distances of %g at most: choose a larger unit", s.file, wide)
