@@ -202,6 +202,7 @@ var longCalls = []longCall{
 	{"entropy.Covering", flat, 3000, func(ctx context.Context, f metric.Finite) error {
 		return err1(entropy.Covering(ctx, f, nil, 0.05, &entropy.SearchOptions{Nodes: math.MaxInt}))
 	}},
+	{"entropy.Dimension", high, 11_000, func(ctx context.Context, f metric.Finite) error { return err1(entropy.Dimension(ctx, f, nil)) }},
 	{"entropy.PositiveMeasure", high, 8000, func(ctx context.Context, f metric.Finite) error {
 		return err1(entropy.PositiveMeasure(ctx, f))
 	}},

@@ -201,6 +201,7 @@ var entropyCalls = []call{
 	{"entropy.MeasureNet", entropy.MeasureNet, []any{path, 2}},
 	{"entropy.Measures.TotalVariation", measures.TotalVariation, nil},
 	{"entropy.Measures.Wasserstein", measures.Wasserstein, []any{&entropy.PassOptions{}}},
+	{"entropy.Dimension", entropy.Dimension, []any{path, &entropy.DimensionOptions{Coarse: 2, Fine: 1}}},
 	{"entropy.PositiveMeasure", entropy.PositiveMeasure, []any{path}},
 	{"entropy.BallMass", entropy.BallMass, []any{path, uniform, 1.0, &entropy.PassOptions{}}},
 	{"entropy.PrivateMeasureBound", entropy.PrivateMeasureBound, []any{path, 1.0}},
