@@ -54,11 +54,16 @@ func (s *study) methods(ctx context.Context, alpha float64) (list [3][]result, e
 	return list, err
 }
 
-// shares is noise on the shares of the regions.
+// shares is noise on the shares of the regions, times their weights where the
+// distance counts.
 func (s *study) shares(ctx context.Context, users [][]int, l level) (*emd.Linear[int], error) {
 	model := s.model
 	model.Users = len(users)
-	return noisy(ctx, s.indicators, 2, model, l, nil)
+	q := s.indicators
+	if l.alpha > 0 {
+		q = s.weighted
+	}
+	return noisy(ctx, q, 2, model, l, nil)
 }
 
 // linear is noise on the shares by emd.Linear.
@@ -69,21 +74,36 @@ func (s *study) linear(ctx context.Context, name string, users [][]int, l level)
 		return r
 	}
 	s.promised(&r, mech.Guarantee(), false)
-	r.bound = 2 * mech.StdDev() * s.spread()
+	weight := s.weight
+	if l.alpha == 0 {
+		weight = slices.Repeat([]float64{1}, len(s.weight))
+	}
+	each := make([]float64, len(weight))
+	for x, w := range weight {
+		each[x] = mech.StdDev() / w
+	}
+	r.bound = 2 * s.spread(each)
 	r.release = func(rng *rand.Rand) ([]float64, error) {
-		return mech.Release(rng, slices.Values(users))
+		y, err := mech.Release(rng, slices.Values(users))
+		for x := range y {
+			y[x] /= weight[x]
+		}
+		return y, err
 	}
 	return r
 }
 
-// spread bounds how far the mass must move to make up for errors of mean size 1 in
-// every share: to one region and back, or half of it across the space.
-func (s *study) spread() float64 {
-	least := s.wide * float64(len(s.regions)) / 2
+// spread bounds how far the mass must move to make up for errors of these mean sizes
+// in the shares: to one region and back, or half of it across the space.
+func (s *study) spread(errors []float64) float64 {
+	least := 0.0
+	for _, e := range errors {
+		least += s.wide * e / 2
+	}
 	for c := range s.regions {
 		sum := 0.0
-		for x := range s.regions {
-			sum += s.space.Distance(c, x)
+		for x, e := range errors {
+			sum += e * s.space.Distance(c, x)
 		}
 		least = min(least, sum)
 	}

@@ -24,7 +24,9 @@ type study struct {
 	space      metric.Finite                 // the distances between regions
 	near, wide float64                       // the least and the largest of them
 	indicators emd.Query[int]                // its mean is the shares of the regions
-	model      emd.Model                     // of the first m items of those who have as many
+	weighted   emd.Query[int]                // its mean is the shares times weight
+	weight     []float64
+	model      emd.Model // of the first m items of those who have as many
 	first      [][]int
 	longest    int // most items of a user
 	m          int
@@ -134,7 +136,18 @@ func (s *study) readRegions(ctx context.Context, file string) (err error) {
 	if s.wide, _, _, err = metric.Diameter(ctx, s.space); err != nil {
 		return err
 	}
-	s.indicators, err = emd.Shares(ctx, s.space)
+	return s.indicate(ctx)
+}
+
+// indicate makes the queries for shares.
+func (s *study) indicate(ctx context.Context) (err error) {
+	s.weighted, s.weight, err = emd.Shares(ctx, s.space)
+	s.indicators = s.weighted
+	s.indicators.Lipschitz = math.Nextafter(2/s.near, math.Inf(1))
+	s.indicators.Func = func(x int, dst []float64) {
+		clear(dst)
+		dst[x] = 1
+	}
 	return err
 }
 
@@ -167,8 +180,7 @@ func (s *study) readItems(ctx context.Context, name string, in io.Reader, n int)
 	}
 	s.space = emd.Clusters{Count: len(items), Size: 1, Within: 1, Diameter: 1}
 	s.near, s.wide = 1, 1
-	s.indicators, err = emd.Shares(ctx, s.space)
-	return err
+	return s.indicate(ctx)
 }
 
 // user returns the number of the row's user, or -1 for one after the first n. A

@@ -90,14 +90,8 @@ func (s *study) explain(ctx context.Context, p *demo.Program, list [3][]result) 
 		p.Remark("change, alpha is the eps of user DP and randomized response the same mechanism under both names.\n")
 		return nil
 	}
-	// Noise on the shares does not know how far items move, only whether.
-	twin, err := s.shares(ctx, s.first, level{eps: s.alpha * s.near})
-	if err != nil {
-		return err
-	}
 	p.Remark("The regions are public, and the promise is about them: a city is first taken to be its nearest region, so one that")
-	p.Remark("moves across a border moves %.0f km at least. (Noise on the shares is for d_EM what it is for user DP at eps = %.4g:", s.near, twin.Guarantee().UserLevel().Eps)
-	p.Remark("it hides a whole user better than alpha says.)\n")
+	p.Remark("moves across a border moves %.0f km at least.\n", s.near)
 	return nil
 }
 

@@ -345,7 +345,7 @@ var longCalls = []longCall{
 	{"emd.Histogram.Error", high, 20_000, func(ctx context.Context, _ metric.Finite) error {
 		return err1(sharp().Error(ctx, seeded(), 0.5, nil))
 	}},
-	{"emd.Shares", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(emd.Shares(ctx, f)) }},
+	{"emd.Shares", high, 20_000, func(ctx context.Context, f metric.Finite) error { return err2(emd.Shares(ctx, f)) }},
 	{"measure.Count", flat, 4, func(ctx context.Context, f metric.Finite) error {
 		box := testkit.Must(measure.NewBox([]measure.Column{{Lo: 0, Hi: 1}}, &measure.BoxOptions{Depth: 2}))
 		return err1(measure.Count(ctx, box, func(yield func([]float64, error) bool) {

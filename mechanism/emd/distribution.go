@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
@@ -130,7 +129,7 @@ func NewDistribution[P any](ctx context.Context, domain *Domain[P], model Model,
 	if d.plan.Largest() > math.MaxInt64/2/d.planned.users {
 		return nil, fault.Value(op, "users", float64(d.planned.users), "fewer: sums overflow")
 	}
-	d.a = directed.Log1pDown(directed.DivDown(alpha, d.plan.lipschitz))
+	d.a = d.plan.level(alpha)
 	if !(d.a >= minLaplace/2) {
 		return nil, fault.Value(op, "alpha", alpha, fmt.Sprintf("more, as the constant of the map is %v", d.plan.lipschitz))
 	}

@@ -2,7 +2,6 @@ package emd
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -292,7 +291,7 @@ func (r *Report) UnmarshalBinary(b []byte) error {
 	if have.reports < 1 || have.reports > have.users {
 		return fault.Value(op, "reports", float64(have.reports), "a number in [1, users]")
 	}
-	if err := cmp.Or(fault.Positive(op, "level", have.a), fault.Empty(op, "sums", len(have.sum))); err != nil {
+	if err := fault.Positive(op, "level", have.a); err != nil {
 		return err
 	}
 	*r = have

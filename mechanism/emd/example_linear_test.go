@@ -129,7 +129,7 @@ func ExampleShares() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	shares, err := emd.Shares(context.Background(), stations)
+	shares, weight, err := emd.Shares(context.Background(), stations)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -140,11 +140,19 @@ func ExampleShares() {
 	}
 	visits := slices.Values(slices.Repeat([][]int{{0, 0, 1}, {1}, {2, 2}}, 100))
 	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), visits)
-	fmt.Printf("constant %.1f per km, deviation %.4f: %.3f %v\n", shares.Lipschitz, m.StdDev(), y, err)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for x, w := range weight {
+		y[x] /= w
+		fmt.Printf("%.3f, deviation %.4f\n", y[x], m.StdDev()/w)
+	}
 	p, _, err := emd.Project(context.Background(), stations, y)
 	fmt.Printf("as a distribution: %.3f %v\n", p, err)
 	// Output:
-	// constant 0.4 per km, deviation 0.0019: [0.223 0.445 0.334] <nil>
+	// 0.223, deviation 0.0019
+	// 0.445, deviation 0.0019
+	// 0.334, deviation 0.0012
 	// as a distribution: [0.222 0.445 0.333] <nil>
 }
 

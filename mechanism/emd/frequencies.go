@@ -155,14 +155,15 @@ func (f *Frequencies) Condition() float64 {
 // the worst distribution, weighted by half the diameter or by the distances
 // from one central point, whichever is less. For Hadamard response, whose total
 // errs too, the mean is first shifted to sum to 1. The distribution made of the
-// estimate errs by at most twice as much. How far the users are from a
-// population is not covered.
+// estimate errs by at most twice as much. A bound above the diameter is replaced by
+// the diameter: nothing is known of the mean then, and no distribution errs by
+// more. How far the users are from a population is not covered.
 func (f *Frequencies) ErrorBound(items int64) float64 {
 	fault.Must(f, f.made("emd: Frequencies.ErrorBound"))
 	if items < 1 {
 		return math.Inf(1)
 	}
-	return f.bound(items)
+	return min(f.bound(items), f.g.model.Diameter)
 }
 
 // Release publishes the items of all users of the model. Items are indices of

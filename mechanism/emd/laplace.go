@@ -93,10 +93,11 @@ func (f *LaplaceFrequencies) Release(rng *rand.Rand, data Users[int]) (*Estimate
 // ErrorBound bounds the expected earth mover's distance between the mean of the
 // users' histograms and the estimate once what its total errs is spread evenly,
 // as [Project] does. Each of the k entries then errs with the variance (1-1/k)
-// Var(noise), and W1 is at most diameter/2 times the sum of their sizes.
+// Var(noise), and W1 is at most diameter/2 times the sum of their sizes. Never above
+// the diameter, as in [Frequencies.ErrorBound].
 func (f *LaplaceFrequencies) ErrorBound() float64 {
 	fault.Must(f, f.made("emd: LaplaceFrequencies.ErrorBound"))
 	m, k := f.g.model, float64(f.space.Len())
 	variance := 0.5 / (math.Sinh(f.s/2) * math.Sinh(f.s/2))
-	return m.Diameter / 2 * math.Sqrt(k*(k-1)*variance) / (float64(m.Users) * float64(m.Items))
+	return m.Diameter * min(1, math.Sqrt(k*(k-1)*variance)/2/(float64(m.Users)*float64(m.Items)))
 }

@@ -59,7 +59,7 @@ func TestModel_Words(t *testing.T) {
 func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 	space := testkit.Must(metric.NewPoints([]float64{0, 100, 200, 300}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
 	tuned := testkit.Must(exponential.Tuned(t.Context(), space, .01, nil)).Channel
-	shares := testkit.Must(Shares(t.Context(), space))
+	shares, _, _ := Shares(t.Context(), space)
 	local, central := Model{Trust: Local, Items: 3}, Model{Trust: Central, Users: 100, Items: 3}
 	item := func(m Model, o ItemWiseOptions) (Guarantee, error) {
 		return guaranteeOf(NewItemWise(t.Context(), tuned, m, &o))
@@ -152,6 +152,8 @@ func TestPromises_NothingIsForgotten(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+func third[S, T any](_ S, _ T, err error) error { return err }
 
 // Whoever forgot a unit is told where, by the call that was made.
 func TestModel_UnitErrorsSayWhatToSet(t *testing.T) {

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -188,34 +190,51 @@ func ldexpUp(x float64, e int) float64 {
 	return y
 }
 
-// Shares is the vector of the indicators of the points of space, which are the
-// items: its mean over a user's items is their share at each point. Any two of
-// the vectors are 2 apart in l1, so the constant is 2/g, rounded up, g the
-// least distance between two points. Points at distance 0 are a
-// [*metric.ValueError], fewer than two points a [*metric.SizeError]. NewLinear
-// does not see space: Model.Diameter must be at least its [metric.Diameter].
-// O(n^2) for n points, and O(n) for a value.
-func Shares(ctx context.Context, space metric.Finite) (Query[int], error) {
+// Shares is the vector with one coordinate for each of the points of space, which
+// are the items: it is weight[x] for item x and 0 elsewhere, so that its mean over
+// users divided by weight is an unbiased estimate of the share at each point. With
+// half the distance to the nearest other point as weight the constant is 1 in l1:
+// items x and y differ by weight[x] + weight[y] <= d(x,y), each half being at most
+// d(x,y)/2. [NewDistribution] mostly errs less, and gives a distribution.
+//
+// Points at distance 0 are a [*metric.ValueError], fewer than two points a
+// [*metric.SizeError]. NewLinear does not see space: Model.Diameter must be at
+// least its [metric.Diameter]. O(n^2) for n points, and O(n) for a value.
+func Shares(ctx context.Context, space metric.Finite) (q Query[int], weight []float64, err error) {
 	const op, name = "emd: Shares", "shares"
 	k := fault.Len(space)
 	if k < 2 {
-		return Query[int]{}, &fault.SizeError{Op: op, Arg: "space", Got: k, Want: "at least 2"}
+		return q, nil, &fault.SizeError{Op: op, Arg: "space", Got: k, Want: "at least 2"}
 	}
 	e, err := distancesOf(ctx, op, space)
 	if err != nil {
-		return Query[int]{}, err
+		return q, nil, err
 	}
-	if e.least == 0 {
-		return Query[int]{}, fault.Value(op, fmt.Sprintf("distance of points %d and %d", e.zero[0], e.zero[1]), 0, "a number > 0")
+	if e.least < 0x1p-1000 { // half of it must be exact
+		return q, nil, fault.Value(op, fmt.Sprintf("distance of points %d and %d", e.zero[0], e.zero[1]), e.least, "a number > 0, 2^-1000 or more")
 	}
+	weight = make([]float64, k)
+	var row []float64
+	for x := range weight {
+		if err := ctx.Err(); err != nil {
+			return q, nil, err
+		}
+		row = finite.Row(space, x, row)
+		row[x] = math.Inf(1)
+		weight[x] = slices.Min(row) / 2
+		if err := fault.Positive(op, fmt.Sprintf("weight[%d]", x), weight[x]); err != nil {
+			return q, nil, err // the space gave another distance than before
+		}
+	}
+	own := slices.Clone(weight)
 	return Query[int]{
-		Name: name, Norm: additive.Norm{P: 1, Dim: k}, Lipschitz: directed.DivUp(2, e.least),
+		Name: name, Norm: additive.Norm{P: 1, Dim: k}, Lipschitz: 1,
 		Func: func(x int, dst []float64) {
 			clear(dst)
-			dst[x] = 1
+			dst[x] = own[x]
 		},
 		Check: func(x int) error { return fault.Index(name, "item", x, k) },
-	}, nil
+	}, weight, nil
 }
 
 // Indicator is 1 on the items for which in holds and 0 on the others, where no

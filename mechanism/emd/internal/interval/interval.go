@@ -97,9 +97,8 @@ func (m *Map) Finish(acc []int64) {
 func (m *Map) Len() int { return len(m.Outputs) }
 
 // Fit returns the weights of the outputs, for a noisy mean y of Phi: with G as
-// above, the L1 isotonic regression f of G is drawn as a piecewise linear
-// function through the middles of the cells, constant beyond the outer ones,
-// and what it gains between the middles of two gaps of outputs is the weight of
+// above and f its L1 isotonic regression, what a function with the means f in the
+// cells ([rise]) gains between the middles of two gaps of outputs is the weight of
 // the output between.
 func (m *Map) Fit(_ context.Context, y []float64) ([]float64, error) {
 	k := m.Dim()
@@ -115,25 +114,46 @@ func (m *Map) Fit(_ context.Context, y []float64) ([]float64, error) {
 	p := make([]float64, len(m.Outputs))
 	below, c := 0.0, 0
 	for j := range p {
-		if j == len(p)-1 {
-			p[j] = 1 - below
-			break
+		v := 1.0
+		if j < len(p)-1 {
+			// Positions are below 2^52, twice them exact in float64.
+			x := float64(m.Outputs[j]+m.Outputs[j+1]) / 2
+			for c < k-1 && float64(m.Bounds[c+1]) <= x {
+				c++
+			}
+			v = min(max(rise(f, c, (x-float64(m.Bounds[c]))/widths[c]), below), 1)
 		}
-		// Positions are below 2^52, twice them exact in float64.
-		x := float64(m.Outputs[j] + m.Outputs[j+1])
-		middle := func(c int) float64 { return float64(m.Bounds[c] + m.Bounds[c+1]) }
-		for c < k-1 && middle(c+1) <= x {
-			c++
-		}
-		v := f[c]
-		if a := middle(c); c < k-1 && x > a {
-			v += float64((f[c+1] - f[c]) * ((x - a) / (middle(c+1) - a)))
-		}
-		v = min(max(v, below), 1)
 		p[j] = v - below
 		below = v
 	}
 	return p, nil
+}
+
+// rise is at the part t of cell c an ascending function with means f in all cells.
+// Within the cell it is linear and rises by the less of the jumps to the means
+// beside, which are doubled at the ends, to 0 and to 1. Where the means beside have
+// no other jump it seems to be a single step, whose place is known by its mean.
+// (Straight lines through the middles of the cells err less where the points are
+// spread evenly, 1.4 in place of 1.7 times what any mechanism must, but 2.9 in place
+// of 2.4 times at worst, and 1.75 in place of 1.5 in the mean.)
+func rise(f []float64, c int, t float64) float64 {
+	jump := func(c int) float64 {
+		switch c {
+		case 0:
+			return 2 * f[0]
+		case len(f):
+			return 2 * (1 - f[c-1])
+		}
+		return f[c] - f[c-1]
+	}
+	left, right := jump(c), jump(c+1)
+	if c > 0 && c < len(f)-1 && jump(c-1) == 0 && jump(c+2) == 0 && left+right > 0 {
+		if t < right/(left+right) {
+			return f[c-1]
+		}
+		return f[c+1]
+	}
+	return f[c] + float64(min(left, right)*(t-0.5))
 }
 
 // W1 is the distance of two lists of weights of the outputs.
@@ -150,10 +170,11 @@ func (m *Map) W1(_ context.Context, p, q []float64) (float64, error) {
 // points from these.
 //
 // In a cell of width w the distribution function F of the points rises from a to
-// b, and the integral of |F - G_c| is at most w (b-a)/2. f = G rises by d between
-// two neighboring middles, and the piecewise linear function differs there from
-// the steps by triangles of area w d/8 on both sides. All rises sum to at most 1:
-// 3/4 of the widest cell. At last every mass moves by at most half a gap.
+// b, and the integral of |F - G_c| is at most w (b-a)/2. That of |rise - f_c| is at
+// most w/8 times the jumps beside the cell, and w/2 times them for a single step,
+// whose jumps no other cell counts. All jumps, and all rises, sum to at most 1: the
+// widest cell in all. Then every mass moves by half a gap at most, after half a
+// quantum in the beginning.
 func (m *Map) Resolution() float64 {
 	if m.Exact {
 		return 0
@@ -162,7 +183,7 @@ func (m *Map) Resolution() float64 {
 	for j := range len(m.Outputs) - 1 {
 		gap = max(gap, m.Outputs[j+1]-m.Outputs[j])
 	}
-	return (0.75*float64(m.widest()) + float64(gap)) * m.Quantum
+	return (float64(m.widest()) + float64(gap+1)/2) * m.Quantum
 }
 
 // Bound bounds the expected error of the weights where the noise of every

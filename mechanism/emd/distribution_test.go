@@ -1,0 +1,366 @@
+package emd
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// oneUser is a curator of a single user: noise of level alpha in all.
+var oneUser = Model{Trust: Central, Users: 1}
+
+// planAt is the domain's plan with a quantum chosen for the test, 0 for that of a
+// release at level alpha.
+func planAt[P any](t testing.TB, d *Domain[P], alpha, quantum, spacing float64) (plan[P], float64) {
+	t.Helper()
+	g, err := d.open(t.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := setting{noise: 1 / alpha, quantum: quantum, spacing: spacing}
+	if quantum == 0 {
+		s = testkit.Must((&Distribution[P]{diameter: g.diameter, planned: Report{users: 1, reports: 1}}).setting("test", alpha, spacing))
+	}
+	return testkit.Must(g.plan(t.Context(), "test", s)), g.diameter
+}
+
+// sumOf is the sum of Phi over the items.
+func sumOf[P any](t testing.TB, p plan[P], items ...P) []int64 {
+	t.Helper()
+	acc := make([]int64, p.Work())
+	for _, x := range items {
+		if err := p.add(acc, x, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Finish(acc)
+	return acc[:p.Dim()]
+}
+
+// chance is the probability that a coordinate of sum s of m items becomes y, but
+// for the factor of the noise: the exact law of roundMean and discrete Laplace.
+func chance(s, m, y int64, a float64) float64 {
+	k := s / m
+	f := float64(s%m) / float64(m)
+	at := func(k int64) float64 { return math.Exp(-a * math.Abs(float64(y-k))) }
+	return (1-f)*at(k) + f*at(k+1)
+}
+
+// worstLoss is the largest ln P{y}/P'{y} over all outcomes of two users' reports.
+// Coordinates are independent. Away from the integers around both means the ratio
+// of one is monotone or constant, so its largest value is taken near them.
+func worstLoss(s, t []int64, m, n int64, a float64) float64 {
+	loss := 0.0
+	for i := range s {
+		worst := 0.0
+		for _, c := range []int64{s[i] / m, t[i] / n} {
+			for y := c - 3; y <= c+3; y++ {
+				worst = max(worst, math.Log(chance(s[i], m, y, a)/chance(t[i], n, y, a)))
+			}
+		}
+		loss += worst
+	}
+	return loss
+}
+
+// usersUpTo returns all multisets of 1 to m of k items.
+func usersUpTo(k, m int) (list [][]int) {
+	for n := range m {
+		list = append(list, multisets(k, n+1)...)
+	}
+	return list
+}
+
+// privateSpaces are small domains of indices with the distances that promises are
+// about.
+func privateSpaces(t testing.TB) map[string]struct {
+	d     *Domain[int]
+	space metric.Finite
+} {
+	tree := testkit.Must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 3}, []float64{0, 1.3, 0.4, 0.7, 0, 2.1, 0.3}))
+	ultra := testkit.Must(metric.NewUltrametric([]int{2, 0, 3, 1}, []float64{0.3, 2.7, 0.3}))
+	clusters := Clusters{Count: 2, Size: 2, Within: 0.3, Diameter: 3}
+	clustered := testkit.Must(metric.NewClustered(2, 2, 0.3))
+	points := testkit.Must(metric.NewPoints([]float64{0.1, 1, 0.3, 2.2}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
+	return map[string]struct {
+		d     *Domain[int]
+		space metric.Finite
+	}{
+		"tree":        {Tree(tree), tree.PathMetric()},
+		"ultrametric": {Finite(ultra), ultra},
+		"clusters":    {Finite(clusters), clusters},
+		"clustered":   {Finite(clustered), clustered},
+		"points":      {Finite(points), points},
+	}
+}
+
+// The exact probabilities of all reports of any two users of up to three items, on
+// small spaces: no ratio exceeds e^(alpha d_EM), and one comes near. With coarse
+// integers too, where the rounding of means matters: with a = alpha/L for ln(1 +
+// alpha/L), a map not rounded down or a mean rounded to the nearest this fails.
+func TestDistribution_IsPrivate(t *testing.T) {
+	const m = 3
+	for name, c := range privateSpaces(t) {
+		users := usersUpTo(c.space.Len(), m)
+		for _, quantum := range []float64{0, 0.25, 0.0625} {
+			for _, alpha := range []float64{0.5, 8} {
+				for _, spacing := range []float64{1e-9, 0.8} {
+					p, _ := planAt(t, c.d, alpha, quantum, spacing)
+					a := p.level(alpha)
+					tight := 0.0
+					sums, mu := make([][]int64, len(users)), make([][]float64, len(users))
+					for u, items := range users {
+						sums[u] = sumOf(t, p, items...)
+						mu[u] = make([]float64, c.space.Len())
+						for _, x := range items {
+							mu[u][x] += 1 / float64(len(items))
+						}
+					}
+					for u := range users {
+						for v := range users {
+							if u == v || v%7 != u%7 && spacing > 0.1 { // a part of the pairs will do
+								continue
+							}
+							d := smallW1(c.space, mu[u], mu[v])
+							loss := worstLoss(sums[u], sums[v], int64(len(users[u])), int64(len(users[v])), a)
+							if loss > alpha*d*(1+1e-9)+1e-9 {
+								t.Fatalf("%s, quantum %v, alpha %v, spacing %v: users %v and %v at d_EM %v: loss %v", name, quantum, alpha, spacing, users[u], users[v], d, loss)
+							}
+							if d > 1e-9 {
+								tight = max(tight, loss/(alpha*d))
+							}
+						}
+					}
+					if tight < 0.99 && quantum == 0 || tight < 0.2 {
+						t.Errorf("%s, quantum %v, alpha %v, spacing %v: loss at most %v of what is promised", name, quantum, alpha, spacing, tight)
+					}
+				}
+			}
+		}
+	}
+}
+
+// smallW1 is the distance of two measures on four points or so: the largest
+// difference of the means of the vertices of the 1-Lipschitz functions would do;
+// here, exactly, by a solver.
+func smallW1(space metric.Finite, mu, nu []float64) float64 {
+	r, err := wasserstein.W1(context.Background(), space, mu, nu, &wasserstein.Options{Workers: 1})
+	if err != nil {
+		panic(err)
+	}
+	return r.Cost
+}
+
+// Items of a real line: the same, with distances of the lattice, which are those of
+// the items to within one step.
+func TestDistribution_LineIsPrivate(t *testing.T) {
+	for _, quantum := range []float64{0, 0.25} {
+		const alpha = 3.0
+		p, _ := planAt(t, Line(-1, 1.7), alpha, quantum, 0.5)
+		a, step := p.level(alpha), 1/p.lipschitz
+		at := []float64{-3, -0.9, -0.21, 0.4, 0.42, 1.3, 9}
+		users := usersUpTo(len(at), 2)
+		tight := 0.0
+		for _, u := range users {
+			for _, v := range users {
+				var x, y []float64
+				for _, i := range u {
+					x = append(x, min(max(at[i], -1), 1.7))
+				}
+				for _, i := range v {
+					y = append(y, min(max(at[i], -1), 1.7))
+				}
+				d := testkit.Must(wasserstein.W1Samples(x, y))
+				loss := worstLoss(sumOf(t, p, x...), sumOf(t, p, y...), int64(len(x)), int64(len(y)), a)
+				if loss > alpha*(d+step)*(1+1e-9)+1e-9 {
+					t.Fatalf("quantum %v: users at %v and %v: loss %v, d_EM %v", quantum, x, y, loss, d)
+				}
+				if d > 0 {
+					tight = max(tight, loss/(alpha*(d+step)))
+				}
+			}
+		}
+		if tight < 0.6 {
+			t.Errorf("quantum %v: loss at most %v of what is promised", quantum, tight)
+		}
+	}
+}
+
+// A report's numbers have the law that the promise is proved for. Pearson's
+// statistic over the outcomes of both coordinates: with 20 to 60 cells the chance
+// of exceeding 140 is below 1e-6.
+func TestDistribution_ReleaseHasTheStatedLaw(t *testing.T) {
+	c := Clusters{Count: 2, Size: 1, Within: 1, Diameter: 2}
+	for seed, items := range [][]int{{0, 0, 1}, {1}, {0, 1, 1, 1, 1}} {
+		p, _ := planAt(t, Finite(c), 1, 0.5, 1e-9)
+		d := &Distribution[int]{plan: p, a: p.level(1), g: testkit.Must(perUnit(Model{Trust: Local, Users: 1, Diameter: 2}, 1, 0)), planned: Report{users: 1, reports: 1}}
+		r := random.Seeded(uint64(seed))
+		const draws = 20_000
+		seen := map[[2]int64]int{}
+		for range draws {
+			report := testkit.Must(d.Release(r, One(items)))
+			seen[[2]int64{report.At(0), report.At(1)}]++
+		}
+		s, m := sumOf(t, p, items...), int64(len(items))
+		z := math.Pow(math.Tanh(d.a/2), 2)
+		chi, rest, cells := 0.0, float64(draws), 0
+		restSeen := draws
+		for x := int64(-30); x <= 30; x++ {
+			for y := int64(-30); y <= 30; y++ {
+				want := draws * z * chance(s[0], m, x, d.a) * chance(s[1], m, y, d.a)
+				if want < 200 {
+					continue
+				}
+				got := seen[[2]int64{x, y}]
+				chi += (float64(got) - want) * (float64(got) - want) / want
+				rest -= want
+				restSeen -= got
+				cells++
+			}
+		}
+		chi += (float64(restSeen) - rest) * (float64(restSeen) - rest) / rest
+		if cells < 10 || cells > 60 || chi > 140 {
+			t.Errorf("%v: chi-square %v of %d cells", items, chi, cells)
+		}
+	}
+}
+
+// lineDistributions are distributions on [0, 1], by quantiles at the middles of
+// their shares.
+var lineDistributions = map[string]func(u float64) float64{
+	"uniform": func(u float64) float64 { return u },
+	"atom":    func(float64) float64 { return 1 / math.Pi },
+	"atoms":   func(u float64) float64 { return math.Floor(u*5)/5 + 0.013 },
+	"skewed":  func(u float64) float64 { return u * u * u * u },
+	"ends":    func(u float64) float64 { return math.Round(u) },
+}
+
+// On the line the error falls like 1/sqrt(alpha n): no more than 2.5 times the lower
+// bound 0.363/sqrt(A) that pairs of near points give any mechanism, for A = alpha
+// n (hi-lo) from 1e2 to 1e5, and below the proved bound. Means of 20 runs of a fixed
+// seed.
+func TestDistribution_LineHasTheOptimalRate(t *testing.T) {
+	const k = 5000
+	for name, quantile := range lineDistributions {
+		items := make([]float64, k)
+		share := slices.Repeat([]float64{1.0 / k}, k)
+		for i := range items {
+			items[i] = quantile((float64(i) + 0.5) / k)
+		}
+		for _, a := range []float64{1e2, 1e3, 1e4, 1e5} {
+			d := testkit.Must(NewDistribution(t.Context(), Line(0, 1), oneUser, a, nil))
+			r := random.Seeded(1)
+			const runs = 20
+			mean := 0.0
+			for range runs {
+				h := testkit.Must(d.Estimate(t.Context(), testkit.Must(d.Release(r, One(items)))))
+				mean += testkit.Must(wasserstein.W1LineBetween(h.Points, h.Weights, items, share)) / runs
+			}
+			lower := 0.363 / math.Sqrt(a)
+			t.Logf("%s, A = %v: %.5f, %.2f of the lower bound, proved %.5f", name, a, mean, mean/lower, d.ErrorBound())
+			if mean > 2.5*lower || mean > d.ErrorBound() || d.ErrorBound() > 9*lower {
+				t.Errorf("%s, A = %v: error %v, %v times the lower bound, proved %v", name, a, mean, mean/lower, d.ErrorBound())
+			}
+		}
+	}
+}
+
+// The figures of the package doc: errors over the diameter, on spread and on
+// concentrated items, below the proved bound.
+func TestDistribution_FiniteErrors(t *testing.T) {
+	clusters := Clusters{Count: 20, Size: 10, Within: 0.1, Diameter: 1}
+	for _, c := range []struct {
+		name                 string
+		space                metric.Finite
+		a                    float64
+		spread, concentrated float64
+	}{
+		{"line of 64", line(t, 64), 1e4, 0.0063, 0.0022},
+		{"clusters", clusters, 1e5, 0.0025, 0.00015},
+		{"clusters as points", clusters, 1e2, 0.25, 0.17},
+	} {
+		k := c.space.Len()
+		for name, want := range map[string]float64{"spread": c.spread, "concentrated": c.concentrated} {
+			p := make([]float64, k)
+			items := []int{k / 7, k / 2}
+			if name == "spread" {
+				items = items[:0]
+				for i := range 4 * k {
+					items = append(items, []int{i % k, i * i % k}[i%2])
+				}
+			}
+			for _, x := range items {
+				p[x] += 1 / float64(len(items))
+			}
+			d := testkit.Must(NewDistribution(t.Context(), Finite(c.space), oneUser, c.a, nil))
+			r := random.Seeded(1)
+			const runs = 40
+			mean := 0.0
+			for range runs {
+				h := testkit.Must(d.Estimate(t.Context(), testkit.Must(d.Release(r, One(items)))))
+				mean += errorOn(t, c.space, h.Weights, p) / runs
+			}
+			t.Logf("%s, %s: %.5f, proved %.5f, resolution %.5f", c.name, name, mean, d.ErrorBound(), d.Resolution())
+			if mean > want || mean > d.ErrorBound() {
+				t.Errorf("%s, %s: error %v, want at most %v; proved %v", c.name, name, mean, want, d.ErrorBound())
+			}
+		}
+	}
+}
+
+func errorOn(t testing.TB, space metric.Finite, p, q []float64) float64 {
+	t.Helper()
+	if c, ok := space.(Clusters); ok {
+		return testkit.Must(c.W1(p, q))
+	}
+	x, ok := linePositions(space)
+	if !ok {
+		t.Fatal("no line")
+	}
+	return testkit.Must(wasserstein.W1Line(x, p, q))
+}
+
+// In the Local trust the errors are those of sqrt(n) users, and reports add up in
+// any order, through their encoding too.
+func TestDistribution_LocalReports(t *testing.T) {
+	const n = 2000
+	d := testkit.Must(NewDistribution(t.Context(), Line(0, 1), Model{Trust: Local}, 20, &DistributionOptions{Reports: n}))
+	data := func(yield func([]float64) bool) {
+		for u := range n {
+			if !yield([]float64{float64(u) / n, 0.5}) {
+				return
+			}
+		}
+	}
+	all := testkit.Must(d.Collect(t.Context(), random.Seeded(1), data))
+	var sum Report
+	r := random.Seeded(1)
+	for items := range data {
+		one := testkit.Must(d.Release(r, One(items)))
+		var got Report
+		testkit.Check(t, got.UnmarshalBinary(testkit.Must(one.MarshalBinary())))
+		testkit.Check(t, sum.Merge(&got))
+	}
+	if fmt.Sprint(*all) != fmt.Sprint(sum) || sum.Users() != n || sum.Reports() != n {
+		t.Errorf("%v, %v", *all, sum)
+	}
+	h := testkit.Must(d.Estimate(t.Context(), &sum))
+	items := []float64{}
+	for own := range data {
+		items = append(items, own...)
+	}
+	share := slices.Repeat([]float64{1 / float64(len(items))}, len(items))
+	got := testkit.Must(wasserstein.W1LineBetween(h.Points, h.Weights, items, share))
+	bar := testkit.Must(h.Error(t.Context(), r, 0.999, nil))
+	t.Logf("error %v, bar %+v, bound %v", got, bar, d.ErrorBound())
+	if got > d.ErrorBound() || got > 2*bar.Hi {
+		t.Errorf("error %v, bar %+v, bound %v", got, bar, d.ErrorBound())
+	}
+}
