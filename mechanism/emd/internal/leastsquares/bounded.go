@@ -1,0 +1,118 @@
+package leastsquares
+
+import (
+	"context"
+	"math"
+
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// Bounded makes of a least squares fit an estimate with a proved bound of its
+// error in the earth mover's distance.
+//
+// The rows of A stand for points, the anchors, and a column for one output. The
+// entries of a column sum to 1, so that A p is p with the mass of each output
+// moved to anchors. A tree on the anchors, whose edges are at least as long as
+// the distances of their ends, gives the seminorm
+//
+//	F(v) = sum over anchors r but the root of Length[r] |sum of v at and below r|,
+//
+// with W1(u, v) <= F(u-v) for measures of mass 1 on the anchors, since the right
+// side is the cost of moving along the tree. Let items p be, on average, at
+// distance s of their anchors, outputs at distance s', and y = A p + z. The fit q
+// of y is taken if F(A q - y) <= t, a bound of the expected F(z). Then, as
+// A q - A p = (A q - y) + z,
+//
+//	W1(q, p) <= W1(q, A q) + F(A q - A p) + W1(A p, p) <= s' + t + F(z) + s.
+//
+// Else the answer is the distribution u on the anchors with the least F(u - y),
+// which is at most F(A p - y) = F(z): W1(u, p) <= 2 F(z) + s, and what it takes to
+// move from anchors to outputs. Expected, both are at most s + s' + 2t, if an
+// anchor is within s' of its output.
+type Bounded struct {
+	Parent []int     // Parent[r] < r, and Parent[0] = -1
+	Length []float64 // of the edge from r to its parent
+	Output []int     // the output that takes the mass of an anchor
+}
+
+// Noise is the bound t of the expected F(z), for independent z of mean 0 and the
+// given standard deviation: the sum of m of them is sqrt(m) deviations in square
+// mean.
+func (b *Bounded) Noise(deviation float64) float64 {
+	below := make([]float64, len(b.Parent))
+	sum := 0.0
+	for r := len(below) - 1; r > 0; r-- {
+		below[r]++
+		below[b.Parent[r]] += below[r]
+		sum += float64(b.Length[r] * math.Sqrt(below[r]))
+	}
+	return sum * deviation
+}
+
+// Slack bounds F(A q - A p) for the fit q of y = A p by [Fit], which ends at a gap
+// of .001 deviation^2 and so within .045 deviations of A p in l2: by Cauchy and
+// Schwarz, F is at most what Noise is of that.
+func (b *Bounded) Slack(deviation float64) float64 { return b.Noise(0.045 * deviation) }
+
+// cost is F.
+func (b *Bounded) cost(v []float64) float64 {
+	below, sum := append([]float64(nil), v...), 0.0
+	for r := len(below) - 1; r > 0; r-- {
+		below[b.Parent[r]] += below[r]
+		sum += float64(b.Length[r] * math.Abs(below[r]))
+	}
+	return sum
+}
+
+// Fit returns the distribution on the outputs.
+func (b *Bounded) Fit(ctx context.Context, a Matrix, y []float64, deviation float64) ([]float64, error) {
+	p, _, err := Fit(ctx, a, y, deviation)
+	if err != nil {
+		return nil, err
+	}
+	rest := make([]float64, len(y))
+	a.Apply(rest, p)
+	for i, v := range y {
+		rest[i] -= v
+	}
+	if b.cost(rest) <= b.Noise(deviation) {
+		return p, nil
+	}
+	u, err := b.nearest(y)
+	if err != nil {
+		return nil, err
+	}
+	clear(p)
+	for r, m := range u {
+		p[b.Output[r]] += m
+	}
+	return p, nil
+}
+
+// nearest returns a distribution on the anchors nearest to y in F.
+func (b *Bounded) nearest(y []float64) ([]float64, error) {
+	// Every anchor gets a leaf of its own, for the mass that stays.
+	k := len(b.Parent)
+	parent, length := append([]int(nil), b.Parent...), append([]float64(nil), b.Length...)
+	for r := range k {
+		parent, length = append(parent, r), append(length, 0)
+	}
+	t, err := metric.NewTree(parent, length)
+	if err != nil {
+		return nil, err
+	}
+	g := make([]float64, k)
+	for i, leaf := range t.Leaves() {
+		g[i] = y[leaf-k]
+	}
+	g, _, err = wasserstein.ProjectTree(t, g)
+	if err != nil {
+		return nil, err
+	}
+	u := make([]float64, k)
+	for i, leaf := range t.Leaves() {
+		u[leaf-k] = g[i]
+	}
+	return u, nil
+}

@@ -1,0 +1,273 @@
+package tents
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/mechanism/emd/internal/leastsquares"
+	"github.com/metricdp/metricdp/mechanism/emd/internal/transport"
+)
+
+// Box is the map of a box by tents, and the estimate of a distribution on a finer
+// grid.
+type Box struct {
+	grid      Grid  // on the axes that are resolved
+	axes      []int // these, ascending
+	lo, side  []float64
+	norm      float64 // 1, 2 or +Inf
+	fine      int     // points of the estimate a cell and axis
+	bounded   leastsquares.Bounded
+	deviation float64 // of the noise planned for, in whole weights
+}
+
+// NewBox returns the tents for a box under the norm p: 1, 2 or +Inf. noise is the
+// expected size of the noise on a mean where the map's constant is 1, and quantum
+// at most the inverse of the map's constant in quanta. spacing, where positive, is
+// the side of a cell.
+func NewBox(op string, lo, hi []float64, p, noise, quantum, spacing float64) (*Box, error) {
+	b := &Box{lo: lo, norm: p, fine: 5}
+	for j, l := range lo {
+		b.side = append(b.side, directed.SubDown(hi[j], l))
+		b.axes = append(b.axes, j)
+	}
+	slices.SortStableFunc(b.axes, func(i, j int) int { return cmp.Compare(b.side[j], b.side[i]) })
+	var h float64
+	for {
+		if h = spacing; h == 0 {
+			h = b.spacing(noise)
+		}
+		last := len(b.axes) - 1
+		if last == 0 || b.side[b.axes[last]] >= h/2 {
+			break
+		}
+		b.axes = b.axes[:last]
+	}
+	slices.Sort(b.axes)
+	vertices, outputs := 1.0, 1.0
+	for _, j := range b.axes {
+		c := max(1, math.Round(b.side[j]/h))
+		vertices *= c + 1
+		outputs *= float64(c*float64(b.fine)) + 1
+		b.grid.Lo, b.grid.Side = append(b.grid.Lo, lo[j]), append(b.grid.Side, b.side[j])
+		b.grid.Cells = append(b.grid.Cells, int(min(c, 1<<30)))
+	}
+	if outputs > 2500 {
+		b.fine = 3
+	}
+	if err := fault.Memory(op, vertices*math.Pow(float64(b.fine), float64(len(b.axes))), 100); err != nil {
+		return nil, err
+	}
+	b.grid.resolve(p, quantum)
+	b.deviation = math.Sqrt2 * b.grid.Slope(p) * noise
+	b.prepare()
+	return b, nil
+}
+
+// spacing is the side of a cell that errs the least, as measured, flat around:
+// side/h = .35 A^(1/3) in the plane and .45 A^(1/4) in space for the l2 norm,
+// where A = side/noise; no other dimension has been measured. A cell blurs by h,
+// and the noise of its vertices is prop. to the slope 2 sqrt(d)/h: in another norm
+// A is scaled as that is. Of unequal sides the volume counts,
+//
+//	h^(d+1) = noise * volume / c^(d+1).
+//
+// (An axis shorter than h/2 is not resolved: its tents would raise the slope of
+// all.)
+func (b *Box) spacing(noise float64) float64 {
+	d := float64(len(b.axes))
+	c := 0.35
+	if d > 2 {
+		c = 0.45
+	}
+	switch b.norm {
+	case 1:
+		noise /= math.Sqrt(d)
+	case 2:
+	default:
+		noise *= math.Sqrt(d)
+	}
+	logs := math.Log(noise)
+	for _, j := range b.axes {
+		logs += math.Log(b.side[j])
+	}
+	return math.Exp(logs/(d+1)) / c
+}
+
+// size is the norm of v.
+func (b *Box) size(v []float64) float64 {
+	sum, top := 0.0, 0.0
+	for _, x := range v {
+		top = max(top, math.Abs(x))
+		sum += math.Abs(x)
+	}
+	if b.norm == 1 || top == 0 {
+		return sum
+	}
+	if b.norm == 2 {
+		sum = 0
+		for _, x := range v {
+			sum += float64((x / top) * (x / top))
+		}
+		return math.Sqrt(sum) * top
+	}
+	return top
+}
+
+// prepare joins each vertex to one of a grid of twice the spacing or more: with
+// the indices i, and 2^k the largest power that divides all of them, the indices
+// of which 2^(k+1) is no divisor go down by 2^k.
+func (b *Box) prepare() {
+	d := len(b.axes)
+	k := b.grid.Rows()
+	f := &b.bounded
+	f.Parent, f.Length, f.Output = make([]int, k), make([]float64, k), make([]int, k)
+	at, step := make([]int, d), make([]float64, len(b.lo))
+	for r := range k {
+		rest := r
+		all := 0
+		for j := d - 1; j >= 0; j-- {
+			at[j] = rest % (b.grid.Cells[j] + 1)
+			rest /= b.grid.Cells[j] + 1
+			all |= at[j]
+		}
+		bit := all & -all
+		for j, c := range b.grid.Cells {
+			i := at[j]
+			f.Output[r] = f.Output[r]*(c*b.fine+1) + i*b.fine
+			step[b.axes[j]] = 0
+			if bit > 0 && i&bit != 0 {
+				i -= bit
+				step[b.axes[j]] = float64(bit) * b.grid.Spacing(j)
+			}
+			f.Parent[r] = f.Parent[r]*(c+1) + i
+		}
+		f.Length[r] = b.size(step)
+	}
+	f.Parent[0] = -1
+}
+
+// Slope is the map's constant, in quanta.
+func (b *Box) Slope() float64 {
+	return directed.MulUp(b.grid.Slope(b.norm), float64(b.grid.Quanta()))
+}
+
+// Add counts a point, clamped to the box.
+func (b *Box) Add(acc []int64, x []float64, count int64) error {
+	at := make([]int, len(b.axes))
+	if len(x) != len(b.lo) {
+		return &fault.SizeError{Op: "emd: Box", Arg: "item", Got: len(x), Want: fmt.Sprint(len(b.lo))}
+	}
+	for j, v := range x {
+		if math.IsNaN(v) {
+			return &fault.ValueError{Op: "emd: Box", Arg: "item", Index: j, Value: v, Want: "a number"}
+		}
+	}
+	for j, axis := range b.axes {
+		at[j] = b.grid.At(j, x[axis])
+	}
+	b.grid.tent(at, func(vertex int, weight int64) { acc[vertex] += weight * count })
+	return nil
+}
+
+// Point is output i.
+func (b *Box) Point(i int) []float64 {
+	x := make([]float64, len(b.lo))
+	for j, l := range b.lo {
+		x[j] = l + b.side[j]/2
+	}
+	for j := len(b.axes) - 1; j >= 0; j-- {
+		n := b.grid.Cells[j]*b.fine + 1
+		x[b.axes[j]] = b.grid.Lo[j] + float64(b.grid.Side[j]*(float64(i%n)/float64(n-1)))
+		i /= n
+	}
+	return x
+}
+
+// Dim is the number of vertices, and Work the length of an accumulator.
+func (b *Box) Dim() int  { return len(b.bounded.Parent) }
+func (b *Box) Work() int { return b.Dim() }
+
+// Largest bounds the weights.
+func (b *Box) Largest() int64 { return b.grid.Quanta() }
+
+// Finish has nothing to do: an accumulator is the sum.
+func (b *Box) Finish([]int64) {}
+
+// Len is the number of outputs.
+func (b *Box) Len() int {
+	_, n := (&interpolation{cells: b.grid.Cells, fine: b.fine}).Dims()
+	return n
+}
+
+// Fit returns the weights of the outputs for a noisy mean y, in quanta.
+func (b *Box) Fit(ctx context.Context, y []float64) ([]float64, error) {
+	for i := range y {
+		y[i] /= float64(b.grid.Quanta())
+	}
+	return b.bounded.Fit(ctx, newInterpolation(b.grid.Cells, b.fine), y, b.deviation)
+}
+
+// W1 is the distance of two lists of weights, or a bound that moves them to
+// vertices first where they are long.
+func (b *Box) W1(ctx context.Context, p, q []float64) (float64, error) {
+	points, near := make([][]float64, len(p)), make([]int, len(p))
+	for i := range p {
+		points[i] = b.Point(i)
+		rest, unit := i, 1
+		for j := len(b.axes) - 1; j >= 0; j-- {
+			n := b.grid.Cells[j]*b.fine + 1
+			near[i] += (rest%n + b.fine/2) / b.fine * b.fine * unit
+			rest, unit = rest/n, unit*n
+		}
+	}
+	diff := make([]float64, len(b.lo))
+	return transport.W1(ctx, func(i, j int) float64 {
+		for k, x := range points[i] {
+			diff[k] = x - points[j][k]
+		}
+		return b.size(diff)
+	}, p, q, near)
+}
+
+// blur bounds the mean distance of an item from its anchors, and of an output. On
+// a resolved axis, a point at the fraction f of a cell is at mean square distance
+// f(1-f) h^2 <= h^2/4 and at mean distance 2f(1-f) h <= h/2 from the two ends: in
+// l1 and l2 the mean distance is at most the norm of (h_j/2)_j, and linf is at
+// most l2. Items are first moved by half a lattice step an axis, and to the middle
+// on an axis that is not resolved.
+func (b *Box) blur() (items, outputs float64) {
+	cells, moved := make([]float64, len(b.lo)), make([]float64, len(b.lo))
+	for j, s := range b.side {
+		moved[j] = s / 2
+	}
+	sum := 0.0
+	for j, axis := range b.axes {
+		h := b.grid.Spacing(j)
+		cells[axis] = h / 2
+		sum += float64(h * h / 4)
+		moved[axis] = math.Ldexp(h/2, -b.grid.Bits)
+	}
+	outputs = b.size(cells)
+	if math.IsInf(b.norm, 1) {
+		outputs = min(math.Sqrt(sum), 2*outputs)
+	}
+	return outputs + b.size(moved), outputs
+}
+
+// Resolution bounds the distance of the items from the fit to their mean without
+// noise.
+func (b *Box) Resolution() float64 {
+	items, outputs := b.blur()
+	return items + outputs + b.bounded.Slack(b.deviation)
+}
+
+// Bound bounds the expected error for noise of the given deviation, in quanta.
+func (b *Box) Bound(_, deviation float64) float64 {
+	items, outputs := b.blur()
+	return items + outputs + b.bounded.Noise(b.deviation) + b.bounded.Noise(deviation/float64(b.grid.Quanta()))
+}
