@@ -239,6 +239,12 @@ var emdCalls = []call{
 	{"emd.NewDistribution", func(ctx context.Context, f metric.Finite, m emd.Model, alpha float64, o *emd.DistributionOptions) (*emd.Distribution[int], error) {
 		return emd.NewDistribution(ctx, emd.Finite(f), m, alpha, o)
 	}, []any{path, local, 2.0, &emd.DistributionOptions{Reports: 10}}},
+	{"emd.NewDistribution", func(ctx context.Context, s metric.Space[[]float64], lo, hi []float64, m emd.Model, alpha float64, o *emd.DistributionOptions) (*emd.Distribution[[]float64], error) {
+		return emd.NewDistribution(ctx, emd.Box(s, lo, hi), m, alpha, o)
+	}, []any{metric.Euclidean{}, []float64{0, 0}, []float64{4, 1}, unbounded, 2.0, &emd.DistributionOptions{}}},
+	{"emd.NewDistribution", func(ctx context.Context, s metric.GreatCircle, m emd.Model, alpha float64, o *emd.DistributionOptions) (*emd.Distribution[metric.LatLon], error) {
+		return emd.NewDistribution(ctx, emd.Sphere(s), m, alpha, o)
+	}, []any{metric.GreatCircle{Radius: 1}, unbounded, 2.0, &emd.DistributionOptions{Spacing: 0.5}}},
 	{"emd.NewDistribution", func(ctx context.Context, c emd.Clusters, m emd.Model, alpha float64) (*emd.Distribution[int], error) {
 		return emd.NewDistribution(ctx, emd.Finite(c), m, alpha, nil)
 	}, []any{departments, modelOne, 2.0}},

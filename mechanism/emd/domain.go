@@ -3,7 +3,6 @@ package emd
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -229,10 +228,10 @@ func Finite(space metric.Finite) *Domain[int] {
 			g.plan = ultrametricPlan(s.Order(), s.Heights())
 		default:
 			x, ok := linePositions(space)
-			if !ok {
-				return g, fmt.Errorf("%s: the space is no ultrametric and no line", op)
-			}
 			g.plan = func(ctx context.Context, op string, s setting) (plan[int], error) {
+				if !ok {
+					return choosePlan(ctx, op, space, g.diameter, s)
+				}
 				return positionsPlan(ctx, space, x, g.diameter, s)
 			}
 		}

@@ -96,7 +96,7 @@ func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, 
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	y, err := h.mean()
+	y, err := h.d.plan.mean(h.Weights)
 	if err != nil {
 		return ErrorBar{}, err
 	}
@@ -178,26 +178,4 @@ func quantileRanks(n int, prob float64) (lo, hi int) {
 		}
 	}
 	return lo, hi
-}
-
-// mean is the mean of Phi under the weights.
-func (h *Histogram[P]) mean() ([]float64, error) {
-	plan := h.d.plan
-	units := min(1<<40, math.MaxInt64/2/plan.Largest())
-	n := make([]int64, len(h.Weights))
-	apportion.Divide(h.Weights, units, n)
-	acc := make([]int64, plan.Work())
-	for i, c := range n {
-		if c > 0 {
-			if err := plan.add(acc, plan.point(i), c); err != nil {
-				return nil, err
-			}
-		}
-	}
-	plan.Finish(acc)
-	y := make([]float64, plan.Dim())
-	for i := range y {
-		y[i] = float64(acc[i]) / float64(units)
-	}
-	return y, nil
 }

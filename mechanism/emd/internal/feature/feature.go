@@ -9,7 +9,6 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
-	"github.com/metricdp/metricdp/mechanism/emd/internal/leastsquares"
 )
 
 // Map sends each point to a sparse vector of integers >= 0.
@@ -39,25 +38,12 @@ func (m *Map) Of(x int) ([]int32, []int64) {
 	return m.row[m.start[x]:m.start[x+1]], m.weight[m.start[x]:m.start[x+1]]
 }
 
-// Add adds the vector of x to dst.
-func (m *Map) Add(dst []int64, x int) {
+// Add adds count times the vector of x to dst.
+func (m *Map) Add(dst []int64, x int, count int64) {
 	rows, weights := m.Of(x)
 	for k, r := range rows {
-		dst[r] += weights[k]
+		dst[r] += weights[k] * count
 	}
-}
-
-// Matrix is the map with weights in units of a quantum.
-func (m *Map) Matrix(quantum float64) *leastsquares.Sparse {
-	s := leastsquares.NewSparse(m.Rows)
-	for x := range m.Len() {
-		rows, weights := m.Of(x)
-		for k, r := range rows {
-			s.Set(int(r), float64(weights[k])/quantum)
-		}
-		s.Close()
-	}
-	return s
 }
 
 // Steepest returns the largest |Phi(x)-Phi(y)|_1/d(x,y) over all pairs of points
@@ -74,7 +60,7 @@ func (m *Map) Steepest(ctx context.Context, f finite.Metric) (float64, error) {
 		spread := make([]int64, m.Rows)
 		var dist []float64
 		for x := lo; x < hi; x++ {
-			m.Add(spread, x)
+			m.Add(spread, x, 1)
 			all := int64(0)
 			_, weights := m.Of(x)
 			for _, w := range weights {

@@ -338,3 +338,30 @@ func (m *Map) Bound(_, deviation float64) float64 {
 	}
 	return float64(sum*deviation)*m.Quantum + m.Resolution()
 }
+
+// BoundIn is Bound under another metric, in which any two items below node v are
+// at most wide[v] apart, for noise of the given deviation.
+//
+// From the root down, masses are moved such that the children of every node have
+// the shares Q. What moves into a node goes on to children whose P is below Q, and
+// what leaves comes from others, so that in node v no more than half of
+// |Q - P|_1 - |Q_v - P_v| is left to move, within wide[v]: in the notation above
+// at most |g - P|_1.
+func (m *Map) BoundIn(wide []float64, deviation float64) float64 {
+	sum := 0.0
+	for v, w := range m.parts[1:] {
+		sum += float64(math.Sqrt(w.variance) * wide[m.Parent[v+1]])
+	}
+	return float64(sum*deviation) + m.ResolutionIn(wide)
+}
+
+// ResolutionIn is Resolution under that metric.
+func (m *Map) ResolutionIn(wide []float64) float64 {
+	blurred := 0.0
+	for v, n := range m.items {
+		if n > 1 {
+			blurred = max(blurred, wide[v])
+		}
+	}
+	return blurred
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/leastsquares"
@@ -114,8 +115,8 @@ func (s *Sphere) tent(x [3]float64, f func(row int, weight int64)) {
 	s.grid.tent(at, func(vertex int, weight int64) { f(s.row[vertex], weight) })
 }
 
-// join renumbers nothing: it joins every vertex to the nearest one of those that
-// were numbered before it, and finds the outputs nearest to vertices.
+// join numbers the vertices anew, those of coarse grids first, joins each to the
+// nearest one before it, and finds the outputs nearest to them.
 func (s *Sphere) join(ctx context.Context, vertices [][3]float64) error {
 	f := &s.bounded
 	order := make([]int, len(vertices))
@@ -146,25 +147,18 @@ func (s *Sphere) join(ctx context.Context, vertices [][3]float64) error {
 		s.row[v] = place[r]
 	}
 	s.tents.Permute(place)
-	nearest := func(x [3]float64, among [][3]float64) (at int, d float64) {
-		d = math.Inf(1)
-		for i, y := range among {
-			if e := chord(x, y); e < d {
-				at, d = i, e
-			}
-		}
-		return at, d
-	}
 	for k, x := range sorted {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		at, d := nearest(x, sorted[:k])
-		if k == 0 {
-			at, d = -1, 0
+		at, d := -1, 0.0
+		for i, y := range sorted[:k] {
+			if e := chord(x, y); i == 0 || e < d {
+				at, d = i, e
+			}
 		}
 		f.Parent, f.Length = append(f.Parent, at), append(f.Length, d)
-		at, d = nearest(x, s.points)
+		at, d = s.nearest(x)
 		f.Output = append(f.Output, at)
 		s.blurred = max(s.blurred, d)
 	}
@@ -178,6 +172,24 @@ func (s *Sphere) join(ctx context.Context, vertices [][3]float64) error {
 		})
 	}
 	return nil
+}
+
+// nearest returns the output nearest to x: outputs ascend along the axis.
+func (s *Sphere) nearest(x [3]float64) (at int, d float64) {
+	d = math.Inf(1)
+	n := len(s.points)
+	above := sort.Search(n, func(i int) bool { return s.points[i][2] >= x[2] })
+	for i := above; i < n && s.points[i][2]-x[2] <= d; i++ {
+		if e := chord(x, s.points[i]); e < d {
+			at, d = i, e
+		}
+	}
+	for i := above - 1; i >= 0 && x[2]-s.points[i][2] <= d; i-- {
+		if e := chord(x, s.points[i]); e < d {
+			at, d = i, e
+		}
+	}
+	return at, d
 }
 
 func chord(x, y [3]float64) float64 {
