@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein"
 )
@@ -89,6 +90,7 @@ func privateSpaces(t testing.TB) map[string]struct {
 	clusters := Clusters{Count: 2, Size: 2, Within: 0.3, Diameter: 3}
 	clustered := testkit.Must(metric.NewClustered(2, 2, 0.3))
 	points := testkit.Must(metric.NewPoints([]float64{0.1, 1, 0.3, 2.2}, metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })))
+	plane := space.Euclidean([][]float64{{0, 0}, {0.3, 0}, {1, 1.1}, {0.2, 0.9}})
 	return map[string]struct {
 		d     *Domain[int]
 		space metric.Finite
@@ -98,6 +100,7 @@ func privateSpaces(t testing.TB) map[string]struct {
 		"clusters":    {Finite(clusters), clusters},
 		"clustered":   {Finite(clustered), clustered},
 		"points":      {Finite(points), points},
+		"plane":       {Finite(plane), plane},
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 )
 
 // Domain is the public space of the items whose distribution is to be released,
-// for [NewDistribution], which checks it: [Line], [Tree] or [Finite]. Bounds and
-// points must be public knowledge, not read off the items. The zero value is
-// refused. Immutable and safe for concurrent use.
+// for [NewDistribution], which checks it: [Line], [Box], [Sphere], [Tree] or
+// [Finite]. Bounds and points must be public knowledge, not read off the items.
+// The zero value is refused. Immutable and safe for concurrent use.
 type Domain[P any] struct {
 	// open checks the arguments that the domain was made of.
 	open func(ctx context.Context, op string) (ground[P], error)
@@ -207,8 +207,12 @@ func finitePlan(m shape, lipschitz float64, add func(acc []int64, x int, count i
 }
 
 // Finite is the points of a finite metric, as indices, at least two of which are
-// apart: an ultrametric ([Clusters], [metric.Clustered], [metric.Ultrametric]) or
-// points on a line, such as the bins of a histogram.
+// apart. Ultrametrics ([Clusters], [metric.Clustered], [metric.Ultrametric]) and
+// points on a line, such as the bins of a histogram, have isometries. For any
+// other the map is the one of least error, for n points O(n^2) distances each, in
+// simulations of the noise on public references: the star that gives every point
+// half the distance of its nearest neighbor, the single linkage ultrametric,
+// pruned, or a partition of unity on centers. All who take part get the same.
 func Finite(space metric.Finite) *Domain[int] {
 	return &Domain[int]{func(ctx context.Context, op string) (g ground[int], err error) {
 		e, err := distancesOf(ctx, op, space)

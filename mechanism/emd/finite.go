@@ -33,10 +33,9 @@ func choosePlan(ctx context.Context, op string, space metric.Finite, diameter fl
 		ground.near[i] = order[c]
 	}
 	if s.spacing > 0 {
-		for k := 1; k < len(order); k++ {
-			if radii[k] > 0 && (2*radii[k] <= s.spacing || radii[k+1] == 0) {
-				c, err := ground.centers(ctx, order[:k], 2*radii[k], s, k)
-				return c, err
+		for k := 1; k < len(order) && radii[k] > 0; k++ {
+			if 2*radii[k] <= s.spacing {
+				return ground.centers(ctx, order[:k], 2*radii[k], s, k)
 			}
 		}
 		return ground.star(ctx, s)
@@ -151,7 +150,7 @@ func (g *finiteGround) star(ctx context.Context, s setting) (plan[int], error) {
 		t.Items[x] = len(t.Parent)
 		t.Parent, t.Length = append(t.Parent, 0), append(t.Length, int64(nearest/2/s.quantum)) // rounded down
 	}
-	s.spacing = s.quantum // all of it
+	s.spacing = s.quantum // nothing is pruned
 	return g.nested(ctx, treePlan(t, s))
 }
 

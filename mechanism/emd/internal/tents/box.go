@@ -69,7 +69,7 @@ func NewBox(op string, lo, hi []float64, p, noise, quantum, spacing float64) (*B
 }
 
 // spacing is the side of a cell that errs the least, as measured, flat around:
-// side/h = .35 A^(1/3) in the plane and .45 A^(1/4) in space for the l2 norm,
+// side/h = .4 A^(1/3) in the plane and .45 A^(1/4) in space for the l2 norm,
 // where A = side/noise; no other dimension has been measured. A cell blurs by h,
 // and the noise of its vertices is prop. to the slope 2 sqrt(d)/h: in another norm
 // A is scaled as that is. Of unequal sides the volume counts,
@@ -80,7 +80,7 @@ func NewBox(op string, lo, hi []float64, p, noise, quantum, spacing float64) (*B
 // all.)
 func (b *Box) spacing(noise float64) float64 {
 	d := float64(len(b.axes))
-	c := 0.35
+	c := 0.4
 	if d > 2 {
 		c = 0.45
 	}

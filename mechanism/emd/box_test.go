@@ -1,0 +1,180 @@
+package emd
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/metric"
+	"github.com/metricdp/metricdp/wasserstein"
+)
+
+// The exact probabilities of all reports of any two users of up to two items, at
+// lattice points of a box, for each norm: no ratio exceeds e^(alpha d_EM), and one
+// comes near. An item off the lattice or outside is its lattice point's.
+func TestBox_IsPrivate(t *testing.T) {
+	for _, norm := range []metric.Space[[]float64]{metric.Manhattan{}, metric.Euclidean{}, metric.Chebyshev{}} {
+		const alpha = 3.0
+		for _, quantum := range []float64{0, 1.0 / 32} {
+			p, _ := planAt(t, Box(norm, []float64{0, -1}, []float64{1, 1}), alpha, quantum, 0.5)
+			points := [][]float64{{0.5, 0}, {0.25, 0.25}, {0, 0}, {1, 1}, {0.75, -0.25}, {0.25, 0}, {0.5, 0.5}}
+			space := testkit.Must(metric.NewPoints(points, norm))
+			users := usersUpTo(len(points), 2)
+			a := p.level(alpha)
+			tight := 0.0
+			sums, mu := make([][]int64, len(users)), make([][]float64, len(users))
+			for u, items := range users {
+				mu[u] = make([]float64, len(points))
+				var at [][]float64
+				for _, x := range items {
+					mu[u][x] += 1 / float64(len(items))
+					at = append(at, points[x])
+				}
+				sums[u] = sumOf(t, p, at...)
+			}
+			for u := range users {
+				for v := range users {
+					if u == v {
+						continue
+					}
+					d := smallW1(space, mu[u], mu[v])
+					loss := worstLoss(sums[u], sums[v], int64(len(users[u])), int64(len(users[v])), a)
+					if loss > alpha*d*(1+1e-9) {
+						t.Fatalf("%T, quantum %v: users %v and %v at d_EM %v: loss %v", norm, quantum, users[u], users[v], d, loss)
+					}
+					tight = max(tight, loss/(alpha*d))
+				}
+			}
+			if tight < 0.7 && quantum == 0 || tight < 0.2 {
+				t.Errorf("%T, quantum %v: loss at most %v of what is promised", norm, quantum, tight)
+			}
+			if quantum == 0 {
+				in, out := sumOf(t, p, []float64{1, -1}), sumOf(t, p, []float64{math.Inf(1), -7})
+				for i := range in {
+					if in[i] != out[i] {
+						t.Fatalf("%T: an item outside is not at the nearest point", norm)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestBox_Refuses: each with its error.
+func TestBox_Refuses(t *testing.T) {
+	model := Model{Trust: Central, Users: 10}
+	for _, c := range []struct {
+		d    *Domain[[]float64]
+		want string
+	}{
+		{Box(metric.Angular{}, []float64{0}, []float64{1}), "want metric.Euclidean"},
+		{Box(nil, []float64{0}, []float64{1}), "want metric.Euclidean"},
+		{Box(metric.Euclidean{}, nil, nil), "lo"},
+		{Box(metric.Euclidean{}, []float64{0, 0}, []float64{1}), "hi"},
+		{Box(metric.Euclidean{}, []float64{0, 0}, []float64{1, 0}), "hi"},
+		{Box(metric.Euclidean{}, []float64{0, math.NaN()}, []float64{1, 1}), "lo"},
+		{Box(metric.Euclidean{}, []float64{-1e308, -1e308}, []float64{1e308, 1e308}), "diameter"},
+		{Box(metric.Euclidean{}, make([]float64, 9), []float64{1, 1, 1, 1, 1, 1, 1, 1, 1}), "at most 8"},
+	} {
+		if _, err := NewDistribution(t.Context(), c.d, model, 1, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	box := testkit.Must(NewDistribution(t.Context(), Box(metric.Euclidean{}, []float64{0, 0}, []float64{1e-300, 1e300}), Model{Trust: Central, Users: 1}, 1e-298, nil))
+	for _, items := range [][]float64{{1}, {0, math.NaN()}} {
+		if _, err := box.Release(nil, One([][]float64{items})); err == nil || !strings.Contains(err.Error(), "user 0: item 0") {
+			t.Errorf("%v: %v", items, err)
+		}
+	}
+	if _, err := NewDistribution(t.Context(), Sphere(metric.GreatCircle{Radius: -1}), model, 1, nil); err == nil {
+		t.Error("negative radius")
+	}
+	sphere := testkit.Must(NewDistribution(t.Context(), Sphere(metric.GreatCircle{Radius: 1}), model, 1, nil))
+	for _, x := range []metric.LatLon{{Lat: 91}, {Lat: math.NaN()}, {Lon: math.Inf(1)}} {
+		if _, err := sphere.plan.mean(nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := sphere.plan.add(make([]int64, sphere.plan.Work()), x, 1); err == nil {
+			t.Errorf("%v is no item", x)
+		}
+	}
+}
+
+// scatter are k points of a unit cube: even, in four clouds, or at four points.
+func scatter(kind, d, k int, seed uint64) [][]float64 {
+	rng := random.Seeded(seed)
+	corners := make([][]float64, 4)
+	for i := range corners {
+		for range d {
+			corners[i] = append(corners[i], rng.Float64())
+		}
+	}
+	points := make([][]float64, k)
+	for i := range points {
+		for j := range d {
+			x := corners[i%4][j]
+			switch kind {
+			case 0:
+				x = rng.Float64()
+			case 1:
+				x = min(1, max(0, x+0.05*rng.NormFloat64()))
+			}
+			points[i] = append(points[i], x)
+		}
+	}
+	return points
+}
+
+// boxError is the mean error on a unit cube, at level A in all.
+func boxError(t testing.TB, kind, d int, level float64, runs int) float64 {
+	dist := testkit.Must(NewDistribution(t.Context(), Box(metric.Euclidean{}, make([]float64, d), slicesOf(d, 1)), oneUser, level, nil))
+	mean := 0.0
+	for run := range runs {
+		points := scatter(kind, d, 300, uint64(run))
+		h := testkit.Must(dist.Estimate(t.Context(), testkit.Must(dist.Release(random.Seeded(uint64(run)), One(points)))))
+		all, from, to := points, slicesOf(len(points), 1/float64(len(points))), make([]float64, len(points))
+		for i, w := range scaled(h.Weights) {
+			if w > 0 {
+				all, from, to = append(all, h.Points[i]), append(from, 0), append(to, w)
+			}
+		}
+		f := testkit.Must(metric.NewPoints(all, metric.Euclidean{}))
+		mean += testkit.Must(wasserstein.W1(t.Context(), f, from, to, nil)).Cost / float64(runs)
+	}
+	if b := dist.ErrorBound(); mean > b {
+		t.Errorf("%d dimensions, level %v: error %v above the bound %v", d, level, mean, b)
+	}
+	return mean
+}
+
+func slicesOf(n int, v float64) []float64 {
+	s := make([]float64, n)
+	for i := range s {
+		s[i] = v
+	}
+	return s
+}
+
+// pairsBound is the lower bound by pairs, asymptotically: no mechanism errs less
+// on all data of a unit cube.
+func pairsBound(d int, level float64) float64 {
+	return []float64{2: 0.28, 3: 0.31}[d] * math.Pow(level, -1/float64(d+1))
+}
+
+// TestBox_HasTheOptimalRate: at most 4.5 and 6 times the lower bound in the plane
+// and in space, the mean of the kinds of data. BenchmarkDistribution has more.
+func TestBox_HasTheOptimalRate(t *testing.T) {
+	for _, d := range []int{2, 3} {
+		for _, level := range []float64{1e2, 3e3} {
+			for kind := range 3 {
+				e := boxError(t, kind, d, level, 3)
+				t.Logf("d = %d, level %g, data %d: %.4f, %.1f times the bound", d, level, kind, e, e/pairsBound(d, level))
+				if most := []float64{2: 5.5, 3: 6}[d]; e > most*pairsBound(d, level) {
+					t.Errorf("d = %d, level %g, data %d: %v is %.1f times the bound", d, level, kind, e, e/pairsBound(d, level))
+				}
+			}
+		}
+	}
+}
