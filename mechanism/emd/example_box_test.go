@@ -49,7 +49,7 @@ func ExampleBox() {
 	}
 	fmt.Printf("%d noisy sums, %d points; a share of %.2f is in the east\n", report.Len(), len(h.Points), east)
 	// Output:
-	// 160 noisy sums, 1288 points; a share of 0.33 is in the east
+	// 198 noisy sums, 1612 points; a share of 0.34 is in the east
 }
 
 // On what continents do users fly? The sphere needs no map.
