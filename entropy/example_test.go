@@ -78,9 +78,9 @@ func Example() {
 	}
 	fmt.Println("entropic scale in km:", s)
 	// Output:
-	// accuracy in km: [0.954497, 1.27962]
+	// accuracy in km: [0.954497, 1.38896]
 	// below: linear programming duality
-	// above: exponential
+	// above: tight weights
 	// an error of 500 m needs alpha > 2.08 per km, by the star
 	// entropic scale in km: 1.41421, by 3 points within 1 of point 9
 }
@@ -122,7 +122,7 @@ func ExampleAccuracies() {
 		fmt.Printf("alpha %.1f: [%.3f, %.3f] km\n", a.Alpha, a.Lo, a.Hi)
 	}
 	// Output:
-	// alpha 0.5: [0.998, 1.122] km
+	// alpha 0.5: [0.998, 1.213] km
 	// alpha 1.0: [0.633, 0.736] km
 	// alpha 2.0: [0.260, 0.271] km
 }

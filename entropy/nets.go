@@ -1,0 +1,368 @@
+package entropy
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/internal/search"
+	"github.com/metricdp/metricdp/metric"
+)
+
+// netOutputs are the outputs N of an exponential mechanism, P{y|x} =
+// e^(-beta sigma(x,y))/Z_x, with beta = Rate*alpha and sigma = rho1, or where Cells
+// with sigma(x,y) the distance under rho1 from x to the cell of y: the points that
+// have y as their nearest of N under rho2, the first of equals. No sigma changes
+// faster with x than rho1 does, nor does ln(Z_x)/beta, so that this is
+// alpha-private for every rho2 if Rate <= 1/2, and for a larger one where
+//
+//	|ln Z_x - ln Z_z| <= (1-Rate) alpha rho1(x,z) for all x, z.
+//
+// Its worst expected loss is an upper bound of A. Where N is a maximal
+// s-separated net of rho1 and Rate is 1/2, it obeys the theorem of the package doc
+// for s = s(Z, rho1, rho1, c*alpha) or larger, which therefore need not be computed.
+type netOutputs struct {
+	Outputs []int
+	Cells   bool
+	Rate    float64
+}
+
+// Prove implements [Witness]: +Inf where privacy is not proved. Metrics need obey
+// the triangle inequality up to [metric.DefaultTolerance] only: privacy is that of
+// lengths of shortest paths under rho1, which lie between keep times the distance
+// and the distance itself. A path is at least (1+t)^-(log2 of its edges, rounded
+// up) of that, t the tolerance. O(n*|Outputs|), and O(n^2) with Cells or a Rate
+// above 1/2.
+func (w netOutputs) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (float64, error) {
+	return w.prove(ctx, b, alpha, 0)
+}
+
+func (w netOutputs) prove(ctx context.Context, b metric.Bimetric, alpha float64, workers int) (float64, error) {
+	const op = "entropy: Witness.Prove"
+	if err := cmp.Or(checkWitness(op, b, alpha, 0, "Outputs", w.Outputs...), fault.Empty(op, "Outputs", len(w.Outputs))); err != nil {
+		return 0, err
+	}
+	if !(w.Rate >= 0 && w.Rate <= 1) {
+		return 0, fault.Value(op, "Rate", w.Rate, "a number in [0, 1]")
+	}
+	sigma, err := w.sigma(ctx, b)
+	if err != nil {
+		return 0, err
+	}
+	rate := directed.MulDown(alpha, w.Rate)
+	n := b.Len()
+	rows := make([]provedRow, n)
+	err = parallel.Chunks(ctx, n, 32, workers, nil, func(_, lo, hi int) {
+		dist := newBimetricRows(b)
+		to := make([]float64, len(w.Outputs))
+		for x := lo; x < hi && ctx.Err() == nil; x++ {
+			r1, r2 := dist.at(x)
+			sigma(r1, to)
+			rows[x] = w.row(rate, to, r2)
+		}
+	})
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return 0, err
+	}
+	worst := 0.0
+	for _, r := range rows {
+		worst = max(worst, r.loss)
+	}
+	if w.Rate <= 0.5 {
+		return worst, nil
+	}
+	var leaks atomic.Bool
+	rest := directed.MulDown(directed.SubDown(alpha, rate), keep)
+	err = parallel.Chunks(ctx, n, 32, workers, nil, func(_, lo, hi int) {
+		var r1 []float64
+		for x := lo; x < hi && ctx.Err() == nil && !leaks.Load(); x++ {
+			r1 = finite.Row(b.Privacy, x, r1)
+			for z, d := range r1 {
+				// At distance 0 the two have the same probabilities.
+				if d > 0 && !(directed.SubUp(rows[z].high, rows[x].low) <= directed.MulDown(rest, d)) {
+					leaks.Store(true)
+				}
+			}
+		}
+	})
+	if leaks.Load() {
+		worst = math.Inf(1)
+	}
+	return worst, cmp.Or(err, ctx.Err())
+}
+
+// sigma returns what makes the distances to the outputs of those to all points.
+func (w netOutputs) sigma(ctx context.Context, b metric.Bimetric) (func(row, to []float64), error) {
+	if !w.Cells {
+		return func(row, to []float64) {
+			for j, y := range w.Outputs {
+				to[j] = row[y]
+			}
+		}, nil
+	}
+	label, _, err := metric.Assign(ctx, b.Utility, w.Outputs)
+	return func(row, to []float64) { nearestOf(label, row, to) }, err
+}
+
+// nearestOf writes the least of row over each cell to sigma, +Inf for none.
+func nearestOf(label []int, row, sigma []float64) {
+	for j := range sigma {
+		sigma[j] = math.Inf(1)
+	}
+	for v, j := range label {
+		if d := row[v]; d < sigma[j] {
+			sigma[j] = d
+		}
+	}
+}
+
+// keep is 1 - 32t: shortest paths of up to 2^31 edges.
+const keep = 1 - 32*metric.DefaultTolerance
+
+// provedRow is an upper bound of the expected loss of a point, and bounds of ln Z.
+type provedRow struct{ loss, low, high float64 }
+
+// row is for true distances between keep*sigma and sigma; losses are in row2.
+func (w netOutputs) row(rate float64, sigma, row2 []float64) provedRow {
+	near := slices.Min(sigma)
+	far, sum, least, most := 0.0, 0.0, 0.0, 0.0 // the last two of Z e^(rate near)
+	for j, r := range sigma {
+		if math.IsInf(r, 1) {
+			continue // no point has this output as its nearest
+		}
+		loss := row2[w.Outputs[j]]
+		far = max(far, loss)
+		small := directed.MulDown(rate, directed.SubDown(directed.MulDown(r, keep), near))
+		large := directed.MulUp(rate, directed.SubUp(r, near))
+		e := directed.ExpUp(-small)
+		sum = directed.AddUp(sum, directed.MulUp(loss, e))
+		most = directed.AddUp(most, e)
+		// e^-large >= e^-small (1 - (large-small)), and e is within a relative 2^-48
+		// of e^-small where nothing underflows.
+		if e > 1e-300 {
+			least = directed.AddDown(least, max(0, directed.MulDown(e, directed.SubDown(1-0x1p-48, directed.SubUp(large, small)))))
+		}
+	}
+	out := provedRow{loss: far,
+		low:  directed.SubDown(directed.LogDown(least), directed.MulUp(rate, near)),
+		high: directed.SubUp(directed.LogUp(most), directed.MulDown(rate, near))}
+	if v := directed.DivUp(sum, least); v < far { // NaN where sum overflowed
+		out.loss = v
+	}
+	return out
+}
+
+// tuneTol is the relative error of the rate that tune finds.
+const tuneTol = 0x1p-8
+
+// tune returns w with the largest rate found, in float64, that Prove will accept.
+func (w netOutputs) tune(ctx context.Context, b metric.Bimetric, alpha float64, workers int) (netOutputs, error) {
+	n, k := b.Len(), len(w.Outputs)
+	sigma, err := w.sigma(ctx, b)
+	if err != nil {
+		return w, err
+	}
+	rows := make([][]float64, n)
+	for x := range rows {
+		rows[x] = make([]float64, k)
+		sigma(finite.Row(b.Privacy, x, nil), rows[x])
+	}
+	logZ, slack := make([]float64, n), make([]float64, n)
+	leaks := func(t float64) bool {
+		var found atomic.Bool
+		over := func(f func(x int)) {
+			err = cmp.Or(err, parallel.Chunks(ctx, n, 32, workers, nil, func(_, lo, hi int) {
+				for x := lo; x < hi && !found.Load(); x++ {
+					f(x)
+				}
+			}))
+		}
+		over(func(x int) {
+			var l runningLoss // of distances: what the tolerance does to ln Z
+			for _, r := range rows[x] {
+				l.add(t*alpha, r, r)
+			}
+			logZ[x] = math.Log(l.mass) - t*alpha*l.near
+			slack[x] = t*alpha*l.sum/l.mass*0x1p-34 + 0x1p-44
+		})
+		over(func(x int) {
+			for z, d := range finite.Row(b.Privacy, x, nil) {
+				if d > 0 && !(logZ[z]-logZ[x]+slack[z]+slack[x] <= (1-t)*alpha*d) {
+					found.Store(true)
+					return
+				}
+			}
+		})
+		return found.Load()
+	}
+	w.Rate = 1 - 0x1p-20
+	if leaks(w.Rate) {
+		w.Rate, _ = search.Change(0.5, w.Rate, tuneTol, leaks)
+	}
+	return w, cmp.Or(err, ctx.Err())
+}
+
+// netPoints bounds the nets that are tried.
+const netPoints = 1 << 14
+
+// bestNets returns for every level the best outputs of the exponential
+// mechanism among the prefixes of order, which is farthest-first under rho1. For every s
+// one of them is a maximal s-separated net, if it has up to netPoints points.
+func (w *work) bestNets(ctx context.Context, order []int) ([]netOutputs, error) {
+	best, err := w.leastWorst(ctx, len(order), func(r1, r2 []float64, rate float64, worst []float64) {
+		var l runningLoss
+		for m, y := range order {
+			l.add(rate, r1[y], r2[y])
+			worst[m] = l.above(worst[m])
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]netOutputs, len(best))
+	for k, m := range best {
+		out[k] = netOutputs{order[:m+1], false, 0.5}
+	}
+	return out, nil
+}
+
+// bestCells is bestNets for the mechanism with cells and an order under rho2.
+// Prefixes double; those that are maximal s-separated nets, s from seps, are
+// tried as well.
+func (w *work) bestCells(ctx context.Context, order []int, radii, seps []float64) ([]netOutputs, error) {
+	sizes := []int{len(order)}
+	for m := 1; m < len(order); m *= 2 {
+		sizes = append(sizes, m)
+	}
+	for _, s := range seps {
+		if m := slices.IndexFunc(radii, func(r float64) bool { return r <= s }); m > 0 {
+			sizes = append(sizes, m)
+		}
+	}
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
+	labels, err := prefixCells(ctx, w.near.Utility, order, sizes)
+	if err != nil {
+		return nil, err
+	}
+	best, err := w.leastWorst(ctx, len(sizes), func(r1, r2 []float64, rate float64, worst []float64) {
+		sigma := make([]float64, len(order))
+		for i, m := range sizes {
+			nearestOf(labels[i], r1, sigma[:m])
+			var l runningLoss
+			for j, r := range sigma[:m] {
+				l.add(rate, r, r2[order[j]])
+			}
+			worst[i] = l.above(worst[i])
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]netOutputs, len(best))
+	for k, i := range best {
+		out[k] = netOutputs{order[:sizes[i]], true, 0.5}
+	}
+	return out, nil
+}
+
+// farthestFirst begins at the center: a net of one point is the constant.
+func (w *work) farthestFirst(ctx context.Context, f metric.Finite) (order []int, radii []float64, err error) {
+	return metric.FarthestFirst(ctx, f, min(f.Len(), netPoints), w.center)
+}
+
+// prefixCells returns the cells of order[:m] for the ascending sizes m: for
+// every point the place in order of the nearest, the first of equals.
+func prefixCells(ctx context.Context, f metric.Finite, order, sizes []int) (labels [][]int, err error) {
+	near := slices.Repeat([]float64{math.Inf(1)}, f.Len())
+	label := make([]int, f.Len())
+	var row []float64
+	for j, y := range order {
+		row = finite.Row(f, y, row)
+		for v, d := range row {
+			if d < near[v] {
+				near[v], label[v] = d, j
+			}
+		}
+		if sizes[len(labels)] == j+1 {
+			labels = append(labels, slices.Clone(label))
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return labels, nil
+}
+
+// leastWorst returns for every level which of count candidates has the least
+// worst loss, in float64, the first of equals. raise raises the worst losses at a
+// rate to those of the point with the given distances.
+func (w *work) leastWorst(ctx context.Context, count int, raise func(r1, r2 []float64, rate float64, worst []float64)) ([]int, error) {
+	none := func() [][]float64 {
+		worst := make([][]float64, len(w.alphas))
+		for k := range worst {
+			worst[k] = make([]float64, count)
+		}
+		return worst
+	}
+	worst := none()
+	var mu sync.Mutex
+	err := parallel.Chunks(ctx, w.b.Len(), 64, w.o.Workers, w.o.Progress, func(_, lo, hi int) {
+		mine := none()
+		rows := newBimetricRows(w.near)
+		for x := lo; x < hi && ctx.Err() == nil; x++ {
+			r1, r2 := rows.at(x)
+			for k, alpha := range w.alphas {
+				raise(r1, r2, alpha/2, mine[k])
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for k := range worst {
+			for i, v := range mine[k] {
+				worst[k][i] = max(worst[k][i], v)
+			}
+		}
+	})
+	best := make([]int, len(worst))
+	for k, worst := range worst {
+		for i, v := range worst {
+			if v < worst[best[k]] {
+				best[k] = i
+			}
+		}
+	}
+	return best, cmp.Or(err, ctx.Err())
+}
+
+// runningLoss is the mean of the losses added, with weights e^(-rate*r), which
+// are relative to that of near, the least r so far.
+type runningLoss struct{ near, sum, mass float64 }
+
+func (l *runningLoss) add(rate, r, loss float64) {
+	switch u := rate * (r - l.near); {
+	case l.mass == 0:
+		*l = runningLoss{r, loss, 1}
+	case u < 0:
+		e := math.Exp(u)
+		*l = runningLoss{r, float64(l.sum*e) + loss, float64(l.mass*e) + 1}
+	case u < 40: // e^-40 changes nothing; nor does r = +Inf
+		e := math.Exp(-u)
+		*l = runningLoss{l.near, l.sum + float64(e*loss), l.mass + e}
+	}
+}
+
+// above is the larger of the mean and v; sums that overflow are +Inf.
+func (l *runningLoss) above(v float64) float64 {
+	if l.sum <= float64(v*l.mass) {
+		return v
+	}
+	return l.sum / l.mass
+}
