@@ -33,20 +33,33 @@
 //
 // # The mechanisms
 //
-//	to release                             constructor        models
-//	the mean of a Lipschitz function       NewLinear          local, central
-//	shares of public points, noise added   NewLinear, Shares  local, central
-//	the same of integers, exactly          NewGridLinear      local, central; bounded
-//	the items, each made private           NewItemWise        bounded
-//	how they are distributed               NewFrequencies,    bounded
+//	to release                             constructor         models
+//	how the items are distributed          NewDistribution     local, central
+//	the same, items mixed by a shuffler    NewFrequencies,     bounded
 //	                                       NewGKRRFrequencies
-//	any of these, users of any size        NewReduced         unbounded, discrete
+//	the items, each made private           NewItemWise         bounded
+//	the mean of a Lipschitz function       NewLinear           local, central
+//	shares of public points, unbiased      NewLinear, Shares   local, central
+//	the mean of integers, exactly          NewGridLinear       local, central; bounded
+//	any of these, users of any size        NewReduced          unbounded, discrete
+//
+// [Distribution] is the answer to where users' items are, wherever a curator may
+// see them, and without one where users are many; a shuffler's [ItemWise] errs less
+// without a curator and more with. It maps the items by an isometry to l1, or
+// nearly, adds noise to the mean, and fits a distribution: on a line the parts of
+// cells below an item, on a tree the edges above it, so that noise is added to
+// what distances are made of. Errors over the diameter, of even and of concentrated
+// items, at A = alpha n diameter, beside Shares with its constant for equidistant
+// points: 64 points of a line, A = 1e4, .0059 and .0015 (.038, .016); 20 clusters of
+// 10 at a tenth of the distance, A = 1e5, .0017 and .0001 (.0070, .0016). On an
+// interval it errs at most 2.4 times as much as any mechanism must, for A from 1e2 to
+// 1e5, 1.5 times in the mean, and like 1/sqrt(A). These maps, the estimates and
+// constants are new; IRC24 has the noise on a Lipschitz map's mean.
 //
 // A [Query] is a function with its Lipschitz constant: [Average], [Landmarks],
 // [Region], [Similarity], [LinearMap], [Shares]; [LipschitzAtLeast] finds
 // constants that are too small. Frequencies of cells with sharp borders have
-// none, and [Indicator] says so. Where a curator may see the items, Shares of a
-// finite metric errs less than NewFrequencies.
+// none, and [Indicator] says so.
 //
 // [ItemWise] sends each item through a pure channel of level alpha0 and
 // publishes how often each output came up. Without names and order a user's
@@ -63,7 +76,7 @@
 // # Trust
 //
 // Channels are drawn exactly and accountants round upward, so the promise of
-// item-wise release is that of the bits, as are GridLinear's and the
+// item-wise release is that of the bits, as are Distribution's, GridLinear's and the
 // baselines'. [Linear] adds noise in floating point, and its promise is one
 // about real numbers. Central promises hold if the curator publishes the
 // release only. Shuffling removes names and order from what it is given;

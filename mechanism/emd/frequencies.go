@@ -68,8 +68,8 @@ type GKRRFrequencyOptions struct {
 // outputs. Once ctx ends the call returns, but a singular value decomposition
 // under way goes on in the background.
 //
-// In the Central trust [NewLinear] with [Shares] mostly errs less, and serves
-// users of any number of items.
+// In the Central trust [NewDistribution] errs less, and serves users of any number
+// of items.
 func NewFrequencies(ctx context.Context, c *mechanism.Channel, space metric.Finite, model Model, o *FrequencyOptions) (*Frequencies, error) {
 	const op = "emd: NewFrequencies"
 	o = cmp.Or(o, &FrequencyOptions{})
