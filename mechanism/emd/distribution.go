@@ -59,9 +59,9 @@ type DistributionOptions struct {
 	// Reports is, in the Local trust, about how many users will report: the
 	// resolution is chosen for it, and ErrorBound is about it. 0 elsewhere.
 	Reports int
-	// Spacing, where positive, is the resolution: the width of a line's cells,
-	// and the diameter up to which a subtree of a hierarchy is one cell. 0
-	// chooses what errs the least.
+	// Spacing, where positive, is the resolution: the width of the cells of a line
+	// or a box, and the diameter up to which a subtree of a hierarchy is one cell.
+	// 0 chooses what errs the least.
 	Spacing float64
 }
 
@@ -74,7 +74,7 @@ type DistributionOptions struct {
 func NewDistribution[P any](ctx context.Context, domain *Domain[P], model Model, alpha float64, o *DistributionOptions) (*Distribution[P], error) {
 	const op = "emd: NewDistribution"
 	o = cmp.Or(o, &DistributionOptions{})
-	if err := fault.Made(domain != nil && domain.open != nil, op, "Domain", "Line, Tree or Finite"); err != nil {
+	if err := fault.Made(domain != nil && domain.open != nil, op, "Domain", "Line, Box, Sphere, Tree or Finite"); err != nil {
 		return nil, err
 	}
 	if err := cmp.Or(fault.Positive(op, "alpha", alpha), fault.NonNegative(op, "Spacing", o.Spacing)); err != nil {

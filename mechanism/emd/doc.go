@@ -47,8 +47,8 @@
 // see them, and without one where users are many; a shuffler's [ItemWise] errs less
 // without a curator and more with. It maps the items by an isometry to l1, or
 // nearly, adds noise to the mean, and fits a distribution: on a line the parts of
-// cells below an item, on a tree the edges above it, so that noise is added to
-// what distances are made of. Errors over the diameter, of even and of concentrated
+// cells below an item, on a tree the edges above it, in a box the weights of the
+// corners around it, so that noise is added to what distances are made of. Errors over the diameter, of even and of concentrated
 // items, at A = alpha n diameter, beside Shares with its constant for equidistant
 // points: 64 points of a line, A = 1e4, .0059 and .0015 (.038, .016); 20 clusters of
 // 10 at a tenth of the distance, A = 1e5, .0017 and .0001 (.0070, .0016). On an

@@ -188,3 +188,52 @@ func FuzzGuarantee(f *testing.F) {
 		}
 	})
 }
+
+// A report comes back as it is, every damaged byte and every cut is found, and so
+// are numbers that no report has, with a right checksum. A failed read leaves the
+// report alone.
+func TestReport_Binary(t *testing.T) {
+	r := Report{sum: []int64{0, -5, math.MaxInt64, math.MinInt64, 300}, a: 0.25, users: 9, reports: 2}
+	b := testkit.Must(r.MarshalBinary())
+	var back Report
+	if err := back.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(back, r) {
+		t.Fatalf("%+v, %v", back, err)
+	}
+	for i := range b {
+		bad := slices.Clone(b)
+		bad[i] ^= 0x11
+		if back.UnmarshalBinary(bad) == nil || back.UnmarshalBinary(b[:i]) == nil {
+			t.Errorf("byte %d", i)
+		}
+	}
+	for name, bad := range map[string]Report{
+		"no users":           {sum: []int64{1}, a: 1, reports: 1},
+		"too many users":     {sum: []int64{1}, a: 1, users: maxNumber + 1, reports: 1},
+		"no reports":         {sum: []int64{1}, a: 1, users: 1},
+		"more reports":       {sum: []int64{1}, a: 1, users: 1, reports: 2},
+		"no level":           {sum: []int64{1}, users: 1, reports: 1},
+		"a level that is no": {sum: []int64{1}, a: math.NaN(), users: 1, reports: 1},
+	} {
+		if back.UnmarshalBinary(testkit.Must(bad.MarshalBinary())) == nil {
+			t.Error(name)
+		}
+	}
+	if !reflect.DeepEqual(back, r) {
+		t.Errorf("%+v after errors", back)
+	}
+	var none Report
+	if err := back.UnmarshalBinary(testkit.Must(none.MarshalBinary())); err != nil || back.Users() != 0 {
+		t.Errorf("%+v, %v", back, err)
+	}
+	for name, other := range map[string]Report{
+		"sums":  {sum: []int64{1}, a: 0.25, users: 1, reports: 1},
+		"level": {sum: make([]int64, 5), a: 0.5, users: 1, reports: 1},
+		"sum":   {sum: []int64{1, 1, 1, 1, 1}, a: 0.25, users: 1, reports: 1},
+		"users": {sum: make([]int64, 5), a: 0.25, users: maxNumber, reports: 1},
+	} {
+		before := fmt.Sprint(r)
+		if err := r.Merge(&other); err == nil || !strings.Contains(err.Error(), name) || fmt.Sprint(r) != before {
+			t.Errorf("%s: %v, %v", name, err, r)
+		}
+	}
+}
