@@ -103,7 +103,7 @@ func (h *Histogram[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, 
 	d, n := h.d, float64(h.users)
 	rounding := 0.0
 	if d.g.model.Items != 1 {
-		rounding = math.Sqrt(n / 12) // of a mean somewhere between two integers
+		rounding = math.Sqrt(n / 6) // the mean of f(1-f), for parts f of an integer
 	}
 	bar := ErrorBar{Draws: draws}
 	errs := make([]float64, draws)
