@@ -163,8 +163,8 @@ func pairsBound(d int, level float64) float64 {
 	return []float64{2: 0.28, 3: 0.31}[d] * math.Pow(level, -1/float64(d+1))
 }
 
-// TestBox_HasTheOptimalRate: at most 4.5 and 6 times the lower bound in the plane
-// and in space, the mean of the kinds of data. BenchmarkDistribution has more.
+// TestBox_HasTheOptimalRate: at most 5.5 and 6 times the lower bound in the plane
+// and in space, on even data about half. BenchmarkDistribution has more.
 func TestBox_HasTheOptimalRate(t *testing.T) {
 	for _, d := range []int{2, 3} {
 		for _, level := range []float64{1e2, 3e3} {

@@ -60,8 +60,10 @@ func choosePlan(ctx context.Context, op string, space metric.Finite, diameter fl
 		return best, err
 	}
 	for k := 4; k < len(order) && 2*k <= n && radii[k] > 0; k += (k + 1) / 2 {
-		if err := try(ground.centers(ctx, order[:k], 2*radii[k], s, 16)); err != nil {
-			return best, err
+		for _, r := range []float64{2, 3} {
+			if err := try(ground.centers(ctx, order[:k], r*radii[k], s, 16)); err != nil {
+				return best, err
+			}
 		}
 	}
 	return best, nil
