@@ -490,10 +490,10 @@ func ExamplePrivateMeasureBound() {
 		log.Fatal(err)
 	}
 	fmt.Printf("W1 error at least %.4f km\n", m.Value)
-	fmt.Printf("by mass %.3f on one of each pair %v\n", m.Mass, m.Pairs)
+	fmt.Printf("by mass %.3f on each of the pairs %v\n", m.Beta/10, m.Pairs)
 	// Output:
-	// W1 error at least 0.1114 km
-	// by mass 0.128 on one of each pair [[0 4]]
+	// W1 error at least 0.3393 km
+	// by mass 1.000 on each of the pairs [[4 0]]
 }
 
 // Synthetic data: 1000 records at eps = 0.1 when one of them is replaced.
@@ -504,7 +504,7 @@ func ExamplePrivateDataBound() {
 	}
 	fmt.Printf("W1 error at least %.4f km, by %d records in %d places\n", m.Value, m.Records, 2*len(m.Pairs))
 	// Output:
-	// W1 error at least 0.0111 km, by 13 records in 2 places
+	// W1 error at least 0.0369 km, by 992 records in 2 places
 }
 
 // A hundred users at alpha = 0.5 per km: however the places they went to are

@@ -67,7 +67,7 @@ func BallAccuracy(dim int, alpha float64) (Interval, error) {
 // a block of side 2^l h moving 2^l h and half of what the blocks differ by, whose
 // standard deviation is known. The nearest measure doubles it.
 //
-// Below: see [TransportBound], for dim = 1 with the cells in place of pairs: a
+// Below: see [MeasureBound], for dim = 1 with the cells in place of pairs: a
 // distribution function with values (i+t_i)/m on cell i, 0 <= t_i <= 1, is
 // monotone, and W1 is the sum of |t_i-t'_i|/m^2. For dim > 1, neighbors in a
 // grid are the pairs.
@@ -151,8 +151,8 @@ func numbersNear(alpha float64, dim int) []float64 {
 }
 
 // lineMinimax is a lower bound of the optimal accuracy of [0,1], under |x-y|, at
-// level beta. In the table are values of 33 points of equal gaps, proved by their
-// linear programs: outputs between the points are no better there, for under a
+// level beta, and of the points k/(32 j) in it for any whole j. In the table are values
+// of 33 points of equal gaps, proved by their linear programs: outputs between the points are no better there, for under a
 // prior on the points the best answer to an output is a median of the posterior,
 // which is one of the points. Between the entries: the optimum falls as beta grows,
 // and beta times it rises, for in units of 1/beta it is that of a longer interval,
@@ -169,7 +169,12 @@ func lineMinimax(beta float64) float64 {
 	return v
 }
 
-var lineOptima = []struct{ beta, least float64 }{
+// lineGaps is how many gaps the points of the table have.
+const lineGaps = 32
+
+type lineOptimum struct{ beta, least float64 }
+
+var lineOptima = []lineOptimum{
 	{.1, .476282}, {.25, .444924}, {.5, .40146}, {.75, .366199}, {1, .336947}, {1.25, .312245},
 	{1.5, .29107}, {1.75, .272695}, {2, .256572}, {2.25, .242294}, {2.5, .229554}, {3, .207772},
 	{3.5, .189781}, {4, .174642}, {5, .150573}, {6, .13221}, {8, .106045}, {11, .081287}, {16, .057724},

@@ -89,10 +89,10 @@ func TestFamilies_Refuse(t *testing.T) {
 	}
 }
 
-// TestTransportBound_Laws: the bound falls with the level, scales with the space, its
+// TestPrivateTransportBound_Laws: the bound falls with the level, scales with the space, its
 // witness proves it again, also at another level, and it is below the diameter/2, which
 // one point attains.
-func TestTransportBound_Laws(t *testing.T) {
+func TestPrivateTransportBound_Laws(t *testing.T) {
 	for name, f := range map[string]metric.Finite{
 		"path": space.Path(40, 1), "simplex": space.Simplex(9, 2), "plane": space.Halton(50), "coincident": space.Simplex(4, 0),
 	} {
@@ -121,9 +121,9 @@ func TestTransportBound_Laws(t *testing.T) {
 	}
 }
 
-// TestTransportBound_GridRate: on a k x k grid the bound is that of neighbors, the
+// TestPrivateTransportBound_GridRate: on a k x k grid the bound is that of neighbors, the
 // constant of the unit square in the limit.
-func TestTransportBound_GridRate(t *testing.T) {
+func TestPrivateTransportBound_GridRate(t *testing.T) {
 	const k = 24
 	f := space.Func(k*k, func(i, j int) float64 {
 		return math.Max(math.Abs(float64(i%k-j%k)), math.Abs(float64(i/k-j/k))) / (k - 1)

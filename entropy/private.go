@@ -12,33 +12,37 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// MeasureBound is a lower bound on the accuracy of private measures and of
-// synthetic data, with its witness: no mechanism of the stated privacy that
-// takes and returns probability measures on a space (T, rho) has a worst
-// expected W1 error below Value, in units of rho.
+// MeasureBound is a lower bound on the accuracy of private measures, of synthetic
+// data and of users' distributions, with its witness: no mechanism of the stated
+// privacy that takes and returns probability measures on a space (T, rho) has a
+// worst expected W1 error below Value, in units of rho.
 //
-// The witness is a set of 2m points of T, in pairs (y_i, y_i'), and a mass p,
-// m*p <= 1. Let s_y be the distance of y to the nearest other point of the set,
-// s_i the smaller one in the i-th pair. Then
+// The witness is a set of points in pairs (x_i, y_i), and beta. With r half of a
+// point's distance to the nearest other one of the set,
 //
-//	Value = sum_i s_i p/(1 + e^(alpha*p)).
+//	Value = A1(beta) sum_i w_i (r(x_i) + r(y_i)),
 //
-// Proof (Assouad's lemma). For signs t_i let mu_t put mass p on y_i where t_i =
-// 1 and on y_i' where t_i = -1, and what is left on some fixed point. Around
-// each point of the set stands the bump h_y(z) = max(0, s_i/2 - rho(y,z)).
-// Bumps of two points are disjoint, and they are low enough for sum_i
-// +-(h_(y_i) - h_(y_i')) to be 1-Lipschitz for any signs +-. With the best
-// signs, W1(mu_t, nu) >= sum_i |p*s_i/2*t_i - b_i(nu)|, where b_i(nu) does not
-// depend on t. Two measures that differ in t_i alone are at total variation p,
-// the distributions P, Q of their outputs have a common part of mass at least
-// 2/(1+e^(alpha*p)), and on it the two errors of the i-th term add up to p*s_i
-// or more. So their mean is at least p*s_i/(1+e^(alpha*p)). Take the mean over
-// all t.
+// A1 the optimal accuracy of the interval [0,1] at a level, and w_i the mass whose
+// way from x_i to y_i costs beta: beta/alpha in total variation, beta/(alpha
+// rho(x_i,y_i)) in W1. The masses add up to 1 at most.
+//
+// Proof. For t_i in [0,1] let mu_t put the mass w_i (1-t_i) on x_i and w_i t_i on
+// y_i, and what is left on some fixed point. As a function of t_i alone a mechanism
+// is beta-private. The bumps max(0, r(z)-rho(z,.)) of the points z of the set are
+// disjoint, and low enough for the sum of those of all y_i less those of all x_i
+// to be 1-Lipschitz with any signs of the pairs. With the best signs W1(mu_t, nu)
+// is at least the sum of w_i (r(x_i)+r(y_i)) |t_i-b_i(nu)|, where b_i does not
+// depend on t. Draw the t_i independently from a least favorable prior on [0,1]:
+// b_i, moved into [0,1], errs by A1(beta) at least on average. (With t_i in {0,1},
+// where A1 is 1/(1+e^beta), this is Assouad's lemma.)
 type MeasureBound struct {
 	Value float64
 	Pairs [][2]int
-	Mass  float64 // p, of each pair
-	// Records is p in records where the bound is one on data sets, otherwise 0.
+	Beta  float64
+	// Transport is true for privacy in W1, false for that in total variation.
+	Transport bool
+	// Records is the mass of a pair in records where the bound is one on data
+	// sets, whose t_i are multiples of 1/Records; otherwise 0.
 	Records int
 }
 
@@ -46,13 +50,13 @@ type MeasureBound struct {
 // any mechanism from the probability measures on f to themselves that is
 // alpha-private in the total variation TV (half the l1 norm): P{M(mu) in S} <=
 // e^(alpha*TV(mu,nu)) P{M(nu) in S}. It is BSV22 Theorem 8.5 with explicit
-// constants, through the packing numbers of f: a set of 2m points at distances
-// >= t proves
+// constants: a set of 2m points at distances >= t proves, through its signs alone,
 //
 //	t*w/(1 + e^(alpha*w/m))  for every 0 < w <= 1,
 //
-// about t*min(1/2, 0.278*m/alpha). Sets are prefixes of [metric.FarthestFirst].
-// Upper bounds come from covering numbers: tsp.CoveringIntegral.
+// about t*min(1/2, 0.278*m/alpha), and up to 0.92*t*m/alpha with masses between.
+// Sets are prefixes of [metric.FarthestFirst]. Upper bounds come from covering
+// numbers: tsp.CoveringIntegral.
 //
 // It falls as alpha grows, is half the diameter at most, and 0 for a space of
 // diameter 0. Time O(n^2), of which at most 2^27 distances; O(n) memory.
@@ -61,9 +65,20 @@ func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64) (M
 	if err := fault.Positive(op, "alpha", alpha); err != nil {
 		return MeasureBound{}, err
 	}
-	return measureBound(ctx, op, f, func(m int) (mass float64, records int) {
-		return min(bestMass/alpha, 1/float64(m)), 0
-	}, alpha)
+	return measureBound(ctx, op, f, alpha, MeasureBound{}, masses(alpha))
+}
+
+// PrivateTransportBound is [PrivateMeasureBound] for mechanisms that are
+// alpha-private in W1, alpha per unit of the distance of f. A release of how the
+// items of n users are distributed, a-private for each user under the earth mover's
+// distance, is one for alpha = a*n, where all users hold the same. In d dimensions
+// the bound follows alpha^(-1/(d+1)). Sets have at most 2048 points.
+func PrivateTransportBound(ctx context.Context, f metric.Finite, alpha float64) (MeasureBound, error) {
+	const op = "entropy: PrivateTransportBound"
+	if err := fault.Positive(op, "alpha", alpha); err != nil {
+		return MeasureBound{}, err
+	}
+	return measureBound(ctx, op, f, alpha, MeasureBound{Transport: true}, masses(alpha))
 }
 
 // PrivateDataBound is [PrivateMeasureBound] for the data sets of the given
@@ -80,40 +95,83 @@ func PrivateDataBound(ctx context.Context, f metric.Finite, records int, eps flo
 	if err := fault.Positive(op, "eps", eps); err != nil {
 		return MeasureBound{}, err
 	}
-	return measureBound(ctx, op, f, func(m int) (float64, int) {
-		// p/(1+e^(eps*k)) rises up to the best k and falls from there.
-		most := records / m
-		k := int(max(1, min(float64(most), math.Floor(bestMass/eps))))
-		if k < most && massFactor(float64(k+1), eps) > massFactor(float64(k), eps) {
-			k++
+	alpha := min(eps*float64(records), math.MaxFloat64)
+	return measureBound(ctx, op, f, alpha, MeasureBound{}, func(w MeasureBound, costs float64) (best MeasureBound, factor float64) {
+		all := float64(records / int(costs)) // a pair, of as many as costs
+		for _, k := range append(numbersAround(bestMass/eps, lineGaps), all) {
+			if k = min(k, all); k < 1 {
+				continue
+			}
+			for _, k := range []float64{k, math.Floor(k/lineGaps) * lineGaps} {
+				by := w
+				by.Records, by.Beta = int(k), alpha*(k/float64(records))
+				if v := by.accuracy() * by.Beta; k >= 1 && v > factor {
+					best, factor = by, v
+				}
+			}
 		}
-		if most == 0 {
-			k = 0
-		}
-		return float64(k) / float64(records), k
-	}, min(eps*float64(records), math.MaxFloat64))
+		return best, factor
+	})
 }
+
+// numbersAround are the whole numbers next to x, and multiples of unit about it.
+func numbersAround(x, unit float64) []float64 {
+	out := []float64{max(1, math.Floor(x)), math.Floor(x) + 1}
+	for _, c := range []float64{1, 1.5, 2, 3, 5, 10} {
+		out = append(out, max(unit, unit*math.Round(c*x/unit)))
+	}
+	return out
+}
+
+// masses chooses any beta up to most: the best of the table, or all.
+func masses(alpha float64) chooser {
+	return func(w MeasureBound, costs float64) (best MeasureBound, factor float64) {
+		most := alpha / costs * (1 - massTol)
+		for _, p := range append([]lineOptimum{{beta: min(most, 1e9)}, {beta: bestMass}}, lineOptima...) {
+			by := w
+			by.Beta = min(p.beta, most)
+			if v := by.accuracy() * by.Beta; v > factor {
+				best, factor = by, v
+			}
+		}
+		return best, factor
+	}
+}
+
+// chooser sets Beta and Records of w such that factor = A1(beta)*beta is large. costs
+// is the sum of 1/cost over the pairs, so that their masses are beta/alpha*costs.
+type chooser func(w MeasureBound, costs float64) (best MeasureBound, factor float64)
 
 // bestMass maximizes u/(1+e^u): e^u (u-1) = 1.
 const bestMass = 1.2784645427610738
 
-// massTol lets m masses, 1/m or k/records in float64, add up to 1. That p is
-// off by a relative 2^-50 changes the bound by at most 2^-50 (1 + alpha*p), and
-// what package slack leaves over, 2^-40, covers it for all alpha*p below 710,
-// where the exponential overflows and the bound is 0.
-const massTol = 0x1p-50
-
 func massFactor(p, alpha float64) float64 { return p / (1 + math.Exp(alpha*p)) }
 
-// measureWork bounds the distances spent on farthest-first points.
-const measureWork = 1 << 26
+// massTol lets m masses, 1/m or k/records in float64, add up to 1. That a mass is
+// off by a relative 2^-50 changes the bound by at most 2^-50 (1 + beta), and what
+// package slack leaves over, 2^-40, covers it for all beta below 710.
+const massTol = 0x1p-50
 
-// measureBound finds the best set; mass returns p for m pairs, 0 for none.
-func measureBound(ctx context.Context, op string, f metric.Finite, mass func(m int) (float64, int), alpha float64) (MeasureBound, error) {
+// accuracy is a lower bound of A1 for the t_i of w.
+func (w MeasureBound) accuracy() float64 {
+	if w.Records%lineGaps != 0 {
+		return 1 / (1 + math.Exp(w.Beta))
+	}
+	return lineMinimax(w.Beta)
+}
+
+// The search spends at most measureWork distances on farthest-first points, and
+// pairs of near points are sought among transportPoints.
+const (
+	measureWork     = 1 << 26
+	transportPoints = 2048
+)
+
+// measureBound finds the best set.
+func measureBound(ctx context.Context, op string, f metric.Finite, alpha float64, w MeasureBound, choose chooser) (MeasureBound, error) {
 	if err := checkPoints(op, f); err != nil {
 		return MeasureBound{}, err
 	}
-	n := f.Len()
 	if err := checkDistances(op, f); err != nil {
 		return MeasureBound{}, err
 	}
@@ -121,8 +179,12 @@ func measureBound(ctx context.Context, op string, f metric.Finite, mass func(m i
 	if err != nil {
 		return MeasureBound{}, err
 	}
+	n := f.Len()
 	k := min(n, max(2, measureWork/n))
-	order, _, err := metric.FarthestFirst(ctx, f, k, start)
+	if w.Transport {
+		k = min(k, transportPoints)
+	}
+	order, radii, err := metric.FarthestFirst(ctx, f, k, start)
 	if err != nil {
 		return MeasureBound{}, err
 	}
@@ -130,6 +192,9 @@ func measureBound(ctx context.Context, op string, f metric.Finite, mass func(m i
 	near := make([]float64, k) // distance to the nearest other point so far
 	next := 2
 	for i, y := range order {
+		if i > 0 && !(radii[i] > 0) {
+			break // points that coincide
+		}
 		near[i] = math.Inf(1)
 		for j, z := range order[:i] {
 			d := f.Distance(y, z)
@@ -142,20 +207,30 @@ func measureBound(ctx context.Context, op string, f metric.Finite, mass func(m i
 			return MeasureBound{}, err
 		}
 		next = i + 2 + i/16
-		rank := allPoints(i + 1)
-		slices.SortStableFunc(rank, func(a, b int) int { return cmp.Compare(near[b], near[a]) })
-		sum, pairs := 0.0, 0
-		for m := 1; 2*m <= len(rank); m++ {
-			sum += near[rank[2*m-1]]
-			p, records := mass(m)
-			if v := sum * massFactor(p, alpha); v > best.Value {
-				best.Value, best.Mass, best.Records, pairs = v, p, records, m
+		pairs := inOrder(near[:i+1])
+		if w.Transport {
+			next = i + 2 + i/8
+			pairs = nearPairs(f, order[:i+1])
+		}
+		slices.SortStableFunc(pairs, func(p, q pair) int {
+			return cmp.Compare(near[q.x]+near[q.y], near[p.x]+near[p.y])
+		})
+		sum, costs, count := 0.0, 0.0, 0 // of (r(x)+r(y))/cost and 1/cost
+		for m, p := range pairs {
+			cost := 1.0
+			if w.Transport {
+				cost = p.d
+			}
+			sum, costs = sum+(near[p.x]+near[p.y])/2/cost, costs+1/cost
+			by, factor := choose(w, costs)
+			if v := factor / alpha * sum; v > best.Value {
+				best, count = by, m+1
+				best.Value = v
 			}
 		}
-		if pairs > 0 {
-			best.Pairs = best.Pairs[:0]
-			for j := range pairs {
-				best.Pairs = append(best.Pairs, [2]int{order[rank[2*j]], order[rank[2*j+1]]})
+		if count > 0 {
+			for _, p := range pairs[:count] {
+				best.Pairs = append(best.Pairs, [2]int{order[p.x], order[p.y]})
 			}
 		}
 	}
@@ -163,22 +238,60 @@ func measureBound(ctx context.Context, op string, f metric.Finite, mass func(m i
 	return best, ctx.Err()
 }
 
+// pair is two places of a set, and the distance of their points.
+type pair struct {
+	x, y int
+	d    float64
+}
+
+// inOrder pairs the places in the order of near, the largest first.
+func inOrder(near []float64) (pairs []pair) {
+	rank := ascending(near)
+	slices.Reverse(rank)
+	for j := 0; j+1 < len(rank); j += 2 {
+		pairs = append(pairs, pair{x: rank[j], y: rank[j+1]})
+	}
+	return pairs
+}
+
+// nearPairs pairs each point of a set with the nearest that is left. O(k^2).
+func nearPairs(f metric.Finite, set []int) (pairs []pair) {
+	paired := make([]bool, len(set))
+	for i, x := range set {
+		best := pair{i, -1, math.Inf(1)}
+		for j := i + 1; j < len(set) && !paired[i]; j++ {
+			if paired[j] {
+				continue
+			}
+			if d := f.Distance(x, set[j]); d < best.d {
+				best.y, best.d = j, d
+			}
+		}
+		if best.y >= 0 {
+			paired[best.y] = true
+			pairs = append(pairs, best)
+		}
+	}
+	return pairs
+}
+
 // Prove computes Value afresh from the witness, for measures at level alpha,
 // and rounds it downward: alpha = eps*records for data sets. Pairs with a point
-// twice and a mass outside [0, 1/len(Pairs)] are refused. O(len(Pairs)^2).
+// twice, or at distance 0 in W1, and masses that add up to more than 1 are
+// refused. O(len(Pairs)^2), and n^2 for up to 1024 points.
 func (w MeasureBound) Prove(ctx context.Context, f metric.Finite, alpha float64) (float64, error) {
 	const op = "entropy: MeasureBound.Prove"
 	if err := checkPoints(op, f); err != nil {
 		return 0, err
 	}
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
+	if err := cmp.Or(fault.Positive(op, "alpha", alpha), fault.NonNegative(op, "Beta", w.Beta), checkDistances(op, f)); err != nil {
 		return 0, err
 	}
-	m := float64(len(w.Pairs))
-	if !(w.Mass >= 0 && m*w.Mass <= 1+massTol) {
-		return 0, fault.Value(op, "Mass", w.Mass, "a mass in [0, 1/len(Pairs)]")
+	if w.Records < 0 {
+		return 0, fault.Value(op, "Records", float64(w.Records), "at least 0")
 	}
 	seen := make(map[int]bool)
+	mass := 0.0
 	for i, p := range w.Pairs {
 		for _, y := range p {
 			if y < 0 || y >= f.Len() || seen[y] {
@@ -186,9 +299,31 @@ func (w MeasureBound) Prove(ctx context.Context, f metric.Finite, alpha float64)
 			}
 			seen[y] = true
 		}
+		cost := w.cost(f, p)
+		if !(cost > 0) {
+			return 0, &fault.ValueError{Op: op, Arg: "Pairs", Index: i, Value: cost, Want: "points at a distance > 0"}
+		}
+		mass = directed.AddUp(mass, directed.DivUp(w.Beta, directed.MulDown(alpha, cost)))
+	}
+	if !(mass <= 1+massTol) {
+		return 0, fault.Value(op, "sum of the masses", mass, "at most 1")
 	}
 	return w.prove(ctx, f, alpha), ctx.Err()
 }
+
+// cost is the distance of two measures that a unit of mass on one point of a pair
+// makes when it moves to the other.
+func (w MeasureBound) cost(f metric.Finite, p [2]int) float64 {
+	if w.Transport {
+		return f.Distance(p[0], p[1])
+	}
+	return 1
+}
+
+// roundOff gives up what the rounding of distances may cost a bound that rests
+// on the triangle inequality, and never returns less than 0 (which a quotient
+// below the least float64 is rounded to).
+func roundOff(v float64) float64 { return max(0, directed.MulDown(v, slack.Down)) }
 
 // prove is 0 where ctx is done.
 func (w MeasureBound) prove(ctx context.Context, f metric.Finite, alpha float64) float64 {
@@ -197,22 +332,18 @@ func (w MeasureBound) prove(ctx context.Context, f metric.Finite, alpha float64)
 		if ctx.Err() != nil {
 			return 0
 		}
-		s := f.Distance(p[0], p[1])
+		d := f.Distance(p[0], p[1])
+		r := [2]float64{d, d}
 		for j, q := range w.Pairs {
 			if j == i {
 				continue
 			}
-			for _, z := range q {
-				s = min(s, f.Distance(p[0], z), f.Distance(p[1], z))
+			for side, x := range p {
+				r[side] = min(r[side], f.Distance(x, q[0]), f.Distance(x, q[1]))
 			}
 		}
-		sum = directed.AddDown(sum, s)
+		mass := directed.DivDown(w.Beta, directed.MulUp(alpha, w.cost(f, p)))
+		sum = directed.AddDown(sum, directed.MulDown(mass, directed.AddDown(r[0], r[1])/2))
 	}
-	e := directed.ExpUp(directed.MulUp(alpha, w.Mass))
-	return roundOff(directed.MulDown(sum, directed.DivDown(w.Mass, directed.AddUp(1, e))))
+	return roundOff(directed.MulDown(w.accuracy(), sum))
 }
-
-// roundOff gives up what the rounding of distances may cost a bound that rests
-// on the triangle inequality, and never returns less than 0 (which a quotient
-// below the least float64 is rounded to).
-func roundOff(v float64) float64 { return max(0, directed.MulDown(v, slack.Down)) }

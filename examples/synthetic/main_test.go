@@ -45,7 +45,7 @@ func known(t *testing.T, dir string) map[string]float64 {
 // The tables at the default seed.
 const golden = `
 error                                  W1 (share of a range)  known
-of any mechanism, at least                         0.0003535  proved: some data set costs everyone as much
+of any mechanism, at least                          0.001214  proved: some data set costs everyone as much
 of the noisy counts, expected                        0.04454  estimated before any data are read
 of the noisy counts, expected at most                0.08342  proved before any data are read
 of the release, at most                               0.2171  proved after the release, with 95 % confidence

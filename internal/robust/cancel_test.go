@@ -363,7 +363,7 @@ var shortCalls = func() map[string]string {
 	short := map[string]string{}
 	for like, names := range map[string]string{
 		"each level is entropy.EntropicScale, and its like":            "entropy.Accuracies entropy.DiametricScales entropy.DoublingScales entropy.EntropicScales entropy.OuterScales",
-		"they are what entropy.Accuracy is made of":                    "entropy.UpperBounds entropy.Star.Prove entropy.MeasureBound.Prove entropy.TransportBound.Prove",
+		"they are what entropy.Accuracy is made of":                    "entropy.UpperBounds entropy.Star.Prove entropy.MeasureBound.Prove",
 		"entropy.PrivateMeasureBound":                                  "entropy.PrivateDataBound",
 		"a look at the distances, metric.Spanner or NearestNeighbors":  "lp.Options.Size lp.SpannerOptions.Size lp.ConstOptions.Size",
 		"the distances of a net of measures are W1 of few points each": "entropy.MeasureNet entropy.Measures.TotalVariation entropy.Measures.Wasserstein",

@@ -208,7 +208,6 @@ var entropyCalls = []call{
 	{"entropy.PrivateDataBound", entropy.PrivateDataBound, []any{path, 100, 1.0}},
 	{"entropy.MeasureBound.Prove", entropy.MeasureBound.Prove, []any{testkit.Must(entropy.PrivateMeasureBound(context.Background(), path, 1)), path, 1.0}},
 	{"entropy.PrivateTransportBound", entropy.PrivateTransportBound, []any{path, 1.0}},
-	{"entropy.TransportBound.Prove", entropy.TransportBound.Prove, []any{testkit.Must(entropy.PrivateTransportBound(context.Background(), path, 1)), path, 1.0}},
 	{"entropy.BallAccuracy", entropy.BallAccuracy, []any{2, 1.0}},
 	{"entropy.MeasuresAccuracy", entropy.MeasuresAccuracy, []any{2, 1.0}},
 	{"entropy.LipschitzAccuracy", entropy.LipschitzAccuracy, []any{2, 1.0}},
