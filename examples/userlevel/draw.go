@@ -20,9 +20,12 @@ const (
 	least        = 1e-6 // errors below this part of the largest distance are not in it
 )
 
-// kinds are the lines of the picture, in the order of levels. Longer names would
-// leave it no room.
-var kinds = [3]string{"DP (moves)", "d_EM", "DP (user)"}
+// kinds are the lines of the picture, in the order of levels, and others those of
+// more ways to release than one. Longer names would leave it no room.
+var (
+	kinds  = [3]string{"DP (moves)", "d_EM", "DP (user)"}
+	others = map[string]string{noise: "d_EM noise", local: "d_EM local"}
+)
 
 // draw writes the picture of the errors against alpha.
 func (s *study) draw(ctx context.Context, p *demo.Program) error {
@@ -54,7 +57,8 @@ func (s *study) draw(ctx context.Context, p *demo.Program) error {
 		p.Remark("no picture: all errors are 0")
 		return nil
 	}
-	p.Remark("The picture: errors against alpha; DP (moves) and DP (user) are user DP that promises as much for the moves, for a user.")
+	p.Remark("The picture: errors against alpha; DP (moves) and DP (user) are user DP that promises as much for the moves, for a user;")
+	p.Remark("d_EM is the distribution, or the exponential mechanism where nobody sees the items.")
 	return p.WriteCharts("error.png", charts...)
 }
 
@@ -97,11 +101,14 @@ func (s *study) drawHistogram(ctx context.Context, seen, unseen *demo.Chart, alp
 	}
 	for k, block := range list {
 		for _, r := range block {
-			c := unseen
-			switch r.name {
-			case noise:
+			c, name := unseen, kinds[k]
+			if r.seen() {
 				c = seen
-			case noiseOnAll, hadamard: // beside a better line they only fill the picture
+			}
+			if other, ok := others[r.name]; ok && k == ours {
+				name = other
+			}
+			if r.name == hadamard { // beside a better line it only fills the picture
 				continue
 			}
 			if err := s.measure(ctx, &r, s.runs(picturedRuns)); err != nil {
@@ -110,7 +117,7 @@ func (s *study) drawHistogram(ctx context.Context, seen, unseen *demo.Chart, alp
 			if r.measured < least*s.wide {
 				r.measured = math.NaN() // a gap in the line
 			}
-			add(c, kinds[k], alpha, r.measured)
+			add(c, name, alpha, r.measured)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -26,54 +27,96 @@ type result struct {
 
 	measured float64   // the mean error
 	first    []float64 // the first release
+	bar      func() (emd.ErrorBar, error)
 }
 
-// Names of the ways to release. The first two need someone who sees all items; in the
-// others each item is replaced at random before anyone does.
+// seen tells whether someone sees the items.
+func (r *result) seen() bool { return r.name == distribution || r.name == noise }
+
+// Names of the ways to release. The first two need someone who sees all items. Then
+// come those where every user adds noise, and where each item is replaced at random.
 const (
+	distribution  = "distribution"
 	noise         = "noise on the shares"
-	noiseOnAll    = "  the same on all items"
+	local         = "distribution, local"
 	hadamard      = "Hadamard response"
 	response      = "randomized response"
 	exponentially = "exponential mechanism"
 )
 
 func (s *study) methods(ctx context.Context, alpha float64) (list [3][]result, err error) {
-	mech, err := s.shares(ctx, s.first, level{alpha: alpha})
+	mech, err := s.shares(ctx, level{alpha: alpha})
 	if err != nil {
 		return list, err
 	}
 	levels, err := s.levels(mech.Guarantee())
 	for k, l := range levels {
 		if l.alpha > 0 {
-			list[k] = []result{s.linear(ctx, noise, s.first, l), s.linear(ctx, noiseOnAll, s.items, l), s.itemWise(ctx, l)}
+			list[k] = []result{s.distribution(ctx, distribution, l), s.linear(ctx, l), s.distribution(ctx, local, l), s.itemWise(ctx, l)}
 		} else {
-			list[k] = []result{s.laplace(ctx, l), s.hadamard(ctx, l), s.response(ctx, l)}
+			list[k] = []result{s.linear(ctx, l), s.hadamard(ctx, l), s.response(ctx, l)}
 		}
 	}
 	return list, err
 }
 
-// shares is noise on the shares of the regions, times their weights where the
-// distance counts.
-func (s *study) shares(ctx context.Context, users [][]int, l level) (*emd.Linear[int], error) {
-	model := s.model
-	model.Users = len(users)
-	q := s.indicators
-	if l.alpha > 0 {
-		q = s.weighted
-	}
-	return noisy(ctx, q, 2, model, l, nil)
+// all is the model of all items of all users.
+func (s *study) all() emd.Model {
+	m := s.model
+	m.Users, m.Items = len(s.items), 0
+	return m
 }
 
-// linear is noise on the shares by emd.Linear.
-func (s *study) linear(ctx context.Context, name string, users [][]int, l level) result {
-	r := result{name: name, level: l, users: users}
-	mech, err := s.shares(ctx, users, l)
+// distribution is the release by emd.Distribution, of a curator or of the users.
+func (s *study) distribution(ctx context.Context, name string, l level) result {
+	r := result{name: name, level: l, users: s.items}
+	model, o := s.all(), &emd.DistributionOptions{}
+	if name == local {
+		model.Trust, model.Users, o.Reports = emd.Local, 0, len(s.items)
+	}
+	mech, err := emd.NewDistribution(ctx, emd.Finite(s.space), model, l.alpha, o)
 	if r.err = err; err != nil {
 		return r
 	}
 	s.promised(&r, mech.Guarantee(), false)
+	r.bound = mech.ErrorBound()
+	var first *emd.Histogram[int]
+	r.release = func(rng *rand.Rand) ([]float64, error) {
+		report, err := mech.Collect(ctx, rng, slices.Values(s.items))
+		if err != nil {
+			return nil, err
+		}
+		h, err := mech.Estimate(ctx, report)
+		if err != nil {
+			return nil, err
+		}
+		first = cmp.Or(first, h)
+		return h.Weights, nil
+	}
+	r.bar = func() (emd.ErrorBar, error) {
+		return first.Error(ctx, random.Seeded(s.seed), quantile, &emd.ErrorOptions{Draws: 4 * s.runs(histogramRuns)})
+	}
+	return r
+}
+
+// shares is noise on the shares of the regions, times their weights where the
+// distance counts.
+func (s *study) shares(ctx context.Context, l level) (*emd.Linear[int], error) {
+	q := s.indicators
+	if l.alpha > 0 {
+		q = s.weighted
+	}
+	return noisy(ctx, q, 2, s.all(), l, nil)
+}
+
+// linear is noise on the shares by emd.Linear.
+func (s *study) linear(ctx context.Context, l level) result {
+	r := result{name: noise, level: l, users: s.items}
+	mech, err := s.shares(ctx, l)
+	if r.err = err; err != nil {
+		return r
+	}
+	s.promised(&r, mech.Guarantee(), l.alpha == 0)
 	weight := s.weight
 	if l.alpha == 0 {
 		weight = slices.Repeat([]float64{1}, len(s.weight))
@@ -84,7 +127,7 @@ func (s *study) linear(ctx context.Context, name string, users [][]int, l level)
 	}
 	r.bound = 2 * s.spread(each)
 	r.release = func(rng *rand.Rand) ([]float64, error) {
-		y, err := mech.Release(rng, slices.Values(users))
+		y, err := mech.Release(rng, slices.Values(s.items))
 		for x := range y {
 			y[x] /= weight[x]
 		}
@@ -108,25 +151,6 @@ func (s *study) spread(errors []float64) float64 {
 		least = min(least, sum)
 	}
 	return least
-}
-
-// laplace is the baseline with noise on the shares.
-func (s *study) laplace(ctx context.Context, l level) result {
-	r := result{name: noise, level: l, users: s.first}
-	mech, err := emd.NewLaplaceFrequencies(ctx, s.space, s.model, l.eps)
-	if r.err = err; err != nil {
-		return r
-	}
-	s.promised(&r, mech.Guarantee(), false)
-	r.bound = 2 * mech.ErrorBound()
-	r.release = func(rng *rand.Rand) ([]float64, error) {
-		e, err := mech.Release(rng, slices.Values(s.first))
-		if err != nil {
-			return nil, err
-		}
-		return e.Mean, nil
-	}
-	return r
 }
 
 func (s *study) shuffled() emd.Model {

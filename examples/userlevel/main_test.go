@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/examples/internal/demo"
 	"github.com/metricdp/metricdp/examples/internal/demotest"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -23,31 +24,32 @@ privacy               eps, moves  eps, whole user  center  center, stated  one r
 user DP, eps = 1           1.000            1.000    4129            4011  68.6 N 25.4 W      2897              2998
 d_EM, alpha = 0.005        1.000            100.1   64.81           62.96  52.9 N 38.8 E     28.95             29.96
 user DP, eps = 100.1       100.1            100.1   41.26           40.08  52.6 N 39.2 E     28.95             29.96
-privacy               release                  eps, moves  eps, whole user      delta  error (km)  proved bound (km)
-user DP, eps = 1      noise on the shares           1.000            1.000          0        4705              19687
-user DP, eps = 1      Hadamard response             1.000            1.000  1.000e-06        9175              19687
-user DP, eps = 1      randomized response           1.000            1.000  1.000e-06        9364              19687
-d_EM, alpha = 0.005   noise on the shares           1.000            98.43          0       598.2               5339
-d_EM, alpha = 0.005     the same on all items       1.000            98.43          0       594.7               5339
-d_EM, alpha = 0.005   exponential mechanism         1.000            98.43          0        1301              19687
-user DP, eps = 98.43  noise on the shares           98.43            98.43          0       27.84              447.6
-user DP, eps = 98.43  Hadamard response             98.43            98.43  1.000e-06        2741              19687
-user DP, eps = 98.43  randomized response           98.43            98.43          0       56.74              879.2
-region        true share  user DP: noise  user DP: randomized  d_EM: noise  d_EM: exponential
-Shanghai           15.83               0                    0        17.61              15.68
-Istanbul           10.83               0                    0        11.76              10.17
-Mumbai             8.750           36.31                    0        8.612              7.557
-Buenos Aires       5.833               0                    0        4.578              4.514
-Bangkok            5.833           10.89                    0        4.495                  0
-Lima               5.417               0                    0        5.322              8.240
-Mexico City        5.000               0                36.67        4.946              5.678
-Lagos              5.000               0                    0        4.428                  0
+privacy               release                eps, moves  eps, whole user      delta  error (km)  proved bound (km)
+user DP, eps = 1      noise on the shares         1.000            1.000          0        4460              19687
+user DP, eps = 1      Hadamard response           1.000            1.000  1.000e-06        9175              19687
+user DP, eps = 1      randomized response         1.000            1.000  1.000e-06        9364              19687
+d_EM, alpha = 0.005   distribution                1.000            98.43          0       508.7              15969
+d_EM, alpha = 0.005   noise on the shares         1.000            98.43          0       594.7               5339
+d_EM, alpha = 0.005   distribution, local         1.000            98.43          0        2156              19687
+d_EM, alpha = 0.005   exponential mechanism       1.000            98.43          0        1301              19687
+user DP, eps = 98.43  noise on the shares         98.43            98.43          0       73.06              652.5
+user DP, eps = 98.43  Hadamard response           98.43            98.43  1.000e-06        2741              19687
+user DP, eps = 98.43  randomized response         98.43            98.43          0       56.74              879.2
+region        true share  user DP: noise  d_EM: distribution  d_EM: noise  first 12  user DP: randomized  d_EM: exponential
+Shanghai           15.00           19.76               14.87        16.78     15.83                    0              15.68
+Istanbul           9.950           19.65               7.182        10.95     10.83                    0              10.17
+Mumbai             9.800               0               10.15        9.662     8.750                    0              7.557
+Buenos Aires       5.900               0               6.355        4.644     5.833                    0              4.514
+Bangkok            5.700               0               7.400        4.362     5.833                    0                  0
+Lima               5.250               0               7.165        5.155     5.417                    0              8.240
+Mexico City        5.200               0               5.844        5.146     5.000                36.67              5.678
+Lagos              5.000               0               4.689        4.428     5.000                    0                  0
 `
 
 func TestUserlevel_Golden(t *testing.T) {
 	dir := t.TempDir()
 	demotest.Golden(t, userlevel.Must(t, "-quiet", "-n", "20", "-m", "12", "-out", dir), golden)
-	for file, rows := range map[string]int{"means.csv": 3, "histogram.csv": 9, "released.csv": 30} {
+	for file, rows := range map[string]int{"means.csv": 3, "histogram.csv": 10, "released.csv": 30} {
 		if n := len(demotest.Table(t, dir, file)); n != rows {
 			t.Errorf("%s has %d rows, want %d", file, n, rows)
 		}
@@ -64,20 +66,21 @@ func TestUserlevel_Golden(t *testing.T) {
 const listens = "\ufeffItem,user\nrock,a\npop,b\nrock,a\njazz,a\npop,a\npop,b\npop,b\nrock,c\njazz,c\njazz,d\n"
 
 const goldenItems = `
-privacy            release                  eps, moves  eps, whole user      delta    error  proved bound
-user DP, eps = 1   noise on the shares           1.000            1.000          0   0.4294         1.000
-user DP, eps = 1   Hadamard response             1.000            1.000  1.000e-06   0.5600         1.000
-user DP, eps = 1   randomized response          0.1000            1.000  1.000e-06   0.6064         1.000
-d_EM, alpha = 10   noise on the shares           1.000            10.00          0  0.08638        0.2828
-d_EM, alpha = 10     the same on all items       1.000            10.00          0  0.06479        0.2121
-d_EM, alpha = 10   randomized response           1.000            10.00  1.000e-06  0.01326        0.1171
-user DP, eps = 10  noise on the shares           10.00            10.00          0  0.06444        0.1802
-user DP, eps = 10  Hadamard response             10.00            10.00  1.000e-06   0.2487         1.000
-user DP, eps = 10  randomized response           1.000            10.00  1.000e-06  0.01326        0.1171
-item  true share  user DP: noise  user DP: randomized  d_EM: noise  d_EM: randomized
-rock       50.00           100.0                    0        60.55             50.34
-pop        33.33               0                96.87        37.58             33.33
-jazz       16.67               0                3.130        1.866             16.33
+privacy            release              eps, moves  eps, whole user      delta    error  proved bound
+user DP, eps = 1   noise on the shares      0.1000            1.000          0   0.3830         1.000
+user DP, eps = 1   Hadamard response         1.000            1.000  1.000e-06   0.5600         1.000
+user DP, eps = 1   randomized response      0.1000            1.000  1.000e-06   0.6064         1.000
+d_EM, alpha = 10   distribution              1.000            10.00          0  0.07296        0.2121
+d_EM, alpha = 10   noise on the shares       1.000            10.00          0  0.06479        0.2121
+d_EM, alpha = 10   distribution, local       1.000            10.00          0   0.1566        0.4243
+d_EM, alpha = 10   randomized response       1.000            10.00  1.000e-06  0.01326        0.1171
+user DP, eps = 10  noise on the shares       1.000            10.00          0  0.06479        0.2121
+user DP, eps = 10  Hadamard response         10.00            10.00  1.000e-06   0.2487         1.000
+user DP, eps = 10  randomized response       1.000            10.00  1.000e-06  0.01326        0.1171
+item  true share  user DP: noise  d_EM: distribution  d_EM: noise  first 2  user DP: randomized  d_EM: randomized
+jazz       43.75               0               48.30        32.65    16.67                3.130             16.33
+pop        31.25           29.49               30.17        34.44    33.33                96.87             33.33
+rock       25.00           70.51               21.53        32.91    50.00                    0             50.34
 `
 
 func TestUserlevel_Items(t *testing.T) {
@@ -96,12 +99,12 @@ func TestUserlevel_Inputs(t *testing.T) {
 		args []string
 	}{
 		{"4 users of in.csv hold 10 items", []string{"-in", items, "-m", "2"}},
-		{"the mean over the 1 with as many", []string{"-in", items, "-m", "4"}},
+		{"those who have as many (1 of 4)", []string{"-in", items, "-m", "4"}},
 		{"2 users of in.csv hold 7 items", []string{"-in", items, "-n", "2", "-m", "1"}}, // a and b
 		{"alpha = 4 per", []string{"-in", items, "-m", "1", "-eps", "2", "-move", "0.5"}},
 		{"moving half of a user's items", []string{"-in", items, "-m", "1", "-move", "0.5", "-alpha", "1"}},
 		{"eps = 7", []string{"-in", items, "-m", "1", "-alpha", "7", "-delta", "0"}},
-		{"no noise on the shares at user DP, eps = 1e-13", []string{"-in", items, "-m", "1", "-alpha", "1e-12"}},
+		{"no distribution at d_EM, alpha = 1e-12", []string{"-in", items, "-m", "1", "-alpha", "1e-12"}},
 		{"no picture: all errors are 0", []string{"-in", items, "-m", "1", "-alpha", "1e11"}},
 		{"moves across a border moves 2224 km at least", []string{"-in", places, "-m", "1", "-regions", regions}},
 		{"how far are they from west?", []string{"-in", places, "-m", "1", "-regions", regions}},
@@ -229,6 +232,22 @@ func TestUserlevel_StatedError(t *testing.T) {
 		if math.Abs(within-quantile) > slack {
 			t.Errorf("%v: %v of releases within the radius of %v", l, within, quantile)
 		}
+	}
+}
+
+// floor's constants are what is proved.
+func TestUserlevel_Floor(t *testing.T) {
+	var at []float64
+	for i := range 101 {
+		at = append(at, float64(i)/100)
+	}
+	unit := testkit.Must(metric.NewPoints(at, metric.Numbers[float64]{}))
+	if b := testkit.Must(entropy.Accuracy(t.Context(), metric.Same(unit), settled, nil)); b.Lo*settled < necessary {
+		t.Errorf("%v", b)
+	}
+	s := shipped(t, 0)
+	if f := s.floor(); f < 9 || f > 15*necessary/(s.alpha*209) {
+		t.Errorf("floor %v", f)
 	}
 }
 

@@ -87,7 +87,7 @@ func noisy[P any](ctx context.Context, q emd.Query[P], reach float64, model emd.
 // guarantee is what a release at alpha promises, to users of any number of items.
 func (s *study) guarantee(ctx context.Context) (emd.Guarantee, error) {
 	if s.places == nil {
-		l, err := s.shares(ctx, s.items, level{alpha: s.alpha})
+		l, err := s.shares(ctx, level{alpha: s.alpha})
 		if err != nil {
 			return emd.Guarantee{}, err
 		}

@@ -26,7 +26,7 @@ func (s *study) histogram(ctx context.Context, p *demo.Program) (table, released
 	defer wipe()
 	for k, block := range list {
 		for i := range block {
-			report(3*k+i, 9)
+			report(4*k+i, 12)
 			if err := s.measure(ctx, &block[i], s.runs(histogramRuns)); err != nil {
 				return nil, nil, err
 			}
@@ -37,10 +37,12 @@ func (s *study) histogram(ctx context.Context, p *demo.Program) (table, released
 	if s.places != nil {
 		number, regions, far = 2, "nearest to which region", "how many km the shares must move"
 	}
-	p.Remark("%d. A histogram: %s? Shares of the first %d items of each user, the mean over the %d with as many.", number, regions, s.m, len(s.first))
-	p.Remark("   Noise on the shares: someone sees all items. The other ways: each item is replaced at random where it is, then all")
-	p.Remark("   are shuffled, and nobody sees them. Error: %s to become the true ones,", far)
-	p.Remark("   the mean of %d releases.\n", s.runs(histogramRuns))
+	p.Remark("%d. A histogram: %s? The mean over the users of the shares of each one's items.", number, regions)
+	p.Remark("   distribution (emd.NewDistribution), noise on the shares: someone sees all items of all %d users.", len(s.items))
+	p.Remark("   distribution, local: of all items every user sends a noisy report of its own, and nobody else sees them.")
+	p.Remark("   The others: the first %d items of those who have as many (%d of %d); each is replaced at random where it is, then", s.m, len(s.first), len(s.items))
+	p.Remark("   all are shuffled, and nobody sees them.")
+	p.Remark("   Error: %s to become the true ones, the mean of %d releases.\n", far, s.runs(histogramRuns))
 	t := demo.NewTable("privacy", "release", "eps, moves", "eps, whole user", "delta", s.named("error"), s.named("proved bound"))
 	for _, r := range slices.Concat(list[:]...) {
 		if r.err == nil {
@@ -68,16 +70,30 @@ func (s *study) named(column string) string {
 
 // explain says in words what the table of the histogram shows.
 func (s *study) explain(ctx context.Context, p *demo.Program, list [3][]result) error {
+	unit := ""
+	if s.places != nil {
+		unit = " km"
+	}
 	for _, r := range slices.Concat(list[:]...) {
 		if r.err != nil {
 			p.Remark("no %s at %v: %s", r.name, r.level, why(r.err))
 		}
 	}
+	if d := list[ours][0]; d.err == nil {
+		bar, err := d.bar()
+		if err != nil {
+			return err
+		}
+		p.Remark("The distribution says of its first release, by simulating the noise: the error is %.4g%s or less with %g %%.", bar.Quantile, unit, 100*quantile)
+	}
+	if least := s.floor(); least > 0 {
+		p.Remark("Whatever promises alpha, without delta, errs by %.3g%s or more on some data with these shares of pairs of neighbors.", least, unit)
+	}
 	if s.places != nil {
 		s.compared(p, list)
 	}
 	if s.longest > s.m {
-		p.Remark("Only the first %d items of a user enter, and the promise is about these, except in the row of all items; who has as many", s.m)
+		p.Remark("Where items are replaced one by one, the promise is about the first %d of a user, and who has as many", s.m)
 		drawn := "nothing"
 		if eps := s.sampled(ctx); !math.IsInf(eps, 1) {
 			drawn = fmt.Sprintf("eps = %.4g", eps)
@@ -122,7 +138,7 @@ func (s *study) compared(p *demo.Program, list [3][]result) {
 func best(list []result, seen bool) float64 {
 	least := math.NaN()
 	for _, r := range list {
-		if (r.name == noise) == seen && r.name != noiseOnAll && !(r.measured >= least) {
+		if r.seen() == seen && !(r.measured >= least) {
 			least = r.measured
 		}
 	}
@@ -145,32 +161,38 @@ const shown = 8
 func percent(share float64) float64 { return math.Round(1e6*share) / 1e4 }
 
 // largest makes the table of the first releases that keep the moves at the level of
-// alpha, beside the truth, for the n regions with the largest shares.
+// alpha, each beside its truth, for the n regions with the largest shares.
 func (s *study) largest(list [3][]result) func(n int) *demo.Table {
-	exact := exactly(s.indicators, s.first)
-	order := make([]int, len(exact))
-	for x := range order {
-		order[x] = x
-	}
-	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(exact[y], exact[x]) })
-	columns := []string{"region", "true share"}
+	columns := []string{"region"}
 	if s.places == nil {
 		columns[0] = "item"
 	}
-	var of []result
-	for k, who := range []string{sameMoves: "user DP: ", ours: "d_EM: "} {
-		for _, r := range list[k] {
-			if r.err == nil && r.name != noiseOnAll && r.name != hadamard {
-				of, columns = append(of, r), append(columns, who+strings.Fields(r.name)[0])
+	var of [][]float64
+	for _, seen := range []bool{true, false} {
+		users, name := s.items, "true share"
+		if !seen {
+			users, name = s.first, fmt.Sprintf("first %d", s.m)
+		}
+		columns, of = append(columns, name), append(of, exactly(s.indicators, users))
+		for k, who := range []string{sameMoves: "user DP: ", ours: "d_EM: "} {
+			for _, r := range list[k] {
+				if r.err == nil && r.seen() == seen && r.name != local && r.name != hadamard {
+					columns, of = append(columns, who+strings.Fields(r.name)[0]), append(of, r.first)
+				}
 			}
 		}
 	}
+	order := make([]int, len(s.regions))
+	for x := range order {
+		order[x] = x
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(of[0][y], of[0][x]) })
 	return func(n int) *demo.Table {
 		t := demo.NewTable(columns...)
 		for _, x := range order[:min(n, len(order))] {
-			cells := []any{s.regions[x], percent(exact[x])}
-			for _, r := range of {
-				cells = append(cells, percent(r.first[x]))
+			cells := []any{s.regions[x]}
+			for _, p := range of {
+				cells = append(cells, percent(p[x]))
 			}
 			t.Row(cells...)
 		}
