@@ -70,7 +70,7 @@ func TestErrors(t *testing.T) {
 		say(second(DiscreteGaussianSigma(delta)), "DiscreteGaussianSigma: Delta = %v,", v)
 		say(second(PlanarAlpha(1, v)), "PlanarAlpha: prob = %v,", v)
 	}
-	for want, norm := range map[string]Norm{"P = 0.5": {0.5, 2}, "P = NaN": {nan, 2}, "Dim = 0": {2, 0}, "Dim = -3": {1, -3}, "needs": {2, math.MaxInt}} {
+	for want, norm := range map[string]Norm{"P = 0.5": {P: 0.5, Dim: 2}, "P = NaN": {P: nan, Dim: 2}, "Dim = 0": {P: 2, Dim: 0}, "Dim = -3": {P: 1, Dim: -3}, "needs": {P: 2, Dim: math.MaxInt}} {
 		say(second(NewKNorm(norm, 1, nil)), "NewKNorm: %s", want)
 		say(second(norm.AlphaFor(1, 0.5)), "Norm.AlphaFor: %s", want)
 	}
@@ -122,8 +122,8 @@ func second[T any](_ T, err error) error { return err }
 // output of the same random bits.
 func TestGrid_RoundsOutputs(t *testing.T) {
 	const grid = 0.25
-	free := testkit.Must(NewKNorm(Norm{2, 3}, 0.5, nil))
-	snapped := testkit.Must(NewKNorm(Norm{2, 3}, 0.5, &Options{Grid: grid}))
+	free := testkit.Must(NewKNorm(Norm{P: 2, Dim: 3}, 0.5, nil))
+	snapped := testkit.Must(NewKNorm(Norm{P: 2, Dim: 3}, 0.5, &Options{Grid: grid}))
 	a, b := random.Seeded(1), random.Seeded(1)
 	x := []float64{1e6 + 0.1, -3.3, 0}
 	for range 200 {

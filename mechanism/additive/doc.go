@@ -9,6 +9,7 @@
 //	integer, light tails        DiscreteGaussian                      (alpha, delta) up to a diameter
 //	number                      Laplace                               alpha
 //	point of R^d                KNorm, for any l_p norm               alpha
+//	linear query, 2 to 8 values KNorm, for a Polytope                 alpha
 //	point of R^d, light tails   Gaussian                              (alpha, delta) up to a diameter
 //	place on a flat map         PlanarLaplace                         alpha
 //	place on the Earth          Sphere                                alpha
@@ -37,8 +38,8 @@
 // The integer mechanisms are exact: the draws have the stated probabilities to
 // the last digit, for the float64 parameters as exact reals.
 //
-// Laplace, PlanarLaplace, Gaussian, and KNorm for p = 1 and in up to 8
-// dimensions for p = 2 and +Inf, are exact too ([KNorm.Exact] tells). A release
+// Laplace, PlanarLaplace, Gaussian, and KNorm for p = 1, for polytopes and in up
+// to 8 dimensions for p = 2 and +Inf, are exact too ([KNorm.Exact] tells). A release
 // is the real sum x + Z of the input, a float64 taken as an exact real, and
 // noise of the stated density, rounded once to the nearest point of a lattice
 // hZ^d. The real sum is private at the stated level, and rounding it is

@@ -1,6 +1,7 @@
 package additive
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -17,13 +18,27 @@ import (
 )
 
 // Norm is the l_p norm on R^Dim, 1 <= P <= +Inf, as in Norm{P: 2, Dim: 3} or
-// Norm{P: math.Inf(1), Dim: 10}.
+// Norm{P: math.Inf(1), Dim: 10}; or that of a polytope, Norm{Dim: 3, Polytope: k}
+// with P = 0.
 type Norm struct {
-	P   float64
-	Dim int
+	P        float64
+	Dim      int
+	Polytope *Polytope
 }
 
+// Check says what is wrong with a norm.
+func (n Norm) Check() error { return n.check("additive: Norm.Check") }
+
 func (n Norm) check(op string) error {
+	if n.Polytope != nil {
+		if n.P != 0 {
+			return fault.Value(op, "P", n.P, "0 with a Polytope")
+		}
+		if d := n.Polytope.Dim(); n.Dim != d || d == 0 {
+			return fault.Value(op, "Dim", float64(n.Dim), fmt.Sprintf("%d, that of the polytope, made by NewPolytope", d))
+		}
+		return nil
+	}
 	if !(n.P >= 1) {
 		return fault.Value(op, "P", n.P, "a number in [1, +Inf]")
 	}
@@ -58,7 +73,8 @@ func (n Norm) alphaFor(op string, radius, prob float64) (float64, error) {
 // that norm: see the package comment. In the plane with p = 2 it is
 // [PlanarLaplace], with p = 1 independent Laplace noise on every coordinate.
 //
-// For p = 1, and for p = 2 and +Inf in up to 8 dimensions, the noise is exact;
+// For p = 1, for p = 2 and +Inf in up to 8 dimensions and for polytopes, whatever
+// [Options.RealArithmetic], the noise is exact;
 // other noise is in real arithmetic: see [KNorm.Exact]. A KNorm is immutable
 // and safe for concurrent use.
 type KNorm struct {
@@ -83,6 +99,16 @@ func newKNorm(op string, norm Norm, alpha float64, o *Options) (*KNorm, error) {
 	if err != nil {
 		return nil, err
 	}
+	if k := norm.Polytope; k != nil {
+		opt.RealArithmetic = false
+		inner := math.Ldexp(k.inner, k.exp) / alpha
+		if err := checkScale(op, "the polytope's width/alpha", inner); err != nil {
+			return nil, err
+		}
+		out, err := newRounding(op, opt, inner, true)
+		out.scale = directed.DivUp(1, alpha)
+		return &KNorm{norm, alpha, out, g}, err
+	}
 	round := norm.P == 2 || math.IsInf(norm.P, 1)
 	can := norm.P == 1 || norm.Dim == 1 || round && norm.Dim <= exact.MaxLatticeDim
 	out, err := newRounding(op, opt, directed.DivUp(1, alpha), can)
@@ -105,6 +131,9 @@ func (k *KNorm) Exact() bool { return orZero(k).out.exact }
 // String gives the noise and its guarantee.
 func (k *KNorm) String() string {
 	z := orZero(k)
+	if z.norm.Polytope != nil {
+		return describe(k.check("additive"), z.g, "K-norm noise of a %v", z.norm.Polytope)
+	}
 	return describe(k.check("additive"), z.g, z.out.name("K-norm noise")+" (p = %v) in R^%d", z.norm.P, z.norm.Dim)
 }
 
@@ -136,6 +165,10 @@ func (k *KNorm) releaseTo(op string, dst []float64, rng *rand.Rand, x []float64)
 	}
 	rng, done := random.Get(rng)
 	defer done()
+	if p := k.norm.Polytope; p != nil {
+		k.out.lattice().AddPolytope(dst, rng, x, math.Ldexp(k.alpha, -p.exp), &p.body)
+		return nil
+	}
 	if k.out.exact {
 		k.out.lattice().AddKNorm(dst, rng, x, k.alpha, k.norm.P)
 		return nil
@@ -221,10 +254,15 @@ func (k *KNorm) RadiusProb(radius float64) float64 {
 //	d(d+1)/alpha^2 * G(3/p) G(d/p) / (G(1/p) G((d+2)/p))
 //
 // with G the gamma function: E ||Z||^2 times the mean of |g|^2/||g||^2, which
-// is a moment of the Beta(1/p, (d-1)/p) distribution.
+// is a moment of the Beta(1/p, (d-1)/p) distribution. For a polytope it is the mean
+// over the coordinates, (d+1)(d+2)/alpha^2 times that of a uniform point, which is
+// simulated and right to some percent.
 func (k *KNorm) SecondMoment() float64 {
 	fault.Must(k, k.check("additive: KNorm.SecondMoment"))
 	d, p := float64(k.norm.Dim), k.norm.P
+	if k.norm.Polytope != nil {
+		return k.out.scale * k.out.scale * (d + 1) * (d + 2) * k.norm.Polytope.moment
+	}
 	// x G(x) = G(1+x) keeps the arguments away from the pole at 0; at p = Inf
 	// they are all 1.
 	lg := func(x float64) float64 { v, _ := math.Lgamma(1 + x); return v }

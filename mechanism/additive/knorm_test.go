@@ -27,9 +27,9 @@ var secondMoments = []struct {
 	norm Norm
 	want float64
 }{
-	{Norm{1, 2}, 2}, {Norm{2, 2}, 3}, {Norm{inf, 2}, 4}, {Norm{3, 2}, 3.39628008},
-	{Norm{1, 5}, 2}, {Norm{2, 5}, 6}, {Norm{3, 5}, 8.49070021}, {Norm{inf, 5}, 14},
-	{Norm{1, 1}, 2}, {Norm{2, 1}, 2}, {Norm{7, 1}, 2}, {Norm{inf, 1}, 2},
+	{Norm{P: 1, Dim: 2}, 2}, {Norm{P: 2, Dim: 2}, 3}, {Norm{P: inf, Dim: 2}, 4}, {Norm{P: 3, Dim: 2}, 3.39628008},
+	{Norm{P: 1, Dim: 5}, 2}, {Norm{P: 2, Dim: 5}, 6}, {Norm{P: 3, Dim: 5}, 8.49070021}, {Norm{P: inf, Dim: 5}, 14},
+	{Norm{P: 1, Dim: 1}, 2}, {Norm{P: 2, Dim: 1}, 2}, {Norm{P: 7, Dim: 1}, 2}, {Norm{P: inf, Dim: 1}, 2},
 }
 
 func TestSecondMoment_KnownAnswers(t *testing.T) {
@@ -41,7 +41,7 @@ func TestSecondMoment_KnownAnswers(t *testing.T) {
 			t.Errorf("%v at alpha = 10: %.10g, want %.10g", c.norm, got, c.want/100)
 		}
 	}
-	if got := testkit.Must(NewKNorm(Norm{1e300, 5}, 1, nil)).SecondMoment(); !near(got, 14, 1e-12) {
+	if got := testkit.Must(NewKNorm(Norm{P: 1e300, Dim: 5}, 1, nil)).SecondMoment(); !near(got, 14, 1e-12) {
 		t.Errorf("p = 1e300: %v", got)
 	}
 }
@@ -53,7 +53,7 @@ func TestKNorm_SecondMomentSimulated(t *testing.T) {
 	for _, c := range append(secondMoments, struct {
 		norm Norm
 		want float64
-	}{Norm{1000, 3}, testkit.Must(NewKNorm(Norm{1000, 3}, 1, nil)).SecondMoment()}) {
+	}{Norm{P: 1000, Dim: 3}, testkit.Must(NewKNorm(Norm{P: 1000, Dim: 3}, 1, nil)).SecondMoment()}) {
 		for how, o := range arithmetics {
 			k := testkit.Must(NewKNorm(c.norm, 1, o))
 			x, y := make([]float64, c.norm.Dim), make([]float64, c.norm.Dim)
@@ -77,7 +77,7 @@ func TestKNorm_SecondMomentSimulated(t *testing.T) {
 // says so.
 func TestKNorm_RadiusLaw(t *testing.T) {
 	rng := random.Seeded(33)
-	for _, n := range []Norm{{1, 1}, {1, 3}, {2, 2}, {2, 7}, {2, 100}, {inf, 3}, {1.5, 4}, {3, 2}, {80, 6}} {
+	for _, n := range []Norm{{P: 1, Dim: 1}, {P: 1, Dim: 3}, {P: 2, Dim: 2}, {P: 2, Dim: 7}, {P: 2, Dim: 100}, {P: inf, Dim: 3}, {P: 1.5, Dim: 4}, {P: 3, Dim: 2}, {P: 80, Dim: 6}} {
 		const alpha = 2.5
 		for how, o := range arithmetics {
 			k := testkit.Must(NewKNorm(n, alpha, o))
@@ -137,7 +137,7 @@ func TestLaplaceAndPlanar_Distribution(t *testing.T) {
 func TestKNorm_DirectionLaw(t *testing.T) {
 	rng := random.Seeded(34)
 	for how, o := range arithmetics {
-		for _, n := range []Norm{{1, 3}, {2, 2}, {2, 3}, {2, 8}, {2, 9}, {3, 2}, {1.25, 4}} {
+		for _, n := range []Norm{{P: 1, Dim: 3}, {P: 2, Dim: 2}, {P: 2, Dim: 3}, {P: 2, Dim: 8}, {P: 2, Dim: 9}, {P: 3, Dim: 2}, {P: 1.25, Dim: 4}} {
 			k := testkit.Must(NewKNorm(n, 1, o))
 			x, y := make([]float64, n.Dim), make([]float64, n.Dim)
 			testkit.Uniform(t, fmt.Sprint(n, how), sample(20_000, func() float64 {
@@ -150,7 +150,7 @@ func TestKNorm_DirectionLaw(t *testing.T) {
 				return (1 + f) / 2
 			}))
 		}
-		k := testkit.Must(NewKNorm(Norm{inf, 3}, 1, o))
+		k := testkit.Must(NewKNorm(Norm{P: inf, Dim: 3}, 1, o))
 		x, y := make([]float64, 3), make([]float64, 3)
 		var other []float64
 		for range 20_000 {
@@ -171,7 +171,7 @@ func TestKNorm_DirectionLaw(t *testing.T) {
 
 func TestKNorm_QuantilesInvert(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 10, 100, 1000} {
-		k := testkit.Must(NewKNorm(Norm{2, d}, 0.3, nil))
+		k := testkit.Must(NewKNorm(Norm{P: 2, Dim: d}, 0.3, nil))
 		for _, q := range []float64{1e-12, 1e-6, 0.01, 0.3, 0.5, 0.9, 0.999, 1 - 1e-9} {
 			if got := k.RadiusProb(k.RadiusQuantile(q)); math.Abs(got-q) > 1e-9*min(q, 1-q)+1e-15 {
 				t.Errorf("d = %d: P{radius <= quantile(%v)} = %v", d, q, got)
@@ -191,7 +191,7 @@ func TestKNorm_QuantilesInvert(t *testing.T) {
 }
 
 func TestAlphaFor_MeetsTheRadius(t *testing.T) {
-	for _, n := range []Norm{{2, 2}, {1, 1}, {inf, 30}} {
+	for _, n := range []Norm{{P: 2, Dim: 2}, {P: 1, Dim: 1}, {P: inf, Dim: 30}} {
 		alpha := testkit.Must(n.AlphaFor(7, 0.95))
 		if got := testkit.Must(NewKNorm(n, alpha, nil)).RadiusQuantile(0.95); !near(got, 7, 1e-12) {
 			t.Errorf("%v: within %v, want 7", n, got)
@@ -212,7 +212,7 @@ func TestAlphaFor_MeetsTheRadius(t *testing.T) {
 
 // dst may be x, and the same bits give the same output either way.
 func TestReleaseTo_Aliasing(t *testing.T) {
-	for _, n := range []Norm{{1, 3}, {2, 3}, {3, 3}, {inf, 3}} {
+	for _, n := range []Norm{{P: 1, Dim: 3}, {P: 2, Dim: 3}, {P: 3, Dim: 3}, {P: inf, Dim: 3}} {
 		k := testkit.Must(NewKNorm(n, 1, nil))
 		x := []float64{1, 2, 3}
 		want := testkit.Must(k.Release(random.Seeded(35), x))
@@ -231,7 +231,7 @@ func TestReleaseTo_DoesNotAllocate(t *testing.T) {
 	}
 	rng := random.Seeded(36)
 	x := make([]float64, 20)
-	for _, n := range []Norm{{1, 20}, {2, 20}, {3, 20}, {inf, 20}, {2, 2}, {2, 7}, {inf, 8}} {
+	for _, n := range []Norm{{P: 1, Dim: 20}, {P: 2, Dim: 20}, {P: 3, Dim: 20}, {P: inf, Dim: 20}, {P: 2, Dim: 2}, {P: 2, Dim: 7}, {P: inf, Dim: 8}} {
 		k, x := testkit.Must(NewKNorm(n, 1, nil)), x[:n.Dim]
 		if n := testing.AllocsPerRun(100, func() { _ = k.ReleaseTo(x, rng, x) }); n >= 1 {
 			t.Errorf("%v allocations: %v", k, n)
@@ -249,7 +249,7 @@ func TestReleaseTo_DoesNotAllocate(t *testing.T) {
 // What exact noise costs beside real arithmetic: at most twice as much.
 func BenchmarkKNorm(b *testing.B) {
 	rng := random.Seeded(37)
-	for _, n := range []Norm{{1, 1}, {1, 2}, {1, 10}, {2, 2}, {2, 3}, {2, 4}, {2, 8}, {inf, 2}, {inf, 3}, {inf, 8}, {2, 10}, {2, 100}, {inf, 10}, {3, 10}} {
+	for _, n := range []Norm{{P: 1, Dim: 1}, {P: 1, Dim: 2}, {P: 1, Dim: 10}, {P: 2, Dim: 2}, {P: 2, Dim: 3}, {P: 2, Dim: 4}, {P: 2, Dim: 8}, {P: inf, Dim: 2}, {P: inf, Dim: 3}, {P: inf, Dim: 8}, {P: 2, Dim: 10}, {P: 2, Dim: 100}, {P: inf, Dim: 10}, {P: 3, Dim: 10}} {
 		for _, real := range []bool{false, true} {
 			k := testkit.Must(NewKNorm(n, 1, &Options{RealArithmetic: real}))
 			if k.Exact() == real {

@@ -20,7 +20,7 @@ func TestKNorm_LevelAt(t *testing.T) {
 		alpha, reach float64
 		delta        float64
 	}{{2, 1, 1, .05}, {3, 2, 4, .1}, {9, 1, 5, .05}, {50, .5, 8, .02}, {100, .7, 8, .1}, {100, .7e-50, 8e50, .1}} {
-		k := testkit.Must(NewKNorm(Norm{2, c.dim}, c.alpha, nil))
+		k := testkit.Must(NewKNorm(Norm{P: 2, Dim: c.dim}, c.alpha, nil))
 		level := testkit.Must(k.LevelAt(c.delta, c.reach))
 		r := random.Seeded(5)
 		x, y := make([]float64, c.dim), make([]float64, c.dim)
@@ -58,7 +58,7 @@ func TestKNorm_LevelAt(t *testing.T) {
 
 func TestKNorm_LevelAtEnds(t *testing.T) {
 	real := &Options{RealArithmetic: true}
-	k := testkit.Must(NewKNorm(Norm{2, 20}, 2, real))
+	k := testkit.Must(NewKNorm(Norm{P: 2, Dim: 20}, 2, real))
 	before := 0.0
 	for _, reach := range []float64{0, 1e-300, 1e-9, .01, .1, 1, 10, 100, 1e5, 1e300} {
 		level := testkit.Must(k.LevelAt(1e-3, reach))
@@ -67,11 +67,11 @@ func TestKNorm_LevelAtEnds(t *testing.T) {
 		}
 		before = level
 	}
-	if level := testkit.Must(testkit.Must(NewKNorm(Norm{1, 20}, 2, real)).LevelAt(.1, 1)); level != 2 {
+	if level := testkit.Must(testkit.Must(NewKNorm(Norm{P: 1, Dim: 20}, 2, real)).LevelAt(.1, 1)); level != 2 {
 		t.Errorf("p = 1: level %v, want alpha", level)
 	}
 	// On the line delta = 1 - e^((level-alpha)*reach/2).
-	line := testkit.Must(NewKNorm(Norm{2, 1}, 2, nil))
+	line := testkit.Must(NewKNorm(Norm{P: 2, Dim: 1}, 2, nil))
 	for reach, want := range map[float64]float64{.5: 2 + 4*math.Log(.9), 3: 2 + 2./3*math.Log(.9), .05: 0} {
 		if level := testkit.Must(line.LevelAt(.1, reach)); level < want || level > want+1e-14 {
 			t.Errorf("on the line, reach %v: %v, want %v", reach, level, want)

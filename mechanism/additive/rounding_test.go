@@ -42,7 +42,7 @@ func TestReleases_RefuseInputsThatHideTheNoise(t *testing.T) {
 			"Gaussian":           func(x float64) (float64, error) { return first(g.Release(rng, []float64{x, 0})) },
 			"Gaussian.ReleaseTo": func(x float64) (float64, error) { y := []float64{x, 0}; return first(y, g.ReleaseTo(y, rng, y)) },
 		}
-		for _, n := range []Norm{{1, 2}, {2, 3}, {2, 20}, {3, 2}, {inf, 2}, {inf, 9}} {
+		for _, n := range []Norm{{P: 1, Dim: 2}, {P: 2, Dim: 3}, {P: 2, Dim: 20}, {P: 3, Dim: 2}, {P: inf, Dim: 2}, {P: inf, Dim: 9}} {
 			k := testkit.Must(NewKNorm(n, 1, o))
 			releases[k.String()] = func(x float64) (float64, error) {
 				y := make([]float64, n.Dim)
@@ -139,7 +139,7 @@ func TestExact_OutputsAreMultiplesOfTheGrid(t *testing.T) {
 func TestExact_DrawsAtTheStatedLevel(t *testing.T) {
 	for _, alpha := range []float64{0.3, 1, 7.7} {
 		x, want := []float64{1.2, -0.7}, make([]float64, 2)
-		l, p, k := testkit.Must(NewLaplace(alpha, nil)), testkit.Must(NewPlanarLaplace(alpha, nil)), testkit.Must(NewKNorm(Norm{inf, 2}, alpha, nil))
+		l, p, k := testkit.Must(NewLaplace(alpha, nil)), testkit.Must(NewPlanarLaplace(alpha, nil)), testkit.Must(NewKNorm(Norm{P: inf, Dim: 2}, alpha, nil))
 		for seed := range uint64(100) {
 			at := exact.Lattice{Step: l.k.out.grid}
 			if got, want := testkit.Must(l.Release(random.Seeded(seed), x[0])), at.AddLaplace(random.Seeded(seed), x[0], l.Guarantee().Alpha()); got != want {
@@ -168,8 +168,8 @@ func TestExact_SaysWhatIsDrawnExactly(t *testing.T) {
 		norm Norm
 		want bool
 	}{
-		{Norm{1, 1}, true}, {Norm{1, 1000}, true}, {Norm{3, 1}, true}, {Norm{2, 2}, true}, {Norm{2, 8}, true}, {Norm{inf, 8}, true},
-		{Norm{2, 9}, false}, {Norm{inf, 9}, false}, {Norm{3, 2}, false}, {Norm{1.5, 4}, false},
+		{Norm{P: 1, Dim: 1}, true}, {Norm{P: 1, Dim: 1000}, true}, {Norm{P: 3, Dim: 1}, true}, {Norm{P: 2, Dim: 2}, true}, {Norm{P: 2, Dim: 8}, true}, {Norm{P: inf, Dim: 8}, true},
+		{Norm{P: 2, Dim: 9}, false}, {Norm{P: inf, Dim: 9}, false}, {Norm{P: 3, Dim: 2}, false}, {Norm{P: 1.5, Dim: 4}, false},
 	} {
 		k, real := testkit.Must(NewKNorm(c.norm, 1, nil)), testkit.Must(NewKNorm(c.norm, 1, &Options{RealArithmetic: true}))
 		if k.Exact() != c.want || strings.Contains(k.String(), "real arithmetic") == c.want {
@@ -195,7 +195,7 @@ func TestExact_SaysWhatIsDrawnExactly(t *testing.T) {
 func TestRadiusQuantile_HoldsOnTheGrid(t *testing.T) {
 	rng := random.Seeded(87)
 	const draws, q = 100_000, 0.9
-	for _, n := range []Norm{{1, 1}, {1, 3}, {2, 2}, {2, 4}, {inf, 3}} {
+	for _, n := range []Norm{{P: 1, Dim: 1}, {P: 1, Dim: 3}, {P: 2, Dim: 2}, {P: 2, Dim: 4}, {P: inf, Dim: 3}} {
 		for _, grid := range []float64{0, 1} {
 			k := testkit.Must(NewKNorm(n, 1, &Options{Grid: grid}))
 			radius, slack := k.RadiusQuantile(q), math.Pow(float64(n.Dim), 1/n.P)/2*k.out.grid

@@ -112,6 +112,14 @@ func ExampleLinearMap() {
 	// linear map of average: constant 2.288246 <nil>
 }
 
+// Where distances are those of l1, the norm is that of the columns.
+func ExampleLinearMap_polytope() {
+	q, err := emd.LinearMap([][]float64{{1, 1}, {2, 0}}, emd.Average(additive.Norm{P: 1, Dim: 2}))
+	fmt.Printf("%v: constant %v %v\n", q.Norm.Polytope, q.Lipschitz, err)
+	// Output:
+	// polytope of 4 facets in R^2: constant 1 <nil>
+}
+
 // A cut is no query: its mean jumps. On integer distances it is one.
 func ExampleIndicator() {
 	_, err := emd.Indicator(func(x []float64) bool { return x[0] < 3 }, 0)

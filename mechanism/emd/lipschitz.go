@@ -9,6 +9,7 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -73,7 +74,7 @@ func LipschitzAtLeast[P any](ctx context.Context, q Query[P], points *metric.Poi
 					errs[c] = fmt.Errorf("%s: %w", op, v)
 					return
 				}
-				moved := atLeast(values[i*k:(i+1)*k], values[j*k:(j+1)*k], q.Norm.P)
+				moved := atLeast(values[i*k:(i+1)*k], values[j*k:(j+1)*k], q.Norm)
 				if moved == 0 {
 					continue
 				}
@@ -113,8 +114,19 @@ func evalAll[P any](ctx context.Context, op string, q Query[P], points *metric.P
 
 // atLeast returns the norm of a-b less what rounding may have made of it, and
 // no more than the largest float64.
-func atLeast(a, b []float64, p float64) float64 {
-	top, sum := 0.0, 0.0
+func atLeast(a, b []float64, norm additive.Norm) float64 {
+	p, top, sum := norm.P, 0.0, 0.0
+	if k := norm.Polytope; k != nil {
+		z, unit := make([]float64, len(a)), make([]float64, len(a))
+		for i, v := range a {
+			// What rounding makes of one coordinate moves the norm by this much.
+			z[i] = v - b[i]
+			unit[i] = 1
+			sum += float64(valueSlack * (math.Abs(v) + math.Abs(b[i])) * k.Norm(unit))
+			unit[i] = 0
+		}
+		return max(0, min(k.Norm(z)*(1-valueSlack)-sum, math.MaxFloat64))
+	}
 	for k, v := range a {
 		top = max(top, gap(v, b[k]))
 	}
