@@ -145,7 +145,9 @@ func findFacets(points [][]float64, d int) (facets [][]float64) {
 				known = known || min(same, mirror) <= 100*slack*size
 			}
 			if !known {
-				facets = append(facets, prove(append([]float64(nil), a...), points))
+				if f := prove(append([]float64(nil), a...), points); f != nil {
+					facets = append(facets, f)
+				}
 			}
 			if len(facets) > maxFacets {
 				return facets
@@ -173,9 +175,10 @@ func dotUp(a, b []float64) float64 {
 	return max(hi, -lo)
 }
 
-// prove scales a down until |a.v| <= 1 for all points v.
+// prove scales a down until |a.v| <= 1 for all points v, by more every time; nil
+// where that does not end.
 func prove(a []float64, points [][]float64) []float64 {
-	for {
+	for less := 0x1p-52; less < 0x1p-30; less *= 2 {
 		most := 0.0
 		for _, v := range points {
 			most = max(most, dotUp(a, v))
@@ -184,9 +187,10 @@ func prove(a []float64, points [][]float64) []float64 {
 			return a
 		}
 		for i, c := range a {
-			a[i] = c / most * (1 - 0x1p-52)
+			a[i] = c / most * (1 - less)
 		}
 	}
+	return nil
 }
 
 // enclosing returns d linear forms B such that B[-1,1]^d includes the polytope,
