@@ -229,7 +229,6 @@ var emdCalls = []call{
 		}
 		return m.Release(seeded(), make([]float64, k.Dim()))
 	}, []any{[][]float64{{1, 2}, {2, 0}, {1, 1}}, 1.0}},
-	{"additive.Polytope.Norm", testkit.Must(additive.NewPolytope([][]float64{{1, 2}, {2, 0}})).Norm, []any{[]float64{1, 2}}},
 	{"emd.NewFrequencies", emd.NewFrequencies, []any{channel, path, central, &emd.FrequencyOptions{Delta: 1e-6}}},
 	{"emd.NewFrequencies", emd.NewFrequencies, []any{channel, path, local, &emd.FrequencyOptions{Audit: true}}},
 	{"emd.NewGKRRFrequencies", emd.NewGKRRFrequencies, []any{gkrr, modelOne, &emd.GKRRFrequencyOptions{}}},

@@ -175,8 +175,8 @@ func dotUp(a, b []float64) float64 {
 	return max(hi, -lo)
 }
 
-// prove scales a down until |a.v| <= 1 for all points v, by more every time; nil
-// where that does not end.
+// prove scales a down until |a.v| <= 1 for all points v, or returns nil. It scales by
+// more every time: where a.v cancels, the rounding of a may undo a small step.
 func prove(a []float64, points [][]float64) []float64 {
 	for less := 0x1p-52; less < 0x1p-30; less *= 2 {
 		most := 0.0
@@ -321,7 +321,8 @@ func (p *Polytope) Dim() int {
 	return p.body.Dim
 }
 
-// Norm returns the norm of z, which must have length Dim, up to rounding.
+// Norm returns the norm of z up to rounding; it panics where the length of z is not
+// Dim.
 func (p *Polytope) Norm(z []float64) float64 {
 	d, most := p.Dim(), 0.0
 	fault.Must(p, cmp.Or(fault.Made(d > 0, "additive: Polytope.Norm", "Polytope", "NewPolytope"), checkLen("additive: Polytope.Norm", "z", len(z), d)))

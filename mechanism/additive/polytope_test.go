@@ -161,7 +161,7 @@ func TestPolytope_NoiseHasTheDistribution(t *testing.T) {
 		}
 		return p
 	}
-	testkit.ChiSquare(t, count, equal(len(count)), 5e-7)  // false-reject probability 1e-6
+	testkit.ChiSquare(t, count, equal(len(count)), 5e-7)   // false-reject probability 1e-6
 	testkit.ChiSquare(t, radius, equal(len(radius)), 5e-7) // in both
 }
 
