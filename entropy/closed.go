@@ -128,7 +128,7 @@ func (c *closedStars) at(ctx context.Context, alpha float64, o *Options) ([]clos
 			s.x = x
 			for _, y := range c.heads {
 				root := math.Exp(-float64(alpha*r1[c.nearestTwin(y, r1)]) / 2)
-				w[y], g[y] = root*root, float64(r2[y]*c.unit)*root*root
+				w[y], g[y] = float64(root*root), float64(r2[y]*c.unit*root*root)
 				if r2[y] == 0 {
 					continue
 				}

@@ -189,7 +189,7 @@ func (w netOutputs) tune(ctx context.Context, b metric.Bimetric, alpha float64, 
 			for _, r := range rows[x] {
 				l.add(t*alpha, r, r)
 			}
-			logZ[x] = math.Log(l.mass) - t*alpha*l.near
+			logZ[x] = math.Log(l.mass) - float64(t*alpha*l.near)
 			slack[x] = t*alpha*l.sum/l.mass*0x1p-34 + 0x1p-44
 		})
 		over(func(x int) {

@@ -322,11 +322,11 @@ func (s *starSearch) solve(ctx context.Context) (Star, float64) {
 func (s *starSearch) sums(star Star) []float64 {
 	out := make([]float64, s.b.Len())
 	for i, row := range s.rows {
-		k, t, w := star.Weights[i], star.Radii[i]*s.unit, s.w[i]
+		k, t, w := star.Weights[i], float64(star.Radii[i]*s.unit), s.w[i]
 		for z, d := range row {
-			h := k * (d - t)
+			h := float64(k * (d - t))
 			if h >= 0 {
-				h *= w * w
+				h = float64(h * w * w)
 			}
 			out[z] += h
 		}

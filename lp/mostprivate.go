@@ -365,7 +365,7 @@ func (s *levelSearch) separate(ctx context.Context) error {
 			rows[c][order[sol.Output(y)]] += p
 		}
 	}
-	share := (s.t.Delta - value) / 2
+	share := float64((s.t.Delta - value) / 2)
 	weight := make([]float64, 0, n*n)
 	for x := range n {
 		for _, p := range rows[class[x]] {

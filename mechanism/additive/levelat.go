@@ -91,9 +91,9 @@ func (k *KNorm) levelAt(op string, delta, reach float64) (float64, error) {
 			c := cosine(j)
 			loss := a // at R = 0
 			if low > 0 {
-				loss = a * (2*low*c + a) / (math.Sqrt(low*low+2*low*a*c+a*a) + low)
+				loss = a * (float64(2*low*c) + a) / (math.Sqrt(float64(low*low)+float64(2*low*a*c)+float64(a*a)) + low)
 			}
-			if w := p * q; w < 1e-12*delta {
+			if w := float64(p * q); w < 1e-12*delta {
 				rest += w
 			} else if loss > 0 {
 				cells = append(cells, cell{min(a, loss), w})

@@ -42,7 +42,7 @@ func large(g []float64, total float64, dst []float64) []float64 {
 	for _, w := range g {
 		top = max(top, math.Abs(w))
 	}
-	slack := 0x1p-30 * (top + total)
+	slack := float64(0x1p-30 * (top + total))
 	kept := dst[:copy(dst, g)]
 	for range 10 {
 		sum := 0.0
