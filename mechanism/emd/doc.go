@@ -43,14 +43,21 @@
 //	the mean of integers, exactly          NewGridLinear       local, central; bounded
 //	any of these, users of any size        NewReduced          unbounded, discrete
 //
-// [Distribution] is the answer to where users' items are, wherever a curator may
-// see them, and without one where users are many; a shuffler's [ItemWise] errs less
-// without a curator and more with. It maps the items by an isometry to l1, or
-// nearly, adds noise to the mean, and fits a distribution: on a line the parts of
-// cells below an item, on a tree the edges above it, in a box the weights of the
-// corners around it, so that noise is added to what distances are made of. Errors over the diameter, of even and of concentrated
-// items, at A = alpha n diameter, beside Shares with its constant for equidistant
-// points: 64 points of a line, A = 1e4, .0059 and .0015 (.038, .016); 20 clusters of
+// [Distribution] is the answer to how users' items are distributed, on any domain
+// and for users of any size. Where a curator sees the items it was best in 69 of 72
+// cases measured (BenchmarkCrossover: 64 points, n users from 100 to 10^6 of m items
+// from 1 to 100, alpha times diameter from 1 to 100), the others being of one item
+// a user at 100. Without a curator, item-wise release under a shuffler mostly errs
+// less where m is 1, or n is 10^4 or more and alpha times diameter 10 or less;
+// elsewhere, and without a shuffler, take Distribution in the Local trust. Where
+// points have no near neighbors it errs as [Shares] does.
+//
+// It maps the items by an isometry to l1, or nearly, adds noise to the mean, and
+// fits a distribution: on a line the parts of cells below an item, on a tree the
+// edges above it, in a box the weights of the corners around it, so that noise is
+// added to what distances are made of. Errors over the diameter, of even and of
+// concentrated items, at A = alpha n diameter, beside Shares with its constant for
+// equidistant points: 64 points of a line, A = 1e4, .0059 and .0015 (.038, .016); 20 clusters of
 // 10 at a tenth of the distance, A = 1e5, .0017 and .0001 (.0070, .0016). On an
 // interval it errs at most 2.4 times as much as any mechanism must, for A from 1e2 to
 // 1e5, 1.5 times in the mean, and like 1/sqrt(A). These maps, the estimates and
