@@ -57,11 +57,12 @@
 // edges above it, in a box the weights of the corners around it, so that noise is
 // added to what distances are made of. Errors over the diameter, of even and of
 // concentrated items, at A = alpha n diameter, beside Shares with its constant for
-// equidistant points: 64 points of a line, A = 1e4, .0059 and .0015 (.038, .016); 20 clusters of
-// 10 at a tenth of the distance, A = 1e5, .0017 and .0001 (.0070, .0016). On an
-// interval it errs at most 2.4 times as much as any mechanism must, for A from 1e2 to
-// 1e5, 1.5 times in the mean, and like 1/sqrt(A). These maps, the estimates and
-// constants are new; IRC24 has the noise on a Lipschitz map's mean.
+// equidistant points: 64 points of a line, A = 1e4, .0059 and .0015 (.038, .016);
+// 20 clusters of 10 at a tenth of the distance, A = 1e5, .0017 and .0001 (.0070,
+// .0016). On an interval it errs at most 2.4 times as much as any mechanism must,
+// for A from 1e2 to 1e5, 1.5 times in the mean, and like 1/sqrt(A). These maps,
+// the estimates and constants are new; IRC24 has the noise on a Lipschitz map's
+// mean.
 //
 // A [Query] is a function with its Lipschitz constant: [Average], [Landmarks],
 // [Region], [Similarity], [LinearMap], [Shares]; [LipschitzAtLeast] finds
