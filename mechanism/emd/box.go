@@ -21,7 +21,7 @@ const maxBoxDim = 8
 // no two apart; a NaN coordinate is an error.
 //
 // Items become their weights of multilinear interpolation on a grid, whose spacing
-// grows as (alpha n)^(-1/(d+1)); the estimate lies on one 3 to 5 times finer. Items
+// grows as (alpha n)^(-1/(d+1)); the estimate lies on one 3 to 9 times finer. Items
 // are rounded to a lattice, 2^-10 of a cell wide as a rule, and what is promised is
 // about their distances there: two items are at most one step an axis farther
 // apart there.

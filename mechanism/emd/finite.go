@@ -217,7 +217,7 @@ func (g *finiteGround) simulate(ctx context.Context, p plan[int], s setting, eno
 		if err != nil {
 			return 0, err
 		}
-		if sum += e / draws; sum > enough {
+		if sum += float64(e / draws); sum > enough {
 			break
 		}
 	}

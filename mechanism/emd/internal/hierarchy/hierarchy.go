@@ -314,7 +314,7 @@ func (m *Map) W1(_ context.Context, p, q []float64) (float64, error) {
 
 // Resolution bounds the distance of what Fit makes of the noiseless mean of any
 // items from these: they differ within the nodes that were not split.
-func (m *Map) Resolution() float64 { return float64(m.blurred) * m.Quantum }
+func (m *Map) Resolution() float64 { return float64(float64(m.blurred) * m.Quantum) }
 
 // Bound bounds the expected error of the weights, for noise of the given standard
 // deviation on every coordinate of y.
@@ -336,7 +336,7 @@ func (m *Map) Bound(_, deviation float64) float64 {
 	for v, w := range m.parts[1:] {
 		sum += float64(2 * math.Sqrt(w.variance) * float64(m.up[m.Parent[v+1]]))
 	}
-	return float64(sum*deviation)*m.Quantum + m.Resolution()
+	return float64(float64(sum*deviation)*m.Quantum) + m.Resolution()
 }
 
 // BoundIn is Bound under another metric, in which any two items below node v are

@@ -117,7 +117,7 @@ func (m *Map) Fit(_ context.Context, y []float64) ([]float64, error) {
 		v := 1.0
 		if j < len(p)-1 {
 			// Positions are below 2^52, twice them exact in float64.
-			x := float64(m.Outputs[j]+m.Outputs[j+1]) / 2
+			x := float64(float64(m.Outputs[j]+m.Outputs[j+1]) / 2)
 			for c < k-1 && float64(m.Bounds[c+1]) <= x {
 				c++
 			}
@@ -191,5 +191,5 @@ func (m *Map) Resolution() float64 {
 // the regression is at most as far from the noisy means as it is, and twice the
 // noise from it (the width of a cell times the error of G there is the noise).
 func (m *Map) Bound(size, _ float64) float64 {
-	return float64(2*float64(m.Dim())*size)*m.Quantum + m.Resolution()
+	return float64(float64(2*float64(m.Dim())*size)*m.Quantum) + m.Resolution()
 }

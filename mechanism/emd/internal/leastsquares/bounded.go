@@ -47,7 +47,7 @@ func (b *Bounded) Noise(deviation float64) float64 {
 		below[b.Parent[r]] += below[r]
 		sum += float64(b.Length[r] * math.Sqrt(below[r]))
 	}
-	return sum * deviation
+	return float64(sum * deviation)
 }
 
 // Slack bounds F(A q - A p) for the fit q of y = A p by [Fit], which ends at a gap

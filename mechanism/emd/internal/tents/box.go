@@ -30,7 +30,7 @@ type Box struct {
 // at most the inverse of the map's constant in quanta. spacing, where positive, is
 // the side of a cell.
 func NewBox(op string, lo, hi []float64, p, noise, quantum, spacing float64) (*Box, error) {
-	b := &Box{lo: lo, norm: p, fine: 5}
+	b := &Box{lo: lo, norm: p}
 	for j, l := range lo {
 		b.side = append(b.side, directed.SubDown(hi[j], l))
 		b.axes = append(b.axes, j)
@@ -48,16 +48,22 @@ func NewBox(op string, lo, hi []float64, p, noise, quantum, spacing float64) (*B
 		b.axes = b.axes[:last]
 	}
 	slices.Sort(b.axes)
-	vertices, outputs := 1.0, 1.0
+	vertices := 1.0
 	for _, j := range b.axes {
 		c := max(1, math.Round(b.side[j]/h))
 		vertices *= c + 1
-		outputs *= float64(c*float64(b.fine)) + 1
 		b.grid.Lo, b.grid.Side = append(b.grid.Lo, lo[j]), append(b.grid.Side, b.side[j])
 		b.grid.Cells = append(b.grid.Cells, int(min(c, 1<<30)))
 	}
-	if outputs > 2500 {
-		b.fine = 3
+	// 9 points a cell and axis err 3 % less than 5, where there are few.
+	for b.fine = 9; b.fine > 3; b.fine-- {
+		outputs := 1.0
+		for _, c := range b.grid.Cells {
+			outputs *= float64(float64(c)*float64(b.fine)) + 1
+		}
+		if outputs <= 2500 {
+			break
+		}
 	}
 	if err := fault.Memory(op, vertices*math.Pow(float64(b.fine), float64(len(b.axes))), 100); err != nil {
 		return nil, err

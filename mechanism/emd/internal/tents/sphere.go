@@ -62,7 +62,7 @@ func (s *Sphere) vertices() [][3]float64 {
 		at := [3]int{cell / (c * c), cell / c % c, cell % c}
 		least, most := 0.0, 0.0 // squared distance from the center
 		for _, i := range at {
-			a, b := math.Abs(float64(i)*h-s.radius), math.Abs(float64(i+1)*h-s.radius)
+			a, b := math.Abs(float64(float64(i)*h)-s.radius), math.Abs(float64(float64(i+1)*h)-s.radius)
 			if 2*i+1 != c { // else the center is between
 				m := min(a, b)
 				least += float64(m * m)
@@ -79,7 +79,7 @@ func (s *Sphere) vertices() [][3]float64 {
 			for j, i := range at {
 				i += corner >> j & 1
 				v = v*(c+1) + i
-				x[j] = float64(i)*h - s.radius
+				x[j] = float64(float64(i)*h) - s.radius
 			}
 			if _, ok := s.row[v]; !ok {
 				s.row[v] = len(out)
