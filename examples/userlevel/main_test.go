@@ -28,7 +28,7 @@ privacy               release                eps, moves  eps, whole user      de
 user DP, eps = 1      noise on the shares         1.000            1.000          0        4460              19687
 user DP, eps = 1      Hadamard response           1.000            1.000  1.000e-06        9175              19687
 user DP, eps = 1      randomized response         1.000            1.000  1.000e-06        9364              19687
-d_EM, alpha = 0.005   distribution                1.000            98.43          0       508.7              15969
+d_EM, alpha = 0.005   distribution                1.000            98.43          0       508.7              13050
 d_EM, alpha = 0.005   noise on the shares         1.000            98.43          0       594.7               5339
 d_EM, alpha = 0.005   distribution, local         1.000            98.43          0        2156              19687
 d_EM, alpha = 0.005   exponential mechanism       1.000            98.43          0        1301              19687

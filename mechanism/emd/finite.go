@@ -20,7 +20,7 @@ import (
 // centers. Nothing of it depends on data.
 func choosePlan(ctx context.Context, op string, space metric.Finite, diameter float64, s setting) (plan[int], error) {
 	n := space.Len()
-	ground := &finiteGround{space: space}
+	ground := &finiteGround{space: space, diameter: diameter}
 	order, radii, err := metric.FarthestFirst(ctx, space, min(n, 512), 0)
 	if err != nil {
 		return plan[int]{}, err
@@ -71,8 +71,9 @@ func choosePlan(ctx context.Context, op string, space metric.Finite, diameter fl
 
 // finiteGround is a space and its points of the farthest-first order near others.
 type finiteGround struct {
-	space metric.Finite
-	near  []int
+	space    metric.Finite
+	diameter float64
+	near     []int
 }
 
 func (g *finiteGround) w1(ctx context.Context, p, q []float64) (float64, error) {
@@ -94,7 +95,8 @@ func (m partition) W1(ctx context.Context, p, q []float64) (float64, error) {
 type nested struct {
 	*hierarchy.Map
 	ground *finiteGround
-	wide   []float64 // twice the largest distance of an item below a node from the first
+	wide   []float64 // bounds the distances of items below a node
+	hub    float64   // of a star, see [finiteGround.star]; +Inf for another tree
 }
 
 func (t nested) W1(ctx context.Context, p, q []float64) (float64, error) {
@@ -103,7 +105,9 @@ func (t nested) W1(ctx context.Context, p, q []float64) (float64, error) {
 
 func (t nested) Resolution() float64 { return t.ResolutionIn(t.wide) }
 
-func (t nested) Bound(_, deviation float64) float64 { return t.BoundIn(t.wide, deviation) }
+func (t nested) Bound(_, deviation float64) float64 {
+	return min(t.BoundIn(t.wide, deviation), t.hub*deviation)
+}
 
 // nested measures the plan of a tree. O(n) distances for each level.
 func (g *finiteGround) nested(ctx context.Context, p plan[int]) (plan[int], error) {
@@ -120,16 +124,23 @@ func (g *finiteGround) nested(ctx context.Context, p plan[int]) (plan[int], erro
 			if first[v] < 0 {
 				first[v] = x
 			}
-			wide[v] = max(wide[v], 2*g.space.Distance(first[v], x))
+			wide[v] = min(max(wide[v], 2*g.space.Distance(first[v], x)), g.diameter)
 		}
 	}
-	p.shape = nested{t, g, wide}
+	p.shape = nested{t, g, wide, math.Inf(1)}
 	return p, nil
 }
 
 // star sends x to NN(x)/2 in a place of its own, NN being the distance to the
 // nearest point that is not at distance 0: the path metric of a star, of which
 // (NN(x) + NN(y))/2 <= d(x,y).
+//
+// Its fit is the projection, in squares over variances, of shares that err by
+// deviation/w_x, w = NN/2: it is no farther from the truth than these are, and the k
+// terms (w_x |fit - truth|)^2 add up to k deviation^2 at most on average. What
+// moves over a point c, which the bound takes to be the best one, costs
+//
+//	sum of d(c,x) |fit - truth| <= sqrt(k) deviation sqrt(sum of (d(c,x)/w_x)^2).
 func (g *finiteGround) star(ctx context.Context, s setting) (plan[int], error) {
 	n := g.space.Len()
 	t := hierarchy.Tree{Parent: []int{-1}, Length: []int64{0}, Items: make([]int, n)}
@@ -153,7 +164,32 @@ func (g *finiteGround) star(ctx context.Context, s setting) (plan[int], error) {
 		t.Parent, t.Length = append(t.Parent, 0), append(t.Length, int64(nearest/2/s.quantum)) // rounded down
 	}
 	s.spacing = s.quantum // nothing is pruned
-	return g.nested(ctx, treePlan(t, s))
+	p, err := g.nested(ctx, treePlan(t, s))
+	if err != nil {
+		return p, err
+	}
+	last := make([]int, n) // the last place before that of x: twins count once
+	for x := 1; x < n; x++ {
+		last[x] = max(last[x-1], t.Items[x-1])
+	}
+	star, least := p.shape.(nested), math.Inf(1)
+	for c := range n {
+		row = finite.Row(g.space, c, row)
+		sum := 0.0
+		for x, d := range row {
+			if place := t.Items[x]; d > 0 && place > last[x] {
+				q := d / float64(t.Length[place])
+				sum += float64(q * q)
+			}
+		}
+		least = min(least, sum)
+		if err := ctx.Err(); err != nil {
+			return p, err
+		}
+	}
+	star.hub = math.Sqrt(float64(least * float64(len(t.Parent)-1)))
+	p.shape = star
+	return p, nil
 }
 
 // subdominant is the single linkage ultrametric, the largest that exceeds no
