@@ -21,7 +21,7 @@ func finiteMaps(t testing.TB, f metric.Finite, s setting) map[string]plan[int] {
 	testkit.Check(t, err)
 	near, _, err := metric.Assign(t.Context(), f, order)
 	testkit.Check(t, err)
-	g := &finiteGround{space: f, near: near}
+	g := &finiteGround{space: f, diameter: math.Inf(1), near: near}
 	list := map[string]plan[int]{
 		"star":        testkit.Must(g.star(t.Context(), s)),
 		"subdominant": testkit.Must(g.subdominant(t.Context(), s)),
