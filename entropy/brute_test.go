@@ -183,7 +183,7 @@ func bruteOuter(f metric.Finite, alpha float64) float64 {
 func TestScales_BruteForce(t *testing.T) {
 	alphas := []float64{.1, .7, 1.5, 3, 20}
 	greedy := &Options{Nodes: -1}
-	for seed := range uint64(200) {
+	for seed := range uint64(100) {
 		b := randomBimetric(2+int(seed%11), seed)
 		f := b.Utility
 		within := func(what string, alpha float64, got, rough Interval, want, tol float64) {

@@ -88,8 +88,8 @@ func TestEntropicScale_Rows(t *testing.T) {
 
 // The bits of a result depend on Nodes, not on Workers.
 func TestEntropicScales_Workers(t *testing.T) {
-	points := planePoints(500, 8)
-	other := testkit.Must(metric.Subset(planePoints(500, 9), allPoints(500)))
+	points := planePoints(300, 8)
+	other := testkit.Must(metric.Subset(planePoints(300, 9), allPoints(300)))
 	for _, b := range []metric.Bimetric{metric.Same(points), {Privacy: points, Utility: other}} {
 		alphas := []float64{2, 6, 40}
 		one := testkit.Must(EntropicScales(t.Context(), b, alphas, &Options{Nodes: 500, Workers: 1}))
