@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -65,6 +66,7 @@ func Box(space metric.Space[[]float64], lo, hi []float64) *Domain[[]float64] {
 		if math.IsInf(g.diameter, 1) {
 			return g, fault.Value(op, "diameter of the box", g.diameter, "a finite number")
 		}
+		g.named = slices.Concat([]float64{norm}, lo, hi)
 		g.plan = func(_ context.Context, op string, s setting) (plan[[]float64], error) {
 			b, err := tents.NewBox(op, lo, hi, norm, s.noise, s.quantum, s.spacing)
 			if err != nil {
@@ -89,7 +91,7 @@ func Sphere(g metric.GreatCircle) *Domain[metric.LatLon] {
 			return ground[metric.LatLon]{}, fault.Within(op, err)
 		}
 		radius := cmp.Or(g.Radius, metric.EarthRadiusKm)
-		sphere := ground[metric.LatLon]{diameter: directed.MulUp(directed.Next(math.Pi), radius), unit: g.Unit()}
+		sphere := ground[metric.LatLon]{diameter: directed.MulUp(directed.Next(math.Pi), radius), unit: g.Unit(), named: []float64{radius}}
 		sphere.plan = func(ctx context.Context, op string, s setting) (plan[metric.LatLon], error) {
 			b, err := tents.NewSphere(ctx, op, radius, s.noise, s.quantum, s.spacing)
 			if err != nil {

@@ -49,7 +49,7 @@ type Distribution[P any] struct {
 	plan     plan[P]
 	g        Guarantee
 	a        float64 // P{noise = k} prop. to e^(-a|k|)
-	planned  Report  // how many users and reports are planned for
+	planned  Report  // how many users and reports are planned for, and the plan
 	diameter float64
 }
 
@@ -132,6 +132,9 @@ func NewDistribution[P any](ctx context.Context, domain *Domain[P], model Model,
 	d.a = d.plan.level(alpha)
 	if !(d.a >= minLaplace/2) {
 		return nil, fault.Value(op, "alpha", alpha, fmt.Sprintf("more, as the constant of the map is %v", d.plan.lipschitz))
+	}
+	if d.planned.plan, err = d.plan.fingerprint(model.Unit, ground.named); err != nil {
+		return nil, err
 	}
 	d.g, err = perUnit(model, alpha, 0)
 	return d, err
@@ -227,7 +230,7 @@ func (d *Distribution[P]) release(ctx context.Context, op string, model Model, r
 	rng, done := random.Get(rng)
 	defer done()
 	k := d.plan.Dim()
-	r := &Report{a: d.a, sum: make([]int64, k)}
+	r := &Report{a: d.a, plan: d.planned.plan, sum: make([]int64, k)}
 	acc := make([]int64, d.plan.Work())
 	largest := d.plan.Largest()
 	err := each(op, model, data, func(user int, items []P) error {
@@ -288,7 +291,9 @@ func (d *Distribution[P]) addNoise(rng *rand.Rand, sum []int64) {
 }
 
 // Estimate fits a distribution to a report. It reads nothing else, so it costs no
-// privacy. A report of another Distribution is an error where it can be told.
+// privacy. A report of another level, domain, unit or map is an error, but for one
+// in 2^32. So it is where a metric's distances are not the same on two machines,
+// to the last bit, as sines may not be: then give both a [metric.Dense].
 func (d *Distribution[P]) Estimate(ctx context.Context, r *Report) (*Histogram[P], error) {
 	const op = "emd: Distribution.Estimate"
 	if err := d.made(op); err != nil {
@@ -300,8 +305,11 @@ func (d *Distribution[P]) Estimate(ctx context.Context, r *Report) (*Histogram[P
 	if err := fault.Size(op, "Report", len(r.sum), d.plan.Dim()); err != nil {
 		return nil, err
 	}
-	if r.a != d.a {
+	if !r.hasLevel(d.a) {
 		return nil, fault.Value(op, "level of the Report", r.a, fmt.Sprintf("%v, as all of this Distribution", d.a))
+	}
+	if r.plan != d.planned.plan {
+		return nil, fault.Value(op, "plan of the Report", float64(r.plan), fmt.Sprintf("%d: it is about another domain or map", d.planned.plan))
 	}
 	y := make([]float64, len(r.sum))
 	for i, s := range r.sum {

@@ -367,3 +367,80 @@ func TestDistribution_LocalReports(t *testing.T) {
 		t.Errorf("error %v, bar %+v, bound %v", got, bar, d.ErrorBound())
 	}
 }
+
+// Reports of domains of equal shape, of other maps, units or places, do not mix, and
+// those of equal arguments do.
+func TestDistribution_RefusesReportsOfOthers(t *testing.T) {
+	line := func(lo, hi float64, unit metric.Unit) *Distribution[float64] {
+		return testkit.Must(NewDistribution(t.Context(), Line(lo, hi), Model{Trust: Central, Users: 1, Unit: unit}, 64, nil))
+	}
+	first := line(0, 1, "")
+	report := testkit.Must(first.Release(random.Seeded(1), One([]float64{0.5})))
+	for name, other := range map[string]*Distribution[float64]{"place": line(1, 2, ""), "unit": line(0, 1, "km")} {
+		with := testkit.Must(other.Release(random.Seeded(1), One([]float64{0.5})))
+		if with.Len() != report.Len() || with.a != report.a {
+			t.Fatalf("%s: %d sums, level %v", name, with.Len(), with.a)
+		}
+		if report.Merge(with) == nil {
+			t.Errorf("%s: merged", name)
+		}
+		if _, err := other.Estimate(t.Context(), report); err == nil {
+			t.Errorf("%s: estimated", name)
+		}
+	}
+	if err := report.Merge(testkit.Must(line(math.Copysign(0, -1), 1, "").Release(random.Seeded(2), One([]float64{0.5})))); err != nil {
+		t.Error(err)
+	}
+	marks := map[uint32]bool{}
+	for _, order := range [][]int{{0, 1, 2, 3}, {2, 3, 0, 1}, {0, 2, 1, 3}} {
+		var pts [][]float64
+		for _, i := range order {
+			pts = append(pts, [][]float64{{0, 0}, {0.3, 0}, {1, 1.1}, {0.2, 0.9}}[i])
+		}
+		d := testkit.Must(NewDistribution(t.Context(), Finite(space.Euclidean(pts)), oneUser, 64, nil))
+		marks[d.planned.plan] = true
+	}
+	for _, norm := range []metric.Space[[]float64]{metric.Manhattan{}, metric.Euclidean{}, metric.Chebyshev{}} {
+		d := testkit.Must(NewDistribution(t.Context(), Box(norm, []float64{0}, []float64{1}), oneUser, 64, nil))
+		marks[d.planned.plan] = true
+	}
+	if len(marks) != 3+3 {
+		t.Errorf("%d different plans", len(marks))
+	}
+}
+
+// Sums that no honest report has still give a distribution.
+func TestDistribution_EstimatesOfDamagedReports(t *testing.T) {
+	check := func(name string, p []float64, err error) {
+		sum := 0.0
+		for _, v := range p {
+			if !(v >= 0) {
+				t.Fatalf("%s: weight %v", name, v)
+			}
+			sum += v
+		}
+		if err != nil || !(math.Abs(sum-1) < 1e-9) {
+			t.Errorf("%s: sum %v, %v", name, sum, err)
+		}
+	}
+	spoil := func(r *Report) *Report {
+		for i := range r.sum {
+			r.sum[i] = []int64{math.MaxInt64, 0, math.MinInt64, math.MinInt64, math.MaxInt64 / 3}[i%5]
+		}
+		return r
+	}
+	for name, c := range privateSpaces(t) {
+		d := testkit.Must(NewDistribution(t.Context(), c.d, oneUser, 64, nil))
+		h, err := d.Estimate(t.Context(), spoil(testkit.Must(d.Release(nil, One([]int{0})))))
+		check(name, h.Weights, err)
+	}
+	line := testkit.Must(NewDistribution(t.Context(), Line(0, 1), oneUser, 1e3, nil))
+	h, err := line.Estimate(t.Context(), spoil(testkit.Must(line.Release(nil, One([]float64{0})))))
+	check("line", h.Weights, err)
+	box := testkit.Must(NewDistribution(t.Context(), Box(metric.Euclidean{}, []float64{0, 0}, []float64{1, 2}), oneUser, 1e3, nil))
+	g, err := box.Estimate(t.Context(), spoil(testkit.Must(box.Release(nil, One([][]float64{{0, 0}})))))
+	check("box", g.Weights, err)
+	sphere := testkit.Must(NewDistribution(t.Context(), Sphere(metric.GreatCircle{Radius: 1}), oneUser, 1e3, nil))
+	s, err := sphere.Estimate(t.Context(), spoil(testkit.Must(sphere.Release(nil, One([]metric.LatLon{{}})))))
+	check("sphere", s.Weights, err)
+}

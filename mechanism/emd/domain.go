@@ -3,6 +3,8 @@ package emd
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
+	"hash/crc32"
 	"math"
 	"slices"
 
@@ -28,6 +30,9 @@ type Domain[P any] struct {
 type ground[P any] struct {
 	diameter float64     // at least the distance of any two items, > 0 and finite
 	unit     metric.Unit // "" where it is not known
+	// named are numbers that tell a domain of points in space from others of its
+	// type; nil where the items are the outputs.
+	named []float64
 	// plan maps the items for a release, at the resolution that pays.
 	plan func(ctx context.Context, op string, s setting) (plan[P], error)
 }
@@ -74,6 +79,29 @@ func (p plan[P]) level(alpha float64) float64 {
 	return directed.Log1pDown(directed.DivDown(alpha, p.lipschitz))
 }
 
+// fingerprint is a checksum of the map: of the domain's numbers, or else of the
+// vectors of all items. Equal plans have equal ones.
+func (p plan[P]) fingerprint(unit metric.Unit, named []float64) (uint32, error) {
+	b := []byte(unit)
+	for _, v := range append([]float64{float64(p.Dim()), float64(p.Len()), p.lipschitz}, named...) {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v+0)) // no -0
+	}
+	if named == nil {
+		acc := make([]int64, p.Work())
+		for i := range p.Len() {
+			// Odd factors, far apart; sums may wrap around.
+			if err := p.add(acc, p.point(i), int64(2*i+1)*0x9e3779b97f4a7c1); err != nil {
+				return 0, err
+			}
+		}
+		p.Finish(acc)
+		for _, v := range acc[:p.Dim()] {
+			b = binary.LittleEndian.AppendUint64(b, uint64(v))
+		}
+	}
+	return crc32.Checksum(b, castagnoli), nil
+}
+
 // shape is what of a plan does not know the items' type. Its methods are safe for
 // concurrent use.
 type shape interface {
@@ -117,7 +145,7 @@ func Line(lo, hi float64) *Domain[float64] {
 		if err := cmp.Or(fault.AllFinite(op, "ends of the line", []float64{lo, hi}), fault.Positive(op, "hi-lo", hi-lo)); err != nil {
 			return g, err
 		}
-		g.diameter = directed.SubUp(hi, lo)
+		g.diameter, g.named = directed.SubUp(hi, lo), []float64{lo, hi}
 		g.plan = func(_ context.Context, op string, s setting) (plan[float64], error) {
 			length := int64(math.Ceil(g.diameter / s.quantum))
 			cells := max(1, math.Ceil(g.diameter/s.width(g.diameter)))
@@ -212,7 +240,8 @@ func finitePlan(m shape, lipschitz float64, add func(acc []int64, x int, count i
 // other the map is the one of least error, for n points O(n^2) distances each, in
 // simulations of the noise on public references: the star that gives every point
 // half the distance of its nearest neighbor, the single linkage ultrametric,
-// pruned, or a partition of unity on centers. All who take part get the same.
+// pruned, or a partition of unity on centers. All who take part get the same,
+// whatever the processor, from the same distances.
 func Finite(space metric.Finite) *Domain[int] {
 	return &Domain[int]{func(ctx context.Context, op string) (g ground[int], err error) {
 		e, err := distancesOf(ctx, op, space)

@@ -123,8 +123,8 @@ func (c claim) guarantee(op string) (Guarantee, error) {
 // Encoded counts and reports: a magic, whose last byte is the version; numbers as
 // uvarints, as short as they can be, those of a report's sums zigzag; and CRC-32C of
 // all that, little endian. Counts are the number of users, that of outputs, and the
-// count of each output; a report the bits of its level, the numbers of users,
-// reports and sums, and the sums.
+// count of each output; a report the bits of its level, its plan, the numbers of
+// users, reports and sums, and the sums.
 const (
 	countsMagic = "mdpemd\x00\x01"
 	reportMagic = "mdpemr\x00\x01"
@@ -242,7 +242,7 @@ func (c *Counts) UnmarshalBinary(b []byte) error {
 // MarshalBinary implements encoding.BinaryMarshaler. A byte a sum or more.
 func (r *Report) MarshalBinary() ([]byte, error) {
 	b := []byte(reportMagic)
-	for _, v := range []uint64{math.Float64bits(r.a), uint64(r.users), uint64(r.reports), uint64(len(r.sum))} {
+	for _, v := range []uint64{math.Float64bits(r.a), uint64(r.plan), uint64(r.users), uint64(r.reports), uint64(len(r.sum))} {
 		b = binary.AppendUvarint(b, v)
 	}
 	for _, s := range r.sum {
@@ -271,7 +271,7 @@ func (r *Report) UnmarshalBinary(b []byte) error {
 	if err != nil {
 		return err
 	}
-	have := Report{a: math.Float64frombits(o.word(math.MaxUint64))}
+	have := Report{a: math.Float64frombits(o.word(math.MaxUint64)), plan: uint32(o.word(math.MaxUint32))}
 	have.users, have.reports = o.number(), o.number()
 	have.sum = make([]int64, o.length())
 	for i := range have.sum {
@@ -281,7 +281,7 @@ func (r *Report) UnmarshalBinary(b []byte) error {
 	if err := o.close(op); err != nil {
 		return err
 	}
-	if have.users == 0 && have.reports == 0 && have.a == 0 && len(have.sum) == 0 { // nobody
+	if have.users == 0 && have.reports == 0 && have.a == 0 && have.plan == 0 && len(have.sum) == 0 { // nobody
 		*r = Report{}
 		return nil
 	}

@@ -193,7 +193,7 @@ func FuzzGuarantee(f *testing.F) {
 // are numbers that no report has, with a right checksum. A failed read leaves the
 // report alone.
 func TestReport_Binary(t *testing.T) {
-	r := Report{sum: []int64{0, -5, math.MaxInt64, math.MinInt64, 300}, a: 0.25, users: 9, reports: 2}
+	r := Report{sum: []int64{0, -5, math.MaxInt64, math.MinInt64, 300}, a: 0.25, plan: 7, users: 9, reports: 2}
 	b := testkit.Must(r.MarshalBinary())
 	var back Report
 	if err := back.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(back, r) {
@@ -227,13 +227,17 @@ func TestReport_Binary(t *testing.T) {
 	}
 	for name, other := range map[string]Report{
 		"sums":  {sum: []int64{1}, a: 0.25, users: 1, reports: 1},
-		"level": {sum: make([]int64, 5), a: 0.5, users: 1, reports: 1},
-		"sum":   {sum: []int64{1, 1, 1, 1, 1}, a: 0.25, users: 1, reports: 1},
-		"users": {sum: make([]int64, 5), a: 0.25, users: maxNumber, reports: 1},
+		"level": {sum: make([]int64, 5), a: 0.5, plan: 7, users: 1, reports: 1},
+		"plan":  {sum: make([]int64, 5), a: 0.25, plan: 8, users: 1, reports: 1},
+		"sum":   {sum: []int64{1, 1, 1, 1, 1}, a: 0.25, plan: 7, users: 1, reports: 1},
+		"users": {sum: make([]int64, 5), a: 0.25, plan: 7, users: maxNumber, reports: 1},
 	} {
 		before := fmt.Sprint(r)
 		if err := r.Merge(&other); err == nil || !strings.Contains(err.Error(), name) || fmt.Sprint(r) != before {
 			t.Errorf("%s: %v, %v", name, err, r)
 		}
+	}
+	if r.Merge(nil) == nil {
+		t.Error("no report")
 	}
 }

@@ -47,8 +47,9 @@ func choosePlan(ctx context.Context, op string, space metric.Finite, diameter fl
 			return err
 		}
 		e, err := ground.simulate(ctx, p, s, 1.1*least)
-		// Of near-ties the finest: the references are smoother than data may be.
-		if e < least && !(e > least/1.1 && p.Dim() < best.Dim()) || e < 1.1*least && p.Dim() > best.Dim() {
+		// Of near-ties the finest: the references are smoother than data may be. Of
+		// ties up to rounding the first: all machines choose the same.
+		if e < least*(1-0x1p-20) && !(e > least/1.1 && p.Dim() < best.Dim()) || e < 1.1*least && p.Dim() > best.Dim() {
 			best, least = p, min(e, least)
 		}
 		return err

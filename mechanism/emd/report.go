@@ -14,6 +14,7 @@ import (
 type Report struct {
 	sum            []int64
 	a              float64 // level of the noise
+	plan           uint32  // which map: see Distribution.fingerprint
 	users, reports int64
 }
 
@@ -30,12 +31,14 @@ func (r *Report) Len() int { return len(r.sum) }
 func (r *Report) At(i int) int64 { return r.sum[i] }
 
 // Merge adds a report of other users, from a [Distribution] made with the same
-// arguments. Different numbers of sums are a [*metric.SizeError], different levels
-// of noise a [*metric.ValueError], and so is a sum beyond int64; all leave r as it
-// is.
+// arguments. Different numbers of sums are a [*metric.SizeError]; different levels
+// of noise, another domain or map, and a sum beyond int64 a [*metric.ValueError].
+// All leave r as it is.
 func (r *Report) Merge(s *Report) error {
 	const op = "emd: Report.Merge"
 	switch {
+	case s == nil:
+		return fault.Empty(op, "Report", 0)
 	case s.users == 0:
 		return nil
 	case r.users == 0:
@@ -44,8 +47,10 @@ func (r *Report) Merge(s *Report) error {
 		return nil
 	case len(r.sum) != len(s.sum):
 		return &fault.SizeError{Op: op, Arg: "sums", Got: len(s.sum), Want: fmt.Sprint(len(r.sum))}
-	case r.a != s.a:
+	case !r.hasLevel(s.a):
 		return fault.Value(op, "level", s.a, fmt.Sprint(r.a))
+	case r.plan != s.plan:
+		return fault.Value(op, "plan", float64(s.plan), fmt.Sprintf("%d: the reports are about different domains or maps", r.plan))
 	case s.users > maxNumber-r.users:
 		return fault.Value(op, "users", float64(s.users), "at most 2^53 in all")
 	}
@@ -56,6 +61,9 @@ func (r *Report) Merge(s *Report) error {
 	r.reports += s.reports
 	return nil
 }
+
+// hasLevel says whether a is the level up to what machines differ in logarithms.
+func (r *Report) hasLevel(a float64) bool { return math.Abs(r.a-a) <= float64(0x1p-40*a) }
 
 // add adds to the sums, all or none.
 func (r *Report) add(op string, sum []int64) error {
