@@ -125,7 +125,7 @@ func atLeast(a, b []float64, norm additive.Norm) float64 {
 			sum += float64(valueSlack * (math.Abs(v) + math.Abs(b[i])) * k.Norm(unit))
 			unit[i] = 0
 		}
-		return max(0, min(k.Norm(z)*(1-valueSlack)-sum, math.MaxFloat64))
+		return max(0, min(float64(k.Norm(z)*(1-valueSlack))-sum, math.MaxFloat64))
 	}
 	for k, v := range a {
 		top = max(top, gap(v, b[k]))
