@@ -61,7 +61,7 @@ func NewPolytope(points [][]float64) (*Polytope, error) {
 			top = max(top, math.Abs(v))
 		}
 	}
-	if n < d || combin.LogGeneralizedBinomial(float64(n), float64(d))+float64(d-1)*math.Ln2 > math.Log(maxChoices) {
+	if n < d || combin.LogGeneralizedBinomial(float64(n), float64(d))+float64(float64(d-1)*math.Ln2) > math.Log(maxChoices) {
 		return nil, fault.Value(op, "len(points)", float64(n), fmt.Sprintf("as many as span R^%d, and no more than the search for facets can do", d))
 	}
 	p := &Polytope{body: exact.Polytope{Dim: d}}
@@ -124,7 +124,7 @@ func findFacets(points [][]float64, d int) (facets [][]float64) {
 			for i := range a {
 				a[i] = 0
 				for k := range d {
-					a[i] += inv.At(i, k) * float64(1-2*(s>>k&1))
+					a[i] += float64(inv.At(i, k) * float64(1-2*(s>>k&1)))
 				}
 			}
 			for _, v := range points {
@@ -222,7 +222,7 @@ func enclosing(facets [][]float64, d int) []float64 {
 		for i := range rest {
 			t := dot(rest[i], q) / norm
 			for j := range q {
-				rest[i][j] -= t * q[j]
+				rest[i][j] -= float64(t * q[j])
 			}
 		}
 	}
@@ -241,7 +241,7 @@ func enclosing(facets [][]float64, d int) []float64 {
 			for i := range d {
 				c := 0.0
 				for j, v := range f {
-					c += v * inv.At(j, i)
+					c += float64(v * inv.At(j, i))
 				}
 				if math.Abs(c) > most {
 					most, out, in = math.Abs(c), i, k
