@@ -83,15 +83,23 @@ func finiteError(t testing.TB, d *Distribution[int], f metric.Finite, concentrat
 	return mean
 }
 
-// TestFinite_ErrsNearTheBound: cities and words, at most 10 times the lower bound,
-// at the level where each errs the most, and at others. BenchmarkDistribution has
-// all from A = 1e2 to 1e5.
+// TestFinite_ErrsNearTheBound: cities and words, at most 10 times the lower bound;
+// with METRICDP_LONG at all levels from A = 1e2 to 1e5, otherwise where each errs
+// the most.
 func TestFinite_ErrsNearTheBound(t *testing.T) {
-	for _, c := range []struct {
+	type level struct {
 		name  string
 		f     metric.Finite
 		level float64
-	}{{"cities", places(t), 1e3}, {"cities", places(t), 1e4}, {"words", words(t), 1e2}, {"words", words(t), 1e5}} {
+	}
+	cities, vocabulary := places(t), words(t)
+	levels := []level{{"cities", cities, 1e4}, {"words", vocabulary, 1e5}}
+	if os.Getenv("METRICDP_LONG") != "" {
+		for a := 1e2; a <= 1e5; a *= 10 {
+			levels = append(levels, level{"cities", cities, a}, level{"words", vocabulary, a})
+		}
+	}
+	for _, c := range levels {
 		spread, concentrated, bound := finiteErrors(t, c.f, c.level, 2)
 		t.Logf("%s, A = %g: %.4f and %.4f, bound %.4f", c.name, c.level, spread, concentrated, bound)
 		if e := max(spread, concentrated); e > 10*bound {
