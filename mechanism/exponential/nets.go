@@ -75,8 +75,8 @@ func NewNets[Y any](depth int, level func(i int) (Net[Y], error)) (*Nets[Y], err
 
 // BoxNets returns the measure of the grids of a box: C_i has the centers of 2^i
 // equal parts of every side. lo < hi are the ends of the sides, of at most 62
-// dimensions, and radii are in the l_p norm, 1 <= p <= +Inf. The number of nets
-// is 1 + 40, or as many as keep the last below 2^62 points.
+// dimensions, and radii are in the l_p norm, 1 <= p <= +Inf. There are 41 nets, or
+// as many as keep the number of points a quarter of the largest int.
 func BoxNets(lo, hi []float64, p float64) (*Nets[[]float64], error) {
 	const op = "exponential: BoxNets"
 	d := len(lo)
@@ -96,7 +96,7 @@ func BoxNets(lo, hi []float64, p float64) (*Nets[[]float64], error) {
 			return nil, &fault.ValueError{Op: op, Arg: "hi", Index: j, Value: v, Want: "more than lo, by a finite number"}
 		}
 	}
-	return NewNets(min(41, 1+62/d), func(i int) (Net[[]float64], error) {
+	return NewNets(min(41, 1+(bits.UintSize-2)/d), func(i int) (Net[[]float64], error) {
 		parts := math.Ldexp(1, i)
 		half := make([]float64, d)
 		for j, s := range sides { // what At rounds is below 2^-50 of the larger end
@@ -126,7 +126,7 @@ func SphereNets(radius float64) (*Nets[metric.LatLon], error) {
 	if err := fault.Positive(op, "radius", radius); err != nil {
 		return nil, err
 	}
-	return NewNets(27, func(i int) (Net[metric.LatLon], error) {
+	return NewNets(min(27, (bits.UintSize-3)/2), func(i int) (Net[metric.LatLon], error) {
 		n := 1 << i
 		return Net[metric.LatLon]{
 			Len: 12 << (2 * i),
