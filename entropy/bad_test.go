@@ -181,7 +181,7 @@ func TestEntropy_CanceledAnywhere(t *testing.T) {
 				f = space.Path(5, 1)
 			}
 			want, err := c.call(t.Context(), f, 0.5)
-			for k := 1; err == nil; k *= 5 {
+			for k := 1; err == nil; k *= 9 {
 				ctx := countdown{t.Context(), new(atomic.Int64)}
 				ctx.left.Store(int64(k))
 				v, end := c.call(ctx, f, 0.5)

@@ -88,7 +88,7 @@ func bound(t testing.TB, bounds []entropy.Bound, name string) entropy.Bound {
 // tolerance, and Theorem 3.2's bound is at most 2/5 of the pairs'.
 func TestBounds_Chain(t *testing.T) {
 	r := random.Seeded(9)
-	for number := range 90 {
+	for number := range 45 {
 		b, alpha := randomSpace(t, number)
 		best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
 		var losses []entropy.Loss
@@ -248,7 +248,7 @@ func TestLowerBounds_ScaleInvariant(t *testing.T) {
 // Where the search is spared, the mechanism that says so is as good.
 func TestLowerBounds_SparedSearch(t *testing.T) {
 	spared := 0
-	for number := range 40 {
+	for number := range 20 {
 		b, _ := randomSpace(t, number)
 		for _, alpha := range []float64{10, 100, 1000} {
 			bounds := testkit.Must(entropy.LowerBounds(t.Context(), b, alpha, nil))

@@ -51,7 +51,7 @@ func TestSolve_AgreesWithExhaustiveSearch(t *testing.T) {
 func TestSolve_MeetsItsTargets(t *testing.T) {
 	testkit.Slow(t)
 	dense := testkit.Must(metric.Densify(t.Context(), plane(700, 2)))
-	for name, f := range map[string]metric.Finite{"plane": plane(1000, 1), "dense": dense} {
+	for name, f := range map[string]metric.Finite{"plane": plane(600, 1), "dense": dense} {
 		for _, kind := range []Kind{Closed, Path} {
 			tour := testkit.Must(Solve(t.Context(), f, &SolveOptions{Kind: kind, Improve: ImproveOptions{Kicks: 10 * f.Len()}}))
 			check(t, f, tour, kind)
