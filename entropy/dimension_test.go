@@ -11,6 +11,7 @@ import (
 )
 
 func TestDimension_OfKnownSpaces(t *testing.T) {
+	testkit.Slow(t)
 	r := random.Seeded(1)
 	var sphere []metric.LatLon
 	for range 2000 {

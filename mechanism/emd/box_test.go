@@ -166,6 +166,7 @@ func pairsBound(d int, level float64) float64 {
 // TestBox_HasTheOptimalRate: at most 4.5 and 6 times the lower bound in the plane
 // and in space, on even data about half. BenchmarkDistribution has more.
 func TestBox_HasTheOptimalRate(t *testing.T) {
+	testkit.Slow(t)
 	for _, d := range []int{2, 3} {
 		for _, level := range []float64{1e2, 3e3} {
 			for kind := range 3 {

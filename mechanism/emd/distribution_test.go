@@ -250,6 +250,7 @@ var lineDistributions = map[string]func(u float64) float64{
 // n (hi-lo) from 1e2 to 1e5, and below the proved bound. Means of 20 runs of a fixed
 // seed.
 func TestDistribution_LineHasTheOptimalRate(t *testing.T) {
+	testkit.Slow(t)
 	const k = 5000
 	for name, quantile := range lineDistributions {
 		items := make([]float64, k)

@@ -82,6 +82,7 @@ func TestFinite_MapsAreLipschitz(t *testing.T) {
 // TestFinite_BoundsHold: the mean error of every map is below its bound, and
 // without noise below its resolution.
 func TestFinite_BoundsHold(t *testing.T) {
+	testkit.Slow(t)
 	f := crowd(60, 9)
 	for _, noise := range []float64{0.1, 1e-3, 1e-5} {
 		for name, p := range finiteMaps(t, f, setting{noise: noise, quantum: 0x1p-40}) {

@@ -87,6 +87,7 @@ func finiteError(t testing.TB, d *Distribution[int], f metric.Finite, concentrat
 // with METRICDP_LONG at all levels from A = 1e2 to 1e5, otherwise where each errs
 // the most.
 func TestFinite_ErrsNearTheBound(t *testing.T) {
+	testkit.Slow(t)
 	type level struct {
 		name  string
 		f     metric.Finite
