@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -223,19 +222,3 @@ func TestNets_Refuse(t *testing.T) {
 }
 
 func err1[T any](_ T, err error) error { return err }
-
-// TestNets_FitAnInt: the finest nets of grids have as many points as they say, on
-// 32 bits as well.
-func TestNets_FitAnInt(t *testing.T) {
-	for d := 1; d <= 30; d++ {
-		n := testkit.Must(BoxNets(make([]float64, d), slices.Repeat([]float64{1}, d), 2))
-		last, _, err := n.net(len(n.made) - 1)
-		if err != nil || last.Len != 1<<((len(n.made)-1)*d) {
-			t.Errorf("%d dimensions: %d points (%v)", d, last.Len, err)
-		}
-	}
-	n := testkit.Must(SphereNets(0))
-	if last, _, err := n.net(len(n.made) - 1); err != nil || last.Len != 12<<(2*(len(n.made)-1)) {
-		t.Errorf("sphere: %d points (%v)", last.Len, err)
-	}
-}
