@@ -10,29 +10,41 @@
 // are averaged from the bottom up, by their variances, and masses given to the
 // parts of a node from the top down, nonnegative and nearest in l2.
 //
+// # Refinement
+//
+// A count that was drawn with little budget is refined with all that is left,
+// at no loss against one draw with the sum (Koufogiannis, Han, Pappas 2016, for
+// Laplace noise). With p(s) = tanh(s/2) e^(-s|k|), a < b, u = e^-a and v = e^-b,
+//
+//	p(a) = p(b) * (w [k = 0] + (1-w) p(a)),  w = e^-(b-a) ((1-u)/(1-v))^2,
+//
+// * the convolution: in generating functions p(s) is (1-v)^2/((1-vz)(1-v/z)), and
+// (1-vz)(1-v/z) = (v/u)(1-uz)(1-u/z) + (1-v/u)(1-uv). So the coarse count is the
+// fine one plus noise that does not depend on data: the fine one is drawn first,
+// and forgotten where it is not needed.
+//
 // # Privacy
 //
-// Let o be a complete output: the tree and all its noisy counts. Each budget e_v
-// is a function of counts in o that were drawn before, so
+// Let o be a complete output: the tree, the coarse counts of its inner nodes, and
+// of its leaves the coarse and the fine ones. Budgets are functions of coarse
+// counts in o that came before, so
 //
-//	P(o | data) = prod over v of P{K_v = o_v - c_v(data)},
+//	P(o | data) = prod P{K_v = o_v - c_v(data)} prod T(coarse | fine),
 //
-// K_v discrete Laplace of rate e_v, c_v the count, v running over all counts
-// taken (a final node may be counted twice). One record more changes the counts
-// by 1 in the nodes that contain it: one for each division on its path, and the
-// second count of the last. They change P by at most e^(sum of their e_v), and the
-// sum is that of a path, at most the budget of a path. One record replaced is one
-// less and one more: twice that. The counts that are added up are those of the
-// final tree, which is the same for both data sets, so that nothing else changes.
-// Budgets are whole numbers of quanta whose product with the quantum is exact in
-// float64, so the sums are those of the integers. Masses are post-processing.
+// where K_v is discrete Laplace of the rate of the coarse count in an inner node v
+// and of the fine one in a leaf, c_v is the count, and T, the noise between the
+// two, has nothing of the data. One record more changes c_v by 1 in the nodes of
+// one path, and P by at most e to the sum of their rates: at most the budget of a
+// path. One record replaced is one less and one more: twice that. Budgets are whole
+// numbers of quanta whose product with the quantum is exact in float64, so the sums
+// are those of the integers. Sums of integers wrap around, which like all that
+// follows, masses included, is post-processing.
 package adaptive
 
 import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/walk"
 )
 
@@ -98,10 +110,10 @@ type Node[V any] struct {
 	V V
 	// Its parts are Nodes[First : First+Parts]; a leaf has none.
 	First, Parts int
-	// Quanta were spent on Count, and in a leaf Again on Recount, if not 0. The
-	// root's Count is exact where Quanta are 0.
-	Quanta, Again  int64
-	Count, Recount int64
+	// Quanta were spent on Count, in a leaf all that were left; 0 in a root whose
+	// count is public.
+	Quanta int64
+	Count  int64
 	// Mass is the estimate.
 	Mass float64
 }
@@ -112,24 +124,29 @@ type Release[V any] struct {
 	Nodes  []Node[V] // the root first, parts after what they are parts of
 }
 
-// Draw releases the tree of counts under a rule. count reads private data and
-// may be called again for a node; it must be additive. Where more than most nodes
-// would be made, no node but the root is divided any more.
+// Draw releases the tree of counts under a rule. count reads private data; it must
+// be additive. Where more than most nodes would be made, no node but the root is
+// divided any more.
 func Draw[V any](rng *rand.Rand, t Tree[V], count func(v V) int64, b Budget, rule Rule, most int) *Release[V] {
-	return draw(t, b, rule, most, func(v V, q int64) int64 {
+	return draw(t, b, rule, most, func(v V, q, all int64) (coarse, fine int64) {
 		if q == 0 {
-			return count(v)
+			return count(v), 0
 		}
-		return exact.AddDiscreteLaplace(rng, count(v), b.rate(q))
+		return b.counts(rng, count(v), q, all)
 	})
 }
 
 // draw reads data by ask alone, which returns a count with the noise of q quanta,
-// and without noise for the root where the number of records is public.
-func draw[V any](t Tree[V], b Budget, rule Rule, most int, ask func(v V, q int64) int64) *Release[V] {
+// and refined with that of all of them, which stays private but in a leaf. Without
+// quanta it is the root's and public.
+func draw[V any](t Tree[V], b Budget, rule Rule, most int, ask func(v V, q, all int64) (coarse, fine int64)) *Release[V] {
 	root := t.Root()
-	out := &Release[V]{b, []Node[V]{{V: root, Quanta: b.total, Count: ask(root, b.total)}}}
-	states := []State{{Left: quanta - b.total, Spread: rule.spread(), Mass: max(1, float64(out.Nodes[0].Count))}}
+	coarse, fine := ask(root, b.total, quanta)
+	out := &Release[V]{b, []Node[V]{{V: root, Quanta: b.total, Count: coarse}}}
+	states := []State{{Left: quanta - b.total, Above: b.total, Mass: max(1, float64(coarse)), fine: fine}}
+	if t.Height(root) > 0 {
+		states[0].Spread = rootSpread(t.Width(root, 1))
+	}
 	var below []V
 	var mass, buf []float64
 	for i := 0; i < len(states); i++ {
@@ -143,9 +160,8 @@ func draw[V any](t Tree[V], b Budget, rule Rule, most int, ask func(v V, q int64
 			levels = 0
 		}
 		if levels == 0 {
-			if n := &out.Nodes[i]; s.Left > 0 && (i > 0 || b.total > 0) {
-				n.Again = s.Left
-				n.Recount = ask(v, n.Again)
+			if n := &out.Nodes[i]; n.Quanta > 0 {
+				n.Quanta, n.Count = n.Quanta+s.Left, s.fine
 			}
 			continue
 		}
@@ -154,14 +170,16 @@ func draw[V any](t Tree[V], b Budget, rule Rule, most int, ask func(v V, q int64
 		out.Nodes[i].First, out.Nodes[i].Parts = len(out.Nodes), len(below)
 		mass = mass[:0]
 		for _, w := range below {
-			n := ask(w, q)
-			mass = append(mass, float64(n))
-			out.Nodes = append(out.Nodes, Node[V]{V: w, Quanta: q, Count: n})
+			coarse, fine := ask(w, q, s.Left)
+			mass = append(mass, float64(coarse))
+			out.Nodes = append(out.Nodes, Node[V]{V: w, Quanta: q, Count: coarse})
+			states = append(states, State{Left: s.Left - q, Above: q, Divisions: s.Divisions + 1, fine: fine})
 		}
 		buf = project(mass, s.Mass, buf)
 		spread := spreadBelow(s.Spread, buf, s.Mass)
-		for _, m := range buf {
-			states = append(states, State{Mass: m, Left: s.Left - q, Spread: spread, Divisions: s.Divisions + 1})
+		for j, m := range buf {
+			c := &states[out.Nodes[i].First+j]
+			c.Mass, c.Spread = m, spread
 		}
 	}
 	out.estimate()

@@ -7,8 +7,8 @@ import (
 	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// estimate turns counts into masses: the averages of each node's own count, or
-// counts, and the sum over its parts, weighted by the inverse variances (Hay et
+// estimate turns counts into masses: the averages of each node's own count
+// and the sum over its parts, weighted by the inverse variances (Hay et
 // al. 2010), and from the root down the nearest masses >= 0 that sum to the node's.
 func (r *Release[V]) estimate() {
 	variance := make([]float64, len(r.Nodes))
@@ -18,16 +18,13 @@ func (r *Release[V]) estimate() {
 		if i == 0 && n.Quanta == 0 { // public
 			variance[i] = 0
 		}
-		switch {
-		case n.Parts > 0:
+		if n.Parts > 0 {
 			sum, s := 0.0, 0.0
 			for j := n.First; j < n.First+n.Parts; j++ {
 				sum += r.Nodes[j].Mass
 				s += variance[j]
 			}
 			n.Mass, variance[i] = average(n.Mass, variance[i], sum, s)
-		case n.Again > 0:
-			n.Mass, variance[i] = average(n.Mass, variance[i], float64(n.Recount), r.Budget.Variance(n.Again))
 		}
 	}
 	r.Nodes[0].Mass = max(1, r.Nodes[0].Mass)

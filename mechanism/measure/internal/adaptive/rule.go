@@ -7,10 +7,12 @@ import "math"
 type State struct {
 	Mass      float64 // of the records, at least 0
 	Left      int64   // quanta
+	Above     int64   // quanta spent on the last count
 	Spread    float64 // see [Adaptive]
 	Divisions int     // above the node
 	Height    int     // of the tree below it
 	unit      float64
+	fine      int64 // the refined count: private
 }
 
 // Shape is how a node is divided, by public knowledge.
@@ -45,8 +47,6 @@ type Rule interface {
 	Levels(s *State, width func(r int) int) int
 	// Quanta is what their counts get. It is raised to 1, and cut at what is left.
 	Quanta(s *State, shape Shape) int64
-	// spread is that of the root.
-	spread() float64
 }
 
 // Adaptive is the rule whose constants were found by simulation of W1 on uniform
@@ -67,15 +67,22 @@ type Rule interface {
 // that of the root.
 type Adaptive struct{}
 
-const (
+var (
 	threshold   = 2.0
-	rootSpread  = 0.7
+	kappa       = 1e9
+	qmin        = 0.
+	rootDim     = 1.4
+	topExp      = 0.
+	gBelow      = 0.
+	shift       = 0.
+	slope       = 1.
+	decay       = 0.5
 	leastSpread = 0.05 // for the number of levels
 	leastShare  = 0.1  // of what is left
 	mostShare   = 0.9
 )
 
-func (Adaptive) spread() float64 { return rootSpread }
+func rootSpread(width int) float64 { return min(1, rootDim/math.Log2(float64(width))) }
 
 // mostLevels is how many levels may be taken at once: such that there are at most
 // 16 parts, or two levels with at most 64.
@@ -98,7 +105,7 @@ func (s *State) room(bits float64) float64 {
 
 // Levels implements [Rule].
 func (Adaptive) Levels(s *State, width func(r int) int) int {
-	if s.Divisions > 0 && s.Mass*float64(s.Left)*s.unit <= threshold {
+	if s.Divisions > 0 && s.Mass*min(float64(s.Left), kappa*float64(s.Above))*s.unit <= threshold {
 		return 0
 	}
 	most := mostLevels(s.Height, width)
@@ -113,7 +120,7 @@ func (Adaptive) Quanta(s *State, shape Shape) int64 {
 		return s.Left
 	}
 	left := s.room(shape.Bits/float64(shape.Levels)) / float64(shape.Levels) // divisions
-	ratio := math.Exp2((s.Spread*shape.Bits - shape.Shrink) / 2)
+	ratio := max(math.Exp2(slope*(s.Spread*shape.Bits-shape.Shrink+shift*float64(shape.Levels))/2), qmin)
 	sum, power := 0.0, 1.0
 	for ; left > 0; left-- {
 		sum += power * min(1, left)
@@ -135,7 +142,7 @@ func spreadBelow(spread float64, masses []float64, m float64) float64 {
 			entropy -= float64(p * math.Log2(p))
 		}
 	}
-	return min(max((spread+entropy/math.Log2(float64(len(masses))))/2, 0), 1)
+	return min(max(decay*spread+(1-decay)*entropy/math.Log2(float64(len(masses))), 0), 1)
 }
 
 // Fixed divides every node alike: Steps[j] levels at once below j divisions, with
@@ -146,8 +153,6 @@ type Fixed struct {
 	Shares []float64 // of sum 1 at most
 	Prune  float64
 }
-
-func (Fixed) spread() float64 { return 1 }
 
 func (f Fixed) quanta(s *State) int64 {
 	return min(s.Left, int64(f.Shares[s.Divisions]*quanta))
