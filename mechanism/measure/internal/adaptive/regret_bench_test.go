@@ -13,11 +13,11 @@ import (
 	"github.com/metricdp/metricdp/walk"
 )
 
-// BenchmarkRegret compares W1 under the adaptive rule with that at the best
-// fixed depth, and with a Laplace histogram at the best resolution, both in
-// hindsight, on N records at eps = 1: ratios of means over seeds of data and
-// noise. At the best depth trees are whole or pruned, with arity and budgets as
-// of package measure, and what pruned nodes do not spend counts them again.
+// BenchmarkRegret compares W1 under the adaptive rule with others at the best
+// depth in hindsight, on N records at eps = 1: ratios of means over seeds of data
+// and noise. /hist is a Laplace histogram, /fixed a tree of fixed depth, whole or
+// pruned, with arity and budgets as in package measure, and /refined one that is
+// pruned and whose counts are then refined with what is left.
 //
 // W1 is exact on the line. In the plane and in space it is that of dyadic trees,
 // shifted at random against the cells, which is an upper bound within a factor
@@ -31,6 +31,7 @@ func BenchmarkRegret(b *testing.B) {
 						r := regret(d, f.draw, n, walk.ReplaceOne, Adaptive{})
 						b.ReportMetric(r.w1, "W1")
 						b.ReportMetric(r.fixed, "/fixed")
+						b.ReportMetric(r.refined, "/refined")
 						b.ReportMetric(r.histogram, "/hist")
 						b.ReportMetric(r.nodes, "nodes")
 					}
@@ -342,6 +343,30 @@ func (j *judge) w1(r *Release[Place]) float64 {
 	return w / float64(len(j.shifts))
 }
 
+// today is a release by a pruned tree without refinements and averages.
+func today(rng *rand.Rand, g *Grid, count func(Place) int64, b Budget, rule Rule) *Release[Place] {
+	r := draw(g, b, rule, 1<<22, func(v Place, q, _ int64) (coarse, fine int64) {
+		if q == 0 {
+			return count(v), 0
+		}
+		n := count(v) + noise(rng, b.rate(q))
+		return n, n
+	})
+	r.Nodes[0].Mass = float64(r.Nodes[0].Count)
+	for _, n := range r.Nodes {
+		var y []float64
+		for _, p := range r.Nodes[n.First : n.First+n.Parts] {
+			y = append(y, float64(p.Count))
+		}
+		if n.Parts > 0 {
+			for j, m := range project(y, n.Mass, nil) {
+				r.Nodes[n.First+j].Mass = m
+			}
+		}
+	}
+	return r
+}
+
 // fixedRules are whole and pruned trees of fixed depth.
 func fixedRules(d, n int) []Rule {
 	var rules []Rule
@@ -385,30 +410,36 @@ func histogramRules(d, n int) []Rule {
 	return rules
 }
 
-type regrets struct{ w1, fixed, histogram, nodes float64 }
+type regrets struct{ w1, fixed, refined, histogram, nodes float64 }
 
 func seedsOf(n int) int { return max(1, min(40, 40_000/n)) }
 
-// regret is W1 of rules on the same data, relative to the best of the others.
+// regret is W1 of a rule, also relative to the least of others on the same data.
 func regret(d int, records func(*rand.Rand, int) [][]float64, n int, rel walk.Relation, rule Rule) (out regrets) {
 	grid, b := dyadic(d), NewBudget(rel, 1)
 	fixed, histogram := fixedRules(d, n), histogramRules(d, n)
-	costs := make([]float64, 1+len(fixed)+len(histogram))
-	seeds := seedsOf(n)
-	for seed := range seeds {
+	old, refined, flat := make([]float64, len(fixed)), make([]float64, len(fixed)), make([]float64, len(histogram))
+	for seed := range seedsOf(n) {
 		r := random.Seeded(uint64(seed + 1))
 		x := records(r, n)
 		j, c := newJudge(r, x, d), count(x, d)
-		for i, rule := range slices.Concat([]Rule{rule}, fixed, histogram) {
-			rel := Draw(r, grid, func(v Place) int64 { return c.Between(grid.Cells(v)) }, b, rule, 1<<22)
-			costs[i] += j.w1(rel) / float64(seeds)
-			if i == 0 {
-				out.nodes += float64(len(rel.Nodes)) / float64(seeds)
+		in := func(v Place) int64 { return c.Between(grid.Cells(v)) }
+		release := Draw(r, grid, in, b, rule, 1<<22)
+		out.w1 += j.w1(release)
+		out.nodes += float64(len(release.Nodes)) / float64(seedsOf(n))
+		for i, f := range fixed {
+			w := j.w1(Draw(r, grid, in, b, f, 1<<22))
+			refined[i] += w
+			if f.(Fixed).Prune > 0 {
+				w = j.w1(today(r, grid, in, b, f))
 			}
+			old[i] += w
+		}
+		for i, f := range histogram {
+			flat[i] += j.w1(Draw(r, grid, in, b, f, 1<<22))
 		}
 	}
-	out.w1 = costs[0]
-	out.fixed = out.w1 / slices.Min(costs[1:1+len(fixed)])
-	out.histogram = out.w1 / slices.Min(costs[1+len(fixed):])
+	out.fixed, out.refined, out.histogram = out.w1/slices.Min(old), out.w1/slices.Min(refined), out.w1/slices.Min(flat)
+	out.w1 /= float64(seedsOf(n))
 	return out
 }

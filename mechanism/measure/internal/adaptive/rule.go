@@ -3,11 +3,11 @@ package adaptive
 import "math"
 
 // State is what a [Rule] knows of a node besides the shape of the tree: functions
-// of noisy counts.
+// of noisy counts of nodes that were drawn before, and of its own.
 type State struct {
 	Mass      float64 // of the records, at least 0
 	Left      int64   // quanta
-	Above     int64   // quanta spent on the last count
+	Above     int64   // quanta spent on its count
 	Spread    float64 // see [Adaptive]
 	Divisions int     // above the node
 	Height    int     // of the tree below it
@@ -39,8 +39,8 @@ func shapeOf[V any](t Tree[V], v V, levels int, below []V) Shape {
 	return s
 }
 
-// Rule divides nodes and the budget. It must be a function of its arguments, and
-// of public knowledge.
+// Rule divides nodes and the budget. It must be a function of its arguments and of
+// public knowledge.
 type Rule interface {
 	// Levels is how many levels of the tree to take at once below a node, of which
 	// there is at least one; 0 makes it a leaf. width is as Tree.Width.
@@ -49,40 +49,37 @@ type Rule interface {
 	Quanta(s *State, shape Shape) int64
 }
 
-// Adaptive is the rule whose constants were found by simulation of W1 on uniform
-// and clustered records, on a line, at atoms, of cities and of traces, in one to
-// three dimensions and for N eps from 10^2 to 10^6.
+// Adaptive is the rule whose constants were found by simulation of W1 in one to
+// three dimensions for N eps from 10^2 to 10^4: on half a box, tight and heavy-tailed
+// clusters, a ring, the Cantor set, and atoms in even records. BenchmarkRegret has
+// other data.
 //
-// Spread is what part of the parts records were found in, so to speak: the mean
-// of that of the node above and of the entropy of the masses of its parts, in
-// units of that of even masses. With it a node of mass m and budget R has room for
-// log2(m R/Threshold)/(Spread*bits of a level) more levels until too few records
-// are left, which are divided among divisions of about equal arity. Their noise
-// costs in W1 what the number of occupied nodes times their size says; the budgets
-// of a geometric series minimize the sum, and the division at hand gets its share.
+// Spread is, so to speak, the share of the dimension that records fill: the mean of
+// that of the node above and of the entropy of the masses of its parts, in units of
+// that of even masses. With it a node of mass m and rate R left has room for
+// log2(m R/threshold)/(Spread*bits of a level) more levels until too few records are
+// left, which are made in divisions of about equal arity. What their noise costs in
+// W1 goes with the number of occupied nodes and with their size; the budgets that
+// minimize the sum are a geometric series, and the division at hand gets its share.
+// The series never falls: a node that ends has its count refined, and only what is
+// divided again pays.
 //
-// A node is divided where m R > Threshold, and the root always. At least a tenth
-// of R is spent, so that there are at most 10 m R/Threshold divisions below a node:
-// the sum of m R over the divisions that have j others above them is at most .9^j
-// that of the root.
+// A node is divided where m e and m R pass the threshold, e the rate of its count;
+// the root always. A twentieth of R is spent at least, so that there are at most 20
+// N R/threshold divisions below a root of mass N: over those with j others above
+// them, the sum of m R is at most .95^j N R.
 type Adaptive struct{}
 
-var (
+const (
 	threshold   = 2.0
-	kappa       = 1e9
-	qmin        = 0.
-	rootDim     = 1.4
-	topExp      = 0.
-	gBelow      = 0.
-	shift       = 0.
-	slope       = 1.
-	decay       = 0.5
-	leastSpread = 0.05 // for the number of levels
-	leastShare  = 0.1  // of what is left
+	rootBits    = 1.4 // that records fill of a level
+	leastSpread = 0.05
+	leastShare  = 0.05 // of what is left
 	mostShare   = 0.9
 )
 
-func rootSpread(width int) float64 { return min(1, rootDim/math.Log2(float64(width))) }
+// rootSpread takes the width of the first level.
+func rootSpread(width int) float64 { return min(1, rootBits/math.Log2(float64(width))) }
 
 // mostLevels is how many levels may be taken at once: such that there are at most
 // 16 parts, or two levels with at most 64.
@@ -99,13 +96,13 @@ func mostLevels(height int, width func(r int) int) int {
 
 // room is how many levels there are to go, of the given number of bits.
 func (s *State) room(bits float64) float64 {
-	level := math.Log2(max(2, s.Mass*float64(s.Left)*s.unit/threshold)) / max(s.Spread*bits, leastSpread)
-	return min(level, float64(s.Height))
+	levels := math.Log2(max(2, s.Mass*float64(s.Left)*s.unit/threshold)) / max(s.Spread*bits, leastSpread)
+	return min(levels, float64(s.Height))
 }
 
 // Levels implements [Rule].
 func (Adaptive) Levels(s *State, width func(r int) int) int {
-	if s.Divisions > 0 && s.Mass*min(float64(s.Left), kappa*float64(s.Above))*s.unit <= threshold {
+	if s.Divisions > 0 && s.Mass*float64(min(s.Left, s.Above))*s.unit <= threshold {
 		return 0
 	}
 	most := mostLevels(s.Height, width)
@@ -120,14 +117,13 @@ func (Adaptive) Quanta(s *State, shape Shape) int64 {
 		return s.Left
 	}
 	left := s.room(shape.Bits/float64(shape.Levels)) / float64(shape.Levels) // divisions
-	ratio := max(math.Exp2(slope*(s.Spread*shape.Bits-shape.Shrink+shift*float64(shape.Levels))/2), qmin)
+	ratio := max(1, math.Exp2((s.Spread*shape.Bits-shape.Shrink)/2))
 	sum, power := 0.0, 1.0
 	for ; left > 0; left-- {
 		sum += power * min(1, left)
 		power *= ratio
 	}
-	least := 1 - math.Pow(1-leastShare, float64(shape.Levels))
-	share := min(max(1/sum, least), mostShare)
+	share := min(max(1/sum, leastShare), mostShare)
 	return int64(math.Ceil(share * float64(s.Left)))
 }
 
@@ -142,12 +138,12 @@ func spreadBelow(spread float64, masses []float64, m float64) float64 {
 			entropy -= float64(p * math.Log2(p))
 		}
 	}
-	return min(max(decay*spread+(1-decay)*entropy/math.Log2(float64(len(masses))), 0), 1)
+	return min(max((spread+entropy/math.Log2(float64(len(masses))))/2, 0), 1)
 }
 
-// Fixed divides every node alike: Steps[j] levels at once below j divisions, with
-// Shares[j] of the budget of a path. A node of less mass than Prune over the
-// rate of its parts' noise ends; with Prune = 0 none does.
+// Fixed divides all nodes alike: Steps[j] levels at once below j divisions, with
+// Shares[j] of the budget of a path. A node ends where mass times the rate of its
+// parts is at most Prune; with 0 none does.
 type Fixed struct {
 	Steps  []int
 	Shares []float64 // of sum 1 at most
