@@ -7,8 +7,21 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 )
 
-// counts returns n with the noise of q quanta, and refined to that of all of them.
+// leastRate is that from which noise stays below 2^62 but with probability
+// e^-2^22, and may be summed.
+const leastRate = 0x1p-40
+
+// counts returns n with the noise of q quanta, and refined to that of all of them;
+// below leastRate, where both tell nothing, with independent noise of q quanta and
+// of the others, and the nearest int64.
 func (b Budget) counts(rng *rand.Rand, n, q, all int64) (coarse, fine int64) {
+	if b.rate(q) < leastRate && q < all {
+		return exact.AddDiscreteLaplace(rng, n, b.rate(q)), exact.AddDiscreteLaplace(rng, n, b.rate(all-q))
+	}
+	if b.rate(q) < leastRate {
+		fine = exact.AddDiscreteLaplace(rng, n, b.rate(q))
+		return fine, fine
+	}
 	fine = n + noise(rng, b.rate(all))
 	if q == all || b.same(rng, q, all) {
 		return fine, fine
