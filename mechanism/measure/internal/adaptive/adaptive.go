@@ -143,7 +143,8 @@ func draw[V any](t Tree[V], b Budget, rule Rule, most int, ask func(v V, q, all 
 	root := t.Root()
 	coarse, fine := ask(root, b.total, quanta)
 	out := &Release[V]{b, []Node[V]{{V: root, Quanta: b.total, Count: coarse}}}
-	states := []State{{Left: quanta - b.total, Above: b.total, Mass: max(1, float64(coarse)), fine: fine}}
+	states := []State{{Left: quanta - b.total, Above: b.total, Mass: max(1, float64(coarse))}}
+	fines := []int64{fine} // private, but those of leaves: no rule sees them
 	if t.Height(root) > 0 {
 		states[0].Spread = rootSpread(t.Width(root, 1))
 	}
@@ -161,7 +162,7 @@ func draw[V any](t Tree[V], b Budget, rule Rule, most int, ask func(v V, q, all 
 		}
 		if levels == 0 {
 			if n := &out.Nodes[i]; n.Quanta > 0 {
-				n.Quanta, n.Count = n.Quanta+s.Left, s.fine
+				n.Quanta, n.Count = n.Quanta+s.Left, fines[i]
 			}
 			continue
 		}
@@ -173,7 +174,8 @@ func draw[V any](t Tree[V], b Budget, rule Rule, most int, ask func(v V, q, all 
 			coarse, fine := ask(w, q, s.Left)
 			mass = append(mass, float64(coarse))
 			out.Nodes = append(out.Nodes, Node[V]{V: w, Quanta: q, Count: coarse})
-			states = append(states, State{Left: s.Left - q, Above: q, Divisions: s.Divisions + 1, fine: fine})
+			states = append(states, State{Left: s.Left - q, Above: q, Divisions: s.Divisions + 1})
+			fines = append(fines, fine)
 		}
 		buf = project(mass, s.Mass, buf)
 		spread := spreadBelow(s.Spread, buf, s.Mass)

@@ -235,6 +235,25 @@ func TestDraw_PathsSpendAll(t *testing.T) {
 	}
 }
 
+// Trees and budgets do not depend on the refined counts, of which those of inner
+// nodes are never published.
+func TestDraw_RefinedCountsDecideNothing(t *testing.T) {
+	grid, b := dyadic(2), NewBudget(walk.AddRemoveOne, 1)
+	run := func(fine int64) *Release[Place] {
+		r := random.Seeded(8)
+		return draw(grid, b, Adaptive{}, 1<<20, func(Place, int64, int64) (int64, int64) { return r.Int64N(2000) - 500, fine })
+	}
+	x, y := run(0), run(1e6)
+	if len(x.Nodes) != len(y.Nodes) || len(x.Nodes) < 100 {
+		t.Fatalf("%d and %d nodes", len(x.Nodes), len(y.Nodes))
+	}
+	for i, n := range x.Nodes {
+		if m := y.Nodes[i]; n.V != m.V || n.Parts != m.Parts || n.Quanta != m.Quanta || n.Parts > 0 && n.Count != m.Count {
+			t.Fatalf("node %d: %v, and %v with other refined counts", i, n, m)
+		}
+	}
+}
+
 // Rates are exact multiples of the quantum, and the level is at most what was
 // asked for, but nearly that.
 func TestBudget_IsExact(t *testing.T) {

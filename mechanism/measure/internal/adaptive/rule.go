@@ -12,7 +12,6 @@ type State struct {
 	Divisions int     // above the node
 	Height    int     // of the tree below it
 	unit      float64
-	fine      int64 // the refined count: private
 }
 
 // Shape is how a node is divided, by public knowledge.
