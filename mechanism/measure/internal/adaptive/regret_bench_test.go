@@ -412,7 +412,7 @@ func histogramRules(d, n int) []Rule {
 
 type regrets struct{ w1, fixed, refined, histogram, nodes float64 }
 
-func seedsOf(n int) int { return max(1, min(40, 40_000/n)) }
+func seedsOf(n int) int { return max(1, min(40, 120_000/n)) }
 
 // regret is W1 of a rule, also relative to the least of others on the same data.
 func regret(d int, records func(*rand.Rand, int) [][]float64, n int, rel walk.Relation, rule Rule) (out regrets) {
