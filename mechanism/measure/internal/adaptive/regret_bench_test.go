@@ -412,21 +412,26 @@ func histogramRules(d, n int) []Rule {
 
 type regrets struct{ w1, fixed, refined, histogram, nodes float64 }
 
-func seedsOf(n int) int { return max(1, min(40, 120_000/n)) }
+func seedsOf(d, n int) int {
+	if d == 1 {
+		n /= 4
+	}
+	return max(1, min(40, 120_000/n))
+}
 
 // regret is W1 of a rule, also relative to the least of others on the same data.
 func regret(d int, records func(*rand.Rand, int) [][]float64, n int, rel walk.Relation, rule Rule) (out regrets) {
 	grid, b := dyadic(d), NewBudget(rel, 1)
 	fixed, histogram := fixedRules(d, n), histogramRules(d, n)
 	old, refined, flat := make([]float64, len(fixed)), make([]float64, len(fixed)), make([]float64, len(histogram))
-	for seed := range seedsOf(n) {
+	for seed := range seedsOf(d, n) {
 		r := random.Seeded(uint64(seed + 1))
 		x := records(r, n)
 		j, c := newJudge(r, x, d), count(x, d)
 		in := func(v Place) int64 { return c.Between(grid.Cells(v)) }
 		release := Draw(r, grid, in, b, rule, 1<<22)
 		out.w1 += j.w1(release)
-		out.nodes += float64(len(release.Nodes)) / float64(seedsOf(n))
+		out.nodes += float64(len(release.Nodes)) / float64(seedsOf(d, n))
 		for i, f := range fixed {
 			w := j.w1(Draw(r, grid, in, b, f, 1<<22))
 			refined[i] += w
@@ -440,6 +445,6 @@ func regret(d int, records func(*rand.Rand, int) [][]float64, n int, rel walk.Re
 		}
 	}
 	out.fixed, out.refined, out.histogram = out.w1/slices.Min(old), out.w1/slices.Min(refined), out.w1/slices.Min(flat)
-	out.w1 /= float64(seedsOf(n))
+	out.w1 /= float64(seedsOf(d, n))
 	return out
 }

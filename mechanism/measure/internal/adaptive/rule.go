@@ -93,9 +93,11 @@ func mostLevels(height int, width func(r int) int) int {
 	return r
 }
 
-// room is how many levels there are to go, of the given number of bits.
+// room is how many levels there are to go, of the given number of bits. On the
+// line, whose noise adds up on the way, they are fewer.
 func (s *State) room(bits float64) float64 {
-	levels := math.Log2(max(2, s.Mass*float64(s.Left)*s.unit/threshold)) / max(s.Spread*bits, leastSpread)
+	few := max(threshold, 2*threshold/bits)
+	levels := math.Log2(max(2, s.Mass*float64(s.Left)*s.unit/few)) / max(s.Spread*bits, leastSpread)
 	return min(levels, float64(s.Height))
 }
 
