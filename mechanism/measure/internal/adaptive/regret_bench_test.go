@@ -412,9 +412,10 @@ func histogramRules(d, n int) []Rule {
 
 type regrets struct{ w1, fixed, refined, histogram, nodes float64 }
 
+// seedsOf are more where distances are cheap.
 func seedsOf(d, n int) int {
 	if d == 1 {
-		n /= 4
+		return max(6, min(40, 480_000/n))
 	}
 	return max(1, min(40, 120_000/n))
 }
