@@ -51,7 +51,7 @@ type Rule interface {
 // Adaptive is the rule whose constants were found by simulation of W1 in one to
 // three dimensions for N eps from 10^2 to 10^4: on half a box, tight and heavy-tailed
 // clusters, a ring, the Cantor set, and atoms in even records. BenchmarkRegret has
-// other data.
+// other data, of which five kinds chose the number of levels on the line too.
 //
 // Spread is, so to speak, the share of the dimension that records fill: the mean of
 // that of the node above and of the entropy of the masses of its parts, in units of
