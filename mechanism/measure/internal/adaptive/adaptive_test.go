@@ -1,0 +1,455 @@
+package adaptive
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/walk"
+)
+
+// uneven is a tree with cells on all levels.
+func uneven() *Given {
+	//          0
+	//      1       2
+	//    3   4    cell
+	//   5 6 cell
+	t, _, err := walk.NewTree([]int{-1, 0, 0, 1, 1, 3, 3})
+	if err != nil {
+		panic(err)
+	}
+	return NewGiven(t, func(v int) float64 { return math.Exp2(-float64(t.Depth(v))) })
+}
+
+func binary(levels int) *Grid {
+	arities, side := make([]int, levels), []float64{1}
+	for l := range arities {
+		arities[l] = 2
+		side = append(side, side[l]/2)
+	}
+	return NewGrid(arities, side)
+}
+
+func leaves(t *Given) func(v int) (int, int) { return t.LeafRange }
+
+// eager divides whatever it may, at rates that depend on the masses.
+type eager struct{}
+
+func (eager) Levels(s *State, _ func(int) int) int {
+	if s.Mass < 1 {
+		return 0
+	}
+	return 1
+}
+
+func (eager) Quanta(s *State, shape Shape) int64 { return s.Left/3 + int64(s.Mass) }
+
+// forced runs the mechanism on data with given outputs, the coarse and then the
+// fine count of every question. It returns the rates, in quanta, and true counts of
+// all that is published: coarse counts of inner nodes and fine ones of leaves.
+func forced[V any](t Tree[V], b Budget, rule Rule, count func(V) int64, outputs func() int64) (release *Release[V], truth []int64) {
+	type asked struct{ coarse, fine int64 }
+	var rates []asked // in the order of nodes
+	release = draw(t, b, rule, 1<<20, func(v V, q, all int64) (coarse, fine int64) {
+		rates = append(rates, asked{q, all})
+		if q == 0 {
+			return count(v), 0
+		}
+		return outputs(), outputs()
+	})
+	for i, n := range release.Nodes {
+		truth = append(truth, count(n.V))
+		drawn := rates[i].coarse
+		if n.Parts == 0 && drawn > 0 {
+			drawn = rates[i].fine
+		}
+		if n.Quanta != drawn {
+			panic("a count with other noise than is said")
+		}
+	}
+	return release, truth
+}
+
+// logRatio is log P(o|x)/P(o|y) in quanta, exactly; the noise between fine and
+// coarse counts cancels.
+func logRatio[V any](r *Release[V], x, y []int64) int64 {
+	sum := int64(0)
+	for i, n := range r.Nodes {
+		if n.Quanta == 0 && x[i] != y[i] {
+			return math.MaxInt64
+		}
+		sum += n.Quanta * (max(n.Count-y[i], y[i]-n.Count) - max(n.Count-x[i], x[i]-n.Count))
+	}
+	return sum
+}
+
+// checkLevel runs all neighbors among data sets of up to three records on the same
+// outputs, and returns the largest log ratio that was seen.
+func checkLevel[V any](t *testing.T, tree Tree[V], cells func(V) (lo, hi int), n int, rel walk.Relation, rule Rule, outputs func() func() int64) int64 {
+	b := NewBudget(rel, 1)
+	type run struct {
+		x, truth []int64
+		total    int64
+	}
+	var runs []run
+	var first *Release[V]
+	fresh := outputs()
+	var tape []int64
+	for _, x := range dataSets(n, 3) {
+		count := func(v V) (sum int64) {
+			lo, hi := cells(v)
+			for _, k := range x[lo:hi] {
+				sum += k
+			}
+			return sum
+		}
+		total := count(tree.Root())
+		if rel == walk.ReplaceOne && total != 3 {
+			continue
+		}
+		at := 0
+		r, truth := forced(tree, b, rule, count, func() int64 {
+			if at == len(tape) {
+				tape = append(tape, fresh())
+			}
+			at++
+			return tape[at-1]
+		})
+		if first == nil {
+			first = r
+		}
+		// The structure and all budgets are functions of outputs.
+		if len(r.Nodes) != len(first.Nodes) {
+			t.Fatal("the tree depends on more than outputs")
+		}
+		for i, v := range r.Nodes {
+			if w := first.Nodes[i]; v.Quanta != w.Quanta || v.Parts != w.Parts || v.Count != w.Count || v.Mass != w.Mass {
+				t.Fatal("budgets or masses depend on more than outputs")
+			}
+		}
+		runs = append(runs, run{x, truth, total})
+	}
+	worst := int64(0)
+	for _, p := range runs {
+		for _, q := range runs {
+			apart := int64(0)
+			for i := range p.x {
+				apart += max(p.x[i]-q.x[i], q.x[i]-p.x[i])
+			}
+			if rel == walk.ReplaceOne && apart == 2 && p.total == q.total || rel == walk.AddRemoveOne && apart == 1 {
+				worst = max(worst, logRatio(first, p.truth, q.truth))
+			}
+		}
+	}
+	return worst
+}
+
+// dataSets lists all ways to put up to most records into n cells.
+func dataSets(n, most int) [][]int64 {
+	all := [][]int64{{}}
+	for range n {
+		var next [][]int64
+		for _, x := range all {
+			sum := int64(0)
+			for _, k := range x {
+				sum += k
+			}
+			for k := range int64(most) - sum + 1 {
+				next = append(next, append(x[:len(x):len(x)], k))
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+func limit(rel walk.Relation) int64 {
+	if rel == walk.ReplaceOne {
+		return 2 * quanta
+	}
+	return quanta
+}
+
+// On small trees, for all neighbors of up to three records and all outputs from a
+// grid around them, the probability of a complete output changes by at most the
+// stated level, and by that much for some: sums of whole quanta, without rounding.
+func TestDraw_ExactLevel(t *testing.T) {
+	for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
+		for name, rule := range map[string]Rule{"adaptive": Adaptive{}, "eager": eager{}, "fixed": Fixed{Steps: []int{1, 1}, Shares: []float64{.3, .7}, Prune: .1}} {
+			worst := int64(0)
+			// All outputs in {-1, 1, 4} of a tree of two cells, and of two levels
+			// the first questions' outputs.
+			for _, levels := range []int{1, 2} {
+				grid := binary(levels)
+				const values, asked = 3, 7
+				for code := range 2187 { // 3^7
+					outputs := func() func() int64 {
+						rest, at := code, 0
+						return func() int64 {
+							if at++; at > asked {
+								return 0
+							}
+							d := rest % values
+							rest /= values
+							return []int64{-1, 1, 4}[d]
+						}
+					}
+					worst = max(worst, checkLevel(t, grid, grid.Cells, 1<<levels, rel, rule, outputs))
+				}
+			}
+			given := uneven()
+			for seed := range 300 {
+				r := random.Seeded(uint64(seed))
+				outputs := func() func() int64 { return func() int64 { return r.Int64N(60) - 5 } }
+				worst = max(worst, checkLevel(t, given, leaves(given), 4, rel, rule, outputs))
+			}
+			if worst != limit(rel) {
+				t.Errorf("%v, %s: largest log ratio %d quanta, want %d", rel, name, worst, limit(rel))
+			}
+		}
+	}
+}
+
+// Whatever the outputs, what is spent on the way to a leaf is the budget of a path.
+func TestDraw_PathsSpendAll(t *testing.T) {
+	r := random.Seeded(1)
+	grid := dyadic(2)
+	for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
+		for _, size := range []int64{1, 100, 1e6} {
+			for _, rule := range []Rule{Adaptive{}, Fixed{Steps: []int{2, 2, 2}, Shares: []float64{.2, .3, .5}, Prune: 3}} {
+				out, _ := forced(grid, NewBudget(rel, 1), rule, func(Place) int64 { return size }, func() int64 { return r.Int64N(size+9) - 8 })
+				spent := make([]int64, len(out.Nodes))
+				for i, n := range out.Nodes {
+					spent[i] += n.Quanta
+					if n.Parts == 0 && spent[i] != quanta {
+						t.Fatalf("%v: a leaf after %d quanta, want %d", rel, spent[i], quanta)
+					}
+					for j := n.First; j < n.First+n.Parts; j++ {
+						spent[j] = spent[i]
+					}
+				}
+			}
+		}
+	}
+}
+
+// Trees and budgets do not depend on the refined counts, of which those of inner
+// nodes are never published.
+func TestDraw_RefinedCountsDecideNothing(t *testing.T) {
+	grid, b := dyadic(2), NewBudget(walk.AddRemoveOne, 1)
+	run := func(fine int64) *Release[Place] {
+		r := random.Seeded(8)
+		return draw(grid, b, Adaptive{}, 1<<20, func(Place, int64, int64) (int64, int64) { return r.Int64N(2000) - 500, fine })
+	}
+	x, y := run(0), run(1e6)
+	if len(x.Nodes) != len(y.Nodes) || len(x.Nodes) < 100 {
+		t.Fatalf("%d and %d nodes", len(x.Nodes), len(y.Nodes))
+	}
+	for i, n := range x.Nodes {
+		if m := y.Nodes[i]; n.V != m.V || n.Parts != m.Parts || n.Quanta != m.Quanta || n.Parts > 0 && n.Count != m.Count {
+			t.Fatalf("node %d: %v, and %v with other refined counts", i, n, m)
+		}
+	}
+}
+
+// Rates are exact multiples of the quantum, and the level is at most what was
+// asked for, but nearly that.
+func TestBudget_IsExact(t *testing.T) {
+	for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
+		for _, eps := range []float64{1e-50, 1e-9, .1, 1. / 3, 1, math.Pi, 50, 1e50} {
+			b := NewBudget(rel, eps)
+			if loss := b.Loss(); loss > eps || loss < eps*(1-1e-6) {
+				t.Errorf("level %v for %v", loss, eps)
+			}
+			for _, q := range []int64{1, 3, quanta/3 + 1, quanta - 1, quanta} {
+				want := new(big.Float).Mul(big.NewFloat(b.unit), new(big.Float).SetInt64(q))
+				if want.Cmp(big.NewFloat(b.rate(q))) != 0 {
+					t.Errorf("%d quanta are %v, want %v", q, b.rate(q), want)
+				}
+			}
+		}
+	}
+}
+
+// discreteLaplace is the probability of k at rate s.
+func discreteLaplace(s float64, k int64) float64 {
+	return math.Tanh(s/2) * math.Exp(-s*math.Abs(float64(k)))
+}
+
+// The coarse count has the noise of its own rate, and what is between it and the
+// fine one is independent of that: the identity of the package's doc.
+func TestCounts_Identity(t *testing.T) {
+	for _, r := range [][2]float64{{.1, .2}, {.5, 3}, {1, 1.01}, {.01, 5}} {
+		a, b := r[0], r[1]
+		w := math.Exp(a-b) * math.Pow(math.Expm1(-a)/math.Expm1(-b), 2)
+		for _, k := range []int64{0, 1, -3, 20} {
+			sum := w * discreteLaplace(b, k)
+			for j := int64(-4000); j <= 4000; j++ {
+				sum += (1 - w) * discreteLaplace(b, j) * discreteLaplace(a, k-j)
+			}
+			if want := discreteLaplace(a, k); math.Abs(sum/want-1) > 1e-10 {
+				t.Errorf("rates %v: P{%d} = %v, want %v", r, k, sum, want)
+			}
+		}
+	}
+}
+
+// Draws of both counts have the joint distribution: false-reject probability 1e-7
+// each.
+func TestCounts_Joint(t *testing.T) {
+	r := random.Seeded(3)
+	for _, eps := range []float64{.7, 4} {
+		b := NewBudget(walk.AddRemoveOne, eps)
+		for _, q := range []int64{quanta / 5, quanta / 2} {
+			s, f := b.rate(q), b.rate(quanta)
+			w := math.Exp(s-f) * math.Pow(math.Expm1(-s)/math.Expm1(-f), 2)
+			const side = 4 // fine and coarse - fine in [-4, 4], or not
+			cell := func(fine, between int64) int {
+				if max(fine, -fine, between, -between) > side {
+					return 81
+				}
+				return int((fine+side)*9 + between + side)
+			}
+			p, sum := make([]float64, 82), 0.0
+			for x := int64(-side); x <= side; x++ {
+				for y := int64(-side); y <= side; y++ {
+					v := (1 - w) * discreteLaplace(s, y)
+					if y == 0 {
+						v += w
+					}
+					p[cell(x, y)] = discreteLaplace(f, x) * v
+					sum += p[cell(x, y)]
+				}
+			}
+			p[81] = 1 - sum
+			n := make([]int, 82)
+			for range 40_000 {
+				coarse, fine := b.counts(r, 100, q, quanta)
+				n[cell(fine-100, coarse-fine)]++
+			}
+			testkit.ChiSquare(t, n, p, 1e-7)
+		}
+	}
+}
+
+// Rates too small to tell anything still end, on either side of leastRate, and
+// noise past an end of int64 goes on without memory.
+func TestCounts_TinyRates(t *testing.T) {
+	r := random.Seeded(4)
+	for _, eps := range []float64{1e-50, 1e-12, 1e-3, 1e50} {
+		b := NewBudget(walk.ReplaceOne, eps)
+		for _, q := range []int64{1, quanta / 2, quanta} {
+			b.counts(r, 5, q, quanta)
+		}
+	}
+	high := 0
+	for range 1000 {
+		if k := noise(r, 0x1p-63); k < 0 {
+			high++
+		}
+	}
+	// Modulo 2^64 at this rate: symmetric.
+	if high < 400 || high > 600 { // 6.3 standard deviations
+		t.Errorf("%d of 1000 are negative", high)
+	}
+}
+
+// With a large budget the release is the data.
+func TestDraw_LargeBudget(t *testing.T) {
+	r := random.Seeded(5)
+	for d := 1; d <= 3; d++ {
+		x := families(d)[1].draw(r, 500)
+		c, grid := count(x, d), dyadic(d)
+		for _, rel := range []walk.Relation{walk.ReplaceOne, walk.AddRemoveOne} {
+			out := Draw(r, grid, func(v Place) int64 { return c.Between(grid.Cells(v)) }, NewBudget(rel, 1e9), Adaptive{}, 1<<20)
+			for _, n := range out.Nodes {
+				if want := c.Between(grid.Cells(n.V)); n.Count != want || math.Abs(n.Mass-float64(want)) > 1e-9 {
+					t.Fatalf("d=%d: %v has count %d and mass %v, want %d", d, n.V, n.Count, n.Mass, want)
+				}
+				if n.Parts == 0 && n.Count > 0 && n.V.Level < depthOf(d) {
+					t.Fatalf("d=%d: %d records left in a leaf of level %d", d, n.Count, n.V.Level)
+				}
+			}
+		}
+	}
+}
+
+// Masses are >= 0 and add up; memory is bounded by public numbers on any output.
+func TestDraw_MassesAndMemory(t *testing.T) {
+	r := random.Seeded(6)
+	for d := 1; d <= 3; d++ {
+		grid := dyadic(d)
+		for _, size := range []int64{0, 1, 50, 5000} {
+			b := NewBudget(walk.ReplaceOne, 1)
+			for _, most := range []int64{2, 2 * (size + 2), 1e15} { // counts up to
+				out, _ := forced(grid, b, Adaptive{}, func(Place) int64 { return size }, func() int64 { return r.Int64N(most) - most/3 })
+				divisions := 0
+				for _, n := range out.Nodes {
+					sum := 0.0
+					for _, p := range out.Nodes[n.First : n.First+n.Parts] {
+						sum += p.Mass
+					}
+					if n.Parts > 0 {
+						divisions++
+						if math.Abs(sum-n.Mass) > 1e-9*(1+n.Mass) {
+							t.Fatalf("parts of %v sum to %v, want %v", n.V, sum, n.Mass)
+						}
+					}
+					if !(n.Mass >= 0) {
+						t.Fatalf("mass %v", n.Mass)
+					}
+				}
+				if bound := 1 + float64(max(1, size))*b.rate(quanta)/threshold/leastShare; float64(divisions) > bound {
+					t.Errorf("d=%d, N=%d: %d divisions, want at most %v", d, size, divisions, bound)
+				}
+				capped := draw(grid, b, Adaptive{}, 70, func(Place, int64, int64) (int64, int64) { return size, size })
+				if len(capped.Nodes) > 70 {
+					t.Errorf("%d nodes, want at most 70", len(capped.Nodes))
+				}
+			}
+		}
+	}
+}
+
+// Below is a partition of a node into Width nodes, and counts add up.
+func TestTree_Laws(t *testing.T) {
+	laws(t, uneven(), leaves(uneven()))
+	grid := NewGrid([]int{12, 4, 3}, []float64{4, 2, 1, .5})
+	laws(t, grid, grid.Cells)
+}
+
+func laws[V any](t *testing.T, tree Tree[V], cells func(V) (int, int)) {
+	c := NewCounts([]int{0, 2, 3}, []int64{5, 1, 7})
+	var visit func(v V)
+	visit = func(v V) {
+		for r := 1; r <= tree.Height(v); r++ {
+			below := tree.Below(nil, v, r)
+			if len(below) != tree.Width(v, r) {
+				t.Fatalf("%v: %d nodes below, width %d", v, len(below), tree.Width(v, r))
+			}
+			next, end := cells(v)
+			sum := int64(0)
+			for _, w := range below {
+				lo, hi := cells(w)
+				if lo != next || hi <= lo {
+					t.Fatalf("%v: node %v begins at cell %d, want %d", v, w, lo, next)
+				}
+				if h := tree.Height(w); h > tree.Height(v)-r || !(tree.Side(w) < tree.Side(v)) {
+					t.Fatalf("%v: node %v of height %d", v, w, h)
+				}
+				sum, next = sum+c.Between(lo, hi), hi
+			}
+			if lo, hi := cells(v); next != end || sum != c.Between(lo, hi) {
+				t.Fatalf("%v: parts end at %d with %d records, want %d and %d", v, next, sum, end, c.Between(lo, hi))
+			}
+		}
+		if tree.Height(v) > 0 {
+			for _, w := range tree.Below(nil, v, 1) {
+				visit(w)
+			}
+		}
+	}
+	visit(tree.Root())
+}
